@@ -1,0 +1,72 @@
+package command
+
+import (
+	"errors"
+
+	"purveyor/internal/commerce"
+	"purveyor/internal/wire"
+)
+
+// AdjustInventory adds deltas to the stock of products: all of them, or none.
+type AdjustInventory struct {
+	Actor commerce.Actor
+	Lines []AdjustmentLine
+}
+
+// AdjustmentLine is one delta. The same product may stand on several lines;
+// they apply in order.
+type AdjustmentLine struct {
+	Product commerce.ProductKey
+	Delta   int64
+}
+
+// Adjusted is what one line did.
+type Adjusted struct {
+	ProductID      string
+	Previous, Next int64
+	Delta          int64
+}
+
+// Needs names the products with their stock, and the partner.
+func (c AdjustInventory) Needs() commerce.Needs {
+	keys := make([]commerce.ProductKey, len(c.Lines))
+	for i, l := range c.Lines {
+		keys[i] = l.Product
+	}
+	return commerce.Needs{Partners: []string{c.Actor.Partner.ID}, Products: keys, Stock: keys}
+}
+
+// Decide refuses the whole when one line would leave the stock below zero.
+func (c AdjustInventory) Decide(rows *commerce.Rows, now int64) ([]Adjusted, commerce.Changes, error) {
+	partner, _ := rows.Partners.Get(c.Actor.Partner.ID)
+	done := make([]Adjusted, 0, len(c.Lines))
+	stocks := make(map[commerce.ProductKey]commerce.Stock, len(c.Lines))
+	var order []commerce.ProductKey
+	for i, l := range c.Lines {
+		if !partner.MayUse(l.Product.StoreID) {
+			return nil, commerce.Changes{}, commerce.StoreDenied()
+		}
+		stock, seen := stocks[l.Product]
+		if !seen {
+			stock, _ = rows.Stock.Get(l.Product)
+			order = append(order, l.Product)
+		}
+		product, _ := rows.Products.Get(l.Product)
+		next, err := stock.Adjust(product, l.Delta)
+		var e *commerce.Error
+		if errors.As(err, &e) && e.Kind == commerce.KindInvalid {
+			e.Field = wire.Index("adjustments", i, "delta")
+		}
+		if err != nil {
+			return nil, commerce.Changes{}, err
+		}
+		next.UpdatedOn = now
+		stocks[l.Product] = next
+		done = append(done, Adjusted{l.Product.ProductID, stock.Quantity, next.Quantity, l.Delta})
+	}
+	var changes commerce.Changes
+	for _, key := range order {
+		changes.Stock = append(changes.Stock, stocks[key])
+	}
+	return done, changes, nil
+}

@@ -1,0 +1,156 @@
+package command
+
+import (
+	"errors"
+	"slices"
+
+	"purveyor/internal/commerce"
+	"purveyor/internal/wire"
+)
+
+// Advanced is the result of confirm, ready-for-pickup and picked-up.
+type Advanced struct {
+	Order commerce.Order
+	// Replay: the order had come this far before; nothing was changed.
+	Replay bool
+	// Refused is set when the order could not be confirmed but the attempt was
+	// recorded on it (stock ran out after payment).
+	Refused error
+}
+
+// ConfirmOrder moves a paid order to processed and takes its goods.
+type ConfirmOrder struct {
+	Facts   OrderFacts
+	TraceID string
+}
+
+// Needs names the order, its products with their stock, and the partner.
+func (c ConfirmOrder) Needs() commerce.Needs {
+	n := c.Facts.needs()
+	n.Products = commerce.ProductKeys(c.Facts.Key.StoreID, c.Facts.Lines)
+	n.Stock = n.Products
+	return n
+}
+
+// Decide confirms. When stock is gone the order stays paid and is flagged.
+func (c ConfirmOrder) Decide(rows *commerce.Rows, now int64) (Advanced, commerce.Changes, error) {
+	order, err := c.Facts.load(rows)
+	if err != nil {
+		return Advanced{}, commerce.Changes{}, err
+	}
+	if confirmedBefore(order) {
+		return Advanced{Order: order, Replay: true}, commerce.Changes{}, nil
+	}
+	transition, err := order.Check(commerce.Confirm)
+	if err != nil {
+		return Advanced{}, commerce.Changes{}, err
+	}
+	s := begin(order, rows, now, c.TraceID)
+	moves, err := s.deduct(rows)
+	if err != nil {
+		return c.flag(s, err)
+	}
+	s.order.Confirmed = true
+	s.order.Attention = ""
+	s.move(transition, "", wire.InventoryData(moves))
+	moved, changes := s.end()
+	return Advanced{Order: moved}, changes, nil
+}
+
+func confirmedBefore(o commerce.Order) bool {
+	movedOn := []commerce.OrderStatus{commerce.Shipped, commerce.OutForDelivery, commerce.ReadyForPickup}
+	return o.Status == commerce.Processed || (o.Confirmed && slices.Contains(movedOn, o.Status))
+}
+
+// flag records once that a paid order cannot be fulfilled.
+func (c ConfirmOrder) flag(s *story, refusal error) (Advanced, commerce.Changes, error) {
+	var e *commerce.Error
+	if !errors.As(refusal, &e) || s.order.Attention == e.Code {
+		return Advanced{}, commerce.Changes{}, refusal
+	}
+	s.order.Attention = e.Code
+	s.note(e.Code, "Could not be confirmed: "+e.Message)
+	order, changes := s.end()
+	return Advanced{Order: order, Refused: refusal}, changes, nil
+}
+
+// MarkReady says that a pickup order waits for its customer.
+type MarkReady struct {
+	Facts   OrderFacts
+	TraceID string
+	ReadyAt int64 // Unix ms; 0: now
+}
+
+// Needs names the order and its partner.
+func (c MarkReady) Needs() commerce.Needs { return c.Facts.needs() }
+
+// Decide marks it and asks for the customer's e-mail.
+func (c MarkReady) Decide(rows *commerce.Rows, now int64) (Advanced, commerce.Changes, error) {
+	order, err := c.Facts.load(rows)
+	if err != nil {
+		return Advanced{}, commerce.Changes{}, err
+	}
+	if order.Fulfillment == commerce.Pickup && (order.Status == commerce.ReadyForPickup || order.Status == commerce.PickedUp) {
+		return Advanced{Order: order, Replay: true}, commerce.Changes{}, nil
+	}
+	transition, err := order.Check(commerce.MarkReady)
+	if err != nil {
+		return Advanced{}, commerce.Changes{}, err
+	}
+	at, err := timeGiven("ready_at", c.ReadyAt, now)
+	if err != nil {
+		return Advanced{}, commerce.Changes{}, err
+	}
+	s := begin(order, rows, now, c.TraceID)
+	s.order.ReadyForPickupAt = at
+	s.move(transition, "", nil)
+	s.job(commerce.JobMailReady)
+	moved, changes := s.end()
+	return Advanced{Order: moved}, changes, nil
+}
+
+// MarkPickedUp says that the customer has the goods.
+type MarkPickedUp struct {
+	Facts      OrderFacts
+	TraceID    string
+	PickedUpAt int64 // Unix ms; 0: now
+}
+
+// Needs names the order and its partner.
+func (c MarkPickedUp) Needs() commerce.Needs { return c.Facts.needs() }
+
+// Decide marks it.
+func (c MarkPickedUp) Decide(rows *commerce.Rows, now int64) (Advanced, commerce.Changes, error) {
+	order, err := c.Facts.load(rows)
+	if err != nil {
+		return Advanced{}, commerce.Changes{}, err
+	}
+	if order.Fulfillment == commerce.Pickup && order.Status == commerce.PickedUp {
+		return Advanced{Order: order, Replay: true}, commerce.Changes{}, nil
+	}
+	transition, err := order.Check(commerce.MarkPickedUp)
+	if err != nil {
+		return Advanced{}, commerce.Changes{}, err
+	}
+	at, err := timeGiven("picked_up_at", c.PickedUpAt, now)
+	if err != nil {
+		return Advanced{}, commerce.Changes{}, err
+	}
+	s := begin(order, rows, now, c.TraceID)
+	s.order.PickedUpAt = at
+	s.move(transition, "", nil)
+	moved, changes := s.end()
+	return Advanced{Order: moved}, changes, nil
+}
+
+// timeGiven is the partner's time if it is within 30 days of now.
+func timeGiven(field string, given, now int64) (int64, error) {
+	const window = 30 * 24 * 60 * 60 * 1000
+	switch {
+	case given == 0:
+		return now, nil
+	case given < now-window || given > now+window:
+		return 0, commerce.Invalid(field, "%s must be Unix milliseconds within 30 days of now", field)
+	}
+	return given, nil
+}

@@ -1,0 +1,151 @@
+// Package command holds the verbs: one file for each change of state. A
+// command names the rows it needs and is decided over them in pure Go; package
+// commit loads the rows before and saves the changes after. Ids of what a
+// command makes are drawn by its caller, and facts that never change (an
+// order's lines, a product's store) are handed in.
+package command
+
+import (
+	"purveyor/internal/commerce"
+	"purveyor/internal/wire"
+)
+
+// OrderFacts are what never changes of an order, read before the command is
+// made, so that its needs are complete.
+type OrderFacts struct {
+	Key         commerce.OrderKey
+	PartnerID   string // empty: made by the merchant
+	Fulfillment commerce.Fulfillment
+	Lines       []commerce.OrderLine
+}
+
+// FactsOf an order.
+func FactsOf(o commerce.Order) OrderFacts {
+	return OrderFacts{o.Key(), o.PartnerID, o.Fulfillment, o.Lines}
+}
+
+func (f OrderFacts) needs() commerce.Needs {
+	n := commerce.Needs{Orders: []commerce.OrderKey{f.Key}}
+	if f.PartnerID != "" {
+		n.Partners = []string{f.PartnerID}
+	}
+	return n
+}
+
+func (f OrderFacts) load(rows *commerce.Rows) (commerce.Order, error) {
+	o, ok := rows.Orders.Get(f.Key)
+	if !ok {
+		return o, commerce.NotFound("order")
+	}
+	return o, nil
+}
+
+// story collects what one command does to one order, in the order in which
+// the partner will read it.
+type story struct {
+	order   commerce.Order
+	now     int64
+	traceID string
+	push    bool // the partner has a callback URL
+	changes commerce.Changes
+}
+
+func begin(o commerce.Order, rows *commerce.Rows, now int64, traceID string) *story {
+	s := &story{order: o, now: now, traceID: traceID}
+	s.order.UpdatedOn = now
+	if o.PartnerID != "" {
+		p, ok := rows.Partners.Get(o.PartnerID)
+		s.push = ok && p.CallbackURL != ""
+	}
+	return s
+}
+
+// tell appends to the timeline.
+func (s *story) tell(kind commerce.TimelineKind, message string, data []byte) {
+	s.order.Events++
+	s.changes.Timeline = append(s.changes.Timeline, commerce.TimelineEvent{
+		StoreID: s.order.StoreID, OrderID: s.order.ID, Seq: s.order.Events,
+		Kind: kind, Status: s.order.Status, Message: message, Data: data, CreatedOn: s.now,
+	})
+}
+
+// note is a timeline event for people, with a code for machines.
+func (s *story) note(code, message string) {
+	s.tell(commerce.TimelineNote, message, wire.NoteData(code))
+}
+
+// notify stores a webhook event. Orders of the merchant have nobody to tell.
+func (s *story) notify(kind commerce.WebhookKind, data []byte) {
+	if s.order.PartnerID == "" {
+		return
+	}
+	s.order.NotifiedOn = max(s.now, s.order.NotifiedOn+1)
+	s.changes.Webhooks = append(s.changes.Webhooks, commerce.WebhookEvent{
+		PartnerID: s.order.PartnerID, Kind: kind, StoreID: s.order.StoreID, OrderID: s.order.ID,
+		TraceID: s.traceID, Data: data, Timestamp: s.order.NotifiedOn, Deliver: s.push,
+	})
+}
+
+// move takes the order through a transition that was checked: status,
+// timeline and webhook. What else the transition fills in is set before.
+func (s *story) move(t commerce.Transition, message string, data []byte) {
+	previous := s.order.Status
+	s.order.Status = t.To
+	s.tell(t.Timeline, message, data)
+	if t.Webhook != "" {
+		s.notify(t.Webhook, wire.OrderEventData(s.order, previous))
+	}
+}
+
+// job asks for work outside the process.
+func (s *story) job(kind commerce.JobKind) {
+	s.changes.Jobs = append(s.changes.Jobs, commerce.Job{
+		Kind: kind, Owner: s.order.StoreID, Subject: s.order.ID, RunAt: s.now,
+	})
+}
+
+// end gives the order's row and everything that was told.
+func (s *story) end() (commerce.Order, commerce.Changes) {
+	s.changes.Orders = append(s.changes.Orders, s.order)
+	return s.order, s.changes
+}
+
+// deduct takes the order's goods from stock: all of them, or an error and
+// nothing.
+func (s *story) deduct(rows *commerce.Rows) ([]wire.InventoryMove, error) {
+	demands := commerce.Demands(s.order.Lines)
+	taken := make([]commerce.Stock, 0, len(demands))
+	moves := make([]wire.InventoryMove, 0, len(demands))
+	for _, d := range demands {
+		key := commerce.ProductKey{StoreID: s.order.StoreID, ProductID: d.ProductID}
+		product, _ := rows.Products.Get(key)
+		stock, _ := rows.Stock.Get(key)
+		next, err := stock.Deduct(product, d, s.order.Mode)
+		if err != nil {
+			return nil, err
+		}
+		next.UpdatedOn = s.now
+		taken = append(taken, next)
+		moves = append(moves, wire.InventoryMove{ProductID: d.ProductID, Delta: -d.Quantity, Left: next.Quantity})
+	}
+	s.changes.Stock = append(s.changes.Stock, taken...)
+	s.order.InventoryDeducted = true
+	return moves, nil
+}
+
+// restore gives back what deduct took, if it took anything.
+func (s *story) restore(rows *commerce.Rows) []wire.InventoryMove {
+	if !s.order.InventoryDeducted {
+		return nil
+	}
+	s.order.InventoryDeducted = false
+	var moves []wire.InventoryMove
+	for _, d := range commerce.Demands(s.order.Lines) {
+		stock, _ := rows.Stock.Get(commerce.ProductKey{StoreID: s.order.StoreID, ProductID: d.ProductID})
+		stock = stock.Restore(d, s.order.Mode)
+		stock.UpdatedOn = s.now
+		s.changes.Stock = append(s.changes.Stock, stock)
+		moves = append(moves, wire.InventoryMove{ProductID: d.ProductID, Delta: d.Quantity, Left: stock.Quantity})
+	}
+	return moves
+}

@@ -1,0 +1,211 @@
+package command
+
+import (
+	"fmt"
+	"strings"
+
+	"purveyor/internal/commerce"
+)
+
+// ImportCatalog makes or updates categories, stores and products by their
+// ids: all of them, or none. On update, what is nil keeps its value.
+type ImportCatalog struct {
+	Categories []ImportCategory
+	Stores     []ImportStore
+	Products   []ImportProduct
+}
+
+// ImportCategory is one category of the file.
+type ImportCategory struct {
+	ID     string
+	Name   string
+	Active *bool // default true
+}
+
+// ImportStore is one store of the file.
+type ImportStore struct {
+	ID, Name                       string
+	Slug, Address, City, State     *string
+	ZipCode, Email, Phone          *string
+	Active, Open                   *bool // default true
+	PickupEnabled, DeliveryEnabled *bool // default true
+	Lat, Lng, RadiusMiles          *float64
+	TaxRateBps                     *int64
+}
+
+// ImportProduct is one product of the file.
+type ImportProduct struct {
+	ID, Name, StoreID string
+	CategoryID        *string
+	Description, SKU  *string
+	FeaturedImage     *string
+	Images            *[]string
+	PriceCents        *commerce.Cents // must be given for a new product
+	Active            *bool           // default true
+	Quantity          *int64
+}
+
+// ImportProblem is one thing that is wrong, by its path in the file.
+type ImportProblem struct{ Path, Reason string }
+
+// ImportRefused lists what is wrong with a file; nothing of it was applied.
+type ImportRefused struct{ Problems []ImportProblem }
+
+func (e *ImportRefused) Error() string {
+	lines := make([]string, len(e.Problems))
+	for i, p := range e.Problems {
+		lines[i] = p.Path + ": " + p.Reason
+	}
+	return strings.Join(lines, "\n")
+}
+
+// ImportResult counts what was made and what was updated.
+type ImportResult struct {
+	CategoriesMade, CategoriesUpdated int
+	StoresMade, StoresUpdated         int
+	ProductsMade, ProductsUpdated     int
+}
+
+// Needs names every row of the file and all that they refer to.
+func (c ImportCatalog) Needs() commerce.Needs {
+	n := commerce.Needs{NextStoreNo: true}
+	for _, v := range c.Categories {
+		n.Categories = append(n.Categories, v.ID)
+	}
+	for _, v := range c.Stores {
+		n.Stores = append(n.Stores, v.ID)
+	}
+	for _, v := range c.Products {
+		key := commerce.ProductKey{StoreID: v.StoreID, ProductID: v.ID}
+		n.Stores = append(n.Stores, v.StoreID)
+		n.ProductStores = append(n.ProductStores, v.ID)
+		n.Products = append(n.Products, key)
+		n.Stock = append(n.Stock, key)
+		if v.CategoryID != nil {
+			n.Categories = append(n.Categories, *v.CategoryID)
+		}
+	}
+	return n
+}
+
+// Decide checks every reference and collects all problems before it refuses.
+func (c ImportCatalog) Decide(rows *commerce.Rows, now int64) (ImportResult, commerce.Changes, error) {
+	im := importing{rows: rows, now: now, storeNo: rows.NextStoreNo,
+		categories: map[string]bool{}, stores: map[string]bool{}}
+	for _, v := range c.Categories {
+		im.category(v)
+	}
+	for _, v := range c.Stores {
+		im.store(v)
+	}
+	for i, v := range c.Products {
+		im.product(fmt.Sprintf("products[%d]", i), v)
+	}
+	if len(im.problems) > 0 {
+		return ImportResult{}, commerce.Changes{}, &ImportRefused{im.problems}
+	}
+	return im.result, im.changes, nil
+}
+
+type importing struct {
+	rows               *commerce.Rows
+	now                int64
+	storeNo            int64
+	categories, stores map[string]bool // made or updated by this file
+	changes            commerce.Changes
+	result             ImportResult
+	problems           []ImportProblem
+}
+
+func (im *importing) category(v ImportCategory) {
+	category, known := im.rows.Categories.Get(v.ID)
+	if !known {
+		category = commerce.Category{ID: v.ID, Active: true}
+	}
+	category.Name = v.Name
+	set(&category.Active, v.Active)
+	im.categories[v.ID] = true
+	count(known, &im.result.CategoriesMade, &im.result.CategoriesUpdated)
+	im.changes.Categories = append(im.changes.Categories, category)
+}
+
+func (im *importing) store(v ImportStore) {
+	store, known := im.rows.Stores.Get(v.ID)
+	if !known {
+		store = commerce.Store{ID: v.ID, No: im.storeNo, Slug: v.ID, Active: true, Open: true, PickupEnabled: true, DeliveryEnabled: true}
+		im.storeNo++
+	}
+	store.Name = v.Name
+	set(&store.Slug, v.Slug)
+	set(&store.Address, v.Address)
+	set(&store.City, v.City)
+	set(&store.State, v.State)
+	set(&store.ZipCode, v.ZipCode)
+	set(&store.Email, v.Email)
+	set(&store.Phone, v.Phone)
+	set(&store.Active, v.Active)
+	set(&store.Open, v.Open)
+	set(&store.PickupEnabled, v.PickupEnabled)
+	set(&store.DeliveryEnabled, v.DeliveryEnabled)
+	set(&store.TaxRateBps, v.TaxRateBps)
+	if v.Lat != nil && v.Lng != nil {
+		store.Lat, store.Lng = v.Lat, v.Lng
+	}
+	if v.RadiusMiles != nil {
+		store.RadiusMiles = v.RadiusMiles
+	}
+	store.UpdatedOn = im.now
+	im.stores[v.ID] = true
+	count(known, &im.result.StoresMade, &im.result.StoresUpdated)
+	im.changes.Stores = append(im.changes.Stores, store)
+}
+
+func (im *importing) product(path string, v ImportProduct) {
+	key := commerce.ProductKey{StoreID: v.StoreID, ProductID: v.ID}
+	product, known := im.rows.Products.Get(key)
+	stock, _ := im.rows.Stock.Get(key)
+	if home, elsewhere := im.rows.ProductStores.Get(v.ID); elsewhere && home.StoreID != v.StoreID {
+		im.problem(path+".store_id", "product %s belongs to store %s and cannot be moved", v.ID, home.StoreID)
+		return
+	}
+	if _, ok := im.rows.Stores.Get(v.StoreID); !ok && !im.stores[v.StoreID] {
+		im.problem(path+".store_id", "store %s is neither in the file nor in the database", v.StoreID)
+	}
+	if v.CategoryID != nil {
+		if _, ok := im.rows.Categories.Get(*v.CategoryID); !ok && !im.categories[*v.CategoryID] {
+			im.problem(path+".category_id", "category %s is neither in the file nor in the database", *v.CategoryID)
+		}
+	}
+	if !known {
+		if v.PriceCents == nil {
+			im.problem(path+".price", "is missing; a new product needs a price in integer cents")
+		}
+		product = commerce.Product{StoreID: v.StoreID, ID: v.ID, CreatedOn: im.now}
+		stock = commerce.Stock{StoreID: v.StoreID, ProductID: v.ID, Active: true}
+	}
+	product.Name = v.Name
+	set(&product.Description, v.Description)
+	set(&product.SKU, v.SKU)
+	set(&product.FeaturedImage, v.FeaturedImage)
+	set(&product.Images, v.Images)
+	set(&product.PriceCents, v.PriceCents)
+	set(&stock.CategoryID, v.CategoryID)
+	set(&stock.Active, v.Active)
+	set(&stock.Quantity, v.Quantity)
+	stock.UpdatedOn = im.now
+	count(known, &im.result.ProductsMade, &im.result.ProductsUpdated)
+	im.changes.Products = append(im.changes.Products, product)
+	im.changes.Stock = append(im.changes.Stock, stock)
+}
+
+func (im *importing) problem(path, format string, args ...any) {
+	im.problems = append(im.problems, ImportProblem{path, fmt.Sprintf(format, args...)})
+}
+
+func count(known bool, made, updated *int) {
+	if known {
+		*updated++
+	} else {
+		*made++
+	}
+}

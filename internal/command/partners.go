@@ -1,0 +1,125 @@
+package command
+
+import (
+	"slices"
+
+	"purveyor/internal/commerce"
+)
+
+// CreatePartner makes a partner with the hashes of its keys.
+type CreatePartner struct {
+	Partner commerce.Partner // ID drawn by the caller
+	Keys    []commerce.APIKey
+}
+
+// Needs names the new rows and the stores that the partner is restricted to.
+func (c CreatePartner) Needs() commerce.Needs {
+	n := commerce.Needs{Partners: []string{c.Partner.ID}, Stores: c.Partner.StoreIDs}
+	for _, k := range c.Keys {
+		n.APIKeys = append(n.APIKeys, commerce.APIKeyRef{PartnerID: k.PartnerID, Mode: k.Mode})
+	}
+	return n
+}
+
+// Decide refuses scopes and stores that are not known.
+func (c CreatePartner) Decide(rows *commerce.Rows, now int64) (commerce.Partner, commerce.Changes, error) {
+	if err := checkPartner(rows, c.Partner); err != nil {
+		return c.Partner, commerce.Changes{}, err
+	}
+	p := c.Partner
+	p.CreatedOn, p.UpdatedOn = now, now
+	changes := commerce.Changes{Partners: []commerce.Partner{p}}
+	for _, k := range c.Keys {
+		k.CreatedOn = now
+		changes.APIKeys = append(changes.APIKeys, k)
+	}
+	return p, changes, nil
+}
+
+func checkPartner(rows *commerce.Rows, p commerce.Partner) error {
+	if p.Name == "" {
+		return commerce.Invalid("name", "a partner needs a name")
+	}
+	if p.RateLimit < 1 {
+		return commerce.Invalid("rate-limit", "the rate limit is requests per minute, 1 or more")
+	}
+	for _, s := range p.Scopes {
+		if !slices.Contains(commerce.Scopes, s) {
+			return commerce.Invalid("scope", "scope %q is not known; choose from %v", s, commerce.Scopes)
+		}
+	}
+	for _, id := range p.StoreIDs {
+		if _, ok := rows.Stores.Get(id); !ok {
+			return commerce.Invalid("store", "store %q is not known", id)
+		}
+	}
+	return nil
+}
+
+// UpdatePartner changes what is not nil.
+type UpdatePartner struct {
+	ID             string
+	Name           *string
+	Scopes         *[]commerce.Scope
+	StoreIDs       *[]string
+	RateLimit      *int64
+	CallbackURL    *string
+	CallbackSecret *string
+	Suspended      *bool
+}
+
+// Needs names the partner and the stores it is to be restricted to.
+func (c UpdatePartner) Needs() commerce.Needs {
+	n := commerce.Needs{Partners: []string{c.ID}}
+	if c.StoreIDs != nil {
+		n.Stores = *c.StoreIDs
+	}
+	return n
+}
+
+// Decide refuses as CreatePartner does, and a partner that is not known.
+func (c UpdatePartner) Decide(rows *commerce.Rows, now int64) (commerce.Partner, commerce.Changes, error) {
+	p, ok := rows.Partners.Get(c.ID)
+	if !ok {
+		return p, commerce.Changes{}, commerce.NotFound("partner")
+	}
+	set(&p.Name, c.Name)
+	set(&p.Scopes, c.Scopes)
+	set(&p.RateLimit, c.RateLimit)
+	set(&p.CallbackURL, c.CallbackURL)
+	set(&p.CallbackSecret, c.CallbackSecret)
+	set(&p.Suspended, c.Suspended)
+	check := p
+	check.StoreIDs = nil // those it has were checked when they were given
+	if c.StoreIDs != nil {
+		p.StoreIDs = *c.StoreIDs
+		check.StoreIDs = p.StoreIDs
+	}
+	if err := checkPartner(rows, check); err != nil {
+		return p, commerce.Changes{}, err
+	}
+	p.UpdatedOn = now
+	return p, commerce.Changes{Partners: []commerce.Partner{p}}, nil
+}
+
+// RotateKey replaces the key of a partner in one mode; the old one is gone.
+type RotateKey struct{ Key commerce.APIKey }
+
+// Needs names the partner and its key.
+func (c RotateKey) Needs() commerce.Needs {
+	return commerce.Needs{
+		Partners: []string{c.Key.PartnerID},
+		APIKeys:  []commerce.APIKeyRef{{PartnerID: c.Key.PartnerID, Mode: c.Key.Mode}},
+	}
+}
+
+// Decide replaces it.
+func (c RotateKey) Decide(rows *commerce.Rows, now int64) (commerce.Partner, commerce.Changes, error) {
+	p, ok := rows.Partners.Get(c.Key.PartnerID)
+	if !ok {
+		return p, commerce.Changes{}, commerce.NotFound("partner")
+	}
+	key := c.Key
+	key.CreatedOn = now
+	return p, commerce.Changes{APIKeys: []commerce.APIKey{key}}, nil
+}

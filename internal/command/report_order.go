@@ -1,0 +1,121 @@
+package command
+
+import (
+	"purveyor/internal/commerce"
+	"purveyor/internal/wire"
+)
+
+// ReportOrder records an order that was paid outside the service: it is made
+// in processed, and its goods leave the stock, in one step.
+type ReportOrder struct {
+	Actor      commerce.Actor
+	OrderID    string // drawn by the caller, with the number of the store
+	CustomerID string // drawn by the caller, used if the customer is not known yet
+	StoreID    string
+	ExternalID string
+	// Lines as reported; their original prices are filled in here.
+	Lines               []commerce.OrderLine
+	Fulfillment         commerce.Fulfillment
+	Given               commerce.GivenTotals
+	Address             *commerce.DeliveryAddress
+	PickupInstructions  string
+	DropoffInstructions string
+	ExternalPaymentID   string
+}
+
+func (c ReportOrder) externalKey() commerce.ExternalKey {
+	return commerce.ExternalKey{PartnerID: c.Actor.Partner.ID, Mode: c.Actor.Mode, ExternalID: c.ExternalID}
+}
+
+// Needs names the store, the products with their stock, who has the external
+// id, the customer, and the partner.
+func (c ReportOrder) Needs() commerce.Needs {
+	keys := commerce.ProductKeys(c.StoreID, c.Lines)
+	n := commerce.Needs{
+		Partners: []string{c.Actor.Partner.ID},
+		Stores:   []string{c.StoreID},
+		Products: keys,
+		Stock:    keys,
+		Orders:   []commerce.OrderKey{{StoreID: c.StoreID, OrderID: c.OrderID}},
+		External: []commerce.ExternalKey{c.externalKey()},
+	}
+	if contact := contactOf(c.Address); contact != "" {
+		n.Customers = []commerce.CustomerKey{{StoreID: c.StoreID, Contact: contact}}
+	}
+	return n
+}
+
+// Decide makes the order. Refusals: 400 for a store or product that cannot
+// be sold from, 403 for a store of others, 409 for an external id that is
+// taken, an inactive product and insufficient stock.
+func (c ReportOrder) Decide(rows *commerce.Rows, now int64) (commerce.Order, commerce.Changes, error) {
+	if err := c.check(rows); err != nil {
+		return commerce.Order{}, commerce.Changes{}, err
+	}
+	lines := c.pricedLines(rows)
+	totals, mismatch, err := commerce.ReportedTotals(lines, c.Given)
+	if err != nil {
+		return commerce.Order{}, commerce.Changes{}, err
+	}
+	s := begin(commerce.Order{
+		StoreID: c.StoreID, ID: c.OrderID, PartnerID: c.Actor.Partner.ID, Mode: c.Actor.Mode,
+		Source: commerce.SourcePartner, ExternalID: c.ExternalID, CustomerID: c.CustomerID,
+		Fulfillment: c.Fulfillment, Lines: lines, Address: c.Address,
+		SubtotalCents: totals.Subtotal, TaxCents: totals.Tax, DeliveryFeeCents: totals.DeliveryFee, TotalCents: totals.Total,
+		PickupInstructions: c.PickupInstructions, DropoffInstructions: c.DropoffInstructions,
+		ExternalPaymentID: c.ExternalPaymentID, CreatedOn: now,
+	}, rows, now, c.Actor.TraceID)
+	moves, err := s.deduct(rows)
+	if err != nil {
+		return commerce.Order{}, commerce.Changes{}, err
+	}
+	s.customer(rows, c.Address)
+	s.tell(commerce.TimelineCreated, "", nil)
+	s.move(commerce.TransitionOf(commerce.Report), "", wire.InventoryData(moves))
+	if mismatch != "" {
+		s.note("totals_mismatch", mismatch)
+	}
+	s.changes.External = []commerce.ExternalRef{{ExternalKey: c.externalKey(), Order: s.order.Key()}}
+	order, changes := s.end()
+	return order, changes, nil
+}
+
+func (c ReportOrder) check(rows *commerce.Rows) error {
+	store, ok := rows.Stores.Get(c.StoreID)
+	if !ok {
+		return commerce.Invalid("store_id", "store %s is not known", c.StoreID)
+	}
+	if partner, _ := rows.Partners.Get(c.Actor.Partner.ID); !partner.MayUse(c.StoreID) {
+		return commerce.StoreDenied()
+	}
+	if !store.Active {
+		return commerce.Invalid("store_id", "store %s is not active", c.StoreID)
+	}
+	if !store.Offers(c.Fulfillment) {
+		return commerce.Invalid("fulfillment_type", "store %s does not offer %s", c.StoreID, c.Fulfillment)
+	}
+	for i, l := range c.Lines {
+		if _, ok := rows.Products.Get(commerce.ProductKey{StoreID: c.StoreID, ProductID: l.ProductID}); !ok {
+			return commerce.Invalid(wire.Index("items", i, "product_id"), "product %s is not a product of store %s", l.ProductID, c.StoreID)
+		}
+	}
+	if taken, ok := rows.External.Get(c.externalKey()); ok {
+		err := commerce.Conflict("external_order_id_taken", "external_order_id %s already stands for another order", c.ExternalID)
+		err.OrderID = taken.Order.OrderID
+		return err
+	}
+	return nil
+}
+
+// pricedLines notes the catalog's price where the partner sold for another.
+func (c ReportOrder) pricedLines(rows *commerce.Rows) []commerce.OrderLine {
+	lines := make([]commerce.OrderLine, len(c.Lines))
+	for i, l := range c.Lines {
+		product, _ := rows.Products.Get(commerce.ProductKey{StoreID: c.StoreID, ProductID: l.ProductID})
+		if product.PriceCents != l.PriceCents {
+			l.OriginalPriceCents = &product.PriceCents
+		}
+		lines[i] = l
+	}
+	return lines
+}

@@ -1,0 +1,96 @@
+package command
+
+import "purveyor/internal/commerce"
+
+// UpsertProduct makes a product of a partner, or updates one. On update, what
+// is nil keeps its value; defaults apply on create only.
+type UpsertProduct struct {
+	Actor         commerce.Actor
+	ID            string
+	Create        bool // the ID was drawn for a new product
+	StoreID       string
+	CategoryID    string
+	Name          string
+	Description   *string
+	FeaturedImage *string
+	Images        *[]string
+	Active        *bool
+	Hot           *bool
+	PriceCents    *commerce.Cents
+	Quantity      *int64 // absolute stock, not a delta
+	SKU           *string
+	SoldCount     *int64
+	SoldCents     *commerce.Cents
+	CreatedOn     *int64 // Unix ms
+}
+
+func (c UpsertProduct) key() commerce.ProductKey {
+	return commerce.ProductKey{StoreID: c.StoreID, ProductID: c.ID}
+}
+
+// Needs names the product, its stock and store, the category, and the partner.
+func (c UpsertProduct) Needs() commerce.Needs {
+	keys := []commerce.ProductKey{c.key()}
+	return commerce.Needs{
+		Partners: []string{c.Actor.Partner.ID}, Stores: []string{c.StoreID}, Categories: []string{c.CategoryID},
+		ProductStores: []string{c.ID}, Products: keys, Stock: keys,
+	}
+}
+
+// Decide refuses with 404 an id that is not known, with 400 another store
+// than the product's and a category or store that is not known, with 403 a
+// store of others.
+func (c UpsertProduct) Decide(rows *commerce.Rows, now int64) (commerce.Item, commerce.Changes, error) {
+	if err := c.check(rows); err != nil {
+		return commerce.Item{}, commerce.Changes{}, err
+	}
+	product, _ := rows.Products.Get(c.key())
+	stock, _ := rows.Stock.Get(c.key())
+	if c.Create {
+		product = commerce.Product{StoreID: c.StoreID, ID: c.ID, Source: commerce.SourcePartner, CreatedOn: now}
+		stock = commerce.Stock{StoreID: c.StoreID, ProductID: c.ID, Active: true}
+	}
+	product.Name = c.Name
+	set(&product.Description, c.Description)
+	set(&product.FeaturedImage, c.FeaturedImage)
+	set(&product.Images, c.Images)
+	set(&product.Hot, c.Hot)
+	set(&product.PriceCents, c.PriceCents)
+	set(&product.SKU, c.SKU)
+	set(&product.CreatedOn, c.CreatedOn)
+	stock.CategoryID = c.CategoryID
+	set(&stock.Active, c.Active)
+	set(&stock.Quantity, c.Quantity)
+	set(&stock.SoldCount, c.SoldCount)
+	set(&stock.SoldCents, c.SoldCents)
+	stock.UpdatedOn = now
+	changes := commerce.Changes{Products: []commerce.Product{product}, Stock: []commerce.Stock{stock}}
+	return commerce.Item{Product: product, Stock: stock}, changes, nil
+}
+
+func (c UpsertProduct) check(rows *commerce.Rows) error {
+	home, known := rows.ProductStores.Get(c.ID)
+	if !known && !c.Create {
+		return commerce.NotFound("product")
+	}
+	if partner, _ := rows.Partners.Get(c.Actor.Partner.ID); !partner.MayUse(c.StoreID) {
+		return commerce.StoreDenied()
+	}
+	if _, ok := rows.Stores.Get(c.StoreID); !ok {
+		return commerce.Invalid("store_id", "store %s is not known", c.StoreID)
+	}
+	if known && home.StoreID != c.StoreID {
+		return commerce.Invalid("store_id", "product %s belongs to another store and cannot be moved", c.ID)
+	}
+	if _, ok := rows.Categories.Get(c.CategoryID); !ok {
+		return commerce.Invalid("category_id", "category %s is not known", c.CategoryID)
+	}
+	return nil
+}
+
+// set overwrites *to if a value was given.
+func set[T any](to *T, given *T) {
+	if given != nil {
+		*to = *given
+	}
+}

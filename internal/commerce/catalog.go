@@ -1,0 +1,94 @@
+package commerce
+
+// Store is a shop of the merchant.
+type Store struct {
+	ID string
+	// No is the short number that the ids of the store's orders carry. It is
+	// given when the store is made and never changes.
+	No              int64
+	Name            string
+	Slug            string
+	Address         string
+	City            string
+	State           string
+	ZipCode         string
+	Active          bool
+	Open            bool // informational: it refuses nothing
+	PickupEnabled   bool
+	DeliveryEnabled bool
+	Lat, Lng        *float64 // degrees
+	RadiusMiles     *float64 // how far the store delivers; nil: no limit of its own
+	Email           string
+	Phone           string
+	TaxRateBps      int64 // basis points
+	UpdatedOn       int64 // Unix ms
+}
+
+// Offers tells whether the store hands out orders this way at all.
+func (s Store) Offers(f Fulfillment) bool {
+	if f == Pickup {
+		return s.PickupEnabled
+	}
+	return s.DeliveryEnabled
+}
+
+// Category groups products over all stores.
+type Category struct {
+	ID     string
+	Name   string
+	Active bool
+}
+
+// SourcePartner marks a product or an order that came from a partner.
+const SourcePartner = "partner"
+
+// Product is what the catalog says of a product and changes seldom. What
+// changes with every sale stands in its Stock row.
+type Product struct {
+	StoreID       string // never changes
+	ID            string
+	Name          string
+	Description   string
+	PriceCents    Cents
+	SKU           string
+	Hot           bool
+	FeaturedImage string
+	Images        []string
+	Source        string // SourcePartner, or empty for the merchant's own
+	CreatedOn     int64  // Unix ms
+}
+
+// Stock is the narrow row of a product: what every sale changes, and what
+// lists filter by.
+type Stock struct {
+	StoreID    string
+	ProductID  string
+	CategoryID string // empty: none
+	Active     bool
+	Quantity   int64 // never below zero
+	SoldCount  int64 // live orders only
+	SoldCents  Cents // live orders only
+	UpdatedOn  int64 // Unix ms; moves with every change of the product or its stock
+}
+
+// Item is a product with its stock, as partners see it.
+type Item struct {
+	Product
+	Stock Stock
+}
+
+// ProductKey finds a product and its stock.
+type ProductKey struct{ StoreID, ProductID string }
+
+// Key of the row.
+func (p Product) Key() ProductKey { return ProductKey{p.StoreID, p.ID} }
+
+// Key of the row.
+func (s Stock) Key() ProductKey { return ProductKey{s.StoreID, s.ProductID} }
+
+// ProductVersion names one version of a product: every change of it, or of
+// its stock, moves UpdatedOn.
+type ProductVersion struct {
+	ProductKey
+	UpdatedOn int64
+}

@@ -1,0 +1,48 @@
+package commerce
+
+import "fmt"
+
+// Kind says what sort of refusal an Error is. One table in package web maps
+// it to an HTTP status.
+type Kind int
+
+const (
+	KindInvalid   Kind = iota + 1 // the request itself is wrong (400)
+	KindForbidden                 // the caller may not do this (403)
+	KindNotFound                  // there is no such thing for this caller (404)
+	KindConflict                  // the state does not allow it (409)
+)
+
+// Error is a refusal that a partner may read. Code is stable snake case,
+// Message is for a person. Field is the JSON path at fault (KindInvalid), and
+// OrderID the order that already has what was asked for.
+type Error struct {
+	Kind    Kind
+	Code    string
+	Message string
+	Field   string
+	OrderID string
+}
+
+func (e *Error) Error() string { return e.Message }
+
+// Invalid refuses a value of the request: code invalid_body, with its path.
+func Invalid(field, format string, args ...any) *Error {
+	return &Error{Kind: KindInvalid, Code: "invalid_body", Field: field, Message: fmt.Sprintf(format, args...)}
+}
+
+// NotFound says that there is no such noun for this caller.
+func NotFound(noun string) *Error {
+	return &Error{Kind: KindNotFound, Code: "not_found", Message: noun + " not found"}
+}
+
+// Conflict refuses because of the present state.
+func Conflict(code, format string, args ...any) *Error {
+	return &Error{Kind: KindConflict, Code: code, Message: fmt.Sprintf(format, args...)}
+}
+
+// StoreDenied is the refusal of a key that is restricted to other stores
+// (SPEC, Authentication 3: the message is part of the contract).
+func StoreDenied() *Error {
+	return &Error{Kind: KindForbidden, Code: "store_not_allowed", Message: "Access denied to this store"}
+}

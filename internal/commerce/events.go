@@ -1,0 +1,92 @@
+package commerce
+
+// TimelineKind is the type of a timeline event.
+type TimelineKind string
+
+// The types of SPEC.md, Events; the last three are additive (BEHAVIOUR).
+const (
+	TimelineCreated           TimelineKind = "order.created"
+	TimelinePendingPayment    TimelineKind = "order.pending_payment"
+	TimelinePaid              TimelineKind = "order.paid"
+	TimelineProcessed         TimelineKind = "order.processed"
+	TimelineFailedPayment     TimelineKind = "order.failed_payment"
+	TimelineCancelled         TimelineKind = "order.cancelled"
+	TimelineRefundRequested   TimelineKind = "order.refund_requested"
+	TimelineRefunded          TimelineKind = "order.refunded"
+	TimelineShipped           TimelineKind = "delivery.shipped"
+	TimelineOutForDelivery    TimelineKind = "delivery.out_for_delivery"
+	TimelineDelivered         TimelineKind = "delivery.delivered"
+	TimelineDeliveryCancelled TimelineKind = "delivery.cancelled"
+	TimelineReadyForPickup    TimelineKind = "order.ready_for_pickup"
+	TimelinePickedUp          TimelineKind = "order.picked_up"
+	TimelineNote              TimelineKind = "order.note"
+)
+
+// TimelineEvent is one line of an order's history, which is only ever
+// appended to.
+type TimelineEvent struct {
+	StoreID, OrderID string
+	Seq              int64 // 1, 2, ... for each order
+	Kind             TimelineKind
+	Status           OrderStatus // empty: says nothing of it
+	CourierStatus    string
+	Message          string
+	Data             []byte // a JSON object, or nil
+	CreatedOn        int64  // Unix ms
+}
+
+// WebhookKind is the type of an event that partners are told of.
+type WebhookKind string
+
+// The types of SPEC.md, Events.
+const (
+	WebhookAccepted          WebhookKind = "order.accepted"
+	WebhookPaid              WebhookKind = "order.paid"
+	WebhookProcessed         WebhookKind = "order.processed"
+	WebhookShipped           WebhookKind = "order.shipped"
+	WebhookOutForDelivery    WebhookKind = "order.out_for_delivery"
+	WebhookDelivered         WebhookKind = "order.delivered"
+	WebhookReadyForPickup    WebhookKind = "order.ready_for_pickup"
+	WebhookPickedUp          WebhookKind = "order.picked_up"
+	WebhookCancelled         WebhookKind = "order.cancelled"
+	WebhookRefunded          WebhookKind = "order.refunded"
+	WebhookDeliveryCancelled WebhookKind = "delivery.cancelled"
+)
+
+// WebhookEvent is what a partner is told of one change. It is stored with
+// the change whether or not anybody listens yet.
+type WebhookEvent struct {
+	PartnerID string
+	ID        string // given by the committer; its order is the order of commits
+	Kind      WebhookKind
+	StoreID   string
+	OrderID   string
+	TraceID   string
+	Data      []byte // a JSON object
+	Timestamp int64  // Unix ms of the change, strictly increasing per order
+	// Deliver asks the committer for a job that pushes it to the callback URL.
+	Deliver bool
+}
+
+// JobKind names what a job does.
+type JobKind string
+
+// The kinds.
+const (
+	JobDeliverWebhook JobKind = "deliver_webhook"  // Subject: webhook event
+	JobMailReady      JobKind = "mail_order_ready" // Subject: order
+)
+
+// Job is work that leaves the process, stored with the change that asks for
+// it: never lost, and never done for a change that did not happen.
+type Job struct {
+	Slot    int64  // 0..JobSlots-1, given by the committer: one slot a batch
+	ID      string // given by the committer
+	Kind    JobKind
+	Owner   string // what its subject is found by: a partner, or a store
+	Subject string
+	RunAt   int64 // Unix ms
+}
+
+// JobSlots is the number of slots that jobs are spread over.
+const JobSlots = 32

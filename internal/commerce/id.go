@@ -1,0 +1,104 @@
+package commerce
+
+import (
+	"encoding/base32"
+	"encoding/binary"
+	"strings"
+)
+
+// An id is a prefix that names the noun and a time-ordered body: 48 bits of
+// Unix milliseconds and 80 bits that the caller drew, in lower-case Crockford
+// base32. Ids of orders carry the short number of their store before the body
+// (ord_<store>_<body>), so that the row is found without a look-up.
+
+// Prefixes of the ids that the service makes.
+const (
+	PrefixPartner  = "ptn_"
+	PrefixProduct  = "prd_"
+	PrefixOrder    = "ord_"
+	PrefixCustomer = "cus_"
+	PrefixEvent    = "evt_"
+	PrefixJob      = "job_"
+	prefixTimeline = "tev_"
+)
+
+const idBodyLen = 26
+
+var crockford = base32.NewEncoding("0123456789abcdefghjkmnpqrstvwxyz").WithPadding(base32.NoPadding)
+
+// Entropy is what a caller draws for one id.
+type Entropy [10]byte
+
+// NewID makes an id whose order is that of at (Unix ms), then of the entropy.
+func NewID(prefix string, at int64, e Entropy) string {
+	var b [16]byte
+	binary.BigEndian.PutUint64(b[:8], uint64(at)<<16)
+	copy(b[6:], e[:])
+	var body [idBodyLen]byte
+	crockford.Encode(body[:], b[:])
+	return prefix + string(body[:])
+}
+
+// NewOrderID makes the id of an order of the store with this number.
+func NewOrderID(storeNo int64, at int64, e Entropy) string {
+	return NewID(PrefixOrder+encodeNo(storeNo)+"_", at, e)
+}
+
+// StoreNoOfOrder reads the store number back from an order id. An id that
+// does not parse names no order.
+func StoreNoOfOrder(id string) (storeNo int64, ok bool) {
+	rest, ok := strings.CutPrefix(id, PrefixOrder)
+	if !ok {
+		return 0, false
+	}
+	no, body, ok := strings.Cut(rest, "_")
+	if !ok || len(body) != idBodyLen || !isCrockford(body) {
+		return 0, false
+	}
+	return decodeNo(no)
+}
+
+// TimelineEventID is derived, not drawn: an order's n-th event has one id
+// for ever, however often it is read.
+func TimelineEventID(orderID string, seq int64) string {
+	return prefixTimeline + strings.TrimPrefix(orderID, PrefixOrder) + "_" + encodeNo(seq)
+}
+
+const digits = "0123456789abcdefghjkmnpqrstvwxyz"
+
+func encodeNo(n int64) string {
+	var b [13]byte
+	i := len(b)
+	for {
+		i--
+		b[i] = digits[n&31]
+		n >>= 5
+		if n == 0 {
+			return string(b[i:])
+		}
+	}
+}
+
+func decodeNo(s string) (int64, bool) {
+	if s == "" || len(s) > 7 || (len(s) > 1 && s[0] == '0') {
+		return 0, false
+	}
+	var n int64
+	for i := range len(s) {
+		d := strings.IndexByte(digits, s[i])
+		if d < 0 {
+			return 0, false
+		}
+		n = n<<5 | int64(d)
+	}
+	return n, true
+}
+
+func isCrockford(s string) bool {
+	for i := range len(s) {
+		if strings.IndexByte(digits, s[i]) < 0 {
+			return false
+		}
+	}
+	return true
+}

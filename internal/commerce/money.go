@@ -1,0 +1,147 @@
+package commerce
+
+import (
+	"errors"
+	"strconv"
+	"strings"
+)
+
+// Cents is an amount of US dollars in integer cents. Major units exist only
+// at the edge of the product upsert.
+type Cents int64
+
+// Bounds that keep every sum far inside int64 and inside what JSON readers
+// with 53-bit numbers hold exactly.
+const (
+	MaxCents    Cents = 9_999_999_999     // $99,999,999.99, one price or fee
+	MaxTotal    Cents = 9_999_999_999_999 // one order
+	MaxQuantity       = 1_000_000         // one order line
+	MaxStock          = 1_000_000_000     // one product
+)
+
+var (
+	errNotNumber = errors.New("must be a number")
+	errTooFine   = errors.New("has too many decimal places")
+	errTooLarge  = errors.New("is too large")
+)
+
+// ParseScaled reads the text of a JSON number exactly, never through a float,
+// and returns it times 10^places: ParseScaled("12.5", 2) is 1250. More decimal
+// places than that are an error unless they are zeros, and so is what does not
+// fit an int64. Exponents are legal JSON and are read (1e2 is 100).
+func ParseScaled(text string, places int) (int64, error) {
+	mantissa, exp, err := splitNumber(text)
+	if err != nil {
+		return 0, err
+	}
+	negative := strings.HasPrefix(mantissa, "-")
+	mantissa = strings.TrimPrefix(mantissa, "-")
+	whole, frac, _ := strings.Cut(mantissa, ".")
+	if whole == "" || (strings.Contains(mantissa, ".") && frac == "") {
+		return 0, errNotNumber
+	}
+	numerals := strings.TrimLeft(whole+frac, "0")
+	shift := exp - len(frac) + places
+	for shift < 0 && strings.HasSuffix(numerals, "0") {
+		numerals, shift = numerals[:len(numerals)-1], shift+1
+	}
+	switch {
+	case numerals == "":
+		return 0, checkNumerals(whole + frac)
+	case checkNumerals(numerals) != nil:
+		return 0, errNotNumber
+	case shift < 0:
+		return 0, errTooFine
+	case len(numerals)+shift > 18:
+		return 0, errTooLarge
+	}
+	n, err := strconv.ParseInt(numerals+strings.Repeat("0", shift), 10, 64)
+	if err != nil {
+		return 0, errNotNumber
+	}
+	if negative {
+		n = -n
+	}
+	return n, nil
+}
+
+func splitNumber(text string) (mantissa string, exp int, err error) {
+	const longest = 400 // digits; a longer literal is hostile, not a price
+	if len(text) > longest {
+		return "", 0, errTooLarge
+	}
+	i := strings.IndexAny(text, "eE")
+	if i < 0 {
+		return text, 0, nil
+	}
+	exp, err = strconv.Atoi(text[i+1:])
+	switch {
+	case errors.Is(err, strconv.ErrRange):
+		return "", 0, errTooLarge
+	case err != nil:
+		return "", 0, errNotNumber
+	}
+	// Far outside of what can fit, and of what needs exact arithmetic.
+	return text[:i], max(min(exp, 10*longest), -10*longest), nil
+}
+
+func checkNumerals(s string) error {
+	for i := range len(s) {
+		if s[i] < '0' || s[i] > '9' {
+			return errNotNumber
+		}
+	}
+	return nil
+}
+
+// FormatMajor writes cents in major units with the fewest digits: 1250 is
+// "12.5", 1200 is "12".
+func FormatMajor(c Cents) string { return string(AppendMajor(nil, c)) }
+
+// AppendMajor appends FormatMajor(c) to b.
+func AppendMajor(b []byte, c Cents) []byte {
+	n := uint64(c)
+	if c < 0 {
+		b = append(b, '-')
+		n = -n
+	}
+	b = strconv.AppendUint(b, n/100, 10)
+	switch frac := n % 100; {
+	case frac == 0:
+		return b
+	case frac%10 == 0:
+		return append(b, '.', byte('0'+frac/10))
+	default:
+		return append(b, '.', byte('0'+frac/10), byte('0'+frac%10))
+	}
+}
+
+// Rate is a tax rate as an exact decimal: a fraction times RateScale.
+type Rate int64
+
+// RateScale is the number of Rate units in 1 (that is, in 100 percent).
+const RateScale = 1_000_000_000
+
+// Of is the rate of an amount of at most MaxTotal, rounded half up to the cent.
+func (r Rate) Of(amount Cents) Cents {
+	whole, part := int64(amount)/RateScale, int64(amount)%RateScale
+	return Cents(whole*int64(r) + (part*int64(r)+RateScale/2)/RateScale)
+}
+
+// ParseRate reads a tax rate as partners write it: below 0.25 it is a
+// fraction (0.0825), from there on a percentage (8.25).
+func ParseRate(text string) (Rate, error) {
+	n, err := ParseScaled(text, 9)
+	switch {
+	case err != nil:
+		return 0, err
+	case n < 0:
+		return 0, errors.New("must not be negative")
+	case n < RateScale/4:
+		return Rate(n), nil
+	case n > 100*RateScale:
+		return 0, errTooLarge
+	default:
+		return Rate((n + 50) / 100), nil
+	}
+}

@@ -1,0 +1,95 @@
+package commerce
+
+import (
+	"crypto/sha256"
+	"slices"
+)
+
+// Mode keeps the sandbox apart from the real thing.
+type Mode string
+
+// The two modes of a key, an order, an idempotency key and an external id.
+const (
+	Live Mode = "live"
+	Test Mode = "test"
+)
+
+// KeyPrefix begins every API key of the mode (SPEC, rule 6).
+func (m Mode) KeyPrefix() string { return "sk_" + string(m) + "_" }
+
+// Scope is a permission of a partner.
+type Scope string
+
+// The scopes of SPEC.md, Authentication 4.
+const (
+	AllScopes      Scope = "*"
+	ReadStores     Scope = "read_stores"
+	ReadCategories Scope = "read_categories"
+	ReadProducts   Scope = "read_products"
+	WriteProducts  Scope = "write_products"
+	ReadOrders     Scope = "read_orders"
+	WriteOrders    Scope = "write_orders"
+	ReadDelivery   Scope = "read_delivery"
+	WriteInventory Scope = "write_inventory"
+)
+
+// Scopes lists every scope that a partner can be given.
+var Scopes = []Scope{AllScopes, ReadStores, ReadCategories, ReadProducts, WriteProducts,
+	ReadOrders, WriteOrders, ReadDelivery, WriteInventory}
+
+// DefaultRateLimit is the requests per minute of a partner unless said
+// otherwise (SPEC, Limits).
+const DefaultRateLimit = 240
+
+// Partner is a client of the API.
+type Partner struct {
+	ID             string
+	Name           string
+	Scopes         []Scope
+	StoreIDs       []string // empty: every store
+	RateLimit      int64    // requests per clock minute and mode
+	CallbackURL    string
+	CallbackSecret string
+	Suspended      bool
+	CreatedOn      int64 // Unix ms
+	UpdatedOn      int64 // Unix ms
+}
+
+// MayUse tells whether the partner's key reaches this store.
+func (p Partner) MayUse(storeID string) bool {
+	return len(p.StoreIDs) == 0 || slices.Contains(p.StoreIDs, storeID)
+}
+
+// Has tells whether the partner was given the scope.
+func (p Partner) Has(s Scope) bool {
+	return slices.Contains(p.Scopes, AllScopes) || slices.Contains(p.Scopes, s)
+}
+
+// KeyHash is what is stored of an API key.
+type KeyHash [sha256.Size]byte
+
+// HashKey is the stored form of a key.
+func HashKey(key string) KeyHash { return sha256.Sum256([]byte(key)) }
+
+// APIKey belongs to one partner and mode; making another one for the same
+// pair replaces it.
+type APIKey struct {
+	PartnerID string
+	Mode      Mode
+	Hash      KeyHash
+	CreatedOn int64 // Unix ms
+}
+
+// APIKeyRef names the one key of a partner in a mode.
+type APIKeyRef struct {
+	PartnerID string
+	Mode      Mode
+}
+
+// Actor is who issues a command: a partner, in the mode of the request, under
+// the trace id of the request.
+type Actor struct {
+	Partner Partner
+	Mode    Mode
+	TraceID string
+}

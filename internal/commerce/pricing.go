@@ -1,0 +1,62 @@
+package commerce
+
+import "fmt"
+
+// Totals of an order, in cents.
+type Totals struct{ Subtotal, Tax, DeliveryFee, Total Cents }
+
+// GivenTotals are what a partner said of an order that was already paid;
+// nil where it said nothing.
+type GivenTotals struct {
+	Subtotal, Tax, Total *Cents
+	TaxRate              *Rate
+	DeliveryFee          Cents
+}
+
+// SumLines adds price times quantity over all lines.
+func SumLines(lines []OrderLine) Cents {
+	var sum Cents
+	for _, l := range lines {
+		sum += l.PriceCents * Cents(l.Quantity)
+	}
+	return sum
+}
+
+// ReportedTotals completes what the partner gave: the subtotal is the sum of
+// the lines, the tax is the rate of the subtotal, the total their sum. Given
+// values stand, for the customer has already paid them; mismatch says in
+// words where they do not add up, and is empty when they do.
+func ReportedTotals(lines []OrderLine, given GivenTotals) (t Totals, mismatch string, err error) {
+	t.DeliveryFee = given.DeliveryFee
+	sum := SumLines(lines)
+	t.Subtotal = valueOr(given.Subtotal, sum)
+	if t.Subtotal > MaxTotal {
+		return t, "", Invalid("items", "the order's total is too large")
+	}
+	var tax Cents
+	if given.TaxRate != nil {
+		tax = given.TaxRate.Of(t.Subtotal)
+	}
+	t.Tax = valueOr(given.Tax, tax)
+	due := t.Subtotal + t.Tax + t.DeliveryFee
+	t.Total = valueOr(given.Total, due)
+	if t.Total > MaxTotal {
+		return t, "", Invalid("items", "the order's total is too large")
+	}
+	switch {
+	case t.Subtotal != sum:
+		mismatch = fmt.Sprintf("reported subtotal %d differs from the sum of the lines %d", t.Subtotal, sum)
+	case given.Tax != nil && given.TaxRate != nil && t.Tax != tax:
+		mismatch = fmt.Sprintf("reported tax_amount %d differs from tax_rate times subtotal %d", t.Tax, tax)
+	case t.Total != due:
+		mismatch = fmt.Sprintf("reported total %d differs from subtotal, tax and delivery fee together %d", t.Total, due)
+	}
+	return t, mismatch, nil
+}
+
+func valueOr[T any](given *T, otherwise T) T {
+	if given != nil {
+		return *given
+	}
+	return otherwise
+}

@@ -1,0 +1,217 @@
+package commerce
+
+import "fmt"
+
+// ReplyKey is the scope of one idempotency key: partner, operation (mode,
+// method and path of the request) and the key.
+type ReplyKey struct{ PartnerID, Op, Key string }
+
+// Reply is a stored answer. It is written in the transaction of its effect.
+type Reply struct {
+	ReplyKey
+	Fingerprint [32]byte // SHA-256 of the decoded request, encoded again
+	Status      int
+	Body        []byte
+	CreatedOn   int64 // Unix ms
+}
+
+// ProductStore says which store a product belongs to, which never changes.
+type ProductStore struct{ ProductID, StoreID string }
+
+// Needs names every row that a command may look at.
+type Needs struct {
+	Replies       []ReplyKey
+	Partners      []string
+	APIKeys       []APIKeyRef
+	Stores        []string
+	NextStoreNo   bool
+	Categories    []string
+	ProductStores []string
+	Products      []ProductKey
+	Stock         []ProductKey
+	Orders        []OrderKey
+	External      []ExternalKey
+	Customers     []CustomerKey
+}
+
+// Rows are the rows that a batch loaded, shared by its commands: each sees
+// what those before it did.
+type Rows struct {
+	Replies       Table[ReplyKey, Reply]
+	Partners      Table[string, Partner]
+	APIKeys       Table[APIKeyRef, APIKey]
+	Stores        Table[string, Store]
+	Categories    Table[string, Category]
+	ProductStores Table[string, ProductStore]
+	Products      Table[ProductKey, Product]
+	Stock         Table[ProductKey, Stock]
+	Orders        Table[OrderKey, Order]
+	External      Table[ExternalKey, ExternalRef]
+	Customers     Table[CustomerKey, Customer]
+
+	// NextStoreNo is the number of the next new store; 0 if it was not asked for.
+	NextStoreNo int64
+
+	// What is only ever appended.
+	Timeline []TimelineEvent
+	Webhooks []WebhookEvent
+	Jobs     []Job
+}
+
+// Require adds the rows that a command needs, none of them loaded yet.
+func (r *Rows) Require(n Needs) {
+	r.Replies.require(n.Replies)
+	r.Partners.require(n.Partners)
+	r.APIKeys.require(n.APIKeys)
+	r.Stores.require(n.Stores)
+	r.Categories.require(n.Categories)
+	r.ProductStores.require(n.ProductStores)
+	r.Products.require(n.Products)
+	r.Stock.require(n.Stock)
+	r.Orders.require(n.Orders)
+	r.External.require(n.External)
+	r.Customers.require(n.Customers)
+	if n.NextStoreNo && r.NextStoreNo == 0 {
+		r.NextStoreNo = NeedStoreNo
+	}
+}
+
+// NeedStoreNo in Rows.NextStoreNo asks the engine to load it.
+const NeedStoreNo = -1
+
+// Changes are what a command does: rows as they shall be, and what is
+// appended. A command that is refused returns none.
+type Changes struct {
+	Replies    []Reply
+	Partners   []Partner
+	APIKeys    []APIKey
+	Stores     []Store
+	Categories []Category
+	Products   []Product
+	Stock      []Stock
+	Orders     []Order
+	External   []ExternalRef
+	Customers  []Customer
+	Timeline   []TimelineEvent
+	Webhooks   []WebhookEvent
+	Jobs       []Job
+}
+
+// Apply puts the changes of an accepted command into the rows.
+func (r *Rows) Apply(c Changes) {
+	for _, v := range c.Replies {
+		r.Replies.put(v.ReplyKey, v)
+	}
+	for _, v := range c.Partners {
+		r.Partners.put(v.ID, v)
+	}
+	for _, v := range c.APIKeys {
+		r.APIKeys.put(APIKeyRef{v.PartnerID, v.Mode}, v)
+	}
+	for _, v := range c.Stores {
+		r.Stores.put(v.ID, v)
+		if r.NextStoreNo > 0 {
+			r.NextStoreNo = max(r.NextStoreNo, v.No+1)
+		}
+	}
+	for _, v := range c.Categories {
+		r.Categories.put(v.ID, v)
+	}
+	for _, v := range c.Products {
+		if _, known := r.Products.Get(v.Key()); !known {
+			r.ProductStores.put(v.ID, ProductStore{v.ID, v.StoreID})
+		}
+		r.Products.put(v.Key(), v)
+	}
+	for _, v := range c.Stock {
+		r.Stock.put(v.Key(), v)
+	}
+	for _, v := range c.Orders {
+		r.Orders.put(v.Key(), v)
+	}
+	for _, v := range c.External {
+		r.External.put(v.ExternalKey, v)
+	}
+	for _, v := range c.Customers {
+		r.Customers.put(v.Key(), v)
+	}
+	r.Timeline = append(r.Timeline, c.Timeline...)
+	r.Webhooks = append(r.Webhooks, c.Webhooks...)
+	r.Jobs = append(r.Jobs, c.Jobs...)
+}
+
+// Changed tells whether anything is to be saved.
+func (r *Rows) Changed() bool {
+	return len(r.Replies.changed)+len(r.Partners.changed)+len(r.APIKeys.changed)+len(r.Stores.changed)+
+		len(r.Categories.changed)+len(r.ProductStores.changed)+len(r.Products.changed)+len(r.Stock.changed)+
+		len(r.Orders.changed)+len(r.External.changed)+len(r.Customers.changed)+
+		len(r.Timeline)+len(r.Webhooks)+len(r.Jobs) > 0
+}
+
+// Table holds the rows of one kind that were asked for, found or not.
+type Table[K comparable, V any] struct {
+	rows    map[K]*row[V]
+	keys    []K // as asked for
+	changed []K // in the order of their first change
+}
+
+type row[V any] struct {
+	value  V
+	known  bool // there is such a row, stored or put
+	stored bool // it was there when the batch began
+	moved  bool
+}
+
+func (t *Table[K, V]) require(keys []K) {
+	if t.rows == nil && len(keys) > 0 {
+		t.rows = make(map[K]*row[V], len(keys))
+	}
+	for _, k := range keys {
+		if _, asked := t.rows[k]; !asked {
+			t.rows[k] = &row[V]{}
+			t.keys = append(t.keys, k)
+		}
+	}
+}
+
+// Keys are the keys that were asked for.
+func (t *Table[K, V]) Keys() []K { return t.keys }
+
+// Fill is for engines: the row is stored as v.
+func (t *Table[K, V]) Fill(k K, v V) {
+	*t.rows[k] = row[V]{value: v, known: true, stored: true}
+}
+
+// Get returns a row, and whether there is one. Looking at a row that was not
+// asked for is a bug of the command and panics.
+func (t *Table[K, V]) Get(k K) (V, bool) {
+	r, asked := t.rows[k]
+	if !asked {
+		panic(fmt.Sprintf("commerce: %T %v was not in the needs of the command", *new(V), k))
+	}
+	return r.value, r.known
+}
+
+func (t *Table[K, V]) put(k K, v V) {
+	r, asked := t.rows[k]
+	if !asked {
+		panic(fmt.Sprintf("commerce: %T %v is changed but was not in the needs of the command", v, k))
+	}
+	r.value, r.known = v, true
+	if !r.moved {
+		r.moved = true
+		t.changed = append(t.changed, k)
+	}
+}
+
+// EachChanged is for engines: it calls f with each changed row, in the order
+// of their first change, and whether it replaces a stored one.
+func (t *Table[K, V]) EachChanged(f func(v *V, stored bool) error) error {
+	for _, k := range t.changed {
+		r := t.rows[k]
+		if err := f(&r.value, r.stored); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,48 @@
+package commerce
+
+// Insufficient is the refusal of a sale: it names the product and gives the
+// requested and the available quantity (SPEC, Errors).
+func Insufficient(name, productID string, requested, available int64) *Error {
+	return Conflict("insufficient_stock", "Insufficient stock for %s (%s): requested %d, available %d",
+		name, productID, requested, available)
+}
+
+// Deduct takes what an order demands. Sold figures move for live orders only.
+func (s Stock) Deduct(p Product, d Demand, mode Mode) (Stock, error) {
+	switch {
+	case !s.Active:
+		return s, Conflict("product_inactive", "%s (%s) is not active", p.Name, p.ID)
+	case d.Quantity > s.Quantity:
+		return s, Insufficient(p.Name, p.ID, d.Quantity, s.Quantity)
+	}
+	s.Quantity -= d.Quantity
+	if mode == Live {
+		s.SoldCount += d.Quantity
+		s.SoldCents += d.Cents
+	}
+	return s, nil
+}
+
+// Restore gives back what Deduct took. A sold figure that an upsert has set
+// lower meanwhile stops at zero.
+func (s Stock) Restore(d Demand, mode Mode) Stock {
+	s.Quantity += d.Quantity
+	if mode == Live {
+		s.SoldCount = max(0, s.SoldCount-d.Quantity)
+		s.SoldCents = max(0, s.SoldCents-d.Cents)
+	}
+	return s
+}
+
+// Adjust adds a delta, which may be negative.
+func (s Stock) Adjust(p Product, delta int64) (Stock, error) {
+	next := s.Quantity + delta
+	switch {
+	case next < 0:
+		return s, Insufficient(p.Name, p.ID, -delta, s.Quantity)
+	case next > MaxStock:
+		return s, Invalid("", "%s (%s) would exceed the largest stock of %d", p.Name, p.ID, MaxStock)
+	}
+	s.Quantity = next
+	return s, nil
+}

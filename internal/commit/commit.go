@@ -1,0 +1,274 @@
+// Package commit carries every change: load, decide, save. Commands that wait
+// together share one load and one transaction (group commit), so that what
+// waits for the disk is paid once for all of them.
+package commit
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"log/slog"
+	"runtime/debug"
+	"sync"
+
+	"purveyor/internal/commerce"
+	"purveyor/internal/storage"
+)
+
+// Command is one change of state.
+type Command[R any] interface {
+	// Needs names every row that the command may look at or change.
+	Needs() commerce.Needs
+	// Decide is pure. now is in Unix ms and is the stamp of the change. With an
+	// error, the changes are ignored.
+	Decide(rows *commerce.Rows, now int64) (R, commerce.Changes, error)
+}
+
+// ErrClosed is the answer to what comes after Close.
+var ErrClosed = errors.New("the service is shutting down")
+
+const (
+	maxBatch = 256
+	maxQueue = 4096
+)
+
+// Committer is the one way in for changes. Its loop owns the batch under way;
+// callers own nothing but their own call.
+type Committer struct {
+	engine   storage.Engine
+	maxBatch int
+	queue    chan call
+	done     chan struct{} // closed when the loop has answered everything
+
+	mu     sync.RWMutex // guards closed against sends on queue
+	closed bool
+}
+
+// New starts a committer over the engine, with at most maxBatch commands a
+// transaction; 0 is the default.
+func New(engine storage.Engine, batch int) *Committer {
+	if batch <= 0 {
+		batch = maxBatch
+	}
+	c := &Committer{engine: engine, maxBatch: batch, queue: make(chan call, maxQueue), done: make(chan struct{})}
+	go c.loop()
+	return c
+}
+
+// Close refuses new commands, answers all that were admitted, and returns.
+func (c *Committer) Close() {
+	c.mu.Lock()
+	if !c.closed {
+		c.closed = true
+		close(c.queue)
+	}
+	c.mu.Unlock()
+	<-c.done
+}
+
+// Do runs a command and returns once it is durable, or refused. ctx bounds the
+// wait for admission only: an admitted command runs to its end.
+//
+// Errors: a *commerce.Error (refused, nothing changed), storage.ErrUnavailable
+// (nothing changed), storage.ErrOutcomeUnknown, ErrClosed, or what ctx says.
+func Do[R any](ctx context.Context, c *Committer, cmd Command[R]) (R, error) {
+	p := &pending[R]{cmd: cmd, done: make(chan struct{})}
+	if err := c.admit(ctx, p); err != nil {
+		return p.result, err
+	}
+	<-p.done
+	return p.result, p.err
+}
+
+func (c *Committer) admit(ctx context.Context, p call) error {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	if c.closed {
+		return ErrClosed
+	}
+	select {
+	case c.queue <- p:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// call is a command that waits, whatever its result is.
+type call interface {
+	needs() commerce.Needs
+	decide(rows *commerce.Rows, now int64) (commerce.Changes, error)
+	answer(err error)
+	keyed() bool // its outcome can be read from its reply record
+}
+
+type pending[R any] struct {
+	cmd    Command[R]
+	result R
+	err    error
+	done   chan struct{}
+}
+
+func (p *pending[R]) needs() commerce.Needs { return p.cmd.Needs() }
+
+func (p *pending[R]) decide(rows *commerce.Rows, now int64) (changes commerce.Changes, err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			slog.Error("a command panicked", "panic", v, "command", fmt.Sprintf("%T", p.cmd), "stack", string(debug.Stack()))
+			err = fmt.Errorf("command %T panicked: %v", p.cmd, v)
+		}
+	}()
+	p.result, changes, err = p.cmd.Decide(rows, now)
+	return changes, err
+}
+
+func (p *pending[R]) answer(err error) {
+	p.err = err
+	close(p.done)
+}
+
+func (p *pending[R]) keyed() bool {
+	_, ok := p.cmd.(interface{ hasReplyRecord() })
+	return ok
+}
+
+func (c *Committer) loop() {
+	defer close(c.done)
+	batch := make([]call, 0, c.maxBatch)
+	for first := range c.queue {
+		batch = append(batch[:0], first)
+		for more := true; more && len(batch) < c.maxBatch; {
+			select {
+			case p, open := <-c.queue:
+				if more = open; open {
+					batch = append(batch, p)
+				}
+			default:
+				more = false
+			}
+		}
+		c.commit(batch)
+		clear(batch)
+	}
+}
+
+// commit answers every call of the batch. When the batch fails as a whole,
+// its commands are tried alone, so that a bad one does not fail its neighbours.
+func (c *Committer) commit(batch []call) {
+	errs, err := c.try(batch)
+	switch {
+	case err == nil:
+		for i, p := range batch {
+			p.answer(errs[i])
+		}
+	case errors.Is(err, storage.ErrUnavailable):
+		slog.Error("a batch was not saved", "commands", len(batch), "error", err)
+		answerAll(batch, err)
+	case errors.Is(err, storage.ErrOutcomeUnknown):
+		slog.Error("the outcome of a batch is unknown", "commands", len(batch), "error", err)
+		c.settle(batch, err)
+	case len(batch) == 1:
+		slog.Error("a command was not saved", "error", err)
+		answerAll(batch, err)
+	default:
+		slog.Error("a batch was not saved; its commands are tried alone", "commands", len(batch), "error", err)
+		for _, p := range batch {
+			c.commit([]call{p})
+		}
+	}
+}
+
+// settle runs after a batch that may or may not be saved. A command with a
+// reply record is run again: it finds the record and gives that answer, or
+// finds none and takes place now. For others nobody can tell.
+func (c *Committer) settle(batch []call, unknown error) {
+	for _, p := range batch {
+		if !p.keyed() {
+			p.answer(unknown)
+			continue
+		}
+		errs, err := c.try([]call{p})
+		if err != nil {
+			p.answer(errors.Join(unknown, err))
+			continue
+		}
+		p.answer(errs[0])
+	}
+}
+
+func answerAll(batch []call, err error) {
+	for _, p := range batch {
+		p.answer(err)
+	}
+}
+
+// try loads, decides and saves. The error is of the whole; errs are the
+// refusals of single commands, valid only when err is nil.
+func (c *Committer) try(batch []call) (errs []error, err error) {
+	defer func() {
+		if v := recover(); v != nil { // a change outside of the command's needs
+			slog.Error("a batch panicked", "panic", v, "stack", string(debug.Stack()))
+			err = fmt.Errorf("a batch of %d commands panicked: %v", len(batch), v)
+		}
+	}()
+	ctx := context.Background() // admitted commands run to their end
+	needs := make([]commerce.Needs, len(batch))
+	for i, p := range batch {
+		needs[i] = p.needs()
+	}
+	tx, err := c.engine.Load(ctx, needs...)
+	if err != nil {
+		return nil, err
+	}
+	defer tx.Discard()
+	rows, now := tx.Rows(), tx.Stamp()
+	errs = make([]error, len(batch))
+	ids := idSource{now: now}
+	for i, p := range batch {
+		changes, err := p.decide(rows, now)
+		if err != nil {
+			errs[i] = err
+			continue
+		}
+		ids.complete(&changes)
+		rows.Apply(changes)
+	}
+	if !rows.Changed() {
+		return errs, nil
+	}
+	return errs, tx.Save(ctx)
+}
+
+// idSource gives the ids of what commands append: in the order of commits,
+// and within a batch in the order of decisions.
+type idSource struct {
+	now int64
+	n   uint32
+}
+
+func (s *idSource) next(prefix string) string {
+	var e commerce.Entropy
+	_, _ = rand.Read(e[3:]) // never fails (crypto/rand)
+	e[0], e[1], e[2] = byte(s.n>>16), byte(s.n>>8), byte(s.n)
+	s.n++
+	return commerce.NewID(prefix, s.now, e)
+}
+
+// complete gives webhook events and jobs their ids, and each event that is to
+// be pushed its job. A batch keeps to one slot of jobs, the next takes another.
+func (s *idSource) complete(c *commerce.Changes) {
+	for i := range c.Webhooks {
+		w := &c.Webhooks[i]
+		w.ID = s.next(commerce.PrefixEvent)
+		if w.Deliver {
+			c.Jobs = append(c.Jobs, commerce.Job{
+				Kind: commerce.JobDeliverWebhook, Owner: w.PartnerID, Subject: w.ID, RunAt: w.Timestamp,
+			})
+		}
+	}
+	for i := range c.Jobs {
+		c.Jobs[i].ID = s.next(commerce.PrefixJob)
+		c.Jobs[i].Slot = s.now % commerce.JobSlots
+	}
+}

@@ -1,0 +1,56 @@
+package commit
+
+import (
+	"bytes"
+
+	"purveyor/internal/commerce"
+)
+
+// Reply is an answer that is stored with its effect, or was.
+type Reply struct {
+	Status   int
+	Body     []byte
+	Replayed bool
+}
+
+// Once makes a command take place at most once for a key. The same key with
+// the same fingerprint (SHA-256 of the decoded request, encoded again) gets
+// the stored answer; with another one it is refused. Only answers of accepted
+// commands are stored, in the transaction of the effect; encode makes them.
+func Once[R any](key commerce.ReplyKey, fingerprint [32]byte, cmd Command[R], encode func(R) (status int, body []byte)) Command[Reply] {
+	return once[R]{key, fingerprint, cmd, encode}
+}
+
+type once[R any] struct {
+	key         commerce.ReplyKey
+	fingerprint [32]byte
+	cmd         Command[R]
+	encode      func(R) (int, []byte)
+}
+
+func (o once[R]) hasReplyRecord() {}
+
+func (o once[R]) Needs() commerce.Needs {
+	n := o.cmd.Needs()
+	n.Replies = append(n.Replies, o.key)
+	return n
+}
+
+func (o once[R]) Decide(rows *commerce.Rows, now int64) (Reply, commerce.Changes, error) {
+	if stored, ok := rows.Replies.Get(o.key); ok {
+		if !bytes.Equal(stored.Fingerprint[:], o.fingerprint[:]) {
+			return Reply{}, commerce.Changes{}, commerce.Conflict("idempotency_key_reused",
+				"Idempotency-Key was used before with a different request")
+		}
+		return Reply{Status: stored.Status, Body: stored.Body, Replayed: true}, commerce.Changes{}, nil
+	}
+	result, changes, err := o.cmd.Decide(rows, now)
+	if err != nil {
+		return Reply{}, commerce.Changes{}, err
+	}
+	status, body := o.encode(result)
+	changes.Replies = append(changes.Replies, commerce.Reply{
+		ReplyKey: o.key, Fingerprint: o.fingerprint, Status: status, Body: body, CreatedOn: now,
+	})
+	return Reply{Status: status, Body: body}, changes, nil
+}

@@ -1,0 +1,227 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"purveyor/internal/commerce"
+	"purveyor/internal/storage"
+
+	"zombiezen.com/go/sqlite"
+)
+
+// batch is the one writing transaction. It owns the writing connection until
+// it ends.
+type batch struct {
+	engine *Engine
+	conn   *sqlite.Conn // nil: the batch is over
+	rows   commerce.Rows
+	stamp  int64
+}
+
+// Load implements storage.Engine. SQLite has one writer: the lock is taken
+// first, so that everything that is read stays as it is until the end.
+func (e *Engine) Load(ctx context.Context, needs ...commerce.Needs) (storage.Batch, error) {
+	conn, err := e.takeWriter(ctx)
+	if err != nil {
+		return nil, err
+	}
+	b := &batch{engine: e, conn: conn}
+	for _, n := range needs {
+		b.rows.Require(n)
+	}
+	if err := b.load(); err != nil {
+		b.Discard()
+		return nil, unavailable(err)
+	}
+	return b, nil
+}
+
+func (b *batch) Rows() *commerce.Rows { return &b.rows }
+
+func (b *batch) Stamp() int64 { return b.stamp }
+
+func (b *batch) load() error {
+	if err := exec(b.conn, "BEGIN IMMEDIATE", noArgs); err != nil {
+		return err
+	}
+	last, err := b.meta("stamp")
+	if err != nil {
+		return err
+	}
+	b.stamp = max(last+1, b.engine.now().UnixMilli())
+	r := &b.rows
+	if r.NextStoreNo == commerce.NeedStoreNo {
+		if r.NextStoreNo, err = b.meta("next_store_no"); err != nil {
+			return err
+		}
+	}
+	return errors.Join(
+		load(b.conn, replies, &r.Replies),
+		load(b.conn, partners, &r.Partners),
+		load(b.conn, apiKeys, &r.APIKeys),
+		load(b.conn, stores, &r.Stores),
+		load(b.conn, categories, &r.Categories),
+		load(b.conn, productStores, &r.ProductStores),
+		load(b.conn, products, &r.Products),
+		load(b.conn, stock, &r.Stock),
+		load(b.conn, orders, &r.Orders),
+		load(b.conn, externalIDs, &r.External),
+		load(b.conn, customers, &r.Customers),
+	)
+}
+
+func (b *batch) meta(name string) (value int64, err error) {
+	err = query(b.conn, "SELECT value FROM meta WHERE name = ?",
+		func(p *binder) { p.text(name) }, func(s *scanner) { value = s.int() })
+	return value, err
+}
+
+func (b *batch) setMeta(name string, value int64) error {
+	return exec(b.conn, "UPDATE meta SET value = ? WHERE name = ?", func(p *binder) { p.int(value).text(name) })
+}
+
+func load[K comparable, V any](conn *sqlite.Conn, t *table[K, V], rows *commerce.Table[K, V]) error {
+	for _, k := range rows.Keys() {
+		err := query(conn, t.selectSQL, func(b *binder) { t.bindKey(b, k) }, func(s *scanner) { rows.Fill(k, t.scan(s, k)) })
+		if err != nil {
+			return fmt.Errorf("load %s: %w", t.name, err)
+		}
+	}
+	return nil
+}
+
+// Save implements storage.Batch. Parents come before what refers to them.
+func (b *batch) Save(context.Context) error {
+	if err := b.write(); err != nil {
+		b.Discard()
+		return unavailable(err)
+	}
+	err := exec(b.conn, "COMMIT", noArgs)
+	if err == nil {
+		b.release()
+		return nil
+	}
+	// A full disk or a held lock is found before the commit frame is whole, so
+	// the batch is not there. After any other error the frame may have reached
+	// the disk, and recovery would take it for committed.
+	code := sqlite.ErrCode(err).ToPrimary()
+	b.Discard()
+	if code == sqlite.ResultFull || code == sqlite.ResultBusy {
+		return unavailable(err)
+	}
+	return fmt.Errorf("%w: %w", storage.ErrOutcomeUnknown, err)
+}
+
+func (b *batch) write() error {
+	r := &b.rows
+	if err := b.setMeta("stamp", b.stamp); err != nil {
+		return err
+	}
+	if r.NextStoreNo > 0 {
+		if err := b.setMeta("next_store_no", r.NextStoreNo); err != nil {
+			return err
+		}
+	}
+	if err := firstError(
+		save(b.conn, replies, &r.Replies),
+		save(b.conn, partners, &r.Partners),
+		save(b.conn, apiKeys, &r.APIKeys),
+		save(b.conn, stores, &r.Stores),
+		save(b.conn, categories, &r.Categories),
+		save(b.conn, productStores, &r.ProductStores),
+		save(b.conn, products, &r.Products),
+		save(b.conn, stock, &r.Stock),
+		save(b.conn, orders, &r.Orders),
+		save(b.conn, externalIDs, &r.External),
+		save(b.conn, customers, &r.Customers),
+	); err != nil {
+		return err
+	}
+	return b.append()
+}
+
+// firstError keeps the cause: what comes after it in a broken transaction
+// only follows from it.
+func firstError(errs ...error) error {
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func save[K comparable, V any](conn *sqlite.Conn, t *table[K, V], rows *commerce.Table[K, V]) error {
+	return rows.EachChanged(func(v *V, stored bool) error {
+		sql, bind := t.insertSQL, func(b *binder) {
+			t.bindKey(b, t.keyOf(v))
+			t.bindFixed(b, v)
+			t.bindMutable(b, v)
+		}
+		if stored {
+			sql, bind = t.updateSQL, func(b *binder) {
+				t.bindMutable(b, v)
+				t.bindKey(b, t.keyOf(v))
+			}
+		}
+		if err := exec(conn, sql, bind); err != nil {
+			return fmt.Errorf("save %s: %w", t.name, err)
+		}
+		return nil
+	})
+}
+
+func (b *batch) append() error {
+	for i := range b.rows.Timeline {
+		e := &b.rows.Timeline[i]
+		err := exec(b.conn, `INSERT INTO timeline (store_id, order_id, seq, kind, status, courier_status, message, data, created_on)
+			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`, func(p *binder) {
+			p.text(e.StoreID).text(e.OrderID).int(e.Seq).text(string(e.Kind)).text(string(e.Status)).
+				text(e.CourierStatus).text(e.Message).json(e.Data).int(e.CreatedOn)
+		})
+		if err != nil {
+			return fmt.Errorf("save timeline: %w", err)
+		}
+	}
+	for i := range b.rows.Webhooks {
+		e := &b.rows.Webhooks[i]
+		err := exec(b.conn, `INSERT INTO webhook_events (partner_id, id, kind, store_id, order_id, trace_id, data, timestamp)
+			VALUES (?, ?, ?, ?, ?, ?, ?, ?)`, func(p *binder) {
+			p.text(e.PartnerID).text(e.ID).text(string(e.Kind)).text(e.StoreID).text(e.OrderID).
+				text(e.TraceID).json(e.Data).int(e.Timestamp)
+		})
+		if err != nil {
+			return fmt.Errorf("save webhook_events: %w", err)
+		}
+	}
+	for i := range b.rows.Jobs {
+		j := &b.rows.Jobs[i]
+		err := exec(b.conn, `INSERT INTO jobs (slot, id, kind, owner, subject, run_at) VALUES (?, ?, ?, ?, ?, ?)`, func(p *binder) {
+			p.int(j.Slot).text(j.ID).text(string(j.Kind)).text(j.Owner).text(j.Subject).int(j.RunAt)
+		})
+		if err != nil {
+			return fmt.Errorf("save jobs: %w", err)
+		}
+	}
+	return nil
+}
+
+// Discard implements storage.Batch.
+func (b *batch) Discard() {
+	if b.conn == nil {
+		return
+	}
+	if !b.conn.AutocommitEnabled() {
+		// Should this fail, the next BEGIN fails too and says why.
+		_ = exec(b.conn, "ROLLBACK", noArgs)
+	}
+	b.release()
+}
+
+func (b *batch) release() {
+	conn := b.conn
+	b.conn = nil
+	b.engine.writer <- conn
+}

@@ -1,0 +1,88 @@
+package sqlite
+
+import (
+	"embed"
+	"fmt"
+	"io/fs"
+
+	"purveyor/internal/storage"
+
+	"zombiezen.com/go/sqlite"
+	"zombiezen.com/go/sqlite/sqlitex"
+)
+
+//go:embed migrations/*.sql
+var migrationFiles embed.FS
+
+// applicationID marks the file as ours ("PURV"), so that the database of
+// another program is not taken for an empty one.
+const applicationID = 0x50555256
+
+// migrate brings the schema up to date: each numbered file in a transaction
+// of its own with the number it reaches. Processes take turns by the write
+// lock, and one that comes later finds nothing left to do.
+func migrate(conn *sqlite.Conn) error {
+	files, err := fs.Glob(migrationFiles, "migrations/*.sql")
+	if err != nil {
+		return err
+	}
+	version, err := schemaVersion(conn)
+	if err != nil {
+		return err
+	}
+	if version > len(files) {
+		return fmt.Errorf("%w: it has schema %d, this program knows %d; run the newer program", storage.ErrNewerDatabase, version, len(files))
+	}
+	for i, file := range files[version:] {
+		script, err := migrationFiles.ReadFile(file)
+		if err != nil {
+			return err
+		}
+		if err := migrateTo(conn, version+i+1, string(script)); err != nil {
+			return fmt.Errorf("%s: %w", file, err)
+		}
+	}
+	return nil
+}
+
+func migrateTo(conn *sqlite.Conn, version int, script string) (err error) {
+	end, err := sqlitex.ImmediateTransaction(conn)
+	if err != nil {
+		return err
+	}
+	defer end(&err)
+	if reached, err := schemaVersion(conn); err != nil || reached >= version {
+		return err // another process was first
+	}
+	return sqlitex.ExecuteScript(conn, script+
+		fmt.Sprintf("\nPRAGMA user_version=%d;\nPRAGMA application_id=%d;", version, applicationID), nil)
+}
+
+func schemaVersion(conn *sqlite.Conn) (int, error) {
+	version, err := pragma(conn, "user_version")
+	if err != nil {
+		return 0, err
+	}
+	tables, err := queryInt(conn, "SELECT count(*) FROM sqlite_schema")
+	if err != nil {
+		return 0, err
+	}
+	id, err := pragma(conn, "application_id")
+	if err != nil {
+		return 0, err
+	}
+	if tables > 0 && id != applicationID {
+		return 0, fmt.Errorf("the file belongs to another program; choose another with --database")
+	}
+	return int(version), nil
+}
+
+func pragma(conn *sqlite.Conn, name string) (int64, error) { return queryInt(conn, "PRAGMA "+name) }
+
+func queryInt(conn *sqlite.Conn, query string) (n int64, err error) {
+	err = sqlitex.ExecuteTransient(conn, query, &sqlitex.ExecOptions{ResultFunc: func(stmt *sqlite.Stmt) error {
+		n = stmt.ColumnInt64(0)
+		return nil
+	}})
+	return n, err
+}

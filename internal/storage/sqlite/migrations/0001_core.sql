@@ -1,0 +1,210 @@
+-- Rows of a store carry store_id first in every key; what is unique for a
+-- partner is keyed by partner. The two groups never refer to each other.
+
+CREATE TABLE meta (
+  name TEXT PRIMARY KEY,
+  value INTEGER NOT NULL
+) WITHOUT ROWID;
+
+INSERT INTO meta (name, value) VALUES ('stamp', 0), ('next_store_no', 1);
+
+CREATE TABLE partners (
+  id TEXT PRIMARY KEY,
+  name TEXT NOT NULL,
+  scopes TEXT NOT NULL,
+  store_ids TEXT NOT NULL,
+  rate_limit INTEGER NOT NULL,
+  callback_url TEXT NOT NULL,
+  callback_secret TEXT NOT NULL,
+  suspended INTEGER NOT NULL,
+  created_on INTEGER NOT NULL,
+  updated_on INTEGER NOT NULL
+) WITHOUT ROWID;
+
+CREATE TABLE api_keys (
+  partner_id TEXT NOT NULL REFERENCES partners (id),
+  mode TEXT NOT NULL,
+  hash BLOB NOT NULL,
+  created_on INTEGER NOT NULL,
+  PRIMARY KEY (partner_id, mode)
+) WITHOUT ROWID;
+
+CREATE UNIQUE INDEX api_keys_hash ON api_keys (hash);
+
+CREATE TABLE categories (
+  id TEXT PRIMARY KEY,
+  name TEXT NOT NULL,
+  active INTEGER NOT NULL
+) WITHOUT ROWID;
+
+CREATE TABLE stores (
+  id TEXT PRIMARY KEY,
+  no INTEGER NOT NULL UNIQUE,
+  name TEXT NOT NULL,
+  slug TEXT NOT NULL,
+  address TEXT NOT NULL,
+  city TEXT NOT NULL,
+  state TEXT NOT NULL,
+  zip_code TEXT NOT NULL,
+  active INTEGER NOT NULL,
+  open INTEGER NOT NULL,
+  pickup_enabled INTEGER NOT NULL,
+  delivery_enabled INTEGER NOT NULL,
+  lat REAL,
+  lng REAL,
+  radius_miles REAL,
+  email TEXT NOT NULL,
+  phone TEXT NOT NULL,
+  tax_rate_bps INTEGER NOT NULL,
+  updated_on INTEGER NOT NULL
+) WITHOUT ROWID;
+
+CREATE INDEX stores_active ON stores (active, id);
+
+CREATE TABLE product_stores (
+  product_id TEXT PRIMARY KEY,
+  store_id TEXT NOT NULL
+) WITHOUT ROWID;
+
+CREATE TABLE products (
+  store_id TEXT NOT NULL,
+  id TEXT NOT NULL,
+  source TEXT NOT NULL,
+  name TEXT NOT NULL,
+  price_cents INTEGER NOT NULL CHECK (price_cents >= 0),
+  sku TEXT NOT NULL,
+  hot INTEGER NOT NULL,
+  created_on INTEGER NOT NULL,
+  description TEXT NOT NULL,
+  featured_image TEXT NOT NULL,
+  images TEXT NOT NULL,
+  PRIMARY KEY (store_id, id)
+);
+
+-- What every sale changes, in a narrow row of its own, with what lists filter
+-- by. The three feeds are covering: a page of ids and stamps is read from the
+-- index alone.
+CREATE TABLE stock (
+  store_id TEXT NOT NULL,
+  product_id TEXT NOT NULL,
+  category_id TEXT NOT NULL,
+  active INTEGER NOT NULL,
+  quantity INTEGER NOT NULL CHECK (quantity >= 0),
+  sold_count INTEGER NOT NULL CHECK (sold_count >= 0),
+  sold_cents INTEGER NOT NULL CHECK (sold_cents >= 0),
+  updated_on INTEGER NOT NULL,
+  PRIMARY KEY (store_id, product_id),
+  FOREIGN KEY (store_id, product_id) REFERENCES products (store_id, id)
+) WITHOUT ROWID;
+
+CREATE INDEX stock_feed ON stock (updated_on, product_id, store_id, active, quantity);
+
+CREATE INDEX stock_feed_by_store ON stock (store_id, updated_on, product_id, active, category_id, quantity);
+
+CREATE INDEX stock_feed_by_category ON stock (category_id, updated_on, product_id, store_id, active, quantity);
+
+-- Not moved by sales: which categories a store has.
+CREATE INDEX stock_categories ON stock (store_id, category_id);
+
+CREATE TABLE orders (
+  store_id TEXT NOT NULL,
+  id TEXT NOT NULL,
+  partner_id TEXT NOT NULL,
+  mode TEXT NOT NULL,
+  source TEXT NOT NULL,
+  external_id TEXT NOT NULL,
+  fulfillment TEXT NOT NULL,
+  lines TEXT NOT NULL,
+  address TEXT,
+  subtotal_cents INTEGER NOT NULL,
+  tax_cents INTEGER NOT NULL,
+  delivery_fee_cents INTEGER NOT NULL,
+  total_cents INTEGER NOT NULL,
+  pickup_instructions TEXT NOT NULL,
+  dropoff_instructions TEXT NOT NULL,
+  external_payment_id TEXT NOT NULL,
+  created_on INTEGER NOT NULL,
+  customer_id TEXT NOT NULL,
+  customer_email TEXT NOT NULL,
+  status TEXT NOT NULL,
+  refunded_cents INTEGER NOT NULL CHECK (refunded_cents BETWEEN 0 AND total_cents),
+  courier_quote_id TEXT NOT NULL,
+  courier_delivery_id TEXT NOT NULL,
+  courier_tracking_url TEXT NOT NULL,
+  inventory_deducted INTEGER NOT NULL,
+  confirmed INTEGER NOT NULL,
+  ready_for_pickup_at INTEGER NOT NULL,
+  picked_up_at INTEGER NOT NULL,
+  attention TEXT NOT NULL,
+  updated_on INTEGER NOT NULL,
+  events INTEGER NOT NULL,
+  notified_on INTEGER NOT NULL,
+  PRIMARY KEY (store_id, id)
+);
+
+CREATE TABLE timeline (
+  store_id TEXT NOT NULL,
+  order_id TEXT NOT NULL,
+  seq INTEGER NOT NULL,
+  kind TEXT NOT NULL,
+  status TEXT NOT NULL,
+  courier_status TEXT NOT NULL,
+  message TEXT NOT NULL,
+  data TEXT,
+  created_on INTEGER NOT NULL,
+  PRIMARY KEY (store_id, order_id, seq),
+  FOREIGN KEY (store_id, order_id) REFERENCES orders (store_id, id)
+);
+
+CREATE TABLE customers (
+  store_id TEXT NOT NULL,
+  contact TEXT NOT NULL,
+  id TEXT NOT NULL,
+  name TEXT NOT NULL,
+  created_on INTEGER NOT NULL,
+  PRIMARY KEY (store_id, contact)
+) WITHOUT ROWID;
+
+CREATE TABLE external_ids (
+  partner_id TEXT NOT NULL,
+  mode TEXT NOT NULL,
+  external_id TEXT NOT NULL,
+  store_id TEXT NOT NULL,
+  order_id TEXT NOT NULL,
+  PRIMARY KEY (partner_id, mode, external_id)
+) WITHOUT ROWID;
+
+CREATE TABLE replies (
+  partner_id TEXT NOT NULL,
+  op TEXT NOT NULL,
+  key TEXT NOT NULL,
+  fingerprint BLOB NOT NULL,
+  status INTEGER NOT NULL,
+  body BLOB NOT NULL,
+  created_on INTEGER NOT NULL,
+  PRIMARY KEY (partner_id, op, key)
+);
+
+CREATE INDEX replies_created_on ON replies (created_on);
+
+CREATE TABLE webhook_events (
+  partner_id TEXT NOT NULL,
+  id TEXT NOT NULL,
+  kind TEXT NOT NULL,
+  store_id TEXT NOT NULL,
+  order_id TEXT NOT NULL,
+  trace_id TEXT NOT NULL,
+  data TEXT NOT NULL,
+  timestamp INTEGER NOT NULL,
+  PRIMARY KEY (partner_id, id)
+);
+
+CREATE TABLE jobs (
+  slot INTEGER NOT NULL,
+  id TEXT NOT NULL,
+  kind TEXT NOT NULL,
+  owner TEXT NOT NULL,
+  subject TEXT NOT NULL,
+  run_at INTEGER NOT NULL,
+  PRIMARY KEY (slot, id)
+);

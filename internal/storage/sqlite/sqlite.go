@@ -1,0 +1,182 @@
+// Package sqlite keeps the service's rows in one SQLite file. It is the
+// embedded default: one writer, a pool of readers, WAL, and a disk flush
+// before anything is answered (synchronous=FULL).
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"time"
+
+	"purveyor/internal/storage"
+
+	"zombiezen.com/go/sqlite"
+	"zombiezen.com/go/sqlite/sqlitex"
+)
+
+// Options of an engine; each zero value is a default.
+type Options struct {
+	// Now is the clock that stamps batches.
+	Now func() time.Time
+	// BusyTimeout is how long a batch waits for another process; 5 s.
+	BusyTimeout time.Duration
+	// MaxPages bounds the file, so that a test can fill it.
+	MaxPages int
+}
+
+// Engine implements storage.Engine.
+type Engine struct {
+	now     func() time.Time
+	writer  chan *sqlite.Conn // holds the one writing connection while it is free
+	readers chan *sqlite.Conn
+	count   int
+}
+
+var _ storage.Engine = (*Engine)(nil)
+
+const defaultBusyTimeout = 5 * time.Second
+
+// Settings of the connections; docs/BENCHMARKS.md has the figures behind them.
+const (
+	writerCacheKiB  = 32 << 10
+	readerCacheKiB  = 4 << 10
+	checkpointPages = 4000
+)
+
+// Open opens the file, makes it if there is none, and brings its schema up to
+// date. Errors: storage.ErrNewerDatabase, or one that says what to do.
+func Open(path string, o Options) (*Engine, error) {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.BusyTimeout == 0 {
+		o.BusyTimeout = defaultBusyTimeout
+	}
+	if err := checkFolder(path); err != nil {
+		return nil, err
+	}
+	writer, err := connect(path, o, false)
+	if err != nil {
+		return nil, fmt.Errorf("open database %s: %w", path, explain(err))
+	}
+	e := &Engine{now: o.Now, writer: make(chan *sqlite.Conn, 1), count: max(4, 2*runtime.GOMAXPROCS(0))}
+	e.writer <- writer
+	e.readers = make(chan *sqlite.Conn, e.count)
+	if err := migrate(writer); err != nil {
+		return nil, errors.Join(fmt.Errorf("database %s: %w", path, explain(err)), e.Close())
+	}
+	for range e.count {
+		reader, err := connect(path, o, true)
+		if err != nil {
+			return nil, errors.Join(fmt.Errorf("open database %s: %w", path, explain(err)), e.Close())
+		}
+		e.readers <- reader
+	}
+	return e, nil
+}
+
+// checkFolder says what SQLite would only call "unable to open".
+func checkFolder(path string) error {
+	dir := filepath.Dir(path)
+	switch info, err := os.Stat(dir); {
+	case err != nil:
+		return fmt.Errorf("open database %s: the folder %s does not exist; make it, or choose another place with --database", path, dir)
+	case !info.IsDir():
+		return fmt.Errorf("open database %s: %s is not a folder", path, dir)
+	}
+	return nil
+}
+
+func connect(path string, o Options, reader bool) (*sqlite.Conn, error) {
+	conn, err := sqlite.OpenConn(path, sqlite.OpenReadWrite|sqlite.OpenCreate|sqlite.OpenWAL)
+	if err != nil {
+		return nil, err
+	}
+	conn.SetBusyTimeout(o.BusyTimeout)
+	pragmas := []string{"PRAGMA foreign_keys=ON", "PRAGMA synchronous=FULL"}
+	if reader {
+		pragmas = append(pragmas, "PRAGMA query_only=ON", fmt.Sprintf("PRAGMA cache_size=-%d", readerCacheKiB))
+	} else {
+		pragmas = append(pragmas, fmt.Sprintf("PRAGMA cache_size=-%d", writerCacheKiB),
+			fmt.Sprintf("PRAGMA wal_autocheckpoint=%d", checkpointPages))
+		if o.MaxPages > 0 {
+			pragmas = append(pragmas, fmt.Sprintf("PRAGMA max_page_count=%d", o.MaxPages))
+		}
+	}
+	for _, p := range pragmas {
+		if err := sqlitex.ExecuteTransient(conn, p, nil); err != nil {
+			return nil, errors.Join(err, conn.Close())
+		}
+	}
+	return conn, nil
+}
+
+// Close waits for the batch and the reads under way, then closes the file.
+func (e *Engine) Close() error {
+	var errs []error
+	for range e.count {
+		select {
+		case conn := <-e.readers:
+			errs = append(errs, conn.Close())
+		default: // Open failed before it was made, or a reader is still out
+		}
+	}
+	errs = append(errs, (<-e.writer).Close())
+	return errors.Join(errs...)
+}
+
+// Reader implements storage.Engine.
+func (e *Engine) Reader() storage.Reader { return reader{e} }
+
+// Sweep implements storage.Engine.
+func (e *Engine) Sweep(ctx context.Context, before int64) (int, error) {
+	const most = 1000 // at a call, so that batches wait a few milliseconds at most
+	conn, err := e.takeWriter(ctx)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { e.writer <- conn }()
+	err = exec(conn, `DELETE FROM replies WHERE rowid IN (SELECT rowid FROM replies WHERE created_on < ? ORDER BY created_on LIMIT ?)`,
+		func(b *binder) { b.int(before).int(most) })
+	if err != nil {
+		return 0, unavailable(err)
+	}
+	return conn.Changes(), nil
+}
+
+func (e *Engine) takeWriter(ctx context.Context) (*sqlite.Conn, error) {
+	select {
+	case conn := <-e.writer:
+		return conn, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// unavailable sorts the errors of SQLite: those of the file or the disk are
+// the same for every batch; a broken constraint is this batch's own.
+func unavailable(err error) error {
+	if err == nil || sqlite.ErrCode(err).ToPrimary() == sqlite.ResultConstraint {
+		return err
+	}
+	return fmt.Errorf("%w: %w", storage.ErrUnavailable, explain(err))
+}
+
+// explain adds what an operator can do.
+func explain(err error) error {
+	switch sqlite.ErrCode(err).ToPrimary() {
+	case sqlite.ResultFull:
+		return fmt.Errorf("the disk or the database file is full; free some space: %w", err)
+	case sqlite.ResultBusy, sqlite.ResultLocked:
+		return fmt.Errorf("another process holds the database; end it or try again: %w", err)
+	case sqlite.ResultNotADB:
+		return fmt.Errorf("the file is not a SQLite database; choose another with --database: %w", err)
+	case sqlite.ResultReadOnly, sqlite.ResultPerm, sqlite.ResultCantOpen:
+		return fmt.Errorf("the file or its folder cannot be written; check the rights: %w", err)
+	}
+	return err
+}

@@ -1,0 +1,139 @@
+// Package storage is the contract between the service and its database. An
+// engine loads and saves rows, and knows no rule: what may happen is decided
+// in commerce and command. Package storagetest holds what every engine must
+// prove.
+package storage
+
+import (
+	"context"
+	"errors"
+
+	"purveyor/internal/commerce"
+)
+
+// Errors of an engine. Everything else that it returns is an error of this
+// one batch (a constraint that would be broken), of which nothing was saved.
+var (
+	// ErrUnavailable: the database cannot be used right now (locked, full, gone).
+	// Nothing was saved.
+	ErrUnavailable = errors.New("storage unavailable")
+	// ErrOutcomeUnknown: the batch may or may not have been saved. Reading the
+	// reply records tells.
+	ErrOutcomeUnknown = errors.New("outcome unknown")
+	// ErrNewerDatabase: the database was made by a newer program.
+	ErrNewerDatabase = errors.New("database is newer than this program")
+)
+
+// Engine keeps the rows. Any number of processes may use one database.
+type Engine interface {
+	// Load opens a batch: it waits for its turn to write, locks the rows that
+	// are needed and reads them. The caller ends the batch with Save or Discard.
+	Load(ctx context.Context, needs ...commerce.Needs) (Batch, error)
+
+	// Sweep deletes stored replies made before the given time (Unix ms), a
+	// bounded number at a call, and returns how many.
+	Sweep(ctx context.Context, before int64) (int, error)
+
+	Reader() Reader
+	Close() error
+}
+
+// Batch is one transaction over the rows that were loaded for it. No other
+// batch, of this process or another, changes those rows meanwhile.
+type Batch interface {
+	// Rows as stored. What the caller applies to them is what Save writes.
+	Rows() *commerce.Rows
+
+	// Stamp is the time of the batch in Unix ms: not before any stamp of a batch
+	// that is saved already, and above every stamp that a reader has seen. Rows
+	// that change carry it, so that a feed by (updated_on, id) skips nothing.
+	Stamp() int64
+
+	// Save writes all changed and appended rows and commits. When it returns
+	// nil, they are durable: neither a crash of the process nor the loss of
+	// power takes them away. When it fails, nothing was saved, except with
+	// ErrOutcomeUnknown. The batch is over in any case.
+	Save(ctx context.Context) error
+
+	// Discard ends the batch and writes nothing. After Save it does nothing.
+	Discard()
+}
+
+// ErrNotFound is what a Reader answers for a row that is not there.
+var ErrNotFound = errors.New("not found")
+
+// Reader answers reads outside of batches. Each call sees one state of the
+// database, which holds every batch that was saved before the call began.
+type Reader interface {
+	Store(ctx context.Context, id string) (commerce.Store, error)
+	StoreByNo(ctx context.Context, no int64) (commerce.Store, error)
+	Stores(ctx context.Context, f StoreFilter) ([]commerce.Store, error)
+
+	// Categories in the order of their names; of one store: those that have
+	// products there.
+	Categories(ctx context.Context, f CategoryFilter) ([]commerce.Category, error)
+
+	// Product reads one product by id alone. The callback sees its version
+	// first; when it returns true, the product itself is not read and Item is
+	// empty.
+	Product(ctx context.Context, id string, cached func(commerce.ProductVersion) bool) (commerce.Item, error)
+
+	// ProductPage reads one page in the order of (updated_on, id), beginning
+	// after f.After. The callback sees each version with its place on the page;
+	// only products for which it returns false are read, and given to fresh.
+	ProductPage(ctx context.Context, f ProductFilter, cached func(int, commerce.ProductVersion) bool, fresh func(int, commerce.Item)) (ProductPage, error)
+
+	// Stock reads the stock rows of products by id; those not known are absent.
+	Stock(ctx context.Context, productIDs []string) (map[string]commerce.Stock, error)
+
+	Order(ctx context.Context, key commerce.OrderKey) (commerce.Order, error)
+	ExternalOrder(ctx context.Context, key commerce.ExternalKey) (commerce.OrderKey, error)
+
+	// Timeline reads the newest events of an order, at most limit, oldest first.
+	Timeline(ctx context.Context, key commerce.OrderKey, limit int) ([]commerce.TimelineEvent, error)
+
+	// KeyHolder finds whose key has this hash.
+	KeyHolder(ctx context.Context, hash commerce.KeyHash) (commerce.Partner, commerce.Mode, error)
+	Partner(ctx context.Context, id string) (commerce.Partner, error)
+	Partners(ctx context.Context) ([]commerce.Partner, error)
+
+	// Ping tells whether the database answers.
+	Ping(ctx context.Context) error
+}
+
+// StoreFilter selects stores; they come in the order of their ids.
+type StoreFilter struct {
+	Active bool
+	IDs    []string // nil: all
+	Limit  int
+}
+
+// CategoryFilter selects categories.
+type CategoryFilter struct {
+	StoreID string // empty: all
+	Active  bool
+}
+
+// ProductFilter selects products.
+type ProductFilter struct {
+	StoreIDs      []string // nil: all
+	CategoryID    string   // empty: all
+	Active        *bool    // nil: both
+	AvailableOnly bool
+	After         ProductPosition
+	Limit         int
+}
+
+// ProductPosition is a place in the order of products: behind the product
+// with this stamp and id.
+type ProductPosition struct {
+	UpdatedOn int64
+	ID        string
+}
+
+// ProductPage is what there is on a page.
+type ProductPage struct {
+	Count int
+	// Next is where the next page begins; nil on the last one.
+	Next *ProductPosition
+}

@@ -1,0 +1,148 @@
+package wire
+
+import "purveyor/internal/commerce"
+
+// AppendOrder appends the order shape (SPEC, Order; BEHAVIOUR, further order
+// fields).
+func AppendOrder(b []byte, v commerce.Order) []byte {
+	o := open(b)
+	o.str("id", v.ID)
+	o.str("store_id", v.StoreID)
+	o.num("created_on", v.CreatedOn)
+	o.num("updated_on", v.UpdatedOn)
+	o.str("customer_id", v.CustomerID)
+	o.name("items")
+	o.b = AppendLines(o.b, v.Lines)
+	o.optStr("source", v.Source)
+	o.optStr("partner_client_id", v.PartnerID)
+	o.optStr("external_order_id", v.ExternalID)
+	o.str("fulfillment_type", string(v.Fulfillment))
+	o.name("delivery_address")
+	o.b = AppendDeliveryAddress(o.b, v.Address)
+	o.num("delivery_fee", int64(v.DeliveryFeeCents))
+	o.num("subtotal", int64(v.SubtotalCents))
+	o.num("tax_amount", int64(v.TaxCents))
+	o.num("total", int64(v.TotalCents))
+	o.num("refunded_total", int64(v.RefundedCents))
+	o.str("status", string(v.Status))
+	o.optStr("courier_delivery_id", v.CourierDeliveryID)
+	o.optStr("courier_tracking_url", v.CourierTrackingURL)
+	o.optStr("courier_quote_id", v.CourierQuoteID)
+	o.optNum("ready_for_pickup_at", v.ReadyForPickupAt)
+	o.optNum("picked_up_at", v.PickedUpAt)
+	o.bool("dev", v.Mode == commerce.Test)
+	o.optStr("pickup_instructions", v.PickupInstructions)
+	o.optStr("dropoff_instructions", v.DropoffInstructions)
+	o.optStr("external_payment_id", v.ExternalPaymentID)
+	o.optStr("customer_email", v.CustomerEmail)
+	return o.close()
+}
+
+// AppendLines appends items of an order: product_id, quantity, price in cents
+// and, where it differs, original_price. Storage keeps lines in this form too.
+func AppendLines(b []byte, lines []commerce.OrderLine) []byte {
+	b = append(b, '[')
+	for i, l := range lines {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		o := open(b)
+		o.str("product_id", l.ProductID)
+		o.num("quantity", l.Quantity)
+		o.num("price", int64(l.PriceCents))
+		if l.OriginalPriceCents != nil {
+			o.num("original_price", int64(*l.OriginalPriceCents))
+		}
+		b = o.close()
+	}
+	return append(b, ']')
+}
+
+// AppendDeliveryAddress appends null for nil.
+func AppendDeliveryAddress(b []byte, a *commerce.DeliveryAddress) []byte {
+	if a == nil {
+		return append(b, "null"...)
+	}
+	o := open(b)
+	o.str("name", a.Name)
+	o.optStr("email", a.Email)
+	o.optStr("phone", a.Phone)
+	o.name("address")
+	in := open(o.b)
+	in.str("line1", a.Address.Line1)
+	in.optStr("line2", a.Address.Line2)
+	in.str("city", a.Address.City)
+	in.str("state", a.Address.State)
+	in.str("postal_code", a.Address.PostalCode)
+	in.str("country", a.Address.Country)
+	o.b = in.close()
+	return o.close()
+}
+
+// AppendTimelineEvent appends the timeline shape (SPEC, Order timeline event).
+func AppendTimelineEvent(b []byte, e commerce.TimelineEvent) []byte {
+	o := open(b)
+	o.str("id", commerce.TimelineEventID(e.OrderID, e.Seq))
+	o.str("order_id", e.OrderID)
+	o.str("event", string(e.Kind))
+	o.nullStr("status", string(e.Status))
+	o.nullStr("courier_delivery_status", e.CourierStatus)
+	o.nullStr("message", e.Message)
+	if e.Data == nil {
+		o.raw("data", []byte("null"))
+	} else {
+		o.raw("data", e.Data)
+	}
+	o.num("created_on", e.CreatedOn)
+	return o.close()
+}
+
+// InventoryMove is what a transition did to the stock of one product.
+type InventoryMove struct {
+	ProductID string
+	Delta     int64
+	Left      int64 // in stock afterwards
+}
+
+// InventoryData is the data of the timeline events order.processed and
+// order.cancelled.
+func InventoryData(moves []InventoryMove) []byte {
+	b := []byte(`{"inventory":[`)
+	for i, m := range moves {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		o := open(b)
+		o.str("product_id", m.ProductID)
+		o.num("delta", m.Delta)
+		o.num("available_quantity", m.Left)
+		b = o.close()
+	}
+	return append(b, "]}"...)
+}
+
+// NoteData is the data of order.note: a machine code.
+func NoteData(code string) []byte {
+	return append(AppendString([]byte(`{"code":`), code), '}')
+}
+
+// OrderEventData is the data of the order.* webhook events. previous is empty
+// when the order was made by this change.
+func OrderEventData(v commerce.Order, previous commerce.OrderStatus) []byte {
+	b := append(make([]byte, 0, 1024), `{"order":`...)
+	b = AppendOrder(b, v)
+	b = append(b, `,"previous_status":`...)
+	b = AppendStringOrNull(b, string(previous))
+	return append(b, '}')
+}
+
+// DeliveryEventData is the data of delivery.* webhook events: the delivery
+// as far as there is one, and the courier as far as it is known.
+func DeliveryEventData(v commerce.Order) []byte {
+	o := open(nil)
+	o.nullStr("courier_delivery_id", v.CourierDeliveryID)
+	o.nullStr("courier_tracking_url", v.CourierTrackingURL)
+	o.str("status", string(v.Status))
+	o.raw("courier", []byte("{}"))
+	return o.close()
+}
