@@ -1,0 +1,94 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+
+	"purveyor/internal/commerce"
+	"purveyor/internal/config"
+	"purveyor/internal/demo"
+	"purveyor/internal/importfile"
+)
+
+type demoCommand struct{ config.Server }
+
+func (d demoCommand) Run() (err error) {
+	ctx, stop := untilSignal()
+	defer stop()
+	if err := d.Check(); err != nil {
+		return err
+	}
+	listener, err := listen(d.Listen)
+	if err != nil {
+		return err
+	}
+	folder, err := os.MkdirTemp("", "purveyor-demo-")
+	if err != nil {
+		return errors.Join(err, listener.Close())
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
+	db, err := openDatabase(config.Database{Database: "sqlite:" + filepath.Join(folder, "demo.db")})
+	if err != nil {
+		return errors.Join(err, listener.Close())
+	}
+	if err := d.prepare(ctx, db, listener); err != nil {
+		return errors.Join(err, listener.Close(), db.Close())
+	}
+	service := newService(db, d.Server)
+	service.images = demo.Images()
+	return service.run(ctx, listener)
+}
+
+// prepare fills the fresh database and tells the newcomer what to do next.
+func (d demoCommand) prepare(ctx context.Context, db *database, l net.Listener) error {
+	base := baseURL(d.Server, l)
+	data, err := demo.Catalog(base)
+	if err != nil {
+		return err
+	}
+	file := importfile.Parse(data)
+	if len(file.Problems) > 0 {
+		return refuseImport("demo catalog", file.Problems)
+	}
+	result, err := importCatalog(ctx, db, "demo catalog", file)
+	if err != nil {
+		return err
+	}
+	partner, err := createPartner(ctx, db, commerce.Partner{
+		Name: "Demo partner", Scopes: []commerce.Scope{commerce.AllScopes}, RateLimit: commerce.DefaultRateLimit})
+	if err != nil {
+		return err
+	}
+	product := file.Catalog.Products[0]
+	fmt.Printf(welcome, base, result.StoresMade, result.CategoriesMade, result.ProductsMade, partner.PartnerID,
+		partner.Keys[commerce.Live], partner.Keys[commerce.Test], base, product.StoreID, product.ID, int64(*product.PriceCents))
+	return nil
+}
+
+// welcome has three commands that work when pasted, with the test key: test
+// orders behave as live ones and stay out of sold figures.
+const welcome = `
+Purveyor demo: %[1]s
+  %[2]d stores, %[3]d categories, %[4]d products; everything is gone when it stops.
+
+  partner   %[5]s
+  live key  %[6]s
+  test key  %[7]s
+
+List products:
+  curl -s '%[8]s/v1/products?limit=3' -H 'x-api-key: %[7]s'
+
+Check availability:
+  curl -s %[8]s/v1/products/availability -H 'x-api-key: %[7]s' -H 'Content-Type: application/json' -d '{"items":[{"product_id":"%[10]s","quantity":2}]}'
+
+Report a pickup order:
+  curl -s %[8]s/v1/orders/report -H 'x-api-key: %[7]s' -H 'Idempotency-Key: first-order' -H 'Content-Type: application/json' -d '{"external_order_id":"A-1001","store_id":"%[9]s","fulfillment_type":"pickup","items":[{"product_id":"%[10]s","quantity":2,"price":%[11]d}]}'
+
+API description: %[8]s/openapi.yaml
+Stop with Ctrl-C.
+
+`

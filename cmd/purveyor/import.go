@@ -1,0 +1,67 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"purveyor/internal/command"
+	"purveyor/internal/commit"
+	"purveyor/internal/config"
+	"purveyor/internal/importfile"
+)
+
+type importCommand struct {
+	config.Database
+	File string `arg:"" help:"JSON: {\"categories\": [...], \"stores\": [...], \"products\": [...]}, with prices in cents." placeholder:"FILE"`
+}
+
+// maxProblems is how many problems are worth printing at a time.
+const maxProblems = 50
+
+func (c importCommand) Run() error {
+	data, err := os.ReadFile(c.File)
+	if err != nil {
+		return err
+	}
+	file := importfile.Parse(data)
+	if len(file.Problems) > 0 {
+		return refuseImport(c.File, file.Problems)
+	}
+	return withDatabase(c.Database, func(ctx context.Context, db *database) error {
+		result, err := importCatalog(ctx, db, c.File, file)
+		if err != nil {
+			return err
+		}
+		fmt.Printf("categories: %d new, %d updated\nstores: %d new, %d updated\nproducts: %d new, %d updated\n",
+			result.CategoriesMade, result.CategoriesUpdated, result.StoresMade, result.StoresUpdated,
+			result.ProductsMade, result.ProductsUpdated)
+		return nil
+	})
+}
+
+// importCatalog applies a file that parsed without problems.
+func importCatalog(ctx context.Context, db *database, name string, file *importfile.File) (command.ImportResult, error) {
+	result, err := commit.Do(ctx, db.committer, file.Catalog)
+	refused, ok := errors.AsType[*command.ImportRefused](err)
+	if !ok {
+		return result, err
+	}
+	problems := make([]importfile.Problem, len(refused.Problems))
+	for i, p := range refused.Problems {
+		problems[i] = importfile.Problem{Line: file.LineOf(p.Path), Path: p.Path, Reason: p.Reason}
+	}
+	return result, refuseImport(name, problems)
+}
+
+func refuseImport(name string, problems []importfile.Problem) error {
+	for i, p := range problems {
+		if i == maxProblems {
+			fmt.Fprintf(os.Stderr, "... and %d more\n", len(problems)-maxProblems)
+			break
+		}
+		fmt.Fprintf(os.Stderr, "%s:%d: %s: %s\n", name, p.Line, p.Path, p.Reason)
+	}
+	return fmt.Errorf("%s has %d problems; nothing was imported", name, len(problems))
+}

@@ -1,0 +1,38 @@
+// Command purveyor is the partner commerce service and everything that an
+// operator does with it.
+package main
+
+import (
+	"fmt"
+	"os"
+
+	"purveyor/internal/config"
+
+	"github.com/alecthomas/kong"
+)
+
+type cli struct {
+	config.Log
+
+	Serve   serveCommand   `cmd:"" help:"Serve the API."`
+	Demo    demoCommand    `cmd:"" help:"Serve a demo: stores, a catalog and a partner in a fresh database that goes away at the end."`
+	Import  importCommand  `cmd:"" help:"Make or update stores, categories and products from a JSON file: all of it, or nothing."`
+	Partner partnerCommand `cmd:"" help:"Make and manage partners and their keys."`
+	Migrate migrateCommand `cmd:"" help:"Bring the database up to date. Every other command does so, too."`
+}
+
+func main() {
+	var c cli
+	k := kong.Parse(&c,
+		kong.Name("purveyor"),
+		kong.Description("Self-hosted partner commerce: stores, catalog, stock and orders for partner systems.\n\nEvery flag can be set by the environment variable that stands behind it."),
+		kong.UsageOnError(),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true}))
+	logs := startLog(c.Log)
+	err := k.Run()
+	logs.Close()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "purveyor:", err)
+		os.Exit(1)
+	}
+}

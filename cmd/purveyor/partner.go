@@ -1,0 +1,265 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"purveyor/internal/command"
+	"purveyor/internal/commerce"
+	"purveyor/internal/commit"
+	"purveyor/internal/config"
+	"purveyor/internal/storage"
+)
+
+type partnerCommand struct {
+	Create    partnerCreate    `cmd:"" help:"Make a partner and print its two keys, this once."`
+	List      partnerList      `cmd:"" help:"List all partners."`
+	Show      partnerShow      `cmd:"" help:"Show one partner."`
+	Update    partnerUpdate    `cmd:"" help:"Change a partner; what is not given stays as it is."`
+	RotateKey partnerRotateKey `cmd:"" help:"Replace a key and print the new one, this once. The old one stops working within seconds."`
+	Suspend   partnerSuspend   `cmd:"" help:"Stop a partner's keys from working within seconds, or let them work again."`
+}
+
+// newKey draws an API key: the prefix of its mode and 160 random bits.
+func newKey(mode commerce.Mode) string {
+	return mode.KeyPrefix() + strings.ToLower(rand.Text()+rand.Text()[:6])
+}
+
+type partnerCreate struct {
+	config.Database
+	Name           string   `help:"What the partner is called." required:""`
+	Scope          []string `help:"A scope that the keys get; may be repeated. Default: all (*)." placeholder:"S" sep:"none"`
+	Store          []string `help:"A store that the keys are restricted to; may be repeated. Default: all stores." placeholder:"ID" sep:"none"`
+	RateLimit      int64    `help:"Requests per minute." default:"240"`
+	CallbackURL    string   `help:"Where webhooks go." placeholder:"URL"`
+	CallbackSecret string   `help:"What webhooks are signed with." env:"PURVEYOR_CALLBACK_SECRET" placeholder:"S"`
+	JSON           bool     `help:"Print JSON."`
+}
+
+// issued is what `partner create --json` prints.
+type issued struct {
+	PartnerID string                   `json:"partner_client_id"`
+	Keys      map[commerce.Mode]string `json:"keys"`
+}
+
+func (c partnerCreate) Run() error {
+	if c.CallbackURL != "" {
+		if err := config.HTTPURL("--callback-url", c.CallbackURL); err != nil {
+			return err
+		}
+	}
+	return withDatabase(c.Database, func(ctx context.Context, db *database) error {
+		made, err := createPartner(ctx, db, commerce.Partner{
+			Name: c.Name, Scopes: scopesOf(c.Scope), StoreIDs: c.Store, RateLimit: c.RateLimit,
+			CallbackURL: c.CallbackURL, CallbackSecret: c.CallbackSecret,
+		})
+		if err != nil {
+			return err
+		}
+		if c.JSON {
+			return json.NewEncoder(os.Stdout).Encode(made)
+		}
+		fmt.Printf("partner   %s\nlive key  %s\ntest key  %s\n\nThe keys are shown this once; only their hashes are stored.\n",
+			made.PartnerID, made.Keys[commerce.Live], made.Keys[commerce.Test])
+		return nil
+	})
+}
+
+func scopesOf(given []string) []commerce.Scope {
+	if len(given) == 0 {
+		return []commerce.Scope{commerce.AllScopes}
+	}
+	scopes := make([]commerce.Scope, len(given))
+	for i, s := range given {
+		scopes[i] = commerce.Scope(s)
+	}
+	return scopes
+}
+
+// createPartner makes a partner with a live and a test key.
+func createPartner(ctx context.Context, db *database, p commerce.Partner) (issued, error) {
+	var e commerce.Entropy
+	_, _ = rand.Read(e[:]) // never fails (crypto/rand)
+	p.ID = commerce.NewID(commerce.PrefixPartner, time.Now().UnixMilli(), e)
+	made := issued{p.ID, map[commerce.Mode]string{}}
+	cmd := command.CreatePartner{Partner: p}
+	for _, mode := range []commerce.Mode{commerce.Live, commerce.Test} {
+		made.Keys[mode] = newKey(mode)
+		cmd.Keys = append(cmd.Keys, commerce.APIKey{PartnerID: p.ID, Mode: mode, Hash: commerce.HashKey(made.Keys[mode])})
+	}
+	_, err := commit.Do(ctx, db.committer, cmd)
+	return made, flagError(err)
+}
+
+// flagError names the flag at fault.
+func flagError(err error) error {
+	if refusal, ok := errors.AsType[*commerce.Error](err); ok && refusal.Field != "" {
+		return fmt.Errorf("--%s: %s", refusal.Field, refusal.Message)
+	}
+	return err
+}
+
+type partnerList struct{ config.Database }
+
+func (c partnerList) Run() error {
+	return withDatabase(c.Database, func(ctx context.Context, db *database) error {
+		list, err := db.Reader().Partners(ctx)
+		if err != nil {
+			return err
+		}
+		table := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
+		fmt.Fprintln(table, "ID\tNAME\tSTATE\tPER MINUTE\tSCOPES\tSTORES")
+		for _, p := range list {
+			fmt.Fprintf(table, "%s\t%s\t%s\t%d\t%s\t%s\n", p.ID, p.Name, stateOf(p), p.RateLimit, scopesText(p), storesText(p))
+		}
+		return table.Flush()
+	})
+}
+
+func stateOf(p commerce.Partner) string {
+	if p.Suspended {
+		return "suspended"
+	}
+	return "active"
+}
+
+func scopesText(p commerce.Partner) string {
+	names := make([]string, len(p.Scopes))
+	for i, s := range p.Scopes {
+		names[i] = string(s)
+	}
+	return strings.Join(names, ",")
+}
+
+func storesText(p commerce.Partner) string {
+	if len(p.StoreIDs) == 0 {
+		return "all"
+	}
+	return strings.Join(p.StoreIDs, ",")
+}
+
+type partnerShow struct {
+	config.Database
+	ID string `arg:"" help:"The partner's id."`
+}
+
+func (c partnerShow) Run() error {
+	return withDatabase(c.Database, func(ctx context.Context, db *database) error {
+		p, err := db.Reader().Partner(ctx, c.ID)
+		if err != nil {
+			return partnerMissing(c.ID, err)
+		}
+		printPartner(p)
+		return nil
+	})
+}
+
+func printPartner(p commerce.Partner) {
+	secret := "none"
+	if p.CallbackSecret != "" {
+		secret = "set (not shown)"
+	}
+	fmt.Printf("id               %s\nname             %s\nstate            %s\nrate limit       %d per minute\nscopes           %s\n"+
+		"stores           %s\ncallback url     %s\ncallback secret  %s\ncreated          %s\nupdated          %s\n",
+		p.ID, p.Name, stateOf(p), p.RateLimit, scopesText(p), storesText(p), orNone(p.CallbackURL), secret,
+		time.UnixMilli(p.CreatedOn).UTC().Format(time.RFC3339), time.UnixMilli(p.UpdatedOn).UTC().Format(time.RFC3339))
+}
+
+func orNone(s string) string {
+	if s == "" {
+		return "none"
+	}
+	return s
+}
+
+func partnerMissing(id string, err error) error {
+	refusal, ok := errors.AsType[*commerce.Error](err)
+	if errors.Is(err, storage.ErrNotFound) || (ok && refusal.Kind == commerce.KindNotFound) {
+		return fmt.Errorf("there is no partner %s; `purveyor partner list` shows all", id)
+	}
+	return flagError(err)
+}
+
+type partnerUpdate struct {
+	config.Database
+	ID             string   `arg:"" help:"The partner's id."`
+	Name           *string  `help:"What the partner is called."`
+	Scope          []string `help:"Scopes, in place of those it has; may be repeated." placeholder:"S" sep:"none"`
+	Store          []string `help:"Stores, in place of those it is restricted to; may be repeated." placeholder:"ID" sep:"none"`
+	AllStores      bool     `help:"Lift the restriction to stores." xor:"stores"`
+	RateLimit      *int64   `help:"Requests per minute."`
+	CallbackURL    *string  `help:"Where webhooks go; empty for nowhere." placeholder:"URL"`
+	CallbackSecret *string  `help:"What webhooks are signed with." env:"PURVEYOR_CALLBACK_SECRET" placeholder:"S"`
+}
+
+func (c partnerUpdate) Run() error {
+	cmd := command.UpdatePartner{ID: c.ID, Name: c.Name, RateLimit: c.RateLimit, CallbackURL: c.CallbackURL, CallbackSecret: c.CallbackSecret}
+	if c.CallbackURL != nil && *c.CallbackURL != "" {
+		if err := config.HTTPURL("--callback-url", *c.CallbackURL); err != nil {
+			return err
+		}
+	}
+	if len(c.Scope) > 0 {
+		scopes := scopesOf(c.Scope)
+		cmd.Scopes = &scopes
+	}
+	if len(c.Store) > 0 && c.AllStores {
+		return errors.New("--store and --all-stores exclude each other")
+	}
+	if len(c.Store) > 0 || c.AllStores {
+		cmd.StoreIDs = &c.Store
+	}
+	return changePartner(c.Database, cmd)
+}
+
+func changePartner(c config.Database, cmd command.UpdatePartner) error {
+	return withDatabase(c, func(ctx context.Context, db *database) error {
+		p, err := commit.Do(ctx, db.committer, cmd)
+		if err != nil {
+			return partnerMissing(cmd.ID, err)
+		}
+		printPartner(p)
+		return nil
+	})
+}
+
+type partnerRotateKey struct {
+	config.Database
+	ID   string        `arg:"" help:"The partner's id."`
+	Mode commerce.Mode `help:"Which key: live or test." enum:"live,test" required:""`
+	JSON bool          `help:"Print JSON."`
+}
+
+func (c partnerRotateKey) Run() error {
+	return withDatabase(c.Database, func(ctx context.Context, db *database) error {
+		key := newKey(c.Mode)
+		_, err := commit.Do(ctx, db.committer, command.RotateKey{
+			Key: commerce.APIKey{PartnerID: c.ID, Mode: c.Mode, Hash: commerce.HashKey(key)}})
+		if err != nil {
+			return partnerMissing(c.ID, err)
+		}
+		if c.JSON {
+			return json.NewEncoder(os.Stdout).Encode(issued{c.ID, map[commerce.Mode]string{c.Mode: key}})
+		}
+		fmt.Printf("%s key  %s\n\nThe key is shown this once. The old one stops working within 5 seconds.\n", c.Mode, key)
+		return nil
+	})
+}
+
+type partnerSuspend struct {
+	config.Database
+	ID   string `arg:"" help:"The partner's id."`
+	Lift bool   `help:"Let the keys work again."`
+}
+
+func (c partnerSuspend) Run() error {
+	suspended := !c.Lift
+	return changePartner(c.Database, command.UpdatePartner{ID: c.ID, Suspended: &suspended})
+}

@@ -1,0 +1,175 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"os/signal"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"purveyor/internal/api"
+	"purveyor/internal/config"
+	"purveyor/internal/web"
+)
+
+type serveCommand struct {
+	config.Database
+	config.Server
+}
+
+func (s serveCommand) Run() error {
+	ctx, stop := untilSignal()
+	defer stop()
+	if err := s.Check(); err != nil {
+		return err
+	}
+	listener, err := listen(s.Listen)
+	if err != nil {
+		return err
+	}
+	db, err := openDatabase(s.Database)
+	if err != nil {
+		return errors.Join(err, listener.Close())
+	}
+	service := newService(db, s.Server)
+	slog.Info("serving", "url", s.baseURL(listener), "database", s.Database.Database)
+	return service.run(ctx, listener)
+}
+
+func (s serveCommand) baseURL(l net.Listener) string { return baseURL(s.Server, l) }
+
+// baseURL is how the outside reaches the service, without a slash at its end.
+func baseURL(s config.Server, l net.Listener) string {
+	if s.PublicURL != "" {
+		return strings.TrimSuffix(s.PublicURL, "/")
+	}
+	return "http://" + l.Addr().String()
+}
+
+// untilSignal ends with Ctrl-C or SIGTERM.
+func untilSignal() (context.Context, context.CancelFunc) {
+	return signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+}
+
+func listen(address string) (net.Listener, error) {
+	l, err := net.Listen("tcp", address)
+	if errors.Is(err, syscall.EADDRINUSE) {
+		return nil, fmt.Errorf("%s is in use by another program; end it, or choose another address with --listen", address)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("listen on %s: %w", address, err)
+	}
+	return l, nil
+}
+
+// service is what runs while the process serves.
+type service struct {
+	db       *database
+	api      http.Handler
+	images   http.Handler // of the demo; else nil
+	stopping atomic.Bool
+}
+
+func newService(db *database, c config.Server) *service {
+	return &service{db: db, api: api.New(db, db.committer, api.Options{CacheBytes: c.CacheMiB << 20}).Handler()}
+}
+
+// ServeHTTP tells what is outside of the API from it.
+func (s *service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	switch path := r.URL.Path; {
+	case path == "/livez":
+		answerOK(w, true)
+	case path == "/readyz":
+		answerOK(w, !s.stopping.Load() && s.db.Reader().Ping(r.Context()) == nil)
+	case s.images != nil && strings.HasPrefix(path, "/demo/images/"):
+		s.images.ServeHTTP(w, r)
+	default:
+		s.api.ServeHTTP(w, r)
+	}
+}
+
+func answerOK(w http.ResponseWriter, ok bool) {
+	if ok {
+		web.WriteJSON(w, http.StatusOK, []byte(`{"ok":true}`))
+		return
+	}
+	web.WriteJSON(w, http.StatusServiceUnavailable, []byte(`{"ok":false}`))
+}
+
+// Time that each part of an orderly stop may take: together below the 10 s
+// after which supervisors kill.
+const (
+	noticePeriod = 250 * time.Millisecond // for load balancers to see readiness fall
+	drainPeriod  = 7 * time.Second
+)
+
+// run serves until ctx ends, then stops in order: readiness, requests,
+// commands, database. What was admitted is answered.
+func (s *service) run(ctx context.Context, l net.Listener) error {
+	server := &http.Server{
+		Handler:           web.Trace(slog.Default(), s),
+		ReadHeaderTimeout: 5 * time.Second,
+		ReadTimeout:       15 * time.Second,
+		WriteTimeout:      30 * time.Second,
+		IdleTimeout:       90 * time.Second,
+		MaxHeaderBytes:    16 << 10,
+		ErrorLog:          slog.NewLogLogger(slog.Default().Handler(), slog.LevelDebug),
+	}
+	sweeping, stopSweeping := context.WithCancel(context.Background())
+	swept := make(chan struct{})
+	go func() { defer close(swept); sweep(sweeping, s.db) }()
+
+	served := make(chan error, 1)
+	go func() { served <- server.Serve(l) }()
+	var err error
+	select {
+	case err = <-served:
+	case <-ctx.Done():
+		slog.Info("stopping")
+		s.stopping.Store(true)
+		time.Sleep(noticePeriod)
+		drain, cancel := context.WithTimeout(context.Background(), drainPeriod)
+		if server.Shutdown(drain) != nil {
+			_ = server.Close() // who is still sending by now is cut off; nothing of theirs was admitted
+		}
+		cancel()
+	}
+	stopSweeping()
+	<-swept
+	if closing := s.db.Close(); err == nil {
+		err = closing
+	}
+	slog.Info("stopped")
+	return err
+}
+
+// How long replies of idempotency keys are kept (BEHAVIOUR, Idempotency).
+const replyKeep = 72 * time.Hour
+
+// sweep deletes what is past its keep time, a little at a time.
+func sweep(ctx context.Context, db *database) {
+	tick := time.NewTicker(time.Minute)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		for {
+			n, err := db.Sweep(ctx, time.Now().Add(-replyKeep).UnixMilli())
+			if err != nil {
+				slog.Warn("old replies were not swept", "error", err)
+			}
+			if err != nil || n == 0 {
+				break
+			}
+		}
+	}
+}

@@ -1,0 +1,85 @@
+package api
+
+import (
+	"context"
+	"errors"
+
+	"purveyor/internal/commerce"
+	"purveyor/internal/storage"
+	"purveyor/internal/web"
+)
+
+// keyFinder lets the gate look up keys.
+type keyFinder struct{ reader storage.Reader }
+
+func (k keyFinder) FindKey(ctx context.Context, hash commerce.KeyHash) (commerce.Partner, commerce.Mode, error) {
+	p, mode, err := k.reader.KeyHolder(ctx, hash)
+	if errors.Is(err, storage.ErrNotFound) {
+		err = web.ErrNoKey
+	}
+	return p, mode, err
+}
+
+// storeNamed is a store in a path or a query: 404 if it is not known, 403 if
+// the key is restricted to others.
+func (a *API) storeNamed(r *request, id string) (commerce.Store, error) {
+	store, err := a.reader.Store(r.Context(), id)
+	switch {
+	case errors.Is(err, storage.ErrNotFound):
+		return store, commerce.NotFound("store")
+	case err != nil:
+		return store, err
+	case !r.Partner.MayUse(id):
+		return store, commerce.StoreDenied()
+	}
+	return store, nil
+}
+
+// order finds an order that the caller may see: its own, and with a test key
+// only test orders. Everything else does not exist for it.
+func (a *API) order(r *request) (commerce.Order, error) {
+	id := r.param("order_id")
+	no, ok := commerce.StoreNoOfOrder(id)
+	if !ok {
+		return commerce.Order{}, commerce.NotFound("order")
+	}
+	storeID, err := a.storeID(r.Context(), no)
+	if err != nil {
+		return commerce.Order{}, orderMissing(err)
+	}
+	return a.visible(r, commerce.OrderKey{StoreID: storeID, OrderID: id})
+}
+
+func (a *API) visible(r *request, key commerce.OrderKey) (commerce.Order, error) {
+	order, err := a.reader.Order(r.Context(), key)
+	if err != nil {
+		return order, orderMissing(err)
+	}
+	if order.PartnerID != r.Partner.ID || (r.Mode == commerce.Test && order.Mode != commerce.Test) {
+		return commerce.Order{}, commerce.NotFound("order")
+	}
+	if !r.Partner.MayUse(order.StoreID) {
+		return commerce.Order{}, commerce.StoreDenied()
+	}
+	return order, nil
+}
+
+func orderMissing(err error) error {
+	if errors.Is(err, storage.ErrNotFound) {
+		return commerce.NotFound("order")
+	}
+	return err
+}
+
+// storeID turns a store's number into its id.
+func (a *API) storeID(ctx context.Context, no int64) (string, error) {
+	if id, ok := a.storeNos.Load(no); ok {
+		return id.(string), nil
+	}
+	store, err := a.reader.StoreByNo(ctx, no)
+	if err != nil {
+		return "", err
+	}
+	a.storeNos.Store(no, store.ID)
+	return store.ID, nil
+}

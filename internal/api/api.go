@@ -1,0 +1,167 @@
+// Package api is the partner API under /v1: one table of routes, one file for
+// each endpoint. A handler reads and checks the shape of its request, then
+// runs a command or a read, and writes the answer of SPEC.md. What may happen
+// is decided in commerce and command.
+package api
+
+import (
+	"crypto/rand"
+	"errors"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+
+	"purveyor/internal/commerce"
+	"purveyor/internal/commit"
+	"purveyor/internal/storage"
+	"purveyor/internal/web"
+
+	"github.com/go-chi/chi/v5"
+)
+
+// API serves the partners.
+type API struct {
+	reader    storage.Reader
+	committer *commit.Committer
+	gate      *web.Gate
+	now       func() time.Time
+	products  *productCache
+	storeNos  sync.Map // store number -> store id; never changes, so it is never dropped
+}
+
+// Options of an API; each zero value is a default.
+type Options struct {
+	Now        func() time.Time
+	CacheBytes int // of encoded products; 32 MiB
+}
+
+// New makes the API.
+func New(engine storage.Engine, committer *commit.Committer, o Options) *API {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.CacheBytes == 0 {
+		o.CacheBytes = 32 << 20
+	}
+	reader := engine.Reader()
+	return &API{reader: reader, committer: committer, now: o.Now,
+		gate: web.NewGate(keyFinder{reader}, o.Now), products: newProductCache(o.CacheBytes)}
+}
+
+// Handler serves every route of the table, and refusals in the spec's shape
+// for what is not in it. It expects web.Trace around it.
+func (a *API) Handler() http.Handler {
+	mux := chi.NewRouter()
+	for _, route := range Routes {
+		handler := a.serve(route)
+		mux.Method(route.Method, route.Path, handler)
+		if route.Method == http.MethodGet {
+			mux.Method(http.MethodHead, route.Path, handler)
+		}
+	}
+	mux.Get("/openapi.yaml", serveOpenAPI)
+	mux.NotFound(func(w http.ResponseWriter, _ *http.Request) {
+		web.WriteError(web.WriterOf(w), &web.Error{Status: http.StatusNotFound, Code: "not_found", Message: "There is no such path"})
+	})
+	mux.MethodNotAllowed(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Allow", strings.Join(allowed(mux, r), ", "))
+		web.WriteError(web.WriterOf(w), &web.Error{Status: http.StatusMethodNotAllowed, Code: "method_not_allowed",
+			Message: r.Method + " is not allowed on this path"})
+	})
+	return mux
+}
+
+func allowed(mux *chi.Mux, r *http.Request) (methods []string) {
+	for _, m := range []string{http.MethodGet, http.MethodHead, http.MethodPost} {
+		if mux.Match(chi.NewRouteContext(), m, r.URL.EscapedPath()) {
+			methods = append(methods, m)
+		}
+	}
+	return methods
+}
+
+// request is what a handler gets: the caller is known and admitted.
+type request struct {
+	*http.Request
+	web.Caller
+	traceID string
+}
+
+// reply is what a handler answers: a JSON body that is encoded already.
+type reply struct {
+	status   int
+	body     []byte
+	replayed bool
+}
+
+// serve does for every route what none does itself, in the order of
+// BEHAVIOUR.md: 401, 429, 403 for scopes, then the handler.
+func (a *API) serve(route Route) http.HandlerFunc {
+	return func(rw http.ResponseWriter, r *http.Request) {
+		w := web.WriterOf(rw)
+		answer, err := a.handle(route, w, r)
+		if err != nil {
+			web.WriteError(w, outward(err))
+			return
+		}
+		if answer.replayed {
+			w.Header()["Idempotent-Replayed"] = []string{"true"}
+		}
+		web.WriteJSON(w, answer.status, answer.body)
+	}
+}
+
+func (a *API) handle(route Route, w *web.Writer, r *http.Request) (reply, error) {
+	caller, err := a.gate.Admit(w, r)
+	if err != nil {
+		return reply{}, err
+	}
+	for _, scope := range route.Scopes {
+		if !caller.Partner.Has(scope) {
+			return reply{}, &web.Error{Status: http.StatusForbidden, Code: "scope_missing", Message: "This key lacks the scope " + string(scope)}
+		}
+	}
+	return route.handler(a, &request{r, caller, w.TraceID})
+}
+
+// outward says what a partner can do about an error of the inside.
+func outward(err error) error {
+	switch {
+	case errors.Is(err, storage.ErrOutcomeUnknown):
+		return errors.Join(&web.Error{Status: http.StatusInternalServerError, Code: "outcome_unknown",
+			Message: "It is not known whether this was done; repeat it with the same Idempotency-Key"}, err)
+	case errors.Is(err, storage.ErrUnavailable), errors.Is(err, commit.ErrClosed):
+		return errors.Join(&web.Error{Status: http.StatusInternalServerError, Code: "unavailable",
+			Message: "The service cannot use its database right now; nothing was changed, try again"}, err)
+	}
+	return err
+}
+
+// param is a path parameter, decoded. What cannot be decoded names nothing.
+func (r *request) param(name string) string {
+	value := chi.URLParam(r.Request, name)
+	if r.URL.RawPath == "" {
+		return value
+	}
+	decoded, err := url.PathUnescape(value)
+	if err != nil {
+		return ""
+	}
+	return decoded
+}
+
+func (r *request) actor(mode commerce.Mode) commerce.Actor {
+	return commerce.Actor{Partner: r.Partner, Mode: mode, TraceID: r.traceID}
+}
+
+// newID draws an id.
+func (a *API) newID(prefix string) string {
+	return commerce.NewID(prefix, a.now().UnixMilli(), entropy())
+}
+
+func entropy() (e commerce.Entropy) {
+	_, _ = rand.Read(e[:]) // never fails (crypto/rand)
+	return e
+}

@@ -1,0 +1,104 @@
+package api
+
+import (
+	"purveyor/internal/commerce"
+	"purveyor/internal/wire"
+)
+
+type itemIn struct {
+	ProductID *string   `json:"product_id"`
+	Quantity  *wire.Int `json:"quantity"`
+}
+
+// availabilityOut is one item of the answer (SPEC, Products).
+type availabilityOut struct {
+	ProductID         string  `json:"product_id"`
+	Found             bool    `json:"found"`
+	StoreID           *string `json:"store_id"`
+	WrongStore        *bool   `json:"wrong_store,omitempty"`
+	Available         bool    `json:"available"`
+	Active            *bool   `json:"active,omitempty"`
+	RequestedQuantity int64   `json:"requested_quantity"`
+	AvailableQuantity int64   `json:"available_quantity"`
+}
+
+const maxAvailabilityItems = 200
+
+// checkAvailability tells what could be sold right now. It reserves nothing.
+func (a *API) checkAvailability(r *request) (reply, error) {
+	var in struct {
+		StoreID *string  `json:"store_id"`
+		Items   []itemIn `json:"items"`
+	}
+	if err := r.decodeBody(&in); err != nil {
+		return reply{}, err
+	}
+	var c check
+	if in.StoreID != nil {
+		c.id("store_id", in.StoreID)
+	}
+	lines := c.items(in.Items, maxAvailabilityItems)
+	if c.err != nil {
+		return reply{}, c.err
+	}
+	if in.StoreID != nil {
+		if _, err := a.storeNamed(r, *in.StoreID); err != nil {
+			return reply{}, err
+		}
+	}
+	items, all, err := a.availability(r, in.StoreID, lines)
+	if err != nil {
+		return reply{}, err
+	}
+	return ok(struct {
+		OK           bool              `json:"ok"`
+		StoreID      *string           `json:"store_id"`
+		AllAvailable bool              `json:"all_available"`
+		Items        []availabilityOut `json:"items"`
+	}{true, in.StoreID, all, items})
+}
+
+// items are the lines of a cart: product and quantity.
+func (c *check) items(in []itemIn, most int) []commerce.OrderLine {
+	c.count("items", len(in), most)
+	lines := make([]commerce.OrderLine, len(in))
+	for i, item := range in {
+		lines[i] = commerce.OrderLine{
+			ProductID: c.id(wire.Index("items", i, "product_id"), item.ProductID),
+			Quantity:  c.between(wire.Index("items", i, "quantity"), item.Quantity, 1, commerce.MaxQuantity),
+		}
+	}
+	return lines
+}
+
+// availability answers each line. A product on several lines is available on
+// each only if there is enough for all of them together.
+func (a *API) availability(r *request, storeID *string, lines []commerce.OrderLine) ([]availabilityOut, bool, error) {
+	wanted := make(map[string]int64, len(lines))
+	ids := make([]string, 0, len(lines))
+	for _, d := range commerce.Demands(lines) {
+		wanted[d.ProductID] = d.Quantity
+		ids = append(ids, d.ProductID)
+	}
+	stock, err := a.reader.Stock(r.Context(), ids)
+	if err != nil {
+		return nil, false, err
+	}
+	items, all := make([]availabilityOut, len(lines)), true
+	for i, l := range lines {
+		out := availabilityOut{ProductID: l.ProductID, RequestedQuantity: l.Quantity}
+		s, found := stock[l.ProductID]
+		found = found && r.Partner.MayUse(s.StoreID)
+		wrong := found && storeID != nil && s.StoreID != *storeID
+		if storeID != nil {
+			out.WrongStore = &wrong
+		}
+		if found {
+			out.Found, out.StoreID, out.Active, out.AvailableQuantity = true, &s.StoreID, &s.Active, s.Quantity
+			out.Available = s.Active && !wrong && wanted[l.ProductID] <= s.Quantity
+		}
+		items[i] = out
+		all = all && out.Available
+	}
+	return items, all, nil
+}

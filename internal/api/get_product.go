@@ -1,0 +1,35 @@
+package api
+
+import (
+	"errors"
+	"net/http"
+
+	"purveyor/internal/commerce"
+	"purveyor/internal/storage"
+)
+
+// getProduct reads one product.
+func (a *API) getProduct(r *request) (reply, error) {
+	var data []byte
+	storeID := ""
+	item, err := a.reader.Product(r.Context(), r.param("product_id"), func(v commerce.ProductVersion) (cached bool) {
+		storeID = v.StoreID
+		data, cached = a.products.get(v)
+		return cached
+	})
+	switch {
+	case errors.Is(err, storage.ErrNotFound):
+		return reply{}, commerce.NotFound("product")
+	case err != nil:
+		return reply{}, err
+	case !r.Partner.MayUse(storeID):
+		return reply{}, commerce.StoreDenied()
+	}
+	if data == nil {
+		data = a.products.put(item)
+	}
+	body := make([]byte, 0, len(data)+len(`{"ok":true,"product":}`))
+	body = append(body, `{"ok":true,"product":`...)
+	body = append(body, data...)
+	return reply{status: http.StatusOK, body: append(body, '}')}, nil
+}

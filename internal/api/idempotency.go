@@ -1,0 +1,80 @@
+package api
+
+import (
+	"crypto/sha256"
+	"net/http"
+
+	"purveyor/internal/commerce"
+	"purveyor/internal/commit"
+	"purveyor/internal/web"
+
+	"github.com/go-json-experiment/json"
+)
+
+// keyRequired is the idempotency key of an operation that needs one.
+func (r *request) keyRequired() (string, error) {
+	key, err := web.IdempotencyKey(r.Request)
+	if err == nil && key == "" {
+		err = &web.Error{Status: http.StatusBadRequest, Code: "idempotency_key_missing", Field: "Idempotency-Key",
+			Message: "The header Idempotency-Key is required here"}
+	}
+	return key, err
+}
+
+// do runs a command: once for its key if there is one. The scope of the key is
+// the partner, the mode of the request, its method and path; in is the decoded
+// request, which a repeat must equal.
+func do[R any](a *API, r *request, mode commerce.Mode, key string, in any, cmd commit.Command[R], encode func(R) (int, []byte)) (reply, error) {
+	if key == "" {
+		result, err := commit.Do(r.Context(), a.committer, cmd)
+		if err != nil {
+			return reply{}, err
+		}
+		status, body := encode(result)
+		return reply{status: status, body: body}, nil
+	}
+	decoded, err := json.Marshal(in, json.Deterministic(true))
+	if err != nil {
+		return reply{}, err
+	}
+	scope := commerce.ReplyKey{PartnerID: r.Partner.ID, Op: string(mode) + " " + r.Method + " " + r.URL.Path, Key: key}
+	stored, err := commit.Do(r.Context(), a.committer, commit.Once(scope, sha256.Sum256(decoded), cmd, encode))
+	return reply{stored.Status, stored.Body, stored.Replayed}, err
+}
+
+// encoded is a JSON body. What is passed here always encodes.
+func encoded(v any) []byte {
+	body, err := json.Marshal(v)
+	if err != nil {
+		panic(err)
+	}
+	return body
+}
+
+func ok(v any) (reply, error) { return reply{status: http.StatusOK, body: encoded(v)}, nil }
+
+// modeOf is the mode of a request: that of the key, and test with dev: true.
+func (r *request) modeOf(dev bool) commerce.Mode {
+	if dev {
+		return commerce.Test
+	}
+	return r.Mode
+}
+
+// decodeBody reads the JSON object of a request.
+func (r *request) decodeBody(v any) error {
+	data, err := web.ReadBody(r.Request)
+	if err != nil {
+		return err
+	}
+	return decode(data, v)
+}
+
+// decodeOptionalBody takes no body at all for an empty object.
+func (r *request) decodeOptionalBody(v any) error {
+	data, err := web.ReadBody(r.Request)
+	if err != nil || len(data) == 0 {
+		return err
+	}
+	return decode(data, v)
+}

@@ -1,0 +1,103 @@
+package api
+
+import (
+	"net/http"
+	"strconv"
+
+	"purveyor/internal/commerce"
+	"purveyor/internal/storage"
+	"purveyor/internal/web"
+	"purveyor/internal/wire"
+
+	"github.com/go-json-experiment/json"
+)
+
+// listProducts reads a page of products, oldest change first.
+func (a *API) listProducts(r *request) (reply, error) {
+	filter, inEffect, err := productFilter(r)
+	if err != nil {
+		return reply{}, err
+	}
+	if id := inEffect["store_id"]; id != "" {
+		if _, err := a.storeNamed(r, id); err != nil {
+			return reply{}, err
+		}
+		filter.StoreIDs = []string{id}
+	} else if len(r.Partner.StoreIDs) > 0 {
+		filter.StoreIDs = r.Partner.StoreIDs
+	}
+	documents := make([][]byte, filter.Limit)
+	page, err := a.reader.ProductPage(r.Context(), filter,
+		func(i int, v commerce.ProductVersion) (cached bool) {
+			documents[i], cached = a.products.get(v)
+			return cached
+		},
+		func(i int, p commerce.Item) { documents[i] = a.products.put(p) })
+	if err != nil {
+		return reply{}, err
+	}
+	return reply{status: http.StatusOK, body: productPage(documents[:page.Count], page.Next, inEffect)}, nil
+}
+
+func productPage(documents [][]byte, next *storage.ProductPosition, inEffect map[string]string) []byte {
+	size := 256
+	for _, d := range documents {
+		size += len(d) + 1
+	}
+	b := make([]byte, 0, size)
+	b = append(b, `{"ok":true,"count":`...)
+	b = strconv.AppendInt(b, int64(len(documents)), 10)
+	if next != nil {
+		b = append(b, `,"next_cursor":`...)
+		b = wire.AppendString(b, encodeCursor(*next))
+	}
+	filters, err := json.Marshal(inEffect, json.Deterministic(true))
+	if err != nil {
+		panic(err) // a map of strings always encodes
+	}
+	b = append(b, `,"filters":`...)
+	b = append(b, filters...)
+	b = append(b, `,"products":[`...)
+	for i, d := range documents {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(b, d...)
+	}
+	return append(b, "]}"...)
+}
+
+// productFilter reads the query, and says in strings which filters are in
+// effect.
+func productFilter(r *request) (storage.ProductFilter, map[string]string, error) {
+	q := web.QueryOf(r.Request)
+	f := storage.ProductFilter{CategoryID: q.Text("category_id"), AvailableOnly: q.Bool("available_only", false), Limit: q.Limit(100, 300)}
+	inEffect := map[string]string{"active": "true", "available_only": strconv.FormatBool(f.AvailableOnly)}
+	if q.Text("active") == "all" {
+		inEffect["active"] = "all"
+	} else {
+		active := q.Bool("active", true)
+		f.Active = &active
+		inEffect["active"] = strconv.FormatBool(active)
+	}
+	if id := q.Text("store_id"); id != "" {
+		inEffect["store_id"] = id
+	}
+	if f.CategoryID != "" {
+		inEffect["category_id"] = f.CategoryID
+	}
+	if since := q.Millis("updated_since"); q.Text("updated_since") != "" {
+		f.After.UpdatedOn = since // with no id before it: the stamp itself is included
+		inEffect["updated_since"] = strconv.FormatInt(since, 10)
+	}
+	if text := q.Text("cursor"); text != "" {
+		after, ok := decodeCursor(text)
+		if !ok {
+			q.Fail("invalid_cursor", "cursor", "is not a next_cursor of this list")
+		}
+		if after.UpdatedOn >= f.After.UpdatedOn {
+			f.After = after
+		}
+	}
+	return f, inEffect, q.Err()
+}

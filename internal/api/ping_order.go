@@ -1,0 +1,28 @@
+package api
+
+// pingOrder is the small answer that partners poll.
+func (a *API) pingOrder(r *request) (reply, error) {
+	o, err := a.order(r)
+	if err != nil {
+		return reply{}, err
+	}
+	return ok(struct {
+		OK                    bool    `json:"ok"`
+		OrderID               string  `json:"order_id"`
+		ExternalOrderID       *string `json:"external_order_id"`
+		Status                string  `json:"status"`
+		FulfillmentType       string  `json:"fulfillment_type"`
+		CourierDeliveryID     *string `json:"courier_delivery_id"`
+		CourierTrackingURL    *string `json:"courier_tracking_url"`
+		EstimatedDeliveryTime *string `json:"estimated_delivery_time"`
+		UpdatedOn             int64   `json:"updated_on"`
+	}{true, o.ID, orNull(o.ExternalID), string(o.Status), string(o.Fulfillment),
+		orNull(o.CourierDeliveryID), orNull(o.CourierTrackingURL), nil, o.UpdatedOn})
+}
+
+func orNull(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}

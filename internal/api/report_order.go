@@ -1,0 +1,122 @@
+package api
+
+import (
+	"errors"
+	"net/http"
+
+	"purveyor/internal/command"
+	"purveyor/internal/commerce"
+	"purveyor/internal/storage"
+	"purveyor/internal/wire"
+)
+
+// reportIn is the request of SPEC.md, POST /v1/orders/report.
+type reportIn struct {
+	ExternalOrderID *string `json:"external_order_id"`
+	StoreID         *string `json:"store_id"`
+	Items           []struct {
+		ProductID *string   `json:"product_id"`
+		Quantity  *wire.Int `json:"quantity"`
+		Price     *wire.Int `json:"price"`
+	} `json:"items"`
+	FulfillmentType     *string    `json:"fulfillment_type"`
+	Total               *wire.Int  `json:"total"`
+	Subtotal            *wire.Int  `json:"subtotal"`
+	TaxAmount           *wire.Int  `json:"tax_amount"`
+	TaxRate             *wire.Rate `json:"tax_rate"`
+	DeliveryFee         *wire.Int  `json:"delivery_fee"`
+	DeliveryAddress     *addressIn `json:"delivery_address"`
+	PickupInstructions  *string    `json:"pickup_instructions"`
+	DropoffInstructions *string    `json:"dropoff_instructions"`
+	ExternalPaymentID   *string    `json:"external_payment_id"`
+	Dev                 bool       `json:"dev"`
+}
+
+const maxOrderLines = 98
+
+// reportOrder records an order that the partner was paid for already.
+func (a *API) reportOrder(r *request) (reply, error) {
+	key, err := r.keyRequired()
+	if err != nil {
+		return reply{}, err
+	}
+	var in reportIn
+	if err := r.decodeBody(&in); err != nil {
+		return reply{}, err
+	}
+	mode := r.modeOf(in.Dev)
+	cmd, err := in.command(r.actor(mode))
+	if err != nil {
+		return reply{}, err
+	}
+	store, err := a.reader.Store(r.Context(), cmd.StoreID)
+	if errors.Is(err, storage.ErrNotFound) {
+		err = commerce.Invalid("store_id", "store %s is not known", cmd.StoreID)
+	}
+	if err != nil {
+		return reply{}, err
+	}
+	cmd.OrderID = commerce.NewOrderID(store.No, a.now().UnixMilli(), entropy())
+	cmd.CustomerID = a.newID(commerce.PrefixCustomer)
+	return do(a, r, mode, key, in, cmd, func(o commerce.Order) (int, []byte) {
+		return http.StatusCreated, encoded(struct {
+			OK              bool   `json:"ok"`
+			OrderID         string `json:"order_id"`
+			ExternalOrderID string `json:"external_order_id"`
+			Status          string `json:"status"`
+			TraceID         string `json:"trace_id"`
+		}{true, o.ID, o.ExternalID, string(commerce.Processed), r.traceID})
+	})
+}
+
+func (in reportIn) command(actor commerce.Actor) (command.ReportOrder, error) {
+	var c check
+	cmd := command.ReportOrder{
+		Actor:               actor,
+		ExternalID:          c.id("external_order_id", in.ExternalOrderID),
+		StoreID:             c.id("store_id", in.StoreID),
+		Lines:               in.lines(&c),
+		Fulfillment:         c.fulfillment(in.FulfillmentType, in.DeliveryAddress != nil),
+		Address:             c.address("delivery_address", in.DeliveryAddress),
+		PickupInstructions:  c.optional("pickup_instructions", in.PickupInstructions, maxText),
+		DropoffInstructions: c.optional("dropoff_instructions", in.DropoffInstructions, maxText),
+		ExternalPaymentID:   c.optional("external_payment_id", in.ExternalPaymentID, maxID),
+		Given: commerce.GivenTotals{
+			Total:    c.cents("total", in.Total, commerce.MaxTotal),
+			Subtotal: c.cents("subtotal", in.Subtotal, commerce.MaxTotal),
+			Tax:      c.cents("tax_amount", in.TaxAmount, commerce.MaxTotal),
+			TaxRate:  (*commerce.Rate)(in.TaxRate),
+		},
+	}
+	if fee := c.cents("delivery_fee", in.DeliveryFee, commerce.MaxCents); fee != nil {
+		cmd.Given.DeliveryFee = *fee
+	}
+	switch cmd.Fulfillment {
+	case commerce.Pickup:
+		if cmd.Given.DeliveryFee != 0 {
+			c.fail("delivery_fee", "must be 0 or absent on a pickup order")
+		}
+	case commerce.Delivery:
+		c.fail("fulfillment_type", "delivery is not offered: this service has no couriers; report a pickup order")
+	}
+	return cmd, c.err
+}
+
+func (in reportIn) lines(c *check) []commerce.OrderLine {
+	c.count("items", len(in.Items), maxOrderLines)
+	lines := make([]commerce.OrderLine, len(in.Items))
+	for i, item := range in.Items {
+		at := func(field string) string { return wire.Index("items", i, field) }
+		lines[i] = commerce.OrderLine{
+			ProductID:  c.id(at("product_id"), item.ProductID),
+			Quantity:   c.between(at("quantity"), item.Quantity, 1, commerce.MaxQuantity),
+			PriceCents: commerce.Cents(c.between(at("price"), item.Price, 0, int64(commerce.MaxCents))),
+		}
+	}
+	return lines
+}
+
+// cents is an optional amount.
+func (c *check) cents(field string, v *wire.Int, most commerce.Cents) *commerce.Cents {
+	return (*commerce.Cents)(c.optBetween(field, v, 0, int64(most)))
+}

@@ -1,0 +1,46 @@
+package api
+
+import (
+	"net/http"
+
+	"purveyor/internal/commerce"
+)
+
+// Route is one endpoint: the scopes that a key needs for it, and its handler.
+type Route struct {
+	Method, Path string
+	Scopes       []commerce.Scope
+	handler      func(*API, *request) (reply, error)
+}
+
+// Routes is the only source of what the API serves.
+var Routes = []Route{
+	{get, "/v1/health", nil, (*API).health},
+
+	{get, "/v1/stores", needs(commerce.ReadStores), (*API).listStores},
+	{get, "/v1/stores/{store_id}/categories", needs(commerce.ReadCategories), (*API).listStoreCategories},
+	{get, "/v1/categories", needs(commerce.ReadCategories), (*API).listCategories},
+
+	{get, "/v1/products", needs(commerce.ReadProducts), (*API).listProducts},
+	{get, "/v1/products/{product_id}", needs(commerce.ReadProducts), (*API).getProduct},
+	{post, "/v1/products/availability", needs(commerce.ReadProducts), (*API).checkAvailability},
+	{post, "/v1/products/upsert", needs(commerce.WriteProducts), (*API).upsertProduct},
+	{post, "/v1/inventory/adjustments", needs(commerce.WriteInventory), (*API).adjustInventory},
+
+	{post, "/v1/orders/report", needs(commerce.WriteOrders), (*API).reportOrder},
+	{get, "/v1/orders/by-external/{external_order_id}", needs(commerce.ReadOrders), (*API).getOrderByExternal},
+	{get, "/v1/orders/{order_id}", needs(commerce.ReadOrders), (*API).getOrder},
+	{get, "/v1/orders/{order_id}/ping", needs(commerce.ReadOrders), (*API).pingOrder},
+	{get, "/v1/orders/{order_id}/timeline", needs(commerce.ReadOrders), (*API).orderTimeline},
+	{post, "/v1/orders/{order_id}/confirm", needs(commerce.WriteOrders), (*API).confirmOrder},
+	{post, "/v1/orders/{order_id}/ready-for-pickup", needs(commerce.WriteOrders), (*API).markReady},
+	{post, "/v1/orders/{order_id}/picked-up", needs(commerce.WriteOrders), (*API).markPickedUp},
+	{post, "/v1/orders/{order_id}/cancel", needs(commerce.WriteOrders), (*API).cancelOrder},
+}
+
+const (
+	get  = http.MethodGet
+	post = http.MethodPost
+)
+
+func needs(scopes ...commerce.Scope) []commerce.Scope { return scopes }

@@ -1,0 +1,127 @@
+package api
+
+import (
+	"net/http"
+	"strings"
+
+	"purveyor/internal/command"
+	"purveyor/internal/commerce"
+	"purveyor/internal/web"
+	"purveyor/internal/wire"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// upsertIn is the product of an upsert request (SPEC, Products).
+type upsertIn struct {
+	ID            *string     `json:"id"`
+	StoreID       *string     `json:"store_id"`
+	CategoryID    *string     `json:"category_id"`
+	Name          *string     `json:"name"`
+	Description   *string     `json:"description"`
+	FeaturedImage *string     `json:"featured_image"`
+	Images        *[]string   `json:"images"`
+	Active        *bool       `json:"active"`
+	Hot           *bool       `json:"hot"`
+	Price         *wire.Major `json:"price"`
+	Quantity      *wire.Int   `json:"available_quantity"`
+	SKU           *string     `json:"sku"`
+	SoldCount     *wire.Int   `json:"sold_count"`
+	SoldAmount    *wire.Major `json:"sold_amount"`
+	CreatedOn     *wire.Int   `json:"created_on"`
+}
+
+// upsertProduct makes or updates one product. The body is the product, or an
+// object with the product in it.
+func (a *API) upsertProduct(r *request) (reply, error) {
+	key, err := web.IdempotencyKey(r.Request)
+	if err != nil {
+		return reply{}, err
+	}
+	in, prefix, err := decodeUpsert(r)
+	if err != nil {
+		return reply{}, err
+	}
+	cmd, err := in.command(r.actor(r.Mode), prefix)
+	if err != nil {
+		return reply{}, err
+	}
+	if cmd.Create {
+		cmd.ID = a.newID(commerce.PrefixProduct)
+	}
+	return do(a, r, r.Mode, key, in, cmd, func(p commerce.Item) (int, []byte) {
+		b := append(make([]byte, 0, 1024), `{"ok":true,"product_id":`...)
+		b = wire.AppendString(b, p.ID)
+		b = append(b, `,"product":`...)
+		return http.StatusOK, append(wire.AppendUpserted(b, p), '}')
+	})
+}
+
+// decodeUpsert gives the product and, for error paths, where in the body it
+// stood.
+func decodeUpsert(r *request) (in upsertIn, prefix string, err error) {
+	data, err := web.ReadBody(r.Request)
+	if err != nil {
+		return in, "", err
+	}
+	var wrapped struct {
+		Product jsontext.Value `json:"product"`
+	}
+	if err := decode(data, &wrapped); err != nil {
+		return in, "", err
+	}
+	if wrapped.Product == nil || wrapped.Product.Kind() == 'n' {
+		return in, "", decode(data, &in)
+	}
+	var nested struct {
+		Product upsertIn `json:"product"`
+	}
+	err = decode(data, &nested)
+	return nested.Product, "product.", err
+}
+
+func (in upsertIn) command(actor commerce.Actor, prefix string) (command.UpsertProduct, error) {
+	c := check{prefix: prefix}
+	cmd := command.UpsertProduct{
+		Actor: actor, Create: in.ID == nil,
+		StoreID: c.id("store_id", in.StoreID), CategoryID: c.id("category_id", in.CategoryID), Name: c.required("name", in.Name, maxName),
+		Description: in.Description, FeaturedImage: in.FeaturedImage, Images: in.Images,
+		Active: in.Active, Hot: in.Hot, SKU: in.SKU,
+		PriceCents: c.major("price", in.Price, commerce.MaxCents), Quantity: c.optBetween("available_quantity", in.Quantity, 0, commerce.MaxStock),
+		SoldCount: c.optBetween("sold_count", in.SoldCount, 0, commerce.MaxStock), SoldCents: c.major("sold_amount", in.SoldAmount, commerce.MaxTotal),
+		CreatedOn: c.optBetween("created_on", in.CreatedOn, 0, maxMillis),
+	}
+	if in.ID != nil {
+		cmd.ID = c.id("id", in.ID)
+	}
+	c.optional("description", in.Description, maxText)
+	c.optional("featured_image", in.FeaturedImage, maxName*4)
+	c.optional("sku", in.SKU, maxID)
+	if in.Images != nil {
+		const most = 50
+		if len(*in.Images) > most {
+			c.fail("images", "must have at most %d elements", most)
+		}
+		for i, image := range *in.Images {
+			if strings.TrimSpace(image) == "" {
+				c.fail(wire.Index("images", i, ""), "is empty")
+			}
+			c.optional(wire.Index("images", i, ""), &image, maxName*4)
+		}
+	}
+	return cmd, c.err
+}
+
+// maxMillis is the end of the year 9999.
+const maxMillis = 253_402_300_799_999
+
+func (c *check) major(field string, v *wire.Major, most commerce.Cents) *commerce.Cents {
+	if v == nil {
+		return nil
+	}
+	cents := commerce.Cents(*v)
+	if cents < 0 || cents > most {
+		c.fail(field, "must be from 0 to %s", commerce.FormatMajor(most))
+	}
+	return &cents
+}

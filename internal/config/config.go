@@ -1,0 +1,65 @@
+// Package config holds what an operator can set. Each zero value works, or is
+// refused with a reason.
+package config
+
+import (
+	"fmt"
+	"net"
+	"net/url"
+	"strings"
+)
+
+// Database says where the data is.
+type Database struct {
+	Database string `help:"Where the data is: sqlite:PATH." default:"sqlite:purveyor.db" env:"PURVEYOR_DATABASE" placeholder:"URL"`
+}
+
+// SQLitePath is the file of a sqlite: URL.
+func (d Database) SQLitePath() (string, error) {
+	path, ok := strings.CutPrefix(d.Database, "sqlite:")
+	switch {
+	case ok && path != "":
+		return path, nil
+	case ok:
+		return "", fmt.Errorf("--database %q names no file; give it as sqlite:PATH", d.Database)
+	case strings.HasPrefix(d.Database, "postgres://"), strings.HasPrefix(d.Database, "postgresql://"):
+		return "", fmt.Errorf("--database: this version keeps its data in SQLite only; give it as sqlite:PATH")
+	}
+	return "", fmt.Errorf("--database %q is not understood; give it as sqlite:PATH", d.Database)
+}
+
+// Server is how the service is reached.
+type Server struct {
+	Listen    string `help:"Address to serve on." default:"127.0.0.1:8080" env:"PURVEYOR_LISTEN" placeholder:"HOST:PORT"`
+	PublicURL string `help:"How the outside reaches the service; by default the address it listens on." env:"PURVEYOR_PUBLIC_URL" placeholder:"URL"`
+	CacheMiB  int    `help:"Memory for encoded products, in MiB." default:"32" env:"PURVEYOR_CACHE_MIB" name:"cache-mib"`
+}
+
+// Check refuses what cannot work.
+func (s Server) Check() error {
+	if _, _, err := net.SplitHostPort(s.Listen); err != nil {
+		return fmt.Errorf("--listen %q is not HOST:PORT", s.Listen)
+	}
+	if s.CacheMiB < 1 || s.CacheMiB > 1<<20 {
+		return fmt.Errorf("--cache-mib %d must be 1 or more", s.CacheMiB)
+	}
+	if s.PublicURL == "" {
+		return nil
+	}
+	return HTTPURL("--public-url", s.PublicURL)
+}
+
+// HTTPURL refuses what is not an absolute http or https URL.
+func HTTPURL(flag, text string) error {
+	u, err := url.Parse(text)
+	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" {
+		return fmt.Errorf("%s %q is not an http or https URL", flag, text)
+	}
+	return nil
+}
+
+// Log is how the service logs.
+type Log struct {
+	LogFormat string `help:"text or json." enum:"text,json" default:"text" env:"PURVEYOR_LOG_FORMAT"`
+	LogLevel  string `help:"debug, info, warn or error." enum:"debug,info,warn,error" default:"info" env:"PURVEYOR_LOG_LEVEL"`
+}

@@ -1,0 +1,112 @@
+package importfile
+
+import (
+	"github.com/go-json-experiment/json/jsontext"
+
+	"purveyor/internal/command"
+	"purveyor/internal/commerce"
+	"purveyor/internal/wire"
+)
+
+func (p *parser) category(value jsontext.Value) (string, error) {
+	var in struct {
+		ID     string `json:"id"`
+		Name   string `json:"name"`
+		Active *bool  `json:"active"`
+	}
+	if err := wire.Decode(value, &in); err != nil {
+		return "", err
+	}
+	var c check
+	c.id("id", in.ID)
+	c.name(in.Name)
+	p.file.Catalog.Categories = append(p.file.Catalog.Categories, command.ImportCategory(in))
+	return in.ID, c.err
+}
+
+func (p *parser) store(value jsontext.Value) (string, error) {
+	var in struct {
+		ID              string    `json:"id"`
+		Name            string    `json:"name"`
+		Slug            *string   `json:"slug"`
+		Address         *string   `json:"address"`
+		City            *string   `json:"city"`
+		State           *string   `json:"state"`
+		ZipCode         *string   `json:"zip_code"`
+		Email           *string   `json:"email"`
+		Phone           *string   `json:"phone"`
+		Active          *bool     `json:"active"`
+		Open            *bool     `json:"open"`
+		PickupEnabled   *bool     `json:"pickup_enabled"`
+		DeliveryEnabled *bool     `json:"service_delivery_enabled"`
+		Lat             *float64  `json:"lat"`
+		Lng             *float64  `json:"lng"`
+		RadiusMiles     *float64  `json:"service_delivery_radius_miles"`
+		TaxRateBps      *wire.Int `json:"tax_rate_bps"`
+	}
+	if err := wire.Decode(value, &in); err != nil {
+		return "", err
+	}
+	var c check
+	c.id("id", in.ID)
+	c.name(in.Name)
+	for field, v := range map[string]*string{"slug": in.Slug, "address": in.Address, "city": in.City, "state": in.State,
+		"zip_code": in.ZipCode, "email": in.Email, "phone": in.Phone} {
+		c.text(field, v, maxName)
+	}
+	if (in.Lat == nil) != (in.Lng == nil) {
+		c.fail("lat", "must come together with lng")
+	}
+	c.within("lat", in.Lat, -90, 90)
+	c.within("lng", in.Lng, -180, 180)
+	c.within("service_delivery_radius_miles", in.RadiusMiles, 0, 1000)
+	tax := c.between("tax_rate_bps", in.TaxRateBps, 0, 10_000)
+	p.file.Catalog.Stores = append(p.file.Catalog.Stores, command.ImportStore{
+		ID: in.ID, Name: in.Name, Slug: in.Slug, Address: in.Address, City: in.City, State: in.State, ZipCode: in.ZipCode,
+		Email: in.Email, Phone: in.Phone, Active: in.Active, Open: in.Open, PickupEnabled: in.PickupEnabled,
+		DeliveryEnabled: in.DeliveryEnabled, Lat: in.Lat, Lng: in.Lng, RadiusMiles: in.RadiusMiles, TaxRateBps: tax,
+	})
+	return in.ID, c.err
+}
+
+func (c *check) within(field string, v *float64, least, most float64) {
+	if v != nil && (*v < least || *v > most) {
+		c.fail(field, "must be from %g to %g", least, most)
+	}
+}
+
+func (p *parser) product(value jsontext.Value) (string, error) {
+	var in struct {
+		ID            string    `json:"id"`
+		Name          string    `json:"name"`
+		StoreID       string    `json:"store_id"`
+		CategoryID    *string   `json:"category_id"`
+		Description   *string   `json:"description"`
+		SKU           *string   `json:"sku"`
+		FeaturedImage *string   `json:"featured_image"`
+		Images        *[]string `json:"images"`
+		Price         *wire.Int `json:"price"`
+		Active        *bool     `json:"active"`
+		Quantity      *wire.Int `json:"available_quantity"`
+	}
+	if err := wire.Decode(value, &in); err != nil {
+		return "", err
+	}
+	var c check
+	c.id("id", in.ID)
+	c.id("store_id", in.StoreID)
+	c.name(in.Name)
+	if in.CategoryID != nil {
+		c.id("category_id", *in.CategoryID)
+	}
+	c.text("description", in.Description, maxText)
+	c.text("sku", in.SKU, maxID)
+	c.text("featured_image", in.FeaturedImage, 4*maxName)
+	price := c.between("price", in.Price, 0, int64(commerce.MaxCents))
+	quantity := c.between("available_quantity", in.Quantity, 0, commerce.MaxStock)
+	p.file.Catalog.Products = append(p.file.Catalog.Products, command.ImportProduct{
+		ID: in.ID, Name: in.Name, StoreID: in.StoreID, CategoryID: in.CategoryID, Description: in.Description, SKU: in.SKU,
+		FeaturedImage: in.FeaturedImage, Images: in.Images, PriceCents: (*commerce.Cents)(price), Active: in.Active, Quantity: quantity,
+	})
+	return in.ID, c.err
+}

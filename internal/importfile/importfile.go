@@ -1,0 +1,218 @@
+// Package importfile reads the file of `purveyor import`: categories, stores
+// and products in the read shapes of SPEC.md, with a few fields more for
+// stores. It checks everything that the file alone can tell, and says for
+// each problem on which line it is.
+package importfile
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"purveyor/internal/command"
+	"purveyor/internal/commerce"
+	"purveyor/internal/wire"
+)
+
+// Problem is one thing that is wrong.
+type Problem struct {
+	Line   int
+	Path   string // products[12].price
+	Reason string
+}
+
+func (p Problem) String() string { return fmt.Sprintf("line %d: %s: %s", p.Line, p.Path, p.Reason) }
+
+// File is what was read.
+type File struct {
+	Catalog  command.ImportCatalog
+	Problems []Problem
+	lines    map[string]int // of each element, by its path
+}
+
+// LineOf is the line of an element, by the path of one of its fields.
+func (f *File) LineOf(path string) int {
+	element, _, _ := strings.Cut(path, ".")
+	return f.lines[element]
+}
+
+// Parse reads a whole file. It goes on after a problem, as far as the file is
+// JSON.
+func Parse(data []byte) *File {
+	p := &parser{file: &File{lines: map[string]int{}}, data: data,
+		dec:  jsontext.NewDecoder(bytes.NewReader(data)),
+		seen: map[string]string{}}
+	if err := p.parse(); err != nil {
+		p.syntax(err)
+	}
+	return p.file
+}
+
+type parser struct {
+	file *File
+	data []byte
+	dec  *jsontext.Decoder
+	seen map[string]string // "products prd_1" -> path of its first mention
+
+	counted, line int // newlines counted up to this offset
+}
+
+func (p *parser) parse() error {
+	start, err := p.dec.ReadToken()
+	if err != nil {
+		return err
+	}
+	if start.Kind() != '{' {
+		p.problem(0, "file", `must be a JSON object with "categories", "stores" and "products"`)
+		return nil
+	}
+	for p.dec.PeekKind() == '"' {
+		name, err := p.dec.ReadToken()
+		if err != nil {
+			return err
+		}
+		list := name.String()
+		read, known := map[string]func(jsontext.Value) (string, error){
+			"categories": p.category, "stores": p.store, "products": p.product}[list]
+		if !known {
+			p.problem(int(p.dec.InputOffset()), list, `is not known; a file has "categories", "stores" and "products"`)
+			if err := p.dec.SkipValue(); err != nil {
+				return err
+			}
+			continue
+		}
+		if err := p.list(list, read); err != nil {
+			return err
+		}
+	}
+	if _, err := p.dec.ReadToken(); err != nil { // the end of the object
+		return err
+	}
+	if _, err := p.dec.ReadToken(); !errors.Is(err, io.EOF) {
+		return errors.New("there is something behind the end of the JSON object")
+	}
+	return nil
+}
+
+func (p *parser) list(name string, read func(jsontext.Value) (string, error)) error {
+	switch p.dec.PeekKind() {
+	case 'n':
+		return p.dec.SkipValue()
+	case '[':
+	default:
+		p.problem(int(p.dec.InputOffset()), name, "must be an array")
+		return p.dec.SkipValue()
+	}
+	if _, err := p.dec.ReadToken(); err != nil {
+		return err
+	}
+	for i := 0; p.dec.PeekKind() != ']'; i++ {
+		value, err := p.dec.ReadValue()
+		if err != nil {
+			return err
+		}
+		path := wire.Index(name, i, "")
+		at := int(p.dec.InputOffset()) - len(value)
+		p.file.lines[path] = p.lineAt(at)
+		id, err := read(value)
+		if refusal, ok := errors.AsType[*commerce.Error](err); ok {
+			field := path
+			if refusal.Field != "body" {
+				field += "." + refusal.Field
+			}
+			p.problem(at, field, strings.TrimPrefix(refusal.Message, refusal.Field+" "))
+			continue
+		}
+		if first, twice := p.seen[name+" "+id]; twice {
+			p.problem(at, path+".id", fmt.Sprintf("%s is the id of %s already", id, first))
+		}
+		p.seen[name+" "+id] = path
+	}
+	_, err := p.dec.ReadToken()
+	return err
+}
+
+func (p *parser) problem(offset int, path, reason string) {
+	p.file.Problems = append(p.file.Problems, Problem{p.lineAt(offset), path, reason})
+}
+
+func (p *parser) syntax(err error) {
+	offset, path := int(p.dec.InputOffset()), "file"
+	if syntactic, ok := errors.AsType[*jsontext.SyntacticError](err); ok {
+		offset, err = int(syntactic.ByteOffset), syntactic.Err
+		if syntactic.JSONPointer != "" {
+			path = wire.Path(syntactic.JSONPointer)
+		}
+	}
+	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
+		err = errors.New("it ends too early")
+	}
+	p.problem(offset, path, fmt.Sprintf("the file is not valid JSON: %v", err))
+}
+
+// lineAt counts on from the last offset, for offsets mostly grow.
+func (p *parser) lineAt(offset int) int {
+	offset = min(offset, len(p.data))
+	if offset < p.counted {
+		p.counted, p.line = 0, 0
+	}
+	p.line += bytes.Count(p.data[p.counted:offset], []byte{'\n'})
+	p.counted = offset
+	return p.line + 1
+}
+
+// check collects the first problem of one element.
+type check struct{ err error }
+
+func (c *check) fail(field, format string, args ...any) {
+	if c.err == nil {
+		c.err = commerce.Invalid(field, format, args...)
+	}
+}
+
+const (
+	maxID   = 255
+	maxName = 500
+	maxText = 5000
+)
+
+func (c *check) id(field, v string) {
+	switch {
+	case v == "":
+		c.fail(field, "is missing")
+	case utf8.RuneCountInString(v) > maxID:
+		c.fail(field, "is longer than %d characters", maxID)
+	case strings.ContainsFunc(v, unicode.IsControl):
+		c.fail(field, "holds control characters")
+	}
+}
+
+func (c *check) name(v string) {
+	if strings.TrimSpace(v) == "" {
+		c.fail("name", "is missing")
+	}
+	c.text("name", &v, maxName)
+}
+
+func (c *check) text(field string, v *string, most int) {
+	if v != nil && utf8.RuneCountInString(*v) > most {
+		c.fail(field, "is longer than %d characters", most)
+	}
+}
+
+func (c *check) between(field string, v *wire.Int, least, most int64) *int64 {
+	if v == nil {
+		return nil
+	}
+	n := int64(*v)
+	if n < least || n > most {
+		c.fail(field, "must be from %d to %d", least, most)
+	}
+	return &n
+}

@@ -1,0 +1,72 @@
+package web
+
+import (
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"net/http"
+	"strconv"
+
+	"purveyor/internal/commerce"
+)
+
+// Error is a refusal with its HTTP status, where commerce has no word for it.
+type Error struct {
+	Status  int
+	Code    string
+	Message string
+	Field   string
+	OrderID string
+}
+
+func (e *Error) Error() string { return e.Message }
+
+// statuses is the one table from kinds of refusals to HTTP (SPEC, Errors).
+var statuses = map[commerce.Kind]int{
+	commerce.KindInvalid:   http.StatusBadRequest,
+	commerce.KindForbidden: http.StatusForbidden,
+	commerce.KindNotFound:  http.StatusNotFound,
+	commerce.KindConflict:  http.StatusConflict,
+}
+
+// errorBody is the shape of every error (SPEC, Errors; BEHAVIOUR, Errors).
+type errorBody struct {
+	OK      bool   `json:"ok"`
+	Error   string `json:"error"`
+	Code    string `json:"code"`
+	Field   string `json:"field,omitempty"`
+	OrderID string `json:"order_id,omitempty"`
+	TraceID string `json:"trace_id"`
+}
+
+// WriteError answers with an error. What is no refusal is a 500 that says
+// nothing of the inside; the log line under the trace id does.
+func WriteError(w *Writer, err error) {
+	e, ok := errors.AsType[*Error](err)
+	if !ok {
+		if refusal, ok := errors.AsType[*commerce.Error](err); ok {
+			e = &Error{statuses[refusal.Kind], refusal.Code, refusal.Message, refusal.Field, refusal.OrderID}
+		} else {
+			e = &Error{Status: http.StatusInternalServerError, Code: "internal", Message: "Internal error; the trace id leads to the cause"}
+		}
+	}
+	if e.Status >= http.StatusInternalServerError {
+		slog.Error("request failed", "error", err, "trace_id", w.TraceID)
+	}
+	body, err := json.Marshal(errorBody{Error: e.Message, Code: e.Code, Field: e.Field, OrderID: e.OrderID, TraceID: w.TraceID})
+	if err != nil {
+		panic(err) // strings always encode
+	}
+	WriteJSON(w, e.Status, body)
+}
+
+// WriteJSON answers with a body that is JSON already.
+func WriteJSON(w http.ResponseWriter, status int, body []byte) {
+	h := w.Header()
+	h["Content-Type"] = jsonType
+	h["Content-Length"] = []string{strconv.Itoa(len(body))}
+	w.WriteHeader(status)
+	_, _ = w.Write(body) // the caller has gone
+}
+
+var jsonType = []string{"application/json"}

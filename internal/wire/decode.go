@@ -1,0 +1,182 @@
+package wire
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"reflect"
+	"strconv"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"purveyor/internal/commerce"
+)
+
+// Decode reads one JSON object into v. It refuses what is ambiguous or cannot
+// be stored: duplicate names, invalid UTF-8, trailing data, NUL characters.
+// Unknown members are ignored. The error is a *commerce.Error that names the
+// path at fault.
+func Decode(data []byte, v any) error {
+	data = bytes.TrimLeft(data, " \t\r\n")
+	switch {
+	case len(data) == 0:
+		return commerce.Invalid("body", "the body is empty; send a JSON object")
+	case data[0] != '{':
+		return commerce.Invalid("body", "the body must be a JSON object")
+	}
+	if err := json.Unmarshal(data, v); err != nil {
+		return decodeError(err)
+	}
+	if hasNUL(data) {
+		return commerce.Invalid("body", "the body holds a NUL character (\\u0000), which is not allowed")
+	}
+	return nil
+}
+
+// hasNUL finds the escape of U+0000, and not an escaped backslash before
+// u0000. The character itself is no valid JSON.
+func hasNUL(data []byte) bool {
+	for {
+		i := bytes.Index(data, []byte(`\u0000`))
+		if i < 0 {
+			return false
+		}
+		backslashes := 0
+		for i-backslashes-1 >= 0 && data[i-backslashes-1] == '\\' {
+			backslashes++
+		}
+		if backslashes%2 == 0 {
+			return true
+		}
+		data = data[i+1:]
+	}
+}
+
+func decodeError(err error) error {
+	if semantic, ok := errors.AsType[*json.SemanticError](err); ok {
+		path := Path(semantic.JSONPointer)
+		return commerce.Invalid(path, "%s %s", path, expectation(semantic))
+	}
+	if syntactic, ok := errors.AsType[*jsontext.SyntacticError](err); ok {
+		path := Path(syntactic.JSONPointer)
+		if errors.Is(err, jsontext.ErrDuplicateName) {
+			return commerce.Invalid(path, "%s is given twice", path)
+		}
+		return commerce.Invalid(path, "the body is not valid JSON at byte %d: %v", syntactic.ByteOffset, syntactic.Err)
+	}
+	return commerce.Invalid("body", "the body is not valid JSON: %v", err)
+}
+
+func expectation(err *json.SemanticError) string {
+	if reason, ok := errors.AsType[*numberError](err.Err); ok {
+		return reason.Error()
+	}
+	if err.GoType != nil {
+		switch err.GoType.Kind() {
+		case reflect.String:
+			return "must be a string"
+		case reflect.Bool:
+			return "must be true or false"
+		case reflect.Slice:
+			return "must be an array"
+		case reflect.Struct, reflect.Map:
+			return "must be an object"
+		case reflect.Int64, reflect.Float64:
+			return "must be a number"
+		}
+	}
+	return "has a value that cannot be used"
+}
+
+// Path writes a JSON pointer as partners read it: items[0].quantity. The top
+// is "body". What is longer than any real path is cut.
+func Path(p jsontext.Pointer) string {
+	const longest = 200
+	var b strings.Builder
+	for token := range p.Tokens() {
+		switch _, err := strconv.ParseUint(token, 10, 32); {
+		case err == nil:
+			b.WriteString("[" + token + "]")
+		case b.Len() > 0:
+			b.WriteString("." + token)
+		default:
+			b.WriteString(token)
+		}
+		if b.Len() > longest {
+			return strings.ToValidUTF8(b.String()[:longest], "") + "..."
+		}
+	}
+	if b.Len() == 0 {
+		return "body"
+	}
+	return b.String()
+}
+
+// numberError is the reason why a number cannot be taken.
+type numberError struct{ reason string }
+
+func (e *numberError) Error() string { return e.reason }
+
+// Int is an integer of the wire. It is read from the text of the number, so
+// that 5, 5.0 and 5e0 are the same and 5.5 is refused.
+type Int int64
+
+// UnmarshalJSONFrom implements json.UnmarshalerFrom.
+func (v *Int) UnmarshalJSONFrom(d *jsontext.Decoder) error {
+	n, err := scaled(d, 0, "must be an integer")
+	*v = Int(n)
+	return err
+}
+
+// Major is an amount in major units, at most two decimal places, read exactly
+// into cents.
+type Major commerce.Cents
+
+// UnmarshalJSONFrom implements json.UnmarshalerFrom.
+func (v *Major) UnmarshalJSONFrom(d *jsontext.Decoder) error {
+	n, err := scaled(d, 2, "must be a number with at most two decimal places")
+	*v = Major(n)
+	return err
+}
+
+// Rate is a tax rate, see commerce.ParseRate.
+type Rate commerce.Rate
+
+// UnmarshalJSONFrom implements json.UnmarshalerFrom.
+func (v *Rate) UnmarshalJSONFrom(d *jsontext.Decoder) error {
+	text, err := number(d, "must be a number")
+	if err != nil {
+		return err
+	}
+	rate, err := commerce.ParseRate(text)
+	if err != nil {
+		return &numberError{err.Error()}
+	}
+	*v = Rate(rate)
+	return nil
+}
+
+func scaled(d *jsontext.Decoder, places int, expected string) (int64, error) {
+	text, err := number(d, expected)
+	if err != nil {
+		return 0, err
+	}
+	n, err := commerce.ParseScaled(text, places)
+	if err != nil {
+		return 0, &numberError{fmt.Sprintf("%s (it %v)", expected, err)}
+	}
+	return n, nil
+}
+
+func number(d *jsontext.Decoder, expected string) (string, error) {
+	value, err := d.ReadValue()
+	switch {
+	case err != nil:
+		return "", err
+	case value.Kind() != '0':
+		return "", &numberError{expected}
+	}
+	return string(value), nil
+}
