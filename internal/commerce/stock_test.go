@@ -1,0 +1,63 @@
+package commerce
+
+import (
+	"errors"
+	"strings"
+	"testing"
+)
+
+func TestDemandsSumLines(t *testing.T) {
+	lines := []OrderLine{{"a", 2, 100, nil}, {"b", 1, 50, nil}, {"a", 3, 90, nil}}
+	got := Demands(lines)
+	want := []Demand{{"a", 5, 470}, {"b", 1, 50}}
+	if len(got) != 2 || got[0] != want[0] || got[1] != want[1] {
+		t.Errorf("Demands = %v, want %v", got, want)
+	}
+}
+
+func TestDeductAndRestore(t *testing.T) {
+	p := Product{ID: "prd_1", Name: "Bread"}
+	full := Stock{ProductID: "prd_1", Active: true, Quantity: 5}
+
+	if _, err := full.Deduct(p, Demand{"prd_1", 6, 600}, Live); err == nil ||
+		!strings.Contains(err.Error(), "Bread") || !strings.Contains(err.Error(), "requested 6, available 5") {
+		t.Errorf("short stock: %v does not name the product and both quantities", err)
+	}
+	inactive := full
+	inactive.Active = false
+	var refusal *Error
+	if _, err := inactive.Deduct(p, Demand{"prd_1", 1, 100}, Live); !errors.As(err, &refusal) || refusal.Code != "product_inactive" {
+		t.Errorf("inactive: %v", err)
+	}
+	for _, mode := range []Mode{Live, Test} {
+		d := Demand{"prd_1", 5, 500}
+		left, err := full.Deduct(p, d, mode)
+		if err != nil || left.Quantity != 0 {
+			t.Fatalf("%s: %+v, %v", mode, left, err)
+		}
+		if sold := left.SoldCount == 5 && left.SoldCents == 500; sold != (mode == Live) {
+			t.Errorf("%s: sold %d for %d", mode, left.SoldCount, left.SoldCents)
+		}
+		if back := left.Restore(d, mode); back != full {
+			t.Errorf("%s: restored to %+v", mode, back)
+		}
+	}
+	reset := Stock{Quantity: 0, SoldCount: 1, SoldCents: 1}
+	if back := reset.Restore(Demand{"prd_1", 5, 500}, Live); back.SoldCount != 0 || back.SoldCents != 0 {
+		t.Errorf("sold figures fell below zero: %+v", back)
+	}
+}
+
+func TestAdjust(t *testing.T) {
+	p := Product{ID: "prd_1", Name: "Bread"}
+	s := Stock{Quantity: 5}
+	if got, err := s.Adjust(p, -5); err != nil || got.Quantity != 0 {
+		t.Errorf("to zero: %+v, %v", got, err)
+	}
+	if _, err := s.Adjust(p, -6); err == nil || !strings.Contains(err.Error(), "requested 6, available 5") {
+		t.Errorf("below zero: %v", err)
+	}
+	if _, err := s.Adjust(p, MaxStock); err == nil {
+		t.Error("beyond the largest stock")
+	}
+}

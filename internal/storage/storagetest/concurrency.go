@@ -1,0 +1,164 @@
+package storagetest
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"time"
+
+	"purveyor/internal/commerce"
+	"purveyor/internal/storage"
+)
+
+var concurrency = map[string]func(*testing.T, Database){
+	"batches of two processes do not lose updates":         noLostUpdates,
+	"a page shows one state":                               onePageOneState,
+	"a feed skips nothing while two processes write":       feedSkipsNothing,
+	"reads go on while a batch is open":                    readsGoOn,
+	"a batch that waits gives up when its caller has gone": waitGivesUp,
+}
+
+func noLostUpdates(t *testing.T, db Database) {
+	engines := []storage.Engine{db.Open(t, time.Now), db.Open(t, time.Now)}
+	key := seedProducts(t, engines[0], 1, 1, 0)[0]
+	const writers, each = 8, 25
+	var wg sync.WaitGroup
+	for w := range writers {
+		wg.Go(func() {
+			for range each {
+				if err := tryChange(engines[w%2], stockOf(key), add(key, 1)); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	if got := quantity(t, engines[0], key); got != writers*each {
+		t.Errorf("quantity %d after %d increments", got, writers*each)
+	}
+}
+
+// onePageOneState moves goods between two products, one batch a move: no page
+// may show the one move and not the other.
+func onePageOneState(t *testing.T, db Database) {
+	e := db.Open(t, time.Now)
+	keys := seedProducts(t, e, 1, 2, 1000)
+	stop := make(chan struct{})
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		for {
+			select {
+			case <-stop:
+				return
+			default:
+			}
+			err := tryChange(e, stockOf(keys...), func(rows *commerce.Rows, now int64) commerce.Changes {
+				return commerce.Changes{Stock: append(add(keys[0], -1)(rows, now).Stock, add(keys[1], 1)(rows, now).Stock...)}
+			})
+			if err != nil {
+				t.Error(err)
+				return
+			}
+		}
+	})
+	for range 300 {
+		sum := int64(0)
+		_, err := e.Reader().ProductPage(context.Background(), storage.ProductFilter{Limit: 10},
+			func(int, commerce.ProductVersion) bool { return false },
+			func(_ int, p commerce.Item) { sum += p.Stock.Quantity })
+		if err != nil {
+			t.Error(err)
+		}
+		if sum != 2000 {
+			t.Errorf("a page sums to %d, want 2000", sum)
+			break
+		}
+	}
+	close(stop)
+	wg.Wait()
+}
+
+// feedSkipsNothing follows the feed as a partner does, from cursor to cursor,
+// while two processes change products. Once they have stopped and the feed has
+// no more, every last version must have been seen.
+func feedSkipsNothing(t *testing.T, db Database) {
+	engines := []storage.Engine{db.Open(t, time.Now), db.Open(t, time.Now)}
+	keys := seedProducts(t, engines[0], 2, 30, 0)
+	var writers sync.WaitGroup
+	for w, e := range engines {
+		writers.Go(func() {
+			for i := range 150 {
+				k := keys[(i*7+w*31)%len(keys)]
+				if err := tryChange(e, stockOf(k), add(k, 1)); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	done := make(chan struct{})
+	go func() { writers.Wait(); close(done) }()
+	seen := map[string]int64{}
+	position := storage.ProductPosition{}
+	for finished := false; ; {
+		n := 0
+		page, err := engines[0].Reader().ProductPage(context.Background(), storage.ProductFilter{After: position, Limit: 5},
+			func(_ int, v commerce.ProductVersion) bool {
+				seen[v.ProductID] = v.UpdatedOn
+				position = storage.ProductPosition{UpdatedOn: v.UpdatedOn, ID: v.ProductID}
+				n++
+				return true
+			}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if page.Next == nil && n == 0 && finished {
+			break
+		}
+		if !finished && n == 0 {
+			select {
+			case <-done:
+				finished = true
+			default:
+			}
+		}
+	}
+	stored, err := engines[0].Reader().Stock(context.Background(), ids(keys))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for id, s := range stored {
+		if seen[id] != s.UpdatedOn {
+			t.Errorf("%s: the feed ended at version %d, stored is %d", id, seen[id], s.UpdatedOn)
+		}
+	}
+}
+
+func readsGoOn(t *testing.T, db Database) {
+	e := db.Open(t, time.Now)
+	key := seedProducts(t, e, 1, 1, 5)[0]
+	b, err := e.Load(context.Background(), stockOf(key))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Discard()
+	b.Rows().Apply(add(key, 1)(b.Rows(), b.Stamp()))
+	if got := quantity(t, e, key); got != 5 {
+		t.Errorf("quantity %d beside an open batch, want 5", got)
+	}
+}
+
+func waitGivesUp(t *testing.T, db Database) {
+	e := db.Open(t, time.Now)
+	key := seedProducts(t, e, 1, 1, 5)[0]
+	b, err := e.Load(context.Background(), stockOf(key))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Discard()
+	gone, cancel := context.WithCancel(context.Background())
+	cancel()
+	if second, err := e.Load(gone, stockOf(key)); err == nil {
+		second.Discard()
+		t.Error("a second batch over the same rows began before the first had ended")
+	}
+}

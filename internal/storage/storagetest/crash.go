@@ -1,0 +1,114 @@
+package storagetest
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"purveyor/internal/commerce"
+	"purveyor/internal/storage"
+)
+
+var crash = map[string]func(*testing.T, Database){
+	"what was saved is there for the next process":       savedIsThere,
+	"a batch left open by a crash is as if it never was": openBatchIsGone,
+	"a save that fails before or after it was persisted": failedSaves,
+}
+
+func savedIsThere(t *testing.T, db Database) {
+	first := db.Open(t, time.Now)
+	key := seedProducts(t, first, 1, 1, 5)[0]
+	Change(t, first, stockOf(key), add(key, 2))
+	if got := quantity(t, db.Open(t, time.Now), key); got != 7 { // first is not closed: it just stopped
+		t.Errorf("quantity %d, want 7", got)
+	}
+}
+
+func openBatchIsGone(t *testing.T, db Database) {
+	first := db.Open(t, time.Now)
+	key := seedProducts(t, first, 1, 1, 5)[0]
+	b, err := first.Load(context.Background(), stockOf(key))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.Rows().Apply(add(key, 2)(b.Rows(), b.Stamp()))
+	b.Discard() // what the end of a process does to its transaction
+	if got := quantity(t, db.Open(t, time.Now), key); got != 5 {
+		t.Errorf("quantity %d, want 5", got)
+	}
+}
+
+// failedSaves fails every save once before and once after it was persisted:
+// the engine is as good as before, and the rows say which of the two it was.
+func failedSaves(t *testing.T, db Database) {
+	flaky := &Flaky{Engine: db.Open(t, time.Now)}
+	key := seedProducts(t, flaky, 1, 1, 0)[0]
+	for round := range int64(3) {
+		flaky.Fail(BeforeSave)
+		if err := tryChange(flaky, stockOf(key), add(key, 1)); !errors.Is(err, storage.ErrOutcomeUnknown) {
+			t.Errorf("not persisted: %v", err)
+		}
+		if got := quantity(t, flaky, key); got != round {
+			t.Errorf("quantity %d after a save that was not persisted, want %d", got, round)
+		}
+		flaky.Fail(AfterSave)
+		if err := tryChange(flaky, stockOf(key), add(key, 1)); !errors.Is(err, storage.ErrOutcomeUnknown) {
+			t.Errorf("persisted: %v", err)
+		}
+		if got := quantity(t, flaky, key); got != round+1 {
+			t.Errorf("quantity %d after a save that was persisted, want %d", got, round+1)
+		}
+	}
+}
+
+// Failure is when a save of a Flaky engine fails.
+type Failure int32
+
+// The failures.
+const (
+	Never      Failure = iota
+	BeforeSave         // nothing is persisted, and the caller is told that nobody knows
+	AfterSave          // all is persisted, and the caller is told that nobody knows
+	Refused            // nothing is persisted, and the caller is told so
+)
+
+// Flaky wraps an engine and fails saves on request.
+type Flaky struct {
+	storage.Engine
+	next  atomic.Int32
+	Saves atomic.Int64 // attempted
+}
+
+// Fail makes the next save fail, once.
+func (f *Flaky) Fail(how Failure) { f.next.Store(int32(how)) }
+
+// Load implements storage.Engine.
+func (f *Flaky) Load(ctx context.Context, needs ...commerce.Needs) (storage.Batch, error) {
+	b, err := f.Engine.Load(ctx, needs...)
+	return flakyBatch{b, f}, err
+}
+
+type flakyBatch struct {
+	storage.Batch
+	f *Flaky
+}
+
+func (b flakyBatch) Save(ctx context.Context) error {
+	b.f.Saves.Add(1)
+	switch Failure(b.f.next.Swap(int32(Never))) {
+	case BeforeSave:
+		b.Discard()
+		return storage.ErrOutcomeUnknown
+	case AfterSave:
+		if err := b.Batch.Save(ctx); err != nil {
+			return err
+		}
+		return storage.ErrOutcomeUnknown
+	case Refused:
+		b.Discard()
+		return errors.New("this batch cannot be saved")
+	}
+	return b.Batch.Save(ctx)
+}

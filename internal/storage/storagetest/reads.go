@@ -1,0 +1,235 @@
+package storagetest
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"purveyor/internal/commerce"
+	"purveyor/internal/storage"
+)
+
+var reads = map[string]func(*testing.T, Database){
+	"product pages agree with a plain filter":   productPages,
+	"a cached version is not read":              cachedVersions,
+	"stores and categories":                     storesAndCategories,
+	"a timeline gives the newest, oldest first": newestEvents,
+	"a key finds its holder":                    keyHolder,
+}
+
+// productPages walks every combination of filters and compares what it saw
+// with the rows filtered in Go.
+func productPages(t *testing.T, db Database) {
+	e := db.Open(t, time.Now)
+	keys := seedProducts(t, e, 3, 20, 0)
+	random := rand.New(rand.NewPCG(1, 2))
+	model := map[string]commerce.Stock{}
+	for range 60 { // several products share a stamp, as those of one batch do
+		some := map[commerce.ProductKey]bool{}
+		for range 1 + random.IntN(4) {
+			some[keys[random.IntN(len(keys))]] = true
+		}
+		batch := slices.SortedFunc(func(yield func(commerce.ProductKey) bool) {
+			for k := range some {
+				if !yield(k) {
+					return
+				}
+			}
+		}, func(a, b commerce.ProductKey) int { return cmp.Compare(a.ProductID, b.ProductID) })
+		Change(t, e, stockOf(batch...), func(rows *commerce.Rows, now int64) (c commerce.Changes) {
+			for _, k := range batch {
+				s, _ := rows.Stock.Get(k)
+				s.CategoryID = fmt.Sprintf("cat_%d", random.IntN(3))
+				s.Active, s.Quantity, s.UpdatedOn = random.IntN(3) > 0, int64(random.IntN(3)), now
+				c.Stock = append(c.Stock, s)
+			}
+			return c
+		})
+	}
+	found, err := e.Reader().Stock(context.Background(), ids(keys))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for id, s := range found {
+		model[id] = s
+	}
+	for _, stores := range [][]string{nil, {"sto_0"}, {"sto_0", "sto_2"}, {"sto_1", "sto_0", "sto_2"}, {"sto_x"}} {
+		for _, category := range []string{"", "cat_1", "cat_x"} {
+			for _, active := range []*bool{nil, ptr(true), ptr(false)} {
+				for _, available := range []bool{false, true} {
+					for _, limit := range []int{1, 7, 100} {
+						f := storage.ProductFilter{StoreIDs: stores, CategoryID: category, Active: active, AvailableOnly: available, Limit: limit}
+						got, want := walk(t, e, f), filtered(model, f)
+						if !slices.Equal(got, want) {
+							t.Errorf("%+v:\n got %v\nwant %v", f, got, want)
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+func ids(keys []commerce.ProductKey) []string {
+	list := make([]string, len(keys))
+	for i, k := range keys {
+		list[i] = k.ProductID
+	}
+	return list
+}
+
+// walk reads all pages of a filter.
+func walk(t testing.TB, e storage.Engine, f storage.ProductFilter) (all []commerce.ProductVersion) {
+	t.Helper()
+	for {
+		var page []commerce.ProductVersion
+		read := 0
+		got, err := e.Reader().ProductPage(context.Background(), f,
+			func(i int, v commerce.ProductVersion) bool { page = append(page[:i], v); return false },
+			func(i int, p commerce.Item) {
+				read++
+				if p.ID != page[i].ProductID || p.StoreID != page[i].StoreID || p.Stock.UpdatedOn != page[i].UpdatedOn || p.Stock.ProductID != p.ID {
+					t.Errorf("place %d is %v but %+v was read", i, page[i], p)
+				}
+			})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got.Count != len(page) || read != len(page) || len(page) > f.Limit {
+			t.Errorf("a page of %d counts %d, %d were read, the limit is %d", len(page), got.Count, read, f.Limit)
+		}
+		all = append(all, page...)
+		if got.Next == nil {
+			return all
+		}
+		if len(page) != f.Limit {
+			t.Errorf("a page of %d of %d has a next one", len(page), f.Limit)
+		}
+		f.After = *got.Next
+	}
+}
+
+func filtered(model map[string]commerce.Stock, f storage.ProductFilter) (list []commerce.ProductVersion) {
+	for _, s := range model {
+		if (f.StoreIDs == nil || slices.Contains(f.StoreIDs, s.StoreID)) && (f.CategoryID == "" || f.CategoryID == s.CategoryID) &&
+			(f.Active == nil || *f.Active == s.Active) && (!f.AvailableOnly || s.Quantity > 0) {
+			list = append(list, commerce.ProductVersion{ProductKey: s.Key(), UpdatedOn: s.UpdatedOn})
+		}
+	}
+	slices.SortFunc(list, func(a, b commerce.ProductVersion) int {
+		return cmp.Or(cmp.Compare(a.UpdatedOn, b.UpdatedOn), cmp.Compare(a.ProductID, b.ProductID))
+	})
+	return list
+}
+
+func cachedVersions(t *testing.T, db Database) {
+	e := db.Open(t, time.Now)
+	keys := seedProducts(t, e, 1, 5, 1)
+	ctx := context.Background()
+	page, err := e.Reader().ProductPage(ctx, storage.ProductFilter{Limit: 10},
+		func(i int, _ commerce.ProductVersion) bool { return i != 3 },
+		func(i int, p commerce.Item) {
+			if i != 3 || p.ID != keys[3].ProductID {
+				t.Errorf("place %d, %s was read", i, p.ID)
+			}
+		})
+	if err != nil || page.Count != 5 {
+		t.Errorf("page %+v, %v", page, err)
+	}
+	item, err := e.Reader().Product(ctx, keys[0].ProductID, func(v commerce.ProductVersion) bool {
+		return v.ProductKey == keys[0] && v.UpdatedOn > 0
+	})
+	if err != nil || item.ID != "" {
+		t.Errorf("a cached product was read: %+v, %v", item, err)
+	}
+	item, err = e.Reader().Product(ctx, keys[0].ProductID, func(commerce.ProductVersion) bool { return false })
+	if err != nil || item.ID != keys[0].ProductID || item.Stock.Quantity != 1 {
+		t.Errorf("product %+v, %v", item, err)
+	}
+}
+
+func storesAndCategories(t *testing.T, db Database) {
+	e := db.Open(t, time.Now)
+	keys := seedProducts(t, e, 3, 2, 1)
+	Change(t, e, commerce.Needs{Stores: []string{"sto_2"}, Categories: []string{"c1", "c2", "c3"}, Stock: keys[:1]},
+		func(rows *commerce.Rows, now int64) commerce.Changes {
+			closed, _ := rows.Stores.Get("sto_2")
+			closed.Active = false
+			s, _ := rows.Stock.Get(keys[0])
+			s.CategoryID, s.UpdatedOn = "c2", now
+			return commerce.Changes{Stores: []commerce.Store{closed}, Stock: []commerce.Stock{s},
+				Categories: []commerce.Category{{ID: "c1", Name: "Z", Active: true}, {ID: "c2", Name: "A", Active: true}, {ID: "c3", Name: "M"}}}
+		})
+	ctx, r := context.Background(), e.Reader()
+	for _, c := range []struct {
+		filter storage.StoreFilter
+		want   []string
+	}{
+		{storage.StoreFilter{Active: true, Limit: 10}, []string{"sto_0", "sto_1"}},
+		{storage.StoreFilter{Active: true, Limit: 1}, []string{"sto_0"}},
+		{storage.StoreFilter{Active: false, Limit: 10}, []string{"sto_2"}},
+		{storage.StoreFilter{Active: true, Limit: 10, IDs: []string{"sto_2", "sto_1", "sto_9"}}, []string{"sto_1"}},
+	} {
+		list, err := r.Stores(ctx, c.filter)
+		got := []string{}
+		for _, s := range list {
+			got = append(got, s.ID)
+		}
+		if err != nil || !slices.Equal(got, c.want) {
+			t.Errorf("stores %+v: %v, %v; want %v", c.filter, got, err, c.want)
+		}
+	}
+	for _, c := range []struct {
+		filter storage.CategoryFilter
+		want   []string
+	}{
+		{storage.CategoryFilter{Active: true}, []string{"c2", "c1"}}, // by name
+		{storage.CategoryFilter{Active: false}, []string{"c3"}},
+		{storage.CategoryFilter{Active: true, StoreID: "sto_0"}, []string{"c2"}},
+		{storage.CategoryFilter{Active: true, StoreID: "sto_1"}, []string{}},
+	} {
+		list, err := r.Categories(ctx, c.filter)
+		got := []string{}
+		for _, v := range list {
+			got = append(got, v.ID)
+		}
+		if err != nil || !slices.Equal(got, c.want) {
+			t.Errorf("categories %+v: %v, %v; want %v", c.filter, got, err, c.want)
+		}
+	}
+}
+
+func newestEvents(t *testing.T, db Database) {
+	e := db.Open(t, time.Now)
+	c := sample()
+	c.Timeline = nil
+	for seq := range int64(12) {
+		c.Timeline = append(c.Timeline, commerce.TimelineEvent{StoreID: "sto_1", OrderID: "ord_1", Seq: seq + 1, Kind: commerce.TimelineNote})
+	}
+	Change(t, e, needsOf(c), func(*commerce.Rows, int64) commerce.Changes { return c })
+	events, err := e.Reader().Timeline(context.Background(), c.Orders[0].Key(), 3)
+	if err != nil || len(events) != 3 || events[0].Seq != 10 || events[2].Seq != 12 {
+		t.Errorf("timeline: %+v, %v; want events 10, 11, 12", events, err)
+	}
+}
+
+func keyHolder(t *testing.T, db Database) {
+	e := db.Open(t, time.Now)
+	c := sample()
+	Change(t, e, needsOf(c), func(*commerce.Rows, int64) commerce.Changes { return c })
+	p, mode, err := e.Reader().KeyHolder(context.Background(), commerce.HashKey("k"))
+	if err != nil || p.ID != "ptn_1" || mode != commerce.Live {
+		t.Errorf("holder %s in %s, %v", p.ID, mode, err)
+	}
+	if _, _, err := e.Reader().KeyHolder(context.Background(), commerce.HashKey("K")); err == nil {
+		t.Error("a wrong key has a holder")
+	}
+	list, err := e.Reader().Partners(context.Background())
+	if err != nil || len(list) != 1 || list[0].Name != c.Partners[0].Name {
+		t.Errorf("partners %+v, %v", list, err)
+	}
+}

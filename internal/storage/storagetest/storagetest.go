@@ -1,0 +1,120 @@
+// Package storagetest is what every storage engine must prove: basics, reads,
+// concurrency (several processes on one database) and crashes. An engine's own
+// test opens a database and calls Run.
+package storagetest
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"purveyor/internal/commerce"
+	"purveyor/internal/storage"
+)
+
+// Database opens one fresh database. Each call of Open gives another engine
+// on it, as another process would have.
+type Database interface {
+	Open(t testing.TB, now func() time.Time) storage.Engine
+}
+
+// Run runs the suite; fresh makes an empty database for one test.
+func Run(t *testing.T, fresh func(t testing.TB) Database) {
+	for _, group := range []struct {
+		name  string
+		tests map[string]func(*testing.T, Database)
+	}{
+		{"basics", basics}, {"reads", reads}, {"concurrency", concurrency}, {"crash", crash},
+	} {
+		t.Run(group.name, func(t *testing.T) {
+			for name, test := range group.tests {
+				t.Run(name, func(t *testing.T) {
+					t.Parallel()
+					test(t, fresh(t))
+				})
+			}
+		})
+	}
+}
+
+// Change runs one batch: load, change, save.
+func Change(t testing.TB, e storage.Engine, needs commerce.Needs, change func(rows *commerce.Rows, now int64) commerce.Changes) {
+	t.Helper()
+	if err := tryChange(e, needs, change); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func tryChange(e storage.Engine, needs commerce.Needs, change func(*commerce.Rows, int64) commerce.Changes) error {
+	b, err := e.Load(context.Background(), needs)
+	if err != nil {
+		return err
+	}
+	defer b.Discard()
+	b.Rows().Apply(change(b.Rows(), b.Stamp()))
+	return b.Save(context.Background())
+}
+
+// look runs a batch that only reads.
+func look(t testing.TB, e storage.Engine, needs commerce.Needs, f func(*commerce.Rows)) {
+	t.Helper()
+	b, err := e.Load(context.Background(), needs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Discard()
+	f(b.Rows())
+}
+
+// seedProducts makes stores sto_0, sto_1, ... with n products each, prd_S_I,
+// in one batch.
+func seedProducts(t testing.TB, e storage.Engine, storeCount, n int, quantity int64) []commerce.ProductKey {
+	t.Helper()
+	needs := commerce.Needs{NextStoreNo: true}
+	var keys []commerce.ProductKey
+	for s := range storeCount {
+		needs.Stores = append(needs.Stores, storeName(s))
+		for i := range n {
+			keys = append(keys, commerce.ProductKey{StoreID: storeName(s), ProductID: fmt.Sprintf("prd_%d_%03d", s, i)})
+		}
+	}
+	for _, k := range keys {
+		needs.ProductStores = append(needs.ProductStores, k.ProductID)
+	}
+	needs.Products, needs.Stock = keys, keys
+	Change(t, e, needs, func(rows *commerce.Rows, now int64) (c commerce.Changes) {
+		for s := range storeCount {
+			c.Stores = append(c.Stores, commerce.Store{ID: storeName(s), No: rows.NextStoreNo + int64(s), Name: "Store", Active: true, UpdatedOn: now})
+		}
+		for _, k := range keys {
+			c.Products = append(c.Products, commerce.Product{StoreID: k.StoreID, ID: k.ProductID, Name: "Product " + k.ProductID, CreatedOn: now})
+			c.Stock = append(c.Stock, commerce.Stock{StoreID: k.StoreID, ProductID: k.ProductID, Active: true, Quantity: quantity, UpdatedOn: now})
+		}
+		return c
+	})
+	return keys
+}
+
+func storeName(i int) string { return fmt.Sprintf("sto_%d", i) }
+
+func stockOf(keys ...commerce.ProductKey) commerce.Needs { return commerce.Needs{Stock: keys} }
+
+// add changes the quantity of one product.
+func add(k commerce.ProductKey, delta int64) func(*commerce.Rows, int64) commerce.Changes {
+	return func(rows *commerce.Rows, now int64) commerce.Changes {
+		s, _ := rows.Stock.Get(k)
+		s.Quantity += delta
+		s.UpdatedOn = now
+		return commerce.Changes{Stock: []commerce.Stock{s}}
+	}
+}
+
+func quantity(t testing.TB, e storage.Engine, k commerce.ProductKey) int64 {
+	t.Helper()
+	found, err := e.Reader().Stock(context.Background(), []string{k.ProductID})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found[k.ProductID].Quantity
+}
