@@ -1,30 +1,179 @@
-package sqlite_test
+package sqlite
 
 import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
+	"purveyor/internal/commerce"
 	"purveyor/internal/storage"
-	"purveyor/internal/storage/sqlite"
-	"purveyor/internal/storage/storagetest"
+
+	"zombiezen.com/go/sqlite"
+	"zombiezen.com/go/sqlite/sqlitex"
 )
 
-type file string
+// saveReply saves one row of a few kilobytes.
+func saveReply(e *Engine, key string) error {
+	k := commerce.ReplyKey{PartnerID: "ptn_1", Op: "op", Key: key}
+	b, err := e.Load(context.Background(), commerce.Needs{Replies: []commerce.ReplyKey{k}})
+	if err != nil {
+		return err
+	}
+	defer b.Discard()
+	b.Rows().Apply(commerce.Changes{Replies: []commerce.Reply{{ReplyKey: k, Body: make([]byte, 8<<10)}}})
+	return b.Save(context.Background())
+}
 
-func (f file) Open(t testing.TB, now func() time.Time) storage.Engine {
-	e, err := sqlite.Open(string(f), sqlite.Options{Now: now})
+// TestFull fills the file: what was saved stays, what was refused is not
+// there, and the engine goes on once there is room.
+func TestFull(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "full.db")
+	e, err := Open(path, Options{MaxPages: 120})
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		if err := e.Close(); err != nil {
-			t.Error(err)
+	saved := 0
+	for ; saved < 1000; saved++ {
+		if err = saveReply(e, fmt.Sprint(saved)); err != nil {
+			break
 		}
-	})
-	return e
+	}
+	if !errors.Is(err, storage.ErrUnavailable) || !strings.Contains(err.Error(), "full") {
+		t.Fatalf("after %d rows: %v, want that the database is full", saved, err)
+	}
+	if err := e.Close(); err != nil {
+		t.Fatal(err)
+	}
+	roomy, err := Open(path, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer roomy.Close()
+	for i := range saved + 1 {
+		k := commerce.ReplyKey{PartnerID: "ptn_1", Op: "op", Key: fmt.Sprint(i)}
+		b, err := roomy.Load(context.Background(), commerce.Needs{Replies: []commerce.ReplyKey{k}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, found := b.Rows().Replies.Get(k); found != (i < saved) {
+			t.Errorf("row %d of %d: found = %v", i, saved, found)
+		}
+		b.Discard()
+	}
+	if err := saveReply(roomy, fmt.Sprint(saved)); err != nil {
+		t.Errorf("with room again: %v", err)
+	}
 }
 
-func TestConformance(t *testing.T) {
-	storagetest.Run(t, func(t testing.TB) storagetest.Database { return file(filepath.Join(t.TempDir(), "test.db")) })
+// TestLocked holds the write lock as another process would.
+func TestLocked(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "locked.db")
+	e, err := Open(path, Options{BusyTimeout: time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
+	other, err := sqlite.OpenConn(path, sqlite.OpenReadWrite)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	if err := sqlitex.ExecuteTransient(other, "BEGIN IMMEDIATE", nil); err != nil {
+		t.Fatal(err)
+	}
+	if err := saveReply(e, "a"); !errors.Is(err, storage.ErrUnavailable) || !strings.Contains(err.Error(), "another process") {
+		t.Errorf("beside a lock: %v", err)
+	}
+	if _, err := e.Sweep(context.Background(), 1); !errors.Is(err, storage.ErrUnavailable) {
+		t.Errorf("sweep beside a lock: %v", err)
+	}
+	if err := e.Reader().Ping(context.Background()); err != nil {
+		t.Errorf("a read beside a lock: %v", err)
+	}
+	if err := sqlitex.ExecuteTransient(other, "ROLLBACK", nil); err != nil {
+		t.Fatal(err)
+	}
+	if err := saveReply(e, "a"); err != nil {
+		t.Errorf("after the lock: %v", err)
+	}
+}
+
+func TestOpenRefuses(t *testing.T) {
+	dir := t.TempDir()
+	script := func(name, sql string) string {
+		path := filepath.Join(dir, name)
+		conn, err := sqlite.OpenConn(path, sqlite.OpenReadWrite|sqlite.OpenCreate)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		if err := sqlitex.ExecuteScript(conn, sql, nil); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	text := filepath.Join(dir, "text.db")
+	if err := os.WriteFile(text, []byte(strings.Repeat("this is no database\n", 100)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	newer := fmt.Sprintf("CREATE TABLE x (a); PRAGMA user_version=99; PRAGMA application_id=%d", applicationID)
+	for _, c := range []struct{ name, path, says string }{
+		{"newer", script("newer.db", newer), "newer"},
+		{"another program's", script("other.db", "CREATE TABLE x (a)"), "another program"},
+		{"not a database", text, "not a SQLite database"},
+		{"no folder", filepath.Join(dir, "none", "x.db"), "does not exist"},
+		{"folder is a file", filepath.Join(text, "x.db"), "not a"},
+	} {
+		e, err := Open(c.path, Options{})
+		if err == nil {
+			e.Close()
+		}
+		if err == nil || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%s: %v; want something with %q", c.name, err, c.says)
+		}
+		if c.name == "newer" && !errors.Is(err, storage.ErrNewerDatabase) {
+			t.Errorf("%s: %v is not ErrNewerDatabase", c.name, err)
+		}
+	}
+}
+
+// TestMigrateTwice: two processes that open a fresh file at once take turns.
+func TestMigrateTwice(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "new.db")
+	errs := make(chan error, 4)
+	for range cap(errs) {
+		go func() {
+			e, err := Open(path, Options{})
+			if err == nil {
+				err = e.Close()
+			}
+			errs <- err
+		}()
+	}
+	for range cap(errs) {
+		if err := <-errs; err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// TestDurable: the setting that makes an answer survive the loss of power.
+func TestDurable(t *testing.T) {
+	e, err := Open(filepath.Join(t.TempDir(), "x.db"), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
+	conn := <-e.writer
+	defer func() { e.writer <- conn }()
+	for name, want := range map[string]int64{"synchronous": 2, "foreign_keys": 1} { // 2 is FULL
+		if got, err := pragma(conn, name); err != nil || got != want {
+			t.Errorf("PRAGMA %s is %d, %v; want %d", name, got, err, want)
+		}
+	}
 }

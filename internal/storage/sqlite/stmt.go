@@ -100,9 +100,15 @@ func (s *scanner) fail(err error) {
 	}
 }
 
+// observe sees every statement that is sent; tests set it.
+var observe func(sql string)
+
 // query runs a prepared statement and calls row for each of its rows.
 // Statements are prepared once for each connection and text.
 func query(conn *sqlite.Conn, sql string, bind func(*binder), row func(*scanner)) error {
+	if observe != nil {
+		observe(sql)
+	}
 	stmt, err := conn.Prepare(sql)
 	if err != nil {
 		return err

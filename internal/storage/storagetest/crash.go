@@ -78,7 +78,8 @@ const (
 type Flaky struct {
 	storage.Engine
 	next  atomic.Int32
-	Saves atomic.Int64 // attempted
+	Loads atomic.Int64 // begun
+	Saves atomic.Int64 // begun
 }
 
 // Fail makes the next save fail, once.
@@ -86,6 +87,7 @@ func (f *Flaky) Fail(how Failure) { f.next.Store(int32(how)) }
 
 // Load implements storage.Engine.
 func (f *Flaky) Load(ctx context.Context, needs ...commerce.Needs) (storage.Batch, error) {
+	f.Loads.Add(1)
 	b, err := f.Engine.Load(ctx, needs...)
 	return flakyBatch{b, f}, err
 }

@@ -1,0 +1,106 @@
+package commit_test
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"path/filepath"
+	"sync/atomic"
+	"testing"
+
+	"purveyor/internal/command"
+	"purveyor/internal/commerce"
+	"purveyor/internal/commit"
+	"purveyor/internal/storage/sqlite"
+	"purveyor/internal/storage/storagetest"
+)
+
+// shop is a store with products, a partner, and the committer under test.
+type shop struct {
+	t         testing.TB
+	engine    *storagetest.Flaky
+	committer *commit.Committer
+	actor     commerce.Actor
+	orders    atomic.Int64
+}
+
+const (
+	storeID  = "sto_1"
+	category = "cat_1"
+)
+
+func productID(i int) string { return fmt.Sprintf("prd_%d", i) }
+
+func key(i int) commerce.ProductKey {
+	return commerce.ProductKey{StoreID: storeID, ProductID: productID(i)}
+}
+
+// openShop stocks n products with the given quantity.
+func openShop(t testing.TB, n int, quantity int64) *shop {
+	t.Helper()
+	engine, err := sqlite.Open(filepath.Join(t.TempDir(), "shop.db"), sqlite.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &shop{t: t, engine: &storagetest.Flaky{Engine: engine}}
+	s.committer = commit.New(s.engine, 0)
+	t.Cleanup(func() {
+		s.committer.Close()
+		if err := engine.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	catalog := command.ImportCatalog{
+		Categories: []command.ImportCategory{{ID: category, Name: "Bread"}},
+		Stores:     []command.ImportStore{{ID: storeID, Name: "One"}},
+	}
+	price := commerce.Cents(100)
+	for i := range n {
+		catalog.Products = append(catalog.Products, command.ImportProduct{
+			ID: productID(i), Name: "Product", StoreID: storeID, PriceCents: &price, Quantity: &quantity})
+	}
+	must(commit.Do(t.Context(), s.committer, catalog))
+	s.actor = commerce.Actor{Mode: commerce.Live, TraceID: "trace", Partner: must(commit.Do(t.Context(), s.committer, command.CreatePartner{Partner: commerce.Partner{
+		ID: "ptn_1", Name: "P", Scopes: []commerce.Scope{commerce.AllScopes}, RateLimit: 1, CallbackURL: "https://p.example"}}))}
+	return s
+}
+
+// must is for what a test only prepares.
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
+
+// report is a command that sells some of a product, as a new order.
+func (s *shop) report(product int, quantity int64) command.ReportOrder {
+	n := s.orders.Add(1)
+	return command.ReportOrder{
+		Actor: s.actor, OrderID: commerce.NewOrderID(1, n, commerce.Entropy{}), CustomerID: "cus_1", StoreID: storeID,
+		ExternalID: fmt.Sprint("ext-", n), Fulfillment: commerce.Pickup,
+		Lines: []commerce.OrderLine{{ProductID: productID(product), Quantity: quantity, PriceCents: 100}},
+	}
+}
+
+// once gives a command an idempotency key, as the API does.
+func (s *shop) once(idempotencyKey string, cmd command.ReportOrder) commit.Command[commit.Reply] {
+	return commit.Once(commerce.ReplyKey{PartnerID: "ptn_1", Op: "report", Key: idempotencyKey}, sha256.Sum256([]byte(idempotencyKey)), cmd,
+		func(o commerce.Order) (int, []byte) { return 201, []byte(o.ID) })
+}
+
+func (s *shop) facts(orderID string) command.OrderFacts {
+	o, err := s.engine.Reader().Order(context.Background(), commerce.OrderKey{StoreID: storeID, OrderID: orderID})
+	if err != nil {
+		s.t.Error(err)
+	}
+	return command.FactsOf(o)
+}
+
+func (s *shop) stock(product int) commerce.Stock {
+	found, err := s.engine.Reader().Stock(context.Background(), []string{productID(product)})
+	if err != nil {
+		s.t.Error(err)
+	}
+	return found[productID(product)]
+}

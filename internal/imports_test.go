@@ -1,0 +1,75 @@
+// Package internal holds the one test that is about all packages: which may
+// import which.
+package internal
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const module = "purveyor/internal/"
+
+// arrows says what each package may import inside the module. cmd and bench
+// see everything, and what is not listed may import nothing.
+var arrows = map[string][]string{
+	"commerce":            {},
+	"config":              {},
+	"demo":                {},
+	"wire":                {"commerce"},
+	"command":             {"commerce", "wire"},
+	"storage":             {"commerce"},
+	"storage/sqlite":      {"storage", "commerce", "wire"},
+	"storage/storagetest": {"storage", "commerce"},
+	"commit":              {"commerce", "storage"},
+	"web":                 {"commerce"},
+	"importfile":          {"commerce", "command", "wire"},
+	"api":                 {"web", "wire", "commerce", "command", "commit", "storage"},
+	"scenario":            {"api", "web", "wire", "commerce", "command", "commit", "storage", "storage/sqlite", "importfile"},
+}
+
+// pure packages do no I/O, read no clock and draw nothing.
+var pure = []string{"commerce", "command"}
+
+var impure = []string{"os", "io", "io/fs", "net", "net/http", "time", "crypto/rand", "math/rand", "math/rand/v2", "log", "log/slog",
+	"database/sql", "syscall", "context", "sync"}
+
+type listed struct {
+	ImportPath string
+	Imports    []string
+}
+
+func TestImports(t *testing.T) {
+	out, err := exec.Command("go", "list", "-json=ImportPath,Imports", "./...").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for decoder := json.NewDecoder(strings.NewReader(string(out))); ; {
+		var p listed
+		if err := decoder.Decode(&p); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		name, ok := strings.CutPrefix(p.ImportPath, module)
+		if !ok {
+			continue // this package
+		}
+		allowed, known := arrows[name]
+		if !known {
+			t.Errorf("package %s is not in the table of arrows", name)
+		}
+		for _, path := range p.Imports {
+			if inside, ok := strings.CutPrefix(path, module); ok && !slices.Contains(allowed, inside) {
+				t.Errorf("%s imports %s", name, inside)
+			}
+			if slices.Contains(pure, name) && slices.Contains(impure, path) {
+				t.Errorf("%s is pure and imports %s", name, path)
+			}
+		}
+	}
+}

@@ -1,0 +1,77 @@
+package sqlite
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"purveyor/internal/storage"
+	"purveyor/internal/storage/storagetest"
+)
+
+type file string
+
+func (f file) Open(t testing.TB, now func() time.Time) storage.Engine {
+	e, err := Open(string(f), Options{Now: now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := e.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return e
+}
+
+// TestConformance runs the suite, then asks SQLite for the plan of every
+// statement that it sent: each must find its rows by an index, in order.
+func TestConformance(t *testing.T) {
+	var mu sync.Mutex
+	sent := map[string]bool{}
+	observe = func(sql string) {
+		mu.Lock()
+		defer mu.Unlock()
+		sent[sql] = true
+	}
+	defer func() { observe = nil }()
+	t.Run("suite", func(t *testing.T) {
+		storagetest.Run(t, func(t testing.TB) storagetest.Database { return file(filepath.Join(t.TempDir(), "test.db")) })
+	})
+	observe = nil
+	checkPlans(t, sent)
+}
+
+// Small tables that are listed whole, and sorted in memory.
+var listedWhole = []string{"SCAN categories", "SCAN partners", "USE TEMP B-TREE FOR ORDER BY", "SCAN json_each"}
+
+func checkPlans(t *testing.T, sent map[string]bool) {
+	e := file(filepath.Join(t.TempDir(), "plans.db")).Open(t, time.Now).(*Engine)
+	conn := <-e.readers
+	defer func() { e.readers <- conn }()
+	checked := 0
+	for sql := range sent {
+		if strings.HasPrefix(sql, "INSERT") || strings.HasPrefix(sql, "BEGIN") || sql == "COMMIT" || sql == "ROLLBACK" {
+			continue
+		}
+		checked++
+		err := query(conn, "EXPLAIN QUERY PLAN "+sql, noArgs, func(s *scanner) {
+			step := s.stmt.ColumnText(3)
+			whole := slices.ContainsFunc(listedWhole, func(allowed string) bool { return strings.HasPrefix(step, allowed) })
+			ordered := strings.HasPrefix(step, "SCAN") && strings.Contains(step, "USING COVERING INDEX") && strings.Contains(sql, "stock_feed")
+			if (strings.HasPrefix(step, "SCAN") && step != "SCAN CONSTANT ROW" && !whole && !ordered) ||
+				(strings.Contains(step, "TEMP B-TREE") && !strings.Contains(sql, "FROM categories")) {
+				t.Errorf("%s\n  plan: %s", sql, step)
+			}
+		})
+		if err != nil {
+			t.Errorf("%s: %v", sql, err)
+		}
+	}
+	if checked < 40 {
+		t.Errorf("only %d statements were checked", checked)
+	}
+}
