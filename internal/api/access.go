@@ -71,15 +71,28 @@ func orderMissing(err error) error {
 	return err
 }
 
+// storeNo is the short number of a store, which its orders carry.
+func (a *API) storeNo(ctx context.Context, id string) (int64, error) {
+	if no, ok := a.storeNos.Load(id); ok {
+		return no.(int64), nil
+	}
+	store, err := a.reader.Store(ctx, id)
+	if err != nil {
+		return 0, err
+	}
+	a.storeNos.Store(id, store.No)
+	return store.No, nil
+}
+
 // storeID turns a store's number into its id.
 func (a *API) storeID(ctx context.Context, no int64) (string, error) {
-	if id, ok := a.storeNos.Load(no); ok {
+	if id, ok := a.storeIDs.Load(no); ok {
 		return id.(string), nil
 	}
 	store, err := a.reader.StoreByNo(ctx, no)
 	if err != nil {
 		return "", err
 	}
-	a.storeNos.Store(no, store.ID)
+	a.storeIDs.Store(no, store.ID)
 	return store.ID, nil
 }

@@ -28,7 +28,9 @@ type API struct {
 	gate      *web.Gate
 	now       func() time.Time
 	products  *productCache
-	storeNos  sync.Map // store number -> store id; never changes, so it is never dropped
+	// A store and its number never change, so these are never dropped.
+	storeNos sync.Map // store id -> number
+	storeIDs sync.Map // number -> store id
 }
 
 // Options of an API; each zero value is a default.

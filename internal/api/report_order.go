@@ -49,14 +49,14 @@ func (a *API) reportOrder(r *request) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	store, err := a.reader.Store(r.Context(), cmd.StoreID)
+	no, err := a.storeNo(r.Context(), cmd.StoreID)
 	if errors.Is(err, storage.ErrNotFound) {
 		err = commerce.Invalid("store_id", "store %s is not known", cmd.StoreID)
 	}
 	if err != nil {
 		return reply{}, err
 	}
-	cmd.OrderID = commerce.NewOrderID(store.No, a.now().UnixMilli(), entropy())
+	cmd.OrderID = commerce.NewOrderID(no, a.now().UnixMilli(), entropy())
 	cmd.CustomerID = a.newID(commerce.PrefixCustomer)
 	return do(a, r, mode, key, in, cmd, func(o commerce.Order) (int, []byte) {
 		return http.StatusCreated, encoded(struct {

@@ -1,0 +1,234 @@
+package command
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"purveyor/internal/commerce"
+)
+
+const now = int64(1_800_000_000_000)
+
+// fill makes rows for a command: those of stored that it asks for.
+func fill(needs commerce.Needs, stored commerce.Changes) *commerce.Rows {
+	rows := &commerce.Rows{}
+	rows.Require(needs)
+	for _, v := range stored.Partners {
+		fillRow(&rows.Partners, v.ID, v)
+	}
+	for _, v := range stored.Stores {
+		fillRow(&rows.Stores, v.ID, v)
+	}
+	for _, v := range stored.Categories {
+		fillRow(&rows.Categories, v.ID, v)
+	}
+	for _, v := range stored.Products {
+		fillRow(&rows.ProductStores, v.ID, commerce.ProductStore{ProductID: v.ID, StoreID: v.StoreID})
+		fillRow(&rows.Products, v.Key(), v)
+	}
+	for _, v := range stored.Stock {
+		fillRow(&rows.Stock, v.Key(), v)
+	}
+	for _, v := range stored.Orders {
+		fillRow(&rows.Orders, v.Key(), v)
+	}
+	for _, v := range stored.Customers {
+		fillRow(&rows.Customers, v.Key(), v)
+	}
+	if rows.NextStoreNo == commerce.NeedStoreNo {
+		rows.NextStoreNo = 7
+	}
+	return rows
+}
+
+func fillRow[K comparable, V any](t *commerce.Table[K, V], k K, v V) {
+	for _, asked := range t.Keys() {
+		if asked == k {
+			t.Fill(k, v)
+		}
+	}
+}
+
+func orderIn(status commerce.OrderStatus, f commerce.Fulfillment, deducted bool) commerce.Order {
+	return commerce.Order{StoreID: "s", ID: "o", PartnerID: "p", Mode: commerce.Live, Status: status, Fulfillment: f,
+		InventoryDeducted: deducted, TotalCents: 300, Events: 4, NotifiedOn: now + 5,
+		Lines: []commerce.OrderLine{{ProductID: "a", Quantity: 2, PriceCents: 100}, {ProductID: "a", Quantity: 1, PriceCents: 100}}}
+}
+
+func stored(o commerce.Order, quantity int64) commerce.Changes {
+	return commerce.Changes{
+		Partners: []commerce.Partner{{ID: "p", CallbackURL: "https://p.example"}},
+		Orders:   []commerce.Order{o},
+		Products: []commerce.Product{{StoreID: "s", ID: "a", Name: "Rye"}},
+		Stock:    []commerce.Stock{{StoreID: "s", ProductID: "a", Active: true, Quantity: quantity, SoldCount: 3, SoldCents: 300}},
+	}
+}
+
+// TestCancel goes through every status, with and without deducted stock.
+func TestCancel(t *testing.T) {
+	for _, status := range commerce.Statuses {
+		for _, f := range []commerce.Fulfillment{commerce.Pickup, commerce.Delivery} {
+			for _, deducted := range []bool{false, true} {
+				o := orderIn(status, f, deducted)
+				cmd := CancelOrder{Facts: FactsOf(o), Reason: "changed their mind"}
+				result, changes, err := cmd.Decide(fill(cmd.Needs(), stored(o, 5)), now)
+				if status.Terminal() {
+					var refusal *commerce.Error
+					if !errors.As(err, &refusal) || refusal.Code != "wrong_status" || len(changes.Orders) != 0 {
+						t.Errorf("%s: %v", status, err)
+					}
+					continue
+				}
+				if err != nil || result.Order.Status != commerce.Cancelled || result.InventoryRestored != deducted || result.Order.InventoryDeducted {
+					t.Errorf("%s %s, deducted %v: %+v, %v", status, f, deducted, result, err)
+				}
+				if deducted && (len(changes.Stock) != 1 || changes.Stock[0].Quantity != 8 || changes.Stock[0].SoldCount != 0) {
+					t.Errorf("%s: stock %+v", status, changes.Stock)
+				}
+				if !deducted && len(changes.Stock) != 0 {
+					t.Errorf("%s: stock that was not deducted is restored", status)
+				}
+				wantEvents := 1
+				if f == commerce.Delivery {
+					wantEvents = 2
+				}
+				if len(changes.Webhooks) != wantEvents || len(changes.Timeline) != wantEvents ||
+					changes.Timeline[0].Seq != 5 || changes.Timeline[0].Message != cmd.Reason {
+					t.Errorf("%s %s: timeline %+v, webhooks %+v", status, f, changes.Timeline, changes.Webhooks)
+				}
+				last := o.NotifiedOn
+				for _, w := range changes.Webhooks {
+					if w.Timestamp <= last || !w.Deliver {
+						t.Errorf("%s: event %+v after %d", status, w, last)
+					}
+					last = w.Timestamp
+				}
+			}
+		}
+	}
+}
+
+func TestConfirm(t *testing.T) {
+	type outcome struct {
+		status  commerce.OrderStatus
+		replay  bool
+		refused string // code
+	}
+	for _, c := range []struct {
+		name      string
+		status    commerce.OrderStatus
+		confirmed bool
+		quantity  int64
+		want      outcome
+	}{
+		{"paid", commerce.Paid, false, 3, outcome{commerce.Processed, false, ""}},
+		{"stock gone", commerce.Paid, false, 2, outcome{commerce.Paid, false, "insufficient_stock"}},
+		{"processed", commerce.Processed, false, 3, outcome{commerce.Processed, true, ""}},
+		{"shipped after confirm", commerce.Shipped, true, 3, outcome{commerce.Shipped, true, ""}},
+		{"shipped after report", commerce.Shipped, false, 3, outcome{"", false, "wrong_status"}},
+		{"ready after confirm", commerce.ReadyForPickup, true, 3, outcome{commerce.ReadyForPickup, true, ""}},
+		{"delivered", commerce.Delivered, true, 3, outcome{"", false, "wrong_status"}},
+		{"cancelled", commerce.Cancelled, true, 3, outcome{"", false, "wrong_status"}},
+		{"pending", commerce.PendingPayment, false, 3, outcome{"", false, "wrong_status"}},
+	} {
+		o := orderIn(c.status, commerce.Delivery, false)
+		o.Confirmed = c.confirmed
+		cmd := ConfirmOrder{Facts: FactsOf(o)}
+		got, changes, err := cmd.Decide(fill(cmd.Needs(), stored(o, c.quantity)), now)
+		if err == nil {
+			err = got.Refused
+		}
+		code := ""
+		if refusal, ok := errors.AsType[*commerce.Error](err); ok {
+			code = refusal.Code
+		}
+		if got.Order.Status != c.want.status || got.Replay != c.want.replay || code != c.want.refused {
+			t.Errorf("%s: %s, replay %v, %v; want %+v", c.name, got.Order.Status, got.Replay, err, c.want)
+		}
+		if c.name == "paid" && (changes.Stock[0].Quantity != 0 || !got.Order.InventoryDeducted || !got.Order.Confirmed ||
+			changes.Webhooks[0].Kind != commerce.WebhookProcessed || !strings.Contains(string(changes.Timeline[0].Data), `"delta":-3`)) {
+			t.Errorf("%s: %+v", c.name, changes)
+		}
+		if c.name == "stock gone" {
+			noted := changes.Orders[0]
+			if noted.Attention != "insufficient_stock" || changes.Timeline[0].Kind != commerce.TimelineNote || len(changes.Stock)+len(changes.Webhooks) != 0 {
+				t.Errorf("%s: %+v", c.name, changes)
+			}
+			again := ConfirmOrder{Facts: FactsOf(noted)}
+			if _, second, err := again.Decide(fill(again.Needs(), stored(noted, 2)), now); err == nil || len(second.Timeline) != 0 {
+				t.Errorf("a second attempt is noted again: %+v, %v", second, err)
+			}
+		}
+	}
+}
+
+func TestImportKeepsWhatIsNotGiven(t *testing.T) {
+	existing := stored(orderIn(commerce.Paid, commerce.Pickup, false), 5)
+	existing.Products[0].Description, existing.Products[0].PriceCents = "Dark", 499
+	existing.Stores = []commerce.Store{{ID: "s", No: 3, Name: "Old", City: "Austin", Active: true}}
+	quantity := int64(9)
+	cmd := ImportCatalog{
+		Stores:   []ImportStore{{ID: "s", Name: "New"}, {ID: "t", Name: "Second"}, {ID: "u", Name: "Third"}},
+		Products: []ImportProduct{{ID: "a", StoreID: "s", Name: "Rye", Quantity: &quantity}},
+	}
+	result, changes, err := cmd.Decide(fill(cmd.Needs(), existing), now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := (ImportResult{StoresMade: 2, StoresUpdated: 1, ProductsUpdated: 1}); result != want {
+		t.Errorf("%+v, want %+v", result, want)
+	}
+	if s := changes.Stores[0]; s.No != 3 || s.City != "Austin" || s.Name != "New" {
+		t.Errorf("updated store %+v", s)
+	}
+	if a, b := changes.Stores[1].No, changes.Stores[2].No; a != 7 || b != 8 {
+		t.Errorf("new stores have the numbers %d and %d, want 7 and 8", a, b)
+	}
+	if p, s := changes.Products[0], changes.Stock[0]; p.Description != "Dark" || p.PriceCents != 499 || s.Quantity != 9 || s.SoldCount != 3 || s.UpdatedOn != now {
+		t.Errorf("updated product %+v, %+v", p, s)
+	}
+}
+
+func TestImportRefusesWhatDoesNotFit(t *testing.T) {
+	existing := stored(orderIn(commerce.Paid, commerce.Pickup, false), 5)
+	existing.Stores = []commerce.Store{{ID: "s"}, {ID: "t"}}
+	unknown, price := "cat_x", commerce.Cents(1)
+	cmd := ImportCatalog{Products: []ImportProduct{
+		{ID: "a", StoreID: "t", Name: "moved", PriceCents: &price},
+		{ID: "b", StoreID: "x", Name: "nowhere", PriceCents: &price},
+		{ID: "c", StoreID: "s", Name: "free"},
+		{ID: "d", StoreID: "s", Name: "uncategorised", PriceCents: &price, CategoryID: &unknown},
+	}}
+	_, changes, err := cmd.Decide(fill(cmd.Needs(), existing), now)
+	refused, ok := errors.AsType[*ImportRefused](err)
+	if !ok || len(changes.Products) != 0 {
+		t.Fatalf("%v, %+v", err, changes)
+	}
+	want := []string{"products[0].store_id", "products[1].store_id", "products[2].price", "products[3].category_id"}
+	for i, p := range refused.Problems {
+		if i >= len(want) || p.Path != want[i] {
+			t.Errorf("problem %d: %+v", i, p)
+		}
+	}
+	if len(refused.Problems) != len(want) {
+		t.Errorf("%d problems, want %d", len(refused.Problems), len(want))
+	}
+}
+
+func TestOneCustomerForAContact(t *testing.T) {
+	for _, c := range []struct {
+		email, phone, want string
+	}{
+		{" Ann@Example.com ", "+1 555", "email:ann@example.com"},
+		{"", "+1 (512) 555-0100", "phone:+15125550100"},
+		{"", "", ""},
+	} {
+		if got := contactOf(&commerce.DeliveryAddress{Email: c.email, Phone: c.phone}); got != c.want {
+			t.Errorf("%q, %q: %q, want %q", c.email, c.phone, got, c.want)
+		}
+	}
+	if contactOf(nil) != "" {
+		t.Error("a contact without an address")
+	}
+}
