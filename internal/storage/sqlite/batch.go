@@ -15,7 +15,7 @@ import (
 // it ends.
 type batch struct {
 	engine *Engine
-	conn   *sqlite.Conn // nil: the batch is over
+	conn   *connection // nil: the batch is over
 	rows   commerce.Rows
 	stamp  int64
 }
@@ -82,7 +82,7 @@ func (b *batch) setMeta(name string, value int64) error {
 	return exec(b.conn, "UPDATE meta SET value = ? WHERE name = ?", func(p *binder) { p.int(value).text(name) })
 }
 
-func load[K comparable, V any](conn *sqlite.Conn, t *table[K, V], rows *commerce.Table[K, V]) error {
+func load[K comparable, V any](conn *connection, t *table[K, V], rows *commerce.Table[K, V]) error {
 	for _, k := range rows.Keys() {
 		err := query(conn, t.selectSQL, func(b *binder) { t.bindKey(b, k) }, func(s *scanner) { rows.Fill(k, t.scan(s, k)) })
 		if err != nil {
@@ -153,7 +153,7 @@ func firstError(errs ...error) error {
 	return nil
 }
 
-func save[K comparable, V any](conn *sqlite.Conn, t *table[K, V], rows *commerce.Table[K, V]) error {
+func save[K comparable, V any](conn *connection, t *table[K, V], rows *commerce.Table[K, V]) error {
 	return rows.EachChanged(func(v *V, stored bool) error {
 		sql, bind := t.insertSQL, func(b *binder) {
 			t.bindKey(b, t.keyOf(v))

@@ -21,7 +21,7 @@ const applicationID = 0x50555256
 // migrate brings the schema up to date: each numbered file in a transaction
 // of its own with the number it reaches. Processes take turns by the write
 // lock, and one that comes later finds nothing left to do.
-func migrate(conn *sqlite.Conn) error {
+func migrate(conn *connection) error {
 	files, err := fs.Glob(migrationFiles, "migrations/*.sql")
 	if err != nil {
 		return err
@@ -45,8 +45,8 @@ func migrate(conn *sqlite.Conn) error {
 	return nil
 }
 
-func migrateTo(conn *sqlite.Conn, version int, script string) (err error) {
-	end, err := sqlitex.ImmediateTransaction(conn)
+func migrateTo(conn *connection, version int, script string) (err error) {
+	end, err := sqlitex.ImmediateTransaction(conn.Conn)
 	if err != nil {
 		return err
 	}
@@ -54,11 +54,11 @@ func migrateTo(conn *sqlite.Conn, version int, script string) (err error) {
 	if reached, err := schemaVersion(conn); err != nil || reached >= version {
 		return err // another process was first
 	}
-	return sqlitex.ExecuteScript(conn, script+
+	return sqlitex.ExecuteScript(conn.Conn, script+
 		fmt.Sprintf("\nPRAGMA user_version=%d;\nPRAGMA application_id=%d;", version, applicationID), nil)
 }
 
-func schemaVersion(conn *sqlite.Conn) (int, error) {
+func schemaVersion(conn *connection) (int, error) {
 	version, err := pragma(conn, "user_version")
 	if err != nil {
 		return 0, err
@@ -77,10 +77,10 @@ func schemaVersion(conn *sqlite.Conn) (int, error) {
 	return int(version), nil
 }
 
-func pragma(conn *sqlite.Conn, name string) (int64, error) { return queryInt(conn, "PRAGMA "+name) }
+func pragma(conn *connection, name string) (int64, error) { return queryInt(conn, "PRAGMA "+name) }
 
-func queryInt(conn *sqlite.Conn, query string) (n int64, err error) {
-	err = sqlitex.ExecuteTransient(conn, query, &sqlitex.ExecOptions{ResultFunc: func(stmt *sqlite.Stmt) error {
+func queryInt(conn *connection, query string) (n int64, err error) {
+	err = sqlitex.ExecuteTransient(conn.Conn, query, &sqlitex.ExecOptions{ResultFunc: func(stmt *sqlite.Stmt) error {
 		n = stmt.ColumnInt64(0)
 		return nil
 	}})

@@ -7,14 +7,12 @@ import (
 
 	"purveyor/internal/commerce"
 	"purveyor/internal/storage"
-
-	"zombiezen.com/go/sqlite"
 )
 
 // Product implements storage.Reader.
 func (r reader) Product(ctx context.Context, id string, cached func(commerce.ProductVersion) bool) (item commerce.Item, err error) {
 	var version commerce.ProductVersion
-	err = r.with(ctx, func(conn *sqlite.Conn) error {
+	err = r.with(ctx, func(conn *connection) error {
 		err := query(conn, `SELECT stock.store_id, stock.updated_on FROM product_stores
 			JOIN stock ON stock.store_id = product_stores.store_id AND stock.product_id = product_stores.product_id
 			WHERE product_stores.product_id = ?`,
@@ -39,7 +37,7 @@ var itemSQL = "SELECT " + qualified("products", join(products.fixed, products.mu
 	" FROM products JOIN stock ON stock.store_id = products.store_id AND stock.product_id = products.id" +
 	" WHERE products.store_id = ? AND products.id = ?"
 
-func readItem(conn *sqlite.Conn, key commerce.ProductKey) (item commerce.Item, err error) {
+func readItem(conn *connection, key commerce.ProductKey) (item commerce.Item, err error) {
 	err = query(conn, itemSQL, func(b *binder) { bindProductKey(b, key) }, func(s *scanner) {
 		item = commerce.Item{Product: products.scan(s, key), Stock: stock.scan(s, key)}
 	})
@@ -50,7 +48,7 @@ func readItem(conn *sqlite.Conn, key commerce.ProductKey) (item commerce.Item, e
 // of several stores, each gives its own page and the nearest are merged.
 func (r reader) ProductPage(ctx context.Context, f storage.ProductFilter, cached func(int, commerce.ProductVersion) bool,
 	fresh func(int, commerce.Item)) (page storage.ProductPage, err error) {
-	err = r.snapshot(ctx, func(conn *sqlite.Conn) error {
+	err = r.snapshot(ctx, func(conn *connection) error {
 		versions, err := readVersions(conn, f)
 		if err != nil {
 			return err
@@ -78,7 +76,7 @@ func (r reader) ProductPage(ctx context.Context, f storage.ProductFilter, cached
 
 // readVersions reads one more than the page holds, to know whether there is
 // another.
-func readVersions(conn *sqlite.Conn, f storage.ProductFilter) ([]commerce.ProductVersion, error) {
+func readVersions(conn *connection, f storage.ProductFilter) ([]commerce.ProductVersion, error) {
 	if f.StoreIDs == nil {
 		return scanVersions(conn, f, "")
 	}
@@ -101,7 +99,7 @@ func readVersions(conn *sqlite.Conn, f storage.ProductFilter) ([]commerce.Produc
 	return all[:min(len(all), f.Limit+1)], nil
 }
 
-func scanVersions(conn *sqlite.Conn, f storage.ProductFilter, storeID string) ([]commerce.ProductVersion, error) {
+func scanVersions(conn *connection, f storage.ProductFilter, storeID string) ([]commerce.ProductVersion, error) {
 	list := make([]commerce.ProductVersion, 0, f.Limit+1)
 	err := query(conn, versionsSQL(f, storeID != ""), func(b *binder) {
 		if storeID != "" {

@@ -7,15 +7,13 @@ import (
 
 	"purveyor/internal/commerce"
 	"purveyor/internal/storage"
-
-	"zombiezen.com/go/sqlite"
 )
 
 // reader implements storage.Reader on the pool of reading connections.
 type reader struct{ e *Engine }
 
 // with lends a connection for the time of f.
-func (r reader) with(ctx context.Context, f func(*sqlite.Conn) error) error {
+func (r reader) with(ctx context.Context, f func(*connection) error) error {
 	select {
 	case conn := <-r.e.readers:
 		defer func() { r.e.readers <- conn }()
@@ -26,8 +24,8 @@ func (r reader) with(ctx context.Context, f func(*sqlite.Conn) error) error {
 }
 
 // snapshot is with, in one transaction: all its statements see one state.
-func (r reader) snapshot(ctx context.Context, f func(*sqlite.Conn) error) error {
-	return r.with(ctx, func(conn *sqlite.Conn) error {
+func (r reader) snapshot(ctx context.Context, f func(*connection) error) error {
+	return r.with(ctx, func(conn *connection) error {
 		if err := exec(conn, "BEGIN", noArgs); err != nil {
 			return err
 		}
@@ -42,7 +40,7 @@ func (r reader) snapshot(ctx context.Context, f func(*sqlite.Conn) error) error 
 // one reads a row by its key; storage.ErrNotFound if there is none.
 func one[K comparable, V any](ctx context.Context, r reader, t *table[K, V], k K) (v V, err error) {
 	found := false
-	err = r.with(ctx, func(conn *sqlite.Conn) error {
+	err = r.with(ctx, func(conn *connection) error {
 		return query(conn, t.selectSQL, func(b *binder) { t.bindKey(b, k) }, func(s *scanner) { v, found = t.scan(s, k), true })
 	})
 	if err == nil && !found {
@@ -57,7 +55,7 @@ func (r reader) Store(ctx context.Context, id string) (commerce.Store, error) {
 
 func (r reader) StoreByNo(ctx context.Context, no int64) (commerce.Store, error) {
 	id := ""
-	err := r.with(ctx, func(conn *sqlite.Conn) error {
+	err := r.with(ctx, func(conn *connection) error {
 		return query(conn, "SELECT id FROM stores WHERE no = ?", func(b *binder) { b.int(no) }, func(s *scanner) { id = s.text() })
 	})
 	if err != nil {
@@ -80,7 +78,7 @@ func (r reader) Partner(ctx context.Context, id string) (commerce.Partner, error
 }
 
 func (r reader) Partners(ctx context.Context) (list []commerce.Partner, err error) {
-	err = r.with(ctx, func(conn *sqlite.Conn) error {
+	err = r.with(ctx, func(conn *connection) error {
 		return query(conn, "SELECT id, "+join(partners.fixed, partners.mutable)+" FROM partners ORDER BY id", noArgs,
 			func(s *scanner) { list = append(list, partners.scan(s, s.text())) })
 	})
@@ -91,7 +89,7 @@ func (r reader) Partners(ctx context.Context) (list []commerce.Partner, err erro
 // nothing of the key; what was found is compared in constant time all the same.
 func (r reader) KeyHolder(ctx context.Context, hash commerce.KeyHash) (commerce.Partner, commerce.Mode, error) {
 	var key commerce.APIKey
-	err := r.with(ctx, func(conn *sqlite.Conn) error {
+	err := r.with(ctx, func(conn *connection) error {
 		return query(conn, "SELECT partner_id, mode, hash FROM api_keys WHERE hash = ?",
 			func(b *binder) { b.blob(hash[:]) },
 			func(s *scanner) {
@@ -113,7 +111,7 @@ func (r reader) Stores(ctx context.Context, f storage.StoreFilter) (list []comme
 	if f.IDs != nil {
 		return r.storesByID(ctx, f)
 	}
-	err = r.with(ctx, func(conn *sqlite.Conn) error {
+	err = r.with(ctx, func(conn *connection) error {
 		return query(conn, "SELECT id, "+join(stores.fixed, stores.mutable)+" FROM stores WHERE active = ? ORDER BY id LIMIT ?",
 			func(b *binder) { b.bool(f.Active).int(int64(f.Limit)) },
 			func(s *scanner) { list = append(list, stores.scan(s, s.text())) })
@@ -122,7 +120,7 @@ func (r reader) Stores(ctx context.Context, f storage.StoreFilter) (list []comme
 }
 
 func (r reader) storesByID(ctx context.Context, f storage.StoreFilter) (list []commerce.Store, err error) {
-	err = r.snapshot(ctx, func(conn *sqlite.Conn) error {
+	err = r.snapshot(ctx, func(conn *connection) error {
 		return query(conn, "SELECT id, "+join(stores.fixed, stores.mutable)+
 			" FROM stores WHERE active = ? AND id IN (SELECT value FROM json_each(?)) ORDER BY id LIMIT ?",
 			func(b *binder) { b.bool(f.Active).strings(f.IDs).int(int64(f.Limit)) },
@@ -137,7 +135,7 @@ func (r reader) Categories(ctx context.Context, f storage.CategoryFilter) (list 
 		sql += " AND EXISTS (SELECT 1 FROM stock WHERE stock.store_id = ? AND stock.category_id = categories.id)"
 	}
 	sql += " ORDER BY name, id"
-	err = r.with(ctx, func(conn *sqlite.Conn) error {
+	err = r.with(ctx, func(conn *connection) error {
 		return query(conn, sql, func(b *binder) {
 			b.bool(f.Active)
 			if f.StoreID != "" {
@@ -150,7 +148,7 @@ func (r reader) Categories(ctx context.Context, f storage.CategoryFilter) (list 
 
 func (r reader) Stock(ctx context.Context, productIDs []string) (map[string]commerce.Stock, error) {
 	found := make(map[string]commerce.Stock, len(productIDs))
-	err := r.snapshot(ctx, func(conn *sqlite.Conn) error {
+	err := r.snapshot(ctx, func(conn *connection) error {
 		for _, id := range productIDs {
 			err := query(conn, "SELECT product_stores.store_id, "+qualified("stock", stock.mutable)+
 				" FROM product_stores JOIN stock ON stock.store_id = product_stores.store_id AND stock.product_id = product_stores.product_id"+
@@ -168,7 +166,7 @@ func (r reader) Stock(ctx context.Context, productIDs []string) (map[string]comm
 
 func (r reader) Timeline(ctx context.Context, key commerce.OrderKey, limit int) ([]commerce.TimelineEvent, error) {
 	var list []commerce.TimelineEvent
-	err := r.with(ctx, func(conn *sqlite.Conn) error {
+	err := r.with(ctx, func(conn *connection) error {
 		return query(conn, `SELECT seq, kind, status, courier_status, message, data, created_on FROM timeline
 			WHERE store_id = ? AND order_id = ? ORDER BY seq DESC LIMIT ?`,
 			func(b *binder) { b.text(key.StoreID).text(key.OrderID).int(int64(limit)) },
@@ -185,7 +183,7 @@ func (r reader) Timeline(ctx context.Context, key commerce.OrderKey, limit int) 
 }
 
 func (r reader) Ping(ctx context.Context) error {
-	return r.with(ctx, func(conn *sqlite.Conn) error { return exec(conn, "SELECT 1", noArgs) })
+	return r.with(ctx, func(conn *connection) error { return exec(conn, "SELECT 1", noArgs) })
 }
 
 func qualified(table, columns string) string {

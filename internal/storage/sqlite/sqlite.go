@@ -31,8 +31,8 @@ type Options struct {
 // Engine implements storage.Engine.
 type Engine struct {
 	now     func() time.Time
-	writer  chan *sqlite.Conn // holds the one writing connection while it is free
-	readers chan *sqlite.Conn
+	writer  chan *connection // holds the one writing connection while it is free
+	readers chan *connection
 	count   int
 }
 
@@ -63,9 +63,9 @@ func Open(path string, o Options) (*Engine, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open database %s: %w", path, explain(err))
 	}
-	e := &Engine{now: o.Now, writer: make(chan *sqlite.Conn, 1), count: max(4, 2*runtime.GOMAXPROCS(0))}
+	e := &Engine{now: o.Now, writer: make(chan *connection, 1), count: max(4, 2*runtime.GOMAXPROCS(0))}
 	e.writer <- writer
-	e.readers = make(chan *sqlite.Conn, e.count)
+	e.readers = make(chan *connection, e.count)
 	if err := migrate(writer); err != nil {
 		return nil, errors.Join(fmt.Errorf("database %s: %w", path, explain(err)), e.Close())
 	}
@@ -91,11 +91,12 @@ func checkFolder(path string) error {
 	return nil
 }
 
-func connect(path string, o Options, reader bool) (*sqlite.Conn, error) {
-	conn, err := sqlite.OpenConn(path, sqlite.OpenReadWrite|sqlite.OpenCreate|sqlite.OpenWAL)
+func connect(path string, o Options, reader bool) (*connection, error) {
+	driver, err := sqlite.OpenConn(path, sqlite.OpenReadWrite|sqlite.OpenCreate|sqlite.OpenWAL)
 	if err != nil {
 		return nil, err
 	}
+	conn := &connection{driver, map[string]*sqlite.Stmt{}}
 	conn.SetBusyTimeout(o.BusyTimeout)
 	pragmas := []string{"PRAGMA foreign_keys=ON", "PRAGMA synchronous=FULL"}
 	if reader {
@@ -108,7 +109,7 @@ func connect(path string, o Options, reader bool) (*sqlite.Conn, error) {
 		}
 	}
 	for _, p := range pragmas {
-		if err := sqlitex.ExecuteTransient(conn, p, nil); err != nil {
+		if err := sqlitex.ExecuteTransient(driver, p, nil); err != nil {
 			return nil, errors.Join(err, conn.Close())
 		}
 	}
@@ -148,7 +149,7 @@ func (e *Engine) Sweep(ctx context.Context, before int64) (int, error) {
 	return conn.Changes(), nil
 }
 
-func (e *Engine) takeWriter(ctx context.Context) (*sqlite.Conn, error) {
+func (e *Engine) takeWriter(ctx context.Context) (*connection, error) {
 	select {
 	case conn := <-e.writer:
 		return conn, nil
