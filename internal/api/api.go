@@ -96,6 +96,7 @@ type reply struct {
 	status   int
 	body     []byte
 	replayed bool
+	pooled   *[]byte // where the body stands, to be used again once it is written
 }
 
 // serve does for every route what none does itself, in the order of
@@ -112,8 +113,15 @@ func (a *API) serve(route Route) http.HandlerFunc {
 			w.Header()["Idempotent-Replayed"] = []string{"true"}
 		}
 		web.WriteJSON(w, answer.status, answer.body)
+		if answer.pooled != nil {
+			*answer.pooled = answer.body[:0]
+			pages.Put(answer.pooled)
+		}
 	}
 }
+
+// pages are buffers for long lists, which would be most of the garbage.
+var pages = sync.Pool{New: func() any { return new([]byte) }}
 
 func (a *API) handle(route Route, w *web.Writer, r *http.Request) (reply, error) {
 	caller, err := a.gate.Admit(w, r)

@@ -39,7 +39,7 @@ func do[R any](a *API, r *request, mode commerce.Mode, key string, in any, cmd c
 	}
 	scope := commerce.ReplyKey{PartnerID: r.Partner.ID, Op: string(mode) + " " + r.Method + " " + r.URL.Path, Key: key}
 	stored, err := commit.Do(r.Context(), a.committer, commit.Once(scope, sha256.Sum256(decoded), cmd, encode))
-	return reply{stored.Status, stored.Body, stored.Replayed}, err
+	return reply{status: stored.Status, body: stored.Body, replayed: stored.Replayed}, err
 }
 
 // encoded is a JSON body. What is passed here always encodes.

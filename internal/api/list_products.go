@@ -2,6 +2,7 @@ package api
 
 import (
 	"net/http"
+	"slices"
 	"strconv"
 
 	"purveyor/internal/commerce"
@@ -36,15 +37,17 @@ func (a *API) listProducts(r *request) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	return reply{status: http.StatusOK, body: productPage(documents[:page.Count], page.Next, inEffect)}, nil
+	buffer := pages.Get().(*[]byte)
+	body := appendPage(*buffer, documents[:page.Count], page.Next, inEffect)
+	return reply{status: http.StatusOK, body: body, pooled: buffer}, nil
 }
 
-func productPage(documents [][]byte, next *storage.ProductPosition, inEffect map[string]string) []byte {
-	size := 256
+func appendPage(b []byte, documents [][]byte, next *storage.ProductPosition, inEffect map[string]string) []byte {
+	size := 512
 	for _, d := range documents {
 		size += len(d) + 1
 	}
-	b := make([]byte, 0, size)
+	b = slices.Grow(b, size)
 	b = append(b, `{"ok":true,"count":`...)
 	b = strconv.AppendInt(b, int64(len(documents)), 10)
 	if next != nil {

@@ -114,7 +114,7 @@ func scanVersions(conn *connection, f storage.ProductFilter, storeID string) ([]
 		b.int(f.After.UpdatedOn).text(f.After.ID).int(int64(f.Limit + 1))
 	}, func(s *scanner) {
 		list = append(list, commerce.ProductVersion{
-			ProductKey: commerce.ProductKey{StoreID: s.text(), ProductID: s.text()}, UpdatedOn: s.int()})
+			ProductKey: commerce.ProductKey{StoreID: conn.storeID(s), ProductID: s.text()}, UpdatedOn: s.int()})
 	})
 	return list, err
 }

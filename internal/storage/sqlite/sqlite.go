@@ -96,7 +96,7 @@ func connect(path string, o Options, reader bool) (*connection, error) {
 	if err != nil {
 		return nil, err
 	}
-	conn := &connection{driver, map[string]*sqlite.Stmt{}}
+	conn := &connection{driver, map[string]*sqlite.Stmt{}, map[string]string{}}
 	conn.SetBusyTimeout(o.BusyTimeout)
 	pragmas := []string{"PRAGMA foreign_keys=ON", "PRAGMA synchronous=FULL"}
 	if reader {

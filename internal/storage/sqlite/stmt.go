@@ -111,6 +111,27 @@ var observe func(sql string)
 type connection struct {
 	*sqlite.Conn
 	prepared map[string]*sqlite.Stmt
+	// storeIDs has one copy of each store id that lists have met here, because
+	// there are few stores and many rows.
+	storeIDs map[string]string
+}
+
+// storeID reads a store id without an allocation, if it was met before.
+func (c *connection) storeID(s *scanner) string {
+	var buf [64]byte
+	i := s.next()
+	if n := s.stmt.ColumnLen(i); n <= len(buf) {
+		s.stmt.ColumnBytes(i, buf[:n])
+		if id, met := c.storeIDs[string(buf[:n])]; met {
+			return id
+		}
+	}
+	id := s.stmt.ColumnText(i)
+	const most = 10_000
+	if len(c.storeIDs) < most {
+		c.storeIDs[id] = id
+	}
+	return id
 }
 
 func (c *connection) prepare(sql string) (*sqlite.Stmt, error) {
@@ -135,17 +156,16 @@ func query(c *connection, sql string, bind func(*binder), row func(*scanner)) er
 	}
 	defer stmt.Reset()
 	bind(&binder{stmt: stmt})
-	for {
+	s := scanner{stmt: stmt}
+	for s.err == nil {
 		more, err := stmt.Step()
 		if err != nil || !more {
 			return err
 		}
-		s := scanner{stmt: stmt}
+		s.n = 0
 		row(&s)
-		if s.err != nil {
-			return s.err
-		}
 	}
+	return s.err
 }
 
 func exec(c *connection, sql string, bind func(*binder)) error {

@@ -1,0 +1,93 @@
+package scenario
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+)
+
+// The last value that is good and the first that is not (BEHAVIOUR, sizes).
+func TestBounds(t *testing.T) {
+	const report, adjust, available, upsert = "/v1/orders/report", "/v1/inventory/adjustments", "/v1/products/availability", "/v1/products/upsert"
+	repeat := func(n int, element string) string { return strings.TrimSuffix(strings.Repeat(element+",", n), ",") }
+	lines := func(n int) string {
+		return `{"external_order_id":"b%d","store_id":"sto_north","items":[` + repeat(n, `{"product_id":"prd_roll","quantity":0.0,"price":1}`) + `]}`
+	}
+	text := func(field string, n int) string {
+		return `{"store_id":"sto_north","category_id":"cat_bread","name":"n","` + field + `":"` + strings.Repeat("é", n) + `"}`
+	}
+	order := func(fields string) string {
+		return `{"store_id":"sto_north","items":[{"product_id":"prd_roll","quantity":1,"price":1}],` + fields + `}`
+	}
+	one := func(quantity, price string) string {
+		return `{"external_order_id":"b%d","store_id":"sto_north","items":[{"product_id":"prd_roll","quantity":` + quantity + `,"price":` + price + `}]}`
+	}
+	cases := []struct{ path, good, bad, field string }{
+		{report, strings.ReplaceAll(lines(40), "0.0", "1"), strings.ReplaceAll(lines(99), "0.0", "1"), "items"},
+		{report, one("1", "0"), one("0", "0"), "items[0].quantity"},
+		{report, one("1", "9999999999"), one("1", "10000000000"), "items[0].price"},
+		{report, "", one("1000001", "1"), "items[0].quantity"},
+		{report, order(`"external_order_id":"` + strings.Repeat("é", 255) + `"`), order(`"external_order_id":"` + strings.Repeat("é", 256) + `"`), "external_order_id"},
+		{report, "", order(`"external_order_id":"a\nb"`), "external_order_id"},
+		{report, "", order(`"external_order_id":"a\u007fb"`), "external_order_id"},
+		{report, "", order(`"external_order_id":"a","fulfillment_type":"drone"`), "fulfillment_type"},
+		{report, "", order(`"external_order_id":"a","fulfillment_type":""`), "fulfillment_type"},
+		{report, order(`"external_order_id":"x1","total":9999999999999`), order(`"external_order_id":"x2","total":10000000000000`), "total"},
+		{report, "", `{"external_order_id":"x3","store_id":"sto_north","items":[` +
+			repeat(20, `{"product_id":"prd_roll","quantity":1000000,"price":9999999999}`) + `]}`, "items"},
+		{adjust, `{"adjustments":[` + repeat(500, `{"product_id":"prd_roll","delta":0}`) + `]}`,
+			`{"adjustments":[` + repeat(501, `{"product_id":"prd_roll","delta":0}`) + `]}`, "adjustments"},
+		{available, `{"items":[` + repeat(200, `{"product_id":"prd_roll","quantity":1000000}`) + `]}`,
+			`{"items":[` + repeat(201, `{"product_id":"prd_roll","quantity":1}`) + `]}`, "items"},
+		{upsert, text("sku", 255), text("sku", 256), "sku"},
+		{upsert, text("description", 5000), text("description", 5001), "description"},
+		{upsert, text("featured_image", 2000), text("featured_image", 2001), "featured_image"},
+		{upsert, `{"store_id":"sto_north","category_id":"cat_bread","name":"n","images":[` + repeat(50, `"i"`) + `]}`,
+			`{"store_id":"sto_north","category_id":"cat_bread","name":"n","images":[` + repeat(51, `"i"`) + `]}`, "images"},
+		{upsert, "", `{"store_id":"sto_north","category_id":"cat_bread","name":"n","images":["i",""]}`, "images[1]"},
+		{upsert, "", `{"product":{"store_id":"sto_north","category_id":"cat_bread","name":"n","images":["i",5]}}`, "product.images[1]"},
+		{upsert, "", `{"product":5}`, "product"},
+		{upsert, "", `{"product":[]}`, "product"},
+		{upsert, "", `{"product":{}}`, "product.store_id"},
+	}
+	onEveryEngine(t, func(t *testing.T, w *world) {
+		w.importCatalog(t, "small")
+		for i, bounds := range cases {
+			c := call{method: "POST", path: bounds.path, key: "busy", idem: fmt.Sprint("k", i)}
+			w.refusesBody(t, c, strings.Replace(bounds.bad, "%d", fmt.Sprint(i), 1), bounds.field)
+			if bounds.good == "" {
+				continue
+			}
+			c.body = strings.Replace(bounds.good, "%d", fmt.Sprint(i), 1)
+			if a := w.do(t, c); a.status >= 300 {
+				t.Errorf("%.100s: %d %s", c.body, a.status, a.body)
+			}
+		}
+	})
+}
+
+// 1 MiB is the largest body, however it is sent; a byte more is too much.
+func TestLargestBody(t *testing.T) {
+	onEveryEngine(t, func(t *testing.T, w *world) {
+		w.importCatalog(t, "small")
+		good := samples["/v1/products/availability"]
+		c := call{method: "POST", path: "/v1/products/availability", key: "busy", body: good + strings.Repeat(" ", 1<<20-len(good))}
+		if a := w.do(t, c); a.status != http.StatusOK {
+			t.Errorf("1 MiB: %d %s", a.status, a.body)
+		}
+		w.refusesBody(t, c, c.body+" ", "body")
+	})
+}
+
+// 98 lines are allowed; there are only fifty rolls, so each line is sold out
+// rather than wrong.
+func TestMostLines(t *testing.T) {
+	onEveryEngine(t, func(t *testing.T, w *world) {
+		w.importCatalog(t, "small")
+		line := `{"product_id":"prd_roll","quantity":1,"price":1}`
+		body := `{"external_order_id":"many","store_id":"sto_north","items":[` + strings.Repeat(line+",", 97) + line + `]}`
+		w.refuses(t, call{method: "POST", path: "/v1/orders/report", key: "busy", idem: "k", body: body},
+			http.StatusConflict, "insufficient_stock")
+	})
+}

@@ -1,0 +1,259 @@
+package scenario
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"purveyor/internal/api"
+	"purveyor/internal/commerce"
+	"purveyor/internal/storage"
+)
+
+// faulty is an engine that fails on request.
+type faulty struct {
+	storage.Engine
+	load, read, keys atomic.Pointer[error]
+	// save: what Save says next, and whether it saved all the same. Used once,
+	// or again and again while saveAlways is set.
+	save       atomic.Pointer[error]
+	saved      atomic.Bool
+	saveAlways atomic.Bool
+}
+
+func fault(to *atomic.Pointer[error]) error {
+	if p := to.Load(); p != nil {
+		return *p
+	}
+	return nil
+}
+
+func (f *faulty) heal() {
+	for _, p := range []*atomic.Pointer[error]{&f.load, &f.read, &f.keys, &f.save} {
+		p.Store(nil)
+	}
+	f.saveAlways.Store(false)
+}
+
+func (f *faulty) Load(ctx context.Context, needs ...commerce.Needs) (storage.Batch, error) {
+	if err := fault(&f.load); err != nil {
+		return nil, err
+	}
+	batch, err := f.Engine.Load(ctx, needs...)
+	return faultyBatch{batch, f}, err
+}
+
+func (f *faulty) Reader() storage.Reader { return faultyReader{f.Engine.Reader(), f} }
+
+type faultyBatch struct {
+	storage.Batch
+	f *faulty
+}
+
+func (b faultyBatch) Save(ctx context.Context) error {
+	p := b.f.save.Load()
+	if p == nil {
+		return b.Batch.Save(ctx)
+	}
+	if !b.f.saveAlways.Load() {
+		b.f.save.Store(nil)
+	}
+	if b.f.saved.Load() {
+		if err := b.Batch.Save(ctx); err != nil {
+			return err
+		}
+	} else {
+		b.Discard()
+	}
+	return *p
+}
+
+// faultyReader fails in everything that an endpoint reads first.
+type faultyReader struct {
+	storage.Reader
+	f *faulty
+}
+
+func (r faultyReader) KeyHolder(ctx context.Context, hash commerce.KeyHash) (commerce.Partner, commerce.Mode, error) {
+	if err := fault(&r.f.keys); err != nil {
+		return commerce.Partner{}, "", err
+	}
+	return r.Reader.KeyHolder(ctx, hash)
+}
+
+func (r faultyReader) Store(ctx context.Context, id string) (commerce.Store, error) {
+	if err := fault(&r.f.read); err != nil {
+		return commerce.Store{}, err
+	}
+	return r.Reader.Store(ctx, id)
+}
+
+func (r faultyReader) Stores(ctx context.Context, f storage.StoreFilter) ([]commerce.Store, error) {
+	if err := fault(&r.f.read); err != nil {
+		return nil, err
+	}
+	return r.Reader.Stores(ctx, f)
+}
+
+func (r faultyReader) Categories(ctx context.Context, f storage.CategoryFilter) ([]commerce.Category, error) {
+	if err := fault(&r.f.read); err != nil {
+		return nil, err
+	}
+	return r.Reader.Categories(ctx, f)
+}
+
+func (r faultyReader) Product(ctx context.Context, id string, cached func(commerce.ProductVersion) bool) (commerce.Item, error) {
+	if err := fault(&r.f.read); err != nil {
+		return commerce.Item{}, err
+	}
+	return r.Reader.Product(ctx, id, cached)
+}
+
+func (r faultyReader) ProductPage(ctx context.Context, f storage.ProductFilter, cached func(int, commerce.ProductVersion) bool,
+	fresh func(int, commerce.Item)) (storage.ProductPage, error) {
+	if err := fault(&r.f.read); err != nil {
+		return storage.ProductPage{}, err
+	}
+	return r.Reader.ProductPage(ctx, f, cached, fresh)
+}
+
+func (r faultyReader) Stock(ctx context.Context, ids []string) (map[string]commerce.Stock, error) {
+	if err := fault(&r.f.read); err != nil {
+		return nil, err
+	}
+	return r.Reader.Stock(ctx, ids)
+}
+
+func (r faultyReader) Order(ctx context.Context, key commerce.OrderKey) (commerce.Order, error) {
+	if err := fault(&r.f.read); err != nil {
+		return commerce.Order{}, err
+	}
+	return r.Reader.Order(ctx, key)
+}
+
+func (r faultyReader) ExternalOrder(ctx context.Context, key commerce.ExternalKey) (commerce.OrderKey, error) {
+	if err := fault(&r.f.read); err != nil {
+		return commerce.OrderKey{}, err
+	}
+	return r.Reader.ExternalOrder(ctx, key)
+}
+
+// onEveryBrokenEngine is onEveryEngine with faults.
+func onEveryBrokenEngine(t *testing.T, test func(t *testing.T, w *world, f *faulty)) {
+	for _, e := range engines {
+		t.Run(e.name, func(t *testing.T) {
+			var f *faulty
+			w := newWorld(t, func(t *testing.T, now func() time.Time) storage.Engine {
+				f = &faulty{Engine: e.open(t, now)}
+				return f
+			})
+			w.importCatalog(t, "small")
+			test(t, w, f)
+		})
+	}
+}
+
+const secret = "disk /dev/secret7 of table orders"
+
+// What fails inside is a 500 that shows nothing of it; the log line under the
+// trace id does.
+func TestNothingOfTheInsideIsShown(t *testing.T) {
+	inside := []struct {
+		code string
+		err  error
+	}{
+		{"unavailable", fmt.Errorf("%w: %s", storage.ErrUnavailable, secret)},
+		{"internal", errors.New(secret)},
+	}
+	onEveryBrokenEngine(t, func(t *testing.T, w *world, f *faulty) {
+		for i, route := range api.Routes {
+			for j, in := range inside {
+				t.Run(route.Method+route.Path+" "+in.code, func(t *testing.T) {
+					c := w.good(t, route, "busy", fmt.Sprint("b", i, "x", j))
+					w.do(t, call{method: "GET", path: "/v1/health", key: "busy"}) // the gate knows the key
+					f.read.Store(&in.err)
+					f.load.Store(&in.err)
+					if route.Path == "/v1/health" { // reads nothing but the key
+						w.clock.move(time.Minute)
+						f.keys.Store(&in.err)
+					}
+					c.header = http.Header{"X-Trace-Id": {fmt.Sprint("broken-", i, "-", j)}}
+					a := w.refuses(t, c, http.StatusInternalServerError, in.code)
+					f.heal()
+					if strings.Contains(string(a.body), "secret") || a.error().Field != "" {
+						t.Errorf("shows the inside: %s", a.body)
+					}
+					if !logged.has(fmt.Sprint("broken-", i, "-", j)) || !logged.has("secret7") {
+						t.Error("the log does not lead from the trace id to the cause")
+					}
+				})
+			}
+		}
+	})
+}
+
+// When nobody can tell whether a change was saved, the partner is told so, or
+// better: the service finds out by the key.
+func TestOutcomeUnknown(t *testing.T) {
+	unknown := fmt.Errorf("%w: %s", storage.ErrOutcomeUnknown, secret)
+	onEveryBrokenEngine(t, func(t *testing.T, w *world, f *faulty) {
+		report := func(n string) call {
+			return call{method: "POST", path: "/v1/orders/report", key: "busy", idem: n,
+				body: `{"external_order_id":"` + n + `","store_id":"sto_north","items":[{"product_id":"prd_roll","quantity":1,"price":150}]}`}
+		}
+		f.save.Store(&unknown)
+		f.saveAlways.Store(true)
+		f.saved.Store(false)
+		a := w.refuses(t, report("never"), http.StatusInternalServerError, "outcome_unknown")
+		if strings.Contains(string(a.body), "secret") {
+			t.Errorf("shows the inside: %s", a.body)
+		}
+		f.heal()
+		order := w.seedOrder(t, []string{"z", "paid", "pickup", "1*prd_roll", "of=busy"})
+		f.save.Store(&unknown)
+		f.saveAlways.Store(true)
+		w.refuses(t, call{method: "POST", path: "/v1/orders/" + order + "/confirm", key: "busy"},
+			http.StatusInternalServerError, "outcome_unknown")
+		f.heal()
+		w.expectStock(t, "prd_roll", 50)
+
+		for i, saved := range []bool{false, true} {
+			name := fmt.Sprint("lost-", i)
+			f.saved.Store(saved)
+			f.save.Store(&unknown)
+			a := w.do(t, report(name))
+			if a.status != http.StatusCreated {
+				t.Errorf("saved %t: %d %s", saved, a.status, a.body)
+			}
+			again := w.do(t, report(name))
+			if string(again.body) != string(a.body) || again.header.Get("Idempotent-Replayed") != "true" {
+				t.Errorf("saved %t: a repeat gives %s after %s", saved, again.body, a.body)
+			}
+			w.expectStock(t, "prd_roll", int64(49-i))
+		}
+	})
+}
+
+// expectStock reads the stock where nothing is cached.
+func (w *world) expectStock(t *testing.T, product string, want int64) {
+	t.Helper()
+	stock, err := w.engine.Reader().Stock(context.Background(), []string{product})
+	if err != nil || stock[product].Quantity != want {
+		t.Errorf("%s: want %d in stock, got %d (%v)", product, want, stock[product].Quantity, err)
+	}
+}
+
+// A service that is shutting down says that it cannot answer.
+func TestClosedCommitter(t *testing.T) {
+	onEveryEngine(t, func(t *testing.T, w *world) {
+		w.importCatalog(t, "small")
+		w.commit.Close()
+		w.refuses(t, call{method: "POST", path: "/v1/inventory/adjustments", key: "live", idem: "k",
+			body: samples["/v1/inventory/adjustments"]}, http.StatusInternalServerError, "unavailable")
+	})
+}

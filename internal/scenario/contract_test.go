@@ -1,0 +1,131 @@
+package scenario
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"purveyor/internal/api"
+
+	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/getkin/kin-openapi/openapi3filter"
+	"github.com/getkin/kin-openapi/routers"
+	"github.com/getkin/kin-openapi/routers/gorillamux"
+)
+
+// contract is openapi.yaml, and which of its promises were met so far.
+type contract struct {
+	doc    *openapi3.T
+	router routers.Router
+
+	mu  sync.Mutex
+	met map[string]bool // "GET /v1/health 200"
+}
+
+var theContract = sync.OnceValue(func() *contract {
+	doc, err := openapi3.NewLoader().LoadFromData(api.OpenAPI)
+	if err != nil {
+		panic(err)
+	}
+	if err := doc.Validate(context.Background(), openapi3.EnableExamplesValidation(), openapi3.EnableSchemaDefaultsValidation(),
+		openapi3.EnableSchemaFormatValidation(), openapi3.EnableSchemaPatternValidation(), openapi3.EnableMultiError()); err != nil {
+		panic(err)
+	}
+	router, err := gorillamux.NewRouter(doc)
+	if err != nil {
+		panic(err)
+	}
+	return &contract{doc: doc, router: router, met: map[string]bool{}}
+})
+
+// elsewhere are operations of the process around the API; their tests stand
+// beside it in cmd.
+var elsewhere = []string{"/livez", "/readyz"}
+
+// unmet lists the promises that no exchange has met.
+func (c *contract) unmet() (missing []string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for path, item := range c.doc.Paths.Map() {
+		if slices.Contains(elsewhere, path) {
+			continue
+		}
+		for method, operation := range item.Operations() {
+			for status := range operation.Responses.Map() {
+				if promise := method + " " + path + " " + status; !c.met[promise] {
+					missing = append(missing, promise)
+				}
+			}
+		}
+	}
+	slices.Sort(missing)
+	return missing
+}
+
+var options = &openapi3filter.Options{
+	IncludeResponseStatus: true,
+	SkipSettingDefaults:   true,
+	AuthenticationFunc:    openapi3filter.NoopAuthenticationFunc,
+}
+
+// check holds one exchange against the document. A request that was refused
+// with 400, or before its body was looked at, need not fit it; every answer
+// must. Neither need a lenient request: the service takes null for an optional
+// field that is left out, which the document does not promise.
+func (c *contract) check(r *http.Request, sent call, a *answer) error {
+	// A reverse proxy may stand anywhere, so only the path counts.
+	seen, err := http.NewRequest(r.Method, "http://host"+r.URL.RequestURI(), strings.NewReader(sent.body))
+	if err != nil {
+		return err
+	}
+	seen.Header = r.Header.Clone()
+	route, params, err := c.router.FindRoute(seen)
+	if err != nil || r.Method == http.MethodHead {
+		return checkUnrouted(r, a)
+	}
+	input := &openapi3filter.RequestValidationInput{Request: seen, PathParams: params, Route: route, Options: options}
+	early := a.status == http.StatusUnauthorized || a.status == http.StatusTooManyRequests || a.code() == "scope_missing"
+	if a.status != http.StatusBadRequest && !early && !sent.lenient {
+		if err := openapi3filter.ValidateRequest(context.Background(), input); err != nil {
+			return fmt.Errorf("the service accepted what the document does not allow: %w", err)
+		}
+	}
+	response := &openapi3filter.ResponseValidationInput{RequestValidationInput: input, Status: a.status, Header: a.header,
+		Body: io.NopCloser(bytes.NewReader(a.body)), Options: options}
+	if err := openapi3filter.ValidateResponse(context.Background(), response); err != nil {
+		return fmt.Errorf("the answer is not what the document says: %w", err)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.met[route.Method+" "+route.Path+" "+strconv.Itoa(a.status)] = true
+	return nil
+}
+
+// checkUnrouted is for what the document has no operation for.
+func checkUnrouted(r *http.Request, a *answer) error {
+	if r.Method == http.MethodHead {
+		if len(a.body) > 0 {
+			return fmt.Errorf("the answer to HEAD has a body")
+		}
+		return nil
+	}
+	switch a.status {
+	case http.StatusBadRequest, http.StatusUnauthorized, http.StatusTooManyRequests, http.StatusNotFound:
+	case http.StatusMethodNotAllowed:
+		if a.header.Get("Allow") == "" {
+			return fmt.Errorf("405 without Allow")
+		}
+	default:
+		return fmt.Errorf("%s %s has no operation in the document but is answered %d", r.Method, r.URL.Path, a.status)
+	}
+	if !strings.Contains(string(a.body), `"ok":false`) {
+		return fmt.Errorf("the body is not the shape of an error: %s", a.body)
+	}
+	return nil
+}

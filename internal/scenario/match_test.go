@@ -1,0 +1,159 @@
+package scenario
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// memory is what a transcript has bound so far: <order_id:a> stands for one
+// value from its first mention on. Without a name only the form is checked.
+type memory struct {
+	clock  *clock
+	values map[string]string // "order_id:a" -> value
+}
+
+// forms are the kinds of values that a test cannot know beforehand.
+var forms = map[string]*regexp.Regexp{
+	"order_id":    regexp.MustCompile(`^ord_[0-9a-z]+_[0-9a-z]{26}$`),
+	"product_id":  regexp.MustCompile(`^prd_[0-9a-z]{26}$`),
+	"customer_id": regexp.MustCompile(`^cus_[0-9a-z]{26}$`),
+	"event_id":    regexp.MustCompile(`^tev_[0-9a-z]+_[0-9a-z]{26}_[0-9a-z]+$`),
+	"trace_id":    regexp.MustCompile(`^[0-9a-f]{32}$`),
+	"cursor":      regexp.MustCompile(`^[A-Za-z0-9_-]+$`),
+	"iso":         regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$`),
+	"time":        regexp.MustCompile(`^\d{13}$`),
+	"any":         regexp.MustCompile(``),
+}
+
+var placeholder = regexp.MustCompile(`<([a-z_]+)(?::([a-z0-9_]+))?>`)
+
+// match compares an answer with what was expected, and says where they differ.
+func (m *memory) match(path string, want, got *node) error {
+	switch {
+	case want.isScalar():
+		return m.matchScalar(path, want, got)
+	case got.isScalar() || want.object != got.object:
+		return fmt.Errorf("%s: want %s, got %s", path, want.line(), got.line())
+	case want.object:
+		return m.matchObject(path, want, got)
+	case len(want.members) != len(got.members):
+		return fmt.Errorf("%s: want %d elements, got %d: %s", path, len(want.members), len(got.members), got.line())
+	}
+	for i := range want.members {
+		if err := m.match(fmt.Sprintf("%s[%d]", path, i), want.members[i], got.members[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (m *memory) matchObject(path string, want, got *node) error {
+	for _, name := range got.names {
+		if want.member(name) == nil {
+			return fmt.Errorf("%s.%s: not expected, got %s", path, name, got.member(name).line())
+		}
+	}
+	for i, name := range want.names {
+		value := got.member(name)
+		if value == nil {
+			return fmt.Errorf("%s.%s: missing, want %s", path, name, want.members[i].line())
+		}
+		if err := m.match(path+"."+name, want.members[i], value); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (m *memory) matchScalar(path string, want, got *node) error {
+	if !got.isScalar() {
+		return fmt.Errorf("%s: want %s, got %s", path, want.line(), got.line())
+	}
+	parts := placeholder.FindStringSubmatch(want.text())
+	if parts == nil || parts[0] != want.text() || forms[parts[1]] == nil {
+		if want.scalar != got.scalar {
+			return fmt.Errorf("%s: want %s, got %s", path, want.scalar, got.scalar)
+		}
+		return nil
+	}
+	kind, name := parts[1], parts[2]
+	if err := m.fits(kind, got); err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	if name == "" {
+		return nil
+	}
+	return m.bind(path, kind, name, got.text())
+}
+
+// fits checks the form. Times are numbers and lie at the world's clock: the
+// stamps of batches may run ahead of it by a millisecond each.
+func (m *memory) fits(kind string, got *node) error {
+	if !forms[kind].MatchString(got.text()) {
+		return fmt.Errorf("%s is no %s", got.scalar, kind)
+	}
+	isText := strings.HasPrefix(got.scalar, `"`)
+	if (kind == "time") == isText && kind != "any" {
+		return fmt.Errorf("%s has the wrong JSON type for %s", got.scalar, kind)
+	}
+	if kind == "time" {
+		ms, err := strconv.ParseInt(got.scalar, 10, 64)
+		if err != nil {
+			return err
+		}
+		if at := time.UnixMilli(ms); at.After(m.clock.Now().Add(time.Second)) || at.Before(m.clock.Now().Add(-24*time.Hour)) {
+			return fmt.Errorf("%s is not a time of this story", got.scalar)
+		}
+	}
+	return nil
+}
+
+func (m *memory) bind(path, kind, name, value string) error {
+	key := kind + ":" + name
+	if bound, ok := m.values[key]; ok {
+		if bound != value {
+			return fmt.Errorf("%s: want <%s> = %s, got %s", path, key, bound, value)
+		}
+		return nil
+	}
+	for other, bound := range m.values {
+		if bound == value && kind != "time" && strings.HasPrefix(other, kind+":") {
+			return fmt.Errorf("%s: <%s> is the same as <%s>: %s", path, key, other, value)
+		}
+	}
+	m.values[key] = value
+	return nil
+}
+
+var moment = regexp.MustCompile(`"?<now(?:([+-]\d+)([smhd]))?>"?`)
+
+// recall puts bound values and moments into what is sent: "<now+30d>" is a
+// number of Unix ms.
+func (m *memory) recall(text string) (string, error) {
+	text = m.moments(text)
+	var missing error
+	text = placeholder.ReplaceAllStringFunc(text, func(s string) string {
+		value, ok := m.values[strings.Trim(s, "<>")]
+		if !ok {
+			missing = fmt.Errorf("%s is not bound yet", s)
+		}
+		return value
+	})
+	return text, missing
+}
+
+// moments replaces "<now>", "<now+30d>" and the like by Unix ms.
+func (m *memory) moments(text string) string {
+	units := map[string]time.Duration{"s": time.Second, "m": time.Minute, "h": time.Hour, "d": 24 * time.Hour}
+	return moment.ReplaceAllStringFunc(text, func(s string) string {
+		at := m.clock.Now()
+		if parts := moment.FindStringSubmatch(s); parts[1] != "" {
+			n, _ := strconv.Atoi(parts[1]) // the pattern holds digits only
+			at = at.Add(time.Duration(n) * units[parts[2]])
+		}
+		return strconv.FormatInt(at.UnixMilli(), 10)
+	})
+}

@@ -1,0 +1,60 @@
+package scenario
+
+import (
+	"strings"
+	"testing"
+
+	"purveyor/internal/api"
+)
+
+// samples are a whole good body for each POST that takes one, with every field
+// that SPEC.md has for it.
+var samples = map[string]string{
+	"/v1/products/availability": `{"store_id":"sto_north","items":[{"product_id":"prd_loaf","quantity":2}]}`,
+	"/v1/products/upsert": `{"id":"prd_loaf","store_id":"sto_north","category_id":"cat_bread","name":"Loaf","description":"d",` +
+		`"featured_image":"https://e.example/1","images":["https://e.example/1"],"active":true,"hot":false,"price":9.5,` +
+		`"available_quantity":20,"sku":"s","sold_count":1,"sold_amount":9.5,"created_on":1700000000000}`,
+	"/v1/inventory/adjustments": `{"adjustments":[{"product_id":"prd_loaf","delta":2,"reason":"r","external_reference":"e"}]}`,
+	"/v1/orders/report": `{"external_order_id":"web-new","store_id":"sto_north","items":[{"product_id":"prd_loaf","quantity":1,"price":925}],` +
+		`"fulfillment_type":"pickup","total":1001,"subtotal":925,"tax_amount":76,"tax_rate":8.25,"delivery_fee":0,` +
+		`"delivery_address":{"name":"Ann","email":"a@e.example","phone":"5550100","address":{"line1":"2 Elm St","line2":"b",` +
+		`"city":"Albany","state":"NY","postal_code":"12208","country":"US"}},"pickup_instructions":"p","dropoff_instructions":"d",` +
+		`"external_payment_id":"pay","dev":false}`,
+	"/v1/orders/{order_id}/confirm":          ``,
+	"/v1/orders/{order_id}/ready-for-pickup": `{"ready_at":1772463845250}`,
+	"/v1/orders/{order_id}/picked-up":        `{"picked_up_at":1772463845250}`,
+	"/v1/orders/{order_id}/cancel":           `{"reason":"r"}`,
+}
+
+// mayBeEmpty need no body at all.
+var mayBeEmpty = map[string]bool{
+	"/v1/orders/{order_id}/ready-for-pickup": true, "/v1/orders/{order_id}/picked-up": true, "/v1/orders/{order_id}/cancel": true,
+}
+
+// seeded are the orders that the sweeps call: one for each partner, in the
+// status that the operation wants.
+var wanted = map[string]string{
+	"/v1/orders/{order_id}/ready-for-pickup": "processed", "/v1/orders/{order_id}/picked-up": "ready_for_pickup",
+}
+
+// good is a call of the route that succeeds, for partner. name keeps apart the
+// orders and keys of calls in one world.
+func (w *world) good(t *testing.T, route api.Route, partner, name string) call {
+	t.Helper()
+	c := call{method: route.Method, key: partner, body: samples[route.Path]}
+	if route.Method == "POST" {
+		c.idem = "sweep " + name
+	}
+	c.body = strings.Replace(c.body, "web-new", "web-"+name, 1)
+	id := ""
+	if strings.Contains(route.Path, "order_id}") {
+		status := wanted[route.Path]
+		if status == "" {
+			status = "paid"
+		}
+		id = w.seedOrder(t, []string{name, status, "pickup", "1*prd_roll", "of=" + partner, "ext=seeded-" + name})
+	}
+	c.path = strings.NewReplacer("{order_id}", id, "{external_order_id}", "seeded-"+name,
+		"{store_id}", "sto_north", "{product_id}", "prd_loaf").Replace(route.Path)
+	return c
+}

@@ -1,0 +1,70 @@
+package scenario
+
+import (
+	"strconv"
+	"strings"
+)
+
+// describe writes an answer as a transcript would expect it, for -update:
+// values that are bound, or have a form that is bound by its name, become
+// placeholders. Read what it writes: it describes what is, not what should be.
+func (m *memory) describe(n *node) *node { return m.describeAs("", n) }
+
+func (m *memory) describeAs(name string, n *node) *node {
+	if !n.isScalar() {
+		out := &node{object: n.object, names: n.names}
+		for i, member := range n.members {
+			as := name
+			if n.object {
+				as = n.names[i]
+			}
+			out.members = append(out.members, m.describeAs(as, member))
+		}
+		return out
+	}
+	kind := kindOf(name, n)
+	if kind == "" || m.fits(kind, n) != nil {
+		return n
+	}
+	return &node{scalar: strconv.Quote("<" + m.named(kind, n.text()) + ">")}
+}
+
+// kindOf guesses by the name of the member.
+func kindOf(name string, n *node) string {
+	switch {
+	case name == "trace_id":
+		return "trace_id"
+	case name == "next_cursor":
+		return "cursor"
+	case strings.HasSuffix(name, "_on"), strings.HasSuffix(name, "_at"):
+		return "time"
+	case name == "timestamp":
+		return "iso"
+	}
+	for _, kind := range []string{"order_id", "product_id", "customer_id", "event_id"} {
+		if forms[kind].MatchString(n.text()) {
+			return kind
+		}
+	}
+	return ""
+}
+
+// named finds the name of a bound value, or draws one for an id that a later
+// request will want.
+func (m *memory) named(kind, value string) string {
+	for key, bound := range m.values {
+		if bound == value && strings.HasPrefix(key, kind+":") {
+			return key
+		}
+	}
+	if kind != "order_id" && kind != "product_id" && kind != "cursor" {
+		return kind
+	}
+	for letter := 'a'; ; letter++ {
+		key := kind + ":" + string(letter)
+		if _, taken := m.values[key]; !taken {
+			m.values[key] = value
+			return key
+		}
+	}
+}

@@ -1,0 +1,250 @@
+package scenario
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"purveyor/internal/api"
+	"purveyor/internal/commit"
+	"purveyor/internal/storage"
+	"purveyor/internal/storage/sqlite"
+	"purveyor/internal/web"
+)
+
+// engines are what every test here runs on.
+var engines = []struct {
+	name string
+	open func(t *testing.T, now func() time.Time) storage.Engine
+}{
+	{"sqlite", openSQLite},
+}
+
+func openSQLite(t *testing.T, now func() time.Time) storage.Engine {
+	engine, err := sqlite.Open(filepath.Join(t.TempDir(), "purveyor.db"), sqlite.Options{Now: now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return engine
+}
+
+// onEveryEngine runs a test once for each engine, in a world of its own.
+func onEveryEngine(t *testing.T, test func(t *testing.T, w *world)) {
+	for _, e := range engines {
+		t.Run(e.name, func(t *testing.T) { test(t, newWorld(t, e.open)) })
+	}
+}
+
+// world is one service with its clock, and the partners that talk to it.
+type world struct {
+	clock  *clock
+	engine storage.Engine
+	server *httptest.Server
+	client *http.Client
+	commit *commit.Committer
+}
+
+type openEngine func(t *testing.T, now func() time.Time) storage.Engine
+
+func newWorld(t *testing.T, open openEngine) *world {
+	t.Helper()
+	w := &world{clock: &clock{now: time.Date(2026, 3, 2, 15, 4, 5, 250e6, time.UTC)}}
+	w.engine = open(t, w.clock.Now)
+	w.commit = commit.New(w.engine, 0)
+	w.addPartners(t)
+	handler := api.New(w.engine, w.commit, api.Options{Now: w.clock.Now}).Handler()
+	w.server = httptest.NewServer(web.Trace(slog.New(slog.DiscardHandler), handler))
+	w.client = w.server.Client()
+	w.client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	t.Cleanup(func() {
+		w.server.Close()
+		w.commit.Close()
+		if err := w.engine.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return w
+}
+
+// clock stands still until a test moves it.
+type clock struct {
+	mu  sync.Mutex
+	now time.Time
+}
+
+func (c *clock) Now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.now
+}
+
+func (c *clock) move(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.now = c.now.Add(d)
+}
+
+// call is one request. The path is sent as it is written.
+type call struct {
+	method, path string
+	key          string // the name of a key in keys; "none" sends no key
+	idem         string
+	header       http.Header
+	body         string
+	lenient      bool // the document does not promise that the request is taken
+}
+
+// answer is what came back.
+type answer struct {
+	status int
+	header http.Header
+	body   []byte
+}
+
+// code is the machine code of an error.
+func (a *answer) code() string { return a.error().Code }
+
+type errorBody struct {
+	OK      *bool  `json:"ok"`
+	Error   string `json:"error"`
+	Code    string `json:"code"`
+	Field   string `json:"field"`
+	OrderID string `json:"order_id"`
+	TraceID string `json:"trace_id"`
+}
+
+func (a *answer) error() (e errorBody) {
+	_ = json.Unmarshal(a.body, &e) // whoever compares will find it empty
+	return e
+}
+
+// do sends a call and holds the exchange against the document and against
+// what is true of every answer.
+func (w *world) do(t *testing.T, c call) *answer {
+	t.Helper()
+	a, err := w.exchange(c)
+	if err != nil {
+		t.Fatalf("%s %s: %v", c.method, c.path, err)
+	}
+	return a
+}
+
+func (w *world) exchange(c call) (*answer, error) {
+	r, err := w.request(c)
+	if err != nil {
+		return nil, err
+	}
+	res, err := w.client.Do(r)
+	if err != nil {
+		return nil, err
+	}
+	defer res.Body.Close()
+	body, err := io.ReadAll(res.Body)
+	if err != nil {
+		return nil, err
+	}
+	a := &answer{res.StatusCode, res.Header, body}
+	if err := theContract().check(r, c, a); err != nil {
+		return a, fmt.Errorf("%w\n%d %s", err, a.status, a.body)
+	}
+	if err := everyAnswer(c, a); err != nil {
+		return a, fmt.Errorf("%w\n%d %s", err, a.status, a.body)
+	}
+	return a, nil
+}
+
+func (w *world) request(c call) (*http.Request, error) {
+	var body io.Reader
+	if c.body != "" {
+		body = strings.NewReader(c.body)
+	}
+	r, err := http.NewRequestWithContext(context.Background(), c.method, w.server.URL+c.path, body)
+	if err != nil {
+		return nil, err
+	}
+	if c.body != "" {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	if value, ok := keyValue(c.key); ok {
+		r.Header.Set("X-Api-Key", value)
+	}
+	if c.idem != "" {
+		r.Header.Set("Idempotency-Key", c.idem)
+	}
+	for name, values := range c.header {
+		r.Header[name] = values
+	}
+	return r, nil
+}
+
+// everyAnswer checks what SPEC.md says of all answers: the trace id in the
+// header and in errors, ok, the shape of errors.
+func everyAnswer(c call, a *answer) error {
+	trace := a.header.Get("X-Trace-Id")
+	if trace == "" {
+		return fmt.Errorf("no x-trace-id")
+	}
+	if given := c.header["X-Trace-Id"]; len(given) == 1 && given[0] != "" && a.status != http.StatusBadRequest && given[0] != trace {
+		return fmt.Errorf("x-trace-id %q came back as %q", given[0], trace)
+	}
+	if c.method == http.MethodHead || c.path == "/openapi.yaml" {
+		return nil
+	}
+	var seen struct {
+		OK      *bool   `json:"ok"`
+		Error   *string `json:"error"`
+		TraceID *string `json:"trace_id"`
+	}
+	if err := json.Unmarshal(a.body, &seen); err != nil {
+		return fmt.Errorf("the body is not JSON: %w", err)
+	}
+	good := a.status < http.StatusBadRequest
+	switch {
+	case seen.OK == nil || *seen.OK != good:
+		return fmt.Errorf("ok must be %t", good)
+	case good != (seen.Error == nil):
+		return fmt.Errorf("error must be there exactly when ok is false")
+	case !good && seen.TraceID == nil:
+		return fmt.Errorf("an error without trace_id")
+	}
+	replayed := a.header.Get("Idempotent-Replayed") != ""
+	if seen.TraceID != nil && *seen.TraceID != trace && !replayed {
+		return fmt.Errorf("trace_id %q is not the x-trace-id %q", *seen.TraceID, trace)
+	}
+	return nil
+}
+
+// logged keeps what the service logs by way of slog's default.
+var logged = &logBook{}
+
+type logBook struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (l *logBook) Enabled(context.Context, slog.Level) bool { return true }
+
+func (l *logBook) Handle(ctx context.Context, r slog.Record) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slog.NewTextHandler(&l.text, nil).Handle(ctx, r)
+}
+
+func (l *logBook) WithAttrs([]slog.Attr) slog.Handler { return l }
+func (l *logBook) WithGroup(string) slog.Handler      { return l }
+
+func (l *logBook) has(text string) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return strings.Contains(l.text.String(), text)
+}

@@ -1,0 +1,222 @@
+package scenario
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"purveyor/internal/api"
+)
+
+// Wrong bodies: each is answered 400 in the shape of SPEC.md, Errors, names
+// what is at fault, and changes nothing.
+func TestWrongBodies(t *testing.T) {
+	onEveryEngine(t, func(t *testing.T, w *world) {
+		w.importCatalog(t, "small")
+		for i, route := range api.Routes {
+			if samples[route.Path] == "" {
+				continue
+			}
+			t.Run(route.Path, func(t *testing.T) {
+				c := w.good(t, route, "busy", fmt.Sprint("w", i))
+				before := w.everything(t, c)
+				for _, bad := range wrongWholes(c.body, mayBeEmpty[route.Path]) {
+					w.refusesBody(t, c, bad, "")
+				}
+				for _, bad := range wrongParts(t, route.Path, c.body) {
+					w.refusesBody(t, c, bad.body, bad.field)
+				}
+				if after := w.everything(t, c); after != before {
+					t.Errorf("something has changed:\n%s\n%s", before, after)
+				}
+				if a := w.do(t, c); a.status >= 300 {
+					t.Errorf("the good body is refused: %d %s", a.status, a.body)
+				}
+			})
+		}
+	})
+}
+
+// refusesBody wants a 400 that names the field; "" takes any name.
+func (w *world) refusesBody(t *testing.T, c call, body, field string) {
+	t.Helper()
+	c.body = body
+	a := w.do(t, c)
+	e := a.error()
+	if a.status != http.StatusBadRequest || e.Code != "invalid_body" || e.Error == "" || e.Field == "" || (field != "" && e.Field != field) {
+		t.Errorf("%.200q: want 400 invalid_body for %q, got %d %.300s", body, field, a.status, a.body)
+	}
+	if len(a.body) > 2000 {
+		t.Errorf("%.80q: the answer has %d bytes", body, len(a.body))
+	}
+}
+
+// everything is what a wrong call could have changed.
+func (w *world) everything(t *testing.T, c call) string {
+	t.Helper()
+	text := ""
+	paths := []string{"/v1/products?active=all&limit=300", "/v1/orders/by-external/web-new"}
+	if i := strings.Index(c.path, "/ord_"); i > 0 {
+		order := strings.SplitN(c.path[i+1:], "/", 2)[0]
+		paths = append(paths, "/v1/orders/"+order, "/v1/orders/"+order+"/timeline")
+	}
+	for _, path := range paths {
+		a := w.do(t, call{method: "GET", path: path, key: "busy", header: http.Header{"X-Trace-Id": {"look"}}})
+		text += string(a.body) + "\n"
+	}
+	return text
+}
+
+// wrongWholes are bodies that are wrong as a whole.
+func wrongWholes(good string, optional bool) []string {
+	members := strings.TrimSuffix(strings.TrimPrefix(good, "{"), "}")
+	list := []string{
+		"null", "[]", `"text"`, "5", "true", "[" + good + "]", "{", "}", "nonsense", "{'a':1}", good[:len(good)/2], good[:len(good)-1],
+		good + "x", good + good, good + ",", good + " null", "{" + members + "," + members + "}", `{"a":1,"a":2}`, `{"x":{"a":1,"\u0061":2}}`,
+		`{"x":"` + "\xff" + `"}`, "{\"x\xc0\":1}", `{"x":"\ud800"}`, `{"x":"\u0000"}`, `{"x\u0000":1}`, "{\"x\":\"\x00\"}", "\x00" + good, "\ufeff" + good,
+		"{" + members + `,"x":"\u0000"}`, `{"x":1e}`, `{"x":01}`, `{"x":+1}`, `{"x":NaN}`, `{"x":.5}`,
+		`{"x":` + strings.Repeat("[", 20_000) + strings.Repeat("]", 20_000) + "}",
+		strings.Repeat(`{"x":`, 20_000) + "1" + strings.Repeat("}", 20_000),
+		"{" + members + `,"x":"` + strings.Repeat("x", 12<<20) + `"}`,
+		strings.Repeat(" ", 1<<20) + good,
+	}
+	if !optional {
+		list = append(list, "", " ", "{}")
+	}
+	return list
+}
+
+type wrongPart struct{ body, field string }
+
+// numbers are the fields that take some fraction or negative number.
+var numbers = map[string]string{
+	"/v1/products/upsert price": "major", "/v1/products/upsert sold_amount": "major",
+	"/v1/orders/report tax_rate": "rate", "/v1/inventory/adjustments adjustments[0].delta": "delta",
+}
+
+// wrongParts puts wrong values into every place of a good body, one at a time.
+func wrongParts(t *testing.T, path, good string) (list []wrongPart) {
+	t.Helper()
+	var whole any
+	if err := json.Unmarshal([]byte(good), &whole); err != nil {
+		t.Fatal(err)
+	}
+	visit("", whole, func(field string, value any, replace func(any)) {
+		for _, wrong := range wrongValues(path+" "+field, value) {
+			replace(json.RawMessage(wrong))
+			body, err := json.Marshal(whole)
+			if err != nil {
+				t.Fatal(err)
+			}
+			list = append(list, wrongPart{string(body), field})
+		}
+		replace(value)
+	})
+	return list
+}
+
+// visit calls f with each value below v and a way to put another one there.
+func visit(field string, v any, f func(field string, value any, replace func(any))) {
+	switch v := v.(type) {
+	case map[string]any:
+		for name, value := range v {
+			at := strings.TrimPrefix(field+"."+name, ".")
+			f(at, value, func(other any) { v[name] = other })
+			visit(at, value, f)
+		}
+	case []any:
+		for i, value := range v {
+			at := fmt.Sprintf("%s[%d]", field, i)
+			f(at, value, func(other any) { v[i] = other })
+			visit(at, value, f)
+		}
+	}
+}
+
+const long = 6000 // longer than any text may be
+
+func wrongValues(place string, value any) []string {
+	huge := []string{"1e30", "-1e30", "9223372036854775808", "1e999999999", "123456789012345678901234567890", "1" + strings.Repeat("0", 5000)}
+	switch value.(type) {
+	case string:
+		return []string{"5", "true", "{}", "[]", `"` + strings.Repeat("x", long) + `"`}
+	case bool:
+		return []string{"1", "0", `"true"`, "{}", "[]"}
+	case map[string]any:
+		return []string{"5", "true", `"x"`, "[]"}
+	case []any:
+		return []string{"5", "true", `"x"`, "{}"}
+	}
+	kinds := []string{`"5"`, "true", "{}", "[]", `""`}
+	switch numbers[place] {
+	case "major":
+		return slices.Concat(kinds, huge, []string{"-1", "-0.01", "1.999", "0.001", "1e-3"})
+	case "rate":
+		return slices.Concat(kinds, huge, []string{"-1", "-0.0825", "100.1"})
+	case "delta":
+		return slices.Concat(kinds, huge, []string{"1.5", "-0.5", "1e-1", "1000000001", "-1000000001"})
+	}
+	return slices.Concat(kinds, huge, []string{"-1", "1.5", "0.1", "1e-1", "9007199254740993000"})
+}
+
+// What is required and is not there is named.
+func TestMissingFields(t *testing.T) {
+	required := map[string][]string{
+		"/v1/products/availability": {"items", "items[0].product_id", "items[0].quantity"},
+		"/v1/products/upsert":       {"store_id", "category_id", "name"},
+		"/v1/inventory/adjustments": {"adjustments", "adjustments[0].product_id", "adjustments[0].delta"},
+		"/v1/orders/report": {"external_order_id", "store_id", "items", "items[0].product_id", "items[0].quantity", "items[0].price",
+			"delivery_address.name", "delivery_address.address", "delivery_address.address.line1", "delivery_address.address.city",
+			"delivery_address.address.state", "delivery_address.address.postal_code", "delivery_address.address.country"},
+	}
+	onEveryEngine(t, func(t *testing.T, w *world) {
+		w.importCatalog(t, "small")
+		for path, fields := range required {
+			c := call{method: "POST", path: path, key: "busy", idem: "k"}
+			for _, field := range fields {
+				for _, value := range []any{nil, "", "  "} {
+					if _, isText := value.(string); isText && (strings.HasSuffix(field, "s") || strings.HasSuffix(field, "]")) {
+						continue // only texts can be empty texts
+					}
+					w.refusesBody(t, c, changed(t, samples[path], field, value), field)
+				}
+				w.refusesBody(t, c, removed(t, samples[path], field), field)
+			}
+		}
+	})
+}
+
+func changed(t *testing.T, good, field string, value any) string {
+	t.Helper()
+	var whole any
+	if err := json.Unmarshal([]byte(good), &whole); err != nil {
+		t.Fatal(err)
+	}
+	found := false
+	visit("", whole, func(at string, _ any, replace func(any)) {
+		if at == field {
+			replace(value)
+			found = true
+		}
+	})
+	if !found {
+		t.Fatalf("no %s in %s", field, good)
+	}
+	body, err := json.Marshal(whole)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(body)
+}
+
+// removed takes a member out by giving it a name that nobody knows.
+func removed(t *testing.T, good, field string) string {
+	t.Helper()
+	const mark = "to be removed"
+	body := changed(t, good, field, mark)
+	name := field[strings.LastIndex(field, ".")+1:]
+	return strings.Replace(body, fmt.Sprintf("%q:%q", name, mark), `"unknown":null`, 1)
+}
