@@ -63,5 +63,9 @@ func refuseImport(name string, problems []importfile.Problem) error {
 		}
 		fmt.Fprintf(os.Stderr, "%s:%d: %s: %s\n", name, p.Line, p.Path, p.Reason)
 	}
-	return fmt.Errorf("%s has %d problems; nothing was imported", name, len(problems))
+	noun := "problems"
+	if len(problems) == 1 {
+		noun = "problem"
+	}
+	return fmt.Errorf("%s has %d %s; nothing was imported", name, len(problems), noun)
 }

@@ -23,13 +23,16 @@ type cli struct {
 
 func main() {
 	var c cli
-	k := kong.Parse(&c,
+	parser := kong.Must(&c,
 		kong.Name("purveyor"),
 		kong.Description("Self-hosted partner commerce: stores, catalog, stock and orders for partner systems.\n\nEvery flag can be set by the environment variable that stands behind it."),
 		kong.UsageOnError(),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}))
+	k, err := parser.Parse(os.Args[1:])
+	parser.Stdout = os.Stderr // help behind a mistake is no output
+	parser.FatalIfErrorf(err)
 	logs := startLog(c.Log)
-	err := k.Run()
+	err = k.Run()
 	logs.Close()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "purveyor:", err)

@@ -34,11 +34,11 @@ func newKey(mode commerce.Mode) string {
 
 type partnerCreate struct {
 	config.Database
-	Name           string   `help:"What the partner is called." required:""`
-	Scope          []string `help:"A scope that the keys get; may be repeated. Default: all (*)." placeholder:"S" sep:"none"`
-	Store          []string `help:"A store that the keys are restricted to; may be repeated. Default: all stores." placeholder:"ID" sep:"none"`
-	RateLimit      int64    `help:"Requests per minute." default:"240"`
-	CallbackURL    string   `help:"Where webhooks go." placeholder:"URL"`
+	Name           string   `help:"What the partner is called." required:"" env:"PURVEYOR_PARTNER_NAME"`
+	Scope          []string `help:"A scope that the keys get; may be repeated. Default: all (*)." placeholder:"S" sep:"none" env:"PURVEYOR_PARTNER_SCOPE"`
+	Store          []string `help:"A store that the keys are restricted to; may be repeated. Default: all stores." placeholder:"ID" sep:"none" env:"PURVEYOR_PARTNER_STORE"`
+	RateLimit      int64    `help:"Requests per minute." default:"240" env:"PURVEYOR_RATE_LIMIT"`
+	CallbackURL    string   `help:"Where webhooks go." placeholder:"URL" env:"PURVEYOR_CALLBACK_URL"`
 	CallbackSecret string   `help:"What webhooks are signed with." env:"PURVEYOR_CALLBACK_SECRET" placeholder:"S"`
 	JSON           bool     `help:"Print JSON."`
 }
@@ -196,7 +196,7 @@ type partnerUpdate struct {
 	AllStores      bool     `help:"Lift the restriction to stores." xor:"stores"`
 	RateLimit      *int64   `help:"Requests per minute."`
 	CallbackURL    *string  `help:"Where webhooks go; empty for nowhere." placeholder:"URL"`
-	CallbackSecret *string  `help:"What webhooks are signed with." env:"PURVEYOR_CALLBACK_SECRET" placeholder:"S"`
+	CallbackSecret *string  `help:"What webhooks are signed with." placeholder:"S"`
 }
 
 func (c partnerUpdate) Run() error {

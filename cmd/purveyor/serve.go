@@ -52,9 +52,11 @@ func baseURL(s config.Server, l net.Listener) string {
 	return "http://" + l.Addr().String()
 }
 
-// untilSignal ends with Ctrl-C or SIGTERM.
+// untilSignal ends with Ctrl-C or SIGTERM. The second one ends the process.
 func untilSignal() (context.Context, context.CancelFunc) {
-	return signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop)
+	return ctx, stop
 }
 
 func listen(address string) (net.Listener, error) {
@@ -106,7 +108,8 @@ func answerOK(w http.ResponseWriter, ok bool) {
 // after which supervisors kill.
 const (
 	noticePeriod = 250 * time.Millisecond // for load balancers to see readiness fall
-	drainPeriod  = 7 * time.Second
+	drainPeriod  = 7 * time.Second        // for requests under way
+	patience     = 3 * time.Second        // of it, for a database that does not answer
 )
 
 // run serves until ctx ends, then stops in order: readiness, requests,
@@ -134,11 +137,13 @@ func (s *service) run(ctx context.Context, l net.Listener) error {
 		slog.Info("stopping")
 		s.stopping.Store(true)
 		time.Sleep(noticePeriod)
+		hurry := time.AfterFunc(patience, s.db.committer.Hurry)
 		drain, cancel := context.WithTimeout(context.Background(), drainPeriod)
 		if server.Shutdown(drain) != nil {
 			_ = server.Close() // who is still sending by now is cut off; nothing of theirs was admitted
 		}
 		cancel()
+		hurry.Stop()
 	}
 	stopSweeping()
 	<-swept

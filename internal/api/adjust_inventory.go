@@ -59,16 +59,16 @@ func (a *API) adjustInventory(r *request) (reply, error) {
 
 func (in adjustIn) lines() ([]command.AdjustmentLine, error) {
 	var c check
-	c.count("adjustments", len(in.Adjustments), maxAdjustments)
+	c.Count("adjustments", len(in.Adjustments), 1, maxAdjustments)
 	lines := make([]command.AdjustmentLine, len(in.Adjustments))
 	for i, line := range in.Adjustments {
 		at := func(field string) string { return wire.Index("adjustments", i, field) }
-		lines[i].Product.ProductID = c.id(at("product_id"), line.ProductID)
-		lines[i].Delta = c.between(at("delta"), line.Delta, -commerce.MaxStock, commerce.MaxStock)
-		c.optional(at("reason"), line.Reason, maxName)
-		c.optional(at("external_reference"), line.ExternalReference, maxID)
+		lines[i].Product.ProductID = c.ID(at("product_id"), line.ProductID)
+		lines[i].Delta = c.Between(at("delta"), line.Delta, -commerce.MaxStock, commerce.MaxStock)
+		c.Optional(at("reason"), line.Reason, wire.MaxName)
+		c.Optional(at("external_reference"), line.ExternalReference, wire.MaxID)
 	}
-	return lines, c.err
+	return lines, c.Err
 }
 
 // findStores fills in the store of each product, which never changes.

@@ -56,11 +56,11 @@ func (a *API) markPickedUp(r *request) (reply, error) {
 // moment is an optional time in Unix ms; 0 if it is not given.
 func moment(field string, v *wire.Int) (int64, error) {
 	var c check
-	at := c.optBetween(field, v, 1, maxMillis)
+	at := c.OptBetween(field, v, 1, maxMillis)
 	if at == nil {
-		return 0, c.err
+		return 0, c.Err
 	}
-	return *at, c.err
+	return *at, c.Err
 }
 
 // advance runs one of the three calls and answers in their common shape.

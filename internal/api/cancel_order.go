@@ -4,6 +4,7 @@ import (
 	"net/http"
 
 	"purveyor/internal/command"
+	"purveyor/internal/wire"
 )
 
 type cancelIn struct {
@@ -21,9 +22,9 @@ func (a *API) cancelOrder(r *request) (reply, error) {
 		return reply{}, err
 	}
 	var c check
-	reason := c.optional("reason", in.Reason, maxText)
-	if c.err != nil {
-		return reply{}, c.err
+	reason := c.Optional("reason", in.Reason, wire.MaxText)
+	if c.Err != nil {
+		return reply{}, c.Err
 	}
 	order, err := a.order(r)
 	if err != nil {

@@ -35,11 +35,11 @@ func (a *API) checkAvailability(r *request) (reply, error) {
 	}
 	var c check
 	if in.StoreID != nil {
-		c.id("store_id", in.StoreID)
+		c.ID("store_id", in.StoreID)
 	}
 	lines := c.items(in.Items, maxAvailabilityItems)
-	if c.err != nil {
-		return reply{}, c.err
+	if c.Err != nil {
+		return reply{}, c.Err
 	}
 	if in.StoreID != nil {
 		if _, err := a.storeNamed(r, *in.StoreID); err != nil {
@@ -60,12 +60,12 @@ func (a *API) checkAvailability(r *request) (reply, error) {
 
 // items are the lines of a cart: product and quantity.
 func (c *check) items(in []itemIn, most int) []commerce.OrderLine {
-	c.count("items", len(in), most)
+	c.Count("items", len(in), 1, most)
 	lines := make([]commerce.OrderLine, len(in))
 	for i, item := range in {
 		lines[i] = commerce.OrderLine{
-			ProductID: c.id(wire.Index("items", i, "product_id"), item.ProductID),
-			Quantity:  c.between(wire.Index("items", i, "quantity"), item.Quantity, 1, commerce.MaxQuantity),
+			ProductID: c.ID(wire.Index("items", i, "product_id"), item.ProductID),
+			Quantity:  c.Between(wire.Index("items", i, "quantity"), item.Quantity, 1, commerce.MaxQuantity),
 		}
 	}
 	return lines

@@ -73,14 +73,14 @@ func (in reportIn) command(actor commerce.Actor) (command.ReportOrder, error) {
 	var c check
 	cmd := command.ReportOrder{
 		Actor:               actor,
-		ExternalID:          c.id("external_order_id", in.ExternalOrderID),
-		StoreID:             c.id("store_id", in.StoreID),
+		ExternalID:          c.ID("external_order_id", in.ExternalOrderID),
+		StoreID:             c.ID("store_id", in.StoreID),
 		Lines:               in.lines(&c),
 		Fulfillment:         c.fulfillment(in.FulfillmentType, in.DeliveryAddress != nil),
 		Address:             c.address("delivery_address", in.DeliveryAddress),
-		PickupInstructions:  c.optional("pickup_instructions", in.PickupInstructions, maxText),
-		DropoffInstructions: c.optional("dropoff_instructions", in.DropoffInstructions, maxText),
-		ExternalPaymentID:   c.optional("external_payment_id", in.ExternalPaymentID, maxID),
+		PickupInstructions:  c.Optional("pickup_instructions", in.PickupInstructions, wire.MaxText),
+		DropoffInstructions: c.Optional("dropoff_instructions", in.DropoffInstructions, wire.MaxText),
+		ExternalPaymentID:   c.Optional("external_payment_id", in.ExternalPaymentID, wire.MaxID),
 		Given: commerce.GivenTotals{
 			Total:    c.cents("total", in.Total, commerce.MaxTotal),
 			Subtotal: c.cents("subtotal", in.Subtotal, commerce.MaxTotal),
@@ -94,23 +94,23 @@ func (in reportIn) command(actor commerce.Actor) (command.ReportOrder, error) {
 	switch cmd.Fulfillment {
 	case commerce.Pickup:
 		if cmd.Given.DeliveryFee != 0 {
-			c.fail("delivery_fee", "must be 0 or absent on a pickup order")
+			c.Fail("delivery_fee", "must be 0 or absent on a pickup order")
 		}
 	case commerce.Delivery:
-		c.fail("fulfillment_type", "delivery is not offered: this service has no couriers; report a pickup order")
+		c.Fail("fulfillment_type", "delivery is not offered: this service has no couriers; report a pickup order")
 	}
-	return cmd, c.err
+	return cmd, c.Err
 }
 
 func (in reportIn) lines(c *check) []commerce.OrderLine {
-	c.count("items", len(in.Items), maxOrderLines)
+	c.Count("items", len(in.Items), 1, maxOrderLines)
 	lines := make([]commerce.OrderLine, len(in.Items))
 	for i, item := range in.Items {
 		at := func(field string) string { return wire.Index("items", i, field) }
 		lines[i] = commerce.OrderLine{
-			ProductID:  c.id(at("product_id"), item.ProductID),
-			Quantity:   c.between(at("quantity"), item.Quantity, 1, commerce.MaxQuantity),
-			PriceCents: commerce.Cents(c.between(at("price"), item.Price, 0, int64(commerce.MaxCents))),
+			ProductID:  c.ID(at("product_id"), item.ProductID),
+			Quantity:   c.Between(at("quantity"), item.Quantity, 1, commerce.MaxQuantity),
+			PriceCents: commerce.Cents(c.Between(at("price"), item.Price, 0, int64(commerce.MaxCents))),
 		}
 	}
 	return lines
@@ -118,5 +118,5 @@ func (in reportIn) lines(c *check) []commerce.OrderLine {
 
 // cents is an optional amount.
 func (c *check) cents(field string, v *wire.Int, most commerce.Cents) *commerce.Cents {
-	return (*commerce.Cents)(c.optBetween(field, v, 0, int64(most)))
+	return (*commerce.Cents)(c.OptBetween(field, v, 0, int64(most)))
 }

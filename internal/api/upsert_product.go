@@ -2,7 +2,6 @@ package api
 
 import (
 	"net/http"
-	"strings"
 
 	"purveyor/internal/command"
 	"purveyor/internal/commerce"
@@ -81,35 +80,24 @@ func decodeUpsert(r *request) (in upsertIn, prefix string, err error) {
 }
 
 func (in upsertIn) command(actor commerce.Actor, prefix string) (command.UpsertProduct, error) {
-	c := check{prefix: prefix}
+	c := check{wire.Check{Prefix: prefix}}
 	cmd := command.UpsertProduct{
 		Actor: actor, Create: in.ID == nil,
-		StoreID: c.id("store_id", in.StoreID), CategoryID: c.id("category_id", in.CategoryID), Name: c.required("name", in.Name, maxName),
+		StoreID: c.ID("store_id", in.StoreID), CategoryID: c.ID("category_id", in.CategoryID), Name: c.Required("name", in.Name, wire.MaxName),
 		Description: in.Description, FeaturedImage: in.FeaturedImage, Images: in.Images,
 		Active: in.Active, Hot: in.Hot, SKU: in.SKU,
-		PriceCents: c.major("price", in.Price, commerce.MaxCents), Quantity: c.optBetween("available_quantity", in.Quantity, 0, commerce.MaxStock),
-		SoldCount: c.optBetween("sold_count", in.SoldCount, 0, commerce.MaxStock), SoldCents: c.major("sold_amount", in.SoldAmount, commerce.MaxTotal),
-		CreatedOn: c.optBetween("created_on", in.CreatedOn, 0, maxMillis),
+		PriceCents: c.major("price", in.Price, commerce.MaxCents), Quantity: c.OptBetween("available_quantity", in.Quantity, 0, commerce.MaxStock),
+		SoldCount: c.OptBetween("sold_count", in.SoldCount, 0, commerce.MaxStock), SoldCents: c.major("sold_amount", in.SoldAmount, commerce.MaxTotal),
+		CreatedOn: c.OptBetween("created_on", in.CreatedOn, 0, maxMillis),
 	}
 	if in.ID != nil {
-		cmd.ID = c.id("id", in.ID)
+		cmd.ID = c.ID("id", in.ID)
 	}
-	c.optional("description", in.Description, maxText)
-	c.optional("featured_image", in.FeaturedImage, maxName*4)
-	c.optional("sku", in.SKU, maxID)
-	if in.Images != nil {
-		const most = 50
-		if len(*in.Images) > most {
-			c.fail("images", "must have at most %d elements", most)
-		}
-		for i, image := range *in.Images {
-			if strings.TrimSpace(image) == "" {
-				c.fail(wire.Index("images", i, ""), "is empty")
-			}
-			c.optional(wire.Index("images", i, ""), &image, maxName*4)
-		}
-	}
-	return cmd, c.err
+	c.Optional("description", in.Description, wire.MaxText)
+	c.Optional("featured_image", in.FeaturedImage, wire.MaxURL)
+	c.Optional("sku", in.SKU, wire.MaxID)
+	c.Images("images", in.Images)
+	return cmd, c.Err
 }
 
 // maxMillis is the end of the year 9999.
@@ -121,7 +109,7 @@ func (c *check) major(field string, v *wire.Major, most commerce.Cents) *commerc
 	}
 	cents := commerce.Cents(*v)
 	if cents < 0 || cents > most {
-		c.fail(field, "must be from 0 to %s", commerce.FormatMajor(most))
+		c.Fail(field, "must be from 0 to %s", commerce.FormatMajor(most))
 	}
 	return &cents
 }

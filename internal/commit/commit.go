@@ -11,6 +11,7 @@ import (
 	"log/slog"
 	"runtime/debug"
 	"sync"
+	"sync/atomic"
 
 	"purveyor/internal/commerce"
 	"purveyor/internal/storage"
@@ -43,6 +44,8 @@ type Committer struct {
 
 	mu     sync.RWMutex // guards closed against sends on queue
 	closed bool
+
+	hurried atomic.Bool
 }
 
 // New starts a committer over the engine, with at most maxBatch commands a
@@ -66,6 +69,10 @@ func (c *Committer) Close() {
 	c.mu.Unlock()
 	<-c.done
 }
+
+// Hurry has every command that waits refused with ErrClosed instead of tried:
+// the stop must not take longer than a database that does not answer.
+func (c *Committer) Hurry() { c.hurried.Store(true) }
 
 // Do runs a command and returns once it is durable, or refused. ctx bounds the
 // wait for admission only: an admitted command runs to its end.
@@ -156,6 +163,10 @@ func (c *Committer) loop() {
 // commit answers every call of the batch. When the batch fails as a whole,
 // its commands are tried alone, so that a bad one does not fail its neighbours.
 func (c *Committer) commit(batch []call) {
+	if c.hurried.Load() {
+		answerAll(batch, ErrClosed)
+		return
+	}
 	errs, err := c.try(batch)
 	switch {
 	case err == nil:

@@ -18,6 +18,8 @@ type Database struct {
 func (d Database) SQLitePath() (string, error) {
 	path, ok := strings.CutPrefix(d.Database, "sqlite:")
 	switch {
+	case path == ":memory:":
+		return "", fmt.Errorf("--database %q: the data must be in a file; give it as sqlite:PATH", d.Database)
 	case ok && path != "":
 		return path, nil
 	case ok:

@@ -17,11 +17,11 @@ func (p *parser) category(value jsontext.Value) (string, error) {
 	if err := wire.Decode(value, &in); err != nil {
 		return "", err
 	}
-	var c check
-	c.id("id", in.ID)
-	c.name(in.Name)
+	var c wire.Check
+	c.ID("id", &in.ID)
+	c.Required("name", &in.Name, wire.MaxName)
 	p.file.Catalog.Categories = append(p.file.Catalog.Categories, command.ImportCategory(in))
-	return in.ID, c.err
+	return in.ID, c.Err
 }
 
 func (p *parser) store(value jsontext.Value) (string, error) {
@@ -47,31 +47,34 @@ func (p *parser) store(value jsontext.Value) (string, error) {
 	if err := wire.Decode(value, &in); err != nil {
 		return "", err
 	}
-	var c check
-	c.id("id", in.ID)
-	c.name(in.Name)
-	for field, v := range map[string]*string{"slug": in.Slug, "address": in.Address, "city": in.City, "state": in.State,
-		"zip_code": in.ZipCode, "email": in.Email, "phone": in.Phone} {
-		c.text(field, v, maxName)
-	}
+	var c wire.Check
+	c.ID("id", &in.ID)
+	c.Required("name", &in.Name, wire.MaxName)
+	c.Optional("slug", in.Slug, wire.MaxName)
+	c.Optional("address", in.Address, wire.MaxName)
+	c.Optional("city", in.City, wire.MaxName)
+	c.Optional("state", in.State, wire.MaxName)
+	c.Optional("zip_code", in.ZipCode, wire.MaxName)
+	c.Optional("email", in.Email, wire.MaxName)
+	c.Optional("phone", in.Phone, wire.MaxName)
 	if (in.Lat == nil) != (in.Lng == nil) {
-		c.fail("lat", "must come together with lng")
+		c.Fail("lat", "must come together with lng")
 	}
-	c.within("lat", in.Lat, -90, 90)
-	c.within("lng", in.Lng, -180, 180)
-	c.within("service_delivery_radius_miles", in.RadiusMiles, 0, 1000)
-	tax := c.between("tax_rate_bps", in.TaxRateBps, 0, 10_000)
+	within(&c, "lat", in.Lat, -90, 90)
+	within(&c, "lng", in.Lng, -180, 180)
+	within(&c, "service_delivery_radius_miles", in.RadiusMiles, 0, 1000)
+	tax := c.OptBetween("tax_rate_bps", in.TaxRateBps, 0, 10_000)
 	p.file.Catalog.Stores = append(p.file.Catalog.Stores, command.ImportStore{
 		ID: in.ID, Name: in.Name, Slug: in.Slug, Address: in.Address, City: in.City, State: in.State, ZipCode: in.ZipCode,
 		Email: in.Email, Phone: in.Phone, Active: in.Active, Open: in.Open, PickupEnabled: in.PickupEnabled,
 		DeliveryEnabled: in.DeliveryEnabled, Lat: in.Lat, Lng: in.Lng, RadiusMiles: in.RadiusMiles, TaxRateBps: tax,
 	})
-	return in.ID, c.err
+	return in.ID, c.Err
 }
 
-func (c *check) within(field string, v *float64, least, most float64) {
+func within(c *wire.Check, field string, v *float64, least, most float64) {
 	if v != nil && (*v < least || *v > most) {
-		c.fail(field, "must be from %g to %g", least, most)
+		c.Fail(field, "must be from %g to %g", least, most)
 	}
 }
 
@@ -92,21 +95,22 @@ func (p *parser) product(value jsontext.Value) (string, error) {
 	if err := wire.Decode(value, &in); err != nil {
 		return "", err
 	}
-	var c check
-	c.id("id", in.ID)
-	c.id("store_id", in.StoreID)
-	c.name(in.Name)
+	var c wire.Check
+	c.ID("id", &in.ID)
+	c.ID("store_id", &in.StoreID)
+	c.Required("name", &in.Name, wire.MaxName)
 	if in.CategoryID != nil {
-		c.id("category_id", *in.CategoryID)
+		c.ID("category_id", in.CategoryID)
 	}
-	c.text("description", in.Description, maxText)
-	c.text("sku", in.SKU, maxID)
-	c.text("featured_image", in.FeaturedImage, 4*maxName)
-	price := c.between("price", in.Price, 0, int64(commerce.MaxCents))
-	quantity := c.between("available_quantity", in.Quantity, 0, commerce.MaxStock)
+	c.Optional("description", in.Description, wire.MaxText)
+	c.Optional("sku", in.SKU, wire.MaxID)
+	c.Optional("featured_image", in.FeaturedImage, wire.MaxURL)
+	c.Images("images", in.Images)
+	price := c.OptBetween("price", in.Price, 0, int64(commerce.MaxCents))
+	quantity := c.OptBetween("available_quantity", in.Quantity, 0, commerce.MaxStock)
 	p.file.Catalog.Products = append(p.file.Catalog.Products, command.ImportProduct{
 		ID: in.ID, Name: in.Name, StoreID: in.StoreID, CategoryID: in.CategoryID, Description: in.Description, SKU: in.SKU,
 		FeaturedImage: in.FeaturedImage, Images: in.Images, PriceCents: (*commerce.Cents)(price), Active: in.Active, Quantity: quantity,
 	})
-	return in.ID, c.err
+	return in.ID, c.Err
 }

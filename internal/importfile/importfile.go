@@ -10,8 +10,6 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -81,6 +79,9 @@ func (p *parser) parse() error {
 		read, known := map[string]func(jsontext.Value) (string, error){
 			"categories": p.category, "stores": p.store, "products": p.product}[list]
 		if !known {
+			if list == "" {
+				list = `""`
+			}
 			p.problem(int(p.dec.InputOffset()), list, `is not known; a file has "categories", "stores" and "products"`)
 			if err := p.dec.SkipValue(); err != nil {
 				return err
@@ -94,8 +95,9 @@ func (p *parser) parse() error {
 	if _, err := p.dec.ReadToken(); err != nil { // the end of the object
 		return err
 	}
-	if _, err := p.dec.ReadToken(); !errors.Is(err, io.EOF) {
-		return errors.New("there is something behind the end of the JSON object")
+	rest := bytes.TrimLeft(p.data[p.dec.InputOffset():], " \t\r\n")
+	if len(rest) > 0 {
+		p.problem(len(p.data)-len(rest), "file", "there is something behind the end of the JSON object")
 	}
 	return nil
 }
@@ -165,54 +167,4 @@ func (p *parser) lineAt(offset int) int {
 	p.line += bytes.Count(p.data[p.counted:offset], []byte{'\n'})
 	p.counted = offset
 	return p.line + 1
-}
-
-// check collects the first problem of one element.
-type check struct{ err error }
-
-func (c *check) fail(field, format string, args ...any) {
-	if c.err == nil {
-		c.err = commerce.Invalid(field, format, args...)
-	}
-}
-
-const (
-	maxID   = 255
-	maxName = 500
-	maxText = 5000
-)
-
-func (c *check) id(field, v string) {
-	switch {
-	case v == "":
-		c.fail(field, "is missing")
-	case utf8.RuneCountInString(v) > maxID:
-		c.fail(field, "is longer than %d characters", maxID)
-	case strings.ContainsFunc(v, unicode.IsControl):
-		c.fail(field, "holds control characters")
-	}
-}
-
-func (c *check) name(v string) {
-	if strings.TrimSpace(v) == "" {
-		c.fail("name", "is missing")
-	}
-	c.text("name", &v, maxName)
-}
-
-func (c *check) text(field string, v *string, most int) {
-	if v != nil && utf8.RuneCountInString(*v) > most {
-		c.fail(field, "is longer than %d characters", most)
-	}
-}
-
-func (c *check) between(field string, v *wire.Int, least, most int64) *int64 {
-	if v == nil {
-		return nil
-	}
-	n := int64(*v)
-	if n < least || n > most {
-		c.fail(field, "must be from %d to %d", least, most)
-	}
-	return &n
 }

@@ -25,8 +25,9 @@ const keyFreshness = 2 * time.Second
 // Gate lets requests in: it knows their partner by the key, and counts them.
 type Gate struct {
 	finder KeyFinder
-	limits *Limits
 	now    func() time.Time
+	// Apart, so that strangers cannot use up what is counted for partners.
+	partners, strangers *Limits
 
 	mu    sync.RWMutex
 	known map[commerce.KeyHash]knownKey // good keys only, so partners bound it
@@ -39,7 +40,7 @@ type knownKey struct {
 
 // NewGate makes a gate.
 func NewGate(finder KeyFinder, now func() time.Time) *Gate {
-	return &Gate{finder: finder, limits: NewLimits(), now: now, known: map[commerce.KeyHash]knownKey{}}
+	return &Gate{finder: finder, now: now, partners: NewLimits(), strangers: NewLimits(), known: map[commerce.KeyHash]knownKey{}}
 }
 
 // wrongKeysPerMinute bounds what one address can try. A good key from the
@@ -53,7 +54,7 @@ func (g *Gate) Admit(w *Writer, r *http.Request) (Caller, error) {
 	now := g.now()
 	switch {
 	case errors.Is(err, ErrNoKey):
-		if err := g.limits.take(w.Header(), "address "+address(r), wrongKeysPerMinute, now); err != nil {
+		if err := g.strangers.take(w.Header(), address(r), wrongKeysPerMinute, now); err != nil {
 			return caller, err
 		}
 		return caller, &Error{Status: http.StatusUnauthorized, Code: "unauthorized", Message: "Missing or invalid x-api-key"}
@@ -61,7 +62,7 @@ func (g *Gate) Admit(w *Writer, r *http.Request) (Caller, error) {
 		return caller, err
 	}
 	w.Partner = caller.Partner.ID
-	return caller, g.limits.take(w.Header(), caller.Partner.ID+" "+string(caller.Mode), caller.Partner.RateLimit, now)
+	return caller, g.partners.take(w.Header(), caller.Partner.ID+" "+string(caller.Mode), caller.Partner.RateLimit, now)
 }
 
 func (g *Gate) caller(r *http.Request) (Caller, error) {

@@ -5,8 +5,10 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"unicode"
 	"unicode/utf8"
 
@@ -21,15 +23,25 @@ const (
 	maxDrain = 32 << 20
 )
 
+// Bodies that are still arriving share a budget, beyond what each may have
+// anyway: 500 senders of nearly 1 MiB each that then dribble must not cost
+// 500 MiB.
+const (
+	freeBody   = 16 << 10
+	bodyBudget = 48 << 20
+)
+
+var arriving atomic.Int64
+
 // ReadBody reads the whole body, or refuses what is too large or ends early.
 func ReadBody(r *http.Request) ([]byte, error) {
 	size := r.ContentLength
 	if size > MaxBody {
 		return nil, tooLarge(r)
 	}
-	// A sender is believed a little: 500 of them that announce 1 MiB each and
-	// then dribble must not cost 500 MiB.
-	buf := make([]byte, 0, min(max(512, size+1), 16<<10))
+	buf := make([]byte, 0, min(max(512, size+1), freeBody))
+	var taken int64
+	defer func() { arriving.Add(-taken) }()
 	for {
 		n, err := r.Body.Read(buf[len(buf):cap(buf)])
 		buf = buf[:len(buf)+n]
@@ -41,7 +53,13 @@ func ReadBody(r *http.Request) ([]byte, error) {
 		case err != nil:
 			return nil, commerce.Invalid("body", "the body could not be read to its end")
 		case len(buf) == cap(buf):
-			buf = append(buf, 0)[:len(buf)]
+			more := int64(cap(buf))
+			taken += more
+			if arriving.Add(more) > bodyBudget {
+				return nil, &Error{Status: http.StatusTooManyRequests, Code: "rate_limited",
+					Message: "Too many large bodies are being sent at once; try again"}
+			}
+			buf = slices.Grow(buf, int(more))
 		}
 	}
 }

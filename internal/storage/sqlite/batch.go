@@ -100,6 +100,7 @@ func (b *batch) Save(context.Context) error {
 	}
 	err := exec(b.conn, "COMMIT", noArgs)
 	if err == nil {
+		b.engine.tellSaved()
 		b.release()
 		return nil
 	}

@@ -22,27 +22,44 @@ const applicationID = 0x50555256
 // of its own with the number it reaches. Processes take turns by the write
 // lock, and one that comes later finds nothing left to do.
 func migrate(conn *connection) error {
-	files, err := fs.Glob(migrationFiles, "migrations/*.sql")
+	pending, err := pendingMigrations(conn)
 	if err != nil {
 		return err
 	}
-	version, err := schemaVersion(conn)
-	if err != nil {
-		return err
-	}
-	if version > len(files) {
-		return fmt.Errorf("%w: it has schema %d, this program knows %d; run the newer program", storage.ErrNewerDatabase, version, len(files))
-	}
-	for i, file := range files[version:] {
-		script, err := migrationFiles.ReadFile(file)
+	for _, m := range pending {
+		script, err := migrationFiles.ReadFile(m.file)
 		if err != nil {
 			return err
 		}
-		if err := migrateTo(conn, version+i+1, string(script)); err != nil {
-			return fmt.Errorf("%s: %w", file, err)
+		if err := migrateTo(conn, m.version, string(script)); err != nil {
+			return fmt.Errorf("%s: %w", m.file, err)
 		}
 	}
 	return nil
+}
+
+type migration struct {
+	version int // that the file reaches
+	file    string
+}
+
+// pendingMigrations are those that the database has not seen. It reads only.
+func pendingMigrations(conn *connection) (pending []migration, err error) {
+	files, err := fs.Glob(migrationFiles, "migrations/*.sql")
+	if err != nil {
+		return nil, err
+	}
+	version, err := schemaVersion(conn)
+	if err != nil {
+		return nil, err
+	}
+	if version > len(files) {
+		return nil, fmt.Errorf("%w: it has schema %d, this program knows %d; run the newer program", storage.ErrNewerDatabase, version, len(files))
+	}
+	for i, file := range files[version:] {
+		pending = append(pending, migration{version + i + 1, file})
+	}
+	return pending, nil
 }
 
 func migrateTo(conn *connection, version int, script string) (err error) {

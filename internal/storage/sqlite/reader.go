@@ -183,7 +183,7 @@ func (r reader) Timeline(ctx context.Context, key commerce.OrderKey, limit int) 
 }
 
 func (r reader) Ping(ctx context.Context) error {
-	return r.with(ctx, func(conn *connection) error { return exec(conn, "SELECT 1", noArgs) })
+	return r.with(ctx, func(conn *connection) error { return exec(conn, "SELECT value FROM meta WHERE name = 'stamp'", noArgs) })
 }
 
 func qualified(table, columns string) string {

@@ -22,7 +22,7 @@ import (
 type Options struct {
 	// Now is the clock that stamps batches.
 	Now func() time.Time
-	// BusyTimeout is how long a batch waits for another process; 5 s.
+	// BusyTimeout is how long a batch waits for another process; 3 s.
 	BusyTimeout time.Duration
 	// MaxPages bounds the file, so that a test can fill it.
 	MaxPages int
@@ -34,17 +34,21 @@ type Engine struct {
 	writer  chan *connection // holds the one writing connection while it is free
 	readers chan *connection
 	count   int
+
+	checkpointer *connection
+	saved        chan struct{} // something is in the log
+	closing      chan struct{} // closed to end checkpoints
+	checkpointed chan struct{} // closed when they have ended
 }
 
 var _ storage.Engine = (*Engine)(nil)
 
-const defaultBusyTimeout = 5 * time.Second
+const defaultBusyTimeout = 3 * time.Second
 
 // Settings of the connections; docs/BENCHMARKS.md has the figures behind them.
 const (
-	writerCacheKiB  = 32 << 10
-	readerCacheKiB  = 4 << 10
-	checkpointPages = 4000
+	writerCacheKiB = 32 << 10
+	readerCacheKiB = 4 << 10
 )
 
 // Open opens the file, makes it if there is none, and brings its schema up to
@@ -63,6 +67,14 @@ func Open(path string, o Options) (*Engine, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open database %s: %w", path, explain(err))
 	}
+	// Before anything is written: the file of another program, or of a newer
+	// one, stays as it is.
+	if _, err := pendingMigrations(writer); err != nil {
+		return nil, errors.Join(fmt.Errorf("database %s: %w", path, explain(err)), writer.Close())
+	}
+	if _, err := pragma(writer, "journal_mode=WAL"); err != nil {
+		return nil, errors.Join(fmt.Errorf("database %s: %w", path, explain(err)), writer.Close())
+	}
 	e := &Engine{now: o.Now, writer: make(chan *connection, 1), count: max(4, 2*runtime.GOMAXPROCS(0))}
 	e.writer <- writer
 	e.readers = make(chan *connection, e.count)
@@ -76,12 +88,22 @@ func Open(path string, o Options) (*Engine, error) {
 		}
 		e.readers <- reader
 	}
+	checkpointer, err := connect(path, o, false)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("open database %s: %w", path, explain(err)), e.Close())
+	}
+	e.checkpointer = checkpointer
+	e.saved, e.closing, e.checkpointed = make(chan struct{}, 1), make(chan struct{}), make(chan struct{})
+	go e.checkpoints(checkpointer)
 	return e, nil
 }
 
 // checkFolder says what SQLite would only call "unable to open".
 func checkFolder(path string) error {
 	dir := filepath.Dir(path)
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return fmt.Errorf("open database %s: it is a folder; name a file in it", path)
+	}
 	switch info, err := os.Stat(dir); {
 	case err != nil:
 		return fmt.Errorf("open database %s: the folder %s does not exist; make it, or choose another place with --database", path, dir)
@@ -92,7 +114,7 @@ func checkFolder(path string) error {
 }
 
 func connect(path string, o Options, reader bool) (*connection, error) {
-	driver, err := sqlite.OpenConn(path, sqlite.OpenReadWrite|sqlite.OpenCreate|sqlite.OpenWAL)
+	driver, err := sqlite.OpenConn(path, sqlite.OpenReadWrite|sqlite.OpenCreate)
 	if err != nil {
 		return nil, err
 	}
@@ -102,8 +124,7 @@ func connect(path string, o Options, reader bool) (*connection, error) {
 	if reader {
 		pragmas = append(pragmas, "PRAGMA query_only=ON", fmt.Sprintf("PRAGMA cache_size=-%d", readerCacheKiB))
 	} else {
-		pragmas = append(pragmas, fmt.Sprintf("PRAGMA cache_size=-%d", writerCacheKiB),
-			fmt.Sprintf("PRAGMA wal_autocheckpoint=%d", checkpointPages))
+		pragmas = append(pragmas, fmt.Sprintf("PRAGMA cache_size=-%d", writerCacheKiB), "PRAGMA wal_autocheckpoint=0")
 		if o.MaxPages > 0 {
 			pragmas = append(pragmas, fmt.Sprintf("PRAGMA max_page_count=%d", o.MaxPages))
 		}
@@ -119,6 +140,11 @@ func connect(path string, o Options, reader bool) (*connection, error) {
 // Close waits for the batch and the reads under way, then closes the file.
 func (e *Engine) Close() error {
 	var errs []error
+	if e.checkpointer != nil {
+		close(e.closing)
+		<-e.checkpointed
+		errs = append(errs, e.checkpointer.Close())
+	}
 	for range e.count {
 		select {
 		case conn := <-e.readers:

@@ -1,0 +1,97 @@
+package main_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestHelp(t *testing.T) {
+	t.Parallel()
+	database, server := []string{"--database", "PURVEYOR_DATABASE"}, []string{"--listen", "PURVEYOR_LISTEN", "--public-url", "PURVEYOR_PUBLIC_URL"}
+	cases := []struct {
+		command string
+		names   []string
+	}{
+		{"", []string{"serve", "demo", "import", "partner create", "partner list", "partner show", "partner update",
+			"partner rotate-key", "partner suspend", "migrate", "--log-level", "--log-format"}},
+		{"serve", append(server, database...)},
+		{"demo", server},
+		{"import", append(database, "<file>")},
+		{"migrate", database},
+		{"partner", []string{"create", "list", "show", "update", "rotate-key", "suspend"}},
+		{"partner create", append(database, "--name", "--scope", "--store", "--rate-limit", "--callback-url", "--callback-secret", "--json")},
+		{"partner list", database},
+		{"partner show", append(database, "<id>")},
+		{"partner update", append(database, "<id>", "--name", "--scope", "--store", "--all-stores", "--rate-limit", "--callback-url", "--callback-secret")},
+		{"partner rotate-key", append(database, "<id>", "--mode", "--json")},
+		{"partner suspend", append(database, "<id>", "--lift")},
+	}
+	for _, tc := range cases {
+		t.Run(tc.command, func(t *testing.T) {
+			for _, flag := range []string{"--help", "-h"} {
+				text := operate(t, append(strings.Fields(tc.command), flag)...).ok(t)
+				for _, name := range tc.names {
+					if !strings.Contains(text, name) {
+						t.Errorf("%s does not name %s:\n%s", flag, name, text)
+					}
+				}
+			}
+		})
+	}
+}
+
+func TestWrongCommandLine(t *testing.T) {
+	t.Parallel()
+	for _, line := range []string{"", "nonsense", "partner", "partner nonsense", "import", "serve extra", "serve --nonsense", "serve --log-level loud"} {
+		t.Run(line, func(t *testing.T) {
+			r := operate(t, strings.Fields(line)...)
+			if r.code == 0 || !strings.Contains(r.stderr, "error") {
+				t.Errorf("exit code %d: %s", r.code, r.stderr)
+			}
+			if !strings.Contains(r.stdout+r.stderr, "Usage: purveyor") {
+				t.Errorf("no help:\n%s%s", r.stdout, r.stderr)
+			}
+		})
+	}
+}
+
+// Environment variables do what the flags do, and a flag is stronger.
+func TestEnvironment(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	env := []string{"PURVEYOR_DATABASE=" + s.url(), "PURVEYOR_LISTEN=127.0.0.1:0"}
+	p := start(t, env, "serve")
+	c := newClient(t, p.ready(&p.stderr, servingLine), s.partner.Keys.Live)
+	c.must(200, get("/v1/products/p1"))
+	made := parseIssued(t, operateIn(t, env, "partner", "create", "--name", "X", "--json").ok(t))
+	c.with(made.Keys.Live).must(200, get("/v1/health"))
+	if strings.HasSuffix(c.base, ":8080") {
+		t.Errorf("it serves on the default port: %s", c.base)
+	}
+
+	other := filepath.Join(t.TempDir(), "other.db")
+	operateIn(t, env, "migrate", "--database", "sqlite:"+other).ok(t)
+	if _, err := os.Stat(other); err != nil {
+		t.Errorf("the flag is not stronger than the environment: %v", err)
+	}
+	if text := operateIn(t, env, "partner", "list", "--database", "sqlite:"+other).ok(t); strings.Contains(text, s.partner.PartnerID) {
+		t.Errorf("the flag is not stronger than the environment:\n%s", text)
+	}
+}
+
+// The addresses that partners see are those the operator names, and the log
+// is what the operator asks for.
+func TestLogSettings(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	p := start(t, []string{"PURVEYOR_LOG_FORMAT=json", "PURVEYOR_DATABASE=" + s.url()}, "serve", "--listen", "127.0.0.1:0", "--public-url", "https://api.example.com/")
+	eventually(t, patience, "the log line", func() bool {
+		return strings.Contains(p.stderr.String(), `"msg":"serving","url":"https://api.example.com",`)
+	})
+	p.stop()
+	if log := p.stderr.String(); !strings.Contains(log, `"msg":"stopped"`) {
+		t.Errorf("the last lines of the log are lost:\n%s", log)
+	}
+}

@@ -1,0 +1,206 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"sync"
+	"testing"
+	"time"
+
+	"purveyor/internal/commerce"
+)
+
+// keys is a finder whose answers a test can change.
+type keys struct {
+	mu       sync.Mutex
+	partners map[string]commerce.Partner // by key; all live
+	err      error
+	asked    int
+}
+
+func (k *keys) FindKey(_ context.Context, hash commerce.KeyHash) (commerce.Partner, commerce.Mode, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.asked++
+	if k.err != nil {
+		return commerce.Partner{}, "", k.err
+	}
+	for key, p := range k.partners {
+		if commerce.HashKey(key) == hash {
+			return p, commerce.Live, nil
+		}
+	}
+	return commerce.Partner{}, "", ErrNoKey
+}
+
+type gateTest struct {
+	*Gate
+	keys *keys
+	now  time.Time
+}
+
+func newGateTest() *gateTest {
+	g := &gateTest{now: at(0), keys: &keys{partners: map[string]commerce.Partner{
+		"good": {ID: "ptn_good", RateLimit: 1000}, "other": {ID: "ptn_other", RateLimit: 2}}}}
+	g.Gate = NewGate(g.keys, func() time.Time { return g.now })
+	return g
+}
+
+// knock gives the status of the refusal, 0 when it lets in.
+func (g *gateTest) knock(key, address string) int {
+	r := httptest.NewRequest("GET", "/", nil)
+	r.RemoteAddr = address + ":1234"
+	if key != "" {
+		r.Header["X-Api-Key"] = []string{key}
+	}
+	_, err := g.Admit(&Writer{ResponseWriter: httptest.NewRecorder()}, r)
+	if e, ok := errors.AsType[*Error](err); ok {
+		return e.Status
+	}
+	if err != nil {
+		return http.StatusInternalServerError
+	}
+	return 0
+}
+
+func (g *gateTest) set(key string, change func(*commerce.Partner)) {
+	p := g.keys.partners[key]
+	change(&p)
+	g.keys.partners[key] = p
+}
+
+// A suspended partner or a rotated key stops within two seconds, and works
+// again at once when the suspension is lifted.
+func TestGateFreshness(t *testing.T) {
+	g := newGateTest()
+	want := func(status int, when string) {
+		t.Helper()
+		if got := g.knock("good", "10.0.0.1"); got != status {
+			t.Errorf("%s: %d, want %d", when, got, status)
+		}
+	}
+	want(0, "at first")
+	g.set("good", func(p *commerce.Partner) { p.Suspended = true })
+	g.now = g.now.Add(2 * time.Second)
+	want(401, "two seconds after it was suspended")
+	g.set("good", func(p *commerce.Partner) { p.Suspended = false })
+	want(0, "as soon as it is let in again")
+	delete(g.keys.partners, "good")
+	g.now = g.now.Add(2 * time.Second)
+	want(401, "two seconds after the key was rotated")
+}
+
+// Within its two seconds a key is not looked up again; later it is.
+func TestGateRemembers(t *testing.T) {
+	g := newGateTest()
+	for range 100 {
+		g.knock("good", "10.0.0.1")
+	}
+	if g.keys.asked != 1 {
+		t.Errorf("looked up %d times", g.keys.asked)
+	}
+	g.now = g.now.Add(1999 * time.Millisecond)
+	g.knock("good", "10.0.0.1")
+	g.now = g.now.Add(time.Millisecond)
+	g.knock("good", "10.0.0.1")
+	if g.keys.asked != 2 {
+		t.Errorf("looked up %d times", g.keys.asked)
+	}
+}
+
+// A new rate limit holds within two seconds too.
+func TestGateLearnsLimits(t *testing.T) {
+	g := newGateTest()
+	statuses := []int{g.knock("other", "a"), g.knock("other", "a"), g.knock("other", "a")}
+	g.set("other", func(p *commerce.Partner) { p.RateLimit = 3 })
+	g.now = g.now.Add(2 * time.Second)
+	statuses = append(statuses, g.knock("other", "a"), g.knock("other", "a"))
+	if fmt.Sprint(statuses) != "[0 0 429 0 429]" {
+		t.Errorf("%v", statuses)
+	}
+}
+
+// Wrong keys are limited for each address; a good key from there passes.
+func TestGateWrongKeys(t *testing.T) {
+	g := newGateTest()
+	for i := range wrongKeysPerMinute {
+		key := fmt.Sprint("wrong", i)
+		if i%2 == 0 {
+			key = "" // no key at all counts as well
+		}
+		if got := g.knock(key, "10.0.0.1"); got != 401 {
+			t.Fatalf("wrong key %d: %d", i, got)
+		}
+	}
+	if got := g.knock("wrong", "10.0.0.1"); got != 429 {
+		t.Errorf("beyond the limit: %d", got)
+	}
+	if got := g.knock("good", "10.0.0.1"); got != 0 {
+		t.Errorf("a good key from that address: %d", got)
+	}
+	g.now = g.now.Add(3 * time.Second) // the good key is looked up anew
+	if got := g.knock("good", "10.0.0.1"); got != 0 {
+		t.Errorf("a good key from that address, later: %d", got)
+	}
+	if got := g.knock("wrong", "10.0.0.2"); got != 401 {
+		t.Errorf("another address: %d", got)
+	}
+	g.now = g.now.Add(time.Minute)
+	if got := g.knock("wrong", "10.0.0.1"); got != 401 {
+		t.Errorf("the next minute: %d", got)
+	}
+}
+
+// The ports of one address are one address, IPv6 too.
+func TestGateAddresses(t *testing.T) {
+	for remote, want := range map[string]string{"10.0.0.1:80": "10.0.0.1", "[::1]:80": "::1", "[fe80::1%eth0]:80": "fe80::1%eth0", "pipe": "pipe", "": ""} {
+		if got := address(&http.Request{RemoteAddr: remote}); got != want {
+			t.Errorf("%q: %q", remote, got)
+		}
+	}
+}
+
+// When keys cannot be looked up, nobody is told that his key is wrong, and
+// what is known is not used beyond its time.
+func TestGateWithoutStorage(t *testing.T) {
+	g := newGateTest()
+	g.knock("good", "a")
+	g.keys.err = errors.New("gone")
+	if got := g.knock("good", "a"); got != 0 {
+		t.Errorf("within its time: %d", got)
+	}
+	g.now = g.now.Add(2 * time.Second)
+	if got := g.knock("good", "a"); got != 500 {
+		t.Errorf("beyond its time: %d", got)
+	}
+	g.keys.err = nil
+	if got := g.knock("good", "a"); got != 0 {
+		t.Errorf("when it is back: %d", got)
+	}
+}
+
+// What the gate remembers is bounded by the partners, not by who knocks.
+func TestGateMemory(t *testing.T) {
+	g := newGateTest()
+	for i := range 1000 {
+		g.knock(fmt.Sprint("wrong", i), "a")
+	}
+	g.knock("good", "a")
+	if len(g.known) != 1 {
+		t.Errorf("%d keys are remembered", len(g.known))
+	}
+}
+
+func TestGateTellsTheCaller(t *testing.T) {
+	g := newGateTest()
+	r := httptest.NewRequest("GET", "/", nil)
+	r.Header["X-Api-Key"] = []string{"good"}
+	w := &Writer{ResponseWriter: httptest.NewRecorder()}
+	caller, err := g.Admit(w, r)
+	if err != nil || caller.Partner.ID != "ptn_good" || caller.Mode != commerce.Live || w.Partner != "ptn_good" || w.Header().Get("RateLimit-Limit") != "1000" {
+		t.Errorf("%v %v %v", caller, err, w.Header())
+	}
+}

@@ -1,0 +1,118 @@
+package web
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"regexp"
+	"strings"
+	"testing"
+
+	"purveyor/internal/commerce"
+)
+
+// traced serves one request through Trace.
+func traced(next http.HandlerFunc, given ...string) *httptest.ResponseRecorder {
+	r := httptest.NewRequest("GET", "/v1/x", nil)
+	if given != nil {
+		r.Header[TraceHeader] = given
+	}
+	rec := httptest.NewRecorder()
+	Trace(slog.New(slog.DiscardHandler), next).ServeHTTP(rec, r)
+	return rec
+}
+
+func echo(w http.ResponseWriter, _ *http.Request) {
+	WriteJSON(w, http.StatusOK, []byte(`"`+WriterOf(w).TraceID+`"`))
+}
+
+func TestTraceRules(t *testing.T) {
+	drawn := regexp.MustCompile(`^[0-9a-f]{32}$`)
+	for _, c := range []struct {
+		given []string
+		kept  bool
+		code  int
+	}{
+		{nil, false, 200}, {[]string{""}, false, 200}, {[]string{"a"}, true, 200}, {[]string{strings.Repeat("a", 128)}, true, 200}, {[]string{" ~"}, true, 200},
+		{[]string{strings.Repeat("a", 129)}, false, 400}, {[]string{"a\x1fb"}, false, 400}, {[]string{"a\x7f"}, false, 400}, {[]string{"é"}, false, 400},
+		{[]string{"a\r\nb"}, false, 400}, {[]string{"a", "a"}, false, 400},
+	} {
+		rec := traced(echo, c.given...)
+		id := rec.Header().Get("X-Trace-Id")
+		if rec.Code != c.code || (c.kept && id != c.given[0]) || (!c.kept && !drawn.MatchString(id)) || !strings.Contains(rec.Body.String(), id) {
+			t.Errorf("%q: %d %q %s", c.given, rec.Code, id, rec.Body)
+		}
+	}
+	if traced(echo).Header().Get("X-Trace-Id") == traced(echo).Header().Get("X-Trace-Id") {
+		t.Error("two requests have one trace id")
+	}
+}
+
+func TestPanicIsA500(t *testing.T) {
+	rec := traced(func(http.ResponseWriter, *http.Request) { panic("secret") }, "t-1")
+	var e errorBody
+	if err := json.Unmarshal(rec.Body.Bytes(), &e); err != nil || rec.Code != 500 || e.Code != "internal" || e.TraceID != "t-1" || strings.Contains(rec.Body.String(), "secret") {
+		t.Errorf("%d %s", rec.Code, rec.Body)
+	}
+}
+
+// What was half written cannot be taken back; nothing is added to it.
+func TestPanicAfterTheAnswerBegan(t *testing.T) {
+	rec := traced(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = io.WriteString(w, "half") // a recorder takes everything
+		panic("late")
+	})
+	if rec.Code != 200 || rec.Body.String() != "half" {
+		t.Errorf("%d %s", rec.Code, rec.Body)
+	}
+}
+
+func TestAbortPanicsOn(t *testing.T) {
+	defer func() {
+		if v := recover(); v != http.ErrAbortHandler {
+			t.Errorf("recovered %v", v)
+		}
+	}()
+	traced(func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) })
+}
+
+func TestErrorTable(t *testing.T) {
+	for _, c := range []struct {
+		err    error
+		status int
+		code   string
+	}{
+		{commerce.Invalid("f", "no"), 400, "invalid_body"}, {commerce.StoreDenied(), 403, "store_not_allowed"}, {commerce.NotFound("x"), 404, "not_found"},
+		{commerce.Conflict("c", "no"), 409, "c"}, {&Error{Status: 429, Code: "r"}, 429, "r"}, {errors.New("secret"), 500, "internal"},
+		{errors.Join(&Error{Status: 500, Code: "unavailable", Message: "m"}, errors.New("secret")), 500, "unavailable"},
+	} {
+		rec := traced(func(w http.ResponseWriter, _ *http.Request) { WriteError(WriterOf(w), c.err) })
+		var e errorBody
+		if err := json.Unmarshal(rec.Body.Bytes(), &e); err != nil || rec.Code != c.status || e.Code != c.code || e.OK || e.TraceID == "" ||
+			strings.Contains(rec.Body.String(), "secret") || rec.Header().Get("Content-Type") != "application/json" {
+			t.Errorf("%v: %d %s", c.err, rec.Code, rec.Body)
+		}
+	}
+}
+
+func TestIdempotencyKey(t *testing.T) {
+	for _, c := range []struct {
+		given []string
+		key   string
+		ok    bool
+	}{
+		{nil, "", true}, {[]string{"k"}, "k", true}, {[]string{`"k"`}, "k", true}, {[]string{`""k""`}, `"k"`, true}, {[]string{`"`}, `"`, true},
+		{[]string{strings.Repeat("é", 255)}, strings.Repeat("é", 255), true}, {[]string{"a b"}, "a b", true},
+		{[]string{""}, "", false}, {[]string{`""`}, "", false}, {[]string{"a", "b"}, "", false}, {[]string{strings.Repeat("k", 256)}, "", false},
+		{[]string{"a\tb"}, "", false}, {[]string{"a\x00"}, "", false}, {[]string{"a\xff"}, "", false}, {[]string{"\ufffd"}, "", false}, {[]string{"a\u0085"}, "", false},
+	} {
+		r := httptest.NewRequest("POST", "/", nil)
+		r.Header["Idempotency-Key"] = c.given
+		if key, err := IdempotencyKey(r); key != c.key || (err == nil) != c.ok {
+			t.Errorf("%q: %q, %v", c.given, key, err)
+		}
+	}
+}
