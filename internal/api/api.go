@@ -64,15 +64,28 @@ func (a *API) Handler() http.Handler {
 		}
 	}
 	mux.Get("/openapi.yaml", serveOpenAPI)
-	mux.NotFound(func(w http.ResponseWriter, _ *http.Request) {
-		web.WriteError(web.WriterOf(w), &web.Error{Status: http.StatusNotFound, Code: "not_found", Message: "There is no such path"})
-	})
+	mux.NotFound(noSuchPath)
 	mux.MethodNotAllowed(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Allow", strings.Join(allowed(mux, r), ", "))
+		methods := allowed(mux, r)
+		if len(methods) == 0 { // the router does not know such a method at all
+			noSuchPath(w, r)
+			return
+		}
+		w.Header().Set("Allow", strings.Join(methods, ", "))
 		web.WriteError(web.WriterOf(w), &web.Error{Status: http.StatusMethodNotAllowed, Code: "method_not_allowed",
 			Message: r.Method + " is not allowed on this path"})
 	})
-	return mux
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.Contains(r.URL.EscapedPath(), "//") { // would give a route an empty parameter
+			noSuchPath(w, r)
+			return
+		}
+		mux.ServeHTTP(w, r)
+	})
+}
+
+func noSuchPath(w http.ResponseWriter, _ *http.Request) {
+	web.WriteError(web.WriterOf(w), &web.Error{Status: http.StatusNotFound, Code: "not_found", Message: "There is no such path"})
 }
 
 func allowed(mux *chi.Mux, r *http.Request) (methods []string) {

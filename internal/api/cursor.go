@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"strconv"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"purveyor/internal/storage"
@@ -28,7 +29,7 @@ func decodeCursor(text string) (p storage.ProductPosition, ok bool) {
 		return p, false
 	}
 	stamp, id, ok := strings.Cut(rest, ".")
-	if !ok || id == "" {
+	if !ok || id == "" || strings.ContainsFunc(id, unicode.IsControl) {
 		return p, false
 	}
 	if p.UpdatedOn, err = strconv.ParseInt(stamp, 10, 64); err != nil || p.UpdatedOn < 0 {

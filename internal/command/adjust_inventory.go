@@ -42,10 +42,12 @@ func (c AdjustInventory) Decide(rows *commerce.Rows, now int64) ([]Adjusted, com
 	done := make([]Adjusted, 0, len(c.Lines))
 	stocks := make(map[commerce.ProductKey]commerce.Stock, len(c.Lines))
 	var order []commerce.ProductKey
-	for i, l := range c.Lines {
+	for _, l := range c.Lines {
 		if !partner.MayUse(l.Product.StoreID) {
 			return nil, commerce.Changes{}, commerce.StoreDenied()
 		}
+	}
+	for i, l := range c.Lines {
 		stock, seen := stocks[l.Product]
 		if !seen {
 			stock, _ = rows.Stock.Get(l.Product)

@@ -86,6 +86,10 @@ func (c MarkReady) Needs() commerce.Needs { return c.Facts.needs() }
 
 // Decide marks it and asks for the customer's e-mail.
 func (c MarkReady) Decide(rows *commerce.Rows, now int64) (Advanced, commerce.Changes, error) {
+	at, err := timeGiven("ready_at", c.ReadyAt, now)
+	if err != nil {
+		return Advanced{}, commerce.Changes{}, err
+	}
 	order, err := c.Facts.load(rows)
 	if err != nil {
 		return Advanced{}, commerce.Changes{}, err
@@ -94,10 +98,6 @@ func (c MarkReady) Decide(rows *commerce.Rows, now int64) (Advanced, commerce.Ch
 		return Advanced{Order: order, Replay: true}, commerce.Changes{}, nil
 	}
 	transition, err := order.Check(commerce.MarkReady)
-	if err != nil {
-		return Advanced{}, commerce.Changes{}, err
-	}
-	at, err := timeGiven("ready_at", c.ReadyAt, now)
 	if err != nil {
 		return Advanced{}, commerce.Changes{}, err
 	}
@@ -121,6 +121,10 @@ func (c MarkPickedUp) Needs() commerce.Needs { return c.Facts.needs() }
 
 // Decide marks it.
 func (c MarkPickedUp) Decide(rows *commerce.Rows, now int64) (Advanced, commerce.Changes, error) {
+	at, err := timeGiven("picked_up_at", c.PickedUpAt, now)
+	if err != nil {
+		return Advanced{}, commerce.Changes{}, err
+	}
 	order, err := c.Facts.load(rows)
 	if err != nil {
 		return Advanced{}, commerce.Changes{}, err
@@ -129,10 +133,6 @@ func (c MarkPickedUp) Decide(rows *commerce.Rows, now int64) (Advanced, commerce
 		return Advanced{Order: order, Replay: true}, commerce.Changes{}, nil
 	}
 	transition, err := order.Check(commerce.MarkPickedUp)
-	if err != nil {
-		return Advanced{}, commerce.Changes{}, err
-	}
-	at, err := timeGiven("picked_up_at", c.PickedUpAt, now)
 	if err != nil {
 		return Advanced{}, commerce.Changes{}, err
 	}

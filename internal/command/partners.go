@@ -27,6 +27,7 @@ func (c CreatePartner) Decide(rows *commerce.Rows, now int64) (commerce.Partner,
 		return c.Partner, commerce.Changes{}, err
 	}
 	p := c.Partner
+	p.Scopes, p.StoreIDs = eachOnce(p.Scopes), eachOnce(p.StoreIDs)
 	p.CreatedOn, p.UpdatedOn = now, now
 	changes := commerce.Changes{Partners: []commerce.Partner{p}}
 	for _, k := range c.Keys {
@@ -34,6 +35,16 @@ func (c CreatePartner) Decide(rows *commerce.Rows, now int64) (commerce.Partner,
 		changes.APIKeys = append(changes.APIKeys, k)
 	}
 	return p, changes, nil
+}
+
+// eachOnce keeps the first mention of each.
+func eachOnce[T comparable](list []T) (kept []T) {
+	for _, v := range list {
+		if !slices.Contains(kept, v) {
+			kept = append(kept, v)
+		}
+	}
+	return kept
 }
 
 func checkPartner(rows *commerce.Rows, p commerce.Partner) error {
@@ -98,6 +109,7 @@ func (c UpdatePartner) Decide(rows *commerce.Rows, now int64) (commerce.Partner,
 	if err := checkPartner(rows, check); err != nil {
 		return p, commerce.Changes{}, err
 	}
+	p.Scopes, p.StoreIDs = eachOnce(p.Scopes), eachOnce(p.StoreIDs)
 	p.UpdatedOn = now
 	return p, commerce.Changes{Partners: []commerce.Partner{p}}, nil
 }

@@ -75,14 +75,13 @@ func Trace(log *slog.Logger, next http.Handler) http.Handler {
 				slog.Int("bytes", w.bytes), slog.Duration("took", time.Since(began)),
 				slog.String("trace_id", w.TraceID), slog.String("partner", w.Partner))
 		}()
-		given := r.Header[TraceHeader]
-		if len(given) == 1 && validTraceID(given[0]) {
-			w.TraceID = given[0]
-		} else {
-			w.TraceID = newTraceID()
+		id, good := givenTraceID(r.Header[TraceHeader])
+		if id == "" {
+			id = newTraceID()
 		}
-		w.Header()[TraceHeader] = []string{w.TraceID}
-		if len(given) > 0 && w.TraceID != given[0] && given[0] != "" {
+		w.TraceID = id
+		w.Header()[TraceHeader] = []string{id}
+		if !good {
 			WriteError(w, &Error{Status: http.StatusBadRequest, Code: "invalid_header", Field: "x-trace-id",
 				Message: "x-trace-id must be given once, as 1 to 128 printable ASCII characters"})
 			return
@@ -91,16 +90,22 @@ func Trace(log *slog.Logger, next http.Handler) http.Handler {
 	})
 }
 
-func validTraceID(id string) bool {
-	if id == "" || len(id) > maxTraceID {
-		return false
+// givenTraceID is the id of the request's header, empty if there is none, and
+// whether the header is good.
+func givenTraceID(header []string) (id string, good bool) {
+	switch {
+	case len(header) == 0:
+		return "", true
+	case len(header) > 1 || len(header[0]) > maxTraceID:
+		return "", false
 	}
+	id = header[0]
 	for i := range len(id) {
 		if id[i] < ' ' || id[i] > '~' {
-			return false
+			return "", false
 		}
 	}
-	return true
+	return id, true
 }
 
 func newTraceID() string {
