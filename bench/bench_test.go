@@ -1,0 +1,118 @@
+package main
+
+import (
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestHistogramIsRightWithinTwoPercent(t *testing.T) {
+	for d := time.Duration(1); d < time.Hour; d += d/3 + 1 {
+		got := valueOf(bucketOf(d))
+		if diff := float64(got-d) / float64(d); diff > 0.02 || diff < -0.02 {
+			t.Errorf("%d ns is taken for %d ns", d, got)
+		}
+	}
+	var h histogram
+	for i := range 1000 {
+		h.record(time.Duration(i+1) * time.Millisecond)
+	}
+	for q, want := range map[float64]time.Duration{0.5: 500 * time.Millisecond, 0.99: 990 * time.Millisecond} {
+		if got := h.quantile(q); got < want*98/100 || got > want*102/100 {
+			t.Errorf("quantile %v is %v, want about %v", q, got, want)
+		}
+	}
+}
+
+func TestMedianOfRounds(t *testing.T) {
+	for _, c := range []struct {
+		values []float64
+		want   float64
+	}{{nil, 0}, {[]float64{3}, 3}, {[]float64{9, 1, 2}, 2}, {[]float64{1, 9, 2, 4}, 3}} {
+		if got := medianOf(c.values); got != c.want {
+			t.Errorf("median of %v is %v, want %v", c.values, got, c.want)
+		}
+	}
+}
+
+func TestRoundTripReadsAnswersInPieces(t *testing.T) {
+	long := strings.Repeat("x", 50_000)
+	for _, c := range []struct {
+		name   string
+		pieces []string
+		status int
+		body   string
+		fails  bool
+	}{
+		{"whole", []string{"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi"}, 200, "hi", false},
+		{"head in two", []string{"HTTP/1.1 404 Not Found\r\nContent-Length: 2\r", "\n\r", "\nno"}, 404, "no", false},
+		{"long", []string{"HTTP/1.1 200 OK\r\nContent-Length: 50000\r\n\r\n", long[:20_000], long[20_000:]}, 200, long, false},
+		{"too much", []string{"HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nhi"}, 0, "", true},
+		{"no length", []string{"HTTP/1.1 200 OK\r\n\r\n"}, 0, "", true},
+		{"cut off", []string{"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhi"}, 0, "", true},
+	} {
+		ours, theirs := net.Pipe()
+		go func() {
+			request := make([]byte, 100)
+			_, _ = theirs.Read(request)
+			for _, p := range c.pieces {
+				_, _ = theirs.Write([]byte(p))
+			}
+			_ = theirs.Close()
+		}()
+		conn := &connection{conn: ours, buf: make([]byte, 8<<10)}
+		status, body, err := conn.roundTrip([]byte("GET / HTTP/1.1\r\n\r\n"))
+		if (err != nil) != c.fails || status != c.status || string(body) != c.body {
+			t.Errorf("%s: status %d, %d bytes, error %v", c.name, status, len(body), err)
+		}
+		conn.close()
+	}
+}
+
+func TestSectionIsReplacedAndTheRestKept(t *testing.T) {
+	first, err := replaceSection([]byte("# Title\n\nAbove.\n"), "one")
+	if err != nil {
+		t.Fatal(err)
+	}
+	second, err := replaceSection(append(first, "\nBelow.\n"...), "two")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := string(second)
+	if !strings.HasPrefix(text, "# Title\n\nAbove.\n\n"+sectionBegin) || !strings.HasSuffix(text, sectionEnd+"\n\nBelow.\n") ||
+		!strings.Contains(text, "two") || strings.Contains(text, "one") {
+		t.Errorf("made:\n%s", text)
+	}
+	if _, err := replaceSection([]byte(sectionBegin+"\n"), "three"); err == nil {
+		t.Error("a section without an end was replaced")
+	}
+}
+
+func TestBasketsHoldTwoProductsOfOneStore(t *testing.T) {
+	shops, rng := shopsOf(size{Stores: 3, Products: 30}), newRand()
+	for range 1000 {
+		of := draw(shops, false, rng)
+		if of.a == of.b || of.a.index%3 != of.b.index%3 || of.shop.id != shops[of.a.index%3].id {
+			t.Fatalf("basket %+v", of)
+		}
+	}
+}
+
+func TestSectionGoesIntoANewFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "docs", "BENCHMARKS.md")
+	for _, text := range []string{"one", "two"} {
+		if err := writeSection(path, text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := "# Benchmarks\n\n" + sectionBegin + "\n\ntwo\n\n" + sectionEnd + "\n"; string(data) != want {
+		t.Errorf("made:\n%s\nwant:\n%s", data, want)
+	}
+}
