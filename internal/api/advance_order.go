@@ -2,6 +2,7 @@ package api
 
 import (
 	"purveyor/internal/command"
+	"purveyor/internal/commerce"
 	"purveyor/internal/commit"
 	"purveyor/internal/wire"
 )
@@ -23,7 +24,7 @@ func (a *API) markReady(r *request) (reply, error) {
 	if err := r.decodeOptionalBody(&in); err != nil {
 		return reply{}, err
 	}
-	at, err := moment("ready_at", in.ReadyAt)
+	at, err := a.moment("ready_at", in.ReadyAt)
 	if err != nil {
 		return reply{}, err
 	}
@@ -42,7 +43,7 @@ func (a *API) markPickedUp(r *request) (reply, error) {
 	if err := r.decodeOptionalBody(&in); err != nil {
 		return reply{}, err
 	}
-	at, err := moment("picked_up_at", in.PickedUpAt)
+	at, err := a.moment("picked_up_at", in.PickedUpAt)
 	if err != nil {
 		return reply{}, err
 	}
@@ -53,14 +54,15 @@ func (a *API) markPickedUp(r *request) (reply, error) {
 	return a.advance(r, command.MarkPickedUp{Facts: command.FactsOf(order), TraceID: r.traceID, PickedUpAt: at})
 }
 
-// moment is an optional time in Unix ms; 0 if it is not given.
-func moment(field string, v *wire.Int) (int64, error) {
+// moment is an optional time in Unix ms; 0 if it is not given. The command
+// holds it against the time of the change again.
+func (a *API) moment(field string, v *wire.Int) (int64, error) {
 	var c check
 	at := c.OptBetween(field, v, 1, maxMillis)
-	if at == nil {
+	if at == nil || c.Err != nil {
 		return 0, c.Err
 	}
-	return *at, c.Err
+	return commerce.Moment(field, *at, a.now().UnixMilli())
 }
 
 // advance runs one of the three calls and answers in their common shape.

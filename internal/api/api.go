@@ -64,28 +64,45 @@ func (a *API) Handler() http.Handler {
 		}
 	}
 	mux.Get("/openapi.yaml", serveOpenAPI)
-	mux.NotFound(noSuchPath)
+	mux.Head("/openapi.yaml", serveOpenAPI)
+	mux.NotFound(a.noSuchPath)
 	mux.MethodNotAllowed(func(w http.ResponseWriter, r *http.Request) {
 		methods := allowed(mux, r)
 		if len(methods) == 0 { // the router does not know such a method at all
-			noSuchPath(w, r)
+			a.noSuchPath(w, r)
 			return
 		}
-		w.Header().Set("Allow", strings.Join(methods, ", "))
-		web.WriteError(web.WriterOf(w), &web.Error{Status: http.StatusMethodNotAllowed, Code: "method_not_allowed",
-			Message: r.Method + " is not allowed on this path"})
+		a.refuse(w, r, func() *web.Error {
+			w.Header().Set("Allow", strings.Join(methods, ", "))
+			return &web.Error{Status: http.StatusMethodNotAllowed, Code: "method_not_allowed", Message: r.Method + " is not allowed on this path"}
+		})
 	})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if strings.Contains(r.URL.EscapedPath(), "//") { // would give a route an empty parameter
-			noSuchPath(w, r)
+			a.noSuchPath(w, r)
 			return
 		}
 		mux.ServeHTTP(w, r)
 	})
 }
 
-func noSuchPath(w http.ResponseWriter, _ *http.Request) {
-	web.WriteError(web.WriterOf(w), &web.Error{Status: http.StatusNotFound, Code: "not_found", Message: "There is no such path"})
+func (a *API) noSuchPath(w http.ResponseWriter, r *http.Request) {
+	a.refuse(w, r, func() *web.Error {
+		return &web.Error{Status: http.StatusNotFound, Code: "not_found", Message: "There is no such path"}
+	})
+}
+
+// refuse answers what no route serves. Below /v1 a key comes first, and the
+// request counts, as everywhere.
+func (a *API) refuse(rw http.ResponseWriter, r *http.Request, refusal func() *web.Error) {
+	w := web.WriterOf(rw)
+	if strings.HasPrefix(r.URL.Path, "/v1/") {
+		if _, err := a.gate.Admit(w, r); err != nil {
+			web.WriteError(w, outward(err))
+			return
+		}
+	}
+	web.WriteError(w, refusal())
 }
 
 func allowed(mux *chi.Mux, r *http.Request) (methods []string) {
@@ -154,7 +171,7 @@ func outward(err error) error {
 	switch {
 	case errors.Is(err, storage.ErrOutcomeUnknown):
 		return errors.Join(&web.Error{Status: http.StatusInternalServerError, Code: "outcome_unknown",
-			Message: "It is not known whether this was done; repeat it with the same Idempotency-Key"}, err)
+			Message: "It is not known whether this was done; look, or repeat it with the same Idempotency-Key if it had one"}, err)
 	case errors.Is(err, storage.ErrUnavailable), errors.Is(err, commit.ErrClosed):
 		return errors.Join(&web.Error{Status: http.StatusInternalServerError, Code: "unavailable",
 			Message: "The service cannot use its database right now; nothing was changed, try again"}, err)

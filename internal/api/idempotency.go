@@ -1,6 +1,7 @@
 package api
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"net/http"
 
@@ -73,7 +74,7 @@ func (r *request) decodeBody(v any) error {
 // decodeOptionalBody takes no body at all for an empty object.
 func (r *request) decodeOptionalBody(v any) error {
 	data, err := web.ReadBody(r.Request)
-	if err != nil || len(data) == 0 {
+	if err != nil || len(bytes.TrimSpace(data)) == 0 {
 		return err
 	}
 	return decode(data, v)

@@ -86,7 +86,7 @@ func (c MarkReady) Needs() commerce.Needs { return c.Facts.needs() }
 
 // Decide marks it and asks for the customer's e-mail.
 func (c MarkReady) Decide(rows *commerce.Rows, now int64) (Advanced, commerce.Changes, error) {
-	at, err := timeGiven("ready_at", c.ReadyAt, now)
+	at, err := commerce.Moment("ready_at", c.ReadyAt, now)
 	if err != nil {
 		return Advanced{}, commerce.Changes{}, err
 	}
@@ -121,7 +121,7 @@ func (c MarkPickedUp) Needs() commerce.Needs { return c.Facts.needs() }
 
 // Decide marks it.
 func (c MarkPickedUp) Decide(rows *commerce.Rows, now int64) (Advanced, commerce.Changes, error) {
-	at, err := timeGiven("picked_up_at", c.PickedUpAt, now)
+	at, err := commerce.Moment("picked_up_at", c.PickedUpAt, now)
 	if err != nil {
 		return Advanced{}, commerce.Changes{}, err
 	}
@@ -141,16 +141,4 @@ func (c MarkPickedUp) Decide(rows *commerce.Rows, now int64) (Advanced, commerce
 	s.move(transition, "", nil)
 	moved, changes := s.end()
 	return Advanced{Order: moved}, changes, nil
-}
-
-// timeGiven is the partner's time if it is within 30 days of now.
-func timeGiven(field string, given, now int64) (int64, error) {
-	const window = 30 * 24 * 60 * 60 * 1000
-	switch {
-	case given == 0:
-		return now, nil
-	case given < now-window || given > now+window:
-		return 0, commerce.Invalid(field, "%s must be Unix milliseconds within 30 days of now", field)
-	}
-	return given, nil
 }

@@ -73,11 +73,11 @@ func (c UpsertProduct) check(rows *commerce.Rows) error {
 	if !known && !c.Create {
 		return commerce.NotFound("product")
 	}
-	if partner, _ := rows.Partners.Get(c.Actor.Partner.ID); !partner.MayUse(c.StoreID) {
-		return commerce.StoreDenied()
-	}
 	if _, ok := rows.Stores.Get(c.StoreID); !ok {
 		return commerce.Invalid("store_id", "store %s is not known", c.StoreID)
+	}
+	if partner, _ := rows.Partners.Get(c.Actor.Partner.ID); !partner.MayUse(c.StoreID) {
+		return commerce.StoreDenied()
 	}
 	if known && home.StoreID != c.StoreID {
 		return commerce.Invalid("store_id", "product %s belongs to another store and cannot be moved", c.ID)

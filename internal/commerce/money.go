@@ -30,39 +30,47 @@ var (
 // places than that are an error unless they are zeros, and so is what does not
 // fit an int64. Exponents are legal JSON and are read (1e2 is 100).
 func ParseScaled(text string, places int) (int64, error) {
+	n, rest, err := scale(text, places)
+	if err == nil && rest != "" {
+		return 0, errTooFine
+	}
+	return n, err
+}
+
+// scale is ParseScaled towards zero: rest are the numerals beyond the places,
+// without zeros at their end.
+func scale(text string, places int) (n int64, rest string, err error) {
 	mantissa, exp, err := splitNumber(text)
 	if err != nil {
-		return 0, err
+		return 0, "", err
 	}
 	negative := strings.HasPrefix(mantissa, "-")
 	mantissa = strings.TrimPrefix(mantissa, "-")
 	whole, frac, _ := strings.Cut(mantissa, ".")
-	if whole == "" || (strings.Contains(mantissa, ".") && frac == "") {
-		return 0, errNotNumber
+	if whole == "" || (strings.Contains(mantissa, ".") && frac == "") || checkNumerals(whole+frac) != nil {
+		return 0, "", errNotNumber
 	}
 	numerals := strings.TrimLeft(whole+frac, "0")
 	shift := exp - len(frac) + places
-	for shift < 0 && strings.HasSuffix(numerals, "0") {
-		numerals, shift = numerals[:len(numerals)-1], shift+1
+	if shift < 0 {
+		numerals = strings.Repeat("0", max(0, -shift-len(numerals))) + numerals
+		kept := len(numerals) + shift
+		numerals, rest, shift = numerals[:kept], strings.TrimRight(numerals[kept:], "0"), 0
 	}
 	switch {
 	case numerals == "":
-		return 0, checkNumerals(whole + frac)
-	case checkNumerals(numerals) != nil:
-		return 0, errNotNumber
-	case shift < 0:
-		return 0, errTooFine
+		return 0, rest, nil
 	case len(numerals)+shift > 18:
-		return 0, errTooLarge
+		return 0, "", errTooLarge
 	}
-	n, err := strconv.ParseInt(numerals+strings.Repeat("0", shift), 10, 64)
+	n, err = strconv.ParseInt(numerals+strings.Repeat("0", shift), 10, 64)
 	if err != nil {
-		return 0, errNotNumber
+		return 0, "", errNotNumber
 	}
 	if negative {
 		n = -n
 	}
-	return n, nil
+	return n, rest, nil
 }
 
 func splitNumber(text string) (mantissa string, exp int, err error) {
@@ -129,19 +137,24 @@ func (r Rate) Of(amount Cents) Cents {
 }
 
 // ParseRate reads a tax rate as partners write it: below 0.25 it is a
-// fraction (0.0825), from there on a percentage (8.25).
+// fraction (0.0825), from there on a percentage (8.25). Partners that compute
+// it in floats send noise (0.08875000000000001): past nine places it is rounded.
 func ParseRate(text string) (Rate, error) {
-	n, err := ParseScaled(text, 9)
+	n, rest, err := scale(text, 9)
 	switch {
 	case err != nil:
 		return 0, err
-	case n < 0:
+	case strings.HasPrefix(text, "-") && (n != 0 || rest != ""):
 		return 0, errors.New("must not be negative")
-	case n < RateScale/4:
-		return Rate(n), nil
-	case n > 100*RateScale:
+	case n > 100*RateScale || (n == 100*RateScale && rest != ""):
 		return 0, errTooLarge
-	default:
-		return Rate((n + 50) / 100), nil
+	case n >= RateScale/4:
+		if n, rest, err = scale(text, 7); err != nil { // percent: two places less
+			return 0, err
+		}
 	}
+	if rest != "" && rest[0] >= '5' {
+		n++
+	}
+	return Rate(n), nil
 }

@@ -142,3 +142,16 @@ type CustomerKey struct{ StoreID, Contact string }
 
 // Key of the row.
 func (c Customer) Key() CustomerKey { return CustomerKey{c.StoreID, c.Contact} }
+
+// Moment is the time that a partner gives for a hand-over (Unix ms), or now
+// if it gave none (0). More than 30 days from now is refused.
+func Moment(field string, given, now int64) (int64, error) {
+	const window = 30 * 24 * 60 * 60 * 1000
+	switch {
+	case given == 0:
+		return now, nil
+	case given < now-window || given > now+window:
+		return 0, Invalid(field, "%s must be Unix milliseconds within 30 days of now", field)
+	}
+	return given, nil
+}

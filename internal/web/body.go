@@ -156,15 +156,15 @@ func (q *Query) Limit(otherwise, most int) int {
 	if text == "" {
 		return otherwise
 	}
-	n, err := strconv.ParseInt(text, 10, 64)
+	n, err := strconv.ParseUint(text, 10, 64) // which takes no sign
 	switch {
-	case errors.Is(err, strconv.ErrRange) && n > 0:
+	case errors.Is(err, strconv.ErrRange):
 		return most
 	case err != nil || n < 1:
 		q.Fail("invalid_query", "limit", "must be an integer of 1 or more")
 		return otherwise
 	}
-	return int(min(n, int64(most)))
+	return int(min(n, uint64(most)))
 }
 
 // Millis is a time in Unix ms, or 0.
@@ -173,10 +173,10 @@ func (q *Query) Millis(name string) int64 {
 	if text == "" {
 		return 0
 	}
-	n, err := strconv.ParseInt(text, 10, 64)
-	if err != nil || n < 0 {
+	n, err := strconv.ParseUint(text, 10, 63) // which takes no sign
+	if err != nil {
 		q.Fail("invalid_query", name, "must be Unix milliseconds")
 		return 0
 	}
-	return n
+	return int64(n)
 }

@@ -81,18 +81,17 @@ func FuzzMajor(f *testing.F) {
 }
 
 // rateOf is the rule of BEHAVIOUR.md in exact arithmetic: below 0.25 a
-// fraction, else percent; kept to nine decimal places of the fraction.
+// fraction, else percent; rounded to nine decimal places of the fraction.
 func rateOf(exact *big.Rat) (units int64, ok bool) {
-	scale := big.NewRat(commerce.RateScale, 1)
-	nano := new(big.Rat).Mul(exact, scale)
-	switch {
-	case !nano.IsInt(), exact.Sign() < 0, exact.Cmp(big.NewRat(100, 1)) > 0:
+	if exact.Sign() < 0 || exact.Cmp(big.NewRat(100, 1)) > 0 {
 		return 0, false
-	case exact.Cmp(big.NewRat(1, 4)) < 0:
-		return nano.Num().Int64(), true
 	}
-	percent := nano.Quo(nano, big.NewRat(100, 1)).Add(nano, big.NewRat(1, 2)) // half up
-	return new(big.Int).Quo(percent.Num(), percent.Denom()).Int64(), true
+	nano := new(big.Rat).Mul(exact, big.NewRat(commerce.RateScale, 1))
+	if exact.Cmp(big.NewRat(1, 4)) >= 0 {
+		nano.Quo(nano, big.NewRat(100, 1))
+	}
+	nano.Add(nano, big.NewRat(1, 2)) // half up
+	return new(big.Int).Quo(nano.Num(), nano.Denom()).Int64(), true
 }
 
 func FuzzRate(f *testing.F) {
