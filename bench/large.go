@@ -81,42 +81,77 @@ func (b *bench) starts(d *dataset) ([]float64, error) {
 	return list, nil
 }
 
+// The load on the large database is the one on the nearly empty database: as
+// many products, pages and orders are asked for. How it fares when all of its
+// products are wanted alike, which no cache of this size can hold, is shown
+// beside it.
+
 func (b *bench) largeReads(wanted func(string) bool, full, empty *service) error {
+	pages := func(most int) func(*service) ([]string, error) {
+		return func(s *service) ([]string, error) { return s.pages(most, false) }
+	}
+	products := func(most int) func(*service) ([]string, error) {
+		return func(s *service) ([]string, error) { return allProductPaths(partOf(s.data.shops, most)), nil }
+	}
+	orders := func(s *service) ([]string, error) { return orderPaths(s.data.orders), nil }
 	for _, c := range []struct {
 		name, title string
-		paths       func(*service) ([]string, error)
+		same, all   func(*service) ([]string, error)
 	}{
-		{"product", "one product", func(s *service) ([]string, error) { return allProductPaths(s.data.shops), nil }},
-		{"page", "page of 100 products", func(s *service) ([]string, error) { return s.pages(2000, false) }},
-		{"order", "one order", func(s *service) ([]string, error) { return orderPaths(s.data.orders), nil }},
+		{"product", "one product", products(emptySize.Products), products(largeSize.Products)},
+		{"page", "page of 100 products", pages(emptySize.Products / 100), pages(largeSize.Products / 100)},
+		{"order", "one order of all", orders, nil},
 	} {
 		if !wanted(c.name) {
 			continue
 		}
-		of := func(name string, s *service) (*series, error) {
-			paths, err := c.paths(s)
+		of := func(name string, s *service, paths func(*service) ([]string, error)) (*series, error) {
+			list, err := paths(s)
 			if err != nil {
 				return nil, err
 			}
-			requests := requestsOf(paths, s.data.Key)
+			requests := requestsOf(list, s.data.Key)
 			return &series{name: name, run: func() (measurement, error) {
 				return load(s.addr, b.pace, readers(requests, 100), s.cpu), nil
 			}}, nil
 		}
-		much, err := of(c.title+", large", full)
+		little, err := of("  nearly empty", empty, c.same)
 		if err != nil {
 			return err
 		}
-		little, err := of("  nearly empty", empty)
+		same, err := of(c.title+", large", full, c.same)
 		if err != nil {
 			return err
 		}
-		if err := alternate(b.pace, much, little); err != nil {
+		all := (*series)(nil)
+		if c.all != nil {
+			if all, err = of(c.title+", large, all products alike", full, c.all); err != nil {
+				return err
+			}
+		}
+		if err := b.largeCompare(same, all, little); err != nil {
 			return err
 		}
-		b.report.compare(much, little, targetLarge, "")
-		b.report.show(little)
 	}
+	return nil
+}
+
+// largeCompare runs the same load on both, and all on the large one if it is
+// there; only the first has a target.
+func (b *bench) largeCompare(same, all, little *series) error {
+	if err := alternate(b.pace, same, little); err != nil {
+		return err
+	}
+	b.report.compare(same, little, targetLarge, "")
+	b.report.show(little)
+	if all == nil {
+		return nil
+	}
+	again := &series{name: little.name, run: little.run}
+	if err := alternate(b.pace, all, again); err != nil {
+		return err
+	}
+	b.report.compare(all, again, 0, "")
 	return nil
 }
 
@@ -127,21 +162,32 @@ func (b *bench) largeReports(full, empty *service) error {
 		return err
 	}
 	kept := newBook(largeSize.Products)
-	of := func(name string, s *service, k *book) *series {
+	of := func(name string, s *service, shops []shop, k *book) *series {
 		return &series{name: name, run: func() (measurement, error) {
-			return load(s.addr, b.pace, reporters(s.data.shops, s.data.Key, false, k), s.cpu), nil
+			return load(s.addr, b.pace, reporters(shops, s.data.Key, false, k), s.cpu), nil
 		}}
 	}
-	much, little := of("reports, spread, large", full, kept), of("  nearly empty", empty, newBook(emptySize.Products))
-	if err := alternate(b.pace, much, little); err != nil {
+	err = b.largeCompare(
+		of("reports, spread, large", full, partOf(full.data.shops, emptySize.Products), kept),
+		of("reports, spread, large, all products alike", full, full.data.shops, kept),
+		of("  nearly empty", empty, empty.data.shops, newBook(emptySize.Products)))
+	if err != nil {
 		return err
 	}
-	b.report.compare(much, little, targetLarge, "")
-	b.report.show(little)
 	checked, err := kept.verify(full.addr, full.data.Key, sample, before)
 	if err != nil {
 		return fmt.Errorf("after the reports: %w", err)
 	}
 	b.report.note("Checked after the reports: %s.", checked)
 	return nil
+}
+
+// partOf is the shops with their first products alone, so many in all.
+func partOf(shops []shop, most int) []shop {
+	each := most / len(shops)
+	part := make([]shop, len(shops))
+	for i, s := range shops {
+		part[i] = shop{id: s.id, goods: s.goods[:min(each, len(s.goods))]}
+	}
+	return part
 }

@@ -27,13 +27,13 @@ type Adjusted struct {
 	Delta          int64
 }
 
-// Needs names the products with their stock, and the partner.
+// Needs names the stock of the products, and the partner.
 func (c AdjustInventory) Needs() commerce.Needs {
 	keys := make([]commerce.ProductKey, len(c.Lines))
 	for i, l := range c.Lines {
 		keys[i] = l.Product
 	}
-	return commerce.Needs{Partners: []string{c.Actor.Partner.ID}, Products: keys, Stock: keys}
+	return commerce.Needs{Partners: []string{c.Actor.Partner.ID}, Stock: keys}
 }
 
 // Decide refuses the whole when one line would leave the stock below zero.
@@ -53,8 +53,7 @@ func (c AdjustInventory) Decide(rows *commerce.Rows, now int64) ([]Adjusted, com
 			stock, _ = rows.Stock.Get(l.Product)
 			order = append(order, l.Product)
 		}
-		product, _ := rows.Products.Get(l.Product)
-		next, err := stock.Adjust(product, l.Delta)
+		next, err := stock.Adjust(l.Delta)
 		var e *commerce.Error
 		if errors.As(err, &e) && e.Kind == commerce.KindInvalid {
 			e.Field = wire.Index("adjustments", i, "delta")

@@ -24,11 +24,10 @@ type ConfirmOrder struct {
 	TraceID string
 }
 
-// Needs names the order, its products with their stock, and the partner.
+// Needs names the order, the stock of its products, and the partner.
 func (c ConfirmOrder) Needs() commerce.Needs {
 	n := c.Facts.needs()
-	n.Products = commerce.ProductKeys(c.Facts.Key.StoreID, c.Facts.Lines)
-	n.Stock = n.Products
+	n.Stock = commerce.ProductKeys(c.Facts.Key.StoreID, c.Facts.Lines)
 	return n
 }
 

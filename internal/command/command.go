@@ -118,9 +118,8 @@ func (s *story) deduct(rows *commerce.Rows) ([]wire.InventoryMove, error) {
 	moves := make([]wire.InventoryMove, 0, len(demands))
 	for _, d := range demands {
 		key := commerce.ProductKey{StoreID: s.order.StoreID, ProductID: d.ProductID}
-		product, _ := rows.Products.Get(key)
 		stock, _ := rows.Stock.Get(key)
-		next, err := stock.Deduct(product, d, s.order.Mode)
+		next, err := stock.Deduct(d, s.order.Mode)
 		if err != nil {
 			return nil, err
 		}

@@ -60,8 +60,8 @@ func stored(o commerce.Order, quantity int64) commerce.Changes {
 	return commerce.Changes{
 		Partners: []commerce.Partner{{ID: "p", CallbackURL: "https://p.example"}},
 		Orders:   []commerce.Order{o},
-		Products: []commerce.Product{{StoreID: "s", ID: "a", Name: "Rye"}},
-		Stock:    []commerce.Stock{{StoreID: "s", ProductID: "a", Active: true, Quantity: quantity, SoldCount: 3, SoldCents: 300}},
+		Products: []commerce.Product{{StoreID: "s", ID: "a"}},
+		Stock:    []commerce.Stock{{StoreID: "s", ProductID: "a", Name: "Rye", Active: true, Quantity: quantity, SoldCount: 3, SoldCents: 300}},
 	}
 }
 
@@ -165,7 +165,7 @@ func TestConfirm(t *testing.T) {
 
 func TestImportKeepsWhatIsNotGiven(t *testing.T) {
 	existing := stored(orderIn(commerce.Paid, commerce.Pickup, false), 5)
-	existing.Products[0].Description, existing.Products[0].PriceCents = "Dark", 499
+	existing.Products[0].Description, existing.Stock[0].PriceCents = "Dark", 499
 	existing.Stores = []commerce.Store{{ID: "s", No: 3, Name: "Old", City: "Austin", Active: true}}
 	quantity := int64(9)
 	cmd := ImportCatalog{
@@ -185,7 +185,7 @@ func TestImportKeepsWhatIsNotGiven(t *testing.T) {
 	if a, b := changes.Stores[1].No, changes.Stores[2].No; a != 7 || b != 8 {
 		t.Errorf("new stores have the numbers %d and %d, want 7 and 8", a, b)
 	}
-	if p, s := changes.Products[0], changes.Stock[0]; p.Description != "Dark" || p.PriceCents != 499 || s.Quantity != 9 || s.SoldCount != 3 || s.UpdatedOn != now {
+	if p, s := changes.Products[0], changes.Stock[0]; p.Description != "Dark" || s.PriceCents != 499 || s.Quantity != 9 || s.SoldCount != 3 || s.UpdatedOn != now {
 		t.Errorf("updated product %+v, %+v", p, s)
 	}
 }

@@ -183,12 +183,12 @@ func (im *importing) product(path string, v ImportProduct) {
 		product = commerce.Product{StoreID: v.StoreID, ID: v.ID, CreatedOn: im.now}
 		stock = commerce.Stock{StoreID: v.StoreID, ProductID: v.ID, Active: true}
 	}
-	product.Name = v.Name
 	set(&product.Description, v.Description)
 	set(&product.SKU, v.SKU)
 	set(&product.FeaturedImage, v.FeaturedImage)
 	set(&product.Images, v.Images)
-	set(&product.PriceCents, v.PriceCents)
+	stock.Name = v.Name
+	set(&stock.PriceCents, v.PriceCents)
 	set(&stock.CategoryID, v.CategoryID)
 	set(&stock.Active, v.Active)
 	set(&stock.Quantity, v.Quantity)

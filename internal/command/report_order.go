@@ -27,15 +27,13 @@ func (c ReportOrder) externalKey() commerce.ExternalKey {
 	return commerce.ExternalKey{PartnerID: c.Actor.Partner.ID, Mode: c.Actor.Mode, ExternalID: c.ExternalID}
 }
 
-// Needs names the store, the products with their stock, who has the external
+// Needs names the store, the stock of the products, who has the external
 // id, the customer, and the partner.
 func (c ReportOrder) Needs() commerce.Needs {
-	keys := commerce.ProductKeys(c.StoreID, c.Lines)
 	n := commerce.Needs{
 		Partners: []string{c.Actor.Partner.ID},
 		Stores:   []string{c.StoreID},
-		Products: keys,
-		Stock:    keys,
+		Stock:    commerce.ProductKeys(c.StoreID, c.Lines),
 		Orders:   []commerce.OrderKey{{StoreID: c.StoreID, OrderID: c.OrderID}},
 		External: []commerce.ExternalKey{c.externalKey()},
 	}
@@ -95,7 +93,7 @@ func (c ReportOrder) check(rows *commerce.Rows) error {
 		return commerce.Invalid("fulfillment_type", "store %s does not offer %s", c.StoreID, c.Fulfillment)
 	}
 	for i, l := range c.Lines {
-		if _, ok := rows.Products.Get(commerce.ProductKey{StoreID: c.StoreID, ProductID: l.ProductID}); !ok {
+		if _, ok := rows.Stock.Get(commerce.ProductKey{StoreID: c.StoreID, ProductID: l.ProductID}); !ok {
 			return commerce.Invalid(wire.Index("items", i, "product_id"), "product %s is not a product of store %s", l.ProductID, c.StoreID)
 		}
 	}
@@ -111,7 +109,7 @@ func (c ReportOrder) check(rows *commerce.Rows) error {
 func (c ReportOrder) pricedLines(rows *commerce.Rows) []commerce.OrderLine {
 	lines := make([]commerce.OrderLine, len(c.Lines))
 	for i, l := range c.Lines {
-		product, _ := rows.Products.Get(commerce.ProductKey{StoreID: c.StoreID, ProductID: l.ProductID})
+		product, _ := rows.Stock.Get(commerce.ProductKey{StoreID: c.StoreID, ProductID: l.ProductID})
 		if product.PriceCents != l.PriceCents {
 			l.OriginalPriceCents = &product.PriceCents
 		}

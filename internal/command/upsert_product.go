@@ -50,15 +50,14 @@ func (c UpsertProduct) Decide(rows *commerce.Rows, now int64) (commerce.Item, co
 		product = commerce.Product{StoreID: c.StoreID, ID: c.ID, Source: commerce.SourcePartner, CreatedOn: now}
 		stock = commerce.Stock{StoreID: c.StoreID, ProductID: c.ID, Active: true}
 	}
-	product.Name = c.Name
 	set(&product.Description, c.Description)
 	set(&product.FeaturedImage, c.FeaturedImage)
 	set(&product.Images, c.Images)
 	set(&product.Hot, c.Hot)
-	set(&product.PriceCents, c.PriceCents)
 	set(&product.SKU, c.SKU)
 	set(&product.CreatedOn, c.CreatedOn)
-	stock.CategoryID = c.CategoryID
+	stock.Name, stock.CategoryID = c.Name, c.CategoryID
+	set(&stock.PriceCents, c.PriceCents)
 	set(&stock.Active, c.Active)
 	set(&stock.Quantity, c.Quantity)
 	set(&stock.SoldCount, c.SoldCount)

@@ -42,14 +42,12 @@ type Category struct {
 // SourcePartner marks a product or an order that came from a partner.
 const SourcePartner = "partner"
 
-// Product is what the catalog says of a product and changes seldom. What
-// changes with every sale stands in its Stock row.
+// Product is what the catalog says of a product beyond what a sale looks at,
+// which stands in its Stock row.
 type Product struct {
 	StoreID       string // never changes
 	ID            string
-	Name          string
 	Description   string
-	PriceCents    Cents
 	SKU           string
 	Hot           bool
 	FeaturedImage string
@@ -58,11 +56,13 @@ type Product struct {
 	CreatedOn     int64  // Unix ms
 }
 
-// Stock is the narrow row of a product: what every sale changes, and what
-// lists filter by.
+// Stock is the narrow row of a product: what a sale looks at and changes, and
+// what lists filter by. A sale touches no other row of the product.
 type Stock struct {
 	StoreID    string
 	ProductID  string
+	Name       string
+	PriceCents Cents
 	CategoryID string // empty: none
 	Active     bool
 	Quantity   int64 // never below zero

@@ -8,12 +8,12 @@ func Insufficient(name, productID string, requested, available int64) *Error {
 }
 
 // Deduct takes what an order demands. Sold figures move for live orders only.
-func (s Stock) Deduct(p Product, d Demand, mode Mode) (Stock, error) {
+func (s Stock) Deduct(d Demand, mode Mode) (Stock, error) {
 	switch {
 	case !s.Active:
-		return s, Conflict("product_inactive", "%s (%s) is not active", p.Name, p.ID)
+		return s, Conflict("product_inactive", "%s (%s) is not active", s.Name, s.ProductID)
 	case d.Quantity > s.Quantity:
-		return s, Insufficient(p.Name, p.ID, d.Quantity, s.Quantity)
+		return s, Insufficient(s.Name, s.ProductID, d.Quantity, s.Quantity)
 	}
 	s.Quantity -= d.Quantity
 	if mode == Live {
@@ -35,13 +35,13 @@ func (s Stock) Restore(d Demand, mode Mode) Stock {
 }
 
 // Adjust adds a delta, which may be negative.
-func (s Stock) Adjust(p Product, delta int64) (Stock, error) {
+func (s Stock) Adjust(delta int64) (Stock, error) {
 	next := s.Quantity + delta
 	switch {
 	case next < 0:
-		return s, Insufficient(p.Name, p.ID, -delta, s.Quantity)
+		return s, Insufficient(s.Name, s.ProductID, -delta, s.Quantity)
 	case next > MaxStock:
-		return s, Invalid("", "%s (%s) would exceed the largest stock of %d", p.Name, p.ID, MaxStock)
+		return s, Invalid("", "%s (%s) would exceed the largest stock of %d", s.Name, s.ProductID, MaxStock)
 	}
 	s.Quantity = next
 	return s, nil

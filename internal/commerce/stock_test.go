@@ -16,22 +16,21 @@ func TestDemandsSumLines(t *testing.T) {
 }
 
 func TestDeductAndRestore(t *testing.T) {
-	p := Product{ID: "prd_1", Name: "Bread"}
-	full := Stock{ProductID: "prd_1", Active: true, Quantity: 5}
+	full := Stock{ProductID: "prd_1", Name: "Bread", Active: true, Quantity: 5}
 
-	if _, err := full.Deduct(p, Demand{"prd_1", 6, 600}, Live); err == nil ||
+	if _, err := full.Deduct(Demand{"prd_1", 6, 600}, Live); err == nil ||
 		!strings.Contains(err.Error(), "Bread") || !strings.Contains(err.Error(), "requested 6, available 5") {
 		t.Errorf("short stock: %v does not name the product and both quantities", err)
 	}
 	inactive := full
 	inactive.Active = false
 	var refusal *Error
-	if _, err := inactive.Deduct(p, Demand{"prd_1", 1, 100}, Live); !errors.As(err, &refusal) || refusal.Code != "product_inactive" {
+	if _, err := inactive.Deduct(Demand{"prd_1", 1, 100}, Live); !errors.As(err, &refusal) || refusal.Code != "product_inactive" {
 		t.Errorf("inactive: %v", err)
 	}
 	for _, mode := range []Mode{Live, Test} {
 		d := Demand{"prd_1", 5, 500}
-		left, err := full.Deduct(p, d, mode)
+		left, err := full.Deduct(d, mode)
 		if err != nil || left.Quantity != 0 {
 			t.Fatalf("%s: %+v, %v", mode, left, err)
 		}
@@ -49,15 +48,14 @@ func TestDeductAndRestore(t *testing.T) {
 }
 
 func TestAdjust(t *testing.T) {
-	p := Product{ID: "prd_1", Name: "Bread"}
 	s := Stock{Quantity: 5}
-	if got, err := s.Adjust(p, -5); err != nil || got.Quantity != 0 {
+	if got, err := s.Adjust(-5); err != nil || got.Quantity != 0 {
 		t.Errorf("to zero: %+v, %v", got, err)
 	}
-	if _, err := s.Adjust(p, -6); err == nil || !strings.Contains(err.Error(), "requested 6, available 5") {
+	if _, err := s.Adjust(-6); err == nil || !strings.Contains(err.Error(), "requested 6, available 5") {
 		t.Errorf("below zero: %v", err)
 	}
-	if _, err := s.Adjust(p, MaxStock); err == nil {
+	if _, err := s.Adjust(MaxStock); err == nil {
 		t.Error("beyond the largest stock")
 	}
 }

@@ -137,12 +137,12 @@ func TestAppendProduct(t *testing.T) {
 		}
 		n := int64(i) * 12_345
 		item := commerce.Item{
-			Product: commerce.Product{StoreID: "s", ID: "id" + text, Name: text, Description: text, PriceCents: commerce.Cents(n), SKU: text, Hot: i%3 == 0,
+			Product: commerce.Product{StoreID: "s", ID: "id" + text, Description: text, SKU: text, Hot: i%3 == 0,
 				FeaturedImage: text, Images: images, Source: text, CreatedOn: n},
-			Stock: commerce.Stock{CategoryID: text, Active: i%2 == 0, Quantity: n, SoldCount: n, SoldCents: commerce.Cents(n + 1), UpdatedOn: n + 2}}
+			Stock: commerce.Stock{Name: text, PriceCents: commerce.Cents(n), CategoryID: text, Active: i%2 == 0, Quantity: n, SoldCount: n, SoldCents: commerce.Cents(n + 1), UpdatedOn: n + 2}}
 		same(t, AppendProduct(nil, item), plainProduct{item.ID, text, text, "s", text, n, text, item.Stock.Active, n, orNil(text), images, n + 2})
 		same(t, AppendUpserted([]byte{}, item), plainUpserted{item.ID, text, text, "s", text, orNil(text), images, item.Stock.Active, item.Hot,
-			dollars(item.PriceCents), n, text, n, dollars(item.Stock.SoldCents), n, n + 2, orNil(text)})
+			dollars(item.Stock.PriceCents), n, text, n, dollars(item.Stock.SoldCents), n, n + 2, orNil(text)})
 	}
 	same(t, AppendProduct(nil, commerce.Item{}), plainProduct{Images: []string{}})
 }

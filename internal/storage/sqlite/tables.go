@@ -129,31 +129,31 @@ var productStores = table[string, commerce.ProductStore]{
 
 var products = table[commerce.ProductKey, commerce.Product]{
 	name: "products", key: "store_id, id", fixed: "source",
-	mutable:   "name, price_cents, sku, hot, created_on, description, featured_image, images",
+	mutable:   "sku, hot, created_on, description, featured_image, images",
 	keyOf:     func(v *commerce.Product) commerce.ProductKey { return v.Key() },
 	bindKey:   bindProductKey,
 	bindFixed: func(b *binder, v *commerce.Product) { b.text(v.Source) },
 	bindMutable: func(b *binder, v *commerce.Product) {
-		b.text(v.Name).int(int64(v.PriceCents)).text(v.SKU).bool(v.Hot).int(v.CreatedOn).
+		b.text(v.SKU).bool(v.Hot).int(v.CreatedOn).
 			text(v.Description).text(v.FeaturedImage).strings(v.Images)
 	},
 	scan: func(s *scanner, k commerce.ProductKey) commerce.Product {
-		return commerce.Product{StoreID: k.StoreID, ID: k.ProductID, Source: s.text(), Name: s.text(), PriceCents: commerce.Cents(s.int()),
+		return commerce.Product{StoreID: k.StoreID, ID: k.ProductID, Source: s.text(),
 			SKU: s.text(), Hot: s.bool(), CreatedOn: s.int(), Description: s.text(), FeaturedImage: s.text(), Images: s.strings()}
 	},
 }.prepared()
 
 var stock = table[commerce.ProductKey, commerce.Stock]{
 	name: "stock", key: "store_id, product_id",
-	mutable:   "category_id, active, quantity, sold_count, sold_cents, updated_on",
+	mutable:   "name, price_cents, category_id, active, quantity, sold_count, sold_cents, updated_on",
 	keyOf:     func(v *commerce.Stock) commerce.ProductKey { return v.Key() },
 	bindKey:   bindProductKey,
 	bindFixed: none[commerce.Stock],
 	bindMutable: func(b *binder, v *commerce.Stock) {
-		b.text(v.CategoryID).bool(v.Active).int(v.Quantity).int(v.SoldCount).int(int64(v.SoldCents)).int(v.UpdatedOn)
+		b.text(v.Name).int(int64(v.PriceCents)).text(v.CategoryID).bool(v.Active).int(v.Quantity).int(v.SoldCount).int(int64(v.SoldCents)).int(v.UpdatedOn)
 	},
 	scan: func(s *scanner, k commerce.ProductKey) commerce.Stock {
-		return commerce.Stock{StoreID: k.StoreID, ProductID: k.ProductID, CategoryID: s.text(), Active: s.bool(),
+		return commerce.Stock{StoreID: k.StoreID, ProductID: k.ProductID, Name: s.text(), PriceCents: commerce.Cents(s.int()), CategoryID: s.text(), Active: s.bool(),
 			Quantity: s.int(), SoldCount: s.int(), SoldCents: commerce.Cents(s.int()), UpdatedOn: s.int()}
 	},
 }.prepared()

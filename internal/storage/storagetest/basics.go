@@ -36,9 +36,9 @@ func sample() commerce.Changes {
 		Stores: []commerce.Store{{ID: "sto_1", No: 1, Name: "One", Slug: "one", Address: "1 Main St", City: "Austin", State: "TX", ZipCode: "78701",
 			Active: true, Open: true, PickupEnabled: true, DeliveryEnabled: true, Lat: ptr(30.25), Lng: ptr(-97.75), RadiusMiles: ptr(5.5),
 			Email: "a@example.com", Phone: "+15125550100", TaxRateBps: 825, UpdatedOn: 14}},
-		Products: []commerce.Product{{StoreID: "sto_1", ID: "prd_1", Name: "Rye", Description: "Dark\nand 'sour'", PriceCents: 499, SKU: "R-1",
+		Products: []commerce.Product{{StoreID: "sto_1", ID: "prd_1", Description: "Dark\nand 'sour'", SKU: "R-1",
 			Hot: true, FeaturedImage: "https://a.example/1.png", Images: []string{"https://a.example/1.png", "x"}, Source: "partner", CreatedOn: 15}},
-		Stock: []commerce.Stock{{StoreID: "sto_1", ProductID: "prd_1", CategoryID: "cat_1", Active: true, Quantity: 9, SoldCount: 2, SoldCents: 998, UpdatedOn: 16}},
+		Stock: []commerce.Stock{{StoreID: "sto_1", ProductID: "prd_1", Name: "Rye", PriceCents: 499, CategoryID: "cat_1", Active: true, Quantity: 9, SoldCount: 2, SoldCents: 998, UpdatedOn: 16}},
 		Orders: []commerce.Order{{StoreID: "sto_1", ID: "ord_1", PartnerID: "ptn_1", Mode: commerce.Test, Source: "partner", ExternalID: "A-1",
 			CustomerID: "cus_1", CustomerEmail: "c@example.com", Status: commerce.Processed, Fulfillment: commerce.Delivery,
 			Lines: []commerce.OrderLine{{ProductID: "prd_1", Quantity: 2, PriceCents: 450, OriginalPriceCents: ptr(commerce.Cents(499))}, {ProductID: "prd_2", Quantity: 1, PriceCents: 0}},
@@ -154,8 +154,8 @@ func changeRows(t *testing.T, db Database) {
 	c.Categories[0] = commerce.Category{ID: "cat_1", Name: "Rolls"}
 	s := &c.Stores[0]
 	*s = commerce.Store{ID: s.ID, No: s.No, Name: "Two", Slug: "two", UpdatedOn: 114}
-	c.Products[0] = commerce.Product{StoreID: "sto_1", ID: "prd_1", Name: "Spelt", Source: "partner", CreatedOn: 115}
-	c.Stock[0] = commerce.Stock{StoreID: "sto_1", ProductID: "prd_1", CategoryID: "cat_2", Quantity: 1, SoldCount: 3, SoldCents: 4, UpdatedOn: 116}
+	c.Products[0] = commerce.Product{StoreID: "sto_1", ID: "prd_1", Source: "partner", CreatedOn: 115}
+	c.Stock[0] = commerce.Stock{StoreID: "sto_1", ProductID: "prd_1", Name: "Spelt", PriceCents: 1, CategoryID: "cat_2", Quantity: 1, SoldCount: 3, SoldCents: 4, UpdatedOn: 116}
 	o := &c.Orders[0]
 	o.Status, o.RefundedCents, o.CourierQuoteID, o.CourierDeliveryID, o.CourierTrackingURL = commerce.Refunded, 1373, "a", "b", "c"
 	o.InventoryDeducted, o.Confirmed, o.ReadyForPickupAt, o.PickedUpAt = false, false, 117, 118

@@ -70,8 +70,6 @@ CREATE TABLE products (
   store_id TEXT NOT NULL,
   id TEXT NOT NULL,
   source TEXT NOT NULL,
-  name TEXT NOT NULL,
-  price_cents INTEGER NOT NULL CHECK (price_cents >= 0),
   sku TEXT NOT NULL,
   hot INTEGER NOT NULL,
   created_on INTEGER NOT NULL,
@@ -81,12 +79,14 @@ CREATE TABLE products (
   PRIMARY KEY (store_id, id)
 );
 
--- What every sale changes, in a narrow row of its own, with what lists filter
--- by. The three feeds are covering: a page of ids and stamps is read from the
+-- What a sale looks at and changes, in a narrow row of its own, with what lists
+-- filter by. The three feeds are covering: a page of ids and stamps is read from the
 -- index alone.
 CREATE TABLE stock (
   store_id TEXT NOT NULL,
   product_id TEXT NOT NULL,
+  name TEXT NOT NULL,
+  price_cents INTEGER NOT NULL CHECK (price_cents >= 0),
   category_id TEXT NOT NULL,
   active INTEGER NOT NULL,
   quantity INTEGER NOT NULL CHECK (quantity >= 0),
