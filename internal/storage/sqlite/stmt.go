@@ -1,8 +1,7 @@
 package sqlite
 
 import (
-	"encoding/json"
-
+	"github.com/go-json-experiment/json"
 	"zombiezen.com/go/sqlite"
 )
 
