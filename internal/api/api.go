@@ -72,10 +72,9 @@ func (a *API) Handler() http.Handler {
 			a.noSuchPath(w, r)
 			return
 		}
-		a.refuse(w, r, func() *web.Error {
-			w.Header().Set("Allow", strings.Join(methods, ", "))
-			return &web.Error{Status: http.StatusMethodNotAllowed, Code: "method_not_allowed", Message: r.Method + " is not allowed on this path"}
-		})
+		w.Header().Set("Allow", strings.Join(methods, ", "))
+		a.refuse(w, r, &web.Error{Status: http.StatusMethodNotAllowed, Code: "method_not_allowed",
+			Message: r.Method + " is not allowed on this path"})
 	})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if strings.Contains(r.URL.EscapedPath(), "//") { // would give a route an empty parameter
@@ -87,14 +86,12 @@ func (a *API) Handler() http.Handler {
 }
 
 func (a *API) noSuchPath(w http.ResponseWriter, r *http.Request) {
-	a.refuse(w, r, func() *web.Error {
-		return &web.Error{Status: http.StatusNotFound, Code: "not_found", Message: "There is no such path"}
-	})
+	a.refuse(w, r, &web.Error{Status: http.StatusNotFound, Code: "not_found", Message: "There is no such path"})
 }
 
 // refuse answers what no route serves. Below /v1 a key comes first, and the
 // request counts, as everywhere.
-func (a *API) refuse(rw http.ResponseWriter, r *http.Request, refusal func() *web.Error) {
+func (a *API) refuse(rw http.ResponseWriter, r *http.Request, refusal *web.Error) {
 	w := web.WriterOf(rw)
 	if strings.HasPrefix(r.URL.Path, "/v1/") {
 		if _, err := a.gate.Admit(w, r); err != nil {
@@ -102,7 +99,7 @@ func (a *API) refuse(rw http.ResponseWriter, r *http.Request, refusal func() *we
 			return
 		}
 	}
-	web.WriteError(w, refusal())
+	web.WriteError(w, refusal)
 }
 
 func allowed(mux *chi.Mux, r *http.Request) (methods []string) {

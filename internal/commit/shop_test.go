@@ -89,14 +89,6 @@ func (s *shop) once(idempotencyKey string, cmd command.ReportOrder) commit.Comma
 		func(o commerce.Order) (int, []byte) { return 201, []byte(o.ID) })
 }
 
-func (s *shop) facts(orderID string) command.OrderFacts {
-	o, err := s.engine.Reader().Order(context.Background(), commerce.OrderKey{StoreID: storeID, OrderID: orderID})
-	if err != nil {
-		s.t.Error(err)
-	}
-	return command.FactsOf(o)
-}
-
 func (s *shop) stock(product int) commerce.Stock {
 	found, err := s.engine.Reader().Stock(context.Background(), []string{productID(product)})
 	if err != nil {

@@ -46,7 +46,8 @@ func TestTraceRules(t *testing.T) {
 			t.Errorf("%q: %d %q %s", c.given, rec.Code, id, rec.Body)
 		}
 	}
-	if traced(echo).Header().Get("X-Trace-Id") == traced(echo).Header().Get("X-Trace-Id") {
+	first, second := traced(echo), traced(echo)
+	if first.Header().Get("X-Trace-Id") == second.Header().Get("X-Trace-Id") {
 		t.Error("two requests have one trace id")
 	}
 }
