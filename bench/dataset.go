@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 )
 
 // dataset is a database that is ready to be served.
@@ -86,7 +87,7 @@ func fill(ctx context.Context, path, partnerID string, shops []shop, n int) (ord
 	}
 	defer func() { err = errors.Join(err, closing()) }()
 	orders = make([]string, n)
-	var next atomic.Int64
+	var next, aged atomic.Int64
 	var group sync.WaitGroup
 	errs := make(chan error, workers)
 	for range min(workers, n) {
@@ -102,6 +103,9 @@ func fill(ctx context.Context, path, partnerID string, shops []shop, n int) (ord
 					return
 				}
 				orders[i] = id
+				if i == n-n/keptReplies {
+					aged.Store(time.Now().UnixMilli())
+				}
 				if (i+1)%100_000 == 0 {
 					fmt.Fprintf(os.Stderr, "  %d of %d orders\n", i+1, n)
 				}
@@ -110,8 +114,16 @@ func fill(ctx context.Context, path, partnerID string, shops []shop, n int) (ord
 	}
 	group.Wait()
 	close(errs)
-	return orders, <-errs
+	if err := <-errs; err != nil {
+		return orders, err
+	}
+	return orders, d.sweep(ctx, aged.Load())
 }
+
+// keptReplies is the part of the orders whose stored replies are still kept:
+// the service keeps them for 72 hours, and these orders are meant to be those
+// of a month.
+const keptReplies = 10
 
 // schema is the text of all migrations: a database that was made with others
 // is of no use.

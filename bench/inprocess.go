@@ -21,6 +21,7 @@ import (
 
 // direct reports orders straight to a committer.
 type direct struct {
+	engine    *sqlite.Engine
 	committer *commit.Committer
 	partner   commerce.Partner
 	shops     []shop
@@ -34,7 +35,7 @@ func openDirect(path, partnerID string, shops []shop, batch int) (*direct, func(
 		return nil, nil, err
 	}
 	ctx := context.Background()
-	d := &direct{shops: shops, indexOf: map[string]int{}}
+	d := &direct{engine: engine, shops: shops, indexOf: map[string]int{}}
 	if d.partner, err = engine.Reader().Partner(ctx, partnerID); err != nil {
 		return nil, nil, errors.Join(err, engine.Close())
 	}
@@ -50,6 +51,16 @@ func openDirect(path, partnerID string, shops []shop, batch int) (*direct, func(
 	return d, func() error { d.committer.Close(); return engine.Close() }, nil
 }
 
+// sweep does what the service does in the course of time.
+func (d *direct) sweep(ctx context.Context, before int64) error {
+	for {
+		n, err := d.engine.Sweep(ctx, before)
+		if err != nil || n == 0 {
+			return err
+		}
+	}
+}
+
 // report is what the API does with a request that it has read: the command,
 // once for its key, with the encoded answer.
 func (d *direct) report(rng *rand.Rand, hot bool) (orderID string, err error) {
@@ -61,7 +72,7 @@ func (d *direct) report(rng *rand.Rand, hot bool) (orderID string, err error) {
 		OrderID:    commerce.NewOrderID(d.numbers[d.indexOf[of.shop.id]], now, entropyOf(rng)),
 		CustomerID: commerce.NewID(commerce.PrefixCustomer, now, entropyOf(rng)),
 		StoreID:    of.shop.id,
-		ExternalID: string(appendToken(nil, rng)),
+		ExternalID: string(appendOrderNumber(nil)),
 		Lines: []commerce.OrderLine{
 			{ProductID: of.a.id, Quantity: takesOfA, PriceCents: commerce.Cents(of.a.price)},
 			{ProductID: of.b.id, Quantity: takesOfB, PriceCents: commerce.Cents(of.b.price)},

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"sync"
 	"sync/atomic"
+	"time"
 )
 
 // book notes what was acknowledged, to be checked at the end.
@@ -32,18 +33,20 @@ type reporter struct {
 	shops []shop
 	key   string
 	hot   bool
-	book  *book
-	rng   *rand.Rand
+	// scattered external ids have no order, as UUIDs have none. Shop systems count.
+	scattered bool
+	book      *book
+	rng       *rand.Rand
 
 	request, body []byte
 	last          basket
 }
 
 // reporters are callers that write into one book.
-func reporters(shops []shop, key string, hot bool, b *book) []caller {
+func reporters(shops []shop, key string, hot, scattered bool, b *book) []caller {
 	list := make([]caller, callers)
 	for i := range list {
-		list[i] = &reporter{shops: shops, key: key, hot: hot, book: b, rng: newRand()}
+		list[i] = &reporter{shops: shops, key: key, hot: hot, scattered: scattered, book: b, rng: newRand()}
 	}
 	return list
 }
@@ -51,7 +54,11 @@ func reporters(shops []shop, key string, hot bool, b *book) []caller {
 func (r *reporter) next() []byte {
 	r.last = draw(r.shops, r.hot, r.rng)
 	b := append(r.body[:0], `{"external_order_id":"`...)
-	b = appendToken(b, r.rng)
+	if r.scattered {
+		b = appendToken(b, r.rng)
+	} else {
+		b = appendOrderNumber(b)
+	}
 	b = append(b, `","store_id":"`...)
 	b = append(b, r.last.shop.id...)
 	b = append(b, `","fulfillment_type":"pickup","items":[`...)
@@ -72,6 +79,17 @@ func appendLine(b []byte, g *good, quantity int64) []byte {
 	b = append(b, `,"price":`...)
 	b = strconv.AppendInt(b, g.price, 10)
 	return append(b, '}')
+}
+
+// orderNumber counts on from the microseconds of the start, which no run
+// overtakes: so no two runs share one.
+var orderNumber atomic.Int64
+
+func init() { orderNumber.Store(time.Now().UnixMicro()) }
+
+// appendOrderNumber appends the next external id, as a shop system counts them.
+func appendOrderNumber(b []byte) []byte {
+	return strconv.AppendInt(append(b, "W-"...), orderNumber.Add(1), 10)
 }
 
 // appendToken appends 128 random bits in hex, as unordered as a UUID.

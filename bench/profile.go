@@ -94,5 +94,5 @@ func callersOf(name string, s *service) ([]caller, error) {
 	case "order":
 		return readers(requestsOf(orderPaths(s.data.orders), s.data.Key), 1), nil
 	}
-	return reporters(s.data.shops, s.data.Key, false, newBook(s.data.Size.Products)), nil
+	return reporters(s.data.shops, s.data.Key, false, false, newBook(s.data.Size.Products)), nil
 }

@@ -130,7 +130,7 @@ func (s *stand) reports() error {
 	kept, other := newBook(smallSize.Products), newBook(smallSize.Products)
 	over := func(name string, to *service, hot bool, b *book) *series {
 		return &series{name: name, run: func() (measurement, error) {
-			return load(to.addr, s.pace, reporters(shops, key, hot, b), to.cpu), nil
+			return load(to.addr, s.pace, reporters(shops, key, hot, false, b), to.cpu), nil
 		}}
 	}
 	direct := func(name string, batch int, hot bool) *series {

@@ -7,7 +7,9 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"os"
 	"os/signal"
+	"runtime/debug"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -79,7 +81,17 @@ type service struct {
 }
 
 func newService(db *database, c config.Server) *service {
+	boundMemory(c)
 	return &service{db: db, api: api.New(db, db.committer, api.Options{CacheBytes: c.CacheMiB << 20}).Handler()}
+}
+
+// boundMemory has the garbage collected before it doubles the memory of the
+// cache. What SQLite takes, about 50 MiB, comes on top. GOMEMLIMIT overrides it.
+func boundMemory(c config.Server) {
+	const besideCache = 40 << 20
+	if os.Getenv("GOMEMLIMIT") == "" {
+		debug.SetMemoryLimit(int64(c.CacheMiB)<<20 + besideCache)
+	}
 }
 
 // ServeHTTP tells what is outside of the API from it.
