@@ -61,7 +61,7 @@ func checkPartner(rows *commerce.Rows, p commerce.Partner) error {
 	}
 	for _, id := range p.StoreIDs {
 		if _, ok := rows.Stores.Get(id); !ok {
-			return commerce.Invalid("store", "store %q is not known", id)
+			return commerce.Invalid("store", "store %q is not known; `purveyor import` makes stores", id)
 		}
 	}
 	return nil

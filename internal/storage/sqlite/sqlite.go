@@ -47,8 +47,9 @@ const defaultBusyTimeout = 3 * time.Second
 
 // Settings of the connections; docs/BENCHMARKS.md has the figures behind them.
 const (
-	writerCacheKiB = 32 << 10
-	readerCacheKiB = 4 << 10
+	writerCacheKiB     = 16 << 10
+	readerCacheKiB     = 2 << 10
+	checkpointCacheKiB = 256
 )
 
 // Open opens the file, makes it if there is none, and brings its schema up to
@@ -63,7 +64,7 @@ func Open(path string, o Options) (*Engine, error) {
 	if err := checkFolder(path); err != nil {
 		return nil, err
 	}
-	writer, err := connect(path, o, false)
+	writer, err := connect(path, o, false, writerCacheKiB)
 	if err != nil {
 		return nil, fmt.Errorf("open database %s: %w", path, explain(err))
 	}
@@ -82,13 +83,13 @@ func Open(path string, o Options) (*Engine, error) {
 		return nil, errors.Join(fmt.Errorf("database %s: %w", path, explain(err)), e.Close())
 	}
 	for range e.count {
-		reader, err := connect(path, o, true)
+		reader, err := connect(path, o, true, readerCacheKiB)
 		if err != nil {
 			return nil, errors.Join(fmt.Errorf("open database %s: %w", path, explain(err)), e.Close())
 		}
 		e.readers <- reader
 	}
-	checkpointer, err := connect(path, o, false)
+	checkpointer, err := connect(path, o, false, checkpointCacheKiB)
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("open database %s: %w", path, explain(err)), e.Close())
 	}
@@ -113,18 +114,18 @@ func checkFolder(path string) error {
 	return nil
 }
 
-func connect(path string, o Options, reader bool) (*connection, error) {
+func connect(path string, o Options, reader bool, cacheKiB int) (*connection, error) {
 	driver, err := sqlite.OpenConn(path, sqlite.OpenReadWrite|sqlite.OpenCreate)
 	if err != nil {
 		return nil, err
 	}
 	conn := &connection{driver, map[string]*sqlite.Stmt{}, map[string]string{}}
 	conn.SetBusyTimeout(o.BusyTimeout)
-	pragmas := []string{"PRAGMA foreign_keys=ON", "PRAGMA synchronous=FULL"}
+	pragmas := []string{"PRAGMA foreign_keys=ON", "PRAGMA synchronous=FULL", fmt.Sprintf("PRAGMA cache_size=-%d", cacheKiB)}
 	if reader {
-		pragmas = append(pragmas, "PRAGMA query_only=ON", fmt.Sprintf("PRAGMA cache_size=-%d", readerCacheKiB))
+		pragmas = append(pragmas, "PRAGMA query_only=ON")
 	} else {
-		pragmas = append(pragmas, fmt.Sprintf("PRAGMA cache_size=-%d", writerCacheKiB), "PRAGMA wal_autocheckpoint=0")
+		pragmas = append(pragmas, "PRAGMA wal_autocheckpoint=0")
 		if o.MaxPages > 0 {
 			pragmas = append(pragmas, fmt.Sprintf("PRAGMA max_page_count=%d", o.MaxPages))
 		}
