@@ -88,7 +88,7 @@ func newService(db *database, c config.Server) *service {
 // boundMemory has the garbage collected before it doubles the memory of the
 // cache. What SQLite takes, about 50 MiB, comes on top. GOMEMLIMIT overrides it.
 func boundMemory(c config.Server) {
-	const besideCache = 56 << 20
+	const besideCache = 64 << 20
 	if os.Getenv("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(int64(c.CacheMiB)<<20 + besideCache)
 	}

@@ -36,7 +36,7 @@ type API struct {
 // Options of an API; each zero value is a default.
 type Options struct {
 	Now        func() time.Time
-	CacheBytes int // of encoded products; 24 MiB
+	CacheBytes int // of encoded products; 16 MiB
 }
 
 // New makes the API.
@@ -45,7 +45,7 @@ func New(engine storage.Engine, committer *commit.Committer, o Options) *API {
 		o.Now = time.Now
 	}
 	if o.CacheBytes == 0 {
-		o.CacheBytes = 24 << 20
+		o.CacheBytes = 16 << 20
 	}
 	reader := engine.Reader()
 	return &API{reader: reader, committer: committer, now: o.Now,

@@ -34,7 +34,7 @@ func (d Database) SQLitePath() (string, error) {
 type Server struct {
 	Listen    string `help:"Address to serve on." default:"127.0.0.1:8080" env:"PURVEYOR_LISTEN" placeholder:"HOST:PORT"`
 	PublicURL string `help:"How the outside reaches the service; by default the address it listens on." env:"PURVEYOR_PUBLIC_URL" placeholder:"URL"`
-	CacheMiB  int    `help:"Memory for encoded products, in MiB." default:"24" env:"PURVEYOR_CACHE_MIB" name:"cache-mib"`
+	CacheMiB  int    `help:"Memory for encoded products, in MiB." default:"16" env:"PURVEYOR_CACHE_MIB" name:"cache-mib"`
 }
 
 // Check refuses what cannot work.
