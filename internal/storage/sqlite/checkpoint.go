@@ -13,10 +13,10 @@ const (
 	// checkpointPause is how long after a commit the log is looked at.
 	checkpointPause = 200 * time.Millisecond
 	// checkpointFrames of 4 KiB that are not copied yet are worth a checkpoint.
-	checkpointFrames = 32_000
+	checkpointFrames = 64_000
 	// restartFrames is when the log has grown too long, because batches were
 	// always at its end: they wait once, until it can begin anew.
-	restartFrames = 64_000
+	restartFrames = 96_000
 )
 
 // checkpoints runs until the engine closes. It sleeps while nothing is saved.
