@@ -49,7 +49,7 @@ func New(engine storage.Engine, committer *commit.Committer, o Options) *API {
 	}
 	reader := engine.Reader()
 	return &API{reader: reader, committer: committer, now: o.Now,
-		gate: web.NewGate(keyFinder{reader}, o.Now), products: newProductCache(o.CacheBytes)}
+		gate: web.NewGate(keyFinder{reader}, engine, o.Now), products: newProductCache(o.CacheBytes)}
 }
 
 // Handler serves every route of the table, and refusals in the spec's shape

@@ -34,6 +34,15 @@ type Engine interface {
 	// bounded number at a call, and returns how many.
 	Sweep(ctx context.Context, before int64) (int, error)
 
+	// LeaseRequests grants want requests of the window, or as many as are left of
+	// limit; both are above 0. The leases of a window together never exceed the
+	// limit, over all processes, and outlast a crash. Used is how many are leased
+	// now, so that the caller's are those numbered from used-granted+1 to used.
+	// When nothing is left, granted is 0 and used is not below the limit. A lease
+	// that fails may have been taken; nobody has it then. Windows are forgotten
+	// when the partner opens one more than WindowsKept minutes later.
+	LeaseRequests(ctx context.Context, window commerce.RateWindow, limit, want int64) (granted, used int64, err error)
+
 	Reader() Reader
 	Close() error
 }
@@ -58,6 +67,10 @@ type Batch interface {
 	// Discard ends the batch and writes nothing. After Save it does nothing.
 	Discard()
 }
+
+// WindowsKept is for how many minutes a rate window stays, so that a process
+// whose clock is behind still counts in it.
+const WindowsKept = 10
 
 // ErrNotFound is what a Reader answers for a row that is not there.
 var ErrNotFound = errors.New("not found")
