@@ -7,6 +7,7 @@ import (
 
 	"purveyor/internal/commerce"
 	"purveyor/internal/storage"
+	"purveyor/internal/storage/schema"
 )
 
 // Product implements storage.Reader.
@@ -16,9 +17,9 @@ func (r reader) Product(ctx context.Context, id string, cached func(commerce.Pro
 		err := query(conn, `SELECT stock.store_id, stock.updated_on FROM product_stores
 			JOIN stock ON stock.store_id = product_stores.store_id AND stock.product_id = product_stores.product_id
 			WHERE product_stores.product_id = ?`,
-			func(b *binder) { b.text(id) },
+			func(b schema.Binder) { b.Text(id) },
 			func(s *scanner) {
-				version = commerce.ProductVersion{ProductKey: commerce.ProductKey{StoreID: s.text(), ProductID: id}, UpdatedOn: s.int()}
+				version = commerce.ProductVersion{ProductKey: commerce.ProductKey{StoreID: s.Text(), ProductID: id}, UpdatedOn: s.Int()}
 			})
 		if err != nil || version.StoreID == "" || cached(version) {
 			return err
@@ -33,13 +34,13 @@ func (r reader) Product(ctx context.Context, id string, cached func(commerce.Pro
 	return item, err
 }
 
-var itemSQL = "SELECT " + qualified("products", join(products.fixed, products.mutable)) + ", " + qualified("stock", stock.mutable) +
+var itemSQL = "SELECT " + schema.Qualified("products", products.Values()) + ", " + schema.Qualified("stock", stock.Mutable) +
 	" FROM products JOIN stock ON stock.store_id = products.store_id AND stock.product_id = products.id" +
 	" WHERE products.store_id = ? AND products.id = ?"
 
 func readItem(conn *connection, key commerce.ProductKey) (item commerce.Item, err error) {
-	err = query(conn, itemSQL, func(b *binder) { bindProductKey(b, key) }, func(s *scanner) {
-		item = commerce.Item{Product: products.scan(s, key), Stock: stock.scan(s, key)}
+	err = query(conn, itemSQL, func(b schema.Binder) { products.BindKey(b, key) }, func(s *scanner) {
+		item = commerce.Item{Product: products.Scan(s, key), Stock: stock.Scan(s, key)}
 	})
 	return item, err
 }
@@ -101,20 +102,20 @@ func readVersions(conn *connection, f storage.ProductFilter) ([]commerce.Product
 
 func scanVersions(conn *connection, f storage.ProductFilter, storeID string) ([]commerce.ProductVersion, error) {
 	list := make([]commerce.ProductVersion, 0, f.Limit+1)
-	err := query(conn, versionsSQL(f, storeID != ""), func(b *binder) {
+	err := query(conn, versionsSQL(f, storeID != ""), func(b schema.Binder) {
 		if storeID != "" {
-			b.text(storeID)
+			b.Text(storeID)
 		}
 		if f.CategoryID != "" {
-			b.text(f.CategoryID)
+			b.Text(f.CategoryID)
 		}
 		if f.Active != nil {
-			b.bool(*f.Active)
+			b.Bool(*f.Active)
 		}
-		b.int(f.After.UpdatedOn).text(f.After.ID).int(int64(f.Limit + 1))
+		b.Int(f.After.UpdatedOn).Text(f.After.ID).Int(int64(f.Limit + 1))
 	}, func(s *scanner) {
 		list = append(list, commerce.ProductVersion{
-			ProductKey: commerce.ProductKey{StoreID: conn.storeID(s), ProductID: s.text()}, UpdatedOn: s.int()})
+			ProductKey: commerce.ProductKey{StoreID: conn.storeID(s), ProductID: s.Text()}, UpdatedOn: s.Int()})
 	})
 	return list, err
 }
