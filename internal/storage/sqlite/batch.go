@@ -47,14 +47,14 @@ func (b *batch) load() error {
 	if err := exec(b.conn, "BEGIN IMMEDIATE", noArgs); err != nil {
 		return err
 	}
-	last, err := b.meta("stamp")
+	last, err := meta(b.conn, "stamp")
 	if err != nil {
 		return err
 	}
 	b.stamp = max(last+1, b.engine.now().UnixMilli())
 	r := &b.rows
 	if r.NextStoreNo == commerce.NeedStoreNo {
-		if r.NextStoreNo, err = b.meta("next_store_no"); err != nil {
+		if r.NextStoreNo, err = meta(b.conn, "next_store_no"); err != nil {
 			return err
 		}
 	}
@@ -73,8 +73,8 @@ func (b *batch) load() error {
 	)
 }
 
-func (b *batch) meta(name string) (value int64, err error) {
-	err = query(b.conn, "SELECT value FROM meta WHERE name = ?",
+func meta(conn *connection, name string) (value int64, err error) {
+	err = query(conn, "SELECT value FROM meta WHERE name = ?",
 		func(p schema.Binder) { p.Text(name) }, func(s *scanner) { value = s.Int() })
 	return value, err
 }
