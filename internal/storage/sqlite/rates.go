@@ -7,6 +7,7 @@ import (
 
 	"purveyor/internal/commerce"
 	"purveyor/internal/storage"
+	"purveyor/internal/storage/schema"
 
 	"zombiezen.com/go/sqlite"
 	"zombiezen.com/go/sqlite/sqlitex"
@@ -86,14 +87,14 @@ func lease(conn *connection, w commerce.RateWindow, limit, want int64) (granted,
 		ON CONFLICT (partner_id, mode, minute) DO UPDATE SET used = used + min(?4, ?5 - used), granted = min(?4, ?5 - used)
 		WHERE used < ?5
 		RETURNING granted, used`,
-		func(b *binder) { b.text(w.PartnerID).text(string(w.Mode)).int(w.Minute).int(want).int(limit) },
-		func(s *scanner) { granted, used = s.int(), s.int() })
+		func(b schema.Binder) { b.Text(w.PartnerID).Text(string(w.Mode)).Int(w.Minute).Int(want).Int(limit) },
+		func(s *scanner) { granted, used = s.Int(), s.Int() })
 	if err != nil {
 		return 0, 0, err
 	}
 	if granted == used { // who opens a window deletes the old ones
 		err = exec(conn, "DELETE FROM rate_windows WHERE partner_id = ? AND mode = ? AND minute < ?",
-			func(b *binder) { b.text(w.PartnerID).text(string(w.Mode)).int(w.Minute - storage.WindowsKept) })
+			func(b schema.Binder) { b.Text(w.PartnerID).Text(string(w.Mode)).Int(w.Minute - storage.WindowsKept) })
 		if err != nil {
 			return 0, 0, err
 		}
