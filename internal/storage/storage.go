@@ -9,6 +9,7 @@ import (
 	"errors"
 
 	"purveyor/internal/commerce"
+	"purveyor/internal/storage/schema"
 )
 
 // Errors of an engine. Everything else that it returns is an error of this
@@ -42,6 +43,12 @@ type Engine interface {
 	// that fails may have been taken; nobody has it then. Windows are forgotten
 	// when the partner opens one more than WindowsKept minutes later.
 	LeaseRequests(ctx context.Context, window commerce.RateWindow, limit, want int64) (granted, used int64, err error)
+
+	// Snapshot calls f with one state of the database, and Fill with an empty
+	// database that takes rows: durably and all of them when both return nil, else
+	// none. Fill needs a database that no process writes to.
+	Snapshot(ctx context.Context, f func(schema.Snapshot) error) error
+	Fill(ctx context.Context, f func(schema.Filling) error) error
 
 	Reader() Reader
 	Close() error
