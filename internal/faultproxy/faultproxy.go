@@ -18,6 +18,8 @@ const (
 	Blackhole      // taken, and never answered
 )
 
+func (m Mode) String() string { return [...]string{"forward", "refuse", "blackhole"}[m] }
+
 // Direction is a way through the proxy.
 type Direction int
 
