@@ -10,14 +10,20 @@ import (
 	"purveyor/internal/pgtest"
 )
 
-// Processes are killed in the middle of their work.
+// Processes are killed in the middle of their work: at any moment, and when
+// the work is done but the partner was not yet told.
 func TestFleetKilled(t *testing.T) {
 	t.Parallel()
 	onBothEngines(t, func(f *fleet) {
-		for range 2 {
-			for _, m := range f.members {
-				f.replace(m, (*process).kill)
-			}
+		for _, m := range f.members {
+			f.replace(m, func(m *member) { m.process.kill() })
+			f.replace(m, func(m *member) {
+				f.cut("at an answer", m.proxy.CutAt(faultproxy.ToClient, "HTTP/1.1 20", false))
+				m.process.kill()
+			})
+		}
+		if f.replayed.Load() == 0 {
+			f.t.Error("no repeated request was done already, so the kills did not hit")
 		}
 	})
 }
@@ -28,7 +34,7 @@ func TestFleetRolled(t *testing.T) {
 	t.Parallel()
 	onBothEngines(t, func(f *fleet) {
 		for _, m := range f.members {
-			f.replace(m, (*process).stop)
+			f.replace(m, func(m *member) { m.process.stop() })
 		}
 		if n := f.failed.Load(); n > 0 {
 			f.t.Errorf("%d requests were answered as failed, want none", n)
@@ -38,7 +44,7 @@ func TestFleetRolled(t *testing.T) {
 
 // onBothEngines is underFault for faults that are not of the database.
 func onBothEngines(t *testing.T, fault func(*fleet)) {
-	t.Run("sqlite", func(t *testing.T) { underFault(t, &shop{t: t, dir: t.TempDir()}, fault) })
+	t.Run("sqlite", func(t *testing.T) { underFault(t, newShop(t), fault) })
 	t.Run("postgres", func(t *testing.T) { underFault(t, &shop{t: t, postgres: pgtest.Shared(t).Database(t)}, fault) })
 }
 
@@ -49,13 +55,13 @@ func TestFleetConnectionsCut(t *testing.T) {
 	underFault(t, &shop{t: t, postgres: url}, func(f *fleet) {
 		for range 2 {
 			for _, n := range []int{1, 400, 1500, 4000} {
-				cutOnce(f, fmt.Sprintf("after %d bytes to the server", n), proxy.CutAfter(faultproxy.ToServer, n))
-				cutOnce(f, fmt.Sprintf("after %d bytes from the server", n), proxy.CutAfter(faultproxy.ToClient, n))
+				f.cut(fmt.Sprintf("after %d bytes to the server", n), proxy.CutAfter(faultproxy.ToServer, n))
+				f.cut(fmt.Sprintf("after %d bytes from the server", n), proxy.CutAfter(faultproxy.ToClient, n))
 			}
 			// The answers of the server, each just before and after it passes.
 			for _, tag := range []string{"BEGIN\x00", "INSERT 0 ", "COMMIT\x00"} {
 				for _, passes := range []bool{false, true} {
-					cutOnce(f, fmt.Sprintf("at %q (passes: %v)", tag, passes), proxy.CutAt(faultproxy.ToClient, tag, passes))
+					f.cut(fmt.Sprintf("at %q (passes: %v)", tag, passes), proxy.CutAt(faultproxy.ToClient, tag, passes))
 				}
 			}
 			f.burst()
@@ -77,28 +83,8 @@ func TestFleetConnectionsCut(t *testing.T) {
 // throughProxy is the URL of a new database behind a proxy.
 func throughProxy(t *testing.T, s *pgtest.Server) (*faultproxy.Proxy, string) {
 	t.Helper()
-	proxy, err := faultproxy.New(s.Address())
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = proxy.Close() })
+	proxy := newProxy(t, s.Address())
 	return proxy, strings.Replace(s.Database(t), s.Address(), proxy.Address(), 1)
-}
-
-// cutOnce waits until the cut has hit a connection, under load.
-func cutOnce(f *fleet, where string, cut <-chan struct{}) {
-	f.t.Helper()
-	eventually(f.t, patience, "a cut "+where, func() bool {
-		if len(f.tokens) < loadWorkers {
-			f.grant(loadWorkers)
-		}
-		select {
-		case <-cut:
-			return true
-		default:
-			return false
-		}
-	})
 }
 
 // The database stops in order, and crashes.

@@ -2,13 +2,15 @@ package main_test
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"purveyor/internal/faultproxy"
 )
 
 const fleetSize = 3
@@ -21,28 +23,36 @@ type fleet struct {
 	members [fleetSize]*member
 	tokens  chan struct{} // one for each request that may still be made
 
-	next               atomic.Int64 // which member is asked
-	unanswered, failed atomic.Int64 // tries that got no answer; that were answered unavailable or outcome_unknown
+	next atomic.Int64 // which member is asked
+
+	// Tries that got no answer, that were answered unavailable or
+	// outcome_unknown, and that found their request done already.
+	unanswered, failed, replayed atomic.Int64
 }
 
-// member is one process after the other on the same database.
+// member is one process after the other at the same address.
 type member struct {
 	process *process
-	client  atomic.Pointer[client] // nil while there is no process
-	served  atomic.Int64           // Unix ns when the newest of the requests that it served began
+	proxy   *faultproxy.Proxy // what partners reach
+	client  *client
+	served  atomic.Int64 // Unix ns when the newest of the requests that it served began
 }
 
-// underFault has a fleet serve a shop on an empty database while a fault
-// happens. Then every order that was acknowledged must be there, once.
+// underFault has a fleet serve a shop while a fault happens. Then every order
+// that was acknowledged must be there, once.
 func underFault(t *testing.T, s *shop, fault func(*fleet)) {
 	t.Helper()
 	f := &fleet{ledger: &ledger{shop: s}, t: t, tokens: make(chan struct{}, 10_000)}
 	for i := range f.members {
-		f.members[i] = &member{}
-		f.start(f.members[i]) // all at once: each may be the one that makes the tables
+		f.members[i] = &member{proxy: newProxy(t, "")}
+		f.start(f.members[i])
 	}
-	s.fill()
+	if s.partner.PartnerID == "" { // an empty database: whoever comes first makes the tables
+		s.fill()
+	}
 	for _, m := range f.members {
+		m.client = newClient(t, "http://"+m.proxy.Address(), s.partner.Keys.Live)
+		m.client.http.Timeout = patience / 3 // then it is tried elsewhere
 		f.ready(m)
 	}
 	wait := f.loadBy(0, f.sendUntilServed)
@@ -54,11 +64,12 @@ func underFault(t *testing.T, s *shop, fault func(*fleet)) {
 	fault(f)
 	f.burst()
 	sent := stop()
-	t.Logf("%d requests; tries without an answer: %d, answered as failed: %d", len(sent), f.unanswered.Load(), f.failed.Load())
+	t.Logf("%d requests; tries without an answer: %d, answered as failed: %d, done already: %d",
+		len(sent), f.unanswered.Load(), f.failed.Load(), f.replayed.Load())
 	if t.Failed() {
 		return
 	}
-	c := f.members[0].client.Load()
+	c := f.members[0].client
 	checkAcknowledged(c, sent)
 	f.check(c)
 }
@@ -70,18 +81,18 @@ func (f *fleet) start(m *member) {
 
 func (f *fleet) ready(m *member) {
 	f.t.Helper()
-	c := newClient(f.t, m.process.ready(&m.process.stderr, servingLine), f.shop.partner.Keys.Live)
-	c.http.Timeout = patience / 3 // then it is tried elsewhere
-	m.client.Store(c)
+	base := m.process.ready(&m.process.stderr, servingLine)
+	m.proxy.Retarget(strings.TrimPrefix(base, "http://"))
+	m.proxy.SetMode(faultproxy.Forward)
 }
 
 // replace ends the process of a member in some way, and starts another one
 // after others have done some work.
-func (f *fleet) replace(m *member, end func(*process)) {
+func (f *fleet) replace(m *member, end func(*member)) {
 	f.t.Helper()
 	f.burst()
-	end(m.process)
-	m.client.Store(nil) // the port may be another's now
+	end(m)
+	m.proxy.SetMode(faultproxy.Refuse) // the port may be another's now
 	f.burst()
 	since := time.Now()
 	f.start(m)
@@ -95,11 +106,7 @@ func (f *fleet) sendUntilServed(a *attempt) (more bool) {
 	for deadline := time.Now().Add(2 * patience); ; time.Sleep(10 * time.Millisecond) { // between tries
 		m := f.members[f.next.Add(1)%fleetSize]
 		begun := time.Now()
-		if c := m.client.Load(); c != nil {
-			f.send(c, a)
-		} else {
-			a.err = errors.New("nobody listens")
-		}
+		f.send(m.client, a)
 		switch {
 		case f.t.Context().Err() != nil: // the test has failed already
 			return false
@@ -107,6 +114,9 @@ func (f *fleet) sendUntilServed(a *attempt) (more bool) {
 			f.unanswered.Add(1)
 		case a.acknowledged():
 			m.served.Store(begun.UnixNano())
+			if a.answer.header.Get("Idempotent-Replayed") == "true" {
+				f.replayed.Add(1)
+			}
 			_, more = <-f.tokens
 			return more
 		case a.failed():
@@ -145,6 +155,22 @@ func (f *fleet) grant(requests int) {
 	}
 }
 
+// cut waits until the cut has hit a connection, under load.
+func (f *fleet) cut(where string, cut <-chan struct{}) {
+	f.t.Helper()
+	eventually(f.t, patience, "a cut "+where, func() bool {
+		if len(f.tokens) < loadWorkers {
+			f.grant(loadWorkers)
+		}
+		select {
+		case <-cut:
+			return true
+		default:
+			return false
+		}
+	})
+}
+
 // recovers waits until every member has served a request that began after the
 // given time, at which what it needs was there again.
 func (f *fleet) recovers(what string, since time.Time) {
@@ -167,11 +193,21 @@ func (f *fleet) recovers(what string, since time.Time) {
 func (f *fleet) down() {
 	f.t.Helper()
 	for i, m := range f.members {
-		probe := *m.client.Load()
+		probe := *m.client
 		probe.http = &http.Client{Transport: probe.http.Transport, Timeout: time.Second}
 		eventually(f.t, patience, fmt.Sprintf("readiness of process %d to fall", i), func() bool {
 			a, err := probe.send(get("/readyz"))
 			return err != nil || a.status != http.StatusOK
 		})
 	}
+}
+
+func newProxy(t *testing.T, target string) *faultproxy.Proxy {
+	t.Helper()
+	p, err := faultproxy.New(target)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = p.Close() })
+	return p
 }
