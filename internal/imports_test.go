@@ -30,6 +30,8 @@ var arrows = map[string][]string{
 	"web":                 {"commerce"},
 	"importfile":          {"commerce", "command", "wire"},
 	"api":                 {"web", "wire", "commerce", "command", "commit", "storage"},
+	"pgtest":              {},
+	"faultproxy":          {},
 	"scenario":            {"api", "web", "wire", "commerce", "command", "commit", "storage", "storage/sqlite", "importfile"},
 }
 
