@@ -28,6 +28,9 @@ var arrows = map[string][]string{
 	"commit":              {"commerce", "storage"},
 	"web":                 {"commerce"},
 	"importfile":          {"commerce", "command", "wire"},
+	"outside/webhook":     {"commerce"},
+	"outside/mail":        {"commerce"},
+	"outside/sms":         {"commerce"},
 	"api":                 {"web", "wire", "commerce", "command", "commit", "storage"},
 	"scenario":            {"api", "web", "wire", "commerce", "command", "commit", "storage", "storage/sqlite", "importfile"},
 }
