@@ -25,14 +25,18 @@ var arrows = map[string][]string{
 	"storage":             {"commerce", "storage/schema"},
 	"storage/schema":      {"commerce", "wire"},
 	"storage/sqlite":      {"storage", "storage/schema", "commerce"},
+	"storage/postgres":    {"storage", "storage/schema", "commerce"},
 	"storage/storagetest": {"storage", "storage/schema", "commerce"},
 	"commit":              {"commerce", "storage"},
 	"web":                 {"commerce"},
 	"importfile":          {"commerce", "command", "wire"},
+	"outside/webhook":     {"commerce"},
+	"outside/mail":        {"commerce"},
+	"outside/sms":         {"commerce"},
 	"api":                 {"web", "wire", "commerce", "command", "commit", "storage"},
 	"pgtest":              {},
 	"faultproxy":          {},
-	"scenario":            {"api", "web", "wire", "commerce", "command", "commit", "storage", "storage/sqlite", "importfile"},
+	"scenario":            {"api", "web", "wire", "commerce", "command", "commit", "storage", "storage/sqlite", "storage/postgres", "importfile"},
 }
 
 // pure packages do no I/O, read no clock and draw nothing.

@@ -40,7 +40,7 @@ func (s serveCommand) Run() error {
 		return errors.Join(err, listener.Close())
 	}
 	service := newService(db, s.Server)
-	slog.Info("serving", "url", s.baseURL(listener), "database", s.Database.Database)
+	slog.Info("serving", "url", s.baseURL(listener), "database", s.Database.String())
 	return service.run(ctx, listener)
 }
 

@@ -67,26 +67,3 @@ type WebhookEvent struct {
 	// Deliver asks the committer for a job that pushes it to the callback URL.
 	Deliver bool
 }
-
-// JobKind names what a job does.
-type JobKind string
-
-// The kinds.
-const (
-	JobDeliverWebhook JobKind = "deliver_webhook"  // Subject: webhook event
-	JobMailReady      JobKind = "mail_order_ready" // Subject: order
-)
-
-// Job is work that leaves the process, stored with the change that asks for
-// it: never lost, and never done for a change that did not happen.
-type Job struct {
-	Slot    int64  // 0..JobSlots-1, given by the committer: one slot a batch
-	ID      string // given by the committer
-	Kind    JobKind
-	Owner   string // what its subject is found by: a partner, or a store
-	Subject string
-	RunAt   int64 // Unix ms
-}
-
-// JobSlots is the number of slots that jobs are spread over.
-const JobSlots = 32

@@ -11,7 +11,12 @@ import (
 
 // Database says where the data is.
 type Database struct {
-	Database string `help:"Where the data is: sqlite:PATH." default:"sqlite:purveyor.db" env:"PURVEYOR_DATABASE" placeholder:"URL"`
+	Database string `help:"Where the data is: sqlite:PATH, or postgres://USER:PASSWORD@HOST/NAME." default:"sqlite:purveyor.db" env:"PURVEYOR_DATABASE" placeholder:"URL"`
+}
+
+// PostgreSQL tells whether the data is on a PostgreSQL server.
+func (d Database) PostgreSQL() bool {
+	return strings.HasPrefix(d.Database, "postgres://") || strings.HasPrefix(d.Database, "postgresql://")
 }
 
 // SQLitePath is the file of a sqlite: URL.
@@ -24,10 +29,17 @@ func (d Database) SQLitePath() (string, error) {
 		return path, nil
 	case ok:
 		return "", fmt.Errorf("--database %q names no file; give it as sqlite:PATH", d.Database)
-	case strings.HasPrefix(d.Database, "postgres://"), strings.HasPrefix(d.Database, "postgresql://"):
-		return "", fmt.Errorf("--database: this version keeps its data in SQLite only; give it as sqlite:PATH")
 	}
-	return "", fmt.Errorf("--database %q is not understood; give it as sqlite:PATH", d.Database)
+	return "", fmt.Errorf("--database %q is not understood; give it as sqlite:PATH or postgres://USER:PASSWORD@HOST/NAME", d.Database)
+}
+
+// String is for logs and people: without the password.
+func (d Database) String() string {
+	if u, err := url.Parse(d.Database); err == nil {
+		return u.Redacted()
+	}
+	scheme, _, _ := strings.Cut(d.Database, ":")
+	return scheme + ":..."
 }
 
 // Server is how the service is reached.

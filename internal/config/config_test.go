@@ -11,13 +11,28 @@ func TestSQLitePath(t *testing.T) {
 		{"sqlite:/var/lib/purveyor/a b.db", "/var/lib/purveyor/a b.db", ""},
 		{"sqlite:", "", "names no file"},
 		{"sqlite::memory:", "", "must be in a file"},
-		{"postgres://localhost/purveyor", "", "SQLite only"},
 		{"purveyor.db", "", "not understood"},
 		{"", "", "not understood"},
 	} {
 		path, err := Database{c.database}.SQLitePath()
 		if path != c.path || (err == nil) != (c.says == "") || (err != nil && !strings.Contains(err.Error(), c.says)) {
 			t.Errorf("%q: %q, %v; want %q, %q", c.database, path, err, c.path, c.says)
+		}
+	}
+}
+
+func TestDatabaseString(t *testing.T) {
+	for _, c := range []struct {
+		database, says string
+		postgres       bool
+	}{
+		{"sqlite:purveyor.db", "sqlite:purveyor.db", false},
+		{"postgres://a:secret@one,two:5433/b?x=y", "postgres://a:xxxxx@one,two:5433/b?x=y", true},
+		{"postgresql://a:sec%zzret@one/b", "postgresql:...", true},
+	} {
+		d := Database{c.database}
+		if got := d.String(); got != c.says || d.PostgreSQL() != c.postgres {
+			t.Errorf("%s: %s, PostgreSQL: %v", c.database, got, d.PostgreSQL())
 		}
 	}
 }

@@ -17,7 +17,9 @@ import (
 
 	"purveyor/internal/api"
 	"purveyor/internal/commit"
+	"purveyor/internal/pgtest"
 	"purveyor/internal/storage"
+	"purveyor/internal/storage/postgres"
 	"purveyor/internal/storage/sqlite"
 	"purveyor/internal/web"
 )
@@ -28,10 +30,19 @@ var engines = []struct {
 	open func(t *testing.T, now func() time.Time) storage.Engine
 }{
 	{"sqlite", openSQLite},
+	{"postgres", openPostgres},
 }
 
 func openSQLite(t *testing.T, now func() time.Time) storage.Engine {
 	engine, err := sqlite.Open(filepath.Join(t.TempDir(), "purveyor.db"), sqlite.Options{Now: now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return engine
+}
+
+func openPostgres(t *testing.T, now func() time.Time) storage.Engine {
+	engine, err := postgres.Open(pgtest.Shared(t).Database(t), postgres.Options{Now: now, Readers: 4})
 	if err != nil {
 		t.Fatal(err)
 	}

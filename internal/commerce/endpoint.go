@@ -1,0 +1,163 @@
+package commerce
+
+import "errors"
+
+// PauseReason says why nothing is sent to an endpoint.
+type PauseReason string
+
+// The reasons.
+const (
+	PausedGone     PauseReason = "gone"     // it answered 410
+	PausedFailing  PauseReason = "failing"  // five days of nothing but failures
+	PausedOperator PauseReason = "operator" // somebody asked for it
+)
+
+// Endpoint is how a partner's callback URL fares. The zero value is healthy.
+//
+// It is held after five failures in a row, or when an answer asks to wait:
+// its jobs are parked as they come up, and at HeldUntil one of them is tried,
+// the probe: that with the lowest RunAt. A probe that failed has moved its
+// RunAt on, so an event that is refused for its own sake does not stand
+// before the others. One success releases all.
+type Endpoint struct {
+	PartnerID      string
+	Failures       int64 // in a row
+	FailingSince   int64 // Unix ms of the first of them; 0: none
+	HeldUntil      int64 // Unix ms of the next probe; 0: not held
+	PausedOn       int64 // Unix ms; 0: not paused
+	PausedFor      PauseReason
+	PreviousSecret string // signs too until PreviousUntil
+	PreviousUntil  int64  // Unix ms
+}
+
+// The rules of BEHAVIOUR, Webhooks sent; times in milliseconds.
+const (
+	FailingAfter  = 5 // failures in a row
+	PauseAfter    = 5 * day
+	MaxRetryAfter = day
+	SecretOverlap = day
+
+	firstProbe = 5 * second
+	lastProbe  = 60 * second
+)
+
+// Failing tells whether only probes go out because nothing else arrives.
+func (e Endpoint) Failing() bool { return e.Failures >= FailingAfter }
+
+// Holds tells whether the endpoint's jobs are to be parked.
+func (e Endpoint) Holds() bool { return e.HeldUntil != 0 || e.PausedOn != 0 }
+
+// ProbeDue tells whether a parked job may be tried.
+func (e Endpoint) ProbeDue(now int64) bool {
+	return e.HeldUntil != 0 && e.PausedOn == 0 && due(e.HeldUntil, now)
+}
+
+// Pause stops all that goes to the endpoint until it is resumed.
+func (e Endpoint) Pause(reason PauseReason, now int64) Endpoint {
+	e.HeldUntil, e.PausedOn, e.PausedFor = 0, now, reason
+	return e
+}
+
+// Resume sends a probe at once, and with its success all that waits.
+func (e Endpoint) Resume(now int64) Endpoint {
+	e = e.Healed()
+	e.HeldUntil, e.PausedOn, e.PausedFor = now, 0, ""
+	return e
+}
+
+// Healed is the endpoint after a success, or when nothing is left to probe
+// it with. A pause stays.
+func (e Endpoint) Healed() Endpoint {
+	e.Failures, e.FailingSince, e.HeldUntil = 0, 0, 0
+	return e
+}
+
+// RotateSecret keeps the secret that was just replaced for a day.
+func (e Endpoint) RotateSecret(replaced string, now int64) Endpoint {
+	e.PreviousSecret, e.PreviousUntil = replaced, now+SecretOverlap
+	return e
+}
+
+// Previous is the replaced secret as long as it counts, else empty.
+func (e Endpoint) Previous(now int64) string {
+	if now >= e.PreviousUntil {
+		return ""
+	}
+	return e.PreviousSecret
+}
+
+// WebhookAttempt is the record of one request to an endpoint.
+type WebhookAttempt struct {
+	PartnerID string
+	EventID   string
+	Number    int64 // 1, 2, ... for each event
+	URL       string
+	At        int64 // Unix ms of its start
+	TookMs    int64
+	Status    int64  // 0: no answer
+	Error     string // in plain words; empty: delivered
+	Answer    string // how the body began, by CleanText
+}
+
+// Delivered tells whether the partner took the event.
+func (a WebhookAttempt) Delivered() bool { return a.Status/100 == 2 }
+
+// Verdict is what follows from an attempt.
+type Verdict struct {
+	Endpoint Endpoint
+	Job      Job  // as it goes on; done when the attempt was delivered
+	Release  bool // the endpoint's parked jobs wait again
+}
+
+// After decides what an attempt at a job's event means. A parked job was a
+// probe. The answer's Retry-After is given in milliseconds, 0 for none; the
+// caller draws jitter from [0, 1).
+func (e Endpoint) After(job Job, a WebhookAttempt, retryAfter, now int64, jitter float64) Verdict {
+	if a.Delivered() {
+		return Verdict{Endpoint: e.Healed(), Job: job, Release: e.HeldUntil != 0}
+	}
+	retryAfter = min(max(retryAfter, 0), MaxRetryAfter)
+	probe, dueOn := job.State == JobParked, job.RunAt
+	if probe {
+		dueOn = e.HeldUntil
+	}
+	job = job.Failed(errors.New(a.Error), RetryDelays, now, jitter)
+	job.RunAt = max(job.RunAt, now+retryAfter)
+	switch {
+	case e.PausedOn != 0:
+	case a.Status == 410:
+		e = e.Pause(PausedGone, now)
+	case probe || !e.Holds(): // else it was under way when the hold began
+		e = e.failed(probe, dueOn, retryAfter, now)
+	}
+	// An event is given up only while the endpoint takes others.
+	if e.PausedOn != 0 || e.Failing() || e.Holds() && job.State == JobWaiting {
+		job.State = JobParked
+	}
+	return Verdict{Endpoint: e, Job: job}
+}
+
+func (e Endpoint) failed(probe bool, dueOn, retryAfter, now int64) Endpoint {
+	// Time in which nothing was tried, or that a clock jumped over, is no
+	// time of failures.
+	if e.Failures == 0 || now < e.FailingSince || now > dueOn+day {
+		e.FailingSince = now
+	}
+	e.Failures++
+	hold := retryAfter
+	if probe || e.Failing() {
+		hold = max(hold, probeDelay(e.Failures-FailingAfter))
+	}
+	if hold > 0 {
+		e.HeldUntil = now + hold
+	}
+	if e.Failing() && now-e.FailingSince >= PauseAfter {
+		e = e.Pause(PausedFailing, now)
+	}
+	return e
+}
+
+// probeDelay doubles with every probe that failed.
+func probeDelay(failed int64) int64 {
+	return min(firstProbe<<min(max(failed, 0), 10), lastProbe)
+}

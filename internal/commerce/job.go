@@ -1,0 +1,106 @@
+package commerce
+
+import "errors"
+
+// JobKind names what a job does.
+type JobKind string
+
+// The kinds.
+const (
+	JobDeliverWebhook JobKind = "deliver_webhook"  // Subject: webhook event
+	JobMailReady      JobKind = "mail_order_ready" // Subject: order
+)
+
+// JobState says who moves a job on. A job that is done is deleted.
+type JobState string
+
+// The states.
+const (
+	JobWaiting JobState = "waiting" // a worker, from RunAt on
+	JobParked  JobState = "parked"  // its endpoint, once that answers again or is resumed
+	JobDead    JobState = "dead"    // an operator; no try is left
+)
+
+// Job is work that leaves the process, stored with the change that asks for
+// it: never lost, and never done for a change that did not happen.
+type Job struct {
+	Slot    int64  // 0..JobSlots-1, given by the committer: one slot a batch
+	ID      string // given by the committer
+	Kind    JobKind
+	Owner   string // what its subject is found by: a partner, or a store
+	Subject string
+	RunAt   int64 // Unix ms
+	State   JobState
+	Tries   int64 // tries that failed
+	// Probes are those of the tries that were made while the job was parked.
+	// They ask whether the endpoint is back and do not use up the schedule.
+	Probes int64
+	Error  string // why the last try failed
+}
+
+// JobSlots is the number of slots that jobs are spread over.
+const JobSlots = 32
+
+// JobLease is how long a claimed job belongs to its worker, in milliseconds.
+// A lease that ran out is no failed try.
+const JobLease = 30 * second
+
+const (
+	second = int64(1000)
+	minute = 60 * second
+	hour   = 60 * minute
+	day    = 24 * hour
+)
+
+// RetryDelays are the waits after each failed try, in milliseconds; there is
+// one try more than there are delays.
+var RetryDelays = []int64{5 * second, 5 * minute, 30 * minute, 2 * hour, 5 * hour, 10 * hour, 14 * hour, 20 * hour, 24 * hour}
+
+// NoticeDelays are those of mail and SMS, which are of no use the day after.
+var NoticeDelays = RetryDelays[:5]
+
+// JobHorizon is beyond what any rule puts a job off by, in milliseconds. What
+// lies further ahead was written while the clock was ahead.
+const JobHorizon = 2 * day
+
+// Due tells whether the job may run: its time has come, or is not to be
+// believed.
+func (j Job) Due(now int64) bool {
+	return j.State == JobWaiting && due(j.RunAt, now)
+}
+
+func due(at, now int64) bool { return at <= now || at > now+JobHorizon }
+
+// PermanentError is the failure of a job that no further try can mend. Any
+// other error is temporary.
+type PermanentError struct{ Err error }
+
+func (e *PermanentError) Error() string { return e.Err.Error() }
+func (e *PermanentError) Unwrap() error { return e.Err }
+
+// Failed is the job after one more try that failed: due again after the next
+// delay, or dead if the error is permanent or no delay is left. The caller
+// draws jitter from [0, 1).
+func (j Job) Failed(err error, delays []int64, now int64, jitter float64) Job {
+	j.Tries++
+	if j.State == JobParked {
+		j.Probes++
+	}
+	j.Error = CleanText(err.Error(), MaxNote)
+	wait, left := retryDelay(delays, j.Tries-j.Probes, jitter)
+	j.RunAt = now + wait
+	j.State = JobWaiting
+	var permanent *PermanentError
+	if !left || errors.As(err, &permanent) {
+		j.State = JobDead
+	}
+	return j
+}
+
+// retryDelay is the wait after so many failed tries, and whether there is
+// one; then it is the last delay. Jitter adds up to a tenth.
+func retryDelay(delays []int64, tries int64, jitter float64) (int64, bool) {
+	i := min(max(tries, 1), int64(len(delays)))
+	d := delays[i-1]
+	return d + int64(float64(d/10)*jitter), tries <= int64(len(delays))
+}

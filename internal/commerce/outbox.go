@@ -1,0 +1,32 @@
+package commerce
+
+// OutboxKind is how a notice would have travelled.
+type OutboxKind string
+
+// The kinds.
+const (
+	OutboxMail OutboxKind = "mail"
+	OutboxSMS  OutboxKind = "sms"
+)
+
+// OutboxReason says why a notice was kept and not sent.
+type OutboxReason string
+
+// The reasons.
+const (
+	OutboxTestMode      OutboxReason = "test mode"
+	OutboxNotConfigured OutboxReason = "not configured"
+)
+
+// OutboxMessage is an e-mail or SMS that did not leave the house.
+type OutboxMessage struct {
+	ID        string
+	Kind      OutboxKind
+	To        string
+	Subject   string // mail only
+	Text      string
+	HTML      string // mail only
+	Reason    OutboxReason
+	OrderID   string
+	CreatedOn int64 // Unix ms
+}

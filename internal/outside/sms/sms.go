@@ -1,0 +1,173 @@
+// Package sms sends text messages through Twilio.
+package sms
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/twilio/twilio-go/client"
+	twilio "github.com/twilio/twilio-go/rest/api/v2010"
+
+	"purveyor/internal/commerce"
+)
+
+// Message is one text message.
+type Message struct {
+	To   string // as E164 reads it
+	Text string
+}
+
+// Texter sends a message. Only a commerce.PermanentError is not worth another
+// try.
+type Texter interface {
+	Send(ctx context.Context, m Message) error
+}
+
+// Config is an account of Twilio.
+type Config struct {
+	AccountSID string
+	AuthToken  string
+	From       string // a number of the account
+	BaseURL    string // scheme and host; empty: Twilio's own
+}
+
+const (
+	timeout   = 15 * time.Second
+	maxAnswer = 64 << 10
+)
+
+// Twilio is the Texter of an account.
+type Twilio struct {
+	config  Config
+	base    *url.URL // nil: as the library has it
+	timeout time.Duration
+}
+
+// NewTwilio refuses a configuration that cannot work.
+func NewTwilio(c Config) (*Twilio, error) {
+	from, ok := E164(c.From)
+	switch {
+	case !alphanumeric(c.AccountSID) || !alphanumeric(c.AuthToken):
+		return nil, errors.New("the Twilio account SID and token are letters and digits only")
+	case !ok:
+		return nil, fmt.Errorf("the sender %q is no phone number", c.From)
+	}
+	c.From = from
+	t := &Twilio{config: c, timeout: timeout}
+	if c.BaseURL != "" {
+		base, err := url.Parse(c.BaseURL)
+		if err != nil || base.Host == "" {
+			return nil, fmt.Errorf("%q is no URL", c.BaseURL)
+		}
+		t.base = base
+	}
+	return t, nil
+}
+
+// Send hands the message to Twilio, which queues it.
+func (t *Twilio) Send(ctx context.Context, m Message) error {
+	to, ok := E164(m.To)
+	if !ok {
+		return &commerce.PermanentError{Err: fmt.Errorf("sms: %q is no phone number", m.To)}
+	}
+	ctx, cancel := context.WithTimeout(ctx, t.timeout)
+	defer cancel()
+	params := new(twilio.CreateMessageParams).SetTo(to).SetFrom(t.config.From).SetBody(m.Text)
+	_, err := t.service(ctx).CreateMessage(params)
+	var refusal *client.TwilioRestError
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, context.DeadlineExceeded):
+		return fmt.Errorf("sms: no answer within %g s", t.timeout.Seconds())
+	case errors.As(err, &refusal):
+		err = fmt.Errorf("sms: Twilio answered %d, code %d: %s", refusal.Status, refusal.Code, refusal.Message)
+		if permanent(refusal.Status) {
+			return &commerce.PermanentError{Err: err}
+		}
+		return err
+	}
+	return fmt.Errorf("sms: %w", err)
+}
+
+// permanent tells what is wrong with the message from what passes, or what
+// the operator can mend (401, 403: the account).
+func permanent(status int) bool {
+	switch status {
+	case http.StatusUnauthorized, http.StatusForbidden, http.StatusRequestTimeout, http.StatusTooManyRequests:
+		return false
+	}
+	return status >= 400 && status < 500
+}
+
+// service is made for each message: the library takes no context.
+func (t *Twilio) service(ctx context.Context) *twilio.ApiService {
+	c := &client.Client{
+		Credentials: client.NewCredentials(t.config.AccountSID, t.config.AuthToken),
+		HTTPClient:  &http.Client{Transport: bound{ctx, t.base}},
+	}
+	c.SetAccountSid(t.config.AccountSID)
+	return twilio.NewApiService(&client.RequestHandler{Client: c}) // without the environment's edge and region
+}
+
+// bound sends requests under a context, to the base URL if there is one, and
+// holds a bounded answer in memory: the library leaves bodies open.
+type bound struct {
+	ctx  context.Context
+	base *url.URL
+}
+
+func (b bound) RoundTrip(r *http.Request) (*http.Response, error) {
+	r = r.Clone(b.ctx)
+	if b.base != nil {
+		r.URL.Scheme, r.URL.Host, r.Host = b.base.Scheme, b.base.Host, b.base.Host
+	}
+	response, err := http.DefaultTransport.RoundTrip(r)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = response.Body.Close() }()
+	if response.StatusCode/100 == 3 { // which the library would take for an answer
+		return nil, fmt.Errorf("Twilio answered %d", response.StatusCode)
+	}
+	body, err := io.ReadAll(io.LimitReader(response.Body, maxAnswer))
+	response.Body = io.NopCloser(bytes.NewReader(body))
+	return response, err
+}
+
+// E164 is the international form of a phone number; ten digits are one of the
+// United States.
+func E164(phone string) (string, bool) {
+	digits := strings.Map(func(r rune) rune {
+		if strings.ContainsRune(" -.()", r) {
+			return -1
+		}
+		return r
+	}, phone)
+	digits, international := strings.CutPrefix(digits, "+")
+	if strings.Trim(digits, "0123456789") != "" {
+		return "", false
+	}
+	switch n := len(digits); {
+	case international && n >= 8 && n <= 15 && digits[0] != '0':
+		return "+" + digits, true
+	case !international && n == 10 && digits[0] > '1':
+		return "+1" + digits, true
+	case !international && n == 11 && digits[0] == '1':
+		return "+" + digits, true
+	}
+	return "", false
+}
+
+func alphanumeric(s string) bool {
+	return s != "" && !strings.ContainsFunc(s, func(r rune) bool {
+		return (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')
+	})
+}

@@ -1,0 +1,94 @@
+package webhook
+
+import (
+	"fmt"
+	"net/netip"
+	"syscall"
+)
+
+// refusePrivate is a net.Dialer's Control: it sees the very address that is
+// about to be connected to, so no answer of a name server leads around it.
+func refusePrivate(_, address string, _ syscall.RawConn) error {
+	target, err := netip.ParseAddrPort(address)
+	if err != nil {
+		return err
+	}
+	if kind := reserved(target.Addr()); kind != "" {
+		return &addressError{target.Addr(), kind}
+	}
+	return nil
+}
+
+type addressError struct {
+	address netip.Addr
+	kind    string
+}
+
+func (e *addressError) Error() string { return fmt.Sprintf("address %s is %s", e.address, e.kind) }
+
+// reserved says what kind an address is that is not on the public internet;
+// empty: it is. IPv4 addresses inside IPv6 ones are judged as themselves.
+func reserved(a netip.Addr) string {
+	a = a.Unmap().WithZone("")
+	if nat64.Contains(a) {
+		b := a.As16()
+		a = netip.AddrFrom4([4]byte(b[12:]))
+	}
+	for _, r := range reservedRanges {
+		if r.prefix.Contains(a) {
+			return r.kind
+		}
+	}
+	if a.Is6() && !globalUnicast.Contains(a) {
+		return "reserved"
+	}
+	return ""
+}
+
+var (
+	nat64         = netip.MustParsePrefix("64:ff9b::/96")
+	globalUnicast = netip.MustParsePrefix("2000::/3")
+)
+
+type addressRange struct {
+	prefix netip.Prefix
+	kind   string
+}
+
+// The registries of special-purpose addresses (RFC 6890 and its successors),
+// and where clouds answer for the machine's own credentials.
+var reservedRanges = []addressRange{
+	{netip.MustParsePrefix("169.254.169.254/32"), "a metadata service"},
+	{netip.MustParsePrefix("100.100.100.200/32"), "a metadata service"},
+	{netip.MustParsePrefix("168.63.129.16/32"), "a metadata service"},
+	{netip.MustParsePrefix("192.0.0.192/32"), "a metadata service"},
+	{netip.MustParsePrefix("fd00:ec2::254/128"), "a metadata service"},
+	{netip.MustParsePrefix("fd20:ce::254/128"), "a metadata service"},
+
+	{netip.MustParsePrefix("0.0.0.0/32"), "unspecified"},
+	{netip.MustParsePrefix("0.0.0.0/8"), "reserved"},
+	{netip.MustParsePrefix("10.0.0.0/8"), "private"},
+	{netip.MustParsePrefix("100.64.0.0/10"), "private (carrier-grade NAT)"},
+	{netip.MustParsePrefix("127.0.0.0/8"), "loopback"},
+	{netip.MustParsePrefix("169.254.0.0/16"), "link-local"},
+	{netip.MustParsePrefix("172.16.0.0/12"), "private"},
+	{netip.MustParsePrefix("192.0.0.0/24"), "reserved"},
+	{netip.MustParsePrefix("192.0.2.0/24"), "reserved"},
+	{netip.MustParsePrefix("192.88.99.0/24"), "reserved"},
+	{netip.MustParsePrefix("192.168.0.0/16"), "private"},
+	{netip.MustParsePrefix("198.18.0.0/15"), "reserved"},
+	{netip.MustParsePrefix("198.51.100.0/24"), "reserved"},
+	{netip.MustParsePrefix("203.0.113.0/24"), "reserved"},
+	{netip.MustParsePrefix("224.0.0.0/4"), "multicast"},
+	{netip.MustParsePrefix("240.0.0.0/4"), "reserved"},
+
+	{netip.MustParsePrefix("::/128"), "unspecified"},
+	{netip.MustParsePrefix("::1/128"), "loopback"},
+	{netip.MustParsePrefix("fc00::/7"), "private"},
+	{netip.MustParsePrefix("fe80::/10"), "link-local"},
+	{netip.MustParsePrefix("ff00::/8"), "multicast"},
+	{netip.MustParsePrefix("2001::/23"), "reserved"}, // Teredo among them
+	{netip.MustParsePrefix("2001:db8::/32"), "reserved"},
+	{netip.MustParsePrefix("2002::/16"), "reserved"}, // 6to4
+	{netip.MustParsePrefix("3fff::/20"), "reserved"},
+}

@@ -1,0 +1,50 @@
+package webhook
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/url"
+	"syscall"
+
+	"purveyor/internal/commerce"
+)
+
+// reason says in plain words why there was no answer.
+func (s *Sender) reason(err error) string {
+	var (
+		address     *addressError
+		lookup      *net.DNSError
+		certificate *tls.CertificateVerificationError
+		timeout     net.Error
+		wrapped     *url.Error
+	)
+	switch {
+	case errors.As(err, &address):
+		return address.Error()
+	case errors.Is(err, context.Canceled):
+		return "cut off: the service stopped"
+	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &timeout) && timeout.Timeout():
+		return fmt.Sprintf("no answer within %g s", s.timeout.Seconds())
+	case errors.As(err, &lookup) && lookup.IsNotFound:
+		return "no such host"
+	case errors.As(err, &lookup):
+		return "the look-up of the host name failed"
+	case errors.As(err, &certificate):
+		return commerce.CleanText("certificate is not valid: "+certificate.Err.Error(), commerce.MaxNote)
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return "connection refused"
+	case errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
+		return "connection reset"
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		return "connection closed without an answer"
+	case errors.Is(err, syscall.EHOSTUNREACH), errors.Is(err, syscall.ENETUNREACH):
+		return "host unreachable"
+	case errors.As(err, &wrapped):
+		return commerce.CleanText(wrapped.Err.Error(), commerce.MaxNote) // without the URL, which may hold a password
+	}
+	return commerce.CleanText(err.Error(), commerce.MaxNote)
+}

@@ -1,0 +1,57 @@
+package webhook
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"net/http"
+	"strconv"
+	"strings"
+)
+
+// sign sets the contract's signature and the three headers of Standard
+// Webhooks. While a secret is rotated the first, which has room for one
+// signature only, is made with the old one.
+func sign(h http.Header, r Request) {
+	timestamp := strconv.FormatInt(r.At/1000, 10)
+	h.Set("webhook-id", r.ID)
+	h.Set("webhook-timestamp", timestamp)
+	if r.Secret == "" {
+		return
+	}
+	signed := append([]byte(r.ID+"."+timestamp+"."), r.Body...)
+	signatures := standardSignature(r.Secret, signed)
+	partnerSecret := r.Secret
+	if r.PreviousSecret != "" {
+		signatures += " " + standardSignature(r.PreviousSecret, signed)
+		partnerSecret = r.PreviousSecret
+	}
+	h.Set("webhook-signature", signatures)
+	h.Set("x-partner-signature", hex.EncodeToString(mac([]byte(partnerSecret), r.Body)))
+}
+
+func standardSignature(secret string, signed []byte) string {
+	return "v1," + base64.StdEncoding.EncodeToString(mac(standardKey(secret), signed))
+}
+
+func mac(key, text []byte) []byte {
+	m := hmac.New(sha256.New, key)
+	m.Write(text)
+	return m.Sum(nil)
+}
+
+// standardKey is what follows whsec_ if that is base64, padded or not, of at
+// least one byte; else the secret itself.
+func standardKey(secret string) []byte {
+	encoded, ok := strings.CutPrefix(secret, "whsec_")
+	if !ok || strings.ContainsAny(encoded, "\r\n") { // which the decoder would skip
+		return []byte(secret)
+	}
+	for _, encoding := range []*base64.Encoding{base64.StdEncoding, base64.RawStdEncoding} {
+		if key, err := encoding.DecodeString(encoded); err == nil && len(key) > 0 {
+			return key
+		}
+	}
+	return []byte(secret)
+}

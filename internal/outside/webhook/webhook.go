@@ -1,0 +1,140 @@
+// Package webhook posts signed events to the URLs that partners gave. Such a
+// URL is hostile until shown otherwise: it may name the inside of the
+// network, never answer, or answer without end.
+package webhook
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"strconv"
+	"time"
+
+	"purveyor/internal/commerce"
+)
+
+const (
+	timeout = 15 * time.Second // look-up, connection, TLS and answer together
+
+	maxAnswer  = 4 << 10
+	maxHeaders = 32 << 10
+
+	idleConnections        = 512
+	idleConnectionsPerHost = 64
+	connectionsPerHost     = 256
+)
+
+// Request is one event for one endpoint.
+type Request struct {
+	URL            string
+	ID             string // of the event, the same on every try
+	Body           []byte // JSON
+	At             int64  // Unix ms of this try
+	Secret         string // empty: unsigned
+	PreviousSecret string // while the secret is rotated, else empty
+}
+
+// Result is what came of a request. It was delivered if Error is empty.
+type Result struct {
+	Status     int64  // 0: no answer
+	Error      string // in plain words, fit to be stored
+	Answer     string // how the body began, by commerce.CleanText
+	RetryAfter int64  // milliseconds that the answer asks to wait; 0: none
+	TookMs     int64
+}
+
+// Sender sends webhooks. It may be used by many goroutines.
+type Sender struct {
+	client  http.Client
+	timeout time.Duration
+}
+
+// NewSender makes a sender. Unless private addresses are allowed it connects
+// to public ones only.
+func NewSender(allowPrivate bool) *Sender {
+	dialer := &net.Dialer{Control: refusePrivate}
+	if allowPrivate {
+		dialer.Control = nil
+	}
+	return newSender(dialer)
+}
+
+func newSender(dialer *net.Dialer) *Sender {
+	return &Sender{
+		timeout: timeout,
+		client: http.Client{
+			Transport: &http.Transport{
+				Proxy:                  nil, // a proxy would connect past the check of addresses
+				DialContext:            dialer.DialContext,
+				DisableCompression:     true,
+				MaxResponseHeaderBytes: maxHeaders,
+				MaxIdleConns:           idleConnections,
+				MaxIdleConnsPerHost:    idleConnectionsPerHost,
+				MaxConnsPerHost:        connectionsPerHost,
+				IdleConnTimeout:        time.Minute,
+			},
+			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		},
+	}
+}
+
+// Send makes one try. If ctx ends first the try is cut, which says nothing of
+// the endpoint; the caller knows its ctx.
+func (s *Sender) Send(ctx context.Context, r Request) Result {
+	began := time.Now()
+	ctx, cancel := context.WithTimeout(ctx, s.timeout)
+	defer cancel()
+	result := s.send(ctx, r)
+	result.TookMs = time.Since(began).Milliseconds()
+	return result
+}
+
+func (s *Sender) send(ctx context.Context, r Request) Result {
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, r.URL, bytes.NewReader(r.Body))
+	if err != nil {
+		return Result{Error: s.reason(err)}
+	}
+	h := request.Header
+	h.Set("Content-Type", "application/json")
+	h.Set("User-Agent", "purveyor")
+	// Present but not sent: a try that an idle connection lost, because the
+	// other end was just closing it, is made again on a new one.
+	h["Idempotency-Key"] = nil
+	sign(h, r)
+	response, err := s.client.Do(request)
+	if err != nil {
+		return Result{Error: s.reason(err)}
+	}
+	// Closing the body before its end closes the connection.
+	defer func() { _ = response.Body.Close() }()
+	body, _ := io.ReadAll(io.LimitReader(response.Body, maxAnswer)) // the status alone decides
+	result := Result{
+		Status: int64(response.StatusCode),
+		Answer: commerce.CleanText(string(body), commerce.MaxNote),
+	}
+	switch response.StatusCode / 100 {
+	case 2:
+		return result
+	case 3:
+		result.Error = "redirect"
+	default:
+		result.Error = "status " + strconv.Itoa(response.StatusCode)
+	}
+	result.RetryAfter = retryAfter(response.Header.Get("Retry-After"), time.Now())
+	return result
+}
+
+// retryAfter reads seconds or an HTTP date; what is neither asks for nothing.
+func retryAfter(value string, now time.Time) int64 {
+	if seconds, err := strconv.ParseUint(value, 10, 63); err == nil || errors.Is(err, strconv.ErrRange) {
+		return int64(min(seconds, uint64(commerce.MaxRetryAfter/1000))) * 1000
+	}
+	at, err := http.ParseTime(value)
+	if err != nil {
+		return 0
+	}
+	return max(0, at.Sub(now).Milliseconds())
+}
