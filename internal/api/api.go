@@ -50,7 +50,7 @@ func New(engine storage.Engine, committer *commit.Committer, o Options) *API {
 	}
 	reader := engine.Reader()
 	return &API{reader: reader, committer: committer, now: o.Now,
-		gate: web.NewGate(keyFinder{reader}, o.Now), products: newProductCache(o.CacheBytes / 2), pages: newPageCache(o.CacheBytes / 2)}
+		gate: web.NewGate(keyFinder{reader}, engine, o.Now), products: newProductCache(o.CacheBytes / 2), pages: newPageCache(o.CacheBytes / 2)}
 }
 
 // Handler serves every route of the table, and refusals in the spec's shape

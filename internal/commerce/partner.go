@@ -86,6 +86,13 @@ type APIKeyRef struct {
 	Mode      Mode
 }
 
+// RateWindow is what counts together against a partner's rate limit.
+type RateWindow struct {
+	PartnerID string
+	Mode      Mode
+	Minute    int64 // Unix time in whole minutes
+}
+
 // Actor is who issues a command: a partner, in the mode of the request, under
 // the trace id of the request.
 type Actor struct {

@@ -18,7 +18,7 @@ import (
 // faulty is an engine that fails on request.
 type faulty struct {
 	storage.Engine
-	load, read, keys atomic.Pointer[error]
+	load, read, keys, lease atomic.Pointer[error]
 	// save: what Save says next, and whether it saved all the same. Used once,
 	// or again and again while saveAlways is set.
 	save       atomic.Pointer[error]
@@ -34,7 +34,7 @@ func fault(to *atomic.Pointer[error]) error {
 }
 
 func (f *faulty) heal() {
-	for _, p := range []*atomic.Pointer[error]{&f.load, &f.read, &f.keys, &f.save} {
+	for _, p := range []*atomic.Pointer[error]{&f.load, &f.read, &f.keys, &f.lease, &f.save} {
 		p.Store(nil)
 	}
 	f.saveAlways.Store(false)
@@ -46,6 +46,13 @@ func (f *faulty) Load(ctx context.Context, needs ...commerce.Needs) (storage.Bat
 	}
 	batch, err := f.Engine.Load(ctx, needs...)
 	return faultyBatch{batch, f}, err
+}
+
+func (f *faulty) LeaseRequests(ctx context.Context, w commerce.RateWindow, limit, want int64) (int64, int64, error) {
+	if err := fault(&f.lease); err != nil {
+		return 0, 0, err
+	}
+	return f.Engine.LeaseRequests(ctx, w, limit, want)
 }
 
 func (f *faulty) Reader() storage.Reader { return faultyReader{f.Engine.Reader(), f} }
@@ -193,6 +200,20 @@ func TestNothingOfTheInsideIsShown(t *testing.T) {
 					}
 				})
 			}
+		}
+	})
+}
+
+// Whether a request is within its limit cannot be told without the database.
+func TestNoLease(t *testing.T) {
+	onEveryBrokenEngine(t, func(t *testing.T, w *world, f *faulty) {
+		health := call{method: "GET", path: "/v1/health", key: "busy"}
+		gone := fmt.Errorf("%w: %s", storage.ErrUnavailable, secret)
+		f.lease.Store(&gone)
+		w.refuses(t, health, http.StatusInternalServerError, "unavailable")
+		f.heal()
+		if a := w.do(t, health); a.status != http.StatusOK {
+			t.Errorf("when it is back: %d %s", a.status, a.body)
 		}
 	})
 }

@@ -9,6 +9,7 @@ import (
 	"errors"
 
 	"purveyor/internal/commerce"
+	"purveyor/internal/storage/schema"
 )
 
 // Errors of an engine. Everything else that it returns is an error of this
@@ -37,6 +38,21 @@ type Engine interface {
 	// bounded number at a call, and returns how many.
 	Sweep(ctx context.Context, before int64) (int, error)
 
+	// LeaseRequests grants want requests of the window, or as many as are left of
+	// limit; both are above 0. The leases of a window together never exceed the
+	// limit, over all processes, and outlast a crash. Used is how many are leased
+	// now, so that the caller's are those numbered from used-granted+1 to used.
+	// When nothing is left, granted is 0 and used is not below the limit. A lease
+	// that fails may have been taken; nobody has it then. Windows are forgotten
+	// when the partner opens one more than WindowsKept minutes later.
+	LeaseRequests(ctx context.Context, window commerce.RateWindow, limit, want int64) (granted, used int64, err error)
+
+	// Snapshot calls f with one state of the database, and Fill with an empty
+	// database that takes rows: durably and all of them when both return nil, else
+	// none. Fill needs a database that no process writes to.
+	Snapshot(ctx context.Context, f func(schema.Snapshot) error) error
+	Fill(ctx context.Context, f func(schema.Filling) error) error
+
 	Reader() Reader
 	Close() error
 }
@@ -63,6 +79,10 @@ type Batch interface {
 	// Discard ends the batch and writes nothing. After Save it does nothing.
 	Discard()
 }
+
+// WindowsKept is for how many minutes a rate window stays, so that a process
+// whose clock is behind still counts in it.
+const WindowsKept = 10
 
 // ErrNotFound is what a Reader answers for a row that is not there.
 var ErrNotFound = errors.New("not found")

@@ -27,7 +27,8 @@ type Gate struct {
 	finder KeyFinder
 	now    func() time.Time
 	// Apart, so that strangers cannot use up what is counted for partners.
-	partners, strangers *Limits
+	partners  *leases
+	strangers *Limits
 
 	mu    sync.RWMutex
 	known map[commerce.KeyHash]knownKey // good keys only, so partners bound it
@@ -39,8 +40,8 @@ type knownKey struct {
 }
 
 // NewGate makes a gate.
-func NewGate(finder KeyFinder, now func() time.Time) *Gate {
-	return &Gate{finder: finder, now: now, partners: NewLimits(), strangers: NewLimits(), known: map[commerce.KeyHash]knownKey{}}
+func NewGate(finder KeyFinder, leaser Leaser, now func() time.Time) *Gate {
+	return &Gate{finder: finder, now: now, partners: newLeases(leaser), strangers: NewLimits(), known: map[commerce.KeyHash]knownKey{}}
 }
 
 // wrongKeysPerMinute bounds what one address can try. A good key from the
@@ -62,7 +63,7 @@ func (g *Gate) Admit(w *Writer, r *http.Request) (Caller, error) {
 		return caller, err
 	}
 	w.Partner = caller.Partner.ID
-	return caller, g.partners.take(w.Header(), caller.Partner.ID+" "+string(caller.Mode), caller.Partner.RateLimit, now)
+	return caller, g.partners.take(r.Context(), w.Header(), caller, now)
 }
 
 func (g *Gate) caller(r *http.Request) (Caller, error) {

@@ -38,14 +38,15 @@ func (k *keys) FindKey(_ context.Context, hash commerce.KeyHash) (commerce.Partn
 
 type gateTest struct {
 	*Gate
-	keys *keys
-	now  time.Time
+	keys  *keys
+	rates *rates
+	now   time.Time
 }
 
 func newGateTest() *gateTest {
-	g := &gateTest{now: at(0), keys: &keys{partners: map[string]commerce.Partner{
+	g := &gateTest{now: at(0), rates: newRates(), keys: &keys{partners: map[string]commerce.Partner{
 		"good": {ID: "ptn_good", RateLimit: 1000}, "other": {ID: "ptn_other", RateLimit: 2}}}}
-	g.Gate = NewGate(g.keys, func() time.Time { return g.now })
+	g.Gate = NewGate(g.keys, g.rates, func() time.Time { return g.now })
 	return g
 }
 

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Limits counts requests in fixed clock minutes (SPEC, Limits).
+// Limits counts requests in fixed clock minutes (SPEC, Limits), in this process alone.
 type Limits struct {
 	mu     sync.Mutex
 	minute int64
@@ -23,7 +23,7 @@ func NewLimits() *Limits { return &Limits{counts: map[string]int64{}} }
 
 // take counts one request of who, and sets the RateLimit headers.
 func (l *Limits) take(h http.Header, who string, limit int64, now time.Time) error {
-	minute, reset := now.Unix()/60, 60-now.Unix()%60
+	minute := now.Unix() / 60
 	l.mu.Lock()
 	if minute != l.minute {
 		l.minute = minute
@@ -32,19 +32,23 @@ func (l *Limits) take(h http.Header, who string, limit int64, now time.Time) err
 	if _, counted := l.counts[who]; !counted && len(l.counts) >= maxCounted {
 		who = "everybody else"
 	}
-	used := l.counts[who]
-	if used < limit {
-		used++
-		l.counts[who] = used
-	} else {
-		used = limit + 1
+	number := l.counts[who] + 1
+	if number <= limit {
+		l.counts[who] = number
 	}
 	l.mu.Unlock()
+	return within(h, number, limit, now)
+}
+
+// within sets the RateLimit headers for a request that is this one of its
+// minute, and refuses what is above the limit.
+func within(h http.Header, number, limit int64, now time.Time) error {
+	reset := strconv.FormatInt(60-now.Unix()%60, 10)
 	h["Ratelimit-Limit"] = []string{strconv.FormatInt(limit, 10)}
-	h["Ratelimit-Remaining"] = []string{strconv.FormatInt(max(0, limit-used), 10)}
-	h["Ratelimit-Reset"] = []string{strconv.FormatInt(reset, 10)}
-	if used > limit {
-		h["Retry-After"] = []string{strconv.FormatInt(reset, 10)}
+	h["Ratelimit-Remaining"] = []string{strconv.FormatInt(max(0, limit-number), 10)}
+	h["Ratelimit-Reset"] = []string{reset}
+	if number > limit {
+		h["Retry-After"] = []string{reset}
 		return &Error{Status: http.StatusTooManyRequests, Code: "rate_limited",
 			Message: "Rate limit exceeded: " + strconv.FormatInt(limit, 10) + " requests per minute"}
 	}

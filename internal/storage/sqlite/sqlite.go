@@ -35,6 +35,7 @@ type Engine struct {
 	writer  chan *connection // holds the one writing connection while it is free
 	readers chan *connection
 	count   int
+	rates   chan *connection // holds the one connection for leases while it is free
 
 	checkpointer *connection
 	saved        chan struct{} // something is in the log
@@ -80,6 +81,7 @@ func Open(path string, o Options) (*Engine, error) {
 	e := &Engine{now: o.Now, writer: make(chan *connection, 1), count: max(4, 2*runtime.GOMAXPROCS(0))}
 	e.writer <- writer
 	e.readers = make(chan *connection, e.count)
+	e.rates = make(chan *connection, 1)
 	if err := migrate(writer); err != nil {
 		return nil, errors.Join(fmt.Errorf("database %s: %w", path, explain(err)), e.Close())
 	}
@@ -90,6 +92,11 @@ func Open(path string, o Options) (*Engine, error) {
 		}
 		e.readers <- reader
 	}
+	rates, err := openRates(path, o)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("open %s%s: %w", path, ratesSuffix, explain(err)), e.Close())
+	}
+	e.rates <- rates
 	checkpointer, err := connect(path, o, false, checkpointCacheKiB)
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("open database %s: %w", path, explain(err)), e.Close())
@@ -147,11 +154,13 @@ func (e *Engine) Close() error {
 		<-e.checkpointed
 		errs = append(errs, e.checkpointer.Close())
 	}
-	for range e.count {
+	for range e.count + 1 {
 		select {
 		case conn := <-e.readers:
 			errs = append(errs, conn.Close())
-		default: // Open failed before it was made, or a reader is still out
+		case conn := <-e.rates:
+			errs = append(errs, conn.Close())
+		default: // Open failed before it was made, or it is still out
 		}
 	}
 	errs = append(errs, (<-e.writer).Close())

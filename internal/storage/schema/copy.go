@@ -1,0 +1,154 @@
+package schema
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Plain is a table as its columns alone, for what moves rows without looking
+// at them.
+type Plain struct {
+	Name, Columns string
+	kinds         []*kind
+}
+
+// Plains are all tables that are copied, parents before what refers to them.
+// What an engine keeps for itself is not among them.
+var Plains = []*Plain{
+	plain(&Partners), plain(&APIKeys), plain(&Stores), plain(&Categories), plain(&ProductStores), plain(&Products), plain(&Stock),
+	plain(&Orders), plain(&ExternalIDs), plain(&Customers), plain(&Replies),
+	plainLog(&Timeline), plainLog(&WebhookEvents), plainLog(&Jobs),
+}
+
+// kind is how the values of a column move, and what adds them up in SQL: what
+// is not a number by its length.
+type kind struct {
+	move func(Scanner, Binder)
+	sum  string
+}
+
+var (
+	textKind  = &kind{func(s Scanner, b Binder) { b.Text(s.Text()) }, "sum(octet_length(%s))"}
+	jsonKind  = &kind{func(s Scanner, b Binder) { b.JSON(s.JSON()) }, "sum(octet_length(%s))"}
+	blobKind  = &kind{func(s Scanner, b Binder) { b.Blob(s.Blob()) }, "sum(octet_length(%s))"}
+	intKind   = &kind{func(s Scanner, b Binder) { b.Int(s.Int()) }, "sum(%s %% 1000000007)"} // of times, the sum would not fit
+	boolKind  = &kind{func(s Scanner, b Binder) { b.Bool(s.Bool()) }, "sum(CASE WHEN %s THEN 1 ELSE 0 END)"}
+	floatKind = &kind{func(s Scanner, b Binder) { b.Float(s.Float()) }, "count(%s)"} // a sum would depend on the order
+)
+
+// kinds is a Binder that learns the kinds of columns from a row.
+type kinds struct{ list []*kind }
+
+func (k *kinds) add(a *kind) Binder    { k.list = append(k.list, a); return k }
+func (k *kinds) Text(string) Binder    { return k.add(textKind) }
+func (k *kinds) Int(int64) Binder      { return k.add(intKind) }
+func (k *kinds) Bool(bool) Binder      { return k.add(boolKind) }
+func (k *kinds) Blob([]byte) Binder    { return k.add(blobKind) }
+func (k *kinds) JSON([]byte) Binder    { return k.add(jsonKind) }
+func (k *kinds) Float(*float64) Binder { return k.add(floatKind) }
+
+func plain[K comparable, V any](t *Table[K, V]) *Plain {
+	var k kinds
+	t.Bind(&k, new(V))
+	return &Plain{t.Name, t.Columns(), k.list}
+}
+
+func plainLog[V any](l *Log[V]) *Plain {
+	var k kinds
+	l.Bind(&k, new(V))
+	return &Plain{l.Name, l.Columns(), k.list}
+}
+
+// Move reads the columns of a row and binds them.
+func (p *Plain) Move(s Scanner, b Binder) {
+	for _, k := range p.kinds {
+		k.move(s, b)
+	}
+}
+
+// SumsSQL counts the rows and adds up each column; the same for every engine.
+func (p *Plain) SumsSQL() string {
+	list := []string{"count(*)"}
+	for i, column := range Split(p.Columns) {
+		list = append(list, "CAST(coalesce("+fmt.Sprintf(p.kinds[i].sum, column)+", 0) AS BIGINT)")
+	}
+	return "SELECT " + strings.Join(list, ", ") + " FROM " + p.Name
+}
+
+// ReadSums reads the row of SumsSQL.
+func (p *Plain) ReadSums(s Scanner) []int64 {
+	sums := make([]int64, 1+len(p.kinds))
+	for i := range sums {
+		sums[i] = s.Int()
+	}
+	return sums
+}
+
+// State is what batches go on from.
+type State struct {
+	Stamp       int64 // the newest of a batch, Unix ms
+	NextStoreNo int64
+}
+
+// Snapshot is one state of a database.
+type Snapshot interface {
+	State() (State, error)
+	// Each calls row for every row of the table, in any order.
+	Each(t *Plain, row func(Scanner) error) error
+	// Sums are those of SumsSQL.
+	Sums(t *Plain) ([]int64, error)
+}
+
+// Filling is a database that is being filled, in one transaction.
+type Filling interface {
+	Sums(t *Plain) ([]int64, error)
+	// Insert inserts the rows that each gives.
+	Insert(t *Plain, each func(row func(Scanner) error) error) error
+	SetState(State) error
+}
+
+// ErrNotEmpty is the refusal of a database that holds rows already.
+var ErrNotEmpty = errors.New("the database to copy to is not empty")
+
+// Copy copies every row, and compares what has arrived with what was sent. It
+// returns how many rows each table has.
+func Copy(from Snapshot, to Filling) (map[string]int64, error) {
+	for _, t := range Plains {
+		if sums, err := to.Sums(t); err != nil {
+			return nil, err
+		} else if sums[0] > 0 {
+			return nil, fmt.Errorf("%w: %d rows in %s", ErrNotEmpty, sums[0], t.Name)
+		}
+	}
+	state, err := from.State()
+	if err != nil {
+		return nil, err
+	}
+	rows := map[string]int64{}
+	for _, t := range Plains {
+		if err := to.Insert(t, func(row func(Scanner) error) error { return from.Each(t, row) }); err != nil {
+			return nil, fmt.Errorf("copy %s: %w", t.Name, err)
+		}
+		if rows[t.Name], err = compare(t, from, to); err != nil {
+			return nil, fmt.Errorf("copy %s: %w", t.Name, err)
+		}
+	}
+	return rows, to.SetState(state)
+}
+
+func compare(t *Plain, from Snapshot, to Filling) (int64, error) {
+	want, err := from.Sums(t)
+	if err != nil {
+		return 0, err
+	}
+	got, err := to.Sums(t)
+	if err != nil {
+		return 0, err
+	}
+	if !slices.Equal(got, want) {
+		return 0, fmt.Errorf("what has arrived is not what was sent: count and sums of %s are %d, not %d", t.Columns, got, want)
+	}
+	return want[0], nil
+}

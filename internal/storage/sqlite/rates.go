@@ -1,0 +1,103 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"purveyor/internal/commerce"
+	"purveyor/internal/storage"
+	"purveyor/internal/storage/schema"
+
+	"zombiezen.com/go/sqlite"
+	"zombiezen.com/go/sqlite/sqlitex"
+)
+
+// Leases of requests stand in a file of their own beside the database, because
+// every request needs one now and then, and reads go on while a batch holds the
+// database or has filled the disk. The file is made anew if it is not there.
+const (
+	ratesSuffix   = "-rates"
+	ratesCacheKiB = 256
+	ratesSchema   = `CREATE TABLE IF NOT EXISTS rate_windows (
+		partner_id TEXT NOT NULL,
+		mode TEXT NOT NULL,
+		minute INTEGER NOT NULL,
+		used INTEGER NOT NULL,
+		granted INTEGER NOT NULL, -- by the last lease
+		PRIMARY KEY (partner_id, mode, minute)
+	) WITHOUT ROWID;
+	CREATE TABLE IF NOT EXISTS room (filled BLOB NOT NULL);`
+)
+
+// makeRoom lets the file and its log grow at once, to what leases will need
+// when the disk is full: both use again what they once had.
+var makeRoom = []string{
+	"PRAGMA wal_autocheckpoint=32",
+	"INSERT INTO room (filled) VALUES (zeroblob(256 * 1024))",
+	"DELETE FROM room",
+}
+
+// openRates opens the file. On a full disk it does with what there is.
+func openRates(path string, o Options) (*connection, error) {
+	o.MaxPages = 0
+	conn, err := connect(path+ratesSuffix, o, false, ratesCacheKiB)
+	if err != nil {
+		return nil, err
+	}
+	_, err = pragma(conn, "journal_mode=WAL")
+	if err == nil {
+		err = sqlitex.ExecuteScript(conn.Conn, ratesSchema, nil)
+	}
+	for _, sql := range makeRoom {
+		if err == nil {
+			err = sqlitex.ExecuteTransient(conn.Conn, sql, nil)
+		}
+	}
+	if err != nil && sqlite.ErrCode(err).ToPrimary() != sqlite.ResultFull {
+		return nil, errors.Join(err, conn.Close())
+	}
+	return conn, nil
+}
+
+// LeaseRequests implements storage.Engine.
+func (e *Engine) LeaseRequests(ctx context.Context, w commerce.RateWindow, limit, want int64) (granted, used int64, err error) {
+	select {
+	case conn := <-e.rates:
+		defer func() { e.rates <- conn }()
+		granted, used, err = lease(conn, w, limit, want)
+		if err != nil && !conn.AutocommitEnabled() {
+			// Should this fail, the next BEGIN fails too and says why.
+			_ = exec(conn, "ROLLBACK", noArgs)
+		}
+		return granted, used, unavailable(err)
+	case <-ctx.Done():
+		return 0, 0, fmt.Errorf("%w: %w", storage.ErrUnavailable, ctx.Err())
+	}
+}
+
+// lease is one transaction; after an error it may be left open.
+func lease(conn *connection, w commerce.RateWindow, limit, want int64) (granted, used int64, err error) {
+	if err = exec(conn, "BEGIN IMMEDIATE", noArgs); err != nil {
+		return 0, 0, err
+	}
+	used = limit // no row comes back when nothing is left
+	err = query(conn, `INSERT INTO rate_windows (partner_id, mode, minute, used, granted)
+		VALUES (?1, ?2, ?3, min(?4, ?5), min(?4, ?5))
+		ON CONFLICT (partner_id, mode, minute) DO UPDATE SET used = used + min(?4, ?5 - used), granted = min(?4, ?5 - used)
+		WHERE used < ?5
+		RETURNING granted, used`,
+		func(b schema.Binder) { b.Text(w.PartnerID).Text(string(w.Mode)).Int(w.Minute).Int(want).Int(limit) },
+		func(s *scanner) { granted, used = s.Int(), s.Int() })
+	if err != nil {
+		return 0, 0, err
+	}
+	if granted == used { // who opens a window deletes the old ones
+		err = exec(conn, "DELETE FROM rate_windows WHERE partner_id = ? AND mode = ? AND minute < ?",
+			func(b schema.Binder) { b.Text(w.PartnerID).Text(string(w.Mode)).Int(w.Minute - storage.WindowsKept) })
+		if err != nil {
+			return 0, 0, err
+		}
+	}
+	return granted, used, exec(conn, "COMMIT", noArgs)
+}

@@ -1,0 +1,242 @@
+package storagetest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"purveyor/internal/commerce"
+	"purveyor/internal/storage"
+	"purveyor/internal/storage/schema"
+)
+
+// RunCopies tests copies from one kind of database to another, or the same.
+func RunCopies(t *testing.T, freshSource, freshTarget func(testing.TB) Database) {
+	for name, test := range map[string]func(t *testing.T, from, to storage.Engine){
+		"everything is copied, and goes on":   copyAll,
+		"what is not empty is refused":        copyToFull,
+		"a copy that breaks off leaves none":  copyBreaksOff,
+		"what arrives otherwise is found out": copyDiffers,
+		"a snapshot is one state":             copyOneState,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			past := func() time.Time { return time.UnixMilli(1000) }
+			test(t, freshSource(t).Open(t, time.Now), freshTarget(t).Open(t, past))
+		})
+	}
+}
+
+// seedEveryTable puts rows into each table, with the values that are easily
+// lost on the way.
+func seedEveryTable(t *testing.T, e storage.Engine) {
+	t.Helper()
+	zero, far := 0.0, -77.0365256789
+	order := commerce.OrderKey{StoreID: "sto_1", OrderID: "ord_1_a"}
+	external := commerce.ExternalKey{PartnerID: "ptn_1", Mode: commerce.Test, ExternalID: " ä\n'\\x 🙂"}
+	reply := commerce.ReplyKey{PartnerID: "ptn_1", Op: "live POST /v1/x", Key: "k"}
+	customer := commerce.CustomerKey{StoreID: "sto_1", Contact: "email:a@example.com"}
+	seedProducts(t, e, 3, 40, 1<<40)
+	needs := commerce.Needs{Replies: []commerce.ReplyKey{reply}, Partners: []string{"ptn_1"}, Categories: []string{"cat_1"}, Stores: []string{"sto_1"},
+		APIKeys: []commerce.APIKeyRef{{PartnerID: "ptn_1", Mode: commerce.Live}}, Orders: []commerce.OrderKey{order},
+		External: []commerce.ExternalKey{external}, Customers: []commerce.CustomerKey{customer}}
+	Change(t, e, needs, func(rows *commerce.Rows, now int64) (c commerce.Changes) {
+		store, _ := rows.Stores.Get("sto_1")
+		store.Lat, store.Lng, store.UpdatedOn = &zero, &far, now
+		c.Stores = []commerce.Store{store}
+		c.Partners = []commerce.Partner{{ID: "ptn_1", Name: "Ünï \"quoted\"", Scopes: []commerce.Scope{"a", "b"}, RateLimit: 1 << 40, Suspended: true, CreatedOn: now, UpdatedOn: now}}
+		c.APIKeys = []commerce.APIKey{{PartnerID: "ptn_1", Mode: commerce.Live, Hash: commerce.KeyHash{0, 1, 255}, CreatedOn: now}}
+		c.Categories = []commerce.Category{{ID: "cat_1", Name: "Category", Active: true}}
+		c.Orders = []commerce.Order{{StoreID: order.StoreID, ID: order.OrderID, PartnerID: "ptn_1", Status: "paid", TotalCents: 700, RefundedCents: 7,
+			Lines: []commerce.OrderLine{{ProductID: "prd_1_000", Quantity: 2, PriceCents: 350}}, InventoryDeducted: true, CreatedOn: now, UpdatedOn: now}}
+		c.External = []commerce.ExternalRef{{ExternalKey: external, Order: order}}
+		c.Customers = []commerce.Customer{{StoreID: "sto_1", Contact: customer.Contact, ID: "cus_1", CreatedOn: now}}
+		c.Replies = []commerce.Reply{{ReplyKey: reply, Fingerprint: [32]byte{0, 255}, Status: 201, Body: []byte("{\x00\xff}"), CreatedOn: now}}
+		c.Timeline = []commerce.TimelineEvent{{StoreID: "sto_1", OrderID: order.OrderID, Seq: 1, Kind: "order.note", CreatedOn: now},
+			{StoreID: "sto_1", OrderID: order.OrderID, Seq: 2, Kind: "order.note", Data: []byte(`{"b":1,"a": 2}`), CreatedOn: now}}
+		c.Webhooks = []commerce.WebhookEvent{{PartnerID: "ptn_1", ID: "evt_1", Kind: "order.paid", Data: []byte("{}"), Timestamp: now}}
+		c.Jobs = []commerce.Job{{Slot: 31, ID: "job_1", Kind: "deliver_webhook", Subject: "evt_1", RunAt: now}}
+		return c
+	})
+}
+
+func copyTo(from, to storage.Engine, through func(schema.Snapshot) schema.Snapshot) (rows map[string]int64, err error) {
+	err = from.Snapshot(context.Background(), func(s schema.Snapshot) error {
+		return to.Fill(context.Background(), func(f schema.Filling) error {
+			rows, err = schema.Copy(through(s), f)
+			return err
+		})
+	})
+	return rows, err
+}
+
+func asIs(s schema.Snapshot) schema.Snapshot { return s }
+
+// contents are all rows of each table as text, sorted.
+func contents(t *testing.T, e storage.Engine) map[string][]string {
+	t.Helper()
+	all := map[string][]string{}
+	err := e.Snapshot(context.Background(), func(s schema.Snapshot) error {
+		for _, table := range schema.Plains {
+			err := s.Each(table, func(r schema.Scanner) error {
+				var p printer
+				table.Move(r, &p)
+				all[table.Name] = append(all[table.Name], p.String())
+				return nil
+			})
+			if err != nil {
+				return err
+			}
+			slices.Sort(all[table.Name])
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// printer is a Binder that writes the values down.
+type printer struct{ strings.Builder }
+
+func (p *printer) add(v any) schema.Binder     { fmt.Fprintf(p, "%#v|", v); return p }
+func (p *printer) Text(v string) schema.Binder { return p.add(v) }
+func (p *printer) Int(v int64) schema.Binder   { return p.add(v) }
+func (p *printer) Bool(v bool) schema.Binder   { return p.add(v) }
+func (p *printer) Blob(v []byte) schema.Binder { return p.add(v) }
+func (p *printer) JSON(v []byte) schema.Binder { return p.add(v) }
+func (p *printer) Float(v *float64) schema.Binder {
+	if v == nil {
+		return p.add(nil)
+	}
+	return p.add(*v)
+}
+
+func copyAll(t *testing.T, from, to storage.Engine) {
+	seedEveryTable(t, from)
+	rows, err := copyTo(from, to, asIs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	source, target := contents(t, from), contents(t, to)
+	for _, table := range schema.Plains {
+		if want := source[table.Name]; len(want) == 0 || rows[table.Name] != int64(len(want)) {
+			t.Errorf("%d rows of %s were copied, of %d", rows[table.Name], table.Name, len(want))
+		}
+		if !slices.Equal(source[table.Name], target[table.Name]) {
+			t.Errorf("%s differs:\n%s\n%s", table.Name, source[table.Name], target[table.Name])
+		}
+	}
+	// The copy's clock is behind: its stamps and store numbers go on all the same.
+	last := int64(0)
+	key := commerce.ProductKey{StoreID: "sto_1", ProductID: "prd_1_000"}
+	Change(t, from, stockOf(key), func(rows *commerce.Rows, now int64) commerce.Changes {
+		s, _ := rows.Stock.Get(key)
+		last = s.UpdatedOn
+		return commerce.Changes{}
+	})
+	Change(t, to, commerce.Needs{Stock: []commerce.ProductKey{key}, NextStoreNo: true}, func(rows *commerce.Rows, now int64) commerce.Changes {
+		if now <= last || rows.NextStoreNo != 4 {
+			t.Errorf("the copy goes on with stamp %d after %d, and store %d", now, last, rows.NextStoreNo)
+		}
+		return add(key, 1)(rows, now)
+	})
+}
+
+func copyToFull(t *testing.T, from, to storage.Engine) {
+	seedEveryTable(t, from)
+	seedProducts(t, to, 1, 1, 5)
+	before := contents(t, to)
+	if _, err := copyTo(from, to, asIs); !errors.Is(err, schema.ErrNotEmpty) {
+		t.Error(err)
+	}
+	if after := contents(t, to); fmt.Sprint(after) != fmt.Sprint(before) {
+		t.Errorf("it was changed: %v", after)
+	}
+}
+
+// spoiled is a snapshot whose rows do not all arrive as they are.
+type spoiled struct {
+	schema.Snapshot
+	row func(t *schema.Plain, s schema.Scanner, insert func(schema.Scanner) error) error
+}
+
+func (s spoiled) Each(t *schema.Plain, row func(schema.Scanner) error) error {
+	return s.Snapshot.Each(t, func(r schema.Scanner) error { return s.row(t, r, row) })
+}
+
+func copyBreaksOff(t *testing.T, from, to storage.Engine) {
+	seedEveryTable(t, from)
+	gone := errors.New("gone")
+	_, err := copyTo(from, to, func(s schema.Snapshot) schema.Snapshot {
+		return spoiled{s, func(t *schema.Plain, s schema.Scanner, insert func(schema.Scanner) error) error {
+			if t.Name == "jobs" {
+				return gone
+			}
+			return insert(s)
+		}}
+	})
+	if !errors.Is(err, gone) {
+		t.Error(err)
+	}
+	if left := contents(t, to); fmt.Sprint(left) != fmt.Sprint(map[string][]string{}) {
+		t.Errorf("left: %v", left)
+	}
+	if _, err := copyTo(from, to, asIs); err != nil {
+		t.Errorf("once more: %v", err)
+	}
+}
+
+// longer and richer change values on the way.
+type longer struct{ schema.Scanner }
+type richer struct{ schema.Scanner }
+
+func (l longer) Text() string { return l.Scanner.Text() + "x" }
+
+func (r richer) Int() int64 { return r.Scanner.Int() + 1 }
+
+func copyDiffers(t *testing.T, from, to storage.Engine) {
+	seedEveryTable(t, from)
+	for name, row := range map[string]func(schema.Scanner, func(schema.Scanner) error) error{
+		"missing": func(schema.Scanner, func(schema.Scanner) error) error { return nil },
+		"longer":  func(s schema.Scanner, insert func(schema.Scanner) error) error { return insert(longer{s}) },
+		"richer":  func(s schema.Scanner, insert func(schema.Scanner) error) error { return insert(richer{s}) },
+	} {
+		_, err := copyTo(from, to, func(s schema.Snapshot) schema.Snapshot {
+			return spoiled{s, func(t *schema.Plain, s schema.Scanner, insert func(schema.Scanner) error) error {
+				if t.Name == "orders" {
+					return row(s, insert)
+				}
+				return insert(s)
+			}}
+		})
+		if err == nil || !strings.Contains(err.Error(), "orders") {
+			t.Errorf("%s: %v", name, err)
+		}
+		if left := contents(t, to); len(left["stores"]) > 0 {
+			t.Errorf("%s: left: %v", name, left)
+		}
+	}
+}
+
+func copyOneState(t *testing.T, from, to storage.Engine) {
+	keys := seedProducts(t, from, 1, 2, 5)
+	written := false
+	_, err := copyTo(from, to, func(s schema.Snapshot) schema.Snapshot {
+		return spoiled{s, func(table *schema.Plain, s schema.Scanner, insert func(schema.Scanner) error) error {
+			if !written {
+				written = true
+				Change(t, from, stockOf(keys[1]), add(keys[1], 1))
+			}
+			return insert(s)
+		}}
+	})
+	if got := quantity(t, to, keys[1]); err != nil || got != 5 {
+		t.Errorf("copied %d, %v; it was 5 when the copy began", got, err)
+	}
+}

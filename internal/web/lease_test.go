@@ -1,0 +1,206 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"purveyor/internal/commerce"
+)
+
+// rates is the table of all processes.
+type rates struct {
+	mu     sync.Mutex
+	used   map[commerce.RateWindow]int64
+	leases int
+	before func(context.Context) error // what happens to a lease first
+}
+
+func newRates() *rates {
+	return &rates{used: map[commerce.RateWindow]int64{}, before: func(context.Context) error { return nil }}
+}
+
+func (r *rates) LeaseRequests(ctx context.Context, w commerce.RateWindow, limit, want int64) (int64, int64, error) {
+	err := r.before(ctx)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.leases++
+	if err != nil {
+		return 0, 0, err
+	}
+	granted := max(0, min(want, limit-r.used[w]))
+	r.used[w] += granted
+	return granted, r.used[w], nil
+}
+
+func caller(partner string, mode commerce.Mode, limit int64) Caller {
+	return Caller{commerce.Partner{ID: partner, RateLimit: limit}, mode}
+}
+
+// admitted counts how many of n requests of a partner pass.
+func admitted(t *testing.T, l *leases, c Caller, n int, now time.Time) (count int) {
+	t.Helper()
+	for range n {
+		err := l.take(context.Background(), http.Header{}, c, now)
+		if err == nil {
+			count++
+		} else if e, ok := errors.AsType[*Error](err); !ok || e.Status != http.StatusTooManyRequests {
+			t.Error(err)
+		}
+	}
+	return count
+}
+
+// Processes take turns at one partner's limit: not one request more passes,
+// whatever each believes the limit to be. What is leased and not used is lost
+// for the minute.
+func TestLeases(t *testing.T) {
+	type step struct {
+		process int
+		second  int64
+		limit   int64
+		n       int
+		want    int
+	}
+	for name, steps := range map[string][]step{
+		"one process":              {{0, 0, 3, 2, 2}, {0, 30, 3, 5, 1}, {0, 59, 3, 5, 0}, {0, 60, 3, 10, 3}, {0, 119, 3, 1, 0}, {0, 120, 3, 1, 1}, {0, 300, 3, 4, 3}},
+		"a large limit":            {{0, 0, 10_000, 10_010, 10_000}},
+		"the other comes too late": {{0, 0, 240, 500, 240}, {1, 1, 240, 10, 0}, {1, 60, 240, 500, 240}, {0, 61, 240, 10, 0}},
+		// 1 and 29 of 239 are leased, 28 of them not used.
+		"little is stranded":   {{0, 0, 240, 2, 2}, {1, 1, 240, 500, 210}, {0, 2, 240, 500, 28}},
+		"idle strands nothing": {{0, 0, 240, 1, 1}, {1, 0, 240, 1, 1}, {2, 1, 240, 500, 238}},
+		"raised":               {{0, 0, 3, 5, 3}, {0, 1, 5, 5, 2}, {1, 2, 6, 5, 1}},
+		"lowered":              {{0, 0, 100, 2, 2}, {0, 1, 5, 9, 3}, {1, 1, 5, 9, 0}},
+		"lowered and back":     {{0, 0, 100, 2, 2}, {0, 1, 2, 9, 0}, {0, 2, 100, 200, 98}},
+		"known to one process": {{0, 0, 100, 2, 2}, {1, 1, 10, 9, 0}, {0, 2, 10, 200, 8}},
+	} {
+		table := newRates()
+		processes := []*leases{newLeases(table), newLeases(table), newLeases(table)}
+		for i, s := range steps {
+			got := admitted(t, processes[s.process], caller("ptn_a", commerce.Live, s.limit), s.n, at(s.second))
+			if got != s.want {
+				t.Errorf("%s: step %d: %d of %d passed, want %d", name, i, got, s.n, s.want)
+			}
+		}
+	}
+}
+
+func TestLeasesAreApart(t *testing.T) {
+	l := newLeases(newRates())
+	for _, c := range []Caller{caller("ptn_a", commerce.Live, 3), caller("ptn_a", commerce.Test, 3), caller("ptn_b", commerce.Live, 3)} {
+		if got := admitted(t, l, c, 10, at(0)); got != 3 {
+			t.Errorf("%s %s: %d passed, want 3", c.Partner.ID, c.Mode, got)
+		}
+	}
+}
+
+// Remaining counts down what all processes have left.
+func TestLeaseHeaders(t *testing.T) {
+	table := newRates()
+	processes := []*leases{newLeases(table), newLeases(table)}
+	for i, want := range []struct {
+		process          int
+		remaining, retry string
+	}{{0, "3", ""}, {1, "2", ""}, {0, "1", ""}, {1, "0", ""}, {0, "0", "47"}, {1, "0", "47"}} {
+		h := http.Header{}
+		err := processes[want.process].take(context.Background(), h, caller("ptn_a", commerce.Live, 4), at(13))
+		if h.Get("RateLimit-Limit") != "4" || h.Get("RateLimit-Remaining") != want.remaining || h.Get("RateLimit-Reset") != "47" ||
+			h.Get("Retry-After") != want.retry || (err != nil) != (want.retry != "") {
+			t.Errorf("request %d: %v, %v", i, err, h)
+		}
+	}
+}
+
+// Exactly the limit pass, also when all come at once to two processes; and
+// few leases are asked for.
+func TestLeasesAtOnce(t *testing.T) {
+	table := newRates()
+	processes := []*leases{newLeases(table), newLeases(table)}
+	var wg sync.WaitGroup
+	var count atomic.Int64
+	for i := range 40 {
+		wg.Go(func() {
+			count.Add(int64(admitted(t, processes[i%2], caller("ptn_a", commerce.Live, 2400), 100, at(5))))
+		})
+	}
+	wg.Wait()
+	if count.Load() != 2400 {
+		t.Errorf("%d passed, want 2400", count.Load())
+	}
+	if table.leases > 150 {
+		t.Errorf("%d leases", table.leases)
+	}
+}
+
+// Who comes while a lease is under way waits for it, and for no other, even if
+// the one who began it has gone; if it fails, they all fail with it.
+func TestLeaseTogether(t *testing.T) {
+	for _, failure := range []error{nil, errors.New("gone")} {
+		synctest.Test(t, func(t *testing.T) {
+			table := newRates()
+			release := make(chan struct{})
+			table.before = func(context.Context) error { <-release; return failure }
+			l := newLeases(table)
+			c := caller("ptn_a", commerce.Live, 1)
+			gone, leave := context.WithCancel(context.Background())
+			results := make(chan error, 10)
+			go func() { results <- l.take(gone, http.Header{}, c, at(0)) }()
+			synctest.Wait()
+			for range 9 {
+				go func() { results <- l.take(context.Background(), http.Header{}, c, at(0)) }()
+			}
+			synctest.Wait()
+			leave()
+			close(release)
+			passed, failed := 0, 0
+			for range 10 {
+				err := <-results
+				if err == nil {
+					passed++
+				} else if errors.Is(err, failure) || errors.Is(err, context.Canceled) {
+					failed++
+				}
+			}
+			wantPassed, minFailed := 1, 0
+			if failure != nil {
+				wantPassed, minFailed = 0, 10
+			}
+			if passed != wantPassed || failed < minFailed || table.leases != 1 {
+				t.Errorf("%v: %d passed, %d failed, %d leases", failure, passed, failed, table.leases)
+			}
+		})
+	}
+}
+
+// A database that does not answer holds nobody for long, and the next request
+// asks again.
+func TestLeaseWithoutStorage(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := newGateTest()
+		g.rates.before = func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }
+		begun := time.Now()
+		if got := g.knock("good", "a"); got != 500 || time.Since(begun) != leasePatience {
+			t.Errorf("%d after %v", got, time.Since(begun))
+		}
+		g.rates.before = func(context.Context) error { return nil }
+		if got := g.knock("good", "a"); got != 0 {
+			t.Errorf("when it is back: %d", got)
+		}
+	})
+}
+
+// Past minutes are forgotten.
+func TestLeaseMemory(t *testing.T) {
+	l := newLeases(newRates())
+	for minute := range int64(100) {
+		admitted(t, l, caller("ptn_a", commerce.Live, 3), 1, at(60*minute))
+	}
+	if len(l.held) != 1 {
+		t.Errorf("%d windows are held", len(l.held))
+	}
+}
