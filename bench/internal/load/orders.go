@@ -1,4 +1,4 @@
-package main
+package load
 
 import (
 	"bytes"
@@ -13,45 +13,50 @@ import (
 	"time"
 )
 
-// book notes what was acknowledged, to be checked at the end.
-type book struct {
+// Book notes what was acknowledged, to be checked at the end.
+type Book struct {
 	sold []atomic.Int64 // by the index of the product
 
 	mu     sync.Mutex
-	orders []string
+	Orders []string
 }
 
-func newBook(products int) *book { return &book{sold: make([]atomic.Int64, products)} }
+// NewBook is an empty book for so many products.
+func NewBook(products int) *Book { return &Book{sold: make([]atomic.Int64, products)} }
 
-func (b *book) note(of basket) {
-	b.sold[of.a.index].Add(takesOfA)
-	b.sold[of.b.index].Add(takesOfB)
+func (b *Book) note(of basket) {
+	b.sold[of.a.Index].Add(takesOfA)
+	b.sold[of.b.Index].Add(takesOfB)
 }
 
-// reporter reports one order after another over HTTP.
-type reporter struct {
-	shops []shop
+// Reporter reports one order after another over HTTP.
+type Reporter struct {
+	shops []Shop
 	key   string
 	hot   bool
 	// scattered external ids have no order, as UUIDs have none. Shop systems count.
 	scattered bool
-	book      *book
+	book      *Book
 	rng       *rand.Rand
 
 	request, body []byte
 	last          basket
 }
 
-// reporters are callers that write into one book.
-func reporters(shops []shop, key string, hot, scattered bool, b *book) []caller {
-	list := make([]caller, callers)
+// Reporters are callers that write into one book.
+func Reporters(shops []Shop, key string, hot, scattered bool, b *Book) []Caller {
+	list := make([]Caller, Callers)
 	for i := range list {
-		list[i] = &reporter{shops: shops, key: key, hot: hot, scattered: scattered, book: b, rng: newRand()}
+		list[i] = &Reporter{shops: shops, key: key, hot: hot, scattered: scattered, book: b, rng: NewRand()}
 	}
 	return list
 }
 
-func (r *reporter) next() []byte {
+// NewReporter reports from these shops, spread.
+func NewReporter(shops []Shop) *Reporter { return &Reporter{shops: shops, rng: NewRand()} }
+
+// Order makes the body of another order, valid until the next call.
+func (r *Reporter) Order() []byte {
 	r.last = draw(r.shops, r.hot, r.rng)
 	b := append(r.body[:0], `{"external_order_id":"`...)
 	if r.scattered {
@@ -60,24 +65,30 @@ func (r *reporter) next() []byte {
 		b = appendOrderNumber(b)
 	}
 	b = append(b, `","store_id":"`...)
-	b = append(b, r.last.shop.id...)
+	b = append(b, r.last.shop.ID...)
 	b = append(b, `","fulfillment_type":"pickup","items":[`...)
 	b = appendLine(b, r.last.a, takesOfA)
 	b = append(b, ',')
 	b = appendLine(b, r.last.b, takesOfB)
 	r.body = append(b, `]}`...)
+	return r.body
+}
+
+// Next is the request of another order.
+func (r *Reporter) Next() []byte {
+	body := r.Order()
 	var key [32]byte
-	r.request = appendPost(r.request[:0], "/v1/orders/report", r.key, string(appendToken(key[:0], r.rng)), r.body)
+	r.request = appendPost(r.request[:0], "/v1/orders/report", r.key, string(appendToken(key[:0], r.rng)), body)
 	return r.request
 }
 
-func appendLine(b []byte, g *good, quantity int64) []byte {
+func appendLine(b []byte, g *Good, quantity int64) []byte {
 	b = append(b, `{"product_id":"`...)
-	b = append(b, g.id...)
+	b = append(b, g.ID...)
 	b = append(b, `","quantity":`...)
 	b = strconv.AppendInt(b, quantity, 10)
 	b = append(b, `,"price":`...)
-	b = strconv.AppendInt(b, g.price, 10)
+	b = strconv.AppendInt(b, g.Price, 10)
 	return append(b, '}')
 }
 
@@ -102,7 +113,8 @@ func appendToken(b []byte, rng *rand.Rand) []byte {
 
 var orderIDField = []byte(`"order_id":"`)
 
-func (r *reporter) answered(status int, body []byte) error {
+// Answered takes down an order that was acknowledged.
+func (r *Reporter) Answered(status int, body []byte) error {
 	if status != 201 {
 		return fmt.Errorf("status %d: %.300s", status, body)
 	}
@@ -113,15 +125,15 @@ func (r *reporter) answered(status int, body []byte) error {
 	}
 	r.book.note(r.last)
 	r.book.mu.Lock() // uncontended at some thousand orders a second
-	r.book.orders = append(r.book.orders, string(rest[:end]))
+	r.book.Orders = append(r.book.Orders, string(rest[:end]))
 	r.book.mu.Unlock()
 	return nil
 }
 
-// stockOf reads the stock of some products over the API.
-func stockOf(addr, key string, goods []good) ([]int64, error) {
+// StockOf reads the stock of some products over the API.
+func StockOf(addr, key string, goods []Good) ([]int64, error) {
 	stock := make([]int64, len(goods))
-	err := each(addr, key, productPaths(goods), func(i int, body []byte) error {
+	err := Each(addr, key, productPaths(goods), func(i int, body []byte) error {
 		var answer struct {
 			Product struct {
 				Quantity int64 `json:"available_quantity"`
@@ -134,41 +146,41 @@ func stockOf(addr, key string, goods []good) ([]int64, error) {
 	return stock, err
 }
 
-func productPaths(goods []good) []string {
+func productPaths(goods []Good) []string {
 	paths := make([]string, len(goods))
 	for i, g := range goods {
-		paths[i] = "/v1/products/" + g.id
+		paths[i] = "/v1/products/" + g.ID
 	}
 	return paths
 }
 
-// sampleOf is what is checked: the hot pair and some products of each store.
-func sampleOf(shops []shop) []good {
-	var sample []good
+// SampleOf is what is checked: the hot pair and some products of each store.
+func SampleOf(shops []Shop) []Good {
+	var sample []Good
 	for _, s := range shops {
-		sample = append(sample, s.goods[:min(len(s.goods), 50)]...)
+		sample = append(sample, s.Goods[:min(len(s.Goods), 50)]...)
 	}
 	return sample
 }
 
-// verify checks that the stock is what it was before less what was sold, and
+// Verify checks that the stock is what it was before less what was sold, and
 // that every acknowledged order can be read. It returns what it checked.
-func (b *book) verify(addr, key string, sample []good, before []int64) (string, error) {
-	after, err := stockOf(addr, key, sample)
+func (b *Book) Verify(addr, key string, sample []Good, before []int64) (string, error) {
+	after, err := StockOf(addr, key, sample)
 	if err != nil {
 		return "", err
 	}
 	for i, g := range sample {
-		if want := before[i] - b.sold[g.index].Load(); after[i] != want {
-			return "", fmt.Errorf("product %s: stock %d, want %d of which %d were sold", g.id, after[i], want, b.sold[g.index].Load())
+		if want := before[i] - b.sold[g.Index].Load(); after[i] != want {
+			return "", fmt.Errorf("product %s: stock %d, want %d of which %d were sold", g.ID, after[i], want, b.sold[g.Index].Load())
 		}
 	}
-	paths := make([]string, len(b.orders))
-	for i, id := range b.orders {
+	paths := make([]string, len(b.Orders))
+	for i, id := range b.Orders {
 		paths[i] = "/v1/orders/" + id
 	}
-	err = each(addr, key, paths, func(i int, body []byte) error {
-		if !bytes.Contains(body, []byte(b.orders[i])) {
+	err = Each(addr, key, paths, func(i int, body []byte) error {
+		if !bytes.Contains(body, []byte(b.Orders[i])) {
 			return fmt.Errorf("another order: %.200s", body)
 		}
 		return nil
@@ -176,5 +188,5 @@ func (b *book) verify(addr, key string, sample []good, before []int64) (string, 
 	if err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("stock = start - sold for %d products; all %d acknowledged orders were read", len(sample), len(b.orders)), nil
+	return fmt.Sprintf("stock = start - sold for %d products; all %d acknowledged orders were read", len(sample), len(b.Orders)), nil
 }
