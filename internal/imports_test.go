@@ -29,6 +29,7 @@ var arrows = map[string][]string{
 	"web":                 {"commerce"},
 	"importfile":          {"commerce", "command", "wire"},
 	"api":                 {"web", "wire", "commerce", "command", "commit", "storage"},
+	"pgtest":              {},
 	"scenario":            {"api", "web", "wire", "commerce", "command", "commit", "storage", "storage/sqlite", "importfile"},
 }
 

@@ -1,0 +1,41 @@
+package pgtest
+
+import (
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"testing"
+)
+
+var shared = sync.OnceValues(func() (*Server, error) {
+	return Start("", "fsync=off", "shared_buffers=32MB", "max_connections=200")
+})
+
+// Shared is the server of all tests of this process. It starts with its first
+// use and ends with the process; tests do not stop it.
+func Shared(t testing.TB) *Server {
+	t.Helper()
+	s, err := shared()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+var databases atomic.Int64 // made so far
+
+// Database makes an empty database that is dropped at the end of the test, and
+// gives its URL. Tests may call it concurrently.
+func (s *Server) Database(t testing.TB) string {
+	t.Helper()
+	name := fmt.Sprintf("test_%d", databases.Add(1))
+	if err := s.SQL("CREATE DATABASE " + name); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.SQL("DROP DATABASE " + name + " WITH (FORCE)"); err != nil {
+			t.Error(err)
+		}
+	})
+	return s.URL(name)
+}
