@@ -20,19 +20,18 @@ func (k keyFinder) FindKey(ctx context.Context, hash commerce.KeyHash) (commerce
 	return p, mode, err
 }
 
-// storeNamed is a store in a path or a query: 404 if it is not known, 403 if
-// the key is restricted to others.
-func (a *API) storeNamed(r *request, id string) (commerce.Store, error) {
-	store, err := a.reader.Store(r.Context(), id)
+// mayRead looks at a store in a path or a query: 404 if it is not known, 403 if
+// the key is restricted to others. One that was met is not looked for again:
+// stores do not go away.
+func (a *API) mayRead(r *request, storeID string) error {
+	_, err := a.storeNo(r.Context(), storeID)
 	switch {
 	case errors.Is(err, storage.ErrNotFound):
-		return store, commerce.NotFound("store")
-	case err != nil:
-		return store, err
-	case !r.Partner.MayUse(id):
-		return store, commerce.StoreDenied()
+		return commerce.NotFound("store")
+	case err == nil && !r.Partner.MayUse(storeID):
+		return commerce.StoreDenied()
 	}
-	return store, nil
+	return err
 }
 
 // order finds an order that the caller may see: its own, and with a test key

@@ -28,6 +28,7 @@ type API struct {
 	gate      *web.Gate
 	now       func() time.Time
 	products  *productCache
+	pages     *pageCache
 	// A store and its number never change, so these are never dropped.
 	storeNos sync.Map // store id -> number
 	storeIDs sync.Map // number -> store id
@@ -36,7 +37,7 @@ type API struct {
 // Options of an API; each zero value is a default.
 type Options struct {
 	Now        func() time.Time
-	CacheBytes int // of encoded products; 16 MiB
+	CacheBytes int // of encoded products, and pages of them; 16 MiB
 }
 
 // New makes the API.
@@ -49,7 +50,7 @@ func New(engine storage.Engine, committer *commit.Committer, o Options) *API {
 	}
 	reader := engine.Reader()
 	return &API{reader: reader, committer: committer, now: o.Now,
-		gate: web.NewGate(keyFinder{reader}, o.Now), products: newProductCache(o.CacheBytes)}
+		gate: web.NewGate(keyFinder{reader}, o.Now), products: newProductCache(o.CacheBytes / 2), pages: newPageCache(o.CacheBytes / 2)}
 }
 
 // Handler serves every route of the table, and refusals in the spec's shape

@@ -42,7 +42,7 @@ func (a *API) checkAvailability(r *request) (reply, error) {
 		return reply{}, c.Err
 	}
 	if in.StoreID != nil {
-		if _, err := a.storeNamed(r, *in.StoreID); err != nil {
+		if err := a.mayRead(r, *in.StoreID); err != nil {
 			return reply{}, err
 		}
 	}

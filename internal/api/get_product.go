@@ -10,9 +10,10 @@ import (
 
 // getProduct reads one product.
 func (a *API) getProduct(r *request) (reply, error) {
+	id := r.param("product_id")
 	var data []byte
 	storeID := ""
-	item, err := a.reader.Product(r.Context(), r.param("product_id"), func(v commerce.ProductVersion) (cached bool) {
+	item, err := a.reader.Product(r.Context(), id, a.products.storeOf(id), func(v commerce.ProductVersion) (cached bool) {
 		storeID = v.StoreID
 		data, cached = a.products.get(v)
 		return cached

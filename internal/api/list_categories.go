@@ -29,7 +29,7 @@ func (a *API) listStoreCategories(r *request) (reply, error) {
 
 func (a *API) categories(r *request, filter storage.CategoryFilter) (reply, error) {
 	if filter.StoreID != "" {
-		if _, err := a.storeNamed(r, filter.StoreID); err != nil {
+		if err := a.mayRead(r, filter.StoreID); err != nil {
 			return reply{}, err
 		}
 	}

@@ -15,15 +15,20 @@ import (
 
 // listProducts reads a page of products, oldest change first.
 func (a *API) listProducts(r *request) (reply, error) {
+	key := pageKey(r)
+	if body, err := a.knownPage(r, key); body != nil || err != nil {
+		return reply{status: http.StatusOK, body: body}, err
+	}
 	filter, inEffect, err := productFilter(r)
 	if err != nil {
 		return reply{}, err
 	}
-	if id := inEffect["store_id"]; id != "" {
-		if _, err := a.storeNamed(r, id); err != nil {
+	storeID := inEffect["store_id"]
+	if storeID != "" {
+		if err := a.mayRead(r, storeID); err != nil {
 			return reply{}, err
 		}
-		filter.StoreIDs = []string{id}
+		filter.StoreIDs = []string{storeID}
 	} else if len(r.Partner.StoreIDs) > 0 {
 		filter.StoreIDs = r.Partner.StoreIDs
 	}
@@ -37,9 +42,36 @@ func (a *API) listProducts(r *request) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
+	if a.pages.wanted(key) {
+		body := appendPage(nil, documents[:page.Count], page.Next, inEffect)
+		a.pages.put(key, encodedPage{filter, storeID, page.Mark, body})
+		return reply{status: http.StatusOK, body: body}, nil
+	}
 	buffer := pages.Get().(*[]byte)
 	body := appendPage(*buffer, documents[:page.Count], page.Next, inEffect)
 	return reply{status: http.StatusOK, body: body, pooled: buffer}, nil
+}
+
+// knownPage is the answer of an earlier request, if nothing on it has changed.
+func (a *API) knownPage(r *request, key string) ([]byte, error) {
+	page, known := a.pages.get(key)
+	if !known {
+		return nil, nil
+	}
+	if page.storeID != "" {
+		if err := a.mayRead(r, page.storeID); err != nil {
+			return nil, err
+		}
+	}
+	mark, same, err := a.reader.StillThere(r.Context(), page.filter, page.mark)
+	if err != nil || !same {
+		return nil, err
+	}
+	if mark != page.mark {
+		page.mark = mark
+		a.pages.put(key, page)
+	}
+	return page.body, nil
 }
 
 func appendPage(b []byte, documents [][]byte, next *storage.ProductPosition, inEffect map[string]string) []byte {

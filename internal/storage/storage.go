@@ -73,15 +73,20 @@ type Reader interface {
 	// products there.
 	Categories(ctx context.Context, f CategoryFilter) ([]commerce.Category, error)
 
-	// Product reads one product by id alone. The callback sees its version
-	// first; when it returns true, the product itself is not read and Item is
-	// empty.
-	Product(ctx context.Context, id string, cached func(commerce.ProductVersion) bool) (commerce.Item, error)
+	// Product reads one product by id; storeID is its store where the caller
+	// knows it, else empty. The callback sees its version first; when it returns
+	// true, the product itself is not read and Item is empty.
+	Product(ctx context.Context, id, storeID string, cached func(commerce.ProductVersion) bool) (commerce.Item, error)
 
 	// ProductPage reads one page in the order of (updated_on, id), beginning
 	// after f.After. The callback sees each version with its place on the page;
 	// only products for which it returns false are read, and given to fresh.
 	ProductPage(ctx context.Context, f ProductFilter, cached func(int, commerce.ProductVersion) bool, fresh func(int, commerce.Item)) (ProductPage, error)
+
+	// StillThere tells whether ProductPage would give the page with this mark
+	// again, in the very same versions. The mark that it returns is the one to
+	// ask with the next time.
+	StillThere(ctx context.Context, f ProductFilter, mark PageMark) (PageMark, bool, error)
 
 	// Stock reads the stock rows of products by id; those not known are absent.
 	Stock(ctx context.Context, productIDs []string) (map[string]commerce.Stock, error)
@@ -136,4 +141,27 @@ type ProductPage struct {
 	Count int
 	// Next is where the next page begins; nil on the last one.
 	Next *ProductPosition
+	Mark PageMark
+}
+
+// PageMark is what a page is known by. A product that changes moves behind all
+// that readers have seen, so a page is the same while as many products as it
+// had stand from its first position to its last, and the last of them is as old.
+type PageMark struct {
+	Count   int64           // of products in the page, and one more where there is a next page
+	Through ProductPosition // the last of them
+	Ends    bool            // the last page: its positions have no end
+	// State is the engine's own: while it is the same, nothing at all has changed.
+	State int64
+}
+
+// MarkOf is the mark of a page that was read as these versions, of which there
+// is one more than the page holds where another follows.
+func MarkOf(versions []commerce.ProductVersion, limit int, state int64) PageMark {
+	m := PageMark{Count: int64(len(versions)), Ends: len(versions) <= limit, State: state}
+	if len(versions) > 0 {
+		last := versions[len(versions)-1]
+		m.Through = ProductPosition{last.UpdatedOn, last.ProductID}
+	}
+	return m
 }

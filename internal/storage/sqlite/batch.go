@@ -7,6 +7,7 @@ import (
 
 	"purveyor/internal/commerce"
 	"purveyor/internal/storage"
+	"purveyor/internal/storage/schema"
 
 	"zombiezen.com/go/sqlite"
 )
@@ -46,14 +47,14 @@ func (b *batch) load() error {
 	if err := exec(b.conn, "BEGIN IMMEDIATE", noArgs); err != nil {
 		return err
 	}
-	last, err := b.meta("stamp")
+	last, err := meta(b.conn, "stamp")
 	if err != nil {
 		return err
 	}
 	b.stamp = max(last+1, b.engine.now().UnixMilli())
 	r := &b.rows
 	if r.NextStoreNo == commerce.NeedStoreNo {
-		if r.NextStoreNo, err = b.meta("next_store_no"); err != nil {
+		if r.NextStoreNo, err = meta(b.conn, "next_store_no"); err != nil {
 			return err
 		}
 	}
@@ -72,21 +73,21 @@ func (b *batch) load() error {
 	)
 }
 
-func (b *batch) meta(name string) (value int64, err error) {
-	err = query(b.conn, "SELECT value FROM meta WHERE name = ?",
-		func(p *binder) { p.text(name) }, func(s *scanner) { value = s.int() })
+func meta(conn *connection, name string) (value int64, err error) {
+	err = query(conn, "SELECT value FROM meta WHERE name = ?",
+		func(p schema.Binder) { p.Text(name) }, func(s *scanner) { value = s.Int() })
 	return value, err
 }
 
 func (b *batch) setMeta(name string, value int64) error {
-	return exec(b.conn, "UPDATE meta SET value = ? WHERE name = ?", func(p *binder) { p.int(value).text(name) })
+	return exec(b.conn, "UPDATE meta SET value = ? WHERE name = ?", func(p schema.Binder) { p.Int(value).Text(name) })
 }
 
 func load[K comparable, V any](conn *connection, t *table[K, V], rows *commerce.Table[K, V]) error {
 	for _, k := range rows.Keys() {
-		err := query(conn, t.selectSQL, func(b *binder) { t.bindKey(b, k) }, func(s *scanner) { rows.Fill(k, t.scan(s, k)) })
+		err := query(conn, t.selectSQL, func(b schema.Binder) { t.BindKey(b, k) }, func(s *scanner) { rows.Fill(k, t.Scan(s, k)) })
 		if err != nil {
-			return fmt.Errorf("load %s: %w", t.name, err)
+			return fmt.Errorf("load %s: %w", t.Name, err)
 		}
 	}
 	return nil
@@ -156,54 +157,32 @@ func firstError(errs ...error) error {
 
 func save[K comparable, V any](conn *connection, t *table[K, V], rows *commerce.Table[K, V]) error {
 	return rows.EachChanged(func(v *V, stored bool) error {
-		sql, bind := t.insertSQL, func(b *binder) {
-			t.bindKey(b, t.keyOf(v))
-			t.bindFixed(b, v)
-			t.bindMutable(b, v)
-		}
+		sql, bind := t.insertSQL, func(b schema.Binder) { t.Bind(b, v) }
 		if stored {
-			sql, bind = t.updateSQL, func(b *binder) {
-				t.bindMutable(b, v)
-				t.bindKey(b, t.keyOf(v))
+			sql, bind = t.updateSQL, func(b schema.Binder) {
+				t.BindMutable(b, v)
+				t.BindKey(b, t.KeyOf(v))
 			}
 		}
 		if err := exec(conn, sql, bind); err != nil {
-			return fmt.Errorf("save %s: %w", t.name, err)
+			return fmt.Errorf("save %s: %w", t.Name, err)
 		}
 		return nil
 	})
 }
 
 func (b *batch) append() error {
-	for i := range b.rows.Timeline {
-		e := &b.rows.Timeline[i]
-		err := exec(b.conn, `INSERT INTO timeline (store_id, order_id, seq, kind, status, courier_status, message, data, created_on)
-			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`, func(p *binder) {
-			p.text(e.StoreID).text(e.OrderID).int(e.Seq).text(string(e.Kind)).text(string(e.Status)).
-				text(e.CourierStatus).text(e.Message).json(e.Data).int(e.CreatedOn)
-		})
-		if err != nil {
-			return fmt.Errorf("save timeline: %w", err)
-		}
-	}
-	for i := range b.rows.Webhooks {
-		e := &b.rows.Webhooks[i]
-		err := exec(b.conn, `INSERT INTO webhook_events (partner_id, id, kind, store_id, order_id, trace_id, data, timestamp)
-			VALUES (?, ?, ?, ?, ?, ?, ?, ?)`, func(p *binder) {
-			p.text(e.PartnerID).text(e.ID).text(string(e.Kind)).text(e.StoreID).text(e.OrderID).
-				text(e.TraceID).json(e.Data).int(e.Timestamp)
-		})
-		if err != nil {
-			return fmt.Errorf("save webhook_events: %w", err)
-		}
-	}
-	for i := range b.rows.Jobs {
-		j := &b.rows.Jobs[i]
-		err := exec(b.conn, `INSERT INTO jobs (slot, id, kind, owner, subject, run_at) VALUES (?, ?, ?, ?, ?, ?)`, func(p *binder) {
-			p.int(j.Slot).text(j.ID).text(string(j.Kind)).text(j.Owner).text(j.Subject).int(j.RunAt)
-		})
-		if err != nil {
-			return fmt.Errorf("save jobs: %w", err)
+	return firstError(
+		appendTo(b.conn, &schema.Timeline, insertTimeline, b.rows.Timeline),
+		appendTo(b.conn, &schema.WebhookEvents, insertEvents, b.rows.Webhooks),
+		appendTo(b.conn, &schema.Jobs, insertJobs, b.rows.Jobs),
+	)
+}
+
+func appendTo[V any](conn *connection, l *schema.Log[V], sql string, rows []V) error {
+	for i := range rows {
+		if err := exec(conn, sql, func(b schema.Binder) { l.Bind(b, &rows[i]) }); err != nil {
+			return fmt.Errorf("save %s: %w", l.Name, err)
 		}
 	}
 	return nil

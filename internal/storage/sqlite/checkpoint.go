@@ -59,7 +59,7 @@ func (e *Engine) checkpoint(conn *connection) error {
 func walCheckpoint(conn *connection, mode string) (frames, copied int64, err error) {
 	err = query(conn, "PRAGMA wal_checkpoint("+mode+")", noArgs, func(s *scanner) {
 		s.next() // whether it had to stop early, which is no fault
-		frames, copied = s.int(), s.int()
+		frames, copied = s.Int(), s.Int()
 	})
 	return frames, copied, err
 }

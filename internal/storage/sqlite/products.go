@@ -7,39 +7,41 @@ import (
 
 	"purveyor/internal/commerce"
 	"purveyor/internal/storage"
+	"purveyor/internal/storage/schema"
 )
 
 // Product implements storage.Reader.
-func (r reader) Product(ctx context.Context, id string, cached func(commerce.ProductVersion) bool) (item commerce.Item, err error) {
-	var version commerce.ProductVersion
+func (r reader) Product(ctx context.Context, id, storeID string, cached func(commerce.ProductVersion) bool) (item commerce.Item, err error) {
+	version := commerce.ProductVersion{ProductKey: commerce.ProductKey{StoreID: storeID, ProductID: id}}
 	err = r.with(ctx, func(conn *connection) error {
-		err := query(conn, `SELECT stock.store_id, stock.updated_on FROM product_stores
-			JOIN stock ON stock.store_id = product_stores.store_id AND stock.product_id = product_stores.product_id
-			WHERE product_stores.product_id = ?`,
-			func(b *binder) { b.text(id) },
-			func(s *scanner) {
-				version = commerce.ProductVersion{ProductKey: commerce.ProductKey{StoreID: s.text(), ProductID: id}, UpdatedOn: s.int()}
-			})
-		if err != nil || version.StoreID == "" || cached(version) {
+		if storeID == "" {
+			err := query(conn, productStores.selectSQL, func(b schema.Binder) { b.Text(id) }, func(s *scanner) { version.StoreID = conn.storeID(s) })
+			if err != nil {
+				return err
+			}
+		}
+		err := query(conn, "SELECT updated_on FROM stock WHERE store_id = ? AND product_id = ?",
+			func(b schema.Binder) { stock.BindKey(b, version.ProductKey) }, func(s *scanner) { version.UpdatedOn = s.Int() })
+		if err != nil || version.UpdatedOn == 0 || cached(version) {
 			return err
 		}
 		// The item may be newer than the version by now; it carries its own stamp.
 		item, err = readItem(conn, version.ProductKey)
 		return err
 	})
-	if err == nil && version.StoreID == "" {
+	if err == nil && version.UpdatedOn == 0 {
 		err = storage.ErrNotFound
 	}
 	return item, err
 }
 
-var itemSQL = "SELECT " + qualified("products", join(products.fixed, products.mutable)) + ", " + qualified("stock", stock.mutable) +
+var itemSQL = "SELECT " + schema.Qualified("products", products.Values()) + ", " + schema.Qualified("stock", stock.Mutable) +
 	" FROM products JOIN stock ON stock.store_id = products.store_id AND stock.product_id = products.id" +
 	" WHERE products.store_id = ? AND products.id = ?"
 
 func readItem(conn *connection, key commerce.ProductKey) (item commerce.Item, err error) {
-	err = query(conn, itemSQL, func(b *binder) { bindProductKey(b, key) }, func(s *scanner) {
-		item = commerce.Item{Product: products.scan(s, key), Stock: stock.scan(s, key)}
+	err = query(conn, itemSQL, func(b schema.Binder) { products.BindKey(b, key) }, func(s *scanner) {
+		item = commerce.Item{Product: products.Scan(s, key), Stock: stock.Scan(s, key)}
 	})
 	return item, err
 }
@@ -49,14 +51,19 @@ func readItem(conn *connection, key commerce.ProductKey) (item commerce.Item, er
 func (r reader) ProductPage(ctx context.Context, f storage.ProductFilter, cached func(int, commerce.ProductVersion) bool,
 	fresh func(int, commerce.Item)) (page storage.ProductPage, err error) {
 	err = r.snapshot(ctx, func(conn *connection) error {
+		state, err := meta(conn, "stamp")
+		if err != nil {
+			return err
+		}
 		versions, err := readVersions(conn, f)
 		if err != nil {
 			return err
 		}
-		if len(versions) > f.Limit {
+		page.Mark = storage.MarkOf(versions, f.Limit, state)
+		if !page.Mark.Ends {
+			versions = versions[:f.Limit]
 			last := versions[f.Limit-1]
 			page.Next = &storage.ProductPosition{UpdatedOn: last.UpdatedOn, ID: last.ProductID}
-			versions = versions[:f.Limit]
 		}
 		page.Count = len(versions)
 		for i, v := range versions {
@@ -72,6 +79,37 @@ func (r reader) ProductPage(ctx context.Context, f storage.ProductFilter, cached
 		return nil
 	})
 	return page, err
+}
+
+// StillThere implements storage.Reader. Every batch moves the stamp, whoever
+// saves it, so most questions are answered by it alone.
+func (r reader) StillThere(ctx context.Context, f storage.ProductFilter, mark storage.PageMark) (storage.PageMark, bool, error) {
+	same := false
+	err := r.with(ctx, func(conn *connection) error {
+		// Read before the count, which may then see more than the stamp says, never less.
+		state, err := meta(conn, "stamp")
+		if err != nil || state == mark.State {
+			same = err == nil
+			return err
+		}
+		stores := f.StoreIDs
+		if stores == nil {
+			stores = []string{""}
+		}
+		var count, newest int64
+		for _, id := range stores {
+			of, last, err := countVersions(conn, f, mark, id)
+			if err != nil {
+				return err
+			}
+			count, newest = count+of, max(newest, last)
+		}
+		if same = count == mark.Count && newest == mark.Through.UpdatedOn; same {
+			mark.State = state
+		}
+		return nil
+	})
+	return mark, same, err
 }
 
 // readVersions reads one more than the page holds, to know whether there is
@@ -101,25 +139,49 @@ func readVersions(conn *connection, f storage.ProductFilter) ([]commerce.Product
 
 func scanVersions(conn *connection, f storage.ProductFilter, storeID string) ([]commerce.ProductVersion, error) {
 	list := make([]commerce.ProductVersion, 0, f.Limit+1)
-	err := query(conn, versionsSQL(f, storeID != ""), func(b *binder) {
-		if storeID != "" {
-			b.text(storeID)
-		}
-		if f.CategoryID != "" {
-			b.text(f.CategoryID)
-		}
-		if f.Active != nil {
-			b.bool(*f.Active)
-		}
-		b.int(f.After.UpdatedOn).text(f.After.ID).int(int64(f.Limit + 1))
+	sql := "SELECT store_id, product_id, updated_on" + feedSQL(f, storeID != "") + " ORDER BY updated_on, product_id LIMIT ?"
+	err := query(conn, sql, func(b schema.Binder) {
+		bindFeed(b, f, storeID)
+		b.Int(int64(f.Limit + 1))
 	}, func(s *scanner) {
 		list = append(list, commerce.ProductVersion{
-			ProductKey: commerce.ProductKey{StoreID: conn.storeID(s), ProductID: s.text()}, UpdatedOn: s.int()})
+			ProductKey: commerce.ProductKey{StoreID: conn.storeID(s), ProductID: s.Text()}, UpdatedOn: s.Int()})
 	})
 	return list, err
 }
 
-func versionsSQL(f storage.ProductFilter, ofStore bool) string {
+// countVersions counts what stands where the page stood, and tells the newest
+// of it.
+func countVersions(conn *connection, f storage.ProductFilter, mark storage.PageMark, storeID string) (count, newest int64, err error) {
+	sql := "SELECT count(*), max(updated_on)" + feedSQL(f, storeID != "")
+	if !mark.Ends {
+		sql += " AND (updated_on, product_id) <= (?, ?)"
+	}
+	err = query(conn, sql, func(b schema.Binder) {
+		bindFeed(b, f, storeID)
+		if !mark.Ends {
+			b.Int(mark.Through.UpdatedOn).Text(mark.Through.ID)
+		}
+	}, func(s *scanner) { count, newest = s.Int(), s.Int() })
+	return count, newest, err
+}
+
+func bindFeed(b schema.Binder, f storage.ProductFilter, storeID string) {
+	if storeID != "" {
+		b.Text(storeID)
+	}
+	if f.CategoryID != "" {
+		b.Text(f.CategoryID)
+	}
+	if f.Active != nil {
+		b.Bool(*f.Active)
+	}
+	b.Int(f.After.UpdatedOn).Text(f.After.ID)
+}
+
+// feedSQL names the covering index that has the products in order, and what
+// is wanted of it, all that follows f.After.
+func feedSQL(f storage.ProductFilter, ofStore bool) string {
 	index := "stock_feed"
 	where := make([]string, 0, 5)
 	if ofStore {
@@ -139,6 +201,5 @@ func versionsSQL(f storage.ProductFilter, ofStore bool) string {
 		where = append(where, "quantity > 0")
 	}
 	where = append(where, "(updated_on, product_id) > (?, ?)")
-	return "SELECT store_id, product_id, updated_on FROM stock INDEXED BY " + index +
-		" WHERE " + strings.Join(where, " AND ") + " ORDER BY updated_on, product_id LIMIT ?"
+	return " FROM stock INDEXED BY " + index + " WHERE " + strings.Join(where, " AND ")
 }

@@ -3,10 +3,12 @@ package sqlite
 import (
 	"context"
 	"crypto/subtle"
-	"strings"
 
 	"purveyor/internal/commerce"
 	"purveyor/internal/storage"
+	"purveyor/internal/storage/schema"
+
+	"github.com/go-json-experiment/json"
 )
 
 // reader implements storage.Reader on the pool of reading connections.
@@ -41,7 +43,7 @@ func (r reader) snapshot(ctx context.Context, f func(*connection) error) error {
 func one[K comparable, V any](ctx context.Context, r reader, t *table[K, V], k K) (v V, err error) {
 	found := false
 	err = r.with(ctx, func(conn *connection) error {
-		return query(conn, t.selectSQL, func(b *binder) { t.bindKey(b, k) }, func(s *scanner) { v, found = t.scan(s, k), true })
+		return query(conn, t.selectSQL, func(b schema.Binder) { t.BindKey(b, k) }, func(s *scanner) { v, found = t.Scan(s, k), true })
 	})
 	if err == nil && !found {
 		err = storage.ErrNotFound
@@ -56,7 +58,7 @@ func (r reader) Store(ctx context.Context, id string) (commerce.Store, error) {
 func (r reader) StoreByNo(ctx context.Context, no int64) (commerce.Store, error) {
 	id := ""
 	err := r.with(ctx, func(conn *connection) error {
-		return query(conn, "SELECT id FROM stores WHERE no = ?", func(b *binder) { b.int(no) }, func(s *scanner) { id = s.text() })
+		return query(conn, "SELECT id FROM stores WHERE no = ?", func(b schema.Binder) { b.Int(no) }, func(s *scanner) { id = s.Text() })
 	})
 	if err != nil {
 		return commerce.Store{}, err
@@ -79,8 +81,8 @@ func (r reader) Partner(ctx context.Context, id string) (commerce.Partner, error
 
 func (r reader) Partners(ctx context.Context) (list []commerce.Partner, err error) {
 	err = r.with(ctx, func(conn *connection) error {
-		return query(conn, "SELECT id, "+join(partners.fixed, partners.mutable)+" FROM partners ORDER BY id", noArgs,
-			func(s *scanner) { list = append(list, partners.scan(s, s.text())) })
+		return query(conn, "SELECT id, "+partners.Values()+" FROM partners ORDER BY id", noArgs,
+			func(s *scanner) { list = append(list, partners.Scan(s, s.Text())) })
 	})
 	return list, err
 }
@@ -91,10 +93,10 @@ func (r reader) KeyHolder(ctx context.Context, hash commerce.KeyHash) (commerce.
 	var key commerce.APIKey
 	err := r.with(ctx, func(conn *connection) error {
 		return query(conn, "SELECT partner_id, mode, hash FROM api_keys WHERE hash = ?",
-			func(b *binder) { b.blob(hash[:]) },
+			func(b schema.Binder) { b.Blob(hash[:]) },
 			func(s *scanner) {
-				key.PartnerID, key.Mode = s.text(), commerce.Mode(s.text())
-				copy(key.Hash[:], s.blob())
+				key.PartnerID, key.Mode = s.Text(), commerce.Mode(s.Text())
+				copy(key.Hash[:], s.Blob())
 			})
 	})
 	if err != nil {
@@ -112,19 +114,23 @@ func (r reader) Stores(ctx context.Context, f storage.StoreFilter) (list []comme
 		return r.storesByID(ctx, f)
 	}
 	err = r.with(ctx, func(conn *connection) error {
-		return query(conn, "SELECT id, "+join(stores.fixed, stores.mutable)+" FROM stores WHERE active = ? ORDER BY id LIMIT ?",
-			func(b *binder) { b.bool(f.Active).int(int64(f.Limit)) },
-			func(s *scanner) { list = append(list, stores.scan(s, s.text())) })
+		return query(conn, "SELECT id, "+stores.Values()+" FROM stores WHERE active = ? ORDER BY id LIMIT ?",
+			func(b schema.Binder) { b.Bool(f.Active).Int(int64(f.Limit)) },
+			func(s *scanner) { list = append(list, stores.Scan(s, s.Text())) })
 	})
 	return list, err
 }
 
 func (r reader) storesByID(ctx context.Context, f storage.StoreFilter) (list []commerce.Store, err error) {
-	err = r.snapshot(ctx, func(conn *connection) error {
-		return query(conn, "SELECT id, "+join(stores.fixed, stores.mutable)+
+	ids, err := json.Marshal(f.IDs)
+	if err != nil {
+		return nil, err
+	}
+	err = r.with(ctx, func(conn *connection) error {
+		return query(conn, "SELECT id, "+stores.Values()+
 			" FROM stores WHERE active = ? AND id IN (SELECT value FROM json_each(?)) ORDER BY id LIMIT ?",
-			func(b *binder) { b.bool(f.Active).strings(f.IDs).int(int64(f.Limit)) },
-			func(s *scanner) { list = append(list, stores.scan(s, s.text())) })
+			func(b schema.Binder) { b.Bool(f.Active).JSON(ids).Int(int64(f.Limit)) },
+			func(s *scanner) { list = append(list, stores.Scan(s, s.Text())) })
 	})
 	return list, err
 }
@@ -136,12 +142,12 @@ func (r reader) Categories(ctx context.Context, f storage.CategoryFilter) (list 
 	}
 	sql += " ORDER BY name, id"
 	err = r.with(ctx, func(conn *connection) error {
-		return query(conn, sql, func(b *binder) {
-			b.bool(f.Active)
+		return query(conn, sql, func(b schema.Binder) {
+			b.Bool(f.Active)
 			if f.StoreID != "" {
-				b.text(f.StoreID)
+				b.Text(f.StoreID)
 			}
-		}, func(s *scanner) { list = append(list, categories.scan(s, s.text())) })
+		}, func(s *scanner) { list = append(list, categories.Scan(s, s.Text())) })
 	})
 	return list, err
 }
@@ -150,11 +156,11 @@ func (r reader) Stock(ctx context.Context, productIDs []string) (map[string]comm
 	found := make(map[string]commerce.Stock, len(productIDs))
 	err := r.snapshot(ctx, func(conn *connection) error {
 		for _, id := range productIDs {
-			err := query(conn, "SELECT product_stores.store_id, "+qualified("stock", stock.mutable)+
+			err := query(conn, "SELECT product_stores.store_id, "+schema.Qualified("stock", stock.Mutable)+
 				" FROM product_stores JOIN stock ON stock.store_id = product_stores.store_id AND stock.product_id = product_stores.product_id"+
 				" WHERE product_stores.product_id = ?",
-				func(b *binder) { b.text(id) },
-				func(s *scanner) { found[id] = stock.scan(s, commerce.ProductKey{StoreID: s.text(), ProductID: id}) })
+				func(b schema.Binder) { b.Text(id) },
+				func(s *scanner) { found[id] = stock.Scan(s, commerce.ProductKey{StoreID: s.Text(), ProductID: id}) })
 			if err != nil {
 				return err
 			}
@@ -167,13 +173,10 @@ func (r reader) Stock(ctx context.Context, productIDs []string) (map[string]comm
 func (r reader) Timeline(ctx context.Context, key commerce.OrderKey, limit int) ([]commerce.TimelineEvent, error) {
 	var list []commerce.TimelineEvent
 	err := r.with(ctx, func(conn *connection) error {
-		return query(conn, `SELECT seq, kind, status, courier_status, message, data, created_on FROM timeline
-			WHERE store_id = ? AND order_id = ? ORDER BY seq DESC LIMIT ?`,
-			func(b *binder) { b.text(key.StoreID).text(key.OrderID).int(int64(limit)) },
+		return query(conn, "SELECT seq, "+schema.Timeline.Rest+" FROM timeline WHERE store_id = ? AND order_id = ? ORDER BY seq DESC LIMIT ?",
+			func(b schema.Binder) { b.Text(key.StoreID).Text(key.OrderID).Int(int64(limit)) },
 			func(s *scanner) {
-				list = append(list, commerce.TimelineEvent{StoreID: key.StoreID, OrderID: key.OrderID, Seq: s.int(),
-					Kind: commerce.TimelineKind(s.text()), Status: commerce.OrderStatus(s.text()), CourierStatus: s.text(),
-					Message: s.text(), Data: s.json(), CreatedOn: s.int()})
+				list = append(list, schema.ScanTimeline(s, key))
 			})
 	})
 	for i, j := 0, len(list)-1; i < j; i, j = i+1, j-1 {
@@ -184,8 +187,4 @@ func (r reader) Timeline(ctx context.Context, key commerce.OrderKey, limit int) 
 
 func (r reader) Ping(ctx context.Context) error {
 	return r.with(ctx, func(conn *connection) error { return exec(conn, "SELECT value FROM meta WHERE name = 'stamp'", noArgs) })
-}
-
-func qualified(table, columns string) string {
-	return table + "." + strings.ReplaceAll(columns, ", ", ", "+table+".")
 }

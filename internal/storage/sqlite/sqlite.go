@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"purveyor/internal/storage"
+	"purveyor/internal/storage/schema"
 
 	"zombiezen.com/go/sqlite"
 	"zombiezen.com/go/sqlite/sqlitex"
@@ -169,7 +170,7 @@ func (e *Engine) Sweep(ctx context.Context, before int64) (int, error) {
 	}
 	defer func() { e.writer <- conn }()
 	err = exec(conn, `DELETE FROM replies WHERE rowid IN (SELECT rowid FROM replies WHERE created_on < ? ORDER BY created_on LIMIT ?)`,
-		func(b *binder) { b.int(before).int(most) })
+		func(b schema.Binder) { b.Int(before).Int(most) })
 	if err != nil {
 		return 0, unavailable(err)
 	}

@@ -1,7 +1,8 @@
 package sqlite
 
 import (
-	"github.com/go-json-experiment/json"
+	"purveyor/internal/storage/schema"
+
 	"zombiezen.com/go/sqlite"
 )
 
@@ -13,33 +14,29 @@ type binder struct {
 
 func (b *binder) next() int { b.n++; return b.n }
 
-func (b *binder) text(v string) *binder { b.stmt.BindText(b.next(), v); return b }
-func (b *binder) int(v int64) *binder   { b.stmt.BindInt64(b.next(), v); return b }
-func (b *binder) bool(v bool) *binder   { b.stmt.BindBool(b.next(), v); return b }
-func (b *binder) blob(v []byte) *binder { b.stmt.BindBytes(b.next(), v); return b }
+// Text implements schema.Binder, as do the others.
+func (b *binder) Text(v string) schema.Binder { b.stmt.BindText(b.next(), v); return b }
 
-// json binds bytes that hold JSON as text; nil is NULL.
-func (b *binder) json(v []byte) *binder {
+// Int binds an integer.
+func (b *binder) Int(v int64) schema.Binder { b.stmt.BindInt64(b.next(), v); return b }
+
+// Bool binds 0 or 1.
+func (b *binder) Bool(v bool) schema.Binder { b.stmt.BindBool(b.next(), v); return b }
+
+// Blob binds bytes.
+func (b *binder) Blob(v []byte) schema.Binder { b.stmt.BindBytes(b.next(), v); return b }
+
+// JSON binds text.
+func (b *binder) JSON(v []byte) schema.Binder {
 	if v == nil {
 		b.stmt.BindNull(b.next())
 		return b
 	}
-	return b.text(string(v))
+	return b.Text(string(v))
 }
 
-// strings binds a list as a JSON array.
-func (b *binder) strings(v []string) *binder {
-	if len(v) == 0 {
-		return b.text("[]")
-	}
-	data, err := json.Marshal(v)
-	if err != nil {
-		panic(err) // a []string always encodes
-	}
-	return b.text(string(data))
-}
-
-func (b *binder) float(v *float64) *binder {
+// Float binds a number.
+func (b *binder) Float(v *float64) schema.Binder {
 	if v == nil {
 		b.stmt.BindNull(b.next())
 		return b
@@ -57,19 +54,25 @@ type scanner struct {
 
 func (s *scanner) next() int { s.n++; return s.n - 1 }
 
-func (s *scanner) text() string { return s.stmt.ColumnText(s.next()) }
-func (s *scanner) int() int64   { return s.stmt.ColumnInt64(s.next()) }
-func (s *scanner) bool() bool   { return s.stmt.ColumnBool(s.next()) }
+// Text implements schema.Scanner, as do the others.
+func (s *scanner) Text() string { return s.stmt.ColumnText(s.next()) }
 
-func (s *scanner) blob() []byte {
+// Int reads an integer.
+func (s *scanner) Int() int64 { return s.stmt.ColumnInt64(s.next()) }
+
+// Bool reads 0 or 1.
+func (s *scanner) Bool() bool { return s.stmt.ColumnBool(s.next()) }
+
+// Blob reads bytes.
+func (s *scanner) Blob() []byte {
 	i := s.next()
 	v := make([]byte, s.stmt.ColumnLen(i))
 	s.stmt.ColumnBytes(i, v)
 	return v
 }
 
-// json reads text as bytes; NULL is nil.
-func (s *scanner) json() []byte {
+// JSON reads text.
+func (s *scanner) JSON() []byte {
 	i := s.next()
 	if s.stmt.ColumnIsNull(i) {
 		return nil
@@ -77,14 +80,8 @@ func (s *scanner) json() []byte {
 	return []byte(s.stmt.ColumnText(i))
 }
 
-func (s *scanner) strings() (v []string) {
-	if data := s.text(); data != "[]" {
-		s.fail(json.Unmarshal([]byte(data), &v))
-	}
-	return v
-}
-
-func (s *scanner) float() *float64 {
+// Float reads a number.
+func (s *scanner) Float() *float64 {
 	i := s.next()
 	if s.stmt.ColumnIsNull(i) {
 		return nil
@@ -93,7 +90,8 @@ func (s *scanner) float() *float64 {
 	return &v
 }
 
-func (s *scanner) fail(err error) {
+// Fail implements schema.Scanner.
+func (s *scanner) Fail(err error) {
 	if s.err == nil {
 		s.err = err
 	}
@@ -145,7 +143,7 @@ func (c *connection) prepare(sql string) (*sqlite.Stmt, error) {
 }
 
 // query runs a prepared statement and calls row for each of its rows.
-func query(c *connection, sql string, bind func(*binder), row func(*scanner)) error {
+func query(c *connection, sql string, bind func(schema.Binder), row func(*scanner)) error {
 	if observe != nil {
 		observe(sql)
 	}
@@ -167,8 +165,8 @@ func query(c *connection, sql string, bind func(*binder), row func(*scanner)) er
 	return s.err
 }
 
-func exec(c *connection, sql string, bind func(*binder)) error {
+func exec(c *connection, sql string, bind func(schema.Binder)) error {
 	return query(c, sql, bind, func(*scanner) {})
 }
 
-func noArgs(*binder) {}
+func noArgs(schema.Binder) {}

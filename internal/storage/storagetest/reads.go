@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"testing"
 	"time"
@@ -16,6 +17,7 @@ import (
 var reads = map[string]func(*testing.T, Database){
 	"product pages agree with a plain filter":   productPages,
 	"a cached version is not read":              cachedVersions,
+	"a page is known by its mark":               pageMarks,
 	"stores and categories":                     storesAndCategories,
 	"a timeline gives the newest, oldest first": newestEvents,
 	"a key finds its holder":                    keyHolder,
@@ -126,6 +128,73 @@ func filtered(model map[string]commerce.Stock, f storage.ProductFilter) (list []
 	return list
 }
 
+// pageMarks moves products about and asks for each page by its mark: one that
+// would be read otherwise must not be taken for the same, and one of which
+// nothing has moved must be, unless what moved stood right behind it.
+func pageMarks(t *testing.T, db Database) {
+	e, other := db.Open(t, time.Now), db.Open(t, time.Now)
+	keys := seedProducts(t, e, 3, 6, 1)
+	random := rand.New(rand.NewPCG(3, 4))
+	type known struct {
+		filter   storage.ProductFilter
+		mark     storage.PageMark
+		versions []commerce.ProductVersion
+		next     *storage.ProductPosition
+	}
+	read := func(f storage.ProductFilter) (k known) {
+		page, err := e.Reader().ProductPage(context.Background(), f,
+			func(_ int, v commerce.ProductVersion) bool { k.versions = append(k.versions, v); return true }, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		k.filter, k.mark, k.next = f, page.Mark, page.Next
+		return k
+	}
+	for range 40 {
+		var pages []known
+		for _, stores := range [][]string{nil, {"sto_0"}, {"sto_1", "sto_2"}} {
+			for _, f := range []storage.ProductFilter{{}, {AvailableOnly: true}, {CategoryID: "cat_1"}, {Active: ptr(true)}} {
+				f.StoreIDs, f.Limit = stores, 1+random.IntN(7)
+				first := read(f)
+				pages = append(pages, first)
+				if first.next != nil {
+					f.After = *first.next
+					pages = append(pages, read(f))
+				}
+			}
+		}
+		moved, writer := keys[random.IntN(len(keys))], e
+		if random.IntN(2) == 0 {
+			writer = other // as another process would
+		}
+		if random.IntN(4) > 0 {
+			Change(t, writer, stockOf(moved), func(rows *commerce.Rows, now int64) commerce.Changes {
+				s, _ := rows.Stock.Get(moved)
+				s.Quantity, s.Active, s.UpdatedOn = int64(random.IntN(2)), random.IntN(4) > 0, now
+				if random.IntN(3) == 0 {
+					s.CategoryID = "cat_1"
+				}
+				return commerce.Changes{Stock: []commerce.Stock{s}}
+			})
+		}
+		for _, p := range pages {
+			mark, same, err := e.Reader().StillThere(context.Background(), p.filter, p.mark)
+			if err != nil {
+				t.Fatal(err)
+			}
+			again := read(p.filter)
+			if unchanged := reflect.DeepEqual(p.versions, again.versions) && reflect.DeepEqual(p.next, again.next); same && !unchanged {
+				t.Errorf("%+v was taken for the same:\n was %v\n is  %v", p.filter, p.versions, again.versions)
+			} else if !same && unchanged && (p.mark.Ends || p.mark.Through.ID != moved.ProductID) {
+				t.Errorf("%+v was not known again, though only %v moved: %v", p.filter, moved, p.versions)
+			}
+			if _, still, err := e.Reader().StillThere(context.Background(), p.filter, mark); err != nil || still != same {
+				t.Errorf("%+v by its newer mark: %v, %v; want %v", p.filter, still, err, same)
+			}
+		}
+	}
+}
+
 func cachedVersions(t *testing.T, db Database) {
 	e := db.Open(t, time.Now)
 	keys := seedProducts(t, e, 1, 5, 1)
@@ -140,13 +209,13 @@ func cachedVersions(t *testing.T, db Database) {
 	if err != nil || page.Count != 5 {
 		t.Errorf("page %+v, %v", page, err)
 	}
-	item, err := e.Reader().Product(ctx, keys[0].ProductID, func(v commerce.ProductVersion) bool {
+	item, err := e.Reader().Product(ctx, keys[0].ProductID, "", func(v commerce.ProductVersion) bool {
 		return v.ProductKey == keys[0] && v.UpdatedOn > 0
 	})
 	if err != nil || item.ID != "" {
 		t.Errorf("a cached product was read: %+v, %v", item, err)
 	}
-	item, err = e.Reader().Product(ctx, keys[0].ProductID, func(commerce.ProductVersion) bool { return false })
+	item, err = e.Reader().Product(ctx, keys[0].ProductID, keys[0].StoreID, func(commerce.ProductVersion) bool { return false })
 	if err != nil || item.ID != keys[0].ProductID || item.Stock.Quantity != 1 {
 		t.Errorf("product %+v, %v", item, err)
 	}

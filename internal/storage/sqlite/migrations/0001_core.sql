@@ -138,9 +138,10 @@ CREATE TABLE orders (
   attention TEXT NOT NULL,
   updated_on INTEGER NOT NULL,
   events INTEGER NOT NULL,
-  notified_on INTEGER NOT NULL,
-  PRIMARY KEY (store_id, id)
+  notified_on INTEGER NOT NULL
 );
+-- An order id says its store, so the index that each order grows holds no more.
+CREATE UNIQUE INDEX orders_id ON orders (id);
 
 CREATE TABLE timeline (
   store_id TEXT NOT NULL,
@@ -152,9 +153,9 @@ CREATE TABLE timeline (
   message TEXT NOT NULL,
   data TEXT,
   created_on INTEGER NOT NULL,
-  PRIMARY KEY (store_id, order_id, seq),
-  FOREIGN KEY (store_id, order_id) REFERENCES orders (store_id, id)
+  FOREIGN KEY (order_id) REFERENCES orders (id)
 );
+CREATE UNIQUE INDEX timeline_order_id ON timeline (order_id, seq);
 
 CREATE TABLE customers (
   store_id TEXT NOT NULL,
@@ -174,16 +175,16 @@ CREATE TABLE external_ids (
   PRIMARY KEY (partner_id, mode, external_id)
 ) WITHOUT ROWID;
 
+-- The digest is of partner, operation and key.
 CREATE TABLE replies (
   partner_id TEXT NOT NULL,
-  op TEXT NOT NULL,
-  key TEXT NOT NULL,
+  digest BLOB NOT NULL,
   fingerprint BLOB NOT NULL,
   status INTEGER NOT NULL,
   body BLOB NOT NULL,
-  created_on INTEGER NOT NULL,
-  PRIMARY KEY (partner_id, op, key)
+  created_on INTEGER NOT NULL
 );
+CREATE UNIQUE INDEX replies_digest ON replies (digest);
 
 CREATE INDEX replies_created_on ON replies (created_on);
 
