@@ -35,7 +35,7 @@ func NewEnv(ctx context.Context, pkg, dir string, p Pace) (*Env, error) {
 		return nil, err
 	}
 	if dir != "" {
-		if err := os.MkdirAll(dir, 0o700); err != nil {
+		if err := os.MkdirAll(dir, 0o755); err != nil {
 			return nil, err
 		}
 	}

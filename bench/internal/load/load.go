@@ -71,8 +71,21 @@ func Run(addr string, p Pace, list []Caller, cpu func() time.Duration) Measureme
 	})
 }
 
-// ClosedLoop runs n workers, which count what falls between two times.
+// ClosedLoop runs n workers, which count what falls between two times. A run
+// that was too short for a single answer is made again, four times as long.
 func ClosedLoop(p Pace, n int, cpu func() time.Duration, work func(i int, t *Tally, from, until time.Time)) Measurement {
+	for {
+		sum, used := closedLoop(p, n, cpu, work)
+		if sum.latency.count > 0 || sum.errors > 0 || p.Measured > 5*time.Second {
+			return sum.Measurement(p.Measured, used)
+		}
+		p.Measured *= 4
+	}
+}
+
+// closedLoop is one run. It returns what was counted, and the time of the
+// server's processor meanwhile.
+func closedLoop(p Pace, n int, cpu func() time.Duration, work func(i int, t *Tally, from, until time.Time)) (*Tally, time.Duration) {
 	tallies := make([]*Tally, n)
 	from := time.Now().Add(p.Warm)
 	until := from.Add(p.Measured)
@@ -95,20 +108,26 @@ func ClosedLoop(p Pace, n int, cpu func() time.Duration, work func(i int, t *Tal
 			sum.first = t.first
 		}
 	}
+	return sum, used
+}
+
+// Measurement is what a tally says of a time, and of what the server's
+// processor used meanwhile.
+func (t *Tally) Measurement(measured, used time.Duration) Measurement {
 	m := Measurement{
-		Rate: float64(sum.latency.count) / p.Measured.Seconds(),
-		P50:  sum.latency.quantile(0.5), P99: sum.latency.quantile(0.99),
-		Errors: sum.errors,
+		Rate: float64(t.latency.count) / measured.Seconds(),
+		P50:  t.latency.quantile(0.5), P99: t.latency.quantile(0.99),
+		Errors: t.errors,
 	}
-	if sum.first != nil {
-		m.FirstError = sum.first.Error()
+	if t.first != nil {
+		m.FirstError = t.first.Error()
 	}
-	if sum.latency.count == 0 {
+	if t.latency.count == 0 {
 		m.Errors++ // a ratio to nothing would look like a figure
 		m.FirstError += " nothing was answered in time"
 		return m
 	}
-	m.ServerCPU = used / time.Duration(sum.latency.count)
+	m.ServerCPU = used / time.Duration(t.latency.count)
 	return m
 }
 
@@ -158,9 +177,10 @@ type reads struct {
 
 func (r *reads) Next() []byte { return r.requests[r.rng.IntN(len(r.requests))] }
 
-func (r *reads) Answered(status int, body []byte) error { return checkRead(status, body, r.least) }
+func (r *reads) Answered(status int, body []byte) error { return CheckRead(status, body, r.least) }
 
-func checkRead(status int, body []byte, least int) error {
+// CheckRead tells what is wrong with an answer to a GET.
+func CheckRead(status int, body []byte, least int) error {
 	if status != 200 || len(body) < least {
 		return fmt.Errorf("status %d with %d bytes: %.200s", status, len(body), body)
 	}
@@ -216,7 +236,7 @@ func eachOf(addr, key string, paths []string, worker int, f func(i int, body []b
 		request = appendGet(request[:0], paths[i], key)
 		status, body, err := conn.roundTrip(request)
 		if err == nil {
-			err = checkRead(status, body, 1)
+			err = CheckRead(status, body, 1)
 		}
 		if err == nil {
 			err = f(i, body)

@@ -118,3 +118,38 @@ func TestSectionGoesIntoANewFile(t *testing.T) {
 		t.Errorf("made:\n%s\nwant:\n%s", data, want)
 	}
 }
+
+func TestTheFolderIsOnlyNamed(t *testing.T) {
+	got := commandLine("./bench/limits", []string{"-orders", "10", "-dir", "/some/where", "-write"}, "/some/where")
+	if want := "go run ./bench/limits -orders 10 -dir FOLDER -write"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+func TestAKeptDatasetIsFoundAgainForItsSizeAlone(t *testing.T) {
+	folder, e, s := t.TempDir(), &Env{Root: t.TempDir()}, Size{Stores: 2, Products: 4, Orders: 2}
+	d := &Dataset{Size: s, Key: "sk", PartnerID: "ptn", URL: "sqlite:old", Orders: []string{"ord_1", "ord_2"}}
+	if err := d.Keep(folder); err != nil {
+		t.Fatal(err)
+	}
+	got, err := e.Kept(folder, "sqlite:new", s)
+	if err != nil || got == nil {
+		t.Fatal(got, err)
+	}
+	if got.URL != "sqlite:new" || got.Key != "sk" || got.PartnerID != "ptn" || len(got.Orders) != 2 || len(got.Shops) != 2 {
+		t.Errorf("%+v", got)
+	}
+	if got, err := e.Kept(folder, "sqlite:new", Size{Stores: 2, Products: 4, Orders: 3}); got != nil || err != nil {
+		t.Errorf("another size is answered by %+v, %v", got, err)
+	}
+	migrations := filepath.Join(e.Root, "internal/storage/sqlite/migrations")
+	if err := os.MkdirAll(migrations, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(migrations, "0001.sql"), []byte("CREATE TABLE t (a)"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := e.Kept(folder, "sqlite:new", s); got != nil || err != nil {
+		t.Errorf("another schema is answered by %+v, %v", got, err)
+	}
+}

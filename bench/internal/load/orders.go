@@ -24,6 +24,9 @@ type Book struct {
 // NewBook is an empty book for so many products.
 func NewBook(products int) *Book { return &Book{sold: make([]atomic.Int64, products)} }
 
+// Sold is how many of a product were sold by orders that are acknowledged.
+func (b *Book) Sold(g Good) int64 { return b.sold[g.Index].Load() }
+
 func (b *Book) note(of basket) {
 	b.sold[of.a.Index].Add(takesOfA)
 	b.sold[of.b.Index].Add(takesOfB)

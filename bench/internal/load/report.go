@@ -90,6 +90,11 @@ func (r *Report) Compare(of, against *Series, target float64, title string) {
 	r.rows = append(r.rows, row)
 }
 
+// AtLeast adds a line of a series whose rate must not be below another.
+func (r *Report) AtLeast(s *Series, least float64) {
+	r.rows = append(r.rows, append(r.figures(s), "", fmt.Sprintf("at least %.0f/s", least), verdict(s.rate() >= least)))
+}
+
 // decimals is a figure with one decimal, or two where it has them.
 func decimals(v float64) string {
 	if text := fmt.Sprintf("%.2f", v); !strings.HasSuffix(text, "0") {
@@ -115,7 +120,11 @@ func (r *Report) figures(s *Series) []string {
 		in(func(m Measurement) time.Duration { return m.ServerCPU }), fmt.Sprint(s.errors())}
 }
 
+// micros is empty for what is not known.
 func micros(d time.Duration) string {
+	if d == 0 {
+		return ""
+	}
 	if d < 10*time.Millisecond {
 		return fmt.Sprintf("%d us", d.Microseconds())
 	}
