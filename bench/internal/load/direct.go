@@ -22,7 +22,7 @@ type Direct struct {
 	engine    storage.Engine
 	committer *commit.Committer
 	partner   commerce.Partner
-	Shops     []Shop
+	shops     []Shop
 	numbers   []int64 // of the shops, in their order
 	indexOf   map[string]int
 }
@@ -35,7 +35,7 @@ func OpenDirect(url, partnerID string, shops []Shop, batch int) (*Direct, func()
 		return nil, nil, err
 	}
 	ctx := context.Background()
-	d := &Direct{engine: engine, Shops: shops, indexOf: map[string]int{}}
+	d := &Direct{engine: engine, shops: shops, indexOf: map[string]int{}}
 	if d.partner, err = engine.Reader().Partner(ctx, partnerID); err != nil {
 		return nil, nil, errors.Join(err, engine.Close())
 	}
@@ -71,7 +71,7 @@ func (d *Direct) sweep(ctx context.Context, before int64) error {
 // Report is what the API does with a request that it has read: the command,
 // once for its key, with the encoded answer.
 func (d *Direct) Report(rng *rand.Rand, hot bool) (orderID string, err error) {
-	of := draw(d.Shops, hot, rng)
+	of := draw(d.shops, hot, rng)
 	now := time.Now().UnixMilli()
 	traceID := string(appendToken(nil, rng))
 	cmd := command.ReportOrder{

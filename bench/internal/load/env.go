@@ -61,9 +61,12 @@ func (e *Env) Close() error { return os.RemoveAll(e.Work) }
 // commandLine is what was called, for everyone's eyes: the folder is only
 // named.
 func commandLine(pkg string, args []string, dir string) string {
-	line := strings.Join(append([]string{"go run", pkg}, args...), " ")
-	if dir != "" {
-		line = strings.ReplaceAll(line, dir, "FOLDER")
+	line := "go run " + pkg
+	for _, arg := range args {
+		if before, ok := strings.CutSuffix(arg, dir); ok && dir != "" && (before == "" || strings.HasSuffix(before, "-dir=")) {
+			arg = before + "FOLDER"
+		}
+		line += " " + arg
 	}
 	return line
 }

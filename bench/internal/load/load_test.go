@@ -120,9 +120,17 @@ func TestSectionGoesIntoANewFile(t *testing.T) {
 }
 
 func TestTheFolderIsOnlyNamed(t *testing.T) {
-	got := commandLine("./bench/limits", []string{"-orders", "10", "-dir", "/some/where", "-write"}, "/some/where")
-	if want := "go run ./bench/limits -orders 10 -dir FOLDER -write"; got != want {
-		t.Errorf("%q, want %q", got, want)
+	for _, c := range []struct {
+		args, dir, want string
+	}{
+		{"-orders 10 -dir /some/where -write", "/some/where", "-orders 10 -dir FOLDER -write"},
+		{"-dir=/some/where -quick", "/some/where", "-dir=FOLDER -quick"},
+		{"-dir . -seconds 0.5", ".", "-dir FOLDER -seconds 0.5"},
+		{"-quick", "", "-quick"},
+	} {
+		if got := commandLine("./bench/limits", strings.Fields(c.args), c.dir); got != "go run ./bench/limits "+c.want {
+			t.Errorf("%s: %q", c.args, got)
+		}
 	}
 }
 
