@@ -31,6 +31,7 @@ var arrows = map[string][]string{
 	"importfile":          {"commerce", "command", "wire"},
 	"api":                 {"web", "wire", "commerce", "command", "commit", "storage"},
 	"pgtest":              {},
+	"faultproxy":          {},
 	"scenario":            {"api", "web", "wire", "commerce", "command", "commit", "storage", "storage/sqlite", "importfile"},
 }
 

@@ -38,11 +38,19 @@ const loadWorkers = 16
 // load sends reports, cancels and adjustments until the service is gone. The
 // function that it gives waits for that, and gives the requests.
 func (l *ledger) load(c *client, round int) (wait func() []*attempt) {
+	return l.loadBy(round, func(a *attempt) (more bool) {
+		l.send(c, a)
+		return a.err == nil
+	})
+}
+
+// loadBy is load with another way to send, which also says when to end.
+func (l *ledger) loadBy(round int, send func(*attempt) (more bool)) (wait func() []*attempt) {
 	var wg sync.WaitGroup
 	lists := make([][]*attempt, loadWorkers)
 	for w := range loadWorkers {
 		wg.Go(func() {
-			lists[w] = l.work(c, fmt.Sprintf("%d-%d", round, w), rand.New(rand.NewPCG(uint64(round), uint64(w))))
+			lists[w] = l.work(send, fmt.Sprintf("%d-%d", round, w), rand.New(rand.NewPCG(uint64(round), uint64(w))))
 		})
 	}
 	return func() (sent []*attempt) {
@@ -55,8 +63,8 @@ func (l *ledger) load(c *client, round int) (wait func() []*attempt) {
 	}
 }
 
-// work is one caller: it ends with the first request that gets no answer.
-func (l *ledger) work(c *client, name string, r *rand.Rand) (list []*attempt) {
+// work is one caller.
+func (l *ledger) work(send func(*attempt) (more bool), name string, r *rand.Rand) (list []*attempt) {
 	var open []*attempt // orders that may still be cancelled
 	for n := 0; ; n++ {
 		id := fmt.Sprintf("%s-%d", name, n)
@@ -72,13 +80,13 @@ func (l *ledger) work(c *client, name string, r *rand.Rand) (list []*attempt) {
 			a = reportAttempt(id, r)
 		}
 		list = append(list, a)
-		l.send(c, a)
-		if a.err != nil {
-			return list
-		}
+		more := send(a)
 		if a.external != "" && a.acknowledged() {
 			a.orderID = a.answer.orderID(l.shop.t)
 			open = append(open, a)
+		}
+		if !more {
+			return list
 		}
 	}
 }
@@ -227,7 +235,7 @@ func (l *ledger) check(c *client) {
 	}
 	if got := l.shop.count("SELECT count(*) || ' orders, ' || count(DISTINCT external_id) || ' external ids' FROM orders"); got !=
 		fmt.Sprintf("%d orders, %d external ids", len(made), len(made)) {
-		c.t.Errorf("the file has %s, want %d of each", got, len(made))
+		c.t.Errorf("the database has %s, want %d of each", got, len(made))
 	}
 	l.shop.checkFile()
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/jackc/pgx/v5"
 	"zombiezen.com/go/sqlite"
 	"zombiezen.com/go/sqlite/sqlitex"
 )
@@ -15,9 +16,10 @@ import (
 // shop is a database of its own with a small catalog, and a partner who may
 // do everything as often as it likes.
 type shop struct {
-	t       *testing.T
-	dir     string
-	partner issued
+	t        *testing.T
+	dir      string
+	postgres string // URL; empty: SQLite in dir
+	partner  issued
 }
 
 // issued is the documented shape of `partner create --json`.
@@ -39,10 +41,16 @@ func newShop(t *testing.T) *shop {
 	return newShopIn(t, t.TempDir())
 }
 
-// newShopIn makes stores s1 and s2, with products p1 to p5 and q1.
 func newShopIn(t *testing.T, dir string) *shop {
 	t.Helper()
 	s := &shop{t: t, dir: dir}
+	s.fill()
+	return s
+}
+
+// fill makes stores s1 and s2, with products p1 to p5 and q1.
+func (s *shop) fill() {
+	s.t.Helper()
 	products := []map[string]any{{"id": "q1", "name": "Tea", "store_id": "s2", "price": 700, "available_quantity": shopStock}}
 	for i := 1; i <= shopProducts; i++ {
 		products = append(products, map[string]any{"id": fmt.Sprintf("p%d", i), "name": fmt.Sprintf("Product %d", i),
@@ -52,14 +60,18 @@ func newShopIn(t *testing.T, dir string) *shop {
 		"categories": []map[string]any{{"id": "c1", "name": "Things"}},
 		"stores":     []map[string]any{{"id": "s1", "name": "First"}, {"id": "s2", "name": "Second"}},
 		"products":   products,
-	})).ok(t)
+	})).ok(s.t)
 	s.partner = s.newPartner("--name", "Partner", "--rate-limit", "10000000")
-	return s
 }
 
 func (s *shop) path() string { return filepath.Join(s.dir, "shop.db") }
 
-func (s *shop) url() string { return "sqlite:" + s.path() }
+func (s *shop) url() string {
+	if s.postgres != "" {
+		return s.postgres
+	}
+	return "sqlite:" + s.path()
+}
 
 // operate runs a command of the operator on this database.
 func (s *shop) operate(args ...string) result {
@@ -154,6 +166,9 @@ func execute(t *testing.T, path, script string) {
 // rows gives every row that a query finds, its columns joined by "|".
 func (s *shop) rows(query string) (list []string) {
 	s.t.Helper()
+	if s.postgres != "" {
+		return s.postgresRows(query)
+	}
 	conn := openSQLite(s.t, s.path())
 	defer conn.Close()
 	conn.SetBusyTimeout(patience)
@@ -165,6 +180,22 @@ func (s *shop) rows(query string) (list []string) {
 		list = append(list, strings.Join(columns, "|"))
 		return nil
 	}})
+	if err != nil {
+		s.t.Fatalf("%s: %v", query, err)
+	}
+	return list
+}
+
+// postgresRows is rows for queries for text.
+func (s *shop) postgresRows(query string) []string {
+	s.t.Helper()
+	conn, err := pgx.Connect(s.t.Context(), s.postgres)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer conn.Close(s.t.Context())
+	found, _ := conn.Query(s.t.Context(), query) // CollectRows tells its error
+	list, err := pgx.CollectRows(found, pgx.RowTo[string])
 	if err != nil {
 		s.t.Fatalf("%s: %v", query, err)
 	}
@@ -184,6 +215,9 @@ func (s *shop) count(query string) string {
 // checkFile is SQLite's own check of the file.
 func (s *shop) checkFile() {
 	s.t.Helper()
+	if s.postgres != "" {
+		return
+	}
 	if found := s.rows("PRAGMA integrity_check"); len(found) != 1 || found[0] != "ok" {
 		s.t.Errorf("the file is damaged: %v", found)
 	}

@@ -68,7 +68,7 @@ type ImportResult struct {
 
 // Needs names every row of the file and all that they refer to.
 func (c ImportCatalog) Needs() commerce.Needs {
-	n := commerce.Needs{NextStoreNo: true}
+	n := commerce.Needs{Lock: true, NextStoreNo: true}
 	for _, v := range c.Categories {
 		n.Categories = append(n.Categories, v.ID)
 	}

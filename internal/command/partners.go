@@ -81,7 +81,7 @@ type UpdatePartner struct {
 
 // Needs names the partner and the stores it is to be restricted to.
 func (c UpdatePartner) Needs() commerce.Needs {
-	n := commerce.Needs{Partners: []string{c.ID}}
+	n := commerce.Needs{Lock: true, Partners: []string{c.ID}}
 	if c.StoreIDs != nil {
 		n.Stores = *c.StoreIDs
 	}
@@ -120,6 +120,7 @@ type RotateKey struct{ Key commerce.APIKey }
 // Needs names the partner and its key.
 func (c RotateKey) Needs() commerce.Needs {
 	return commerce.Needs{
+		Lock:     true,
 		Partners: []string{c.Key.PartnerID},
 		APIKeys:  []commerce.APIKeyRef{{PartnerID: c.Key.PartnerID, Mode: c.Key.Mode}},
 	}

@@ -18,8 +18,12 @@ type Reply struct {
 // ProductStore says which store a product belongs to, which never changes.
 type ProductStore struct{ ProductID, StoreID string }
 
-// Needs names every row that a command may look at.
+// Needs names every row that a command may look at. Products, stock and orders
+// may be changed; partners, keys, stores and categories only with Lock, because
+// nearly every command looks at some and few change one. What else there is may
+// only be added.
 type Needs struct {
+	Lock          bool
 	Replies       []ReplyKey
 	Partners      []string
 	APIKeys       []APIKeyRef
@@ -60,17 +64,17 @@ type Rows struct {
 
 // Require adds the rows that a command needs, none of them loaded yet.
 func (r *Rows) Require(n Needs) {
-	r.Replies.require(n.Replies)
-	r.Partners.require(n.Partners)
-	r.APIKeys.require(n.APIKeys)
-	r.Stores.require(n.Stores)
-	r.Categories.require(n.Categories)
-	r.ProductStores.require(n.ProductStores)
-	r.Products.require(n.Products)
-	r.Stock.require(n.Stock)
-	r.Orders.require(n.Orders)
-	r.External.require(n.External)
-	r.Customers.require(n.Customers)
+	r.Replies.require(n.Replies, false)
+	r.Partners.require(n.Partners, n.Lock)
+	r.APIKeys.require(n.APIKeys, n.Lock)
+	r.Stores.require(n.Stores, n.Lock)
+	r.Categories.require(n.Categories, n.Lock)
+	r.ProductStores.require(n.ProductStores, false)
+	r.Products.require(n.Products, true)
+	r.Stock.require(n.Stock, true)
+	r.Orders.require(n.Orders, true)
+	r.External.require(n.External, false)
+	r.Customers.require(n.Customers, false)
 	if n.NextStoreNo && r.NextStoreNo == 0 {
 		r.NextStoreNo = NeedStoreNo
 	}
@@ -159,27 +163,44 @@ type row[V any] struct {
 	value  V
 	known  bool // there is such a row, stored or put
 	stored bool // it was there when the batch began
+	locked bool // it may be changed
 	moved  bool
 }
 
-func (t *Table[K, V]) require(keys []K) {
+func (t *Table[K, V]) require(keys []K, lock bool) {
 	if t.rows == nil && len(keys) > 0 {
 		t.rows = make(map[K]*row[V], len(keys))
 	}
 	for _, k := range keys {
-		if _, asked := t.rows[k]; !asked {
-			t.rows[k] = &row[V]{}
+		r, asked := t.rows[k]
+		if !asked {
+			r = &row[V]{}
+			t.rows[k] = r
 			t.keys = append(t.keys, k)
 		}
+		r.locked = r.locked || lock
 	}
 }
 
 // Keys are the keys that were asked for.
 func (t *Table[K, V]) Keys() []K { return t.keys }
 
+// LockedKeys are for engines: the keys of rows that may be changed, and others.
+func (t *Table[K, V]) LockedKeys() (locked, others []K) {
+	for _, k := range t.keys {
+		if t.rows[k].locked {
+			locked = append(locked, k)
+		} else {
+			others = append(others, k)
+		}
+	}
+	return locked, others
+}
+
 // Fill is for engines: the row is stored as v.
 func (t *Table[K, V]) Fill(k K, v V) {
-	*t.rows[k] = row[V]{value: v, known: true, stored: true}
+	r := t.rows[k]
+	r.value, r.known, r.stored = v, true, true
 }
 
 // Get returns a row, and whether there is one. Looking at a row that was not
@@ -196,6 +217,9 @@ func (t *Table[K, V]) put(k K, v V) {
 	r, asked := t.rows[k]
 	if !asked {
 		panic(fmt.Sprintf("commerce: %T %v is changed but was not in the needs of the command", v, k))
+	}
+	if r.stored && !r.locked {
+		panic(fmt.Sprintf("commerce: %T %v is changed but the needs of the command did not lock it", v, k))
 	}
 	r.value, r.known = v, true
 	if !r.moved {

@@ -32,6 +32,7 @@ var ErrClosed = errors.New("the service is shutting down")
 const (
 	maxBatch = 256
 	maxQueue = 4096
+	maxTries = 5 // of a batch that others come into the way of
 )
 
 // Committer is the one way in for changes. Its loop owns the batch under way;
@@ -168,6 +169,9 @@ func (c *Committer) commit(batch []call) {
 		return
 	}
 	errs, err := c.try(batch)
+	for tries := 1; errors.Is(err, storage.ErrAgain) && tries < maxTries; tries++ {
+		errs, err = c.try(batch)
+	}
 	switch {
 	case err == nil:
 		for i, p := range batch {

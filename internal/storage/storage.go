@@ -20,6 +20,9 @@ var (
 	// ErrOutcomeUnknown: the batch may or may not have been saved. Reading the
 	// reply records tells.
 	ErrOutcomeUnknown = errors.New("outcome unknown")
+	// ErrAgain: batches came into each other's way (a deadlock, say). Nothing was
+	// saved, and another try is likely to pass.
+	ErrAgain = errors.New("batches came into each other's way")
 	// ErrNewerDatabase: the database was made by a newer program.
 	ErrNewerDatabase = errors.New("database is newer than this program")
 )
@@ -39,14 +42,16 @@ type Engine interface {
 }
 
 // Batch is one transaction over the rows that were loaded for it. No other
-// batch, of this process or another, changes those rows meanwhile.
+// batch, of this process or another, changes meanwhile a row that this one may
+// change; a row that another adds under the same key fails the later of the two.
 type Batch interface {
 	// Rows as stored. What the caller applies to them is what Save writes.
 	Rows() *commerce.Rows
 
-	// Stamp is the time of the batch in Unix ms: not before any stamp of a batch
-	// that is saved already, and above every stamp that a reader has seen. Rows
-	// that change carry it, so that a feed by (updated_on, id) skips nothing.
+	// Stamp is the time of the batch in Unix ms: above every stamp of a batch that
+	// was saved before this one was loaded, and above every stamp that a page of
+	// products has shown. Rows that change carry it, so that a feed by
+	// (updated_on, id) skips nothing.
 	Stamp() int64
 
 	// Save writes all changed and appended rows and commits. When it returns

@@ -57,6 +57,9 @@ func (c *Check) Optional(field string, v *string, most int) string {
 	if utf8.RuneCountInString(*v) > most {
 		c.Fail(field, "is longer than %d characters", most)
 	}
+	if strings.Contains(*v, "\x00") { // not every database keeps it
+		c.Fail(field, "holds a NUL character")
+	}
 	return *v
 }
 

@@ -65,6 +65,7 @@ func sample() commerce.Changes {
 
 // needsOf names every row of the changes.
 func needsOf(c commerce.Changes) (n commerce.Needs) {
+	n.Lock = true
 	for _, v := range c.Replies {
 		n.Replies = append(n.Replies, v.ReplyKey)
 	}

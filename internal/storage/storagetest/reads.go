@@ -224,7 +224,7 @@ func cachedVersions(t *testing.T, db Database) {
 func storesAndCategories(t *testing.T, db Database) {
 	e := db.Open(t, time.Now)
 	keys := seedProducts(t, e, 3, 2, 1)
-	Change(t, e, commerce.Needs{Stores: []string{"sto_2"}, Categories: []string{"c1", "c2", "c3"}, Stock: keys[:1]},
+	Change(t, e, commerce.Needs{Lock: true, Stores: []string{"sto_2"}, Categories: []string{"c1", "c2", "c3"}, Stock: keys[:1]},
 		func(rows *commerce.Rows, now int64) commerce.Changes {
 			closed, _ := rows.Stores.Get("sto_2")
 			closed.Active = false

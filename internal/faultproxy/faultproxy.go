@@ -1,0 +1,203 @@
+// Package faultproxy is a TCP proxy on loopback that breaks connections where
+// a test wants it.
+package faultproxy
+
+import (
+	"io"
+	"net"
+	"sync"
+	"time"
+)
+
+// Mode is what happens to new connections.
+type Mode int
+
+const (
+	Forward   Mode = iota
+	Refuse         // closed at once
+	Blackhole      // taken, and never answered
+)
+
+func (m Mode) String() string { return [...]string{"forward", "refuse", "blackhole"}[m] }
+
+// Direction is a way through the proxy.
+type Direction int
+
+const (
+	ToServer Direction = iota
+	ToClient
+)
+
+// Proxy forwards connections to one address. Its methods may be called
+// concurrently.
+type Proxy struct {
+	listener net.Listener
+	links    sync.WaitGroup // those that are served
+
+	mu     sync.Mutex
+	target string
+	mode   Mode
+	closed bool
+	open   map[*link]bool
+	fault  *fault // nil: none is set
+}
+
+// New starts a proxy to a TCP address.
+func New(target string) (*Proxy, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	p := &Proxy{listener: l, target: target, open: map[*link]bool{}}
+	p.links.Go(p.accept)
+	return p, nil
+}
+
+// Address is where the proxy listens.
+func (p *Proxy) Address() string { return p.listener.Addr().String() }
+
+// Retarget has new connections go to another address. Old ones stay.
+func (p *Proxy) Retarget(target string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.target = target
+}
+
+// SetMode says what happens to new connections. Old ones stay.
+func (p *Proxy) SetMode(m Mode) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.mode = m
+}
+
+// Close cuts every connection and takes no new ones.
+func (p *Proxy) Close() error {
+	p.mu.Lock()
+	p.closed = true
+	p.mu.Unlock()
+	err := p.listener.Close()
+	p.CutAll()
+	p.links.Wait()
+	return err
+}
+
+// CutAll cuts all connections at once.
+func (p *Proxy) CutAll() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for l := range p.open {
+		p.cut(l)
+	}
+}
+
+// CutAfter cuts the connection whose data in a direction are the n-th byte
+// from now on, counted over all connections; this byte still passes. The
+// channel is closed when that has happened. A new cut replaces one that waits.
+func (p *Proxy) CutAfter(d Direction, n int) <-chan struct{} {
+	return p.set(&fault{direction: d, bytes: n})
+}
+
+// CutAt cuts the connection on which a sequence of bytes comes next in a
+// direction. Its last byte passes only if through. The channel is as that of
+// CutAfter.
+func (p *Proxy) CutAt(d Direction, sequence string, through bool) <-chan struct{} {
+	return p.set(&fault{direction: d, sequence: sequence, through: through})
+}
+
+func (p *Proxy) set(f *fault) <-chan struct{} {
+	f.done = make(chan struct{})
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.fault = f
+	return f.done
+}
+
+func (p *Proxy) accept() {
+	for {
+		client, err := p.listener.Accept()
+		if err != nil {
+			return
+		}
+		p.links.Go(func() { p.serve(client) })
+	}
+}
+
+// link is a connection to the proxy with the one behind it.
+type link struct{ ends []net.Conn }
+
+// join makes a connection part of a link, unless that was cut meanwhile.
+func (p *Proxy) join(l *link, end net.Conn) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if first := len(l.ends) == 0; first && !p.closed {
+		p.open[l] = true
+	}
+	if !p.open[l] {
+		_ = end.Close()
+		return false
+	}
+	l.ends = append(l.ends, end)
+	return true
+}
+
+// cut closes both ends of a link. The caller holds the lock.
+func (p *Proxy) cut(l *link) {
+	delete(p.open, l)
+	for _, end := range l.ends {
+		_ = end.Close()
+	}
+}
+
+func (p *Proxy) finish(l *link) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.cut(l)
+}
+
+func (p *Proxy) serve(client net.Conn) {
+	p.mu.Lock()
+	mode, target := p.mode, p.target
+	p.mu.Unlock()
+	l := &link{}
+	if !p.join(l, client) {
+		return
+	}
+	defer p.finish(l)
+	switch mode {
+	case Refuse:
+		return
+	case Blackhole:
+		_, _ = io.Copy(io.Discard, client) // until it gives up, or is cut
+		return
+	}
+	server, err := net.DialTimeout("tcp", target, 10*time.Second)
+	if err != nil || !p.join(l, server) {
+		return
+	}
+	p.links.Go(func() { p.pump(l, ToServer, client, server) })
+	p.pump(l, ToClient, server, client)
+}
+
+// pump forwards one direction until the link ends.
+func (p *Proxy) pump(l *link, d Direction, from io.Reader, to io.Writer) {
+	defer p.finish(l)
+	buffer := make([]byte, 32<<10)
+	var before []byte // what passed last
+	for {
+		n, err := from.Read(buffer)
+		pass, hit := p.examine(d, before, buffer[:n])
+		if _, err := to.Write(buffer[:pass]); err != nil && hit == nil {
+			return
+		}
+		if hit != nil {
+			p.finish(l)
+			close(hit.done)
+			return
+		}
+		if err != nil {
+			return
+		}
+		before = append(before, buffer[:n]...)
+		before = before[max(0, len(before)-longest):]
+	}
+}

@@ -1,0 +1,217 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"purveyor/internal/commerce"
+	"purveyor/internal/storage"
+	"purveyor/internal/storage/schema"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+// batch is one transaction, in two round trips: one locks and reads, the
+// other writes and commits. It owns the writer until it ends.
+type batch struct {
+	engine *Engine
+	writer *writer // nil: the batch is over
+	rows   commerce.Rows
+	stamp  int64
+	end    context.CancelFunc // of what goes on while it is open
+}
+
+const (
+	// lease is how long readers wait for an open batch whose process may be dead.
+	lease      = "8 seconds"
+	renewAfter = 2 * time.Second
+	// saveTime bounds the wait for an answer to a commit.
+	saveTime = 20 * time.Second
+)
+
+// Load implements storage.Engine. A connection may have broken since it was
+// used last; nothing was done yet, so a new one gets a try.
+func (e *Engine) Load(ctx context.Context, needs ...commerce.Needs) (storage.Batch, error) {
+	w, err := e.takeWriter(ctx)
+	if err != nil {
+		return nil, err
+	}
+	b, err := e.loadWith(w, needs)
+	if err == nil || !w.conn.IsClosed() {
+		return b, err
+	}
+	if w, err = e.takeWriter(ctx); err != nil {
+		return nil, err
+	}
+	return e.loadWith(w, needs)
+}
+
+func (e *Engine) loadWith(w *writer, needs []commerce.Needs) (storage.Batch, error) {
+	b := &batch{engine: e, writer: w}
+	for _, n := range needs {
+		b.rows.Require(n)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), saveTime)
+	defer cancel()
+	if err := b.load(ctx); err != nil {
+		b.Discard()
+		return nil, unavailable(err)
+	}
+	return b, nil
+}
+
+// Rows implements storage.Batch.
+func (b *batch) Rows() *commerce.Rows { return &b.rows }
+
+// Stamp implements storage.Batch.
+func (b *batch) Stamp() int64 { return b.stamp }
+
+// Stamps of several processes are not in the order of their commits, so each
+// process says, before it begins to write, below which stamp it will write
+// nothing (its floor), and takes that back with the commit. Readers of feeds
+// stop before the lowest floor. The newest saved stamp is read after the floor
+// was told: whatever a reader saw before it could see the floor is below it.
+const (
+	announce = `INSERT INTO writers (id, floor, last, until) VALUES ($1, $2, 0, now() + INTERVAL '` + lease + `')
+		ON CONFLICT (id) DO UPDATE SET floor = excluded.floor, until = excluded.until`
+	prolong = `UPDATE writers SET until = now() + INTERVAL '` + lease + `' WHERE id = $1`
+	settled = `UPDATE writers SET floor = NULL, last = $2 WHERE id = $1`
+	retract = `UPDATE writers SET floor = NULL WHERE id = $1`
+	forget  = `DELETE FROM writers WHERE until < now() - INTERVAL '1 hour' AND last < (SELECT max(last) FROM writers)`
+	// horizon is the lowest floor, or NULL: what stands below it is complete.
+	horizon = `(SELECT min(floor) FROM writers WHERE until > now())`
+)
+
+const begin = "BEGIN ISOLATION LEVEL READ COMMITTED"
+
+func (b *batch) load(ctx context.Context) error {
+	w, r := b.writer, &b.rows
+	floor := max(w.last+1, b.engine.now().UnixMilli())
+	var q pgx.Batch
+	q.Queue(seen(begin))
+	q.Queue(seen("SET LOCAL synchronous_commit = off")) // it need not outlive a crash
+	q.Queue(seen(announce), w.id, floor)
+	q.Queue(seen("COMMIT"))
+	q.Queue(seen(begin))
+	q.Queue(seen("SELECT max(last) FROM writers")).QueryRow(func(row pgx.Row) error { return row.Scan(&w.last) })
+	if r.NextStoreNo == commerce.NeedStoreNo {
+		q.Queue(seen("SELECT value FROM meta WHERE name = 'next_store_no' FOR UPDATE")).
+			QueryRow(func(row pgx.Row) error { return row.Scan(&r.NextStoreNo) })
+	}
+	load(&q, partners, &r.Partners)
+	load(&q, apiKeys, &r.APIKeys)
+	load(&q, stores, &r.Stores)
+	load(&q, categories, &r.Categories)
+	load(&q, productStores, &r.ProductStores)
+	load(&q, products, &r.Products)
+	load(&q, stock, &r.Stock)
+	load(&q, orders, &r.Orders)
+	// What is only ever inserted comes last: after the locks, so that a batch
+	// that waited for one sees what the other inserted.
+	load(&q, externalIDs, &r.External)
+	load(&q, customers, &r.Customers)
+	load(&q, replies, &r.Replies)
+	if err := w.conn.SendBatch(ctx, &q).Close(); err != nil {
+		return err
+	}
+	b.stamp = max(floor, w.last+1)
+	open, end := context.WithCancel(context.Background())
+	b.end = end
+	go b.engine.prolongs(open, w.id)
+	return nil
+}
+
+// prolongs keeps readers waiting for a batch that takes long, until ctx ends.
+func (e *Engine) prolongs(ctx context.Context, id string) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(renewAfter):
+		}
+		if conn, err := e.connectWriter(ctx); err == nil { // without a connection the batch will not be saved either
+			_, _ = exec(ctx, conn, prolong, id) // as above
+			_ = conn.Close(ctx)
+		}
+	}
+}
+
+// Save implements storage.Batch: all writes and the commit in one round trip.
+// An error of a statement before the commit is definite, because the server
+// skips all that follows it. Any other may have come after the commit.
+func (b *batch) Save(context.Context) error {
+	w := b.writer
+	var q pgx.Batch
+	b.write(&q)
+	q.Queue(seen(settled), w.id, b.stamp)
+	q.Queue(seen("COMMIT"))
+	ctx, cancel := context.WithTimeout(context.Background(), saveTime)
+	defer cancel()
+	results := w.conn.SendBatch(ctx, &q)
+	var err error
+	done := 0
+	for ; done < q.Len() && err == nil; done++ {
+		_, err = results.Exec()
+	}
+	err = errors.Join(err, results.Close())
+	if err == nil {
+		w.last = b.stamp
+		b.release()
+		return nil
+	}
+	b.Discard()
+	if _, definite := errors.AsType[*pgconn.PgError](err); definite && done < q.Len() {
+		return unavailable(err)
+	}
+	return fmt.Errorf("%w: %w", storage.ErrOutcomeUnknown, explain(err))
+}
+
+func (b *batch) write(q *pgx.Batch) {
+	r := &b.rows
+	if r.NextStoreNo > 0 {
+		q.Queue(seen("UPDATE meta SET value = $1 WHERE name = 'next_store_no'"), r.NextStoreNo)
+	}
+	save(q, partners, &r.Partners)
+	save(q, apiKeys, &r.APIKeys)
+	save(q, stores, &r.Stores)
+	save(q, categories, &r.Categories)
+	save(q, productStores, &r.ProductStores)
+	save(q, products, &r.Products)
+	save(q, stock, &r.Stock)
+	save(q, orders, &r.Orders)
+	save(q, externalIDs, &r.External)
+	save(q, customers, &r.Customers)
+	save(q, replies, &r.Replies)
+	appendTo(q, &schema.Timeline, r.Timeline)
+	appendTo(q, &schema.WebhookEvents, r.Webhooks)
+	appendTo(q, &schema.Jobs, r.Jobs)
+}
+
+// Discard implements storage.Batch. A connection that does not answer to the
+// rollback is given up, and the server ends its transaction.
+func (b *batch) Discard() {
+	if b.writer == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), connectTime)
+	defer cancel()
+	var q pgx.Batch
+	q.Queue(seen("ROLLBACK"))
+	q.Queue(seen(retract), b.writer.id)
+	if conn := b.writer.conn; !conn.IsClosed() && conn.SendBatch(ctx, &q).Close() != nil {
+		_ = conn.Close(ctx) // it is given up
+	}
+	b.release()
+}
+
+func (b *batch) release() {
+	if b.end != nil {
+		b.end()
+	}
+	w := b.writer
+	b.writer = nil
+	b.engine.writer <- w
+}

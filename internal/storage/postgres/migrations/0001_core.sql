@@ -1,0 +1,218 @@
+-- Each statement is sent alone. Rows of a store carry store_id in every key;
+-- what is unique for a partner is keyed by partner. The two groups never refer
+-- to each other, and large tables refer to none: a check of each row would cost
+-- more than it tells, as batches write both rows or neither.
+
+CREATE TABLE meta (
+  name TEXT COLLATE "C" PRIMARY KEY,
+  value BIGINT NOT NULL
+);
+
+INSERT INTO meta (name, value) VALUES ('next_store_no', 1);
+
+-- One row for each process: below floor it will write nothing any more while
+-- its batch is open; last is its newest stamp that is saved.
+CREATE TABLE writers (
+  id TEXT COLLATE "C" PRIMARY KEY,
+  floor BIGINT,
+  last BIGINT NOT NULL,
+  until TIMESTAMPTZ NOT NULL
+);
+
+CREATE TABLE partners (
+  id TEXT COLLATE "C" PRIMARY KEY,
+  name TEXT COLLATE "C" NOT NULL,
+  scopes TEXT COLLATE "C" NOT NULL,
+  store_ids TEXT COLLATE "C" NOT NULL,
+  rate_limit BIGINT NOT NULL,
+  callback_url TEXT COLLATE "C" NOT NULL,
+  callback_secret TEXT COLLATE "C" NOT NULL,
+  suspended BOOLEAN NOT NULL,
+  created_on BIGINT NOT NULL,
+  updated_on BIGINT NOT NULL
+);
+
+CREATE TABLE api_keys (
+  partner_id TEXT COLLATE "C" NOT NULL REFERENCES partners (id),
+  mode TEXT COLLATE "C" NOT NULL,
+  hash BYTEA NOT NULL,
+  created_on BIGINT NOT NULL,
+  PRIMARY KEY (partner_id, mode)
+);
+
+CREATE UNIQUE INDEX api_keys_hash ON api_keys (hash);
+
+CREATE TABLE categories (
+  id TEXT COLLATE "C" PRIMARY KEY,
+  name TEXT COLLATE "C" NOT NULL,
+  active BOOLEAN NOT NULL
+);
+
+CREATE TABLE stores (
+  id TEXT COLLATE "C" PRIMARY KEY,
+  no BIGINT NOT NULL UNIQUE,
+  name TEXT COLLATE "C" NOT NULL,
+  slug TEXT COLLATE "C" NOT NULL,
+  address TEXT COLLATE "C" NOT NULL,
+  city TEXT COLLATE "C" NOT NULL,
+  state TEXT COLLATE "C" NOT NULL,
+  zip_code TEXT COLLATE "C" NOT NULL,
+  active BOOLEAN NOT NULL,
+  open BOOLEAN NOT NULL,
+  pickup_enabled BOOLEAN NOT NULL,
+  delivery_enabled BOOLEAN NOT NULL,
+  lat DOUBLE PRECISION,
+  lng DOUBLE PRECISION,
+  radius_miles DOUBLE PRECISION,
+  email TEXT COLLATE "C" NOT NULL,
+  phone TEXT COLLATE "C" NOT NULL,
+  tax_rate_bps BIGINT NOT NULL,
+  updated_on BIGINT NOT NULL
+);
+
+CREATE INDEX stores_active ON stores (active, id);
+
+CREATE TABLE product_stores (
+  product_id TEXT COLLATE "C" PRIMARY KEY,
+  store_id TEXT COLLATE "C" NOT NULL
+);
+
+CREATE TABLE products (
+  store_id TEXT COLLATE "C" NOT NULL,
+  id TEXT COLLATE "C" NOT NULL,
+  source TEXT COLLATE "C" NOT NULL,
+  sku TEXT COLLATE "C" NOT NULL,
+  hot BOOLEAN NOT NULL,
+  created_on BIGINT NOT NULL,
+  description TEXT COLLATE "C" NOT NULL,
+  featured_image TEXT COLLATE "C" NOT NULL,
+  images TEXT COLLATE "C" NOT NULL,
+  PRIMARY KEY (store_id, id)
+);
+
+-- What a sale looks at and changes, in a narrow row of its own, with what lists
+-- filter by.
+CREATE TABLE stock (
+  store_id TEXT COLLATE "C" NOT NULL,
+  product_id TEXT COLLATE "C" NOT NULL,
+  name TEXT COLLATE "C" NOT NULL,
+  price_cents BIGINT NOT NULL CHECK (price_cents >= 0),
+  category_id TEXT COLLATE "C" NOT NULL,
+  active BOOLEAN NOT NULL,
+  quantity BIGINT NOT NULL CHECK (quantity >= 0),
+  sold_count BIGINT NOT NULL CHECK (sold_count >= 0),
+  sold_cents BIGINT NOT NULL CHECK (sold_cents >= 0),
+  updated_on BIGINT NOT NULL,
+  PRIMARY KEY (store_id, product_id)
+) WITH (fillfactor = 80);
+
+CREATE INDEX stock_feed ON stock (updated_on, product_id);
+
+CREATE INDEX stock_feed_by_store ON stock (store_id, updated_on, product_id);
+
+CREATE INDEX stock_feed_by_category ON stock (category_id, updated_on, product_id);
+
+-- Not moved by sales: which categories a store has.
+CREATE INDEX stock_categories ON stock (store_id, category_id);
+
+CREATE TABLE orders (
+  store_id TEXT COLLATE "C" NOT NULL,
+  id TEXT COLLATE "C" NOT NULL,
+  partner_id TEXT COLLATE "C" NOT NULL,
+  mode TEXT COLLATE "C" NOT NULL,
+  source TEXT COLLATE "C" NOT NULL,
+  external_id TEXT COLLATE "C" NOT NULL,
+  fulfillment TEXT COLLATE "C" NOT NULL,
+  lines TEXT COLLATE "C" NOT NULL,
+  address TEXT COLLATE "C",
+  subtotal_cents BIGINT NOT NULL,
+  tax_cents BIGINT NOT NULL,
+  delivery_fee_cents BIGINT NOT NULL,
+  total_cents BIGINT NOT NULL,
+  pickup_instructions TEXT COLLATE "C" NOT NULL,
+  dropoff_instructions TEXT COLLATE "C" NOT NULL,
+  external_payment_id TEXT COLLATE "C" NOT NULL,
+  created_on BIGINT NOT NULL,
+  customer_id TEXT COLLATE "C" NOT NULL,
+  customer_email TEXT COLLATE "C" NOT NULL,
+  status TEXT COLLATE "C" NOT NULL,
+  refunded_cents BIGINT NOT NULL CHECK (refunded_cents BETWEEN 0 AND total_cents),
+  courier_quote_id TEXT COLLATE "C" NOT NULL,
+  courier_delivery_id TEXT COLLATE "C" NOT NULL,
+  courier_tracking_url TEXT COLLATE "C" NOT NULL,
+  inventory_deducted BOOLEAN NOT NULL,
+  confirmed BOOLEAN NOT NULL,
+  ready_for_pickup_at BIGINT NOT NULL,
+  picked_up_at BIGINT NOT NULL,
+  attention TEXT COLLATE "C" NOT NULL,
+  updated_on BIGINT NOT NULL,
+  events BIGINT NOT NULL,
+  notified_on BIGINT NOT NULL,
+  PRIMARY KEY (store_id, id)
+);
+
+CREATE TABLE timeline (
+  store_id TEXT COLLATE "C" NOT NULL,
+  order_id TEXT COLLATE "C" NOT NULL,
+  seq BIGINT NOT NULL,
+  kind TEXT COLLATE "C" NOT NULL,
+  status TEXT COLLATE "C" NOT NULL,
+  courier_status TEXT COLLATE "C" NOT NULL,
+  message TEXT COLLATE "C" NOT NULL,
+  data TEXT COLLATE "C",
+  created_on BIGINT NOT NULL,
+  PRIMARY KEY (store_id, order_id, seq)
+);
+
+CREATE TABLE customers (
+  store_id TEXT COLLATE "C" NOT NULL,
+  contact TEXT COLLATE "C" NOT NULL,
+  id TEXT COLLATE "C" NOT NULL,
+  name TEXT COLLATE "C" NOT NULL,
+  created_on BIGINT NOT NULL,
+  PRIMARY KEY (store_id, contact)
+);
+
+CREATE TABLE external_ids (
+  partner_id TEXT COLLATE "C" NOT NULL,
+  mode TEXT COLLATE "C" NOT NULL,
+  external_id TEXT COLLATE "C" NOT NULL,
+  store_id TEXT COLLATE "C" NOT NULL,
+  order_id TEXT COLLATE "C" NOT NULL,
+  PRIMARY KEY (partner_id, mode, external_id)
+);
+
+-- The digest is of partner, operation and key.
+CREATE TABLE replies (
+  partner_id TEXT COLLATE "C" NOT NULL,
+  digest BYTEA NOT NULL,
+  fingerprint BYTEA NOT NULL,
+  status BIGINT NOT NULL,
+  body BYTEA NOT NULL,
+  created_on BIGINT NOT NULL,
+  PRIMARY KEY (partner_id, digest)
+);
+
+CREATE INDEX replies_created_on ON replies (created_on);
+
+CREATE TABLE webhook_events (
+  partner_id TEXT COLLATE "C" NOT NULL,
+  id TEXT COLLATE "C" NOT NULL,
+  kind TEXT COLLATE "C" NOT NULL,
+  store_id TEXT COLLATE "C" NOT NULL,
+  order_id TEXT COLLATE "C" NOT NULL,
+  trace_id TEXT COLLATE "C" NOT NULL,
+  data TEXT COLLATE "C" NOT NULL,
+  timestamp BIGINT NOT NULL,
+  PRIMARY KEY (partner_id, id)
+);
+
+CREATE TABLE jobs (
+  slot BIGINT NOT NULL,
+  id TEXT COLLATE "C" NOT NULL,
+  kind TEXT COLLATE "C" NOT NULL,
+  owner TEXT COLLATE "C" NOT NULL,
+  subject TEXT COLLATE "C" NOT NULL,
+  run_at BIGINT NOT NULL,
+  PRIMARY KEY (slot, id)
+);

@@ -1,0 +1,244 @@
+// Package postgres keeps the service's rows in PostgreSQL 15 or later. Any
+// number of processes may use one database: each has one connection that
+// writes its batches, and a pool for reads.
+package postgres
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"time"
+
+	"purveyor/internal/storage"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+// Options of an engine; each zero value is a default.
+type Options struct {
+	// Now is the clock that stamps batches.
+	Now func() time.Time
+	// Readers is the most connections that reads use at a time; 8.
+	Readers int
+}
+
+// Engine implements storage.Engine.
+type Engine struct {
+	now     func() time.Time
+	writing *pgx.ConnConfig
+	writer  chan *writer // holds the one writer while it is free
+	readers *pgxpool.Pool
+	look    *versions
+}
+
+// writer is the writing connection; nil conn: none, or it broke.
+type writer struct {
+	conn *pgx.Conn
+	// id is that of the connection among the writers. What was sent on one that
+	// broke may still be on its way, so its floor is not taken back by another.
+	id   string
+	last int64 // the newest stamp that it knows of
+}
+
+var _ storage.Engine = (*Engine)(nil)
+
+const (
+	defaultReaders = 8
+	connectTime    = 3 * time.Second
+	startTime      = 10 * time.Second // for connecting and migrating at the start
+	// statementTime bounds each statement, at the server: a batch must end before
+	// its lease does, even if this process no longer runs.
+	statementTime = "6s"
+	idleTime      = "5s" // between two statements of a batch
+)
+
+// Open connects, and brings the schema up to date. Errors:
+// storage.ErrNewerDatabase, or one that says what to do.
+func Open(url string, o Options) (*Engine, error) {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Readers == 0 {
+		o.Readers = defaultReaders
+	}
+	pool, err := pgxpool.ParseConfig(url)
+	if err != nil {
+		return nil, fmt.Errorf("--database is no PostgreSQL address that can be used: %w", err)
+	}
+	if pool.ConnConfig.ConnectTimeout == 0 {
+		pool.ConnConfig.ConnectTimeout = connectTime
+	}
+	pool.ConnConfig.StatementCacheCapacity = 1024
+	pool.MaxConns = int32(o.Readers)
+	pool.MaxConnLifetimeJitter = time.Minute
+	e := &Engine{now: o.Now, writing: pool.ConnConfig.Copy(), writer: make(chan *writer, 1)}
+	e.writer <- &writer{}
+	pool.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
+		// Plans are made without looking at values: there is one good plan for each.
+		return settings(ctx, conn, "default_transaction_read_only = on", "plan_cache_mode = force_generic_plan", "enable_seqscan = off")
+	}
+	if e.readers, err = pgxpool.NewWithConfig(context.Background(), pool); err != nil {
+		return nil, fmt.Errorf("open database: %w", err)
+	}
+	e.look = newVersions(e.readers)
+	ctx, cancel := context.WithTimeout(context.Background(), startTime)
+	defer cancel()
+	if err := e.start(ctx); err != nil {
+		return nil, errors.Join(fmt.Errorf("open database: %w", explain(err)), e.Close())
+	}
+	return e, nil
+}
+
+func (e *Engine) start(ctx context.Context) error {
+	conn, err := pgx.ConnectConfig(ctx, e.writing)
+	if err != nil {
+		return err
+	}
+	defer conn.Close(context.WithoutCancel(ctx)) // it was used for this alone
+	return migrate(ctx, conn)
+}
+
+func settings(ctx context.Context, conn *pgx.Conn, list ...string) error {
+	for _, s := range list {
+		if _, err := conn.Exec(ctx, "SET "+s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Close waits for the batch and the reads under way, then closes the
+// connections.
+func (e *Engine) Close() error {
+	w := <-e.writer
+	if w.conn != nil {
+		_ = w.conn.Close(context.Background()) // a broken one is as good as closed
+	}
+	e.readers.Close()
+	return nil
+}
+
+// Reader implements storage.Engine.
+func (e *Engine) Reader() storage.Reader { return reader{e} }
+
+// takeWriter waits for the turn to write, and connects if need be.
+func (e *Engine) takeWriter(ctx context.Context) (*writer, error) {
+	var w *writer
+	select {
+	case w = <-e.writer:
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	if err := ctx.Err(); err != nil {
+		e.writer <- w
+		return nil, err
+	}
+	if w.conn == nil || w.conn.IsClosed() {
+		var err error
+		if w.conn, err = e.connectWriter(ctx); err != nil {
+			w.conn = nil
+			e.writer <- w
+			return nil, unavailable(err)
+		}
+		w.id = "wrt_" + rand.Text()
+		if _, err := exec(ctx, w.conn, forget); err != nil {
+			e.writer <- w
+			return nil, unavailable(err)
+		}
+	}
+	return w, nil
+}
+
+func (e *Engine) connectWriter(ctx context.Context) (*pgx.Conn, error) {
+	ctx, cancel := context.WithTimeout(ctx, connectTime)
+	defer cancel()
+	conn, err := pgx.ConnectConfig(ctx, e.writing)
+	if err != nil {
+		return nil, err
+	}
+	// A table that was analyzed while empty would be read whole for ever.
+	err = settings(ctx, conn, "enable_seqscan = off", "plan_cache_mode = force_generic_plan",
+		"statement_timeout = '"+statementTime+"'", "idle_in_transaction_session_timeout = '"+idleTime+"'")
+	if err != nil {
+		return nil, errors.Join(err, conn.Close(ctx))
+	}
+	return conn, nil
+}
+
+// Sweep implements storage.Engine.
+func (e *Engine) Sweep(ctx context.Context, before int64) (int, error) {
+	const most = 1000 // at a call, so that batches wait a few milliseconds at most
+	w, err := e.takeWriter(ctx)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { e.writer <- w }()
+	rows, err := query(ctx, w.conn, "SELECT partner_id, digest FROM replies WHERE created_on < $1 ORDER BY created_on LIMIT $2", before, most)
+	if err != nil {
+		return 0, unavailable(err)
+	}
+	old := map[string][][]byte{}
+	var partner string
+	var digest []byte
+	_, err = pgx.ForEachRow(rows, []any{&partner, &digest}, func() error {
+		old[partner] = append(old[partner], append([]byte(nil), digest...))
+		return nil
+	})
+	if err != nil {
+		return 0, unavailable(err)
+	}
+	n := 0
+	for partner, digests := range old {
+		tag, err := exec(ctx, w.conn, "DELETE FROM replies WHERE partner_id = $1 AND digest = ANY($2)", partner, digests)
+		if err != nil {
+			return n, unavailable(err)
+		}
+		n += int(tag.RowsAffected())
+	}
+	return n, nil
+}
+
+// unavailable sorts the errors of PostgreSQL: a broken constraint or a value
+// that it does not take is this batch's own; a deadlock is worth another try;
+// all others are the same for every batch.
+func unavailable(err error) error {
+	if err == nil || errors.Is(err, context.Canceled) {
+		return err
+	}
+	if pg, ok := errors.AsType[*pgconn.PgError](err); ok {
+		switch pg.Code[:2] {
+		case "22", "23":
+			return err
+		case "40":
+			return fmt.Errorf("%w: %w", storage.ErrAgain, err)
+		}
+	}
+	return fmt.Errorf("%w: %w", storage.ErrUnavailable, explain(err))
+}
+
+// explain adds what an operator can do.
+func explain(err error) error {
+	pg, ok := errors.AsType[*pgconn.PgError](err)
+	if !ok {
+		if _, connecting := errors.AsType[*pgconn.ConnectError](err); connecting {
+			return fmt.Errorf("the PostgreSQL server cannot be reached; check the address in --database and that it runs: %w", err)
+		}
+		return err
+	}
+	says := map[string]string{
+		"28P01": "user or password is wrong; check --database",
+		"28000": "the server refuses this user; check --database and the server's pg_hba.conf",
+		"3D000": "there is no such database; make it with createdb, or name another with --database",
+		"42501": "the user lacks rights; make it the owner of the database",
+		"53300": "the server has no connection left; raise its max_connections, or use fewer processes",
+		"53100": "the server's disk is full; free some space",
+		"25006": "the server takes no writes; name all servers with target_session_attrs=read-write in --database",
+	}[pg.Code]
+	if says == "" {
+		return err
+	}
+	return fmt.Errorf("%s: %w", says, err)
+}

@@ -1,0 +1,200 @@
+package postgres
+
+import (
+	"context"
+	"crypto/subtle"
+	"errors"
+	"slices"
+	"time"
+
+	"purveyor/internal/commerce"
+	"purveyor/internal/storage"
+	"purveyor/internal/storage/schema"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+// reader implements storage.Reader on the pool of reading connections.
+type reader struct{ e *Engine }
+
+// readTime bounds one read, so that a server that went silent holds up nobody.
+const readTime = 10 * time.Second
+
+// read runs a read, and once more if its connection turns out to be broken:
+// one that the pool kept may be from before the server's restart.
+func (r reader) read(ctx context.Context, f func(context.Context) error) error {
+	bounded, cancel := context.WithTimeout(ctx, readTime)
+	defer cancel()
+	err := f(bounded)
+	if broken(err) && bounded.Err() == nil {
+		err = f(bounded)
+	}
+	if ctx.Err() != nil {
+		return ctx.Err() // the caller has gone
+	}
+	return unavailable(err)
+}
+
+func broken(err error) bool {
+	if err == nil || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return false
+	}
+	pg, answered := errors.AsType[*pgconn.PgError](err)
+	return !answered || pg.Code[:2] == "57"
+}
+
+// rows runs one statement and calls row for each of its rows.
+func (r reader) rows(ctx context.Context, sql string, args []any, row func(*scanner)) error {
+	return r.read(ctx, func(ctx context.Context) error {
+		found, err := query(ctx, r.e.readers, sql, args...)
+		if err != nil {
+			return err
+		}
+		return each(found, row)
+	})
+}
+
+// one reads a row by its key; storage.ErrNotFound if there is none.
+func one[K comparable, V any](ctx context.Context, r reader, t *table[K, V], k K) (v V, err error) {
+	found := false
+	var key values
+	t.BindKey(&key, k)
+	err = r.rows(ctx, t.byKey, key, func(s *scanner) { v, found = t.Scan(s, k), true })
+	if err == nil && !found {
+		err = storage.ErrNotFound
+	}
+	return v, err
+}
+
+// Store implements storage.Reader, as do the others.
+func (r reader) Store(ctx context.Context, id string) (commerce.Store, error) {
+	return one(ctx, r, stores, id)
+}
+
+func (r reader) StoreByNo(ctx context.Context, no int64) (store commerce.Store, err error) {
+	err = r.rows(ctx, "SELECT id, "+stores.Values()+" FROM stores WHERE no = $1", []any{no},
+		func(s *scanner) { store = stores.Scan(s, s.Text()) })
+	if err == nil && store.ID == "" {
+		err = storage.ErrNotFound
+	}
+	return store, err
+}
+
+func (r reader) Stores(ctx context.Context, f storage.StoreFilter) (list []commerce.Store, err error) {
+	sql, args := "SELECT id, "+stores.Values()+" FROM stores WHERE active = $1", []any{f.Active, f.Limit}
+	if f.IDs != nil {
+		sql, args = sql+" AND id = ANY($3)", append(args, f.IDs)
+	}
+	err = r.rows(ctx, sql+" ORDER BY id LIMIT $2", args, func(s *scanner) { list = append(list, stores.Scan(s, s.Text())) })
+	return list, err
+}
+
+func (r reader) Categories(ctx context.Context, f storage.CategoryFilter) (list []commerce.Category, err error) {
+	sql, args := "SELECT id, "+categories.Values()+" FROM categories WHERE active = $1", []any{f.Active}
+	if f.StoreID != "" {
+		of, err := r.categoriesOf(ctx, f.StoreID)
+		if err != nil {
+			return nil, err
+		}
+		sql, args = sql+" AND id = ANY($2)", append(args, of)
+	}
+	err = r.rows(ctx, sql+" ORDER BY name, id", args, func(s *scanner) { list = append(list, categories.Scan(s, s.Text())) })
+	return list, err
+}
+
+// categoriesOf walks the categories of a store's products, from each to the
+// next one.
+func (r reader) categoriesOf(ctx context.Context, storeID string) (ids []string, err error) {
+	for next, more := "", true; more && err == nil; {
+		more = false
+		err = r.rows(ctx, "SELECT category_id FROM stock WHERE store_id = $1 AND category_id > $2 ORDER BY category_id LIMIT 1",
+			[]any{storeID, next}, func(s *scanner) {
+				next, more = s.Text(), true
+				ids = append(ids, next)
+			})
+	}
+	return ids, err
+}
+
+func (r reader) Stock(ctx context.Context, productIDs []string) (map[string]commerce.Stock, error) {
+	found := make(map[string]commerce.Stock, len(productIDs))
+	byStore := map[string][]string{}
+	err := r.rows(ctx, "SELECT product_id, store_id FROM product_stores WHERE product_id = ANY($1)", []any{productIDs},
+		func(s *scanner) {
+			id, store := s.Text(), s.Text()
+			byStore[store] = append(byStore[store], id)
+		})
+	if err != nil {
+		return nil, err
+	}
+	err = r.snapshot(ctx, func(ctx context.Context, tx pgx.Tx) error {
+		var q pgx.Batch
+		for store, ids := range byStore {
+			q.Queue(seen(stock.inRange), store, ids).Query(func(rows pgx.Rows) error {
+				return each(rows, func(s *scanner) {
+					id := s.Text()
+					found[id] = stock.Scan(s, commerce.ProductKey{StoreID: store, ProductID: id})
+				})
+			})
+		}
+		return tx.SendBatch(ctx, &q).Close()
+	})
+	return found, err
+}
+
+// snapshot runs statements that all see one state.
+func (r reader) snapshot(ctx context.Context, f func(context.Context, pgx.Tx) error) error {
+	return r.read(ctx, func(ctx context.Context) error {
+		return pgx.BeginTxFunc(ctx, r.e.readers, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly},
+			func(tx pgx.Tx) error { return f(ctx, tx) })
+	})
+}
+
+func (r reader) Order(ctx context.Context, key commerce.OrderKey) (commerce.Order, error) {
+	return one(ctx, r, orders, key)
+}
+
+func (r reader) ExternalOrder(ctx context.Context, key commerce.ExternalKey) (commerce.OrderKey, error) {
+	ref, err := one(ctx, r, externalIDs, key)
+	return ref.Order, err
+}
+
+func (r reader) Timeline(ctx context.Context, key commerce.OrderKey, limit int) (list []commerce.TimelineEvent, err error) {
+	err = r.rows(ctx, "SELECT seq, "+schema.Timeline.Rest+" FROM timeline WHERE store_id = $1 AND order_id = $2 ORDER BY seq DESC LIMIT $3",
+		[]any{key.StoreID, key.OrderID, limit}, func(s *scanner) { list = append(list, schema.ScanTimeline(s, key)) })
+	slices.Reverse(list)
+	return list, err
+}
+
+// KeyHolder finds the key by an index over hashes, which tells an attacker
+// nothing of the key; what was found is compared in constant time all the same.
+func (r reader) KeyHolder(ctx context.Context, hash commerce.KeyHash) (commerce.Partner, commerce.Mode, error) {
+	var key commerce.APIKey
+	err := r.rows(ctx, "SELECT partner_id, mode, hash FROM api_keys WHERE hash = $1", []any{hash[:]}, func(s *scanner) {
+		key.PartnerID, key.Mode = s.Text(), commerce.Mode(s.Text())
+		copy(key.Hash[:], s.Blob())
+	})
+	if err != nil {
+		return commerce.Partner{}, "", err
+	}
+	if subtle.ConstantTimeCompare(key.Hash[:], hash[:]) != 1 {
+		return commerce.Partner{}, "", storage.ErrNotFound
+	}
+	p, err := r.Partner(ctx, key.PartnerID)
+	return p, key.Mode, err
+}
+
+func (r reader) Partner(ctx context.Context, id string) (commerce.Partner, error) {
+	return one(ctx, r, partners, id)
+}
+
+func (r reader) Partners(ctx context.Context) (list []commerce.Partner, err error) {
+	err = r.rows(ctx, "SELECT id, "+partners.Values()+" FROM partners ORDER BY id", nil,
+		func(s *scanner) { list = append(list, partners.Scan(s, s.Text())) })
+	return list, err
+}
+
+func (r reader) Ping(ctx context.Context) error {
+	return r.rows(ctx, "SELECT version FROM schema_version WHERE id = 1", nil, func(*scanner) {})
+}

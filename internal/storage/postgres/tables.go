@@ -1,0 +1,222 @@
+package postgres
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"purveyor/internal/commerce"
+	"purveyor/internal/storage/schema"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// table is a table of the schema with its statements.
+type table[K comparable, V any] struct {
+	*schema.Table[K, V]
+	locks    bool // its rows are locked by whoever loads them for a batch
+	collides bool // two processes may insert one key
+
+	prefix  []string // the columns of the key but its last
+	last    string
+	once    sync.Once // makes the statements that need the types of columns
+	insert  string
+	update  string
+	byKey   string // one row: SELECT values WHERE key
+	inRange string // rows of one prefix: SELECT last, values WHERE prefix AND last = ANY
+}
+
+func prepared[K comparable, V any](t *schema.Table[K, V], locks, collides bool) *table[K, V] {
+	key := schema.Split(t.Key)
+	p := &table[K, V]{Table: t, locks: locks, collides: collides, prefix: key[:len(key)-1], last: key[len(key)-1]}
+	var where string
+	for i, c := range p.prefix {
+		where += c + " = $" + strconv.Itoa(i+1) + " AND "
+	}
+	where += p.last
+	n := "$" + strconv.Itoa(len(key))
+	p.byKey = "SELECT " + t.Values() + " FROM " + t.Name + " WHERE " + where + " = " + n
+	p.inRange = "SELECT " + schema.Join(p.last, t.Values()) + " FROM " + t.Name + " WHERE " + where + " = ANY(" + n + ")"
+	return p
+}
+
+// Orders and stock are what batches compete for. Partners, stores and the like
+// are read by every batch and changed by few, which say so (commerce.Needs.Lock).
+var (
+	partners      = prepared(&schema.Partners, false, true)
+	apiKeys       = prepared(&schema.APIKeys, false, true)
+	stores        = prepared(&schema.Stores, false, true)
+	categories    = prepared(&schema.Categories, false, true)
+	productStores = prepared(&schema.ProductStores, false, true)
+	products      = prepared(&schema.Products, true, true)
+	stock         = prepared(&schema.Stock, true, true)
+	orders        = prepared(&schema.Orders, true, false)
+	externalIDs   = prepared(&schema.ExternalIDs, false, true)
+	customers     = prepared(&schema.Customers, false, true)
+	replies       = prepared(&schema.Replies, false, true)
+)
+
+// group is the keys that share a prefix.
+type group[K comparable] struct {
+	prefix []any
+	text   []string // of the prefix, for the order
+	last   any      // the array of the last column's values
+	keys   map[string]K
+}
+
+// groups sorts keys by their prefix: batches lock in one order.
+func (t *table[K, V]) groups(keys []K) []*group[K] {
+	byPrefix := map[string]*group[K]{}
+	var list []*group[K]
+	for _, k := range keys {
+		var c columns
+		t.BindKey(&c, k)
+		prefix, text := make([]any, len(t.prefix)), make([]string, len(t.prefix))
+		for i := range t.prefix {
+			text[i] = c.arrays[i].([]string)[0] // what rows are grouped by is text
+			prefix[i] = text[i]
+		}
+		id := strings.Join(text, "\x00")
+		g := byPrefix[id]
+		if g == nil {
+			g = &group[K]{prefix: prefix, text: text, keys: map[string]K{}}
+			byPrefix[id] = g
+			list = append(list, g)
+		}
+		switch last := c.arrays[len(t.prefix)].(type) {
+		case []string:
+			g.last = appended(g.last, last[0])
+			g.keys[last[0]] = k
+		case [][]byte:
+			g.last = appended(g.last, last[0])
+			g.keys[string(last[0])] = k
+		default:
+			panic(fmt.Sprintf("postgres: %s has a key of %T", t.Name, last))
+		}
+	}
+	slices.SortFunc(list, func(a, b *group[K]) int { return slices.Compare(a.text, b.text) })
+	return list
+}
+
+func appended[T any](list any, v T) any {
+	before, _ := list.([]T)
+	return append(before, v)
+}
+
+// load asks for rows, of which some are locked.
+func load[K comparable, V any](q *pgx.Batch, t *table[K, V], rows *commerce.Table[K, V]) {
+	locked, others := rows.Keys(), []K(nil)
+	if !t.locks {
+		locked, others = rows.LockedKeys()
+	}
+	queue := func(keys []K, lock string) {
+		for _, g := range t.groups(keys) {
+			q.Queue(seen(t.inRange+lock), append(slices.Clone(g.prefix), g.last)...).Query(func(found pgx.Rows) error {
+				return each(found, func(s *scanner) {
+					k := g.keys[s.Text()]
+					rows.Fill(k, t.Scan(s, k))
+				})
+			})
+		}
+	}
+	queue(locked, " ORDER BY "+t.last+" FOR UPDATE")
+	queue(others, "")
+}
+
+// save writes what changed: new rows and stored ones in a statement each.
+func save[K comparable, V any](q *pgx.Batch, t *table[K, V], rows *commerce.Table[K, V]) {
+	var fresh []*V
+	var updates columns
+	var shards []string
+	_ = rows.EachChanged(func(v *V, stored bool) error { // no callback fails
+		if !stored {
+			fresh = append(fresh, v)
+			return nil
+		}
+		updates.nextRow()
+		t.BindMutable(&updates, v)
+		t.BindKey(&updates, t.KeyOf(v))
+		shards = append(shards, updates.arrays[len(schema.Split(t.Mutable))].([]string)[len(shards)])
+		return nil
+	})
+	if len(shards) > 0 {
+		slices.Sort(shards)
+		q.Queue(seen(t.updateSQL(&updates)), append(updates.arrays, slices.Compact(shards))...)
+	}
+	switch {
+	case len(fresh) == 0:
+	case t.collides:
+		insertValues(q, t, fresh)
+	default:
+		var c columns
+		for _, v := range fresh {
+			c.nextRow()
+			t.Bind(&c, v)
+		}
+		q.Queue(seen(insertSQL(t.Name, t.Columns(), &c)), c.arrays...)
+	}
+}
+
+// updateSQL names the shards again, so that a distributed engine asks only those.
+func (t *table[K, V]) updateSQL(c *columns) string {
+	t.once.Do(func() {
+		mutable, key := schema.Split(t.Mutable), schema.Split(t.Key)
+		var set, where []string
+		for _, m := range mutable {
+			set = append(set, m+" = u."+m)
+		}
+		for _, k := range key {
+			where = append(where, "t."+k+" = u."+k)
+		}
+		t.update = "UPDATE " + t.Name + " AS t SET " + strings.Join(set, ", ") + " FROM " + c.unnest() + " AS u (" + schema.Join(t.Mutable, t.Key) +
+			") WHERE " + strings.Join(where, " AND ") + " AND t." + key[0] + " = ANY($" + strconv.Itoa(len(c.arrays)+1) + ")"
+	})
+	return t.update
+}
+
+func insertSQL(name, columnNames string, c *columns) string {
+	return "INSERT INTO " + name + " (" + columnNames + ") SELECT * FROM " + c.unnest()
+}
+
+// insertValues inserts rows whose keys others may insert at the same time: a
+// distributed engine tells a broken key from other faults for this form only.
+// Few sizes, so that few statements are prepared.
+func insertValues[K comparable, V any](q *pgx.Batch, t *table[K, V], rows []*V) {
+	for _, size := range []int{64, 16, 4, 1} {
+		for ; len(rows) >= size; rows = rows[size:] {
+			var args values
+			for _, v := range rows[:size] {
+				t.Bind(&args, v)
+			}
+			q.Queue(seen(valuesSQL(t.Name, t.Columns(), size)), args...)
+		}
+	}
+}
+
+func valuesSQL(name, columnNames string, rows int) string {
+	n := len(schema.Split(columnNames))
+	list := make([]string, rows)
+	for r := range list {
+		row := make([]string, n)
+		for c := range row {
+			row[c] = "$" + strconv.Itoa(r*n+c+1)
+		}
+		list[r] = "(" + strings.Join(row, ", ") + ")"
+	}
+	return "INSERT INTO " + name + " (" + columnNames + ") VALUES " + strings.Join(list, ", ")
+}
+
+// appendTo writes rows that are only ever appended, whose ids are ours.
+func appendTo[V any](q *pgx.Batch, l *schema.Log[V], rows []V) {
+	if len(rows) == 0 {
+		return
+	}
+	var c columns
+	for i := range rows {
+		c.nextRow()
+		l.Bind(&c, &rows[i])
+	}
+	q.Queue(seen(insertSQL(l.Name, l.Columns(), &c)), c.arrays...)
+}
