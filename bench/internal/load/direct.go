@@ -13,6 +13,7 @@ import (
 	"purveyor/internal/commerce"
 	"purveyor/internal/commit"
 	"purveyor/internal/storage"
+	"purveyor/internal/storage/postgres"
 	"purveyor/internal/storage/sqlite"
 )
 
@@ -55,7 +56,7 @@ func openEngine(url string) (storage.Engine, error) {
 	if path, ok := strings.CutPrefix(url, sqliteScheme); ok {
 		return sqlite.Open(path, sqlite.Options{})
 	}
-	return nil, fmt.Errorf("no engine for %s", url)
+	return postgres.Open(url, postgres.Options{})
 }
 
 // sweep does what the service does in the course of time.
