@@ -35,6 +35,9 @@ type contender struct {
 const (
 	sqlite   = "SQLite"
 	postgres = "PostgreSQL"
+
+	emptyDatabase = "purveyor_empty"
+	fullDatabase  = "purveyor_full"
 )
 
 // settings are those of a server that loses nothing.
@@ -57,7 +60,7 @@ func (l *limits) open() error {
 		full      func(load.Size) (*load.Dataset, error)
 	}{
 		{sqlite, "sqlite:" + filepath.Join(l.Work, "empty.db"), l.fullSQLite},
-		{postgres, l.server.URL("empty"), l.fullPostgres},
+		{postgres, l.server.URL(emptyDatabase), l.fullPostgres},
 	} {
 		empty, err := l.addEmpty(e.name, e.url)
 		if err == nil && l.orders > 0 {
@@ -83,7 +86,7 @@ func (l *limits) close() error {
 
 func (l *limits) addEmpty(engine, url string) (*contender, error) {
 	if engine == postgres {
-		if err := l.server.SQL("CREATE DATABASE empty"); err != nil {
+		if err := l.server.SQL("CREATE DATABASE " + emptyDatabase); err != nil {
 			return nil, err
 		}
 	}
@@ -153,7 +156,7 @@ func (l *limits) fullSQLite(s load.Size) (*load.Dataset, error) {
 // fullPostgres is restored from a dump, for the server goes with the run.
 func (l *limits) fullPostgres(s load.Size) (*load.Dataset, error) {
 	const dump = "dump"
-	folder, url := l.kept(postgres), l.server.URL("full")
+	folder, url := l.kept(postgres), l.server.URL(fullDatabase)
 	d, err := l.Kept(folder, url, s)
 	if err != nil {
 		return nil, err
@@ -163,7 +166,7 @@ func (l *limits) fullPostgres(s load.Size) (*load.Dataset, error) {
 			return nil, err
 		}
 	}
-	if err := l.server.SQL("CREATE DATABASE full"); err != nil {
+	if err := l.server.SQL("CREATE DATABASE " + fullDatabase); err != nil {
 		return nil, err
 	}
 	if _, err := load.Output(l.Ctx, "pg_restore", "--jobs=2", "--dbname="+url, filepath.Join(folder, dump)); err != nil {
@@ -181,7 +184,7 @@ func (l *limits) dumpFull(s load.Size, folder, dump, url string) (*load.Dataset,
 	if err := load.Forget(folder, dump); err != nil {
 		return nil, err
 	}
-	if err := l.server.SQL("CREATE DATABASE full"); err != nil {
+	if err := l.server.SQL("CREATE DATABASE " + fullDatabase); err != nil {
 		return nil, err
 	}
 	d, err := l.Prepare(url, s)
@@ -192,5 +195,5 @@ func (l *limits) dumpFull(s load.Size, folder, dump, url string) (*load.Dataset,
 	if err == nil {
 		err = d.Keep(folder)
 	}
-	return d, errors.Join(err, l.server.SQL("DROP DATABASE full"))
+	return d, errors.Join(err, l.server.SQL("DROP DATABASE "+fullDatabase))
 }
