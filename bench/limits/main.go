@@ -98,7 +98,7 @@ func (o options) cases() []string {
 
 func (o options) pace() load.Pace {
 	if o.quick {
-		return load.NewPace(0.2, 1)
+		return load.NewPace(0.1, 1)
 	}
 	return load.NewPace(o.seconds, o.rounds)
 }
