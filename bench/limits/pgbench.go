@@ -58,15 +58,14 @@ func (l *limits) pgbench(title, script string) *load.Series {
 }
 
 // runPgbench runs a script as long as the service is measured, and half a second
-// more to connect. Where that took longer, it is given longer.
+// more to connect. Where nothing was done in that time, it is given longer.
 func (l *limits) runPgbench(script string) (load.Measurement, error) {
-	p := l.Pace
-	for seconds := math.Ceil(0.5 + (p.Warm + p.Measured).Seconds()); ; seconds *= 2 {
-		done, err := l.transactions(script, seconds)
+	for p := l.Pace; ; p.Measured *= 4 {
+		done, err := l.transactions(script, math.Ceil(0.5+(p.Warm+p.Measured).Seconds()))
 		if err != nil {
 			return load.Measurement{}, err
 		}
-		if m := measurementOf(done, p); m.Errors == 0 || seconds > 30 {
+		if m := measurementOf(done, p); m.Errors == 0 || p.Measured > 5*time.Second {
 			return m, nil
 		}
 	}
