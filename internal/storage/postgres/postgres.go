@@ -78,7 +78,8 @@ func Open(url string, o Options) (*Engine, error) {
 	e.writer <- &writer{}
 	pool.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
 		// Plans are made without looking at values: there is one good plan for each.
-		return settings(ctx, conn, "default_transaction_read_only = on", "plan_cache_mode = force_generic_plan", "enable_seqscan = off")
+		// What seems dear because a scan is not wanted would be compiled each time.
+		return settings(ctx, conn, "default_transaction_read_only = on", "plan_cache_mode = force_generic_plan", "enable_seqscan = off", "jit = off")
 	}
 	if e.readers, err = pgxpool.NewWithConfig(context.Background(), pool); err != nil {
 		return nil, fmt.Errorf("open database: %w", err)
@@ -160,7 +161,7 @@ func (e *Engine) connectWriter(ctx context.Context) (*pgx.Conn, error) {
 		return nil, err
 	}
 	// A table that was analyzed while empty would be read whole for ever.
-	err = settings(ctx, conn, "enable_seqscan = off", "plan_cache_mode = force_generic_plan",
+	err = settings(ctx, conn, "enable_seqscan = off", "jit = off", "plan_cache_mode = force_generic_plan",
 		"statement_timeout = '"+statementTime+"'", "idle_in_transaction_session_timeout = '"+idleTime+"'")
 	if err != nil {
 		return nil, errors.Join(err, conn.Close(ctx))
