@@ -28,8 +28,6 @@ func (a address) Open(t testing.TB, now func() time.Time) storage.Engine {
 
 func fresh(t testing.TB) storagetest.Database { return address(pgtest.Shared(t).Database(t)) }
 
-func TestConformance(t *testing.T) { storagetest.Run(t, fresh) }
-
 func TestCopies(t *testing.T) {
 	file := func(t testing.TB) storagetest.Database { return path(filepath.Join(t.TempDir(), "test.db")) }
 	t.Run("to itself", func(t *testing.T) { storagetest.RunCopies(t, fresh, fresh) })
