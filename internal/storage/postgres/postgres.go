@@ -165,8 +165,10 @@ func (e *Engine) connectWriter(ctx context.Context) (*pgx.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	// A table that was analyzed while empty would be read whole for ever.
-	err = settings(ctx, conn, "enable_seqscan = off", "jit = off", "plan_cache_mode = force_generic_plan",
+	// Batches find rows by their keys and nothing else. A server that knows a table
+	// from when it was small would read all of it.
+	err = settings(ctx, conn, "enable_seqscan = off", "enable_bitmapscan = off", "enable_hashjoin = off", "enable_mergejoin = off", "enable_material = off",
+		"jit = off", "plan_cache_mode = force_generic_plan",
 		"statement_timeout = '"+statementTime+"'", "idle_in_transaction_session_timeout = '"+idleTime+"'")
 	if err != nil {
 		return nil, errors.Join(err, conn.Close(ctx))

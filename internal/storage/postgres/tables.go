@@ -16,21 +16,31 @@ import (
 // table is a table of the schema with its statements.
 type table[K comparable, V any] struct {
 	*schema.Table[K, V]
-	locks    bool // its rows are locked by whoever loads them for a batch
-	collides bool // two processes may insert one key
+	options
 
-	prefix  []string // the columns of the key but its last
-	last    string
-	once    sync.Once // makes the statements that need the types of columns
-	insert  string
-	update  string
-	byKey   string // one row: SELECT values WHERE key
-	inRange string // rows of one prefix: SELECT last, values WHERE prefix AND last = ANY
+	prefix    []string // the columns of the key but its last
+	last      string
+	once      sync.Once // makes update, which needs the types of columns
+	update    string    // many rows
+	byKey     string    // one row: SELECT values WHERE key
+	updateOne string
+	inRange   string // rows of one prefix: SELECT last, values WHERE prefix AND last = ANY
 }
 
-func prepared[K comparable, V any](t *schema.Table[K, V], locks, collides bool) *table[K, V] {
+// options say how the rows of a table are found and saved. What PostgreSQL
+// knows of a table may be from when it was small, and then it walks through all
+// rows of a prefix for the few that are asked for. Where a prefix can have many
+// rows, statements leave it no choice.
+type options struct {
+	locks    bool // rows are locked by whoever loads them for a batch
+	collides bool // two processes may insert one key
+	single   bool // a statement for each row: each column of the key is compared with one value
+	lateral  bool // the same inside of one statement, for rows that are not locked
+}
+
+func prepared[K comparable, V any](t *schema.Table[K, V], o options) *table[K, V] {
 	key := schema.Split(t.Key)
-	p := &table[K, V]{Table: t, locks: locks, collides: collides, prefix: key[:len(key)-1], last: key[len(key)-1]}
+	p := &table[K, V]{Table: t, options: o, prefix: key[:len(key)-1], last: key[len(key)-1]}
 	var where string
 	for i, c := range p.prefix {
 		where += c + " = $" + strconv.Itoa(i+1) + " AND "
@@ -39,23 +49,45 @@ func prepared[K comparable, V any](t *schema.Table[K, V], locks, collides bool) 
 	n := "$" + strconv.Itoa(len(key))
 	p.byKey = "SELECT " + t.Values() + " FROM " + t.Name + " WHERE " + where + " = " + n
 	p.inRange = "SELECT " + schema.Join(p.last, t.Values()) + " FROM " + t.Name + " WHERE " + where + " = ANY(" + n + ")"
+	if o.lateral {
+		kind := "text"
+		if p.last == "digest" {
+			kind = "bytea"
+		}
+		p.inRange = "SELECT t.* FROM unnest(" + n + "::" + kind + "[]) AS k (v) CROSS JOIN LATERAL (SELECT " + schema.Join(p.last, t.Values()) +
+			" FROM " + t.Name + " WHERE " + where + " = k.v LIMIT 1) AS t"
+	}
+	if o.single {
+		p.updateOne = updateOneSQL(t.Name, schema.Split(t.Mutable), key)
+	}
 	return p
+}
+
+func updateOneSQL(name string, mutable, key []string) string {
+	set, where := make([]string, len(mutable)), make([]string, len(key))
+	for i, m := range mutable {
+		set[i] = m + " = $" + strconv.Itoa(i+1)
+	}
+	for i, k := range key {
+		where[i] = k + " = $" + strconv.Itoa(len(mutable)+i+1)
+	}
+	return "UPDATE " + name + " SET " + strings.Join(set, ", ") + " WHERE " + strings.Join(where, " AND ")
 }
 
 // Orders and stock are what batches compete for. Partners, stores and the like
 // are read by every batch and changed by few, which say so (commerce.Needs.Lock).
 var (
-	partners      = prepared(&schema.Partners, false, true)
-	apiKeys       = prepared(&schema.APIKeys, false, true)
-	stores        = prepared(&schema.Stores, false, true)
-	categories    = prepared(&schema.Categories, false, true)
-	productStores = prepared(&schema.ProductStores, false, true)
-	products      = prepared(&schema.Products, true, true)
-	stock         = prepared(&schema.Stock, true, true)
-	orders        = prepared(&schema.Orders, true, false)
-	externalIDs   = prepared(&schema.ExternalIDs, false, true)
-	customers     = prepared(&schema.Customers, false, true)
-	replies       = prepared(&schema.Replies, false, true)
+	partners      = prepared(&schema.Partners, options{collides: true})
+	apiKeys       = prepared(&schema.APIKeys, options{collides: true})
+	stores        = prepared(&schema.Stores, options{collides: true})
+	categories    = prepared(&schema.Categories, options{collides: true})
+	productStores = prepared(&schema.ProductStores, options{collides: true})
+	products      = prepared(&schema.Products, options{collides: true, locks: true})
+	stock         = prepared(&schema.Stock, options{collides: true, locks: true})
+	orders        = prepared(&schema.Orders, options{locks: true, single: true})
+	externalIDs   = prepared(&schema.ExternalIDs, options{collides: true, lateral: true})
+	customers     = prepared(&schema.Customers, options{collides: true, lateral: true})
+	replies       = prepared(&schema.Replies, options{collides: true, lateral: true})
 )
 
 // group is the keys that share a prefix.
@@ -111,6 +143,10 @@ func load[K comparable, V any](q *pgx.Batch, t *table[K, V], rows *commerce.Tabl
 	if !t.locks {
 		locked, others = rows.LockedKeys()
 	}
+	if t.single {
+		loadEach(q, t, rows, locked)
+		return
+	}
 	queue := func(keys []K, lock string) {
 		for _, g := range t.groups(keys) {
 			q.Queue(seen(t.inRange+lock), append(slices.Clone(g.prefix), g.last)...).Query(func(found pgx.Rows) error {
@@ -125,25 +161,47 @@ func load[K comparable, V any](q *pgx.Batch, t *table[K, V], rows *commerce.Tabl
 	queue(others, "")
 }
 
-// save writes what changed: new rows and stored ones in a statement each.
+// loadEach locks rows one by one, in the order of their keys.
+func loadEach[K comparable, V any](q *pgx.Batch, t *table[K, V], rows *commerce.Table[K, V], keys []K) {
+	type keyed struct {
+		key  K
+		args values
+	}
+	list := make([]keyed, len(keys))
+	for i, k := range keys {
+		list[i].key = k
+		t.BindKey(&list[i].args, k)
+	}
+	slices.SortFunc(list, func(a, b keyed) int {
+		return slices.CompareFunc(a.args, b.args, func(x, y any) int { return strings.Compare(x.(string), y.(string)) }) // these keys are text
+	})
+	for _, k := range list {
+		q.Queue(seen(t.byKey+" FOR UPDATE"), k.args...).Query(func(found pgx.Rows) error {
+			return each(found, func(s *scanner) { rows.Fill(k.key, t.Scan(s, k.key)) })
+		})
+	}
+}
+
+// save writes what changed.
 func save[K comparable, V any](q *pgx.Batch, t *table[K, V], rows *commerce.Table[K, V]) {
-	var fresh []*V
-	var updates columns
-	var shards []string
+	var fresh, changed []*V
 	_ = rows.EachChanged(func(v *V, stored bool) error { // no callback fails
-		if !stored {
+		if stored {
+			changed = append(changed, v)
+		} else {
 			fresh = append(fresh, v)
-			return nil
 		}
-		updates.nextRow()
-		t.BindMutable(&updates, v)
-		t.BindKey(&updates, t.KeyOf(v))
-		shards = append(shards, updates.arrays[len(schema.Split(t.Mutable))].([]string)[len(shards)])
 		return nil
 	})
-	if len(shards) > 0 {
-		slices.Sort(shards)
-		q.Queue(seen(t.updateSQL(&updates)), append(updates.arrays, slices.Compact(shards))...)
+	if t.single {
+		for _, v := range changed {
+			var args values
+			t.BindMutable(&args, v)
+			t.BindKey(&args, t.KeyOf(v))
+			q.Queue(seen(t.updateOne), args...)
+		}
+	} else if len(changed) > 0 {
+		updateMany(q, t, changed)
 	}
 	switch {
 	case len(fresh) == 0:
@@ -157,6 +215,18 @@ func save[K comparable, V any](q *pgx.Batch, t *table[K, V], rows *commerce.Tabl
 		}
 		q.Queue(seen(insertSQL(t.Name, t.Columns(), &c)), c.arrays...)
 	}
+}
+
+func updateMany[K comparable, V any](q *pgx.Batch, t *table[K, V], rows []*V) {
+	var c columns
+	for _, v := range rows {
+		c.nextRow()
+		t.BindMutable(&c, v)
+		t.BindKey(&c, t.KeyOf(v))
+	}
+	shards := slices.Clone(c.arrays[len(schema.Split(t.Mutable))].([]string)) // of the key's first column
+	slices.Sort(shards)
+	q.Queue(seen(t.updateSQL(&c)), append(c.arrays, slices.Compact(shards))...)
 }
 
 // updateSQL names the shards again, so that a distributed engine asks only those.
