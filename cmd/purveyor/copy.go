@@ -32,7 +32,10 @@ func (c copyCommand) Run() error {
 	if err != nil {
 		return errors.Join(fmt.Errorf("--to: %w", err), from.Close())
 	}
-	rows, err := copyDatabase(context.Background(), from, to)
+	rows, err := storage.Copy(context.Background(), from, to)
+	if errors.Is(err, schema.ErrNotEmpty) {
+		err = fmt.Errorf("%w; name an empty one with --to", err)
+	}
 	if err = errors.Join(err, from.Close(), to.Close()); err != nil {
 		return err
 	}
@@ -41,35 +44,4 @@ func (c copyCommand) Run() error {
 	}
 	fmt.Println("copied", source, "to", target)
 	return nil
-}
-
-// copyDatabase refuses a source that changes meanwhile: what came after the
-// snapshot would be missing in the copy, and no one would know.
-func copyDatabase(ctx context.Context, from, to storage.Engine) (rows map[string]int64, err error) {
-	err = from.Snapshot(ctx, func(s schema.Snapshot) error {
-		return to.Fill(ctx, func(f schema.Filling) error {
-			if rows, err = schema.Copy(s, f); err != nil {
-				return err
-			}
-			return unchanged(ctx, from, s)
-		})
-	})
-	if errors.Is(err, schema.ErrNotEmpty) {
-		err = fmt.Errorf("%w; name an empty one with --to", err)
-	}
-	return rows, err
-}
-
-func unchanged(ctx context.Context, from storage.Engine, s schema.Snapshot) error {
-	before, err := s.State()
-	if err != nil {
-		return err
-	}
-	return from.Snapshot(ctx, func(s schema.Snapshot) error {
-		after, err := s.State()
-		if err == nil && after != before {
-			err = errors.New("the database was written to while it was copied, and nothing was kept; stop its services and try again")
-		}
-		return err
-	})
 }
