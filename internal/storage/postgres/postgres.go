@@ -10,7 +10,9 @@ import (
 	"fmt"
 	"time"
 
+	"purveyor/internal/commerce"
 	"purveyor/internal/storage"
+	"purveyor/internal/storage/gather"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -32,7 +34,8 @@ type Engine struct {
 	writer  chan *writer   // holds the one writer while it is free
 	rates   chan *pgx.Conn // holds the one connection for leases while it is free; nil: none yet
 	readers *pgxpool.Pool
-	look    *versions
+	stamps  *gather.Lookups[commerce.ProductKey, int64] // of products
+	newest  *gather.Lookups[string, int64]              // stamps of stores' products
 }
 
 // writer is the writing connection; nil conn: none, or it broke.
@@ -86,7 +89,7 @@ func Open(url string, o Options) (*Engine, error) {
 	if e.readers, err = pgxpool.NewWithConfig(context.Background(), pool); err != nil {
 		return nil, fmt.Errorf("open database: %w", err)
 	}
-	e.look = newVersions(e.readers)
+	e.stamps, e.newest = gather.New(e.readStamps), gather.New(e.readNewest)
 	ctx, cancel := context.WithTimeout(context.Background(), startTime)
 	defer cancel()
 	if err := e.start(ctx); err != nil {
