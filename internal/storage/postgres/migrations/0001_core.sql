@@ -195,6 +195,17 @@ CREATE TABLE replies (
 
 CREATE INDEX replies_created_on ON replies (created_on);
 
+-- How many requests of a minute the processes have leased, and what the last
+-- lease was given.
+CREATE TABLE rate_windows (
+  partner_id TEXT COLLATE "C" NOT NULL,
+  mode TEXT COLLATE "C" NOT NULL,
+  minute BIGINT NOT NULL,
+  used BIGINT NOT NULL,
+  granted BIGINT NOT NULL,
+  PRIMARY KEY (partner_id, mode, minute)
+);
+
 CREATE TABLE webhook_events (
   partner_id TEXT COLLATE "C" NOT NULL,
   id TEXT COLLATE "C" NOT NULL,
