@@ -18,6 +18,7 @@ type cli struct {
 	Demo    demoCommand    `cmd:"" help:"Serve a demo: stores, a catalog and a partner in a fresh database that goes away at the end."`
 	Import  importCommand  `cmd:"" help:"Make or update stores, categories and products from a JSON file: all of it, or nothing."`
 	Partner partnerCommand `cmd:"" help:"Make and manage partners and their keys."`
+	Copy    copyCommand    `cmd:"" help:"Copy a database into an empty one, of the other kind or the same: all of it, or nothing."`
 	Migrate migrateCommand `cmd:"" help:"Bring the database up to date. Every other command does so, too."`
 }
 
