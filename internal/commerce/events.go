@@ -51,7 +51,14 @@ const (
 	WebhookCancelled         WebhookKind = "order.cancelled"
 	WebhookRefunded          WebhookKind = "order.refunded"
 	WebhookDeliveryCancelled WebhookKind = "delivery.cancelled"
+	WebhookTest              WebhookKind = "webhook.test" // additive: an operator tries the endpoint
 )
+
+// EventKey names a webhook event.
+type EventKey struct{ PartnerID, ID string }
+
+// Key of the event.
+func (e WebhookEvent) Key() EventKey { return EventKey{e.PartnerID, e.ID} }
 
 // WebhookEvent is what a partner is told of one change. It is stored with
 // the change whether or not anybody listens yet.
