@@ -17,6 +17,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"purveyor/bench/internal/load"
 	"purveyor/internal/api"
 	"purveyor/internal/command"
 	"purveyor/internal/commerce"
@@ -49,13 +50,13 @@ func (n *nowhere) reset() { clear(n.header); n.status, n.bytes = 0, 0 }
 type chain struct {
 	http.Handler
 	engine *sqlite.Engine
-	shops  []shop
+	Shops  []load.Shop
 	key    string
 }
 
 func newChain(b *testing.B) *chain {
 	b.Helper()
-	c := &chain{shops: shopsOf(smallSize)}
+	c := &chain{Shops: load.ShopsOf(smallSize)}
 	engine, err := sqlite.Open(filepath.Join(b.TempDir(), "purveyor.db"), sqlite.Options{})
 	if err != nil {
 		b.Fatal(err)
@@ -78,7 +79,7 @@ func newChain(b *testing.B) *chain {
 func (c *chain) load(b *testing.B, committer *commit.Committer) {
 	b.Helper()
 	path := filepath.Join(b.TempDir(), "catalog.json")
-	if err := writeCatalog(path, c.shops); err != nil {
+	if err := load.WriteCatalog(path, c.Shops); err != nil {
 		b.Fatal(err)
 	}
 	data, err := os.ReadFile(path)
@@ -134,7 +135,7 @@ func (c *chain) reads(b *testing.B, requests []*http.Request) {
 func BenchmarkProduct(b *testing.B) {
 	c := newChain(b)
 	var requests []*http.Request
-	for _, path := range allProductPaths(c.shops) {
+	for _, path := range load.AllProductPaths(c.Shops) {
 		requests = append(requests, c.get(path))
 	}
 	mathrand.Shuffle(len(requests), func(i, j int) { requests[i], requests[j] = requests[j], requests[i] })
@@ -167,18 +168,17 @@ func BenchmarkProductPage(b *testing.B) {
 // connections, so that commands meet in batches.
 func BenchmarkReport(b *testing.B) {
 	c := newChain(b)
-	source := &reporter{shops: c.shops, rng: newRand()}
+	source := load.NewReporter(c.Shops)
 	requests := make([]*http.Request, b.N)
 	for i := range requests {
-		source.next()
-		r := httptest.NewRequest(http.MethodPost, "/v1/orders/report", bytes.NewReader(bytes.Clone(source.body)))
+		r := httptest.NewRequest(http.MethodPost, "/v1/orders/report", bytes.NewReader(bytes.Clone(source.Order())))
 		r.Header.Set("X-Api-Key", c.key)
 		r.Header.Set("Content-Type", "application/json")
 		r.Header.Set("Idempotency-Key", fmt.Sprintf("%032x", i))
 		requests[i] = r
 	}
 	var next atomic.Int64
-	b.SetParallelism(callers) // times GOMAXPROCS: never fewer than the connections
+	b.SetParallelism(load.Callers) // times GOMAXPROCS: never fewer than the connections
 	b.ReportAllocs()
 	b.ResetTimer()
 	b.RunParallel(func(p *testing.PB) {

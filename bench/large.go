@@ -5,11 +5,13 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+
+	"purveyor/bench/internal/load"
 )
 
 var (
-	largeSize = size{Stores: 200, Products: 200_000, Orders: 1_000_000}
-	emptySize = size{Stores: 200, Products: 10_000, Orders: 1_000}
+	largeSize = load.Size{Stores: 200, Products: 200_000, Orders: 1_000_000}
+	emptySize = load.Size{Stores: 200, Products: 10_000, Orders: 1_000}
 )
 
 const (
@@ -21,19 +23,19 @@ const (
 // on a nearly empty one.
 func (b *bench) large(wanted func(string) bool) (err error) {
 	fmt.Fprintf(os.Stderr, "preparing %s\n", largeSize)
-	kept, err := b.cached("large", largeSize)
+	kept, err := b.Cached("large", largeSize)
 	if err != nil {
 		return err
 	}
-	much, err := kept.copyTo(filepath.Join(b.work, "large.db")) // so that each run begins with the same
+	much, err := kept.CopyTo(filepath.Join(b.Work, "large.db")) // so that each run begins with the same
 	if err != nil {
 		return err
 	}
-	folder := filepath.Join(b.work, "empty")
+	folder := filepath.Join(b.Work, "empty")
 	if err := os.Mkdir(folder, 0o700); err != nil {
 		return err
 	}
-	little, err := b.prepare(folder, emptySize)
+	little, err := b.Prepare(folder, emptySize)
 	if err != nil {
 		return err
 	}
@@ -41,23 +43,23 @@ func (b *bench) large(wanted func(string) bool) (err error) {
 	if err != nil {
 		return err
 	}
-	full, _, err := b.serve("large", "info", much)
+	full, _, err := b.Serve("large", "info", much)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, full.stop()) }()
-	empty, _, err := b.serve("empty", "info", little)
+	defer func() { err = errors.Join(err, full.Stop()) }()
+	empty, _, err := b.Serve("empty", "info", little)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, empty.stop()) }()
+	defer func() { err = errors.Join(err, empty.Stop()) }()
 
-	info, err := os.Stat(much.path)
+	info, err := os.Stat(much.Path())
 	if err != nil {
 		return err
 	}
-	b.report.section(fmt.Sprintf("Large database: %s (%.1f GB), against %s", largeSize, float64(info.Size())/1e9, emptySize))
-	b.report.limit(fmt.Sprintf("process start to first answer, median of %d", len(starts)), medianOf(starts), mostStart, "ms")
+	b.Report.Section(fmt.Sprintf("Large database: %s (%.1f GB), against %s", largeSize, float64(info.Size())/1e9, emptySize))
+	b.Report.Limit(fmt.Sprintf("process start to first answer, median of %d", len(starts)), load.MedianOf(starts), mostStart, "ms")
 	if err := b.largeReads(wanted, full, empty); err != nil {
 		return err
 	}
@@ -66,19 +68,19 @@ func (b *bench) large(wanted func(string) bool) (err error) {
 			return err
 		}
 	}
-	return b.report.memory(full.process)
+	return b.Report.Memory("the server process", full.Process, mostMemory)
 }
 
 // starts times how long a start takes until the first answer, in ms.
-func (b *bench) starts(d *dataset) ([]float64, error) {
+func (b *bench) starts(d *load.Dataset) ([]float64, error) {
 	var list []float64
 	for range 5 {
-		s, took, err := b.serve("start", "info", d)
+		s, took, err := b.Serve("start", "info", d)
 		if err != nil {
 			return nil, err
 		}
 		list = append(list, float64(took.Microseconds())/1000)
-		if err := s.stop(); err != nil {
+		if err := s.Stop(); err != nil {
 			return nil, err
 		}
 	}
@@ -90,41 +92,41 @@ func (b *bench) starts(d *dataset) ([]float64, error) {
 // in it is wanted alike, which no cache of this size can hold, and external ids
 // come in no order, is shown beside it.
 
-func (b *bench) largeReads(wanted func(string) bool, full, empty *service) error {
-	pages := func(most int) func(*service) ([]string, error) {
-		return func(s *service) ([]string, error) { return s.pages(most, false) }
+func (b *bench) largeReads(wanted func(string) bool, full, empty *load.Service) error {
+	pages := func(most int) func(*load.Service) ([]string, error) {
+		return func(s *load.Service) ([]string, error) { return s.Pages(most, false) }
 	}
-	products := func(most int) func(*service) ([]string, error) {
-		return func(s *service) ([]string, error) { return allProductPaths(partOf(s.data.shops, most)), nil }
+	products := func(most int) func(*load.Service) ([]string, error) {
+		return func(s *load.Service) ([]string, error) { return load.AllProductPaths(partOf(s.Data.Shops, most)), nil }
 	}
-	orders := func(most int) func(*service) ([]string, error) {
-		return func(s *service) ([]string, error) {
+	orders := func(most int) func(*load.Service) ([]string, error) {
+		return func(s *load.Service) ([]string, error) {
 			var some []string
-			for i := 0; i < len(s.data.orders); i += max(1, len(s.data.orders)/most) {
-				some = append(some, s.data.orders[i])
+			for i := 0; i < len(s.Data.Orders); i += max(1, len(s.Data.Orders)/most) {
+				some = append(some, s.Data.Orders[i])
 			}
-			return orderPaths(some), nil
+			return load.OrderPaths(some), nil
 		}
 	}
 	for _, c := range []struct {
-		name, title string
-		same, all   func(*service) ([]string, error)
+		Name, title string
+		same, all   func(*load.Service) ([]string, error)
 	}{
 		{"product", "one product", products(emptySize.Products), products(largeSize.Products)},
 		{"page", "page of 100 products", pages(emptySize.Products / 100), pages(largeSize.Products / 100)},
 		{"order", "one order", orders(emptySize.Orders), orders(largeSize.Orders)},
 	} {
-		if !wanted(c.name) {
+		if !wanted(c.Name) {
 			continue
 		}
-		of := func(name string, s *service, paths func(*service) ([]string, error)) (*series, error) {
+		of := func(name string, s *load.Service, paths func(*load.Service) ([]string, error)) (*load.Series, error) {
 			list, err := paths(s)
 			if err != nil {
 				return nil, err
 			}
-			requests := requestsOf(list, s.data.Key)
-			return &series{name: name, run: func() (measurement, error) {
-				return load(s.addr, b.pace, readers(requests, 100), s.cpu), nil
+			requests := load.RequestsOf(list, s.Data.Key)
+			return &load.Series{Name: name, Run: func() (load.Measurement, error) {
+				return load.Run(s.Addr, b.Pace, load.Readers(requests, 100), s.CPU), nil
 			}}, nil
 		}
 		little, err := of("  nearly empty", empty, c.same)
@@ -148,53 +150,53 @@ func (b *bench) largeReads(wanted func(string) bool, full, empty *service) error
 
 // largeCompare runs the same load on both, then all on the large one beside
 // the same; only the first has a target.
-func (b *bench) largeCompare(same, all, little *series) error {
-	if err := alternate(b.pace, same, little); err != nil {
+func (b *bench) largeCompare(same, all, little *load.Series) error {
+	if err := load.Alternate(b.Pace, same, little); err != nil {
 		return err
 	}
-	b.report.compare(same, little, targetLarge, "")
-	b.report.show(little)
-	again := &series{name: little.name, run: little.run}
-	if err := alternate(b.pace, all, again); err != nil {
+	b.Report.Compare(same, little, targetLarge, "")
+	b.Report.Show(little)
+	again := &load.Series{Name: little.Name, Run: little.Run}
+	if err := load.Alternate(b.Pace, all, again); err != nil {
 		return err
 	}
-	b.report.compare(all, again, 0, "")
+	b.Report.Compare(all, again, 0, "")
 	return nil
 }
 
-func (b *bench) largeReports(full, empty *service) error {
-	sample := sampleOf(full.data.shops)
-	before, err := stockOf(full.addr, full.data.Key, sample)
+func (b *bench) largeReports(full, empty *load.Service) error {
+	sample := load.SampleOf(full.Data.Shops)
+	before, err := load.StockOf(full.Addr, full.Data.Key, sample)
 	if err != nil {
 		return err
 	}
-	kept := newBook(largeSize.Products)
-	of := func(name string, s *service, shops []shop, scattered bool, k *book) *series {
-		return &series{name: name, run: func() (measurement, error) {
-			return load(s.addr, b.pace, reporters(shops, s.data.Key, false, scattered, k), s.cpu), nil
+	kept := load.NewBook(largeSize.Products)
+	of := func(name string, s *load.Service, shops []load.Shop, scattered bool, k *load.Book) *load.Series {
+		return &load.Series{Name: name, Run: func() (load.Measurement, error) {
+			return load.Run(s.Addr, b.Pace, load.Reporters(shops, s.Data.Key, false, scattered, k), s.CPU), nil
 		}}
 	}
 	err = b.largeCompare(
-		of("reports, spread, large", full, partOf(full.data.shops, emptySize.Products), false, kept),
-		of("reports, large, over everything, scattered ids", full, full.data.shops, true, kept),
-		of("  nearly empty", empty, empty.data.shops, false, newBook(emptySize.Products)))
+		of("reports, spread, large", full, partOf(full.Data.Shops, emptySize.Products), false, kept),
+		of("reports, large, over everything, scattered ids", full, full.Data.Shops, true, kept),
+		of("  nearly empty", empty, empty.Data.Shops, false, load.NewBook(emptySize.Products)))
 	if err != nil {
 		return err
 	}
-	checked, err := kept.verify(full.addr, full.data.Key, sample, before)
+	checked, err := kept.Verify(full.Addr, full.Data.Key, sample, before)
 	if err != nil {
 		return fmt.Errorf("after the reports: %w", err)
 	}
-	b.report.note("Checked after the reports: %s.", checked)
+	b.Report.Note("Checked after the reports: %s.", checked)
 	return nil
 }
 
 // partOf is the shops with their first products alone, so many in all.
-func partOf(shops []shop, most int) []shop {
+func partOf(shops []load.Shop, most int) []load.Shop {
 	each := most / len(shops)
-	part := make([]shop, len(shops))
+	part := make([]load.Shop, len(shops))
 	for i, s := range shops {
-		part[i] = shop{id: s.id, goods: s.goods[:min(each, len(s.goods))]}
+		part[i] = load.Shop{ID: s.ID, Goods: s.Goods[:min(each, len(s.Goods))]}
 	}
 	return part
 }

@@ -8,17 +8,16 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
+
+	"purveyor/bench/internal/load"
 )
 
 type options struct {
@@ -47,11 +46,11 @@ func hidden(args []string) error {
 	if len(args) == 0 {
 		return errNotHidden
 	}
-	ctx, stop := untilSignal()
+	ctx, stop := load.UntilSignal()
 	defer stop()
 	switch {
 	case args[0] == "bare" && len(args) == 3:
-		return serveBare(ctx, args[1], args[2])
+		return load.ServeBare(ctx, args[1], args[2])
 	case args[0] == "profiled" && len(args) == 4:
 		return serveProfiled(ctx, args[1], args[2], args[3])
 	case args[0] == "direct" && len(args) == 2:
@@ -88,13 +87,14 @@ func measure() (err error) {
 	if o.write && (o.quick || o.only != "" || !o.small) {
 		return errors.New("-write is for whole runs, without -quick, -only and -small=false")
 	}
-	ctx, stop := untilSignal()
+	ctx, stop := load.UntilSignal()
 	defer stop()
-	b, err := newBench(ctx, o)
+	env, err := load.NewEnv(ctx, "./bench", o.dir, o.pace())
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(b.work)) }()
+	defer func() { err = errors.Join(err, env.Close()) }()
+	b := &bench{env, o.profiles}
 	if o.profiles != "" {
 		return b.profile(o.cases(), o.large)
 	}
@@ -108,14 +108,14 @@ func measure() (err error) {
 			return err
 		}
 	}
-	text := b.report.text()
+	text := b.Report.Text()
 	fmt.Println(text)
 	if o.write {
-		if err := writeSection(filepath.Join(b.root, o.file), text); err != nil {
+		if err := load.WriteSection(filepath.Join(b.Root, o.file), "./bench", text); err != nil {
 			return err
 		}
 	}
-	return b.report.failed()
+	return b.Report.Failed()
 }
 
 var caseNames = []string{"product", "page", "order", "reports"}
@@ -126,42 +126,15 @@ func (o options) cases() func(string) bool {
 	return func(name string) bool { return o.only == "" || slices.Contains(wanted, name) }
 }
 
-func (o options) pace() pace {
-	p := pace{measured: time.Duration(o.seconds * float64(time.Second)), rounds: max(o.rounds, 1)}
+func (o options) pace() load.Pace {
 	if o.quick {
-		p = pace{measured: time.Second, rounds: 1}
+		return load.NewPace(1, 1)
 	}
-	p.warm = min(p.measured/3, time.Second)
-	return p
+	return load.NewPace(o.seconds, o.rounds)
 }
 
-// newBench builds the service and makes a folder for its databases.
-func newBench(ctx context.Context, o options) (*bench, error) {
-	module, err := exec.CommandContext(ctx, "go", "list", "-m", "-f", "{{.Dir}}").Output()
-	if err != nil {
-		return nil, fmt.Errorf("run this inside of the module: %w", err)
-	}
-	b := &bench{ctx: ctx, root: strings.TrimSpace(string(module)), dir: o.dir, pace: o.pace(), profiles: o.profiles}
-	if b.self, err = os.Executable(); err != nil {
-		return nil, err
-	}
-	if o.dir != "" {
-		if err := os.MkdirAll(o.dir, 0o700); err != nil {
-			return nil, err
-		}
-	}
-	if b.work, err = os.MkdirTemp(o.dir, "purveyor-bench-"); err != nil {
-		return nil, err
-	}
-	if b.dir == "" {
-		b.dir = b.work
-	}
-	b.program = filepath.Join(b.work, "purveyor")
-	if _, err := run(ctx, "go", "build", "-C", b.root, "-o", b.program, "./cmd/purveyor"); err != nil {
-		return nil, errors.Join(err, os.RemoveAll(b.work))
-	}
-	if b.report, err = newReport(b.work, os.Args[1:]); err != nil {
-		return nil, errors.Join(err, os.RemoveAll(b.work))
-	}
-	return b, nil
+// bench is where and how long to measure.
+type bench struct {
+	*load.Env
+	profiles string // folder for CPU profiles
 }

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"runtime/pprof"
 
+	"purveyor/bench/internal/load"
 	"purveyor/internal/api"
 	"purveyor/internal/commit"
 	"purveyor/internal/storage/sqlite"
@@ -38,7 +39,7 @@ func serveProfiled(ctx context.Context, addr, database, profile string) (err err
 		return err
 	}
 	defer pprof.StopCPUProfile()
-	return serveUntilDone(ctx, addr, web.Trace(log, api.New(engine, committer, api.Options{}).Handler()))
+	return load.ServeUntilDone(ctx, addr, web.Trace(log, api.New(engine, committer, api.Options{}).Handler()))
 }
 
 // profile writes one CPU profile for each of the cases that are wanted.
@@ -46,9 +47,11 @@ func (b *bench) profile(wanted func(string) bool, large bool) error {
 	if err := os.MkdirAll(b.profiles, 0o755); err != nil {
 		return err
 	}
-	prepare := func() (*dataset, error) { return b.prepare(b.work, smallSize) }
+	prepare := func() (*load.Dataset, error) {
+		return b.Prepare("sqlite:"+filepath.Join(b.Work, "purveyor.db"), smallSize)
+	}
 	if large {
-		prepare = func() (*dataset, error) { return b.cached("large", largeSize) }
+		prepare = func() (*load.Dataset, error) { return b.Cached("large", largeSize) }
 	}
 	base, err := prepare()
 	if err != nil {
@@ -67,32 +70,32 @@ func (b *bench) profile(wanted func(string) bool, large bool) error {
 	return nil
 }
 
-func (b *bench) profileCase(name, path string, d *dataset) (err error) {
-	p, err := b.serveHidden("profiled", d.path, path)
+func (b *bench) profileCase(name, path string, d *load.Dataset) (err error) {
+	p, err := b.StartSelf("profiled", d.Path(), path)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, p.stop()) }()
-	list, err := callersOf(name, &service{p, d})
+	defer func() { err = errors.Join(err, p.Stop()) }()
+	list, err := callersOf(name, &load.Service{Process: p, Data: d})
 	if err != nil {
 		return err
 	}
-	m := load(p.addr, b.pace, list, p.cpu)
+	m := load.Run(p.Addr, b.Pace, list, p.CPU)
 	if m.Errors > 0 {
 		return fmt.Errorf("%s: %d errors, first: %s", name, m.Errors, m.FirstError)
 	}
 	return nil
 }
 
-func callersOf(name string, s *service) ([]caller, error) {
+func callersOf(name string, s *load.Service) ([]load.Caller, error) {
 	switch name {
 	case "product":
-		return readers(requestsOf(allProductPaths(s.data.shops), s.data.Key), 1), nil
+		return load.Readers(load.RequestsOf(load.AllProductPaths(s.Data.Shops), s.Data.Key), 1), nil
 	case "page":
-		pages, err := s.pages(200, true)
-		return readers(requestsOf(pages, s.data.Key), 1), err
+		pages, err := s.Pages(200, true)
+		return load.Readers(load.RequestsOf(pages, s.Data.Key), 1), err
 	case "order":
-		return readers(requestsOf(orderPaths(s.data.orders), s.data.Key), 1), nil
+		return load.Readers(load.RequestsOf(load.OrderPaths(s.Data.Orders), s.Data.Key), 1), nil
 	}
-	return reporters(s.data.shops, s.data.Key, false, false, newBook(s.data.Size.Products)), nil
+	return load.Reporters(s.Data.Shops, s.Data.Key, false, false, load.NewBook(s.Data.Size.Products)), nil
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+
+	"purveyor/bench/internal/load"
 )
 
 // The ratios that the service is held to.
@@ -16,40 +18,40 @@ const (
 	targetLarge   = 0.8 // of the small database
 )
 
-var smallSize = size{Stores: 16, Products: 10_000, Orders: 5_000}
+var smallSize = load.Size{Stores: 16, Products: 10_000, Orders: 5_000}
 
 // stand is the small database, served twice: as it comes, and with a log that
 // is silent.
 type stand struct {
 	*bench
-	info, warn *service
-	plain      *dataset // for the engine without HTTP
+	info, warn *load.Service
+	plain      *load.Dataset // for the engine without HTTP
 }
 
 func (b *bench) small(wanted func(string) bool) (err error) {
 	fmt.Fprintf(os.Stderr, "preparing %s\n", smallSize)
-	base, err := b.prepare(b.work, smallSize)
+	base, err := b.Prepare("sqlite:"+filepath.Join(b.Work, "purveyor.db"), smallSize)
 	if err != nil {
 		return err
 	}
 	s := &stand{bench: b}
-	var copies [3]*dataset
+	var copies [3]*load.Dataset
 	for i, name := range []string{"info.db", "warn.db", "plain.db"} {
-		if copies[i], err = base.copyTo(filepath.Join(b.work, name)); err != nil {
+		if copies[i], err = base.CopyTo(filepath.Join(b.Work, name)); err != nil {
 			return err
 		}
 	}
 	s.plain = copies[2]
-	if s.info, _, err = b.serve("info", "info", copies[0]); err != nil {
+	if s.info, _, err = b.Serve("info", "info", copies[0]); err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, s.info.stop()) }()
-	if s.warn, _, err = b.serve("warn", "warn", copies[1]); err != nil {
+	defer func() { err = errors.Join(err, s.info.Stop()) }()
+	if s.warn, _, err = b.Serve("warn", "warn", copies[1]); err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, s.warn.stop()) }()
+	defer func() { err = errors.Join(err, s.warn.Stop()) }()
 
-	b.report.section(fmt.Sprintf("Small database: %s", smallSize))
+	b.Report.Section(fmt.Sprintf("Small database: %s", smallSize))
 	if err := s.reads(wanted); err != nil {
 		return err
 	}
@@ -58,26 +60,26 @@ func (b *bench) small(wanted func(string) bool) (err error) {
 			return err
 		}
 	}
-	return b.report.memory(s.info.process)
+	return b.Report.Memory("the server process", s.info.Process, mostMemory)
 }
 
 // reads compares each read with net/http that writes the same bytes.
 func (s *stand) reads(wanted func(string) bool) error {
-	pages, err := s.info.pages(200, true)
+	pages, err := s.info.Pages(200, true)
 	if err != nil {
 		return err
 	}
 	cases := []struct {
-		name, title string
+		Name, title string
 		target      float64
 		paths       []string
 	}{
-		{"product", "one product", targetProduct, allProductPaths(s.plain.shops)},
+		{"product", "one product", targetProduct, load.AllProductPaths(s.plain.Shops)},
 		{"page", "page of 100 products", targetPage, pages},
-		{"order", "one order", 0, orderPaths(s.plain.orders)},
+		{"order", "one order", 0, load.OrderPaths(s.plain.Orders)},
 	}
 	for _, c := range cases {
-		if !wanted(c.name) {
+		if !wanted(c.Name) {
 			continue
 		}
 		if err := s.read(c.title, c.target, c.paths); err != nil {
@@ -90,7 +92,7 @@ func (s *stand) reads(wanted func(string) bool) error {
 func (s *stand) read(title string, target float64, paths []string) (err error) {
 	bodies := make(map[string][]byte, len(paths))
 	least := 1 << 30
-	err = each(s.info.addr, s.info.data.Key, paths, func(i int, body []byte) error {
+	err = load.Each(s.info.Addr, s.info.Data.Key, paths, func(i int, body []byte) error {
 		bodies[paths[i]] = append([]byte(nil), body...)
 		least = min(least, len(body))
 		return nil
@@ -98,62 +100,62 @@ func (s *stand) read(title string, target float64, paths []string) (err error) {
 	if err != nil {
 		return err
 	}
-	bare, err := s.serveBare(bodies)
+	bare, err := s.StartBare(bodies)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, bare.stop()) }()
-	requests := requestsOf(paths, s.info.data.Key)
-	of := func(name string, p *process) *series {
-		return &series{name: name, run: func() (measurement, error) {
-			return load(p.addr, s.pace, readers(requests, least), p.cpu), nil
+	defer func() { err = errors.Join(err, bare.Stop()) }()
+	requests := load.RequestsOf(paths, s.info.Data.Key)
+	of := func(name string, p *load.Process) *load.Series {
+		return &load.Series{Name: name, Run: func() (load.Measurement, error) {
+			return load.Run(p.Addr, s.Pace, load.Readers(requests, least), p.CPU), nil
 		}}
 	}
-	info, warn := of(title, s.info.process), of(title+", log at warn", s.warn.process)
+	info, warn := of(title, s.info.Process), of(title+", log at warn", s.warn.Process)
 	against := of("  bare net/http, the same bytes", bare)
-	if err := alternate(s.pace, info, against, warn); err != nil {
+	if err := load.Alternate(s.Pace, info, against, warn); err != nil {
 		return err
 	}
-	s.report.compare(info, against, target, "")
-	s.report.compare(warn, against, 0, "")
-	s.report.show(against)
+	s.Report.Compare(info, against, target, "")
+	s.Report.Compare(warn, against, 0, "")
+	s.Report.Show(against)
 	return nil
 }
 
 func (s *stand) reports() error {
-	shops, key := s.plain.shops, s.plain.Key
-	sample := sampleOf(shops)
-	before, err := stockOf(s.info.addr, key, sample)
+	shops, key := s.plain.Shops, s.plain.Key
+	sample := load.SampleOf(shops)
+	before, err := load.StockOf(s.info.Addr, key, sample)
 	if err != nil {
 		return err
 	}
-	kept, other := newBook(smallSize.Products), newBook(smallSize.Products)
-	over := func(name string, to *service, hot bool, b *book) *series {
-		return &series{name: name, run: func() (measurement, error) {
-			return load(to.addr, s.pace, reporters(shops, key, hot, false, b), to.cpu), nil
+	kept, other := load.NewBook(smallSize.Products), load.NewBook(smallSize.Products)
+	over := func(name string, to *load.Service, hot bool, b *load.Book) *load.Series {
+		return &load.Series{Name: name, Run: func() (load.Measurement, error) {
+			return load.Run(to.Addr, s.Pace, load.Reporters(shops, key, hot, false, b), to.CPU), nil
 		}}
 	}
-	direct := func(name string, batch int, hot bool) *series {
-		return &series{name: name, run: func() (measurement, error) { return s.direct(s.plain, batch, hot) }}
+	direct := func(name string, batch int, hot bool) *load.Series {
+		return &load.Series{Name: name, Run: func() (load.Measurement, error) { return s.direct(s.plain, batch, hot) }}
 	}
 	spread, hot := over("reports, spread", s.info, false, kept), over("reports, two hot products", s.info, true, kept)
 	warn := over("reports, spread, log at warn", s.warn, false, other)
 	single := direct("  engine alone, a transaction each", 1, false)
 	singleHot := direct("  engine alone, a transaction each, hot", 1, true)
 	group := direct("  engine alone, group commit", 0, false)
-	if err := alternate(s.pace, spread, single, hot, singleHot, warn, group); err != nil {
+	if err := load.Alternate(s.Pace, spread, single, hot, singleHot, warn, group); err != nil {
 		return err
 	}
-	s.report.compare(spread, single, targetReports, "")
-	s.report.compare(hot, singleHot, targetReports, "")
-	s.report.compare(hot, spread, targetHot, "two hot products against spread")
-	s.report.compare(warn, single, 0, "")
-	s.report.compare(spread, group, 0, "reports, spread, against group commit")
-	s.report.show(single, singleHot, group)
-	checked, err := kept.verify(s.info.addr, key, sample, before)
+	s.Report.Compare(spread, single, targetReports, "")
+	s.Report.Compare(hot, singleHot, targetReports, "")
+	s.Report.Compare(hot, spread, targetHot, "two hot products against spread")
+	s.Report.Compare(warn, single, 0, "")
+	s.Report.Compare(spread, group, 0, "reports, spread, against group commit")
+	s.Report.Show(single, singleHot, group)
+	checked, err := kept.Verify(s.info.Addr, key, sample, before)
 	if err != nil {
 		return fmt.Errorf("after the reports: %w", err)
 	}
-	s.report.note("Checked after the reports: %s.", checked)
+	s.Report.Note("Checked after the reports: %s.", checked)
 	return nil
 }

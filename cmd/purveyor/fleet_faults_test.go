@@ -2,6 +2,7 @@ package main_test
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -9,6 +10,8 @@ import (
 	"purveyor/internal/faultproxy"
 	"purveyor/internal/pgtest"
 )
+
+var anAnswer = regexp.MustCompile(`HTTP/1.1 20`)
 
 // Processes are killed in the middle of their work: at any moment, and when
 // the work is done but the partner was not yet told.
@@ -18,7 +21,7 @@ func TestFleetKilled(t *testing.T) {
 		for _, m := range f.members {
 			f.replace(m, func(m *member) { m.process.kill() })
 			f.replace(m, func(m *member) {
-				f.cut("at an answer", m.proxy.CutAt(faultproxy.ToClient, "HTTP/1.1 20", false))
+				f.cut("at an answer", m.proxy.CutAt(faultproxy.ToClient, anAnswer, false))
 				m.process.kill()
 			})
 		}
@@ -48,22 +51,21 @@ func onBothEngines(t *testing.T, fault func(*fleet)) {
 	t.Run("postgres", func(t *testing.T) { underFault(t, &shop{t: t, postgres: pgtest.Shared(t).Database(t)}, fault) })
 }
 
+// savedTag is how PostgreSQL's answer to the commit of a batch begins and ends.
+var savedTag = regexp.MustCompile(`(?s)UPDATE \d+\x00.{0,40}COMMIT\x00`)
+
 // Connections to the database break in the middle of transactions.
 func TestFleetConnectionsCut(t *testing.T) {
 	t.Parallel()
 	proxy, url := throughProxy(t, pgtest.Shared(t))
 	underFault(t, &shop{t: t, postgres: url}, func(f *fleet) {
-		for range 2 {
-			for _, n := range []int{1, 400, 1500, 4000} {
-				f.cut(fmt.Sprintf("after %d bytes to the server", n), proxy.CutAfter(faultproxy.ToServer, n))
-				f.cut(fmt.Sprintf("after %d bytes from the server", n), proxy.CutAfter(faultproxy.ToClient, n))
-			}
-			// The answers of the server, each just before and after it passes.
-			for _, tag := range []string{"BEGIN\x00", "INSERT 0 ", "COMMIT\x00"} {
-				for _, passes := range []bool{false, true} {
-					f.cut(fmt.Sprintf("at %q (passes: %v)", tag, passes), proxy.CutAt(faultproxy.ToClient, tag, passes))
-				}
-			}
+		for n := 1; n < 20_000; n = 2*n + 300 {
+			f.cut(fmt.Sprintf("after %d bytes to the server", n), proxy.CutAfter(faultproxy.ToServer, n))
+			f.cut(fmt.Sprintf("after %d bytes from the server", n), proxy.CutAfter(faultproxy.ToClient, n))
+		}
+		for range 4 {
+			f.cut("before a commit is answered", proxy.CutAt(faultproxy.ToClient, savedTag, false))
+			f.cut("after a commit is answered", proxy.CutAt(faultproxy.ToClient, savedTag, true))
 			f.burst()
 			proxy.CutAll()
 		}

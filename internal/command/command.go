@@ -99,7 +99,7 @@ func (s *story) move(t commerce.Transition, message string, data []byte) {
 
 // job asks for work outside the process.
 func (s *story) job(kind commerce.JobKind) {
-	s.changes.Jobs = append(s.changes.Jobs, commerce.Job{
+	s.changes.NewJobs = append(s.changes.NewJobs, commerce.Job{
 		Kind: kind, Owner: s.order.StoreID, Subject: s.order.ID, RunAt: s.now,
 	})
 }

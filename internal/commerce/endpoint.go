@@ -90,7 +90,7 @@ func (e Endpoint) Previous(now int64) string {
 type WebhookAttempt struct {
 	PartnerID string
 	EventID   string
-	Number    int64 // 1, 2, ... for each event
+	ID        string // given by the committer; its order is the order of commits
 	URL       string
 	At        int64 // Unix ms of its start
 	TookMs    int64

@@ -53,6 +53,12 @@ const (
 	WebhookDeliveryCancelled WebhookKind = "delivery.cancelled"
 )
 
+// EventKey names a webhook event.
+type EventKey struct{ PartnerID, ID string }
+
+// Key of the event.
+func (e WebhookEvent) Key() EventKey { return EventKey{e.PartnerID, e.ID} }
+
 // WebhookEvent is what a partner is told of one change. It is stored with
 // the change whether or not anybody listens yet.
 type WebhookEvent struct {

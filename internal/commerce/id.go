@@ -19,6 +19,8 @@ const (
 	PrefixCustomer = "cus_"
 	PrefixEvent    = "evt_"
 	PrefixJob      = "job_"
+	PrefixAttempt  = "att_"
+	PrefixOutbox   = "out_"
 	prefixTimeline = "tev_"
 )
 

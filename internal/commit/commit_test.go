@@ -56,8 +56,10 @@ func (s *shop) together(run ...func()) {
 	wg.Wait()
 }
 
-func TestSameKeyTogether(t *testing.T) {
-	s := openShop(t, 1, 100)
+func TestSameKeyTogether(t *testing.T) { onEveryEngine(t, testSameKeyTogether) }
+
+func testSameKeyTogether(t *testing.T, open opener) {
+	s := openShop(t, open, 1, 100)
 	const callers = 50
 	replies := make([]commit.Reply, callers)
 	var run []func()
@@ -84,8 +86,10 @@ func TestSameKeyTogether(t *testing.T) {
 	}
 }
 
-func TestKeyReused(t *testing.T) {
-	s := openShop(t, 1, 100)
+func TestKeyReused(t *testing.T) { onEveryEngine(t, testKeyReused) }
+
+func testKeyReused(t *testing.T, open opener) {
+	s := openShop(t, open, 1, 100)
 	must(commit.Do(t.Context(), s.committer, s.once("k", s.report(0, 1))))
 	other := commit.Once(commerce.ReplyKey{PartnerID: "ptn_1", Op: "report", Key: "k"}, [32]byte{1}, s.report(0, 1),
 		func(commerce.Order) (int, []byte) { return 201, nil })
@@ -97,8 +101,10 @@ func TestKeyReused(t *testing.T) {
 }
 
 // TestRefusalIsNotStored: a refused command leaves its key free.
-func TestRefusalIsNotStored(t *testing.T) {
-	s := openShop(t, 1, 1)
+func TestRefusalIsNotStored(t *testing.T) { onEveryEngine(t, testRefusalIsNotStored) }
+
+func testRefusalIsNotStored(t *testing.T, open opener) {
+	s := openShop(t, open, 1, 1)
 	tooMany := s.once("k", s.report(0, 2))
 	if _, err := commit.Do(t.Context(), s.committer, tooMany); err == nil {
 		t.Fatal("sold more than there was")
@@ -112,8 +118,10 @@ func TestRefusalIsNotStored(t *testing.T) {
 
 // TestNeighbours: in one batch, each command sees what those before it did,
 // and a refusal or a bug of one leaves the others alone.
-func TestNeighbours(t *testing.T) {
-	s := openShop(t, 1, 5)
+func TestNeighbours(t *testing.T) { onEveryEngine(t, testNeighbours) }
+
+func testNeighbours(t *testing.T, open opener) {
+	s := openShop(t, open, 1, 5)
 	var mu sync.Mutex
 	sold, refused := 0, 0
 	sell := func() {
@@ -160,8 +168,10 @@ func (trespasser) Decide(*commerce.Rows, int64) (int, commerce.Changes, error) {
 }
 
 // TestBatchRefusedByTheEngine: commands are tried alone, and all take place.
-func TestBatchRefusedByTheEngine(t *testing.T) {
-	s := openShop(t, 1, 100)
+func TestBatchRefusedByTheEngine(t *testing.T) { onEveryEngine(t, testBatchRefusedByTheEngine) }
+
+func testBatchRefusedByTheEngine(t *testing.T, open opener) {
+	s := openShop(t, open, 1, 100)
 	s.engine.Fail(storagetest.Refused)
 	saves := s.engine.Saves.Load()
 	var run []func()
@@ -180,8 +190,10 @@ func TestBatchRefusedByTheEngine(t *testing.T) {
 // TestUnknownOutcome fails every save once before and once after it is
 // persisted. A command with a reply record is settled by it: done exactly once
 // and answered. One without is told that nobody knows.
-func TestUnknownOutcome(t *testing.T) {
-	s := openShop(t, 1, 100)
+func TestUnknownOutcome(t *testing.T) { onEveryEngine(t, testUnknownOutcome) }
+
+func testUnknownOutcome(t *testing.T, open opener) {
+	s := openShop(t, open, 1, 100)
 	left := int64(100)
 	for i := range 6 {
 		for _, how := range []storagetest.Failure{storagetest.BeforeSave, storagetest.AfterSave} {
@@ -210,8 +222,10 @@ func TestUnknownOutcome(t *testing.T) {
 	}
 }
 
-func TestCloseAnswersAll(t *testing.T) {
-	s := openShop(t, 1, 1000)
+func TestCloseAnswersAll(t *testing.T) { onEveryEngine(t, testCloseAnswersAll) }
+
+func testCloseAnswersAll(t *testing.T, open opener) {
+	s := openShop(t, open, 1, 1000)
 	const callers = 40
 	var run []func()
 	for range callers {
@@ -239,8 +253,10 @@ func (c closer) Decide(*commerce.Rows, int64) (int, commerce.Changes, error) {
 }
 
 // TestCallerGone: a command that was admitted takes place without its caller.
-func TestCallerGone(t *testing.T) {
-	s := openShop(t, 1, 10)
+func TestCallerGone(t *testing.T) { onEveryEngine(t, testCallerGone) }
+
+func testCallerGone(t *testing.T, open opener) {
+	s := openShop(t, open, 1, 10)
 	ctx, cancel := context.WithCancel(t.Context())
 	s.together(func() {
 		defer cancel()
@@ -253,8 +269,10 @@ func TestCallerGone(t *testing.T) {
 
 // TestEventsOfOneBatch: webhook timestamps of an order increase strictly even
 // when one batch moves it twice, ids keep the order, and jobs go with events.
-func TestEventsOfOneBatch(t *testing.T) {
-	s := openShop(t, 1, 10)
+func TestEventsOfOneBatch(t *testing.T) { onEveryEngine(t, testEventsOfOneBatch) }
+
+func testEventsOfOneBatch(t *testing.T, open opener) {
+	s := openShop(t, open, 1, 10)
 	order := must(commit.Do(t.Context(), s.committer, s.report(0, 1)))
 	facts := command.FactsOf(order)
 	b, err := s.engine.Load(t.Context(), command.MarkReady{Facts: facts}.Needs())

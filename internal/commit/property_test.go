@@ -50,10 +50,12 @@ func (b *books) move(product int, delta int64) {
 // TestStockAddsUp: whatever happens at the same time, stock is start plus
 // adjustments minus orders plus cancels, never below zero, and nothing is
 // sold that is not there.
-func TestStockAddsUp(t *testing.T) {
+func TestStockAddsUp(t *testing.T) { onEveryEngine(t, testStockAddsUp) }
+
+func testStockAddsUp(t *testing.T, open opener) {
 	rapid.Check(t, func(rt *rapid.T) {
 		start := rapid.Int64Range(0, 20).Draw(rt, "start")
-		s := openShop(t, products, start)
+		s := openShop(t, open, products, start)
 		b := &books{want: [products]int64{start, start, start}}
 		for range rapid.IntRange(1, 4).Draw(rt, "rounds") {
 			round := rapid.SliceOfN(steps, 1, 16).Draw(rt, "at once")
@@ -165,8 +167,10 @@ func ifTrue(condition bool, v int64) int64 {
 
 // TestStockIsLinearizable records what concurrent partners saw of one product
 // and asks whether one at a time could have seen the same.
-func TestStockIsLinearizable(t *testing.T) {
-	s := openShop(t, 1, 10)
+func TestStockIsLinearizable(t *testing.T) { onEveryEngine(t, testStockIsLinearizable) }
+
+func testStockIsLinearizable(t *testing.T, open opener) {
+	s := openShop(t, open, 1, 10)
 	var mu sync.Mutex
 	var history []porcupine.Operation
 	began := time.Now()

@@ -11,6 +11,9 @@ import (
 	"purveyor/internal/command"
 	"purveyor/internal/commerce"
 	"purveyor/internal/commit"
+	"purveyor/internal/pgtest"
+	"purveyor/internal/storage"
+	"purveyor/internal/storage/postgres"
 	"purveyor/internal/storage/sqlite"
 	"purveyor/internal/storage/storagetest"
 )
@@ -35,10 +38,27 @@ func key(i int) commerce.ProductKey {
 	return commerce.ProductKey{StoreID: storeID, ProductID: productID(i)}
 }
 
+// opener opens an engine on a fresh database.
+type opener func(t testing.TB) (storage.Engine, error)
+
+// onEveryEngine runs a test once for each engine.
+func onEveryEngine(t *testing.T, test func(*testing.T, opener)) {
+	t.Run("sqlite", func(t *testing.T) {
+		test(t, func(t testing.TB) (storage.Engine, error) {
+			return sqlite.Open(filepath.Join(t.TempDir(), "shop.db"), sqlite.Options{})
+		})
+	})
+	t.Run("postgres", func(t *testing.T) {
+		test(t, func(t testing.TB) (storage.Engine, error) {
+			return postgres.Open(pgtest.Shared(t).Database(t), postgres.Options{Readers: 2})
+		})
+	})
+}
+
 // openShop stocks n products with the given quantity.
-func openShop(t testing.TB, n int, quantity int64) *shop {
+func openShop(t testing.TB, open opener, n int, quantity int64) *shop {
 	t.Helper()
-	engine, err := sqlite.Open(filepath.Join(t.TempDir(), "shop.db"), sqlite.Options{})
+	engine, err := open(t)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,17 +1,20 @@
 package faultproxy
 
-import "bytes"
+import (
+	"bytes"
+	"regexp"
+)
 
-// longest is how much of a sequence may lie in what passed before the data
-// that end it.
+// longest is how much of what a pattern matches may lie before the data that
+// end it.
 const longest = 256
 
-// fault is where a connection is to be cut: after some bytes, or at a
-// sequence if there is one.
+// fault is where a connection is to be cut: after some bytes, or where a
+// pattern matches if there is one.
 type fault struct {
 	direction Direction
 	bytes     int
-	sequence  string
+	pattern   *regexp.Regexp
 	through   bool
 	done      chan struct{}
 }
@@ -32,22 +35,22 @@ func (p *Proxy) examine(d Direction, before, data []byte) (pass int, hit *fault)
 }
 
 func (f *fault) find(before, data []byte) (pass int, hit bool) {
-	if f.sequence == "" {
+	if f.pattern == nil {
 		if len(data) < f.bytes {
 			f.bytes -= len(data)
 			return len(data), false
 		}
 		return f.bytes, true
 	}
-	// Only a sequence that ends in the data is one that comes now.
-	before = before[max(0, len(before)-len(f.sequence)+1):]
-	at := bytes.Index(append(bytes.Clone(before), data...), []byte(f.sequence))
-	if at < 0 {
-		return len(data), false
+	for _, match := range f.pattern.FindAllIndex(append(bytes.Clone(before), data...), -1) {
+		pass = match[1] - len(before)
+		if pass <= 0 {
+			continue // it passed before
+		}
+		if !f.through {
+			pass--
+		}
+		return pass, true
 	}
-	pass = at + len(f.sequence) - len(before)
-	if !f.through {
-		pass--
-	}
-	return pass, true
+	return len(data), false
 }

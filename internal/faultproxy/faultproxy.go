@@ -5,6 +5,7 @@ package faultproxy
 import (
 	"io"
 	"net"
+	"regexp"
 	"sync"
 	"time"
 )
@@ -97,11 +98,11 @@ func (p *Proxy) CutAfter(d Direction, n int) <-chan struct{} {
 	return p.set(&fault{direction: d, bytes: n})
 }
 
-// CutAt cuts the connection on which a sequence of bytes comes next in a
-// direction. Its last byte passes only if through. The channel is as that of
-// CutAfter.
-func (p *Proxy) CutAt(d Direction, sequence string, through bool) <-chan struct{} {
-	return p.set(&fault{direction: d, sequence: sequence, through: through})
+// CutAt cuts the connection on which bytes that match a pattern, at most 256,
+// come next in a direction. The last of them passes only if through. The
+// channel is as that of CutAfter.
+func (p *Proxy) CutAt(d Direction, pattern *regexp.Regexp, through bool) <-chan struct{} {
+	return p.set(&fault{direction: d, pattern: pattern, through: through})
 }
 
 func (p *Proxy) set(f *fault) <-chan struct{} {

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -165,13 +166,13 @@ func TestCuts(t *testing.T) {
 		toClient string // what comes back; what passes a cut connection to the server may bring nothing back
 	}
 	for name, c := range map[string]cut{
-		"bytes to server":    {after: 7, to: faultproxy.ToServer, server: "go, COM"},
-		"bytes to client":    {after: 8, to: faultproxy.ToClient, server: "go, COMMIT, go", toClient: "go, COMM"},
-		"before the server":  {at: "COMMIT", to: faultproxy.ToServer, server: "go, COMMI"},
-		"after the server":   {at: "COMMIT", to: faultproxy.ToServer, through: true, server: "go, COMMIT"},
-		"before the client":  {at: "COMMIT", to: faultproxy.ToClient, server: "go, COMMIT, go", toClient: "go, COMMI"},
-		"after the client":   {at: "COMMIT", to: faultproxy.ToClient, through: true, server: "go, COMMIT, go", toClient: "go, COMMIT"},
-		"a sequence in part": {at: "o, CO", to: faultproxy.ToServer, through: true, server: "go, CO"},
+		"bytes to server":   {after: 7, to: faultproxy.ToServer, server: "go, COM"},
+		"bytes to client":   {after: 8, to: faultproxy.ToClient, server: "go, COMMIT, go", toClient: "go, COMM"},
+		"before the server": {at: "COMMIT", to: faultproxy.ToServer, server: "go, COMMI"},
+		"after the server":  {at: "COMMIT", to: faultproxy.ToServer, through: true, server: "go, COMMIT"},
+		"before the client": {at: "COMMIT", to: faultproxy.ToClient, server: "go, COMMIT, go", toClient: "go, COMMI"},
+		"after the client":  {at: "COMMIT", to: faultproxy.ToClient, through: true, server: "go, COMMIT, go", toClient: "go, COMMIT"},
+		"in two parts":      {at: `o, .O`, to: faultproxy.ToServer, through: true, server: "go, CO"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newServer(t, "hello")
@@ -180,7 +181,7 @@ func TestCuts(t *testing.T) {
 			conn.expect("hello")
 			var done <-chan struct{}
 			if c.at != "" {
-				done = p.CutAt(c.to, c.at, c.through)
+				done = p.CutAt(c.to, regexp.MustCompile(c.at), c.through)
 			} else {
 				done = p.CutAfter(c.to, c.after)
 			}

@@ -38,6 +38,20 @@ type Engine interface {
 	// bounded number at a call, and returns how many.
 	Sweep(ctx context.Context, before int64) (int, error)
 
+	// ClaimJobs leases jobs to a worker, the one that came up first first. No two
+	// claims give one job while a lease of it holds.
+	ClaimJobs(ctx context.Context, c JobClaim) ([]commerce.Job, error)
+
+	// ReleaseParked has parked jobs of an owner wait again, those that came up
+	// first, at most limit, and returns how many. They keep their RunAt.
+	ReleaseParked(ctx context.Context, owner string, limit int) (int, error)
+
+	// SweepEvents deletes webhook events that were made before the given time
+	// (Unix ms), their attempts and parked jobs, and dead jobs and outbox messages of
+	// that age: a bounded number at a call. It returns how many rows; 0 when there are
+	// no more. What is deleted is overwritten where the engine has the file.
+	SweepEvents(ctx context.Context, before int64) (int, error)
+
 	// LeaseRequests grants want requests of the window, or as many as are left of
 	// limit; both are above 0. The leases of a window together never exceed the
 	// limit, over all processes, and outlast a crash. Used is how many are leased
@@ -127,6 +141,39 @@ type Reader interface {
 	Partner(ctx context.Context, id string) (commerce.Partner, error)
 	Partners(ctx context.Context) ([]commerce.Partner, error)
 
+	Job(ctx context.Context, key commerce.JobKey) (commerce.Job, error)
+
+	// Jobs in the order of (RunAt, Slot, ID).
+	Jobs(ctx context.Context, f JobFilter) ([]commerce.Job, error)
+
+	// NextDue is for a worker that has claimed what was due by now: when the next
+	// job comes up, by its time or because its lease ends. It is not after now
+	// when one is due that nobody has, and 0 when no job waits.
+	NextDue(ctx context.Context, now int64) (int64, error)
+
+	// Endpoints reads how partners' endpoints fare; those of which nothing is
+	// stored are healthy and not in the map.
+	Endpoints(ctx context.Context, partnerIDs []string) (map[string]commerce.Endpoint, error)
+
+	// HeldEndpoints are those that are held and not paused, all of them, in the
+	// order of HeldUntil.
+	HeldEndpoints(ctx context.Context) ([]commerce.Endpoint, error)
+
+	// WebhookEvents reads events by key; those not known are absent.
+	WebhookEvents(ctx context.Context, keys []commerce.EventKey) (map[commerce.EventKey]commerce.WebhookEvent, error)
+
+	// EventPage reads events of a partner. In the order of ids none is ever
+	// skipped: a page ends before what an open batch may still write.
+	EventPage(ctx context.Context, f EventFilter) (EventPage, error)
+
+	// Attempts of an event, oldest first.
+	Attempts(ctx context.Context, key commerce.EventKey) ([]commerce.WebhookAttempt, error)
+
+	// Outbox reads at most limit messages, newest first, that are older than the
+	// one with the given id (empty: all).
+	Outbox(ctx context.Context, before string, limit int) ([]commerce.OutboxMessage, error)
+	OutboxMessage(ctx context.Context, id string) (commerce.OutboxMessage, error)
+
 	// Ping tells whether the database answers.
 	Ping(ctx context.Context) error
 }
@@ -189,4 +236,50 @@ func MarkOf(versions []commerce.ProductVersion, limit int, state int64) PageMark
 		m.Through = ProductPosition{last.UpdatedOn, last.ProductID}
 	}
 	return m
+}
+
+// JobClaim asks for due jobs of one slot that nobody has.
+type JobClaim struct {
+	Slot   int64
+	Worker string
+	Now    int64    // Unix ms
+	Until  int64    // Unix ms; at most Now+commerce.JobLease
+	Except []string // owners that have no room for more
+	Limit  int
+}
+
+// JobFilter selects jobs.
+type JobFilter struct {
+	State commerce.JobState
+	Owner string // may be empty for dead jobs only: all
+	After JobPosition
+	Limit int
+}
+
+// JobPosition is a place in the order of jobs: behind the job with this time
+// and key.
+type JobPosition struct {
+	RunAt int64
+	commerce.JobKey
+}
+
+// EventFilter selects webhook events of a partner.
+type EventFilter struct {
+	PartnerID string
+	Kinds     []commerce.WebhookKind // nil: all
+	Since     int64                  // Unix ms of the event's timestamp, inclusive; 0: no bound
+	Until     int64                  // exclusive; 0: no bound
+	After     string                 // id; empty: from the beginning
+	Newest    bool                   // the newest first, and After is where to go on downwards
+	Limit     int
+}
+
+// EventPage is what there is on a page.
+type EventPage struct {
+	Events []commerce.WebhookEvent
+	// Through is the id where the next page goes on: of the last event that was
+	// given, or, when there are no more, of the last that was looked at. Empty:
+	// nothing was looked at.
+	Through string
+	More    bool // there may be more events right now
 }

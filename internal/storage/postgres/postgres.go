@@ -29,7 +29,8 @@ type Options struct {
 type Engine struct {
 	now     func() time.Time
 	writing *pgx.ConnConfig
-	writer  chan *writer // holds the one writer while it is free
+	writer  chan *writer   // holds the one writer while it is free
+	rates   chan *pgx.Conn // holds the one connection for leases while it is free; nil: none yet
 	readers *pgxpool.Pool
 	look    *versions
 }
@@ -74,8 +75,9 @@ func Open(url string, o Options) (*Engine, error) {
 	pool.ConnConfig.StatementCacheCapacity = 1024
 	pool.MaxConns = int32(o.Readers)
 	pool.MaxConnLifetimeJitter = time.Minute
-	e := &Engine{now: o.Now, writing: pool.ConnConfig.Copy(), writer: make(chan *writer, 1)}
+	e := &Engine{now: o.Now, writing: pool.ConnConfig.Copy(), writer: make(chan *writer, 1), rates: make(chan *pgx.Conn, 1)}
 	e.writer <- &writer{}
+	e.rates <- nil
 	pool.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
 		// Plans are made without looking at values: there is one good plan for each.
 		// What seems dear because a scan is not wanted would be compiled each time.
@@ -117,6 +119,9 @@ func (e *Engine) Close() error {
 	w := <-e.writer
 	if w.conn != nil {
 		_ = w.conn.Close(context.Background()) // a broken one is as good as closed
+	}
+	if conn := <-e.rates; conn != nil {
+		_ = conn.Close(context.Background())
 	}
 	e.readers.Close()
 	return nil

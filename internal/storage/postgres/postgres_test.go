@@ -1,11 +1,13 @@
 package postgres
 
 import (
+	"path/filepath"
 	"testing"
 	"time"
 
 	"purveyor/internal/pgtest"
 	"purveyor/internal/storage"
+	"purveyor/internal/storage/sqlite"
 	"purveyor/internal/storage/storagetest"
 )
 
@@ -24,6 +26,27 @@ func (a address) Open(t testing.TB, now func() time.Time) storage.Engine {
 	return e
 }
 
-func TestConformance(t *testing.T) {
-	storagetest.Run(t, func(t testing.TB) storagetest.Database { return address(pgtest.Shared(t).Database(t)) })
+func fresh(t testing.TB) storagetest.Database { return address(pgtest.Shared(t).Database(t)) }
+
+func TestCopies(t *testing.T) {
+	file := func(t testing.TB) storagetest.Database { return path(filepath.Join(t.TempDir(), "test.db")) }
+	t.Run("to itself", func(t *testing.T) { storagetest.RunCopies(t, fresh, fresh) })
+	t.Run("from SQLite", func(t *testing.T) { storagetest.RunCopies(t, file, fresh) })
+	t.Run("to SQLite", func(t *testing.T) { storagetest.RunCopies(t, fresh, file) })
+}
+
+// path is a database of the other engine.
+type path string
+
+func (p path) Open(t testing.TB, now func() time.Time) storage.Engine {
+	e, err := sqlite.Open(string(p), sqlite.Options{Now: now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := e.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return e
 }

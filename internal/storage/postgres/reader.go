@@ -33,6 +33,9 @@ func (r reader) read(ctx context.Context, f func(context.Context) error) error {
 	if ctx.Err() != nil {
 		return ctx.Err() // the caller has gone
 	}
+	if pg, ok := errors.AsType[*pgconn.PgError](err); ok && pg.Code == "22021" {
+		return nil // text that PostgreSQL cannot hold (a NUL, broken UTF-8) names nothing that it holds
+	}
 	return unavailable(err)
 }
 

@@ -227,7 +227,7 @@ var Replies = Table[commerce.ReplyKey, commerce.Reply]{
 	},
 }
 
-// Timeline, WebhookEvents and Jobs are what batches append.
+// Timeline and WebhookEvents are what batches append.
 var (
 	Timeline = Log[commerce.TimelineEvent]{
 		Name: "timeline", ID: "store_id, order_id, seq", Rest: "kind, status, courier_status, message, data, created_on",
@@ -241,12 +241,6 @@ var (
 		Bind: func(b Binder, e *commerce.WebhookEvent) {
 			b.Text(e.PartnerID).Text(e.ID).Text(string(e.Kind)).Text(e.StoreID).Text(e.OrderID).
 				Text(e.TraceID).JSON(e.Data).Int(e.Timestamp)
-		},
-	}
-	Jobs = Log[commerce.Job]{
-		Name: "jobs", ID: "slot, id", Rest: "kind, owner, subject, run_at",
-		Bind: func(b Binder, j *commerce.Job) {
-			b.Int(j.Slot).Text(j.ID).Text(string(j.Kind)).Text(j.Owner).Text(j.Subject).Int(j.RunAt)
 		},
 	}
 )

@@ -41,7 +41,7 @@ func seedEveryTable(t *testing.T, e storage.Engine) {
 	reply := commerce.ReplyKey{PartnerID: "ptn_1", Op: "live POST /v1/x", Key: "k"}
 	customer := commerce.CustomerKey{StoreID: "sto_1", Contact: "email:a@example.com"}
 	seedProducts(t, e, 3, 40, 1<<40)
-	needs := commerce.Needs{Replies: []commerce.ReplyKey{reply}, Partners: []string{"ptn_1"}, Categories: []string{"cat_1"}, Stores: []string{"sto_1"},
+	needs := commerce.Needs{Replies: []commerce.ReplyKey{reply}, Partners: []string{"ptn_1"}, Categories: []string{"cat_1"}, Stores: []string{"sto_1"}, Lock: true,
 		APIKeys: []commerce.APIKeyRef{{PartnerID: "ptn_1", Mode: commerce.Live}}, Orders: []commerce.OrderKey{order},
 		External: []commerce.ExternalKey{external}, Customers: []commerce.CustomerKey{customer}}
 	Change(t, e, needs, func(rows *commerce.Rows, now int64) (c commerce.Changes) {

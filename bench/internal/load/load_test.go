@@ -1,4 +1,4 @@
-package main
+package load
 
 import (
 	"net"
@@ -32,7 +32,7 @@ func TestMedianOfRounds(t *testing.T) {
 		values []float64
 		want   float64
 	}{{nil, 0}, {[]float64{3}, 3}, {[]float64{9, 1, 2}, 2}, {[]float64{1, 9, 2, 4}, 3}} {
-		if got := medianOf(c.values); got != c.want {
+		if got := MedianOf(c.values); got != c.want {
 			t.Errorf("median of %v is %v, want %v", c.values, got, c.want)
 		}
 	}
@@ -41,7 +41,7 @@ func TestMedianOfRounds(t *testing.T) {
 func TestRoundTripReadsAnswersInPieces(t *testing.T) {
 	long := strings.Repeat("x", 50_000)
 	for _, c := range []struct {
-		name   string
+		Name   string
 		pieces []string
 		status int
 		body   string
@@ -66,36 +66,37 @@ func TestRoundTripReadsAnswersInPieces(t *testing.T) {
 		conn := &connection{conn: ours, buf: make([]byte, 8<<10)}
 		status, body, err := conn.roundTrip([]byte("GET / HTTP/1.1\r\n\r\n"))
 		if (err != nil) != c.fails || status != c.status || string(body) != c.body {
-			t.Errorf("%s: status %d, %d bytes, error %v", c.name, status, len(body), err)
+			t.Errorf("%s: status %d, %d bytes, error %v", c.Name, status, len(body), err)
 		}
 		conn.close()
 	}
 }
 
 func TestSectionIsReplacedAndTheRestKept(t *testing.T) {
-	first, err := replaceSection([]byte("# Title\n\nAbove.\n"), "one")
+	first, err := replaceSection([]byte("# Title\n\nAbove.\n"), "./bench", "one")
 	if err != nil {
 		t.Fatal(err)
 	}
-	second, err := replaceSection(append(first, "\nBelow.\n"...), "two")
+	second, err := replaceSection(append(first, "\nBelow.\n"...), "./bench", "two")
 	if err != nil {
 		t.Fatal(err)
 	}
 	text := string(second)
-	if !strings.HasPrefix(text, "# Title\n\nAbove.\n\n"+sectionBegin) || !strings.HasSuffix(text, sectionEnd+"\n\nBelow.\n") ||
+	begin, end := marks("./bench")
+	if !strings.HasPrefix(text, "# Title\n\nAbove.\n\n"+begin) || !strings.HasSuffix(text, end+"\n\nBelow.\n") ||
 		!strings.Contains(text, "two") || strings.Contains(text, "one") {
 		t.Errorf("made:\n%s", text)
 	}
-	if _, err := replaceSection([]byte(sectionBegin+"\n"), "three"); err == nil {
+	if _, err := replaceSection([]byte(begin+"\n"), "./bench", "three"); err == nil {
 		t.Error("a section without an end was replaced")
 	}
 }
 
 func TestBasketsHoldTwoProductsOfOneStore(t *testing.T) {
-	shops, rng := shopsOf(size{Stores: 3, Products: 30}), newRand()
+	shops, rng := ShopsOf(Size{Stores: 3, Products: 30}), NewRand()
 	for range 1000 {
 		of := draw(shops, false, rng)
-		if of.a == of.b || of.a.index%3 != of.b.index%3 || of.shop.id != shops[of.a.index%3].id {
+		if of.a == of.b || of.a.Index%3 != of.b.Index%3 || of.shop.ID != shops[of.a.Index%3].ID {
 			t.Fatalf("basket %+v", of)
 		}
 	}
@@ -104,7 +105,7 @@ func TestBasketsHoldTwoProductsOfOneStore(t *testing.T) {
 func TestSectionGoesIntoANewFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "docs", "BENCHMARKS.md")
 	for _, text := range []string{"one", "two"} {
-		if err := writeSection(path, text); err != nil {
+		if err := WriteSection(path, "./bench", text); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -112,7 +113,51 @@ func TestSectionGoesIntoANewFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := "# Benchmarks\n\n" + sectionBegin + "\n\ntwo\n\n" + sectionEnd + "\n"; string(data) != want {
+	begin, end := marks("./bench")
+	if want := "# Benchmarks\n\n" + begin + "\n\ntwo\n\n" + end + "\n"; string(data) != want {
 		t.Errorf("made:\n%s\nwant:\n%s", data, want)
+	}
+}
+
+func TestTheFolderIsOnlyNamed(t *testing.T) {
+	for _, c := range []struct {
+		args, dir, want string
+	}{
+		{"-orders 10 -dir /some/where -write", "/some/where", "-orders 10 -dir FOLDER -write"},
+		{"-dir=/some/where -quick", "/some/where", "-dir=FOLDER -quick"},
+		{"-dir . -seconds 0.5", ".", "-dir FOLDER -seconds 0.5"},
+		{"-quick", "", "-quick"},
+	} {
+		if got := commandLine("./bench/limits", strings.Fields(c.args), c.dir); got != "go run ./bench/limits "+c.want {
+			t.Errorf("%s: %q", c.args, got)
+		}
+	}
+}
+
+func TestAKeptDatasetIsFoundAgainForItsSizeAlone(t *testing.T) {
+	folder, e, s := t.TempDir(), &Env{Root: t.TempDir()}, Size{Stores: 2, Products: 4, Orders: 2}
+	d := &Dataset{Size: s, Key: "sk", PartnerID: "ptn", URL: "sqlite:old", Orders: []string{"ord_1", "ord_2"}}
+	if err := d.Keep(folder); err != nil {
+		t.Fatal(err)
+	}
+	got, err := e.Kept(folder, "sqlite:new", s)
+	if err != nil || got == nil {
+		t.Fatal(got, err)
+	}
+	if got.URL != "sqlite:new" || got.Key != "sk" || got.PartnerID != "ptn" || len(got.Orders) != 2 || len(got.Shops) != 2 {
+		t.Errorf("%+v", got)
+	}
+	if got, err := e.Kept(folder, "sqlite:new", Size{Stores: 2, Products: 4, Orders: 3}); got != nil || err != nil {
+		t.Errorf("another size is answered by %+v, %v", got, err)
+	}
+	migrations := filepath.Join(e.Root, "internal/storage/sqlite/migrations")
+	if err := os.MkdirAll(migrations, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(migrations, "0001.sql"), []byte("CREATE TABLE t (a)"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := e.Kept(folder, "sqlite:new", s); got != nil || err != nil {
+		t.Errorf("another schema is answered by %+v, %v", got, err)
 	}
 }

@@ -1,4 +1,4 @@
-package main
+package load
 
 import (
 	"context"
@@ -33,13 +33,13 @@ func readBodies(path string) (bodies map[string][]byte, err error) {
 	return bodies, errors.Join(err, f.Close())
 }
 
-// serveBare is the hidden command "bare ADDRESS BODIES".
-func serveBare(ctx context.Context, addr, path string) error {
+// ServeBare is the hidden command "bare ADDRESS BODIES".
+func ServeBare(ctx context.Context, addr, path string) error {
 	bodies, err := readBodies(path)
 	if err != nil {
 		return err
 	}
-	return serveUntilDone(ctx, addr, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	return ServeUntilDone(ctx, addr, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, ok := bodies[r.RequestURI]
 		if !ok {
 			http.NotFound(w, r)
@@ -53,8 +53,8 @@ func serveBare(ctx context.Context, addr, path string) error {
 	}))
 }
 
-// serveUntilDone serves with the limits of the real server.
-func serveUntilDone(ctx context.Context, addr string, h http.Handler) error {
+// ServeUntilDone serves with the limits of the real server.
+func ServeUntilDone(ctx context.Context, addr string, h http.Handler) error {
 	l, err := net.Listen("tcp", addr)
 	if err != nil {
 		return err
@@ -71,6 +71,7 @@ func serveUntilDone(ctx context.Context, addr string, h http.Handler) error {
 	}
 }
 
-func untilSignal() (context.Context, context.CancelFunc) {
+// UntilSignal ends with Ctrl-C or SIGTERM.
+func UntilSignal() (context.Context, context.CancelFunc) {
 	return signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 }

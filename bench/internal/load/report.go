@@ -1,4 +1,4 @@
-package main
+package load
 
 import (
 	"bufio"
@@ -13,8 +13,8 @@ import (
 	"unicode/utf8"
 )
 
-// report gathers the tables, as Markdown that also reads well on a terminal.
-type report struct {
+// Report gathers the tables, as Markdown that also reads well on a terminal.
+type Report struct {
 	head   string
 	parts  []string
 	rows   [][]string // of the table under way
@@ -24,18 +24,18 @@ type report struct {
 
 var columns = []string{"case", "requests/s", "p50", "p99", "server CPU a request", "errors", "ratio (least to most)", "target", "met"}
 
-func newReport(folder string, args []string) (*report, error) {
+func newReport(folder, command string) (*Report, error) {
 	sync, err := syncTime(folder)
 	if err != nil {
 		return nil, err
 	}
-	head := fmt.Sprintf("%s: `go run ./bench %s`\n\nMachine: %s, %d cores shared by server, load generator and disk; %s, %s/%s; "+
+	head := fmt.Sprintf("%s: `%s`\n\nMachine: %s, %d cores shared by server, load generator and disk; %s, %s/%s; "+
 		"a 4 KiB write with fdatasync takes %v.\n\n"+
 		"%d keep-alive connections over loopback, each with one request at a time. Rates, percentiles and ratios are medians of the rounds; "+
 		"a ratio compares the two runs of one round. Logs are at info, into a file, unless a line says otherwise.",
-		time.Now().UTC().Format(time.DateOnly), strings.Join(args, " "), cpuName(), runtime.NumCPU(), runtime.Version(),
-		runtime.GOOS, runtime.GOARCH, round(sync), callers)
-	return &report{head: head}, nil
+		time.Now().UTC().Format(time.DateOnly), command, cpuName(), runtime.NumCPU(), runtime.Version(),
+		runtime.GOOS, runtime.GOARCH, round(sync), Callers)
+	return &Report{head: head}, nil
 }
 
 func cpuName() string {
@@ -52,7 +52,7 @@ func cpuName() string {
 	return "unknown CPU"
 }
 
-func (s size) String() string {
+func (s Size) String() string {
 	return fmt.Sprintf("%s stores, %s products, %s orders", thousands(s.Stores), thousands(s.Products), thousands(s.Orders))
 }
 
@@ -64,19 +64,20 @@ func thousands(n int) string {
 	return text
 }
 
-func (r *report) section(title string) {
+// Section begins a part with a table of its own.
+func (r *Report) Section(title string) {
 	r.flush()
 	r.parts = append(r.parts, "### "+title)
 }
 
-// note is a sentence below the table.
-func (r *report) note(format string, args ...any) {
+// Note is a sentence below the table.
+func (r *Report) Note(format string, args ...any) {
 	r.notes = append(r.notes, fmt.Sprintf(format, args...))
 }
 
-// compare adds a line of a series with its ratio to another one. With a
+// Compare adds a line of a series with its ratio to another one. With a
 // title the line is of the ratio alone.
-func (r *report) compare(of, against *series, target float64, title string) {
+func (r *Report) Compare(of, against *Series, target float64, title string) {
 	median, least, most := ratio(of, against)
 	row := []string{title, "", "", "", "", ""}
 	if title == "" {
@@ -84,29 +85,46 @@ func (r *report) compare(of, against *series, target float64, title string) {
 	}
 	row = append(row, fmt.Sprintf("%.2f (%.2f to %.2f)", median, least, most), "", "")
 	if target > 0 {
-		row[7], row[8] = fmt.Sprintf("%.1f", target), verdict(median >= target)
+		row[7], row[8] = decimals(target), verdict(median >= target)
 	}
 	r.rows = append(r.rows, row)
 }
 
-// show adds lines of baselines.
-func (r *report) show(list ...*series) {
+// AtLeast adds a line of a series whose rate must not be below another.
+func (r *Report) AtLeast(s *Series, least float64) {
+	r.rows = append(r.rows, append(r.figures(s), "", fmt.Sprintf("at least %.0f/s", least), verdict(s.rate() >= least)))
+}
+
+// decimals is a figure with one decimal, or two where it has them.
+func decimals(v float64) string {
+	if text := fmt.Sprintf("%.2f", v); !strings.HasSuffix(text, "0") {
+		return text
+	}
+	return fmt.Sprintf("%.1f", v)
+}
+
+// Show adds lines of baselines.
+func (r *Report) Show(list ...*Series) {
 	for _, s := range list {
 		r.rows = append(r.rows, append(r.figures(s), "", "", ""))
 	}
 }
 
-func (r *report) figures(s *series) []string {
+func (r *Report) figures(s *Series) []string {
 	r.errors += s.errors()
-	in := func(f func(measurement) time.Duration) string {
-		return micros(time.Duration(s.median(func(m measurement) float64 { return float64(f(m)) })))
+	in := func(f func(Measurement) time.Duration) string {
+		return micros(time.Duration(s.median(func(m Measurement) float64 { return float64(f(m)) })))
 	}
-	return []string{s.name, thousands(int(s.rate())),
-		in(func(m measurement) time.Duration { return m.P50 }), in(func(m measurement) time.Duration { return m.P99 }),
-		in(func(m measurement) time.Duration { return m.ServerCPU }), fmt.Sprint(s.errors())}
+	return []string{s.Name, thousands(int(s.rate())),
+		in(func(m Measurement) time.Duration { return m.P50 }), in(func(m Measurement) time.Duration { return m.P99 }),
+		in(func(m Measurement) time.Duration { return m.ServerCPU }), fmt.Sprint(s.errors())}
 }
 
+// micros is empty for what is not known.
 func micros(d time.Duration) string {
+	if d == 0 {
+		return ""
+	}
 	if d < 10*time.Millisecond {
 		return fmt.Sprintf("%d us", d.Microseconds())
 	}
@@ -120,27 +138,27 @@ func verdict(met bool) string {
 	return "no"
 }
 
-// limit adds a figure that must stay below another.
-func (r *report) limit(title string, value, most float64, unit string) {
+// Limit adds a figure that must stay below another.
+func (r *Report) Limit(title string, value, most float64, unit string) {
 	r.rows = append(r.rows, []string{title, fmt.Sprintf("%.0f %s", value, unit), "", "", "", "", "",
 		fmt.Sprintf("below %.0f %s", most, unit), verdict(value < most)})
 }
 
-// memory adds what a server process holds after its load, and held at most.
-func (r *report) memory(p *process) error {
-	for _, figure := range []struct{ name, title string }{
-		{"VmRSS", "memory of the server process after all this (VmRSS)"}, {"VmHWM", "its most memory (VmHWM)"}} {
-		mib, err := p.memory(figure.name)
+// Memory adds what a server process holds after its load, and held at most.
+func (r *Report) Memory(name string, p *Process, most float64) error {
+	for _, figure := range []struct{ Name, title string }{
+		{"VmRSS", "memory of " + name + " after all this (VmRSS)"}, {"VmHWM", "its most memory (VmHWM)"}} {
+		mib, err := p.Memory(figure.Name)
 		if err != nil {
 			return err
 		}
-		r.limit(figure.title, mib, mostMemory, "MiB")
+		r.Limit(figure.title, mib, most, "MiB")
 	}
 	return nil
 }
 
 // flush ends the table under way.
-func (r *report) flush() {
+func (r *Report) flush() {
 	if len(r.rows) > 0 {
 		r.parts = append(r.parts, r.table())
 	}
@@ -148,7 +166,7 @@ func (r *report) flush() {
 	r.rows, r.notes = nil, nil
 }
 
-func (r *report) table() string {
+func (r *Report) table() string {
 	widths := make([]int, len(columns))
 	for _, row := range append([][]string{columns}, r.rows...) {
 		for i, cell := range row {
@@ -175,28 +193,30 @@ func writeRow(b *strings.Builder, row []string, widths []int) {
 	b.WriteString("|\n")
 }
 
-func (r *report) text() string {
+// Text is the whole report.
+func (r *Report) Text() string {
 	r.flush()
 	return strings.Join(append([]string{r.head}, r.parts...), "\n\n")
 }
 
-// failed is an error if any request failed: figures beside failures are worth
+// Failed is an error if any request failed: figures beside failures are worth
 // nothing.
-func (r *report) failed() error {
+func (r *Report) Failed() error {
 	if r.errors > 0 {
 		return fmt.Errorf("%d requests failed", r.errors)
 	}
 	return nil
 }
 
-const (
-	sectionBegin = "<!-- written by `go run ./bench -write`: begin -->"
-	sectionEnd   = "<!-- written by `go run ./bench -write`: end -->"
-)
+// marks are the lines around the section that a package writes.
+func marks(pkg string) (begin, end string) {
+	mark := "<!-- written by `go run " + pkg + " -write`: "
+	return mark + "begin -->", mark + "end -->"
+}
 
-// writeSection replaces what stands between the two marks, or appends both to
-// a file that has none.
-func writeSection(path, text string) error {
+// WriteSection replaces what stands between the two marks of a package, or
+// appends both to a file that has none.
+func WriteSection(path, pkg, text string) error {
 	old, err := os.ReadFile(path)
 	switch {
 	case errors.Is(err, os.ErrNotExist):
@@ -207,22 +227,23 @@ func writeSection(path, text string) error {
 	case err != nil:
 		return err
 	}
-	made, err := replaceSection(old, text)
+	made, err := replaceSection(old, pkg, text)
 	if err != nil {
 		return err
 	}
 	return os.WriteFile(path, made, 0o644)
 }
 
-func replaceSection(old []byte, text string) ([]byte, error) {
-	section := sectionBegin + "\n\n" + text + "\n\n" + sectionEnd
-	before, rest, found := bytes.Cut(old, []byte(sectionBegin))
+func replaceSection(old []byte, pkg, text string) ([]byte, error) {
+	begin, end := marks(pkg)
+	section := begin + "\n\n" + text + "\n\n" + end
+	before, rest, found := bytes.Cut(old, []byte(begin))
 	if !found {
 		return []byte(strings.TrimRight(string(old), "\n") + "\n\n" + section + "\n"), nil
 	}
-	_, after, found := bytes.Cut(rest, []byte(sectionEnd))
+	_, after, found := bytes.Cut(rest, []byte(end))
 	if !found {
-		return nil, fmt.Errorf("the mark %q is missing", sectionEnd)
+		return nil, fmt.Errorf("the mark %q is missing", end)
 	}
 	return []byte(string(before) + section + string(after)), nil
 }

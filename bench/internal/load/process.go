@@ -1,4 +1,4 @@
-package main
+package load
 
 import (
 	"context"
@@ -13,9 +13,9 @@ import (
 	"time"
 )
 
-// process is a server that was started here.
-type process struct {
-	addr  string
+// Process is a server that was started here.
+type Process struct {
+	Addr  string
 	cmd   *exec.Cmd
 	log   *os.File
 	began time.Time
@@ -24,7 +24,7 @@ type process struct {
 
 // startServer starts a program that serves on the address, with its output in
 // a file. It does not wait.
-func startServer(ctx context.Context, addr, logPath, program string, args ...string) (*process, error) {
+func startServer(ctx context.Context, addr, logPath, program string, args ...string) (*Process, error) {
 	log, err := os.Create(logPath)
 	if err != nil {
 		return nil, err
@@ -33,7 +33,7 @@ func startServer(ctx context.Context, addr, logPath, program string, args ...str
 	cmd.Stdout, cmd.Stderr = log, log
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	cmd.WaitDelay = 20 * time.Second
-	p := &process{addr: addr, cmd: cmd, log: log, began: time.Now(), ended: make(chan error, 1)}
+	p := &Process{Addr: addr, cmd: cmd, log: log, began: time.Now(), ended: make(chan error, 1)}
 	if err := cmd.Start(); err != nil {
 		return nil, errors.Join(err, log.Close())
 	}
@@ -43,7 +43,7 @@ func startServer(ctx context.Context, addr, logPath, program string, args ...str
 
 // ready waits until the check passes and returns how long that took from the
 // start of the process.
-func (p *process) ready(check func() error) (time.Duration, error) {
+func (p *Process) ready(check func() error) (time.Duration, error) {
 	for {
 		err := check()
 		took := time.Since(p.began)
@@ -57,14 +57,14 @@ func (p *process) ready(check func() error) (time.Duration, error) {
 		default:
 		}
 		if took > 30*time.Second {
-			return 0, errors.Join(fmt.Errorf("%s does not serve: %w", p.cmd.Args, err), p.stop())
+			return 0, errors.Join(fmt.Errorf("%s does not serve: %w", p.cmd.Args, err), p.Stop())
 		}
 		time.Sleep(time.Millisecond)
 	}
 }
 
-// stop ends the process in an orderly way and waits for it.
-func (p *process) stop() error {
+// Stop ends the process in an orderly way and waits for it.
+func (p *Process) Stop() error {
 	defer func() { _ = p.log.Close() }()
 	if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil && !errors.Is(err, os.ErrProcessDone) {
 		return err
@@ -86,8 +86,8 @@ func freeAddress() (string, error) {
 	return l.Addr().String(), l.Close()
 }
 
-// cpu is what the process has used so far, in user and kernel mode.
-func (p *process) cpu() time.Duration {
+// CPU is what the process has used so far, in user and kernel mode.
+func (p *Process) CPU() time.Duration {
 	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.cmd.Process.Pid))
 	if err != nil {
 		return 0
@@ -103,9 +103,9 @@ func (p *process) cpu() time.Duration {
 	return time.Duration(user+system) * tick
 }
 
-// memory is a figure of /proc/PID/status in MiB: VmRSS is now, VmHWM was the
+// Memory is a figure of /proc/PID/status in MiB: VmRSS is now, VmHWM was the
 // most.
-func (p *process) memory(name string) (float64, error) {
+func (p *Process) Memory(name string) (float64, error) {
 	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.cmd.Process.Pid))
 	if err != nil {
 		return 0, err
@@ -119,8 +119,8 @@ func (p *process) memory(name string) (float64, error) {
 	return 0, fmt.Errorf("no %s in the status of the process", name)
 }
 
-// run starts a program, waits for its end and returns its output.
-func run(ctx context.Context, program string, args ...string) ([]byte, error) {
+// Output starts a program, waits for its end and returns its output.
+func Output(ctx context.Context, program string, args ...string) ([]byte, error) {
 	cmd := exec.CommandContext(ctx, program, args...)
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	cmd.WaitDelay = 20 * time.Second

@@ -1,4 +1,4 @@
-package main
+package load
 
 import (
 	"encoding/binary"
@@ -10,41 +10,41 @@ import (
 	"purveyor/internal/commerce"
 )
 
-// size says how much is in a database.
-type size struct {
+// Size says how much is in a database.
+type Size struct {
 	Stores, Products, Orders int
 }
 
-// good is one product as a partner knows it.
-type good struct {
-	index int // over all stores
-	id    string
-	price int64
+// Good is one product as a partner knows it.
+type Good struct {
+	Index int // over all stores
+	ID    string
+	Price int64
 }
 
-// shop is a store with its products.
-type shop struct {
-	id    string
-	goods []good
+// Shop is a store with its products.
+type Shop struct {
+	ID    string
+	Goods []Good
 }
 
 // startStock is so much that no run sells out.
 const startStock = commerce.MaxStock
 
-// shopsOf names what the catalog of this size holds. It is the same in every
+// ShopsOf names what the catalog of this size holds. It is the same in every
 // process and on every day.
-func shopsOf(s size) []shop {
+func ShopsOf(s Size) []Shop {
 	rng := rand.New(rand.NewPCG(1, uint64(s.Products)))
-	shops := make([]shop, s.Stores)
+	shops := make([]Shop, s.Stores)
 	for i := range shops {
-		shops[i].id = fmt.Sprintf("store-%04d", i+1)
+		shops[i].ID = fmt.Sprintf("store-%04d", i+1)
 	}
 	const made = 1_750_000_000_000 // the stamp inside the ids; any will do
 	for i := range s.Products {
 		var e commerce.Entropy
 		binary.BigEndian.PutUint64(e[:], rng.Uint64())
 		at := &shops[i%s.Stores]
-		at.goods = append(at.goods, good{i, commerce.NewID(commerce.PrefixProduct, made+int64(i), e), 99 + rng.Int64N(9900)})
+		at.Goods = append(at.Goods, Good{i, commerce.NewID(commerce.PrefixProduct, made+int64(i), e), 99 + rng.Int64N(9900)})
 	}
 	return shops
 }
@@ -64,9 +64,9 @@ type fileProduct struct {
 
 const categories = 24
 
-// writeCatalog writes the file for `purveyor import`. A product is about 450
+// WriteCatalog writes the file for `purveyor import`. A product is about 450
 // bytes in its read shape.
-func writeCatalog(path string, shops []shop) error {
+func WriteCatalog(path string, shops []Shop) error {
 	var file struct {
 		Categories []map[string]string `json:"categories"`
 		Stores     []map[string]any    `json:"stores"`
@@ -76,14 +76,14 @@ func writeCatalog(path string, shops []shop) error {
 		file.Categories = append(file.Categories, map[string]string{"id": fmt.Sprintf("category-%02d", i), "name": fmt.Sprintf("Category %d", i)})
 	}
 	for i, s := range shops {
-		file.Stores = append(file.Stores, map[string]any{"id": s.id, "name": "Corner Market " + s.id, "address": fmt.Sprintf("%d Market Street", i+1),
+		file.Stores = append(file.Stores, map[string]any{"id": s.ID, "name": "Corner Market " + s.ID, "address": fmt.Sprintf("%d Market Street", i+1),
 			"city": "San Francisco", "state": "CA", "zip_code": "94103", "lat": 37.77, "lng": -122.42})
-		for _, g := range s.goods {
-			image := "https://images.example.com/" + g.id
+		for _, g := range s.Goods {
+			image := "https://images.example.com/" + g.ID
 			file.Products = append(file.Products, fileProduct{
-				ID: g.id, Name: fmt.Sprintf("Roasted Almonds, lightly salted, No. %d", g.index), StoreID: s.id,
+				ID: g.ID, Name: fmt.Sprintf("Roasted Almonds, lightly salted, No. %d", g.Index), StoreID: s.ID,
 				Description: "Whole California almonds, dry roasted in small batches, with sea salt.",
-				CategoryID:  fmt.Sprintf("category-%02d", g.index%categories), Price: g.price, SKU: fmt.Sprintf("ALM-%07d", g.index),
+				CategoryID:  fmt.Sprintf("category-%02d", g.Index%categories), Price: g.Price, SKU: fmt.Sprintf("ALM-%07d", g.Index),
 				Quantity: startStock, FeaturedImage: image + "/a.jpg", Images: []string{image + "/b.jpg"},
 			})
 		}
@@ -97,23 +97,23 @@ func writeCatalog(path string, shops []shop) error {
 
 // basket is what one order wants: two products of one store.
 type basket struct {
-	shop *shop
-	a, b *good
+	shop *Shop
+	a, b *Good
 }
 
 // draw picks a basket; hot is always the same one.
-func draw(shops []shop, hot bool, rng *rand.Rand) basket {
+func draw(shops []Shop, hot bool, rng *rand.Rand) basket {
 	if hot {
 		s := &shops[0]
-		return basket{s, &s.goods[0], &s.goods[1]}
+		return basket{s, &s.Goods[0], &s.Goods[1]}
 	}
 	s := &shops[rng.IntN(len(shops))]
-	i := rng.IntN(len(s.goods))
-	j := rng.IntN(len(s.goods) - 1)
+	i := rng.IntN(len(s.Goods))
+	j := rng.IntN(len(s.Goods) - 1)
 	if j >= i {
 		j++ // two products, not one twice
 	}
-	return basket{s, &s.goods[i], &s.goods[j]}
+	return basket{s, &s.Goods[i], &s.Goods[j]}
 }
 
 // How many an order takes of its two products.

@@ -1,4 +1,4 @@
-package main
+package load
 
 import (
 	"encoding/json"
@@ -9,43 +9,43 @@ import (
 	"time"
 )
 
-// service is the real program on one database.
-type service struct {
-	*process
-	data *dataset
+// Service is the real program on one database.
+type Service struct {
+	*Process
+	Data *Dataset
 }
 
-// serve starts the service, its log in a file, and waits until it answers.
-func (b *bench) serve(name, level string, d *dataset) (*service, time.Duration, error) {
+// Serve starts the service, its log in a file, and waits until it answers.
+func (e *Env) Serve(name, level string, d *Dataset) (*Service, time.Duration, error) {
 	addr, err := freeAddress()
 	if err != nil {
 		return nil, 0, err
 	}
-	p, err := startServer(b.ctx, addr, filepath.Join(b.work, name+".log"), b.program,
-		"serve", "--database", "sqlite:"+d.path, "--listen", addr, "--log-level", level)
+	p, err := startServer(e.Ctx, addr, filepath.Join(e.Work, name+".log"), e.Program,
+		"serve", "--database", d.URL, "--listen", addr, "--log-level", level)
 	if err != nil {
 		return nil, 0, err
 	}
 	took, err := p.ready(func() error { _, err := get(addr, "/v1/health", d.Key); return err })
-	return &service{p, d}, took, err
+	return &Service{p, d}, took, err
 }
 
-// serveBare starts the baseline of the reads.
-func (b *bench) serveBare(bodies map[string][]byte) (*process, error) {
-	path := filepath.Join(b.work, "bodies")
+// StartBare starts the baseline of the reads.
+func (e *Env) StartBare(bodies map[string][]byte) (*Process, error) {
+	path := filepath.Join(e.Work, "bodies")
 	if err := writeBodies(path, bodies); err != nil {
 		return nil, err
 	}
-	return b.serveHidden("bare", path)
+	return e.StartSelf("bare", path)
 }
 
-// serveHidden starts this program as a server.
-func (b *bench) serveHidden(name string, args ...string) (*process, error) {
+// StartSelf starts this program as a server.
+func (e *Env) StartSelf(name string, args ...string) (*Process, error) {
 	addr, err := freeAddress()
 	if err != nil {
 		return nil, err
 	}
-	p, err := startServer(b.ctx, addr, filepath.Join(b.work, name+".log"), b.self, append([]string{name, addr}, args...)...)
+	p, err := startServer(e.Ctx, addr, filepath.Join(e.Work, name+".log"), e.Self, append([]string{name, addr}, args...)...)
 	if err != nil {
 		return nil, err
 	}
@@ -59,26 +59,13 @@ func (b *bench) serveHidden(name string, args ...string) (*process, error) {
 	return p, err
 }
 
-// direct runs reports without HTTP, on a database that nobody serves.
-func (b *bench) direct(d *dataset, batch int, hot bool) (m measurement, err error) {
-	args, err := json.Marshal(directRun{d.path, d.PartnerID, d.Size, batch, hot, b.pace.warm, b.pace.measured})
-	if err != nil {
-		return m, err
-	}
-	out, err := run(b.ctx, b.self, "direct", string(args))
-	if err == nil {
-		err = json.Unmarshal(out, &m)
-	}
-	return m, err
-}
-
-// pages walks the list and returns the paths of its full pages: of all
+// Pages walks the list and returns the paths of its full pages: of all
 // stores, and of each store if that is wanted too.
-func (s *service) pages(most int, byStore bool) ([]string, error) {
+func (s *Service) Pages(most int, byStore bool) ([]string, error) {
 	filters := []string{""}
 	if byStore {
-		for _, shop := range s.data.shops {
-			filters = append(filters, "&store_id="+shop.id)
+		for _, shop := range s.Data.Shops {
+			filters = append(filters, "&store_id="+shop.ID)
 		}
 	}
 	var paths []string
@@ -86,7 +73,7 @@ func (s *service) pages(most int, byStore bool) ([]string, error) {
 		cursor := ""
 		for range most {
 			path := "/v1/products?limit=100" + filter + cursor
-			body, err := get(s.addr, path, s.data.Key)
+			body, err := get(s.Addr, path, s.Data.Key)
 			if err != nil {
 				return nil, err
 			}
@@ -109,7 +96,8 @@ func (s *service) pages(most int, byStore bool) ([]string, error) {
 	return paths, nil
 }
 
-func orderPaths(ids []string) []string {
+// OrderPaths is where orders are read.
+func OrderPaths(ids []string) []string {
 	paths := make([]string, len(ids))
 	for i, id := range ids {
 		paths[i] = "/v1/orders/" + id
@@ -117,15 +105,17 @@ func orderPaths(ids []string) []string {
 	return paths
 }
 
-func allProductPaths(shops []shop) []string {
+// AllProductPaths is where the products of the shops are read.
+func AllProductPaths(shops []Shop) []string {
 	var paths []string
 	for _, s := range shops {
-		paths = append(paths, productPaths(s.goods)...)
+		paths = append(paths, productPaths(s.Goods)...)
 	}
 	return paths
 }
 
-func requestsOf(paths []string, key string) [][]byte {
+// RequestsOf are the GET requests for paths.
+func RequestsOf(paths []string, key string) [][]byte {
 	requests := make([][]byte, len(paths))
 	var all []byte // one piece of memory, however many they are
 	for i, path := range paths {
@@ -136,8 +126,8 @@ func requestsOf(paths []string, key string) [][]byte {
 	return requests
 }
 
-// ownCPU is what this process has used so far.
-func ownCPU() time.Duration {
+// OwnCPU is what this process has used so far.
+func OwnCPU() time.Duration {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
 		return 0
@@ -165,5 +155,5 @@ func syncTime(folder string) (time.Duration, error) {
 		}
 		values[i] = float64(time.Since(began))
 	}
-	return time.Duration(medianOf(values)), nil
+	return time.Duration(MedianOf(values)), nil
 }

@@ -1,0 +1,3 @@
+\set s 1
+\set x 1
+\set y 2

@@ -1,0 +1,109 @@
+package postgres
+
+import (
+	"context"
+
+	"purveyor/internal/storage/schema"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// snapshot implements schema.Snapshot in a transaction.
+type snapshot struct {
+	ctx context.Context
+	tx  pgx.Tx
+}
+
+// Snapshot implements storage.Engine.
+func (e *Engine) Snapshot(ctx context.Context, f func(schema.Snapshot) error) error {
+	return e.alone(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly},
+		func(s snapshot) error { return f(s) })
+}
+
+// Fill implements storage.Engine.
+func (e *Engine) Fill(ctx context.Context, f func(schema.Filling) error) error {
+	return e.alone(ctx, pgx.TxOptions{IsoLevel: pgx.ReadCommitted}, func(s snapshot) error { return f(filling{s}) })
+}
+
+// alone runs a transaction on a connection of its own, which may take long.
+func (e *Engine) alone(ctx context.Context, o pgx.TxOptions, f func(snapshot) error) error {
+	conn, err := pgx.ConnectConfig(ctx, e.writing)
+	if err != nil {
+		return unavailable(err)
+	}
+	defer conn.Close(context.WithoutCancel(ctx)) // it was used for this alone
+	var failed error                             // of f, and so perhaps of another database
+	err = pgx.BeginTxFunc(ctx, conn, o, func(tx pgx.Tx) error {
+		failed = f(snapshot{ctx, tx})
+		return failed
+	})
+	if failed != nil {
+		return failed
+	}
+	return unavailable(err)
+}
+
+func (s snapshot) State() (state schema.State, err error) {
+	err = s.tx.QueryRow(s.ctx, "SELECT (SELECT coalesce(max(last), 0) FROM writers), (SELECT value FROM meta WHERE name = 'next_store_no')").
+		Scan(&state.Stamp, &state.NextStoreNo)
+	return state, unavailable(err)
+}
+
+func (s snapshot) Each(t *schema.Plain, row func(schema.Scanner) error) error {
+	return s.query("SELECT "+t.Columns+" FROM "+t.Name, func(r *scanner) {
+		if err := row(r); err != nil {
+			r.Fail(err)
+		}
+	})
+}
+
+func (s snapshot) Sums(t *schema.Plain) (sums []int64, err error) {
+	err = s.query(t.SumsSQL(), func(r *scanner) { sums = t.ReadSums(r) })
+	return sums, err
+}
+
+func (s snapshot) query(sql string, row func(*scanner)) error {
+	rows, err := s.tx.Query(s.ctx, sql)
+	if err != nil {
+		return unavailable(err)
+	}
+	return each(rows, row)
+}
+
+// filling implements schema.Filling.
+type filling struct{ snapshot }
+
+// SetState leaves the stamp behind as a writer that has come and gone.
+func (f filling) SetState(s schema.State) error {
+	_, err := f.tx.Exec(f.ctx, "INSERT INTO writers (id, last, until) VALUES ('copy', $1, now())", s.Stamp)
+	if err == nil {
+		_, err = f.tx.Exec(f.ctx, "UPDATE meta SET value = $1 WHERE name = 'next_store_no'", s.NextStoreNo)
+	}
+	return unavailable(err)
+}
+
+func (f filling) Insert(t *schema.Plain, each func(row func(schema.Scanner) error) error) error {
+	const most = 1000 // rows in a statement
+	var c columns
+	n := 0
+	flush := func() error {
+		if n == 0 {
+			return nil
+		}
+		_, err := f.tx.Exec(f.ctx, insertSQL(t.Name, t.Columns, &c), c.arrays...)
+		c, n = columns{}, 0
+		return unavailable(err)
+	}
+	err := each(func(s schema.Scanner) error {
+		c.nextRow()
+		t.Move(s, &c)
+		if n++; n < most {
+			return nil
+		}
+		return flush()
+	})
+	if err != nil {
+		return err
+	}
+	return flush()
+}

@@ -1,0 +1,61 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+
+	"purveyor/internal/commerce"
+	"purveyor/internal/storage"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// Leases are sent on a connection of their own, because reads need them and
+// must not wait for a batch.
+const (
+	leaseRequests = `INSERT INTO rate_windows (partner_id, mode, minute, used, granted)
+		VALUES ($1, $2, $3, LEAST($4::bigint, $5::bigint), LEAST($4::bigint, $5::bigint))
+		ON CONFLICT (partner_id, mode, minute) DO UPDATE
+		SET used = rate_windows.used + LEAST($4::bigint, $5::bigint - rate_windows.used), granted = LEAST($4::bigint, $5::bigint - rate_windows.used)
+		WHERE rate_windows.used < $5::bigint
+		RETURNING granted, used`
+	forgetWindows = `DELETE FROM rate_windows WHERE partner_id = $1 AND mode = $2 AND minute < $3`
+)
+
+// LeaseRequests implements storage.Engine. Should the connection break, the
+// lease is tried once more: at worst one is lost, and nobody has it.
+func (e *Engine) LeaseRequests(ctx context.Context, w commerce.RateWindow, limit, want int64) (granted, used int64, err error) {
+	var conn *pgx.Conn
+	select {
+	case conn = <-e.rates:
+	case <-ctx.Done():
+		return 0, 0, fmt.Errorf("%w: %w", storage.ErrUnavailable, ctx.Err())
+	}
+	defer func() { e.rates <- conn }()
+	for range 2 {
+		if conn == nil || conn.IsClosed() {
+			if conn, err = e.connectWriter(ctx); err != nil {
+				return 0, 0, unavailable(err)
+			}
+		}
+		if granted, used, err = leaseOn(ctx, conn, w, limit, want); !broken(err) {
+			break
+		}
+	}
+	return granted, used, unavailable(err)
+}
+
+func leaseOn(ctx context.Context, conn *pgx.Conn, w commerce.RateWindow, limit, want int64) (granted, used int64, err error) {
+	used = limit // no row comes back when nothing is left
+	rows, err := query(ctx, conn, leaseRequests, w.PartnerID, w.Mode, w.Minute, want, limit)
+	if err != nil {
+		return 0, 0, err
+	}
+	if err := each(rows, func(s *scanner) { granted, used = s.Int(), s.Int() }); err != nil {
+		return 0, 0, err
+	}
+	if granted == used { // who opens a window deletes the old ones
+		_, err = exec(ctx, conn, forgetWindows, w.PartnerID, w.Mode, w.Minute-storage.WindowsKept)
+	}
+	return granted, used, err
+}
