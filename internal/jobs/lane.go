@@ -1,6 +1,8 @@
 package jobs
 
 import (
+	"slices"
+
 	"purveyor/internal/commerce"
 )
 
@@ -125,13 +127,29 @@ func (r *Runner) dispatch() {
 			r.back = append(r.back, t)
 			r.Wake()
 		} else {
-			l.running++
-			r.running++
-			r.work.Add(1)
-			go r.run(t)
+			r.begin(t)
 		}
 		r.list(l)
 	}
+}
+
+// begin makes a try. The lock is held.
+func (r *Runner) begin(t *task) {
+	t.lane.running++
+	r.running++
+	r.work.Add(1)
+	go r.run(t)
+}
+
+// hasten begins the try of a task out of turn, if it has not begun. The lock
+// is held.
+func (r *Runner) hasten(t *task) {
+	i := slices.Index(t.lane.queue, t)
+	if i < 0 || t.stale() {
+		return
+	}
+	t.lane.queue = slices.Delete(t.lane.queue, i, i+1)
+	r.begin(t)
 }
 
 // stale tells that the lease may end before a try does.

@@ -84,10 +84,10 @@ type Runner struct {
 	lanes    map[laneKey]*lane
 	ready    []*lane // with a try to make, each once, in turn
 	tasks    map[commerce.JobKey]*task
-	promised int    // reserved, not yet handed over
-	running  int    // tries under way
+	promised int     // reserved, not yet handed over
+	running  int     // tries under way
 	back     []*task // to be given back
-	slot     int64  // where the next pass begins
+	slot     int64   // where the next pass begins
 }
 
 // task is a job that is leased to this process.
