@@ -283,3 +283,17 @@ type EventPage struct {
 	Through string
 	More    bool // there may be more events right now
 }
+
+// PageOf makes the page of what was read for it, which is one event more than
+// the page holds where another follows. newest is the last event that a page
+// may give.
+func PageOf(f EventFilter, events []commerce.WebhookEvent, newest string) EventPage {
+	if more := len(events) > f.Limit; more || f.Newest {
+		p := EventPage{Events: events[:min(len(events), f.Limit)], Through: f.After, More: more}
+		if n := len(p.Events); n > 0 {
+			p.Through = p.Events[n-1].ID
+		}
+		return p
+	}
+	return EventPage{Events: events, Through: max(f.After, newest)}
+}

@@ -59,7 +59,7 @@ func sample() commerce.Changes {
 				Message: "m", Data: []byte(`{"a":1}`), CreatedOn: 25}},
 		Webhooks: []commerce.WebhookEvent{{PartnerID: "ptn_1", ID: "evt_1", Kind: commerce.WebhookAccepted, StoreID: "sto_1", OrderID: "ord_1",
 			TraceID: "t", Data: []byte(`{}`), Timestamp: 26}},
-		Jobs: []commerce.Job{{Slot: 3, ID: "job_1", Kind: commerce.JobDeliverWebhook, Owner: "ptn_1", Subject: "evt_1", RunAt: 27}},
+		NewJobs: []commerce.Job{{Slot: 3, ID: "job_1", Kind: commerce.JobDeliverWebhook, Owner: "ptn_1", Subject: "evt_1", RunAt: 27}},
 	}
 }
 
@@ -147,7 +147,7 @@ func changeRows(t *testing.T, db Database) {
 	e := db.Open(t, time.Now)
 	c := sample()
 	Change(t, e, needsOf(c), func(*commerce.Rows, int64) commerce.Changes { return c })
-	c.Timeline, c.Webhooks, c.Jobs = nil, nil, nil
+	c.Timeline, c.Webhooks, c.NewJobs = nil, nil, nil
 	p := &c.Partners[0]
 	p.Name, p.Scopes, p.StoreIDs, p.RateLimit, p.CallbackURL, p.CallbackSecret, p.Suspended, p.UpdatedOn =
 		"b", []commerce.Scope{commerce.AllScopes}, nil, 8, "", "", false, 112

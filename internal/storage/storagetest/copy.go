@@ -59,7 +59,7 @@ func seedEveryTable(t *testing.T, e storage.Engine) {
 		c.Timeline = []commerce.TimelineEvent{{StoreID: "sto_1", OrderID: order.OrderID, Seq: 1, Kind: "order.note", CreatedOn: now},
 			{StoreID: "sto_1", OrderID: order.OrderID, Seq: 2, Kind: "order.note", Data: []byte(`{"b":1,"a": 2}`), CreatedOn: now}}
 		c.Webhooks = []commerce.WebhookEvent{{PartnerID: "ptn_1", ID: "evt_1", Kind: "order.paid", Data: []byte("{}"), Timestamp: now}}
-		c.Jobs = []commerce.Job{{Slot: 31, ID: "job_1", Kind: "deliver_webhook", Subject: "evt_1", RunAt: now}}
+		c.NewJobs = []commerce.Job{{Slot: 31, ID: "job_1", Kind: "deliver_webhook", Subject: "evt_1", RunAt: now}}
 		return c
 	})
 }
