@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"purveyor/internal/commerce"
+	"purveyor/internal/commit"
 )
 
 type laneKey struct {
@@ -53,33 +54,34 @@ func (r *Runner) laneOf(job commerce.Job) *lane {
 	return l
 }
 
-// Reserve keeps room for a job that is about to be saved as leased to this
-// process. What is reserved is either started or cancelled.
-func (r *Runner) Reserve(job commerce.Job) bool {
+// Reserve implements commit.Starter.
+func (r *Runner) Reserve(job commerce.Job) (commit.Lease, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if _, known := r.kinds[job.Kind]; !known || r.stopping || len(r.tasks)+r.promised >= maxHeld {
-		return false
+	if _, known := r.kinds[job.Kind]; !known || r.stopping || job.RunAt > now()+soon || len(r.tasks)+r.promised >= maxHeld {
+		return commit.Lease{}, false
 	}
 	l := r.laneOf(job)
 	if l.room() <= 0 {
-		return false
+		l.short = true
+		return commit.Lease{}, false
 	}
 	l.promised++
 	r.promised++
-	return true
+	return commit.Lease{Worker: r.worker, Until: now() + commerce.JobLease}, true
 }
 
-// Cancel takes back what was reserved for a job that was not saved.
-func (r *Runner) Cancel(job commerce.Job) {
+// Cancel implements commit.Starter.
+func (r *Runner) Cancel(jobs []commerce.Job) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.laneOf(job).promised--
-	r.promised--
+	for _, job := range jobs {
+		r.laneOf(job).promised--
+		r.promised--
+	}
 }
 
-// Start takes over jobs for which room was reserved, now saved as leased to
-// this process.
+// Start implements commit.Starter.
 func (r *Runner) Start(jobs []commerce.Job) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -63,6 +63,10 @@ const (
 	claimSize   = 100
 	idle        = 2 * time.Second // between looks at storage when nothing is known to be due
 	recordPause = time.Second
+
+	// soon is how far ahead a new job may be due to be begun at once: stamps of
+	// batches run ahead of the clock a little.
+	soon = 1000 // ms
 )
 
 // Runner runs jobs. Those of one owner share a lane of their own, so that

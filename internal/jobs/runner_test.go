@@ -49,7 +49,7 @@ func start(t *testing.T, s *store, r *Runner, owner string, n int) (jobs []comme
 	t.Helper()
 	for range n {
 		j := s.leased(owner)
-		if !r.Reserve(j) {
+		if _, ok := r.Reserve(j); !ok {
 			t.Fatalf("no room for job %d of %s", len(jobs), owner)
 		}
 		jobs = append(jobs, j)
@@ -272,7 +272,7 @@ func TestStop(t *testing.T) {
 	in(t, takes(10*time.Second), func(t *testing.T, s *store, r *Runner) {
 		jobs := start(t, s, r, "a", 5)
 		promised := s.leased("a")
-		if !r.Reserve(promised) {
+		if _, ok := r.Reserve(promised); !ok {
 			t.Fatal("no room")
 		}
 		time.Sleep(11 * time.Second)
@@ -289,10 +289,10 @@ func TestStop(t *testing.T) {
 				t.Error("a job is still leased")
 			}
 		}
-		if r.Reserve(jobs[0]) {
+		if _, ok := r.Reserve(jobs[0]); ok {
 			t.Error("there is room after the stop")
 		}
-		r.Cancel(promised)
+		r.Cancel([]commerce.Job{promised})
 	})
 }
 
