@@ -53,6 +53,10 @@ const (
 	WebhookDeliveryCancelled WebhookKind = "delivery.cancelled"
 )
 
+// WebhookKinds are all of them.
+var WebhookKinds = []WebhookKind{WebhookAccepted, WebhookPaid, WebhookProcessed, WebhookShipped, WebhookOutForDelivery, WebhookDelivered,
+	WebhookReadyForPickup, WebhookPickedUp, WebhookCancelled, WebhookRefunded, WebhookDeliveryCancelled}
+
 // EventKey names a webhook event.
 type EventKey struct{ PartnerID, ID string }
 
@@ -65,6 +69,7 @@ type WebhookEvent struct {
 	PartnerID string
 	ID        string // given by the committer; its order is the order of commits
 	Kind      WebhookKind
+	Mode      Mode
 	StoreID   string
 	OrderID   string
 	TraceID   string
