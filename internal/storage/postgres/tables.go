@@ -26,6 +26,8 @@ type table[K comparable, V any] struct {
 	update  string
 	byKey   string // one row: SELECT values WHERE key
 	inRange string // rows of one prefix: SELECT last, values WHERE prefix AND last = ANY
+
+	deleteSQL string // rows of one prefix
 }
 
 func prepared[K comparable, V any](t *schema.Table[K, V], locks, collides bool) *table[K, V] {
@@ -38,11 +40,12 @@ func prepared[K comparable, V any](t *schema.Table[K, V], locks, collides bool) 
 	where += p.last
 	n := "$" + strconv.Itoa(len(key))
 	p.byKey = "SELECT " + t.Values() + " FROM " + t.Name + " WHERE " + where + " = " + n
+	p.deleteSQL = "DELETE FROM " + t.Name + " WHERE " + where + " = ANY(" + n + ")"
 	p.inRange = "SELECT " + schema.Join(p.last, t.Values()) + " FROM " + t.Name + " WHERE " + where + " = ANY(" + n + ")"
 	return p
 }
 
-// Orders and stock are what batches compete for. Partners, stores and the like
+// Orders, stock, endpoints and jobs are what batches compete for. Partners, stores and the like
 // are read by every batch and changed by few, which say so (commerce.Needs.Lock).
 var (
 	partners      = prepared(&schema.Partners, false, true)
@@ -56,6 +59,8 @@ var (
 	externalIDs   = prepared(&schema.ExternalIDs, false, true)
 	customers     = prepared(&schema.Customers, false, true)
 	replies       = prepared(&schema.Replies, false, true)
+	endpoints     = prepared(&schema.Endpoints, true, true)
+	jobs          = prepared(&schema.Jobs, true, false)
 )
 
 // group is the keys that share a prefix.
@@ -75,8 +80,13 @@ func (t *table[K, V]) groups(keys []K) []*group[K] {
 		t.BindKey(&c, k)
 		prefix, text := make([]any, len(t.prefix)), make([]string, len(t.prefix))
 		for i := range t.prefix {
-			text[i] = c.arrays[i].([]string)[0] // what rows are grouped by is text
-			prefix[i] = text[i]
+			switch column := c.arrays[i].(type) {
+			case []string:
+				prefix[i] = column[0]
+			case []int64:
+				prefix[i] = column[0]
+			}
+			text[i] = fmt.Sprint(prefix[i])
 		}
 		id := strings.Join(text, "\x00")
 		g := byPrefix[id]
@@ -129,7 +139,7 @@ func load[K comparable, V any](q *pgx.Batch, t *table[K, V], rows *commerce.Tabl
 func save[K comparable, V any](q *pgx.Batch, t *table[K, V], rows *commerce.Table[K, V]) {
 	var fresh []*V
 	var updates columns
-	var shards []string
+	n := 0
 	_ = rows.EachChanged(func(v *V, stored bool) error { // no callback fails
 		if !stored {
 			fresh = append(fresh, v)
@@ -138,12 +148,12 @@ func save[K comparable, V any](q *pgx.Batch, t *table[K, V], rows *commerce.Tabl
 		updates.nextRow()
 		t.BindMutable(&updates, v)
 		t.BindKey(&updates, t.KeyOf(v))
-		shards = append(shards, updates.arrays[len(schema.Split(t.Mutable))].([]string)[len(shards)])
+		n++
 		return nil
 	})
-	if len(shards) > 0 {
-		slices.Sort(shards)
-		q.Queue(seen(t.updateSQL(&updates)), append(updates.arrays, slices.Compact(shards))...)
+	if n > 0 {
+		shards := eachOnce(updates.arrays[len(schema.Split(t.Mutable))])
+		q.Queue(seen(t.updateSQL(&updates)), append(updates.arrays, shards)...)
 	}
 	switch {
 	case len(fresh) == 0:
@@ -156,6 +166,26 @@ func save[K comparable, V any](q *pgx.Batch, t *table[K, V], rows *commerce.Tabl
 			t.Bind(&c, v)
 		}
 		q.Queue(seen(insertSQL(t.Name, t.Columns(), &c)), c.arrays...)
+	}
+}
+
+// eachOnce is an array with each of its values once.
+func eachOnce(array any) any {
+	switch list := array.(type) {
+	case []string:
+		return slices.Compact(slices.Sorted(slices.Values(list)))
+	case []int64:
+		return slices.Compact(slices.Sorted(slices.Values(list)))
+	}
+	panic(fmt.Sprintf("postgres: tables are not spread by %T", array))
+}
+
+// remove deletes rows.
+func remove[K comparable, V any](q *pgx.Batch, t *table[K, V], rows *commerce.Table[K, V]) {
+	var gone []K
+	_ = rows.EachDeleted(func(k K) error { gone = append(gone, k); return nil }) // no callback fails
+	for _, g := range t.groups(gone) {
+		q.Queue(seen(t.deleteSQL), append(slices.Clone(g.prefix), g.last)...)
 	}
 }
 
@@ -208,15 +238,20 @@ func valuesSQL(name, columnNames string, rows int) string {
 	return "INSERT INTO " + name + " (" + columnNames + ") VALUES " + strings.Join(list, ", ")
 }
 
-// appendTo writes rows that are only ever appended, whose ids are ours.
-func appendTo[V any](q *pgx.Batch, l *schema.Log[V], rows []V) {
+// appendTo writes new rows, whose ids are ours.
+func appendTo[V any](q *pgx.Batch, name, columnNames string, bind func(schema.Binder, *V), rows []V) {
 	if len(rows) == 0 {
 		return
 	}
 	var c columns
 	for i := range rows {
 		c.nextRow()
-		l.Bind(&c, &rows[i])
+		bind(&c, &rows[i])
 	}
-	q.Queue(seen(insertSQL(l.Name, l.Columns(), &c)), c.arrays...)
+	q.Queue(seen(insertSQL(name, columnNames, &c)), c.arrays...)
+}
+
+// appendLog writes rows that are only ever appended.
+func appendLog[V any](q *pgx.Batch, l *schema.Log[V], rows []V) {
+	appendTo(q, l.Name, l.Columns(), l.Bind, rows)
 }
