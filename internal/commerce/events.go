@@ -51,6 +51,7 @@ const (
 	WebhookCancelled         WebhookKind = "order.cancelled"
 	WebhookRefunded          WebhookKind = "order.refunded"
 	WebhookDeliveryCancelled WebhookKind = "delivery.cancelled"
+	WebhookTest              WebhookKind = "webhook.test" // additive: an operator tries the endpoint
 )
 
 // WebhookKinds are all of them.

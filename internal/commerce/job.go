@@ -9,6 +9,9 @@ type JobKind string
 const (
 	JobDeliverWebhook JobKind = "deliver_webhook"  // Subject: webhook event
 	JobMailReady      JobKind = "mail_order_ready" // Subject: order
+	JobMailPaid       JobKind = "mail_order_paid"  // Subject: order; to the merchant, as is the next
+	JobTextPaid       JobKind = "text_order_paid"  // Subject: order
+	JobReleaseParked  JobKind = "release_parked"   // Subject: partner, whose parked jobs wait again
 )
 
 // JobState says who moves a job on. A job that is done is deleted.
