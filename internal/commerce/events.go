@@ -56,7 +56,7 @@ const (
 
 // WebhookKinds are all of them.
 var WebhookKinds = []WebhookKind{WebhookAccepted, WebhookPaid, WebhookProcessed, WebhookShipped, WebhookOutForDelivery, WebhookDelivered,
-	WebhookReadyForPickup, WebhookPickedUp, WebhookCancelled, WebhookRefunded, WebhookDeliveryCancelled}
+	WebhookReadyForPickup, WebhookPickedUp, WebhookCancelled, WebhookRefunded, WebhookDeliveryCancelled, WebhookTest}
 
 // EventKey names a webhook event.
 type EventKey struct{ PartnerID, ID string }

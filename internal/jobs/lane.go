@@ -94,15 +94,16 @@ func (r *Runner) Start(jobs []commerce.Job) {
 }
 
 // take puts a leased job into its lane. The lock is held.
-func (r *Runner) take(job commerce.Job) {
+func (r *Runner) take(job commerce.Job) *task {
 	t := &task{job: job, lane: r.laneOf(job), done: make(chan struct{})}
 	r.tasks[job.Key()] = t
 	if r.stopping {
 		r.back = append(r.back, t)
-		return
+		return t
 	}
 	t.lane.queue = append(t.lane.queue, t)
 	r.list(t.lane)
+	return t
 }
 
 // list has a lane take its turn, if it has one. The lock is held.

@@ -18,7 +18,7 @@ import (
 
 // Kind says how jobs of a kind are done.
 type Kind struct {
-	// Do makes one try. It ends soon after ctx does, and within TryTime.
+	// Do makes one try. It ends soon after ctx does, which lasts for TryTime.
 	Do func(ctx context.Context, job commerce.Job) Outcome
 	// Width is how many tries of one owner may be under way at a time.
 	Width int
@@ -29,6 +29,7 @@ type Outcome struct {
 	// OK widens the owner's lane; a failure narrows it to one try at a time.
 	OK bool
 	// Record makes the outcome durable: the job done, put off, parked or dead.
+	// Nil: there is none, and the job comes up again when its lease ends.
 	Record func(ctx context.Context) error
 }
 
@@ -157,7 +158,9 @@ func (r *Runner) run(t *task) {
 		r.release(t, true)
 		return
 	}
-	r.record(t, outcome)
+	if outcome.Record != nil {
+		r.record(t, outcome.Record)
+	}
 	r.release(t, false)
 }
 
@@ -170,13 +173,15 @@ func (r *Runner) try(job commerce.Job) (outcome Outcome) {
 			outcome = Outcome{Record: func(ctx context.Context) error { return r.ledger.Fail(ctx, job, err) }}
 		}
 	}()
-	return r.kinds[job.Kind].Do(r.tries, job)
+	ctx, cancel := context.WithTimeout(r.tries, TryTime)
+	defer cancel()
+	return r.kinds[job.Kind].Do(ctx, job)
 }
 
 // record tries until the lease ends: after that somebody else has the job.
-func (r *Runner) record(t *task, outcome Outcome) {
+func (r *Runner) record(t *task, record func(context.Context) error) {
 	for {
-		err := outcome.Record(context.WithoutCancel(r.tries))
+		err := record(context.WithoutCancel(r.tries))
 		if err == nil {
 			return
 		}

@@ -193,7 +193,7 @@ func TestGivenBackInTime(t *testing.T) {
 	}
 	in(t, do, func(t *testing.T, s *store, r *Runner) {
 		start(t, s, r, "a", 40)
-		time.Sleep(10 * time.Minute)
+		time.Sleep(15 * time.Minute)
 		if n := s.of("a"); n != 0 || len(s.failed) != 0 {
 			t.Errorf("%d jobs are left, failed: %v", n, s.failed)
 		}
