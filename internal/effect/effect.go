@@ -6,7 +6,6 @@ import (
 	"context"
 	"math/rand/v2"
 	"slices"
-	"sync"
 
 	"purveyor/internal/command"
 	"purveyor/internal/commerce"
@@ -35,10 +34,9 @@ type Options struct {
 
 // Effects are the jobs of this process and what they do.
 type Effects struct {
-	runner   *jobs.Runner
-	webhooks *webhooks
-	watch    context.CancelFunc
-	watched  sync.WaitGroup
+	runner  *jobs.Runner
+	unwatch context.CancelFunc
+	watched chan struct{} // closed when nothing is probed any more
 }
 
 // How many jobs of one owner are done at a time.
@@ -52,28 +50,30 @@ func Start(o Options) *Effects {
 	ledger := ledger{o.Committer, o.Worker}
 	w := newWebhooks(o, ledger)
 	n := notices{o}
-	e := &Effects{webhooks: w}
-	e.runner = jobs.New(o.Worker, queue{o.Engine, o.Engine.Reader()}, ledger, map[commerce.JobKind]jobs.Kind{
+	runner := jobs.New(o.Worker, queue{o.Engine, o.Engine.Reader()}, ledger, map[commerce.JobKind]jobs.Kind{
 		commerce.JobDeliverWebhook: {Do: w.deliver, Width: webhookWidth},
 		commerce.JobReleaseParked:  {Do: w.release, Width: 1},
 		commerce.JobMailReady:      {Do: n.mailReady, Width: noticeWidth},
 		commerce.JobMailPaid:       {Do: n.mailPaid, Width: noticeWidth},
 		commerce.JobTextPaid:       {Do: n.textPaid, Width: noticeWidth},
 	})
-	w.runner = e.runner
-	o.Committer.StartJobsWith(e.runner)
-	e.runner.Run()
+	w.runner = runner
+	o.Committer.StartJobsWith(runner)
+	runner.Run()
 	ctx, cancel := context.WithCancel(context.Background())
-	e.watch = cancel
-	e.watched.Go(func() { w.watch(ctx) })
-	return e
+	watched := make(chan struct{})
+	go func() { defer close(watched); w.watch(ctx) }()
+	return &Effects{runner, cancel, watched}
 }
 
 // Stop cuts what is under way and gives all jobs back before ctx ends. The
 // committer must still be open.
 func (e *Effects) Stop(ctx context.Context) {
-	e.watch()
-	e.watched.Wait()
+	e.unwatch()
+	select {
+	case <-e.watched:
+	case <-ctx.Done():
+	}
 	e.runner.Stop(ctx)
 }
 

@@ -129,14 +129,17 @@ func (r *Runner) Stop(ctx context.Context) {
 	}
 	r.mu.Unlock()
 	r.cut()
-	<-r.polled
-	finished := make(chan struct{})
-	go func() { r.work.Wait(); close(finished) }()
+	stopped := make(chan struct{})
+	go func() {
+		defer close(stopped)
+		<-r.polled
+		r.work.Wait()
+		r.giveBack(ctx)
+	}()
 	select {
-	case <-finished:
+	case <-stopped:
 	case <-ctx.Done():
 	}
-	r.giveBack(ctx)
 }
 
 // Wake has the runner look for due jobs now.
