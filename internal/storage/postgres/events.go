@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
 	"strconv"
 	"time"
@@ -118,14 +119,11 @@ func eventsSQL(f storage.EventFilter) (string, []any) {
 		where += " AND " + condition + strconv.Itoa(len(args))
 	}
 	order := " ORDER BY id"
-	switch {
-	case !f.Newest:
-		and("id > $", f.After)
-	case f.After != "":
-		and("id < $", f.After)
-	}
 	if f.Newest {
+		and("id < $", cmp.Or(f.After, afterAllIDs))
 		order += " DESC"
+	} else {
+		and("id > $", f.After)
 	}
 	if f.Kinds != nil {
 		args = append(args, f.Kinds)
@@ -148,13 +146,11 @@ func (r reader) Attempts(ctx context.Context, key commerce.EventKey) (list []com
 	return list, err
 }
 
+const afterAllIDs = "~"
+
 func (r reader) Outbox(ctx context.Context, before string, limit int) (list []commerce.OutboxMessage, err error) {
-	where, args := "", []any{limit}
-	if before != "" {
-		where, args = " WHERE id < $2", append(args, before)
-	}
-	err = r.rows(ctx, "SELECT "+schema.Outbox.Columns()+" FROM outbox"+where+" ORDER BY id DESC LIMIT $1", args,
-		func(s *scanner) { list = append(list, schema.ScanOutbox(s)) })
+	err = r.rows(ctx, "SELECT "+schema.Outbox.Columns()+" FROM outbox WHERE id < $1 ORDER BY id DESC LIMIT $2",
+		[]any{cmp.Or(before, afterAllIDs), limit}, func(s *scanner) { list = append(list, schema.ScanOutbox(s)) })
 	return list, err
 }
 

@@ -14,12 +14,13 @@ import (
 )
 
 // A job that waits is claimed from the index of its slot. The second range is
-// what the clock put further ahead than any rule does.
+// what the clock put further ahead than any rule does. What ARRAY selects is
+// selected once; IN might do it again, and skip what it had locked itself.
 const (
-	claimSQL = `UPDATE jobs SET leased_by = $1, leased_until = $2 WHERE slot = $3 AND id IN (
+	claimSQL = `UPDATE jobs SET leased_by = $1, leased_until = $2 WHERE slot = $3 AND id = ANY(ARRAY(
 		SELECT id FROM jobs WHERE slot = $3 AND state = 'waiting' AND `
 	claimRest = ` AND (leased_until <= $5 OR leased_until > $6) AND owner <> ALL($7)
-		ORDER BY run_at, id LIMIT $8 FOR UPDATE SKIP LOCKED) RETURNING `
+		ORDER BY run_at, id LIMIT $8 FOR UPDATE SKIP LOCKED)) RETURNING `
 )
 
 var (

@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
 
 	"purveyor/internal/commerce"
@@ -76,11 +77,12 @@ func eventsSQL(f storage.EventFilter) (string, func(schema.Binder), error) {
 	if err != nil {
 		return "", nil, err
 	}
-	switch {
-	case !f.Newest:
+	order := " ORDER BY id"
+	if f.Newest {
+		sql, order = sql+" AND id < ?", order+" DESC"
+		f.After = cmp.Or(f.After, afterAllIDs)
+	} else {
 		sql += " AND id > ?"
-	case f.After != "":
-		sql += " AND id < ?"
 	}
 	if f.Kinds != nil {
 		sql += " AND kind IN (SELECT value FROM json_each(?))"
@@ -91,15 +93,8 @@ func eventsSQL(f storage.EventFilter) (string, func(schema.Binder), error) {
 	if f.Until != 0 {
 		sql += " AND timestamp < ?"
 	}
-	sql += " ORDER BY id"
-	if f.Newest {
-		sql += " DESC"
-	}
-	return sql + " LIMIT ?", func(b schema.Binder) {
-		b.Text(f.PartnerID)
-		if !f.Newest || f.After != "" {
-			b.Text(f.After)
-		}
+	return sql + order + " LIMIT ?", func(b schema.Binder) {
+		b.Text(f.PartnerID).Text(f.After)
 		if f.Kinds != nil {
 			b.JSON(kinds)
 		}
@@ -122,18 +117,14 @@ func (r reader) Attempts(ctx context.Context, key commerce.EventKey) (list []com
 	return list, err
 }
 
+const afterAllIDs = "~"
+
 func (r reader) Outbox(ctx context.Context, before string, limit int) (list []commerce.OutboxMessage, err error) {
-	where := ""
-	if before != "" {
-		where = " WHERE id < ?"
-	}
+	before = cmp.Or(before, afterAllIDs)
 	err = r.with(ctx, func(conn *connection) error {
-		return query(conn, "SELECT "+schema.Outbox.Columns()+" FROM outbox"+where+" ORDER BY id DESC LIMIT ?", func(b schema.Binder) {
-			if before != "" {
-				b.Text(before)
-			}
-			b.Int(int64(limit))
-		}, func(s *scanner) { list = append(list, schema.ScanOutbox(s)) })
+		return query(conn, "SELECT "+schema.Outbox.Columns()+" FROM outbox WHERE id < ? ORDER BY id DESC LIMIT ?",
+			func(b schema.Binder) { b.Text(before).Int(int64(limit)) },
+			func(s *scanner) { list = append(list, schema.ScanOutbox(s)) })
 	})
 	return list, err
 }
