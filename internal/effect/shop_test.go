@@ -53,12 +53,14 @@ func in(t *testing.T, test func(s *shop)) {
 			t.Fatal(err)
 		}
 		s := &shop{t: t, engine: engine, committer: commit.New(engine, 0)}
+		t.Cleanup(func() {
+			s.committer.Close()
+			if err := engine.Close(); err != nil {
+				t.Error(err)
+			}
+		})
 		s.fill()
 		test(s)
-		s.committer.Close()
-		if err := engine.Close(); err != nil {
-			t.Error(err)
-		}
 	})
 }
 
