@@ -31,6 +31,8 @@ var arrows = map[string][]string{
 	"commit":              {"commerce", "storage"},
 	"web":                 {"commerce"},
 	"importfile":          {"commerce", "command", "wire"},
+	"jobs":                {"commerce", "storage", "commit"},
+	"effect":              {"commerce", "command", "commit", "jobs", "storage", "wire", "outside/webhook", "outside/mail", "outside/sms"},
 	"outside/webhook":     {"commerce"},
 	"outside/mail":        {"commerce"},
 	"outside/sms":         {"commerce"},

@@ -54,6 +54,10 @@ const (
 	WebhookTest              WebhookKind = "webhook.test" // additive: an operator tries the endpoint
 )
 
+// WebhookKinds are all of them.
+var WebhookKinds = []WebhookKind{WebhookAccepted, WebhookPaid, WebhookProcessed, WebhookShipped, WebhookOutForDelivery, WebhookDelivered,
+	WebhookReadyForPickup, WebhookPickedUp, WebhookCancelled, WebhookRefunded, WebhookDeliveryCancelled, WebhookTest}
+
 // EventKey names a webhook event.
 type EventKey struct{ PartnerID, ID string }
 
@@ -66,6 +70,7 @@ type WebhookEvent struct {
 	PartnerID string
 	ID        string // given by the committer; its order is the order of commits
 	Kind      WebhookKind
+	Mode      Mode
 	StoreID   string
 	OrderID   string
 	TraceID   string

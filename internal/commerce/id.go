@@ -41,6 +41,12 @@ func NewID(prefix string, at int64, e Entropy) string {
 	return prefix + string(body[:])
 }
 
+// IsID tells whether NewID could have made the id with this prefix.
+func IsID(prefix, id string) bool {
+	body, ok := strings.CutPrefix(id, prefix)
+	return ok && len(body) == idBodyLen && isCrockford(body)
+}
+
 // NewOrderID makes the id of an order of the store with this number.
 func NewOrderID(storeNo int64, at int64, e Entropy) string {
 	return NewID(PrefixOrder+encodeNo(storeNo)+"_", at, e)

@@ -43,7 +43,7 @@ func ScanJob(s Scanner) commerce.Job {
 
 // ScanEvent reads the columns of WebhookEvents that follow the partner's.
 func ScanEvent(s Scanner, partnerID string) commerce.WebhookEvent {
-	return commerce.WebhookEvent{PartnerID: partnerID, ID: s.Text(), Kind: commerce.WebhookKind(s.Text()), StoreID: s.Text(),
+	return commerce.WebhookEvent{PartnerID: partnerID, ID: s.Text(), Kind: commerce.WebhookKind(s.Text()), Mode: commerce.Mode(s.Text()), StoreID: s.Text(),
 		OrderID: s.Text(), TraceID: s.Text(), Data: s.JSON(), Timestamp: s.Int()}
 }
 

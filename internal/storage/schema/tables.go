@@ -237,9 +237,9 @@ var (
 		},
 	}
 	WebhookEvents = Log[commerce.WebhookEvent]{
-		Name: "webhook_events", ID: "partner_id, id", Rest: "kind, store_id, order_id, trace_id, data, timestamp",
+		Name: "webhook_events", ID: "partner_id, id", Rest: "kind, mode, store_id, order_id, trace_id, data, timestamp",
 		Bind: func(b Binder, e *commerce.WebhookEvent) {
-			b.Text(e.PartnerID).Text(e.ID).Text(string(e.Kind)).Text(e.StoreID).Text(e.OrderID).
+			b.Text(e.PartnerID).Text(e.ID).Text(string(e.Kind)).Text(string(e.Mode)).Text(e.StoreID).Text(e.OrderID).
 				Text(e.TraceID).JSON(e.Data).Int(e.Timestamp)
 		},
 	}

@@ -207,6 +207,7 @@ CREATE TABLE webhook_events (
   partner_id TEXT COLLATE "C" NOT NULL,
   id TEXT COLLATE "C" NOT NULL,
   kind TEXT COLLATE "C" NOT NULL,
+  mode TEXT COLLATE "C" NOT NULL,
   store_id TEXT COLLATE "C" NOT NULL,
   order_id TEXT COLLATE "C" NOT NULL,
   trace_id TEXT COLLATE "C" NOT NULL,

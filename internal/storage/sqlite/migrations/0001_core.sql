@@ -192,6 +192,7 @@ CREATE TABLE webhook_events (
   partner_id TEXT NOT NULL,
   id TEXT NOT NULL,
   kind TEXT NOT NULL,
+  mode TEXT NOT NULL,
   store_id TEXT NOT NULL,
   order_id TEXT NOT NULL,
   trace_id TEXT NOT NULL,
