@@ -143,6 +143,13 @@ func (r faultyReader) Order(ctx context.Context, key commerce.OrderKey) (commerc
 	return r.Reader.Order(ctx, key)
 }
 
+func (r faultyReader) EventPage(ctx context.Context, f storage.EventFilter) (storage.EventPage, error) {
+	if err := fault(&r.f.read); err != nil {
+		return storage.EventPage{}, err
+	}
+	return r.Reader.EventPage(ctx, f)
+}
+
 func (r faultyReader) ExternalOrder(ctx context.Context, key commerce.ExternalKey) (commerce.OrderKey, error) {
 	if err := fault(&r.f.read); err != nil {
 		return commerce.OrderKey{}, err
