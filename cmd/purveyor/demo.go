@@ -14,12 +14,19 @@ import (
 	"purveyor/internal/importfile"
 )
 
-type demoCommand struct{ config.Server }
+type demoCommand struct {
+	config.Server
+	config.Outbound
+}
 
 func (d demoCommand) Run() (err error) {
 	ctx, stop := untilSignal()
 	defer stop()
 	if err := d.Check(); err != nil {
+		return err
+	}
+	ports, err := portsOf(d.Outbound)
+	if err != nil {
 		return err
 	}
 	listener, err := listen(d.Listen)
@@ -38,7 +45,7 @@ func (d demoCommand) Run() (err error) {
 	if err := d.prepare(ctx, db, listener); err != nil {
 		return errors.Join(err, listener.Close(), db.Close())
 	}
-	service := newService(db, d.Server)
+	service := newService(db, d.Server, ports)
 	service.images = demo.Images()
 	return service.run(ctx, listener)
 }

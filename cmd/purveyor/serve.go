@@ -23,12 +23,17 @@ import (
 type serveCommand struct {
 	config.Database
 	config.Server
+	config.Outbound
 }
 
 func (s serveCommand) Run() error {
 	ctx, stop := untilSignal()
 	defer stop()
 	if err := s.Check(); err != nil {
+		return err
+	}
+	ports, err := portsOf(s.Outbound)
+	if err != nil {
 		return err
 	}
 	listener, err := listen(s.Listen)
@@ -39,8 +44,8 @@ func (s serveCommand) Run() error {
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
-	service := newService(db, s.Server)
-	slog.Info("serving", "url", s.baseURL(listener), "database", s.Database.String())
+	service := newService(db, s.Server, ports)
+	slog.Info("serving", "url", s.baseURL(listener), "database", s.Database.String(), "outbound", s.Outbound)
 	return service.run(ctx, listener)
 }
 
@@ -75,14 +80,15 @@ func listen(address string) (net.Listener, error) {
 // service is what runs while the process serves.
 type service struct {
 	db       *database
+	ports    ports
 	api      http.Handler
 	images   http.Handler // of the demo; else nil
 	stopping atomic.Bool
 }
 
-func newService(db *database, c config.Server) *service {
+func newService(db *database, c config.Server, p ports) *service {
 	boundMemory(c)
-	return &service{db: db, api: api.New(db, db.committer, api.Options{CacheBytes: c.CacheMiB << 20}).Handler()}
+	return &service{db: db, ports: p, api: api.New(db, db.committer, api.Options{CacheBytes: c.CacheMiB << 20}).Handler()}
 }
 
 // boundMemory has the garbage collected before it doubles the memory of the
@@ -121,10 +127,11 @@ func answerOK(w http.ResponseWriter, ok bool) {
 const (
 	noticePeriod = 250 * time.Millisecond // for load balancers to see readiness fall
 	drainPeriod  = 7 * time.Second        // for requests under way
+	returnPeriod = time.Second            // for jobs to be given back
 	patience     = 3 * time.Second        // of it, for a database that does not answer
 )
 
-// run serves until ctx ends, then stops in order: readiness, requests,
+// run serves until ctx ends, then stops in order: readiness, requests, jobs,
 // commands, database. What was admitted is answered.
 func (s *service) run(ctx context.Context, l net.Listener) error {
 	server := &http.Server{
@@ -140,6 +147,7 @@ func (s *service) run(ctx context.Context, l net.Listener) error {
 	swept := make(chan struct{})
 	go func() { defer close(swept); sweep(sweeping, s.db) }()
 
+	effects := s.ports.start(s.db)
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(l) }()
 	var err error
@@ -150,13 +158,16 @@ func (s *service) run(ctx context.Context, l net.Listener) error {
 		s.stopping.Store(true)
 		time.Sleep(noticePeriod)
 		hurry := time.AfterFunc(patience, s.db.committer.Hurry)
+		defer hurry.Stop()
 		drain, cancel := context.WithTimeout(context.Background(), drainPeriod)
 		if server.Shutdown(drain) != nil {
 			_ = server.Close() // who is still sending by now is cut off; nothing of theirs was admitted
 		}
 		cancel()
-		hurry.Stop()
 	}
+	giveBack, cancel := context.WithTimeout(context.Background(), returnPeriod)
+	effects.Stop(giveBack)
+	cancel()
 	stopSweeping()
 	<-swept
 	if closing := s.db.Close(); err == nil {
@@ -166,8 +177,12 @@ func (s *service) run(ctx context.Context, l net.Listener) error {
 	return err
 }
 
-// How long replies of idempotency keys are kept (BEHAVIOUR, Idempotency).
-const replyKeep = 72 * time.Hour
+// How long what partners may still ask for is kept (BEHAVIOUR, Idempotency;
+// openapi.yaml, Events).
+const (
+	replyKeep = 72 * time.Hour
+	eventKeep = 30 * 24 * time.Hour
+)
 
 // sweep deletes what is past its keep time, a little at a time.
 func sweep(ctx context.Context, db *database) {
@@ -179,14 +194,19 @@ func sweep(ctx context.Context, db *database) {
 			return
 		case <-tick.C:
 		}
-		for {
-			n, err := db.Sweep(ctx, time.Now().Add(-replyKeep).UnixMilli())
-			if err != nil {
-				slog.Warn("old replies were not swept", "error", err)
-			}
-			if err != nil || n == 0 {
-				break
-			}
+		sweepAll(ctx, "replies", db.Sweep, replyKeep)
+		sweepAll(ctx, "events", db.SweepEvents, eventKeep)
+	}
+}
+
+func sweepAll(ctx context.Context, what string, sweep func(context.Context, int64) (int, error), keep time.Duration) {
+	for {
+		n, err := sweep(ctx, time.Now().Add(-keep).UnixMilli())
+		if err != nil && ctx.Err() == nil {
+			slog.Warn("what is past its keep time was not swept", "what", what, "error", err)
+		}
+		if err != nil || n == 0 {
+			return
 		}
 	}
 }

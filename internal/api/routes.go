@@ -36,6 +36,8 @@ var Routes = []Route{
 	{post, "/v1/orders/{order_id}/ready-for-pickup", needs(commerce.WriteOrders), (*API).markReady},
 	{post, "/v1/orders/{order_id}/picked-up", needs(commerce.WriteOrders), (*API).markPickedUp},
 	{post, "/v1/orders/{order_id}/cancel", needs(commerce.WriteOrders), (*API).cancelOrder},
+
+	{get, "/v1/events", needs(commerce.ReadOrders), (*API).listEvents},
 }
 
 const (

@@ -81,7 +81,7 @@ func (s *story) notify(kind commerce.WebhookKind, data []byte) {
 	}
 	s.order.NotifiedOn = max(s.now, s.order.NotifiedOn+1)
 	s.changes.Webhooks = append(s.changes.Webhooks, commerce.WebhookEvent{
-		PartnerID: s.order.PartnerID, Kind: kind, StoreID: s.order.StoreID, OrderID: s.order.ID,
+		PartnerID: s.order.PartnerID, Kind: kind, Mode: s.order.Mode, StoreID: s.order.StoreID, OrderID: s.order.ID,
 		TraceID: s.traceID, Data: data, Timestamp: s.order.NotifiedOn, Deliver: s.push,
 	})
 }
@@ -99,7 +99,7 @@ func (s *story) move(t commerce.Transition, message string, data []byte) {
 
 // job asks for work outside the process.
 func (s *story) job(kind commerce.JobKind) {
-	s.changes.Jobs = append(s.changes.Jobs, commerce.Job{
+	s.changes.NewJobs = append(s.changes.NewJobs, commerce.Job{
 		Kind: kind, Owner: s.order.StoreID, Subject: s.order.ID, RunAt: s.now,
 	})
 }

@@ -36,6 +36,12 @@ func fill(needs commerce.Needs, stored commerce.Changes) *commerce.Rows {
 	for _, v := range stored.Customers {
 		fillRow(&rows.Customers, v.Key(), v)
 	}
+	for _, v := range stored.Endpoints {
+		fillRow(&rows.Endpoints, v.PartnerID, v)
+	}
+	for _, v := range stored.Jobs {
+		fillRow(&rows.Jobs, v.Key(), v)
+	}
 	if rows.NextStoreNo == commerce.NeedStoreNo {
 		rows.NextStoreNo = 7
 	}

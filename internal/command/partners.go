@@ -85,14 +85,23 @@ func (c UpdatePartner) Needs() commerce.Needs {
 	if c.StoreIDs != nil {
 		n.Stores = *c.StoreIDs
 	}
+	if c.CallbackURL != nil {
+		n.Endpoints = []string{c.ID}
+	}
 	return n
 }
 
-// Decide refuses as CreatePartner does, and a partner that is not known.
+// Decide refuses as CreatePartner does, and a partner that is not known. Another
+// callback URL is a fresh start for the endpoint.
 func (c UpdatePartner) Decide(rows *commerce.Rows, now int64) (commerce.Partner, commerce.Changes, error) {
 	p, ok := rows.Partners.Get(c.ID)
 	if !ok {
 		return p, commerce.Changes{}, commerce.NotFound("partner")
+	}
+	changes := commerce.Changes{}
+	if c.CallbackURL != nil && *c.CallbackURL != p.CallbackURL {
+		e := endpointOf(rows, c.ID)
+		changes.Endpoints = changed(e, e.Moved(now))
 	}
 	set(&p.Name, c.Name)
 	set(&p.Scopes, c.Scopes)
@@ -111,7 +120,8 @@ func (c UpdatePartner) Decide(rows *commerce.Rows, now int64) (commerce.Partner,
 	}
 	p.Scopes, p.StoreIDs = eachOnce(p.Scopes), eachOnce(p.StoreIDs)
 	p.UpdatedOn = now
-	return p, commerce.Changes{Partners: []commerce.Partner{p}}, nil
+	changes.Partners = []commerce.Partner{p}
+	return p, changes, nil
 }
 
 // RotateKey replaces the key of a partner in one mode; the old one is gone.

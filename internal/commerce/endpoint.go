@@ -65,6 +65,15 @@ func (e Endpoint) Resume(now int64) Endpoint {
 	return e
 }
 
+// Moved is the endpoint at another URL: what the old one did counts no longer,
+// except that an operator paused it.
+func (e Endpoint) Moved(now int64) Endpoint {
+	if e.Holds() && e.PausedFor != PausedOperator {
+		return e.Resume(now)
+	}
+	return e.Healed()
+}
+
 // Healed is the endpoint after a success, or when nothing is left to probe
 // it with. A pause stays.
 func (e Endpoint) Healed() Endpoint {
@@ -90,7 +99,7 @@ func (e Endpoint) Previous(now int64) string {
 type WebhookAttempt struct {
 	PartnerID string
 	EventID   string
-	Number    int64 // 1, 2, ... for each event
+	ID        string // given by the committer; its order is the order of commits
 	URL       string
 	At        int64 // Unix ms of its start
 	TookMs    int64

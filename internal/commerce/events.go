@@ -51,7 +51,18 @@ const (
 	WebhookCancelled         WebhookKind = "order.cancelled"
 	WebhookRefunded          WebhookKind = "order.refunded"
 	WebhookDeliveryCancelled WebhookKind = "delivery.cancelled"
+	WebhookTest              WebhookKind = "webhook.test" // additive: an operator tries the endpoint
 )
+
+// WebhookKinds are all of them.
+var WebhookKinds = []WebhookKind{WebhookAccepted, WebhookPaid, WebhookProcessed, WebhookShipped, WebhookOutForDelivery, WebhookDelivered,
+	WebhookReadyForPickup, WebhookPickedUp, WebhookCancelled, WebhookRefunded, WebhookDeliveryCancelled, WebhookTest}
+
+// EventKey names a webhook event.
+type EventKey struct{ PartnerID, ID string }
+
+// Key of the event.
+func (e WebhookEvent) Key() EventKey { return EventKey{e.PartnerID, e.ID} }
 
 // WebhookEvent is what a partner is told of one change. It is stored with
 // the change whether or not anybody listens yet.
@@ -59,6 +70,7 @@ type WebhookEvent struct {
 	PartnerID string
 	ID        string // given by the committer; its order is the order of commits
 	Kind      WebhookKind
+	Mode      Mode
 	StoreID   string
 	OrderID   string
 	TraceID   string

@@ -19,6 +19,8 @@ const (
 	PrefixCustomer = "cus_"
 	PrefixEvent    = "evt_"
 	PrefixJob      = "job_"
+	PrefixAttempt  = "att_"
+	PrefixOutbox   = "out_"
 	prefixTimeline = "tev_"
 )
 
@@ -37,6 +39,12 @@ func NewID(prefix string, at int64, e Entropy) string {
 	var body [idBodyLen]byte
 	crockford.Encode(body[:], b[:])
 	return prefix + string(body[:])
+}
+
+// IsID tells whether NewID could have made the id with this prefix.
+func IsID(prefix, id string) bool {
+	body, ok := strings.CutPrefix(id, prefix)
+	return ok && len(body) == idBodyLen && isCrockford(body)
 }
 
 // NewOrderID makes the id of an order of the store with this number.

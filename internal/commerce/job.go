@@ -9,6 +9,9 @@ type JobKind string
 const (
 	JobDeliverWebhook JobKind = "deliver_webhook"  // Subject: webhook event
 	JobMailReady      JobKind = "mail_order_ready" // Subject: order
+	JobMailPaid       JobKind = "mail_order_paid"  // Subject: order; to the merchant, as is the next
+	JobTextPaid       JobKind = "text_order_paid"  // Subject: order
+	JobReleaseParked  JobKind = "release_parked"   // Subject: partner, whose parked jobs wait again
 )
 
 // JobState says who moves a job on. A job that is done is deleted.
@@ -36,6 +39,30 @@ type Job struct {
 	// They ask whether the endpoint is back and do not use up the schedule.
 	Probes int64
 	Error  string // why the last try failed
+
+	LeasedBy    string // the worker that has it; empty: none
+	LeasedUntil int64  // Unix ms
+}
+
+// JobKey names a job.
+type JobKey struct {
+	Slot int64
+	ID   string
+}
+
+// Key of the job.
+func (j Job) Key() JobKey { return JobKey{j.Slot, j.ID} }
+
+// Leased tells whether a worker has the job. A lease that lies further ahead
+// than any can is not to be believed.
+func (j Job) Leased(now int64) bool {
+	return j.LeasedUntil > now && j.LeasedUntil <= now+JobLease
+}
+
+// LeasedTo is the job as the worker has it; with no worker, as it is given back.
+func (j Job) LeasedTo(worker string, until int64) Job {
+	j.LeasedBy, j.LeasedUntil = worker, until
+	return j
 }
 
 // JobSlots is the number of slots that jobs are spread over.

@@ -20,7 +20,7 @@ const (
 
 // OutboxMessage is an e-mail or SMS that did not leave the house.
 type OutboxMessage struct {
-	ID        string
+	ID        string // given by the committer
 	Kind      OutboxKind
 	To        string
 	Subject   string // mail only

@@ -18,8 +18,8 @@ type Reply struct {
 // ProductStore says which store a product belongs to, which never changes.
 type ProductStore struct{ ProductID, StoreID string }
 
-// Needs names every row that a command may look at. Products, stock and orders
-// may be changed; partners, keys, stores and categories only with Lock, because
+// Needs names every row that a command may look at. Products, stock, orders,
+// endpoints and jobs may be changed; partners, keys, stores and categories only with Lock, because
 // nearly every command looks at some and few change one. What else there is may
 // only be added.
 type Needs struct {
@@ -37,6 +37,8 @@ type Needs struct {
 	NewOrders     []OrderKey // that the command makes, by ids that were just drawn: nobody looks for them
 	External      []ExternalKey
 	Customers     []CustomerKey
+	Endpoints     []string // of partners
+	Jobs          []JobKey
 }
 
 // Rows are the rows that a batch loaded, shared by its commands: each sees
@@ -53,6 +55,8 @@ type Rows struct {
 	Orders        Table[OrderKey, Order]
 	External      Table[ExternalKey, ExternalRef]
 	Customers     Table[CustomerKey, Customer]
+	Endpoints     Table[string, Endpoint]
+	Jobs          Table[JobKey, Job]
 
 	// NextStoreNo is the number of the next new store; 0 if it was not asked for.
 	NextStoreNo int64
@@ -60,7 +64,9 @@ type Rows struct {
 	// What is only ever appended.
 	Timeline []TimelineEvent
 	Webhooks []WebhookEvent
-	Jobs     []Job
+	Attempts []WebhookAttempt
+	Outbox   []OutboxMessage
+	NewJobs  []Job
 }
 
 // Require adds the rows that a command needs, none of them loaded yet.
@@ -77,6 +83,8 @@ func (r *Rows) Require(n Needs) {
 	r.Orders.expect(n.NewOrders)
 	r.External.require(n.External, false)
 	r.Customers.require(n.Customers, false)
+	r.Endpoints.require(n.Endpoints, true)
+	r.Jobs.require(n.Jobs, true)
 	if n.NextStoreNo && r.NextStoreNo == 0 {
 		r.NextStoreNo = NeedStoreNo
 	}
@@ -98,9 +106,14 @@ type Changes struct {
 	Orders     []Order
 	External   []ExternalRef
 	Customers  []Customer
+	Endpoints  []Endpoint
+	Jobs       []Job
+	DoneJobs   []JobKey // they are deleted; one that is gone already is no error
 	Timeline   []TimelineEvent
 	Webhooks   []WebhookEvent
-	Jobs       []Job
+	Attempts   []WebhookAttempt
+	Outbox     []OutboxMessage
+	NewJobs    []Job
 }
 
 // Apply puts the changes of an accepted command into the rows.
@@ -141,17 +154,28 @@ func (r *Rows) Apply(c Changes) {
 	for _, v := range c.Customers {
 		r.Customers.put(v.Key(), v)
 	}
+	for _, v := range c.Endpoints {
+		r.Endpoints.put(v.PartnerID, v)
+	}
+	for _, v := range c.Jobs {
+		r.Jobs.put(v.Key(), v)
+	}
+	for _, k := range c.DoneJobs {
+		r.Jobs.remove(k)
+	}
 	r.Timeline = append(r.Timeline, c.Timeline...)
 	r.Webhooks = append(r.Webhooks, c.Webhooks...)
-	r.Jobs = append(r.Jobs, c.Jobs...)
+	r.Attempts = append(r.Attempts, c.Attempts...)
+	r.Outbox = append(r.Outbox, c.Outbox...)
+	r.NewJobs = append(r.NewJobs, c.NewJobs...)
 }
 
 // Changed tells whether anything is to be saved.
 func (r *Rows) Changed() bool {
 	return len(r.Replies.changed)+len(r.Partners.changed)+len(r.APIKeys.changed)+len(r.Stores.changed)+
 		len(r.Categories.changed)+len(r.ProductStores.changed)+len(r.Products.changed)+len(r.Stock.changed)+
-		len(r.Orders.changed)+len(r.External.changed)+len(r.Customers.changed)+
-		len(r.Timeline)+len(r.Webhooks)+len(r.Jobs) > 0
+		len(r.Orders.changed)+len(r.External.changed)+len(r.Customers.changed)+len(r.Endpoints.changed)+len(r.Jobs.changed)+
+		len(r.Timeline)+len(r.Webhooks)+len(r.Attempts)+len(r.Outbox)+len(r.NewJobs) > 0
 }
 
 // Table holds the rows of one kind that were asked for, found or not.
@@ -236,10 +260,36 @@ func (t *Table[K, V]) put(k K, v V) {
 		panic(fmt.Sprintf("commerce: %T %v is changed but the needs of the command did not lock it", v, k))
 	}
 	r.value, r.known = v, true
+	t.move(k, r)
+}
+
+// remove deletes a row. One that is not there stays away.
+func (t *Table[K, V]) remove(k K) {
+	if _, known := t.Get(k); known {
+		r := t.rows[k]
+		r.value, r.known = *new(V), false
+		t.move(k, r)
+	}
+}
+
+func (t *Table[K, V]) move(k K, r *row[V]) {
 	if !r.moved {
 		r.moved = true
 		t.changed = append(t.changed, k)
 	}
+}
+
+// EachDeleted is for engines: it calls f with the key of each stored row that
+// is to go.
+func (t *Table[K, V]) EachDeleted(f func(K) error) error {
+	for _, k := range t.changed {
+		if r := t.rows[k]; r.stored && !r.known {
+			if err := f(k); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // EachChanged is for engines: it calls f with each changed row, in the order
@@ -247,6 +297,9 @@ func (t *Table[K, V]) put(k K, v V) {
 func (t *Table[K, V]) EachChanged(f func(v *V, stored bool) error) error {
 	for _, k := range t.changed {
 		r := t.rows[k]
+		if !r.known {
+			continue
+		}
 		if err := f(&r.value, r.stored); err != nil {
 			return err
 		}

@@ -12,6 +12,7 @@ import (
 	"runtime/debug"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"purveyor/internal/commerce"
 	"purveyor/internal/storage"
@@ -33,6 +34,9 @@ const (
 	maxBatch = 256
 	maxQueue = 4096
 	maxTries = 5 // of a batch that others come into the way of
+
+	settlePatience = 4 * time.Second
+	settlePause    = 50 * time.Millisecond
 )
 
 // Committer is the one way in for changes. Its loop owns the batch under way;
@@ -47,7 +51,31 @@ type Committer struct {
 	closed bool
 
 	hurried atomic.Bool
+	starter atomic.Pointer[Starter]
 }
+
+// Starter runs jobs in this process as soon as they are saved. What it
+// reserves room for is saved as leased to it, and then either started or
+// cancelled; other jobs wait for whoever claims them.
+type Starter interface {
+	// Reserve takes room for a new job, if it is of a known kind, due, and there
+	// is room. It must not wait.
+	Reserve(job commerce.Job) (Lease, bool)
+	// Start hands over jobs that were saved, in the order of their ids.
+	Start(jobs []commerce.Job)
+	// Cancel gives back the room of jobs that were not saved, or may have been:
+	// then their leases end, and they are claimed.
+	Cancel(jobs []commerce.Job)
+}
+
+// Lease says which worker has a job, and until when (Unix ms).
+type Lease struct {
+	Worker string
+	Until  int64
+}
+
+// StartJobsWith has new jobs offered to s from now on.
+func (c *Committer) StartJobsWith(s Starter) { c.starter.Store(&s) }
 
 // New starts a committer over the engine, with at most maxBatch commands a
 // transaction; 0 is the default.
@@ -196,14 +224,20 @@ func (c *Committer) commit(batch []call) {
 
 // settle runs after a batch that may or may not be saved. A command with a
 // reply record is run again: it finds the record and gives that answer, or
-// finds none and takes place now. For others nobody can tell.
+// finds none and takes place now. For others nobody can tell. A database that
+// restarts or fails over is waited for, a little while in all.
 func (c *Committer) settle(batch []call, unknown error) {
+	deadline := time.Now().Add(settlePatience)
 	for _, p := range batch {
 		if !p.keyed() {
 			p.answer(unknown)
 			continue
 		}
 		errs, err := c.try([]call{p})
+		for errors.Is(err, storage.ErrUnavailable) && !c.hurried.Load() && time.Now().Before(deadline) {
+			time.Sleep(settlePause)
+			errs, err = c.try([]call{p})
+		}
 		if err != nil {
 			p.answer(errors.Join(unknown, err))
 			continue
@@ -252,7 +286,43 @@ func (c *Committer) try(batch []call) (errs []error, err error) {
 	if !rows.Changed() {
 		return errs, nil
 	}
-	return errs, tx.Save(ctx)
+	offered, saved := c.offer(rows.NewJobs), false
+	defer func() { offered.end(saved) }()
+	err = tx.Save(ctx)
+	saved = err == nil
+	return errs, err
+}
+
+// offered are the new jobs of a batch that a starter has room for.
+type offered struct {
+	to   Starter
+	jobs []commerce.Job
+}
+
+// offer marks new jobs as leased where there is room.
+func (c *Committer) offer(jobs []commerce.Job) (o offered) {
+	s := c.starter.Load()
+	if s == nil {
+		return o
+	}
+	o.to = *s
+	for i, j := range jobs {
+		if lease, ok := o.to.Reserve(j); ok {
+			jobs[i] = j.LeasedTo(lease.Worker, lease.Until)
+			o.jobs = append(o.jobs, jobs[i])
+		}
+	}
+	return o
+}
+
+func (o offered) end(saved bool) {
+	switch {
+	case len(o.jobs) == 0:
+	case saved:
+		o.to.Start(o.jobs)
+	default:
+		o.to.Cancel(o.jobs)
+	}
 }
 
 // idSource gives the ids of what commands append: in the order of commits,
@@ -270,20 +340,26 @@ func (s *idSource) next(prefix string) string {
 	return commerce.NewID(prefix, s.now, e)
 }
 
-// complete gives webhook events and jobs their ids, and each event that is to
-// be pushed its job. A batch keeps to one slot of jobs, the next takes another.
+// complete gives what is appended its ids, and each event that is to be
+// pushed its job. A batch keeps to one slot of jobs, the next takes another.
 func (s *idSource) complete(c *commerce.Changes) {
 	for i := range c.Webhooks {
 		w := &c.Webhooks[i]
 		w.ID = s.next(commerce.PrefixEvent)
 		if w.Deliver {
-			c.Jobs = append(c.Jobs, commerce.Job{
+			c.NewJobs = append(c.NewJobs, commerce.Job{
 				Kind: commerce.JobDeliverWebhook, Owner: w.PartnerID, Subject: w.ID, RunAt: w.Timestamp,
 			})
 		}
 	}
-	for i := range c.Jobs {
-		c.Jobs[i].ID = s.next(commerce.PrefixJob)
-		c.Jobs[i].Slot = s.now % commerce.JobSlots
+	for i := range c.Attempts {
+		c.Attempts[i].ID = s.next(commerce.PrefixAttempt)
+	}
+	for i := range c.Outbox {
+		c.Outbox[i].ID = s.next(commerce.PrefixOutbox)
+	}
+	for i := range c.NewJobs {
+		j := &c.NewJobs[i]
+		j.Slot, j.ID, j.State = s.now%commerce.JobSlots, s.next(commerce.PrefixJob), commerce.JobWaiting
 	}
 }

@@ -21,6 +21,7 @@ var forms = map[string]*regexp.Regexp{
 	"product_id":  regexp.MustCompile(`^prd_[0-9a-z]{26}$`),
 	"customer_id": regexp.MustCompile(`^cus_[0-9a-z]{26}$`),
 	"event_id":    regexp.MustCompile(`^tev_[0-9a-z]+_[0-9a-z]{26}_[0-9a-z]+$`),
+	"webhook_id":  regexp.MustCompile(`^evt_[0-9a-z]{26}$`),
 	"trace_id":    regexp.MustCompile(`^[0-9a-f]{32}$`),
 	"cursor":      regexp.MustCompile(`^[A-Za-z0-9_-]+$`),
 	"iso":         regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$`),

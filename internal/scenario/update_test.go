@@ -41,7 +41,7 @@ func kindOf(name string, n *node) string {
 	case name == "timestamp":
 		return "iso"
 	}
-	for _, kind := range []string{"order_id", "product_id", "customer_id", "event_id"} {
+	for _, kind := range []string{"order_id", "product_id", "customer_id", "event_id", "webhook_id"} {
 		if forms[kind].MatchString(n.text()) {
 			return kind
 		}
@@ -57,7 +57,7 @@ func (m *memory) named(kind, value string) string {
 			return key
 		}
 	}
-	if kind != "order_id" && kind != "product_id" && kind != "cursor" {
+	if kind != "order_id" && kind != "product_id" && kind != "cursor" && kind != "webhook_id" {
 		return kind
 	}
 	for letter := 'a'; ; letter++ {

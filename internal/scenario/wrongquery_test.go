@@ -17,6 +17,9 @@ func TestWrongQueries(t *testing.T) {
 	cursors := []string{"", "garbage", "!!!", "%00", "MQ", cursor("1.5."), cursor("2.5.prd_a"), cursor("1.-5.prd_a"), cursor("1.+5.prd_a"), cursor("1.05.prd_a"),
 		cursor("1.99999999999999999999.prd_a"), cursor("1..prd_a"), cursor("1.5"), cursor("5.prd_a"), cursor("1.5.\xff"), cursor("1.5.prd_a") + "=",
 		base64.StdEncoding.EncodeToString([]byte("1.5.prd_a")) + "%0a", cursor("1.5.prd_a")[:4], strings.Repeat("A", 1100), strings.Repeat("A", 100)}
+	event := "evt_" + strings.Repeat("0", 26)
+	eventCursors := []string{cursor("1.5.prd_a"), cursor("e1."), cursor("e1.evt_"), cursor("e2." + event), cursor("e1." + event + "0"), cursor(event),
+		cursor("e1." + event[:29] + "l"), cursor("e1.ord_" + event[4:]), cursor("e1."+event) + "="}
 	cases := []struct {
 		path, name string
 		values     []string
@@ -26,6 +29,8 @@ func TestWrongQueries(t *testing.T) {
 		{"/v1/products", "active", append(bools, "ALL", "any")}, {"/v1/products", "available_only", append(bools, "all")},
 		{"/v1/products", "updated_since", times}, {"/v1/products", "store_id", texts}, {"/v1/products", "category_id", texts},
 		{"/v1/categories", "store_id", texts}, {"/v1/products", "cursor", cursors},
+		{"/v1/events", "limit", limits}, {"/v1/events", "since", times}, {"/v1/events", "cursor", append(cursors, eventCursors...)},
+		{"/v1/events", "types", append(texts, "order.paidd", "order.paid,", ",order.paid", "order.paid,,order.paid", "order.paid, order.paid", "ORDER.PAID")},
 	}
 	onEveryEngine(t, func(t *testing.T, w *world) {
 		w.importCatalog(t, "small")

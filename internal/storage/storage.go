@@ -38,6 +38,20 @@ type Engine interface {
 	// bounded number at a call, and returns how many.
 	Sweep(ctx context.Context, before int64) (int, error)
 
+	// ClaimJobs leases jobs to a worker, the one that came up first first. No two
+	// claims give one job while a lease of it holds.
+	ClaimJobs(ctx context.Context, c JobClaim) ([]commerce.Job, error)
+
+	// ReleaseParked has parked jobs of an owner wait again, those that came up
+	// first, at most limit, and returns how many. They keep their RunAt.
+	ReleaseParked(ctx context.Context, owner string, limit int) (int, error)
+
+	// SweepEvents deletes webhook events that were made before the given time
+	// (Unix ms), their attempts and parked jobs, and dead jobs and outbox messages of
+	// that age: a bounded number at a call. It returns how many rows; 0 when there are
+	// no more. What is deleted is overwritten where the engine has the file.
+	SweepEvents(ctx context.Context, before int64) (int, error)
+
 	// LeaseRequests grants want requests of the window, or as many as are left of
 	// limit; both are above 0. The leases of a window together never exceed the
 	// limit, over all processes, and outlast a crash. Used is how many are leased
@@ -98,10 +112,10 @@ type Reader interface {
 	// products there.
 	Categories(ctx context.Context, f CategoryFilter) ([]commerce.Category, error)
 
-	// Product reads one product by id; storeID is its store where the caller
-	// knows it, else empty. The callback sees its version first; when it returns
-	// true, the product itself is not read and Item is empty.
-	Product(ctx context.Context, id, storeID string, cached func(commerce.ProductVersion) bool) (commerce.Item, error)
+	// Product reads one product by id; known is the mark of an earlier read, if
+	// there was one. The callback sees its version first; when it returns true, the
+	// product itself is not read and Item is empty.
+	Product(ctx context.Context, id string, known ProductMark, cached func(commerce.ProductVersion) bool) (commerce.Item, ProductMark, error)
 
 	// ProductPage reads one page in the order of (updated_on, id), beginning
 	// after f.After. The callback sees each version with its place on the page;
@@ -126,6 +140,39 @@ type Reader interface {
 	KeyHolder(ctx context.Context, hash commerce.KeyHash) (commerce.Partner, commerce.Mode, error)
 	Partner(ctx context.Context, id string) (commerce.Partner, error)
 	Partners(ctx context.Context) ([]commerce.Partner, error)
+
+	Job(ctx context.Context, key commerce.JobKey) (commerce.Job, error)
+
+	// Jobs in the order of (RunAt, Slot, ID).
+	Jobs(ctx context.Context, f JobFilter) ([]commerce.Job, error)
+
+	// NextDue is for a worker that has claimed what was due by now: when the next
+	// job comes up, by its time or because its lease ends. It is not after now
+	// when one is due that nobody has, and 0 when no job waits.
+	NextDue(ctx context.Context, now int64) (int64, error)
+
+	// Endpoints reads how partners' endpoints fare; those of which nothing is
+	// stored are healthy and not in the map.
+	Endpoints(ctx context.Context, partnerIDs []string) (map[string]commerce.Endpoint, error)
+
+	// HeldEndpoints are those that are held and not paused, all of them, in the
+	// order of HeldUntil.
+	HeldEndpoints(ctx context.Context) ([]commerce.Endpoint, error)
+
+	// WebhookEvents reads events by key; those not known are absent.
+	WebhookEvents(ctx context.Context, keys []commerce.EventKey) (map[commerce.EventKey]commerce.WebhookEvent, error)
+
+	// EventPage reads events of a partner. In the order of ids none is ever
+	// skipped: a page ends before what an open batch may still write.
+	EventPage(ctx context.Context, f EventFilter) (EventPage, error)
+
+	// Attempts of an event, oldest first.
+	Attempts(ctx context.Context, key commerce.EventKey) ([]commerce.WebhookAttempt, error)
+
+	// Outbox reads at most limit messages, newest first, that are older than the
+	// one with the given id (empty: all).
+	Outbox(ctx context.Context, before string, limit int) ([]commerce.OutboxMessage, error)
+	OutboxMessage(ctx context.Context, id string) (commerce.OutboxMessage, error)
 
 	// Ping tells whether the database answers.
 	Ping(ctx context.Context) error
@@ -169,6 +216,13 @@ type ProductPage struct {
 	Mark PageMark
 }
 
+// ProductMark is what a product is known by.
+type ProductMark struct {
+	StoreID   string // never changes
+	UpdatedOn int64
+	State     int64 // the engine's own, as in PageMark
+}
+
 // PageMark is what a page is known by. A product that changes moves behind all
 // that readers have seen, so a page is the same while as many products as it
 // had stand from its first position to its last, and the last of them is as old.
@@ -189,4 +243,64 @@ func MarkOf(versions []commerce.ProductVersion, limit int, state int64) PageMark
 		m.Through = ProductPosition{last.UpdatedOn, last.ProductID}
 	}
 	return m
+}
+
+// JobClaim asks for due jobs of one slot that nobody has.
+type JobClaim struct {
+	Slot   int64
+	Worker string
+	Now    int64    // Unix ms
+	Until  int64    // Unix ms; at most Now+commerce.JobLease
+	Except []string // owners that have no room for more
+	Limit  int
+}
+
+// JobFilter selects jobs.
+type JobFilter struct {
+	State commerce.JobState
+	Owner string // may be empty for dead jobs only: all
+	After JobPosition
+	Limit int
+}
+
+// JobPosition is a place in the order of jobs: behind the job with this time
+// and key.
+type JobPosition struct {
+	RunAt int64
+	commerce.JobKey
+}
+
+// EventFilter selects webhook events of a partner.
+type EventFilter struct {
+	PartnerID string
+	Kinds     []commerce.WebhookKind // nil: all
+	Since     int64                  // Unix ms of the event's timestamp, inclusive; 0: no bound
+	Until     int64                  // exclusive; 0: no bound
+	After     string                 // id; empty: from the beginning
+	Newest    bool                   // the newest first, and After is where to go on downwards
+	Limit     int
+}
+
+// EventPage is what there is on a page.
+type EventPage struct {
+	Events []commerce.WebhookEvent
+	// Through is the id where the next page goes on: of the last event that was
+	// given, or, when there are no more, of the last that was looked at. Empty:
+	// nothing was looked at.
+	Through string
+	More    bool // there may be more events right now
+}
+
+// PageOf makes the page of what was read for it, which is one event more than
+// the page holds where another follows. newest is the last event that a page
+// may give.
+func PageOf(f EventFilter, events []commerce.WebhookEvent, newest string) EventPage {
+	if more := len(events) > f.Limit; more || f.Newest {
+		p := EventPage{Events: events[:min(len(events), f.Limit)], Through: f.After, More: more}
+		if n := len(p.Events); n > 0 {
+			p.Through = p.Events[n-1].ID
+		}
+		return p
+	}
+	return EventPage{Events: events, Through: max(f.After, newest)}
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"reflect"
 	"strconv"
+	"strings"
 	"testing"
 
 	"purveyor/internal/commerce"
@@ -231,5 +232,18 @@ func TestISO(t *testing.T) {
 		if got := ISO(ms); got != want {
 			t.Errorf("%d: %s, want %s", ms, got, want)
 		}
+	}
+}
+
+func TestAppendWebhook(t *testing.T) {
+	e := commerce.WebhookEvent{PartnerID: "ptn_1", ID: "evt_1", Kind: commerce.WebhookPaid, StoreID: "sto_1", OrderID: "ord_1",
+		TraceID: `tr"1`, Data: []byte(`{"order":{}}`), Timestamp: 1_772_463_845_250}
+	want := `{"id":"evt_1","event":"order.paid","order_id":"ord_1","timestamp":"2026-03-02T15:04:05.250Z","trace_id":"tr\"1","data":{"order":{}}}`
+	if got := string(AppendWebhook([]byte("["), e)); got != "["+want {
+		t.Errorf("%s\nwant [%s", got, want)
+	}
+	e.TraceID = ""
+	if got := string(AppendWebhook(nil, e)); !strings.Contains(got, `"trace_id":null,`) {
+		t.Errorf("%s", got)
 	}
 }

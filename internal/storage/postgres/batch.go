@@ -109,6 +109,8 @@ func (b *batch) load(ctx context.Context) error {
 	load(&q, products, &r.Products)
 	load(&q, stock, &r.Stock)
 	load(&q, orders, &r.Orders)
+	load(&q, endpoints, &r.Endpoints)
+	load(&q, jobs, &r.Jobs)
 	// What is only ever inserted comes last: after the locks, so that a batch
 	// that waited for one sees what the other inserted.
 	load(&q, externalIDs, &r.External)
@@ -200,9 +202,14 @@ func (b *batch) write(q *pgx.Batch) {
 	save(q, externalIDs, &r.External)
 	save(q, customers, &r.Customers)
 	save(q, replies, &r.Replies)
-	appendTo(q, &schema.Timeline, r.Timeline)
-	appendTo(q, &schema.WebhookEvents, r.Webhooks)
-	appendTo(q, &schema.Jobs, r.Jobs)
+	save(q, endpoints, &r.Endpoints)
+	save(q, jobs, &r.Jobs)
+	remove(q, jobs, &r.Jobs)
+	appendLog(q, &schema.Timeline, r.Timeline)
+	appendLog(q, &schema.WebhookEvents, r.Webhooks)
+	appendLog(q, &schema.Attempts, r.Attempts)
+	appendLog(q, &schema.Outbox, r.Outbox)
+	appendTo(q, jobs.Name, jobs.Columns(), jobs.Bind, r.NewJobs)
 }
 
 // Discard implements storage.Batch. A connection that does not answer to the

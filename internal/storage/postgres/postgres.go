@@ -10,7 +10,9 @@ import (
 	"fmt"
 	"time"
 
+	"purveyor/internal/commerce"
 	"purveyor/internal/storage"
+	"purveyor/internal/storage/gather"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -29,10 +31,12 @@ type Options struct {
 type Engine struct {
 	now     func() time.Time
 	writing *pgx.ConnConfig
-	writer  chan *writer   // holds the one writer while it is free
-	rates   chan *pgx.Conn // holds the one connection for leases while it is free; nil: none yet
+	writer  chan *writer // holds the one writer while it is free
+	rates   spare
+	claims  spare
 	readers *pgxpool.Pool
-	look    *versions
+	stamps  *gather.Lookups[commerce.ProductKey, int64] // of products
+	newest  *gather.Lookups[string, int64]              // stamps of stores' products
 }
 
 // writer is the writing connection; nil conn: none, or it broke.
@@ -75,9 +79,8 @@ func Open(url string, o Options) (*Engine, error) {
 	pool.ConnConfig.StatementCacheCapacity = 1024
 	pool.MaxConns = int32(o.Readers)
 	pool.MaxConnLifetimeJitter = time.Minute
-	e := &Engine{now: o.Now, writing: pool.ConnConfig.Copy(), writer: make(chan *writer, 1), rates: make(chan *pgx.Conn, 1)}
+	e := &Engine{now: o.Now, writing: pool.ConnConfig.Copy(), writer: make(chan *writer, 1), rates: newSpare(), claims: newSpare()}
 	e.writer <- &writer{}
-	e.rates <- nil
 	pool.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
 		// Plans are made without looking at values: there is one good plan for each.
 		// What seems dear because a scan is not wanted would be compiled each time.
@@ -86,7 +89,7 @@ func Open(url string, o Options) (*Engine, error) {
 	if e.readers, err = pgxpool.NewWithConfig(context.Background(), pool); err != nil {
 		return nil, fmt.Errorf("open database: %w", err)
 	}
-	e.look = newVersions(e.readers)
+	e.stamps, e.newest = gather.New(e.readStamps), gather.New(e.readNewest)
 	ctx, cancel := context.WithTimeout(context.Background(), startTime)
 	defer cancel()
 	if err := e.start(ctx); err != nil {
@@ -120,9 +123,8 @@ func (e *Engine) Close() error {
 	if w.conn != nil {
 		_ = w.conn.Close(context.Background()) // a broken one is as good as closed
 	}
-	if conn := <-e.rates; conn != nil {
-		_ = conn.Close(context.Background())
-	}
+	e.rates.close()
+	e.claims.close()
 	e.readers.Close()
 	return nil
 }
@@ -174,39 +176,6 @@ func (e *Engine) connectWriter(ctx context.Context) (*pgx.Conn, error) {
 		return nil, errors.Join(err, conn.Close(ctx))
 	}
 	return conn, nil
-}
-
-// Sweep implements storage.Engine.
-func (e *Engine) Sweep(ctx context.Context, before int64) (int, error) {
-	const most = 1000 // at a call, so that batches wait a few milliseconds at most
-	w, err := e.takeWriter(ctx)
-	if err != nil {
-		return 0, err
-	}
-	defer func() { e.writer <- w }()
-	rows, err := query(ctx, w.conn, "SELECT partner_id, digest FROM replies WHERE created_on < $1 ORDER BY created_on LIMIT $2", before, most)
-	if err != nil {
-		return 0, unavailable(err)
-	}
-	old := map[string][][]byte{}
-	var partner string
-	var digest []byte
-	_, err = pgx.ForEachRow(rows, []any{&partner, &digest}, func() error {
-		old[partner] = append(old[partner], append([]byte(nil), digest...))
-		return nil
-	})
-	if err != nil {
-		return 0, unavailable(err)
-	}
-	n := 0
-	for partner, digests := range old {
-		tag, err := exec(ctx, w.conn, "DELETE FROM replies WHERE partner_id = $1 AND digest = ANY($2)", partner, digests)
-		if err != nil {
-			return n, unavailable(err)
-		}
-		n += int(tag.RowsAffected())
-	}
-	return n, nil
 }
 
 // unavailable sorts the errors of PostgreSQL: a broken constraint or a value

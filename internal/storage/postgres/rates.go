@@ -2,7 +2,6 @@ package postgres
 
 import (
 	"context"
-	"fmt"
 
 	"purveyor/internal/commerce"
 	"purveyor/internal/storage"
@@ -10,8 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Leases are sent on a connection of their own, because reads need them and
-// must not wait for a batch.
+// Leases have a connection of their own, because reads need them.
 const (
 	leaseRequests = `INSERT INTO rate_windows (partner_id, mode, minute, used, granted)
 		VALUES ($1, $2, $3, LEAST($4::bigint, $5::bigint), LEAST($4::bigint, $5::bigint))
@@ -25,24 +23,11 @@ const (
 // LeaseRequests implements storage.Engine. Should the connection break, the
 // lease is tried once more: at worst one is lost, and nobody has it.
 func (e *Engine) LeaseRequests(ctx context.Context, w commerce.RateWindow, limit, want int64) (granted, used int64, err error) {
-	var conn *pgx.Conn
-	select {
-	case conn = <-e.rates:
-	case <-ctx.Done():
-		return 0, 0, fmt.Errorf("%w: %w", storage.ErrUnavailable, ctx.Err())
-	}
-	defer func() { e.rates <- conn }()
-	for range 2 {
-		if conn == nil || conn.IsClosed() {
-			if conn, err = e.connectWriter(ctx); err != nil {
-				return 0, 0, unavailable(err)
-			}
-		}
-		if granted, used, err = leaseOn(ctx, conn, w, limit, want); !broken(err) {
-			break
-		}
-	}
-	return granted, used, unavailable(err)
+	err = e.on(ctx, e.rates, func(conn *pgx.Conn) (err error) {
+		granted, used, err = leaseOn(ctx, conn, w, limit, want)
+		return err
+	})
+	return granted, used, err
 }
 
 func leaseOn(ctx context.Context, conn *pgx.Conn, w commerce.RateWindow, limit, want int64) (granted, used int64, err error) {

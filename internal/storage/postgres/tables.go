@@ -25,6 +25,7 @@ type table[K comparable, V any] struct {
 	byKey     string    // one row: SELECT values WHERE key
 	updateOne string
 	inRange   string // rows of one prefix: SELECT last, values WHERE prefix AND last = ANY
+	deleteSQL string // rows of one prefix
 }
 
 // options say how the rows of a table are found and saved. What PostgreSQL
@@ -48,6 +49,7 @@ func prepared[K comparable, V any](t *schema.Table[K, V], o options) *table[K, V
 	where += p.last
 	n := "$" + strconv.Itoa(len(key))
 	p.byKey = "SELECT " + t.Values() + " FROM " + t.Name + " WHERE " + where + " = " + n
+	p.deleteSQL = "DELETE FROM " + t.Name + " WHERE " + where + " = ANY(" + n + ")"
 	p.inRange = "SELECT " + schema.Join(p.last, t.Values()) + " FROM " + t.Name + " WHERE " + where + " = ANY(" + n + ")"
 	if o.lateral {
 		kind := "text"
@@ -74,7 +76,7 @@ func updateOneSQL(name string, mutable, key []string) string {
 	return "UPDATE " + name + " SET " + strings.Join(set, ", ") + " WHERE " + strings.Join(where, " AND ")
 }
 
-// Orders and stock are what batches compete for. Partners, stores and the like
+// Orders, stock, endpoints and jobs are what batches compete for. Partners, stores and the like
 // are read by every batch and changed by few, which say so (commerce.Needs.Lock).
 var (
 	partners      = prepared(&schema.Partners, options{collides: true})
@@ -88,6 +90,8 @@ var (
 	externalIDs   = prepared(&schema.ExternalIDs, options{collides: true, lateral: true})
 	customers     = prepared(&schema.Customers, options{collides: true, lateral: true})
 	replies       = prepared(&schema.Replies, options{collides: true, lateral: true})
+	endpoints     = prepared(&schema.Endpoints, options{locks: true, collides: true})
+	jobs          = prepared(&schema.Jobs, options{locks: true})
 )
 
 // group is the keys that share a prefix.
@@ -107,8 +111,13 @@ func (t *table[K, V]) groups(keys []K) []*group[K] {
 		t.BindKey(&c, k)
 		prefix, text := make([]any, len(t.prefix)), make([]string, len(t.prefix))
 		for i := range t.prefix {
-			text[i] = c.arrays[i].([]string)[0] // what rows are grouped by is text
-			prefix[i] = text[i]
+			switch column := c.arrays[i].(type) {
+			case []string:
+				prefix[i] = column[0]
+			case []int64:
+				prefix[i] = column[0]
+			}
+			text[i] = fmt.Sprint(prefix[i])
 		}
 		id := strings.Join(text, "\x00")
 		g := byPrefix[id]
@@ -217,6 +226,26 @@ func save[K comparable, V any](q *pgx.Batch, t *table[K, V], rows *commerce.Tabl
 	}
 }
 
+// eachOnce is an array with each of its values once.
+func eachOnce(array any) any {
+	switch list := array.(type) {
+	case []string:
+		return slices.Compact(slices.Sorted(slices.Values(list)))
+	case []int64:
+		return slices.Compact(slices.Sorted(slices.Values(list)))
+	}
+	panic(fmt.Sprintf("postgres: tables are not spread by %T", array))
+}
+
+// remove deletes rows.
+func remove[K comparable, V any](q *pgx.Batch, t *table[K, V], rows *commerce.Table[K, V]) {
+	var gone []K
+	_ = rows.EachDeleted(func(k K) error { gone = append(gone, k); return nil }) // no callback fails
+	for _, g := range t.groups(gone) {
+		q.Queue(seen(t.deleteSQL), append(slices.Clone(g.prefix), g.last)...)
+	}
+}
+
 func updateMany[K comparable, V any](q *pgx.Batch, t *table[K, V], rows []*V) {
 	var c columns
 	for _, v := range rows {
@@ -224,9 +253,8 @@ func updateMany[K comparable, V any](q *pgx.Batch, t *table[K, V], rows []*V) {
 		t.BindMutable(&c, v)
 		t.BindKey(&c, t.KeyOf(v))
 	}
-	shards := slices.Clone(c.arrays[len(schema.Split(t.Mutable))].([]string)) // of the key's first column
-	slices.Sort(shards)
-	q.Queue(seen(t.updateSQL(&c)), append(c.arrays, slices.Compact(shards))...)
+	shards := eachOnce(c.arrays[len(schema.Split(t.Mutable))]) // of the key's first column
+	q.Queue(seen(t.updateSQL(&c)), append(c.arrays, shards)...)
 }
 
 // updateSQL names the shards again, so that a distributed engine asks only those.
@@ -278,15 +306,20 @@ func valuesSQL(name, columnNames string, rows int) string {
 	return "INSERT INTO " + name + " (" + columnNames + ") VALUES " + strings.Join(list, ", ")
 }
 
-// appendTo writes rows that are only ever appended, whose ids are ours.
-func appendTo[V any](q *pgx.Batch, l *schema.Log[V], rows []V) {
+// appendTo writes new rows, whose ids are ours.
+func appendTo[V any](q *pgx.Batch, name, columnNames string, bind func(schema.Binder, *V), rows []V) {
 	if len(rows) == 0 {
 		return
 	}
 	var c columns
 	for i := range rows {
 		c.nextRow()
-		l.Bind(&c, &rows[i])
+		bind(&c, &rows[i])
 	}
-	q.Queue(seen(insertSQL(l.Name, l.Columns(), &c)), c.arrays...)
+	q.Queue(seen(insertSQL(name, columnNames, &c)), c.arrays...)
+}
+
+// appendLog writes rows that are only ever appended.
+func appendLog[V any](q *pgx.Batch, l *schema.Log[V], rows []V) {
+	appendTo(q, l.Name, l.Columns(), l.Bind, rows)
 }

@@ -19,7 +19,7 @@ type Plain struct {
 var Plains = []*Plain{
 	plain(&Partners), plain(&APIKeys), plain(&Stores), plain(&Categories), plain(&ProductStores), plain(&Products), plain(&Stock),
 	plain(&Orders), plain(&ExternalIDs), plain(&Customers), plain(&Replies),
-	plainLog(&Timeline), plainLog(&WebhookEvents), plainLog(&Jobs),
+	plain(&Endpoints), plain(&Jobs), plainLog(&Timeline), plainLog(&WebhookEvents), plainLog(&Attempts), plainLog(&Outbox),
 }
 
 // kind is how the values of a column move, and what adds them up in SQL: what

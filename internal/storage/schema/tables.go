@@ -227,7 +227,7 @@ var Replies = Table[commerce.ReplyKey, commerce.Reply]{
 	},
 }
 
-// Timeline, WebhookEvents and Jobs are what batches append.
+// Timeline and WebhookEvents are what batches append.
 var (
 	Timeline = Log[commerce.TimelineEvent]{
 		Name: "timeline", ID: "store_id, order_id, seq", Rest: "kind, status, courier_status, message, data, created_on",
@@ -237,16 +237,10 @@ var (
 		},
 	}
 	WebhookEvents = Log[commerce.WebhookEvent]{
-		Name: "webhook_events", ID: "partner_id, id", Rest: "kind, store_id, order_id, trace_id, data, timestamp",
+		Name: "webhook_events", ID: "partner_id, id", Rest: "kind, mode, store_id, order_id, trace_id, data, timestamp",
 		Bind: func(b Binder, e *commerce.WebhookEvent) {
-			b.Text(e.PartnerID).Text(e.ID).Text(string(e.Kind)).Text(e.StoreID).Text(e.OrderID).
+			b.Text(e.PartnerID).Text(e.ID).Text(string(e.Kind)).Text(string(e.Mode)).Text(e.StoreID).Text(e.OrderID).
 				Text(e.TraceID).JSON(e.Data).Int(e.Timestamp)
-		},
-	}
-	Jobs = Log[commerce.Job]{
-		Name: "jobs", ID: "slot, id", Rest: "kind, owner, subject, run_at",
-		Bind: func(b Binder, j *commerce.Job) {
-			b.Int(j.Slot).Text(j.ID).Text(string(j.Kind)).Text(j.Owner).Text(j.Subject).Int(j.RunAt)
 		},
 	}
 )

@@ -19,6 +19,9 @@ type batch struct {
 	conn   *connection // nil: the batch is over
 	rows   commerce.Rows
 	stamp  int64
+
+	before int64 // the stamp that was the newest
+	was    map[commerce.ProductKey]commerce.Stock
 }
 
 // Load implements storage.Engine. SQLite has one writer: the lock is taken
@@ -47,18 +50,18 @@ func (b *batch) load() error {
 	if err := exec(b.conn, "BEGIN IMMEDIATE", noArgs); err != nil {
 		return err
 	}
-	last, err := meta(b.conn, "stamp")
-	if err != nil {
+	var err error
+	if b.before, err = meta(b.conn, "stamp"); err != nil {
 		return err
 	}
-	b.stamp = max(last+1, b.engine.now().UnixMilli())
+	b.stamp = max(b.before+1, b.engine.now().UnixMilli())
 	r := &b.rows
 	if r.NextStoreNo == commerce.NeedStoreNo {
 		if r.NextStoreNo, err = meta(b.conn, "next_store_no"); err != nil {
 			return err
 		}
 	}
-	return errors.Join(
+	err = errors.Join(
 		load(b.conn, replies, &r.Replies),
 		load(b.conn, partners, &r.Partners),
 		load(b.conn, apiKeys, &r.APIKeys),
@@ -70,7 +73,11 @@ func (b *batch) load() error {
 		load(b.conn, orders, &r.Orders),
 		load(b.conn, externalIDs, &r.External),
 		load(b.conn, customers, &r.Customers),
+		load(b.conn, endpoints, &r.Endpoints),
+		load(b.conn, jobs, &r.Jobs),
 	)
+	b.was = b.loadedStock()
+	return err
 }
 
 func meta(conn *connection, name string) (value int64, err error) {
@@ -101,6 +108,7 @@ func (b *batch) Save(context.Context) error {
 	}
 	err := exec(b.conn, "COMMIT", noArgs)
 	if err == nil {
+		b.engine.moves.add(b.moved())
 		b.engine.tellSaved()
 		b.release()
 		return nil
@@ -138,6 +146,9 @@ func (b *batch) write() error {
 		save(b.conn, orders, &r.Orders),
 		save(b.conn, externalIDs, &r.External),
 		save(b.conn, customers, &r.Customers),
+		save(b.conn, endpoints, &r.Endpoints),
+		save(b.conn, jobs, &r.Jobs),
+		remove(b.conn, jobs, &r.Jobs),
 	); err != nil {
 		return err
 	}
@@ -171,18 +182,30 @@ func save[K comparable, V any](conn *connection, t *table[K, V], rows *commerce.
 	})
 }
 
+func remove[K comparable, V any](conn *connection, t *table[K, V], rows *commerce.Table[K, V]) error {
+	return rows.EachDeleted(func(k K) error {
+		if err := exec(conn, t.deleteSQL, func(b schema.Binder) { t.BindKey(b, k) }); err != nil {
+			return fmt.Errorf("delete from %s: %w", t.Name, err)
+		}
+		return nil
+	})
+}
+
 func (b *batch) append() error {
+	r := &b.rows
 	return firstError(
-		appendTo(b.conn, &schema.Timeline, insertTimeline, b.rows.Timeline),
-		appendTo(b.conn, &schema.WebhookEvents, insertEvents, b.rows.Webhooks),
-		appendTo(b.conn, &schema.Jobs, insertJobs, b.rows.Jobs),
+		appendTo(b.conn, insertTimeline, schema.Timeline.Bind, r.Timeline),
+		appendTo(b.conn, insertEvents, schema.WebhookEvents.Bind, r.Webhooks),
+		appendTo(b.conn, insertAttempts, schema.Attempts.Bind, r.Attempts),
+		appendTo(b.conn, insertOutbox, schema.Outbox.Bind, r.Outbox),
+		appendTo(b.conn, jobs.insertSQL, jobs.Bind, r.NewJobs),
 	)
 }
 
-func appendTo[V any](conn *connection, l *schema.Log[V], sql string, rows []V) error {
+func appendTo[V any](conn *connection, sql string, bind func(schema.Binder, *V), rows []V) error {
 	for i := range rows {
-		if err := exec(conn, sql, func(b schema.Binder) { l.Bind(b, &rows[i]) }); err != nil {
-			return fmt.Errorf("save %s: %w", l.Name, err)
+		if err := exec(conn, sql, func(b schema.Binder) { bind(b, &rows[i]) }); err != nil {
+			return fmt.Errorf("%s: %w", sql, err)
 		}
 	}
 	return nil

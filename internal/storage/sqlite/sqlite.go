@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"purveyor/internal/storage"
-	"purveyor/internal/storage/schema"
 
 	"zombiezen.com/go/sqlite"
 	"zombiezen.com/go/sqlite/sqlitex"
@@ -35,7 +34,9 @@ type Engine struct {
 	writer  chan *connection // holds the one writing connection while it is free
 	readers chan *connection
 	count   int
-	rates   chan *connection // holds the one connection for leases while it is free
+
+	moves moves
+	rates chan *connection // holds the one connection for leases while it is free
 
 	checkpointer *connection
 	saved        chan struct{} // something is in the log
@@ -151,7 +152,7 @@ func connect(path string, o Options, reader bool, cacheKiB int) (*connection, er
 	if reader {
 		pragmas = append(pragmas, "PRAGMA query_only=ON")
 	} else {
-		pragmas = append(pragmas, "PRAGMA wal_autocheckpoint=0")
+		pragmas = append(pragmas, "PRAGMA wal_autocheckpoint=0", "PRAGMA secure_delete=ON")
 		if o.MaxPages > 0 {
 			pragmas = append(pragmas, fmt.Sprintf("PRAGMA max_page_count=%d", o.MaxPages))
 		}
@@ -187,22 +188,6 @@ func (e *Engine) Close() error {
 
 // Reader implements storage.Engine.
 func (e *Engine) Reader() storage.Reader { return reader{e} }
-
-// Sweep implements storage.Engine.
-func (e *Engine) Sweep(ctx context.Context, before int64) (int, error) {
-	const most = 1000 // at a call, so that batches wait a few milliseconds at most
-	conn, err := e.takeWriter(ctx)
-	if err != nil {
-		return 0, err
-	}
-	defer func() { e.writer <- conn }()
-	err = exec(conn, `DELETE FROM replies WHERE rowid IN (SELECT rowid FROM replies WHERE created_on < ? ORDER BY created_on LIMIT ?)`,
-		func(b schema.Binder) { b.Int(before).Int(most) })
-	if err != nil {
-		return 0, unavailable(err)
-	}
-	return conn.Changes(), nil
-}
 
 func (e *Engine) takeWriter(ctx context.Context) (*connection, error) {
 	select {

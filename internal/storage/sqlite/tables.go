@@ -9,14 +9,15 @@ import (
 // table is a table of the schema with its statements.
 type table[K comparable, V any] struct {
 	*schema.Table[K, V]
-	selectSQL, insertSQL, updateSQL string
+	selectSQL, insertSQL, updateSQL, deleteSQL string
 }
 
 func prepared[K comparable, V any](t *schema.Table[K, V]) *table[K, V] {
 	where := strings.ReplaceAll(t.Key, ", ", " = ? AND ") + " = ?"
 	p := &table[K, V]{Table: t,
 		selectSQL: "SELECT " + t.Values() + " FROM " + t.Name + " WHERE " + where,
-		insertSQL: insertInto(t.Name, t.Columns())}
+		insertSQL: insertInto(t.Name, t.Columns()),
+		deleteSQL: "DELETE FROM " + t.Name + " WHERE " + where}
 	if t.Mutable != "" {
 		p.updateSQL = "UPDATE " + t.Name + " SET " + strings.ReplaceAll(t.Mutable, ", ", " = ?, ") + " = ? WHERE " + where
 	}
@@ -39,8 +40,11 @@ var (
 	externalIDs   = prepared(&schema.ExternalIDs)
 	customers     = prepared(&schema.Customers)
 	replies       = prepared(&schema.Replies)
+	endpoints     = prepared(&schema.Endpoints)
+	jobs          = prepared(&schema.Jobs)
 
 	insertTimeline = insertInto(schema.Timeline.Name, schema.Timeline.Columns())
 	insertEvents   = insertInto(schema.WebhookEvents.Name, schema.WebhookEvents.Columns())
-	insertJobs     = insertInto(schema.Jobs.Name, schema.Jobs.Columns())
+	insertAttempts = insertInto(schema.Attempts.Name, schema.Attempts.Columns())
+	insertOutbox   = insertInto(schema.Outbox.Name, schema.Outbox.Columns())
 )

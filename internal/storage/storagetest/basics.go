@@ -59,7 +59,14 @@ func sample() commerce.Changes {
 				Message: "m", Data: []byte(`{"a":1}`), CreatedOn: 25}},
 		Webhooks: []commerce.WebhookEvent{{PartnerID: "ptn_1", ID: "evt_1", Kind: commerce.WebhookAccepted, StoreID: "sto_1", OrderID: "ord_1",
 			TraceID: "t", Data: []byte(`{}`), Timestamp: 26}},
-		Jobs: []commerce.Job{{Slot: 3, ID: "job_1", Kind: commerce.JobDeliverWebhook, Owner: "ptn_1", Subject: "evt_1", RunAt: 27}},
+		NewJobs: []commerce.Job{{Slot: 3, ID: "job_1", Kind: commerce.JobDeliverWebhook, Owner: "ptn_1", Subject: "evt_1", RunAt: 27,
+			State: commerce.JobWaiting, Tries: 2, Probes: 1, Error: "no\nanswer", LeasedBy: "w", LeasedUntil: 28}},
+		Endpoints: []commerce.Endpoint{{PartnerID: "ptn_1", Failures: 5, FailingSince: 29, HeldUntil: 30, PausedOn: 31,
+			PausedFor: commerce.PausedGone, PreviousSecret: "old", PreviousUntil: 32}},
+		Attempts: []commerce.WebhookAttempt{{PartnerID: "ptn_1", EventID: "evt_1", ID: "att_1", URL: "https://a.example/hook", At: 33, TookMs: 34,
+			Status: 500, Error: "it answered 500", Answer: "oh \ufffd"}},
+		Outbox: []commerce.OutboxMessage{{ID: "out_1", Kind: commerce.OutboxMail, To: "c@example.com", Subject: "Ready", Text: "a\nb", HTML: "<p>",
+			Reason: commerce.OutboxTestMode, OrderID: "ord_1", CreatedOn: 35}},
 	}
 }
 
@@ -97,6 +104,12 @@ func needsOf(c commerce.Changes) (n commerce.Needs) {
 	for _, v := range c.Customers {
 		n.Customers = append(n.Customers, v.Key())
 	}
+	for _, v := range c.Endpoints {
+		n.Endpoints = append(n.Endpoints, v.PartnerID)
+	}
+	for _, v := range append(c.NewJobs, c.Jobs...) {
+		n.Jobs = append(n.Jobs, v.Key())
+	}
 	return n
 }
 
@@ -115,6 +128,9 @@ func wantRows(t *testing.T, e storage.Engine, c commerce.Changes) {
 		wantRow(t, &rows.Orders, c.Orders[0].Key(), c.Orders[0])
 		wantRow(t, &rows.External, c.External[0].ExternalKey, c.External[0])
 		wantRow(t, &rows.Customers, c.Customers[0].Key(), c.Customers[0])
+		wantRow(t, &rows.Endpoints, "ptn_1", c.Endpoints[0])
+		job := append(c.NewJobs, c.Jobs...)[0]
+		wantRow(t, &rows.Jobs, job.Key(), job)
 	})
 }
 
@@ -141,13 +157,43 @@ func roundTrip(t *testing.T, db Database) {
 	if err != nil || !reflect.DeepEqual(order, c.Orders[0]) {
 		t.Errorf("order:\n got %+v, %v\nwant %+v", order, err, c.Orders[0])
 	}
+	wantOutbound(t, e.Reader(), c)
+}
+
+// wantOutbound reads what is told to partners, as sample has it.
+func wantOutbound(t *testing.T, r storage.Reader, c commerce.Changes) {
+	t.Helper()
+	ctx := context.Background()
+	event := c.Webhooks[0]
+	want := func(what string, err error, got, want any) {
+		t.Helper()
+		if err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("%s:\n got %+v, %v\nwant %+v", what, got, err, want)
+		}
+	}
+	job, err := r.Job(ctx, c.NewJobs[0].Key())
+	want("job", err, job, c.NewJobs[0])
+	found, err := r.WebhookEvents(ctx, []commerce.EventKey{event.Key(), {PartnerID: "ptn_1", ID: "evt_0"}, {PartnerID: "ptn_0", ID: "evt_1"}})
+	want("events", err, found, map[commerce.EventKey]commerce.WebhookEvent{event.Key(): event})
+	endpoints, err := r.Endpoints(ctx, []string{"ptn_0", "ptn_1"})
+	want("endpoints", err, endpoints, map[string]commerce.Endpoint{"ptn_1": c.Endpoints[0]})
+	attempts, err := r.Attempts(ctx, event.Key())
+	want("attempts", err, attempts, c.Attempts)
+	outbox, err := r.Outbox(ctx, "", 5)
+	want("outbox", err, outbox, c.Outbox)
+	message, err := r.OutboxMessage(ctx, "out_1")
+	want("message", err, message, c.Outbox[0])
 }
 
 func changeRows(t *testing.T, db Database) {
 	e := db.Open(t, time.Now)
 	c := sample()
 	Change(t, e, needsOf(c), func(*commerce.Rows, int64) commerce.Changes { return c })
-	c.Timeline, c.Webhooks, c.Jobs = nil, nil, nil
+	c.Jobs, c.NewJobs = c.NewJobs, nil
+	c.Timeline, c.Webhooks, c.Attempts, c.Outbox = nil, nil, nil, nil
+	c.Endpoints[0] = commerce.Endpoint{PartnerID: "ptn_1", Failures: 1, FailingSince: 129}
+	j := &c.Jobs[0]
+	j.RunAt, j.State, j.Tries, j.Probes, j.Error, j.LeasedBy, j.LeasedUntil = 127, commerce.JobParked, 3, 2, "", "", 0
 	p := &c.Partners[0]
 	p.Name, p.Scopes, p.StoreIDs, p.RateLimit, p.CallbackURL, p.CallbackSecret, p.Suspended, p.UpdatedOn =
 		"b", []commerce.Scope{commerce.AllScopes}, nil, 8, "", "", false, 112
@@ -179,10 +225,12 @@ func absent(t *testing.T, db Database) {
 	_, externalErr := r.ExternalOrder(ctx, commerce.ExternalKey{})
 	_, storeErr := r.Store(ctx, "sto_1")
 	_, numberErr := r.StoreByNo(ctx, 1)
-	_, productErr := r.Product(ctx, "prd_1", "", func(commerce.ProductVersion) bool { return false })
+	_, _, productErr := r.Product(ctx, "prd_1", storage.ProductMark{}, func(commerce.ProductVersion) bool { return false })
 	_, _, keyErr := r.KeyHolder(ctx, commerce.KeyHash{})
 	_, partnerErr := r.Partner(ctx, "ptn_1")
-	for i, err := range []error{orderErr, externalErr, storeErr, numberErr, productErr, keyErr, partnerErr} {
+	_, jobErr := r.Job(ctx, commerce.JobKey{})
+	_, messageErr := r.OutboxMessage(ctx, "out_1")
+	for i, err := range []error{orderErr, externalErr, storeErr, numberErr, productErr, keyErr, partnerErr, jobErr, messageErr} {
 		if !errors.Is(err, storage.ErrNotFound) {
 			t.Errorf("read %d: %v, want ErrNotFound", i, err)
 		}

@@ -44,7 +44,7 @@ func seedEveryTable(t *testing.T, e storage.Engine) {
 	seedProducts(t, e, 3, 40, 1<<40)
 	needs := commerce.Needs{Replies: []commerce.ReplyKey{reply}, Partners: []string{"ptn_1"}, Categories: []string{"cat_1"}, Stores: []string{"sto_1"}, Lock: true,
 		APIKeys: []commerce.APIKeyRef{{PartnerID: "ptn_1", Mode: commerce.Live}}, Orders: []commerce.OrderKey{order},
-		External: []commerce.ExternalKey{external}, Customers: []commerce.CustomerKey{customer}}
+		External: []commerce.ExternalKey{external}, Customers: []commerce.CustomerKey{customer}, Endpoints: []string{"ptn_1"}}
 	Change(t, e, needs, func(rows *commerce.Rows, now int64) (c commerce.Changes) {
 		store, _ := rows.Stores.Get("sto_1")
 		store.Lat, store.Lng, store.UpdatedOn = &zero, &far, now
@@ -60,7 +60,10 @@ func seedEveryTable(t *testing.T, e storage.Engine) {
 		c.Timeline = []commerce.TimelineEvent{{StoreID: "sto_1", OrderID: order.OrderID, Seq: 1, Kind: "order.note", CreatedOn: now},
 			{StoreID: "sto_1", OrderID: order.OrderID, Seq: 2, Kind: "order.note", Data: []byte(`{"b":1,"a": 2}`), CreatedOn: now}}
 		c.Webhooks = []commerce.WebhookEvent{{PartnerID: "ptn_1", ID: "evt_1", Kind: "order.paid", Data: []byte("{}"), Timestamp: now}}
-		c.Jobs = []commerce.Job{{Slot: 31, ID: "job_1", Kind: "deliver_webhook", Subject: "evt_1", RunAt: now}}
+		c.Endpoints = []commerce.Endpoint{{PartnerID: "ptn_1", Failures: 3, FailingSince: now}}
+		c.Attempts = []commerce.WebhookAttempt{{PartnerID: "ptn_1", EventID: "evt_1", ID: "att_1", At: now, Error: "no answer"}}
+		c.Outbox = []commerce.OutboxMessage{{ID: "out_1", Kind: commerce.OutboxSMS, Text: "ünï", CreatedOn: now}}
+		c.NewJobs = []commerce.Job{{Slot: 31, ID: "job_1", Kind: "deliver_webhook", Subject: "evt_1", RunAt: now}}
 		return c
 	})
 }

@@ -207,6 +207,7 @@ CREATE TABLE webhook_events (
   partner_id TEXT COLLATE "C" NOT NULL,
   id TEXT COLLATE "C" NOT NULL,
   kind TEXT COLLATE "C" NOT NULL,
+  mode TEXT COLLATE "C" NOT NULL,
   store_id TEXT COLLATE "C" NOT NULL,
   order_id TEXT COLLATE "C" NOT NULL,
   trace_id TEXT COLLATE "C" NOT NULL,
@@ -215,6 +216,32 @@ CREATE TABLE webhook_events (
   PRIMARY KEY (partner_id, id)
 );
 
+CREATE TABLE webhook_attempts (
+  partner_id TEXT COLLATE "C" NOT NULL,
+  event_id TEXT COLLATE "C" NOT NULL,
+  id TEXT COLLATE "C" NOT NULL,
+  url TEXT COLLATE "C" NOT NULL,
+  at BIGINT NOT NULL,
+  took_ms BIGINT NOT NULL,
+  status BIGINT NOT NULL,
+  error TEXT COLLATE "C" NOT NULL,
+  answer TEXT COLLATE "C" NOT NULL,
+  PRIMARY KEY (partner_id, event_id, id)
+);
+
+CREATE TABLE endpoints (
+  partner_id TEXT COLLATE "C" PRIMARY KEY,
+  failures BIGINT NOT NULL,
+  failing_since BIGINT NOT NULL,
+  held_until BIGINT NOT NULL,
+  paused_on BIGINT NOT NULL,
+  paused_for TEXT COLLATE "C" NOT NULL,
+  previous_secret TEXT COLLATE "C" NOT NULL,
+  previous_until BIGINT NOT NULL
+);
+
+CREATE INDEX endpoints_held ON endpoints (held_until) WHERE held_until <> 0 AND paused_on = 0;
+
 CREATE TABLE jobs (
   slot BIGINT NOT NULL,
   id TEXT COLLATE "C" NOT NULL,
@@ -222,5 +249,30 @@ CREATE TABLE jobs (
   owner TEXT COLLATE "C" NOT NULL,
   subject TEXT COLLATE "C" NOT NULL,
   run_at BIGINT NOT NULL,
+  state TEXT COLLATE "C" NOT NULL,
+  tries BIGINT NOT NULL,
+  probes BIGINT NOT NULL,
+  error TEXT COLLATE "C" NOT NULL,
+  leased_by TEXT COLLATE "C" NOT NULL,
+  leased_until BIGINT NOT NULL,
   PRIMARY KEY (slot, id)
+);
+
+-- What waits is found by its time; what is parked or dead is no longer in the way.
+CREATE INDEX jobs_waiting ON jobs (slot, run_at, id) WHERE state = 'waiting';
+
+CREATE INDEX jobs_parked ON jobs (owner, run_at, slot, id) WHERE state = 'parked';
+
+CREATE INDEX jobs_dead ON jobs (run_at, slot, id) WHERE state = 'dead';
+
+CREATE TABLE outbox (
+  id TEXT COLLATE "C" PRIMARY KEY,
+  kind TEXT COLLATE "C" NOT NULL,
+  recipient TEXT COLLATE "C" NOT NULL,
+  subject TEXT COLLATE "C" NOT NULL,
+  body TEXT COLLATE "C" NOT NULL,
+  html TEXT COLLATE "C" NOT NULL,
+  reason TEXT COLLATE "C" NOT NULL,
+  order_id TEXT COLLATE "C" NOT NULL,
+  created_on BIGINT NOT NULL
 );

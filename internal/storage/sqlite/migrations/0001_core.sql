@@ -192,6 +192,7 @@ CREATE TABLE webhook_events (
   partner_id TEXT NOT NULL,
   id TEXT NOT NULL,
   kind TEXT NOT NULL,
+  mode TEXT NOT NULL,
   store_id TEXT NOT NULL,
   order_id TEXT NOT NULL,
   trace_id TEXT NOT NULL,
@@ -200,6 +201,32 @@ CREATE TABLE webhook_events (
   PRIMARY KEY (partner_id, id)
 );
 
+CREATE TABLE webhook_attempts (
+  partner_id TEXT NOT NULL,
+  event_id TEXT NOT NULL,
+  id TEXT NOT NULL,
+  url TEXT NOT NULL,
+  at INTEGER NOT NULL,
+  took_ms INTEGER NOT NULL,
+  status INTEGER NOT NULL,
+  error TEXT NOT NULL,
+  answer TEXT NOT NULL,
+  PRIMARY KEY (partner_id, event_id, id)
+) WITHOUT ROWID;
+
+CREATE TABLE endpoints (
+  partner_id TEXT PRIMARY KEY,
+  failures INTEGER NOT NULL,
+  failing_since INTEGER NOT NULL,
+  held_until INTEGER NOT NULL,
+  paused_on INTEGER NOT NULL,
+  paused_for TEXT NOT NULL,
+  previous_secret TEXT NOT NULL,
+  previous_until INTEGER NOT NULL
+) WITHOUT ROWID;
+
+CREATE INDEX endpoints_held ON endpoints (held_until) WHERE held_until <> 0 AND paused_on = 0;
+
 CREATE TABLE jobs (
   slot INTEGER NOT NULL,
   id TEXT NOT NULL,
@@ -207,5 +234,30 @@ CREATE TABLE jobs (
   owner TEXT NOT NULL,
   subject TEXT NOT NULL,
   run_at INTEGER NOT NULL,
+  state TEXT NOT NULL,
+  tries INTEGER NOT NULL,
+  probes INTEGER NOT NULL,
+  error TEXT NOT NULL,
+  leased_by TEXT NOT NULL,
+  leased_until INTEGER NOT NULL,
   PRIMARY KEY (slot, id)
-);
+) WITHOUT ROWID;
+
+-- What waits is found by its time; what is parked or dead is no longer in the way.
+CREATE INDEX jobs_waiting ON jobs (slot, run_at, id) WHERE state = 'waiting';
+
+CREATE INDEX jobs_parked ON jobs (owner, run_at, slot, id) WHERE state = 'parked';
+
+CREATE INDEX jobs_dead ON jobs (run_at, slot, id) WHERE state = 'dead';
+
+CREATE TABLE outbox (
+  id TEXT PRIMARY KEY,
+  kind TEXT NOT NULL,
+  recipient TEXT NOT NULL,
+  subject TEXT NOT NULL,
+  body TEXT NOT NULL,
+  html TEXT NOT NULL,
+  reason TEXT NOT NULL,
+  order_id TEXT NOT NULL,
+  created_on INTEGER NOT NULL
+) WITHOUT ROWID;

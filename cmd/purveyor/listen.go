@@ -1,0 +1,199 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"purveyor/internal/config"
+)
+
+// listenCommand is for a partner's developer: the events of a running service
+// on localhost, without a public address.
+type listenCommand struct {
+	ForwardTo string `help:"Where events are posted." required:"" placeholder:"URL" env:"PURVEYOR_FORWARD_TO"`
+	Key       string `help:"An API key of the partner, with the scope read_orders." required:"" placeholder:"KEY" env:"PURVEYOR_KEY"`
+	URL       string `help:"The service." default:"http://127.0.0.1:8080" placeholder:"URL" env:"PURVEYOR_URL" name:"url"`
+	Types     string `help:"Only events of these kinds, separated by commas." placeholder:"KINDS"`
+	Since     string `help:"Begin with events of this time: RFC 3339, Unix ms, or how long ago, as 24h. Default: new ones only." placeholder:"TIME"`
+}
+
+const (
+	listenPoll    = time.Second // between requests that find nothing new
+	listenTimeout = 30 * time.Second
+	maxAnswer     = 64 << 20
+)
+
+func (c listenCommand) Run() error {
+	ctx, stop := untilSignal()
+	defer stop()
+	if err := errors.Join(config.HTTPURL("--forward-to", c.ForwardTo), config.HTTPURL("--url", c.URL)); err != nil {
+		return err
+	}
+	since, err := parseMoment("--since", c.Since)
+	if err != nil {
+		return err
+	}
+	l := listener{to: c.ForwardTo, base: strings.TrimSuffix(c.URL, "/"), key: c.Key, types: c.Types, since: since}
+	l.client = http.Client{Timeout: listenTimeout, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	fmt.Fprintf(os.Stderr, "Events of %s go to %s. Stop with Ctrl-C.\n", l.base, l.to)
+	return l.follow(ctx)
+}
+
+// listener follows GET /v1/events.
+type listener struct {
+	client               http.Client
+	to, base, key, types string
+	since                int64 // Unix ms; 0: from now on
+	cursor               string
+	begun, away          bool // a page was read; the service did not answer last time
+}
+
+// follow forwards what comes, also over restarts of the service, until ctx
+// ends. Only a refusal ends it before.
+func (l *listener) follow(ctx context.Context) error {
+	for {
+		wait, err := l.round(ctx)
+		if ctx.Err() != nil {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(wait):
+		}
+	}
+}
+
+// round reads a page and forwards it, and says when to ask again.
+func (l *listener) round(ctx context.Context) (time.Duration, error) {
+	response, err := l.get(ctx, l.page())
+	if err != nil {
+		l.say("%v; trying again", err)
+		return listenPoll, nil
+	}
+	defer func() { _ = response.Body.Close() }()
+	body, err := io.ReadAll(io.LimitReader(response.Body, maxAnswer))
+	var page struct {
+		Error      string            `json:"error"`
+		NextCursor string            `json:"next_cursor"`
+		Events     []json.RawMessage `json:"events"`
+	}
+	if err == nil {
+		err = json.Unmarshal(body, &page)
+	}
+	switch status := response.StatusCode; {
+	case status == http.StatusTooManyRequests:
+		seconds, _ := strconv.Atoi(response.Header.Get("Retry-After")) // without one: a poll later
+		return max(time.Duration(seconds)*time.Second, listenPoll), nil
+	case status/100 == 4:
+		return 0, fmt.Errorf("the service answered %d: %s", status, page.Error)
+	case status != http.StatusOK || err != nil:
+		l.say("the service answered %d; trying again", status)
+		return listenPoll, nil
+	}
+	l.away = false
+	for _, event := range page.Events {
+		if !l.begun && l.since == 0 {
+			break // they were there before
+		}
+		l.forward(ctx, event)
+		if ctx.Err() != nil {
+			return 0, nil
+		}
+	}
+	if page.NextCursor != "" {
+		l.cursor = page.NextCursor
+	}
+	l.begun = true
+	if len(page.Events) > 0 {
+		return 0, nil
+	}
+	return listenPoll, nil
+}
+
+// page is the query of the next page. The first one, if only new events are
+// wanted, asks for none that there is, to learn where the list ends.
+func (l *listener) page() url.Values {
+	q := url.Values{"limit": {"300"}}
+	if l.types != "" {
+		q.Set("types", l.types)
+	}
+	if l.cursor != "" {
+		q.Set("cursor", l.cursor)
+	}
+	switch {
+	case l.since != 0:
+		q.Set("since", strconv.FormatInt(l.since, 10))
+	case !l.begun:
+		q.Set("since", strconv.FormatInt(time.Now().AddDate(1, 0, 0).UnixMilli(), 10))
+	}
+	return q
+}
+
+func (l *listener) get(ctx context.Context, q url.Values) (*http.Response, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, l.base+"/v1/events?"+q.Encode(), nil)
+	if err != nil {
+		return nil, err
+	}
+	request.Header.Set("x-api-key", l.key)
+	return l.client.Do(request)
+}
+
+// say tells once that the service is away.
+func (l *listener) say(format string, args ...any) {
+	if !l.away {
+		fmt.Fprintf(os.Stderr, format+"\n", args...)
+	}
+	l.away = true
+}
+
+// forward posts an event as it came, and prints a line with what was answered.
+func (l *listener) forward(ctx context.Context, event []byte) {
+	var head struct {
+		ID      string `json:"id"`
+		Event   string `json:"event"`
+		OrderID string `json:"order_id"`
+	}
+	if err := json.Unmarshal(event, &head); err != nil {
+		fmt.Fprintln(os.Stderr, "an event is not understood:", err)
+		return
+	}
+	began := time.Now()
+	result := l.post(ctx, head.ID, event)
+	if ctx.Err() == nil {
+		fmt.Printf("%s  %s  %s  %s  %s  %d ms\n", began.Format(time.TimeOnly), head.Event, orNone(head.OrderID), head.ID, result,
+			time.Since(began).Milliseconds())
+	}
+}
+
+func (l *listener) post(ctx context.Context, id string, event []byte) string {
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, l.to, bytes.NewReader(event))
+	if err != nil {
+		return err.Error()
+	}
+	request.Header.Set("Content-Type", "application/json")
+	request.Header.Set("webhook-id", id)
+	response, err := l.client.Do(request)
+	if err != nil {
+		if wrapped, ok := errors.AsType[*url.Error](err); ok {
+			err = wrapped.Err
+		}
+		return err.Error()
+	}
+	_, _ = io.Copy(io.Discard, io.LimitReader(response.Body, 4<<10)) // so that the connection can be used again
+	_ = response.Body.Close()
+	return strconv.Itoa(response.StatusCode)
+}

@@ -1,0 +1,61 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"text/tabwriter"
+
+	"purveyor/internal/config"
+	"purveyor/internal/storage"
+)
+
+type outboxCommand struct {
+	List outboxList `cmd:"" help:"List e-mails and texts that did not leave the house, newest first."`
+	Show outboxShow `cmd:"" help:"Show one of them."`
+}
+
+type outboxList struct {
+	config.Database
+	Limit  int    `help:"How many." default:"50"`
+	Before string `help:"Only those before this one." placeholder:"ID"`
+}
+
+func (c outboxList) Run() error {
+	return withDatabase(c.Database, func(ctx context.Context, db *database) error {
+		list, err := db.Reader().Outbox(ctx, c.Before, max(c.Limit, 1))
+		if err != nil {
+			return err
+		}
+		table := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
+		fmt.Fprintln(table, "ID\tTIME\tKIND\tTO\tORDER\tKEPT BECAUSE\tSUBJECT")
+		for _, m := range list {
+			fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", m.ID, moment(m.CreatedOn), m.Kind, m.To, m.OrderID, m.Reason, m.Subject)
+		}
+		return table.Flush()
+	})
+}
+
+type outboxShow struct {
+	config.Database
+	ID string `arg:"" help:"The message's id."`
+}
+
+func (c outboxShow) Run() error {
+	return withDatabase(c.Database, func(ctx context.Context, db *database) error {
+		m, err := db.Reader().OutboxMessage(ctx, c.ID)
+		if errors.Is(err, storage.ErrNotFound) {
+			return fmt.Errorf("there is no message %s; `purveyor outbox list` shows all", c.ID)
+		}
+		if err != nil {
+			return err
+		}
+		fmt.Printf("id       %s\nkind     %s\nto       %s\nsubject  %s\norder    %s\ntime     %s\nkept     %s\n\n%s\n",
+			m.ID, m.Kind, m.To, orNone(m.Subject), m.OrderID, moment(m.CreatedOn), m.Reason, m.Text)
+		if m.HTML != "" {
+			fmt.Printf("\nHTML:\n%s\n", m.HTML)
+		}
+		return nil
+	})
+}

@@ -1,0 +1,49 @@
+package main
+
+import (
+	"crypto/rand"
+	"fmt"
+
+	"purveyor/internal/config"
+	"purveyor/internal/effect"
+	"purveyor/internal/outside/mail"
+	"purveyor/internal/outside/sms"
+	"purveyor/internal/outside/webhook"
+)
+
+// ports are the ways out of the process.
+type ports struct {
+	webhooks *webhook.Sender
+	mailer   mail.Mailer // nil: none is configured
+	texter   sms.Texter  // nil: none is configured
+}
+
+// portsOf refuses a configuration that cannot work.
+func portsOf(c config.Outbound) (ports, error) {
+	p := ports{webhooks: webhook.NewSender(c.AllowPrivateWebhooks)}
+	if err := c.CheckOutbound(); err != nil {
+		return p, err
+	}
+	if c.Mail() {
+		m, err := mail.NewSMTP(mail.Config{Host: c.SMTPHost, Port: c.SMTPPort, User: c.SMTPUser, Password: c.SMTPPassword,
+			From: c.SMTPFrom, TLS: mail.TLSMode(c.SMTPTLS)})
+		if err != nil {
+			return p, fmt.Errorf("--smtp-...: %w", err)
+		}
+		p.mailer = m
+	}
+	if c.Texts() {
+		t, err := sms.NewTwilio(sms.Config{AccountSID: c.TwilioAccount, AuthToken: c.TwilioToken, From: c.TwilioFrom})
+		if err != nil {
+			return p, fmt.Errorf("--twilio-...: %w", err)
+		}
+		p.texter = t
+	}
+	return p, nil
+}
+
+// start begins to do jobs.
+func (p ports) start(db *database) *effect.Effects {
+	return effect.Start(effect.Options{Engine: db.Engine, Committer: db.committer, Worker: rand.Text(),
+		Sender: p.webhooks, Mailer: p.mailer, Texter: p.texter})
+}

@@ -1,0 +1,326 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"purveyor/internal/command"
+	"purveyor/internal/commerce"
+	"purveyor/internal/commit"
+	"purveyor/internal/config"
+	"purveyor/internal/storage"
+	"purveyor/internal/wire"
+)
+
+type webhookCommand struct {
+	List         webhookList         `cmd:"" help:"List the endpoints of all partners, or the newest events of one."`
+	Show         webhookShow         `cmd:"" help:"Show an event with every attempt, or a partner's endpoint."`
+	Resend       webhookResend       `cmd:"" help:"Send events once more."`
+	Replay       webhookReplay       `cmd:"" help:"Send a partner's events of a range of time once more."`
+	Pause        webhookPause        `cmd:"" help:"Send nothing to a partner until its endpoint is resumed; its events wait."`
+	Resume       webhookResume       `cmd:"" help:"Try a paused or failing endpoint at once; if it answers, all that waits is sent."`
+	Test         webhookTest         `cmd:"" help:"Send a partner an event that says nothing, and show what it answers."`
+	RotateSecret webhookRotateSecret `cmd:"" help:"Replace a partner's callback secret and print the new one, this once. The old one signs too for 24 hours."`
+}
+
+type webhookList struct {
+	config.Database
+	Partner string `arg:"" optional:"" help:"A partner's id; without one, endpoints are listed."`
+	Type    string `help:"Only events of this kind." placeholder:"KIND"`
+	Limit   int    `help:"How many events." default:"50"`
+	span
+}
+
+func (c webhookList) Run() error {
+	return withDatabase(c.Database, func(ctx context.Context, db *database) error {
+		if c.Partner == "" {
+			return listEndpoints(ctx, db.Reader())
+		}
+		f, err := c.filter(c.Partner)
+		if err != nil {
+			return err
+		}
+		f.Newest, f.Limit = true, max(c.Limit, 1)
+		if c.Type != "" {
+			f.Kinds = []commerce.WebhookKind{commerce.WebhookKind(c.Type)}
+		}
+		return listEvents(ctx, db.Reader(), f)
+	})
+}
+
+func listEndpoints(ctx context.Context, r storage.Reader) error {
+	partners, err := r.Partners(ctx)
+	if err != nil {
+		return err
+	}
+	ids := make([]string, len(partners))
+	for i, p := range partners {
+		ids[i] = p.ID
+	}
+	endpoints, err := r.Endpoints(ctx, ids)
+	if err != nil {
+		return err
+	}
+	table := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "PARTNER\tNAME\tCALLBACK URL\tSTATE")
+	for _, p := range partners {
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", p.ID, p.Name, orNone(p.CallbackURL), endpointState(endpoints[p.ID]))
+	}
+	return table.Flush()
+}
+
+func endpointState(e commerce.Endpoint) string {
+	switch {
+	case e.PausedOn != 0:
+		return fmt.Sprintf("paused since %s (%s)", moment(e.PausedOn), e.PausedFor)
+	case e.Failing():
+		return fmt.Sprintf("failing since %s, next try %s", moment(e.FailingSince), moment(e.HeldUntil))
+	case e.HeldUntil != 0:
+		return "asked to wait until " + moment(e.HeldUntil)
+	}
+	return "healthy"
+}
+
+func moment(ms int64) string { return time.UnixMilli(ms).UTC().Format(time.RFC3339) }
+
+func listEvents(ctx context.Context, r storage.Reader, f storage.EventFilter) error {
+	page, err := r.EventPage(ctx, f)
+	if err != nil {
+		return err
+	}
+	table := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "EVENT\tTIME\tKIND\tORDER\tTRIES\tLAST")
+	for _, e := range page.Events {
+		attempts, err := r.Attempts(ctx, e.Key())
+		if err != nil {
+			return err
+		}
+		last := "not sent"
+		if n := len(attempts); n > 0 {
+			last = outcome(attempts[n-1])
+		}
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%d\t%s\n", e.ID, moment(e.Timestamp), e.Kind, orNone(e.OrderID), len(attempts), last)
+	}
+	return table.Flush()
+}
+
+func outcome(a commerce.WebhookAttempt) string {
+	if a.Delivered() {
+		return fmt.Sprintf("delivered (%d)", a.Status)
+	}
+	return a.Error
+}
+
+type webhookShow struct {
+	config.Database
+	ID string `arg:"" help:"The id of an event or a partner."`
+}
+
+func (c webhookShow) Run() error {
+	return withDatabase(c.Database, func(ctx context.Context, db *database) error {
+		if !strings.HasPrefix(c.ID, commerce.PrefixEvent) {
+			return showEndpoint(ctx, db.Reader(), c.ID)
+		}
+		events, err := findEvents(ctx, db.Reader(), c.ID)
+		if err != nil {
+			return err
+		}
+		return showEvent(ctx, db.Reader(), events[0])
+	})
+}
+
+func showEndpoint(ctx context.Context, r storage.Reader, partnerID string) error {
+	p, err := r.Partner(ctx, partnerID)
+	if err != nil {
+		return partnerMissing(partnerID, err)
+	}
+	endpoints, err := r.Endpoints(ctx, []string{p.ID})
+	if err != nil {
+		return err
+	}
+	e := endpoints[p.ID]
+	previous := "none"
+	if e.Previous(time.Now().UnixMilli()) != "" {
+		previous = "signs until " + moment(e.PreviousUntil)
+	}
+	fmt.Printf("partner          %s\ncallback url     %s\nstate            %s\nfailures         %d in a row\nprevious secret  %s\n",
+		p.ID, orNone(p.CallbackURL), endpointState(e), e.Failures, previous)
+	for _, state := range []commerce.JobState{commerce.JobWaiting, commerce.JobParked, commerce.JobDead} {
+		list, err := r.Jobs(ctx, storage.JobFilter{State: state, Owner: p.ID, Limit: shownJobs + 1})
+		if err != nil {
+			return err
+		}
+		fmt.Printf("%-15s  %s\n", state, count(len(list)))
+	}
+	return nil
+}
+
+// shownJobs is how far jobs are counted.
+const shownJobs = 10_000
+
+func count(n int) string {
+	if n > shownJobs {
+		return fmt.Sprintf("more than %d", shownJobs)
+	}
+	return fmt.Sprint(n)
+}
+
+func showEvent(ctx context.Context, r storage.Reader, e commerce.WebhookEvent) error {
+	attempts, err := r.Attempts(ctx, e.Key())
+	if err != nil {
+		return err
+	}
+	fmt.Printf("partner  %s\n%s\n\n", e.PartnerID, wire.AppendWebhook(nil, e))
+	return printAttempts(attempts)
+}
+
+func printAttempts(attempts []commerce.WebhookAttempt) error {
+	if len(attempts) == 0 {
+		fmt.Println("It was not sent.")
+		return nil
+	}
+	table := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "TIME\tTOOK\tOUTCOME\tURL\tANSWER")
+	for _, a := range attempts {
+		fmt.Fprintf(table, "%s\t%d ms\t%s\t%s\t%q\n", wire.ISO(a.At), a.TookMs, outcome(a), a.URL, a.Answer)
+	}
+	return table.Flush()
+}
+
+// findEvents looks for events with each partner: their ids do not tell whose
+// they are.
+func findEvents(ctx context.Context, r storage.Reader, ids ...string) ([]commerce.WebhookEvent, error) {
+	partners, err := r.Partners(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var keys []commerce.EventKey
+	for _, id := range ids {
+		for _, p := range partners {
+			keys = append(keys, commerce.EventKey{PartnerID: p.ID, ID: id})
+		}
+	}
+	found, err := r.WebhookEvents(ctx, keys)
+	if err != nil {
+		return nil, err
+	}
+	events := make([]commerce.WebhookEvent, 0, len(ids))
+	for i, id := range ids {
+		n := len(events)
+		for _, k := range keys[i*len(partners) : (i+1)*len(partners)] {
+			if e, ok := found[k]; ok {
+				events = append(events, e)
+			}
+		}
+		if len(events) == n {
+			return nil, fmt.Errorf("there is no event %s; events are kept for 30 days", id)
+		}
+	}
+	return events, nil
+}
+
+type webhookPause struct {
+	config.Database
+	Partner string `arg:"" help:"The partner's id."`
+}
+
+func (c webhookPause) Run() error {
+	return changeEndpoint(c.Database, c.Partner, command.PauseEndpoint{PartnerID: c.Partner})
+}
+
+type webhookResume struct {
+	config.Database
+	Partner string `arg:"" help:"The partner's id."`
+}
+
+func (c webhookResume) Run() error {
+	return changeEndpoint(c.Database, c.Partner, command.ResumeEndpoint{PartnerID: c.Partner})
+}
+
+func changeEndpoint(c config.Database, partnerID string, cmd commit.Command[commerce.Endpoint]) error {
+	return withDatabase(c, func(ctx context.Context, db *database) error {
+		if _, err := commit.Do(ctx, db.committer, cmd); err != nil {
+			return partnerMissing(partnerID, err)
+		}
+		return showEndpoint(ctx, db.Reader(), partnerID)
+	})
+}
+
+type webhookTest struct {
+	config.Database
+	Partner string        `arg:"" help:"The partner's id."`
+	Wait    time.Duration `help:"How long to wait for an answer." default:"20s"`
+}
+
+const testPoll = 200 * time.Millisecond
+
+func (c webhookTest) Run() error {
+	return withDatabase(c.Database, func(ctx context.Context, db *database) error {
+		if _, err := commit.Do(ctx, db.committer, command.TestEndpoint{PartnerID: c.Partner}); err != nil {
+			return partnerMissing(c.Partner, err)
+		}
+		// Its id was given by the committer; it is the newest of its kind.
+		page, err := db.Reader().EventPage(ctx, storage.EventFilter{PartnerID: c.Partner,
+			Kinds: []commerce.WebhookKind{commerce.WebhookTest}, Newest: true, Limit: 1})
+		if err != nil {
+			return err
+		}
+		if len(page.Events) == 0 {
+			return errors.New("the event is gone again")
+		}
+		event := page.Events[0]
+		fmt.Println("event ", event.ID)
+		for deadline := time.Now().Add(c.Wait); ; time.Sleep(testPoll) {
+			attempts, err := db.Reader().Attempts(ctx, event.Key())
+			switch {
+			case err != nil:
+				return err
+			case len(attempts) > 0:
+				return printAttempts(attempts)
+			case time.Now().After(deadline):
+				return fmt.Errorf("it was not sent within %v: does a service run on this database, and is the endpoint neither paused nor failing? `purveyor webhook show %s` tells",
+					c.Wait, event.ID)
+			}
+		}
+	})
+}
+
+type webhookRotateSecret struct {
+	config.Database
+	Partner string `arg:"" help:"The partner's id."`
+	Secret  string `help:"The new secret; drawn if it is not given." placeholder:"S" env:"PURVEYOR_CALLBACK_SECRET"`
+}
+
+func (c webhookRotateSecret) Run() error {
+	return withDatabase(c.Database, func(ctx context.Context, db *database) error {
+		secret := c.Secret
+		if secret == "" {
+			secret = newSecret()
+		}
+		e, err := commit.Do(ctx, db.committer, command.RotateSecret{PartnerID: c.Partner, Secret: secret})
+		if err != nil {
+			return partnerMissing(c.Partner, err)
+		}
+		if c.Secret == "" {
+			fmt.Printf("secret  %s\n\nThe secret is shown this once.\n", secret)
+		}
+		if e.PreviousSecret != "" {
+			fmt.Printf("The old one signs too until %s.\n", moment(e.PreviousUntil))
+		}
+		return nil
+	})
+}
+
+// newSecret draws a secret in the form of Standard Webhooks.
+func newSecret() string {
+	var b [24]byte
+	_, _ = rand.Read(b[:]) // never fails (crypto/rand)
+	return "whsec_" + base64.StdEncoding.EncodeToString(b[:])
+}

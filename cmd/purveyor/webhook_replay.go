@@ -1,0 +1,136 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"time"
+
+	"purveyor/internal/command"
+	"purveyor/internal/commerce"
+	"purveyor/internal/commit"
+	"purveyor/internal/config"
+	"purveyor/internal/storage"
+)
+
+// span is a range of time.
+type span struct {
+	Since string `help:"From this time on: RFC 3339, Unix ms, or how long ago, as 24h." placeholder:"TIME"`
+	Until string `help:"Before this time." placeholder:"TIME"`
+}
+
+func (s span) filter(partnerID string) (f storage.EventFilter, err error) {
+	f.PartnerID = partnerID
+	if f.Since, err = parseMoment("--since", s.Since); err != nil {
+		return f, err
+	}
+	f.Until, err = parseMoment("--until", s.Until)
+	return f, err
+}
+
+// parseMoment gives Unix ms; 0 for none.
+func parseMoment(flag, text string) (int64, error) {
+	if text == "" {
+		return 0, nil
+	}
+	if at, err := time.Parse(time.RFC3339, text); err == nil {
+		return at.UnixMilli(), nil
+	}
+	if ms, err := strconv.ParseInt(text, 10, 64); err == nil && ms > 0 {
+		return ms, nil
+	}
+	if ago, err := time.ParseDuration(text); err == nil && ago >= 0 {
+		return time.Now().Add(-ago).UnixMilli(), nil
+	}
+	return 0, fmt.Errorf("%s %q is no time; give it as 2006-01-02T15:04:05Z, as Unix ms, or as how long ago: 24h", flag, text)
+}
+
+type webhookResend struct {
+	config.Database
+	Events []string `arg:"" help:"Ids of events."`
+}
+
+func (c webhookResend) Run() error {
+	return withDatabase(c.Database, func(ctx context.Context, db *database) error {
+		events, err := findEvents(ctx, db.Reader(), c.Events...)
+		if err != nil {
+			return err
+		}
+		of := map[string][]string{}
+		for _, e := range events {
+			of[e.PartnerID] = append(of[e.PartnerID], e.ID)
+		}
+		for partnerID, ids := range of {
+			n, err := commit.Do(ctx, db.committer, command.ResendEvents{PartnerID: partnerID, EventIDs: ids})
+			if err != nil {
+				return partnerMissing(partnerID, err)
+			}
+			fmt.Printf("%d sent again to %s\n", n, partnerID)
+		}
+		return nil
+	})
+}
+
+type webhookReplay struct {
+	config.Database
+	Partner     string `arg:"" help:"The partner's id."`
+	Undelivered bool   `help:"Only events that the partner never took."`
+	span
+}
+
+// replayAtOnce is how many events are asked for in one transaction.
+const replayAtOnce = 300
+
+func (c webhookReplay) Run() error {
+	return withDatabase(c.Database, func(ctx context.Context, db *database) error {
+		f, err := c.filter(c.Partner)
+		if err != nil {
+			return err
+		}
+		f.Limit = replayAtOnce
+		total := 0
+		for more := true; more; {
+			page, err := db.Reader().EventPage(ctx, f)
+			if err != nil {
+				return err
+			}
+			f.After, more = page.Through, page.More
+			ids, err := c.wanted(ctx, db.Reader(), page.Events)
+			if err != nil {
+				return err
+			}
+			n, err := commit.Do(ctx, db.committer, command.ResendEvents{PartnerID: c.Partner, EventIDs: ids})
+			if err != nil {
+				return partnerMissing(c.Partner, err)
+			}
+			total += n
+		}
+		fmt.Printf("%d sent again to %s\n", total, c.Partner)
+		return nil
+	})
+}
+
+func (c webhookReplay) wanted(ctx context.Context, r storage.Reader, events []commerce.WebhookEvent) (ids []string, err error) {
+	for _, e := range events {
+		if c.Undelivered {
+			attempts, err := r.Attempts(ctx, e.Key())
+			if err != nil {
+				return nil, err
+			}
+			if delivered(attempts) {
+				continue
+			}
+		}
+		ids = append(ids, e.ID)
+	}
+	return ids, nil
+}
+
+func delivered(attempts []commerce.WebhookAttempt) bool {
+	for _, a := range attempts {
+		if a.Delivered() {
+			return true
+		}
+	}
+	return false
+}

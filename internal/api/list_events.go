@@ -1,0 +1,107 @@
+package api
+
+import (
+	"encoding/base64"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"purveyor/internal/commerce"
+	"purveyor/internal/storage"
+	"purveyor/internal/web"
+	"purveyor/internal/wire"
+)
+
+// maxEventReads bounds how far a request looks for events that its key may
+// see; the next goes on from there.
+const maxEventReads = 10
+
+// listEvents reads the partner's events, oldest first: what was or would have
+// been pushed, byte for byte.
+func (a *API) listEvents(r *request) (reply, error) {
+	f, err := eventFilter(r)
+	if err != nil {
+		return reply{}, err
+	}
+	var events []commerce.WebhookEvent
+	limit, more := f.Limit, true
+	for reads := 0; more && len(events) < limit && reads < maxEventReads; reads++ {
+		f.Limit = limit - len(events)
+		page, err := a.reader.EventPage(r.Context(), f)
+		if err != nil {
+			return reply{}, err
+		}
+		for _, e := range page.Events {
+			if r.mayHear(e) {
+				events = append(events, e)
+			}
+		}
+		f.After, more = page.Through, page.More
+	}
+	buffer := pages.Get().(*[]byte)
+	return reply{status: http.StatusOK, body: appendEvents(*buffer, events, f.After), pooled: buffer}, nil
+}
+
+// mayHear is for lists, which leave out what a key may not read.
+func (r *request) mayHear(e commerce.WebhookEvent) bool {
+	return (r.Mode == commerce.Live || e.Mode == commerce.Test) && (e.StoreID == "" || r.Partner.MayUse(e.StoreID))
+}
+
+func appendEvents(b []byte, events []commerce.WebhookEvent, through string) []byte {
+	b = append(b, `{"ok":true,"count":`...)
+	b = strconv.AppendInt(b, int64(len(events)), 10)
+	b = append(b, `,"next_cursor":`...)
+	b = wire.AppendStringOrNull(b, encodeEventCursor(through))
+	b = append(b, `,"events":[`...)
+	for i, e := range events {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = wire.AppendWebhook(b, e)
+	}
+	return append(b, "]}"...)
+}
+
+func eventFilter(r *request) (storage.EventFilter, error) {
+	q := web.QueryOf(r.Request)
+	f := storage.EventFilter{PartnerID: r.Partner.ID, Since: q.Millis("since"), Limit: q.Limit(100, 300)}
+	if text := q.Text("types"); text != "" {
+		for name := range strings.SplitSeq(text, ",") {
+			kind := commerce.WebhookKind(name)
+			if !slices.Contains(commerce.WebhookKinds, kind) {
+				q.Fail("invalid_query", "types", "names an event that there is not")
+			}
+			f.Kinds = append(f.Kinds, kind)
+		}
+	}
+	if text := q.Text("cursor"); text != "" {
+		after, ok := decodeEventCursor(text)
+		if !ok {
+			q.Fail("invalid_cursor", "cursor", "is not a next_cursor of this list")
+		}
+		f.After = after
+	}
+	return f, q.Err()
+}
+
+// eventCursorForm is the version of the form. The id of the last event that
+// was looked at follows.
+const eventCursorForm = "e1."
+
+func encodeEventCursor(through string) string {
+	if through == "" {
+		return ""
+	}
+	return base64.RawURLEncoding.EncodeToString([]byte(eventCursorForm + through))
+}
+
+// decodeEventCursor takes only what encodeEventCursor made.
+func decodeEventCursor(text string) (after string, ok bool) {
+	data, err := base64.RawURLEncoding.DecodeString(text)
+	if err != nil {
+		return "", false
+	}
+	after, ok = strings.CutPrefix(string(data), eventCursorForm)
+	return after, ok && commerce.IsID(commerce.PrefixEvent, after) && encodeEventCursor(after) == text
+}

@@ -1,0 +1,293 @@
+package command
+
+import (
+	"errors"
+	"reflect"
+	"testing"
+
+	"purveyor/internal/commerce"
+)
+
+const second, minute = int64(1000), int64(60_000)
+
+// outbound is what is stored in most of these tests.
+func outbound(e commerce.Endpoint, jobs ...commerce.Job) commerce.Changes {
+	e.PartnerID = "p"
+	return commerce.Changes{
+		Partners:  []commerce.Partner{{ID: "p", Name: "P", RateLimit: 1, CallbackURL: "https://p.example", CallbackSecret: "s1"}},
+		Endpoints: []commerce.Endpoint{e}, Jobs: jobs,
+	}
+}
+
+var (
+	failing = commerce.Endpoint{PartnerID: "p", Failures: 6, FailingSince: now - minute, HeldUntil: now}
+	gone    = commerce.Endpoint{PartnerID: "p", PausedOn: now - minute, PausedFor: commerce.PausedGone}
+	healthy = commerce.Endpoint{PartnerID: "p"}
+)
+
+// job is one of the worker "me".
+func job(state commerce.JobState) commerce.Job {
+	return commerce.Job{Slot: 3, ID: "job_1", Kind: commerce.JobDeliverWebhook, Owner: "p", Subject: "evt_1", RunAt: now - 1, State: state}.
+		LeasedTo("me", now+10)
+}
+
+func with(j commerce.Job, change func(*commerce.Job)) commerce.Job {
+	change(&j)
+	return j
+}
+
+func TestRecordWebhookAttempt(t *testing.T) {
+	waiting, parked := job(commerce.JobWaiting), job(commerce.JobParked)
+	release := []commerce.Job{{Kind: commerce.JobReleaseParked, Owner: "p", Subject: "p", RunAt: now}}
+	failed := func(state commerce.JobState, wait, tries, probes int64) []commerce.Job {
+		return []commerce.Job{with(waiting.LeasedTo("", 0), func(j *commerce.Job) {
+			j.State, j.RunAt, j.Tries, j.Probes, j.Error = state, now+wait, tries, probes, "no"
+		})}
+	}
+	done := []commerce.JobKey{waiting.Key()}
+	for _, c := range []struct {
+		name   string
+		before commerce.Endpoint
+		stored []commerce.Job
+		run    commerce.Job
+		status int64
+		retry  int64
+		want   commerce.Changes
+	}{
+		{name: "delivered", before: healthy, stored: []commerce.Job{waiting}, run: waiting, status: 200,
+			want: commerce.Changes{DoneJobs: done}},
+		{name: "delivered after failures", before: commerce.Endpoint{Failures: 2, FailingSince: 5}, stored: []commerce.Job{waiting}, run: waiting, status: 200,
+			want: commerce.Changes{DoneJobs: done, Endpoints: []commerce.Endpoint{healthy}}},
+		{name: "a probe delivered", before: failing, stored: []commerce.Job{parked}, run: parked, status: 204,
+			want: commerce.Changes{DoneJobs: done, Endpoints: []commerce.Endpoint{healthy}, NewJobs: release}},
+		{name: "failed", before: healthy, stored: []commerce.Job{waiting}, run: waiting, status: 500,
+			want: commerce.Changes{Jobs: failed(commerce.JobWaiting, 5*second, 1, 0),
+				Endpoints: []commerce.Endpoint{{PartnerID: "p", Failures: 1, FailingSince: now}}}},
+		{name: "asks to wait", before: healthy, stored: []commerce.Job{waiting}, run: waiting, status: 503, retry: minute,
+			want: commerce.Changes{Jobs: failed(commerce.JobParked, minute, 1, 0),
+				Endpoints: []commerce.Endpoint{{PartnerID: "p", Failures: 1, FailingSince: now, HeldUntil: now + minute}}}},
+		{name: "a probe failed", before: failing, stored: []commerce.Job{parked}, run: parked, status: 500,
+			want: commerce.Changes{Jobs: failed(commerce.JobParked, 5*second, 1, 1),
+				Endpoints: []commerce.Endpoint{{PartnerID: "p", Failures: 7, FailingSince: now - minute, HeldUntil: now + 20*second}}}},
+		{name: "delivered, gone already", before: healthy, run: waiting, status: 200, want: commerce.Changes{DoneJobs: done}},
+		{name: "failed, gone already", before: healthy, run: waiting, status: 500,
+			want: commerce.Changes{Endpoints: []commerce.Endpoint{{PartnerID: "p", Failures: 1, FailingSince: now}}}},
+		{name: "delivered, another has it", before: healthy, stored: []commerce.Job{waiting.LeasedTo("you", now+9)}, run: waiting, status: 200,
+			want: commerce.Changes{DoneJobs: done}},
+		{name: "failed, another has it", before: gone, stored: []commerce.Job{waiting.LeasedTo("you", now+9)}, run: waiting, status: 500},
+		{name: "a probe failed, but another brought the endpoint back", before: healthy, stored: []commerce.Job{with(parked, func(j *commerce.Job) { j.State = commerce.JobWaiting })},
+			run: parked, status: 500, want: commerce.Changes{Jobs: failed(commerce.JobWaiting, 5*second, 1, 0),
+				Endpoints: []commerce.Endpoint{{PartnerID: "p", Failures: 1, FailingSince: now}}}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			attempt := commerce.WebhookAttempt{PartnerID: "p", EventID: "evt_1", Status: c.status}
+			if !attempt.Delivered() {
+				attempt.Error = "no"
+			}
+			cmd := RecordWebhookAttempt{Job: c.run, Attempt: attempt, RetryAfter: c.retry}
+			_, changes, err := cmd.Decide(fill(cmd.Needs(), outbound(c.before, c.stored...)), now)
+			c.want.Attempts = []commerce.WebhookAttempt{attempt}
+			if err != nil || !reflect.DeepEqual(changes, c.want) {
+				t.Errorf("%v\n got %+v\nwant %+v", err, changes, c.want)
+			}
+		})
+	}
+}
+
+// A first failure of an endpoint of which nothing is stored names its partner.
+func TestFirstFailure(t *testing.T) {
+	cmd := RecordWebhookAttempt{Job: job(commerce.JobWaiting), Attempt: commerce.WebhookAttempt{PartnerID: "p", Status: 500}}
+	_, changes, _ := cmd.Decide(fill(cmd.Needs(), commerce.Changes{}), now)
+	if len(changes.Endpoints) != 1 || changes.Endpoints[0].PartnerID != "p" {
+		t.Errorf("%+v", changes.Endpoints)
+	}
+}
+
+func TestParkAndReturn(t *testing.T) {
+	mine := job(commerce.JobWaiting)
+	yours := with(mine, func(j *commerce.Job) { j.ID, j.LeasedBy = "job_2", "you" })
+	missing := commerce.JobKey{ID: "job_3"}
+	keys := []commerce.JobKey{mine.Key(), yours.Key(), missing, mine.Key()}
+	for _, c := range []struct {
+		name   string
+		before commerce.Endpoint
+		state  commerce.JobState
+		parked int
+	}{
+		{"held", failing, commerce.JobParked, 1}, {"paused", gone, commerce.JobParked, 1}, {"back again", healthy, commerce.JobWaiting, 0},
+	} {
+		cmd := ParkJobs{PartnerID: "p", Worker: "me", Jobs: keys}
+		n, changes, err := cmd.Decide(fill(cmd.Needs(), outbound(c.before, mine, yours)), now)
+		want := commerce.Changes{Jobs: []commerce.Job{with(mine.LeasedTo("", 0), func(j *commerce.Job) { j.State = c.state })}}
+		if n != c.parked || err != nil || !reflect.DeepEqual(changes, want) {
+			t.Errorf("%s: %d, %v, %+v", c.name, n, err, changes)
+		}
+	}
+	cmd := ReturnJobs{Worker: "me", Jobs: keys}
+	n, changes, err := cmd.Decide(fill(cmd.Needs(), outbound(healthy, mine, yours)), now)
+	if want := (commerce.Changes{Jobs: []commerce.Job{mine.LeasedTo("", 0)}}); n != 1 || err != nil || !reflect.DeepEqual(changes, want) {
+		t.Errorf("%d, %v, %+v", n, err, changes)
+	}
+}
+
+func TestProbeEndpoint(t *testing.T) {
+	free := job(commerce.JobParked).LeasedTo("", 0)
+	key := free.Key()
+	for _, c := range []struct {
+		name   string
+		before commerce.Endpoint
+		stored []commerce.Job
+		parked *commerce.JobKey
+		probes bool
+		heals  bool
+	}{
+		{"due", failing, []commerce.Job{free}, &key, true, false},
+		{"not yet", commerce.Endpoint{Failures: 6, HeldUntil: now + 1}, []commerce.Job{free}, &key, false, false},
+		{"paused", gone, []commerce.Job{free}, &key, false, false},
+		{"healthy", healthy, []commerce.Job{free}, &key, false, false},
+		{"another has it", failing, []commerce.Job{free.LeasedTo("you", now+1)}, &key, false, false},
+		{"another had it", failing, []commerce.Job{free.LeasedTo("you", now)}, &key, true, false},
+		{"released meanwhile", failing, []commerce.Job{job(commerce.JobWaiting)}, &key, false, false},
+		{"gone", failing, nil, &key, false, false},
+		{"nothing to probe with", failing, nil, nil, false, true},
+		{"nothing to probe with, and not due", gone, nil, nil, false, false},
+	} {
+		cmd := ProbeEndpoint{PartnerID: "p", Parked: c.parked, Worker: "me", Until: now + 9}
+		got, changes, err := cmd.Decide(fill(cmd.Needs(), outbound(c.before, c.stored...)), now)
+		want := commerce.Changes{}
+		if c.probes {
+			want.Jobs = []commerce.Job{free.LeasedTo("me", now+9)}
+		}
+		if c.heals {
+			want.Endpoints = []commerce.Endpoint{healthy}
+			want.NewJobs = []commerce.Job{releaseParked("p", now)}
+		}
+		if err != nil || (got != nil) != c.probes || (c.probes && *got != want.Jobs[0]) || !reflect.DeepEqual(changes, want) {
+			t.Errorf("%s: %+v, %v, %+v", c.name, got, err, changes)
+		}
+	}
+}
+
+func TestPauseAndResume(t *testing.T) {
+	operators := commerce.Endpoint{PartnerID: "p", PausedOn: now - minute, PausedFor: commerce.PausedOperator}
+	paused := commerce.Endpoint{PartnerID: "p", PausedOn: now, PausedFor: commerce.PausedOperator}
+	resumed := commerce.Endpoint{PartnerID: "p", HeldUntil: now}
+	for _, c := range []struct {
+		before, paused, resumed, moved commerce.Endpoint
+	}{
+		{healthy, paused, healthy, healthy},
+		{gone, paused, resumed, resumed},
+		{operators, operators, resumed, operators},
+		{failing, commerce.Endpoint{PartnerID: "p", Failures: 6, FailingSince: now - minute, PausedOn: now, PausedFor: commerce.PausedOperator}, resumed, resumed},
+		{commerce.Endpoint{PartnerID: "p", Failures: 2, FailingSince: 1}, commerce.Endpoint{PartnerID: "p", Failures: 2, FailingSince: 1, PausedOn: now, PausedFor: commerce.PausedOperator},
+			commerce.Endpoint{PartnerID: "p", Failures: 2, FailingSince: 1}, healthy},
+	} {
+		stored := outbound(c.before)
+		check := func(what string, changes commerce.Changes, want commerce.Endpoint, err error) {
+			t.Helper()
+			after := append(changes.Endpoints, c.before)[0]
+			if err != nil || after != want || (len(changes.Endpoints) > 0) != (want != c.before) {
+				t.Errorf("%+v %s: %+v, %v", c.before, what, changes.Endpoints, err)
+			}
+		}
+		pause, resume := PauseEndpoint{"p"}, ResumeEndpoint{"p"}
+		_, changes, err := pause.Decide(fill(pause.Needs(), stored), now)
+		check("paused", changes, c.paused, err)
+		_, changes, err = resume.Decide(fill(resume.Needs(), stored), now)
+		check("resumed", changes, c.resumed, err)
+		url, same := "https://new.example", stored.Partners[0].CallbackURL
+		move, stay := UpdatePartner{ID: "p", CallbackURL: &url}, UpdatePartner{ID: "p", CallbackURL: &same}
+		_, changes, err = move.Decide(fill(move.Needs(), stored), now)
+		check("moved", changes, c.moved, err)
+		_, changes, err = stay.Decide(fill(stay.Needs(), stored), now)
+		check("moved to where it was", changes, c.before, err)
+	}
+}
+
+func TestRotateSecret(t *testing.T) {
+	cmd := RotateSecret{PartnerID: "p", Secret: "s2"}
+	e, changes, err := cmd.Decide(fill(cmd.Needs(), outbound(healthy)), now)
+	if err != nil || e.Previous(now) != "s1" || changes.Endpoints[0] != e || changes.Partners[0].CallbackSecret != "s2" || changes.Partners[0].UpdatedOn != now {
+		t.Errorf("%+v, %+v, %v", e, changes, err)
+	}
+	cmd.Secret = ""
+	if _, changes, err := cmd.Decide(fill(cmd.Needs(), outbound(healthy)), now); err == nil || len(changes.Partners) > 0 {
+		t.Errorf("an empty secret: %+v, %v", changes, err)
+	}
+}
+
+func TestResendAndTest(t *testing.T) {
+	resend, try := ResendEvents{"p", []string{"evt_1", "evt_2", "evt_1"}}, TestEndpoint{"p", "trace"}
+	n, changes, err := resend.Decide(fill(resend.Needs(), outbound(healthy)), now)
+	if err != nil || n != 2 || len(changes.NewJobs) != 2 || changes.NewJobs[1] != (commerce.Job{Kind: commerce.JobDeliverWebhook, Owner: "p", Subject: "evt_2", RunAt: now}) {
+		t.Errorf("%d, %+v, %v", n, changes, err)
+	}
+	event, changes, err := try.Decide(fill(try.Needs(), outbound(healthy)), now)
+	if err != nil || len(changes.Webhooks) != 1 || !event.Deliver || event.Kind != commerce.WebhookTest || event.TraceID != "trace" || event.Timestamp != now {
+		t.Errorf("%+v, %v", event, err)
+	}
+	deaf := outbound(healthy)
+	deaf.Partners[0].CallbackURL = ""
+	for _, stored := range []commerce.Changes{deaf, {}} {
+		_, resent, resendErr := resend.Decide(fill(resend.Needs(), stored), now)
+		_, tested, testErr := try.Decide(fill(try.Needs(), stored), now)
+		if resendErr == nil || testErr == nil || len(resent.NewJobs)+len(tested.Webhooks) > 0 {
+			t.Errorf("%+v: %v, %v", stored, resendErr, testErr)
+		}
+	}
+}
+
+func TestRecordNotice(t *testing.T) {
+	run := job(commerce.JobWaiting)
+	run.Kind = commerce.JobMailReady
+	last := with(run, func(j *commerce.Job) { j.Tries = int64(len(commerce.NoticeDelays)) })
+	order := orderIn(commerce.ReadyForPickup, commerce.Pickup, true)
+	for _, c := range []struct {
+		name    string
+		stored  []commerce.Job
+		failed  error
+		kept    bool
+		notSent string
+		done    bool
+		state   commerce.JobState // of the job as saved; empty: it is not
+		note    string
+		outbox  int
+	}{
+		{name: "sent", stored: []commerce.Job{run}, done: true},
+		{name: "kept", stored: []commerce.Job{run}, kept: true, done: true, outbox: 1},
+		{name: "nobody to send to", stored: []commerce.Job{run}, notSent: "no address", done: true, note: "The mail was not sent: no address"},
+		{name: "to be tried again", stored: []commerce.Job{run}, failed: errors.New("busy"), state: commerce.JobWaiting},
+		{name: "failed for good", stored: []commerce.Job{run}, failed: &commerce.PermanentError{Err: errors.New("no such mailbox")}, state: commerce.JobDead,
+			note: "The mail could not be sent: no such mailbox"},
+		{name: "failed too often", stored: []commerce.Job{last}, failed: errors.New("busy"), state: commerce.JobDead, note: "The mail could not be sent: busy"},
+		{name: "sent twice", kept: true},
+		{name: "no address, noted already", notSent: "no address"},
+		{name: "failed, another has it", stored: []commerce.Job{last.LeasedTo("you", now+9)}, failed: errors.New("busy")},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			cmd := RecordNotice{RecordJob: RecordJob{Job: run, Failed: c.failed, Delays: commerce.NoticeDelays}, Facts: FactsOf(order), What: "The mail", NotSent: c.notSent}
+			if c.kept {
+				cmd.Kept = &commerce.OutboxMessage{To: "a@example.com"}
+			}
+			rows := stored(order, 1)
+			rows.Jobs = c.stored
+			_, changes, err := cmd.Decide(fill(cmd.Needs(), rows), now)
+			if err != nil || (len(changes.DoneJobs) == 1) != c.done || (len(changes.Jobs) == 1) != (c.state != "") || len(changes.Outbox) != c.outbox {
+				t.Fatalf("%+v, %v", changes, err)
+			}
+			if c.state != "" && (changes.Jobs[0].State != c.state || changes.Jobs[0].LeasedBy != "" || changes.Jobs[0].LeasedUntil != 0) {
+				t.Errorf("%+v", changes.Jobs[0])
+			}
+			if c.outbox == 1 && (changes.Outbox[0].CreatedOn != now || changes.Outbox[0].To != "a@example.com") {
+				t.Errorf("%+v", changes.Outbox)
+			}
+			note := ""
+			if len(changes.Timeline) == 1 && len(changes.Orders) == 1 {
+				note = changes.Timeline[0].Message
+			}
+			if note != c.note {
+				t.Errorf("note %q, want %q", note, c.note)
+			}
+		})
+	}
+}

@@ -1,0 +1,42 @@
+package command
+
+import "purveyor/internal/commerce"
+
+// ProbeEndpoint takes the probe of a held endpoint, so that one worker alone
+// sends it.
+type ProbeEndpoint struct {
+	PartnerID string
+	Parked    *commerce.JobKey // the parked job with the lowest RunAt; nil: there is none
+	Worker    string
+	Until     int64 // Unix ms, of the lease
+}
+
+// Needs names the endpoint and the job.
+func (c ProbeEndpoint) Needs() commerce.Needs {
+	n := commerce.Needs{Endpoints: []string{c.PartnerID}}
+	if c.Parked != nil {
+		n.Jobs = []commerce.JobKey{*c.Parked}
+	}
+	return n
+}
+
+// Decide returns the job to try, leased and still parked, or nil: the time has
+// not come, another worker has it, or nothing is left to probe with, which
+// heals the endpoint.
+func (c ProbeEndpoint) Decide(rows *commerce.Rows, now int64) (*commerce.Job, commerce.Changes, error) {
+	endpoint := endpointOf(rows, c.PartnerID)
+	if !endpoint.ProbeDue(now) {
+		return nil, commerce.Changes{}, nil
+	}
+	if c.Parked == nil {
+		// A job may have been parked since the caller looked.
+		return nil, commerce.Changes{Endpoints: changed(endpoint, endpoint.Healed()),
+			NewJobs: []commerce.Job{releaseParked(c.PartnerID, now)}}, nil
+	}
+	job, ok := rows.Jobs.Get(*c.Parked)
+	if !ok || job.State != commerce.JobParked || job.Leased(now) {
+		return nil, commerce.Changes{}, nil
+	}
+	job = job.LeasedTo(c.Worker, c.Until)
+	return &job, commerce.Changes{Jobs: []commerce.Job{job}}, nil
+}

@@ -1,0 +1,81 @@
+package command
+
+import "purveyor/internal/commerce"
+
+// RecordJob ends a job, or the try that failed.
+type RecordJob struct {
+	Job    commerce.Job // as it was run
+	Failed error        // nil: it is done
+	Delays []int64      // between tries, in ms
+	Jitter float64      // in [0, 1), drawn by the caller
+}
+
+// Needs names the job.
+func (c RecordJob) Needs() commerce.Needs {
+	return commerce.Needs{Jobs: []commerce.JobKey{c.Job.Key()}}
+}
+
+// Decide returns the job as it goes on. When its lease had ended meanwhile, it
+// may be gone, or another worker's: a failure then changes nothing.
+func (c RecordJob) Decide(rows *commerce.Rows, now int64) (commerce.Job, commerce.Changes, error) {
+	job, there := rows.Jobs.Get(c.Job.Key())
+	switch {
+	case c.Failed == nil:
+		return c.Job, commerce.Changes{DoneJobs: []commerce.JobKey{c.Job.Key()}}, nil
+	case !there || job.LeasedBy != c.Job.LeasedBy:
+		return c.Job, commerce.Changes{}, nil
+	}
+	job = job.Failed(c.Failed, c.Delays, now, c.Jitter).LeasedTo("", 0)
+	return job, commerce.Changes{Jobs: []commerce.Job{job}}, nil
+}
+
+// RecordNotice ends the job of an e-mail or SMS about an order, or the try
+// that failed.
+type RecordNotice struct {
+	RecordJob
+	Facts   OrderFacts
+	What    string                  // the notice, for a note to people: "E-mail to the customer"
+	Kept    *commerce.OutboxMessage // it did not leave the house, on purpose
+	NotSent string                  // why there was nobody to send it to; empty: there was
+}
+
+// Needs names the job, and the order if there may be something to note.
+func (c RecordNotice) Needs() commerce.Needs {
+	n := commerce.Needs{}
+	if c.NotSent != "" || c.Failed != nil {
+		n = c.Facts.needs()
+	}
+	n.Jobs = c.RecordJob.Needs().Jobs
+	return n
+}
+
+// Decide notes on the order's timeline what will not be sent.
+func (c RecordNotice) Decide(rows *commerce.Rows, now int64) (commerce.Job, commerce.Changes, error) {
+	if _, there := rows.Jobs.Get(c.Job.Key()); !there {
+		return c.Job, commerce.Changes{}, nil // another worker was faster
+	}
+	job, changes, err := c.RecordJob.Decide(rows, now)
+	if c.Kept != nil {
+		message := *c.Kept
+		message.CreatedOn = now
+		changes.Outbox = []commerce.OutboxMessage{message}
+	}
+	switch {
+	case c.NotSent != "":
+		c.note(rows, now, "notice_not_sent", c.What+" was not sent: "+c.NotSent, &changes)
+	case len(changes.Jobs) > 0 && job.State == commerce.JobDead:
+		c.note(rows, now, "notice_failed", c.What+" could not be sent: "+job.Error, &changes)
+	}
+	return job, changes, err
+}
+
+func (c RecordNotice) note(rows *commerce.Rows, now int64, code, message string, changes *commerce.Changes) {
+	order, err := c.Facts.load(rows)
+	if err != nil {
+		return // no order, no timeline
+	}
+	s := begin(order, rows, now, "")
+	s.note(code, message)
+	_, told := s.end()
+	changes.Orders, changes.Timeline = told.Orders, told.Timeline
+}

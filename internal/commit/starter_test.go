@@ -1,0 +1,107 @@
+package commit_test
+
+import (
+	"slices"
+	"sync"
+	"testing"
+
+	"purveyor/internal/commerce"
+	"purveyor/internal/commit"
+	"purveyor/internal/storage"
+	"purveyor/internal/storage/storagetest"
+)
+
+// desk is a Starter that has room for some jobs.
+type desk struct {
+	mu                 sync.Mutex
+	room               int
+	started, cancelled []commerce.Job
+}
+
+func (d *desk) Reserve(job commerce.Job) (commit.Lease, bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.room == 0 || job.Kind != commerce.JobDeliverWebhook {
+		return commit.Lease{}, false
+	}
+	d.room--
+	return commit.Lease{Worker: "me", Until: 77}, true
+}
+
+func (d *desk) Start(jobs []commerce.Job) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.started = append(d.started, jobs...)
+}
+
+func (d *desk) Cancel(jobs []commerce.Job) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.cancelled = append(d.cancelled, jobs...)
+	d.room += len(jobs)
+}
+
+// TestStarter reports an order, which asks for one delivery: the job is saved
+// leased and handed over once, or else left to whoever claims it.
+func TestStarter(t *testing.T) { onEveryEngine(t, testStarter) }
+
+func testStarter(t *testing.T, open opener) {
+	for _, c := range []struct {
+		name                       string
+		room                       int
+		failure                    storagetest.Failure
+		keyed                      bool
+		stored, started, cancelled int
+		leasedTo                   string
+	}{
+		{name: "room", room: 1, stored: 1, started: 1, leasedTo: "me"},
+		{name: "no room", stored: 1},
+		{name: "refused", room: 1, failure: storagetest.Refused, cancelled: 1},
+		{name: "not persisted, nobody knows", room: 1, failure: storagetest.BeforeSave, cancelled: 1},
+		{name: "persisted, nobody knows", room: 1, failure: storagetest.AfterSave, stored: 1, cancelled: 1, leasedTo: "me"},
+		{name: "not persisted, tried again", room: 1, failure: storagetest.BeforeSave, keyed: true, stored: 1, started: 1, cancelled: 1, leasedTo: "me"},
+		{name: "persisted, as turns out", room: 1, failure: storagetest.AfterSave, keyed: true, stored: 1, cancelled: 1, leasedTo: "me"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := openShop(t, open, 1, 10)
+			d := &desk{room: c.room}
+			s.committer.StartJobsWith(d)
+			s.engine.Fail(c.failure)
+			if c.keyed {
+				must(commit.Do(t.Context(), s.committer, s.once("k", s.report(0, 1))))
+			} else if _, err := commit.Do(t.Context(), s.committer, s.report(0, 1)); (err == nil) != (c.failure == storagetest.Never) {
+				t.Error(err)
+			}
+			stored, err := s.engine.Reader().Jobs(t.Context(), storage.JobFilter{State: commerce.JobWaiting, Owner: "ptn_1", Limit: 5})
+			if err != nil || len(stored) != c.stored || len(d.started) != c.started || len(d.cancelled) != c.cancelled || d.room != c.room-c.started {
+				t.Fatalf("stored %+v, %v\nstarted %+v\ncancelled %+v\nroom %d; want %+v", stored, err, d.started, d.cancelled, d.room, c)
+			}
+			if c.stored == 1 && (stored[0].LeasedBy != c.leasedTo || (c.leasedTo != "") != (stored[0].LeasedUntil == 77)) {
+				t.Errorf("stored %+v", stored[0])
+			}
+			if c.started == 1 && d.started[0] != stored[0] {
+				t.Errorf("started %+v\nstored %+v", d.started[0], stored[0])
+			}
+		})
+	}
+}
+
+// TestStarterOfABatch: what a refused command asked for is not started, and
+// of the rest as much as there is room for.
+func TestStarterOfABatch(t *testing.T) { onEveryEngine(t, testStarterOfABatch) }
+
+func testStarterOfABatch(t *testing.T, open opener) {
+	s := openShop(t, open, 1, 3)
+	d := &desk{room: 2}
+	s.committer.StartJobsWith(d)
+	var run []func()
+	for range 5 {
+		run = append(run, func() { _, _ = commit.Do(t.Context(), s.committer, s.report(0, 1)) })
+	}
+	s.together(run...)
+	stored, err := s.engine.Reader().Jobs(t.Context(), storage.JobFilter{State: commerce.JobWaiting, Owner: "ptn_1", Limit: 9})
+	leased := slices.DeleteFunc(slices.Clone(stored), func(j commerce.Job) bool { return j.LeasedBy == "" })
+	if err != nil || len(stored) != 3 || !slices.Equal(d.started, leased) || len(leased) != 2 || len(d.cancelled) > 0 {
+		t.Errorf("%v\nstored %+v\nstarted %+v\ncancelled %+v", err, stored, d.started, d.cancelled)
+	}
+}

@@ -1,0 +1,54 @@
+package config
+
+import (
+	"cmp"
+	"errors"
+	"log/slog"
+)
+
+// Outbound is how webhooks, e-mail and texts leave. Without it mail and texts
+// are kept in the outbox.
+type Outbound struct {
+	AllowPrivateWebhooks bool `help:"Send webhooks to private and loopback addresses too." env:"PURVEYOR_ALLOW_PRIVATE_WEBHOOKS"`
+
+	SMTPHost     string `help:"Mail server. Without one, mail is kept in the outbox." env:"PURVEYOR_SMTP_HOST" placeholder:"HOST" name:"smtp-host"`
+	SMTPPort     int    `help:"Port of the mail server." default:"587" env:"PURVEYOR_SMTP_PORT" name:"smtp-port"`
+	SMTPUser     string `help:"User at the mail server." env:"PURVEYOR_SMTP_USER" placeholder:"USER" name:"smtp-user"`
+	SMTPPassword string `help:"Password at the mail server." env:"PURVEYOR_SMTP_PASSWORD" placeholder:"P" name:"smtp-password"`
+	SMTPFrom     string `help:"Sender of mail: an address, with or without a name." env:"PURVEYOR_SMTP_FROM" placeholder:"ADDRESS" name:"smtp-from"`
+	SMTPTLS      string `help:"starttls, implicit or none." enum:"starttls,implicit,none" default:"starttls" env:"PURVEYOR_SMTP_TLS" name:"smtp-tls"`
+
+	TwilioAccount string `help:"Twilio account SID. Without one, texts are kept in the outbox." env:"PURVEYOR_TWILIO_ACCOUNT" placeholder:"SID"`
+	TwilioToken   string `help:"Twilio auth token." env:"PURVEYOR_TWILIO_TOKEN" placeholder:"T"`
+	TwilioFrom    string `help:"Phone number that texts come from." env:"PURVEYOR_TWILIO_FROM" placeholder:"NUMBER"`
+}
+
+// Mail tells whether mail can leave.
+func (o Outbound) Mail() bool { return o.SMTPHost != "" }
+
+// Texts tells whether texts can leave.
+func (o Outbound) Texts() bool { return o.TwilioAccount != "" }
+
+// CheckOutbound refuses half a configuration, which would keep in the outbox
+// what its operator takes for sent.
+func (o Outbound) CheckOutbound() error {
+	switch {
+	case o.Mail() && o.SMTPFrom == "":
+		return errors.New("--smtp-host needs --smtp-from")
+	case !o.Mail() && (o.SMTPUser != "" || o.SMTPPassword != "" || o.SMTPFrom != ""):
+		return errors.New("--smtp-user, --smtp-password and --smtp-from need --smtp-host")
+	case (o.SMTPUser == "") != (o.SMTPPassword == ""):
+		return errors.New("--smtp-user and --smtp-password need each other")
+	case (o.TwilioAccount == "") != (o.TwilioToken == ""), (o.TwilioAccount == "") != (o.TwilioFrom == ""):
+		return errors.New("--twilio-account, --twilio-token and --twilio-from need each other")
+	}
+	return nil
+}
+
+// LogValue is what logs show: what is set, no secret.
+func (o Outbound) LogValue() slog.Value {
+	return slog.GroupValue(
+		slog.Bool("private_webhooks", o.AllowPrivateWebhooks),
+		slog.String("mail", cmp.Or(o.SMTPHost, "outbox")),
+		slog.String("texts", cmp.Or(o.TwilioAccount, "outbox")))
+}

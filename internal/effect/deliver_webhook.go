@@ -1,0 +1,134 @@
+package effect
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"math/rand/v2"
+	"net/url"
+	"time"
+
+	"purveyor/internal/command"
+	"purveyor/internal/commerce"
+	"purveyor/internal/commit"
+	"purveyor/internal/jobs"
+	"purveyor/internal/outside/webhook"
+	"purveyor/internal/storage"
+	"purveyor/internal/wire"
+)
+
+// webhooks delivers events to the callback URLs of partners.
+type webhooks struct {
+	ledger
+	engine  storage.Engine
+	reader  storage.Reader
+	sender  Sender
+	runner  *jobs.Runner
+	events  *grouped[commerce.EventKey, commerce.WebhookEvent]
+	parties *parties
+}
+
+func newWebhooks(o Options, l ledger) *webhooks {
+	reader := o.Engine.Reader()
+	return &webhooks{ledger: l, engine: o.Engine, reader: reader, sender: o.Sender,
+		events:  &grouped[commerce.EventKey, commerce.WebhookEvent]{read: reader.WebhookEvents},
+		parties: &parties{reader: reader, known: map[string]*entry{}}}
+}
+
+// deliver makes one try, unless the endpoint holds its jobs and this is not
+// its probe.
+func (w *webhooks) deliver(ctx context.Context, job commerce.Job) jobs.Outcome {
+	p, err := w.parties.get(ctx, job.Owner)
+	switch {
+	case errors.Is(err, storage.ErrNotFound), err == nil && p.partner.CallbackURL == "": // nobody listens any more
+		return w.done(job)
+	case err != nil:
+		return unread(job, err)
+	case p.endpoint.Holds() && job.State != commerce.JobParked:
+		return w.park(job)
+	}
+	event, found, err := w.events.get(commerce.EventKey{PartnerID: job.Owner, ID: job.Subject})
+	switch {
+	case err != nil:
+		return unread(job, err)
+	case !found: // it is past its keep time
+		return w.done(job)
+	}
+	return w.send(ctx, job, p, event)
+}
+
+// unread leaves a job for which the database was away until its lease ends.
+func unread(job commerce.Job, err error) jobs.Outcome {
+	slog.Error("a job waits for the database", "kind", job.Kind, "job", job.ID, "error", err)
+	return jobs.Outcome{}
+}
+
+func (w *webhooks) send(ctx context.Context, job commerce.Job, p party, event commerce.WebhookEvent) jobs.Outcome {
+	at := time.Now().UnixMilli()
+	result := w.sender.Send(ctx, webhook.Request{
+		URL: p.partner.CallbackURL, ID: event.ID, Body: wire.AppendWebhook(nil, event), At: at,
+		Secret: p.partner.CallbackSecret, PreviousSecret: p.endpoint.Previous(at),
+	})
+	record := command.RecordWebhookAttempt{Job: job, RetryAfter: result.RetryAfter, Jitter: rand.Float64(),
+		Attempt: commerce.WebhookAttempt{PartnerID: event.PartnerID, EventID: event.ID, URL: withoutPassword(p.partner.CallbackURL),
+			At: at, TookMs: result.TookMs, Status: result.Status, Error: result.Error, Answer: result.Answer}}
+	delivered := record.Attempt.Delivered()
+	return jobs.Outcome{OK: delivered, Record: func(ctx context.Context) error {
+		err := do(ctx, w.committer, record)
+		if !delivered || job.State == commerce.JobParked { // the endpoint fares otherwise now
+			w.parties.forget(job.Owner)
+		}
+		return err
+	}}
+}
+
+func withoutPassword(text string) string {
+	u, err := url.Parse(text)
+	if err != nil {
+		return text
+	}
+	return u.Redacted()
+}
+
+// park leaves a job with its endpoint. If that holds it no longer, the job
+// waits, and comes up again at once.
+func (w *webhooks) park(job commerce.Job) jobs.Outcome {
+	return jobs.Outcome{OK: true, Record: func(ctx context.Context) error {
+		parked, err := commit.Do(ctx, w.committer, command.ParkJobs{PartnerID: job.Owner, Worker: w.worker, Jobs: []commerce.JobKey{job.Key()}})
+		if err == nil && parked == 0 {
+			w.parties.forget(job.Owner)
+			w.runner.Wake()
+		}
+		return err
+	}}
+}
+
+// A try releases no more than this; what is left goes on after others had
+// their turn.
+const (
+	releaseAtOnce = 1000
+	releaseRounds = 10
+)
+
+// release has the jobs of an endpoint that answers again wait their turn.
+func (w *webhooks) release(ctx context.Context, job commerce.Job) jobs.Outcome {
+	w.parties.forget(job.Owner)
+	for range releaseRounds {
+		p, err := w.parties.get(ctx, job.Owner)
+		if err != nil && !errors.Is(err, storage.ErrNotFound) {
+			return unread(job, err)
+		}
+		if p.endpoint.Holds() { // again; they are released with its next success
+			return w.done(job)
+		}
+		n, err := w.engine.ReleaseParked(ctx, job.Owner, releaseAtOnce)
+		if err != nil {
+			return unread(job, err)
+		}
+		w.runner.Wake()
+		if n < releaseAtOnce {
+			return w.done(job)
+		}
+	}
+	return jobs.Outcome{OK: true, Record: func(ctx context.Context) error { return w.Return(ctx, []commerce.Job{job}) }}
+}

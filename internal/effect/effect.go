@@ -1,0 +1,128 @@
+// Package effect does what jobs ask for: each kind calls one port and has the
+// outcome recorded by one command.
+package effect
+
+import (
+	"context"
+	"math/rand/v2"
+	"slices"
+
+	"purveyor/internal/command"
+	"purveyor/internal/commerce"
+	"purveyor/internal/commit"
+	"purveyor/internal/jobs"
+	"purveyor/internal/outside/mail"
+	"purveyor/internal/outside/sms"
+	"purveyor/internal/outside/webhook"
+	"purveyor/internal/storage"
+)
+
+// Sender posts webhooks.
+type Sender interface {
+	Send(ctx context.Context, r webhook.Request) webhook.Result
+}
+
+// Options are what the effects work with.
+type Options struct {
+	Engine    storage.Engine
+	Committer *commit.Committer
+	Worker    string // a name that no other process has
+	Sender    Sender
+	Mailer    mail.Mailer // nil: mail is kept in the outbox
+	Texter    sms.Texter  // nil: texts are kept in the outbox
+}
+
+// Effects are the jobs of this process and what they do.
+type Effects struct {
+	runner  *jobs.Runner
+	unwatch context.CancelFunc
+	watched chan struct{} // closed when nothing is probed any more
+}
+
+// How many jobs of one owner are done at a time.
+const (
+	webhookWidth = 16
+	noticeWidth  = 4
+)
+
+// Start begins to do jobs, those of new commits at once.
+func Start(o Options) *Effects {
+	ledger := ledger{o.Committer, o.Worker}
+	w := newWebhooks(o, ledger)
+	n := notices{o}
+	runner := jobs.New(o.Worker, queue{o.Engine, o.Engine.Reader()}, ledger, map[commerce.JobKind]jobs.Kind{
+		commerce.JobDeliverWebhook: {Do: w.deliver, Width: webhookWidth},
+		commerce.JobReleaseParked:  {Do: w.release, Width: 1},
+		commerce.JobMailReady:      {Do: n.mailReady, Width: noticeWidth},
+		commerce.JobMailPaid:       {Do: n.mailPaid, Width: noticeWidth},
+		commerce.JobTextPaid:       {Do: n.textPaid, Width: noticeWidth},
+	})
+	w.runner = runner
+	o.Committer.StartJobsWith(runner)
+	runner.Run()
+	ctx, cancel := context.WithCancel(context.Background())
+	watched := make(chan struct{})
+	go func() { defer close(watched); w.watch(ctx) }()
+	return &Effects{runner, cancel, watched}
+}
+
+// Stop cuts what is under way and gives all jobs back before ctx ends. The
+// committer must still be open.
+func (e *Effects) Stop(ctx context.Context) {
+	e.unwatch()
+	select {
+	case <-e.watched:
+	case <-ctx.Done():
+	}
+	e.runner.Stop(ctx)
+}
+
+// queue is storage as the runner sees it.
+type queue struct {
+	storage.Engine
+	reader storage.Reader
+}
+
+func (q queue) NextDue(ctx context.Context, now int64) (int64, error) {
+	return q.reader.NextDue(ctx, now)
+}
+
+// ledger changes jobs in the runner's name.
+type ledger struct {
+	committer *commit.Committer
+	worker    string
+}
+
+const returnAtOnce = 500 // jobs in a command
+
+// Return implements jobs.Ledger.
+func (l ledger) Return(ctx context.Context, list []commerce.Job) error {
+	for part := range slices.Chunk(list, returnAtOnce) {
+		keys := make([]commerce.JobKey, len(part))
+		for i, j := range part {
+			keys[i] = j.Key()
+		}
+		if _, err := commit.Do(ctx, l.committer, command.ReturnJobs{Worker: l.worker, Jobs: keys}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Fail implements jobs.Ledger.
+func (l ledger) Fail(ctx context.Context, job commerce.Job, err error) error {
+	return do(ctx, l.committer, command.RecordJob{Job: job, Failed: err, Delays: commerce.RetryDelays, Jitter: rand.Float64()})
+}
+
+// done ends a job of which there is nothing to do.
+func (l ledger) done(job commerce.Job) jobs.Outcome {
+	return jobs.Outcome{OK: true, Record: func(ctx context.Context) error {
+		return do(ctx, l.committer, command.RecordJob{Job: job})
+	}}
+}
+
+// do runs a command whose result nobody needs.
+func do[R any](ctx context.Context, c *commit.Committer, cmd commit.Command[R]) error {
+	_, err := commit.Do(ctx, c, cmd)
+	return err
+}

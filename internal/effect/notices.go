@@ -1,0 +1,109 @@
+package effect
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+
+	"purveyor/internal/command"
+	"purveyor/internal/commerce"
+	"purveyor/internal/jobs"
+	"purveyor/internal/outside/mail"
+	"purveyor/internal/outside/sms"
+	"purveyor/internal/storage"
+)
+
+// notices are e-mails and texts about an order.
+type notices struct{ Options }
+
+// notice is one of them, before it is known whether it leaves the house.
+type notice struct {
+	what    string // for people: "E-mail to the customer"
+	message commerce.OutboxMessage
+	// moot are the statuses in which nobody needs it any more.
+	moot []commerce.OrderStatus
+}
+
+// mailReady tells the customer that the order can be picked up.
+func (n notices) mailReady(ctx context.Context, job commerce.Job) jobs.Outcome {
+	return n.do(ctx, job, func(o commerce.Order, s commerce.Store) notice {
+		return notice{what: "E-mail to the customer", message: readyMail(o, s), moot: []commerce.OrderStatus{commerce.Cancelled, commerce.Refunded}}
+	})
+}
+
+// mailPaid tells the merchant of a sale.
+func (n notices) mailPaid(ctx context.Context, job commerce.Job) jobs.Outcome {
+	return n.do(ctx, job, func(o commerce.Order, s commerce.Store) notice {
+		return notice{what: "E-mail to the store", message: paidMail(o, s)}
+	})
+}
+
+// textPaid is mailPaid as a text.
+func (n notices) textPaid(ctx context.Context, job commerce.Job) jobs.Outcome {
+	return n.do(ctx, job, func(o commerce.Order, s commerce.Store) notice {
+		return notice{what: "SMS to the store", message: paidText(o, s)}
+	})
+}
+
+func (n notices) do(ctx context.Context, job commerce.Job, write func(commerce.Order, commerce.Store) notice) jobs.Outcome {
+	reader := n.Engine.Reader()
+	order, err := reader.Order(ctx, commerce.OrderKey{StoreID: job.Owner, OrderID: job.Subject})
+	if err != nil {
+		return n.unread(job, err)
+	}
+	store, err := reader.Store(ctx, job.Owner)
+	if err != nil {
+		return n.unread(job, err)
+	}
+	it := write(order, store)
+	if slices.Contains(it.moot, order.Status) {
+		return ledger{n.Committer, n.Worker}.done(job)
+	}
+	record := command.RecordNotice{
+		RecordJob: command.RecordJob{Job: job, Delays: commerce.NoticeDelays, Jitter: rand.Float64()},
+		Facts:     command.FactsOf(order), What: it.what,
+	}
+	send := n.transport(job, it.message)
+	switch {
+	case it.message.To == "":
+		record.NotSent = "there is no address"
+	case order.Mode == commerce.Test:
+		record.Kept = kept(it.message, commerce.OutboxTestMode)
+	case send == nil:
+		record.Kept = kept(it.message, commerce.OutboxNotConfigured)
+	default:
+		record.Failed = send(ctx)
+	}
+	return jobs.Outcome{OK: record.Failed == nil, Record: func(ctx context.Context) error { return do(ctx, n.Committer, record) }}
+}
+
+// unread ends the job of an order that is not there.
+func (n notices) unread(job commerce.Job, err error) jobs.Outcome {
+	if errors.Is(err, storage.ErrNotFound) {
+		return ledger{n.Committer, n.Worker}.done(job)
+	}
+	return unread(job, err)
+}
+
+func kept(m commerce.OutboxMessage, reason commerce.OutboxReason) *commerce.OutboxMessage {
+	m.Reason = reason
+	return &m
+}
+
+// transport is how a message leaves; nil: not at all. A repeat has the same id.
+func (n notices) transport(job commerce.Job, m commerce.OutboxMessage) func(context.Context) error {
+	switch {
+	case m.Kind == commerce.OutboxMail && n.Mailer != nil:
+		return func(ctx context.Context) error {
+			return n.Mailer.Send(ctx, mail.Message{ID: job.ID, To: m.To, Subject: m.Subject, Text: m.Text, HTML: m.HTML})
+		}
+	case m.Kind == commerce.OutboxSMS && n.Texter != nil:
+		return func(ctx context.Context) error { return n.Texter.Send(ctx, sms.Message{To: m.To, Text: m.Text}) }
+	}
+	return nil
+}
+
+// dollars is an amount as people read it.
+func dollars(c commerce.Cents) string { return fmt.Sprintf("$%d.%02d", c/100, c%100) }

@@ -1,0 +1,63 @@
+package effect
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"purveyor/internal/command"
+	"purveyor/internal/commerce"
+	"purveyor/internal/commit"
+	"purveyor/internal/storage"
+)
+
+// watchPause is between looks at the endpoints that are held.
+const watchPause = 2 * time.Second
+
+// watch sends the probes of held endpoints, until ctx ends.
+func (w *webhooks) watch(ctx context.Context) {
+	for {
+		wait := watchPause
+		held, err := w.reader.HeldEndpoints(ctx)
+		if err != nil && ctx.Err() == nil {
+			slog.Error("held endpoints were not read", "error", err)
+		}
+		now := time.Now().UnixMilli()
+		for _, e := range held {
+			if !e.ProbeDue(now) {
+				wait = min(wait, time.Duration(e.HeldUntil-now)*time.Millisecond)
+				continue
+			}
+			if err := w.probe(ctx, e.PartnerID); err != nil && ctx.Err() == nil {
+				slog.Error("an endpoint was not probed", "partner", e.PartnerID, "error", err)
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(wait):
+		}
+	}
+}
+
+// probe begins the probe of an endpoint, if no other process has.
+func (w *webhooks) probe(ctx context.Context, partnerID string) error {
+	parked, err := w.reader.Jobs(ctx, storage.JobFilter{State: commerce.JobParked, Owner: partnerID, Limit: 1})
+	if err != nil {
+		return err
+	}
+	cmd := command.ProbeEndpoint{PartnerID: partnerID, Worker: w.worker, Until: time.Now().UnixMilli() + commerce.JobLease}
+	if len(parked) > 0 {
+		if parked[0].Leased(time.Now().UnixMilli()) {
+			return nil // it is under way
+		}
+		key := parked[0].Key()
+		cmd.Parked = &key
+	}
+	job, err := commit.Do(ctx, w.committer, cmd)
+	if err != nil || job == nil {
+		return err
+	}
+	w.runner.Take(*job)
+	return nil
+}

@@ -1,0 +1,104 @@
+package effect
+
+import (
+	"fmt"
+	htmltemplate "html/template"
+	"io"
+	"strings"
+	"text/template"
+	"unicode"
+
+	"purveyor/internal/commerce"
+)
+
+// letter is what templates see.
+type letter struct {
+	Order    commerce.Order
+	Store    commerce.Store
+	Name     string // of the order, as its reader knows it
+	Where    []string
+	Pieces   int64
+	Total    string
+	Delivery bool
+}
+
+func letterOf(o commerce.Order, s commerce.Store) letter {
+	l := letter{Order: o, Store: s, Name: o.ID, Total: dollars(o.TotalCents), Delivery: o.Fulfillment == commerce.Delivery}
+	if o.ExternalID != "" {
+		l.Name = o.ExternalID
+	}
+	for _, line := range []string{s.Name, s.Address, strings.TrimSpace(s.City + " " + s.State + " " + s.ZipCode)} {
+		if line != "" {
+			l.Where = append(l.Where, line)
+		}
+	}
+	for _, line := range o.Lines {
+		l.Pieces += line.Quantity
+	}
+	return l
+}
+
+const readyText = `Your order {{.Name}} is ready for pickup.
+
+{{range .Where}}{{.}}
+{{end}}{{with .Order.PickupInstructions}}
+{{.}}
+{{end}}`
+
+const readyHTML = `<p>Your order <b>{{.Name}}</b> is ready for pickup.</p>
+<p>{{range .Where}}{{.}}<br>{{end}}</p>
+{{with .Order.PickupInstructions}}<p>{{.}}</p>
+{{end}}`
+
+const paidTextBody = `A new order is paid and waits to be confirmed: {{.Name}}.
+
+{{.Pieces}} pieces, {{.Total}}, for {{if .Delivery}}delivery{{else}}pickup{{end}} from {{.Store.Name}}.
+`
+
+const paidHTML = `<p>A new order is paid and waits to be confirmed: <b>{{.Name}}</b>.</p>
+<p>{{.Pieces}} pieces, {{.Total}}, for {{if .Delivery}}delivery{{else}}pickup{{end}} from {{.Store.Name}}.</p>
+`
+
+var (
+	readyPlain = template.Must(template.New("").Parse(readyText))
+	readyRich  = htmltemplate.Must(htmltemplate.New("").Parse(readyHTML))
+	paidPlain  = template.Must(template.New("").Parse(paidTextBody))
+	paidRich   = htmltemplate.Must(htmltemplate.New("").Parse(paidHTML))
+)
+
+func readyMail(o commerce.Order, s commerce.Store) commerce.OutboxMessage {
+	l := letterOf(o, s)
+	return commerce.OutboxMessage{Kind: commerce.OutboxMail, To: o.CustomerEmail, OrderID: o.ID,
+		Subject: oneLine(fmt.Sprintf("Your order %s is ready for pickup", l.Name)), Text: write(readyPlain, l), HTML: write(readyRich, l)}
+}
+
+func paidMail(o commerce.Order, s commerce.Store) commerce.OutboxMessage {
+	l := letterOf(o, s)
+	return commerce.OutboxMessage{Kind: commerce.OutboxMail, To: s.Email, OrderID: o.ID,
+		Subject: oneLine(fmt.Sprintf("New order %s, %s", l.Name, l.Total)), Text: write(paidPlain, l), HTML: write(paidRich, l)}
+}
+
+func paidText(o commerce.Order, s commerce.Store) commerce.OutboxMessage {
+	l := letterOf(o, s)
+	return commerce.OutboxMessage{Kind: commerce.OutboxSMS, To: s.Phone, OrderID: o.ID,
+		Text: fmt.Sprintf("%s: new paid order %s, %d pieces, %s.", s.Name, l.Name, l.Pieces, l.Total)}
+}
+
+// write fills in a template of this file.
+func write(t interface{ Execute(io.Writer, any) error }, l letter) string {
+	var b strings.Builder
+	if err := t.Execute(&b, l); err != nil {
+		panic(err) // the templates are constants, and tests fill each
+	}
+	return b.String()
+}
+
+// oneLine keeps what partners sent from ending a header.
+func oneLine(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return ' '
+		}
+		return r
+	}, s)
+}

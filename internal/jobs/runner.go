@@ -1,0 +1,201 @@
+// Package jobs runs what leaves the process. Jobs stand in storage, written
+// with the change that asked for them; a process leases them, makes one try at
+// a time and has the outcome recorded. Whatever happens to the process, a job
+// whose lease ran out is taken up by another.
+package jobs
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"runtime/debug"
+	"sync"
+	"time"
+
+	"purveyor/internal/commerce"
+	"purveyor/internal/storage"
+)
+
+// Kind says how jobs of a kind are done.
+type Kind struct {
+	// Do makes one try. It ends soon after ctx does, which lasts for TryTime.
+	Do func(ctx context.Context, job commerce.Job) Outcome
+	// Width is how many tries of one owner may be under way at a time.
+	Width int
+}
+
+// Outcome is what came of a try.
+type Outcome struct {
+	// OK widens the owner's lane; a failure narrows it to one try at a time.
+	OK bool
+	// Record makes the outcome durable: the job done, put off, parked or dead.
+	// Nil: there is none, and the job comes up again when its lease ends.
+	Record func(ctx context.Context) error
+}
+
+// Queue is where jobs come from.
+type Queue interface {
+	ClaimJobs(ctx context.Context, claim storage.JobClaim) ([]commerce.Job, error)
+	// NextDue is when the next job that nobody has leased is due (Unix ms); 0:
+	// there is none.
+	NextDue(ctx context.Context, now int64) (int64, error)
+}
+
+// Ledger changes jobs in ways that are the same for all kinds.
+type Ledger interface {
+	// Return gives leases back, so that the jobs can be claimed at once.
+	Return(ctx context.Context, jobs []commerce.Job) error
+	// Fail records a try that ended in a panic.
+	Fail(ctx context.Context, job commerce.Job, err error) error
+}
+
+const (
+	// TryTime is within what a try ends. A job whose lease would end before is
+	// given back.
+	TryTime = 16 * time.Second
+
+	maxRunning = 256    // tries under way
+	maxHeld    = 16_384 // jobs leased to this process
+	roomPerTry = 64     // of a lane's queue, for each try that it may make at a time
+	// unrecorded is how many tries of a lane may be under way or wait for their
+	// record, for each that may be under way: sending does not wait for the disk.
+	unrecorded = 8
+
+	claimSize   = 100
+	idle        = 2 * time.Second // between looks at storage when nothing is known to be due
+	recordPause = time.Second
+
+	// soon is how far ahead a new job may be due to be begun at once: stamps of
+	// batches run ahead of the clock a little.
+	soon = 1000 // ms
+)
+
+// Runner runs jobs. Those of one owner share a lane of their own, so that
+// nobody waits for another's slow endpoint.
+type Runner struct {
+	worker string
+	queue  Queue
+	ledger Ledger
+	kinds  map[commerce.JobKind]Kind
+
+	tries  context.Context // ends with Stop
+	cut    context.CancelFunc
+	polled chan struct{}  // closed when the poll loop has ended
+	work   sync.WaitGroup // tries and their records
+	wake   chan struct{}
+
+	mu       sync.Mutex
+	stopping bool
+	lanes    map[laneKey]*lane
+	ready    []*lane // with a try to make, each once, in turn
+	tasks    map[commerce.JobKey]*task
+	promised int     // reserved, not yet handed over
+	running  int     // tries under way
+	back     []*task // to be given back
+	slot     int64   // where the next pass begins
+}
+
+// task is a job that is leased to this process.
+type task struct {
+	job  commerce.Job
+	lane *lane
+	done chan struct{} // closed when the process is done with it
+}
+
+// New makes a runner of these kinds; the worker is a name that no other
+// process has.
+func New(worker string, queue Queue, ledger Ledger, kinds map[commerce.JobKind]Kind) *Runner {
+	r := &Runner{
+		worker: worker, queue: queue, ledger: ledger, kinds: kinds,
+		polled: make(chan struct{}), wake: make(chan struct{}, 1),
+		lanes: map[laneKey]*lane{}, tasks: map[commerce.JobKey]*task{},
+	}
+	r.tries, r.cut = context.WithCancel(context.Background())
+	return r
+}
+
+// Run begins to take up jobs from storage.
+func (r *Runner) Run() { go r.poll() }
+
+// Stop ends what Run began: nothing is taken up any more, tries under way are
+// cut, their outcomes recorded if they have any, and all other jobs given back
+// before ctx ends.
+func (r *Runner) Stop(ctx context.Context) {
+	r.mu.Lock()
+	r.stopping = true
+	for _, l := range r.lanes {
+		r.back = append(r.back, l.queue...)
+		l.queue = nil
+	}
+	r.mu.Unlock()
+	r.cut()
+	stopped := make(chan struct{})
+	go func() {
+		defer close(stopped)
+		<-r.polled
+		r.work.Wait()
+		r.giveBack(ctx)
+	}()
+	select {
+	case <-stopped:
+	case <-ctx.Done():
+	}
+}
+
+// Wake has the runner look for due jobs now.
+func (r *Runner) Wake() {
+	select {
+	case r.wake <- struct{}{}:
+	default:
+	}
+}
+
+func now() int64 { return time.Now().UnixMilli() }
+
+// run makes the try of a task and has its outcome recorded.
+func (r *Runner) run(t *task) {
+	defer r.work.Done()
+	outcome := r.try(t.job)
+	r.tried(t.lane, outcome.OK)
+	if r.tries.Err() != nil && !outcome.OK { // it was cut, which says nothing
+		r.release(t, true)
+		return
+	}
+	if outcome.Record != nil {
+		r.record(t, outcome.Record)
+	}
+	r.release(t, false)
+}
+
+// try turns a panic into a failed try.
+func (r *Runner) try(job commerce.Job) (outcome Outcome) {
+	defer func() {
+		if v := recover(); v != nil {
+			slog.Error("a job panicked", "kind", job.Kind, "job", job.ID, "panic", v, "stack", string(debug.Stack()))
+			err := fmt.Errorf("panic: %v", v)
+			outcome = Outcome{Record: func(ctx context.Context) error { return r.ledger.Fail(ctx, job, err) }}
+		}
+	}()
+	ctx, cancel := context.WithTimeout(r.tries, TryTime)
+	defer cancel()
+	return r.kinds[job.Kind].Do(ctx, job)
+}
+
+// record tries until the lease ends: after that somebody else has the job.
+func (r *Runner) record(t *task, record func(context.Context) error) {
+	for {
+		err := record(context.WithoutCancel(r.tries))
+		if err == nil {
+			return
+		}
+		slog.Error("the outcome of a job was not recorded", "kind", t.job.Kind, "job", t.job.ID, "error", err)
+		if now() >= t.job.LeasedUntil {
+			return
+		}
+		select {
+		case <-r.tries.Done():
+			return
+		case <-time.After(recordPause):
+		}
+	}
+}

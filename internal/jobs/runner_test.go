@@ -1,0 +1,329 @@
+package jobs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"purveyor/internal/commerce"
+)
+
+// in runs a test in a bubble of its own time, with a runner of one kind of
+// job that is stopped at the end.
+func in(t *testing.T, do func(*store) func(context.Context, commerce.Job) Outcome, test func(t *testing.T, s *store, r *Runner)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		s := newStore()
+		r := New("me", s, s, map[commerce.JobKind]Kind{work: {Do: do(s), Width: 16}})
+		r.Run()
+		defer r.Stop(t.Context())
+		test(t, s, r)
+	})
+}
+
+// takes is work that lasts, and then is done.
+func takes(d time.Duration) func(*store) func(context.Context, commerce.Job) Outcome {
+	return func(s *store) func(context.Context, commerce.Job) Outcome {
+		return func(ctx context.Context, j commerce.Job) Outcome {
+			select {
+			case <-time.After(d):
+				return Outcome{OK: true, Record: s.record(j)}
+			case <-ctx.Done():
+				return Outcome{}
+			}
+		}
+	}
+}
+
+func (s *store) record(j commerce.Job) func(context.Context) error {
+	return func(context.Context) error { s.done(j); return nil }
+}
+
+// start hands over new jobs as the committer does.
+func start(t *testing.T, s *store, r *Runner, owner string, n int) (jobs []commerce.Job) {
+	t.Helper()
+	for range n {
+		j := s.leased(owner)
+		if _, ok := r.Reserve(j); !ok {
+			t.Fatalf("no room for job %d of %s", len(jobs), owner)
+		}
+		jobs = append(jobs, j)
+	}
+	r.Start(jobs)
+	return jobs
+}
+
+func TestJobsStartAtOnceAndOnTime(t *testing.T) {
+	in(t, takes(time.Millisecond), func(t *testing.T, s *store, r *Runner) {
+		start(t, s, r, "a", 3)
+		time.Sleep(10 * time.Millisecond)
+		if n := s.of("a"); n != 0 {
+			t.Errorf("%d jobs of this process did not start at once", n)
+		}
+		s.add("b", now()+7000)
+		r.Wake()
+		time.Sleep(7 * time.Second)
+		if n := s.of("b"); n != 1 {
+			t.Error("a job ran before its time")
+		}
+		time.Sleep(10 * time.Millisecond)
+		if n := s.of("b"); n != 0 {
+			t.Error("a job did not run on time")
+		}
+		before := s.looks
+		time.Sleep(time.Minute)
+		if looks := s.looks - before; looks > 31 {
+			t.Errorf("%d looks at storage in an idle minute", looks)
+		}
+	})
+}
+
+// TestLeaseOfTheDead: what another process left is taken up when its lease
+// ends, and not before.
+func TestLeaseOfTheDead(t *testing.T) {
+	in(t, takes(time.Millisecond), func(t *testing.T, s *store, r *Runner) {
+		s.put(s.add("a", now()).LeasedTo("dead", now()+commerce.JobLease))
+		time.Sleep(30*time.Second - time.Millisecond)
+		if s.of("a") != 1 {
+			t.Fatal("a leased job was taken")
+		}
+		time.Sleep(3 * time.Second)
+		if s.of("a") != 0 {
+			t.Error("a job whose lease ended was not taken up")
+		}
+	})
+}
+
+// TestHangingOwner: one whose tries hang delays nobody, however much it has.
+func TestHangingOwner(t *testing.T) {
+	do := func(s *store) func(context.Context, commerce.Job) Outcome {
+		return func(ctx context.Context, j commerce.Job) Outcome {
+			if j.Owner == "b" {
+				return takes(time.Millisecond)(s)(ctx, j)
+			}
+			o := takes(15*time.Second)(s)(ctx, j)
+			o.OK = false
+			return o
+		}
+	}
+	in(t, do, func(t *testing.T, s *store, r *Runner) {
+		for range 5000 {
+			s.add("a", now()-1000)
+		}
+		for range 300 { // behind those of a in every slot
+			s.add("b", now()-500)
+		}
+		for i := range 100 {
+			start(t, s, r, fmt.Sprint("also hangs ", i), 20)
+		}
+		time.Sleep(3 * time.Second)
+		if n := s.of("b"); n != 0 {
+			t.Errorf("%d jobs of a healthy owner wait", n)
+		}
+		start(t, s, r, "b", 10)
+		time.Sleep(100 * time.Millisecond)
+		if n := s.of("b"); n != 0 {
+			t.Errorf("%d new jobs of a healthy owner wait", n)
+		}
+	})
+}
+
+// TestWidth: an owner's tries at a time grow with successes, to the width of
+// the kind, and fall back to one with a failure.
+func TestWidth(t *testing.T) {
+	var running, most atomic.Int64
+	var failing atomic.Bool
+	do := func(s *store) func(context.Context, commerce.Job) Outcome {
+		return func(ctx context.Context, j commerce.Job) Outcome {
+			for n := running.Add(1); ; {
+				m := most.Load()
+				if n <= m || most.CompareAndSwap(m, n) {
+					break
+				}
+			}
+			defer running.Add(-1)
+			o := takes(10*time.Millisecond)(s)(ctx, j)
+			o.OK = o.OK && !failing.Load()
+			return o
+		}
+	}
+	in(t, do, func(t *testing.T, s *store, r *Runner) {
+		start(t, s, r, "a", 60)
+		time.Sleep(15 * time.Millisecond) // the first is done, its successors run
+		if n := most.Load(); n != 2 {
+			t.Errorf("%d at a time after one success, want 2", n)
+		}
+		for range 1000 {
+			s.add("a", now())
+		}
+		r.Wake()
+		time.Sleep(time.Second)
+		if n := most.Load(); n != 16 {
+			t.Errorf("at most %d at a time, want 16", n)
+		}
+		failing.Store(true)
+		for range 100 {
+			s.add("a", now())
+		}
+		r.Wake()
+		time.Sleep(100 * time.Millisecond)
+		if n := running.Load(); n != 1 {
+			t.Errorf("%d at a time after failures, want 1", n)
+		}
+	})
+}
+
+// TestGivenBackInTime: what a slow lane does not get to is given back before
+// its lease ends, and no try begins that could outlast its lease.
+func TestGivenBackInTime(t *testing.T) {
+	do := func(s *store) func(context.Context, commerce.Job) Outcome {
+		return func(ctx context.Context, j commerce.Job) Outcome {
+			o := takes(15*time.Second)(s)(ctx, j)
+			if o.Record != nil && !j.Leased(now()) {
+				panic("the try outlasted its lease")
+			}
+			o.OK = false
+			return o
+		}
+	}
+	in(t, do, func(t *testing.T, s *store, r *Runner) {
+		start(t, s, r, "a", 40)
+		time.Sleep(15 * time.Minute)
+		if n := s.of("a"); n != 0 || len(s.failed) != 0 {
+			t.Errorf("%d jobs are left, failed: %v", n, s.failed)
+		}
+		if s.returned == 0 {
+			t.Error("nothing was given back: the test did not test it")
+		}
+	})
+}
+
+func TestPanicIsAFailedTry(t *testing.T) {
+	do := func(*store) func(context.Context, commerce.Job) Outcome {
+		return func(context.Context, commerce.Job) Outcome { panic("oh") }
+	}
+	in(t, do, func(t *testing.T, s *store, r *Runner) {
+		j := start(t, s, r, "a", 1)[0]
+		time.Sleep(time.Millisecond)
+		if got := s.failed[j.ID]; got != "panic: oh" {
+			t.Errorf("recorded %q", got)
+		}
+	})
+}
+
+// TestRecordIsTriedAgain: a job counts as done once that is on record.
+func TestRecordIsTriedAgain(t *testing.T) {
+	var tries, records atomic.Int64
+	do := func(s *store) func(context.Context, commerce.Job) Outcome {
+		return func(context.Context, commerce.Job) Outcome {
+			tries.Add(1)
+			return Outcome{OK: true, Record: func(ctx context.Context) error {
+				if records.Add(1) < 4 {
+					return errors.New("the database is away")
+				}
+				return nil
+			}}
+		}
+	}
+	in(t, do, func(t *testing.T, s *store, r *Runner) {
+		j := start(t, s, r, "a", 1)[0]
+		if err := r.Finish(t.Context(), j.Key()); err != nil {
+			t.Fatal(err)
+		}
+		if tries.Load() != 1 || records.Load() != 4 {
+			t.Errorf("%d tries, %d records; want 1 and 4", tries.Load(), records.Load())
+		}
+	})
+}
+
+func TestFinish(t *testing.T) {
+	in(t, takes(10*time.Second), func(t *testing.T, s *store, r *Runner) {
+		jobs := start(t, s, r, "a", 20)
+		began := time.Now()
+		if err := r.Finish(t.Context(), jobs[19].Key()); err != nil {
+			t.Fatal(err)
+		}
+		if took := time.Since(began); took != 10*time.Second {
+			t.Errorf("took %v: it waited for its turn", took)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if err := r.Finish(ctx, jobs[18].Key()); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("error %v", err)
+		}
+		time.Sleep(10 * time.Second)
+		if _, there := s.jobs[jobs[18].Key()]; there {
+			t.Error("it did not go on without its caller")
+		}
+		if err := r.Finish(t.Context(), jobs[18].Key()); !errors.Is(err, ErrElsewhere) {
+			t.Errorf("a job that is done: %v", err)
+		}
+	})
+}
+
+// TestStop: a try under way is cut and given back like all that wait; one that
+// ended is on record.
+func TestStop(t *testing.T) {
+	in(t, takes(10*time.Second), func(t *testing.T, s *store, r *Runner) {
+		jobs := start(t, s, r, "a", 5)
+		promised := s.leased("a")
+		if _, ok := r.Reserve(promised); !ok {
+			t.Fatal("no room")
+		}
+		time.Sleep(11 * time.Second)
+		began := time.Now()
+		r.Stop(t.Context())
+		if took := time.Since(began); took != 0 {
+			t.Errorf("the stop took %v", took)
+		}
+		if n := s.of("a"); n != 5 || s.returned != 4 {
+			t.Errorf("%d left of 6 and %d given back; want 5 and 4", n, s.returned)
+		}
+		for _, j := range jobs[1:] {
+			if s.jobs[j.Key()].LeasedBy != "" {
+				t.Error("a job is still leased")
+			}
+		}
+		if _, ok := r.Reserve(jobs[0]); ok {
+			t.Error("there is room after the stop")
+		}
+		r.Cancel([]commerce.Job{promised})
+	})
+}
+
+// TestEveryJobOnce: many owners and processes, each job done once.
+func TestEveryJobOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newStore()
+		var mu sync.Mutex
+		times := map[string]int{}
+		kind := Kind{Width: 16, Do: func(ctx context.Context, j commerce.Job) Outcome {
+			mu.Lock()
+			times[j.ID]++
+			mu.Unlock()
+			return takes(time.Duration(len(j.ID)%3)*time.Millisecond)(s)(ctx, j)
+		}}
+		for i := range 20_000 {
+			s.add(fmt.Sprint("owner ", i%50), now())
+		}
+		for i := range 3 {
+			r := New(fmt.Sprint("worker ", i), s, s, map[commerce.JobKind]Kind{work: kind})
+			r.Run()
+			defer r.Stop(t.Context())
+		}
+		time.Sleep(time.Minute)
+		if len(s.jobs) != 0 {
+			t.Fatalf("%d jobs are left", len(s.jobs))
+		}
+		for id, n := range times {
+			if n != 1 {
+				t.Errorf("%s ran %d times", id, n)
+			}
+		}
+	})
+}

@@ -1,0 +1,119 @@
+package jobs
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+
+	"purveyor/internal/commerce"
+	"purveyor/internal/storage"
+)
+
+const work = commerce.JobKind("work")
+
+// store is a Queue and a Ledger in memory.
+type store struct {
+	mu       sync.Mutex
+	jobs     map[commerce.JobKey]commerce.Job
+	looks    int // at what is due
+	returned int
+	failed   map[string]string // job id -> error
+}
+
+func newStore() *store {
+	return &store{jobs: map[commerce.JobKey]commerce.Job{}, failed: map[string]string{}}
+}
+
+// add stores a waiting job, spread over the slots.
+func (s *store) add(owner string, runAt int64) commerce.Job {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	n := int64(len(s.jobs))
+	j := commerce.Job{Slot: n % commerce.JobSlots, ID: fmt.Sprintf("job_%06d", n), Kind: work, Owner: owner, RunAt: runAt, State: commerce.JobWaiting}
+	s.jobs[j.Key()] = j
+	return j
+}
+
+// leased stores a job as leased to the worker from now on.
+func (s *store) leased(owner string) commerce.Job {
+	j := s.add(owner, now()).LeasedTo("me", now()+commerce.JobLease)
+	s.put(j)
+	return j
+}
+
+func (s *store) put(j commerce.Job) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.jobs[j.Key()] = j
+}
+
+func (s *store) done(j commerce.Job) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.jobs, j.Key())
+}
+
+// of counts the jobs of an owner that are left.
+func (s *store) of(owner string) (n int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, j := range s.jobs {
+		if j.Owner == owner {
+			n++
+		}
+	}
+	return n
+}
+
+func (s *store) ClaimJobs(_ context.Context, c storage.JobClaim) (claimed []commerce.Job, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, j := range s.jobs {
+		if j.Slot == c.Slot && j.Due(c.Now) && !j.Leased(c.Now) && !slices.Contains(c.Except, j.Owner) {
+			claimed = append(claimed, j)
+		}
+	}
+	slices.SortFunc(claimed, func(a, b commerce.Job) int { return cmp.Or(cmp.Compare(a.RunAt, b.RunAt), cmp.Compare(a.ID, b.ID)) })
+	claimed = claimed[:min(len(claimed), c.Limit)]
+	for i, j := range claimed {
+		claimed[i] = j.LeasedTo(c.Worker, c.Until)
+		s.jobs[j.Key()] = claimed[i]
+	}
+	return claimed, nil
+}
+
+func (s *store) NextDue(_ context.Context, now int64) (next int64, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.looks++
+	for _, j := range s.jobs {
+		at := j.RunAt
+		if j.Leased(now) {
+			at = max(at, j.LeasedUntil)
+		}
+		if next == 0 || at < next {
+			next = at
+		}
+	}
+	return next, nil
+}
+
+func (s *store) Return(_ context.Context, jobs []commerce.Job) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, j := range jobs {
+		s.returned++
+		s.jobs[j.Key()] = j.LeasedTo("", 0)
+	}
+	return nil
+}
+
+func (s *store) Fail(_ context.Context, j commerce.Job, err error) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.failed[j.ID] = err.Error()
+	delete(s.jobs, j.Key())
+	return nil
+}

@@ -1,0 +1,164 @@
+package postgres
+
+import (
+	"cmp"
+	"context"
+	"strconv"
+	"time"
+
+	"purveyor/internal/commerce"
+	"purveyor/internal/storage"
+	"purveyor/internal/storage/schema"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// Endpoints implements storage.Reader, as do the others.
+func (r reader) Endpoints(ctx context.Context, partnerIDs []string) (map[string]commerce.Endpoint, error) {
+	found := make(map[string]commerce.Endpoint, len(partnerIDs))
+	err := r.rows(ctx, endpoints.inRange, []any{partnerIDs}, func(s *scanner) {
+		id := s.Text()
+		found[id] = endpoints.Scan(s, id)
+	})
+	return found, err
+}
+
+func (r reader) HeldEndpoints(ctx context.Context) (list []commerce.Endpoint, err error) {
+	err = r.rows(ctx, "SELECT "+endpoints.Columns()+" FROM endpoints WHERE held_until <> 0 AND paused_on = 0 ORDER BY held_until", nil,
+		func(s *scanner) { list = append(list, endpoints.Scan(s, s.Text())) })
+	return list, err
+}
+
+func (r reader) WebhookEvents(ctx context.Context, keys []commerce.EventKey) (map[commerce.EventKey]commerce.WebhookEvent, error) {
+	found := make(map[commerce.EventKey]commerce.WebhookEvent, len(keys))
+	byPartner := map[string][]string{}
+	for _, k := range keys {
+		byPartner[k.PartnerID] = append(byPartner[k.PartnerID], k.ID)
+	}
+	err := r.read(ctx, func(ctx context.Context) error {
+		var q pgx.Batch
+		for partner, ids := range byPartner {
+			q.Queue(seen("SELECT id, "+schema.WebhookEvents.Rest+" FROM webhook_events WHERE partner_id = $1 AND id = ANY($2)"), partner, ids).
+				Query(func(rows pgx.Rows) error {
+					return each(rows, func(s *scanner) {
+						e := schema.ScanEvent(s, partner)
+						found[e.Key()] = e
+					})
+				})
+		}
+		return r.e.readers.SendBatch(ctx, &q).Close()
+	})
+	return found, err
+}
+
+// EventPage implements storage.Reader. Ids begin with their batch's stamp.
+func (r reader) EventPage(ctx context.Context, f storage.EventFilter) (page storage.EventPage, err error) {
+	for tries := 1; ; tries++ {
+		var cut bool
+		page, cut, err = r.eventPage(ctx, f)
+		if err != nil || !cut || tries >= horizonTries {
+			return page, err
+		}
+		select {
+		case <-ctx.Done():
+			return page, ctx.Err()
+		case <-time.After(horizonPause):
+		}
+	}
+}
+
+// eventPage stops before what an open batch may still write; cut tells that
+// it did. The newest event is read before the page, so that nothing stands
+// below it that the page does not see.
+func (r reader) eventPage(ctx context.Context, f storage.EventFilter) (page storage.EventPage, cut bool, err error) {
+	var events []commerce.WebhookEvent
+	var newest string
+	err = r.read(ctx, func(ctx context.Context) error {
+		events, newest, cut = nil, "", false
+		var q pgx.Batch
+		q.Queue(seen("SELECT id, "+horizon+" FROM webhook_events WHERE partner_id = $1 ORDER BY id DESC LIMIT 1"), f.PartnerID).
+			Query(func(rows pgx.Rows) error {
+				return each(rows, func(s *scanner) {
+					if id := s.Text(); complete(id, s.Int()) {
+						newest = id
+					}
+				})
+			})
+		sql, args := eventsSQL(f)
+		q.Queue(seen(sql), args...).Query(func(rows pgx.Rows) error {
+			return each(rows, func(s *scanner) {
+				e := schema.ScanEvent(s, f.PartnerID)
+				if cut = cut || !f.Newest && !complete(e.ID, s.Int()); !cut {
+					events = append(events, e)
+				}
+			})
+		})
+		return r.e.readers.SendBatch(ctx, &q).Close()
+	})
+	if cut {
+		newest = "" // it may stand above what was cut off
+	}
+	if n := len(events); n > 0 {
+		newest = max(newest, events[n-1].ID)
+	}
+	return storage.PageOf(f, events, newest), cut, err
+}
+
+// complete tells whether all events up to this one are there to be seen; floor
+// is that of open batches, 0 for none.
+func complete(id string, floor int64) bool {
+	return floor == 0 || id < commerce.NewID(commerce.PrefixEvent, floor, commerce.Entropy{})
+}
+
+// eventsSQL asks for one event more than the page holds.
+func eventsSQL(f storage.EventFilter) (string, []any) {
+	args := []any{f.PartnerID}
+	where := "partner_id = $1"
+	and := func(condition string, v any) {
+		args = append(args, v)
+		where += " AND " + condition + strconv.Itoa(len(args))
+	}
+	order := " ORDER BY id"
+	if f.Newest {
+		and("id < $", cmp.Or(f.After, afterAllIDs))
+		order += " DESC"
+	} else {
+		and("id > $", f.After)
+	}
+	if f.Kinds != nil {
+		args = append(args, f.Kinds)
+		where += " AND kind = ANY($" + strconv.Itoa(len(args)) + ")"
+	}
+	if f.Since != 0 {
+		and("timestamp >= $", f.Since)
+	}
+	if f.Until != 0 {
+		and("timestamp < $", f.Until)
+	}
+	args = append(args, f.Limit+1)
+	return "SELECT id, " + schema.WebhookEvents.Rest + ", " + horizon + " FROM webhook_events WHERE " + where + order +
+		" LIMIT $" + strconv.Itoa(len(args)), args
+}
+
+func (r reader) Attempts(ctx context.Context, key commerce.EventKey) (list []commerce.WebhookAttempt, err error) {
+	err = r.rows(ctx, "SELECT id, "+schema.Attempts.Rest+" FROM webhook_attempts WHERE partner_id = $1 AND event_id = $2 ORDER BY id",
+		[]any{key.PartnerID, key.ID}, func(s *scanner) { list = append(list, schema.ScanAttempt(s, key)) })
+	return list, err
+}
+
+const afterAllIDs = "~"
+
+func (r reader) Outbox(ctx context.Context, before string, limit int) (list []commerce.OutboxMessage, err error) {
+	err = r.rows(ctx, "SELECT "+schema.Outbox.Columns()+" FROM outbox WHERE id < $1 ORDER BY id DESC LIMIT $2",
+		[]any{cmp.Or(before, afterAllIDs), limit}, func(s *scanner) { list = append(list, schema.ScanOutbox(s)) })
+	return list, err
+}
+
+func (r reader) OutboxMessage(ctx context.Context, id string) (m commerce.OutboxMessage, err error) {
+	err = r.rows(ctx, "SELECT "+schema.Outbox.Columns()+" FROM outbox WHERE id = $1", []any{id},
+		func(s *scanner) { m = schema.ScanOutbox(s) })
+	if err == nil && m.ID == "" {
+		err = storage.ErrNotFound
+	}
+	return m, err
+}

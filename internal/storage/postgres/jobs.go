@@ -1,0 +1,183 @@
+package postgres
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"purveyor/internal/commerce"
+	"purveyor/internal/storage"
+	"purveyor/internal/storage/schema"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// A job that waits is claimed from the index of its slot. The second range is
+// what the clock put further ahead than any rule does. What ARRAY selects is
+// selected once; IN might do it again, and skip what it had locked itself.
+const (
+	claimSQL = `UPDATE jobs SET leased_by = $1, leased_until = $2 WHERE slot = $3 AND id = ANY(ARRAY(
+		SELECT id FROM jobs WHERE slot = $3 AND state = 'waiting' AND `
+	claimRest = ` AND (leased_until <= $5 OR leased_until > $6) AND owner <> ALL($7)
+		ORDER BY run_at, id LIMIT $8 FOR UPDATE SKIP LOCKED)) RETURNING `
+)
+
+var (
+	claimDue   = claimSQL + "run_at <= $4" + claimRest + jobs.Columns()
+	claimAhead = claimSQL + "run_at > $4" + claimRest + jobs.Columns()
+)
+
+// ClaimJobs implements storage.Engine. A lease need not outlive a crash of the
+// server: its job is claimed again.
+func (e *Engine) ClaimJobs(ctx context.Context, c storage.JobClaim) (list []commerce.Job, err error) {
+	except := append([]string{}, c.Except...) // NULL is not an empty list
+	err = e.on(ctx, e.claims, func(conn *pgx.Conn) error {
+		list = nil
+		claim := func(sql string, runAt int64) error {
+			var q pgx.Batch
+			q.Queue(seen(begin))
+			q.Queue(seen("SET LOCAL synchronous_commit = off"))
+			q.Queue(seen(sql), c.Worker, c.Until, c.Slot, runAt, c.Now, c.Now+commerce.JobLease, except, c.Limit-len(list)).
+				Query(func(rows pgx.Rows) error {
+					return each(rows, func(s *scanner) { list = append(list, schema.ScanJob(s)) })
+				})
+			q.Queue(seen("COMMIT"))
+			return endTransaction(ctx, conn, conn.SendBatch(ctx, &q).Close())
+		}
+		if err := claim(claimDue, c.Now); err != nil || len(list) == c.Limit {
+			return err
+		}
+		return claim(claimAhead, c.Now+commerce.JobHorizon)
+	})
+	// RETURNING keeps no order.
+	slices.SortFunc(list, func(a, b commerce.Job) int { return cmp.Or(cmp.Compare(a.RunAt, b.RunAt), cmp.Compare(a.ID, b.ID)) })
+	return list, err
+}
+
+// endTransaction ends what a failed statement left open.
+func endTransaction(ctx context.Context, conn *pgx.Conn, err error) error {
+	if err != nil && !conn.IsClosed() && conn.PgConn().TxStatus() != 'I' {
+		if _, failed := exec(ctx, conn, "ROLLBACK"); failed != nil {
+			_ = conn.Close(ctx) // it is given up
+		}
+	}
+	return err
+}
+
+// ReleaseParked implements storage.Engine. Each slot is a transaction.
+func (e *Engine) ReleaseParked(ctx context.Context, owner string, limit int) (n int, err error) {
+	err = e.on(ctx, e.claims, func(conn *pgx.Conn) error {
+		parked, err := keysOf(ctx, conn, "SELECT slot, id FROM jobs WHERE state = 'parked' AND owner = $1 ORDER BY run_at, slot, id LIMIT $2", owner, limit)
+		if err != nil {
+			return err
+		}
+		of, err := inSlots(ctx, conn, parked, `UPDATE jobs SET state = 'waiting' WHERE slot = $1 AND id IN (
+			SELECT id FROM jobs WHERE slot = $1 AND id = ANY($2) AND state = 'parked' ORDER BY id FOR UPDATE)`)
+		n += of
+		return err
+	})
+	return n, err
+}
+
+// keysOf reads the keys of jobs, by slot.
+func keysOf(ctx context.Context, q querier, sql string, args ...any) (map[int64][]string, error) {
+	keys := map[int64][]string{}
+	rows, err := query(ctx, q, sql, args...)
+	if err != nil {
+		return nil, err
+	}
+	return keys, each(rows, func(s *scanner) {
+		slot := s.Int()
+		keys[slot] = append(keys[slot], s.Text())
+	})
+}
+
+// inSlots runs a statement for the jobs of each slot, and returns how many
+// rows it changed.
+func inSlots(ctx context.Context, conn execer, keys map[int64][]string, sql string) (n int, err error) {
+	for slot, ids := range keys {
+		tag, err := exec(ctx, conn, sql, slot, ids)
+		if err != nil {
+			return n, err
+		}
+		n += int(tag.RowsAffected())
+	}
+	return n, nil
+}
+
+// Job implements storage.Reader, as do the others.
+func (r reader) Job(ctx context.Context, key commerce.JobKey) (commerce.Job, error) {
+	return one(ctx, r, jobs, key)
+}
+
+func (r reader) Jobs(ctx context.Context, f storage.JobFilter) (list []commerce.Job, err error) {
+	where, args := "state = 'parked' AND owner = $5", []any{f.After.RunAt, f.After.Slot, f.After.ID, f.Limit, f.Owner}
+	switch {
+	case f.State == commerce.JobWaiting:
+		return r.waitingJobs(ctx, f)
+	case f.State == commerce.JobDead && f.Owner == "":
+		where, args = "state = 'dead'", args[:4]
+	case f.State == commerce.JobDead:
+		where = "state = 'dead' AND owner = $5"
+	}
+	err = r.rows(ctx, jobsSQL(where), args, func(s *scanner) { list = append(list, schema.ScanJob(s)) })
+	return list, err
+}
+
+func jobsSQL(where string) string {
+	return "SELECT " + jobs.Columns() + " FROM jobs WHERE " + where + " AND (run_at, slot, id) > ($1, $2, $3) ORDER BY run_at, slot, id LIMIT $4"
+}
+
+func (r reader) waitingJobs(ctx context.Context, f storage.JobFilter) (list []commerce.Job, err error) {
+	err = r.snapshot(ctx, func(ctx context.Context, tx pgx.Tx) error {
+		list = nil
+		return eachSlot(ctx, tx, jobsSQL("state = 'waiting' AND slot = $5 AND owner = $6"),
+			func(slot int64) []any { return []any{f.After.RunAt, f.After.Slot, f.After.ID, f.Limit, slot, f.Owner} },
+			func(s *scanner) { list = append(list, schema.ScanJob(s)) })
+	})
+	slices.SortFunc(list, func(a, b commerce.Job) int {
+		return cmp.Or(cmp.Compare(a.RunAt, b.RunAt), cmp.Compare(a.Slot, b.Slot), cmp.Compare(a.ID, b.ID))
+	})
+	return list[:min(len(list), f.Limit)], err
+}
+
+type sender interface {
+	SendBatch(context.Context, *pgx.Batch) pgx.BatchResults
+}
+
+// eachSlot asks for the rows of every slot in one round trip.
+func eachSlot(ctx context.Context, to sender, sql string, args func(slot int64) []any, row func(*scanner)) error {
+	var q pgx.Batch
+	for slot := range int64(commerce.JobSlots) {
+		q.Queue(seen(sql), args(slot)...).Query(func(rows pgx.Rows) error { return each(rows, row) })
+	}
+	return to.SendBatch(ctx, &q).Close()
+}
+
+// nextSQL gives, of one slot: the first lease end of what is due, when the
+// next job comes up, and the first lease end of what lies too far ahead; -1
+// for none. A lease that is not to be believed has ended, and the first job
+// that nobody has answers for all.
+const nextSQL = `SELECT
+	CASE WHEN EXISTS (SELECT 1 FROM jobs
+		WHERE slot = $1 AND state = 'waiting' AND run_at <= $2 AND (leased_until <= $2 OR leased_until > $4))
+	THEN 0 ELSE coalesce((SELECT min(leased_until) FROM jobs
+		WHERE slot = $1 AND state = 'waiting' AND run_at <= $2), -1) END,
+	coalesce((SELECT run_at FROM jobs
+		WHERE slot = $1 AND state = 'waiting' AND run_at > $2 AND run_at <= $3 ORDER BY run_at LIMIT 1), -1),
+	coalesce((SELECT min(CASE WHEN leased_until > $4 THEN 0 ELSE leased_until END) FROM jobs
+		WHERE slot = $1 AND state = 'waiting' AND run_at > $3), -1)`
+
+func (r reader) NextDue(ctx context.Context, now int64) (next int64, err error) {
+	err = r.read(ctx, func(ctx context.Context) error {
+		next = 0
+		return eachSlot(ctx, r.e.readers, nextSQL, func(slot int64) []any { return []any{slot, now, now + commerce.JobHorizon, now + commerce.JobLease} }, func(s *scanner) {
+			for range 3 {
+				if at := s.Int(); at >= 0 && (next == 0 || at < next) {
+					next = max(at, 1)
+				}
+			}
+		})
+	})
+	return next, err
+}

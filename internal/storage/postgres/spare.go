@@ -1,0 +1,50 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+
+	"purveyor/internal/storage"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// spare holds one writing connection of its own kind while it is free (nil:
+// none yet), for what must not wait for a batch.
+type spare chan *pgx.Conn
+
+func newSpare() spare {
+	s := make(spare, 1)
+	s <- nil
+	return s
+}
+
+// close waits for who has the connection.
+func (s spare) close() {
+	if conn := <-s; conn != nil {
+		_ = conn.Close(context.Background()) // a broken one is as good as closed
+	}
+}
+
+// on lends the connection to f, and a new one once more if it breaks: what f
+// does may then have been done twice.
+func (e *Engine) on(ctx context.Context, s spare, f func(*pgx.Conn) error) (err error) {
+	var conn *pgx.Conn
+	select {
+	case conn = <-s:
+	case <-ctx.Done():
+		return fmt.Errorf("%w: %w", storage.ErrUnavailable, ctx.Err())
+	}
+	defer func() { s <- conn }()
+	for range 2 {
+		if conn == nil || conn.IsClosed() {
+			if conn, err = e.connectWriter(ctx); err != nil {
+				return unavailable(err)
+			}
+		}
+		if err = f(conn); !broken(err) {
+			break
+		}
+	}
+	return unavailable(err)
+}

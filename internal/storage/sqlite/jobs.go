@@ -1,0 +1,163 @@
+package sqlite
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"purveyor/internal/commerce"
+	"purveyor/internal/storage"
+	"purveyor/internal/storage/schema"
+
+	"github.com/go-json-experiment/json"
+)
+
+// A job that waits is claimed from the index of its slot. The second range is
+// what the clock put further ahead than any rule does.
+const (
+	claimSQL = `UPDATE jobs SET leased_by = ?, leased_until = ? WHERE slot = ? AND id IN (
+		SELECT id FROM jobs INDEXED BY jobs_waiting WHERE slot = ? AND state = 'waiting' AND `
+	claimRest = ` AND (leased_until <= ? OR leased_until > ?)
+		AND owner NOT IN (SELECT value FROM json_each(?)) ORDER BY run_at, id LIMIT ?) RETURNING `
+)
+
+var (
+	claimDue   = claimSQL + "run_at <= ?" + claimRest + jobs.Columns()
+	claimAhead = claimSQL + "run_at > ?" + claimRest + jobs.Columns()
+)
+
+// ClaimJobs implements storage.Engine.
+func (e *Engine) ClaimJobs(ctx context.Context, c storage.JobClaim) (list []commerce.Job, err error) {
+	except, err := json.Marshal(c.Except)
+	if err != nil {
+		return nil, err
+	}
+	conn, err := e.takeWriter(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { e.writer <- conn }()
+	claim := func(sql string, runAt int64) error {
+		return query(conn, sql, func(b schema.Binder) {
+			b.Text(c.Worker).Int(c.Until).Int(c.Slot).Int(c.Slot).Int(runAt).Int(c.Now).Int(c.Now + commerce.JobLease).
+				JSON(except).Int(int64(c.Limit - len(list)))
+		}, func(s *scanner) { list = append(list, schema.ScanJob(s)) })
+	}
+	err = claim(claimDue, c.Now)
+	if err == nil && len(list) < c.Limit {
+		err = claim(claimAhead, c.Now+commerce.JobHorizon)
+	}
+	if len(list) > 0 {
+		e.tellSaved()
+	}
+	// RETURNING keeps no order.
+	slices.SortFunc(list, func(a, b commerce.Job) int { return cmp.Or(cmp.Compare(a.RunAt, b.RunAt), cmp.Compare(a.ID, b.ID)) })
+	return list, unavailable(err)
+}
+
+// ReleaseParked implements storage.Engine.
+func (e *Engine) ReleaseParked(ctx context.Context, owner string, limit int) (int, error) {
+	return e.writeOne(ctx, `UPDATE jobs SET state = 'waiting' WHERE (slot, id) IN (
+		SELECT slot, id FROM jobs INDEXED BY jobs_parked WHERE owner = ? AND state = 'parked' ORDER BY run_at, slot, id LIMIT ?)`,
+		func(b schema.Binder) { b.Text(owner).Int(int64(limit)) })
+}
+
+// writeOne runs one statement as a transaction of its own, and returns how
+// many rows it changed.
+func (e *Engine) writeOne(ctx context.Context, sql string, bind func(schema.Binder)) (int, error) {
+	conn, err := e.takeWriter(ctx)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { e.writer <- conn }()
+	if err := exec(conn, sql, bind); err != nil {
+		return 0, unavailable(err)
+	}
+	n := conn.Changes()
+	if n > 0 {
+		e.tellSaved()
+	}
+	return n, nil
+}
+
+// Job implements storage.Reader, as do the others.
+func (r reader) Job(ctx context.Context, key commerce.JobKey) (commerce.Job, error) {
+	return one(ctx, r, jobs, key)
+}
+
+const jobOrder = " AND (run_at, slot, id) > (?, ?, ?) ORDER BY run_at, slot, id LIMIT ?"
+
+func (r reader) Jobs(ctx context.Context, f storage.JobFilter) (list []commerce.Job, err error) {
+	read := func(conn *connection, where string, first ...any) error {
+		return query(conn, "SELECT "+jobs.Columns()+" FROM jobs WHERE "+where, func(b schema.Binder) {
+			for _, v := range first {
+				switch v := v.(type) {
+				case int64:
+					b.Int(v)
+				case string:
+					b.Text(v)
+				}
+			}
+			b.Int(f.After.RunAt).Int(f.After.Slot).Text(f.After.ID).Int(int64(f.Limit))
+		}, func(s *scanner) { list = append(list, schema.ScanJob(s)) })
+	}
+	err = r.snapshot(ctx, func(conn *connection) error {
+		switch {
+		case f.State == commerce.JobParked:
+			return read(conn, "state = 'parked' AND owner = ?"+jobOrder, f.Owner)
+		case f.State == commerce.JobDead && f.Owner == "":
+			return read(conn, "state = 'dead'"+jobOrder)
+		case f.State == commerce.JobDead:
+			return read(conn, "state = 'dead' AND owner = ?"+jobOrder, f.Owner)
+		}
+		for slot := range int64(commerce.JobSlots) {
+			if err := read(conn, "state = 'waiting' AND slot = ? AND owner = ?"+jobOrder, slot, f.Owner); err != nil {
+				return err
+			}
+		}
+		slices.SortFunc(list, func(a, b commerce.Job) int {
+			return cmp.Or(cmp.Compare(a.RunAt, b.RunAt), cmp.Compare(a.Slot, b.Slot), cmp.Compare(a.ID, b.ID))
+		})
+		list = list[:min(len(list), f.Limit)]
+		return nil
+	})
+	return list, err
+}
+
+// nextSQL gives, of one slot: the first lease end of what is due, when the
+// next job comes up, and the first lease end of what lies too far ahead; -1
+// for none. A lease that is not to be believed has ended, and the first job
+// that nobody has answers for all.
+const nextSQL = `SELECT
+	CASE WHEN EXISTS (SELECT 1 FROM jobs INDEXED BY jobs_waiting
+		WHERE slot = ?1 AND state = 'waiting' AND run_at <= ?2 AND (leased_until <= ?2 OR leased_until > ?2 + ?4))
+	THEN 0 ELSE coalesce((SELECT min(leased_until) FROM jobs INDEXED BY jobs_waiting
+		WHERE slot = ?1 AND state = 'waiting' AND run_at <= ?2), -1) END,
+	coalesce((SELECT run_at FROM jobs INDEXED BY jobs_waiting
+		WHERE slot = ?1 AND state = 'waiting' AND run_at > ?2 AND run_at <= ?2 + ?3 ORDER BY run_at LIMIT 1), -1),
+	coalesce((SELECT min(CASE WHEN leased_until > ?2 + ?4 THEN 0 ELSE leased_until END) FROM jobs INDEXED BY jobs_waiting
+		WHERE slot = ?1 AND state = 'waiting' AND run_at > ?2 + ?3), -1)`
+
+func (r reader) NextDue(ctx context.Context, now int64) (next int64, err error) {
+	err = r.snapshot(ctx, func(conn *connection) error {
+		for slot := range int64(commerce.JobSlots) {
+			if next != 0 && next <= now {
+				break
+			}
+			err := query(conn, nextSQL, func(b schema.Binder) {
+				b.Int(slot).Int(now).Int(commerce.JobHorizon).Int(commerce.JobLease)
+			}, func(s *scanner) {
+				for range 3 {
+					if at := s.Int(); at >= 0 && (next == 0 || at < next) {
+						next = max(at, 1)
+					}
+				}
+			})
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return next, err
+}

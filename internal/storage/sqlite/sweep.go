@@ -1,0 +1,51 @@
+package sqlite
+
+import (
+	"context"
+
+	"purveyor/internal/commerce"
+	"purveyor/internal/storage/schema"
+)
+
+// sweepMost is how much is swept at a call, so that batches wait a few
+// milliseconds at most.
+const sweepMost = 1000
+
+// Sweep implements storage.Engine.
+func (e *Engine) Sweep(ctx context.Context, before int64) (int, error) {
+	return e.writeOne(ctx, `DELETE FROM replies WHERE rowid IN (SELECT rowid FROM replies WHERE created_on < ? ORDER BY created_on LIMIT ?)`,
+		func(b schema.Binder) { b.Int(before).Int(sweepMost) })
+}
+
+// SweepEvents implements storage.Engine. Ids begin with their time.
+func (e *Engine) SweepEvents(ctx context.Context, before int64) (n int, err error) {
+	sweep := func(sql string, bind func(schema.Binder)) {
+		if err != nil || n >= sweepMost {
+			return
+		}
+		var more int
+		more, err = e.writeOne(ctx, sql, func(b schema.Binder) { bind(b); b.Int(int64(sweepMost - n)) })
+		n += more
+	}
+	partners, err := reader{e}.Partners(ctx)
+	if err != nil {
+		return 0, err
+	}
+	event := commerce.NewID(commerce.PrefixEvent, before, commerce.Entropy{})
+	for _, p := range partners {
+		sweep(`DELETE FROM webhook_attempts WHERE (partner_id, event_id, id) IN (SELECT partner_id, event_id, id
+			FROM webhook_attempts WHERE partner_id = ? AND event_id < ? ORDER BY event_id, id LIMIT ?)`,
+			func(b schema.Binder) { b.Text(p.ID).Text(event) })
+		sweep(`DELETE FROM jobs WHERE (slot, id) IN (SELECT slot, id FROM jobs
+			WHERE state = 'parked' AND owner = ? AND run_at < ? ORDER BY run_at, slot, id LIMIT ?)`,
+			func(b schema.Binder) { b.Text(p.ID).Int(before) })
+		sweep(`DELETE FROM webhook_events WHERE rowid IN (SELECT rowid FROM webhook_events
+			WHERE partner_id = ? AND id < ? ORDER BY id LIMIT ?)`,
+			func(b schema.Binder) { b.Text(p.ID).Text(event) })
+	}
+	sweep(`DELETE FROM jobs WHERE (slot, id) IN (SELECT slot, id FROM jobs WHERE state = 'dead' AND run_at < ? ORDER BY run_at, slot, id LIMIT ?)`,
+		func(b schema.Binder) { b.Int(before) })
+	sweep(`DELETE FROM outbox WHERE id IN (SELECT id FROM outbox WHERE id < ? ORDER BY id LIMIT ?)`,
+		func(b schema.Binder) { b.Text(commerce.NewID(commerce.PrefixOutbox, before, commerce.Entropy{})) })
+	return n, err
+}

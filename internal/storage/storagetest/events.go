@@ -1,0 +1,217 @@
+package storagetest
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"purveyor/internal/commerce"
+	"purveyor/internal/storage"
+)
+
+var events = map[string]func(*testing.T, Database){
+	"pages of events are filtered":                       eventPages,
+	"events skip nothing while two processes write":      eventsSkipNothing,
+	"what is older than its keep time is swept, no more": sweepEvents,
+}
+
+// event is of the batch with this stamp, as the committer makes it.
+func event(now int64, n uint32, kind commerce.WebhookKind) commerce.WebhookEvent {
+	var e commerce.Entropy
+	binary.BigEndian.PutUint32(e[:], n)
+	return commerce.WebhookEvent{PartnerID: "ptn_1", ID: commerce.NewID(commerce.PrefixEvent, now, e), Kind: kind, Data: []byte("{}"), Timestamp: now}
+}
+
+func addEvents(e storage.Engine, make func(now int64) []commerce.WebhookEvent) error {
+	return tryChange(e, commerce.Needs{}, func(_ *commerce.Rows, now int64) commerce.Changes {
+		return commerce.Changes{Webhooks: make(now)}
+	})
+}
+
+func eventPages(t *testing.T, db Database) {
+	e := db.Open(t, time.Now)
+	kinds := []commerce.WebhookKind{commerce.WebhookPaid, commerce.WebhookShipped, commerce.WebhookCancelled}
+	const base = 1_700_000_000_000
+	var all []commerce.WebhookEvent
+	for i := range int64(9) {
+		all = append(all, event(base+i, 0, kinds[i%3]))
+	}
+	foreign := event(base+100, 0, kinds[0])
+	foreign.PartnerID = "ptn_2"
+	if err := addEvents(e, func(int64) []commerce.WebhookEvent { return append(slices.Clone(all), foreign) }); err != nil {
+		t.Fatal(err)
+	}
+	id := func(i int) string { return all[i].ID }
+	for _, c := range []struct {
+		name    string
+		f       storage.EventFilter
+		want    []int // of all
+		through string
+		more    bool
+	}{
+		{"first", storage.EventFilter{Limit: 4}, []int{0, 1, 2, 3}, id(3), true},
+		{"next", storage.EventFilter{Limit: 4, After: id(3)}, []int{4, 5, 6, 7}, id(7), true},
+		{"last", storage.EventFilter{Limit: 4, After: id(7)}, []int{8}, id(8), false},
+		{"as many as there are", storage.EventFilter{Limit: 9}, []int{0, 1, 2, 3, 4, 5, 6, 7, 8}, id(8), false},
+		{"behind the last", storage.EventFilter{Limit: 4, After: id(8)}, nil, id(8), false},
+		{"of a kind", storage.EventFilter{Limit: 2, Kinds: kinds[:1]}, []int{0, 3}, id(3), true},
+		{"of a kind, last", storage.EventFilter{Limit: 2, Kinds: kinds[:1], After: id(3)}, []int{6}, id(8), false},
+		{"of two kinds", storage.EventFilter{Limit: 9, Kinds: kinds[1:]}, []int{1, 2, 4, 5, 7, 8}, id(8), false},
+		{"of no kind", storage.EventFilter{Limit: 9, Kinds: []commerce.WebhookKind{}}, nil, id(8), false},
+		{"since", storage.EventFilter{Limit: 2, Since: base + 5}, []int{5, 6}, id(6), true},
+		{"until", storage.EventFilter{Limit: 9, Since: base + 5, Until: base + 7}, []int{5, 6}, id(8), false},
+		{"newest", storage.EventFilter{Limit: 2, Newest: true}, []int{8, 7}, id(7), true},
+		{"older", storage.EventFilter{Limit: 9, Newest: true, After: id(2)}, []int{1, 0}, id(0), false},
+		{"newest of a kind", storage.EventFilter{Limit: 2, Newest: true, Kinds: kinds[:1]}, []int{6, 3}, id(3), true},
+	} {
+		c.f.PartnerID = "ptn_1"
+		page, err := e.Reader().EventPage(context.Background(), c.f)
+		var got []int
+		for _, v := range page.Events {
+			got = append(got, slices.IndexFunc(all, func(w commerce.WebhookEvent) bool { return w.ID == v.ID }))
+		}
+		if err != nil || !slices.Equal(got, c.want) || page.Through != c.through || page.More != c.more {
+			t.Errorf("%s: %v through %s, more %v, %v\nwant %v through %s, more %v", c.name, got, page.Through, page.More, err, c.want, c.through, c.more)
+		}
+	}
+	page, err := e.Reader().EventPage(context.Background(), storage.EventFilter{PartnerID: "ptn_3", Limit: 5})
+	if err != nil || len(page.Events) > 0 || page.Through != "" || page.More {
+		t.Errorf("events of nobody: %+v, %v", page, err)
+	}
+}
+
+// eventsSkipNothing follows the events from page to page, all of them and
+// those of one kind, while two processes add more.
+func eventsSkipNothing(t *testing.T, db Database) {
+	engines := []storage.Engine{db.Open(t, time.Now), db.Open(t, time.Now)}
+	rare := commerce.WebhookCancelled
+	var mu sync.Mutex
+	want := map[commerce.WebhookKind][]string{}
+	var writers sync.WaitGroup
+	for w, e := range engines {
+		writers.Go(func() {
+			for i := range 120 {
+				var made []commerce.WebhookEvent
+				err := addEvents(e, func(now int64) []commerce.WebhookEvent {
+					made = []commerce.WebhookEvent{event(now, uint32(w), commerce.WebhookPaid)}
+					if (i+w)%5 == 0 {
+						made = append(made, event(now, uint32(2+w), rare))
+					}
+					return made
+				})
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				mu.Lock()
+				for _, v := range made {
+					want[v.Kind] = append(want[v.Kind], v.ID)
+				}
+				mu.Unlock()
+			}
+		})
+	}
+	done := make(chan struct{})
+	go func() { writers.Wait(); close(done) }()
+	follow := func(kinds []commerce.WebhookKind) (seen []string) {
+		f := storage.EventFilter{PartnerID: "ptn_1", Kinds: kinds, Limit: 7}
+		for finished := false; ; {
+			page, err := engines[1].Reader().EventPage(context.Background(), f)
+			if err != nil {
+				t.Error(err)
+				return nil
+			}
+			for _, v := range page.Events {
+				seen = append(seen, v.ID)
+			}
+			if len(page.Events) == 0 && finished && page.Through == f.After {
+				return seen
+			}
+			f.After = page.Through
+			select {
+			case <-done:
+				finished = true
+			default:
+			}
+		}
+	}
+	var all, some []string
+	var readers sync.WaitGroup
+	readers.Go(func() { all = follow(nil) })
+	readers.Go(func() { some = follow([]commerce.WebhookKind{rare}) })
+	readers.Wait()
+	if every := slices.Concat(want[commerce.WebhookPaid], want[rare]); !slices.Equal(all, slices.Sorted(slices.Values(every))) {
+		t.Errorf("%d of %d events were seen in order", len(all), len(every))
+	}
+	if !slices.Equal(some, slices.Sorted(slices.Values(want[rare]))) {
+		t.Errorf("%d of %d events of one kind were seen in order", len(some), len(want[rare]))
+	}
+}
+
+// sweepEvents has of each an old one and a young one; jobs that wait are never
+// swept.
+func sweepEvents(t *testing.T, db Database) {
+	e := db.Open(t, time.Now)
+	const before = 1_700_000_000_000
+	partner := commerce.Partner{ID: "ptn_1", Name: "P"}
+	Change(t, e, commerce.Needs{Partners: []string{partner.ID}}, func(*commerce.Rows, int64) commerce.Changes {
+		c := commerce.Changes{Partners: []commerce.Partner{partner}}
+		for i, at := range []int64{before - 1, before} {
+			v := event(at, 0, commerce.WebhookPaid)
+			c.Webhooks = append(c.Webhooks, v)
+			c.Attempts = append(c.Attempts, commerce.WebhookAttempt{PartnerID: v.PartnerID, EventID: v.ID, ID: "att_1"},
+				commerce.WebhookAttempt{PartnerID: v.PartnerID, EventID: v.ID, ID: "att_2"})
+			c.Outbox = append(c.Outbox, commerce.OutboxMessage{ID: commerce.NewID(commerce.PrefixOutbox, at, commerce.Entropy{}), CreatedOn: at})
+			for s, state := range []commerce.JobState{commerce.JobWaiting, commerce.JobParked, commerce.JobDead} {
+				j := waiting(int64(s), fmt.Sprintf("job_%d_%s", i, state), at)
+				j.State = state
+				c.NewJobs = append(c.NewJobs, j)
+			}
+		}
+		return c
+	})
+	counts := func() [6]int {
+		ctx, r := context.Background(), e.Reader()
+		page, err := r.EventPage(ctx, storage.EventFilter{PartnerID: "ptn_1", Limit: 10})
+		outbox, outboxErr := r.Outbox(ctx, "", 10)
+		n := [6]int{len(page.Events), 0, len(outbox)}
+		for _, at := range []int64{before - 1, before} {
+			attempts, attemptsErr := r.Attempts(ctx, event(at, 0, "").Key())
+			n[1] += len(attempts)
+			err = firstOf(err, attemptsErr)
+		}
+		for i, state := range []commerce.JobState{commerce.JobWaiting, commerce.JobParked, commerce.JobDead} {
+			list, jobsErr := r.Jobs(ctx, storage.JobFilter{State: state, Owner: "ptn_1", Limit: 10})
+			n[3+i] = len(list)
+			err = firstOf(err, jobsErr)
+		}
+		if err = firstOf(err, outboxErr); err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	if got := counts(); got != [6]int{2, 4, 2, 2, 2, 2} {
+		t.Fatalf("before: %v", got)
+	}
+	for _, want := range []int{6, 0} {
+		if n, err := e.SweepEvents(context.Background(), before); n != want || err != nil {
+			t.Errorf("swept %d, %v; want %d", n, err, want)
+		}
+	}
+	if got := counts(); got != [6]int{1, 2, 1, 2, 1, 1} {
+		t.Errorf("left: %v", got)
+	}
+}
+
+func firstOf(errs ...error) error {
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

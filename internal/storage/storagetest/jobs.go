@@ -1,0 +1,279 @@
+package storagetest
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"purveyor/internal/commerce"
+	"purveyor/internal/storage"
+)
+
+var jobs = map[string]func(*testing.T, Database){
+	"a job is claimed when it is due and free":   claimWhatIsDue,
+	"claims keep order and limit":                claimInOrder,
+	"two processes never claim one job":          claimOnce,
+	"jobs go on, are parked, released, and done": jobsGoOn,
+	"lists of jobs go page by page":              jobPages,
+	"held endpoints are listed":                  heldEndpoints,
+}
+
+// waiting is a job as the committer makes it.
+func waiting(slot int64, id string, runAt int64) commerce.Job {
+	return commerce.Job{Slot: slot, ID: id, Kind: commerce.JobDeliverWebhook, Owner: "ptn_1", Subject: "evt", RunAt: runAt, State: commerce.JobWaiting}
+}
+
+func addJobs(t testing.TB, e storage.Engine, list ...commerce.Job) {
+	t.Helper()
+	Change(t, e, commerce.Needs{}, func(*commerce.Rows, int64) commerce.Changes { return commerce.Changes{NewJobs: list} })
+}
+
+func claim(t testing.TB, e storage.Engine, c storage.JobClaim) []commerce.Job {
+	t.Helper()
+	list, err := e.ClaimJobs(context.Background(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return list
+}
+
+// claimWhatIsDue has one job a slot, and asks for it.
+func claimWhatIsDue(t *testing.T, db Database) {
+	const now, lease, horizon = 1_800_000_000_000, commerce.JobLease, commerce.JobHorizon
+	e := db.Open(t, time.Now)
+	of := func(state commerce.JobState, runAt int64) commerce.Job {
+		j := waiting(0, "", runAt)
+		j.State = state
+		return j
+	}
+	leased := func(until int64) commerce.Job { return waiting(0, "", now-1).LeasedTo("other", until) }
+	for slot, c := range []struct {
+		name string
+		job  commerce.Job
+		due  bool
+		next int64 // when it comes up; 0: it does not
+	}{
+		{"due", waiting(0, "", now), true, now},
+		{"not yet due", waiting(0, "", now+1), false, now + 1},
+		{"as far ahead as a job can be", waiting(0, "", now+horizon), false, now + horizon},
+		{"written while the clock was ahead", waiting(0, "", now+horizon+1), true, now},
+		{"leased", leased(now + 1), false, now + 1},
+		{"as long as a lease can be", leased(now + lease), false, now + lease},
+		{"lease over", leased(now), true, now},
+		{"leased while the clock was ahead", leased(now + lease + 1), true, now},
+		{"far ahead, leased", waiting(0, "", now+2*horizon).LeasedTo("other", now+5), false, now + 5},
+		{"not due, lease over", waiting(0, "", now+7).LeasedTo("other", now-5), false, now + 7},
+		{"parked", of(commerce.JobParked, now-1), false, 0},
+		{"dead", of(commerce.JobDead, now-1), false, 0},
+	} {
+		job := c.job
+		job.Slot, job.ID = int64(slot), "job_"+c.name
+		addJobs(t, e, job)
+		next, err := e.Reader().NextDue(context.Background(), now)
+		if err != nil || (c.due && (next == 0 || next > now)) || (!c.due && next != c.next) {
+			t.Errorf("%s: it comes up at %d, %v; want %d", c.name, next, err, c.next)
+		}
+		ask := storage.JobClaim{Slot: job.Slot, Worker: "me", Now: now, Until: now + lease, Limit: 5}
+		for _, other := range []storage.JobClaim{{Slot: job.Slot + 1}, {Slot: job.Slot, Except: []string{"x", "ptn_1"}}} {
+			other.Worker, other.Now, other.Until, other.Limit = ask.Worker, ask.Now, ask.Until, ask.Limit
+			if got := claim(t, e, other); len(got) != 0 {
+				t.Errorf("%s: %+v gave %+v", c.name, other, got)
+			}
+		}
+		ask.Except = []string{"ptn_2"}
+		got := claim(t, e, ask)
+		if want := job.LeasedTo("me", now+lease); c.due != (len(got) == 1) || (c.due && got[0] != want) {
+			t.Errorf("%s: claimed %+v, want it: %v", c.name, got, c.due)
+		}
+		if got := claim(t, e, ask); len(got) != 0 {
+			t.Errorf("%s: claimed twice", c.name)
+		}
+		Change(t, e, commerce.Needs{Jobs: []commerce.JobKey{job.Key()}}, func(*commerce.Rows, int64) commerce.Changes {
+			return commerce.Changes{DoneJobs: []commerce.JobKey{job.Key()}}
+		})
+	}
+	if next, err := e.Reader().NextDue(context.Background(), now); next != 0 || err != nil {
+		t.Errorf("no job is left, but one comes up at %d, %v", next, err)
+	}
+}
+
+func claimInOrder(t *testing.T, db Database) {
+	const now = 1_800_000_000_000
+	e := db.Open(t, time.Now)
+	var list []commerce.Job
+	for i := range 20 {
+		list = append(list, waiting(31, fmt.Sprintf("job_%02d", i), now-int64(i*7%10)))
+	}
+	ahead := waiting(31, "job_ahead", now+10*commerce.JobHorizon)
+	addJobs(t, e, append(list, ahead)...)
+	slices.SortFunc(list, func(a, b commerce.Job) int { return cmp.Or(cmp.Compare(a.RunAt, b.RunAt), cmp.Compare(a.ID, b.ID)) })
+	list = append(list, ahead)
+	for _, limit := range []int{8, 8, 8} {
+		got := claim(t, e, storage.JobClaim{Slot: 31, Worker: "w", Now: now, Until: now + 1, Limit: limit})
+		want := list[:min(limit, len(list))]
+		list = list[len(want):]
+		if !slices.EqualFunc(got, want, func(a, b commerce.Job) bool { return a.ID == b.ID }) {
+			t.Errorf("claimed %+v\nwant %+v", got, want)
+		}
+	}
+	if len(list) > 0 {
+		t.Errorf("left: %+v", list)
+	}
+}
+
+// claimOnce has two processes claim against each other, round after round;
+// each round the leases of the one before have ended.
+func claimOnce(t *testing.T, db Database) {
+	engines := []storage.Engine{db.Open(t, time.Now), db.Open(t, time.Now)}
+	const n, rounds = 60, 3
+	var list []commerce.Job
+	for i := range int64(n) {
+		list = append(list, waiting(i%2, fmt.Sprintf("job_%02d", i), i))
+	}
+	addJobs(t, engines[0], list...)
+	for round := range int64(rounds) {
+		now := 1000 + round*commerce.JobLease
+		var mu sync.Mutex
+		claimed, total := map[string]int{}, 0
+		deadline := time.Now().Add(time.Minute)
+		var wg sync.WaitGroup
+		for w := range 4 {
+			wg.Go(func() {
+				for left := true; left && time.Now().Before(deadline); {
+					got, err := engines[w%2].ClaimJobs(context.Background(), storage.JobClaim{
+						Slot: int64(w / 2), Worker: fmt.Sprint(w), Now: now, Until: now + commerce.JobLease, Limit: 7})
+					if err != nil {
+						t.Error(err)
+						return
+					}
+					mu.Lock()
+					for _, j := range got {
+						claimed[j.ID]++
+					}
+					total += len(got)
+					left = total < n
+					mu.Unlock()
+				}
+			})
+		}
+		wg.Wait()
+		if total != n || len(claimed) != n {
+			t.Fatalf("round %d: %d claims of %d jobs, there are %d", round, total, len(claimed), n)
+		}
+	}
+}
+
+func jobsGoOn(t *testing.T, db Database) {
+	const now = 1_800_000_000_000
+	e, other := db.Open(t, time.Now), db.Open(t, time.Now)
+	var keys []commerce.JobKey
+	var list []commerce.Job
+	for i := range int64(12) {
+		j := waiting(i*3%4*10, fmt.Sprintf("job_%02d", i), now-100+i)
+		list, keys = append(list, j), append(keys, j.Key())
+	}
+	list[11].Owner = "ptn_2"
+	addJobs(t, e, list...)
+	Change(t, e, commerce.Needs{Jobs: keys}, func(rows *commerce.Rows, _ int64) (c commerce.Changes) {
+		for _, k := range keys[2:] {
+			j, _ := rows.Jobs.Get(k)
+			j.State = commerce.JobParked
+			c.Jobs = append(c.Jobs, j)
+		}
+		c.DoneJobs = keys[1:2]
+		return c
+	})
+	claims := func(e storage.Engine) (ids []string) {
+		for _, slot := range []int64{0, 10, 20, 30} {
+			for _, j := range claim(t, e, storage.JobClaim{Slot: slot, Worker: "w", Now: now, Until: now + 1, Limit: 50}) {
+				ids = append(ids, j.ID)
+			}
+		}
+		slices.Sort(ids)
+		return ids
+	}
+	if got := claims(other); !slices.Equal(got, []string{"job_00"}) {
+		t.Errorf("claimed %v, want only the one that waits", got)
+	}
+	// Released are the first three by their time, whatever their slot, and the rest.
+	for _, c := range []struct {
+		limit int
+		want  []string
+	}{
+		{3, []string{"job_02", "job_03", "job_04"}},
+		{100, []string{"job_05", "job_06", "job_07", "job_08", "job_09", "job_10"}},
+		{100, nil},
+	} {
+		n, err := e.ReleaseParked(context.Background(), "ptn_1", c.limit)
+		if got := claims(other); err != nil || n != len(c.want) || !slices.Equal(got, c.want) {
+			t.Errorf("released %d, %v, and claimed %v, want %v", n, err, got, c.want)
+		}
+	}
+	// What is done is gone for both; doing it twice is no error.
+	for range 2 {
+		Change(t, other, commerce.Needs{Jobs: keys}, func(*commerce.Rows, int64) commerce.Changes { return commerce.Changes{DoneJobs: keys} })
+	}
+	look(t, e, commerce.Needs{Jobs: keys}, func(rows *commerce.Rows) {
+		for _, k := range keys {
+			if j, ok := rows.Jobs.Get(k); ok {
+				t.Errorf("left: %+v", j)
+			}
+		}
+	})
+}
+
+func jobPages(t *testing.T, db Database) {
+	e := db.Open(t, time.Now)
+	states := []commerce.JobState{commerce.JobWaiting, commerce.JobParked, commerce.JobDead}
+	var list []commerce.Job
+	for i := range int64(60) {
+		j := waiting(i*5%32, fmt.Sprintf("job_%02d", i), 100+i*7%11)
+		j.State, j.Owner = states[i%3], []string{"ptn_1", "ptn_2"}[i/3%2]
+		list = append(list, j)
+	}
+	addJobs(t, e, list...)
+	slices.SortFunc(list, func(a, b commerce.Job) int {
+		return cmp.Or(cmp.Compare(a.RunAt, b.RunAt), cmp.Compare(a.Slot, b.Slot), cmp.Compare(a.ID, b.ID))
+	})
+	for _, f := range []storage.JobFilter{{State: commerce.JobWaiting, Owner: "ptn_1"}, {State: commerce.JobParked, Owner: "ptn_2"},
+		{State: commerce.JobDead, Owner: "ptn_1"}, {State: commerce.JobDead}} {
+		want := slices.DeleteFunc(slices.Clone(list), func(j commerce.Job) bool {
+			return j.State != f.State || (f.Owner != "" && j.Owner != f.Owner)
+		})
+		f.Limit = 4
+		var got []commerce.Job
+		for more := true; more; {
+			page, err := e.Reader().Jobs(context.Background(), f)
+			if err != nil || len(page) > f.Limit {
+				t.Fatal(len(page), err)
+			}
+			got = append(got, page...)
+			if more = len(page) == f.Limit; more {
+				f.After = storage.JobPosition{RunAt: page[3].RunAt, JobKey: page[3].Key()}
+			}
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s of %q:\n got %+v\nwant %+v", f.State, f.Owner, got, want)
+		}
+	}
+}
+
+func heldEndpoints(t *testing.T, db Database) {
+	e := db.Open(t, time.Now)
+	list := []commerce.Endpoint{
+		{PartnerID: "ptn_1", Failures: 6, HeldUntil: 30}, {PartnerID: "ptn_2", Failures: 4}, {PartnerID: "ptn_3", HeldUntil: 10},
+		{PartnerID: "ptn_4", PausedOn: 5, PausedFor: commerce.PausedGone}, {PartnerID: "ptn_5", HeldUntil: 20, PausedOn: 5}}
+	needs := commerce.Needs{}
+	for _, v := range list {
+		needs.Endpoints = append(needs.Endpoints, v.PartnerID)
+	}
+	Change(t, e, needs, func(*commerce.Rows, int64) commerce.Changes { return commerce.Changes{Endpoints: list} })
+	got, err := e.Reader().HeldEndpoints(context.Background())
+	if want := []commerce.Endpoint{list[2], list[0]}; err != nil || !slices.Equal(got, want) {
+		t.Errorf("held: %+v, %v; want %+v", got, err, want)
+	}
+}
