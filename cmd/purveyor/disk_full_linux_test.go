@@ -1,6 +1,7 @@
 package main_test
 
 import (
+	"crypto/rand"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -14,8 +15,27 @@ import (
 // reads go on, and once there is room the same requests succeed.
 func TestDiskFull(t *testing.T) {
 	t.Parallel()
-	disk := smallDisk(t, 6<<20)
-	s := newShopIn(t, disk)
+	t.Run("sqlite", func(t *testing.T) {
+		t.Parallel()
+		disk := smallDisk(t, 6<<20)
+		diskFull(t, newShopIn(t, disk), disk)
+	})
+	t.Run("postgres", func(t *testing.T) {
+		t.Parallel()
+		disk := smallDisk(t, 20<<20)
+		// The server keeps its log elsewhere: without room for that it ends itself.
+		server := newPostgres(t)
+		space := filepath.Join(disk, "space")
+		must(t, server.SQL("COPY (SELECT 1) TO PROGRAM 'cat && mkdir "+space+"'",
+			"CREATE TABLESPACE small LOCATION '"+space+"'", "CREATE DATABASE shop TABLESPACE small"))
+		s := &shop{t: t, postgres: server.URL("shop")}
+		s.fill()
+		diskFull(t, s, disk)
+	})
+}
+
+func diskFull(t *testing.T, s *shop, disk string) {
+	t.Helper()
 	ballast := filepath.Join(disk, "ballast")
 	if err := os.WriteFile(ballast, make([]byte, 2<<20), 0o600); err != nil {
 		t.Fatal(err)
@@ -66,6 +86,10 @@ func smallDisk(t *testing.T, bytes int) string {
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
+	// Another user, as whom a server runs, must get there.
+	if err := os.Chmod(filepath.Dir(filepath.Dir(dir)), 0o755); err != nil {
+		t.Fatal(err)
+	}
 	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, fmt.Sprintf("size=%d", bytes)); err != nil {
 		t.Skipf("a small disk needs the right to mount a tmpfs: %v", err)
 	}
@@ -90,7 +114,7 @@ func fillDisk(c *client) (made map[string]string, refused []request) {
 			for n := range enough {
 				external := fmt.Sprintf("full-%d-%d", w, n)
 				r := report(external, "p1")
-				r.body.(map[string]any)["pickup_instructions"] = strings.Repeat("x", 5000)
+				r.body.(map[string]any)["pickup_instructions"] = noise(5000)
 				a, err := c.send(r)
 				mu.Lock()
 				if err == nil && a.status == 201 {
@@ -114,6 +138,15 @@ func fillDisk(c *client) (made map[string]string, refused []request) {
 	}
 	wg.Wait()
 	return made, refused
+}
+
+// noise is a text that cannot be compressed much.
+func noise(length int) string {
+	var b strings.Builder
+	for b.Len() < length {
+		b.WriteString(rand.Text())
+	}
+	return b.String()[:length]
 }
 
 func checkMade(c *client, made map[string]string) {

@@ -123,9 +123,9 @@ func TestFleetFailover(t *testing.T) {
 
 // newPostgres starts a server that the test may end. Its crash is one of the
 // server, not of the machine, so that it need not wait for the disk.
-func newPostgres(t *testing.T) *pgtest.Server {
+func newPostgres(t *testing.T, settings ...string) *pgtest.Server {
 	t.Helper()
-	s, err := pgtest.Start("", "fsync=off", "shared_buffers=32MB")
+	s, err := pgtest.Start("", append(settings, "fsync=off", "shared_buffers=32MB")...)
 	must(t, err)
 	t.Cleanup(func() { must(t, s.Close()) })
 	return s

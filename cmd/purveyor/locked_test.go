@@ -53,6 +53,7 @@ func TestDatabaseLocked(t *testing.T) {
 		t.Errorf("refused requests left orders and replies: %s", got)
 	}
 	checkAfterwards(t, s, c, requests, before)
+	s.checkFile()
 }
 
 func lockedRequests() []request {
@@ -84,6 +85,7 @@ func readUntil(c *client, others *sync.WaitGroup) (reads int) {
 	}
 }
 
+// checkAfterwards makes the requests that were refused before.
 func checkAfterwards(t *testing.T, s *shop, c *client, requests []request, before int64) {
 	t.Helper()
 	for _, r := range requests {
@@ -103,5 +105,4 @@ func checkAfterwards(t *testing.T, s *shop, c *client, requests []request, befor
 	if got := s.count("SELECT count(*) FROM orders"); got != fmt.Sprint(orders) {
 		t.Errorf("%s orders, want %d", got, orders)
 	}
-	s.checkFile()
 }

@@ -186,7 +186,7 @@ func (s *shop) rows(query string) (list []string) {
 	return list
 }
 
-// postgresRows is rows for queries for text.
+// postgresRows is rows for queries of one column; everything comes as text.
 func (s *shop) postgresRows(query string) []string {
 	s.t.Helper()
 	conn, err := pgx.Connect(s.t.Context(), s.postgres)
@@ -194,7 +194,7 @@ func (s *shop) postgresRows(query string) []string {
 		s.t.Fatal(err)
 	}
 	defer conn.Close(s.t.Context())
-	found, _ := conn.Query(s.t.Context(), query) // CollectRows tells its error
+	found, _ := conn.Query(s.t.Context(), query, pgx.QueryExecModeSimpleProtocol) // CollectRows tells its error
 	list, err := pgx.CollectRows(found, pgx.RowTo[string])
 	if err != nil {
 		s.t.Fatalf("%s: %v", query, err)

@@ -8,6 +8,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"purveyor/internal/commerce"
@@ -60,6 +61,13 @@ const (
 	idleTime      = "5s" // between two statements of a batch
 )
 
+// planning has rows found by an index, in its order. A server that knows a table
+// from when it was small would read all of it, or all of a store. Plans are
+// made without looking at values: there is one good plan for each. What seems
+// dear because a scan is not wanted would be compiled each time.
+var planning = []string{"enable_seqscan = off", "enable_bitmapscan = off", "enable_hashjoin = off", "enable_mergejoin = off", "enable_material = off",
+	"jit = off", "plan_cache_mode = force_generic_plan"}
+
 // Open connects, and brings the schema up to date. Errors:
 // storage.ErrNewerDatabase, or one that says what to do.
 func Open(url string, o Options) (*Engine, error) {
@@ -82,9 +90,7 @@ func Open(url string, o Options) (*Engine, error) {
 	e := &Engine{now: o.Now, writing: pool.ConnConfig.Copy(), writer: make(chan *writer, 1), rates: newSpare(), claims: newSpare()}
 	e.writer <- &writer{}
 	pool.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
-		// Plans are made without looking at values: there is one good plan for each.
-		// What seems dear because a scan is not wanted would be compiled each time.
-		return settings(ctx, conn, "default_transaction_read_only = on", "plan_cache_mode = force_generic_plan", "enable_seqscan = off", "jit = off")
+		return settings(ctx, conn, append(slices.Clone(planning), "default_transaction_read_only = on")...)
 	}
 	if e.readers, err = pgxpool.NewWithConfig(context.Background(), pool); err != nil {
 		return nil, fmt.Errorf("open database: %w", err)
@@ -167,11 +173,7 @@ func (e *Engine) connectWriter(ctx context.Context) (*pgx.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	// Batches find rows by their keys and nothing else. A server that knows a table
-	// from when it was small would read all of it.
-	err = settings(ctx, conn, "enable_seqscan = off", "enable_bitmapscan = off", "enable_hashjoin = off", "enable_mergejoin = off", "enable_material = off",
-		"jit = off", "plan_cache_mode = force_generic_plan",
-		"statement_timeout = '"+statementTime+"'", "idle_in_transaction_session_timeout = '"+idleTime+"'")
+	err = settings(ctx, conn, append(slices.Clone(planning), "statement_timeout = '"+statementTime+"'", "idle_in_transaction_session_timeout = '"+idleTime+"'")...)
 	if err != nil {
 		return nil, errors.Join(err, conn.Close(ctx))
 	}

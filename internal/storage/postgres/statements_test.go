@@ -12,7 +12,7 @@ import (
 )
 
 // TestConformance runs the suite, then checks that every statement that was
-// sent is fit for a distributed engine.
+// sent is fit for a distributed engine, and finds its rows by an index.
 func TestConformance(t *testing.T) {
 	var mu sync.Mutex
 	sent := map[string]bool{}
@@ -31,6 +31,7 @@ func TestConformance(t *testing.T) {
 	if len(sent) < 60 {
 		t.Errorf("only %d statements were sent", len(sent))
 	}
+	checkPlans(t, sent)
 }
 
 // Statements must not have what some engine refuses, or does not keep.

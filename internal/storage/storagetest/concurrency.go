@@ -42,7 +42,8 @@ func noLostUpdates(t *testing.T, db Database) {
 // may show the one move and not the other.
 func onePageOneState(t *testing.T, db Database) {
 	e := db.Open(t, time.Now)
-	keys := seedProducts(t, e, 1, 2, 1000)
+	const each = 1_000_000 // more than moves can be made meanwhile
+	keys := seedProducts(t, e, 1, 2, each)
 	stop := make(chan struct{})
 	var wg sync.WaitGroup
 	wg.Go(func() {
@@ -69,8 +70,8 @@ func onePageOneState(t *testing.T, db Database) {
 		if err != nil {
 			t.Error(err)
 		}
-		if sum != 2000 {
-			t.Errorf("a page sums to %d, want 2000", sum)
+		if sum != 2*each {
+			t.Errorf("a page sums to %d, want %d", sum, 2*each)
 			break
 		}
 	}
