@@ -15,11 +15,12 @@ func TestHelp(t *testing.T) {
 		names   []string
 	}{
 		{"", []string{"serve", "demo", "import", "partner create", "partner list", "partner show", "partner update",
-			"partner rotate-key", "partner suspend", "migrate", "--log-level", "--log-format"}},
+			"partner rotate-key", "partner suspend", "copy", "migrate", "--log-level", "--log-format"}},
 		{"serve", append(server, database...)},
 		{"demo", server},
 		{"import", append(database, "<file>")},
-		{"migrate", database},
+		{"migrate", append(database, "--distribute")},
+		{"copy", []string{"--from", "PURVEYOR_COPY_FROM", "--to", "PURVEYOR_COPY_TO"}},
 		{"partner", []string{"create", "list", "show", "update", "rotate-key", "suspend"}},
 		{"partner create", append(database, "--name", "--scope", "--store", "--rate-limit", "--callback-url", "--callback-secret", "--json")},
 		{"partner list", database},

@@ -57,11 +57,28 @@ func withDatabase(c config.Database, f func(context.Context, *database) error) e
 	return err
 }
 
-type migrateCommand struct{ config.Database }
+type migrateCommand struct {
+	config.Database
+	Distribute string `help:"Then spread the tables over the nodes of a cluster: citus." enum:",citus" default:"" env:"PURVEYOR_DISTRIBUTE"`
+}
 
 func (m migrateCommand) Run() error {
-	return withDatabase(m.Database, func(context.Context, *database) error {
+	if m.Distribute != "" && !m.PostgreSQL() {
+		return fmt.Errorf("--distribute %s: this needs a PostgreSQL database with the extension; --database names another", m.Distribute)
+	}
+	return withDatabase(m.Database, func(ctx context.Context, db *database) error {
 		fmt.Fprintln(os.Stdout, m.Database, "is up to date")
-		return nil
+		engine, ok := db.Engine.(*postgres.Engine)
+		if m.Distribute == "" || !ok {
+			return nil
+		}
+		tables, err := engine.Distribute(ctx)
+		for _, table := range tables {
+			fmt.Println("distributed", table)
+		}
+		if err == nil && len(tables) == 0 {
+			fmt.Println("everything was distributed already")
+		}
+		return err
 	})
 }

@@ -119,8 +119,8 @@ func TestDatabaseRefused(t *testing.T) {
 		{"memory", "sqlite::memory:", []string{"--database", "sqlite:PATH"}},
 		{"unknown kind", "mysql://localhost/shop", []string{"--database", "mysql://localhost/shop", "sqlite:PATH"}},
 		{"plain path", "shop.db", []string{"--database", "shop.db", "sqlite:PATH"}},
-		{"postgres", "postgres://localhost/shop", []string{"--database", "sqlite:PATH"}},
-		{"postgresql", "postgresql://localhost/shop", []string{"--database", "sqlite:PATH"}},
+		{"no server", "postgres://127.0.0.1:1/shop", []string{"--database", "cannot be reached"}},
+		{"no server by the other name", "postgresql://127.0.0.1:1/shop", []string{"--database", "cannot be reached"}},
 	}
 	for _, tc := range cases {
 		t.Run(tc.name, func(t *testing.T) {

@@ -309,9 +309,11 @@ func (c webhookRotateSecret) Run() error {
 			return partnerMissing(c.Partner, err)
 		}
 		if c.Secret == "" {
-			fmt.Printf("secret  %s\n\nThe secret is shown this once.", secret)
+			fmt.Printf("secret  %s\n\nThe secret is shown this once.\n", secret)
 		}
-		fmt.Printf("The old one signs too until %s.\n", moment(e.PreviousUntil))
+		if e.PreviousSecret != "" {
+			fmt.Printf("The old one signs too until %s.\n", moment(e.PreviousUntil))
+		}
 		return nil
 	})
 }

@@ -31,11 +31,11 @@ func (c ReportOrder) externalKey() commerce.ExternalKey {
 // id, the customer, and the partner.
 func (c ReportOrder) Needs() commerce.Needs {
 	n := commerce.Needs{
-		Partners: []string{c.Actor.Partner.ID},
-		Stores:   []string{c.StoreID},
-		Stock:    commerce.ProductKeys(c.StoreID, c.Lines),
-		Orders:   []commerce.OrderKey{{StoreID: c.StoreID, OrderID: c.OrderID}},
-		External: []commerce.ExternalKey{c.externalKey()},
+		Partners:  []string{c.Actor.Partner.ID},
+		Stores:    []string{c.StoreID},
+		Stock:     commerce.ProductKeys(c.StoreID, c.Lines),
+		NewOrders: []commerce.OrderKey{{StoreID: c.StoreID, OrderID: c.OrderID}},
+		External:  []commerce.ExternalKey{c.externalKey()},
 	}
 	if contact := contactOf(c.Address); contact != "" {
 		n.Customers = []commerce.CustomerKey{{StoreID: c.StoreID, Contact: contact}}

@@ -34,6 +34,7 @@ type Needs struct {
 	Products      []ProductKey
 	Stock         []ProductKey
 	Orders        []OrderKey
+	NewOrders     []OrderKey // that the command makes, by ids that were just drawn: nobody looks for them
 	External      []ExternalKey
 	Customers     []CustomerKey
 	Endpoints     []string // of partners
@@ -79,6 +80,7 @@ func (r *Rows) Require(n Needs) {
 	r.Products.require(n.Products, true)
 	r.Stock.require(n.Stock, true)
 	r.Orders.require(n.Orders, true)
+	r.Orders.expect(n.NewOrders)
 	r.External.require(n.External, false)
 	r.Customers.require(n.Customers, false)
 	r.Endpoints.require(n.Endpoints, true)
@@ -206,7 +208,19 @@ func (t *Table[K, V]) require(keys []K, lock bool) {
 	}
 }
 
-// Keys are the keys that were asked for.
+// expect adds rows that are known not to be stored.
+func (t *Table[K, V]) expect(keys []K) {
+	if t.rows == nil && len(keys) > 0 {
+		t.rows = make(map[K]*row[V], len(keys))
+	}
+	for _, k := range keys {
+		if _, asked := t.rows[k]; !asked {
+			t.rows[k] = &row[V]{}
+		}
+	}
+}
+
+// Keys are the keys of the rows to load.
 func (t *Table[K, V]) Keys() []K { return t.keys }
 
 // LockedKeys are for engines: the keys of rows that may be changed, and others.

@@ -16,6 +16,7 @@ type letter struct {
 	Order    commerce.Order
 	Store    commerce.Store
 	Name     string // of the order, as its reader knows it
+	Where    []string
 	Pieces   int64
 	Total    string
 	Delivery bool
@@ -26,6 +27,11 @@ func letterOf(o commerce.Order, s commerce.Store) letter {
 	if o.ExternalID != "" {
 		l.Name = o.ExternalID
 	}
+	for _, line := range []string{s.Name, s.Address, strings.TrimSpace(s.City + " " + s.State + " " + s.ZipCode)} {
+		if line != "" {
+			l.Where = append(l.Where, line)
+		}
+	}
 	for _, line := range o.Lines {
 		l.Pieces += line.Quantity
 	}
@@ -34,15 +40,13 @@ func letterOf(o commerce.Order, s commerce.Store) letter {
 
 const readyText = `Your order {{.Name}} is ready for pickup.
 
-{{.Store.Name}}
-{{.Store.Address}}
-{{.Store.City}}, {{.Store.State}} {{.Store.ZipCode}}
-{{with .Order.PickupInstructions}}
+{{range .Where}}{{.}}
+{{end}}{{with .Order.PickupInstructions}}
 {{.}}
 {{end}}`
 
 const readyHTML = `<p>Your order <b>{{.Name}}</b> is ready for pickup.</p>
-<p>{{.Store.Name}}<br>{{.Store.Address}}<br>{{.Store.City}}, {{.Store.State}} {{.Store.ZipCode}}</p>
+<p>{{range .Where}}{{.}}<br>{{end}}</p>
 {{with .Order.PickupInstructions}}<p>{{.}}</p>
 {{end}}`
 

@@ -161,6 +161,7 @@ func (b *batch) Save(context.Context) error {
 	err = errors.Join(err, results.Close())
 	if err == nil {
 		w.last = b.stamp
+		b.analyze(ctx)
 		b.release()
 		return nil
 	}
@@ -169,6 +170,20 @@ func (b *batch) Save(context.Context) error {
 		return unavailable(err)
 	}
 	return fmt.Errorf("%w: %w", storage.ErrOutcomeUnknown, explain(err))
+}
+
+// analyze tells the server at once what a large import has changed; until it
+// finds out by itself, its plans are those of small tables.
+func (b *batch) analyze(ctx context.Context) {
+	const large = 500
+	n := 0
+	_ = b.rows.Stock.EachChanged(func(*commerce.Stock, bool) error { n++; return nil }) // no callback fails
+	if n < large {
+		return
+	}
+	for _, t := range []string{"stock", "products", "product_stores"} {
+		_, _ = exec(ctx, b.writer.conn, "ANALYZE "+t) // everything is saved, whatever comes of it
+	}
 }
 
 func (b *batch) write(q *pgx.Batch) {

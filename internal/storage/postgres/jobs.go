@@ -142,6 +142,10 @@ func (r reader) waitingJobs(ctx context.Context, f storage.JobFilter) (list []co
 	return list[:min(len(list), f.Limit)], err
 }
 
+type sender interface {
+	SendBatch(context.Context, *pgx.Batch) pgx.BatchResults
+}
+
 // eachSlot asks for the rows of every slot in one round trip.
 func eachSlot(ctx context.Context, to sender, sql string, args func(slot int64) []any, row func(*scanner)) error {
 	var q pgx.Batch

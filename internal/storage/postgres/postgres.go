@@ -10,7 +10,9 @@ import (
 	"fmt"
 	"time"
 
+	"purveyor/internal/commerce"
 	"purveyor/internal/storage"
+	"purveyor/internal/storage/gather"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -33,7 +35,8 @@ type Engine struct {
 	rates   spare
 	claims  spare
 	readers *pgxpool.Pool
-	look    *versions
+	stamps  *gather.Lookups[commerce.ProductKey, int64] // of products
+	newest  *gather.Lookups[string, int64]              // stamps of stores' products
 }
 
 // writer is the writing connection; nil conn: none, or it broke.
@@ -86,7 +89,7 @@ func Open(url string, o Options) (*Engine, error) {
 	if e.readers, err = pgxpool.NewWithConfig(context.Background(), pool); err != nil {
 		return nil, fmt.Errorf("open database: %w", err)
 	}
-	e.look = newVersions(e.readers)
+	e.stamps, e.newest = gather.New(e.readStamps), gather.New(e.readNewest)
 	ctx, cancel := context.WithTimeout(context.Background(), startTime)
 	defer cancel()
 	if err := e.start(ctx); err != nil {
@@ -164,8 +167,10 @@ func (e *Engine) connectWriter(ctx context.Context) (*pgx.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	// A table that was analyzed while empty would be read whole for ever.
-	err = settings(ctx, conn, "enable_seqscan = off", "jit = off", "plan_cache_mode = force_generic_plan",
+	// Batches find rows by their keys and nothing else. A server that knows a table
+	// from when it was small would read all of it.
+	err = settings(ctx, conn, "enable_seqscan = off", "enable_bitmapscan = off", "enable_hashjoin = off", "enable_mergejoin = off", "enable_material = off",
+		"jit = off", "plan_cache_mode = force_generic_plan",
 		"statement_timeout = '"+statementTime+"'", "idle_in_transaction_session_timeout = '"+idleTime+"'")
 	if err != nil {
 		return nil, errors.Join(err, conn.Close(ctx))

@@ -13,6 +13,7 @@ import (
 	"purveyor/internal/storage/schema"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 )
 
 // Product implements storage.Reader.
@@ -25,14 +26,15 @@ func (r reader) Product(ctx context.Context, id, storeID string, cached func(com
 		storeID = of.StoreID
 	}
 	version := commerce.ProductVersion{ProductKey: commerce.ProductKey{StoreID: storeID, ProductID: id}}
+	known := false
 	err = r.read(ctx, func(ctx context.Context) (err error) {
-		version.UpdatedOn, err = r.e.look.up(ctx, version.ProductKey)
+		version.UpdatedOn, known, err = r.e.stamps.Get(ctx, version.ProductKey)
 		return err
 	})
 	switch {
 	case err != nil:
 		return item, err
-	case version.UpdatedOn == 0:
+	case !known:
 		return item, storage.ErrNotFound
 	case cached(version):
 		return item, nil
@@ -62,61 +64,65 @@ const (
 func (r reader) ProductPage(ctx context.Context, f storage.ProductFilter, cached func(int, commerce.ProductVersion) bool,
 	fresh func(int, commerce.Item)) (page storage.ProductPage, err error) {
 	for tries := 1; ; tries++ {
-		var cut bool
-		page, cut, err = r.productPage(ctx, f, tries, cached, fresh)
-		if err != nil || !cut || tries >= horizonTries {
-			return page, err
+		p := pageRead{filter: f, last: tries == horizonTries}
+		err = r.read(ctx, func(ctx context.Context) error { return p.run(ctx, r.e.readers, cached, fresh) })
+		if err != nil || !p.cut || p.last {
+			return p.page, err
 		}
 		select {
 		case <-ctx.Done():
-			return page, ctx.Err()
+			return p.page, ctx.Err()
 		case <-time.After(horizonPause):
 		}
 	}
 }
 
-// productPage reads the versions of a page, and, in the same snapshot, the
-// products that are not cached. The first try hopes that all are, and needs no
-// transaction.
-func (r reader) productPage(ctx context.Context, f storage.ProductFilter, try int, cached func(int, commerce.ProductVersion) bool,
-	fresh func(int, commerce.Item)) (page storage.ProductPage, cut bool, err error) {
-	var missing map[string][]place
-	versionsOn := func(ctx context.Context, q sender) error {
-		var versions []commerce.ProductVersion
-		if versions, cut, err = readVersions(ctx, q, f); err != nil || (cut && try < horizonTries) {
-			return err
+// pageRead reads a page in two round trips over one snapshot: its versions,
+// then the products that are not cached.
+type pageRead struct {
+	filter storage.ProductFilter
+	last   bool // take what there is, even if it is cut
+	page   storage.ProductPage
+	cut    bool
+}
+
+const (
+	beginSnapshot = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+	endSnapshot   = "COMMIT"
+)
+
+func (p *pageRead) run(ctx context.Context, pool *pgxpool.Pool, cached func(int, commerce.ProductVersion) bool, fresh func(int, commerce.Item)) error {
+	conn, err := pool.Acquire(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Release() // one that is still in its transaction is closed
+	versions, newest, err := p.versions(ctx, conn)
+	if err != nil {
+		return err
+	}
+	var q pgx.Batch
+	if !p.cut || p.last {
+		p.page = storage.ProductPage{Mark: storage.MarkOf(versions, p.filter.Limit, newest)}
+		if p.cut {
+			p.page.Mark.Count = -1 // it may be short: nothing is to be known by it
 		}
-		page = storage.ProductPage{Mark: storage.MarkOf(versions, f.Limit, 0)}
-		if cut {
-			page.Mark.Count = -1 // it may be short: nothing is to be known by it
+		if len(versions) > p.filter.Limit {
+			versions = versions[:p.filter.Limit]
+			last := versions[p.filter.Limit-1]
+			p.page.Next = &storage.ProductPosition{UpdatedOn: last.UpdatedOn, ID: last.ProductID}
 		}
-		if len(versions) > f.Limit {
-			versions = versions[:f.Limit]
-			last := versions[f.Limit-1]
-			page.Next = &storage.ProductPosition{UpdatedOn: last.UpdatedOn, ID: last.ProductID}
-		}
-		page.Count = len(versions)
-		missing = map[string][]place{}
+		p.page.Count = len(versions)
+		missing := map[string][]place{}
 		for i, v := range versions {
 			if !cached(i, v) {
 				missing[v.StoreID] = append(missing[v.StoreID], place{i, v.ProductID})
 			}
 		}
-		return nil
+		queueItems(&q, missing, fresh)
 	}
-	if len(f.StoreIDs) <= 1 {
-		err := r.read(ctx, func(ctx context.Context) error { return versionsOn(ctx, r.e.readers) })
-		if err != nil || cut || len(missing) == 0 {
-			return page, cut, err
-		}
-	}
-	err = r.snapshot(ctx, func(ctx context.Context, tx pgx.Tx) error {
-		if err := versionsOn(ctx, tx); err != nil || len(missing) == 0 {
-			return err
-		}
-		return readItems(ctx, tx, missing, fresh)
-	})
-	return page, cut, err
+	q.Queue(seen(endSnapshot))
+	return conn.SendBatch(ctx, &q).Close()
 }
 
 // place is where on the page a product stands.
@@ -125,69 +131,125 @@ type place struct {
 	id string
 }
 
-type sender interface {
-	SendBatch(context.Context, *pgx.Batch) pgx.BatchResults
-}
-
-func readItems(ctx context.Context, q sender, missing map[string][]place, fresh func(int, commerce.Item)) error {
-	var b pgx.Batch
+func queueItems(q *pgx.Batch, missing map[string][]place, fresh func(int, commerce.Item)) {
 	for store, places := range missing {
 		at := make(map[string]int, len(places))
 		ids := make([]string, len(places))
 		for n, p := range places {
 			at[p.id], ids[n] = p.i, p.id
 		}
-		b.Queue(seen(itemsSQL), store, ids).Query(func(rows pgx.Rows) error {
+		q.Queue(seen(itemsSQL), store, ids).Query(func(rows pgx.Rows) error {
 			return each(rows, func(s *scanner) {
 				item := scanItem(s, store)
 				fresh(at[item.ID], item)
 			})
 		})
 	}
-	return q.SendBatch(ctx, &b).Close()
 }
 
-// readVersions reads one more than the page holds, to know whether there is
-// another; of several stores, each gives its own page and the nearest are
-// merged. cut tells that it stopped before what an open batch may write.
-func readVersions(ctx context.Context, q sender, f storage.ProductFilter) (all []commerce.ProductVersion, cut bool, err error) {
+// versions begins the snapshot and reads one more than the page holds, to know
+// whether there is another; of several stores, each gives its own page and the
+// nearest are merged. newest is the newest stamp of the one store that was asked
+// for, if no open batch may still write below it; else -1.
+func (p *pageRead) versions(ctx context.Context, conn *pgxpool.Conn) (all []commerce.ProductVersion, newest int64, err error) {
 	floor := int64(math.MaxInt64)
-	var b pgx.Batch
+	newest = -1
+	f := p.filter
+	var q pgx.Batch
+	q.Queue(seen(beginSnapshot))
 	eachStore(f, func(storeID string) {
 		where, args := feedSQL(f, storeID)
+		latest := "-1::bigint"
+		if len(f.StoreIDs) == 1 {
+			latest = "(" + newestSQL + ")" // whose parameter is the first one here, too
+		}
 		args = append(args, f.Limit+1)
-		b.Queue(seen("SELECT store_id, product_id, updated_on, "+horizon+where+" ORDER BY updated_on, product_id LIMIT $"+strconv.Itoa(len(args))), args...).
-			Query(func(rows pgx.Rows) error {
-				return each(rows, func(s *scanner) {
-					all = append(all, commerce.ProductVersion{ProductKey: commerce.ProductKey{StoreID: s.Text(), ProductID: s.Text()}, UpdatedOn: s.Int()})
-					if lowest := s.Int(); lowest != 0 {
-						floor = lowest
-					}
-				})
+		q.Queue(seen("SELECT store_id, product_id, updated_on, "+horizon+", "+latest+where+
+			" ORDER BY updated_on, product_id LIMIT $"+strconv.Itoa(len(args))), args...).Query(func(rows pgx.Rows) error {
+			return each(rows, func(s *scanner) {
+				all = append(all, commerce.ProductVersion{ProductKey: commerce.ProductKey{StoreID: s.Text(), ProductID: s.Text()}, UpdatedOn: s.Int()})
+				if lowest := s.Int(); lowest != 0 {
+					floor = lowest
+				}
+				newest = s.Int()
 			})
+		})
 	})
-	if err := q.SendBatch(ctx, &b).Close(); err != nil {
-		return nil, false, err
+	if err := conn.SendBatch(ctx, &q).Close(); err != nil {
+		return nil, -1, err
 	}
 	if len(f.StoreIDs) > 1 {
 		slices.SortFunc(all, func(a, b commerce.ProductVersion) int {
 			return cmp.Or(cmp.Compare(a.UpdatedOn, b.UpdatedOn), cmp.Compare(a.ProductID, b.ProductID))
 		})
 	}
+	if newest >= floor {
+		newest = -1
+	}
 	all = all[:min(len(all), f.Limit+1)]
 	complete := slices.IndexFunc(all, func(v commerce.ProductVersion) bool { return v.UpdatedOn >= floor })
-	if complete < 0 {
-		return all, false, nil
+	if p.cut = complete >= 0; p.cut {
+		all = all[:complete]
 	}
-	return all[:complete], true, nil
+	return all, newest, nil
 }
 
-// StillThere implements storage.Reader.
+const newestSQL = "SELECT max(updated_on) FROM stock WHERE store_id = $1"
+
+// readNewest reads the newest stamps of stores, in one round trip.
+func (e *Engine) readNewest(ctx context.Context, stores []string) (map[string]int64, error) {
+	newest := make(map[string]int64, len(stores))
+	var q pgx.Batch
+	for _, id := range stores {
+		q.Queue(seen(newestSQL), id).Query(func(rows pgx.Rows) error {
+			return each(rows, func(s *scanner) { newest[id] = s.Int() })
+		})
+	}
+	return newest, e.readers.SendBatch(ctx, &q).Close()
+}
+
+// readStamps reads the stamps of single products.
+func (e *Engine) readStamps(ctx context.Context, keys []commerce.ProductKey) (map[commerce.ProductKey]int64, error) {
+	stamps := make(map[commerce.ProductKey]int64, len(keys))
+	stores, ids := make([]string, len(keys)), make([]string, len(keys))
+	for i, k := range keys {
+		stores[i], ids[i] = k.StoreID, k.ProductID
+	}
+	rows, err := query(ctx, e.readers, `SELECT s.store_id, s.product_id, s.updated_on FROM unnest($1::text[], $2::text[]) AS u (store_id, product_id)
+		JOIN stock AS s ON s.store_id = u.store_id AND s.product_id = u.product_id AND s.store_id = ANY($1)`, stores, ids)
+	if err == nil {
+		err = each(rows, func(s *scanner) {
+			key := commerce.ProductKey{StoreID: s.Text(), ProductID: s.Text()}
+			stamps[key] = s.Int()
+		})
+	}
+	return stamps, err
+}
+
+// StillThere implements storage.Reader. While the newest stamp of a store is
+// the same, nothing in the store has changed: later batches write above it.
 func (r reader) StillThere(ctx context.Context, f storage.ProductFilter, mark storage.PageMark) (storage.PageMark, bool, error) {
-	var count, newest int64
-	err := r.read(ctx, func(ctx context.Context) error {
-		count, newest = 0, 0
-		var b pgx.Batch
+	if len(f.StoreIDs) == 1 && mark.State >= 0 {
+		same := false
+		err := r.read(ctx, func(ctx context.Context) error {
+			newest, known, err := r.e.newest.Get(ctx, f.StoreIDs[0])
+			same = known && newest == mark.State
+			return err
+		})
+		if err != nil || same {
+			return mark, same, err
+		}
+	}
+	same, err := r.countAgain(ctx, f, mark)
+	return mark, same, err
+}
+
+// countAgain counts what stands where the page stood, and looks at the newest
+// of it.
+func (r reader) countAgain(ctx context.Context, f storage.ProductFilter, mark storage.PageMark) (same bool, err error) {
+	err = r.read(ctx, func(ctx context.Context) error {
+		var count, newest int64
+		var q pgx.Batch
 		eachStore(f, func(storeID string) {
 			where, args := feedSQL(f, storeID)
 			if !mark.Ends {
@@ -195,13 +257,17 @@ func (r reader) StillThere(ctx context.Context, f storage.ProductFilter, mark st
 				where += " AND (updated_on, product_id) <= ($" + strconv.Itoa(n+1) + ", $" + strconv.Itoa(n+2) + ")"
 				args = append(args, mark.Through.UpdatedOn, mark.Through.ID)
 			}
-			b.Queue(seen("SELECT count(*), max(updated_on)"+where), args...).Query(func(rows pgx.Rows) error {
+			q.Queue(seen("SELECT count(*), max(updated_on)"+where), args...).Query(func(rows pgx.Rows) error {
 				return each(rows, func(s *scanner) { count, newest = count+s.Int(), max(newest, s.Int()) })
 			})
 		})
-		return r.e.readers.SendBatch(ctx, &b).Close()
+		if err := r.e.readers.SendBatch(ctx, &q).Close(); err != nil {
+			return err
+		}
+		same = count == mark.Count && newest == mark.Through.UpdatedOn
+		return nil
 	})
-	return mark, err == nil && count == mark.Count && newest == mark.Through.UpdatedOn, err
+	return same, err
 }
 
 func eachStore(f storage.ProductFilter, do func(storeID string)) {

@@ -16,23 +16,32 @@ import (
 // table is a table of the schema with its statements.
 type table[K comparable, V any] struct {
 	*schema.Table[K, V]
-	locks    bool // its rows are locked by whoever loads them for a batch
-	collides bool // two processes may insert one key
+	options
 
-	prefix  []string // the columns of the key but its last
-	last    string
-	once    sync.Once // makes the statements that need the types of columns
-	insert  string
-	update  string
-	byKey   string // one row: SELECT values WHERE key
-	inRange string // rows of one prefix: SELECT last, values WHERE prefix AND last = ANY
-
+	prefix    []string // the columns of the key but its last
+	last      string
+	once      sync.Once // makes update, which needs the types of columns
+	update    string    // many rows
+	byKey     string    // one row: SELECT values WHERE key
+	updateOne string
+	inRange   string // rows of one prefix: SELECT last, values WHERE prefix AND last = ANY
 	deleteSQL string // rows of one prefix
 }
 
-func prepared[K comparable, V any](t *schema.Table[K, V], locks, collides bool) *table[K, V] {
+// options say how the rows of a table are found and saved. What PostgreSQL
+// knows of a table may be from when it was small, and then it walks through all
+// rows of a prefix for the few that are asked for. Where a prefix can have many
+// rows, statements leave it no choice.
+type options struct {
+	locks    bool // rows are locked by whoever loads them for a batch
+	collides bool // two processes may insert one key
+	single   bool // a statement for each row: each column of the key is compared with one value
+	lateral  bool // the same inside of one statement, for rows that are not locked
+}
+
+func prepared[K comparable, V any](t *schema.Table[K, V], o options) *table[K, V] {
 	key := schema.Split(t.Key)
-	p := &table[K, V]{Table: t, locks: locks, collides: collides, prefix: key[:len(key)-1], last: key[len(key)-1]}
+	p := &table[K, V]{Table: t, options: o, prefix: key[:len(key)-1], last: key[len(key)-1]}
 	var where string
 	for i, c := range p.prefix {
 		where += c + " = $" + strconv.Itoa(i+1) + " AND "
@@ -42,25 +51,47 @@ func prepared[K comparable, V any](t *schema.Table[K, V], locks, collides bool) 
 	p.byKey = "SELECT " + t.Values() + " FROM " + t.Name + " WHERE " + where + " = " + n
 	p.deleteSQL = "DELETE FROM " + t.Name + " WHERE " + where + " = ANY(" + n + ")"
 	p.inRange = "SELECT " + schema.Join(p.last, t.Values()) + " FROM " + t.Name + " WHERE " + where + " = ANY(" + n + ")"
+	if o.lateral {
+		kind := "text"
+		if p.last == "digest" {
+			kind = "bytea"
+		}
+		p.inRange = "SELECT t.* FROM unnest(" + n + "::" + kind + "[]) AS k (v) CROSS JOIN LATERAL (SELECT " + schema.Join(p.last, t.Values()) +
+			" FROM " + t.Name + " WHERE " + where + " = k.v LIMIT 1) AS t"
+	}
+	if o.single {
+		p.updateOne = updateOneSQL(t.Name, schema.Split(t.Mutable), key)
+	}
 	return p
+}
+
+func updateOneSQL(name string, mutable, key []string) string {
+	set, where := make([]string, len(mutable)), make([]string, len(key))
+	for i, m := range mutable {
+		set[i] = m + " = $" + strconv.Itoa(i+1)
+	}
+	for i, k := range key {
+		where[i] = k + " = $" + strconv.Itoa(len(mutable)+i+1)
+	}
+	return "UPDATE " + name + " SET " + strings.Join(set, ", ") + " WHERE " + strings.Join(where, " AND ")
 }
 
 // Orders, stock, endpoints and jobs are what batches compete for. Partners, stores and the like
 // are read by every batch and changed by few, which say so (commerce.Needs.Lock).
 var (
-	partners      = prepared(&schema.Partners, false, true)
-	apiKeys       = prepared(&schema.APIKeys, false, true)
-	stores        = prepared(&schema.Stores, false, true)
-	categories    = prepared(&schema.Categories, false, true)
-	productStores = prepared(&schema.ProductStores, false, true)
-	products      = prepared(&schema.Products, true, true)
-	stock         = prepared(&schema.Stock, true, true)
-	orders        = prepared(&schema.Orders, true, false)
-	externalIDs   = prepared(&schema.ExternalIDs, false, true)
-	customers     = prepared(&schema.Customers, false, true)
-	replies       = prepared(&schema.Replies, false, true)
-	endpoints     = prepared(&schema.Endpoints, true, true)
-	jobs          = prepared(&schema.Jobs, true, false)
+	partners      = prepared(&schema.Partners, options{collides: true})
+	apiKeys       = prepared(&schema.APIKeys, options{collides: true})
+	stores        = prepared(&schema.Stores, options{collides: true})
+	categories    = prepared(&schema.Categories, options{collides: true})
+	productStores = prepared(&schema.ProductStores, options{collides: true})
+	products      = prepared(&schema.Products, options{collides: true, locks: true})
+	stock         = prepared(&schema.Stock, options{collides: true, locks: true})
+	orders        = prepared(&schema.Orders, options{locks: true, single: true})
+	externalIDs   = prepared(&schema.ExternalIDs, options{collides: true, lateral: true})
+	customers     = prepared(&schema.Customers, options{collides: true, lateral: true})
+	replies       = prepared(&schema.Replies, options{collides: true, lateral: true})
+	endpoints     = prepared(&schema.Endpoints, options{locks: true, collides: true})
+	jobs          = prepared(&schema.Jobs, options{locks: true})
 )
 
 // group is the keys that share a prefix.
@@ -121,6 +152,10 @@ func load[K comparable, V any](q *pgx.Batch, t *table[K, V], rows *commerce.Tabl
 	if !t.locks {
 		locked, others = rows.LockedKeys()
 	}
+	if t.single {
+		loadEach(q, t, rows, locked)
+		return
+	}
 	queue := func(keys []K, lock string) {
 		for _, g := range t.groups(keys) {
 			q.Queue(seen(t.inRange+lock), append(slices.Clone(g.prefix), g.last)...).Query(func(found pgx.Rows) error {
@@ -135,25 +170,47 @@ func load[K comparable, V any](q *pgx.Batch, t *table[K, V], rows *commerce.Tabl
 	queue(others, "")
 }
 
-// save writes what changed: new rows and stored ones in a statement each.
+// loadEach locks rows one by one, in the order of their keys.
+func loadEach[K comparable, V any](q *pgx.Batch, t *table[K, V], rows *commerce.Table[K, V], keys []K) {
+	type keyed struct {
+		key  K
+		args values
+	}
+	list := make([]keyed, len(keys))
+	for i, k := range keys {
+		list[i].key = k
+		t.BindKey(&list[i].args, k)
+	}
+	slices.SortFunc(list, func(a, b keyed) int {
+		return slices.CompareFunc(a.args, b.args, func(x, y any) int { return strings.Compare(x.(string), y.(string)) }) // these keys are text
+	})
+	for _, k := range list {
+		q.Queue(seen(t.byKey+" FOR UPDATE"), k.args...).Query(func(found pgx.Rows) error {
+			return each(found, func(s *scanner) { rows.Fill(k.key, t.Scan(s, k.key)) })
+		})
+	}
+}
+
+// save writes what changed.
 func save[K comparable, V any](q *pgx.Batch, t *table[K, V], rows *commerce.Table[K, V]) {
-	var fresh []*V
-	var updates columns
-	n := 0
+	var fresh, changed []*V
 	_ = rows.EachChanged(func(v *V, stored bool) error { // no callback fails
-		if !stored {
+		if stored {
+			changed = append(changed, v)
+		} else {
 			fresh = append(fresh, v)
-			return nil
 		}
-		updates.nextRow()
-		t.BindMutable(&updates, v)
-		t.BindKey(&updates, t.KeyOf(v))
-		n++
 		return nil
 	})
-	if n > 0 {
-		shards := eachOnce(updates.arrays[len(schema.Split(t.Mutable))])
-		q.Queue(seen(t.updateSQL(&updates)), append(updates.arrays, shards)...)
+	if t.single {
+		for _, v := range changed {
+			var args values
+			t.BindMutable(&args, v)
+			t.BindKey(&args, t.KeyOf(v))
+			q.Queue(seen(t.updateOne), args...)
+		}
+	} else if len(changed) > 0 {
+		updateMany(q, t, changed)
 	}
 	switch {
 	case len(fresh) == 0:
@@ -187,6 +244,17 @@ func remove[K comparable, V any](q *pgx.Batch, t *table[K, V], rows *commerce.Ta
 	for _, g := range t.groups(gone) {
 		q.Queue(seen(t.deleteSQL), append(slices.Clone(g.prefix), g.last)...)
 	}
+}
+
+func updateMany[K comparable, V any](q *pgx.Batch, t *table[K, V], rows []*V) {
+	var c columns
+	for _, v := range rows {
+		c.nextRow()
+		t.BindMutable(&c, v)
+		t.BindKey(&c, t.KeyOf(v))
+	}
+	shards := eachOnce(c.arrays[len(schema.Split(t.Mutable))]) // of the key's first column
+	q.Queue(seen(t.updateSQL(&c)), append(c.arrays, shards)...)
 }
 
 // updateSQL names the shards again, so that a distributed engine asks only those.

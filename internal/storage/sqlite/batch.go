@@ -19,6 +19,9 @@ type batch struct {
 	conn   *connection // nil: the batch is over
 	rows   commerce.Rows
 	stamp  int64
+
+	before int64 // the stamp that was the newest
+	was    map[commerce.ProductKey]commerce.Stock
 }
 
 // Load implements storage.Engine. SQLite has one writer: the lock is taken
@@ -47,18 +50,18 @@ func (b *batch) load() error {
 	if err := exec(b.conn, "BEGIN IMMEDIATE", noArgs); err != nil {
 		return err
 	}
-	last, err := meta(b.conn, "stamp")
-	if err != nil {
+	var err error
+	if b.before, err = meta(b.conn, "stamp"); err != nil {
 		return err
 	}
-	b.stamp = max(last+1, b.engine.now().UnixMilli())
+	b.stamp = max(b.before+1, b.engine.now().UnixMilli())
 	r := &b.rows
 	if r.NextStoreNo == commerce.NeedStoreNo {
 		if r.NextStoreNo, err = meta(b.conn, "next_store_no"); err != nil {
 			return err
 		}
 	}
-	return errors.Join(
+	err = errors.Join(
 		load(b.conn, replies, &r.Replies),
 		load(b.conn, partners, &r.Partners),
 		load(b.conn, apiKeys, &r.APIKeys),
@@ -73,6 +76,8 @@ func (b *batch) load() error {
 		load(b.conn, endpoints, &r.Endpoints),
 		load(b.conn, jobs, &r.Jobs),
 	)
+	b.was = b.loadedStock()
+	return err
 }
 
 func meta(conn *connection, name string) (value int64, err error) {
@@ -103,6 +108,7 @@ func (b *batch) Save(context.Context) error {
 	}
 	err := exec(b.conn, "COMMIT", noArgs)
 	if err == nil {
+		b.engine.moves.add(b.moved())
 		b.engine.tellSaved()
 		b.release()
 		return nil

@@ -82,16 +82,30 @@ func (r reader) ProductPage(ctx context.Context, f storage.ProductFilter, cached
 }
 
 // StillThere implements storage.Reader. Every batch moves the stamp, whoever
-// saves it, so most questions are answered by it alone.
+// saves it; what batches of this process did since then is remembered.
 func (r reader) StillThere(ctx context.Context, f storage.ProductFilter, mark storage.PageMark) (storage.PageMark, bool, error) {
-	same := false
-	err := r.with(ctx, func(conn *connection) error {
-		// Read before the count, which may then see more than the stamp says, never less.
-		state, err := meta(conn, "stamp")
-		if err != nil || state == mark.State {
-			same = err == nil
-			return err
+	// Read before the count, which may then see more than the stamp says, never less.
+	state, _, err := r.e.stamp.Get(ctx, struct{}{})
+	if err != nil || state == mark.State {
+		return mark, err == nil, err
+	}
+	touched, known := r.e.moves.touched(f, mark, state)
+	same := known && !touched
+	if !known {
+		if same, err = r.countAgain(ctx, f, mark); err != nil {
+			return mark, false, err
 		}
+	}
+	if same {
+		mark.State = state
+	}
+	return mark, same, nil
+}
+
+// countAgain counts what stands where the page stood, and looks at the newest
+// of it.
+func (r reader) countAgain(ctx context.Context, f storage.ProductFilter, mark storage.PageMark) (same bool, err error) {
+	err = r.with(ctx, func(conn *connection) error {
 		stores := f.StoreIDs
 		if stores == nil {
 			stores = []string{""}
@@ -104,12 +118,10 @@ func (r reader) StillThere(ctx context.Context, f storage.ProductFilter, mark st
 			}
 			count, newest = count+of, max(newest, last)
 		}
-		if same = count == mark.Count && newest == mark.Through.UpdatedOn; same {
-			mark.State = state
-		}
+		same = count == mark.Count && newest == mark.Through.UpdatedOn
 		return nil
 	})
-	return mark, same, err
+	return same, err
 }
 
 // readVersions reads one more than the page holds, to know whether there is

@@ -22,6 +22,7 @@ func RunCopies(t *testing.T, freshSource, freshTarget func(testing.TB) Database)
 		"a copy that breaks off leaves none":  copyBreaksOff,
 		"what arrives otherwise is found out": copyDiffers,
 		"a snapshot is one state":             copyOneState,
+		"what changes meanwhile is refused":   copyOfChanging,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -229,17 +230,45 @@ func copyDiffers(t *testing.T, from, to storage.Engine) {
 
 func copyOneState(t *testing.T, from, to storage.Engine) {
 	keys := seedProducts(t, from, 1, 2, 5)
+	_, err := copyTo(from, to, writing(t, from, keys[1]))
+	if got := quantity(t, to, keys[1]); err != nil || got != 5 {
+		t.Errorf("copied %d, %v; it was 5 when the copy began", got, err)
+	}
+}
+
+// writing makes snapshots during which a product changes.
+func writing(t *testing.T, e storage.Engine, key commerce.ProductKey) func(schema.Snapshot) schema.Snapshot {
 	written := false
-	_, err := copyTo(from, to, func(s schema.Snapshot) schema.Snapshot {
+	return func(s schema.Snapshot) schema.Snapshot {
 		return spoiled{s, func(table *schema.Plain, s schema.Scanner, insert func(schema.Scanner) error) error {
 			if !written {
 				written = true
-				Change(t, from, stockOf(keys[1]), add(keys[1], 1))
+				Change(t, e, stockOf(key), add(key, 1))
 			}
 			return insert(s)
 		}}
-	})
-	if got := quantity(t, to, keys[1]); err != nil || got != 5 {
-		t.Errorf("copied %d, %v; it was 5 when the copy began", got, err)
+	}
+}
+
+// busy is an engine that others write to while it is copied.
+type busy struct {
+	storage.Engine
+	through func(schema.Snapshot) schema.Snapshot
+}
+
+func (b busy) Snapshot(ctx context.Context, f func(schema.Snapshot) error) error {
+	return b.Engine.Snapshot(ctx, func(s schema.Snapshot) error { return f(b.through(s)) })
+}
+
+func copyOfChanging(t *testing.T, from, to storage.Engine) {
+	key := seedProducts(t, from, 1, 1, 5)[0]
+	if _, err := storage.Copy(context.Background(), busy{from, writing(t, from, key)}, to); !errors.Is(err, storage.ErrChanged) {
+		t.Error(err)
+	}
+	if left := contents(t, to); len(left) > 0 {
+		t.Errorf("left: %v", left)
+	}
+	if rows, err := storage.Copy(context.Background(), from, to); err != nil || rows["stock"] != 1 {
+		t.Errorf("once it is quiet: %v %v", rows, err)
 	}
 }

@@ -14,6 +14,7 @@ var rates = map[string]func(*testing.T, Database){
 	"a window is leased up to its limit":              leaseSteps,
 	"two processes lease each number once":            leaseTogether,
 	"windows stay for minutes and are then forgotten": leasesForgotten,
+	"leases go on while a batch is open":              leaseBesideBatch,
 	"a lease outlasts its process":                    leaseStays,
 }
 
@@ -107,5 +108,18 @@ func leaseStays(t *testing.T, db Database) {
 	mustLease(t, db.Open(t, time.Now), w, 10, 7)
 	if granted, used := mustLease(t, db.Open(t, time.Now), w, 10, 7); granted != 3 || used != 10 {
 		t.Errorf("the next process was granted %d of %d used", granted, used)
+	}
+}
+
+func leaseBesideBatch(t *testing.T, db Database) {
+	e := db.Open(t, time.Now)
+	key := seedProducts(t, e, 1, 1, 5)[0]
+	b, err := e.Load(context.Background(), stockOf(key))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Discard()
+	if granted, _ := mustLease(t, e, window("ptn_a", commerce.Live, 1000), 10, 7); granted != 7 {
+		t.Errorf("granted %d", granted)
 	}
 }

@@ -112,9 +112,6 @@ CREATE INDEX stock_feed_by_store ON stock (store_id, updated_on, product_id);
 
 CREATE INDEX stock_feed_by_category ON stock (category_id, updated_on, product_id);
 
--- Not moved by sales: which categories a store has.
-CREATE INDEX stock_categories ON stock (store_id, category_id);
-
 CREATE TABLE orders (
   store_id TEXT COLLATE "C" NOT NULL,
   id TEXT COLLATE "C" NOT NULL,

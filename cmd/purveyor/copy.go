@@ -1,0 +1,47 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"purveyor/internal/config"
+	"purveyor/internal/storage"
+	"purveyor/internal/storage/schema"
+)
+
+type copyCommand struct {
+	From string `required:"" help:"What to copy: sqlite:PATH, or postgres://USER:PASSWORD@HOST/NAME. Stop its services first." env:"PURVEYOR_COPY_FROM" placeholder:"URL"`
+	To   string `required:"" help:"Where to: a database that is empty." env:"PURVEYOR_COPY_TO" placeholder:"URL"`
+}
+
+// Run copies all of it, or nothing.
+func (c copyCommand) Run() error {
+	source, target := config.Database{Database: c.From}, config.Database{Database: c.To}
+	if path, err := source.SQLitePath(); err == nil { // opening it would make the file
+		if _, err := os.Stat(path); err != nil {
+			return fmt.Errorf("--from: %w", err)
+		}
+	}
+	from, err := openEngine(source)
+	if err != nil {
+		return fmt.Errorf("--from: %w", err)
+	}
+	to, err := openEngine(target)
+	if err != nil {
+		return errors.Join(fmt.Errorf("--to: %w", err), from.Close())
+	}
+	rows, err := storage.Copy(context.Background(), from, to)
+	if errors.Is(err, schema.ErrNotEmpty) {
+		err = fmt.Errorf("%w; name an empty one with --to", err)
+	}
+	if err = errors.Join(err, from.Close(), to.Close()); err != nil {
+		return err
+	}
+	for _, t := range schema.Plains {
+		fmt.Printf("%-15s %d\n", t.Name, rows[t.Name])
+	}
+	fmt.Println("copied", source, "to", target)
+	return nil
+}

@@ -1,0 +1,196 @@
+package effect
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"purveyor/internal/command"
+	"purveyor/internal/commerce"
+	"purveyor/internal/commit"
+	"purveyor/internal/outside/mail"
+	"purveyor/internal/outside/sms"
+	"purveyor/internal/outside/webhook"
+	"purveyor/internal/storage"
+	"purveyor/internal/storage/sqlite"
+)
+
+const (
+	partnerID = "ptn_1"
+	storeID   = "sto_1"
+)
+
+// shop is a store and a partner on a real engine, in a bubble of its own time,
+// and the other ends of all ports.
+type shop struct {
+	t         *testing.T
+	engine    storage.Engine
+	committer *commit.Committer
+	actor     commerce.Actor
+	orders    int64
+
+	mu       sync.Mutex
+	requests []webhook.Request
+	mails    []mail.Message
+	texts    []sms.Message
+	// answer is what the partner's endpoint says, and fails what mail and texts
+	// do; nil: all is well.
+	answer func(webhook.Request) webhook.Result
+	fails  error
+}
+
+// in runs a test in a shop.
+func in(t *testing.T, test func(s *shop)) {
+	t.Helper()
+	folder := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		engine, err := sqlite.Open(filepath.Join(folder, "shop.db"), sqlite.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := &shop{t: t, engine: engine, committer: commit.New(engine, 0)}
+		t.Cleanup(func() {
+			s.committer.Close()
+			if err := engine.Close(); err != nil {
+				t.Error(err)
+			}
+		})
+		s.fill()
+		test(s)
+	})
+}
+
+func (s *shop) fill() {
+	price, stock := commerce.Cents(1250), int64(1_000_000)
+	mail, phone := "store@e.example", "+15125550100"
+	must(s.t, s.committer, command.ImportCatalog{
+		Categories: []command.ImportCategory{{ID: "cat_1", Name: "Bread"}},
+		Stores:     []command.ImportStore{{ID: storeID, Name: "One", Email: &mail, Phone: &phone}},
+		Products:   []command.ImportProduct{{ID: "prd_1", Name: "Rye", StoreID: storeID, PriceCents: &price, Quantity: &stock}},
+	})
+	s.actor = commerce.Actor{Mode: commerce.Live, TraceID: "trace", Partner: must(s.t, s.committer, command.CreatePartner{Partner: commerce.Partner{
+		ID: partnerID, Name: "P", Scopes: []commerce.Scope{commerce.AllScopes}, RateLimit: 1,
+		CallbackURL: "https://user:password@p.example/hook", CallbackSecret: "secret"}})}
+}
+
+func must[R any](t *testing.T, c *commit.Committer, cmd commit.Command[R]) R {
+	t.Helper()
+	r, err := commit.Do(context.Background(), c, cmd)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// start begins to do jobs. It is to be stopped.
+func (s *shop) start(configured bool) *Effects {
+	o := Options{Engine: s.engine, Committer: s.committer, Worker: fmt.Sprint("worker ", time.Now().UnixNano()), Sender: s}
+	if configured {
+		o.Mailer, o.Texter = mailer{s}, texter{s}
+	}
+	return Start(o)
+}
+
+// stop ends the process in order.
+func (s *shop) stop(e *Effects) {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	e.Stop(ctx)
+}
+
+// sell makes an order of a pickup by a customer with this address.
+func (s *shop) sell(email string) commerce.Order {
+	s.orders++
+	return must(s.t, s.committer, command.ReportOrder{
+		Actor: s.actor, OrderID: commerce.NewOrderID(1, s.orders, commerce.Entropy{}), CustomerID: "cus_1", StoreID: storeID,
+		ExternalID: fmt.Sprint("A-", s.orders), Fulfillment: commerce.Pickup, Address: &commerce.DeliveryAddress{Name: "Ann", Email: email},
+		Lines: []commerce.OrderLine{{ProductID: "prd_1", Quantity: 2, PriceCents: 1250}},
+	})
+}
+
+// Send implements Sender.
+func (s *shop) Send(ctx context.Context, r webhook.Request) webhook.Result {
+	time.Sleep(time.Millisecond)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.requests = append(s.requests, r)
+	if s.answer == nil {
+		return webhook.Result{Status: 204, TookMs: 1}
+	}
+	return s.answer(r)
+}
+
+// answers changes what the endpoint says.
+func (s *shop) answers(f func(webhook.Request) webhook.Result) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.answer = f
+}
+
+func status(code int64) func(webhook.Request) webhook.Result {
+	return func(webhook.Request) webhook.Result {
+		return webhook.Result{Status: code, Error: fmt.Sprint("status ", code), Answer: "no", TookMs: 1}
+	}
+}
+
+// got is how many requests came so far.
+func (s *shop) got() []webhook.Request {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return append([]webhook.Request(nil), s.requests...)
+}
+
+type mailer struct{ s *shop }
+
+func (m mailer) Send(_ context.Context, message mail.Message) error {
+	m.s.mails = append(m.s.mails, message)
+	return m.s.fails
+}
+
+type texter struct{ s *shop }
+
+func (x texter) Send(_ context.Context, message sms.Message) error {
+	x.s.texts = append(x.s.texts, message)
+	return x.s.fails
+}
+
+// jobs lists the jobs of an owner in a state.
+func (s *shop) jobs(state commerce.JobState, owner string) []commerce.Job {
+	s.t.Helper()
+	list, err := s.engine.Reader().Jobs(context.Background(), storage.JobFilter{State: state, Owner: owner, Limit: 100_000})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return list
+}
+
+func (s *shop) endpoint() commerce.Endpoint {
+	s.t.Helper()
+	found, err := s.engine.Reader().Endpoints(context.Background(), []string{partnerID})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return found[partnerID]
+}
+
+func (s *shop) events() []commerce.WebhookEvent {
+	s.t.Helper()
+	page, err := s.engine.Reader().EventPage(context.Background(), storage.EventFilter{PartnerID: partnerID, Limit: 100_000})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return page.Events
+}
+
+func (s *shop) attempts(event commerce.WebhookEvent) []commerce.WebhookAttempt {
+	s.t.Helper()
+	list, err := s.engine.Reader().Attempts(context.Background(), event.Key())
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return list
+}

@@ -1,0 +1,210 @@
+package effect
+
+import (
+	"bytes"
+	"slices"
+	"testing"
+	"time"
+
+	"purveyor/internal/command"
+	"purveyor/internal/commerce"
+	"purveyor/internal/outside/webhook"
+	"purveyor/internal/wire"
+)
+
+// TestDelivered: an event goes out at once as GET /v1/events gives it, and is
+// on record.
+func TestDelivered(t *testing.T) {
+	in(t, func(s *shop) {
+		e := s.start(true)
+		defer s.stop(e)
+		s.sell("")
+		time.Sleep(100 * time.Millisecond)
+		event, got := s.events()[0], s.got()
+		if len(got) != 1 || !bytes.Equal(got[0].Body, wire.AppendWebhook(nil, event)) || got[0].ID != event.ID ||
+			got[0].Secret != "secret" || got[0].PreviousSecret != "" || got[0].URL != "https://user:password@p.example/hook" {
+			t.Fatalf("sent %+v", got)
+		}
+		want := commerce.WebhookAttempt{PartnerID: partnerID, EventID: event.ID, URL: "https://user:xxxxx@p.example/hook", At: got[0].At, TookMs: 1, Status: 204}
+		attempts := s.attempts(event)
+		attempts[0].ID = ""
+		if len(attempts) != 1 || attempts[0] != want {
+			t.Errorf("on record %+v", attempts)
+		}
+		if left := s.jobs(commerce.JobWaiting, partnerID); len(left) != 0 {
+			t.Errorf("jobs left: %+v", left)
+		}
+	})
+}
+
+// TestSchedule: an event that an endpoint refuses for its own sake is tried
+// ten times over three days and as many restarts, the same each time, and is
+// then dead.
+func TestSchedule(t *testing.T) {
+	in(t, func(s *shop) {
+		s.sell("")
+		bad := s.events()[0]
+		s.answers(func(r webhook.Request) webhook.Result {
+			if r.ID == bad.ID {
+				return status(500)(r)
+			}
+			return webhook.Result{Status: 200}
+		})
+		for _, delay := range append([]int64{0}, commerce.RetryDelays...) {
+			time.Sleep(time.Duration(delay) * time.Millisecond * 9 / 10)
+			e := s.start(true)
+			time.Sleep(time.Duration(delay)*time.Millisecond/4 + 5*time.Second)
+			s.sell("") // others arrive, so the endpoint is not failing
+			time.Sleep(time.Second)
+			s.stop(e)
+		}
+		attempts := s.attempts(bad)
+		var waits []time.Duration
+		for i := 1; i < len(attempts); i++ {
+			waits = append(waits, time.Duration(attempts[i].At-attempts[i-1].At)*time.Millisecond)
+		}
+		for i, delay := range commerce.RetryDelays {
+			least := time.Duration(delay) * time.Millisecond
+			if i >= len(waits) || waits[i] < least || waits[i] > least*3/2+10*time.Second {
+				t.Fatalf("waits %v", waits)
+			}
+		}
+		dead := s.jobs(commerce.JobDead, partnerID)
+		if len(attempts) != 10 || len(dead) != 1 || dead[0].Subject != bad.ID || dead[0].Error != "status 500" {
+			t.Errorf("%d attempts, dead %+v", len(attempts), dead)
+		}
+		for _, r := range s.got() {
+			if r.ID == bad.ID && !bytes.Equal(r.Body, wire.AppendWebhook(nil, bad)) {
+				t.Errorf("a try said something else: %s", r.Body)
+			}
+		}
+	})
+}
+
+// TestOutage: an endpoint that is down for an hour gets probes, and then all
+// that was held, each once more.
+func TestOutage(t *testing.T) {
+	in(t, func(s *shop) {
+		s.answers(status(503))
+		e := s.start(true)
+		defer s.stop(e)
+		const sold = 300
+		for range sold {
+			s.sell("")
+		}
+		time.Sleep(time.Hour)
+		if endpoint := s.endpoint(); !endpoint.Failing() || endpoint.HeldUntil == 0 {
+			t.Fatalf("endpoint %+v", endpoint)
+		}
+		if n, got := len(s.jobs(commerce.JobParked, partnerID)), len(s.got()); n != sold || got > 60+commerce.FailingAfter+webhookWidth {
+			t.Errorf("%d jobs are parked of %d, %d requests were made in an hour", n, sold, got)
+		}
+		before := len(s.got())
+		s.answers(nil)
+		time.Sleep(3 * time.Minute)
+		seen := map[string]int{}
+		for _, r := range s.got()[before:] {
+			seen[r.ID]++
+		}
+		if endpoint := s.endpoint(); len(seen) != sold || len(s.got())-before != sold || endpoint.Holds() {
+			t.Errorf("%d of %d events arrived in %d requests, endpoint %+v", len(seen), sold, len(s.got())-before, endpoint)
+		}
+		for _, state := range []commerce.JobState{commerce.JobWaiting, commerce.JobParked, commerce.JobDead} {
+			if left := s.jobs(state, partnerID); len(left) != 0 {
+				t.Errorf("%d jobs are left %s", len(left), state)
+			}
+		}
+	})
+}
+
+// TestGone: 410 stops all, also over a restart; resume sends what waited.
+func TestGone(t *testing.T) {
+	in(t, func(s *shop) {
+		s.answers(status(410))
+		e := s.start(true)
+		s.sell("")
+		time.Sleep(time.Second)
+		if endpoint := s.endpoint(); endpoint.PausedFor != commerce.PausedGone {
+			t.Fatalf("endpoint %+v", endpoint)
+		}
+		s.sell("")
+		time.Sleep(time.Hour)
+		s.stop(e)
+		e = s.start(true)
+		defer s.stop(e)
+		s.sell("")
+		time.Sleep(time.Hour)
+		if n := len(s.got()); n != 1 {
+			t.Errorf("%d requests to an endpoint that is gone", n)
+		}
+		s.answers(nil)
+		must(t, s.committer, command.ResumeEndpoint{PartnerID: partnerID})
+		time.Sleep(10 * time.Second)
+		if n := len(s.got()); n != 4 {
+			t.Errorf("%d requests after the resume, want 4", n)
+		}
+	})
+}
+
+// TestStopAndStart: what a process stopped in the middle of is done by the
+// next, at once, and a try that was cut is no failure.
+func TestStopAndStart(t *testing.T) {
+	in(t, func(s *shop) {
+		e := s.start(true)
+		for range 100 {
+			s.sell("")
+		}
+		s.stop(e)
+		for _, j := range s.jobs(commerce.JobWaiting, partnerID) {
+			if j.LeasedBy != "" || j.Tries != 0 {
+				t.Errorf("a job was left as %+v", j)
+			}
+		}
+		sold := len(s.events())
+		e = s.start(true)
+		defer s.stop(e)
+		time.Sleep(5 * time.Second)
+		var ids []string
+		for _, r := range s.got() {
+			ids = append(ids, r.ID)
+		}
+		slices.Sort(ids)
+		if ids = slices.Compact(ids); len(ids) != sold {
+			t.Errorf("%d events of %d arrived", len(ids), sold)
+		}
+	})
+}
+
+// TestNobodyListens: without a callback URL, or with the event gone, a job
+// ends.
+func TestNobodyListens(t *testing.T) {
+	in(t, func(s *shop) {
+		s.sell("")
+		none := ""
+		must(t, s.committer, command.UpdatePartner{ID: partnerID, CallbackURL: &none})
+		e := s.start(true)
+		time.Sleep(5 * time.Second)
+		s.stop(e)
+		if n := len(s.jobs(commerce.JobWaiting, partnerID)); n != 0 || len(s.got()) != 0 {
+			t.Errorf("%d jobs are left, %d requests", n, len(s.got()))
+		}
+	})
+}
+
+// TestRotation: while a secret is rotated both sign.
+func TestRotation(t *testing.T) {
+	in(t, func(s *shop) {
+		must(t, s.committer, command.RotateSecret{PartnerID: partnerID, Secret: "new"})
+		for _, want := range []string{"secret", ""} {
+			s.sell("")
+			e := s.start(true)
+			time.Sleep(5 * time.Second)
+			s.stop(e)
+			got := s.got()
+			if r := got[len(got)-1]; r.Secret != "new" || r.PreviousSecret != want {
+				t.Errorf("signed with %q and %q, want new and %q", r.Secret, r.PreviousSecret, want)
+			}
+			time.Sleep(24 * time.Hour)
+		}
+	})
+}

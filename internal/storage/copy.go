@@ -1,0 +1,40 @@
+package storage
+
+import (
+	"context"
+	"errors"
+
+	"purveyor/internal/storage/schema"
+)
+
+// ErrChanged is the refusal to copy a database that is in use.
+var ErrChanged = errors.New("the database was written to while it was copied, and nothing was kept; stop its services and try again")
+
+// Copy copies everything into an empty database, all or nothing, and returns
+// how many rows each table has. It refuses a source that changes meanwhile:
+// what came after the snapshot would be missing, and nobody would know.
+func Copy(ctx context.Context, from, to Engine) (rows map[string]int64, err error) {
+	err = from.Snapshot(ctx, func(s schema.Snapshot) error {
+		return to.Fill(ctx, func(f schema.Filling) error {
+			if rows, err = schema.Copy(s, f); err != nil {
+				return err
+			}
+			return unchanged(ctx, from, s)
+		})
+	})
+	return rows, err
+}
+
+func unchanged(ctx context.Context, from Engine, s schema.Snapshot) error {
+	before, err := s.State()
+	if err != nil {
+		return err
+	}
+	return from.Snapshot(ctx, func(s schema.Snapshot) error {
+		after, err := s.State()
+		if err == nil && after != before {
+			err = ErrChanged
+		}
+		return err
+	})
+}

@@ -1,0 +1,97 @@
+// Package gather answers single look-ups with few statements: those that are
+// asked for at once are read together. A statement each is what a small read
+// costs most.
+package gather
+
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+// Lookups reads values by their keys.
+type Lookups[K comparable, V any] struct {
+	read func(context.Context, []K) (map[K]V, error)
+
+	mu      sync.Mutex
+	waiting []*lookup[K, V]
+	running int
+}
+
+type lookup[K comparable, V any] struct {
+	key   K
+	value V
+	known bool
+	err   error
+	done  chan struct{}
+}
+
+const (
+	mostRunning = 2   // reads at a time
+	mostKeys    = 200 // in one read
+	readTime    = 10 * time.Second
+)
+
+// New makes look-ups over read, which gives the values of keys, each of them
+// once; of what is not known it gives none.
+func New[K comparable, V any](read func(context.Context, []K) (map[K]V, error)) *Lookups[K, V] {
+	return &Lookups[K, V]{read: read}
+}
+
+// Get is the value of a key as it was when Get was called, or later; false if
+// it is not known.
+func (l *Lookups[K, V]) Get(ctx context.Context, key K) (V, bool, error) {
+	q := &lookup[K, V]{key: key, done: make(chan struct{})}
+	l.mu.Lock()
+	l.waiting = append(l.waiting, q)
+	start := l.running < mostRunning
+	if start {
+		l.running++
+	}
+	l.mu.Unlock()
+	if start {
+		go l.run()
+	}
+	select {
+	case <-q.done:
+		return q.value, q.known, q.err
+	case <-ctx.Done():
+		return q.value, false, ctx.Err()
+	}
+}
+
+// run answers until nobody waits.
+func (l *Lookups[K, V]) run() {
+	for {
+		l.mu.Lock()
+		n := min(len(l.waiting), mostKeys)
+		if n == 0 {
+			l.running--
+			l.mu.Unlock()
+			return
+		}
+		taken := l.waiting[:n:n]
+		l.waiting = l.waiting[n:]
+		l.mu.Unlock()
+		l.answer(taken)
+	}
+}
+
+func (l *Lookups[K, V]) answer(list []*lookup[K, V]) {
+	ctx, cancel := context.WithTimeout(context.Background(), readTime)
+	defer cancel()
+	keys := make([]K, 0, len(list))
+	met := make(map[K]bool, len(list))
+	for _, q := range list {
+		if !met[q.key] {
+			met[q.key] = true
+			keys = append(keys, q.key)
+		}
+	}
+	found, err := l.read(ctx, keys)
+	for _, q := range list {
+		q.value, q.known = found[q.key]
+		q.err = err
+		close(q.done)
+	}
+}

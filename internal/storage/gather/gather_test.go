@@ -1,0 +1,60 @@
+package gather
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+)
+
+// TestGathers: while two reads are under way, all others wait for one more.
+func TestGathers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		release := make(chan struct{})
+		var mu sync.Mutex
+		var reads [][]int
+		l := New(func(_ context.Context, keys []int) (map[int]string, error) {
+			mu.Lock()
+			reads = append(reads, keys)
+			mu.Unlock()
+			<-release
+			return map[int]string{1: "one", 2: "two", 3: "three"}, nil
+		})
+		var wg sync.WaitGroup
+		ask := func(key int, want string) {
+			wg.Go(func() {
+				if got, known, err := l.Get(t.Context(), key); got != want || known != (want != "") || err != nil {
+					t.Errorf("%d is %q, %v, %v; want %q", key, got, known, err, want)
+				}
+			})
+			synctest.Wait()
+		}
+		ask(1, "one")
+		ask(2, "two")
+		for _, key := range []int{3, 1, 3, 9} {
+			ask(key, map[int]string{1: "one", 3: "three"}[key])
+		}
+		close(release)
+		wg.Wait()
+		if len(reads) != 3 || !slices.Equal(reads[2], []int{3, 1, 9}) {
+			t.Errorf("reads %v, want the last to be of 3, 1 and 9", reads)
+		}
+	})
+}
+
+func TestErrorsAndCallersThatGo(t *testing.T) {
+	failure := errors.New("broken")
+	release := make(chan struct{})
+	l := New(func(context.Context, []int) (map[int]int, error) { <-release; return nil, failure })
+	gone, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, _, err := l.Get(gone, 1); !errors.Is(err, context.Canceled) {
+		t.Errorf("a caller that has gone: %v", err)
+	}
+	close(release)
+	if _, _, err := l.Get(t.Context(), 2); !errors.Is(err, failure) {
+		t.Errorf("a read that fails: %v", err)
+	}
+}
