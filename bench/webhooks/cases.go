@@ -26,7 +26,7 @@ func (w *webhooks) run(cases []string) error {
 	wanted := func(name string) bool { return slices.Contains(cases, name) }
 	title := "Webhooks: " + w.empty.String()
 	if wanted("record") {
-		title += fmt.Sprintf("; full: and %d delivered webhooks on record, and %d that wait for a dead endpoint", w.full.Events, w.full.Parked)
+		title += fmt.Sprintf("; full: and %s", w.full.Record())
 	}
 	w.Report.Section(title)
 	w.Report.Note("Both engines are durable; PostgreSQL runs with `%s`. The sink is in the process of the load generator; "+
@@ -44,6 +44,23 @@ func (w *webhooks) run(cases []string) error {
 		}
 		if err := c.run(); err != nil {
 			return err
+		}
+	}
+	return w.checkParked()
+}
+
+// checkParked sees that what a dead endpoint holds was there all the time.
+func (w *webhooks) checkParked() error {
+	for _, c := range w.list {
+		if c.empty == nil {
+			continue
+		}
+		n, err := load.Parked(w.Ctx, c.data.URL)
+		if err != nil {
+			return err
+		}
+		if n != w.full.Parked {
+			return fmt.Errorf("%s: %d webhooks wait for the dead endpoint, want %d", c.name, n, w.full.Parked)
 		}
 	}
 	return nil

@@ -52,7 +52,7 @@ func (w *webhooks) addEngine(engine string, full bool) error {
 	if err != nil || !full {
 		return err
 	}
-	fmt.Fprintf(os.Stderr, "preparing %s with a record of %d webhooks\n", engine, w.full.Events)
+	fmt.Fprintf(os.Stderr, "preparing %s with %s\n", engine, w.full.Record())
 	if d, err = w.databases.Full(engine, fmt.Sprintf("webhooks-%s-%d", engine, w.full.Events), w.full); err != nil {
 		return err
 	}

@@ -24,6 +24,7 @@ var caseNames = []string{"drain", "latency", "reports", "record"}
 
 type options struct {
 	load.Options
+	events   int // on record, of the full databases
 	profiles string
 }
 
@@ -59,6 +60,7 @@ func hidden(args []string) (bool, error) {
 func fromFlags() error {
 	var o options
 	o.Register(caseNames)
+	flag.IntVar(&o.events, "events", 1_000_000, "webhooks on record in the full databases; a tenth as many wait for a dead endpoint")
 	flag.StringVar(&o.profiles, "profile", "", "also write a CPU profile of the service in each case into this folder, of the last round")
 	flag.Parse()
 	if flag.NArg() > 0 {
@@ -89,13 +91,13 @@ type sizes struct {
 
 func (o options) sizes() sizes {
 	s := sizes{empty: load.Size{Stores: 16, Products: 10_000}, waiting: 10_000}
-	events, parked := 1_000_000, 100_000
+	events := o.events
 	if o.Quick {
 		s = sizes{empty: load.Size{Stores: 4, Products: 400}, waiting: 400}
-		events, parked = 2000, 200
+		events = 2000
 	}
 	s.full = s.empty
-	s.full.Events, s.full.Parked = events, parked
+	s.full.Events, s.full.Parked = events, events/10
 	return s
 }
 
@@ -112,7 +114,7 @@ func (o options) measure() (text string, err error) {
 			return "", err
 		}
 	}
-	const quick = 0.3
+	const quick = 0.1
 	return o.Measure(pkg, quick, func(env *load.Env) (err error) {
 		w := &webhooks{Env: env, sizes: o.sizes(), profiles: o.profiles}
 		defer func() { err = errors.Join(err, w.close()) }()

@@ -151,3 +151,21 @@ func (r *recording) parked() {
 		Kind: commerce.JobDeliverWebhook, Owner: deadID, Subject: event.ID, RunAt: r.stamp, State: commerce.JobParked})
 	r.changes.Endpoints = []commerce.Endpoint{{PartnerID: deadID, Failures: commerce.FailingAfter, FailingSince: r.stamp, HeldUntil: r.stamp}}
 }
+
+// Parked is how many webhooks wait for the dead endpoint.
+func Parked(ctx context.Context, database string) (n int, err error) {
+	engine, err := OpenEngine(database)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, engine.Close()) }()
+	for f := (storage.JobFilter{State: commerce.JobParked, Owner: deadID, Limit: 10_000}); ; {
+		jobs, err := engine.Reader().Jobs(ctx, f)
+		n += len(jobs)
+		if err != nil || len(jobs) < f.Limit {
+			return n, err
+		}
+		last := jobs[len(jobs)-1]
+		f.After = storage.JobPosition{RunAt: last.RunAt, JobKey: last.Key()}
+	}
+}

@@ -56,6 +56,11 @@ func (s Size) String() string {
 	return fmt.Sprintf("%s stores, %s products, %s orders", thousands(s.Stores), thousands(s.Products), thousands(s.Orders))
 }
 
+// Record says what was sent before, and what could not be.
+func (s Size) Record() string {
+	return fmt.Sprintf("%s delivered webhooks on record, %s that wait for a dead endpoint", thousands(s.Events), thousands(s.Parked))
+}
+
 func thousands(n int) string {
 	text := fmt.Sprint(n)
 	for i := len(text) - 3; i > 0; i -= 3 {
