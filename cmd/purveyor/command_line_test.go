@@ -9,7 +9,11 @@ import (
 
 func TestHelp(t *testing.T) {
 	t.Parallel()
-	database, server := []string{"--database", "PURVEYOR_DATABASE"}, []string{"--listen", "PURVEYOR_LISTEN", "--public-url", "PURVEYOR_PUBLIC_URL"}
+	database := []string{"--database", "PURVEYOR_DATABASE"}
+	server := []string{"--listen", "PURVEYOR_LISTEN", "--public-url", "PURVEYOR_PUBLIC_URL", "--allow-private-webhooks", "PURVEYOR_ALLOW_PRIVATE_WEBHOOKS"}
+	for _, name := range []string{"smtp-host", "smtp-port", "smtp-user", "smtp-password", "smtp-from", "smtp-tls", "twilio-account", "twilio-token", "twilio-from"} {
+		server = append(server, "--"+name, "PURVEYOR_"+strings.ToUpper(strings.ReplaceAll(name, "-", "_")))
+	}
 	cases := []struct {
 		command string
 		names   []string
@@ -28,6 +32,17 @@ func TestHelp(t *testing.T) {
 		{"partner update", append(database, "<id>", "--name", "--scope", "--store", "--all-stores", "--rate-limit", "--callback-url", "--callback-secret")},
 		{"partner rotate-key", append(database, "<id>", "--mode", "--json")},
 		{"partner suspend", append(database, "<id>", "--lift")},
+		{"webhook list", append(database, "<partner>", "--since", "--until", "--type", "--limit")},
+		{"webhook show", append(database, "<id>")},
+		{"webhook resend", append(database, "<events>")},
+		{"webhook replay", append(database, "<partner>", "--since", "--until", "--undelivered")},
+		{"webhook pause", append(database, "<partner>")},
+		{"webhook resume", append(database, "<partner>")},
+		{"webhook test", append(database, "<partner>", "--wait")},
+		{"webhook rotate-secret", append(database, "<partner>", "--secret")},
+		{"outbox list", append(database, "--limit", "--before")},
+		{"outbox show", append(database, "<id>")},
+		{"listen", []string{"--forward-to", "PURVEYOR_FORWARD_TO", "--key", "PURVEYOR_KEY", "--url", "PURVEYOR_URL", "--types", "--since"}},
 	}
 	for _, tc := range cases {
 		t.Run(tc.command, func(t *testing.T) {

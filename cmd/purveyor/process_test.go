@@ -125,9 +125,9 @@ func (p *process) stop() {
 var servingLine = regexp.MustCompile(`msg=serving url=(\S+)`)
 
 // serve starts the service on a free port and waits until it is ready.
-func serve(t *testing.T, database string) (p *process, base string) {
+func serve(t *testing.T, database string, flags ...string) (p *process, base string) {
 	t.Helper()
-	p = start(t, nil, "serve", "--database", database, "--listen", "127.0.0.1:0")
+	p = start(t, nil, append([]string{"serve", "--database", database, "--listen", "127.0.0.1:0"}, flags...)...)
 	return p, p.ready(&p.stderr, servingLine)
 }
 

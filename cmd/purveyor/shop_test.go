@@ -95,9 +95,9 @@ func parseIssued(t *testing.T, text string) (made issued) {
 }
 
 // serve starts the service, with a client that holds the live key.
-func (s *shop) serve() (*process, *client) {
+func (s *shop) serve(flags ...string) (*process, *client) {
 	s.t.Helper()
-	p, base := serve(s.t, s.url())
+	p, base := serve(s.t, s.url(), flags...)
 	return p, newClient(s.t, base, s.partner.Keys.Live)
 }
 

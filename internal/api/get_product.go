@@ -12,9 +12,8 @@ import (
 func (a *API) getProduct(r *request) (reply, error) {
 	id := r.param("product_id")
 	var data []byte
-	storeID := ""
-	item, err := a.reader.Product(r.Context(), id, a.products.storeOf(id), func(v commerce.ProductVersion) (cached bool) {
-		storeID = v.StoreID
+	known := a.products.mark(id)
+	item, mark, err := a.reader.Product(r.Context(), id, known, func(v commerce.ProductVersion) (cached bool) {
 		data, cached = a.products.get(v)
 		return cached
 	})
@@ -23,11 +22,14 @@ func (a *API) getProduct(r *request) (reply, error) {
 		return reply{}, commerce.NotFound("product")
 	case err != nil:
 		return reply{}, err
-	case !r.Partner.MayUse(storeID):
+	case !r.Partner.MayUse(mark.StoreID):
 		return reply{}, commerce.StoreDenied()
 	}
 	if data == nil {
 		data = a.products.put(item)
+	}
+	if mark.State != known.State {
+		a.products.seen(id, mark)
 	}
 	body := make([]byte, 0, len(data)+len(`{"ok":true,"product":}`))
 	body = append(body, `{"ok":true,"product":`...)

@@ -12,6 +12,7 @@ import (
 	"runtime/debug"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"purveyor/internal/commerce"
 	"purveyor/internal/storage"
@@ -33,6 +34,9 @@ const (
 	maxBatch = 256
 	maxQueue = 4096
 	maxTries = 5 // of a batch that others come into the way of
+
+	settlePatience = 4 * time.Second
+	settlePause    = 50 * time.Millisecond
 )
 
 // Committer is the one way in for changes. Its loop owns the batch under way;
@@ -220,14 +224,20 @@ func (c *Committer) commit(batch []call) {
 
 // settle runs after a batch that may or may not be saved. A command with a
 // reply record is run again: it finds the record and gives that answer, or
-// finds none and takes place now. For others nobody can tell.
+// finds none and takes place now. For others nobody can tell. A database that
+// restarts or fails over is waited for, a little while in all.
 func (c *Committer) settle(batch []call, unknown error) {
+	deadline := time.Now().Add(settlePatience)
 	for _, p := range batch {
 		if !p.keyed() {
 			p.answer(unknown)
 			continue
 		}
 		errs, err := c.try([]call{p})
+		for errors.Is(err, storage.ErrUnavailable) && !c.hurried.Load() && time.Now().Before(deadline) {
+			time.Sleep(settlePause)
+			errs, err = c.try([]call{p})
+		}
 		if err != nil {
 			p.answer(errors.Join(unknown, err))
 			continue

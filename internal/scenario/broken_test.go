@@ -114,11 +114,11 @@ func (r faultyReader) Categories(ctx context.Context, f storage.CategoryFilter) 
 	return r.Reader.Categories(ctx, f)
 }
 
-func (r faultyReader) Product(ctx context.Context, id, storeID string, cached func(commerce.ProductVersion) bool) (commerce.Item, error) {
+func (r faultyReader) Product(ctx context.Context, id string, known storage.ProductMark, cached func(commerce.ProductVersion) bool) (commerce.Item, storage.ProductMark, error) {
 	if err := fault(&r.f.read); err != nil {
-		return commerce.Item{}, err
+		return commerce.Item{}, storage.ProductMark{}, err
 	}
-	return r.Reader.Product(ctx, id, storeID, cached)
+	return r.Reader.Product(ctx, id, known, cached)
 }
 
 func (r faultyReader) ProductPage(ctx context.Context, f storage.ProductFilter, cached func(int, commerce.ProductVersion) bool,
@@ -141,6 +141,13 @@ func (r faultyReader) Order(ctx context.Context, key commerce.OrderKey) (commerc
 		return commerce.Order{}, err
 	}
 	return r.Reader.Order(ctx, key)
+}
+
+func (r faultyReader) EventPage(ctx context.Context, f storage.EventFilter) (storage.EventPage, error) {
+	if err := fault(&r.f.read); err != nil {
+		return storage.EventPage{}, err
+	}
+	return r.Reader.EventPage(ctx, f)
 }
 
 func (r faultyReader) ExternalOrder(ctx context.Context, key commerce.ExternalKey) (commerce.OrderKey, error) {

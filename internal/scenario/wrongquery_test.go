@@ -30,7 +30,7 @@ func TestWrongQueries(t *testing.T) {
 		{"/v1/products", "updated_since", times}, {"/v1/products", "store_id", texts}, {"/v1/products", "category_id", texts},
 		{"/v1/categories", "store_id", texts}, {"/v1/products", "cursor", cursors},
 		{"/v1/events", "limit", limits}, {"/v1/events", "since", times}, {"/v1/events", "cursor", append(cursors, eventCursors...)},
-		{"/v1/events", "types", append(texts, "order.paidd", "order.paid,", ",order.paid", "order.paid,,order.paid", "order.paid, order.paid", "ORDER.PAID")},
+		{"/v1/events", "types", append(texts, "order.paidd", "order.paid,", ",order.paid", "order.paid,,order.paid", "order.paid,%20order.paid", "ORDER.PAID")},
 	}
 	onEveryEngine(t, func(t *testing.T, w *world) {
 		w.importCatalog(t, "small")

@@ -112,10 +112,10 @@ type Reader interface {
 	// products there.
 	Categories(ctx context.Context, f CategoryFilter) ([]commerce.Category, error)
 
-	// Product reads one product by id; storeID is its store where the caller
-	// knows it, else empty. The callback sees its version first; when it returns
-	// true, the product itself is not read and Item is empty.
-	Product(ctx context.Context, id, storeID string, cached func(commerce.ProductVersion) bool) (commerce.Item, error)
+	// Product reads one product by id; known is the mark of an earlier read, if
+	// there was one. The callback sees its version first; when it returns true, the
+	// product itself is not read and Item is empty.
+	Product(ctx context.Context, id string, known ProductMark, cached func(commerce.ProductVersion) bool) (commerce.Item, ProductMark, error)
 
 	// ProductPage reads one page in the order of (updated_on, id), beginning
 	// after f.After. The callback sees each version with its place on the page;
@@ -214,6 +214,13 @@ type ProductPage struct {
 	// Next is where the next page begins; nil on the last one.
 	Next *ProductPosition
 	Mark PageMark
+}
+
+// ProductMark is what a product is known by.
+type ProductMark struct {
+	StoreID   string // never changes
+	UpdatedOn int64
+	State     int64 // the engine's own, as in PageMark
 }
 
 // PageMark is what a page is known by. A product that changes moves behind all

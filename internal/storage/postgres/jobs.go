@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"slices"
-	"strconv"
 
 	"purveyor/internal/commerce"
 	"purveyor/internal/storage"
@@ -157,19 +156,22 @@ func eachSlot(ctx context.Context, to sender, sql string, args func(slot int64) 
 
 // nextSQL gives, of one slot: the first lease end of what is due, when the
 // next job comes up, and the first lease end of what lies too far ahead; -1
-// for none. A lease that is not to be believed has ended.
-var nextSQL = func() string {
-	leaseEnd := "(SELECT min(CASE WHEN leased_until > $2::bigint + " + strconv.FormatInt(commerce.JobLease, 10) +
-		" THEN 0 ELSE leased_until END) FROM jobs WHERE slot = $1 AND state = 'waiting' AND run_at "
-	horizon := "$2::bigint + " + strconv.FormatInt(commerce.JobHorizon, 10)
-	return "SELECT coalesce(" + leaseEnd + "<= $2::bigint), -1), coalesce((SELECT run_at FROM jobs WHERE slot = $1 AND state = 'waiting'" +
-		" AND run_at > $2::bigint AND run_at <= " + horizon + " ORDER BY run_at LIMIT 1), -1), coalesce(" + leaseEnd + "> " + horizon + "), -1)"
-}()
+// for none. A lease that is not to be believed has ended, and the first job
+// that nobody has answers for all.
+const nextSQL = `SELECT
+	CASE WHEN EXISTS (SELECT 1 FROM jobs
+		WHERE slot = $1 AND state = 'waiting' AND run_at <= $2 AND (leased_until <= $2 OR leased_until > $4))
+	THEN 0 ELSE coalesce((SELECT min(leased_until) FROM jobs
+		WHERE slot = $1 AND state = 'waiting' AND run_at <= $2), -1) END,
+	coalesce((SELECT run_at FROM jobs
+		WHERE slot = $1 AND state = 'waiting' AND run_at > $2 AND run_at <= $3 ORDER BY run_at LIMIT 1), -1),
+	coalesce((SELECT min(CASE WHEN leased_until > $4 THEN 0 ELSE leased_until END) FROM jobs
+		WHERE slot = $1 AND state = 'waiting' AND run_at > $3), -1)`
 
 func (r reader) NextDue(ctx context.Context, now int64) (next int64, err error) {
 	err = r.read(ctx, func(ctx context.Context) error {
 		next = 0
-		return eachSlot(ctx, r.e.readers, nextSQL, func(slot int64) []any { return []any{slot, now} }, func(s *scanner) {
+		return eachSlot(ctx, r.e.readers, nextSQL, func(slot int64) []any { return []any{slot, now, now + commerce.JobHorizon, now + commerce.JobLease} }, func(s *scanner) {
 			for range 3 {
 				if at := s.Int(); at >= 0 && (next == 0 || at < next) {
 					next = max(at, 1)

@@ -17,31 +17,32 @@ import (
 )
 
 // Product implements storage.Reader.
-func (r reader) Product(ctx context.Context, id, storeID string, cached func(commerce.ProductVersion) bool) (item commerce.Item, err error) {
-	if storeID == "" {
+func (r reader) Product(ctx context.Context, id string, known storage.ProductMark, cached func(commerce.ProductVersion) bool) (item commerce.Item, mark storage.ProductMark, err error) {
+	if mark.StoreID = known.StoreID; mark.StoreID == "" {
 		of, err := one(ctx, r, productStores, id)
 		if err != nil {
-			return item, err
+			return item, mark, err
 		}
-		storeID = of.StoreID
+		mark.StoreID = of.StoreID
 	}
-	version := commerce.ProductVersion{ProductKey: commerce.ProductKey{StoreID: storeID, ProductID: id}}
-	known := false
+	key := commerce.ProductKey{StoreID: mark.StoreID, ProductID: id}
+	found := false
 	err = r.read(ctx, func(ctx context.Context) (err error) {
-		version.UpdatedOn, known, err = r.e.stamps.Get(ctx, version.ProductKey)
+		mark.UpdatedOn, found, err = r.e.stamps.Get(ctx, key)
 		return err
 	})
 	switch {
 	case err != nil:
-		return item, err
-	case !known:
-		return item, storage.ErrNotFound
-	case cached(version):
-		return item, nil
+		return item, mark, err
+	case !found:
+		return item, mark, storage.ErrNotFound
+	case cached(commerce.ProductVersion{ProductKey: key, UpdatedOn: mark.UpdatedOn}):
+		return item, mark, nil
 	}
 	// The item may be newer than the version by now; it carries its own stamp.
-	err = r.rows(ctx, itemsSQL, []any{storeID, []string{id}}, func(s *scanner) { item = scanItem(s, storeID) })
-	return item, err
+	err = r.rows(ctx, itemsSQL, []any{mark.StoreID, []string{id}}, func(s *scanner) { item = scanItem(s, mark.StoreID) })
+	mark.UpdatedOn = item.Stock.UpdatedOn
+	return item, mark, err
 }
 
 var itemsSQL = "SELECT products.id, " + schema.Qualified("products", products.Values()) + ", " + schema.Qualified("stock", stock.Values()) +

@@ -126,10 +126,13 @@ func (r reader) Jobs(ctx context.Context, f storage.JobFilter) (list []commerce.
 
 // nextSQL gives, of one slot: the first lease end of what is due, when the
 // next job comes up, and the first lease end of what lies too far ahead; -1
-// for none.
+// for none. A lease that is not to be believed has ended, and the first job
+// that nobody has answers for all.
 const nextSQL = `SELECT
-	coalesce((SELECT min(CASE WHEN leased_until > ?2 + ?4 THEN 0 ELSE leased_until END) FROM jobs INDEXED BY jobs_waiting
-		WHERE slot = ?1 AND state = 'waiting' AND run_at <= ?2), -1),
+	CASE WHEN EXISTS (SELECT 1 FROM jobs INDEXED BY jobs_waiting
+		WHERE slot = ?1 AND state = 'waiting' AND run_at <= ?2 AND (leased_until <= ?2 OR leased_until > ?2 + ?4))
+	THEN 0 ELSE coalesce((SELECT min(leased_until) FROM jobs INDEXED BY jobs_waiting
+		WHERE slot = ?1 AND state = 'waiting' AND run_at <= ?2), -1) END,
 	coalesce((SELECT run_at FROM jobs INDEXED BY jobs_waiting
 		WHERE slot = ?1 AND state = 'waiting' AND run_at > ?2 AND run_at <= ?2 + ?3 ORDER BY run_at LIMIT 1), -1),
 	coalesce((SELECT min(CASE WHEN leased_until > ?2 + ?4 THEN 0 ELSE leased_until END) FROM jobs INDEXED BY jobs_waiting
@@ -138,6 +141,9 @@ const nextSQL = `SELECT
 func (r reader) NextDue(ctx context.Context, now int64) (next int64, err error) {
 	err = r.snapshot(ctx, func(conn *connection) error {
 		for slot := range int64(commerce.JobSlots) {
+			if next != 0 && next <= now {
+				break
+			}
 			err := query(conn, nextSQL, func(b schema.Binder) {
 				b.Int(slot).Int(now).Int(commerce.JobHorizon).Int(commerce.JobLease)
 			}, func(s *scanner) {

@@ -51,23 +51,47 @@ func (m *moves) add(b batchMoves) {
 // touched tells whether any product of the page moved after mark.State, until
 // the batch with this stamp; known is false where that cannot be told.
 func (m *moves) touched(f storage.ProductFilter, mark storage.PageMark, until int64) (touched, known bool) {
+	known = m.each(mark.State, until, func(p move) bool {
+		touched = touched || p.touches(f, mark)
+		return !touched
+	})
+	return touched, known
+}
+
+// unmoved tells that a product has not moved after the batch with one stamp,
+// until that with the other; false also where that cannot be told.
+func (m *moves) unmoved(id string, after, until int64) bool {
+	moved := false
+	known := m.each(after, until, func(p move) bool {
+		moved = p.is.ProductID == id
+		return !moved
+	})
+	return known && !moved
+}
+
+// each calls f with the moves after the batch with one stamp, until that with
+// the other or until f has seen enough. It is false if they are not all known.
+func (m *moves) each(after, until int64, f func(move) bool) bool {
+	if after == until {
+		return true
+	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	i, found := slices.BinarySearchFunc(m.batches, mark.State, func(b batchMoves, state int64) int { return cmp.Compare(b.before, state) })
+	i, found := slices.BinarySearchFunc(m.batches, after, func(b batchMoves, state int64) int { return cmp.Compare(b.before, state) })
 	if !found {
-		return false, false
+		return false
 	}
-	for at := mark.State; i < len(m.batches) && m.batches[i].before == at; i++ {
+	for ; i < len(m.batches) && m.batches[i].before == after; i++ {
 		for _, p := range m.batches[i].products {
-			if p.touches(f, mark) {
-				return true, true
+			if !f(p) {
+				return true
 			}
 		}
-		if at = m.batches[i].stamp; at == until {
-			return false, true
+		if after = m.batches[i].stamp; after == until {
+			return true
 		}
 	}
-	return false, false
+	return false
 }
 
 // touches tells whether the page changes with this move.

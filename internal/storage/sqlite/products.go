@@ -11,28 +11,41 @@ import (
 )
 
 // Product implements storage.Reader.
-func (r reader) Product(ctx context.Context, id, storeID string, cached func(commerce.ProductVersion) bool) (item commerce.Item, err error) {
-	version := commerce.ProductVersion{ProductKey: commerce.ProductKey{StoreID: storeID, ProductID: id}}
-	err = r.with(ctx, func(conn *connection) error {
-		if storeID == "" {
-			err := query(conn, productStores.selectSQL, func(b schema.Binder) { b.Text(id) }, func(s *scanner) { version.StoreID = conn.storeID(s) })
+func (r reader) Product(ctx context.Context, id string, known storage.ProductMark, cached func(commerce.ProductVersion) bool) (item commerce.Item, mark storage.ProductMark, err error) {
+	err = r.with(ctx, func(conn *connection) (err error) {
+		// Read before the product, which may then be newer than the stamp says, never older.
+		if mark.State, err = meta(conn, "stamp"); err != nil {
+			return err
+		}
+		mark.StoreID = known.StoreID
+		if known.StoreID != "" && r.e.moves.unmoved(id, known.State, mark.State) && cached(versionOf(id, known)) {
+			mark.UpdatedOn = known.UpdatedOn
+			return nil
+		}
+		if mark.StoreID == "" {
+			err := query(conn, productStores.selectSQL, func(b schema.Binder) { b.Text(id) }, func(s *scanner) { mark.StoreID = conn.storeID(s) })
 			if err != nil {
 				return err
 			}
 		}
-		err := query(conn, "SELECT updated_on FROM stock WHERE store_id = ? AND product_id = ?",
-			func(b schema.Binder) { stock.BindKey(b, version.ProductKey) }, func(s *scanner) { version.UpdatedOn = s.Int() })
-		if err != nil || version.UpdatedOn == 0 || cached(version) {
+		err = query(conn, "SELECT updated_on FROM stock WHERE store_id = ? AND product_id = ?",
+			func(b schema.Binder) { b.Text(mark.StoreID).Text(id) }, func(s *scanner) { mark.UpdatedOn = s.Int() })
+		if err != nil || mark.UpdatedOn == 0 || cached(versionOf(id, mark)) {
 			return err
 		}
 		// The item may be newer than the version by now; it carries its own stamp.
-		item, err = readItem(conn, version.ProductKey)
+		item, err = readItem(conn, commerce.ProductKey{StoreID: mark.StoreID, ProductID: id})
+		mark.UpdatedOn = item.Stock.UpdatedOn
 		return err
 	})
-	if err == nil && version.UpdatedOn == 0 {
+	if err == nil && mark.UpdatedOn == 0 {
 		err = storage.ErrNotFound
 	}
-	return item, err
+	return item, mark, err
+}
+
+func versionOf(id string, m storage.ProductMark) commerce.ProductVersion {
+	return commerce.ProductVersion{ProductKey: commerce.ProductKey{StoreID: m.StoreID, ProductID: id}, UpdatedOn: m.UpdatedOn}
 }
 
 var itemSQL = "SELECT " + schema.Qualified("products", products.Values()) + ", " + schema.Qualified("stock", stock.Mutable) +
@@ -85,7 +98,11 @@ func (r reader) ProductPage(ctx context.Context, f storage.ProductFilter, cached
 // saves it; what batches of this process did since then is remembered.
 func (r reader) StillThere(ctx context.Context, f storage.ProductFilter, mark storage.PageMark) (storage.PageMark, bool, error) {
 	// Read before the count, which may then see more than the stamp says, never less.
-	state, _, err := r.e.stamp.Get(ctx, struct{}{})
+	var state int64
+	err := r.with(ctx, func(conn *connection) (err error) {
+		state, err = meta(conn, "stamp")
+		return err
+	})
 	if err != nil || state == mark.State {
 		return mark, err == nil, err
 	}

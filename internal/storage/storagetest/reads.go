@@ -17,6 +17,7 @@ import (
 var reads = map[string]func(*testing.T, Database){
 	"product pages agree with a plain filter":   productPages,
 	"a cached version is not read":              cachedVersions,
+	"a product is known by its mark":            productMarks,
 	"a page is known by its mark":               pageMarks,
 	"stores and categories":                     storesAndCategories,
 	"a timeline gives the newest, oldest first": newestEvents,
@@ -195,6 +196,37 @@ func pageMarks(t *testing.T, db Database) {
 	}
 }
 
+// productMarks changes products, from this process and another: whoever asks
+// with an earlier mark is shown the version that is stored.
+func productMarks(t *testing.T, db Database) {
+	e, other := db.Open(t, time.Now), db.Open(t, time.Now)
+	keys := seedProducts(t, e, 2, 4, 1)
+	random := rand.New(rand.NewPCG(5, 6))
+	marks := map[string]storage.ProductMark{}
+	for range 60 {
+		for range random.IntN(3) {
+			k, writer := keys[random.IntN(len(keys))], e
+			if random.IntN(4) == 0 {
+				writer = other
+			}
+			Change(t, writer, stockOf(k), add(k, 1))
+		}
+		stored, err := e.Reader().Stock(context.Background(), ids(keys))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, k := range keys[:1+random.IntN(len(keys))] {
+			shown := int64(0)
+			_, mark, err := e.Reader().Product(context.Background(), k.ProductID, marks[k.ProductID],
+				func(v commerce.ProductVersion) bool { shown = v.UpdatedOn; return true })
+			if want := stored[k.ProductID].UpdatedOn; err != nil || shown != want || mark.UpdatedOn != want {
+				t.Errorf("%s was shown as %d, %v; stored is %d", k.ProductID, shown, err, want)
+			}
+			marks[k.ProductID] = mark
+		}
+	}
+}
+
 func cachedVersions(t *testing.T, db Database) {
 	e := db.Open(t, time.Now)
 	keys := seedProducts(t, e, 1, 5, 1)
@@ -209,13 +241,13 @@ func cachedVersions(t *testing.T, db Database) {
 	if err != nil || page.Count != 5 {
 		t.Errorf("page %+v, %v", page, err)
 	}
-	item, err := e.Reader().Product(ctx, keys[0].ProductID, "", func(v commerce.ProductVersion) bool {
+	item, mark, err := e.Reader().Product(ctx, keys[0].ProductID, storage.ProductMark{}, func(v commerce.ProductVersion) bool {
 		return v.ProductKey == keys[0] && v.UpdatedOn > 0
 	})
 	if err != nil || item.ID != "" {
 		t.Errorf("a cached product was read: %+v, %v", item, err)
 	}
-	item, err = e.Reader().Product(ctx, keys[0].ProductID, keys[0].StoreID, func(commerce.ProductVersion) bool { return false })
+	item, _, err = e.Reader().Product(ctx, keys[0].ProductID, mark, func(commerce.ProductVersion) bool { return false })
 	if err != nil || item.ID != keys[0].ProductID || item.Stock.Quantity != 1 {
 		t.Errorf("product %+v, %v", item, err)
 	}
