@@ -35,7 +35,7 @@ func (b *bench) large(wanted func(string) bool) (err error) {
 	if err := os.Mkdir(folder, 0o700); err != nil {
 		return err
 	}
-	little, err := b.Prepare(folder, emptySize)
+	little, err := b.Prepare("sqlite:"+filepath.Join(folder, "purveyor.db"), emptySize)
 	if err != nil {
 		return err
 	}

@@ -47,7 +47,7 @@ func TestFleetRolled(t *testing.T) {
 
 // onBothEngines is underFault for faults that are not of the database.
 func onBothEngines(t *testing.T, fault func(*fleet)) {
-	t.Run("sqlite", func(t *testing.T) { underFault(t, newShop(t), fault) })
+	t.Run("sqlite", func(t *testing.T) { underFault(t, &shop{t: t, dir: t.TempDir()}, fault) })
 	t.Run("postgres", func(t *testing.T) { underFault(t, &shop{t: t, postgres: pgtest.Shared(t).Database(t)}, fault) })
 }
 

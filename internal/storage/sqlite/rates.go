@@ -45,7 +45,15 @@ func openRates(path string, o Options) (*connection, error) {
 	if err != nil {
 		return nil, err
 	}
-	_, err = pragma(conn, "journal_mode=WAL")
+	err = patiently(o, func() error { return prepareRates(conn) })
+	if err != nil && sqlite.ErrCode(err).ToPrimary() != sqlite.ResultFull {
+		return nil, errors.Join(err, conn.Close())
+	}
+	return conn, nil
+}
+
+func prepareRates(conn *connection) error {
+	_, err := pragma(conn, "journal_mode=WAL")
 	if err == nil {
 		err = sqlitex.ExecuteScript(conn.Conn, ratesSchema, nil)
 	}
@@ -54,10 +62,7 @@ func openRates(path string, o Options) (*connection, error) {
 			err = sqlitex.ExecuteTransient(conn.Conn, sql, nil)
 		}
 	}
-	if err != nil && sqlite.ErrCode(err).ToPrimary() != sqlite.ResultFull {
-		return nil, errors.Join(err, conn.Close())
-	}
-	return conn, nil
+	return err
 }
 
 // LeaseRequests implements storage.Engine.

@@ -71,21 +71,13 @@ func Open(path string, o Options) (*Engine, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open database %s: %w", path, explain(err))
 	}
-	// Before anything is written: the file of another program, or of a newer
-	// one, stays as it is.
-	if _, err := pendingMigrations(writer); err != nil {
-		return nil, errors.Join(fmt.Errorf("database %s: %w", path, explain(err)), writer.Close())
-	}
-	if _, err := pragma(writer, "journal_mode=WAL"); err != nil {
+	if err := patiently(o, func() error { return prepare(writer) }); err != nil {
 		return nil, errors.Join(fmt.Errorf("database %s: %w", path, explain(err)), writer.Close())
 	}
 	e := &Engine{now: o.Now, writer: make(chan *connection, 1), count: max(4, 2*runtime.GOMAXPROCS(0))}
 	e.writer <- writer
 	e.readers = make(chan *connection, e.count)
 	e.rates = make(chan *connection, 1)
-	if err := migrate(writer); err != nil {
-		return nil, errors.Join(fmt.Errorf("database %s: %w", path, explain(err)), e.Close())
-	}
 	for range e.count {
 		reader, err := connect(path, o, true, readerCacheKiB)
 		if err != nil {
@@ -106,6 +98,32 @@ func Open(path string, o Options) (*Engine, error) {
 	e.saved, e.closing, e.checkpointed = make(chan struct{}, 1), make(chan struct{}), make(chan struct{})
 	go e.checkpoints(checkpointer)
 	return e, nil
+}
+
+// prepare brings the file up to date.
+func prepare(conn *connection) error {
+	// Before anything is written: the file of another program, or of a newer
+	// one, stays as it is.
+	if _, err := pendingMigrations(conn); err != nil {
+		return err
+	}
+	if _, err := pragma(conn, "journal_mode=WAL"); err != nil {
+		return err
+	}
+	return migrate(conn)
+}
+
+// patiently tries again while another process holds the file. SQLite waits by
+// itself, but not while it changes the journal mode, nor where two would wait
+// for each other: processes that open a new file at once meet there.
+func patiently(o Options, f func() error) error {
+	const pause = 5 * time.Millisecond
+	for deadline := time.Now().Add(o.BusyTimeout); ; time.Sleep(pause) {
+		err := f()
+		if sqlite.ErrCode(err).ToPrimary() != sqlite.ResultBusy || time.Now().After(deadline) {
+			return err
+		}
+	}
 }
 
 // checkFolder says what SQLite would only call "unable to open".

@@ -145,23 +145,64 @@ func TestOpenRefuses(t *testing.T) {
 	}
 }
 
-// TestMigrateTwice: two processes that open a fresh file at once take turns.
-func TestMigrateTwice(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "new.db")
-	errs := make(chan error, 4)
-	for range cap(errs) {
-		go func() {
-			e, err := Open(path, Options{})
-			if err == nil {
-				err = e.Close()
-			}
-			errs <- err
-		}()
-	}
-	for range cap(errs) {
-		if err := <-errs; err != nil {
-			t.Error(err)
+// TestOpenedAtOnce: processes that open a new file at once take turns, and
+// each of them can write.
+func TestOpenedAtOnce(t *testing.T) {
+	for range 5 {
+		path := filepath.Join(t.TempDir(), "new.db")
+		errs := make(chan error, 8)
+		for i := range cap(errs) {
+			go func() {
+				e, err := Open(path, Options{BusyTimeout: 30 * time.Second})
+				if err == nil {
+					err = errors.Join(saveReply(e, fmt.Sprint(i)), e.Close())
+				}
+				errs <- err
+			}()
 		}
+		for range cap(errs) {
+			if err := <-errs; err != nil {
+				t.Error(err)
+			}
+		}
+	}
+}
+
+// TestOpenWaits: a process that writes to a new file hinders the change of its
+// journal mode, for which SQLite itself does not wait.
+func TestOpenWaits(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "new.db")
+	other, err := sqlite.OpenConn(path, sqlite.OpenReadWrite|sqlite.OpenCreate)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	if err := sqlitex.ExecuteTransient(other, "BEGIN IMMEDIATE", nil); err != nil {
+		t.Fatal(err)
+	}
+	if e, err := Open(path, Options{BusyTimeout: time.Millisecond}); err == nil {
+		t.Error(e.Close(), "it was opened while another process writes to it")
+	} else if !strings.Contains(err.Error(), "another process holds the database") {
+		t.Error(err)
+	}
+	opened := make(chan error, 1)
+	go func() {
+		e, err := Open(path, Options{BusyTimeout: 30 * time.Second})
+		if err == nil {
+			err = e.Close()
+		}
+		opened <- err
+	}()
+	select {
+	case err := <-opened:
+		t.Fatalf("it did not wait: %v", err)
+	case <-time.After(50 * time.Millisecond): // it waits, or has not begun
+	}
+	if err := sqlitex.ExecuteTransient(other, "COMMIT", nil); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-opened; err != nil {
+		t.Error(err)
 	}
 }
 
