@@ -52,7 +52,7 @@ func hidden(args []string) error {
 	case args[0] == "bare" && len(args) == 3:
 		return load.ServeBare(ctx, args[1], args[2])
 	case args[0] == "profiled" && len(args) == 4:
-		return serveProfiled(ctx, args[1], args[2], args[3])
+		return load.ServeProfiled(ctx, args[1], args[2], args[3])
 	case args[0] == "direct" && len(args) == 2:
 		var r directRun
 		if err := json.Unmarshal([]byte(args[1]), &r); err != nil {

@@ -1,46 +1,13 @@
 package main
 
 import (
-	"bufio"
-	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"os"
 	"path/filepath"
-	"runtime/pprof"
 
 	"purveyor/bench/internal/load"
-	"purveyor/internal/api"
-	"purveyor/internal/commit"
-	"purveyor/internal/storage/sqlite"
-	"purveyor/internal/web"
 )
-
-// serveProfiled is the hidden command "profiled ADDRESS DATABASE PROFILE":
-// the parts of the service put together as cmd/purveyor does it, with a CPU
-// profile of all that it serves.
-func serveProfiled(ctx context.Context, addr, database, profile string) (err error) {
-	engine, err := sqlite.Open(database, sqlite.Options{})
-	if err != nil {
-		return err
-	}
-	committer := commit.New(engine, 0)
-	defer func() { committer.Close(); err = errors.Join(err, engine.Close()) }()
-	out := bufio.NewWriterSize(os.Stderr, 64<<10) // the handler of slog takes turns by itself
-	defer func() { _ = out.Flush() }()
-	log := slog.New(slog.NewTextHandler(out, nil))
-	f, err := os.Create(profile)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, f.Close()) }()
-	if err := pprof.StartCPUProfile(f); err != nil {
-		return err
-	}
-	defer pprof.StopCPUProfile()
-	return load.ServeUntilDone(ctx, addr, web.Trace(log, api.New(engine, committer, api.Options{}).Handler()))
-}
 
 // profile writes one CPU profile for each of the cases that are wanted.
 func (b *bench) profile(wanted func(string) bool, large bool) error {
@@ -71,7 +38,7 @@ func (b *bench) profile(wanted func(string) bool, large bool) error {
 }
 
 func (b *bench) profileCase(name, path string, d *load.Dataset) (err error) {
-	p, err := b.StartSelf("profiled", d.Path(), path)
+	p, err := b.StartSelf("profiled", d.URL, path)
 	if err != nil {
 		return err
 	}

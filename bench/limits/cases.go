@@ -35,7 +35,7 @@ func (l *limits) run(cases []string) error {
 	}
 	l.Report.Section(title)
 	l.Report.Note("Every answer is durable on both engines. PostgreSQL runs with `%s`; the server CPU of a request is that of the service alone, without PostgreSQL's.",
-		strings.Join(settings, " "))
+		strings.Join(load.Settings, " "))
 	for _, c := range []struct {
 		name string
 		run  func() error

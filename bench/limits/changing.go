@@ -6,7 +6,6 @@ import (
 	"math/rand/v2"
 	"strconv"
 	"sync/atomic"
-	"time"
 
 	"purveyor/bench/internal/load"
 )
@@ -47,28 +46,8 @@ func (l *limits) changing() error {
 	return nil
 }
 
-// steadily reports so many orders a second as long as the service keeps up.
 func steadily(c *contender) []load.Caller {
-	list := load.Reporters(c.Data.Shops, c.Data.Key, false, false, c.book)
-	const every = load.Callers * time.Second / ordersBeside // of one connection
-	now := time.Now()
-	for i := range list {
-		list[i] = &steady{list[i], now.Add(every * time.Duration(i) / load.Callers), every}
-	}
-	return list
-}
-
-// steady makes its next request when it is due.
-type steady struct {
-	load.Caller
-	due   time.Time
-	every time.Duration
-}
-
-func (s *steady) Next() []byte {
-	time.Sleep(time.Until(s.due))
-	s.due = s.due.Add(s.every)
-	return s.Caller.Next()
+	return load.Steadily(load.Reporters(c.Data.Shops, c.Data.Key, false, false, c.book), ordersBeside)
 }
 
 // watch counts what all watchers saw.

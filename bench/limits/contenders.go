@@ -4,19 +4,17 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 
 	"purveyor/bench/internal/load"
-	"purveyor/internal/pgtest"
 )
 
 // limits is one run: everything that is measured against each other.
 type limits struct {
 	*load.Env
-	size   load.Size // of the empty databases
-	orders int       // in the full ones; 0: there are none
-	server *pgtest.Server
-	list   []*contender
+	size      load.Size // of the empty databases
+	orders    int       // in the full ones; 0: there are none
+	databases *load.Databases
+	list      []*contender
 }
 
 // contender is the service on one database.
@@ -33,41 +31,26 @@ type contender struct {
 }
 
 const (
-	sqlite   = "SQLite"
-	postgres = "PostgreSQL"
-
-	emptyDatabase = "purveyor_empty"
-	fullDatabase  = "purveyor_full"
+	sqlite   = load.SQLite
+	postgres = load.Postgres
 )
-
-// settings are those of a server that loses nothing.
-var settings = []string{"fsync=on", "synchronous_commit=on", "full_page_writes=on", "shared_buffers=512MB", "max_connections=400"}
 
 // open starts PostgreSQL and the service on every database.
 func (l *limits) open() error {
-	err := os.Chmod(l.Work, 0o711) // of root's folder PostgreSQL gets a part, as another user
-	if err != nil {
-		return err
-	}
-	if l.server, err = pgtest.Start(l.Work, settings...); err != nil {
+	var err error
+	if l.databases, err = l.OpenDatabases(); err != nil {
 		return err
 	}
 	if err := l.openPgbench(); err != nil {
 		return err
 	}
-	for _, e := range []struct {
-		name, url string
-		full      func(load.Size) (*load.Dataset, error)
-	}{
-		{sqlite, "sqlite:" + filepath.Join(l.Work, "empty.db"), l.fullSQLite},
-		{postgres, l.server.URL(emptyDatabase), l.fullPostgres},
-	} {
-		empty, err := l.addEmpty(e.name, e.url)
+	for _, engine := range []string{sqlite, postgres} {
+		empty, err := l.addEmpty(engine)
 		if err == nil && l.orders > 0 {
-			err = l.addFull(empty, e.full)
+			err = l.addFull(empty)
 		}
 		if err != nil {
-			return fmt.Errorf("%s: %w", e.name, err)
+			return fmt.Errorf("%s: %w", engine, err)
 		}
 	}
 	return nil
@@ -78,30 +61,25 @@ func (l *limits) close() error {
 	for _, c := range l.list {
 		err = errors.Join(err, c.Stop())
 	}
-	if l.server != nil {
-		err = errors.Join(err, l.server.Close())
+	if l.databases != nil {
+		err = errors.Join(err, l.databases.Close())
 	}
 	return err
 }
 
-func (l *limits) addEmpty(engine, url string) (*contender, error) {
-	if engine == postgres {
-		if err := l.server.SQL("CREATE DATABASE " + emptyDatabase); err != nil {
-			return nil, err
-		}
-	}
-	d, err := l.Prepare(url, l.size)
+func (l *limits) addEmpty(engine string) (*contender, error) {
+	d, err := l.databases.Empty(engine, l.size)
 	if err != nil {
 		return nil, err
 	}
 	return l.add(&contender{name: engine, engine: engine}, d)
 }
 
-func (l *limits) addFull(empty *contender, database func(load.Size) (*load.Dataset, error)) error {
+func (l *limits) addFull(empty *contender) error {
 	s := l.size
 	s.Orders = l.orders
 	fmt.Fprintf(os.Stderr, "preparing %s: %s\n", empty.engine, s)
-	d, err := database(s)
+	d, err := l.databases.Full(empty.engine, fmt.Sprintf("limits-%s-%d", empty.engine, l.orders), s)
 	if err != nil {
 		return err
 	}
@@ -137,63 +115,4 @@ func (c *contender) verify() (string, error) {
 		before[i] = c.start[g.Index]
 	}
 	return c.book.Verify(c.Addr, c.Data.Key, c.goods, before)
-}
-
-// kept is the folder of a full database.
-func (l *limits) kept(engine string) string {
-	return filepath.Join(l.Dir, fmt.Sprintf("limits-%s-%d", engine, l.orders))
-}
-
-// fullSQLite is a copy, so that each run begins with the same.
-func (l *limits) fullSQLite(s load.Size) (*load.Dataset, error) {
-	d, err := l.Cached(filepath.Base(l.kept(sqlite)), s)
-	if err != nil {
-		return nil, err
-	}
-	return d.CopyTo(filepath.Join(l.Work, "full.db"))
-}
-
-// fullPostgres is restored from a dump, for the server goes with the run.
-func (l *limits) fullPostgres(s load.Size) (*load.Dataset, error) {
-	const dump = "dump"
-	folder, url := l.kept(postgres), l.server.URL(fullDatabase)
-	d, err := l.Kept(folder, url, s)
-	if err != nil {
-		return nil, err
-	}
-	if d == nil {
-		if d, err = l.dumpFull(s, folder, dump, url); err != nil {
-			return nil, err
-		}
-	}
-	if err := l.server.SQL("CREATE DATABASE " + fullDatabase); err != nil {
-		return nil, err
-	}
-	if _, err := load.Output(l.Ctx, "pg_restore", "--jobs=2", "--dbname="+url, filepath.Join(folder, dump)); err != nil {
-		return nil, err
-	}
-	// What the server does by itself sooner or later, it shall not do meanwhile.
-	if _, err := load.Output(l.Ctx, "vacuumdb", "--analyze", "--dbname="+url); err != nil {
-		return nil, err
-	}
-	return d, l.server.SQL("CHECKPOINT")
-}
-
-// dumpFull makes the database once and leaves its dump in the folder.
-func (l *limits) dumpFull(s load.Size, folder, dump, url string) (*load.Dataset, error) {
-	if err := load.Forget(folder, dump); err != nil {
-		return nil, err
-	}
-	if err := l.server.SQL("CREATE DATABASE " + fullDatabase); err != nil {
-		return nil, err
-	}
-	d, err := l.Prepare(url, s)
-	if err != nil {
-		return nil, err
-	}
-	_, err = load.Output(l.Ctx, "pg_dump", "--format=directory", "--jobs=2", "--compress=1", "--file="+filepath.Join(folder, dump), url)
-	if err == nil {
-		err = d.Keep(folder)
-	}
-	return d, errors.Join(err, l.server.SQL("DROP DATABASE "+fullDatabase))
 }

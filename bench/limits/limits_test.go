@@ -28,7 +28,7 @@ func TestQuickRunComparesEveryContender(t *testing.T) {
 	if err := os.Chmod(filepath.Dir(dir), 0o755); err != nil { // PostgreSQL may run as another user
 		t.Fatal(err)
 	}
-	text, err := options{quick: true, only: "product,changing,hot", orders: 200, dir: dir}.measure()
+	text, err := options{load.Options{Quick: true, Only: "product,changing,hot", Dir: dir}, 200}.measure()
 	if err != nil {
 		t.Fatalf("%v\n%s", err, text)
 	}
@@ -135,7 +135,8 @@ func TestPgbenchIsCountedFromItsLog(t *testing.T) {
 }
 
 func TestOptionsThatCannotWork(t *testing.T) {
-	for _, o := range []options{{only: "product,order"}, {orders: 1000}, {write: true, quick: true}, {write: true, only: "hot"}} {
+	for _, o := range []options{{Options: load.Options{Only: "product,order"}}, {orders: 1000},
+		{Options: load.Options{Write: true, Quick: true}}, {Options: load.Options{Write: true, Only: "hot"}}} {
 		if _, err := o.measure(); err == nil {
 			t.Errorf("%+v was taken", o)
 		}

@@ -13,9 +13,6 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"path/filepath"
-	"slices"
-	"strings"
 
 	"purveyor/bench/internal/load"
 )
@@ -23,12 +20,8 @@ import (
 const pkg = "./bench/limits"
 
 type options struct {
-	seconds      float64
-	rounds       int
-	only, dir    string
-	orders       int
-	file         string
-	quick, write bool
+	load.Options
+	orders int
 }
 
 func main() {
@@ -55,14 +48,8 @@ func hidden(args []string) (bool, error) {
 
 func fromFlags() error {
 	var o options
-	flag.Float64Var(&o.seconds, "seconds", 3, "length of one run")
-	flag.IntVar(&o.rounds, "rounds", 5, "rounds of each case")
-	flag.StringVar(&o.only, "only", "", "cases to run, of "+strings.Join(caseNames, ",")+"; all if empty")
-	flag.StringVar(&o.dir, "dir", "", "folder on disk for databases; the full ones stay there (default: a temporary folder)")
+	o.Register(caseNames)
 	flag.IntVar(&o.orders, "orders", 0, "compare also databases with so many orders")
-	flag.BoolVar(&o.quick, "quick", false, "one short round of each case on few products; the figures say nothing")
-	flag.BoolVar(&o.write, "write", false, "rewrite the generated section of the file")
-	flag.StringVar(&o.file, "file", "docs/BENCHMARKS.md", "the file that -write rewrites, from the root of the module")
 	flag.Parse()
 	if flag.NArg() > 0 {
 		return fmt.Errorf("%q is not understood", flag.Args())
@@ -74,39 +61,10 @@ func fromFlags() error {
 	return err
 }
 
-func (o options) check() error {
-	for _, name := range o.cases() {
-		if !slices.Contains(caseNames, name) {
-			return fmt.Errorf("-only: there is no case %q; choose from %s", name, strings.Join(caseNames, ","))
-		}
-	}
-	switch {
-	case o.orders > 0 && o.dir == "":
-		return errors.New("-orders takes time to fill databases: name a folder for them with -dir")
-	case o.write && (o.quick || o.only != ""):
-		return errors.New("-write is for whole runs, without -quick and -only")
-	}
-	return nil
-}
-
-func (o options) cases() []string {
-	if o.only == "" {
-		return caseNames
-	}
-	return strings.Split(o.only, ",")
-}
-
-func (o options) pace() load.Pace {
-	if o.quick {
-		return load.NewPace(0.1, 1)
-	}
-	return load.NewPace(o.seconds, o.rounds)
-}
-
 // size is that of the empty databases: 100 products a store, so that a page of
 // 100 is all that a store has.
 func (o options) size() load.Size {
-	if o.quick {
+	if o.Quick {
 		return load.Size{Stores: 10, Products: 10 * goods}
 	}
 	return load.Size{Stores: 100, Products: 100 * goods}
@@ -116,29 +74,19 @@ const goods = 100 // of one store
 
 // measure returns the report, even where a request failed.
 func (o options) measure() (text string, err error) {
-	if err := o.check(); err != nil {
+	if err := o.Check(caseNames); err != nil {
 		return "", err
 	}
-	ctx, stop := load.UntilSignal()
-	defer stop()
-	env, err := load.NewEnv(ctx, pkg, o.dir, o.pace())
-	if err != nil {
-		return "", err
+	if o.orders > 0 && o.Dir == "" {
+		return "", errors.New("-orders takes time to fill databases: name a folder for them with -dir")
 	}
-	defer func() { err = errors.Join(err, env.Close()) }()
-	l := &limits{Env: env, size: o.size(), orders: o.orders}
-	defer func() { err = errors.Join(err, l.close()) }()
-	if err := l.open(); err != nil {
-		return "", err
-	}
-	if err := l.run(o.cases()); err != nil {
-		return "", err
-	}
-	text = env.Report.Text()
-	if o.write {
-		if err := load.WriteSection(filepath.Join(env.Root, o.file), pkg, text); err != nil {
-			return text, err
+	const quick = 0.1
+	return o.Measure(pkg, quick, func(env *load.Env) (err error) {
+		l := &limits{Env: env, size: o.size(), orders: o.orders}
+		defer func() { err = errors.Join(err, l.close()) }()
+		if err := l.open(); err != nil {
+			return err
 		}
-	}
-	return text, env.Report.Failed()
+		return l.run(o.Cases(caseNames))
+	})
 }

@@ -42,10 +42,10 @@ func (l *limits) openPgbench() error {
 			return err
 		}
 	}
-	if err := l.server.SQL("CREATE DATABASE " + pgbenchDatabase); err != nil {
+	if err := l.databases.Server.SQL("CREATE DATABASE " + pgbenchDatabase); err != nil {
 		return err
 	}
-	_, err := load.Output(l.Ctx, "psql", "--quiet", "--no-psqlrc", "--set=ON_ERROR_STOP=1", "--dbname="+l.server.URL(pgbenchDatabase),
+	_, err := load.Output(l.Ctx, "psql", "--quiet", "--no-psqlrc", "--set=ON_ERROR_STOP=1", "--dbname="+l.databases.Server.URL(pgbenchDatabase),
 		"--set=stores="+fmt.Sprint(l.size.Stores), "--set=goods="+fmt.Sprint(goods), "--file="+l.script("schema"))
 	return err
 }
@@ -83,7 +83,7 @@ func (l *limits) transactions(script string, seconds float64) (list []transactio
 		"--define=stores="+fmt.Sprint(l.size.Stores), "--define=goods="+fmt.Sprint(goods),
 		// Ids of orders are made of these, and ascend on each connection.
 		"--define=run="+fmt.Sprint(time.Now().Unix()), "--define=n=0",
-		l.server.URL(pgbenchDatabase))
+		l.databases.Server.URL(pgbenchDatabase))
 	if err != nil {
 		return nil, err
 	}

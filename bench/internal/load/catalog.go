@@ -13,6 +13,8 @@ import (
 // Size says how much is in a database.
 type Size struct {
 	Stores, Products, Orders int
+	Events                   int // webhooks on record as delivered
+	Parked                   int // webhooks that wait for a dead endpoint
 }
 
 // Good is one product as a partner knows it.

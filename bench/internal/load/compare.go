@@ -57,7 +57,17 @@ func MedianOf(values []float64) float64 {
 	return (sorted[n/2-1] + sorted[n/2]) / 2
 }
 
-func (s *Series) rate() float64 { return s.median(func(m Measurement) float64 { return m.Rate }) }
+func (s *Series) rate() float64 { return s.median(rateOf) }
+
+func rateOf(m Measurement) float64 { return m.Rate }
+
+// promptness is more the less half of the requests take.
+func promptness(m Measurement) float64 {
+	if m.P50 == 0 {
+		return 0
+	}
+	return 1 / m.P50.Seconds()
+}
 
 func (s *Series) errors() (n int) {
 	for _, m := range s.Rounds {
@@ -66,12 +76,12 @@ func (s *Series) errors() (n int) {
 	return n
 }
 
-// ratio compares rates round by round: the median, the least and the most.
-func ratio(of, against *Series) (median, least, most float64) {
+// ratio compares figures round by round: the median, the least and the most.
+func ratio(of, against *Series, figure func(Measurement) float64) (median, least, most float64) {
 	values := make([]float64, len(of.Rounds))
 	for i := range values {
-		if against.Rounds[i].Rate > 0 {
-			values[i] = of.Rounds[i].Rate / against.Rounds[i].Rate
+		if base := figure(against.Rounds[i]); base > 0 {
+			values[i] = figure(of.Rounds[i]) / base
 		}
 	}
 	return MedianOf(values), slices.Min(values), slices.Max(values)

@@ -50,7 +50,7 @@ func (e *Env) Prepare(url string, s Size) (*Dataset, error) {
 	if err := os.Remove(catalog); err != nil {
 		return nil, err
 	}
-	out, err := Output(e.Ctx, e.Program, "partner", "create", "--database", url, "--name", "Bench", "--json", "--rate-limit", "100000000")
+	out, err := Output(e.Ctx, e.Program, "partner", "create", "--database", url, "--name", "Bench", "--json", "--rate-limit", fmt.Sprint(rateLimit))
 	if err != nil {
 		return nil, err
 	}
@@ -62,16 +62,26 @@ func (e *Env) Prepare(url string, s Size) (*Dataset, error) {
 		return nil, err
 	}
 	d.PartnerID, d.Key = made.PartnerID, made.Keys["live"]
-	if d.Orders, err = fill(e.Ctx, url, d.PartnerID, d.Shops, s.Orders); err != nil {
+	const batch = 2000
+	if d.Orders, err = FillOrders(e.Ctx, url, d.PartnerID, d.Shops, s.Orders, batch); err != nil {
 		return nil, err
+	}
+	if s.Events+s.Parked > 0 {
+		if err := d.fillRecord(e.Ctx); err != nil {
+			return nil, err
+		}
 	}
 	debug.FreeOSMemory() // a large fill leaves garbage that would look like our own need
 	return d, nil
 }
 
-// fill reports orders through the engine, in large batches.
-func fill(ctx context.Context, url, partnerID string, shops []Shop, n int) (orders []string, err error) {
-	const batch, workers = 2000, 4000 // two batches: one is saved while the next gathers
+// rateLimit is one that nobody reaches.
+const rateLimit = 100_000_000
+
+// FillOrders reports orders through the engine, so many a transaction. What
+// they have to be sent waits for a service.
+func FillOrders(ctx context.Context, url, partnerID string, shops []Shop, n, batch int) (orders []string, err error) {
+	workers := 2 * batch // one batch is saved while the next gathers
 	d, closing, err := OpenDirect(url, partnerID, shops, batch)
 	if err != nil {
 		return nil, err
@@ -149,9 +159,13 @@ func (e *Env) Kept(folder, url string, s Size) (*Dataset, error) {
 		return nil, err
 	}
 	d := &Dataset{}
-	data, err := os.ReadFile(filepath.Join(folder, metaFile))
+	meta := filepath.Join(folder, metaFile)
+	data, err := os.ReadFile(meta)
 	if err != nil || json.Unmarshal(data, d) != nil || d.Size != s || d.Schema != schema {
 		return nil, nil
+	}
+	if info, err := os.Stat(meta); err != nil || s.Events > 0 && time.Since(info.ModTime()) > oldestEvents {
+		return nil, err
 	}
 	ids, err := os.ReadFile(filepath.Join(folder, ordersFile))
 	if err != nil {
@@ -160,6 +174,9 @@ func (e *Env) Kept(folder, url string, s Size) (*Dataset, error) {
 	d.URL, d.Shops, d.Orders = url, ShopsOf(s), strings.Fields(string(ids))
 	return d, nil
 }
+
+// oldestEvents is well before the service sweeps them.
+const oldestEvents = 20 * 24 * time.Hour
 
 // Keep writes down what Kept reads. It comes last, when all else is there.
 func (d *Dataset) Keep(folder string) error {

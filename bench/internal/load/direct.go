@@ -31,7 +31,7 @@ type Direct struct {
 // OpenDirect opens a database for a partner and so many commands a transaction; 0
 // is the default. It also returns what closes it.
 func OpenDirect(url, partnerID string, shops []Shop, batch int) (*Direct, func() error, error) {
-	engine, err := openEngine(url)
+	engine, err := OpenEngine(url)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -52,7 +52,8 @@ func OpenDirect(url, partnerID string, shops []Shop, batch int) (*Direct, func()
 	return d, func() error { d.committer.Close(); return engine.Close() }, nil
 }
 
-func openEngine(url string) (storage.Engine, error) {
+// OpenEngine opens a database by its URL.
+func OpenEngine(url string) (storage.Engine, error) {
 	if path, ok := strings.CutPrefix(url, sqliteScheme); ok {
 		return sqlite.Open(path, sqlite.Options{})
 	}

@@ -161,3 +161,28 @@ func TestAKeptDatasetIsFoundAgainForItsSizeAlone(t *testing.T) {
 		t.Errorf("another schema is answered by %+v, %v", got, err)
 	}
 }
+
+func TestAKeptRecordIsNotOlderThanTheServiceKeepsIt(t *testing.T) {
+	for _, c := range []struct {
+		size  Size
+		age   time.Duration
+		found bool
+	}{
+		{Size{Stores: 2, Products: 4, Events: 2}, 0, true},
+		{Size{Stores: 2, Products: 4, Events: 2}, 21 * 24 * time.Hour, false},
+		{Size{Stores: 2, Products: 4}, 21 * 24 * time.Hour, true},
+	} {
+		folder, e := t.TempDir(), &Env{Root: t.TempDir()}
+		if err := (&Dataset{Size: c.size}).Keep(folder); err != nil {
+			t.Fatal(err)
+		}
+		at := time.Now().Add(-c.age)
+		if err := os.Chtimes(filepath.Join(folder, metaFile), at, at); err != nil {
+			t.Fatal(err)
+		}
+		got, err := e.Kept(folder, "sqlite:x", c.size)
+		if err != nil || (got != nil) != c.found {
+			t.Errorf("%+v of %v ago: %v, %v", c.size, c.age, got, err)
+		}
+	}
+}

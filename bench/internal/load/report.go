@@ -56,6 +56,11 @@ func (s Size) String() string {
 	return fmt.Sprintf("%s stores, %s products, %s orders", thousands(s.Stores), thousands(s.Products), thousands(s.Orders))
 }
 
+// Record says what was sent before, and what could not be.
+func (s Size) Record() string {
+	return fmt.Sprintf("%s delivered webhooks on record, %s that wait for a dead endpoint", thousands(s.Events), thousands(s.Parked))
+}
+
 func thousands(n int) string {
 	text := fmt.Sprint(n)
 	for i := len(text) - 3; i > 0; i -= 3 {
@@ -78,7 +83,17 @@ func (r *Report) Note(format string, args ...any) {
 // Compare adds a line of a series with its ratio to another one. With a
 // title the line is of the ratio alone.
 func (r *Report) Compare(of, against *Series, target float64, title string) {
-	median, least, most := ratio(of, against)
+	r.compare(of, against, target, title, rateOf)
+}
+
+// ComparePromptness adds a line of the ratio of two medians of times, the other
+// way round: 0.5 is twice as long.
+func (r *Report) ComparePromptness(of, against *Series, target float64, title string) {
+	r.compare(of, against, target, title, promptness)
+}
+
+func (r *Report) compare(of, against *Series, target float64, title string, figure func(Measurement) float64) {
+	median, least, most := ratio(of, against, figure)
 	row := []string{title, "", "", "", "", ""}
 	if title == "" {
 		row = r.figures(of)
@@ -93,6 +108,13 @@ func (r *Report) Compare(of, against *Series, target float64, title string) {
 // AtLeast adds a line of a series whose rate must not be below another.
 func (r *Report) AtLeast(s *Series, least float64) {
 	r.rows = append(r.rows, append(r.figures(s), "", fmt.Sprintf("at least %.0f/s", least), verdict(s.rate() >= least)))
+}
+
+// Within adds a line of a series whose percentiles must stay below others.
+func (r *Report) Within(s *Series, p50, p99 time.Duration) {
+	met := s.median(func(m Measurement) float64 { return float64(m.P50) }) < float64(p50) &&
+		s.median(func(m Measurement) float64 { return float64(m.P99) }) < float64(p99)
+	r.rows = append(r.rows, append(r.figures(s), "", fmt.Sprintf("p50 below %v, p99 below %v", p50, p99), verdict(met)))
 }
 
 // decimals is a figure with one decimal, or two where it has them.

@@ -16,13 +16,13 @@ type Service struct {
 }
 
 // Serve starts the service, its log in a file, and waits until it answers.
-func (e *Env) Serve(name, level string, d *Dataset) (*Service, time.Duration, error) {
+func (e *Env) Serve(name, level string, d *Dataset, args ...string) (*Service, time.Duration, error) {
 	addr, err := freeAddress()
 	if err != nil {
 		return nil, 0, err
 	}
 	p, err := startServer(e.Ctx, addr, filepath.Join(e.Work, name+".log"), e.Program,
-		"serve", "--database", d.URL, "--listen", addr, "--log-level", level)
+		append([]string{"serve", "--database", d.URL, "--listen", addr, "--log-level", level}, args...)...)
 	if err != nil {
 		return nil, 0, err
 	}

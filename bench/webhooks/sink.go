@@ -1,0 +1,245 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"purveyor/bench/internal/load"
+
+	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
+)
+
+// post is a webhook as it came in.
+type post struct {
+	Header http.Header
+	Body   []byte
+}
+
+// sink takes webhooks, in this process.
+type sink struct {
+	server   *http.Server
+	url      string
+	receiver *standardwebhooks.Webhook
+	open     atomic.Int64 // connections
+	count    atomic.Int64
+
+	mu sync.Mutex
+	intake
+}
+
+// intake is what came in since the sink was told to begin.
+type intake struct {
+	arrived     map[string]string // order id -> event id
+	posts       []post            // the first of them
+	most        int               // posts that are wanted
+	total       int
+	first, last time.Time
+	connections int64 // at most, at a time
+
+	from, until time.Time // when arrivals are counted, and events were made whose times count
+	during      int
+	times       load.Tally
+	failures    int
+	failure     error // the first
+}
+
+// checked is which part of the signatures is verified: one in so many.
+const checked = 16
+
+func openSink() (*sink, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	s := &sink{url: "http://" + l.Addr().String() + "/webhooks"}
+	if s.receiver, err = standardwebhooks.NewWebhook(load.Secret); err != nil {
+		return nil, errors.Join(err, l.Close())
+	}
+	s.server = &http.Server{Handler: s, ConnState: s.connection, ReadHeaderTimeout: 5 * time.Second}
+	s.begin(0, time.Time{}, time.Time{})
+	go func() { _ = s.server.Serve(l) }() // ends with close
+	return s, nil
+}
+
+func (s *sink) close() error { return s.server.Close() }
+
+func (s *sink) connection(_ net.Conn, state http.ConnState) {
+	switch state {
+	case http.StateNew:
+		open := s.open.Add(1)
+		s.mu.Lock()
+		s.connections = max(s.connections, open)
+		s.mu.Unlock()
+	case http.StateClosed, http.StateHijacked:
+		s.open.Add(-1)
+	}
+}
+
+// begin forgets all that came in, keeps so many of the next posts, and takes
+// times between two times.
+func (s *sink) begin(most int, from, until time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.intake = intake{arrived: map[string]string{}, most: most, from: from, until: until}
+}
+
+// taken is what came in until now.
+func (s *sink) taken() intake {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.intake
+}
+
+// ServeHTTP takes one webhook.
+func (s *sink) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	body := make([]byte, max(r.ContentLength, 0))
+	_, err := io.ReadFull(r.Body, body)
+	arrived := time.Now()
+	w.WriteHeader(http.StatusOK)
+	event, err2 := s.read(r.Header, body)
+	s.take(post{r.Header, body}, event, arrived, errors.Join(err, err2))
+}
+
+// event is what the sink needs of each.
+type event struct {
+	order string
+	at    time.Time
+}
+
+var (
+	orderField = []byte(`"order_id":"`)
+	timeField  = []byte(`"timestamp":"`)
+)
+
+// read finds the fields of the event, and checks one in some closely.
+func (s *sink) read(h http.Header, body []byte) (e event, err error) {
+	field := func(name []byte) string {
+		_, rest, _ := bytes.Cut(body, name)
+		value, _, _ := bytes.Cut(rest, []byte{'"'})
+		return string(value)
+	}
+	e.order = field(orderField)
+	if e.at, err = time.Parse(time.RFC3339, field(timeField)); err != nil {
+		return e, err
+	}
+	if s.count.Add(1)%checked == 0 {
+		err = s.verify(h, body)
+	}
+	return e, err
+}
+
+// verify checks both signatures, and that the body is of the event that the
+// header names.
+func (s *sink) verify(h http.Header, body []byte) error {
+	mac := hmac.New(sha256.New, []byte(load.Secret))
+	mac.Write(body)
+	if got, want := h.Get("X-Partner-Signature"), hex.EncodeToString(mac.Sum(nil)); got != want {
+		return fmt.Errorf("x-partner-signature %q, want %q", got, want)
+	}
+	if err := s.receiver.Verify(body, h); err != nil {
+		return err
+	}
+	var e struct {
+		ID, Event string
+	}
+	if err := json.Unmarshal(body, &e); err != nil {
+		return err
+	}
+	if e.ID == "" || e.ID != h.Get("Webhook-Id") || e.Event == "" {
+		return fmt.Errorf("event %q of kind %q came as %q", e.ID, e.Event, h.Get("Webhook-Id"))
+	}
+	return nil
+}
+
+func (s *sink) take(p post, e event, arrived time.Time, wrong error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.total++
+	if s.first.IsZero() {
+		s.first = arrived
+	}
+	s.last = arrived
+	if wrong != nil {
+		if s.failures++; s.failure == nil {
+			s.failure = wrong
+		}
+		return
+	}
+	if arrived.After(s.from) && arrived.Before(s.until) {
+		s.during++
+	}
+	if e.at.Before(s.until) { // however late it arrives
+		s.times.Done(e.at, arrived, s.from, arrived.Add(1))
+	}
+	s.arrived[e.order] = p.Header.Get("Webhook-Id")
+	if len(s.posts) < s.most {
+		s.posts = append(s.posts, p)
+	}
+}
+
+// patience is how long what is to arrive may take.
+const patience = 2 * time.Minute
+
+// await waits until the events of all these orders have arrived.
+func (s *sink) await(ctx context.Context, orders []string) error {
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for deadline := time.Now().Add(patience); ; {
+		missing := s.missing(orders)
+		if missing == 0 {
+			return nil
+		}
+		if time.Now().After(deadline) {
+			return fmt.Errorf("the events of %d of %d orders have not arrived", missing, len(orders))
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-tick.C:
+		}
+	}
+}
+
+func (s *sink) missing(orders []string) (n int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if n = len(orders) - len(s.arrived); n > 0 {
+		return n
+	}
+	n = 0
+	for _, id := range orders {
+		if s.arrived[id] == "" {
+			n++
+		}
+	}
+	return n
+}
+
+// rate is that from the first arrival to the last.
+func (i intake) rate() float64 {
+	if i.total < 2 {
+		return 0
+	}
+	return float64(i.total-1) / i.last.Sub(i.first).Seconds()
+}
+
+// blame adds what was wrong with what came in.
+func (i intake) blame(m load.Measurement) load.Measurement {
+	if i.failures > 0 {
+		m.Errors += i.failures
+		m.FirstError += " " + i.failure.Error()
+	}
+	return m
+}
