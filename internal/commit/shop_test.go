@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"path/filepath"
+	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -25,6 +26,7 @@ type shop struct {
 	committer *commit.Committer
 	actor     commerce.Actor
 	orders    atomic.Int64
+	close     func() // at the end of the test, or earlier
 }
 
 const (
@@ -64,12 +66,13 @@ func openShop(t testing.TB, open opener, n int, quantity int64) *shop {
 	}
 	s := &shop{t: t, engine: &storagetest.Flaky{Engine: engine}}
 	s.committer = commit.New(s.engine, 0)
-	t.Cleanup(func() {
+	s.close = sync.OnceFunc(func() {
 		s.committer.Close()
 		if err := engine.Close(); err != nil {
 			t.Error(err)
 		}
 	})
+	t.Cleanup(s.close)
 	catalog := command.ImportCatalog{
 		Categories: []command.ImportCategory{{ID: category, Name: "Bread"}},
 		Stores:     []command.ImportStore{{ID: storeID, Name: "One"}},
