@@ -222,6 +222,27 @@ func testUnknownOutcome(t *testing.T, open opener) {
 	}
 }
 
+// TestUnknownOutcomeOfADatabaseThatIsAway: the database goes away with the
+// commit and comes back a moment later; the caller is told what happened.
+func TestUnknownOutcomeOfADatabaseThatIsAway(t *testing.T) {
+	onEveryEngine(t, testUnknownOutcomeOfADatabaseThatIsAway)
+}
+
+func testUnknownOutcomeOfADatabaseThatIsAway(t *testing.T, open opener) {
+	s := openShop(t, open, 1, 100)
+	s.engine.AwayFor.Store(3)
+	for i, how := range []storagetest.Failure{storagetest.BeforeSave, storagetest.AfterSave} {
+		s.engine.Fail(how)
+		reply, err := commit.Do(t.Context(), s.committer, s.once(fmt.Sprint(i), s.report(0, 1)))
+		if err != nil || reply.Status != 201 || reply.Replayed != (how == storagetest.AfterSave) {
+			t.Errorf("failure %d: %+v, %v", how, reply, err)
+		}
+		if got := s.stock(0).Quantity; got != 99-int64(i) {
+			t.Errorf("failure %d: %d left", how, got)
+		}
+	}
+}
+
 func TestCloseAnswersAll(t *testing.T) { onEveryEngine(t, testCloseAnswersAll) }
 
 func testCloseAnswersAll(t *testing.T, open opener) {

@@ -80,6 +80,10 @@ type Flaky struct {
 	next  atomic.Int32
 	Loads atomic.Int64 // begun
 	Saves atomic.Int64 // begun
+	// AwayFor is how many loads find the database away after a save of which
+	// nobody knows.
+	AwayFor atomic.Int64
+	away    atomic.Int64
 }
 
 // Fail makes the next save fail, once.
@@ -88,6 +92,9 @@ func (f *Flaky) Fail(how Failure) { f.next.Store(int32(how)) }
 // Load implements storage.Engine.
 func (f *Flaky) Load(ctx context.Context, needs ...commerce.Needs) (storage.Batch, error) {
 	f.Loads.Add(1)
+	if f.away.Add(-1) >= 0 {
+		return nil, storage.ErrUnavailable
+	}
 	b, err := f.Engine.Load(ctx, needs...)
 	return flakyBatch{b, f}, err
 }
@@ -99,7 +106,11 @@ type flakyBatch struct {
 
 func (b flakyBatch) Save(ctx context.Context) error {
 	b.f.Saves.Add(1)
-	switch Failure(b.f.next.Swap(int32(Never))) {
+	how := Failure(b.f.next.Swap(int32(Never)))
+	if how == BeforeSave || how == AfterSave {
+		b.f.away.Store(b.f.AwayFor.Load())
+	}
+	switch how {
 	case BeforeSave:
 		b.Discard()
 		return storage.ErrOutcomeUnknown
