@@ -52,16 +52,21 @@ func in(t *testing.T, test func(s *shop)) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s := &shop{t: t, engine: engine, committer: commit.New(engine, 0)}
-		t.Cleanup(func() {
-			s.committer.Close()
-			if err := engine.Close(); err != nil {
-				t.Error(err)
-			}
-		})
-		s.fill()
-		test(s)
+		test(newShop(t, engine))
 	})
+}
+
+func newShop(t *testing.T, engine storage.Engine) *shop {
+	t.Helper()
+	s := &shop{t: t, engine: engine, committer: commit.New(engine, 0)}
+	t.Cleanup(func() {
+		s.committer.Close()
+		if err := engine.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	s.fill()
+	return s
 }
 
 func (s *shop) fill() {
@@ -93,6 +98,18 @@ func (s *shop) start(configured bool) *Effects {
 		o.Mailer, o.Texter = mailer{s}, texter{s}
 	}
 	return Start(o)
+}
+
+// runDue lets time pass until the next job of an owner is due, and a process do
+// it.
+func (s *shop) runDue(owner string) {
+	if waiting := s.jobs(commerce.JobWaiting, owner); len(waiting) > 0 {
+		last := waiting[len(waiting)-1]
+		time.Sleep(time.Until(time.UnixMilli(last.RunAt)))
+	}
+	e := s.start(true)
+	time.Sleep(5 * time.Second)
+	s.stop(e)
 }
 
 // stop ends the process in order.

@@ -61,23 +61,23 @@ func start(t *testing.T, s *store, r *Runner, owner string, n int) (jobs []comme
 func TestJobsStartAtOnceAndOnTime(t *testing.T) {
 	in(t, takes(time.Millisecond), func(t *testing.T, s *store, r *Runner) {
 		start(t, s, r, "a", 3)
-		time.Sleep(10 * time.Millisecond)
+		after(10 * time.Millisecond)
 		if n := s.of("a"); n != 0 {
 			t.Errorf("%d jobs of this process did not start at once", n)
 		}
 		s.add("b", now()+7000)
 		r.Wake()
-		time.Sleep(7 * time.Second)
+		after(7 * time.Second)
 		if n := s.of("b"); n != 1 {
 			t.Error("a job ran before its time")
 		}
-		time.Sleep(10 * time.Millisecond)
+		after(10 * time.Millisecond)
 		if n := s.of("b"); n != 0 {
 			t.Error("a job did not run on time")
 		}
-		before := s.looks
-		time.Sleep(time.Minute)
-		if looks := s.looks - before; looks > 31 {
+		before := s.looked()
+		after(time.Minute)
+		if looks := s.looked() - before; looks > 31 {
 			t.Errorf("%d looks at storage in an idle minute", looks)
 		}
 	})
@@ -88,11 +88,11 @@ func TestJobsStartAtOnceAndOnTime(t *testing.T) {
 func TestLeaseOfTheDead(t *testing.T) {
 	in(t, takes(time.Millisecond), func(t *testing.T, s *store, r *Runner) {
 		s.put(s.add("a", now()).LeasedTo("dead", now()+commerce.JobLease))
-		time.Sleep(30*time.Second - time.Millisecond)
+		after(30*time.Second - time.Millisecond)
 		if s.of("a") != 1 {
 			t.Fatal("a leased job was taken")
 		}
-		time.Sleep(3 * time.Second)
+		after(3 * time.Second)
 		if s.of("a") != 0 {
 			t.Error("a job whose lease ended was not taken up")
 		}
@@ -121,12 +121,12 @@ func TestHangingOwner(t *testing.T) {
 		for i := range 100 {
 			start(t, s, r, fmt.Sprint("also hangs ", i), 20)
 		}
-		time.Sleep(3 * time.Second)
+		after(3 * time.Second)
 		if n := s.of("b"); n != 0 {
 			t.Errorf("%d jobs of a healthy owner wait", n)
 		}
 		start(t, s, r, "b", 10)
-		time.Sleep(100 * time.Millisecond)
+		after(100 * time.Millisecond)
 		if n := s.of("b"); n != 0 {
 			t.Errorf("%d new jobs of a healthy owner wait", n)
 		}
@@ -154,7 +154,7 @@ func TestWidth(t *testing.T) {
 	}
 	in(t, do, func(t *testing.T, s *store, r *Runner) {
 		start(t, s, r, "a", 60)
-		time.Sleep(15 * time.Millisecond) // the first is done, its successors run
+		after(15 * time.Millisecond) // the first is done, its successors run
 		if n := most.Load(); n != 2 {
 			t.Errorf("%d at a time after one success, want 2", n)
 		}
@@ -162,7 +162,7 @@ func TestWidth(t *testing.T) {
 			s.add("a", now())
 		}
 		r.Wake()
-		time.Sleep(time.Second)
+		after(time.Second)
 		if n := most.Load(); n != 16 {
 			t.Errorf("at most %d at a time, want 16", n)
 		}
@@ -171,7 +171,7 @@ func TestWidth(t *testing.T) {
 			s.add("a", now())
 		}
 		r.Wake()
-		time.Sleep(100 * time.Millisecond)
+		after(100 * time.Millisecond)
 		if n := running.Load(); n != 1 {
 			t.Errorf("%d at a time after failures, want 1", n)
 		}
@@ -193,7 +193,7 @@ func TestGivenBackInTime(t *testing.T) {
 	}
 	in(t, do, func(t *testing.T, s *store, r *Runner) {
 		start(t, s, r, "a", 40)
-		time.Sleep(15 * time.Minute)
+		after(15 * time.Minute)
 		if n := s.of("a"); n != 0 || len(s.failed) != 0 {
 			t.Errorf("%d jobs are left, failed: %v", n, s.failed)
 		}
@@ -209,7 +209,7 @@ func TestPanicIsAFailedTry(t *testing.T) {
 	}
 	in(t, do, func(t *testing.T, s *store, r *Runner) {
 		j := start(t, s, r, "a", 1)[0]
-		time.Sleep(time.Millisecond)
+		after(time.Millisecond)
 		if got := s.failed[j.ID]; got != "panic: oh" {
 			t.Errorf("recorded %q", got)
 		}
@@ -256,7 +256,7 @@ func TestFinish(t *testing.T) {
 		if err := r.Finish(ctx, jobs[18].Key()); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("error %v", err)
 		}
-		time.Sleep(10 * time.Second)
+		after(10 * time.Second)
 		if _, there := s.jobs[jobs[18].Key()]; there {
 			t.Error("it did not go on without its caller")
 		}
@@ -275,7 +275,7 @@ func TestStop(t *testing.T) {
 		if _, ok := r.Reserve(promised); !ok {
 			t.Fatal("no room")
 		}
-		time.Sleep(11 * time.Second)
+		after(11 * time.Second)
 		began := time.Now()
 		r.Stop(t.Context())
 		if took := time.Since(began); took != 0 {
@@ -316,7 +316,7 @@ func TestEveryJobOnce(t *testing.T) {
 			r.Run()
 			defer r.Stop(t.Context())
 		}
-		time.Sleep(time.Minute)
+		after(time.Minute)
 		if len(s.jobs) != 0 {
 			t.Fatalf("%d jobs are left", len(s.jobs))
 		}
@@ -326,4 +326,10 @@ func TestEveryJobOnce(t *testing.T) {
 			}
 		}
 	})
+}
+
+// after lets time pass, and what happened in it be seen.
+func after(d time.Duration) {
+	time.Sleep(d)
+	synctest.Wait()
 }

@@ -55,6 +55,12 @@ func (s *store) done(j commerce.Job) {
 	delete(s.jobs, j.Key())
 }
 
+func (s *store) looked() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.looks
+}
+
 // of counts the jobs of an owner that are left.
 func (s *store) of(owner string) (n int) {
 	s.mu.Lock()

@@ -1,0 +1,57 @@
+package effect
+
+import (
+	"testing"
+	"time"
+
+	"purveyor/internal/command"
+	"purveyor/internal/commerce"
+	"purveyor/internal/pgtest"
+	"purveyor/internal/storage/postgres"
+)
+
+// TestOnPostgreSQL: two processes on one database share the work, hold it
+// together and release it, in real time.
+func TestOnPostgreSQL(t *testing.T) {
+	engine, err := postgres.Open(pgtest.Shared(t).Database(t), postgres.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := newShop(t, engine)
+	const sold = 200
+	for range sold / 2 {
+		s.sell("")
+	}
+	s.answers(status(410))
+	first := s.start(true)
+	defer s.stop(first)
+	second := s.start(true)
+	defer s.stop(second)
+	for range sold / 2 {
+		s.sell("")
+	}
+	s.eventually("all to be parked", func() bool { return len(s.jobs(commerce.JobParked, partnerID)) == sold })
+	if paused := s.endpoint(); paused.PausedFor != commerce.PausedGone {
+		t.Errorf("endpoint %+v", paused)
+	}
+	s.answers(nil)
+	must(t, s.committer, command.ResumeEndpoint{PartnerID: partnerID})
+	s.eventually("all to be delivered", func() bool {
+		return len(s.jobs(commerce.JobParked, partnerID))+len(s.jobs(commerce.JobWaiting, partnerID)) == 0
+	})
+	for _, e := range s.events() {
+		attempts := s.attempts(e)
+		if n := len(attempts); n == 0 || !attempts[n-1].Delivered() {
+			t.Errorf("%s: attempts %+v", e.ID, attempts)
+		}
+	}
+}
+
+func (s *shop) eventually(what string, ok func() bool) {
+	s.t.Helper()
+	for deadline := time.Now().Add(time.Minute); !ok(); time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			s.t.Fatalf("waited in vain for %s", what)
+		}
+	}
+}
