@@ -103,7 +103,6 @@ func (c MarkReady) Decide(rows *commerce.Rows, now int64) (Advanced, commerce.Ch
 	s := begin(order, rows, now, c.TraceID)
 	s.order.ReadyForPickupAt = at
 	s.move(transition, "", nil)
-	s.job(commerce.JobMailReady)
 	moved, changes := s.end()
 	return Advanced{Order: moved}, changes, nil
 }

@@ -87,7 +87,7 @@ func (s *story) notify(kind commerce.WebhookKind, data []byte) {
 }
 
 // move takes the order through a transition that was checked: status,
-// timeline and webhook. What else the transition fills in is set before.
+// timeline, webhook and jobs. What else the transition fills in is set before.
 func (s *story) move(t commerce.Transition, message string, data []byte) {
 	previous := s.order.Status
 	s.order.Status = t.To
@@ -95,13 +95,11 @@ func (s *story) move(t commerce.Transition, message string, data []byte) {
 	if t.Webhook != "" {
 		s.notify(t.Webhook, wire.OrderEventData(s.order, previous))
 	}
-}
-
-// job asks for work outside the process.
-func (s *story) job(kind commerce.JobKind) {
-	s.changes.NewJobs = append(s.changes.NewJobs, commerce.Job{
-		Kind: kind, Owner: s.order.StoreID, Subject: s.order.ID, RunAt: s.now,
-	})
+	for _, kind := range t.Jobs {
+		s.changes.NewJobs = append(s.changes.NewJobs, commerce.Job{
+			Kind: kind, Owner: s.order.StoreID, Subject: s.order.ID, RunAt: s.now,
+		})
+	}
 }
 
 // end gives the order's row and everything that was told.

@@ -73,6 +73,7 @@ type Transition struct {
 	// Timeline and Webhook are the events that tell of it; empty: none.
 	Timeline TimelineKind
 	Webhook  WebhookKind
+	Jobs     []JobKind // what else is done outside the process
 }
 
 // Lifecycle is the whole table (SPEC, States and transitions; BEHAVIOUR,
@@ -83,7 +84,8 @@ var Lifecycle = []Transition{
 	{Trigger: Report, By: "partner", To: Processed, If: "stock sufficient", Stock: DeductsStock,
 		Timeline: TimelineProcessed, Webhook: WebhookAccepted},
 	{Trigger: PaymentSucceeded, By: "payment processor", From: []OrderStatus{PendingPayment}, To: Paid,
-		If: "amount equals the order's total", Timeline: TimelinePaid, Webhook: WebhookPaid},
+		If: "amount equals the order's total", Timeline: TimelinePaid, Webhook: WebhookPaid,
+		Jobs: []JobKind{JobMailPaid, JobTextPaid}},
 	{Trigger: PaymentSessionFailed, By: "payment processor", From: []OrderStatus{PendingPayment}, To: FailedPayment,
 		Timeline: TimelineFailedPayment},
 	{Trigger: Confirm, By: "merchant or partner", From: []OrderStatus{Paid}, To: Processed, If: "stock sufficient",
@@ -95,7 +97,7 @@ var Lifecycle = []Transition{
 	{Trigger: CourierDelivered, By: "courier", From: []OrderStatus{Shipped, OutForDelivery}, To: Delivered, Only: Delivery,
 		Timeline: TimelineDelivered, Webhook: WebhookDelivered},
 	{Trigger: MarkReady, By: "merchant or partner", From: []OrderStatus{Processed}, To: ReadyForPickup, Only: Pickup,
-		Timeline: TimelineReadyForPickup, Webhook: WebhookReadyForPickup},
+		Timeline: TimelineReadyForPickup, Webhook: WebhookReadyForPickup, Jobs: []JobKind{JobMailReady}},
 	{Trigger: MarkPickedUp, By: "merchant or partner", From: []OrderStatus{ReadyForPickup}, To: PickedUp, Only: Pickup,
 		Timeline: TimelinePickedUp, Webhook: WebhookPickedUp},
 	{Trigger: Cancel, By: "merchant or partner",

@@ -53,7 +53,7 @@ func lifecycleDocument() string {
 			fmt.Fprintf(&b, "    %s --> [*]\n", s)
 		}
 	}
-	b.WriteString("```\n\n| trigger | by | from | to | only if | stock | timeline | webhook |\n|---|---|---|---|---|---|---|---|\n")
+	b.WriteString("```\n\n| trigger | by | from | to | only if | stock | timeline | webhook | jobs |\n|---|---|---|---|---|---|---|---|---|\n")
 	for _, t := range Lifecycle {
 		from := "(none)"
 		if len(t.From) > 0 {
@@ -70,8 +70,12 @@ func lifecycleDocument() string {
 		if t.If != "" {
 			conditions = append(conditions, t.If)
 		}
-		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %s | %s | %s |\n",
-			t.Trigger, t.By, from, to, strings.Join(conditions, "; "), t.Stock, t.Timeline, t.Webhook)
+		jobs := make([]string, len(t.Jobs))
+		for i, j := range t.Jobs {
+			jobs[i] = string(j)
+		}
+		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %s | %s | %s | %s |\n",
+			t.Trigger, t.By, from, to, strings.Join(conditions, "; "), t.Stock, t.Timeline, t.Webhook, strings.Join(jobs, ", "))
 	}
 	terminal := []OrderStatus{}
 	for _, s := range Statuses {
