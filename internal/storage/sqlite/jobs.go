@@ -26,7 +26,8 @@ var (
 	claimAhead = claimSQL + "run_at > ?" + claimRest + jobs.Columns()
 )
 
-// ClaimJobs implements storage.Engine.
+// ClaimJobs implements storage.Engine. A lease need not outlive the loss of
+// power, as its worker does not either: nobody waits for the disk.
 func (e *Engine) ClaimJobs(ctx context.Context, c storage.JobClaim) (list []commerce.Job, err error) {
 	except, err := json.Marshal(c.Except)
 	if err != nil {
@@ -43,6 +44,15 @@ func (e *Engine) ClaimJobs(ctx context.Context, c storage.JobClaim) (list []comm
 				JSON(except).Int(int64(c.Limit - len(list)))
 		}, func(s *scanner) { list = append(list, schema.ScanJob(s)) })
 	}
+	// Set when it is prepared, so it is prepared each time.
+	if _, err = pragma(conn, "synchronous=NORMAL"); err != nil {
+		return nil, unavailable(err)
+	}
+	defer func() {
+		if _, failed := pragma(conn, "synchronous=FULL"); failed != nil {
+			panic(failed) // rather no service than one that forgets what it answered
+		}
+	}()
 	err = claim(claimDue, c.Now)
 	if err == nil && len(list) < c.Limit {
 		err = claim(claimAhead, c.Now+commerce.JobHorizon)

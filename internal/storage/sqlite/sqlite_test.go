@@ -221,3 +221,24 @@ func TestDurable(t *testing.T) {
 		}
 	}
 }
+
+// TestClaimsAloneAreNotSynced: after a claim, batches wait for the disk again.
+func TestClaimsAloneAreNotSynced(t *testing.T) {
+	e, err := Open(filepath.Join(t.TempDir(), "x.db"), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
+	for range 2 {
+		if _, err := e.ClaimJobs(t.Context(), storage.JobClaim{Worker: "w", Now: 1, Until: 2, Limit: 1}); err != nil {
+			t.Fatal(err)
+		}
+		conn := <-e.writer
+		level, err := pragma(conn, "synchronous")
+		e.writer <- conn
+		const full = 2
+		if level != full || err != nil {
+			t.Errorf("synchronous is %d, %v", level, err)
+		}
+	}
+}
