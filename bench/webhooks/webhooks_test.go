@@ -34,7 +34,12 @@ func TestQuickRunMeasuresBothEngines(t *testing.T) {
 	if err := os.Chmod(filepath.Dir(dir), 0o755); err != nil { // PostgreSQL may run as another user
 		t.Fatal(err)
 	}
-	text, err := options{Options: load.Options{Quick: true, Only: "reports,record", Dir: dir}}.measure()
+	run := options{Options: load.Options{Quick: true, Only: "reports,record", Dir: dir}}
+	text, err := run.measure()
+	if err != nil { // the machine was busy with other things, so that a request was not answered in time
+		t.Log(err)
+		text, err = run.measure()
+	}
 	if err != nil {
 		t.Fatalf("%v\n%s", err, text)
 	}

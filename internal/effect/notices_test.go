@@ -62,10 +62,10 @@ func TestNoticesLeave(t *testing.T) {
 		must(t, s.committer, commit.Command[struct{}](want{o, commerce.JobMailPaid}))
 		must(t, s.committer, commit.Command[struct{}](want{o, commerce.JobTextPaid}))
 		time.Sleep(5 * time.Second)
-		if len(s.mails) != 2 || len(s.texts) != 1 || len(s.outbox()) != 0 || len(s.notes(o)) != 0 {
-			t.Fatalf("mails %+v, texts %+v, outbox %+v, notes %v", s.mails, s.texts, s.outbox(), s.notes(o))
+		if len(s.sentMails()) != 2 || len(s.sentTexts()) != 1 || len(s.outbox()) != 0 || len(s.notes(o)) != 0 {
+			t.Fatalf("mails %+v, texts %+v, outbox %+v, notes %v", s.sentMails(), s.sentTexts(), s.outbox(), s.notes(o))
 		}
-		ready, paid, text := s.mails[0], s.mails[1], s.texts[0]
+		ready, paid, text := s.sentMails()[0], s.sentMails()[1], s.sentTexts()[0]
 		if ready.To == "store@e.example" {
 			ready, paid = paid, ready
 		}
@@ -106,7 +106,7 @@ func TestNoticesAreKept(t *testing.T) {
 				kept[0].Reason != c.reason || kept[0].OrderID != o.ID || kept[0].CreatedOn == 0 || kept[1].Kind != commerce.OutboxSMS || kept[1].Text == "" {
 				t.Errorf("%s, configured %v: kept %+v", c.mode, c.configured, kept)
 			}
-			if len(s.mails)+len(s.texts) != 0 {
+			if len(s.sentMails())+len(s.sentTexts()) != 0 {
 				t.Error("a notice left the house")
 			}
 		})
@@ -137,8 +137,8 @@ func TestNoticesThatFail(t *testing.T) {
 				for range 2 + len(commerce.NoticeDelays) {
 					s.runDue(storeID)
 				}
-				if notes := s.notes(o); len(s.mails) != c.tries || len(notes) != 1 || notes[0] != c.note {
-					t.Errorf("%d tries, notes %q", len(s.mails), notes)
+				if notes := s.notes(o); len(s.sentMails()) != c.tries || len(notes) != 1 || notes[0] != c.note {
+					t.Errorf("%d tries, notes %q", len(s.sentMails()), notes)
 				}
 			})
 		})
@@ -154,8 +154,8 @@ func TestCancelledIsNotReady(t *testing.T) {
 		e := s.start(true)
 		defer s.stop(e)
 		time.Sleep(5 * time.Second)
-		if left := s.jobs(commerce.JobWaiting, storeID); len(s.mails) != 0 || len(left) != 0 {
-			t.Errorf("mails %+v, jobs %+v", s.mails, left)
+		if left := s.jobs(commerce.JobWaiting, storeID); len(s.sentMails()) != 0 || len(left) != 0 {
+			t.Errorf("mails %+v, jobs %+v", s.sentMails(), left)
 		}
 	})
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -161,9 +162,23 @@ func (s *shop) got() []webhook.Request {
 	return append([]webhook.Request(nil), s.requests...)
 }
 
+func (s *shop) sentMails() []mail.Message {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.mails)
+}
+
+func (s *shop) sentTexts() []sms.Message {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.texts)
+}
+
 type mailer struct{ s *shop }
 
 func (m mailer) Send(_ context.Context, message mail.Message) error {
+	m.s.mu.Lock()
+	defer m.s.mu.Unlock()
 	m.s.mails = append(m.s.mails, message)
 	return m.s.fails
 }
@@ -171,6 +186,8 @@ func (m mailer) Send(_ context.Context, message mail.Message) error {
 type texter struct{ s *shop }
 
 func (x texter) Send(_ context.Context, message sms.Message) error {
+	x.s.mu.Lock()
+	defer x.s.mu.Unlock()
 	x.s.texts = append(x.s.texts, message)
 	return x.s.fails
 }
