@@ -216,8 +216,8 @@ func (e *Engine) readStamps(ctx context.Context, keys []commerce.ProductKey) (ma
 	for i, k := range keys {
 		stores[i], ids[i] = k.StoreID, k.ProductID
 	}
-	rows, err := query(ctx, e.readers, `SELECT s.store_id, s.product_id, s.updated_on FROM unnest($1::text[], $2::text[]) AS u (store_id, product_id)
-		JOIN stock AS s ON s.store_id = u.store_id AND s.product_id = u.product_id AND s.store_id = ANY($1)`, stores, ids)
+	rows, err := query(ctx, e.readers, `SELECT u.store_id, u.product_id, s.updated_on FROM unnest($1::text[], $2::text[]) AS u (store_id, product_id)
+		CROSS JOIN LATERAL (SELECT updated_on FROM stock WHERE store_id = u.store_id AND product_id = u.product_id AND store_id = ANY($1) LIMIT 1) AS s`, stores, ids)
 	if err == nil {
 		err = each(rows, func(s *scanner) {
 			key := commerce.ProductKey{StoreID: s.Text(), ProductID: s.Text()}
