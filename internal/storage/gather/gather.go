@@ -5,6 +5,7 @@ package gather
 
 import (
 	"context"
+	"runtime"
 	"sync"
 	"time"
 )
@@ -63,6 +64,7 @@ func (l *Lookups[K, V]) Get(ctx context.Context, key K) (V, bool, error) {
 // run answers until nobody waits.
 func (l *Lookups[K, V]) run() {
 	for {
+		runtime.Gosched() // whoever is about to ask shall be among them
 		l.mu.Lock()
 		n := min(len(l.waiting), mostKeys)
 		if n == 0 {

@@ -12,23 +12,24 @@ import (
 
 // Product implements storage.Reader.
 func (r reader) Product(ctx context.Context, id string, known storage.ProductMark, cached func(commerce.ProductVersion) bool) (item commerce.Item, mark storage.ProductMark, err error) {
-	err = r.with(ctx, func(conn *connection) (err error) {
-		// Read before the product, which may then be newer than the stamp says, never older.
-		if mark.State, err = meta(conn, "stamp"); err != nil {
-			return err
-		}
-		mark.StoreID = known.StoreID
-		if known.StoreID != "" && r.e.moves.unmoved(id, known.State, mark.State) && cached(versionOf(id, known)) {
-			mark.UpdatedOn = known.UpdatedOn
-			return nil
-		}
+	// Read before the product, which may then be newer than the stamp says, never older.
+	state, _, err := r.e.stamp.Get(ctx, struct{}{})
+	if err != nil {
+		return item, known, err
+	}
+	mark = storage.ProductMark{StoreID: known.StoreID, State: state}
+	if known.StoreID != "" && r.e.moves.unmoved(id, known.State, state) && cached(versionOf(id, known)) {
+		mark.UpdatedOn = known.UpdatedOn
+		return item, mark, nil
+	}
+	err = r.with(ctx, func(conn *connection) error {
 		if mark.StoreID == "" {
 			err := query(conn, productStores.selectSQL, func(b schema.Binder) { b.Text(id) }, func(s *scanner) { mark.StoreID = conn.storeID(s) })
 			if err != nil {
 				return err
 			}
 		}
-		err = query(conn, "SELECT updated_on FROM stock WHERE store_id = ? AND product_id = ?",
+		err := query(conn, "SELECT updated_on FROM stock WHERE store_id = ? AND product_id = ?",
 			func(b schema.Binder) { b.Text(mark.StoreID).Text(id) }, func(s *scanner) { mark.UpdatedOn = s.Int() })
 		if err != nil || mark.UpdatedOn == 0 || cached(versionOf(id, mark)) {
 			return err
@@ -98,11 +99,7 @@ func (r reader) ProductPage(ctx context.Context, f storage.ProductFilter, cached
 // saves it; what batches of this process did since then is remembered.
 func (r reader) StillThere(ctx context.Context, f storage.ProductFilter, mark storage.PageMark) (storage.PageMark, bool, error) {
 	// Read before the count, which may then see more than the stamp says, never less.
-	var state int64
-	err := r.with(ctx, func(conn *connection) (err error) {
-		state, err = meta(conn, "stamp")
-		return err
-	})
+	state, _, err := r.e.stamp.Get(ctx, struct{}{})
 	if err != nil || state == mark.State {
 		return mark, err == nil, err
 	}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"purveyor/internal/storage"
+	"purveyor/internal/storage/gather"
 
 	"zombiezen.com/go/sqlite"
 	"zombiezen.com/go/sqlite/sqlitex"
@@ -36,7 +37,8 @@ type Engine struct {
 	count   int
 
 	moves moves
-	rates chan *connection // holds the one connection for leases while it is free
+	stamp *gather.Lookups[struct{}, int64] // of the newest batch
+	rates chan *connection                 // holds the one connection for leases while it is free
 
 	checkpointer *connection
 	saved        chan struct{} // something is in the log
@@ -75,6 +77,14 @@ func Open(path string, o Options) (*Engine, error) {
 		return nil, errors.Join(fmt.Errorf("database %s: %w", path, explain(err)), writer.Close())
 	}
 	e := &Engine{now: o.Now, writer: make(chan *connection, 1), count: max(4, 2*runtime.GOMAXPROCS(0))}
+	e.stamp = gather.New(func(ctx context.Context, _ []struct{}) (map[struct{}]int64, error) {
+		var stamp int64
+		err := reader{e}.with(ctx, func(conn *connection) (err error) {
+			stamp, err = meta(conn, "stamp")
+			return err
+		})
+		return map[struct{}]int64{{}: stamp}, err
+	})
 	e.writer <- writer
 	e.readers = make(chan *connection, e.count)
 	e.rates = make(chan *connection, 1)
