@@ -28,7 +28,12 @@ func TestQuickRunComparesEveryContender(t *testing.T) {
 	if err := os.Chmod(filepath.Dir(dir), 0o755); err != nil { // PostgreSQL may run as another user
 		t.Fatal(err)
 	}
-	text, err := options{load.Options{Quick: true, Only: "product,changing,hot", Dir: dir}, 200}.measure()
+	run := options{load.Options{Quick: true, Only: "product,changing,hot", Dir: dir}, 200}
+	text, err := run.measure()
+	if err != nil { // the machine was busy with other things, so that a request was not answered in time
+		t.Log(err)
+		text, err = run.measure()
+	}
 	if err != nil {
 		t.Fatalf("%v\n%s", err, text)
 	}
