@@ -282,7 +282,7 @@ func insertSQL(name, columnNames string, c *columns) string {
 // distributed engine tells a broken key from other faults for this form only.
 // Few sizes, so that few statements are prepared.
 func insertValues[K comparable, V any](q *pgx.Batch, t *table[K, V], rows []*V) {
-	for _, size := range []int{64, 16, 4, 1} {
+	for _, size := range []int{64, 32, 16, 8, 4, 2, 1} {
 		for ; len(rows) >= size; rows = rows[size:] {
 			var args values
 			for _, v := range rows[:size] {
