@@ -32,7 +32,7 @@ var arrows = map[string][]string{
 	"web":                 {"commerce"},
 	"importfile":          {"commerce", "command", "wire"},
 	"jobs":                {"commerce", "storage", "commit"},
-	"effect":              {"commerce", "command", "commit", "jobs", "storage", "wire", "outside/webhook", "outside/mail", "outside/sms"},
+	"effect":              {"commerce", "command", "commit", "jobs", "storage", "storage/gather", "wire", "outside/webhook", "outside/mail", "outside/sms"},
 	"outside/webhook":     {"commerce"},
 	"outside/mail":        {"commerce"},
 	"outside/sms":         {"commerce"},

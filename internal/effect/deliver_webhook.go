@@ -14,6 +14,7 @@ import (
 	"purveyor/internal/jobs"
 	"purveyor/internal/outside/webhook"
 	"purveyor/internal/storage"
+	"purveyor/internal/storage/gather"
 	"purveyor/internal/wire"
 )
 
@@ -24,14 +25,14 @@ type webhooks struct {
 	reader  storage.Reader
 	sender  Sender
 	runner  *jobs.Runner
-	events  *grouped[commerce.EventKey, commerce.WebhookEvent]
+	events  *gather.Lookups[commerce.EventKey, commerce.WebhookEvent]
 	parties *parties
 }
 
 func newWebhooks(o Options, l ledger) *webhooks {
 	reader := o.Engine.Reader()
 	return &webhooks{ledger: l, engine: o.Engine, reader: reader, sender: o.Sender,
-		events:  &grouped[commerce.EventKey, commerce.WebhookEvent]{read: reader.WebhookEvents},
+		events:  gather.New(reader.WebhookEvents),
 		parties: &parties{reader: reader, known: map[string]*entry{}}}
 }
 
@@ -47,7 +48,8 @@ func (w *webhooks) deliver(ctx context.Context, job commerce.Job) jobs.Outcome {
 	case p.endpoint.Holds() && job.State != commerce.JobParked:
 		return w.park(job)
 	}
-	event, found, err := w.events.get(commerce.EventKey{PartnerID: job.Owner, ID: job.Subject})
+	// A stop cuts the sending; until then the job goes on.
+	event, found, err := w.events.Get(context.WithoutCancel(ctx), commerce.EventKey{PartnerID: job.Owner, ID: job.Subject})
 	switch {
 	case err != nil:
 		return unread(job, err)

@@ -9,59 +9,6 @@ import (
 	"purveyor/internal/storage"
 )
 
-// grouped reads by key: who asks while a question is under way shares the next.
-type grouped[K comparable, V any] struct {
-	read func(context.Context, []K) (map[K]V, error)
-
-	mu     sync.Mutex
-	next   *question[K, V] // nil: nobody waits
-	asking bool
-}
-
-type question[K comparable, V any] struct {
-	keys  []K
-	done  chan struct{}
-	found map[K]V
-	err   error
-}
-
-// readTime bounds a question, which belongs to nobody who asks.
-const readTime = 5 * time.Second
-
-func (g *grouped[K, V]) get(k K) (v V, found bool, err error) {
-	g.mu.Lock()
-	if g.next == nil {
-		g.next = &question[K, V]{done: make(chan struct{})}
-	}
-	q := g.next
-	q.keys = append(q.keys, k)
-	if !g.asking {
-		g.asking = true
-		go g.ask()
-	}
-	g.mu.Unlock()
-	<-q.done
-	v, found = q.found[k]
-	return v, found, q.err
-}
-
-func (g *grouped[K, V]) ask() {
-	for {
-		g.mu.Lock()
-		q := g.next
-		g.next = nil
-		g.asking = q != nil
-		g.mu.Unlock()
-		if q == nil {
-			return
-		}
-		ctx, cancel := context.WithTimeout(context.Background(), readTime)
-		q.found, q.err = g.read(ctx, q.keys)
-		cancel()
-		close(q.done)
-	}
-}
-
 // party is who gets webhooks.
 type party struct {
 	partner  commerce.Partner
