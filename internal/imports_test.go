@@ -38,10 +38,11 @@ var arrows = map[string][]string{
 	"outside/sms":         {"commerce"},
 	"outside/payment":     {"commerce", "outside/sandbox"},
 	"outside/sandbox":     {},
+	"inbound":             {"web", "commerce", "command", "commit", "storage", "outside/payment"},
 	"api":                 {"web", "wire", "commerce", "command", "commit", "storage"},
 	"pgtest":              {},
 	"faultproxy":          {},
-	"scenario":            {"api", "web", "wire", "commerce", "command", "commit", "storage", "storage/sqlite", "storage/postgres", "importfile"},
+	"scenario":            {"api", "inbound", "effect", "jobs", "outside/payment", "outside/sandbox", "web", "wire", "commerce", "command", "commit", "storage", "storage/sqlite", "storage/postgres", "importfile"},
 }
 
 // pure packages do no I/O, read no clock and draw nothing.

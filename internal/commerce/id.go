@@ -60,6 +60,12 @@ func NewRefundID(storeNo int64, at int64, e Entropy) string {
 	return NewID(PrefixRefund+encodeNo(storeNo)+"_", at, e)
 }
 
+// LateRefundID is the id of the refund of a payment that came when the order
+// was over. There is at most one of an order, so it is derived and not drawn.
+func LateRefundID(orderID string) string {
+	return PrefixRefund + strings.TrimPrefix(orderID, PrefixOrder)
+}
+
 // StoreNoOfOrder reads the store number back from an order id. An id that
 // does not parse names no order.
 func StoreNoOfOrder(id string) (storeNo int64, ok bool) {

@@ -45,7 +45,8 @@ type Job struct {
 	Error  string // why the last try failed
 
 	// Awaited says that the job decides the answer of the command that asks for
-	// it. It is for the committer, and not stored.
+	// it, whose caller is about to have it done. It is not stored: once the caller
+	// is gone, the job is one as any other.
 	Awaited bool
 
 	LeasedBy    string // the worker that has it; empty: none

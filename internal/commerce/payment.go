@@ -29,7 +29,7 @@ type Payment struct {
 	CheckoutURL string
 	PaymentID   string // at the processor, once it is paid
 	Error       string // why there is no session
-	DeclineID   string // of the last notice that told of a declined card
+	NoticeID    string // of the last notice that the timeline was told of
 
 	CapturedCents Cents
 	RefundedCents Cents

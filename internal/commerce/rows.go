@@ -42,7 +42,8 @@ type Needs struct {
 	Products      []ProductKey
 	Stock         []ProductKey
 	Orders        []OrderKey
-	NewOrders     []OrderKey // that the command makes, by ids that were just drawn: nobody looks for them
+	NewOrders     []OrderKey // that the command makes, with their payments, by ids that were just drawn: nobody looks for them
+	NewRefunds    []RefundKey
 	External      []ExternalKey
 	Customers     []CustomerKey
 	Payments      []OrderKey
@@ -100,6 +101,8 @@ func (r *Rows) Require(n Needs) {
 	r.External.require(n.External, false)
 	r.Customers.require(n.Customers, false)
 	r.Payments.require(n.Payments, true)
+	r.Payments.expect(n.NewOrders)
+	r.Refunds.expect(n.NewRefunds)
 	r.Refunds.require(n.Refunds, true)
 	r.Endpoints.require(n.Endpoints, true)
 	r.Jobs.require(n.Jobs, true)

@@ -6,7 +6,7 @@ import "purveyor/internal/commerce"
 var Payments = Table[commerce.OrderKey, commerce.Payment]{
 	Name: "payments", Key: "store_id, order_id",
 	Fixed: "processor, success_url, cancel_url, answers_partner, answers_op, answers_key, trace_id, created_on",
-	Mutable: "state, session_id, checkout_url, payment_id, error, decline_id, captured_cents, refunded_cents, pending_cents, " +
+	Mutable: "state, session_id, checkout_url, payment_id, error, notice_id, captured_cents, refunded_cents, pending_cents, " +
 		"entries, updated_on",
 	KeyOf:   func(v *commerce.Payment) commerce.OrderKey { return v.Key() },
 	BindKey: func(b Binder, k commerce.OrderKey) { b.Text(k.StoreID).Text(k.OrderID) },
@@ -15,13 +15,13 @@ var Payments = Table[commerce.OrderKey, commerce.Payment]{
 			Text(v.Answers.PartnerID).Text(v.Answers.Op).Text(v.Answers.Key).Text(v.TraceID).Int(v.CreatedOn)
 	},
 	BindMutable: func(b Binder, v *commerce.Payment) {
-		b.Text(string(v.State)).Text(v.SessionID).Text(v.CheckoutURL).Text(v.PaymentID).Text(v.Error).Text(v.DeclineID).
+		b.Text(string(v.State)).Text(v.SessionID).Text(v.CheckoutURL).Text(v.PaymentID).Text(v.Error).Text(v.NoticeID).
 			Int(int64(v.CapturedCents)).Int(int64(v.RefundedCents)).Int(int64(v.PendingCents)).Int(v.Entries).Int(v.UpdatedOn)
 	},
 	Scan: func(s Scanner, k commerce.OrderKey) commerce.Payment {
 		return commerce.Payment{StoreID: k.StoreID, OrderID: k.OrderID, Processor: s.Text(), SuccessURL: s.Text(), CancelURL: s.Text(),
 			Answers: scanReplyKey(s), TraceID: s.Text(), CreatedOn: s.Int(),
-			State: commerce.PaymentState(s.Text()), SessionID: s.Text(), CheckoutURL: s.Text(), PaymentID: s.Text(), Error: s.Text(), DeclineID: s.Text(),
+			State: commerce.PaymentState(s.Text()), SessionID: s.Text(), CheckoutURL: s.Text(), PaymentID: s.Text(), Error: s.Text(), NoticeID: s.Text(),
 			CapturedCents: commerce.Cents(s.Int()), RefundedCents: commerce.Cents(s.Int()), PendingCents: commerce.Cents(s.Int()),
 			Entries: s.Int(), UpdatedOn: s.Int()}
 	},

@@ -178,7 +178,7 @@ CREATE TABLE payments (
   checkout_url TEXT COLLATE "C" NOT NULL,
   payment_id TEXT COLLATE "C" NOT NULL,
   error TEXT COLLATE "C" NOT NULL,
-  decline_id TEXT COLLATE "C" NOT NULL,
+  notice_id TEXT COLLATE "C" NOT NULL,
   captured_cents BIGINT NOT NULL,
   refunded_cents BIGINT NOT NULL CHECK (refunded_cents BETWEEN 0 AND captured_cents),
   pending_cents BIGINT NOT NULL CHECK (pending_cents >= 0),

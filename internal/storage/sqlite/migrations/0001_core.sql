@@ -174,7 +174,7 @@ CREATE TABLE payments (
   checkout_url TEXT NOT NULL,
   payment_id TEXT NOT NULL,
   error TEXT NOT NULL,
-  decline_id TEXT NOT NULL,
+  notice_id TEXT NOT NULL,
   captured_cents INTEGER NOT NULL,
   refunded_cents INTEGER NOT NULL CHECK (refunded_cents BETWEEN 0 AND captured_cents),
   pending_cents INTEGER NOT NULL CHECK (pending_cents >= 0),
