@@ -42,6 +42,8 @@ var arrows = map[string][]string{
 	"pgtest":              {},
 	"faultproxy":          {},
 	"scenario":            {"api", "web", "wire", "commerce", "command", "commit", "storage", "storage/sqlite", "storage/postgres", "importfile"},
+
+	"outside/payment/stripetest": {},
 }
 
 // pure packages do no I/O, read no clock and draw nothing.
