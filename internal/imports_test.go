@@ -46,6 +46,7 @@ var arrows = map[string][]string{
 	"outside/sandbox/sandboxtest": {"outside/sandbox"},
 	"outside/payment/paymenttest": {"commerce", "outside/payment"},
 	"browsertest":                 {},
+	"outside/payment/stripetest":  {},
 }
 
 // pure packages do no I/O, read no clock and draw nothing.
