@@ -469,6 +469,24 @@ func TestStripeEndsInTime(t *testing.T) {
 	}
 }
 
+// A redirect would take the customer's data to wherever it leads.
+func TestStripeFollowsNoRedirect(t *testing.T) {
+	elsewhere := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		t.Error("the redirect was followed")
+		_, _ = io.WriteString(w, `{"id":"cs_1","url":"https://elsewhere.example/","status":"open"}`)
+	}))
+	defer elsewhere.Close()
+	for _, status := range []int{301, 302, 307, 308} {
+		server := httptest.NewServer(http.RedirectHandler(elsewhere.URL, status))
+		s := NewStripe(StripeOptions{Key: "sk_test_x", URL: server.URL})
+		_, err := s.OpenSession(t.Context(), request(1))
+		temporary(t, err, "answered 30")
+		_, err = s.Session(t.Context(), "cs_1")
+		temporary(t, err, "answered 30")
+		server.Close()
+	}
+}
+
 func TestStripeEndlessAnswer(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		for line := bytes.Repeat([]byte(" "), 64<<10); r.Context().Err() == nil; {
