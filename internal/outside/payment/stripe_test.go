@@ -257,6 +257,8 @@ func TestStripeRefund(t *testing.T) {
 	if again, err := s.Refund(t.Context(), refundOf(session, "rfd_1", 1000)); again != first || err != nil {
 		t.Errorf("%+v, %v; want %+v", again, err, first)
 	}
+	_, err = s.Refund(t.Context(), refundOf(session, "rfd_1", 999))
+	refusal(t, err, "of 1000 cents")
 	_, err = s.Refund(t.Context(), refundOf(session, "rfd_2", 915))
 	refusal(t, err, "greater than unrefunded amount")
 	if rest, err := s.Refund(t.Context(), refundOf(session, "rfd_3", 914)); err != nil || rest == first {
