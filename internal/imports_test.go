@@ -38,13 +38,15 @@ var arrows = map[string][]string{
 	"outside/sms":                 {"commerce"},
 	"outside/payment":             {"commerce", "outside/sandbox"},
 	"outside/sandbox":             {},
-	"outside/sandbox/sandboxtest": {"outside/sandbox"},
-	"outside/payment/paymenttest": {"commerce", "outside/payment"},
-	"browsertest":                 {},
+	"inbound":                     {"web", "commerce", "command", "commit", "storage", "outside/payment"},
 	"api":                         {"web", "wire", "commerce", "command", "commit", "storage"},
 	"pgtest":                      {},
 	"faultproxy":                  {},
-	"scenario":                    {"api", "web", "wire", "commerce", "command", "commit", "storage", "storage/sqlite", "storage/postgres", "importfile"},
+	"scenario":                    {"api", "inbound", "effect", "jobs", "outside/payment", "outside/sandbox", "web", "wire", "commerce", "command", "commit", "storage", "storage/sqlite", "storage/postgres", "importfile"},
+	"outside/sandbox/sandboxtest": {"outside/sandbox"},
+	"outside/payment/paymenttest": {"commerce", "outside/payment"},
+	"browsertest":                 {},
+	"outside/payment/stripetest":  {},
 }
 
 // pure packages do no I/O, read no clock and draw nothing.
