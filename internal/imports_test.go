@@ -38,7 +38,7 @@ var arrows = map[string][]string{
 	"outside/sms":                 {"commerce"},
 	"outside/payment":             {"commerce", "outside/sandbox"},
 	"outside/sandbox":             {},
-	"inbound":                     {"web", "commerce", "command", "commit", "storage", "outside/payment"},
+	"inbound":                     {"web", "commerce", "command", "commit", "storage", "outside/payment", "outside/sandbox"},
 	"api":                         {"web", "wire", "commerce", "command", "commit", "storage"},
 	"pgtest":                      {},
 	"faultproxy":                  {},

@@ -97,6 +97,9 @@ func (e *Effects) Finish(ctx context.Context, key commerce.JobKey) error {
 	return e.runner.Finish(ctx, key)
 }
 
+// EndWaits has all who wait in Finish go on at once.
+func (e *Effects) EndWaits() { e.runner.EndWaits() }
+
 // Stop cuts what is under way and gives all jobs back before ctx ends. The
 // committer must still be open.
 func (e *Effects) Stop(ctx context.Context) {

@@ -23,11 +23,11 @@ const (
 // Finish has a job done before others and waits until a try of it is on
 // record, whatever came of it; nil if there is nothing left to do. A job that
 // nobody has is taken; one of another process is waited for. The job goes on
-// when ctx ends first.
+// when ctx ends first, or EndWaits is called, which is context.Canceled.
 func (r *Runner) Finish(ctx context.Context, key commerce.JobKey) error {
 	for pause := firstLook; ; pause = min(2*pause, lookPauses) {
 		if t := r.hastened(key); t != nil {
-			return t.wait(ctx)
+			return r.wait(ctx, t.done)
 		}
 		job, there, taken, err := r.ledger.Take(ctx, key)
 		switch {
@@ -37,13 +37,28 @@ func (r *Runner) Finish(ctx context.Context, key commerce.JobKey) error {
 			r.Take(job)
 			continue
 		}
-		select {
-		case <-time.After(pause):
-		case <-r.tries.Done(): // the process stops
-			return r.tries.Err()
-		case <-ctx.Done():
-			return ctx.Err()
+		over := make(chan struct{})
+		timer := time.AfterFunc(pause, func() { close(over) })
+		err = r.wait(ctx, over)
+		timer.Stop()
+		if err != nil {
+			return err
 		}
+	}
+}
+
+// EndWaits has all who wait in Finish, and will, go on at once: the process
+// stops, and what they wait for may take longer than it has.
+func (r *Runner) EndWaits() { r.endWaits() }
+
+func (r *Runner) wait(ctx context.Context, over <-chan struct{}) error {
+	select {
+	case <-over:
+		return nil
+	case <-r.waits.Done():
+		return r.waits.Err()
+	case <-ctx.Done():
+		return ctx.Err()
 	}
 }
 
@@ -56,13 +71,4 @@ func (r *Runner) hastened(key commerce.JobKey) *task {
 		r.hasten(t)
 	}
 	return t
-}
-
-func (t *task) wait(ctx context.Context) error {
-	select {
-	case <-t.done:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }

@@ -84,11 +84,13 @@ type Runner struct {
 	ledger Ledger
 	kinds  map[commerce.JobKind]Kind
 
-	tries  context.Context // ends with Stop
-	cut    context.CancelFunc
-	polled chan struct{}  // closed when the poll loop has ended
-	work   sync.WaitGroup // tries and their records
-	wake   chan struct{}
+	tries    context.Context // ends with Stop
+	cut      context.CancelFunc
+	waits    context.Context // ends with EndWaits, or before tries
+	endWaits context.CancelFunc
+	polled   chan struct{}  // closed when the poll loop has ended
+	work     sync.WaitGroup // tries and their records
+	wake     chan struct{}
 
 	mu       sync.Mutex
 	stopping bool
@@ -120,6 +122,7 @@ func New(worker string, queue Queue, ledger Ledger, kinds map[commerce.JobKind]K
 		lanes: map[laneKey]*lane{}, tasks: map[commerce.JobKey]*task{},
 	}
 	r.tries, r.cut = context.WithCancel(context.Background())
+	r.waits, r.endWaits = context.WithCancel(r.tries)
 	return r
 }
 

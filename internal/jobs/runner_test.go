@@ -327,6 +327,22 @@ func TestAwaited(t *testing.T) {
 	})
 }
 
+// TestEndWaits: who waits is let go; the job goes on.
+func TestEndWaits(t *testing.T) {
+	in(t, takes(5*time.Second), func(t *testing.T, s *store, r *Runner) {
+		j := start(t, s, r, "a", 1)[0]
+		time.AfterFunc(time.Second, r.EndWaits)
+		began := time.Now()
+		if err := r.Finish(t.Context(), j.Key()); !errors.Is(err, context.Canceled) || time.Since(began) != time.Second {
+			t.Errorf("after %v: %v", time.Since(began), err)
+		}
+		after(5 * time.Second)
+		if s.of("a") != 0 {
+			t.Error("the job did not go on")
+		}
+	})
+}
+
 // TestAwaitedByNobody: a caller that has gone before it could wait leaves the
 // job to whoever finds it.
 func TestAwaitedByNobody(t *testing.T) {
