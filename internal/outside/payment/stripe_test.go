@@ -257,6 +257,8 @@ func TestStripeRefund(t *testing.T) {
 	if again, err := s.Refund(t.Context(), refundOf(session, "rfd_1", 1000)); again != first || err != nil {
 		t.Errorf("%+v, %v; want %+v", again, err, first)
 	}
+	_, err = s.Refund(t.Context(), refundOf(session, "rfd_1", 999))
+	refusal(t, err, "of 1000 cents")
 	_, err = s.Refund(t.Context(), refundOf(session, "rfd_2", 915))
 	refusal(t, err, "greater than unrefunded amount")
 	if rest, err := s.Refund(t.Context(), refundOf(session, "rfd_3", 914)); err != nil || rest == first {
@@ -466,6 +468,24 @@ func TestStripeEndsInTime(t *testing.T) {
 	}
 	if NewStripe(StripeOptions{}).timeout > 16*time.Second {
 		t.Error("a try lasts too long")
+	}
+}
+
+// A redirect would take the customer's data to wherever it leads.
+func TestStripeFollowsNoRedirect(t *testing.T) {
+	elsewhere := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		t.Error("the redirect was followed")
+		_, _ = io.WriteString(w, `{"id":"cs_1","url":"https://elsewhere.example/","status":"open"}`)
+	}))
+	defer elsewhere.Close()
+	for _, status := range []int{301, 302, 307, 308} {
+		server := httptest.NewServer(http.RedirectHandler(elsewhere.URL, status))
+		s := NewStripe(StripeOptions{Key: "sk_test_x", URL: server.URL})
+		_, err := s.OpenSession(t.Context(), request(1))
+		temporary(t, err, "answered 30")
+		_, err = s.Session(t.Context(), "cs_1")
+		temporary(t, err, "answered 30")
+		server.Close()
 	}
 }
 
