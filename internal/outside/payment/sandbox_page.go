@@ -6,7 +6,6 @@ import (
 	_ "embed"
 	"encoding/base64"
 	"errors"
-	"fmt"
 	"html/template"
 	"log/slog"
 	"net/http"
@@ -133,7 +132,7 @@ const linesInView = 6 // of a long order
 func newPage(x session) page {
 	r := x.Request
 	p := page{
-		Status: x.Status, OrderID: r.OrderID, Store: r.StoreName, Total: dollars(r.TotalCents), Email: x.email(),
+		Status: x.Status, OrderID: r.OrderID, Store: r.StoreName, Total: r.TotalCents.Dollars(), Email: x.email(),
 		SuccessURL: x.leadsTo(r.SuccessURL), CancelURL: x.leadsTo(r.CancelURL),
 	}
 	p.Title = map[SessionStatus]string{
@@ -143,7 +142,7 @@ func newPage(x session) page {
 	}[x.Status]
 	for _, line := range r.Lines {
 		total := line.PriceCents * commerce.Cents(line.Quantity)
-		shown := pageLine{Name: line.Name, Quantity: line.Quantity, Each: dollars(line.PriceCents), Total: dollars(total)}
+		shown := pageLine{Name: line.Name, Quantity: line.Quantity, Each: line.PriceCents.Dollars(), Total: total.Dollars()}
 		if isWebAddress(line.ImageURL) {
 			shown.ImageURL = line.ImageURL
 		} else if initial, _ := utf8.DecodeRuneInString(line.Name); initial != utf8.RuneError {
@@ -154,12 +153,12 @@ func newPage(x session) page {
 	if len(p.Lines) > linesInView+1 { // one more needs no more room than the line that says so
 		p.Lines, p.More = p.Lines[:linesInView], p.Lines[linesInView:]
 	}
-	p.Subtotal = dollars(r.TotalCents - r.DeliveryFeeCents - r.TaxCents)
+	p.Subtotal = (r.TotalCents - r.DeliveryFeeCents - r.TaxCents).Dollars()
 	if r.DeliveryFeeCents > 0 {
-		p.Fee = dollars(r.DeliveryFeeCents)
+		p.Fee = r.DeliveryFeeCents.Dollars()
 	}
 	if r.TaxCents > 0 {
-		p.Tax = dollars(r.TaxCents)
+		p.Tax = r.TaxCents.Dollars()
 	}
 	return p
 }
@@ -200,17 +199,4 @@ func protect(h http.Header) {
 	h.Set("Referrer-Policy", "no-referrer") // the address of the page is all one needs to see it
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Content-Type-Options", "nosniff")
-}
-
-// dollars writes an amount as customers read it: $1,234.50.
-func dollars(c commerce.Cents) string {
-	sign := ""
-	if c < 0 {
-		sign, c = "-", -c
-	}
-	whole := strconv.FormatInt(int64(c/100), 10)
-	for i := len(whole) - 3; i > 0; i -= 3 {
-		whole = whole[:i] + "," + whole[i:]
-	}
-	return fmt.Sprintf("%s$%s.%02d", sign, whole, c%100)
 }
