@@ -45,19 +45,18 @@ func awaiting[R any](a *API, r *request, key commerce.ReplyKey, in any, cmd comm
 
 // outcome waits for a job, and answers with what it has decided.
 func (a *API) outcome(r *request, key commerce.ReplyKey, job commerce.JobKey, meanwhile reply, refused func(context.Context, commerce.Job) error) (reply, error) {
-	asked, err := a.reader.Job(r.Context(), job)
-	if err != nil && !errors.Is(err, storage.ErrNotFound) {
-		return reply{}, err
-	}
+	gone := context.WithoutCancel(r.Context()) // the caller may be, but nobody else begins the job
+	asked, unread := a.reader.Job(gone, job)
 	ctx, cancel := context.WithTimeout(r.Context(), waitTime)
 	defer cancel()
 	if err := a.jobs.Finish(ctx, job); err != nil && ctx.Err() == nil && !errors.Is(err, context.Canceled) {
 		return reply{}, err
 	}
-	stored, err := a.reader.Reply(context.WithoutCancel(r.Context()), key)
+	stored, err := a.reader.Reply(gone, key)
 	switch {
-	case errors.Is(err, storage.ErrNotFound):
-		return reply{}, refused(r.Context(), asked)
+	case errors.Is(err, storage.ErrNotFound) && unread == nil:
+		return reply{}, refused(gone, asked)
+	case errors.Is(err, storage.ErrNotFound): // another call had it refused just now: a repeat is a new one
 	case err != nil:
 		return reply{}, err
 	case !stored.Open():

@@ -50,7 +50,7 @@ func (c ConfirmOrder) Decide(rows *commerce.Rows, now int64) (Advanced, commerce
 		return c.flag(s, err)
 	}
 	s.order.Confirmed = true
-	s.order.Attention = ""
+	s.unflag()
 	s.move(transition, "", wire.InventoryData(moves))
 	moved, changes := s.end()
 	return Advanced{Order: moved}, changes, nil

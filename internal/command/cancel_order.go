@@ -49,7 +49,7 @@ func (c CancelOrder) Decide(rows *commerce.Rows, now int64) (CancelResult, comme
 		return CancelResult{}, commerce.Changes{}, err
 	}
 	s := begin(order, rows, now, c.TraceID)
-	s.order.Attention = ""
+	s.unflag()
 	moves := s.restore(rows)
 	var data []byte
 	if moves != nil {
@@ -78,7 +78,9 @@ func (c CancelOrder) endPayment(s *story, payment commerce.Payment) *commerce.Re
 		return nil
 	}
 	if !c.Refund {
-		s.order.Attention = "refund_due"
+		if s.order.Attention == "" {
+			s.order.Attention = "refund_due"
+		}
 		return nil
 	}
 	refund, err := s.refund(&payment, commerce.Refund{ID: c.RefundID, Reason: c.Reason, Origin: commerce.RefundCancelled,

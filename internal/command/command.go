@@ -113,6 +113,22 @@ func (s *story) flag(code, message string) {
 	s.note(code, message)
 }
 
+// What only the merchant can settle, with the payment processor.
+const (
+	attentionSecondPayment = "second_payment"
+	attentionRefundUnknown = "refund_unknown"
+	attentionDisputed      = string(NewsDisputed)
+)
+
+// unflag is for what ends the reasons to look at an order, but for those.
+func (s *story) unflag() {
+	switch s.order.Attention {
+	case attentionSecondPayment, attentionRefundUnknown, attentionDisputed:
+	default:
+		s.order.Attention = ""
+	}
+}
+
 // end gives the order's row and everything that was told.
 func (s *story) end() (commerce.Order, commerce.Changes) {
 	s.changes.Orders = append(s.changes.Orders, s.order)

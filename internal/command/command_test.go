@@ -36,6 +36,18 @@ func fill(needs commerce.Needs, stored commerce.Changes) *commerce.Rows {
 	for _, v := range stored.Customers {
 		fillRow(&rows.Customers, v.Key(), v)
 	}
+	for _, v := range stored.Replies {
+		fillRow(&rows.Replies, v.ReplyKey, v)
+	}
+	for _, v := range stored.Payments {
+		fillRow(&rows.Payments, v.Key(), v)
+	}
+	for _, v := range stored.Refunds {
+		fillRow(&rows.Refunds, v.Key(), v)
+	}
+	for _, v := range stored.Sandbox {
+		fillRow(&rows.Sandbox, v.ID, v)
+	}
 	for _, v := range stored.Endpoints {
 		fillRow(&rows.Endpoints, v.PartnerID, v)
 	}

@@ -29,6 +29,13 @@ func (c RecordJob) Decide(rows *commerce.Rows, now int64) (commerce.Job, commerc
 	return job, commerce.Changes{Jobs: []commerce.Job{job}}, nil
 }
 
+// openReply is the reply that waits for this job; false if it was swept, and
+// nobody asks any more.
+func (c RecordJob) openReply(rows *commerce.Rows, key commerce.ReplyKey) (commerce.Reply, bool) {
+	reply, ok := rows.Replies.Get(key)
+	return reply, ok && reply.Job == c.Job.Key()
+}
+
 // RecordNotice ends the job of an e-mail or SMS about an order, or the try
 // that failed.
 type RecordNotice struct {

@@ -71,11 +71,10 @@ func (c RecordPayment) Decide(rows *commerce.Rows, now int64) (commerce.Order, c
 // again is for a payment that is known, or a second one, which somebody must
 // look at.
 func (c RecordPayment) again(s *story, payment commerce.Payment) (commerce.Order, commerce.Changes, error) {
-	const second = "second_payment"
-	if payment.PaymentID == c.PaymentID || s.order.Attention == second {
+	if payment.PaymentID == c.PaymentID || s.order.Attention == attentionSecondPayment {
 		return s.order, commerce.Changes{DoneJobs: s.changes.DoneJobs}, nil
 	}
-	s.flag(second, fmt.Sprintf("The customer paid %d cents once more (%s); look at the payment processor", c.AmountCents, c.PaymentID))
+	s.flag(attentionSecondPayment, fmt.Sprintf("The customer paid %d cents once more (%s); look at the payment processor", c.AmountCents, c.PaymentID))
 	order, changes := s.end()
 	return order, changes, nil
 }

@@ -47,7 +47,7 @@ func (c RecordPaymentSession) Decide(rows *commerce.Rows, now int64) (commerce.J
 	s.changes = changes
 	payment.UpdatedOn = now
 	if refusal := c.refusal(); refusal != "" {
-		c.refuse(s, &payment, refusal)
+		c.refuse(rows, s, &payment, refusal)
 	} else {
 		c.open(rows, s, &payment)
 	}
@@ -71,16 +71,16 @@ func (c RecordPaymentSession) open(rows *commerce.Rows, s *story, payment *comme
 	if s.order.Status != commerce.PendingPayment && payment.State == commerce.PaymentOpen { // it was cancelled meanwhile
 		s.ask(commerce.JobExpireSession, s.order.ID, false)
 	}
-	reply, ok := rows.Replies.Get(c.Answers)
-	if !ok || reply.Job != c.Job.Key() {
-		return // it was swept: nobody asks any more
+	reply, ok := c.openReply(rows, c.Answers)
+	if !ok {
+		return
 	}
 	reply.Status, reply.Job = wire.StatusCreated, commerce.JobKey{}
 	reply.Body = wire.Encode(wire.CheckoutAnswer{OK: true, OrderID: s.order.ID, SessionID: c.SessionID, CheckoutURL: c.URL, TraceID: payment.TraceID})
 	s.changes.Replies = []commerce.Reply{reply}
 }
 
-func (c RecordPaymentSession) refuse(s *story, payment *commerce.Payment, refusal string) {
+func (c RecordPaymentSession) refuse(rows *commerce.Rows, s *story, payment *commerce.Payment, refusal string) {
 	payment.Error = commerce.CleanText(refusal, commerce.MaxNote)
 	if payment.State == commerce.PaymentOpening {
 		payment.State = commerce.PaymentRefused
@@ -88,5 +88,7 @@ func (c RecordPaymentSession) refuse(s *story, payment *commerce.Payment, refusa
 	if t, err := s.order.Check(commerce.PaymentSessionFailed); err == nil {
 		s.move(t, payment.Error, nil)
 	}
-	s.changes.Released = []commerce.ReplyKey{c.Answers}
+	if _, ok := c.openReply(rows, c.Answers); ok {
+		s.changes.Released = []commerce.ReplyKey{c.Answers}
+	}
 }

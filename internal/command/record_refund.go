@@ -56,7 +56,9 @@ func (c RecordRefund) Decide(rows *commerce.Rows, now int64) (commerce.Job, comm
 	s := begin(order, rows, now, refund.TraceID)
 	s.changes = changes
 	if c.Failed != nil { // nobody knows, and nobody will ask again
-		s.flag("refund_unknown", fmt.Sprintf("Whether %d cents were refunded is not known (%s): %s", refund.AmountCents, refund.ID, job.Error))
+		if order.Attention != attentionRefundUnknown { // a repeat of the key had it tried once more
+			s.flag(attentionRefundUnknown, fmt.Sprintf("Whether %d cents were refunded is not known (%s): %s", refund.AmountCents, refund.ID, job.Error))
+		}
 		_, changes = s.end()
 		return job, changes, nil
 	}
@@ -80,9 +82,9 @@ func (c RecordRefund) answer(rows *commerce.Rows, s *story, refund commerce.Refu
 	if c.Answers.Key == "" {
 		return
 	}
-	reply, ok := rows.Replies.Get(c.Answers)
-	if !ok || reply.Job != c.Job.Key() {
-		return // it was swept: nobody asks any more
+	reply, ok := c.openReply(rows, c.Answers)
+	if !ok {
+		return
 	}
 	done := refund.State == commerce.RefundDone
 	switch {
@@ -124,7 +126,7 @@ func (s *story) completeRefund(rows *commerce.Rows, p *commerce.Payment, r *comm
 	if _, err := s.order.Check(commerce.RefundInFull); err == nil && p.Returned() {
 		moves = s.stopFulfilment(rows)
 		s.order.Status = commerce.Refunded
-		s.order.Attention = ""
+		s.unflag()
 	}
 	s.tell(commerce.TimelineRefunded, "", wire.RefundData(*r, p.RefundedCents, moves))
 	s.notify(commerce.WebhookRefunded, wire.RefundEventData(s.order, previous, *r))

@@ -3,7 +3,8 @@ package command
 import "purveyor/internal/commerce"
 
 // TakeJob leases a job that nobody has, whether it is due or not, because
-// somebody waits for it. One that had no try left gets one more.
+// somebody waits for it. A try before its time is one more than the schedule
+// has, so that who asks often does not use it up.
 type TakeJob struct {
 	Job    commerce.JobKey
 	Worker string
@@ -25,6 +26,9 @@ func (c TakeJob) Decide(rows *commerce.Rows, now int64) (TakenJob, commerce.Chan
 	job, there := rows.Jobs.Get(c.Job)
 	if !there || job.Leased(now) {
 		return TakenJob{Job: job, There: there}, commerce.Changes{}, nil
+	}
+	if job.RunAt > now {
+		job.Probes++
 	}
 	job = job.LeasedTo(c.Worker, c.Until)
 	job.State = commerce.JobWaiting

@@ -39,8 +39,9 @@ type Job struct {
 	RunAt   int64 // Unix ms
 	State   JobState
 	Tries   int64 // tries that failed
-	// Probes are those of the tries that were made while the job was parked.
-	// They ask whether the endpoint is back and do not use up the schedule.
+	// Probes are those of the tries that were made while the job was parked, or
+	// before its time. They ask whether the other end is back and do not use up
+	// the schedule.
 	Probes int64
 	Error  string // why the last try failed
 

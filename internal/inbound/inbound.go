@@ -81,7 +81,7 @@ func (in *Inbound) take(w *web.Writer, r *http.Request) error {
 		return err
 	}
 	for _, n := range notices {
-		if err := in.payment(r.Context(), n, w.TraceID); err != nil {
+		if err := in.payment(r.Context(), name, n, w.TraceID); err != nil {
 			return err
 		}
 	}
@@ -107,6 +107,6 @@ func (in *Inbound) orderKey(ctx context.Context, orderID string) (commerce.Order
 }
 
 // unknown is for notices of what is not ours. Their sender cannot mend that.
-func unknown(n payment.Notice) {
-	slog.Warn("a payment notice is about an unknown order", "kind", n.Kind, "order", n.OrderID, "session", n.SessionID, "payment", n.PaymentID)
+func unknown(processor string, n payment.Notice) {
+	slog.Warn("a payment notice is about an unknown order", "processor", processor, "kind", n.Kind, "order", n.OrderID, "session", n.SessionID, "payment", n.PaymentID)
 }

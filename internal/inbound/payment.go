@@ -13,26 +13,26 @@ import (
 	"purveyor/internal/storage"
 )
 
-// payment records one notice of a processor.
-func (in *Inbound) payment(ctx context.Context, n payment.Notice, traceID string) error {
+// payment records one notice of a processor. Of a payment that another
+// processor takes it tells nothing: a test account must not pay live orders.
+func (in *Inbound) payment(ctx context.Context, processor string, n payment.Notice, traceID string) error {
 	key, err := in.orderKey(ctx, n.OrderID)
 	var order commerce.Order
+	var paid commerce.Payment
 	if err == nil {
 		order, err = in.reader.Order(ctx, key)
 	}
-	if errors.Is(err, storage.ErrNotFound) {
-		unknown(n)
-		return nil
+	if err == nil {
+		paid, err = in.reader.Payment(ctx, key)
 	}
-	if err != nil {
+	switch {
+	case errors.Is(err, storage.ErrNotFound), err == nil && paid.Processor != processor:
+		unknown(processor, n)
+		return nil
+	case err != nil:
 		return err
 	}
-	err = in.record(ctx, n, command.FactsOf(order), traceID)
-	if refusal, ok := errors.AsType[*commerce.Error](err); ok && refusal.Kind == commerce.KindNotFound {
-		unknown(n) // the order has no payment
-		return nil
-	}
-	return err
+	return in.record(ctx, n, command.FactsOf(order), traceID)
 }
 
 func (in *Inbound) record(ctx context.Context, n payment.Notice, facts command.OrderFacts, traceID string) error {

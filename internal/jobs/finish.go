@@ -8,10 +8,13 @@ import (
 )
 
 // Take begins a job that its caller has leased for this process, out of turn.
-func (r *Runner) Take(job commerce.Job) {
+// The channel is closed when the process is done with it.
+func (r *Runner) Take(job commerce.Job) <-chan struct{} {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.hasten(r.take(job))
+	t := r.take(job)
+	r.hasten(t)
+	return t.done
 }
 
 // Pauses between looks at a job that another process has.
@@ -34,8 +37,7 @@ func (r *Runner) Finish(ctx context.Context, key commerce.JobKey) error {
 		case err != nil || !there:
 			return err
 		case taken:
-			r.Take(job)
-			continue
+			return r.wait(ctx, r.Take(job))
 		}
 		over := make(chan struct{})
 		timer := time.AfterFunc(pause, func() { close(over) })

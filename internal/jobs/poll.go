@@ -65,17 +65,17 @@ func (r *Runner) pass(at int64) (more bool, err error) {
 	return more, nil
 }
 
-// fullness says whose lanes take no more, and how many jobs can be claimed.
-func (r *Runner) fullness() (owners []string, limit int) {
+// fullness says which lanes take no more, and how many jobs can be claimed.
+func (r *Runner) fullness() (full []storage.JobLane, limit int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for key, l := range r.lanes {
 		if l.room() <= 0 {
 			l.short = true
-			owners = append(owners, key.owner)
+			full = append(full, storage.JobLane{Kind: key.kind, Owner: key.owner})
 		}
 	}
-	return owners, max(0, min(claimSize, maxHeld-len(r.tasks)-r.promised))
+	return full, max(0, min(claimSize, maxHeld-len(r.tasks)-r.promised))
 }
 
 // accept puts claimed jobs into their lanes; what has no room there is given

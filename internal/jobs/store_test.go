@@ -77,7 +77,7 @@ func (s *store) ClaimJobs(_ context.Context, c storage.JobClaim) (claimed []comm
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, j := range s.jobs {
-		if j.Slot == c.Slot && j.Due(c.Now) && !j.Leased(c.Now) && !slices.Contains(c.Except, j.Owner) {
+		if j.Slot == c.Slot && j.Due(c.Now) && !j.Leased(c.Now) && !slices.Contains(c.Except, storage.JobLane{Kind: j.Kind, Owner: j.Owner}) && !slices.Contains(c.Except, storage.JobLane{Kind: j.Kind}) {
 			claimed = append(claimed, j)
 		}
 	}

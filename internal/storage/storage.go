@@ -265,10 +265,29 @@ func MarkOf(versions []commerce.ProductVersion, limit int, state int64) PageMark
 type JobClaim struct {
 	Slot   int64
 	Worker string
-	Now    int64    // Unix ms
-	Until  int64    // Unix ms; at most Now+commerce.JobLease
-	Except []string // owners that have no room for more
+	Now    int64     // Unix ms
+	Until  int64     // Unix ms; at most Now+commerce.JobLease
+	Except []JobLane // that have no room for more
 	Limit  int
+}
+
+// JobLane is the jobs of a kind and an owner; without an owner, all of the kind.
+type JobLane struct {
+	Kind  commerce.JobKind
+	Owner string
+}
+
+// LaneNames are for engines: a job is in one of the lanes if its kind is among
+// the names, or its kind, a blank and its owner. The list is never nil.
+func LaneNames(lanes []JobLane) []string {
+	names := make([]string, len(lanes))
+	for i, l := range lanes {
+		names[i] = string(l.Kind)
+		if l.Owner != "" {
+			names[i] += " " + l.Owner
+		}
+	}
+	return names
 }
 
 // JobFilter selects jobs.

@@ -18,7 +18,7 @@ import (
 const (
 	claimSQL = `UPDATE jobs SET leased_by = $1, leased_until = $2 WHERE slot = $3 AND id = ANY(ARRAY(
 		SELECT id FROM jobs WHERE slot = $3 AND state = 'waiting' AND `
-	claimRest = ` AND (leased_until <= $5 OR leased_until > $6) AND owner <> ALL($7)
+	claimRest = ` AND (leased_until <= $5 OR leased_until > $6) AND kind <> ALL($7) AND kind || ' ' || owner <> ALL($7)
 		ORDER BY run_at, id LIMIT $8 FOR UPDATE SKIP LOCKED)) RETURNING `
 )
 
@@ -30,7 +30,7 @@ var (
 // ClaimJobs implements storage.Engine. A lease need not outlive a crash of the
 // server: its job is claimed again.
 func (e *Engine) ClaimJobs(ctx context.Context, c storage.JobClaim) (list []commerce.Job, err error) {
-	except := append([]string{}, c.Except...) // NULL is not an empty list
+	except := storage.LaneNames(c.Except)
 	err = e.on(ctx, e.claims, func(conn *pgx.Conn) error {
 		list = nil
 		claim := func(sql string, runAt int64) error {

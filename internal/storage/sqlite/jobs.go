@@ -18,7 +18,7 @@ const (
 	claimSQL = `UPDATE jobs SET leased_by = ?, leased_until = ? WHERE slot = ? AND id IN (
 		SELECT id FROM jobs INDEXED BY jobs_waiting WHERE slot = ? AND state = 'waiting' AND `
 	claimRest = ` AND (leased_until <= ? OR leased_until > ?)
-		AND owner NOT IN (SELECT value FROM json_each(?)) ORDER BY run_at, id LIMIT ?) RETURNING `
+		AND kind NOT IN (SELECT value FROM json_each(?)) AND kind || ' ' || owner NOT IN (SELECT value FROM json_each(?)) ORDER BY run_at, id LIMIT ?) RETURNING `
 )
 
 var (
@@ -29,7 +29,7 @@ var (
 // ClaimJobs implements storage.Engine. A lease need not outlive the loss of
 // power, as its worker does not either: nobody waits for the disk.
 func (e *Engine) ClaimJobs(ctx context.Context, c storage.JobClaim) (list []commerce.Job, err error) {
-	except, err := json.Marshal(c.Except)
+	except, err := json.Marshal(storage.LaneNames(c.Except))
 	if err != nil {
 		return nil, err
 	}
@@ -41,7 +41,7 @@ func (e *Engine) ClaimJobs(ctx context.Context, c storage.JobClaim) (list []comm
 	claim := func(sql string, runAt int64) error {
 		return query(conn, sql, func(b schema.Binder) {
 			b.Text(c.Worker).Int(c.Until).Int(c.Slot).Int(c.Slot).Int(runAt).Int(c.Now).Int(c.Now + commerce.JobLease).
-				JSON(except).Int(int64(c.Limit - len(list)))
+				JSON(except).JSON(except).Int(int64(c.Limit - len(list)))
 		}, func(s *scanner) { list = append(list, schema.ScanJob(s)) })
 	}
 	// Set when it is prepared, so it is prepared each time.

@@ -78,13 +78,14 @@ func claimWhatIsDue(t *testing.T, db Database) {
 			t.Errorf("%s: it comes up at %d, %v; want %d", c.name, next, err, c.next)
 		}
 		ask := storage.JobClaim{Slot: job.Slot, Worker: "me", Now: now, Until: now + lease, Limit: 5}
-		for _, other := range []storage.JobClaim{{Slot: job.Slot + 1}, {Slot: job.Slot, Except: []string{"x", "ptn_1"}}} {
+		for _, other := range []storage.JobClaim{{Slot: job.Slot + 1}, {Slot: job.Slot, Except: []storage.JobLane{{Kind: job.Kind, Owner: "x"}, {Kind: job.Kind, Owner: job.Owner}}},
+			{Slot: job.Slot, Except: []storage.JobLane{{Kind: "x"}, {Kind: job.Kind}}}} {
 			other.Worker, other.Now, other.Until, other.Limit = ask.Worker, ask.Now, ask.Until, ask.Limit
 			if got := claim(t, e, other); len(got) != 0 {
 				t.Errorf("%s: %+v gave %+v", c.name, other, got)
 			}
 		}
-		ask.Except = []string{"ptn_2"}
+		ask.Except = []storage.JobLane{{Kind: job.Kind, Owner: "ptn_2"}, {Kind: "x", Owner: job.Owner}, {Kind: "x"}}
 		got := claim(t, e, ask)
 		if want := job.LeasedTo("me", now+lease); c.due != (len(got) == 1) || (c.due && got[0] != want) {
 			t.Errorf("%s: claimed %+v, want it: %v", c.name, got, c.due)

@@ -1,0 +1,391 @@
+package command
+
+import (
+	"errors"
+	"reflect"
+	"testing"
+
+	"purveyor/internal/commerce"
+	"purveyor/internal/wire"
+)
+
+// pendingRefund is one that was reserved.
+func pendingRefund(origin commerce.RefundOrigin, amount commerce.Cents) commerce.Refund {
+	r := commerce.Refund{StoreID: "s", ID: "rfd", OrderID: "o", AmountCents: amount, Reason: "duplicate", Origin: origin, TraceID: "t", State: commerce.RefundPending}
+	if origin == commerce.RefundAsked || origin == commerce.RefundCancelled {
+		r.Answers = answerKey
+	}
+	return r
+}
+
+// refunding is what is stored while a refund of 300 captured cents is on its
+// way: the job, the open reply, the payment and the refund.
+func refunding(o commerce.Order, r commerce.Refund, run commerce.Job) commerce.Changes {
+	p := paying(commerce.PaymentPaid, 300)
+	if r.State == commerce.RefundPending {
+		p.PendingCents = r.AmountCents
+	}
+	if r.State == commerce.RefundDone {
+		p.RefundedCents = r.AmountCents
+	}
+	c := withPayment(o, p)
+	c.Refunds, c.Jobs, c.Replies = []commerce.Refund{r}, []commerce.Job{run}, []commerce.Reply{openReplyOf(run)}
+	return c
+}
+
+func recordRefund(o commerce.Order, r commerce.Refund, run commerce.Job) RecordRefund {
+	return RecordRefund{RecordJob: RecordJob{Job: run, Delays: commerce.PaymentDelays}, Facts: FactsOf(o), RefundID: r.ID, Answers: r.Answers, Ref: "re"}
+}
+
+// handedOver are the statuses in which the customer has the goods, or in which
+// cancelling has given them back before.
+var handedOver = map[commerce.OrderStatus]bool{commerce.Delivered: true, commerce.PickedUp: true, commerce.Cancelled: true}
+
+// TestStartRefund: the amount is set aside in every status, within what is
+// left.
+func TestStartRefund(t *testing.T) {
+	for _, status := range commerce.Statuses {
+		o, p := orderIn(status, commerce.Pickup, true), paying(commerce.PaymentPaid, 300)
+		p.RefundedCents, p.PendingCents = 100, 50
+		for _, c := range []struct {
+			amount, want commerce.Cents
+			code         string
+		}{{0, 150, ""}, {150, 150, ""}, {1, 1, ""}, {151, 0, "invalid_amount"}, {-1, 0, "invalid_amount"}} {
+			cmd := StartRefund{Facts: FactsOf(o), RefundID: "rfd", AmountCents: c.amount, Reason: "duplicate", TraceID: "t", Answers: answerKey}
+			got, changes, err := cmd.Decide(fill(cmd.Needs(), withPayment(o, p)), now)
+			if c.code != "" {
+				if refusal, ok := errors.AsType[*commerce.Error](err); !ok || refusal.Code != c.code || refusal.Field != "amount_cents" || len(changes.Payments) != 0 {
+					t.Errorf("%s, %d cents: %+v, %v", status, c.amount, changes, err)
+				}
+				continue
+			}
+			want := pendingRefund(commerce.RefundAsked, c.want)
+			want.CreatedOn, want.UpdatedOn = now, now
+			if err != nil || got != want || changes.Payments[0].PendingCents != 50+c.want || changes.Payments[0].RefundedCents != 100 ||
+				changes.Orders[0].Status != status || len(changes.Ledger)+len(changes.Timeline)+len(changes.Webhooks) != 0 ||
+				changes.NewJobs[0] != (commerce.Job{Kind: commerce.JobRefund, Owner: "s", Subject: "rfd", RunAt: now, Awaited: true}) {
+				t.Errorf("%s, %d cents: %+v, %v", status, c.amount, changes, err)
+			}
+		}
+	}
+}
+
+// TestFullRefund goes through every status in which there can be money: stock
+// comes back exactly when it had been deducted and the goods were not handed
+// over, and the order is refunded only when all of the money went back.
+func TestFullRefund(t *testing.T) {
+	for _, status := range commerce.TransitionOf(commerce.RefundInFull).From {
+		for _, f := range []commerce.Fulfillment{commerce.Pickup, commerce.Delivery} {
+			for _, deducted := range []bool{false, true} {
+				for _, amount := range []commerce.Cents{300, 299} {
+					o, r := orderIn(status, f, deducted), pendingRefund(commerce.RefundAsked, amount)
+					o.Attention = "refund_due"
+					checkFullRefund(t, o, r)
+				}
+			}
+		}
+	}
+}
+
+func checkFullRefund(t *testing.T, o commerce.Order, r commerce.Refund) {
+	t.Helper()
+	run := payJob(commerce.JobRefund, "rfd", 0)
+	cmd := recordRefund(o, r, run)
+	_, changes, err := cmd.Decide(fill(cmd.Needs(), refunding(o, r, run)), now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	full := r.AmountCents == 300
+	stops := full && !handedOver[o.Status]
+	want, attention := o.Status, "refund_due"
+	if full {
+		want, attention = commerce.Refunded, ""
+	}
+	order, payment := changes.Orders[0], changes.Payments[0]
+	if order.Status != want || order.Attention != attention || order.RefundedCents != r.AmountCents || payment.RefundedCents != r.AmountCents || payment.PendingCents != 0 ||
+		order.InventoryDeducted != (o.InventoryDeducted && !stops) {
+		t.Errorf("%s %s, %d cents: %+v, %+v", o.Status, o.Fulfillment, r.AmountCents, order, payment)
+	}
+	if back := len(changes.Stock) == 1 && changes.Stock[0].Quantity == 8; back != (stops && o.InventoryDeducted) {
+		t.Errorf("%s %s, deducted %v, %d cents: stock %+v", o.Status, o.Fulfillment, o.InventoryDeducted, r.AmountCents, changes.Stock)
+	}
+	var kinds []commerce.TimelineKind
+	for _, e := range changes.Timeline {
+		kinds = append(kinds, e.Kind)
+	}
+	wantKinds, wantWebhooks := []commerce.TimelineKind{commerce.TimelineRefunded}, []commerce.WebhookKind{commerce.WebhookRefunded}
+	if stops && o.Fulfillment == commerce.Delivery {
+		wantKinds = []commerce.TimelineKind{commerce.TimelineDeliveryCancelled, commerce.TimelineRefunded}
+		wantWebhooks = []commerce.WebhookKind{commerce.WebhookDeliveryCancelled, commerce.WebhookRefunded}
+	}
+	if !reflect.DeepEqual(kinds, wantKinds) || !reflect.DeepEqual(webhookKinds(changes), wantWebhooks) {
+		t.Errorf("%s %s, %d cents: timeline %v, webhooks %v", o.Status, o.Fulfillment, r.AmountCents, kinds, webhookKinds(changes))
+	}
+	answer := wire.Encode(wire.RefundAnswer{OK: true, OrderID: "o", PaymentsRefundID: "rfd", AmountRefundedCents: r.AmountCents,
+		TotalRefundedCents: r.AmountCents, Status: want})
+	if reply := changes.Replies[0]; reply.Open() || reply.Status != 200 || string(reply.Body) != string(answer) {
+		t.Errorf("answered %d %s, want %s", reply.Status, reply.Body, answer)
+	}
+	if e := changes.Ledger; len(e) != 1 || e[0].Kind != commerce.EntryRefund || e[0].AmountCents != r.AmountCents || e[0].Ref != "re" || e[0].RefundID != "rfd" || e[0].Seq != 2 {
+		t.Errorf("ledger %+v", e)
+	}
+}
+
+func webhookKinds(c commerce.Changes) (kinds []commerce.WebhookKind) {
+	for _, w := range c.Webhooks {
+		kinds = append(kinds, w.Kind)
+	}
+	return kinds
+}
+
+// TestRefundOfAMismatch: money of a payment that did not make the
+// order paid goes back, and the order stays as it is.
+func TestRefundOfAMismatch(t *testing.T) {
+	o, r, run := orderIn(commerce.PendingPayment, commerce.Pickup, false), pendingRefund(commerce.RefundAsked, 300), payJob(commerce.JobRefund, "rfd", 0)
+	o.Attention = "payment_mismatch"
+	cmd := recordRefund(o, r, run)
+	_, changes, err := cmd.Decide(fill(cmd.Needs(), refunding(o, r, run)), now)
+	if err != nil || changes.Orders[0].Status != commerce.PendingPayment || !changes.Payments[0].Returned() {
+		t.Errorf("%+v, %v", changes, err)
+	}
+}
+
+// TestRecordRefund: what else may become of the job.
+func TestRecordRefund(t *testing.T) {
+	const last = 6 // tries that failed, before the last one
+	away := errors.New("no route")
+	meanwhile := wire.Encode(wire.CancelAnswer{OK: true, OrderID: "o", Status: commerce.Cancelled, Refund: &wire.CancelRefund{PaymentsRefundID: "rfd"}})
+	for _, c := range []struct {
+		name     string
+		origin   commerce.RefundOrigin
+		was      commerce.RefundState // empty: pending
+		tries    int64
+		gone     bool // the job
+		swept    bool // the reply
+		refused  string
+		failed   error
+		flagged  string               // before
+		want     commerce.RefundState // empty: the refund is not touched
+		pending  commerce.Cents
+		note     string
+		flag     string
+		closed   string // the refund in the answer of cancel, or any answer
+		released bool
+		job      commerce.JobState
+	}{
+		{name: "refused", origin: commerce.RefundAsked, refused: "no", want: commerce.RefundFailed, note: "refund_refused", released: true},
+		{name: "refused, nobody asks any more", origin: commerce.RefundAsked, swept: true, refused: "no", want: commerce.RefundFailed, note: "refund_refused"},
+		{name: "made, nobody asks any more", origin: commerce.RefundAsked, swept: true, want: commerce.RefundDone},
+		{name: "made by cancel", origin: commerce.RefundCancelled, want: commerce.RefundDone, closed: `{"payments_refund_id":"rfd","amount_refunded_cents":200}`},
+		{name: "refused to cancel", origin: commerce.RefundCancelled, refused: "no", want: commerce.RefundFailed, note: "refund_due", flag: "refund_due",
+			closed: `{"payments_refund_id":"rfd","amount_refunded_cents":0,"error":"no"}`},
+		{name: "of late money", origin: commerce.RefundLate, want: commerce.RefundDone},
+		{name: "of late money, refused", origin: commerce.RefundLate, refused: "no", want: commerce.RefundFailed, note: "refund_due", flag: "refund_due"},
+		{name: "a notice was faster", origin: commerce.RefundAsked, was: commerce.RefundDone, want: commerce.RefundDone, closed: "any"},
+		{name: "a notice that it failed was faster", origin: commerce.RefundAsked, was: commerce.RefundFailed, want: commerce.RefundFailed, released: true},
+		{name: "a notice was faster, and a try says no", origin: commerce.RefundAsked, was: commerce.RefundDone, refused: "no", want: commerce.RefundDone, closed: "any"},
+		{name: "unreachable", origin: commerce.RefundAsked, failed: away, job: commerce.JobWaiting, pending: 200},
+		{name: "unreachable for too long", origin: commerce.RefundAsked, tries: last, failed: away, job: commerce.JobDead, pending: 200, note: "refund_unknown", flag: "refund_unknown"},
+		{name: "unreachable for too long, as is known", origin: commerce.RefundAsked, tries: last + 1, flagged: "refund_unknown", failed: away, job: commerce.JobDead,
+			pending: 200, flag: "refund_unknown"},
+		{name: "recorded by another worker", origin: commerce.RefundAsked, gone: true, pending: 200},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			o, r, run := orderIn(commerce.Processed, commerce.Pickup, true), pendingRefund(c.origin, 200), payJob(commerce.JobRefund, "rfd", c.tries)
+			o.Attention = c.flagged
+			if c.was != "" {
+				r.State = c.was
+			}
+			before := refunding(o, r, run)
+			before.Replies[0].Body = meanwhile
+			if c.gone {
+				before.Jobs = nil
+			}
+			if c.swept {
+				before.Replies = nil
+			}
+			cmd := recordRefund(o, r, run)
+			cmd.Refused, cmd.Failed = c.refused, c.failed
+			_, changes, err := cmd.Decide(fill(cmd.Needs(), before), now)
+			if err != nil {
+				t.Fatal(err)
+			}
+			checkSessionJob(t, run, changes, c.gone, c.job)
+			after := merge(before, changes)
+			if (len(changes.Refunds) == 1) != (c.want != "") || c.want != "" && changes.Refunds[0].State != c.want || after.Payments[0].PendingCents != c.pending ||
+				after.Orders[0].Attention != c.flag || after.Orders[0].Status != commerce.Processed {
+				t.Errorf("%+v", changes)
+			}
+			if returned := after.Payments[0].RefundedCents == 200; returned != (c.want == commerce.RefundDone) || (len(changes.Ledger) == 1) != (returned && c.was == "") {
+				t.Errorf("payment %+v, ledger %+v", after.Payments[0], changes.Ledger)
+			}
+			if codes := noteCodes(changes.Timeline); c.note == "" && codes != nil || c.note != "" && !reflect.DeepEqual(codes, []string{c.note}) {
+				t.Errorf("notes %v", codes)
+			}
+			if (len(changes.Released) == 1) != c.released || (len(changes.Replies) == 1) != (c.closed != "") {
+				t.Errorf("released %+v, closed %+v", changes.Released, changes.Replies)
+			}
+			if c.closed != "" && c.closed != "any" {
+				answer, err := wire.ParseCancelAnswer(changes.Replies[0].Body)
+				if got := string(wire.Encode(answer.Refund)); err != nil || got != c.closed || answer.Status != commerce.Cancelled || changes.Replies[0].Open() {
+					t.Errorf("closed with %s, %v", changes.Replies[0].Body, err)
+				}
+			}
+		})
+	}
+}
+
+// merge is what is stored after changes, of an order with one payment.
+func merge(before, changes commerce.Changes) commerce.Changes {
+	if len(changes.Orders) > 0 {
+		before.Orders = changes.Orders
+	}
+	if len(changes.Payments) > 0 {
+		before.Payments = changes.Payments
+	}
+	if len(changes.Refunds) > 0 {
+		before.Refunds = changes.Refunds
+	}
+	return before
+}
+
+// TestRecordRefundNotice: a refund in each state, and each notice of it.
+func TestRecordRefundNotice(t *testing.T) {
+	for _, c := range []struct {
+		name     string
+		was      commerce.RefundState // empty: there is none of this id
+		captured commerce.Cents
+		amount   commerce.Cents // of the notice
+		failed   bool
+		want     commerce.RefundState // empty: nothing changes
+		refunded commerce.Cents
+		entries  []commerce.EntryKind
+		flag     string
+		code     string // of a refusal
+	}{
+		{name: "made", was: commerce.RefundPending, captured: 300, amount: 200, want: commerce.RefundDone, refunded: 200, entries: []commerce.EntryKind{commerce.EntryRefund}},
+		{name: "made, as is known", was: commerce.RefundDone, captured: 300, amount: 200, refunded: 200},
+		{name: "made, but came back before", was: commerce.RefundFailed, captured: 300, amount: 200},
+		{name: "failed", was: commerce.RefundPending, captured: 300, amount: 200, failed: true, want: commerce.RefundFailed},
+		{name: "came back", was: commerce.RefundDone, captured: 300, amount: 200, failed: true, want: commerce.RefundFailed, entries: []commerce.EntryKind{commerce.EntryRefundFailed}, flag: "refund_failed"},
+		{name: "came back, as is known", was: commerce.RefundFailed, captured: 300, amount: 200, failed: true},
+		{name: "made elsewhere", captured: 300, amount: 300, want: commerce.RefundDone, refunded: 300, entries: []commerce.EntryKind{commerce.EntryRefund}},
+		{name: "failed elsewhere", captured: 300, amount: 200, failed: true, want: commerce.RefundFailed},
+		{name: "made elsewhere, more than was paid", captured: 300, amount: 301, code: "too_early"},
+		{name: "made elsewhere, the payment is not known", amount: 200, code: "too_early"},
+		{name: "failed elsewhere, the payment is not known", amount: 200, failed: true, want: commerce.RefundFailed},
+		{name: "of nothing", captured: 300, amount: 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			o, r := orderIn(commerce.Paid, commerce.Pickup, false), pendingRefund(commerce.RefundAsked, 200)
+			r.State = c.was
+			before := refunding(o, r, payJob(commerce.JobRefund, "rfd", 0))
+			before.Payments[0].CapturedCents = c.captured
+			if c.was == "" {
+				before.Refunds, before.Payments[0].PendingCents = nil, 0
+			}
+			cmd := RecordRefundNotice{Facts: FactsOf(o), RefundID: "rfd", Ref: "re", AmountCents: c.amount, Failed: c.failed, Message: "closed account", TraceID: "n"}
+			_, changes, err := cmd.Decide(fill(cmd.Needs(), before), now)
+			if refusal, ok := errors.AsType[*commerce.Error](err); c.code != "" {
+				if !ok || refusal.Code != c.code || refusal.Kind != commerce.KindConflict || len(changes.Refunds)+len(changes.Payments) != 0 {
+					t.Errorf("%+v, %v", changes, err)
+				}
+				return
+			} else if err != nil {
+				t.Fatal(err)
+			}
+			after := merge(before, changes)
+			if c.want == "" {
+				if !reflect.DeepEqual(changes, commerce.Changes{}) {
+					t.Errorf("changed %+v", changes)
+				}
+			} else if got := after.Refunds[0]; got.State != c.want || (got.Error != "") != c.failed || (got.Origin == commerce.RefundElsewhere) != (c.was == "") || got.AmountCents == 0 {
+				t.Errorf("refund %+v", got)
+			}
+			var entries []commerce.EntryKind
+			for _, e := range changes.Ledger {
+				entries = append(entries, e.Kind)
+			}
+			if !reflect.DeepEqual(entries, c.entries) || after.Payments[0].RefundedCents != c.refunded || after.Payments[0].PendingCents != 0 ||
+				after.Orders[0].Attention != c.flag || (after.Orders[0].Status == commerce.Refunded) != (c.refunded == 300) {
+				t.Errorf("order %+v\npayment %+v\nentries %v", after.Orders[0], after.Payments[0], entries)
+			}
+			cmd.Failed = false // what tells of the beginning may come after the end
+			if _, late, err := cmd.Decide(fill(cmd.Needs(), after), now); err != nil || !reflect.DeepEqual(late, commerce.Changes{}) {
+				t.Errorf("told once more: %+v, %v", late, err)
+			}
+		})
+	}
+}
+
+// TestRefundOfWhatCameBack: the money is there again, and can be refunded.
+func TestRefundOfWhatCameBack(t *testing.T) {
+	o, r := orderIn(commerce.Refunded, commerce.Pickup, false), pendingRefund(commerce.RefundAsked, 300)
+	r.State = commerce.RefundDone
+	before := refunding(o, r, payJob(commerce.JobRefund, "rfd", 0))
+	failed := RecordRefundNotice{Facts: FactsOf(o), RefundID: "rfd", AmountCents: 300, Failed: true}
+	_, changes, err := failed.Decide(fill(failed.Needs(), before), now)
+	if err != nil || changes.Orders[0].Status != commerce.Refunded || changes.Payments[0].Left() != 300 {
+		t.Fatalf("%+v, %v", changes, err)
+	}
+	again := StartRefund{Facts: FactsOf(o), RefundID: "rfd_2"}
+	if got, _, err := again.Decide(fill(again.Needs(), merge(before, changes)), now); err != nil || got.AmountCents != 300 {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
+
+// TestCancelEndsThePayment goes through the states of the payment: the session
+// is ended, and the money goes back if that is asked for, or is flagged.
+func TestCancelEndsThePayment(t *testing.T) {
+	for _, c := range []struct {
+		name              string
+		state             commerce.PaymentState
+		captured          commerce.Cents
+		refunded, pending commerce.Cents
+		flagged           string // before
+		expires           bool
+		due               commerce.Cents
+		flag              string // without refund: true
+	}{
+		{name: "opening", state: commerce.PaymentOpening}, // its job sees that the order is over
+		{name: "open", state: commerce.PaymentOpen, expires: true},
+		{name: "refused", state: commerce.PaymentRefused},
+		{name: "expired", state: commerce.PaymentExpired},
+		{name: "paid", state: commerce.PaymentPaid, captured: 300, due: 300, flag: "refund_due"},
+		{name: "another amount was paid", state: commerce.PaymentPaid, captured: 299, flagged: "payment_mismatch", due: 299, flag: "refund_due"},
+		{name: "refunded in part", state: commerce.PaymentPaid, captured: 300, refunded: 100, pending: 50, due: 150, flag: "refund_due"},
+		{name: "all on its way", state: commerce.PaymentPaid, captured: 300, refunded: 100, pending: 200},
+		{name: "nobody knows where it is", state: commerce.PaymentPaid, captured: 300, pending: 300, flagged: "refund_unknown", flag: "refund_unknown"},
+		{name: "stock was gone", state: commerce.PaymentPaid, captured: 300, flagged: "insufficient_stock", due: 300, flag: "refund_due"},
+		{name: "paid twice", state: commerce.PaymentPaid, captured: 300, flagged: "second_payment", due: 300, flag: "second_payment"},
+	} {
+		for _, refund := range []bool{false, true} {
+			o, p := orderIn(commerce.Paid, commerce.Pickup, false), paying(c.state, c.captured)
+			o.Attention, p.RefundedCents, p.PendingCents = c.flagged, c.refunded, c.pending
+			cmd := CancelOrder{Facts: FactsOf(o), Reason: "no", Refund: refund, RefundID: "rfd", Answers: answerKey, TraceID: "t"}
+			got, changes, err := cmd.Decide(fill(cmd.Needs(), withPayment(o, p)), now)
+			if err != nil || got.Order.Status != commerce.Cancelled {
+				t.Fatalf("%s: %+v, %v", c.name, changes, err)
+			}
+			var want []commerce.Job
+			if c.expires {
+				want = append(want, commerce.Job{Kind: commerce.JobExpireSession, Owner: "s", Subject: "o", RunAt: now})
+			}
+			flag := c.flag
+			if refund && c.due > 0 {
+				want = append(want, commerce.Job{Kind: commerce.JobRefund, Owner: "s", Subject: "rfd", RunAt: now, Awaited: true})
+				if flag == "refund_due" {
+					flag = ""
+				}
+				if r := changes.Refunds[0]; r.AmountCents != c.due || r.Origin != commerce.RefundCancelled || *got.Refund != r || changes.Payments[0].PendingCents != c.pending+c.due {
+					t.Errorf("%s: refund %+v, payment %+v", c.name, r, changes.Payments)
+				}
+			} else if got.Refund != nil || len(changes.Refunds) != 0 {
+				t.Errorf("%s, refund %v: %+v", c.name, refund, changes.Refunds)
+			}
+			if !reflect.DeepEqual(changes.NewJobs, want) || got.Order.Attention != flag {
+				t.Errorf("%s, refund %v: jobs %+v, flag %q, want %q", c.name, refund, changes.NewJobs, got.Order.Attention, flag)
+			}
+		}
+	}
+}
