@@ -57,9 +57,10 @@ func TestRefundsAtOnce(t *testing.T) {
 			t.Errorf("%d refunds were made, want 15", made)
 		}
 		w.finishJobs(t)
-		w.stateOf(t, b.OrderID).is(t, commerce.Refunded, "", " order.paid"+strings.Repeat(" order.refunded", 15),
+		s := w.stateOf(t, b.OrderID)
+		s.is(t, commerce.Refunded, "", " order.paid"+strings.Repeat(" order.refunded", 15),
 			"order.paid"+strings.Repeat(" order.refunded", 15), 1500, 1500)
-		w.processorAgrees(t, b, 1500)
+		w.processorAgrees(t, s.Account)
 	})
 }
 
@@ -75,8 +76,9 @@ func TestOneRefundAtOnce(t *testing.T) {
 			}
 		}
 		w.finishJobs(t)
-		w.stateOf(t, b.OrderID).is(t, commerce.Paid, "", " order.paid order.refunded", "order.paid order.refunded", 1500, 100)
-		w.processorAgrees(t, b, 100)
+		s := w.stateOf(t, b.OrderID)
+		s.is(t, commerce.Paid, "", " order.paid order.refunded", "order.paid order.refunded", 1500, 100)
+		w.processorAgrees(t, s.Account)
 	})
 }
 
@@ -90,13 +92,51 @@ func (w *world) buyAndPay(t *testing.T, c call) bought {
 	return b
 }
 
-// processorAgrees holds the ledger against what the processor has given back.
-func (w *world) processorAgrees(t tester, b bought, refunded commerce.Cents) {
+// tester is a test, or a check of a property.
+type tester interface {
+	Helper()
+	Errorf(format string, args ...any)
+}
+
+// processorAgrees holds an account against what the processor has taken and
+// given back.
+func (w *world) processorAgrees(t tester, a commerce.Account) {
 	t.Helper()
-	session, err := w.sandbox.Session(context.Background(), b.SessionID)
-	if err != nil || session.RefundedCents != refunded {
-		t.Errorf("the processor has given back %d, the ledger says %d (%v)", session.RefundedCents, refunded, err)
+	session, err := w.sandbox.Session(context.Background(), a.Payment.SessionID)
+	if err != nil {
+		t.Errorf("%v", err)
 	}
+	for _, fault := range append(a.Faults(), a.FaultsAt(session.PaidCents, session.RefundedCents)...) {
+		t.Errorf("%s", fault)
+	}
+}
+
+// One key at once, and the processor refuses: whoever is told so, each order
+// that was made has failed, and nothing stays open.
+func TestRefusalsAtOnce(t *testing.T) {
+	onEveryEngine(t, func(t *testing.T, w *world) {
+		w.importCatalog(t, "small")
+		refused := 0
+		for _, a := range w.together(t, 20, func(int) call { return checkout("k1", "jo+session-refused@example.com", 1) }) {
+			switch {
+			case a.status == http.StatusBadGateway && strings.Contains(a.error().Error, "refuses"):
+				refused++
+			case a.code() != "in_progress":
+				t.Errorf("%d %s", a.status, a.body)
+			}
+		}
+		w.finishJobs(t)
+		begun := w.payments(t)
+		for _, p := range begun {
+			if o := w.storedOrder(t, p.OrderID); o.Status != commerce.FailedPayment {
+				t.Errorf("order %s is %s", o.ID, o.Status)
+			}
+		}
+		if refused == 0 || len(begun) > 20 {
+			t.Errorf("%d were told of it; %d orders were made", refused, len(begun))
+		}
+		w.buy(t, checkout("k1", "jo@example.com", 2)) // the key is free
+	})
 }
 
 // move is one thing that somebody does to a paid order at the same time as
@@ -246,24 +286,23 @@ func (p *paidOrder) check(t *testing.T, rt *rapid.T) {
 	}
 	p.w.finishJobs(t)
 	s := p.w.stateOf(t, p.OrderID)
-	s.addsUp(rt)
-	p.w.processorAgrees(rt, p.bought, s.payment.RefundedCents)
-	if s.payment.PendingCents != 0 {
-		rt.Errorf("%d cents are still set aside", s.payment.PendingCents)
+	p.w.processorAgrees(rt, s.Account)
+	if s.Payment.PendingCents != 0 {
+		rt.Errorf("%d cents are still set aside", s.Payment.PendingCents)
 	}
 	fails := strings.Contains(p.tag, "fails")
-	if !fails && p.returned != s.payment.RefundedCents {
-		rt.Errorf("the answers tell of %d refunded cents, the ledger of %d", p.returned, s.payment.RefundedCents)
+	if !fails && p.returned != s.Payment.RefundedCents {
+		rt.Errorf("the answers tell of %d refunded cents, the ledger of %d", p.returned, s.Payment.RefundedCents)
 	}
-	if !fails && (s.order.Status == commerce.Refunded) != (s.payment.RefundedCents == s.payment.CapturedCents) {
-		rt.Errorf("the order is %s with %d of %d cents refunded", s.order.Status, s.payment.RefundedCents, s.payment.CapturedCents)
+	if !fails && (s.Order.Status == commerce.Refunded) != s.Payment.Returned() {
+		rt.Errorf("the order is %s with %d of %d cents refunded", s.Order.Status, s.Payment.RefundedCents, s.Payment.CapturedCents)
 	}
 	want := p.before
-	if s.order.InventoryDeducted {
+	if s.Order.InventoryDeducted {
 		want -= rolls
 	}
 	if got := p.w.stock(t, "prd_roll"); got != want {
-		rt.Errorf("%d rolls in stock, want %d: the order is %s", got, want, s.order.Status)
+		rt.Errorf("%d rolls in stock, want %d: the order is %s", got, want, s.Order.Status)
 	}
 	rt.Logf("order %s, customer jo%s: %v", p.OrderID, p.tag, s.timeline)
 }

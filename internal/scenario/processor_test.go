@@ -106,7 +106,7 @@ func TestRepeatGetsTheResult(t *testing.T) {
 		s := w.stateOf(t, b.OrderID)
 		s.is(t, commerce.Refunded, "", " order.paid order.refunded order.cancelled order.refunded",
 			"order.paid order.refunded order.cancelled order.refunded", 300, 300)
-		w.processorAgrees(t, b, 300)
+		w.processorAgrees(t, s.Account)
 	})
 }
 

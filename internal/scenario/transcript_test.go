@@ -60,6 +60,7 @@ func play(t *testing.T, w *world, file string) {
 		}
 		line += strings.Count(block, "\n") + 2
 	}
+	w.moneyAddsUp(t)
 	if text := []byte(strings.Join(blocks, "\n\n") + "\n"); *update && !t.Failed() && !bytes.Equal(text, data) {
 		if err := os.WriteFile(file, text, 0o644); err != nil {
 			t.Fatal(err)
