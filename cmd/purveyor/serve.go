@@ -91,10 +91,15 @@ func newService(db *database, c config.Server, p ports) *service {
 	return &service{db: db, ports: p, api: api.New(db, db.committer, api.Options{CacheBytes: c.CacheMiB << 20}).Handler()}
 }
 
-// boundMemory has the garbage collected before it doubles the memory of the
-// cache. What SQLite takes, about 50 MiB, comes on top. GOMEMLIMIT overrides it.
+// boundMemory has the garbage collected less often than Go would by itself, as
+// little of it stays, but before it doubles the memory of the cache. What SQLite
+// takes, about 50 MiB, comes on top. GOGC and GOMEMLIMIT override it.
 func boundMemory(c config.Server) {
 	const besideCache = 64 << 20
+	const garbage = 200 // percent of what stays
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(garbage)
+	}
 	if os.Getenv("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(int64(c.CacheMiB)<<20 + besideCache)
 	}
