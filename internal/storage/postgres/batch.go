@@ -179,7 +179,7 @@ func (b *batch) Save(context.Context) error {
 func (b *batch) analyze(ctx context.Context) {
 	const large = 500
 	n := 0
-	_ = b.rows.Stock.EachChanged(func(*commerce.Stock, bool) error { n++; return nil }) // no callback fails
+	_ = b.rows.Stock.EachChanged(func(_, _ *commerce.Stock) error { n++; return nil }) // no callback fails
 	if n < large {
 		return
 	}
