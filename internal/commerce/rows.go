@@ -237,6 +237,7 @@ type Table[K comparable, V any] struct {
 
 type row[V any] struct {
 	value  V
+	was    V    // as stored
 	known  bool // there is such a row, stored or put
 	stored bool // it was there when the batch began
 	locked bool // it may be changed
@@ -288,7 +289,7 @@ func (t *Table[K, V]) LockedKeys() (locked, others []K) {
 // Fill is for engines: the row is stored as v.
 func (t *Table[K, V]) Fill(k K, v V) {
 	r := t.rows[k]
-	r.value, r.known, r.stored = v, true, true
+	r.value, r.was, r.known, r.stored = v, v, true, true
 }
 
 // Get returns a row, and whether there is one. Looking at a row that was not
@@ -343,14 +344,18 @@ func (t *Table[K, V]) EachDeleted(f func(K) error) error {
 }
 
 // EachChanged is for engines: it calls f with each changed row, in the order
-// of their first change, and whether it replaces a stored one.
-func (t *Table[K, V]) EachChanged(f func(v *V, stored bool) error) error {
+// of their first change, and the stored one that it replaces; nil: there is none.
+func (t *Table[K, V]) EachChanged(f func(v, was *V) error) error {
 	for _, k := range t.changed {
 		r := t.rows[k]
 		if !r.known {
 			continue
 		}
-		if err := f(&r.value, r.stored); err != nil {
+		was := &r.was
+		if !r.stored {
+			was = nil
+		}
+		if err := f(&r.value, was); err != nil {
 			return err
 		}
 	}

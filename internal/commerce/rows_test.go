@@ -34,7 +34,7 @@ func TestDoneJobs(t *testing.T) {
 		}
 		got := ""
 		_ = rows.Jobs.EachDeleted(func(JobKey) error { got += "deleted"; return nil })
-		_ = rows.Jobs.EachChanged(func(j *Job, stored bool) error { got += fmt.Sprint("changed, stored ", stored); return nil })
+		_ = rows.Jobs.EachChanged(func(_, was *Job) error { got += fmt.Sprint("changed, stored ", was != nil); return nil })
 		if _, there := rows.Jobs.Get(key); got != c.want || there != (got == "changed, stored true") {
 			t.Errorf("%s: %q, there %v; want %q", c.name, got, there, c.want)
 		}
