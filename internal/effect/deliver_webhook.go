@@ -48,8 +48,7 @@ func (w *webhooks) deliver(ctx context.Context, job commerce.Job) jobs.Outcome {
 	case p.endpoint.Holds() && job.State != commerce.JobParked:
 		return w.park(job)
 	}
-	// A stop cuts the sending; until then the job goes on.
-	event, found, err := w.events.Get(context.WithoutCancel(ctx), commerce.EventKey{PartnerID: job.Owner, ID: job.Subject})
+	event, found, err := w.event(ctx, job)
 	switch {
 	case err != nil:
 		return unread(job, err)
@@ -57,6 +56,15 @@ func (w *webhooks) deliver(ctx context.Context, job commerce.Job) jobs.Outcome {
 		return w.done(job)
 	}
 	return w.send(ctx, job, p, event)
+}
+
+// event is what a job is to deliver: in hand if this process has just saved it.
+func (w *webhooks) event(ctx context.Context, job commerce.Job) (commerce.WebhookEvent, bool, error) {
+	if job.Event != nil {
+		return *job.Event, true, nil
+	}
+	// A stop cuts the sending; until then the job goes on.
+	return w.events.Get(context.WithoutCancel(ctx), commerce.EventKey{PartnerID: job.Owner, ID: job.Subject})
 }
 
 // unread leaves a job for which the database was away until its lease ends.
