@@ -1,43 +1,90 @@
 package command
 
-import "purveyor/internal/commerce"
+import (
+	"slices"
 
-// RecordWebhookAttempt records a request to an endpoint, and what follows from
-// it for the endpoint and the job.
-type RecordWebhookAttempt struct {
+	"purveyor/internal/commerce"
+)
+
+// RecordWebhookAttempts records requests to endpoints, and what follows from
+// each for its endpoint and its job.
+type RecordWebhookAttempts struct {
+	Tries []WebhookTry // in the order in which they ended
+}
+
+// WebhookTry is one request.
+type WebhookTry struct {
 	Job        commerce.Job // as it was run
 	Attempt    commerce.WebhookAttempt
 	RetryAfter int64   // ms, as the answer asks for; 0: it does not
 	Jitter     float64 // in [0, 1), drawn by the caller
 }
 
-// Needs names the endpoint and the job.
-func (c RecordWebhookAttempt) Needs() commerce.Needs {
-	return commerce.Needs{Endpoints: []string{c.Attempt.PartnerID}, Jobs: []commerce.JobKey{c.Job.Key()}}
+// Needs names the endpoints and the jobs. What was delivered counts whatever
+// has become of its job, which ends unseen.
+func (c RecordWebhookAttempts) Needs() commerce.Needs {
+	n := commerce.Needs{Endpoints: c.partners()}
+	for _, t := range c.Tries {
+		if t.Attempt.Delivered() {
+			n.EndedJobs = append(n.EndedJobs, t.Job.Key())
+		} else {
+			n.Jobs = append(n.Jobs, t.Job.Key())
+		}
+	}
+	return n
 }
 
-// Decide returns the job as it goes on. When its lease had ended meanwhile, it
-// may be gone, or another worker's: then only an attempt that was delivered
-// still counts for it.
-func (c RecordWebhookAttempt) Decide(rows *commerce.Rows, now int64) (commerce.Job, commerce.Changes, error) {
-	changes := commerce.Changes{Attempts: []commerce.WebhookAttempt{c.Attempt}}
-	endpoint := endpointOf(rows, c.Attempt.PartnerID)
-	job, there := rows.Jobs.Get(c.Job.Key())
-	if !there {
-		job = c.Job
+func (c RecordWebhookAttempts) partners() (ids []string) {
+	for _, t := range c.Tries {
+		if id := t.Attempt.PartnerID; !slices.Contains(ids, id) {
+			ids = append(ids, id)
+		}
 	}
-	verdict := endpoint.After(job, c.Attempt, c.RetryAfter, now, c.Jitter)
-	changes.Endpoints = changed(endpoint, verdict.Endpoint)
-	if verdict.Release {
-		changes.NewJobs = []commerce.Job{releaseParked(c.Attempt.PartnerID, now)}
+	return ids
+}
+
+// Decide returns the jobs as they go on.
+func (c RecordWebhookAttempts) Decide(rows *commerce.Rows, now int64) ([]commerce.Job, commerce.Changes, error) {
+	changes := commerce.Changes{}
+	jobs := make([]commerce.Job, len(c.Tries))
+	endpoints := make(map[string]commerce.Endpoint, 1) // as they fare after the tries so far
+	partners := c.partners()
+	for _, id := range partners {
+		endpoints[id] = endpointOf(rows, id)
 	}
+	for i, t := range c.Tries {
+		id := t.Attempt.PartnerID
+		verdict := t.record(rows, endpoints[id], now, &changes)
+		jobs[i], endpoints[id] = verdict.Job, verdict.Endpoint
+		if verdict.Release {
+			changes.NewJobs = append(changes.NewJobs, releaseParked(id, now))
+		}
+	}
+	for _, id := range partners {
+		changes.Endpoints = append(changes.Endpoints, changed(endpointOf(rows, id), endpoints[id])...)
+	}
+	return jobs, changes, nil
+}
+
+// record says what follows from a try. When the job's lease had ended
+// meanwhile, it may be gone, or another worker's: then only an attempt that was
+// delivered still counts for it.
+func (t WebhookTry) record(rows *commerce.Rows, e commerce.Endpoint, now int64, changes *commerce.Changes) commerce.Verdict {
+	changes.Attempts = append(changes.Attempts, t.Attempt)
+	job, there := t.Job, false
+	if !t.Attempt.Delivered() {
+		if stored, ok := rows.Jobs.Get(t.Job.Key()); ok {
+			job, there = stored, true
+		}
+	}
+	verdict := e.After(job, t.Attempt, t.RetryAfter, now, t.Jitter)
 	switch {
-	case c.Attempt.Delivered():
-		changes.DoneJobs = []commerce.JobKey{job.Key()}
-	case there && job.LeasedBy == c.Job.LeasedBy:
-		changes.Jobs = []commerce.Job{verdict.Job.LeasedTo("", 0)}
+	case t.Attempt.Delivered():
+		changes.DoneJobs = append(changes.DoneJobs, job.Key())
+	case there && job.LeasedBy == t.Job.LeasedBy:
+		changes.Jobs = append(changes.Jobs, verdict.Job.LeasedTo("", 0))
 	}
-	return verdict.Job, changes, nil
+	return verdict
 }
 
 func endpointOf(rows *commerce.Rows, partnerID string) commerce.Endpoint {

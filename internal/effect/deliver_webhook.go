@@ -27,13 +27,15 @@ type webhooks struct {
 	runner  *jobs.Runner
 	events  *gather.Lookups[commerce.EventKey, commerce.WebhookEvent]
 	parties *parties
+	tries   *tries
 }
 
 func newWebhooks(o Options, l ledger) *webhooks {
 	reader := o.Engine.Reader()
 	return &webhooks{ledger: l, engine: o.Engine, reader: reader, sender: o.Sender,
 		events:  gather.New(reader.WebhookEvents),
-		parties: &parties{reader: reader, known: map[string]*entry{}}}
+		parties: &parties{reader: reader, known: map[string]*entry{}},
+		tries:   newTries(o.Committer)}
 }
 
 // deliver makes one try, unless the endpoint holds its jobs and this is not
@@ -79,16 +81,17 @@ func (w *webhooks) send(ctx context.Context, job commerce.Job, p party, event co
 		URL: p.partner.CallbackURL, ID: event.ID, Body: wire.AppendWebhook(nil, event), At: at,
 		Secret: p.partner.CallbackSecret, PreviousSecret: p.endpoint.Previous(at),
 	})
-	record := command.RecordWebhookAttempt{Job: job, RetryAfter: result.RetryAfter, Jitter: rand.Float64(),
+	try := command.WebhookTry{Job: job, RetryAfter: result.RetryAfter, Jitter: rand.Float64(),
 		Attempt: commerce.WebhookAttempt{PartnerID: event.PartnerID, EventID: event.ID, URL: withoutPassword(p.partner.CallbackURL),
 			At: at, TookMs: result.TookMs, Status: result.Status, Error: result.Error, Answer: result.Answer}}
-	delivered := record.Attempt.Delivered()
-	return jobs.Outcome{OK: delivered, Record: func(ctx context.Context) error {
-		err := do(ctx, w.committer, record)
-		if !delivered || job.State == commerce.JobParked { // the endpoint fares otherwise now
-			w.parties.forget(job.Owner)
-		}
-		return err
+	delivered := try.Attempt.Delivered()
+	return jobs.Outcome{OK: delivered, Record: func(_ context.Context, recorded func(error)) {
+		w.tries.record(try, func(err error) {
+			if !delivered || job.State == commerce.JobParked { // the endpoint fares otherwise now
+				w.parties.forget(job.Owner)
+			}
+			recorded(err)
+		})
 	}}
 }
 
@@ -103,14 +106,14 @@ func withoutPassword(text string) string {
 // park leaves a job with its endpoint. If that holds it no longer, the job
 // waits, and comes up again at once.
 func (w *webhooks) park(job commerce.Job) jobs.Outcome {
-	return jobs.Outcome{OK: true, Record: func(ctx context.Context) error {
+	return jobs.Outcome{OK: true, Record: jobs.Waiting(func(ctx context.Context) error {
 		parked, err := commit.Do(ctx, w.committer, command.ParkJobs{PartnerID: job.Owner, Worker: w.worker, Jobs: []commerce.JobKey{job.Key()}})
 		if err == nil && parked == 0 {
 			w.parties.forget(job.Owner)
 			w.runner.Wake()
 		}
 		return err
-	}}
+	})}
 }
 
 // A try releases no more than this; what is left goes on after others had
@@ -140,5 +143,5 @@ func (w *webhooks) release(ctx context.Context, job commerce.Job) jobs.Outcome {
 			return w.done(job)
 		}
 	}
-	return jobs.Outcome{OK: true, Record: func(ctx context.Context) error { return w.Return(ctx, []commerce.Job{job}) }}
+	return jobs.Outcome{OK: true, Record: jobs.Waiting(func(ctx context.Context) error { return w.Return(ctx, []commerce.Job{job}) })}
 }

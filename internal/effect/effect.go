@@ -116,9 +116,9 @@ func (l ledger) Fail(ctx context.Context, job commerce.Job, err error) error {
 
 // done ends a job of which there is nothing to do.
 func (l ledger) done(job commerce.Job) jobs.Outcome {
-	return jobs.Outcome{OK: true, Record: func(ctx context.Context) error {
+	return jobs.Outcome{OK: true, Record: jobs.Waiting(func(ctx context.Context) error {
 		return do(ctx, l.committer, command.RecordJob{Job: job})
-	}}
+	})}
 }
 
 // do runs a command whose result nobody needs.
