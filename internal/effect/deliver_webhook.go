@@ -14,7 +14,6 @@ import (
 	"purveyor/internal/jobs"
 	"purveyor/internal/outside/webhook"
 	"purveyor/internal/storage"
-	"purveyor/internal/storage/gather"
 	"purveyor/internal/wire"
 )
 
@@ -25,7 +24,6 @@ type webhooks struct {
 	reader  storage.Reader
 	sender  Sender
 	runner  *jobs.Runner
-	events  *gather.Lookups[commerce.EventKey, commerce.WebhookEvent]
 	parties *parties
 	tries   *tries
 }
@@ -33,7 +31,6 @@ type webhooks struct {
 func newWebhooks(o Options, l ledger) *webhooks {
 	reader := o.Engine.Reader()
 	return &webhooks{ledger: l, engine: o.Engine, reader: reader, sender: o.Sender,
-		events:  gather.New(reader.WebhookEvents),
 		parties: &parties{reader: reader, known: map[string]*entry{}},
 		tries:   newTries(o.Committer)}
 }
@@ -60,13 +57,16 @@ func (w *webhooks) deliver(ctx context.Context, job commerce.Job) jobs.Outcome {
 	return w.send(ctx, job, p, event)
 }
 
-// event is what a job is to deliver: in hand if this process has just saved it.
+// event is what a job is to deliver. It is in hand since the process saved or
+// claimed the job, except that of a probe, or when it could not be read then.
 func (w *webhooks) event(ctx context.Context, job commerce.Job) (commerce.WebhookEvent, bool, error) {
 	if job.Event != nil {
 		return *job.Event, true, nil
 	}
 	// A stop cuts the sending; until then the job goes on.
-	return w.events.Get(context.WithoutCancel(ctx), commerce.EventKey{PartnerID: job.Owner, ID: job.Subject})
+	found, err := w.reader.WebhookEvents(context.WithoutCancel(ctx), []commerce.EventKey{eventKey(job)})
+	event, ok := found[eventKey(job)]
+	return event, ok, err
 }
 
 // unread leaves a job for which the database was away until its lease ends.

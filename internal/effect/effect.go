@@ -4,6 +4,7 @@ package effect
 
 import (
 	"context"
+	"log/slog"
 	"math/rand/v2"
 	"slices"
 
@@ -81,6 +82,36 @@ func (e *Effects) Stop(ctx context.Context) {
 type queue struct {
 	storage.Engine
 	reader storage.Reader
+}
+
+// ClaimJobs also reads the events that are to be delivered: all at once costs a
+// fraction of one by one.
+func (q queue) ClaimJobs(ctx context.Context, c storage.JobClaim) ([]commerce.Job, error) {
+	list, err := q.Engine.ClaimJobs(ctx, c)
+	var keys []commerce.EventKey
+	for _, j := range list {
+		if j.Kind == commerce.JobDeliverWebhook {
+			keys = append(keys, eventKey(j))
+		}
+	}
+	if err != nil || len(keys) == 0 {
+		return list, err
+	}
+	events, err := q.reader.WebhookEvents(ctx, keys)
+	if err != nil {
+		slog.Warn("events were not read with their jobs; each try will", "events", len(keys), "error", err)
+	}
+	for i, j := range list {
+		if event, found := events[eventKey(j)]; found && j.Kind == commerce.JobDeliverWebhook {
+			list[i].Event = &event
+		}
+	}
+	return list, nil
+}
+
+// eventKey names what a job delivers.
+func eventKey(j commerce.Job) commerce.EventKey {
+	return commerce.EventKey{PartnerID: j.Owner, ID: j.Subject}
 }
 
 func (q queue) NextDue(ctx context.Context, now int64) (int64, error) {

@@ -10,10 +10,11 @@ import (
 )
 
 // tries gathers webhook tries until they are recorded together: nobody waits
-// for one, and many in a transaction cost a fraction of what they cost alone.
+// for one, and many in a transaction cost a fraction of what they cost alone. If
+// we crash meanwhile, what was gathered is sent again when the leases end.
 type tries struct {
 	committer *commit.Committer
-	plenty    chan struct{} // holds something when it need not wait for more
+	now       chan struct{} // holds something when there is no need to wait for more
 
 	mu      sync.Mutex
 	ended   []ended // not yet on record
@@ -26,13 +27,13 @@ type ended struct {
 }
 
 const (
-	gatherTime  = 5 * time.Millisecond
-	gatherMost  = 256
-	gatherTried = 128 // is plenty
+	gatherTime = 50 * time.Millisecond
+	gatherMost = 256
+	plenty     = 128
 )
 
 func newTries(c *commit.Committer) *tries {
-	return &tries{committer: c, plenty: make(chan struct{}, 1)}
+	return &tries{committer: c, now: make(chan struct{}, 1)}
 }
 
 // record has a try recorded, and calls recorded when it is or is not.
@@ -44,9 +45,10 @@ func (t *tries) record(try command.WebhookTry, recorded func(error)) {
 		t.running = true
 		go t.run()
 	}
-	if len(t.ended) >= gatherTried {
+	// A failure says how the endpoint fares, which the next tries need to know.
+	if len(t.ended) >= plenty || !try.Attempt.Delivered() {
 		select {
-		case t.plenty <- struct{}{}:
+		case t.now <- struct{}{}:
 		default:
 		}
 	}
@@ -55,20 +57,20 @@ func (t *tries) record(try command.WebhookTry, recorded func(error)) {
 // run records until there is nothing to record. What ends while a transaction
 // commits is in the next.
 func (t *tries) run() {
-	for {
+	for more := true; more; {
 		select {
-		case <-t.plenty:
+		case <-t.now:
 		case <-time.After(gatherTime):
 		}
 		t.mu.Lock()
 		list := t.ended[:min(len(t.ended), gatherMost)]
 		t.ended = t.ended[len(list):]
-		t.running = len(list) > 0
 		t.mu.Unlock()
-		if len(list) == 0 {
-			return
-		}
 		t.save(list)
+		t.mu.Lock()
+		more = len(t.ended) > 0
+		t.running = more
+		t.mu.Unlock()
 	}
 }
 

@@ -67,7 +67,7 @@ const (
 	roomPerTry = 256    // of a lane's queue, for each try that it may make at a time
 	// unrecorded is how many tries of a lane may be under way or wait for their
 	// record, for each that may be under way: sending does not wait for the disk.
-	unrecorded = 8
+	unrecorded = 16
 
 	claimSize   = 500
 	idle        = 2 * time.Second // between looks at storage when nothing is known to be due
