@@ -11,9 +11,11 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
+	"unicode/utf8"
 
 	"golang.org/x/net/idna"
 )
@@ -104,8 +106,10 @@ func endpointOf(u *url.URL) (endpoint, error) {
 	if host == "" {
 		return endpoint{}, errors.New("no host in the URL")
 	}
-	if ascii, err := idna.Lookup.ToASCII(host); err == nil { // else it is an address, or a name that nobody has
-		host = ascii
+	if strings.ContainsFunc(host, func(r rune) bool { return r >= utf8.RuneSelf }) {
+		if ascii, err := idna.Lookup.ToASCII(host); err == nil { // else nobody has such a name
+			host = ascii
+		}
 	}
 	if u.Port() != "" {
 		port = u.Port()
@@ -160,11 +164,9 @@ func (t *transport) use(ctx context.Context, c *conn, request *http.Request, unt
 	if !cut() && err != nil {
 		err = ctx.Err()
 	}
-	if err == nil && whole && ctx.Err() == nil {
-		t.keep(c)
-		return a, nil
+	if err != nil || !whole || ctx.Err() != nil || !t.keep(c) {
+		_ = c.Close()
 	}
-	_ = c.Close()
 	return a, err
 }
 
@@ -225,17 +227,18 @@ func (t *transport) take(to endpoint) *conn {
 	return c
 }
 
-func (t *transport) keep(c *conn) {
+// keep makes a connection idle, unless there are too many.
+func (t *transport) keep(c *conn) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	list := t.idle[c.to]
 	if t.count >= idleConnections || len(list) >= idleConnectionsPer {
-		_ = c.Close()
-		return
+		return false
 	}
 	t.idle[c.to] = append(list, c)
 	t.count++
 	c.expiry.Reset(idleTime)
+	return true
 }
 
 // forget is called with the lock held; left are the other idle ones.
@@ -249,10 +252,13 @@ func (t *transport) forget(c *conn, left []*conn) {
 // expire closes a connection that nobody has taken.
 func (t *transport) expire(c *conn) {
 	t.mu.Lock()
-	defer t.mu.Unlock()
 	list := t.idle[c.to]
-	if i := slices.Index(list, c); i >= 0 {
+	i := slices.Index(list, c)
+	if i >= 0 {
 		t.forget(c, slices.Delete(list, i, i+1))
+	}
+	t.mu.Unlock()
+	if i >= 0 {
 		_ = c.Close()
 	}
 }
