@@ -17,12 +17,13 @@ import (
 type demoCommand struct {
 	config.Server
 	config.Outbound
+	config.Payments
 }
 
 func (d demoCommand) Run() (err error) {
 	ctx, stop := untilSignal()
 	defer stop()
-	if err := d.Check(); err != nil {
+	if err := errors.Join(d.Check(), d.CheckPayments()); err != nil {
 		return err
 	}
 	ports, err := portsOf(d.Outbound)
@@ -45,7 +46,7 @@ func (d demoCommand) Run() (err error) {
 	if err := d.prepare(ctx, db, listener); err != nil {
 		return errors.Join(err, listener.Close(), db.Close())
 	}
-	service := newService(db, d.Server, ports)
+	service := newService(db, d.Server, ports, d.Payments, baseURL(d.Server, listener))
 	service.images = demo.Images()
 	return service.run(ctx, listener)
 }

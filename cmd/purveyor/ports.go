@@ -42,8 +42,8 @@ func portsOf(c config.Outbound) (ports, error) {
 	return p, nil
 }
 
-// start begins to do jobs.
-func (p ports) start(db *database) *effect.Effects {
-	return effect.Start(effect.Options{Engine: db.Engine, Committer: db.committer, Worker: rand.Text(),
-		Sender: p.webhooks, Mailer: p.mailer, Texter: p.texter})
+// options are what jobs are done with, as far as it is known here.
+func (p ports) options(db *database) effect.Options {
+	return effect.Options{Engine: db.Engine, Committer: db.committer, Worker: rand.Text(),
+		Sender: p.webhooks, Mailer: p.mailer, Texter: p.texter}
 }

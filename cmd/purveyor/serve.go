@@ -17,6 +17,9 @@ import (
 
 	"purveyor/internal/api"
 	"purveyor/internal/config"
+	"purveyor/internal/effect"
+	"purveyor/internal/inbound"
+	"purveyor/internal/outside/sandbox"
 	"purveyor/internal/web"
 )
 
@@ -24,12 +27,13 @@ type serveCommand struct {
 	config.Database
 	config.Server
 	config.Outbound
+	config.Payments
 }
 
 func (s serveCommand) Run() error {
 	ctx, stop := untilSignal()
 	defer stop()
-	if err := s.Check(); err != nil {
+	if err := errors.Join(s.Check(), s.CheckPayments()); err != nil {
 		return err
 	}
 	ports, err := portsOf(s.Outbound)
@@ -44,8 +48,8 @@ func (s serveCommand) Run() error {
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
-	service := newService(db, s.Server, ports)
-	slog.Info("serving", "url", s.baseURL(listener), "database", s.Database.String(), "outbound", s.Outbound)
+	service := newService(db, s.Server, ports, s.Payments, s.baseURL(listener))
+	slog.Info("serving", "url", s.baseURL(listener), "database", s.Database.String(), "outbound", s.Outbound, "payments", s.Payments)
 	return service.run(ctx, listener)
 }
 
@@ -80,15 +84,25 @@ func listen(address string) (net.Listener, error) {
 // service is what runs while the process serves.
 type service struct {
 	db       *database
-	ports    ports
+	effects  *effect.Effects
 	api      http.Handler
+	inbound  http.Handler
+	sandbox  http.Handler // the pages of the payment sandbox
 	images   http.Handler // of the demo; else nil
 	stopping atomic.Bool
 }
 
-func newService(db *database, c config.Server, p ports) *service {
+// newService wires the parts together and begins to do jobs.
+func newService(db *database, c config.Server, p ports, payments config.Payments, baseURL string) *service {
 	boundMemory(c)
-	return &service{db: db, ports: p, api: api.New(db, db.committer, api.Options{CacheBytes: c.CacheMiB << 20}).Handler()}
+	objects := effect.NewObjects(db.Engine, db.committer)
+	processors := newProcessors(payments, objects, baseURL)
+	notices := inbound.New(db.Reader(), db.committer, processors.forNotices())
+	o := p.options(db)
+	o.Processors, o.Objects, o.Post = processors.forJobs(), objects, notices.FromSandbox(sandbox.NewSigner(objects))
+	effects := effect.Start(o)
+	partners := api.New(db, db.committer, api.Options{CacheBytes: c.CacheMiB << 20, Jobs: effects, Processors: processors.modes})
+	return &service{db: db, effects: effects, api: partners.Handler(), inbound: notices, sandbox: processors.sandbox.Handler()}
 }
 
 // boundMemory has the garbage collected before it doubles the memory of the
@@ -107,6 +121,10 @@ func (s *service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		answerOK(w, true)
 	case path == "/readyz":
 		answerOK(w, !s.stopping.Load() && s.db.Reader().Ping(r.Context()) == nil)
+	case strings.HasPrefix(path, inbound.Prefix):
+		s.inbound.ServeHTTP(w, r)
+	case strings.HasPrefix(path, "/sandbox/"):
+		s.sandbox.ServeHTTP(w, r)
 	case s.images != nil && strings.HasPrefix(path, "/demo/images/"):
 		s.images.ServeHTTP(w, r)
 	default:
@@ -147,7 +165,6 @@ func (s *service) run(ctx context.Context, l net.Listener) error {
 	swept := make(chan struct{})
 	go func() { defer close(swept); sweep(sweeping, s.db) }()
 
-	effects := s.ports.start(s.db)
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(l) }()
 	var err error
@@ -157,6 +174,7 @@ func (s *service) run(ctx context.Context, l net.Listener) error {
 		slog.Info("stopping")
 		s.stopping.Store(true)
 		time.Sleep(noticePeriod)
+		s.effects.EndWaits()
 		hurry := time.AfterFunc(patience, s.db.committer.Hurry)
 		defer hurry.Stop()
 		drain, cancel := context.WithTimeout(context.Background(), drainPeriod)
@@ -166,7 +184,7 @@ func (s *service) run(ctx context.Context, l net.Listener) error {
 		cancel()
 	}
 	giveBack, cancel := context.WithTimeout(context.Background(), returnPeriod)
-	effects.Stop(giveBack)
+	s.effects.Stop(giveBack)
 	cancel()
 	stopSweeping()
 	<-swept

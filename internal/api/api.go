@@ -5,6 +5,7 @@
 package api
 
 import (
+	"context"
 	"crypto/rand"
 	"errors"
 	"net/http"
@@ -29,6 +30,9 @@ type API struct {
 	now       func() time.Time
 	products  *productCache
 	pages     *pageCache
+	jobs      Finisher
+	// processors are who takes payments in each mode, by name.
+	processors map[commerce.Mode]string
 	// A store and its number never change, so these are never dropped.
 	storeNos sync.Map // store id -> number
 	storeIDs sync.Map // number -> store id
@@ -38,7 +42,22 @@ type API struct {
 type Options struct {
 	Now        func() time.Time
 	CacheBytes int // of encoded products, and pages of them; 16 MiB
+	// Jobs does what answers depend on; without it they are left to workers.
+	Jobs Finisher
+	// Processors are who takes payments in each mode, by name; a mode that is not
+	// there takes none.
+	Processors map[commerce.Mode]string
 }
+
+// Finisher has a job done while its caller waits, as jobs.Runner does.
+type Finisher interface {
+	Finish(ctx context.Context, key commerce.JobKey) error
+}
+
+// noFinisher leaves jobs to workers.
+type noFinisher struct{}
+
+func (noFinisher) Finish(context.Context, commerce.JobKey) error { return nil }
 
 // New makes the API.
 func New(engine storage.Engine, committer *commit.Committer, o Options) *API {
@@ -48,8 +67,11 @@ func New(engine storage.Engine, committer *commit.Committer, o Options) *API {
 	if o.CacheBytes == 0 {
 		o.CacheBytes = 16 << 20
 	}
+	if o.Jobs == nil {
+		o.Jobs = noFinisher{}
+	}
 	reader := engine.Reader()
-	return &API{reader: reader, committer: committer, now: o.Now,
+	return &API{reader: reader, committer: committer, now: o.Now, jobs: o.Jobs, processors: o.Processors,
 		gate: web.NewGate(keyFinder{reader}, engine, o.Now), products: newProductCache(o.CacheBytes / 2), pages: newPageCache(o.CacheBytes / 2)}
 }
 

@@ -4,11 +4,13 @@ import (
 	"net/http"
 
 	"purveyor/internal/command"
+	"purveyor/internal/commerce"
 	"purveyor/internal/wire"
 )
 
 type cancelIn struct {
 	Reason *string `json:"reason"`
+	Refund bool    `json:"refund"`
 }
 
 // cancelOrder ends an order before its goods were handed over.
@@ -30,14 +32,18 @@ func (a *API) cancelOrder(r *request) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	cmd := command.CancelOrder{Facts: command.FactsOf(order), TraceID: r.traceID, Reason: reason}
-	return do(a, r, r.Mode, key, in, cmd, func(done command.CancelResult) (int, []byte) {
-		return http.StatusOK, encoded(struct {
-			OK                bool   `json:"ok"`
-			OrderID           string `json:"order_id"`
-			Status            string `json:"status"`
-			DeliveryCancelled bool   `json:"delivery_cancelled"`
-			InventoryRestored bool   `json:"inventory_restored"`
-		}{true, done.Order.ID, string(done.Order.Status), done.DeliveryCancelled, done.InventoryRestored})
-	})
+	cmd := command.CancelOrder{Facts: command.FactsOf(order), TraceID: r.traceID, Reason: reason,
+		Refund: in.Refund, RefundID: a.newRefundID(order), Answers: r.replyKey(r.Mode, key)}
+	return awaiting(a, r, cmd.Answers, in, cmd, encodeCancelled, a.refundRefused)
+}
+
+// encodeCancelled is the answer, and with a refund on its way that for the
+// meantime.
+func encodeCancelled(done command.CancelResult) (int, []byte) {
+	answer := wire.CancelAnswer{OK: true, OrderID: done.Order.ID, Status: commerce.Cancelled,
+		DeliveryCancelled: done.DeliveryCancelled, InventoryRestored: done.InventoryRestored}
+	if done.Refund != nil {
+		answer.Refund = &wire.CancelRefund{PaymentsRefundID: done.Refund.ID}
+	}
+	return http.StatusOK, wire.Encode(answer)
 }

@@ -22,8 +22,20 @@ func (r *request) keyRequired() (string, error) {
 	return key, err
 }
 
-// do runs a command: once for its key if there is one. The scope of the key is
-// the partner, the mode of the request, its method and path; in is the decoded
+// replyKey is the scope of an idempotency key: the partner, the mode of the
+// request, its method and path.
+func (r *request) replyKey(mode commerce.Mode, key string) commerce.ReplyKey {
+	return commerce.ReplyKey{PartnerID: r.Partner.ID, Op: string(mode) + " " + r.Method + " " + r.URL.Path, Key: key}
+}
+
+// fingerprint is of the decoded request, encoded again: a repeat must have the
+// same.
+func fingerprint(in any) ([32]byte, error) {
+	decoded, err := json.Marshal(in, json.Deterministic(true))
+	return sha256.Sum256(decoded), err
+}
+
+// do runs a command: once for its key if there is one. in is the decoded
 // request, which a repeat must equal.
 func do[R any](a *API, r *request, mode commerce.Mode, key string, in any, cmd commit.Command[R], encode func(R) (int, []byte)) (reply, error) {
 	if key == "" {
@@ -34,12 +46,11 @@ func do[R any](a *API, r *request, mode commerce.Mode, key string, in any, cmd c
 		status, body := encode(result)
 		return reply{status: status, body: body}, nil
 	}
-	decoded, err := json.Marshal(in, json.Deterministic(true))
+	print, err := fingerprint(in)
 	if err != nil {
 		return reply{}, err
 	}
-	scope := commerce.ReplyKey{PartnerID: r.Partner.ID, Op: string(mode) + " " + r.Method + " " + r.URL.Path, Key: key}
-	stored, err := commit.Do(r.Context(), a.committer, commit.Once(scope, sha256.Sum256(decoded), cmd, encode))
+	stored, err := commit.Do(r.Context(), a.committer, commit.Once(r.replyKey(mode, key), print, cmd, encode))
 	return reply{status: stored.Status, body: stored.Body, replayed: stored.Replayed}, err
 }
 

@@ -27,6 +27,7 @@ var Routes = []Route{
 	{post, "/v1/products/upsert", needs(commerce.WriteProducts), (*API).upsertProduct},
 	{post, "/v1/inventory/adjustments", needs(commerce.WriteInventory), (*API).adjustInventory},
 
+	{post, "/v1/checkout/session", needs(commerce.WriteOrders), (*API).checkoutSession},
 	{post, "/v1/orders/report", needs(commerce.WriteOrders), (*API).reportOrder},
 	{get, "/v1/orders/by-external/{external_order_id}", needs(commerce.ReadOrders), (*API).getOrderByExternal},
 	{get, "/v1/orders/{order_id}", needs(commerce.ReadOrders), (*API).getOrder},
@@ -36,6 +37,7 @@ var Routes = []Route{
 	{post, "/v1/orders/{order_id}/ready-for-pickup", needs(commerce.WriteOrders), (*API).markReady},
 	{post, "/v1/orders/{order_id}/picked-up", needs(commerce.WriteOrders), (*API).markPickedUp},
 	{post, "/v1/orders/{order_id}/cancel", needs(commerce.WriteOrders), (*API).cancelOrder},
+	{post, "/v1/orders/{order_id}/refund", needs(commerce.WriteOrders), (*API).refundOrder},
 
 	{get, "/v1/events", needs(commerce.ReadOrders), (*API).listEvents},
 }

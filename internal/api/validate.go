@@ -1,6 +1,8 @@
 package api
 
 import (
+	"net/url"
+
 	"purveyor/internal/commerce"
 	"purveyor/internal/wire"
 )
@@ -59,4 +61,18 @@ func (c *check) address(field string, v *addressIn) *commerce.DeliveryAddress {
 		PostalCode: c.Required(in+"postal_code", v.Address.PostalCode, 20), Country: c.Required(in+"country", v.Address.Country, 100),
 	}
 	return a
+}
+
+// webURL is where a page may lead to: absolute http or https, without
+// credentials (BEHAVIOUR, Money and content).
+func (c *check) webURL(field string, v *string) string {
+	text := c.Required(field, v, wire.MaxURL)
+	u, err := url.Parse(text)
+	switch {
+	case err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Hostname() == "":
+		c.Fail(field, "must be an absolute http or https URL")
+	case u.User != nil:
+		c.Fail(field, "must not contain credentials")
+	}
+	return text
 }

@@ -67,8 +67,7 @@ func (c ConfirmOrder) flag(s *story, refusal error) (Advanced, commerce.Changes,
 	if !errors.As(refusal, &e) || s.order.Attention == e.Code {
 		return Advanced{}, commerce.Changes{}, refusal
 	}
-	s.order.Attention = e.Code
-	s.note(e.Code, "Could not be confirmed: "+e.Message)
+	s.flag(e.Code, "Could not be confirmed: "+e.Message)
 	order, changes := s.end()
 	return Advanced{Order: order, Refused: refusal}, changes, nil
 }

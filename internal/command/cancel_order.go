@@ -10,6 +10,11 @@ type CancelOrder struct {
 	Facts   OrderFacts
 	TraceID string
 	Reason  string // for the audit log
+	// Refund gives back what is left of the payment, too, as the refund of this id,
+	// which is drawn by the caller.
+	Refund   bool
+	RefundID string
+	Answers  commerce.ReplyKey // whose answer tells of the refund
 }
 
 // CancelResult tells what cancelling undid.
@@ -17,12 +22,18 @@ type CancelResult struct {
 	Order             commerce.Order
 	DeliveryCancelled bool
 	InventoryRestored bool
+	Refund            *commerce.Refund // that was asked for
 }
 
-// Needs names the order, the stock of its products, and the partner.
+// Needs names the order, the stock of its products, its partner and payment,
+// and a new refund.
 func (c CancelOrder) Needs() commerce.Needs {
 	n := c.Facts.needs()
 	n.Stock = commerce.ProductKeys(c.Facts.Key.StoreID, c.Facts.Lines)
+	n.Payments = []commerce.OrderKey{c.Facts.Key}
+	if c.Refund {
+		n.NewRefunds = []commerce.RefundKey{{StoreID: c.Facts.Key.StoreID, RefundID: c.RefundID}}
+	}
 	return n
 }
 
@@ -38,6 +49,7 @@ func (c CancelOrder) Decide(rows *commerce.Rows, now int64) (CancelResult, comme
 		return CancelResult{}, commerce.Changes{}, err
 	}
 	s := begin(order, rows, now, c.TraceID)
+	s.order.Attention = ""
 	moves := s.restore(rows)
 	var data []byte
 	if moves != nil {
@@ -45,9 +57,42 @@ func (c CancelOrder) Decide(rows *commerce.Rows, now int64) (CancelResult, comme
 	}
 	s.move(transition, c.Reason, data)
 	if order.Fulfillment == commerce.Delivery {
-		s.tell(commerce.TimelineDeliveryCancelled, "", nil)
-		s.notify(commerce.WebhookDeliveryCancelled, wire.DeliveryEventData(s.order))
+		s.cancelDelivery()
+	}
+	result := CancelResult{InventoryRestored: moves != nil}
+	if payment, ok := rows.Payments.Get(c.Facts.Key); ok {
+		result.Refund = c.endPayment(s, payment)
 	}
 	cancelled, changes := s.end()
-	return CancelResult{Order: cancelled, InventoryRestored: moves != nil}, changes, nil
+	result.Order = cancelled
+	return result, changes, nil
+}
+
+// endPayment sees to it that nobody pays any more, and that money that was
+// paid goes back, or that somebody knows of it.
+func (c CancelOrder) endPayment(s *story, payment commerce.Payment) *commerce.Refund {
+	if payment.State == commerce.PaymentOpen { // while it is opening, its job will see that the order is over
+		s.ask(commerce.JobExpireSession, s.order.ID, false)
+	}
+	if payment.Left() == 0 {
+		return nil
+	}
+	if !c.Refund {
+		s.order.Attention = "refund_due"
+		return nil
+	}
+	refund, err := s.refund(&payment, commerce.Refund{ID: c.RefundID, Reason: c.Reason, Origin: commerce.RefundCancelled,
+		TraceID: c.TraceID, Answers: c.Answers}, true)
+	if err != nil {
+		s.flag("refund_due", "The payment was not refunded: "+err.Error()) // cannot be: something is left
+		return nil
+	}
+	s.changes.Payments = []commerce.Payment{payment}
+	return &refund
+}
+
+// cancelDelivery tells that nothing will be delivered.
+func (s *story) cancelDelivery() {
+	s.tell(commerce.TimelineDeliveryCancelled, "", nil)
+	s.notify(commerce.WebhookDeliveryCancelled, wire.DeliveryEventData(s.order))
 }

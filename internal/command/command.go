@@ -96,10 +96,21 @@ func (s *story) move(t commerce.Transition, message string, data []byte) {
 		s.notify(t.Webhook, wire.OrderEventData(s.order, previous))
 	}
 	for _, kind := range t.Jobs {
-		s.changes.NewJobs = append(s.changes.NewJobs, commerce.Job{
-			Kind: kind, Owner: s.order.StoreID, Subject: s.order.ID, RunAt: s.now,
-		})
+		s.ask(kind, s.order.ID, false)
 	}
+}
+
+// ask has something done outside of the process.
+func (s *story) ask(kind commerce.JobKind, subject string, awaited bool) {
+	s.changes.NewJobs = append(s.changes.NewJobs, commerce.Job{
+		Kind: kind, Owner: s.order.StoreID, Subject: subject, RunAt: s.now, Awaited: awaited,
+	})
+}
+
+// flag asks the merchant to look, and says why.
+func (s *story) flag(code, message string) {
+	s.order.Attention = code
+	s.note(code, message)
 }
 
 // end gives the order's row and everything that was told.

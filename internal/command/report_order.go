@@ -30,18 +30,12 @@ func (c ReportOrder) externalKey() commerce.ExternalKey {
 // Needs names the store, the stock of the products, who has the external
 // id, the customer, and the partner.
 func (c ReportOrder) Needs() commerce.Needs {
-	n := commerce.Needs{
-		Partners:  []string{c.Actor.Partner.ID},
-		Stores:    []string{c.StoreID},
-		Stock:     commerce.ProductKeys(c.StoreID, c.Lines),
-		NewOrders: []commerce.OrderKey{{StoreID: c.StoreID, OrderID: c.OrderID}},
-		External:  []commerce.ExternalKey{c.externalKey()},
-	}
-	if contact := contactOf(c.Address); contact != "" {
-		n.Customers = []commerce.CustomerKey{{StoreID: c.StoreID, Contact: contact}}
-	}
+	n := c.sale().needs(c.OrderID, c.Address)
+	n.External = []commerce.ExternalKey{c.externalKey()}
 	return n
 }
+
+func (c ReportOrder) sale() sale { return sale{c.Actor, c.StoreID, c.Fulfillment, c.Lines} }
 
 // Decide makes the order. Refusals: 400 for a store or product that cannot
 // be sold from, 403 for a store of others, 409 for an external id that is
@@ -79,23 +73,8 @@ func (c ReportOrder) Decide(rows *commerce.Rows, now int64) (commerce.Order, com
 }
 
 func (c ReportOrder) check(rows *commerce.Rows) error {
-	store, ok := rows.Stores.Get(c.StoreID)
-	if !ok {
-		return commerce.Invalid("store_id", "store %s is not known", c.StoreID)
-	}
-	if partner, _ := rows.Partners.Get(c.Actor.Partner.ID); !partner.MayUse(c.StoreID) {
-		return commerce.StoreDenied()
-	}
-	if !store.Active {
-		return commerce.Invalid("store_id", "store %s is not active", c.StoreID)
-	}
-	if !store.Offers(c.Fulfillment) {
-		return commerce.Invalid("fulfillment_type", "store %s does not offer %s", c.StoreID, c.Fulfillment)
-	}
-	for i, l := range c.Lines {
-		if _, ok := rows.Stock.Get(commerce.ProductKey{StoreID: c.StoreID, ProductID: l.ProductID}); !ok {
-			return commerce.Invalid(wire.Index("items", i, "product_id"), "product %s is not a product of store %s", l.ProductID, c.StoreID)
-		}
+	if _, err := c.sale().check(rows); err != nil {
+		return err
 	}
 	if taken, ok := rows.External.Get(c.externalKey()); ok {
 		err := commerce.Conflict("external_order_id_taken", "external_order_id %s already stands for another order", c.ExternalID)

@@ -21,6 +21,8 @@ const (
 	PrefixJob      = "job_"
 	PrefixAttempt  = "att_"
 	PrefixOutbox   = "out_"
+	PrefixRefund   = "rfd_"
+	PrefixSandbox  = "sbx_"
 	prefixTimeline = "tev_"
 )
 
@@ -50,6 +52,18 @@ func IsID(prefix, id string) bool {
 // NewOrderID makes the id of an order of the store with this number.
 func NewOrderID(storeNo int64, at int64, e Entropy) string {
 	return NewID(PrefixOrder+encodeNo(storeNo)+"_", at, e)
+}
+
+// NewRefundID makes the id of a refund of an order of the store with this
+// number.
+func NewRefundID(storeNo int64, at int64, e Entropy) string {
+	return NewID(PrefixRefund+encodeNo(storeNo)+"_", at, e)
+}
+
+// LateRefundID is the id of the refund of a payment that came when the order
+// was over. There is at most one of an order, so it is derived and not drawn.
+func LateRefundID(orderID string) string {
+	return PrefixRefund + strings.TrimPrefix(orderID, PrefixOrder)
 }
 
 // StoreNoOfOrder reads the store number back from an order id. An id that

@@ -12,6 +12,10 @@ const (
 	JobMailPaid       JobKind = "mail_order_paid"  // Subject: order; to the merchant, as is the next
 	JobTextPaid       JobKind = "text_order_paid"  // Subject: order
 	JobReleaseParked  JobKind = "release_parked"   // Subject: partner, whose parked jobs wait again
+	JobOpenSession    JobKind = "open_session"     // Subject: order, whose customer is to pay
+	JobExpireSession  JobKind = "expire_session"   // Subject: order, which nobody shall pay any more
+	JobRefund         JobKind = "refund_payment"   // Subject: refund
+	JobSandboxNotice  JobKind = "sandbox_notice"   // Subject: sandbox object that holds the notice
 )
 
 // JobState says who moves a job on. A job that is done is deleted.
@@ -39,6 +43,11 @@ type Job struct {
 	// They ask whether the endpoint is back and do not use up the schedule.
 	Probes int64
 	Error  string // why the last try failed
+
+	// Awaited says that the job decides the answer of the command that asks for
+	// it, whose caller is about to have it done. It is not stored: once the caller
+	// is gone, the job is one as any other.
+	Awaited bool
 
 	LeasedBy    string // the worker that has it; empty: none
 	LeasedUntil int64  // Unix ms
@@ -89,6 +98,10 @@ var RetryDelays = []int64{5 * second, 5 * minute, 30 * minute, 2 * hour, 5 * hou
 
 // NoticeDelays are those of mail and SMS, which are of no use the day after.
 var NoticeDelays = RetryDelays[:5]
+
+// PaymentDelays are those of calls to a payment processor, together shorter
+// than a session lasts.
+var PaymentDelays = RetryDelays[:6]
 
 // JobHorizon is beyond what any rule puts a job off by, in milliseconds. What
 // lies further ahead was written while the clock was ahead.

@@ -54,6 +54,24 @@ func ReportedTotals(lines []OrderLine, given GivenTotals) (t Totals, mismatch st
 	return t, mismatch, nil
 }
 
+// CheckoutTotals are those of an order that is still to be paid: the tax is
+// the store's rate (in basis points) of the items, rounded half up once.
+func CheckoutTotals(lines []OrderLine, deliveryFee Cents, taxRateBps int64) (Totals, error) {
+	t := Totals{Subtotal: SumLines(lines), DeliveryFee: deliveryFee}
+	if t.Subtotal > MaxTotal {
+		return t, Invalid("items", "the order's total is too large")
+	}
+	t.Tax = (t.Subtotal*Cents(taxRateBps) + 5_000) / 10_000
+	t.Total = t.Subtotal + t.Tax + t.DeliveryFee
+	switch {
+	case t.Total > MaxTotal:
+		return t, Invalid("items", "the order's total is too large")
+	case t.Total == 0:
+		return t, Invalid("items", "there is nothing to pay")
+	}
+	return t, nil
+}
+
 func valueOr[T any](given *T, otherwise T) T {
 	if given != nil {
 		return *given

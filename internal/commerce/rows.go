@@ -13,7 +13,14 @@ type Reply struct {
 	Status      int
 	Body        []byte
 	CreatedOn   int64 // Unix ms
+	// Job will decide the answer, and closes the reply; no id: it is closed. Status
+	// and Body are what is answered meanwhile; without a status there is nothing to
+	// say yet.
+	Job JobKey
 }
+
+// Open tells whether the answer is not decided yet.
+func (r Reply) Open() bool { return r.Job.ID != "" }
 
 // ProductStore says which store a product belongs to, which never changes.
 type ProductStore struct{ ProductID, StoreID string }
@@ -25,6 +32,7 @@ type ProductStore struct{ ProductID, StoreID string }
 type Needs struct {
 	Lock          bool
 	Replies       []ReplyKey
+	OpenReplies   []ReplyKey // that the command closes or releases
 	Partners      []string
 	APIKeys       []APIKeyRef
 	Stores        []string
@@ -34,12 +42,16 @@ type Needs struct {
 	Products      []ProductKey
 	Stock         []ProductKey
 	Orders        []OrderKey
-	NewOrders     []OrderKey // that the command makes, by ids that were just drawn: nobody looks for them
+	NewOrders     []OrderKey // that the command makes, with their payments, by ids that were just drawn: nobody looks for them
+	NewRefunds    []RefundKey
 	External      []ExternalKey
 	Customers     []CustomerKey
+	Payments      []OrderKey
+	Refunds       []RefundKey
 	Endpoints     []string // of partners
 	Jobs          []JobKey
 	EndedJobs     []JobKey // that the command ends, whatever has become of them: nobody looks at them
+	Sandbox       []string // sandbox objects
 }
 
 // Rows are the rows that a batch loaded, shared by its commands: each sees
@@ -56,14 +68,18 @@ type Rows struct {
 	Orders        Table[OrderKey, Order]
 	External      Table[ExternalKey, ExternalRef]
 	Customers     Table[CustomerKey, Customer]
+	Payments      Table[OrderKey, Payment]
+	Refunds       Table[RefundKey, Refund]
 	Endpoints     Table[string, Endpoint]
 	Jobs          Table[JobKey, Job]
+	Sandbox       Table[string, SandboxObject]
 
 	// NextStoreNo is the number of the next new store; 0 if it was not asked for.
 	NextStoreNo int64
 
 	// What is only ever appended.
 	Timeline []TimelineEvent
+	Ledger   []LedgerEntry
 	Webhooks []WebhookEvent
 	Attempts []WebhookAttempt
 	Outbox   []OutboxMessage
@@ -73,6 +89,7 @@ type Rows struct {
 // Require adds the rows that a command needs, none of them loaded yet.
 func (r *Rows) Require(n Needs) {
 	r.Replies.require(n.Replies, false)
+	r.Replies.require(n.OpenReplies, true)
 	r.Partners.require(n.Partners, n.Lock)
 	r.APIKeys.require(n.APIKeys, n.Lock)
 	r.Stores.require(n.Stores, n.Lock)
@@ -84,9 +101,14 @@ func (r *Rows) Require(n Needs) {
 	r.Orders.expect(n.NewOrders)
 	r.External.require(n.External, false)
 	r.Customers.require(n.Customers, false)
+	r.Payments.require(n.Payments, true)
+	r.Payments.expect(n.NewOrders)
+	r.Refunds.expect(n.NewRefunds)
+	r.Refunds.require(n.Refunds, true)
 	r.Endpoints.require(n.Endpoints, true)
 	r.Jobs.require(n.Jobs, true)
 	r.Jobs.leaveUnseen(n.EndedJobs)
+	r.Sandbox.require(n.Sandbox, true)
 	if n.NextStoreNo && r.NextStoreNo == 0 {
 		r.NextStoreNo = NeedStoreNo
 	}
@@ -98,30 +120,39 @@ const NeedStoreNo = -1
 // Changes are what a command does: rows as they shall be, and what is
 // appended. A command that is refused returns none.
 type Changes struct {
-	Replies    []Reply
-	Partners   []Partner
-	APIKeys    []APIKey
-	Stores     []Store
-	Categories []Category
-	Products   []Product
-	Stock      []Stock
-	Orders     []Order
-	External   []ExternalRef
-	Customers  []Customer
-	Endpoints  []Endpoint
-	Jobs       []Job
-	DoneJobs   []JobKey // they are deleted; one that is gone already is no error
-	Timeline   []TimelineEvent
-	Webhooks   []WebhookEvent
-	Attempts   []WebhookAttempt
-	Outbox     []OutboxMessage
-	NewJobs    []Job
+	Replies     []Reply
+	Released    []ReplyKey // of open replies, which are deleted: there is no answer to keep
+	Partners    []Partner
+	APIKeys     []APIKey
+	Stores      []Store
+	Categories  []Category
+	Products    []Product
+	Stock       []Stock
+	Orders      []Order
+	External    []ExternalRef
+	Customers   []Customer
+	Payments    []Payment
+	Refunds     []Refund
+	Endpoints   []Endpoint
+	Jobs        []Job
+	DoneJobs    []JobKey // they are deleted; one that is gone already is no error
+	Sandbox     []SandboxObject
+	GoneSandbox []string // sandbox objects that are deleted
+	Timeline    []TimelineEvent
+	Ledger      []LedgerEntry
+	Webhooks    []WebhookEvent
+	Attempts    []WebhookAttempt
+	Outbox      []OutboxMessage
+	NewJobs     []Job
 }
 
 // Apply puts the changes of an accepted command into the rows.
 func (r *Rows) Apply(c Changes) {
 	for _, v := range c.Replies {
 		r.Replies.put(v.ReplyKey, v)
+	}
+	for _, k := range c.Released {
+		r.Replies.remove(k)
 	}
 	for _, v := range c.Partners {
 		r.Partners.put(v.ID, v)
@@ -156,6 +187,23 @@ func (r *Rows) Apply(c Changes) {
 	for _, v := range c.Customers {
 		r.Customers.put(v.Key(), v)
 	}
+	r.applyOutside(c)
+	r.Timeline = append(r.Timeline, c.Timeline...)
+	r.Ledger = append(r.Ledger, c.Ledger...)
+	r.Webhooks = append(r.Webhooks, c.Webhooks...)
+	r.Attempts = append(r.Attempts, c.Attempts...)
+	r.Outbox = append(r.Outbox, c.Outbox...)
+	r.NewJobs = append(r.NewJobs, c.NewJobs...)
+}
+
+// applyOutside applies what stands for things outside of the process.
+func (r *Rows) applyOutside(c Changes) {
+	for _, v := range c.Payments {
+		r.Payments.put(v.Key(), v)
+	}
+	for _, v := range c.Refunds {
+		r.Refunds.put(v.Key(), v)
+	}
 	for _, v := range c.Endpoints {
 		r.Endpoints.put(v.PartnerID, v)
 	}
@@ -165,19 +213,21 @@ func (r *Rows) Apply(c Changes) {
 	for _, k := range c.DoneJobs {
 		r.Jobs.remove(k)
 	}
-	r.Timeline = append(r.Timeline, c.Timeline...)
-	r.Webhooks = append(r.Webhooks, c.Webhooks...)
-	r.Attempts = append(r.Attempts, c.Attempts...)
-	r.Outbox = append(r.Outbox, c.Outbox...)
-	r.NewJobs = append(r.NewJobs, c.NewJobs...)
+	for _, v := range c.Sandbox {
+		r.Sandbox.put(v.ID, v)
+	}
+	for _, id := range c.GoneSandbox {
+		r.Sandbox.remove(id)
+	}
 }
 
 // Changed tells whether anything is to be saved.
 func (r *Rows) Changed() bool {
 	return len(r.Replies.changed)+len(r.Partners.changed)+len(r.APIKeys.changed)+len(r.Stores.changed)+
 		len(r.Categories.changed)+len(r.ProductStores.changed)+len(r.Products.changed)+len(r.Stock.changed)+
-		len(r.Orders.changed)+len(r.External.changed)+len(r.Customers.changed)+len(r.Endpoints.changed)+len(r.Jobs.changed)+
-		len(r.Timeline)+len(r.Webhooks)+len(r.Attempts)+len(r.Outbox)+len(r.NewJobs) > 0
+		len(r.Orders.changed)+len(r.External.changed)+len(r.Customers.changed)+len(r.Payments.changed)+len(r.Refunds.changed)+
+		len(r.Endpoints.changed)+len(r.Jobs.changed)+len(r.Sandbox.changed)+
+		len(r.Timeline)+len(r.Ledger)+len(r.Webhooks)+len(r.Attempts)+len(r.Outbox)+len(r.NewJobs) > 0
 }
 
 // Table holds the rows of one kind that were asked for, found or not.

@@ -109,12 +109,19 @@ func (c *Committer) Hurry() { c.hurried.Store(true) }
 // Errors: a *commerce.Error (refused, nothing changed), storage.ErrUnavailable
 // (nothing changed), storage.ErrOutcomeUnknown, ErrClosed, or what ctx says.
 func Do[R any](ctx context.Context, c *Committer, cmd Command[R]) (R, error) {
+	result, _, err := DoJobs(ctx, c, cmd)
+	return result, err
+}
+
+// DoJobs is Do, and also returns the jobs that the command asked for, for who
+// wants to see them done.
+func DoJobs[R any](ctx context.Context, c *Committer, cmd Command[R]) (R, []commerce.Job, error) {
 	p := &pending[R]{cmd: cmd, done: make(chan struct{})}
 	if err := c.admit(ctx, p); err != nil {
-		return p.result, err
+		return p.result, nil, err
 	}
 	<-p.done
-	return p.result, p.err
+	return p.result, p.jobs, p.err
 }
 
 func (c *Committer) admit(ctx context.Context, p call) error {
@@ -135,6 +142,7 @@ func (c *Committer) admit(ctx context.Context, p call) error {
 type call interface {
 	needs() commerce.Needs
 	decide(rows *commerce.Rows, now int64) (commerce.Changes, error)
+	asks(jobs []commerce.Job) // which its changes came to ask for
 	answer(err error)
 	keyed() bool // its outcome can be read from its reply record
 }
@@ -142,6 +150,7 @@ type call interface {
 type pending[R any] struct {
 	cmd    Command[R]
 	result R
+	jobs   []commerce.Job
 	err    error
 	done   chan struct{}
 }
@@ -158,6 +167,8 @@ func (p *pending[R]) decide(rows *commerce.Rows, now int64) (changes commerce.Ch
 	p.result, changes, err = p.cmd.Decide(rows, now)
 	return changes, err
 }
+
+func (p *pending[R]) asks(jobs []commerce.Job) { p.jobs = jobs }
 
 func (p *pending[R]) answer(err error) {
 	p.err = err
@@ -281,6 +292,7 @@ func (c *Committer) try(batch []call) (errs []error, err error) {
 			continue
 		}
 		ids.complete(&changes)
+		p.asks(changes.NewJobs)
 		rows.Apply(changes)
 	}
 	if !rows.Changed() {
@@ -340,8 +352,8 @@ func (s *idSource) next(prefix string) string {
 	return commerce.NewID(prefix, s.now, e)
 }
 
-// complete gives what is appended its ids, and each event that is to be
-// pushed its job. A batch keeps to one slot of jobs, the next takes another.
+// complete gives what is appended its ids, each event that is to be pushed its
+// job, and the reply that awaits a job its key. A batch keeps to one slot of jobs, the next takes another.
 func (s *idSource) complete(c *commerce.Changes) {
 	for i := range c.Webhooks {
 		w := &c.Webhooks[i]
@@ -361,5 +373,10 @@ func (s *idSource) complete(c *commerce.Changes) {
 	for i := range c.NewJobs {
 		j := &c.NewJobs[i]
 		j.Slot, j.ID, j.State = s.now%commerce.JobSlots, s.next(commerce.PrefixJob), commerce.JobWaiting
+		if j.Awaited {
+			for k := range c.Replies {
+				c.Replies[k].Job = j.Key()
+			}
+		}
 	}
 }

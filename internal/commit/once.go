@@ -11,12 +11,20 @@ type Reply struct {
 	Status   int
 	Body     []byte
 	Replayed bool
+	// Job decides the answer, and has not yet: a key without an id says that the
+	// reply is closed. It is empty when the command took place just now; then
+	// DoJobs tells.
+	Job commerce.JobKey
 }
 
 // Once makes a command take place at most once for a key. The same key with
 // the same fingerprint (SHA-256 of the decoded request, encoded again) gets
 // the stored answer; with another one it is refused. Only answers of accepted
 // commands are stored, in the transaction of the effect; encode makes them.
+//
+// When the command asks for a job that is awaited, what encode makes is the
+// answer for the meantime, with status 0 if there is none, and the reply stays
+// open until the command that records the job's outcome closes or releases it.
 func Once[R any](key commerce.ReplyKey, fingerprint [32]byte, cmd Command[R], encode func(R) (status int, body []byte)) Command[Reply] {
 	return once[R]{key, fingerprint, cmd, encode}
 }
@@ -42,7 +50,7 @@ func (o once[R]) Decide(rows *commerce.Rows, now int64) (Reply, commerce.Changes
 			return Reply{}, commerce.Changes{}, commerce.Conflict("idempotency_key_reused",
 				"Idempotency-Key was used before with a different request")
 		}
-		return Reply{Status: stored.Status, Body: stored.Body, Replayed: true}, commerce.Changes{}, nil
+		return Reply{Status: stored.Status, Body: stored.Body, Replayed: true, Job: stored.Job}, commerce.Changes{}, nil
 	}
 	result, changes, err := o.cmd.Decide(rows, now)
 	if err != nil {

@@ -7,12 +7,14 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"slices"
+	"time"
 
 	"purveyor/internal/command"
 	"purveyor/internal/commerce"
 	"purveyor/internal/commit"
 	"purveyor/internal/jobs"
 	"purveyor/internal/outside/mail"
+	"purveyor/internal/outside/payment"
 	"purveyor/internal/outside/sms"
 	"purveyor/internal/outside/webhook"
 	"purveyor/internal/storage"
@@ -31,6 +33,20 @@ type Options struct {
 	Sender    Sender
 	Mailer    mail.Mailer // nil: mail is kept in the outbox
 	Texter    sms.Texter  // nil: texts are kept in the outbox
+
+	// Processors take payments, by the names that payments know them by.
+	Processors map[string]Processor
+	// Objects of sandboxes, and Post, which sends what they post to the inbound
+	// path of that name. Nil: there is no sandbox.
+	Objects *Objects
+	Post    func(ctx context.Context, to string, body []byte) error
+}
+
+// Processor is what jobs need of a payment processor.
+type Processor interface {
+	OpenSession(ctx context.Context, r payment.SessionRequest) (payment.Session, error)
+	ExpireSession(ctx context.Context, id string) (payment.Session, error)
+	Refund(ctx context.Context, r payment.RefundRequest) (payment.Refund, error)
 }
 
 // Effects are the jobs of this process and what they do.
@@ -44,19 +60,25 @@ type Effects struct {
 const (
 	webhookWidth = 16
 	noticeWidth  = 4
+	paymentWidth = 64 // of all stores: they wait for one processor
+	sandboxWidth = 32
 )
 
 // Start begins to do jobs, those of new commits at once.
 func Start(o Options) *Effects {
 	ledger := ledger{o.Committer, o.Worker}
 	w := newWebhooks(o, ledger)
-	n := notices{o}
+	n, p, s := notices{o}, payments{o}, sandboxes{o}
 	runner := jobs.New(o.Worker, queue{o.Engine, o.Engine.Reader()}, ledger, map[commerce.JobKind]jobs.Kind{
 		commerce.JobDeliverWebhook: {Do: w.deliver, Width: webhookWidth},
 		commerce.JobReleaseParked:  {Do: w.release, Width: 1},
 		commerce.JobMailReady:      {Do: n.mailReady, Width: noticeWidth},
 		commerce.JobMailPaid:       {Do: n.mailPaid, Width: noticeWidth},
 		commerce.JobTextPaid:       {Do: n.textPaid, Width: noticeWidth},
+		commerce.JobOpenSession:    {Do: p.open, Width: paymentWidth, Together: true},
+		commerce.JobExpireSession:  {Do: p.expire, Width: paymentWidth, Together: true},
+		commerce.JobRefund:         {Do: p.refund, Width: paymentWidth, Together: true},
+		commerce.JobSandboxNotice:  {Do: s.send, Width: sandboxWidth, Together: true},
 	})
 	w.runner = runner
 	o.Committer.StartJobsWith(runner)
@@ -64,8 +86,20 @@ func Start(o Options) *Effects {
 	ctx, cancel := context.WithCancel(context.Background())
 	watched := make(chan struct{})
 	go func() { defer close(watched); w.watch(ctx) }()
-	return &Effects{runner, cancel, watched}
+	e := &Effects{runner, cancel, watched}
+	if o.Objects != nil {
+		o.Objects.effects.Store(e)
+	}
+	return e
 }
+
+// Finish has a job done before others, and waits for it as jobs.Runner does.
+func (e *Effects) Finish(ctx context.Context, key commerce.JobKey) error {
+	return e.runner.Finish(ctx, key)
+}
+
+// EndWaits has all who wait in Finish go on at once.
+func (e *Effects) EndWaits() { e.runner.EndWaits() }
 
 // Stop cuts what is under way and gives all jobs back before ctx ends. The
 // committer must still be open.
@@ -138,6 +172,12 @@ func (l ledger) Return(ctx context.Context, list []commerce.Job) error {
 		}
 	}
 	return nil
+}
+
+// Take implements jobs.Ledger.
+func (l ledger) Take(ctx context.Context, key commerce.JobKey) (commerce.Job, bool, bool, error) {
+	taken, err := commit.Do(ctx, l.committer, command.TakeJob{Job: key, Worker: l.worker, Until: time.Now().UnixMilli() + commerce.JobLease})
+	return taken.Job, taken.There, taken.Taken, err
 }
 
 // Fail implements jobs.Ledger.

@@ -3,7 +3,6 @@ package effect
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math/rand/v2"
 	"slices"
 
@@ -104,6 +103,3 @@ func (n notices) transport(job commerce.Job, m commerce.OutboxMessage) func(cont
 	}
 	return nil
 }
-
-// dollars is an amount as people read it.
-func dollars(c commerce.Cents) string { return fmt.Sprintf("$%d.%02d", c/100, c%100) }

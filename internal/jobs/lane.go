@@ -46,6 +46,9 @@ func (l *lane) open(all int) bool {
 // laneOf is called with the lock held.
 func (r *Runner) laneOf(job commerce.Job) *lane {
 	key := laneKey{job.Kind, job.Owner}
+	if r.kinds[job.Kind].Together {
+		key.owner = ""
+	}
 	l := r.lanes[key]
 	if l == nil {
 		l = &lane{key: key, most: r.kinds[job.Kind].Width, width: 1}
@@ -62,7 +65,7 @@ func (r *Runner) Reserve(job commerce.Job) (commit.Lease, bool) {
 		return commit.Lease{}, false
 	}
 	l := r.laneOf(job)
-	if l.room() <= 0 {
+	if !job.Awaited && l.room() <= 0 { // what is awaited stands in no queue
 		l.short = true
 		return commit.Lease{}, false
 	}
@@ -101,8 +104,10 @@ func (r *Runner) take(job commerce.Job) *task {
 		r.back = append(r.back, t)
 		return t
 	}
-	t.lane.queue = append(t.lane.queue, t)
-	r.list(t.lane)
+	if t.held = job.Awaited; !t.held {
+		t.lane.queue = append(t.lane.queue, t)
+		r.list(t.lane)
+	}
 	return t
 }
 
@@ -117,8 +122,7 @@ func (r *Runner) list(l *lane) {
 // dispatch begins as many tries as may be. The lock is held.
 func (r *Runner) dispatch() {
 	for t := r.next(); t != nil; t = r.next() {
-		r.work.Add(1)
-		go r.run(t)
+		r.begin(t)
 	}
 }
 
@@ -140,42 +144,60 @@ func (r *Runner) next() *task {
 			r.list(l)
 			continue
 		}
-		r.begin(l)
+		l.running++
+		r.running++
 		r.list(l)
 		return t
 	}
 	return nil
 }
 
-// begin counts a try. The lock is held.
-func (r *Runner) begin(l *lane) {
-	l.running++
-	r.running++
-}
-
-// hasten begins the try of a task out of turn, if it has not begun. The lock
-// is held.
-func (r *Runner) hasten(t *task) {
-	i := slices.Index(t.lane.queue, t)
-	if i < 0 || t.stale() {
-		return
-	}
-	t.lane.queue = slices.Delete(t.lane.queue, i, i+1)
-	r.begin(t.lane)
+// begin has a worker make a try. The lock is held.
+func (r *Runner) begin(t *task) {
 	r.work.Add(1)
 	go r.run(t)
+}
+
+// hasten begins the try of a task out of turn, if it has not begun. It takes
+// nothing from the others: there are as many as callers who wait. The lock is
+// held.
+func (r *Runner) hasten(t *task) {
+	i := slices.Index(t.lane.queue, t)
+	switch {
+	case r.stopping:
+		return
+	case t.stale():
+		if t.held { // nobody else looks for it
+			t.held = false
+			r.back = append(r.back, t)
+			r.Wake()
+		}
+		return
+	case t.held:
+		t.held = false
+	case i >= 0:
+		t.lane.queue = slices.Delete(t.lane.queue, i, i+1)
+	default:
+		return
+	}
+	t.hastened = true
+	r.begin(t)
 }
 
 // stale tells that the lease may end before a try does.
 func (t *task) stale() bool { return t.job.LeasedUntil-now() < TryTime.Milliseconds() }
 
 // tried makes place for the next try, which it begins if one may.
-func (r *Runner) tried(l *lane, ok bool) (next *task) {
+func (r *Runner) tried(t *task, ok bool) (next *task) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	l := t.lane
+	l.recording++
+	if t.hastened {
+		return nil
+	}
 	l.running--
 	r.running--
-	l.recording++
 	if ok {
 		l.width = min(l.width+1, l.most)
 	} else {

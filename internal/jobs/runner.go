@@ -22,6 +22,9 @@ type Kind struct {
 	Do func(ctx context.Context, job commerce.Job) Outcome
 	// Width is how many tries of one owner may be under way at a time.
 	Width int
+	// Together is for kinds that all wait for the same provider, whoever owns them:
+	// they share one lane.
+	Together bool
 }
 
 // Outcome is what came of a try.
@@ -51,6 +54,9 @@ type Queue interface {
 
 // Ledger changes jobs in ways that are the same for all kinds.
 type Ledger interface {
+	// Take leases a job for this process, if nobody has it; there says that it is
+	// not done yet.
+	Take(ctx context.Context, key commerce.JobKey) (job commerce.Job, there, taken bool, err error)
 	// Return gives leases back, so that the jobs can be claimed at once.
 	Return(ctx context.Context, jobs []commerce.Job) error
 	// Fail records a try that ended in a panic.
@@ -86,11 +92,13 @@ type Runner struct {
 	ledger Ledger
 	kinds  map[commerce.JobKind]Kind
 
-	tries  context.Context // ends with Stop
-	cut    context.CancelFunc
-	polled chan struct{}  // closed when the poll loop has ended
-	work   sync.WaitGroup // tries and their records
-	wake   chan struct{}
+	tries    context.Context // ends with Stop
+	cut      context.CancelFunc
+	waits    context.Context // ends with EndWaits, or before tries
+	endWaits context.CancelFunc
+	polled   chan struct{}  // closed when the poll loop has ended
+	work     sync.WaitGroup // tries and their records
+	wake     chan struct{}
 
 	mu       sync.Mutex
 	stopping bool
@@ -108,6 +116,9 @@ type task struct {
 	job  commerce.Job
 	lane *lane
 	done chan struct{} // closed when the process is done with it
+	held bool          // it is in no queue: whoever awaits it begins it
+	// hastened says that it was begun out of turn, and is not counted.
+	hastened bool
 }
 
 // New makes a runner of these kinds; the worker is a name that no other
@@ -119,6 +130,7 @@ func New(worker string, queue Queue, ledger Ledger, kinds map[commerce.JobKind]K
 		lanes: map[laneKey]*lane{}, tasks: map[commerce.JobKey]*task{},
 	}
 	r.tries, r.cut = context.WithCancel(context.Background())
+	r.waits, r.endWaits = context.WithCancel(r.tries)
 	return r
 }
 
@@ -134,6 +146,12 @@ func (r *Runner) Stop(ctx context.Context) {
 	for _, l := range r.lanes {
 		r.back = append(r.back, l.queue...)
 		l.queue = nil
+	}
+	for _, t := range r.tasks {
+		if t.held {
+			t.held = false
+			r.back = append(r.back, t)
+		}
 	}
 	r.mu.Unlock()
 	r.cut()
@@ -166,7 +184,7 @@ func (r *Runner) run(t *task) {
 	defer r.work.Done()
 	for t != nil {
 		outcome := r.try(t.job)
-		next := r.tried(t.lane, outcome.OK)
+		next := r.tried(t, outcome.OK)
 		switch {
 		case r.tries.Err() != nil && !outcome.OK: // it was cut, which says nothing
 			r.release(t, true)

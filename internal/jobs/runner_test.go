@@ -260,8 +260,102 @@ func TestFinish(t *testing.T) {
 		if _, there := s.jobs[jobs[18].Key()]; there {
 			t.Error("it did not go on without its caller")
 		}
-		if err := r.Finish(t.Context(), jobs[18].Key()); !errors.Is(err, ErrElsewhere) {
+		if err := r.Finish(t.Context(), jobs[18].Key()); err != nil {
 			t.Errorf("a job that is done: %v", err)
+		}
+	})
+}
+
+// TestFinishElsewhere: what nobody has is taken, due or not; what another
+// process has is waited for.
+func TestFinishElsewhere(t *testing.T) {
+	in(t, takes(time.Second), func(t *testing.T, s *store, r *Runner) {
+		later := s.add("a", now()+time.Hour.Milliseconds())
+		if err := r.Finish(t.Context(), later.Key()); err != nil || s.of("a") != 0 {
+			t.Errorf("put off: %v, %d left", err, s.of("a"))
+		}
+		others := s.add("b", now()).LeasedTo("other", now()+commerce.JobLease)
+		s.put(others)
+		time.AfterFunc(5*time.Second, func() { s.done(others) })
+		began := time.Now()
+		if err := r.Finish(t.Context(), others.Key()); err != nil {
+			t.Error(err)
+		}
+		if took := time.Since(began); took < 5*time.Second || took > 5*time.Second+lookPauses {
+			t.Errorf("it took %v to see that another process was done", took)
+		}
+		s.put(others)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if err := r.Finish(ctx, others.Key()); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("not done in time: %v", err)
+		}
+	})
+}
+
+// TestAwaited: jobs whose callers wait begin with them, all at once, and take
+// no place from others.
+func TestAwaited(t *testing.T) {
+	in(t, takes(5*time.Second), func(t *testing.T, s *store, r *Runner) {
+		var awaited []commerce.Job
+		for range 500 {
+			j := s.leased("a")
+			j.Awaited = true
+			if _, ok := r.Reserve(j); !ok {
+				t.Fatal("no room")
+			}
+			awaited = append(awaited, j)
+		}
+		r.Start(awaited)
+		var wg sync.WaitGroup
+		began := time.Now()
+		for _, j := range awaited {
+			wg.Go(func() {
+				if err := r.Finish(t.Context(), j.Key()); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		other := start(t, s, r, "b", 1)[0]
+		if err := r.Finish(t.Context(), other.Key()); err != nil || time.Since(began) != 5*time.Second {
+			t.Errorf("the job of another took %v, %v", time.Since(began), err)
+		}
+		wg.Wait()
+		if took := time.Since(began); took != 5*time.Second || s.of("a") != 0 {
+			t.Errorf("%d awaited jobs took %v, %d are left", len(awaited), took, s.of("a"))
+		}
+	})
+}
+
+// TestEndWaits: who waits is let go; the job goes on.
+func TestEndWaits(t *testing.T) {
+	in(t, takes(5*time.Second), func(t *testing.T, s *store, r *Runner) {
+		j := start(t, s, r, "a", 1)[0]
+		time.AfterFunc(time.Second, r.EndWaits)
+		began := time.Now()
+		if err := r.Finish(t.Context(), j.Key()); !errors.Is(err, context.Canceled) || time.Since(began) != time.Second {
+			t.Errorf("after %v: %v", time.Since(began), err)
+		}
+		after(5 * time.Second)
+		if s.of("a") != 0 {
+			t.Error("the job did not go on")
+		}
+	})
+}
+
+// TestAwaitedByNobody: a caller that has gone before it could wait leaves the
+// job to whoever finds it.
+func TestAwaitedByNobody(t *testing.T) {
+	in(t, takes(time.Second), func(t *testing.T, s *store, r *Runner) {
+		j := s.leased("a")
+		if _, ok := r.Reserve(j); !ok {
+			t.Fatal("no room")
+		}
+		j.Awaited = true
+		r.Start([]commerce.Job{j})
+		r.Stop(t.Context())
+		if got := s.jobs[j.Key()]; got.LeasedBy != "" {
+			t.Errorf("after the stop it is still leased: %+v", got)
 		}
 	})
 }

@@ -116,6 +116,18 @@ func (s *store) Return(_ context.Context, jobs []commerce.Job) error {
 	return nil
 }
 
+func (s *store) Take(_ context.Context, key commerce.JobKey) (job commerce.Job, there, taken bool, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	job, there = s.jobs[key]
+	if !there || job.Leased(now()) {
+		return job, there, false, nil
+	}
+	job = job.LeasedTo("me", now()+commerce.JobLease)
+	s.jobs[key] = job
+	return job, true, true, nil
+}
+
 func (s *store) Fail(_ context.Context, j commerce.Job, err error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -133,6 +133,22 @@ type Reader interface {
 	Order(ctx context.Context, key commerce.OrderKey) (commerce.Order, error)
 	ExternalOrder(ctx context.Context, key commerce.ExternalKey) (commerce.OrderKey, error)
 
+	// Reply reads what is stored for an idempotency key.
+	Reply(ctx context.Context, key commerce.ReplyKey) (commerce.Reply, error)
+
+	Payment(ctx context.Context, key commerce.OrderKey) (commerce.Payment, error)
+	Refund(ctx context.Context, key commerce.RefundKey) (commerce.Refund, error)
+
+	// Ledger and Refunds of an order, oldest first.
+	Ledger(ctx context.Context, key commerce.OrderKey) ([]commerce.LedgerEntry, error)
+	Refunds(ctx context.Context, key commerce.OrderKey) ([]commerce.Refund, error)
+
+	// Payments reads at most limit payments in the order of their keys, those
+	// after the given one.
+	Payments(ctx context.Context, after commerce.OrderKey, limit int) ([]commerce.Payment, error)
+
+	SandboxObject(ctx context.Context, id string) (commerce.SandboxObject, error)
+
 	// Timeline reads the newest events of an order, at most limit, oldest first.
 	Timeline(ctx context.Context, key commerce.OrderKey, limit int) ([]commerce.TimelineEvent, error)
 

@@ -17,6 +17,8 @@ type Error struct {
 	Message string
 	Field   string
 	OrderID string
+	// RetryAfter is in how many seconds another try makes sense; 0: nobody knows.
+	RetryAfter int
 }
 
 func (e *Error) Error() string { return e.Message }
@@ -45,10 +47,13 @@ func WriteError(w *Writer, err error) {
 	e, ok := errors.AsType[*Error](err)
 	if !ok {
 		if refusal, ok := errors.AsType[*commerce.Error](err); ok {
-			e = &Error{statuses[refusal.Kind], refusal.Code, refusal.Message, refusal.Field, refusal.OrderID}
+			e = &Error{Status: statuses[refusal.Kind], Code: refusal.Code, Message: refusal.Message, Field: refusal.Field, OrderID: refusal.OrderID}
 		} else {
 			e = &Error{Status: http.StatusInternalServerError, Code: "internal", Message: "Internal error; the trace id leads to the cause"}
 		}
+	}
+	if e.RetryAfter > 0 {
+		w.Header()["Retry-After"] = []string{strconv.Itoa(e.RetryAfter)}
 	}
 	if e.Status >= http.StatusInternalServerError {
 		slog.Error("request failed", "error", err, "trace_id", w.TraceID)

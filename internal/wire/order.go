@@ -107,23 +107,67 @@ type InventoryMove struct {
 // InventoryData is the data of the timeline events order.processed and
 // order.cancelled.
 func InventoryData(moves []InventoryMove) []byte {
-	b := []byte(`{"inventory":[`)
+	o := open(nil)
+	o.inventory(moves)
+	return o.close()
+}
+
+func (o *object) inventory(moves []InventoryMove) {
+	o.name("inventory")
+	o.b = append(o.b, '[')
 	for i, m := range moves {
 		if i > 0 {
-			b = append(b, ',')
+			o.b = append(o.b, ',')
 		}
-		o := open(b)
-		o.str("product_id", m.ProductID)
-		o.num("delta", m.Delta)
-		o.num("available_quantity", m.Left)
-		b = o.close()
+		in := open(o.b)
+		in.str("product_id", m.ProductID)
+		in.num("delta", m.Delta)
+		in.num("available_quantity", m.Left)
+		o.b = in.close()
 	}
-	return append(b, "]}"...)
+	o.b = append(o.b, ']')
 }
 
 // NoteData is the data of order.note: a machine code.
 func NoteData(code string) []byte {
 	return append(AppendString([]byte(`{"code":`), code), '}')
+}
+
+// PaymentData is the data of the timeline event order.paid.
+func PaymentData(amount commerce.Cents, paymentID string) []byte {
+	o := open(nil)
+	o.num("amount_cents", int64(amount))
+	o.str("payment_id", paymentID)
+	return o.close()
+}
+
+// RefundData is the data of the timeline event order.refunded; total is what
+// went back so far, with this refund. moves are there if the refund put goods
+// back in stock.
+func RefundData(r commerce.Refund, total commerce.Cents, moves []InventoryMove) []byte {
+	o := open(nil)
+	o.refund(r, total)
+	if moves != nil {
+		o.inventory(moves)
+	}
+	return o.close()
+}
+
+func (o *object) refund(r commerce.Refund, total commerce.Cents) {
+	o.str("payments_refund_id", r.ID)
+	o.num("amount_refunded_cents", int64(r.AmountCents))
+	o.num("total_refunded_cents", int64(total))
+	o.optStr("reason", r.Reason)
+}
+
+// RefundEventData is the data of the webhook order.refunded: that of every
+// order event, and the refund (BEHAVIOUR, Lifecycle).
+func RefundEventData(v commerce.Order, previous commerce.OrderStatus, r commerce.Refund) []byte {
+	o := object{b: OrderEventData(v, previous), comma: true}
+	o.b = o.b[:len(o.b)-1]
+	o.refund(r, v.RefundedCents)
+	o.str("status", string(v.Status))
+	return o.close()
 }
 
 // OrderEventData is the data of the order.* webhook events. previous is empty

@@ -81,6 +81,7 @@ func fillTables(t *testing.T, url string, rows int) {
 			WHEN data_type = 'text' THEN '''' || column_name || '_'' || i'
 			WHEN data_type = 'boolean' THEN 'i % 2 = 0'
 			WHEN data_type = 'bytea' THEN 'decode(md5(i::text), ''hex'')'
+			WHEN column_name = 'amount_cents' THEN 'i + 1'
 			ELSE 'i' END FROM information_schema.columns WHERE table_schema = 'public' AND table_name = $1 ORDER BY ordinal_position`, p.Name)
 		values, err := pgx.CollectRows(found, pgx.RowTo[string])
 		if err != nil {
@@ -147,6 +148,10 @@ var (
 		"stock":            {{"store_id", "product_id"}, {"ROW(updated_on, product_id) >"}, {"store_id", "updated_on IS NOT NULL"}},
 		"orders":           {{"store_id", "id"}},
 		"timeline":         {{"store_id", "order_id"}},
+		"payments":         {{"store_id", "order_id"}},
+		"ledger":           {{"store_id", "order_id"}},
+		"refunds":          {{"store_id", "id"}, {"store_id", "order_id"}},
+		"sandbox_objects":  {{"id"}},
 		"customers":        {{"store_id", "contact"}},
 		"external_ids":     {{"partner_id", "mode", "external_id"}},
 		"replies":          {{"partner_id", "digest"}, {"created_on"}},

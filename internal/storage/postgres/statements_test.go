@@ -53,6 +53,7 @@ var never = map[string]*regexp.Regexp{
 // stores, sweeps, and what is listed for an operator. Those that are sent often
 // read versions only, not what is behind them.
 var allShards = regexp.MustCompile(`^SELECT (count\(\*\), max\(updated_on\)|store_id, product_id, updated_on, .*) FROM stock WHERE .*\(updated_on, product_id\) > ` +
+	`|^SELECT .* FROM payments WHERE \(store_id, order_id\) > ` +
 	`|^SELECT partner_id, digest FROM replies WHERE created_on < \$1 ` +
 	`|^SELECT slot, id FROM jobs WHERE state = '(parked|dead)' AND ` +
 	`|^SELECT slot, id, kind, .* FROM jobs WHERE state = '(parked|dead)' AND .*LIMIT \$4$` +
@@ -110,7 +111,7 @@ func unfitInsert(table, columns, form string) (faults []string) {
 	if c := columnOf(table); c != "" && !slices.Contains(strings.Split(columns, ", "), c) {
 		faults = append(faults, "a row without "+c)
 	}
-	ours := []string{"orders", "timeline", "webhook_events", "webhook_attempts", "jobs", "outbox"}
+	ours := []string{"orders", "timeline", "webhook_events", "webhook_attempts", "jobs", "outbox", "payments", "ledger"}
 	if form == "SELECT" && !slices.Contains(ours, table) {
 		faults = append(faults, "unnest of rows that may be there already")
 	}

@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 	"strconv"
@@ -35,7 +36,7 @@ type table[K comparable, V any] struct {
 type options struct {
 	locks    bool // rows are locked by whoever loads them for a batch
 	collides bool // two processes may insert one key
-	single   bool // a statement for each row: each column of the key is compared with one value
+	single   bool // a statement for each row that is locked or changed: each column of the key is compared with one value
 	lateral  bool // the same inside of one statement, for rows that are not locked
 }
 
@@ -89,9 +90,12 @@ var (
 	orders        = prepared(&schema.Orders, options{locks: true, single: true})
 	externalIDs   = prepared(&schema.ExternalIDs, options{collides: true, lateral: true})
 	customers     = prepared(&schema.Customers, options{collides: true, lateral: true})
-	replies       = prepared(&schema.Replies, options{collides: true, lateral: true})
+	replies       = prepared(&schema.Replies, options{collides: true, lateral: true, single: true})
+	payments      = prepared(&schema.Payments, options{locks: true, single: true})
+	refunds       = prepared(&schema.Refunds, options{locks: true, single: true, collides: true})
 	endpoints     = prepared(&schema.Endpoints, options{locks: true, collides: true})
 	jobs          = prepared(&schema.Jobs, options{locks: true})
+	sandbox       = prepared(&schema.SandboxObjects, options{locks: true, single: true, collides: true})
 )
 
 // group is the keys that share a prefix.
@@ -154,7 +158,7 @@ func load[K comparable, V any](q *pgx.Batch, t *table[K, V], rows *commerce.Tabl
 	}
 	if t.single {
 		loadEach(q, t, rows, locked)
-		return
+		locked = nil
 	}
 	queue := func(keys []K, lock string) {
 		for _, g := range t.groups(keys) {
@@ -182,13 +186,21 @@ func loadEach[K comparable, V any](q *pgx.Batch, t *table[K, V], rows *commerce.
 		t.BindKey(&list[i].args, k)
 	}
 	slices.SortFunc(list, func(a, b keyed) int {
-		return slices.CompareFunc(a.args, b.args, func(x, y any) int { return strings.Compare(x.(string), y.(string)) }) // these keys are text
+		return slices.CompareFunc(a.args, b.args, compareKeys)
 	})
 	for _, k := range list {
 		q.Queue(seen(t.byKey+" FOR UPDATE"), k.args...).Query(func(found pgx.Rows) error {
 			return each(found, func(s *scanner) { rows.Fill(k.key, t.Scan(s, k.key)) })
 		})
 	}
+}
+
+// compareKeys orders columns of keys, which are text or bytes.
+func compareKeys(x, y any) int {
+	if b, ok := x.([]byte); ok {
+		return bytes.Compare(b, y.([]byte))
+	}
+	return strings.Compare(x.(string), y.(string))
 }
 
 // save writes what changed.

@@ -212,17 +212,18 @@ var Customers = Table[commerce.CustomerKey, commerce.Customer]{
 // Replies keeps the rows of commerce.Rows by that name. Idempotency keys come in no order and may be long; a
 // digest keeps the index that each of them changes small.
 var Replies = Table[commerce.ReplyKey, commerce.Reply]{
-	Name: "replies", Key: "partner_id, digest", Fixed: "fingerprint, status, body, created_on",
-	KeyOf:   func(v *commerce.Reply) commerce.ReplyKey { return v.ReplyKey },
-	BindKey: func(b Binder, k commerce.ReplyKey) { b.Text(k.PartnerID).Blob(digest(k)) },
-	BindFixed: func(b Binder, v *commerce.Reply) {
-		b.Blob(v.Fingerprint[:]).Int(int64(v.Status)).Blob(v.Body).Int(v.CreatedOn)
+	Name: "replies", Key: "partner_id, digest", Fixed: "fingerprint, created_on", Mutable: "status, body, job_slot, job_id",
+	KeyOf:     func(v *commerce.Reply) commerce.ReplyKey { return v.ReplyKey },
+	BindKey:   func(b Binder, k commerce.ReplyKey) { b.Text(k.PartnerID).Blob(digest(k)) },
+	BindFixed: func(b Binder, v *commerce.Reply) { b.Blob(v.Fingerprint[:]).Int(v.CreatedOn) },
+	BindMutable: func(b Binder, v *commerce.Reply) {
+		b.Int(int64(v.Status)).Blob(v.Body).Int(v.Job.Slot).Text(v.Job.ID)
 	},
-	BindMutable: none[commerce.Reply],
 	Scan: func(s Scanner, k commerce.ReplyKey) commerce.Reply {
 		v := commerce.Reply{ReplyKey: k}
 		copy(v.Fingerprint[:], s.Blob())
-		v.Status, v.Body, v.CreatedOn = int(s.Int()), s.Blob(), s.Int()
+		v.CreatedOn, v.Status, v.Body = s.Int(), int(s.Int()), s.Blob()
+		v.Job = commerce.JobKey{Slot: s.Int(), ID: s.Text()}
 		return v
 	},
 }

@@ -73,8 +73,11 @@ func (b *batch) load() error {
 		load(b.conn, orders, &r.Orders),
 		load(b.conn, externalIDs, &r.External),
 		load(b.conn, customers, &r.Customers),
+		load(b.conn, payments, &r.Payments),
+		load(b.conn, refunds, &r.Refunds),
 		load(b.conn, endpoints, &r.Endpoints),
 		load(b.conn, jobs, &r.Jobs),
+		load(b.conn, sandbox, &r.Sandbox),
 	)
 	b.was = b.loadedStock()
 	return err
@@ -146,9 +149,14 @@ func (b *batch) write() error {
 		save(b.conn, orders, &r.Orders),
 		save(b.conn, externalIDs, &r.External),
 		save(b.conn, customers, &r.Customers),
+		save(b.conn, payments, &r.Payments),
+		save(b.conn, refunds, &r.Refunds),
 		save(b.conn, endpoints, &r.Endpoints),
 		save(b.conn, jobs, &r.Jobs),
+		save(b.conn, sandbox, &r.Sandbox),
+		remove(b.conn, replies, &r.Replies),
 		remove(b.conn, jobs, &r.Jobs),
+		remove(b.conn, sandbox, &r.Sandbox),
 	); err != nil {
 		return err
 	}
@@ -195,6 +203,7 @@ func (b *batch) append() error {
 	r := &b.rows
 	return firstError(
 		appendTo(b.conn, insertTimeline, schema.Timeline.Bind, r.Timeline),
+		appendTo(b.conn, insertLedger, schema.Ledger.Bind, r.Ledger),
 		appendTo(b.conn, insertEvents, schema.WebhookEvents.Bind, r.Webhooks),
 		appendTo(b.conn, insertAttempts, schema.Attempts.Bind, r.Attempts),
 		appendTo(b.conn, insertOutbox, schema.Outbox.Bind, r.Outbox),

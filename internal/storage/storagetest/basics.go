@@ -20,6 +20,8 @@ var basics = map[string]func(*testing.T, Database){
 	"stamps only grow, whatever the clock":    stamps,
 	"store numbers are never given twice":     storeNumbers,
 	"old replies are swept, younger ones not": sweep,
+	"open replies are closed, or released":    closeReplies,
+	"sandbox objects are deleted":             deleteObjects,
 }
 
 func ptr[T any](v T) *T { return &v }
@@ -27,7 +29,10 @@ func ptr[T any](v T) *T { return &v }
 // sample is one row of each kind, with every field set.
 func sample() commerce.Changes {
 	key := commerce.OrderKey{StoreID: "sto_1", OrderID: "ord_1"}
+	payment, refund, ledger := samplePayment()
 	return commerce.Changes{
+		Payments: []commerce.Payment{payment}, Refunds: []commerce.Refund{refund}, Ledger: ledger,
+		Sandbox: []commerce.SandboxObject{{ID: "sbx_1", Version: 3, Data: []byte(`{"a":1}`), UpdatedOn: 36}},
 		Partners: []commerce.Partner{{ID: "ptn_1", Name: "Ünï \"quoted\"", Scopes: []commerce.Scope{commerce.ReadOrders, commerce.WriteOrders},
 			StoreIDs: []string{"sto_1", "sto_2"}, RateLimit: 7, CallbackURL: "https://a.example/hook", CallbackSecret: "s3cret",
 			Suspended: true, CreatedOn: 11, UpdatedOn: 12}},
@@ -52,7 +57,7 @@ func sample() commerce.Changes {
 		External:  []commerce.ExternalRef{{ExternalKey: commerce.ExternalKey{PartnerID: "ptn_1", Mode: commerce.Test, ExternalID: "A-1"}, Order: key}},
 		Customers: []commerce.Customer{{StoreID: "sto_1", Contact: "email:c@example.com", ID: "cus_1", Name: "Ann", CreatedOn: 22}},
 		Replies: []commerce.Reply{{ReplyKey: commerce.ReplyKey{PartnerID: "ptn_1", Op: "test POST /v1/x", Key: "k 1"}, Fingerprint: [32]byte{1, 2},
-			Status: 201, Body: []byte(`{"ok":true}`), CreatedOn: 23}},
+			Status: 201, Body: []byte(`{"ok":true}`), CreatedOn: 23, Job: commerce.JobKey{Slot: 3, ID: "job_1"}}},
 		Timeline: []commerce.TimelineEvent{
 			{StoreID: "sto_1", OrderID: "ord_1", Seq: 1, Kind: commerce.TimelineCreated, CreatedOn: 24},
 			{StoreID: "sto_1", OrderID: "ord_1", Seq: 2, Kind: commerce.TimelineProcessed, Status: commerce.Processed, CourierStatus: "c",
@@ -104,6 +109,15 @@ func needsOf(c commerce.Changes) (n commerce.Needs) {
 	for _, v := range c.Customers {
 		n.Customers = append(n.Customers, v.Key())
 	}
+	for _, v := range c.Payments {
+		n.Payments = append(n.Payments, v.Key())
+	}
+	for _, v := range c.Refunds {
+		n.Refunds = append(n.Refunds, v.Key())
+	}
+	for _, v := range c.Sandbox {
+		n.Sandbox = append(n.Sandbox, v.ID)
+	}
 	for _, v := range c.Endpoints {
 		n.Endpoints = append(n.Endpoints, v.PartnerID)
 	}
@@ -128,6 +142,9 @@ func wantRows(t *testing.T, e storage.Engine, c commerce.Changes) {
 		wantRow(t, &rows.Orders, c.Orders[0].Key(), c.Orders[0])
 		wantRow(t, &rows.External, c.External[0].ExternalKey, c.External[0])
 		wantRow(t, &rows.Customers, c.Customers[0].Key(), c.Customers[0])
+		wantRow(t, &rows.Payments, c.Payments[0].Key(), c.Payments[0])
+		wantRow(t, &rows.Refunds, c.Refunds[0].Key(), c.Refunds[0])
+		wantRow(t, &rows.Sandbox, "sbx_1", c.Sandbox[0])
 		wantRow(t, &rows.Endpoints, "ptn_1", c.Endpoints[0])
 		job := append(c.NewJobs, c.Jobs...)[0]
 		wantRow(t, &rows.Jobs, job.Key(), job)
@@ -158,6 +175,7 @@ func roundTrip(t *testing.T, db Database) {
 		t.Errorf("order:\n got %+v, %v\nwant %+v", order, err, c.Orders[0])
 	}
 	wantOutbound(t, e.Reader(), c)
+	wantPayments(t, e.Reader(), c)
 }
 
 // wantOutbound reads what is told to partners, as sample has it.
@@ -190,7 +208,9 @@ func changeRows(t *testing.T, db Database) {
 	c := sample()
 	Change(t, e, needsOf(c), func(*commerce.Rows, int64) commerce.Changes { return c })
 	c.Jobs, c.NewJobs = c.NewJobs, nil
-	c.Timeline, c.Webhooks, c.Attempts, c.Outbox = nil, nil, nil, nil
+	c.Timeline, c.Ledger, c.Webhooks, c.Attempts, c.Outbox = nil, nil, nil, nil, nil
+	changePayment(&c.Payments[0], &c.Refunds[0])
+	c.Sandbox[0].Version, c.Sandbox[0].Data, c.Sandbox[0].UpdatedOn = 4, []byte(`{}`), 136
 	c.Endpoints[0] = commerce.Endpoint{PartnerID: "ptn_1", Failures: 1, FailingSince: 129}
 	j := &c.Jobs[0]
 	j.RunAt, j.State, j.Tries, j.Probes, j.Error, j.LeasedBy, j.LeasedUntil = 127, commerce.JobParked, 3, 2, "", "", 0
@@ -230,7 +250,11 @@ func absent(t *testing.T, db Database) {
 	_, partnerErr := r.Partner(ctx, "ptn_1")
 	_, jobErr := r.Job(ctx, commerce.JobKey{})
 	_, messageErr := r.OutboxMessage(ctx, "out_1")
-	for i, err := range []error{orderErr, externalErr, storeErr, numberErr, productErr, keyErr, partnerErr, jobErr, messageErr} {
+	_, replyErr := r.Reply(ctx, commerce.ReplyKey{})
+	_, paymentErr := r.Payment(ctx, commerce.OrderKey{StoreID: "sto_1", OrderID: "ord_1"})
+	_, refundErr := r.Refund(ctx, commerce.RefundKey{})
+	_, objectErr := r.SandboxObject(ctx, "sbx_1")
+	for i, err := range []error{replyErr, paymentErr, refundErr, objectErr, orderErr, externalErr, storeErr, numberErr, productErr, keyErr, partnerErr, jobErr, messageErr} {
 		if !errors.Is(err, storage.ErrNotFound) {
 			t.Errorf("read %d: %v, want ErrNotFound", i, err)
 		}

@@ -41,10 +41,12 @@ func seedEveryTable(t *testing.T, e storage.Engine) {
 	external := commerce.ExternalKey{PartnerID: "ptn_1", Mode: commerce.Test, ExternalID: " ä\n'\\x 🙂"}
 	reply := commerce.ReplyKey{PartnerID: "ptn_1", Op: "live POST /v1/x", Key: "k"}
 	customer := commerce.CustomerKey{StoreID: "sto_1", Contact: "email:a@example.com"}
+	payment, refund, ledger := samplePayment()
 	seedProducts(t, e, 3, 40, 1<<40)
 	needs := commerce.Needs{Replies: []commerce.ReplyKey{reply}, Partners: []string{"ptn_1"}, Categories: []string{"cat_1"}, Stores: []string{"sto_1"}, Lock: true,
 		APIKeys: []commerce.APIKeyRef{{PartnerID: "ptn_1", Mode: commerce.Live}}, Orders: []commerce.OrderKey{order},
-		External: []commerce.ExternalKey{external}, Customers: []commerce.CustomerKey{customer}, Endpoints: []string{"ptn_1"}}
+		External: []commerce.ExternalKey{external}, Customers: []commerce.CustomerKey{customer}, Endpoints: []string{"ptn_1"},
+		Payments: []commerce.OrderKey{payment.Key()}, Refunds: []commerce.RefundKey{refund.Key()}, Sandbox: []string{"sbx_1"}}
 	Change(t, e, needs, func(rows *commerce.Rows, now int64) (c commerce.Changes) {
 		store, _ := rows.Stores.Get("sto_1")
 		store.Lat, store.Lng, store.UpdatedOn = &zero, &far, now
@@ -57,6 +59,8 @@ func seedEveryTable(t *testing.T, e storage.Engine) {
 		c.External = []commerce.ExternalRef{{ExternalKey: external, Order: order}}
 		c.Customers = []commerce.Customer{{StoreID: "sto_1", Contact: customer.Contact, ID: "cus_1", CreatedOn: now}}
 		c.Replies = []commerce.Reply{{ReplyKey: reply, Fingerprint: [32]byte{0, 255}, Status: 201, Body: []byte("{\x00\xff}"), CreatedOn: now}}
+		c.Payments, c.Refunds, c.Ledger = []commerce.Payment{payment}, []commerce.Refund{refund}, ledger
+		c.Sandbox = []commerce.SandboxObject{{ID: "sbx_1", Version: 2, Data: []byte(`{"a": 1}`), UpdatedOn: now}}
 		c.Timeline = []commerce.TimelineEvent{{StoreID: "sto_1", OrderID: order.OrderID, Seq: 1, Kind: "order.note", CreatedOn: now},
 			{StoreID: "sto_1", OrderID: order.OrderID, Seq: 2, Kind: "order.note", Data: []byte(`{"b":1,"a": 2}`), CreatedOn: now}}
 		c.Webhooks = []commerce.WebhookEvent{{PartnerID: "ptn_1", ID: "evt_1", Kind: "order.paid", Data: []byte("{}"), Timestamp: now}}

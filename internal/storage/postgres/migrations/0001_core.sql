@@ -133,7 +133,7 @@ CREATE TABLE orders (
   customer_id TEXT COLLATE "C" NOT NULL,
   customer_email TEXT COLLATE "C" NOT NULL,
   status TEXT COLLATE "C" NOT NULL,
-  refunded_cents BIGINT NOT NULL CHECK (refunded_cents BETWEEN 0 AND total_cents),
+  refunded_cents BIGINT NOT NULL CHECK (refunded_cents >= 0),
   courier_quote_id TEXT COLLATE "C" NOT NULL,
   courier_delivery_id TEXT COLLATE "C" NOT NULL,
   courier_tracking_url TEXT COLLATE "C" NOT NULL,
@@ -161,6 +161,72 @@ CREATE TABLE timeline (
   PRIMARY KEY (store_id, order_id, seq)
 );
 
+-- The card payment of an order, and the balance of its ledger.
+CREATE TABLE payments (
+  store_id TEXT COLLATE "C" NOT NULL,
+  order_id TEXT COLLATE "C" NOT NULL,
+  processor TEXT COLLATE "C" NOT NULL,
+  success_url TEXT COLLATE "C" NOT NULL,
+  cancel_url TEXT COLLATE "C" NOT NULL,
+  answers_partner TEXT COLLATE "C" NOT NULL,
+  answers_op TEXT COLLATE "C" NOT NULL,
+  answers_key TEXT COLLATE "C" NOT NULL,
+  trace_id TEXT COLLATE "C" NOT NULL,
+  created_on BIGINT NOT NULL,
+  state TEXT COLLATE "C" NOT NULL,
+  session_id TEXT COLLATE "C" NOT NULL,
+  checkout_url TEXT COLLATE "C" NOT NULL,
+  payment_id TEXT COLLATE "C" NOT NULL,
+  error TEXT COLLATE "C" NOT NULL,
+  notice_id TEXT COLLATE "C" NOT NULL,
+  captured_cents BIGINT NOT NULL,
+  refunded_cents BIGINT NOT NULL CHECK (refunded_cents BETWEEN 0 AND captured_cents),
+  pending_cents BIGINT NOT NULL CHECK (pending_cents >= 0),
+  entries BIGINT NOT NULL,
+  updated_on BIGINT NOT NULL,
+  PRIMARY KEY (store_id, order_id)
+);
+
+CREATE TABLE ledger (
+  store_id TEXT COLLATE "C" NOT NULL,
+  order_id TEXT COLLATE "C" NOT NULL,
+  seq BIGINT NOT NULL,
+  kind TEXT COLLATE "C" NOT NULL,
+  amount_cents BIGINT NOT NULL CHECK (amount_cents > 0),
+  refund_id TEXT COLLATE "C" NOT NULL,
+  ref TEXT COLLATE "C" NOT NULL,
+  created_on BIGINT NOT NULL,
+  PRIMARY KEY (store_id, order_id, seq)
+);
+
+CREATE TABLE refunds (
+  store_id TEXT COLLATE "C" NOT NULL,
+  id TEXT COLLATE "C" NOT NULL,
+  order_id TEXT COLLATE "C" NOT NULL,
+  amount_cents BIGINT NOT NULL CHECK (amount_cents > 0),
+  reason TEXT COLLATE "C" NOT NULL,
+  origin TEXT COLLATE "C" NOT NULL,
+  answers_partner TEXT COLLATE "C" NOT NULL,
+  answers_op TEXT COLLATE "C" NOT NULL,
+  answers_key TEXT COLLATE "C" NOT NULL,
+  trace_id TEXT COLLATE "C" NOT NULL,
+  created_on BIGINT NOT NULL,
+  state TEXT COLLATE "C" NOT NULL,
+  ref TEXT COLLATE "C" NOT NULL,
+  error TEXT COLLATE "C" NOT NULL,
+  updated_on BIGINT NOT NULL,
+  PRIMARY KEY (store_id, id)
+);
+
+CREATE INDEX refunds_order ON refunds (store_id, order_id, id);
+
+CREATE TABLE sandbox_objects (
+  id TEXT COLLATE "C" PRIMARY KEY,
+  version BIGINT NOT NULL,
+  data TEXT COLLATE "C" NOT NULL,
+  updated_on BIGINT NOT NULL
+);
+
 CREATE TABLE customers (
   store_id TEXT COLLATE "C" NOT NULL,
   contact TEXT COLLATE "C" NOT NULL,
@@ -179,13 +245,16 @@ CREATE TABLE external_ids (
   PRIMARY KEY (partner_id, mode, external_id)
 );
 
--- The digest is of partner, operation and key.
+-- The digest is of partner, operation and key. With a job_id the answer is not
+-- decided yet.
 CREATE TABLE replies (
   partner_id TEXT COLLATE "C" NOT NULL,
   digest BYTEA NOT NULL,
   fingerprint BYTEA NOT NULL,
   status BIGINT NOT NULL,
   body BYTEA NOT NULL,
+  job_slot BIGINT NOT NULL,
+  job_id TEXT COLLATE "C" NOT NULL,
   created_on BIGINT NOT NULL,
   PRIMARY KEY (partner_id, digest)
 );

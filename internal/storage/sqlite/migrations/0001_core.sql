@@ -127,7 +127,7 @@ CREATE TABLE orders (
   customer_id TEXT NOT NULL,
   customer_email TEXT NOT NULL,
   status TEXT NOT NULL,
-  refunded_cents INTEGER NOT NULL CHECK (refunded_cents BETWEEN 0 AND total_cents),
+  refunded_cents INTEGER NOT NULL CHECK (refunded_cents >= 0),
   courier_quote_id TEXT NOT NULL,
   courier_delivery_id TEXT NOT NULL,
   courier_tracking_url TEXT NOT NULL,
@@ -157,6 +157,72 @@ CREATE TABLE timeline (
 );
 CREATE UNIQUE INDEX timeline_order_id ON timeline (order_id, seq);
 
+-- The card payment of an order, and the balance of its ledger.
+CREATE TABLE payments (
+  store_id TEXT NOT NULL,
+  order_id TEXT NOT NULL,
+  processor TEXT NOT NULL,
+  success_url TEXT NOT NULL,
+  cancel_url TEXT NOT NULL,
+  answers_partner TEXT NOT NULL,
+  answers_op TEXT NOT NULL,
+  answers_key TEXT NOT NULL,
+  trace_id TEXT NOT NULL,
+  created_on INTEGER NOT NULL,
+  state TEXT NOT NULL,
+  session_id TEXT NOT NULL,
+  checkout_url TEXT NOT NULL,
+  payment_id TEXT NOT NULL,
+  error TEXT NOT NULL,
+  notice_id TEXT NOT NULL,
+  captured_cents INTEGER NOT NULL,
+  refunded_cents INTEGER NOT NULL CHECK (refunded_cents BETWEEN 0 AND captured_cents),
+  pending_cents INTEGER NOT NULL CHECK (pending_cents >= 0),
+  entries INTEGER NOT NULL,
+  updated_on INTEGER NOT NULL,
+  PRIMARY KEY (store_id, order_id)
+) WITHOUT ROWID;
+
+CREATE TABLE ledger (
+  store_id TEXT NOT NULL,
+  order_id TEXT NOT NULL,
+  seq INTEGER NOT NULL,
+  kind TEXT NOT NULL,
+  amount_cents INTEGER NOT NULL CHECK (amount_cents > 0),
+  refund_id TEXT NOT NULL,
+  ref TEXT NOT NULL,
+  created_on INTEGER NOT NULL,
+  PRIMARY KEY (store_id, order_id, seq)
+) WITHOUT ROWID;
+
+CREATE TABLE refunds (
+  store_id TEXT NOT NULL,
+  id TEXT NOT NULL,
+  order_id TEXT NOT NULL,
+  amount_cents INTEGER NOT NULL CHECK (amount_cents > 0),
+  reason TEXT NOT NULL,
+  origin TEXT NOT NULL,
+  answers_partner TEXT NOT NULL,
+  answers_op TEXT NOT NULL,
+  answers_key TEXT NOT NULL,
+  trace_id TEXT NOT NULL,
+  created_on INTEGER NOT NULL,
+  state TEXT NOT NULL,
+  ref TEXT NOT NULL,
+  error TEXT NOT NULL,
+  updated_on INTEGER NOT NULL,
+  PRIMARY KEY (store_id, id)
+) WITHOUT ROWID;
+
+CREATE INDEX refunds_order ON refunds (store_id, order_id, id);
+
+CREATE TABLE sandbox_objects (
+  id TEXT PRIMARY KEY,
+  version INTEGER NOT NULL,
+  data TEXT NOT NULL,
+  updated_on INTEGER NOT NULL
+) WITHOUT ROWID;
+
 CREATE TABLE customers (
   store_id TEXT NOT NULL,
   contact TEXT NOT NULL,
@@ -175,13 +241,16 @@ CREATE TABLE external_ids (
   PRIMARY KEY (partner_id, mode, external_id)
 ) WITHOUT ROWID;
 
--- The digest is of partner, operation and key.
+-- The digest is of partner, operation and key. With a job_id the answer is not
+-- decided yet.
 CREATE TABLE replies (
   partner_id TEXT NOT NULL,
   digest BLOB NOT NULL,
   fingerprint BLOB NOT NULL,
   status INTEGER NOT NULL,
   body BLOB NOT NULL,
+  job_slot INTEGER NOT NULL,
+  job_id TEXT NOT NULL,
   created_on INTEGER NOT NULL
 );
 CREATE UNIQUE INDEX replies_digest ON replies (digest);

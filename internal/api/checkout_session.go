@@ -1,0 +1,118 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"net/http"
+
+	"purveyor/internal/command"
+	"purveyor/internal/commerce"
+	"purveyor/internal/storage"
+	"purveyor/internal/web"
+	"purveyor/internal/wire"
+)
+
+// checkoutIn is the request of SPEC.md, POST /v1/checkout/session.
+type checkoutIn struct {
+	StoreID *string `json:"store_id"`
+	Items   []struct {
+		ProductID *string   `json:"product_id"`
+		Quantity  *wire.Int `json:"quantity"`
+	} `json:"items"`
+	SuccessURL          *string    `json:"success_url"`
+	CancelURL           *string    `json:"cancel_url"`
+	FulfillmentType     *string    `json:"fulfillment_type"`
+	DeliveryAddress     *addressIn `json:"delivery_address"`
+	DeliveryFee         *wire.Int  `json:"delivery_fee"`
+	CustomerEmail       *string    `json:"customer_email"`
+	PickupInstructions  *string    `json:"pickup_instructions"`
+	DropoffInstructions *string    `json:"dropoff_instructions"`
+	Dev                 bool       `json:"dev"`
+}
+
+// checkoutSession makes an order that its customer is to pay on a page of the
+// payment processor.
+func (a *API) checkoutSession(r *request) (reply, error) {
+	key, err := web.IdempotencyKey(r.Request)
+	if err != nil {
+		return reply{}, err
+	}
+	var in checkoutIn
+	if err := r.decodeBody(&in); err != nil {
+		return reply{}, err
+	}
+	mode := r.modeOf(in.Dev)
+	cmd, err := in.command(r.actor(mode))
+	if err != nil {
+		return reply{}, err
+	}
+	if cmd.Processor = a.processors[mode]; cmd.Processor == "" {
+		return reply{}, &web.Error{Status: http.StatusInternalServerError, Code: "payment_not_configured",
+			Message: "No payment processor is configured for live orders: the operator has to set PURVEYOR_STRIPE_KEY and PURVEYOR_STRIPE_WEBHOOK_SECRET"}
+	}
+	no, err := a.storeNo(r.Context(), cmd.StoreID)
+	if errors.Is(err, storage.ErrNotFound) {
+		err = commerce.Invalid("store_id", "store %s is not known", cmd.StoreID)
+	}
+	if err != nil {
+		return reply{}, err
+	}
+	cmd.OrderID = commerce.NewOrderID(no, a.now().UnixMilli(), entropy())
+	cmd.CustomerID = a.newID(commerce.PrefixCustomer)
+	if key == "" {
+		key = cmd.OrderID // nobody repeats it, but the answer comes the same way
+	}
+	cmd.Answers = r.replyKey(mode, key)
+	return awaiting(a, r, cmd.Answers, in, cmd, func(commerce.Order) (int, []byte) { return 0, nil }, a.sessionRefused)
+}
+
+// sessionRefused says why the processor opened no session.
+func (a *API) sessionRefused(ctx context.Context, job commerce.Job) error {
+	payment, err := a.reader.Payment(ctx, commerce.OrderKey{StoreID: job.Owner, OrderID: job.Subject})
+	if err != nil && !errors.Is(err, storage.ErrNotFound) {
+		return err
+	}
+	return refusedByProcessor(payment.Error)
+}
+
+func (in checkoutIn) command(actor commerce.Actor) (command.StartCheckout, error) {
+	var c check
+	cmd := command.StartCheckout{
+		Actor:               actor,
+		StoreID:             c.ID("store_id", in.StoreID),
+		Lines:               in.lines(&c),
+		SuccessURL:          c.webURL("success_url", in.SuccessURL),
+		CancelURL:           c.webURL("cancel_url", in.CancelURL),
+		Fulfillment:         c.fulfillment(in.FulfillmentType, in.DeliveryAddress != nil),
+		Address:             c.address("delivery_address", in.DeliveryAddress),
+		CustomerEmail:       c.Optional("customer_email", in.CustomerEmail, wire.MaxID),
+		PickupInstructions:  c.Optional("pickup_instructions", in.PickupInstructions, wire.MaxText),
+		DropoffInstructions: c.Optional("dropoff_instructions", in.DropoffInstructions, wire.MaxText),
+	}
+	if in.FulfillmentType == nil {
+		c.Fail("fulfillment_type", "is missing")
+	}
+	if fee := c.cents("delivery_fee", in.DeliveryFee, commerce.MaxCents); fee != nil {
+		cmd.DeliveryFeeCents = *fee
+	}
+	switch cmd.Fulfillment {
+	case commerce.Pickup:
+		if cmd.DeliveryFeeCents != 0 {
+			c.Fail("delivery_fee", "must be 0 or absent on a pickup order")
+		}
+	case commerce.Delivery:
+		c.Fail("fulfillment_type", "delivery is not offered: this service has no couriers; order for pickup")
+	}
+	return cmd, c.Err
+}
+
+func (in checkoutIn) lines(c *check) []commerce.OrderLine {
+	c.Count("items", len(in.Items), 1, maxOrderLines)
+	lines := make([]commerce.OrderLine, len(in.Items))
+	for i, item := range in.Items {
+		at := func(field string) string { return wire.Index("items", i, field) }
+		lines[i] = commerce.OrderLine{ProductID: c.ID(at("product_id"), item.ProductID),
+			Quantity: c.Between(at("quantity"), item.Quantity, 1, commerce.MaxQuantity)}
+	}
+	return lines
+}

@@ -1,0 +1,92 @@
+package command
+
+import (
+	"errors"
+
+	"purveyor/internal/commerce"
+	"purveyor/internal/wire"
+)
+
+// RecordPaymentSession ends the job that opened a payment session, or the try
+// that failed. With it the answer of the checkout is decided.
+type RecordPaymentSession struct {
+	RecordJob
+	Facts     OrderFacts
+	Answers   commerce.ReplyKey // of the payment
+	SessionID string
+	URL       string
+	Refused   string // why the processor opened none; empty: it did
+}
+
+// Needs names the order, its partner and payment, the job and the open reply.
+func (c RecordPaymentSession) Needs() commerce.Needs {
+	n := c.Facts.needs()
+	n.Payments = []commerce.OrderKey{c.Facts.Key}
+	n.OpenReplies = []commerce.ReplyKey{c.Answers}
+	n.Jobs = c.RecordJob.Needs().Jobs
+	return n
+}
+
+// Decide stores the session and closes the reply. A refusal ends the order in
+// failed_payment and releases the key, so that a repeat makes a new order. Of a
+// processor that cannot be reached the job tries again, until it is too late.
+func (c RecordPaymentSession) Decide(rows *commerce.Rows, now int64) (commerce.Job, commerce.Changes, error) {
+	if _, there := rows.Jobs.Get(c.Job.Key()); !there {
+		return c.Job, commerce.Changes{}, nil // another worker was faster
+	}
+	job, changes, err := c.RecordJob.Decide(rows, now)
+	if err != nil || c.Failed != nil && job.State != commerce.JobDead {
+		return job, changes, err
+	}
+	payment, ok := rows.Payments.Get(c.Facts.Key)
+	order, err := c.Facts.load(rows)
+	if !ok || err != nil {
+		return job, changes, errors.Join(err, errors.New("the order of the payment is not there"))
+	}
+	s := begin(order, rows, now, payment.TraceID)
+	s.changes = changes
+	payment.UpdatedOn = now
+	if refusal := c.refusal(); refusal != "" {
+		c.refuse(s, &payment, refusal)
+	} else {
+		c.open(rows, s, &payment)
+	}
+	s.changes.Payments = []commerce.Payment{payment}
+	_, changes = s.end()
+	return job, changes, nil
+}
+
+func (c RecordPaymentSession) refusal() string {
+	if c.Failed != nil {
+		return "The payment processor could not be reached: " + c.Failed.Error()
+	}
+	return c.Refused
+}
+
+func (c RecordPaymentSession) open(rows *commerce.Rows, s *story, payment *commerce.Payment) {
+	payment.SessionID, payment.CheckoutURL = c.SessionID, c.URL
+	if payment.State == commerce.PaymentOpening { // else a notice was faster
+		payment.State = commerce.PaymentOpen
+	}
+	if s.order.Status != commerce.PendingPayment && payment.State == commerce.PaymentOpen { // it was cancelled meanwhile
+		s.ask(commerce.JobExpireSession, s.order.ID, false)
+	}
+	reply, ok := rows.Replies.Get(c.Answers)
+	if !ok || reply.Job != c.Job.Key() {
+		return // it was swept: nobody asks any more
+	}
+	reply.Status, reply.Job = wire.StatusCreated, commerce.JobKey{}
+	reply.Body = wire.Encode(wire.CheckoutAnswer{OK: true, OrderID: s.order.ID, SessionID: c.SessionID, CheckoutURL: c.URL, TraceID: payment.TraceID})
+	s.changes.Replies = []commerce.Reply{reply}
+}
+
+func (c RecordPaymentSession) refuse(s *story, payment *commerce.Payment, refusal string) {
+	payment.Error = commerce.CleanText(refusal, commerce.MaxNote)
+	if payment.State == commerce.PaymentOpening {
+		payment.State = commerce.PaymentRefused
+	}
+	if t, err := s.order.Check(commerce.PaymentSessionFailed); err == nil {
+		s.move(t, payment.Error, nil)
+	}
+	s.changes.Released = []commerce.ReplyKey{c.Answers}
+}

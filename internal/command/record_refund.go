@@ -1,0 +1,159 @@
+package command
+
+import (
+	"errors"
+	"fmt"
+
+	"purveyor/internal/commerce"
+	"purveyor/internal/wire"
+)
+
+// RecordRefund ends the job of a refund, or the try that failed. With it the
+// answer of who asked for the refund is decided.
+type RecordRefund struct {
+	RecordJob
+	Facts    OrderFacts
+	RefundID string
+	Answers  commerce.ReplyKey // of the refund
+	Ref      string            // of the refund at the processor
+	Refused  string            // why it gave nothing back; empty: it did
+}
+
+// Needs names all that a full refund may end: the order with the stock of its
+// products, its partner and payment; the refund, the job and the open reply.
+func (c RecordRefund) Needs() commerce.Needs {
+	n := needsOfRefund(c.Facts, c.RefundID)
+	n.Jobs = c.RecordJob.Needs().Jobs
+	if c.Answers.Key != "" {
+		n.OpenReplies = []commerce.ReplyKey{c.Answers}
+	}
+	return n
+}
+
+func needsOfRefund(f OrderFacts, refundID string) commerce.Needs {
+	n := f.needs()
+	n.Stock = commerce.ProductKeys(f.Key.StoreID, f.Lines)
+	n.Payments = []commerce.OrderKey{f.Key}
+	n.Refunds = []commerce.RefundKey{{StoreID: f.Key.StoreID, RefundID: refundID}}
+	return n
+}
+
+// Decide enters the refund, or gives its amount free again. While the
+// processor cannot be reached, the amount stays reserved.
+func (c RecordRefund) Decide(rows *commerce.Rows, now int64) (commerce.Job, commerce.Changes, error) {
+	if _, there := rows.Jobs.Get(c.Job.Key()); !there {
+		return c.Job, commerce.Changes{}, nil // another worker was faster
+	}
+	job, changes, err := c.RecordJob.Decide(rows, now)
+	if err != nil || c.Failed != nil && job.State != commerce.JobDead {
+		return job, changes, err
+	}
+	order, payment, err := loadPaid(rows, c.Facts)
+	refund, ok := rows.Refunds.Get(commerce.RefundKey{StoreID: c.Facts.Key.StoreID, RefundID: c.RefundID})
+	if !ok || err != nil {
+		return job, changes, errors.Join(err, errors.New("the refund of the job is not there"))
+	}
+	s := begin(order, rows, now, refund.TraceID)
+	s.changes = changes
+	if c.Failed != nil { // nobody knows, and nobody will ask again
+		s.flag("refund_unknown", fmt.Sprintf("Whether %d cents were refunded is not known (%s): %s", refund.AmountCents, refund.ID, job.Error))
+		_, changes = s.end()
+		return job, changes, nil
+	}
+	if refund.State == commerce.RefundPending { // else a notice was faster
+		payment.Release(refund.AmountCents)
+		if c.Refused != "" {
+			s.refuseRefund(&refund, c.Refused)
+		} else {
+			s.completeRefund(rows, &payment, &refund, c.Ref)
+		}
+	}
+	c.answer(rows, s, refund)
+	s.changes.Payments, s.changes.Refunds = []commerce.Payment{payment}, []commerce.Refund{refund}
+	_, changes = s.end()
+	return job, changes, nil
+}
+
+// answer closes the reply, or releases the key of a refund that was refused:
+// the call may be repeated, and is a new refund then.
+func (c RecordRefund) answer(rows *commerce.Rows, s *story, refund commerce.Refund) {
+	if c.Answers.Key == "" {
+		return
+	}
+	reply, ok := rows.Replies.Get(c.Answers)
+	if !ok || reply.Job != c.Job.Key() {
+		return // it was swept: nobody asks any more
+	}
+	done := refund.State == commerce.RefundDone
+	switch {
+	case refund.Origin == commerce.RefundCancelled:
+		reply.Body = cancelledWith(reply.Body, refund)
+	case done:
+		reply.Body = wire.Encode(wire.RefundAnswer{OK: true, OrderID: s.order.ID, PaymentsRefundID: refund.ID,
+			AmountRefundedCents: refund.AmountCents, TotalRefundedCents: s.order.RefundedCents, Status: s.order.Status})
+	default:
+		s.changes.Released = []commerce.ReplyKey{c.Answers}
+		return
+	}
+	reply.Status, reply.Job = wire.StatusOK, commerce.JobKey{}
+	s.changes.Replies = []commerce.Reply{reply}
+}
+
+// cancelledWith is the answer of the call that cancelled the order, with what
+// became of its refund.
+func cancelledWith(meanwhile []byte, refund commerce.Refund) []byte {
+	answer, err := wire.ParseCancelAnswer(meanwhile)
+	if err != nil {
+		return meanwhile
+	}
+	answer.Refund = &wire.CancelRefund{PaymentsRefundID: refund.ID, Error: refund.Error}
+	if refund.State == commerce.RefundDone {
+		answer.Refund.AmountRefundedCents = refund.AmountCents
+	}
+	return wire.Encode(answer)
+}
+
+// completeRefund enters money that went back. When all of it did, the order is
+// refunded; goods that were not handed over stay.
+func (s *story) completeRefund(rows *commerce.Rows, p *commerce.Payment, r *commerce.Refund, ref string) {
+	r.State, r.Ref, r.UpdatedOn = commerce.RefundDone, ref, s.now
+	s.changes.Ledger = append(s.changes.Ledger, p.Return(r.AmountCents, r.ID, ref, s.now))
+	s.order.RefundedCents = p.RefundedCents
+	previous := s.order.Status
+	var moves []wire.InventoryMove
+	if _, err := s.order.Check(commerce.RefundInFull); err == nil && p.Returned() {
+		moves = s.stopFulfilment(rows)
+		s.order.Status = commerce.Refunded
+		s.order.Attention = ""
+	}
+	s.tell(commerce.TimelineRefunded, "", wire.RefundData(*r, p.RefundedCents, moves))
+	s.notify(commerce.WebhookRefunded, wire.RefundEventData(s.order, previous, *r))
+}
+
+// stopFulfilment does what cancelling does, unless the goods are handed over
+// or it was done before. It returns what came back into stock.
+func (s *story) stopFulfilment(rows *commerce.Rows) []wire.InventoryMove {
+	switch {
+	case s.order.Status == commerce.Delivered || s.order.Status == commerce.PickedUp || s.order.PickedUpAt != 0:
+		return nil
+	case s.order.Status == commerce.Cancelled:
+		return nil
+	}
+	if s.order.Fulfillment == commerce.Delivery {
+		s.cancelDelivery()
+	}
+	return s.restore(rows)
+}
+
+// refuseRefund records that nothing went back. What was to happen by itself,
+// or along with something else, needs somebody to look.
+func (s *story) refuseRefund(r *commerce.Refund, why string) {
+	r.State, r.UpdatedOn = commerce.RefundFailed, s.now
+	r.Error = commerce.CleanText(why, commerce.MaxNote)
+	message := commerce.CleanText(fmt.Sprintf("%d cents were not refunded: %s", r.AmountCents, r.Error), commerce.MaxNote)
+	if r.Origin == commerce.RefundAsked {
+		s.note("refund_refused", message)
+		return
+	}
+	s.flag("refund_due", message)
+}

@@ -1,0 +1,64 @@
+package command
+
+import (
+	"fmt"
+
+	"purveyor/internal/commerce"
+)
+
+// RecordRefundNotice records what the processor tells of a refund: that it was
+// made, here or in the processor's dashboard, or that it did not arrive.
+type RecordRefundNotice struct {
+	Facts       OrderFacts
+	RefundID    string // ours, or the processor's for one that was made there
+	Ref         string // of the refund at the processor
+	AmountCents commerce.Cents
+	Failed      bool
+	Message     string // why it failed
+	TraceID     string
+}
+
+// Needs is as of RecordRefund.
+func (c RecordRefundNotice) Needs() commerce.Needs { return needsOfRefund(c.Facts, c.RefundID) }
+
+// Decide brings the ledger to what the processor says. A conflict too_early
+// asks for the notice to be sent again: the payment is not known yet.
+func (c RecordRefundNotice) Decide(rows *commerce.Rows, now int64) (commerce.Refund, commerce.Changes, error) {
+	order, payment, err := loadPaid(rows, c.Facts)
+	if err != nil {
+		return commerce.Refund{}, commerce.Changes{}, err
+	}
+	refund, known := rows.Refunds.Get(commerce.RefundKey{StoreID: c.Facts.Key.StoreID, RefundID: c.RefundID})
+	s := begin(order, rows, now, c.TraceID)
+	switch {
+	case !known && c.Failed, refund.State == commerce.RefundFailed, refund.State == commerce.RefundDone && !c.Failed:
+		return refund, commerce.Changes{}, nil // nothing to undo, or it was told before
+	case !known && c.AmountCents > payment.CapturedCents-payment.RefundedCents:
+		return refund, commerce.Changes{}, commerce.Conflict("too_early", "The payment that is refunded is not known yet")
+	case !known:
+		refund = commerce.Refund{StoreID: order.StoreID, ID: c.RefundID, OrderID: order.ID, AmountCents: c.AmountCents,
+			Origin: commerce.RefundElsewhere, TraceID: c.TraceID, CreatedOn: now}
+		s.completeRefund(rows, &payment, &refund, c.Ref)
+	case refund.State == commerce.RefundPending && c.Failed:
+		payment.Release(refund.AmountCents)
+		s.refuseRefund(&refund, c.Message)
+	case refund.State == commerce.RefundPending:
+		payment.Release(refund.AmountCents)
+		s.completeRefund(rows, &payment, &refund, c.Ref)
+	default:
+		s.takeBack(&payment, &refund, c.Message)
+	}
+	s.changes.Payments, s.changes.Refunds = []commerce.Payment{payment}, []commerce.Refund{refund}
+	_, changes := s.end()
+	return refund, changes, nil
+}
+
+// takeBack enters money that did not arrive. The status of the order stays:
+// the merchant is to find another way, or to refund again.
+func (s *story) takeBack(p *commerce.Payment, r *commerce.Refund, why string) {
+	r.State, r.UpdatedOn = commerce.RefundFailed, s.now
+	r.Error = commerce.CleanText(why, commerce.MaxNote)
+	s.changes.Ledger = append(s.changes.Ledger, p.TakeBack(r.AmountCents, r.ID, r.Ref, s.now))
+	s.order.RefundedCents = p.RefundedCents
+	s.flag("refund_failed", commerce.CleanText(fmt.Sprintf("The refund of %d cents did not arrive: %s", r.AmountCents, r.Error), commerce.MaxNote))
+}

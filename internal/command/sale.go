@@ -1,0 +1,53 @@
+package command
+
+import (
+	"purveyor/internal/commerce"
+	"purveyor/internal/wire"
+)
+
+// sale is what all ways to order have in common: who sells what to whom.
+type sale struct {
+	actor       commerce.Actor
+	storeID     string
+	fulfillment commerce.Fulfillment
+	lines       []commerce.OrderLine
+}
+
+// needs names the store, the stock of the products, the customer, and the
+// partner, and makes the order.
+func (s sale) needs(orderID string, customer *commerce.DeliveryAddress) commerce.Needs {
+	n := commerce.Needs{
+		Partners:  []string{s.actor.Partner.ID},
+		Stores:    []string{s.storeID},
+		Stock:     commerce.ProductKeys(s.storeID, s.lines),
+		NewOrders: []commerce.OrderKey{{StoreID: s.storeID, OrderID: orderID}},
+	}
+	if contact := contactOf(customer); contact != "" {
+		n.Customers = []commerce.CustomerKey{{StoreID: s.storeID, Contact: contact}}
+	}
+	return n
+}
+
+// check returns the store that sells. Refusals: 400 for a store or product that
+// cannot be sold from, 403 for a store of others.
+func (s sale) check(rows *commerce.Rows) (commerce.Store, error) {
+	store, ok := rows.Stores.Get(s.storeID)
+	if !ok {
+		return store, commerce.Invalid("store_id", "store %s is not known", s.storeID)
+	}
+	if partner, _ := rows.Partners.Get(s.actor.Partner.ID); !partner.MayUse(s.storeID) {
+		return store, commerce.StoreDenied()
+	}
+	if !store.Active {
+		return store, commerce.Invalid("store_id", "store %s is not active", s.storeID)
+	}
+	if !store.Offers(s.fulfillment) {
+		return store, commerce.Invalid("fulfillment_type", "store %s does not offer %s", s.storeID, s.fulfillment)
+	}
+	for i, l := range s.lines {
+		if _, ok := rows.Stock.Get(commerce.ProductKey{StoreID: s.storeID, ProductID: l.ProductID}); !ok {
+			return store, commerce.Invalid(wire.Index("items", i, "product_id"), "product %s is not a product of store %s", l.ProductID, s.storeID)
+		}
+	}
+	return store, nil
+}

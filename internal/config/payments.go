@@ -1,0 +1,83 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+)
+
+// Payments is who takes customers' money. Without Stripe's live keys no live
+// order can be paid by card; without its test keys test orders are paid in the
+// sandbox.
+type Payments struct {
+	StripeKey           string   `help:"Stripe's secret or restricted live key. Without one, live checkout is refused." env:"PURVEYOR_STRIPE_KEY" placeholder:"KEY"`
+	StripeWebhookSecret []string `help:"Signing secret of the webhook endpoint at Stripe; several, separated by commas, while one is replaced." env:"PURVEYOR_STRIPE_WEBHOOK_SECRET" placeholder:"SECRET"`
+
+	StripeTestKey           string   `help:"Stripe's test key: test orders are then paid at Stripe, not in the sandbox." env:"PURVEYOR_STRIPE_TEST_KEY" placeholder:"KEY"`
+	StripeTestWebhookSecret []string `help:"Signing secret of the webhook endpoint in Stripe's test mode." env:"PURVEYOR_STRIPE_TEST_WEBHOOK_SECRET" placeholder:"SECRET"`
+
+	// StripeURL is for stand-ins of Stripe.
+	StripeURL string `help:"Where Stripe's API is, if not at Stripe." hidden:"" env:"PURVEYOR_STRIPE_URL" placeholder:"URL"`
+}
+
+// LiveStripe tells whether live orders are paid at Stripe.
+func (p Payments) LiveStripe() bool { return p.StripeKey != "" }
+
+// TestStripe tells whether test orders are paid at Stripe.
+func (p Payments) TestStripe() bool { return p.StripeTestKey != "" }
+
+// CheckPayments refuses half a configuration, with which customers would pay
+// and the service would never hear of it, and keys of the wrong mode.
+func (p Payments) CheckPayments() error {
+	if p.StripeURL != "" {
+		if err := HTTPURL("--stripe-url", p.StripeURL); err != nil {
+			return err
+		}
+		if !p.LiveStripe() && !p.TestStripe() {
+			return errors.New("--stripe-url needs --stripe-key or --stripe-test-key")
+		}
+	}
+	return errors.Join(
+		checkStripe("--stripe-key", p.StripeKey, "live", "--stripe-webhook-secret", p.StripeWebhookSecret),
+		checkStripe("--stripe-test-key", p.StripeTestKey, "test", "--stripe-test-webhook-secret", p.StripeTestWebhookSecret))
+}
+
+// checkStripe never repeats what was given: it ends up in logs.
+func checkStripe(keyFlag, key, mode, secretFlag string, secrets []string) error {
+	switch {
+	case key == "" && len(secrets) == 0:
+		return nil
+	case key == "" || len(secrets) == 0:
+		return fmt.Errorf("%s and %s need each other", keyFlag, secretFlag)
+	case !strings.HasPrefix(key, "sk_"+mode+"_") && !strings.HasPrefix(key, "rk_"+mode+"_"):
+		return fmt.Errorf("%s must be a secret or restricted key of Stripe's %s mode: it begins with sk_%s_ or rk_%s_", keyFlag, mode, mode, mode)
+	case !plain(key):
+		return fmt.Errorf("%s has a space or another character that no key has", keyFlag)
+	case slices.ContainsFunc(secrets, func(s string) bool { return !strings.HasPrefix(s, "whsec_") || !plain(s) }):
+		return fmt.Errorf("%s must be what Stripe shows as the endpoint's signing secret: it begins with whsec_", secretFlag)
+	}
+	return nil
+}
+
+// plain tells whether the text fits into a header as it is.
+func plain(s string) bool {
+	return !strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || r > '~' })
+}
+
+// LogValue is what logs show: what is set, no secret.
+func (p Payments) LogValue() slog.Value {
+	live, test := "none", "sandbox"
+	if p.LiveStripe() {
+		live = "stripe"
+	}
+	if p.TestStripe() {
+		test = "stripe"
+	}
+	attrs := []slog.Attr{slog.String("live", live), slog.String("test", test)}
+	if p.StripeURL != "" {
+		attrs = append(attrs, slog.String("stripe_url", p.StripeURL))
+	}
+	return slog.GroupValue(attrs...)
+}

@@ -1,0 +1,163 @@
+package effect
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"purveyor/internal/command"
+	"purveyor/internal/commerce"
+	"purveyor/internal/commit"
+	"purveyor/internal/jobs"
+	"purveyor/internal/outside/payment"
+	"purveyor/internal/storage"
+)
+
+// payments are the calls to payment processors.
+type payments struct{ Options }
+
+// sessionLife is how long a customer has for paying. It is counted from the
+// order, so that a repeated call asks for the very same session; processors
+// end theirs after 24 hours.
+const sessionLife = 23 * time.Hour
+
+// open asks for the session of an order. If the process dies between the call
+// and its record, the next try gets the same session, by the order's id.
+func (p payments) open(ctx context.Context, job commerce.Job) jobs.Outcome {
+	order, paid, processor, err := p.load(ctx, commerce.OrderKey{StoreID: job.Owner, OrderID: job.Subject})
+	if err != nil {
+		return unread(job, err)
+	}
+	record := command.RecordPaymentSession{RecordJob: p.recordJob(job), Facts: command.FactsOf(order), Answers: paid.Answers}
+	request, err := p.request(ctx, order, paid)
+	if err != nil {
+		return unread(job, err)
+	}
+	session, err := processor.OpenSession(ctx, request)
+	record.SessionID, record.URL = session.ID, session.URL
+	record.Refused, record.Failed = outcomeOf(err)
+	return outcome(p.Options, record, record.Failed)
+}
+
+// request is what the customer is to pay, by the names that the products have
+// now.
+func (p payments) request(ctx context.Context, order commerce.Order, paid commerce.Payment) (payment.SessionRequest, error) {
+	r := payment.SessionRequest{
+		OrderID: order.ID, DeliveryFeeCents: order.DeliveryFeeCents, TaxCents: order.TaxCents, TotalCents: order.TotalCents,
+		CustomerEmail: order.CustomerEmail, SuccessURL: paid.SuccessURL, CancelURL: paid.CancelURL,
+		ExpiresOn: order.CreatedOn + sessionLife.Milliseconds(),
+	}
+	store, err := p.Engine.Reader().Store(ctx, order.StoreID)
+	if err != nil {
+		return r, err
+	}
+	r.StoreName = store.Name
+	for _, l := range order.Lines {
+		item, _, err := p.Engine.Reader().Product(ctx, l.ProductID, storage.ProductMark{}, func(commerce.ProductVersion) bool { return false })
+		if err != nil && !errors.Is(err, storage.ErrNotFound) {
+			return r, err
+		}
+		r.Lines = append(r.Lines, payment.Line{Name: cmp.Or(item.Stock.Name, l.ProductID), ImageURL: item.FeaturedImage,
+			PriceCents: l.PriceCents, Quantity: l.Quantity})
+	}
+	return r, nil
+}
+
+// expire ends the session of an order that is over. A customer who was faster
+// has paid, and gets the money back.
+func (p payments) expire(ctx context.Context, job commerce.Job) jobs.Outcome {
+	order, paid, processor, err := p.load(ctx, commerce.OrderKey{StoreID: job.Owner, OrderID: job.Subject})
+	if err != nil {
+		return unread(job, err)
+	}
+	session, err := processor.ExpireSession(ctx, paid.SessionID)
+	refused, err := outcomeOf(err)
+	key, facts := job.Key(), command.FactsOf(order)
+	switch {
+	case err != nil:
+		record := p.recordJob(job)
+		record.Failed = err
+		return outcome(p.Options, record, err)
+	case refused == "" && session.Status == payment.SessionPaid:
+		return outcome(p.Options, command.RecordPayment{Facts: facts, SessionID: session.ID, PaymentID: session.PaymentID,
+			AmountCents: session.PaidCents, TraceID: paid.TraceID, Job: &key}, nil)
+	case refused == "" && session.Status == payment.SessionPending: // a notice tells when the money is there
+		return outcome(p.Options, command.RecordJob{Job: job}, nil)
+	}
+	return outcome(p.Options, command.NotePayment{Facts: facts, News: command.NewsExpired, TraceID: paid.TraceID, Job: &key}, nil)
+}
+
+// refund gives money back. If the process dies between the call and its record,
+// the next try makes no second refund, by the refund's id.
+func (p payments) refund(ctx context.Context, job commerce.Job) jobs.Outcome {
+	refund, err := p.Engine.Reader().Refund(ctx, commerce.RefundKey{StoreID: job.Owner, RefundID: job.Subject})
+	if err != nil {
+		return unread(job, err)
+	}
+	order, paid, processor, err := p.load(ctx, commerce.OrderKey{StoreID: job.Owner, OrderID: refund.OrderID})
+	if err != nil {
+		return unread(job, err)
+	}
+	record := command.RecordRefund{RecordJob: p.recordJob(job), Facts: command.FactsOf(order), RefundID: refund.ID, Answers: refund.Answers}
+	made, err := processor.Refund(ctx, payment.RefundRequest{ID: refund.ID, OrderID: order.ID, SessionID: paid.SessionID,
+		PaymentID: paid.PaymentID, AmountCents: refund.AmountCents, Reason: refund.Reason})
+	record.Ref = made.ID
+	record.Refused, record.Failed = outcomeOf(err)
+	return outcome(p.Options, record, record.Failed)
+}
+
+func (p payments) load(ctx context.Context, key commerce.OrderKey) (commerce.Order, commerce.Payment, Processor, error) {
+	reader := p.Engine.Reader()
+	order, err := reader.Order(ctx, key)
+	if err != nil {
+		return order, commerce.Payment{}, nil, fmt.Errorf("order %s: %w", key.OrderID, err)
+	}
+	paid, err := reader.Payment(ctx, key)
+	if err != nil {
+		return order, paid, nil, fmt.Errorf("payment of order %s: %w", key.OrderID, err)
+	}
+	processor, ok := p.Processors[paid.Processor]
+	if !ok {
+		processor = notConfigured(paid.Processor)
+	}
+	return order, paid, processor, nil
+}
+
+func (p payments) recordJob(job commerce.Job) command.RecordJob {
+	return command.RecordJob{Job: job, Delays: commerce.PaymentDelays, Jitter: rand.Float64()}
+}
+
+// outcomeOf tells a definite refusal from an error that says nothing.
+func outcomeOf(err error) (refused string, failed error) {
+	if r, ok := errors.AsType[*payment.Refusal](err); ok {
+		return cmp.Or(r.Message, "refused"), nil
+	}
+	return "", err
+}
+
+func outcome[R any](o Options, record commit.Command[R], failed error) jobs.Outcome {
+	return jobs.Outcome{OK: failed == nil, Record: jobs.Waiting(func(ctx context.Context) error { return do(ctx, o.Committer, record) })}
+}
+
+// notConfigured stands for a processor that took payments once, and that the
+// operator has taken out of the configuration since.
+type notConfigured string
+
+func (n notConfigured) err() error {
+	return fmt.Errorf("the payment processor %q is not configured any more", string(n))
+}
+
+func (n notConfigured) OpenSession(context.Context, payment.SessionRequest) (payment.Session, error) {
+	return payment.Session{}, n.err()
+}
+
+func (n notConfigured) ExpireSession(context.Context, string) (payment.Session, error) {
+	return payment.Session{}, n.err()
+}
+
+func (n notConfigured) Refund(context.Context, payment.RefundRequest) (payment.Refund, error) {
+	return payment.Refund{}, n.err()
+}

@@ -1,0 +1,109 @@
+package effect
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	mathrand "math/rand/v2"
+	"sync/atomic"
+	"time"
+
+	"purveyor/internal/command"
+	"purveyor/internal/commerce"
+	"purveyor/internal/commit"
+	"purveyor/internal/jobs"
+	"purveyor/internal/outside/sandbox"
+	"purveyor/internal/storage"
+
+	"github.com/go-json-experiment/json"
+)
+
+// Objects keeps the objects of sandboxes in the database; it implements
+// sandbox.Objects. Their notices are jobs.
+type Objects struct {
+	engine    storage.Engine
+	committer *commit.Committer
+	effects   atomic.Pointer[Effects] // nil: jobs are not done here yet
+}
+
+// NewObjects makes them.
+func NewObjects(engine storage.Engine, committer *commit.Committer) *Objects {
+	return &Objects{engine: engine, committer: committer}
+}
+
+// Object implements sandbox.Objects.
+func (o *Objects) Object(ctx context.Context, id string) (sandbox.Object, error) {
+	v, err := o.engine.Reader().SandboxObject(ctx, id)
+	if errors.Is(err, storage.ErrNotFound) {
+		err = sandbox.ErrNoObject
+	}
+	return sandbox.Object{ID: v.ID, Version: v.Version, Data: v.Data}, err
+}
+
+// noticeWait is how long the change of an object waits for its notices.
+const noticeWait = 3 * time.Second
+
+// PutObject implements sandbox.Objects.
+func (o *Objects) PutObject(ctx context.Context, v sandbox.Object, notices ...sandbox.Notice) error {
+	put := command.PutSandboxObject{ID: v.ID, Version: v.Version, Data: v.Data}
+	for _, n := range notices {
+		data, err := json.Marshal(storedNotice{n.To, n.Body})
+		if err != nil {
+			return err
+		}
+		put.Notices = append(put.Notices, command.SandboxNotice{ID: newNoticeID(), After: n.After.Milliseconds(), Data: data})
+	}
+	stored, asked, err := commit.DoJobs(ctx, o.committer, put)
+	if err != nil {
+		return err
+	}
+	if !stored {
+		return sandbox.ErrChanged
+	}
+	effects := o.effects.Load()
+	if effects == nil {
+		return nil
+	}
+	wait, cancel := context.WithTimeout(ctx, noticeWait)
+	defer cancel()
+	for i, job := range asked {
+		if notices[i].After == 0 {
+			_ = effects.Finish(wait, job.Key()) // it goes on without us
+		}
+	}
+	return nil
+}
+
+// storedNotice is a notice as it waits.
+type storedNotice struct {
+	To   string `json:"to"`
+	Body []byte `json:"body"`
+}
+
+func newNoticeID() string {
+	var e commerce.Entropy
+	_, _ = rand.Read(e[:]) // never fails (crypto/rand)
+	return commerce.NewID(commerce.PrefixSandbox, time.Now().UnixMilli(), e)
+}
+
+// sandboxes send the notices of sandboxes.
+type sandboxes struct{ Options }
+
+// send posts a notice to the service. One that is gone has arrived.
+func (s sandboxes) send(ctx context.Context, job commerce.Job) jobs.Outcome {
+	record := command.RecordSandboxNotice{RecordJob: command.RecordJob{Job: job, Delays: commerce.NoticeDelays, Jitter: mathrand.Float64()}}
+	object, err := s.Engine.Reader().SandboxObject(ctx, job.Subject)
+	var notice storedNotice
+	switch {
+	case errors.Is(err, storage.ErrNotFound):
+		return outcome(s.Options, record, nil)
+	case err != nil:
+		return unread(job, err)
+	}
+	if err := json.Unmarshal(object.Data, &notice); err != nil {
+		record.Failed = &commerce.PermanentError{Err: err}
+	} else {
+		record.Failed = s.Post(ctx, notice.To, notice.Body)
+	}
+	return outcome(s.Options, record, record.Failed)
+}

@@ -1,0 +1,112 @@
+// Package inbound takes what providers tell the service: it has the notice
+// verified and translated by the provider's adapter, and runs the command that
+// records it. A provider that gets no 2xx sends its notice again.
+package inbound
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"strings"
+	"sync"
+
+	"purveyor/internal/commerce"
+	"purveyor/internal/commit"
+	"purveyor/internal/outside/payment"
+	"purveyor/internal/storage"
+	"purveyor/internal/web"
+)
+
+// Prefix of the paths that notices are posted to; what follows names the
+// provider, as in /inbound/payments/stripe.
+const (
+	Prefix       = "/inbound/"
+	paymentsPath = Prefix + "payments/"
+)
+
+// PaymentsPath is where a processor posts its notices to.
+func PaymentsPath(processor string) string { return paymentsPath + processor }
+
+// PaymentNotices reads what a processor has posted, as payment.Processor does.
+type PaymentNotices interface {
+	ReadNotice(ctx context.Context, header http.Header, body []byte) ([]payment.Notice, error)
+}
+
+// Inbound takes notices.
+type Inbound struct {
+	reader    storage.Reader
+	committer *commit.Committer
+	payments  map[string]PaymentNotices
+	stores    sync.Map // number -> id, which never changes
+}
+
+// New makes one that takes the notices of these processors.
+func New(reader storage.Reader, committer *commit.Committer, payments map[string]PaymentNotices) *Inbound {
+	return &Inbound{reader: reader, committer: committer, payments: payments}
+}
+
+// ServeHTTP answers {"ok":true} once a notice is on record. Refusals: 400 for a
+// notice that cannot be trusted or read, 404 for an unknown path, 405, 409 for
+// one that comes too early and is to be sent again, 500 when it cannot be
+// recorded. It expects web.Trace around it.
+func (in *Inbound) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
+	w := web.WriterOf(rw)
+	if err := in.take(w, r); err != nil {
+		web.WriteError(w, err)
+		return
+	}
+	web.WriteJSON(w, http.StatusOK, []byte(`{"ok":true}`))
+}
+
+func (in *Inbound) take(w *web.Writer, r *http.Request) error {
+	name, ok := strings.CutPrefix(r.URL.Path, paymentsPath)
+	processor := in.payments[name]
+	switch {
+	case !ok || processor == nil:
+		return commerce.NotFound("path")
+	case r.Method != http.MethodPost:
+		w.Header().Set("Allow", http.MethodPost)
+		return &web.Error{Status: http.StatusMethodNotAllowed, Code: "method_not_allowed", Message: r.Method + " is not allowed on this path"}
+	}
+	body, err := web.ReadBody(r)
+	if err != nil {
+		return err
+	}
+	notices, err := processor.ReadNotice(r.Context(), r.Header, body)
+	if bad, ok := errors.AsType[*payment.BadNotice](err); ok {
+		return &web.Error{Status: http.StatusBadRequest, Code: "bad_notice", Message: bad.Error()}
+	}
+	if err != nil {
+		return err
+	}
+	for _, n := range notices {
+		if err := in.payment(r.Context(), n, w.TraceID); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// orderKey finds the order that a notice is about; storage.ErrNotFound if it is
+// none of ours.
+func (in *Inbound) orderKey(ctx context.Context, orderID string) (commerce.OrderKey, error) {
+	no, ok := commerce.StoreNoOfOrder(orderID)
+	if !ok {
+		return commerce.OrderKey{}, storage.ErrNotFound
+	}
+	if id, known := in.stores.Load(no); known {
+		return commerce.OrderKey{StoreID: id.(string), OrderID: orderID}, nil
+	}
+	store, err := in.reader.StoreByNo(ctx, no)
+	if err != nil {
+		return commerce.OrderKey{}, err
+	}
+	in.stores.Store(no, store.ID)
+	return commerce.OrderKey{StoreID: store.ID, OrderID: orderID}, nil
+}
+
+// unknown is for notices of what is not ours. Their sender cannot mend that.
+func unknown(n payment.Notice) {
+	slog.Warn("a payment notice is about an unknown order", "kind", n.Kind, "order", n.OrderID, "session", n.SessionID, "payment", n.PaymentID)
+}

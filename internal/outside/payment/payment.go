@@ -1,0 +1,135 @@
+// Package payment is the port to payment processors. A processor shows the
+// customer a page to pay on, gives money back, and tells by notices what
+// happened. There are two: the Sandbox, for test mode, and Stripe.
+package payment
+
+import (
+	"context"
+	"net/http"
+
+	"purveyor/internal/commerce"
+)
+
+// Processor takes payments. Its calls may be repeated: what they make is known
+// by an id of ours, and made once. An error is either a *Refusal, which is
+// definite, or says that nobody knows whether the call had an effect: then it
+// is to be repeated.
+type Processor interface {
+	// OpenSession opens a page on which the customer can pay an order.
+	OpenSession(ctx context.Context, r SessionRequest) (Session, error)
+
+	// ExpireSession ends a session, so that nobody can pay on its page any more, and
+	// returns what became of it: one that was paid meanwhile stays paid.
+	ExpireSession(ctx context.Context, id string) (Session, error)
+
+	// Session reads a session as it is now, with all that was paid and returned.
+	Session(ctx context.Context, id string) (Session, error)
+
+	// Refund gives money of a paid session back.
+	Refund(ctx context.Context, r RefundRequest) (Refund, error)
+
+	// ReadNotice translates what the processor has posted to us, once its signature
+	// is found to be right; a *BadNotice if it is not. A notice of no interest is
+	// an empty list. Any other error asks for the notice to be sent again.
+	ReadNotice(ctx context.Context, header http.Header, body []byte) ([]Notice, error)
+}
+
+// SessionRequest is what the customer is to pay. The lines, the fee and the tax
+// sum to the total. The same request gives the same session.
+type SessionRequest struct {
+	OrderID          string
+	StoreName        string
+	Lines            []Line
+	DeliveryFeeCents commerce.Cents
+	TaxCents         commerce.Cents
+	TotalCents       commerce.Cents
+	CustomerEmail    string // empty: the page asks
+	// SuccessURL and CancelURL are where the page leads to. In both, the text
+	// {CHECKOUT_SESSION_ID} stands for the session's id.
+	SuccessURL, CancelURL string
+	ExpiresOn             int64 // Unix ms
+}
+
+// Line is one line of what is bought.
+type Line struct {
+	Name       string
+	ImageURL   string         // absolute http(s); empty: none
+	PriceCents commerce.Cents // of one piece
+	Quantity   int64
+}
+
+// SessionStatus is where a session stands.
+type SessionStatus string
+
+// The statuses.
+const (
+	SessionOpen    SessionStatus = "open"
+	SessionPending SessionStatus = "pending" // the customer is done, the money is not there yet
+	SessionPaid    SessionStatus = "paid"
+	SessionExpired SessionStatus = "expired"
+)
+
+// Session is one payment page and what became of it.
+type Session struct {
+	ID            string
+	URL           string // of the page; empty once it can no longer be paid
+	Status        SessionStatus
+	PaymentID     string // of the payment at the processor; empty: not paid
+	PaidCents     commerce.Cents
+	RefundedCents commerce.Cents // refunds that failed later are not in it
+}
+
+// RefundRequest is money to give back.
+type RefundRequest struct {
+	ID          string // ours: the same id is refunded once
+	OrderID     string
+	SessionID   string
+	PaymentID   string
+	AmountCents commerce.Cents
+	Reason      string // duplicate, fraudulent, requested_by_customer, or free text
+}
+
+// Refund is money that was given back, or is under way to the customer: should
+// it not arrive, a notice tells.
+type Refund struct {
+	ID string // at the processor
+}
+
+// Refusal is a definite no, in the processor's words.
+type Refusal struct{ Message string }
+
+func (r *Refusal) Error() string { return "refused by the payment processor: " + r.Message }
+
+// BadNotice is a notice that nobody can trust or read.
+type BadNotice struct{ Reason string }
+
+func (b *BadNotice) Error() string { return "payment notice: " + b.Reason }
+
+// NoticeKind is what a notice tells of.
+type NoticeKind string
+
+// The kinds.
+const (
+	NoticePaid         NoticeKind = "paid"          // AmountCents were captured
+	NoticePending      NoticeKind = "pending"       // the customer is done, the money is not there yet
+	NoticeDeclined     NoticeKind = "declined"      // Message says why; the session may still be open
+	NoticeExpired      NoticeKind = "expired"       // nobody paid
+	NoticeRefunded     NoticeKind = "refunded"      // AmountCents went back as RefundID
+	NoticeRefundFailed NoticeKind = "refund_failed" // they came back; Message says why
+	NoticeDisputed     NoticeKind = "disputed"      // the customer's bank asks for AmountCents
+)
+
+// Notice is news of one order's payment. Notices may come late, in any order,
+// and more than once.
+type Notice struct {
+	ID          string // at the processor: the same for a repeated notice
+	Kind        NoticeKind
+	OrderID     string
+	SessionID   string // empty for refunds and disputes
+	PaymentID   string
+	AmountCents commerce.Cents
+	// RefundID is the id of the refund at the processor, OurRefundID that of the
+	// RefundRequest; empty: it was made elsewhere, in the processor's dashboard.
+	RefundID, OurRefundID string
+	Message               string
+}

@@ -1,0 +1,221 @@
+package payment
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"reflect"
+	"regexp"
+	"strings"
+	"time"
+
+	"purveyor/internal/outside/sandbox"
+)
+
+// Sandbox is the Processor of test mode. It takes no money, shows a page of its
+// own to pay on (Handler), and misbehaves when the customer's e-mail address
+// asks for it (docs/SANDBOX.md). All of its state stands in sandbox objects, so
+// that every process sees it and a restart changes nothing.
+type Sandbox struct {
+	// Delay is how late comes what comes late: notices of late, unordered, and
+	// refund-fails-later. NewSandbox sets 3 s.
+	Delay time.Duration
+
+	objects sandbox.Objects
+	signer  *sandbox.Signer
+	baseURL string
+	now     func() time.Time
+}
+
+const slowness = 5 * time.Second // of OpenSession with the tag slow
+
+// NewSandbox makes a sandbox whose pages are reached below the service's public
+// URL, where Handler must be served.
+func NewSandbox(objects sandbox.Objects, baseURL string) *Sandbox {
+	return &Sandbox{
+		Delay:   3 * time.Second,
+		objects: objects,
+		signer:  sandbox.NewSigner(objects),
+		baseURL: strings.TrimSuffix(baseURL, "/"),
+		now:     time.Now,
+	}
+}
+
+// OpenSession implements Processor. The id of a session follows from that of
+// its order, so that a first request is one write, and only a repeated one reads.
+func (s *Sandbox) OpenSession(ctx context.Context, r SessionRequest) (Session, error) {
+	if err := s.misopen(ctx, r.CustomerEmail); err != nil {
+		return Session{}, err
+	}
+	if problem := r.problem(); problem != "" {
+		return Session{}, &Refusal{problem}
+	}
+	id, err := s.signer.ID(ctx, sessionPrefix, r.OrderID)
+	if err != nil {
+		return Session{}, err
+	}
+	x := session{ID: id, Request: r, Status: SessionOpen}
+	data, err := json.Marshal(x)
+	if err != nil {
+		return Session{}, err
+	}
+	err = s.objects.PutObject(ctx, sandbox.Object{ID: id, Data: data})
+	if errors.Is(err, sandbox.ErrChanged) {
+		return s.reopen(ctx, id, r)
+	}
+	if err != nil {
+		return Session{}, fmt.Errorf("open a sandbox payment session: %w", err)
+	}
+	return s.view(x), nil
+}
+
+// misopen does what the e-mail address asks of OpenSession.
+func (s *Sandbox) misopen(ctx context.Context, email string) error {
+	if asks(email, tagSlow) {
+		select {
+		case <-time.After(slowness):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	switch {
+	case asks(email, tagSessionRefused):
+		return &Refusal{"The sandbox refuses this session, as the customer's e-mail address asks."}
+	case asks(email, tagSessionUnreachable):
+		return errors.New("the sandbox is unreachable, as the customer's e-mail address asks")
+	}
+	return nil
+}
+
+// reopen answers a repeated request.
+func (s *Sandbox) reopen(ctx context.Context, id string, r SessionRequest) (Session, error) {
+	x, err := s.change(ctx, id, lapse)
+	if err != nil {
+		return Session{}, err
+	}
+	if len(r.Lines) == 0 {
+		r.Lines = x.Request.Lines // nil or empty
+	}
+	if !reflect.DeepEqual(x.Request, r) {
+		return Session{}, &Refusal{"There is a session of order " + r.OrderID + " with other contents."}
+	}
+	return s.view(x), nil
+}
+
+// ExpireSession implements Processor.
+func (s *Sandbox) ExpireSession(ctx context.Context, id string) (Session, error) {
+	x, err := s.change(ctx, id, func(x *session, _ time.Time) error { x.expire(); return nil })
+	return s.view(x), err
+}
+
+// Session implements Processor.
+func (s *Sandbox) Session(ctx context.Context, id string) (Session, error) {
+	x, err := s.change(ctx, id, lapse)
+	return s.view(x), err
+}
+
+// Refund implements Processor.
+func (s *Sandbox) Refund(ctx context.Context, r RefundRequest) (Refund, error) {
+	var made Refund
+	_, err := s.change(ctx, r.SessionID, func(x *session, now time.Time) (err error) {
+		made, err = x.refund(r, now, s.Delay)
+		return err
+	})
+	if err != nil {
+		return Refund{}, err
+	}
+	return made, nil
+}
+
+// ReadNotice implements Processor.
+func (s *Sandbox) ReadNotice(ctx context.Context, header http.Header, body []byte) ([]Notice, error) {
+	if len(body) > maxNoticeBytes {
+		return nil, &BadNotice{"it is too large"}
+	}
+	err := s.signer.Verify(ctx, s.now(), header.Get(sandbox.SignatureHeader), body)
+	if errors.Is(err, sandbox.ErrSignature) {
+		return nil, &BadNotice{err.Error()}
+	}
+	if err != nil {
+		return nil, err
+	}
+	n, err := decodeNotice(body)
+	if err != nil {
+		return nil, &BadNotice{err.Error()}
+	}
+	return []Notice{n}, nil
+}
+
+// change reads a session, lets f change it, and stores it with the notices
+// that f has it tell, all or nothing. When another change came in between, f
+// is called again on what that one left. Whatever changes tells something: if f
+// tells nothing, nothing is stored.
+func (s *Sandbox) change(ctx context.Context, id string, f func(*session, time.Time) error) (session, error) {
+	for range maxChanges {
+		x, version, err := s.load(ctx, id)
+		if err != nil {
+			return session{}, err
+		}
+		if err := f(&x, s.now()); err != nil {
+			return session{}, err
+		}
+		if len(x.notices) == 0 {
+			return x, nil
+		}
+		data, err := json.Marshal(x)
+		if err != nil {
+			return session{}, err
+		}
+		err = s.objects.PutObject(ctx, sandbox.Object{ID: id, Version: version, Data: data}, x.notices...)
+		switch {
+		case err == nil:
+			return x, nil
+		case !errors.Is(err, sandbox.ErrChanged):
+			return session{}, fmt.Errorf("change a sandbox payment session: %w", err)
+		}
+	}
+	return session{}, errors.New("the sandbox payment session is being changed by too many")
+}
+
+func lapse(x *session, now time.Time) error { x.lapse(now); return nil }
+
+// maxChanges bounds how often a change gives way to others. One customer and
+// one merchant do not come near it.
+const maxChanges = 50
+
+func (s *Sandbox) load(ctx context.Context, id string) (session, int64, error) {
+	if !sessionID.MatchString(id) { // other objects are none of ours
+		return session{}, 0, errNoSession
+	}
+	object, err := s.objects.Object(ctx, id)
+	if errors.Is(err, sandbox.ErrNoObject) {
+		return session{}, 0, errNoSession
+	}
+	if err != nil {
+		return session{}, 0, fmt.Errorf("read a sandbox payment session: %w", err)
+	}
+	var x session
+	if err := json.Unmarshal(object.Data, &x); err != nil {
+		return session{}, 0, fmt.Errorf("read a sandbox payment session: %w", err)
+	}
+	return x, object.Version, nil
+}
+
+var sessionID = regexp.MustCompile("^" + sessionPrefix + "[0-9a-f]{40}$")
+
+var errNoSession = &Refusal{"There is no such payment session in the sandbox."}
+
+// view is a session as the port shows it.
+func (s *Sandbox) view(x session) Session {
+	v := Session{ID: x.ID, Status: x.Status, PaymentID: x.PaymentID}
+	switch x.Status {
+	case SessionOpen:
+		v.URL = s.baseURL + pagePath + x.ID
+	case SessionPaid:
+		v.PaidCents = x.Request.TotalCents
+		v.RefundedCents = x.refunded(s.now())
+	}
+	return v
+}

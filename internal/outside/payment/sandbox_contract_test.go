@@ -1,0 +1,72 @@
+package payment_test
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"purveyor/internal/outside/payment"
+	"purveyor/internal/outside/payment/paymenttest"
+	"purveyor/internal/outside/sandbox"
+)
+
+func TestSandboxContract(t *testing.T) {
+	paymenttest.Run(t, func(t *testing.T) paymenttest.Harness { return newShop(t) })
+}
+
+func (s *shop) Processor() payment.Processor { return s.sandbox }
+
+func (s *shop) Pay(t *testing.T, session payment.Session) { s.click(t, session.ID, "pay") }
+
+func (s *shop) Decline(t *testing.T, session payment.Session) { s.click(t, session.ID, "decline") }
+
+func (s *shop) Lapse(_ *testing.T, _ payment.Session) {
+	// Two hours are enough for the sessions of these tests.
+	s.ahead.Add(int64(2 * time.Hour))
+}
+
+func (s *shop) Posted(t *testing.T) []paymenttest.Post {
+	var posts []paymenttest.Post
+	for _, notice := range s.objects.TakeNotices() {
+		now := time.Now().Add(time.Duration(s.ahead.Load()))
+		posts = append(posts, paymenttest.Post{Header: s.Sign(t, notice.Body, now), Body: notice.Body})
+	}
+	return posts
+}
+
+func (s *shop) Sign(t *testing.T, body []byte, at time.Time) http.Header {
+	t.Helper()
+	signature, err := sandbox.NewSigner(s.objects).Sign(context.Background(), at, body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return http.Header{sandbox.SignatureHeader: {signature}}
+}
+
+// click presses one of the page's buttons.
+func (s *shop) click(t *testing.T, session, outcome string) *httptest.ResponseRecorder {
+	t.Helper()
+	return s.post(t, session, url.Values{"outcome": {outcome}}.Encode())
+}
+
+func (s *shop) post(t *testing.T, session, form string) *httptest.ResponseRecorder {
+	t.Helper()
+	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/sandbox/pay/"+session, strings.NewReader(form))
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	return s.serve(r)
+}
+
+func (s *shop) get(t *testing.T, session string) *httptest.ResponseRecorder {
+	t.Helper()
+	return s.serve(httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/sandbox/pay/"+session, nil))
+}
+
+func (s *shop) serve(r *http.Request) *httptest.ResponseRecorder {
+	w := httptest.NewRecorder()
+	s.sandbox.Handler().ServeHTTP(w, r)
+	return w
+}

@@ -1,0 +1,202 @@
+package payment
+
+import (
+	"bytes"
+	"crypto/sha256"
+	_ "embed"
+	"encoding/base64"
+	"errors"
+	"html/template"
+	"log/slog"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"purveyor/internal/commerce"
+)
+
+const (
+	pagePath     = "/sandbox/pay/"
+	maxFormBytes = 4 << 10
+)
+
+var (
+	//go:embed page/page.html
+	pageHTML string
+	//go:embed page/page.css
+	pageCSS      string
+	pageTemplate = template.Must(template.New("page").Parse(pageHTML))
+)
+
+// Handler serves the pages that customers pay on, GET and POST
+// /sandbox/pay/{session}. The form field outcome is "pay" or "decline"; after a
+// payment the customer is led to the success URL (303), and after a decline the
+// page says so (402).
+func (s *Sandbox) Handler() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET "+pagePath+"{session}", s.show)
+	mux.HandleFunc("POST "+pagePath+"{session}", s.submit)
+	return mux
+}
+
+func (s *Sandbox) show(w http.ResponseWriter, r *http.Request) {
+	x, err := s.change(r.Context(), r.PathValue("session"), lapse)
+	switch {
+	case err != nil:
+		failed(w, err)
+	case x.Status == SessionExpired:
+		render(w, http.StatusGone, newPage(x))
+	default:
+		render(w, http.StatusOK, newPage(x))
+	}
+}
+
+func (s *Sandbox) submit(w http.ResponseWriter, r *http.Request) {
+	r.Body = http.MaxBytesReader(w, r.Body, maxFormBytes)
+	if err := r.ParseForm(); err != nil {
+		status := http.StatusBadRequest
+		if _, tooLarge := errors.AsType[*http.MaxBytesError](err); tooLarge {
+			status = http.StatusRequestEntityTooLarge
+		}
+		render(w, status, page{Title: "This form cannot be read", Text: "Please go back and try again."})
+		return
+	}
+	outcome, email := r.PostForm.Get("outcome"), r.PostForm.Get("email")
+	x, err := s.change(r.Context(), r.PathValue("session"), func(x *session, now time.Time) error {
+		switch outcome {
+		case "pay":
+			x.pay(email, now, s.Delay)
+		case "decline":
+			x.decline(email, now)
+		default:
+			x.lapse(now)
+		}
+		return nil
+	})
+	switch {
+	case err != nil:
+		failed(w, err)
+	case x.Status == SessionPaid: // by this click, or another one
+		protect(w.Header())
+		http.Redirect(w, r, x.leadsTo(x.Request.SuccessURL), http.StatusSeeOther)
+	case x.Status == SessionExpired:
+		render(w, http.StatusGone, newPage(x))
+	case outcome == "pay" || outcome == "decline":
+		render(w, http.StatusPaymentRequired, newPage(x).alert("Card declined", "You have not been charged. Try again, or return to the store."))
+	default:
+		render(w, http.StatusBadRequest, newPage(x).alert("Not understood", "The form was not understood. Nothing was paid."))
+	}
+}
+
+// failed shows what is the same for every order.
+func failed(w http.ResponseWriter, err error) {
+	if _, unknown := errors.AsType[*Refusal](err); unknown {
+		render(w, http.StatusNotFound, page{Title: "There is no such payment page", Text: "Please follow the link of the store again."})
+		return
+	}
+	slog.Error("sandbox payment page", "error", err)
+	render(w, http.StatusServiceUnavailable, page{Title: "This does not work at the moment",
+		Text: "Nobody knows whether your last click took effect. Load this page again in a moment to see."})
+}
+
+// page is what the template shows.
+type page struct {
+	Title     string // of the window, and the heading unless there is an order
+	Text      string
+	AlertHead string
+	Alert     string
+	Style     template.CSS
+
+	Status          SessionStatus // empty: there is no order to show
+	OrderID         string
+	Store           string
+	Lines, More     []pageLine // More is folded away
+	Subtotal        string
+	Fee, Tax, Total string // Fee and Tax are empty where there is none
+	Email           string
+	SuccessURL      string
+	CancelURL       string
+}
+
+type pageLine struct {
+	Name, Each, Total string
+	Quantity          int64
+	ImageURL          string
+	Initial           string // in place of the image
+}
+
+const linesInView = 6 // of a long order
+
+func newPage(x session) page {
+	r := x.Request
+	p := page{
+		Status: x.Status, OrderID: r.OrderID, Store: r.StoreName, Total: r.TotalCents.Dollars(), Email: x.email(),
+		SuccessURL: x.leadsTo(r.SuccessURL), CancelURL: x.leadsTo(r.CancelURL),
+	}
+	p.Title = map[SessionStatus]string{
+		SessionOpen:    "Pay " + p.Store,
+		SessionPaid:    "Payment complete",
+		SessionExpired: "This payment page has expired",
+	}[x.Status]
+	for _, line := range r.Lines {
+		total := line.PriceCents * commerce.Cents(line.Quantity)
+		shown := pageLine{Name: line.Name, Quantity: line.Quantity, Each: line.PriceCents.Dollars(), Total: total.Dollars()}
+		if isWebAddress(line.ImageURL) {
+			shown.ImageURL = line.ImageURL
+		} else if initial, _ := utf8.DecodeRuneInString(line.Name); initial != utf8.RuneError {
+			shown.Initial = strings.ToUpper(string(initial))
+		}
+		p.Lines = append(p.Lines, shown)
+	}
+	if len(p.Lines) > linesInView+1 { // one more needs no more room than the line that says so
+		p.Lines, p.More = p.Lines[:linesInView], p.Lines[linesInView:]
+	}
+	p.Subtotal = (r.TotalCents - r.DeliveryFeeCents - r.TaxCents).Dollars()
+	if r.DeliveryFeeCents > 0 {
+		p.Fee = r.DeliveryFeeCents.Dollars()
+	}
+	if r.TaxCents > 0 {
+		p.Tax = r.TaxCents.Dollars()
+	}
+	return p
+}
+
+func (p page) alert(head, text string) page {
+	p.Title, p.AlertHead, p.Alert = head+" - "+p.Title, head, text
+	return p
+}
+
+func render(w http.ResponseWriter, status int, p page) {
+	p.Style = template.CSS(pageCSS)
+	var html bytes.Buffer
+	if err := pageTemplate.Execute(&html, p); err != nil {
+		slog.Error("sandbox payment page", "error", err)
+		http.Error(w, "Internal error", http.StatusInternalServerError)
+		return
+	}
+	protect(w.Header())
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.Header().Set("Content-Length", strconv.Itoa(html.Len()))
+	w.WriteHeader(status)
+	_, _ = w.Write(html.Bytes()) // the customer has gone
+}
+
+// policy allows the page its own style, pictures of the goods, and the form to
+// be sent here. Browsers hold every redirect after the form against
+// form-action, too. Where the success URL leads on to, by whatever redirects
+// of the shop, nobody knows, so any website is allowed there.
+var policy = func() string {
+	style := sha256.Sum256([]byte(pageCSS))
+	return "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(style[:]) + "'; img-src http: https:; " +
+		"form-action 'self' http: https:; frame-ancestors 'none'; base-uri 'none'"
+}()
+
+func protect(h http.Header) {
+	h.Set("Content-Security-Policy", policy)
+	h.Set("X-Frame-Options", "DENY")
+	h.Set("Referrer-Policy", "no-referrer") // the address of the page is all one needs to see it
+	h.Set("Cache-Control", "no-store")
+	h.Set("X-Content-Type-Options", "nosniff")
+}

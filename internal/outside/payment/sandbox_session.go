@@ -1,0 +1,205 @@
+package payment
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+	"time"
+
+	"purveyor/internal/commerce"
+	"purveyor/internal/outside/sandbox"
+)
+
+const (
+	sessionPrefix = "cs_test_"
+	paymentPrefix = "pi_test_"
+	refundPrefix  = "re_test_"
+)
+
+// session is a payment session as the sandbox stores it, and the rules of what
+// may become of it. It is stored as JSON under the names of its fields, those of
+// SessionRequest included.
+type session struct {
+	ID        string
+	Request   SessionRequest
+	Status    SessionStatus
+	Email     string   // that the customer has typed, where the request has none
+	PaymentID string   // empty: not paid
+	Refunds   []refund // in the order in which they were made
+	Told      int      // notices so far: the number of the last one
+
+	notices []sandbox.Notice // of this change
+}
+
+type refund struct {
+	ID          string
+	OurID       string
+	AmountCents commerce.Cents
+	FailsOn     int64 // Unix ms, when the money comes back; 0: it does not
+}
+
+// problem says what a request is refused for.
+func (r SessionRequest) problem() string {
+	sum := r.DeliveryFeeCents + r.TaxCents
+	for _, line := range r.Lines {
+		sum += line.PriceCents * commerce.Cents(line.Quantity)
+	}
+	switch {
+	case r.OrderID == "":
+		return "The order has no id."
+	case sum != r.TotalCents || r.TotalCents < 0:
+		return fmt.Sprintf("The lines, the fee and the tax are %s, and not %s.", sum.Dollars(), r.TotalCents.Dollars())
+	case !isWebAddress(r.SuccessURL):
+		return "The success URL is no absolute http or https URL."
+	case !isWebAddress(r.CancelURL):
+		return "The cancel URL is no absolute http or https URL."
+	}
+	return ""
+}
+
+// isWebAddress tells what may become a link.
+func isWebAddress(text string) bool {
+	u, err := url.Parse(text)
+	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Hostname() != "" && u.User == nil
+}
+
+// leadsTo is a URL of the request with this session's id in it.
+func (x *session) leadsTo(text string) string {
+	return strings.ReplaceAll(text, "{CHECKOUT_SESSION_ID}", x.ID)
+}
+
+func (x *session) email() string {
+	if x.Request.CustomerEmail != "" {
+		return x.Request.CustomerEmail
+	}
+	return x.Email
+}
+
+// pay takes the customer's money, once.
+func (x *session) pay(email string, now time.Time, delay time.Duration) {
+	x.lapse(now)
+	if x.Status != SessionOpen {
+		return
+	}
+	x.typed(email)
+	if asks(x.email(), tagDecline) {
+		x.decline(email, now)
+		return
+	}
+	x.Status, x.PaymentID = SessionPaid, derive(paymentPrefix, x.ID)
+	var late time.Duration
+	if asks(x.email(), tagLate) {
+		late = delay
+	}
+	paid := Notice{Kind: NoticePaid, PaymentID: x.PaymentID, AmountCents: x.Request.TotalCents}
+	x.tell(late, paid)
+	if asks(x.email(), tagUnordered) {
+		paid.Kind = NoticePending
+		x.tell(late+delay, paid)
+	}
+}
+
+const declined = "The card was declined."
+
+// decline has the customer's bank say no. The session stays open.
+func (x *session) decline(email string, now time.Time) {
+	x.lapse(now)
+	if x.Status != SessionOpen {
+		return
+	}
+	x.typed(email)
+	x.tell(0, Notice{Kind: NoticeDeclined, AmountCents: x.Request.TotalCents, Message: declined})
+}
+
+// typed keeps the address of a customer who was asked for it.
+func (x *session) typed(email string) {
+	const longest = 254
+	if x.Request.CustomerEmail == "" && len(email) <= longest && strings.Contains(email, "@") {
+		x.Email = commerce.CleanText(email, longest)
+	}
+}
+
+// lapse ends an open session whose time is over. Nothing else watches the
+// clock: whoever looks at a session does.
+func (x *session) lapse(now time.Time) {
+	if x.Request.ExpiresOn != 0 && now.UnixMilli() >= x.Request.ExpiresOn {
+		x.expire()
+	}
+}
+
+// expire ends a session that is still open.
+func (x *session) expire() {
+	if x.Status == SessionOpen {
+		x.Status = SessionExpired
+		x.tell(0, Notice{Kind: NoticeExpired})
+	}
+}
+
+// refund gives money back, once for each id of ours.
+func (x *session) refund(r RefundRequest, now time.Time, delay time.Duration) (Refund, error) {
+	if asks(x.email(), tagRefundUnreachable) {
+		return Refund{}, errors.New("the sandbox is unreachable, as the customer's e-mail address asks")
+	}
+	for _, made := range x.Refunds {
+		if made.OurID != r.ID {
+			continue
+		}
+		if made.AmountCents != r.AmountCents {
+			return Refund{}, &Refusal{"There is a refund " + r.ID + " of another amount."}
+		}
+		return Refund{made.ID}, nil
+	}
+	if problem := x.refundProblem(r, now); problem != "" {
+		return Refund{}, &Refusal{problem}
+	}
+	made := refund{ID: derive(refundPrefix, x.ID+" "+r.ID), OurID: r.ID, AmountCents: r.AmountCents}
+	fails := asks(x.email(), tagRefundFailsLater)
+	if fails {
+		made.FailsOn = now.Add(delay).UnixMilli()
+	}
+	x.Refunds = append(x.Refunds, made)
+	notice := Notice{Kind: NoticeRefunded, PaymentID: x.PaymentID, AmountCents: r.AmountCents, RefundID: made.ID, OurRefundID: r.ID}
+	x.tell(0, notice)
+	if fails {
+		notice.Kind, notice.Message = NoticeRefundFailed, "The customer's bank sent the money back."
+		x.tell(delay, notice)
+	}
+	return Refund{made.ID}, nil
+}
+
+func (x *session) refundProblem(r RefundRequest, now time.Time) string {
+	switch left := x.Request.TotalCents - x.refunded(now); {
+	case x.Status != SessionPaid || r.PaymentID != x.PaymentID:
+		return "There is no such payment in the sandbox."
+	case asks(x.email(), tagRefundRefused):
+		return "The sandbox refuses this refund, as the customer's e-mail address asks."
+	case r.ID == "":
+		return "The refund has no id."
+	case r.AmountCents <= 0:
+		return "The amount to refund is not above zero."
+	case r.AmountCents > left:
+		return fmt.Sprintf("The amount to refund, %s, is more than what is left of the payment, %s.", r.AmountCents.Dollars(), left.Dollars())
+	}
+	return ""
+}
+
+// refunded is what went back and stayed there.
+func (x *session) refunded(now time.Time) commerce.Cents {
+	var sum commerce.Cents
+	for _, r := range x.Refunds {
+		if r.FailsOn == 0 || now.UnixMilli() < r.FailsOn {
+			sum += r.AmountCents
+		}
+	}
+	return sum
+}
+
+// derive makes an id that is the same for the same thing. What it is made from
+// has a session id in it, which nobody can guess.
+func derive(prefix, from string) string {
+	sum := sha256.Sum256([]byte(prefix + from))
+	return prefix + hex.EncodeToString(sum[:12])
+}

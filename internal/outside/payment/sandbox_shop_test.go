@@ -1,0 +1,129 @@
+package payment_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"purveyor/internal/commerce"
+	"purveyor/internal/outside/payment"
+	"purveyor/internal/outside/sandbox/sandboxtest"
+)
+
+// shop is a sandbox whose pages are served, and the site of a shop that sends
+// its customers there.
+type shop struct {
+	objects *sandboxtest.Objects
+	sandbox *payment.Sandbox
+	pages   *httptest.Server
+	site    *httptest.Server // another origin, with the pictures
+	ahead   atomic.Int64     // nanoseconds, of the sandbox's clock
+}
+
+const picture = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 8 8"><rect width="8" height="8" fill="#2f855a"/><circle cx="4" cy="4" r="2.5" fill="#f6e05e"/></svg>`
+
+func newShop(t *testing.T) *shop {
+	t.Helper()
+	s := &shop{objects: &sandboxtest.Objects{}}
+	site := http.NewServeMux()
+	site.HandleFunc("GET /image.svg", func(w http.ResponseWriter, r *http.Request) {
+		if referrer := r.Header.Get("Referer"); referrer != "" {
+			t.Errorf("the pictures' host learns the page: %s", referrer)
+		}
+		w.Header().Set("Content-Type", "image/svg+xml")
+		_, _ = w.Write([]byte(picture))
+	})
+	site.HandleFunc("GET /{page}", func(w http.ResponseWriter, r *http.Request) {
+		_, _ = fmt.Fprintf(w, "<!doctype html><title>%s</title>%s", r.PathValue("page"), r.URL.RawQuery)
+	})
+	s.site = httptest.NewServer(site)
+	t.Cleanup(s.site.Close)
+	s.pages = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.sandbox.Handler().ServeHTTP(w, r) }))
+	t.Cleanup(s.pages.Close)
+	s.sandbox = payment.NewSandbox(s.objects, s.pages.URL+"/")
+	s.sandbox.SetClock(func() time.Time { return time.Now().Add(time.Duration(s.ahead.Load())) })
+	return s
+}
+
+// order is what the customer of an address is to pay: $57.40.
+func (s *shop) order(id, email string) payment.SessionRequest {
+	return payment.SessionRequest{
+		OrderID:   id,
+		StoreName: "Harbor Street Market",
+		Lines: []payment.Line{
+			{Name: "Sourdough bread", ImageURL: s.site.URL + "/image.svg", PriceCents: 650, Quantity: 2},
+			{Name: "Olive oil, cold pressed, 1 l", ImageURL: s.site.URL + "/image.svg", PriceCents: 2499, Quantity: 1},
+			{Name: "Free-range eggs", PriceCents: 499, Quantity: 2},
+		},
+		DeliveryFeeCents: 499,
+		TaxCents:         444,
+		TotalCents:       5740,
+		CustomerEmail:    email,
+		SuccessURL:       s.site.URL + "/thanks?session={CHECKOUT_SESSION_ID}",
+		CancelURL:        s.site.URL + "/cart?order=" + id,
+		ExpiresOn:        time.Now().Add(time.Hour).UnixMilli(),
+	}
+}
+
+func (s *shop) open(t *testing.T, r payment.SessionRequest) payment.Session {
+	t.Helper()
+	session, err := s.sandbox.OpenSession(t.Context(), r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return session
+}
+
+// read is the session as it is now.
+func (s *shop) read(t *testing.T, id string) payment.Session {
+	t.Helper()
+	session, err := s.sandbox.Session(t.Context(), id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return session
+}
+
+// told is what a stored notice says.
+type told struct {
+	ID          string             `json:"id"`
+	Kind        payment.NoticeKind `json:"kind"`
+	OrderID     string             `json:"order_id"`
+	AmountCents commerce.Cents     `json:"amount_cents"`
+	After       time.Duration      `json:"-"`
+}
+
+// told gives the notices since the last call, those that are due first before
+// the others.
+func (s *shop) told(t *testing.T) []told {
+	t.Helper()
+	var all []told
+	for _, notice := range s.objects.TakeNotices() {
+		if notice.To != payment.NoticePath {
+			t.Errorf("a notice goes to %q", notice.To)
+		}
+		n := told{After: notice.After}
+		if err := json.Unmarshal(notice.Body, &n); err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, n)
+	}
+	return all
+}
+
+// kinds are the kinds of told, and when those that come later are due.
+func (s *shop) kinds(t *testing.T) string {
+	t.Helper()
+	text := ""
+	for _, n := range s.told(t) {
+		text += " " + string(n.Kind)
+		if n.After > 0 {
+			text += "@" + n.After.String()
+		}
+	}
+	return text
+}

@@ -1,0 +1,306 @@
+package payment
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/stripe/stripe-go/v85"
+
+	"purveyor/internal/commerce"
+)
+
+const (
+	stripeTimeout   = 15 * time.Second // of one call of the port, whatever it asks of Stripe
+	maxStripeAnswer = 4 << 20
+	maxImageURL     = 2048 // Stripe takes no longer ones
+)
+
+// The names of what we attach to what we make at Stripe, so that its events
+// lead back to it.
+const (
+	metaOrder  = "order_id"
+	metaRefund = "refund_id"
+	metaReason = "reason"
+)
+
+// StripeOptions is an account of Stripe.
+type StripeOptions struct {
+	Key string // secret or restricted
+	// WebhookSecrets are those of the endpoint that posts to us: several while one
+	// is being replaced.
+	WebhookSecrets []string
+	URL            string            // of the API, without a path; empty: Stripe's own
+	Transport      http.RoundTripper // nil: http.DefaultTransport
+	Log            *slog.Logger      // nil: slog.Default()
+}
+
+// Stripe is the Processor of an account: its hosted Checkout, for cards, in
+// dollars. It may be used by many goroutines.
+type Stripe struct {
+	client  *stripe.Client
+	key     string
+	secrets []string
+	timeout time.Duration
+	log     *slog.Logger
+}
+
+var _ Processor = (*Stripe)(nil)
+
+// NewStripe makes the processor. It asks nothing of Stripe: a wrong key shows
+// with the first call.
+func NewStripe(o StripeOptions) *Stripe {
+	config := &stripe.BackendConfig{
+		EnableTelemetry:   stripe.Bool(false),
+		HTTPClient:        &http.Client{Transport: stripeTransport{cmp.Or[http.RoundTripper](o.Transport, http.DefaultTransport)}},
+		LeveledLogger:     &stripe.LeveledLogger{Level: stripe.LevelNull}, // its lines carry customers' data
+		MaxNetworkRetries: stripe.Int64(0),                                // jobs try again; the library would sleep past the context's end
+	}
+	if o.URL != "" {
+		config.URL = stripe.String(strings.TrimRight(o.URL, "/"))
+	}
+	return &Stripe{
+		client: stripe.NewClient(o.Key, stripe.WithBackends(stripe.NewBackendsWithConfig(config))),
+		key:    o.Key,
+		// Anybody can sign with an empty secret.
+		secrets: slices.DeleteFunc(slices.Clone(o.WebhookSecrets), func(s string) bool { return s == "" }),
+		timeout: stripeTimeout,
+		log:     cmp.Or(o.Log, slog.Default()),
+	}
+}
+
+// OpenSession opens a Checkout session that ends at r.ExpiresOn: Stripe takes
+// 30 minutes to 24 hours from now, in whole seconds. The order's id is the
+// idempotency key, which Stripe keeps for a day or longer, no less than a
+// session lives.
+func (s *Stripe) OpenSession(ctx context.Context, r SessionRequest) (Session, error) {
+	ctx, cancel := context.WithTimeout(ctx, s.timeout)
+	defer cancel()
+	made, err := s.client.V1CheckoutSessions.Create(ctx, sessionParams(r))
+	if err == nil && (made.ID == "" || made.URL == "") {
+		err = errNotStripe
+	}
+	if err != nil {
+		return Session{}, s.failure(ctx, "open a session", err)
+	}
+	if made.LastResponse.Header.Get("Idempotent-Replayed") == "true" { // as it was when it was made
+		return s.session(ctx, made.ID)
+	}
+	return toSession(made), nil
+}
+
+func sessionParams(r SessionRequest) *stripe.CheckoutSessionCreateParams {
+	order := map[string]string{metaOrder: r.OrderID}
+	p := &stripe.CheckoutSessionCreateParams{
+		Mode:               stripe.String(stripe.CheckoutSessionModePayment),
+		PaymentMethodTypes: stripe.StringSlice([]string{"card"}),
+		// In another currency the customer would pay an amount that is not ours.
+		AdaptivePricing:   &stripe.CheckoutSessionCreateAdaptivePricingParams{Enabled: stripe.Bool(false)},
+		ClientReferenceID: stripe.String(r.OrderID),
+		Metadata:          order,
+		PaymentIntentData: &stripe.CheckoutSessionCreatePaymentIntentDataParams{
+			Description: stripe.String("Order " + r.OrderID + ", " + r.StoreName),
+			Metadata:    order, // those of the session stay with the session
+		},
+		SuccessURL: stripe.String(r.SuccessURL),
+		CancelURL:  stripe.String(r.CancelURL),
+		ExpiresAt:  stripe.Int64(r.ExpiresOn / 1000),
+	}
+	p.SetIdempotencyKey(r.OrderID)
+	if r.CustomerEmail != "" {
+		p.CustomerEmail = stripe.String(r.CustomerEmail)
+	}
+	for _, l := range r.Lines {
+		p.LineItems = append(p.LineItems, lineItem(l))
+	}
+	if r.DeliveryFeeCents > 0 {
+		p.LineItems = append(p.LineItems, lineItem(Line{Name: "Delivery", PriceCents: r.DeliveryFeeCents, Quantity: 1}))
+	}
+	if r.TaxCents > 0 {
+		p.LineItems = append(p.LineItems, lineItem(Line{Name: "Tax", PriceCents: r.TaxCents, Quantity: 1}))
+	}
+	return p
+}
+
+func lineItem(l Line) *stripe.CheckoutSessionCreateLineItemParams {
+	product := &stripe.CheckoutSessionCreateLineItemPriceDataProductDataParams{Name: stripe.String(l.Name)}
+	if showable(l.ImageURL) {
+		product.Images = stripe.StringSlice([]string{l.ImageURL})
+	}
+	return &stripe.CheckoutSessionCreateLineItemParams{
+		PriceData: &stripe.CheckoutSessionCreateLineItemPriceDataParams{
+			Currency:    stripe.String(stripe.CurrencyUSD),
+			UnitAmount:  stripe.Int64(int64(l.PriceCents)),
+			ProductData: product,
+		},
+		Quantity: stripe.Int64(l.Quantity),
+	}
+}
+
+// showable tells whether Stripe takes the picture: one that it does not take
+// must not keep an order from being paid.
+func showable(image string) bool {
+	u, err := url.Parse(image)
+	return err == nil && (u.Scheme == "https" || u.Scheme == "http") && u.Host != "" && len(image) <= maxImageURL
+}
+
+// ExpireSession ends a session. Stripe refuses if it is no longer open: then
+// what became of it is read.
+func (s *Stripe) ExpireSession(ctx context.Context, id string) (Session, error) {
+	ctx, cancel := context.WithTimeout(ctx, s.timeout)
+	defer cancel()
+	ended, err := s.client.V1CheckoutSessions.Expire(ctx, id, nil)
+	if err == nil && ended.ID == "" {
+		err = errNotStripe
+	}
+	if err == nil {
+		return toSession(ended), nil
+	}
+	err = s.failure(ctx, "expire a session", err)
+	if !refused(err) {
+		return Session{}, err
+	}
+	now, readErr := s.session(ctx, id)
+	switch {
+	case readErr != nil:
+		return Session{}, readErr
+	case now.Status == SessionOpen:
+		return Session{}, err
+	}
+	return now, nil
+}
+
+// Session reads a session, its payment and its refunds.
+func (s *Stripe) Session(ctx context.Context, id string) (Session, error) {
+	ctx, cancel := context.WithTimeout(ctx, s.timeout)
+	defer cancel()
+	return s.session(ctx, id)
+}
+
+func (s *Stripe) session(ctx context.Context, id string) (Session, error) {
+	params := &stripe.CheckoutSessionRetrieveParams{}
+	params.AddExpand("payment_intent")
+	read, err := s.client.V1CheckoutSessions.Retrieve(ctx, id, params)
+	if err == nil && read.ID == "" {
+		err = errNotStripe
+	}
+	if err != nil {
+		return Session{}, s.failure(ctx, "read a session", err)
+	}
+	session := toSession(read)
+	if session.Status != SessionPaid || read.PaymentIntent == nil { // nothing to pay: no payment
+		return session, nil
+	}
+	session.PaymentID = read.PaymentIntent.ID
+	session.PaidCents = commerce.Cents(read.PaymentIntent.AmountReceived)
+	refunds, err := s.refunds(ctx, &stripe.RefundListParams{PaymentIntent: stripe.String(session.PaymentID)})
+	if err != nil {
+		return Session{}, err
+	}
+	for _, r := range refunds {
+		if !refundFailed(string(r.Status)) {
+			session.RefundedCents += commerce.Cents(r.Amount)
+		}
+	}
+	return session, nil
+}
+
+// toSession is what a session says without its payment.
+func toSession(c *stripe.CheckoutSession) Session {
+	session := Session{ID: c.ID, Status: SessionPending}
+	switch {
+	case c.Status == stripe.CheckoutSessionStatusOpen:
+		session.Status, session.URL = SessionOpen, c.URL
+	case c.Status == stripe.CheckoutSessionStatusExpired:
+		session.Status = SessionExpired
+	case c.PaymentStatus != stripe.CheckoutSessionPaymentStatusUnpaid:
+		session.Status = SessionPaid
+	}
+	return session
+}
+
+// refunds lists them all, those that failed too.
+func (s *Stripe) refunds(ctx context.Context, which *stripe.RefundListParams) ([]*stripe.Refund, error) {
+	which.Limit = stripe.Int64(100)
+	var all []*stripe.Refund
+	for r, err := range s.client.V1Refunds.List(ctx, which).All(ctx) {
+		if err != nil {
+			return nil, s.failure(ctx, "list refunds", err)
+		}
+		all = append(all, r)
+	}
+	return all, nil
+}
+
+// Refund gives money back. What was made before under the same id is looked
+// for first: an idempotency key is forgotten after a day, and under it Stripe
+// repeats even an answer of 500.
+func (s *Stripe) Refund(ctx context.Context, r RefundRequest) (Refund, error) {
+	if r.PaymentID == "" { // a list would be that of the whole account
+		return Refund{}, &Refusal{Message: "there is no payment to refund"}
+	}
+	ctx, cancel := context.WithTimeout(ctx, s.timeout)
+	defer cancel()
+	earlier, err := s.refunds(ctx, &stripe.RefundListParams{PaymentIntent: stripe.String(r.PaymentID)})
+	if err != nil {
+		return Refund{}, err
+	}
+	for _, e := range earlier {
+		switch {
+		case e.Metadata[metaRefund] != r.ID:
+		case e.Amount != int64(r.AmountCents):
+			return Refund{}, &Refusal{Message: fmt.Sprintf("refund %s was made before, of %d cents", r.ID, e.Amount)}
+		default:
+			return toRefund(e)
+		}
+	}
+	made, err := s.client.V1Refunds.Create(ctx, refundParams(r))
+	if err == nil && made.ID == "" {
+		err = errNotStripe
+	}
+	if err != nil {
+		return Refund{}, s.failure(ctx, "refund", err)
+	}
+	return toRefund(made)
+}
+
+func refundParams(r RefundRequest) *stripe.RefundCreateParams {
+	p := &stripe.RefundCreateParams{
+		PaymentIntent: stripe.String(r.PaymentID),
+		Amount:        stripe.Int64(int64(r.AmountCents)),
+		Metadata:      map[string]string{metaOrder: r.OrderID, metaRefund: r.ID},
+	}
+	p.SetIdempotencyKey(r.ID)
+	switch stripe.RefundReason(r.Reason) {
+	case "":
+	case stripe.RefundReasonDuplicate, stripe.RefundReasonFraudulent, stripe.RefundReasonRequestedByCustomer:
+		p.Reason = stripe.String(r.Reason)
+	default:
+		p.Metadata[metaReason] = cut(r.Reason, maxMetadata)
+	}
+	return p
+}
+
+const maxMetadata = 500 // characters of one value
+
+func cut(text string, characters int) string {
+	runes := []rune(text)
+	return string(runes[:min(len(runes), characters)])
+}
+
+func toRefund(r *stripe.Refund) (Refund, error) {
+	if refundFailed(string(r.Status)) {
+		return Refund{}, &Refusal{Message: fmt.Sprintf("the refund %s: %s", r.Status, cmp.Or(string(r.FailureReason), "no reason given"))}
+	}
+	return Refund{ID: r.ID}, nil
+}
+
+func refundFailed(status string) bool {
+	return status == string(stripe.RefundStatusFailed) || status == string(stripe.RefundStatusCanceled)
+}

@@ -1,0 +1,272 @@
+package payment
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"strings"
+
+	"github.com/stripe/stripe-go/v85"
+
+	"purveyor/internal/commerce"
+)
+
+const maxStripeNotice = 1 << 20
+
+// stripeEvent is as much of an event as we need. The library's own type would
+// not read events of other versions of the API, and which version an endpoint
+// has is up to the operator.
+type stripeEvent struct {
+	Object string `json:"object"`
+	ID     string `json:"id"`
+	Type   string `json:"type"`
+	Data   struct {
+		Object json.RawMessage `json:"object"`
+	} `json:"data"`
+}
+
+// stripeObject is what an event is about: a session, a payment intent, a
+// charge, a refund or a dispute. Any field may be absent.
+type stripeObject struct {
+	ID               string            `json:"id"`
+	Metadata         map[string]string `json:"metadata"`
+	PaymentIntent    reference         `json:"payment_intent"`
+	Charge           reference         `json:"charge"`
+	Currency         string            `json:"currency"`
+	Amount           int64             `json:"amount"`
+	AmountTotal      *int64            `json:"amount_total"`
+	PaymentStatus    string            `json:"payment_status"`
+	Status           string            `json:"status"`
+	Reason           string            `json:"reason"`
+	FailureReason    string            `json:"failure_reason"`
+	LastPaymentError struct {
+		Message string `json:"message"`
+	} `json:"last_payment_error"`
+}
+
+// reference is the id of another object, which may stand there as a whole.
+type reference string
+
+// UnmarshalJSON reads both.
+func (r *reference) UnmarshalJSON(data []byte) error {
+	if data[0] != '{' {
+		return json.Unmarshal(data, (*string)(r))
+	}
+	var whole struct {
+		ID reference `json:"id"`
+	}
+	err := json.Unmarshal(data, &whole)
+	*r = whole.ID
+	return err
+}
+
+// stripeReaders are the events of interest.
+var stripeReaders = map[string]func(*Stripe, context.Context, stripeEvent, stripeObject) ([]Notice, error){
+	"checkout.session.completed":               (*Stripe).sessionNotice,
+	"checkout.session.async_payment_succeeded": (*Stripe).sessionNotice,
+	"checkout.session.async_payment_failed":    (*Stripe).sessionNotice,
+	"checkout.session.expired":                 (*Stripe).sessionNotice,
+	"payment_intent.payment_failed":            (*Stripe).declinedNotice, // the customer may try another card
+	"refund.created":                           (*Stripe).refundNotice,
+	"refund.updated":                           (*Stripe).refundNotice,
+	"refund.failed":                            (*Stripe).refundNotice,
+	"charge.refund.updated":                    (*Stripe).refundNotice,
+	"charge.refunded":                          (*Stripe).chargeNotices,
+	"charge.dispute.created":                   (*Stripe).disputeNotice,
+}
+
+// ReadNotice reads an event. Other systems may use the same account: what has
+// no order of ours is of no interest. Nor is what is not in dollars, because
+// we open no such session; it is logged.
+func (s *Stripe) ReadNotice(ctx context.Context, header http.Header, body []byte) ([]Notice, error) {
+	e, err := s.readEvent(header, body)
+	if err != nil {
+		return nil, err
+	}
+	read, ok := stripeReaders[e.Type]
+	if !ok {
+		return nil, nil
+	}
+	var o stripeObject
+	if err := json.Unmarshal(e.Data.Object, &o); err != nil {
+		return nil, &BadNotice{Reason: s.clean(e.Type + ": " + err.Error())}
+	}
+	ctx, cancel := context.WithTimeout(ctx, s.timeout)
+	defer cancel()
+	return read(s, ctx, e, o)
+}
+
+// readEvent lets nothing pass that is not signed with a secret of ours.
+func (s *Stripe) readEvent(header http.Header, body []byte) (stripeEvent, error) {
+	if len(body) > maxStripeNotice {
+		return stripeEvent{}, &BadNotice{Reason: "it is larger than any event"}
+	}
+	err := stripe.ErrWebhookNoValidSignature
+	for _, secret := range s.secrets {
+		err = stripe.ValidatePayload(body, header.Get("Stripe-Signature"), secret, stripe.WithTolerance(stripe.WebhookDefaultTolerance))
+		if !errors.Is(err, stripe.ErrWebhookNoValidSignature) {
+			break
+		}
+	}
+	if err != nil {
+		return stripeEvent{}, &BadNotice{Reason: err.Error()}
+	}
+	var e stripeEvent
+	if err := json.Unmarshal(body, &e); err != nil {
+		return stripeEvent{}, &BadNotice{Reason: s.clean(err.Error())}
+	}
+	if e.Object != "event" || e.ID == "" {
+		return stripeEvent{}, &BadNotice{Reason: "it is not a Stripe event (a thin one has no data; choose snapshot events)"}
+	}
+	return e, nil
+}
+
+// orderOf reads the order's id from what we attached; empty: none of ours.
+func orderOf(metadata map[string]string) string {
+	if _, ok := commerce.StoreNoOfOrder(metadata[metaOrder]); !ok {
+		return ""
+	}
+	return metadata[metaOrder]
+}
+
+func (s *Stripe) sessionNotice(ctx context.Context, e stripeEvent, o stripeObject) ([]Notice, error) {
+	n := Notice{ID: e.ID, OrderID: orderOf(o.Metadata), SessionID: o.ID}
+	if n.OrderID == "" {
+		return nil, nil
+	}
+	switch {
+	case e.Type == "checkout.session.expired":
+		n.Kind = NoticeExpired
+	case e.Type == "checkout.session.async_payment_failed":
+		n.Kind, n.PaymentID, n.Message = NoticeDeclined, string(o.PaymentIntent), "the payment did not go through"
+	case o.PaymentStatus == "" || o.AmountTotal == nil || o.Currency == "":
+		return s.readSessionNotice(ctx, n) // of an old version of the API
+	case o.PaymentStatus == string(stripe.CheckoutSessionPaymentStatusUnpaid):
+		n.Kind, n.PaymentID = NoticePending, string(o.PaymentIntent)
+	case !s.dollars(ctx, e, o.Currency):
+		return nil, nil
+	default:
+		n.Kind, n.PaymentID, n.AmountCents = NoticePaid, string(o.PaymentIntent), commerce.Cents(*o.AmountTotal)
+	}
+	return []Notice{n}, nil
+}
+
+// readSessionNotice asks Stripe what an event does not tell.
+func (s *Stripe) readSessionNotice(ctx context.Context, n Notice) ([]Notice, error) {
+	session, err := s.session(ctx, n.SessionID)
+	switch {
+	case refused(err):
+		return nil, nil // of another account
+	case err != nil:
+		return nil, err
+	case session.Status == SessionPaid:
+		n.Kind, n.PaymentID, n.AmountCents = NoticePaid, session.PaymentID, session.PaidCents
+	case session.Status == SessionPending:
+		n.Kind = NoticePending
+	default:
+		return nil, nil
+	}
+	return []Notice{n}, nil
+}
+
+func (s *Stripe) declinedNotice(_ context.Context, e stripeEvent, o stripeObject) ([]Notice, error) {
+	order := orderOf(o.Metadata)
+	if order == "" {
+		return nil, nil
+	}
+	return []Notice{{
+		ID: e.ID, Kind: NoticeDeclined, OrderID: order, PaymentID: o.ID,
+		Message: s.clean(cmp.Or(o.LastPaymentError.Message, "the payment did not go through")),
+	}}, nil
+}
+
+func (s *Stripe) refundNotice(ctx context.Context, e stripeEvent, o stripeObject) ([]Notice, error) {
+	order, payment, err := s.owner(ctx, o)
+	if err != nil || order == "" || !s.dollars(ctx, e, o.Currency) {
+		return nil, err
+	}
+	return []Notice{s.refunded(Notice{ID: e.ID, OrderID: order, PaymentID: payment}, o)}, nil
+}
+
+func (s *Stripe) refunded(n Notice, refund stripeObject) Notice {
+	n.Kind, n.AmountCents = NoticeRefunded, commerce.Cents(refund.Amount)
+	n.RefundID, n.OurRefundID = refund.ID, refund.Metadata[metaRefund]
+	if refundFailed(refund.Status) {
+		n.Kind, n.Message = NoticeRefundFailed, s.clean(cmp.Or(refund.FailureReason, refund.Status))
+	}
+	return n
+}
+
+// chargeNotices are the refunds of a charge as they are now. The event tells
+// their sum, and each of them only in old versions of the API.
+func (s *Stripe) chargeNotices(ctx context.Context, e stripeEvent, charge stripeObject) ([]Notice, error) {
+	order, payment, err := s.owner(ctx, charge)
+	if err != nil || order == "" || !s.dollars(ctx, e, charge.Currency) {
+		return nil, err
+	}
+	refunds, err := s.refunds(ctx, &stripe.RefundListParams{Charge: stripe.String(charge.ID)})
+	if err != nil {
+		return nil, err
+	}
+	var notices []Notice
+	for _, r := range refunds {
+		n := Notice{ID: e.ID + "/" + r.ID, OrderID: order, PaymentID: payment}
+		notices = append(notices, s.refunded(n, stripeObject{
+			ID: r.ID, Amount: r.Amount, Metadata: r.Metadata, Status: string(r.Status), FailureReason: string(r.FailureReason),
+		}))
+	}
+	return notices, nil
+}
+
+func (s *Stripe) disputeNotice(ctx context.Context, e stripeEvent, o stripeObject) ([]Notice, error) {
+	order, payment, err := s.owner(ctx, o)
+	if err != nil || order == "" || !s.dollars(ctx, e, o.Currency) {
+		return nil, err
+	}
+	return []Notice{{
+		ID: e.ID, Kind: NoticeDisputed, OrderID: order, PaymentID: payment,
+		AmountCents: commerce.Cents(o.Amount), Message: s.clean(o.Reason),
+	}}, nil
+}
+
+// owner finds the order and the payment that an object belongs to. What was
+// made in the dashboard does not carry the order's id, but its payment does.
+func (s *Stripe) owner(ctx context.Context, o stripeObject) (order, payment string, err error) {
+	order, payment = orderOf(o.Metadata), string(o.PaymentIntent)
+	if payment == "" && o.Charge != "" {
+		charge, err := s.client.V1Charges.Retrieve(ctx, string(o.Charge), nil)
+		if err != nil {
+			return "", "", s.unowned(ctx, "read a charge", err)
+		}
+		order = cmp.Or(order, orderOf(charge.Metadata))
+		if charge.PaymentIntent != nil {
+			payment = charge.PaymentIntent.ID
+		}
+	}
+	if order == "" && payment != "" {
+		intent, err := s.client.V1PaymentIntents.Retrieve(ctx, payment, nil)
+		if err != nil {
+			return "", "", s.unowned(ctx, "read a payment", err)
+		}
+		order = orderOf(intent.Metadata)
+	}
+	return order, payment, nil
+}
+
+// unowned: what Stripe does not find in our account belongs to nobody here.
+func (s *Stripe) unowned(ctx context.Context, doing string, err error) error {
+	if err = s.failure(ctx, doing, err); refused(err) {
+		return nil
+	}
+	return err
+}
+
+func (s *Stripe) dollars(ctx context.Context, e stripeEvent, currency string) bool {
+	if strings.EqualFold(currency, string(stripe.CurrencyUSD)) {
+		return true
+	}
+	s.log.WarnContext(ctx, "payment event is not in dollars and was left out", "event", e.ID, "type", e.Type, "currency", currency)
+	return false
+}

@@ -1,0 +1,342 @@
+package payment
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"purveyor/internal/commerce"
+	"purveyor/internal/outside/payment/stripetest"
+)
+
+// news reads all events since the last call; their ids differ.
+func news(t *testing.T, s *Stripe, server *stripetest.Server) (all []Notice) {
+	t.Helper()
+	seen := map[string]bool{}
+	for _, e := range server.Take() {
+		notices, err := s.ReadNotice(t.Context(), e.Header(), e.Body)
+		if err != nil {
+			t.Fatalf("%s: %v", e.Type, err)
+		}
+		again, err := s.ReadNotice(t.Context(), e.Header(), e.Body)
+		if err != nil || !slices.Equal(again, notices) {
+			t.Errorf("%s again: %+v, %v; want %+v", e.Type, again, err, notices)
+		}
+		for i := range notices {
+			if notices[i].ID == "" || seen[notices[i].ID] {
+				t.Errorf("%s: notice id %q", e.Type, notices[i].ID)
+			}
+			seen[notices[i].ID] = true
+			notices[i].ID = ""
+		}
+		all = append(all, notices...)
+	}
+	return all
+}
+
+func wantNews(t *testing.T, s *Stripe, server *stripetest.Server, want ...Notice) {
+	t.Helper()
+	if got := news(t, s, server); !slices.Equal(got, want) {
+		t.Errorf("got\n%+v, want\n%+v", got, want)
+	}
+}
+
+func TestStripeSessionNotices(t *testing.T) {
+	s, server := standIn(t)
+	order := newOrderID(1)
+	session := opened(t, s, 1)
+	if err := server.Decline(session.ID); err != nil {
+		t.Fatal(err)
+	}
+	got := news(t, s, server)
+	if len(got) != 1 || got[0].Kind != NoticeDeclined || got[0].OrderID != order || got[0].Message != "Your card has insufficient funds." {
+		t.Errorf("%+v", got)
+	}
+	if err := server.Pay(session.ID); err != nil {
+		t.Fatal(err)
+	}
+	session = read(t, s, session.ID)
+	wantNews(t, s, server, Notice{Kind: NoticePaid, OrderID: order, SessionID: session.ID, PaymentID: session.PaymentID, AmountCents: 1914})
+
+	session = opened(t, s, 1+1)
+	order = newOrderID(2)
+	if err := server.PayLater(session.ID); err != nil {
+		t.Fatal(err)
+	}
+	pending := news(t, s, server)
+	if len(pending) != 1 || pending[0].PaymentID == "" {
+		t.Fatalf("%+v", pending)
+	}
+	n := Notice{Kind: NoticePending, OrderID: order, SessionID: session.ID, PaymentID: pending[0].PaymentID}
+	if pending[0] != n {
+		t.Errorf("%+v, want %+v", pending[0], n)
+	}
+	server.Fail(session.ID)
+	n.Kind, n.Message = NoticeDeclined, "the payment did not go through"
+	wantNews(t, s, server, n)
+	server.Arrive(session.ID)
+	n.Kind, n.Message, n.AmountCents = NoticePaid, "", 1914
+	wantNews(t, s, server, n)
+
+	session = opened(t, s, 3)
+	if err := server.Lapse(session.ID); err != nil {
+		t.Fatal(err)
+	}
+	n = Notice{Kind: NoticeExpired, OrderID: newOrderID(3), SessionID: session.ID}
+	wantNews(t, s, server, n)
+}
+
+func TestStripeRefundNotices(t *testing.T) {
+	s, server := standIn(t)
+	session := paid(t, s, server, 1)
+	server.Take()
+	given, err := s.Refund(t.Context(), refundOf(session, "rfd_1", 1000))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ours := Notice{Kind: NoticeRefunded, OrderID: newOrderID(1), PaymentID: session.PaymentID, AmountCents: 1000, RefundID: given.ID, OurRefundID: "rfd_1"}
+	wantNews(t, s, server, ours, ours) // of the refund, and of its charge
+
+	// The dashboard's carries no id of ours, but its payment does.
+	server.SetRefundStatus("pending")
+	theirs := Notice{Kind: NoticeRefunded, OrderID: newOrderID(1), PaymentID: session.PaymentID, AmountCents: 14,
+		RefundID: server.RefundInDashboard(session.PaymentID, 14)}
+	wantNews(t, s, server, theirs, theirs, ours) // the charge has both
+
+	server.FailRefund(given.ID)
+	ours.Kind, ours.Message = NoticeRefundFailed, "expired_or_canceled_card"
+	wantNews(t, s, server, ours, ours)
+
+	server.Dispute(session.PaymentID, 900)
+	wantNews(t, s, server, Notice{Kind: NoticeDisputed, OrderID: newOrderID(1), PaymentID: session.PaymentID, AmountCents: 900, Message: "fraudulent"})
+}
+
+// While Stripe's API cannot be asked, a notice is to be sent again.
+func TestStripeNoticeWhileAPIIsDown(t *testing.T) {
+	s, server := standIn(t)
+	session := paid(t, s, server, 1)
+	server.Take()
+	server.RefundInDashboard(session.PaymentID, 14)
+	server.Dispute(session.PaymentID, 900)
+	for _, e := range server.Take() {
+		for range 2 {
+			server.Next(stripetest.Fault{Status: 500, Type: "api_error"})
+			_, err := s.ReadNotice(t.Context(), e.Header(), e.Body)
+			temporary(t, err, "Stripe answered 500")
+		}
+		if notices, err := s.ReadNotice(t.Context(), e.Header(), e.Body); len(notices) != 1 || err != nil {
+			t.Errorf("%s: %+v, %v", e.Type, notices, err)
+		}
+	}
+}
+
+const eventFormat = `{"id":"evt_1","object":"event","type":%q,"data":{"object":%s}}`
+
+func event(kind, object string) []byte { return fmt.Appendf(nil, eventFormat, kind, object) }
+
+// What is not about an order of ours is let go without an error, or else
+// Stripe would send it again for days and then close the endpoint.
+func TestStripeForeignNotices(t *testing.T) {
+	s, server := standIn(t)
+	var logged bytes.Buffer
+	s.log = slog.New(slog.NewTextHandler(&logged, nil))
+	session := paid(t, s, server, 1)
+	ours := `"metadata":{"order_id":"` + newOrderID(1) + `"}`
+	for _, c := range []struct {
+		kind, object string
+		logs         bool
+	}{
+		{"checkout.session.completed", `{"id":"cs_1","metadata":{},"payment_status":"paid","amount_total":5,"currency":"usd"}`, false},
+		{"checkout.session.completed", `{"id":"cs_1","metadata":{"order_id":"4711"},"payment_status":"paid","amount_total":5,"currency":"usd"}`, false},
+		{"checkout.session.completed", `{"id":"cs_1","metadata":null,"client_reference_id":"` + newOrderID(1) + `","payment_status":"paid"}`, false},
+		{"checkout.session.completed", `{"id":"cs_1",` + ours + `}`, false}, // of an account that we cannot read
+		{"checkout.session.completed", `{"id":"cs_1",` + ours + `,"payment_status":"paid","amount_total":5,"currency":"eur"}`, true},
+		{"checkout.session.expired", `{"id":"cs_1"}`, false},
+		{"payment_intent.payment_failed", `{"id":"pi_1"}`, false},
+		{"refund.created", `{"id":"re_1","payment_intent":"pi_other","amount":5,"currency":"usd"}`, false},
+		{"refund.created", `{"id":"re_1","charge":"ch_other","amount":5,"currency":"usd"}`, false},
+		{"refund.created", `{"id":"re_1","amount":5,"currency":"usd"}`, false},
+		{"refund.created", `{"id":"re_1","payment_intent":"` + session.PaymentID + `","amount":5,"currency":"jpy"}`, true},
+		{"charge.refunded", `{"id":"ch_other","payment_intent":"pi_other","currency":"usd"}`, false},
+		{"charge.refunded", `{"id":"ch_other",` + ours + `,"currency":"eur"}`, true},
+		{"charge.dispute.created", `{"id":"dp_1","charge":"ch_other","amount":5,"currency":"usd"}`, false},
+		{"charge.dispute.created", `{"id":"dp_1",` + ours + `,"amount":5,"currency":"eur"}`, true},
+		{"account.updated", `{"id":"acct_1","metadata":[],"reason":{},"amount":"many"}`, false},
+		{"charge.succeeded", `{"id":"ch_1"}`, false},
+	} {
+		logged.Reset()
+		body := event(c.kind, c.object)
+		notices, err := s.ReadNotice(t.Context(), stripetest.Sign(body, time.Now(), server.Secret), body)
+		if len(notices) != 0 || err != nil || strings.Contains(logged.String(), "not in dollars") != c.logs {
+			t.Errorf("%s: %+v, %v, logged %q", body, notices, err, logged.String())
+		}
+	}
+}
+
+// The version of the API that an endpoint has is the operator's choice.
+func TestStripeOldNotices(t *testing.T) {
+	s, server := standIn(t)
+	session := paid(t, s, server, 1)
+	refund := server.RefundInDashboard(session.PaymentID, 14)
+	later := opened(t, s, 2)
+	if err := server.PayLater(later.ID); err != nil {
+		t.Fatal(err)
+	}
+	unpaid := opened(t, s, 3)
+	charge := chargeOf(t, server)
+	meta := func(n byte) string { return `"metadata":{"order_id":"` + newOrderID(n) + `"}` }
+	full := Notice{Kind: NoticePaid, OrderID: newOrderID(1), SessionID: session.ID, PaymentID: session.PaymentID, AmountCents: 1914}
+	back := Notice{Kind: NoticeRefunded, OrderID: newOrderID(1), PaymentID: session.PaymentID, AmountCents: 14, RefundID: refund}
+	for _, c := range []struct {
+		kind, object string
+		want         []Notice
+	}{
+		{"checkout.session.completed", `{"id":"` + session.ID + `",` + meta(1) + `}`, []Notice{full}},
+		{"checkout.session.completed", `{"id":"` + session.ID + `",` + meta(1) + `,"payment_status":"paid"}`, []Notice{full}},
+		{"checkout.session.completed", `{"id":"` + later.ID + `",` + meta(2) + `}`, []Notice{{Kind: NoticePending, OrderID: newOrderID(2), SessionID: later.ID}}},
+		{"checkout.session.completed", `{"id":"` + unpaid.ID + `",` + meta(3) + `}`, nil},
+		{"checkout.session.completed", `{"id":"` + session.ID + `",` + meta(1) + `,"payment_status":"paid","amount_total":1914,"currency":"usd",
+			"payment_intent":{"id":"` + session.PaymentID + `","charges":{"data":[]}},"display_items":[{}]}`, []Notice{full}},
+		{"charge.refund.updated", `{"id":"` + refund + `","charge":"` + charge + `","amount":14,"currency":"usd","status":null}`, []Notice{back}},
+		{"refund.created", `{"id":"` + refund + `","charge":{"id":"` + charge + `"},"amount":14,"currency":"USD"}`, []Notice{back}},
+		{"charge.refunded", `{"id":"` + charge + `",` + meta(1) + `,"payment_intent":"` + session.PaymentID + `","currency":"usd","refunds":{"data":[{"id":"old"}]}}`, []Notice{back}},
+		{"charge.dispute.created", `{"id":"dp_1","charge":"` + charge + `","amount":9,"currency":"usd"}`,
+			[]Notice{{Kind: NoticeDisputed, OrderID: newOrderID(1), PaymentID: session.PaymentID, AmountCents: 9}}},
+	} {
+		body := event(c.kind, c.object)
+		// Before 2017 an event's request was a string.
+		body = append(bytes.TrimSuffix(body, []byte("}")), `,"request":"req_1","api_version":"2016-07-06"}`...)
+		got, err := s.ReadNotice(t.Context(), stripetest.Sign(body, time.Now(), server.Secret), body)
+		for i := range got {
+			got[i].ID = ""
+		}
+		if err != nil || !slices.Equal(got, c.want) {
+			t.Errorf("%s: %+v, %v; want %+v", body, got, err, c.want)
+		}
+	}
+}
+
+func chargeOf(t *testing.T, server *stripetest.Server) string {
+	t.Helper()
+	for _, e := range server.Take() {
+		if e.Type == "charge.refunded" {
+			_, rest, _ := strings.Cut(string(e.Body), `"id":"ch_`)
+			id, _, _ := strings.Cut(rest, `"`)
+			return "ch_" + id
+		}
+	}
+	t.Fatal("no charge was refunded")
+	return ""
+}
+
+func untrusted(t *testing.T, what string, s *Stripe, header http.Header, body []byte) {
+	t.Helper()
+	var bad *BadNotice
+	if notices, err := s.ReadNotice(t.Context(), header, body); !errors.As(err, &bad) || len(notices) != 0 {
+		t.Errorf("%s: %+v, %v", what, notices, err)
+	}
+}
+
+func TestStripeSignatures(t *testing.T) {
+	const current, next = "whsec_current", "whsec_next"
+	s := NewStripe(StripeOptions{Key: "sk_test_x", WebhookSecrets: []string{next, current, ""}})
+	body := event("checkout.session.expired", `{"id":"cs_1","metadata":{"order_id":"`+newOrderID(1)+`"}}`)
+	now := time.Now()
+	for what, header := range map[string]http.Header{
+		"one":                   stripetest.Sign(body, now, current),
+		"the other":             stripetest.Sign(body, now, next),
+		"both":                  stripetest.Sign(body, now, current, next),
+		"among foreign ones":    stripetest.Sign(body, now, "whsec_foreign", current),
+		"four minutes old":      stripetest.Sign(body, now.Add(-4*time.Minute), current),
+		"of a clock ahead":      stripetest.Sign(body, now.Add(time.Minute), current),
+		"with an unknown v0":    {"Stripe-Signature": {stripetest.Sign(body, now, current).Get("Stripe-Signature") + ",v0=00"}},
+		"with a spoiled second": {"Stripe-Signature": {stripetest.Sign(body, now, current).Get("Stripe-Signature") + ",v1=zz"}},
+	} {
+		if notices, err := s.ReadNotice(t.Context(), header, body); err != nil || len(notices) != 1 || notices[0].Kind != NoticeExpired || notices[0].ID != "evt_1" {
+			t.Errorf("%s: %+v, %v", what, notices, err)
+		}
+	}
+	signature := stripetest.Sign(body, now, current).Get("Stripe-Signature")
+	for what, header := range map[string]http.Header{
+		"none":                 {},
+		"empty":                {"Stripe-Signature": {""}},
+		"garbage":              {"Stripe-Signature": {"t=now,v1=\x00\xff"}},
+		"without a time":       {"Stripe-Signature": {strings.SplitAfter(signature, ",")[1]}},
+		"another time":         {"Stripe-Signature": {strings.Replace(signature, "t=", "t=1", 1)}},
+		"another version":      {"Stripe-Signature": {strings.Replace(signature, "v1=", "v0=", 1)}},
+		"a wrong secret":       stripetest.Sign(body, now, "whsec_wrong"),
+		"an empty secret":      stripetest.Sign(body, now, ""),
+		"old":                  stripetest.Sign(body, now.Add(-301*time.Second), current),
+		"that of another body": stripetest.Sign(append([]byte(" "), body...), now, current),
+	} {
+		untrusted(t, what, s, header, body)
+	}
+	tampered := bytes.Replace(body, []byte("evt_1"), []byte("evt_2"), 1)
+	untrusted(t, "tampered", s, http.Header{"Stripe-Signature": {signature}}, tampered)
+	untrusted(t, "no secrets", NewStripe(StripeOptions{Key: "sk_test_x", WebhookSecrets: []string{""}}), stripetest.Sign(body, now, ""), body)
+
+	for _, unreadable := range []string{"", "null", "[]", "{}", `{"object":"event"}`, `{"object":"v2.core.event","id":"evt_1"}`, `{"id":"evt_1"`,
+		string(event("refund.created", `"re_1"`)), string(event("refund.created", `{"amount":"many"}`)), string(event("refund.created", `{"charge":[]}`)),
+		`{"object":"event","id":"evt_1","type":"refund.created"}`, string(body) + " x"} {
+		untrusted(t, unreadable, s, stripetest.Sign([]byte(unreadable), now, current), []byte(unreadable))
+	}
+	huge := event("checkout.session.expired", `{"id":"cs_1","x":"`+strings.Repeat("x", 10<<20)+`","metadata":{"order_id":"`+newOrderID(1)+`"}}`)
+	untrusted(t, "10 MiB", s, stripetest.Sign(huge, now, current), huge)
+}
+
+// Events arrive at a server as Stripe posts them.
+func TestStripePosted(t *testing.T) {
+	s, server := standIn(t)
+	var got []Notice
+	service := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		var body bytes.Buffer
+		if _, err := body.ReadFrom(r.Body); err != nil {
+			t.Error(err)
+		}
+		notices, err := s.ReadNotice(r.Context(), r.Header, body.Bytes())
+		if err != nil {
+			t.Error(err)
+		}
+		got = append(got, notices...)
+	}))
+	defer service.Close()
+	paid(t, s, server, 1)
+	for _, e := range server.Take() {
+		if status, err := e.Post(t.Context(), service.URL); status != http.StatusOK || err != nil {
+			t.Error(status, err)
+		}
+	}
+	if len(got) != 1 || got[0].Kind != NoticePaid {
+		t.Errorf("%+v", got)
+	}
+}
+
+func FuzzStripeReadNotice(f *testing.F) {
+	const secret = "whsec_fuzz"
+	answers := http.NewFileTransport(http.Dir(f.TempDir())) // 404, whatever is asked
+	s := NewStripe(StripeOptions{Key: "sk_test_x", WebhookSecrets: []string{secret}, Transport: answers, Log: slog.New(slog.DiscardHandler)})
+	meta := `"metadata":{"order_id":"` + newOrderID(1) + `","refund_id":"rfd_1"}`
+	for kind := range stripeReaders {
+		f.Add(string(event(kind, `{"id":"x_1",`+meta+`,"payment_status":"paid","amount_total":5,"amount":5,"currency":"usd","payment_intent":"pi_1","status":"failed"}`)), "t=1,v1=00")
+		f.Add(string(event(kind, `{"id":"x_1",`+meta+`,"charge":{"id":"ch_1"},"payment_intent":{"id":null}}`)), "")
+	}
+	f.Fuzz(func(t *testing.T, body, signature string) {
+		var bad *BadNotice
+		if _, err := s.ReadNotice(t.Context(), http.Header{"Stripe-Signature": {signature}}, []byte(body)); !errors.As(err, &bad) {
+			t.Fatalf("unsigned: %v", err)
+		}
+		notices, _ := s.ReadNotice(t.Context(), stripetest.Sign([]byte(body), time.Now(), secret), []byte(body))
+		for _, n := range notices {
+			if _, ok := commerce.StoreNoOfOrder(n.OrderID); !ok || n.ID == "" || n.Kind == "" {
+				t.Errorf("%+v", n)
+			}
+		}
+	})
+}

@@ -1,0 +1,503 @@
+package payment
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"purveyor/internal/commerce"
+	"purveyor/internal/outside/payment/stripetest"
+)
+
+func newOrderID(n byte) string {
+	return commerce.NewOrderID(7, 1_790_000_000_000, commerce.Entropy{n})
+}
+
+func standIn(t *testing.T) (*Stripe, *stripetest.Server) {
+	t.Helper()
+	server := stripetest.New(t)
+	return NewStripe(StripeOptions{Key: server.Key, WebhookSecrets: []string{server.Secret}, URL: server.URL}), server
+}
+
+func request(n byte) SessionRequest {
+	return SessionRequest{
+		OrderID: newOrderID(n), StoreName: "Corner Grocery", CustomerEmail: "jo@example.com",
+		Lines: []Line{
+			{Name: "Crème & café", ImageURL: "https://shop.example/a.jpg?x=1&y=2", PriceCents: 450, Quantity: 2},
+			{Name: "Bread", ImageURL: "/bread.svg", PriceCents: 399, Quantity: 1},
+		},
+		DeliveryFeeCents: 500, TaxCents: 115, TotalCents: 1914,
+		SuccessURL: "https://shop.example/thanks?s={CHECKOUT_SESSION_ID}", CancelURL: "https://shop.example/cart",
+		ExpiresOn: time.Now().Add(time.Hour).UnixMilli(),
+	}
+}
+
+func opened(t *testing.T, s *Stripe, n byte) Session {
+	t.Helper()
+	session, err := s.OpenSession(t.Context(), request(n))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return session
+}
+
+func paid(t *testing.T, s *Stripe, server *stripetest.Server, n byte) Session {
+	t.Helper()
+	session := opened(t, s, n)
+	if err := server.Pay(session.ID); err != nil {
+		t.Fatal(err)
+	}
+	return read(t, s, session.ID)
+}
+
+func read(t *testing.T, s *Stripe, id string) Session {
+	t.Helper()
+	session, err := s.Session(t.Context(), id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return session
+}
+
+func refundOf(session Session, id string, amount commerce.Cents) RefundRequest {
+	return RefundRequest{ID: id, OrderID: newOrderID(1), SessionID: session.ID, PaymentID: session.PaymentID, AmountCents: amount}
+}
+
+func refusal(t *testing.T, err error, want string) {
+	t.Helper()
+	var r *Refusal
+	if !errors.As(err, &r) || !strings.Contains(r.Message, want) {
+		t.Errorf("%v; want a refusal with %q", err, want)
+	}
+}
+
+func temporary(t *testing.T, err error, want string) {
+	t.Helper()
+	if err == nil || refused(err) || !strings.Contains(err.Error(), want) {
+		t.Errorf("%v; want a temporary error with %q", err, want)
+	}
+}
+
+func TestStripeOpenSession(t *testing.T) {
+	s, server := standIn(t)
+	r := request(1)
+	session, err := s.OpenSession(t.Context(), r)
+	if err != nil || session.Status != SessionOpen || !strings.HasSuffix(session.URL, session.ID) || session.PaymentID != "" {
+		t.Fatalf("%+v, %v", session, err)
+	}
+	made := server.Requests()[0]
+	want := map[string]string{
+		"mode":                                               "payment",
+		"payment_method_types[0]":                            "card",
+		"adaptive_pricing[enabled]":                          "false",
+		"client_reference_id":                                r.OrderID,
+		"metadata[order_id]":                                 r.OrderID,
+		"payment_intent_data[metadata][order_id]":            r.OrderID,
+		"payment_intent_data[description]":                   "Order " + r.OrderID + ", Corner Grocery",
+		"customer_email":                                     "jo@example.com",
+		"success_url":                                        r.SuccessURL,
+		"cancel_url":                                         r.CancelURL,
+		"expires_at":                                         json.Number(jsonText(t, r.ExpiresOn/1000)).String(),
+		"line_items[0][quantity]":                            "2",
+		"line_items[0][price_data][currency]":                "usd",
+		"line_items[0][price_data][unit_amount]":             "450",
+		"line_items[0][price_data][product_data][name]":      "Crème & café",
+		"line_items[0][price_data][product_data][images][0]": "https://shop.example/a.jpg?x=1&y=2",
+		"line_items[1][quantity]":                            "1",
+		"line_items[1][price_data][currency]":                "usd",
+		"line_items[1][price_data][unit_amount]":             "399",
+		"line_items[1][price_data][product_data][name]":      "Bread",
+		"line_items[2][quantity]":                            "1",
+		"line_items[2][price_data][currency]":                "usd",
+		"line_items[2][price_data][unit_amount]":             "500",
+		"line_items[2][price_data][product_data][name]":      "Delivery",
+		"line_items[3][quantity]":                            "1",
+		"line_items[3][price_data][currency]":                "usd",
+		"line_items[3][price_data][unit_amount]":             "115",
+		"line_items[3][price_data][product_data][name]":      "Tax",
+	}
+	for field, values := range made.Form {
+		if want[field] != values[0] {
+			t.Errorf("%s=%q, want %q", field, values[0], want[field])
+		}
+	}
+	if len(made.Form) != len(want) || made.IdempotencyKey != r.OrderID {
+		t.Errorf("%d fields, want %d; key %q", len(made.Form), len(want), made.IdempotencyKey)
+	}
+}
+
+func jsonText(t *testing.T, v any) string {
+	t.Helper()
+	text, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+func TestStripeOpenSessionLeavesOut(t *testing.T) {
+	s, server := standIn(t)
+	r := request(1)
+	r.CustomerEmail, r.DeliveryFeeCents, r.TaxCents = "", 0, 0
+	for _, image := range []string{"", "/a.jpg", "//host/a.jpg", "data:image/png;base64,AAAA", "javascript:alert(1)", "https:", "ht\ntp://x/",
+		"https://shop.example/" + strings.Repeat("a", 2048)} {
+		r.Lines = append(r.Lines, Line{Name: "Bread", ImageURL: image, PriceCents: 399, Quantity: 1})
+	}
+	r.Lines = r.Lines[1:]
+	if _, err := s.OpenSession(t.Context(), r); err != nil {
+		t.Fatal(err)
+	}
+	for field := range server.Requests()[0].Form {
+		if strings.Contains(field, "images") || field == "customer_email" || strings.HasPrefix(field, "line_items[9]") {
+			t.Error(field)
+		}
+	}
+}
+
+// The largest order is 98 lines, to which fee and tax are added.
+func TestStripeHundredLines(t *testing.T) {
+	s, _ := standIn(t)
+	r := request(1)
+	r.Lines = slices.Repeat(r.Lines[:1], 98)
+	if _, err := s.OpenSession(t.Context(), r); err != nil {
+		t.Error(err)
+	}
+	r = request(2)
+	r.Lines = slices.Repeat(r.Lines[:1], 99)
+	_, err := s.OpenSession(t.Context(), r)
+	refusal(t, err, "101 line items")
+}
+
+func TestStripeOpenSessionAgain(t *testing.T) {
+	s, server := standIn(t)
+	r := request(1)
+	server.Next(stripetest.Fault{Lost: true})
+	_, err := s.OpenSession(t.Context(), r)
+	temporary(t, err, "cannot be reached")
+	first, err := s.OpenSession(t.Context(), r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again, err := s.OpenSession(t.Context(), r); again != first || err != nil {
+		t.Errorf("%+v, %v; want %+v", again, err, first)
+	}
+	if err := server.Pay(first.ID); err != nil {
+		t.Fatal(err)
+	}
+	// Stripe repeats its first answer, in which the session was open.
+	if again, err := s.OpenSession(t.Context(), r); err != nil || again.Status != SessionPaid || again.ID != first.ID || again.PaidCents != 1914 {
+		t.Errorf("%+v, %v", again, err)
+	}
+	r.StoreName = "another"
+	_, err = s.OpenSession(t.Context(), r)
+	refusal(t, err, "same parameters")
+}
+
+func TestStripeExpireSession(t *testing.T) {
+	s, server := standIn(t)
+	session := opened(t, s, 1)
+	want := Session{ID: session.ID, Status: SessionExpired}
+	for range 2 { // the second time it is not open any more
+		if got, err := s.ExpireSession(t.Context(), session.ID); got != want || err != nil {
+			t.Errorf("%+v, %v; want %+v", got, err, want)
+		}
+	}
+	if err := server.Pay(session.ID); err == nil {
+		t.Error("an expired session was paid")
+	}
+	session = paid(t, s, server, 2)
+	if got, err := s.ExpireSession(t.Context(), session.ID); got != session || err != nil || got.Status != SessionPaid || got.PaidCents != 1914 {
+		t.Errorf("%+v, %v; want %+v", got, err, session)
+	}
+	_, err := s.ExpireSession(t.Context(), "cs_test_none")
+	refusal(t, err, "No such object")
+	session = opened(t, s, 3)
+	server.Next(stripetest.Fault{Status: 400, Type: "invalid_request_error", Message: "not now"})
+	_, err = s.ExpireSession(t.Context(), session.ID)
+	refusal(t, err, "not now")
+}
+
+func TestStripeSessionStates(t *testing.T) {
+	s, server := standIn(t)
+	session := opened(t, s, 1)
+	if got := read(t, s, session.ID); got != session {
+		t.Errorf("%+v, want %+v", got, session)
+	}
+	if err := server.PayLater(session.ID); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := read(t, s, session.ID), (Session{ID: session.ID, Status: SessionPending}); got != want {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+	server.Arrive(session.ID)
+	if got := read(t, s, session.ID); got.Status != SessionPaid || got.PaidCents != 1914 || got.PaymentID == "" || got.URL != "" {
+		t.Errorf("%+v", got)
+	}
+	_, err := s.Session(t.Context(), "cs_test_none")
+	refusal(t, err, "No such object")
+}
+
+func TestStripeRefund(t *testing.T) {
+	s, server := standIn(t)
+	session := paid(t, s, server, 1)
+	first, err := s.Refund(t.Context(), refundOf(session, "rfd_1", 1000))
+	if err != nil || first.ID == "" {
+		t.Fatal(first, err)
+	}
+	if again, err := s.Refund(t.Context(), refundOf(session, "rfd_1", 1000)); again != first || err != nil {
+		t.Errorf("%+v, %v; want %+v", again, err, first)
+	}
+	_, err = s.Refund(t.Context(), refundOf(session, "rfd_1", 999))
+	refusal(t, err, "of 1000 cents")
+	_, err = s.Refund(t.Context(), refundOf(session, "rfd_2", 915))
+	refusal(t, err, "greater than unrefunded amount")
+	if rest, err := s.Refund(t.Context(), refundOf(session, "rfd_3", 914)); err != nil || rest == first {
+		t.Errorf("%+v, %v", rest, err)
+	}
+	_, err = s.Refund(t.Context(), refundOf(session, "rfd_4", 1))
+	refusal(t, err, "already been refunded")
+	if got := read(t, s, session.ID); got.RefundedCents != 1914 || got.PaidCents != 1914 {
+		t.Errorf("%+v", got)
+	}
+	server.FailRefund(first.ID)
+	if got := read(t, s, session.ID); got.RefundedCents != 914 {
+		t.Errorf("after a refund failed: %+v", got)
+	}
+	_, err = s.Refund(t.Context(), refundOf(session, "rfd_1", 1000))
+	refusal(t, err, "expired_or_canceled_card")
+}
+
+// A refund is made once, though its answer was lost, and though the
+// idempotency key is forgotten.
+func TestStripeRefundOnce(t *testing.T) {
+	s, server := standIn(t)
+	session := paid(t, s, server, 1)
+	for n, forget := range []bool{false, true} {
+		r := refundOf(session, "rfd_"+string(rune('a'+n)), 100)
+		server.Next(stripetest.Fault{}) // that of the list
+		for range 2 {                   // net/http itself tries once more what has an idempotency key
+			server.Next(stripetest.Fault{Lost: true})
+		}
+		_, err := s.Refund(t.Context(), r)
+		temporary(t, err, "cannot be reached")
+		if forget {
+			server.ForgetKeys()
+		}
+		if _, err := s.Refund(t.Context(), r); err != nil {
+			t.Error(err)
+		}
+		if got := read(t, s, session.ID); got.RefundedCents != commerce.Cents(100*(n+1)) {
+			t.Errorf("forgotten: %v: %+v", forget, got)
+		}
+	}
+}
+
+func TestStripeManyRefunds(t *testing.T) {
+	s, server := standIn(t)
+	session := paid(t, s, server, 1)
+	for range 103 { // more than a page
+		server.RefundInDashboard(session.PaymentID, 1)
+	}
+	if got := read(t, s, session.ID); got.RefundedCents != 103 {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestStripeRefundStates(t *testing.T) {
+	s, server := standIn(t)
+	session := paid(t, s, server, 1)
+	for n, status := range []string{"pending", "requires_action", "succeeded"} {
+		server.SetRefundStatus(status)
+		if got, err := s.Refund(t.Context(), refundOf(session, "rfd_"+status, 100)); err != nil || got.ID == "" {
+			t.Errorf("%s: %+v, %v", status, got, err)
+		}
+		if got := read(t, s, session.ID); got.RefundedCents != commerce.Cents(100*(n+1)) {
+			t.Errorf("%s: %+v", status, got)
+		}
+	}
+	for _, status := range []string{"failed", "canceled"} {
+		server.SetRefundStatus(status)
+		_, err := s.Refund(t.Context(), refundOf(session, "rfd_"+status, 100))
+		refusal(t, err, "the refund "+status+": lost_or_stolen_card")
+	}
+	if got := read(t, s, session.ID); got.RefundedCents != 300 {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestStripeRefundReasons(t *testing.T) {
+	s, server := standIn(t)
+	session := paid(t, s, server, 1)
+	for n, c := range []struct{ reason, sent, note string }{
+		{"", "", ""},
+		{"duplicate", "duplicate", ""},
+		{"fraudulent", "fraudulent", ""},
+		{"requested_by_customer", "requested_by_customer", ""},
+		{"Fraudulent", "", "Fraudulent"},
+		{"expired_uncaptured_charge", "", "expired_uncaptured_charge"},
+		{"the bread was stale", "", "the bread was stale"},
+		{strings.Repeat("é", 501), "", strings.Repeat("é", 500)},
+	} {
+		r := refundOf(session, "rfd_"+string(rune('a'+n)), 10)
+		r.Reason = c.reason
+		if _, err := s.Refund(t.Context(), r); err != nil {
+			t.Error(err)
+		}
+		all := server.Requests()
+		made := all[len(all)-1]
+		form := made.Form
+		if form.Get("reason") != c.sent || form.Get("metadata[reason]") != c.note || made.IdempotencyKey != r.ID || form.Get("amount") != "10" ||
+			form.Get("metadata[order_id]") != r.OrderID || form.Get("metadata[refund_id]") != r.ID || form.Get("payment_intent") != session.PaymentID {
+			t.Errorf("%q: %v, key %q", c.reason, form, made.IdempotencyKey)
+		}
+	}
+	_, err := s.Refund(t.Context(), RefundRequest{ID: "rfd_z", AmountCents: 1})
+	refusal(t, err, "no payment")
+}
+
+func TestStripeErrors(t *testing.T) {
+	for _, c := range []struct {
+		fault   stripetest.Fault
+		says    string
+		refused bool
+	}{
+		{stripetest.Fault{Status: 402, Type: "card_error", Message: "Your card was declined."}, "Your card was declined.", true},
+		{stripetest.Fault{Status: 400, Type: "invalid_request_error", Message: "Invalid email"}, "Invalid email", true},
+		{stripetest.Fault{Status: 404, Type: "invalid_request_error", Message: "No such thing"}, "No such thing", true},
+		{stripetest.Fault{Status: 400, Type: "idempotency_error", Message: "other parameters"}, "other parameters", true},
+		{stripetest.Fault{Status: 400, Type: "invalid_request_error"}, "invalid_request_error", true},
+		{stripetest.Fault{Status: 401, Type: "invalid_request_error", Message: "Invalid API Key"}, "--stripe-key", false},
+		{stripetest.Fault{Status: 403, Type: "invalid_request_error", Message: "no permission"}, "needs to write Checkout Sessions", false},
+		{stripetest.Fault{Status: 409, Type: "idempotency_error", Message: "in use"}, "at work on an earlier try", false},
+		{stripetest.Fault{Status: 429, Type: "invalid_request_error", Message: "too many"}, "limits our requests", false},
+		{stripetest.Fault{Status: 429, Type: "api_error", Message: "lock"}, "limits our requests", false},
+		{stripetest.Fault{Status: 500, Type: "api_error", Message: "oops"}, "Stripe answered 500", false},
+		{stripetest.Fault{Status: 503, Type: "invalid_request_error", Message: "oops"}, "status.stripe.com", false},
+		{stripetest.Fault{Status: 400, Type: "api_error", Message: "oops"}, "Stripe answered 400", false},
+		{stripetest.Fault{Lost: true}, "cannot be reached", false},
+	} {
+		s, server := standIn(t)
+		c.fault.Header = http.Header{"Stripe-Should-Retry": {"true"}} // jobs try again, not the library
+		server.Next(c.fault)
+		_, err := s.OpenSession(t.Context(), request(1))
+		if c.refused {
+			refusal(t, err, c.says)
+		} else {
+			temporary(t, err, c.says)
+		}
+		if n := len(server.Requests()); n != 1 {
+			t.Errorf("%+v: %d requests", c.fault, n)
+		}
+	}
+}
+
+// Whoever answers may repeat our key: it must not get into errors or logs.
+func TestStripeKeyStaysSecret(t *testing.T) {
+	const key = "rk_live_51secretsecret"
+	printed := captureOutput(t, func(t *testing.T) {
+		for _, status := range []int{200, 302, 400, 401, 403, 404, 409, 429, 500, 502} {
+			for _, body := range []string{`{"error":{"type":"invalid_request_error","message":"no: ` + key + `"}}`, `<p>` + key, `{"id":"` + key, `{"k":"` + key + `"}`, ""} {
+				server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+					w.WriteHeader(status)
+					_, _ = io.WriteString(w, body)
+				}))
+				s := NewStripe(StripeOptions{Key: key, URL: server.URL})
+				_, err1 := s.OpenSession(t.Context(), request(1))
+				_, err2 := s.Session(t.Context(), "cs_1")
+				_, err3 := s.ExpireSession(t.Context(), "cs_1")
+				_, err4 := s.Refund(t.Context(), RefundRequest{ID: "rfd_1", PaymentID: "pi_1", AmountCents: 1})
+				for _, err := range []error{err1, err2, err3, err4} {
+					if err == nil || strings.Contains(err.Error(), key) {
+						t.Errorf("%d %s: %v", status, body, err)
+					}
+				}
+				server.Close()
+			}
+		}
+	})
+	if printed != "" {
+		t.Errorf("printed: %s", printed)
+	}
+}
+
+// captureOutput is what is printed or logged meanwhile.
+func captureOutput(t *testing.T, act func(*testing.T)) string {
+	t.Helper()
+	file, err := os.CreateTemp(t.TempDir(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var logged bytes.Buffer
+	stdout, stderr, logger := os.Stdout, os.Stderr, slog.Default()
+	os.Stdout, os.Stderr = file, file
+	slog.SetDefault(slog.New(slog.NewTextHandler(&logged, &slog.HandlerOptions{Level: slog.LevelDebug})))
+	act(t)
+	os.Stdout, os.Stderr = stdout, stderr
+	slog.SetDefault(logger)
+	printed, err := os.ReadFile(file.Name())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(printed) + logged.String()
+}
+
+func TestStripeEndsInTime(t *testing.T) {
+	s, server := standIn(t)
+	s.timeout = 100 * time.Millisecond
+	server.Next(stripetest.Fault{Hang: true})
+	_, err := s.OpenSession(t.Context(), request(1))
+	temporary(t, err, "no answer yet")
+	if !errors.Is(err, context.DeadlineExceeded) {
+		t.Error(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err = s.Refund(ctx, RefundRequest{ID: "rfd_1", PaymentID: "pi_1", AmountCents: 1})
+	if !errors.Is(err, context.Canceled) || refused(err) {
+		t.Error(err)
+	}
+	if NewStripe(StripeOptions{}).timeout > 16*time.Second {
+		t.Error("a try lasts too long")
+	}
+}
+
+// A redirect would take the customer's data to wherever it leads.
+func TestStripeFollowsNoRedirect(t *testing.T) {
+	elsewhere := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		t.Error("the redirect was followed")
+		_, _ = io.WriteString(w, `{"id":"cs_1","url":"https://elsewhere.example/","status":"open"}`)
+	}))
+	defer elsewhere.Close()
+	for _, status := range []int{301, 302, 307, 308} {
+		server := httptest.NewServer(http.RedirectHandler(elsewhere.URL, status))
+		s := NewStripe(StripeOptions{Key: "sk_test_x", URL: server.URL})
+		_, err := s.OpenSession(t.Context(), request(1))
+		temporary(t, err, "answered 30")
+		_, err = s.Session(t.Context(), "cs_1")
+		temporary(t, err, "answered 30")
+		server.Close()
+	}
+}
+
+func TestStripeEndlessAnswer(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		for line := bytes.Repeat([]byte(" "), 64<<10); r.Context().Err() == nil; {
+			if _, err := w.Write(line); err != nil {
+				return
+			}
+		}
+	}))
+	defer server.Close()
+	_, err := NewStripe(StripeOptions{Key: "sk_test_x", URL: server.URL}).Session(t.Context(), "cs_1")
+	temporary(t, err, "deserialize")
+}

@@ -1,0 +1,44 @@
+// Package sandbox is what the sandboxes of all ports stand on: objects that
+// outlive the process, and notices that reach the service as those of real
+// providers do.
+package sandbox
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+// Object is the state of one thing in a sandbox.
+type Object struct {
+	ID      string
+	Version int64  // 0: it is not stored yet; goes up with each change
+	Data    []byte // a JSON object
+}
+
+// Errors of Objects. Any other says that storage is not available, or that
+// nobody knows whether the change took place.
+var (
+	ErrNoObject = errors.New("there is no such sandbox object")
+	ErrChanged  = errors.New("the sandbox object was changed meanwhile")
+)
+
+// Objects keeps the state of sandboxes, for all processes.
+type Objects interface {
+	// Object reads one.
+	Object(ctx context.Context, id string) (Object, error)
+
+	// PutObject stores an object that still has this version, or that does not
+	// exist if the version is 0, and notices to be sent because of the change: all
+	// or nothing. It waits a little for the notices that are due at once to have
+	// been delivered; others are delivered later, whatever happens to the process.
+	PutObject(ctx context.Context, o Object, notices ...Notice) error
+}
+
+// Notice is what a sandbox posts to the service: at least once, at or after its
+// time.
+type Notice struct {
+	To    string // which inbound path takes it: "payments"
+	After time.Duration
+	Body  []byte // JSON; it is signed when it is sent
+}

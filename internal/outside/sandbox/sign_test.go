@@ -1,0 +1,118 @@
+package sandbox_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"purveyor/internal/outside/sandbox"
+	"purveyor/internal/outside/sandbox/sandboxtest"
+)
+
+var now = time.Unix(1_800_000_000, 0)
+
+func sign(t *testing.T, s *sandbox.Signer, at time.Time, body string) string {
+	t.Helper()
+	header, err := s.Sign(t.Context(), at, []byte(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return header
+}
+
+func TestVerify(t *testing.T) {
+	objects := &sandboxtest.Objects{}
+	signer := sandbox.NewSigner(objects)
+	good := sign(t, signer, now, "body")
+	other := sign(t, sandbox.NewSigner(&sandboxtest.Objects{}), now, "body")
+	_, sum, _ := strings.Cut(good, ",")
+	for _, c := range []struct {
+		name, header, body string
+		at                 time.Time
+		ok                 bool
+	}{
+		{"good", good, "body", now, true},
+		{"at the end of the tolerance", good, "body", now.Add(sandbox.Tolerance), true},
+		{"old", good, "body", now.Add(sandbox.Tolerance + time.Second), false},
+		{"from the future", good, "body", now.Add(-sandbox.Tolerance - time.Second), false},
+		{"another body", good, "bodY", now, false},
+		{"another secret", other, "body", now, false},
+		{"the second of two signatures", "v1=00," + good, "body", now, true},
+		{"another time", "t=1800000001," + sum, "body", now, false},
+		{"a dot moved", "t=180000000" + "," + sum, "0.body", now, false},
+		{"no time", sum, "body", now, false},
+		{"no signature", "t=1800000000", "body", now, false},
+		{"not hexadecimal", "t=1800000000,v1=zz", "body", now, false},
+		{"empty", "", "body", now, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			// A second process, which reads the secret that the first has made.
+			err := sandbox.NewSigner(objects).Verify(t.Context(), c.at, c.header, []byte(c.body))
+			if c.ok && err != nil || !c.ok && !errors.Is(err, sandbox.ErrSignature) {
+				t.Errorf("got %v", err)
+			}
+		})
+	}
+}
+
+func TestIDsAreStable(t *testing.T) {
+	objects := &sandboxtest.Objects{}
+	id := func(objects sandbox.Objects, prefix, name string) string {
+		id, err := sandbox.NewSigner(objects).ID(t.Context(), prefix, name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return id
+	}
+	first := id(objects, "cs_test_", "ord_1")
+	if len(first) != 48 || !strings.HasPrefix(first, "cs_test_") {
+		t.Errorf("got %s", first)
+	}
+	if again := id(objects, "cs_test_", "ord_1"); again != first {
+		t.Errorf("got %s, then %s", first, again)
+	}
+	for _, other := range []string{id(objects, "cs_test_", "ord_2"), id(objects, "cs_", "test_ ord_1"), id(&sandboxtest.Objects{}, "cs_test_", "ord_1")} {
+		if other == first {
+			t.Errorf("%s stands for two things", first)
+		}
+	}
+}
+
+// TestOneSecret has processes that start at the same time agree.
+func TestOneSecret(t *testing.T) {
+	objects := &sandboxtest.Objects{}
+	headers := make([]string, 16)
+	var all sync.WaitGroup
+	for i := range headers {
+		all.Go(func() { headers[i] = sign(t, sandbox.NewSigner(objects), now, "body") })
+	}
+	all.Wait()
+	for _, header := range headers {
+		if header != headers[0] {
+			t.Fatalf("two secrets: %s, %s", header, headers[0])
+		}
+	}
+	if _, puts := objects.Calls(); puts == 0 {
+		t.Error("the secret is not stored")
+	}
+}
+
+// TestSecretThatCannotBeStored is no wrong signature, and passes.
+func TestSecretThatCannotBeStored(t *testing.T) {
+	broken := errors.New("disk full")
+	failures := 1
+	objects := &sandboxtest.Objects{BeforePut: func(sandbox.Object) error {
+		if failures--; failures >= 0 {
+			return broken
+		}
+		return nil
+	}}
+	signer := sandbox.NewSigner(objects)
+	if err := signer.Verify(context.Background(), now, "t=1,v1=00", nil); !errors.Is(err, broken) || errors.Is(err, sandbox.ErrSignature) {
+		t.Errorf("got %v", err)
+	}
+	sign(t, signer, now, "body")
+}

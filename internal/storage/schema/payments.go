@@ -1,0 +1,89 @@
+package schema
+
+import "purveyor/internal/commerce"
+
+// Payments keeps the rows of commerce.Rows by that name.
+var Payments = Table[commerce.OrderKey, commerce.Payment]{
+	Name: "payments", Key: "store_id, order_id",
+	Fixed: "processor, success_url, cancel_url, answers_partner, answers_op, answers_key, trace_id, created_on",
+	Mutable: "state, session_id, checkout_url, payment_id, error, notice_id, captured_cents, refunded_cents, pending_cents, " +
+		"entries, updated_on",
+	KeyOf:   func(v *commerce.Payment) commerce.OrderKey { return v.Key() },
+	BindKey: func(b Binder, k commerce.OrderKey) { b.Text(k.StoreID).Text(k.OrderID) },
+	BindFixed: func(b Binder, v *commerce.Payment) {
+		b.Text(v.Processor).Text(v.SuccessURL).Text(v.CancelURL).
+			Text(v.Answers.PartnerID).Text(v.Answers.Op).Text(v.Answers.Key).Text(v.TraceID).Int(v.CreatedOn)
+	},
+	BindMutable: func(b Binder, v *commerce.Payment) {
+		b.Text(string(v.State)).Text(v.SessionID).Text(v.CheckoutURL).Text(v.PaymentID).Text(v.Error).Text(v.NoticeID).
+			Int(int64(v.CapturedCents)).Int(int64(v.RefundedCents)).Int(int64(v.PendingCents)).Int(v.Entries).Int(v.UpdatedOn)
+	},
+	Scan: func(s Scanner, k commerce.OrderKey) commerce.Payment {
+		return commerce.Payment{StoreID: k.StoreID, OrderID: k.OrderID, Processor: s.Text(), SuccessURL: s.Text(), CancelURL: s.Text(),
+			Answers: scanReplyKey(s), TraceID: s.Text(), CreatedOn: s.Int(),
+			State: commerce.PaymentState(s.Text()), SessionID: s.Text(), CheckoutURL: s.Text(), PaymentID: s.Text(), Error: s.Text(), NoticeID: s.Text(),
+			CapturedCents: commerce.Cents(s.Int()), RefundedCents: commerce.Cents(s.Int()), PendingCents: commerce.Cents(s.Int()),
+			Entries: s.Int(), UpdatedOn: s.Int()}
+	},
+}
+
+// Refunds keeps the rows of commerce.Rows by that name.
+var Refunds = Table[commerce.RefundKey, commerce.Refund]{
+	Name: "refunds", Key: "store_id, id",
+	Fixed:   "order_id, amount_cents, reason, origin, answers_partner, answers_op, answers_key, trace_id, created_on",
+	Mutable: "state, ref, error, updated_on",
+	KeyOf:   func(v *commerce.Refund) commerce.RefundKey { return v.Key() },
+	BindKey: func(b Binder, k commerce.RefundKey) { b.Text(k.StoreID).Text(k.RefundID) },
+	BindFixed: func(b Binder, v *commerce.Refund) {
+		b.Text(v.OrderID).Int(int64(v.AmountCents)).Text(v.Reason).Text(string(v.Origin)).
+			Text(v.Answers.PartnerID).Text(v.Answers.Op).Text(v.Answers.Key).Text(v.TraceID).Int(v.CreatedOn)
+	},
+	BindMutable: func(b Binder, v *commerce.Refund) {
+		b.Text(string(v.State)).Text(v.Ref).Text(v.Error).Int(v.UpdatedOn)
+	},
+	Scan: func(s Scanner, k commerce.RefundKey) commerce.Refund {
+		return commerce.Refund{StoreID: k.StoreID, ID: k.RefundID, OrderID: s.Text(), AmountCents: commerce.Cents(s.Int()), Reason: s.Text(),
+			Origin: commerce.RefundOrigin(s.Text()), Answers: scanReplyKey(s), TraceID: s.Text(), CreatedOn: s.Int(),
+			State: commerce.RefundState(s.Text()), Ref: s.Text(), Error: s.Text(), UpdatedOn: s.Int()}
+	},
+}
+
+// ScanRefund reads all columns of Refunds.
+func ScanRefund(s Scanner) commerce.Refund {
+	return Refunds.Scan(s, commerce.RefundKey{StoreID: s.Text(), RefundID: s.Text()})
+}
+
+// ScanPayment reads all columns of Payments.
+func ScanPayment(s Scanner) commerce.Payment {
+	return Payments.Scan(s, commerce.OrderKey{StoreID: s.Text(), OrderID: s.Text()})
+}
+
+func scanReplyKey(s Scanner) commerce.ReplyKey {
+	return commerce.ReplyKey{PartnerID: s.Text(), Op: s.Text(), Key: s.Text()}
+}
+
+// Ledger is what batches append.
+var Ledger = Log[commerce.LedgerEntry]{
+	Name: "ledger", ID: "store_id, order_id, seq", Rest: "kind, amount_cents, refund_id, ref, created_on",
+	Bind: func(b Binder, e *commerce.LedgerEntry) {
+		b.Text(e.StoreID).Text(e.OrderID).Int(e.Seq).Text(string(e.Kind)).Int(int64(e.AmountCents)).Text(e.RefundID).Text(e.Ref).Int(e.CreatedOn)
+	},
+}
+
+// ScanLedger reads the columns of Ledger that follow the order's key.
+func ScanLedger(s Scanner, k commerce.OrderKey) commerce.LedgerEntry {
+	return commerce.LedgerEntry{StoreID: k.StoreID, OrderID: k.OrderID, Seq: s.Int(), Kind: commerce.EntryKind(s.Text()),
+		AmountCents: commerce.Cents(s.Int()), RefundID: s.Text(), Ref: s.Text(), CreatedOn: s.Int()}
+}
+
+// SandboxObjects keeps the rows of commerce.Rows.Sandbox.
+var SandboxObjects = Table[string, commerce.SandboxObject]{
+	Name: "sandbox_objects", Key: "id", Mutable: "version, data, updated_on",
+	KeyOf:       func(v *commerce.SandboxObject) string { return v.ID },
+	BindKey:     bindText,
+	BindFixed:   none[commerce.SandboxObject],
+	BindMutable: func(b Binder, v *commerce.SandboxObject) { b.Int(v.Version).JSON(v.Data).Int(v.UpdatedOn) },
+	Scan: func(s Scanner, id string) commerce.SandboxObject {
+		return commerce.SandboxObject{ID: id, Version: s.Int(), Data: s.JSON(), UpdatedOn: s.Int()}
+	},
+}

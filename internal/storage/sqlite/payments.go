@@ -1,0 +1,51 @@
+package sqlite
+
+import (
+	"context"
+
+	"purveyor/internal/commerce"
+	"purveyor/internal/storage/schema"
+)
+
+func (r reader) Reply(ctx context.Context, key commerce.ReplyKey) (commerce.Reply, error) {
+	return one(ctx, r, replies, key)
+}
+
+func (r reader) Payment(ctx context.Context, key commerce.OrderKey) (commerce.Payment, error) {
+	return one(ctx, r, payments, key)
+}
+
+func (r reader) Refund(ctx context.Context, key commerce.RefundKey) (commerce.Refund, error) {
+	return one(ctx, r, refunds, key)
+}
+
+func (r reader) SandboxObject(ctx context.Context, id string) (commerce.SandboxObject, error) {
+	return one(ctx, r, sandbox, id)
+}
+
+func (r reader) Ledger(ctx context.Context, key commerce.OrderKey) (list []commerce.LedgerEntry, err error) {
+	err = r.with(ctx, func(conn *connection) error {
+		return query(conn, "SELECT seq, "+schema.Ledger.Rest+" FROM ledger WHERE store_id = ? AND order_id = ? ORDER BY seq",
+			func(b schema.Binder) { b.Text(key.StoreID).Text(key.OrderID) },
+			func(s *scanner) { list = append(list, schema.ScanLedger(s, key)) })
+	})
+	return list, err
+}
+
+func (r reader) Refunds(ctx context.Context, key commerce.OrderKey) (list []commerce.Refund, err error) {
+	err = r.with(ctx, func(conn *connection) error {
+		return query(conn, "SELECT "+refunds.Columns()+" FROM refunds WHERE store_id = ? AND order_id = ? ORDER BY id",
+			func(b schema.Binder) { b.Text(key.StoreID).Text(key.OrderID) },
+			func(s *scanner) { list = append(list, schema.ScanRefund(s)) })
+	})
+	return list, err
+}
+
+func (r reader) Payments(ctx context.Context, after commerce.OrderKey, limit int) (list []commerce.Payment, err error) {
+	err = r.with(ctx, func(conn *connection) error {
+		return query(conn, "SELECT "+payments.Columns()+" FROM payments WHERE (store_id, order_id) > (?, ?) ORDER BY store_id, order_id LIMIT ?",
+			func(b schema.Binder) { b.Text(after.StoreID).Text(after.OrderID).Int(int64(limit)) },
+			func(s *scanner) { list = append(list, schema.ScanPayment(s)) })
+	})
+	return list, err
+}
