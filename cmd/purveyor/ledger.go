@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 
 	"purveyor/internal/commerce"
@@ -143,7 +144,7 @@ func settledAccount(ctx context.Context, reader storage.Reader, key commerce.Ord
 		if a.Refunds, err = reader.Refunds(ctx, key); err != nil {
 			return a, err
 		}
-		if a.Payment, err = reader.Payment(ctx, key); err != nil || a.Payment == before {
+		if a.Payment, err = reader.Payment(ctx, key); err != nil || reflect.DeepEqual(a.Payment, before) {
 			return a, err
 		}
 	}

@@ -31,13 +31,16 @@ func (c RecordRefundNotice) Decide(rows *commerce.Rows, now int64) (commerce.Ref
 	refund, known := rows.Refunds.Get(commerce.RefundKey{StoreID: c.Facts.Key.StoreID, RefundID: c.RefundID})
 	s := begin(order, rows, now, c.TraceID)
 	switch {
-	case !known && c.Failed, refund.State == commerce.RefundFailed, refund.State == commerce.RefundDone && !c.Failed:
-		return refund, commerce.Changes{}, nil // nothing to undo, or it was told before
+	case refund.State == commerce.RefundFailed, refund.State == commerce.RefundDone && !c.Failed:
+		return refund, commerce.Changes{}, nil // it was told before, or is overtaken
+	case !known && c.Failed: // there is nothing to undo, and what is told late of it is known to be over
+		refund = c.elsewhere(order, now)
+		refund.State, refund.Ref, refund.Error = commerce.RefundFailed, c.Ref, commerce.CleanText(c.Message, commerce.MaxNote)
+		return refund, commerce.Changes{Refunds: []commerce.Refund{refund}}, nil
 	case !known && c.AmountCents > payment.CapturedCents-payment.RefundedCents:
 		return refund, commerce.Changes{}, commerce.Conflict("too_early", "The payment that is refunded is not known yet")
 	case !known:
-		refund = commerce.Refund{StoreID: order.StoreID, ID: c.RefundID, OrderID: order.ID, AmountCents: c.AmountCents,
-			Origin: commerce.RefundElsewhere, TraceID: c.TraceID, CreatedOn: now}
+		refund = c.elsewhere(order, now)
 		s.completeRefund(rows, &payment, &refund, c.Ref)
 	case refund.State == commerce.RefundPending && c.Failed:
 		payment.Release(refund.AmountCents)
@@ -51,6 +54,12 @@ func (c RecordRefundNotice) Decide(rows *commerce.Rows, now int64) (commerce.Ref
 	s.changes.Payments, s.changes.Refunds = []commerce.Payment{payment}, []commerce.Refund{refund}
 	_, changes := s.end()
 	return refund, changes, nil
+}
+
+// elsewhere is a refund that was made in the processor's dashboard.
+func (c RecordRefundNotice) elsewhere(order commerce.Order, now int64) commerce.Refund {
+	return commerce.Refund{StoreID: order.StoreID, ID: c.RefundID, OrderID: order.ID, AmountCents: c.AmountCents,
+		Origin: commerce.RefundElsewhere, TraceID: c.TraceID, CreatedOn: now, UpdatedOn: now}
 }
 
 // takeBack enters money that did not arrive. The status of the order stays:
