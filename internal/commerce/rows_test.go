@@ -73,7 +73,7 @@ func TestEndedJobs(t *testing.T) {
 		rows.Apply(Changes{DoneJobs: []JobKey{key}})
 		n := 0
 		_ = rows.Jobs.EachDeleted(func(JobKey) error { n++; return nil })
-		_ = rows.Jobs.EachChanged(func(*Job, bool) error { t.Errorf("%s: changed", c.name); return nil })
+		_ = rows.Jobs.EachChanged(func(_, _ *Job) error { t.Errorf("%s: changed", c.name); return nil })
 		if n != c.want || (n > 0) != rows.Changed() {
 			t.Errorf("%s: %d deleted, want %d", c.name, n, c.want)
 		}
