@@ -109,7 +109,7 @@ func (m *memory) fits(kind string, got *node) error {
 		if err != nil {
 			return err
 		}
-		if at := time.UnixMilli(ms); at.After(m.clock.Now().Add(time.Second)) || at.Before(m.clock.Now().Add(-24*time.Hour)) {
+		if at := time.UnixMilli(ms); at.After(m.clock.Now().Add(time.Second)) || at.Before(m.clock.Now().Add(-48*time.Hour)) {
 			return fmt.Errorf("%s is not a time of this story", got.scalar)
 		}
 	}

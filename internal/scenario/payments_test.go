@@ -35,8 +35,9 @@ func (w *world) wire() {
 	w.sandbox.Now, w.sandbox.Delay = w.clock.Now, delay
 	w.signer = signer{sandbox.NewSigner(objects), w.clock}
 	notices := inbound.New(w.engine.Reader(), w.commit, map[string]inbound.PaymentNotices{sandboxName: w.sandbox})
+	w.line = &lineTo{Sandbox: w.sandbox}
 	w.effects = effect.Start(effect.Options{Engine: w.engine, Committer: w.commit, Worker: "scenario",
-		Processors: map[string]effect.Processor{sandboxName: w.sandbox}, Objects: objects, Post: notices.FromSandbox(w.signer)})
+		Processors: map[string]effect.Processor{sandboxName: w.line}, Objects: objects, Post: notices.FromSandbox(w.signer)})
 	w.api = api.New(w.engine, w.commit, api.Options{Now: w.clock.Now, Jobs: w.effects,
 		Processors: map[commerce.Mode]string{commerce.Test: sandboxName}}).Handler()
 	w.inbound, w.pages = notices, w.sandbox.Handler()

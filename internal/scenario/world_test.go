@@ -68,6 +68,7 @@ type world struct {
 	commit  *commit.Committer
 	effects *effect.Effects
 	sandbox *payment.Sandbox
+	line    *lineTo // to the sandbox, for jobs
 	signer  inbound.Signer
 	api     http.Handler
 	inbound http.Handler
