@@ -58,12 +58,13 @@ var flows = []flow{
 func TestCrash(t *testing.T) {
 	for _, f := range flows {
 		t.Run(f.name, func(t *testing.T) {
-			in(t, func(s *shop) { s.crash(f) })
+			in(t, func(s *shop) { s.crash(f, false, true) })
 		})
 	}
 }
 
-// TestCrashOnPostgreSQL is TestCrash in real time.
+// TestCrashOnPostgreSQL is TestCrash in real time. The processor stands in the
+// database, so that what it is asked for takes turns with the rest.
 func TestCrashOnPostgreSQL(t *testing.T) {
 	for _, f := range flows {
 		t.Run(f.name, func(t *testing.T) {
@@ -74,7 +75,7 @@ func TestCrashOnPostgreSQL(t *testing.T) {
 			}
 			s := newShop(t, engine)
 			s.endLeases = s.returnJobs
-			s.crash(f)
+			s.crash(f, false)
 		})
 	}
 }
@@ -88,9 +89,11 @@ func (s *shop) returnJobs(worker string) {
 	must(s.t, s.committer, cmd)
 }
 
-func (s *shop) crash(f flow) {
+// crash has processes die in a flow, with the processor in the database, or
+// outside of it, or both.
+func (s *shop) crash(f flow, where ...bool) {
 	s.admit()
-	for _, outside := range []bool{false, true} {
+	for _, outside := range where {
 		for _, again := range []bool{false, true} {
 			for _, after := range []bool{false, true} {
 				at := 1
