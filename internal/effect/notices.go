@@ -75,7 +75,7 @@ func (n notices) do(ctx context.Context, job commerce.Job, write func(commerce.O
 	default:
 		record.Failed = send(ctx)
 	}
-	return jobs.Outcome{OK: record.Failed == nil, Record: func(ctx context.Context) error { return do(ctx, n.Committer, record) }}
+	return jobs.Outcome{OK: record.Failed == nil, Record: jobs.Waiting(func(ctx context.Context) error { return do(ctx, n.Committer, record) })}
 }
 
 // unread ends the job of an order that is not there.

@@ -124,7 +124,7 @@ func outcomeOf(err error) (refused string, failed error) {
 }
 
 func outcome[R any](o Options, record commit.Command[R], failed error) jobs.Outcome {
-	return jobs.Outcome{OK: failed == nil, Record: func(ctx context.Context) error { return do(ctx, o.Committer, record) }}
+	return jobs.Outcome{OK: failed == nil, Record: jobs.Waiting(func(ctx context.Context) error { return do(ctx, o.Committer, record) })}
 }
 
 // notConfigured stands for a processor that took payments once, and that the

@@ -49,7 +49,7 @@ func TestOnPostgreSQL(t *testing.T) {
 
 func (s *shop) eventually(what string, ok func() bool) {
 	s.t.Helper()
-	for deadline := time.Now().Add(time.Minute); !ok(); time.Sleep(20 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); !ok(); time.Sleep(s.pause) {
 		if time.Now().After(deadline) {
 			s.t.Fatalf("waited in vain for %s", what)
 		}

@@ -3,6 +3,8 @@ package effect
 import (
 	"context"
 	"fmt"
+	"log/slog"
+	"os"
 	"path/filepath"
 	"slices"
 	"sync"
@@ -42,6 +44,16 @@ type shop struct {
 	// do; nil: all is well.
 	answer func(webhook.Request) webhook.Result
 	fails  error
+
+	pause time.Duration // between looks at what is to come
+	// endLeases ends those of a process that is dead; nil: time does.
+	endLeases func(worker string)
+}
+
+// TestMain keeps the log of the failures that are provoked here out of sight.
+func TestMain(m *testing.M) {
+	slog.SetDefault(slog.New(slog.DiscardHandler))
+	os.Exit(m.Run())
 }
 
 // in runs a test in a shop.
@@ -53,13 +65,15 @@ func in(t *testing.T, test func(s *shop)) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		test(newShop(t, engine))
+		s := newShop(t, engine)
+		s.pause = time.Second // of the bubble's time, which costs nothing
+		test(s)
 	})
 }
 
 func newShop(t *testing.T, engine storage.Engine) *shop {
 	t.Helper()
-	s := &shop{t: t, engine: engine, committer: commit.New(engine, 0)}
+	s := &shop{t: t, engine: engine, committer: commit.New(engine, 0), pause: 5 * time.Millisecond}
 	t.Cleanup(func() {
 		s.committer.Close()
 		if err := engine.Close(); err != nil {

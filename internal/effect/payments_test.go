@@ -1,0 +1,411 @@
+package effect
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"purveyor/internal/command"
+	"purveyor/internal/commerce"
+	"purveyor/internal/inbound"
+	"purveyor/internal/outside/payment"
+	"purveyor/internal/outside/sandbox"
+	"purveyor/internal/outside/sandbox/sandboxtest"
+	"purveyor/internal/web"
+)
+
+// far is a processor that cannot be reached while it is away, and keeps each
+// call for a while.
+type far struct {
+	Processor
+	away  *atomic.Bool
+	takes time.Duration
+}
+
+var errAway = errors.New("no route to the processor")
+
+func (f far) reach(ctx context.Context) error {
+	select {
+	case <-time.After(f.takes):
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	if f.away.Load() {
+		return errAway
+	}
+	return nil
+}
+
+func (f far) OpenSession(ctx context.Context, r payment.SessionRequest) (payment.Session, error) {
+	if err := f.reach(ctx); err != nil {
+		return payment.Session{}, err
+	}
+	return f.Processor.OpenSession(ctx, r)
+}
+
+func (f far) Refund(ctx context.Context, r payment.RefundRequest) (payment.Refund, error) {
+	if err := f.reach(ctx); err != nil {
+		return payment.Refund{}, err
+	}
+	return f.Processor.Refund(ctx, r)
+}
+
+// taking runs a test in a shop that takes card payments, with a processor that
+// can go away.
+func taking(t *testing.T, objects *sandboxtest.Objects, test func(s *shop, v *service, away *atomic.Bool)) {
+	t.Helper()
+	in(t, func(s *shop) {
+		s.admit()
+		var away atomic.Bool
+		v := s.serve(newMortal(s.engine, 0, false), objects, func(p Processor) Processor { return far{p, &away, time.Millisecond} })
+		defer v.stop()
+		test(s, v, &away)
+	})
+}
+
+func (r reply) refused(t *testing.T, status int, code, words string) {
+	t.Helper()
+	if r.status != status || !strings.Contains(r.body, `"code":"`+code+`"`) || !strings.Contains(r.body, words) {
+		t.Errorf("answered %d: %s; want %d, %s, %q", r.status, r.body, status, code, words)
+	}
+}
+
+// TestSessionRefused: the order has failed, and the key is free: a repeat is
+// another order.
+func TestSessionRefused(t *testing.T) {
+	taking(t, nil, func(s *shop, v *service, _ *atomic.Bool) {
+		for n := range 2 {
+			v.ask(checkoutPath, "k", checkoutBody("ann+session-refused@e.example")).refused(t, http.StatusBadGateway, "payment_processor_error", "The sandbox refuses this session")
+			if s.payments() != n+1 || !s.idle() {
+				t.Errorf("%d payments after try %d", s.payments(), n)
+			}
+		}
+		all, _ := s.engine.Reader().Payments(context.Background(), commerce.OrderKey{}, 9)
+		for _, p := range all {
+			if o := s.order(p.Key()); o.Status != commerce.FailedPayment || p.State != commerce.PaymentRefused || s.kinds(p.Key())[commerce.TimelineFailedPayment] != 1 {
+				t.Errorf("%+v, %+v", o, p)
+			}
+		}
+	})
+}
+
+// TestCheckoutUnreachable: the order waits, its key is in progress, and a
+// repeat gets the session once the processor is back: at once if somebody asks.
+func TestCheckoutUnreachable(t *testing.T) {
+	for _, wait := range []time.Duration{0, 6 * time.Second} {
+		taking(t, nil, func(s *shop, v *service, away *atomic.Bool) {
+			away.Store(true)
+			for range 20 { // impatience does not use up the tries
+				v.ask(checkoutPath, "k", checkoutBody("")).refused(t, http.StatusConflict, "in_progress", "")
+			}
+			away.Store(false)
+			time.Sleep(wait)
+			if s.idle() != (wait > 0) {
+				t.Errorf("after %v: jobs %+v", wait, s.jobs(commerce.JobWaiting, storeID))
+			}
+			order := v.ask(checkoutPath, "k", checkoutBody("")).checkedOut(s)
+			if s.payments() != 1 || s.order(order).Status != commerce.PendingPayment {
+				t.Errorf("%d payments, %+v", s.payments(), s.order(order))
+			}
+		})
+	}
+}
+
+// TestUnreachableForGood: after the last try the order has failed, and the
+// key is free; a refund stays reserved and flagged, until somebody repeats it.
+func TestUnreachableForGood(t *testing.T) {
+	taking(t, nil, func(s *shop, v *service, away *atomic.Bool) {
+		paid := v.paidOrder(nil, "paid", "")
+		s.eventually("the jobs of the payment", s.idle)
+		away.Store(true)
+		unreachable := func(p Processor) Processor { return far{p, away, time.Millisecond} }
+		v.ask(checkoutPath, "k", checkoutBody("")).refused(t, http.StatusConflict, "in_progress", "")
+		path := "/v1/orders/" + paid.OrderID + "/refund"
+		v.ask(path, "r", map[string]any{}).refused(t, http.StatusConflict, "in_progress", "")
+		v.ask(path, "r2", map[string]any{}).refused(t, http.StatusConflict, "already_refunded", "are on their way")
+		v.stop()
+		for range commerce.PaymentDelays { // a process runs only when something is due: a day of looks takes its time
+			time.Sleep(time.Until(time.UnixMilli(s.jobs(commerce.JobWaiting, storeID)[1].RunAt)))
+			v = s.serve(newMortal(s.engine, 0, false), nil, unreachable)
+			time.Sleep(2 * time.Second)
+			v.stop()
+		}
+		if dead := s.jobs(commerce.JobDead, storeID); len(dead) != 2 || dead[0].Tries != 1+int64(len(commerce.PaymentDelays)) {
+			t.Fatalf("dead jobs %+v", dead)
+		}
+		if o, p := s.order(paid), s.payment(paid); o.Attention != "refund_unknown" || p.PendingCents != 2500 || o.Status != commerce.Paid {
+			t.Errorf("%+v, %+v", o, p)
+		}
+		v = s.serve(newMortal(s.engine, 0, false), nil, unreachable)
+		defer v.stop()
+		v.ask(path, "r", map[string]any{}).refused(t, http.StatusConflict, "in_progress", "")
+		if notes := s.notes(s.order(paid)); len(notes) != 1 {
+			t.Errorf("a repeat is noted again: %v", notes)
+		}
+		away.Store(false)
+		if got := v.ask(path, "r", map[string]any{}); got.status != http.StatusOK || s.order(paid).Status != commerce.Refunded {
+			t.Errorf("answered %d: %s", got.status, got.body)
+		}
+		v.checkMoney(paid)
+		v.ask(checkoutPath, "k", checkoutBody("")).checkedOut(s)
+		if s.payments() != 3 {
+			t.Errorf("%d payments, want the paid one, the failed one and the new one", s.payments())
+		}
+	})
+}
+
+// TestRefundRefused: nothing counts against the total, and the key is free.
+func TestRefundRefused(t *testing.T) {
+	taking(t, nil, func(s *shop, v *service, _ *atomic.Bool) {
+		order := v.paidOrder(nil, "k", "ann+refund-refused@e.example")
+		path := "/v1/orders/" + order.OrderID + "/refund"
+		for range 2 {
+			v.ask(path, "r", map[string]any{"amount_cents": 2500}).refused(t, http.StatusBadGateway, "payment_processor_error", "The sandbox refuses this refund")
+		}
+		refunds, _ := s.engine.Reader().Refunds(context.Background(), order)
+		if len(refunds) != 2 || refunds[0].State != commerce.RefundFailed || s.payment(order).Left() != 2500 || s.order(order).Status != commerce.Paid {
+			t.Errorf("refunds %+v, payment %+v", refunds, s.payment(order))
+		}
+		v.checkMoney(order)
+		cancelled := v.ask("/v1/orders/"+order.OrderID+"/cancel", "c", map[string]any{"refund": true})
+		if cancelled.status != http.StatusOK || !strings.Contains(cancelled.body, `"amount_refunded_cents":0,"error":"The sandbox refuses`) ||
+			s.order(order).Status != commerce.Cancelled || s.order(order).Attention != "refund_due" {
+			t.Errorf("cancel was answered %d: %s, and the order is %+v", cancelled.status, cancelled.body, s.order(order))
+		}
+	})
+}
+
+// TestSlowProcessor: 500 who wait for a slow processor, or 500 jobs that a dead
+// process left, hold up no webhook, and all are done.
+func TestSlowProcessor(t *testing.T) {
+	const callers = 500
+	slow := checkoutBody("ann+slow@e.example") // 5 s
+	taking(t, nil, func(s *shop, v *service, _ *atomic.Bool) {
+		var wg sync.WaitGroup
+		var opened atomic.Int64
+		for i := range callers {
+			wg.Go(func() {
+				if v.ask(checkoutPath, fmt.Sprint("k", i), slow).status == http.StatusCreated {
+					opened.Add(1)
+				}
+			})
+		}
+		time.Sleep(time.Second)
+		s.webhookGoesOut(v)
+		if n := opened.Load(); n != 0 {
+			t.Errorf("%d sessions of a slow processor were opened at once", n)
+		}
+		wg.Wait()
+		if opened.Load() != callers || s.payments() != callers {
+			t.Errorf("%d sessions, %d payments, want %d", opened.Load(), s.payments(), callers)
+		}
+	})
+	in(t, func(s *shop) {
+		s.admit()
+		first := s.serve(newMortal(s.engine, 0, false), nil, func(p Processor) Processor { return far{p, new(atomic.Bool), time.Hour} })
+		var wg sync.WaitGroup
+		for i := range callers {
+			wg.Go(func() {
+				first.ask(checkoutPath, fmt.Sprint("k", i), slow).refused(t, http.StatusConflict, "in_progress", "")
+			})
+		}
+		wg.Wait()
+		first.stop()
+		second := s.serve(newMortal(s.engine, 0, false), nil, nil)
+		defer second.stop()
+		time.Sleep(time.Second)
+		s.webhookGoesOut(second)
+		time.Sleep(5 * time.Minute)
+		all, _ := s.engine.Reader().Payments(context.Background(), commerce.OrderKey{}, callers+1)
+		for _, p := range all {
+			if p.State != commerce.PaymentOpen {
+				t.Fatalf("after 5 minutes: %+v", p)
+			}
+		}
+		if len(all) != callers {
+			t.Errorf("%d payments", len(all))
+		}
+	})
+}
+
+// webhookGoesOut sells something, by the process, and wants its webhook sent.
+func (s *shop) webhookGoesOut(v *service) {
+	s.t.Helper()
+	before := len(s.got())
+	committer := s.committer
+	s.committer = v.committer
+	s.sell("")
+	s.committer = committer
+	time.Sleep(100 * time.Millisecond)
+	if n := len(s.got()) - before; n != 1 {
+		s.t.Errorf("%d webhooks went out in 100 ms, want 1", n)
+	}
+}
+
+// TestNotConfiguredAnyMore: the job waits for the operator, and says so.
+func TestNotConfiguredAnyMore(t *testing.T) {
+	taking(t, nil, func(s *shop, v *service, _ *atomic.Bool) {
+		order := v.paidOrder(nil, "k", "")
+		s.eventually("the jobs of the payment", s.idle)
+		v.stop()
+		refund := command.StartRefund{Facts: command.FactsOf(s.order(order)), RefundID: "rfd_1"}
+		without := Start(Options{Engine: s.engine, Committer: s.committer, Worker: "without", Sender: s})
+		must(t, s.committer, refund)
+		asked := s.jobs(commerce.JobWaiting, storeID)
+		if err := without.Finish(context.Background(), asked[0].Key()); err != nil {
+			t.Error(err)
+		}
+		if j := s.jobs(commerce.JobWaiting, storeID); len(j) != 1 || j[0].Error != `the payment processor "sandbox" is not configured any more` || j[0].Tries != 1 {
+			t.Errorf("jobs %+v", j)
+		}
+		s.stop(without)
+		again := s.serve(newMortal(s.engine, 0, false), nil, nil)
+		defer again.stop()
+		s.eventually("the refund", s.idle)
+		if o := s.order(order); o.Status != commerce.Refunded {
+			t.Errorf("%+v", o)
+		}
+		again.checkMoney(order)
+	})
+}
+
+// TestPaidWhileItWasCancelled: the customer pays while the order is cancelled.
+// The notice is slower than the job that ends the session, which finds out; the
+// money goes back, once.
+func TestPaidWhileItWasCancelled(t *testing.T) {
+	objects := &sandboxtest.Objects{}
+	taking(t, objects, func(s *shop, v *service, _ *atomic.Bool) {
+		order := v.ask(checkoutPath, "k", checkoutBody("")).checkedOut(s)
+		v.pay(s.payment(order).SessionID)
+		if got := v.ask("/v1/orders/"+order.OrderID+"/cancel", "c", map[string]any{}); got.status != http.StatusOK {
+			t.Fatalf("cancel was answered %d: %s", got.status, got.body)
+		}
+		s.eventually("the refund", func() bool { return s.idle() && s.order(order).Status == commerce.Refunded })
+		v.deliver(objects, 2)
+		counts := s.kinds(order)
+		if notes := s.notes(s.order(order)); len(notes) != 1 || !strings.Contains(notes[0], "payment_too_late") ||
+			counts[commerce.TimelineCancelled] != 1 || counts[commerce.TimelineRefunded] != 1 || counts[commerce.TimelinePaid] != 0 {
+			t.Errorf("notes %v, timeline %v", notes, counts)
+		}
+		v.checkMoney(order)
+	})
+}
+
+// TestNoticesOfTheSandbox: late, twice, out of order, and of a refund that
+// comes back; each counts once.
+func TestNoticesOfTheSandbox(t *testing.T) {
+	taking(t, nil, func(s *shop, v *service, _ *atomic.Bool) {
+		for _, tags := range []string{"late", "twice", "unordered", "late.twice.unordered"} {
+			order := v.paidOrder(nil, tags, "ann+"+tags+"@e.example")
+			if paid := s.order(order).Status == commerce.Paid; paid == strings.Contains(tags, "late") {
+				t.Errorf("%s: the order is %s at once", tags, s.order(order).Status)
+			}
+			s.eventually(tags, s.idle)
+			if o := s.order(order); o.Status != commerce.Paid || s.kinds(order)[commerce.TimelinePaid] != 1 || len(s.notes(o)) != 0 {
+				t.Errorf("%s: %+v, notes %v", tags, o, s.notes(o))
+			}
+			v.checkMoney(order)
+		}
+		order := v.paidOrder(nil, "back", "ann+refund-fails-later.twice@e.example")
+		if got := v.ask("/v1/orders/"+order.OrderID+"/refund", "r", map[string]any{}); got.status != http.StatusOK {
+			t.Fatalf("refund was answered %d: %s", got.status, got.body)
+		}
+		if o := s.order(order); o.Status != commerce.Refunded || o.RefundedCents != 2500 {
+			t.Errorf("%+v", o)
+		}
+		s.eventually("the money to come back", s.idle)
+		if o, p := s.order(order), s.payment(order); o.Attention != "refund_failed" || o.RefundedCents != 0 || p.Left() != 2500 || p.Entries != 3 {
+			t.Errorf("%+v, %+v", o, p)
+		}
+		v.checkMoney(order)
+	})
+}
+
+// TestNoticeOfAnotherProcessor: whoever may sign for one processor cannot pay
+// an order of another.
+func TestNoticeOfAnotherProcessor(t *testing.T) {
+	objects := &sandboxtest.Objects{}
+	taking(t, objects, func(s *shop, v *service, _ *atomic.Bool) {
+		order := v.ask(checkoutPath, "k", checkoutBody("")).checkedOut(s)
+		v.pay(s.payment(order).SessionID)
+		handler := web.Trace(slog.New(slog.DiscardHandler), inbound.New(s.engine.Reader(), v.committer, map[string]inbound.PaymentNotices{"other": v.box, "sandbox": v.box}))
+		n := objects.TakeNotices()[0]
+		for _, name := range []string{"other", "sandbox"} {
+			signature, err := sandbox.NewSigner(objects).Sign(context.Background(), time.Now(), n.Body)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r := httptest.NewRequest(http.MethodPost, inbound.PaymentsPath(name), strings.NewReader(string(n.Body)))
+			r.Header.Set(sandbox.SignatureHeader, signature)
+			w := httptest.NewRecorder()
+			handler.ServeHTTP(w, r)
+			if o := s.order(order); w.Code != http.StatusOK || (o.Status == commerce.Paid) != (name == "sandbox") {
+				t.Errorf("by %s: answered %d, the order is %s", name, w.Code, o.Status)
+			}
+		}
+	})
+}
+
+// TestObjects: of changes at the same time one takes place, and the notices of
+// a change outlive the process.
+func TestObjects(t *testing.T) {
+	in(t, func(s *shop) {
+		o := NewObjects(s.engine, s.committer)
+		if _, err := o.Object(context.Background(), "cs"); !errors.Is(err, sandbox.ErrNoObject) {
+			t.Errorf("an object that is not there: %v", err)
+		}
+		for version := range int64(3) {
+			var wg sync.WaitGroup
+			var stored, changed atomic.Int64
+			for i := range 10 {
+				wg.Go(func() {
+					err := o.PutObject(context.Background(), sandbox.Object{ID: "cs", Version: version, Data: fmt.Appendf(nil, `{"by":%d}`, i)},
+						sandbox.Notice{To: "payments", After: time.Minute, Body: []byte(`{}`)}, sandbox.Notice{To: "payments", Body: []byte(`{}`)})
+					switch {
+					case err == nil:
+						stored.Add(1)
+					case errors.Is(err, sandbox.ErrChanged):
+						changed.Add(1)
+					}
+				})
+			}
+			wg.Wait()
+			got, err := o.Object(context.Background(), "cs")
+			if stored.Load() != 1 || changed.Load() != 9 || err != nil || got.Version != version+1 {
+				t.Errorf("version %d: %d stored, %d refused; %+v, %v", version, stored.Load(), changed.Load(), got, err)
+			}
+		}
+		var mu sync.Mutex
+		var got []time.Time
+		begun := time.Now()
+		failures := 2
+		e := Start(Options{Engine: s.engine, Committer: s.committer, Worker: "me", Sender: s, Objects: o, Post: func(_ context.Context, to string, body []byte) error {
+			mu.Lock()
+			defer mu.Unlock()
+			if failures--; failures >= 0 {
+				return errors.New("not now")
+			}
+			got = append(got, time.Now())
+			return nil
+		}})
+		defer s.stop(e)
+		s.eventually("all notices", s.idle)
+		late := 0
+		for _, at := range got {
+			if at.Sub(begun) >= time.Minute {
+				late++
+			}
+		}
+		if len(got) != 6 || late != 3 {
+			t.Errorf("%d notices, %d of them late; want 6 and 3", len(got), late)
+		}
+	})
+}

@@ -1,0 +1,332 @@
+package effect
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"sync"
+
+	"purveyor/internal/api"
+	"purveyor/internal/command"
+	"purveyor/internal/commerce"
+	"purveyor/internal/commit"
+	"purveyor/internal/inbound"
+	"purveyor/internal/outside/payment"
+	"purveyor/internal/outside/sandbox"
+	"purveyor/internal/outside/sandbox/sandboxtest"
+	"purveyor/internal/storage"
+	"purveyor/internal/web"
+)
+
+// mortal is an engine whose process dies at one of its saves: from then on
+// nothing of it reaches the database, or a payment processor.
+type mortal struct {
+	storage.Engine
+	dead chan struct{} // closed when it has died
+
+	mu    sync.Mutex
+	saves int
+	at    int  // the save to die at; 0: none
+	after bool // that save is persisted, but nobody hears of it
+}
+
+func newMortal(e storage.Engine, at int, after bool) *mortal {
+	return &mortal{Engine: e, dead: make(chan struct{}), at: at, after: after}
+}
+
+func (m *mortal) isDead() bool {
+	select {
+	case <-m.dead:
+		return true
+	default:
+		return false
+	}
+}
+
+func (m *mortal) Load(ctx context.Context, needs ...commerce.Needs) (storage.Batch, error) {
+	if m.isDead() {
+		return nil, storage.ErrUnavailable
+	}
+	b, err := m.Engine.Load(ctx, needs...)
+	return mortalBatch{b, m}, err
+}
+
+func (m *mortal) ClaimJobs(ctx context.Context, c storage.JobClaim) ([]commerce.Job, error) {
+	if m.isDead() {
+		return nil, storage.ErrUnavailable
+	}
+	return m.Engine.ClaimJobs(ctx, c)
+}
+
+type mortalBatch struct {
+	storage.Batch
+	m *mortal
+}
+
+func (b mortalBatch) Save(ctx context.Context) error {
+	m := b.m
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.saves++
+	dies := m.saves == m.at
+	if m.isDead() || dies && !m.after {
+		b.Discard()
+	} else if err := b.Batch.Save(ctx); err != nil || !dies {
+		return err
+	}
+	if dies {
+		close(m.dead)
+	}
+	return storage.ErrUnavailable
+}
+
+// mortalProcessor is out of reach of a process that has died.
+type mortalProcessor struct {
+	Processor
+	m *mortal
+}
+
+func (p mortalProcessor) OpenSession(ctx context.Context, r payment.SessionRequest) (payment.Session, error) {
+	if p.m.isDead() {
+		return payment.Session{}, storage.ErrUnavailable
+	}
+	return p.Processor.OpenSession(ctx, r)
+}
+
+func (p mortalProcessor) ExpireSession(ctx context.Context, id string) (payment.Session, error) {
+	if p.m.isDead() {
+		return payment.Session{}, storage.ErrUnavailable
+	}
+	return p.Processor.ExpireSession(ctx, id)
+}
+
+func (p mortalProcessor) Refund(ctx context.Context, r payment.RefundRequest) (payment.Refund, error) {
+	if p.m.isDead() {
+		return payment.Refund{}, storage.ErrUnavailable
+	}
+	return p.Processor.Refund(ctx, r)
+}
+
+// service is a whole process that takes card payments in the sandbox, but for
+// its sockets.
+type service struct {
+	s         *shop
+	m         *mortal
+	worker    string
+	committer *commit.Committer
+	effects   *Effects
+	api       http.Handler
+	box       *payment.Sandbox
+	post      func(ctx context.Context, to string, body []byte) error
+}
+
+const (
+	testKey = "sk_test_1"
+	payURL  = "https://pay.example"
+)
+
+// admit makes a partner who may ask as often as it likes.
+func (s *shop) admit() {
+	const id = "ptn_2"
+	must(s.t, s.committer, command.CreatePartner{
+		Partner: commerce.Partner{ID: id, Name: "Q", Scopes: []commerce.Scope{commerce.AllScopes}, RateLimit: 1_000_000},
+		Keys:    []commerce.APIKey{{PartnerID: id, Mode: commerce.Test, Hash: commerce.HashKey(testKey)}},
+	})
+}
+
+// serve starts a process. objects are a sandbox that stands outside of the
+// database, as a real processor does; nil: it stands in it.
+func (s *shop) serve(m *mortal, objects *sandboxtest.Objects, wrap func(Processor) Processor) *service {
+	s.orders++
+	v := &service{s: s, m: m, worker: fmt.Sprint("process ", s.orders), committer: commit.New(m, 0)}
+	inside := NewObjects(m, v.committer)
+	var kept sandbox.Objects = inside
+	if objects != nil {
+		kept = objects
+	}
+	v.box = payment.NewSandbox(kept, payURL)
+	notices := inbound.New(m.Reader(), v.committer, map[string]inbound.PaymentNotices{"sandbox": v.box})
+	v.post = notices.FromSandbox(sandbox.NewSigner(kept))
+	var processor Processor = mortalProcessor{v.box, m}
+	if wrap != nil {
+		processor = wrap(processor)
+	}
+	v.effects = Start(Options{Engine: m, Committer: v.committer, Worker: v.worker, Sender: s,
+		Processors: map[string]Processor{"sandbox": processor}, Objects: inside, Post: v.post})
+	partners := api.New(m, v.committer, api.Options{Jobs: v.effects, Processors: map[commerce.Mode]string{commerce.Test: "sandbox"}})
+	v.api = web.Trace(slog.New(slog.DiscardHandler), partners.Handler())
+	return v
+}
+
+// stop ends the process: in order, unless it is dead.
+func (v *service) stop() {
+	v.effects.EndWaits()
+	v.s.stop(v.effects)
+	v.committer.Close()
+}
+
+// reply is what was answered.
+type reply struct {
+	status   int
+	body     string
+	replayed bool
+}
+
+// ask makes a request of the API.
+func (v *service) ask(path, key string, body any) reply {
+	data, err := json.Marshal(body)
+	if err != nil {
+		v.s.t.Error(err)
+	}
+	r := httptest.NewRequest(http.MethodPost, path, strings.NewReader(string(data)))
+	r.Header.Set("X-Api-Key", testKey)
+	r.Header.Set("Idempotency-Key", key)
+	w := httptest.NewRecorder()
+	v.api.ServeHTTP(w, r)
+	return reply{w.Code, w.Body.String(), w.Header().Get("Idempotent-Replayed") == "true"}
+}
+
+// checkoutBody is of two loaves for $25.00, bought by a customer with this address.
+func checkoutBody(email string) any {
+	body := map[string]any{"store_id": storeID, "fulfillment_type": "pickup", "success_url": "https://shop.example/ok", "cancel_url": "https://shop.example/no",
+		"items": []map[string]any{{"product_id": "prd_1", "quantity": 2}}}
+	if email != "" {
+		body["customer_email"] = email
+	}
+	return body
+}
+
+const checkoutPath = "/v1/checkout/session"
+
+// checkedOut reads the order id of an answer.
+func (r reply) checkedOut(s *shop) commerce.OrderKey {
+	s.t.Helper()
+	var body struct {
+		OrderID   string `json:"order_id"`
+		SessionID string `json:"session_id"`
+		URL       string `json:"checkout_url"`
+	}
+	if err := json.Unmarshal([]byte(r.body), &body); err != nil || r.status != http.StatusCreated || body.OrderID == "" || body.SessionID == "" || body.URL == "" {
+		s.t.Fatalf("checkout was answered %d: %s", r.status, r.body)
+	}
+	return commerce.OrderKey{StoreID: storeID, OrderID: body.OrderID}
+}
+
+// pay is a click of the customer.
+func (v *service) pay(sessionID string) reply {
+	r := httptest.NewRequest(http.MethodPost, "/sandbox/pay/"+sessionID, strings.NewReader(url.Values{"outcome": {"pay"}}.Encode()))
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	w := httptest.NewRecorder()
+	v.box.Handler().ServeHTTP(w, r)
+	return reply{status: w.Code, body: w.Body.String()}
+}
+
+// deliver posts what a sandbox outside of the database has to tell, so many
+// times.
+func (v *service) deliver(objects *sandboxtest.Objects, times int) {
+	v.s.t.Helper()
+	if objects == nil {
+		return
+	}
+	for _, n := range objects.TakeNotices() {
+		for range times {
+			if err := v.post(context.Background(), n.To, n.Body); err != nil {
+				v.s.t.Errorf("a notice: %v", err)
+			}
+		}
+	}
+}
+
+// paidOrder is an order that was checked out and paid.
+func (v *service) paidOrder(objects *sandboxtest.Objects, key, email string) commerce.OrderKey {
+	v.s.t.Helper()
+	order := v.ask(checkoutPath, key, checkoutBody(email)).checkedOut(v.s)
+	if clicked := v.pay(v.s.payment(order).SessionID); clicked.status != http.StatusSeeOther {
+		v.s.t.Fatalf("the payment page answered %d: %s", clicked.status, clicked.body)
+	}
+	v.deliver(objects, 1)
+	return order
+}
+
+func (s *shop) payment(key commerce.OrderKey) commerce.Payment {
+	s.t.Helper()
+	p, err := s.engine.Reader().Payment(context.Background(), key)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return p
+}
+
+func (s *shop) order(key commerce.OrderKey) commerce.Order {
+	s.t.Helper()
+	o, err := s.engine.Reader().Order(context.Background(), key)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return o
+}
+
+func (s *shop) stock() int64 {
+	s.t.Helper()
+	found, err := s.engine.Reader().Stock(context.Background(), []string{"prd_1"})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return found["prd_1"].Quantity
+}
+
+// kinds counts the events of an order's timeline.
+func (s *shop) kinds(key commerce.OrderKey) map[commerce.TimelineKind]int {
+	s.t.Helper()
+	events, err := s.engine.Reader().Timeline(context.Background(), key, 100)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	counts := map[commerce.TimelineKind]int{}
+	for _, e := range events {
+		counts[e.Kind]++
+	}
+	return counts
+}
+
+// idle tells whether nothing is left to be done.
+func (s *shop) idle() bool {
+	return len(s.jobs(commerce.JobWaiting, storeID))+len(s.jobs(commerce.JobWaiting, "sandbox")) == 0
+}
+
+// checkMoney compares the payment, its ledger and its order with what the
+// processor has.
+func (v *service) checkMoney(key commerce.OrderKey) {
+	v.s.t.Helper()
+	p, o := v.s.payment(key), v.s.order(key)
+	entries, err := v.s.engine.Reader().Ledger(context.Background(), key)
+	if err != nil {
+		v.s.t.Fatal(err)
+	}
+	var sum, refunds commerce.Cents
+	for _, e := range entries {
+		sum += e.Signed()
+	}
+	list, err := v.s.engine.Reader().Refunds(context.Background(), key)
+	if err != nil {
+		v.s.t.Fatal(err)
+	}
+	for _, r := range list {
+		if r.State == commerce.RefundDone {
+			refunds += r.AmountCents
+		}
+	}
+	session, err := v.box.Session(context.Background(), p.SessionID)
+	if err != nil {
+		v.s.t.Fatal(err)
+	}
+	if sum != p.CapturedCents-p.RefundedCents || int64(len(entries)) != p.Entries || refunds != p.RefundedCents || o.RefundedCents != p.RefundedCents || p.PendingCents != 0 ||
+		session.PaidCents != p.CapturedCents || session.RefundedCents != p.RefundedCents {
+		v.s.t.Errorf("order %+v\npayment %+v\nledger %+v\nrefunds %+v\nat the processor %+v", o, p, entries, list, session)
+	}
+}
