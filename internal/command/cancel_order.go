@@ -79,14 +79,14 @@ func (c CancelOrder) endPayment(s *story, payment commerce.Payment) *commerce.Re
 	}
 	if !c.Refund {
 		if s.order.Attention == "" {
-			s.order.Attention = "refund_due"
+			s.order.Attention = attentionRefundDue
 		}
 		return nil
 	}
 	refund, err := s.refund(&payment, commerce.Refund{ID: c.RefundID, Reason: c.Reason, Origin: commerce.RefundCancelled,
 		TraceID: c.TraceID, Answers: c.Answers}, true)
 	if err != nil {
-		s.flag("refund_due", "The payment was not refunded: "+err.Error()) // cannot be: something is left
+		s.flag(attentionRefundDue, "The payment was not refunded: "+err.Error()) // cannot be: something is left
 		return nil
 	}
 	s.changes.Payments = []commerce.Payment{payment}

@@ -113,6 +113,9 @@ func (s *story) flag(code, message string) {
 	s.note(code, message)
 }
 
+// attentionRefundDue is for money of an order that nobody will fulfil.
+const attentionRefundDue = "refund_due"
+
 // What only the merchant can settle, with the payment processor.
 const (
 	attentionSecondPayment = "second_payment"

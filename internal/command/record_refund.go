@@ -148,14 +148,18 @@ func (s *story) stopFulfilment(rows *commerce.Rows) []wire.InventoryMove {
 }
 
 // refuseRefund records that nothing went back. What was to happen by itself,
-// or along with something else, needs somebody to look.
+// or along with something else, needs somebody to look; so does money of a
+// cancelled order, for cancelling took it to be on its way.
 func (s *story) refuseRefund(r *commerce.Refund, why string) {
 	r.State, r.UpdatedOn = commerce.RefundFailed, s.now
 	r.Error = commerce.CleanText(why, commerce.MaxNote)
 	message := commerce.CleanText(fmt.Sprintf("%d cents were not refunded: %s", r.AmountCents, r.Error), commerce.MaxNote)
 	if r.Origin == commerce.RefundAsked {
 		s.note("refund_refused", message)
+		if s.order.Status == commerce.Cancelled && s.order.Attention == "" {
+			s.order.Attention = attentionRefundDue
+		}
 		return
 	}
-	s.flag("refund_due", message)
+	s.flag(attentionRefundDue, message)
 }

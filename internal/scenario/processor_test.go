@@ -110,6 +110,25 @@ func TestRepeatGetsTheResult(t *testing.T) {
 	})
 }
 
+// An order is cancelled while all of its money is on its way back. When the
+// processor refuses that after all, somebody must look.
+func TestCancelDuringRefund(t *testing.T) {
+	onEveryEngine(t, func(t *testing.T, w *world) {
+		w.importCatalog(t, "small")
+		b := w.buyAndPay(t, checkout("k1", "jo+refund-refused@example.com", 2))
+		w.line.down.Store(true)
+		whole := refund(b.OrderID, "r1", "")
+		w.inProgress(t, whole)
+		cancel := call{method: http.MethodPost, path: "/v1/orders/" + b.OrderID + "/cancel", key: "busy-test", idem: "c", body: `{"refund":true}`}
+		if a := w.do(t, cancel); a.status != http.StatusOK || strings.Contains(string(a.body), "refund") {
+			t.Errorf("%d %s", a.status, a.body)
+		}
+		w.line.down.Store(false)
+		w.refuses(t, whole, http.StatusBadGateway, "payment_processor_error")
+		w.stateOf(t, b.OrderID).is(t, commerce.Cancelled, "refund_due", " order.paid order.cancelled refund_refused", "order.paid order.cancelled", 300, 0)
+	})
+}
+
 // An order without a session can be cancelled, and nothing else.
 func TestRefusedSession(t *testing.T) {
 	onEveryEngine(t, func(t *testing.T, w *world) {
