@@ -112,14 +112,7 @@ func (in checkoutIn) command(actor commerce.Actor) (command.StartCheckout, error
 	if fee := c.cents("delivery_fee", in.DeliveryFee, commerce.MaxCents); fee != nil {
 		cmd.DeliveryFeeCents = *fee
 	}
-	switch cmd.Fulfillment {
-	case commerce.Pickup:
-		if cmd.DeliveryFeeCents != 0 {
-			c.Fail("delivery_fee", "must be 0 or absent on a pickup order")
-		}
-	case commerce.Delivery:
-		c.Fail("fulfillment_type", "delivery is not offered: this service has no couriers; order for pickup")
-	}
+	c.handOver(cmd.Fulfillment, cmd.DeliveryFeeCents)
 	return cmd, c.Err
 }
 

@@ -91,14 +91,7 @@ func (in reportIn) command(actor commerce.Actor) (command.ReportOrder, error) {
 	if fee := c.cents("delivery_fee", in.DeliveryFee, commerce.MaxCents); fee != nil {
 		cmd.Given.DeliveryFee = *fee
 	}
-	switch cmd.Fulfillment {
-	case commerce.Pickup:
-		if cmd.Given.DeliveryFee != 0 {
-			c.Fail("delivery_fee", "must be 0 or absent on a pickup order")
-		}
-	case commerce.Delivery:
-		c.Fail("fulfillment_type", "delivery is not offered: this service has no couriers; report a pickup order")
-	}
+	c.handOver(cmd.Fulfillment, cmd.Given.DeliveryFee)
 	return cmd, c.Err
 }
 

@@ -27,6 +27,16 @@ func (c *check) fulfillment(v *string, hasAddress bool) commerce.Fulfillment {
 	return f
 }
 
+// handOver refuses a fee on a pickup order, and deliveries.
+func (c *check) handOver(f commerce.Fulfillment, fee commerce.Cents) {
+	switch {
+	case f == commerce.Delivery:
+		c.Fail("fulfillment_type", "delivery is not offered: this service has no couriers; make it a pickup order")
+	case fee != 0:
+		c.Fail("delivery_fee", "must be 0 or absent on a pickup order")
+	}
+}
+
 // addressIn is a DeliveryAddress of a request (SPEC, Resources).
 type addressIn struct {
 	Name    *string `json:"name"`

@@ -31,14 +31,7 @@ type NotePayment struct {
 }
 
 // Needs names the order, its partner and its payment.
-func (c NotePayment) Needs() commerce.Needs {
-	n := c.Facts.needs()
-	n.Payments = []commerce.OrderKey{c.Facts.Key}
-	if c.Job != nil {
-		n.Jobs = []commerce.JobKey{*c.Job}
-	}
-	return n
-}
+func (c NotePayment) Needs() commerce.Needs { return needsOfPayment(c.Facts, c.Job) }
 
 // Decide adds a note, if it is news.
 func (c NotePayment) Decide(rows *commerce.Rows, now int64) (commerce.Order, commerce.Changes, error) {
@@ -47,9 +40,7 @@ func (c NotePayment) Decide(rows *commerce.Rows, now int64) (commerce.Order, com
 		return commerce.Order{}, commerce.Changes{}, err
 	}
 	s := begin(order, rows, now, c.TraceID)
-	if c.Job != nil {
-		s.changes.DoneJobs = []commerce.JobKey{*c.Job}
-	}
+	s.ends(c.Job)
 	if !c.isNews(payment) {
 		return order, commerce.Changes{DoneJobs: s.changes.DoneJobs}, nil
 	}

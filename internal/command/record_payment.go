@@ -24,12 +24,8 @@ func (c RecordPayment) refundKey() commerce.RefundKey {
 
 // Needs names the order, its partner and payment, and a new refund.
 func (c RecordPayment) Needs() commerce.Needs {
-	n := c.Facts.needs()
-	n.Payments = []commerce.OrderKey{c.Facts.Key}
+	n := needsOfPayment(c.Facts, c.Job)
 	n.NewRefunds = []commerce.RefundKey{c.refundKey()}
-	if c.Job != nil {
-		n.Jobs = []commerce.JobKey{*c.Job}
-	}
 	return n
 }
 
@@ -41,9 +37,7 @@ func (c RecordPayment) Decide(rows *commerce.Rows, now int64) (commerce.Order, c
 		return commerce.Order{}, commerce.Changes{}, err
 	}
 	s := begin(order, rows, now, c.TraceID)
-	if c.Job != nil {
-		s.changes.DoneJobs = []commerce.JobKey{*c.Job}
-	}
+	s.ends(c.Job)
 	if payment.CapturedCents > 0 {
 		return c.again(s, payment)
 	}
@@ -77,6 +71,24 @@ func (c RecordPayment) again(s *story, payment commerce.Payment) (commerce.Order
 	s.flag(attentionSecondPayment, fmt.Sprintf("The customer paid %d cents once more (%s); look at the payment processor", c.AmountCents, c.PaymentID))
 	order, changes := s.end()
 	return order, changes, nil
+}
+
+// needsOfPayment names an order, its partner and payment, and the job that ends
+// with what is recorded of it, if there is one.
+func needsOfPayment(f OrderFacts, job *commerce.JobKey) commerce.Needs {
+	n := f.needs()
+	n.Payments = []commerce.OrderKey{f.Key}
+	if job != nil {
+		n.Jobs = []commerce.JobKey{*job}
+	}
+	return n
+}
+
+// ends the job that found out, if it was one.
+func (s *story) ends(job *commerce.JobKey) {
+	if job != nil {
+		s.changes.DoneJobs = []commerce.JobKey{*job}
+	}
 }
 
 // loadPaid loads an order and its payment.
