@@ -12,7 +12,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"time"
 )
 
 // purchase is one order that is paid in the sandbox, with all that was asked
@@ -294,47 +293,4 @@ func (b *buyers) sandbox() (books []string) {
 	}
 	slices.Sort(books)
 	return books
-}
-
-// endLeases lets the time pass that jobs of a dead process are its own.
-func (s *shop) endLeases() {
-	s.t.Helper()
-	execute(s.t, s.path(), "UPDATE jobs SET leased_by = '', leased_until = 0")
-}
-
-// The process is killed in the middle of checkouts, payments and refunds. What
-// was acknowledged is true, each key has one order, one refund and one answer,
-// and the sandbox has taken and returned what the ledger says.
-func TestKilledWhileCustomersPay(t *testing.T) {
-	t.Parallel()
-	s := newShop(t)
-	b := &buyers{shop: s}
-	unanswered := 0
-	for round := range 3 {
-		p, c := s.serve()
-		wait := b.load(c.with(s.partner.Keys.Test), round)
-		target := b.acked.Load() + 120
-		eventually(t, patience, "customers to pay", func() bool { return b.acked.Load() >= target })
-		time.Sleep(rand.N(30 * time.Millisecond)) // at any moment, not always after the same answer
-		p.kill()
-		bought := wait()
-		for _, p := range bought {
-			if p.steps[len(p.steps)-1].err != nil {
-				unanswered++
-			}
-		}
-		s.endLeases()
-		p, c = s.serve()
-		c = c.with(s.partner.Keys.Test)
-		b.checkAcknowledged(c, bought)
-		b.settle(c, bought)
-		b.check(c)
-		if t.Failed() {
-			t.Fatalf("in round %d", round)
-		}
-		p.kill()
-	}
-	if unanswered == 0 {
-		t.Error("every request was answered, so the kills hit nothing")
-	}
 }
