@@ -11,6 +11,7 @@ import (
 )
 
 // endLeases lets the time pass that jobs of a dead process are its own.
+// PostgreSQL may still commit what the process sent before it died.
 func (s *shop) endLeases() {
 	s.t.Helper()
 	const sql = "UPDATE jobs SET leased_by = '', leased_until = 0"
@@ -21,6 +22,11 @@ func (s *shop) endLeases() {
 	conn, err := pgx.Connect(s.t.Context(), s.postgres)
 	must(s.t, err)
 	defer conn.Close(s.t.Context())
+	eventually(s.t, patience, "the server to end what the process had begun", func() bool {
+		var n int
+		must(s.t, conn.QueryRow(s.t.Context(), "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()").Scan(&n))
+		return n == 0
+	})
 	_, err = conn.Exec(s.t.Context(), sql)
 	must(s.t, err)
 }
