@@ -25,6 +25,7 @@ var caseNames = []string{"drain", "latency", "reports", "record"}
 type options struct {
 	load.Options
 	events   int // on record, of the full databases
+	waiting  int // in a drain
 	profiles string
 }
 
@@ -61,6 +62,7 @@ func fromFlags() error {
 	var o options
 	o.Register(caseNames)
 	flag.IntVar(&o.events, "events", 1_000_000, "webhooks on record in the full databases; a tenth as many wait for a dead endpoint")
+	flag.IntVar(&o.waiting, "waiting", 10_000, "webhooks that wait in a drain; more of them give a profile more to show")
 	flag.StringVar(&o.profiles, "profile", "", "also write a CPU profile of the service in each case into this folder, of the last round")
 	flag.Parse()
 	if flag.NArg() > 0 {
@@ -90,7 +92,7 @@ type sizes struct {
 }
 
 func (o options) sizes() sizes {
-	s := sizes{empty: load.Size{Stores: 16, Products: 10_000}, waiting: 10_000}
+	s := sizes{empty: load.Size{Stores: 16, Products: 10_000}, waiting: o.waiting}
 	events := o.events
 	if o.Quick {
 		s = sizes{empty: load.Size{Stores: 4, Products: 400}, waiting: 400}

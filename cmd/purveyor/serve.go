@@ -105,10 +105,15 @@ func newService(db *database, c config.Server, p ports, payments config.Payments
 	return &service{db: db, effects: effects, api: partners.Handler(), inbound: notices, sandbox: processors.sandbox.Handler()}
 }
 
-// boundMemory has the garbage collected before it doubles the memory of the
-// cache. What SQLite takes, about 50 MiB, comes on top. GOMEMLIMIT overrides it.
+// boundMemory has the garbage collected less often than Go would by itself, as
+// little of it stays, but before it doubles the memory of the cache. What SQLite
+// takes, about 50 MiB, comes on top. GOGC and GOMEMLIMIT override it.
 func boundMemory(c config.Server) {
 	const besideCache = 64 << 20
+	const garbage = 200 // percent of what stays
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(garbage)
+	}
 	if os.Getenv("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(int64(c.CacheMiB)<<20 + besideCache)
 	}

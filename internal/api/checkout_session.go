@@ -57,6 +57,9 @@ func (a *API) checkoutSession(r *request) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
+	if cmd.Titles, err = a.titles(r.Context(), cmd.Lines); err != nil {
+		return reply{}, err
+	}
 	cmd.OrderID = commerce.NewOrderID(no, a.now().UnixMilli(), entropy())
 	cmd.CustomerID = a.newID(commerce.PrefixCustomer)
 	if key == "" {
@@ -64,6 +67,20 @@ func (a *API) checkoutSession(r *request) (reply, error) {
 	}
 	cmd.Answers = r.replyKey(mode, key)
 	return awaiting(a, r, cmd.Answers, in, cmd, func(commerce.Order) (int, []byte) { return 0, nil }, a.sessionRefused)
+}
+
+// titles are what the products of the lines are called now. One that is not
+// known has none: the command will refuse it.
+func (a *API) titles(ctx context.Context, lines []commerce.OrderLine) ([]commerce.LineTitle, error) {
+	titles := make([]commerce.LineTitle, len(lines))
+	for i, l := range lines {
+		item, _, err := a.reader.Product(ctx, l.ProductID, storage.ProductMark{}, func(commerce.ProductVersion) bool { return false })
+		if err != nil && !errors.Is(err, storage.ErrNotFound) {
+			return nil, err
+		}
+		titles[i] = commerce.LineTitle{Name: item.Stock.Name, ImageURL: item.FeaturedImage}
+	}
+	return titles, nil
 }
 
 // sessionRefused says why the processor opened no session.

@@ -36,7 +36,7 @@ func with(j commerce.Job, change func(*commerce.Job)) commerce.Job {
 	return j
 }
 
-func TestRecordWebhookAttempt(t *testing.T) {
+func TestRecordWebhookAttempts(t *testing.T) {
 	waiting, parked := job(commerce.JobWaiting), job(commerce.JobParked)
 	release := []commerce.Job{{Kind: commerce.JobReleaseParked, Owner: "p", Subject: "p", RunAt: now}}
 	failed := func(state commerce.JobState, wait, tries, probes int64) []commerce.Job {
@@ -84,7 +84,7 @@ func TestRecordWebhookAttempt(t *testing.T) {
 			if !attempt.Delivered() {
 				attempt.Error = "no"
 			}
-			cmd := RecordWebhookAttempt{Job: c.run, Attempt: attempt, RetryAfter: c.retry}
+			cmd := RecordWebhookAttempts{[]WebhookTry{{Job: c.run, Attempt: attempt, RetryAfter: c.retry}}}
 			_, changes, err := cmd.Decide(fill(cmd.Needs(), outbound(c.before, c.stored...)), now)
 			c.want.Attempts = []commerce.WebhookAttempt{attempt}
 			if err != nil || !reflect.DeepEqual(changes, c.want) {
@@ -96,11 +96,44 @@ func TestRecordWebhookAttempt(t *testing.T) {
 
 // A first failure of an endpoint of which nothing is stored names its partner.
 func TestFirstFailure(t *testing.T) {
-	cmd := RecordWebhookAttempt{Job: job(commerce.JobWaiting), Attempt: commerce.WebhookAttempt{PartnerID: "p", Status: 500}}
+	cmd := RecordWebhookAttempts{[]WebhookTry{{Job: job(commerce.JobWaiting), Attempt: commerce.WebhookAttempt{PartnerID: "p", Status: 500}}}}
 	_, changes, _ := cmd.Decide(fill(cmd.Needs(), commerce.Changes{}), now)
 	if len(changes.Endpoints) != 1 || changes.Endpoints[0].PartnerID != "p" {
 		t.Errorf("%+v", changes.Endpoints)
 	}
+}
+
+// TestRecordTogether: each try meets the endpoint as those before it left it.
+func TestRecordTogether(t *testing.T) {
+	try := func(id, partner string, status int64) WebhookTry {
+		return WebhookTry{Job: with(job(commerce.JobWaiting), func(j *commerce.Job) { j.ID, j.Owner = id, partner }),
+			Attempt: commerce.WebhookAttempt{PartnerID: partner, EventID: id, Status: status}}
+	}
+	cmd := RecordWebhookAttempts{[]WebhookTry{
+		try("job_1", "p", 500), try("job_2", "q", 500), try("job_3", "p", 500), try("job_4", "q", 200), try("job_5", "p", 200), try("job_6", "p", 500),
+	}}
+	var stored []commerce.Job
+	for _, t := range cmd.Tries {
+		stored = append(stored, t.Job)
+	}
+	rows := fill(cmd.Needs(), outbound(healthy, stored...))
+	_, changes, err := cmd.Decide(rows, now)
+	if err != nil || len(changes.Attempts) != 6 || len(changes.Jobs) != 4 {
+		t.Fatalf("%v, %+v", err, changes)
+	}
+	if want := []commerce.JobKey{stored[3].Key(), stored[4].Key()}; !reflect.DeepEqual(changes.DoneJobs, want) {
+		t.Errorf("done: %v", changes.DoneJobs)
+	}
+	if want := []commerce.Endpoint{{PartnerID: "p", Failures: 1, FailingSince: now}}; !reflect.DeepEqual(changes.Endpoints, want) {
+		t.Errorf("endpoints: %+v", changes.Endpoints)
+	}
+	rows.Apply(changes)
+	rows.Jobs.EachDeleted(func(k commerce.JobKey) error {
+		if k != changes.DoneJobs[0] && k != changes.DoneJobs[1] {
+			t.Errorf("%v is to go", k)
+		}
+		return nil
+	})
 }
 
 func TestParkAndReturn(t *testing.T) {

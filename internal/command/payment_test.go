@@ -177,7 +177,7 @@ func TestNotePayment(t *testing.T) {
 				if news == NewsExpired {
 					want.State = commerce.PaymentExpired
 				}
-				if !reflect.DeepEqual(noteCodes(changes.Timeline), []string{string(news)}) || changes.Payments[0] != want ||
+				if !reflect.DeepEqual(noteCodes(changes.Timeline), []string{string(news)}) || !reflect.DeepEqual(changes.Payments[0], want) ||
 					(order.Attention == string(NewsDisputed)) != (news == NewsDisputed) || strings.Contains(changes.Timeline[0].Message, "\x00") {
 					t.Errorf("%s while %s: %+v", news, state, changes)
 				}

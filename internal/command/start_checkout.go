@@ -10,6 +10,7 @@ type StartCheckout struct {
 	CustomerID  string // drawn by the caller, used if the customer is not known yet
 	StoreID     string
 	Lines       []commerce.OrderLine // without prices, which are the catalog's
+	Titles      []commerce.LineTitle // of the lines
 	Fulfillment commerce.Fulfillment
 
 	Address             *commerce.DeliveryAddress
@@ -75,7 +76,7 @@ func (c StartCheckout) Decide(rows *commerce.Rows, now int64) (commerce.Order, c
 	s.tell(commerce.TimelineCreated, "", nil)
 	s.move(commerce.TransitionOf(commerce.StartCheckout), "", nil)
 	s.changes.Payments = []commerce.Payment{{
-		StoreID: c.StoreID, OrderID: c.OrderID, Processor: c.Processor, SuccessURL: c.SuccessURL, CancelURL: c.CancelURL,
+		StoreID: c.StoreID, OrderID: c.OrderID, Processor: c.Processor, SuccessURL: c.SuccessURL, CancelURL: c.CancelURL, StoreName: store.Name, Titles: c.Titles,
 		Answers: c.Answers, TraceID: c.Actor.TraceID, State: commerce.PaymentOpening, CreatedOn: now, UpdatedOn: now,
 	}}
 	s.ask(commerce.JobOpenSession, s.order.ID, true)

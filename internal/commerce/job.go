@@ -52,6 +52,10 @@ type Job struct {
 
 	LeasedBy    string // the worker that has it; empty: none
 	LeasedUntil int64  // Unix ms
+
+	// Event is the subject, where whoever has the job has it in hand; nil: it is to
+	// be read. It is no part of what is stored.
+	Event *WebhookEvent
 }
 
 // JobKey names a job.

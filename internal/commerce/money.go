@@ -2,6 +2,7 @@ package commerce
 
 import (
 	"errors"
+	"fmt"
 	"strconv"
 	"strings"
 )
@@ -9,6 +10,19 @@ import (
 // Cents is an amount of US dollars in integer cents. Major units exist only
 // at the edge of the product upsert.
 type Cents int64
+
+// Dollars is the amount as people read it: $1,234.50.
+func (c Cents) Dollars() string {
+	sign := ""
+	if c < 0 {
+		sign, c = "-", -c
+	}
+	whole := strconv.FormatInt(int64(c/100), 10)
+	for i := len(whole) - 3; i > 0; i -= 3 {
+		whole = whole[:i] + "," + whole[i:]
+	}
+	return fmt.Sprintf("%s$%s.%02d", sign, whole, c%100)
+}
 
 // Bounds that keep every sum far inside int64 and inside what JSON readers
 // with 53-bit numbers hold exactly.

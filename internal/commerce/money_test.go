@@ -107,3 +107,11 @@ func TestReportedTotals(t *testing.T) {
 		t.Error("a total beyond MaxTotal was accepted")
 	}
 }
+
+func TestDollars(t *testing.T) {
+	for cents, want := range map[Cents]string{0: "$0.00", 5: "$0.05", 99_999: "$999.99", 100_000: "$1,000.00", -123_456_789: "-$1,234,567.89"} {
+		if got := cents.Dollars(); got != want {
+			t.Errorf("%d cents: %s, want %s", int64(cents), got, want)
+		}
+	}
+}

@@ -21,6 +21,11 @@ type Payment struct {
 	StoreID, OrderID      string
 	Processor             string // who takes it, by the name that is configured
 	SuccessURL, CancelURL string
+	// StoreName and Titles are what the store and the lines of the order are called
+	// on the page, as they were when the order was made: under one idempotency key
+	// processors take one request.
+	StoreName string
+	Titles    []LineTitle
 	// Answers is the idempotency key whose answer is the session.
 	Answers     ReplyKey
 	TraceID     string // of the request that asked for it
@@ -37,6 +42,12 @@ type Payment struct {
 	Entries       int64 // of the ledger; the next one has this number + 1
 	CreatedOn     int64 // Unix ms
 	UpdatedOn     int64 // Unix ms
+}
+
+// LineTitle is how a line is shown to who pays for it.
+type LineTitle struct {
+	Name     string `json:"name"`
+	ImageURL string `json:"image,omitempty"`
 }
 
 // Key of the row.

@@ -50,6 +50,7 @@ type Needs struct {
 	Refunds       []RefundKey
 	Endpoints     []string // of partners
 	Jobs          []JobKey
+	EndedJobs     []JobKey // that the command ends, whatever has become of them: nobody looks at them
 	Sandbox       []string // sandbox objects
 }
 
@@ -106,6 +107,7 @@ func (r *Rows) Require(n Needs) {
 	r.Refunds.require(n.Refunds, true)
 	r.Endpoints.require(n.Endpoints, true)
 	r.Jobs.require(n.Jobs, true)
+	r.Jobs.leaveUnseen(n.EndedJobs)
 	r.Sandbox.require(n.Sandbox, true)
 	if n.NextStoreNo && r.NextStoreNo == 0 {
 		r.NextStoreNo = NeedStoreNo
@@ -237,9 +239,11 @@ type Table[K comparable, V any] struct {
 
 type row[V any] struct {
 	value  V
+	was    V    // as stored
 	known  bool // there is such a row, stored or put
 	stored bool // it was there when the batch began
 	locked bool // it may be changed
+	unseen bool // it is not loaded, and may only be removed
 	moved  bool
 }
 
@@ -252,6 +256,9 @@ func (t *Table[K, V]) require(keys []K, lock bool) {
 		if !asked {
 			r = &row[V]{}
 			t.rows[k] = r
+		}
+		if !asked || r.unseen {
+			r.unseen = false
 			t.keys = append(t.keys, k)
 		}
 		r.locked = r.locked || lock
@@ -266,6 +273,18 @@ func (t *Table[K, V]) expect(keys []K) {
 	for _, k := range keys {
 		if _, asked := t.rows[k]; !asked {
 			t.rows[k] = &row[V]{}
+		}
+	}
+}
+
+// leaveUnseen adds rows that are to be removed, whether or not they are stored.
+func (t *Table[K, V]) leaveUnseen(keys []K) {
+	if t.rows == nil && len(keys) > 0 {
+		t.rows = make(map[K]*row[V], len(keys))
+	}
+	for _, k := range keys {
+		if _, asked := t.rows[k]; !asked {
+			t.rows[k] = &row[V]{unseen: true}
 		}
 	}
 }
@@ -288,14 +307,14 @@ func (t *Table[K, V]) LockedKeys() (locked, others []K) {
 // Fill is for engines: the row is stored as v.
 func (t *Table[K, V]) Fill(k K, v V) {
 	r := t.rows[k]
-	r.value, r.known, r.stored = v, true, true
+	r.value, r.was, r.known, r.stored = v, v, true, true
 }
 
 // Get returns a row, and whether there is one. Looking at a row that was not
 // asked for is a bug of the command and panics.
 func (t *Table[K, V]) Get(k K) (V, bool) {
 	r, asked := t.rows[k]
-	if !asked {
+	if !asked || r.unseen {
 		panic(fmt.Sprintf("commerce: %T %v was not in the needs of the command", *new(V), k))
 	}
 	return r.value, r.known
@@ -303,7 +322,7 @@ func (t *Table[K, V]) Get(k K) (V, bool) {
 
 func (t *Table[K, V]) put(k K, v V) {
 	r, asked := t.rows[k]
-	if !asked {
+	if !asked || r.unseen {
 		panic(fmt.Sprintf("commerce: %T %v is changed but was not in the needs of the command", v, k))
 	}
 	if r.stored && !r.locked {
@@ -315,6 +334,11 @@ func (t *Table[K, V]) put(k K, v V) {
 
 // remove deletes a row. One that is not there stays away.
 func (t *Table[K, V]) remove(k K) {
+	if r := t.rows[k]; r != nil && r.unseen {
+		r.stored = true // it may be
+		t.move(k, r)
+		return
+	}
 	if _, known := t.Get(k); known {
 		r := t.rows[k]
 		r.value, r.known = *new(V), false
@@ -329,8 +353,8 @@ func (t *Table[K, V]) move(k K, r *row[V]) {
 	}
 }
 
-// EachDeleted is for engines: it calls f with the key of each stored row that
-// is to go.
+// EachDeleted is for engines: it calls f with the key of each row that is to
+// go, stored or never looked at.
 func (t *Table[K, V]) EachDeleted(f func(K) error) error {
 	for _, k := range t.changed {
 		if r := t.rows[k]; r.stored && !r.known {
@@ -343,14 +367,18 @@ func (t *Table[K, V]) EachDeleted(f func(K) error) error {
 }
 
 // EachChanged is for engines: it calls f with each changed row, in the order
-// of their first change, and whether it replaces a stored one.
-func (t *Table[K, V]) EachChanged(f func(v *V, stored bool) error) error {
+// of their first change, and the stored one that it replaces; nil: there is none.
+func (t *Table[K, V]) EachChanged(f func(v, was *V) error) error {
 	for _, k := range t.changed {
 		r := t.rows[k]
 		if !r.known {
 			continue
 		}
-		if err := f(&r.value, r.stored); err != nil {
+		was := &r.was
+		if !r.stored {
+			was = nil
+		}
+		if err := f(&r.value, was); err != nil {
 			return err
 		}
 	}

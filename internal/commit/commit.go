@@ -360,7 +360,7 @@ func (s *idSource) complete(c *commerce.Changes) {
 		w.ID = s.next(commerce.PrefixEvent)
 		if w.Deliver {
 			c.NewJobs = append(c.NewJobs, commerce.Job{
-				Kind: commerce.JobDeliverWebhook, Owner: w.PartnerID, Subject: w.ID, RunAt: w.Timestamp,
+				Kind: commerce.JobDeliverWebhook, Owner: w.PartnerID, Subject: w.ID, RunAt: w.Timestamp, Event: w,
 			})
 		}
 	}

@@ -14,7 +14,6 @@ import (
 	"purveyor/internal/jobs"
 	"purveyor/internal/outside/webhook"
 	"purveyor/internal/storage"
-	"purveyor/internal/storage/gather"
 	"purveyor/internal/wire"
 )
 
@@ -25,15 +24,15 @@ type webhooks struct {
 	reader  storage.Reader
 	sender  Sender
 	runner  *jobs.Runner
-	events  *gather.Lookups[commerce.EventKey, commerce.WebhookEvent]
 	parties *parties
+	tries   *tries
 }
 
 func newWebhooks(o Options, l ledger) *webhooks {
 	reader := o.Engine.Reader()
 	return &webhooks{ledger: l, engine: o.Engine, reader: reader, sender: o.Sender,
-		events:  gather.New(reader.WebhookEvents),
-		parties: &parties{reader: reader, known: map[string]*entry{}}}
+		parties: &parties{reader: reader, known: map[string]*entry{}},
+		tries:   newTries(o.Committer)}
 }
 
 // deliver makes one try, unless the endpoint holds its jobs and this is not
@@ -48,8 +47,7 @@ func (w *webhooks) deliver(ctx context.Context, job commerce.Job) jobs.Outcome {
 	case p.endpoint.Holds() && job.State != commerce.JobParked:
 		return w.park(job)
 	}
-	// A stop cuts the sending; until then the job goes on.
-	event, found, err := w.events.Get(context.WithoutCancel(ctx), commerce.EventKey{PartnerID: job.Owner, ID: job.Subject})
+	event, found, err := w.event(ctx, job)
 	switch {
 	case err != nil:
 		return unread(job, err)
@@ -57,6 +55,18 @@ func (w *webhooks) deliver(ctx context.Context, job commerce.Job) jobs.Outcome {
 		return w.done(job)
 	}
 	return w.send(ctx, job, p, event)
+}
+
+// event is what a job is to deliver. It is in hand since the process saved or
+// claimed the job, except that of a probe, or when it could not be read then.
+func (w *webhooks) event(ctx context.Context, job commerce.Job) (commerce.WebhookEvent, bool, error) {
+	if job.Event != nil {
+		return *job.Event, true, nil
+	}
+	// A stop cuts the sending; until then the job goes on.
+	found, err := w.reader.WebhookEvents(context.WithoutCancel(ctx), []commerce.EventKey{eventKey(job)})
+	event, ok := found[eventKey(job)]
+	return event, ok, err
 }
 
 // unread leaves a job for which the database was away until its lease ends.
@@ -71,16 +81,17 @@ func (w *webhooks) send(ctx context.Context, job commerce.Job, p party, event co
 		URL: p.partner.CallbackURL, ID: event.ID, Body: wire.AppendWebhook(nil, event), At: at,
 		Secret: p.partner.CallbackSecret, PreviousSecret: p.endpoint.Previous(at),
 	})
-	record := command.RecordWebhookAttempt{Job: job, RetryAfter: result.RetryAfter, Jitter: rand.Float64(),
+	try := command.WebhookTry{Job: job, RetryAfter: result.RetryAfter, Jitter: rand.Float64(),
 		Attempt: commerce.WebhookAttempt{PartnerID: event.PartnerID, EventID: event.ID, URL: withoutPassword(p.partner.CallbackURL),
 			At: at, TookMs: result.TookMs, Status: result.Status, Error: result.Error, Answer: result.Answer}}
-	delivered := record.Attempt.Delivered()
-	return jobs.Outcome{OK: delivered, Record: func(ctx context.Context) error {
-		err := do(ctx, w.committer, record)
-		if !delivered || job.State == commerce.JobParked { // the endpoint fares otherwise now
-			w.parties.forget(job.Owner)
-		}
-		return err
+	delivered := try.Attempt.Delivered()
+	return jobs.Outcome{OK: delivered, Record: func(_ context.Context, recorded func(error)) {
+		w.tries.record(try, func(err error) {
+			if !delivered || job.State == commerce.JobParked { // the endpoint fares otherwise now
+				w.parties.forget(job.Owner)
+			}
+			recorded(err)
+		})
 	}}
 }
 
@@ -95,14 +106,14 @@ func withoutPassword(text string) string {
 // park leaves a job with its endpoint. If that holds it no longer, the job
 // waits, and comes up again at once.
 func (w *webhooks) park(job commerce.Job) jobs.Outcome {
-	return jobs.Outcome{OK: true, Record: func(ctx context.Context) error {
+	return jobs.Outcome{OK: true, Record: jobs.Waiting(func(ctx context.Context) error {
 		parked, err := commit.Do(ctx, w.committer, command.ParkJobs{PartnerID: job.Owner, Worker: w.worker, Jobs: []commerce.JobKey{job.Key()}})
 		if err == nil && parked == 0 {
 			w.parties.forget(job.Owner)
 			w.runner.Wake()
 		}
 		return err
-	}}
+	})}
 }
 
 // A try releases no more than this; what is left goes on after others had
@@ -132,5 +143,5 @@ func (w *webhooks) release(ctx context.Context, job commerce.Job) jobs.Outcome {
 			return w.done(job)
 		}
 	}
-	return jobs.Outcome{OK: true, Record: func(ctx context.Context) error { return w.Return(ctx, []commerce.Job{job}) }}
+	return jobs.Outcome{OK: true, Record: jobs.Waiting(func(ctx context.Context) error { return w.Return(ctx, []commerce.Job{job}) })}
 }

@@ -4,6 +4,7 @@ package effect
 
 import (
 	"context"
+	"log/slog"
 	"math/rand/v2"
 	"slices"
 	"time"
@@ -117,6 +118,36 @@ type queue struct {
 	reader storage.Reader
 }
 
+// ClaimJobs also reads the events that are to be delivered: all at once costs a
+// fraction of one by one.
+func (q queue) ClaimJobs(ctx context.Context, c storage.JobClaim) ([]commerce.Job, error) {
+	list, err := q.Engine.ClaimJobs(ctx, c)
+	var keys []commerce.EventKey
+	for _, j := range list {
+		if j.Kind == commerce.JobDeliverWebhook {
+			keys = append(keys, eventKey(j))
+		}
+	}
+	if err != nil || len(keys) == 0 {
+		return list, err
+	}
+	events, err := q.reader.WebhookEvents(ctx, keys)
+	if err != nil {
+		slog.Warn("events were not read with their jobs; each try will", "events", len(keys), "error", err)
+	}
+	for i, j := range list {
+		if event, found := events[eventKey(j)]; found && j.Kind == commerce.JobDeliverWebhook {
+			list[i].Event = &event
+		}
+	}
+	return list, nil
+}
+
+// eventKey names what a job delivers.
+func eventKey(j commerce.Job) commerce.EventKey {
+	return commerce.EventKey{PartnerID: j.Owner, ID: j.Subject}
+}
+
 func (q queue) NextDue(ctx context.Context, now int64) (int64, error) {
 	return q.reader.NextDue(ctx, now)
 }
@@ -156,9 +187,9 @@ func (l ledger) Fail(ctx context.Context, job commerce.Job, err error) error {
 
 // done ends a job of which there is nothing to do.
 func (l ledger) done(job commerce.Job) jobs.Outcome {
-	return jobs.Outcome{OK: true, Record: func(ctx context.Context) error {
+	return jobs.Outcome{OK: true, Record: jobs.Waiting(func(ctx context.Context) error {
 		return do(ctx, l.committer, command.RecordJob{Job: job})
-	}}
+	})}
 }
 
 // do runs a command whose result nobody needs.

@@ -3,7 +3,6 @@ package effect
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math/rand/v2"
 	"slices"
 
@@ -76,7 +75,7 @@ func (n notices) do(ctx context.Context, job commerce.Job, write func(commerce.O
 	default:
 		record.Failed = send(ctx)
 	}
-	return jobs.Outcome{OK: record.Failed == nil, Record: func(ctx context.Context) error { return do(ctx, n.Committer, record) }}
+	return jobs.Outcome{OK: record.Failed == nil, Record: jobs.Waiting(func(ctx context.Context) error { return do(ctx, n.Committer, record) })}
 }
 
 // unread ends the job of an order that is not there.
@@ -104,6 +103,3 @@ func (n notices) transport(job commerce.Job, m commerce.OutboxMessage) func(cont
 	}
 	return nil
 }
-
-// dollars is an amount as people read it.
-func dollars(c commerce.Cents) string { return fmt.Sprintf("$%d.%02d", c/100, c%100) }

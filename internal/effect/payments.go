@@ -13,7 +13,6 @@ import (
 	"purveyor/internal/commit"
 	"purveyor/internal/jobs"
 	"purveyor/internal/outside/payment"
-	"purveyor/internal/storage"
 )
 
 // payments are the calls to payment processors.
@@ -32,38 +31,24 @@ func (p payments) open(ctx context.Context, job commerce.Job) jobs.Outcome {
 		return unread(job, err)
 	}
 	record := command.RecordPaymentSession{RecordJob: p.recordJob(job), Facts: command.FactsOf(order), Answers: paid.Answers}
-	request, err := p.request(ctx, order, paid)
-	if err != nil {
-		return unread(job, err)
-	}
-	session, err := processor.OpenSession(ctx, request)
+	session, err := processor.OpenSession(ctx, sessionRequest(order, paid))
 	record.SessionID, record.URL = session.ID, session.URL
 	record.Refused, record.Failed = outcomeOf(err)
 	return outcome(p.Options, record, record.Failed)
 }
 
-// request is what the customer is to pay, by the names that the products have
-// now.
-func (p payments) request(ctx context.Context, order commerce.Order, paid commerce.Payment) (payment.SessionRequest, error) {
+// sessionRequest is what the customer is to pay. It is made of what never
+// changes, because under one idempotency key processors take one request.
+func sessionRequest(order commerce.Order, paid commerce.Payment) payment.SessionRequest {
 	r := payment.SessionRequest{
-		OrderID: order.ID, DeliveryFeeCents: order.DeliveryFeeCents, TaxCents: order.TaxCents, TotalCents: order.TotalCents,
+		OrderID: order.ID, StoreName: paid.StoreName, DeliveryFeeCents: order.DeliveryFeeCents, TaxCents: order.TaxCents, TotalCents: order.TotalCents,
 		CustomerEmail: order.CustomerEmail, SuccessURL: paid.SuccessURL, CancelURL: paid.CancelURL,
 		ExpiresOn: order.CreatedOn + sessionLife.Milliseconds(),
 	}
-	store, err := p.Engine.Reader().Store(ctx, order.StoreID)
-	if err != nil {
-		return r, err
+	for i, l := range order.Lines {
+		r.Lines = append(r.Lines, payment.Line{Name: paid.Titles[i].Name, ImageURL: paid.Titles[i].ImageURL, PriceCents: l.PriceCents, Quantity: l.Quantity})
 	}
-	r.StoreName = store.Name
-	for _, l := range order.Lines {
-		item, _, err := p.Engine.Reader().Product(ctx, l.ProductID, storage.ProductMark{}, func(commerce.ProductVersion) bool { return false })
-		if err != nil && !errors.Is(err, storage.ErrNotFound) {
-			return r, err
-		}
-		r.Lines = append(r.Lines, payment.Line{Name: cmp.Or(item.Stock.Name, l.ProductID), ImageURL: item.FeaturedImage,
-			PriceCents: l.PriceCents, Quantity: l.Quantity})
-	}
-	return r, nil
+	return r
 }
 
 // expire ends the session of an order that is over. A customer who was faster
@@ -139,7 +124,7 @@ func outcomeOf(err error) (refused string, failed error) {
 }
 
 func outcome[R any](o Options, record commit.Command[R], failed error) jobs.Outcome {
-	return jobs.Outcome{OK: failed == nil, Record: func(ctx context.Context) error { return do(ctx, o.Committer, record) }}
+	return jobs.Outcome{OK: failed == nil, Record: jobs.Waiting(func(ctx context.Context) error { return do(ctx, o.Committer, record) })}
 }
 
 // notConfigured stands for a processor that took payments once, and that the

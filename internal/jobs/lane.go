@@ -119,9 +119,16 @@ func (r *Runner) list(l *lane) {
 	}
 }
 
-// dispatch begins as many tries as may be, a lane after the other. The lock is
-// held. A lane that may not go on is listed again when a try of its own ends.
+// dispatch begins as many tries as may be. The lock is held.
 func (r *Runner) dispatch() {
+	for t := r.next(); t != nil; t = r.next() {
+		r.begin(t)
+	}
+}
+
+// next begins a try, a lane after the other; nil: none may begin. A lane that
+// may not go on is listed again when a try of its own ends. The lock is held.
+func (r *Runner) next() *task {
 	for len(r.ready) > 0 && r.running < maxRunning {
 		l := r.ready[0]
 		r.ready = r.ready[1:]
@@ -134,16 +141,18 @@ func (r *Runner) dispatch() {
 		if t.stale() {
 			r.back = append(r.back, t)
 			r.Wake()
-		} else {
-			t.lane.running++
-			r.running++
-			r.begin(t)
+			r.list(l)
+			continue
 		}
+		l.running++
+		r.running++
 		r.list(l)
+		return t
 	}
+	return nil
 }
 
-// begin makes a try. The lock is held.
+// begin has a worker make a try. The lock is held.
 func (r *Runner) begin(t *task) {
 	r.work.Add(1)
 	go r.run(t)
@@ -178,15 +187,14 @@ func (r *Runner) hasten(t *task) {
 // stale tells that the lease may end before a try does.
 func (t *task) stale() bool { return t.job.LeasedUntil-now() < TryTime.Milliseconds() }
 
-// tried makes place for the next try. Half a queue that is free again may be
-// filled from storage.
-func (r *Runner) tried(t *task, ok bool) {
+// tried makes place for the next try, which it begins if one may.
+func (r *Runner) tried(t *task, ok bool) (next *task) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	l := t.lane
 	l.recording++
 	if t.hastened {
-		return
+		return nil
 	}
 	l.running--
 	r.running--
@@ -196,11 +204,13 @@ func (r *Runner) tried(t *task, ok bool) {
 		l.width = 1
 	}
 	r.list(l)
+	next = r.next()
 	r.dispatch()
+	return next
 }
 
 // release is the end of a task: its outcome is on record, or it is to be given
-// back.
+// back. Half a queue that is free again may be filled from storage.
 func (r *Runner) release(t *task, back bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

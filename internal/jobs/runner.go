@@ -31,9 +31,17 @@ type Kind struct {
 type Outcome struct {
 	// OK widens the owner's lane; a failure narrows it to one try at a time.
 	OK bool
-	// Record makes the outcome durable: the job done, put off, parked or dead.
-	// Nil: there is none, and the job comes up again when its lease ends.
-	Record func(ctx context.Context) error
+	// Record makes the outcome durable: the job done, put off, parked or dead. It
+	// does not wait for that, and calls recorded once. Nil: there is no outcome, and
+	// the job comes up again when its lease ends.
+	Record func(ctx context.Context, recorded func(error))
+}
+
+// Waiting makes a Record of one that waits.
+func Waiting(record func(context.Context) error) func(context.Context, func(error)) {
+	return func(ctx context.Context, recorded func(error)) {
+		go func() { recorded(record(ctx)) }()
+	}
 }
 
 // Queue is where jobs come from.
@@ -65,7 +73,7 @@ const (
 	roomPerTry = 256    // of a lane's queue, for each try that it may make at a time
 	// unrecorded is how many tries of a lane may be under way or wait for their
 	// record, for each that may be under way: sending does not wait for the disk.
-	unrecorded = 8
+	unrecorded = 16
 
 	claimSize   = 500
 	idle        = 2 * time.Second // between looks at storage when nothing is known to be due
@@ -170,19 +178,24 @@ func (r *Runner) Wake() {
 
 func now() int64 { return time.Now().UnixMilli() }
 
-// run makes the try of a task and has its outcome recorded.
+// run makes the try of a task, and then others as long as there is one to be
+// made: what was learned about the size of its stack is not forgotten.
 func (r *Runner) run(t *task) {
 	defer r.work.Done()
-	outcome := r.try(t.job)
-	r.tried(t, outcome.OK)
-	if r.tries.Err() != nil && !outcome.OK { // it was cut, which says nothing
-		r.release(t, true)
-		return
+	for t != nil {
+		outcome := r.try(t.job)
+		next := r.tried(t, outcome.OK)
+		switch {
+		case r.tries.Err() != nil && !outcome.OK: // it was cut, which says nothing
+			r.release(t, true)
+		case outcome.Record == nil:
+			r.release(t, false)
+		default:
+			r.work.Add(1)
+			r.record(t, outcome)
+		}
+		t = next
 	}
-	if outcome.Record != nil {
-		r.record(t, outcome.Record)
-	}
-	r.release(t, false)
 }
 
 // try turns a panic into a failed try.
@@ -191,7 +204,7 @@ func (r *Runner) try(job commerce.Job) (outcome Outcome) {
 		if v := recover(); v != nil {
 			slog.Error("a job panicked", "kind", job.Kind, "job", job.ID, "panic", v, "stack", string(debug.Stack()))
 			err := fmt.Errorf("panic: %v", v)
-			outcome = Outcome{Record: func(ctx context.Context) error { return r.ledger.Fail(ctx, job, err) }}
+			outcome = Outcome{Record: Waiting(func(ctx context.Context) error { return r.ledger.Fail(ctx, job, err) })}
 		}
 	}()
 	ctx, cancel := context.WithTimeout(r.tries, TryTime)
@@ -199,21 +212,31 @@ func (r *Runner) try(job commerce.Job) (outcome Outcome) {
 	return r.kinds[job.Kind].Do(ctx, job)
 }
 
-// record tries until the lease ends: after that somebody else has the job.
-func (r *Runner) record(t *task, record func(context.Context) error) {
-	for {
-		err := record(context.WithoutCancel(r.tries))
+// record has an outcome recorded, again and again until the lease ends: after
+// that somebody else has the job.
+func (r *Runner) record(t *task, outcome Outcome) {
+	outcome.Record(context.WithoutCancel(r.tries), func(err error) {
 		if err == nil {
+			r.recorded(t)
 			return
 		}
 		slog.Error("the outcome of a job was not recorded", "kind", t.job.Kind, "job", t.job.ID, "error", err)
 		if now() >= t.job.LeasedUntil {
+			r.recorded(t)
 			return
 		}
-		select {
-		case <-r.tries.Done():
-			return
-		case <-time.After(recordPause):
-		}
-	}
+		go func() {
+			select {
+			case <-r.tries.Done():
+				r.recorded(t)
+			case <-time.After(recordPause):
+				r.record(t, outcome)
+			}
+		}()
+	})
+}
+
+func (r *Runner) recorded(t *task) {
+	r.release(t, false)
+	r.work.Done()
 }

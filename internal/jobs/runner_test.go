@@ -40,8 +40,8 @@ func takes(d time.Duration) func(*store) func(context.Context, commerce.Job) Out
 	}
 }
 
-func (s *store) record(j commerce.Job) func(context.Context) error {
-	return func(context.Context) error { s.done(j); return nil }
+func (s *store) record(j commerce.Job) func(context.Context, func(error)) {
+	return Waiting(func(context.Context) error { s.done(j); return nil })
 }
 
 // start hands over new jobs as the committer does.
@@ -222,12 +222,12 @@ func TestRecordIsTriedAgain(t *testing.T) {
 	do := func(s *store) func(context.Context, commerce.Job) Outcome {
 		return func(context.Context, commerce.Job) Outcome {
 			tries.Add(1)
-			return Outcome{OK: true, Record: func(ctx context.Context) error {
+			return Outcome{OK: true, Record: Waiting(func(ctx context.Context) error {
 				if records.Add(1) < 4 {
 					return errors.New("the database is away")
 				}
 				return nil
-			}}
+			})}
 		}
 	}
 	in(t, do, func(t *testing.T, s *store, r *Runner) {

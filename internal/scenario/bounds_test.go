@@ -10,6 +10,7 @@ import (
 // The last value that is good and the first that is not (BEHAVIOUR, sizes).
 func TestBounds(t *testing.T) {
 	const report, adjust, available, upsert = "/v1/orders/report", "/v1/inventory/adjustments", "/v1/products/availability", "/v1/products/upsert"
+	const checkout = "/v1/checkout/session"
 	repeat := func(n int, element string) string { return strings.TrimSuffix(strings.Repeat(element+",", n), ",") }
 	lines := func(n int) string {
 		return `{"external_order_id":"b%d","store_id":"sto_north","items":[` + repeat(n, `{"product_id":"prd_roll","quantity":0.0,"price":1}`) + `]}`
@@ -23,6 +24,12 @@ func TestBounds(t *testing.T) {
 	one := func(quantity, price string) string {
 		return `{"external_order_id":"b%d","store_id":"sto_north","items":[{"product_id":"prd_roll","quantity":` + quantity + `,"price":` + price + `}]}`
 	}
+	// URLs of n characters
+	link := func(n int) string { return "https://e.example/" + strings.Repeat("x", n-len("https://e.example/")) }
+	cart := func(items, url, fields string) string {
+		return `{"store_id":"sto_north","items":[` + items + `],"fulfillment_type":"pickup","dev":true,"success_url":"` + url + `","cancel_url":"` + url + `"` + fields + `}`
+	}
+	roll := `{"product_id":"prd_roll","quantity":1}`
 	cases := []struct{ path, good, bad, field string }{
 		{report, strings.ReplaceAll(lines(40), "0.0", "1"), strings.ReplaceAll(lines(99), "0.0", "1"), "items"},
 		{report, one("1", "0"), one("0", "0"), "items[0].quantity"},
@@ -36,6 +43,14 @@ func TestBounds(t *testing.T) {
 		{report, order(`"external_order_id":"x1","total":9999999999999`), order(`"external_order_id":"x2","total":10000000000000`), "total"},
 		{report, "", `{"external_order_id":"x3","store_id":"sto_north","items":[` +
 			repeat(20, `{"product_id":"prd_roll","quantity":1000000,"price":9999999999}`) + `]}`, "items"},
+		{checkout, "", cart(repeat(99, roll), link(50), ""), "items"},
+		{checkout, "", cart(`{"product_id":"prd_roll","quantity":1000001}`, link(50), ""), "items[0].quantity"},
+		{checkout, cart(roll, link(2000), ""), cart(roll, link(2001), ""), "success_url"},
+		{checkout, cart(roll, link(50), `,"customer_email":"`+strings.Repeat("é", 255)+`"`), cart(roll, link(50), `,"customer_email":"`+strings.Repeat("é", 256)+`"`), "customer_email"},
+		{checkout, cart(roll, link(50), `,"delivery_fee":0`), cart(roll, link(50), `,"delivery_fee":1`), "delivery_fee"},
+		{checkout, cart(roll, "HTTP://e.example:81/?a=b#c", ""), cart(roll, "ftp://e.example/", ""), "success_url"},
+		{checkout, "", cart(roll, "https://", ""), "success_url"},
+		{checkout, "", cart(roll, "//e.example/", ""), "success_url"},
 		{adjust, `{"adjustments":[` + repeat(500, `{"product_id":"prd_roll","delta":0}`) + `]}`,
 			`{"adjustments":[` + repeat(501, `{"product_id":"prd_roll","delta":0}`) + `]}`, "adjustments"},
 		{available, `{"items":[` + repeat(200, `{"product_id":"prd_roll","quantity":1000000}`) + `]}`,

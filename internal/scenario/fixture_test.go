@@ -105,8 +105,10 @@ func p[T any](v T) *T { return &v }
 
 // Four stores: two that sell, one that is closed down, one that delivers only.
 var stores = []command.ImportStore{
-	{ID: "sto_north", Name: "North Market", Slug: p("north"), Address: p("1 North St"), City: p("Albany"), State: p("NY"), ZipCode: p("12207")},
-	{ID: "sto_south", Name: "South Market", Slug: p("south"), City: p("Atlanta"), State: p("GA"), Open: p(false), DeliveryEnabled: p(false)},
+	{ID: "sto_north", Name: "North Market", Slug: p("north"), Address: p("1 North St"), City: p("Albany"), State: p("NY"), ZipCode: p("12207"),
+		Email: p("north@example.com"), Phone: p("+15185550100")},
+	{ID: "sto_south", Name: "South Market", Slug: p("south"), City: p("Atlanta"), State: p("GA"), Open: p(false), DeliveryEnabled: p(false),
+		TaxRateBps: p(int64(825))},
 	{ID: "sto_gone", Name: "Gone Market", Active: p(false)},
 	{ID: "sto_courier", Name: "Courier Kitchen", PickupEnabled: p(false)},
 }

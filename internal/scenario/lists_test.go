@@ -134,7 +134,7 @@ func TestHostileIDs(t *testing.T) {
 			for _, path := range []string{"/v1/products/%s", "/v1/stores/%s/categories", "/v1/orders/%s", "/v1/orders/%s/ping", "/v1/orders/%s/timeline", "/v1/orders/by-external/%s"} {
 				w.refuses(t, call{method: "GET", path: strings.Replace(path, "%s", id, 1), key: "busy"}, http.StatusNotFound, "not_found")
 			}
-			for _, action := range []string{"confirm", "ready-for-pickup", "picked-up", "cancel"} {
+			for _, action := range []string{"confirm", "ready-for-pickup", "picked-up", "cancel", "refund"} {
 				w.refuses(t, call{method: "POST", path: "/v1/orders/" + id + "/" + action, key: "busy", idem: "k"}, http.StatusNotFound, "not_found")
 			}
 		}

@@ -14,6 +14,9 @@ var update = flag.Bool("update", false, "rewrite the expected answers in testdat
 // TestMain checks at the end that every operation and status of the document
 // was met, unless only some of the tests were asked for.
 func TestMain(m *testing.M) {
+	if err := flag.Set("rapid.checks", "40"); err != nil { // unless the command line says otherwise
+		panic(err)
+	}
 	flag.Parse()
 	slog.SetDefault(slog.New(logged))
 	code := m.Run()

@@ -22,10 +22,14 @@ var forms = map[string]*regexp.Regexp{
 	"customer_id": regexp.MustCompile(`^cus_[0-9a-z]{26}$`),
 	"event_id":    regexp.MustCompile(`^tev_[0-9a-z]+_[0-9a-z]{26}_[0-9a-z]+$`),
 	"webhook_id":  regexp.MustCompile(`^evt_[0-9a-z]{26}$`),
+	"refund_id":   regexp.MustCompile(`^rfd_[0-9a-z]+_[0-9a-z]{26}$`),
+	"session_id":  regexp.MustCompile(`^cs_test_[0-9a-f]{40}$`),
+	"payment_id":  regexp.MustCompile(`^pi_test_[0-9a-f]{24}$`),
 	"trace_id":    regexp.MustCompile(`^[0-9a-f]{32}$`),
 	"cursor":      regexp.MustCompile(`^[A-Za-z0-9_-]+$`),
 	"iso":         regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$`),
 	"time":        regexp.MustCompile(`^\d{13}$`),
+	"millis":      regexp.MustCompile(`^\d{13}$`), // a time in a text
 	"any":         regexp.MustCompile(``),
 }
 
@@ -75,8 +79,8 @@ func (m *memory) matchScalar(path string, want, got *node) error {
 	}
 	parts := placeholder.FindStringSubmatch(want.text())
 	if parts == nil || parts[0] != want.text() || forms[parts[1]] == nil {
-		if want.scalar != got.scalar {
-			return fmt.Errorf("%s: want %s, got %s", path, want.scalar, got.scalar)
+		if text := m.fill(want.scalar); text != got.scalar {
+			return fmt.Errorf("%s: want %s, got %s", path, text, got.scalar)
 		}
 		return nil
 	}
@@ -105,7 +109,7 @@ func (m *memory) fits(kind string, got *node) error {
 		if err != nil {
 			return err
 		}
-		if at := time.UnixMilli(ms); at.After(m.clock.Now().Add(time.Second)) || at.Before(m.clock.Now().Add(-24*time.Hour)) {
+		if at := time.UnixMilli(ms); at.After(m.clock.Now().Add(time.Second)) || at.Before(m.clock.Now().Add(-48*time.Hour)) {
 			return fmt.Errorf("%s is not a time of this story", got.scalar)
 		}
 	}
@@ -144,6 +148,16 @@ func (m *memory) recall(text string) (string, error) {
 		return value
 	})
 	return text, missing
+}
+
+// fill puts the values that are bound into a text.
+func (m *memory) fill(text string) string {
+	return placeholder.ReplaceAllStringFunc(text, func(s string) string {
+		if value, ok := m.values[strings.Trim(s, "<>")]; ok {
+			return value
+		}
+		return s
+	})
 }
 
 // moments replaces "<now>", "<now+30d>" and the like by Unix ms.

@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -21,14 +22,20 @@ var samples = map[string]string{
 		`"city":"Albany","state":"NY","postal_code":"12208","country":"US"}},"pickup_instructions":"p","dropoff_instructions":"d",` +
 		`"external_payment_id":"pay","dev":false}`,
 	"/v1/orders/{order_id}/confirm":          ``,
-	"/v1/orders/{order_id}/ready-for-pickup": `{"ready_at":1772463845250}`,
-	"/v1/orders/{order_id}/picked-up":        `{"picked_up_at":1772463845250}`,
-	"/v1/orders/{order_id}/cancel":           `{"reason":"r"}`,
+	"/v1/orders/{order_id}/ready-for-pickup": `{"ready_at":<now>}`,
+	"/v1/orders/{order_id}/picked-up":        `{"picked_up_at":<now>}`,
+	"/v1/orders/{order_id}/cancel":           `{"reason":"r","refund":false}`,
+	"/v1/orders/{order_id}/refund":           `{"amount_cents":1,"reason":"r"}`,
+	"/v1/checkout/session": `{"store_id":"sto_north","items":[{"product_id":"prd_loaf","quantity":1}],"success_url":"https://e.example/s",` +
+		`"cancel_url":"https://e.example/c","fulfillment_type":"pickup","delivery_address":{"name":"Ann","email":"a@e.example",` +
+		`"phone":"5550100","address":{"line1":"2 Elm St","line2":"b","city":"Albany","state":"NY","postal_code":"12208","country":"US"}},` +
+		`"delivery_fee":0,"customer_email":"a@e.example","pickup_instructions":"p","dropoff_instructions":"d","dev":true}`,
 }
 
 // mayBeEmpty need no body at all.
 var mayBeEmpty = map[string]bool{
 	"/v1/orders/{order_id}/ready-for-pickup": true, "/v1/orders/{order_id}/picked-up": true, "/v1/orders/{order_id}/cancel": true,
+	"/v1/orders/{order_id}/refund": true,
 }
 
 // seeded are the orders that the sweeps call: one for each partner, in the
@@ -41,7 +48,7 @@ var wanted = map[string]string{
 // orders and keys of calls in one world.
 func (w *world) good(t *testing.T, route api.Route, partner, name string) call {
 	t.Helper()
-	c := call{method: route.Method, key: partner, body: samples[route.Path]}
+	c := call{method: route.Method, key: partner, body: (&memory{clock: w.clock}).moments(samples[route.Path])}
 	if route.Method == "POST" {
 		c.idem = "sweep " + name
 	}
@@ -52,7 +59,12 @@ func (w *world) good(t *testing.T, route api.Route, partner, name string) call {
 		if status == "" {
 			status = "paid"
 		}
-		id = w.seedOrder(t, []string{name, status, "pickup", "1*prd_roll", "of=" + partner, "ext=seeded-" + name})
+		words := []string{name, "pickup", "1*prd_roll", "of=" + partner, "ext=seeded-" + name}
+		if strings.HasSuffix(route.Path, "/refund") {
+			id = w.seedPaid(t, words)
+		} else {
+			id = w.seedOrder(t, slices.Insert(words, 1, status))
+		}
 	}
 	c.path = strings.NewReplacer("{order_id}", id, "{external_order_id}", "seeded-"+name,
 		"{store_id}", "sto_north", "{product_id}", "prd_loaf").Replace(route.Path)

@@ -32,15 +32,7 @@ func (w *world) seedOrder(t *testing.T, words []string) string {
 		needs.External = []commerce.ExternalKey{external.ExternalKey}
 		changes.External = []commerce.ExternalRef{external}
 	}
-	batch, err := w.engine.Load(context.Background(), needs)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer batch.Discard()
-	batch.Rows().Apply(changes)
-	if err := batch.Save(context.Background()); err != nil {
-		t.Fatal(err)
-	}
+	w.store(t, needs, changes)
 	return o.ID
 }
 

@@ -25,7 +25,10 @@ import (
 // or an exchange: the request with its headers and body, then the expected
 // status, the expected headers, and the whole expected body. "same as NAME"
 // instead of a body means the very bytes of the answer to the request with
-// as=NAME. Idempotent-Replayed must be absent unless it is listed.
+// as=NAME. Idempotent-Replayed must be absent unless it is listed. What is
+// expected of a page of the sandbox are lines that each stand in it.
+//
+// Before the next block all is done that is due by the clock.
 func TestTranscripts(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txt")
 	if err != nil || len(files) == 0 {
@@ -47,7 +50,10 @@ func play(t *testing.T, w *world, file string) {
 	blocks := strings.Split(strings.TrimSpace(string(data)), "\n\n")
 	line := 1
 	for i, block := range blocks {
-		ok := t.Run(fmt.Sprintf("line%d", line), func(t *testing.T) { blocks[i] = pl.block(t, block) })
+		ok := t.Run(fmt.Sprintf("line%d", line), func(t *testing.T) {
+			blocks[i] = pl.block(t, block)
+			w.finishJobs(t)
+		})
 		if !ok {
 			t.Logf("%s:%d", file, line)
 			break // what follows stands on this
@@ -203,7 +209,7 @@ func (pl *player) compareHeaders(t *testing.T, ex exchange, a *answer) {
 	t.Helper()
 	replayed := false
 	for _, h := range ex.expected {
-		name, want, _ := strings.Cut(h, ": ")
+		name, want, _ := strings.Cut(pl.memory.fill(h), ": ")
 		replayed = replayed || name == "Idempotent-Replayed"
 		if got := a.header.Get(name); got != want {
 			t.Errorf("%s\nheader %s: want %q, got %q", ex.request, name, want, got)
@@ -224,6 +230,14 @@ func (pl *player) compareBody(ex exchange, a *answer) (string, error) {
 	}
 	if len(a.body) == 0 && ex.reply == "" {
 		return "", nil
+	}
+	if strings.Contains(ex.request, " "+pagePrefix) {
+		for line := range strings.Lines(ex.reply) {
+			if !pageSays(a, strings.TrimSuffix(line, "\n")) {
+				return "", fmt.Errorf("the page does not say %q", line)
+			}
+		}
+		return ex.reply, nil
 	}
 	got, err := parseJSON(a.body)
 	if err != nil {

@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -24,9 +25,20 @@ func (m *memory) describeAs(name string, n *node) *node {
 	}
 	kind := kindOf(name, n)
 	if kind == "" || m.fits(kind, n) != nil {
-		return n
+		return &node{scalar: m.mention(n.scalar)}
 	}
 	return &node{scalar: strconv.Quote("<" + m.named(kind, n.text()) + ">")}
+}
+
+// mention replaces the ids of orders, sessions and refunds inside of a text.
+func (m *memory) mention(text string) string {
+	for key, bound := range m.values {
+		switch kind, _, _ := strings.Cut(key, ":"); kind {
+		case "order_id", "session_id", "refund_id":
+			text = strings.ReplaceAll(text, bound, "<"+key+">")
+		}
+	}
+	return text
 }
 
 // kindOf guesses by the name of the member.
@@ -41,7 +53,7 @@ func kindOf(name string, n *node) string {
 	case name == "timestamp":
 		return "iso"
 	}
-	for _, kind := range []string{"order_id", "product_id", "customer_id", "event_id", "webhook_id"} {
+	for _, kind := range []string{"order_id", "product_id", "customer_id", "event_id", "webhook_id", "refund_id", "session_id", "payment_id"} {
 		if forms[kind].MatchString(n.text()) {
 			return kind
 		}
@@ -57,7 +69,7 @@ func (m *memory) named(kind, value string) string {
 			return key
 		}
 	}
-	if kind != "order_id" && kind != "product_id" && kind != "cursor" && kind != "webhook_id" {
+	if !slices.Contains([]string{"order_id", "product_id", "cursor", "webhook_id", "refund_id", "session_id"}, kind) {
 		return kind
 	}
 	for letter := 'a'; ; letter++ {

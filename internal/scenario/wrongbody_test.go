@@ -168,6 +168,8 @@ func TestMissingFields(t *testing.T) {
 		"/v1/products/availability": {"items", "items[0].product_id", "items[0].quantity"},
 		"/v1/products/upsert":       {"store_id", "category_id", "name"},
 		"/v1/inventory/adjustments": {"adjustments", "adjustments[0].product_id", "adjustments[0].delta"},
+		"/v1/checkout/session": {"store_id", "items", "items[0].product_id", "items[0].quantity", "success_url", "cancel_url", "fulfillment_type",
+			"delivery_address.name", "delivery_address.address", "delivery_address.address.line1", "delivery_address.address.country"},
 		"/v1/orders/report": {"external_order_id", "store_id", "items", "items[0].product_id", "items[0].quantity", "items[0].price",
 			"delivery_address.name", "delivery_address.address", "delivery_address.address.line1", "delivery_address.address.city",
 			"delivery_address.address.state", "delivery_address.address.postal_code", "delivery_address.address.country"},

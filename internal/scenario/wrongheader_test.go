@@ -56,7 +56,7 @@ func TestIdempotencyKeys(t *testing.T) {
 	onEveryEngine(t, func(t *testing.T, w *world) {
 		w.importCatalog(t, "small")
 		c := call{method: "POST", path: "/v1/inventory/adjustments", key: "busy", body: `{"adjustments":[{"product_id":"prd_loaf","delta":1}]}`}
-		for _, path := range []string{c.path, "/v1/orders/report", "/v1/products/upsert"} {
+		for _, path := range []string{c.path, "/v1/orders/report", "/v1/products/upsert", "/v1/checkout/session", "/v1/orders/ord_1_00000000000000000000000000/refund"} {
 			for _, bad := range [][]string{{""}, {`""`}, {strings.Repeat("k", 256)}, {strings.Repeat("é", 256)}, {"a\tb"}, {"a\x80"}, {"\u200b"}, {"a", "b"}, {"a", "a"}, {"", "a"}} {
 				a := w.refuses(t, call{method: "POST", path: path, key: "busy", body: samples[path], header: http.Header{"Idempotency-Key": bad}},
 					http.StatusBadRequest, "idempotency_key_invalid")

@@ -22,11 +22,12 @@ type Sandbox struct {
 	// Delay is how late comes what comes late: notices of late, unordered, and
 	// refund-fails-later. NewSandbox sets 3 s.
 	Delay time.Duration
+	// Now is the clock that sessions end by. NewSandbox sets time.Now.
+	Now func() time.Time
 
 	objects sandbox.Objects
 	signer  *sandbox.Signer
 	baseURL string
-	now     func() time.Time
 }
 
 const slowness = 5 * time.Second // of OpenSession with the tag slow
@@ -36,10 +37,10 @@ const slowness = 5 * time.Second // of OpenSession with the tag slow
 func NewSandbox(objects sandbox.Objects, baseURL string) *Sandbox {
 	return &Sandbox{
 		Delay:   3 * time.Second,
+		Now:     time.Now,
 		objects: objects,
 		signer:  sandbox.NewSigner(objects),
 		baseURL: strings.TrimSuffix(baseURL, "/"),
-		now:     time.Now,
 	}
 }
 
@@ -134,7 +135,7 @@ func (s *Sandbox) ReadNotice(ctx context.Context, header http.Header, body []byt
 	if len(body) > maxNoticeBytes {
 		return nil, &BadNotice{"it is too large"}
 	}
-	err := s.signer.Verify(ctx, s.now(), header.Get(sandbox.SignatureHeader), body)
+	err := s.signer.Verify(ctx, s.Now(), header.Get(sandbox.SignatureHeader), body)
 	if errors.Is(err, sandbox.ErrSignature) {
 		return nil, &BadNotice{err.Error()}
 	}
@@ -158,7 +159,7 @@ func (s *Sandbox) change(ctx context.Context, id string, f func(*session, time.T
 		if err != nil {
 			return session{}, err
 		}
-		if err := f(&x, s.now()); err != nil {
+		if err := f(&x, s.Now()); err != nil {
 			return session{}, err
 		}
 		if len(x.notices) == 0 {
@@ -215,7 +216,7 @@ func (s *Sandbox) view(x session) Session {
 		v.URL = s.baseURL + pagePath + x.ID
 	case SessionPaid:
 		v.PaidCents = x.Request.TotalCents
-		v.RefundedCents = x.refunded(s.now())
+		v.RefundedCents = x.refunded(s.Now())
 	}
 	return v
 }

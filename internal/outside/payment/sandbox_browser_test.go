@@ -9,7 +9,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/chromedp/cdproto/accessibility"
 	"github.com/chromedp/cdproto/cdp"
@@ -94,89 +93,116 @@ func thanks(s *shop, session payment.Session) string {
 
 func TestBrowser(t *testing.T) {
 	browser := browsertest.Start(t)
-	s := newShop(t)
-	run := func(name string, f func(t *testing.T, session payment.Session)) {
-		t.Run(name, func(t *testing.T) {
-			f(t, s.open(t, s.order("ord_"+strings.ReplaceAll(name, " ", "_"), "jo@example.com")))
+	for _, c := range []struct {
+		name string
+		test func(t *testing.T, browser context.Context, s *shop, session payment.Session)
+	}{
+		{"pay", pay},
+		{"decline, then pay", declineThenPay},
+		{"without scripts", withoutScripts},
+		{"cancel", cancel},
+		{"keyboard", keyboard},
+		{"phone", phone},
+		{"framed", framed},
+		{"shop that leads on", leadsOn},
+		{"expired and unknown", expiredAndUnknown},
+		{"long order", longOrder},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := newShop(t)
+			c.test(t, browser, s, s.open(t, s.order("ord_1", "jo@example.com")))
 		})
 	}
-	run("pay", func(t *testing.T, session payment.Session) {
-		c := newCustomer(t, browser, session)
-		browsertest.Screenshot(t, c.tab, "open")
-		c.readable()
-		if status := c.press(button("pay")); status != http.StatusOK {
-			t.Errorf("status %d", status)
-		}
-		c.isAt(thanks(s, session))
-		c.unharmed(s)
-		must(t, chromedp.Do(c.tab, chromedp.Navigate(session.URL)))
-		browsertest.Screenshot(t, c.tab, "paid")
-		c.readable()
-		c.press(chromedp.Click(chromedp.CSS("a.primary")))
-		c.isAt(thanks(s, session))
-	})
-	run("decline then pay", func(t *testing.T, session payment.Session) {
-		c := newCustomer(t, browser, session)
-		if status := c.press(button("decline")); status != http.StatusPaymentRequired {
-			t.Errorf("status %d", status)
-		}
-		c.isAt(session.URL)
-		browsertest.Screenshot(t, c.tab, "declined")
-		c.readable()
-		if alert := ask[string](c, `document.activeElement.getAttribute("role")`); alert != "alert" {
-			t.Errorf("after a decline the focus is on role %q, not on the alert", alert)
-		}
-		c.press(button("pay"))
-		c.isAt(thanks(s, session))
-	})
-	run("without scripts", func(t *testing.T, session payment.Session) {
-		disabled := chromedp.Func(func(ctx context.Context, _ *chromedp.Target) error {
-			_, err := chromedp.Call(ctx, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
-			return err
-		})
-		c := newCustomer(t, browser, session, disabled)
-		c.press(button("decline"))
-		c.press(button("pay"))
-		c.isAt(thanks(s, session))
-	})
-	run("cancel", func(t *testing.T, session payment.Session) {
-		c := newCustomer(t, browser, session)
-		c.press(chromedp.Click(chromedp.CSS(".after a")))
-		c.isAt(s.site.URL + "/cart?order=ord_cancel")
-		if now := s.read(t, session.ID); now.Status != payment.SessionOpen {
-			t.Errorf("the session is %s", now.Status)
-		}
-	})
-	run("keyboard", func(t *testing.T, session payment.Session) { keyboard(t, s, newCustomer(t, browser, session), session) })
-	run("phone", func(t *testing.T, session payment.Session) {
-		phone := chromedp.EmulateViewport(360, 740, chromedp.EmulateMobile, chromedp.EmulateTouch, chromedp.EmulateScale(2))
-		c := newCustomer(t, browser, session, phone)
-		browsertest.Screenshot(t, c.tab, "phone")
-		c.fits(360)
-		c.press(button("decline"))
-		browsertest.Screenshot(t, c.tab, "phone-declined")
-		c.fits(360)
-		c.press(button("pay"))
-		c.isAt(thanks(s, session))
-	})
-	run("framed", func(t *testing.T, session payment.Session) { framed(t, browser, session) })
-	t.Run("expired and unknown", func(t *testing.T) {
-		r := s.order("ord_expired", "")
-		r.ExpiresOn = time.Now().Add(-time.Minute).UnixMilli()
-		c := newCustomer(t, browser, s.open(t, r))
-		browsertest.Screenshot(t, c.tab, "expired")
-		c.readable()
-		c.press(chromedp.Click(chromedp.CSS("a.primary")))
-		c.isAt(s.site.URL + "/cart?order=ord_expired")
-		must(t, chromedp.Do(c.tab, chromedp.Navigate(s.pages.URL+"/sandbox/pay/cs_test_0")))
-		browsertest.Screenshot(t, c.tab, "unknown")
-		c.readable()
-	})
-	t.Run("long order", func(t *testing.T) { longOrder(t, browser, s) })
+}
+
+func pay(t *testing.T, browser context.Context, s *shop, session payment.Session) {
+	c := newCustomer(t, browser, session)
+	browsertest.Screenshot(t, c.tab, "open")
+	c.readable()
+	if status := c.press(button("pay")); status != http.StatusOK {
+		t.Errorf("status %d", status)
+	}
+	c.isAt(thanks(s, session))
+	c.unharmed(s)
+	must(t, chromedp.Do(c.tab, chromedp.Navigate(session.URL)))
+	browsertest.Screenshot(t, c.tab, "paid")
+	c.readable()
+	c.press(chromedp.Click(chromedp.CSS("a.primary")))
+	c.isAt(thanks(s, session))
+}
+
+func declineThenPay(t *testing.T, browser context.Context, s *shop, session payment.Session) {
+	c := newCustomer(t, browser, session)
+	if status := c.press(button("decline")); status != http.StatusPaymentRequired {
+		t.Errorf("status %d", status)
+	}
+	c.isAt(session.URL)
+	browsertest.Screenshot(t, c.tab, "declined")
+	c.readable()
+	if alert := ask[string](c, `document.activeElement.getAttribute("role")`); alert != "alert" {
+		t.Errorf("after a decline the focus is on role %q, not on the alert", alert)
+	}
+	c.press(button("pay"))
+	c.isAt(thanks(s, session))
+}
+
+func withoutScripts(t *testing.T, browser context.Context, s *shop, session payment.Session) {
+	c := newCustomer(t, browser, session, chromedp.Func(func(ctx context.Context, _ *chromedp.Target) error {
+		_, err := chromedp.Call(ctx, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
+		return err
+	}))
+	c.press(button("decline"))
+	c.press(button("pay"))
+	c.isAt(thanks(s, session))
+}
+
+func cancel(t *testing.T, browser context.Context, s *shop, session payment.Session) {
+	c := newCustomer(t, browser, session)
+	c.press(chromedp.Click(chromedp.CSS(".after a")))
+	c.isAt(s.site.URL + "/cart?order=ord_1")
+	if now := s.read(t, session.ID); now.Status != payment.SessionOpen {
+		t.Errorf("the session is %s", now.Status)
+	}
+}
+
+func phone(t *testing.T, browser context.Context, s *shop, session payment.Session) {
+	c := newCustomer(t, browser, session, chromedp.EmulateViewport(360, 740, chromedp.EmulateMobile, chromedp.EmulateTouch, chromedp.EmulateScale(2)))
+	browsertest.Screenshot(t, c.tab, "phone")
+	c.fits(360)
+	c.press(button("decline"))
+	browsertest.Screenshot(t, c.tab, "phone-declined")
+	c.fits(360)
+	c.press(button("pay"))
+	c.isAt(thanks(s, session))
+}
+
+func expiredAndUnknown(t *testing.T, browser context.Context, s *shop, session payment.Session) {
+	s.Lapse(t, session)
+	c := newCustomer(t, browser, session)
+	browsertest.Screenshot(t, c.tab, "expired")
+	c.readable()
+	c.press(chromedp.Click(chromedp.CSS("a.primary")))
+	c.isAt(s.site.URL + "/cart?order=ord_1")
+	must(t, chromedp.Do(c.tab, chromedp.Navigate(s.pages.URL+"/sandbox/pay/cs_test_0")))
+	browsertest.Screenshot(t, c.tab, "unknown")
+	c.readable()
+}
+
+// leadsOn has the shop redirect the customer to another origin: browsers hold
+// that against the form, too.
+func leadsOn(t *testing.T, browser context.Context, s *shop, _ payment.Session) {
+	hop := httptest.NewServer(http.RedirectHandler(s.site.URL+"/welcome", http.StatusFound))
+	defer hop.Close()
+	r := s.order("ord_2", "jo@example.com")
+	r.SuccessURL = hop.URL
+	c := newCustomer(t, browser, s.open(t, r))
+	c.press(button("pay"))
+	c.isAt(s.site.URL + "/welcome")
 }
 
 // keyboard pays without a mouse, and sees where it is.
-func keyboard(t *testing.T, s *shop, c *customer, session payment.Session) {
+func keyboard(t *testing.T, browser context.Context, s *shop, session payment.Session) {
+	c := newCustomer(t, browser, session)
 	var visited []string
 	for range 20 {
 		must(t, chromedp.Do(c.tab, chromedp.KeyEvent(kb.Tab)))
@@ -199,7 +225,7 @@ func keyboard(t *testing.T, s *shop, c *customer, session payment.Session) {
 }
 
 // framed has another site show the page in a frame, to catch clicks.
-func framed(t *testing.T, browser context.Context, session payment.Session) {
+func framed(t *testing.T, browser context.Context, _ *shop, session payment.Session) {
 	thief := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = fmt.Fprintf(w, `<!doctype html><title>thief</title><iframe src="%s"></iframe>`, session.URL)
 	}))
@@ -213,16 +239,14 @@ func framed(t *testing.T, browser context.Context, session payment.Session) {
 }
 
 // longOrder is of many lines, and of words that do not fit.
-func longOrder(t *testing.T, browser context.Context, s *shop) {
-	r := s.order("ord_long", "")
+func longOrder(t *testing.T, browser context.Context, s *shop, _ payment.Session) {
+	r := s.order("ord_2", "")
 	r.StoreName = strings.Repeat("Llanfairpwll", 8)
 	for i := range 60 {
 		r.Lines = append(r.Lines, payment.Line{Name: fmt.Sprintf("Item %d %s", i, strings.Repeat("x", 80)), PriceCents: 123_456_789, Quantity: 1_000})
 		r.TotalCents += 123_456_789_000
 	}
-	session := s.open(t, r)
-	phone := chromedp.EmulateViewport(320, 640, chromedp.EmulateMobile)
-	c := newCustomer(t, browser, session, phone)
+	c := newCustomer(t, browser, s.open(t, r), chromedp.EmulateViewport(320, 640, chromedp.EmulateMobile))
 	browsertest.Screenshot(t, c.tab, "long-phone")
 	c.fits(320)
 	if button := ask[float64](c, `document.querySelector("[value=pay]").getBoundingClientRect().top`); button > 3000 {

@@ -6,12 +6,9 @@ import (
 	_ "embed"
 	"encoding/base64"
 	"errors"
-	"fmt"
 	"html/template"
 	"log/slog"
 	"net/http"
-	"net/url"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -82,7 +79,7 @@ func (s *Sandbox) submit(w http.ResponseWriter, r *http.Request) {
 	case err != nil:
 		failed(w, err)
 	case x.Status == SessionPaid: // by this click, or another one
-		protect(w.Header(), x.Request.SuccessURL)
+		protect(w.Header())
 		http.Redirect(w, r, x.leadsTo(x.Request.SuccessURL), http.StatusSeeOther)
 	case x.Status == SessionExpired:
 		render(w, http.StatusGone, newPage(x))
@@ -135,7 +132,7 @@ const linesInView = 6 // of a long order
 func newPage(x session) page {
 	r := x.Request
 	p := page{
-		Status: x.Status, OrderID: r.OrderID, Store: r.StoreName, Total: dollars(r.TotalCents), Email: x.email(),
+		Status: x.Status, OrderID: r.OrderID, Store: r.StoreName, Total: r.TotalCents.Dollars(), Email: x.email(),
 		SuccessURL: x.leadsTo(r.SuccessURL), CancelURL: x.leadsTo(r.CancelURL),
 	}
 	p.Title = map[SessionStatus]string{
@@ -145,7 +142,7 @@ func newPage(x session) page {
 	}[x.Status]
 	for _, line := range r.Lines {
 		total := line.PriceCents * commerce.Cents(line.Quantity)
-		shown := pageLine{Name: line.Name, Quantity: line.Quantity, Each: dollars(line.PriceCents), Total: dollars(total)}
+		shown := pageLine{Name: line.Name, Quantity: line.Quantity, Each: line.PriceCents.Dollars(), Total: total.Dollars()}
 		if isWebAddress(line.ImageURL) {
 			shown.ImageURL = line.ImageURL
 		} else if initial, _ := utf8.DecodeRuneInString(line.Name); initial != utf8.RuneError {
@@ -156,12 +153,12 @@ func newPage(x session) page {
 	if len(p.Lines) > linesInView+1 { // one more needs no more room than the line that says so
 		p.Lines, p.More = p.Lines[:linesInView], p.Lines[linesInView:]
 	}
-	p.Subtotal = dollars(r.TotalCents - r.DeliveryFeeCents - r.TaxCents)
+	p.Subtotal = (r.TotalCents - r.DeliveryFeeCents - r.TaxCents).Dollars()
 	if r.DeliveryFeeCents > 0 {
-		p.Fee = dollars(r.DeliveryFeeCents)
+		p.Fee = r.DeliveryFeeCents.Dollars()
 	}
 	if r.TaxCents > 0 {
-		p.Tax = dollars(r.TaxCents)
+		p.Tax = r.TaxCents.Dollars()
 	}
 	return p
 }
@@ -179,54 +176,27 @@ func render(w http.ResponseWriter, status int, p page) {
 		http.Error(w, "Internal error", http.StatusInternalServerError)
 		return
 	}
-	protect(w.Header(), p.SuccessURL)
+	protect(w.Header())
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.Header().Set("Content-Length", strconv.Itoa(html.Len()))
 	w.WriteHeader(status)
 	_, _ = w.Write(html.Bytes()) // the customer has gone
 }
 
-var styleHash = func() string {
-	sum := sha256.Sum256([]byte(pageCSS))
-	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
+// policy allows the page its own style, pictures of the goods, and the form to
+// be sent here. Browsers hold every redirect after the form against
+// form-action, too. Where the success URL leads on to, by whatever redirects
+// of the shop, nobody knows, so any website is allowed there.
+var policy = func() string {
+	style := sha256.Sum256([]byte(pageCSS))
+	return "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(style[:]) + "'; img-src http: https:; " +
+		"form-action 'self' http: https:; frame-ancestors 'none'; base-uri 'none'"
 }()
 
-// protect allows the page its own style and pictures of the goods, and the form
-// to be sent here. Browsers hold the redirect after it against form-action,
-// too, so the place it leads to stands there.
-func protect(h http.Header, successURL string) {
-	h.Set("Content-Security-Policy", "default-src 'none'; style-src "+styleHash+"; img-src http: https:; "+
-		"form-action 'self'"+formTarget(successURL)+"; frame-ancestors 'none'; base-uri 'none'")
+func protect(h http.Header) {
+	h.Set("Content-Security-Policy", policy)
 	h.Set("X-Frame-Options", "DENY")
 	h.Set("Referrer-Policy", "no-referrer") // the address of the page is all one needs to see it
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Content-Type-Options", "nosniff")
-}
-
-var plainHost = regexp.MustCompile(`^[A-Za-z0-9.-]+(:[0-9]+)?$`)
-
-// formTarget is the origin of a URL as a policy's source. Hosts that a policy
-// cannot name, or that could end it, become any host.
-func formTarget(address string) string {
-	u, err := url.Parse(address)
-	switch {
-	case err != nil || !isWebAddress(address):
-		return ""
-	case plainHost.MatchString(u.Host):
-		return " " + u.Scheme + "://" + u.Host
-	}
-	return " " + u.Scheme + ":"
-}
-
-// dollars writes an amount as customers read it: $1,234.50.
-func dollars(c commerce.Cents) string {
-	sign := ""
-	if c < 0 {
-		sign, c = "-", -c
-	}
-	whole := strconv.FormatInt(int64(c/100), 10)
-	for i := len(whole) - 3; i > 0; i -= 3 {
-		whole = whole[:i] + "," + whole[i:]
-	}
-	return fmt.Sprintf("%s$%s.%02d", sign, whole, c%100)
 }

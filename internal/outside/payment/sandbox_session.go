@@ -51,7 +51,7 @@ func (r SessionRequest) problem() string {
 	case r.OrderID == "":
 		return "The order has no id."
 	case sum != r.TotalCents || r.TotalCents < 0:
-		return fmt.Sprintf("The lines, the fee and the tax are %s, and not %s.", dollars(sum), dollars(r.TotalCents))
+		return fmt.Sprintf("The lines, the fee and the tax are %s, and not %s.", sum.Dollars(), r.TotalCents.Dollars())
 	case !isWebAddress(r.SuccessURL):
 		return "The success URL is no absolute http or https URL."
 	case !isWebAddress(r.CancelURL):
@@ -181,7 +181,7 @@ func (x *session) refundProblem(r RefundRequest, now time.Time) string {
 	case r.AmountCents <= 0:
 		return "The amount to refund is not above zero."
 	case r.AmountCents > left:
-		return fmt.Sprintf("The amount to refund, %s, is more than what is left of the payment, %s.", dollars(r.AmountCents), dollars(left))
+		return fmt.Sprintf("The amount to refund, %s, is more than what is left of the payment, %s.", r.AmountCents.Dollars(), left.Dollars())
 	}
 	return ""
 }

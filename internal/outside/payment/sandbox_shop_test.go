@@ -45,7 +45,7 @@ func newShop(t *testing.T) *shop {
 	s.pages = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.sandbox.Handler().ServeHTTP(w, r) }))
 	t.Cleanup(s.pages.Close)
 	s.sandbox = payment.NewSandbox(s.objects, s.pages.URL+"/")
-	s.sandbox.SetClock(func() time.Time { return time.Now().Add(time.Duration(s.ahead.Load())) })
+	s.sandbox.Now = func() time.Time { return time.Now().Add(time.Duration(s.ahead.Load())) }
 	return s
 }
 

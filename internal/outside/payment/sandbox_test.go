@@ -127,6 +127,34 @@ func TestMagicRefunds(t *testing.T) {
 	}
 }
 
+// TestRefundsThatAreRefused are mistakes of the caller.
+func TestRefundsThatAreRefused(t *testing.T) {
+	s := newShop(t)
+	session := s.open(t, s.order("ord_1", "jo@example.com"))
+	s.click(t, session.ID, "pay")
+	good := payment.RefundRequest{ID: "rfd_1", SessionID: session.ID, PaymentID: s.read(t, session.ID).PaymentID, AmountCents: 1000}
+	if _, err := s.sandbox.Refund(t.Context(), good); err != nil {
+		t.Fatal(err)
+	}
+	for name, change := range map[string]func(*payment.RefundRequest){
+		"the same id, another amount": func(r *payment.RefundRequest) { r.AmountCents = 999 },
+		"nothing":                     func(r *payment.RefundRequest) { r.ID, r.AmountCents = "rfd_2", 0 },
+		"less than nothing":           func(r *payment.RefundRequest) { r.ID, r.AmountCents = "rfd_2", -1 },
+		"no id":                       func(r *payment.RefundRequest) { r.ID = "" },
+		"no session":                  func(r *payment.RefundRequest) { r.SessionID = "secret" },
+	} {
+		r := good
+		change(&r)
+		made, err := s.sandbox.Refund(t.Context(), r)
+		if refusal, ok := errors.AsType[*payment.Refusal](err); !ok || refusal.Message == "" {
+			t.Errorf("%s: got %+v, %v", name, made, err)
+		}
+	}
+	if now := s.read(t, session.ID); now.RefundedCents != 1000 {
+		t.Errorf("refunded %d", now.RefundedCents)
+	}
+}
+
 // TestRefundFailsLater gives the money back to the merchant, who may refund it again.
 func TestRefundFailsLater(t *testing.T) {
 	s := newShop(t)

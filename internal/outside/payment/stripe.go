@@ -200,12 +200,15 @@ func (s *Stripe) session(ctx context.Context, id string) (Session, error) {
 	session.PaymentID = read.PaymentIntent.ID
 	session.PaidCents = commerce.Cents(read.PaymentIntent.AmountReceived)
 	refunds, err := s.refunds(ctx, &stripe.RefundListParams{PaymentIntent: stripe.String(session.PaymentID)})
+	if err != nil {
+		return Session{}, err
+	}
 	for _, r := range refunds {
 		if !refundFailed(string(r.Status)) {
 			session.RefundedCents += commerce.Cents(r.Amount)
 		}
 	}
-	return session, err
+	return session, nil
 }
 
 // toSession is what a session says without its payment.
@@ -249,7 +252,11 @@ func (s *Stripe) Refund(ctx context.Context, r RefundRequest) (Refund, error) {
 		return Refund{}, err
 	}
 	for _, e := range earlier {
-		if e.Metadata[metaRefund] == r.ID {
+		switch {
+		case e.Metadata[metaRefund] != r.ID:
+		case e.Amount != int64(r.AmountCents):
+			return Refund{}, &Refusal{Message: fmt.Sprintf("refund %s was made before, of %d cents", r.ID, e.Amount)}
+		default:
 			return toRefund(e)
 		}
 	}

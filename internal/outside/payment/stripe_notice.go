@@ -207,6 +207,9 @@ func (s *Stripe) chargeNotices(ctx context.Context, e stripeEvent, charge stripe
 		return nil, err
 	}
 	refunds, err := s.refunds(ctx, &stripe.RefundListParams{Charge: stripe.String(charge.ID)})
+	if err != nil {
+		return nil, err
+	}
 	var notices []Notice
 	for _, r := range refunds {
 		n := Notice{ID: e.ID + "/" + r.ID, OrderID: order, PaymentID: payment}
@@ -214,7 +217,7 @@ func (s *Stripe) chargeNotices(ctx context.Context, e stripeEvent, charge stripe
 			ID: r.ID, Amount: r.Amount, Metadata: r.Metadata, Status: string(r.Status), FailureReason: string(r.FailureReason),
 		}))
 	}
-	return notices, err
+	return notices, nil
 }
 
 func (s *Stripe) disputeNotice(ctx context.Context, e stripeEvent, o stripeObject) ([]Notice, error) {

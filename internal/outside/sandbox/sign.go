@@ -59,7 +59,7 @@ func (s *Signer) Verify(ctx context.Context, now time.Time, header string, body 
 	t, signatures := parse(header)
 	at, err := strconv.ParseInt(t, 10, 64)
 	if err != nil || len(signatures) == 0 {
-		return fmt.Errorf("%w: there is none of the form t=...,v1=...", ErrSignature)
+		return fmt.Errorf("%w: there is none of the form t=1,v1=00", ErrSignature)
 	}
 	secret, err := s.key(ctx)
 	if err != nil {

@@ -15,29 +15,31 @@ import (
 // signature only, is made with the old one.
 func sign(h http.Header, r Request) {
 	timestamp := strconv.FormatInt(r.At/1000, 10)
-	h.Set("webhook-id", r.ID)
-	h.Set("webhook-timestamp", timestamp)
+	h.Set("Webhook-Id", r.ID)
+	h.Set("Webhook-Timestamp", timestamp)
 	if r.Secret == "" {
 		return
 	}
-	signed := append([]byte(r.ID+"."+timestamp+"."), r.Body...)
-	signatures := standardSignature(r.Secret, signed)
+	head := []byte(r.ID + "." + timestamp + ".")
+	signatures := standardSignature(r.Secret, head, r.Body)
 	partnerSecret := r.Secret
 	if r.PreviousSecret != "" {
-		signatures += " " + standardSignature(r.PreviousSecret, signed)
+		signatures += " " + standardSignature(r.PreviousSecret, head, r.Body)
 		partnerSecret = r.PreviousSecret
 	}
-	h.Set("webhook-signature", signatures)
-	h.Set("x-partner-signature", hex.EncodeToString(mac([]byte(partnerSecret), r.Body)))
+	h.Set("Webhook-Signature", signatures)
+	h.Set("X-Partner-Signature", hex.EncodeToString(mac([]byte(partnerSecret), r.Body)))
 }
 
-func standardSignature(secret string, signed []byte) string {
-	return "v1," + base64.StdEncoding.EncodeToString(mac(standardKey(secret), signed))
+func standardSignature(secret string, signed ...[]byte) string {
+	return "v1," + base64.StdEncoding.EncodeToString(mac(standardKey(secret), signed...))
 }
 
-func mac(key, text []byte) []byte {
+func mac(key []byte, text ...[]byte) []byte {
 	m := hmac.New(sha256.New, key)
-	m.Write(text)
+	for _, part := range text {
+		m.Write(part)
+	}
 	return m.Sum(nil)
 }
 

@@ -7,7 +7,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"io"
 	"net"
 	"net/http"
 	"strconv"
@@ -19,12 +18,7 @@ import (
 const (
 	timeout = 15 * time.Second // look-up, connection, TLS and answer together
 
-	maxAnswer  = 4 << 10
-	maxHeaders = 32 << 10
-
-	idleConnections        = 512
-	idleConnectionsPerHost = 64
-	connectionsPerHost     = 256
+	maxAnswer = 4 << 10
 )
 
 // Request is one event for one endpoint.
@@ -48,8 +42,8 @@ type Result struct {
 
 // Sender sends webhooks. It may be used by many goroutines.
 type Sender struct {
-	client  http.Client
-	timeout time.Duration
+	transport *transport
+	timeout   time.Duration
 }
 
 // NewSender makes a sender. Unless private addresses are allowed it connects
@@ -63,57 +57,40 @@ func NewSender(allowPrivate bool) *Sender {
 }
 
 func newSender(dialer *net.Dialer) *Sender {
-	return &Sender{
-		timeout: timeout,
-		client: http.Client{
-			Transport: &http.Transport{
-				Proxy:                  nil, // a proxy would connect past the check of addresses
-				DialContext:            dialer.DialContext,
-				DisableCompression:     true,
-				MaxResponseHeaderBytes: maxHeaders,
-				MaxIdleConns:           idleConnections,
-				MaxIdleConnsPerHost:    idleConnectionsPerHost,
-				MaxConnsPerHost:        connectionsPerHost,
-				IdleConnTimeout:        time.Minute,
-			},
-			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-		},
-	}
+	return &Sender{timeout: timeout, transport: newTransport(dialer)}
 }
 
 // Send makes one try. If ctx ends first the try is cut, which says nothing of
 // the endpoint; the caller knows its ctx.
 func (s *Sender) Send(ctx context.Context, r Request) Result {
 	began := time.Now()
-	ctx, cancel := context.WithTimeout(ctx, s.timeout)
-	defer cancel()
-	result := s.send(ctx, r)
+	result := s.send(ctx, r, began.Add(s.timeout))
 	result.TookMs = time.Since(began).Milliseconds()
 	return result
 }
 
-func (s *Sender) send(ctx context.Context, r Request) Result {
+// send follows no redirect, and uses no proxy, which would connect past the
+// check of addresses.
+func (s *Sender) send(ctx context.Context, r Request, until time.Time) Result {
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, r.URL, bytes.NewReader(r.Body))
 	if err != nil {
 		return Result{Error: s.reason(err)}
 	}
+	if u := request.URL.User; u != nil {
+		password, _ := u.Password()
+		request.SetBasicAuth(u.Username(), password)
+	}
 	h := request.Header
 	h.Set("Content-Type", "application/json")
 	h.Set("User-Agent", "purveyor")
-	// Present but not sent: a try that an idle connection lost, because the
-	// other end was just closing it, is made again on a new one.
-	h["Idempotency-Key"] = nil
 	sign(h, r)
-	response, err := s.client.Do(request)
+	response, err := s.transport.do(ctx, request, until)
 	if err != nil {
 		return Result{Error: s.reason(err)}
 	}
-	// Closing the body before its end closes the connection.
-	defer func() { _ = response.Body.Close() }()
-	body, _ := io.ReadAll(io.LimitReader(response.Body, maxAnswer)) // the status alone decides
 	result := Result{
 		Status: int64(response.StatusCode),
-		Answer: commerce.CleanText(string(body), commerce.MaxNote),
+		Answer: commerce.CleanText(string(response.body), commerce.MaxNote),
 	}
 	switch response.StatusCode / 100 {
 	case 2:

@@ -95,7 +95,7 @@ func TestCertificateOfAnotherHost(t *testing.T) {
 	sender := newSender(&net.Dialer{})
 	roots := x509.NewCertPool()
 	roots.AddCert(server.Certificate())
-	sender.client.Transport.(*http.Transport).TLSClientConfig = &tls.Config{RootCAs: roots}
+	sender.transport.tls = &tls.Config{RootCAs: roots}
 	if got := sender.Send(t.Context(), Request{URL: server.URL}); got.Status != 404 {
 		t.Errorf("trusted: %+v", got)
 	}
@@ -209,7 +209,6 @@ func TestLostIdleConnection(t *testing.T) {
 		}
 	})
 	sender := newSender(&net.Dialer{})
-	defer sender.client.CloseIdleConnections()
 	for range 2 {
 		if got := sender.Send(t.Context(), Request{URL: "http://" + endpoint.Addr().String(), Body: []byte(body)}); got.Error != "" {
 			t.Errorf("%+v", got)

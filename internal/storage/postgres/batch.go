@@ -96,7 +96,6 @@ func (b *batch) load(ctx context.Context) error {
 	q.Queue(seen(announce), w.id, floor)
 	q.Queue(seen("COMMIT"))
 	q.Queue(seen(begin))
-	q.Queue(seen("SELECT max(last) FROM writers")).QueryRow(func(row pgx.Row) error { return row.Scan(&w.last) })
 	if r.NextStoreNo == commerce.NeedStoreNo {
 		q.Queue(seen("SELECT value FROM meta WHERE name = 'next_store_no' FOR UPDATE")).
 			QueryRow(func(row pgx.Row) error { return row.Scan(&r.NextStoreNo) })
@@ -114,6 +113,9 @@ func (b *batch) load(ctx context.Context) error {
 	load(&q, endpoints, &r.Endpoints)
 	load(&q, jobs, &r.Jobs)
 	load(&q, sandbox, &r.Sandbox)
+	// After the locks: the stamp is above those that the rows got from batches
+	// that this one waited for.
+	q.Queue(seen("SELECT max(last) FROM writers")).QueryRow(func(row pgx.Row) error { return row.Scan(&w.last) })
 	// What is only ever inserted comes last: after the locks, so that a batch
 	// that waited for one sees what the other inserted.
 	load(&q, externalIDs, &r.External)
@@ -180,7 +182,7 @@ func (b *batch) Save(context.Context) error {
 func (b *batch) analyze(ctx context.Context) {
 	const large = 500
 	n := 0
-	_ = b.rows.Stock.EachChanged(func(*commerce.Stock, bool) error { n++; return nil }) // no callback fails
+	_ = b.rows.Stock.EachChanged(func(_, _ *commerce.Stock) error { n++; return nil }) // no callback fails
 	if n < large {
 		return
 	}

@@ -7,6 +7,8 @@ import (
 
 	"purveyor/internal/commerce"
 	"purveyor/internal/storage"
+
+	"github.com/jackc/pgx/v5"
 )
 
 // TestEventsWaitForOpenBatches: an event of a batch that began before another,
@@ -45,5 +47,66 @@ func TestEventsWaitForOpenBatches(t *testing.T) {
 	page, err := late.Reader().EventPage(t.Context(), storage.EventFilter{PartnerID: "ptn_1", Limit: 5})
 	if err != nil || len(page.Events) != 2 || page.Events[0].ID != first || page.Events[1].ID != second || page.Through != second {
 		t.Errorf("%+v, %v; want %s and %s", page, err, first, second)
+	}
+}
+
+// TestStampsOfOneRowAscend: a batch that waited for another one's row gives it a
+// later stamp, even if both began in the same millisecond. By the stamp caches
+// know a row.
+func TestStampsOfOneRowAscend(t *testing.T) {
+	db := fresh(t)
+	now := func() time.Time { return time.UnixMilli(1_800_000_000_000) }
+	first, second := db.Open(t, now), db.Open(t, now)
+	needs := commerce.Needs{Endpoints: []string{"ptn_1"}}
+	save := func(b storage.Batch, failures int64) {
+		t.Helper()
+		b.Rows().Apply(commerce.Changes{Endpoints: []commerce.Endpoint{{PartnerID: "ptn_1", Failures: failures}}})
+		if err := b.Save(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	load := func(e storage.Engine) storage.Batch {
+		b, err := e.Load(t.Context(), needs)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(b.Discard)
+		return b
+	}
+	save(load(first), 1)
+	held := load(first)
+	waited := make(chan storage.Batch)
+	go func() {
+		b, err := second.Load(t.Context(), needs)
+		if err != nil {
+			t.Error(err)
+		}
+		waited <- b
+	}()
+	awaitLock(t, string(db.(address)))
+	save(held, 2)
+	b := <-waited
+	if b == nil {
+		return
+	}
+	defer b.Discard()
+	if b.Stamp() <= held.Stamp() {
+		t.Errorf("stamp %d after %d", b.Stamp(), held.Stamp())
+	}
+}
+
+// awaitLock returns when somebody waits for a row of the database.
+func awaitLock(t *testing.T, url string) {
+	t.Helper()
+	conn, err := pgx.Connect(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(t.Context())
+	for waiting := false; !waiting; {
+		err := conn.QueryRow(t.Context(), "SELECT EXISTS (SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock')").Scan(&waiting)
+		if err != nil {
+			t.Fatal(err)
+		}
 	}
 }

@@ -21,12 +21,17 @@ type table[K comparable, V any] struct {
 
 	prefix    []string // the columns of the key but its last
 	last      string
-	once      sync.Once // makes update, which needs the types of columns
-	update    string    // many rows
+	update    [2]update // of many rows: all that may change, and what changes often
 	byKey     string    // one row: SELECT values WHERE key
 	updateOne string
 	inRange   string // rows of one prefix: SELECT last, values WHERE prefix AND last = ANY
 	deleteSQL string // rows of one prefix
+}
+
+// update is a statement that is made once the types of its columns are known.
+type update struct {
+	once sync.Once
+	sql  string
 }
 
 // options say how the rows of a table are found and saved. What PostgreSQL
@@ -205,12 +210,15 @@ func compareKeys(x, y any) int {
 
 // save writes what changed.
 func save[K comparable, V any](q *pgx.Batch, t *table[K, V], rows *commerce.Table[K, V]) {
-	var fresh, changed []*V
-	_ = rows.EachChanged(func(v *V, stored bool) error { // no callback fails
-		if stored {
-			changed = append(changed, v)
-		} else {
+	var fresh, changed, often []*V
+	_ = rows.EachChanged(func(v, was *V) error { // no callback fails
+		switch {
+		case was == nil:
 			fresh = append(fresh, v)
+		case t.IsOften(v, was):
+			often = append(often, v)
+		default:
+			changed = append(changed, v)
 		}
 		return nil
 	})
@@ -221,8 +229,9 @@ func save[K comparable, V any](q *pgx.Batch, t *table[K, V], rows *commerce.Tabl
 			t.BindKey(&args, t.KeyOf(v))
 			q.Queue(seen(t.updateOne), args...)
 		}
-	} else if len(changed) > 0 {
-		updateMany(q, t, changed)
+	} else {
+		updateMany(q, t, changed, false)
+		updateMany(q, t, often, true)
 	}
 	switch {
 	case len(fresh) == 0:
@@ -258,32 +267,37 @@ func remove[K comparable, V any](q *pgx.Batch, t *table[K, V], rows *commerce.Ta
 	}
 }
 
-func updateMany[K comparable, V any](q *pgx.Batch, t *table[K, V], rows []*V) {
+func updateMany[K comparable, V any](q *pgx.Batch, t *table[K, V], rows []*V, often bool) {
+	if len(rows) == 0 {
+		return
+	}
+	written, bind := t.Written(often)
 	var c columns
 	for _, v := range rows {
 		c.nextRow()
-		t.BindMutable(&c, v)
+		bind(&c, v)
 		t.BindKey(&c, t.KeyOf(v))
 	}
-	shards := eachOnce(c.arrays[len(schema.Split(t.Mutable))]) // of the key's first column
-	q.Queue(seen(t.updateSQL(&c)), append(c.arrays, shards)...)
+	u := &t.update[0]
+	if often {
+		u = &t.update[1]
+	}
+	u.once.Do(func() { u.sql = updateSQL(t.Name, schema.Split(written), schema.Split(t.Key), &c) })
+	shards := eachOnce(c.arrays[len(schema.Split(written))]) // of the key's first column
+	q.Queue(seen(u.sql), append(c.arrays, shards)...)
 }
 
 // updateSQL names the shards again, so that a distributed engine asks only those.
-func (t *table[K, V]) updateSQL(c *columns) string {
-	t.once.Do(func() {
-		mutable, key := schema.Split(t.Mutable), schema.Split(t.Key)
-		var set, where []string
-		for _, m := range mutable {
-			set = append(set, m+" = u."+m)
-		}
-		for _, k := range key {
-			where = append(where, "t."+k+" = u."+k)
-		}
-		t.update = "UPDATE " + t.Name + " AS t SET " + strings.Join(set, ", ") + " FROM " + c.unnest() + " AS u (" + schema.Join(t.Mutable, t.Key) +
-			") WHERE " + strings.Join(where, " AND ") + " AND t." + key[0] + " = ANY($" + strconv.Itoa(len(c.arrays)+1) + ")"
-	})
-	return t.update
+func updateSQL(name string, written, key []string, c *columns) string {
+	var set, where []string
+	for _, w := range written {
+		set = append(set, w+" = u."+w)
+	}
+	for _, k := range key {
+		where = append(where, "t."+k+" = u."+k)
+	}
+	return "UPDATE " + name + " AS t SET " + strings.Join(set, ", ") + " FROM " + c.unnest() + " AS u (" + strings.Join(append(written, key...), ", ") +
+		") WHERE " + strings.Join(where, " AND ") + " AND t." + key[0] + " = ANY($" + strconv.Itoa(len(c.arrays)+1) + ")"
 }
 
 func insertSQL(name, columnNames string, c *columns) string {
@@ -294,7 +308,7 @@ func insertSQL(name, columnNames string, c *columns) string {
 // distributed engine tells a broken key from other faults for this form only.
 // Few sizes, so that few statements are prepared.
 func insertValues[K comparable, V any](q *pgx.Batch, t *table[K, V], rows []*V) {
-	for _, size := range []int{64, 32, 16, 8, 4, 2, 1} {
+	for _, size := range []int{64, 48, 32, 24, 20, 16, 12, 8, 7, 6, 5, 4, 3, 2, 1} {
 		for ; len(rows) >= size; rows = rows[size:] {
 			var args values
 			for _, v := range rows[:size] {

@@ -1,17 +1,21 @@
 package schema
 
-import "purveyor/internal/commerce"
+import (
+	"purveyor/internal/commerce"
+
+	"github.com/go-json-experiment/json"
+)
 
 // Payments keeps the rows of commerce.Rows by that name.
 var Payments = Table[commerce.OrderKey, commerce.Payment]{
 	Name: "payments", Key: "store_id, order_id",
-	Fixed: "processor, success_url, cancel_url, answers_partner, answers_op, answers_key, trace_id, created_on",
+	Fixed: "processor, success_url, cancel_url, store_name, titles, answers_partner, answers_op, answers_key, trace_id, created_on",
 	Mutable: "state, session_id, checkout_url, payment_id, error, notice_id, captured_cents, refunded_cents, pending_cents, " +
 		"entries, updated_on",
 	KeyOf:   func(v *commerce.Payment) commerce.OrderKey { return v.Key() },
 	BindKey: func(b Binder, k commerce.OrderKey) { b.Text(k.StoreID).Text(k.OrderID) },
 	BindFixed: func(b Binder, v *commerce.Payment) {
-		b.Text(v.Processor).Text(v.SuccessURL).Text(v.CancelURL).
+		b.Text(v.Processor).Text(v.SuccessURL).Text(v.CancelURL).Text(v.StoreName).JSON(titles(v.Titles)).
 			Text(v.Answers.PartnerID).Text(v.Answers.Op).Text(v.Answers.Key).Text(v.TraceID).Int(v.CreatedOn)
 	},
 	BindMutable: func(b Binder, v *commerce.Payment) {
@@ -20,11 +24,29 @@ var Payments = Table[commerce.OrderKey, commerce.Payment]{
 	},
 	Scan: func(s Scanner, k commerce.OrderKey) commerce.Payment {
 		return commerce.Payment{StoreID: k.StoreID, OrderID: k.OrderID, Processor: s.Text(), SuccessURL: s.Text(), CancelURL: s.Text(),
-			Answers: scanReplyKey(s), TraceID: s.Text(), CreatedOn: s.Int(),
+			StoreName: s.Text(), Titles: titlesOf(s), Answers: scanReplyKey(s), TraceID: s.Text(), CreatedOn: s.Int(),
 			State: commerce.PaymentState(s.Text()), SessionID: s.Text(), CheckoutURL: s.Text(), PaymentID: s.Text(), Error: s.Text(), NoticeID: s.Text(),
 			CapturedCents: commerce.Cents(s.Int()), RefundedCents: commerce.Cents(s.Int()), PendingCents: commerce.Cents(s.Int()),
 			Entries: s.Int(), UpdatedOn: s.Int()}
 	},
+}
+
+// titles is the JSON text of the lines' titles.
+func titles(v []commerce.LineTitle) []byte {
+	data, err := json.Marshal(v)
+	if err != nil {
+		panic(err) // texts always encode
+	}
+	return data
+}
+
+func titlesOf(s Scanner) (v []commerce.LineTitle) {
+	if data := s.JSON(); string(data) != "[]" {
+		if err := json.Unmarshal(data, &v); err != nil {
+			s.Fail(err)
+		}
+	}
+	return v
 }
 
 // Refunds keeps the rows of commerce.Rows by that name.

@@ -41,7 +41,24 @@ type Table[K comparable, V any] struct {
 	BindFixed           func(Binder, *V)
 	BindMutable         func(Binder, *V)
 	Scan                func(Scanner, K) V // reads fixed, then mutable
+
+	// Often is those of Mutable that most changes are confined to, as Confined
+	// tells: then only they are written, and indexes of the others are not touched.
+	Often     string
+	BindOften func(Binder, *V)
+	Confined  func(v, was *V) bool
 }
+
+// Written are the columns that a change writes, and what binds them.
+func (t *Table[K, V]) Written(often bool) (columns string, bind func(Binder, *V)) {
+	if often {
+		return t.Often, t.BindOften
+	}
+	return t.Mutable, t.BindMutable
+}
+
+// IsOften tells whether a change is confined to the columns of Often.
+func (t *Table[K, V]) IsOften(v, was *V) bool { return t.Confined != nil && t.Confined(v, was) }
 
 // Bind binds a whole row: key, fixed, mutable.
 func (t *Table[K, V]) Bind(b Binder, v *V) {

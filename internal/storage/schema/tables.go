@@ -125,6 +125,13 @@ var Stock = Table[commerce.ProductKey, commerce.Stock]{
 	BindMutable: func(b Binder, v *commerce.Stock) {
 		b.Text(v.Name).Int(int64(v.PriceCents)).Text(v.CategoryID).Bool(v.Active).Int(v.Quantity).Int(v.SoldCount).Int(int64(v.SoldCents)).Int(v.UpdatedOn)
 	},
+	Often: "quantity, sold_count, sold_cents, updated_on", // what a sale changes
+	BindOften: func(b Binder, v *commerce.Stock) {
+		b.Int(v.Quantity).Int(v.SoldCount).Int(int64(v.SoldCents)).Int(v.UpdatedOn)
+	},
+	Confined: func(v, was *commerce.Stock) bool {
+		return v.Name == was.Name && v.PriceCents == was.PriceCents && v.CategoryID == was.CategoryID && v.Active == was.Active
+	},
 	Scan: func(s Scanner, k commerce.ProductKey) commerce.Stock {
 		return commerce.Stock{StoreID: k.StoreID, ProductID: k.ProductID, Name: s.Text(), PriceCents: commerce.Cents(s.Int()), CategoryID: s.Text(), Active: s.Bool(),
 			Quantity: s.Int(), SoldCount: s.Int(), SoldCents: commerce.Cents(s.Int()), UpdatedOn: s.Int()}

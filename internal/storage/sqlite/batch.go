@@ -175,11 +175,13 @@ func firstError(errs ...error) error {
 }
 
 func save[K comparable, V any](conn *connection, t *table[K, V], rows *commerce.Table[K, V]) error {
-	return rows.EachChanged(func(v *V, stored bool) error {
+	return rows.EachChanged(func(v, was *V) error {
 		sql, bind := t.insertSQL, func(b schema.Binder) { t.Bind(b, v) }
-		if stored {
-			sql, bind = t.updateSQL, func(b schema.Binder) {
-				t.BindMutable(b, v)
+		if was != nil {
+			often := t.IsOften(v, was)
+			_, written := t.Written(often)
+			sql, bind = t.updateSQL[often], func(b schema.Binder) {
+				written(b, v)
 				t.BindKey(b, t.KeyOf(v))
 			}
 		}

@@ -8,15 +8,19 @@ import (
 // What is committed stands in the write-ahead log until a checkpoint copies it
 // into the database file. SQLite would do that inside of some commits, whose
 // batches then wait for it; here a goroutine with a connection of its own does
-// it beside them, and seldom: a page that many commits wrote is copied once.
+// it beside them, and seldom: a page that many commits wrote is copied once. Then
+// the log begins anew, in the space that it has: batches that would lengthen the
+// file, and reads that would look for their pages in a long log, take longer.
 const (
 	// checkpointPause is how long after a commit the log is looked at.
 	checkpointPause = 200 * time.Millisecond
 	// checkpointFrames of 4 KiB that are not copied yet are worth a checkpoint.
-	checkpointFrames = 64_000
-	// restartFrames is when the log has grown too long, because batches were
-	// always at its end: they wait once, until it can begin anew.
-	restartFrames = 96_000
+	checkpointFrames = 32_000
+	// leftFrames are copied while batches wait. When more are left, a long read
+	// needs them, and the log goes on.
+	leftFrames = 4_000
+	// restartPatience is how long batches wait for reads to leave the log.
+	restartPatience = 100 * time.Millisecond
 )
 
 // checkpoints runs until the engine closes. It sleeps while nothing is saved.
@@ -33,20 +37,26 @@ func (e *Engine) checkpoints(conn *connection) {
 		case <-e.closing:
 			return // closing the last connection copies what is left
 		}
-		if err := e.checkpoint(conn); err != nil { // the log keeps everything; the next one tries again
+		if err := e.checkpoint(conn, checkpointFrames); err != nil { // the log keeps everything; the next one tries again
 			slog.Warn("checkpoint failed", "error", explain(err))
 		}
 	}
 }
 
-func (e *Engine) checkpoint(conn *connection) error {
+// checkpoint copies the log when at least so much of it is not copied, in three steps: all that is in it, what batches have
+// added meanwhile, and, while they wait, the little that has come since.
+func (e *Engine) checkpoint(conn *connection, least int64) error {
 	frames, copied, err := walCheckpoint(conn, "NOOP")
-	if err != nil || frames-copied < checkpointFrames {
+	if err != nil || frames-copied < least {
 		return err
 	}
-	frames, _, err = walCheckpoint(conn, "PASSIVE")
-	if err != nil || frames < restartFrames {
-		return err
+	for range 2 {
+		if frames, copied, err = walCheckpoint(conn, "PASSIVE"); err != nil {
+			return err
+		}
+	}
+	if frames-copied > leftFrames {
+		return nil
 	}
 	writer := <-e.writer
 	defer func() { e.writer <- writer }()

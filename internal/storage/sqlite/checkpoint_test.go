@@ -1,8 +1,10 @@
 package sqlite
 
 import (
+	"fmt"
 	"path/filepath"
 	"testing"
+	"time"
 )
 
 // TestCheckpointModes: SQLite knows the mode that only tells, and the counts
@@ -29,4 +31,66 @@ func TestCheckpointModes(t *testing.T) {
 	if err != nil || again != frames || copied != frames {
 		t.Errorf("after: %d frames of %d, %d copied, %v", again, frames, copied, err)
 	}
+}
+
+// TestLogBeginsAnew: what is written after a checkpoint takes the place of what
+// was copied, unless a read still needs that.
+func TestLogBeginsAnew(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x.db")
+	e, err := Open(path, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
+	conn, err := connect(path, Options{BusyTimeout: time.Millisecond}, false, checkpointCacheKiB)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	saved := 0
+	framesAfter := func(n int) int64 {
+		t.Helper()
+		for range n {
+			saved++
+			if err := saveReply(e, fmt.Sprint(saved)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		frames, _, err := walCheckpoint(conn, "NOOP")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return frames
+	}
+	before := framesAfter(20)
+	if err := e.checkpoint(conn, before+1); err != nil {
+		t.Error(err)
+	}
+	if after := framesAfter(1); after <= before {
+		t.Errorf("%d frames, then %d: the log began anew though it was short", before, after)
+	}
+	if err := e.checkpoint(conn, 1); err != nil {
+		t.Error(err)
+	}
+	if after := framesAfter(1); after >= before {
+		t.Errorf("%d frames, then %d: the log did not begin anew", before, after)
+	}
+
+	before = framesAfter(20)
+	reader := <-e.readers
+	for _, sql := range []string{"BEGIN", "SELECT value FROM meta"} {
+		if err := exec(reader, sql, noArgs); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := e.checkpoint(conn, 1); err != nil {
+		t.Errorf("beside a read: %v", err)
+	}
+	if after := framesAfter(1); after <= before {
+		t.Errorf("%d frames, then %d: the log began anew beside a read of it", before, after)
+	}
+	if err := exec(reader, "ROLLBACK", noArgs); err != nil {
+		t.Error(err)
+	}
+	e.readers <- reader
 }

@@ -133,7 +133,7 @@ func (b *batch) loadedStock() map[commerce.ProductKey]commerce.Stock {
 // moved is what the batch did to the feed.
 func (b *batch) moved() batchMoves {
 	done := batchMoves{before: b.before, stamp: b.stamp}
-	_ = b.rows.Stock.EachChanged(func(s *commerce.Stock, _ bool) error { // no callback fails
+	_ = b.rows.Stock.EachChanged(func(s, _ *commerce.Stock) error { // no callback fails
 		done.products = append(done.products, move{b.was[s.Key()], *s})
 		return nil
 	})

@@ -104,6 +104,7 @@ func Open(path string, o Options) (*Engine, error) {
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("open database %s: %w", path, explain(err)), e.Close())
 	}
+	checkpointer.SetBusyTimeout(restartPatience)
 	e.checkpointer = checkpointer
 	e.saved, e.closing, e.checkpointed = make(chan struct{}, 1), make(chan struct{}), make(chan struct{})
 	go e.checkpoints(checkpointer)

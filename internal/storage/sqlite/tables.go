@@ -9,7 +9,8 @@ import (
 // table is a table of the schema with its statements.
 type table[K comparable, V any] struct {
 	*schema.Table[K, V]
-	selectSQL, insertSQL, updateSQL, deleteSQL string
+	selectSQL, insertSQL, deleteSQL string
+	updateSQL                       map[bool]string // by whether the change is confined to Often
 }
 
 func prepared[K comparable, V any](t *schema.Table[K, V]) *table[K, V] {
@@ -18,8 +19,11 @@ func prepared[K comparable, V any](t *schema.Table[K, V]) *table[K, V] {
 		selectSQL: "SELECT " + t.Values() + " FROM " + t.Name + " WHERE " + where,
 		insertSQL: insertInto(t.Name, t.Columns()),
 		deleteSQL: "DELETE FROM " + t.Name + " WHERE " + where}
-	if t.Mutable != "" {
-		p.updateSQL = "UPDATE " + t.Name + " SET " + strings.ReplaceAll(t.Mutable, ", ", " = ?, ") + " = ? WHERE " + where
+	p.updateSQL = map[bool]string{}
+	for _, often := range []bool{false, true} {
+		if columns, _ := t.Written(often); columns != "" {
+			p.updateSQL[often] = "UPDATE " + t.Name + " SET " + strings.ReplaceAll(columns, ", ", " = ?, ") + " = ? WHERE " + where
+		}
 	}
 	return p
 }

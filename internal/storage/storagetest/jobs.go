@@ -214,9 +214,9 @@ func jobsGoOn(t *testing.T, db Database) {
 			t.Errorf("released %d, %v, and claimed %v, want %v", n, err, got, c.want)
 		}
 	}
-	// What is done is gone for both; doing it twice is no error.
-	for range 2 {
-		Change(t, other, commerce.Needs{Jobs: keys}, func(*commerce.Rows, int64) commerce.Changes { return commerce.Changes{DoneJobs: keys} })
+	// What is done is gone for both, seen or not; doing it twice is no error.
+	for _, needs := range []commerce.Needs{{EndedJobs: keys}, {EndedJobs: keys}, {Jobs: keys}} {
+		Change(t, other, needs, func(*commerce.Rows, int64) commerce.Changes { return commerce.Changes{DoneJobs: keys} })
 	}
 	look(t, e, commerce.Needs{Jobs: keys}, func(rows *commerce.Rows) {
 		for _, k := range keys {

@@ -15,6 +15,7 @@ import (
 func samplePayment() (commerce.Payment, commerce.Refund, []commerce.LedgerEntry) {
 	key := commerce.ReplyKey{PartnerID: "ptn_1", Op: "live POST /v1/y", Key: "k 2"}
 	return commerce.Payment{StoreID: "sto_1", OrderID: "ord_1", Processor: "sandbox", SuccessURL: "https://a.example/ok", CancelURL: "https://a.example/no",
+			StoreName: "One", Titles: []commerce.LineTitle{{Name: "Rye \"loaf\"", ImageURL: "https://a.example/1.png"}, {Name: "Ünï"}},
 			Answers: key, TraceID: "t", State: commerce.PaymentPaid, SessionID: "cs_1", CheckoutURL: "https://pay.example/1", PaymentID: "pi_1",
 			Error: "e", NoticeID: "n", CapturedCents: 1373, RefundedCents: 100, PendingCents: 50, Entries: 2, CreatedOn: 40, UpdatedOn: 41},
 		commerce.Refund{StoreID: "sto_1", ID: "rfd_1", OrderID: "ord_1", AmountCents: 100, Reason: "duplicate", Origin: commerce.RefundAsked,

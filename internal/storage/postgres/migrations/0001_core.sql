@@ -168,6 +168,8 @@ CREATE TABLE payments (
   processor TEXT COLLATE "C" NOT NULL,
   success_url TEXT COLLATE "C" NOT NULL,
   cancel_url TEXT COLLATE "C" NOT NULL,
+  store_name TEXT COLLATE "C" NOT NULL,
+  titles TEXT COLLATE "C" NOT NULL,
   answers_partner TEXT COLLATE "C" NOT NULL,
   answers_op TEXT COLLATE "C" NOT NULL,
   answers_key TEXT COLLATE "C" NOT NULL,

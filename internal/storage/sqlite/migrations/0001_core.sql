@@ -164,6 +164,8 @@ CREATE TABLE payments (
   processor TEXT NOT NULL,
   success_url TEXT NOT NULL,
   cancel_url TEXT NOT NULL,
+  store_name TEXT NOT NULL,
+  titles TEXT NOT NULL,
   answers_partner TEXT NOT NULL,
   answers_op TEXT NOT NULL,
   answers_key TEXT NOT NULL,

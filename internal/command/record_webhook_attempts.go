@@ -1,0 +1,107 @@
+package command
+
+import (
+	"slices"
+
+	"purveyor/internal/commerce"
+)
+
+// RecordWebhookAttempts records requests to endpoints, and what follows from
+// each for its endpoint and its job.
+type RecordWebhookAttempts struct {
+	Tries []WebhookTry // in the order in which they ended
+}
+
+// WebhookTry is one request.
+type WebhookTry struct {
+	Job        commerce.Job // as it was run
+	Attempt    commerce.WebhookAttempt
+	RetryAfter int64   // ms, as the answer asks for; 0: it does not
+	Jitter     float64 // in [0, 1), drawn by the caller
+}
+
+// Needs names the endpoints and the jobs. What was delivered counts whatever
+// has become of its job, which ends unseen.
+func (c RecordWebhookAttempts) Needs() commerce.Needs {
+	n := commerce.Needs{Endpoints: c.partners()}
+	for _, t := range c.Tries {
+		if t.Attempt.Delivered() {
+			n.EndedJobs = append(n.EndedJobs, t.Job.Key())
+		} else {
+			n.Jobs = append(n.Jobs, t.Job.Key())
+		}
+	}
+	return n
+}
+
+func (c RecordWebhookAttempts) partners() (ids []string) {
+	for _, t := range c.Tries {
+		if id := t.Attempt.PartnerID; !slices.Contains(ids, id) {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
+// Decide returns the jobs as they go on.
+func (c RecordWebhookAttempts) Decide(rows *commerce.Rows, now int64) ([]commerce.Job, commerce.Changes, error) {
+	changes := commerce.Changes{}
+	jobs := make([]commerce.Job, len(c.Tries))
+	endpoints := make(map[string]commerce.Endpoint, 1) // as they fare after the tries so far
+	partners := c.partners()
+	for _, id := range partners {
+		endpoints[id] = endpointOf(rows, id)
+	}
+	for i, t := range c.Tries {
+		id := t.Attempt.PartnerID
+		verdict := t.record(rows, endpoints[id], now, &changes)
+		jobs[i], endpoints[id] = verdict.Job, verdict.Endpoint
+		if verdict.Release {
+			changes.NewJobs = append(changes.NewJobs, releaseParked(id, now))
+		}
+	}
+	for _, id := range partners {
+		changes.Endpoints = append(changes.Endpoints, changed(endpointOf(rows, id), endpoints[id])...)
+	}
+	return jobs, changes, nil
+}
+
+// record says what follows from a try. When the job's lease had ended
+// meanwhile, it may be gone, or another worker's: then only an attempt that was
+// delivered still counts for it.
+func (t WebhookTry) record(rows *commerce.Rows, e commerce.Endpoint, now int64, changes *commerce.Changes) commerce.Verdict {
+	changes.Attempts = append(changes.Attempts, t.Attempt)
+	job, there := t.Job, false
+	if !t.Attempt.Delivered() {
+		if stored, ok := rows.Jobs.Get(t.Job.Key()); ok {
+			job, there = stored, true
+		}
+	}
+	verdict := e.After(job, t.Attempt, t.RetryAfter, now, t.Jitter)
+	switch {
+	case t.Attempt.Delivered():
+		changes.DoneJobs = append(changes.DoneJobs, job.Key())
+	case there && job.LeasedBy == t.Job.LeasedBy:
+		changes.Jobs = append(changes.Jobs, verdict.Job.LeasedTo("", 0))
+	}
+	return verdict
+}
+
+func endpointOf(rows *commerce.Rows, partnerID string) commerce.Endpoint {
+	e, _ := rows.Endpoints.Get(partnerID)
+	e.PartnerID = partnerID
+	return e
+}
+
+// changed is the row to save, if it is another than before.
+func changed(before, after commerce.Endpoint) []commerce.Endpoint {
+	if before == after {
+		return nil
+	}
+	return []commerce.Endpoint{after}
+}
+
+// releaseParked is a job of its own, because there may be any number to release.
+func releaseParked(partnerID string, now int64) commerce.Job {
+	return commerce.Job{Kind: commerce.JobReleaseParked, Owner: partnerID, Subject: partnerID, RunAt: now}
+}

@@ -1,0 +1,103 @@
+package commerce
+
+import "fmt"
+
+// Account is all that is on record of the money of one order.
+type Account struct {
+	Order   Order
+	Payment Payment
+	Entries []LedgerEntry // oldest first
+	Refunds []Refund
+}
+
+// Faults says where an account does not add up: the balance must be what the
+// entries sum to, each refund must have the entries that its state asks for, and
+// the order must tell the same. Empty: all is well.
+func (a Account) Faults() (faults []string) {
+	fault := func(format string, args ...any) { faults = append(faults, fmt.Sprintf(format, args...)) }
+	var captured, refunded, pending Cents
+	net := map[string]Cents{} // of each refund
+	for i, e := range a.Entries {
+		if e.Seq != int64(i+1) {
+			fault("entry %d is missing", i+1)
+			break
+		}
+		switch e.Kind {
+		case EntryCapture:
+			captured += e.AmountCents
+		case EntryRefund, EntryRefundFailed:
+			refunded -= e.Signed()
+			net[e.RefundID] -= e.Signed()
+		default:
+			fault("entry %d is of the unknown kind %q", e.Seq, e.Kind)
+		}
+	}
+	for _, r := range a.Refunds {
+		want := Cents(0)
+		switch r.State {
+		case RefundDone:
+			want = r.AmountCents
+		case RefundPending:
+			pending += r.AmountCents
+		}
+		if net[r.ID] != want {
+			fault("refund %s is %s, %d cents, but its entries sum to %d", r.ID, r.State, r.AmountCents, net[r.ID])
+		}
+		delete(net, r.ID)
+	}
+	for id := range net {
+		fault("entries tell of the refund %s, which is not on record", id)
+	}
+	p := a.Payment
+	same := func(what string, balance, sum Cents) {
+		if balance != sum {
+			fault("%d cents are %s by the balance, %d by the ledger", balance, what, sum)
+		}
+	}
+	same("captured", p.CapturedCents, captured)
+	same("refunded", p.RefundedCents, refunded)
+	same("on their way back", p.PendingCents, pending)
+	if p.Entries != int64(len(a.Entries)) {
+		fault("%d entries are counted, %d are there", p.Entries, len(a.Entries))
+	}
+	return append(faults, a.orderFaults()...)
+}
+
+func (a Account) orderFaults() (faults []string) {
+	fault := func(format string, args ...any) { faults = append(faults, fmt.Sprintf(format, args...)) }
+	o, p := a.Order, a.Payment
+	if o.RefundedCents != p.RefundedCents {
+		fault("%d cents are refunded by the order, %d by the balance", o.RefundedCents, p.RefundedCents)
+	}
+	if p.RefundedCents+p.PendingCents > p.CapturedCents {
+		fault("%d of %d cents are refunded, and %d on their way", p.RefundedCents, p.CapturedCents, p.PendingCents)
+	}
+	switch o.Status {
+	case PendingPayment, FailedPayment:
+		if p.Left() > 0 && o.Attention == "" {
+			fault("%d cents were captured for an order that is %s, and nobody was asked to look", p.CapturedCents, o.Status)
+		}
+	case Cancelled, Refunded:
+		if p.Left() > 0 && o.Attention == "" {
+			fault("the order is %s, %d cents are left, and nobody was asked to look", o.Status, p.Left())
+		}
+	default:
+		if p.CapturedCents != o.TotalCents {
+			fault("the order is %s, its total is %d, but %d cents were captured", o.Status, o.TotalCents, p.CapturedCents)
+		}
+	}
+	return faults
+}
+
+// FaultsAt compares the account with what the processor holds of it. Refunds on
+// their way may or may not have arrived there.
+func (a Account) FaultsAt(paid, refunded Cents) (faults []string) {
+	p := a.Payment
+	if paid != p.CapturedCents {
+		faults = append(faults, fmt.Sprintf("%d cents were paid at %s, %d are captured here", paid, p.Processor, p.CapturedCents))
+	}
+	if refunded < p.RefundedCents || refunded > p.RefundedCents+p.PendingCents {
+		faults = append(faults, fmt.Sprintf("%d cents were refunded at %s, %d here, and %d are on their way", refunded, p.Processor, p.RefundedCents, p.PendingCents))
+	}
+	return faults
+}

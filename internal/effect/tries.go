@@ -1,0 +1,96 @@
+package effect
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"purveyor/internal/command"
+	"purveyor/internal/commit"
+)
+
+// tries gathers webhook tries until they are recorded together: nobody waits
+// for one, and many in a transaction cost a fraction of what they cost alone. If
+// we crash meanwhile, what was gathered is sent again when the leases end.
+type tries struct {
+	committer *commit.Committer
+	now       chan struct{} // holds something when there is no need to wait for more
+
+	mu      sync.Mutex
+	ended   []ended // not yet on record
+	running bool
+}
+
+type ended struct {
+	try      command.WebhookTry
+	recorded func(error)
+}
+
+const (
+	gatherTime = 50 * time.Millisecond
+	gatherMost = 256
+	plenty     = 128
+)
+
+func newTries(c *commit.Committer) *tries {
+	return &tries{committer: c, now: make(chan struct{}, 1)}
+}
+
+// record has a try recorded, and calls recorded when it is or is not.
+func (t *tries) record(try command.WebhookTry, recorded func(error)) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.ended = append(t.ended, ended{try, recorded})
+	if !t.running {
+		t.running = true
+		go t.run()
+	}
+	// A failure says how the endpoint fares, which the next tries need to know.
+	if len(t.ended) >= plenty || !try.Attempt.Delivered() {
+		select {
+		case t.now <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// run records until there is nothing to record. What ends while a transaction
+// commits is in the next.
+func (t *tries) run() {
+	for more := true; more; {
+		select {
+		case <-t.now:
+		case <-time.After(gatherTime):
+		}
+		t.mu.Lock()
+		list := t.ended[:min(len(t.ended), gatherMost)]
+		t.ended = t.ended[len(list):]
+		t.mu.Unlock()
+		t.save(list)
+		t.mu.Lock()
+		more = len(t.ended) > 0
+		t.running = more
+		t.mu.Unlock()
+	}
+}
+
+// save records tries together. If that fails, each is recorded alone, so that
+// a bad one does not fail the others.
+func (t *tries) save(list []ended) {
+	err := t.saveAll(list)
+	for _, e := range list {
+		if err == nil || len(list) == 1 {
+			e.recorded(err)
+		} else {
+			go func() { e.recorded(t.saveAll([]ended{e})) }()
+		}
+	}
+}
+
+func (t *tries) saveAll(list []ended) error {
+	cmd := command.RecordWebhookAttempts{Tries: make([]command.WebhookTry, len(list))}
+	for i, e := range list {
+		cmd.Tries[i] = e.try
+	}
+	return do(context.Background(), t.committer, cmd)
+}

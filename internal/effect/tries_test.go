@@ -1,0 +1,102 @@
+package effect
+
+import (
+	"fmt"
+	"path/filepath"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"purveyor/internal/command"
+	"purveyor/internal/commerce"
+	"purveyor/internal/commit"
+	"purveyor/internal/storage/sqlite"
+	"purveyor/internal/storage/storagetest"
+)
+
+// try is one that ended with this status.
+func try(n int, status int64) command.WebhookTry {
+	id := fmt.Sprintf("evt_%03d", n)
+	return command.WebhookTry{Job: commerce.Job{Slot: 1, ID: "job_" + id, Owner: partnerID, Subject: id},
+		Attempt: commerce.WebhookAttempt{PartnerID: partnerID, EventID: id, Status: status, Error: map[bool]string{true: "no"}[status != 200]}}
+}
+
+// TestTriesAreGathered: how long a try waits for others before it is recorded.
+func TestTriesAreGathered(t *testing.T) {
+	for _, c := range []struct {
+		name     string
+		statuses []int64
+		want     time.Duration
+	}{
+		{"one that was delivered", []int64{200}, gatherTime},
+		{"few", []int64{200, 200, 200}, gatherTime},
+		{"plenty", make([]int64, plenty), 0},
+		{"a failure among others", []int64{200, 500, 200}, 0},
+	} {
+		in(t, func(s *shop) {
+			tries := newTries(s.committer)
+			began, done := time.Now(), make(chan time.Duration, len(c.statuses))
+			for i, status := range c.statuses {
+				if status == 0 {
+					status = 200
+				}
+				tries.record(try(i, status), func(err error) {
+					if err != nil {
+						t.Errorf("%s: %v", c.name, err)
+					}
+					done <- time.Since(began)
+				})
+			}
+			for i := range c.statuses {
+				if took := <-done; took != c.want {
+					t.Errorf("%s: recorded after %v, want %v", c.name, took, c.want)
+				}
+				if n := len(s.attempts(commerce.WebhookEvent{PartnerID: partnerID, ID: try(i, 0).Job.Subject})); n != 1 {
+					t.Errorf("%s: %d attempts are on record", c.name, n)
+				}
+			}
+			synctest.Wait()
+		})
+	}
+}
+
+// TestTriesAreRecordedAlone when they cannot be together, and each hears of its
+// own outcome.
+func TestTriesAreRecordedAlone(t *testing.T) {
+	folder := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		engine, err := sqlite.Open(filepath.Join(folder, "shop.db"), sqlite.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		flaky := &storagetest.Flaky{Engine: engine}
+		committer := commit.New(flaky, 0)
+		defer func() {
+			committer.Close()
+			if err := engine.Close(); err != nil {
+				t.Error(err)
+			}
+		}()
+		tries := newTries(committer)
+		record := func(n int) (failed int) {
+			errs := make(chan error, n)
+			for i := range n {
+				tries.record(try(i, 200), func(err error) { errs <- err })
+			}
+			for range n {
+				if <-errs != nil {
+					failed++
+				}
+			}
+			return failed
+		}
+		flaky.Fail(storagetest.Refused)
+		if failed := record(5); failed != 0 {
+			t.Errorf("%d of 5 failed with the others", failed)
+		}
+		flaky.Fail(storagetest.Refused)
+		if failed := record(1); failed != 1 {
+			t.Error("a try that could not be recorded was said to be")
+		}
+	})
+}

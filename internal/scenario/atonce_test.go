@@ -1,0 +1,281 @@
+package scenario
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"purveyor/internal/commerce"
+	"purveyor/internal/outside/payment"
+
+	"pgregory.net/rapid"
+)
+
+// The same key at once: one order, one session, equal answers.
+func TestOneCheckoutAtOnce(t *testing.T) {
+	onEveryEngine(t, func(t *testing.T, w *world) {
+		w.importCatalog(t, "small")
+		answers := w.together(t, 20, func(int) call { return checkout("k1", "jo@example.com", 1) })
+		first := 0
+		for _, a := range answers {
+			if a.status != http.StatusCreated || string(a.body) != string(answers[0].body) {
+				t.Fatalf("%d %s and %d %s", answers[0].status, answers[0].body, a.status, a.body)
+			}
+			if a.header.Get("Idempotent-Replayed") == "" {
+				first++
+			}
+		}
+		if first != 1 {
+			t.Errorf("%d answers say that they are no replay, want 1", first)
+		}
+		if begun := w.payments(t); len(begun) != 1 {
+			t.Errorf("%d payments were begun, want 1", len(begun))
+		}
+	})
+}
+
+// Forty refunds of a hundred cents out of 1,500 at once: fifteen are made.
+func TestRefundsAtOnce(t *testing.T) {
+	onEveryEngine(t, func(t *testing.T, w *world) {
+		w.importCatalog(t, "small")
+		b := w.buyAndPay(t, checkout("k1", "jo@example.com", 10))
+		made := 0
+		for _, a := range w.together(t, 40, func(i int) call { return refund(b.OrderID, fmt.Sprint("r", i), `{"amount_cents":100}`) }) {
+			switch {
+			case a.status == http.StatusOK:
+				made++
+			case a.status != http.StatusConflict || a.code() != "already_refunded":
+				t.Errorf("%d %s", a.status, a.body)
+			}
+		}
+		if made != 15 {
+			t.Errorf("%d refunds were made, want 15", made)
+		}
+		w.finishJobs(t)
+		w.stateOf(t, b.OrderID).is(t, commerce.Refunded, "", " order.paid"+strings.Repeat(" order.refunded", 15),
+			"order.paid"+strings.Repeat(" order.refunded", 15), 1500, 1500)
+		w.processorAgrees(t, b, 1500)
+	})
+}
+
+// One key, forty times at once: one refund.
+func TestOneRefundAtOnce(t *testing.T) {
+	onEveryEngine(t, func(t *testing.T, w *world) {
+		w.importCatalog(t, "small")
+		b := w.buyAndPay(t, checkout("k1", "jo@example.com", 10))
+		answers := w.together(t, 40, func(int) call { return refund(b.OrderID, "r", `{"amount_cents":100}`) })
+		for _, a := range answers {
+			if a.status != http.StatusOK || string(a.body) != string(answers[0].body) {
+				t.Errorf("%d %s and %d %s", answers[0].status, answers[0].body, a.status, a.body)
+			}
+		}
+		w.finishJobs(t)
+		w.stateOf(t, b.OrderID).is(t, commerce.Paid, "", " order.paid order.refunded", "order.paid order.refunded", 1500, 100)
+		w.processorAgrees(t, b, 100)
+	})
+}
+
+func (w *world) buyAndPay(t *testing.T, c call) bought {
+	t.Helper()
+	b := w.buy(t, c)
+	if a := w.click(t, b.SessionID, "pay"); a.status != http.StatusSeeOther {
+		t.Fatalf("%d %s", a.status, a.body)
+	}
+	w.finishJobs(t)
+	return b
+}
+
+// processorAgrees holds the ledger against what the processor has given back.
+func (w *world) processorAgrees(t tester, b bought, refunded commerce.Cents) {
+	t.Helper()
+	session, err := w.sandbox.Session(context.Background(), b.SessionID)
+	if err != nil || session.RefundedCents != refunded {
+		t.Errorf("the processor has given back %d, the ledger says %d (%v)", session.RefundedCents, refunded, err)
+	}
+}
+
+// move is one thing that somebody does to a paid order at the same time as
+// others.
+type move struct {
+	kind  string
+	cents int
+}
+
+var moves = rapid.Custom(func(t *rapid.T) move {
+	return move{
+		kind:  rapid.SampledFrom([]string{"refund", "refund", "refund", "rest", "dashboard", "confirm", "cancel", "cancel and refund", "paid"}).Draw(t, "kind"),
+		cents: rapid.IntRange(1, 700).Draw(t, "cents"),
+	}
+})
+
+// TestMoneyAddsUp: whatever partners, the merchant at the processor, and the
+// customer's bank do at once, the ledger sums to what was captured and not
+// given back, the processor agrees, and so does the stock.
+func TestMoneyAddsUp(t *testing.T) {
+	onEveryEngine(t, func(t *testing.T, w *world) {
+		w.importCatalog(t, "small")
+		w.sandbox.Delay = 0 // what fails later fails at once: before, while or after it is recorded
+		w.do(t, call{method: http.MethodPost, path: "/v1/inventory/adjustments", key: "busy", idem: "plenty",
+			body: `{"adjustments":[{"product_id":"prd_roll","delta":1000000}]}`})
+		checks := 0
+		rapid.Check(t, func(rt *rapid.T) {
+			checks++
+			p := &paidOrder{w: w, before: w.stock(t, "prd_roll"), name: fmt.Sprint("check ", checks)}
+			p.tag = rapid.SampledFrom([]string{"", "", "", "+twice", "+refund-refused", "+refund-fails-later"}).Draw(rt, "tag")
+			p.bought = w.buyAndPay(t, checkout(p.name, "jo"+p.tag+"@example.com", rolls))
+			for range rapid.IntRange(1, 3).Draw(rt, "rounds") {
+				p.round(t, rapid.SliceOfN(moves, 1, 8).Draw(rt, "at once"))
+			}
+			p.check(t, rt)
+		})
+	})
+}
+
+const rolls = 4 // of 150 cents
+
+// paidOrder is an order of the property, and what is known of it.
+type paidOrder struct {
+	w      *world
+	name   string
+	tag    string
+	before int64 // rolls in stock
+	bought
+	n int // moves so far
+
+	mu       sync.Mutex
+	returned commerce.Cents // that answers have told of
+}
+
+func (p *paidOrder) round(t *testing.T, list []move) {
+	t.Helper()
+	var wg sync.WaitGroup
+	errs := make([]error, len(list))
+	for i, m := range list {
+		p.n++
+		idem := fmt.Sprint(p.name, " ", p.n)
+		wg.Go(func() { errs[i] = p.make(t, m, idem) })
+	}
+	wg.Wait()
+	for i, err := range errs {
+		if err != nil {
+			t.Fatalf("%+v: %v", list[i], err)
+		}
+	}
+}
+
+// make makes one move, and keeps what its answer says.
+func (p *paidOrder) make(t *testing.T, m move, idem string) error {
+	c := call{method: http.MethodPost, path: "/v1/orders/" + p.OrderID, key: "busy-test", idem: idem}
+	switch m.kind {
+	case "dashboard":
+		return p.refundElsewhere(idem, commerce.Cents(m.cents))
+	case "refund":
+		c = refund(p.OrderID, idem, fmt.Sprintf(`{"amount_cents":%d}`, m.cents))
+	case "rest":
+		c = refund(p.OrderID, idem, "")
+	case "confirm":
+		c.path, c.idem = c.path+"/confirm", ""
+	case "cancel":
+		c.path += "/cancel"
+	case "cancel and refund":
+		c.path, c.body = c.path+"/cancel", `{"refund":true}`
+	case "paid": // the notice of the payment, again
+		payment, err := p.w.engine.Reader().Payment(context.Background(), p.w.orderKey(t, p.OrderID))
+		if err != nil {
+			return err
+		}
+		n := p.paid(rolls * 150)
+		n.PaymentID = payment.PaymentID
+		c = p.w.noticeCall(t, n)
+	}
+	a, err := p.w.exchange(c)
+	if err != nil {
+		return err
+	}
+	if a.status >= http.StatusInternalServerError && a.status != http.StatusBadGateway {
+		return fmt.Errorf("%d %s", a.status, a.body)
+	}
+	var answer struct {
+		Cents  commerce.Cents `json:"amount_refunded_cents"`
+		Refund struct {
+			Cents commerce.Cents `json:"amount_refunded_cents"`
+		} `json:"refund"`
+	}
+	if err := json.Unmarshal(a.body, &answer); err != nil {
+		return err
+	}
+	p.returns(answer.Cents + answer.Refund.Cents)
+	return nil
+}
+
+func (p *paidOrder) returns(cents commerce.Cents) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.returned += cents
+}
+
+// refundElsewhere is by the merchant, in the processor's dashboard.
+func (p *paidOrder) refundElsewhere(id string, cents commerce.Cents) error {
+	ctx := context.Background()
+	session, err := p.w.sandbox.Session(ctx, p.SessionID)
+	if err != nil {
+		return err
+	}
+	_, err = p.w.sandbox.Refund(ctx, payment.RefundRequest{ID: "dashboard " + id, OrderID: p.OrderID, SessionID: p.SessionID,
+		PaymentID: session.PaymentID, AmountCents: cents})
+	if err == nil {
+		p.returns(cents)
+	}
+	if _, refused := err.(*payment.Refusal); refused {
+		return nil
+	}
+	return err
+}
+
+// check holds everything against everything, once all is quiet.
+func (p *paidOrder) check(t *testing.T, rt *rapid.T) {
+	t.Helper()
+	for range 3 { // notices that came too early come again
+		p.w.finishJobs(t)
+		p.w.clock.move(secondTry)
+	}
+	p.w.finishJobs(t)
+	s := p.w.stateOf(t, p.OrderID)
+	s.addsUp(rt)
+	p.w.processorAgrees(rt, p.bought, s.payment.RefundedCents)
+	if s.payment.PendingCents != 0 {
+		rt.Errorf("%d cents are still set aside", s.payment.PendingCents)
+	}
+	fails := strings.Contains(p.tag, "fails")
+	if !fails && p.returned != s.payment.RefundedCents {
+		rt.Errorf("the answers tell of %d refunded cents, the ledger of %d", p.returned, s.payment.RefundedCents)
+	}
+	if !fails && (s.order.Status == commerce.Refunded) != (s.payment.RefundedCents == s.payment.CapturedCents) {
+		rt.Errorf("the order is %s with %d of %d cents refunded", s.order.Status, s.payment.RefundedCents, s.payment.CapturedCents)
+	}
+	want := p.before
+	if s.order.InventoryDeducted {
+		want -= rolls
+	}
+	if got := p.w.stock(t, "prd_roll"); got != want {
+		rt.Errorf("%d rolls in stock, want %d: the order is %s", got, want, s.order.Status)
+	}
+	rt.Logf("order %s, customer jo%s: %v", p.OrderID, p.tag, s.timeline)
+}
+
+// secondTry is beyond the pause after which a notice comes again.
+const secondTry = 10 * time.Second
+
+func (w *world) stock(t *testing.T, product string) int64 {
+	t.Helper()
+	stock, err := w.engine.Reader().Stock(context.Background(), []string{product})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return stock[product].Quantity
+}

@@ -1,0 +1,335 @@
+package scenario
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"purveyor/internal/commerce"
+	"purveyor/internal/inbound"
+	"purveyor/internal/outside/payment"
+	"purveyor/internal/outside/sandbox"
+)
+
+const noticePath = inbound.Prefix + payment.NoticePath + "/" + sandboxName
+
+// notice is what the sandbox posts.
+type notice struct {
+	ID          string `json:"id"`
+	Kind        string `json:"kind"`
+	OrderID     string `json:"order_id"`
+	SessionID   string `json:"session_id,omitempty"`
+	PaymentID   string `json:"payment_id,omitempty"`
+	AmountCents int64  `json:"amount_cents"`
+	RefundID    string `json:"refund_id,omitempty"`
+	OurRefundID string `json:"our_refund_id,omitempty"`
+	Message     string `json:"message,omitempty"`
+}
+
+// signed is a call that posts a body as the sandbox does.
+func (w *world) signed(t *testing.T, body string) call {
+	t.Helper()
+	signature, err := w.signer.Sign(context.Background(), w.clock.Now(), []byte(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return call{method: http.MethodPost, path: noticePath, body: body, header: http.Header{sandbox.SignatureHeader: {signature}}}
+}
+
+func (w *world) noticeCall(t *testing.T, n notice) call {
+	t.Helper()
+	body, err := json.Marshal(n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w.signed(t, string(body))
+}
+
+// takes posts a notice that is to be taken.
+func (w *world) takes(t *testing.T, n notice) {
+	t.Helper()
+	if a := w.do(t, w.noticeCall(t, n)); a.status != http.StatusOK || string(a.body) != `{"ok":true}` {
+		t.Errorf("%+v: %d %s", n, a.status, a.body)
+	}
+	w.finishJobs(t)
+}
+
+// bought is an order that waits for its customer, as the checkout answered it.
+type bought struct {
+	OrderID   string `json:"order_id"`
+	SessionID string `json:"session_id"`
+}
+
+func (w *world) buy(t *testing.T, c call) (b bought) {
+	t.Helper()
+	a := w.do(t, c)
+	if err := json.Unmarshal(a.body, &b); err != nil || a.status != http.StatusCreated {
+		t.Fatalf("%d %s", a.status, a.body)
+	}
+	return b
+}
+
+// paid is the notice that this order of 150 cents a roll was paid.
+func (b bought) paid(cents int64) notice {
+	return notice{ID: "evt_paid", Kind: "paid", OrderID: b.OrderID, SessionID: b.SessionID, PaymentID: "pi_1", AmountCents: cents}
+}
+
+// state is all that notices may change.
+type state struct {
+	order    commerce.Order
+	payment  commerce.Payment
+	ledger   []commerce.LedgerEntry
+	timeline []string // kind, or the code of a note
+	webhooks []string
+}
+
+func (w *world) stateOf(t *testing.T, orderID string) (s state) {
+	t.Helper()
+	ctx, key, reader := context.Background(), w.orderKey(t, orderID), w.engine.Reader()
+	s.order = w.storedOrder(t, orderID)
+	var err error
+	if s.payment, err = reader.Payment(ctx, key); err != nil {
+		t.Fatal(err)
+	}
+	if s.ledger, err = reader.Ledger(ctx, key); err != nil {
+		t.Fatal(err)
+	}
+	s.timeline = w.told(t, orderID)
+	s.webhooks = w.heard(t, orderID)
+	return s
+}
+
+// told is the timeline as partners read it: the kinds, of notes the codes.
+func (w *world) told(t *testing.T, orderID string) (list []string) {
+	t.Helper()
+	var timeline struct {
+		Events []struct {
+			Event string `json:"event"`
+			Data  struct {
+				Code string `json:"code"`
+			} `json:"data"`
+		} `json:"events"`
+	}
+	a := w.do(t, call{method: http.MethodGet, path: "/v1/orders/" + orderID + "/timeline", key: "busy"})
+	if err := json.Unmarshal(a.body, &timeline); err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range timeline.Events {
+		if e.Data.Code != "" {
+			e.Event = e.Data.Code
+		}
+		list = append(list, e.Event)
+	}
+	return list
+}
+
+// heard are the events of an order.
+func (w *world) heard(t *testing.T, orderID string) (list []string) {
+	t.Helper()
+	var page struct {
+		Events []struct {
+			Event   string `json:"event"`
+			OrderID string `json:"order_id"`
+		} `json:"events"`
+	}
+	a := w.do(t, call{method: http.MethodGet, path: "/v1/events?limit=300", key: "busy"})
+	if err := json.Unmarshal(a.body, &page); err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range page.Events {
+		if e.OrderID == orderID {
+			list = append(list, e.Event)
+		}
+	}
+	return list
+}
+
+// is compares what happened to an order.
+func (s state) is(t *testing.T, status commerce.OrderStatus, attention, timeline, webhooks string, captured, refunded commerce.Cents) {
+	t.Helper()
+	if s.order.Status != status || s.order.Attention != attention {
+		t.Errorf("the order is %s, attention %q; want %s, %q", s.order.Status, s.order.Attention, status, attention)
+	}
+	if got := strings.Join(s.timeline, " "); got != "order.created order.pending_payment"+timeline {
+		t.Errorf("timeline: %s", got)
+	}
+	if got := strings.Join(s.webhooks, " "); got != webhooks {
+		t.Errorf("webhooks: %q, want %q", got, webhooks)
+	}
+	if s.payment.CapturedCents != captured || s.payment.RefundedCents != refunded || s.order.RefundedCents != refunded {
+		t.Errorf("captured %d, refunded %d (order: %d); want %d, %d", s.payment.CapturedCents, s.payment.RefundedCents, s.order.RefundedCents, captured, refunded)
+	}
+	s.addsUp(t)
+}
+
+// tester is a test, or a check of a property.
+type tester interface {
+	Helper()
+	Errorf(format string, args ...any)
+}
+
+// addsUp holds the ledger against the balance.
+func (s state) addsUp(t tester) {
+	t.Helper()
+	var sum commerce.Cents
+	for _, e := range s.ledger {
+		sum += e.Signed()
+	}
+	p := s.payment
+	if sum != p.CapturedCents-p.RefundedCents || p.RefundedCents < 0 || p.RefundedCents > p.CapturedCents || p.PendingCents < 0 || s.order.RefundedCents != p.RefundedCents {
+		t.Errorf("the ledger sums to %d; captured %d, refunded %d, pending %d, the order says %d: %+v",
+			sum, p.CapturedCents, p.RefundedCents, p.PendingCents, s.order.RefundedCents, s.ledger)
+	}
+}
+
+// Notices of what is not ours cannot be mended by sending them again: they are
+// taken, logged, and change nothing.
+func TestNoticesOfTheUnknown(t *testing.T) {
+	onEveryEngine(t, func(t *testing.T, w *world) {
+		w.importCatalog(t, "small")
+		reported := w.do(t, reportOne("web-1", "k1", "prd_roll")).error().OrderID
+		waiting := w.buy(t, checkout("k1", "jo@example.com", 1))
+		for i, id := range []string{"ord_1_00000000000000000000000000", "ord_zz_00000000000000000000000000", "nothing", reported} {
+			for _, kind := range []string{"paid", "pending", "declined", "expired", "refunded", "refund_failed"} {
+				w.takes(t, notice{ID: fmt.Sprint("evt_", i), Kind: kind, OrderID: id, SessionID: "cs_test_1", PaymentID: "pi_1", AmountCents: 150, RefundID: "re_1"})
+			}
+		}
+		if !logged.has("a payment notice is about an unknown order") {
+			t.Error("nothing is logged")
+		}
+		if got := strings.Join(w.told(t, reported), " "); got != "order.created order.processed" {
+			t.Errorf("the reported order: %s", got)
+		}
+		w.stateOf(t, waiting.OrderID).is(t, commerce.PendingPayment, "", "", "", 0, 0)
+	})
+}
+
+// However often it is told, and by how many at once, it happened once.
+func TestRepeatedNotices(t *testing.T) {
+	onEveryEngine(t, func(t *testing.T, w *world) {
+		w.importCatalog(t, "small")
+		b := w.buy(t, checkout("k1", "jo@example.com", 2))
+		for _, n := range []notice{
+			{ID: "evt_1", Kind: "declined", OrderID: b.OrderID, SessionID: b.SessionID, AmountCents: 300, Message: "no"},
+			b.paid(300),
+			{ID: "evt_3", Kind: "refunded", OrderID: b.OrderID, PaymentID: "pi_1", AmountCents: 100, RefundID: "re_1"},
+			{ID: "evt_4", Kind: "refund_failed", OrderID: b.OrderID, PaymentID: "pi_1", AmountCents: 100, RefundID: "re_1", Message: "back"},
+		} {
+			c := w.noticeCall(t, n)
+			for _, a := range w.together(t, 20, func(int) call { return c }) {
+				if a.status != http.StatusOK {
+					t.Errorf("%s: %d %s", n.Kind, a.status, a.body)
+				}
+			}
+		}
+		w.finishJobs(t)
+		w.stateOf(t, b.OrderID).is(t, commerce.Paid, "refund_failed", " payment_declined order.paid order.refunded refund_failed", "order.paid order.refunded", 300, 0)
+	})
+}
+
+// A refund in the processor's dashboard is told before its payment: the notice
+// is refused, so that it comes again.
+func TestNoticesOutOfOrder(t *testing.T) {
+	onEveryEngine(t, func(t *testing.T, w *world) {
+		w.importCatalog(t, "small")
+		b := w.buy(t, checkout("k1", "jo@example.com", 2))
+		refunded := notice{ID: "evt_2", Kind: "refunded", OrderID: b.OrderID, PaymentID: "pi_1", AmountCents: 100, RefundID: "re_1"}
+		w.refuses(t, w.noticeCall(t, refunded), http.StatusConflict, "too_early")
+		w.stateOf(t, b.OrderID).is(t, commerce.PendingPayment, "", "", "", 0, 0)
+		w.takes(t, b.paid(300))
+		w.takes(t, refunded)
+		w.stateOf(t, b.OrderID).is(t, commerce.Paid, "", " order.paid order.refunded", "order.paid order.refunded", 300, 100)
+		for _, kind := range []string{"pending", "declined", "expired"} { // stale news
+			w.takes(t, notice{ID: "evt_" + kind, Kind: kind, OrderID: b.OrderID, SessionID: b.SessionID})
+		}
+		w.refuses(t, w.noticeCall(t, notice{ID: "evt_3", Kind: "refunded", OrderID: b.OrderID, AmountCents: 201, RefundID: "re_2"}),
+			http.StatusConflict, "too_early")
+		w.takes(t, notice{ID: "evt_3", Kind: "refunded", OrderID: b.OrderID, AmountCents: 200, RefundID: "re_2"})
+		w.stateOf(t, b.OrderID).is(t, commerce.Refunded, "", " order.paid order.refunded order.refunded", "order.paid order.refunded order.refunded", 300, 300)
+	})
+}
+
+// Who is not the processor is not believed.
+func TestNoticesOfOthers(t *testing.T) {
+	onEveryEngine(t, func(t *testing.T, w *world) {
+		w.importCatalog(t, "small")
+		b := w.buy(t, checkout("k1", "jo@example.com", 1))
+		good := w.noticeCall(t, b.paid(150))
+		signature := good.header.Get(sandbox.SignatureHeader)
+		t0, sum, _ := strings.Cut(signature, ",")
+		for _, header := range []string{"", "nonsense", sum, t0, t0 + ",v1=" + strings.Repeat("0", 64), "t=1," + sum, t0 + ",v1=zz"} {
+			c := good
+			c.header = http.Header{sandbox.SignatureHeader: {header}}
+			w.refuses(t, c, http.StatusBadRequest, "bad_notice")
+		}
+		w.refuses(t, with(good, func(c *call) { c.body += " " }), http.StatusBadRequest, "bad_notice")
+		w.refuses(t, with(good, func(c *call) { c.path = inbound.PaymentsPath("stripe") }), http.StatusNotFound, "not_found")
+		w.refuses(t, with(good, func(c *call) { c.path = inbound.PaymentsPath("") }), http.StatusNotFound, "not_found")
+		w.refuses(t, with(good, func(c *call) { c.method = http.MethodGet; c.body = "" }), http.StatusMethodNotAllowed, "method_not_allowed")
+		for _, garbage := range []string{"", "null", "[]", "{}", "nonsense", `{"id":"e","order_id":"` + b.OrderID + `","kind":"gift"}`,
+			`{"kind":"paid","amount_cents":150}`, `{"id":"e","kind":"paid","order_id":"` + b.OrderID + `","amount_cents":1.5}`, "\x00\xff"} {
+			w.refuses(t, w.signed(t, garbage), http.StatusBadRequest, "bad_notice")
+		}
+		w.refuses(t, w.signed(t, strings.Repeat(" ", 64<<10)+good.body), http.StatusBadRequest, "bad_notice")
+		w.refuses(t, w.signed(t, strings.Repeat("x", 10<<20)), http.StatusBadRequest, "invalid_body")
+		w.clock.move(sandbox.Tolerance + time.Second)
+		w.refuses(t, good, http.StatusBadRequest, "bad_notice") // replayed too late
+		w.stateOf(t, b.OrderID).is(t, commerce.PendingPayment, "", "", "", 0, 0)
+	})
+}
+
+// Another amount than the total is not payment: somebody must look, and the
+// money can be given back.
+func TestAnotherAmount(t *testing.T) {
+	onEveryEngine(t, func(t *testing.T, w *world) {
+		w.importCatalog(t, "small")
+		for i, cents := range []int64{1, 299, 301, 30_000} {
+			b := w.buy(t, checkout(fmt.Sprint("k", i), "jo@example.com", 2))
+			w.takes(t, b.paid(cents))
+			w.takes(t, b.paid(cents))
+			w.takes(t, b.paid(300)) // the same payment, told otherwise
+			w.stateOf(t, b.OrderID).is(t, commerce.PendingPayment, "payment_mismatch", " payment_mismatch", "", commerce.Cents(cents), 0)
+			w.refuses(t, call{method: http.MethodPost, path: "/v1/orders/" + b.OrderID + "/confirm", key: "busy"}, http.StatusConflict, "wrong_status")
+			w.takes(t, notice{ID: "evt_r", Kind: "refunded", OrderID: b.OrderID, PaymentID: "pi_1", AmountCents: cents, RefundID: fmt.Sprint("re_", i)})
+			w.refuses(t, refund(b.OrderID, "r", ""), http.StatusConflict, "already_refunded")
+		}
+	})
+}
+
+// A second payment of an order is for people to look at.
+func TestSecondPayment(t *testing.T) {
+	onEveryEngine(t, func(t *testing.T, w *world) {
+		w.importCatalog(t, "small")
+		b := w.buy(t, checkout("k1", "jo@example.com", 2))
+		w.takes(t, b.paid(300))
+		again := b.paid(300)
+		again.PaymentID = "pi_2"
+		w.takes(t, again)
+		w.takes(t, again)
+		w.stateOf(t, b.OrderID).is(t, commerce.Paid, "second_payment", " order.paid second_payment", "order.paid", 300, 0)
+	})
+}
+
+// Payment never revives an order that is over. The processor of this test does
+// not know the payment and refuses to give it back, so somebody must look.
+func TestPaymentAfterCancel(t *testing.T) {
+	onEveryEngine(t, func(t *testing.T, w *world) {
+		w.importCatalog(t, "small")
+		b := w.buy(t, checkout("k1", "jo@example.com", 2))
+		if a := w.do(t, call{method: http.MethodPost, path: "/v1/orders/" + b.OrderID + "/cancel", key: "busy", idem: "c"}); a.status != http.StatusOK {
+			t.Fatalf("%d %s", a.status, a.body)
+		}
+		w.finishJobs(t)
+		w.takes(t, b.paid(300))
+		w.takes(t, b.paid(300))
+		s := w.stateOf(t, b.OrderID)
+		s.is(t, commerce.Cancelled, "refund_due", " order.cancelled payment_session_expired payment_too_late refund_due", "order.cancelled", 300, 0)
+		if s.payment.PendingCents != 0 {
+			t.Errorf("%d cents are still set aside", s.payment.PendingCents)
+		}
+	})
+}
