@@ -44,14 +44,17 @@ func (c RecordRefund) Decide(rows *commerce.Rows, now int64) (commerce.Job, comm
 	if _, there := rows.Jobs.Get(c.Job.Key()); !there {
 		return c.Job, commerce.Changes{}, nil // another worker was faster
 	}
-	job, changes, err := c.RecordJob.Decide(rows, now)
-	if err != nil || c.Failed != nil && job.State != commerce.JobDead {
-		return job, changes, err
-	}
 	order, payment, err := loadPaid(rows, c.Facts)
 	refund, ok := rows.Refunds.Get(commerce.RefundKey{StoreID: c.Facts.Key.StoreID, RefundID: c.RefundID})
 	if !ok || err != nil {
-		return job, changes, errors.Join(err, errors.New("the refund of the job is not there"))
+		return c.Job, commerce.Changes{}, errors.Join(err, errors.New("the refund of the job is not there"))
+	}
+	if refund.State == commerce.RefundPending && c.Refused == "" && c.Failed == nil && !payment.Has(refund.AmountCents) {
+		c.Failed = tooEarly()
+	}
+	job, changes, err := c.RecordJob.Decide(rows, now)
+	if err != nil || c.Failed != nil && job.State != commerce.JobDead {
+		return job, changes, err
 	}
 	s := begin(order, rows, now, refund.TraceID)
 	s.changes = changes

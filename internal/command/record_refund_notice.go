@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"fmt"
 
 	"purveyor/internal/commerce"
@@ -33,8 +34,8 @@ func (c RecordRefundNotice) Decide(rows *commerce.Rows, now int64) (commerce.Ref
 	switch {
 	case c.AmountCents <= 0 && !known, refund.State == commerce.RefundFailed, refund.State == commerce.RefundDone && !c.Failed:
 		return refund, commerce.Changes{}, nil // it says nothing, or was told before
-	case !known && !c.Failed && c.AmountCents > payment.CapturedCents-payment.RefundedCents:
-		return refund, commerce.Changes{}, commerce.Conflict("too_early", "The payment that is refunded is not known yet")
+	case !c.Failed && !payment.Has(cmp.Or(refund.AmountCents, c.AmountCents)):
+		return refund, commerce.Changes{}, tooEarly()
 	case !known && c.Failed: // nothing to undo, and what tells that it was made is late
 		refund = c.elsewhere(now)
 		refund.State, refund.Error = commerce.RefundFailed, commerce.CleanText(c.Message, commerce.MaxNote)
@@ -54,6 +55,11 @@ func (c RecordRefundNotice) Decide(rows *commerce.Rows, now int64) (commerce.Ref
 	s.changes.Payments, s.changes.Refunds = []commerce.Payment{payment}, []commerce.Refund{refund}
 	_, changes := s.end()
 	return refund, changes, nil
+}
+
+// tooEarly asks for a refund to be told again: what it needs is not known yet.
+func tooEarly() error {
+	return commerce.Conflict("too_early", "The payment that is refunded is not known yet, or a refund that came back")
 }
 
 // elsewhere is a refund that was made in the processor's dashboard.

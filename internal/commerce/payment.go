@@ -56,6 +56,10 @@ func (p Payment) Key() OrderKey { return OrderKey{p.StoreID, p.OrderID} }
 // Left is what can still be refunded. Refunds in flight count as spent.
 func (p Payment) Left() Cents { return max(0, p.CapturedCents-p.RefundedCents-p.PendingCents) }
 
+// Has tells whether so much can have gone back. If not, the processor knows of
+// a refund that came back, and its notice has not arrived.
+func (p Payment) Has(amount Cents) bool { return amount <= p.CapturedCents-p.RefundedCents }
+
 // Returned tells whether money was captured, and all of it given back.
 func (p Payment) Returned() bool { return p.CapturedCents > 0 && p.RefundedCents == p.CapturedCents }
 

@@ -1,0 +1,295 @@
+package command
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"testing"
+
+	"purveyor/internal/commerce"
+
+	"pgregory.net/rapid"
+)
+
+// till is one order with its payment as stored, and what the processor knows
+// of it, which may be ahead.
+type till struct {
+	now     int64
+	order   commerce.Order
+	payment commerce.Payment
+	stock   commerce.Stock
+	refunds map[string]commerce.Refund
+	jobs    map[commerce.JobKey]commerce.Job
+	ledger  []commerce.LedgerEntry
+
+	paid    commerce.Cents // at the processor
+	made    map[string]commerce.Cents
+	back    map[string]bool // of those that were made: the money came back
+	notices []func(*rapid.T)
+}
+
+func newTill() *till {
+	o := orderIn(commerce.PendingPayment, commerce.Pickup, false)
+	before := withPayment(o, paying(commerce.PaymentOpen, 0))
+	return &till{now: now, order: o, payment: before.Payments[0], stock: before.Stock[0], refunds: map[string]commerce.Refund{},
+		jobs: map[commerce.JobKey]commerce.Job{}, made: map[string]commerce.Cents{}, back: map[string]bool{}}
+}
+
+// decider is a command.
+type decider[R any] interface {
+	Needs() commerce.Needs
+	Decide(rows *commerce.Rows, now int64) (R, commerce.Changes, error)
+}
+
+// do decides a command over what is stored, and stores what it changes.
+func do[R any](w *till, cmd decider[R]) error {
+	w.now++
+	stored := stored(w.order, 0)
+	stored.Payments, stored.Stock = []commerce.Payment{w.payment}, []commerce.Stock{w.stock}
+	stored.Refunds, stored.Jobs = slices.Collect(maps.Values(w.refunds)), slices.Collect(maps.Values(w.jobs))
+	rows := fill(cmd.Needs(), stored)
+	_, changes, err := cmd.Decide(rows, w.now)
+	if err != nil {
+		return err
+	}
+	for i := range changes.NewJobs {
+		j := &changes.NewJobs[i]
+		j.ID, j.State = fmt.Sprint("job_", w.now, "_", i), commerce.JobWaiting
+		w.jobs[j.Key()] = *j
+	}
+	rows.Apply(changes) // panics for what was not in the needs
+	for _, k := range changes.DoneJobs {
+		delete(w.jobs, k)
+	}
+	for _, j := range changes.Jobs {
+		w.jobs[j.Key()] = j
+	}
+	for _, r := range changes.Refunds {
+		w.refunds[r.ID] = r
+	}
+	stored = merge(stored, changes)
+	w.order, w.payment = stored.Orders[0], stored.Payments[0]
+	if len(changes.Stock) > 0 {
+		w.stock = changes.Stock[0]
+	}
+	w.ledger = append(w.ledger, changes.Ledger...)
+	return nil
+}
+
+// try is do for what may be refused.
+func try[R any](t *rapid.T, w *till, cmd decider[R]) {
+	if err := do(w, cmd); err != nil {
+		if refusal, ok := errors.AsType[*commerce.Error](err); !ok {
+			t.Fatalf("%T: %v", cmd, err)
+		} else {
+			t.Log(refusal.Code)
+		}
+	}
+}
+
+// left is what the processor would still give back.
+func (w *till) left() commerce.Cents {
+	left := w.paid
+	for id, amount := range w.made {
+		if !w.back[id] {
+			left -= amount
+		}
+	}
+	return left
+}
+
+func (w *till) pay(amount commerce.Cents) {
+	w.paid = amount
+	cmd := RecordPayment{Facts: FactsOf(w.order), SessionID: "cs", PaymentID: "pi", AmountCents: amount}
+	w.notices = append(w.notices, func(t *rapid.T) { try(t, w, cmd) })
+}
+
+// refundAt is a refund that the processor makes.
+func (w *till) refundAt(id string, amount commerce.Cents, failed bool) {
+	if failed {
+		w.back[id] = true
+	} else {
+		w.made[id] = amount
+	}
+	cmd := RecordRefundNotice{Facts: FactsOf(w.order), RefundID: id, Ref: "re " + id, AmountCents: amount, Failed: failed}
+	w.notices = append(w.notices, func(t *rapid.T) { try(t, w, cmd) })
+}
+
+// run makes a try of a job. The process may die before it records the outcome.
+func (w *till) run(t *rapid.T, j commerce.Job, reachable, dies bool) {
+	if j.Kind != commerce.JobRefund {
+		delete(w.jobs, j.Key()) // a mail, or the end of a session that was paid
+		return
+	}
+	r := w.refunds[j.Subject]
+	j = j.LeasedTo("me", w.now+10)
+	w.jobs[j.Key()] = j
+	record := RecordRefund{RecordJob: RecordJob{Job: j, Delays: commerce.PaymentDelays}, Facts: FactsOf(w.order), RefundID: r.ID, Ref: "re " + r.ID}
+	switch _, made := w.made[r.ID]; {
+	case !reachable:
+		record.Failed = errors.New("away")
+	case w.back[r.ID]:
+		record.Refused = "it came back"
+	case !made && r.AmountCents > w.left():
+		record.Refused = "that much is not left"
+	case !made:
+		w.refundAt(r.ID, r.AmountCents, false)
+	}
+	if !dies {
+		try(t, w, record)
+	}
+}
+
+func pick[K comparable, V any](t *rapid.T, m map[K]V, compare func(a, b K) int, what string) K {
+	if len(m) == 0 {
+		t.Skip("no ", what)
+	}
+	return rapid.SampledFrom(slices.SortedFunc(maps.Keys(m), compare)).Draw(t, what)
+}
+
+func byID(a, b commerce.JobKey) int {
+	switch {
+	case a.ID < b.ID:
+		return -1
+	case a.ID > b.ID:
+		return 1
+	}
+	return 0
+}
+
+// TestMoneyAddsUp: whatever partner, customer, processor and processes do in
+// whatever order, the books add up, stock comes back once, nobody's money is
+// kept in silence, and in the end the ledger is what the processor has.
+func TestMoneyAddsUp(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		w := newTill()
+		facts := FactsOf(w.order)
+		n := 0
+		id := func() string { n++; return fmt.Sprint("rfd_", n) }
+		was := w.order.Status
+		t.Repeat(map[string]func(*rapid.T){
+			"pay": func(t *rapid.T) {
+				if w.paid != 0 {
+					t.Skip("paid")
+				}
+				w.pay(rapid.SampledFrom([]commerce.Cents{300, 300, 300, 250}).Draw(t, "paid"))
+			},
+			"notice": func(t *rapid.T) {
+				if len(w.notices) == 0 {
+					t.Skip("none")
+				}
+				w.notices[rapid.IntRange(0, len(w.notices)-1).Draw(t, "which")](t)
+			},
+			"confirm":   func(t *rapid.T) { try(t, w, ConfirmOrder{Facts: facts}) },
+			"ready":     func(t *rapid.T) { try(t, w, MarkReady{Facts: facts}) },
+			"picked up": func(t *rapid.T) { try(t, w, MarkPickedUp{Facts: facts}) },
+			"cancel": func(t *rapid.T) {
+				try(t, w, CancelOrder{Facts: facts, Refund: rapid.Bool().Draw(t, "with refund"), RefundID: id()})
+			},
+			"refund": func(t *rapid.T) {
+				try(t, w, StartRefund{Facts: facts, RefundID: id(), AmountCents: commerce.Cents(rapid.SampledFrom([]int64{0, 1, 100, 299, 300, 301}).Draw(t, "amount"))})
+			},
+			"job": func(t *rapid.T) {
+				j := w.jobs[pick(t, w.jobs, byID, "job")]
+				w.run(t, j, rapid.IntRange(0, 3).Draw(t, "away at 0") != 0, rapid.IntRange(0, 3).Draw(t, "dies at 0") == 0)
+			},
+			"money comes back": func(t *rapid.T) {
+				r := pick(t, w.made, func(a, b string) int { return slices.Compare([]byte(a), []byte(b)) }, "refund")
+				if w.back[r] {
+					t.Skip("it has")
+				}
+				w.refundAt(r, w.made[r], true)
+			},
+			"refund in the dashboard": func(t *rapid.T) {
+				if w.left() == 0 {
+					t.Skip("nothing left")
+				}
+				w.refundAt(fmt.Sprint("re_", n), commerce.Cents(rapid.Int64Range(1, int64(w.left())).Draw(t, "amount")), false)
+				n++
+			},
+			"": func(t *rapid.T) {
+				w.check(t)
+				if w.order.Status == commerce.Refunded && was != commerce.Refunded && !w.payment.Returned() {
+					t.Fatalf("refunded with %+v", w.payment)
+				}
+				was = w.order.Status
+			},
+		})
+		w.settle(t)
+	})
+}
+
+func (w *till) check(t *rapid.T) {
+	var sum, pending, ours commerce.Cents
+	for i, e := range w.ledger {
+		sum += e.Signed()
+		if e.Seq != int64(i+1) || sum < 0 {
+			t.Fatalf("ledger %+v", w.ledger)
+		}
+	}
+	for _, r := range w.refunds {
+		switch {
+		case r.State == commerce.RefundPending:
+			pending += r.AmountCents
+		case r.State == commerce.RefundDone && r.Origin != commerce.RefundElsewhere:
+			ours += r.AmountCents
+		}
+	}
+	p, o := w.payment, w.order
+	if sum != p.CapturedCents-p.RefundedCents || p.PendingCents != pending || ours+pending > p.CapturedCents || o.RefundedCents != p.RefundedCents {
+		t.Fatalf("order %+v\npayment %+v\nrefunds %+v\nledger %+v", o, p, w.refunds, w.ledger)
+	}
+	if deducted := w.stock.Quantity == 2; w.stock.Quantity != 5 && !deducted || deducted != o.InventoryDeducted {
+		t.Fatalf("%d in stock, deducted %v", w.stock.Quantity, o.InventoryDeducted)
+	}
+	if over := o.Status == commerce.Cancelled || o.Status == commerce.Refunded; over && p.Left() > 0 && o.Attention == "" {
+		t.Fatalf("nobody is told of %d cents of an order that is %s", p.Left(), o.Status)
+	}
+}
+
+// settle has all notices arrive, in their order, and all jobs done.
+func (w *till) settle(t *rapid.T) {
+	for range 3 {
+		for i := 0; i < len(w.notices); i++ { // and those that come meanwhile
+			w.notices[i](t)
+		}
+		for _, j := range slices.SortedFunc(maps.Keys(w.jobs), byID) {
+			w.run(t, w.jobs[j], true, false)
+		}
+	}
+	w.check(t)
+	if len(w.jobs) != 0 || w.payment.PendingCents != 0 || w.payment.CapturedCents != w.paid || w.payment.CapturedCents-w.payment.RefundedCents != w.left() {
+		t.Fatalf("jobs %+v\npayment %+v, and the processor was paid %d, of which it has %d\nrefunds %+v", w.jobs, w.payment, w.paid, w.left(), w.refunds)
+	}
+}
+
+// TestRefundRefusedAfterCancel: the order was cancelled while its refund was on
+// its way. Nobody gave the money back, so somebody is told.
+func TestRefundRefusedAfterCancel(t *testing.T) {
+	o, r, run := orderIn(commerce.Cancelled, commerce.Pickup, false), pendingRefund(commerce.RefundAsked, 300), payJob(commerce.JobRefund, "rfd", 0)
+	cmd := recordRefund(o, r, run)
+	cmd.Refused = "no"
+	_, changes, err := cmd.Decide(fill(cmd.Needs(), refunding(o, r, run)), now)
+	if err != nil || changes.Orders[0].Attention != "refund_due" || len(changes.Released) != 1 {
+		t.Errorf("%+v, %v", changes, err)
+	}
+}
+
+// TestRefundBeforeWhatCameBack: the books do not know yet that an earlier
+// refund came back, so that another one seems to be too much. It waits.
+func TestRefundBeforeWhatCameBack(t *testing.T) {
+	o, r, run := orderIn(commerce.Paid, commerce.Pickup, false), pendingRefund(commerce.RefundAsked, 200), payJob(commerce.JobRefund, "rfd", 0)
+	before := refunding(o, r, run)
+	before.Payments[0].RefundedCents = 150
+	cmd := recordRefund(o, r, run)
+	job, changes, err := cmd.Decide(fill(cmd.Needs(), before), now)
+	if err != nil || job.State != commerce.JobWaiting || job.Tries != 1 || len(changes.Jobs) != 1 || len(changes.Payments)+len(changes.Refunds)+len(changes.Ledger) != 0 {
+		t.Errorf("%+v, %v", changes, err)
+	}
+	notice := RecordRefundNotice{Facts: FactsOf(o), RefundID: "rfd", Ref: "re", AmountCents: 200}
+	_, changes, err = notice.Decide(fill(notice.Needs(), before), now)
+	if refusal, ok := errors.AsType[*commerce.Error](err); !ok || refusal.Code != "too_early" || len(changes.Payments) != 0 {
+		t.Errorf("%+v, %v", changes, err)
+	}
+}
