@@ -10,10 +10,7 @@ import (
 	"purveyor/internal/wire"
 )
 
-var (
-	answerKey = commerce.ReplyKey{PartnerID: "p", Op: "live POST /v1/x", Key: "k"}
-	orderKey  = commerce.OrderKey{StoreID: "s", OrderID: "o"}
-)
+var answerKey = commerce.ReplyKey{PartnerID: "p", Op: "live POST /v1/x", Key: "k"}
 
 // paying is the payment of orderIn, as far as it was captured.
 func paying(state commerce.PaymentState, captured commerce.Cents) commerce.Payment {
