@@ -106,7 +106,7 @@ func (in checkoutIn) command(actor commerce.Actor) (command.StartCheckout, error
 		CancelURL:           c.webURL("cancel_url", in.CancelURL),
 		Fulfillment:         c.fulfillment(in.FulfillmentType, in.DeliveryAddress != nil),
 		Address:             c.address("delivery_address", in.DeliveryAddress),
-		CustomerEmail:       c.Optional("customer_email", in.CustomerEmail, wire.MaxID),
+		CustomerEmail:       c.email("customer_email", in.CustomerEmail),
 		PickupInstructions:  c.Optional("pickup_instructions", in.PickupInstructions, wire.MaxText),
 		DropoffInstructions: c.Optional("dropoff_instructions", in.DropoffInstructions, wire.MaxText),
 	}

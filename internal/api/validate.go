@@ -1,6 +1,7 @@
 package api
 
 import (
+	"net/mail"
 	"net/url"
 
 	"purveyor/internal/commerce"
@@ -71,6 +72,18 @@ func (c *check) address(field string, v *addressIn) *commerce.DeliveryAddress {
 		PostalCode: c.Required(in+"postal_code", v.Address.PostalCode, 20), Country: c.Required(in+"country", v.Address.Country, 100),
 	}
 	return a
+}
+
+// email is an address that mail can be sent to: processors refuse others.
+func (c *check) email(field string, v *string) string {
+	text := c.Optional(field, v, wire.MaxID)
+	if text == "" {
+		return ""
+	}
+	if a, err := mail.ParseAddress(text); err != nil || a.Address != text {
+		c.Fail(field, "must be an e-mail address")
+	}
+	return text
 }
 
 // webURL is where a page may lead to: absolute http or https, without

@@ -139,13 +139,13 @@ func webhookKinds(c commerce.Changes) (kinds []commerce.WebhookKind) {
 }
 
 // TestRefundOfAMismatch: money of a payment that did not make the
-// order paid goes back, and the order stays as it is.
+// order paid goes back, and the order is over.
 func TestRefundOfAMismatch(t *testing.T) {
 	o, r, run := orderIn(commerce.PendingPayment, commerce.Pickup, false), pendingRefund(commerce.RefundAsked, 300), payJob(commerce.JobRefund, "rfd", 0)
 	o.Attention = "payment_mismatch"
 	cmd := recordRefund(o, r, run)
 	_, changes, err := cmd.Decide(fill(cmd.Needs(), refunding(o, r, run)), now)
-	if err != nil || changes.Orders[0].Status != commerce.PendingPayment || !changes.Payments[0].Returned() {
+	if err != nil || changes.Orders[0].Status != commerce.Refunded || !changes.Payments[0].Returned() {
 		t.Errorf("%+v, %v", changes, err)
 	}
 }
