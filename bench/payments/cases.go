@@ -12,10 +12,6 @@ import (
 const (
 	targetCheckout = 0.3 // of the rate of reports
 	targetNotices  = 0.6
-	targetSlow     = 2.0 // times the p99 when nobody waits
-
-	slowReports = 400 // a second, while others wait: some tenth of what can be
-	slowReads   = 2000
 )
 
 // run measures the wanted cases.
@@ -35,7 +31,8 @@ func (p *payments) run(cases []string) error {
 		}
 	}
 	p.Report.Note("Slow: %d checkouts wait all the time for a processor that takes 5 s (the sandbox's tag `slow`), each in a request of its own, "+
-		"while %d orders/s are reported and %d products/s are read at an even pace.", p.waiting, slowReports, slowReads)
+		"while %d orders/s are reported and %d products/s are read at an even pace. Beside the quick one there are as many checkouts a second, "+
+		"and none waits.", p.waiting, slowReports, slowReads)
 	return nil
 }
 
@@ -100,70 +97,4 @@ func (p *payments) series(title string, c *contender, run func(*load.Service) (l
 
 func (p *payments) shoppers(c *contender) load.Shoppers {
 	return load.Shoppers{Shops: c.data.Shops, Key: c.data.TestKey}
-}
-
-// slow compares what others notice while checkouts wait for the processor with
-// what they notice when none does.
-func (p *payments) slow(c *contender) error {
-	reads := &load.Series{Name: "  one product, " + c.name}
-	reports := p.series("  reports, at that pace", c, func(s *load.Service) (load.Measurement, error) {
-		return p.beside(c, s, reads), nil
-	})
-	waitingReads := &load.Series{Name: "one product while checkouts wait, " + c.name}
-	waiters := &load.Series{Name: "  the checkouts that wait, " + c.name}
-	var open transactions
-	waitingReports := p.series("reports while checkouts wait", c, func(s *load.Service) (m load.Measurement, err error) {
-		done := make(chan load.Measurement)
-		go func() { done <- p.wait(c, s) }()
-		time.Sleep(slowness) // until all of them wait
-		stop, err := p.watch(c, &open)
-		if err == nil {
-			m = p.beside(c, s, waitingReads)
-			err = stop()
-		}
-		waiters.Rounds = append(waiters.Rounds, <-done)
-		return m, err
-	})
-	if err := load.Alternate(p.Pace, reports, waitingReports); err != nil {
-		return err
-	}
-	p.Report.Slower(waitingReports, reports, targetSlow)
-	p.Report.Slower(waitingReads, reads, targetSlow)
-	p.Report.Show(reports, reads, waiters)
-	if c.name == load.Postgres {
-		p.Report.Limit("oldest open transaction meanwhile, "+c.name, float64(open.oldest.Milliseconds()), 1000, "ms")
-		p.Report.Note("Open transactions on %s were looked for %d times while checkouts waited.", c.name, open.looks)
-	}
-	return nil
-}
-
-// slowness is how long the first of the waiting checkouts take to be under way,
-// which is as long as one of them takes.
-const slowness = 5 * time.Second
-
-// unknown is how much of the service's time goes into each of several things
-// that it does at once.
-func unknown() time.Duration { return 0 }
-
-// beside reports and reads at an even pace.
-func (p *payments) beside(c *contender, s *load.Service, reads *load.Series) load.Measurement {
-	requests := load.RequestsOf(load.AllProductPaths(c.data.Shops), c.data.Key)
-	done := make(chan load.Measurement)
-	const leastProduct = 200 // bytes
-	go func() {
-		done <- load.Run(s.Addr, p.Pace, load.Steadily(load.Readers(requests, leastProduct), slowReads), unknown)
-	}()
-	m := load.Run(s.Addr, p.Pace, load.Steadily(p.reporters(c), slowReports), unknown)
-	reads.Rounds = append(reads.Rounds, <-done)
-	return m
-}
-
-// wait keeps checkouts waiting as long as beside takes, and before. They begin
-// one after another, as customers do.
-func (p *payments) wait(c *contender, s *load.Service) load.Measurement {
-	shoppers := p.shoppers(c)
-	shoppers.Tag = "slow"
-	pace := load.Pace{Measured: 2*slowness + p.Pace.Warm + p.Pace.Measured}
-	each := p.waiting / int(slowness.Seconds())
-	return load.Run(s.Addr, pace, load.Steadily(shoppers.Callers(p.waiting, &load.Checkouts{}), each), unknown)
 }

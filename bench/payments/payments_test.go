@@ -28,15 +28,16 @@ func TestQuickRunMeasuresBothEngines(t *testing.T) {
 		t.Fatal(err)
 	}
 	text := quick(t, options{load.Options{Quick: true, Dir: dir}})
-	for _, title := range []string{"checkouts", "payment notices", "  reports", "reports while checkouts wait",
-		"one product while checkouts wait", "  reports, at that pace", "  one product", "  the checkouts that wait"} {
+	for _, title := range []string{"checkouts", "payment notices", "  reports", "reports beside a slow processor", "one product beside a slow processor",
+		"  reports beside a quick one", "  one product beside a quick one", "  reports, nobody checks out", "  one product, nobody checks out",
+		"  checkouts beside a slow processor", "  checkouts beside a quick one"} {
 		for _, engine := range []string{load.SQLite, load.Postgres} {
 			if !strings.Contains(text, "| "+title+", "+engine+" ") {
 				t.Errorf("no line for %s, %s", title, engine)
 			}
 		}
 	}
-	for _, want := range []string{"| oldest open transaction meanwhile, PostgreSQL", "Checked: each order is paid"} {
+	for _, want := range []string{"| oldest open transaction beside a slow processor, PostgreSQL", "Checked: each order is paid"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is missing", want)
 		}

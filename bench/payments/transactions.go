@@ -19,23 +19,23 @@ type transactions struct {
 const oldestOpen = `SELECT coalesce(extract(epoch FROM max(clock_timestamp() - xact_start)), 0)::float8
 	FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()`
 
-// watch looks at the open transactions of a database until stop is called. Of
-// SQLite there is nothing to look at.
-func (p *payments) watch(c *contender, seen *transactions) (stop func() error, err error) {
+// watch looks at the open transactions of a database while f runs. Of SQLite
+// there is nothing to look at.
+func (p *payments) watch(c *contender, seen *transactions, f func()) error {
 	if c.name != load.Postgres {
-		return func() error { return nil }, nil
+		f()
+		return nil
 	}
 	conn, err := pgx.Connect(p.Ctx, c.data.URL)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	ctx, cancel := context.WithCancel(p.Ctx)
 	ended := make(chan error)
 	go func() { ended <- seen.look(ctx, conn) }()
-	return func() error {
-		cancel()
-		return errors.Join(<-ended, conn.Close(context.WithoutCancel(p.Ctx)))
-	}, nil
+	f()
+	cancel()
+	return errors.Join(<-ended, conn.Close(context.WithoutCancel(p.Ctx)))
 }
 
 func (t *transactions) look(ctx context.Context, conn *pgx.Conn) error {
