@@ -4,8 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
-	"strings"
 
 	"purveyor/bench/internal/load"
 )
@@ -14,7 +12,6 @@ import (
 type webhooks struct {
 	*load.Env
 	sizes
-	profiles  string // folder for CPU profiles; empty: none
 	databases *load.Databases
 	sink      *sink
 	list      []*contender
@@ -78,23 +75,7 @@ func (w *webhooks) close() error {
 	return err
 }
 
-// serve starts the service on a database.
-func (w *webhooks) serve(c *contender, title string) (*load.Service, error) {
-	if w.profiles == "" {
-		s, _, err := w.Serve("serve", "info", c.data, "--allow-private-webhooks")
-		return s, err
-	}
-	name := strings.ReplaceAll(title+"-"+c.name, " ", "-") + ".pprof"
-	p, err := w.StartSelf("profiled", c.data.URL, filepath.Join(w.profiles, name))
-	return &load.Service{Process: p, Data: c.data}, err
-}
-
 // with runs f beside a service on a database.
-func (w *webhooks) with(c *contender, title string, f func(*load.Service) (load.Measurement, error)) (m load.Measurement, err error) {
-	s, err := w.serve(c, title)
-	if err != nil {
-		return m, err
-	}
-	defer func() { err = errors.Join(err, s.Stop()) }()
-	return f(s)
+func (w *webhooks) with(c *contender, title string, f func(*load.Service) (load.Measurement, error)) (load.Measurement, error) {
+	return w.With(c.data, title+" "+c.name, f, "--allow-private-webhooks")
 }

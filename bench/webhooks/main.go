@@ -24,9 +24,8 @@ var caseNames = []string{"drain", "latency", "reports", "record"}
 
 type options struct {
 	load.Options
-	events   int // on record, of the full databases
-	waiting  int // in a drain
-	profiles string
+	events  int // on record, of the full databases
+	waiting int // in a drain
 }
 
 func main() {
@@ -63,7 +62,7 @@ func fromFlags() error {
 	o.Register(caseNames)
 	flag.IntVar(&o.events, "events", 1_000_000, "webhooks on record in the full databases; a tenth as many wait for a dead endpoint")
 	flag.IntVar(&o.waiting, "waiting", 10_000, "webhooks that wait in a drain; more of them give a profile more to show")
-	flag.StringVar(&o.profiles, "profile", "", "also write a CPU profile of the service in each case into this folder, of the last round")
+	o.RegisterProfile()
 	flag.Parse()
 	if flag.NArg() > 0 {
 		return fmt.Errorf("%q is not understood", flag.Args())
@@ -111,14 +110,9 @@ func (o options) measure() (text string, err error) {
 	if o.Dir == "" && !o.Quick && (o.Write || slices.Contains(o.cases(), "record")) {
 		return "", errors.New("a long record takes time to make: name a folder for it with -dir")
 	}
-	if o.profiles != "" {
-		if err := os.MkdirAll(o.profiles, 0o755); err != nil {
-			return "", err
-		}
-	}
 	const quick = 0.1
 	return o.Measure(pkg, quick, func(env *load.Env) (err error) {
-		w := &webhooks{Env: env, sizes: o.sizes(), profiles: o.profiles}
+		w := &webhooks{Env: env, sizes: o.sizes()}
 		defer func() { err = errors.Join(err, w.close()) }()
 		if err := w.open(slices.Contains(o.cases(), "record")); err != nil {
 			return err

@@ -31,31 +31,34 @@ func awaiting[R any](a *API, r *request, key commerce.ReplyKey, in any, cmd comm
 		return reply{}, err
 	}
 	answer := reply{status: stored.Status, body: stored.Body, replayed: stored.Replayed}
-	job, awaited := stored.Job, stored.Job.ID != ""
-	for _, j := range asked {
-		if j.Awaited {
-			job, awaited = j.Key(), true
+	for _, job := range asked {
+		if job.Awaited {
+			return a.outcome(r, key, job, answer, refused)
 		}
 	}
-	if !awaited {
+	if stored.Job.ID == "" {
 		return answer, nil
+	}
+	job, err := a.reader.Job(context.WithoutCancel(r.Context()), stored.Job)
+	if err != nil { // it is done by now, or its reply will tell
+		job = commerce.Job{Slot: stored.Job.Slot, ID: stored.Job.ID}
 	}
 	return a.outcome(r, key, job, answer, refused)
 }
 
-// outcome waits for a job, and answers with what it has decided.
-func (a *API) outcome(r *request, key commerce.ReplyKey, job commerce.JobKey, meanwhile reply, refused func(context.Context, commerce.Job) error) (reply, error) {
+// outcome waits for a job, and answers with what it has decided. Of a job without
+// a subject nothing is known but its key.
+func (a *API) outcome(r *request, key commerce.ReplyKey, job commerce.Job, meanwhile reply, refused func(context.Context, commerce.Job) error) (reply, error) {
 	gone := context.WithoutCancel(r.Context()) // the caller may be, but nobody else begins the job
-	asked, unread := a.reader.Job(gone, job)
 	ctx, cancel := context.WithTimeout(r.Context(), waitTime)
 	defer cancel()
-	if err := a.jobs.Finish(ctx, job); err != nil && ctx.Err() == nil && !errors.Is(err, context.Canceled) {
+	if err := a.jobs.Finish(ctx, job.Key()); err != nil && ctx.Err() == nil && !errors.Is(err, context.Canceled) {
 		return reply{}, err
 	}
 	stored, err := a.reader.Reply(gone, key)
 	switch {
-	case errors.Is(err, storage.ErrNotFound) && unread == nil:
-		return reply{}, refused(gone, asked)
+	case errors.Is(err, storage.ErrNotFound) && job.Subject != "":
+		return reply{}, refused(gone, job)
 	case errors.Is(err, storage.ErrNotFound): // another call had it refused just now: a repeat is a new one
 	case err != nil:
 		return reply{}, err

@@ -57,7 +57,7 @@ func (a *API) checkoutSession(r *request) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	if cmd.Titles, err = a.titles(r.Context(), cmd.Lines); err != nil {
+	if cmd.Titles, err = a.titles(r.Context(), cmd.StoreID, cmd.Lines); err != nil {
 		return reply{}, err
 	}
 	cmd.OrderID = commerce.NewOrderID(no, a.now().UnixMilli(), entropy())
@@ -70,15 +70,19 @@ func (a *API) checkoutSession(r *request) (reply, error) {
 }
 
 // titles are what the products of the lines are called now. One that is not
-// known has none: the command will refuse it.
-func (a *API) titles(ctx context.Context, lines []commerce.OrderLine) ([]commerce.LineTitle, error) {
-	titles := make([]commerce.LineTitle, len(lines))
+// known in the store has none: the command will refuse it.
+func (a *API) titles(ctx context.Context, storeID string, lines []commerce.OrderLine) ([]commerce.LineTitle, error) {
+	ids := make([]string, len(lines))
 	for i, l := range lines {
-		item, _, err := a.reader.Product(ctx, l.ProductID, storage.ProductMark{}, func(commerce.ProductVersion) bool { return false })
-		if err != nil && !errors.Is(err, storage.ErrNotFound) {
-			return nil, err
-		}
-		titles[i] = commerce.LineTitle{Name: item.Stock.Name, ImageURL: item.FeaturedImage}
+		ids[i] = l.ProductID
+	}
+	items, err := a.reader.Items(ctx, storeID, ids)
+	if err != nil {
+		return nil, err
+	}
+	titles := make([]commerce.LineTitle, len(lines))
+	for i, id := range ids {
+		titles[i] = commerce.LineTitle{Name: items[id].Stock.Name, ImageURL: items[id].FeaturedImage}
 	}
 	return titles, nil
 }

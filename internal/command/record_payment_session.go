@@ -48,12 +48,12 @@ func (c RecordPaymentSession) Decide(rows *commerce.Rows, now int64) (commerce.J
 	payment.UpdatedOn = now
 	if refusal := c.refusal(); refusal != "" {
 		c.refuse(rows, s, &payment, refusal)
+		s.end()
 	} else {
-		c.open(rows, s, &payment)
+		c.open(rows, s, &payment) // the order itself stays as it is
 	}
 	s.changes.Payments = []commerce.Payment{payment}
-	_, changes = s.end()
-	return job, changes, nil
+	return job, s.changes, nil
 }
 
 func (c RecordPaymentSession) refusal() string {

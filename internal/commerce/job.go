@@ -56,6 +56,10 @@ type Job struct {
 	// Event is the subject, where whoever has the job has it in hand; nil: it is to
 	// be read. It is no part of what is stored.
 	Event *WebhookEvent
+	// Order and Payment are the same for jobs about an order. What is stored of
+	// them may be another state by now.
+	Order   *Order
+	Payment *Payment
 }
 
 // JobKey names a job.

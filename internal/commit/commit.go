@@ -353,7 +353,8 @@ func (s *idSource) next(prefix string) string {
 }
 
 // complete gives what is appended its ids, each event that is to be pushed its
-// job, and the reply that awaits a job its key. A batch keeps to one slot of jobs, the next takes another.
+// job, each job what is to be handed over with it, and the reply that awaits a
+// job its key. A batch keeps to one slot of jobs, the next takes another.
 func (s *idSource) complete(c *commerce.Changes) {
 	for i := range c.Webhooks {
 		w := &c.Webhooks[i]
@@ -377,6 +378,22 @@ func (s *idSource) complete(c *commerce.Changes) {
 			for k := range c.Replies {
 				c.Replies[k].Job = j.Key()
 			}
+		}
+		handOver(j, c)
+	}
+}
+
+// handOver gives a job the order that it is about, as it is saved with it.
+func handOver(j *commerce.Job, c *commerce.Changes) {
+	key := commerce.OrderKey{StoreID: j.Owner, OrderID: j.Subject}
+	for k := range c.Orders {
+		if c.Orders[k].Key() == key {
+			j.Order = &c.Orders[k]
+		}
+	}
+	for k := range c.Payments {
+		if c.Payments[k].Key() == key {
+			j.Payment = &c.Payments[k]
 		}
 	}
 }

@@ -1,11 +1,13 @@
 package commit_test
 
 import (
+	"cmp"
 	"reflect"
 	"slices"
 	"sync"
 	"testing"
 
+	"purveyor/internal/command"
 	"purveyor/internal/commerce"
 	"purveyor/internal/commit"
 	"purveyor/internal/storage"
@@ -15,6 +17,7 @@ import (
 // desk is a Starter that has room for some jobs.
 type desk struct {
 	mu                 sync.Mutex
+	kind               commerce.JobKind // empty: deliveries
 	room               int
 	started, cancelled []commerce.Job
 }
@@ -22,7 +25,7 @@ type desk struct {
 func (d *desk) Reserve(job commerce.Job) (commit.Lease, bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.room == 0 || job.Kind != commerce.JobDeliverWebhook {
+	if d.room == 0 || job.Kind != cmp.Or(d.kind, commerce.JobDeliverWebhook) {
 		return commit.Lease{}, false
 	}
 	d.room--
@@ -106,6 +109,35 @@ func testStarterOfABatch(t *testing.T, open opener) {
 	leased := slices.DeleteFunc(slices.Clone(stored), func(j commerce.Job) bool { return j.LeasedBy == "" })
 	if err != nil || len(stored) != 3 || !slices.Equal(s.withoutEvents(d.started), leased) || len(leased) != 2 || len(d.cancelled) > 0 {
 		t.Errorf("%v\nstored %+v\nstarted %+v\ncancelled %+v", err, stored, d.started, d.cancelled)
+	}
+}
+
+// TestStarterHasTheOrder: the job that opens a payment session is handed over
+// with its own order and payment, as they are stored.
+func TestStarterHasTheOrder(t *testing.T) { onEveryEngine(t, testStarterHasTheOrder) }
+
+func testStarterHasTheOrder(t *testing.T, open opener) {
+	s := openShop(t, open, 1, 10)
+	d := &desk{kind: commerce.JobOpenSession, room: 9}
+	s.committer.StartJobsWith(d)
+	var run []func()
+	for n := range int64(3) {
+		cmd := command.StartCheckout{
+			Actor: s.actor, OrderID: commerce.NewOrderID(1, n+1, commerce.Entropy{}), CustomerID: "cus_1", StoreID: storeID, Fulfillment: commerce.Pickup,
+			Lines: []commerce.OrderLine{{ProductID: productID(0), Quantity: n + 1}}, Titles: []commerce.LineTitle{{Name: "Product"}}, Processor: "sandbox",
+		}
+		run = append(run, func() { must(commit.Do(t.Context(), s.committer, cmd)) })
+	}
+	s.together(run...)
+	if len(d.started) != 3 {
+		t.Fatalf("started %+v", d.started)
+	}
+	for _, j := range d.started {
+		key := commerce.OrderKey{StoreID: j.Owner, OrderID: j.Subject}
+		order, paid := must(s.engine.Reader().Order(t.Context(), key)), must(s.engine.Reader().Payment(t.Context(), key))
+		if j.Order == nil || j.Payment == nil || !reflect.DeepEqual(*j.Order, order) || !reflect.DeepEqual(*j.Payment, paid) {
+			t.Errorf("handed over %+v, %+v\nstored %+v, %+v", j.Order, j.Payment, order, paid)
+		}
 	}
 }
 

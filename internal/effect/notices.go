@@ -27,6 +27,7 @@ type notice struct {
 
 // mailReady tells the customer that the order can be picked up.
 func (n notices) mailReady(ctx context.Context, job commerce.Job) jobs.Outcome {
+	job.Order = nil // it may be moot by now
 	return n.do(ctx, job, func(o commerce.Order, s commerce.Store) notice {
 		return notice{what: "E-mail to the customer", message: readyMail(o, s), moot: []commerce.OrderStatus{commerce.Cancelled, commerce.Refunded}}
 	})
@@ -47,12 +48,11 @@ func (n notices) textPaid(ctx context.Context, job commerce.Job) jobs.Outcome {
 }
 
 func (n notices) do(ctx context.Context, job commerce.Job, write func(commerce.Order, commerce.Store) notice) jobs.Outcome {
-	reader := n.Engine.Reader()
-	order, err := reader.Order(ctx, commerce.OrderKey{StoreID: job.Owner, OrderID: job.Subject})
+	order, err := n.order(ctx, job)
 	if err != nil {
 		return n.unread(job, err)
 	}
-	store, err := reader.Store(ctx, job.Owner)
+	store, err := n.Engine.Reader().Store(ctx, job.Owner)
 	if err != nil {
 		return n.unread(job, err)
 	}
@@ -76,6 +76,14 @@ func (n notices) do(ctx context.Context, job commerce.Job, write func(commerce.O
 		record.Failed = send(ctx)
 	}
 	return jobs.Outcome{OK: record.Failed == nil, Record: jobs.Waiting(func(ctx context.Context) error { return do(ctx, n.Committer, record) })}
+}
+
+// order is in hand if this process has just saved it.
+func (n notices) order(ctx context.Context, job commerce.Job) (commerce.Order, error) {
+	if job.Order != nil {
+		return *job.Order, nil
+	}
+	return n.Engine.Reader().Order(ctx, commerce.OrderKey{StoreID: job.Owner, OrderID: job.Subject})
 }
 
 // unread ends the job of an order that is not there.

@@ -26,7 +26,7 @@ const sessionLife = 23 * time.Hour
 // open asks for the session of an order. If the process dies between the call
 // and its record, the next try gets the same session, by the order's id.
 func (p payments) open(ctx context.Context, job commerce.Job) jobs.Outcome {
-	order, paid, processor, err := p.load(ctx, commerce.OrderKey{StoreID: job.Owner, OrderID: job.Subject})
+	order, paid, processor, err := p.begun(ctx, job)
 	if err != nil {
 		return unread(job, err)
 	}
@@ -35,6 +35,15 @@ func (p payments) open(ctx context.Context, job commerce.Job) jobs.Outcome {
 	record.SessionID, record.URL = session.ID, session.URL
 	record.Refused, record.Failed = outcomeOf(err)
 	return outcome(p.Options, record, record.Failed)
+}
+
+// begun is an order whose session is to be opened: in hand if this process has
+// just saved it. What is asked of it never changes.
+func (p payments) begun(ctx context.Context, job commerce.Job) (commerce.Order, commerce.Payment, Processor, error) {
+	if job.Order == nil || job.Payment == nil {
+		return p.load(ctx, commerce.OrderKey{StoreID: job.Owner, OrderID: job.Subject})
+	}
+	return *job.Order, *job.Payment, p.processor(*job.Payment), nil
 }
 
 // sessionRequest is what the customer is to pay. It is made of what never
@@ -104,11 +113,14 @@ func (p payments) load(ctx context.Context, key commerce.OrderKey) (commerce.Ord
 	if err != nil {
 		return order, paid, nil, fmt.Errorf("payment of order %s: %w", key.OrderID, err)
 	}
-	processor, ok := p.Processors[paid.Processor]
-	if !ok {
-		processor = notConfigured(paid.Processor)
+	return order, paid, p.processor(paid), nil
+}
+
+func (p payments) processor(paid commerce.Payment) Processor {
+	if processor, ok := p.Processors[paid.Processor]; ok {
+		return processor
 	}
-	return order, paid, processor, nil
+	return notConfigured(paid.Processor)
 }
 
 func (p payments) recordJob(job commerce.Job) command.RecordJob {

@@ -117,6 +117,9 @@ type Reader interface {
 	// product itself is not read and Item is empty.
 	Product(ctx context.Context, id string, known ProductMark, cached func(commerce.ProductVersion) bool) (commerce.Item, ProductMark, error)
 
+	// Items reads products of a store by id; those not known are absent.
+	Items(ctx context.Context, storeID string, ids []string) (map[string]commerce.Item, error)
+
 	// ProductPage reads one page in the order of (updated_on, id), beginning
 	// after f.After. The callback sees each version with its place on the page;
 	// only products for which it returns false are read, and given to fresh.

@@ -79,7 +79,8 @@ func WriteCatalog(path string, shops []Shop) error {
 	}
 	for i, s := range shops {
 		file.Stores = append(file.Stores, map[string]any{"id": s.ID, "name": "Corner Market " + s.ID, "address": fmt.Sprintf("%d Market Street", i+1),
-			"city": "San Francisco", "state": "CA", "zip_code": "94103", "lat": 37.77, "lng": -122.42})
+			"city": "San Francisco", "state": "CA", "zip_code": "94103", "lat": 37.77, "lng": -122.42,
+			"email": s.ID + "@example.com", "phone": fmt.Sprintf("+1415555%04d", i)})
 		for _, g := range s.Goods {
 			image := "https://images.example.com/" + g.ID
 			file.Products = append(file.Products, fileProduct{

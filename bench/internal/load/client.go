@@ -110,12 +110,20 @@ func appendGet(b []byte, path, key string) []byte {
 
 // appendPost appends a POST request with an idempotency key.
 func appendPost(b []byte, path, key, idempotency string, body []byte) []byte {
+	return AppendRequest(b, path, body, "X-Api-Key", key, "Idempotency-Key", idempotency)
+}
+
+// AppendRequest appends a POST request with headers, a name and a value in turn.
+func AppendRequest(b []byte, path string, body []byte, headers ...string) []byte {
 	b = append(b, "POST "...)
 	b = append(b, path...)
-	b = append(b, " HTTP/1.1\r\nHost: bench\r\nContent-Type: application/json\r\nX-Api-Key: "...)
-	b = append(b, key...)
-	b = append(b, "\r\nIdempotency-Key: "...)
-	b = append(b, idempotency...)
+	b = append(b, " HTTP/1.1\r\nHost: bench\r\nContent-Type: application/json"...)
+	for i := 0; i < len(headers); i += 2 {
+		b = append(b, "\r\n"...)
+		b = append(b, headers[i]...)
+		b = append(b, ": "...)
+		b = append(b, headers[i+1]...)
+	}
 	b = append(b, "\r\nContent-Length: "...)
 	b = strconv.AppendInt(b, int64(len(body)), 10)
 	b = append(b, "\r\n\r\n"...)

@@ -20,6 +20,7 @@ type Dataset struct {
 	Size      Size
 	Schema    string // of the migrations it was made with
 	Key       string // of its one partner
+	TestKey   string
 	PartnerID string
 
 	URL    string   `json:"-"` // for --database
@@ -61,7 +62,7 @@ func (e *Env) Prepare(url string, s Size) (*Dataset, error) {
 	if err := json.Unmarshal(out, &made); err != nil {
 		return nil, err
 	}
-	d.PartnerID, d.Key = made.PartnerID, made.Keys["live"]
+	d.PartnerID, d.Key, d.TestKey = made.PartnerID, made.Keys["live"], made.Keys["test"]
 	const batch = 2000
 	if d.Orders, err = FillOrders(e.Ctx, url, d.PartnerID, d.Shops, s.Orders, batch); err != nil {
 		return nil, err

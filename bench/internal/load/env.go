@@ -13,14 +13,15 @@ import (
 // Env is what every part of a benchmark needs: where things are and how long
 // runs take.
 type Env struct {
-	Ctx     context.Context
-	Program string // the service
-	Self    string // this program, for its hidden commands
-	Root    string // of the module
-	Work    string // scratch, removed at the end
-	Dir     string // where large databases stay
-	Pace    Pace
-	Report  *Report
+	Ctx      context.Context
+	Program  string // the service
+	Self     string // this program, for its hidden commands
+	Root     string // of the module
+	Work     string // scratch, removed at the end
+	Dir      string // where large databases stay
+	Profiles string // where CPU profiles of the service go; empty: none are made
+	Pace     Pace
+	Report   *Report
 }
 
 // NewEnv builds the service and makes a folder for databases, inside of dir if

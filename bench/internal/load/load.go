@@ -11,7 +11,8 @@ import (
 
 // Caller makes the requests of one connection and sees the answers to them.
 type Caller interface {
-	Next() []byte // valid until the next call
+	// Next is valid until the next call; nil: there is no other request.
+	Next() []byte
 	// Answered tells what is wrong with an answer, or takes note of it.
 	Answered(status int, body []byte) error
 }
@@ -99,7 +100,10 @@ func closedLoop(p Pace, n int, cpu func() time.Duration, work func(i int, t *Tal
 	time.Sleep(time.Until(until))
 	used := cpu() - before
 	group.Wait()
+	return sumOf(tallies), used
+}
 
+func sumOf(tallies []*Tally) *Tally {
 	sum := &Tally{}
 	for _, t := range tallies {
 		sum.latency.add(&t.latency)
@@ -108,7 +112,22 @@ func closedLoop(p Pace, n int, cpu func() time.Duration, work func(i int, t *Tal
 			sum.first = t.first
 		}
 	}
-	return sum, used
+	return sum
+}
+
+// RunOut has every caller make its requests until Next gives none, all of which
+// count.
+func RunOut(addr string, list []Caller, cpu func() time.Duration) Measurement {
+	const patience = 5 * time.Minute
+	tallies := make([]*Tally, len(list))
+	began, before := time.Now(), cpu()
+	var group sync.WaitGroup
+	for i, c := range list {
+		tallies[i] = &Tally{}
+		group.Go(func() { drive(addr, c, tallies[i], began, began.Add(patience)) })
+	}
+	group.Wait()
+	return sumOf(tallies).Measurement(time.Since(began), cpu()-before)
 }
 
 // Measurement is what a tally says of a time, and of what the server's
@@ -153,6 +172,9 @@ func driveConnection(addr string, c Caller, t *Tally, from, until time.Time) err
 	defer conn.close()
 	for time.Now().Before(until) {
 		request := c.Next()
+		if request == nil {
+			return nil
+		}
 		began := time.Now()
 		status, body, err := conn.roundTrip(request)
 		if err != nil {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -14,6 +15,7 @@ type Options struct {
 	Seconds         float64
 	Rounds          int
 	Only, Dir, File string
+	Profiles        string // folder for CPU profiles of the service; empty: none
 	Quick, Write    bool
 }
 
@@ -26,6 +28,11 @@ func (o *Options) Register(cases []string) {
 	flag.BoolVar(&o.Quick, "quick", false, "one short round of each case on few rows; the figures say nothing")
 	flag.BoolVar(&o.Write, "write", false, "rewrite the generated section of the file")
 	flag.StringVar(&o.File, "file", "docs/BENCHMARKS.md", "the file that -write rewrites, from the root of the module")
+}
+
+// RegisterProfile makes the flag of a benchmark that runs the service by With.
+func (o *Options) RegisterProfile() {
+	flag.StringVar(&o.Profiles, "profile", "", "also write a CPU profile of the service in each case into this folder, of the last round")
 }
 
 // Check refuses what cannot work.
@@ -63,6 +70,11 @@ func (o Options) Measure(pkg string, quick float64, run func(*Env) error) (text 
 		return "", err
 	}
 	defer func() { err = errors.Join(err, env.Close()) }()
+	if env.Profiles = o.Profiles; env.Profiles != "" {
+		if err := os.MkdirAll(env.Profiles, 0o755); err != nil {
+			return "", err
+		}
+	}
 	if err := run(env); err != nil {
 		return "", err
 	}

@@ -6,16 +6,25 @@ import (
 	cryptorand "crypto/rand"
 	"errors"
 	"log/slog"
+	"net/http"
 	"os"
 	"runtime/pprof"
+	"strings"
 	"time"
 
 	"purveyor/internal/api"
+	"purveyor/internal/commerce"
 	"purveyor/internal/commit"
 	"purveyor/internal/effect"
+	"purveyor/internal/inbound"
+	"purveyor/internal/outside/payment"
+	"purveyor/internal/outside/sandbox"
 	"purveyor/internal/outside/webhook"
 	"purveyor/internal/web"
 )
+
+// Sandbox is the name of the payment processor of test mode.
+const Sandbox = "sandbox"
 
 // ServeProfiled is the hidden command "profiled ADDRESS DATABASE PROFILE": the
 // parts of the service put together as cmd/purveyor does it, with a CPU
@@ -39,11 +48,22 @@ func ServeProfiled(ctx context.Context, addr, database, profile string) (err err
 		return err
 	}
 	defer pprof.StopCPUProfile()
-	effects := effect.Start(effect.Options{Engine: engine, Committer: committer, Worker: cryptorand.Text(), Sender: webhook.NewSender(true)})
+	objects := effect.NewObjects(engine, committer)
+	box := payment.NewSandbox(objects, "http://"+addr)
+	notices := inbound.New(engine.Reader(), committer, map[string]inbound.PaymentNotices{Sandbox: box})
+	effects := effect.Start(effect.Options{Engine: engine, Committer: committer, Worker: cryptorand.Text(), Sender: webhook.NewSender(true),
+		Processors: map[string]effect.Processor{Sandbox: box}, Objects: objects, Post: notices.FromSandbox(sandbox.NewSigner(objects))})
 	defer func() {
 		giveBack, cancel := context.WithTimeout(context.Background(), time.Second)
 		defer cancel()
 		effects.Stop(giveBack)
 	}()
-	return ServeUntilDone(ctx, addr, web.Trace(log, api.New(engine, committer, api.Options{}).Handler()))
+	partners := api.New(engine, committer, api.Options{Jobs: effects, Processors: map[commerce.Mode]string{commerce.Test: Sandbox}}).Handler()
+	return ServeUntilDone(ctx, addr, web.Trace(log, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasPrefix(r.URL.Path, inbound.Prefix) {
+			notices.ServeHTTP(w, r)
+			return
+		}
+		partners.ServeHTTP(w, r)
+	})))
 }

@@ -105,6 +105,14 @@ func (r *Report) compare(of, against *Series, target float64, title string, figu
 	r.rows = append(r.rows, row)
 }
 
+// Slower adds a line of how many times as long the slowest of a hundred takes
+// as that of another series, which must not be more than so many times.
+func (r *Report) Slower(of, against *Series, most float64) {
+	median, least, high := ratio(of, against, func(m Measurement) float64 { return float64(m.P99) })
+	r.rows = append(r.rows, append(r.figures(of), fmt.Sprintf("p99: %.2f (%.2f to %.2f)", median, least, high),
+		"at most "+decimals(most), verdict(median <= most)))
+}
+
 // AtLeast adds a line of a series whose rate must not be below another.
 func (r *Report) AtLeast(s *Series, least float64) {
 	r.rows = append(r.rows, append(r.figures(s), "", fmt.Sprintf("at least %.0f/s", least), verdict(s.rate() >= least)))

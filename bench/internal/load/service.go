@@ -2,9 +2,11 @@ package load
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"time"
 )
@@ -28,6 +30,24 @@ func (e *Env) Serve(name, level string, d *Dataset, args ...string) (*Service, t
 	}
 	took, err := p.ready(func() error { _, err := get(addr, "/v1/health", d.Key); return err })
 	return &Service{p, d}, took, err
+}
+
+// With runs f beside a service on a database, with these flags. If profiles are
+// wanted, the service is this program, put together as the real one.
+func (e *Env) With(d *Dataset, title string, f func(*Service) (Measurement, error), args ...string) (m Measurement, err error) {
+	var s *Service
+	if e.Profiles == "" {
+		s, _, err = e.Serve("serve", "info", d, args...)
+	} else {
+		var p *Process
+		p, err = e.StartSelf("profiled", d.URL, filepath.Join(e.Profiles, strings.ReplaceAll(title, " ", "-")+".pprof"))
+		s = &Service{Process: p, Data: d}
+	}
+	if err != nil {
+		return m, err
+	}
+	defer func() { err = errors.Join(err, s.Stop()) }()
+	return f(s)
 }
 
 // StartBare starts the baseline of the reads.

@@ -8,11 +8,11 @@ import (
 )
 
 func (r reader) Reply(ctx context.Context, key commerce.ReplyKey) (commerce.Reply, error) {
-	return one(ctx, r, replies, key)
+	return single(ctx, r, r.e.singles.replies, key)
 }
 
 func (r reader) Payment(ctx context.Context, key commerce.OrderKey) (commerce.Payment, error) {
-	return one(ctx, r, payments, key)
+	return single(ctx, r, r.e.singles.payments, key)
 }
 
 func (r reader) Refund(ctx context.Context, key commerce.RefundKey) (commerce.Refund, error) {

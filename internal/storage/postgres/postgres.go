@@ -38,6 +38,7 @@ type Engine struct {
 	readers *pgxpool.Pool
 	stamps  *gather.Lookups[commerce.ProductKey, int64] // of products
 	newest  *gather.Lookups[string, int64]              // stamps of stores' products
+	singles singles
 }
 
 // writer is the writing connection; nil conn: none, or it broke.
@@ -96,6 +97,7 @@ func Open(url string, o Options) (*Engine, error) {
 		return nil, fmt.Errorf("open database: %w", err)
 	}
 	e.stamps, e.newest = gather.New(e.readStamps), gather.New(e.readNewest)
+	e.singles = newSingles(e)
 	ctx, cancel := context.WithTimeout(context.Background(), startTime)
 	defer cancel()
 	if err := e.start(ctx); err != nil {

@@ -54,6 +54,16 @@ func scanItem(s *scanner, storeID string) commerce.Item {
 	return commerce.Item{Product: products.Scan(s, key), Stock: stock.Scan(s, key)}
 }
 
+// Items implements storage.Reader.
+func (r reader) Items(ctx context.Context, storeID string, ids []string) (map[string]commerce.Item, error) {
+	items := make(map[string]commerce.Item, len(ids))
+	err := r.rows(ctx, itemsSQL, []any{storeID, ids}, func(s *scanner) {
+		item := scanItem(s, storeID)
+		items[item.ID] = item
+	})
+	return items, err
+}
+
 // Readers that come upon what an open batch may still write below wait for it,
 // a batch's time or two, then do with what is complete.
 const (

@@ -72,7 +72,7 @@ func one[K comparable, V any](ctx context.Context, r reader, t *table[K, V], k K
 
 // Store implements storage.Reader, as do the others.
 func (r reader) Store(ctx context.Context, id string) (commerce.Store, error) {
-	return one(ctx, r, stores, id)
+	return single(ctx, r, r.e.singles.stores, id)
 }
 
 func (r reader) StoreByNo(ctx context.Context, no int64) (store commerce.Store, err error) {
@@ -148,7 +148,7 @@ func (r reader) snapshot(ctx context.Context, f func(context.Context, pgx.Tx) er
 }
 
 func (r reader) Order(ctx context.Context, key commerce.OrderKey) (commerce.Order, error) {
-	return one(ctx, r, orders, key)
+	return single(ctx, r, r.e.singles.orders, key)
 }
 
 func (r reader) ExternalOrder(ctx context.Context, key commerce.ExternalKey) (commerce.OrderKey, error) {

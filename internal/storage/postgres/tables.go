@@ -26,6 +26,9 @@ type table[K comparable, V any] struct {
 	updateOne string
 	inRange   string // rows of one prefix: SELECT last, values WHERE prefix AND last = ANY
 	deleteSQL string // rows of one prefix
+
+	singlesOnce sync.Once // makes singles, as once does update
+	singles     string    // rows of several keys
 }
 
 // update is a statement that is made once the types of its columns are known.

@@ -60,6 +60,24 @@ func readItem(conn *connection, key commerce.ProductKey) (item commerce.Item, er
 	return item, err
 }
 
+// Items implements storage.Reader.
+func (r reader) Items(ctx context.Context, storeID string, ids []string) (map[string]commerce.Item, error) {
+	items := make(map[string]commerce.Item, len(ids))
+	err := r.snapshot(ctx, func(conn *connection) error {
+		for _, id := range ids {
+			item, err := readItem(conn, commerce.ProductKey{StoreID: storeID, ProductID: id})
+			if err != nil {
+				return err
+			}
+			if item.ID != "" {
+				items[id] = item
+			}
+		}
+		return nil
+	})
+	return items, err
+}
+
 // ProductPage implements storage.Reader. A page is read from a covering index;
 // of several stores, each gives its own page and the nearest are merged.
 func (r reader) ProductPage(ctx context.Context, f storage.ProductFilter, cached func(int, commerce.ProductVersion) bool,

@@ -3,10 +3,12 @@ package storagetest
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"reflect"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -21,6 +23,8 @@ var reads = map[string]func(*testing.T, Database){
 	"a page is known by its mark":               pageMarks,
 	"stores and categories":                     storesAndCategories,
 	"a timeline gives the newest, oldest first": newestEvents,
+	"items of a store":                          itemsOfStore,
+	"rows that are asked for at once":           atOnce,
 	"a key finds its holder":                    keyHolder,
 }
 
@@ -333,4 +337,54 @@ func keyHolder(t *testing.T, db Database) {
 	if err != nil || len(list) != 1 || list[0].Name != c.Partners[0].Name {
 		t.Errorf("partners %+v, %v", list, err)
 	}
+}
+
+func itemsOfStore(t *testing.T, db Database) {
+	e := db.Open(t, time.Now)
+	keys := seedProducts(t, e, 2, 3, 7)
+	got, err := e.Reader().Items(context.Background(), "sto_0", []string{"prd_0_002", "prd_0_000", "prd_0_002", "prd_1_000", "prd_x"})
+	if err != nil || len(got) != 2 {
+		t.Fatalf("%+v, %v", got, err)
+	}
+	for _, k := range []commerce.ProductKey{keys[0], keys[2]} {
+		if item := got[k.ProductID]; item.ID != k.ProductID || item.StoreID != "sto_0" || item.Stock.ProductID != k.ProductID ||
+			item.Stock.StoreID != "sto_0" || item.Stock.Name != "Product "+k.ProductID || item.Stock.Quantity != 7 {
+			t.Errorf("%s is %+v", k.ProductID, item)
+		}
+	}
+	if none, err := e.Reader().Items(context.Background(), "sto_0", nil); err != nil || len(none) != 0 {
+		t.Errorf("of no ids %+v, %v", none, err)
+	}
+}
+
+// atOnce asks for rows of several keys at the same time: each caller gets its
+// own, whatever the others ask for.
+func atOnce(t *testing.T, db Database) {
+	e := db.Open(t, time.Now)
+	var needs commerce.Needs
+	var made commerce.Changes
+	for i := range 20 {
+		key := commerce.OrderKey{StoreID: storeName(i % 3), OrderID: fmt.Sprintf("ord_%02d", i)}
+		needs.NewOrders = append(needs.NewOrders, key)
+		made.Orders = append(made.Orders, commerce.Order{StoreID: key.StoreID, ID: key.OrderID, Lines: []commerce.OrderLine{{ProductID: "p", Quantity: int64(i)}}})
+	}
+	Change(t, e, needs, func(*commerce.Rows, int64) commerce.Changes { return made })
+	var group sync.WaitGroup
+	for range 5 {
+		for i, o := range made.Orders {
+			group.Go(func() {
+				if got, err := e.Reader().Order(context.Background(), o.Key()); err != nil || got.ID != o.ID || got.Lines[0].Quantity != int64(i) {
+					t.Errorf("%s is %+v, %v", o.ID, got, err)
+				}
+			})
+		}
+		for _, id := range []string{"ord_x", "ord_\x00", "ord_\xff"} {
+			group.Go(func() {
+				if got, err := e.Reader().Order(context.Background(), commerce.OrderKey{StoreID: storeName(0), OrderID: id}); !errors.Is(err, storage.ErrNotFound) {
+					t.Errorf("%q is %+v, %v", id, got, err)
+				}
+			})
+		}
+	}
+	group.Wait()
 }

@@ -1,0 +1,97 @@
+package postgres
+
+import (
+	"context"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"purveyor/internal/commerce"
+	"purveyor/internal/storage"
+	"purveyor/internal/storage/gather"
+	"purveyor/internal/storage/schema"
+)
+
+// singles are look-ups of single rows by their keys. Those that are asked for
+// at once are read by one statement, for a statement is what they cost most.
+type singles struct {
+	stores   *gather.Lookups[string, commerce.Store]
+	orders   *gather.Lookups[commerce.OrderKey, commerce.Order]
+	payments *gather.Lookups[commerce.OrderKey, commerce.Payment]
+	replies  *gather.Lookups[commerce.ReplyKey, commerce.Reply]
+}
+
+func newSingles(e *Engine) singles {
+	return singles{lookups(e, stores), lookups(e, orders), lookups(e, payments), lookups(e, replies)}
+}
+
+func lookups[K comparable, V any](e *Engine, t *table[K, V]) *gather.Lookups[K, V] {
+	return gather.New(func(ctx context.Context, keys []K) (map[K]V, error) { return readSingles(ctx, e, t, keys) })
+}
+
+func readSingles[K comparable, V any](ctx context.Context, e *Engine, t *table[K, V], keys []K) (map[K]V, error) {
+	found := make(map[K]V, len(keys))
+	var c columns
+	for i, k := range keys {
+		var key values
+		if t.BindKey(&key, k); !key.storable() {
+			continue // it shall not harm the others
+		}
+		c.nextRow()
+		t.BindKey(&c, k)
+		c.Int(int64(i))
+	}
+	if len(c.arrays) == 0 {
+		return found, nil
+	}
+	rows, err := query(ctx, e.readers, t.singlesSQL(&c), c.arrays...)
+	if err != nil {
+		return nil, err
+	}
+	return found, each(rows, func(s *scanner) {
+		k := keys[s.Int()]
+		found[k] = t.Scan(s, k)
+	})
+}
+
+// singlesSQL compares each column of a key with one value, so that no row of
+// another key is looked at, and names the shards again.
+func (t *table[K, V]) singlesSQL(c *columns) string {
+	t.singlesOnce.Do(func() {
+		key := schema.Split(t.Key)
+		var where []string
+		for i, k := range key {
+			where = append(where, k+" = k.k"+strconv.Itoa(i+1))
+		}
+		names := make([]string, len(key))
+		for i := range key {
+			names[i] = "k" + strconv.Itoa(i+1)
+		}
+		t.singles = "SELECT k.i, t.* FROM " + c.unnest() + " AS k (" + strings.Join(append(names, "i"), ", ") + ") CROSS JOIN LATERAL (SELECT " + t.Values() +
+			" FROM " + t.Name + " WHERE " + strings.Join(where, " AND ") + " AND " + key[0] + " = ANY($1) LIMIT 1) AS t"
+	})
+	return t.singles
+}
+
+// storable tells whether PostgreSQL can hold all texts: what it cannot hold
+// names nothing.
+func (v values) storable() bool {
+	return !slices.ContainsFunc(v, func(x any) bool {
+		text, ok := x.(string)
+		return ok && (!utf8.ValidString(text) || strings.Contains(text, "\x00"))
+	})
+}
+
+// single reads a row by its key; storage.ErrNotFound if there is none.
+func single[K comparable, V any](ctx context.Context, r reader, rows *gather.Lookups[K, V], k K) (v V, err error) {
+	found := false
+	err = r.read(ctx, func(ctx context.Context) (err error) {
+		v, found, err = rows.Get(ctx, k)
+		return err
+	})
+	if err == nil && !found {
+		err = storage.ErrNotFound
+	}
+	return v, err
+}
