@@ -67,12 +67,21 @@ func (a *API) outcome(r *request, key commerce.ReplyKey, job commerce.Job, meanw
 	case meanwhile.status != 0:
 		return meanwhile, nil
 	}
-	return reply{}, &web.Error{Status: http.StatusConflict, Code: "in_progress", RetryAfter: 1,
+	return reply{}, &web.Error{Status: http.StatusConflict, Code: "in_progress", RetryAfter: 1, OrderID: madeOrder(job),
 		Message: "This is still in progress; repeat it with the same Idempotency-Key for its result"}
 }
 
+// madeOrder is the order that was made by the call that asked for the job;
+// empty: it made none, or that is not known.
+func madeOrder(job commerce.Job) string {
+	if job.Kind != commerce.JobOpenSession {
+		return ""
+	}
+	return job.Subject
+}
+
 // refusedByProcessor is the error of a processor's definite no, in its words
-// (SPEC, Errors: 502).
-func refusedByProcessor(message string) error {
-	return &web.Error{Status: http.StatusBadGateway, Code: "payment_processor_error", Message: message}
+// (SPEC, Errors: 502), with the order that was made before it.
+func refusedByProcessor(message string, job commerce.Job) error {
+	return &web.Error{Status: http.StatusBadGateway, Code: "payment_processor_error", Message: message, OrderID: madeOrder(job)}
 }

@@ -93,7 +93,7 @@ func (a *API) sessionRefused(ctx context.Context, job commerce.Job) error {
 	if err != nil && !errors.Is(err, storage.ErrNotFound) {
 		return err
 	}
-	return refusedByProcessor(payment.Error)
+	return refusedByProcessor(payment.Error, job)
 }
 
 func (in checkoutIn) command(actor commerce.Actor) (command.StartCheckout, error) {

@@ -49,7 +49,7 @@ func (a *API) refundRefused(ctx context.Context, job commerce.Job) error {
 	if err != nil && !errors.Is(err, storage.ErrNotFound) {
 		return err
 	}
-	return refusedByProcessor(refund.Error)
+	return refusedByProcessor(refund.Error, job)
 }
 
 func (a *API) newRefundID(o commerce.Order) string {
