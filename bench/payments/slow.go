@@ -1,40 +1,53 @@
 package main
 
 import (
+	"errors"
+	"fmt"
 	"time"
 
 	"purveyor/bench/internal/load"
 )
 
 const (
-	targetSlow = 2.0 // times the p99 beside a quick processor
+	targetSlow = 2.0 // times the p99 without it
 
 	slowReports = 400 // a second: some tenth of what can be
 	slowReads   = 2000
 
-	slowTag  = "slow"  // of the sandbox
-	quickTag = "quick" // is none
+	slowTag  = "slow" // of the sandbox
 	slowness = 5 * time.Second
+	settling = slowness / 4 // after which all checkouts wait for the processor
+	slowRun  = slowness / 2 // and what is measured until the first of them goes on
 )
 
-// paced is what is measured at once on a database: reports and reads at an even
-// pace, and checkouts beside them.
-type paced struct{ reports, reads, checkouts *load.Series }
-
 // slow compares what others notice of checkouts that wait for the processor with
-// what they notice of as many that need not.
+// what they notice when nobody checks out.
 func (p *payments) slow(c *contender) error {
 	var open transactions
-	slow := p.paced(c, "beside a slow processor", slowTag, func(f func()) error { return p.watch(c, &open, f) })
-	notWatched := func(f func()) error { f(); return nil }
-	quick := p.paced(c, "beside a quick one", quickTag, notWatched)
-	alone := p.alone(c)
-	if err := load.Alternate(p.Pace, alone.reports, quick.reports, slow.reports); err != nil {
+	reads := &load.Series{Name: "one product beside a slow processor, " + c.name}
+	checkouts := &load.Series{Name: "  checkouts that wait, " + c.name}
+	reports := p.series("reports beside a slow processor", c, func(s *load.Service) (m load.Measurement, err error) {
+		done := make(chan load.Measurement)
+		began := time.Now()
+		go func() { done <- load.RunOut(s.Addr, p.waiters(c), unknown) }()
+		time.Sleep(settling)
+		err = p.watch(c, &open, func() { m = p.evenly(c, s, reads) })
+		if took := time.Since(began); took > slowness {
+			err = errors.Join(err, fmt.Errorf("the processor answered before all was measured, which took %v", took))
+		}
+		checkouts.Rounds = append(checkouts.Rounds, <-done)
+		return m, err
+	})
+	readsAlone := &load.Series{Name: "  one product, nobody checks out, " + c.name}
+	reportsAlone := p.series("  reports, nobody checks out", c, func(s *load.Service) (load.Measurement, error) {
+		return p.evenly(c, s, readsAlone), nil
+	})
+	if err := load.Alternate(p.Pace, reportsAlone, reports); err != nil {
 		return err
 	}
-	p.Report.Slower(slow.reports, quick.reports, targetSlow)
-	p.Report.Slower(slow.reads, quick.reads, targetSlow)
-	p.Report.Show(quick.reports, quick.reads, alone.reports, alone.reads, slow.checkouts, quick.checkouts)
+	p.Report.Slower(reports, reportsAlone, targetSlow)
+	p.Report.Slower(reads, readsAlone, targetSlow)
+	p.Report.Show(reportsAlone, readsAlone, checkouts)
 	if c.name == load.Postgres {
 		p.Report.Limit("oldest open transaction beside a slow processor, "+c.name, float64(open.oldest.Milliseconds()), 1000, "ms")
 		p.Report.Note("Open transactions on %s were looked for %d times while checkouts waited.", c.name, open.looks)
@@ -42,38 +55,43 @@ func (p *payments) slow(c *contender) error {
 	return nil
 }
 
-// alone is when nobody checks out.
-func (p *payments) alone(c *contender) paced {
-	reads := &load.Series{Name: "  one product, nobody checks out, " + c.name}
-	return paced{reads: reads, reports: p.series("  reports, nobody checks out", c, func(s *load.Service) (load.Measurement, error) {
-		return p.evenly(c, s, reads), nil
-	})}
+// waiters are customers of a slow processor, who check out once, all of them at
+// the same time.
+func (p *payments) waiters(c *contender) []load.Caller {
+	shoppers := p.shoppers(c)
+	shoppers.Tag = slowTag
+	list := shoppers.Callers(p.waiting, &load.Checkouts{})
+	for i := range list {
+		list[i] = &once{Caller: list[i]}
+	}
+	return list
 }
 
-// paced measures beside checkouts of customers with this tag. The reads and
-// the checkouts get their rounds with those of the reports.
-func (p *payments) paced(c *contender, title, tag string, during func(func()) error) paced {
-	indent := "  "
-	if tag == slowTag {
-		indent = ""
+// once makes one request.
+type once struct {
+	load.Caller
+	asked bool
+}
+
+func (o *once) Next() []byte {
+	if o.asked {
+		return nil
 	}
-	m := paced{reads: &load.Series{Name: indent + "one product " + title + ", " + c.name}, checkouts: &load.Series{Name: "  checkouts " + title + ", " + c.name}}
-	m.reports = p.series(indent+"reports "+title, c, func(s *load.Service) (reports load.Measurement, err error) {
-		done := make(chan load.Measurement)
-		go func() { done <- p.checkOut(c, s, tag) }()
-		if tag == slowTag {
-			time.Sleep(slowness) // until all of them wait
-		}
-		err = during(func() { reports = p.evenly(c, s, m.reads) })
-		m.checkouts.Rounds = append(m.checkouts.Rounds, <-done)
-		return reports, err
-	})
-	return m
+	o.asked = true
+	return o.Caller.Next()
 }
 
 // unknown is how much of the service's time goes into each of several things
 // that it does at once.
 func unknown() time.Duration { return 0 }
+
+// slowPace is within the time for which the processor keeps all waiting.
+func (p *payments) slowPace() load.Pace {
+	pace := p.Pace
+	pace.Warm = min(pace.Warm, slowRun/4)
+	pace.Measured = min(pace.Measured, slowRun)
+	return pace
+}
 
 // evenly reports and reads at an even pace.
 func (p *payments) evenly(c *contender, s *load.Service, reads *load.Series) load.Measurement {
@@ -81,23 +99,9 @@ func (p *payments) evenly(c *contender, s *load.Service, reads *load.Series) loa
 	done := make(chan load.Measurement)
 	const leastProduct = 200 // bytes
 	go func() {
-		done <- load.Run(s.Addr, p.Pace, load.Steadily(load.Readers(requests, leastProduct), slowReads), unknown)
+		done <- load.Run(s.Addr, p.slowPace(), load.Steadily(load.Readers(requests, leastProduct), slowReads), unknown)
 	}()
-	m := load.Run(s.Addr, p.Pace, load.Steadily(p.reporters(c), slowReports), unknown)
+	m := load.Run(s.Addr, p.slowPace(), load.Steadily(p.reporters(c), slowReports), unknown)
 	reads.Rounds = append(reads.Rounds, <-done)
 	return m
-}
-
-// checkOut checks out as long as evenly takes; if the processor is slow, from so
-// long before that all wait, until each has been answered once. Customers
-// begin one after another.
-func (p *payments) checkOut(c *contender, s *load.Service, tag string) load.Measurement {
-	shoppers := p.shoppers(c)
-	shoppers.Tag = tag
-	pace := load.Pace{Measured: p.Pace.Warm + p.Pace.Measured}
-	if tag == slowTag {
-		pace.Measured += 2 * slowness
-	}
-	each := p.waiting / int(slowness.Seconds())
-	return load.Run(s.Addr, pace, load.Steadily(shoppers.Callers(p.waiting, &load.Checkouts{}), each), unknown)
 }

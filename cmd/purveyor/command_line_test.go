@@ -14,12 +14,15 @@ func TestHelp(t *testing.T) {
 	for _, name := range []string{"smtp-host", "smtp-port", "smtp-user", "smtp-password", "smtp-from", "smtp-tls", "twilio-account", "twilio-token", "twilio-from"} {
 		server = append(server, "--"+name, "PURVEYOR_"+strings.ToUpper(strings.ReplaceAll(name, "-", "_")))
 	}
+	for _, name := range []string{"stripe-key", "stripe-webhook-secret", "stripe-test-key", "stripe-test-webhook-secret"} {
+		server = append(server, "--"+name, "PURVEYOR_"+strings.ToUpper(strings.ReplaceAll(name, "-", "_")))
+	}
 	cases := []struct {
 		command string
 		names   []string
 	}{
 		{"", []string{"serve", "demo", "import", "partner create", "partner list", "partner show", "partner update",
-			"partner rotate-key", "partner suspend", "copy", "migrate", "--log-level", "--log-format"}},
+			"partner rotate-key", "partner suspend", "ledger check", "copy", "migrate", "--log-level", "--log-format"}},
 		{"serve", append(server, database...)},
 		{"demo", server},
 		{"import", append(database, "<file>")},
@@ -42,6 +45,7 @@ func TestHelp(t *testing.T) {
 		{"webhook rotate-secret", append(database, "<partner>", "--secret")},
 		{"outbox list", append(database, "--limit", "--before")},
 		{"outbox show", append(database, "<id>")},
+		{"ledger check", append(database, "--offline", "--stripe-key")},
 		{"listen", []string{"--forward-to", "PURVEYOR_FORWARD_TO", "--key", "PURVEYOR_KEY", "--url", "PURVEYOR_URL", "--types", "--since"}},
 	}
 	for _, tc := range cases {
