@@ -49,7 +49,7 @@ func (a *API) adjustInventory(r *request) (reply, error) {
 		for i, d := range done {
 			out[i] = adjustedOut(d)
 		}
-		return http.StatusOK, encoded(struct {
+		return http.StatusOK, wire.Encode(struct {
 			OK          bool          `json:"ok"`
 			Adjusted    int           `json:"adjusted"`
 			Adjustments []adjustedOut `json:"adjustments"`

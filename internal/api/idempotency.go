@@ -8,6 +8,7 @@ import (
 	"purveyor/internal/commerce"
 	"purveyor/internal/commit"
 	"purveyor/internal/web"
+	"purveyor/internal/wire"
 
 	"github.com/go-json-experiment/json"
 )
@@ -54,16 +55,7 @@ func do[R any](a *API, r *request, mode commerce.Mode, key string, in any, cmd c
 	return reply{status: stored.Status, body: stored.Body, replayed: stored.Replayed}, err
 }
 
-// encoded is a JSON body. What is passed here always encodes.
-func encoded(v any) []byte {
-	body, err := json.Marshal(v)
-	if err != nil {
-		panic(err)
-	}
-	return body
-}
-
-func ok(v any) (reply, error) { return reply{status: http.StatusOK, body: encoded(v)}, nil }
+func ok(v any) (reply, error) { return reply{status: http.StatusOK, body: wire.Encode(v)}, nil }
 
 // modeOf is the mode of a request: that of the key, and test with dev: true.
 func (r *request) modeOf(dev bool) commerce.Mode {

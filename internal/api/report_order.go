@@ -59,7 +59,7 @@ func (a *API) reportOrder(r *request) (reply, error) {
 	cmd.OrderID = commerce.NewOrderID(no, a.now().UnixMilli(), entropy())
 	cmd.CustomerID = a.newID(commerce.PrefixCustomer)
 	return do(a, r, mode, key, in, cmd, func(o commerce.Order) (int, []byte) {
-		return http.StatusCreated, encoded(struct {
+		return http.StatusCreated, wire.Encode(struct {
 			OK              bool   `json:"ok"`
 			OrderID         string `json:"order_id"`
 			ExternalOrderID string `json:"external_order_id"`

@@ -39,8 +39,12 @@ func (c StartCheckout) customer() *commerce.DeliveryAddress {
 }
 
 // Needs names the store, the stock of the products, the customer and the
-// partner.
-func (c StartCheckout) Needs() commerce.Needs { return c.sale().needs(c.OrderID, c.customer()) }
+// partner, and makes the order with its payment.
+func (c StartCheckout) Needs() commerce.Needs {
+	n := c.sale().needs(c.OrderID, c.customer())
+	n.NewPayments = n.NewOrders
+	return n
+}
 
 // Decide makes the order and the job that opens the session. Refusals: 400 for
 // a store or product that cannot be sold from, 403 for a store of others, 409

@@ -42,7 +42,8 @@ type Needs struct {
 	Products      []ProductKey
 	Stock         []ProductKey
 	Orders        []OrderKey
-	NewOrders     []OrderKey // that the command makes, with their payments, by ids that were just drawn: nobody looks for them
+	NewOrders     []OrderKey // that the command makes, by ids that were just drawn: nobody looks for them
+	NewPayments   []OrderKey // of such orders
 	NewRefunds    []RefundKey
 	External      []ExternalKey
 	Customers     []CustomerKey
@@ -102,7 +103,7 @@ func (r *Rows) Require(n Needs) {
 	r.External.require(n.External, false)
 	r.Customers.require(n.Customers, false)
 	r.Payments.require(n.Payments, true)
-	r.Payments.expect(n.NewOrders)
+	r.Payments.expect(n.NewPayments)
 	r.Refunds.expect(n.NewRefunds)
 	r.Refunds.require(n.Refunds, true)
 	r.Endpoints.require(n.Endpoints, true)
