@@ -38,11 +38,12 @@ type API struct {
 	storeIDs sync.Map // number -> store id
 }
 
-// Options of an API; each zero value is a default.
+// Options of an API; each zero value is a default, but for Jobs.
 type Options struct {
 	Now        func() time.Time
 	CacheBytes int // of encoded products, and pages of them; 16 MiB
-	// Jobs does what answers depend on; without it they are left to workers.
+	// Jobs does what answers of checkouts, refunds and cancelling depend on. There
+	// is no default: what is awaited is begun by nobody else.
 	Jobs Finisher
 	// Processors are who takes payments in each mode, by name; a mode that is not
 	// there takes none.
@@ -54,11 +55,6 @@ type Finisher interface {
 	Finish(ctx context.Context, key commerce.JobKey) error
 }
 
-// noFinisher leaves jobs to workers.
-type noFinisher struct{}
-
-func (noFinisher) Finish(context.Context, commerce.JobKey) error { return nil }
-
 // New makes the API.
 func New(engine storage.Engine, committer *commit.Committer, o Options) *API {
 	if o.Now == nil {
@@ -66,9 +62,6 @@ func New(engine storage.Engine, committer *commit.Committer, o Options) *API {
 	}
 	if o.CacheBytes == 0 {
 		o.CacheBytes = 16 << 20
-	}
-	if o.Jobs == nil {
-		o.Jobs = noFinisher{}
 	}
 	reader := engine.Reader()
 	return &API{reader: reader, committer: committer, now: o.Now, jobs: o.Jobs, processors: o.Processors,
