@@ -17,12 +17,12 @@ type check struct{ wire.Check }
 func (c *check) fulfillment(v *string, hasAddress bool) commerce.Fulfillment {
 	switch {
 	case v == nil && hasAddress:
-		return commerce.Delivery
+		return commerce.ByDelivery
 	case v == nil:
-		return commerce.Pickup
+		return commerce.ByPickup
 	}
 	f := commerce.Fulfillment(*v)
-	if f != commerce.Delivery && f != commerce.Pickup {
+	if f != commerce.ByDelivery && f != commerce.ByPickup {
 		c.Fail("fulfillment_type", "must be delivery or pickup")
 	}
 	return f
@@ -31,7 +31,7 @@ func (c *check) fulfillment(v *string, hasAddress bool) commerce.Fulfillment {
 // handOver refuses a fee on a pickup order, and deliveries.
 func (c *check) handOver(f commerce.Fulfillment, fee commerce.Cents) {
 	switch {
-	case f == commerce.Delivery:
+	case f == commerce.ByDelivery:
 		c.Fail("fulfillment_type", "delivery is not offered: this service has no couriers; make it a pickup order")
 	case fee != 0:
 		c.Fail("delivery_fee", "must be 0 or absent on a pickup order")

@@ -92,7 +92,7 @@ func (c MarkReady) Decide(rows *commerce.Rows, now int64) (Advanced, commerce.Ch
 	if err != nil {
 		return Advanced{}, commerce.Changes{}, err
 	}
-	if order.Fulfillment == commerce.Pickup && (order.Status == commerce.ReadyForPickup || order.Status == commerce.PickedUp) {
+	if order.Fulfillment == commerce.ByPickup && (order.Status == commerce.ReadyForPickup || order.Status == commerce.PickedUp) {
 		return Advanced{Order: order, Replay: true}, commerce.Changes{}, nil
 	}
 	transition, err := order.Check(commerce.MarkReady)
@@ -126,7 +126,7 @@ func (c MarkPickedUp) Decide(rows *commerce.Rows, now int64) (Advanced, commerce
 	if err != nil {
 		return Advanced{}, commerce.Changes{}, err
 	}
-	if order.Fulfillment == commerce.Pickup && order.Status == commerce.PickedUp {
+	if order.Fulfillment == commerce.ByPickup && order.Status == commerce.PickedUp {
 		return Advanced{Order: order, Replay: true}, commerce.Changes{}, nil
 	}
 	transition, err := order.Check(commerce.MarkPickedUp)

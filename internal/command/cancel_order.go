@@ -56,7 +56,7 @@ func (c CancelOrder) Decide(rows *commerce.Rows, now int64) (CancelResult, comme
 		data = wire.InventoryData(moves)
 	}
 	s.move(transition, c.Reason, data)
-	if order.Fulfillment == commerce.Delivery {
+	if order.Fulfillment == commerce.ByDelivery {
 		s.cancelDelivery()
 	}
 	result := CancelResult{InventoryRestored: moves != nil}

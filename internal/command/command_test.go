@@ -86,7 +86,7 @@ func stored(o commerce.Order, quantity int64) commerce.Changes {
 // TestCancel goes through every status, with and without deducted stock.
 func TestCancel(t *testing.T) {
 	for _, status := range commerce.Statuses {
-		for _, f := range []commerce.Fulfillment{commerce.Pickup, commerce.Delivery} {
+		for _, f := range []commerce.Fulfillment{commerce.ByPickup, commerce.ByDelivery} {
 			for _, deducted := range []bool{false, true} {
 				o := orderIn(status, f, deducted)
 				cmd := CancelOrder{Facts: FactsOf(o), Reason: "changed their mind"}
@@ -108,7 +108,7 @@ func TestCancel(t *testing.T) {
 					t.Errorf("%s: stock that was not deducted is restored", status)
 				}
 				wantEvents := 1
-				if f == commerce.Delivery {
+				if f == commerce.ByDelivery {
 					wantEvents = 2
 				}
 				if len(changes.Webhooks) != wantEvents || len(changes.Timeline) != wantEvents ||
@@ -150,7 +150,7 @@ func TestConfirm(t *testing.T) {
 		{"cancelled", commerce.Cancelled, true, 3, outcome{"", false, "wrong_status"}},
 		{"pending", commerce.PendingPayment, false, 3, outcome{"", false, "wrong_status"}},
 	} {
-		o := orderIn(c.status, commerce.Delivery, false)
+		o := orderIn(c.status, commerce.ByDelivery, false)
 		o.Confirmed = c.confirmed
 		cmd := ConfirmOrder{Facts: FactsOf(o)}
 		got, changes, err := cmd.Decide(fill(cmd.Needs(), stored(o, c.quantity)), now)
@@ -182,7 +182,7 @@ func TestConfirm(t *testing.T) {
 }
 
 func TestImportKeepsWhatIsNotGiven(t *testing.T) {
-	existing := stored(orderIn(commerce.Paid, commerce.Pickup, false), 5)
+	existing := stored(orderIn(commerce.Paid, commerce.ByPickup, false), 5)
 	existing.Products[0].Description, existing.Stock[0].PriceCents = "Dark", 499
 	existing.Stores = []commerce.Store{{ID: "s", No: 3, Name: "Old", City: "Austin", Active: true}}
 	quantity := int64(9)
@@ -209,7 +209,7 @@ func TestImportKeepsWhatIsNotGiven(t *testing.T) {
 }
 
 func TestImportRefusesWhatDoesNotFit(t *testing.T) {
-	existing := stored(orderIn(commerce.Paid, commerce.Pickup, false), 5)
+	existing := stored(orderIn(commerce.Paid, commerce.ByPickup, false), 5)
 	existing.Stores = []commerce.Store{{ID: "s"}, {ID: "t"}}
 	unknown, price := "cat_x", commerce.Cents(1)
 	cmd := ImportCatalog{Products: []ImportProduct{

@@ -274,7 +274,7 @@ func TestRecordNotice(t *testing.T) {
 	run := job(commerce.JobWaiting)
 	run.Kind = commerce.JobMailReady
 	last := with(run, func(j *commerce.Job) { j.Tries = int64(len(commerce.NoticeDelays)) })
-	order := orderIn(commerce.ReadyForPickup, commerce.Pickup, true)
+	order := orderIn(commerce.ReadyForPickup, commerce.ByPickup, true)
 	for _, c := range []struct {
 		name    string
 		stored  []commerce.Job

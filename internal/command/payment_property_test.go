@@ -30,7 +30,7 @@ type till struct {
 }
 
 func newTill() *till {
-	o := orderIn(commerce.PendingPayment, commerce.Pickup, false)
+	o := orderIn(commerce.PendingPayment, commerce.ByPickup, false)
 	before := withPayment(o, paying(commerce.PaymentOpen, 0))
 	return &till{now: now, order: o, payment: before.Payments[0], stock: before.Stock[0], refunds: map[string]commerce.Refund{},
 		jobs: map[commerce.JobKey]commerce.Job{}, made: map[string]commerce.Cents{}, back: map[string]bool{}}
@@ -267,7 +267,7 @@ func (w *till) settle(t *rapid.T) {
 // TestRefundRefusedAfterCancel: the order was cancelled while its refund was on
 // its way. Nobody gave the money back, so somebody is told.
 func TestRefundRefusedAfterCancel(t *testing.T) {
-	o, r, run := orderIn(commerce.Cancelled, commerce.Pickup, false), pendingRefund(commerce.RefundAsked, 300), payJob(commerce.JobRefund, "rfd", 0)
+	o, r, run := orderIn(commerce.Cancelled, commerce.ByPickup, false), pendingRefund(commerce.RefundAsked, 300), payJob(commerce.JobRefund, "rfd", 0)
 	cmd := recordRefund(o, r, run)
 	cmd.Refused = "no"
 	_, changes, err := cmd.Decide(fill(cmd.Needs(), refunding(o, r, run)), now)
@@ -279,7 +279,7 @@ func TestRefundRefusedAfterCancel(t *testing.T) {
 // TestRefundBeforeWhatCameBack: the books do not know yet that an earlier
 // refund came back, so that another one seems to be too much. It waits.
 func TestRefundBeforeWhatCameBack(t *testing.T) {
-	o, r, run := orderIn(commerce.Paid, commerce.Pickup, false), pendingRefund(commerce.RefundAsked, 200), payJob(commerce.JobRefund, "rfd", 0)
+	o, r, run := orderIn(commerce.Paid, commerce.ByPickup, false), pendingRefund(commerce.RefundAsked, 200), payJob(commerce.JobRefund, "rfd", 0)
 	before := refunding(o, r, run)
 	before.Payments[0].RefundedCents = 150
 	cmd := recordRefund(o, r, run)

@@ -56,7 +56,7 @@ func noteCodes(events []commerce.TimelineEvent) (codes []string) {
 func TestRecordPayment(t *testing.T) {
 	for _, status := range commerce.Statuses {
 		for _, amount := range []commerce.Cents{300, 299} {
-			o := orderIn(status, commerce.Pickup, false)
+			o := orderIn(status, commerce.ByPickup, false)
 			cmd := RecordPayment{Facts: FactsOf(o), SessionID: "cs", PaymentID: "pi", AmountCents: amount, TraceID: "n"}
 			before := withPayment(o, paying(commerce.PaymentOpen, 0))
 			got, changes, err := cmd.Decide(fill(cmd.Needs(), before), now)
@@ -116,7 +116,7 @@ func checkRepeatedPayment(t *testing.T, cmd RecordPayment, before, changes comme
 // TestPaidBeforeTheSessionIsKnown: a notice may be faster than the answer of
 // the call that opened the session, in which case it names it.
 func TestPaidBeforeTheSessionIsKnown(t *testing.T) {
-	o := orderIn(commerce.PendingPayment, commerce.Pickup, false)
+	o := orderIn(commerce.PendingPayment, commerce.ByPickup, false)
 	cmd := RecordPayment{Facts: FactsOf(o), SessionID: "cs", PaymentID: "pi", AmountCents: 300}
 	order, changes, err := cmd.Decide(fill(cmd.Needs(), withPayment(o, paying(commerce.PaymentOpening, 0))), now)
 	if err != nil || order.Status != commerce.Paid || changes.Payments[0].SessionID != "cs" {
@@ -127,7 +127,7 @@ func TestPaidBeforeTheSessionIsKnown(t *testing.T) {
 // TestNoPayment: of an order that nobody pays by card there is nothing to
 // record, note or refund.
 func TestNoPayment(t *testing.T) {
-	o := orderIn(commerce.Processed, commerce.Pickup, true)
+	o := orderIn(commerce.Processed, commerce.ByPickup, true)
 	paid, note := RecordPayment{Facts: FactsOf(o)}, NotePayment{Facts: FactsOf(o)}
 	notice, start := RecordRefundNotice{Facts: FactsOf(o), RefundID: "r", AmountCents: 1}, StartRefund{Facts: FactsOf(o), RefundID: "r"}
 	_, a, paidErr := paid.Decide(fill(paid.Needs(), stored(o, 5)), now)
@@ -152,7 +152,7 @@ func TestNotePayment(t *testing.T) {
 	for _, news := range []PaymentNews{NewsPending, NewsDeclined, NewsExpired, NewsDisputed} {
 		for _, state := range all {
 			for _, told := range []bool{false, true} {
-				o, p := orderIn(commerce.PendingPayment, commerce.Pickup, false), paying(state, 0)
+				o, p := orderIn(commerce.PendingPayment, commerce.ByPickup, false), paying(state, 0)
 				if told {
 					p.NoticeID = "evt"
 				}
@@ -218,7 +218,7 @@ func TestRecordPaymentSession(t *testing.T) {
 		{name: "recorded by another worker", status: commerce.PendingPayment, state: commerce.PaymentOpen, gone: true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			o, run := orderIn(c.status, commerce.Pickup, false), payJob(commerce.JobOpenSession, "o", c.tries)
+			o, run := orderIn(c.status, commerce.ByPickup, false), payJob(commerce.JobOpenSession, "o", c.tries)
 			before := withPayment(o, paying(c.state, 0))
 			if !c.gone {
 				before.Jobs = []commerce.Job{run}

@@ -144,7 +144,7 @@ func (s *story) stopFulfilment(rows *commerce.Rows) []wire.InventoryMove {
 	case s.order.Status == commerce.Cancelled:
 		return nil
 	}
-	if s.order.Fulfillment == commerce.Delivery {
+	if s.order.Fulfillment == commerce.ByDelivery {
 		s.cancelDelivery()
 	}
 	return s.restore(rows)

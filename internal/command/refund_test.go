@@ -45,7 +45,7 @@ var handedOver = map[commerce.OrderStatus]bool{commerce.Delivered: true, commerc
 // left.
 func TestStartRefund(t *testing.T) {
 	for _, status := range commerce.Statuses {
-		o, p := orderIn(status, commerce.Pickup, true), paying(commerce.PaymentPaid, 300)
+		o, p := orderIn(status, commerce.ByPickup, true), paying(commerce.PaymentPaid, 300)
 		p.RefundedCents, p.PendingCents = 100, 50
 		for _, c := range []struct {
 			amount, want commerce.Cents
@@ -75,7 +75,7 @@ func TestStartRefund(t *testing.T) {
 // over, and the order is refunded only when all of the money went back.
 func TestFullRefund(t *testing.T) {
 	for _, status := range commerce.TransitionOf(commerce.RefundInFull).From {
-		for _, f := range []commerce.Fulfillment{commerce.Pickup, commerce.Delivery} {
+		for _, f := range []commerce.Fulfillment{commerce.ByPickup, commerce.ByDelivery} {
 			for _, deducted := range []bool{false, true} {
 				for _, amount := range []commerce.Cents{300, 299} {
 					o, r := orderIn(status, f, deducted), pendingRefund(commerce.RefundAsked, amount)
@@ -114,7 +114,7 @@ func checkFullRefund(t *testing.T, o commerce.Order, r commerce.Refund) {
 		kinds = append(kinds, e.Kind)
 	}
 	wantKinds, wantWebhooks := []commerce.TimelineKind{commerce.TimelineRefunded}, []commerce.WebhookKind{commerce.WebhookRefunded}
-	if stops && o.Fulfillment == commerce.Delivery {
+	if stops && o.Fulfillment == commerce.ByDelivery {
 		wantKinds = []commerce.TimelineKind{commerce.TimelineDeliveryCancelled, commerce.TimelineRefunded}
 		wantWebhooks = []commerce.WebhookKind{commerce.WebhookDeliveryCancelled, commerce.WebhookRefunded}
 	}
@@ -141,7 +141,7 @@ func webhookKinds(c commerce.Changes) (kinds []commerce.WebhookKind) {
 // TestRefundOfAMismatch: money of a payment that did not make the
 // order paid goes back, and the order is over.
 func TestRefundOfAMismatch(t *testing.T) {
-	o, r, run := orderIn(commerce.PendingPayment, commerce.Pickup, false), pendingRefund(commerce.RefundAsked, 300), payJob(commerce.JobRefund, "rfd", 0)
+	o, r, run := orderIn(commerce.PendingPayment, commerce.ByPickup, false), pendingRefund(commerce.RefundAsked, 300), payJob(commerce.JobRefund, "rfd", 0)
 	o.Attention = "payment_mismatch"
 	cmd := recordRefund(o, r, run)
 	_, changes, err := cmd.Decide(fill(cmd.Needs(), refunding(o, r, run)), now)
@@ -191,7 +191,7 @@ func TestRecordRefund(t *testing.T) {
 		{name: "recorded by another worker", origin: commerce.RefundAsked, gone: true, pending: 200},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			o, r, run := orderIn(commerce.Processed, commerce.Pickup, true), pendingRefund(c.origin, 200), payJob(commerce.JobRefund, "rfd", c.tries)
+			o, r, run := orderIn(commerce.Processed, commerce.ByPickup, true), pendingRefund(c.origin, 200), payJob(commerce.JobRefund, "rfd", c.tries)
 			o.Attention = c.flagged
 			if c.was != "" {
 				r.State = c.was
@@ -277,7 +277,7 @@ func TestRecordRefundNotice(t *testing.T) {
 		{name: "of nothing", captured: 300, amount: 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			o, r := orderIn(commerce.Paid, commerce.Pickup, false), pendingRefund(commerce.RefundAsked, 200)
+			o, r := orderIn(commerce.Paid, commerce.ByPickup, false), pendingRefund(commerce.RefundAsked, 200)
 			r.State = c.was
 			before := refunding(o, r, payJob(commerce.JobRefund, "rfd", 0))
 			before.Payments[0].CapturedCents = c.captured
@@ -320,7 +320,7 @@ func TestRecordRefundNotice(t *testing.T) {
 
 // TestRefundOfWhatCameBack: the money is there again, and can be refunded.
 func TestRefundOfWhatCameBack(t *testing.T) {
-	o, r := orderIn(commerce.Refunded, commerce.Pickup, false), pendingRefund(commerce.RefundAsked, 300)
+	o, r := orderIn(commerce.Refunded, commerce.ByPickup, false), pendingRefund(commerce.RefundAsked, 300)
 	r.State = commerce.RefundDone
 	before := refunding(o, r, payJob(commerce.JobRefund, "rfd", 0))
 	failed := RecordRefundNotice{Facts: FactsOf(o), RefundID: "rfd", AmountCents: 300, Failed: true}
@@ -360,7 +360,7 @@ func TestCancelEndsThePayment(t *testing.T) {
 		{name: "paid twice", state: commerce.PaymentPaid, captured: 300, flagged: "second_payment", due: 300, flag: "second_payment"},
 	} {
 		for _, refund := range []bool{false, true} {
-			o, p := orderIn(commerce.Paid, commerce.Pickup, false), paying(c.state, c.captured)
+			o, p := orderIn(commerce.Paid, commerce.ByPickup, false), paying(c.state, c.captured)
 			o.Attention, p.RefundedCents, p.PendingCents = c.flagged, c.refunded, c.pending
 			cmd := CancelOrder{Facts: FactsOf(o), Reason: "no", Refund: refund, RefundID: "rfd", Answers: answerKey, TraceID: "t"}
 			got, changes, err := cmd.Decide(fill(cmd.Needs(), withPayment(o, p)), now)

@@ -26,7 +26,7 @@ type Store struct {
 
 // Offers tells whether the store hands out orders this way at all.
 func (s Store) Offers(f Fulfillment) bool {
-	if f == Pickup {
+	if f == ByPickup {
 		return s.PickupEnabled
 	}
 	return s.DeliveryEnabled

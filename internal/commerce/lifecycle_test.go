@@ -121,15 +121,15 @@ func TestLifecycleTable(t *testing.T) {
 func TestCheckTransition(t *testing.T) {
 	// trigger -> fulfillment -> the statuses from which it is possible
 	possible := map[Trigger]map[Fulfillment][]OrderStatus{
-		Confirm:          {Pickup: {Paid}, Delivery: {Paid}},
-		CourierCreated:   {Delivery: {Processed}},
-		CourierPickedUp:  {Delivery: {Shipped}},
-		CourierDelivered: {Delivery: {Shipped, OutForDelivery}},
-		MarkReady:        {Pickup: {Processed}},
-		MarkPickedUp:     {Pickup: {ReadyForPickup}},
+		Confirm:          {ByPickup: {Paid}, ByDelivery: {Paid}},
+		CourierCreated:   {ByDelivery: {Processed}},
+		CourierPickedUp:  {ByDelivery: {Shipped}},
+		CourierDelivered: {ByDelivery: {Shipped, OutForDelivery}},
+		MarkReady:        {ByPickup: {Processed}},
+		MarkPickedUp:     {ByPickup: {ReadyForPickup}},
 	}
 	for trigger, by := range possible {
-		for _, f := range []Fulfillment{Pickup, Delivery} {
+		for _, f := range []Fulfillment{ByPickup, ByDelivery} {
 			for _, s := range Statuses {
 				_, err := Order{Status: s, Fulfillment: f}.Check(trigger)
 				want := slices.Contains(by[f], s)

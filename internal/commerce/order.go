@@ -5,8 +5,8 @@ type Fulfillment string
 
 // The two ways.
 const (
-	Delivery Fulfillment = "delivery"
-	Pickup   Fulfillment = "pickup"
+	ByDelivery Fulfillment = "delivery"
+	ByPickup   Fulfillment = "pickup"
 )
 
 // Address is a postal address.

@@ -139,7 +139,7 @@ func (s *shop) sell(email string) commerce.Order {
 	s.orders++
 	return must(s.t, s.committer, command.ReportOrder{
 		Actor: s.actor, OrderID: commerce.NewOrderID(1, s.orders, commerce.Entropy{}), CustomerID: "cus_1", StoreID: storeID,
-		ExternalID: fmt.Sprint("A-", s.orders), Fulfillment: commerce.Pickup, Address: &commerce.DeliveryAddress{Name: "Ann", Email: email},
+		ExternalID: fmt.Sprint("A-", s.orders), Fulfillment: commerce.ByPickup, Address: &commerce.DeliveryAddress{Name: "Ann", Email: email},
 		Lines: []commerce.OrderLine{{ProductID: "prd_1", Quantity: 2, PriceCents: 1250}},
 	})
 }

@@ -23,7 +23,7 @@ type letter struct {
 }
 
 func letterOf(o commerce.Order, s commerce.Store) letter {
-	l := letter{Order: o, Store: s, Name: o.ID, Total: o.TotalCents.Dollars(), Delivery: o.Fulfillment == commerce.Delivery}
+	l := letter{Order: o, Store: s, Name: o.ID, Total: o.TotalCents.Dollars(), Delivery: o.Fulfillment == commerce.ByDelivery}
 	if o.ExternalID != "" {
 		l.Name = o.ExternalID
 	}

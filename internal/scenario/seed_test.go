@@ -76,7 +76,7 @@ func orderOf(words []string, now int64) (o commerce.Order, err error) {
 			return o, fmt.Errorf("order: %q is not known", word)
 		}
 	}
-	if o.Fulfillment == commerce.Delivery {
+	if o.Fulfillment == commerce.ByDelivery {
 		o.Address = &commerce.DeliveryAddress{Name: "Ann Lee", Address: commerce.Address{
 			Line1: "2 Elm St", City: "Albany", State: "NY", PostalCode: "12208", Country: "US"}}
 	}

@@ -153,7 +153,7 @@ func TestAppendOrder(t *testing.T) {
 	for i, text := range texts {
 		n := int64(i)
 		o := commerce.Order{StoreID: "s" + text, ID: "o", PartnerID: text, Mode: commerce.Live, Source: text, ExternalID: text, CustomerID: text,
-			CustomerEmail: text, Status: commerce.Paid, Fulfillment: commerce.Pickup, SubtotalCents: commerce.Cents(n), TaxCents: 2, DeliveryFeeCents: 3,
+			CustomerEmail: text, Status: commerce.Paid, Fulfillment: commerce.ByPickup, SubtotalCents: commerce.Cents(n), TaxCents: 2, DeliveryFeeCents: 3,
 			TotalCents: 4, RefundedCents: 5, PickupInstructions: text, DropoffInstructions: text, ExternalPaymentID: text, CourierQuoteID: text,
 			CourierDeliveryID: text, CourierTrackingURL: text, ReadyForPickupAt: n, PickedUpAt: n, CreatedOn: n, UpdatedOn: n}
 		plain := plainOrder{ID: "o", StoreID: "s" + text, CreatedOn: n, UpdatedOn: n, CustomerID: text, Items: []plainLine{}, Source: text, PartnerID: text,

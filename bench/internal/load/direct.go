@@ -86,7 +86,7 @@ func (d *Direct) Report(rng *rand.Rand, hot bool) (orderID string, err error) {
 			{ProductID: of.a.ID, Quantity: takesOfA, PriceCents: commerce.Cents(of.a.Price)},
 			{ProductID: of.b.ID, Quantity: takesOfB, PriceCents: commerce.Cents(of.b.Price)},
 		},
-		Fulfillment: commerce.Pickup,
+		Fulfillment: commerce.ByPickup,
 	}
 	scope := commerce.ReplyKey{PartnerID: d.partner.ID, Op: "live POST /v1/orders/report", Key: string(appendToken(nil, rng))}
 	reply, err := commit.Do(context.Background(), d.committer,

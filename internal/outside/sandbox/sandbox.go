@@ -42,3 +42,20 @@ type Notice struct {
 	After time.Duration
 	Body  []byte // JSON; it is signed when it is sent
 }
+
+// Mover moves objects by itself, step by step: whenever an object is stored
+// with a first step, or a step has said when the next one is due, Step is called
+// at or after that time, however often processes restart.
+type Mover interface {
+	// Step is the object one step on. It stores nothing: a step that was not stored,
+	// because the process died or somebody else changed the object, is asked for
+	// again, and tells the same notices.
+	Step(ctx context.Context, o Object) (Step, error)
+}
+
+// Step is what an object is after a step, and what it tells.
+type Step struct {
+	Data    []byte        // nil: the object is as it was
+	Notices []Notice      // posted before the step is stored; After is not looked at
+	Next    time.Duration // until the next step; 0: there is none
+}

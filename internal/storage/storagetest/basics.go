@@ -45,7 +45,7 @@ func sample() commerce.Changes {
 			Hot: true, FeaturedImage: "https://a.example/1.png", Images: []string{"https://a.example/1.png", "x"}, Source: "partner", CreatedOn: 15}},
 		Stock: []commerce.Stock{{StoreID: "sto_1", ProductID: "prd_1", Name: "Rye", PriceCents: 499, CategoryID: "cat_1", Active: true, Quantity: 9, SoldCount: 2, SoldCents: 998, UpdatedOn: 16}},
 		Orders: []commerce.Order{{StoreID: "sto_1", ID: "ord_1", PartnerID: "ptn_1", Mode: commerce.Test, Source: "partner", ExternalID: "A-1",
-			CustomerID: "cus_1", CustomerEmail: "c@example.com", Status: commerce.Processed, Fulfillment: commerce.Delivery,
+			CustomerID: "cus_1", CustomerEmail: "c@example.com", Status: commerce.Processed, Fulfillment: commerce.ByDelivery,
 			Lines: []commerce.OrderLine{{ProductID: "prd_1", Quantity: 2, PriceCents: 450, OriginalPriceCents: ptr(commerce.Cents(499))}, {ProductID: "prd_2", Quantity: 1, PriceCents: 0}},
 			Address: &commerce.DeliveryAddress{Name: "Ann", Email: "c@example.com", Phone: "+1", Address: commerce.Address{
 				Line1: "1 A St", Line2: "Apt 2", City: "Austin", State: "TX", PostalCode: "78701", Country: "US"}},
