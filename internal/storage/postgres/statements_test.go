@@ -57,7 +57,8 @@ var allShards = regexp.MustCompile(`^SELECT (count\(\*\), max\(updated_on\)|stor
 	`|^SELECT partner_id, digest FROM replies WHERE created_on < \$1 ` +
 	`|^SELECT slot, id FROM jobs WHERE state = '(parked|dead)' AND ` +
 	`|^SELECT slot, id, kind, .* FROM jobs WHERE state = '(parked|dead)' AND .*LIMIT \$4$` +
-	`|^(SELECT|DELETE) .*FROM outbox WHERE id < `)
+	`|^(SELECT|DELETE) .*FROM (outbox|courier_notices) WHERE id < ` +
+	`|^SELECT .* FROM courier_notices WHERE delivery_id = `)
 
 var tableNames = func() string {
 	var list []string
