@@ -24,6 +24,7 @@ const (
 	PrefixRefund   = "rfd_"
 	PrefixSandbox  = "sbx_"
 	PrefixNotice   = "cno_"
+	PrefixQuote    = "qte_"
 	prefixTimeline = "tev_"
 )
 
