@@ -23,6 +23,7 @@ const (
 	PrefixOutbox   = "out_"
 	PrefixRefund   = "rfd_"
 	PrefixSandbox  = "sbx_"
+	PrefixNotice   = "cno_"
 	prefixTimeline = "tev_"
 )
 

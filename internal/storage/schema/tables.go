@@ -241,7 +241,7 @@ var (
 		Name: "timeline", ID: "store_id, order_id, seq", Rest: "kind, status, courier_status, message, data, created_on",
 		Bind: func(b Binder, e *commerce.TimelineEvent) {
 			b.Text(e.StoreID).Text(e.OrderID).Int(e.Seq).Text(string(e.Kind)).Text(string(e.Status)).
-				Text(e.CourierStatus).Text(e.Message).JSON(e.Data).Int(e.CreatedOn)
+				Text(string(e.CourierStatus)).Text(e.Message).JSON(e.Data).Int(e.CreatedOn)
 		},
 	}
 	WebhookEvents = Log[commerce.WebhookEvent]{
@@ -256,7 +256,7 @@ var (
 // ScanTimeline reads the columns of Timeline that follow the order's key.
 func ScanTimeline(s Scanner, k commerce.OrderKey) commerce.TimelineEvent {
 	return commerce.TimelineEvent{StoreID: k.StoreID, OrderID: k.OrderID, Seq: s.Int(),
-		Kind: commerce.TimelineKind(s.Text()), Status: commerce.OrderStatus(s.Text()), CourierStatus: s.Text(),
+		Kind: commerce.TimelineKind(s.Text()), Status: commerce.OrderStatus(s.Text()), CourierStatus: commerce.CourierStatus(s.Text()),
 		Message: s.Text(), Data: s.JSON(), CreatedOn: s.Int()}
 }
 
