@@ -12,7 +12,7 @@ import (
 	"purveyor/internal/commerce"
 )
 
-//go:generate go run ./gen
+//go:generate go run ../gen
 
 //go:embed zips.bin
 var zips string // rows, in the order of their codes
