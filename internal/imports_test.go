@@ -37,6 +37,7 @@ var arrows = map[string][]string{
 	"outside/mail":                {"commerce"},
 	"outside/sms":                 {"commerce"},
 	"outside/payment":             {"commerce", "outside/sandbox"},
+	"outside/courier":             {"commerce", "outside/sandbox"},
 	"outside/sandbox":             {},
 	"inbound":                     {"web", "commerce", "command", "commit", "storage", "outside/payment", "outside/sandbox"},
 	"api":                         {"web", "wire", "commerce", "command", "commit", "storage"},
