@@ -37,7 +37,6 @@ var arrows = map[string][]string{
 	"outside/mail":                {"commerce"},
 	"outside/sms":                 {"commerce"},
 	"outside/payment":             {"commerce", "outside/sandbox"},
-	"outside/courier":             {"commerce", "outside/sandbox"},
 	"outside/sandbox":             {},
 	"inbound":                     {"web", "commerce", "command", "commit", "storage", "outside/payment", "outside/sandbox"},
 	"api":                         {"web", "wire", "commerce", "command", "commit", "storage"},
@@ -50,6 +49,7 @@ var arrows = map[string][]string{
 	"outside/payment/stripetest":  {},
 	"outside/courier":             {"commerce", "outside/sandbox"},
 	"outside/courier/couriertest": {"commerce", "outside/courier"},
+	"outside/courier/ubertest":    {},
 }
 
 // pure packages do no I/O, read no clock and draw nothing.

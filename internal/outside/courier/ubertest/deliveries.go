@@ -156,7 +156,7 @@ func (s *Server) createQuote(body []byte) answer {
 		return invalid(field, text)
 	}
 	now, id := s.now(), s.id("dqt")
-	q := &quote{trip: t, expires: now.Add(s.QuoteLife)}
+	q := &quote{trip: t, expires: now.Add(s.quoteLife)}
 	s.quotes[id] = q
 	return marshal(http.StatusOK, map[string]any{
 		"kind": "delivery_quote", "id": id, "created": stamp(now), "expires": stamp(q.expires), "fee": fee, "currency": "usd", "currency_type": "USD",

@@ -27,10 +27,10 @@ type Server struct {
 
 	Live      bool          // its live_mode
 	TokenLife time.Duration // 30 days
-	QuoteLife time.Duration // 15 minutes
 	PageSize  int           // of the list of deliveries; 30
 
 	mu         sync.Mutex
+	quoteLife  time.Duration // 15 minutes
 	ahead      time.Duration // of the clock
 	made       int           // objects: numbers their ids
 	tokens     map[string]time.Time
@@ -42,6 +42,9 @@ type Server struct {
 	requests   []Request
 	events     []Event
 }
+
+// QuoteLife is how long quotes are good.
+const QuoteLife = 15 * time.Minute
 
 // Fault is what becomes of a request.
 type Fault struct {
@@ -83,7 +86,7 @@ func New(t testing.TB) *Server {
 	s := &Server{
 		CustomerID: "a11e6f29-0000-4d8d-b88d-0ae69cec1111", ClientID: "standin-client", ClientSecret: "standin-secret+/=",
 		StatusKey: "key-of-status", CourierKey: "key-of-courier",
-		TokenLife: 30 * 24 * time.Hour, QuoteLife: 15 * time.Minute, PageSize: 30,
+		TokenLife: 30 * 24 * time.Hour, quoteLife: QuoteLife, PageSize: 30,
 		tokens: map[string]time.Time{}, quotes: map[string]*quote{}, keys: map[string]key{},
 	}
 	server := httptest.NewServer(http.HandlerFunc(s.serve))
@@ -106,6 +109,13 @@ func (s *Server) Advance(d time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.ahead += d
+}
+
+// SetQuoteLife is for quotes from now on.
+func (s *Server) SetQuoteLife(d time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.quoteLife = d
 }
 
 // Next says what becomes of the next request that the fault is for, one call
