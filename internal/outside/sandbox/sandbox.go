@@ -14,6 +14,9 @@ type Object struct {
 	ID      string
 	Version int64  // 0: it is not stored yet; goes up with each change
 	Data    []byte // a JSON object
+	// FirstStep has PutObject, of a new object, ask its Mover for the first step
+	// after this time; 0: it does not move. It is not read back.
+	FirstStep time.Duration
 }
 
 // Errors of Objects. Any other says that storage is not available, or that
@@ -44,18 +47,18 @@ type Notice struct {
 }
 
 // Mover moves objects by itself, step by step: whenever an object is stored
-// with a first step, or a step has said when the next one is due, Step is called
+// with a FirstStep, or a step has said when the next one is due, Step is called
 // at or after that time, however often processes restart.
 type Mover interface {
 	// Step is the object one step on. It stores nothing: a step that was not stored,
 	// because the process died or somebody else changed the object, is asked for
-	// again, and tells the same notices.
+	// again, and tells the same notices under the same ids.
 	Step(ctx context.Context, o Object) (Step, error)
 }
 
 // Step is what an object is after a step, and what it tells.
 type Step struct {
-	Data    []byte        // nil: the object is as it was
-	Notices []Notice      // posted before the step is stored; After is not looked at
+	Data    []byte        // nil: the object stays as it is, and so does its version
+	Notices []Notice      // posted in order before the step is stored; After is not looked at
 	Next    time.Duration // until the next step; 0: there is none
 }

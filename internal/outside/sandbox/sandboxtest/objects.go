@@ -12,7 +12,7 @@ import (
 )
 
 // Objects is sandbox.Objects in memory. The zero value is empty. It delivers
-// nothing: a test takes the notices.
+// nothing and moves nothing by itself: a test takes the notices, and steps.
 type Objects struct {
 	// BeforePut and AfterPut, if set, may fail a change before it is stored, and
 	// report one as failed that was stored. They are set before the first use.
@@ -20,6 +20,7 @@ type Objects struct {
 
 	mu          sync.Mutex
 	objects     map[string]sandbox.Object
+	moving      map[string]bool // has a step that is due
 	notices     []sandbox.Notice
 	reads, puts int
 }
@@ -69,8 +70,12 @@ func (o *Objects) put(ctx context.Context, object sandbox.Object, notices []sand
 		return sandbox.ErrChanged
 	}
 	if o.objects == nil {
-		o.objects = map[string]sandbox.Object{}
+		o.objects, o.moving = map[string]sandbox.Object{}, map[string]bool{}
 	}
+	if object.FirstStep > 0 {
+		o.moving[object.ID] = true
+	}
+	object.FirstStep = 0 // is not read back
 	object.Version++
 	object.Data = bytes.Clone(object.Data)
 	o.objects[object.ID] = object

@@ -1,0 +1,179 @@
+package couriertest
+
+import (
+	"bytes"
+	"errors"
+	"net/http"
+	"reflect"
+	"slices"
+
+	"purveyor/internal/commerce"
+	"purveyor/internal/outside/courier"
+)
+
+// read gives what is told by a post, which is read twice: a repeated notice has
+// the same id.
+func (c contract) read(post Post) []courier.Notice {
+	c.Helper()
+	notices, err := c.Provider().ReadNotice(c.Context(), post.Header, post.Body)
+	c.must(err)
+	again, err := c.Provider().ReadNotice(c.Context(), post.Header, post.Body)
+	c.must(err)
+	if !reflect.DeepEqual(notices, again) {
+		c.Errorf("a notice is read as %+v, then as %+v", notices, again)
+	}
+	return notices
+}
+
+// told reads all that was posted since the last call, in order. No two notices
+// share an id.
+func (c contract) told() []courier.Notice {
+	c.Helper()
+	var all []courier.Notice
+	seen := map[string]bool{}
+	for _, post := range c.Posted(c.T) {
+		for _, n := range c.read(post) {
+			if n.ID == "" || seen[n.ID] {
+				c.Errorf("a notice has no id of its own: %+v", n)
+			}
+			seen[n.ID] = true
+			all = append(all, n)
+		}
+	}
+	return all
+}
+
+// tells moves a delivery on, and checks that notices lead it there, without a
+// step back.
+func (c contract) tells(d courier.Delivery, from, to commerce.CourierStatus) []courier.Notice {
+	c.Helper()
+	c.Move(c.T, d, to)
+	c.is(d, to)
+	notices := c.told()
+	for _, n := range notices {
+		c.about(n, d)
+		if n.Status.Rank() < from.Rank() || n.Status.Rank() > to.Rank() {
+			c.Errorf("between %s and %s the provider tells %s", from, to, n.Status)
+		}
+		from = n.Status
+	}
+	return notices
+}
+
+// about checks whose notice it is. One that tells no name of ours is found by
+// the provider's.
+func (c contract) about(n courier.Notice, d courier.Delivery) {
+	c.Helper()
+	if n.Delivery.ID != d.ID || n.Ref != "" && n.Ref != d.Ref {
+		c.Errorf("told %+v, about %+v", n, d)
+	}
+}
+
+// everyStatus follows a delivery to the door. Not every provider tells of the
+// pick-up, but all tell that somebody comes for the goods, has them, and has
+// brought them.
+func (c contract) everyStatus() {
+	d := c.made(c.quoted(c.request(order1)))
+	c.told()
+	var all []courier.Notice
+	statuses := []commerce.CourierStatus{commerce.CourierPending, commerce.CourierAssigned, commerce.CourierLoaded, commerce.CourierEnRoute, commerce.CourierDone}
+	for i, to := range statuses[1:] {
+		all = append(all, c.tells(d, statuses[i], to)...)
+		if now := c.is(d, to); !to.Over() && (now.Courier.Name == "" || now.Courier.At == nil || !now.Courier.At.Valid()) {
+			c.Errorf("when %s, the courier is %+v", to, now.Courier)
+		}
+	}
+	tells := func(status func(commerce.CourierStatus) bool) bool {
+		return slices.ContainsFunc(all, func(n courier.Notice) bool { return status(n.Status) })
+	}
+	if !tells(func(s commerce.CourierStatus) bool { return s == commerce.CourierAssigned }) ||
+		!tells(func(s commerce.CourierStatus) bool { return s.HasGoods() && !s.Over() }) ||
+		!tells(func(s commerce.CourierStatus) bool { return s == commerce.CourierDone }) {
+		c.Errorf("told was %+v", all)
+	}
+}
+
+// quits has a courier give up before the pick-up.
+func (c contract) quits() {
+	d := c.made(c.Arrange(c.T, CourierQuits, c.quoted(c.request(order1))))
+	notices := c.tells(d, commerce.CourierPending, commerce.CourierCancelled)
+	if len(notices) == 0 || notices[len(notices)-1].Status != commerce.CourierCancelled || notices[len(notices)-1].Reason == "" {
+		c.Errorf("told was %+v", notices)
+	}
+	if slices.ContainsFunc(notices, func(n courier.Notice) bool { return n.Status.HasGoods() }) {
+		c.Errorf("the courier had the goods: %+v", notices)
+	}
+	c.cancelled(courier.Key{ID: d.ID, Ref: d.Ref}, d) // as it is
+}
+
+// goesBack has a courier return the goods to the store.
+func (c contract) goesBack() {
+	d := c.made(c.Arrange(c.T, GoesBack, c.quoted(c.request(order1))))
+	notices := c.tells(d, commerce.CourierPending, commerce.CourierReturned)
+	if len(notices) == 0 || notices[len(notices)-1].Status != commerce.CourierReturned {
+		c.Errorf("told was %+v", notices)
+	}
+	_, err := c.Provider().Cancel(c.Context(), courier.Key{ID: d.ID, Ref: d.Ref})
+	c.refused(err, courier.TooLate, "cancel")
+}
+
+// anyOrder reads notices backwards: each tells the same.
+func (c contract) anyOrder() {
+	d := c.made(c.quoted(c.request(order1)))
+	c.Move(c.T, d, commerce.CourierDone)
+	posts := c.Posted(c.T)
+	if len(posts) < 3 {
+		c.Fatalf("a delivery posts %d notices", len(posts))
+	}
+	var forwards, backwards []courier.Notice
+	for _, post := range posts {
+		forwards = append(forwards, c.read(post)...)
+	}
+	slices.Reverse(posts)
+	for _, post := range posts {
+		read := c.read(post)
+		slices.Reverse(read)
+		backwards = append(backwards, read...)
+	}
+	slices.Reverse(backwards)
+	if !reflect.DeepEqual(forwards, backwards) {
+		c.Errorf("forwards %+v, backwards %+v", forwards, backwards)
+	}
+}
+
+func (c contract) badNotices() {
+	d := c.made(c.quoted(c.request(order1)))
+	c.Move(c.T, d, commerce.CourierAssigned)
+	posts := c.Posted(c.T)
+	if len(posts) == 0 {
+		c.Fatal("a delivery posts nothing")
+	}
+	for _, post := range posts {
+		bad := map[string]Post{"unsigned": {http.Header{}, post.Body}}
+		for what, header := range c.Forged(c.T, post.Body) {
+			bad[what] = Post{header, post.Body}
+		}
+		for what, body := range map[string][]byte{
+			"empty":       nil,
+			"cut":         post.Body[:len(post.Body)-1],
+			"no JSON":     []byte(`{"id":`),
+			"a list":      []byte(`[]`),
+			"a text":      []byte(`"delivered"`),
+			"null":        []byte(`null`),
+			"two in one":  []byte(`{}{}`),
+			"of 10 MiB":   bytes.Repeat([]byte("x"), 10<<20),
+			"wrong types": []byte(`{"id":1,"kind":[],"status":{},"delivery_id":true,"data":"x"}`),
+		} {
+			bad[what] = Post{c.Sign(c.T, body), body}
+		}
+		for what, post := range bad {
+			notices, err := c.Provider().ReadNotice(c.Context(), post.Header, post.Body)
+			if _, ok := errors.AsType[*courier.BadNotice](err); !ok || len(notices) > 0 {
+				c.Errorf("%s: got %+v, %v, want a bad notice", what, notices, err)
+			}
+		}
+		if notices := c.read(Post{c.Sign(c.T, post.Body), post.Body}); !reflect.DeepEqual(notices, c.read(post)) {
+			c.Errorf("a notice that is signed again is read as %+v", notices)
+		}
+	}
+}
