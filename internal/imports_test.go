@@ -47,6 +47,8 @@ var arrows = map[string][]string{
 	"outside/payment/paymenttest": {"commerce", "outside/payment"},
 	"browsertest":                 {},
 	"outside/payment/stripetest":  {},
+	"outside/courier":             {"commerce", "outside/sandbox"},
+	"outside/courier/couriertest": {"commerce", "outside/courier"},
 }
 
 // pure packages do no I/O, read no clock and draw nothing.
