@@ -49,6 +49,8 @@ var arrows = map[string][]string{
 	"outside/payment/stripetest":  {},
 	"outside/courier":             {"commerce", "outside/sandbox"},
 	"outside/courier/couriertest": {"commerce", "outside/courier"},
+
+	"outside/courier/doordashtest": {},
 }
 
 // pure packages do no I/O, read no clock and draw nothing.

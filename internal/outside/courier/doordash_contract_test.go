@@ -46,7 +46,7 @@ func (d *doordash) Arrange(t *testing.T, s couriertest.Situation, r courier.Crea
 	case couriertest.AnswerIsLost:
 		d.Next(doordashtest.Fault{Lost: true})
 	default:
-		fault, ok := situations[s]
+		fault, ok := doordashSituations[s]
 		if !ok {
 			t.Skipf("DoorDash is never %s", s)
 		}
@@ -55,9 +55,9 @@ func (d *doordash) Arrange(t *testing.T, s couriertest.Situation, r courier.Crea
 	return r
 }
 
-// situations last until they are over. AlwaysStale is none: no delivery is made
+// doordashSituations last until they are over. AlwaysStale is none: no delivery is made
 // by a quote.
-var situations = map[couriertest.Situation]doordashtest.Fault{
+var doordashSituations = map[couriertest.Situation]doordashtest.Fault{
 	couriertest.TooFar:      {Status: 422, Code: "invalid_delivery_parameters", Message: "Invalid delivery", Reason: "distance_too_long"},
 	couriertest.NobodyFree:  {Status: 422, Code: "invalid_delivery_parameters", Message: "Invalid delivery", Reason: "outside_of_delivery_time"},
 	couriertest.Unplaceable: {Status: 400, Code: "validation_error", Message: "Validation Failed", Fields: map[string]string{"dropoff_address": "Could not resolve to a valid address"}},
