@@ -114,8 +114,7 @@ func (d *DoorDash) Quote(ctx context.Context, r QuoteRequest) (Quote, error) {
 func doordashSeconds(at int64, now time.Time) int64 { return max(0, at-now.UnixMilli()) / 1000 }
 
 // Create makes the delivery, at the price of the moment. If nobody knows what
-// became of an earlier try, its name tells: DoorDash refuses to use it again, and
-// what was made is read.
+// became of an earlier try, its name tells: DoorDash does not use it again.
 func (d *DoorDash) Create(ctx context.Context, r CreateRequest) (Delivery, error) {
 	ctx, cancel := context.WithTimeout(ctx, doordashTimeout)
 	defer cancel()
@@ -128,8 +127,8 @@ func (d *DoorDash) Create(ctx context.Context, r CreateRequest) (Delivery, error
 		order.Items = append(order.Items, doordashItem{Name: i.Name, Quantity: i.Quantity, Price: i.PriceCents})
 	}
 	a, err := d.call(ctx, http.MethodPost, "/deliveries", r.Ref, order)
-	if doordashSaid(err, "duplicate_delivery_id") {
-		a, err = d.read(ctx, r.Ref)
+	if doordashRefused(err) {
+		a, err = d.made(ctx, r.Ref, err)
 	}
 	if err != nil {
 		return Delivery{}, doordashFailure(ctx, "create a delivery", err)
@@ -137,6 +136,20 @@ func (d *DoorDash) Create(ctx context.Context, r CreateRequest) (Delivery, error
 	delivery := a.delivery()
 	delivery.QuoteID = r.QuoteID // the offer that it was chosen for
 	return delivery, nil
+}
+
+// made looks for the delivery that DoorDash refuses to make. It may refuse
+// because there is one, or for what has changed since an earlier try made it.
+func (d *DoorDash) made(ctx context.Context, name string, refusal error) (doordashDelivery, error) {
+	a, err := d.read(ctx, name)
+	e, _ := errors.AsType[*doordashError](err)
+	switch missing := e != nil && e.status == http.StatusNotFound; {
+	case missing && doordashSaid(refusal, "duplicate_delivery_id"):
+		return a, errors.New("the delivery's name is taken, but the delivery is not there yet")
+	case missing:
+		return a, refusal
+	}
+	return a, err
 }
 
 // Get reads a delivery.
@@ -153,13 +166,12 @@ func (d *DoorDash) Get(ctx context.Context, k Key) (Delivery, error) {
 // doordashName is the name of a delivery at DoorDash, which is ours.
 func doordashName(k Key) string { return cmp.Or(k.ID, k.Ref) }
 
+func doordashPath(name string) string { return "/deliveries/" + url.PathEscape(name) }
+
 func (d *DoorDash) read(ctx context.Context, name string) (doordashDelivery, error) {
-	if name == "" { // a path without it would be another call
-		return doordashDelivery{}, &Refusal{Code: NotFound, Message: "a delivery without a name"}
-	}
-	a, err := d.call(ctx, http.MethodGet, "/deliveries/"+url.PathEscape(name), name, nil)
-	if err == nil && a.DeliveryStatus == "quote" {
-		err = &Refusal{Code: NotFound, Message: "there is a quote of this name, but no delivery"}
+	a, err := d.call(ctx, http.MethodGet, doordashPath(name), name, nil)
+	if err == nil && a.DeliveryStatus == "quote" { // that is none
+		err = &doordashError{status: http.StatusNotFound, Code: "unknown_delivery_id", Message: "There is a quote of this name, but no delivery"}
 	}
 	return a, err
 }
@@ -169,10 +181,7 @@ func (d *DoorDash) Cancel(ctx context.Context, k Key) (Delivery, error) {
 	ctx, cancel := context.WithTimeout(ctx, doordashTimeout)
 	defer cancel()
 	name := doordashName(k)
-	if name == "" {
-		return Delivery{}, &Refusal{Code: NotFound, Message: "a delivery without a name"}
-	}
-	a, err := d.call(ctx, http.MethodPut, "/deliveries/"+url.PathEscape(name)+"/cancel", name, nil)
+	a, err := d.call(ctx, http.MethodPut, doordashPath(name)+"/cancel", name, nil)
 	if doordashSaid(err, "delivery_cancelled") || doordashSaid(err, "duplicate_request") {
 		if now, readErr := d.read(ctx, name); readErr == nil && now.DeliveryStatus == "cancelled" {
 			return now.delivery(), nil

@@ -54,6 +54,19 @@ func doordashSaid(err error, word string) bool {
 	return ok && e.says(word)
 }
 
+// definite tells what is wrong with the request from what passes, or what the
+// operator can mend (401: the key).
+func (e *doordashError) definite() bool {
+	return e.status < 500 && e.status != http.StatusUnauthorized && e.status != http.StatusRequestTimeout &&
+		!slices.ContainsFunc(doordashPasses, e.says)
+}
+
+// doordashRefused tells whether a call was definitely refused.
+func doordashRefused(err error) bool {
+	e, ok := errors.AsType[*doordashError](err)
+	return ok && e.definite()
+}
+
 // readDoorDashError reads an answer that is no success. Whatever stands between us
 // and DoorDash answers too: what has no code is not from DoorDash, unless it is
 // about outages, limits, or the key.
@@ -137,18 +150,15 @@ func doordashFailure(ctx context.Context, doing string, err error) error {
 	if limited, ok := errors.AsType[*Limited](err); ok {
 		return limited
 	}
-	if refusal, ok := errors.AsType[*Refusal](err); ok {
-		return refusal
-	}
 	answer, answered := errors.AsType[*doordashError](err)
 	unreachable, _ := errors.AsType[*url.Error](err)
 	switch {
 	case answered && answer.status == http.StatusUnauthorized:
 		return fmt.Errorf("DoorDash: %s: it does not accept the key: check the developer id, key id and signing secret, and this machine's clock", doing)
-	case answered && (answer.status >= 500 || answer.status == http.StatusRequestTimeout || slices.ContainsFunc(doordashPasses, answer.says)):
-		return fmt.Errorf("DoorDash: %s: %w", doing, answer)
-	case answered:
+	case answered && answer.definite():
 		return &Refusal{Code: answer.code(), Message: answer.words()}
+	case answered:
+		return fmt.Errorf("DoorDash: %s: %w", doing, answer)
 	case ctx.Err() != nil:
 		return fmt.Errorf("DoorDash: %s: no answer yet: %w", doing, ctx.Err())
 	case unreachable != nil:

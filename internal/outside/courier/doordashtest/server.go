@@ -35,6 +35,7 @@ type Server struct {
 
 // Fault is what becomes of a request.
 type Fault struct {
+	On string // only requests of this method; empty: all
 	// Status and what follows are those of the answer, in place of an effect.
 	Status  int
 	Code    string
@@ -107,7 +108,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	}
 	s.mu.Lock()
 	s.requests = append(s.requests, Request{r.Method, r.URL.Path, string(body)})
-	fault := s.fault()
+	fault := s.fault(r.Method)
 	if fault.Hang {
 		s.mu.Unlock()
 		<-r.Context().Done()
@@ -127,11 +128,12 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	send(w, a)
 }
 
-func (s *Server) fault() (f Fault) {
+func (s *Server) fault(method string) (f Fault) {
+	meant := func(f Fault) bool { return f.On == "" || f.On == method }
 	switch {
-	case len(s.next) > 0:
+	case len(s.next) > 0 && meant(s.next[0]):
 		f, s.next = s.next[0], s.next[1:]
-	case s.always != nil:
+	case s.always != nil && meant(*s.always):
 		f = *s.always
 	}
 	return f
