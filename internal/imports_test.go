@@ -38,6 +38,9 @@ var arrows = map[string][]string{
 	"outside/sms":                 {"commerce"},
 	"outside/payment":             {"commerce", "outside/sandbox"},
 	"outside/sandbox":             {},
+	"outside/geocode":             {"commerce", "outside/geocode/gazetteer"},
+	"outside/geocode/gazetteer":   {"commerce"},
+	"outside/geocode/gen":         {"commerce", "outside/geocode/gazetteer"},
 	"inbound":                     {"web", "commerce", "command", "commit", "storage", "outside/payment", "outside/sandbox"},
 	"api":                         {"web", "wire", "commerce", "command", "commit", "storage"},
 	"pgtest":                      {},
@@ -49,6 +52,7 @@ var arrows = map[string][]string{
 	"outside/payment/stripetest":  {},
 	"outside/courier":             {"commerce", "outside/sandbox"},
 	"outside/courier/couriertest": {"commerce", "outside/courier"},
+	"outside/courier/ubertest":    {},
 
 	"outside/courier/doordashtest": {},
 }

@@ -314,14 +314,14 @@ func TestDoorDashCancel(t *testing.T) {
 	}
 }
 
-type roundTripper func(*http.Request) (*http.Response, error)
+type doordashTransport func(*http.Request) (*http.Response, error)
 
-func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+func (f doordashTransport) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
 func TestDoorDashEndsInTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d, err := NewDoorDash(DoorDashOptions{DeveloperID: "d", KeyID: "k", SigningSecret: "cw",
-			Transport: roundTripper(func(r *http.Request) (*http.Response, error) {
+			Transport: doordashTransport(func(r *http.Request) (*http.Response, error) {
 				<-r.Context().Done()
 				return nil, r.Context().Err()
 			})})

@@ -7,7 +7,7 @@ var Deliveries = Table[commerce.OrderKey, commerce.Delivery]{
 	Name: "deliveries", Key: "store_id, order_id",
 	Fixed: "answers_partner, answers_op, answers_key, trace_id, created_on",
 	Mutable: "attempt, state, provider, asked_on, provider_id, quote_id, fee_cents, avoid, tracking_url, status, pickup_eta, dropoff_eta, " +
-		"courier_name, courier_phone, courier_vehicle, courier_image_url, lat, lng, imminent, seen_on, heard_on, told_on, untold, error, updated_on, changes",
+		"courier_name, courier_phone, courier_vehicle, courier_image_url, lat, lng, imminent, seen_on, heard_on, told_on, untold, cancel_partner, cancel_op, cancel_key, error, updated_on, changes",
 	KeyOf:   func(v *commerce.Delivery) commerce.OrderKey { return v.Key() },
 	BindKey: func(b Binder, k commerce.OrderKey) { b.Text(k.StoreID).Text(k.OrderID) },
 	BindFixed: func(b Binder, v *commerce.Delivery) {
@@ -22,7 +22,8 @@ var Deliveries = Table[commerce.OrderKey, commerce.Delivery]{
 		} else {
 			b.Float(nil).Float(nil)
 		}
-		b.Bool(v.Imminent).Int(v.SeenOn).Int(v.HeardOn).Int(v.ToldOn).Bool(v.Untold).Text(v.Error).Int(v.UpdatedOn).Int(v.Changes)
+		b.Bool(v.Imminent).Int(v.SeenOn).Int(v.HeardOn).Int(v.ToldOn).Bool(v.Untold).
+			Text(v.CancelAnswers.PartnerID).Text(v.CancelAnswers.Op).Text(v.CancelAnswers.Key).Text(v.Error).Int(v.UpdatedOn).Int(v.Changes)
 	},
 	Scan: scanDelivery,
 }
@@ -36,6 +37,7 @@ func scanDelivery(s Scanner, k commerce.OrderKey) commerce.Delivery {
 		d.Courier.At = &commerce.Point{Lat: *lat, Lng: *lng}
 	}
 	d.Imminent, d.SeenOn, d.HeardOn, d.ToldOn, d.Untold = s.Bool(), s.Int(), s.Int(), s.Int(), s.Bool()
+	d.CancelAnswers = scanReplyKey(s)
 	d.Error, d.UpdatedOn, d.Changes = s.Text(), s.Int(), s.Int()
 	return d
 }

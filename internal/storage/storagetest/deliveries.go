@@ -15,7 +15,8 @@ func sampleDelivery() commerce.Delivery {
 		QuoteID: "dqt_1", FeeCents: 599, Avoid: "doordash", TrackingURL: "https://t.example/1", Status: commerce.CourierEnRoute, PickupETA: 51, DropoffETA: 52,
 		Courier:  commerce.Courier{Name: "Ünï", Phone: "+15125550111", Vehicle: "bicycle", ImageURL: "https://t.example/1.png", At: &commerce.Point{Lat: 30.25, Lng: -97.5}},
 		Imminent: true, SeenOn: 53, HeardOn: 54, ToldOn: 55, Untold: true, Answers: commerce.ReplyKey{PartnerID: "ptn_1", Op: "live POST /v1/z", Key: "k 3"},
-		TraceID: "t", Error: "e", CreatedOn: 56, UpdatedOn: 57, Changes: 58}
+		CancelAnswers: commerce.ReplyKey{PartnerID: "ptn_1", Op: "live POST /v1/w", Key: "k 4"},
+		TraceID:       "t", Error: "e", CreatedOn: 56, UpdatedOn: 57, Changes: 58}
 }
 
 // changeDelivery changes every field that can change.

@@ -67,6 +67,7 @@ CREATE TABLE stores (
   email TEXT COLLATE "C" NOT NULL,
   phone TEXT COLLATE "C" NOT NULL,
   tax_rate_bps BIGINT NOT NULL,
+  charges_quote BOOLEAN NOT NULL,
   updated_on BIGINT NOT NULL
 );
 
@@ -254,6 +255,9 @@ CREATE TABLE deliveries (
   heard_on BIGINT NOT NULL,
   told_on BIGINT NOT NULL,
   untold BOOLEAN NOT NULL,
+  cancel_partner TEXT COLLATE "C" NOT NULL,
+  cancel_op TEXT COLLATE "C" NOT NULL,
+  cancel_key TEXT COLLATE "C" NOT NULL,
   error TEXT COLLATE "C" NOT NULL,
   updated_on BIGINT NOT NULL,
   changes BIGINT NOT NULL,

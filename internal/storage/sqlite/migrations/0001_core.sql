@@ -56,6 +56,7 @@ CREATE TABLE stores (
   email TEXT NOT NULL,
   phone TEXT NOT NULL,
   tax_rate_bps INTEGER NOT NULL,
+  charges_quote INTEGER NOT NULL,
   updated_on INTEGER NOT NULL
 ) WITHOUT ROWID;
 
@@ -250,6 +251,9 @@ CREATE TABLE deliveries (
   heard_on INTEGER NOT NULL,
   told_on INTEGER NOT NULL,
   untold INTEGER NOT NULL,
+  cancel_partner TEXT NOT NULL,
+  cancel_op TEXT NOT NULL,
+  cancel_key TEXT NOT NULL,
   error TEXT NOT NULL,
   updated_on INTEGER NOT NULL,
   changes INTEGER NOT NULL,
