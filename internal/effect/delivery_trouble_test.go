@@ -106,19 +106,30 @@ func TestNobodyTakesIt(t *testing.T) {
 // other. A call that was given up just now is not taken for one that never was,
 // however long ago the first one was made.
 func TestAnImpatientPartner(t *testing.T) {
-	delivering(t, func(s *shop, v *service, near, far *depot) {
-		near.set(creating, isDown)
-		r := &ride{name: "A-1"}
-		reporting(v, r)
-		time.Sleep(settling)
+	slowly := func(near *depot, refused call) {
 		near.set(creating, isSlow)
-		near.once(beforeCreate, func() { near.set(quoting, refuses) })
-		for range 10 {
-			reporting(v, r)
+		near.once(beforeCreate, func() { // and when it is asked once more, it refuses
+			near.once(beforeQuote, func() { near.set(refused, refuses) })
+		})
+	}
+	for _, refused := range []call{quoting, creating} {
+		for _, down := range []time.Duration{0, settling} {
+			delivering(t, func(s *shop, v *service, near, far *depot) {
+				r := &ride{name: fmt.Sprint(refused, " refused, down for ", down)}
+				if down > 0 {
+					near.set(creating, isDown)
+					reporting(v, r)
+					time.Sleep(down)
+				}
+				slowly(near, refused)
+				for range 10 {
+					reporting(v, r)
+				}
+				s.hours("a courier", s.quiet)
+				s.checkOne(r, near)
+			})
 		}
-		s.hours("a courier", s.quiet)
-		s.checkOne(r, near)
-	})
+	}
 }
 
 // TestNotOfTheFleetAnyMore: who may have the delivery cannot be asked, and so
@@ -293,11 +304,11 @@ func (s *shop) noticeFirst(status commerce.CourierStatus, dies bool) {
 	v := s.serve(newMortal(s.engine, 0, false), nil, nil)
 	near.once(afterCreate, func() {
 		ref := strings.TrimPrefix(refOf(near), "near ")
+		if dies { // with what the notice asks for leased to it
+			v.m.dieAfterNext()
+		}
 		for range 2 {
 			v.tell(near, near.move(ref, status))
-		}
-		if dies {
-			close(v.m.dead)
 		}
 	})
 	far.once(beforeCreate, func() { // whoever else looked for this attempt would go elsewhere
