@@ -1,11 +1,14 @@
 package effect
 
 import (
+	"context"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
+	"purveyor/internal/command"
 	"purveyor/internal/commerce"
 )
 
@@ -311,15 +314,13 @@ func (s *shop) noticeFirst(status commerce.CourierStatus, dies bool) {
 			v.tell(near, near.move(ref, status))
 		}
 	})
-	far.once(beforeCreate, func() { // whoever else looked for this attempt would go elsewhere
-		far.set(quoting, refuses)
-		time.Sleep(5 * time.Second)
-	})
-	left := v.perform(r, []move{reporting})
+	v.perform(r, []move{reporting})
 	v.stop()
 	second := s.serve(newMortal(s.engine, 0, false), nil, nil)
 	defer second.stop()
-	second.perform(r, left)
+	for range 4 { // until the lease of the first one's job ends
+		reporting(second, r)
+	}
 	s.eventually("all to be done", s.quiet)
 	second.checkAnswers(r, true)
 	attempts, want := int64(1), map[commerce.CourierStatus]commerce.OrderStatus{commerce.CourierLoaded: commerce.OutForDelivery, commerce.CourierDone: commerce.Delivered}[status]
@@ -335,6 +336,45 @@ func (s *shop) noticeFirst(status commerce.CourierStatus, dies bool) {
 		counts[commerce.TimelineShipped] != 1 || !dies && (o.CourierQuoteID == "" || d.FeeCents != 500) {
 		s.t.Errorf("%s: order %+v\ndelivery %+v\ntimeline %v\n%d under way: %s", r.name, o, d, counts, n, list)
 	}
+}
+
+// TestOneJobForAnAttempt: a process dies when a notice has told that the first
+// courier gave up, before it has recorded that there was one. Its two jobs are
+// done side by side, but only one of them looks for the second courier.
+func TestOneJobForAnAttempt(t *testing.T) {
+	in(t, func(s *shop) {
+		s.admit()
+		near, far := newDepot("near"), newDepot("far")
+		s.depots = []*depot{near, far}
+		r := &ride{name: "A-1"}
+		v := s.serve(newMortal(s.engine, 0, false), nil, nil)
+		near.once(afterCreate, func() {
+			v.m.dieAfterNext()
+			v.tell(near, near.move(strings.TrimPrefix(refOf(near), "near "), commerce.CourierCancelled))
+		})
+		v.perform(r, []move{reporting})
+		v.stop()
+		time.Sleep(time.Duration(commerce.JobLease) * time.Millisecond)
+		far.once(beforeQuote, func() { time.Sleep(time.Second) })
+		far.once(beforeCreate, func() { // whoever else looked for this attempt would go elsewhere
+			far.set(quoting, refuses)
+			time.Sleep(5 * time.Second)
+		})
+		c := couriers{Options{Engine: s.engine, Committer: s.committer, Fleet: s.fleet(newMortal(s.engine, 0, false)), Geocoder: nowhere{}}}
+		var wg sync.WaitGroup
+		left := s.jobs(commerce.JobWaiting, storeID)
+		for _, j := range left {
+			if j.Kind == commerce.JobDispatch {
+				job := must(t, s.committer, command.TakeJob{Job: j.Key(), Worker: "me", Until: time.Now().UnixMilli() + commerce.JobLease}).Job
+				wg.Go(func() { c.dispatch(context.Background(), job).Record(context.Background(), func(error) {}) })
+			}
+		}
+		wg.Wait()
+		orderID, _, _ := commerce.ParseDeliveryRef(strings.TrimPrefix(refOf(near), "near "))
+		if n, list := s.underWay(orderID); n != 1 || len(left) != 3 || len(far.made) != 1 {
+			t.Errorf("%d under way, by %d jobs: %s", n, len(left), list)
+		}
+	})
 }
 
 // refOf is the id of the one delivery that a depot has.
