@@ -1,8 +1,8 @@
 package courier
 
 import (
+	"fmt"
 	"math"
-	"strconv"
 	"strings"
 
 	"purveyor/internal/commerce"
@@ -49,21 +49,18 @@ func (m *townMap) from(p commerce.Point) (east, south float64) {
 }
 
 // at is where a point is on the map.
-func (m *townMap) at(p commerce.Point) (x, y string) {
+func (m *townMap) at(p commerce.Point) (x, y float64) {
 	east, south := m.from(p)
-	return unit(m.x + m.zoom*east), unit(m.y + m.zoom*south)
+	return tenths(m.x + m.zoom*east), tenths(m.y + m.zoom*south)
 }
 
-func unit(v float64) string { return strconv.FormatFloat(v, 'f', 1, 64) }
+func tenths(v float64) float64 { return math.Round(v*10) / 10 }
 
 func (m *townMap) points(way ...commerce.Point) string {
-	var b strings.Builder
+	points := make([]string, len(way))
 	for i, p := range way {
-		if i > 0 {
-			b.WriteByte(' ')
-		}
 		x, y := m.at(p)
-		b.WriteString(x + "," + y)
+		points[i] = fmt.Sprintf("%.1f,%.1f", x, y)
 	}
-	return b.String()
+	return strings.Join(points, " ")
 }

@@ -57,8 +57,8 @@ type state struct {
 	Detail   string         `json:"detail"`
 	Progress int            `json:"progress"` // how much of progress is reached; -1: nothing
 	Courier  *courierOnPage `json:"courier"`
-	X        string         `json:"x"` // of the courier on the map
-	Y        string         `json:"y"`
+	X        float64        `json:"x"` // of the courier on the map
+	Y        float64        `json:"y"`
 	Over     bool           `json:"over"`
 }
 
