@@ -84,7 +84,7 @@ func TestQueryIsTidy(t *testing.T) {
 func TestCacheAsksOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		release := make(chan struct{})
-		online := &scripted{answer: func(context.Context) (Place, error) { <-release; return door, nil }}
+		online := &scripted{answer: func(ctx context.Context) (Place, error) { <-release; return door, ctx.Err() }}
 		c := NewCache(online, "census", nil, quiet)
 		leaves, leave := context.WithCancel(t.Context())
 		results := make(chan error)

@@ -192,18 +192,18 @@ func TestGuard(t *testing.T) {
 			}
 		}
 		asks(maxFailures, errDead)
-		time.Sleep(leftAlone - 1)
+		time.Sleep(leftAlone - time.Nanosecond)
 		asks(0, errDead)
-		time.Sleep(1)
+		time.Sleep(time.Nanosecond)
 		asks(1, errDead) // one tries, and it is left alone again
 		time.Sleep(leftAlone)
 		online.will(Place{}, ErrNotFound) // which is an answer
 		asks(10, ErrNotFound)
 		online.will(Place{}, &laterError{429, 5 * time.Minute})
 		asks(1, online.err(t))
-		time.Sleep(5*time.Minute - 1)
+		time.Sleep(5*time.Minute - time.Nanosecond)
 		asks(0, nil)
-		time.Sleep(1)
+		time.Sleep(time.Nanosecond)
 		online.will(Place{}, &laterError{503, 24 * time.Hour})
 		asks(1, online.err(t))
 		time.Sleep(maxPause)

@@ -77,7 +77,7 @@ func TestOfflineText(t *testing.T) {
 
 func TestOfflineKnowsNoSuchText(t *testing.T) {
 	for _, text := range []string{
-		"", " ", ",", ", , ,", "-", "0", "?", "00000", "99999", "123456", "1234", "94102x",
+		"", " ", ",", ", , ,", "-", "0", "?", "00000", "99999", "123456", "1234", "94102x", "941021234 1234", "94 102", "1234 1234",
 		"Oakland", "350 5th Ave", "CA", "California", "USA", "NY, USA", "Nowhere At All, CA", "Oakland, NY 00000",
 		"Middle of the Atlantic Ocean", "0, 0", "Null Island",
 		"10115 Berlin, Germany", "75001 Paris, France", "28013 Madrid, España", "Toronto, ON M5V 2T6, Canada", "Toronto, ON, Canada",

@@ -191,7 +191,6 @@ func TestOnlineCannotBeAsked(t *testing.T) {
 		{401, ""}, {403, "<p>blocked: 350 5th Ave</p>"}, {404, censusNone}, {404, "[]"}, {429, ""}, {500, censusFound}, {502, ""}, {503, "[]"},
 	} {
 		s := newStandIn(t, c.status, c.body)
-		s.header.Set("Location", "https://elsewhere.example/")
 		for _, g := range []Geocoder{s.census(), s.nominatim(t)} {
 			place, err := g.Find(t.Context(), empireState)
 			if err == nil || errors.Is(err, ErrNotFound) || place != (Place{}) {
@@ -199,6 +198,20 @@ func TestOnlineCannotBeAsked(t *testing.T) {
 			} else if strings.Contains(err.Error(), "5th") {
 				t.Errorf("%T tells the address: %v", g, err)
 			}
+		}
+	}
+}
+
+// A redirect would take a customer's address to wherever it leads.
+func TestOnlineFollowsNoRedirect(t *testing.T) {
+	for body, dial := range map[string]func(*standIn) Geocoder{
+		censusFound: func(s *standIn) Geocoder { return s.census() },
+		"[]":        func(s *standIn) Geocoder { return s.nominatim(t) },
+	} {
+		elsewhere, s := newStandIn(t, 200, body), newStandIn(t, 307, "")
+		s.header.Set("Location", elsewhere.URL)
+		if _, err := dial(s).Find(t.Context(), empireState); err == nil || errors.Is(err, ErrNotFound) || elsewhere.asked != 0 {
+			t.Errorf("%v, asked %d times elsewhere", err, elsewhere.asked)
 		}
 	}
 }
