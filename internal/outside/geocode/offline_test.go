@@ -24,6 +24,7 @@ func TestOfflineText(t *testing.T) {
 		{" 94102-1234 ", ZIP, sanFrancisco, 1},
 		{"941021234", ZIP, sanFrancisco, 1},
 		{"94102 1234, USA", ZIP, sanFrancisco, 1},
+		{"99503", ZIP, commerce.Point{Lat: 61.19, Lng: -149.89}, 2}, // Anchorage; the Census has it in the wilderness
 		{"CA 94102", ZIP, sanFrancisco, 1},
 		{"94102 CA", ZIP, sanFrancisco, 1},
 		{"350 5th Ave, New York, NY 10118", ZIP, newYork, 1},
