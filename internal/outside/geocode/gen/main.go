@@ -73,8 +73,8 @@ func generate(dir string) error {
 }
 
 // astray tells whether the middle of a ZIP code area is far from where its
-// people live. The Census is the better source, but gave the wilderness of
-// Alaska to codes of its cities.
+// people live. The Census is the better source, but gave wilderness to codes
+// that are used in a city, most of them in Alaska.
 func astray(area commerce.Point, o office, towns []commerce.Point) bool {
 	if area.MilesTo(o.point) <= sameTown {
 		return false
