@@ -108,8 +108,12 @@ func (c RecordDelivery) Decide(rows *commerce.Rows, now int64) (commerce.Job, co
 	case !ours:
 	case c.Made != nil:
 		s.deliveryMade(&delivery, c.Provider, *c.Made)
+		s.news(&delivery, *c.Made)
 		s.changes.Deliveries = append(s.changes.Deliveries, delivery)
 	case c.Failed != nil:
+		if c.Refused != "" { // it is certain that nobody has made it
+			delivery.Provider, delivery.AskedOn = "", 0
+		}
 		s.notDispatched(&delivery, c.Failed, job.State == commerce.JobDead)
 		s.changes.Deliveries = append(s.changes.Deliveries, delivery)
 	case stopped(order) && delivery.Provider == "": // else who cancels it has it

@@ -69,7 +69,7 @@ func (c RecordCourierUpdate) Decide(rows *commerce.Rows, now int64) (Tracked, co
 		}
 		return Tracked{s.order, delivery}, s.endIfMoved(order), nil
 	}
-	if delivery.State == commerce.DeliveryDispatching { // the notice is faster than the answer to the call
+	if delivery.ProviderID == "" { // the notice is faster than the answer to the call, or that was lost
 		s.deliveryMade(&delivery, c.Provider, c.News)
 	}
 	s.news(&delivery, c.News)
@@ -92,9 +92,8 @@ const (
 
 // about tells whether the news are of this attempt, as its provider sees it.
 func (c RecordCourierUpdate) about(d commerce.Delivery) bool {
-	return c.Attempt == d.Attempt && (d.Provider == "" || d.Provider == c.Provider) &&
-		(d.ProviderID == "" || d.ProviderID == c.News.ID) &&
-		(d.State == commerce.DeliveryActive || d.State == commerce.DeliveryDispatching && d.Provider != "" || d.Status.Over())
+	return c.Attempt == d.Attempt && c.Provider == d.Provider && c.Provider != "" && c.News.ID != "" &&
+		(d.ProviderID == "" || d.ProviderID == c.News.ID)
 }
 
 // news takes the delivery on, and the order with it.
@@ -259,8 +258,9 @@ func (s *story) tellOf(kind commerce.TimelineKind, d *commerce.Delivery, message
 
 // moveWith takes the order through a transition that the courier brought about.
 func (s *story) moveWith(t commerce.Transition, d *commerce.Delivery) {
-	first := len(s.changes.Timeline)
-	s.move(t, "", wire.DeliveryEventData(s.order, *d))
+	first, moved := len(s.changes.Timeline), s.order
+	moved.Status = t.To
+	s.move(t, "", wire.DeliveryEventData(moved, *d))
 	s.changes.Timeline[first].CourierStatus = d.Status
 }
 

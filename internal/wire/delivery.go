@@ -53,6 +53,27 @@ func AppendTrackingSnapshot(b []byte, v commerce.Order, d commerce.Delivery, rec
 	return o.close()
 }
 
+// AppendStreamStatus appends the data of a stream's event status.
+func AppendStreamStatus(b []byte, v commerce.Order, d commerce.Delivery) []byte {
+	o := open(b)
+	o.str("order_id", v.ID)
+	o.str("status", string(v.Status))
+	o.nullStr("courier_delivery_status", string(d.Status))
+	o.nullStr("courier_delivery_id", v.CourierDeliveryID)
+	o.nullStr("courier_tracking_url", v.CourierTrackingURL)
+	return o.close()
+}
+
+// AppendStreamLocation appends the data of a stream's event location.
+func AppendStreamLocation(b []byte, v commerce.Order, d commerce.Delivery) []byte {
+	o := open(b)
+	o.str("order_id", v.ID)
+	o.bool("courier_imminent", d.Imminent)
+	o.courier(d.Courier)
+	o.nullTime("estimated_delivery_time", d.DropoffETA)
+	return o.close()
+}
+
 // AppendTimelineEvents appends a list of them.
 func AppendTimelineEvents(b []byte, events []commerce.TimelineEvent) []byte {
 	b = append(b, '[')

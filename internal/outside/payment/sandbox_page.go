@@ -1,20 +1,16 @@
 package payment
 
 import (
-	"bytes"
-	"crypto/sha256"
 	_ "embed"
-	"encoding/base64"
 	"errors"
-	"html/template"
 	"log/slog"
 	"net/http"
-	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
 
 	"purveyor/internal/commerce"
+	"purveyor/internal/outside/sandbox"
 )
 
 const (
@@ -26,8 +22,13 @@ var (
 	//go:embed page/page.html
 	pageHTML string
 	//go:embed page/page.css
-	pageCSS      string
-	pageTemplate = template.Must(template.New("page").Parse(pageHTML))
+	pageCSS string
+
+	// payPage loads pictures of the goods, and has the form sent here. Browsers hold
+	// every redirect after the form against form-action, too. Where the success URL
+	// leads on to, by whatever redirects of the shop, nobody knows, so any website
+	// is allowed there.
+	payPage = sandbox.NewPage(pageHTML, pageCSS, "", "img-src http: https:", "form-action 'self' http: https:")
 )
 
 // Handler serves the pages that customers pay on, GET and POST
@@ -47,9 +48,9 @@ func (s *Sandbox) show(w http.ResponseWriter, r *http.Request) {
 	case err != nil:
 		failed(w, err)
 	case x.Status == SessionExpired:
-		render(w, http.StatusGone, newPage(x))
+		payPage.Write(w, http.StatusGone, newPage(x))
 	default:
-		render(w, http.StatusOK, newPage(x))
+		payPage.Write(w, http.StatusOK, newPage(x))
 	}
 }
 
@@ -60,7 +61,7 @@ func (s *Sandbox) submit(w http.ResponseWriter, r *http.Request) {
 		if _, tooLarge := errors.AsType[*http.MaxBytesError](err); tooLarge {
 			status = http.StatusRequestEntityTooLarge
 		}
-		render(w, status, page{Title: "This form cannot be read", Text: "Please go back and try again."})
+		payPage.Write(w, status, page{Title: "This form cannot be read", Text: "Please go back and try again."})
 		return
 	}
 	outcome, email := r.PostForm.Get("outcome"), r.PostForm.Get("email")
@@ -79,25 +80,25 @@ func (s *Sandbox) submit(w http.ResponseWriter, r *http.Request) {
 	case err != nil:
 		failed(w, err)
 	case x.Status == SessionPaid: // by this click, or another one
-		protect(w.Header())
+		payPage.Protect(w.Header())
 		http.Redirect(w, r, x.leadsTo(x.Request.SuccessURL), http.StatusSeeOther)
 	case x.Status == SessionExpired:
-		render(w, http.StatusGone, newPage(x))
+		payPage.Write(w, http.StatusGone, newPage(x))
 	case outcome == "pay" || outcome == "decline":
-		render(w, http.StatusPaymentRequired, newPage(x).alert("Card declined", "You have not been charged. Try again, or return to the store."))
+		payPage.Write(w, http.StatusPaymentRequired, newPage(x).alert("Card declined", "You have not been charged. Try again, or return to the store."))
 	default:
-		render(w, http.StatusBadRequest, newPage(x).alert("Not understood", "The form was not understood. Nothing was paid."))
+		payPage.Write(w, http.StatusBadRequest, newPage(x).alert("Not understood", "The form was not understood. Nothing was paid."))
 	}
 }
 
 // failed shows what is the same for every order.
 func failed(w http.ResponseWriter, err error) {
 	if _, unknown := errors.AsType[*Refusal](err); unknown {
-		render(w, http.StatusNotFound, page{Title: "There is no such payment page", Text: "Please follow the link of the store again."})
+		payPage.Write(w, http.StatusNotFound, page{Title: "There is no such payment page", Text: "Please follow the link of the store again."})
 		return
 	}
 	slog.Error("sandbox payment page", "error", err)
-	render(w, http.StatusServiceUnavailable, page{Title: "This does not work at the moment",
+	payPage.Write(w, http.StatusServiceUnavailable, page{Title: "This does not work at the moment",
 		Text: "Nobody knows whether your last click took effect. Load this page again in a moment to see."})
 }
 
@@ -107,7 +108,6 @@ type page struct {
 	Text      string
 	AlertHead string
 	Alert     string
-	Style     template.CSS
 
 	Status          SessionStatus // empty: there is no order to show
 	OrderID         string
@@ -166,37 +166,4 @@ func newPage(x session) page {
 func (p page) alert(head, text string) page {
 	p.Title, p.AlertHead, p.Alert = head+" - "+p.Title, head, text
 	return p
-}
-
-func render(w http.ResponseWriter, status int, p page) {
-	p.Style = template.CSS(pageCSS)
-	var html bytes.Buffer
-	if err := pageTemplate.Execute(&html, p); err != nil {
-		slog.Error("sandbox payment page", "error", err)
-		http.Error(w, "Internal error", http.StatusInternalServerError)
-		return
-	}
-	protect(w.Header())
-	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	w.Header().Set("Content-Length", strconv.Itoa(html.Len()))
-	w.WriteHeader(status)
-	_, _ = w.Write(html.Bytes()) // the customer has gone
-}
-
-// policy allows the page its own style, pictures of the goods, and the form to
-// be sent here. Browsers hold every redirect after the form against
-// form-action, too. Where the success URL leads on to, by whatever redirects
-// of the shop, nobody knows, so any website is allowed there.
-var policy = func() string {
-	style := sha256.Sum256([]byte(pageCSS))
-	return "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(style[:]) + "'; img-src http: https:; " +
-		"form-action 'self' http: https:; frame-ancestors 'none'; base-uri 'none'"
-}()
-
-func protect(h http.Header) {
-	h.Set("Content-Security-Policy", policy)
-	h.Set("X-Frame-Options", "DENY")
-	h.Set("Referrer-Policy", "no-referrer") // the address of the page is all one needs to see it
-	h.Set("Cache-Control", "no-store")
-	h.Set("X-Content-Type-Options", "nosniff")
 }

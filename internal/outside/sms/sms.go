@@ -20,7 +20,7 @@ import (
 
 // Message is one text message.
 type Message struct {
-	To   string // as E164 reads it
+	To   string // as commerce.E164 reads it
 	Text string
 }
 
@@ -52,7 +52,7 @@ type Twilio struct {
 
 // NewTwilio refuses a configuration that cannot work.
 func NewTwilio(c Config) (*Twilio, error) {
-	from, ok := E164(c.From)
+	from, ok := commerce.E164(c.From)
 	switch {
 	case !alphanumeric(c.AccountSID) || !alphanumeric(c.AuthToken):
 		return nil, errors.New("the Twilio account SID and token are letters and digits only")
@@ -73,7 +73,7 @@ func NewTwilio(c Config) (*Twilio, error) {
 
 // Send hands the message to Twilio, which queues it.
 func (t *Twilio) Send(ctx context.Context, m Message) error {
-	to, ok := E164(m.To)
+	to, ok := commerce.E164(m.To)
 	if !ok {
 		return &commerce.PermanentError{Err: fmt.Errorf("sms: %q is no phone number", m.To)}
 	}
@@ -140,30 +140,6 @@ func (b bound) RoundTrip(r *http.Request) (*http.Response, error) {
 	body, err := io.ReadAll(io.LimitReader(response.Body, maxAnswer))
 	response.Body = io.NopCloser(bytes.NewReader(body))
 	return response, err
-}
-
-// E164 is the international form of a phone number; ten digits are one of the
-// United States.
-func E164(phone string) (string, bool) {
-	digits := strings.Map(func(r rune) rune {
-		if strings.ContainsRune(" -.()", r) {
-			return -1
-		}
-		return r
-	}, phone)
-	digits, international := strings.CutPrefix(digits, "+")
-	if strings.Trim(digits, "0123456789") != "" {
-		return "", false
-	}
-	switch n := len(digits); {
-	case international && n >= 8 && n <= 15 && digits[0] != '0':
-		return "+" + digits, true
-	case !international && n == 10 && digits[0] > '1':
-		return "+1" + digits, true
-	case !international && n == 11 && digits[0] == '1':
-		return "+" + digits, true
-	}
-	return "", false
 }
 
 func alphanumeric(s string) bool {

@@ -113,29 +113,6 @@ func TestNobodyToSendTo(t *testing.T) {
 	checkError(t, sender.Send(t.Context(), Message{To: "call me"}), "is no phone number", true)
 }
 
-func TestE164(t *testing.T) {
-	for _, c := range []struct{ phone, want string }{
-		{"+12125550123", "+12125550123"},
-		{"+44 20 7946 0958", "+442079460958"},
-		{"212.555.0123", "+12125550123"},
-		{"(212) 555-0123", "+12125550123"},
-		{"1-212-555-0123", "+12125550123"},
-		{"", ""},
-		{"+", ""},
-		{"5550123", ""},
-		{"112 555 0123", ""},
-		{"+0123456789", ""},
-		{"+1234567890123456", ""},
-		{"212-555-0123 x4", ""},
-		{"212555012٣", ""},
-		{"+1+2125550123", ""},
-	} {
-		if got, ok := E164(c.phone); got != c.want || ok != (c.want != "") {
-			t.Errorf("E164(%q) = %q, %v", c.phone, got, ok)
-		}
-	}
-}
-
 func TestConfig(t *testing.T) {
 	good := Config{AccountSID: account, AuthToken: token, From: "+12125550100"}
 	if sender, err := NewTwilio(good); err != nil || sender.base != nil {

@@ -41,7 +41,7 @@ func sample() commerce.Changes {
 		Categories: []commerce.Category{{ID: "cat_1", Name: "Bread", Active: true}},
 		Stores: []commerce.Store{{ID: "sto_1", No: 1, Name: "One", Slug: "one", Address: "1 Main St", City: "Austin", State: "TX", ZipCode: "78701",
 			Active: true, Open: true, PickupEnabled: true, DeliveryEnabled: true, Lat: ptr(30.25), Lng: ptr(-97.75), RadiusMiles: ptr(5.5),
-			Email: "a@example.com", Phone: "+15125550100", TaxRateBps: 825, UpdatedOn: 14}},
+			Email: "a@example.com", Phone: "+15125550100", TaxRateBps: 825, ChargesQuote: true, UpdatedOn: 14}},
 		Products: []commerce.Product{{StoreID: "sto_1", ID: "prd_1", Description: "Dark\nand 'sour'", SKU: "R-1",
 			Hot: true, FeaturedImage: "https://a.example/1.png", Images: []string{"https://a.example/1.png", "x"}, Source: "partner", CreatedOn: 15}},
 		Stock: []commerce.Stock{{StoreID: "sto_1", ProductID: "prd_1", Name: "Rye", PriceCents: 499, CategoryID: "cat_1", Active: true, Quantity: 9, SoldCount: 2, SoldCents: 998, UpdatedOn: 16}},

@@ -67,6 +67,7 @@ CREATE TABLE stores (
   email TEXT COLLATE "C" NOT NULL,
   phone TEXT COLLATE "C" NOT NULL,
   tax_rate_bps BIGINT NOT NULL,
+  charges_quote BOOLEAN NOT NULL,
   updated_on BIGINT NOT NULL
 );
 

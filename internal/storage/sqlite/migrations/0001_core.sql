@@ -56,6 +56,7 @@ CREATE TABLE stores (
   email TEXT NOT NULL,
   phone TEXT NOT NULL,
   tax_rate_bps INTEGER NOT NULL,
+  charges_quote INTEGER NOT NULL,
   updated_on INTEGER NOT NULL
 ) WITHOUT ROWID;
 

@@ -1,0 +1,211 @@
+package courier
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"regexp"
+	"strings"
+	"time"
+
+	"purveyor/internal/commerce"
+	"purveyor/internal/outside/sandbox"
+)
+
+// Sandbox is the Provider of test mode. Its couriers bring nothing, but move:
+// step by step (it is a sandbox.Mover), from a side street to the store and on
+// to the customer, which anybody can follow on a page (Handler). It misbehaves
+// when the second line of the customer's address asks for it (docs/SANDBOX.md).
+// All of its state stands in sandbox objects, so that every process sees it and
+// a restart changes nothing; quotes are stored nowhere, as their ids prove them.
+type Sandbox struct {
+	// StepEvery is the time between two steps of a courier. NewSandbox sets 5 s.
+	StepEvery time.Duration
+	// Locate tells where an address is that comes without coordinates. Without it
+	// nobody knows.
+	Locate func(context.Context, commerce.Address) (commerce.Point, bool)
+	// Now is the clock that quotes expire by. NewSandbox sets time.Now.
+	Now func() time.Time
+
+	objects sandbox.Objects
+	signer  *sandbox.Signer
+	baseURL string
+}
+
+const (
+	deliveryPrefix = "del_test_"
+	// retryAfter is what the sandbox says with the tag limited.
+	retryAfter = 7 * time.Second
+	slowness   = 5 * time.Second // of quotes and deliveries with the tag slow
+)
+
+// NewSandbox makes a sandbox whose pages are reached below the service's public
+// URL, where Handler must be served.
+func NewSandbox(objects sandbox.Objects, baseURL string) *Sandbox {
+	return &Sandbox{
+		StepEvery: 5 * time.Second,
+		Now:       time.Now,
+		objects:   objects,
+		signer:    sandbox.NewSigner(objects),
+		baseURL:   strings.TrimSuffix(baseURL, "/"),
+	}
+}
+
+// Quote implements Provider.
+func (s *Sandbox) Quote(ctx context.Context, r QuoteRequest) (Quote, error) {
+	if err := misbehave(ctx, tagsOf(r)); err != nil {
+		return Quote{}, err
+	}
+	way, err := s.route(ctx, r)
+	if err != nil {
+		return Quote{}, err
+	}
+	return s.offer(ctx, way, s.Now().UnixMilli())
+}
+
+// Create implements Provider. The id of a delivery follows from its Ref, so that
+// a first request is one write, and only a repeated one reads.
+func (s *Sandbox) Create(ctx context.Context, r CreateRequest) (Delivery, error) {
+	asked := tagsOf(r.QuoteRequest)
+	if err := misbehave(ctx, asked); err != nil {
+		return Delivery{}, err
+	}
+	switch {
+	case asked.has(tagQuoteExpired):
+		return Delivery{}, &Refusal{QuoteExpired, "The quote has expired, as the address asks."}
+	case r.Ref == "":
+		return Delivery{}, &Refusal{Other, "The delivery has no name."}
+	}
+	x, err := s.newDelivery(ctx, r, asked)
+	if err != nil {
+		return Delivery{}, err
+	}
+	object := sandbox.Object{ID: x.ID}
+	if x.moves() {
+		object.FirstStep = s.StepEvery
+	}
+	if object.Data, err = json.Marshal(x); err != nil {
+		return Delivery{}, err
+	}
+	err = s.objects.PutObject(ctx, object)
+	if errors.Is(err, sandbox.ErrChanged) {
+		return s.Get(ctx, Key{ID: x.ID})
+	}
+	if err != nil {
+		return Delivery{}, fmt.Errorf("make a sandbox delivery: %w", err)
+	}
+	return s.view(x), nil
+}
+
+func (s *Sandbox) newDelivery(ctx context.Context, r CreateRequest, asked tags) (delivery, error) {
+	id, err := s.signer.ID(ctx, deliveryPrefix, r.Ref)
+	if err != nil {
+		return delivery{}, err
+	}
+	way, err := s.route(ctx, r.QuoteRequest)
+	if err != nil {
+		return delivery{}, err
+	}
+	now := s.Now().UnixMilli()
+	quote, err := s.honour(ctx, r.QuoteID, way, now)
+	if err != nil {
+		return delivery{}, err
+	}
+	return delivery{ID: id, Ref: r.Ref, Store: r.Pickup.Name, QuoteID: quote.ID, FeeCents: quote.FeeCents,
+		Tags: asked.attempt(r.Ref), Way: way, SeenOn: now}, nil
+}
+
+// Get implements Provider.
+func (s *Sandbox) Get(ctx context.Context, k Key) (Delivery, error) {
+	id, err := s.id(ctx, k)
+	if err != nil {
+		return Delivery{}, err
+	}
+	x, _, err := s.load(ctx, id)
+	if err != nil {
+		return Delivery{}, err
+	}
+	return s.view(x), nil
+}
+
+// Cancel implements Provider.
+func (s *Sandbox) Cancel(ctx context.Context, k Key) (Delivery, error) {
+	id, err := s.id(ctx, k)
+	if err != nil {
+		return Delivery{}, err
+	}
+	for range maxChanges {
+		x, version, err := s.load(ctx, id)
+		if err != nil || x.status() == commerce.CourierCancelled {
+			return s.view(x), err
+		}
+		if x.Tags.has(tagUncancellable) || x.status().Rank() >= commerce.CourierLoaded.Rank() {
+			return Delivery{}, &Refusal{TooLate, "The goods are with the courier."}
+		}
+		notices := s.cancel(&x)
+		data, err := json.Marshal(x)
+		if err != nil {
+			return Delivery{}, err
+		}
+		err = s.objects.PutObject(ctx, sandbox.Object{ID: id, Version: version, Data: data}, notices...)
+		switch {
+		case err == nil:
+			return s.view(x), nil
+		case !errors.Is(err, sandbox.ErrChanged):
+			return Delivery{}, fmt.Errorf("cancel a sandbox delivery: %w", err)
+		}
+	}
+	return Delivery{}, errors.New("the sandbox delivery is being changed by too many")
+}
+
+// maxChanges bounds how often a change gives way to others. One courier and
+// one merchant do not come near it.
+const maxChanges = 50
+
+// ReadNotice implements Provider.
+func (s *Sandbox) ReadNotice(ctx context.Context, header http.Header, body []byte) ([]Notice, error) {
+	if len(body) > maxNoticeBytes {
+		return nil, &BadNotice{"it is too large"}
+	}
+	err := s.signer.Verify(ctx, s.Now(), header.Get(sandbox.SignatureHeader), body)
+	if errors.Is(err, sandbox.ErrSignature) {
+		return nil, &BadNotice{err.Error()}
+	}
+	if err != nil {
+		return nil, err
+	}
+	n, err := decodeNotice(body)
+	if err != nil {
+		return nil, &BadNotice{err.Error()}
+	}
+	return []Notice{n}, nil
+}
+
+// id is what the sandbox calls a delivery.
+func (s *Sandbox) id(ctx context.Context, k Key) (string, error) {
+	if k.ID != "" {
+		return k.ID, nil
+	}
+	return s.signer.ID(ctx, deliveryPrefix, k.Ref)
+}
+
+func (s *Sandbox) load(ctx context.Context, id string) (delivery, int64, error) {
+	if !deliveryID.MatchString(id) { // other objects are none of ours
+		return delivery{}, 0, errNoDelivery
+	}
+	object, err := s.objects.Object(ctx, id)
+	if errors.Is(err, sandbox.ErrNoObject) {
+		return delivery{}, 0, errNoDelivery
+	}
+	if err != nil {
+		return delivery{}, 0, fmt.Errorf("read a sandbox delivery: %w", err)
+	}
+	x, err := decodeDelivery(object.Data)
+	return x, object.Version, err
+}
+
+var deliveryID = regexp.MustCompile("^" + deliveryPrefix + "[0-9a-f]{40}$")
+
+var errNoDelivery = &Refusal{NotFound, "There is no such delivery in the sandbox."}

@@ -1,0 +1,176 @@
+package courier_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"purveyor/internal/commerce"
+	"purveyor/internal/outside/courier"
+	"purveyor/internal/outside/courier/couriertest"
+	"purveyor/internal/outside/sandbox"
+	"purveyor/internal/outside/sandbox/sandboxtest"
+)
+
+func TestSandboxContract(t *testing.T) {
+	couriertest.Run(t, func(t *testing.T) couriertest.Harness { return newTown(t, "https://shop.example") })
+}
+
+// town is a sandbox with its objects and a clock that tests set forward.
+type town struct {
+	sandbox *courier.Sandbox
+	objects *sandboxtest.Objects
+	outage  couriertest.Situation // of what keeps the objects
+	made    atomic.Int64
+	ahead   atomic.Int64
+}
+
+func newTown(t testing.TB, baseURL string) *town {
+	town := &town{objects: &sandboxtest.Objects{}}
+	town.objects.AfterPut = func(o sandbox.Object) error {
+		if o.Version == 0 && strings.HasPrefix(o.ID, "del_") {
+			town.made.Add(1)
+		}
+		if town.outage == couriertest.AnswerIsLost {
+			return errors.New("connection reset")
+		}
+		return nil
+	}
+	town.sandbox = courier.NewSandbox(storage{town.objects, town}, baseURL)
+	town.sandbox.Now = town.Now
+	// The secret is made at the start of a service, not during an outage.
+	_, err := sandbox.NewSigner(town.objects).Sign(t.Context(), time.Now(), nil)
+	must(t, err)
+	return town
+}
+
+// storage is what may be out of order.
+type storage struct {
+	*sandboxtest.Objects
+	town *town
+}
+
+func (s storage) Object(ctx context.Context, id string) (sandbox.Object, error) {
+	if err := s.town.outOfOrder(ctx); err != nil {
+		return sandbox.Object{}, err
+	}
+	return s.Objects.Object(ctx, id)
+}
+
+func (s storage) PutObject(ctx context.Context, o sandbox.Object, notices ...sandbox.Notice) error {
+	if err := s.town.outOfOrder(ctx); err != nil {
+		return err
+	}
+	return s.Objects.PutObject(ctx, o, notices...)
+}
+
+func (x *town) outOfOrder(ctx context.Context) error {
+	switch x.outage {
+	case couriertest.Unreachable:
+		return errors.New("connection refused")
+	case couriertest.Hanging:
+		<-ctx.Done()
+		return ctx.Err()
+	}
+	return nil
+}
+
+func (x *town) Provider() courier.Provider { return x.sandbox }
+
+// asking are the tags that bring a situation about.
+var asking = map[couriertest.Situation]string{
+	couriertest.Fine:         "",
+	couriertest.TooFar:       "out-of-zone",
+	couriertest.NobodyFree:   "no-couriers",
+	couriertest.Unplaceable:  "bad-address",
+	couriertest.AlwaysStale:  "quote-expired",
+	couriertest.Asked2Often:  "limited",
+	couriertest.Unreachable:  "unreachable",
+	couriertest.Hanging:      "slow",
+	couriertest.AnswerIsLost: "",
+	couriertest.CourierQuits: "cancel",
+	couriertest.GoesBack:     "return",
+}
+
+func (x *town) Arrange(t *testing.T, s couriertest.Situation, r courier.CreateRequest) courier.CreateRequest {
+	tag, known := asking[s]
+	if !known {
+		t.Skip("the sandbox speaks no HTTP")
+	}
+	x.outage = s
+	r.Dropoff.Address.Line2 = "Apt 4 sandbox:" + tag
+	return r
+}
+
+func (x *town) Lapse(*testing.T) { x.ahead.Add(int64(2 * time.Hour)) }
+
+func (x *town) Now() time.Time { return time.Now().Add(time.Duration(x.ahead.Load())) }
+
+// Move takes steps; there are less than a hundred in each delivery.
+func (x *town) Move(t *testing.T, d courier.Delivery, to commerce.CourierStatus) {
+	t.Helper()
+	for range 100 {
+		now, err := x.sandbox.Get(t.Context(), courier.Key{ID: d.ID})
+		must(t, err)
+		if now.Status == to {
+			return
+		}
+		if !x.step(t, d.ID) {
+			break
+		}
+	}
+	t.Fatalf("the delivery never gets to be %s", to)
+}
+
+// step takes a step, if one is due.
+func (x *town) step(t testing.TB, id string) bool {
+	t.Helper()
+	x.ahead.Add(int64(x.sandbox.StepEvery))
+	moved, err := x.objects.Step(t.Context(), x.sandbox, id)
+	must(t, err)
+	return moved
+}
+
+func (x *town) Made(*testing.T) int { return int(x.made.Load()) }
+
+func (x *town) Posted(t *testing.T) []couriertest.Post {
+	var posts []couriertest.Post
+	for _, n := range x.objects.TakeNotices() {
+		if n.To != courier.NoticePath {
+			t.Errorf("a notice is posted to %s", n.To)
+		}
+		posts = append(posts, couriertest.Post{Header: x.Sign(t, n.Body), Body: n.Body})
+	}
+	return posts
+}
+
+func (x *town) Sign(t *testing.T, body []byte) http.Header {
+	return x.signed(t, x.objects, body, x.Now())
+}
+
+func (x *town) signed(t *testing.T, objects sandbox.Objects, body []byte, at time.Time) http.Header {
+	t.Helper()
+	signature, err := sandbox.NewSigner(objects).Sign(t.Context(), at, body)
+	must(t, err)
+	return http.Header{sandbox.SignatureHeader: {signature}}
+}
+
+func (x *town) Forged(t *testing.T, body []byte) map[string]http.Header {
+	return map[string]http.Header{
+		"of another body":   x.Sign(t, append([]byte(" "), body...)),
+		"of another secret": x.signed(t, &sandboxtest.Objects{}, body, x.Now()),
+		"old":               x.signed(t, x.objects, body, x.Now().Add(-sandbox.Tolerance-time.Minute)),
+		"of a real courier": {"X-Uber-Signature": {"00"}, sandbox.SignatureHeader: {""}},
+	}
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}

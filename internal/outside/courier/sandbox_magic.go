@@ -1,0 +1,94 @@
+package courier
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"purveyor/internal/commerce"
+)
+
+// The tags by which the second line of the drop-off's address asks the sandbox
+// to misbehave: after "sandbox:", several joined by '.' or ','. docs/SANDBOX.md
+// says what each does.
+const (
+	tagOutOfZone     = "out-of-zone"
+	tagNoCouriers    = "no-couriers"
+	tagBadAddress    = "bad-address"
+	tagQuoteExpired  = "quote-expired"
+	tagUnreachable   = "unreachable"
+	tagSlow          = "slow"
+	tagLimited       = "limited"
+	tagCancel        = "cancel"
+	tagCancelAlways  = "cancel-always"
+	tagCancelLater   = "cancel-later"
+	tagReturn        = "return"
+	tagTwice         = "twice"
+	tagLate          = "late"
+	tagUnordered     = "unordered"
+	tagSkipPickup    = "skip-pickup"
+	tagUncancellable = "uncancellable"
+	tagNeverAssigned = "never-assigned"
+)
+
+// tags are what an address asks for.
+type tags []string
+
+const tagMark = "sandbox:"
+
+func tagsOf(r QuoteRequest) tags {
+	_, text, found := strings.Cut(strings.ToLower(r.Dropoff.Address.Line2), tagMark)
+	if !found {
+		return nil
+	}
+	if end := strings.IndexAny(text, " \t"); end >= 0 {
+		text = text[:end]
+	}
+	return strings.FieldsFunc(text, func(c rune) bool { return c == '.' || c == ',' })
+}
+
+func (t tags) has(tag string) bool { return slices.Contains(t, tag) }
+
+// attempt is what is asked of one attempt to deliver an order: cancel is for
+// the first, cancel-always for each. What has been done by then is left out.
+func (t tags) attempt(ref string) tags {
+	_, attempt, ok := commerce.ParseDeliveryRef(ref)
+	var kept tags
+	for _, tag := range t {
+		switch tag {
+		case tagCancel:
+			if !ok || attempt == 1 {
+				kept = append(kept, tagCancelAlways)
+			}
+		case tagCancelAlways, tagCancelLater, tagReturn, tagTwice, tagLate, tagUnordered, tagSkipPickup, tagUncancellable, tagNeverAssigned:
+			kept = append(kept, tag)
+		}
+	}
+	return kept
+}
+
+// misbehave does what the address asks of a call.
+func misbehave(ctx context.Context, asked tags) error {
+	if asked.has(tagSlow) {
+		select {
+		case <-time.After(slowness):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	switch {
+	case asked.has(tagUnreachable):
+		return errors.New("the sandbox is unreachable, as the address asks")
+	case asked.has(tagLimited):
+		return &Limited{RetryAfter: retryAfter}
+	case asked.has(tagOutOfZone):
+		return &Refusal{OutOfZone, "The sandbox does not deliver there, as the address asks."}
+	case asked.has(tagNoCouriers):
+		return &Refusal{NoCouriers, "No courier of the sandbox is free, as the address asks."}
+	case asked.has(tagBadAddress):
+		return &Refusal{BadAddress, "The sandbox does not know the address, as it asks for."}
+	}
+	return nil
+}

@@ -1,0 +1,98 @@
+package courier
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"purveyor/internal/commerce"
+)
+
+// NoticePath is the inbound path that takes notices of couriers, as
+// sandbox.Notice names it.
+const NoticePath = "couriers"
+
+// maxNoticeBytes is far above what a sandbox says, and bounds what is hashed
+// for others.
+const maxNoticeBytes = 64 << 10
+
+// noticeJSON is a Notice as the sandbox posts it.
+type noticeJSON struct {
+	ID          string                 `json:"id"`
+	DeliveryID  string                 `json:"delivery_id"`
+	Ref         string                 `json:"ref"`
+	QuoteID     string                 `json:"quote_id"`
+	Status      commerce.CourierStatus `json:"status"`
+	TrackingURL string                 `json:"tracking_url"`
+	FeeCents    commerce.Cents         `json:"fee_cents"`
+	PickupETA   int64                  `json:"pickup_eta,omitempty"`
+	DropoffETA  int64                  `json:"dropoff_eta,omitempty"`
+	Courier     *courierJSON           `json:"courier,omitempty"`
+	Imminent    bool                   `json:"imminent"`
+	SeenOn      int64                  `json:"seen_on"`
+	Reason      string                 `json:"reason,omitempty"`
+}
+
+type courierJSON struct {
+	Name     string          `json:"name"`
+	Phone    string          `json:"phone_number"`
+	Vehicle  string          `json:"vehicle_type"`
+	ImageURL string          `json:"img_href"`
+	At       *commerce.Point `json:"location,omitempty"`
+}
+
+// seen sets when the delivery was last seen. Later is later, even if clocks of
+// processes differ.
+func (x *delivery) seen(now time.Time) { x.SeenOn = max(x.SeenOn+1, now.UnixMilli()) }
+
+func stepName(step int) string { return strconv.Itoa(step) }
+
+// notice is the body of a notice about what a delivery is now. Its id is made
+// of the delivery's and the name of the change, so that it is the same whoever
+// sends it how often.
+func (s *Sandbox) notice(x *delivery, change string) []byte {
+	d := s.view(*x)
+	n := noticeJSON{
+		ID:         "cev_test_" + strings.TrimPrefix(x.ID, deliveryPrefix) + "_" + change,
+		DeliveryID: d.ID, Ref: d.Ref, QuoteID: d.QuoteID, Status: d.Status, TrackingURL: d.TrackingURL, FeeCents: d.FeeCents,
+		PickupETA: d.PickupETA, DropoffETA: d.DropoffETA, Imminent: d.Imminent, SeenOn: d.SeenOn, Reason: d.Reason,
+	}
+	if d.Courier != (commerce.Courier{}) {
+		n.Courier = (*courierJSON)(&d.Courier)
+	}
+	body, err := json.Marshal(n)
+	if err != nil {
+		panic(err) // texts and numbers always encode
+	}
+	return body
+}
+
+// decodeNotice reads what notice has made. Fields that a newer process has added
+// are passed over; a status that is not known may be by the process that gets
+// the next try.
+func decodeNotice(body []byte) (Notice, error) {
+	var n noticeJSON
+	if err := json.Unmarshal(body, &n); err != nil {
+		return Notice{}, fmt.Errorf("it is no JSON as the sandbox writes it: %w", err)
+	}
+	switch {
+	case n.Status.Rank() == 0:
+		return Notice{}, fmt.Errorf("its status %q is not known", n.Status)
+	case n.ID == "" || n.DeliveryID == "" || n.Ref == "":
+		return Notice{}, errors.New("it names no delivery or has no id")
+	}
+	d := Delivery{
+		ID: n.DeliveryID, Ref: n.Ref, QuoteID: n.QuoteID, Status: n.Status, TrackingURL: n.TrackingURL, FeeCents: n.FeeCents,
+		PickupETA: n.PickupETA, DropoffETA: n.DropoffETA, Imminent: n.Imminent, SeenOn: n.SeenOn, Reason: n.Reason,
+	}
+	if n.Courier != nil {
+		d.Courier = commerce.Courier(*n.Courier)
+		if at := d.Courier.At; at != nil && !at.Valid() {
+			return Notice{}, errors.New("its courier is nowhere on earth")
+		}
+	}
+	return Notice{ID: n.ID, Delivery: d}, nil
+}

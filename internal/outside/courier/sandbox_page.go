@@ -1,0 +1,3 @@
+package courier
+
+const trackPath = "/sandbox/track/"

@@ -1,0 +1,108 @@
+package courier
+
+import (
+	"context"
+	"encoding/json"
+
+	"purveyor/internal/outside/sandbox"
+)
+
+// Step implements sandbox.Mover. It goes by what is stored alone: a step that is
+// done again, because the process died before it was stored, tells the same
+// under the same ids; only its time is that of the later try.
+func (s *Sandbox) Step(_ context.Context, o sandbox.Object) (sandbox.Step, error) {
+	x, err := decodeDelivery(o.Data)
+	if err != nil || !x.moves() {
+		return sandbox.Step{}, err
+	}
+	s.advance(&x)
+	data, err := json.Marshal(x)
+	if err != nil {
+		return sandbox.Step{}, err
+	}
+	step := sandbox.Step{Data: data, Notices: x.notices}
+	if x.moves() {
+		step.Next = s.StepEvery
+	}
+	return step, nil
+}
+
+// advance takes one step: what is late comes nearer, and the courier too.
+func (s *Sandbox) advance(x *delivery) {
+	var due, later []late
+	for _, l := range x.Late {
+		if l.Steps--; l.Steps <= 0 {
+			due = append(due, l)
+		} else {
+			later = append(later, l)
+		}
+	}
+	x.Late = later
+	for _, l := range due {
+		x.post(l.Body)
+	}
+	if x.Cancelled || x.Step >= len(x.plan())-1 {
+		return
+	}
+	before := x.status()
+	x.Step++
+	x.seen(s.Now())
+	s.tell(x, before != x.status())
+}
+
+// tell adds a notice of what the delivery is now. Unordered, the notices of
+// statuses come in pairs, the later one first.
+func (s *Sandbox) tell(x *delivery, news bool) {
+	body := s.notice(x, stepName(x.Step))
+	switch {
+	case !x.Tags.has(tagUnordered) || !news:
+		x.delay(body)
+	case x.Behind == nil && !x.status().Over():
+		x.Behind = body
+	default:
+		x.delay(body)
+		x.catchUp()
+	}
+}
+
+// catchUp tells what has been overtaken.
+func (x *delivery) catchUp() {
+	if x.Behind != nil {
+		x.delay(x.Behind)
+		x.Behind = nil
+	}
+}
+
+// lateSteps is how late what is late comes.
+const lateSteps = 3
+
+// delay posts a notice, now or later.
+func (x *delivery) delay(body []byte) {
+	if x.Tags.has(tagLate) {
+		x.Late = append(x.Late, late{lateSteps, body})
+		return
+	}
+	x.post(body)
+}
+
+// post adds a notice to the change that is being made.
+func (x *delivery) post(body []byte) {
+	n := sandbox.Notice{To: NoticePath, Body: body}
+	x.notices = append(x.notices, n)
+	if x.Tags.has(tagTwice) {
+		x.notices = append(x.notices, n)
+	}
+}
+
+// cancel ends a delivery, and gives what is to be told. That is not late: it is
+// our own doing.
+func (s *Sandbox) cancel(x *delivery) []sandbox.Notice {
+	x.Cancelled = true
+	x.seen(s.Now())
+	x.post(s.notice(x, "cancel"))
+	if x.Behind != nil {
+		x.post(x.Behind)
+		x.Behind = nil
+	}
+	return x.notices
+}

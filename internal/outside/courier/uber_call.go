@@ -1,0 +1,205 @@
+package courier
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+)
+
+const (
+	maxUberAnswer = 4 << 20
+	// Uber gives 100 tokens an hour. Credentials that it has just refused are not
+	// tried again at once.
+	uberTokenPause = 2 * time.Minute
+	uberTokenLife  = 30 * 24 * time.Hour // at most
+	uberTokenSpare = 5 * time.Minute     // before it expires
+)
+
+// uberAnswer is one of the API. Whoever writes of it leaves the token out.
+type uberAnswer struct {
+	status int
+	header http.Header
+	body   []byte
+	token  string
+}
+
+// call makes one call, and reads its answer.
+func (u *Uber) call(ctx context.Context, doing, method, path string, in, out any) error {
+	var body []byte
+	if in != nil {
+		var err error
+		if body, err = json.Marshal(in); err != nil {
+			return fmt.Errorf("uber: %s: %w", doing, err)
+		}
+	}
+	answer, err := u.authorized(ctx, method, path, body)
+	switch {
+	case err != nil:
+		return fmt.Errorf("uber: %s: %w", doing, err)
+	case answer.status/100 != 2:
+		return u.failure(doing, answer)
+	}
+	if err := json.Unmarshal(answer.body, out); err != nil {
+		return fmt.Errorf("uber: %s: %w", doing, errNotUber)
+	}
+	return nil
+}
+
+// authorized makes a call with a token, and once more with a new one if Uber
+// has forgotten the token: more of them push out the oldest.
+func (u *Uber) authorized(ctx context.Context, method, path string, body []byte) (uberAnswer, error) {
+	token, err := u.useToken(ctx, "")
+	if err != nil {
+		return uberAnswer{}, err
+	}
+	answer, err := u.send(ctx, method, u.base+path, token, "application/json", body)
+	if err != nil || answer.status != http.StatusUnauthorized {
+		return answer, err
+	}
+	if token, err = u.useToken(ctx, token); err != nil {
+		return uberAnswer{}, err
+	}
+	answer, err = u.send(ctx, method, u.base+path, token, "application/json", body)
+	if err == nil && answer.status == http.StatusUnauthorized {
+		u.token.drop(ctx, token, u.Now().Add(uberTokenPause), errors.New("Uber does not accept the tokens that it gives: check the account"))
+	}
+	return answer, err
+}
+
+// send makes one request, without a token if that is empty.
+func (u *Uber) send(ctx context.Context, method, to, token, kind string, body []byte) (uberAnswer, error) {
+	request, err := http.NewRequestWithContext(ctx, method, to, bytes.NewReader(body))
+	if err != nil {
+		return uberAnswer{}, errors.New("the address is none")
+	}
+	request.Header.Set("Accept", "application/json")
+	if len(body) > 0 {
+		request.Header.Set("Content-Type", kind)
+	}
+	if token != "" {
+		request.Header.Set("Authorization", "Bearer "+token)
+	}
+	answer := uberAnswer{token: token}
+	response, err := u.client.Do(request)
+	if err == nil {
+		answer.status, answer.header = response.StatusCode, response.Header
+		answer.body, err = io.ReadAll(io.LimitReader(response.Body, maxUberAnswer))
+		_ = response.Body.Close()
+	}
+	if err == nil {
+		return answer, nil
+	}
+	if ctx.Err() != nil {
+		return uberAnswer{}, fmt.Errorf("no answer yet: %w", ctx.Err())
+	}
+	if failed, ok := errors.AsType[*url.Error](err); ok {
+		err = failed.Err
+	}
+	return uberAnswer{}, fmt.Errorf("Uber cannot be reached, check the network: %s", u.clean(err.Error(), token))
+}
+
+// uberToken is the token that is in use. One goroutine at a time asks for one,
+// and those that need it wait no longer than they may.
+type uberToken struct {
+	state chan uberTokenState // has one, which nobody holds
+}
+
+type uberTokenState struct {
+	token string    // empty: there is none
+	until time.Time // it is good
+	pause time.Time // until when none is asked for
+	why   error     // there is a pause
+}
+
+func newUberToken() uberToken {
+	t := uberToken{make(chan uberTokenState, 1)}
+	t.state <- uberTokenState{}
+	return t
+}
+
+// drop has a token not be used again, and none be asked for until a time.
+func (t uberToken) drop(ctx context.Context, token string, pause time.Time, why error) {
+	select {
+	case s := <-t.state:
+		if s.token == token {
+			s = uberTokenState{pause: pause, why: why}
+		}
+		t.state <- s
+	case <-ctx.Done():
+	}
+}
+
+// useToken gives a token other than the stale one.
+func (u *Uber) useToken(ctx context.Context, stale string) (string, error) {
+	var s uberTokenState
+	select {
+	case s = <-u.token.state:
+	case <-ctx.Done():
+		return "", fmt.Errorf("no token yet: %w", ctx.Err())
+	}
+	defer func() { u.token.state <- s }()
+	now := u.Now()
+	switch {
+	case s.token != "" && s.token != stale && now.Before(s.until):
+		return s.token, nil
+	case now.Before(s.pause):
+		return "", s.why
+	}
+	token, life, err := u.askToken(ctx)
+	if err != nil {
+		s = uberTokenState{}
+		if refused, ok := errors.AsType[*uberTokenError](err); ok {
+			s.pause, s.why = now.Add(max(refused.pause, uberTokenPause)), refused.error
+			return "", refused.error
+		}
+		return "", err
+	}
+	s = uberTokenState{token: token, until: now.Add(life - min(uberTokenSpare, life/2))}
+	return token, nil
+}
+
+// uberTokenError is a definite no.
+type uberTokenError struct {
+	error
+	pause time.Duration // that Uber asks for
+}
+
+// askToken asks for a token by the credentials, and tells how long it lives.
+func (u *Uber) askToken(ctx context.Context) (string, time.Duration, error) {
+	form := url.Values{
+		"client_id": {u.options.ClientID}, "client_secret": {u.options.ClientSecret},
+		"grant_type": {"client_credentials"}, "scope": {"eats.deliveries"},
+	}
+	answer, err := u.send(ctx, http.MethodPost, u.options.AuthURL, "", "application/x-www-form-urlencoded", []byte(form.Encode()))
+	if err != nil {
+		return "", 0, fmt.Errorf("a token: %w", err)
+	}
+	var told struct {
+		Token   string  `json:"access_token"`
+		Expires float64 `json:"expires_in"` // seconds
+		Error   string  `json:"error"`
+	}
+	_ = json.Unmarshal(answer.body, &told) // it is looked at below
+	switch {
+	case answer.status == http.StatusTooManyRequests:
+		limited := &Limited{RetryAfter: uberRetryAfter(answer.header, u.Now())}
+		return "", 0, &uberTokenError{limited, limited.RetryAfter}
+	case answer.status/100 == 4 && told.Error != "":
+		return "", 0, &uberTokenError{error: fmt.Errorf("Uber does not accept the client id and secret (%s): take them from the Developer tab of the dashboard, "+
+			"with the scope eats.deliveries", u.clean(told.Error))}
+	case answer.status/100 != 2:
+		return "", 0, fmt.Errorf("a token: Uber answered %d", answer.status)
+	case told.Token == "" || strings.ContainsFunc(told.Token, func(r rune) bool { return r <= ' ' || r > '~' }):
+		return "", 0, fmt.Errorf("a token: %w", errNotUber)
+	}
+	seconds := min(max(0, told.Expires), uberTokenLife.Seconds())
+	return told.Token, time.Duration(cmp.Or(seconds, time.Hour.Seconds()) * float64(time.Second)), nil
+}

@@ -1,0 +1,331 @@
+package courier
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"purveyor/internal/commerce"
+)
+
+const (
+	maxUberNotes = 280 // characters
+	maxUberName  = 100 // of a manifest's line, in bytes: more is of no use to a courier
+)
+
+// uberTrip is what a quote and its delivery have in common: by a quote for
+// something else Uber delivers nothing.
+type uberTrip struct {
+	PickupAddress    string         `json:"pickup_address"`
+	PickupLatitude   *float64       `json:"pickup_latitude,omitempty"`
+	PickupLongitude  *float64       `json:"pickup_longitude,omitempty"`
+	PickupPhone      string         `json:"pickup_phone_number,omitempty"`
+	DropoffAddress   string         `json:"dropoff_address"`
+	DropoffLatitude  *float64       `json:"dropoff_latitude,omitempty"`
+	DropoffLongitude *float64       `json:"dropoff_longitude,omitempty"`
+	DropoffPhone     string         `json:"dropoff_phone_number,omitempty"`
+	Value            commerce.Cents `json:"manifest_total_value,omitempty"`
+	StoreID          string         `json:"external_store_id,omitempty"`
+}
+
+func toUberTrip(r QuoteRequest) uberTrip {
+	t := uberTrip{
+		PickupAddress:  uberAddress(r.Pickup.Address),
+		DropoffAddress: uberAddress(r.Dropoff.Address),
+		Value:          r.ValueCents,
+		StoreID:        r.StoreID,
+	}
+	t.PickupLatitude, t.PickupLongitude = uberPoint(r.Pickup.At)
+	t.DropoffLatitude, t.DropoffLongitude = uberPoint(r.Dropoff.At)
+	// Uber delivers nothing without both. Whoever answers the one that there is
+	// knows of the order.
+	pickup, _ := commerce.E164(r.Pickup.Phone)
+	dropoff, _ := commerce.E164(r.Dropoff.Phone)
+	t.PickupPhone, t.DropoffPhone = cmp.Or(pickup, dropoff), cmp.Or(dropoff, pickup)
+	return t
+}
+
+// uberAddress is a JSON object in a string.
+func uberAddress(a commerce.Address) string {
+	street := slices.DeleteFunc([]string{a.Line1, a.Line2}, func(s string) bool { return s == "" })
+	encoded, _ := json.Marshal(struct { // of strings: it cannot fail
+		Street  []string `json:"street_address"`
+		City    string   `json:"city"`
+		State   string   `json:"state"`
+		ZipCode string   `json:"zip_code"`
+		Country string   `json:"country"`
+	}{street, a.City, a.State, a.PostalCode, uberCountry(a.Country)})
+	return string(encoded)
+}
+
+func uberCountry(name string) string {
+	switch name = strings.ToUpper(strings.TrimSpace(name)); name {
+	case "", "USA", "U.S.", "U.S.A.", "UNITED STATES", "UNITED STATES OF AMERICA":
+		return "US"
+	}
+	return name
+}
+
+func uberPoint(at *commerce.Point) (lat, lng *float64) {
+	if at == nil || !at.Valid() {
+		return nil, nil
+	}
+	return &at.Lat, &at.Lng
+}
+
+// uberRequest asks for a delivery.
+type uberRequest struct {
+	uberTrip
+	QuoteID             string     `json:"quote_id,omitempty"`
+	PickupName          string     `json:"pickup_name"`
+	PickupNotes         string     `json:"pickup_notes,omitempty"`
+	DropoffName         string     `json:"dropoff_name"`
+	DropoffNotes        string     `json:"dropoff_notes,omitempty"`
+	Items               []uberItem `json:"manifest_items"`
+	Reference           string     `json:"manifest_reference,omitempty"` // which the courier can tell the store
+	ExternalID          string     `json:"external_id"`
+	IdempotencyKey      string     `json:"idempotency_key"`
+	UndeliverableAction string     `json:"undeliverable_action"`
+	Test                *uberTest  `json:"test_specifications,omitempty"`
+}
+
+type uberItem struct {
+	Name     string         `json:"name"`
+	Quantity int64          `json:"quantity"`
+	Size     string         `json:"size"`
+	Price    commerce.Cents `json:"price,omitempty"`
+}
+
+type uberTest struct {
+	Robo struct {
+		Mode string `json:"mode"`
+	} `json:"robo_courier_specification"`
+}
+
+func toUberRequest(r CreateRequest, robo bool) (uberRequest, error) {
+	request := uberRequest{
+		uberTrip:            toUberTrip(r.QuoteRequest),
+		QuoteID:             r.QuoteID,
+		PickupName:          cmp.Or(r.Pickup.Name, "Store"),
+		PickupNotes:         uberNotes(r.Pickup.Instructions),
+		DropoffName:         cmp.Or(r.Dropoff.Name, "Customer"),
+		DropoffNotes:        uberNotes(r.Dropoff.Instructions),
+		Reference:           r.OrderID,
+		ExternalID:          r.Ref,
+		IdempotencyKey:      r.Ref,
+		UndeliverableAction: "return",
+	}
+	if request.PickupPhone == "" { // and so no other
+		return request, &Refusal{Code: BadAddress, Message: "a phone number is missing: Uber Direct needs one that can be dialled, of the customer or of the store"}
+	}
+	for _, i := range r.Items {
+		request.Items = append(request.Items, uberItem{
+			Name: commerce.CleanText(cmp.Or(i.Name, "Item"), maxUberName), Quantity: i.Quantity, Size: "small", Price: i.PriceCents})
+	}
+	if robo {
+		request.Test = &uberTest{}
+		request.Test.Robo.Mode = "auto"
+	}
+	return request, nil
+}
+
+func uberNotes(text string) string {
+	runes := []rune(text)
+	return string(runes[:min(len(runes), maxUberNotes)])
+}
+
+// uberQuote is an offer.
+type uberQuote struct {
+	ID             string         `json:"id"`
+	Fee            commerce.Cents `json:"fee"`
+	Currency       string         `json:"currency"`      // in lower case
+	CurrencyType   string         `json:"currency_type"` // in upper case
+	DropoffETA     uberTime       `json:"dropoff_eta"`
+	Expires        uberTime       `json:"expires"`
+	Duration       int64          `json:"duration"`        // minutes
+	PickupDuration int64          `json:"pickup_duration"` // minutes
+	LiveMode       *bool          `json:"live_mode"`
+}
+
+func (q uberQuote) quote() Quote {
+	return Quote{
+		ID: q.ID, FeeCents: q.Fee, Currency: strings.ToUpper(cmp.Or(q.CurrencyType, q.Currency)),
+		DropoffETA: int64(q.DropoffETA), ExpiresOn: int64(q.Expires),
+		DurationSeconds: q.Duration * 60, PickupDurationSeconds: q.PickupDuration * 60,
+	}
+}
+
+// uberDelivery is as much of a delivery as we need.
+type uberDelivery struct {
+	ID                  string         `json:"id"`
+	QuoteID             string         `json:"quote_id"`
+	ExternalID          string         `json:"external_id"`
+	Status              string         `json:"status"`
+	Complete            *bool          `json:"complete"`
+	TrackingURL         string         `json:"tracking_url"`
+	Fee                 commerce.Cents `json:"fee"`
+	Created             uberTime       `json:"created"`
+	PickupETA           uberTime       `json:"pickup_eta"`
+	DropoffETA          uberTime       `json:"dropoff_eta"`
+	Courier             *uberCourier   `json:"courier"`
+	Imminent            bool           `json:"courier_imminent"`
+	UndeliverableReason string         `json:"undeliverable_reason"`
+	LiveMode            *bool          `json:"live_mode"`
+	Related             uberRelated    `json:"related_deliveries"`
+}
+
+type uberCourier struct {
+	Name     string     `json:"name"`
+	Phone    string     `json:"phone_number"`
+	Vehicle  string     `json:"vehicle_type"`
+	Image    string     `json:"img_href"`
+	Location *uberPlace `json:"location"`
+}
+
+type uberPlace struct {
+	Lat float64 `json:"lat"`
+	Lng float64 `json:"lng"`
+}
+
+// point of a place; nil: there is none, for which zeros stand too.
+func (p *uberPlace) point() *commerce.Point {
+	if p == nil || *p == (uberPlace{}) {
+		return nil
+	}
+	at := commerce.Point{Lat: p.Lat, Lng: p.Lng}
+	if !at.Valid() {
+		return nil
+	}
+	return &at
+}
+
+// uberStatuses are all that Uber documents but returned.
+var uberStatuses = map[string]commerce.CourierStatus{
+	"pending":         commerce.CourierPending,
+	"pickup":          commerce.CourierAssigned,
+	"pickup_complete": commerce.CourierLoaded,
+	"dropoff":         commerce.CourierEnRoute,
+	"delivered":       commerce.CourierDone,
+	uberCanceled:      commerce.CourierCancelled,
+}
+
+const uberCanceled = "canceled"
+
+// status of a delivery. The way back is a delivery of its own; the one that it
+// belongs to is returned from when it begins, and complete when it ends.
+func (d uberDelivery) status() commerce.CourierStatus {
+	switch {
+	case d.Status == "returned" && d.Complete != nil && !*d.Complete:
+		return commerce.CourierReturning
+	case d.Status == "returned":
+		return commerce.CourierReturned
+	}
+	return uberStatuses[d.Status]
+}
+
+// original is the id of the delivery whose goods this one takes back; empty: it
+// is none such.
+func (d uberDelivery) original() string {
+	for _, r := range d.Related {
+		if r.Relationship == "original" {
+			return r.ID
+		}
+	}
+	return ""
+}
+
+// delivery is what is told. What Uber leaves out of a key is as it was asked for.
+func (d uberDelivery) delivery(k Key) Delivery {
+	told := Delivery{
+		ID: cmp.Or(d.ID, k.ID), Ref: cmp.Or(d.ExternalID, k.Ref), QuoteID: d.QuoteID, Status: d.status(),
+		TrackingURL: uberLink(d.TrackingURL), FeeCents: d.Fee, PickupETA: int64(d.PickupETA), DropoffETA: int64(d.DropoffETA),
+		Imminent: d.Imminent, Reason: commerce.CleanText(d.UndeliverableReason, commerce.MaxNote),
+	}
+	if c := d.Courier; c != nil {
+		told.Courier = commerce.Courier{
+			Name: commerce.CleanText(c.Name, commerce.MaxNote), Phone: commerce.CleanText(c.Phone, commerce.MaxNote),
+			Vehicle: commerce.CleanText(c.Vehicle, commerce.MaxNote), ImageURL: uberLink(c.Image), At: c.Location.point(),
+		}
+	}
+	return told
+}
+
+// uberLink is an address that a page may link to.
+func uberLink(link string) string {
+	u, err := url.Parse(link)
+	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
+		return ""
+	}
+	return link
+}
+
+// uberTime is Unix ms. A time that cannot be read is not known: no delivery is
+// lost for it.
+type uberTime int64
+
+// UnmarshalJSON reads what RFC 3339 writes.
+func (t *uberTime) UnmarshalJSON(data []byte) error {
+	var text string
+	if json.Unmarshal(data, &text) == nil {
+		if at, err := time.Parse(time.RFC3339, text); err == nil {
+			*t = uberTime(at.UnixMilli())
+		}
+	}
+	return nil
+}
+
+// uberRelated are other deliveries of the same goods.
+type uberRelated []struct {
+	ID           string `json:"id"`
+	Relationship string `json:"relationship"` // what the other one is to this one
+}
+
+// UnmarshalJSON reads a list, or the only one.
+func (r *uberRelated) UnmarshalJSON(data []byte) error {
+	if bytes.HasPrefix(data, []byte("{")) {
+		data = slices.Concat([]byte("["), data, []byte("]"))
+	}
+	type list uberRelated // without this method
+	return json.Unmarshal(data, (*list)(r))
+}
+
+// uberList is a page of deliveries.
+type uberList struct {
+	Data uberPage `json:"data"`
+	Next string   `json:"next_href"`
+}
+
+// uberPage is nil if there is none, which says that something else than Uber
+// has answered.
+type uberPage []uberDelivery
+
+// UnmarshalJSON reads null as an empty list.
+func (p *uberPage) UnmarshalJSON(data []byte) error {
+	*p = uberPage{}
+	if string(data) == "null" {
+		return nil
+	}
+	return json.Unmarshal(data, (*[]uberDelivery)(p))
+}
+
+// next is the query of the next page, empty if this one is the last. It is
+// asked of where this page came from, whatever host the list names.
+func (l uberList) next() string {
+	_, query, _ := strings.Cut(l.Next, "?")
+	return query
+}
+
+// endsBefore tells whether what follows the page was made before a time (Unix
+// ms): its deliveries are ordered, the newest first, and the last one was.
+func (l uberList) endsBefore(since int64) bool {
+	newestFirst := slices.IsSortedFunc(l.Data, func(a, b uberDelivery) int { return cmp.Compare(b.Created, a.Created) })
+	if len(l.Data) == 0 || !newestFirst {
+		return false
+	}
+	last := l.Data[len(l.Data)-1].Created
+	return last != 0 && int64(last) < since
+}

@@ -1,0 +1,112 @@
+package courier
+
+import (
+	"cmp"
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"net/http"
+
+	"purveyor/internal/commerce"
+)
+
+const maxUberNotice = 1 << 20
+
+// uberSignatures are the headers that may have the signature: the present one,
+// and the one from before.
+var uberSignatures = []string{"X-Uber-Signature", "X-Postmates-Signature"}
+
+// uberEvent is what Uber posts. Any field may be absent.
+type uberEvent struct {
+	ID         string       `json:"id"`
+	Kind       string       `json:"kind"`
+	Created    uberTime     `json:"created"`
+	Status     string       `json:"status"`
+	DeliveryID string       `json:"delivery_id"`
+	LiveMode   *bool        `json:"live_mode"`
+	Location   *uberPlace   `json:"location"` // of the courier
+	Data       uberDelivery `json:"data"`
+}
+
+// ReadNotice reads an event: of a status, or, every 20 seconds, of where the
+// courier is. Nothing that is signed tells when it was posted, so one that
+// somebody repeats is told by its id alone.
+func (u *Uber) ReadNotice(ctx context.Context, header http.Header, body []byte) ([]Notice, error) {
+	if len(body) > maxUberNotice {
+		return nil, &BadNotice{Reason: "it is larger than any event"}
+	}
+	if !u.signed(header, body) {
+		return nil, &BadNotice{Reason: "it is not signed with a signing key of ours"}
+	}
+	var e uberEvent
+	if err := json.Unmarshal(body, &e); err != nil {
+		return nil, &BadNotice{Reason: u.clean(err.Error())}
+	}
+	switch e.Kind {
+	case "":
+		return nil, &BadNotice{Reason: "it is no event of Uber Direct"}
+	case "event.delivery_status":
+		e.Data.Status = cmp.Or(e.Status, e.Data.Status)
+	case "event.courier_update":
+	default:
+		return nil, nil
+	}
+	n := e.notice(body)
+	if n.Delivery.ID == "" {
+		return nil, &BadNotice{Reason: "it does not tell which delivery it is about"}
+	}
+	live := e.LiveMode
+	if live == nil {
+		live = e.Data.LiveMode
+	}
+	if err := u.checkMode(ctx, live, "delivery", n.Delivery.ID); err != nil {
+		return nil, &BadNotice{Reason: err.Error()}
+	}
+	return []Notice{n}, nil
+}
+
+// signed tells whether a key of ours has signed the body.
+func (u *Uber) signed(header http.Header, body []byte) bool {
+	for _, key := range u.options.SigningKeys {
+		if key == "" { // anybody can sign with that
+			continue
+		}
+		mac := hmac.New(sha256.New, []byte(key))
+		mac.Write(body)
+		want := mac.Sum(nil)
+		for _, name := range uberSignatures {
+			for _, text := range header.Values(name) {
+				if given, err := hex.DecodeString(text); err == nil && hmac.Equal(given, want) {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// notice is what an event tells.
+func (e uberEvent) notice(body []byte) Notice {
+	told := e.Data.delivery(Key{ID: e.DeliveryID})
+	if at := e.Location.point(); at != nil {
+		told.Courier.At = at
+	}
+	if original := e.Data.original(); original != "" {
+		told = wayBack(original, e.Data, told)
+	}
+	told.SeenOn = int64(e.Created)
+	digest := sha256.Sum256(body)
+	return Notice{ID: cmp.Or(e.ID, "uber_"+hex.EncodeToString(digest[:16])), Delivery: told}
+}
+
+// wayBack tells of a delivery by the one that takes its goods back, whose price
+// and page are not the customer's.
+func wayBack(original string, back uberDelivery, told Delivery) Delivery {
+	status := commerce.CourierReturning
+	if back.Status == "delivered" {
+		status = commerce.CourierReturned
+	}
+	return Delivery{ID: original, Ref: back.ExternalID, Status: status, Courier: told.Courier, Reason: told.Reason}
+}
