@@ -152,7 +152,7 @@ func (u *Uber) readDuplicate(ctx context.Context, id, ref string) (uberDelivery,
 	d, err := u.read(ctx, id)
 	switch {
 	case err != nil:
-		return d, fmt.Errorf("uber: create a delivery: it is said to be %q: %v", u.clean(id), err) // whatever it is, no refusal of ours
+		return d, fmt.Errorf("uber: create a delivery: it is said to be %q: %v", id, err) // whatever it is, no refusal of ours
 	case d.ExternalID != "" && d.ExternalID != ref:
 		return d, &Refusal{Code: Other, Message: "Uber Direct takes this delivery for " + d.ExternalID}
 	}

@@ -116,7 +116,7 @@ func (u *Uber) failure(doing string, a uberAnswer) error {
 		return &Limited{RetryAfter: uberRetryAfter(a.header, u.Now())}
 	}
 	if id := e.details()["delivery_id"]; e.Code == "duplicate_delivery" && id != "" {
-		return &uberDuplicate{id}
+		return &uberDuplicate{u.clean(id, a.token)}
 	}
 	if no, ok := uberRefusals[e.Code]; ok {
 		return &Refusal{Code: no.code, Message: cmp.Or(no.says, "Uber Direct: "+u.clean(e.words(), a.token))}
