@@ -82,8 +82,9 @@ func TestUberNoticeIDs(t *testing.T) {
 		return notices[0].ID
 	}
 	a, b := `{"kind":"event.courier_update","delivery_id":"del_1","location":{"lat":1,"lng":2}}`, `{"kind":"event.courier_update","delivery_id":"del_1","location":{"lat":1,"lng":3}}`
-	if id(a) != id(a) || id(a) == id(b) || !strings.HasPrefix(id(a), "uber_") {
-		t.Errorf("%s, %s, %s", id(a), id(a), id(b))
+	first, again, other := id(a), id(a), id(b)
+	if first != again || first == other || !strings.HasPrefix(first, "uber_") {
+		t.Errorf("%s, %s, %s", first, again, other)
 	}
 }
 
