@@ -1,6 +1,9 @@
 package api
 
 import (
+	"context"
+	"log/slog"
+
 	"purveyor/internal/command"
 	"purveyor/internal/commerce"
 	"purveyor/internal/commit"
@@ -65,9 +68,10 @@ func (a *API) moment(field string, v *wire.Int) (int64, error) {
 	return commerce.Moment(field, *at, a.now().UnixMilli())
 }
 
-// advance runs one of the three calls and answers in their common shape.
+// advance runs one of the three calls and answers in their common shape. A
+// courier who is looked for is waited for, as long as any outside result is.
 func (a *API) advance(r *request, cmd commit.Command[command.Advanced]) (reply, error) {
-	done, err := commit.Do(r.Context(), a.committer, cmd)
+	done, asked, err := commit.DoJobs(r.Context(), a.committer, cmd)
 	if err == nil {
 		err = done.Refused
 	}
@@ -75,14 +79,35 @@ func (a *API) advance(r *request, cmd commit.Command[command.Advanced]) (reply, 
 		return reply{}, err
 	}
 	o := done.Order
+	delivery := wire.DeliveryOf(o)
+	for _, job := range asked {
+		if job.Awaited {
+			delivery = a.awaitDelivery(r, o, job)
+		}
+	}
 	return ok(struct {
-		OK               bool   `json:"ok"`
-		OrderID          string `json:"order_id"`
-		Status           string `json:"status"`
-		UpdatedOn        int64  `json:"updated_on"`
-		ReadyForPickupAt int64  `json:"ready_for_pickup_at,omitzero"`
-		PickedUpAt       int64  `json:"picked_up_at,omitzero"`
-		IdempotentReplay bool   `json:"idempotent_replay"`
-		TraceID          string `json:"trace_id"`
-	}{true, o.ID, string(o.Status), o.UpdatedOn, o.ReadyForPickupAt, o.PickedUpAt, done.Replay, r.traceID})
+		OK               bool                 `json:"ok"`
+		OrderID          string               `json:"order_id"`
+		Status           string               `json:"status"`
+		UpdatedOn        int64                `json:"updated_on"`
+		ReadyForPickupAt int64                `json:"ready_for_pickup_at,omitzero"`
+		PickedUpAt       int64                `json:"picked_up_at,omitzero"`
+		Delivery         *wire.DeliveryAnswer `json:"delivery,omitempty"`
+		IdempotentReplay bool                 `json:"idempotent_replay"`
+		TraceID          string               `json:"trace_id"`
+	}{true, o.ID, string(o.Status), o.UpdatedOn, o.ReadyForPickupAt, o.PickedUpAt, delivery, done.Replay, r.traceID})
+}
+
+// awaitDelivery waits for the courier of an order; what cannot be known in time
+// is not created yet.
+func (a *API) awaitDelivery(r *request, o commerce.Order, job commerce.Job) *wire.DeliveryAnswer {
+	ctx, cancel := context.WithTimeout(r.Context(), waitTime)
+	defer cancel()
+	if err := a.jobs.Finish(ctx, job.Key()); err != nil && ctx.Err() == nil {
+		slog.Warn("a courier was not waited for", "order", o.ID, "trace_id", r.traceID, "error", err)
+	}
+	if now, err := a.reader.Order(context.WithoutCancel(r.Context()), o.Key()); err == nil {
+		return wire.DeliveryOf(now)
+	}
+	return wire.DeliveryOf(o)
 }

@@ -12,6 +12,7 @@ import (
 	"net/url"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"purveyor/internal/commerce"
@@ -20,17 +21,24 @@ import (
 	"purveyor/internal/web"
 
 	"github.com/go-chi/chi/v5"
+	"golang.org/x/sync/singleflight"
 )
 
 // API serves the partners.
 type API struct {
-	reader    storage.Reader
-	committer *commit.Committer
-	gate      *web.Gate
-	now       func() time.Time
-	products  *productCache
-	pages     *pageCache
-	jobs      Finisher
+	reader     storage.Reader
+	committer  *commit.Committer
+	gate       *web.Gate
+	now        func() time.Time
+	products   *productCache
+	pages      *pageCache
+	jobs       Finisher
+	couriers   Couriers
+	geocoder   Geocoder
+	live       singleflight.Group // calls for where couriers are
+	streams    atomic.Int64       // that are open
+	streaming  context.Context    // ends with EndStreams
+	endStreams context.CancelFunc
 	// processors are who takes payments in each mode, by name.
 	processors map[commerce.Mode]string
 	// A store and its number never change, so these are never dropped.
@@ -48,6 +56,9 @@ type Options struct {
 	// Processors are who takes payments in each mode, by name; a mode that is not
 	// there takes none.
 	Processors map[commerce.Mode]string
+	// Couriers bring goods, and Geocoder finds where to.
+	Couriers Couriers
+	Geocoder Geocoder
 }
 
 // Finisher has a job done while its caller waits, as jobs.Runner does.
@@ -64,7 +75,9 @@ func New(engine storage.Engine, committer *commit.Committer, o Options) *API {
 		o.CacheBytes = 16 << 20
 	}
 	reader := engine.Reader()
+	streaming, end := context.WithCancel(context.Background())
 	return &API{reader: reader, committer: committer, now: o.Now, jobs: o.Jobs, processors: o.Processors,
+		couriers: o.Couriers, geocoder: o.Geocoder, streaming: streaming, endStreams: end,
 		gate: web.NewGate(keyFinder{reader}, engine, o.Now), products: newProductCache(o.CacheBytes / 2), pages: newPageCache(o.CacheBytes / 2)}
 }
 
@@ -139,7 +152,8 @@ type reply struct {
 	status   int
 	body     []byte
 	replayed bool
-	pooled   *[]byte // where the body stands, to be used again once it is written
+	stream   func(*web.Writer) // writes the answer, as it comes; nil: it is the body
+	pooled   *[]byte           // where the body stands, to be used again once it is written
 }
 
 // serve does for every route what none does itself, in the order of
@@ -150,6 +164,10 @@ func (a *API) serve(route Route) http.HandlerFunc {
 		answer, err := a.handle(route, w, r)
 		if err != nil {
 			web.WriteError(w, outward(err))
+			return
+		}
+		if answer.stream != nil {
+			answer.stream(w)
 			return
 		}
 		if answer.replayed {
@@ -173,10 +191,18 @@ func (a *API) handle(route Route, w *web.Writer, r *http.Request) (reply, error)
 	}
 	for _, scope := range route.Scopes {
 		if !caller.Partner.Has(scope) {
-			return reply{}, &web.Error{Status: http.StatusForbidden, Code: "scope_missing", Message: "This key lacks the scope " + string(scope)}
+			return reply{}, scopeMissing(scope)
 		}
 	}
 	return route.handler(a, &request{r, caller, w.TraceID})
+}
+
+func scopeMissing(scopes ...commerce.Scope) error {
+	names := make([]string, len(scopes))
+	for i, s := range scopes {
+		names[i] = string(s)
+	}
+	return &web.Error{Status: http.StatusForbidden, Code: "scope_missing", Message: "This key lacks the scope " + strings.Join(names, " or ")}
 }
 
 // outward says what a partner can do about an error of the inside.

@@ -60,6 +60,11 @@ func (a *API) checkoutSession(r *request) (reply, error) {
 	if cmd.Titles, err = a.titles(r.Context(), cmd.StoreID, cmd.Lines); err != nil {
 		return reply{}, err
 	}
+	if cmd.Fulfillment == commerce.ByDelivery && in.DeliveryFee == nil {
+		if cmd.DeliveryFeeCents, err = a.liveFee(r.Context(), mode, cmd.StoreID, *cmd.Address); err != nil {
+			return reply{}, err
+		}
+	}
 	cmd.OrderID = commerce.NewOrderID(no, a.now().UnixMilli(), entropy())
 	cmd.CustomerID = a.newID(commerce.PrefixCustomer)
 	if key == "" {
@@ -116,7 +121,7 @@ func (in checkoutIn) command(actor commerce.Actor) (command.StartCheckout, error
 	if fee := c.cents("delivery_fee", in.DeliveryFee, commerce.MaxCents); fee != nil {
 		cmd.DeliveryFeeCents = *fee
 	}
-	c.handOver(cmd.Fulfillment, cmd.DeliveryFeeCents)
+	c.handOver(cmd.Fulfillment, cmd.Address, cmd.DeliveryFeeCents)
 	return cmd, c.Err
 }
 

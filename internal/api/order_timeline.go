@@ -28,12 +28,6 @@ func (a *API) orderTimeline(r *request) (reply, error) {
 	b = wire.AppendString(b, order.ID)
 	b = append(b, `,"count":`...)
 	b = strconv.AppendInt(b, int64(len(events)), 10)
-	b = append(b, `,"events":[`...)
-	for i, e := range events {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = wire.AppendTimelineEvent(b, e)
-	}
-	return reply{status: http.StatusOK, body: append(b, "]}"...)}, nil
+	b = wire.AppendTimelineEvents(append(b, `,"events":`...), events)
+	return reply{status: http.StatusOK, body: append(b, '}')}, nil
 }

@@ -1,8 +1,14 @@
 package api
 
+import "purveyor/internal/wire"
+
 // pingOrder is the small answer that partners poll.
 func (a *API) pingOrder(r *request) (reply, error) {
 	o, err := a.order(r)
+	if err != nil {
+		return reply{}, err
+	}
+	tracked, err := a.delivery(r.Context(), o)
 	if err != nil {
 		return reply{}, err
 	}
@@ -17,7 +23,7 @@ func (a *API) pingOrder(r *request) (reply, error) {
 		EstimatedDeliveryTime *string `json:"estimated_delivery_time"`
 		UpdatedOn             int64   `json:"updated_on"`
 	}{true, o.ID, orNull(o.ExternalID), string(o.Status), string(o.Fulfillment),
-		orNull(o.CourierDeliveryID), orNull(o.CourierTrackingURL), nil, o.UpdatedOn})
+		orNull(o.CourierDeliveryID), orNull(o.CourierTrackingURL), timeOrNull(tracked.Delivery.DropoffETA), o.UpdatedOn})
 }
 
 func orNull(s string) *string {
@@ -25,4 +31,12 @@ func orNull(s string) *string {
 		return nil
 	}
 	return &s
+}
+
+func timeOrNull(ms int64) *string {
+	if ms == 0 {
+		return nil
+	}
+	text := wire.ISO(ms)
+	return &text
 }

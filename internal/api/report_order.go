@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"errors"
 	"net/http"
 
@@ -58,15 +59,16 @@ func (a *API) reportOrder(r *request) (reply, error) {
 	}
 	cmd.OrderID = commerce.NewOrderID(no, a.now().UnixMilli(), entropy())
 	cmd.CustomerID = a.newID(commerce.PrefixCustomer)
-	return do(a, r, mode, key, in, cmd, func(o commerce.Order) (int, []byte) {
-		return http.StatusCreated, wire.Encode(struct {
-			OK              bool   `json:"ok"`
-			OrderID         string `json:"order_id"`
-			ExternalOrderID string `json:"external_order_id"`
-			Status          string `json:"status"`
-			TraceID         string `json:"trace_id"`
-		}{true, o.ID, o.ExternalID, string(commerce.Processed), r.traceID})
-	})
+	cmd.Answers = r.replyKey(mode, key)
+	return awaiting(a, r, cmd.Answers, in, cmd, func(o commerce.Order) (int, []byte) {
+		return http.StatusCreated, wire.Encode(wire.ReportAnswer{OK: true, OrderID: o.ID, ExternalOrderID: o.ExternalID,
+			Status: string(commerce.Processed), Delivery: wire.DeliveryOf(o), TraceID: r.traceID})
+	}, neverRefused)
+}
+
+// neverRefused is for jobs that release no key, however they end.
+func neverRefused(context.Context, commerce.Job) error {
+	return errors.New("the stored answer is gone")
 }
 
 func (in reportIn) command(actor commerce.Actor) (command.ReportOrder, error) {
@@ -91,7 +93,7 @@ func (in reportIn) command(actor commerce.Actor) (command.ReportOrder, error) {
 	if fee := c.cents("delivery_fee", in.DeliveryFee, commerce.MaxCents); fee != nil {
 		cmd.Given.DeliveryFee = *fee
 	}
-	c.handOver(cmd.Fulfillment, cmd.Given.DeliveryFee)
+	c.handOver(cmd.Fulfillment, cmd.Address, cmd.Given.DeliveryFee)
 	return cmd, c.Err
 }
 

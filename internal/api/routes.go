@@ -27,11 +27,16 @@ var Routes = []Route{
 	{post, "/v1/products/upsert", needs(commerce.WriteProducts), (*API).upsertProduct},
 	{post, "/v1/inventory/adjustments", needs(commerce.WriteInventory), (*API).adjustInventory},
 
+	{post, "/v1/delivery/quote", nil, (*API).deliveryQuote}, // read_delivery or write_orders
+	{post, "/v1/checkout/preflight", needs(commerce.ReadStores, commerce.ReadProducts), (*API).preflight},
 	{post, "/v1/checkout/session", needs(commerce.WriteOrders), (*API).checkoutSession},
 	{post, "/v1/orders/report", needs(commerce.WriteOrders), (*API).reportOrder},
 	{get, "/v1/orders/by-external/{external_order_id}", needs(commerce.ReadOrders), (*API).getOrderByExternal},
 	{get, "/v1/orders/{order_id}", needs(commerce.ReadOrders), (*API).getOrder},
 	{get, "/v1/orders/{order_id}/ping", needs(commerce.ReadOrders), (*API).pingOrder},
+	{get, "/v1/orders/{order_id}/driver-location", needs(commerce.ReadDelivery), (*API).driverLocation},
+	{get, "/v1/orders/{order_id}/tracking", needs(commerce.ReadOrders), (*API).orderTracking},
+	{get, "/v1/orders/{order_id}/tracking/stream", needs(commerce.ReadOrders), (*API).trackingStream},
 	{get, "/v1/orders/{order_id}/timeline", needs(commerce.ReadOrders), (*API).orderTimeline},
 	{post, "/v1/orders/{order_id}/confirm", needs(commerce.WriteOrders), (*API).confirmOrder},
 	{post, "/v1/orders/{order_id}/ready-for-pickup", needs(commerce.WriteOrders), (*API).markReady},

@@ -28,12 +28,12 @@ func (c *check) fulfillment(v *string, hasAddress bool) commerce.Fulfillment {
 	return f
 }
 
-// handOver refuses a fee on a pickup order, and deliveries.
-func (c *check) handOver(f commerce.Fulfillment, fee commerce.Cents) {
+// handOver wants an address for a delivery, and no fee on a pickup order.
+func (c *check) handOver(f commerce.Fulfillment, to *commerce.DeliveryAddress, fee commerce.Cents) {
 	switch {
-	case f == commerce.ByDelivery:
-		c.Fail("fulfillment_type", "delivery is not offered: this service has no couriers; make it a pickup order")
-	case fee != 0:
+	case f == commerce.ByDelivery && to == nil:
+		c.Fail("delivery_address", "is missing")
+	case f == commerce.ByPickup && fee != 0:
 		c.Fail("delivery_fee", "must be 0 or absent on a pickup order")
 	}
 }

@@ -24,10 +24,11 @@ type ConfirmOrder struct {
 	TraceID string
 }
 
-// Needs names the order, the stock of its products, and the partner.
+// Needs names the order, its delivery, the stock of its products, and the partner.
 func (c ConfirmOrder) Needs() commerce.Needs {
 	n := c.Facts.needs()
 	n.Stock = commerce.ProductKeys(c.Facts.Key.StoreID, c.Facts.Lines)
+	n.Deliveries = []commerce.OrderKey{c.Facts.Key}
 	return n
 }
 
@@ -52,6 +53,9 @@ func (c ConfirmOrder) Decide(rows *commerce.Rows, now int64) (Advanced, commerce
 	s.order.Confirmed = true
 	s.unflag()
 	s.move(transition, "", wire.InventoryData(moves))
+	if order.Fulfillment == commerce.ByDelivery {
+		s.dispatch(commerce.ReplyKey{})
+	}
 	moved, changes := s.end()
 	return Advanced{Order: moved}, changes, nil
 }

@@ -25,12 +25,13 @@ type CancelResult struct {
 	Refund            *commerce.Refund // that was asked for
 }
 
-// Needs names the order, the stock of its products, its partner and payment,
-// and a new refund.
+// Needs names the order, the stock of its products, its partner, payment and
+// delivery, and a new refund.
 func (c CancelOrder) Needs() commerce.Needs {
 	n := c.Facts.needs()
 	n.Stock = commerce.ProductKeys(c.Facts.Key.StoreID, c.Facts.Lines)
 	n.Payments = []commerce.OrderKey{c.Facts.Key}
+	n.Deliveries = []commerce.OrderKey{c.Facts.Key}
 	if c.Refund {
 		n.NewRefunds = []commerce.RefundKey{{StoreID: c.Facts.Key.StoreID, RefundID: c.RefundID}}
 	}
@@ -57,7 +58,7 @@ func (c CancelOrder) Decide(rows *commerce.Rows, now int64) (CancelResult, comme
 	}
 	s.move(transition, c.Reason, data)
 	if order.Fulfillment == commerce.ByDelivery {
-		s.cancelDelivery()
+		s.cancelDelivery(rows, c.Answers)
 	}
 	result := CancelResult{InventoryRestored: moves != nil}
 	if payment, ok := rows.Payments.Get(c.Facts.Key); ok {
@@ -91,10 +92,4 @@ func (c CancelOrder) endPayment(s *story, payment commerce.Payment) *commerce.Re
 	}
 	s.changes.Payments = []commerce.Payment{payment}
 	return &refund
-}
-
-// cancelDelivery tells that nothing will be delivered.
-func (s *story) cancelDelivery() {
-	s.tell(commerce.TimelineDeliveryCancelled, "", nil)
-	s.notify(commerce.WebhookDeliveryCancelled, wire.DeliveryEventData(s.order))
 }

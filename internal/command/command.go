@@ -107,6 +107,12 @@ func (s *story) ask(kind commerce.JobKind, subject string, awaited bool) {
 	})
 }
 
+// askAt has something done outside of the process at a time to come.
+func (s *story) askAt(kind commerce.JobKind, subject string, at int64) {
+	s.ask(kind, subject, false)
+	s.changes.NewJobs[len(s.changes.NewJobs)-1].RunAt = at
+}
+
 // flag asks the merchant to look, and says why.
 func (s *story) flag(code, message string) {
 	s.order.Attention = code
@@ -136,6 +142,16 @@ func (s *story) unflag() {
 func (s *story) end() (commerce.Order, commerce.Changes) {
 	s.changes.Orders = append(s.changes.Orders, s.order)
 	return s.order, s.changes
+}
+
+// endIfMoved gives everything that was told, and the order's row if it is
+// another one than it was.
+func (s *story) endIfMoved(was commerce.Order) commerce.Changes {
+	if o := s.order; o.Events != was.Events || o.NotifiedOn != was.NotifiedOn || o.Status != was.Status || o.Attention != was.Attention ||
+		o.CourierDeliveryID != was.CourierDeliveryID || o.CourierTrackingURL != was.CourierTrackingURL {
+		s.changes.Orders = append(s.changes.Orders, o)
+	}
+	return s.changes
 }
 
 // deduct takes the order's goods from stock: all of them, or an error and

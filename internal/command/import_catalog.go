@@ -31,6 +31,7 @@ type ImportStore struct {
 	PickupEnabled, DeliveryEnabled *bool // default true
 	Lat, Lng, RadiusMiles          *float64
 	TaxRateBps                     *int64
+	ChargesQuote                   *bool // default false
 }
 
 // ImportProduct is one product of the file.
@@ -148,6 +149,7 @@ func (im *importing) store(v ImportStore) {
 	set(&store.PickupEnabled, v.PickupEnabled)
 	set(&store.DeliveryEnabled, v.DeliveryEnabled)
 	set(&store.TaxRateBps, v.TaxRateBps)
+	set(&store.ChargesQuote, v.ChargesQuote)
 	if v.Lat != nil && v.Lng != nil {
 		store.Lat, store.Lng = v.Lat, v.Lng
 	}

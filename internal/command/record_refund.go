@@ -34,6 +34,7 @@ func needsOfRefund(f OrderFacts, refundID string) commerce.Needs {
 	n := f.needs()
 	n.Stock = commerce.ProductKeys(f.Key.StoreID, f.Lines)
 	n.Payments = []commerce.OrderKey{f.Key}
+	n.Deliveries = []commerce.OrderKey{f.Key}
 	n.Refunds = []commerce.RefundKey{{StoreID: f.Key.StoreID, RefundID: refundID}}
 	return n
 }
@@ -145,7 +146,7 @@ func (s *story) stopFulfilment(rows *commerce.Rows) []wire.InventoryMove {
 		return nil
 	}
 	if s.order.Fulfillment == commerce.ByDelivery {
-		s.cancelDelivery()
+		s.cancelDelivery(rows, commerce.ReplyKey{})
 	}
 	return s.restore(rows)
 }

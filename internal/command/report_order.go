@@ -21,6 +21,7 @@ type ReportOrder struct {
 	PickupInstructions  string
 	DropoffInstructions string
 	ExternalPaymentID   string
+	Answers             commerce.ReplyKey // whose answer tells of the delivery
 }
 
 func (c ReportOrder) externalKey() commerce.ExternalKey {
@@ -31,6 +32,7 @@ func (c ReportOrder) externalKey() commerce.ExternalKey {
 // id, the customer, and the partner.
 func (c ReportOrder) Needs() commerce.Needs {
 	n := c.sale().needs(c.OrderID, c.Address)
+	n.NewDeliveries = n.NewOrders
 	n.External = []commerce.ExternalKey{c.externalKey()}
 	return n
 }
@@ -66,6 +68,9 @@ func (c ReportOrder) Decide(rows *commerce.Rows, now int64) (commerce.Order, com
 	s.move(commerce.TransitionOf(commerce.Report), "", wire.InventoryData(moves))
 	if mismatch != "" {
 		s.note("totals_mismatch", mismatch)
+	}
+	if c.Fulfillment == commerce.ByDelivery {
+		s.dispatch(c.Answers)
 	}
 	s.changes.External = []commerce.ExternalRef{{ExternalKey: c.externalKey(), Order: s.order.Key()}}
 	order, changes := s.end()

@@ -9,6 +9,8 @@ type PutSandboxObject struct {
 	Version int64 // as it was read; 0: it is new
 	Data    []byte
 	Notices []SandboxNotice
+	// FirstStep has the object moved after so many ms; 0: it stays.
+	FirstStep int64
 }
 
 // SandboxNotice is a notice that a sandbox sends after a while. It is an object
@@ -40,6 +42,9 @@ func (c PutSandboxObject) Decide(rows *commerce.Rows, now int64) (bool, commerce
 			Kind: commerce.JobSandboxNotice, Owner: "sandbox", Subject: n.ID, RunAt: now + n.After,
 		})
 	}
+	if c.FirstStep > 0 {
+		changes.NewJobs = append(changes.NewJobs, commerce.Job{Kind: commerce.JobSandboxStep, Owner: "sandbox", Subject: c.ID, RunAt: now + c.FirstStep})
+	}
 	return true, changes, nil
 }
 
@@ -61,4 +66,53 @@ func (c RecordSandboxNotice) Decide(rows *commerce.Rows, now int64) (commerce.Jo
 		changes.GoneSandbox = []string{c.Job.Subject}
 	}
 	return job, changes, err
+}
+
+// RecordSandboxStep stores the step of an object, and puts its job off until the
+// next one.
+type RecordSandboxStep struct {
+	RecordJob
+	Version int64  // of the object as it was read
+	Data    []byte // nil: it stays as it is
+	Next    int64  // ms; 0: there is no other step
+}
+
+// Needs names the job and the object.
+func (c RecordSandboxStep) Needs() commerce.Needs {
+	n := c.RecordJob.Needs()
+	n.Sandbox = []string{c.Job.Subject}
+	return n
+}
+
+// Decide stores nothing if somebody else has changed the object; then the step
+// is due again.
+func (c RecordSandboxStep) Decide(rows *commerce.Rows, now int64) (commerce.Job, commerce.Changes, error) {
+	job, there := rows.Jobs.Get(c.Job.Key())
+	if !there || job.LeasedBy != c.Job.LeasedBy {
+		return c.Job, commerce.Changes{}, nil // it is another worker's by now
+	}
+	if c.Failed != nil {
+		return c.RecordJob.Decide(rows, now)
+	}
+	object, known := rows.Sandbox.Get(c.Job.Subject)
+	job = job.LeasedTo("", 0)
+	switch {
+	case !known:
+		return c.Job, commerce.Changes{DoneJobs: []commerce.JobKey{c.Job.Key()}}, nil
+	case object.Version != c.Version:
+		job.RunAt = now
+		return job, commerce.Changes{Jobs: []commerce.Job{job}}, nil
+	}
+	changes := commerce.Changes{}
+	if c.Data != nil {
+		object.Version, object.Data, object.UpdatedOn = object.Version+1, c.Data, now
+		changes.Sandbox = []commerce.SandboxObject{object}
+	}
+	if c.Next == 0 {
+		changes.DoneJobs = []commerce.JobKey{c.Job.Key()}
+		return c.Job, changes, nil
+	}
+	job.RunAt, job.Tries, job.Probes, job.Error = now+c.Next, 0, 0, ""
+	changes.Jobs = []commerce.Job{job}
+	return job, changes, nil
 }

@@ -21,7 +21,10 @@ type Store struct {
 	Email           string
 	Phone           string
 	TaxRateBps      int64 // basis points
-	UpdatedOn       int64 // Unix ms
+	// ChargesQuote says that a customer pays the courier's live quote where the
+	// partner names no delivery fee.
+	ChargesQuote bool
+	UpdatedOn    int64 // Unix ms
 }
 
 // Offers tells whether the store hands out orders this way at all.

@@ -13,6 +13,10 @@ const (
 	TimelineCancelled         TimelineKind = "order.cancelled"
 	TimelineRefundRequested   TimelineKind = "order.refund_requested"
 	TimelineRefunded          TimelineKind = "order.refunded"
+	TimelineDeliveryCreated   TimelineKind = "delivery.created"
+	TimelineCourierAssigned   TimelineKind = "delivery.courier_assigned"
+	TimelineCourierUpdate     TimelineKind = "delivery.courier_update"
+	TimelineStatusChanged     TimelineKind = "delivery.status_changed"
 	TimelineShipped           TimelineKind = "delivery.shipped"
 	TimelineOutForDelivery    TimelineKind = "delivery.out_for_delivery"
 	TimelineDelivered         TimelineKind = "delivery.delivered"
@@ -28,8 +32,8 @@ type TimelineEvent struct {
 	StoreID, OrderID string
 	Seq              int64 // 1, 2, ... for each order
 	Kind             TimelineKind
-	Status           OrderStatus // empty: says nothing of it
-	CourierStatus    string
+	Status           OrderStatus   // empty: says nothing of it
+	CourierStatus    CourierStatus // empty: says nothing of it
 	Message          string
 	Data             []byte // a JSON object, or nil
 	CreatedOn        int64  // Unix ms
@@ -50,13 +54,18 @@ const (
 	WebhookPickedUp          WebhookKind = "order.picked_up"
 	WebhookCancelled         WebhookKind = "order.cancelled"
 	WebhookRefunded          WebhookKind = "order.refunded"
+	WebhookDeliveryCreated   WebhookKind = "delivery.created"
+	WebhookDeliveryOut       WebhookKind = "delivery.out_for_delivery"
+	WebhookDeliveryDone      WebhookKind = "delivery.delivered"
 	WebhookDeliveryCancelled WebhookKind = "delivery.cancelled"
+	WebhookCourierUpdate     WebhookKind = "delivery.courier_update"
 	WebhookTest              WebhookKind = "webhook.test" // additive: an operator tries the endpoint
 )
 
 // WebhookKinds are all of them.
 var WebhookKinds = []WebhookKind{WebhookAccepted, WebhookPaid, WebhookProcessed, WebhookShipped, WebhookOutForDelivery, WebhookDelivered,
-	WebhookReadyForPickup, WebhookPickedUp, WebhookCancelled, WebhookRefunded, WebhookDeliveryCancelled, WebhookTest}
+	WebhookReadyForPickup, WebhookPickedUp, WebhookCancelled, WebhookRefunded,
+	WebhookDeliveryCreated, WebhookDeliveryOut, WebhookDeliveryDone, WebhookDeliveryCancelled, WebhookCourierUpdate, WebhookTest}
 
 // EventKey names a webhook event.
 type EventKey struct{ PartnerID, ID string }

@@ -23,6 +23,8 @@ const (
 	PrefixOutbox   = "out_"
 	PrefixRefund   = "rfd_"
 	PrefixSandbox  = "sbx_"
+	PrefixNotice   = "cno_"
+	PrefixQuote    = "qte_"
 	prefixTimeline = "tev_"
 )
 

@@ -15,6 +15,11 @@ const (
 	JobOpenSession    JobKind = "open_session"     // Subject: order, whose customer is to pay
 	JobExpireSession  JobKind = "expire_session"   // Subject: order, which nobody shall pay any more
 	JobRefund         JobKind = "refund_payment"   // Subject: refund
+	JobDispatch       JobKind = "dispatch"         // Subject: order, which a courier is to bring
+	JobCancelDelivery JobKind = "cancel_delivery"  // Subject: order, whose courier is to stay at home
+	JobCourierUpdate  JobKind = "courier_update"   // Subject: order, whose partner has not heard of the newest
+	JobCheckDelivery  JobKind = "check_delivery"   // Subject: delivery, by its Ref, of which nothing was heard
+	JobSandboxStep    JobKind = "sandbox_step"     // Subject: sandbox object, which moves
 	JobSandboxNotice  JobKind = "sandbox_notice"   // Subject: sandbox object that holds the notice
 )
 
@@ -107,6 +112,16 @@ var NoticeDelays = RetryDelays[:5]
 // PaymentDelays are those of calls to a payment processor, together shorter
 // than a session lasts.
 var PaymentDelays = RetryDelays[:6]
+
+// DispatchDelays are those of looking for a courier.
+var DispatchDelays = []int64{5 * second, 30 * second, 2 * minute, 5 * minute, 10 * minute, 20 * minute, 30 * minute, hour, 2 * hour}
+
+// CancelDelays are those of sending a courier home, who is on the way meanwhile.
+var CancelDelays = []int64{5 * second, 15 * second, 30 * second, minute, 2 * minute, 5 * minute, 10 * minute, 30 * minute}
+
+// CheckEvery is after how long of silence the provider of a delivery is asked,
+// in milliseconds: notices can be lost.
+const CheckEvery = 5 * minute
 
 // JobHorizon is beyond what any rule puts a job off by, in milliseconds. What
 // lies further ahead was written while the clock was ahead.

@@ -49,7 +49,10 @@ type Needs struct {
 	Customers     []CustomerKey
 	Payments      []OrderKey
 	Refunds       []RefundKey
-	Endpoints     []string // of partners
+	Deliveries    []OrderKey
+	NewDeliveries []OrderKey // of orders that the command makes
+	Places        []string   // digests of addresses
+	Endpoints     []string   // of partners
 	Jobs          []JobKey
 	EndedJobs     []JobKey // that the command ends, whatever has become of them: nobody looks at them
 	Sandbox       []string // sandbox objects
@@ -71,6 +74,8 @@ type Rows struct {
 	Customers     Table[CustomerKey, Customer]
 	Payments      Table[OrderKey, Payment]
 	Refunds       Table[RefundKey, Refund]
+	Deliveries    Table[OrderKey, Delivery]
+	Places        Table[string, Placed]
 	Endpoints     Table[string, Endpoint]
 	Jobs          Table[JobKey, Job]
 	Sandbox       Table[string, SandboxObject]
@@ -84,6 +89,7 @@ type Rows struct {
 	Webhooks []WebhookEvent
 	Attempts []WebhookAttempt
 	Outbox   []OutboxMessage
+	Notices  []CourierNotice
 	NewJobs  []Job
 }
 
@@ -106,6 +112,9 @@ func (r *Rows) Require(n Needs) {
 	r.Payments.expect(n.NewPayments)
 	r.Refunds.expect(n.NewRefunds)
 	r.Refunds.require(n.Refunds, true)
+	r.Deliveries.expect(n.NewDeliveries)
+	r.Deliveries.require(n.Deliveries, true)
+	r.Places.require(n.Places, true)
 	r.Endpoints.require(n.Endpoints, true)
 	r.Jobs.require(n.Jobs, true)
 	r.Jobs.leaveUnseen(n.EndedJobs)
@@ -134,6 +143,8 @@ type Changes struct {
 	Customers   []Customer
 	Payments    []Payment
 	Refunds     []Refund
+	Deliveries  []Delivery
+	Places      []Placed
 	Endpoints   []Endpoint
 	Jobs        []Job
 	DoneJobs    []JobKey // they are deleted; one that is gone already is no error
@@ -144,6 +155,7 @@ type Changes struct {
 	Webhooks    []WebhookEvent
 	Attempts    []WebhookAttempt
 	Outbox      []OutboxMessage
+	Notices     []CourierNotice
 	NewJobs     []Job
 }
 
@@ -194,6 +206,7 @@ func (r *Rows) Apply(c Changes) {
 	r.Webhooks = append(r.Webhooks, c.Webhooks...)
 	r.Attempts = append(r.Attempts, c.Attempts...)
 	r.Outbox = append(r.Outbox, c.Outbox...)
+	r.Notices = append(r.Notices, c.Notices...)
 	r.NewJobs = append(r.NewJobs, c.NewJobs...)
 }
 
@@ -204,6 +217,12 @@ func (r *Rows) applyOutside(c Changes) {
 	}
 	for _, v := range c.Refunds {
 		r.Refunds.put(v.Key(), v)
+	}
+	for _, v := range c.Deliveries {
+		r.Deliveries.put(v.Key(), v)
+	}
+	for _, v := range c.Places {
+		r.Places.put(v.Address, v)
 	}
 	for _, v := range c.Endpoints {
 		r.Endpoints.put(v.PartnerID, v)
@@ -227,6 +246,7 @@ func (r *Rows) Changed() bool {
 	return len(r.Replies.changed)+len(r.Partners.changed)+len(r.APIKeys.changed)+len(r.Stores.changed)+
 		len(r.Categories.changed)+len(r.ProductStores.changed)+len(r.Products.changed)+len(r.Stock.changed)+
 		len(r.Orders.changed)+len(r.External.changed)+len(r.Customers.changed)+len(r.Payments.changed)+len(r.Refunds.changed)+
+		len(r.Deliveries.changed)+len(r.Places.changed)+len(r.Notices)+
 		len(r.Endpoints.changed)+len(r.Jobs.changed)+len(r.Sandbox.changed)+
 		len(r.Timeline)+len(r.Ledger)+len(r.Webhooks)+len(r.Attempts)+len(r.Outbox)+len(r.NewJobs) > 0
 }

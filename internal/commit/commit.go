@@ -371,6 +371,9 @@ func (s *idSource) complete(c *commerce.Changes) {
 	for i := range c.Outbox {
 		c.Outbox[i].ID = s.next(commerce.PrefixOutbox)
 	}
+	for i := range c.Notices {
+		c.Notices[i].ID = s.next(commerce.PrefixNotice)
+	}
 	for i := range c.NewJobs {
 		j := &c.NewJobs[i]
 		j.Slot, j.ID, j.State = s.now%commerce.JobSlots, s.next(commerce.PrefixJob), commerce.JobWaiting

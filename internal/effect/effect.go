@@ -13,8 +13,11 @@ import (
 	"purveyor/internal/commerce"
 	"purveyor/internal/commit"
 	"purveyor/internal/jobs"
+	"purveyor/internal/outside/courier"
+	"purveyor/internal/outside/geocode"
 	"purveyor/internal/outside/mail"
 	"purveyor/internal/outside/payment"
+	"purveyor/internal/outside/sandbox"
 	"purveyor/internal/outside/sms"
 	"purveyor/internal/outside/webhook"
 	"purveyor/internal/storage"
@@ -36,6 +39,12 @@ type Options struct {
 
 	// Processors take payments, by the names that payments know them by.
 	Processors map[string]Processor
+	// Fleet brings goods, and Geocoder finds where to.
+	Fleet    courier.Fleet
+	Geocoder Geocoder
+
+	// Movers move objects of sandboxes, by the beginning of their ids.
+	Movers map[string]sandbox.Mover
 	// Objects of sandboxes, and Post, which sends what they post to the inbound
 	// path of that name. Nil: there is no sandbox.
 	Objects *Objects
@@ -47,6 +56,11 @@ type Processor interface {
 	OpenSession(ctx context.Context, r payment.SessionRequest) (payment.Session, error)
 	ExpireSession(ctx context.Context, id string) (payment.Session, error)
 	Refund(ctx context.Context, r payment.RefundRequest) (payment.Refund, error)
+}
+
+// Geocoder finds places, as geocode.Geocoder does.
+type Geocoder interface {
+	Find(ctx context.Context, q geocode.Query) (geocode.Place, error)
 }
 
 // Effects are the jobs of this process and what they do.
@@ -61,6 +75,7 @@ const (
 	webhookWidth = 16
 	noticeWidth  = 4
 	paymentWidth = 64 // of all stores: they wait for one processor
+	courierWidth = 64 // of all stores: they wait for a few providers
 	sandboxWidth = 32
 )
 
@@ -68,7 +83,7 @@ const (
 func Start(o Options) *Effects {
 	ledger := ledger{o.Committer, o.Worker}
 	w := newWebhooks(o, ledger)
-	n, p, s := notices{o}, payments{o}, sandboxes{o}
+	n, p, c, s := notices{o}, payments{o}, couriers{o}, sandboxes{o}
 	runner := jobs.New(o.Worker, queue{o.Engine, o.Engine.Reader()}, ledger, map[commerce.JobKind]jobs.Kind{
 		commerce.JobDeliverWebhook: {Do: w.deliver, Width: webhookWidth},
 		commerce.JobReleaseParked:  {Do: w.release, Width: 1},
@@ -78,6 +93,11 @@ func Start(o Options) *Effects {
 		commerce.JobOpenSession:    {Do: p.open, Width: paymentWidth, Together: true},
 		commerce.JobExpireSession:  {Do: p.expire, Width: paymentWidth, Together: true},
 		commerce.JobRefund:         {Do: p.refund, Width: paymentWidth, Together: true},
+		commerce.JobDispatch:       {Do: c.dispatch, Width: courierWidth, Together: true},
+		commerce.JobCancelDelivery: {Do: c.cancel, Width: courierWidth, Together: true},
+		commerce.JobCourierUpdate:  {Do: c.tell, Width: courierWidth, Together: true},
+		commerce.JobCheckDelivery:  {Do: c.check, Width: courierWidth, Together: true},
+		commerce.JobSandboxStep:    {Do: s.step, Width: sandboxWidth, Together: true},
 		commerce.JobSandboxNotice:  {Do: s.send, Width: sandboxWidth, Together: true},
 	})
 	w.runner = runner

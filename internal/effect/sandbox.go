@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	mathrand "math/rand/v2"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -45,7 +46,7 @@ const noticeWait = 3 * time.Second
 
 // PutObject implements sandbox.Objects.
 func (o *Objects) PutObject(ctx context.Context, v sandbox.Object, notices ...sandbox.Notice) error {
-	put := command.PutSandboxObject{ID: v.ID, Version: v.Version, Data: v.Data}
+	put := command.PutSandboxObject{ID: v.ID, Version: v.Version, Data: v.Data, FirstStep: v.FirstStep.Milliseconds()}
 	for _, n := range notices {
 		data, err := json.Marshal(storedNotice{n.To, n.Body})
 		if err != nil {
@@ -66,8 +67,8 @@ func (o *Objects) PutObject(ctx context.Context, v sandbox.Object, notices ...sa
 	}
 	wait, cancel := context.WithTimeout(ctx, noticeWait)
 	defer cancel()
-	for i, job := range asked {
-		if notices[i].After == 0 {
+	for i, notice := range notices {
+		if job := asked[i]; notice.After == 0 {
 			_ = effects.Finish(wait, job.Key()) // it goes on without us
 		}
 	}
@@ -107,3 +108,31 @@ func (s sandboxes) send(ctx context.Context, job commerce.Job) jobs.Outcome {
 	}
 	return outcome(s.Options, record, record.Failed)
 }
+
+// step has an object move one step on. Its notices are posted before the step
+// is stored: if the process dies in between, they are posted again under the
+// same ids.
+func (s sandboxes) step(ctx context.Context, job commerce.Job) jobs.Outcome {
+	record := command.RecordSandboxStep{RecordJob: command.RecordJob{Job: job, Delays: stepDelays, Jitter: mathrand.Float64()}}
+	object, err := s.Engine.Reader().SandboxObject(ctx, job.Subject)
+	if err != nil {
+		return unread(job, err)
+	}
+	kind, _, _ := strings.Cut(job.Subject, "_")
+	mover, known := s.Movers[kind]
+	if !known {
+		record.Failed = &commerce.PermanentError{Err: errors.New("nothing moves objects like " + job.Subject)}
+		return outcome(s.Options, record, record.Failed)
+	}
+	step, err := mover.Step(ctx, sandbox.Object{ID: object.ID, Version: object.Version, Data: object.Data})
+	for _, notice := range step.Notices {
+		if err == nil {
+			err = s.Post(ctx, notice.To, notice.Body)
+		}
+	}
+	record.Failed, record.Version, record.Data, record.Next = err, object.Version, step.Data, step.Next.Milliseconds()
+	return outcome(s.Options, record, err)
+}
+
+// stepDelays are those of a step that failed, in ms: the courier waits.
+var stepDelays = []int64{1000, 5000, 5000, 15_000, 15_000, 60_000, 60_000, 60_000}

@@ -43,6 +43,7 @@ func (p *parser) store(value jsontext.Value) (string, error) {
 		Lng             *float64  `json:"lng"`
 		RadiusMiles     *float64  `json:"service_delivery_radius_miles"`
 		TaxRateBps      *wire.Int `json:"tax_rate_bps"`
+		ChargesQuote    *bool     `json:"charge_live_quote"`
 	}
 	if err := wire.Decode(value, &in); err != nil {
 		return "", err
@@ -67,7 +68,7 @@ func (p *parser) store(value jsontext.Value) (string, error) {
 	p.file.Catalog.Stores = append(p.file.Catalog.Stores, command.ImportStore{
 		ID: in.ID, Name: in.Name, Slug: in.Slug, Address: in.Address, City: in.City, State: in.State, ZipCode: in.ZipCode,
 		Email: in.Email, Phone: in.Phone, Active: in.Active, Open: in.Open, PickupEnabled: in.PickupEnabled,
-		DeliveryEnabled: in.DeliveryEnabled, Lat: in.Lat, Lng: in.Lng, RadiusMiles: in.RadiusMiles, TaxRateBps: tax,
+		DeliveryEnabled: in.DeliveryEnabled, Lat: in.Lat, Lng: in.Lng, RadiusMiles: in.RadiusMiles, TaxRateBps: tax, ChargesQuote: in.ChargesQuote,
 	})
 	return in.ID, c.Err
 }

@@ -23,10 +23,14 @@ import (
 const (
 	Prefix       = "/inbound/"
 	paymentsPath = Prefix + "payments/"
+	couriersPath = Prefix + "couriers/"
 )
 
 // PaymentsPath is where a processor posts its notices to.
 func PaymentsPath(processor string) string { return paymentsPath + processor }
+
+// CouriersPath is where a courier provider posts its notices to.
+func CouriersPath(provider string) string { return couriersPath + provider }
 
 // PaymentNotices reads what a processor has posted, as payment.Processor does.
 type PaymentNotices interface {
@@ -38,12 +42,13 @@ type Inbound struct {
 	reader    storage.Reader
 	committer *commit.Committer
 	payments  map[string]PaymentNotices
+	couriers  map[string]CourierNotices
 	stores    sync.Map // number -> id, which never changes
 }
 
-// New makes one that takes the notices of these processors.
-func New(reader storage.Reader, committer *commit.Committer, payments map[string]PaymentNotices) *Inbound {
-	return &Inbound{reader: reader, committer: committer, payments: payments}
+// New makes one that takes the notices of these processors and couriers.
+func New(reader storage.Reader, committer *commit.Committer, payments map[string]PaymentNotices, couriers map[string]CourierNotices) *Inbound {
+	return &Inbound{reader: reader, committer: committer, payments: payments, couriers: couriers}
 }
 
 // ServeHTTP answers {"ok":true} once a notice is on record. Refusals: 400 for a
@@ -60,22 +65,31 @@ func (in *Inbound) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 }
 
 func (in *Inbound) take(w *web.Writer, r *http.Request) error {
-	name, ok := strings.CutPrefix(r.URL.Path, paymentsPath)
+	name, isPayment := strings.CutPrefix(r.URL.Path, paymentsPath)
 	processor := in.payments[name]
+	provider := in.couriers[strings.TrimPrefix(r.URL.Path, couriersPath)]
 	switch {
-	case !ok || processor == nil:
+	case isPayment && processor == nil, !isPayment && (provider == nil || !strings.HasPrefix(r.URL.Path, couriersPath)):
 		return commerce.NotFound("path")
 	case r.Method != http.MethodPost:
 		w.Header().Set("Allow", http.MethodPost)
 		return &web.Error{Status: http.StatusMethodNotAllowed, Code: "method_not_allowed", Message: r.Method + " is not allowed on this path"}
 	}
 	body, err := web.ReadBody(r)
-	if err != nil {
+	switch {
+	case err != nil:
 		return err
+	case isPayment:
+		return in.takePayment(w, r, name, processor, body)
 	}
+	return in.takeCourier(w, r, strings.TrimPrefix(r.URL.Path, couriersPath), provider, body)
+}
+
+// takePayment reads and records what a payment processor posts.
+func (in *Inbound) takePayment(w *web.Writer, r *http.Request, name string, processor PaymentNotices, body []byte) error {
 	notices, err := processor.ReadNotice(r.Context(), r.Header, body)
 	if bad, ok := errors.AsType[*payment.BadNotice](err); ok {
-		return &web.Error{Status: http.StatusBadRequest, Code: "bad_notice", Message: bad.Error()}
+		return badNotice(bad)
 	}
 	if err != nil {
 		return err
@@ -86,6 +100,10 @@ func (in *Inbound) take(w *web.Writer, r *http.Request) error {
 		}
 	}
 	return nil
+}
+
+func badNotice(err error) error {
+	return &web.Error{Status: http.StatusBadRequest, Code: "bad_notice", Message: err.Error()}
 }
 
 // orderKey finds the order that a notice is about; storage.ErrNotFound if it is

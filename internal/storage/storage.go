@@ -150,6 +150,16 @@ type Reader interface {
 	// after the given one.
 	Payments(ctx context.Context, after commerce.OrderKey, limit int) ([]commerce.Payment, error)
 
+	// Delivery of an order.
+	Delivery(ctx context.Context, key commerce.OrderKey) (commerce.Delivery, error)
+
+	// Placed is where an address was found to be; address is its digest.
+	Placed(ctx context.Context, address string) (commerce.Placed, error)
+
+	// CourierNotices are those kept about a delivery that is none of ours, oldest
+	// first.
+	CourierNotices(ctx context.Context, deliveryID string) ([]commerce.CourierNotice, error)
+
 	SandboxObject(ctx context.Context, id string) (commerce.SandboxObject, error)
 
 	// Timeline reads the newest events of an order, at most limit, oldest first.

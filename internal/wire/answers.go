@@ -24,6 +24,32 @@ type CheckoutAnswer struct {
 	TraceID     string `json:"trace_id"`
 }
 
+// ReportAnswer is what POST /v1/orders/report answers.
+type ReportAnswer struct {
+	OK              bool            `json:"ok"`
+	OrderID         string          `json:"order_id"`
+	ExternalOrderID string          `json:"external_order_id"`
+	Status          string          `json:"status"`
+	Delivery        *DeliveryAnswer `json:"delivery,omitempty"`
+	TraceID         string          `json:"trace_id"`
+}
+
+// DeliveryAnswer tells whether a courier's delivery was made for an order.
+type DeliveryAnswer struct {
+	Created            bool   `json:"created"`
+	CourierDeliveryID  string `json:"courier_delivery_id,omitempty"`
+	CourierTrackingURL string `json:"courier_tracking_url,omitempty"`
+}
+
+// DeliveryOf is the delivery of an order, as answers tell of it; nil for an
+// order that the customer collects.
+func DeliveryOf(v commerce.Order) *DeliveryAnswer {
+	if v.Fulfillment != commerce.ByDelivery {
+		return nil
+	}
+	return &DeliveryAnswer{v.CourierDeliveryID != "", v.CourierDeliveryID, v.CourierTrackingURL}
+}
+
 // RefundAnswer is what POST /v1/orders/{order_id}/refund answers.
 type RefundAnswer struct {
 	OK                  bool                 `json:"ok"`
@@ -59,6 +85,12 @@ func Encode(v any) []byte {
 		panic(err)
 	}
 	return body
+}
+
+// ParseReportAnswer reads what Encode wrote.
+func ParseReportAnswer(body []byte) (a ReportAnswer, err error) {
+	err = json.Unmarshal(body, &a)
+	return a, err
 }
 
 // ParseCancelAnswer reads what Encode wrote.

@@ -86,7 +86,7 @@ func AppendTimelineEvent(b []byte, e commerce.TimelineEvent) []byte {
 	o.str("order_id", e.OrderID)
 	o.str("event", string(e.Kind))
 	o.nullStr("status", string(e.Status))
-	o.nullStr("courier_delivery_status", e.CourierStatus)
+	o.nullStr("courier_delivery_status", string(e.CourierStatus))
 	o.nullStr("message", e.Message)
 	if e.Data == nil {
 		o.raw("data", []byte("null"))
@@ -178,15 +178,4 @@ func OrderEventData(v commerce.Order, previous commerce.OrderStatus) []byte {
 	b = append(b, `,"previous_status":`...)
 	b = AppendStringOrNull(b, string(previous))
 	return append(b, '}')
-}
-
-// DeliveryEventData is the data of delivery.* webhook events: the delivery
-// as far as there is one, and the courier as far as it is known.
-func DeliveryEventData(v commerce.Order) []byte {
-	o := open(nil)
-	o.nullStr("courier_delivery_id", v.CourierDeliveryID)
-	o.nullStr("courier_tracking_url", v.CourierTrackingURL)
-	o.str("status", string(v.Status))
-	o.raw("courier", []byte("{}"))
-	return o.close()
 }

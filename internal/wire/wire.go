@@ -66,6 +66,11 @@ func (o *object) bool(name string, v bool) {
 	o.b = strconv.AppendBool(o.b, v)
 }
 
+func (o *object) float(name string, v float64) {
+	o.name(name)
+	o.b = strconv.AppendFloat(o.b, v, 'f', -1, 64)
+}
+
 func (o *object) raw(name string, v []byte) {
 	o.name(name)
 	o.b = append(o.b, v...)

@@ -43,6 +43,22 @@ const (
 // a store's radius.
 func (p Precision) Exact() bool { return p == Rooftop || p == Range || p == Street }
 
+// SlackMiles is how far the address may be from its place: about as far as the
+// edge of what the place is the middle of.
+func (p Precision) SlackMiles() float64 {
+	switch p {
+	case Rooftop, Range:
+		return 0
+	case Street:
+		return 1
+	case ZIP:
+		return 10
+	case City:
+		return 20
+	}
+	return 75
+}
+
 // Place is where an address is.
 type Place struct {
 	commerce.Point

@@ -110,9 +110,11 @@ func (b *batch) load(ctx context.Context) error {
 	load(&q, orders, &r.Orders)
 	load(&q, payments, &r.Payments)
 	load(&q, refunds, &r.Refunds)
+	load(&q, deliveries, &r.Deliveries)
 	load(&q, endpoints, &r.Endpoints)
 	load(&q, jobs, &r.Jobs)
 	load(&q, sandbox, &r.Sandbox)
+	load(&q, places, &r.Places)
 	// After the locks: the stamp is above those that the rows got from batches
 	// that this one waited for.
 	q.Queue(seen("SELECT max(last) FROM writers")).QueryRow(func(row pgx.Row) error { return row.Scan(&w.last) })
@@ -209,6 +211,8 @@ func (b *batch) write(q *pgx.Batch) {
 	save(q, replies, &r.Replies)
 	save(q, payments, &r.Payments)
 	save(q, refunds, &r.Refunds)
+	save(q, deliveries, &r.Deliveries)
+	save(q, places, &r.Places)
 	save(q, endpoints, &r.Endpoints)
 	save(q, jobs, &r.Jobs)
 	save(q, sandbox, &r.Sandbox)
@@ -219,6 +223,7 @@ func (b *batch) write(q *pgx.Batch) {
 	appendLog(q, &schema.Ledger, r.Ledger)
 	appendLog(q, &schema.WebhookEvents, r.Webhooks)
 	appendLog(q, &schema.Attempts, r.Attempts)
+	appendLog(q, &schema.CourierNotices, r.Notices)
 	appendLog(q, &schema.Outbox, r.Outbox)
 	appendTo(q, jobs.Name, jobs.Columns(), jobs.Bind, r.NewJobs)
 }

@@ -16,14 +16,15 @@ import (
 // singles are look-ups of single rows by their keys. Those that are asked for
 // at once are read by one statement, for a statement is what they cost most.
 type singles struct {
-	stores   *gather.Lookups[string, commerce.Store]
-	orders   *gather.Lookups[commerce.OrderKey, commerce.Order]
-	payments *gather.Lookups[commerce.OrderKey, commerce.Payment]
-	replies  *gather.Lookups[commerce.ReplyKey, commerce.Reply]
+	stores     *gather.Lookups[string, commerce.Store]
+	orders     *gather.Lookups[commerce.OrderKey, commerce.Order]
+	payments   *gather.Lookups[commerce.OrderKey, commerce.Payment]
+	replies    *gather.Lookups[commerce.ReplyKey, commerce.Reply]
+	deliveries *gather.Lookups[commerce.OrderKey, commerce.Delivery]
 }
 
 func newSingles(e *Engine) singles {
-	return singles{lookups(e, stores), lookups(e, orders), lookups(e, payments), lookups(e, replies)}
+	return singles{lookups(e, stores), lookups(e, orders), lookups(e, payments), lookups(e, replies), lookups(e, deliveries)}
 }
 
 func lookups[K comparable, V any](e *Engine, t *table[K, V]) *gather.Lookups[K, V] {

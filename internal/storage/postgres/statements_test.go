@@ -57,7 +57,8 @@ var allShards = regexp.MustCompile(`^SELECT (count\(\*\), max\(updated_on\)|stor
 	`|^SELECT partner_id, digest FROM replies WHERE created_on < \$1 ` +
 	`|^SELECT slot, id FROM jobs WHERE state = '(parked|dead)' AND ` +
 	`|^SELECT slot, id, kind, .* FROM jobs WHERE state = '(parked|dead)' AND .*LIMIT \$4$` +
-	`|^(SELECT|DELETE) .*FROM outbox WHERE id < `)
+	`|^(SELECT|DELETE) .*FROM (outbox|courier_notices) WHERE id < ` +
+	`|^SELECT .* FROM courier_notices WHERE delivery_id = `)
 
 var tableNames = func() string {
 	var list []string
@@ -111,7 +112,7 @@ func unfitInsert(table, columns, form string) (faults []string) {
 	if c := columnOf(table); c != "" && !slices.Contains(strings.Split(columns, ", "), c) {
 		faults = append(faults, "a row without "+c)
 	}
-	ours := []string{"orders", "timeline", "webhook_events", "webhook_attempts", "jobs", "outbox", "payments", "ledger"}
+	ours := []string{"orders", "timeline", "webhook_events", "webhook_attempts", "jobs", "outbox", "payments", "ledger", "deliveries", "courier_notices"}
 	if form == "SELECT" && !slices.Contains(ours, table) {
 		faults = append(faults, "unnest of rows that may be there already")
 	}

@@ -101,6 +101,8 @@ var (
 	replies       = prepared(&schema.Replies, options{collides: true, lateral: true, single: true})
 	payments      = prepared(&schema.Payments, options{locks: true, single: true})
 	refunds       = prepared(&schema.Refunds, options{locks: true, single: true, collides: true})
+	deliveries    = prepared(&schema.Deliveries, options{locks: true, single: true})
+	places        = prepared(&schema.Places, options{locks: true, single: true, collides: true})
 	endpoints     = prepared(&schema.Endpoints, options{locks: true, collides: true})
 	jobs          = prepared(&schema.Jobs, options{locks: true})
 	sandbox       = prepared(&schema.SandboxObjects, options{locks: true, single: true, collides: true})

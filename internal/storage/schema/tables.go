@@ -58,19 +58,19 @@ var APIKeys = Table[commerce.APIKeyRef, commerce.APIKey]{
 var Stores = Table[string, commerce.Store]{
 	Name: "stores", Key: "id", Fixed: "no",
 	Mutable: "name, slug, address, city, state, zip_code, active, open, pickup_enabled, delivery_enabled, " +
-		"lat, lng, radius_miles, email, phone, tax_rate_bps, updated_on",
+		"lat, lng, radius_miles, email, phone, tax_rate_bps, charges_quote, updated_on",
 	KeyOf:     func(v *commerce.Store) string { return v.ID },
 	BindKey:   bindText,
 	BindFixed: func(b Binder, v *commerce.Store) { b.Int(v.No) },
 	BindMutable: func(b Binder, v *commerce.Store) {
 		b.Text(v.Name).Text(v.Slug).Text(v.Address).Text(v.City).Text(v.State).Text(v.ZipCode).
 			Bool(v.Active).Bool(v.Open).Bool(v.PickupEnabled).Bool(v.DeliveryEnabled).
-			Float(v.Lat).Float(v.Lng).Float(v.RadiusMiles).Text(v.Email).Text(v.Phone).Int(v.TaxRateBps).Int(v.UpdatedOn)
+			Float(v.Lat).Float(v.Lng).Float(v.RadiusMiles).Text(v.Email).Text(v.Phone).Int(v.TaxRateBps).Bool(v.ChargesQuote).Int(v.UpdatedOn)
 	},
 	Scan: func(s Scanner, id string) commerce.Store {
 		return commerce.Store{ID: id, No: s.Int(), Name: s.Text(), Slug: s.Text(), Address: s.Text(), City: s.Text(), State: s.Text(),
 			ZipCode: s.Text(), Active: s.Bool(), Open: s.Bool(), PickupEnabled: s.Bool(), DeliveryEnabled: s.Bool(),
-			Lat: s.Float(), Lng: s.Float(), RadiusMiles: s.Float(), Email: s.Text(), Phone: s.Text(), TaxRateBps: s.Int(), UpdatedOn: s.Int()}
+			Lat: s.Float(), Lng: s.Float(), RadiusMiles: s.Float(), Email: s.Text(), Phone: s.Text(), TaxRateBps: s.Int(), ChargesQuote: s.Bool(), UpdatedOn: s.Int()}
 	},
 }
 
@@ -241,7 +241,7 @@ var (
 		Name: "timeline", ID: "store_id, order_id, seq", Rest: "kind, status, courier_status, message, data, created_on",
 		Bind: func(b Binder, e *commerce.TimelineEvent) {
 			b.Text(e.StoreID).Text(e.OrderID).Int(e.Seq).Text(string(e.Kind)).Text(string(e.Status)).
-				Text(e.CourierStatus).Text(e.Message).JSON(e.Data).Int(e.CreatedOn)
+				Text(string(e.CourierStatus)).Text(e.Message).JSON(e.Data).Int(e.CreatedOn)
 		},
 	}
 	WebhookEvents = Log[commerce.WebhookEvent]{
@@ -256,7 +256,7 @@ var (
 // ScanTimeline reads the columns of Timeline that follow the order's key.
 func ScanTimeline(s Scanner, k commerce.OrderKey) commerce.TimelineEvent {
 	return commerce.TimelineEvent{StoreID: k.StoreID, OrderID: k.OrderID, Seq: s.Int(),
-		Kind: commerce.TimelineKind(s.Text()), Status: commerce.OrderStatus(s.Text()), CourierStatus: s.Text(),
+		Kind: commerce.TimelineKind(s.Text()), Status: commerce.OrderStatus(s.Text()), CourierStatus: commerce.CourierStatus(s.Text()),
 		Message: s.Text(), Data: s.JSON(), CreatedOn: s.Int()}
 }
 

@@ -32,6 +32,7 @@ func sample() commerce.Changes {
 	payment, refund, ledger := samplePayment()
 	return commerce.Changes{
 		Payments: []commerce.Payment{payment}, Refunds: []commerce.Refund{refund}, Ledger: ledger,
+		Deliveries: []commerce.Delivery{sampleDelivery()}, Notices: sampleNotices(), Places: []commerce.Placed{samplePlace()},
 		Sandbox: []commerce.SandboxObject{{ID: "sbx_1", Version: 3, Data: []byte(`{"a":1}`), UpdatedOn: 36}},
 		Partners: []commerce.Partner{{ID: "ptn_1", Name: "Ünï \"quoted\"", Scopes: []commerce.Scope{commerce.ReadOrders, commerce.WriteOrders},
 			StoreIDs: []string{"sto_1", "sto_2"}, RateLimit: 7, CallbackURL: "https://a.example/hook", CallbackSecret: "s3cret",
@@ -40,7 +41,7 @@ func sample() commerce.Changes {
 		Categories: []commerce.Category{{ID: "cat_1", Name: "Bread", Active: true}},
 		Stores: []commerce.Store{{ID: "sto_1", No: 1, Name: "One", Slug: "one", Address: "1 Main St", City: "Austin", State: "TX", ZipCode: "78701",
 			Active: true, Open: true, PickupEnabled: true, DeliveryEnabled: true, Lat: ptr(30.25), Lng: ptr(-97.75), RadiusMiles: ptr(5.5),
-			Email: "a@example.com", Phone: "+15125550100", TaxRateBps: 825, UpdatedOn: 14}},
+			Email: "a@example.com", Phone: "+15125550100", TaxRateBps: 825, ChargesQuote: true, UpdatedOn: 14}},
 		Products: []commerce.Product{{StoreID: "sto_1", ID: "prd_1", Description: "Dark\nand 'sour'", SKU: "R-1",
 			Hot: true, FeaturedImage: "https://a.example/1.png", Images: []string{"https://a.example/1.png", "x"}, Source: "partner", CreatedOn: 15}},
 		Stock: []commerce.Stock{{StoreID: "sto_1", ProductID: "prd_1", Name: "Rye", PriceCents: 499, CategoryID: "cat_1", Active: true, Quantity: 9, SoldCount: 2, SoldCents: 998, UpdatedOn: 16}},
@@ -115,6 +116,12 @@ func needsOf(c commerce.Changes) (n commerce.Needs) {
 	for _, v := range c.Refunds {
 		n.Refunds = append(n.Refunds, v.Key())
 	}
+	for _, v := range c.Deliveries {
+		n.Deliveries = append(n.Deliveries, v.Key())
+	}
+	for _, v := range c.Places {
+		n.Places = append(n.Places, v.Address)
+	}
 	for _, v := range c.Sandbox {
 		n.Sandbox = append(n.Sandbox, v.ID)
 	}
@@ -144,6 +151,8 @@ func wantRows(t *testing.T, e storage.Engine, c commerce.Changes) {
 		wantRow(t, &rows.Customers, c.Customers[0].Key(), c.Customers[0])
 		wantRow(t, &rows.Payments, c.Payments[0].Key(), c.Payments[0])
 		wantRow(t, &rows.Refunds, c.Refunds[0].Key(), c.Refunds[0])
+		wantRow(t, &rows.Deliveries, c.Deliveries[0].Key(), c.Deliveries[0])
+		wantRow(t, &rows.Places, c.Places[0].Address, c.Places[0])
 		wantRow(t, &rows.Sandbox, "sbx_1", c.Sandbox[0])
 		wantRow(t, &rows.Endpoints, "ptn_1", c.Endpoints[0])
 		job := append(c.NewJobs, c.Jobs...)[0]
@@ -176,6 +185,7 @@ func roundTrip(t *testing.T, db Database) {
 	}
 	wantOutbound(t, e.Reader(), c)
 	wantPayments(t, e.Reader(), c)
+	wantDeliveries(t, e.Reader(), c)
 }
 
 // wantOutbound reads what is told to partners, as sample has it.
@@ -208,7 +218,8 @@ func changeRows(t *testing.T, db Database) {
 	c := sample()
 	Change(t, e, needsOf(c), func(*commerce.Rows, int64) commerce.Changes { return c })
 	c.Jobs, c.NewJobs = c.NewJobs, nil
-	c.Timeline, c.Ledger, c.Webhooks, c.Attempts, c.Outbox = nil, nil, nil, nil, nil
+	c.Timeline, c.Ledger, c.Webhooks, c.Attempts, c.Outbox, c.Notices = nil, nil, nil, nil, nil, nil
+	changeDelivery(&c.Deliveries[0], &c.Places[0])
 	changePayment(&c.Payments[0], &c.Refunds[0])
 	c.Sandbox[0].Version, c.Sandbox[0].Data, c.Sandbox[0].UpdatedOn = 4, []byte(`{}`), 136
 	c.Endpoints[0] = commerce.Endpoint{PartnerID: "ptn_1", Failures: 1, FailingSince: 129}
@@ -254,7 +265,9 @@ func absent(t *testing.T, db Database) {
 	_, paymentErr := r.Payment(ctx, commerce.OrderKey{StoreID: "sto_1", OrderID: "ord_1"})
 	_, refundErr := r.Refund(ctx, commerce.RefundKey{})
 	_, objectErr := r.SandboxObject(ctx, "sbx_1")
-	for i, err := range []error{replyErr, paymentErr, refundErr, objectErr, orderErr, externalErr, storeErr, numberErr, productErr, keyErr, partnerErr, jobErr, messageErr} {
+	_, deliveryErr := r.Delivery(ctx, commerce.OrderKey{StoreID: "sto_1", OrderID: "ord_1"})
+	_, placeErr := r.Placed(ctx, "")
+	for i, err := range []error{deliveryErr, placeErr, replyErr, paymentErr, refundErr, objectErr, orderErr, externalErr, storeErr, numberErr, productErr, keyErr, partnerErr, jobErr, messageErr} {
 		if !errors.Is(err, storage.ErrNotFound) {
 			t.Errorf("read %d: %v, want ErrNotFound", i, err)
 		}

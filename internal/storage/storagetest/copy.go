@@ -46,7 +46,8 @@ func seedEveryTable(t *testing.T, e storage.Engine) {
 	needs := commerce.Needs{Replies: []commerce.ReplyKey{reply}, Partners: []string{"ptn_1"}, Categories: []string{"cat_1"}, Stores: []string{"sto_1"}, Lock: true,
 		APIKeys: []commerce.APIKeyRef{{PartnerID: "ptn_1", Mode: commerce.Live}}, Orders: []commerce.OrderKey{order},
 		External: []commerce.ExternalKey{external}, Customers: []commerce.CustomerKey{customer}, Endpoints: []string{"ptn_1"},
-		Payments: []commerce.OrderKey{payment.Key()}, Refunds: []commerce.RefundKey{refund.Key()}, Sandbox: []string{"sbx_1"}}
+		Payments: []commerce.OrderKey{payment.Key()}, Refunds: []commerce.RefundKey{refund.Key()}, Sandbox: []string{"sbx_1"},
+		Deliveries: []commerce.OrderKey{sampleDelivery().Key()}, Places: []string{samplePlace().Address}}
 	Change(t, e, needs, func(rows *commerce.Rows, now int64) (c commerce.Changes) {
 		store, _ := rows.Stores.Get("sto_1")
 		store.Lat, store.Lng, store.UpdatedOn = &zero, &far, now
@@ -61,6 +62,7 @@ func seedEveryTable(t *testing.T, e storage.Engine) {
 		c.Replies = []commerce.Reply{{ReplyKey: reply, Fingerprint: [32]byte{0, 255}, Status: 201, Body: []byte("{\x00\xff}"), CreatedOn: now}}
 		c.Payments, c.Refunds, c.Ledger = []commerce.Payment{payment}, []commerce.Refund{refund}, ledger
 		c.Sandbox = []commerce.SandboxObject{{ID: "sbx_1", Version: 2, Data: []byte(`{"a": 1}`), UpdatedOn: now}}
+		c.Deliveries, c.Places, c.Notices = []commerce.Delivery{sampleDelivery()}, []commerce.Placed{samplePlace()}, sampleNotices()
 		c.Timeline = []commerce.TimelineEvent{{StoreID: "sto_1", OrderID: order.OrderID, Seq: 1, Kind: "order.note", CreatedOn: now},
 			{StoreID: "sto_1", OrderID: order.OrderID, Seq: 2, Kind: "order.note", Data: []byte(`{"b":1,"a": 2}`), CreatedOn: now}}
 		c.Webhooks = []commerce.WebhookEvent{{PartnerID: "ptn_1", ID: "evt_1", Kind: "order.paid", Data: []byte("{}"), Timestamp: now}}

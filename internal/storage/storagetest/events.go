@@ -166,6 +166,7 @@ func sweepEvents(t *testing.T, db Database) {
 			c.Attempts = append(c.Attempts, commerce.WebhookAttempt{PartnerID: v.PartnerID, EventID: v.ID, ID: "att_1"},
 				commerce.WebhookAttempt{PartnerID: v.PartnerID, EventID: v.ID, ID: "att_2"})
 			c.Outbox = append(c.Outbox, commerce.OutboxMessage{ID: commerce.NewID(commerce.PrefixOutbox, at, commerce.Entropy{}), CreatedOn: at})
+			c.Notices = append(c.Notices, commerce.CourierNotice{DeliveryID: "del_1", ID: commerce.NewID(commerce.PrefixNotice, at, commerce.Entropy{}), ReceivedOn: at})
 			for s, state := range []commerce.JobState{commerce.JobWaiting, commerce.JobParked, commerce.JobDead} {
 				j := waiting(int64(s), fmt.Sprintf("job_%d_%s", i, state), at)
 				j.State = state
@@ -174,11 +175,12 @@ func sweepEvents(t *testing.T, db Database) {
 		}
 		return c
 	})
-	counts := func() [6]int {
+	counts := func() [7]int {
 		ctx, r := context.Background(), e.Reader()
 		page, err := r.EventPage(ctx, storage.EventFilter{PartnerID: "ptn_1", Limit: 10})
 		outbox, outboxErr := r.Outbox(ctx, "", 10)
-		n := [6]int{len(page.Events), 0, len(outbox)}
+		notices, noticesErr := r.CourierNotices(ctx, "del_1")
+		n := [7]int{len(page.Events), 0, len(outbox), len(notices)}
 		for _, at := range []int64{before - 1, before} {
 			attempts, attemptsErr := r.Attempts(ctx, event(at, 0, "").Key())
 			n[1] += len(attempts)
@@ -186,23 +188,23 @@ func sweepEvents(t *testing.T, db Database) {
 		}
 		for i, state := range []commerce.JobState{commerce.JobWaiting, commerce.JobParked, commerce.JobDead} {
 			list, jobsErr := r.Jobs(ctx, storage.JobFilter{State: state, Owner: "ptn_1", Limit: 10})
-			n[3+i] = len(list)
+			n[4+i] = len(list)
 			err = firstOf(err, jobsErr)
 		}
-		if err = firstOf(err, outboxErr); err != nil {
+		if err = firstOf(err, outboxErr, noticesErr); err != nil {
 			t.Fatal(err)
 		}
 		return n
 	}
-	if got := counts(); got != [6]int{2, 4, 2, 2, 2, 2} {
+	if got := counts(); got != [7]int{2, 4, 2, 2, 2, 2, 2} {
 		t.Fatalf("before: %v", got)
 	}
-	for _, want := range []int{6, 0} {
+	for _, want := range []int{7, 0} {
 		if n, err := e.SweepEvents(context.Background(), before); n != want || err != nil {
 			t.Errorf("swept %d, %v; want %d", n, err, want)
 		}
 	}
-	if got := counts(); got != [6]int{1, 2, 1, 2, 1, 1} {
+	if got := counts(); got != [7]int{1, 2, 1, 1, 2, 1, 1} {
 		t.Errorf("left: %v", got)
 	}
 }

@@ -67,6 +67,7 @@ CREATE TABLE stores (
   email TEXT COLLATE "C" NOT NULL,
   phone TEXT COLLATE "C" NOT NULL,
   tax_rate_bps BIGINT NOT NULL,
+  charges_quote BOOLEAN NOT NULL,
   updated_on BIGINT NOT NULL
 );
 
@@ -221,6 +222,70 @@ CREATE TABLE refunds (
 );
 
 CREATE INDEX refunds_order ON refunds (store_id, order_id, id);
+
+-- How the goods of an order get to the customer: the present attempt.
+CREATE TABLE deliveries (
+  store_id TEXT COLLATE "C" NOT NULL,
+  order_id TEXT COLLATE "C" NOT NULL,
+  answers_partner TEXT COLLATE "C" NOT NULL,
+  answers_op TEXT COLLATE "C" NOT NULL,
+  answers_key TEXT COLLATE "C" NOT NULL,
+  trace_id TEXT COLLATE "C" NOT NULL,
+  created_on BIGINT NOT NULL,
+  attempt BIGINT NOT NULL,
+  state TEXT COLLATE "C" NOT NULL,
+  provider TEXT COLLATE "C" NOT NULL,
+  asked_on BIGINT NOT NULL,
+  provider_id TEXT COLLATE "C" NOT NULL,
+  quote_id TEXT COLLATE "C" NOT NULL,
+  fee_cents BIGINT NOT NULL,
+  avoid TEXT COLLATE "C" NOT NULL,
+  tracking_url TEXT COLLATE "C" NOT NULL,
+  status TEXT COLLATE "C" NOT NULL,
+  pickup_eta BIGINT NOT NULL,
+  dropoff_eta BIGINT NOT NULL,
+  courier_name TEXT COLLATE "C" NOT NULL,
+  courier_phone TEXT COLLATE "C" NOT NULL,
+  courier_vehicle TEXT COLLATE "C" NOT NULL,
+  courier_image_url TEXT COLLATE "C" NOT NULL,
+  lat DOUBLE PRECISION,
+  lng DOUBLE PRECISION,
+  imminent BOOLEAN NOT NULL,
+  seen_on BIGINT NOT NULL,
+  heard_on BIGINT NOT NULL,
+  told_on BIGINT NOT NULL,
+  untold BOOLEAN NOT NULL,
+  cancel_partner TEXT COLLATE "C" NOT NULL,
+  cancel_op TEXT COLLATE "C" NOT NULL,
+  cancel_key TEXT COLLATE "C" NOT NULL,
+  error TEXT COLLATE "C" NOT NULL,
+  updated_on BIGINT NOT NULL,
+  changes BIGINT NOT NULL,
+  PRIMARY KEY (store_id, order_id)
+);
+
+-- What couriers told of deliveries that are none of ours.
+CREATE TABLE courier_notices (
+  id TEXT COLLATE "C" NOT NULL,
+  delivery_id TEXT COLLATE "C" NOT NULL,
+  provider TEXT COLLATE "C" NOT NULL,
+  body TEXT COLLATE "C" NOT NULL,
+  received_on BIGINT NOT NULL,
+  PRIMARY KEY (id)
+);
+
+CREATE INDEX courier_notices_delivery ON courier_notices (delivery_id, id);
+
+-- Where addresses are; address is a digest.
+CREATE TABLE places (
+  address TEXT COLLATE "C" NOT NULL,
+  lat DOUBLE PRECISION NOT NULL,
+  lng DOUBLE PRECISION NOT NULL,
+  precision TEXT COLLATE "C" NOT NULL,
+  source TEXT COLLATE "C" NOT NULL,
+  found_on BIGINT NOT NULL,
+  PRIMARY KEY (address)
+);
 
 CREATE TABLE sandbox_objects (
   id TEXT COLLATE "C" PRIMARY KEY,

@@ -56,6 +56,7 @@ CREATE TABLE stores (
   email TEXT NOT NULL,
   phone TEXT NOT NULL,
   tax_rate_bps INTEGER NOT NULL,
+  charges_quote INTEGER NOT NULL,
   updated_on INTEGER NOT NULL
 ) WITHOUT ROWID;
 
@@ -217,6 +218,70 @@ CREATE TABLE refunds (
 ) WITHOUT ROWID;
 
 CREATE INDEX refunds_order ON refunds (store_id, order_id, id);
+
+-- How the goods of an order get to the customer: the present attempt.
+CREATE TABLE deliveries (
+  store_id TEXT NOT NULL,
+  order_id TEXT NOT NULL,
+  answers_partner TEXT NOT NULL,
+  answers_op TEXT NOT NULL,
+  answers_key TEXT NOT NULL,
+  trace_id TEXT NOT NULL,
+  created_on INTEGER NOT NULL,
+  attempt INTEGER NOT NULL,
+  state TEXT NOT NULL,
+  provider TEXT NOT NULL,
+  asked_on INTEGER NOT NULL,
+  provider_id TEXT NOT NULL,
+  quote_id TEXT NOT NULL,
+  fee_cents INTEGER NOT NULL,
+  avoid TEXT NOT NULL,
+  tracking_url TEXT NOT NULL,
+  status TEXT NOT NULL,
+  pickup_eta INTEGER NOT NULL,
+  dropoff_eta INTEGER NOT NULL,
+  courier_name TEXT NOT NULL,
+  courier_phone TEXT NOT NULL,
+  courier_vehicle TEXT NOT NULL,
+  courier_image_url TEXT NOT NULL,
+  lat REAL,
+  lng REAL,
+  imminent INTEGER NOT NULL,
+  seen_on INTEGER NOT NULL,
+  heard_on INTEGER NOT NULL,
+  told_on INTEGER NOT NULL,
+  untold INTEGER NOT NULL,
+  cancel_partner TEXT NOT NULL,
+  cancel_op TEXT NOT NULL,
+  cancel_key TEXT NOT NULL,
+  error TEXT NOT NULL,
+  updated_on INTEGER NOT NULL,
+  changes INTEGER NOT NULL,
+  PRIMARY KEY (store_id, order_id)
+) WITHOUT ROWID;
+
+-- What couriers told of deliveries that are none of ours.
+CREATE TABLE courier_notices (
+  id TEXT NOT NULL,
+  delivery_id TEXT NOT NULL,
+  provider TEXT NOT NULL,
+  body TEXT NOT NULL,
+  received_on INTEGER NOT NULL,
+  PRIMARY KEY (id)
+) WITHOUT ROWID;
+
+CREATE INDEX courier_notices_delivery ON courier_notices (delivery_id, id);
+
+-- Where addresses are; address is a digest.
+CREATE TABLE places (
+  address TEXT NOT NULL,
+  lat REAL NOT NULL,
+  lng REAL NOT NULL,
+  precision TEXT NOT NULL,
+  source TEXT NOT NULL,
+  found_on INTEGER NOT NULL,
+  PRIMARY KEY (address)
+) WITHOUT ROWID;
 
 CREATE TABLE sandbox_objects (
   id TEXT PRIMARY KEY,

@@ -1,0 +1,152 @@
+package api
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"purveyor/internal/command"
+	"purveyor/internal/commerce"
+	"purveyor/internal/commit"
+	"purveyor/internal/outside/courier"
+	"purveyor/internal/outside/geocode"
+	"purveyor/internal/storage"
+	"purveyor/internal/web"
+)
+
+// Geocoder finds places, as geocode.Geocoder does.
+type Geocoder interface {
+	Find(ctx context.Context, q geocode.Query) (geocode.Place, error)
+}
+
+// Couriers are read by the API, as courier.Fleet does it: what they are to do
+// is asked of them by jobs.
+type Couriers interface {
+	Quote(ctx context.Context, mode commerce.Mode, r courier.QuoteRequest) (courier.Quote, error)
+	Get(ctx context.Context, d commerce.Delivery) (courier.Delivery, error)
+}
+
+// quoteTime is how long a request waits for an offer, and liveTime for where a
+// courier is: then what is stored will do.
+const (
+	quoteTime = 10 * time.Second
+	liveTime  = 5 * time.Second
+)
+
+// trip is what lies between a store and a customer.
+type trip struct {
+	request courier.QuoteRequest
+	miles   *float64 // nil: the address cannot be placed
+	beyond  bool     // it certainly lies outside of the store's radius
+}
+
+// trip finds where the address is, as well as that is known. What is only known
+// by its ZIP code is beyond the radius when all of the area is: near the edge the
+// courier decides.
+func (a *API) trip(ctx context.Context, store commerce.Store, to commerce.DeliveryAddress, value commerce.Cents) trip {
+	t := trip{request: courier.QuoteRequest{Ref: a.newID(commerce.PrefixQuote), StoreID: store.ID, ValueCents: value,
+		Pickup: courier.PickupAt(store, ""), Dropoff: courier.DropoffAt(&to, "")}}
+	place, err := a.geocoder.Find(ctx, geocode.Query{Address: to.Address})
+	if err != nil {
+		if !errors.Is(err, geocode.ErrNotFound) {
+			slog.Warn("an address could not be looked for", "error", err)
+		}
+		return t
+	}
+	if place.Precision.Exact() {
+		t.request.Dropoff.At = &place.Point
+	}
+	if at, known := store.Point(); known {
+		miles := at.MilesTo(place.Point)
+		t.miles = &miles
+		t.beyond = store.Beyond(miles, place.Precision.SlackMiles())
+	}
+	return t
+}
+
+// quoteOut is an offer (SPEC, Nearby stores and delivery quote).
+type quoteOut struct {
+	QuoteID               string         `json:"quote_id"`
+	FeeCents              commerce.Cents `json:"fee_cents"`
+	Currency              string         `json:"currency"`
+	DropoffETA            string         `json:"dropoff_eta"`
+	ETASeconds            int64          `json:"eta_seconds"`
+	DurationSeconds       int64          `json:"duration_seconds"`
+	PickupDurationSeconds int64          `json:"pickup_duration_seconds"`
+	Expires               string         `json:"expires"`
+}
+
+// quote asks the couriers of a mode for an offer.
+func (a *API) quote(ctx context.Context, mode commerce.Mode, t trip) (courier.Quote, error) {
+	ctx, cancel := context.WithTimeout(ctx, quoteTime)
+	defer cancel()
+	return a.couriers.Quote(ctx, mode, t.request)
+}
+
+// noQuote is what a partner is told of an offer that was not made.
+func noQuote(err error) error {
+	if refusal, ok := errors.AsType[*courier.Refusal](err); ok {
+		return &web.Error{Status: http.StatusBadRequest, Code: string(refusal.Code), Field: "delivery_address", Message: cmp.Or(refusal.Message, "The courier does not deliver there")}
+	}
+	if errors.Is(err, courier.ErrNoProvider) {
+		return errors.Join(&web.Error{Status: http.StatusInternalServerError, Code: "courier_not_configured",
+			Message: "No courier is configured for live orders: the operator has to set up Uber Direct or DoorDash Drive"}, err)
+	}
+	refused := &web.Error{Status: http.StatusBadGateway, Code: "courier_unavailable", Message: "The courier provider cannot be reached right now; try again"}
+	if limited, ok := errors.AsType[*courier.Limited](err); ok {
+		refused.RetryAfter = int(limited.RetryAfter / time.Second)
+	}
+	return errors.Join(refused, err)
+}
+
+// whereabouts is the delivery of an order as it is now, and whether its provider
+// was asked. What was heard under 60 seconds ago is taken as it is; so is what
+// is stored when the provider does not answer. Many who ask at once share one
+// call.
+func (a *API) whereabouts(ctx context.Context, order commerce.Order, overToo bool) (command.Tracked, bool, error) {
+	stored, err := a.delivery(ctx, order)
+	d := stored.Delivery
+	if err != nil || d.ProviderID == "" || d.Status.Over() && !overToo || !d.Status.Over() && d.Fresh(a.now().UnixMilli()) {
+		return stored, false, err
+	}
+	result := a.live.DoChan(d.Ref(), func() (any, error) {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), liveTime)
+		defer cancel()
+		return a.ask(ctx, order, d)
+	})
+	select {
+	case r := <-result:
+		if r.Err != nil {
+			slog.Warn("a courier could not be asked for; what is stored is shown", "order", order.ID, "provider", d.Provider, "error", r.Err)
+			return stored, false, nil
+		}
+		return r.Val.(command.Tracked), true, nil
+	case <-ctx.Done():
+		return stored, false, ctx.Err()
+	}
+}
+
+// ask asks the provider, and stores what it says.
+func (a *API) ask(ctx context.Context, order commerce.Order, d commerce.Delivery) (command.Tracked, error) {
+	now, err := a.couriers.Get(ctx, d)
+	if err != nil {
+		return command.Tracked{}, err
+	}
+	return commit.Do(ctx, a.committer, command.RecordCourierUpdate{Facts: command.FactsOf(order), Attempt: d.Attempt, Provider: d.Provider,
+		News: command.CourierNews(now), TraceID: d.TraceID})
+}
+
+// delivery is what is stored of an order's delivery; nothing if it has none.
+func (a *API) delivery(ctx context.Context, order commerce.Order) (command.Tracked, error) {
+	if order.Fulfillment != commerce.ByDelivery {
+		return command.Tracked{Order: order}, nil
+	}
+	d, err := a.reader.Delivery(ctx, order.Key())
+	if errors.Is(err, storage.ErrNotFound) {
+		err = nil
+	}
+	return command.Tracked{Order: order, Delivery: d}, err
+}

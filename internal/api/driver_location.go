@@ -1,0 +1,20 @@
+package api
+
+import (
+	"net/http"
+
+	"purveyor/internal/wire"
+)
+
+// driverLocation tells where the courier is.
+func (a *API) driverLocation(r *request) (reply, error) {
+	order, err := a.order(r)
+	if err != nil {
+		return reply{}, err
+	}
+	now, live, err := a.whereabouts(r.Context(), order, true)
+	if err != nil {
+		return reply{}, err
+	}
+	return reply{status: http.StatusOK, body: wire.AppendDriverLocation(nil, now.Order, now.Delivery, live)}, nil
+}

@@ -1,0 +1,26 @@
+package api
+
+import (
+	"net/http"
+
+	"purveyor/internal/wire"
+)
+
+const recentEvents = 10
+
+// orderTracking is the delivery of an order with the last of its history.
+func (a *API) orderTracking(r *request) (reply, error) {
+	order, err := a.order(r)
+	if err != nil {
+		return reply{}, err
+	}
+	now, _, err := a.whereabouts(r.Context(), order, false)
+	if err != nil {
+		return reply{}, err
+	}
+	events, err := a.reader.Timeline(r.Context(), order.Key(), recentEvents)
+	if err != nil {
+		return reply{}, err
+	}
+	return reply{status: http.StatusOK, body: wire.AppendTrackingSnapshot(nil, now.Order, now.Delivery, events)}, nil
+}

@@ -1,0 +1,143 @@
+package api
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"strconv"
+	"time"
+
+	"purveyor/internal/command"
+	"purveyor/internal/commerce"
+	"purveyor/internal/web"
+	"purveyor/internal/wire"
+)
+
+// Times of a stream.
+const (
+	streamPace  = time.Second      // between looks at what is stored
+	heartbeat   = 15 * time.Second // so that nobody takes the connection for dead
+	streamLife  = 15 * time.Minute // then the client comes again, with its key
+	streamWrite = 10 * time.Second // for a client to take what is written
+)
+
+// maxStreams is how many are open at a time in this process.
+const maxStreams = 4096
+
+// trackingStream follows an order as server-sent events: status when its status
+// or that of its delivery changes, location when its courier moves, end when
+// nothing more will come. Who comes again with Last-Event-ID gets what has changed
+// since.
+func (a *API) trackingStream(r *request) (reply, error) {
+	order, err := a.order(r)
+	if err != nil {
+		return reply{}, err
+	}
+	if a.streams.Add(1) > maxStreams {
+		a.streams.Add(-1)
+		return reply{}, &web.Error{Status: http.StatusTooManyRequests, Code: "too_many_streams", RetryAfter: 5,
+			Message: "Too many streams are open; poll tracking, or try again"}
+	}
+	return reply{status: http.StatusOK, stream: func(w *web.Writer) {
+		defer a.streams.Add(-1)
+		s := &trackingStream{api: a, w: w, last: r.Header.Get("Last-Event-ID")}
+		s.run(r, order)
+	}}, nil
+}
+
+type trackingStream struct {
+	api              *API
+	w                *web.Writer
+	last             string // id of the newest that the client has
+	status, location []byte // as they were sent
+	written          time.Time
+}
+
+func (s *trackingStream) run(r *request, order commerce.Order) {
+	ctx, cancel := context.WithTimeout(r.Context(), streamLife)
+	defer cancel()
+	stop := context.AfterFunc(s.api.streaming, cancel)
+	defer stop()
+	h := s.w.Header()
+	h.Set("Content-Type", "text/event-stream")
+	h.Set("Cache-Control", "no-store")
+	h.Set("X-Accel-Buffering", "no")
+	if r.Method == http.MethodHead {
+		s.w.WriteHeader(http.StatusOK)
+		return
+	}
+	tick := time.NewTicker(streamPace)
+	defer tick.Stop()
+	if !s.write([]byte("retry: 2000\n\n")) {
+		return
+	}
+	for {
+		now, err := s.look(ctx, order)
+		switch {
+		case ctx.Err() != nil:
+			return
+		case err != nil:
+			slog.Warn("a tracking stream ends", "order", order.ID, "trace_id", r.traceID, "error", err)
+			return
+		case !s.tell(now):
+			return
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+func (s *trackingStream) look(ctx context.Context, order commerce.Order) (command.Tracked, error) {
+	order, err := s.api.reader.Order(ctx, order.Key())
+	if err != nil {
+		return command.Tracked{}, err
+	}
+	now, _, err := s.api.whereabouts(ctx, order, false)
+	return now, err
+}
+
+// tell writes what has changed; false: the stream is over.
+func (s *trackingStream) tell(now command.Tracked) bool {
+	status := wire.AppendStreamStatus(nil, now.Order, now.Delivery)
+	location := wire.AppendStreamLocation(nil, now.Order, now.Delivery)
+	id := strconv.FormatInt(now.Order.Events, 10) + "-" + strconv.FormatInt(now.Delivery.Changes, 10)
+	var b []byte
+	if id != s.last || s.status != nil { // else the client has it from before
+		if !bytes.Equal(status, s.status) {
+			b = fmt.Appendf(b, "event: status\nid: %s\ndata: %s\n\n", id, status)
+		}
+		if now.Delivery.Status != "" && !bytes.Equal(location, s.location) {
+			b = fmt.Appendf(b, "event: location\nid: %s\ndata: %s\n\n", id, location)
+		}
+	}
+	s.status, s.location, s.last = status, location, id
+	over := now.Order.Status.Terminal() && (now.Delivery.State == "" || now.Delivery.State == commerce.DeliveryOver)
+	if over {
+		b = fmt.Appendf(b, "event: end\nid: %s\ndata: {}\n\n", id)
+	}
+	if len(b) == 0 && time.Since(s.written) >= heartbeat {
+		b = []byte(": still here\n\n")
+	}
+	return (len(b) == 0 || s.write(b)) && !over
+}
+
+// write gives the client a while to take it.
+func (s *trackingStream) write(b []byte) bool {
+	s.written = time.Now()
+	c := http.NewResponseController(s.w)
+	if err := c.SetWriteDeadline(s.written.Add(streamWrite)); err != nil {
+		return false
+	}
+	if _, err := s.w.Write(b); err != nil {
+		return false
+	}
+	return c.Flush() == nil
+}
+
+// EndStreams has all who follow orders come again later: the process stops.
+func (a *API) EndStreams() { a.endStreams() }

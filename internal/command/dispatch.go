@@ -1,0 +1,204 @@
+package command
+
+import (
+	"errors"
+	"fmt"
+
+	"purveyor/internal/commerce"
+	"purveyor/internal/wire"
+)
+
+// dispatch has a courier looked for. The answer of the command tells of the
+// delivery once that is made; answers is where it is stored, if it is.
+func (s *story) dispatch(answers commerce.ReplyKey) {
+	s.changes.Deliveries = append(s.changes.Deliveries, commerce.Delivery{
+		StoreID: s.order.StoreID, OrderID: s.order.ID, Attempt: 1, State: commerce.DeliveryDispatching,
+		Answers: answers, TraceID: s.traceID, CreatedOn: s.now, UpdatedOn: s.now, Changes: 1,
+	})
+	s.ask(commerce.JobDispatch, s.order.ID, true)
+}
+
+// stopped tells whether an order is not to be delivered any more.
+func stopped(o commerce.Order) bool {
+	return o.Status == commerce.Cancelled || o.Status == commerce.Refunded
+}
+
+// AskCourier stores which provider is about to be asked to make a delivery. If
+// the process dies after the provider has made it, the next try asks that one
+// first, and finds it.
+type AskCourier struct {
+	Facts    OrderFacts
+	Attempt  int64
+	Provider string
+}
+
+// Asked is whether the provider may be asked, and since when it was.
+type Asked struct {
+	Go      bool
+	AskedOn int64 // Unix ms
+}
+
+// Needs names the order, its partner and delivery.
+func (c AskCourier) Needs() commerce.Needs { return c.Facts.needsDelivery() }
+
+// Decide says no once the order is over, or somebody else has made the delivery.
+func (c AskCourier) Decide(rows *commerce.Rows, now int64) (Asked, commerce.Changes, error) {
+	order, delivery, err := c.Facts.loadDelivery(rows)
+	if err != nil {
+		return Asked{}, commerce.Changes{}, err
+	}
+	if stopped(order) || delivery.State != commerce.DeliveryDispatching || delivery.Attempt != c.Attempt {
+		return Asked{}, commerce.Changes{}, nil
+	}
+	if delivery.Provider == c.Provider {
+		return Asked{true, delivery.AskedOn}, commerce.Changes{}, nil
+	}
+	delivery.Provider, delivery.AskedOn, delivery.UpdatedOn = c.Provider, now, now
+	return Asked{true, now}, commerce.Changes{Deliveries: []commerce.Delivery{delivery}}, nil
+}
+
+// RecordDelivery ends the job that looked for a courier, or the try that
+// failed. With it the answer of the report is decided.
+type RecordDelivery struct {
+	RecordJob
+	Facts    OrderFacts
+	Answers  commerce.ReplyKey // of the delivery
+	Attempt  int64
+	Provider string
+	Made     *CourierNews // the delivery; nil: there is none
+	// Refused is why no provider takes it, for people. The job goes on trying, as
+	// the next courier may.
+	Refused string
+}
+
+// Needs names the order, its partner and delivery, the job and the open reply.
+func (c RecordDelivery) Needs() commerce.Needs {
+	n := c.Facts.needsDelivery()
+	n.Jobs = c.RecordJob.Needs().Jobs
+	if c.Answers.Key != "" {
+		n.OpenReplies = []commerce.ReplyKey{c.Answers}
+	}
+	return n
+}
+
+// Decide records the delivery, or that there is none yet: then the order is
+// flagged and stands as it is.
+func (c RecordDelivery) Decide(rows *commerce.Rows, now int64) (commerce.Job, commerce.Changes, error) {
+	if _, there := rows.Jobs.Get(c.Job.Key()); !there {
+		return c.Job, commerce.Changes{}, nil // another worker was faster
+	}
+	order, delivery, err := c.Facts.loadDelivery(rows)
+	if err != nil {
+		return c.Job, commerce.Changes{}, errors.Join(err, errors.New("the delivery of the job is not there"))
+	}
+	ours := delivery.State == commerce.DeliveryDispatching && delivery.Attempt == c.Attempt
+	if c.Refused != "" {
+		c.Failed = errors.New(c.Refused)
+	}
+	if !ours || stopped(order) {
+		c.Failed = nil // a notice was faster, or nobody waits for it
+	}
+	job, changes, err := c.RecordJob.Decide(rows, now)
+	if err != nil {
+		return job, changes, err
+	}
+	s := begin(order, rows, now, delivery.TraceID)
+	s.changes = changes
+	switch {
+	case !ours:
+	case c.Made != nil:
+		s.deliveryMade(&delivery, c.Provider, *c.Made)
+		s.news(&delivery, *c.Made)
+		s.changes.Deliveries = append(s.changes.Deliveries, delivery)
+	case c.Failed != nil:
+		if c.Refused != "" { // it is certain that nobody has made it
+			delivery.Provider, delivery.AskedOn = "", 0
+		}
+		s.notDispatched(&delivery, c.Failed, job.State == commerce.JobDead)
+		s.changes.Deliveries = append(s.changes.Deliveries, delivery)
+	case stopped(order) && delivery.Provider == "": // else who cancels it has it
+		delivery.State, delivery.UpdatedOn = commerce.DeliveryOver, now
+		s.changes.Deliveries = append(s.changes.Deliveries, delivery)
+	}
+	if c.Failed == nil || job.State == commerce.JobDead {
+		c.answer(rows, s)
+	}
+	return job, s.endIfMoved(order), nil
+}
+
+// answer closes the reply of the report.
+func (c RecordDelivery) answer(rows *commerce.Rows, s *story) {
+	if c.Answers.Key == "" {
+		return
+	}
+	reply, ok := c.openReply(rows, c.Answers)
+	if !ok {
+		return
+	}
+	if answer, err := wire.ParseReportAnswer(reply.Body); err == nil {
+		answer.Delivery = wire.DeliveryOf(s.order)
+		reply.Body = wire.Encode(answer)
+	}
+	reply.Job = commerce.JobKey{}
+	s.changes.Replies = append(s.changes.Replies, reply)
+}
+
+const attentionNotDispatched = "not_dispatched"
+
+// notDispatched says once for each reason why there is no courier yet.
+func (s *story) notDispatched(d *commerce.Delivery, why error, last bool) {
+	message := commerce.CleanText(why.Error(), commerce.MaxNote)
+	if last {
+		d.State = commerce.DeliveryOver
+		message = commerce.CleanText("No courier was found, and nobody looks for one any more: "+message, commerce.MaxNote)
+	}
+	if d.Error != message {
+		s.flag(attentionNotDispatched, message)
+	}
+	d.Error, d.UpdatedOn = message, s.now
+}
+
+// deliveryMade takes a processed order to shipped. A delivery that was made for
+// an order which is over by now is cancelled again.
+func (s *story) deliveryMade(d *commerce.Delivery, provider string, news CourierNews) {
+	d.State, d.Provider, d.ProviderID, d.QuoteID, d.FeeCents = commerce.DeliveryActive, provider, news.ID, news.QuoteID, news.FeeCents
+	d.TrackingURL, d.Status, d.Error = news.TrackingURL, commerce.CourierPending, ""
+	if d.AskedOn == 0 {
+		d.AskedOn = s.now
+	}
+	s.see(d, news)
+	s.order.CourierQuoteID, s.order.CourierDeliveryID, s.order.CourierTrackingURL = d.QuoteID, d.ProviderID, d.TrackingURL
+	if stopped(s.order) {
+		s.ask(commerce.JobCancelDelivery, s.order.ID, false)
+		return
+	}
+	if s.order.Attention == attentionNotDispatched {
+		s.order.Attention = ""
+	}
+	s.tellOf(commerce.TimelineDeliveryCreated, d, "")
+	s.notify(commerce.WebhookDeliveryCreated, wire.DeliveryEventData(s.order, *d))
+	if t, err := s.order.Check(commerce.CourierCreated); err == nil {
+		s.moveWith(t, d)
+	}
+	s.askAt(commerce.JobCheckDelivery, d.Ref(), s.now+commerce.CheckEvery)
+}
+
+// anotherCourier begins the next attempt after a courier who gave up before
+// the pick-up; false: there were enough.
+func (s *story) anotherCourier(d *commerce.Delivery) bool {
+	if d.Attempt >= commerce.MaxDispatches {
+		return false
+	}
+	*d = commerce.Delivery{StoreID: d.StoreID, OrderID: d.OrderID, Attempt: d.Attempt + 1, State: commerce.DeliveryDispatching, Avoid: d.Provider,
+		ToldOn: d.ToldOn, Untold: d.Untold, Answers: d.Answers, TraceID: d.TraceID, CreatedOn: d.CreatedOn, UpdatedOn: s.now, Changes: d.Changes + 1}
+	s.order.CourierQuoteID, s.order.CourierDeliveryID, s.order.CourierTrackingURL = "", "", ""
+	s.ask(commerce.JobDispatch, s.order.ID, false)
+	return true
+}
+
+func courierGone(d commerce.Delivery, reason string) string {
+	if reason == "" {
+		reason = "no reason was given"
+	}
+	return commerce.CleanText(fmt.Sprintf("The courier of attempt %d does not deliver: %s", d.Attempt, reason), commerce.MaxNote)
+}

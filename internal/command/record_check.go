@@ -1,0 +1,52 @@
+package command
+
+import "purveyor/internal/commerce"
+
+// RecordCheck records what the provider of a delivery said when it was asked,
+// because nothing was heard of it, and puts the next question off.
+type RecordCheck struct {
+	Job    commerce.Job
+	Update RecordCourierUpdate // without News
+	News   *CourierNews        // nil: it was not asked, or did not answer
+}
+
+// Due tells whether the provider is to be asked.
+func (c RecordCheck) Due(d commerce.Delivery, now int64) bool {
+	return c.watched(d) && d.HeardOn+commerce.CheckEvery <= now
+}
+
+func (c RecordCheck) watched(d commerce.Delivery) bool {
+	return d.State == commerce.DeliveryActive && d.Attempt == c.Update.Attempt
+}
+
+// Needs names the order, its partner and delivery, and the job.
+func (c RecordCheck) Needs() commerce.Needs {
+	n := c.Update.Needs()
+	n.Jobs = []commerce.JobKey{c.Job.Key()}
+	return n
+}
+
+// Decide ends the job once the delivery is over.
+func (c RecordCheck) Decide(rows *commerce.Rows, now int64) (Tracked, commerce.Changes, error) {
+	job, there := rows.Jobs.Get(c.Job.Key())
+	if !there || job.LeasedBy != c.Job.LeasedBy {
+		return Tracked{}, commerce.Changes{}, nil // it is another worker's by now
+	}
+	order, delivery, err := c.Update.Facts.loadDelivery(rows)
+	tracked, changes := Tracked{order, delivery}, commerce.Changes{}
+	if err == nil && c.News != nil {
+		c.Update.News = *c.News
+		tracked, changes, err = c.Update.Decide(rows, now)
+	}
+	if err != nil {
+		return Tracked{}, commerce.Changes{}, err
+	}
+	if !c.watched(tracked.Delivery) {
+		changes.DoneJobs = append(changes.DoneJobs, c.Job.Key())
+		return tracked, changes, nil
+	}
+	job = job.LeasedTo("", 0)
+	job.RunAt = max(tracked.Delivery.HeardOn, now-commerce.CheckEvery/2) + commerce.CheckEvery
+	changes.Jobs = append(changes.Jobs, job)
+	return tracked, changes, nil
+}

@@ -1,0 +1,264 @@
+package effect
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"time"
+
+	"purveyor/internal/command"
+	"purveyor/internal/commerce"
+	"purveyor/internal/commit"
+	"purveyor/internal/jobs"
+	"purveyor/internal/outside/courier"
+	"purveyor/internal/outside/geocode"
+)
+
+// couriers are the calls to courier providers.
+type couriers struct{ Options }
+
+// settling is how long after a provider was asked for a delivery it may still
+// be about to make it, whatever it says: the longest that a try takes, and the
+// lease of one that was cut.
+const settling = jobs.TryTime + time.Duration(commerce.JobLease)*time.Millisecond
+
+// dispatching is one try to find a courier for an order.
+type dispatching struct {
+	couriers
+	order    commerce.Order
+	delivery commerce.Delivery
+	request  courier.CreateRequest
+}
+
+// dispatch looks for a provider that takes an order. Before one is asked for a
+// delivery, its name is stored: if the process dies between the call and its
+// record, the next try asks that one what it has, and nobody else, so that there
+// are never two.
+func (c couriers) dispatch(ctx context.Context, job commerce.Job) jobs.Outcome {
+	order, delivery, err := c.load(ctx, commerce.OrderKey{StoreID: job.Owner, OrderID: job.Subject})
+	if err != nil {
+		return unread(job, err)
+	}
+	record := command.RecordDelivery{RecordJob: command.RecordJob{Job: job, Delays: commerce.DispatchDelays, Jitter: rand.Float64()},
+		Facts: command.FactsOf(order), Answers: delivery.Answers, Attempt: delivery.Attempt}
+	if delivery.State != commerce.DeliveryDispatching {
+		return outcome(c.Options, record, nil)
+	}
+	d := dispatching{couriers: c, order: order, delivery: delivery}
+	if d.request, err = c.request(ctx, order, delivery); err != nil {
+		record.Failed = err
+		return outcome(c.Options, record, err)
+	}
+	made, name, err := d.ask(ctx)
+	refusal, refused := errors.AsType[*courier.Refusal](err)
+	switch {
+	case err == nil:
+		news := command.CourierNews(made)
+		record.Made, record.Provider = &news, name
+	case refused:
+		record.Refused = refusal.Message
+	case !errors.Is(err, errStopped):
+		record.Failed = err
+	}
+	return outcome(c.Options, record, err)
+}
+
+// ask asks one provider after the other. An error is a *courier.Refusal if all
+// of them have refused.
+func (d dispatching) ask(ctx context.Context) (made courier.Delivery, name string, err error) {
+	var refusal *courier.Refusal
+	var failed error
+	for _, name := range d.Fleet.InOrder(d.order.Mode, d.delivery) {
+		made, err := d.askOne(ctx, name)
+		if err == nil {
+			return made, name, nil
+		}
+		if refused, ok := errors.AsType[*courier.Refusal](err); ok {
+			refusal = cmp.Or(refusal, refused)
+			continue
+		}
+		failed = errors.Join(failed, fmt.Errorf("%s: %w", name, err))
+		if _, untouched := errors.AsType[*untouchedError](err); !untouched {
+			break // it may have made the delivery, so nobody else is asked
+		}
+	}
+	switch {
+	case failed != nil:
+		return made, "", failed
+	case refusal != nil:
+		return made, "", refusal
+	}
+	return made, "", courier.ErrNoProvider
+}
+
+// untouchedError is the failure of a provider that has certainly made nothing.
+type untouchedError struct{ error }
+
+func (e *untouchedError) Unwrap() error { return e.error }
+
+var errStopped = errors.New("the order is not to be delivered any more")
+
+// askOne has one provider make the delivery, or finds that it has made it.
+func (d dispatching) askOne(ctx context.Context, name string) (courier.Delivery, error) {
+	provider := d.Fleet.Providers[name]
+	untouched := func(err error) error { return &untouchedError{err} }
+	if d.delivery.Provider == name { // it was asked before, and nobody knows what came of it
+		made, err := provider.Get(ctx, courier.KeyOf(d.delivery))
+		if refusal, ok := errors.AsType[*courier.Refusal](err); !ok || refusal.Code != courier.NotFound {
+			return made, maybe(err)
+		}
+		if time.Since(time.UnixMilli(d.delivery.AskedOn)) < settling {
+			untouched = maybe
+		}
+	}
+	quote, err := provider.Quote(ctx, d.request.QuoteRequest)
+	if _, refused := errors.AsType[*courier.Refusal](err); refused {
+		return courier.Delivery{}, settled(err, untouched)
+	}
+	if err != nil {
+		return courier.Delivery{}, untouched(err)
+	}
+	asked, err := commit.Do(ctx, d.Committer, command.AskCourier{Facts: command.FactsOf(d.order), Attempt: d.delivery.Attempt, Provider: name})
+	if err != nil {
+		return courier.Delivery{}, untouched(err)
+	}
+	if !asked.Go {
+		return courier.Delivery{}, errStopped
+	}
+	request := d.request
+	request.QuoteID, request.AskedOn = quote.ID, asked.AskedOn
+	made, err := provider.Create(ctx, request)
+	if _, limited := errors.AsType[*courier.Limited](err); limited {
+		err = untouched(err)
+	}
+	made.FeeCents, made.QuoteID = cmp.Or(made.FeeCents, quote.FeeCents), cmp.Or(made.QuoteID, quote.ID)
+	return made, err
+}
+
+// maybe says that a delivery may have been made all the same: a refusal to
+// answer is no refusal of that.
+func maybe(err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("it may have the delivery already: %s", err)
+}
+
+// settled is a refusal to make a delivery, unless an earlier call may still be
+// making it.
+func settled(refusal error, untouched func(error) error) error {
+	if _, certain := errors.AsType[*untouchedError](untouched(refusal)); certain {
+		return refusal
+	}
+	return maybe(refusal)
+}
+
+// request is what is to be delivered. Coordinates are given where they are
+// those of the door, not of a ZIP code's middle.
+func (c couriers) request(ctx context.Context, order commerce.Order, d commerce.Delivery) (courier.CreateRequest, error) {
+	store, err := c.Engine.Reader().Store(ctx, order.StoreID)
+	if err != nil {
+		return courier.CreateRequest{}, fmt.Errorf("store %s: %w", order.StoreID, err)
+	}
+	demands := commerce.Demands(order.Lines)
+	ids := make([]string, len(demands))
+	for i, line := range demands {
+		ids[i] = line.ProductID
+	}
+	known, err := c.Engine.Reader().Items(ctx, order.StoreID, ids)
+	if err != nil {
+		return courier.CreateRequest{}, fmt.Errorf("products of order %s: %w", order.ID, err)
+	}
+	r := courier.CreateRequest{OrderID: order.ID, QuoteRequest: courier.QuoteRequest{Ref: d.Ref(), StoreID: store.ID, ValueCents: order.SubtotalCents,
+		Pickup: courier.PickupAt(store, order.PickupInstructions), Dropoff: courier.DropoffAt(order.Address, order.DropoffInstructions)}}
+	for _, line := range order.Lines {
+		r.Items = append(r.Items, courier.Item{Name: cmp.Or(known[line.ProductID].Stock.Name, line.ProductID), Quantity: line.Quantity, PriceCents: line.PriceCents})
+	}
+	if place, err := c.Geocoder.Find(ctx, geocode.Query{Address: r.Dropoff.Address}); err == nil && place.Precision.Exact() {
+		r.Dropoff.At = &place.Point
+	}
+	return r, nil
+}
+
+// cancel sends a courier home. One who may not have been found yet is waited
+// for: the job that looks for one stops by itself.
+func (c couriers) cancel(ctx context.Context, job commerce.Job) jobs.Outcome {
+	order, delivery, err := c.load(ctx, commerce.OrderKey{StoreID: job.Owner, OrderID: job.Subject})
+	if err != nil {
+		return unread(job, err)
+	}
+	record := command.RecordDeliveryCancelled{RecordJob: command.RecordJob{Job: job, Delays: commerce.CancelDelays, Jitter: rand.Float64()},
+		Facts: command.FactsOf(order), Answers: delivery.CancelAnswers}
+	provider, known := c.Fleet.Providers[delivery.Provider]
+	switch {
+	case delivery.State == commerce.DeliveryOver, delivery.Provider == "":
+		record.Cancelled = delivery.Status == commerce.CourierCancelled
+		return outcome(c.Options, record, nil)
+	case !known:
+		record.Failed = notOfFleet(delivery.Provider)
+		return outcome(c.Options, record, record.Failed)
+	}
+	now, err := provider.Cancel(ctx, courier.KeyOf(delivery))
+	refusal, refused := errors.AsType[*courier.Refusal](err)
+	switch {
+	case err == nil:
+		record.Cancelled = now.Status == commerce.CourierCancelled
+	case refused && refusal.Code == courier.TooLate:
+		record.TooLate = refusal.Message
+	case refused && refusal.Code == courier.NotFound && time.Since(time.UnixMilli(delivery.AskedOn)) > settling: // it was never made
+	default:
+		record.Failed = err
+	}
+	return outcome(c.Options, record, record.Failed)
+}
+
+func notOfFleet(name string) error {
+	return fmt.Errorf("the courier provider %q is not configured any more", name)
+}
+
+// tell tells a partner of a courier who has moved since it was last told.
+func (c couriers) tell(ctx context.Context, job commerce.Job) jobs.Outcome {
+	order, err := c.Engine.Reader().Order(ctx, commerce.OrderKey{StoreID: job.Owner, OrderID: job.Subject})
+	if err != nil {
+		return unread(job, err)
+	}
+	return outcome(c.Options, command.TellCourierUpdate{Facts: command.FactsOf(order), Job: job.Key()}, nil)
+}
+
+// check asks for a delivery of which nothing was heard for long: its notices may
+// have been lost.
+func (c couriers) check(ctx context.Context, job commerce.Job) jobs.Outcome {
+	orderID, attempt, _ := commerce.ParseDeliveryRef(job.Subject)
+	order, delivery, err := c.load(ctx, commerce.OrderKey{StoreID: job.Owner, OrderID: orderID})
+	if err != nil {
+		return unread(job, err)
+	}
+	record := command.RecordCheck{Job: job, Update: command.RecordCourierUpdate{Facts: command.FactsOf(order), Attempt: attempt,
+		Provider: delivery.Provider, TraceID: delivery.TraceID}}
+	if record.Due(delivery, time.Now().UnixMilli()) {
+		now, err := c.Fleet.Get(ctx, delivery)
+		if err != nil {
+			slog.Warn("a delivery of which nothing was heard could not be asked for", "order", orderID, "provider", delivery.Provider, "error", err)
+		} else {
+			news := command.CourierNews(now)
+			record.News = &news
+		}
+	}
+	return outcome(c.Options, record, nil)
+}
+
+func (c couriers) load(ctx context.Context, key commerce.OrderKey) (commerce.Order, commerce.Delivery, error) {
+	reader := c.Engine.Reader()
+	order, err := reader.Order(ctx, key)
+	if err != nil {
+		return order, commerce.Delivery{}, fmt.Errorf("order %s: %w", key.OrderID, err)
+	}
+	delivery, err := reader.Delivery(ctx, key)
+	if err != nil {
+		return order, delivery, fmt.Errorf("delivery of order %s: %w", key.OrderID, err)
+	}
+	return order, delivery, nil
+}

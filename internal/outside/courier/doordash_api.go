@@ -1,0 +1,238 @@
+package courier
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"purveyor/internal/commerce"
+)
+
+const maxDoorDashAnswer = 1 << 20
+
+// doordashOrder asks for a quote or a delivery.
+type doordashOrder struct {
+	ExternalDeliveryID string         `json:"external_delivery_id"`
+	PickupAddress      string         `json:"pickup_address"`
+	PickupBusinessName string         `json:"pickup_business_name,omitempty"`
+	PickupPhone        string         `json:"pickup_phone_number,omitempty"`
+	PickupInstructions string         `json:"pickup_instructions,omitempty"`
+	PickupReferenceTag string         `json:"pickup_reference_tag,omitempty"`
+	DropoffAddress     string         `json:"dropoff_address"`
+	DropoffPhone       string         `json:"dropoff_phone_number"`
+	DropoffNotes       string         `json:"dropoff_instructions,omitempty"`
+	DropoffGivenName   string         `json:"dropoff_contact_given_name,omitempty"`
+	DropoffFamilyName  string         `json:"dropoff_contact_family_name,omitempty"`
+	OrderValue         commerce.Cents `json:"order_value"`
+	Items              []doordashItem `json:"items,omitempty"`
+	Undeliverable      string         `json:"action_if_undeliverable"`
+}
+
+type doordashItem struct {
+	Name     string         `json:"name"`
+	Quantity int64          `json:"quantity"`
+	Price    commerce.Cents `json:"price"`
+}
+
+// doordashDelivery is what an answer or a notice tells of a delivery. Any field
+// may be absent, or null.
+type doordashDelivery struct {
+	ExternalDeliveryID   string          `json:"external_delivery_id"`
+	DeliveryStatus       string          `json:"delivery_status"`
+	CancellationReason   string          `json:"cancellation_reason"`
+	Currency             string          `json:"currency"`
+	Fee                  commerce.Cents  `json:"fee"`
+	PickupTimeEstimated  string          `json:"pickup_time_estimated"`
+	DropoffTimeEstimated string          `json:"dropoff_time_estimated"`
+	TrackingURL          string          `json:"tracking_url"`
+	DasherName           string          `json:"dasher_name"`
+	DasherDropoffPhone   string          `json:"dasher_dropoff_phone_number"` // only the customer can call it
+	DasherPickupPhone    string          `json:"dasher_pickup_phone_number"`  // only the store can
+	DasherVehicleMake    string          `json:"dasher_vehicle_make"`
+	DasherVehicleModel   string          `json:"dasher_vehicle_model"`
+	DasherLocation       *commerce.Point `json:"dasher_location"`
+}
+
+// toDoorDashOrder writes down what both quotes and deliveries need. Goods that
+// nobody takes go back to the store: unless it is told otherwise, DoorDash has
+// them thrown away.
+func toDoorDashOrder(r QuoteRequest) (doordashOrder, error) {
+	pickupPhone, _ := commerce.E164(r.Pickup.Phone)
+	phone, ok := commerce.E164(r.Dropoff.Phone)
+	if !ok {
+		phone = pickupPhone // somebody has to be called when the door stays shut
+	}
+	if phone == "" {
+		return doordashOrder{}, &Refusal{Code: BadAddress, Message: "DoorDash needs a phone number of the customer or of the store"}
+	}
+	given, family, _ := strings.Cut(strings.TrimSpace(r.Dropoff.Name), " ")
+	return doordashOrder{
+		PickupAddress:      doordashAddress(r.Pickup.Address),
+		PickupBusinessName: r.Pickup.Name,
+		PickupPhone:        pickupPhone,
+		PickupInstructions: r.Pickup.Instructions,
+		DropoffAddress:     doordashAddress(r.Dropoff.Address),
+		DropoffPhone:       phone,
+		DropoffNotes:       r.Dropoff.Instructions,
+		DropoffGivenName:   given,
+		DropoffFamilyName:  strings.TrimSpace(family),
+		OrderValue:         r.ValueCents,
+		Undeliverable:      "return_to_pickup",
+	}, nil
+}
+
+// doordashAddress writes an address as DoorDash reads it: 3180 18th St, Apt 2, San
+// Francisco, CA 94110, US.
+func doordashAddress(a commerce.Address) string {
+	var parts []string
+	for _, part := range []string{a.Line1, a.Line2, a.City, a.State + " " + a.PostalCode, a.Country} {
+		if part = strings.TrimSpace(part); part != "" {
+			parts = append(parts, part)
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// doordashState is what a word of DoorDash's means for us.
+type doordashState struct {
+	status commerce.CourierStatus
+	near   bool // the courier is at one end
+}
+
+// doordashStates are the statuses of deliveries and the events of notices,
+// which share no word. The events about the way have to be switched on.
+var doordashStates = map[string]doordashState{
+	"created":            {commerce.CourierPending, false},
+	"confirmed":          {commerce.CourierAssigned, false},
+	"enroute_to_pickup":  {commerce.CourierAssigned, false},
+	"arrived_at_pickup":  {commerce.CourierAssigned, true},
+	"picked_up":          {commerce.CourierLoaded, false},
+	"enroute_to_dropoff": {commerce.CourierEnRoute, false},
+	"arrived_at_dropoff": {commerce.CourierEnRoute, true},
+	"delivered":          {commerce.CourierDone, false},
+	"enroute_to_return":  {commerce.CourierReturning, false},
+	"arrived_at_return":  {commerce.CourierReturning, false},
+	"returned":           {commerce.CourierReturned, false},
+	"cancelled":          {commerce.CourierCancelled, false},
+
+	"delivery_created":                 {commerce.CourierPending, false},
+	"dasher_confirmed":                 {commerce.CourierAssigned, false},
+	"dasher_enroute_to_pickup":         {commerce.CourierAssigned, false},
+	"dasher_confirmed_pickup_arrival":  {commerce.CourierAssigned, true},
+	"dasher_picked_up":                 {commerce.CourierLoaded, false},
+	"dasher_enroute_to_dropoff":        {commerce.CourierEnRoute, false},
+	"dasher_confirmed_dropoff_arrival": {commerce.CourierEnRoute, true},
+	"dasher_dropped_off":               {commerce.CourierDone, false},
+	"delivery_return_initialized":      {commerce.CourierReturning, false},
+	"dasher_enroute_to_return":         {commerce.CourierReturning, false},
+	"dasher_confirmed_return_arrival":  {commerce.CourierReturning, false},
+	"delivery_returned":                {commerce.CourierReturned, false},
+	"delivery_cancelled":               {commerce.CourierCancelled, false},
+}
+
+// delivery translates. A status that is new to us stays empty.
+func (a doordashDelivery) delivery() Delivery {
+	state := doordashStates[a.DeliveryStatus]
+	d := Delivery{
+		ID: a.ExternalDeliveryID, Ref: a.ExternalDeliveryID,
+		Status: state.status, Imminent: state.near,
+		TrackingURL: doordashLink(a.TrackingURL),
+		FeeCents:    a.Fee,
+		PickupETA:   doordashTime(a.PickupTimeEstimated),
+		DropoffETA:  doordashTime(a.DropoffTimeEstimated),
+		Courier: commerce.Courier{
+			Name:    commerce.CleanText(a.DasherName, commerce.MaxNote),
+			Phone:   commerce.CleanText(cmp.Or(a.DasherDropoffPhone, a.DasherPickupPhone), commerce.MaxNote),
+			Vehicle: commerce.CleanText(strings.TrimSpace(a.DasherVehicleMake+" "+a.DasherVehicleModel), commerce.MaxNote),
+		},
+		Reason: commerce.CleanText(a.CancellationReason, commerce.MaxNote),
+	}
+	if a.DasherLocation != nil && a.DasherLocation.Valid() {
+		d.Courier.At = a.DasherLocation
+	}
+	return d
+}
+
+// doordashTime reads a time; 0: it is none.
+func doordashTime(text string) int64 {
+	at, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		return 0
+	}
+	return at.UnixMilli()
+}
+
+// doordashLink is the address of a page; empty: it is none that a browser should open.
+func doordashLink(text string) string {
+	u, err := url.Parse(text)
+	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" {
+		return ""
+	}
+	return text
+}
+
+// doordashTokenHeader begins each token.
+var doordashTokenHeader = base64.RawURLEncoding.EncodeToString([]byte(`{"alg":"HS256","typ":"JWT","dd-ver":"DD-JWT-V1"}`))
+
+// token makes a JSON web token for one call. It begins in the past, because one
+// that begins in the future by DoorDash's clock is refused.
+func (d *DoorDash) token() string {
+	const lives, past = 300, 30 // seconds
+	begins := d.now().Unix() - past
+	claims, _ := json.Marshal(map[string]any{ // cannot fail
+		"aud": "doordash", "iss": d.developerID, "kid": d.keyID, "iat": begins, "exp": begins + lives,
+	})
+	text := doordashTokenHeader + "." + base64.RawURLEncoding.EncodeToString(claims)
+	mac := hmac.New(sha256.New, d.secret)
+	mac.Write([]byte(text))
+	return text + "." + base64.RawURLEncoding.EncodeToString(mac.Sum(nil))
+}
+
+// call asks DoorDash, and gives what it answers about the delivery of this name.
+// An answer that says no is a *doordashError, or a *Limited.
+func (d *DoorDash) call(ctx context.Context, method, path, name string, order any) (doordashDelivery, error) {
+	var body []byte
+	if order != nil {
+		var err error
+		if body, err = json.Marshal(order); err != nil {
+			return doordashDelivery{}, err
+		}
+	}
+	request, err := http.NewRequestWithContext(ctx, method, d.base+path, bytes.NewReader(body))
+	if err != nil {
+		return doordashDelivery{}, err
+	}
+	token := d.token()
+	request.Header.Set("Authorization", "Bearer "+token)
+	request.Header.Set("Accept", "application/json")
+	if order != nil {
+		request.Header.Set("Content-Type", "application/json")
+	}
+	response, err := d.client.Do(request)
+	if err != nil {
+		return doordashDelivery{}, err
+	}
+	defer func() { _ = response.Body.Close() }()
+	answer, err := io.ReadAll(io.LimitReader(response.Body, maxDoorDashAnswer))
+	if err != nil {
+		return doordashDelivery{}, err
+	}
+	answer = bytes.ReplaceAll(answer, []byte(token), []byte("[token]")) // it must not get into errors
+	if response.StatusCode/100 != 2 {
+		return doordashDelivery{}, readDoorDashError(response, answer)
+	}
+	var a doordashDelivery
+	if err := json.Unmarshal(answer, &a); err != nil || a.ExternalDeliveryID != name {
+		return doordashDelivery{}, errNotDoorDash
+	}
+	return a, nil
+}

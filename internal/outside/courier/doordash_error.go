@@ -1,0 +1,168 @@
+package courier
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"purveyor/internal/commerce"
+)
+
+var errNotDoorDash = errors.New("the answer is not one of DoorDash's; check the URL and proxies")
+
+// doordashError is an answer that says no.
+type doordashError struct {
+	status      int
+	Code        string               `json:"code"`
+	Message     string               `json:"message"`
+	Reason      string               `json:"reason"` // why it cannot be delivered, or cancelled
+	FieldErrors []doordashFieldError `json:"field_errors"`
+}
+
+type doordashFieldError struct {
+	Field string `json:"field"`
+	Error string `json:"error"`
+}
+
+func (e *doordashError) Error() string { return fmt.Sprintf("it answered %d: %s", e.status, e.words()) }
+
+// words are DoorDash's, fit to be stored.
+func (e *doordashError) words() string {
+	words := []string{cmp.Or(e.Message, e.Reason, e.Code, "no reason given")}
+	for _, f := range e.FieldErrors {
+		words = append(words, f.Field+": "+f.Error)
+	}
+	if e.Reason != "" && e.Message != "" {
+		words = append(words, e.Reason)
+	}
+	return commerce.CleanText(strings.Join(words, "; "), commerce.MaxNote)
+}
+
+func (e *doordashError) says(word string) bool { return e.Code == word || e.Reason == word }
+
+// doordashSaid tells whether a call was refused with this code or reason.
+func doordashSaid(err error, word string) bool {
+	e, ok := errors.AsType[*doordashError](err)
+	return ok && e.says(word)
+}
+
+// definite tells what is wrong with the request from what passes, or what the
+// operator can mend (401: the key).
+func (e *doordashError) definite() bool {
+	return e.status < 500 && e.status != http.StatusUnauthorized && e.status != http.StatusRequestTimeout &&
+		!slices.ContainsFunc(doordashPasses, e.says)
+}
+
+// doordashRefused tells whether a call was definitely refused.
+func doordashRefused(err error) bool {
+	e, ok := errors.AsType[*doordashError](err)
+	return ok && e.definite()
+}
+
+// readDoorDashError reads an answer that is no success. Whatever stands between us
+// and DoorDash answers too: what has no code is not from DoorDash, unless it is
+// about outages, limits, or the key.
+func readDoorDashError(response *http.Response, answer []byte) error {
+	e := &doordashError{status: response.StatusCode}
+	err := json.Unmarshal(answer, e)
+	switch {
+	case e.status == http.StatusTooManyRequests:
+		return &Limited{RetryAfter: doordashWait(response.Header.Get("Retry-After"))}
+	case e.status >= 500, e.status == http.StatusUnauthorized, e.status == http.StatusRequestTimeout:
+		return e
+	case err != nil || e.Code == "" || e.status/100 != 4:
+		return fmt.Errorf("%w (it is %d)", errNotDoorDash, e.status)
+	}
+	return e
+}
+
+func doordashWait(header string) time.Duration {
+	seconds, err := strconv.ParseInt(header, 10, 32)
+	if err != nil || seconds < 0 {
+		return 0
+	}
+	return time.Duration(seconds) * time.Second
+}
+
+// doordashCodes are the codes and reasons that mean something to us.
+var doordashCodes = map[string]Code{
+	"distance_too_long":                OutOfZone,
+	"pickup_address_not_in_coverage":   OutOfZone,
+	"delivery_address_not_in_coverage": OutOfZone,
+	"outside_of_delivery_time":         NoCouriers,
+	"delivery_abandoned":               TooLate,
+	"delivery_completed":               TooLate,
+	"delivery_picked_up":               TooLate,
+	"cancellation_window_closed":       TooLate,
+	"unknown_delivery_id":              NotFound,
+	"authorization_error":              Denied,
+}
+
+// doordashPasses are refusals for as long as DoorDash is at work on an earlier
+// call.
+var doordashPasses = []string{"delivery_creation_in_progress", "duplicate_request", "delivery_cancelled"}
+
+// code tells what kind of no it is.
+func (e *doordashError) code() Code {
+	if code, ok := doordashCodes[e.Reason]; ok {
+		return code
+	}
+	if code, ok := doordashCodes[e.Code]; ok {
+		return code
+	}
+	for _, f := range e.FieldErrors {
+		if strings.Contains(f.Field, "address") || strings.Contains(f.Field, "phone") {
+			return f.code()
+		}
+	}
+	switch e.status {
+	case http.StatusForbidden:
+		return Denied
+	case http.StatusNotFound:
+		return NotFound
+	}
+	return Other
+}
+
+// code tells an address that DoorDash does not go to from one that it does not
+// understand. It has one code for both, so its words have to tell.
+func (f doordashFieldError) code() Code {
+	words := strings.ToLower(f.Error)
+	for _, w := range []string{"distance", "does not serve", "service area", "serviceable", "coverage"} {
+		if strings.Contains(words, w) {
+			return OutOfZone
+		}
+	}
+	return BadAddress
+}
+
+// doordashFailure tells what was definitely refused from what is worth another
+// try, and says what an operator can do about that. Its text has no secret.
+func doordashFailure(ctx context.Context, doing string, err error) error {
+	if limited, ok := errors.AsType[*Limited](err); ok {
+		return limited
+	}
+	answer, answered := errors.AsType[*doordashError](err)
+	unreachable, _ := errors.AsType[*url.Error](err)
+	switch {
+	case answered && answer.status == http.StatusUnauthorized:
+		return fmt.Errorf("DoorDash: %s: it does not accept the key: check the developer id, key id and signing secret, and this machine's clock", doing)
+	case answered && answer.definite():
+		return &Refusal{Code: answer.code(), Message: answer.words()}
+	case answered:
+		return fmt.Errorf("DoorDash: %s: %w", doing, answer)
+	case ctx.Err() != nil:
+		return fmt.Errorf("DoorDash: %s: no answer yet: %w", doing, ctx.Err())
+	case unreachable != nil:
+		return fmt.Errorf("DoorDash: %s: it cannot be reached, check the network: %w", doing, unreachable.Err)
+	}
+	return fmt.Errorf("DoorDash: %s: %w", doing, err)
+}

@@ -1,0 +1,77 @@
+package courier
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"purveyor/internal/commerce"
+)
+
+// Fleet is the providers that are configured.
+type Fleet struct {
+	// Providers by the names that deliveries know them by.
+	Providers map[string]Provider
+	// Modes names those of each mode, in the order in which they are asked.
+	Modes map[commerce.Mode][]string
+}
+
+// ErrNoProvider says that none is configured for the mode.
+var ErrNoProvider = errors.New("no courier provider is configured for these orders")
+
+// Quote is the offer of the first provider that makes one. If none does, the
+// error is a *Refusal if all have refused.
+func (f Fleet) Quote(ctx context.Context, mode commerce.Mode, r QuoteRequest) (Quote, error) {
+	var refusal, other error
+	for _, name := range f.Modes[mode] {
+		q, err := f.Providers[name].Quote(ctx, r)
+		if err == nil {
+			return q, nil
+		}
+		if refused, ok := errors.AsType[*Refusal](err); ok {
+			refusal = refused
+			continue
+		}
+		other = errors.Join(other, fmt.Errorf("%s: %w", name, err))
+	}
+	switch {
+	case other != nil:
+		return Quote{}, other
+	case refusal != nil:
+		return Quote{}, refusal
+	}
+	return Quote{}, ErrNoProvider
+}
+
+// Get asks the provider of a delivery for it.
+func (f Fleet) Get(ctx context.Context, d commerce.Delivery) (Delivery, error) {
+	p, ok := f.Providers[d.Provider]
+	if !ok {
+		return Delivery{}, fmt.Errorf("the courier provider %q is not configured any more", d.Provider)
+	}
+	return p.Get(ctx, KeyOf(d))
+}
+
+// KeyOf names the present attempt of a delivery.
+func KeyOf(d commerce.Delivery) Key { return Key{ID: d.ProviderID, Ref: d.Ref()} }
+
+// InOrder is whom to ask for a delivery: who may have it already before
+// others, and who gave it up after them.
+func (f Fleet) InOrder(mode commerce.Mode, d commerce.Delivery) []string {
+	names := slices.Clone(f.Modes[mode])
+	place := func(name string) int {
+		switch name {
+		case d.Provider:
+			return 0
+		case d.Avoid:
+			return 2
+		}
+		return 1
+	}
+	if _, known := f.Providers[d.Provider]; known && !slices.Contains(names, d.Provider) {
+		names = append(names, d.Provider)
+	}
+	slices.SortStableFunc(names, func(a, b string) int { return place(a) - place(b) })
+	return names
+}

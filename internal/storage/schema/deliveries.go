@@ -1,0 +1,75 @@
+package schema
+
+import "purveyor/internal/commerce"
+
+// Deliveries keeps the rows of commerce.Rows by that name.
+var Deliveries = Table[commerce.OrderKey, commerce.Delivery]{
+	Name: "deliveries", Key: "store_id, order_id",
+	Fixed: "answers_partner, answers_op, answers_key, trace_id, created_on",
+	Mutable: "attempt, state, provider, asked_on, provider_id, quote_id, fee_cents, avoid, tracking_url, status, pickup_eta, dropoff_eta, " +
+		"courier_name, courier_phone, courier_vehicle, courier_image_url, lat, lng, imminent, seen_on, heard_on, told_on, untold, cancel_partner, cancel_op, cancel_key, error, updated_on, changes",
+	KeyOf:   func(v *commerce.Delivery) commerce.OrderKey { return v.Key() },
+	BindKey: func(b Binder, k commerce.OrderKey) { b.Text(k.StoreID).Text(k.OrderID) },
+	BindFixed: func(b Binder, v *commerce.Delivery) {
+		b.Text(v.Answers.PartnerID).Text(v.Answers.Op).Text(v.Answers.Key).Text(v.TraceID).Int(v.CreatedOn)
+	},
+	BindMutable: func(b Binder, v *commerce.Delivery) {
+		b.Int(v.Attempt).Text(string(v.State)).Text(v.Provider).Int(v.AskedOn).Text(v.ProviderID).Text(v.QuoteID).Int(int64(v.FeeCents)).
+			Text(v.Avoid).Text(v.TrackingURL).Text(string(v.Status)).Int(v.PickupETA).Int(v.DropoffETA).
+			Text(v.Courier.Name).Text(v.Courier.Phone).Text(v.Courier.Vehicle).Text(v.Courier.ImageURL)
+		if at := v.Courier.At; at != nil {
+			b.Float(&at.Lat).Float(&at.Lng)
+		} else {
+			b.Float(nil).Float(nil)
+		}
+		b.Bool(v.Imminent).Int(v.SeenOn).Int(v.HeardOn).Int(v.ToldOn).Bool(v.Untold).
+			Text(v.CancelAnswers.PartnerID).Text(v.CancelAnswers.Op).Text(v.CancelAnswers.Key).Text(v.Error).Int(v.UpdatedOn).Int(v.Changes)
+	},
+	Scan: scanDelivery,
+}
+
+func scanDelivery(s Scanner, k commerce.OrderKey) commerce.Delivery {
+	d := commerce.Delivery{StoreID: k.StoreID, OrderID: k.OrderID, Answers: scanReplyKey(s), TraceID: s.Text(), CreatedOn: s.Int(),
+		Attempt: s.Int(), State: commerce.DeliveryState(s.Text()), Provider: s.Text(), AskedOn: s.Int(), ProviderID: s.Text(), QuoteID: s.Text(),
+		FeeCents: commerce.Cents(s.Int()), Avoid: s.Text(), TrackingURL: s.Text(), Status: commerce.CourierStatus(s.Text()), PickupETA: s.Int(), DropoffETA: s.Int(),
+		Courier: commerce.Courier{Name: s.Text(), Phone: s.Text(), Vehicle: s.Text(), ImageURL: s.Text()}}
+	if lat, lng := s.Float(), s.Float(); lat != nil && lng != nil {
+		d.Courier.At = &commerce.Point{Lat: *lat, Lng: *lng}
+	}
+	d.Imminent, d.SeenOn, d.HeardOn, d.ToldOn, d.Untold = s.Bool(), s.Int(), s.Int(), s.Int(), s.Bool()
+	d.CancelAnswers = scanReplyKey(s)
+	d.Error, d.UpdatedOn, d.Changes = s.Text(), s.Int(), s.Int()
+	return d
+}
+
+// CourierNotices are what batches append.
+var CourierNotices = Log[commerce.CourierNotice]{
+	Name: "courier_notices", ID: "id", Rest: "delivery_id, provider, body, received_on",
+	Bind: func(b Binder, n *commerce.CourierNotice) {
+		b.Text(n.ID).Text(n.DeliveryID).Text(n.Provider).Text(n.Body).Int(n.ReceivedOn)
+	},
+}
+
+// ScanCourierNotice reads all columns of CourierNotices.
+func ScanCourierNotice(s Scanner) commerce.CourierNotice {
+	return commerce.CourierNotice{ID: s.Text(), DeliveryID: s.Text(), Provider: s.Text(), Body: s.Text(), ReceivedOn: s.Int()}
+}
+
+// Places keeps the rows of commerce.Rows by that name.
+var Places = Table[string, commerce.Placed]{
+	Name: "places", Key: "address", Mutable: "lat, lng, precision, source, found_on",
+	KeyOf:     func(v *commerce.Placed) string { return v.Address },
+	BindKey:   bindText,
+	BindFixed: none[commerce.Placed],
+	BindMutable: func(b Binder, v *commerce.Placed) {
+		b.Float(&v.At.Lat).Float(&v.At.Lng).Text(v.Precision).Text(v.Source).Int(v.FoundOn)
+	},
+	Scan: func(s Scanner, address string) commerce.Placed {
+		v := commerce.Placed{Address: address}
+		if lat, lng := s.Float(), s.Float(); lat != nil && lng != nil {
+			v.At = commerce.Point{Lat: *lat, Lng: *lng}
+		}
+		v.Precision, v.Source, v.FoundOn = s.Text(), s.Text(), s.Int()
+		return v
+	},
+}

@@ -1,0 +1,58 @@
+package storagetest
+
+import (
+	"context"
+	"reflect"
+	"testing"
+
+	"purveyor/internal/commerce"
+	"purveyor/internal/storage"
+)
+
+// sampleDelivery is that of the order of sample, with every field set.
+func sampleDelivery() commerce.Delivery {
+	return commerce.Delivery{StoreID: "sto_1", OrderID: "ord_1", Attempt: 2, State: commerce.DeliveryActive, Provider: "uber", AskedOn: 50, ProviderID: "del_1",
+		QuoteID: "dqt_1", FeeCents: 599, Avoid: "doordash", TrackingURL: "https://t.example/1", Status: commerce.CourierEnRoute, PickupETA: 51, DropoffETA: 52,
+		Courier:  commerce.Courier{Name: "Ünï", Phone: "+15125550111", Vehicle: "bicycle", ImageURL: "https://t.example/1.png", At: &commerce.Point{Lat: 30.25, Lng: -97.5}},
+		Imminent: true, SeenOn: 53, HeardOn: 54, ToldOn: 55, Untold: true, Answers: commerce.ReplyKey{PartnerID: "ptn_1", Op: "live POST /v1/z", Key: "k 3"},
+		CancelAnswers: commerce.ReplyKey{PartnerID: "ptn_1", Op: "live POST /v1/w", Key: "k 4"},
+		TraceID:       "t", Error: "e", CreatedOn: 56, UpdatedOn: 57, Changes: 58}
+}
+
+// changeDelivery changes every field that can change.
+func changeDelivery(d *commerce.Delivery, p *commerce.Placed) {
+	*d = commerce.Delivery{StoreID: d.StoreID, OrderID: d.OrderID, Attempt: 3, State: commerce.DeliveryOver, Status: commerce.CourierDone, UpdatedOn: 157, Changes: 158,
+		Answers: d.Answers, TraceID: d.TraceID, CreatedOn: d.CreatedOn}
+	p.At, p.Precision, p.Source, p.FoundOn = commerce.Point{Lat: -1.5, Lng: 179.5}, "zip", "offline", 160
+}
+
+func sampleNotices() []commerce.CourierNotice {
+	return []commerce.CourierNotice{{Provider: "uber", DeliveryID: "del_0", ID: "cno_1", Body: `{"ünï": 1}`, ReceivedOn: 59},
+		{Provider: "uber", DeliveryID: "del_0", ID: "cno_2", ReceivedOn: 60}}
+}
+
+func samplePlace() commerce.Placed {
+	return commerce.Placed{Address: "00ff", At: commerce.Point{Lat: 37.75, Lng: -122.25}, Precision: "rooftop", Source: "census", FoundOn: 60}
+}
+
+// wantDeliveries reads the delivery of sample, and what else is known of places
+// and couriers.
+func wantDeliveries(t *testing.T, r storage.Reader, c commerce.Changes) {
+	t.Helper()
+	ctx := context.Background()
+	delivery, err := r.Delivery(ctx, c.Deliveries[0].Key())
+	if err != nil || !reflect.DeepEqual(delivery, c.Deliveries[0]) {
+		t.Errorf("delivery:\n got %+v, %v\nwant %+v", delivery, err, c.Deliveries[0])
+	}
+	place, err := r.Placed(ctx, c.Places[0].Address)
+	if err != nil || place != c.Places[0] {
+		t.Errorf("place:\n got %+v, %v\nwant %+v", place, err, c.Places[0])
+	}
+	notices, err := r.CourierNotices(ctx, "del_0")
+	if err != nil || !reflect.DeepEqual(notices, c.Notices) {
+		t.Errorf("notices:\n got %+v, %v\nwant %+v", notices, err, c.Notices)
+	}
+	if notices, err := r.CourierNotices(ctx, "del_1"); err != nil || len(notices) > 0 {
+		t.Errorf("notices of another delivery: %+v, %v", notices, err)
+	}
+}
