@@ -209,10 +209,6 @@ func TestUberTokenTurns(t *testing.T) {
 	})
 }
 
-type roundTripper func(*http.Request) (*http.Response, error)
-
-func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
-
 func uberResponse(status int, body string) *http.Response {
 	w := httptest.NewRecorder()
 	w.WriteHeader(status)
