@@ -163,7 +163,7 @@ func TestUberTokenFaults(t *testing.T) {
 func TestUberTokenTurns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		asked := 0
-		u := NewUber(UberOptions{Transport: roundTripper(func(r *http.Request) (*http.Response, error) {
+		u := NewUber(UberOptions{Transport: uberTripper(func(r *http.Request) (*http.Response, error) {
 			if !strings.Contains(r.URL.Host, "auth") {
 				return uberResponse(200, `{"id":"del_1"}`), nil
 			}
@@ -209,6 +209,10 @@ func TestUberTokenTurns(t *testing.T) {
 	})
 }
 
+type uberTripper func(*http.Request) (*http.Response, error)
+
+func (f uberTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
 func uberResponse(status int, body string) *http.Response {
 	w := httptest.NewRecorder()
 	w.WriteHeader(status)
@@ -219,7 +223,7 @@ func uberResponse(status int, body string) *http.Response {
 // A call ends within a try of a job, however many requests it makes.
 func TestUberEndsInTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		u := NewUber(UberOptions{Transport: roundTripper(func(r *http.Request) (*http.Response, error) {
+		u := NewUber(UberOptions{Transport: uberTripper(func(r *http.Request) (*http.Response, error) {
 			if strings.Contains(r.URL.Host, "auth") {
 				return uberResponse(200, `{"access_token":"a"}`), nil
 			}

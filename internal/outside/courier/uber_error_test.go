@@ -162,7 +162,7 @@ func TestUberSecretsStaySecret(t *testing.T) {
 			}
 		}
 		// The network's errors may repeat what was answered.
-		u := NewUber(UberOptions{ClientSecret: secret, Transport: roundTripper(func(r *http.Request) (*http.Response, error) {
+		u := NewUber(UberOptions{ClientSecret: secret, Transport: uberTripper(func(r *http.Request) (*http.Response, error) {
 			if strings.Contains(r.URL.Host, "auth") {
 				return uberResponse(200, `{"access_token":"`+token+`"}`), nil
 			}
