@@ -77,7 +77,7 @@ func TestUberDuplicates(t *testing.T) {
 	uberWant(t, "duplicate", uberMade(t, u, r), Delivery{ID: "del_9", Ref: r.Ref, Status: commerce.CourierAssigned})
 }
 
-// The list is read back to when the order was made, and no further.
+// The list is read back to when the delivery was asked for, and no further.
 func TestUberReadsAsMuchOfTheListAsItMust(t *testing.T) {
 	u, server := uberStandIn(t)
 	server.PageSize = 3
@@ -87,26 +87,25 @@ func TestUberReadsAsMuchOfTheListAsItMust(t *testing.T) {
 		uberMade(t, u, uberAsk(u, n))
 	}
 	server.Requests()
-	if d, err := u.Get(t.Context(), Key{Ref: wanted.Ref}); err != nil || d.Ref != wanted.Ref {
+	if d, err := u.Get(t.Context(), Key{Ref: wanted.Ref, AskedOn: wanted.AskedOn}); err != nil || d.Ref != wanted.Ref {
 		t.Errorf("%+v, %v", d, err)
 	}
 	uberWant(t, "pages", len(uberPaths(server)), 7)
 
 	missing := commerce.DeliveryRef(uberOrder(100), 1)
-	_, err := u.Get(t.Context(), Key{Ref: missing})
+	_, err := u.Get(t.Context(), Key{Ref: missing, AskedOn: wanted.AskedOn})
 	uberRefused(t, err, NotFound, missing)
 	uberWant(t, "pages", len(uberPaths(server)), 7)
 
-	// An order of tomorrow is not in what was made up to now.
+	// What was asked for today is not among those of yesterday.
 	server.Advance(24 * time.Hour)
-	tomorrow := commerce.DeliveryRef(commerce.NewOrderID(7, u.Now().UnixMilli(), commerce.Entropy{}), 1)
-	_, err = u.Get(t.Context(), Key{Ref: tomorrow})
-	uberRefused(t, err, NotFound, tomorrow)
+	_, err = u.Get(t.Context(), Key{Ref: missing, AskedOn: u.Now().UnixMilli()})
+	uberRefused(t, err, NotFound, missing)
 	uberWant(t, "pages", len(uberPaths(server)), 1)
 
-	// What is not a name of ours may be of any time.
+	// If it is not known when it was asked for, it may be any.
 	server.PageSize = 1
-	_, err = u.Get(t.Context(), Key{Ref: "dlv_somebody's"})
+	_, err = u.Get(t.Context(), Key{Ref: missing})
 	uberUnavailable(t, err, "there are more")
 	uberWant(t, "pages", len(uberPaths(server)), uberPages)
 
@@ -127,7 +126,7 @@ func TestUberListOfAnyOrder(t *testing.T) {
 		page := `{"data":[{"id":"del_1","created":"` + created[0] + `"},{"id":"del_2","created":"` + created[1] + `"}],"next_href":"https://elsewhere.example/x?offset=2&limit=2"}`
 		server.Next(ubertest.Fault{On: "GET /deliveries", Status: 200, Body: page})
 		server.Next(ubertest.Fault{On: "GET /deliveries", Status: 200, Body: `{"data":[{"id":"del_3","external_id":"` + ref + `"}]}`})
-		if d, err := u.Get(t.Context(), Key{Ref: ref}); err != nil || d.ID != "del_3" {
+		if d, err := u.Get(t.Context(), Key{Ref: ref, AskedOn: u.Now().UnixMilli()}); err != nil || d.ID != "del_3" {
 			t.Errorf("%s: %+v, %v", created, d, err)
 		}
 		requests := server.Requests()
