@@ -15,15 +15,13 @@ import (
 )
 
 type demoCommand struct {
-	config.Server
-	config.Outbound
-	config.Payments
+	settings
 }
 
 func (d demoCommand) Run() (err error) {
 	ctx, stop := untilSignal()
 	defer stop()
-	if err := errors.Join(d.Check(), d.CheckPayments()); err != nil {
+	if err := d.check(); err != nil {
 		return err
 	}
 	ports, err := portsOf(d.Outbound)
@@ -46,7 +44,10 @@ func (d demoCommand) Run() (err error) {
 	if err := d.prepare(ctx, db, listener); err != nil {
 		return errors.Join(err, listener.Close(), db.Close())
 	}
-	service := newService(db, d.Server, ports, d.Payments, baseURL(d.Server, listener))
+	service, err := newService(db, d.settings, ports, baseURL(d.Server, listener))
+	if err != nil {
+		return errors.Join(err, listener.Close(), db.Close())
+	}
 	service.images = demo.Images()
 	return service.run(ctx, listener)
 }

@@ -25,15 +25,26 @@ import (
 
 type serveCommand struct {
 	config.Database
+	settings
+}
+
+// settings are what a service is made of, but for its database.
+type settings struct {
 	config.Server
 	config.Outbound
 	config.Payments
+	config.Couriers
+}
+
+// check refuses what cannot work.
+func (s settings) check() error {
+	return errors.Join(s.Check(), s.CheckPayments(), s.CheckCouriers())
 }
 
 func (s serveCommand) Run() error {
 	ctx, stop := untilSignal()
 	defer stop()
-	if err := errors.Join(s.Check(), s.CheckPayments()); err != nil {
+	if err := s.check(); err != nil {
 		return err
 	}
 	ports, err := portsOf(s.Outbound)
@@ -48,12 +59,14 @@ func (s serveCommand) Run() error {
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
-	service := newService(db, s.Server, ports, s.Payments, s.baseURL(listener))
-	slog.Info("serving", "url", s.baseURL(listener), "database", s.Database.String(), "outbound", s.Outbound, "payments", s.Payments)
+	base := baseURL(s.Server, listener)
+	service, err := newService(db, s.settings, ports, base)
+	if err != nil {
+		return errors.Join(err, listener.Close(), db.Close())
+	}
+	slog.Info("serving", "url", base, "database", s.Database.String(), "outbound", s.Outbound, "payments", s.Payments, "couriers", s.Couriers)
 	return service.run(ctx, listener)
 }
-
-func (s serveCommand) baseURL(l net.Listener) string { return baseURL(s.Server, l) }
 
 // baseURL is how the outside reaches the service, without a slash at its end.
 func baseURL(s config.Server, l net.Listener) string {
@@ -86,23 +99,31 @@ type service struct {
 	db       *database
 	effects  *effect.Effects
 	api      http.Handler
+	streams  interface{ EndStreams() }
 	inbound  http.Handler
-	sandbox  http.Handler // the pages of the payment sandbox
+	sandbox  http.Handler // the pages of the sandboxes
 	images   http.Handler // of the demo; else nil
 	stopping atomic.Bool
 }
 
 // newService wires the parts together and begins to do jobs.
-func newService(db *database, c config.Server, p ports, payments config.Payments, baseURL string) *service {
-	boundMemory(c)
+func newService(db *database, c settings, p ports, baseURL string) (*service, error) {
+	boundMemory(c.Server)
 	objects := effect.NewObjects(db.Engine, db.committer)
-	processors := newProcessors(payments, objects, baseURL)
-	notices := inbound.New(db.Reader(), db.committer, processors.forNotices())
+	geocoder := newGeocoder(c.Couriers, db, baseURL)
+	processors := newProcessors(c.Payments, objects, baseURL)
+	couriers, err := newCouriers(c.Couriers, objects, geocoder, baseURL)
+	if err != nil {
+		return nil, err
+	}
+	notices := inbound.New(db.Reader(), db.committer, processors.forNotices(), couriers.forNotices())
 	o := p.options(db)
-	o.Processors, o.Objects, o.Post = processors.forJobs(), objects, notices.FromSandbox(sandbox.NewSigner(objects))
+	o.Processors, o.Fleet, o.Geocoder = processors.forJobs(), couriers.Fleet, geocoder
+	o.Objects, o.Movers, o.Post = objects, couriers.movers(), notices.FromSandbox(sandbox.NewSigner(objects))
 	effects := effect.Start(o)
-	partners := api.New(db, db.committer, api.Options{CacheBytes: c.CacheMiB << 20, Jobs: effects, Processors: processors.modes})
-	return &service{db: db, effects: effects, api: partners.Handler(), inbound: notices, sandbox: processors.sandbox.Handler()}
+	partners := api.New(db, db.committer, api.Options{CacheBytes: c.CacheMiB << 20, Jobs: effects, Processors: processors.modes,
+		Couriers: couriers.Fleet, Geocoder: geocoder})
+	return &service{db: db, effects: effects, api: partners.Handler(), streams: partners, inbound: notices, sandbox: sandboxPages(processors, couriers)}, nil
 }
 
 // boundMemory has the garbage collected less often than Go would by itself, as
@@ -180,6 +201,7 @@ func (s *service) run(ctx context.Context, l net.Listener) error {
 		s.stopping.Store(true)
 		time.Sleep(noticePeriod)
 		s.effects.EndWaits()
+		s.streams.EndStreams()
 		hurry := time.AfterFunc(patience, s.db.committer.Hurry)
 		defer hurry.Stop()
 		drain, cancel := context.WithTimeout(context.Background(), drainPeriod)

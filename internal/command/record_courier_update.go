@@ -258,8 +258,9 @@ func (s *story) tellOf(kind commerce.TimelineKind, d *commerce.Delivery, message
 
 // moveWith takes the order through a transition that the courier brought about.
 func (s *story) moveWith(t commerce.Transition, d *commerce.Delivery) {
-	first := len(s.changes.Timeline)
-	s.move(t, "", wire.DeliveryEventData(s.order, *d))
+	first, moved := len(s.changes.Timeline), s.order
+	moved.Status = t.To
+	s.move(t, "", wire.DeliveryEventData(moved, *d))
 	s.changes.Timeline[first].CourierStatus = d.Status
 }
 

@@ -336,7 +336,7 @@ func TestNoticeOfAnotherProcessor(t *testing.T) {
 	taking(t, objects, func(s *shop, v *service, _ *atomic.Bool) {
 		order := v.ask(checkoutPath, "k", checkoutBody("")).checkedOut(s)
 		v.pay(s.payment(order).SessionID)
-		handler := web.Trace(slog.New(slog.DiscardHandler), inbound.New(s.engine.Reader(), v.committer, map[string]inbound.PaymentNotices{"other": v.box, "sandbox": v.box}))
+		handler := web.Trace(slog.New(slog.DiscardHandler), inbound.New(s.engine.Reader(), v.committer, map[string]inbound.PaymentNotices{"other": v.box, "sandbox": v.box}, nil))
 		n := objects.TakeNotices()[0]
 		for _, name := range []string{"other", "sandbox"} {
 			signature, err := sandbox.NewSigner(objects).Sign(context.Background(), time.Now(), n.Body)

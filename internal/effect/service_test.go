@@ -150,7 +150,7 @@ func (s *shop) serve(m *mortal, objects *sandboxtest.Objects, wrap func(Processo
 		kept = objects
 	}
 	v.box = payment.NewSandbox(kept, payURL)
-	notices := inbound.New(m.Reader(), v.committer, map[string]inbound.PaymentNotices{"sandbox": v.box})
+	notices := inbound.New(m.Reader(), v.committer, map[string]inbound.PaymentNotices{"sandbox": v.box}, nil)
 	v.post = notices.FromSandbox(sandbox.NewSigner(kept))
 	var processor Processor = mortalProcessor{v.box, m}
 	if wrap != nil {

@@ -34,7 +34,7 @@ func (w *world) wire() {
 	w.sandbox = payment.NewSandbox(objects, publicURL)
 	w.sandbox.Now, w.sandbox.Delay = w.clock.Now, delay
 	w.signer = signer{sandbox.NewSigner(objects), w.clock}
-	notices := inbound.New(w.engine.Reader(), w.commit, map[string]inbound.PaymentNotices{sandboxName: w.sandbox})
+	notices := inbound.New(w.engine.Reader(), w.commit, map[string]inbound.PaymentNotices{sandboxName: w.sandbox}, nil)
 	w.line = &lineTo{Sandbox: w.sandbox}
 	w.effects = effect.Start(effect.Options{Engine: w.engine, Committer: w.commit, Worker: "scenario",
 		Processors: map[string]effect.Processor{sandboxName: w.line}, Objects: objects, Post: notices.FromSandbox(w.signer)})

@@ -179,13 +179,11 @@ func TestAppendOrder(t *testing.T) {
 func TestAppendTimelineEvent(t *testing.T) {
 	for i, text := range texts {
 		e := commerce.TimelineEvent{OrderID: "ord_1_x", Seq: int64(i), Kind: commerce.TimelineNote, Status: commerce.OrderStatus(text),
-			CourierStatus: text, Message: text, Data: NoteData(text), CreatedOn: int64(i)}
+			CourierStatus: commerce.CourierStatus(text), Message: text, Data: NoteData(text), CreatedOn: int64(i)}
 		same(t, AppendTimelineEvent(nil, e), map[string]any{"id": commerce.TimelineEventID("ord_1_x", int64(i)), "order_id": "ord_1_x", "event": "order.note",
 			"status": orNil(text), "courier_delivery_status": orNil(text), "message": orNil(text), "data": map[string]string{"code": text}, "created_on": i})
 		same(t, InventoryData([]InventoryMove{{text, -2, 5}, {"p", 1, 0}}), map[string]any{"inventory": []map[string]any{
 			{"product_id": text, "delta": -2, "available_quantity": 5}, {"product_id": "p", "delta": 1, "available_quantity": 0}}})
-		same(t, DeliveryEventData(commerce.Order{CourierDeliveryID: text, CourierTrackingURL: text, Status: "shipped"}), map[string]any{
-			"courier_delivery_id": orNil(text), "courier_tracking_url": orNil(text), "status": "shipped", "courier": map[string]any{}})
 	}
 	same(t, AppendTimelineEvent(nil, commerce.TimelineEvent{OrderID: "ord_1_x", Kind: "order.created"}), map[string]any{
 		"id": commerce.TimelineEventID("ord_1_x", 0), "order_id": "ord_1_x", "event": "order.created", "status": nil,

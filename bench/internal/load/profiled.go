@@ -17,6 +17,8 @@ import (
 	"purveyor/internal/commit"
 	"purveyor/internal/effect"
 	"purveyor/internal/inbound"
+	"purveyor/internal/outside/courier"
+	"purveyor/internal/outside/geocode"
 	"purveyor/internal/outside/payment"
 	"purveyor/internal/outside/sandbox"
 	"purveyor/internal/outside/webhook"
@@ -50,15 +52,18 @@ func ServeProfiled(ctx context.Context, addr, database, profile string) (err err
 	defer pprof.StopCPUProfile()
 	objects := effect.NewObjects(engine, committer)
 	box := payment.NewSandbox(objects, "http://"+addr)
-	notices := inbound.New(engine.Reader(), committer, map[string]inbound.PaymentNotices{Sandbox: box})
+	couriers := courier.NewSandbox(objects, "http://"+addr)
+	fleet := courier.Fleet{Providers: map[string]courier.Provider{Sandbox: couriers}, Modes: map[commerce.Mode][]string{commerce.Test: {Sandbox}}}
+	notices := inbound.New(engine.Reader(), committer, map[string]inbound.PaymentNotices{Sandbox: box}, map[string]inbound.CourierNotices{Sandbox: couriers})
 	effects := effect.Start(effect.Options{Engine: engine, Committer: committer, Worker: cryptorand.Text(), Sender: webhook.NewSender(true),
-		Processors: map[string]effect.Processor{Sandbox: box}, Objects: objects, Post: notices.FromSandbox(sandbox.NewSigner(objects))})
+		Processors: map[string]effect.Processor{Sandbox: box}, Fleet: fleet, Geocoder: geocode.Offline{}, Movers: map[string]sandbox.Mover{"del": couriers}, Objects: objects, Post: notices.FromSandbox(sandbox.NewSigner(objects))})
 	defer func() {
 		giveBack, cancel := context.WithTimeout(context.Background(), time.Second)
 		defer cancel()
 		effects.Stop(giveBack)
 	}()
-	partners := api.New(engine, committer, api.Options{Jobs: effects, Processors: map[commerce.Mode]string{commerce.Test: Sandbox}}).Handler()
+	partners := api.New(engine, committer, api.Options{Jobs: effects, Processors: map[commerce.Mode]string{commerce.Test: Sandbox},
+		Couriers: fleet, Geocoder: geocode.Offline{}}).Handler()
 	return ServeUntilDone(ctx, addr, web.Trace(log, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if strings.HasPrefix(r.URL.Path, inbound.Prefix) {
 			notices.ServeHTTP(w, r)

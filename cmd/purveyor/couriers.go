@@ -1,0 +1,84 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+
+	"purveyor/internal/commerce"
+	"purveyor/internal/config"
+	"purveyor/internal/inbound"
+	"purveyor/internal/outside/courier"
+	"purveyor/internal/outside/geocode"
+	"purveyor/internal/outside/sandbox"
+)
+
+// The names by which deliveries know their providers, and under which these
+// post their notices. They are stored: never change one.
+const (
+	uberTestName = "uber-test"
+	// The first part of the ids of the sandbox's deliveries.
+	sandboxDelivery = "del"
+)
+
+// couriers are who brings goods.
+type couriers struct {
+	courier.Fleet
+	sandbox *courier.Sandbox
+}
+
+// newCouriers makes them. A provider that is configured no more is still asked
+// for what it has.
+func newCouriers(c config.Couriers, objects sandbox.Objects, geocoder geocode.Geocoder, baseURL string) (couriers, error) {
+	box := courier.NewSandbox(objects, baseURL)
+	box.StepEvery = c.SandboxStep
+	box.Locate = func(ctx context.Context, a commerce.Address) (commerce.Point, bool) {
+		place, err := geocoder.Find(ctx, geocode.Query{Address: a})
+		return place.Point, err == nil
+	}
+	f := courier.Fleet{Providers: map[string]courier.Provider{sandboxName: box},
+		Modes: map[commerce.Mode][]string{commerce.Test: {sandboxName}, commerce.Live: c.InOrder()}}
+	if c.Uber() {
+		f.Providers[config.Uber] = courier.NewUber(courier.UberOptions{CustomerID: c.UberCustomer, ClientID: c.UberClient, ClientSecret: c.UberSecret,
+			SigningKeys: c.UberSigningKey, BaseURL: c.UberURL, AuthURL: c.UberAuthURL})
+	}
+	if c.UberTest() {
+		f.Providers[uberTestName] = courier.NewUber(courier.UberOptions{CustomerID: c.UberTestCustomer, ClientID: c.UberTestClient, ClientSecret: c.UberTestSecret,
+			SigningKeys: c.UberTestSigning, Robo: true, BaseURL: c.UberURL, AuthURL: c.UberAuthURL})
+		f.Modes[commerce.Test] = []string{uberTestName}
+	}
+	if c.DoorDash() {
+		p, err := courier.NewDoorDash(courier.DoorDashOptions{DeveloperID: c.DoorDashDeveloper, KeyID: c.DoorDashKey, SigningSecret: c.DoorDashSecret,
+			WebhookUser: c.DoorDashWebhookUser, WebhookPassword: c.DoorDashWebhookPassword, BaseURL: c.DoorDashURL})
+		if err != nil {
+			return couriers{}, fmt.Errorf("--doordash-...: %w", err)
+		}
+		f.Providers[config.DoorDash] = p
+	}
+	return couriers{f, box}, nil
+}
+
+// forNotices are the providers as their notices are read.
+func (c couriers) forNotices() map[string]inbound.CourierNotices {
+	m := map[string]inbound.CourierNotices{}
+	for name, p := range c.Providers {
+		m[name] = p
+	}
+	return m
+}
+
+// movers are the sandboxes whose objects move by themselves.
+func (c couriers) movers() map[string]sandbox.Mover {
+	return map[string]sandbox.Mover{sandboxDelivery: c.sandbox}
+}
+
+// sandboxPages are those of all sandboxes.
+func sandboxPages(p processors, c couriers) http.Handler {
+	mux := http.NewServeMux()
+	mux.Handle("/sandbox/pay/", p.sandbox.Handler())
+	mux.Handle("/sandbox/", c.sandbox.Handler())
+	return mux
+}
+
+// newGeocoder finds places: by what is known here, and by who was configured.
+func newGeocoder(config.Couriers, *database, string) geocode.Geocoder { return geocode.Offline{} }

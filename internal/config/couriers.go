@@ -1,0 +1,144 @@
+package config
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"time"
+)
+
+// Couriers is who brings goods, and who finds where to. Without a provider live
+// orders wait for a courier; test orders are brought by the sandbox's.
+type Couriers struct {
+	Couriers []string `help:"Courier providers of live orders, in the order in which they are asked: uber, doordash. By default all that are set up." env:"PURVEYOR_COURIERS" placeholder:"NAME"`
+
+	UberCustomer     string   `help:"Customer id at Uber Direct." env:"PURVEYOR_UBER_CUSTOMER" placeholder:"ID"`
+	UberClient       string   `help:"Client id at Uber Direct." env:"PURVEYOR_UBER_CLIENT" placeholder:"ID"`
+	UberSecret       string   `help:"Client secret at Uber Direct." env:"PURVEYOR_UBER_SECRET" placeholder:"S"`
+	UberSigningKey   []string `help:"Signing keys of the webhooks at Uber Direct: each has its own." env:"PURVEYOR_UBER_SIGNING_KEY" placeholder:"KEY"`
+	UberTestCustomer string   `help:"Customer id of test credentials: test orders are then brought by Uber's simulated courier, not the sandbox's." env:"PURVEYOR_UBER_TEST_CUSTOMER" placeholder:"ID"`
+	UberTestClient   string   `help:"Client id of test credentials." env:"PURVEYOR_UBER_TEST_CLIENT" placeholder:"ID"`
+	UberTestSecret   string   `help:"Client secret of test credentials." env:"PURVEYOR_UBER_TEST_SECRET" placeholder:"S"`
+	UberTestSigning  []string `help:"Signing keys of the webhooks of test credentials." env:"PURVEYOR_UBER_TEST_SIGNING_KEY" name:"uber-test-signing-key" placeholder:"KEY"`
+
+	DoorDashDeveloper       string `help:"Developer id at DoorDash Drive." env:"PURVEYOR_DOORDASH_DEVELOPER" name:"doordash-developer" placeholder:"ID"`
+	DoorDashKey             string `help:"Key id at DoorDash Drive." env:"PURVEYOR_DOORDASH_KEY" name:"doordash-key" placeholder:"ID"`
+	DoorDashSecret          string `help:"Signing secret at DoorDash Drive." env:"PURVEYOR_DOORDASH_SECRET" name:"doordash-secret" placeholder:"S"`
+	DoorDashWebhookUser     string `help:"User that DoorDash's webhooks give." env:"PURVEYOR_DOORDASH_WEBHOOK_USER" name:"doordash-webhook-user" placeholder:"USER"`
+	DoorDashWebhookPassword string `help:"Password that DoorDash's webhooks give." env:"PURVEYOR_DOORDASH_WEBHOOK_PASSWORD" name:"doordash-webhook-password" placeholder:"P"`
+
+	SandboxStep time.Duration `help:"Time between two steps of a courier of the sandbox." default:"5s" env:"PURVEYOR_SANDBOX_STEP"`
+
+	Geocoder     string `help:"Who knows streets: census, nominatim, or none; ZIP codes and cities are known without." enum:"none,census,nominatim" default:"none" env:"PURVEYOR_GEOCODER"`
+	NominatimURL string `help:"Your Nominatim server." env:"PURVEYOR_NOMINATIM_URL" placeholder:"URL"`
+
+	// These are for stand-ins of the providers.
+	UberURL     string `help:"Where Uber's API is." hidden:"" env:"PURVEYOR_UBER_URL" placeholder:"URL"`
+	UberAuthURL string `help:"Where Uber gives tokens." hidden:"" env:"PURVEYOR_UBER_AUTH_URL" placeholder:"URL"`
+	DoorDashURL string `help:"Where DoorDash's API is." hidden:"" env:"PURVEYOR_DOORDASH_URL" name:"doordash-url" placeholder:"URL"`
+	CensusURL   string `help:"Where the Census geocoder is." hidden:"" env:"PURVEYOR_CENSUS_URL" placeholder:"URL"`
+}
+
+// The names of courier providers.
+const (
+	Uber     = "uber"
+	DoorDash = "doordash"
+)
+
+// Uber tells whether live orders may be brought by Uber Direct, UberTest whether
+// test orders are, and DoorDash the same of DoorDash Drive.
+func (c Couriers) Uber() bool     { return c.UberCustomer != "" }
+func (c Couriers) UberTest() bool { return c.UberTestCustomer != "" }
+func (c Couriers) DoorDash() bool { return c.DoorDashDeveloper != "" }
+
+// InOrder names the providers of live orders as they are to be asked.
+func (c Couriers) InOrder() []string {
+	if len(c.Couriers) > 0 {
+		return c.Couriers
+	}
+	var names []string
+	if c.Uber() {
+		names = append(names, Uber)
+	}
+	if c.DoorDash() {
+		names = append(names, DoorDash)
+	}
+	return names
+}
+
+// CheckCouriers refuses half a configuration, with which deliveries would be
+// made and the service would never hear of them.
+func (c Couriers) CheckCouriers() error {
+	return errors.Join(
+		allOrNone("--uber-customer, --uber-client, --uber-secret and --uber-signing-key", c.UberCustomer, c.UberClient, c.UberSecret, first(c.UberSigningKey)),
+		allOrNone("--uber-test-customer, --uber-test-client, --uber-test-secret and --uber-test-signing-key",
+			c.UberTestCustomer, c.UberTestClient, c.UberTestSecret, first(c.UberTestSigning)),
+		allOrNone("--doordash-developer, --doordash-key, --doordash-secret and --doordash-webhook-password",
+			c.DoorDashDeveloper, c.DoorDashKey, c.DoorDashSecret, c.DoorDashWebhookPassword),
+		c.checkNames(), c.checkGeocoder(), c.checkStep())
+}
+
+func (c Couriers) checkNames() error {
+	for i, name := range c.Couriers {
+		switch {
+		case name != Uber && name != DoorDash:
+			return fmt.Errorf("--couriers %q is not uber or doordash", name)
+		case slices.Contains(c.Couriers[:i], name):
+			return fmt.Errorf("--couriers names %s twice", name)
+		case name == Uber && !c.Uber(), name == DoorDash && !c.DoorDash():
+			return fmt.Errorf("--couriers names %s, which is not set up", name)
+		}
+	}
+	return nil
+}
+
+func (c Couriers) checkGeocoder() error {
+	switch {
+	case c.Geocoder == "nominatim" && c.NominatimURL == "":
+		return errors.New("--geocoder nominatim needs --nominatim-url")
+	case c.NominatimURL != "" && c.Geocoder != "nominatim":
+		return errors.New("--nominatim-url needs --geocoder nominatim")
+	case c.NominatimURL != "":
+		return HTTPURL("--nominatim-url", c.NominatimURL)
+	}
+	return nil
+}
+
+func (c Couriers) checkStep() error {
+	if c.SandboxStep < time.Millisecond || c.SandboxStep > time.Hour {
+		return fmt.Errorf("--sandbox-step %s must be from 1ms to 1h", c.SandboxStep)
+	}
+	return nil
+}
+
+func first(list []string) string {
+	if len(list) == 0 {
+		return ""
+	}
+	return list[0]
+}
+
+// allOrNone never repeats what was given: it ends up in logs.
+func allOrNone(flags string, values ...string) error {
+	given := 0
+	for _, v := range values {
+		if v != "" {
+			given++
+		}
+	}
+	if given != 0 && given != len(values) {
+		return fmt.Errorf("%s need each other", flags)
+	}
+	return nil
+}
+
+// LogValue is what logs show: what is set, no secret.
+func (c Couriers) LogValue() slog.Value {
+	test := "sandbox"
+	if c.UberTest() {
+		test = Uber
+	}
+	return slog.GroupValue(slog.Any("live", c.InOrder()), slog.String("test", test), slog.String("geocoder", cmp.Or(c.Geocoder, "none")))
+}
