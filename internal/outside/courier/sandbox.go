@@ -19,7 +19,8 @@ import (
 // to the customer, which anybody can follow on a page (Handler). It misbehaves
 // when the second line of the customer's address asks for it (docs/SANDBOX.md).
 // All of its state stands in sandbox objects, so that every process sees it and
-// a restart changes nothing; quotes are stored nowhere, as their ids prove them.
+// a restart changes nothing. Quotes are stored nowhere: they follow from the way
+// and the time in their ids.
 type Sandbox struct {
 	// StepEvery is the time between two steps of a courier. NewSandbox sets 5 s.
 	StepEvery time.Duration

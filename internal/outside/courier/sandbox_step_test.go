@@ -96,6 +96,44 @@ func TestCancelIsForTheFirstAttempt(t *testing.T) {
 	}
 }
 
+// TestCancelIsTold at once, after some steps, and the courier goes no further.
+func TestCancelIsTold(t *testing.T) {
+	for _, c := range []struct {
+		tags        string
+		steps       int
+		told, after string
+	}{
+		{"", 0, "cancelled", ""},
+		{"", 2, "to-store to-store cancelled", ""},
+		{"sandbox:twice", 1, "to-store to-store cancelled cancelled", ""},
+		{"sandbox:never-assigned.late", 0, "cancelled", ""},
+		{"sandbox:late", 2, "cancelled", "|to-store|to-store"},
+		{"sandbox:unordered", 2, "to-store cancelled to-store", ""},
+		{"sandbox:cancel", 4, "to-store to-store to-store cancelled", ""}, // by the courier; ours changes nothing
+	} {
+		x := newTown(t, "https://shop.example")
+		d := x.create(t, asks(c.tags))
+		for range c.steps {
+			x.step(t, d.ID)
+		}
+		for range 2 {
+			if d, err := x.sandbox.Cancel(t.Context(), courier.Key{ID: d.ID}); err != nil || d.Status != commerce.CourierCancelled {
+				t.Errorf("%q: got %+v, %v", c.tags, d, err)
+			}
+		}
+		if told := brief(x.told(t)); told != c.told {
+			t.Errorf("%q: told %s, want %s", c.tags, told, c.told)
+		}
+		var after []string
+		for x.step(t, d.ID) {
+			after = append(after, brief(x.told(t)))
+		}
+		if text := strings.Join(after, "|"); text != c.after {
+			t.Errorf("%q: then told %s, want %s", c.tags, text, c.after)
+		}
+	}
+}
+
 // TestCourierMoves along the way, nearer with each step, in less and less time.
 func TestCourierMoves(t *testing.T) {
 	for name, ends := range map[string][2]commerce.Point{
