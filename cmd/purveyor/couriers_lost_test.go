@@ -75,6 +75,25 @@ func (d *dispatch) knowsInTheEnd(t *testing.T, name, by string, gone func()) {
 	}
 }
 
+// TestRefusalAfterLostAnswer: a provider that may still be at work on the call
+// before says nothing certain by refusing the next one.
+func TestRefusalAfterLostAnswer(t *testing.T) {
+	t.Parallel()
+	for name, on := range map[string]string{"the quote": "POST /delivery_quotes", "the delivery": "POST /deliveries"} {
+		d := newDispatch(newShop(t))
+		d.uber.Next(ubertest.Fault{On: "POST /deliveries", Status: 504, Body: htmlPage})
+		request := d.report()
+		d.place(201, request)
+		d.uber.Next(ubertest.Fault{On: on, Status: 503, Code: "couriers_busy"})
+		if again := d.place(201, request); again.Delivery.Created || d.asked()[1] != 0 {
+			t.Errorf("it refuses %s: %+v, requests %v", name, *again.Delivery, d.asked())
+		}
+		if sold := d.placeByMany(request); d.made() != [2]int{1, 0} {
+			t.Errorf("it refuses %s: %+v, made are %v", name, *sold.Delivery, d.made())
+		}
+	}
+}
+
 // asked counts the requests to both providers so far.
 func (d *dispatch) asked() [2]int {
 	d.uberRequests = append(d.uberRequests, d.uber.Requests()...)
