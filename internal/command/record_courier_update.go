@@ -285,6 +285,9 @@ func (c TellCourierUpdate) Decide(rows *commerce.Rows, now int64) (bool, commerc
 		return false, commerce.Changes{}, err
 	}
 	s := begin(order, rows, now, delivery.TraceID)
+	if _, there := rows.Jobs.Get(c.Job); !there {
+		return false, s.changes, nil // it was done; what came since has a job of its own, whose time has not come
+	}
 	s.changes.DoneJobs = []commerce.JobKey{c.Job}
 	if !delivery.Untold {
 		return false, s.changes, nil

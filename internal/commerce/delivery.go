@@ -116,6 +116,10 @@ func (d Delivery) Key() OrderKey { return OrderKey{d.StoreID, d.OrderID} }
 // Ref names this attempt at its provider.
 func (d Delivery) Ref() string { return DeliveryRef(d.OrderID, d.Attempt) }
 
+// Unsure tells whether a provider was asked to make the delivery, and nobody
+// knows whether it has.
+func (d Delivery) Unsure() bool { return d.Provider != "" && d.ProviderID == "" }
+
 // Fresh tells whether what is stored may be shown as it is: it is under 60
 // seconds old (SPEC, driver-location).
 func (d Delivery) Fresh(now int64) bool {
