@@ -33,7 +33,7 @@ func newCouriers(c config.Couriers, objects sandbox.Objects, geocoder geocode.Ge
 	box := courier.NewSandbox(objects, baseURL)
 	box.StepEvery = c.SandboxStep
 	box.Locate = func(ctx context.Context, a commerce.Address) (commerce.Point, bool) {
-		place, err := geocoder.Find(ctx, geocode.Query{Address: a})
+		place, err := geocoder.Find(ctx, geocode.Parts(a))
 		return place.Point, err == nil
 	}
 	f := courier.Fleet{Providers: map[string]courier.Provider{sandboxName: box},
@@ -79,6 +79,3 @@ func sandboxPages(p processors, c couriers) http.Handler {
 	mux.Handle("/sandbox/", c.sandbox.Handler())
 	return mux
 }
-
-// newGeocoder finds places: by what is known here, and by who was configured.
-func newGeocoder(config.Couriers, *database, string) geocode.Geocoder { return geocode.Offline{} }

@@ -110,7 +110,10 @@ type service struct {
 func newService(db *database, c settings, p ports, baseURL string) (*service, error) {
 	boundMemory(c.Server)
 	objects := effect.NewObjects(db.Engine, db.committer)
-	geocoder := newGeocoder(c.Couriers, db, baseURL)
+	geocoder, err := newGeocoder(c.Couriers, db, baseURL)
+	if err != nil {
+		return nil, err
+	}
 	processors := newProcessors(c.Payments, objects, baseURL)
 	couriers, err := newCouriers(c.Couriers, objects, geocoder, baseURL)
 	if err != nil {

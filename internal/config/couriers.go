@@ -42,10 +42,13 @@ type Couriers struct {
 	CensusURL   string `help:"Where the Census geocoder is." hidden:"" env:"PURVEYOR_CENSUS_URL" placeholder:"URL"`
 }
 
-// The names of courier providers.
+// The names of courier providers, and of geocoders that know streets.
 const (
 	Uber     = "uber"
 	DoorDash = "doordash"
+
+	Census    = "census"
+	Nominatim = "nominatim"
 )
 
 // Uber tells whether live orders may be brought by Uber Direct, UberTest whether
@@ -74,9 +77,9 @@ func (c Couriers) InOrder() []string {
 func (c Couriers) CheckCouriers() error {
 	return errors.Join(
 		checkAccount("--uber-customer, --uber-client, --uber-secret and --uber-signing-key", len(c.UberSigningKey),
-			append(c.UberSigningKey, c.UberCustomer, c.UberClient, c.UberSecret)),
+			slices.Concat(c.UberSigningKey, []string{c.UberCustomer, c.UberClient, c.UberSecret})),
 		checkAccount("--uber-test-customer, --uber-test-client, --uber-test-secret and --uber-test-signing-key", len(c.UberTestSigning),
-			append(c.UberTestSigning, c.UberTestCustomer, c.UberTestClient, c.UberTestSecret)),
+			slices.Concat(c.UberTestSigning, []string{c.UberTestCustomer, c.UberTestClient, c.UberTestSecret})),
 		checkAccount("--doordash-developer, --doordash-key, --doordash-secret and --doordash-webhook-password", len(c.DoorDashWebhookPassword),
 			[]string{c.DoorDashDeveloper, c.DoorDashKey, c.DoorDashSecret}),
 		c.checkDoorDashUser(), c.checkNames(), c.checkGeocoder(), c.checkStep(), c.checkStandIns())
@@ -123,9 +126,9 @@ func (c Couriers) checkNames() error {
 
 func (c Couriers) checkGeocoder() error {
 	switch {
-	case c.Geocoder == "nominatim" && c.NominatimURL == "":
+	case c.Geocoder == Nominatim && c.NominatimURL == "":
 		return errors.New("--geocoder nominatim needs --nominatim-url")
-	case c.NominatimURL != "" && c.Geocoder != "nominatim":
+	case c.NominatimURL != "" && c.Geocoder != Nominatim:
 		return errors.New("--nominatim-url needs --geocoder nominatim")
 	case c.NominatimURL != "":
 		return HTTPURL("--nominatim-url", c.NominatimURL)
