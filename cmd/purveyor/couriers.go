@@ -48,14 +48,31 @@ func newCouriers(c config.Couriers, objects sandbox.Objects, geocoder geocode.Ge
 		f.Modes[commerce.Test] = []string{uberTestName}
 	}
 	if c.DoorDash() {
-		p, err := courier.NewDoorDash(courier.DoorDashOptions{DeveloperID: c.DoorDashDeveloper, KeyID: c.DoorDashKey, SigningSecret: c.DoorDashSecret,
-			WebhookUser: c.DoorDashWebhookUser, WebhookPassword: c.DoorDashWebhookPassword, BaseURL: c.DoorDashURL})
+		p, err := newDoorDash(c)
 		if err != nil {
-			return couriers{}, fmt.Errorf("--doordash-...: %w", err)
+			return couriers{}, err
 		}
 		f.Providers[config.DoorDash] = p
 	}
 	return couriers{f, box}, nil
+}
+
+func newDoorDash(c config.Couriers) (*courier.DoorDash, error) {
+	p, err := courier.NewDoorDash(courier.DoorDashOptions{DeveloperID: c.DoorDashDeveloper, KeyID: c.DoorDashKey, SigningSecret: c.DoorDashSecret,
+		WebhookUser: c.DoorDashWebhookUser, WebhookPassword: c.DoorDashWebhookPassword, BaseURL: c.DoorDashURL})
+	if err != nil {
+		err = fmt.Errorf("--doordash-...: %w", err)
+	}
+	return p, err
+}
+
+// checkKeys refuses keys that cannot be one, before anything begins.
+func checkKeys(c config.Couriers) error {
+	if !c.DoorDash() {
+		return nil
+	}
+	_, err := newDoorDash(c)
+	return err
 }
 
 // forNotices are the providers as their notices are read.

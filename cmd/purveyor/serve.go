@@ -38,7 +38,10 @@ type settings struct {
 
 // check refuses what cannot work.
 func (s settings) check() error {
-	return errors.Join(s.Check(), s.CheckPayments(), s.CheckCouriers())
+	if err := errors.Join(s.Check(), s.CheckPayments(), s.CheckCouriers()); err != nil {
+		return err
+	}
+	return checkKeys(s.Couriers)
 }
 
 func (s serveCommand) Run() error {
