@@ -73,9 +73,10 @@ func (c couriers) movers() map[string]sandbox.Mover {
 }
 
 // sandboxPages are those of all sandboxes.
-func sandboxPages(p processors, _ couriers) http.Handler {
+func sandboxPages(p processors, c couriers) http.Handler {
 	mux := http.NewServeMux()
-	mux.Handle("/sandbox/", p.sandbox.Handler())
+	mux.Handle("/sandbox/pay/", p.sandbox.Handler())
+	mux.Handle("/sandbox/", c.sandbox.Handler())
 	return mux
 }
 

@@ -131,8 +131,13 @@ func (d dispatching) askOne(ctx context.Context, name string) (courier.Delivery,
 	request := d.request
 	request.QuoteID, request.AskedOn = quote.ID, asked.AskedOn
 	made, err := provider.Create(ctx, request)
-	if _, limited := errors.AsType[*courier.Limited](err); limited {
+	_, limited := errors.AsType[*courier.Limited](err)
+	_, refused := errors.AsType[*courier.Refusal](err)
+	switch {
+	case limited:
 		err = untouched(err)
+	case refused:
+		err = settled(err, untouched)
 	}
 	made.FeeCents, made.QuoteID = cmp.Or(made.FeeCents, quote.FeeCents), cmp.Or(made.QuoteID, quote.ID)
 	return made, err

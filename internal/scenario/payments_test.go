@@ -38,7 +38,7 @@ func (w *world) wire() {
 	w.line = &lineTo{Sandbox: w.sandbox}
 	w.effects = effect.Start(effect.Options{Engine: w.engine, Committer: w.commit, Worker: "scenario",
 		Processors: map[string]effect.Processor{sandboxName: w.line}, Objects: objects, Post: notices.FromSandbox(w.signer)})
-	w.api = api.New(w.engine, w.commit, api.Options{Now: w.clock.Now, Jobs: w.effects,
+	w.api = api.New(w.engine, w.commit, api.Options{Now: w.clock.Now, Jobs: w.effects, Geocoder: atlas,
 		Processors: map[commerce.Mode]string{commerce.Test: sandboxName}}).Handler()
 	w.inbound, w.pages = notices, w.sandbox.Handler()
 }

@@ -11,6 +11,8 @@ import (
 // samples are a whole good body for each POST that takes one, with every field
 // that SPEC.md has for it.
 var samples = map[string]string{
+	"/v1/stores/nearby": `{"delivery_address":{"line1":"2 Elm St","city":"Albany","state":"NY","postal_code":"12207","country":"US"},` +
+		`"max_distance_miles":2.5,"limit":5,"fulfillment_type":"delivery","active":true}`,
 	"/v1/products/availability": `{"store_id":"sto_north","items":[{"product_id":"prd_loaf","quantity":2}]}`,
 	"/v1/products/upsert": `{"id":"prd_loaf","store_id":"sto_north","category_id":"cat_bread","name":"Loaf","description":"d",` +
 		`"featured_image":"https://e.example/1","images":["https://e.example/1"],"active":true,"hot":false,"price":9.5,` +
