@@ -173,7 +173,12 @@ func wrongValues(place string, value any) []string {
 // What is required and is not there is named.
 func TestMissingFields(t *testing.T) {
 	required := map[string][]string{
-		"/v1/stores/nearby":         {"delivery_address"},
+		"/v1/stores/nearby": {"delivery_address"},
+		"/v1/delivery/quote": {"store_id", "delivery_address", "delivery_address.address", "delivery_address.address.line1",
+			"delivery_address.address.city", "delivery_address.address.state", "delivery_address.address.postal_code", "delivery_address.address.country"},
+		"/v1/checkout/preflight": {"store_id", "items", "items[0].product_id", "items[0].quantity", "delivery_address", "delivery_address.address",
+			"delivery_address.address.line1", "delivery_address.address.city", "delivery_address.address.state",
+			"delivery_address.address.postal_code", "delivery_address.address.country"},
 		"/v1/products/availability": {"items", "items[0].product_id", "items[0].quantity"},
 		"/v1/products/upsert":       {"store_id", "category_id", "name"},
 		"/v1/inventory/adjustments": {"adjustments", "adjustments[0].product_id", "adjustments[0].delta"},
