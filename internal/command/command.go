@@ -130,7 +130,8 @@ func (s *story) flag(code, message string) {
 // attentionRefundDue is for money of an order that nobody will fulfil.
 const attentionRefundDue = "refund_due"
 
-// What only the merchant can settle, with the payment processor.
+// What only the merchant can settle, with the payment processor; the same goes
+// for goods and couriers that are on their way although nobody wants them.
 const (
 	attentionSecondPayment = "second_payment"
 	attentionRefundUnknown = "refund_unknown"
@@ -140,7 +141,7 @@ const (
 // unflag is for what ends the reasons to look at an order, but for those.
 func (s *story) unflag() {
 	switch s.order.Attention {
-	case attentionSecondPayment, attentionRefundUnknown, attentionDisputed:
+	case attentionSecondPayment, attentionRefundUnknown, attentionDisputed, attentionGoodsWithCourier, attentionNotCancelled, attentionTwoCouriers:
 	default:
 		s.order.Attention = ""
 	}
