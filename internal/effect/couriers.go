@@ -123,7 +123,7 @@ func (d dispatching) askOne(ctx context.Context, name string) (courier.Delivery,
 			untouched = maybe
 		}
 	}
-	quote, err := provider.Quote(ctx, d.request.QuoteRequest)
+	quote, err := quoteOf(ctx, provider, d.request.QuoteRequest)
 	if _, refused := errors.AsType[*courier.Refusal](err); refused {
 		return courier.Delivery{}, settled(err, untouched)
 	}
@@ -150,6 +150,16 @@ func (d dispatching) askOne(ctx context.Context, name string) (courier.Delivery,
 	}
 	made.FeeCents, made.QuoteID = cmp.Or(made.FeeCents, quote.FeeCents), cmp.Or(made.QuoteID, quote.ID)
 	return made, err
+}
+
+// quoteTime is how long a provider has for its offer: the next one is to have
+// time left within the same try.
+const quoteTime = 5 * time.Second
+
+func quoteOf(ctx context.Context, p courier.Provider, r courier.QuoteRequest) (courier.Quote, error) {
+	ctx, cancel := context.WithTimeout(ctx, quoteTime)
+	defer cancel()
+	return p.Quote(ctx, r)
 }
 
 // maybe says that a delivery may have been made all the same: a refusal to
