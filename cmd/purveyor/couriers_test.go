@@ -197,9 +197,14 @@ func (d *dispatch) history(orderID string) map[string]int {
 	return counts
 }
 
-// hides checks that no secret is in the log.
+// hides ends the process, which writes the rest of its log, and checks that no
+// secret is in it.
 func (p *process) hides(secrets ...string) {
 	p.t.Helper()
+	p.stop()
+	if !strings.Contains(p.stderr.String(), "msg=stopped") {
+		p.t.Error("the log is not whole")
+	}
 	for _, secret := range secrets {
 		if strings.Contains(p.stderr.String(), secret) {
 			p.t.Errorf("the log has the secret %q", secret)

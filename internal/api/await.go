@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"slices"
+	"sync"
 	"time"
 
 	"purveyor/internal/commerce"
@@ -31,10 +33,8 @@ func awaiting[R any](a *API, r *request, key commerce.ReplyKey, in any, cmd comm
 		return reply{}, err
 	}
 	answer := reply{status: stored.Status, body: stored.Body, replayed: stored.Replayed}
-	for _, job := range asked {
-		if job.Awaited {
-			return a.outcome(r, key, job, answer, refused)
-		}
+	if awaited := slices.DeleteFunc(slices.Clone(asked), func(j commerce.Job) bool { return !j.Awaited }); len(awaited) > 0 {
+		return a.outcome(r, key, awaited, answer, refused)
 	}
 	if stored.Job.ID == "" {
 		return answer, nil
@@ -43,18 +43,20 @@ func awaiting[R any](a *API, r *request, key commerce.ReplyKey, in any, cmd comm
 	if err != nil { // it is done by now, or its reply will tell
 		job = commerce.Job{Slot: stored.Job.Slot, ID: stored.Job.ID}
 	}
-	return a.outcome(r, key, job, answer, refused)
+	return a.outcome(r, key, []commerce.Job{job}, answer, refused)
 }
 
-// outcome waits for a job, and answers with what it has decided. Of a job without
-// a subject nothing is known but its key.
-func (a *API) outcome(r *request, key commerce.ReplyKey, job commerce.Job, meanwhile reply, refused func(context.Context, commerce.Job) error) (reply, error) {
+// outcome waits for jobs, and answers with what they have decided. The reply stays
+// open for the last of them. Of a job without a subject nothing is known but its
+// key.
+func (a *API) outcome(r *request, key commerce.ReplyKey, awaited []commerce.Job, meanwhile reply, refused func(context.Context, commerce.Job) error) (reply, error) {
 	gone := context.WithoutCancel(r.Context()) // the caller may be, but nobody else begins the job
 	ctx, cancel := context.WithTimeout(r.Context(), waitTime)
 	defer cancel()
-	if err := a.jobs.Finish(ctx, job.Key()); err != nil && ctx.Err() == nil && !errors.Is(err, context.Canceled) {
+	if err := a.finish(ctx, awaited); err != nil && ctx.Err() == nil && !errors.Is(err, context.Canceled) {
 		return reply{}, err
 	}
+	job := awaited[len(awaited)-1]
 	stored, err := a.reader.Reply(gone, key)
 	switch {
 	case errors.Is(err, storage.ErrNotFound) && job.Subject != "":
@@ -69,6 +71,21 @@ func (a *API) outcome(r *request, key commerce.ReplyKey, job commerce.Job, meanw
 	}
 	return reply{}, &web.Error{Status: http.StatusConflict, Code: "in_progress", RetryAfter: 1, OrderID: madeOrder(job),
 		Message: "This is still in progress; repeat it with the same Idempotency-Key for its result"}
+}
+
+// finish has jobs done side by side: a courier who is slow to be cancelled does
+// not put off a refund.
+func (a *API) finish(ctx context.Context, awaited []commerce.Job) error {
+	if len(awaited) == 1 {
+		return a.jobs.Finish(ctx, awaited[0].Key())
+	}
+	errs := make([]error, len(awaited))
+	var wg sync.WaitGroup
+	for i, job := range awaited {
+		wg.Go(func() { errs[i] = a.jobs.Finish(ctx, job.Key()) })
+	}
+	wg.Wait()
+	return errors.Join(errs...)
 }
 
 // madeOrder is the order that was made by the call that asked for the job;

@@ -29,12 +29,12 @@ func (c *check) place(field string, v *wire.TextOr[placeIn]) (q geocode.Query) {
 	case v == nil:
 		c.Fail(field, "is missing")
 	case v.Text != nil:
-		q.Text = c.Required(field, v.Text, wire.MaxName)
+		q = geocode.Text(c.Required(field, v.Text, wire.MaxName))
 	default:
 		in := v.Object
-		q.Address = commerce.Address{Line1: c.Optional(field+".line1", in.Line1, wire.MaxName), City: c.Optional(field+".city", in.City, wire.MaxName),
+		q = geocode.Parts(commerce.Address{Line1: c.Optional(field+".line1", in.Line1, wire.MaxName), City: c.Optional(field+".city", in.City, wire.MaxName),
 			State: c.Optional(field+".state", in.State, wire.MaxName), PostalCode: c.Optional(field+".postal_code", in.PostalCode, 20),
-			Country: c.Optional(field+".country", in.Country, 100)}
+			Country: c.Optional(field+".country", in.Country, 100)})
 		if blank(q.Address.Line1) && blank(q.Address.PostalCode) {
 			c.Fail(field, "must have line1 or postal_code")
 		}

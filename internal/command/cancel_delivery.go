@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"errors"
 
 	"purveyor/internal/commerce"
@@ -15,7 +16,7 @@ func (s *story) cancelDelivery(rows *commerce.Rows, answers commerce.ReplyKey) {
 	s.tellOf(commerce.TimelineDeliveryCancelled, &delivery, "")
 	s.notify(commerce.WebhookDeliveryCancelled, wire.DeliveryEventData(s.order, delivery))
 	switch {
-	case !ok || delivery.State == commerce.DeliveryOver:
+	case !ok || delivery.State == commerce.DeliveryOver && !delivery.Unsure():
 		return
 	case delivery.State == commerce.DeliveryDispatching && delivery.Provider == "": // nobody was asked, and nobody will be
 		delivery.State = commerce.DeliveryOver
@@ -35,8 +36,9 @@ type RecordDeliveryCancelled struct {
 	Answers commerce.ReplyKey // the delivery's CancelAnswers
 	// Cancelled says that the courier stays at home; TooLate why not, in the
 	// provider's words. Neither: there was no delivery to cancel.
-	Cancelled bool
-	TooLate   string
+	Cancelled  bool
+	TooLate    string
+	ProviderID string // of the delivery, as far as the provider tells
 }
 
 // Needs names the order, its partner and delivery, the job and the reply.
@@ -82,6 +84,7 @@ func (c RecordDeliveryCancelled) Decide(rows *commerce.Rows, now int64) (commerc
 		if c.Cancelled && !delivery.Status.Over() {
 			delivery.Status = commerce.CourierCancelled
 		}
+		delivery.ProviderID = cmp.Or(delivery.ProviderID, c.ProviderID) // else a late notice would seem to tell of another one
 		s.changes.Deliveries = append(s.changes.Deliveries, delivery)
 	}
 	c.answer(rows, s)

@@ -156,7 +156,7 @@ func (s *story) end() (commerce.Order, commerce.Changes) {
 // another one than it was.
 func (s *story) endIfMoved(was commerce.Order) commerce.Changes {
 	if o := s.order; o.Events != was.Events || o.NotifiedOn != was.NotifiedOn || o.Status != was.Status || o.Attention != was.Attention ||
-		o.CourierDeliveryID != was.CourierDeliveryID || o.CourierTrackingURL != was.CourierTrackingURL {
+		o.CourierDeliveryID != was.CourierDeliveryID || o.CourierQuoteID != was.CourierQuoteID || o.CourierTrackingURL != was.CourierTrackingURL {
 		s.changes.Orders = append(s.changes.Orders, o)
 	}
 	return s.changes

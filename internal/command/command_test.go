@@ -45,6 +45,9 @@ func fill(needs commerce.Needs, stored commerce.Changes) *commerce.Rows {
 	for _, v := range stored.Refunds {
 		fillRow(&rows.Refunds, v.Key(), v)
 	}
+	for _, v := range stored.Deliveries {
+		fillRow(&rows.Deliveries, v.Key(), v)
+	}
 	for _, v := range stored.Sandbox {
 		fillRow(&rows.Sandbox, v.ID, v)
 	}

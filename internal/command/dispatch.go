@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 
@@ -15,7 +16,7 @@ func (s *story) dispatch(answers commerce.ReplyKey) {
 		StoreID: s.order.StoreID, OrderID: s.order.ID, Attempt: 1, State: commerce.DeliveryDispatching,
 		Answers: answers, TraceID: s.traceID, CreatedOn: s.now, UpdatedOn: s.now, Changes: 1,
 	})
-	s.ask(commerce.JobDispatch, s.order.ID, true)
+	s.ask(commerce.JobDispatch, commerce.DeliveryRef(s.order.ID, 1), true)
 }
 
 // stopped tells whether an order is not to be delivered any more.
@@ -28,6 +29,7 @@ func stopped(o commerce.Order) bool {
 // first, and finds it.
 type AskCourier struct {
 	Facts    OrderFacts
+	Job      commerce.Job // as it was run
 	Attempt  int64
 	Provider string
 }
@@ -38,23 +40,31 @@ type Asked struct {
 	AskedOn int64 // Unix ms
 }
 
-// Needs names the order, its partner and delivery.
-func (c AskCourier) Needs() commerce.Needs { return c.Facts.needsDelivery() }
+// Needs names the order, its partner and delivery, and the job.
+func (c AskCourier) Needs() commerce.Needs {
+	n := c.Facts.needsDelivery()
+	n.Jobs = []commerce.JobKey{c.Job.Key()}
+	return n
+}
 
-// Decide says no once the order is over, or somebody else has made the delivery.
+// Decide says no once the order is over, somebody else has made the delivery, or
+// another worker has the job: that one may be asking somebody else. Each time
+// that a provider is asked moves UpdatedOn, from which it counts how long what
+// was asked may still be on its way.
 func (c AskCourier) Decide(rows *commerce.Rows, now int64) (Asked, commerce.Changes, error) {
 	order, delivery, err := c.Facts.loadDelivery(rows)
 	if err != nil {
 		return Asked{}, commerce.Changes{}, err
 	}
-	if stopped(order) || delivery.State != commerce.DeliveryDispatching || delivery.Attempt != c.Attempt {
+	job, there := rows.Jobs.Get(c.Job.Key())
+	if !there || job.LeasedBy != c.Job.LeasedBy || stopped(order) || delivery.State != commerce.DeliveryDispatching || delivery.Attempt != c.Attempt {
 		return Asked{}, commerce.Changes{}, nil
 	}
-	if delivery.Provider == c.Provider {
-		return Asked{true, delivery.AskedOn}, commerce.Changes{}, nil
+	if delivery.Provider != c.Provider {
+		delivery.Provider, delivery.AskedOn = c.Provider, now
 	}
-	delivery.Provider, delivery.AskedOn, delivery.UpdatedOn = c.Provider, now, now
-	return Asked{true, now}, commerce.Changes{Deliveries: []commerce.Delivery{delivery}}, nil
+	delivery.UpdatedOn = now
+	return Asked{true, delivery.AskedOn}, commerce.Changes{Deliveries: []commerce.Delivery{delivery}}, nil
 }
 
 // RecordDelivery ends the job that looked for a courier, or the try that
@@ -84,14 +94,15 @@ func (c RecordDelivery) Needs() commerce.Needs {
 // Decide records the delivery, or that there is none yet: then the order is
 // flagged and stands as it is.
 func (c RecordDelivery) Decide(rows *commerce.Rows, now int64) (commerce.Job, commerce.Changes, error) {
-	if _, there := rows.Jobs.Get(c.Job.Key()); !there {
-		return c.Job, commerce.Changes{}, nil // another worker was faster
+	if stored, there := rows.Jobs.Get(c.Job.Key()); !there || c.Made == nil && stored.LeasedBy != c.Job.LeasedBy {
+		return c.Job, commerce.Changes{}, nil // another worker was faster, or has it now and may be asking somebody
 	}
 	order, delivery, err := c.Facts.loadDelivery(rows)
 	if err != nil {
 		return c.Job, commerce.Changes{}, errors.Join(err, errors.New("the delivery of the job is not there"))
 	}
-	ours := delivery.State == commerce.DeliveryDispatching && delivery.Attempt == c.Attempt
+	ours := delivery.Attempt == c.Attempt && (delivery.State == commerce.DeliveryDispatching ||
+		c.Made != nil && delivery.Unsure() && delivery.Provider == c.Provider) // who cancelled it has not found it
 	if c.Refused != "" {
 		c.Failed = errors.New(c.Refused)
 	}
@@ -106,6 +117,7 @@ func (c RecordDelivery) Decide(rows *commerce.Rows, now int64) (commerce.Job, co
 	s.changes = changes
 	switch {
 	case !ours:
+		c.complete(s, delivery)
 	case c.Made != nil:
 		s.deliveryMade(&delivery, c.Provider, *c.Made)
 		s.news(&delivery, *c.Made)
@@ -124,6 +136,17 @@ func (c RecordDelivery) Decide(rows *commerce.Rows, now int64) (commerce.Job, co
 		c.answer(rows, s)
 	}
 	return job, s.endIfMoved(order), nil
+}
+
+// complete adds what only the answer to the call tells to a delivery that is
+// known by a notice.
+func (c RecordDelivery) complete(s *story, d commerce.Delivery) {
+	if c.Made == nil || d.ProviderID != c.Made.ID || d.QuoteID != "" {
+		return
+	}
+	d.QuoteID, d.FeeCents = c.Made.QuoteID, cmp.Or(d.FeeCents, c.Made.FeeCents)
+	s.order.CourierQuoteID = d.QuoteID
+	s.changes.Deliveries = append(s.changes.Deliveries, d)
 }
 
 // answer closes the reply of the report.
@@ -192,7 +215,7 @@ func (s *story) anotherCourier(d *commerce.Delivery) bool {
 	*d = commerce.Delivery{StoreID: d.StoreID, OrderID: d.OrderID, Attempt: d.Attempt + 1, State: commerce.DeliveryDispatching, Avoid: d.Provider,
 		ToldOn: d.ToldOn, Untold: d.Untold, Answers: d.Answers, TraceID: d.TraceID, CreatedOn: d.CreatedOn, UpdatedOn: s.now, Changes: d.Changes + 1}
 	s.order.CourierQuoteID, s.order.CourierDeliveryID, s.order.CourierTrackingURL = "", "", ""
-	s.ask(commerce.JobDispatch, s.order.ID, false)
+	s.ask(commerce.JobDispatch, d.Ref(), false)
 	return true
 }
 

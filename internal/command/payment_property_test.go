@@ -12,8 +12,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// till is one order with its payment as stored, and what the processor knows
-// of it, which may be ahead.
+// till is one order with its payment and delivery as stored, and what the
+// processor knows of it, which may be ahead.
 type till struct {
 	now     int64
 	order   commerce.Order
@@ -23,14 +23,17 @@ type till struct {
 	jobs    map[commerce.JobKey]commerce.Job
 	ledger  []commerce.LedgerEntry
 
+	deliveries []commerce.Delivery    // one, or none
+	saved      func(commerce.Changes) // is told of all that is stored; nil: nobody is
+
 	paid    commerce.Cents // at the processor
 	made    map[string]commerce.Cents
 	back    map[string]bool // of those that were made: the money came back
 	notices []func(*rapid.T)
 }
 
-func newTill() *till {
-	o := orderIn(commerce.PendingPayment, commerce.ByPickup, false)
+func newTill(f commerce.Fulfillment) *till {
+	o := orderIn(commerce.PendingPayment, f, false)
 	before := withPayment(o, paying(commerce.PaymentOpen, 0))
 	return &till{now: now, order: o, payment: before.Payments[0], stock: before.Stock[0], refunds: map[string]commerce.Refund{},
 		jobs: map[commerce.JobKey]commerce.Job{}, made: map[string]commerce.Cents{}, back: map[string]bool{}}
@@ -47,6 +50,7 @@ func do[R any](w *till, cmd decider[R]) error {
 	w.now++
 	stored := stored(w.order, 0)
 	stored.Payments, stored.Stock = []commerce.Payment{w.payment}, []commerce.Stock{w.stock}
+	stored.Deliveries = w.deliveries
 	stored.Refunds, stored.Jobs = slices.Collect(maps.Values(w.refunds)), slices.Collect(maps.Values(w.jobs))
 	rows := fill(cmd.Needs(), stored)
 	_, changes, err := cmd.Decide(rows, w.now)
@@ -69,11 +73,14 @@ func do[R any](w *till, cmd decider[R]) error {
 		w.refunds[r.ID] = r
 	}
 	stored = merge(stored, changes)
-	w.order, w.payment = stored.Orders[0], stored.Payments[0]
+	w.order, w.payment, w.deliveries = stored.Orders[0], stored.Payments[0], stored.Deliveries
 	if len(changes.Stock) > 0 {
 		w.stock = changes.Stock[0]
 	}
 	w.ledger = append(w.ledger, changes.Ledger...)
+	if w.saved != nil {
+		w.saved(changes)
+	}
 	return nil
 }
 
@@ -163,7 +170,7 @@ func byID(a, b commerce.JobKey) int {
 // kept in silence, and in the end the ledger is what the processor has.
 func TestMoneyAddsUp(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		w := newTill()
+		w := newTill(commerce.ByPickup)
 		facts := FactsOf(w.order)
 		n := 0
 		id := func() string { n++; return fmt.Sprint("rfd_", n) }

@@ -246,6 +246,9 @@ func merge(before, changes commerce.Changes) commerce.Changes {
 	if len(changes.Refunds) > 0 {
 		before.Refunds = changes.Refunds
 	}
+	if len(changes.Deliveries) > 0 {
+		before.Deliveries = changes.Deliveries
+	}
 	return before
 }
 

@@ -116,6 +116,10 @@ func (d Delivery) Key() OrderKey { return OrderKey{d.StoreID, d.OrderID} }
 // Ref names this attempt at its provider.
 func (d Delivery) Ref() string { return DeliveryRef(d.OrderID, d.Attempt) }
 
+// Unsure tells whether a provider was asked to make the delivery, and nobody
+// knows whether it has.
+func (d Delivery) Unsure() bool { return d.Provider != "" && d.ProviderID == "" }
+
 // Fresh tells whether what is stored may be shown as it is: it is under 60
 // seconds old (SPEC, driver-location).
 func (d Delivery) Fresh(now int64) bool {
@@ -144,6 +148,13 @@ type Placed struct {
 	Precision string
 	Source    string // who found it
 	FoundOn   int64  // Unix ms
+}
+
+// Outdated tells whether the place is to be looked for again: houses are built,
+// and streets renamed. A time far ahead is not to be believed.
+func (p Placed) Outdated(now int64) bool {
+	const keep = 180 * day
+	return p.FoundOn < now-keep || p.FoundOn > now+day
 }
 
 // PrefixDelivery begins the name of a delivery at its provider.

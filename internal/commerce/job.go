@@ -15,7 +15,7 @@ const (
 	JobOpenSession    JobKind = "open_session"     // Subject: order, whose customer is to pay
 	JobExpireSession  JobKind = "expire_session"   // Subject: order, which nobody shall pay any more
 	JobRefund         JobKind = "refund_payment"   // Subject: refund
-	JobDispatch       JobKind = "dispatch"         // Subject: order, which a courier is to bring
+	JobDispatch       JobKind = "dispatch"         // Subject: delivery, by its Ref, which a courier is to bring
 	JobCancelDelivery JobKind = "cancel_delivery"  // Subject: order, whose courier is to stay at home
 	JobCourierUpdate  JobKind = "courier_update"   // Subject: order, whose partner has not heard of the newest
 	JobCheckDelivery  JobKind = "check_delivery"   // Subject: delivery, by its Ref, of which nothing was heard

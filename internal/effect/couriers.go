@@ -20,14 +20,19 @@ import (
 // couriers are the calls to courier providers.
 type couriers struct{ Options }
 
-// settling is how long after a provider was asked for a delivery it may still
-// be about to make it, whatever it says: the longest that a try takes, and the
-// lease of one that was cut.
+// settling is how long after a provider was last asked for a delivery it may
+// still be about to make it, whatever it says: the longest that a try takes, and
+// the lease of one that was cut.
 const settling = jobs.TryTime + time.Duration(commerce.JobLease)*time.Millisecond
+
+// unsettled tells whether a call may still be on its way. Each moves UpdatedOn
+// before it is made.
+func unsettled(d commerce.Delivery) bool { return time.Since(time.UnixMilli(d.UpdatedOn)) < settling }
 
 // dispatching is one try to find a courier for an order.
 type dispatching struct {
 	couriers
+	job      commerce.Job
 	order    commerce.Order
 	delivery commerce.Delivery
 	request  courier.CreateRequest
@@ -38,16 +43,17 @@ type dispatching struct {
 // record, the next try asks that one what it has, and nobody else, so that there
 // are never two.
 func (c couriers) dispatch(ctx context.Context, job commerce.Job) jobs.Outcome {
-	order, delivery, err := c.load(ctx, commerce.OrderKey{StoreID: job.Owner, OrderID: job.Subject})
+	orderID, attempt, _ := commerce.ParseDeliveryRef(job.Subject)
+	order, delivery, err := c.load(ctx, commerce.OrderKey{StoreID: job.Owner, OrderID: orderID})
 	if err != nil {
 		return unread(job, err)
 	}
 	record := command.RecordDelivery{RecordJob: command.RecordJob{Job: job, Delays: commerce.DispatchDelays, Jitter: rand.Float64()},
-		Facts: command.FactsOf(order), Answers: delivery.Answers, Attempt: delivery.Attempt}
-	if delivery.State != commerce.DeliveryDispatching {
+		Facts: command.FactsOf(order), Answers: delivery.Answers, Attempt: attempt}
+	if delivery.State != commerce.DeliveryDispatching || delivery.Attempt != attempt { // a notice was faster
 		return outcome(c.Options, record, nil)
 	}
-	d := dispatching{couriers: c, order: order, delivery: delivery}
+	d := dispatching{couriers: c, job: job, order: order, delivery: delivery}
 	if d.request, err = c.request(ctx, order, delivery); err != nil {
 		record.Failed = err
 		return outcome(c.Options, record, err)
@@ -69,6 +75,9 @@ func (c couriers) dispatch(ctx context.Context, job commerce.Job) jobs.Outcome {
 // ask asks one provider after the other. An error is a *courier.Refusal if all
 // of them have refused.
 func (d dispatching) ask(ctx context.Context) (made courier.Delivery, name string, err error) {
+	if name := d.delivery.Provider; name != "" && d.Fleet.Providers[name] == nil {
+		return made, "", maybe(notOfFleet(name))
+	}
 	var refusal *courier.Refusal
 	var failed error
 	for _, name := range d.Fleet.InOrder(d.order.Mode, d.delivery) {
@@ -110,18 +119,18 @@ func (d dispatching) askOne(ctx context.Context, name string) (courier.Delivery,
 		if refusal, ok := errors.AsType[*courier.Refusal](err); !ok || refusal.Code != courier.NotFound {
 			return made, maybe(err)
 		}
-		if time.Since(time.UnixMilli(d.delivery.AskedOn)) < settling {
+		if unsettled(d.delivery) {
 			untouched = maybe
 		}
 	}
-	quote, err := provider.Quote(ctx, d.request.QuoteRequest)
+	quote, err := quoteOf(ctx, provider, d.request.QuoteRequest)
 	if _, refused := errors.AsType[*courier.Refusal](err); refused {
 		return courier.Delivery{}, settled(err, untouched)
 	}
 	if err != nil {
 		return courier.Delivery{}, untouched(err)
 	}
-	asked, err := commit.Do(ctx, d.Committer, command.AskCourier{Facts: command.FactsOf(d.order), Attempt: d.delivery.Attempt, Provider: name})
+	asked, err := commit.Do(ctx, d.Committer, command.AskCourier{Facts: command.FactsOf(d.order), Job: d.job, Attempt: d.delivery.Attempt, Provider: name})
 	if err != nil {
 		return courier.Delivery{}, untouched(err)
 	}
@@ -141,6 +150,16 @@ func (d dispatching) askOne(ctx context.Context, name string) (courier.Delivery,
 	}
 	made.FeeCents, made.QuoteID = cmp.Or(made.FeeCents, quote.FeeCents), cmp.Or(made.QuoteID, quote.ID)
 	return made, err
+}
+
+// quoteTime is how long a provider has for its offer: the next one is to have
+// time left within the same try.
+const quoteTime = 5 * time.Second
+
+func quoteOf(ctx context.Context, p courier.Provider, r courier.QuoteRequest) (courier.Quote, error) {
+	ctx, cancel := context.WithTimeout(ctx, quoteTime)
+	defer cancel()
+	return p.Quote(ctx, r)
 }
 
 // maybe says that a delivery may have been made all the same: a refusal to
@@ -182,7 +201,7 @@ func (c couriers) request(ctx context.Context, order commerce.Order, d commerce.
 	for _, line := range order.Lines {
 		r.Items = append(r.Items, courier.Item{Name: cmp.Or(known[line.ProductID].Stock.Name, line.ProductID), Quantity: line.Quantity, PriceCents: line.PriceCents})
 	}
-	if place, err := c.Geocoder.Find(ctx, geocode.Query{Address: r.Dropoff.Address}); err == nil && place.Precision.Exact() {
+	if place, err := c.Geocoder.Find(ctx, geocode.Parts(r.Dropoff.Address)); err == nil && place.Precision.Exact() {
 		r.Dropoff.At = &place.Point
 	}
 	return r, nil
@@ -199,7 +218,7 @@ func (c couriers) cancel(ctx context.Context, job commerce.Job) jobs.Outcome {
 		Facts: command.FactsOf(order), Answers: delivery.CancelAnswers}
 	provider, known := c.Fleet.Providers[delivery.Provider]
 	switch {
-	case delivery.State == commerce.DeliveryOver, delivery.Provider == "":
+	case delivery.State == commerce.DeliveryOver && !delivery.Unsure(), delivery.Provider == "":
 		record.Cancelled = delivery.Status == commerce.CourierCancelled
 		return outcome(c.Options, record, nil)
 	case !known:
@@ -210,10 +229,10 @@ func (c couriers) cancel(ctx context.Context, job commerce.Job) jobs.Outcome {
 	refusal, refused := errors.AsType[*courier.Refusal](err)
 	switch {
 	case err == nil:
-		record.Cancelled = now.Status == commerce.CourierCancelled
+		record.Cancelled, record.ProviderID = now.Status == commerce.CourierCancelled, now.ID
 	case refused && refusal.Code == courier.TooLate:
 		record.TooLate = refusal.Message
-	case refused && refusal.Code == courier.NotFound && time.Since(time.UnixMilli(delivery.AskedOn)) > settling: // it was never made
+	case refused && refusal.Code == courier.NotFound && !unsettled(delivery): // it was never made
 	default:
 		record.Failed = err
 	}

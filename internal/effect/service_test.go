@@ -112,8 +112,8 @@ func (p mortalProcessor) Refund(ctx context.Context, r payment.RefundRequest) (p
 	return p.Processor.Refund(ctx, r)
 }
 
-// service is a whole process that takes card payments in the sandbox, but for
-// its sockets.
+// service is a whole process that takes card payments in the sandbox and has the
+// depots of its shop deliver, but for its sockets.
 type service struct {
 	s         *shop
 	m         *mortal
@@ -121,6 +121,7 @@ type service struct {
 	committer *commit.Committer
 	effects   *Effects
 	api       http.Handler
+	inbound   http.Handler
 	box       *payment.Sandbox
 	post      func(ctx context.Context, to string, body []byte) error
 }
@@ -150,15 +151,20 @@ func (s *shop) serve(m *mortal, objects *sandboxtest.Objects, wrap func(Processo
 		kept = objects
 	}
 	v.box = payment.NewSandbox(kept, payURL)
-	notices := inbound.New(m.Reader(), v.committer, map[string]inbound.PaymentNotices{"sandbox": v.box}, nil)
+	fleet, posters := s.fleet(m), map[string]inbound.CourierNotices{}
+	for name, p := range fleet.Providers {
+		posters[name] = p
+	}
+	notices := inbound.New(m.Reader(), v.committer, map[string]inbound.PaymentNotices{"sandbox": v.box}, posters)
 	v.post = notices.FromSandbox(sandbox.NewSigner(kept))
+	v.inbound = web.Trace(slog.New(slog.DiscardHandler), notices)
 	var processor Processor = mortalProcessor{v.box, m}
 	if wrap != nil {
 		processor = wrap(processor)
 	}
 	v.effects = Start(Options{Engine: m, Committer: v.committer, Worker: v.worker, Sender: s,
-		Processors: map[string]Processor{"sandbox": processor}, Objects: inside, Post: v.post})
-	partners := api.New(m, v.committer, api.Options{Jobs: v.effects, Processors: map[commerce.Mode]string{commerce.Test: "sandbox"}})
+		Processors: map[string]Processor{"sandbox": processor}, Objects: inside, Post: v.post, Fleet: fleet, Geocoder: nowhere{}})
+	partners := api.New(m, v.committer, api.Options{Jobs: v.effects, Couriers: fleet, Geocoder: nowhere{}, Processors: map[commerce.Mode]string{commerce.Test: "sandbox"}})
 	v.api = web.Trace(slog.New(slog.DiscardHandler), partners.Handler())
 	return v
 }
@@ -189,6 +195,13 @@ func (v *service) ask(path, key string, body any) reply {
 	w := httptest.NewRecorder()
 	v.api.ServeHTTP(w, r)
 	return reply{w.Code, w.Body.String(), w.Header().Get("Idempotent-Replayed") == "true"}
+}
+
+// notice posts what a courier provider has to tell.
+func (v *service) notice(provider, body string) int {
+	w := httptest.NewRecorder()
+	v.inbound.ServeHTTP(w, httptest.NewRequest(http.MethodPost, inbound.CouriersPath(provider), strings.NewReader(body)))
+	return w.Code
 }
 
 // checkoutBody is of two loaves for $25.00, bought by a customer with this address.

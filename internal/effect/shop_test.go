@@ -45,6 +45,8 @@ type shop struct {
 	answer func(webhook.Request) webhook.Result
 	fails  error
 
+	depots []*depot // who delivers
+
 	pause time.Duration // between looks at what is to come
 	// endLeases ends those of a process that is dead; nil: time does.
 	endLeases func(worker string)

@@ -72,7 +72,7 @@ type courierOnPage struct {
 var progress = []string{"Courier found", "Picked up", "On the way", "Delivered"}
 
 func (s *Sandbox) showTracking(w http.ResponseWriter, r *http.Request) {
-	x, _, err := s.load(r.Context(), r.PathValue("delivery"))
+	x, err := s.load(r.Context(), r.PathValue("delivery"))
 	if err != nil {
 		status, title, text := failed(err)
 		trackPage.Write(w, status, tracking{Title: title, Text: text})
@@ -88,7 +88,7 @@ func (s *Sandbox) showTracking(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *Sandbox) showState(w http.ResponseWriter, r *http.Request) {
-	x, _, err := s.load(r.Context(), r.PathValue("delivery"))
+	x, err := s.load(r.Context(), r.PathValue("delivery"))
 	status, answer := http.StatusOK, any(nil)
 	if err == nil {
 		answer = s.state(x, x.drawMap())

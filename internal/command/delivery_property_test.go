@@ -1,0 +1,385 @@
+package command
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"purveyor/internal/commerce"
+
+	"pgregory.net/rapid"
+)
+
+// road is one paid order that is to be delivered, with its couriers, and all that
+// was told of it.
+type road struct {
+	*till
+	t *rapid.T
+
+	parcels []parcel
+	tries   []dispatchTry
+	notices []RecordCourierUpdate
+	ran     []commerce.JobKey // of courier updates; they may run again
+
+	// As it was before the command under way.
+	wasOrder    commerce.Order
+	wasDelivery commerce.Delivery
+
+	restored   int // how often the stock came back
+	lastUpdate int64
+	told       map[string]int // kinds of webhooks, by attempt
+	lastTold   string         // where the courier was, as the partner knows it
+}
+
+// parcel is what a provider has made of an attempt.
+type parcel struct {
+	provider string
+	news     CourierNews
+	attempt  int64
+}
+
+// dispatchTry is a worker that looks for a courier, or did until its lease ended.
+type dispatchTry struct {
+	job     commerce.Job
+	attempt int64
+	asked   string
+}
+
+func newRoad(t *rapid.T) *road {
+	r := &road{till: newTill(commerce.ByDelivery), t: t, told: map[string]int{}}
+	r.saved = r.look
+	r.remember()
+	r.pay(300)
+	r.till.notices[0](t)
+	r.mustMove(commerce.PendingPayment, commerce.Paid)
+	return r
+}
+
+func (r *road) mustMove(from, to commerce.OrderStatus) {
+	if r.order.Status != to {
+		r.t.Fatalf("the order is %s, from %s, want %s", r.order.Status, from, to)
+	}
+}
+
+func (r *road) delivery() commerce.Delivery {
+	if len(r.deliveries) == 0 {
+		return commerce.Delivery{Attempt: 1}
+	}
+	return r.deliveries[0]
+}
+
+func (r *road) remember() { r.wasOrder, r.wasDelivery = r.order, r.delivery() }
+
+// jobsOf are the jobs of a kind.
+func (r *road) jobsOf(kind commerce.JobKind) (list []commerce.Job) {
+	for _, j := range r.jobs {
+		if j.Kind == kind {
+			list = append(list, j)
+		}
+	}
+	slices.SortFunc(list, func(a, b commerce.Job) int { return byID(a.Key(), b.Key()) })
+	return list
+}
+
+// drawn is one of a list; it skips the step if that is empty.
+func drawn[V any](t *rapid.T, list []V, what string) V {
+	if len(list) == 0 {
+		t.Skip("no ", what)
+	}
+	return list[rapid.IntRange(0, len(list)-1).Draw(t, what)]
+}
+
+// look checks what a command has changed against how it was before.
+func (r *road) look(changes commerce.Changes) {
+	was, now, t := r.wasOrder, r.order, r.t
+	if now.Status != was.Status && (was.Status.Terminal() && now.Status != commerce.Refunded ||
+		slices.Index(commerce.Statuses, now.Status) < slices.Index(commerce.Statuses, was.Status)) {
+		t.Fatalf("the order went from %s to %s", was.Status, now.Status)
+	}
+	d, before := r.delivery(), r.wasDelivery
+	if d.Attempt < before.Attempt || d.Attempt > before.Attempt+1 || d.Attempt > commerce.MaxDispatches || d.Attempt == before.Attempt && d.Status.Rank() < before.Status.Rank() {
+		t.Fatalf("the delivery went from %+v\nto %+v", before, d)
+	}
+	if was.InventoryDeducted && !now.InventoryDeducted {
+		r.restored++
+	}
+	if r.restored > 1 || now.InventoryDeducted != (r.stock.Quantity == 2) {
+		t.Fatalf("stock came back %d times; %d are left, deducted %v", r.restored, r.stock.Quantity, now.InventoryDeducted)
+	}
+	for i, e := range changes.Timeline {
+		if e.Seq != was.Events+int64(i)+1 {
+			t.Fatalf("timeline %+v after %d", changes.Timeline, was.Events)
+		}
+	}
+	last := was.NotifiedOn
+	for _, w := range changes.Webhooks {
+		if w.Timestamp <= last {
+			t.Fatalf("%s at %d, after %d", w.Kind, w.Timestamp, last)
+		}
+		last = w.Timestamp
+		r.hear(w)
+	}
+	if last != now.NotifiedOn {
+		t.Fatalf("the last event is of %d, and the order says %d", last, now.NotifiedOn)
+	}
+	r.remember()
+}
+
+// hear is the partner, who gets a webhook.
+func (r *road) hear(w commerce.WebhookEvent) {
+	switch w.Kind {
+	case commerce.WebhookDeliveryCreated, commerce.WebhookDeliveryOut, commerce.WebhookDeliveryDone:
+		what := fmt.Sprint(w.Kind, " of attempt ", r.wasDelivery.Attempt)
+		if r.told[what]++; r.told[what] > 1 {
+			r.t.Fatalf("%s is told twice", what)
+		}
+	case commerce.WebhookCourierUpdate:
+		if r.now < r.lastUpdate+commerce.CourierUpdateEvery {
+			r.t.Fatalf("courier updates at %d and %d", r.lastUpdate, r.now)
+		}
+		r.lastUpdate = r.now
+	}
+	if strings.HasPrefix(string(w.Kind), "delivery.") {
+		r.lastTold = placeIn(r.t, w.Data)
+	}
+}
+
+func placeIn(t *rapid.T, data []byte) string {
+	var told struct {
+		Courier struct{ Location *commerce.Point }
+	}
+	if err := json.Unmarshal(data, &told); err != nil {
+		t.Fatal(err)
+	}
+	return place(told.Courier.Location)
+}
+
+func place(p *commerce.Point) string {
+	if p == nil {
+		return "unknown"
+	}
+	return fmt.Sprint(*p)
+}
+
+// check holds what is stored against the jobs that must go on with it.
+func (r *road) check() {
+	if len(r.deliveries) == 0 {
+		return
+	}
+	d, over := r.delivery(), stopped(r.order)
+	has := func(kind commerce.JobKind, subject string) bool {
+		return slices.ContainsFunc(r.jobsOf(kind), func(j commerce.Job) bool { return j.Subject == subject && j.State == commerce.JobWaiting })
+	}
+	cancelling := has(commerce.JobCancelDelivery, r.order.ID)
+	switch {
+	case d.Untold && !has(commerce.JobCourierUpdate, r.order.ID):
+		r.t.Fatalf("nobody will tell of the courier: %+v", d)
+	case d.State == commerce.DeliveryDispatching && !has(commerce.JobDispatch, d.Ref()) && !(over && (cancelling || r.order.Attention != "")):
+		r.t.Fatalf("nobody looks for a courier: %+v", d)
+	case d.State == commerce.DeliveryActive && !over && !has(commerce.JobCheckDelivery, d.Ref()):
+		r.t.Fatalf("nobody asks for the delivery: %+v", d)
+	case d.State == commerce.DeliveryActive && over && !cancelling && r.order.Attention == "":
+		r.t.Fatalf("a courier is on the way for an order that is %s: %+v", r.order.Status, d)
+	case d.State == commerce.DeliveryActive && !over && !d.Untold && r.lastTold != place(d.Courier.At):
+		r.t.Fatalf("the partner knows the courier at %s, who is at %s", r.lastTold, place(d.Courier.At))
+	}
+}
+
+// take has a worker take the job that looks for a courier, whoever had it.
+func (r *road) take(t *rapid.T) {
+	j := drawn(t, r.jobsOf(commerce.JobDispatch), "dispatch")
+	_, attempt, _ := commerce.ParseDeliveryRef(j.Subject)
+	j = j.LeasedTo(fmt.Sprint("worker ", len(r.tries)), r.now+10)
+	r.jobs[j.Key()] = j
+	r.tries = append(r.tries, dispatchTry{job: j, attempt: attempt})
+}
+
+// ask has a worker say whom it asks. It has the delivery made at once, whether or
+// not it will live to tell.
+func (r *road) ask(t *rapid.T) {
+	if len(r.tries) == 0 {
+		t.Skip("no worker")
+	}
+	w := &r.tries[rapid.IntRange(0, len(r.tries)-1).Draw(t, "worker")]
+	provider := rapid.SampledFrom([]string{"u", "v"}).Draw(t, "provider")
+	before := r.delivery()
+	if before.Attempt == w.attempt && before.Provider != "" {
+		provider = before.Provider // as long as it is not certain that it has nothing
+	}
+	var asked Asked
+	try(t, r.till, spy[Asked]{AskCourier{Facts: FactsOf(r.order), Job: w.job, Attempt: w.attempt, Provider: provider}, &asked})
+	if !asked.Go {
+		return
+	}
+	if w.asked = provider; rapid.IntRange(0, 3).Draw(t, "refuses at 0") != 0 {
+		r.makeParcel(provider, w.attempt)
+	}
+}
+
+func (r *road) makeParcel(provider string, attempt int64) {
+	if r.parcelOf(provider, attempt) == nil {
+		ref := commerce.DeliveryRef(r.order.ID, attempt)
+		r.parcels = append(r.parcels, parcel{provider, CourierNews{ID: provider + ref, Ref: ref, QuoteID: "q", Status: commerce.CourierPending, SeenOn: r.now}, attempt})
+	}
+}
+
+func (r *road) parcelOf(provider string, attempt int64) *parcel {
+	for i, p := range r.parcels {
+		if p.provider == provider && p.attempt == attempt {
+			return &r.parcels[i]
+		}
+	}
+	return nil
+}
+
+// spy keeps what a command returns.
+type spy[R any] struct {
+	decider[R]
+	got *R
+}
+
+func (s spy[R]) Decide(rows *commerce.Rows, now int64) (R, commerce.Changes, error) {
+	got, changes, err := s.decider.Decide(rows, now)
+	*s.got = got
+	return got, changes, err
+}
+
+// record has a worker record what it knows, again if it likes.
+func (r *road) record(t *rapid.T) {
+	w := drawn(t, r.tries, "worker")
+	cmd := RecordDelivery{RecordJob: RecordJob{Job: w.job, Delays: commerce.DispatchDelays}, Facts: FactsOf(r.order), Attempt: w.attempt, Provider: w.asked}
+	made := r.parcelOf(w.asked, w.attempt)
+	switch {
+	case made != nil && rapid.IntRange(0, 3).Draw(t, "answer lost at 0") != 0:
+		news := made.news
+		cmd.Made = &news
+	case made != nil || w.asked != "" && rapid.Bool().Draw(t, "away"):
+		cmd.Failed = errors.New("no answer")
+	case r.delivery().Provider != "" && r.parcelOf(r.delivery().Provider, r.delivery().Attempt) != nil:
+		t.Skip("somebody else was asked")
+	default:
+		cmd.Refused = "nobody is free"
+	}
+	try(t, r.till, cmd)
+}
+
+// drive takes a courier on, and has the provider tell of it some time.
+func (r *road) drive(t *rapid.T) {
+	if len(r.parcels) == 0 {
+		t.Skip("no courier")
+	}
+	p := &r.parcels[rapid.IntRange(0, len(r.parcels)-1).Draw(t, "parcel")]
+	to := rapid.SampledFrom([]commerce.CourierStatus{commerce.CourierPending, commerce.CourierAssigned, commerce.CourierLoaded, commerce.CourierEnRoute,
+		commerce.CourierReturning, commerce.CourierDone, commerce.CourierCancelled, commerce.CourierReturned}).Draw(t, "status")
+	if p.news.Status.Over() {
+		return
+	}
+	if to.Rank() > p.news.Status.Rank() {
+		p.news.Status = to
+	}
+	at := commerce.Point{Lat: 30, Lng: float64(rapid.IntRange(-99, -95).Draw(t, "lng"))}
+	p.news.SeenOn, p.news.Courier = r.now, commerce.Courier{Name: "Kim", At: &at}
+	r.notices = append(r.notices, RecordCourierUpdate{Attempt: p.attempt, Provider: p.provider, News: p.news})
+}
+
+// notice is one that comes now: of those that were posted, or one that nobody
+// should have posted.
+func (r *road) notice(t *rapid.T) {
+	n := drawn(t, r.notices, "notice")
+	if n.Facts = FactsOf(r.order); rapid.IntRange(0, 9).Draw(t, "astray at 0") == 0 {
+		n.Attempt = rapid.Int64Range(0, commerce.MaxDispatches+1).Draw(t, "attempt")
+		n.Provider = rapid.SampledFrom([]string{"", "u", "v", "w"}).Draw(t, "by")
+	}
+	if len(r.deliveries) > 0 {
+		try(t, r.till, n)
+	}
+}
+
+// sendHome is a try of the job that cancels a delivery.
+func (r *road) sendHome(t *rapid.T) {
+	j := drawn(t, r.jobsOf(commerce.JobCancelDelivery), "cancelling")
+	d := r.delivery()
+	cmd := RecordDeliveryCancelled{RecordJob: RecordJob{Job: j, Delays: commerce.CancelDelays}, Facts: FactsOf(r.order)}
+	switch p := r.parcelOf(d.Provider, d.Attempt); {
+	case d.State == commerce.DeliveryOver && !d.Unsure(), d.Provider == "":
+		cmd.Cancelled = d.Status == commerce.CourierCancelled
+	case rapid.IntRange(0, 3).Draw(t, "away at 0") == 0:
+		cmd.Failed = errors.New("away")
+	case p == nil:
+	case p.news.Status.HasGoods():
+		cmd.TooLate = "the goods are on their way"
+	default:
+		p.news.Status = commerce.CourierCancelled
+		r.notices = append(r.notices, RecordCourierUpdate{Attempt: p.attempt, Provider: p.provider, News: p.news})
+		cmd.Cancelled, cmd.ProviderID = true, p.news.ID
+	}
+	try(t, r.till, cmd)
+}
+
+// tell is the job of a courier update, when it is due; one that has run may run
+// again at any time, as somebody else had it too.
+func (r *road) tell(t *rapid.T) {
+	if again := rapid.IntRange(0, 3).Draw(t, "again at 0") == 0; again {
+		try(t, r.till, TellCourierUpdate{Facts: FactsOf(r.order), Job: drawn(t, r.ran, "job that has run")})
+		return
+	}
+	j := drawn(t, r.jobsOf(commerce.JobCourierUpdate), "courier update")
+	r.till.now = max(r.till.now, j.RunAt)
+	r.ran = append(r.ran, j.Key())
+	try(t, r.till, TellCourierUpdate{Facts: FactsOf(r.order), Job: j.Key()})
+}
+
+// lookAfter is the job that asks for a delivery.
+func (r *road) lookAfter(t *rapid.T) {
+	j := drawn(t, r.jobsOf(commerce.JobCheckDelivery), "check")
+	_, attempt, _ := commerce.ParseDeliveryRef(j.Subject)
+	d := r.delivery()
+	cmd := RecordCheck{Job: j, Update: RecordCourierUpdate{Facts: FactsOf(r.order), Attempt: attempt, Provider: d.Provider}}
+	if p := r.parcelOf(d.Provider, attempt); p != nil && rapid.Bool().Draw(t, "answers") {
+		news := p.news
+		cmd.News = &news
+	}
+	try(t, r.till, cmd)
+}
+
+// TestDeliveriesGoForward: whatever partner, couriers, providers and processes do
+// in whatever order, nothing goes back, nothing is told twice or too often, and
+// somebody goes on with what is not over.
+func TestDeliveriesGoForward(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		r := newRoad(t)
+		facts := FactsOf(r.order)
+		n := 0
+		try(t, r.till, ConfirmOrder{Facts: facts})
+		r.mustMove(commerce.Paid, commerce.Processed)
+		t.Repeat(map[string]func(*rapid.T){
+			"confirm": func(t *rapid.T) { try(t, r.till, ConfirmOrder{Facts: facts}) },
+			"cancel": func(t *rapid.T) {
+				if rapid.IntRange(0, 9).Draw(t, "cancel at 0") == 0 {
+					try(t, r.till, CancelOrder{Facts: facts})
+				}
+			},
+			"refund": func(t *rapid.T) {
+				if n++; rapid.IntRange(0, 9).Draw(t, "refund at 0") == 0 {
+					try(t, r.till, StartRefund{Facts: facts, RefundID: fmt.Sprint("rfd_", n)})
+				}
+			},
+			"refund job":  func(t *rapid.T) { r.run(t, drawn(t, r.jobsOf(commerce.JobRefund), "refund"), true, false) },
+			"take":        r.take,
+			"ask":         r.ask,
+			"record":      r.record,
+			"drive":       r.drive,
+			"drive on":    r.drive,
+			"notice":      r.notice,
+			"more notice": r.notice,
+			"send home":   r.sendHome,
+			"tell":        r.tell,
+			"look after":  r.lookAfter,
+			"time":        func(t *rapid.T) { r.till.now += rapid.Int64Range(0, 40_000).Draw(t, "ms") },
+			"":            func(t *rapid.T) { r.check() },
+		})
+	})
+}

@@ -1,0 +1,65 @@
+package effect
+
+import (
+	"context"
+	"fmt"
+
+	"purveyor/internal/commerce"
+	"purveyor/internal/storage"
+)
+
+func (s *shop) delivery(key commerce.OrderKey) commerce.Delivery {
+	s.t.Helper()
+	d, err := s.engine.Reader().Delivery(context.Background(), key)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return d
+}
+
+// history is the timeline of an order but for courier updates, which come by
+// the clock. These are at least so far apart as they must be.
+func (s *shop) history(key commerce.OrderKey) (told []string) {
+	s.t.Helper()
+	events, err := s.engine.Reader().Timeline(context.Background(), key, 500)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	var last int64
+	for _, e := range events {
+		if e.Kind == commerce.TimelineCourierUpdate {
+			if e.CreatedOn-last < commerce.CourierUpdateEvery {
+				s.t.Errorf("courier updates at %d and %d", last, e.CreatedOn)
+			}
+			last = e.CreatedOn
+			continue
+		}
+		told = append(told, fmt.Sprintf("%s (%s, %q) %s", e.Kind, e.Status, e.CourierStatus, e.Message))
+	}
+	return told
+}
+
+// webhooks is what the partner of an order is told, in the order of the
+// commits, but for courier updates. Its timestamps go up.
+func (s *shop) webhooks(o commerce.Order) (told []string) {
+	s.t.Helper()
+	var last int64
+	for filter := (storage.EventFilter{PartnerID: o.PartnerID, Limit: 1000}); ; {
+		page, err := s.engine.Reader().EventPage(context.Background(), filter)
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		for _, e := range page.Events {
+			if e.OrderID != o.ID {
+				continue
+			}
+			if e.Timestamp <= last {
+				s.t.Errorf("%s at %d, after %d", e.Kind, e.Timestamp, last)
+			}
+			if last = e.Timestamp; e.Kind != commerce.WebhookCourierUpdate {
+				told = append(told, string(e.Kind))
+			}
+		}
+		return told
+	}
+}

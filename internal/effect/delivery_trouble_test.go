@@ -1,0 +1,337 @@
+package effect
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"purveyor/internal/commerce"
+)
+
+// delivering runs a test in a shop with two depots, of which near is asked
+// first.
+func delivering(t *testing.T, test func(s *shop, v *service, near, far *depot)) {
+	t.Helper()
+	in(t, func(s *shop) {
+		s.admit()
+		near, far := newDepot("near"), newDepot("far")
+		s.depots = []*depot{near, far}
+		v := s.serve(newMortal(s.engine, 0, false), nil, nil)
+		defer v.stop()
+		test(s, v, near, far)
+	})
+}
+
+// hours is eventually for what is tried again after hours; only in a bubble.
+func (s *shop) hours(what string, ok func() bool) {
+	s.t.Helper()
+	for deadline := time.Now().Add(6 * time.Hour); !ok(); time.Sleep(5 * time.Second) {
+		if time.Now().After(deadline) {
+			s.t.Fatalf("waited in vain for %s: %+v", what, s.jobs(commerce.JobWaiting, storeID))
+		}
+	}
+}
+
+// checkOne: there is one delivery of an order, at this depot, and the order knows
+// of it.
+func (s *shop) checkOne(r *ride, at *depot) {
+	s.t.Helper()
+	o, d := s.order(r.order), s.delivery(r.order)
+	if n, list := s.underWay(o.ID); n != 1 || d.Provider != at.name || d.ProviderID != at.name+" "+d.Ref() || o.CourierDeliveryID != d.ProviderID ||
+		o.Status != commerce.Shipped || o.Attention != "" {
+		s.t.Errorf("%s: want one delivery, by %s; order %+v\ndelivery %+v\n%d under way: %s", r.name, at.name, o, d, n, list)
+	}
+}
+
+// TestWhoIsAskedNext: a provider that has refused, that wants to be left alone
+// or cannot even be asked for a quote has made nothing, so that the next one is
+// asked at once. Of one that was asked for the delivery and did not answer
+// nobody knows, so that nobody else is, however long that takes.
+func TestWhoIsAskedNext(t *testing.T) {
+	const heals = 40 * time.Second
+	for _, c := range []struct {
+		call    call
+		trouble trouble
+		far     bool // it is brought by the other one
+	}{
+		{quoting, isDown, true}, {quoting, refuses, true}, {quoting, isLimited, true}, {quoting, isSlow, true},
+		{creating, refuses, true}, {creating, isLimited, true}, {creating, hasExpired, true},
+		{creating, losesAnswer, false}, {creating, isDown, false}, {creating, isSlow, false},
+	} {
+		t.Run(fmt.Sprint(c.call, " ", c.trouble), func(t *testing.T) {
+			delivering(t, func(s *shop, v *service, near, far *depot) {
+				near.set(c.call, c.trouble)
+				r := &ride{name: "A-1"}
+				reporting(v, r)
+				if made := strings.Contains(r.calls[0].heard.body, `"created":true`); made != c.far {
+					t.Errorf("answered %s", r.calls[0].heard.body)
+				}
+				time.Sleep(heals)
+				near.set(c.call, "")
+				s.hours("a courier", s.quiet)
+				at := near
+				if c.far {
+					at = far
+				}
+				s.checkOne(r, at)
+			})
+		})
+	}
+}
+
+// TestNobodyTakesIt: each reason is told once, the order waits, and whoever is
+// free first brings it.
+func TestNobodyTakesIt(t *testing.T) {
+	delivering(t, func(s *shop, v *service, near, far *depot) {
+		near.set(quoting, refuses)
+		far.set(creating, refuses)
+		r := &ride{name: "A-1"}
+		reporting(v, r)
+		time.Sleep(time.Minute)
+		o, d := s.order(r.order), s.delivery(r.order)
+		if notes := s.notes(o); o.Status != commerce.Processed || o.Attention != "not_dispatched" || len(notes) != 1 || !strings.Contains(notes[0], "nobody is free") {
+			t.Errorf("%+v, notes %q", o, notes)
+		}
+		if d.Provider != "" || d.State != commerce.DeliveryDispatching {
+			t.Errorf("nobody has it for certain, and it is %+v", d)
+		}
+		far.set(creating, "")
+		s.hours("a courier", s.quiet)
+		s.checkOne(r, far)
+	})
+}
+
+// TestAnImpatientPartner asks again and again, so that tries follow upon each
+// other. A call that was given up just now is not taken for one that never was,
+// however long ago the first one was made.
+func TestAnImpatientPartner(t *testing.T) {
+	delivering(t, func(s *shop, v *service, near, far *depot) {
+		near.set(creating, isDown)
+		r := &ride{name: "A-1"}
+		reporting(v, r)
+		time.Sleep(settling)
+		near.set(creating, isSlow)
+		near.once(beforeCreate, func() { near.set(quoting, refuses) })
+		for range 10 {
+			reporting(v, r)
+		}
+		s.hours("a courier", s.quiet)
+		s.checkOne(r, near)
+	})
+}
+
+// TestNotOfTheFleetAnyMore: who may have the delivery cannot be asked, and so
+// nobody else is.
+func TestNotOfTheFleetAnyMore(t *testing.T) {
+	in(t, func(s *shop) {
+		s.admit()
+		near, far := newDepot("near"), newDepot("far")
+		s.depots = []*depot{near, far}
+		near.set(creating, losesAnswer)
+		r := &ride{name: "A-1"}
+		v := s.serve(newMortal(s.engine, 0, false), nil, nil)
+		reporting(v, r)
+		v.stop()
+		s.depots = []*depot{far}
+		without := s.serve(newMortal(s.engine, 0, false), nil, nil)
+		time.Sleep(time.Hour)
+		without.stop()
+		if d := s.delivery(r.order); !strings.Contains(d.Error, `"near" is not configured any more`) {
+			t.Errorf("%+v", d)
+		}
+		s.depots = []*depot{near, far}
+		again := s.serve(newMortal(s.engine, 0, false), nil, nil)
+		defer again.stop()
+		s.hours("a courier", s.quiet)
+		s.checkOne(r, near)
+	})
+}
+
+// TestTwoProcessesLookForACourier: the lease of the first ends while it is at
+// some point of its try, and the second has the job.
+func TestTwoProcessesLookForACourier(t *testing.T) {
+	for _, c := range []struct {
+		stalled point // where the first process is
+		near    trouble
+		want    string
+	}{
+		{beforeQuote, "", "near"}, {beforeQuote, refuses, "far"}, {beforeQuote, isDown, "far"},
+		{beforeCreate, "", "near"}, {beforeCreate, refuses, "near"}, {beforeCreate, isDown, "near"},
+		{afterCreate, "", "near"}, {afterCreate, isDown, "near"},
+	} {
+		t.Run(fmt.Sprintf("%s, then a quote %q", c.stalled, c.near), func(t *testing.T) {
+			delivering(t, func(s *shop, first *service, near, far *depot) {
+				var second *service
+				near.once(c.stalled, func() {
+					near.set(quoting, c.near)
+					s.returnJobs(first.worker)
+					second = s.serve(newMortal(s.engine, 0, false), nil, nil)
+					over := make(chan struct{})
+					far.once(beforeCreate, func() { // the first one goes on while the second one asks
+						near.set(quoting, "")
+						close(over)
+						time.Sleep(time.Second)
+					})
+					select {
+					case <-over:
+					case <-time.After(5 * time.Second):
+						near.set(quoting, "")
+					}
+				})
+				r := &ride{name: "A-1"}
+				reporting(first, r)
+				s.hours("a courier", s.quiet)
+				second.stop()
+				for _, d := range s.depots {
+					if d.name == c.want {
+						s.checkOne(r, d)
+					}
+				}
+			})
+		})
+	}
+}
+
+// TestCancelledMeanwhile cancels, or refunds, an order at every point of looking
+// for its courier, who may be slow to be cancelled too, while the process lives
+// or dies. In the end no courier is on the way, and the stock is back.
+func TestCancelledMeanwhile(t *testing.T) {
+	for _, at := range []point{beforeQuote, beforeCreate, afterCreate} {
+		for _, trouble := range []trouble{"", isDown, losesAnswer} {
+			for _, by := range []move{cancellingIt, refunding} {
+				for _, dies := range []bool{false, true} {
+					name := fmt.Sprintf("%s, cancelling %q", at, trouble)
+					in(t, func(s *shop) { s.cancelledMeanwhile(name, at, trouble, by, dies) })
+				}
+			}
+		}
+	}
+}
+
+func (s *shop) cancelledMeanwhile(name string, at point, trouble trouble, by move, dies bool) {
+	s.admit()
+	near := newDepot("near")
+	s.depots = []*depot{near}
+	near.set(cancelling, trouble)
+	before := s.stock()
+	r := &ride{name: name}
+	v := s.serve(newMortal(s.engine, 0, false), nil, nil)
+	v.perform(r, []move{paying})
+	near.once(at, func() {
+		by(v, r)
+		if dies {
+			close(v.m.dead)
+		}
+	})
+	confirmed := make(chan struct{})
+	go func() {
+		defer close(confirmed)
+		confirming(v, r)
+	}()
+	select {
+	case <-confirmed:
+	case <-v.m.dead:
+	}
+	v.effects.EndWaits()
+	s.stop(v.effects)
+	<-confirmed
+	v.stop()
+	second := s.serve(newMortal(s.engine, 0, false), nil, nil)
+	defer second.stop()
+	time.Sleep(time.Minute)
+	near.set(cancelling, "")
+	s.hours("the courier to be sent home", s.quiet)
+	o, d := s.order(r.order), s.delivery(r.order)
+	n, list := s.underWay(o.ID)
+	if n != 0 || d.State != commerce.DeliveryOver || o.Attention != "" && o.Attention != "refund_due" || o.InventoryDeducted || s.stock() != before ||
+		o.Status != commerce.Cancelled && o.Status != commerce.Refunded {
+		s.t.Errorf("%s, dies %v: order %+v\ndelivery %+v\n%d under way: %s", name, dies, o, d, n, list)
+	}
+	if counts := s.kinds(r.order); counts[commerce.TimelineDeliveryCancelled] != 1 || counts[commerce.TimelineDeliveryCreated] != 0 {
+		s.t.Errorf("%s, dies %v: the timeline is %v", name, dies, counts)
+	}
+	second.checkAnswers(r)
+}
+
+// TestCancelWaitsForTheTruth: a courier who is looked for by a call that nobody
+// hears of is cancelled when the call has its effect.
+func TestCancelWaitsForTheTruth(t *testing.T) {
+	delivering(t, func(s *shop, v *service, near, far *depot) {
+		near.set(creating, isSlow)
+		r := &ride{name: "A-1"}
+		near.once(beforeCreate, func() { time.AfterFunc(late/2, func() { cancellingIt(v, r) }) })
+		s.depots = []*depot{near}
+		go reporting(v, &ride{name: "A-1"})
+		time.Sleep(time.Second)
+		list := s.jobs(commerce.JobWaiting, storeID)
+		orderID, _, _ := commerce.ParseDeliveryRef(list[0].Subject)
+		r.order = commerce.OrderKey{StoreID: storeID, OrderID: orderID}
+		time.Sleep(2 * late)
+		s.hours("the courier to be sent home", s.quiet)
+		if has, n := near.has(orderID); n != 0 || len(has) != 1 || s.order(r.order).Status != commerce.Cancelled || s.delivery(r.order).State != commerce.DeliveryOver {
+			t.Errorf("%+v; %d under way: %v", s.delivery(r.order), n, has)
+		}
+	})
+}
+
+// TestNoticesBeforeTheRecord: providers post what they made before they answer.
+// The process may die before it records the answer.
+func TestNoticesBeforeTheRecord(t *testing.T) {
+	for _, status := range []commerce.CourierStatus{commerce.CourierPending, commerce.CourierAssigned, commerce.CourierLoaded, commerce.CourierDone, commerce.CourierCancelled} {
+		for _, dies := range []bool{false, true} {
+			in(t, func(s *shop) { s.noticeFirst(status, dies) })
+		}
+	}
+}
+
+func (s *shop) noticeFirst(status commerce.CourierStatus, dies bool) {
+	s.admit()
+	near, far := newDepot("near"), newDepot("far")
+	s.depots = []*depot{near, far}
+	r := &ride{name: fmt.Sprintf("%s, dies %v", status, dies)}
+	v := s.serve(newMortal(s.engine, 0, false), nil, nil)
+	near.once(afterCreate, func() {
+		ref := strings.TrimPrefix(refOf(near), "near ")
+		for range 2 {
+			v.tell(near, near.move(ref, status))
+		}
+		if dies {
+			close(v.m.dead)
+		}
+	})
+	far.once(beforeCreate, func() { // whoever else looked for this attempt would go elsewhere
+		far.set(quoting, refuses)
+		time.Sleep(5 * time.Second)
+	})
+	left := v.perform(r, []move{reporting})
+	v.stop()
+	second := s.serve(newMortal(s.engine, 0, false), nil, nil)
+	defer second.stop()
+	second.perform(r, left)
+	s.eventually("all to be done", s.quiet)
+	second.checkAnswers(r)
+	attempts, want := int64(1), map[commerce.CourierStatus]commerce.OrderStatus{commerce.CourierLoaded: commerce.OutForDelivery, commerce.CourierDone: commerce.Delivered}[status]
+	if want == "" {
+		want = commerce.Shipped
+	}
+	if status == commerce.CourierCancelled {
+		attempts = 2
+	}
+	o, d, counts := s.order(r.order), s.delivery(r.order), s.kinds(r.order)
+	n, list := s.underWay(o.ID)
+	if n != 1 || o.Status != want || o.Attention != "" || d.Attempt != attempts || d.ProviderID == "" || int64(counts[commerce.TimelineDeliveryCreated]) != attempts ||
+		counts[commerce.TimelineShipped] != 1 || !dies && (o.CourierQuoteID == "" || d.FeeCents != 500) {
+		s.t.Errorf("%s: order %+v\ndelivery %+v\ntimeline %v\n%d under way: %s", r.name, o, d, counts, n, list)
+	}
+}
+
+// refOf is the id of the one delivery that a depot has.
+func refOf(d *depot) string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, p := range d.parcels {
+		return p.ID
+	}
+	return ""
+}
