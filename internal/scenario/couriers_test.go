@@ -198,7 +198,7 @@ func sandboxPages(payments, couriers http.Handler) http.Handler {
 func init() {
 	at := func(id string, change func(*command.ImportStore)) command.ImportStore {
 		s := command.ImportStore{ID: id, Name: "Town " + id[4:], Address: p("1 Elm St"), City: p("Albany"), State: p("NY"), ZipCode: p("12207"),
-			Phone: p("+15185550100"), Lat: p(42.65), Lng: p(-73.75), RadiusMiles: p(5.0)}
+			Email: p("town@example.com"), Phone: p("+15185550100"), Lat: p(42.65), Lng: p(-73.75), RadiusMiles: p(5.0)}
 		change(&s)
 		return s
 	}
