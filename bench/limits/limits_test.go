@@ -9,34 +9,16 @@ import (
 	"time"
 
 	"purveyor/bench/internal/load"
+	"purveyor/bench/internal/load/smoke"
 )
 
 // TestMain lets the baseline of the reads be a process of its own.
-func TestMain(m *testing.M) {
-	if done, err := hidden(os.Args[1:]); done {
-		if err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
-		}
-		return
-	}
-	os.Exit(m.Run())
-}
+func TestMain(m *testing.M) { smoke.Main(m, hidden) }
 
 func TestQuickRunComparesEveryContender(t *testing.T) {
-	dir := t.TempDir()
-	if err := os.Chmod(filepath.Dir(dir), 0o755); err != nil { // PostgreSQL may run as another user
-		t.Fatal(err)
-	}
+	dir := smoke.Dir(t)
 	run := options{load.Options{Quick: true, Only: "product,changing,hot", Dir: dir}, 200}
-	text, err := run.measure()
-	if err != nil { // the machine was busy with other things, so that a request was not answered in time
-		t.Log(err)
-		text, err = run.measure()
-	}
-	if err != nil {
-		t.Fatalf("%v\n%s", err, text)
-	}
+	text := smoke.Report(t, run.measure)
 	for _, title := range []string{"one product", "page of 100 products, stock changes", "reports, two hot products"} {
 		for _, c := range []string{"SQLite", "SQLite full", "PostgreSQL", "PostgreSQL full"} {
 			if !strings.Contains(text, "| "+title+", "+c+" ") {

@@ -11,8 +11,6 @@ package main
 import (
 	"errors"
 	"flag"
-	"fmt"
-	"os"
 
 	"purveyor/bench/internal/load"
 )
@@ -24,16 +22,7 @@ type options struct {
 	orders int
 }
 
-func main() {
-	done, err := hidden(os.Args[1:])
-	if !done {
-		err = fromFlags()
-	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "limits:", err)
-		os.Exit(1)
-	}
-}
+func main() { load.Main("limits", hidden, fromFlags) }
 
 // hidden runs the part of this program that is a process of its own, if that
 // is what was called.
@@ -46,19 +35,14 @@ func hidden(args []string) (bool, error) {
 	return true, load.ServeBare(ctx, args[1], args[2])
 }
 
-func fromFlags() error {
+func fromFlags() (string, error) {
 	var o options
 	o.Register(caseNames)
 	flag.IntVar(&o.orders, "orders", 0, "compare also databases with so many orders")
-	flag.Parse()
-	if flag.NArg() > 0 {
-		return fmt.Errorf("%q is not understood", flag.Args())
+	if err := load.ParseFlags(); err != nil {
+		return "", err
 	}
-	text, err := o.measure()
-	if text != "" {
-		fmt.Println(text)
-	}
-	return err
+	return o.measure()
 }
 
 // size is that of the empty databases: 100 products a store, so that a page of

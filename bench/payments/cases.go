@@ -27,7 +27,7 @@ func (p *payments) run(cases []string) error {
 	}
 	for _, c := range p.list {
 		if err := p.slow(c); err != nil {
-			return fmt.Errorf("slow: %s: %w", c.name, err)
+			return fmt.Errorf("slow: %s: %w", c.Name, err)
 		}
 	}
 	p.Report.Note("Slow: %d checkouts wait at the same time for a processor that takes 5 s (the sandbox's tag `slow`), each in a request of its own, "+
@@ -42,16 +42,16 @@ func (p *payments) rates(checkouts, notices bool) error {
 		return nil
 	}
 	var longest time.Duration
-	of := map[*contender][]*load.Series{} // reports, checkouts, notices
+	of := map[*load.Contender][]*load.Series{} // reports, checkouts, notices
 	var list []*load.Series
 	for _, c := range p.list {
-		reports := p.series("  reports", c, func(s *load.Service) (load.Measurement, error) {
-			return load.Run(s.Addr, p.Pace, p.reporters(c), s.CPU), nil
+		reports := p.Series("  reports", c, func(s *load.Service) (load.Measurement, error) {
+			return load.Run(s.Addr, p.Pace, c.OrderReporters(), s.CPU), nil
 		})
-		opened := p.series("checkouts", c, func(s *load.Service) (load.Measurement, error) {
+		opened := p.Series("checkouts", c, func(s *load.Service) (load.Measurement, error) {
 			return load.Run(s.Addr, p.Pace, p.shoppers(c).Callers(load.Callers, &load.Checkouts{}), s.CPU), nil
 		})
-		paid := p.series("payment notices", c, func(s *load.Service) (load.Measurement, error) {
+		paid := p.Series("payment notices", c, func(s *load.Service) (load.Measurement, error) {
 			m, after, err := p.pay(c, s)
 			longest = max(longest, after)
 			return m, err
@@ -88,13 +88,6 @@ func (p *payments) rates(checkouts, notices bool) error {
 	return nil
 }
 
-// series measures one thing on a database, each time beside a new service.
-func (p *payments) series(title string, c *contender, run func(*load.Service) (load.Measurement, error)) *load.Series {
-	return &load.Series{Name: title + ", " + c.name, Run: func() (load.Measurement, error) {
-		return p.with(c, strings.TrimSpace(title), run)
-	}}
-}
-
-func (p *payments) shoppers(c *contender) load.Shoppers {
-	return load.Shoppers{Shops: c.data.Shops, Key: c.data.TestKey}
+func (p *payments) shoppers(c *load.Contender) load.Shoppers {
+	return load.Shoppers{Shops: c.Data.Shops, Key: c.Data.TestKey}
 }

@@ -9,9 +9,6 @@ package main
 
 import (
 	"errors"
-	"flag"
-	"fmt"
-	"os"
 
 	"purveyor/bench/internal/load"
 )
@@ -22,41 +19,16 @@ var caseNames = []string{"checkout", "notices", "slow"}
 
 type options struct{ load.Options }
 
-func main() {
-	done, err := hidden(os.Args[1:])
-	if !done {
-		err = fromFlags()
-	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "payments:", err)
-		os.Exit(1)
-	}
-}
+func main() { load.Main("payments", load.Profiled, fromFlags) }
 
-// hidden runs the part of this program that is a process of its own, if that
-// is what was called.
-func hidden(args []string) (bool, error) {
-	if len(args) != 4 || args[0] != "profiled" {
-		return false, nil
-	}
-	ctx, stop := load.UntilSignal()
-	defer stop()
-	return true, load.ServeProfiled(ctx, args[1], args[2], args[3])
-}
-
-func fromFlags() error {
+func fromFlags() (string, error) {
 	var o options
 	o.Register(caseNames)
 	o.RegisterProfile()
-	flag.Parse()
-	if flag.NArg() > 0 {
-		return fmt.Errorf("%q is not understood", flag.Args())
+	if err := load.ParseFlags(); err != nil {
+		return "", err
 	}
-	text, err := o.measure()
-	if text != "" {
-		fmt.Println(text)
-	}
-	return err
+	return o.measure()
 }
 
 // sizes are how much there is in each database, how many orders are paid in a
@@ -73,6 +45,13 @@ func (o options) sizes() sizes {
 	return sizes{load.Size{Stores: 16, Products: 10_000}, 8000, 500}
 }
 
+// payments is one run: everything that is measured against each other.
+type payments struct {
+	*load.Env
+	sizes
+	list []*load.Contender
+}
+
 // measure returns the report, even where a request failed.
 func (o options) measure() (text string, err error) {
 	if err := o.Check(caseNames); err != nil {
@@ -80,9 +59,13 @@ func (o options) measure() (text string, err error) {
 	}
 	const quick = 0.1
 	return o.Measure(pkg, quick, func(env *load.Env) (err error) {
+		databases, err := env.OpenDatabases()
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, databases.Close()) }()
 		p := &payments{Env: env, sizes: o.sizes()}
-		defer func() { err = errors.Join(err, p.close()) }()
-		if err := p.open(); err != nil {
+		if p.list, err = databases.Both("empty", p.Size); err != nil {
 			return err
 		}
 		return p.run(o.Cases(caseNames))

@@ -17,14 +17,14 @@ import (
 
 // pay makes orders, and measures the notices that say that they are paid. after
 // is when all that follows from them was done, counted from the last answer.
-func (p *payments) pay(c *contender, s *load.Service) (m load.Measurement, after time.Duration, err error) {
+func (p *payments) pay(c *load.Contender, s *load.Service) (m load.Measurement, after time.Duration, err error) {
 	var made load.Checkouts
 	shoppers := p.shoppers(c)
 	shoppers.Most = int64(p.paid)
 	if opened := load.RunOut(s.Addr, shoppers.Callers(load.Callers, &made), s.CPU); opened.Errors > 0 {
 		return m, 0, fmt.Errorf("orders to be paid: %s", opened.FirstError)
 	}
-	engine, err := load.OpenEngine(c.data.URL)
+	engine, err := load.OpenEngine(c.Data.URL)
 	if err != nil {
 		return m, 0, err
 	}
@@ -34,10 +34,10 @@ func (p *payments) pay(c *contender, s *load.Service) (m load.Measurement, after
 		return m, 0, err
 	}
 	warm := len(requests) / 4
-	if first := load.RunOut(s.Addr, posters(requests[:warm]), s.CPU); first.Errors > 0 {
+	if first := load.RunOut(s.Addr, load.Posters(requests[:warm]), s.CPU); first.Errors > 0 {
 		return m, 0, errors.New(first.FirstError)
 	}
-	m = load.RunOut(s.Addr, posters(requests[warm:]), s.CPU)
+	m = load.RunOut(s.Addr, load.Posters(requests[warm:]), s.CPU)
 	answered := time.Now()
 	if err := p.done(c, engine.Reader()); err != nil {
 		return m, 0, err
@@ -64,41 +64,9 @@ func signed(ctx context.Context, engine storage.Engine, orders []load.Checkout) 
 	return requests, nil
 }
 
-// poster posts its part of the notices, one after another.
-type poster struct{ left [][]byte }
-
-func posters(requests [][]byte) []load.Caller {
-	parts := make([]poster, load.Callers)
-	for i, r := range requests {
-		part := &parts[i%len(parts)]
-		part.left = append(part.left, r)
-	}
-	list := make([]load.Caller, len(parts))
-	for i := range parts {
-		list[i] = &parts[i]
-	}
-	return list
-}
-
-func (p *poster) Next() []byte {
-	if len(p.left) == 0 {
-		return nil
-	}
-	next := p.left[0]
-	p.left = p.left[1:]
-	return next
-}
-
-func (p *poster) Answered(status int, body []byte) error {
-	if status != 200 {
-		return fmt.Errorf("notice: status %d: %.300s", status, body)
-	}
-	return nil
-}
-
 // done waits until nothing is left to be told to the stores.
-func (p *payments) done(c *contender, reader storage.Reader) error {
-	for _, shop := range c.data.Shops {
+func (p *payments) done(c *load.Contender, reader storage.Reader) error {
+	for _, shop := range c.Data.Shops {
 		for {
 			waiting, err := reader.Jobs(p.Ctx, storage.JobFilter{State: commerce.JobWaiting, Owner: shop.ID, Limit: 1})
 			if err != nil {
@@ -114,12 +82,12 @@ func (p *payments) done(c *contender, reader storage.Reader) error {
 }
 
 // checkPaid reads every order.
-func (p *payments) checkPaid(c *contender, s *load.Service, orders []load.Checkout) error {
+func (p *payments) checkPaid(c *load.Contender, s *load.Service, orders []load.Checkout) error {
 	ids := make([]string, len(orders))
 	for i, o := range orders {
 		ids[i] = o.OrderID
 	}
-	return load.Each(s.Addr, c.data.TestKey, load.OrderPaths(ids), func(i int, body []byte) error {
+	return load.Each(s.Addr, c.Data.TestKey, load.OrderPaths(ids), func(i int, body []byte) error {
 		if !load.HasStatus(body, commerce.Paid) {
 			return fmt.Errorf("the order was paid, but is %.300s", body)
 		}

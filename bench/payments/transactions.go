@@ -21,12 +21,12 @@ const oldestOpen = `SELECT coalesce(extract(epoch FROM max(clock_timestamp() - x
 
 // watch looks at the open transactions of a database while f runs. Of SQLite
 // there is nothing to look at.
-func (p *payments) watch(c *contender, seen *transactions, f func()) error {
-	if c.name != load.Postgres {
+func (p *payments) watch(c *load.Contender, seen *transactions, f func()) error {
+	if c.Name != load.Postgres {
 		f()
 		return nil
 	}
-	conn, err := pgx.Connect(p.Ctx, c.data.URL)
+	conn, err := pgx.Connect(p.Ctx, c.Data.URL)
 	if err != nil {
 		return err
 	}

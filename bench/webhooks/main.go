@@ -11,8 +11,6 @@ import (
 	"encoding/json"
 	"errors"
 	"flag"
-	"fmt"
-	"os"
 	"slices"
 
 	"purveyor/bench/internal/load"
@@ -28,50 +26,33 @@ type options struct {
 	waiting int // in a drain
 }
 
-func main() {
-	done, err := hidden(os.Args[1:])
-	if !done {
-		err = fromFlags()
-	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "webhooks:", err)
-		os.Exit(1)
-	}
-}
+func main() { load.Main("webhooks", hidden, fromFlags) }
 
 // hidden runs the parts of this program that are processes of their own, if
 // one of them was called.
 func hidden(args []string) (bool, error) {
+	if len(args) != 2 || args[0] != "post" {
+		return load.Profiled(args)
+	}
 	ctx, stop := load.UntilSignal()
 	defer stop()
-	switch {
-	case len(args) == 2 && args[0] == "post":
-		var p posting
-		if err := json.Unmarshal([]byte(args[1]), &p); err != nil {
-			return true, err
-		}
-		return true, p.run(ctx)
-	case len(args) == 4 && args[0] == "profiled":
-		return true, load.ServeProfiled(ctx, args[1], args[2], args[3])
+	var p posting
+	if err := json.Unmarshal([]byte(args[1]), &p); err != nil {
+		return true, err
 	}
-	return false, nil
+	return true, p.run(ctx)
 }
 
-func fromFlags() error {
+func fromFlags() (string, error) {
 	var o options
 	o.Register(caseNames)
 	flag.IntVar(&o.events, "events", 1_000_000, "webhooks on record in the full databases; a tenth as many wait for a dead endpoint")
 	flag.IntVar(&o.waiting, "waiting", 10_000, "webhooks that wait in a drain; more of them give a profile more to show")
 	o.RegisterProfile()
-	flag.Parse()
-	if flag.NArg() > 0 {
-		return fmt.Errorf("%q is not understood", flag.Args())
+	if err := load.ParseFlags(); err != nil {
+		return "", err
 	}
-	text, err := o.measure()
-	if text != "" {
-		fmt.Println(text)
-	}
-	return err
+	return o.measure()
 }
 
 // cases are those that are wanted. The record takes long to make, so that it

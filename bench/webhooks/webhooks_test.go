@@ -15,34 +15,16 @@ import (
 	"time"
 
 	"purveyor/bench/internal/load"
+	"purveyor/bench/internal/load/smoke"
 )
 
 // TestMain lets the bare client be a process of its own.
-func TestMain(m *testing.M) {
-	if done, err := hidden(os.Args[1:]); done {
-		if err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
-		}
-		return
-	}
-	os.Exit(m.Run())
-}
+func TestMain(m *testing.M) { smoke.Main(m, hidden) }
 
 func TestQuickRunMeasuresBothEngines(t *testing.T) {
-	dir := t.TempDir()
-	if err := os.Chmod(filepath.Dir(dir), 0o755); err != nil { // PostgreSQL may run as another user
-		t.Fatal(err)
-	}
+	dir := smoke.Dir(t)
 	run := options{Options: load.Options{Quick: true, Only: "reports,record", Dir: dir}}
-	text, err := run.measure()
-	if err != nil { // the machine was busy with other things, so that a request was not answered in time
-		t.Log(err)
-		text, err = run.measure()
-	}
-	if err != nil {
-		t.Fatalf("%v\n%s", err, text)
-	}
+	text := smoke.Report(t, run.measure)
 	for _, want := range []string{"drain, SQLite ", "drain, SQLite full ", "drain, PostgreSQL ", "drain, PostgreSQL full against empty",
 		"event to arrival, SQLite ", "event to arrival, PostgreSQL full ", "  bare net/http client", "reports with webhooks, SQLite ",
 		"  deliveries beside them, PostgreSQL ", "  reports without, beside a bare client that posts, PostgreSQL "} {

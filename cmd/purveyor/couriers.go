@@ -33,7 +33,7 @@ func newCouriers(c config.Couriers, objects sandbox.Objects, geocoder geocode.Ge
 	box := courier.NewSandbox(objects, baseURL)
 	box.StepEvery = c.SandboxStep
 	box.Locate = func(ctx context.Context, a commerce.Address) (commerce.Point, bool) {
-		place, err := geocoder.Find(ctx, geocode.Query{Address: a})
+		place, err := geocoder.Find(ctx, geocode.Parts(a))
 		return place.Point, err == nil
 	}
 	f := courier.Fleet{Providers: map[string]courier.Provider{sandboxName: box},
@@ -48,14 +48,31 @@ func newCouriers(c config.Couriers, objects sandbox.Objects, geocoder geocode.Ge
 		f.Modes[commerce.Test] = []string{uberTestName}
 	}
 	if c.DoorDash() {
-		p, err := courier.NewDoorDash(courier.DoorDashOptions{DeveloperID: c.DoorDashDeveloper, KeyID: c.DoorDashKey, SigningSecret: c.DoorDashSecret,
-			WebhookUser: c.DoorDashWebhookUser, WebhookPassword: c.DoorDashWebhookPassword, BaseURL: c.DoorDashURL})
+		p, err := newDoorDash(c)
 		if err != nil {
-			return couriers{}, fmt.Errorf("--doordash-...: %w", err)
+			return couriers{}, err
 		}
 		f.Providers[config.DoorDash] = p
 	}
 	return couriers{f, box}, nil
+}
+
+func newDoorDash(c config.Couriers) (*courier.DoorDash, error) {
+	p, err := courier.NewDoorDash(courier.DoorDashOptions{DeveloperID: c.DoorDashDeveloper, KeyID: c.DoorDashKey, SigningSecret: c.DoorDashSecret,
+		WebhookUser: c.DoorDashWebhookUser, WebhookPassword: c.DoorDashWebhookPassword, BaseURL: c.DoorDashURL})
+	if err != nil {
+		err = fmt.Errorf("--doordash-...: %w", err)
+	}
+	return p, err
+}
+
+// checkKeys refuses keys that cannot be one, before anything begins.
+func checkKeys(c config.Couriers) error {
+	if !c.DoorDash() {
+		return nil
+	}
+	_, err := newDoorDash(c)
+	return err
 }
 
 // forNotices are the providers as their notices are read.
@@ -73,11 +90,9 @@ func (c couriers) movers() map[string]sandbox.Mover {
 }
 
 // sandboxPages are those of all sandboxes.
-func sandboxPages(p processors, _ couriers) http.Handler {
+func sandboxPages(p processors, c couriers) http.Handler {
 	mux := http.NewServeMux()
-	mux.Handle("/sandbox/", p.sandbox.Handler())
+	mux.Handle("/sandbox/pay/", p.sandbox.Handler())
+	mux.Handle("/sandbox/", c.sandbox.Handler())
 	return mux
 }
-
-// newGeocoder finds places: by what is known here, and by who was configured.
-func newGeocoder(config.Couriers, *database, string) geocode.Geocoder { return geocode.Offline{} }

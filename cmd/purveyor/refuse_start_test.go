@@ -7,6 +7,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"strings"
 	"syscall"
 	"testing"
 )
@@ -174,4 +176,43 @@ func TestBadEnvironment(t *testing.T) {
 	t.Parallel()
 	operateIn(t, []string{"PURVEYOR_DATABASE=mysql://localhost"}, "migrate").refused(t, 1, "mysql://localhost")
 	operateIn(t, []string{"PURVEYOR_LISTEN=nowhere"}, "serve").refused(t, 1, "nowhere")
+}
+
+// Half an account of a courier provider, and a geocoder that cannot be asked,
+// are refused before anything begins, and no secret is repeated.
+func TestCouriersRefused(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	uber := []string{"--uber-customer", "cus-1", "--uber-client", "client-1", "--uber-secret", "hush-1", "--uber-signing-key", "hush-2"}
+	dash := []string{"--doordash-developer", "dev-1", "--doordash-key", "key-1", "--doordash-secret", "hush3", "--doordash-webhook-password", "hush-4"}
+	for _, c := range []struct {
+		code  int
+		flags []string
+		words []string
+	}{
+		{1, uber[:6], []string{"--uber-customer", "--uber-signing-key", "need each other"}},
+		{1, uber[2:], []string{"--uber-customer", "need each other"}},
+		{1, dash[:6], []string{"--doordash-webhook-password", "need each other"}},
+		{1, append(dash[:4:4], "--doordash-webhook-password", "hush-4", "--doordash-secret", "hush!"), []string{"signing secret", "developer portal"}},
+		{1, append(uber[:4:4], "--uber-signing-key", "hush-2", "--uber-secret", "hush-1\n"), []string{"--uber-secret", "space"}},
+		{1, append(slices.Clone(uber), "--couriers", "doordash,uber"), []string{"--couriers", "doordash", "not set up"}},
+		{1, append(slices.Clone(uber), "--couriers", "pigeon"), []string{"--couriers", "pigeon", "uber or doordash"}},
+		{1, []string{"--couriers", "uber"}, []string{"--couriers", "not set up"}},
+		{1, append(slices.Clone(uber), "--uber-url", "localhost:1"), []string{"--uber-url", "http"}},
+		{1, []string{"--geocoder", "nominatim"}, []string{"--nominatim-url"}},
+		{1, []string{"--nominatim-url", "https://places.example"}, []string{"--geocoder nominatim"}},
+		{80, []string{"--geocoder", "map"}, []string{"--geocoder", "census", "nominatim"}},
+		{1, []string{"--sandbox-step", "0s"}, []string{"--sandbox-step"}},
+	} {
+		for _, command := range [][]string{{"serve", "--database", "sqlite:" + filepath.Join(dir, "shop.db")}, {"demo"}} {
+			r := operateIn(t, []string{"TMPDIR=" + dir}, slices.Concat(command, []string{"--listen", "127.0.0.1:0"}, c.flags)...)
+			r.refused(t, c.code, c.words...)
+			if strings.Contains(r.stderr+r.stdout, "hush") {
+				t.Errorf("%v: a secret is repeated: %s", c.flags, r.stderr)
+			}
+		}
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+		t.Errorf("%v was made (error %v)", left, err)
+	}
 }

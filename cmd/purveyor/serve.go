@@ -38,7 +38,10 @@ type settings struct {
 
 // check refuses what cannot work.
 func (s settings) check() error {
-	return errors.Join(s.Check(), s.CheckPayments(), s.CheckCouriers())
+	if err := errors.Join(s.Check(), s.CheckPayments(), s.CheckCouriers()); err != nil {
+		return err
+	}
+	return checkKeys(s.Couriers)
 }
 
 func (s serveCommand) Run() error {
@@ -110,7 +113,10 @@ type service struct {
 func newService(db *database, c settings, p ports, baseURL string) (*service, error) {
 	boundMemory(c.Server)
 	objects := effect.NewObjects(db.Engine, db.committer)
-	geocoder := newGeocoder(c.Couriers, db, baseURL)
+	geocoder, err := newGeocoder(c.Couriers, db, baseURL)
+	if err != nil {
+		return nil, err
+	}
 	processors := newProcessors(c.Payments, objects, baseURL)
 	couriers, err := newCouriers(c.Couriers, objects, geocoder, baseURL)
 	if err != nil {

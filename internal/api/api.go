@@ -46,7 +46,7 @@ type API struct {
 	storeIDs sync.Map // number -> store id
 }
 
-// Options of an API; each zero value is a default, but for Jobs.
+// Options of an API; each zero value is a default, but for Jobs and Geocoder.
 type Options struct {
 	Now        func() time.Time
 	CacheBytes int // of encoded products, and pages of them; 16 MiB

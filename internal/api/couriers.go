@@ -49,7 +49,7 @@ type trip struct {
 func (a *API) trip(ctx context.Context, store commerce.Store, to commerce.DeliveryAddress, value commerce.Cents) trip {
 	t := trip{request: courier.QuoteRequest{Ref: a.newID(commerce.PrefixQuote), StoreID: store.ID, ValueCents: value,
 		Pickup: courier.PickupAt(store, ""), Dropoff: courier.DropoffAt(&to, "")}}
-	place, err := a.geocoder.Find(ctx, geocode.Query{Address: to.Address})
+	place, err := a.geocoder.Find(ctx, geocode.Parts(to.Address))
 	if err != nil {
 		if !errors.Is(err, geocode.ErrNotFound) {
 			slog.Warn("an address could not be looked for", "error", err)

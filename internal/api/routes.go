@@ -18,6 +18,7 @@ var Routes = []Route{
 	{get, "/v1/health", nil, (*API).health},
 
 	{get, "/v1/stores", needs(commerce.ReadStores), (*API).listStores},
+	{post, "/v1/stores/nearby", needs(commerce.ReadStores), (*API).nearbyStores},
 	{get, "/v1/stores/{store_id}/categories", needs(commerce.ReadCategories), (*API).listStoreCategories},
 	{get, "/v1/categories", needs(commerce.ReadCategories), (*API).listCategories},
 

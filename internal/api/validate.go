@@ -1,8 +1,10 @@
 package api
 
 import (
+	"math"
 	"net/mail"
 	"net/url"
+	"strings"
 
 	"purveyor/internal/commerce"
 	"purveyor/internal/wire"
@@ -12,6 +14,31 @@ func decode(data []byte, v any) error { return wire.Decode(data, v) }
 
 // check is wire.Check with the shapes that only requests have.
 type check struct{ wire.Check }
+
+// upTo is a number above 0: above the maximum it is the maximum.
+func (c *check) upTo(field string, v *wire.Number, otherwise, most float64) float64 {
+	if v == nil {
+		return otherwise
+	}
+	if *v <= 0 {
+		c.Fail(field, "must be above 0")
+	}
+	return min(float64(*v), most)
+}
+
+// limit is the size of a list: above the maximum it is the maximum.
+func (c *check) limit(field string, v *wire.Number, otherwise, most int) int {
+	if v == nil {
+		return otherwise
+	}
+	n := float64(*v)
+	if n < 1 || n != math.Trunc(n) {
+		c.Fail(field, "must be an integer of 1 or more")
+	}
+	return int(min(n, float64(most)))
+}
+
+func blank(text string) bool { return strings.TrimSpace(text) == "" }
 
 // fulfillment is as given, else delivery with an address and pickup without.
 func (c *check) fulfillment(v *string, hasAddress bool) commerce.Fulfillment {

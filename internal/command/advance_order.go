@@ -28,7 +28,7 @@ type ConfirmOrder struct {
 func (c ConfirmOrder) Needs() commerce.Needs {
 	n := c.Facts.needs()
 	n.Stock = commerce.ProductKeys(c.Facts.Key.StoreID, c.Facts.Lines)
-	n.Deliveries = []commerce.OrderKey{c.Facts.Key}
+	n.Deliveries = c.Facts.delivery()
 	return n
 }
 

@@ -31,7 +31,7 @@ func (c CancelOrder) Needs() commerce.Needs {
 	n := c.Facts.needs()
 	n.Stock = commerce.ProductKeys(c.Facts.Key.StoreID, c.Facts.Lines)
 	n.Payments = []commerce.OrderKey{c.Facts.Key}
-	n.Deliveries = []commerce.OrderKey{c.Facts.Key}
+	n.Deliveries = c.Facts.delivery()
 	if c.Refund {
 		n.NewRefunds = []commerce.RefundKey{{StoreID: c.Facts.Key.StoreID, RefundID: c.RefundID}}
 	}

@@ -32,6 +32,14 @@ func (f OrderFacts) needs() commerce.Needs {
 	return n
 }
 
+// delivery names the delivery of an order that has one.
+func (f OrderFacts) delivery() []commerce.OrderKey {
+	if f.Fulfillment != commerce.ByDelivery {
+		return nil
+	}
+	return []commerce.OrderKey{f.Key}
+}
+
 func (f OrderFacts) load(rows *commerce.Rows) (commerce.Order, error) {
 	o, ok := rows.Orders.Get(f.Key)
 	if !ok {

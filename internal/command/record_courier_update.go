@@ -87,6 +87,7 @@ type Tracked struct {
 const (
 	attentionTwoCouriers = "two_couriers"
 	attentionNoCourier   = "courier_gave_up"
+	attentionReturning   = "goods_returning"
 	attentionReturned    = "goods_returned"
 )
 
@@ -122,7 +123,7 @@ func (s *story) news(d *commerce.Delivery, news CourierNews) {
 		s.delivered(d)
 	case d.Status == commerce.CourierReturning:
 		s.tellOf(commerce.TimelineStatusChanged, d, news.Reason)
-		s.flag(attentionReturned, courierGone(*d, news.Reason))
+		s.flag(attentionReturning, courierGone(*d, news.Reason))
 		s.courierUpdate(d)
 	default:
 		s.courierLeft(d, was, news.Reason)
@@ -224,8 +225,10 @@ func (s *story) courierLeft(d *commerce.Delivery, was commerce.Delivery, reason 
 	s.tellOf(commerce.TimelineDeliveryCancelled, d, reason)
 	s.notify(commerce.WebhookDeliveryCancelled, wire.DeliveryEventData(s.order, *d))
 	switch {
-	case d.Status == commerce.CourierReturned || was.Status.HasGoods():
+	case d.Status == commerce.CourierReturned:
 		s.flag(attentionReturned, courierGone(*d, reason))
+	case was.Status.HasGoods():
+		s.flag(attentionGoodsWithCourier, courierGone(*d, reason))
 	case !s.anotherCourier(d):
 		s.flag(attentionNoCourier, courierGone(*d, reason))
 	}

@@ -34,7 +34,7 @@ func needsOfRefund(f OrderFacts, refundID string) commerce.Needs {
 	n := f.needs()
 	n.Stock = commerce.ProductKeys(f.Key.StoreID, f.Lines)
 	n.Payments = []commerce.OrderKey{f.Key}
-	n.Deliveries = []commerce.OrderKey{f.Key}
+	n.Deliveries = f.delivery()
 	n.Refunds = []commerce.RefundKey{{StoreID: f.Key.StoreID, RefundID: refundID}}
 	return n
 }

@@ -32,7 +32,9 @@ func (c ReportOrder) externalKey() commerce.ExternalKey {
 // id, the customer, and the partner.
 func (c ReportOrder) Needs() commerce.Needs {
 	n := c.sale().needs(c.OrderID, c.Address)
-	n.NewDeliveries = n.NewOrders
+	if c.Fulfillment == commerce.ByDelivery {
+		n.NewDeliveries = n.NewOrders
+	}
 	n.External = []commerce.ExternalKey{c.externalKey()}
 	return n
 }

@@ -150,6 +150,13 @@ type Placed struct {
 	FoundOn   int64  // Unix ms
 }
 
+// Outdated tells whether the place is to be looked for again: houses are built,
+// and streets renamed. A time far ahead is not to be believed.
+func (p Placed) Outdated(now int64) bool {
+	const keep = 180 * day
+	return p.FoundOn < now-keep || p.FoundOn > now+day
+}
+
 // PrefixDelivery begins the name of a delivery at its provider.
 const PrefixDelivery = "dlv_"
 

@@ -10,12 +10,14 @@ func (p Point) Valid() bool {
 	return p.Lat >= -90 && p.Lat <= 90 && p.Lng >= -180 && p.Lng <= 180 // false for NaN
 }
 
-const earthMiles = 3958.7613 // mean radius
+const (
+	earthMiles = 3958.7613 // mean radius
+	radian     = math.Pi / 180
+)
 
 // MilesTo is the distance over ground between two places, by the haversine
 // formula. It is right at the poles and over the date line.
 func (p Point) MilesTo(q Point) float64 {
-	const radian = math.Pi / 180
 	lat, lng := (q.Lat-p.Lat)*radian, (q.Lng-p.Lng)*radian
 	a := sq(math.Sin(lat/2)) + math.Cos(p.Lat*radian)*math.Cos(q.Lat*radian)*sq(math.Sin(lng/2))
 	return 2 * earthMiles * math.Asin(math.Sqrt(min(1, a)))

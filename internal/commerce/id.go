@@ -82,18 +82,6 @@ func StoreNoOfOrder(id string) (storeNo int64, ok bool) {
 	return decodeNo(no)
 }
 
-// OrderMadeOn is when an order was made (Unix ms), as its id tells.
-func OrderMadeOn(id string) (int64, bool) {
-	if _, ok := StoreNoOfOrder(id); !ok {
-		return 0, false
-	}
-	b, err := crockford.DecodeString(id[len(id)-idBodyLen:])
-	if err != nil {
-		return 0, false
-	}
-	return int64(binary.BigEndian.Uint64(b) >> 16), true
-}
-
 // TimelineEventID is derived, not drawn: an order's n-th event has one id
 // for ever, however often it is read.
 func TimelineEventID(orderID string, seq int64) string {

@@ -21,9 +21,6 @@ func TestIDs(t *testing.T) {
 		if got, ok := StoreNoOfOrder(first); !ok || got != no {
 			t.Fatalf("store number of %s is %d, %v; want %d", first, got, ok, no)
 		}
-		if got, ok := OrderMadeOn(first); !ok || got != at {
-			t.Fatalf("%s was made at %d, %v; want %d", first, got, ok, at)
-		}
 		if first >= second {
 			t.Fatalf("%s of %d does not come before %s of %d", first, at, second, later)
 		}
@@ -43,9 +40,6 @@ func TestOrderIDsThatDoNotParse(t *testing.T) {
 		strings.Replace(good, "_11_", "_u_", 1), good[:len(good)-1] + "u", "ord_1_\x00", "../../etc"} {
 		if no, ok := StoreNoOfOrder(id); ok {
 			t.Errorf("%q parses to store %d", id, no)
-		}
-		if at, ok := OrderMadeOn(id); ok {
-			t.Errorf("%q was made at %d", id, at)
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -41,10 +42,13 @@ type Couriers struct {
 	CensusURL   string `help:"Where the Census geocoder is." hidden:"" env:"PURVEYOR_CENSUS_URL" placeholder:"URL"`
 }
 
-// The names of courier providers.
+// The names of courier providers, and of geocoders that know streets.
 const (
 	Uber     = "uber"
 	DoorDash = "doordash"
+
+	Census    = "census"
+	Nominatim = "nominatim"
 )
 
 // Uber tells whether live orders may be brought by Uber Direct, UberTest whether
@@ -72,12 +76,38 @@ func (c Couriers) InOrder() []string {
 // made and the service would never hear of them.
 func (c Couriers) CheckCouriers() error {
 	return errors.Join(
-		allOrNone("--uber-customer, --uber-client, --uber-secret and --uber-signing-key", c.UberCustomer, c.UberClient, c.UberSecret, first(c.UberSigningKey)),
-		allOrNone("--uber-test-customer, --uber-test-client, --uber-test-secret and --uber-test-signing-key",
-			c.UberTestCustomer, c.UberTestClient, c.UberTestSecret, first(c.UberTestSigning)),
-		allOrNone("--doordash-developer, --doordash-key, --doordash-secret and --doordash-webhook-password",
-			c.DoorDashDeveloper, c.DoorDashKey, c.DoorDashSecret, c.DoorDashWebhookPassword),
-		c.checkNames(), c.checkGeocoder(), c.checkStep())
+		checkAccount("--uber-customer, --uber-client, --uber-secret and --uber-signing-key", len(c.UberSigningKey),
+			slices.Concat(c.UberSigningKey, []string{c.UberCustomer, c.UberClient, c.UberSecret})),
+		checkAccount("--uber-test-customer, --uber-test-client, --uber-test-secret and --uber-test-signing-key", len(c.UberTestSigning),
+			slices.Concat(c.UberTestSigning, []string{c.UberTestCustomer, c.UberTestClient, c.UberTestSecret})),
+		checkAccount("--doordash-developer, --doordash-key, --doordash-secret and --doordash-webhook-password", len(c.DoorDashWebhookPassword),
+			[]string{c.DoorDashDeveloper, c.DoorDashKey, c.DoorDashSecret}),
+		c.checkDoorDashUser(), c.checkNames(), c.checkGeocoder(), c.checkStep(), c.checkStandIns())
+}
+
+// checkDoorDashUser refuses a user that says nothing, and one that would be read
+// as another (RFC 7617).
+func (c Couriers) checkDoorDashUser() error {
+	switch {
+	case c.DoorDashWebhookUser != "" && c.DoorDashWebhookPassword == "":
+		return errors.New("--doordash-webhook-user needs --doordash-webhook-password")
+	case strings.Contains(c.DoorDashWebhookUser, ":"):
+		return errors.New("--doordash-webhook-user must have no colon")
+	}
+	return nil
+}
+
+// checkStandIns looks at the addresses of those that stand in for providers.
+func (c Couriers) checkStandIns() error {
+	for flag, address := range map[string]string{"--uber-url": c.UberURL, "--uber-auth-url": c.UberAuthURL, "--doordash-url": c.DoorDashURL, "--census-url": c.CensusURL} {
+		if address == "" {
+			continue
+		}
+		if err := HTTPURL(flag, address); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (c Couriers) checkNames() error {
@@ -96,9 +126,9 @@ func (c Couriers) checkNames() error {
 
 func (c Couriers) checkGeocoder() error {
 	switch {
-	case c.Geocoder == "nominatim" && c.NominatimURL == "":
+	case c.Geocoder == Nominatim && c.NominatimURL == "":
 		return errors.New("--geocoder nominatim needs --nominatim-url")
-	case c.NominatimURL != "" && c.Geocoder != "nominatim":
+	case c.NominatimURL != "" && c.Geocoder != Nominatim:
 		return errors.New("--nominatim-url needs --geocoder nominatim")
 	case c.NominatimURL != "":
 		return HTTPURL("--nominatim-url", c.NominatimURL)
@@ -113,23 +143,23 @@ func (c Couriers) checkStep() error {
 	return nil
 }
 
-func first(list []string) string {
-	if len(list) == 0 {
-		return ""
-	}
-	return list[0]
-}
-
-// allOrNone never repeats what was given: it ends up in logs.
-func allOrNone(flags string, values ...string) error {
-	given := 0
+// checkAccount refuses half an account, and what cannot be as its provider shows
+// it; proofs is how much there is that notices prove themselves by. It never
+// repeats what was given: that ends up in logs.
+func checkAccount(flags string, proofs int, values []string) error {
+	set := 0
 	for _, v := range values {
 		if v != "" {
-			given++
+			set++
 		}
 	}
-	if given != 0 && given != len(values) {
+	switch {
+	case set == 0 && proofs == 0:
+		return nil
+	case set < len(values) || proofs == 0:
 		return fmt.Errorf("%s need each other", flags)
+	case slices.ContainsFunc(values, func(s string) bool { return !plain(s) }):
+		return fmt.Errorf("one of %s has a space or another character that none has", flags)
 	}
 	return nil
 }

@@ -201,7 +201,7 @@ func (c couriers) request(ctx context.Context, order commerce.Order, d commerce.
 	for _, line := range order.Lines {
 		r.Items = append(r.Items, courier.Item{Name: cmp.Or(known[line.ProductID].Stock.Name, line.ProductID), Quantity: line.Quantity, PriceCents: line.PriceCents})
 	}
-	if place, err := c.Geocoder.Find(ctx, geocode.Query{Address: r.Dropoff.Address}); err == nil && place.Precision.Exact() {
+	if place, err := c.Geocoder.Find(ctx, geocode.Parts(r.Dropoff.Address)); err == nil && place.Precision.Exact() {
 		r.Dropoff.At = &place.Point
 	}
 	return r, nil

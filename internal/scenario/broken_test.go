@@ -107,6 +107,13 @@ func (r faultyReader) Stores(ctx context.Context, f storage.StoreFilter) ([]comm
 	return r.Reader.Stores(ctx, f)
 }
 
+func (r faultyReader) Sites(ctx context.Context, f storage.SiteFilter) ([]commerce.Site, error) {
+	if err := fault(&r.f.read); err != nil {
+		return nil, err
+	}
+	return r.Reader.Sites(ctx, f)
+}
+
 func (r faultyReader) Categories(ctx context.Context, f storage.CategoryFilter) ([]commerce.Category, error) {
 	if err := fault(&r.f.read); err != nil {
 		return nil, err

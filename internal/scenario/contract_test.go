@@ -29,6 +29,7 @@ type contract struct {
 }
 
 var theContract = sync.OnceValue(func() *contract {
+	openapi3filter.RegisterBodyDecoder("text/event-stream", openapi3filter.PlainBodyDecoder)
 	doc, err := openapi3.NewLoader().LoadFromData(api.OpenAPI)
 	if err != nil {
 		panic(err)

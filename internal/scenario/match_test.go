@@ -26,6 +26,13 @@ var forms = map[string]*regexp.Regexp{
 	"session_id":  regexp.MustCompile(`^cs_test_[0-9a-f]{40}$`),
 	"payment_id":  regexp.MustCompile(`^pi_test_[0-9a-f]{24}$`),
 	"trace_id":    regexp.MustCompile(`^[0-9a-f]{32}$`),
+	"delivery_id": regexp.MustCompile(`^del_test_[0-9a-f]{40}$`),
+	"quote_id":    regexp.MustCompile(`^dqt_test_[0-9a-z]+_[0-9a-f]{40}$`),
+	"courier":     regexp.MustCompile(`^[A-Z][a-z]+ [A-Z]\.$`),
+	"phone":       regexp.MustCompile(`^\+120255501\d\d$`),
+	"vehicle":     regexp.MustCompile(`^(bicycle|car|scooter|van|walker|motorcycle|truck)$`),
+	"picture":     regexp.MustCompile(`^https://purveyor\.example/sandbox/couriers/\d+\.svg$`),
+	"degrees":     regexp.MustCompile(`^-?\d{1,3}(\.\d+)?$`),
 	"cursor":      regexp.MustCompile(`^[A-Za-z0-9_-]+$`),
 	"iso":         regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$`),
 	"time":        regexp.MustCompile(`^\d{13}$`),
@@ -101,7 +108,7 @@ func (m *memory) fits(kind string, got *node) error {
 		return fmt.Errorf("%s is no %s", got.scalar, kind)
 	}
 	isText := strings.HasPrefix(got.scalar, `"`)
-	if (kind == "time") == isText && kind != "any" {
+	if (kind == "time" || kind == "degrees") == isText && kind != "any" {
 		return fmt.Errorf("%s has the wrong JSON type for %s", got.scalar, kind)
 	}
 	if kind == "time" {
@@ -135,6 +142,11 @@ func (m *memory) bind(path, kind, name, value string) error {
 
 var moment = regexp.MustCompile(`"?<now(?:([+-]\d+)([smhd]))?>"?`)
 
+// instant is a moment as ISO 8601, to the second: "<iso+90s>".
+var instant = regexp.MustCompile(`<iso([+-]\d+)s>`)
+
+const isoMillis = "2006-01-02T15:04:05.000Z"
+
 // recall puts bound values and moments into what is sent: "<now+30d>" is a
 // number of Unix ms.
 func (m *memory) recall(text string) (string, error) {
@@ -163,6 +175,10 @@ func (m *memory) fill(text string) string {
 // moments replaces "<now>", "<now+30d>" and the like by Unix ms.
 func (m *memory) moments(text string) string {
 	units := map[string]time.Duration{"s": time.Second, "m": time.Minute, "h": time.Hour, "d": 24 * time.Hour}
+	text = instant.ReplaceAllStringFunc(text, func(s string) string {
+		n, _ := strconv.Atoi(instant.FindStringSubmatch(s)[1]) // the pattern holds digits only
+		return m.clock.Now().Add(time.Duration(n) * time.Second).Format(isoMillis)
+	})
 	return moment.ReplaceAllStringFunc(text, func(s string) string {
 		at := m.clock.Now()
 		if parts := moment.FindStringSubmatch(s); parts[1] != "" {

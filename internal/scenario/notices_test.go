@@ -34,11 +34,16 @@ type notice struct {
 // signed is a call that posts a body as the sandbox does.
 func (w *world) signed(t *testing.T, body string) call {
 	t.Helper()
-	signature, err := w.signer.Sign(context.Background(), w.clock.Now(), []byte(body))
+	signatures, err := w.signatures(body)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return call{method: http.MethodPost, path: noticePath, body: body, header: http.Header{sandbox.SignatureHeader: {signature}}}
+	return call{method: http.MethodPost, path: noticePath, body: body, header: http.Header{sandbox.SignatureHeader: signatures}}
+}
+
+func (w *world) signatures(body string) ([]string, error) {
+	signature, err := w.signer.Sign(context.Background(), w.clock.Now(), []byte(body))
+	return []string{signature}, err
 }
 
 func (w *world) noticeCall(t *testing.T, n notice) call {
@@ -117,7 +122,7 @@ func (w *world) told(t *testing.T, orderID string) (list []string) {
 			} `json:"data"`
 		} `json:"events"`
 	}
-	a := w.do(t, call{method: http.MethodGet, path: "/v1/orders/" + orderID + "/timeline", key: "busy"})
+	a := w.do(t, call{method: http.MethodGet, path: "/v1/orders/" + orderID + "/timeline", key: w.keyOf(t, orderID)})
 	if err := json.Unmarshal(a.body, &timeline); err != nil {
 		t.Fatal(err)
 	}
@@ -130,6 +135,12 @@ func (w *world) told(t *testing.T, orderID string) (list []string) {
 	return list
 }
 
+// keyOf is the live key of an order's partner.
+func (w *world) keyOf(t *testing.T, orderID string) string {
+	t.Helper()
+	return strings.TrimPrefix(w.storedOrder(t, orderID).PartnerID, partnerID(""))
+}
+
 // heard are the events of an order.
 func (w *world) heard(t *testing.T, orderID string) (list []string) {
 	t.Helper()
@@ -139,7 +150,7 @@ func (w *world) heard(t *testing.T, orderID string) (list []string) {
 			OrderID string `json:"order_id"`
 		} `json:"events"`
 	}
-	a := w.do(t, call{method: http.MethodGet, path: "/v1/events?limit=300", key: "busy"})
+	a := w.do(t, call{method: http.MethodGet, path: "/v1/events?limit=300", key: w.keyOf(t, orderID)})
 	if err := json.Unmarshal(a.body, &page); err != nil {
 		t.Fatal(err)
 	}

@@ -28,19 +28,23 @@ const (
 )
 
 // wire puts the parts together as cmd/purveyor does: test mode pays in the
-// sandbox, and live mode has no processor.
+// sandbox and is brought by its couriers, and live mode has neither.
 func (w *world) wire() {
 	objects := effect.NewObjects(w.engine, w.commit)
 	w.sandbox = payment.NewSandbox(objects, publicURL)
 	w.sandbox.Now, w.sandbox.Delay = w.clock.Now, delay
 	w.signer = signer{sandbox.NewSigner(objects), w.clock}
-	notices := inbound.New(w.engine.Reader(), w.commit, map[string]inbound.PaymentNotices{sandboxName: w.sandbox}, nil)
+	fleet := w.newCouriers(objects)
+	notices := inbound.New(w.engine.Reader(), w.commit, map[string]inbound.PaymentNotices{sandboxName: w.sandbox},
+		map[string]inbound.CourierNotices{sandboxName: w.road})
 	w.line = &lineTo{Sandbox: w.sandbox}
 	w.effects = effect.Start(effect.Options{Engine: w.engine, Committer: w.commit, Worker: "scenario",
-		Processors: map[string]effect.Processor{sandboxName: w.line}, Objects: objects, Post: notices.FromSandbox(w.signer)})
-	w.api = api.New(w.engine, w.commit, api.Options{Now: w.clock.Now, Jobs: w.effects,
-		Processors: map[commerce.Mode]string{commerce.Test: sandboxName}}).Handler()
-	w.inbound, w.pages = notices, w.sandbox.Handler()
+		Processors: map[string]effect.Processor{sandboxName: w.line}, Fleet: fleet, Geocoder: whereabouts,
+		Movers: map[string]sandbox.Mover{"del": w.road}, Objects: objects, Post: notices.FromSandbox(w.signer)})
+	w.partners = api.New(w.engine, w.commit, api.Options{Now: w.clock.Now, Jobs: impatient{w.effects, w.road},
+		Processors: map[commerce.Mode]string{commerce.Test: sandboxName}, Couriers: fleet, Geocoder: whereabouts})
+	w.api = w.partners.Handler()
+	w.inbound, w.pages = notices, sandboxPages(w.sandbox.Handler(), w.road.Handler())
 }
 
 // signer signs by the world's clock, which the sandbox reads the signature by.
@@ -78,7 +82,7 @@ func (w *world) dueJobs(t *testing.T) (due []commerce.Job) {
 	}
 	by := w.clock.Now().Add(time.Second).UnixMilli() // stamps run ahead of the clock a little
 	for _, job := range w.jobs(t) {
-		if job.RunAt <= by {
+		if job.RunAt <= by && !w.inJam(job) {
 			due = append(due, job)
 		}
 	}
@@ -89,8 +93,14 @@ func (w *world) dueJobs(t *testing.T) (due []commerce.Job) {
 func (w *world) jobs(t *testing.T) (list []commerce.Job) {
 	t.Helper()
 	owners := []string{"sandbox"}
-	for _, s := range stores {
-		owners = append(owners, s.ID)
+	for _, active := range []bool{true, false} {
+		found, err := w.engine.Reader().Stores(context.Background(), storage.StoreFilter{Active: active, Limit: 1000})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range found {
+			owners = append(owners, s.ID)
+		}
 	}
 	for _, owner := range owners {
 		found, err := w.engine.Reader().Jobs(context.Background(), storage.JobFilter{State: commerce.JobWaiting, Owner: owner, Limit: 10_000})

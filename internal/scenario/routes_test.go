@@ -66,13 +66,20 @@ func TestEveryRoute(t *testing.T) {
 				w.refuses(t, with(c, func(c *call) { c.header = http.Header{"X-Trace-Id": {"é"}} }), http.StatusBadRequest, "invalid_header")
 				if a := w.do(t, c); a.status >= 300 {
 					t.Errorf("a good call is refused: %d %s", a.status, a.body)
-				} else if a.header.Get("RateLimit-Limit") == "" || a.header.Get("Content-Type") != "application/json" {
+				} else if a.header.Get("RateLimit-Limit") == "" || a.header.Get("Content-Type") != contentType(route) {
 					t.Errorf("headers are missing: %v", a.header)
 				}
 				w.checkScopes(t, route, name)
 			})
 		}
 	})
+}
+
+func contentType(route api.Route) string {
+	if strings.HasSuffix(route.Path, "/stream") {
+		return "text/event-stream"
+	}
+	return "application/json"
 }
 
 // checkScopes calls the route for partners that lack one scope each.

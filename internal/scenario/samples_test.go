@@ -11,6 +11,12 @@ import (
 // samples are a whole good body for each POST that takes one, with every field
 // that SPEC.md has for it.
 var samples = map[string]string{
+	"/v1/stores/nearby": `{"delivery_address":{"line1":"2 Elm St","city":"Albany","state":"NY","postal_code":"12207","country":"US"},` +
+		`"max_distance_miles":2.5,"limit":5,"fulfillment_type":"delivery","active":true}`,
+	"/v1/delivery/quote": `{"store_id":"sto_north","delivery_address":` + toElmSt + `,"items":[{"product_id":"prd_loaf","quantity":1,"name":"Loaf"}],` +
+		`"subtotal":925,"dev":true}`,
+	"/v1/checkout/preflight": `{"store_id":"sto_north","items":[{"product_id":"prd_loaf","quantity":1}],"fulfillment_type":"delivery",` +
+		`"delivery_address":` + toElmSt + `,"subtotal":925,"dev":true}`,
 	"/v1/products/availability": `{"store_id":"sto_north","items":[{"product_id":"prd_loaf","quantity":2}]}`,
 	"/v1/products/upsert": `{"id":"prd_loaf","store_id":"sto_north","category_id":"cat_bread","name":"Loaf","description":"d",` +
 		`"featured_image":"https://e.example/1","images":["https://e.example/1"],"active":true,"hot":false,"price":9.5,` +
@@ -32,6 +38,8 @@ var samples = map[string]string{
 		`"delivery_fee":0,"customer_email":"a@e.example","pickup_instructions":"p","dropoff_instructions":"d","dev":true}`,
 }
 
+const toElmSt = `{"phone":"5550100","address":{"line1":"2 Elm St","line2":"b","city":"Albany","state":"NY","postal_code":"12208","country":"US"}}`
+
 // mayBeEmpty need no body at all.
 var mayBeEmpty = map[string]bool{
 	"/v1/orders/{order_id}/ready-for-pickup": true, "/v1/orders/{order_id}/picked-up": true, "/v1/orders/{order_id}/cancel": true,
@@ -42,6 +50,7 @@ var mayBeEmpty = map[string]bool{
 // status that the operation wants.
 var wanted = map[string]string{
 	"/v1/orders/{order_id}/ready-for-pickup": "processed", "/v1/orders/{order_id}/picked-up": "ready_for_pickup",
+	"/v1/orders/{order_id}/tracking/stream": "picked_up", // the stream ends at once
 }
 
 // good is a call of the route that succeeds, for partner. name keeps apart the

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"purveyor/internal/outside/sandbox"
 )
 
 // A transcript is a text of blocks with blank lines between them. A block has
@@ -22,8 +24,9 @@ import (
 //	clock +1m                         move the clock
 //	suspend other                     suspend a partner
 //
-// or an exchange: the request with its headers and body, then the expected
-// status, the expected headers, and the whole expected body. "same as NAME"
+// and those of couriers_test.go, or an exchange: the request with its headers
+// and body, then the expected status, the expected headers, and the whole
+// expected body. signed=yes signs the body as the sandboxes do. "same as NAME"
 // instead of a body means the very bytes of the answer to the request with
 // as=NAME. Idempotent-Replayed must be absent unless it is listed. What is
 // expected of a page of the sandbox are lines that each stand in it.
@@ -99,6 +102,7 @@ func (pl *player) block(t *testing.T, text string) string {
 func (pl *player) directive(t *testing.T, words []string) {
 	t.Helper()
 	switch {
+	case pl.courierDirective(t, words):
 	case len(words) == 2 && words[0] == "catalog":
 		pl.w.importCatalog(t, words[1])
 	case len(words) == 2 && words[0] == "suspend":
@@ -121,7 +125,7 @@ func (pl *player) directive(t *testing.T, words []string) {
 // exchange is a request and what is expected, as written.
 type exchange struct {
 	request  string
-	options  map[string]string // key, idem, trace, as, lenient
+	options  map[string]string // key, idem, trace, as, lenient, signed
 	headers  []string
 	body     string
 	statusAt int // index of the status line in the block
@@ -143,7 +147,7 @@ func parseExchange(lines []string) (ex exchange, err error) {
 	ex.options = map[string]string{}
 	for _, word := range words[2:] {
 		name, value, _ := strings.Cut(word, "=")
-		if !slices.Contains([]string{"key", "idem", "trace", "as", "lenient"}, name) {
+		if !slices.Contains([]string{"key", "idem", "trace", "as", "lenient", "signed"}, name) {
 			return ex, fmt.Errorf("what is %q?", word)
 		}
 		ex.options[name] = value
@@ -202,7 +206,9 @@ func (pl *player) call(ex exchange) (c call, err error) {
 		name, value, _ := strings.Cut(h, ": ")
 		c.header[http.CanonicalHeaderKey(name)] = append(c.header[http.CanonicalHeaderKey(name)], value)
 	}
-	c.body, err = pl.memory.recall(ex.body)
+	if c.body, err = pl.memory.recall(ex.body); err == nil && ex.options["signed"] != "" {
+		c.header[sandbox.SignatureHeader], err = pl.w.signatures(c.body)
+	}
 	return c, err
 }
 

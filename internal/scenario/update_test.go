@@ -1,9 +1,11 @@
 package scenario
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // describe writes an answer as a transcript would expect it, for -update:
@@ -23,6 +25,9 @@ func (m *memory) describeAs(name string, n *node) *node {
 		}
 		return out
 	}
+	if at, ok := m.instantOf(name, n); ok {
+		return &node{scalar: at}
+	}
 	kind := kindOf(name, n)
 	if kind == "" || m.fits(kind, n) != nil {
 		return &node{scalar: m.mention(n.scalar)}
@@ -30,11 +35,22 @@ func (m *memory) describeAs(name string, n *node) *node {
 	return &node{scalar: strconv.Quote("<" + m.named(kind, n.text()) + ">")}
 }
 
+// instantOf writes the times that couriers are expected at, which follow from
+// the clock.
+func (m *memory) instantOf(name string, n *node) (string, bool) {
+	at, err := time.Parse(isoMillis, n.text())
+	if err != nil || name == "timestamp" {
+		return "", false
+	}
+	left := at.Sub(m.clock.Now())
+	return fmt.Sprintf(`"<iso%+ds>"`, left/time.Second), left%time.Second == 0
+}
+
 // mention replaces the ids of orders, sessions and refunds inside of a text.
 func (m *memory) mention(text string) string {
 	for key, bound := range m.values {
 		switch kind, _, _ := strings.Cut(key, ":"); kind {
-		case "order_id", "session_id", "refund_id":
+		case "order_id", "session_id", "refund_id", "delivery_id":
 			text = strings.ReplaceAll(text, bound, "<"+key+">")
 		}
 	}
@@ -52,8 +68,13 @@ func kindOf(name string, n *node) string {
 		return "time"
 	case name == "timestamp":
 		return "iso"
+	case name == "lat", name == "lng":
+		return "degrees"
+	case name == "vehicle_type":
+		return "vehicle"
 	}
-	for _, kind := range []string{"order_id", "product_id", "customer_id", "event_id", "webhook_id", "refund_id", "session_id", "payment_id"} {
+	for _, kind := range []string{"order_id", "product_id", "customer_id", "event_id", "webhook_id", "refund_id", "session_id", "payment_id",
+		"delivery_id", "quote_id", "courier", "phone", "picture"} {
 		if forms[kind].MatchString(n.text()) {
 			return kind
 		}
@@ -69,7 +90,7 @@ func (m *memory) named(kind, value string) string {
 			return key
 		}
 	}
-	if !slices.Contains([]string{"order_id", "product_id", "cursor", "webhook_id", "refund_id", "session_id"}, kind) {
+	if !slices.Contains([]string{"order_id", "product_id", "cursor", "webhook_id", "refund_id", "session_id", "delivery_id", "quote_id"}, kind) {
 		return kind
 	}
 	for letter := 'a'; ; letter++ {

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"purveyor/internal/api"
 	"purveyor/internal/commit"
 	"purveyor/internal/effect"
 	"purveyor/internal/inbound"
@@ -69,10 +70,13 @@ type world struct {
 	effects *effect.Effects
 	sandbox *payment.Sandbox
 	line    *lineTo // to the sandbox, for jobs
+	road    *road   // to the couriers
 	signer  inbound.Signer
 	api     http.Handler
 	inbound http.Handler
-	pages   http.Handler // of the sandbox
+	pages   http.Handler // of the sandboxes
+	// partners is what api serves.
+	partners *api.API
 }
 
 type openEngine func(t *testing.T, now func() time.Time) storage.Engine
@@ -88,6 +92,7 @@ func newWorld(t *testing.T, open openEngine) *world {
 	w.client = w.server.Client()
 	w.client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	t.Cleanup(func() {
+		w.partners.EndStreams()
 		w.server.Close()
 		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 		defer cancel()
@@ -119,12 +124,11 @@ type clock struct {
 	now time.Time
 }
 
-// newClock stands a little behind the true time, by which jobs are done: what
-// is due by this clock begins at once, and what is put off by minutes does not
-// come up before finishJobs. It is 5.25 s into a minute.
+// newClock stands an hour before the true time, by which jobs come up: none
+// begins by itself, only what a call waits for, and what finishJobs finds. It is
+// 5.25 s into a minute.
 func newClock() *clock {
-	const into = 5250 * time.Millisecond
-	return &clock{now: time.Now().UTC().Add(-into).Truncate(time.Minute).Add(into)}
+	return &clock{now: time.Now().UTC().Add(time.Hour).Truncate(time.Minute).Add(5250 * time.Millisecond)}
 }
 
 func (c *clock) Now() time.Time {
@@ -248,7 +252,7 @@ func everyAnswer(c call, a *answer) error {
 	if given := c.header["X-Trace-Id"]; len(given) == 1 && given[0] != "" && a.status != http.StatusBadRequest && given[0] != trace {
 		return fmt.Errorf("x-trace-id %q came back as %q", given[0], trace)
 	}
-	if c.method == http.MethodHead || c.path == "/openapi.yaml" {
+	if c.method == http.MethodHead || c.path == "/openapi.yaml" || a.header.Get("Content-Type") == "text/event-stream" {
 		return nil
 	}
 	var seen struct {

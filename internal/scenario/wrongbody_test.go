@@ -95,6 +95,7 @@ type wrongPart struct{ body, field string }
 var numbers = map[string]string{
 	"/v1/products/upsert price": "major", "/v1/products/upsert sold_amount": "major",
 	"/v1/orders/report tax_rate": "rate", "/v1/inventory/adjustments adjustments[0].delta": "delta",
+	"/v1/stores/nearby max_distance_miles": "capped", "/v1/stores/nearby limit": "capped whole",
 }
 
 // wrongParts puts wrong values into every place of a good body, one at a time.
@@ -146,6 +147,9 @@ func wrongValues(place string, value any) []string {
 	case bool:
 		return []string{"1", "0", `"true"`, "{}", "[]"}
 	case map[string]any:
+		if place == "/v1/stores/nearby delivery_address" { // which may be a text
+			return []string{"5", "true", `""`, `" "`, `"` + strings.Repeat("x", long) + `"`, "[]", "{}", `{"city":"Albany"}`, `{"line1":" "}`}
+		}
 		return []string{"5", "true", `"x"`, "[]"}
 	case []any:
 		return []string{"5", "true", `"x"`, "{}"}
@@ -156,6 +160,10 @@ func wrongValues(place string, value any) []string {
 		return slices.Concat(kinds, huge, []string{"-1", "-0.01", "1.999", "0.001", "1e-3"})
 	case "rate":
 		return slices.Concat(kinds, huge, []string{"-1", "-0.0825", "100.1"})
+	case "capped": // what is too much is as much as there may be
+		return slices.Concat(kinds, []string{"0", "-0", "-1", "-0.5", "-1e30", "-1e999999999"})
+	case "capped whole":
+		return slices.Concat(kinds, []string{"0", "-1", "0.5", "1.5", "1e-1", "400.5", "-1e30", "-1e999999999"})
 	case "delta":
 		return slices.Concat(kinds, huge, []string{"1.5", "-0.5", "1e-1", "1000000001", "-1000000001"})
 	}
@@ -165,6 +173,12 @@ func wrongValues(place string, value any) []string {
 // What is required and is not there is named.
 func TestMissingFields(t *testing.T) {
 	required := map[string][]string{
+		"/v1/stores/nearby": {"delivery_address"},
+		"/v1/delivery/quote": {"store_id", "delivery_address", "delivery_address.address", "delivery_address.address.line1",
+			"delivery_address.address.city", "delivery_address.address.state", "delivery_address.address.postal_code", "delivery_address.address.country"},
+		"/v1/checkout/preflight": {"store_id", "items", "items[0].product_id", "items[0].quantity", "delivery_address", "delivery_address.address",
+			"delivery_address.address.line1", "delivery_address.address.city", "delivery_address.address.state",
+			"delivery_address.address.postal_code", "delivery_address.address.country"},
 		"/v1/products/availability": {"items", "items[0].product_id", "items[0].quantity"},
 		"/v1/products/upsert":       {"store_id", "category_id", "name"},
 		"/v1/inventory/adjustments": {"adjustments", "adjustments[0].product_id", "adjustments[0].delta"},

@@ -108,6 +108,9 @@ type Reader interface {
 	StoreByNo(ctx context.Context, no int64) (commerce.Store, error)
 	Stores(ctx context.Context, f StoreFilter) ([]commerce.Store, error)
 
+	// Sites reads where the stores of an area are, in any order.
+	Sites(ctx context.Context, f SiteFilter) ([]commerce.Site, error)
+
 	// Categories in the order of their names; of one store: those that have
 	// products there.
 	Categories(ctx context.Context, f CategoryFilter) ([]commerce.Category, error)
@@ -212,6 +215,12 @@ type StoreFilter struct {
 	Active bool
 	IDs    []string // nil: all
 	Limit  int
+}
+
+// SiteFilter selects the sites of stores in an area.
+type SiteFilter struct {
+	Active bool
+	Area   []commerce.Strip // none of which overlap
 }
 
 // CategoryFilter selects categories.

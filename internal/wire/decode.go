@@ -70,7 +70,7 @@ func decodeError(err error) error {
 }
 
 func expectation(err *json.SemanticError) string {
-	if reason, ok := errors.AsType[*numberError](err.Err); ok {
+	if reason, ok := errors.AsType[*valueError](err.Err); ok {
 		return reason.Error()
 	}
 	if err.GoType != nil {
@@ -114,10 +114,10 @@ func Path(p jsontext.Pointer) string {
 	return b.String()
 }
 
-// numberError is the reason why a number cannot be taken.
-type numberError struct{ reason string }
+// valueError is the reason why a value cannot be taken.
+type valueError struct{ reason string }
 
-func (e *numberError) Error() string { return e.reason }
+func (e *valueError) Error() string { return e.reason }
 
 // Int is an integer of the wire. It is read from the text of the number, so
 // that 5, 5.0 and 5e0 are the same and 5.5 is refused.
@@ -128,6 +128,40 @@ func (v *Int) UnmarshalJSONFrom(d *jsontext.Decoder) error {
 	n, err := scaled(d, 0, "must be an integer")
 	*v = Int(n)
 	return err
+}
+
+// Number is one that need not be exact. What is beyond all bounds is infinite.
+type Number float64
+
+// UnmarshalJSONFrom implements json.UnmarshalerFrom.
+func (v *Number) UnmarshalJSONFrom(d *jsontext.Decoder) error {
+	text, err := number(d, "must be a number")
+	if err != nil {
+		return err
+	}
+	n, _ := strconv.ParseFloat(text, 64) // of a JSON number: out of range at most, and then n is infinite
+	*v = Number(n)
+	return nil
+}
+
+// TextOr is a text, or an object.
+type TextOr[T any] struct {
+	Text   *string // nil: the object was given
+	Object T
+}
+
+// UnmarshalJSONFrom implements json.UnmarshalerFrom.
+func (v *TextOr[T]) UnmarshalJSONFrom(d *jsontext.Decoder) error {
+	switch d.PeekKind() {
+	case '"':
+		return json.UnmarshalDecode(d, &v.Text)
+	case '{':
+		return json.UnmarshalDecode(d, &v.Object)
+	}
+	if err := d.SkipValue(); err != nil {
+		return err
+	}
+	return &valueError{"must be a string or an object"}
 }
 
 // Major is an amount in major units, at most two decimal places, read exactly
@@ -152,7 +186,7 @@ func (v *Rate) UnmarshalJSONFrom(d *jsontext.Decoder) error {
 	}
 	rate, err := commerce.ParseRate(text)
 	if err != nil {
-		return &numberError{err.Error()}
+		return &valueError{err.Error()}
 	}
 	*v = Rate(rate)
 	return nil
@@ -165,7 +199,7 @@ func scaled(d *jsontext.Decoder, places int, expected string) (int64, error) {
 	}
 	n, err := commerce.ParseScaled(text, places)
 	if err != nil {
-		return 0, &numberError{fmt.Sprintf("%s (it %v)", expected, err)}
+		return 0, &valueError{fmt.Sprintf("%s (it %v)", expected, err)}
 	}
 	return n, nil
 }
@@ -176,7 +210,7 @@ func number(d *jsontext.Decoder, expected string) (string, error) {
 	case err != nil:
 		return "", err
 	case value.Kind() != '0':
-		return "", &numberError{expected}
+		return "", &valueError{expected}
 	}
 	return string(value), nil
 }

@@ -3,6 +3,8 @@ package wire
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
+	"math"
 	"reflect"
 	"strings"
 	"testing"
@@ -12,12 +14,16 @@ import (
 
 // everyKind has a field for each way in which requests are read.
 type everyKind struct {
-	Text   *string   `json:"text"`
-	Plain  string    `json:"plain"`
-	Flag   *bool     `json:"flag"`
-	Int    *Int      `json:"int"`
-	Major  *Major    `json:"major"`
-	Rate   *Rate     `json:"rate"`
+	Text   *string `json:"text"`
+	Plain  string  `json:"plain"`
+	Flag   *bool   `json:"flag"`
+	Int    *Int    `json:"int"`
+	Major  *Major  `json:"major"`
+	Rate   *Rate   `json:"rate"`
+	Number *Number `json:"number"`
+	Either *TextOr[struct {
+		Quantity *Int `json:"quantity"`
+	}] `json:"either"`
 	Texts  *[]string `json:"texts"`
 	Nested *struct {
 		Lines []struct {
@@ -46,6 +52,10 @@ func TestDecodeNamesTheFault(t *testing.T) {
 		{`{"texts":["a",5]}`, "texts[1]", "must be a string"},
 		{`{"texts":{}}`, "texts", "must be an array"},
 		{`{"nested":[]}`, "nested", "must be an object"},
+		{`{"either":5}`, "either", "must be a string or an object"},
+		{`{"either":["a"]}`, "either", "must be a string or an object"},
+		{`{"either":{"quantity":"5"}}`, "either.quantity", "must be an integer"},
+		{`{"number":"5"}`, "number", "must be a number"},
 		{`{"nested":{"lines":[{},{"quantity":[]}]}}`, "nested.lines[1].quantity", "must be an integer"},
 		{`{"text":"a","text":"b"}`, "text", "twice"},
 		{`{"nested":{"x":1,"x":2}}`, "nested.x", "twice"},
@@ -58,6 +68,34 @@ func TestDecodeNamesTheFault(t *testing.T) {
 		var e *commerce.Error
 		if !errors.As(err, &e) || e.Kind != commerce.KindInvalid || e.Code != "invalid_body" || e.Field != c.field || !strings.Contains(e.Message, c.says) {
 			t.Errorf("%s: want %s ... %s, got %#v", c.body, c.field, c.says, err)
+		}
+	}
+}
+
+func TestTextOr(t *testing.T) {
+	for body, want := range map[string]string{`{"either":"a"}`: "a", `{"either":{"quantity":7}}`: "7", `{"either":null}`: "nothing", `{}`: "nothing"} {
+		var v everyKind
+		if err := Decode([]byte(body), &v); err != nil {
+			t.Fatal(err)
+		}
+		got := "nothing"
+		switch {
+		case v.Either != nil && v.Either.Text != nil:
+			got = *v.Either.Text
+		case v.Either != nil:
+			got = fmt.Sprint(*v.Either.Object.Quantity)
+		}
+		if got != want {
+			t.Errorf("%s: %s, want %s", body, got, want)
+		}
+	}
+}
+
+// A number that is too large is infinite, and so more than any bound.
+func TestNumber(t *testing.T) {
+	for text, want := range map[string]float64{"10": 10, "2.5": 2.5, "1e2": 100, "-0.5": -0.5, "1e-999999999": 0, "1e999999999": math.Inf(1), "-1e400": math.Inf(-1)} {
+		if got, err := decoded[Number](text); err != nil || float64(*got) != want {
+			t.Errorf("%s: %v, %v", text, got, err)
 		}
 	}
 }

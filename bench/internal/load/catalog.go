@@ -4,8 +4,10 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"os"
+	"slices"
 
 	"purveyor/internal/commerce"
 )
@@ -13,8 +15,9 @@ import (
 // Size says how much is in a database.
 type Size struct {
 	Stores, Products, Orders int
-	Events                   int // webhooks on record as delivered
-	Parked                   int // webhooks that wait for a dead endpoint
+	Events                   int  // webhooks on record as delivered
+	Parked                   int  // webhooks that wait for a dead endpoint
+	Spread                   bool // the stores stand all over the country, not in one town
 }
 
 // Good is one product as a partner knows it.
@@ -27,7 +30,41 @@ type Good struct {
 // Shop is a store with its products.
 type Shop struct {
 	ID    string
+	At    commerce.Point
 	Goods []Good
+}
+
+// town is where stores stand that are in one.
+var town = commerce.Point{Lat: 37.77, Lng: -122.42}
+
+// metro is where many people live, and so many stores are.
+type metro struct {
+	commerce.Point
+	millions float64
+}
+
+var metros = []metro{
+	{commerce.Point{Lat: 40.71, Lng: -74.01}, 19.5}, {commerce.Point{Lat: 34.05, Lng: -118.24}, 12.9}, {commerce.Point{Lat: 41.88, Lng: -87.63}, 9.4},
+	{commerce.Point{Lat: 32.78, Lng: -96.80}, 7.9}, {commerce.Point{Lat: 29.76, Lng: -95.37}, 7.3}, {commerce.Point{Lat: 38.91, Lng: -77.04}, 6.4},
+	{commerce.Point{Lat: 39.95, Lng: -75.17}, 6.2}, {commerce.Point{Lat: 33.75, Lng: -84.39}, 6.2}, {commerce.Point{Lat: 33.45, Lng: -112.07}, 5.0},
+	{commerce.Point{Lat: 42.36, Lng: -71.06}, 4.9}, {commerce.Point{Lat: 37.77, Lng: -122.42}, 4.6}, {commerce.Point{Lat: 47.61, Lng: -122.33}, 4.0},
+	{commerce.Point{Lat: 39.74, Lng: -104.99}, 3.0}, {commerce.Point{Lat: 30.27, Lng: -97.74}, 2.4}, {commerce.Point{Lat: 40.76, Lng: -111.89}, 1.3},
+}
+
+// spread is where another store stands: four of five around cities, the denser
+// the nearer, the others anywhere.
+func spread(rng *rand.Rand) commerce.Point {
+	total := 0.0
+	for _, m := range metros {
+		total += m.millions
+	}
+	if rng.Float64() >= 0.8 {
+		return commerce.Point{Lat: 25 + 23*rng.Float64(), Lng: -124 + 56*rng.Float64()}
+	}
+	left := rng.Float64() * total
+	m := metros[slices.IndexFunc(metros, func(m metro) bool { left -= m.millions; return left <= 0 })]
+	degrees := 0.15 * math.Cbrt(m.millions)
+	return commerce.Point{Lat: m.Lat + degrees*rng.NormFloat64(), Lng: m.Lng + degrees*rng.NormFloat64()}
 }
 
 // startStock is so much that no run sells out.
@@ -39,7 +76,10 @@ func ShopsOf(s Size) []Shop {
 	rng := rand.New(rand.NewPCG(1, uint64(s.Products)))
 	shops := make([]Shop, s.Stores)
 	for i := range shops {
-		shops[i].ID = fmt.Sprintf("store-%04d", i+1)
+		shops[i].ID, shops[i].At = fmt.Sprintf("store-%04d", i+1), town
+		if s.Spread {
+			shops[i].At = spread(rng)
+		}
 	}
 	const made = 1_750_000_000_000 // the stamp inside the ids; any will do
 	for i := range s.Products {
@@ -79,8 +119,8 @@ func WriteCatalog(path string, shops []Shop) error {
 	}
 	for i, s := range shops {
 		file.Stores = append(file.Stores, map[string]any{"id": s.ID, "name": "Corner Market " + s.ID, "address": fmt.Sprintf("%d Market Street", i+1),
-			"city": "San Francisco", "state": "CA", "zip_code": "94103", "lat": 37.77, "lng": -122.42,
-			"email": s.ID + "@example.com", "phone": fmt.Sprintf("+1415555%04d", i)})
+			"city": "San Francisco", "state": "CA", "zip_code": "94103", "lat": s.At.Lat, "lng": s.At.Lng,
+			"service_delivery_enabled": true, "service_delivery_radius_miles": 10, "email": s.ID + "@example.com", "phone": fmt.Sprintf("+1415555%04d", i)})
 		for _, g := range s.Goods {
 			image := "https://images.example.com/" + g.ID
 			file.Products = append(file.Products, fileProduct{

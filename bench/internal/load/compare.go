@@ -59,6 +59,11 @@ func MedianOf(values []float64) float64 {
 
 func (s *Series) rate() float64 { return s.median(rateOf) }
 
+// P99 is within what 99 of 100 were done, as the median of the rounds.
+func (s *Series) P99() time.Duration {
+	return time.Duration(s.median(func(m Measurement) float64 { return float64(m.P99) }))
+}
+
 func rateOf(m Measurement) float64 { return m.Rate }
 
 // promptness is more the less half of the requests take.

@@ -23,10 +23,7 @@ type Databases struct {
 	Server *pgtest.Server
 }
 
-const (
-	emptyDatabase = "purveyor_empty"
-	fullDatabase  = "purveyor_full"
-)
+const fullDatabase = "purveyor_full"
 
 // OpenDatabases starts PostgreSQL. The caller closes.
 func (e *Env) OpenDatabases() (*Databases, error) {
@@ -47,14 +44,17 @@ func (b *Databases) Close() error {
 }
 
 // Empty makes a database of this size for this run alone.
-func (b *Databases) Empty(engine string, s Size) (*Dataset, error) {
+func (b *Databases) Empty(engine string, s Size) (*Dataset, error) { return b.make(engine, "empty", s) }
+
+func (b *Databases) make(engine, name string, s Size) (*Dataset, error) {
 	if engine == SQLite {
-		return b.Prepare(sqliteScheme+filepath.Join(b.Work, "empty.db"), s)
+		return b.Prepare(sqliteScheme+filepath.Join(b.Work, name+".db"), s)
 	}
-	if err := b.Server.SQL("CREATE DATABASE " + emptyDatabase); err != nil {
+	name = "purveyor_" + name
+	if err := b.Server.SQL("CREATE DATABASE " + name); err != nil {
 		return nil, err
 	}
-	return b.Prepare(b.Server.URL(emptyDatabase), s)
+	return b.Prepare(b.Server.URL(name), s)
 }
 
 // Full is a copy of a database of this size, so that each run begins with the

@@ -56,6 +56,9 @@ func (t *Tally) Done(began, ended, from, until time.Time) {
 	}
 }
 
+// Took counts one that took so long.
+func (t *Tally) Took(d time.Duration) { t.latency.record(d) }
+
 // Fail counts a request that failed.
 func (t *Tally) Fail(err error) {
 	t.errors++

@@ -186,3 +186,15 @@ func TestAKeptRecordIsNotOlderThanTheServiceKeepsIt(t *testing.T) {
 		}
 	}
 }
+
+func TestThePosterNeedsEveryNoticeAnswered(t *testing.T) {
+	callers := Posters([][]byte{[]byte("a"), []byte("b")})
+	if len(callers) != Callers || string(callers[1].Next()) != "b" || callers[1].Next() != nil || callers[2].Next() != nil {
+		t.Error("the notices are not spread, each once")
+	}
+	for status, ok := range map[int]bool{200: true, 201: false, 400: false, 409: false, 500: false} {
+		if err := callers[0].Answered(status, nil); (err == nil) != ok {
+			t.Errorf("status %d: %v", status, err)
+		}
+	}
+}

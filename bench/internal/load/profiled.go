@@ -5,6 +5,7 @@ import (
 	"context"
 	cryptorand "crypto/rand"
 	"errors"
+	"flag"
 	"log/slog"
 	"net/http"
 	"os"
@@ -28,10 +29,27 @@ import (
 // Sandbox is the name of the payment processor of test mode.
 const Sandbox = "sandbox"
 
-// ServeProfiled is the hidden command "profiled ADDRESS DATABASE PROFILE": the
-// parts of the service put together as cmd/purveyor does it, with a CPU
+// profiledFlags are those of the service that benchmarks use.
+type profiledFlags struct {
+	sandboxStep     time.Duration
+	privateWebhooks bool
+}
+
+func (f *profiledFlags) parse(args []string) error {
+	set := flag.NewFlagSet("profiled", flag.ContinueOnError)
+	set.DurationVar(&f.sandboxStep, "sandbox-step", 5*time.Second, "as of the service")
+	set.BoolVar(&f.privateWebhooks, "allow-private-webhooks", false, "as of the service")
+	return set.Parse(args)
+}
+
+// ServeProfiled is the hidden command "profiled ADDRESS DATABASE PROFILE [FLAG]...":
+// the parts of the service put together as cmd/purveyor does it, with a CPU
 // profile of all that it does.
-func ServeProfiled(ctx context.Context, addr, database, profile string) (err error) {
+func ServeProfiled(ctx context.Context, addr, database, profile string, args ...string) (err error) {
+	var flags profiledFlags
+	if err := flags.parse(args); err != nil {
+		return err
+	}
 	engine, err := OpenEngine(database)
 	if err != nil {
 		return err
@@ -53,9 +71,14 @@ func ServeProfiled(ctx context.Context, addr, database, profile string) (err err
 	objects := effect.NewObjects(engine, committer)
 	box := payment.NewSandbox(objects, "http://"+addr)
 	couriers := courier.NewSandbox(objects, "http://"+addr)
+	couriers.StepEvery = flags.sandboxStep
+	couriers.Locate = func(ctx context.Context, a commerce.Address) (commerce.Point, bool) {
+		place, err := geocode.Offline{}.Find(ctx, geocode.Query{Address: a})
+		return place.Point, err == nil
+	}
 	fleet := courier.Fleet{Providers: map[string]courier.Provider{Sandbox: couriers}, Modes: map[commerce.Mode][]string{commerce.Test: {Sandbox}}}
 	notices := inbound.New(engine.Reader(), committer, map[string]inbound.PaymentNotices{Sandbox: box}, map[string]inbound.CourierNotices{Sandbox: couriers})
-	effects := effect.Start(effect.Options{Engine: engine, Committer: committer, Worker: cryptorand.Text(), Sender: webhook.NewSender(true),
+	effects := effect.Start(effect.Options{Engine: engine, Committer: committer, Worker: cryptorand.Text(), Sender: webhook.NewSender(flags.privateWebhooks),
 		Processors: map[string]effect.Processor{Sandbox: box}, Fleet: fleet, Geocoder: geocode.Offline{}, Movers: map[string]sandbox.Mover{"del": couriers}, Objects: objects, Post: notices.FromSandbox(sandbox.NewSigner(objects))})
 	defer func() {
 		giveBack, cancel := context.WithTimeout(context.Background(), time.Second)

@@ -106,11 +106,15 @@ func (r *Report) compare(of, against *Series, target float64, title string, figu
 }
 
 // Slower adds a line of how many times as long the slowest of a hundred takes
-// as that of another series, which must not be more than so many times.
+// as that of another series, which must not be more than so many times; 0: it
+// is only shown.
 func (r *Report) Slower(of, against *Series, most float64) {
 	median, least, high := ratio(of, against, func(m Measurement) float64 { return float64(m.P99) })
-	r.rows = append(r.rows, append(r.figures(of), fmt.Sprintf("p99: %.2f (%.2f to %.2f)", median, least, high),
-		"at most "+decimals(most), verdict(median <= most)))
+	row := append(r.figures(of), fmt.Sprintf("p99: %.2f (%.2f to %.2f)", median, least, high), "", "")
+	if most > 0 {
+		row[7], row[8] = "at most "+decimals(most), verdict(median <= most)
+	}
+	r.rows = append(r.rows, row)
 }
 
 // AtLeast adds a line of a series whose rate must not be below another.

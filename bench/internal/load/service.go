@@ -40,7 +40,8 @@ func (e *Env) With(d *Dataset, title string, f func(*Service) (Measurement, erro
 		s, _, err = e.Serve("serve", "info", d, args...)
 	} else {
 		var p *Process
-		p, err = e.StartSelf("profiled", d.URL, filepath.Join(e.Profiles, strings.ReplaceAll(title, " ", "-")+".pprof"))
+		profile := filepath.Join(e.Profiles, strings.ReplaceAll(title, " ", "-")+".pprof")
+		p, err = e.StartSelf("profiled", append([]string{d.URL, profile}, args...)...)
 		s = &Service{Process: p, Data: d}
 	}
 	if err != nil {

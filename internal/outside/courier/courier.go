@@ -87,6 +87,9 @@ type Item struct {
 type Key struct {
 	ID  string // of the provider; empty: not known
 	Ref string // of ours
+	// AskedOn is when it was first asked for, as in CreateRequest: whoever looks for
+	// it by its Ref need not look at older ones. 0: not known.
+	AskedOn int64
 }
 
 // Delivery is a delivery as its provider sees it. Fields that it does not tell

@@ -10,7 +10,6 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
-	"net/url"
 	"strings"
 	"time"
 
@@ -145,7 +144,7 @@ func (a doordashDelivery) delivery() Delivery {
 	d := Delivery{
 		ID: a.ExternalDeliveryID, Ref: a.ExternalDeliveryID,
 		Status: state.status, Imminent: state.near,
-		TrackingURL: doordashLink(a.TrackingURL),
+		TrackingURL: webLink(a.TrackingURL),
 		FeeCents:    a.Fee,
 		PickupETA:   doordashTime(a.PickupTimeEstimated),
 		DropoffETA:  doordashTime(a.DropoffTimeEstimated),
@@ -169,15 +168,6 @@ func doordashTime(text string) int64 {
 		return 0
 	}
 	return at.UnixMilli()
-}
-
-// doordashLink is the address of a page; empty: it is none that a browser should open.
-func doordashLink(text string) string {
-	u, err := url.Parse(text)
-	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" {
-		return ""
-	}
-	return text
 }
 
 // doordashTokenHeader begins each token.
@@ -228,7 +218,7 @@ func (d *DoorDash) call(ctx context.Context, method, path, name string, order an
 	}
 	answer = bytes.ReplaceAll(answer, []byte(token), []byte("[token]")) // it must not get into errors
 	if response.StatusCode/100 != 2 {
-		return doordashDelivery{}, readDoorDashError(response, answer)
+		return doordashDelivery{}, readDoorDashError(response, answer, d.now())
 	}
 	var a doordashDelivery
 	if err := json.Unmarshal(answer, &a); err != nil || a.ExternalDeliveryID != name {

@@ -58,16 +58,16 @@ func (d *doordash) Arrange(t *testing.T, s couriertest.Situation, r courier.Crea
 // doordashSituations last until they are over. AlwaysStale is none: no delivery is made
 // by a quote.
 var doordashSituations = map[couriertest.Situation]doordashtest.Fault{
-	couriertest.TooFar:      {On: "POST", Status: 422, Code: "invalid_delivery_parameters", Message: "Invalid delivery", Reason: "distance_too_long"},
-	couriertest.NobodyFree:  {On: "POST", Status: 422, Code: "invalid_delivery_parameters", Message: "Invalid delivery", Reason: "outside_of_delivery_time"},
-	couriertest.Unplaceable: {On: "POST", Status: 400, Code: "validation_error", Message: "Validation Failed", Fields: map[string]string{"dropoff_address": "Could not resolve to a valid address"}},
-	couriertest.Asked2Often: {Status: 429, Code: "too_many_requests", Header: http.Header{"Retry-After": {"7"}}},
-	couriertest.Unreachable: {Down: true},
-	couriertest.Hanging:     {Hang: true},
-	couriertest.Broken:      {Status: 500},
-	couriertest.Overloaded:  {Status: 503, Code: "service_fault", Message: "Please try again later"},
-	couriertest.Nonsense:    {Status: 200, Body: "<!doctype html><p>Welcome to our network"},
-	couriertest.Half:        {Status: 200, Body: `{"external_delivery_id":"dlv_`},
+	couriertest.TooFar:        {On: "POST", Status: 422, Code: "invalid_delivery_parameters", Message: "Invalid delivery", Reason: "distance_too_long"},
+	couriertest.NobodyFree:    {On: "POST", Status: 422, Code: "invalid_delivery_parameters", Message: "Invalid delivery", Reason: "outside_of_delivery_time"},
+	couriertest.Unplaceable:   {On: "POST", Status: 400, Code: "validation_error", Message: "Validation Failed", Fields: map[string]string{"dropoff_address": "Could not resolve to a valid address"}},
+	couriertest.AskedTooOften: {Status: 429, Code: "too_many_requests", Header: http.Header{"Retry-After": {"7"}}},
+	couriertest.Unreachable:   {Down: true},
+	couriertest.Hanging:       {Hang: true},
+	couriertest.Broken:        {Status: 500},
+	couriertest.Overloaded:    {Status: 503, Code: "service_fault", Message: "Please try again later"},
+	couriertest.Nonsense:      {Status: 200, Body: "<!doctype html><p>Welcome to our network"},
+	couriertest.Half:          {Status: 200, Body: `{"external_delivery_id":"dlv_`},
 }
 
 func (d *doordash) Move(t *testing.T, delivery courier.Delivery, to commerce.CourierStatus) {

@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -70,26 +69,18 @@ func doordashRefused(err error) bool {
 // readDoorDashError reads an answer that is no success. Whatever stands between us
 // and DoorDash answers too: what has no code is not from DoorDash, unless it is
 // about outages, limits, or the key.
-func readDoorDashError(response *http.Response, answer []byte) error {
+func readDoorDashError(response *http.Response, answer []byte, now time.Time) error {
 	e := &doordashError{status: response.StatusCode}
 	err := json.Unmarshal(answer, e)
 	switch {
 	case e.status == http.StatusTooManyRequests:
-		return &Limited{RetryAfter: doordashWait(response.Header.Get("Retry-After"))}
+		return &Limited{RetryAfter: waitFor(response.Header, now)}
 	case e.status >= 500, e.status == http.StatusUnauthorized, e.status == http.StatusRequestTimeout:
 		return e
 	case err != nil || e.Code == "" || e.status/100 != 4:
 		return fmt.Errorf("%w (it is %d)", errNotDoorDash, e.status)
 	}
 	return e
-}
-
-func doordashWait(header string) time.Duration {
-	seconds, err := strconv.ParseInt(header, 10, 32)
-	if err != nil || seconds < 0 {
-		return 0
-	}
-	return time.Duration(seconds) * time.Second
 }
 
 // doordashCodes are the codes and reasons that mean something to us.

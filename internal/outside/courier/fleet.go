@@ -54,7 +54,7 @@ func (f Fleet) Get(ctx context.Context, d commerce.Delivery) (Delivery, error) {
 }
 
 // KeyOf names the present attempt of a delivery.
-func KeyOf(d commerce.Delivery) Key { return Key{ID: d.ProviderID, Ref: d.Ref()} }
+func KeyOf(d commerce.Delivery) Key { return Key{ID: d.ProviderID, Ref: d.Ref(), AskedOn: d.AskedOn} }
 
 // InOrder is whom to ask for a delivery: who may have it already before
 // others, and who gave it up after them.

@@ -19,7 +19,8 @@ import (
 // to the customer, which anybody can follow on a page (Handler). It misbehaves
 // when the second line of the customer's address asks for it (docs/SANDBOX.md).
 // All of its state stands in sandbox objects, so that every process sees it and
-// a restart changes nothing; quotes are stored nowhere, as their ids prove them.
+// a restart changes nothing. Quotes are stored nowhere: they follow from the way
+// and the time in their ids.
 type Sandbox struct {
 	// StepEvery is the time between two steps of a courier. NewSandbox sets 5 s.
 	StepEvery time.Duration
@@ -123,7 +124,7 @@ func (s *Sandbox) Get(ctx context.Context, k Key) (Delivery, error) {
 	if err != nil {
 		return Delivery{}, err
 	}
-	x, _, err := s.load(ctx, id)
+	x, err := s.load(ctx, id)
 	if err != nil {
 		return Delivery{}, err
 	}
@@ -136,33 +137,31 @@ func (s *Sandbox) Cancel(ctx context.Context, k Key) (Delivery, error) {
 	if err != nil {
 		return Delivery{}, err
 	}
-	for range maxChanges {
-		x, version, err := s.load(ctx, id)
-		if err != nil || x.status() == commerce.CourierCancelled {
-			return s.view(x), err
+	if !deliveryID.MatchString(id) { // other objects are none of ours
+		return Delivery{}, errNoDelivery
+	}
+	var x delivery
+	err = sandbox.Change(ctx, s.objects, id, func(data []byte) ([]byte, []sandbox.Notice, error) {
+		if x, err = decodeDelivery(data); err != nil || x.status() == commerce.CourierCancelled {
+			return nil, nil, err
 		}
 		if x.Tags.has(tagUncancellable) || x.status().Rank() >= commerce.CourierLoaded.Rank() {
-			return Delivery{}, &Refusal{TooLate, "The goods are with the courier."}
+			return nil, nil, errTooLate
 		}
 		notices := s.cancel(&x)
 		data, err := json.Marshal(x)
-		if err != nil {
-			return Delivery{}, err
-		}
-		err = s.objects.PutObject(ctx, sandbox.Object{ID: id, Version: version, Data: data}, notices...)
-		switch {
-		case err == nil:
-			return s.view(x), nil
-		case !errors.Is(err, sandbox.ErrChanged):
-			return Delivery{}, fmt.Errorf("cancel a sandbox delivery: %w", err)
-		}
+		return data, notices, err
+	})
+	switch {
+	case errors.Is(err, sandbox.ErrNoObject):
+		return Delivery{}, errNoDelivery
+	case errors.Is(err, errTooLate):
+		return Delivery{}, errTooLate
+	case err != nil:
+		return Delivery{}, fmt.Errorf("cancel a sandbox delivery: %w", err)
 	}
-	return Delivery{}, errors.New("the sandbox delivery is being changed by too many")
+	return s.view(x), nil
 }
-
-// maxChanges bounds how often a change gives way to others. One courier and
-// one merchant do not come near it.
-const maxChanges = 50
 
 // ReadNotice implements Provider.
 func (s *Sandbox) ReadNotice(ctx context.Context, header http.Header, body []byte) ([]Notice, error) {
@@ -191,21 +190,23 @@ func (s *Sandbox) id(ctx context.Context, k Key) (string, error) {
 	return s.signer.ID(ctx, deliveryPrefix, k.Ref)
 }
 
-func (s *Sandbox) load(ctx context.Context, id string) (delivery, int64, error) {
+func (s *Sandbox) load(ctx context.Context, id string) (delivery, error) {
 	if !deliveryID.MatchString(id) { // other objects are none of ours
-		return delivery{}, 0, errNoDelivery
+		return delivery{}, errNoDelivery
 	}
 	object, err := s.objects.Object(ctx, id)
 	if errors.Is(err, sandbox.ErrNoObject) {
-		return delivery{}, 0, errNoDelivery
+		return delivery{}, errNoDelivery
 	}
 	if err != nil {
-		return delivery{}, 0, fmt.Errorf("read a sandbox delivery: %w", err)
+		return delivery{}, fmt.Errorf("read a sandbox delivery: %w", err)
 	}
-	x, err := decodeDelivery(object.Data)
-	return x, object.Version, err
+	return decodeDelivery(object.Data)
 }
 
 var deliveryID = regexp.MustCompile("^" + deliveryPrefix + "[0-9a-f]{40}$")
 
-var errNoDelivery = &Refusal{NotFound, "There is no such delivery in the sandbox."}
+var (
+	errNoDelivery = &Refusal{NotFound, "There is no such delivery in the sandbox."}
+	errTooLate    = &Refusal{TooLate, "The goods are with the courier."}
+)

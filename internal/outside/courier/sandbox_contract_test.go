@@ -83,17 +83,17 @@ func (x *town) Provider() courier.Provider { return x.sandbox }
 
 // asking are the tags that bring a situation about.
 var asking = map[couriertest.Situation]string{
-	couriertest.Fine:         "",
-	couriertest.TooFar:       "out-of-zone",
-	couriertest.NobodyFree:   "no-couriers",
-	couriertest.Unplaceable:  "bad-address",
-	couriertest.AlwaysStale:  "quote-expired",
-	couriertest.Asked2Often:  "limited",
-	couriertest.Unreachable:  "unreachable",
-	couriertest.Hanging:      "slow",
-	couriertest.AnswerIsLost: "",
-	couriertest.CourierQuits: "cancel",
-	couriertest.GoesBack:     "return",
+	couriertest.Fine:          "",
+	couriertest.TooFar:        "out-of-zone",
+	couriertest.NobodyFree:    "no-couriers",
+	couriertest.Unplaceable:   "bad-address",
+	couriertest.AlwaysStale:   "quote-expired",
+	couriertest.AskedTooOften: "limited",
+	couriertest.Unreachable:   "unreachable",
+	couriertest.Hanging:       "slow",
+	couriertest.AnswerIsLost:  "",
+	couriertest.CourierQuits:  "cancel",
+	couriertest.GoesBack:      "return",
 }
 
 func (x *town) Arrange(t *testing.T, s couriertest.Situation, r courier.CreateRequest) courier.CreateRequest {

@@ -45,3 +45,15 @@ func drawn(digits string, n int) int {
 	}
 	return int(v % uint64(n))
 }
+
+// vehicles are the providers' names of them in words.
+var vehicles = map[string]string{
+	"bicycle": "by bicycle", "car": "by car", "scooter": "by scooter", "van": "by van",
+	"walker": "on foot", "motorcycle": "by motorcycle", "truck": "by truck",
+}
+
+// portrait is a picture of a courier: with a name, a colour, and an initial.
+const portrait = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 96 96" width="96" height="96" role="img"><title>%s</title>` +
+	`<rect width="96" height="96" fill="%s"/><circle cx="48" cy="38" r="19" fill="#fff"/><path d="M12 96a36 34 0 0 1 72 0z" fill="#fff"/>` +
+	`<text x="48" y="90" font-family="sans-serif" font-size="20" font-weight="700" text-anchor="middle" fill="#16191d">%s</text></svg>
+`

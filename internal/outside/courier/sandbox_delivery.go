@@ -22,8 +22,8 @@ type delivery struct {
 	Cancelled        bool
 	SeenOn           int64 // Unix ms, of the last change
 
-	// Behind are notices that are told later: after the one that follows, or some
-	// steps from now.
+	// What is told later: Behind after the notice that follows it, Late some steps
+	// from now.
 	Behind json.RawMessage `json:",omitempty"`
 	Late   []late          `json:",omitempty"`
 

@@ -74,15 +74,14 @@ func (s *Sandbox) offer(ctx context.Context, w route, now int64) (Quote, error) 
 	}, nil
 }
 
-// honour is the quote of this id if it was given for this way and has not
+// honour is the quote of this id, if it was given for this way and has not
 // expired, or else another one.
 func (s *Sandbox) honour(ctx context.Context, id string, w route, now int64) (Quote, error) {
-	if given, ok := givenOn(id); ok && given <= now && now < given+quoteLife.Milliseconds() {
-		if quote, err := s.offer(ctx, w, given); err != nil || quote.ID == id {
-			return quote, err
-		}
+	given, ok := givenOn(id)
+	if !ok || given > now || now >= given+quoteLife.Milliseconds() {
+		given = now
 	}
-	return s.offer(ctx, w, now)
+	return s.offer(ctx, w, given) // the same for the same way and time
 }
 
 // givenOn is when a quote says that it was given.

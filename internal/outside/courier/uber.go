@@ -10,8 +10,6 @@ import (
 	"net/url"
 	"strings"
 	"time"
-
-	"purveyor/internal/commerce"
 )
 
 const (
@@ -23,8 +21,8 @@ const (
 	// for longer ago than this is looked for before it is made.
 	uberKeyLife = 50 * time.Minute
 	uberPages   = 20 // of the list of deliveries, which are read at most
-	// The clock by which a delivery was made is Uber's, the one by which its order
-	// was made is ours.
+	// The clock by which a delivery was made is Uber's, the one by which it was
+	// asked for is ours.
 	uberClocks = time.Hour
 )
 
@@ -111,7 +109,7 @@ func (u *Uber) Create(ctx context.Context, r CreateRequest) (Delivery, error) {
 		return Delivery{}, err
 	}
 	if u.Now().UnixMilli()-r.AskedOn > uberKeyLife.Milliseconds() {
-		earlier, err := u.find(ctx, r.Ref)
+		earlier, err := u.find(ctx, Key{Ref: r.Ref, AskedOn: r.AskedOn})
 		if !refusedAs(err, NotFound) {
 			return earlier, err
 		}
@@ -152,7 +150,7 @@ func (u *Uber) readDuplicate(ctx context.Context, id, ref string) (uberDelivery,
 	d, err := u.read(ctx, id)
 	switch {
 	case err != nil:
-		return d, fmt.Errorf("uber: create a delivery: it is said to be %q: %v", u.clean(id), err) // whatever it is, no refusal of ours
+		return d, fmt.Errorf("uber: create a delivery: it is said to be %q: %v", id, err) // whatever it is, no refusal of ours
 	case d.ExternalID != "" && d.ExternalID != ref:
 		return d, &Refusal{Code: Other, Message: "Uber Direct takes this delivery for " + d.ExternalID}
 	}
@@ -173,7 +171,7 @@ func (u *Uber) Get(ctx context.Context, k Key) (Delivery, error) {
 	ctx, cancel := context.WithTimeout(ctx, u.timeout)
 	defer cancel()
 	if k.ID == "" {
-		return u.find(ctx, k.Ref)
+		return u.find(ctx, k)
 	}
 	d, err := u.read(ctx, k.ID)
 	if err != nil {
@@ -191,18 +189,13 @@ func (u *Uber) read(ctx context.Context, id string) (uberDelivery, error) {
 	return d, err
 }
 
-// find looks for a delivery of ours in the list of all, back to when its order
-// was made. Nothing else finds one that Uber has made without our learning its
+// find looks for a delivery of ours in the list of all, back to when it was
+// asked for. Nothing else finds one that Uber has made without our learning its
 // id: if the list is too long, nobody knows whether there is one.
-func (u *Uber) find(ctx context.Context, ref string) (Delivery, error) {
-	none := &Refusal{Code: NotFound, Message: "Uber Direct has no delivery " + ref}
-	if ref == "" {
+func (u *Uber) find(ctx context.Context, k Key) (Delivery, error) {
+	none := &Refusal{Code: NotFound, Message: "Uber Direct has no delivery " + k.Ref}
+	if k.Ref == "" {
 		return Delivery{}, none
-	}
-	var since int64
-	if order, _, ok := commerce.ParseDeliveryRef(ref); ok {
-		since, _ = commerce.OrderMadeOn(order)
-		since -= uberClocks.Milliseconds()
 	}
 	path := "/deliveries"
 	for range uberPages {
@@ -214,17 +207,17 @@ func (u *Uber) find(ctx context.Context, ref string) (Delivery, error) {
 			return Delivery{}, fmt.Errorf("uber: list deliveries: %w", errNotUber)
 		}
 		for _, d := range page.Data {
-			if d.ExternalID == ref && d.original() == "" {
+			if d.ExternalID == k.Ref && d.original() == "" {
 				return d.delivery(Key{}), nil
 			}
 		}
 		next := page.next()
-		if next == "" || page.endsBefore(since) {
+		if next == "" || page.endsBefore(k.AskedOn-uberClocks.Milliseconds()) {
 			return Delivery{}, none
 		}
 		path = "/deliveries?" + next
 	}
-	return Delivery{}, fmt.Errorf("uber: list deliveries: %s is not in the first %d pages, and there are more", ref, uberPages)
+	return Delivery{}, fmt.Errorf("uber: list deliveries: %s is not in the first %d pages, and there are more", k.Ref, uberPages)
 }
 
 // Cancel ends a delivery. Uber refuses if it is cancelled already: then what
@@ -233,7 +226,7 @@ func (u *Uber) Cancel(ctx context.Context, k Key) (Delivery, error) {
 	ctx, cancel := context.WithTimeout(ctx, u.timeout)
 	defer cancel()
 	if k.ID == "" {
-		found, err := u.find(ctx, k.Ref)
+		found, err := u.find(ctx, k)
 		if err != nil {
 			return Delivery{}, err
 		}

@@ -190,7 +190,7 @@ func (u *Uber) askToken(ctx context.Context) (string, time.Duration, error) {
 	_ = json.Unmarshal(answer.body, &told) // it is looked at below
 	switch {
 	case answer.status == http.StatusTooManyRequests:
-		limited := &Limited{RetryAfter: uberRetryAfter(answer.header, u.Now())}
+		limited := &Limited{RetryAfter: waitFor(answer.header, u.Now())}
 		return "", 0, &uberTokenError{limited, limited.RetryAfter}
 	case answer.status/100 == 4 && told.Error != "":
 		return "", 0, &uberTokenError{error: fmt.Errorf("Uber does not accept the client id and secret (%s): take them from the Developer tab of the dashboard, "+

@@ -38,7 +38,7 @@ var uberSituations = map[couriertest.Situation]ubertest.Fault{
 	couriertest.TooFar:      {On: "POST /deliver", Status: 400, Code: "address_undeliverable", Message: "The specified location is not in a deliverable area."},
 	couriertest.NobodyFree:  {On: "POST /deliver", Status: 503, Code: "couriers_busy", Message: "All of our couriers are currently busy."},
 	couriertest.Unplaceable: {On: "POST /deliver", Status: 400, Code: "unknown_location", Message: "The specified location was not understood."},
-	couriertest.Asked2Often: {Status: 429, Code: "customer_limited", Header: http.Header{
+	couriertest.AskedTooOften: {Status: 429, Code: "customer_limited", Header: http.Header{
 		"Retry-After": {strconv.Itoa(int(couriertest.RetryAfter / time.Second))}}},
 	couriertest.Unreachable: {Down: true},
 	couriertest.Hanging:     {Hang: true},

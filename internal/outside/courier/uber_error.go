@@ -8,9 +8,7 @@ import (
 	"maps"
 	"net/http"
 	"slices"
-	"strconv"
 	"strings"
-	"time"
 
 	"purveyor/internal/commerce"
 )
@@ -113,10 +111,10 @@ func (u *Uber) failure(doing string, a uberAnswer) error {
 		e = uberError{}
 	}
 	if a.status == http.StatusTooManyRequests || e.Code == "customer_limited" {
-		return &Limited{RetryAfter: uberRetryAfter(a.header, u.Now())}
+		return &Limited{RetryAfter: waitFor(a.header, u.Now())}
 	}
 	if id := e.details()["delivery_id"]; e.Code == "duplicate_delivery" && id != "" {
-		return &uberDuplicate{id}
+		return &uberDuplicate{u.clean(id, a.token)}
 	}
 	if no, ok := uberRefusals[e.Code]; ok {
 		return &Refusal{Code: no.code, Message: cmp.Or(no.says, "Uber Direct: "+u.clean(e.words(), a.token))}
@@ -152,17 +150,4 @@ func (u *Uber) clean(text string, secrets ...string) string {
 		}
 	}
 	return commerce.CleanText(text, commerce.MaxNote)
-}
-
-// uberRetryAfter reads seconds, or a date; 0 if there is neither.
-func uberRetryAfter(header http.Header, now time.Time) time.Duration {
-	const longest = 24 * time.Hour
-	text := header.Get("Retry-After")
-	wait := time.Duration(0)
-	if seconds, err := strconv.Atoi(text); err == nil {
-		wait = time.Duration(min(max(0, seconds), int(longest/time.Second))) * time.Second
-	} else if at, err := http.ParseTime(text); err == nil {
-		wait = at.Sub(now)
-	}
-	return min(max(0, wait), longest)
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
-	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -242,25 +241,16 @@ func (d uberDelivery) original() string {
 func (d uberDelivery) delivery(k Key) Delivery {
 	told := Delivery{
 		ID: cmp.Or(d.ID, k.ID), Ref: cmp.Or(d.ExternalID, k.Ref), QuoteID: d.QuoteID, Status: d.status(),
-		TrackingURL: uberLink(d.TrackingURL), FeeCents: d.Fee, PickupETA: int64(d.PickupETA), DropoffETA: int64(d.DropoffETA),
+		TrackingURL: webLink(d.TrackingURL), FeeCents: d.Fee, PickupETA: int64(d.PickupETA), DropoffETA: int64(d.DropoffETA),
 		Imminent: d.Imminent, Reason: commerce.CleanText(d.UndeliverableReason, commerce.MaxNote),
 	}
 	if c := d.Courier; c != nil {
 		told.Courier = commerce.Courier{
 			Name: commerce.CleanText(c.Name, commerce.MaxNote), Phone: commerce.CleanText(c.Phone, commerce.MaxNote),
-			Vehicle: commerce.CleanText(c.Vehicle, commerce.MaxNote), ImageURL: uberLink(c.Image), At: c.Location.point(),
+			Vehicle: commerce.CleanText(c.Vehicle, commerce.MaxNote), ImageURL: webLink(c.Image), At: c.Location.point(),
 		}
 	}
 	return told
-}
-
-// uberLink is an address that a page may link to.
-func uberLink(link string) string {
-	u, err := url.Parse(link)
-	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
-		return ""
-	}
-	return link
 }
 
 // uberTime is Unix ms. A time that cannot be read is not known: no delivery is

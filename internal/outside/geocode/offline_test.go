@@ -24,6 +24,7 @@ func TestOfflineText(t *testing.T) {
 		{" 94102-1234 ", ZIP, sanFrancisco, 1},
 		{"941021234", ZIP, sanFrancisco, 1},
 		{"94102 1234, USA", ZIP, sanFrancisco, 1},
+		{"99503", ZIP, commerce.Point{Lat: 61.19, Lng: -149.89}, 2}, // Anchorage; the Census has it in the wilderness
 		{"CA 94102", ZIP, sanFrancisco, 1},
 		{"94102 CA", ZIP, sanFrancisco, 1},
 		{"350 5th Ave, New York, NY 10118", ZIP, newYork, 1},
@@ -77,7 +78,7 @@ func TestOfflineText(t *testing.T) {
 
 func TestOfflineKnowsNoSuchText(t *testing.T) {
 	for _, text := range []string{
-		"", " ", ",", ", , ,", "-", "0", "?", "00000", "99999", "123456", "1234", "94102x",
+		"", " ", ",", ", , ,", "-", "0", "?", "00000", "99999", "123456", "1234", "94102x", "941021234 1234", "94 102", "1234 1234",
 		"Oakland", "350 5th Ave", "CA", "California", "USA", "NY, USA", "Nowhere At All, CA", "Oakland, NY 00000",
 		"Middle of the Atlantic Ocean", "0, 0", "Null Island",
 		"10115 Berlin, Germany", "75001 Paris, France", "28013 Madrid, España", "Toronto, ON M5V 2T6, Canada", "Toronto, ON, Canada",

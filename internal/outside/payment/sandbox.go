@@ -149,60 +149,36 @@ func (s *Sandbox) ReadNotice(ctx context.Context, header http.Header, body []byt
 	return []Notice{n}, nil
 }
 
-// change reads a session, lets f change it, and stores it with the notices
-// that f has it tell, all or nothing. When another change came in between, f
-// is called again on what that one left. Whatever changes tells something: if f
-// tells nothing, nothing is stored.
-func (s *Sandbox) change(ctx context.Context, id string, f func(*session, time.Time) error) (session, error) {
-	for range maxChanges {
-		x, version, err := s.load(ctx, id)
-		if err != nil {
-			return session{}, err
+// change lets f change a session, and stores it with the notices that f has it
+// tell. Whatever changes tells something: if f tells nothing, nothing is stored.
+func (s *Sandbox) change(ctx context.Context, id string, f func(*session, time.Time) error) (x session, err error) {
+	if !sessionID.MatchString(id) { // other objects are none of ours
+		return session{}, errNoSession
+	}
+	var refused error
+	err = sandbox.Change(ctx, s.objects, id, func(data []byte) ([]byte, []sandbox.Notice, error) {
+		x = session{}
+		if err := json.Unmarshal(data, &x); err != nil {
+			return nil, nil, err
 		}
-		if err := f(&x, s.Now()); err != nil {
-			return session{}, err
-		}
-		if len(x.notices) == 0 {
-			return x, nil
+		if refused = f(&x, s.Now()); refused != nil || len(x.notices) == 0 {
+			return nil, nil, refused
 		}
 		data, err := json.Marshal(x)
-		if err != nil {
-			return session{}, err
-		}
-		err = s.objects.PutObject(ctx, sandbox.Object{ID: id, Version: version, Data: data}, x.notices...)
-		switch {
-		case err == nil:
-			return x, nil
-		case !errors.Is(err, sandbox.ErrChanged):
-			return session{}, fmt.Errorf("change a sandbox payment session: %w", err)
-		}
+		return data, x.notices, err
+	})
+	switch {
+	case errors.Is(err, sandbox.ErrNoObject):
+		return session{}, errNoSession
+	case refused != nil:
+		return session{}, refused
+	case err != nil:
+		return session{}, fmt.Errorf("change a sandbox payment session: %w", err)
 	}
-	return session{}, errors.New("the sandbox payment session is being changed by too many")
+	return x, nil
 }
 
 func lapse(x *session, now time.Time) error { x.lapse(now); return nil }
-
-// maxChanges bounds how often a change gives way to others. One customer and
-// one merchant do not come near it.
-const maxChanges = 50
-
-func (s *Sandbox) load(ctx context.Context, id string) (session, int64, error) {
-	if !sessionID.MatchString(id) { // other objects are none of ours
-		return session{}, 0, errNoSession
-	}
-	object, err := s.objects.Object(ctx, id)
-	if errors.Is(err, sandbox.ErrNoObject) {
-		return session{}, 0, errNoSession
-	}
-	if err != nil {
-		return session{}, 0, fmt.Errorf("read a sandbox payment session: %w", err)
-	}
-	var x session
-	if err := json.Unmarshal(object.Data, &x); err != nil {
-		return session{}, 0, fmt.Errorf("read a sandbox payment session: %w", err)
-	}
-	return x, object.Version, nil
-}
 
 var sessionID = regexp.MustCompile("^" + sessionPrefix + "[0-9a-f]{40}$")
 

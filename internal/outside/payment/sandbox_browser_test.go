@@ -7,14 +7,8 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"strings"
-	"sync"
 	"testing"
 
-	"github.com/chromedp/cdproto/accessibility"
-	"github.com/chromedp/cdproto/cdp"
-	"github.com/chromedp/cdproto/emulation"
-	"github.com/chromedp/cdproto/log"
-	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
@@ -23,55 +17,30 @@ import (
 )
 
 // customer is someone with a browser on a payment page.
-type customer struct {
-	t   *testing.T
-	tab context.Context
+type customer struct{ *browsertest.Visitor }
 
-	mu       sync.Mutex
-	requests []string
-	problems []string // of the console, refusals of the page's policy among them
-}
-
-func newCustomer(t *testing.T, browser context.Context, session payment.Session, before ...chromedp.Action[chromedp.Void]) *customer {
+func newCustomer(t *testing.T, browser context.Context, session payment.Session, before ...chromedp.Action[chromedp.Void]) customer {
 	t.Helper()
-	c := &customer{t: t, tab: browsertest.Tab(t, browser)}
-	must(t, chromedp.Listen(c.tab, func(event any) {
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		switch e := event.(type) {
-		case *network.EventRequestWillBeSent:
-			c.requests = append(c.requests, e.Request.URL)
-		case *log.EventEntryAdded:
-			c.problems = append(c.problems, e.Entry.Text)
-		}
-	}))
-	_, err := chromedp.Call(c.tab, log.Enable, cdp.Empty{})
-	must(t, err)
-	_, err = chromedp.Call(c.tab, network.Enable, network.EnableParams{})
-	must(t, err)
-	must(t, chromedp.Do(c.tab, append(before, chromedp.Navigate(session.URL))...))
-	return c
+	return customer{browsertest.Visit(t, browser, session.URL, before...)}
 }
 
-func must(t *testing.T, err error) {
+func must(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
 	}
 }
 
-func ask[T any](c *customer, script string) T {
-	c.t.Helper()
-	v, err := chromedp.Run(c.tab, chromedp.Evaluate[T](script))
-	must(c.t, err)
-	return v
+func ask[T any](c customer, script string) T {
+	c.T.Helper()
+	return browsertest.Ask[T](c.Visitor, script)
 }
 
 // press does something that leads to another page, and gives its status.
-func (c *customer) press(action chromedp.Action[chromedp.Void]) int64 {
-	c.t.Helper()
-	response, err := chromedp.RunResponse(c.tab, action)
-	must(c.t, err)
+func (c customer) press(action chromedp.Action[chromedp.Void]) int64 {
+	c.T.Helper()
+	response, err := chromedp.RunResponse(c.Tab, action)
+	must(c.T, err)
 	return response.Status
 }
 
@@ -80,10 +49,10 @@ func button(outcome string) chromedp.Action[chromedp.Void] {
 }
 
 // isAt checks the page that the customer sees.
-func (c *customer) isAt(want string) {
-	c.t.Helper()
+func (c customer) isAt(want string) {
+	c.T.Helper()
 	if at := ask[string](c, "location.href"); at != want {
-		c.t.Errorf("the customer is at %s, not at %s", at, want)
+		c.T.Errorf("the customer is at %s, not at %s", at, want)
 	}
 }
 
@@ -117,16 +86,16 @@ func TestBrowser(t *testing.T) {
 
 func pay(t *testing.T, browser context.Context, s *shop, session payment.Session) {
 	c := newCustomer(t, browser, session)
-	browsertest.Screenshot(t, c.tab, "open")
-	c.readable()
+	browsertest.Screenshot(t, c.Tab, "open")
+	c.Readable()
 	if status := c.press(button("pay")); status != http.StatusOK {
 		t.Errorf("status %d", status)
 	}
 	c.isAt(thanks(s, session))
 	c.unharmed(s)
-	must(t, chromedp.Do(c.tab, chromedp.Navigate(session.URL)))
-	browsertest.Screenshot(t, c.tab, "paid")
-	c.readable()
+	must(t, chromedp.Do(c.Tab, chromedp.Navigate(session.URL)))
+	browsertest.Screenshot(t, c.Tab, "paid")
+	c.Readable()
 	c.press(chromedp.Click(chromedp.CSS("a.primary")))
 	c.isAt(thanks(s, session))
 }
@@ -137,8 +106,8 @@ func declineThenPay(t *testing.T, browser context.Context, s *shop, session paym
 		t.Errorf("status %d", status)
 	}
 	c.isAt(session.URL)
-	browsertest.Screenshot(t, c.tab, "declined")
-	c.readable()
+	browsertest.Screenshot(t, c.Tab, "declined")
+	c.Readable()
 	if alert := ask[string](c, `document.activeElement.getAttribute("role")`); alert != "alert" {
 		t.Errorf("after a decline the focus is on role %q, not on the alert", alert)
 	}
@@ -147,10 +116,7 @@ func declineThenPay(t *testing.T, browser context.Context, s *shop, session paym
 }
 
 func withoutScripts(t *testing.T, browser context.Context, s *shop, session payment.Session) {
-	c := newCustomer(t, browser, session, chromedp.Func(func(ctx context.Context, _ *chromedp.Target) error {
-		_, err := chromedp.Call(ctx, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
-		return err
-	}))
+	c := newCustomer(t, browser, session, browsertest.NoScripts())
 	c.press(button("decline"))
 	c.press(button("pay"))
 	c.isAt(thanks(s, session))
@@ -167,11 +133,11 @@ func cancel(t *testing.T, browser context.Context, s *shop, session payment.Sess
 
 func phone(t *testing.T, browser context.Context, s *shop, session payment.Session) {
 	c := newCustomer(t, browser, session, chromedp.EmulateViewport(360, 740, chromedp.EmulateMobile, chromedp.EmulateTouch, chromedp.EmulateScale(2)))
-	browsertest.Screenshot(t, c.tab, "phone")
-	c.fits(360)
+	browsertest.Screenshot(t, c.Tab, "phone")
+	c.Fits(360)
 	c.press(button("decline"))
-	browsertest.Screenshot(t, c.tab, "phone-declined")
-	c.fits(360)
+	browsertest.Screenshot(t, c.Tab, "phone-declined")
+	c.Fits(360)
 	c.press(button("pay"))
 	c.isAt(thanks(s, session))
 }
@@ -179,13 +145,13 @@ func phone(t *testing.T, browser context.Context, s *shop, session payment.Sessi
 func expiredAndUnknown(t *testing.T, browser context.Context, s *shop, session payment.Session) {
 	s.Lapse(t, session)
 	c := newCustomer(t, browser, session)
-	browsertest.Screenshot(t, c.tab, "expired")
-	c.readable()
+	browsertest.Screenshot(t, c.Tab, "expired")
+	c.Readable()
 	c.press(chromedp.Click(chromedp.CSS("a.primary")))
 	c.isAt(s.site.URL + "/cart?order=ord_1")
-	must(t, chromedp.Do(c.tab, chromedp.Navigate(s.pages.URL+"/sandbox/pay/cs_test_0")))
-	browsertest.Screenshot(t, c.tab, "unknown")
-	c.readable()
+	must(t, chromedp.Do(c.Tab, chromedp.Navigate(s.pages.URL+"/sandbox/pay/cs_test_0")))
+	browsertest.Screenshot(t, c.Tab, "unknown")
+	c.Readable()
 }
 
 // leadsOn has the shop redirect the customer to another origin: browsers hold
@@ -205,14 +171,14 @@ func keyboard(t *testing.T, browser context.Context, s *shop, session payment.Se
 	c := newCustomer(t, browser, session)
 	var visited []string
 	for range 20 {
-		must(t, chromedp.Do(c.tab, chromedp.KeyEvent(kb.Tab)))
+		must(t, chromedp.Do(c.Tab, chromedp.KeyEvent(kb.Tab)))
 		at := ask[string](c, `document.activeElement.id || document.activeElement.value || document.activeElement.textContent`)
 		visited = append(visited, at)
 		if ask[string](c, `getComputedStyle(document.activeElement).outlineStyle`) != "solid" {
 			t.Errorf("nobody sees that the focus is on %s", at)
 		}
 		if at == "pay" {
-			browsertest.Screenshot(t, c.tab, "focus")
+			browsertest.Screenshot(t, c.Tab, "focus")
 			c.press(chromedp.KeyEvent(kb.Enter))
 			c.isAt(thanks(s, session))
 			if want := "email number expiry code name pay"; strings.Join(visited, " ") != want {
@@ -231,9 +197,7 @@ func framed(t *testing.T, browser context.Context, _ *shop, session payment.Sess
 	}))
 	defer thief.Close()
 	c := newCustomer(t, browser, payment.Session{URL: thief.URL})
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if all := strings.Join(c.problems, "\n"); !strings.Contains(all, "frame-ancestors") {
+	if all := strings.Join(c.Problems(), "\n"); !strings.Contains(all, "frame-ancestors") {
 		t.Errorf("the browser refuses no frame, it says %q", all)
 	}
 }
@@ -247,106 +211,46 @@ func longOrder(t *testing.T, browser context.Context, s *shop, _ payment.Session
 		r.TotalCents += 123_456_789_000
 	}
 	c := newCustomer(t, browser, s.open(t, r), chromedp.EmulateViewport(320, 640, chromedp.EmulateMobile))
-	browsertest.Screenshot(t, c.tab, "long-phone")
-	c.fits(320)
+	browsertest.Screenshot(t, c.Tab, "long-phone")
+	c.Fits(320)
 	if button := ask[float64](c, `document.querySelector("[value=pay]").getBoundingClientRect().top`); button > 3000 {
 		t.Errorf("the Pay button is %v pixels down", button)
 	}
-	must(t, chromedp.Do(c.tab, chromedp.Click(chromedp.CSS("summary")), chromedp.EmulateViewport(1200, 800)))
-	browsertest.Screenshot(t, c.tab, "long")
-	c.fits(1200)
+	must(t, chromedp.Do(c.Tab, chromedp.Click(chromedp.CSS("summary")), chromedp.EmulateViewport(1200, 800)))
+	browsertest.Screenshot(t, c.Tab, "long")
+	c.Fits(1200)
 	// Without an address the page asks, and Pay waits for it.
-	must(t, chromedp.Do(c.tab, button("pay")))
+	must(t, chromedp.Do(c.Tab, button("pay")))
 	if !ask[bool](c, `document.activeElement.id == "email" && !document.activeElement.validity.valid`) {
 		t.Error("Pay does not ask for the e-mail address")
 	}
-	must(t, chromedp.Do(c.tab, chromedp.SendKeys(chromedp.CSS("#email"), "jo+decline@example.com")))
+	must(t, chromedp.Do(c.Tab, chromedp.SendKeys(chromedp.CSS("#email"), "jo+decline@example.com")))
 	if status := c.press(button("pay")); status != http.StatusPaymentRequired {
 		t.Errorf("the typed address does not decline: status %d", status)
 	}
 }
 
-// fits checks that nothing is beside the screen.
-func (c *customer) fits(width int) {
-	c.t.Helper()
-	if wide := ask[int](c, "document.documentElement.scrollWidth"); wide > width {
-		c.t.Errorf("the page is %d pixels wide, the screen %d", wide, width)
-	}
-}
-
 // unharmed checks that the browser has refused nothing of the page, and asked
 // nobody but the sandbox and the shop.
-func (c *customer) unharmed(s *shop) {
-	c.t.Helper()
-	c.mu.Lock()
-	defer c.mu.Unlock()
+func (c customer) unharmed(s *shop) {
+	c.T.Helper()
 	pictures := 0
-	for _, request := range c.requests {
+	for _, request := range c.Requests() {
 		u, err := url.Parse(request)
-		must(c.t, err)
+		must(c.T, err)
 		if origin := u.Scheme + "://" + u.Host; origin != s.pages.URL && origin != s.site.URL {
-			c.t.Errorf("the page asks for %s", request)
+			c.T.Errorf("the page asks for %s", request)
 		}
 		if u.Path == "/image.svg" {
 			pictures++
 		}
 	}
 	if pictures == 0 {
-		c.t.Error("no picture was asked for")
+		c.T.Error("no picture was asked for")
 	}
-	for _, problem := range c.problems {
+	for _, problem := range c.Problems() {
 		if !strings.Contains(problem, "404") { // the shop has no favicon
-			c.t.Errorf("the browser says: %s", problem)
+			c.T.Errorf("the browser says: %s", problem)
 		}
-	}
-}
-
-// contrast gives the texts whose colour is too near to what is behind them
-// (WCAG 2, level AA, text of any size).
-const contrast = `(() => {
-	const channels = c => c.match(/[\d.]+/g).map(Number);
-	const light = ([r, g, b]) => [r, g, b].map(v => v / 255).map(v => v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4)
-		.reduce((sum, v, i) => sum + v * [0.2126, 0.7152, 0.0722][i], 0);
-	const behind = e => { for (; e; e = e.parentElement) { const c = channels(getComputedStyle(e).backgroundColor); if (c.length == 3 || c[3] == 1) return c; } return [255, 255, 255]; };
-	const bad = [];
-	for (const e of document.body.querySelectorAll("*")) {
-		const text = e.matches("input") ? e.value : [...e.childNodes].filter(n => n.nodeType == 3).map(n => n.data).join("").trim();
-		if (!text) continue;
-		const a = light(channels(getComputedStyle(e).color)), b = light(behind(e));
-		const ratio = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
-		if (ratio < 4.5) bad.push(text + " " + ratio.toFixed(2));
-	}
-	return bad;
-})()`
-
-// readable checks what people who cannot see well, or not at all, need.
-func (c *customer) readable() {
-	c.t.Helper()
-	for _, bad := range ask[[]string](c, contrast) {
-		c.t.Errorf("hard to read: %s", bad)
-	}
-	if lang := ask[string](c, "document.documentElement.lang"); lang != "en" {
-		c.t.Errorf("the language is %q", lang)
-	}
-	if headings := ask[int](c, `document.querySelectorAll("h1").length`); headings != 1 {
-		c.t.Errorf("%d headings of the first level", headings)
-	}
-	tree, err := chromedp.Call(c.tab, accessibility.GetFullAXTree, accessibility.GetFullAXTreeParams{})
-	must(c.t, err)
-	named := 0
-	for _, node := range tree.Nodes {
-		if node.Ignored || node.Role == nil {
-			continue
-		}
-		switch role := string(node.Role.Value); role {
-		case `"button"`, `"textbox"`, `"link"`, `"heading"`, `"group"`, `"region"`, `"RootWebArea"`:
-			named++
-			if node.Name == nil || len(node.Name.Value) <= 2 {
-				c.t.Errorf("a %s has no name", role)
-			}
-		}
-	}
-	if named < 2 {
-		c.t.Errorf("%d things have names", named)
 	}
 }

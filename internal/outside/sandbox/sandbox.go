@@ -62,3 +62,29 @@ type Step struct {
 	Notices []Notice      // posted in order before the step is stored; After is not looked at
 	Next    time.Duration // until the next step; 0: there is none
 }
+
+// Change has f change an object, and stores that with the notices that f gives:
+// all or nothing. When another change came in between, f is called again on what
+// that one left. Without data, nothing is stored. Errors: ErrNoObject, that of f,
+// or one that says that storage is not available.
+func Change(ctx context.Context, objects Objects, id string, f func(data []byte) ([]byte, []Notice, error)) error {
+	for range maxChanges {
+		object, err := objects.Object(ctx, id)
+		if err != nil {
+			return err
+		}
+		data, notices, err := f(object.Data)
+		if err != nil || data == nil {
+			return err
+		}
+		err = objects.PutObject(ctx, Object{ID: id, Version: object.Version, Data: data}, notices...)
+		if !errors.Is(err, ErrChanged) {
+			return err
+		}
+	}
+	return errors.New("the sandbox object is being changed by too many")
+}
+
+// maxChanges bounds how often a change gives way to others. One customer, one
+// courier and one merchant do not come near it.
+const maxChanges = 50

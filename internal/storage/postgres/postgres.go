@@ -39,6 +39,9 @@ type Engine struct {
 	stamps  *gather.Lookups[commerce.ProductKey, int64] // of products
 	newest  *gather.Lookups[string, int64]              // stamps of stores' products
 	singles singles
+	// spread says that tables may be spread over the nodes of a cluster, which
+	// does not take a LIMIT for each of many keys.
+	spread bool
 }
 
 // writer is the writing connection; nil conn: none, or it broke.
@@ -112,7 +115,10 @@ func (e *Engine) start(ctx context.Context) error {
 		return err
 	}
 	defer conn.Close(context.WithoutCancel(ctx)) // it was used for this alone
-	return migrate(ctx, conn)
+	if err := migrate(ctx, conn); err != nil {
+		return err
+	}
+	return conn.QueryRow(ctx, "SELECT EXISTS (SELECT FROM pg_extension WHERE extname = 'citus')").Scan(&e.spread)
 }
 
 func settings(ctx context.Context, conn *pgx.Conn, list ...string) error {

@@ -219,6 +219,14 @@ func (e *Engine) readNewest(ctx context.Context, stores []string) (map[string]in
 	return newest, e.readers.SendBatch(ctx, &q).Close()
 }
 
+// The two are the same, as it is with singlesSQL.
+const (
+	stampsSQL = `SELECT u.store_id, u.product_id, s.updated_on FROM unnest($1::text[], $2::text[]) AS u (store_id, product_id)
+		CROSS JOIN LATERAL (SELECT updated_on FROM stock WHERE store_id = u.store_id AND product_id = u.product_id AND store_id = ANY($1) LIMIT 1) AS s`
+	spreadStampsSQL = `SELECT u.store_id, u.product_id, s.updated_on FROM unnest($1::text[], $2::text[]) AS u (store_id, product_id)
+		JOIN stock AS s ON s.store_id = u.store_id AND s.product_id = u.product_id WHERE s.store_id = ANY($1)`
+)
+
 // readStamps reads the stamps of single products.
 func (e *Engine) readStamps(ctx context.Context, keys []commerce.ProductKey) (map[commerce.ProductKey]int64, error) {
 	stamps := make(map[commerce.ProductKey]int64, len(keys))
@@ -226,8 +234,11 @@ func (e *Engine) readStamps(ctx context.Context, keys []commerce.ProductKey) (ma
 	for i, k := range keys {
 		stores[i], ids[i] = k.StoreID, k.ProductID
 	}
-	rows, err := query(ctx, e.readers, `SELECT u.store_id, u.product_id, s.updated_on FROM unnest($1::text[], $2::text[]) AS u (store_id, product_id)
-		CROSS JOIN LATERAL (SELECT updated_on FROM stock WHERE store_id = u.store_id AND product_id = u.product_id AND store_id = ANY($1) LIMIT 1) AS s`, stores, ids)
+	sql := stampsSQL
+	if e.spread {
+		sql = spreadStampsSQL
+	}
+	rows, err := query(ctx, e.readers, sql, stores, ids)
 	if err == nil {
 		err = each(rows, func(s *scanner) {
 			key := commerce.ProductKey{StoreID: s.Text(), ProductID: s.Text()}

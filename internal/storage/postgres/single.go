@@ -21,10 +21,11 @@ type singles struct {
 	payments   *gather.Lookups[commerce.OrderKey, commerce.Payment]
 	replies    *gather.Lookups[commerce.ReplyKey, commerce.Reply]
 	deliveries *gather.Lookups[commerce.OrderKey, commerce.Delivery]
+	sandbox    *gather.Lookups[string, commerce.SandboxObject]
 }
 
 func newSingles(e *Engine) singles {
-	return singles{lookups(e, stores), lookups(e, orders), lookups(e, payments), lookups(e, replies), lookups(e, deliveries)}
+	return singles{lookups(e, stores), lookups(e, orders), lookups(e, payments), lookups(e, replies), lookups(e, deliveries), lookups(e, sandbox)}
 }
 
 func lookups[K comparable, V any](e *Engine, t *table[K, V]) *gather.Lookups[K, V] {
@@ -46,7 +47,7 @@ func readSingles[K comparable, V any](ctx context.Context, e *Engine, t *table[K
 	if len(c.arrays) == 0 {
 		return found, nil
 	}
-	rows, err := query(ctx, e.readers, t.singlesSQL(&c), c.arrays...)
+	rows, err := query(ctx, e.readers, t.singlesSQL(&c, e.spread), c.arrays...)
 	if err != nil {
 		return nil, err
 	}
@@ -56,23 +57,31 @@ func readSingles[K comparable, V any](ctx context.Context, e *Engine, t *table[K
 	})
 }
 
-// singlesSQL compares each column of a key with one value, so that no row of
-// another key is looked at, and names the shards again.
-func (t *table[K, V]) singlesSQL(c *columns) string {
+// singlesSQL reads rows by keys that are given as columns, the last of which
+// numbers them. Each column of a key is compared with one value, so that no row
+// of another key is looked at, and the shards are named again. With a LIMIT, a
+// server that takes the table for empty cannot go through all rows of the shards
+// and look for the key of each; a cluster refuses it, and is told of its tables
+// when they are spread.
+func (t *table[K, V]) singlesSQL(c *columns, spread bool) string {
 	t.singlesOnce.Do(func() {
 		key := schema.Split(t.Key)
-		var where []string
+		names, lateral, join := make([]string, len(key)), make([]string, len(key)), make([]string, len(key))
 		for i, k := range key {
-			where = append(where, k+" = k.k"+strconv.Itoa(i+1))
-		}
-		names := make([]string, len(key))
-		for i := range key {
 			names[i] = "k" + strconv.Itoa(i+1)
+			lateral[i] = k + " = k." + names[i]
+			join[i] = "t." + lateral[i]
 		}
-		t.singles = "SELECT k.i, t.* FROM " + c.unnest() + " AS k (" + strings.Join(append(names, "i"), ", ") + ") CROSS JOIN LATERAL (SELECT " + t.Values() +
-			" FROM " + t.Name + " WHERE " + strings.Join(where, " AND ") + " AND " + key[0] + " = ANY($1) LIMIT 1) AS t"
+		from := " FROM " + c.unnest() + " AS k (" + strings.Join(append(names, "i"), ", ") + ")"
+		t.singles[0] = "SELECT k.i, t.*" + from + " CROSS JOIN LATERAL (SELECT " + t.Values() + " FROM " + t.Name +
+			" WHERE " + strings.Join(lateral, " AND ") + " AND " + key[0] + " = ANY($1) LIMIT 1) AS t"
+		t.singles[1] = "SELECT k.i, " + schema.Qualified("t", t.Values()) + from + " JOIN " + t.Name + " AS t ON " + strings.Join(join, " AND ") +
+			" WHERE t." + key[0] + " = ANY($1)"
 	})
-	return t.singles
+	if spread {
+		return t.singles[1]
+	}
+	return t.singles[0]
 }
 
 // storable tells whether PostgreSQL can hold all texts: what it cannot hold

@@ -28,7 +28,7 @@ type table[K comparable, V any] struct {
 	deleteSQL string // rows of one prefix
 
 	singlesOnce sync.Once // makes singles, as once does update
-	singles     string    // rows of several keys
+	singles     [2]string // rows of several keys; the second is for a cluster
 }
 
 // update is a statement that is made once the types of its columns are known.

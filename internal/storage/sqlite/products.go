@@ -13,7 +13,7 @@ import (
 // Product implements storage.Reader.
 func (r reader) Product(ctx context.Context, id string, known storage.ProductMark, cached func(commerce.ProductVersion) bool) (item commerce.Item, mark storage.ProductMark, err error) {
 	// Read before the product, which may then be newer than the stamp says, never older.
-	state, _, err := r.e.stamp.Get(ctx, struct{}{})
+	state, err := r.e.newest.stamp(ctx)
 	if err != nil {
 		return item, known, err
 	}
@@ -117,7 +117,7 @@ func (r reader) ProductPage(ctx context.Context, f storage.ProductFilter, cached
 // saves it; what batches of this process did since then is remembered.
 func (r reader) StillThere(ctx context.Context, f storage.ProductFilter, mark storage.PageMark) (storage.PageMark, bool, error) {
 	// Read before the count, which may then see more than the stamp says, never less.
-	state, _, err := r.e.stamp.Get(ctx, struct{}{})
+	state, err := r.e.newest.stamp(ctx)
 	if err != nil || state == mark.State {
 		return mark, err == nil, err
 	}

@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"purveyor/internal/storage"
-	"purveyor/internal/storage/gather"
 
 	"zombiezen.com/go/sqlite"
 	"zombiezen.com/go/sqlite/sqlitex"
@@ -36,9 +35,9 @@ type Engine struct {
 	readers chan *connection
 	count   int
 
-	moves moves
-	stamp *gather.Lookups[struct{}, int64] // of the newest batch
-	rates chan *connection                 // holds the one connection for leases while it is free
+	moves  moves
+	newest *newest
+	rates  chan *connection // holds the one connection for leases while it is free
 
 	checkpointer *connection
 	saved        chan struct{} // something is in the log
@@ -77,13 +76,12 @@ func Open(path string, o Options) (*Engine, error) {
 		return nil, errors.Join(fmt.Errorf("database %s: %w", path, explain(err)), writer.Close())
 	}
 	e := &Engine{now: o.Now, writer: make(chan *connection, 1), count: max(4, 2*runtime.GOMAXPROCS(0))}
-	e.stamp = gather.New(func(ctx context.Context, _ []struct{}) (map[struct{}]int64, error) {
-		var stamp int64
-		err := reader{e}.with(ctx, func(conn *connection) (err error) {
+	e.newest = newNewest(path, func(ctx context.Context) (stamp int64, err error) {
+		err = reader{e}.with(ctx, func(conn *connection) (err error) {
 			stamp, err = meta(conn, "stamp")
 			return err
 		})
-		return map[struct{}]int64{{}: stamp}, err
+		return stamp, err
 	})
 	e.writer <- writer
 	e.readers = make(chan *connection, e.count)

@@ -22,6 +22,8 @@ var reads = map[string]func(*testing.T, Database){
 	"a product is known by its mark":            productMarks,
 	"a page is known by its mark":               pageMarks,
 	"stores and categories":                     storesAndCategories,
+	"sites of an area":                          sites,
+	"a store is found where it is now":          moveStores,
 	"a timeline gives the newest, oldest first": newestEvents,
 	"items of a store":                          itemsOfStore,
 	"rows that are asked for at once":           atOnce,

@@ -224,7 +224,7 @@ func (c contract) refuses(s Situation, code courier.Code) {
 
 func (c contract) limited() {
 	fine := c.quoted(c.request(order1))
-	r := c.Arrange(c.T, Asked2Often, fine)
+	r := c.Arrange(c.T, AskedTooOften, fine)
 	check := func(err error, what string) {
 		if limited, ok := errors.AsType[*courier.Limited](err); !ok || limited.RetryAfter != RetryAfter {
 			c.Errorf("%s: got %#v, want to be told to wait %s", what, err, RetryAfter)

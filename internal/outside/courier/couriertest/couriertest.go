@@ -59,18 +59,18 @@ const (
 	Fine Situation = "fine"
 
 	// Refusals.
-	TooFar       Situation = "too far"       // or not served
-	NobodyFree   Situation = "nobody free"   // no couriers
-	Unplaceable  Situation = "unplaceable"   // the drop-off's address is wrong
-	AlwaysStale  Situation = "always stale"  // every quote has expired when it is used
-	Asked2Often  Situation = "asked 2 often" // 429 with Retry-After
-	Unreachable  Situation = "unreachable"   // nobody answers
-	Hanging      Situation = "hanging"       // answers do not come before the caller gives up
-	Broken       Situation = "broken"        // 500, without a body that tells more
-	Overloaded   Situation = "overloaded"    // 503
-	Nonsense     Situation = "nonsense"      // 200 with an HTML page
-	Half         Situation = "half"          // 200 with half of an answer
-	AnswerIsLost Situation = "answer lost"   // of the next call that changes something, which has its effect
+	TooFar        Situation = "too far"         // or not served
+	NobodyFree    Situation = "nobody free"     // no couriers
+	Unplaceable   Situation = "unplaceable"     // the drop-off's address is wrong
+	AlwaysStale   Situation = "always stale"    // every quote has expired when it is used
+	AskedTooOften Situation = "asked too often" // 429 with Retry-After
+	Unreachable   Situation = "unreachable"     // nobody answers
+	Hanging       Situation = "hanging"         // answers do not come before the caller gives up
+	Broken        Situation = "broken"          // 500, without a body that tells more
+	Overloaded    Situation = "overloaded"      // 503
+	Nonsense      Situation = "nonsense"        // 200 with an HTML page
+	Half          Situation = "half"            // 200 with half of an answer
+	AnswerIsLost  Situation = "answer lost"     // of the next call that changes something, which has its effect
 
 	// What becomes of a delivery that is made by the request.
 	CourierQuits Situation = "courier quits" // before the pick-up
@@ -111,7 +111,7 @@ func Run(t *testing.T, start func(t *testing.T) Harness) {
 		t.Run(string(situation), func(t *testing.T) { contract{t, start(t)}.refuses(situation, code) })
 	}
 	t.Run(string(AlwaysStale), func(t *testing.T) { contract{t, start(t)}.alwaysStale() })
-	t.Run(string(Asked2Often), func(t *testing.T) { contract{t, start(t)}.limited() })
+	t.Run(string(AskedTooOften), func(t *testing.T) { contract{t, start(t)}.limited() })
 	for _, situation := range outages {
 		t.Run(string(situation), func(t *testing.T) { contract{t, start(t)}.unavailable(situation) })
 	}

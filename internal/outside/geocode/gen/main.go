@@ -62,7 +62,7 @@ func generate(dir string) error {
 		return err
 	}
 	for _, o := range offices {
-		if _, known := zips[o.zip]; !known { // those of the Census are the better ones
+		if area, known := zips[o.zip]; !known || astray(area, o, found[o.city]) {
 			zips[o.zip] = o.point
 		}
 	}
@@ -70,6 +70,18 @@ func generate(dir string) error {
 		return err
 	}
 	return os.WriteFile("cities.bin", gazetteer.PackCities(cities(zips, offices, found)), 0o644)
+}
+
+// astray tells whether the middle of a ZIP code area is far from where its
+// people live. The Census is the better source, but gave wilderness to codes
+// that are used in a city, most of them in Alaska.
+func astray(area commerce.Point, o office, towns []commerce.Point) bool {
+	if area.MilesTo(o.point) <= sameTown {
+		return false
+	}
+	return slices.ContainsFunc(towns, func(town commerce.Point) bool {
+		return town.MilesTo(o.point) <= sameTown && town.MilesTo(area) > sameTown
+	})
 }
 
 // cities are those of the mail, and other towns. An address's city is where its

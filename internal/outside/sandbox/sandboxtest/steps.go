@@ -21,12 +21,7 @@ func (o *Objects) Step(ctx context.Context, mover sandbox.Mover, id string) (boo
 	if err != nil {
 		return true, err
 	}
-	o.mu.Lock()
-	for _, n := range step.Notices {
-		n.After = 0
-		o.notices = append(o.notices, n)
-	}
-	o.mu.Unlock()
+	o.Post(step.Notices...)
 	if step.Data != nil {
 		err := o.PutObject(ctx, sandbox.Object{ID: id, Version: object.Version, Data: step.Data})
 		if errors.Is(err, sandbox.ErrChanged) {
@@ -40,4 +35,14 @@ func (o *Objects) Step(ctx context.Context, mover sandbox.Mover, id string) (boo
 	o.moving[id] = step.Next > 0
 	o.mu.Unlock()
 	return true, nil
+}
+
+// Post has TakeNotices give notices of a step.
+func (o *Objects) Post(notices ...sandbox.Notice) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for _, n := range notices {
+		n.After = 0 // is not looked at
+		o.notices = append(o.notices, n)
+	}
 }

@@ -68,10 +68,12 @@ CREATE TABLE stores (
   phone TEXT COLLATE "C" NOT NULL,
   tax_rate_bps BIGINT NOT NULL,
   charges_quote BOOLEAN NOT NULL,
-  updated_on BIGINT NOT NULL
+  updated_on BIGINT NOT NULL,
+  band BIGINT NOT NULL
 );
 
 CREATE INDEX stores_active ON stores (active, id);
+CREATE INDEX stores_place ON stores (active, band, lng) INCLUDE (id, lat, pickup_enabled, delivery_enabled, radius_miles);
 
 CREATE TABLE product_stores (
   product_id TEXT COLLATE "C" PRIMARY KEY,

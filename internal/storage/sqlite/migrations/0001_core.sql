@@ -57,10 +57,12 @@ CREATE TABLE stores (
   phone TEXT NOT NULL,
   tax_rate_bps INTEGER NOT NULL,
   charges_quote INTEGER NOT NULL,
-  updated_on INTEGER NOT NULL
+  updated_on INTEGER NOT NULL,
+  band INTEGER NOT NULL
 ) WITHOUT ROWID;
 
 CREATE INDEX stores_active ON stores (active, id);
+CREATE INDEX stores_place ON stores (active, band, lng, lat, pickup_enabled, delivery_enabled, radius_miles);
 
 CREATE TABLE product_stores (
   product_id TEXT PRIMARY KEY,

@@ -1,0 +1,73 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+	"time"
+
+	"purveyor/internal/command"
+	"purveyor/internal/commerce"
+	"purveyor/internal/commit"
+	"purveyor/internal/config"
+	"purveyor/internal/outside/geocode"
+	"purveyor/internal/storage"
+)
+
+// newGeocoder finds places: by who was configured for streets, and by what the
+// program knows.
+func newGeocoder(c config.Couriers, db *database, baseURL string) (geocode.Geocoder, error) {
+	o := geocode.Options{Source: c.Geocoder, Memory: places{db}}
+	switch c.Geocoder {
+	case config.Census:
+		o.Online = geocode.NewCensus(geocode.CensusOptions{URL: c.CensusURL, Contact: baseURL})
+	case config.Nominatim:
+		nominatim, err := geocode.NewNominatim(geocode.NominatimOptions{URL: c.NominatimURL, Contact: baseURL, Interval: nominatimPace(c.NominatimURL)})
+		if err != nil {
+			return nil, fmt.Errorf("--nominatim-url: %w", err)
+		}
+		o.Online = nominatim
+	}
+	return geocode.New(o), nil
+}
+
+// nominatimPace is the time between requests: the public server asks for one,
+// an operator's own for none.
+func nominatimPace(server string) time.Duration {
+	u, err := url.Parse(server)
+	if err == nil && strings.HasSuffix(strings.ToLower(u.Hostname()), "openstreetmap.org") {
+		return time.Second
+	}
+	return -1
+}
+
+// places keeps places in the database, for all processes on it.
+type places struct{ db *database }
+
+// Place implements geocode.Memory.
+func (p places) Place(ctx context.Context, key string) (geocode.Place, bool, error) {
+	kept, err := p.db.Reader().Placed(ctx, key)
+	if errors.Is(err, storage.ErrNotFound) || err == nil && kept.Outdated(time.Now().UnixMilli()) {
+		return geocode.Place{}, false, nil
+	}
+	return geocode.Place{Point: kept.At, Precision: geocode.Precision(kept.Precision)}, err == nil, err
+}
+
+// Keep implements geocode.Memory. A database that does not answer is waited for
+// no longer than ctx; the place is kept if it comes back.
+func (p places) Keep(ctx context.Context, key string, place geocode.Place, source string) error {
+	done := make(chan error, 1)
+	go func() {
+		_, err := commit.Do(ctx, p.db.committer, command.KeepPlace{
+			Place: commerce.Placed{Address: key, At: place.Point, Precision: string(place.Precision), Source: source}})
+		done <- err
+	}()
+	select {
+	case err := <-done:
+		return err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}

@@ -1,0 +1,24 @@
+package command
+
+import "purveyor/internal/commerce"
+
+// KeepPlace keeps where a geocoder has found an address, for all processes.
+type KeepPlace struct{ Place commerce.Placed }
+
+// Needs names the place.
+func (c KeepPlace) Needs() commerce.Needs {
+	return commerce.Needs{Places: []string{c.Place.Address}}
+}
+
+// Decide says whether there is something new to keep: processes that looked for
+// one address at once have found the same.
+func (c KeepPlace) Decide(rows *commerce.Rows, now int64) (bool, commerce.Changes, error) {
+	c.Place.FoundOn = now
+	if kept, ok := rows.Places.Get(c.Place.Address); ok && !kept.Outdated(now) {
+		kept.FoundOn = now
+		if kept == c.Place {
+			return false, commerce.Changes{}, nil
+		}
+	}
+	return true, commerce.Changes{Places: []commerce.Placed{c.Place}}, nil
+}

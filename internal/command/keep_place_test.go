@@ -1,0 +1,43 @@
+package command
+
+import (
+	"testing"
+
+	"purveyor/internal/commerce"
+)
+
+func TestKeepPlace(t *testing.T) {
+	const day = 24 * 60 * 60 * 1000
+	found := commerce.Placed{Address: "00ff", At: commerce.Point{Lat: 37.75, Lng: -122.25}, Precision: "range", Source: "census"}
+	elsewhere, better, by := found, found, found
+	elsewhere.At.Lat, better.Precision, by.Source = 37.76, "rooftop", "nominatim"
+	for _, c := range []struct {
+		name   string
+		stored []commerce.Placed
+		age    int64
+		keeps  bool
+	}{
+		{"new", nil, 0, true},
+		{"known", []commerce.Placed{found}, 0, false},
+		{"known for half a year", []commerce.Placed{found}, 180 * day, false},
+		{"known for longer", []commerce.Placed{found}, 180*day + 1, true},
+		{"found in the future, by a clock that was wrong", []commerce.Placed{found}, -2 * day, true},
+		{"another place", []commerce.Placed{elsewhere}, 0, true},
+		{"known better", []commerce.Placed{better}, 0, true},
+		{"found by another", []commerce.Placed{by}, 0, true},
+	} {
+		cmd := KeepPlace{found}
+		rows := &commerce.Rows{}
+		rows.Require(cmd.Needs())
+		for _, v := range c.stored {
+			v.FoundOn = now - c.age
+			fillRow(&rows.Places, v.Address, v)
+		}
+		kept, changes, err := cmd.Decide(rows, now)
+		want := found
+		want.FoundOn = now
+		if err != nil || kept != c.keeps || kept != (len(changes.Places) == 1) || kept && changes.Places[0] != want {
+			t.Errorf("%s: %v, %+v, %v", c.name, kept, changes, err)
+		}
+	}
+}

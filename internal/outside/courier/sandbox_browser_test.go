@@ -1,0 +1,157 @@
+package courier_test
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+
+	"purveyor/internal/browsertest"
+	"purveyor/internal/commerce"
+	"purveyor/internal/outside/courier"
+)
+
+// follower is somebody with a browser on a tracking page.
+type follower struct{ *browsertest.Visitor }
+
+func newFollower(t *testing.T, browser context.Context, address string, before ...chromedp.Action[chromedp.Void]) follower {
+	t.Helper()
+	return follower{browsertest.Visit(t, browser, address, before...)}
+}
+
+func ask[T any](f follower, script string) T {
+	f.T.Helper()
+	return browsertest.Ask[T](f.Visitor, script)
+}
+
+// waits until the page is so, as it looks every half second.
+func (f follower) waits(script string) {
+	f.T.Helper()
+	if _, err := chromedp.Run(f.Tab, chromedp.Poll[bool](script)); err != nil {
+		f.T.Fatalf("the page never has %s: %v", script, err)
+	}
+}
+
+// served is a town whose pages are served.
+func served(t *testing.T) *town {
+	var x *town
+	pages := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { x.sandbox.Handler().ServeHTTP(w, r) }))
+	t.Cleanup(pages.Close)
+	x = newTown(t, pages.URL)
+	x.sandbox.StepEvery = 100 * time.Millisecond
+	return x
+}
+
+func TestBrowser(t *testing.T) {
+	browser := browsertest.Start(t)
+	for _, c := range []struct {
+		name string
+		test func(t *testing.T, browser context.Context, x *town, d courier.Delivery)
+	}{
+		{"live", live},
+		{"without scripts", withoutScripts},
+		{"phone", phone},
+		{"unknown", unknown},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			x := served(t)
+			c.test(t, browser, x, x.create(t, asks("")))
+		})
+	}
+}
+
+const where = `(() => { const b = document.querySelector(".dot").getBoundingClientRect(); return [b.x, b.y] })()`
+
+// live watches a delivery from the first look to the door.
+func live(t *testing.T, browser context.Context, x *town, d courier.Delivery) {
+	f := newFollower(t, browser, d.TrackingURL)
+	f.waits(`document.querySelector("h1").textContent == "Looking for a courier" && document.querySelector("#who").hidden`)
+	f.Readable()
+	browsertest.Screenshot(t, f.Tab, "track-pending")
+	x.Move(t, d, commerce.CourierAssigned)
+	f.waits(`document.querySelector("h1").textContent.endsWith("is on the way to Harbor Street Market") && document.querySelector("#picture").naturalWidth > 0`)
+	atStart := ask[[]float64](f, where)
+	x.Move(t, d, commerce.CourierLoaded)
+	f.waits(`document.querySelector("h1").textContent.endsWith("has picked up your order")`)
+	x.Move(t, d, commerce.CourierEnRoute)
+	x.step(t, d.ID)
+	x.step(t, d.ID)
+	f.waits(`document.querySelector(".progress [aria-current]").textContent == "On the way" && document.getAnimations().length == 0`)
+	underWay := ask[[]float64](f, where)
+	browsertest.Screenshot(t, f.Tab, "track-under-way")
+	f.Readable()
+	x.Move(t, d, commerce.CourierDone)
+	f.waits(`document.querySelector("h1").textContent == "Delivered" && document.title.startsWith("Delivered") && document.getAnimations().length == 0`)
+	atDoor := ask[[]float64](f, where)
+	browsertest.Screenshot(t, f.Tab, "track-delivered")
+	f.Readable()
+	if far(atStart, underWay) < 10 || far(underWay, atDoor) < 10 {
+		t.Errorf("the courier moves from %v by %v to %v", atStart, underWay, atDoor)
+	}
+	if done := ask[int](f, `document.querySelectorAll(".progress .done").length`); done != 4 {
+		t.Errorf("%d of 4 are done", done)
+	}
+	must(t, chromedp.Do(f.Tab, chromedp.Reload()))
+	if again := ask[[]float64](f, where); far(again, atDoor) > 1 {
+		t.Errorf("loaded again the courier is at %v, not at %v", again, atDoor)
+	}
+	f.unharmed(strings.TrimSuffix(d.TrackingURL, "/sandbox/track/"+d.ID))
+}
+
+func far(a, b []float64) float64 { return max(a[0]-b[0], b[0]-a[0], a[1]-b[1], b[1]-a[1]) }
+
+// withoutScripts has the browser load the page anew.
+func withoutScripts(t *testing.T, browser context.Context, x *town, d courier.Delivery) {
+	x.Move(t, d, commerce.CourierEnRoute)
+	f := newFollower(t, browser, d.TrackingURL, browsertest.NoScripts())
+	if heading := ask[string](f, `document.querySelector("h1").textContent`); !strings.HasSuffix(heading, "is on the way to you") {
+		t.Errorf("the page says %q", heading)
+	}
+	if every := ask[string](f, `document.querySelector("noscript meta").content`); every != "5" {
+		t.Errorf("it is loaded anew every %q", every)
+	}
+}
+
+func phone(t *testing.T, browser context.Context, x *town, d courier.Delivery) {
+	x.Move(t, d, commerce.CourierEnRoute)
+	f := newFollower(t, browser, d.TrackingURL, chromedp.EmulateViewport(320, 640, chromedp.EmulateMobile, chromedp.EmulateTouch, chromedp.EmulateScale(2)))
+	browsertest.Screenshot(t, f.Tab, "track-phone")
+	f.Fits(320)
+	if low := ask[float64](f, `document.querySelector(".map").getBoundingClientRect().bottom`); low > 640 {
+		t.Errorf("the map ends %v pixels down", low)
+	}
+	f.Readable()
+}
+
+func unknown(t *testing.T, browser context.Context, _ *town, d courier.Delivery) {
+	f := newFollower(t, browser, d.TrackingURL+"0")
+	browsertest.Screenshot(t, f.Tab, "track-unknown")
+	f.Readable()
+}
+
+// unharmed checks that the browser has refused nothing of the page, and asked
+// nobody but the sandbox.
+func (f follower) unharmed(origin string) {
+	f.T.Helper()
+	looks := 0
+	for _, request := range f.Requests() {
+		if !strings.HasPrefix(request, origin+"/") {
+			f.T.Errorf("the page asks for %s", request)
+		}
+		if strings.HasSuffix(request, "/state") {
+			looks++
+		}
+	}
+	if looks < 4 {
+		f.T.Errorf("the page has looked %d times", looks)
+	}
+	for _, problem := range f.Problems() {
+		if !strings.Contains(problem, "404") { // there is no favicon
+			f.T.Errorf("the browser says: %s", problem)
+		}
+	}
+}

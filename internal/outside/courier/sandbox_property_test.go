@@ -1,0 +1,110 @@
+package courier_test
+
+import (
+	"cmp"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"purveyor/internal/commerce"
+	"purveyor/internal/outside/courier"
+)
+
+// TestNeverBack has steps, steps that are lost after they were told,
+// cancellations and repeated requests come in any order, of deliveries that
+// misbehave in any way: what they are never goes back, and is over in the end.
+func TestNeverBack(t *testing.T) {
+	misdeeds := []string{"cancel", "cancel-always", "cancel-later", "return", "twice", "late", "unordered", "skip-pickup", "uncancellable"}
+	rapid.Check(t, func(rt *rapid.T) {
+		x := newTown(t, "https://shop.example")
+		asked := rapid.SliceOfDistinct(rapid.SampledFrom(misdeeds), func(s string) string { return s }).Draw(rt, "misdeeds")
+		r := asks("sandbox:" + strings.Join(asked, "."))
+		f := &followed{town: x, t: t, rt: rt, request: r}
+		f.sees(x.create(t, r))
+		rt.Repeat(map[string]func(*rapid.T){
+			"step":     func(*rapid.T) { f.step(); f.look() },
+			"lost":     func(*rapid.T) { f.lose(); f.look() },
+			"cancel":   func(*rapid.T) { f.cancel() },
+			"repeated": func(*rapid.T) { f.sees(x.create(t, r)) },
+		})
+		for f.step() {
+			f.look()
+		}
+		if !f.last.Status.Over() {
+			rt.Errorf("in the end it is %s", f.last.Status)
+		}
+		f.check(x.told(t))
+	})
+}
+
+// followed is a delivery that somebody looks at all the time.
+type followed struct {
+	town    *town
+	t       *testing.T
+	rt      *rapid.T
+	request courier.CreateRequest
+	last    courier.Delivery
+}
+
+func (f *followed) look() {
+	now, err := f.town.sandbox.Get(f.t.Context(), courier.Key{Ref: f.request.Ref})
+	must(f.t, err)
+	f.sees(now)
+}
+
+func (f *followed) sees(now courier.Delivery) {
+	if now.Status.Rank() < f.last.Status.Rank() || f.last.Status.Over() && now.Status != f.last.Status || f.last.ID != "" && now.ID != f.last.ID {
+		f.rt.Errorf("%s became %s", f.last.Status, now.Status)
+	}
+	f.last = now
+}
+
+func (f *followed) step() bool { return f.town.step(f.t, f.last.ID) }
+
+// lose tells of a step that is not stored.
+func (f *followed) lose() {
+	f.town.ahead.Add(int64(time.Second))
+	object, err := f.town.objects.Object(f.t.Context(), f.last.ID)
+	must(f.t, err)
+	step, err := f.town.sandbox.Step(f.t.Context(), object)
+	must(f.t, err)
+	f.town.objects.Post(step.Notices...)
+}
+
+func (f *followed) cancel() {
+	before := f.last
+	now, err := f.town.sandbox.Cancel(f.t.Context(), courier.Key{ID: before.ID})
+	refusal, refused := errors.AsType[*courier.Refusal](err)
+	switch late := before.Status != commerce.CourierCancelled && (before.Status.HasGoods() || strings.Contains(f.request.Dropoff.Address.Line2, "uncancellable")); {
+	case late && (!refused || refusal.Code != courier.TooLate):
+		f.rt.Errorf("when %s it can be cancelled: %+v, %v", before.Status, now, err)
+	case !late && err != nil:
+		f.rt.Errorf("when %s it cannot be cancelled: %v", before.Status, err)
+	case !late:
+		f.sees(now)
+	}
+}
+
+// check goes through all that was told, in the order of what it is about: that
+// leads to the end, too, without a step back.
+func (f *followed) check(told []courier.Notice) {
+	slices.SortStableFunc(told, func(a, b courier.Notice) int { return cmp.Compare(a.SeenOn, b.SeenOn) })
+	statuses := map[string]commerce.CourierStatus{}
+	var rank int
+	for _, n := range told {
+		if n.Status.Rank() < rank {
+			f.rt.Errorf("after rank %d told %s", rank, n.Status)
+		}
+		if was, known := statuses[n.ID]; known && was != n.Status {
+			f.rt.Errorf("%s tells %s, then %s", n.ID, was, n.Status)
+		}
+		rank, statuses[n.ID] = n.Status.Rank(), n.Status
+	}
+	if len(told) == 0 || told[len(told)-1].Status != f.last.Status {
+		f.rt.Errorf("it is %s, but what was told is %s", f.last.Status, brief(told))
+	}
+}

@@ -1,0 +1,289 @@
+package courier_test
+
+import (
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"purveyor/internal/commerce"
+	"purveyor/internal/outside/courier"
+	"purveyor/internal/outside/sandbox"
+)
+
+// brief names statuses by few letters, and an imminent courier by a '!'.
+func brief(notices []courier.Notice) string {
+	names := map[commerce.CourierStatus]string{
+		commerce.CourierPending: "?", commerce.CourierAssigned: "to-store", commerce.CourierLoaded: "loaded", commerce.CourierEnRoute: "to-door",
+		commerce.CourierReturning: "back", commerce.CourierDone: "delivered", commerce.CourierCancelled: "cancelled", commerce.CourierReturned: "returned",
+	}
+	var words []string
+	for _, n := range notices {
+		word := names[n.Status]
+		if n.Imminent {
+			word += "!"
+		}
+		words = append(words, word)
+	}
+	return strings.Join(words, " ")
+}
+
+// TestSteps lists what is told, step by step, for each thing that an address
+// can ask for.
+func TestSteps(t *testing.T) {
+	const wayToStore, wayToDoor = "to-store|to-store|to-store|to-store!", "to-door|to-door|to-door|to-door|to-door|to-door!"
+	double := func(steps string) string {
+		var all []string
+		for step := range strings.SplitSeq(steps, "|") {
+			all = append(all, step+" "+step)
+		}
+		return strings.Join(all, "|")
+	}
+	const fine = wayToStore + "|loaded|" + wayToDoor + "|delivered"
+	for tags, want := range map[string]string{
+		"":                            fine,
+		"Apt 4":                       fine,
+		"sandbox:":                    fine,
+		"sandbox:unknown":             fine,
+		"sandbox:uncancellable":       fine,
+		"cancel":                      fine, // without the mark it is a text
+		"sandbox:cancel":              "to-store|to-store|to-store|cancelled",
+		"Apt 4, SANDBOX:Cancel":       "to-store|to-store|to-store|cancelled",
+		"sandbox:cancel-always 2nd":   "to-store|to-store|to-store|cancelled",
+		"sandbox:cancel-later":        wayToStore + "|loaded|to-door|to-door|to-door|cancelled",
+		"sandbox:return":              wayToStore + "|loaded|" + wayToDoor + "|back|back|returned",
+		"sandbox:skip-pickup":         wayToStore + "|" + wayToDoor + "|delivered",
+		"sandbox:never-assigned":      "",
+		"sandbox:never-assigned.late": "",
+		"sandbox:twice":               double(fine),
+		"sandbox:late":                "|||" + fine,
+		"sandbox:late.cancel":         "|||to-store|to-store|to-store|cancelled",
+		"sandbox:twice,cancel":        double("to-store|to-store|to-store|cancelled"),
+		"sandbox:late.twice,cancel":   "|||" + double("to-store|to-store|to-store|cancelled"),
+		"sandbox:unordered":           "|to-store|to-store|to-store!|loaded to-store||to-door|to-door|to-door|to-door|to-door!|delivered to-door",
+		"sandbox:unordered.cancel":    "|to-store|to-store|cancelled to-store",
+		"sandbox:unordered.return": "|to-store|to-store|to-store!|loaded to-store||to-door|to-door|to-door|to-door|to-door!|back to-door|back|" +
+			"returned",
+	} {
+		t.Run(tags, func(t *testing.T) {
+			x := newTown(t, "https://shop.example")
+			d := x.create(t, asks(tags))
+			var got []string
+			for x.step(t, d.ID) {
+				got = append(got, brief(x.told(t)))
+			}
+			if text := strings.Join(got, "|"); text != want {
+				t.Errorf("told\n%s\nwant\n%s", text, want)
+			}
+		})
+	}
+}
+
+// TestCancelIsForTheFirstAttempt, and cancel-always for each.
+func TestCancelIsForTheFirstAttempt(t *testing.T) {
+	for tag, want := range map[string]string{"sandbox:cancel": "delivered", "sandbox:cancel-always": "cancelled"} {
+		x := newTown(t, "https://shop.example")
+		r := asks(tag)
+		r.Ref = commerce.DeliveryRef(order, 2)
+		d := x.create(t, r)
+		for x.step(t, d.ID) {
+		}
+		if told := brief(x.told(t)); !strings.HasSuffix(told, want) {
+			t.Errorf("%s: the second attempt tells %s", tag, told)
+		}
+	}
+}
+
+// TestCancelIsTold at once, after some steps, and the courier goes no further.
+func TestCancelIsTold(t *testing.T) {
+	for _, c := range []struct {
+		tags        string
+		steps       int
+		told, after string
+	}{
+		{"", 0, "cancelled", ""},
+		{"", 2, "to-store to-store cancelled", ""},
+		{"sandbox:twice", 1, "to-store to-store cancelled cancelled", ""},
+		{"sandbox:never-assigned.late", 0, "cancelled", ""},
+		{"sandbox:late", 2, "cancelled", "|to-store|to-store"},
+		{"sandbox:unordered", 2, "to-store cancelled to-store", ""},
+		{"sandbox:cancel", 4, "to-store to-store to-store cancelled", ""}, // by the courier; ours changes nothing
+	} {
+		x := newTown(t, "https://shop.example")
+		d := x.create(t, asks(c.tags))
+		for range c.steps {
+			x.step(t, d.ID)
+		}
+		for range 2 {
+			if d, err := x.sandbox.Cancel(t.Context(), courier.Key{ID: d.ID}); err != nil || d.Status != commerce.CourierCancelled {
+				t.Errorf("%q: got %+v, %v", c.tags, d, err)
+			}
+		}
+		if told := brief(x.told(t)); told != c.told {
+			t.Errorf("%q: told %s, want %s", c.tags, told, c.told)
+		}
+		var after []string
+		for x.step(t, d.ID) {
+			after = append(after, brief(x.told(t)))
+		}
+		if text := strings.Join(after, "|"); text != c.after {
+			t.Errorf("%q: then told %s, want %s", c.tags, text, c.after)
+		}
+	}
+}
+
+// TestCourierMoves along the way, nearer with each step, in less and less time.
+func TestCourierMoves(t *testing.T) {
+	for name, ends := range map[string][2]commerce.Point{
+		"town":      {ferryBuilding, mission},
+		"date line": {{Lat: -16.8, Lng: 179.95}, {Lat: -16.9, Lng: -179.95}},
+		"next door": {mission, mission},
+		"far north": {{Lat: 80, Lng: 0}, {Lat: 80.05, Lng: 0.3}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			x := newTown(t, "https://shop.example")
+			r := asks("")
+			r.Pickup.At, r.Dropoff.At = &ends[0], &ends[1]
+			before := x.create(t, r)
+			for x.step(t, before.ID) {
+				now, err := x.sandbox.Get(t.Context(), courier.Key{ID: before.ID})
+				must(t, err)
+				x.nearer(t, before, now, ends)
+				before = now
+			}
+			if before.Status != commerce.CourierDone || before.Courier.At.MilesTo(ends[1]) > 0.001 || before.DropoffETA != before.SeenOn {
+				t.Errorf("in the end it is %+v", before)
+			}
+		})
+	}
+}
+
+func (x *town) nearer(t *testing.T, before, now courier.Delivery, ends [2]commerce.Point) {
+	t.Helper()
+	if !now.Courier.At.Valid() || now.SeenOn <= before.SeenOn {
+		t.Errorf("at %d the courier is at %+v", now.SeenOn, now.Courier.At)
+	}
+	if now.DropoffETA-now.SeenOn >= before.DropoffETA-before.SeenOn && now.Status != commerce.CourierLoaded {
+		t.Errorf("when %s it takes %d ms, before that %d", now.Status, now.DropoffETA-now.SeenOn, before.DropoffETA-before.SeenOn)
+	}
+	goal := ends[1]
+	if now.Status == commerce.CourierAssigned {
+		goal = ends[0]
+		if now.PickupETA <= now.SeenOn || now.PickupETA >= now.DropoffETA {
+			t.Errorf("the pick-up is at %d, seen at %d, the drop-off at %d", now.PickupETA, now.SeenOn, now.DropoffETA)
+		}
+	}
+	if before.Status == now.Status {
+		if was, is := before.Courier.At.MilesTo(goal), now.Courier.At.MilesTo(goal); is >= was && was > 0 {
+			t.Errorf("when %s, the courier is %v miles away, after %v", now.Status, is, was)
+		}
+		if was := before.Courier; was.Name != now.Courier.Name || was.Vehicle != now.Courier.Vehicle {
+			t.Errorf("%s becomes %s", was.Name, now.Courier.Name)
+		}
+	}
+	if const80m := 0.05; now.Imminent && now.Courier.At.MilesTo(goal) > max(const80m, 0.05*ends[0].MilesTo(ends[1])) {
+		t.Errorf("the courier is imminent %v miles away", now.Courier.At.MilesTo(goal))
+	}
+}
+
+// TestSlowSteps never promise what cannot be kept: with an hour for each step
+// nobody is there in half an hour.
+func TestSlowSteps(t *testing.T) {
+	x := newTown(t, "https://shop.example")
+	x.sandbox.StepEvery = time.Hour
+	d := x.create(t, asks(""))
+	for now := d; ; {
+		if left, steps := now.DropoffETA-now.SeenOn, x.steps(t, d.ID); left != int64(steps)*time.Hour.Milliseconds() {
+			t.Errorf("when %s, %d steps take %d ms", now.Status, steps, left)
+		}
+		if !x.step(t, d.ID) {
+			break
+		}
+		var err error
+		now, err = x.sandbox.Get(t.Context(), courier.Key{ID: d.ID})
+		must(t, err)
+	}
+}
+
+// steps is how many are left, tried on a copy.
+func (x *town) steps(t *testing.T, id string) int {
+	t.Helper()
+	object, err := x.objects.Object(t.Context(), id)
+	must(t, err)
+	for n := 0; ; n++ {
+		step, err := x.sandbox.Step(t.Context(), object)
+		must(t, err)
+		if step.Data == nil {
+			return n
+		}
+		object.Data = step.Data
+	}
+}
+
+// TestRepeatedStep tells the same under the same ids: the process died before
+// the step was stored.
+func TestRepeatedStep(t *testing.T) {
+	x := newTown(t, "https://shop.example")
+	d := x.create(t, asks("sandbox:twice.unordered"))
+	for x.step(t, d.ID) {
+		object, err := x.objects.Object(t.Context(), d.ID)
+		must(t, err)
+		first, err := x.sandbox.Step(t.Context(), object)
+		must(t, err)
+		x.ahead.Add(int64(time.Minute))
+		again, err := x.sandbox.Step(t.Context(), object)
+		must(t, err)
+		if a, b := ids(t, first.Notices), ids(t, again.Notices); !slices.Equal(a, b) || first.Next != again.Next {
+			t.Errorf("told %v, and once more %v", a, b)
+		}
+	}
+}
+
+// ids are those of notices, with what they tell but for the times.
+func ids(t *testing.T, notices []sandbox.Notice) []string {
+	t.Helper()
+	var all []string
+	for _, n := range notices {
+		var told struct{ ID, Status string }
+		must(t, json.Unmarshal(n.Body, &told))
+		all = append(all, told.ID+" "+told.Status)
+	}
+	return all
+}
+
+// TestNothingElseMoves: objects of other ports are none of the couriers'.
+func TestNothingElseMoves(t *testing.T) {
+	x := newTown(t, "https://shop.example")
+	for _, data := range []string{``, `{`, `{}`, `null`, `{"ID":"cs_test_1"}`, `{"ID":"del_test_` + strings.Repeat("0", 40) + `","Step":-1}`} {
+		if step, err := x.sandbox.Step(t.Context(), sandbox.Object{ID: "cs_test_1", Version: 1, Data: []byte(data)}); err == nil {
+			t.Errorf("%s makes the step %+v", data, step)
+		}
+	}
+	for _, id := range []string{"secret", "cs_test_1", "del_test_", "../secret"} {
+		_, err := x.sandbox.Get(t.Context(), courier.Key{ID: id})
+		if refusal, ok := errors.AsType[*courier.Refusal](err); !ok || refusal.Code != courier.NotFound {
+			t.Errorf("%s is found: %v", id, err)
+		}
+	}
+}
+
+// BenchmarkStep takes the steps of one delivery over and over.
+func BenchmarkStep(b *testing.B) {
+	x := newTown(b, "https://shop.example")
+	d := x.create(b, asks(""))
+	first, err := x.objects.Object(b.Context(), d.ID)
+	must(b, err)
+	object := first
+	for b.Loop() {
+		step, err := x.sandbox.Step(b.Context(), object)
+		if err != nil {
+			b.Fatal(err)
+		}
+		object.Data = step.Data
+		if step.Next == 0 {
+			object = first
+		}
+	}
+}

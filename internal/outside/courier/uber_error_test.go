@@ -1,0 +1,199 @@
+package courier
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"purveyor/internal/outside/courier/ubertest"
+)
+
+func TestUberRefusals(t *testing.T) {
+	u, server := uberStandIn(t)
+	for _, c := range []struct {
+		status   int
+		code     string
+		metadata map[string]string
+		want     Code
+		says     string
+	}{
+		{400, "address_undeliverable", nil, OutOfZone, "to the place that it takes one of the addresses for"},
+		{400, "address_undeliverable_limited_couriers", nil, NoCouriers, "no free courier there now"},
+		{503, "couriers_busy", nil, NoCouriers, "busy"},
+		{503, "robo_couriers_busy", nil, NoCouriers, "busy"},
+		{400, "unknown_location", nil, BadAddress, "does not find"},
+		{400, "invalid_params", map[string]string{"dropoff_phone_number": "dropoff phone number is not valid."}, BadAddress, "dropoff_phone_number: dropoff phone number is not valid."},
+		{400, "invalid_params", map[string]string{"pickup_phone_number": "x"}, BadAddress, "pickup_phone_number"},
+		{400, "invalid_params", map[string]string{"param_details": "cannot determine pickup address"}, BadAddress, "Uber Direct: cannot determine pickup address"},
+		{400, "invalid_params", map[string]string{"param_details": "unable to resolve provided address through geocoding"}, BadAddress, "geocoding"},
+		{400, "invalid_params", map[string]string{"param_details": "No geocoding result found"}, BadAddress, "geocoding"},
+		{400, "invalid_params", map[string]string{"param_details": "Pickup Address and provided Long/Lat distance too far"}, BadAddress, "Long/Lat"},
+		{400, "invalid_params", map[string]string{"param_details": "invalid pickup location"}, BadAddress, "location"},
+		{400, "invalid_params", map[string]string{"param_details": "delivery location changed"}, BadAddress, "changed"},
+		{400, "invalid_params", map[string]string{"address": "This field is required."}, BadAddress, "address: This field is required."},
+		{400, "invalid_params", map[string]string{"param_details": "Invalid restaurant gateway request", "tip": "bad"}, Other, "Invalid restaurant gateway request; tip: bad"},
+		{400, "invalid_params", nil, Other, "Sorry."},
+		{400, "pickup_window_too_small", nil, Other, "Uber Direct: Sorry."},
+		{400, "pickup_ready_too_early", nil, Other, "Sorry."},
+		{400, "dropoff_deadline_before_pickup_deadline", nil, Other, "Sorry."},
+		{400, "expired_quote", nil, QuoteExpired, "Sorry."},
+		{400, "used_quote", nil, QuoteExpired, "Sorry."},
+		{400, "mismatched_price_quote", nil, QuoteExpired, "Sorry."},
+		{400, "noncancelable_delivery", nil, TooLate, "cannot cancel"},
+		{404, "delivery_not_found", nil, NotFound, "Sorry."},
+		{404, "customer_not_found", nil, Denied, "Sorry."},
+		{402, "customer_suspended", nil, Denied, "Sorry."},
+		{403, "customer_blocked", nil, Denied, "Sorry."},
+		{400, "missing_payment", nil, Denied, "Sorry."},
+		{400, "not_allowed", nil, Denied, "Sorry."},
+		{418, "of_next_year", nil, Other, "Sorry."},
+	} {
+		server.Next(ubertest.Fault{Status: c.status, Code: c.code, Message: "Sorry.", Metadata: c.metadata})
+		uberRefused(t, uberRead(t, u), c.want, c.says)
+	}
+}
+
+func TestUberPassingErrors(t *testing.T) {
+	u, server := uberStandIn(t)
+	for _, c := range []struct {
+		fault ubertest.Fault
+		says  string
+	}{
+		{ubertest.Fault{Status: 408, Code: "request_timeout", Message: "The request timed out."}, "uber: quote: Uber answered 408: The request timed out."},
+		{ubertest.Fault{Status: 400, Code: "request_timeout", Message: "The request timed out."}, "Uber answered 400: The request"},
+		{ubertest.Fault{Status: 500, Code: "internal_server_error"}, "Uber answered 500: internal_server_error"},
+		{ubertest.Fault{Status: 500, Code: "unknown_error"}, "Uber answered 500"},
+		{ubertest.Fault{Status: 400, Code: "unknown_error"}, "Uber answered 400"},
+		{ubertest.Fault{Status: 503, Code: "service_unavailable"}, "Uber answered 503"},
+		{ubertest.Fault{Status: 502, Code: "of_next_year"}, "Uber answered 502"},
+		{ubertest.Fault{Status: 504}, "with nothing that it documents"},
+		{ubertest.Fault{Status: 404, Body: "<p>404"}, "Uber answered 404, with nothing that it documents; check the URL and proxies"},
+		{ubertest.Fault{Status: 403, Body: "<p>Blocked by a firewall"}, "nothing that it documents"},
+		{ubertest.Fault{Status: 400, Body: `{"code":5}`}, "nothing that it documents"},
+		{ubertest.Fault{Status: 400, Body: `{}`}, "nothing that it documents"},
+		{ubertest.Fault{Status: 400, Body: `null`}, "nothing that it documents"},
+		{ubertest.Fault{Status: 500, Body: `{"code":"x","metadata":[1]}`}, "Uber answered 500: x"},
+		{ubertest.Fault{Status: 200, Body: "<p>Welcome"}, "not one of Uber's"},
+		{ubertest.Fault{Status: 200, Body: `{"id":""}`}, "not one of Uber's"},
+		{ubertest.Fault{Status: 200, Body: `[]`}, "not one of Uber's"},
+		{ubertest.Fault{Status: 204}, "not one of Uber's"},
+		{ubertest.Fault{Down: true}, "cannot be reached, check the network"},
+		{ubertest.Fault{Lost: true}, "cannot be reached"},
+		{ubertest.Fault{Half: true}, "not one of Uber's"},
+	} {
+		server.Next(c.fault)
+		uberUnavailable(t, uberRead(t, u), c.says)
+	}
+	nobody := NewUber(UberOptions{AuthURL: "http://127.0.0.1:1/", BaseURL: "http://127.0.0.1:1"})
+	uberUnavailable(t, uberRead(t, nobody), "connection refused")
+	nobody = NewUber(UberOptions{AuthURL: "://", BaseURL: "://"})
+	uberUnavailable(t, uberRead(t, nobody), "the address is none")
+}
+
+func TestUberLimits(t *testing.T) {
+	u, server := uberStandIn(t)
+	for text, want := range map[string]time.Duration{
+		"":       0,
+		"7":      7 * time.Second,
+		"-7":     0,
+		"soon":   0,
+		"999999": 24 * time.Hour,
+		server.Now().Add(90 * time.Second).UTC().Format(http.TimeFormat): 90 * time.Second,
+		"Sun, 06 Nov 1994 08:49:37 GMT":                                  0,
+	} {
+		for _, status := range []int{429, 400} {
+			server.Next(ubertest.Fault{Status: status, Code: "customer_limited", Header: http.Header{"Retry-After": {text}}})
+			limited, ok := errors.AsType[*Limited](uberRead(t, u))
+			if !ok || limited.RetryAfter > want || limited.RetryAfter < want-time.Minute {
+				t.Errorf("%d %q: %+v, want %s", status, text, limited, want)
+			}
+		}
+	}
+	server.Next(ubertest.Fault{Status: 429, Body: "<p>Slow down"})
+	if err := uberRead(t, u); !errors.As(err, new(*Limited)) {
+		t.Error(err)
+	}
+}
+
+// Whoever answers may repeat our secret and the token: they must not get into
+// errors or logs.
+func TestUberSecretsStaySecret(t *testing.T) {
+	const secret, token = "secret+of/ours", "IA.token-of-ours"
+	quoted, _ := json.Marshal("no: " + secret + " " + token)
+	bodies := []string{`{"code":"of_next_year","message":` + string(quoted) + `}`, `{"code":"invalid_params","metadata":{"address":` + string(quoted) + `}}`,
+		`{"code":"internal_server_error","message":"no: secret+of\/ours ` + token + `"}`, `{"error":` + string(quoted) + `}`, `<p>` + secret + token, `{"id":"` + token,
+		`{"code":"duplicate_delivery","metadata":{"delivery_id":` + string(quoted) + `}}`, `{"id":"` + secret + `","live_mode":true}`, ""}
+	printed := uberPrinted(t, func(t *testing.T) {
+		for _, status := range []int{200, 302, 400, 401, 403, 404, 409, 429, 500, 502} {
+			for _, body := range bodies {
+				for _, inToken := range []bool{false, true} { // then there is no token yet
+					server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+						if r.URL.Path == "/token" && !inToken {
+							_, _ = io.WriteString(w, `{"access_token":"`+token+`"}`)
+							return
+						}
+						w.WriteHeader(status)
+						_, _ = io.WriteString(w, body)
+					}))
+					u := NewUber(UberOptions{ClientID: "client", ClientSecret: secret, BaseURL: server.URL, AuthURL: server.URL + "/token", Robo: true})
+					r := uberAsk(u, 1)
+					_, err1 := u.Quote(t.Context(), r.QuoteRequest)
+					_, err2 := u.Create(t.Context(), r)
+					_, err3 := u.Get(t.Context(), Key{Ref: r.Ref})
+					_, err4 := u.Cancel(t.Context(), Key{ID: "del_1"})
+					for i, err := range []error{err1, err2, err3, err4} {
+						switch {
+						case err == nil && (status != 200 || i < 3):
+							t.Errorf("%d %s: no error", status, body)
+						case err != nil && (strings.Contains(err.Error(), secret) || !inToken && strings.Contains(err.Error(), token)):
+							t.Errorf("%d %s: %v", status, body, err)
+						}
+					}
+					server.Close()
+				}
+			}
+		}
+		// The network's errors may repeat what was answered.
+		u := NewUber(UberOptions{ClientSecret: secret, Transport: uberTripper(func(r *http.Request) (*http.Response, error) {
+			if strings.Contains(r.URL.Host, "auth") {
+				return uberResponse(200, `{"access_token":"`+token+`"}`), nil
+			}
+			return nil, errors.New("malformed HTTP response " + r.Header.Get("Authorization") + secret)
+		})})
+		if err := uberRead(t, u); !strings.Contains(err.Error(), "malformed") || strings.Contains(err.Error(), secret) || strings.Contains(err.Error(), token) {
+			t.Error(err)
+		}
+	})
+	if strings.Contains(printed, secret) || strings.Contains(printed, token) {
+		t.Errorf("printed: %s", printed)
+	}
+}
+
+// uberPrinted is what is printed or logged meanwhile.
+func uberPrinted(t *testing.T, act func(*testing.T)) string {
+	t.Helper()
+	file, err := os.CreateTemp(t.TempDir(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var logged bytes.Buffer
+	stdout, stderr, logger := os.Stdout, os.Stderr, slog.Default()
+	os.Stdout, os.Stderr = file, file
+	slog.SetDefault(slog.New(slog.NewTextHandler(&logged, &slog.HandlerOptions{Level: slog.LevelDebug})))
+	act(t)
+	os.Stdout, os.Stderr = stdout, stderr
+	slog.SetDefault(logger)
+	printed, err := os.ReadFile(file.Name())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(printed) + logged.String()
+}

@@ -1,0 +1,145 @@
+package geocode
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"log/slog"
+	"time"
+
+	"github.com/maypok86/otter/v2"
+	"golang.org/x/sync/singleflight"
+)
+
+const (
+	maxPlaces   = 10_000 // in memory, some 200 bytes each
+	keepPlace   = 24 * time.Hour
+	keepMissing = 5 * time.Minute // an address may be of a new house, or be corrected in the data
+	memoryLimit = time.Second     // of one access
+)
+
+// Memory keeps places longer than a process lives. Keys are those of Key.
+type Memory interface {
+	// Place that was kept; false: none.
+	Place(ctx context.Context, key string) (Place, bool, error)
+	// Keep a place that was found. The source names the geocoder.
+	Keep(ctx context.Context, key string, p Place, source string) error
+}
+
+// Cache remembers what a geocoder found. Those who look for one address at once
+// ask once.
+type Cache struct {
+	next    Geocoder
+	source  string
+	memory  Memory // may be nil
+	log     *slog.Logger
+	entries *otter.Cache[string, entry]
+	flights singleflight.Group
+}
+
+type entry struct {
+	place Place
+	known bool // false: the geocoder knows no such place
+}
+
+// NewCache remembers what next finds, under the name of its source. Memory and
+// log may be nil.
+func NewCache(next Geocoder, source string, memory Memory, log *slog.Logger) *Cache {
+	return &Cache{
+		next: next, source: source, memory: memory, log: cmp.Or(log, slog.Default()),
+		entries: otter.Must(&otter.Options[string, entry]{
+			MaximumSize: maxPlaces,
+			ExpiryCalculator: otter.ExpiryWritingFunc(func(e otter.Entry[string, entry]) time.Duration {
+				if e.Value.known {
+					return keepPlace
+				}
+				return keepMissing
+			}),
+			Clock: clock{},
+		}),
+	}
+}
+
+// clock does not tick: what is over goes when it is looked for, or makes room.
+type clock struct{}
+
+func (clock) NowNano() int64                      { return time.Now().UnixNano() }
+func (clock) Tick(time.Duration) <-chan time.Time { return nil }
+
+// Find tells where an address is. The look-up goes on, for others and for later,
+// when the caller leaves.
+func (c *Cache) Find(ctx context.Context, q Query) (Place, error) {
+	key := Key(q)
+	if key == "" {
+		return Place{}, ErrNotFound
+	}
+	if e, ok := c.entries.GetIfPresent(key); ok {
+		return e.answer()
+	}
+	flight := c.flights.DoChan(key, func() (any, error) { return c.look(context.WithoutCancel(ctx), key, q) })
+	select {
+	case result := <-flight:
+		if result.Err != nil {
+			return Place{}, result.Err
+		}
+		return result.Val.(entry).answer()
+	case <-ctx.Done():
+		return Place{}, ctx.Err()
+	}
+}
+
+func (e entry) answer() (Place, error) {
+	if !e.known {
+		return Place{}, ErrNotFound
+	}
+	return e.place, nil
+}
+
+// look asks the memory, then the geocoder. An error is not remembered.
+func (c *Cache) look(ctx context.Context, key string, q Query) (entry, error) {
+	if e, ok := c.entries.GetIfPresent(key); ok { // by a look-up that has just ended
+		return e, nil
+	}
+	if place, ok := c.recall(ctx, key); ok {
+		return c.put(key, entry{place, true}), nil
+	}
+	place, err := c.next.Find(ctx, q)
+	if errors.Is(err, ErrNotFound) {
+		return c.put(key, entry{}), nil
+	}
+	if err != nil {
+		return entry{}, err
+	}
+	c.keep(ctx, key, place)
+	return c.put(key, entry{place, true}), nil
+}
+
+func (c *Cache) put(key string, e entry) entry {
+	c.entries.Set(key, e)
+	return e
+}
+
+func (c *Cache) recall(ctx context.Context, key string) (Place, bool) {
+	if c.memory == nil {
+		return Place{}, false
+	}
+	ctx, cancel := context.WithTimeout(ctx, memoryLimit)
+	defer cancel()
+	place, ok, err := c.memory.Place(ctx, key)
+	if err != nil {
+		c.log.Warn("places cannot be read", "error", err)
+		return Place{}, false
+	}
+	return place, ok && place.Valid()
+}
+
+func (c *Cache) keep(ctx context.Context, key string, place Place) {
+	if c.memory == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, memoryLimit)
+	defer cancel()
+	if err := c.memory.Keep(ctx, key, place, c.source); err != nil {
+		c.log.Warn("a place cannot be kept", "error", err)
+	}
+}

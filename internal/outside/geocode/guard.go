@@ -1,0 +1,97 @@
+package geocode
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"time"
+)
+
+const (
+	maxFailures = 5                // in a row, before a geocoder is left alone
+	leftAlone   = 30 * time.Second // then one asks again
+	maxPause    = 10 * time.Minute // whatever it asks for
+)
+
+var errLeftAlone = errors.New("the geocoder failed a moment ago and is left alone")
+
+// Guard leaves a geocoder alone for a while that has failed several times in a
+// row, or that asks for it, so that one that is dead delays few requests. Each
+// may take three seconds.
+type Guard struct {
+	next Geocoder
+	log  *slog.Logger
+
+	mu       sync.Mutex
+	failures int       // in a row
+	until    time.Time // nobody asks before
+}
+
+// NewGuard guards a geocoder. The log may be nil.
+func NewGuard(next Geocoder, log *slog.Logger) *Guard {
+	return &Guard{next: next, log: cmp.Or(log, slog.Default())}
+}
+
+// Find asks the geocoder, unless it is left alone.
+func (g *Guard) Find(ctx context.Context, q Query) (Place, error) {
+	if !g.admit() {
+		return Place{}, errLeftAlone
+	}
+	limited, cancel := context.WithTimeout(ctx, callLimit)
+	defer cancel()
+	place, err := g.next.Find(limited, q)
+	switch {
+	case err == nil || errors.Is(err, ErrNotFound):
+		g.succeeded()
+	case errors.Is(err, errBusy) || ctx.Err() != nil: // it was not asked, or the caller has gone
+	default:
+		g.failed(err)
+	}
+	return place, err
+}
+
+// admit lets the first one pass that comes after the pause, and holds the others
+// until that one has its answer.
+func (g *Guard) admit() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	now := time.Now()
+	if now.Before(g.until) {
+		return false
+	}
+	if g.failures >= maxFailures {
+		g.until = now.Add(leftAlone)
+	}
+	return true
+}
+
+func (g *Guard) succeeded() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.failures >= maxFailures {
+		g.log.Info("the geocoder answers again")
+	}
+	g.failures, g.until = 0, time.Time{}
+}
+
+func (g *Guard) failed(err error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.failures++
+	var later *laterError
+	asked := errors.As(err, &later) && later.after > 0
+	if asked {
+		g.failures = max(g.failures, maxFailures) // one asks again, then all
+	}
+	var pause time.Duration
+	if g.failures >= maxFailures {
+		pause = leftAlone
+		if asked {
+			pause = min(later.after, maxPause)
+		}
+		g.until = time.Now().Add(pause)
+	}
+	g.log.Warn("a geocoder cannot be asked", "error", err, "failures", g.failures, "pause", pause)
+}

@@ -1,0 +1,267 @@
+package scenario
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"purveyor/internal/command"
+	"purveyor/internal/commerce"
+	"purveyor/internal/effect"
+	"purveyor/internal/inbound"
+	"purveyor/internal/outside/courier"
+	"purveyor/internal/outside/geocode"
+	"purveyor/internal/outside/sandbox"
+)
+
+// stepEvery is the time between two steps of a courier, by the world's clock.
+const stepEvery = 5 * time.Second
+
+// newCouriers makes the couriers of test mode as cmd/purveyor does; live mode
+// has none.
+func (w *world) newCouriers(objects sandbox.Objects) courier.Fleet {
+	box := courier.NewSandbox(objects, publicURL)
+	box.StepEvery, box.Now = stepEvery, w.clock.Now
+	box.Locate = func(ctx context.Context, a commerce.Address) (commerce.Point, bool) {
+		place, err := whereabouts.Find(ctx, geocode.Query{Address: a})
+		return place.Point, err == nil
+	}
+	w.road = &road{Sandbox: box}
+	return courier.Fleet{Providers: map[string]courier.Provider{sandboxName: w.road},
+		Modes: map[commerce.Mode][]string{commerce.Test: {sandboxName}}}
+}
+
+// whereabouts knows the atlas, and else what the service knows by itself.
+var whereabouts = known{}
+
+type known struct{ geocode.Offline }
+
+// Find implements geocode.Geocoder.
+func (k known) Find(ctx context.Context, q geocode.Query) (geocode.Place, error) {
+	place, err := atlas.Find(ctx, q)
+	if errors.Is(err, geocode.ErrNotFound) {
+		return k.Offline.Find(ctx, q)
+	}
+	return place, err
+}
+
+// The states of the road to the couriers.
+const (
+	roadOpen   = "reachable"
+	roadClosed = "unreachable"
+	roadLossy  = "unheard" // what is asked for is done, and nobody hears of it
+	roadJammed = "slow"    // deliveries and cancelling take until the road is open again
+)
+
+// road is the way to the couriers, which may be down.
+type road struct {
+	*courier.Sandbox
+
+	mu    sync.Mutex
+	state string
+	stuck chan struct{} // closed once somebody is, in a jam
+	free  chan struct{} // closed once the jam is over
+}
+
+func (r *road) becomes(state string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.free != nil {
+		close(r.free)
+	}
+	r.state, r.stuck, r.free = state, nil, nil
+	if state == roadJammed {
+		r.stuck, r.free = make(chan struct{}), make(chan struct{})
+	}
+}
+
+func (r *road) is() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.state
+}
+
+// waiting is closed once somebody is stuck; nil, which never is, without a jam.
+func (r *road) waiting() <-chan struct{} {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.stuck
+}
+
+// queue waits for the end of a jam.
+func (r *road) queue(ctx context.Context) error {
+	r.mu.Lock()
+	free := r.free
+	if free != nil {
+		select {
+		case <-r.stuck:
+		default:
+			close(r.stuck)
+		}
+	}
+	r.mu.Unlock()
+	if free == nil {
+		return nil
+	}
+	select {
+	case <-free:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (r *road) Quote(ctx context.Context, q courier.QuoteRequest) (courier.Quote, error) {
+	if r.is() == roadClosed {
+		return courier.Quote{}, errDown
+	}
+	return r.Sandbox.Quote(ctx, q)
+}
+
+func (r *road) Get(ctx context.Context, k courier.Key) (courier.Delivery, error) {
+	if r.is() == roadClosed {
+		return courier.Delivery{}, errDown
+	}
+	return r.Sandbox.Get(ctx, k)
+}
+
+func (r *road) Create(ctx context.Context, c courier.CreateRequest) (courier.Delivery, error) {
+	return r.call(ctx, func() (courier.Delivery, error) { return r.Sandbox.Create(ctx, c) })
+}
+
+func (r *road) Cancel(ctx context.Context, k courier.Key) (courier.Delivery, error) {
+	return r.call(ctx, func() (courier.Delivery, error) { return r.Sandbox.Cancel(ctx, k) })
+}
+
+func (r *road) call(ctx context.Context, call func() (courier.Delivery, error)) (courier.Delivery, error) {
+	if err := r.queue(ctx); err != nil {
+		return courier.Delivery{}, err
+	}
+	if r.is() == roadClosed {
+		return courier.Delivery{}, errDown
+	}
+	d, err := call()
+	if r.is() == roadLossy {
+		return courier.Delivery{}, errDown
+	}
+	return d, err
+}
+
+// impatient waits for jobs as the runner does, but in a jam no longer than it
+// takes to be stuck: so the ten seconds of a caller are over without passing.
+type impatient struct {
+	*effect.Effects
+	road *road
+}
+
+func (i impatient) Finish(ctx context.Context, key commerce.JobKey) error {
+	done := make(chan error, 1)
+	go func() { done <- i.Effects.Finish(ctx, key) }()
+	select {
+	case err := <-done:
+		return err
+	case <-i.road.waiting():
+		return context.Canceled
+	}
+}
+
+// inJam tells whether a job would wait for the end of a jam.
+func (w *world) inJam(job commerce.Job) bool {
+	return w.road.is() == roadJammed && (job.Kind == commerce.JobDispatch || job.Kind == commerce.JobCancelDelivery)
+}
+
+// steps has all couriers take so many steps.
+func (w *world) steps(t *testing.T, n int) {
+	t.Helper()
+	for range n {
+		w.clock.move(stepEvery)
+		w.finishJobs(t)
+	}
+}
+
+// courierPath is where couriers post their notices to.
+var courierPath = inbound.CouriersPath(sandboxName)
+
+func sandboxPages(payments, couriers http.Handler) http.Handler {
+	mux := http.NewServeMux()
+	mux.Handle(pagePrefix+"pay/", payments)
+	mux.Handle(pagePrefix, couriers)
+	return mux
+}
+
+// The stores of "town" stand at one corner, and differ in what they deliver.
+func init() {
+	at := func(id string, change func(*command.ImportStore)) command.ImportStore {
+		s := command.ImportStore{ID: id, Name: "Town " + id[4:], Address: p("1 Elm St"), City: p("Albany"), State: p("NY"), ZipCode: p("12207"),
+			Email: p("town@example.com"), Phone: p("+15185550100"), Lat: p(42.65), Lng: p(-73.75), RadiusMiles: p(5.0)}
+		change(&s)
+		return s
+	}
+	catalogs["town"] = command.ImportCatalog{
+		Stores: []command.ImportStore{
+			at("sto_town", func(*command.ImportStore) {}),
+			at("sto_fees", func(s *command.ImportStore) { s.ChargesQuote = p(true) }),
+			at("sto_desk", func(s *command.ImportStore) { s.DeliveryEnabled, s.ChargesQuote = p(false), p(true) }),
+			at("sto_shut", func(s *command.ImportStore) { s.Active = p(false) }),
+			at("sto_wide", func(s *command.ImportStore) { s.RadiusMiles = nil }),
+			{ID: "sto_lost", Name: "Lost Market", City: p("Nowhere"), State: p("ZZ"), RadiusMiles: p(5.0)}, // nobody knows where
+		},
+		Products: []command.ImportProduct{goods("town", 925), goods("fees", 925), goods("desk", 925), goods("shut", 925), goods("wide", 925), goods("lost", 925)},
+	}
+}
+
+func goods(store string, price commerce.Cents) command.ImportProduct {
+	return command.ImportProduct{ID: "prd_" + store, Name: "Basket", StoreID: "sto_" + store, PriceCents: &price, Quantity: p(int64(20))}
+}
+
+// courierDirective does what a transcript says of couriers:
+//
+//	couriers unreachable      the road to them: also unheard, slow, reachable
+//	steps 3                   they take so many steps
+//	timeline a order.created  all that happened to <order_id:a>; of notes the codes
+//	webhooks a order.paid     all that its partner was told
+//	flagged a out_of_stock    why somebody has to look; none
+//
+// It tells whether the directive is one of these.
+func (pl *player) courierDirective(t *testing.T, words []string) bool {
+	t.Helper()
+	if len(words) < 2 {
+		return false
+	}
+	order := pl.memory.values["order_id:"+words[1]]
+	switch words[0] {
+	case "couriers":
+		pl.w.road.becomes(words[1])
+	case "steps":
+		n, err := strconv.Atoi(words[1])
+		if err != nil {
+			t.Fatal(err)
+		}
+		pl.w.steps(t, n)
+	case "timeline":
+		same(t, words, pl.w.told(t, order))
+	case "webhooks":
+		same(t, words, pl.w.heard(t, order))
+	case "flagged":
+		reason := pl.w.storedOrder(t, order).Attention
+		if reason == "" {
+			reason = "none"
+		}
+		same(t, words, []string{reason})
+	default:
+		return false
+	}
+	return true
+}
+
+func same(t *testing.T, words, got []string) {
+	t.Helper()
+	if want := strings.Join(words[2:], " "); want != strings.Join(got, " ") {
+		t.Errorf("%s %s\nwant %s\ngot  %s", words[0], words[1], want, strings.Join(got, " "))
+	}
+}
