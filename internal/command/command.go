@@ -137,10 +137,12 @@ const (
 	attentionDisputed      = string(NewsDisputed)
 )
 
-// unflag is for what ends the reasons to look at an order, but for those.
+// unflag is for what ends the reasons to look at an order, but for those, and
+// for goods that somebody has to get hold of.
 func (s *story) unflag() {
 	switch s.order.Attention {
 	case attentionSecondPayment, attentionRefundUnknown, attentionDisputed:
+	case attentionGoodsWithCourier, attentionNotCancelled, attentionReturning, attentionTwoCouriers:
 	default:
 		s.order.Attention = ""
 	}
