@@ -130,19 +130,19 @@ func (s *story) flag(code, message string) {
 // attentionRefundDue is for money of an order that nobody will fulfil.
 const attentionRefundDue = "refund_due"
 
-// What only the merchant can settle, with the payment processor.
+// What only the merchant can settle, with the payment processor; the same goes
+// for goods and couriers that are on their way although nobody wants them.
 const (
 	attentionSecondPayment = "second_payment"
 	attentionRefundUnknown = "refund_unknown"
 	attentionDisputed      = string(NewsDisputed)
 )
 
-// unflag is for what ends the reasons to look at an order, but for those, and
-// for goods that somebody has to get hold of.
+// unflag is for what ends the reasons to look at an order, but for those.
 func (s *story) unflag() {
 	switch s.order.Attention {
 	case attentionSecondPayment, attentionRefundUnknown, attentionDisputed:
-	case attentionGoodsWithCourier, attentionNotCancelled, attentionReturning, attentionTwoCouriers:
+	case attentionGoodsWithCourier, attentionReturning, attentionNotCancelled, attentionTwoCouriers:
 	default:
 		s.order.Attention = ""
 	}

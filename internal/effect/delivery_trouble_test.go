@@ -251,7 +251,7 @@ func (s *shop) cancelledMeanwhile(name string, at point, trouble trouble, by mov
 	if counts := s.kinds(r.order); counts[commerce.TimelineDeliveryCancelled] != 1 || counts[commerce.TimelineDeliveryCreated] != 0 {
 		s.t.Errorf("%s, dies %v: the timeline is %v", name, dies, counts)
 	}
-	second.checkAnswers(r)
+	second.checkAnswers(r, true)
 }
 
 // TestCancelWaitsForTheTruth: a courier who is looked for by a call that nobody
@@ -310,7 +310,7 @@ func (s *shop) noticeFirst(status commerce.CourierStatus, dies bool) {
 	defer second.stop()
 	second.perform(r, left)
 	s.eventually("all to be done", s.quiet)
-	second.checkAnswers(r)
+	second.checkAnswers(r, true)
 	attempts, want := int64(1), map[commerce.CourierStatus]commerce.OrderStatus{commerce.CourierLoaded: commerce.OutForDelivery, commerce.CourierDone: commerce.Delivered}[status]
 	if want == "" {
 		want = commerce.Shipped

@@ -28,41 +28,51 @@ func (r *Runner) poll() {
 func (r *Runner) look() time.Duration {
 	at := now()
 	next, err := r.queue.NextDue(r.tries, at)
-	if err == nil && next != 0 && next <= at {
-		var more bool
-		if more, err = r.pass(at); more && err == nil {
-			return 0
-		}
-		return idle
+	wait := idle
+	switch {
+	case err != nil || next == 0:
+	case next <= at:
+		wait, err = r.pass(at)
+	default:
+		wait = min(time.Duration(next-at)*time.Millisecond, idle)
 	}
 	if err != nil && r.tries.Err() == nil {
 		slog.Error("the database was not asked for due jobs", "error", err)
 	}
-	if err != nil || next == 0 {
-		return idle
-	}
-	return min(time.Duration(next-at)*time.Millisecond, idle)
+	return wait
 }
 
-// pass claims from each slot once, and tells whether another pass is likely to
-// find more that there is room for.
-func (r *Runner) pass(at int64) (more bool, err error) {
+// gatherTime is between passes that leave nothing behind, while jobs come up all
+// the time.
+const gatherTime = 25 * time.Millisecond
+
+// pass claims from each slot once, and says how long to wait before the next
+// look. A pass costs about as much however little it finds, so that after one
+// that left nothing behind some may gather. What there was no room for wakes the
+// runner once there is.
+func (r *Runner) pass(at int64) (wait time.Duration, err error) {
+	wait = idle
 	for range commerce.JobSlots {
 		slot := r.slot
 		r.slot = (r.slot + 1) % commerce.JobSlots
 		full, limit := r.fullness()
 		if limit == 0 {
-			return false, nil
+			return wait, nil
 		}
 		jobs, err := r.queue.ClaimJobs(r.tries, storage.JobClaim{
 			Slot: slot, Worker: r.worker, Now: at, Until: at + commerce.JobLease, Limit: limit, Except: full,
 		})
 		if err != nil {
-			return false, err
+			return idle, err
 		}
-		more = r.accept(jobs) > 0 || more
+		switch taken := r.accept(jobs); {
+		case taken > 0 && len(jobs) == limit:
+			wait = 0
+		case taken > 0:
+			wait = min(wait, gatherTime)
+		}
 	}
-	return more, nil
+	return wait, nil
 }
 
 // fullness says which lanes take no more, and how many jobs can be claimed.

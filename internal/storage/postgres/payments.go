@@ -20,7 +20,7 @@ func (r reader) Refund(ctx context.Context, key commerce.RefundKey) (commerce.Re
 }
 
 func (r reader) SandboxObject(ctx context.Context, id string) (commerce.SandboxObject, error) {
-	return one(ctx, r, sandbox, id)
+	return single(ctx, r, r.e.singles.sandbox, id)
 }
 
 func (r reader) Ledger(ctx context.Context, key commerce.OrderKey) (list []commerce.LedgerEntry, err error) {

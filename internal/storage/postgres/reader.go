@@ -47,14 +47,24 @@ func broken(err error) bool {
 	return !answered || pg.Code[:2] == "57"
 }
 
-// rows runs one statement and calls row for each of its rows.
+// rows runs one statement and calls row for each of its rows, which is not done
+// again where the connection breaks in the midst of them.
 func (r reader) rows(ctx context.Context, sql string, args []any, row func(*scanner)) error {
+	var broke error
+	given := false
 	return r.read(ctx, func(ctx context.Context) error {
+		if given {
+			return broke
+		}
 		found, err := query(ctx, r.e.readers, sql, args...)
 		if err != nil {
 			return err
 		}
-		return each(found, row)
+		broke = each(found, func(s *scanner) {
+			given = true
+			row(s)
+		})
+		return broke
 	})
 }
 

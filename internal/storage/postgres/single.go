@@ -21,10 +21,11 @@ type singles struct {
 	payments   *gather.Lookups[commerce.OrderKey, commerce.Payment]
 	replies    *gather.Lookups[commerce.ReplyKey, commerce.Reply]
 	deliveries *gather.Lookups[commerce.OrderKey, commerce.Delivery]
+	sandbox    *gather.Lookups[string, commerce.SandboxObject]
 }
 
 func newSingles(e *Engine) singles {
-	return singles{lookups(e, stores), lookups(e, orders), lookups(e, payments), lookups(e, replies), lookups(e, deliveries)}
+	return singles{lookups(e, stores), lookups(e, orders), lookups(e, payments), lookups(e, replies), lookups(e, deliveries), lookups(e, sandbox)}
 }
 
 func lookups[K comparable, V any](e *Engine, t *table[K, V]) *gather.Lookups[K, V] {

@@ -14,6 +14,10 @@ import (
 
 // A job that waits is claimed from the index of its slot. The second range is
 // what the clock put further ahead than any rule does.
+//
+// SQLite looks at a parameter that bounds a range when it plans, and then plans
+// again at each use, which is most of what a statement costs that finds little.
+// It does not look at a sum.
 const (
 	claimSQL = `UPDATE jobs SET leased_by = ?, leased_until = ? WHERE slot = ? AND id IN (
 		SELECT id FROM jobs INDEXED BY jobs_waiting WHERE slot = ? AND state = 'waiting' AND `
@@ -22,8 +26,8 @@ const (
 )
 
 var (
-	claimDue   = claimSQL + "run_at <= ?" + claimRest + jobs.Columns()
-	claimAhead = claimSQL + "run_at > ?" + claimRest + jobs.Columns()
+	claimDue   = claimSQL + "run_at <= ?+0" + claimRest + jobs.Columns()
+	claimAhead = claimSQL + "run_at > ?+0" + claimRest + jobs.Columns()
 )
 
 // ClaimJobs implements storage.Engine. A lease need not outlive the loss of
@@ -140,11 +144,11 @@ func (r reader) Jobs(ctx context.Context, f storage.JobFilter) (list []commerce.
 // that nobody has answers for all.
 const nextSQL = `SELECT
 	CASE WHEN EXISTS (SELECT 1 FROM jobs INDEXED BY jobs_waiting
-		WHERE slot = ?1 AND state = 'waiting' AND run_at <= ?2 AND (leased_until <= ?2 OR leased_until > ?2 + ?4))
+		WHERE slot = ?1 AND state = 'waiting' AND run_at <= ?2+0 AND (leased_until <= ?2 OR leased_until > ?2 + ?4))
 	THEN 0 ELSE coalesce((SELECT min(leased_until) FROM jobs INDEXED BY jobs_waiting
-		WHERE slot = ?1 AND state = 'waiting' AND run_at <= ?2), -1) END,
+		WHERE slot = ?1 AND state = 'waiting' AND run_at <= ?2+0), -1) END,
 	coalesce((SELECT run_at FROM jobs INDEXED BY jobs_waiting
-		WHERE slot = ?1 AND state = 'waiting' AND run_at > ?2 AND run_at <= ?2 + ?3 ORDER BY run_at LIMIT 1), -1),
+		WHERE slot = ?1 AND state = 'waiting' AND run_at > ?2+0 AND run_at <= ?2+0 + ?3 ORDER BY run_at LIMIT 1), -1),
 	coalesce((SELECT min(CASE WHEN leased_until > ?2 + ?4 THEN 0 ELSE leased_until END) FROM jobs INDEXED BY jobs_waiting
 		WHERE slot = ?1 AND state = 'waiting' AND run_at > ?2 + ?3), -1)`
 
