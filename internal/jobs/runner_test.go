@@ -83,6 +83,26 @@ func TestJobsStartAtOnceAndOnTime(t *testing.T) {
 	})
 }
 
+// TestJobsGather: jobs that come up all the time are claimed some at a time, and
+// none of them is late for long.
+func TestJobsGather(t *testing.T) {
+	in(t, takes(time.Millisecond), func(t *testing.T, s *store, r *Runner) {
+		const n = 1000
+		begin := now()
+		for i := range int64(n) {
+			s.add("a", begin+i)
+		}
+		r.Wake()
+		after(n*time.Millisecond + gatherTime + 10*time.Millisecond)
+		if left := s.of("a"); left != 0 {
+			t.Errorf("%d jobs did not run soon after their time", left)
+		}
+		if looks := s.looked(); looks > 3*n/int(gatherTime/time.Millisecond) {
+			t.Errorf("%d looks at storage for %d jobs", looks, n)
+		}
+	})
+}
+
 // TestLeaseOfTheDead: what another process left is taken up when its lease
 // ends, and not before.
 func TestLeaseOfTheDead(t *testing.T) {
