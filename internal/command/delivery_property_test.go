@@ -100,7 +100,7 @@ func (r *road) look(changes commerce.Changes) {
 		t.Fatalf("the order went from %s to %s", was.Status, now.Status)
 	}
 	d, before := r.delivery(), r.wasDelivery
-	if d.Attempt < before.Attempt || d.Attempt > before.Attempt+1 || d.Attempt > commerce.MaxDispatches || d.Attempt == before.Attempt && d.Status.Rank() < before.Status.Rank() {
+	if d.Attempt < before.Attempt || d.Attempt > before.Attempt+1 || d.Attempt > commerce.MaxDispatches || d.Attempt == before.Attempt && (d.Status.Rank() < before.Status.Rank() || d.SeenOn < before.SeenOn) {
 		t.Fatalf("the delivery went from %+v\nto %+v", before, d)
 	}
 	if was.InventoryDeducted && !now.InventoryDeducted {
@@ -271,7 +271,10 @@ func (r *road) drive(t *rapid.T) {
 	if len(r.parcels) == 0 {
 		t.Skip("no courier")
 	}
-	p := &r.parcels[rapid.IntRange(0, len(r.parcels)-1).Draw(t, "parcel")]
+	p := &r.parcels[len(r.parcels)-1]
+	if rapid.IntRange(0, 3).Draw(t, "any at 0") == 0 {
+		p = &r.parcels[rapid.IntRange(0, len(r.parcels)-1).Draw(t, "parcel")]
+	}
 	to := rapid.SampledFrom([]commerce.CourierStatus{commerce.CourierPending, commerce.CourierAssigned, commerce.CourierLoaded, commerce.CourierEnRoute,
 		commerce.CourierReturning, commerce.CourierDone, commerce.CourierCancelled, commerce.CourierReturned}).Draw(t, "status")
 	if p.news.Status.Over() {
@@ -283,6 +286,34 @@ func (r *road) drive(t *rapid.T) {
 	at := commerce.Point{Lat: 30, Lng: float64(rapid.IntRange(-99, -95).Draw(t, "lng"))}
 	p.news.SeenOn, p.news.Courier = r.now, commerce.Courier{Name: "Kim", At: &at}
 	r.notices = append(r.notices, RecordCourierUpdate{Attempt: p.attempt, Provider: p.provider, News: p.news})
+}
+
+// bring is a worker that finds a courier at once.
+func (r *road) bring(t *rapid.T) {
+	r.take(t)
+	w := &r.tries[len(r.tries)-1]
+	w.asked = r.delivery().Provider
+	if w.asked == "" {
+		w.asked = "u"
+	}
+	var asked Asked
+	try(t, r.till, spy[Asked]{AskCourier{Facts: FactsOf(r.order), Job: w.job, Attempt: w.attempt, Provider: w.asked}, &asked})
+	if asked.Go {
+		r.makeParcel(w.asked, w.attempt)
+		news := r.parcelOf(w.asked, w.attempt).news
+		try(t, r.till, RecordDelivery{RecordJob: RecordJob{Job: w.job}, Facts: FactsOf(r.order), Attempt: w.attempt, Provider: w.asked, Made: &news})
+	}
+}
+
+// driveAndTell is a courier of whom is told at once.
+func (r *road) driveAndTell(t *rapid.T) {
+	before := len(r.notices)
+	r.drive(t)
+	if len(r.notices) > before {
+		n := r.notices[before]
+		n.Facts = FactsOf(r.order)
+		try(t, r.till, n)
+	}
 }
 
 // notice is one that comes now: of those that were posted, or one that nobody
@@ -349,6 +380,13 @@ func (r *road) lookAfter(t *rapid.T) {
 // in whatever order, nothing goes back, nothing is told twice or too often, and
 // somebody goes on with what is not over.
 func TestDeliveriesGoForward(t *testing.T) {
+	for range 5 { // the way to a second courier is long
+		deliveriesGoForward(t)
+	}
+}
+
+func deliveriesGoForward(t *testing.T) {
+	t.Helper()
 	rapid.Check(t, func(t *rapid.T) {
 		r := newRoad(t)
 		facts := FactsOf(r.order)
@@ -356,8 +394,7 @@ func TestDeliveriesGoForward(t *testing.T) {
 		try(t, r.till, ConfirmOrder{Facts: facts})
 		r.mustMove(commerce.Paid, commerce.Processed)
 		if rapid.Bool().Draw(t, "with a courier") {
-			r.take(t)
-			r.ask(t)
+			r.bring(t)
 		}
 		t.Repeat(map[string]func(*rapid.T){
 			"confirm": func(t *rapid.T) { try(t, r.till, ConfirmOrder{Facts: facts}) },
@@ -376,7 +413,8 @@ func TestDeliveriesGoForward(t *testing.T) {
 			"ask":         r.ask,
 			"record":      r.record,
 			"drive":       r.drive,
-			"drive on":    r.drive,
+			"bring":       r.bring,
+			"drive, told": r.driveAndTell,
 			"notice":      r.notice,
 			"more notice": r.notice,
 			"send home":   r.sendHome,

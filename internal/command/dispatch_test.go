@@ -251,3 +251,18 @@ func TestRecordCheck(t *testing.T) {
 		}
 	}
 }
+
+// TestRefundKeepsFlags: what only the merchant can settle about a courier is not
+// settled by the refund of the order.
+func TestRefundKeepsFlags(t *testing.T) {
+	for flag, want := range map[string]string{attentionGoodsWithCourier: attentionGoodsWithCourier, attentionNotCancelled: attentionNotCancelled,
+		attentionTwoCouriers: attentionTwoCouriers, attentionRefundDue: "", attentionNotDispatched: ""} {
+		o, r, run := orderIn(commerce.Cancelled, commerce.ByDelivery, false), pendingRefund(commerce.RefundAsked, 300), payJob(commerce.JobRefund, "rfd", 0)
+		o.Attention = flag
+		cmd := recordRefund(o, r, run)
+		_, changes, err := cmd.Decide(fill(cmd.Needs(), refunding(o, r, run)), now)
+		if err != nil || changes.Orders[0].Status != commerce.Refunded || changes.Orders[0].Attention != want {
+			t.Errorf("%s: %+v, %v; want %q", flag, changes.Orders, err, want)
+		}
+	}
+}
