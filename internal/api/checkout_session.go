@@ -60,17 +60,17 @@ func (a *API) checkoutSession(r *request) (reply, error) {
 	if cmd.Titles, err = a.titles(r.Context(), cmd.StoreID, cmd.Lines); err != nil {
 		return reply{}, err
 	}
-	if cmd.Fulfillment == commerce.ByDelivery && in.DeliveryFee == nil {
-		if cmd.DeliveryFeeCents, err = a.liveFee(r.Context(), mode, cmd.StoreID, *cmd.Address); err != nil {
-			return reply{}, err
-		}
-	}
 	cmd.OrderID = commerce.NewOrderID(no, a.now().UnixMilli(), entropy())
 	cmd.CustomerID = a.newID(commerce.PrefixCustomer)
 	if key == "" {
 		key = cmd.OrderID // nobody repeats it, but the answer comes the same way
 	}
 	cmd.Answers = r.replyKey(mode, key)
+	if in.DeliveryFee == nil {
+		if cmd.DeliveryFeeCents, err = a.liveFee(r, cmd); err != nil {
+			return reply{}, err
+		}
+	}
 	return awaiting(a, r, cmd.Answers, in, cmd, func(commerce.Order) (int, []byte) { return 0, nil }, a.sessionRefused)
 }
 

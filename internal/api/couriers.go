@@ -129,8 +129,12 @@ func (a *API) whereabouts(ctx context.Context, order commerce.Order, overToo boo
 	}
 }
 
-// ask asks the provider, and stores what it says.
+// ask asks the provider, and stores what it says. d is what its caller knows: if
+// more is known by now, a call has just ended that others share.
 func (a *API) ask(ctx context.Context, order commerce.Order, d commerce.Delivery) (command.Tracked, error) {
+	if stored, err := a.delivery(ctx, order); err == nil && stored.Delivery.HeardOn > d.HeardOn {
+		return stored, nil
+	}
 	now, err := a.couriers.Get(ctx, d)
 	if err != nil {
 		return command.Tracked{}, err
@@ -139,14 +143,23 @@ func (a *API) ask(ctx context.Context, order commerce.Order, d commerce.Delivery
 		News: command.CourierNews(now), TraceID: d.TraceID})
 }
 
-// delivery is what is stored of an order's delivery; nothing if it has none.
+// delivery is what is stored of an order's delivery, and the order as it was
+// then; nothing if it has none. What moves both gives both its time, so that a
+// delivery which is newer than the order may belong to a newer one.
 func (a *API) delivery(ctx context.Context, order commerce.Order) (command.Tracked, error) {
 	if order.Fulfillment != commerce.ByDelivery {
 		return command.Tracked{Order: order}, nil
 	}
-	d, err := a.reader.Delivery(ctx, order.Key())
-	if errors.Is(err, storage.ErrNotFound) {
-		err = nil
+	for {
+		d, err := a.reader.Delivery(ctx, order.Key())
+		if errors.Is(err, storage.ErrNotFound) {
+			err = nil
+		}
+		if err != nil || d.UpdatedOn <= order.UpdatedOn {
+			return command.Tracked{Order: order, Delivery: d}, err
+		}
+		if order, err = a.reader.Order(ctx, order.Key()); err != nil || order.UpdatedOn <= d.UpdatedOn {
+			return command.Tracked{Order: order, Delivery: d}, err
+		}
 	}
-	return command.Tracked{Order: order, Delivery: d}, err
 }

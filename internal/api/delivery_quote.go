@@ -1,11 +1,12 @@
 package api
 
 import (
-	"context"
 	"errors"
 	"math"
 	"net/http"
+	"strings"
 
+	"purveyor/internal/command"
 	"purveyor/internal/commerce"
 	"purveyor/internal/outside/courier"
 	"purveyor/internal/storage"
@@ -51,8 +52,7 @@ func (a *API) deliveryQuote(r *request) (reply, error) {
 	}
 	t := a.trip(r.Context(), store, to, value)
 	if t.beyond {
-		return reply{}, &commerce.Error{Kind: commerce.KindInvalid, Code: "out_of_radius", Field: "delivery_address",
-			Message: "The address lies outside of the area that the store delivers to"}
+		return reply{}, outOfRadius()
 	}
 	q, err := a.quote(r.Context(), r.modeOf(in.Dev), t)
 	if err != nil {
@@ -89,7 +89,7 @@ func (c *check) destination(field string, v *addressIn) commerce.DeliveryAddress
 		return commerce.DeliveryAddress{}
 	}
 	named := *v
-	if named.Name == nil {
+	if named.Name == nil || strings.TrimSpace(*named.Name) == "" {
 		nobody := "Customer"
 		named.Name = &nobody
 	}
@@ -134,14 +134,31 @@ func (a *API) quoteOut(q courier.Quote) quoteOut {
 		PickupDurationSeconds: q.PickupDurationSeconds, Expires: wire.ISO(q.ExpiresOn)}
 }
 
+func outOfRadius() error {
+	return &commerce.Error{Kind: commerce.KindInvalid, Code: "out_of_radius", Field: "delivery_address",
+		Message: "The address lies outside of the area that the store delivers to"}
+}
+
 // liveFee is what the customer pays for a delivery for which the partner names
-// no fee: nothing, unless the store charges the courier's live quote.
-func (a *API) liveFee(ctx context.Context, mode commerce.Mode, storeID string, to commerce.DeliveryAddress) (commerce.Cents, error) {
-	store, err := a.reader.Store(ctx, storeID)
-	if err != nil || !store.ChargesQuote {
+// no fee: nothing, unless the store charges the courier's live quote. Nobody is
+// asked for what the command will refuse anyway, or for a repeat, whose answer
+// stands already.
+func (a *API) liveFee(r *request, cmd command.StartCheckout) (commerce.Cents, error) {
+	if cmd.Fulfillment != commerce.ByDelivery {
+		return 0, nil
+	}
+	store, err := a.reader.Store(r.Context(), cmd.StoreID)
+	if err != nil || !store.ChargesQuote || !store.Active || !store.DeliveryEnabled || !r.Partner.MayUse(store.ID) {
 		return 0, err
 	}
-	q, err := a.quote(ctx, mode, a.trip(ctx, store, to, 0))
+	if _, err := a.reader.Reply(r.Context(), cmd.Answers); !errors.Is(err, storage.ErrNotFound) {
+		return 0, err
+	}
+	t := a.trip(r.Context(), store, *cmd.Address, 0)
+	if t.beyond {
+		return 0, outOfRadius()
+	}
+	q, err := a.quote(r.Context(), cmd.Actor.Mode, t)
 	if err != nil {
 		return 0, noQuote(err)
 	}

@@ -141,7 +141,8 @@ const (
 // unflag is for what ends the reasons to look at an order, but for those.
 func (s *story) unflag() {
 	switch s.order.Attention {
-	case attentionSecondPayment, attentionRefundUnknown, attentionDisputed, attentionGoodsWithCourier, attentionNotCancelled, attentionTwoCouriers:
+	case attentionSecondPayment, attentionRefundUnknown, attentionDisputed:
+	case attentionGoodsWithCourier, attentionReturning, attentionNotCancelled, attentionTwoCouriers:
 	default:
 		s.order.Attention = ""
 	}

@@ -112,6 +112,9 @@ func (s *story) news(d *commerce.Delivery, news CourierNews) {
 		return
 	}
 	d.Status = news.Status
+	if d.Status == commerce.CourierReturning || d.Status.Over() && d.Status != commerce.CourierDone {
+		nobodyComes(d)
+	}
 	d.Changes++
 	switch {
 	case d.Status == commerce.CourierAssigned:
@@ -129,6 +132,9 @@ func (s *story) news(d *commerce.Delivery, news CourierNews) {
 		s.courierLeft(d, was, news.Reason)
 	}
 }
+
+// nobodyComes takes back when the courier was to arrive.
+func nobodyComes(d *commerce.Delivery) { d.PickupETA, d.DropoffETA, d.Imminent = 0, 0, false }
 
 // see keeps what is newer than what is known; it returns whether a follower sees
 // a difference.

@@ -1,11 +1,14 @@
 package effect
 
 import (
+	"context"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
+	"purveyor/internal/command"
 	"purveyor/internal/commerce"
 )
 
@@ -106,19 +109,30 @@ func TestNobodyTakesIt(t *testing.T) {
 // other. A call that was given up just now is not taken for one that never was,
 // however long ago the first one was made.
 func TestAnImpatientPartner(t *testing.T) {
-	delivering(t, func(s *shop, v *service, near, far *depot) {
-		near.set(creating, isDown)
-		r := &ride{name: "A-1"}
-		reporting(v, r)
-		time.Sleep(settling)
+	slowly := func(near *depot, refused call) {
 		near.set(creating, isSlow)
-		near.once(beforeCreate, func() { near.set(quoting, refuses) })
-		for range 10 {
-			reporting(v, r)
+		near.once(beforeCreate, func() { // and when it is asked once more, it refuses
+			near.once(beforeQuote, func() { near.set(refused, refuses) })
+		})
+	}
+	for _, refused := range []call{quoting, creating} {
+		for _, down := range []time.Duration{0, settling} {
+			delivering(t, func(s *shop, v *service, near, far *depot) {
+				r := &ride{name: fmt.Sprint(refused, " refused, down for ", down)}
+				if down > 0 {
+					near.set(creating, isDown)
+					reporting(v, r)
+					time.Sleep(down)
+				}
+				slowly(near, refused)
+				for range 10 {
+					reporting(v, r)
+				}
+				s.hours("a courier", s.quiet)
+				s.checkOne(r, near)
+			})
 		}
-		s.hours("a courier", s.quiet)
-		s.checkOne(r, near)
-	})
+	}
 }
 
 // TestNotOfTheFleetAnyMore: who may have the delivery cannot be asked, and so
@@ -293,22 +307,20 @@ func (s *shop) noticeFirst(status commerce.CourierStatus, dies bool) {
 	v := s.serve(newMortal(s.engine, 0, false), nil, nil)
 	near.once(afterCreate, func() {
 		ref := strings.TrimPrefix(refOf(near), "near ")
+		if dies { // with what the notice asks for leased to it
+			v.m.dieAfterNext()
+		}
 		for range 2 {
 			v.tell(near, near.move(ref, status))
 		}
-		if dies {
-			close(v.m.dead)
-		}
 	})
-	far.once(beforeCreate, func() { // whoever else looked for this attempt would go elsewhere
-		far.set(quoting, refuses)
-		time.Sleep(5 * time.Second)
-	})
-	left := v.perform(r, []move{reporting})
+	v.perform(r, []move{reporting})
 	v.stop()
 	second := s.serve(newMortal(s.engine, 0, false), nil, nil)
 	defer second.stop()
-	second.perform(r, left)
+	for range 4 { // until the lease of the first one's job ends
+		reporting(second, r)
+	}
 	s.eventually("all to be done", s.quiet)
 	second.checkAnswers(r, true)
 	attempts, want := int64(1), map[commerce.CourierStatus]commerce.OrderStatus{commerce.CourierLoaded: commerce.OutForDelivery, commerce.CourierDone: commerce.Delivered}[status]
@@ -324,6 +336,45 @@ func (s *shop) noticeFirst(status commerce.CourierStatus, dies bool) {
 		counts[commerce.TimelineShipped] != 1 || !dies && (o.CourierQuoteID == "" || d.FeeCents != 500) {
 		s.t.Errorf("%s: order %+v\ndelivery %+v\ntimeline %v\n%d under way: %s", r.name, o, d, counts, n, list)
 	}
+}
+
+// TestOneJobForAnAttempt: a process dies when a notice has told that the first
+// courier gave up, before it has recorded that there was one. Its two jobs are
+// done side by side, but only one of them looks for the second courier.
+func TestOneJobForAnAttempt(t *testing.T) {
+	in(t, func(s *shop) {
+		s.admit()
+		near, far := newDepot("near"), newDepot("far")
+		s.depots = []*depot{near, far}
+		r := &ride{name: "A-1"}
+		v := s.serve(newMortal(s.engine, 0, false), nil, nil)
+		near.once(afterCreate, func() {
+			v.m.dieAfterNext()
+			v.tell(near, near.move(strings.TrimPrefix(refOf(near), "near "), commerce.CourierCancelled))
+		})
+		v.perform(r, []move{reporting})
+		v.stop()
+		time.Sleep(time.Duration(commerce.JobLease) * time.Millisecond)
+		far.once(beforeQuote, func() { time.Sleep(time.Second) })
+		far.once(beforeCreate, func() { // whoever else looked for this attempt would go elsewhere
+			far.set(quoting, refuses)
+			time.Sleep(5 * time.Second)
+		})
+		c := couriers{Options{Engine: s.engine, Committer: s.committer, Fleet: s.fleet(newMortal(s.engine, 0, false)), Geocoder: nowhere{}}}
+		var wg sync.WaitGroup
+		left := s.jobs(commerce.JobWaiting, storeID)
+		for _, j := range left {
+			if j.Kind == commerce.JobDispatch {
+				job := must(t, s.committer, command.TakeJob{Job: j.Key(), Worker: "me", Until: time.Now().UnixMilli() + commerce.JobLease}).Job
+				wg.Go(func() { c.dispatch(context.Background(), job).Record(context.Background(), func(error) {}) })
+			}
+		}
+		wg.Wait()
+		orderID, _, _ := commerce.ParseDeliveryRef(strings.TrimPrefix(refOf(near), "near "))
+		if n, list := s.underWay(orderID); n != 1 || len(left) != 3 || len(far.made) != 1 {
+			t.Errorf("%d under way, by %d jobs: %s", n, len(left), list)
+		}
+	})
 }
 
 // refOf is the id of the one delivery that a depot has.

@@ -39,6 +39,13 @@ func newMortal(e storage.Engine, at int, after bool) *mortal {
 	return &mortal{Engine: e, dead: make(chan struct{}), at: at, after: after}
 }
 
+// dieAfterNext has it die as soon as the next save is persisted.
+func (m *mortal) dieAfterNext() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.at, m.after = m.saves+1, true
+}
+
 func (m *mortal) isDead() bool {
 	select {
 	case <-m.dead:

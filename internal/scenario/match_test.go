@@ -142,8 +142,8 @@ func (m *memory) bind(path, kind, name, value string) error {
 
 var moment = regexp.MustCompile(`"?<now(?:([+-]\d+)([smhd]))?>"?`)
 
-// instant is a moment as ISO 8601, to the second: "<iso+90s>".
-var instant = regexp.MustCompile(`<iso([+-]\d+)s>`)
+// instant is a moment as ISO 8601: "<iso+90s>", "<iso-0.25s>".
+var instant = regexp.MustCompile(`<iso([+-]\d+(?:\.\d+)?s)>`)
 
 const isoMillis = "2006-01-02T15:04:05.000Z"
 
@@ -176,8 +176,8 @@ func (m *memory) fill(text string) string {
 func (m *memory) moments(text string) string {
 	units := map[string]time.Duration{"s": time.Second, "m": time.Minute, "h": time.Hour, "d": 24 * time.Hour}
 	text = instant.ReplaceAllStringFunc(text, func(s string) string {
-		n, _ := strconv.Atoi(instant.FindStringSubmatch(s)[1]) // the pattern holds digits only
-		return m.clock.Now().Add(time.Duration(n) * time.Second).Format(isoMillis)
+		d, _ := time.ParseDuration(instant.FindStringSubmatch(s)[1]) // the pattern holds nothing else
+		return m.clock.Now().Add(d).Format(isoMillis)
 	})
 	return moment.ReplaceAllStringFunc(text, func(s string) string {
 		at := m.clock.Now()

@@ -141,23 +141,29 @@ func (w *world) keyOf(t *testing.T, orderID string) string {
 	return strings.TrimPrefix(w.storedOrder(t, orderID).PartnerID, partnerID(""))
 }
 
-// heard are the events of an order.
+// heard are the events of an order, whose times go up.
 func (w *world) heard(t *testing.T, orderID string) (list []string) {
 	t.Helper()
 	var page struct {
 		Events []struct {
-			Event   string `json:"event"`
-			OrderID string `json:"order_id"`
+			Event   string    `json:"event"`
+			OrderID string    `json:"order_id"`
+			At      time.Time `json:"timestamp"`
 		} `json:"events"`
 	}
 	a := w.do(t, call{method: http.MethodGet, path: "/v1/events?limit=300", key: w.keyOf(t, orderID)})
 	if err := json.Unmarshal(a.body, &page); err != nil {
 		t.Fatal(err)
 	}
+	var last time.Time
 	for _, e := range page.Events {
-		if e.OrderID == orderID {
-			list = append(list, e.Event)
+		if e.OrderID != orderID {
+			continue
 		}
+		if !e.At.After(last) {
+			t.Errorf("%s at %v comes after another at %v", e.Event, e.At, last)
+		}
+		list, last = append(list, e.Event), e.At
 	}
 	return list
 }

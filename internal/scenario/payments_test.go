@@ -41,7 +41,7 @@ func (w *world) wire() {
 	w.effects = effect.Start(effect.Options{Engine: w.engine, Committer: w.commit, Worker: "scenario",
 		Processors: map[string]effect.Processor{sandboxName: w.line}, Fleet: fleet, Geocoder: whereabouts,
 		Movers: map[string]sandbox.Mover{"del": w.road}, Objects: objects, Post: notices.FromSandbox(w.signer)})
-	w.partners = api.New(w.engine, w.commit, api.Options{Now: w.clock.Now, Jobs: impatient{w.effects, w.road},
+	w.partners = api.New(w.engine, w.commit, api.Options{Now: w.clock.Now, Jobs: impatient{w.effects, w},
 		Processors: map[commerce.Mode]string{commerce.Test: sandboxName}, Couriers: fleet, Geocoder: whereabouts})
 	w.api = w.partners.Handler()
 	w.inbound, w.pages = notices, sandboxPages(w.sandbox.Handler(), w.road.Handler())

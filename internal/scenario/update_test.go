@@ -42,8 +42,7 @@ func (m *memory) instantOf(name string, n *node) (string, bool) {
 	if err != nil || name == "timestamp" {
 		return "", false
 	}
-	left := at.Sub(m.clock.Now())
-	return fmt.Sprintf(`"<iso%+ds>"`, left/time.Second), left%time.Second == 0
+	return fmt.Sprintf(`"<iso%+gs>"`, at.Sub(m.clock.Now()).Seconds()), true
 }
 
 // mention replaces the ids of orders, sessions and refunds inside of a text.

@@ -1,0 +1,196 @@
+package command
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"purveyor/internal/commerce"
+)
+
+// deliveryOrder is an order that is brought by d1. Its id names its store, so that
+// its deliveries have names.
+func deliveryOrder(status commerce.OrderStatus) commerce.Order {
+	o := orderIn(status, commerce.ByDelivery, true)
+	o.ID = commerce.NewOrderID(1, now, commerce.Entropy{})
+	o.CourierDeliveryID, o.CourierTrackingURL = "d1", "https://u.example"
+	return o
+}
+
+// active is a delivery by u, which it calls d1.
+func active(o commerce.Order, status commerce.CourierStatus) commerce.Delivery {
+	return commerce.Delivery{StoreID: o.StoreID, OrderID: o.ID, Attempt: 1, State: commerce.DeliveryActive, Provider: "u", ProviderID: "d1", QuoteID: "q",
+		Status: status, SeenOn: now - 1000, HeardOn: now - 1000, AskedOn: now - 5000}
+}
+
+// asked is a delivery that u was asked to make; nobody knows what came of it.
+func asked(o commerce.Order) commerce.Delivery {
+	return commerce.Delivery{StoreID: o.StoreID, OrderID: o.ID, Attempt: 1, State: commerce.DeliveryDispatching, Provider: "u", AskedOn: now - 5000}
+}
+
+func withDelivery(o commerce.Order, d commerce.Delivery, jobs ...commerce.Job) commerce.Changes {
+	c := stored(o, 5)
+	c.Deliveries, c.Jobs = []commerce.Delivery{d}, jobs
+	return c
+}
+
+// leased is a job of a delivery that "me" has.
+func leased(kind commerce.JobKind, subject string) commerce.Job { return payJob(kind, subject, 0) }
+
+// summary is what a command did, in one line: the order and its delivery as far
+// as they were changed, what was told, and what was asked for.
+func summary(c commerce.Changes) string {
+	var parts []string
+	for _, o := range c.Orders {
+		parts = append(parts, "order "+string(o.Status)+" "+o.Attention)
+	}
+	for _, d := range c.Deliveries {
+		parts = append(parts, fmt.Sprintf("delivery %d %s %s %s", d.Attempt, d.State, d.Status, d.Provider))
+	}
+	for _, e := range c.Timeline {
+		parts = append(parts, string(e.Kind))
+	}
+	for _, w := range c.Webhooks {
+		parts = append(parts, "POST "+string(w.Kind))
+	}
+	for _, j := range c.NewJobs {
+		parts = append(parts, fmt.Sprintf("job %s in %d s", j.Kind, (j.RunAt-now)/1000))
+	}
+	for range c.DoneJobs {
+		parts = append(parts, "done")
+	}
+	for _, j := range c.Jobs {
+		parts = append(parts, fmt.Sprintf("%s after %d tries", j.State, j.Tries))
+		if j.State == commerce.JobWaiting {
+			parts = append(parts, fmt.Sprintf("next in %d s", (j.RunAt-now)/1000))
+		}
+	}
+	for _, r := range c.Replies {
+		if parts = append(parts, "answered"); r.Job.ID != "" {
+			parts[len(parts)-1] = "amended"
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// change is a test of a command that changes a delivery.
+type change struct {
+	name     string
+	order    commerce.OrderStatus
+	delivery func(o commerce.Order) commerce.Delivery
+	want     string
+}
+
+// in is the delivery with its status, changed as a test likes.
+func in(status commerce.CourierStatus, with ...func(*commerce.Delivery)) func(commerce.Order) commerce.Delivery {
+	return func(o commerce.Order) commerce.Delivery {
+		d := active(o, status)
+		for _, f := range with {
+			f(&d)
+		}
+		return d
+	}
+}
+
+func over(d *commerce.Delivery)       { d.State = commerce.DeliveryOver }
+func lastOne(d *commerce.Delivery)    { d.Attempt = commerce.MaxDispatches }
+func secondOne(d *commerce.Delivery)  { d.Attempt = 2 }
+func toldBefore(d *commerce.Delivery) { d.ToldOn = now - 10_000 }
+func untold(d *commerce.Delivery)     { d.ToldOn, d.Untold = now-10_000, true }
+func unknown(d *commerce.Delivery)    { d.ProviderID, d.Status = "", "" }
+func givenUp(d *commerce.Delivery)    { unknown(d); over(d) }
+func unasked(d *commerce.Delivery) {
+	unknown(d)
+	d.Provider, d.State = "", commerce.DeliveryDispatching
+}
+func dispatching(d *commerce.Delivery) {
+	unknown(d)
+	d.State = commerce.DeliveryDispatching
+}
+
+// newsCase is a test of news of a delivery.
+type newsCase struct {
+	change
+	news     CourierNews // its ID is d1 unless it says another one
+	attempt  int64       // 0: the first
+	provider string      // empty: u
+}
+
+var newsCases = []newsCase{
+	{change: change{"assigned", commerce.Shipped, in(commerce.CourierPending),
+		"order shipped , delivery 1 active pickup u, delivery.courier_assigned, delivery.courier_update, POST delivery.courier_update"},
+		news: CourierNews{Status: commerce.CourierAssigned}},
+	{change: change{"assigned, told a little before", commerce.Shipped, in(commerce.CourierPending, toldBefore),
+		"order shipped , delivery 1 active pickup u, delivery.courier_assigned, job courier_update in 20 s"}, news: CourierNews{Status: commerce.CourierAssigned}},
+	{change: change{"assigned, and a job will tell", commerce.Shipped, in(commerce.CourierPending, untold),
+		"order shipped , delivery 1 active pickup u, delivery.courier_assigned"}, news: CourierNews{Status: commerce.CourierAssigned}},
+	{change: change{"moved", commerce.Shipped, in(commerce.CourierAssigned), "order shipped , delivery 1 active pickup u, delivery.courier_update, POST delivery.courier_update"},
+		news: CourierNews{Status: commerce.CourierAssigned, Courier: commerce.Courier{At: &commerce.Point{Lat: 30, Lng: -97}}}},
+	{change: change{"not moved", commerce.Shipped, in(commerce.CourierAssigned), "delivery 1 active pickup u"}, news: CourierNews{Status: commerce.CourierAssigned}},
+	{change: change{"picked up", commerce.Shipped, in(commerce.CourierAssigned),
+		"order out_for_delivery , delivery 1 active pickup_complete u, delivery.out_for_delivery, POST order.out_for_delivery, POST delivery.out_for_delivery"},
+		news: CourierNews{Status: commerce.CourierLoaded}},
+	{change: change{"on the way without a pick-up", commerce.Shipped, in(commerce.CourierPending),
+		"order out_for_delivery , delivery 1 active en_route_to_dropoff u, delivery.out_for_delivery, POST order.out_for_delivery, POST delivery.out_for_delivery"},
+		news: CourierNews{Status: commerce.CourierEnRoute}},
+	{change: change{"on the way after the pick-up", commerce.OutForDelivery, in(commerce.CourierLoaded, toldBefore),
+		"order out_for_delivery , delivery 1 active en_route_to_dropoff u, delivery.status_changed, job courier_update in 20 s"}, news: CourierNews{Status: commerce.CourierEnRoute}},
+	{change: change{"delivered", commerce.OutForDelivery, in(commerce.CourierEnRoute),
+		"order delivered , delivery 1 over delivered u, delivery.delivered, POST order.delivered, POST delivery.delivered"}, news: CourierNews{Status: commerce.CourierDone}},
+	{change: change{"delivered straight", commerce.Shipped, in(commerce.CourierPending),
+		"order delivered , delivery 1 over delivered u, delivery.delivered, POST order.delivered, POST delivery.delivered"}, news: CourierNews{Status: commerce.CourierDone}},
+	{change: change{"delivered, again", commerce.Delivered, in(commerce.CourierDone, over), "delivery 1 over delivered u"}, news: CourierNews{Status: commerce.CourierDone}},
+	{change: change{"picked up, late", commerce.Delivered, in(commerce.CourierDone, over), "delivery 1 over delivered u"}, news: CourierNews{Status: commerce.CourierLoaded}},
+	{change: change{"assigned, late", commerce.OutForDelivery, in(commerce.CourierEnRoute), "delivery 1 active en_route_to_dropoff u"}, news: CourierNews{Status: commerce.CourierAssigned, SeenOn: now - 2000}},
+	{change: change{"returning", commerce.OutForDelivery, in(commerce.CourierEnRoute, toldBefore),
+		"order out_for_delivery goods_returned, delivery 1 active returning u, delivery.status_changed, order.note, job courier_update in 20 s"}, news: CourierNews{Status: commerce.CourierReturning}},
+	{change: change{"returned", commerce.OutForDelivery, in(commerce.CourierReturning),
+		"order out_for_delivery goods_returned, delivery 1 over returned u, delivery.cancelled, order.note, POST delivery.cancelled"}, news: CourierNews{Status: commerce.CourierReturned}},
+	{change: change{"cancelled on the way", commerce.OutForDelivery, in(commerce.CourierEnRoute),
+		"order out_for_delivery goods_returned, delivery 1 over cancelled u, delivery.cancelled, order.note, POST delivery.cancelled"}, news: CourierNews{Status: commerce.CourierCancelled}},
+	{change: change{"cancelled before the pick-up", commerce.Shipped, in(commerce.CourierAssigned),
+		"order shipped , delivery 2 dispatching  , delivery.cancelled, POST delivery.cancelled, job dispatch in 0 s"}, news: CourierNews{Status: commerce.CourierCancelled}},
+	{change: change{"the last one cancels", commerce.Shipped, in(commerce.CourierAssigned, lastOne),
+		"order shipped courier_gave_up, delivery 4 over cancelled u, delivery.cancelled, order.note, POST delivery.cancelled"}, news: CourierNews{Status: commerce.CourierCancelled}, attempt: 4},
+	{change: change{"of the attempt before", commerce.Shipped, in(commerce.CourierAssigned, secondOne), ""}, news: CourierNews{Status: commerce.CourierCancelled}},
+	{change: change{"the one before has the goods", commerce.Shipped, in(commerce.CourierAssigned, secondOne), "order shipped two_couriers, order.note"}, news: CourierNews{Status: commerce.CourierLoaded}},
+	{change: change{"by somebody else", commerce.Shipped, in(commerce.CourierAssigned), ""}, news: CourierNews{Status: commerce.CourierDone}, provider: "v"},
+	{change: change{"of another delivery", commerce.Shipped, in(commerce.CourierAssigned), ""}, news: CourierNews{ID: "d2", Status: commerce.CourierDone}},
+	{change: change{"nobody was asked", commerce.Processed, in("", unasked), ""}, news: CourierNews{Status: commerce.CourierDone}},
+	{change: change{"before the answer", commerce.Processed, in("", dispatching),
+		"order shipped , delivery 1 active pending u, delivery.created, delivery.shipped, POST delivery.created, POST order.shipped, job check_delivery in 300 s"},
+		news: CourierNews{Status: commerce.CourierPending}},
+	{change: change{"given up before", commerce.Processed, in("", givenUp),
+		"order shipped , delivery 1 active pending u, delivery.created, delivery.shipped, POST delivery.created, POST order.shipped, job check_delivery in 300 s"},
+		news: CourierNews{Status: commerce.CourierPending}},
+	{change: change{"made for a cancelled order", commerce.Cancelled, in("", dispatching), "order cancelled , delivery 1 active pending u, job cancel_delivery in 0 s"},
+		news: CourierNews{Status: commerce.CourierPending}},
+	{change: change{"cancelled as it was asked for", commerce.Cancelled, in(commerce.CourierAssigned), "order cancelled , delivery 1 over cancelled u, delivery.status_changed"},
+		news: CourierNews{Status: commerce.CourierCancelled}},
+	{change: change{"delivered all the same", commerce.Cancelled, in(commerce.CourierEnRoute),
+		"order cancelled , delivery 1 over delivered u, delivery.status_changed, POST delivery.delivered"}, news: CourierNews{Status: commerce.CourierDone}},
+}
+
+func TestRecordCourierUpdate(t *testing.T) {
+	for _, c := range newsCases {
+		o := deliveryOrder(c.order)
+		d := c.delivery(o)
+		if d.ProviderID == "" {
+			o.CourierDeliveryID, o.CourierTrackingURL = "", ""
+		}
+		if c.news.ID == "" {
+			c.news.ID = "d1"
+		}
+		cmd := RecordCourierUpdate{Facts: FactsOf(o), Attempt: max(c.attempt, 1), Provider: "u", News: c.news}
+		if c.provider != "" {
+			cmd.Provider = c.provider
+		}
+		got, changes, err := cmd.Decide(fill(cmd.Needs(), withDelivery(o, d)), now)
+		if s := summary(changes); err != nil || s != c.want {
+			t.Errorf("%s: %v\n%s, want\n%s", c.name, err, s, c.want)
+		}
+		if len(changes.Orders) > 0 && got.Order.Status != changes.Orders[0].Status {
+			t.Errorf("%s: returned %+v", c.name, got)
+		}
+	}
+}

@@ -1,0 +1,253 @@
+package command
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"purveyor/internal/commerce"
+	"purveyor/internal/wire"
+)
+
+func TestAskCourier(t *testing.T) {
+	for _, c := range []struct {
+		change
+		attempt int64
+		worker  string
+	}{
+		{change{"the first one", commerce.Processed, in("", unasked), "delivery 1 dispatching  u"}, 1, "me"},
+		{change{"again", commerce.Processed, in("", dispatching), "delivery 1 dispatching  u"}, 1, "me"},
+		{change{"after another one", commerce.Processed, in("", dispatching, func(d *commerce.Delivery) { d.Provider = "v" }), "delivery 1 dispatching  u"}, 1, "me"},
+		{change{"made", commerce.Shipped, in(commerce.CourierPending), ""}, 1, "me"},
+		{change{"another attempt", commerce.Processed, in("", dispatching, secondOne), ""}, 1, "me"},
+		{change{"another worker's", commerce.Processed, in("", unasked), ""}, 1, "you"},
+		{change{"cancelled", commerce.Cancelled, in("", dispatching), ""}, 1, "me"},
+		{change{"refunded", commerce.Refunded, in("", unasked), ""}, 1, "me"},
+	} {
+		o := deliveryOrder(c.order)
+		d := c.delivery(o)
+		job := leased(commerce.JobDispatch, d.Ref())
+		cmd := AskCourier{Facts: FactsOf(o), Job: job.LeasedTo(c.worker, now+10), Attempt: c.attempt, Provider: "u"}
+		got, changes, err := cmd.Decide(fill(cmd.Needs(), withDelivery(o, d, job)), now)
+		if s := summary(changes); err != nil || s != c.want || got.Go != (c.want != "") {
+			t.Errorf("%s: %+v, %v\n%q, want\n%q", c.name, got, err, s, c.want)
+		}
+		if got.Go && (changes.Deliveries[0].UpdatedOn != now || got.AskedOn != changes.Deliveries[0].AskedOn || (got.AskedOn == now) == (d.Provider == "u")) {
+			t.Errorf("%s: %+v, %+v", c.name, got, changes.Deliveries[0])
+		}
+	}
+}
+
+var madeByU = &CourierNews{ID: "d1", QuoteID: "q1", FeeCents: 500, Status: commerce.CourierPending}
+
+const shippedByU = "order shipped , delivery 1 active pending u, delivery.created, delivery.shipped, POST delivery.created, POST order.shipped, " +
+	"job check_delivery in 300 s, done, answered"
+
+// madeCase is a test of what came of looking for a courier.
+type madeCase struct {
+	change
+	made    *CourierNews
+	refused string
+	failed  string
+	tries   int64
+	worker  string // empty: me
+}
+
+var madeCases = []madeCase{
+	{change: change{"made", commerce.Processed, in("", dispatching), shippedByU}, made: madeByU},
+	{change: change{"made, with another worker's job", commerce.Processed, in("", dispatching), shippedByU}, made: madeByU, worker: "you"},
+	{change: change{"made, and cancelled meanwhile", commerce.Cancelled, in("", dispatching),
+		"order cancelled , delivery 1 active pending u, job cancel_delivery in 0 s, done, answered"}, made: madeByU},
+	{change: change{"made, although cancelling has not found it", commerce.Cancelled, in("", givenUp),
+		"order cancelled , delivery 1 active pending u, job cancel_delivery in 0 s, done, answered"}, made: madeByU},
+	{change: change{"made, as a notice told", commerce.Shipped, in(commerce.CourierAssigned), "done, answered"}, made: madeByU},
+	{change: change{"made, as a notice told without the quote", commerce.Shipped, in(commerce.CourierAssigned, func(d *commerce.Delivery) { d.QuoteID = "" }),
+		"order shipped , delivery 1 active pickup u, done, answered"}, made: madeByU},
+	{change: change{"made, and another attempt is under way", commerce.Shipped, in("", dispatching, secondOne), "done, answered"}, made: madeByU},
+	{change: change{"made, and with its courier", commerce.Processed, in("", dispatching),
+		"order shipped , delivery 1 active pickup u, delivery.created, delivery.shipped, delivery.courier_assigned, delivery.courier_update, " +
+			"POST delivery.created, POST order.shipped, POST delivery.courier_update, job check_delivery in 300 s, done, answered"},
+		made: &CourierNews{ID: "d1", Status: commerce.CourierAssigned}},
+	{change: change{"refused", commerce.Processed, in("", dispatching),
+		"order processed not_dispatched, delivery 1 dispatching  , order.note, waiting after 1 tries, next in 5 s"}, refused: "nobody is free"},
+	{change: change{"refused, as before", commerce.Processed, in("", dispatching, func(d *commerce.Delivery) { d.Error = "nobody is free" }),
+		"delivery 1 dispatching  , waiting after 1 tries, next in 5 s"}, refused: "nobody is free"},
+	{change: change{"refused for the last time", commerce.Processed, in("", dispatching),
+		"order processed not_dispatched, delivery 1 over  , order.note, dead after 10 tries, answered"}, refused: "nobody is free", tries: 9},
+	{change: change{"refused, by a worker without the job", commerce.Processed, in("", dispatching), ""}, refused: "nobody is free", worker: "you"},
+	{change: change{"refused, and cancelled meanwhile", commerce.Cancelled, in("", dispatching), "done, answered"}, refused: "nobody is free"},
+	{change: change{"failed", commerce.Processed, in("", dispatching),
+		"order processed not_dispatched, delivery 1 dispatching  u, order.note, waiting after 1 tries, next in 5 s"}, failed: "timeout"},
+	{change: change{"failed for the last time", commerce.Processed, in("", dispatching),
+		"order processed not_dispatched, delivery 1 over  u, order.note, dead after 10 tries, answered"}, failed: "timeout", tries: 9},
+	{change: change{"failed, by a worker without the job", commerce.Processed, in("", dispatching), ""}, failed: "timeout", worker: "you"},
+	{change: change{"nobody is to be asked any more", commerce.Cancelled, in("", unasked), "delivery 1 over  , done, answered"}},
+}
+
+func TestRecordDelivery(t *testing.T) {
+	for _, c := range madeCases {
+		o := deliveryOrder(c.order)
+		d := c.delivery(o)
+		if d.Status == "" {
+			o.CourierDeliveryID, o.CourierTrackingURL = "", ""
+		}
+		job := leased(commerce.JobDispatch, commerce.DeliveryRef(o.ID, 1))
+		job.Tries = c.tries
+		cmd := RecordDelivery{RecordJob: RecordJob{Job: job, Delays: commerce.DispatchDelays}, Facts: FactsOf(o), Answers: answerKey, Attempt: 1, Provider: "u",
+			Made: c.made, Refused: c.refused}
+		if c.worker != "" {
+			cmd.Job.LeasedBy = c.worker
+		}
+		if c.failed != "" {
+			cmd.Failed = errors.New(c.failed)
+		}
+		before := withDelivery(o, d, job)
+		before.Replies = []commerce.Reply{{ReplyKey: answerKey, Job: job.Key(), Body: wire.Encode(wire.ReportAnswer{OK: true, OrderID: o.ID})}}
+		_, changes, err := cmd.Decide(fill(cmd.Needs(), before), now)
+		if s := summary(changes); err != nil || s != c.want {
+			t.Errorf("%s: %v\n%s, want\n%s", c.name, err, s, c.want)
+		}
+		if c.made != nil && len(changes.Deliveries) > 0 && c.made.QuoteID != "" && (changes.Orders[0].CourierQuoteID != "q1" || changes.Deliveries[0].FeeCents != 500) {
+			t.Errorf("%s: the quote is lost: %+v", c.name, changes.Deliveries[0])
+		}
+		if c.name == "made" && !strings.Contains(string(changes.Replies[0].Body), `"courier_delivery_id":"d1"`) {
+			t.Errorf("answered %s", changes.Replies[0].Body)
+		}
+	}
+}
+
+func TestRecordDeliveryCancelled(t *testing.T) {
+	for _, c := range []struct {
+		change
+		cancelled bool
+		tooLate   string
+		failed    string
+		tries     int64
+		other     bool // the reply waits for another job
+		says      string
+	}{
+		{change: change{"cancelled", commerce.Cancelled, in(commerce.CourierAssigned), "delivery 1 over cancelled u, done, answered"}, cancelled: true, says: `"delivery_cancelled":true`},
+		{change: change{"cancelled, by its name alone", commerce.Cancelled, in("", dispatching), "delivery 1 over cancelled u, done, answered"}, cancelled: true, says: `"delivery_cancelled":true`},
+		{change: change{"cancelled, and a refund is awaited", commerce.Cancelled, in(commerce.CourierAssigned), "delivery 1 over cancelled u, done, amended"}, cancelled: true, other: true,
+			says: `"delivery_cancelled":true`},
+		{change: change{"it was never made", commerce.Cancelled, in("", dispatching), "delivery 1 over  u, done, answered"}, says: `"delivery_cancelled":false`},
+		{change: change{"it is over", commerce.Cancelled, in(commerce.CourierCancelled, over), "delivery 1 over cancelled u, done, answered"}, cancelled: true, says: `"delivery_cancelled":true`},
+		{change: change{"too late", commerce.Cancelled, in(commerce.CourierLoaded), "order cancelled goods_with_courier, order.note, done, answered"}, tooLate: "no", says: `"delivery_cancelled":false`},
+		{change: change{"failed", commerce.Cancelled, in(commerce.CourierAssigned), "waiting after 1 tries, next in 5 s"}, failed: "timeout"},
+		{change: change{"failed for the last time", commerce.Cancelled, in(commerce.CourierAssigned),
+			"order cancelled courier_not_cancelled, order.note, dead after 9 tries, answered"}, failed: "timeout", tries: 8, says: `"delivery_cancelled":false`},
+	} {
+		o := deliveryOrder(c.order)
+		d := c.delivery(o)
+		job := leased(commerce.JobCancelDelivery, o.ID)
+		job.Tries = c.tries
+		cmd := RecordDeliveryCancelled{RecordJob: RecordJob{Job: job, Delays: commerce.CancelDelays}, Facts: FactsOf(o), Answers: answerKey,
+			Cancelled: c.cancelled, TooLate: c.tooLate}
+		if c.cancelled {
+			cmd.ProviderID = "d1"
+		}
+		if c.failed != "" {
+			cmd.Failed = errors.New(c.failed)
+		}
+		before := withDelivery(o, d, job)
+		before.Replies = []commerce.Reply{{ReplyKey: answerKey, Job: job.Key(), Body: wire.Encode(wire.CancelAnswer{OK: true, OrderID: o.ID, Status: commerce.Cancelled})}}
+		if c.other {
+			before.Replies[0].Job.ID = "job_2"
+		}
+		_, changes, err := cmd.Decide(fill(cmd.Needs(), before), now)
+		if s := summary(changes); err != nil || s != c.want {
+			t.Errorf("%s: %v\n%s, want\n%s", c.name, err, s, c.want)
+		}
+		if c.says != "" && !strings.Contains(string(changes.Replies[0].Body), c.says) {
+			t.Errorf("%s: answered %s", c.name, changes.Replies[0].Body)
+		}
+		if c.cancelled && changes.Deliveries[0].ProviderID != "d1" {
+			t.Errorf("%s: %+v", c.name, changes.Deliveries[0])
+		}
+	}
+}
+
+// TestCancelWithDelivery: whoever may be on the way is sent home.
+func TestCancelWithDelivery(t *testing.T) {
+	const told = "order.cancelled, delivery.cancelled, POST order.cancelled, POST delivery.cancelled"
+	for _, c := range []change{
+		{"on the way to the store", commerce.Shipped, in(commerce.CourierAssigned), "order cancelled , delivery 1 active pickup u, " + told + ", job cancel_delivery in 0 s"},
+		{"asked for", commerce.Processed, in("", dispatching), "order cancelled , delivery 1 dispatching  u, " + told + ", job cancel_delivery in 0 s"},
+		{"given up, and nobody knows", commerce.Processed, in("", givenUp), "order cancelled , delivery 1 over  u, " + told + ", job cancel_delivery in 0 s"},
+		{"nobody was asked", commerce.Processed, in("", unasked), "order cancelled , delivery 1 over  , " + told},
+		{"over", commerce.Shipped, in(commerce.CourierCancelled, over), "order cancelled , " + told},
+	} {
+		o := deliveryOrder(c.order)
+		cmd := CancelOrder{Facts: FactsOf(o), Answers: answerKey}
+		_, changes, err := cmd.Decide(fill(cmd.Needs(), withDelivery(o, c.delivery(o))), now)
+		if s := summary(changes); err != nil || s != c.want {
+			t.Errorf("%s: %v\n%s, want\n%s", c.name, err, s, c.want)
+		}
+		if len(changes.NewJobs) > 0 && (!changes.NewJobs[0].Awaited || changes.Deliveries[0].CancelAnswers != answerKey) {
+			t.Errorf("%s: nobody waits for the courier: %+v", c.name, changes)
+		}
+	}
+}
+
+func TestTellCourierUpdate(t *testing.T) {
+	for _, c := range []struct {
+		change
+		gone bool
+	}{
+		{change{"untold", commerce.Shipped, in(commerce.CourierAssigned, untold), "order shipped , delivery 1 active pickup u, delivery.courier_update, POST delivery.courier_update, done"}, false},
+		{change{"told by now", commerce.Shipped, in(commerce.CourierAssigned, toldBefore), "done"}, false},
+		{change{"over by now", commerce.Delivered, in(commerce.CourierDone, untold, over), "delivery 1 over delivered u, done"}, false},
+		{change{"done by another worker", commerce.Shipped, in(commerce.CourierAssigned, untold), ""}, true},
+	} {
+		o := deliveryOrder(c.order)
+		job := leased(commerce.JobCourierUpdate, o.ID)
+		before := withDelivery(o, c.delivery(o), job)
+		if c.gone {
+			before.Jobs = nil
+		}
+		cmd := TellCourierUpdate{Facts: FactsOf(o), Job: job.Key()}
+		_, changes, err := cmd.Decide(fill(cmd.Needs(), before), now)
+		if s := summary(changes); err != nil || s != c.want {
+			t.Errorf("%s: %v\n%s, want\n%s", c.name, err, s, c.want)
+		}
+	}
+}
+
+func TestRecordCheck(t *testing.T) {
+	silent := func(d *commerce.Delivery) { d.HeardOn = now - commerce.CheckEvery }
+	for _, c := range []struct {
+		change
+		due    bool
+		news   commerce.CourierStatus // empty: it does not answer
+		worker string                 // empty: me
+	}{
+		{change{"heard of lately", commerce.Shipped, in(commerce.CourierAssigned), "waiting after 0 tries, next in 299 s"}, false, "", ""},
+		{change{"silent, and does not answer", commerce.Shipped, in(commerce.CourierAssigned, silent), "waiting after 0 tries, next in 150 s"}, true, "", ""},
+		{change{"silent, and nothing new", commerce.Shipped, in(commerce.CourierAssigned, silent), "delivery 1 active pickup u, waiting after 0 tries, next in 300 s"}, true, commerce.CourierAssigned, ""},
+		{change{"delivered", commerce.OutForDelivery, in(commerce.CourierEnRoute, silent),
+			"order delivered , delivery 1 over delivered u, delivery.delivered, POST order.delivered, POST delivery.delivered, done"}, true, commerce.CourierDone, ""},
+		{change{"gave up", commerce.Shipped, in(commerce.CourierAssigned, silent),
+			"order shipped , delivery 2 dispatching  , delivery.cancelled, POST delivery.cancelled, job dispatch in 0 s, done"}, true, commerce.CourierCancelled, ""},
+		{change{"over by now", commerce.Delivered, in(commerce.CourierDone, silent, over), "done"}, false, "", ""},
+		{change{"of the attempt before", commerce.Shipped, in(commerce.CourierAssigned, silent, secondOne), "done"}, false, "", ""},
+		{change{"another worker's by now", commerce.Shipped, in(commerce.CourierAssigned, silent), ""}, true, commerce.CourierDone, "you"},
+	} {
+		o := deliveryOrder(c.order)
+		d := c.delivery(o)
+		job := leased(commerce.JobCheckDelivery, commerce.DeliveryRef(o.ID, 1))
+		cmd := RecordCheck{Job: job, Update: RecordCourierUpdate{Facts: FactsOf(o), Attempt: 1, Provider: "u"}}
+		if c.worker != "" {
+			cmd.Job.LeasedBy = c.worker
+		}
+		if cmd.Due(d, now) != c.due {
+			t.Errorf("%s: due %v, want %v", c.name, !c.due, c.due)
+		}
+		if c.news != "" {
+			cmd.News = &CourierNews{ID: "d1", Status: c.news}
+		}
+		_, changes, err := cmd.Decide(fill(cmd.Needs(), withDelivery(o, d, job)), now)
+		if s := summary(changes); err != nil || s != c.want {
+			t.Errorf("%s: %v\n%s, want\n%s", c.name, err, s, c.want)
+		}
+	}
+}
