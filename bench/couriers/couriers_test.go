@@ -12,8 +12,8 @@ import (
 func TestMain(m *testing.M) { smoke.Main(m, load.Profiled) }
 
 func TestQuickRunMeasuresBothEngines(t *testing.T) {
-	text := smoke.Report(t, options{Options: load.Options{Quick: true, Only: "preflight,notices,moving", Dir: smoke.Dir(t)}}.measure)
-	smoke.HasLines(t, text, smoke.OfBoth("preflights for delivery", "  one product", "courier notices", "  reports", "courier steps",
+	text := smoke.Report(t, options{Options: load.Options{Quick: true, Dir: smoke.Dir(t)}}.measure)
+	smoke.HasLines(t, text, smoke.OfBoth("nearby stores", "nearby stores at an even pace", "preflights for delivery", "  one product", "courier notices", "  reports", "courier steps",
 		"courier steps beside reads and reports", "one product beside couriers", "reports beside couriers")...)
 	if want := "Checked: every order is delivered"; !strings.Contains(text, want) {
 		t.Errorf("%q is missing", want)

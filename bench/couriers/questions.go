@@ -60,11 +60,16 @@ func (c *couriers) preflights(of *load.Contender) *load.Series {
 // cities are searched for stores, by name.
 var cities = []string{"New York, NY", "Los Angeles, CA", "Chicago, IL", "Houston, TX", "Atlanta, GA", "San Francisco, CA", "Denver, CO", "Austin, TX"}
 
-// searches look for the stores around a city.
-func (c *couriers) searches(of *load.Contender) *load.Series {
+// searches look for the stores around a city, as fast as they can and at an
+// even pace.
+func (c *couriers) searches(of *load.Contender) (fast, even *load.Series) {
 	var requests [][]byte
 	for _, city := range cities {
 		requests = append(requests, load.AppendRequest(nil, "/v1/stores/nearby", fmt.Appendf(nil, `{"delivery_address":%q}`, city), "X-Api-Key", of.Data.Key))
 	}
-	return c.asking("nearby stores", of, requests, `"distance_miles":`)
+	const found = `"distance_miles":`
+	even = c.Series("nearby stores at an even pace", of, func(s *load.Service) (load.Measurement, error) {
+		return load.Run(s.Addr, c.Pace, load.Steadily(askers(requests, []byte(found)), evenSearches), s.CPU), nil
+	})
+	return c.asking("nearby stores", of, requests, found), even
 }
