@@ -23,11 +23,6 @@ func active(o commerce.Order, status commerce.CourierStatus) commerce.Delivery {
 		Status: status, SeenOn: now - 1000, HeardOn: now - 1000, AskedOn: now - 5000}
 }
 
-// asked is a delivery that u was asked to make; nobody knows what came of it.
-func asked(o commerce.Order) commerce.Delivery {
-	return commerce.Delivery{StoreID: o.StoreID, OrderID: o.ID, Attempt: 1, State: commerce.DeliveryDispatching, Provider: "u", AskedOn: now - 5000}
-}
-
 func withDelivery(o commerce.Order, d commerce.Delivery, jobs ...commerce.Job) commerce.Changes {
 	c := stored(o, 5)
 	c.Deliveries, c.Jobs = []commerce.Delivery{d}, jobs
