@@ -73,7 +73,7 @@ func (c RecordDeliveryCancelled) Decide(rows *commerce.Rows, now int64) (commerc
 	s.changes = changes
 	switch {
 	case c.Failed != nil:
-		s.flag(attentionNotCancelled, commerce.CleanText("The courier could not be cancelled, and may still come: "+job.Error, commerce.MaxNote))
+		s.flag(attentionNotCancelled, "The courier could not be cancelled, and may still come")
 	case c.TooLate != "":
 		s.flag(attentionGoodsWithCourier, commerce.CleanText("The goods are with the courier, who cannot be cancelled any more: "+c.TooLate, commerce.MaxNote))
 	default:

@@ -79,6 +79,9 @@ type RecordDelivery struct {
 	// Refused is why no provider takes it, for people. The job goes on trying, as
 	// the next courier may.
 	Refused string
+	// Told is what partners may read of a try that failed otherwise: nothing of the
+	// inside. Empty: that nobody answered.
+	Told string
 }
 
 // Needs names the order, its partner and delivery, the job and the open reply.
@@ -126,7 +129,7 @@ func (c RecordDelivery) Decide(rows *commerce.Rows, now int64) (commerce.Job, co
 		if c.Refused != "" { // it is certain that nobody has made it
 			delivery.Provider, delivery.AskedOn = "", 0
 		}
-		s.notDispatched(&delivery, c.Failed, job.State == commerce.JobDead)
+		s.notDispatched(&delivery, c, job.State == commerce.JobDead)
 		s.changes.Deliveries = append(s.changes.Deliveries, delivery)
 	case stopped(order) && delivery.Provider == "": // else who cancels it has it
 		delivery.State, delivery.UpdatedOn = commerce.DeliveryOver, now
@@ -168,17 +171,23 @@ func (c RecordDelivery) answer(rows *commerce.Rows, s *story) {
 
 const attentionNotDispatched = "not_dispatched"
 
-// notDispatched says once for each reason why there is no courier yet.
-func (s *story) notDispatched(d *commerce.Delivery, why error, last bool) {
-	message := commerce.CleanText(why.Error(), commerce.MaxNote)
+// notDispatched says once for each reason why there is no courier yet. What a
+// provider says is told in its words; what failed on the way to it is for the
+// merchant alone, and said once.
+func (s *story) notDispatched(d *commerce.Delivery, c RecordDelivery, last bool) {
+	why, told := c.Failed.Error(), cmp.Or(c.Refused, c.Told, "The courier provider could not be reached, or did not answer")
+	if last {
+		const over = "No courier was found, and nobody looks for one any more: "
+		why, told = over+why, over+told
+	}
+	why = commerce.CleanText(why, commerce.MaxNote)
+	if d.Error != why && (c.Refused != "" || last || s.order.Attention != attentionNotDispatched) {
+		s.flag(attentionNotDispatched, commerce.CleanText(told, commerce.MaxNote))
+	}
+	d.Error, d.UpdatedOn = why, s.now
 	if last {
 		d.State = commerce.DeliveryOver
-		message = commerce.CleanText("No courier was found, and nobody looks for one any more: "+message, commerce.MaxNote)
 	}
-	if d.Error != message {
-		s.flag(attentionNotDispatched, message)
-	}
-	d.Error, d.UpdatedOn = message, s.now
 }
 
 // deliveryMade takes a processed order to shipped. A delivery that was made for

@@ -67,9 +67,20 @@ func (c couriers) dispatch(ctx context.Context, job commerce.Job) jobs.Outcome {
 	case refused:
 		record.Refused = refusal.Message
 	case !errors.Is(err, errStopped):
-		record.Failed = err
+		record.Failed, record.Told = err, forPartners(err)
 	}
 	return outcome(c.Options, record, err)
+}
+
+// forPartners is what partners may read of a failure.
+func forPartners(err error) string {
+	if errors.Is(err, courier.ErrNoProvider) {
+		return "No courier is configured for these orders"
+	}
+	if _, limited := errors.AsType[*courier.Limited](err); limited {
+		return "The courier provider wants to be asked less often"
+	}
+	return ""
 }
 
 // ask asks one provider after the other. An error is a *courier.Refusal if all
