@@ -32,6 +32,7 @@ type API struct {
 	now        func() time.Time
 	products   *productCache
 	pages      *pageCache
+	stores     *storeCache // that searches have found
 	jobs       Finisher
 	couriers   Couriers
 	geocoder   Geocoder
@@ -49,7 +50,7 @@ type API struct {
 // Options of an API; each zero value is a default, but for Jobs and Geocoder.
 type Options struct {
 	Now        func() time.Time
-	CacheBytes int // of encoded products, and pages of them; 16 MiB
+	CacheBytes int // of encoded products, pages of them, and stores; 16 MiB
 	// Jobs does what answers of checkouts, refunds and cancelling depend on. There
 	// is no default: what is awaited is begun by nobody else.
 	Jobs Finisher
@@ -78,7 +79,7 @@ func New(engine storage.Engine, committer *commit.Committer, o Options) *API {
 	streaming, end := context.WithCancel(context.Background())
 	return &API{reader: reader, committer: committer, now: o.Now, jobs: o.Jobs, processors: o.Processors,
 		couriers: o.Couriers, geocoder: o.Geocoder, streaming: streaming, endStreams: end,
-		gate: web.NewGate(keyFinder{reader}, engine, o.Now), products: newProductCache(o.CacheBytes / 2), pages: newPageCache(o.CacheBytes / 2)}
+		gate: web.NewGate(keyFinder{reader}, engine, o.Now), products: newProductCache(o.CacheBytes / 2), pages: newPageCache(o.CacheBytes / 4), stores: newStoreCache(o.CacheBytes / 4)}
 }
 
 // Handler serves every route of the table, and refusals in the spec's shape

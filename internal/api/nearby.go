@@ -98,27 +98,25 @@ func (a *API) locate(ctx context.Context, q geocode.Query) (geocode.Place, error
 	return place, err
 }
 
-// near reads the stores that a search finds. They are read after they were
-// found, so each is looked at once more: what the answer says of a store, its
+// near gives the stores that a search finds. They may have been read after they
+// were found, so each is looked at once more: what the answer says of a store, its
 // distance included, is of one moment.
 func (a *API) near(ctx context.Context, search commerce.Nearby, active bool) ([]nearStoreOut, error) {
-	ids, err := a.candidates(ctx, search, active)
+	found, err := a.candidates(ctx, search, active)
 	if err != nil {
 		return nil, err
 	}
-	list, err := a.reader.Stores(ctx, storage.StoreFilter{Active: active, IDs: ids, Limit: len(ids)})
+	byID, err := a.storesOf(ctx, found, active)
 	if err != nil {
 		return nil, err
 	}
-	var sites []commerce.Site
-	byID := make(map[string]commerce.Store, len(list))
-	for _, s := range list {
-		if site, known := s.Site(); known {
+	sites := make([]commerce.Site, 0, len(byID))
+	for _, n := range found {
+		if site, known := byID[n.StoreID].Site(); known {
 			sites = append(sites, site)
-			byID[s.ID] = s
 		}
 	}
-	found := search.Pick(sites)
+	found = search.Pick(sites)
 	out := make([]nearStoreOut, len(found))
 	for i, n := range found {
 		out[i] = nearStoreShape(byID[n.StoreID], n.Miles)
@@ -126,26 +124,52 @@ func (a *API) near(ctx context.Context, search commerce.Nearby, active bool) ([]
 	return out, nil
 }
 
+// storesOf reads the stores that were found, but for those that are known in
+// the version that was seen.
+func (a *API) storesOf(ctx context.Context, found []commerce.Near, active bool) (map[string]commerce.Store, error) {
+	byID := make(map[string]commerce.Store, len(found))
+	var unknown []string
+	for _, n := range found {
+		if s, known := a.stores.get(n.StoreID, n.UpdatedOn); known {
+			byID[s.ID] = s
+		} else {
+			unknown = append(unknown, n.StoreID)
+		}
+	}
+	if len(unknown) == 0 {
+		return byID, nil
+	}
+	list, err := a.reader.Stores(ctx, storage.StoreFilter{Active: active, IDs: unknown, Limit: len(unknown)})
+	for _, s := range list {
+		byID[s.ID] = s
+		a.stores.put(s)
+	}
+	return byID, err
+}
+
 // candidates are the stores that a search finds, and perhaps others: all that a
 // key may use, if these are few.
-func (a *API) candidates(ctx context.Context, search commerce.Nearby, active bool) ([]string, error) {
+func (a *API) candidates(ctx context.Context, search commerce.Nearby, active bool) ([]commerce.Near, error) {
 	const few = 100
 	if own := search.Partner.StoreIDs; len(own) > 0 && len(own) <= few {
-		return own, nil
+		found := make([]commerce.Near, len(own))
+		for i, id := range own {
+			found[i].StoreID = id // in whatever version: it is read
+		}
+		return found, nil
 	}
-	circle, ids := search.Narrowest(), []string{}
-	for more := true; more; {
+	circle := search.Narrowest()
+	for {
 		sites, err := a.reader.Sites(ctx, storage.SiteFilter{Active: active, Area: commerce.StripsAround(circle.Origin, circle.MaxMiles)})
 		if err != nil {
 			return nil, err
 		}
-		ids = ids[:0]
-		for _, n := range circle.Pick(sites) {
-			ids = append(ids, n.StoreID)
+		found := circle.Pick(sites)
+		var more bool
+		if circle, more = search.Wider(circle, len(found)); !more {
+			return found, nil
 		}
-		circle, more = search.Wider(circle, len(ids))
 	}
-	return ids, nil
 }
 
 type pointOut struct {

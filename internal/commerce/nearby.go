@@ -13,12 +13,13 @@ type Site struct {
 	At                             Point
 	PickupEnabled, DeliveryEnabled bool
 	RadiusMiles                    float64 // how far it delivers; +Inf: no limit of its own
+	UpdatedOn                      int64   // Unix ms, of the store
 }
 
 // Site of the store; false: nobody knows where it is.
 func (s Store) Site() (Site, bool) {
 	at, known := s.Point()
-	site := Site{StoreID: s.ID, At: at, PickupEnabled: s.PickupEnabled, DeliveryEnabled: s.DeliveryEnabled, RadiusMiles: math.Inf(1)}
+	site := Site{StoreID: s.ID, At: at, PickupEnabled: s.PickupEnabled, DeliveryEnabled: s.DeliveryEnabled, RadiusMiles: math.Inf(1), UpdatedOn: s.UpdatedOn}
 	if s.RadiusMiles != nil {
 		site.RadiusMiles = *s.RadiusMiles
 	}
@@ -39,8 +40,9 @@ type Nearby struct {
 
 // Near is a store that was found.
 type Near struct {
-	StoreID string
-	Miles   float64
+	StoreID   string
+	Miles     float64
+	UpdatedOn int64 // Unix ms, of the store as it was seen
 }
 
 // Pick gives the nearest of these stores: those that offer what is searched
@@ -54,7 +56,7 @@ func (n Nearby) Pick(sites []Site) []Near {
 		}
 		miles := n.Origin.MilesTo(s.At)
 		if miles <= n.MaxMiles && (n.Fulfillment == ByPickup || s.Delivers(miles)) {
-			found = append(found, Near{s.StoreID, miles})
+			found = append(found, Near{s.StoreID, miles, s.UpdatedOn})
 		}
 	}
 	slices.SortFunc(found, func(a, b Near) int {

@@ -76,7 +76,7 @@ var Stores = Table[string, commerce.Store]{
 }
 
 // SiteColumns are what ScanSite reads. An index has them all.
-const SiteColumns = "id, lat, lng, pickup_enabled, delivery_enabled, radius_miles"
+const SiteColumns = "id, lat, lng, pickup_enabled, delivery_enabled, radius_miles, updated_on"
 
 // ScanSite reads the site of a store whose place is known.
 func ScanSite(s Scanner) commerce.Site {
@@ -85,6 +85,7 @@ func ScanSite(s Scanner) commerce.Site {
 	if radius := s.Float(); radius != nil {
 		site.RadiusMiles = *radius
 	}
+	site.UpdatedOn = s.Int()
 	return site
 }
 

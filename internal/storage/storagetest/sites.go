@@ -52,7 +52,7 @@ func Spread(n int, random *rand.Rand) []commerce.Store {
 	return list
 }
 
-// SaveStores saves stores with the numbers that are next.
+// SaveStores saves stores, and gives them the numbers that are next.
 func SaveStores(t testing.TB, e storage.Engine, list []commerce.Store) {
 	t.Helper()
 	const batch = 5000
@@ -62,11 +62,10 @@ func SaveStores(t testing.TB, e storage.Engine, list []commerce.Store) {
 			needs.Stores = append(needs.Stores, s.ID)
 		}
 		Change(t, e, needs, func(rows *commerce.Rows, now int64) (c commerce.Changes) {
-			for i, s := range part {
-				s.No, s.UpdatedOn = rows.NextStoreNo+int64(i), now
-				c.Stores = append(c.Stores, s)
+			for i := range part {
+				part[i].No, part[i].UpdatedOn = rows.NextStoreNo+int64(i), now
 			}
-			return c
+			return commerce.Changes{Stores: part}
 		})
 	}
 }

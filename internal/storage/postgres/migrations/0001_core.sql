@@ -73,7 +73,7 @@ CREATE TABLE stores (
 );
 
 CREATE INDEX stores_active ON stores (active, id);
-CREATE INDEX stores_place ON stores (active, band, lng) INCLUDE (id, lat, pickup_enabled, delivery_enabled, radius_miles);
+CREATE INDEX stores_place ON stores (active, band, lng) INCLUDE (id, lat, pickup_enabled, delivery_enabled, radius_miles, updated_on);
 
 CREATE TABLE product_stores (
   product_id TEXT COLLATE "C" PRIMARY KEY,

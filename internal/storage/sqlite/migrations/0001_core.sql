@@ -62,7 +62,7 @@ CREATE TABLE stores (
 ) WITHOUT ROWID;
 
 CREATE INDEX stores_active ON stores (active, id);
-CREATE INDEX stores_place ON stores (active, band, lng, lat, pickup_enabled, delivery_enabled, radius_miles);
+CREATE INDEX stores_place ON stores (active, band, lng, lat, pickup_enabled, delivery_enabled, radius_miles, updated_on);
 
 CREATE TABLE product_stores (
   product_id TEXT PRIMARY KEY,
