@@ -274,13 +274,20 @@ func TestCancelWaitsForTheTruth(t *testing.T) {
 	delivering(t, func(s *shop, v *service, near, far *depot) {
 		near.set(creating, isSlow)
 		r := &ride{name: "A-1"}
-		near.once(beforeCreate, func() { time.AfterFunc(late/2, func() { cancellingIt(v, r) }) })
+		known := make(chan struct{}) // which order it is
+		near.once(beforeCreate, func() {
+			time.AfterFunc(late/2, func() {
+				<-known
+				cancellingIt(v, r)
+			})
+		})
 		s.depots = []*depot{near}
 		go reporting(v, &ride{name: "A-1"})
 		time.Sleep(time.Second)
 		list := s.jobs(commerce.JobWaiting, storeID)
 		orderID, _, _ := commerce.ParseDeliveryRef(list[0].Subject)
 		r.order = commerce.OrderKey{StoreID: storeID, OrderID: orderID}
+		close(known)
 		time.Sleep(2 * late)
 		s.hours("the courier to be sent home", s.quiet)
 		if has, n := near.has(orderID); n != 0 || len(has) != 1 || s.order(r.order).Status != commerce.Cancelled || s.delivery(r.order).State != commerce.DeliveryOver {
