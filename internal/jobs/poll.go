@@ -44,7 +44,11 @@ func (r *Runner) look() time.Duration {
 
 // gatherTime is between passes that leave nothing behind, while jobs come up all
 // the time.
-const gatherTime = 25 * time.Millisecond
+const gatherTime = 50 * time.Millisecond
+
+// aheadEvery is how many passes that find jobs go by without a look at those
+// that lie too far ahead to be believed.
+const aheadEvery = 32
 
 // pass claims from each slot once, and says how long to wait before the next
 // look. A pass costs about as much however little it finds, so that after one
@@ -52,6 +56,13 @@ const gatherTime = 25 * time.Millisecond
 // runner once there is.
 func (r *Runner) pass(at int64) (wait time.Duration, err error) {
 	wait = idle
+	r.busy++
+	ahead := r.busy%aheadEvery == 1
+	defer func() {
+		if wait == idle {
+			r.busy = 0 // the next one looks at all
+		}
+	}()
 	for range commerce.JobSlots {
 		slot := r.slot
 		r.slot = (r.slot + 1) % commerce.JobSlots
@@ -60,7 +71,7 @@ func (r *Runner) pass(at int64) (wait time.Duration, err error) {
 			return wait, nil
 		}
 		jobs, err := r.queue.ClaimJobs(r.tries, storage.JobClaim{
-			Slot: slot, Worker: r.worker, Now: at, Until: at + commerce.JobLease, Limit: limit, Except: full,
+			Slot: slot, Worker: r.worker, Now: at, Until: at + commerce.JobLease, Limit: limit, Except: full, Ahead: ahead,
 		})
 		if err != nil {
 			return idle, err

@@ -109,6 +109,7 @@ type Runner struct {
 	running  int     // tries under way
 	back     []*task // to be given back
 	slot     int64   // where the next pass begins
+	busy     int     // passes since one that found nothing
 }
 
 // task is a job that is leased to this process.

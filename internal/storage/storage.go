@@ -290,7 +290,10 @@ type JobClaim struct {
 	Now    int64     // Unix ms
 	Until  int64     // Unix ms; at most Now+commerce.JobLease
 	Except []JobLane // that have no room for more
-	Limit  int
+	// Ahead looks also at jobs that lie too far ahead to be believed
+	// (commerce.JobHorizon), which is a statement more.
+	Ahead bool
+	Limit int
 }
 
 // JobLane is the jobs of a kind and an owner; without an owner, all of the kind.

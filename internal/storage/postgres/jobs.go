@@ -44,7 +44,7 @@ func (e *Engine) ClaimJobs(ctx context.Context, c storage.JobClaim) (list []comm
 			q.Queue(seen("COMMIT"))
 			return endTransaction(ctx, conn, conn.SendBatch(ctx, &q).Close())
 		}
-		if err := claim(claimDue, c.Now); err != nil || len(list) == c.Limit {
+		if err := claim(claimDue, c.Now); err != nil || !c.Ahead || len(list) == c.Limit {
 			return err
 		}
 		return claim(claimAhead, c.Now+commerce.JobHorizon)

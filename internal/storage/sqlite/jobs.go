@@ -58,7 +58,7 @@ func (e *Engine) ClaimJobs(ctx context.Context, c storage.JobClaim) (list []comm
 		}
 	}()
 	err = claim(claimDue, c.Now)
-	if err == nil && len(list) < c.Limit {
+	if err == nil && c.Ahead && len(list) < c.Limit {
 		err = claim(claimAhead, c.Now+commerce.JobHorizon)
 	}
 	if len(list) > 0 {

@@ -77,13 +77,16 @@ func claimWhatIsDue(t *testing.T, db Database) {
 		if err != nil || (c.due && (next == 0 || next > now)) || (!c.due && next != c.next) {
 			t.Errorf("%s: it comes up at %d, %v; want %d", c.name, next, err, c.next)
 		}
-		ask := storage.JobClaim{Slot: job.Slot, Worker: "me", Now: now, Until: now + lease, Limit: 5}
+		ask := storage.JobClaim{Slot: job.Slot, Worker: "me", Now: now, Until: now + lease, Limit: 5, Ahead: true}
 		for _, other := range []storage.JobClaim{{Slot: job.Slot + 1}, {Slot: job.Slot, Except: []storage.JobLane{{Kind: job.Kind, Owner: "x"}, {Kind: job.Kind, Owner: job.Owner}}},
 			{Slot: job.Slot, Except: []storage.JobLane{{Kind: "x"}, {Kind: job.Kind}}}} {
-			other.Worker, other.Now, other.Until, other.Limit = ask.Worker, ask.Now, ask.Until, ask.Limit
+			other.Worker, other.Now, other.Until, other.Limit, other.Ahead = ask.Worker, ask.Now, ask.Until, ask.Limit, true
 			if got := claim(t, e, other); len(got) != 0 {
 				t.Errorf("%s: %+v gave %+v", c.name, other, got)
 			}
+		}
+		if near := (storage.JobClaim{Slot: job.Slot, Worker: "me", Now: now, Until: now + lease, Limit: 5}); job.RunAt > now+horizon && len(claim(t, e, near)) != 0 {
+			t.Errorf("%s: claimed without a look ahead", c.name)
 		}
 		ask.Except = []storage.JobLane{{Kind: job.Kind, Owner: "ptn_2"}, {Kind: "x", Owner: job.Owner}, {Kind: "x"}}
 		got := claim(t, e, ask)
@@ -114,7 +117,7 @@ func claimInOrder(t *testing.T, db Database) {
 	slices.SortFunc(list, func(a, b commerce.Job) int { return cmp.Or(cmp.Compare(a.RunAt, b.RunAt), cmp.Compare(a.ID, b.ID)) })
 	list = append(list, ahead)
 	for _, limit := range []int{8, 8, 8} {
-		got := claim(t, e, storage.JobClaim{Slot: 31, Worker: "w", Now: now, Until: now + 1, Limit: limit})
+		got := claim(t, e, storage.JobClaim{Slot: 31, Worker: "w", Now: now, Until: now + 1, Limit: limit, Ahead: true})
 		want := list[:min(limit, len(list))]
 		list = list[len(want):]
 		if !slices.EqualFunc(got, want, func(a, b commerce.Job) bool { return a.ID == b.ID }) {
