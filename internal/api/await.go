@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"slices"
 	"sync"
 	"time"
 
@@ -33,7 +32,13 @@ func awaiting[R any](a *API, r *request, key commerce.ReplyKey, in any, cmd comm
 		return reply{}, err
 	}
 	answer := reply{status: stored.Status, body: stored.Body, replayed: stored.Replayed}
-	if awaited := slices.DeleteFunc(slices.Clone(asked), func(j commerce.Job) bool { return !j.Awaited }); len(awaited) > 0 {
+	var awaited []commerce.Job
+	for _, job := range asked {
+		if job.Awaited {
+			awaited = append(awaited, job)
+		}
+	}
+	if len(awaited) > 0 {
 		return a.outcome(r, key, awaited, answer, refused)
 	}
 	if stored.Job.ID == "" {

@@ -65,24 +65,35 @@ func (in *Inbound) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 }
 
 func (in *Inbound) take(w *web.Writer, r *http.Request) error {
-	name, isPayment := strings.CutPrefix(r.URL.Path, paymentsPath)
-	processor := in.payments[name]
-	provider := in.couriers[strings.TrimPrefix(r.URL.Path, couriersPath)]
+	record := in.recorder(r.URL.Path)
 	switch {
-	case isPayment && processor == nil, !isPayment && (provider == nil || !strings.HasPrefix(r.URL.Path, couriersPath)):
+	case record == nil:
 		return commerce.NotFound("path")
 	case r.Method != http.MethodPost:
 		w.Header().Set("Allow", http.MethodPost)
 		return &web.Error{Status: http.StatusMethodNotAllowed, Code: "method_not_allowed", Message: r.Method + " is not allowed on this path"}
 	}
 	body, err := web.ReadBody(r)
-	switch {
-	case err != nil:
+	if err != nil {
 		return err
-	case isPayment:
-		return in.takePayment(w, r, name, processor, body)
 	}
-	return in.takeCourier(w, r, strings.TrimPrefix(r.URL.Path, couriersPath), provider, body)
+	return record(w, r, body)
+}
+
+// recorder is what records the notices that are posted to a path; nil: nobody
+// posts there.
+func (in *Inbound) recorder(path string) func(w *web.Writer, r *http.Request, body []byte) error {
+	if name, ok := strings.CutPrefix(path, paymentsPath); ok && in.payments[name] != nil {
+		return func(w *web.Writer, r *http.Request, body []byte) error {
+			return in.takePayment(w, r, name, in.payments[name], body)
+		}
+	}
+	if name, ok := strings.CutPrefix(path, couriersPath); ok && in.couriers[name] != nil {
+		return func(w *web.Writer, r *http.Request, body []byte) error {
+			return in.takeCourier(w, r, name, in.couriers[name], body)
+		}
+	}
+	return nil
 }
 
 // takePayment reads and records what a payment processor posts.

@@ -103,6 +103,31 @@ func TestJobsGather(t *testing.T) {
 	})
 }
 
+// TestFarAhead: what was put further ahead than any rule does, while the clock
+// was wrong, is taken up, also while others come up all the time.
+func TestFarAhead(t *testing.T) {
+	in(t, takes(time.Millisecond), func(t *testing.T, s *store, r *Runner) {
+		const n = 10_000
+		begin := now()
+		for i := range int64(n) {
+			s.add("a", begin+i)
+		}
+		r.Wake()
+		after(time.Second)
+		s.add("b", now()+2*commerce.JobHorizon)
+		after(5 * time.Second)
+		if s.of("a") == 0 || s.of("b") != 0 {
+			t.Errorf("of those that come up %d are left, and %d that lies too far ahead", s.of("a"), s.of("b"))
+		}
+		after(n * time.Millisecond)
+		s.add("c", now()+2*commerce.JobHorizon)
+		after(2 * idle)
+		if s.of("c") != 0 {
+			t.Error("an idle process does not take it up")
+		}
+	})
+}
+
 // TestLeaseOfTheDead: what another process left is taken up when its lease
 // ends, and not before.
 func TestLeaseOfTheDead(t *testing.T) {

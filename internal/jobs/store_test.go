@@ -77,6 +77,9 @@ func (s *store) ClaimJobs(_ context.Context, c storage.JobClaim) (claimed []comm
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, j := range s.jobs {
+		if far := j.RunAt > c.Now+commerce.JobHorizon; far && !c.Ahead {
+			continue
+		}
 		if j.Slot == c.Slot && j.Due(c.Now) && !j.Leased(c.Now) && !slices.Contains(c.Except, storage.JobLane{Kind: j.Kind, Owner: j.Owner}) && !slices.Contains(c.Except, storage.JobLane{Kind: j.Kind}) {
 			claimed = append(claimed, j)
 		}
@@ -96,6 +99,9 @@ func (s *store) NextDue(_ context.Context, now int64) (next int64, err error) {
 	s.looks++
 	for _, j := range s.jobs {
 		at := j.RunAt
+		if at > now+commerce.JobHorizon {
+			at = now
+		}
 		if j.Leased(now) {
 			at = max(at, j.LeasedUntil)
 		}
