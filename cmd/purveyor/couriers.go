@@ -13,13 +13,9 @@ import (
 	"purveyor/internal/outside/sandbox"
 )
 
-// The names by which deliveries know their providers, and under which these
-// post their notices. They are stored: never change one.
-const (
-	uberTestName = "uber-test"
-	// The first part of the ids of the sandbox's deliveries.
-	sandboxDelivery = "del"
-)
+// uberTestName is, beside those of config, a name by which deliveries know their
+// provider, and under which it posts its notices. It is stored: never change it.
+const uberTestName = "uber-test"
 
 // couriers are who brings goods.
 type couriers struct {
@@ -27,8 +23,8 @@ type couriers struct {
 	sandbox *courier.Sandbox
 }
 
-// newCouriers makes them. A provider that is configured no more is still asked
-// for what it has.
+// newCouriers makes them. A provider that is set up, and not among those to be
+// asked, is still asked for what it has.
 func newCouriers(c config.Couriers, objects sandbox.Objects, geocoder geocode.Geocoder, baseURL string) (couriers, error) {
 	box := courier.NewSandbox(objects, baseURL)
 	box.StepEvery = c.SandboxStep
@@ -86,7 +82,7 @@ func (c couriers) forNotices() map[string]inbound.CourierNotices {
 
 // movers are the sandboxes whose objects move by themselves.
 func (c couriers) movers() map[string]sandbox.Mover {
-	return map[string]sandbox.Mover{sandboxDelivery: c.sandbox}
+	return map[string]sandbox.Mover{courier.SandboxObjects: c.sandbox}
 }
 
 // sandboxPages are those of all sandboxes.

@@ -12,6 +12,7 @@ import (
 	"purveyor/internal/commerce"
 	"purveyor/internal/effect"
 	"purveyor/internal/inbound"
+	"purveyor/internal/outside/courier"
 	"purveyor/internal/outside/payment"
 	"purveyor/internal/outside/sandbox"
 	"purveyor/internal/storage"
@@ -40,7 +41,7 @@ func (w *world) wire() {
 	w.line = &lineTo{Sandbox: w.sandbox}
 	w.effects = effect.Start(effect.Options{Engine: w.engine, Committer: w.commit, Worker: "scenario",
 		Processors: map[string]effect.Processor{sandboxName: w.line}, Fleet: fleet, Geocoder: whereabouts,
-		Movers: map[string]sandbox.Mover{"del": w.road}, Objects: objects, Post: notices.FromSandbox(w.signer)})
+		Movers: map[string]sandbox.Mover{courier.SandboxObjects: w.road}, Objects: objects, Post: notices.FromSandbox(w.signer)})
 	w.partners = api.New(w.engine, w.commit, api.Options{Now: w.clock.Now, Jobs: impatient{w.effects, w},
 		Processors: map[commerce.Mode]string{commerce.Test: sandboxName}, Couriers: fleet, Geocoder: whereabouts})
 	w.api = w.partners.Handler()

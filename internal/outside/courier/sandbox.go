@@ -35,8 +35,12 @@ type Sandbox struct {
 	baseURL string
 }
 
+// SandboxObjects is what the ids of the objects begin with that a Sandbox moves,
+// up to the first underscore.
+const SandboxObjects = "del"
+
 const (
-	deliveryPrefix = "del_test_"
+	deliveryPrefix = SandboxObjects + "_test_"
 	// retryAfter is what the sandbox says with the tag limited.
 	retryAfter = 7 * time.Second
 	slowness   = 5 * time.Second // of quotes and deliveries with the tag slow
