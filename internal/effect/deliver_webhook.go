@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"net/url"
+	"strings"
 	"time"
 
 	"purveyor/internal/command"
@@ -75,10 +76,13 @@ func unread(job commerce.Job, err error) jobs.Outcome {
 	return jobs.Outcome{}
 }
 
+// roomBeside is about what the body of a webhook has besides its data.
+const roomBeside = 256
+
 func (w *webhooks) send(ctx context.Context, job commerce.Job, p party, event commerce.WebhookEvent) jobs.Outcome {
 	at := time.Now().UnixMilli()
 	result := w.sender.Send(ctx, webhook.Request{
-		URL: p.partner.CallbackURL, ID: event.ID, Body: wire.AppendWebhook(nil, event), At: at,
+		URL: p.partner.CallbackURL, ID: event.ID, Body: wire.AppendWebhook(make([]byte, 0, len(event.Data)+roomBeside), event), At: at,
 		Secret: p.partner.CallbackSecret, PreviousSecret: p.endpoint.Previous(at),
 	})
 	try := command.WebhookTry{Job: job, RetryAfter: result.RetryAfter, Jitter: rand.Float64(),
@@ -96,6 +100,9 @@ func (w *webhooks) send(ctx context.Context, job commerce.Job, p party, event co
 }
 
 func withoutPassword(text string) string {
+	if !strings.Contains(text, "@") {
+		return text
+	}
 	u, err := url.Parse(text)
 	if err != nil {
 		return text

@@ -5,20 +5,19 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
-	"net/http"
 	"strconv"
 	"strings"
 )
 
-// sign sets the contract's signature and the three headers of Standard
+// sign appends the contract's signature and the three headers of Standard
 // Webhooks. While a secret is rotated the first, which has room for one
 // signature only, is made with the old one.
-func sign(h http.Header, r Request) {
+func sign(b []byte, r Request) []byte {
 	timestamp := strconv.FormatInt(r.At/1000, 10)
-	h.Set("Webhook-Id", r.ID)
-	h.Set("Webhook-Timestamp", timestamp)
+	b = header(b, "Webhook-Id", r.ID)
+	b = header(b, "Webhook-Timestamp", timestamp)
 	if r.Secret == "" {
-		return
+		return b
 	}
 	head := []byte(r.ID + "." + timestamp + ".")
 	signatures := standardSignature(r.Secret, head, r.Body)
@@ -27,8 +26,8 @@ func sign(h http.Header, r Request) {
 		signatures += " " + standardSignature(r.PreviousSecret, head, r.Body)
 		partnerSecret = r.PreviousSecret
 	}
-	h.Set("Webhook-Signature", signatures)
-	h.Set("X-Partner-Signature", hex.EncodeToString(mac([]byte(partnerSecret), r.Body)))
+	b = header(b, "Webhook-Signature", signatures)
+	return header(b, "X-Partner-Signature", hex.EncodeToString(mac([]byte(partnerSecret), r.Body)))
 }
 
 func standardSignature(secret string, signed ...[]byte) string {

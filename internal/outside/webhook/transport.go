@@ -31,8 +31,7 @@ const (
 
 // transport makes requests over HTTP/1.1, each in the goroutine that asks for
 // it. That of net/http gives every request to two others in turn, which took
-// two fifths of what a small request costs; writing requests and reading
-// answers is left to net/http.
+// two fifths of what a small request costs; reading answers is left to net/http.
 type transport struct {
 	dialer *net.Dialer
 	tls    *tls.Config // nil: the default
@@ -54,7 +53,6 @@ type conn struct {
 	to     endpoint
 	in     io.LimitedReader // of what may still be read
 	r      *bufio.Reader
-	w      *bufio.Writer
 	expiry *time.Timer // closes it while it is idle
 }
 
@@ -72,28 +70,21 @@ func newTransport(d *net.Dialer) *transport {
 	return &transport{dialer: d, idle: map[endpoint][]*conn{}}
 }
 
-// do makes a request until a time, and reads how the answer begins. The body of
-// the request can be read twice: what an idle connection lost, because the other
-// end was just closing it, is sent again on a new one.
-func (t *transport) do(ctx context.Context, request *http.Request, until time.Time) (answer, error) {
-	to, err := endpointOf(request.URL)
-	if err != nil {
-		return answer{}, err
-	}
+// do sends a request until a time, and reads how the answer begins. What an idle
+// connection lost, because the other end was just closing it, is sent again on a
+// new one.
+func (t *transport) do(ctx context.Context, to endpoint, message []byte, until time.Time) (answer, error) {
 	if c := t.take(to); c != nil {
-		a, err := t.use(ctx, c, request, until)
+		a, err := t.use(ctx, c, message, until)
 		if !errors.Is(err, errStale) {
 			return a, err
-		}
-		if request.Body, err = request.GetBody(); err != nil {
-			return answer{}, err
 		}
 	}
 	c, err := t.connect(ctx, to, until)
 	if err != nil {
 		return answer{}, err
 	}
-	return t.use(ctx, c, request, until)
+	return t.use(ctx, c, message, until)
 }
 
 func endpointOf(u *url.URL) (endpoint, error) {
@@ -129,7 +120,7 @@ func (t *transport) connect(ctx context.Context, to endpoint, until time.Time) (
 			return nil, err
 		}
 	}
-	c := &conn{Conn: raw, to: to, in: io.LimitedReader{R: raw}, w: bufio.NewWriter(raw)}
+	c := &conn{Conn: raw, to: to, in: io.LimitedReader{R: raw}}
 	c.r = bufio.NewReader(&c.in)
 	c.expiry = time.AfterFunc(idleTime, func() { t.expire(c) })
 	c.expiry.Stop()
@@ -153,13 +144,13 @@ func (t *transport) secure(ctx context.Context, raw net.Conn, host string) (net.
 	return c, nil
 }
 
-// use makes a request on a connection, and keeps that if it can be used again.
-func (t *transport) use(ctx context.Context, c *conn, request *http.Request, until time.Time) (answer, error) {
+// use sends a request on a connection, and keeps that if it can be used again.
+func (t *transport) use(ctx context.Context, c *conn, message []byte, until time.Time) (answer, error) {
 	err := c.SetDeadline(until)
 	cut := context.AfterFunc(ctx, func() { _ = c.SetDeadline(time.Unix(1, 0)) })
 	a, whole := answer{}, false
 	if err == nil {
-		a, whole, err = c.roundTrip(request)
+		a, whole, err = c.roundTrip(message)
 	}
 	if !cut() && err != nil {
 		err = ctx.Err()
@@ -172,18 +163,15 @@ func (t *transport) use(ctx context.Context, c *conn, request *http.Request, unt
 
 // roundTrip sends a request and reads how its answer begins. It tells whether
 // that was all of it and the connection stays open.
-func (c *conn) roundTrip(request *http.Request) (a answer, whole bool, err error) {
+func (c *conn) roundTrip(message []byte) (a answer, whole bool, err error) {
 	c.in.N = maxHeaders
-	sent := request.Write(c.w)
-	if sent == nil {
-		sent = c.w.Flush()
-	}
+	_, sent := c.Write(message)
 	// Who refuses a request may answer before all of it was sent.
 	if _, unanswered := c.r.Peek(1); unanswered != nil {
 		return a, false, lost(sent, unanswered)
 	}
 	for early := 0; ; early++ {
-		if a.Response, err = http.ReadResponse(c.r, request); err != nil {
+		if a.Response, err = http.ReadResponse(c.r, nil); err != nil {
 			if c.in.N <= 0 {
 				err = fmt.Errorf("the headers of the answer exceed %d bytes", maxHeaders)
 			}

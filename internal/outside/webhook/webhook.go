@@ -4,7 +4,6 @@
 package webhook
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"net"
@@ -72,19 +71,11 @@ func (s *Sender) Send(ctx context.Context, r Request) Result {
 // send follows no redirect, and uses no proxy, which would connect past the
 // check of addresses.
 func (s *Sender) send(ctx context.Context, r Request, until time.Time) Result {
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, r.URL, bytes.NewReader(r.Body))
+	to, message, err := compose(r)
 	if err != nil {
 		return Result{Error: s.reason(err)}
 	}
-	if u := request.URL.User; u != nil {
-		password, _ := u.Password()
-		request.SetBasicAuth(u.Username(), password)
-	}
-	h := request.Header
-	h.Set("Content-Type", "application/json")
-	h.Set("User-Agent", "purveyor")
-	sign(h, r)
-	response, err := s.transport.do(ctx, request, until)
+	response, err := s.transport.do(ctx, to, message, until)
 	if err != nil {
 		return Result{Error: s.reason(err)}
 	}
