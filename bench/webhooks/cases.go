@@ -81,7 +81,7 @@ func (w *webhooks) drain() error {
 	own, list := w.turns("drain", func(c *contender) (load.Measurement, error) { return w.drainOnce(c, &d) })
 	bare := &load.Series{Name: "  bare net/http client, the same posts", Run: func() (load.Measurement, error) {
 		w.sink.begin(0, time.Time{}, time.Time{})
-		if err := w.start(d.posts, posting{Connections: int(d.connections)}); err != nil {
+		if err := w.start(d.posts, posting{Connections: d.connections}); err != nil {
 			return load.Measurement{}, err
 		}
 		in := w.sink.taken()
@@ -106,7 +106,7 @@ func (w *webhooks) drain() error {
 func (w *webhooks) latency() error {
 	own, list := w.turns("event to arrival", func(c *contender) (load.Measurement, error) {
 		return w.with(c, "latency", func(s *load.Service) (load.Measurement, error) {
-			r, err := w.report(s, c.receivers[0].Key, ordersPerSecond)
+			r, err := w.report(s, w.Pace, c.receivers[0].Key, ordersPerSecond)
 			return r.arrivals, err
 		})
 	})
@@ -134,43 +134,59 @@ func (w *webhooks) reports() error {
 		}
 	}
 	w.Report.Note("Reports: %d connections of a partner without a callback URL, and of one that is told of each order. "+
+		"One service takes them in turns, each half as long as the other runs, of which there are four times as many. "+
 		"The bare client posts as many a second as the service has just delivered, to the same sink, and nobody is told of those orders: "+
 		"what webhooks cost the machine in any case.", load.Callers)
 	return nil
 }
 
-// reportsOn compares reports with and without webhooks.
+// reportsOn compares reports with and without webhooks, which one service takes
+// in many short turns: the speed of a machine changes from one second to the
+// next by more than webhooks cost. For profiles each has a service of its own.
 func (w *webhooks) reportsOn(c *contender) error {
+	if w.Profiles != "" {
+		return w.reportsWith(c, func(title string, f reporting) (load.Measurement, error) { return w.with(c, title, f) })
+	}
+	_, err := w.with(c, "reports", func(s *load.Service) (load.Measurement, error) {
+		return load.Measurement{}, w.reportsWith(c, func(_ string, f reporting) (load.Measurement, error) { return f(s) })
+	})
+	return err
+}
+
+type reporting = func(*load.Service) (load.Measurement, error)
+
+func (w *webhooks) reportsWith(c *contender, with func(title string, f reporting) (load.Measurement, error)) error {
 	var last reported
 	var longest time.Duration
+	pace := load.NewPace(w.Pace.Measured.Seconds()/2, 4*w.Pace.Rounds)
 	silent := func(s *load.Service) load.Measurement {
-		return load.Run(s.Addr, w.Pace, load.Reporters(c.data.Shops, c.data.Key, false, false, w.book()), s.CPU)
+		return load.Run(s.Addr, pace, load.Reporters(c.data.Shops, c.data.Key, false, false, w.book()), s.CPU)
 	}
 	delivered := &load.Series{Name: "  deliveries beside them, " + c.name}
 	told := &load.Series{Name: "reports with webhooks, " + c.name, Run: func() (load.Measurement, error) {
-		return w.with(c, "reports with webhooks", func(s *load.Service) (load.Measurement, error) {
+		return with("reports with webhooks", func(s *load.Service) (load.Measurement, error) {
 			var err error
-			last, err = w.report(s, c.receivers[0].Key, 0)
+			last, err = w.report(s, pace, c.receivers[0].Key, 0)
 			longest = max(longest, last.after)
 			delivered.Rounds = append(delivered.Rounds, last.arrivals)
 			return last.reports, err
 		})
 	}}
 	alone := &load.Series{Name: "  reports without, " + c.name, Run: func() (load.Measurement, error) {
-		return w.with(c, "reports without", func(s *load.Service) (load.Measurement, error) { return silent(s), nil })
+		return with("reports without", func(s *load.Service) (load.Measurement, error) { return silent(s), nil })
 	}}
 	beside := &load.Series{Name: "  reports without, beside a bare client that posts, " + c.name, Run: func() (load.Measurement, error) {
-		return w.with(c, "reports beside a bare client", func(s *load.Service) (load.Measurement, error) {
+		return with("reports beside a bare client", func(s *load.Service) (load.Measurement, error) {
 			w.sink.begin(0, time.Time{}, time.Time{})
 			posted := make(chan error)
 			go func() {
-				posted <- w.start(last.posts, posting{Connections: load.Callers, Rate: last.arrivals.Rate, For: w.Pace.Warm + w.Pace.Measured})
+				posted <- w.start(last.posts, posting{Connections: load.Callers, Rate: last.arrivals.Rate, For: pace.Warm + pace.Measured})
 			}()
 			m := silent(s)
 			return m, <-posted
 		})
 	}}
-	if err := load.Alternate(w.Pace, alone, told, beside); err != nil {
+	if err := load.Alternate(pace, alone, told, beside); err != nil {
 		return err
 	}
 	w.Report.Compare(told, alone, targetReports, "")

@@ -13,7 +13,7 @@ import (
 // drains are what all drains together gave.
 type drains struct {
 	posts       []post // of the last one
-	connections int64  // at most
+	connections int    // at most
 	attempts    int
 }
 
@@ -36,7 +36,10 @@ func (w *webhooks) drainOnce(c *contender, d *drains) (m load.Measurement, err e
 	}
 	in := w.sink.taken()
 	m.Rate = in.rate()
-	d.posts, d.connections = in.posts, max(d.connections, in.connections)
+	if d.posts, err = in.posts(); err != nil {
+		return m, err
+	}
+	d.connections = max(d.connections, in.connections)
 	recorded, err := w.recorded(c, waiting, in.arrived)
 	if err == nil && recorded != in.total {
 		err = fmt.Errorf("%d attempts are on record, but %d arrived", recorded, in.total)
@@ -95,23 +98,26 @@ const keptPosts = 2000
 
 // report reports orders of a receiver, so many a second or 0 for as many as can
 // be, and waits for the webhooks of all that were acknowledged.
-func (w *webhooks) report(s *load.Service, key string, perSecond int) (r reported, err error) {
+func (w *webhooks) report(s *load.Service, pace load.Pace, key string, perSecond int) (r reported, err error) {
 	book := w.book()
 	callers := load.Reporters(s.Data.Shops, key, false, false, book)
 	if perSecond > 0 {
 		callers = load.Steadily(callers, perSecond)
 	}
-	from := time.Now().Add(w.Pace.Warm)
-	w.sink.begin(keptPosts, from, from.Add(w.Pace.Measured))
-	r.reports = load.Run(s.Addr, w.Pace, callers, s.CPU)
+	from := time.Now().Add(pace.Warm)
+	w.sink.begin(keptPosts, from, from.Add(pace.Measured))
+	r.reports = load.Run(s.Addr, pace, callers, s.CPU)
 	ended := time.Now()
 	if err := w.sink.await(w.Ctx, book.Orders); err != nil {
 		return r, err
 	}
 	in := w.sink.taken()
-	r.posts, r.after = in.posts, max(0, in.last.Sub(ended))
-	r.arrivals = in.blame(in.times.Measurement(w.Pace.Measured, 0))
-	r.arrivals.Rate = float64(in.during) / w.Pace.Measured.Seconds()
+	if r.posts, err = in.posts(); err != nil {
+		return r, err
+	}
+	r.after = max(0, in.last.Sub(ended))
+	r.arrivals = in.blame(in.times.Measurement(pace.Measured, 0))
+	r.arrivals.Rate = float64(in.during) / pace.Measured.Seconds()
 	r.arrivals.ServerCPU = r.reports.ServerCPU
 	if r.reports.Errors > 0 && perSecond > 0 { // else they are in the reports' own line
 		r.arrivals.Errors += r.reports.Errors

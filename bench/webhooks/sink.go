@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"crypto/hmac"
@@ -10,7 +11,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"sync"
 	"sync/atomic"
@@ -29,10 +29,9 @@ type post struct {
 
 // sink takes webhooks, in this process.
 type sink struct {
-	server   *http.Server
+	server   *server
 	url      string
 	receiver *standardwebhooks.Webhook
-	open     atomic.Int64 // connections
 	count    atomic.Int64
 
 	mu sync.Mutex
@@ -42,11 +41,11 @@ type sink struct {
 // intake is what came in since the sink was told to begin.
 type intake struct {
 	arrived     map[string]string // order id -> event id
-	posts       []post            // the first of them
-	most        int               // posts that are wanted
+	kept        [][]byte          // the first of them, as they came
+	most        int               // that are wanted
 	total       int
 	first, last time.Time
-	connections int64 // at most, at a time
+	connections int // at most, at a time
 
 	from, until time.Time // when arrivals are counted, and events were made whose times count
 	during      int
@@ -58,40 +57,27 @@ type intake struct {
 // checked is which part of the signatures is verified: one in so many.
 const checked = 16
 
-func openSink() (*sink, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
+func openSink() (s *sink, err error) {
+	s = &sink{}
+	if s.receiver, err = standardwebhooks.NewWebhook(load.Secret); err != nil {
 		return nil, err
 	}
-	s := &sink{url: "http://" + l.Addr().String() + "/webhooks"}
-	if s.receiver, err = standardwebhooks.NewWebhook(load.Secret); err != nil {
-		return nil, errors.Join(err, l.Close())
+	if s.server, err = serve(s.take); err != nil {
+		return nil, err
 	}
-	s.server = &http.Server{Handler: s, ConnState: s.connection, ReadHeaderTimeout: 5 * time.Second}
+	s.url = "http://" + s.server.listener.Addr().String() + "/webhooks"
 	s.begin(0, time.Time{}, time.Time{})
-	go func() { _ = s.server.Serve(l) }() // ends with close
 	return s, nil
 }
 
-func (s *sink) close() error { return s.server.Close() }
-
-func (s *sink) connection(_ net.Conn, state http.ConnState) {
-	switch state {
-	case http.StateNew:
-		open := s.open.Add(1)
-		s.mu.Lock()
-		s.connections = max(s.connections, open)
-		s.mu.Unlock()
-	case http.StateClosed, http.StateHijacked:
-		s.open.Add(-1)
-	}
-}
+func (s *sink) close() error { return s.server.close() }
 
 // begin forgets all that came in, keeps so many of the next posts, and takes
 // times between two times.
 func (s *sink) begin(most int, from, until time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.server.begin()
 	s.intake = intake{arrived: map[string]string{}, most: most, from: from, until: until}
 }
 
@@ -99,17 +85,9 @@ func (s *sink) begin(most int, from, until time.Time) {
 func (s *sink) taken() intake {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.intake
-}
-
-// ServeHTTP takes one webhook.
-func (s *sink) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	body := make([]byte, max(r.ContentLength, 0))
-	_, err := io.ReadFull(r.Body, body)
-	arrived := time.Now()
-	w.WriteHeader(http.StatusOK)
-	event, err2 := s.read(r.Header, body)
-	s.take(post{r.Header, body}, event, arrived, errors.Join(err, err2))
+	in := s.intake
+	in.connections = s.server.connections()
+	return in
 }
 
 // event is what the sink needs of each.
@@ -123,26 +101,26 @@ var (
 	timeField  = []byte(`"timestamp":"`)
 )
 
-// read finds the fields of the event, and checks one in some closely.
-func (s *sink) read(h http.Header, body []byte) (e event, err error) {
+// read finds the fields of the event.
+func read(body []byte) (e event, err error) {
 	field := func(name []byte) string {
 		_, rest, _ := bytes.Cut(body, name)
 		value, _, _ := bytes.Cut(rest, []byte{'"'})
 		return string(value)
 	}
 	e.order = field(orderField)
-	if e.at, err = time.Parse(time.RFC3339, field(timeField)); err != nil {
-		return e, err
-	}
-	if s.count.Add(1)%checked == 0 {
-		err = s.verify(h, body)
-	}
+	e.at, err = time.Parse(time.RFC3339, field(timeField))
 	return e, err
 }
 
 // verify checks both signatures, and that the body is of the event that the
 // header names.
-func (s *sink) verify(h http.Header, body []byte) error {
+func (s *sink) verify(raw []byte) error {
+	p, err := parse(raw)
+	if err != nil {
+		return err
+	}
+	h, body := p.Header, p.Body
 	mac := hmac.New(sha256.New, []byte(load.Secret))
 	mac.Write(body)
 	if got, want := h.Get("X-Partner-Signature"), hex.EncodeToString(mac.Sum(nil)); got != want {
@@ -163,29 +141,34 @@ func (s *sink) verify(h http.Header, body []byte) error {
 	return nil
 }
 
-func (s *sink) take(p post, e event, arrived time.Time, wrong error) {
+// take counts a webhook, checks one in some closely, and keeps the first.
+func (s *sink) take(r *request) {
+	e, wrong := read(r.body)
+	if s.count.Add(1)%checked == 0 {
+		wrong = errors.Join(wrong, s.verify(r.raw))
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.total++
 	if s.first.IsZero() {
-		s.first = arrived
+		s.first = r.arrived
 	}
-	s.last = arrived
+	s.last = r.arrived
 	if wrong != nil {
 		if s.failures++; s.failure == nil {
 			s.failure = wrong
 		}
 		return
 	}
-	if arrived.After(s.from) && arrived.Before(s.until) {
+	if r.arrived.After(s.from) && r.arrived.Before(s.until) {
 		s.during++
 	}
 	if e.at.Before(s.until) { // however late it arrives
-		s.times.Done(e.at, arrived, s.from, arrived.Add(1))
+		s.times.Done(e.at, r.arrived, s.from, r.arrived.Add(1))
 	}
-	s.arrived[e.order] = p.Header.Get("Webhook-Id")
-	if len(s.posts) < s.most {
-		s.posts = append(s.posts, p)
+	s.arrived[e.order] = value(r.head, "Webhook-Id")
+	if len(s.kept) < s.most {
+		s.kept = append(s.kept, bytes.Clone(r.raw))
 	}
 }
 
@@ -233,6 +216,28 @@ func (i intake) rate() float64 {
 		return 0
 	}
 	return float64(i.total-1) / i.last.Sub(i.first).Seconds()
+}
+
+// posts are those that were kept.
+func (i intake) posts() (list []post, err error) {
+	for _, raw := range i.kept {
+		p, err := parse(raw)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, p)
+	}
+	return list, nil
+}
+
+func parse(raw []byte) (p post, err error) {
+	r, err := http.ReadRequest(bufio.NewReader(bytes.NewReader(raw)))
+	if err != nil {
+		return p, err
+	}
+	p.Header = r.Header
+	p.Body, err = io.ReadAll(r.Body)
+	return p, err
 }
 
 // blame adds what was wrong with what came in.
