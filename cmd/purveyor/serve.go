@@ -20,6 +20,8 @@ import (
 	"purveyor/internal/effect"
 	"purveyor/internal/inbound"
 	"purveyor/internal/outside/sandbox"
+	"purveyor/internal/storage"
+	"purveyor/internal/storage/postgres"
 	"purveyor/internal/web"
 )
 
@@ -111,7 +113,7 @@ type service struct {
 
 // newService wires the parts together and begins to do jobs.
 func newService(db *database, c settings, p ports, baseURL string) (*service, error) {
-	boundMemory(c.Server)
+	boundMemory(c.Server, db.Engine)
 	objects := effect.NewObjects(db.Engine, db.committer)
 	geocoder, err := newGeocoder(c.Couriers, db, baseURL)
 	if err != nil {
@@ -134,10 +136,14 @@ func newService(db *database, c settings, p ports, baseURL string) (*service, er
 
 // boundMemory has the garbage collected less often than Go would by itself, as
 // little of it stays, but before it doubles the memory of the cache. What SQLite
-// takes, about 50 MiB, comes on top. GOGC and GOMEMLIMIT override it.
-func boundMemory(c config.Server) {
+// takes, about 50 MiB, comes on top, so that there is room for more without it.
+// GOGC and GOMEMLIMIT override it.
+func boundMemory(c config.Server, engine storage.Engine) {
 	const besideCache = 64 << 20
-	const garbage = 200 // percent of what stays
+	garbage := 200 // percent of what stays
+	if _, elsewhere := engine.(*postgres.Engine); elsewhere {
+		garbage = 400
+	}
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(garbage)
 	}
