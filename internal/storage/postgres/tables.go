@@ -132,7 +132,7 @@ func (t *table[K, V]) groups(keys []K) (list []*group[K]) {
 	n := len(t.key) - 1
 	for _, k := range t.inOrder(keys) {
 		prefix := k.columns[:n]
-		if len(list) == 0 || !slices.Equal(list[len(list)-1].prefix, prefix) {
+		if len(list) == 0 || !slices.EqualFunc(list[len(list)-1].prefix, prefix, sameValue) {
 			list = append(list, &group[K]{prefix: prefix})
 		}
 		g := list[len(list)-1]
@@ -142,7 +142,7 @@ func (t *table[K, V]) groups(keys []K) (list []*group[K]) {
 }
 
 // args are those of a statement for the keys of a prefix.
-func (g *group[K]) args() []any { return g.prefix.args(&array{g.last, 1}) }
+func (g *group[K]) args() []any { return g.prefix.args(&array{values: g.last, step: 1}) }
 
 // find is the key of a row that was found, by its last column.
 func (g *group[K]) find(last []byte) K {
@@ -240,7 +240,7 @@ func updateMany[K comparable, V any](q *pgx.Batch, t *table[K, V], rows []*V, of
 		bind(&bound, v)
 		t.BindKey(&bound, t.KeyOf(v))
 	}
-	shards := array{bound[key:], width}.eachOnce()
+	shards := array{values: bound[key:], step: width}.eachOnce()
 	q.Queue(seen(sql), append(bound.arrays(width), shards)...)
 }
 

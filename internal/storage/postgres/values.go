@@ -41,6 +41,7 @@ var kinds = [...]struct {
 type value struct {
 	kind kind
 	null bool
+	room uint32 // for it and those that follow, if it is the first of a statement
 	bits uint64 // of what is a number or a boolean
 	text string // or the bytes of a bytea
 }
@@ -50,7 +51,11 @@ func compareValues(a, b value) int {
 	return cmp.Or(cmp.Compare(a.bits, b.bits), cmp.Compare(a.text, b.text))
 }
 
+func sameValue(a, b value) bool { return compareValues(a, b) == 0 }
+
+// appendTo appends the binary form.
 func (v *value) appendTo(buf []byte) []byte {
+	buf = slices.Grow(buf, int(v.room))
 	switch v.kind {
 	case text, bytea:
 		return append(buf, v.text...)
@@ -110,8 +115,17 @@ func (v *values) Float(x *float64) schema.Binder {
 	return v.put(value{kind: double, bits: math.Float64bits(*x)})
 }
 
+// makeRoom has the first value make room for all: pgx begins each statement
+// with little, which append would add to by a quarter each time.
+func (v values) makeRoom() {
+	for i := range v {
+		v[0].room += uint32(len(v[i].text)) + 12 // a number with its length
+	}
+}
+
 // args are the values as arguments of a statement, before others.
 func (v values) args(others ...any) []any {
+	v.makeRoom()
 	args := make([]any, len(v), len(v)+len(others))
 	for i := range v {
 		args[i] = &v[i]
@@ -122,9 +136,10 @@ func (v values) args(others ...any) []any {
 // arrays are the columns of the rows, each of which is so wide, as arguments of
 // a statement.
 func (v values) arrays(width int) []any {
+	v.makeRoom()
 	list, args := make([]array, width), make([]any, width)
 	for i := range list {
-		list[i] = array{v[i:], width}
+		list[i] = array{values: v[i:], step: width}
 		args[i] = &list[i]
 	}
 	return args
@@ -152,7 +167,7 @@ func (a array) eachOnce() *array {
 		list = append(list, a.values[i])
 	}
 	slices.SortFunc(list, compareValues)
-	return &array{slices.Compact(list), 1}
+	return &array{values: slices.CompactFunc(list, sameValue), step: 1}
 }
 
 // encode appends the binary form of an array: dimensions, whether there is a
