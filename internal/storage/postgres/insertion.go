@@ -13,12 +13,13 @@ import (
 // insertion is the statements that insert rows of a table, and what binds these.
 type insertion[V any] struct {
 	bind  func(schema.Binder, *V)
-	width int // columns of a row
-	array string
+	width int    // columns of a row
+	sql   string // for any number of rows, as arrays
 	sizes []insertOf
 }
 
-// insertOf is a statement for so many rows.
+// insertOf is a statement that lists so many rows. It is made when it is first
+// wanted: it is long.
 type insertOf struct {
 	rows int
 	sql  func() string
@@ -27,7 +28,7 @@ type insertOf struct {
 func insertionInto[V any](name, columns string, bind func(schema.Binder, *V)) insertion[V] {
 	var row values
 	bind(&row, new(V))
-	s := insertion[V]{bind: bind, width: len(row), array: insertSQL(name, columns, row)}
+	s := insertion[V]{bind: bind, width: len(row), sql: insertSQL(name, columns, row)}
 	for _, n := range []int{64, 48, 32, 24, 20, 16, 12, 8, 7, 6, 5, 4, 3, 2, 1} {
 		s.sizes = append(s.sizes, insertOf{n, sync.OnceValue(func() string { return valuesSQL(name, columns, len(row), n) })})
 	}
@@ -45,7 +46,7 @@ func (s *insertion[V]) bound(rows []*V) values {
 // atOnce inserts rows whose ids are ours.
 func (s *insertion[V]) atOnce(q *pgx.Batch, rows []*V) {
 	if len(rows) > 0 {
-		q.Queue(seen(s.array), s.bound(rows).arrays(s.width)...)
+		q.Queue(seen(s.sql), s.bound(rows).arrays(s.width)...)
 	}
 }
 
@@ -53,10 +54,10 @@ func insertSQL(name, columns string, row values) string {
 	return "INSERT INTO " + name + " (" + columns + ") SELECT * FROM " + row.unnest()
 }
 
-// oneByOne inserts rows whose keys others may insert at the same time: a
+// listed inserts rows whose keys others may insert at the same time: a
 // distributed engine tells a broken key from other faults for this form only.
 // Few sizes, so that few statements are prepared.
-func (s *insertion[V]) oneByOne(q *pgx.Batch, rows []*V) {
+func (s *insertion[V]) listed(q *pgx.Batch, rows []*V) {
 	for _, size := range s.sizes {
 		for ; len(rows) >= size.rows; rows = rows[size.rows:] {
 			q.Queue(seen(size.sql()), s.bound(rows[:size.rows]).args()...)

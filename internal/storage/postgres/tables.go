@@ -53,8 +53,12 @@ func prepared[K comparable, V any](t *schema.Table[K, V], o options) *table[K, V
 	p.inRange = "SELECT " + schema.Join(last, t.Values()) + " FROM " + t.Name + " WHERE " + where + " = ANY(" + n + ")"
 	var bound values
 	t.BindKey(&bound, *new(K))
+	of := bound[len(prefix)].kind
+	if of != text && of != bytea {
+		panic("postgres: rows of " + t.Name + " are not told apart by text")
+	}
 	if o.lateral {
-		p.inRange = "SELECT t.* FROM unnest(" + n + "::" + kinds[bound[len(prefix)].kind].sql + "[]) AS k (v) CROSS JOIN LATERAL (SELECT " + schema.Join(last, t.Values()) +
+		p.inRange = "SELECT t.* FROM unnest(" + n + "::" + kinds[of].sql + "[]) AS k (v) CROSS JOIN LATERAL (SELECT " + schema.Join(last, t.Values()) +
 			" FROM " + t.Name + " WHERE " + where + " = k.v LIMIT 1) AS t"
 	}
 	p.singles, p.spread = singlesSQL(t, bound)
@@ -209,7 +213,7 @@ func save[K comparable, V any](q *pgx.Batch, t *table[K, V], rows *commerce.Tabl
 		updateMany(q, t, often, true)
 	}
 	if t.collides {
-		t.insertion.oneByOne(q, fresh)
+		t.insertion.listed(q, fresh)
 	} else {
 		t.insertion.atOnce(q, fresh)
 	}

@@ -41,7 +41,7 @@ var kinds = [...]struct {
 type value struct {
 	kind kind
 	null bool
-	room uint32 // for it and those that follow, if it is the first of a statement
+	room uint32 // that the first value of a statement makes; 0 for the others
 	bits uint64 // of what is a number or a boolean
 	text string // or the bytes of a bytea
 }
@@ -115,8 +115,8 @@ func (v *values) Float(x *float64) schema.Binder {
 	return v.put(value{kind: double, bits: math.Float64bits(*x)})
 }
 
-// makeRoom has the first value make room for all: pgx begins each statement
-// with little, which append would add to by a quarter each time.
+// makeRoom has the first value make room for all. pgx begins each statement with
+// little, and append would add a quarter at a time.
 func (v values) makeRoom() {
 	for i := range v {
 		v[0].room += uint32(len(v[i].text)) + 12 // a number with its length
@@ -198,7 +198,7 @@ func (a *array) encode(as kind, buf []byte) ([]byte, error) {
 	return buf, nil
 }
 
-// codec is pgx's codec of a type, but for what encodes itself.
+// codec is pgx's codec of a type, but for values of ours, which encode themselves.
 type codec[T interface {
 	encode(as kind, buf []byte) ([]byte, error)
 }] struct {
