@@ -8,7 +8,6 @@ import (
 
 	"purveyor/internal/commerce"
 	"purveyor/internal/storage"
-	"purveyor/internal/storage/schema"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -88,9 +87,23 @@ const (
 const begin = "BEGIN ISOLATION LEVEL READ COMMITTED"
 
 func (b *batch) load(ctx context.Context) error {
-	w, r := b.writer, &b.rows
+	w := b.writer
 	floor := max(w.last+1, b.engine.now().UnixMilli())
 	var q pgx.Batch
+	b.ask(&q, floor)
+	if err := w.conn.SendBatch(ctx, &q).Close(); err != nil {
+		return err
+	}
+	b.stamp = max(floor, w.last+1)
+	open, end := context.WithCancel(context.Background())
+	b.end = end
+	go b.engine.prolongs(open, w.id)
+	return nil
+}
+
+// ask tells of the floor, then locks and reads the rows.
+func (b *batch) ask(q *pgx.Batch, floor int64) {
+	w, r := b.writer, &b.rows
 	q.Queue(seen(begin))
 	q.Queue(seen("SET LOCAL synchronous_commit = off")) // it need not outlive a crash
 	q.Queue(seen(announce), w.id, floor)
@@ -100,37 +113,29 @@ func (b *batch) load(ctx context.Context) error {
 		q.Queue(seen("SELECT value FROM meta WHERE name = 'next_store_no' FOR UPDATE")).
 			QueryRow(func(row pgx.Row) error { return row.Scan(&r.NextStoreNo) })
 	}
-	load(&q, partners, &r.Partners)
-	load(&q, apiKeys, &r.APIKeys)
-	load(&q, stores, &r.Stores)
-	load(&q, categories, &r.Categories)
-	load(&q, productStores, &r.ProductStores)
-	load(&q, products, &r.Products)
-	load(&q, stock, &r.Stock)
-	load(&q, orders, &r.Orders)
-	load(&q, payments, &r.Payments)
-	load(&q, refunds, &r.Refunds)
-	load(&q, deliveries, &r.Deliveries)
-	load(&q, endpoints, &r.Endpoints)
-	load(&q, jobs, &r.Jobs)
-	load(&q, sandbox, &r.Sandbox)
-	load(&q, places, &r.Places)
+	load(q, partners, &r.Partners)
+	load(q, apiKeys, &r.APIKeys)
+	load(q, stores, &r.Stores)
+	load(q, categories, &r.Categories)
+	load(q, productStores, &r.ProductStores)
+	load(q, products, &r.Products)
+	load(q, stock, &r.Stock)
+	load(q, orders, &r.Orders)
+	load(q, payments, &r.Payments)
+	load(q, refunds, &r.Refunds)
+	load(q, deliveries, &r.Deliveries)
+	load(q, endpoints, &r.Endpoints)
+	load(q, jobs, &r.Jobs)
+	load(q, sandbox, &r.Sandbox)
+	load(q, places, &r.Places)
 	// After the locks: the stamp is above those that the rows got from batches
 	// that this one waited for.
 	q.Queue(seen("SELECT max(last) FROM writers")).QueryRow(func(row pgx.Row) error { return row.Scan(&w.last) })
 	// What is only ever inserted comes last: after the locks, so that a batch
 	// that waited for one sees what the other inserted.
-	load(&q, externalIDs, &r.External)
-	load(&q, customers, &r.Customers)
-	load(&q, replies, &r.Replies)
-	if err := w.conn.SendBatch(ctx, &q).Close(); err != nil {
-		return err
-	}
-	b.stamp = max(floor, w.last+1)
-	open, end := context.WithCancel(context.Background())
-	b.end = end
-	go b.engine.prolongs(open, w.id)
-	return nil
+	load(q, externalIDs, &r.External)
+	load(q, customers, &r.Customers)
+	load(q, replies, &r.Replies)
 }
 
 // prolongs keeps readers waiting for a batch that takes long, until ctx ends.
@@ -219,13 +224,21 @@ func (b *batch) write(q *pgx.Batch) {
 	remove(q, replies, &r.Replies)
 	remove(q, jobs, &r.Jobs)
 	remove(q, sandbox, &r.Sandbox)
-	appendLog(q, &schema.Timeline, r.Timeline)
-	appendLog(q, &schema.Ledger, r.Ledger)
-	appendLog(q, &schema.WebhookEvents, r.Webhooks)
-	appendLog(q, &schema.Attempts, r.Attempts)
-	appendLog(q, &schema.CourierNotices, r.Notices)
-	appendLog(q, &schema.Outbox, r.Outbox)
-	appendTo(q, jobs.Name, jobs.Columns(), jobs.Bind, r.NewJobs)
+	timeline.atOnce(q, pointers(r.Timeline))
+	ledger.atOnce(q, pointers(r.Ledger))
+	events.atOnce(q, pointers(r.Webhooks))
+	attempts.atOnce(q, pointers(r.Attempts))
+	notices.atOnce(q, pointers(r.Notices))
+	outbox.atOnce(q, pointers(r.Outbox))
+	newJobs.atOnce(q, pointers(r.NewJobs))
+}
+
+func pointers[V any](rows []V) []*V {
+	list := make([]*V, len(rows))
+	for i := range rows {
+		list[i] = &rows[i]
+	}
+	return list
 }
 
 // Discard implements storage.Batch. A connection that does not answer to the

@@ -27,7 +27,7 @@ func (e *Engine) Fill(ctx context.Context, f func(schema.Filling) error) error {
 
 // alone runs a transaction on a connection of its own, which may take long.
 func (e *Engine) alone(ctx context.Context, o pgx.TxOptions, f func(snapshot) error) error {
-	conn, err := pgx.ConnectConfig(ctx, e.writing)
+	conn, err := e.connect(ctx)
 	if err != nil {
 		return unavailable(err)
 	}
@@ -84,20 +84,19 @@ func (f filling) SetState(s schema.State) error {
 
 func (f filling) Insert(t *schema.Plain, each func(row func(schema.Scanner) error) error) error {
 	const most = 1000 // rows in a statement
-	var c columns
-	n := 0
+	width := len(schema.Split(t.Columns))
+	rows := make(values, 0, most*width)
 	flush := func() error {
-		if n == 0 {
+		if len(rows) == 0 {
 			return nil
 		}
-		_, err := f.tx.Exec(f.ctx, insertSQL(t.Name, t.Columns, &c), c.arrays...)
-		c, n = columns{}, 0
+		_, err := f.tx.Exec(f.ctx, insertSQL(t.Name, t.Columns, rows[:width]), rows.arrays(width)...)
+		rows = rows[:0]
 		return unavailable(err)
 	}
 	err := each(func(s schema.Scanner) error {
-		c.nextRow()
-		t.Move(s, &c)
-		if n++; n < most {
+		t.Move(s, &rows)
+		if len(rows) < most*width {
 			return nil
 		}
 		return flush()

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-
-	"github.com/jackc/pgx/v5"
 )
 
 // share is how a table is spread over the nodes of a distributed PostgreSQL:
@@ -38,7 +36,7 @@ var ErrNoCitus = errors.New("the database has not the extension citus; install i
 // included, and returns those that were not distributed yet. Each table is a
 // transaction of its own: what broke off is done by running it again.
 func (e *Engine) Distribute(ctx context.Context) (tables []string, err error) {
-	conn, err := pgx.ConnectConfig(ctx, e.writing)
+	conn, err := e.connect(ctx)
 	if err != nil {
 		return nil, unavailable(err)
 	}

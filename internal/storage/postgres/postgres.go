@@ -94,6 +94,7 @@ func Open(url string, o Options) (*Engine, error) {
 	e := &Engine{now: o.Now, writing: pool.ConnConfig.Copy(), writer: make(chan *writer, 1), rates: newSpare(), claims: newSpare()}
 	e.writer <- &writer{}
 	pool.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
+		teach(conn.TypeMap())
 		return settings(ctx, conn, append(slices.Clone(planning), "default_transaction_read_only = on")...)
 	}
 	if e.readers, err = pgxpool.NewWithConfig(context.Background(), pool); err != nil {
@@ -110,7 +111,7 @@ func Open(url string, o Options) (*Engine, error) {
 }
 
 func (e *Engine) start(ctx context.Context) error {
-	conn, err := pgx.ConnectConfig(ctx, e.writing)
+	conn, err := e.connect(ctx)
 	if err != nil {
 		return err
 	}
@@ -174,10 +175,19 @@ func (e *Engine) takeWriter(ctx context.Context) (*writer, error) {
 	return w, nil
 }
 
+// connect makes a connection of its own, beside the pool's.
+func (e *Engine) connect(ctx context.Context) (*pgx.Conn, error) {
+	conn, err := pgx.ConnectConfig(ctx, e.writing)
+	if err == nil {
+		teach(conn.TypeMap())
+	}
+	return conn, err
+}
+
 func (e *Engine) connectWriter(ctx context.Context) (*pgx.Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, connectTime)
 	defer cancel()
-	conn, err := pgx.ConnectConfig(ctx, e.writing)
+	conn, err := e.connect(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -73,7 +73,7 @@ func one[K comparable, V any](ctx context.Context, r reader, t *table[K, V], k K
 	found := false
 	var key values
 	t.BindKey(&key, k)
-	err = r.rows(ctx, t.byKey, key, func(s *scanner) { v, found = t.Scan(s, k), true })
+	err = r.rows(ctx, t.byKey, key.args(), func(s *scanner) { v, found = t.Scan(s, k), true })
 	if err == nil && !found {
 		err = storage.ErrNotFound
 	}

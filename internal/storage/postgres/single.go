@@ -34,20 +34,23 @@ func lookups[K comparable, V any](e *Engine, t *table[K, V]) *gather.Lookups[K, 
 
 func readSingles[K comparable, V any](ctx context.Context, e *Engine, t *table[K, V], keys []K) (map[K]V, error) {
 	found := make(map[K]V, len(keys))
-	var c columns
+	var bound values
 	for i, k := range keys {
-		var key values
-		if t.BindKey(&key, k); !key.storable() {
-			continue // it shall not harm the others
+		n := len(bound)
+		if t.BindKey(&bound, k); !bound[n:].storable() {
+			bound = bound[:n] // it shall not harm the others
+			continue
 		}
-		c.nextRow()
-		t.BindKey(&c, k)
-		c.Int(int64(i))
+		bound.Int(int64(i))
 	}
-	if len(c.arrays) == 0 {
+	if len(bound) == 0 {
 		return found, nil
 	}
-	rows, err := query(ctx, e.readers, t.singlesSQL(&c, e.spread), c.arrays...)
+	sql := t.singles
+	if e.spread {
+		sql = t.spread
+	}
+	rows, err := query(ctx, e.readers, sql, bound.arrays(len(t.key)+1)...)
 	if err != nil {
 		return nil, err
 	}
@@ -63,33 +66,28 @@ func readSingles[K comparable, V any](ctx context.Context, e *Engine, t *table[K
 // server that takes the table for empty cannot go through all rows of the shards
 // and look for the key of each; a cluster refuses it, and is told of its tables
 // when they are spread.
-func (t *table[K, V]) singlesSQL(c *columns, spread bool) string {
-	t.singlesOnce.Do(func() {
-		key := schema.Split(t.Key)
-		names, lateral, join := make([]string, len(key)), make([]string, len(key)), make([]string, len(key))
-		for i, k := range key {
-			names[i] = "k" + strconv.Itoa(i+1)
-			lateral[i] = k + " = k." + names[i]
-			join[i] = "t." + lateral[i]
-		}
-		from := " FROM " + c.unnest() + " AS k (" + strings.Join(append(names, "i"), ", ") + ")"
-		t.singles[0] = "SELECT k.i, t.*" + from + " CROSS JOIN LATERAL (SELECT " + t.Values() + " FROM " + t.Name +
-			" WHERE " + strings.Join(lateral, " AND ") + " AND " + key[0] + " = ANY($1) LIMIT 1) AS t"
-		t.singles[1] = "SELECT k.i, " + schema.Qualified("t", t.Values()) + from + " JOIN " + t.Name + " AS t ON " + strings.Join(join, " AND ") +
-			" WHERE t." + key[0] + " = ANY($1)"
-	})
-	if spread {
-		return t.singles[1]
+func singlesSQL[K comparable, V any](t *schema.Table[K, V], bound values) (one, spread string) {
+	key := schema.Split(t.Key)
+	names, lateral, join := make([]string, len(key)), make([]string, len(key)), make([]string, len(key))
+	for i, k := range key {
+		names[i] = "k" + strconv.Itoa(i+1)
+		lateral[i] = k + " = k." + names[i]
+		join[i] = "t." + lateral[i]
 	}
-	return t.singles[0]
+	bound.Int(0)
+	from := " FROM " + bound.unnest() + " AS k (" + strings.Join(append(names, "i"), ", ") + ")"
+	one = "SELECT k.i, t.*" + from + " CROSS JOIN LATERAL (SELECT " + t.Values() + " FROM " + t.Name +
+		" WHERE " + strings.Join(lateral, " AND ") + " AND " + key[0] + " = ANY($1) LIMIT 1) AS t"
+	spread = "SELECT k.i, " + schema.Qualified("t", t.Values()) + from + " JOIN " + t.Name + " AS t ON " + strings.Join(join, " AND ") +
+		" WHERE t." + key[0] + " = ANY($1)"
+	return one, spread
 }
 
 // storable tells whether PostgreSQL can hold all texts: what it cannot hold
 // names nothing.
 func (v values) storable() bool {
-	return !slices.ContainsFunc(v, func(x any) bool {
-		text, ok := x.(string)
-		return ok && (!utf8.ValidString(text) || strings.Contains(text, "\x00"))
+	return !slices.ContainsFunc(v, func(x value) bool {
+		return x.kind == text && (!utf8.ValidString(x.text) || strings.Contains(x.text, "\x00"))
 	})
 }
 

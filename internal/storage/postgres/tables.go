@@ -1,12 +1,9 @@
 package postgres
 
 import (
-	"bytes"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	"purveyor/internal/commerce"
 	"purveyor/internal/storage/schema"
@@ -19,22 +16,15 @@ type table[K comparable, V any] struct {
 	*schema.Table[K, V]
 	options
 
-	prefix    []string // the columns of the key but its last
-	last      string
-	update    [2]update // of many rows: all that may change, and what changes often
-	byKey     string    // one row: SELECT values WHERE key
-	updateOne string
-	inRange   string // rows of one prefix: SELECT last, values WHERE prefix AND last = ANY
+	key       []string
+	byKey     string // one row: SELECT values WHERE key
+	inRange   string // rows of one prefix, the key without its last column: SELECT last, values WHERE prefix AND last = ANY
 	deleteSQL string // rows of one prefix
-
-	singlesOnce sync.Once // makes singles, as once does update
-	singles     [2]string // rows of several keys; the second is for a cluster
-}
-
-// update is a statement that is made once the types of its columns are known.
-type update struct {
-	once sync.Once
-	sql  string
+	singles   string // rows of several keys
+	spread    string // the same, for a cluster
+	updateOne string
+	update    [2]string // of many rows: all that may change, and what changes often
+	insertion insertion[V]
 }
 
 // options say how the rows of a table are found and saved. What PostgreSQL
@@ -50,26 +40,34 @@ type options struct {
 
 func prepared[K comparable, V any](t *schema.Table[K, V], o options) *table[K, V] {
 	key := schema.Split(t.Key)
-	p := &table[K, V]{Table: t, options: o, prefix: key[:len(key)-1], last: key[len(key)-1]}
+	p := &table[K, V]{Table: t, options: o, key: key, insertion: insertionInto(t.Name, t.Columns(), t.Bind)}
+	prefix, last := key[:len(key)-1], key[len(key)-1]
 	var where string
-	for i, c := range p.prefix {
+	for i, c := range prefix {
 		where += c + " = $" + strconv.Itoa(i+1) + " AND "
 	}
-	where += p.last
+	where += last
 	n := "$" + strconv.Itoa(len(key))
 	p.byKey = "SELECT " + t.Values() + " FROM " + t.Name + " WHERE " + where + " = " + n
 	p.deleteSQL = "DELETE FROM " + t.Name + " WHERE " + where + " = ANY(" + n + ")"
-	p.inRange = "SELECT " + schema.Join(p.last, t.Values()) + " FROM " + t.Name + " WHERE " + where + " = ANY(" + n + ")"
+	p.inRange = "SELECT " + schema.Join(last, t.Values()) + " FROM " + t.Name + " WHERE " + where + " = ANY(" + n + ")"
+	var bound values
+	t.BindKey(&bound, *new(K))
+	of := bound[len(prefix)].kind
+	if of != text && of != bytea {
+		panic("postgres: rows of " + t.Name + " are not told apart by text")
+	}
 	if o.lateral {
-		kind := "text"
-		if p.last == "digest" {
-			kind = "bytea"
-		}
-		p.inRange = "SELECT t.* FROM unnest(" + n + "::" + kind + "[]) AS k (v) CROSS JOIN LATERAL (SELECT " + schema.Join(p.last, t.Values()) +
+		p.inRange = "SELECT t.* FROM unnest(" + n + "::" + kinds[of].sql + "[]) AS k (v) CROSS JOIN LATERAL (SELECT " + schema.Join(last, t.Values()) +
 			" FROM " + t.Name + " WHERE " + where + " = k.v LIMIT 1) AS t"
 	}
+	p.singles, p.spread = singlesSQL(t, bound)
 	if o.single {
 		p.updateOne = updateOneSQL(t.Name, schema.Split(t.Mutable), key)
+	}
+	p.update[0] = updateSQL(t, false)
+	if t.Often != "" {
+		p.update[1] = updateSQL(t, true)
 	}
 	return p
 }
@@ -108,56 +106,52 @@ var (
 	sandbox       = prepared(&schema.SandboxObjects, options{locks: true, single: true, collides: true})
 )
 
-// group is the keys that share a prefix.
-type group[K comparable] struct {
-	prefix []any
-	text   []string // of the prefix, for the order
-	last   any      // the array of the last column's values
-	keys   map[string]K
+// keyed is a key with its columns.
+type keyed[K comparable] struct {
+	key     K
+	columns values
 }
 
-// groups sorts keys by their prefix: batches lock in one order.
-func (t *table[K, V]) groups(keys []K) []*group[K] {
-	byPrefix := map[string]*group[K]{}
-	var list []*group[K]
-	for _, k := range keys {
-		var c columns
-		t.BindKey(&c, k)
-		prefix, text := make([]any, len(t.prefix)), make([]string, len(t.prefix))
-		for i := range t.prefix {
-			switch column := c.arrays[i].(type) {
-			case []string:
-				prefix[i] = column[0]
-			case []int64:
-				prefix[i] = column[0]
-			}
-			text[i] = fmt.Sprint(prefix[i])
-		}
-		id := strings.Join(text, "\x00")
-		g := byPrefix[id]
-		if g == nil {
-			g = &group[K]{prefix: prefix, text: text, keys: map[string]K{}}
-			byPrefix[id] = g
-			list = append(list, g)
-		}
-		switch last := c.arrays[len(t.prefix)].(type) {
-		case []string:
-			g.last = appended(g.last, last[0])
-			g.keys[last[0]] = k
-		case [][]byte:
-			g.last = appended(g.last, last[0])
-			g.keys[string(last[0])] = k
-		default:
-			panic(fmt.Sprintf("postgres: %s has a key of %T", t.Name, last))
-		}
+// inOrder sorts keys by their columns: batches lock in one order.
+func (t *table[K, V]) inOrder(keys []K) []keyed[K] {
+	n := len(t.key)
+	bound := make(values, 0, len(keys)*n)
+	list := make([]keyed[K], len(keys))
+	for i, k := range keys {
+		t.BindKey(&bound, k)
+		list[i] = keyed[K]{k, bound[i*n : (i+1)*n]}
 	}
-	slices.SortFunc(list, func(a, b *group[K]) int { return slices.Compare(a.text, b.text) })
+	slices.SortFunc(list, func(a, b keyed[K]) int { return slices.CompareFunc(a.columns, b.columns, compareValues) })
 	return list
 }
 
-func appended[T any](list any, v T) any {
-	before, _ := list.([]T)
-	return append(before, v)
+// group is the keys that share a prefix, in order.
+type group[K comparable] struct {
+	keys   []K
+	prefix values
+	last   values // what follows it in each key
+}
+
+func (t *table[K, V]) groups(keys []K) (list []*group[K]) {
+	n := len(t.key) - 1
+	for _, k := range t.inOrder(keys) {
+		prefix := k.columns[:n]
+		if len(list) == 0 || !slices.EqualFunc(list[len(list)-1].prefix, prefix, sameValue) {
+			list = append(list, &group[K]{prefix: prefix})
+		}
+		g := list[len(list)-1]
+		g.keys, g.last = append(g.keys, k.key), append(g.last, k.columns[n])
+	}
+	return list
+}
+
+// args are those of a statement for the keys of a prefix.
+func (g *group[K]) args() []any { return g.prefix.args(&array{values: g.last, step: 1}) }
+
+// find is the key of a row that was found, by its last column.
+func (g *group[K]) find(last []byte) K {
+	i, _ := slices.BinarySearchFunc(g.last, string(last), func(v value, last string) int { return strings.Compare(v.text, last) })
+	return g.keys[i]
 }
 
 // load asks for rows, of which some are locked.
@@ -172,45 +166,25 @@ func load[K comparable, V any](q *pgx.Batch, t *table[K, V], rows *commerce.Tabl
 	}
 	queue := func(keys []K, lock string) {
 		for _, g := range t.groups(keys) {
-			q.Queue(seen(t.inRange+lock), append(slices.Clone(g.prefix), g.last)...).Query(func(found pgx.Rows) error {
+			q.Queue(seen(t.inRange+lock), g.args()...).Query(func(found pgx.Rows) error {
 				return each(found, func(s *scanner) {
-					k := g.keys[s.Text()]
+					k := g.find(s.next())
 					rows.Fill(k, t.Scan(s, k))
 				})
 			})
 		}
 	}
-	queue(locked, " ORDER BY "+t.last+" FOR UPDATE")
+	queue(locked, " ORDER BY "+t.key[len(t.key)-1]+" FOR UPDATE")
 	queue(others, "")
 }
 
 // loadEach locks rows one by one, in the order of their keys.
 func loadEach[K comparable, V any](q *pgx.Batch, t *table[K, V], rows *commerce.Table[K, V], keys []K) {
-	type keyed struct {
-		key  K
-		args values
-	}
-	list := make([]keyed, len(keys))
-	for i, k := range keys {
-		list[i].key = k
-		t.BindKey(&list[i].args, k)
-	}
-	slices.SortFunc(list, func(a, b keyed) int {
-		return slices.CompareFunc(a.args, b.args, compareKeys)
-	})
-	for _, k := range list {
-		q.Queue(seen(t.byKey+" FOR UPDATE"), k.args...).Query(func(found pgx.Rows) error {
+	for _, k := range t.inOrder(keys) {
+		q.Queue(seen(t.byKey+" FOR UPDATE"), k.columns.args()...).Query(func(found pgx.Rows) error {
 			return each(found, func(s *scanner) { rows.Fill(k.key, t.Scan(s, k.key)) })
 		})
 	}
-}
-
-// compareKeys orders columns of keys, which are text or bytes.
-func compareKeys(x, y any) int {
-	if b, ok := x.([]byte); ok {
-		return bytes.Compare(b, y.([]byte))
-	}
-	return strings.Compare(x.(string), y.(string))
 }
 
 // save writes what changed.
@@ -229,38 +203,20 @@ func save[K comparable, V any](q *pgx.Batch, t *table[K, V], rows *commerce.Tabl
 	})
 	if t.single {
 		for _, v := range changed {
-			var args values
-			t.BindMutable(&args, v)
-			t.BindKey(&args, t.KeyOf(v))
-			q.Queue(seen(t.updateOne), args...)
+			var row values
+			t.BindMutable(&row, v)
+			t.BindKey(&row, t.KeyOf(v))
+			q.Queue(seen(t.updateOne), row.args()...)
 		}
 	} else {
 		updateMany(q, t, changed, false)
 		updateMany(q, t, often, true)
 	}
-	switch {
-	case len(fresh) == 0:
-	case t.collides:
-		insertValues(q, t, fresh)
-	default:
-		var c columns
-		for _, v := range fresh {
-			c.nextRow()
-			t.Bind(&c, v)
-		}
-		q.Queue(seen(insertSQL(t.Name, t.Columns(), &c)), c.arrays...)
+	if t.collides {
+		t.insertion.listed(q, fresh)
+	} else {
+		t.insertion.atOnce(q, fresh)
 	}
-}
-
-// eachOnce is an array with each of its values once.
-func eachOnce(array any) any {
-	switch list := array.(type) {
-	case []string:
-		return slices.Compact(slices.Sorted(slices.Values(list)))
-	case []int64:
-		return slices.Compact(slices.Sorted(slices.Values(list)))
-	}
-	panic(fmt.Sprintf("postgres: tables are not spread by %T", array))
 }
 
 // remove deletes rows.
@@ -268,7 +224,7 @@ func remove[K comparable, V any](q *pgx.Batch, t *table[K, V], rows *commerce.Ta
 	var gone []K
 	_ = rows.EachDeleted(func(k K) error { gone = append(gone, k); return nil }) // no callback fails
 	for _, g := range t.groups(gone) {
-		q.Queue(seen(t.deleteSQL), append(slices.Clone(g.prefix), g.last)...)
+		q.Queue(seen(t.deleteSQL), g.args()...)
 	}
 }
 
@@ -276,24 +232,29 @@ func updateMany[K comparable, V any](q *pgx.Batch, t *table[K, V], rows []*V, of
 	if len(rows) == 0 {
 		return
 	}
-	written, bind := t.Written(often)
-	var c columns
-	for _, v := range rows {
-		c.nextRow()
-		bind(&c, v)
-		t.BindKey(&c, t.KeyOf(v))
-	}
-	u := &t.update[0]
+	columns, bind := t.Written(often)
+	sql := t.update[0]
 	if often {
-		u = &t.update[1]
+		sql = t.update[1]
 	}
-	u.once.Do(func() { u.sql = updateSQL(t.Name, schema.Split(written), schema.Split(t.Key), &c) })
-	shards := eachOnce(c.arrays[len(schema.Split(written))]) // of the key's first column
-	q.Queue(seen(u.sql), append(c.arrays, shards)...)
+	key := len(schema.Split(columns)) // where its columns begin
+	width := key + len(t.key)
+	bound := make(values, 0, len(rows)*width)
+	for _, v := range rows {
+		bind(&bound, v)
+		t.BindKey(&bound, t.KeyOf(v))
+	}
+	shards := array{values: bound[key:], step: width}.eachOnce()
+	q.Queue(seen(sql), append(bound.arrays(width), shards)...)
 }
 
 // updateSQL names the shards again, so that a distributed engine asks only those.
-func updateSQL(name string, written, key []string, c *columns) string {
+func updateSQL[K comparable, V any](t *schema.Table[K, V], often bool) string {
+	columns, bind := t.Written(often)
+	var row values
+	bind(&row, new(V))
+	t.BindKey(&row, *new(K))
+	written, key := schema.Split(columns), schema.Split(t.Key)
 	var set, where []string
 	for _, w := range written {
 		set = append(set, w+" = u."+w)
@@ -301,56 +262,6 @@ func updateSQL(name string, written, key []string, c *columns) string {
 	for _, k := range key {
 		where = append(where, "t."+k+" = u."+k)
 	}
-	return "UPDATE " + name + " AS t SET " + strings.Join(set, ", ") + " FROM " + c.unnest() + " AS u (" + strings.Join(append(written, key...), ", ") +
-		") WHERE " + strings.Join(where, " AND ") + " AND t." + key[0] + " = ANY($" + strconv.Itoa(len(c.arrays)+1) + ")"
-}
-
-func insertSQL(name, columnNames string, c *columns) string {
-	return "INSERT INTO " + name + " (" + columnNames + ") SELECT * FROM " + c.unnest()
-}
-
-// insertValues inserts rows whose keys others may insert at the same time: a
-// distributed engine tells a broken key from other faults for this form only.
-// Few sizes, so that few statements are prepared.
-func insertValues[K comparable, V any](q *pgx.Batch, t *table[K, V], rows []*V) {
-	for _, size := range []int{64, 48, 32, 24, 20, 16, 12, 8, 7, 6, 5, 4, 3, 2, 1} {
-		for ; len(rows) >= size; rows = rows[size:] {
-			var args values
-			for _, v := range rows[:size] {
-				t.Bind(&args, v)
-			}
-			q.Queue(seen(valuesSQL(t.Name, t.Columns(), size)), args...)
-		}
-	}
-}
-
-func valuesSQL(name, columnNames string, rows int) string {
-	n := len(schema.Split(columnNames))
-	list := make([]string, rows)
-	for r := range list {
-		row := make([]string, n)
-		for c := range row {
-			row[c] = "$" + strconv.Itoa(r*n+c+1)
-		}
-		list[r] = "(" + strings.Join(row, ", ") + ")"
-	}
-	return "INSERT INTO " + name + " (" + columnNames + ") VALUES " + strings.Join(list, ", ")
-}
-
-// appendTo writes new rows, whose ids are ours.
-func appendTo[V any](q *pgx.Batch, name, columnNames string, bind func(schema.Binder, *V), rows []V) {
-	if len(rows) == 0 {
-		return
-	}
-	var c columns
-	for i := range rows {
-		c.nextRow()
-		bind(&c, &rows[i])
-	}
-	q.Queue(seen(insertSQL(name, columnNames, &c)), c.arrays...)
-}
-
-// appendLog writes rows that are only ever appended.
-func appendLog[V any](q *pgx.Batch, l *schema.Log[V], rows []V) {
-	appendTo(q, l.Name, l.Columns(), l.Bind, rows)
+	return "UPDATE " + t.Name + " AS t SET " + strings.Join(set, ", ") + " FROM " + row.unnest() + " AS u (" + schema.Join(columns, t.Key) +
+		") WHERE " + strings.Join(where, " AND ") + " AND t." + key[0] + " = ANY($" + strconv.Itoa(len(row)+1) + ")"
 }

@@ -3,7 +3,6 @@ package schema
 import (
 	"crypto/sha256"
 	"encoding/binary"
-	"io"
 	"math"
 
 	"purveyor/internal/commerce"
@@ -280,12 +279,13 @@ func bindText(b Binder, id string) { b.Text(id) }
 func bindProductKey(b Binder, k commerce.ProductKey) { b.Text(k.StoreID).Text(k.ProductID) }
 
 func digest(k commerce.ReplyKey) []byte {
-	h := sha256.New()
+	var parts []byte
 	for _, part := range []string{k.PartnerID, k.Op, k.Key} {
-		_ = binary.Write(h, binary.BigEndian, uint32(len(part))) // a hash takes everything
-		_, _ = io.WriteString(h, part)
+		parts = binary.BigEndian.AppendUint32(parts, uint32(len(part)))
+		parts = append(parts, part...)
 	}
-	return h.Sum(nil)[:16]
+	sum := sha256.Sum256(parts)
+	return sum[:16]
 }
 
 // list is the JSON text of a list of strings.

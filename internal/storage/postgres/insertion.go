@@ -1,0 +1,93 @@
+package postgres
+
+import (
+	"strconv"
+	"strings"
+	"sync"
+
+	"purveyor/internal/storage/schema"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// insertion is the statements that insert rows of a table, and what binds these.
+type insertion[V any] struct {
+	bind  func(schema.Binder, *V)
+	width int    // columns of a row
+	sql   string // for any number of rows, as arrays
+	sizes []insertOf
+}
+
+// insertOf is a statement that lists so many rows. It is made when it is first
+// wanted: it is long.
+type insertOf struct {
+	rows int
+	sql  func() string
+}
+
+func insertionInto[V any](name, columns string, bind func(schema.Binder, *V)) insertion[V] {
+	var row values
+	bind(&row, new(V))
+	s := insertion[V]{bind: bind, width: len(row), sql: insertSQL(name, columns, row)}
+	for _, n := range []int{64, 48, 32, 24, 20, 16, 12, 8, 7, 6, 5, 4, 3, 2, 1} {
+		s.sizes = append(s.sizes, insertOf{n, sync.OnceValue(func() string { return valuesSQL(name, columns, len(row), n) })})
+	}
+	return s
+}
+
+func (s *insertion[V]) bound(rows []*V) values {
+	bound := make(values, 0, len(rows)*s.width)
+	for _, v := range rows {
+		s.bind(&bound, v)
+	}
+	return bound
+}
+
+// atOnce inserts rows whose ids are ours.
+func (s *insertion[V]) atOnce(q *pgx.Batch, rows []*V) {
+	if len(rows) > 0 {
+		q.Queue(seen(s.sql), s.bound(rows).arrays(s.width)...)
+	}
+}
+
+func insertSQL(name, columns string, row values) string {
+	return "INSERT INTO " + name + " (" + columns + ") SELECT * FROM " + row.unnest()
+}
+
+// listed inserts rows whose keys others may insert at the same time: a
+// distributed engine tells a broken key from other faults for this form only.
+// Few sizes, so that few statements are prepared.
+func (s *insertion[V]) listed(q *pgx.Batch, rows []*V) {
+	for _, size := range s.sizes {
+		for ; len(rows) >= size.rows; rows = rows[size.rows:] {
+			q.Queue(seen(size.sql()), s.bound(rows[:size.rows]).args()...)
+		}
+	}
+}
+
+func valuesSQL(name, columns string, width, rows int) string {
+	list := make([]string, rows)
+	for r := range list {
+		row := make([]string, width)
+		for c := range row {
+			row[c] = "$" + strconv.Itoa(r*width+c+1)
+		}
+		list[r] = "(" + strings.Join(row, ", ") + ")"
+	}
+	return "INSERT INTO " + name + " (" + columns + ") VALUES " + strings.Join(list, ", ")
+}
+
+// What batches append.
+var (
+	newJobs  = insertionInto(schema.Jobs.Name, schema.Jobs.Columns(), schema.Jobs.Bind)
+	timeline = appended(&schema.Timeline)
+	ledger   = appended(&schema.Ledger)
+	events   = appended(&schema.WebhookEvents)
+	attempts = appended(&schema.Attempts)
+	notices  = appended(&schema.CourierNotices)
+	outbox   = appended(&schema.Outbox)
+)
+
+func appended[V any](l *schema.Log[V]) insertion[V] {
+	return insertionInto(l.Name, l.Columns(), l.Bind)
+}
