@@ -17,10 +17,11 @@ import (
 //
 // SQLite looks at a parameter that bounds a range when it plans, and then plans
 // again at each use, which is most of what a statement costs that finds little.
-// It does not look at a sum.
+// At one that a column equals it looks, too, and plans again whenever that
+// becomes 0 or 1 or is so no more, as a slot does. It does not look at a sum.
 const (
-	claimSQL = `UPDATE jobs SET leased_by = ?, leased_until = ? WHERE slot = ? AND id IN (
-		SELECT id FROM jobs INDEXED BY jobs_waiting WHERE slot = ? AND state = 'waiting' AND `
+	claimSQL = `UPDATE jobs SET leased_by = ?, leased_until = ? WHERE slot = ?+0 AND id IN (
+		SELECT id FROM jobs INDEXED BY jobs_waiting WHERE slot = ?+0 AND state = 'waiting' AND `
 	claimRest = ` AND (leased_until <= ? OR leased_until > ?)
 		AND kind NOT IN (SELECT value FROM json_each(?)) AND kind || ' ' || owner NOT IN (SELECT value FROM json_each(?)) ORDER BY run_at, id LIMIT ?) RETURNING `
 )
@@ -125,7 +126,7 @@ func (r reader) Jobs(ctx context.Context, f storage.JobFilter) (list []commerce.
 			return read(conn, "state = 'dead' AND owner = ?"+jobOrder, f.Owner)
 		}
 		for slot := range int64(commerce.JobSlots) {
-			if err := read(conn, "state = 'waiting' AND slot = ? AND owner = ?"+jobOrder, slot, f.Owner); err != nil {
+			if err := read(conn, "state = 'waiting' AND slot = ?+0 AND owner = ?"+jobOrder, slot, f.Owner); err != nil {
 				return err
 			}
 		}
@@ -144,13 +145,13 @@ func (r reader) Jobs(ctx context.Context, f storage.JobFilter) (list []commerce.
 // that nobody has answers for all.
 const nextSQL = `SELECT
 	CASE WHEN EXISTS (SELECT 1 FROM jobs INDEXED BY jobs_waiting
-		WHERE slot = ?1 AND state = 'waiting' AND run_at <= ?2+0 AND (leased_until <= ?2 OR leased_until > ?2 + ?4))
+		WHERE slot = ?1+0 AND state = 'waiting' AND run_at <= ?2+0 AND (leased_until <= ?2 OR leased_until > ?2 + ?4))
 	THEN 0 ELSE coalesce((SELECT min(leased_until) FROM jobs INDEXED BY jobs_waiting
-		WHERE slot = ?1 AND state = 'waiting' AND run_at <= ?2+0), -1) END,
+		WHERE slot = ?1+0 AND state = 'waiting' AND run_at <= ?2+0), -1) END,
 	coalesce((SELECT run_at FROM jobs INDEXED BY jobs_waiting
-		WHERE slot = ?1 AND state = 'waiting' AND run_at > ?2+0 AND run_at <= ?2+0 + ?3 ORDER BY run_at LIMIT 1), -1),
+		WHERE slot = ?1+0 AND state = 'waiting' AND run_at > ?2+0 AND run_at <= ?2+0 + ?3 ORDER BY run_at LIMIT 1), -1),
 	coalesce((SELECT min(CASE WHEN leased_until > ?2 + ?4 THEN 0 ELSE leased_until END) FROM jobs INDEXED BY jobs_waiting
-		WHERE slot = ?1 AND state = 'waiting' AND run_at > ?2 + ?3), -1)`
+		WHERE slot = ?1+0 AND state = 'waiting' AND run_at > ?2 + ?3), -1)`
 
 func (r reader) NextDue(ctx context.Context, now int64) (next int64, err error) {
 	err = r.snapshot(ctx, func(conn *connection) error {
