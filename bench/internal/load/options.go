@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"strings"
 )
@@ -59,6 +60,7 @@ func (o Options) Cases(all []string) []string {
 // Measure returns the report of what run measures, even where a request
 // failed. A quick run is so many seconds long.
 func (o Options) Measure(pkg string, quick float64, run func(*Env) error) (text string, err error) {
+	debug.SetGCPercent(400) // this process shares the machine with what it measures
 	ctx, stop := UntilSignal()
 	defer stop()
 	pace := NewPace(o.Seconds, o.Rounds)
