@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"purveyor/internal/commerce"
+	"purveyor/internal/jobs"
 	"purveyor/internal/storage"
 )
 
@@ -38,6 +39,8 @@ func (p *parties) get(ctx context.Context, id string) (party, error) {
 	if now.Before(e.until) {
 		return e.party, nil
 	}
+	ctx, cancel := context.WithTimeout(ctx, jobs.TryTime)
+	defer cancel()
 	partner, err := p.reader.Partner(ctx, id)
 	if err != nil {
 		return party{}, err

@@ -54,6 +54,8 @@ type conn struct {
 	in     io.LimitedReader // of what may still be read
 	r      *bufio.Reader
 	expiry *time.Timer // closes it while it is idle
+	ctx    context.Context
+	forget func() bool // of the cut that ctx has when it ends
 }
 
 // answer is what came of a request.
@@ -146,19 +148,40 @@ func (t *transport) secure(ctx context.Context, raw net.Conn, host string) (net.
 
 // use sends a request on a connection, and keeps that if it can be used again.
 func (t *transport) use(ctx context.Context, c *conn, message []byte, until time.Time) (answer, error) {
+	c.cutBy(ctx)
 	err := c.SetDeadline(until)
-	cut := context.AfterFunc(ctx, func() { _ = c.SetDeadline(time.Unix(1, 0)) })
+	if err == nil {
+		err = ctx.Err() // then the deadline may have come after the cut
+	}
 	a, whole := answer{}, false
 	if err == nil {
 		a, whole, err = c.roundTrip(message)
 	}
-	if !cut() && err != nil {
+	if err != nil && ctx.Err() != nil {
 		err = ctx.Err()
 	}
 	if err != nil || !whole || ctx.Err() != nil || !t.keep(c) {
-		_ = c.Close()
+		c.close()
 	}
 	return a, err
+}
+
+// cutBy has the connection cut when ctx ends, which is mostly the same ctx again.
+func (c *conn) cutBy(ctx context.Context) {
+	if c.ctx == ctx {
+		return
+	}
+	if c.ctx != nil {
+		c.forget()
+	}
+	c.ctx, c.forget = ctx, context.AfterFunc(ctx, func() { _ = c.SetDeadline(time.Unix(1, 0)) })
+}
+
+func (c *conn) close() {
+	if c.ctx != nil {
+		c.forget()
+	}
+	_ = c.Close() // nobody waits for what it had
 }
 
 // roundTrip sends a request and reads how its answer begins. It tells whether
@@ -247,6 +270,6 @@ func (t *transport) expire(c *conn) {
 	}
 	t.mu.Unlock()
 	if i >= 0 {
-		_ = c.Close()
+		c.close()
 	}
 }

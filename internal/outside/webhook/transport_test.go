@@ -138,17 +138,38 @@ func TestIdleConnections(t *testing.T) {
 	})
 }
 
-// TestCutConnection: a connection whose request was cut is not used again.
+// TestCutConnection: a connection whose request was cut is not used again, and
+// one that was idle is cut as well as a new one.
 func TestCutConnection(t *testing.T) {
-	ctx, cancel := context.WithCancel(t.Context())
-	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		_, _ = io.Copy(io.Discard, r.Body)
-		cancel()
-		<-r.Context().Done()
-	}))
-	defer server.Close()
-	sender := newSender(&net.Dialer{})
-	if got := sender.Send(ctx, Request{URL: server.URL, Body: []byte(body)}); got.Error != "cut off: the service stopped" || sender.transport.count != 0 {
-		t.Errorf("%+v, %d connections are kept", got, sender.transport.count)
+	for _, before := range []int{0, 1, 2} { // requests that are answered
+		ctx, cancel := context.WithCancel(t.Context())
+		left := before
+		server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+			_, _ = io.Copy(io.Discard, r.Body)
+			if left--; left < 0 {
+				cancel()
+				<-r.Context().Done()
+			}
+		}))
+		sender := newSender(&net.Dialer{})
+		send := func(ctx context.Context) Result {
+			return sender.Send(ctx, Request{URL: server.URL, Body: []byte(body)})
+		}
+		for range before {
+			if got := send(ctx); got.Error != "" || sender.transport.count != 1 {
+				t.Errorf("%+v, %d connections are kept", got, sender.transport.count)
+			}
+		}
+		if got := send(ctx); got.Error != "cut off: the service stopped" || sender.transport.count != 0 {
+			t.Errorf("after %d requests: %+v, %d connections are kept", before, got, sender.transport.count)
+		}
+		left = 1
+		if got := send(t.Context()); got.Error != "" {
+			t.Errorf("%+v", got)
+		}
+		if got := send(ctx); got.Error != "cut off: the service stopped" { // it has ended before
+			t.Errorf("%+v", got)
+		}
+		server.Close()
 	}
 }
