@@ -35,9 +35,9 @@ func (w *webhooks) run(cases []string) error {
 		wanted bool
 		run    func() error
 	}{
+		{wanted("reports"), w.reports}, // before others leave PostgreSQL something to clean up
 		{wanted("drain") || wanted("record"), w.drain},
 		{wanted("latency") || wanted("record"), w.latency},
-		{wanted("reports"), w.reports},
 	} {
 		if !c.wanted {
 			continue
