@@ -87,7 +87,9 @@ func (w *webhooks) drain() error {
 		in := w.sink.taken()
 		return in.blame(load.Measurement{Rate: in.rate()}), nil
 	}}
-	if err := load.Alternate(w.Pace, append(list, bare)...); err != nil {
+	pace := w.Pace
+	pace.Rounds *= 3 // a drain takes half a second
+	if err := load.Alternate(pace, append(list, bare)...); err != nil {
 		return fmt.Errorf("drain: %w", err)
 	}
 	for _, c := range w.list {
