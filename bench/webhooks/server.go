@@ -141,6 +141,3 @@ func value(head []byte, name string) string {
 	line, _, _ := bytes.Cut(rest, lineBreak)
 	return string(line)
 }
-
-// value is that of a header, which is spelled as in the name.
-func (r *request) value(name string) string { return value(r.head, name) }
