@@ -85,20 +85,20 @@ func Start(o Options) *Effects {
 	w := newWebhooks(o, ledger)
 	n, p, c, s := notices{o}, payments{o}, couriers{o}, sandboxes{o}
 	runner := jobs.New(o.Worker, queue{o.Engine, o.Engine.Reader()}, ledger, map[commerce.JobKind]jobs.Kind{
-		commerce.JobDeliverWebhook: {Do: w.deliver, Width: webhookWidth},
-		commerce.JobReleaseParked:  {Do: jobs.Within(w.release), Width: 1},
-		commerce.JobMailReady:      {Do: jobs.Within(n.mailReady), Width: noticeWidth},
-		commerce.JobMailPaid:       {Do: jobs.Within(n.mailPaid), Width: noticeWidth},
-		commerce.JobTextPaid:       {Do: jobs.Within(n.textPaid), Width: noticeWidth},
-		commerce.JobOpenSession:    {Do: jobs.Within(p.open), Width: paymentWidth, Together: true},
-		commerce.JobExpireSession:  {Do: jobs.Within(p.expire), Width: paymentWidth, Together: true},
-		commerce.JobRefund:         {Do: jobs.Within(p.refund), Width: paymentWidth, Together: true},
-		commerce.JobDispatch:       {Do: jobs.Within(c.dispatch), Width: courierWidth, Together: true},
-		commerce.JobCancelDelivery: {Do: jobs.Within(c.cancel), Width: courierWidth, Together: true},
-		commerce.JobCourierUpdate:  {Do: jobs.Within(c.tell), Width: courierWidth, Together: true},
-		commerce.JobCheckDelivery:  {Do: jobs.Within(c.check), Width: courierWidth, Together: true},
-		commerce.JobSandboxStep:    {Do: jobs.Within(s.step), Width: sandboxWidth, Together: true},
-		commerce.JobSandboxNotice:  {Do: jobs.Within(s.send), Width: sandboxWidth, Together: true},
+		commerce.JobDeliverWebhook: {Do: w.deliver, Width: webhookWidth, SelfTimed: true},
+		commerce.JobReleaseParked:  {Do: w.release, Width: 1},
+		commerce.JobMailReady:      {Do: n.mailReady, Width: noticeWidth},
+		commerce.JobMailPaid:       {Do: n.mailPaid, Width: noticeWidth},
+		commerce.JobTextPaid:       {Do: n.textPaid, Width: noticeWidth},
+		commerce.JobOpenSession:    {Do: p.open, Width: paymentWidth, Together: true},
+		commerce.JobExpireSession:  {Do: p.expire, Width: paymentWidth, Together: true},
+		commerce.JobRefund:         {Do: p.refund, Width: paymentWidth, Together: true},
+		commerce.JobDispatch:       {Do: c.dispatch, Width: courierWidth, Together: true},
+		commerce.JobCancelDelivery: {Do: c.cancel, Width: courierWidth, Together: true},
+		commerce.JobCourierUpdate:  {Do: c.tell, Width: courierWidth, Together: true},
+		commerce.JobCheckDelivery:  {Do: c.check, Width: courierWidth, Together: true},
+		commerce.JobSandboxStep:    {Do: s.step, Width: sandboxWidth, Together: true},
+		commerce.JobSandboxNotice:  {Do: s.send, Width: sandboxWidth, Together: true},
 	})
 	w.runner = runner
 	o.Committer.StartJobsWith(runner)

@@ -18,22 +18,16 @@ import (
 
 // Kind says how jobs of a kind are done.
 type Kind struct {
-	// Do makes one try. It ends soon after ctx does, and within TryTime by itself.
+	// Do makes one try. It ends soon after ctx does, which lasts for TryTime.
 	Do func(ctx context.Context, job commerce.Job) Outcome
+	// SelfTimed says that Do ends within TryTime by itself: then ctx ends with the
+	// runner alone, which saves a timer for each try.
+	SelfTimed bool
 	// Width is how many tries of one owner may be under way at a time.
 	Width int
 	// Together is for kinds that all wait for the same provider, whoever owns them:
 	// they share one lane.
 	Together bool
-}
-
-// Within is for a Do that ends with its ctx alone.
-func Within(do func(context.Context, commerce.Job) Outcome) func(context.Context, commerce.Job) Outcome {
-	return func(ctx context.Context, job commerce.Job) Outcome {
-		ctx, cancel := context.WithTimeout(ctx, TryTime)
-		defer cancel()
-		return do(ctx, job)
-	}
 }
 
 // Outcome is what came of a try.
@@ -217,7 +211,13 @@ func (r *Runner) try(job commerce.Job) (outcome Outcome) {
 			outcome = Outcome{Record: Waiting(func(ctx context.Context) error { return r.ledger.Fail(ctx, job, err) })}
 		}
 	}()
-	return r.kinds[job.Kind].Do(r.tries, job)
+	ctx, kind := r.tries, r.kinds[job.Kind]
+	if !kind.SelfTimed {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, TryTime)
+		defer cancel()
+	}
+	return kind.Do(ctx, job)
 }
 
 // record has an outcome recorded, again and again until the lease ends: after

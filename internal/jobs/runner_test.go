@@ -83,6 +83,34 @@ func TestJobsStartAtOnceAndOnTime(t *testing.T) {
 	})
 }
 
+// TestTriesEnd: a try that goes on is ended after TryTime, unless it says that it
+// ends by itself; then it goes on until the runner stops.
+func TestTriesEnd(t *testing.T) {
+	for _, selfTimed := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			s := newStore()
+			began := time.Now()
+			var took time.Duration
+			r := New("me", s, s, map[commerce.JobKind]Kind{work: {Width: 1, SelfTimed: selfTimed, Do: func(ctx context.Context, _ commerce.Job) Outcome {
+				<-ctx.Done()
+				took = time.Since(began)
+				return Outcome{}
+			}}})
+			r.Run()
+			start(t, s, r, "a", 1)
+			after(TryTime + time.Second)
+			r.Stop(t.Context())
+			want := TryTime
+			if selfTimed {
+				want += time.Second
+			}
+			if took != want {
+				t.Errorf("self-timed %v: the try took %v, want %v", selfTimed, took, want)
+			}
+		})
+	}
+}
+
 // TestJobsGather: jobs that come up all the time are claimed some at a time, and
 // none of them is late for long.
 func TestJobsGather(t *testing.T) {
