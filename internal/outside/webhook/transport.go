@@ -148,7 +148,10 @@ func (t *transport) secure(ctx context.Context, raw net.Conn, host string) (net.
 
 // use sends a request on a connection, and keeps that if it can be used again.
 func (t *transport) use(ctx context.Context, c *conn, message []byte, until time.Time) (answer, error) {
-	c.cutBy(ctx)
+	if !c.cutBy(ctx) {
+		c.close()
+		return answer{}, errStale
+	}
 	err := c.SetDeadline(until)
 	if err == nil {
 		err = ctx.Err() // then the deadline may have come after the cut
@@ -167,14 +170,16 @@ func (t *transport) use(ctx context.Context, c *conn, message []byte, until time
 }
 
 // cutBy has the connection cut when ctx ends, which is mostly the same ctx again.
-func (c *conn) cutBy(ctx context.Context) {
+// It is false when another one is just cutting it.
+func (c *conn) cutBy(ctx context.Context) bool {
 	if c.ctx == ctx {
-		return
+		return true
 	}
-	if c.ctx != nil {
-		c.forget()
+	if c.ctx != nil && !c.forget() {
+		return false
 	}
 	c.ctx, c.forget = ctx, context.AfterFunc(ctx, func() { _ = c.SetDeadline(time.Unix(1, 0)) })
+	return true
 }
 
 func (c *conn) close() {

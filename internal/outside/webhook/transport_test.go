@@ -173,3 +173,29 @@ func TestCutConnection(t *testing.T) {
 		server.Close()
 	}
 }
+
+// TestCutWhileIdle: a connection that was cut while nobody used it costs the next
+// request nothing but a new one.
+func TestCutWhileIdle(t *testing.T) {
+	var connections atomic.Int64
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	server.Config.ConnState = func(_ net.Conn, s http.ConnState) {
+		if s == http.StateNew {
+			connections.Add(1)
+		}
+	}
+	server.Start()
+	defer server.Close()
+	sender := newSender(&net.Dialer{})
+	first, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	for _, ctx := range []context.Context{first, t.Context()} {
+		if got := sender.Send(ctx, Request{URL: server.URL, Body: []byte(body)}); got.Error != "" {
+			t.Errorf("%+v", got)
+		}
+		cancel()
+	}
+	if n := connections.Load(); n != 2 {
+		t.Errorf("%d connections for two requests", n)
+	}
+}
