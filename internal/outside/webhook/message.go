@@ -12,7 +12,7 @@ const roomForHead = 512
 
 // compose writes a request as it is sent, which is always of the same form:
 // unsigned it takes 1.2 us, and 3.3 by net/http.
-func compose(r Request) (to endpoint, message []byte, err error) {
+func (s *Sender) compose(r Request) (to endpoint, message []byte, err error) {
 	u, err := url.Parse(r.URL) // it refuses control characters wherever they are
 	if err != nil {
 		return to, nil, err
@@ -32,7 +32,7 @@ func compose(r Request) (to endpoint, message []byte, err error) {
 		password, _ := u.User.Password()
 		b = header(b, "Authorization", "Basic "+base64.StdEncoding.EncodeToString([]byte(u.User.Username()+":"+password)))
 	}
-	b = sign(b, r)
+	b = s.signers.sign(b, r)
 	b = append(b, "\r\n\r\n"...)
 	return to, append(b, r.Body...), nil
 }

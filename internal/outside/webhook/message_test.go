@@ -19,7 +19,7 @@ func TestMessageIsAsOfNetHTTP(t *testing.T) {
 		"https://ann:s3cret@p.example/", "https://ann@p.example/", "https://a%3An:%0d%0as@p.example/",
 	} {
 		r := Request{URL: url, ID: "evt_1", Body: []byte(body), At: 1_800_000_000_000, Secret: "whsec_YWJj", PreviousSecret: "old"}
-		_, message, err := compose(r)
+		_, message, err := new(Sender).compose(r)
 		if err != nil {
 			t.Errorf("%s: %v", url, err)
 			continue
@@ -50,7 +50,7 @@ func TestMessageIsAsOfNetHTTP(t *testing.T) {
 		}
 	}
 	for _, url := range []string{"https://p.example/\r\nX-A: b", "https://p.example/?\x00", "https://p.exa mple/", "https:///hook", "ftp://p.example/", "/hook", "%"} {
-		if _, message, err := compose(Request{URL: url}); err == nil {
+		if _, message, err := new(Sender).compose(Request{URL: url}); err == nil {
 			t.Errorf("%q is asked by\n%s", url, message)
 		}
 	}
@@ -63,4 +63,14 @@ func read(t *testing.T, message []byte) *http.Request {
 		t.Fatalf("%v\n%s", err, message)
 	}
 	return request
+}
+
+func BenchmarkCompose(b *testing.B) {
+	var s Sender
+	r := Request{URL: "https://p.example/hook", ID: "evt_1", Body: bytes.Repeat([]byte("b"), 700), At: 1_800_000_000_000, Secret: "whsec_YWJj"}
+	for b.Loop() {
+		if _, _, err := s.compose(r); err != nil {
+			b.Fatal(err)
+		}
+	}
 }

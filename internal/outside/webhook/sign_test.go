@@ -1,6 +1,9 @@
 package webhook
 
 import (
+	"bytes"
+	"crypto/hmac"
+	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
@@ -12,7 +15,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -188,7 +193,34 @@ func TestRotation(t *testing.T) {
 			t.Errorf("%s: %v", secret, err)
 		}
 	}
-	if have, want := got.header.Get("X-Partner-Signature"), fmt.Sprintf("%x", mac([]byte("old"), []byte(body))); have != want {
+	if have, want := got.header.Get("X-Partner-Signature"), fmt.Sprintf("%x", newSigner("old").sum(hmac.New(sha256.New, []byte("old")), []byte(body))); have != want {
 		t.Errorf("x-partner-signature %q, want that of the old secret %q", have, want)
+	}
+}
+
+// TestSignersAreKept: what is kept of a secret signs as what is made anew, for
+// any number of requests and secrets, and no more secrets are kept than bounded.
+func TestSignersAreKept(t *testing.T) {
+	var kept Sender
+	var group sync.WaitGroup
+	for worker := range 4 {
+		group.Go(func() {
+			for i := range 3 * maxSecrets {
+				r := Request{URL: "https://p.example", ID: "evt_" + strconv.Itoa(i), Body: []byte(body), At: int64(i) * 1000, Secret: "secret " + strconv.Itoa(i/2*worker)}
+				if i%3 == 0 {
+					r.PreviousSecret = "secret " + strconv.Itoa(i/3)
+				}
+				_, got, err := kept.compose(r)
+				_, want, _ := new(Sender).compose(r)
+				if err != nil || !bytes.Equal(got, want) {
+					t.Errorf("%v\n%s\nwant\n%s", err, got, want)
+					return
+				}
+			}
+		})
+	}
+	group.Wait()
+	if n := len(kept.signers.free); n == 0 || n > maxSecrets {
+		t.Errorf("signers of %d secrets are kept", n)
 	}
 }

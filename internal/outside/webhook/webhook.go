@@ -43,6 +43,7 @@ type Result struct {
 type Sender struct {
 	transport *transport
 	timeout   time.Duration
+	signers   signers
 }
 
 // NewSender makes a sender. Unless private addresses are allowed it connects
@@ -71,7 +72,7 @@ func (s *Sender) Send(ctx context.Context, r Request) Result {
 // send follows no redirect, and uses no proxy, which would connect past the
 // check of addresses.
 func (s *Sender) send(ctx context.Context, r Request, until time.Time) Result {
-	to, message, err := compose(r)
+	to, message, err := s.compose(r)
 	if err != nil {
 		return Result{Error: s.reason(err)}
 	}
