@@ -142,7 +142,7 @@ func boundMemory(c config.Server, engine storage.Engine) {
 	const besideCache = 64 << 20
 	garbage := 200 // percent of what stays
 	if _, elsewhere := engine.(*postgres.Engine); elsewhere {
-		garbage = 400
+		garbage = 1000
 	}
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(garbage)
