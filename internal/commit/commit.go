@@ -5,7 +5,6 @@ package commit
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -53,29 +52,6 @@ type Committer struct {
 	hurried atomic.Bool
 	starter atomic.Pointer[Starter]
 }
-
-// Starter runs jobs in this process as soon as they are saved. What it
-// reserves room for is saved as leased to it, and then either started or
-// cancelled; other jobs wait for whoever claims them.
-type Starter interface {
-	// Reserve takes room for a new job, if it is of a known kind, due, and there
-	// is room. It must not wait.
-	Reserve(job commerce.Job) (Lease, bool)
-	// Start hands over jobs that were saved, in the order of their ids.
-	Start(jobs []commerce.Job)
-	// Cancel gives back the room of jobs that were not saved, or may have been:
-	// then their leases end, and they are claimed.
-	Cancel(jobs []commerce.Job)
-}
-
-// Lease says which worker has a job, and until when (Unix ms).
-type Lease struct {
-	Worker string
-	Until  int64
-}
-
-// StartJobsWith has new jobs offered to s from now on.
-func (c *Committer) StartJobsWith(s Starter) { c.starter.Store(&s) }
 
 // New starts a committer over the engine, with at most maxBatch commands a
 // transaction; 0 is the default.
@@ -303,100 +279,4 @@ func (c *Committer) try(batch []call) (errs []error, err error) {
 	err = tx.Save(ctx)
 	saved = err == nil
 	return errs, err
-}
-
-// offered are the new jobs of a batch that a starter has room for.
-type offered struct {
-	to   Starter
-	jobs []commerce.Job
-}
-
-// offer marks new jobs as leased where there is room.
-func (c *Committer) offer(jobs []commerce.Job) (o offered) {
-	s := c.starter.Load()
-	if s == nil {
-		return o
-	}
-	o.to = *s
-	for i, j := range jobs {
-		if lease, ok := o.to.Reserve(j); ok {
-			jobs[i] = j.LeasedTo(lease.Worker, lease.Until)
-			o.jobs = append(o.jobs, jobs[i])
-		}
-	}
-	return o
-}
-
-func (o offered) end(saved bool) {
-	switch {
-	case len(o.jobs) == 0:
-	case saved:
-		o.to.Start(o.jobs)
-	default:
-		o.to.Cancel(o.jobs)
-	}
-}
-
-// idSource gives the ids of what commands append: in the order of commits,
-// and within a batch in the order of decisions.
-type idSource struct {
-	now int64
-	n   uint32
-}
-
-func (s *idSource) next(prefix string) string {
-	var e commerce.Entropy
-	_, _ = rand.Read(e[3:]) // never fails (crypto/rand)
-	e[0], e[1], e[2] = byte(s.n>>16), byte(s.n>>8), byte(s.n)
-	s.n++
-	return commerce.NewID(prefix, s.now, e)
-}
-
-// complete gives what is appended its ids, each event that is to be pushed its
-// job, each job what is to be handed over with it, and the reply that awaits a
-// job its key. A batch keeps to one slot of jobs, the next takes another.
-func (s *idSource) complete(c *commerce.Changes) {
-	for i := range c.Webhooks {
-		w := &c.Webhooks[i]
-		w.ID = s.next(commerce.PrefixEvent)
-		if w.Deliver {
-			c.NewJobs = append(c.NewJobs, commerce.Job{
-				Kind: commerce.JobDeliverWebhook, Owner: w.PartnerID, Subject: w.ID, RunAt: w.Timestamp, Event: w,
-			})
-		}
-	}
-	for i := range c.Attempts {
-		c.Attempts[i].ID = s.next(commerce.PrefixAttempt)
-	}
-	for i := range c.Outbox {
-		c.Outbox[i].ID = s.next(commerce.PrefixOutbox)
-	}
-	for i := range c.Notices {
-		c.Notices[i].ID = s.next(commerce.PrefixNotice)
-	}
-	for i := range c.NewJobs {
-		j := &c.NewJobs[i]
-		j.Slot, j.ID, j.State = s.now%commerce.JobSlots, s.next(commerce.PrefixJob), commerce.JobWaiting
-		if j.Awaited {
-			for k := range c.Replies {
-				c.Replies[k].Job = j.Key()
-			}
-		}
-		handOver(j, c)
-	}
-}
-
-// handOver gives a job the order that it is about, as it is saved with it.
-func handOver(j *commerce.Job, c *commerce.Changes) {
-	key := commerce.OrderKey{StoreID: j.Owner, OrderID: j.Subject}
-	for k := range c.Orders {
-		if c.Orders[k].Key() == key {
-			j.Order = &c.Orders[k]
-		}
-	}
-	for k := range c.Payments {
-		if c.Payments[k].Key() == key {
-			j.Payment = &c.Payments[k]
-		}
-	}
 }
