@@ -7,9 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"os"
 	"os/signal"
-	"runtime/debug"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -20,7 +18,6 @@ import (
 	"purveyor/internal/effect"
 	"purveyor/internal/inbound"
 	"purveyor/internal/outside/sandbox"
-	"purveyor/internal/storage"
 	"purveyor/internal/storage/postgres"
 	"purveyor/internal/web"
 )
@@ -113,7 +110,8 @@ type service struct {
 
 // newService wires the parts together and begins to do jobs.
 func newService(db *database, c settings, p ports, baseURL string) (*service, error) {
-	boundMemory(c.Server, db.Engine)
+	_, elsewhere := db.Engine.(*postgres.Engine)
+	c.Server.BoundMemory(elsewhere)
 	objects := effect.NewObjects(db.Engine, db.committer)
 	geocoder, err := newGeocoder(c.Couriers, db, baseURL)
 	if err != nil {
@@ -132,24 +130,6 @@ func newService(db *database, c settings, p ports, baseURL string) (*service, er
 	partners := api.New(db, db.committer, api.Options{CacheBytes: c.CacheMiB << 20, Jobs: effects, Processors: processors.modes,
 		Couriers: couriers.Fleet, Geocoder: geocoder})
 	return &service{db: db, effects: effects, api: partners.Handler(), streams: partners, inbound: notices, sandbox: sandboxPages(processors, couriers)}, nil
-}
-
-// boundMemory has the garbage collected less often than Go would by itself, as
-// little of it stays, but before it doubles the memory of the cache. What SQLite
-// takes, about 50 MiB, comes on top, so that there is room for more without it.
-// GOGC and GOMEMLIMIT override it.
-func boundMemory(c config.Server, engine storage.Engine) {
-	const besideCache = 64 << 20
-	garbage := 200 // percent of what stays
-	if _, elsewhere := engine.(*postgres.Engine); elsewhere {
-		garbage = 1000
-	}
-	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(garbage)
-	}
-	if os.Getenv("GOMEMLIMIT") == "" {
-		debug.SetMemoryLimit(int64(c.CacheMiB)<<20 + besideCache)
-	}
 }
 
 // ServeHTTP tells what is outside of the API from it.

@@ -16,6 +16,7 @@ import (
 	"purveyor/internal/api"
 	"purveyor/internal/commerce"
 	"purveyor/internal/commit"
+	"purveyor/internal/config"
 	"purveyor/internal/effect"
 	"purveyor/internal/inbound"
 	"purveyor/internal/outside/courier"
@@ -23,11 +24,15 @@ import (
 	"purveyor/internal/outside/payment"
 	"purveyor/internal/outside/sandbox"
 	"purveyor/internal/outside/webhook"
+	"purveyor/internal/storage/postgres"
 	"purveyor/internal/web"
 )
 
 // Sandbox is the name of the payment processor of test mode.
 const Sandbox = "sandbox"
+
+// cacheMiB is the service's default, and that of api.Options.
+const cacheMiB = 16
 
 // profiledFlags are those of the service that benchmarks use.
 type profiledFlags struct {
@@ -54,6 +59,8 @@ func ServeProfiled(ctx context.Context, addr, database, profile string, args ...
 	if err != nil {
 		return err
 	}
+	_, elsewhere := engine.(*postgres.Engine)
+	config.Server{CacheMiB: cacheMiB}.BoundMemory(elsewhere)
 	committer := commit.New(engine, 0)
 	defer func() { committer.Close(); err = errors.Join(err, engine.Close()) }()
 	out := bufio.NewWriterSize(os.Stderr, 64<<10) // the handler of slog takes turns by itself
