@@ -59,14 +59,15 @@ func (s *signer) standardSignature(b []byte, signed ...[]byte) []byte {
 	return base64.StdEncoding.AppendEncode(append(b, "v1,"...), s.sum(s.standard, signed...))
 }
 
-// signers keeps the signers of secrets in use.
+// signers keeps signers for the next requests. Its zero value has none.
 type signers struct {
 	mu   sync.Mutex
 	free map[string][]*signer // by secret
+	kept int
 }
 
-// maxSecrets bounds what is kept of secrets, which change; then it begins anew.
-const maxSecrets = 1024
+// maxSigners bounds what is kept of secrets, which change; then it begins anew.
+const maxSigners = 1024
 
 func (s *signers) take(secret string) *signer {
 	s.mu.Lock()
@@ -77,16 +78,18 @@ func (s *signers) take(secret string) *signer {
 	}
 	last := len(free) - 1
 	s.free[secret] = free[:last]
+	s.kept--
 	return free[last]
 }
 
 func (s *signers) giveBack(used *signer) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if _, known := s.free[used.secret]; !known && len(s.free) >= maxSecrets || s.free == nil {
-		s.free = map[string][]*signer{}
+	if s.free == nil || s.kept >= maxSigners {
+		s.free, s.kept = map[string][]*signer{}, 0
 	}
 	s.free[used.secret] = append(s.free[used.secret], used)
+	s.kept++
 }
 
 // standardKey is what follows whsec_ if that is base64, padded or not, of at

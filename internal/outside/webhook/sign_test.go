@@ -199,13 +199,13 @@ func TestRotation(t *testing.T) {
 }
 
 // TestSignersAreKept: what is kept of a secret signs as what is made anew, for
-// any number of requests and secrets, and no more secrets are kept than bounded.
+// any number of requests and secrets, and no more is kept than bounded.
 func TestSignersAreKept(t *testing.T) {
 	var kept Sender
 	var group sync.WaitGroup
 	for worker := range 4 {
 		group.Go(func() {
-			for i := range 3 * maxSecrets {
+			for i := range 3 * maxSigners {
 				r := Request{URL: "https://p.example", ID: "evt_" + strconv.Itoa(i), Body: []byte(body), At: int64(i) * 1000, Secret: "secret " + strconv.Itoa(i/2*worker)}
 				if i%3 == 0 {
 					r.PreviousSecret = "secret " + strconv.Itoa(i/3)
@@ -220,7 +220,11 @@ func TestSignersAreKept(t *testing.T) {
 		})
 	}
 	group.Wait()
-	if n := len(kept.signers.free); n == 0 || n > maxSecrets {
-		t.Errorf("signers of %d secrets are kept", n)
+	n := 0
+	for _, list := range kept.signers.free {
+		n += len(list)
+	}
+	if n == 0 || n > maxSigners || n != kept.signers.kept {
+		t.Errorf("%d signers are kept, counted as %d", n, kept.signers.kept)
 	}
 }
