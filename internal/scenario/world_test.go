@@ -52,10 +52,17 @@ func openPostgres(t *testing.T, now func() time.Time) storage.Engine {
 	return engine
 }
 
-// onEveryEngine runs a test once for each engine, in a world of its own.
+// onEveryEngine runs a test once for each engine, in a world of its own: on all
+// at the same time, but not while they rewrite one file. It must be the last
+// that its caller does.
 func onEveryEngine(t *testing.T, test func(t *testing.T, w *world)) {
 	for _, e := range engines {
-		t.Run(e.name, func(t *testing.T) { test(t, newWorld(t, e.open)) })
+		t.Run(e.name, func(t *testing.T) {
+			if !*update {
+				t.Parallel()
+			}
+			test(t, newWorld(t, e.open))
+		})
 	}
 }
 
