@@ -25,26 +25,26 @@ func (s *signers) sign(b []byte, r Request) []byte {
 	current := s.take(r.Secret)
 	defer s.giveBack(current)
 	b = current.standardSignature(header(b, "Webhook-Signature", ""), head, r.Body)
-	partners := current
+	oldest := current
 	if r.PreviousSecret != "" {
-		partners = s.take(r.PreviousSecret)
-		defer s.giveBack(partners)
-		b = partners.standardSignature(append(b, ' '), head, r.Body)
+		oldest = s.take(r.PreviousSecret)
+		defer s.giveBack(oldest)
+		b = oldest.standardSignature(append(b, ' '), head, r.Body)
 	}
 	b = header(b, "X-Partner-Signature", "")
-	return hex.AppendEncode(b, partners.sum(partners.partners, r.Body))
+	return hex.AppendEncode(b, oldest.sum(oldest.contract, r.Body))
 }
 
 // signer makes the signatures of a secret, for one goroutine at a time. What its
 // hashes make of their keys is worth keeping: it took a third of composing a request.
 type signer struct {
 	secret             string
-	partners, standard hash.Hash
+	contract, standard hash.Hash
 	digest             [sha256.Size]byte
 }
 
 func newSigner(secret string) *signer {
-	return &signer{secret: secret, partners: hmac.New(sha256.New, []byte(secret)), standard: hmac.New(sha256.New, standardKey(secret))}
+	return &signer{secret: secret, contract: hmac.New(sha256.New, []byte(secret)), standard: hmac.New(sha256.New, standardKey(secret))}
 }
 
 func (s *signer) sum(h hash.Hash, text ...[]byte) []byte {
