@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"purveyor/internal/commerce"
-	"purveyor/internal/jobs"
 	"purveyor/internal/storage"
 )
 
@@ -31,7 +30,9 @@ type entry struct {
 
 const partyFreshness = time.Second
 
-func (p *parties) get(ctx context.Context, id string) (party, error) {
+// get is over by a time: who waits for another's reading has that much less for
+// its own.
+func (p *parties) get(ctx context.Context, id string, until time.Time) (party, error) {
 	e := p.entry(id)
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -39,7 +40,7 @@ func (p *parties) get(ctx context.Context, id string) (party, error) {
 	if now.Before(e.until) {
 		return e.party, nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, jobs.TryTime)
+	ctx, cancel := context.WithDeadline(ctx, until)
 	defer cancel()
 	partner, err := p.reader.Partner(ctx, id)
 	if err != nil {

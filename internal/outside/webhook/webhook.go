@@ -23,11 +23,12 @@ const (
 // Request is one event for one endpoint.
 type Request struct {
 	URL            string
-	ID             string // of the event, the same on every try
-	Body           []byte // JSON
-	At             int64  // Unix ms of this try
-	Secret         string // empty: unsigned
-	PreviousSecret string // while the secret is rotated, else empty
+	ID             string    // of the event, the same on every try
+	Body           []byte    // JSON
+	At             int64     // Unix ms of this try
+	Secret         string    // empty: unsigned
+	PreviousSecret string    // while the secret is rotated, else empty
+	Until          time.Time // when the try ends, if its own time lasts longer; zero: it may take that
 }
 
 // Result is what came of a request. It was delivered if Error is empty.
@@ -64,7 +65,11 @@ func newSender(dialer *net.Dialer) *Sender {
 // the endpoint; the caller knows its ctx.
 func (s *Sender) Send(ctx context.Context, r Request) Result {
 	began := time.Now()
-	result := s.send(ctx, r, began.Add(s.timeout))
+	until := began.Add(s.timeout)
+	if !r.Until.IsZero() && r.Until.Before(until) {
+		until = r.Until
+	}
+	result := s.send(ctx, r, until)
 	result.TookMs = time.Since(began).Milliseconds()
 	return result
 }

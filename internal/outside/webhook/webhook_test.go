@@ -141,6 +141,11 @@ func TestHang(t *testing.T) {
 	if got := sender.Send(t.Context(), Request{URL: server.URL}); got.Error != "no answer within 0.25 s" || got.TookMs < 250 {
 		t.Errorf("%+v", got)
 	}
+	<-arrived
+	got := newSender(&net.Dialer{}).Send(t.Context(), Request{URL: server.URL, Until: time.Now().Add(-time.Second)}) // there is no time left
+	if got.Error != "no answer within 15 s" || len(arrived) != 0 {
+		t.Errorf("%+v, %d requests arrived", got, len(arrived))
+	}
 	ctx, cancel := context.WithCancel(t.Context())
 	go func() {
 		<-arrived

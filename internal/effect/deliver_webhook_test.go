@@ -1,0 +1,61 @@
+package effect
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"purveyor/internal/commerce"
+	"purveyor/internal/jobs"
+	"purveyor/internal/outside/webhook"
+	"purveyor/internal/storage"
+)
+
+// timed notes when each thing that a try waits for is to end.
+type timed struct {
+	storage.Reader
+	ends []time.Time
+}
+
+func (d *timed) note(ctx context.Context) {
+	end, _ := ctx.Deadline()
+	d.ends = append(d.ends, end)
+}
+
+func (d *timed) Partner(ctx context.Context, id string) (commerce.Partner, error) {
+	d.note(ctx)
+	return commerce.Partner{ID: id, CallbackURL: "https://p.example"}, nil
+}
+
+func (d *timed) Endpoints(ctx context.Context, _ []string) (map[string]commerce.Endpoint, error) {
+	d.note(ctx)
+	return nil, nil
+}
+
+func (d *timed) WebhookEvents(ctx context.Context, keys []commerce.EventKey) (map[commerce.EventKey]commerce.WebhookEvent, error) {
+	d.note(ctx)
+	return map[commerce.EventKey]commerce.WebhookEvent{keys[0]: {}}, nil
+}
+
+func (d *timed) Send(_ context.Context, r webhook.Request) webhook.Result {
+	d.ends = append(d.ends, r.Until)
+	return webhook.Result{Status: 200}
+}
+
+// TestTryEndsInTime: reading and sending of a try together end within its time,
+// because no clock of the runner ends them (jobs.Kind.SelfTimed).
+func TestTryEndsInTime(t *testing.T) {
+	d := &timed{}
+	w := &webhooks{reader: d, sender: d, parties: &parties{reader: d, known: map[string]*entry{}}}
+	before := time.Now()
+	w.deliver(t.Context(), commerce.Job{Kind: commerce.JobDeliverWebhook, Owner: "ptn_1", Subject: "evt_1"})
+	after := time.Now()
+	if len(d.ends) != 4 {
+		t.Fatalf("%d things were waited for, want 4", len(d.ends))
+	}
+	for i, end := range d.ends {
+		if !end.Equal(d.ends[0]) || end.Before(before.Add(jobs.TryTime)) || end.After(after.Add(jobs.TryTime)) {
+			t.Errorf("%d ends %v after the try began", i, end.Sub(before))
+		}
+	}
+}
