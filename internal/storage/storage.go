@@ -67,6 +67,10 @@ type Engine interface {
 	Snapshot(ctx context.Context, f func(schema.Snapshot) error) error
 	Fill(ctx context.Context, f func(schema.Filling) error) error
 
+	// Writable tries a write and rolls it back. It returns nil if the database
+	// takes writes, else ErrUnavailable with the cause and what an operator can do.
+	Writable(ctx context.Context) error
+
 	Reader() Reader
 	Close() error
 }

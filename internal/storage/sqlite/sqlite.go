@@ -198,6 +198,23 @@ func (e *Engine) Close() error {
 // Reader implements storage.Engine.
 func (e *Engine) Reader() storage.Reader { return reader{e} }
 
+// Writable implements storage.Engine.
+func (e *Engine) Writable(ctx context.Context) error {
+	conn, err := e.takeWriter(ctx)
+	if err != nil {
+		return fmt.Errorf("%w: %w", storage.ErrUnavailable, err)
+	}
+	defer func() { e.writer <- conn }()
+	err = exec(conn, "BEGIN IMMEDIATE", noArgs)
+	if err == nil {
+		err = exec(conn, "UPDATE meta SET value = value WHERE name = 'stamp'", noArgs)
+	}
+	if !conn.AutocommitEnabled() {
+		err = errors.Join(err, exec(conn, "ROLLBACK", noArgs))
+	}
+	return unavailable(err)
+}
+
 func (e *Engine) takeWriter(ctx context.Context) (*connection, error) {
 	select {
 	case conn := <-e.writer:

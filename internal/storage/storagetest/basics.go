@@ -22,6 +22,7 @@ var basics = map[string]func(*testing.T, Database){
 	"old replies are swept, younger ones not": sweep,
 	"open replies are closed, or released":    closeReplies,
 	"sandbox objects are deleted":             deleteObjects,
+	"a trial write leaves nothing":            writable,
 }
 
 func ptr[T any](v T) *T { return &v }
@@ -372,4 +373,27 @@ func sweep(t *testing.T, db Database) {
 			t.Errorf("old kept: %v, young kept: %v", old, young)
 		}
 	})
+}
+
+// writable: a database that takes writes says so, and a trial moves no stamp.
+func writable(t *testing.T, db Database) {
+	now := func() time.Time { return time.UnixMilli(1000) }
+	e := db.Open(t, now)
+	stamp := func() (stamp int64) {
+		b, err := e.Load(context.Background())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer b.Discard()
+		return b.Stamp()
+	}
+	before := stamp()
+	for range 3 {
+		if err := e.Writable(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if after := stamp(); after != before {
+		t.Errorf("the stamp moved from %d to %d", before, after)
+	}
 }

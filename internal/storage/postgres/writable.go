@@ -1,0 +1,45 @@
+package postgres
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+
+	"purveyor/internal/storage"
+
+	"github.com/jackc/pgx/v5"
+)
+
+var (
+	errStandby  = errors.New("the server is a standby and takes no writes; name all servers with target_session_attrs=read-write in --database")
+	errReadOnly = errors.New("the database is set to read-only; set default_transaction_read_only to off for it and for the user")
+)
+
+// Writable implements storage.Engine. It writes what every batch writes first.
+// It does not use the connection of batches, because a batch may wait for a lock.
+func (e *Engine) Writable(ctx context.Context) error {
+	var standby, readOnly bool
+	err := e.on(ctx, e.claims, func(conn *pgx.Conn) error {
+		tx, err := conn.BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.ReadCommitted})
+		if err != nil {
+			return err
+		}
+		// If the rollback fails, the connection is closed, and the server rolls back.
+		defer func() { _ = tx.Rollback(context.WithoutCancel(ctx)) }()
+		err = tx.QueryRow(ctx, "SELECT pg_is_in_recovery(), current_setting('transaction_read_only')::boolean").Scan(&standby, &readOnly)
+		if err == nil && !standby && !readOnly {
+			_, err = exec(ctx, tx, announce, "probe_"+rand.Text(), int64(0))
+		}
+		return err
+	})
+	switch {
+	case err != nil:
+		return err
+	case standby:
+		return fmt.Errorf("%w: %w", storage.ErrUnavailable, errStandby)
+	case readOnly:
+		return fmt.Errorf("%w: %w", storage.ErrUnavailable, errReadOnly)
+	}
+	return nil
+}
