@@ -260,7 +260,7 @@ func (c couriers) tell(ctx context.Context, job commerce.Job) jobs.Outcome {
 	if err != nil {
 		return unread(job, err)
 	}
-	return outcome(c.Options, command.TellCourierUpdate{Facts: command.FactsOf(order), Job: job.Key()}, nil)
+	return succeeded(c.Committer, command.TellCourierUpdate{Facts: command.FactsOf(order), Job: job.Key()})
 }
 
 // check asks for a delivery of which nothing was heard for long: its notices may
@@ -282,7 +282,7 @@ func (c couriers) check(ctx context.Context, job commerce.Job) jobs.Outcome {
 			record.News = &news
 		}
 	}
-	return outcome(c.Options, record, nil)
+	return succeeded(c.Committer, record)
 }
 
 func (c couriers) load(ctx context.Context, key commerce.OrderKey) (commerce.Order, commerce.Delivery, error) {

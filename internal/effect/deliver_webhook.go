@@ -76,7 +76,7 @@ func (w *webhooks) event(ctx context.Context, job commerce.Job, until time.Time)
 // unread leaves a job for which the database was away until its lease ends.
 func unread(job commerce.Job, err error) jobs.Outcome {
 	slog.Error("a job waits for the database", "kind", job.Kind, "job", job.ID, "error", err)
-	return jobs.Outcome{}
+	return jobs.Outcome{Err: err}
 }
 
 // roomBeside is about what the body of a webhook has besides its data.
@@ -92,12 +92,16 @@ func (w *webhooks) send(ctx context.Context, job commerce.Job, p party, event co
 		Attempt: commerce.WebhookAttempt{PartnerID: event.PartnerID, EventID: event.ID, URL: withoutPassword(p.partner.CallbackURL),
 			At: at, TookMs: result.TookMs, Status: result.Status, Error: result.Error, Answer: result.Answer}}
 	delivered := try.Attempt.Delivered()
-	return jobs.Outcome{OK: delivered, Record: func(_ context.Context, recorded func(error)) {
-		w.tries.record(try, func(err error) {
+	var failed error
+	if !delivered {
+		failed = errors.New(result.Error)
+	}
+	return jobs.Outcome{Err: failed, Record: func(_ context.Context, recorded func(commerce.Job, error)) {
+		w.tries.record(try, func(next commerce.Job, err error) {
 			if !delivered || job.State == commerce.JobParked { // the endpoint fares otherwise now
 				w.parties.forget(job.Owner)
 			}
-			recorded(err)
+			recorded(next, err)
 		})
 	}}
 }
@@ -116,13 +120,13 @@ func withoutPassword(text string) string {
 // park leaves a job with its endpoint. If that holds it no longer, the job
 // waits, and comes up again at once.
 func (w *webhooks) park(job commerce.Job) jobs.Outcome {
-	return jobs.Outcome{OK: true, Record: jobs.Waiting(func(ctx context.Context) error {
+	return jobs.Outcome{Record: jobs.Waiting(func(ctx context.Context) (commerce.Job, error) {
 		parked, err := commit.Do(ctx, w.committer, command.ParkJobs{PartnerID: job.Owner, Worker: w.worker, Jobs: []commerce.JobKey{job.Key()}})
 		if err == nil && parked == 0 {
 			w.parties.forget(job.Owner)
 			w.runner.Wake()
 		}
-		return err
+		return commerce.Job{}, err
 	})}
 }
 
@@ -154,5 +158,7 @@ func (w *webhooks) release(ctx context.Context, job commerce.Job) jobs.Outcome {
 			return w.done(job)
 		}
 	}
-	return jobs.Outcome{OK: true, Record: jobs.Waiting(func(ctx context.Context) error { return w.Return(ctx, []commerce.Job{job}) })}
+	return jobs.Outcome{Record: jobs.Waiting(func(ctx context.Context) (commerce.Job, error) {
+		return commerce.Job{}, w.Return(ctx, []commerce.Job{job})
+	})}
 }

@@ -373,7 +373,9 @@ func TestOneJobForAnAttempt(t *testing.T) {
 		for _, j := range left {
 			if j.Kind == commerce.JobDispatch {
 				job := must(t, s.committer, command.TakeJob{Job: j.Key(), Worker: "me", Until: time.Now().UnixMilli() + commerce.JobLease}).Job
-				wg.Go(func() { c.dispatch(context.Background(), job).Record(context.Background(), func(error) {}) })
+				wg.Go(func() {
+					c.dispatch(context.Background(), job).Record(context.Background(), func(commerce.Job, error) {})
+				})
 			}
 		}
 		wg.Wait()

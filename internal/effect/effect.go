@@ -33,9 +33,12 @@ type Options struct {
 	Engine    storage.Engine
 	Committer *commit.Committer
 	Worker    string // a name that no other process has
-	Sender    Sender
-	Mailer    mail.Mailer // nil: mail is kept in the outbox
-	Texter    sms.Texter  // nil: texts are kept in the outbox
+	// Failed is called for each failed try of a job, as jobs.Options says. Nil:
+	// nothing is called.
+	Failed func(job commerce.Job, err error, dead bool)
+	Sender Sender
+	Mailer mail.Mailer // nil: mail is kept in the outbox
+	Texter sms.Texter  // nil: texts are kept in the outbox
 
 	// Processors take payments, by the names that payments know them by.
 	Processors map[string]Processor
@@ -84,7 +87,7 @@ func Start(o Options) *Effects {
 	ledger := ledger{o.Committer, o.Worker}
 	w := newWebhooks(o, ledger)
 	n, p, c, s := notices{o}, payments{o}, couriers{o}, sandboxes{o}
-	runner := jobs.New(o.Worker, queue{o.Engine, o.Engine.Reader()}, ledger, map[commerce.JobKind]jobs.Kind{
+	runner := jobs.New(jobs.Options{Worker: o.Worker, Queue: queue{o.Engine, o.Engine.Reader()}, Ledger: ledger, Failed: o.Failed, Kinds: map[commerce.JobKind]jobs.Kind{
 		commerce.JobDeliverWebhook: {Do: w.deliver, Width: webhookWidth, SelfTimed: true},
 		commerce.JobReleaseParked:  {Do: w.release, Width: 1},
 		commerce.JobMailReady:      {Do: n.mailReady, Width: noticeWidth},
@@ -99,7 +102,7 @@ func Start(o Options) *Effects {
 		commerce.JobCheckDelivery:  {Do: c.check, Width: courierWidth, Together: true},
 		commerce.JobSandboxStep:    {Do: s.step, Width: sandboxWidth, Together: true},
 		commerce.JobSandboxNotice:  {Do: s.send, Width: sandboxWidth, Together: true},
-	})
+	}})
 	w.runner = runner
 	o.Committer.StartJobsWith(runner)
 	runner.Run()
@@ -201,19 +204,28 @@ func (l ledger) Take(ctx context.Context, key commerce.JobKey) (commerce.Job, bo
 }
 
 // Fail implements jobs.Ledger.
-func (l ledger) Fail(ctx context.Context, job commerce.Job, err error) error {
-	return do(ctx, l.committer, command.RecordJob{Job: job, Failed: err, Delays: commerce.RetryDelays, Jitter: rand.Float64()})
+func (l ledger) Fail(ctx context.Context, job commerce.Job, err error) (commerce.Job, error) {
+	return commit.Do(ctx, l.committer, command.RecordJob{Job: job, Failed: err, Delays: commerce.RetryDelays, Jitter: rand.Float64()})
 }
 
 // done ends a job of which there is nothing to do.
 func (l ledger) done(job commerce.Job) jobs.Outcome {
-	return jobs.Outcome{OK: true, Record: jobs.Waiting(func(ctx context.Context) error {
-		return do(ctx, l.committer, command.RecordJob{Job: job})
+	return succeeded(l.committer, command.RecordJob{Job: job})
+}
+
+// succeeded is the outcome of a try that ended the job or put it off, with the
+// command that records it.
+func succeeded[R any](c *commit.Committer, record commit.Command[R]) jobs.Outcome {
+	return jobs.Outcome{Record: jobs.Waiting(func(ctx context.Context) (commerce.Job, error) {
+		_, err := commit.Do(ctx, c, record)
+		return commerce.Job{}, err
 	})}
 }
 
-// do runs a command whose result nobody needs.
-func do[R any](ctx context.Context, c *commit.Committer, cmd commit.Command[R]) error {
-	_, err := commit.Do(ctx, c, cmd)
-	return err
+// outcome of a try that failed or, if failed is nil, did not. The command
+// returns the job as it goes on.
+func outcome(o Options, record commit.Command[commerce.Job], failed error) jobs.Outcome {
+	return jobs.Outcome{Err: failed, Record: jobs.Waiting(func(ctx context.Context) (commerce.Job, error) {
+		return commit.Do(ctx, o.Committer, record)
+	})}
 }

@@ -75,7 +75,7 @@ func (n notices) do(ctx context.Context, job commerce.Job, write func(commerce.O
 	default:
 		record.Failed = send(ctx)
 	}
-	return jobs.Outcome{OK: record.Failed == nil, Record: jobs.Waiting(func(ctx context.Context) error { return do(ctx, n.Committer, record) })}
+	return outcome(n.Options, record, record.Failed)
 }
 
 // order is in hand if this process has just saved it.

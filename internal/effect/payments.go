@@ -10,7 +10,6 @@ import (
 
 	"purveyor/internal/command"
 	"purveyor/internal/commerce"
-	"purveyor/internal/commit"
 	"purveyor/internal/jobs"
 	"purveyor/internal/outside/payment"
 )
@@ -76,12 +75,12 @@ func (p payments) expire(ctx context.Context, job commerce.Job) jobs.Outcome {
 		record.Failed = err
 		return outcome(p.Options, record, err)
 	case refused == "" && session.Status == payment.SessionPaid:
-		return outcome(p.Options, command.RecordPayment{Facts: facts, SessionID: session.ID, PaymentID: session.PaymentID,
-			AmountCents: session.PaidCents, TraceID: paid.TraceID, Job: &key}, nil)
+		return succeeded(p.Committer, command.RecordPayment{Facts: facts, SessionID: session.ID, PaymentID: session.PaymentID,
+			AmountCents: session.PaidCents, TraceID: paid.TraceID, Job: &key})
 	case refused == "" && session.Status == payment.SessionPending: // a notice tells when the money is there
 		return outcome(p.Options, command.RecordJob{Job: job}, nil)
 	}
-	return outcome(p.Options, command.NotePayment{Facts: facts, News: command.NewsExpired, TraceID: paid.TraceID, Job: &key}, nil)
+	return succeeded(p.Committer, command.NotePayment{Facts: facts, News: command.NewsExpired, TraceID: paid.TraceID, Job: &key})
 }
 
 // refund gives money back. If the process dies between the call and its record,
@@ -133,10 +132,6 @@ func outcomeOf(err error) (refused string, failed error) {
 		return cmp.Or(r.Message, "refused"), nil
 	}
 	return "", err
-}
-
-func outcome[R any](o Options, record commit.Command[R], failed error) jobs.Outcome {
-	return jobs.Outcome{OK: failed == nil, Record: jobs.Waiting(func(ctx context.Context) error { return do(ctx, o.Committer, record) })}
 }
 
 // notConfigured stands for a processor that took payments once, and that the

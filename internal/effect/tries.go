@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"purveyor/internal/command"
+	"purveyor/internal/commerce"
 	"purveyor/internal/commit"
 )
 
@@ -23,7 +24,7 @@ type tries struct {
 
 type ended struct {
 	try      command.WebhookTry
-	recorded func(error)
+	recorded func(commerce.Job, error) // with the job as it goes on
 }
 
 const (
@@ -37,7 +38,7 @@ func newTries(c *commit.Committer) *tries {
 }
 
 // record has a try recorded, and calls recorded when it is or is not.
-func (t *tries) record(try command.WebhookTry, recorded func(error)) {
+func (t *tries) record(try command.WebhookTry, recorded func(commerce.Job, error)) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.ended = append(t.ended, ended{try, recorded})
@@ -77,20 +78,28 @@ func (t *tries) run() {
 // save records tries together. If that fails, each is recorded alone, so that
 // a bad one does not fail the others.
 func (t *tries) save(list []ended) {
-	err := t.saveAll(list)
-	for _, e := range list {
+	jobs, err := t.saveAll(list)
+	for i, e := range list {
 		if err == nil || len(list) == 1 {
-			e.recorded(err)
+			e.recorded(jobs[i], err)
 		} else {
-			go func() { e.recorded(t.saveAll([]ended{e})) }()
+			go func() {
+				jobs, err := t.saveAll([]ended{e})
+				e.recorded(jobs[0], err)
+			}()
 		}
 	}
 }
 
-func (t *tries) saveAll(list []ended) error {
+// saveAll returns the jobs as they go on, as many as there are in list.
+func (t *tries) saveAll(list []ended) ([]commerce.Job, error) {
 	cmd := command.RecordWebhookAttempts{Tries: make([]command.WebhookTry, len(list))}
 	for i, e := range list {
 		cmd.Tries[i] = e.try
 	}
-	return do(context.Background(), t.committer, cmd)
+	jobs, err := commit.Do(context.Background(), t.committer, cmd)
+	if err != nil {
+		jobs = make([]commerce.Job, len(list))
+	}
+	return jobs, err
 }

@@ -40,7 +40,7 @@ func TestTriesAreGathered(t *testing.T) {
 				if status == 0 {
 					status = 200
 				}
-				tries.record(try(i, status), func(err error) {
+				tries.record(try(i, status), func(_ commerce.Job, err error) {
 					if err != nil {
 						t.Errorf("%s: %v", c.name, err)
 					}
@@ -81,7 +81,7 @@ func TestTriesAreRecordedAlone(t *testing.T) {
 		record := func(n int) (failed int) {
 			errs := make(chan error, n)
 			for i := range n {
-				tries.record(try(i, 200), func(err error) { errs <- err })
+				tries.record(try(i, 200), func(_ commerce.Job, err error) { errs <- err })
 			}
 			for range n {
 				if <-errs != nil {

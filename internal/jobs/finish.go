@@ -32,7 +32,7 @@ func (r *Runner) Finish(ctx context.Context, key commerce.JobKey) error {
 		if t := r.hastened(key); t != nil {
 			return r.wait(ctx, t.done)
 		}
-		job, there, taken, err := r.ledger.Take(ctx, key)
+		job, there, taken, err := r.Ledger.Take(ctx, key)
 		switch {
 		case err != nil || !there:
 			return err

@@ -46,12 +46,12 @@ func (l *lane) open(all int) bool {
 // laneOf is called with the lock held.
 func (r *Runner) laneOf(job commerce.Job) *lane {
 	key := laneKey{job.Kind, job.Owner}
-	if r.kinds[job.Kind].Together {
+	if r.Kinds[job.Kind].Together {
 		key.owner = ""
 	}
 	l := r.lanes[key]
 	if l == nil {
-		l = &lane{key: key, most: r.kinds[job.Kind].Width, width: 1}
+		l = &lane{key: key, most: r.Kinds[job.Kind].Width, width: 1}
 		r.lanes[key] = l
 	}
 	return l
@@ -61,7 +61,7 @@ func (r *Runner) laneOf(job commerce.Job) *lane {
 func (r *Runner) Reserve(job commerce.Job) (commit.Lease, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if _, known := r.kinds[job.Kind]; !known || r.stopping || job.RunAt > now()+soon || len(r.tasks)+r.promised >= maxHeld {
+	if _, known := r.Kinds[job.Kind]; !known || r.stopping || job.RunAt > now()+soon || len(r.tasks)+r.promised >= maxHeld {
 		return commit.Lease{}, false
 	}
 	l := r.laneOf(job)
@@ -71,7 +71,7 @@ func (r *Runner) Reserve(job commerce.Job) (commit.Lease, bool) {
 	}
 	l.promised++
 	r.promised++
-	return commit.Lease{Worker: r.worker, Until: now() + commerce.JobLease}, true
+	return commit.Lease{Worker: r.Worker, Until: now() + commerce.JobLease}, true
 }
 
 // Cancel implements commit.Starter.

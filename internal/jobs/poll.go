@@ -27,7 +27,7 @@ func (r *Runner) poll() {
 // look claims what is due, and says how long nothing will be.
 func (r *Runner) look() time.Duration {
 	at := now()
-	next, err := r.queue.NextDue(r.tries, at)
+	next, err := r.Queue.NextDue(r.tries, at)
 	wait := idle
 	switch {
 	case err != nil || next == 0:
@@ -70,8 +70,8 @@ func (r *Runner) pass(at int64) (wait time.Duration, err error) {
 		if limit == 0 {
 			return wait, nil
 		}
-		jobs, err := r.queue.ClaimJobs(r.tries, storage.JobClaim{
-			Slot: slot, Worker: r.worker, Now: at, Until: at + commerce.JobLease, Limit: limit, Except: full, Ahead: ahead,
+		jobs, err := r.Queue.ClaimJobs(r.tries, storage.JobClaim{
+			Slot: slot, Worker: r.Worker, Now: at, Until: at + commerce.JobLease, Limit: limit, Except: full, Ahead: ahead,
 		})
 		if err != nil {
 			return idle, err
@@ -140,7 +140,7 @@ func (r *Runner) giveBack(ctx context.Context) {
 		}
 	}
 	if len(jobs) > 0 {
-		if err := r.ledger.Return(ctx, jobs); err != nil {
+		if err := r.Ledger.Return(ctx, jobs); err != nil {
 			slog.Warn("jobs were not given back; their leases will end", "jobs", len(jobs), "error", err)
 		}
 	}

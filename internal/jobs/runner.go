@@ -30,19 +30,24 @@ type Kind struct {
 	Together bool
 }
 
-// Outcome is what came of a try.
+// Outcome is the result of a try.
 type Outcome struct {
-	// OK widens the owner's lane; a failure narrows it to one try at a time.
-	OK bool
+	// Err is why the try failed. It narrows the owner's lane to one try at a time;
+	// nil widens it.
+	Err error
 	// Record makes the outcome durable: the job done, put off, parked or dead. It
-	// does not wait for that, and calls recorded once. Nil: there is no outcome, and
-	// the job comes up again when its lease ends.
-	Record func(ctx context.Context, recorded func(error))
+	// does not wait for that. It calls recorded once, with the job as it goes on (the
+	// zero Job if it is done). Nil: there is no outcome, and the job comes up again
+	// when its lease ends.
+	Record Record
 }
 
-// Waiting makes a Record of one that waits.
-func Waiting(record func(context.Context) error) func(context.Context, func(error)) {
-	return func(ctx context.Context, recorded func(error)) {
+// Record makes an outcome durable and then calls recorded.
+type Record func(ctx context.Context, recorded func(commerce.Job, error))
+
+// Waiting makes a Record of a function that returns when the outcome is durable.
+func Waiting(record func(context.Context) (commerce.Job, error)) Record {
+	return func(ctx context.Context, recorded func(commerce.Job, error)) {
 		go func() { recorded(record(ctx)) }()
 	}
 }
@@ -62,8 +67,8 @@ type Ledger interface {
 	Take(ctx context.Context, key commerce.JobKey) (job commerce.Job, there, taken bool, err error)
 	// Return gives leases back, so that the jobs can be claimed at once.
 	Return(ctx context.Context, jobs []commerce.Job) error
-	// Fail records a try that ended in a panic.
-	Fail(ctx context.Context, job commerce.Job, err error) error
+	// Fail records a try that ended in a panic, and returns the job as it goes on.
+	Fail(ctx context.Context, job commerce.Job, err error) (commerce.Job, error)
 }
 
 const (
@@ -90,10 +95,7 @@ const (
 // Runner runs jobs. Those of one owner share a lane of their own, so that
 // nobody waits for another's slow endpoint.
 type Runner struct {
-	worker string
-	queue  Queue
-	ledger Ledger
-	kinds  map[commerce.JobKind]Kind
+	Options
 
 	tries    context.Context // ends with Stop
 	cut      context.CancelFunc
@@ -125,12 +127,22 @@ type task struct {
 	hastened bool
 }
 
-// New makes a runner of these kinds; the worker is a name that no other
-// process has.
-func New(worker string, queue Queue, ledger Ledger, kinds map[commerce.JobKind]Kind) *Runner {
+// Options are what a runner works with.
+type Options struct {
+	Worker string // a name that no other process has
+	Queue  Queue
+	Ledger Ledger
+	Kinds  map[commerce.JobKind]Kind
+	// Failed is called once for each failed try, after it was recorded. dead: no try
+	// is left. It must not block. Nil: nothing is called.
+	Failed func(job commerce.Job, err error, dead bool)
+}
+
+// New makes a runner.
+func New(o Options) *Runner {
 	r := &Runner{
-		worker: worker, queue: queue, ledger: ledger, kinds: kinds,
-		polled: make(chan struct{}), wake: make(chan struct{}, 1),
+		Options: o,
+		polled:  make(chan struct{}), wake: make(chan struct{}, 1),
 		lanes: map[laneKey]*lane{}, tasks: map[commerce.JobKey]*task{},
 	}
 	r.tries, r.cut = context.WithCancel(context.Background())
@@ -188,9 +200,9 @@ func (r *Runner) run(t *task) {
 	defer r.work.Done()
 	for t != nil {
 		outcome := r.try(t.job)
-		next := r.tried(t, outcome.OK)
+		next := r.tried(t, outcome.Err == nil)
 		switch {
-		case r.tries.Err() != nil && !outcome.OK: // it was cut, which says nothing
+		case r.tries.Err() != nil && outcome.Err != nil: // it was cut, which says nothing
 			r.release(t, true)
 		case outcome.Record == nil:
 			r.release(t, false)
@@ -208,10 +220,10 @@ func (r *Runner) try(job commerce.Job) (outcome Outcome) {
 		if v := recover(); v != nil {
 			slog.Error("a job panicked", "kind", job.Kind, "job", job.ID, "panic", v, "stack", string(debug.Stack()))
 			err := fmt.Errorf("panic: %v", v)
-			outcome = Outcome{Record: Waiting(func(ctx context.Context) error { return r.ledger.Fail(ctx, job, err) })}
+			outcome = Outcome{Err: err, Record: Waiting(func(ctx context.Context) (commerce.Job, error) { return r.Ledger.Fail(ctx, job, err) })}
 		}
 	}()
-	ctx, kind := r.tries, r.kinds[job.Kind]
+	ctx, kind := r.tries, r.Kinds[job.Kind]
 	if !kind.SelfTimed {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, TryTime)
@@ -223,8 +235,11 @@ func (r *Runner) try(job commerce.Job) (outcome Outcome) {
 // record has an outcome recorded, again and again until the lease ends: after
 // that somebody else has the job.
 func (r *Runner) record(t *task, outcome Outcome) {
-	outcome.Record(context.WithoutCancel(r.tries), func(err error) {
+	outcome.Record(context.WithoutCancel(r.tries), func(job commerce.Job, err error) {
 		if err == nil {
+			if outcome.Err != nil {
+				r.failed(t.job, outcome.Err, job.State == commerce.JobDead)
+			}
 			r.recorded(t)
 			return
 		}
@@ -242,6 +257,13 @@ func (r *Runner) record(t *task, outcome Outcome) {
 			}
 		}()
 	})
+}
+
+// failed tells the process of a failed try that is on record.
+func (r *Runner) failed(job commerce.Job, err error, dead bool) {
+	if r.Failed != nil {
+		r.Failed(job, err, dead)
+	}
 }
 
 func (r *Runner) recorded(t *task) {

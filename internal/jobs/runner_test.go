@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -19,7 +20,7 @@ func in(t *testing.T, do func(*store) func(context.Context, commerce.Job) Outcom
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStore()
-		r := New("me", s, s, map[commerce.JobKind]Kind{work: {Do: do(s), Width: 16}})
+		r := newRunner("me", s, map[commerce.JobKind]Kind{work: {Do: do(s), Width: 16}})
 		r.Run()
 		defer r.Stop(t.Context())
 		test(t, s, r)
@@ -32,16 +33,22 @@ func takes(d time.Duration) func(*store) func(context.Context, commerce.Job) Out
 		return func(ctx context.Context, j commerce.Job) Outcome {
 			select {
 			case <-time.After(d):
-				return Outcome{OK: true, Record: s.record(j)}
+				return Outcome{Record: s.record(j)}
 			case <-ctx.Done():
-				return Outcome{}
+				return Outcome{Err: errCut}
 			}
 		}
 	}
 }
 
-func (s *store) record(j commerce.Job) func(context.Context, func(error)) {
-	return Waiting(func(context.Context) error { s.done(j); return nil })
+func (s *store) record(j commerce.Job) Record {
+	return Waiting(func(context.Context) (commerce.Job, error) { s.done(j); return commerce.Job{}, nil })
+}
+
+var errCut = errors.New("cut")
+
+func newRunner(worker string, s *store, kinds map[commerce.JobKind]Kind) *Runner {
+	return New(Options{Worker: worker, Queue: s, Ledger: s, Kinds: kinds})
 }
 
 // start hands over new jobs as the committer does.
@@ -91,10 +98,10 @@ func TestTriesEnd(t *testing.T) {
 			s := newStore()
 			began := time.Now()
 			var took time.Duration
-			r := New("me", s, s, map[commerce.JobKind]Kind{work: {Width: 1, SelfTimed: selfTimed, Do: func(ctx context.Context, _ commerce.Job) Outcome {
+			r := newRunner("me", s, map[commerce.JobKind]Kind{work: {Width: 1, SelfTimed: selfTimed, Do: func(ctx context.Context, _ commerce.Job) Outcome {
 				<-ctx.Done()
 				took = time.Since(began)
-				return Outcome{}
+				return Outcome{Err: errCut}
 			}}})
 			r.Run()
 			start(t, s, r, "a", 1)
@@ -180,7 +187,7 @@ func TestHangingOwner(t *testing.T) {
 				return takes(time.Millisecond)(s)(ctx, j)
 			}
 			o := takes(15*time.Second)(s)(ctx, j)
-			o.OK = false
+			o.Err = errors.New("no")
 			return o
 		}
 	}
@@ -221,7 +228,9 @@ func TestWidth(t *testing.T) {
 			}
 			defer running.Add(-1)
 			o := takes(10*time.Millisecond)(s)(ctx, j)
-			o.OK = o.OK && !failing.Load()
+			if failing.Load() {
+				o.Err = errors.New("no")
+			}
 			return o
 		}
 	}
@@ -260,7 +269,7 @@ func TestGivenBackInTime(t *testing.T) {
 			if o.Record != nil && !j.Leased(now()) {
 				panic("the try outlasted its lease")
 			}
-			o.OK = false
+			o.Err = errors.New("no")
 			return o
 		}
 	}
@@ -295,11 +304,11 @@ func TestRecordIsTriedAgain(t *testing.T) {
 	do := func(s *store) func(context.Context, commerce.Job) Outcome {
 		return func(context.Context, commerce.Job) Outcome {
 			tries.Add(1)
-			return Outcome{OK: true, Record: Waiting(func(ctx context.Context) error {
+			return Outcome{Record: Waiting(func(ctx context.Context) (commerce.Job, error) {
 				if records.Add(1) < 4 {
-					return errors.New("the database is away")
+					return commerce.Job{}, errors.New("the database is away")
 				}
-				return nil
+				return commerce.Job{}, nil
 			})}
 		}
 	}
@@ -479,7 +488,7 @@ func TestEveryJobOnce(t *testing.T) {
 			s.add(fmt.Sprint("owner ", i%50), now())
 		}
 		for i := range 3 {
-			r := New(fmt.Sprint("worker ", i), s, s, map[commerce.JobKind]Kind{work: kind})
+			r := newRunner(fmt.Sprint("worker ", i), s, map[commerce.JobKind]Kind{work: kind})
 			r.Run()
 			defer r.Stop(t.Context())
 		}
@@ -507,7 +516,7 @@ func TestTogether(t *testing.T) {
 	const together = commerce.JobKind("together")
 	synctest.Test(t, func(t *testing.T) {
 		s := newStore()
-		r := New("me", s, s, map[commerce.JobKind]Kind{
+		r := newRunner("me", s, map[commerce.JobKind]Kind{
 			work:     {Do: takes(time.Millisecond)(s), Width: 16},
 			together: {Do: takes(5 * time.Second)(s), Width: 16, Together: true},
 		})
@@ -536,6 +545,48 @@ func TestTogether(t *testing.T) {
 			if n := s.of(fmt.Sprint("o", i)); n != 0 {
 				t.Fatalf("%d jobs of owner %d are left", n, i)
 			}
+		}
+	})
+}
+
+// TestFailedTriesAreTold: the process is told of each failed try once, after it
+// is on record, and whether it was the last.
+func TestFailedTriesAreTold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newStore()
+		var told []string
+		records := 0
+		kind := Kind{Width: 1, Do: func(_ context.Context, j commerce.Job) Outcome {
+			if j.Owner == "panics" {
+				panic("oh")
+			}
+			if j.Owner == "works" {
+				return Outcome{Record: s.record(j)}
+			}
+			if j.Owner == "unread" {
+				return Outcome{Err: errors.New("the database is away")}
+			}
+			return Outcome{Err: errors.New("no answer"), Record: Waiting(func(context.Context) (commerce.Job, error) {
+				if records++; records == 1 {
+					return commerce.Job{}, errors.New("not recorded")
+				}
+				s.done(j)
+				j.State = commerce.JobDead
+				return j, nil
+			})}
+		}}
+		r := New(Options{Worker: "me", Queue: s, Ledger: s, Kinds: map[commerce.JobKind]Kind{work: kind},
+			Failed: func(job commerce.Job, err error, dead bool) {
+				told = append(told, fmt.Sprint(job.Owner, ": ", err, " ", dead))
+			}})
+		r.Run()
+		for _, owner := range []string{"works", "unread", "fails", "panics"} {
+			start(t, s, r, owner, 1)
+			after(2 * recordPause)
+		}
+		r.Stop(t.Context())
+		if want := []string{"fails: no answer true", "panics: panic: oh false"}; !slices.Equal(told, want) {
+			t.Errorf("told %q, want %q", told, want)
 		}
 	})
 }

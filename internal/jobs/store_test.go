@@ -134,10 +134,10 @@ func (s *store) Take(_ context.Context, key commerce.JobKey) (job commerce.Job, 
 	return job, true, true, nil
 }
 
-func (s *store) Fail(_ context.Context, j commerce.Job, err error) error {
+func (s *store) Fail(_ context.Context, j commerce.Job, err error) (commerce.Job, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.failed[j.ID] = err.Error()
 	delete(s.jobs, j.Key())
-	return nil
+	return commerce.Job{}, nil
 }
