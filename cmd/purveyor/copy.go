@@ -40,8 +40,8 @@ func (c copyCommand) Run() error {
 		return err
 	}
 	for _, t := range schema.Plains {
-		fmt.Printf("%-15s %d\n", t.Name, rows[t.Name])
+		printf("%-15s %d\n", t.Name, rows[t.Name])
 	}
-	fmt.Println("copied", source, "to", target)
+	printf("copied %v to %v\n", source, target)
 	return nil
 }

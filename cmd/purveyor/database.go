@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"os"
 
 	"purveyor/internal/commit"
 	"purveyor/internal/config"
@@ -67,17 +66,17 @@ func (m migrateCommand) Run() error {
 		return fmt.Errorf("--distribute %s: this needs a PostgreSQL database with the extension; --database names another", m.Distribute)
 	}
 	return withDatabase(m.Database, func(ctx context.Context, db *database) error {
-		fmt.Fprintln(os.Stdout, m.Database, "is up to date")
+		printf("%v is up to date\n", m.Database)
 		engine, ok := db.Engine.(*postgres.Engine)
 		if m.Distribute == "" || !ok {
 			return nil
 		}
 		tables, err := engine.Distribute(ctx)
 		for _, table := range tables {
-			fmt.Println("distributed", table)
+			printf("distributed %s\n", table)
 		}
 		if err == nil && len(tables) == 0 {
-			fmt.Println("everything was distributed already")
+			printf("everything was distributed already\n")
 		}
 		return err
 	})

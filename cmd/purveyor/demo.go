@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net"
 	"os"
 	"path/filepath"
@@ -73,7 +72,7 @@ func (d demoCommand) prepare(ctx context.Context, db *database, l net.Listener) 
 		return err
 	}
 	product := file.Catalog.Products[0]
-	fmt.Printf(welcome, base, result.StoresMade, result.CategoriesMade, result.ProductsMade, partner.PartnerID,
+	printf(welcome, base, result.StoresMade, result.CategoriesMade, result.ProductsMade, partner.PartnerID,
 		partner.Keys[commerce.Live], partner.Keys[commerce.Test], base, product.StoreID, product.ID, int64(*product.PriceCents))
 	return nil
 }

@@ -34,7 +34,7 @@ func (c importCommand) Run() error {
 		if err != nil {
 			return err
 		}
-		fmt.Printf("categories: %d new, %d updated\nstores: %d new, %d updated\nproducts: %d new, %d updated\n",
+		printf("categories: %d new, %d updated\nstores: %d new, %d updated\nproducts: %d new, %d updated\n",
 			result.CategoriesMade, result.CategoriesUpdated, result.StoresMade, result.StoresUpdated,
 			result.ProductsMade, result.ProductsUpdated)
 		return nil
@@ -58,10 +58,10 @@ func importCatalog(ctx context.Context, db *database, name string, file *importf
 func refuseImport(name string, problems []importfile.Problem) error {
 	for i, p := range problems {
 		if i == maxProblems {
-			fmt.Fprintf(os.Stderr, "... and %d more\n", len(problems)-maxProblems)
+			complain("... and %d more\n", len(problems)-maxProblems)
 			break
 		}
-		fmt.Fprintf(os.Stderr, "%s:%d: %s: %s\n", name, p.Line, p.Path, p.Reason)
+		complain("%s:%d: %s: %s\n", name, p.Line, p.Path, p.Reason)
 	}
 	noun := "problems"
 	if len(problems) == 1 {

@@ -110,20 +110,20 @@ func (l *ledgerReport) check(ctx context.Context, reader storage.Reader, key com
 func (l *ledgerReport) report(key commerce.OrderKey, faults []string) {
 	for _, f := range faults {
 		l.faults++
-		fmt.Printf("%s: %s\n", key.OrderID, f)
+		printf("%s: %s\n", key.OrderID, f)
 	}
 }
 
 func (l *ledgerReport) print() {
-	fmt.Printf("%d payments: captured %s, refunded %s, on their way back %s\n", l.payments, l.captured.Dollars(), l.refunded.Dollars(), l.pending.Dollars())
+	printf("%d payments: captured %s, refunded %s, on their way back %s\n", l.payments, l.captured.Dollars(), l.refunded.Dollars(), l.pending.Dollars())
 	for _, name := range slices.Sorted(maps.Keys(l.compared)) {
-		fmt.Printf("%d compared with %s\n", l.compared[name], name)
+		printf("%d compared with %s\n", l.compared[name], name)
 	}
 	for _, name := range slices.Sorted(maps.Keys(l.skipped)) {
-		fmt.Printf("%d of %s were not compared\n", l.skipped[name], name)
+		printf("%d of %s were not compared\n", l.skipped[name], name)
 	}
 	if l.faults == 0 {
-		fmt.Println("everything adds up")
+		printf("everything adds up\n")
 	}
 }
 

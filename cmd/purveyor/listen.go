@@ -9,7 +9,6 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"os"
 	"strconv"
 	"strings"
 	"time"
@@ -45,7 +44,7 @@ func (c listenCommand) Run() error {
 	}
 	l := listener{to: c.ForwardTo, base: strings.TrimSuffix(c.URL, "/"), key: c.Key, types: c.Types, since: since}
 	l.client = http.Client{Timeout: listenTimeout, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	fmt.Fprintf(os.Stderr, "Events of %s go to %s. Stop with Ctrl-C.\n", l.base, l.to)
+	complain("Events of %s go to %s. Stop with Ctrl-C.\n", l.base, l.to)
 	return l.follow(ctx)
 }
 
@@ -155,7 +154,7 @@ func (l *listener) get(ctx context.Context, q url.Values) (*http.Response, error
 // say tells once that the service is away.
 func (l *listener) say(format string, args ...any) {
 	if !l.away {
-		fmt.Fprintf(os.Stderr, format+"\n", args...)
+		complain(format+"\n", args...)
 	}
 	l.away = true
 }
@@ -168,13 +167,13 @@ func (l *listener) forward(ctx context.Context, event []byte) {
 		OrderID string `json:"order_id"`
 	}
 	if err := json.Unmarshal(event, &head); err != nil {
-		fmt.Fprintln(os.Stderr, "an event is not understood:", err)
+		complain("an event is not understood: %v\n", err)
 		return
 	}
 	began := time.Now()
 	result := l.post(ctx, head.ID, event)
 	if ctx.Err() == nil {
-		fmt.Printf("%s  %s  %s  %s  %s  %d ms\n", began.Format(time.TimeOnly), head.Event, orNone(head.OrderID), head.ID, result,
+		printf("%s  %s  %s  %s  %s  %d ms\n", began.Format(time.TimeOnly), head.Event, orNone(head.OrderID), head.ID, result,
 			time.Since(began).Milliseconds())
 	}
 }

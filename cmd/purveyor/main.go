@@ -3,7 +3,6 @@
 package main
 
 import (
-	"fmt"
 	"os"
 
 	"purveyor/internal/config"
@@ -40,7 +39,7 @@ func main() {
 	err = k.Run()
 	logs.Close()
 	if err != nil {
-		fmt.Fprintln(os.Stderr, "purveyor:", err)
+		complain("purveyor: %v\n", err)
 		os.Exit(1)
 	}
 }

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"text/tabwriter"
 
 	"purveyor/internal/config"
 	"purveyor/internal/storage"
@@ -28,12 +26,11 @@ func (c outboxList) Run() error {
 		if err != nil {
 			return err
 		}
-		table := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
-		fmt.Fprintln(table, "ID\tTIME\tKIND\tTO\tORDER\tKEPT BECAUSE\tSUBJECT")
+		table := newTable("ID", "TIME", "KIND", "TO", "ORDER", "KEPT BECAUSE", "SUBJECT")
 		for _, m := range list {
-			fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", m.ID, moment(m.CreatedOn), m.Kind, m.To, m.OrderID, m.Reason, m.Subject)
+			table.row(m.ID, moment(m.CreatedOn), m.Kind, m.To, m.OrderID, m.Reason, m.Subject)
 		}
-		return table.Flush()
+		return table.flush()
 	})
 }
 
@@ -51,10 +48,10 @@ func (c outboxShow) Run() error {
 		if err != nil {
 			return err
 		}
-		fmt.Printf("id       %s\nkind     %s\nto       %s\nsubject  %s\norder    %s\ntime     %s\nkept     %s\n\n%s\n",
+		printf("id       %s\nkind     %s\nto       %s\nsubject  %s\norder    %s\ntime     %s\nkept     %s\n\n%s\n",
 			m.ID, m.Kind, m.To, orNone(m.Subject), m.OrderID, moment(m.CreatedOn), m.Reason, m.Text)
 		if m.HTML != "" {
-			fmt.Printf("\nHTML:\n%s\n", m.HTML)
+			printf("\nHTML:\n%s\n", m.HTML)
 		}
 		return nil
 	})

@@ -3,12 +3,9 @@ package main
 import (
 	"context"
 	"crypto/rand"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"purveyor/internal/command"
@@ -64,9 +61,9 @@ func (c partnerCreate) Run() error {
 			return err
 		}
 		if c.JSON {
-			return json.NewEncoder(os.Stdout).Encode(made)
+			return printJSON(made)
 		}
-		fmt.Printf("partner   %s\nlive key  %s\ntest key  %s\n\nThe keys are shown this once; only their hashes are stored.\n",
+		printf("partner   %s\nlive key  %s\ntest key  %s\n\nThe keys are shown this once; only their hashes are stored.\n",
 			made.PartnerID, made.Keys[commerce.Live], made.Keys[commerce.Test])
 		return nil
 	})
@@ -114,12 +111,11 @@ func (c partnerList) Run() error {
 		if err != nil {
 			return err
 		}
-		table := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
-		fmt.Fprintln(table, "ID\tNAME\tSTATE\tPER MINUTE\tSCOPES\tSTORES")
+		table := newTable("ID", "NAME", "STATE", "PER MINUTE", "SCOPES", "STORES")
 		for _, p := range list {
-			fmt.Fprintf(table, "%s\t%s\t%s\t%d\t%s\t%s\n", p.ID, p.Name, stateOf(p), p.RateLimit, scopesText(p), storesText(p))
+			table.row(p.ID, p.Name, stateOf(p), p.RateLimit, scopesText(p), storesText(p))
 		}
-		return table.Flush()
+		return table.flush()
 	})
 }
 
@@ -166,7 +162,7 @@ func printPartner(p commerce.Partner) {
 	if p.CallbackSecret != "" {
 		secret = "set (not shown)"
 	}
-	fmt.Printf("id               %s\nname             %s\nstate            %s\nrate limit       %d per minute\nscopes           %s\n"+
+	printf("id               %s\nname             %s\nstate            %s\nrate limit       %d per minute\nscopes           %s\n"+
 		"stores           %s\ncallback url     %s\ncallback secret  %s\ncreated          %s\nupdated          %s\n",
 		p.ID, p.Name, stateOf(p), p.RateLimit, scopesText(p), storesText(p), orNone(p.CallbackURL), secret,
 		time.UnixMilli(p.CreatedOn).UTC().Format(time.RFC3339), time.UnixMilli(p.UpdatedOn).UTC().Format(time.RFC3339))
@@ -246,9 +242,9 @@ func (c partnerRotateKey) Run() error {
 			return partnerMissing(c.ID, err)
 		}
 		if c.JSON {
-			return json.NewEncoder(os.Stdout).Encode(issued{c.ID, map[commerce.Mode]string{c.Mode: key}})
+			return printJSON(issued{c.ID, map[commerce.Mode]string{c.Mode: key}})
 		}
-		fmt.Printf("%s key  %s\n\nThe key is shown this once. The old one stops working within 5 seconds.\n", c.Mode, key)
+		printf("%s key  %s\n\nThe key is shown this once. The old one stops working within 5 seconds.\n", c.Mode, key)
 		return nil
 	})
 }

@@ -6,9 +6,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
-	"os"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"purveyor/internal/command"
@@ -68,12 +66,11 @@ func listEndpoints(ctx context.Context, r storage.Reader) error {
 	if err != nil {
 		return err
 	}
-	table := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "PARTNER\tNAME\tCALLBACK URL\tSTATE")
+	table := newTable("PARTNER", "NAME", "CALLBACK URL", "STATE")
 	for _, p := range partners {
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", p.ID, p.Name, orNone(p.CallbackURL), endpointState(endpoints[p.ID]))
+		table.row(p.ID, p.Name, orNone(p.CallbackURL), endpointState(endpoints[p.ID]))
 	}
-	return table.Flush()
+	return table.flush()
 }
 
 func endpointState(e commerce.Endpoint) string {
@@ -95,8 +92,7 @@ func listEvents(ctx context.Context, r storage.Reader, f storage.EventFilter) er
 	if err != nil {
 		return err
 	}
-	table := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "EVENT\tTIME\tKIND\tORDER\tTRIES\tLAST")
+	table := newTable("EVENT", "TIME", "KIND", "ORDER", "TRIES", "LAST")
 	for _, e := range page.Events {
 		attempts, err := r.Attempts(ctx, e.Key())
 		if err != nil {
@@ -106,9 +102,9 @@ func listEvents(ctx context.Context, r storage.Reader, f storage.EventFilter) er
 		if n := len(attempts); n > 0 {
 			last = outcome(attempts[n-1])
 		}
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%d\t%s\n", e.ID, moment(e.Timestamp), e.Kind, orNone(e.OrderID), len(attempts), last)
+		table.row(e.ID, moment(e.Timestamp), e.Kind, orNone(e.OrderID), len(attempts), last)
 	}
-	return table.Flush()
+	return table.flush()
 }
 
 func outcome(a commerce.WebhookAttempt) string {
@@ -150,14 +146,14 @@ func showEndpoint(ctx context.Context, r storage.Reader, partnerID string) error
 	if e.Previous(time.Now().UnixMilli()) != "" {
 		previous = "signs until " + moment(e.PreviousUntil)
 	}
-	fmt.Printf("partner          %s\ncallback url     %s\nstate            %s\nfailures         %d in a row\nprevious secret  %s\n",
+	printf("partner          %s\ncallback url     %s\nstate            %s\nfailures         %d in a row\nprevious secret  %s\n",
 		p.ID, orNone(p.CallbackURL), endpointState(e), e.Failures, previous)
 	for _, state := range []commerce.JobState{commerce.JobWaiting, commerce.JobParked, commerce.JobDead} {
 		list, err := r.Jobs(ctx, storage.JobFilter{State: state, Owner: p.ID, Limit: shownJobs + 1})
 		if err != nil {
 			return err
 		}
-		fmt.Printf("%-15s  %s\n", state, count(len(list)))
+		printf("%-15s  %s\n", state, count(len(list)))
 	}
 	return nil
 }
@@ -177,21 +173,20 @@ func showEvent(ctx context.Context, r storage.Reader, e commerce.WebhookEvent) e
 	if err != nil {
 		return err
 	}
-	fmt.Printf("partner  %s\n%s\n\n", e.PartnerID, wire.AppendWebhook(nil, e))
+	printf("partner  %s\n%s\n\n", e.PartnerID, wire.AppendWebhook(nil, e))
 	return printAttempts(attempts)
 }
 
 func printAttempts(attempts []commerce.WebhookAttempt) error {
 	if len(attempts) == 0 {
-		fmt.Println("It was not sent.")
+		printf("It was not sent.\n")
 		return nil
 	}
-	table := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "TIME\tTOOK\tOUTCOME\tURL\tANSWER")
+	table := newTable("TIME", "TOOK", "OUTCOME", "URL", "ANSWER")
 	for _, a := range attempts {
-		fmt.Fprintf(table, "%s\t%d ms\t%s\t%s\t%q\n", wire.ISO(a.At), a.TookMs, outcome(a), a.URL, a.Answer)
+		table.row(wire.ISO(a.At), fmt.Sprintf("%d ms", a.TookMs), outcome(a), a.URL, fmt.Sprintf("%q", a.Answer))
 	}
-	return table.Flush()
+	return table.flush()
 }
 
 // findEvents looks for events with each partner: their ids do not tell whose
@@ -276,7 +271,7 @@ func (c webhookTest) Run() error {
 			return errors.New("the event is gone again")
 		}
 		event := page.Events[0]
-		fmt.Println("event ", event.ID)
+		printf("event  %s\n", event.ID)
 		for deadline := time.Now().Add(c.Wait); ; time.Sleep(testPoll) {
 			attempts, err := db.Reader().Attempts(ctx, event.Key())
 			switch {
@@ -309,10 +304,10 @@ func (c webhookRotateSecret) Run() error {
 			return partnerMissing(c.Partner, err)
 		}
 		if c.Secret == "" {
-			fmt.Printf("secret  %s\n\nThe secret is shown this once.\n", secret)
+			printf("secret  %s\n\nThe secret is shown this once.\n", secret)
 		}
 		if e.PreviousSecret != "" {
-			fmt.Printf("The old one signs too until %s.\n", moment(e.PreviousUntil))
+			printf("The old one signs too until %s.\n", moment(e.PreviousUntil))
 		}
 		return nil
 	})

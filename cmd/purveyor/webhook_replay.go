@@ -65,7 +65,7 @@ func (c webhookResend) Run() error {
 			if err != nil {
 				return partnerMissing(partnerID, err)
 			}
-			fmt.Printf("%d sent again to %s\n", n, partnerID)
+			printf("%d sent again to %s\n", n, partnerID)
 		}
 		return nil
 	})
@@ -105,7 +105,7 @@ func (c webhookReplay) Run() error {
 			}
 			total += n
 		}
-		fmt.Printf("%d sent again to %s\n", total, c.Partner)
+		printf("%d sent again to %s\n", total, c.Partner)
 		return nil
 	})
 }

@@ -112,8 +112,8 @@ func (in checkoutIn) command(actor commerce.Actor) (command.StartCheckout, error
 		Fulfillment:         c.fulfillment(in.FulfillmentType, in.DeliveryAddress != nil),
 		Address:             c.address("delivery_address", in.DeliveryAddress),
 		CustomerEmail:       c.email("customer_email", in.CustomerEmail),
-		PickupInstructions:  c.Optional("pickup_instructions", in.PickupInstructions, wire.MaxText),
-		DropoffInstructions: c.Optional("dropoff_instructions", in.DropoffInstructions, wire.MaxText),
+		PickupInstructions:  c.instructions("pickup_instructions", in.PickupInstructions),
+		DropoffInstructions: c.instructions("dropoff_instructions", in.DropoffInstructions),
 	}
 	if in.FulfillmentType == nil {
 		c.Fail("fulfillment_type", "is missing")

@@ -80,8 +80,8 @@ func (in reportIn) command(actor commerce.Actor) (command.ReportOrder, error) {
 		Lines:               in.lines(&c),
 		Fulfillment:         c.fulfillment(in.FulfillmentType, in.DeliveryAddress != nil),
 		Address:             c.address("delivery_address", in.DeliveryAddress),
-		PickupInstructions:  c.Optional("pickup_instructions", in.PickupInstructions, wire.MaxText),
-		DropoffInstructions: c.Optional("dropoff_instructions", in.DropoffInstructions, wire.MaxText),
+		PickupInstructions:  c.instructions("pickup_instructions", in.PickupInstructions),
+		DropoffInstructions: c.instructions("dropoff_instructions", in.DropoffInstructions),
 		ExternalPaymentID:   c.Optional("external_payment_id", in.ExternalPaymentID, wire.MaxID),
 		Given: commerce.GivenTotals{
 			Total:    c.cents("total", in.Total, commerce.MaxTotal),

@@ -5,6 +5,7 @@ import (
 	"net/mail"
 	"net/url"
 	"strings"
+	"unicode"
 
 	"purveyor/internal/commerce"
 	"purveyor/internal/wire"
@@ -85,7 +86,7 @@ func (c *check) address(field string, v *addressIn) *commerce.DeliveryAddress {
 		return nil
 	}
 	a := &commerce.DeliveryAddress{
-		Name: c.Required(field+".name", v.Name, wire.MaxName), Email: c.Optional(field+".email", v.Email, wire.MaxID),
+		Name: c.Required(field+".name", v.Name, wire.MaxName), Email: c.oneLine(field+".email", v.Email, wire.MaxID),
 		Phone: c.Optional(field+".phone", v.Phone, 50),
 	}
 	if v.Address == nil {
@@ -101,9 +102,31 @@ func (c *check) address(field string, v *addressIn) *commerce.DeliveryAddress {
 	return a
 }
 
+// instructions are text for people, of any number of lines. Other control
+// characters are refused: they would steer the terminal or the mail program
+// that shows them.
+func (c *check) instructions(field string, v *string) string {
+	text := c.Optional(field, v, wire.MaxText)
+	if strings.ContainsFunc(strings.ReplaceAll(text, "\r\n", "\n"), steers) {
+		c.Fail(field, "holds control characters")
+	}
+	return text
+}
+
+func steers(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\t' }
+
+// oneLine is optional text without control characters.
+func (c *check) oneLine(field string, v *string, most int) string {
+	text := c.Optional(field, v, most)
+	if strings.ContainsFunc(text, unicode.IsControl) {
+		c.Fail(field, "holds control characters")
+	}
+	return text
+}
+
 // email is an address that mail can be sent to: processors refuse others.
 func (c *check) email(field string, v *string) string {
-	text := c.Optional(field, v, wire.MaxID)
+	text := c.oneLine(field, v, wire.MaxID)
 	if text == "" {
 		return ""
 	}
