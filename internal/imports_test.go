@@ -1,4 +1,4 @@
-// Package internal holds the one test that is about all packages: which may
+// Package internal holds the tests that are about all packages: which may
 // import which.
 package internal
 

@@ -17,7 +17,7 @@ type share struct {
 // on each node, because the others may refer to it. The first table of a
 // column begins its group, which the others of that column join.
 var shares = []share{
-	{"schema_version", ""}, {"meta", ""}, {"writers", ""},
+	{"schema_version", ""}, {"migrations", ""}, {"meta", ""}, {"writers", ""},
 	{"partners", ""}, {"api_keys", ""}, {"categories", ""}, {"stores", ""}, {"endpoints", ""},
 	{"products", "store_id"}, {"stock", "store_id"}, {"orders", "store_id"}, {"timeline", "store_id"}, {"customers", "store_id"},
 	{"payments", "store_id"}, {"refunds", "store_id"}, {"ledger", "store_id"}, {"deliveries", "store_id"},

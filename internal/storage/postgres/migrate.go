@@ -5,9 +5,9 @@ import (
 	"embed"
 	"errors"
 	"fmt"
-	"io/fs"
 	"slices"
 	"strings"
+	"time"
 
 	"purveyor/internal/storage"
 
@@ -21,67 +21,183 @@ var migrationFiles embed.FS
 // oldest is the first version of the server that is used.
 const oldest = 15
 
-// migrate brings the schema up to date. Processes take turns by the lock of
-// one row, and one that comes later finds nothing left to do.
-func migrate(ctx context.Context, conn *pgx.Conn) error {
-	files, err := fs.Glob(migrationFiles, "migrations/*.sql")
+const migrationsTable = `CREATE TABLE IF NOT EXISTS migrations (
+	number INT PRIMARY KEY,
+	sha256 TEXT COLLATE "C" NOT NULL,
+	applied_on BIGINT NOT NULL
+)`
+
+// migrate brings the schema up to date, and records each migration that it
+// applies. Processes take turns by the lock of one row, and one that comes
+// later finds nothing left to do.
+func migrate(ctx context.Context, conn *pgx.Conn, now func() time.Time) error {
+	known, err := storage.Migrations(migrationFiles)
 	if err != nil {
 		return err
 	}
-	version, err := reached(ctx, conn)
-	switch {
-	case err != nil:
+	is, err := migrated(ctx, conn)
+	if err == nil {
+		err = is.Check(known)
+	}
+	if err != nil || is.Version == len(known) && !is.Unrecorded() {
 		return err
-	case version > len(files):
-		return fmt.Errorf("%w: it has schema %d, this program knows %d; run the newer program", storage.ErrNewerDatabase, version, len(files))
-	case version == len(files):
-		return nil
 	}
 	if err := makeVersionTable(ctx, conn); err != nil {
 		return err
 	}
 	return pgx.BeginTxFunc(ctx, conn, pgx.TxOptions{IsoLevel: pgx.ReadCommitted}, func(tx pgx.Tx) error {
-		if err := tx.QueryRow(ctx, "SELECT version FROM schema_version WHERE id = 1 FOR UPDATE").Scan(&version); err != nil {
+		if _, err := exec(ctx, tx, "SELECT version FROM schema_version WHERE id = 1 FOR UPDATE"); err != nil {
 			return err
 		}
-		for _, file := range files[min(version, len(files)):] {
-			script, err := migrationFiles.ReadFile(file)
-			if err != nil {
-				return err
-			}
-			for _, sql := range statements(string(script)) {
-				if _, err := exec(ctx, tx, sql); err != nil {
-					return fmt.Errorf("%s: %w", file, err)
-				}
-			}
-		}
-		_, err := exec(ctx, tx, "UPDATE schema_version SET version = $1 WHERE id = 1", max(version, len(files)))
-		return err
+		return migrateLocked(ctx, tx, known, now)
 	})
 }
 
-// reached is the version of the schema; 0 in an empty database. It reads only.
-func reached(ctx context.Context, conn *pgx.Conn) (version int, err error) {
+// migrateLocked runs in the transaction that holds the lock.
+func migrateLocked(ctx context.Context, tx pgx.Tx, known []storage.Migration, now func() time.Time) error {
+	is, err := migrated(ctx, tx) // another process may have been first
+	if err != nil {
+		return err
+	}
+	if err := is.Check(known); err != nil {
+		return err
+	}
+	pending := known[is.Version:]
+	if is.Unrecorded() {
+		if err := compareShape(ctx, tx, known[0]); err != nil {
+			return err
+		}
+	}
+	if _, err := exec(ctx, tx, migrationsTable); err != nil {
+		return err
+	}
+	if is.Unrecorded() {
+		if err := record(ctx, tx, known[0], now); err != nil {
+			return err
+		}
+	}
+	for _, m := range pending {
+		if err := apply(ctx, tx, m); err != nil {
+			return err
+		}
+		if err := record(ctx, tx, m, now); err != nil {
+			return err
+		}
+	}
+	_, err = exec(ctx, tx, "UPDATE schema_version SET version = $1 WHERE id = 1", len(known))
+	return err
+}
+
+func apply(ctx context.Context, tx pgx.Tx, m storage.Migration) error {
+	for _, sql := range statements(m.Script) {
+		if _, err := exec(ctx, tx, sql); err != nil {
+			return fmt.Errorf("%s: %w", m.File, err)
+		}
+	}
+	return nil
+}
+
+func record(ctx context.Context, tx pgx.Tx, m storage.Migration, now func() time.Time) error {
+	_, err := exec(ctx, tx, "INSERT INTO migrations (number, sha256, applied_on) VALUES ($1, $2, $3)", m.Number, m.Digest(), now().UnixMilli())
+	return err
+}
+
+// queryer is a connection, or a transaction of one.
+type queryer interface {
+	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
+	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
+}
+
+// migrated reads what the database says of its schema.
+func migrated(ctx context.Context, conn queryer) (is storage.Migrated, err error) {
 	var server, tables int
-	var ours bool
+	var ours, recorded bool
 	err = conn.QueryRow(ctx, `SELECT current_setting('server_version_num')::int / 10000,
 		(SELECT count(*)::int FROM pg_tables WHERE schemaname = current_schema()),
-		EXISTS (SELECT FROM pg_tables WHERE schemaname = current_schema() AND tablename = 'schema_version')`).Scan(&server, &tables, &ours)
+		EXISTS (SELECT FROM pg_tables WHERE schemaname = current_schema() AND tablename = 'schema_version'),
+		EXISTS (SELECT FROM pg_tables WHERE schemaname = current_schema() AND tablename = 'migrations')`).Scan(&server, &tables, &ours, &recorded)
 	switch {
 	case err != nil:
-		return 0, err
+		return is, err
 	case server < oldest:
-		return 0, fmt.Errorf("the server is PostgreSQL %d; %d or later is needed", server, oldest)
+		return is, fmt.Errorf("the server is PostgreSQL %d; %d or later is needed", server, oldest)
 	case !ours && tables > 0:
-		return 0, errors.New("the database holds tables of another program; choose an empty one with --database")
+		return is, errors.New("the database holds tables of another program; choose an empty one with --database")
 	case !ours:
-		return 0, nil
+		return is, nil
 	}
-	err = conn.QueryRow(ctx, "SELECT version FROM schema_version WHERE id = 1").Scan(&version)
+	err = conn.QueryRow(ctx, "SELECT version FROM schema_version WHERE id = 1").Scan(&is.Version)
 	if errors.Is(err, pgx.ErrNoRows) {
-		return 0, nil // another process is about to put it there
+		return is, nil // another process is about to put it there
 	}
-	return version, err
+	if err != nil || !recorded {
+		return is, err
+	}
+	rows, err := conn.Query(ctx, "SELECT number, sha256 FROM migrations")
+	if err != nil {
+		return is, err
+	}
+	is.Recorded = map[int]string{}
+	var number int
+	var digest string
+	_, err = pgx.ForEachRow(rows, []any{&number, &digest}, func() error {
+		is.Recorded[number] = digest
+		return nil
+	})
+	return is, err
+}
+
+// errExpected ends the savepoint in which the expected tables were made.
+var errExpected = errors.New("the expected shape is known")
+
+// compareShape refuses tables that are not those of the migration. To know
+// these it makes them as temporary tables, and takes that back.
+func compareShape(ctx context.Context, tx pgx.Tx, m storage.Migration) error {
+	is, err := shape(ctx, tx, "current_schema()::regnamespace")
+	if err != nil {
+		return err
+	}
+	var want storage.Shape
+	err = pgx.BeginFunc(ctx, tx, func(tx pgx.Tx) error {
+		if _, err := exec(ctx, tx, "SET LOCAL search_path = pg_temp"); err != nil {
+			return err
+		}
+		if err := apply(ctx, tx, m); err != nil {
+			return err
+		}
+		if want, err = shape(ctx, tx, "pg_my_temp_schema()"); err != nil {
+			return err
+		}
+		return errExpected
+	})
+	if !errors.Is(err, errExpected) {
+		return err
+	}
+	return is.Compare(want)
+}
+
+// shape describes the tables of a namespace.
+func shape(ctx context.Context, tx pgx.Tx, namespace string) (storage.Shape, error) {
+	rows, err := tx.Query(ctx, `WITH tables AS (SELECT oid, relname FROM pg_class
+			WHERE relnamespace = `+namespace+` AND relkind IN ('r', 'p') AND relname NOT IN ('schema_version', 'migrations'))
+		SELECT 'table ' || relname, '' FROM tables
+		UNION ALL SELECT 'column ' || relname || '.' || attname, format_type(atttypid, atttypmod) || CASE WHEN attnotnull THEN ' NOT NULL' ELSE '' END
+			|| coalesce(' COLLATE ' || (SELECT collname FROM pg_collation c WHERE c.oid = attcollation), '')
+			|| coalesce(' DEFAULT ' || (SELECT pg_get_expr(adbin, adrelid) FROM pg_attrdef WHERE adrelid = attrelid AND adnum = attnum), '')
+			FROM tables JOIN pg_attribute ON attrelid = tables.oid AND attnum > 0 AND NOT attisdropped
+		UNION ALL SELECT 'index ' || i.relname, CASE WHEN indisprimary THEN 'PRIMARY KEY ' ELSE '' END
+			|| regexp_replace(pg_get_indexdef(indexrelid), ' ON (ONLY )?[^ ]+ USING', ' ON ' || tables.relname || ' USING')
+			FROM tables JOIN pg_index ON indrelid = tables.oid JOIN pg_class i ON i.oid = indexrelid`)
+	if err != nil {
+		return nil, err
+	}
+	s := storage.Shape{}
+	var name, definition string
+	_, err = pgx.ForEachRow(rows, []any{&name, &definition}, func() error {
+		s[name] = definition
+		return nil
+	})
+	return s, err
 }
 
 func makeVersionTable(ctx context.Context, conn *pgx.Conn) error {

@@ -116,7 +116,7 @@ func (e *Engine) start(ctx context.Context) error {
 		return err
 	}
 	defer conn.Close(context.WithoutCancel(ctx)) // it was used for this alone
-	if err := migrate(ctx, conn); err != nil {
+	if err := migrate(ctx, conn, e.now); err != nil {
 		return err
 	}
 	return conn.QueryRow(ctx, "SELECT EXISTS (SELECT FROM pg_extension WHERE extname = 'citus')").Scan(&e.spread)

@@ -72,7 +72,7 @@ func Open(path string, o Options) (*Engine, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open database %s: %w", path, explain(err))
 	}
-	if err := patiently(o, func() error { return prepare(writer) }); err != nil {
+	if err := patiently(o, func() error { return prepare(writer, o.Now) }); err != nil {
 		return nil, errors.Join(fmt.Errorf("database %s: %w", path, explain(err)), writer.Close())
 	}
 	e := &Engine{now: o.Now, writer: make(chan *connection, 1), count: max(4, 2*runtime.GOMAXPROCS(0))}
@@ -110,16 +110,20 @@ func Open(path string, o Options) (*Engine, error) {
 }
 
 // prepare brings the file up to date.
-func prepare(conn *connection) error {
+func prepare(conn *connection, now func() time.Time) error {
+	known, err := storage.Migrations(migrationFiles)
+	if err != nil {
+		return err
+	}
 	// Before anything is written: the file of another program, or of a newer
 	// one, stays as it is.
-	if _, err := pendingMigrations(conn); err != nil {
+	if _, err := checkMigrated(conn, known); err != nil {
 		return err
 	}
 	if _, err := pragma(conn, "journal_mode=WAL"); err != nil {
 		return err
 	}
-	return migrate(conn)
+	return migrate(conn, known, now)
 }
 
 // patiently tries again while another process holds the file. SQLite waits by
