@@ -249,11 +249,16 @@ func (b *batch) Discard() {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), connectTime)
 	defer cancel()
-	var q pgx.Batch
-	q.Queue(seen("ROLLBACK"))
-	q.Queue(seen(retract), b.writer.id)
-	if conn := b.writer.conn; !conn.IsClosed() && conn.SendBatch(ctx, &q).Close() != nil {
-		_ = conn.Close(ctx) // it is given up
+	if conn := b.writer.conn; !conn.IsClosed() {
+		// One after the other: a statement that the connection has not sent before is
+		// prepared first, and a failed transaction prepares nothing but its end.
+		_, err := exec(ctx, conn, "ROLLBACK")
+		if err == nil {
+			_, err = exec(ctx, conn, retract, b.writer.id)
+		}
+		if err != nil {
+			_ = conn.Close(ctx) // it is given up
+		}
 	}
 	b.release()
 }
