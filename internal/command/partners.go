@@ -8,15 +8,15 @@ import (
 
 // CreatePartner makes a partner with the hashes of its keys.
 type CreatePartner struct {
-	Partner commerce.Partner // ID drawn by the caller
-	Keys    []commerce.APIKey
+	Partner commerce.Partner  // ID drawn by the caller
+	Keys    []commerce.APIKey // mode and hash; they become keys of this partner
 }
 
 // Needs names the new rows and the stores that the partner is restricted to.
 func (c CreatePartner) Needs() commerce.Needs {
 	n := commerce.Needs{Partners: []string{c.Partner.ID}, Stores: c.Partner.StoreIDs}
 	for _, k := range c.Keys {
-		n.APIKeys = append(n.APIKeys, commerce.APIKeyRef{PartnerID: k.PartnerID, Mode: k.Mode})
+		n.APIKeys = append(n.APIKeys, commerce.APIKeyRef{PartnerID: c.Partner.ID, Mode: k.Mode})
 	}
 	return n
 }
@@ -31,7 +31,7 @@ func (c CreatePartner) Decide(rows *commerce.Rows, now int64) (commerce.Partner,
 	p.CreatedOn, p.UpdatedOn = now, now
 	changes := commerce.Changes{Partners: []commerce.Partner{p}}
 	for _, k := range c.Keys {
-		k.CreatedOn = now
+		k.PartnerID, k.CreatedOn = p.ID, now
 		changes.APIKeys = append(changes.APIKeys, k)
 	}
 	return p, changes, nil

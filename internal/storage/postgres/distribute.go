@@ -48,6 +48,10 @@ func (e *Engine) Distribute(ctx context.Context) (tables []string, err error) {
 	if !citus {
 		return nil, ErrNoCitus
 	}
+	// A table that a foreign key connects to a reference table is known to Citus,
+	// and stays on the coordinator all the same: a local table.
+	const isDone = `SELECT EXISTS (SELECT FROM pg_dist_partition WHERE logicalrelid = $1::text::regclass
+		AND NOT (to_jsonb(pg_dist_partition) @> '{"partmethod":"n","repmodel":"s"}'))`
 	first := map[string]string{} // table of each column
 	for _, s := range shares {
 		group := first[s.column]
@@ -55,7 +59,7 @@ func (e *Engine) Distribute(ctx context.Context) (tables []string, err error) {
 			first[s.column], group = s.table, "none"
 		}
 		var done bool
-		err := conn.QueryRow(ctx, "SELECT EXISTS (SELECT FROM pg_dist_partition WHERE logicalrelid = $1::text::regclass)", s.table).Scan(&done)
+		err := conn.QueryRow(ctx, isDone, s.table).Scan(&done)
 		switch {
 		case err != nil || done:
 		case s.column == "":

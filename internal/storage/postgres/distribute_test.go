@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -13,17 +12,58 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// standIn records what Citus would be asked to do.
+// standIn records what Citus would be asked to do. As in Citus, a reference table
+// turns the tables that refer to it into local tables of the coordinator
+// (partmethod n, repmodel s), and a local table may become a reference table.
 var standIn = []string{
 	"CREATE SCHEMA stand_in",
-	"CREATE TABLE stand_in.pg_dist_partition (logicalrelid regclass PRIMARY KEY, partmethod text NOT NULL, sharded_by text, colocated_with text)",
-	`CREATE FUNCTION stand_in.create_reference_table(t regclass) RETURNS void LANGUAGE sql AS
-		$$ INSERT INTO stand_in.pg_dist_partition VALUES (t, 'n') $$`,
+	`CREATE TABLE stand_in.pg_dist_partition (logicalrelid regclass PRIMARY KEY, partmethod "char" NOT NULL, repmodel "char" NOT NULL,
+		sharded_by text, colocated_with text)`,
+	`CREATE FUNCTION stand_in.create_reference_table(t regclass) RETURNS void LANGUAGE sql AS $$
+		DELETE FROM stand_in.pg_dist_partition WHERE logicalrelid = t AND partmethod = 'n' AND repmodel = 's';
+		INSERT INTO stand_in.pg_dist_partition VALUES (t, 'n', 't');
+		INSERT INTO stand_in.pg_dist_partition SELECT DISTINCT conrelid::regclass, 'n'::"char", 's'::"char" FROM pg_constraint
+			WHERE contype = 'f' AND confrelid = t ON CONFLICT (logicalrelid) DO NOTHING $$`,
 	`CREATE FUNCTION stand_in.create_distributed_table(t regclass, c text, distribution_type text DEFAULT 'hash', colocate_with text DEFAULT 'default')
-		RETURNS void LANGUAGE sql AS $$ INSERT INTO stand_in.pg_dist_partition VALUES (t, 'h', c, colocate_with) $$`,
+		RETURNS void LANGUAGE sql AS $$ INSERT INTO stand_in.pg_dist_partition VALUES (t, 'h', 's', c, colocate_with) $$`,
 	"SET allow_system_table_mods = on",
 	`INSERT INTO pg_extension (oid, extname, extowner, extnamespace, extrelocatable, extversion)
 		VALUES (90001, 'citus', 10, 'stand_in'::regnamespace, false, '13.2')`,
+}
+
+// cluster opens a database that has the stand-in for Citus from now on.
+func cluster(t *testing.T, url string) *Engine {
+	t.Helper()
+	run(t, url, standIn...)
+	return address(url+"&search_path=public,stand_in").Open(t, time.Now).(*Engine)
+}
+
+// TestPlansOfACluster: only one server is asked for plans that look at no values.
+func TestPlansOfACluster(t *testing.T) {
+	ctx := context.Background()
+	url := pgtest.Shared(t).Database(t)
+	show := func(q interface {
+		QueryRow(context.Context, string, ...any) pgx.Row
+	}) (mode string) {
+		t.Helper()
+		if err := q.QueryRow(ctx, "SHOW plan_cache_mode").Scan(&mode); err != nil {
+			t.Fatal(err)
+		}
+		return mode
+	}
+	check := func(e *Engine, want string) {
+		t.Helper()
+		w, err := e.takeWriter(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { e.writer <- w }()
+		if writes, reads := show(w.conn), show(e.readers); writes != want || reads != want {
+			t.Errorf("plan_cache_mode is %s for writes and %s for reads, want %s", writes, reads, want)
+		}
+	}
+	check(address(url).Open(t, time.Now).(*Engine), "force_generic_plan")
+	check(cluster(t, url), "auto")
 }
 
 func TestDistribute(t *testing.T) {
@@ -38,16 +78,11 @@ func TestDistribute(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer conn.Close(ctx)
-	for _, sql := range standIn {
-		if _, err := conn.Exec(ctx, sql); err != nil {
-			t.Fatalf("%s: %v", sql, err)
-		}
-	}
-	separator := "?"
-	if strings.Contains(url, "?") {
-		separator = "&"
-	}
-	e := address(url+separator+"search_path=public,stand_in").Open(t, time.Now).(*Engine)
+	e := cluster(t, url)
+	// A database of before, where a foreign key led to a reference table.
+	run(t, url, "ALTER TABLE api_keys ADD CONSTRAINT before FOREIGN KEY (partner_id) REFERENCES partners (id)",
+		"SELECT stand_in.create_reference_table('partners')", "ALTER TABLE api_keys DROP CONSTRAINT before",
+		"DELETE FROM stand_in.pg_dist_partition WHERE logicalrelid = 'partners'::regclass")
 	if tables, err := e.Distribute(ctx); err != nil || len(tables) != len(shares) {
 		t.Fatalf("%v %v", tables, err)
 	}
@@ -88,8 +123,8 @@ var faultsOfShares = map[string]string{
 	"a group of another column": `SELECT p.logicalrelid::text FROM stand_in.pg_dist_partition p WHERE p.partmethod = 'h' AND p.colocated_with <> 'none'
 		AND NOT EXISTS (SELECT FROM stand_in.pg_dist_partition g WHERE g.logicalrelid = p.colocated_with::regclass
 			AND g.colocated_with = 'none' AND g.sharded_by = p.sharded_by)`,
-	"a foreign key of what is distributed": `SELECT c.conname::text FROM pg_constraint c JOIN stand_in.pg_dist_partition p ON p.logicalrelid IN (c.conrelid, c.confrelid)
-		WHERE c.contype = 'f' AND p.partmethod = 'h'`,
+	"a foreign key":                 `SELECT conname::text FROM pg_constraint WHERE contype = 'f' AND connamespace = 'public'::regnamespace`,
+	"left local on the coordinator": `SELECT logicalrelid::text FROM stand_in.pg_dist_partition WHERE partmethod = 'n' AND repmodel = 's'`,
 	"a trigger, a sequence or a rule": `SELECT tgname::text FROM pg_trigger WHERE NOT tgisinternal UNION ALL
 		SELECT sequencename::text FROM pg_sequences WHERE schemaname = 'public' UNION ALL SELECT rulename::text FROM pg_rules WHERE schemaname = 'public'`,
 }

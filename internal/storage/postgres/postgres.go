@@ -8,7 +8,6 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"purveyor/internal/commerce"
@@ -65,12 +64,20 @@ const (
 	idleTime      = "5s" // between two statements of a batch
 )
 
-// planning has rows found by an index, in its order. A server that knows a table
-// from when it was small would read all of it, or all of a store. Plans are
-// made without looking at values: there is one good plan for each. What seems
-// dear because a scan is not wanted would be compiled each time.
-var planning = []string{"enable_seqscan = off", "enable_bitmapscan = off", "enable_hashjoin = off", "enable_mergejoin = off", "enable_material = off",
-	"jit = off", "plan_cache_mode = force_generic_plan"}
+// planning are the settings of a session that choose its plans. They have rows
+// found by an index, in its order: a server that knows a table from when it was
+// small would read all of it, or all of a store. What seems dear because a scan is
+// not wanted would be compiled each time. One server plans each statement once,
+// without looking at values. A cluster needs the values: it has no plan for a
+// look-up by = ANY($1) over several shards without them (0A000).
+func (e *Engine) planning() []string {
+	list := []string{"enable_seqscan = off", "enable_bitmapscan = off", "enable_hashjoin = off", "enable_mergejoin = off",
+		"enable_material = off", "jit = off"}
+	if !e.spread {
+		list = append(list, "plan_cache_mode = force_generic_plan")
+	}
+	return list
+}
 
 // Open connects, and brings the schema up to date. Errors:
 // storage.ErrNewerDatabase, or one that says what to do.
@@ -95,7 +102,7 @@ func Open(url string, o Options) (*Engine, error) {
 	e.writer <- &writer{}
 	pool.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
 		teach(conn.TypeMap())
-		return settings(ctx, conn, append(slices.Clone(planning), "default_transaction_read_only = on")...)
+		return settings(ctx, conn, append(e.planning(), "default_transaction_read_only = on")...)
 	}
 	if e.readers, err = pgxpool.NewWithConfig(context.Background(), pool); err != nil {
 		return nil, fmt.Errorf("open database: %w", err)
@@ -191,7 +198,7 @@ func (e *Engine) connectWriter(ctx context.Context) (*pgx.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	err = settings(ctx, conn, append(slices.Clone(planning), "statement_timeout = '"+statementTime+"'", "idle_in_transaction_session_timeout = '"+idleTime+"'")...)
+	err = settings(ctx, conn, append(e.planning(), "statement_timeout = '"+statementTime+"'", "idle_in_transaction_session_timeout = '"+idleTime+"'")...)
 	if err != nil {
 		return nil, errors.Join(err, conn.Close(ctx))
 	}

@@ -1,0 +1,39 @@
+package command
+
+import (
+	"errors"
+	"testing"
+
+	"purveyor/internal/commerce"
+)
+
+// TestKeysHaveAPartner: no key is stored without its partner. No constraint of the
+// database stands behind that.
+func TestKeysHaveAPartner(t *testing.T) {
+	create := CreatePartner{
+		Partner: commerce.Partner{ID: "p", Name: "P", RateLimit: 1},
+		Keys:    []commerce.APIKey{{PartnerID: "another", Mode: commerce.Live, Hash: commerce.HashKey("a")}, {Mode: commerce.Test, Hash: commerce.HashKey("b")}},
+	}
+	rows := fill(create.Needs(), commerce.Changes{})
+	_, made, err := create.Decide(rows, now)
+	if err != nil || len(made.Partners) != 1 || len(made.APIKeys) != 2 {
+		t.Fatalf("%+v, %v", made, err)
+	}
+	rows.Apply(made) // panics if a key was not in the needs
+	for _, k := range made.APIKeys {
+		if k.PartnerID != "p" || k.CreatedOn != now {
+			t.Errorf("%+v is not a key of the partner", k)
+		}
+	}
+
+	rotate := RotateKey{Key: commerce.APIKey{PartnerID: "p", Mode: commerce.Live, Hash: commerce.HashKey("c")}}
+	_, made, err = rotate.Decide(fill(rotate.Needs(), made), now)
+	if err != nil || len(made.APIKeys) != 1 || made.APIKeys[0].Hash != commerce.HashKey("c") {
+		t.Errorf("%+v, %v", made, err)
+	}
+	var refusal *commerce.Error
+	_, made, err = rotate.Decide(fill(rotate.Needs(), commerce.Changes{}), now)
+	if !errors.As(err, &refusal) || refusal.Kind != commerce.KindNotFound || len(made.APIKeys) != 0 {
+		t.Errorf("of an unknown partner: %+v, %v", made, err)
+	}
+}
