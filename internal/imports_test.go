@@ -32,7 +32,7 @@ var arrows = map[string][]string{
 	"web":                          {"commerce"},
 	"importfile":                   {"commerce", "command", "wire"},
 	"jobs":                         {"commerce", "storage", "commit"},
-	"effect":                       {"commerce", "command", "commit", "jobs", "storage", "storage/gather", "wire", "outside/webhook", "outside/mail", "outside/sms", "outside/payment", "outside/courier", "outside/geocode", "outside/sandbox"},
+	"effect":                       {"commerce", "command", "commit", "jobs", "storage", "wire", "outside/webhook", "outside/mail", "outside/sms", "outside/payment", "outside/courier", "outside/geocode", "outside/sandbox"},
 	"outside/webhook":              {"commerce"},
 	"outside/mail":                 {"commerce"},
 	"outside/sms":                  {"commerce"},
@@ -45,7 +45,7 @@ var arrows = map[string][]string{
 	"api":                          {"web", "wire", "commerce", "command", "commit", "storage", "outside/courier", "outside/geocode"},
 	"pgtest":                       {},
 	"faultproxy":                   {},
-	"scenario":                     {"api", "inbound", "effect", "jobs", "outside/payment", "outside/courier", "outside/geocode", "outside/sandbox", "web", "wire", "commerce", "command", "commit", "storage", "storage/sqlite", "storage/postgres", "importfile"},
+	"scenario":                     {"api", "inbound", "effect", "outside/payment", "outside/courier", "outside/geocode", "outside/sandbox", "web", "commerce", "command", "commit", "storage", "storage/sqlite", "storage/postgres"},
 	"outside/sandbox/sandboxtest":  {"outside/sandbox"},
 	"outside/payment/paymenttest":  {"commerce", "outside/payment"},
 	"browsertest":                  {},
@@ -63,12 +63,14 @@ var impure = []string{"os", "io", "io/fs", "net", "net/http", "time", "crypto/ra
 	"database/sql", "syscall", "context", "sync"}
 
 type listed struct {
-	ImportPath string
-	Imports    []string
+	ImportPath   string
+	Imports      []string
+	TestImports  []string
+	XTestImports []string
 }
 
 func TestImports(t *testing.T) {
-	out, err := exec.Command("go", "list", "-json=ImportPath,Imports", "./...").Output()
+	out, err := exec.Command("go", "list", "-json=ImportPath,Imports,TestImports,XTestImports", "./...").Output()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,6 +95,12 @@ func TestImports(t *testing.T) {
 			}
 			if slices.Contains(pure, name) && slices.Contains(impure, path) {
 				t.Errorf("%s is pure and imports %s", name, path)
+			}
+		}
+		used := slices.Concat(p.Imports, p.TestImports, p.XTestImports)
+		for _, arrow := range allowed {
+			if !slices.Contains(used, module+arrow) {
+				t.Errorf("%s may import %s and does not: take the arrow out of the table", name, arrow)
 			}
 		}
 	}
