@@ -47,8 +47,14 @@ func TestFleetRolled(t *testing.T) {
 
 // onBothEngines is underFault for faults that are not of the database.
 func onBothEngines(t *testing.T, fault func(*fleet)) {
-	t.Run("sqlite", func(t *testing.T) { underFault(t, &shop{t: t, dir: t.TempDir()}, fault) })
-	t.Run("postgres", func(t *testing.T) { underFault(t, &shop{t: t, postgres: pgtest.Shared(t).Database(t)}, fault) })
+	t.Run("sqlite", func(t *testing.T) {
+		t.Parallel()
+		underFault(t, &shop{t: t, dir: t.TempDir()}, fault)
+	})
+	t.Run("postgres", func(t *testing.T) {
+		t.Parallel()
+		underFault(t, &shop{t: t, postgres: pgtest.Shared(t).Database(t)}, fault)
+	})
 }
 
 // savedTag is how PostgreSQL's answer to the commit of a batch begins and ends.
