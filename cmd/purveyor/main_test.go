@@ -3,6 +3,7 @@
 package main_test
 
 import (
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -14,12 +15,26 @@ import (
 // binary is the program under test, built once for all tests.
 var binary string
 
+// program is the path of the program under test. With -short it is not built,
+// and the test is left out.
+func program(t *testing.T) string {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("-short leaves out what runs the program")
+	}
+	return binary
+}
+
 // raceEnabled tells whether the tests, and so the program, watch for races.
 var raceEnabled = builtWithRace()
 
 func TestMain(m *testing.M) { os.Exit(buildAndRun(m)) }
 
 func buildAndRun(m *testing.M) int {
+	flag.Parse()
+	if testing.Short() {
+		return m.Run()
+	}
 	dir, err := os.MkdirTemp("", "purveyor-bin-")
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)

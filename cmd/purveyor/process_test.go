@@ -57,7 +57,7 @@ type process struct {
 // start runs the program until the test ends, or earlier if it is told so.
 func start(t *testing.T, env []string, args ...string) *process {
 	t.Helper()
-	p := &process{t: t, cmd: exec.Command(binary, args...), done: make(chan struct{})}
+	p := &process{t: t, cmd: exec.Command(program(t), args...), done: make(chan struct{})}
 	p.cmd.Dir = t.TempDir()
 	p.cmd.Env = environment(env...)
 	p.cmd.Stdout, p.cmd.Stderr = &p.stdout, &p.stderr
@@ -180,7 +180,7 @@ func operateIn(t *testing.T, env []string, args ...string) result {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 2*patience)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, binary, args...)
+	cmd := exec.CommandContext(ctx, program(t), args...)
 	cmd.Dir = t.TempDir()
 	cmd.Env = environment(env...)
 	return runCommand(t, cmd)

@@ -157,7 +157,7 @@ func TestReadOnlyFolder(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"new.db", "existing.db"} {
-		cmd := exec.CommandContext(t.Context(), binary, "serve", "--listen", "127.0.0.1:0", "--database", "sqlite:"+filepath.Join(dir, name))
+		cmd := exec.CommandContext(t.Context(), program(t), "serve", "--listen", "127.0.0.1:0", "--database", "sqlite:"+filepath.Join(dir, name))
 		cmd.Env, cmd.Dir = environment(), os.TempDir()
 		if os.Geteuid() == 0 {
 			const nobody = 65534

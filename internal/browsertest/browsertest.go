@@ -20,6 +20,9 @@ const patience = 2 * time.Minute
 // context. Tabs are opened in it with Tab.
 func Start(t testing.TB) context.Context {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("-short leaves the browser out")
+	}
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(program(t)))
 	if os.Geteuid() == 0 { // with its own sandbox Chromium refuses to run as root
 		options = append(options, chromedp.NoSandbox)

@@ -16,6 +16,9 @@ import (
 
 func started(t *testing.T, settings ...string) *pgtest.Server {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("-short leaves PostgreSQL out")
+	}
 	s, err := pgtest.Start("", settings...)
 	if err != nil {
 		t.Fatal(err)

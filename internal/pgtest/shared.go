@@ -15,6 +15,9 @@ var shared = sync.OnceValues(func() (*Server, error) {
 // use and ends with the process; tests do not stop it.
 func Shared(t testing.TB) *Server {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("-short leaves PostgreSQL out")
+	}
 	s, err := shared()
 	if err != nil {
 		t.Fatal(err)

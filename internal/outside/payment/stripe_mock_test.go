@@ -19,6 +19,9 @@ const stripeMock = "github.com/stripe/stripe-mock@v0.203.0"
 // the user's cache.
 func startStripeMock(t *testing.T) (url string) {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("-short leaves stripe-mock out, a program of its own")
+	}
 	cache, err := os.UserCacheDir()
 	if err != nil {
 		cache = os.TempDir()

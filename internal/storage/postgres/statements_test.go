@@ -8,12 +8,14 @@ import (
 	"sync"
 	"testing"
 
+	"purveyor/internal/pgtest"
 	"purveyor/internal/storage/storagetest"
 )
 
 // TestConformance runs the suite, then checks that every statement that was
 // sent is fit for a distributed engine, and finds its rows by an index.
 func TestConformance(t *testing.T) {
+	pgtest.Shared(t) // without it there are no statements to look at
 	var mu sync.Mutex
 	sent := map[string]bool{}
 	observe = func(sql string) {

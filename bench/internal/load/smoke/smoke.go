@@ -28,6 +28,9 @@ func Main(m *testing.M, hidden load.Hidden) {
 // Dir is a folder for databases, which PostgreSQL may enter as another user.
 func Dir(t *testing.T) string {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("-short leaves out what runs the service under load")
+	}
 	dir := t.TempDir()
 	if err := os.Chmod(filepath.Dir(dir), 0o755); err != nil {
 		t.Fatal(err)
