@@ -47,17 +47,16 @@ func (c AskCourier) Needs() commerce.Needs {
 	return n
 }
 
-// Decide says no once the order is over, somebody else has made the delivery, or
-// another worker has the job: that one may be asking somebody else. Each time
-// that a provider is asked moves UpdatedOn, from which it counts how long what
-// was asked may still be on its way.
+// Decide says no once the order is over, the delivery was made, or the lease of
+// this try has ended: a later try may be asking another provider. Each request
+// to a provider moves UpdatedOn, from which settling time is counted.
 func (c AskCourier) Decide(rows *commerce.Rows, now int64) (Asked, commerce.Changes, error) {
 	order, delivery, err := c.Facts.loadDelivery(rows)
 	if err != nil {
 		return Asked{}, commerce.Changes{}, err
 	}
 	job, there := rows.Jobs.Get(c.Job.Key())
-	if !there || job.LeasedBy != c.Job.LeasedBy || stopped(order) || delivery.State != commerce.DeliveryDispatching || delivery.Attempt != c.Attempt {
+	if !there || !job.SameLease(c.Job) || stopped(order) || delivery.State != commerce.DeliveryDispatching || delivery.Attempt != c.Attempt {
 		return Asked{}, commerce.Changes{}, nil
 	}
 	if delivery.Provider != c.Provider {
@@ -97,8 +96,8 @@ func (c RecordDelivery) Needs() commerce.Needs {
 // Decide records the delivery, or that there is none yet: then the order is
 // flagged and stands as it is.
 func (c RecordDelivery) Decide(rows *commerce.Rows, now int64) (commerce.Job, commerce.Changes, error) {
-	if stored, there := rows.Jobs.Get(c.Job.Key()); !there || c.Made == nil && stored.LeasedBy != c.Job.LeasedBy {
-		return c.Job, commerce.Changes{}, nil // another worker was faster, or has it now and may be asking somebody
+	if stored, there := rows.Jobs.Get(c.Job.Key()); !there || c.Made == nil && !stored.SameLease(c.Job) {
+		return c.Job, commerce.Changes{}, nil // the job is done, or a later try may be asking another provider
 	}
 	order, delivery, err := c.Facts.loadDelivery(rows)
 	if err != nil {

@@ -139,8 +139,10 @@ func TestRecordTogether(t *testing.T) {
 func TestParkAndReturn(t *testing.T) {
 	mine := job(commerce.JobWaiting)
 	yours := with(mine, func(j *commerce.Job) { j.ID, j.LeasedBy = "job_2", "you" })
-	missing := commerce.JobKey{ID: "job_3"}
-	keys := []commerce.JobKey{mine.Key(), yours.Key(), missing, mine.Key()}
+	missing := with(mine, func(j *commerce.Job) { j.ID = "job_3" })
+	again := with(mine, func(j *commerce.Job) { j.ID = "job_4" })      // leased by me once more since
+	later := with(again, func(j *commerce.Job) { j.LeasedUntil += 5 }) // as it is stored
+	list := []commerce.Job{mine, with(yours, func(j *commerce.Job) { j.LeasedBy = "me" }), missing, again, mine}
 	for _, c := range []struct {
 		name   string
 		before commerce.Endpoint
@@ -149,15 +151,15 @@ func TestParkAndReturn(t *testing.T) {
 	}{
 		{"held", failing, commerce.JobParked, 1}, {"paused", gone, commerce.JobParked, 1}, {"back again", healthy, commerce.JobWaiting, 0},
 	} {
-		cmd := ParkJobs{PartnerID: "p", Worker: "me", Jobs: keys}
-		n, changes, err := cmd.Decide(fill(cmd.Needs(), outbound(c.before, mine, yours)), now)
+		cmd := ParkJobs{PartnerID: "p", Jobs: list}
+		n, changes, err := cmd.Decide(fill(cmd.Needs(), outbound(c.before, mine, yours, later)), now)
 		want := commerce.Changes{Jobs: []commerce.Job{with(mine.LeasedTo("", 0), func(j *commerce.Job) { j.State = c.state })}}
 		if n != c.parked || err != nil || !reflect.DeepEqual(changes, want) {
 			t.Errorf("%s: %d, %v, %+v", c.name, n, err, changes)
 		}
 	}
-	cmd := ReturnJobs{Worker: "me", Jobs: keys}
-	n, changes, err := cmd.Decide(fill(cmd.Needs(), outbound(healthy, mine, yours)), now)
+	cmd := ReturnJobs{Jobs: list}
+	n, changes, err := cmd.Decide(fill(cmd.Needs(), outbound(healthy, mine, yours, later)), now)
 	if want := (commerce.Changes{Jobs: []commerce.Job{mine.LeasedTo("", 0)}}); n != 1 || err != nil || !reflect.DeepEqual(changes, want) {
 		t.Errorf("%d, %v, %+v", n, err, changes)
 	}

@@ -2,23 +2,22 @@ package command
 
 import "purveyor/internal/commerce"
 
-// ParkJobs gives jobs of a worker back to an endpoint that holds them.
+// ParkJobs parks leased jobs with an endpoint that holds them.
 type ParkJobs struct {
 	PartnerID string
-	Worker    string
-	Jobs      []commerce.JobKey
+	Jobs      []commerce.Job // as leased
 }
 
 // Needs names the endpoint and the jobs.
 func (c ParkJobs) Needs() commerce.Needs {
-	return commerce.Needs{Endpoints: []string{c.PartnerID}, Jobs: c.Jobs}
+	return commerce.Needs{Endpoints: []string{c.PartnerID}, Jobs: keysOf(c.Jobs)}
 }
 
-// Decide returns how many were parked. If the endpoint answers again by now,
+// Decide returns how many were parked. If the endpoint no longer holds its jobs,
 // they wait.
 func (c ParkJobs) Decide(rows *commerce.Rows, _ int64) (parked int, changes commerce.Changes, _ error) {
 	holds := endpointOf(rows, c.PartnerID).Holds()
-	for _, job := range leasedBy(rows, c.Worker, c.Jobs) {
+	for _, job := range stillLeased(rows, c.Jobs) {
 		if holds {
 			job.State = commerce.JobParked
 			parked++
@@ -28,30 +27,39 @@ func (c ParkJobs) Decide(rows *commerce.Rows, _ int64) (parked int, changes comm
 	return parked, changes, nil
 }
 
-// ReturnJobs ends leases of a worker before their time.
+// ReturnJobs ends leases before their time.
 type ReturnJobs struct {
-	Worker string
-	Jobs   []commerce.JobKey
+	Jobs []commerce.Job // as leased
 }
 
 // Needs names the jobs.
-func (c ReturnJobs) Needs() commerce.Needs { return commerce.Needs{Jobs: c.Jobs} }
+func (c ReturnJobs) Needs() commerce.Needs { return commerce.Needs{Jobs: keysOf(c.Jobs)} }
 
-// Decide returns how many were given back.
+// Decide returns how many leases it ended.
 func (c ReturnJobs) Decide(rows *commerce.Rows, _ int64) (int, commerce.Changes, error) {
 	changes := commerce.Changes{}
-	for _, job := range leasedBy(rows, c.Worker, c.Jobs) {
+	for _, job := range stillLeased(rows, c.Jobs) {
 		changes.Jobs = append(changes.Jobs, job.LeasedTo("", 0))
 	}
 	return len(changes.Jobs), changes, nil
 }
 
-// leasedBy are those of the jobs that are still there and the worker's.
-func leasedBy(rows *commerce.Rows, worker string, keys []commerce.JobKey) (list []commerce.Job) {
-	for _, k := range eachOnce(keys) {
-		if job, ok := rows.Jobs.Get(k); ok && job.LeasedBy == worker {
+// stillLeased are those of the jobs, as stored, whose lease has not changed.
+func stillLeased(rows *commerce.Rows, jobs []commerce.Job) (list []commerce.Job) {
+	seen := make(map[commerce.JobKey]bool, len(jobs))
+	for _, j := range jobs {
+		if job, ok := rows.Jobs.Get(j.Key()); ok && job.SameLease(j) && !seen[j.Key()] {
 			list = append(list, job)
+			seen[j.Key()] = true
 		}
 	}
 	return list
+}
+
+func keysOf(jobs []commerce.Job) []commerce.JobKey {
+	keys := make([]commerce.JobKey, len(jobs))
+	for i, j := range jobs {
+		keys[i] = j.Key()
+	}
+	return keys
 }

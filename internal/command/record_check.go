@@ -29,8 +29,8 @@ func (c RecordCheck) Needs() commerce.Needs {
 // Decide ends the job once the delivery is over.
 func (c RecordCheck) Decide(rows *commerce.Rows, now int64) (Tracked, commerce.Changes, error) {
 	job, there := rows.Jobs.Get(c.Job.Key())
-	if !there || job.LeasedBy != c.Job.LeasedBy {
-		return Tracked{}, commerce.Changes{}, nil // it is another worker's by now
+	if !there || !job.SameLease(c.Job) {
+		return Tracked{}, commerce.Changes{}, nil // the lease of this try has ended
 	}
 	order, delivery, err := c.Update.Facts.loadDelivery(rows)
 	tracked, changes := Tracked{order, delivery}, commerce.Changes{}

@@ -16,13 +16,13 @@ func (c RecordJob) Needs() commerce.Needs {
 }
 
 // Decide returns the job as it goes on. When its lease had ended meanwhile, it
-// may be gone, or another worker's: a failure then changes nothing.
+// may be gone or leased again: a failure then changes nothing.
 func (c RecordJob) Decide(rows *commerce.Rows, now int64) (commerce.Job, commerce.Changes, error) {
 	job, there := rows.Jobs.Get(c.Job.Key())
 	switch {
 	case c.Failed == nil:
 		return c.Job, commerce.Changes{DoneJobs: []commerce.JobKey{c.Job.Key()}}, nil
-	case !there || job.LeasedBy != c.Job.LeasedBy:
+	case !there || !job.SameLease(c.Job):
 		return c.Job, commerce.Changes{}, nil
 	}
 	job = job.Failed(c.Failed, c.Delays, now, c.Jitter).LeasedTo("", 0)

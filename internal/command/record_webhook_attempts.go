@@ -67,7 +67,7 @@ func (c RecordWebhookAttempts) Decide(rows *commerce.Rows, now int64) ([]commerc
 }
 
 // record says what follows from a try. When the job's lease had ended
-// meanwhile, it may be gone, or another worker's: then only an attempt that was
+// meanwhile, it may be gone or leased again: then only an attempt that was
 // delivered still counts for it.
 func (t WebhookTry) record(rows *commerce.Rows, e commerce.Endpoint, now int64, changes *commerce.Changes) commerce.Verdict {
 	changes.Attempts = append(changes.Attempts, t.Attempt)
@@ -81,7 +81,7 @@ func (t WebhookTry) record(rows *commerce.Rows, e commerce.Endpoint, now int64, 
 	switch {
 	case t.Attempt.Delivered():
 		changes.DoneJobs = append(changes.DoneJobs, job.Key())
-	case there && job.LeasedBy == t.Job.LeasedBy:
+	case there && job.SameLease(t.Job):
 		changes.Jobs = append(changes.Jobs, verdict.Job.LeasedTo("", 0))
 	}
 	return verdict

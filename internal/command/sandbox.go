@@ -88,8 +88,8 @@ func (c RecordSandboxStep) Needs() commerce.Needs {
 // is due again.
 func (c RecordSandboxStep) Decide(rows *commerce.Rows, now int64) (commerce.Job, commerce.Changes, error) {
 	job, there := rows.Jobs.Get(c.Job.Key())
-	if !there || job.LeasedBy != c.Job.LeasedBy {
-		return c.Job, commerce.Changes{}, nil // it is another worker's by now
+	if !there || !job.SameLease(c.Job) {
+		return c.Job, commerce.Changes{}, nil // the lease of this try has ended
 	}
 	if c.Failed != nil {
 		return c.RecordJob.Decide(rows, now)

@@ -88,6 +88,13 @@ func (j Job) LeasedTo(worker string, until int64) Job {
 	return j
 }
 
+// SameLease tells whether other, a copy of the job, has the lease that the job
+// has now. A worker's name alone proves nothing: a worker that stalled may have
+// claimed the job again, and its first try is then as late as another worker's.
+func (j Job) SameLease(other Job) bool {
+	return j.LeasedBy == other.LeasedBy && j.LeasedUntil == other.LeasedUntil
+}
+
 // JobSlots is the number of slots that jobs are spread over.
 const JobSlots = 32
 

@@ -82,9 +82,11 @@ func TestCrashOnPostgreSQL(t *testing.T) {
 
 // returnJobs ends the leases of a process that is dead, as time does.
 func (s *shop) returnJobs(worker string) {
-	cmd := command.ReturnJobs{Worker: worker}
+	cmd := command.ReturnJobs{}
 	for _, j := range append(s.jobs(commerce.JobWaiting, storeID), s.jobs(commerce.JobWaiting, "sandbox")...) {
-		cmd.Jobs = append(cmd.Jobs, j.Key())
+		if j.LeasedBy == worker {
+			cmd.Jobs = append(cmd.Jobs, j)
+		}
 	}
 	must(s.t, s.committer, cmd)
 }

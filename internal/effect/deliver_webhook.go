@@ -121,7 +121,7 @@ func withoutPassword(text string) string {
 // waits, and comes up again at once.
 func (w *webhooks) park(job commerce.Job) jobs.Outcome {
 	return jobs.Outcome{Record: jobs.Waiting(func(ctx context.Context) (commerce.Job, error) {
-		parked, err := commit.Do(ctx, w.committer, command.ParkJobs{PartnerID: job.Owner, Worker: w.worker, Jobs: []commerce.JobKey{job.Key()}})
+		parked, err := commit.Do(ctx, w.committer, command.ParkJobs{PartnerID: job.Owner, Jobs: []commerce.Job{job}})
 		if err == nil && parked == 0 {
 			w.parties.forget(job.Owner)
 			w.runner.Wake()

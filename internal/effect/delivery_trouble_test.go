@@ -179,6 +179,7 @@ func TestTwoProcessesLookForACourier(t *testing.T) {
 				var second *service
 				near.once(c.stalled, func() {
 					near.set(quoting, c.near)
+					first.m.idle.Store(true) // else it may claim the job again itself
 					s.returnJobs(first.worker)
 					second = s.serve(newMortal(s.engine, 0, false), nil, nil)
 					over := make(chan struct{})

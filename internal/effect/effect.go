@@ -186,11 +186,7 @@ const returnAtOnce = 500 // jobs in a command
 // Return implements jobs.Ledger.
 func (l ledger) Return(ctx context.Context, list []commerce.Job) error {
 	for part := range slices.Chunk(list, returnAtOnce) {
-		keys := make([]commerce.JobKey, len(part))
-		for i, j := range part {
-			keys[i] = j.Key()
-		}
-		if _, err := commit.Do(ctx, l.committer, command.ReturnJobs{Worker: l.worker, Jobs: keys}); err != nil {
+		if _, err := commit.Do(ctx, l.committer, command.ReturnJobs{Jobs: part}); err != nil {
 			return err
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"purveyor/internal/api"
 	"purveyor/internal/command"
@@ -28,6 +29,7 @@ import (
 type mortal struct {
 	storage.Engine
 	dead chan struct{} // closed when it has died
+	idle atomic.Bool   // it claims no jobs
 
 	mu    sync.Mutex
 	saves int
@@ -66,6 +68,9 @@ func (m *mortal) Load(ctx context.Context, needs ...commerce.Needs) (storage.Bat
 func (m *mortal) ClaimJobs(ctx context.Context, c storage.JobClaim) ([]commerce.Job, error) {
 	if m.isDead() {
 		return nil, storage.ErrUnavailable
+	}
+	if m.idle.Load() {
+		return nil, nil
 	}
 	return m.Engine.ClaimJobs(ctx, c)
 }

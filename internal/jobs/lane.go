@@ -96,8 +96,13 @@ func (r *Runner) Start(jobs []commerce.Job) {
 	r.dispatch()
 }
 
-// take puts a leased job into its lane. The lock is held.
+// take puts a leased job into its lane. A job whose earlier try is still under
+// way here, beyond its lease, gets no second one: its task is returned, and the
+// new lease is left to end. The lock is held.
 func (r *Runner) take(job commerce.Job) *task {
+	if t := r.tasks[job.Key()]; t != nil {
+		return t
+	}
 	t := &task{job: job, lane: r.laneOf(job), done: make(chan struct{})}
 	r.tasks[job.Key()] = t
 	if r.stopping {
@@ -230,6 +235,8 @@ func (r *Runner) release(t *task, back bool) {
 
 // forget is called with the lock held.
 func (r *Runner) forget(t *task) {
-	delete(r.tasks, t.job.Key())
+	if r.tasks[t.job.Key()] == t {
+		delete(r.tasks, t.job.Key())
+	}
 	close(t.done)
 }

@@ -590,3 +590,38 @@ func TestFailedTriesAreTold(t *testing.T) {
 		}
 	})
 }
+
+// TestOneTryAtATime: a try that outlasts its lease, because the process or its
+// clock stalled, gets no second one beside it, however the job comes back.
+func TestOneTryAtATime(t *testing.T) {
+	for _, how := range []string{"claimed", "taken"} {
+		synctest.Test(t, func(t *testing.T) {
+			s := newStore()
+			var running, tries atomic.Int64
+			kind := Kind{Width: 4, SelfTimed: true, Do: func(ctx context.Context, j commerce.Job) Outcome {
+				tries.Add(1)
+				if n := running.Add(1); n > 1 {
+					t.Errorf("%s: %d tries at a time", how, n)
+				}
+				defer running.Add(-1)
+				if tries.Load() > 1 {
+					return Outcome{Record: s.record(j)}
+				}
+				time.Sleep(50 * time.Second)
+				return Outcome{Err: errors.New("too late"), Record: Waiting(func(context.Context) (commerce.Job, error) { return j, nil })}
+			}}
+			r := newRunner("me", s, map[commerce.JobKind]Kind{work: kind})
+			r.Run()
+			defer r.Stop(t.Context())
+			j := start(t, s, r, "a", 1)[0]
+			after(35 * time.Second)
+			if how == "taken" {
+				r.Take(j.LeasedTo("me", now()+commerce.JobLease))
+			}
+			after(2 * time.Minute)
+			if tries.Load() != 2 || s.of("a") != 0 {
+				t.Errorf("%s: %d tries, %d jobs are left", how, tries.Load(), s.of("a"))
+			}
+		})
+	}
+}
