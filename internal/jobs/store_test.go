@@ -17,23 +17,41 @@ const work = commerce.JobKind("work")
 type store struct {
 	mu       sync.Mutex
 	jobs     map[commerce.JobKey]commerce.Job
+	slots    [commerce.JobSlots]map[string]commerce.Job // the same jobs
+	added    int64
 	looks    int // at what is due
 	returned int
 	failed   map[string]string // job id -> error
 }
 
 func newStore() *store {
-	return &store{jobs: map[commerce.JobKey]commerce.Job{}, failed: map[string]string{}}
+	s := &store{jobs: map[commerce.JobKey]commerce.Job{}, failed: map[string]string{}}
+	for i := range s.slots {
+		s.slots[i] = map[string]commerce.Job{}
+	}
+	return s
 }
 
 // add stores a waiting job, spread over the slots.
 func (s *store) add(owner string, runAt int64) commerce.Job {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	n := int64(len(s.jobs))
+	n := s.added
+	s.added++
 	j := commerce.Job{Slot: n % commerce.JobSlots, ID: fmt.Sprintf("job_%06d", n), Kind: work, Owner: owner, RunAt: runAt, State: commerce.JobWaiting}
-	s.jobs[j.Key()] = j
+	s.set(j)
 	return j
+}
+
+// set and remove are called with the lock held.
+func (s *store) set(j commerce.Job) {
+	s.jobs[j.Key()] = j
+	s.slots[j.Slot][j.ID] = j
+}
+
+func (s *store) remove(j commerce.Job) {
+	delete(s.jobs, j.Key())
+	delete(s.slots[j.Slot], j.ID)
 }
 
 // leased stores a job as leased to the worker from now on.
@@ -46,13 +64,13 @@ func (s *store) leased(owner string) commerce.Job {
 func (s *store) put(j commerce.Job) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.jobs[j.Key()] = j
+	s.set(j)
 }
 
 func (s *store) done(j commerce.Job) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	delete(s.jobs, j.Key())
+	s.remove(j)
 }
 
 func (s *store) looked() int {
@@ -76,11 +94,11 @@ func (s *store) of(owner string) (n int) {
 func (s *store) ClaimJobs(_ context.Context, c storage.JobClaim) (claimed []commerce.Job, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, j := range s.jobs {
+	for _, j := range s.slots[c.Slot] {
 		if far := j.RunAt > c.Now+commerce.JobHorizon; far && !c.Ahead {
 			continue
 		}
-		if j.Slot == c.Slot && j.Due(c.Now) && !j.Leased(c.Now) && !slices.Contains(c.Except, storage.JobLane{Kind: j.Kind, Owner: j.Owner}) && !slices.Contains(c.Except, storage.JobLane{Kind: j.Kind}) {
+		if j.Due(c.Now) && !j.Leased(c.Now) && !slices.Contains(c.Except, storage.JobLane{Kind: j.Kind, Owner: j.Owner}) && !slices.Contains(c.Except, storage.JobLane{Kind: j.Kind}) {
 			claimed = append(claimed, j)
 		}
 	}
@@ -88,7 +106,7 @@ func (s *store) ClaimJobs(_ context.Context, c storage.JobClaim) (claimed []comm
 	claimed = claimed[:min(len(claimed), c.Limit)]
 	for i, j := range claimed {
 		claimed[i] = j.LeasedTo(c.Worker, c.Until)
-		s.jobs[j.Key()] = claimed[i]
+		s.set(claimed[i])
 	}
 	return claimed, nil
 }
@@ -117,7 +135,7 @@ func (s *store) Return(_ context.Context, jobs []commerce.Job) error {
 	defer s.mu.Unlock()
 	for _, j := range jobs {
 		s.returned++
-		s.jobs[j.Key()] = j.LeasedTo("", 0)
+		s.set(j.LeasedTo("", 0))
 	}
 	return nil
 }
@@ -130,7 +148,7 @@ func (s *store) Take(_ context.Context, key commerce.JobKey) (job commerce.Job, 
 		return job, there, false, nil
 	}
 	job = job.LeasedTo("me", now()+commerce.JobLease)
-	s.jobs[key] = job
+	s.set(job)
 	return job, true, true, nil
 }
 
@@ -138,6 +156,6 @@ func (s *store) Fail(_ context.Context, j commerce.Job, err error) (commerce.Job
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.failed[j.ID] = err.Error()
-	delete(s.jobs, j.Key())
+	s.remove(j)
 	return commerce.Job{}, nil
 }
