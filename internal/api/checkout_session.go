@@ -66,9 +66,13 @@ func (a *API) checkoutSession(r *request) (reply, error) {
 		key = cmd.OrderID // nobody repeats it, but the answer comes the same way
 	}
 	cmd.Answers = r.replyKey(mode, key)
-	if in.DeliveryFee == nil {
-		if cmd.DeliveryFeeCents, err = a.liveFee(r, cmd); err != nil {
-			return reply{}, err
+	if cmd.Fulfillment == commerce.ByDelivery {
+		place := a.place(r.Context(), cmd.Address.Address)
+		cmd.Place = forReach(place)
+		if in.DeliveryFee == nil {
+			if cmd.DeliveryFeeCents, err = a.liveFee(r, cmd, place); err != nil {
+				return reply{}, err
+			}
 		}
 	}
 	return awaiting(a, r, cmd.Answers, in, cmd, func(commerce.Order) (int, []byte) { return 0, nil }, a.sessionRefused)

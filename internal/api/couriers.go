@@ -36,33 +36,45 @@ const (
 	liveTime  = 5 * time.Second
 )
 
-// trip is what lies between a store and a customer.
+// trip is the way from a store to a customer.
 type trip struct {
 	request courier.QuoteRequest
-	miles   *float64 // nil: the address cannot be placed
-	beyond  bool     // it certainly lies outside of the store's radius
+	reach   commerce.Reach
 }
 
-// trip finds where the address is, as well as that is known. What is only known
-// by its ZIP code is beyond the radius when all of the area is: near the edge the
-// courier decides.
-func (a *API) trip(ctx context.Context, store commerce.Store, to commerce.DeliveryAddress, value commerce.Cents) trip {
-	t := trip{request: courier.QuoteRequest{Ref: a.newID(commerce.PrefixQuote), StoreID: store.ID, ValueCents: value,
+// place finds where an address is, as well as that is known. It is nil when the
+// address cannot be placed or the geocoder does not answer: then the courier
+// decides.
+func (a *API) place(ctx context.Context, address commerce.Address) *geocode.Place {
+	place, err := a.geocoder.Find(ctx, geocode.Parts(address))
+	switch {
+	case errors.Is(err, geocode.ErrNotFound):
+		return nil
+	case err != nil:
+		slog.Warn("an address could not be looked up", "error", err)
+		return nil
+	case !place.Valid():
+		slog.Warn("the geocoder answers with a point that is not on earth")
+		return nil
+	}
+	return &place
+}
+
+// forReach is the place as the rule of reach takes it.
+func forReach(place *geocode.Place) *commerce.Place {
+	if place == nil {
+		return nil
+	}
+	return place.ForReach()
+}
+
+// trip to an address; place is where it is, and may be nil. Couriers get the
+// coordinates where these are those of the door or its street.
+func (a *API) trip(store commerce.Store, to commerce.DeliveryAddress, place *geocode.Place, value commerce.Cents) trip {
+	t := trip{reach: store.ReachOf(forReach(place)), request: courier.QuoteRequest{Ref: a.newID(commerce.PrefixQuote), StoreID: store.ID, ValueCents: value,
 		Pickup: courier.PickupAt(store, ""), Dropoff: courier.DropoffAt(&to, "")}}
-	place, err := a.geocoder.Find(ctx, geocode.Parts(to.Address))
-	if err != nil {
-		if !errors.Is(err, geocode.ErrNotFound) {
-			slog.Warn("an address could not be looked for", "error", err)
-		}
-		return t
-	}
-	if place.Precision.Exact() {
+	if place != nil && place.Precision.Exact() {
 		t.request.Dropoff.At = &place.Point
-	}
-	if at, known := store.Point(); known {
-		miles := at.MilesTo(place.Point)
-		t.miles = &miles
-		t.beyond = store.Beyond(miles, place.Precision.SlackMiles())
 	}
 	return t
 }

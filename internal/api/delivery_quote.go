@@ -9,6 +9,7 @@ import (
 	"purveyor/internal/command"
 	"purveyor/internal/commerce"
 	"purveyor/internal/outside/courier"
+	"purveyor/internal/outside/geocode"
 	"purveyor/internal/storage"
 	"purveyor/internal/web"
 	"purveyor/internal/wire"
@@ -50,9 +51,9 @@ func (a *API) deliveryQuote(r *request) (reply, error) {
 	case !store.Active:
 		return reply{}, commerce.Invalid("store_id", "store %s is not active", store.ID)
 	}
-	t := a.trip(r.Context(), store, to, value)
-	if t.beyond {
-		return reply{}, outOfRadius()
+	t := a.trip(store, to, a.place(r.Context(), to.Address), value)
+	if t.reach.Beyond {
+		return reply{}, commerce.OutOfRadius()
 	}
 	q, err := a.quote(r.Context(), r.modeOf(in.Dev), t)
 	if err != nil {
@@ -63,7 +64,7 @@ func (a *API) deliveryQuote(r *request) (reply, error) {
 		quoteOut
 		DistanceMiles *float64 `json:"distance_miles"`
 		TraceID       string   `json:"trace_id"`
-	}{true, a.quoteOut(q), rounded(t.miles), r.traceID})
+	}{true, a.quoteOut(q), rounded(t.reach.Miles), r.traceID})
 }
 
 func (in quoteIn) check() (storeID string, to commerce.DeliveryAddress, value commerce.Cents, err error) {
@@ -134,19 +135,11 @@ func (a *API) quoteOut(q courier.Quote) quoteOut {
 		PickupDurationSeconds: q.PickupDurationSeconds, Expires: wire.ISO(q.ExpiresOn)}
 }
 
-func outOfRadius() error {
-	return &commerce.Error{Kind: commerce.KindInvalid, Code: "out_of_radius", Field: "delivery_address",
-		Message: "The address lies outside of the area that the store delivers to"}
-}
-
 // liveFee is what the customer pays for a delivery for which the partner names
-// no fee: nothing, unless the store charges the courier's live quote. Nobody is
-// asked for what the command will refuse anyway, or for a repeat, whose answer
-// stands already.
-func (a *API) liveFee(r *request, cmd command.StartCheckout) (commerce.Cents, error) {
-	if cmd.Fulfillment != commerce.ByDelivery {
-		return 0, nil
-	}
+// no fee: nothing, unless the store charges the courier's live quote. No courier
+// is asked when the command will refuse the checkout anyway, or when the request
+// is a repeat whose answer stands already.
+func (a *API) liveFee(r *request, cmd command.StartCheckout, place *geocode.Place) (commerce.Cents, error) {
 	store, err := a.reader.Store(r.Context(), cmd.StoreID)
 	if err != nil || !store.ChargesQuote || !store.Active || !store.DeliveryEnabled || !r.Partner.MayUse(store.ID) {
 		return 0, err
@@ -154,9 +147,9 @@ func (a *API) liveFee(r *request, cmd command.StartCheckout) (commerce.Cents, er
 	if _, err := a.reader.Reply(r.Context(), cmd.Answers); !errors.Is(err, storage.ErrNotFound) {
 		return 0, err
 	}
-	t := a.trip(r.Context(), store, *cmd.Address, 0)
-	if t.beyond {
-		return 0, outOfRadius()
+	t := a.trip(store, *cmd.Address, place, 0)
+	if t.reach.Beyond {
+		return 0, commerce.OutOfRadius()
 	}
 	q, err := a.quote(r.Context(), cmd.Actor.Mode, t)
 	if err != nil {

@@ -101,15 +101,15 @@ func (a *API) preflight(r *request) (reply, error) {
 // preflightDelivery asks for an offer, unless it is certain already that nothing
 // will be delivered.
 func (a *API) preflightDelivery(r *request, store commerce.Store, p cart, mode commerce.Mode, out *preflightOut) {
-	t := a.trip(r.Context(), store, p.to, p.value)
-	out.Store.DistanceMiles = rounded(t.miles)
-	if t.beyond {
+	t := a.trip(store, p.to, a.place(r.Context(), p.to.Address), p.value)
+	out.Store.DistanceMiles = rounded(t.reach.Miles)
+	if t.reach.Beyond {
 		out.Reasons = append(out.Reasons, reasonRadius)
 	}
 	if !store.DeliveryEnabled {
 		out.Reasons = append(out.Reasons, reasonNoDelivery)
 	}
-	if t.beyond || !store.DeliveryEnabled || !store.Active {
+	if t.reach.Beyond || !store.DeliveryEnabled || !store.Active {
 		return
 	}
 	q, err := a.quote(r.Context(), mode, t)

@@ -14,6 +14,7 @@ type StartCheckout struct {
 	Fulfillment commerce.Fulfillment
 
 	Address             *commerce.DeliveryAddress
+	Place               *commerce.Place // of the address; nil: not known, or a pickup
 	CustomerEmail       string
 	DeliveryFeeCents    commerce.Cents
 	PickupInstructions  string
@@ -47,12 +48,15 @@ func (c StartCheckout) Needs() commerce.Needs {
 }
 
 // Decide makes the order and the job that opens the session. Refusals: 400 for
-// a store or product that cannot be sold from, 403 for a store of others, 409
-// for an inactive product and insufficient stock.
+// a store or product that cannot be sold from and for an address out of reach,
+// 403 for a store of others, 409 for an inactive product and insufficient stock.
 func (c StartCheckout) Decide(rows *commerce.Rows, now int64) (commerce.Order, commerce.Changes, error) {
 	store, err := c.sale().check(rows)
 	if err != nil {
 		return commerce.Order{}, commerce.Changes{}, err
+	}
+	if store.ReachOf(c.Place).Beyond {
+		return commerce.Order{}, commerce.Changes{}, commerce.OutOfRadius()
 	}
 	lines := make([]commerce.OrderLine, len(c.Lines))
 	for i, l := range c.Lines {

@@ -25,12 +25,6 @@ func (p Point) MilesTo(q Point) float64 {
 
 func sq(x float64) float64 { return x * x }
 
-// Beyond tells whether a place so far from the store certainly lies outside of
-// its delivery radius. slack is how far the place may be from where it seems.
-func (s Store) Beyond(miles, slack float64) bool {
-	return s.RadiusMiles != nil && miles > *s.RadiusMiles+slack
-}
-
 // Point of the store; false: nobody knows where it is.
 func (s Store) Point() (Point, bool) {
 	if s.Lat == nil || s.Lng == nil {

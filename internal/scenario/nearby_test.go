@@ -39,7 +39,7 @@ const (
 
 // Find implements geocode.Geocoder.
 func (p places) Find(_ context.Context, q geocode.Query) (geocode.Place, error) {
-	asked := cmp.Or(q.Text, q.Address.PostalCode, q.Address.Line1)
+	asked := cmp.Or(q.Text, strings.Trim(q.Address.PostalCode, "-"), q.Address.Line1)
 	if asked == nobodyAnswers {
 		return geocode.Place{}, errors.New(secret)
 	}

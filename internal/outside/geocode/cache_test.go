@@ -165,7 +165,7 @@ func TestCacheMemory(t *testing.T) {
 	if online.times() != 1 || memory.source != "census" {
 		t.Errorf("asked again; kept of %q", memory.source)
 	}
-	memory.places[Key(inParts)] = Place{commerce.Point{Lat: 900}, Rooftop}
+	memory.places[Key(inParts)] = Place{Point: commerce.Point{Lat: 900}, Precision: Rooftop}
 	if p, err := NewCache(online, "census", memory, quiet).Find(t.Context(), inParts); err != nil || p != door || online.times() != 1 {
 		t.Errorf("%+v, %v", p, err)
 	}

@@ -108,5 +108,5 @@ func (a censusAnswer) place(status int) (Place, error) {
 	if !onEarth(p) {
 		return Place{}, errNotIts
 	}
-	return Place{p, Range}, nil
+	return Place{Point: p, Precision: Range}, nil
 }

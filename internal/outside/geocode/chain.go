@@ -43,8 +43,8 @@ func (c Chain) Find(ctx context.Context, q Query) (Place, error) {
 		return place, nil
 	}
 	rough, roughErr := c.offline.Find(ctx, q)
-	if errors.Is(roughErr, ErrNotFound) { // then a city that the online one knows is better than nothing
-		return place, err
+	if errors.Is(roughErr, ErrNotFound) || err == nil && rough.Precision == Area {
+		return place, err // a city that the online one knows is better
 	}
 	return rough, roughErr
 }

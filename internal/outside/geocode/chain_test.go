@@ -15,7 +15,7 @@ import (
 )
 
 var (
-	door    = Place{commerce.Point{Lat: 40.748, Lng: -73.985}, Rooftop}
+	door    = Place{Point: commerce.Point{Lat: 40.748, Lng: -73.985}, Precision: Rooftop}
 	errDead = errors.New("it is dead")
 )
 
@@ -82,12 +82,17 @@ func (n *notebook) Keep(_ context.Context, key string, p Place, source string) e
 var quiet = slog.New(slog.DiscardHandler)
 
 func TestChain(t *testing.T) {
-	rough := Place{commerce.Point{Lat: 40.7, Lng: -74}, City}
+	rough := Place{Point: commerce.Point{Lat: 40.7, Lng: -74}, Precision: City}
 	offline, err := Offline{}.Find(t.Context(), empireState)
 	if err != nil || offline.Precision != ZIP {
 		t.Fatal(offline, err)
 	}
 	nowhere := Text("1 Main St, Nowhere At All, CA")
+	digits := Text("1 Main St, Nowhere At All, CA 94165")
+	area, err := Offline{}.Find(t.Context(), digits)
+	if err != nil || area.Precision != Area {
+		t.Fatal(area, err)
+	}
 	for name, c := range map[string]struct {
 		query     Query
 		online    Place
@@ -96,18 +101,20 @@ func TestChain(t *testing.T) {
 		wantErr   error
 		asked     int
 	}{
-		"known":                          {empireState, door, nil, door, nil, 1},
-		"not known":                      {empireState, Place{}, ErrNotFound, offline, nil, 1},
-		"cannot be asked":                {empireState, Place{}, errDead, offline, nil, 1},
-		"known roughly":                  {empireState, rough, nil, offline, nil, 1},
-		"known roughly, and not offline": {nowhere, rough, nil, rough, nil, 1},
-		"known to nobody":                {nowhere, Place{}, ErrNotFound, Place{}, ErrNotFound, 1},
-		"perhaps known":                  {nowhere, Place{}, errDead, Place{}, errDead, 1},
-		"no street":                      {Text("New York, NY 10118"), door, nil, offline, nil, 0},
-		"no street in parts":             {Parts(commerce.Address{PostalCode: "10118"}), door, nil, offline, nil, 0},
-		"other country":                  {Parts(commerce.Address{Line1: "1 Main St", City: "Oakland", PostalCode: "10118", Country: "DE"}), door, nil, Place{}, ErrNotFound, 0},
-		"other script":                   {Text("東京 10118"), door, nil, Place{}, ErrNotFound, 0},
-		"nothing":                        {Text(""), door, nil, Place{}, ErrNotFound, 0},
+		"known":                           {empireState, door, nil, door, nil, 1},
+		"not known":                       {empireState, Place{}, ErrNotFound, offline, nil, 1},
+		"cannot be asked":                 {empireState, Place{}, errDead, offline, nil, 1},
+		"known roughly":                   {empireState, rough, nil, offline, nil, 1},
+		"known roughly, and not offline":  {nowhere, rough, nil, rough, nil, 1},
+		"known roughly, and less offline": {digits, rough, nil, rough, nil, 1},
+		"known by its first digits":       {digits, Place{}, errDead, area, nil, 1},
+		"known to nobody":                 {nowhere, Place{}, ErrNotFound, Place{}, ErrNotFound, 1},
+		"perhaps known":                   {nowhere, Place{}, errDead, Place{}, errDead, 1},
+		"no street":                       {Text("New York, NY 10118"), door, nil, offline, nil, 0},
+		"no street in parts":              {Parts(commerce.Address{PostalCode: "10118"}), door, nil, offline, nil, 0},
+		"other country":                   {Parts(commerce.Address{Line1: "1 Main St", City: "Oakland", PostalCode: "10118", Country: "DE"}), door, nil, Place{}, ErrNotFound, 0},
+		"other script":                    {Text("東京 10118"), door, nil, Place{}, ErrNotFound, 0},
+		"nothing":                         {Text(""), door, nil, Place{}, ErrNotFound, 0},
 	} {
 		online := scriptedAs(c.online, c.onlineErr)
 		place, err := New(Options{Online: online, Log: quiet}).Find(t.Context(), c.query)

@@ -4,6 +4,7 @@
 package geocode
 
 import (
+	"cmp"
 	"context"
 	"errors"
 
@@ -39,28 +40,29 @@ const (
 	Area    Precision = "area" // the middle of ZIP codes that begin alike
 )
 
-// Exact tells whether a distance from the place means anything near the edge of
-// a store's radius.
+// Exact tells whether a courier may be sent to the coordinates themselves.
 func (p Precision) Exact() bool { return p == Rooftop || p == Range || p == Street }
-
-// SlackMiles is how far the address may be from its place: about as far as the
-// edge of what the place is the middle of.
-func (p Precision) SlackMiles() float64 {
-	switch p {
-	case Rooftop, Range:
-		return 0
-	case Street:
-		return 1
-	case ZIP:
-		return 10
-	case City:
-		return 20
-	}
-	return 75
-}
 
 // Place is where an address is.
 type Place struct {
 	commerce.Point
 	Precision Precision
+	// AreaMiles is how far a ZIP code or a city reaches from the point; 0: not known.
+	AreaMiles float64
+}
+
+// ForReach is the place as commerce.Store.ReachOf takes it. It is nil where only
+// the first digits of the ZIP code are known: such an address counts as not placed.
+func (p Place) ForReach() *commerce.Place {
+	to := &commerce.Place{Point: p.Point}
+	switch p.Precision {
+	case Rooftop, Range:
+	case Street:
+		to.RadiusMiles = commerce.StreetMiles
+	case ZIP, City:
+		to.RadiusMiles = cmp.Or(p.AreaMiles, commerce.MaxAreaMiles)
+	default:
+		return nil
+	}
+	return to
 }

@@ -103,17 +103,17 @@ func (a nominatimAnswer) place() (Place, error) {
 	}
 	switch rank := found.PlaceRank; {
 	case strings.HasPrefix(found.Type, "post"): // postcode, postal_code
-		return Place{p, ZIP}, nil
+		return Place{Point: p, Precision: ZIP}, nil
 	case rank < 13: // a county, a state: the middle of one tells nothing
 		return Place{}, ErrNotFound
 	case rank < 26:
-		return Place{p, City}, nil
+		return Place{Point: p, Precision: City}, nil
 	case rank < 28:
-		return Place{p, Street}, nil
+		return Place{Point: p, Precision: Street}, nil
 	case found.Type == "house" && found.OSMType == "way": // on the line of a street's numbers
-		return Place{p, Range}, nil
+		return Place{Point: p, Precision: Range}, nil
 	}
-	return Place{p, Rooftop}, nil
+	return Place{Point: p, Precision: Rooftop}, nil
 }
 
 // errBusy says that others wait already, as many as will be served in time. It

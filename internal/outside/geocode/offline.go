@@ -21,15 +21,15 @@ func (Offline) Find(_ context.Context, q Query) (Place, error) {
 	}
 	if w.zip != noZIP {
 		if p, ok := gazetteer.ZIP(w.zip); ok {
-			return Place{p, ZIP}, nil
+			return Place{p.Point, ZIP, p.RadiusMiles}, nil
 		}
 	}
 	if w.inCity {
-		return Place{w.city, City}, nil
+		return Place{w.city.Point, City, w.city.RadiusMiles}, nil
 	}
 	if w.zip != noZIP {
 		if p, ok := gazetteer.Area(w.zip); ok {
-			return Place{p, Area}, nil
+			return Place{Point: p, Precision: Area}, nil
 		}
 	}
 	return Place{}, ErrNotFound

@@ -175,10 +175,10 @@ func TestOfflineKeepsStatesApart(t *testing.T) {
 func TestOfflineFindsEveryZIP(t *testing.T) {
 	type entry struct {
 		text string
-		at   commerce.Point
+		at   commerce.Place
 	}
 	var all []entry
-	gazetteer.ZIPs(func(code int, p commerce.Point) {
+	gazetteer.ZIPs(func(code int, p commerce.Place) {
 		all = append(all, entry{zipText(code), p})
 	})
 	if len(all) < 41_000 {
@@ -261,5 +261,36 @@ func BenchmarkOffline(b *testing.B) {
 				_, _ = Offline{}.Find(b.Context(), q)
 			}
 		})
+	}
+}
+
+// How far the address may be from its place: nothing for a house, a mile for a
+// street, for an area what the table has, or the most where that is not known.
+func TestForReach(t *testing.T) {
+	at := commerce.Point{Lat: 42.65, Lng: -73.75}
+	for want, places := range map[float64][]Place{
+		0:   {{Point: at, Precision: Rooftop}, {Point: at, Precision: Range}},
+		1:   {{Point: at, Precision: Street}},
+		2.5: {{Point: at, Precision: ZIP, AreaMiles: 2.5}, {Point: at, Precision: City, AreaMiles: 2.5}},
+		10:  {{Point: at, Precision: ZIP}, {Point: at, Precision: City}},
+	} {
+		for _, p := range places {
+			if to := p.ForReach(); to == nil || to.Point != at || to.RadiusMiles != want {
+				t.Errorf("%+v: %+v, want %v miles", p, to, want)
+			}
+		}
+	}
+	for _, precision := range []Precision{Area, "", "county"} {
+		if to := (Place{Point: at, Precision: precision}).ForReach(); to != nil {
+			t.Errorf("%q: %+v", precision, to)
+		}
+	}
+	zip, err := Offline{}.Find(t.Context(), Text("Pflugerville, TX 78660"))
+	if err != nil || zip.AreaMiles != 2.5 {
+		t.Errorf("%+v, %v", zip, err)
+	}
+	city, err := Offline{}.Find(t.Context(), Text("Pflugerville, TX"))
+	if err != nil || city.AreaMiles != 1.5 {
+		t.Errorf("%+v, %v", city, err)
 	}
 }

@@ -69,7 +69,7 @@ func (s *standIn) nominatim(t *testing.T) *Nominatim {
 
 func TestCensusFinds(t *testing.T) {
 	s := newStandIn(t, 200, censusFound)
-	want := Place{commerce.Point{Lat: 40.748, Lng: -73.985}, Range}
+	want := Place{Point: commerce.Point{Lat: 40.748, Lng: -73.985}, Precision: Range}
 	for _, c := range []struct {
 		query      Query
 		path       string
@@ -136,7 +136,7 @@ func TestNominatimFinds(t *testing.T) {
 			if !errors.Is(err, ErrNotFound) {
 				t.Errorf("%+v: %+v, %v", c, place, err)
 			}
-		} else if want := (Place{commerce.Point{Lat: 40.748, Lng: -73.985}, c.precision}); err != nil || place != want {
+		} else if want := (Place{Point: commerce.Point{Lat: 40.748, Lng: -73.985}, Precision: c.precision}); err != nil || place != want {
 			t.Errorf("%+v: %+v, %v", c, place, err)
 		}
 		q := s.request.URL.Query()

@@ -20,7 +20,7 @@ type whereabouts struct {
 	state  string // its code; empty: it says none
 	rest   string // all before them, as gazetteer.Fold writes it
 	street string // the rest without the city, if that is known
-	city   commerce.Point
+	city   commerce.Place
 	inCity bool // the city is known
 }
 

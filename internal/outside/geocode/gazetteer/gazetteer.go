@@ -15,99 +15,131 @@ import (
 //go:generate go run ../gen
 
 //go:embed zips.bin
-var zips string // rows, in the order of their codes
+var zipBytes string
 
 //go:embed cities.bin
-var cities string // Cities makes it
+var cityBytes string
 
-// row is an entry of a table: 19 bits of key, 22 of latitude, 23 of longitude,
-// which is some 5 m. Rows lie big-endian, and are in order as they lie.
-type row uint64
+// zipTable is what PackZIPs makes: rows in the order of their codes.
+type zipTable string
 
-const (
-	rowBytes           = 8
-	latBits, lngBits   = 22, 23
-	latSteps, lngSteps = 1<<latBits - 1, 1<<lngBits - 1
+// cityTable is what PackCities makes.
+type cityTable string
+
+var (
+	zips   = zipTable(zipBytes)
+	cities = cityTable(cityBytes)
 )
 
-func newRow(key int, p commerce.Point) row {
+// A row is an entry of a table: 19 bits of key, 22 of latitude, 23 of longitude,
+// which is some 5 m, big-endian, and a byte for the radius. Rows are in order as
+// they lie.
+type row struct {
+	packed uint64
+	radius byte // in tenths of a mile
+}
+
+const (
+	rowBytes           = 9
+	latBits, lngBits   = 22, 23
+	latSteps, lngSteps = 1<<latBits - 1, 1<<lngBits - 1
+	radiusSteps        = 10 // a mile
+)
+
+func newRow(key int, p commerce.Place) row {
 	lat := uint64(math.Round((p.Lat + 90) / 180 * latSteps))
 	lng := uint64(math.Round((p.Lng + 180) / 360 * lngSteps))
-	return row(uint64(key)<<(latBits+lngBits) | lat<<lngBits | lng)
+	return row{uint64(key)<<(latBits+lngBits) | lat<<lngBits | lng, byte(math.Round(p.RadiusMiles * radiusSteps))}
 }
 
 func rowAt(table string, i int) row {
-	return row(binary.BigEndian.Uint64([]byte(table[i*rowBytes:][:rowBytes])))
+	b := []byte(table[i*rowBytes:][:rowBytes])
+	return row{binary.BigEndian.Uint64(b), b[rowBytes-1]}
 }
 
-func (r row) key() int { return int(r >> (latBits + lngBits)) }
+func (r row) key() int { return int(r.packed >> (latBits + lngBits)) }
 
-func (r row) point() commerce.Point {
-	return commerce.Point{
-		Lat: float64(r>>lngBits&latSteps)/latSteps*180 - 90,
-		Lng: float64(r&lngSteps)/lngSteps*360 - 180,
+func (r row) place() commerce.Place {
+	at := commerce.Point{
+		Lat: float64(r.packed>>lngBits&latSteps)/latSteps*180 - 90,
+		Lng: float64(r.packed&lngSteps)/lngSteps*360 - 180,
 	}
+	return commerce.Place{Point: at, RadiusMiles: float64(r.radius) / radiusSteps}
 }
 
-// ZIP tells where the middle of a ZIP code area is.
-func ZIP(code int) (commerce.Point, bool) {
-	i := firstZIP(code)
-	if i == len(zips)/rowBytes || rowAt(zips, i).key() != code {
-		return commerce.Point{}, false
+// ZIP tells where the middle of a ZIP code area is, and how far the area reaches.
+func ZIP(code int) (commerce.Place, bool) { return zips.find(code) }
+
+func (t zipTable) rows() int { return len(t) / rowBytes }
+
+func (t zipTable) at(i int) row { return rowAt(string(t), i) }
+
+// first is the row of the code, or of the next one that there is.
+func (t zipTable) first(code int) int {
+	return sort.Search(t.rows(), func(i int) bool { return t.at(i).key() >= code })
+}
+
+func (t zipTable) find(code int) (commerce.Place, bool) {
+	i := t.first(code)
+	if i == t.rows() || t.at(i).key() != code {
+		return commerce.Place{}, false
 	}
-	return rowAt(zips, i).point(), true
+	return t.at(i).place(), true
 }
 
 // Area is the middle of all ZIP codes that begin with the same three digits. A
 // code that is not between two of them is not in use: 99999.
 func Area(code int) (commerce.Point, bool) {
 	var sum commerce.Point
-	first, end := firstZIP(code/100*100), firstZIP(code/100*100+100)
-	if at := firstZIP(code); at == end || rowAt(zips, first).key() > code {
+	first, end := zips.first(code/100*100), zips.first(code/100*100+100)
+	if at := zips.first(code); at == end || zips.at(first).key() > code {
 		return sum, false
 	}
 	for i := first; i < end; i++ {
-		p := rowAt(zips, i).point()
+		p := zips.at(i).place()
 		sum.Lat, sum.Lng = sum.Lat+p.Lat, sum.Lng+p.Lng
 	}
 	n := float64(end - first)
 	return commerce.Point{Lat: sum.Lat / n, Lng: sum.Lng / n}, true
 }
 
-func firstZIP(code int) int {
-	return sort.Search(len(zips)/rowBytes, func(i int) bool { return rowAt(zips, i).key() >= code })
-}
-
 // ZIPs calls f for every ZIP code.
-func ZIPs(f func(code int, p commerce.Point)) {
-	for i := range len(zips) / rowBytes {
-		f(rowAt(zips, i).key(), rowAt(zips, i).point())
+func ZIPs(f func(code int, p commerce.Place)) {
+	for i := range zips.rows() {
+		f(zips.at(i).key(), zips.at(i).place())
 	}
 }
 
-// City tells where the middle of a city is. The state is a code as State gives
-// it, the name as Fold writes it.
-func City(state, name string) (commerce.Point, bool) {
+// City tells where the middle of a city is, and how far the city reaches. The
+// state is a code as State gives it, the name as Fold writes it.
+func City(state, name string) (commerce.Place, bool) {
 	var space [64]byte
-	key := AppendKey(append(space[:0], state...), name)
-	n := rowAt(cities, 0).key()
-	i, found := sort.Find(n, func(i int) int { return compare(key, cityName(i)) })
-	if !found {
-		return commerce.Point{}, false
-	}
-	return rowAt(cities, 1+i).point(), true
+	return cities.find(AppendKey(append(space[:0], state...), name))
 }
 
-// cityName is the key of a city. Rows hold where it begins among the names,
-// which come after all rows.
-func cityName(i int) string {
-	n := rowAt(cities, 0).key()
-	names := cities[(1+n)*rowBytes:]
+// rows is how many cities there are: the key of the first row, which is none.
+func (t cityTable) rows() int { return rowAt(string(t), 0).key() }
+
+func (t cityTable) at(i int) row { return rowAt(string(t), 1+i) }
+
+func (t cityTable) find(key []byte) (commerce.Place, bool) {
+	i, found := sort.Find(t.rows(), func(i int) int { return compare(key, t.name(i)) })
+	if !found {
+		return commerce.Place{}, false
+	}
+	return t.at(i).place(), true
+}
+
+// name is the key of a city. Rows hold where it begins among the names, which
+// come after all rows.
+func (t cityTable) name(i int) string {
+	n := t.rows()
+	names := string(t[(1+n)*rowBytes:])
 	end := len(names)
 	if i+1 < n {
-		end = rowAt(cities, 2+i).key()
+		end = t.at(i + 1).key()
 	}
-	return names[rowAt(cities, 1+i).key():end]
+	return names[t.at(i).key():end]
 }
 
 func compare(a []byte, b string) int {

@@ -15,10 +15,13 @@ func TestTables(t *testing.T) {
 	if size := len(zips) + len(cities); size > 1<<20 {
 		t.Errorf("the tables take %d bytes of the program", size)
 	}
+	valid := func(p commerce.Place) bool {
+		return p.Valid() && p.RadiusMiles >= commerce.MinAreaMiles && p.RadiusMiles <= commerce.MaxAreaMiles
+	}
 	codes := 0
 	previous := -1
-	ZIPs(func(code int, p commerce.Point) {
-		if code <= previous || code > 99_999 || !p.Valid() {
+	ZIPs(func(code int, p commerce.Place) {
+		if code <= previous || code > 99_999 || !valid(p) {
 			t.Errorf("%05d after %05d: %+v", code, previous, p)
 		}
 		previous = code
@@ -27,17 +30,17 @@ func TestTables(t *testing.T) {
 			t.Errorf("%05d is not found", code)
 		}
 	})
-	named := rowAt(cities, 0).key()
+	named := cities.rows()
 	if codes < 41_000 || named < 34_000 {
 		t.Errorf("%d codes, %d cities", codes, named)
 	}
 	perState := map[string]int{}
 	for i := range named {
-		key := cityName(i)
-		if len(key) < 3 || i > 0 && key <= cityName(i-1) || !rowAt(cities, 1+i).point().Valid() {
-			t.Errorf("city %d is %q", i, key)
+		key := cities.name(i)
+		if len(key) < 3 || i > 0 && key <= cities.name(i-1) || !valid(cities.at(i).place()) {
+			t.Errorf("city %d is %q: %+v", i, key, cities.at(i).place())
 		}
-		if at, ok := City(key[:2], key[2:]); !ok || at != rowAt(cities, 1+i).point() {
+		if at, ok := City(key[:2], key[2:]); !ok || at != cities.at(i).place() {
 			t.Errorf("%q is not found", key)
 		}
 		perState[key[:2]]++
@@ -52,7 +55,7 @@ func TestTables(t *testing.T) {
 // that was made of swapped columns is not.
 func TestTablesAreOfTheStates(t *testing.T) {
 	outside := 0
-	ZIPs(func(_ int, p commerce.Point) {
+	ZIPs(func(_ int, p commerce.Place) {
 		if p.Lat < 24 || p.Lat > 50 || p.Lng < -125 || p.Lng > -66 {
 			outside++
 		}
@@ -103,14 +106,77 @@ func TestFold(t *testing.T) {
 	}
 }
 
+// The radius of every five hundredth ZIP code is 0.6 times the mean distance to the
+// middles of the four nearest others, from 1 to 10 miles. The points of the
+// table are rounded to some 5 m, its radii to a tenth of a mile.
+func TestRadiusOfZIPs(t *testing.T) {
+	type entry struct {
+		code int
+		commerce.Place
+	}
+	var all []entry
+	ZIPs(func(code int, p commerce.Place) { all = append(all, entry{code, p}) })
+	for i := 0; i < len(all); i += 500 {
+		distances := make([]float64, 0, len(all))
+		for k, other := range all {
+			if k != i {
+				distances = append(distances, all[i].MilesTo(other.Point))
+			}
+		}
+		slices.Sort(distances)
+		mean := (distances[0] + distances[1] + distances[2] + distances[3]) / 4
+		if want := min(max(0.6*mean, 1), 10); math.Abs(all[i].RadiusMiles-want) > 0.06 {
+			t.Errorf("%05d reaches %.1f miles, want %.2f", all[i].code, all[i].RadiusMiles, want)
+		}
+	}
+}
+
+// A city reaches as far as the farthest middle of its ZIP codes. Austin goes on
+// beyond the bound.
+func TestRadiusOfCities(t *testing.T) {
+	for city, want := range map[string]float64{"TXaustin": 10, "NYtroy": 6, "NYalbany": 5.7, "CAalameda": 2.5, "TXpflugerville": 1.5} {
+		if p, ok := City(city[:2], city[2:]); !ok || math.Abs(p.RadiusMiles-want) > 0.01 {
+			t.Errorf("%s reaches %v miles, want %v", city, p.RadiusMiles, want)
+		}
+	}
+}
+
 // What is packed is found again, at its place.
 func TestPack(t *testing.T) {
+	place := rapid.Custom(func(t *rapid.T) commerce.Place {
+		return commerce.Place{Point: commerce.Point{Lat: rapid.Float64Range(-90, 90).Draw(t, "lat"), Lng: rapid.Float64Range(-180, 180).Draw(t, "lng")},
+			RadiusMiles: rapid.Float64Range(commerce.MinAreaMiles, commerce.MaxAreaMiles).Draw(t, "radius")}
+	})
+	same := func(a, b commerce.Place) bool {
+		return a.Valid() && math.Abs(a.Lat-b.Lat) < 5e-5 && math.Abs(a.Lng-b.Lng) < 5e-5 && math.Abs(a.RadiusMiles-b.RadiusMiles) < 0.0501
+	}
 	rapid.Check(t, func(t *rapid.T) {
-		p := commerce.Point{Lat: rapid.Float64Range(-90, 90).Draw(t, "lat"), Lng: rapid.Float64Range(-180, 180).Draw(t, "lng")}
-		key := rapid.IntRange(0, 1<<19-1).Draw(t, "key")
-		r := rowAt(string(appendRow(nil, newRow(key, p))), 0)
-		if at := r.point(); r.key() != key || math.Abs(at.Lat-p.Lat) > 5e-5 || math.Abs(at.Lng-p.Lng) > 5e-5 || !at.Valid() {
-			t.Fatalf("%d %+v became %d %+v", key, p, r.key(), at)
+		codes := rapid.MapOfN(rapid.IntRange(0, 99_999), place, 0, 20).Draw(t, "zips")
+		packed := zipTable(PackZIPs(codes))
+		for code, p := range codes {
+			if got, ok := packed.find(code); !ok || !same(got, p) {
+				t.Fatalf("%05d at %+v came back as %+v, %v", code, p, got, ok)
+			}
+			if _, other := codes[code+1]; !other {
+				if got, ok := packed.find(code + 1); ok {
+					t.Fatalf("%05d was never packed and is at %+v", code+1, got)
+				}
+			}
+		}
+		names := rapid.MapOfN(rapid.StringMatching(`[A-Z]{2}[a-z0-9]{1,12}`), place, 0, 20).Draw(t, "cities")
+		towns := cityTable(PackCities(names))
+		if towns.rows() != len(names) {
+			t.Fatalf("%d cities became %d", len(names), towns.rows())
+		}
+		for name, p := range names {
+			if got, ok := towns.find([]byte(name)); !ok || !same(got, p) {
+				t.Fatalf("%s at %+v came back as %+v, %v", name, p, got, ok)
+			}
+			if _, other := names[name+"x"]; !other {
+				if got, ok := towns.find([]byte(name + "x")); ok {
+					t.Fatalf("%sx was never packed and is at %+v", name, got)
+				}
+			}
 		}
 	})
 }

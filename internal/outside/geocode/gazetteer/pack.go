@@ -9,24 +9,26 @@ import (
 )
 
 // PackZIPs makes the table of ZIP codes.
-func PackZIPs(points map[int]commerce.Point) []byte {
+func PackZIPs(places map[int]commerce.Place) []byte {
 	var table []byte
-	for _, code := range slices.Sorted(maps.Keys(points)) {
-		table = appendRow(table, newRow(code, points[code]))
+	for _, code := range slices.Sorted(maps.Keys(places)) {
+		table = appendRow(table, newRow(code, places[code]))
 	}
 	return table
 }
 
 // PackCities makes the table of cities, by their keys: the state's code and
 // what AppendKey makes of the name. Its first row holds how many there are.
-func PackCities(points map[string]commerce.Point) []byte {
-	table := appendRow(nil, newRow(len(points), commerce.Point{}))
+func PackCities(places map[string]commerce.Place) []byte {
+	table := appendRow(nil, newRow(len(places), commerce.Place{}))
 	var names []byte
-	for _, key := range slices.Sorted(maps.Keys(points)) {
-		table = appendRow(table, newRow(len(names), points[key]))
+	for _, key := range slices.Sorted(maps.Keys(places)) {
+		table = appendRow(table, newRow(len(names), places[key]))
 		names = append(names, key...)
 	}
 	return append(table, names...)
 }
 
-func appendRow(table []byte, r row) []byte { return binary.BigEndian.AppendUint64(table, uint64(r)) }
+func appendRow(table []byte, r row) []byte {
+	return append(binary.BigEndian.AppendUint64(table, r.packed), r.radius)
+}

@@ -66,7 +66,7 @@ func generate(dir string) error {
 			zips[o.zip] = o.point
 		}
 	}
-	if err := os.WriteFile("zips.bin", gazetteer.PackZIPs(zips), 0o644); err != nil {
+	if err := os.WriteFile("zips.bin", gazetteer.PackZIPs(zipAreas(zips)), 0o644); err != nil {
 		return err
 	}
 	return os.WriteFile("cities.bin", gazetteer.PackCities(cities(zips, offices, found)), 0o644)
@@ -87,7 +87,7 @@ func astray(area commerce.Point, o office, towns []commerce.Point) bool {
 // cities are those of the mail, and other towns. An address's city is where its
 // mail goes, so a town of the same name elsewhere in the state is left out, and
 // so are towns of one name that are apart and of which mail knows none.
-func cities(zips map[int]commerce.Point, offices []office, towns map[string][]commerce.Point) map[string]commerce.Point {
+func cities(zips map[int]commerce.Point, offices []office, towns map[string][]commerce.Point) map[string]commerce.Place {
 	byCity := map[string][]commerce.Point{}
 	for _, o := range offices {
 		byCity[o.city] = append(byCity[o.city], zips[o.zip])
@@ -105,7 +105,7 @@ func cities(zips map[int]commerce.Point, offices []office, towns map[string][]co
 			all[city] = middle(points)
 		}
 	}
-	return all
+	return cityAreas(all, byCity, zips)
 }
 
 // middle is the median, so that one wrong place in the data moves no city.
