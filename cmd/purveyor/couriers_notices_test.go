@@ -192,7 +192,8 @@ func (d *dispatch) state() string {
 	d.t.Helper()
 	var all []string
 	for _, query := range []string{
-		"SELECT id || ' ' || status || ' ' || attention || ' ' || updated_on FROM orders ORDER BY id",
+		"SELECT id || ' ' || status || ' ' || updated_on FROM orders ORDER BY id",
+		"SELECT order_id || ' ' || code || ' ' || since || ' ' || resolved_on FROM attention ORDER BY order_id, code",
 		"SELECT order_id || ' ' || state || ' ' || status || ' ' || updated_on FROM deliveries ORDER BY order_id",
 		"SELECT 'timeline ' || count(*) FROM timeline", "SELECT 'notices ' || count(*) FROM courier_notices",
 	} {

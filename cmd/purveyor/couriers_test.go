@@ -155,10 +155,10 @@ func (d *dispatch) stored(orderID string, columns ...string) string {
 	return d.shop.count("SELECT " + strings.Join(all, " || ' ' || ") + " FROM deliveries WHERE order_id = '" + orderID + "'")
 }
 
-// attention is what the merchant is asked to look at; "": nothing.
+// attention lists why the merchant is asked to look; "": nothing.
 func (d *dispatch) attention(orderID string) string {
 	d.t.Helper()
-	return d.shop.count("SELECT attention FROM orders WHERE id = '" + orderID + "'")
+	return strings.Join(d.shop.rows("SELECT code FROM attention WHERE resolved_on = 0 AND order_id = '"+orderID+"' ORDER BY code"), " ")
 }
 
 // located is what driver-location answers.

@@ -144,6 +144,9 @@ func settledAccount(ctx context.Context, reader storage.Reader, key commerce.Ord
 		if a.Refunds, err = reader.Refunds(ctx, key); err != nil {
 			return a, err
 		}
+		if a.Attention, err = reader.Attention(ctx, key); err != nil {
+			return a, err
+		}
 		if a.Payment, err = reader.Payment(ctx, key); err != nil || reflect.DeepEqual(a.Payment, before) {
 			return a, err
 		}

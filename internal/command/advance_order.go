@@ -29,6 +29,7 @@ func (c ConfirmOrder) Needs() commerce.Needs {
 	n := c.Facts.needs()
 	n.Stock = commerce.ProductKeys(c.Facts.Key.StoreID, c.Facts.Lines)
 	n.Deliveries = c.Facts.delivery()
+	c.Facts.mayRaise(&n, commerce.ResolvedBy(commerce.Confirm)...)
 	return n
 }
 
@@ -51,7 +52,7 @@ func (c ConfirmOrder) Decide(rows *commerce.Rows, now int64) (Advanced, commerce
 		return c.flag(s, err)
 	}
 	s.order.Confirmed = true
-	s.unflag()
+	s.resolveBy(commerce.Confirm)
 	s.move(transition, "", wire.InventoryData(moves))
 	if order.Fulfillment == commerce.ByDelivery {
 		s.dispatch(commerce.ReplyKey{})
@@ -68,10 +69,10 @@ func confirmedBefore(o commerce.Order) bool {
 // flag records once that a paid order cannot be fulfilled.
 func (c ConfirmOrder) flag(s *story, refusal error) (Advanced, commerce.Changes, error) {
 	var e *commerce.Error
-	if !errors.As(refusal, &e) || s.order.Attention == e.Code {
+	if !errors.As(refusal, &e) || e.Code != string(commerce.AttentionInsufficientStock) || s.raised(commerce.AttentionInsufficientStock) {
 		return Advanced{}, commerce.Changes{}, refusal
 	}
-	s.flag(e.Code, "Could not be confirmed: "+e.Message)
+	s.flag(commerce.AttentionInsufficientStock, "Could not be confirmed: "+e.Message)
 	order, changes := s.end()
 	return Advanced{Order: order, Refused: refusal}, changes, nil
 }

@@ -45,16 +45,12 @@ type RecordDeliveryCancelled struct {
 func (c RecordDeliveryCancelled) Needs() commerce.Needs {
 	n := c.Facts.needsDelivery()
 	n.Jobs = c.RecordJob.Needs().Jobs
+	c.Facts.mayRaise(&n, commerce.AttentionNotCancelled, commerce.AttentionGoodsWithCourier)
 	if c.Answers.Key != "" {
 		n.OpenReplies = []commerce.ReplyKey{c.Answers}
 	}
 	return n
 }
-
-const (
-	attentionGoodsWithCourier = "goods_with_courier"
-	attentionNotCancelled     = "courier_not_cancelled"
-)
 
 // Decide flags what could not be stopped; the order stays cancelled.
 func (c RecordDeliveryCancelled) Decide(rows *commerce.Rows, now int64) (commerce.Job, commerce.Changes, error) {
@@ -73,9 +69,9 @@ func (c RecordDeliveryCancelled) Decide(rows *commerce.Rows, now int64) (commerc
 	s.changes = changes
 	switch {
 	case c.Failed != nil:
-		s.flag(attentionNotCancelled, "The courier could not be cancelled, and may still come")
+		s.flag(commerce.AttentionNotCancelled, "The courier could not be cancelled, and may still come")
 	case c.TooLate != "":
-		s.flag(attentionGoodsWithCourier, commerce.CleanText("The goods are with the courier, who cannot be cancelled any more: "+c.TooLate, commerce.MaxNote))
+		s.flag(commerce.AttentionGoodsWithCourier, "The goods are with the courier, who cannot be cancelled any more: "+c.TooLate)
 	default:
 		if delivery.State != commerce.DeliveryOver {
 			delivery.State, delivery.UpdatedOn = commerce.DeliveryOver, now

@@ -1,6 +1,8 @@
 package command
 
 import (
+	"fmt"
+
 	"purveyor/internal/commerce"
 	"purveyor/internal/wire"
 )
@@ -32,6 +34,8 @@ func (c CancelOrder) Needs() commerce.Needs {
 	n.Stock = commerce.ProductKeys(c.Facts.Key.StoreID, c.Facts.Lines)
 	n.Payments = []commerce.OrderKey{c.Facts.Key}
 	n.Deliveries = c.Facts.delivery()
+	c.Facts.mayRaise(&n, commerce.ResolvedBy(commerce.Cancel)...)
+	c.Facts.mayRaise(&n, commerce.AttentionRefundDue)
 	if c.Refund {
 		n.NewRefunds = []commerce.RefundKey{{StoreID: c.Facts.Key.StoreID, RefundID: c.RefundID}}
 	}
@@ -50,7 +54,7 @@ func (c CancelOrder) Decide(rows *commerce.Rows, now int64) (CancelResult, comme
 		return CancelResult{}, commerce.Changes{}, err
 	}
 	s := begin(order, rows, now, c.TraceID)
-	s.unflag()
+	s.resolveBy(commerce.Cancel)
 	moves := s.restore(rows)
 	var data []byte
 	if moves != nil {
@@ -79,15 +83,13 @@ func (c CancelOrder) endPayment(s *story, payment commerce.Payment) *commerce.Re
 		return nil
 	}
 	if !c.Refund {
-		if s.order.Attention == "" {
-			s.order.Attention = attentionRefundDue
-		}
+		s.raise(commerce.AttentionRefundDue, fmt.Sprintf("The order was cancelled; %d cents of its payment are left", payment.Left()))
 		return nil
 	}
 	refund, err := s.refund(&payment, commerce.Refund{ID: c.RefundID, Reason: c.Reason, Origin: commerce.RefundCancelled,
 		TraceID: c.TraceID, Answers: c.Answers}, true)
 	if err != nil {
-		s.flag(attentionRefundDue, "The payment was not refunded: "+err.Error()) // cannot be: something is left
+		s.flag(commerce.AttentionRefundDue, "The payment was not refunded: "+err.Error()) // cannot be: something is left
 		return nil
 	}
 	s.changes.Payments = []commerce.Payment{payment}

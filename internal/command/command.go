@@ -52,6 +52,7 @@ func (f OrderFacts) load(rows *commerce.Rows) (commerce.Order, error) {
 // the partner will read it.
 type story struct {
 	order   commerce.Order
+	rows    *commerce.Rows // as they were when the command began
 	now     int64
 	traceID string
 	push    bool // the partner has a callback URL
@@ -59,7 +60,7 @@ type story struct {
 }
 
 func begin(o commerce.Order, rows *commerce.Rows, now int64, traceID string) *story {
-	s := &story{order: o, now: now, traceID: traceID}
+	s := &story{order: o, rows: rows, now: now, traceID: traceID}
 	s.order.UpdatedOn = now
 	if o.PartnerID != "" {
 		p, ok := rows.Partners.Get(o.PartnerID)
@@ -121,33 +122,6 @@ func (s *story) askAt(kind commerce.JobKind, subject string, at int64) {
 	s.changes.NewJobs[len(s.changes.NewJobs)-1].RunAt = at
 }
 
-// flag asks the merchant to look, and says why.
-func (s *story) flag(code, message string) {
-	s.order.Attention = code
-	s.note(code, message)
-}
-
-// attentionRefundDue is for money of an order that nobody will fulfil.
-const attentionRefundDue = "refund_due"
-
-// What only the merchant can settle, with the payment processor; the same goes
-// for goods and couriers that are on their way although nobody wants them.
-const (
-	attentionSecondPayment = "second_payment"
-	attentionRefundUnknown = "refund_unknown"
-	attentionDisputed      = string(NewsDisputed)
-)
-
-// unflag is for what ends the reasons to look at an order, but for those.
-func (s *story) unflag() {
-	switch s.order.Attention {
-	case attentionSecondPayment, attentionRefundUnknown, attentionDisputed:
-	case attentionGoodsWithCourier, attentionReturning, attentionNotCancelled, attentionTwoCouriers:
-	default:
-		s.order.Attention = ""
-	}
-}
-
 // end gives the order's row and everything that was told.
 func (s *story) end() (commerce.Order, commerce.Changes) {
 	s.changes.Orders = append(s.changes.Orders, s.order)
@@ -157,7 +131,7 @@ func (s *story) end() (commerce.Order, commerce.Changes) {
 // endIfMoved gives everything that was told, and the order's row if it is
 // another one than it was.
 func (s *story) endIfMoved(was commerce.Order) commerce.Changes {
-	if o := s.order; o.Events != was.Events || o.NotifiedOn != was.NotifiedOn || o.Status != was.Status || o.Attention != was.Attention ||
+	if o := s.order; o.Events != was.Events || o.NotifiedOn != was.NotifiedOn || o.Status != was.Status ||
 		o.CourierDeliveryID != was.CourierDeliveryID || o.CourierQuoteID != was.CourierQuoteID || o.CourierTrackingURL != was.CourierTrackingURL {
 		s.changes.Orders = append(s.changes.Orders, o)
 	}

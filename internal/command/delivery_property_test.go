@@ -177,11 +177,11 @@ func (r *road) check() {
 	switch {
 	case d.Untold && !has(commerce.JobCourierUpdate, r.order.ID):
 		r.t.Fatalf("nobody will tell of the courier: %+v", d)
-	case d.State == commerce.DeliveryDispatching && !has(commerce.JobDispatch, d.Ref()) && !(over && (cancelling || r.order.Attention != "")):
+	case d.State == commerce.DeliveryDispatching && !has(commerce.JobDispatch, d.Ref()) && !(over && (cancelling || openCodes(r.attention) != "")):
 		r.t.Fatalf("nobody looks for a courier: %+v", d)
 	case d.State == commerce.DeliveryActive && !over && !has(commerce.JobCheckDelivery, d.Ref()):
 		r.t.Fatalf("nobody asks for the delivery: %+v", d)
-	case d.State == commerce.DeliveryActive && over && !cancelling && r.order.Attention == "" && d.Status != commerce.CourierReturning:
+	case d.State == commerce.DeliveryActive && over && !cancelling && openCodes(r.attention) == "" && d.Status != commerce.CourierReturning:
 		r.t.Fatalf("a courier is on the way for an order that is %s: %+v", r.order.Status, d)
 	case d.State == commerce.DeliveryActive && !over && !d.Untold && r.lastTold != place(d.Courier.At):
 		r.t.Fatalf("the partner knows the courier at %s, who is at %s", r.lastTold, place(d.Courier.At))

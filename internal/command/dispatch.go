@@ -87,6 +87,10 @@ type RecordDelivery struct {
 func (c RecordDelivery) Needs() commerce.Needs {
 	n := c.Facts.needsDelivery()
 	n.Jobs = c.RecordJob.Needs().Jobs
+	c.Facts.mayRaise(&n, commerce.ResolvedBy(commerce.CourierCreated)...)
+	if c.Made != nil {
+		c.Facts.mayRaise(&n, troubles(c.Made.Status)...)
+	}
 	if c.Answers.Key != "" {
 		n.OpenReplies = []commerce.ReplyKey{c.Answers}
 	}
@@ -168,8 +172,6 @@ func (c RecordDelivery) answer(rows *commerce.Rows, s *story) {
 	s.changes.Replies = append(s.changes.Replies, reply)
 }
 
-const attentionNotDispatched = "not_dispatched"
-
 // notDispatched says once for each reason why there is no courier yet. What a
 // provider says is told in its words; what failed on the way to it is for the
 // merchant alone, and said once.
@@ -180,8 +182,8 @@ func (s *story) notDispatched(d *commerce.Delivery, c RecordDelivery, last bool)
 		why, told = over+why, over+told
 	}
 	why = commerce.CleanText(why, commerce.MaxNote)
-	if d.Error != why && (c.Refused != "" || last || s.order.Attention != attentionNotDispatched) {
-		s.flag(attentionNotDispatched, commerce.CleanText(told, commerce.MaxNote))
+	if d.Error != why && (c.Refused != "" || last || !s.raised(commerce.AttentionNotDispatched)) {
+		s.flag(commerce.AttentionNotDispatched, told)
 	}
 	d.Error, d.UpdatedOn = why, s.now
 	if last {
@@ -203,9 +205,7 @@ func (s *story) deliveryMade(d *commerce.Delivery, provider string, news Courier
 		s.ask(commerce.JobCancelDelivery, s.order.ID, false)
 		return
 	}
-	if s.order.Attention == attentionNotDispatched {
-		s.order.Attention = ""
-	}
+	s.resolveBy(commerce.CourierCreated)
 	s.tellOf(commerce.TimelineDeliveryCreated, d, "")
 	s.notify(commerce.WebhookDeliveryCreated, wire.DeliveryEventData(s.order, *d))
 	if t, err := s.order.Check(commerce.CourierCreated); err == nil {
@@ -231,5 +231,5 @@ func courierGone(d commerce.Delivery, reason string) string {
 	if reason == "" {
 		reason = "no reason was given"
 	}
-	return commerce.CleanText(fmt.Sprintf("The courier of attempt %d does not deliver: %s", d.Attempt, reason), commerce.MaxNote)
+	return fmt.Sprintf("The courier of attempt %d does not deliver: %s", d.Attempt, reason)
 }

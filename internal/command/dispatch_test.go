@@ -40,7 +40,7 @@ func TestAskCourier(t *testing.T) {
 
 var madeByU = &CourierNews{ID: "d1", QuoteID: "q1", FeeCents: 500, Status: commerce.CourierPending}
 
-const shippedByU = "order shipped , delivery 1 active pending u, delivery.created, delivery.shipped, POST delivery.created, POST order.shipped, " +
+const shippedByU = "order shipped, delivery 1 active pending u, delivery.created, delivery.shipped, POST delivery.created, POST order.shipped, " +
 	"job check_delivery in 300 s, done, answered"
 
 // madeCase is a test of what came of looking for a courier.
@@ -57,29 +57,29 @@ var madeCases = []madeCase{
 	{change: change{"made", commerce.Processed, in("", dispatching), shippedByU}, made: madeByU},
 	{change: change{"made, with another worker's job", commerce.Processed, in("", dispatching), shippedByU}, made: madeByU, worker: "you"},
 	{change: change{"made, and cancelled meanwhile", commerce.Cancelled, in("", dispatching),
-		"order cancelled , delivery 1 active pending u, job cancel_delivery in 0 s, done, answered"}, made: madeByU},
+		"order cancelled, delivery 1 active pending u, job cancel_delivery in 0 s, done, answered"}, made: madeByU},
 	{change: change{"made, although cancelling has not found it", commerce.Cancelled, in("", givenUp),
-		"order cancelled , delivery 1 active pending u, job cancel_delivery in 0 s, done, answered"}, made: madeByU},
+		"order cancelled, delivery 1 active pending u, job cancel_delivery in 0 s, done, answered"}, made: madeByU},
 	{change: change{"made, as a notice told", commerce.Shipped, in(commerce.CourierAssigned), "done, answered"}, made: madeByU},
 	{change: change{"made, as a notice told without the quote", commerce.Shipped, in(commerce.CourierAssigned, func(d *commerce.Delivery) { d.QuoteID = "" }),
-		"order shipped , delivery 1 active pickup u, done, answered"}, made: madeByU},
+		"order shipped, delivery 1 active pickup u, done, answered"}, made: madeByU},
 	{change: change{"made, and another attempt is under way", commerce.Shipped, in("", dispatching, secondOne), "done, answered"}, made: madeByU},
 	{change: change{"made, and with its courier", commerce.Processed, in("", dispatching),
-		"order shipped , delivery 1 active pickup u, delivery.created, delivery.shipped, delivery.courier_assigned, delivery.courier_update, " +
+		"order shipped, delivery 1 active pickup u, delivery.created, delivery.shipped, delivery.courier_assigned, delivery.courier_update, " +
 			"POST delivery.created, POST order.shipped, POST delivery.courier_update, job check_delivery in 300 s, done, answered"},
 		made: &CourierNews{ID: "d1", Status: commerce.CourierAssigned}},
 	{change: change{"refused", commerce.Processed, in("", dispatching),
-		"order processed not_dispatched, delivery 1 dispatching  , order.note, waiting after 1 tries, next in 5 s"}, refused: "nobody is free"},
+		"order processed, raised not_dispatched, delivery 1 dispatching  , order.note, waiting after 1 tries, next in 5 s"}, refused: "nobody is free"},
 	{change: change{"refused, as before", commerce.Processed, in("", dispatching, func(d *commerce.Delivery) { d.Error = "nobody is free" }),
 		"delivery 1 dispatching  , waiting after 1 tries, next in 5 s"}, refused: "nobody is free"},
 	{change: change{"refused for the last time", commerce.Processed, in("", dispatching),
-		"order processed not_dispatched, delivery 1 over  , order.note, dead after 10 tries, answered"}, refused: "nobody is free", tries: 9},
+		"order processed, raised not_dispatched, delivery 1 over  , order.note, dead after 10 tries, answered"}, refused: "nobody is free", tries: 9},
 	{change: change{"refused, by a worker without the job", commerce.Processed, in("", dispatching), ""}, refused: "nobody is free", worker: "you"},
 	{change: change{"refused, and cancelled meanwhile", commerce.Cancelled, in("", dispatching), "done, answered"}, refused: "nobody is free"},
 	{change: change{"failed", commerce.Processed, in("", dispatching),
-		"order processed not_dispatched, delivery 1 dispatching  u, order.note, waiting after 1 tries, next in 5 s"}, failed: "timeout"},
+		"order processed, raised not_dispatched, delivery 1 dispatching  u, order.note, waiting after 1 tries, next in 5 s"}, failed: "timeout"},
 	{change: change{"failed for the last time", commerce.Processed, in("", dispatching),
-		"order processed not_dispatched, delivery 1 over  u, order.note, dead after 10 tries, answered"}, failed: "timeout", tries: 9},
+		"order processed, raised not_dispatched, delivery 1 over  u, order.note, dead after 10 tries, answered"}, failed: "timeout", tries: 9},
 	{change: change{"failed, by a worker without the job", commerce.Processed, in("", dispatching), ""}, failed: "timeout", worker: "you"},
 	{change: change{"nobody is to be asked any more", commerce.Cancelled, in("", unasked), "delivery 1 over  , done, answered"}},
 }
@@ -132,10 +132,10 @@ func TestRecordDeliveryCancelled(t *testing.T) {
 			says: `"delivery_cancelled":true`},
 		{change: change{"it was never made", commerce.Cancelled, in("", dispatching), "delivery 1 over  u, done, answered"}, says: `"delivery_cancelled":false`},
 		{change: change{"it is over", commerce.Cancelled, in(commerce.CourierCancelled, over), "delivery 1 over cancelled u, done, answered"}, cancelled: true, says: `"delivery_cancelled":true`},
-		{change: change{"too late", commerce.Cancelled, in(commerce.CourierLoaded), "order cancelled goods_with_courier, order.note, done, answered"}, tooLate: "no", says: `"delivery_cancelled":false`},
+		{change: change{"too late", commerce.Cancelled, in(commerce.CourierLoaded), "order cancelled, raised goods_with_courier, order.note, done, answered"}, tooLate: "no", says: `"delivery_cancelled":false`},
 		{change: change{"failed", commerce.Cancelled, in(commerce.CourierAssigned), "waiting after 1 tries, next in 5 s"}, failed: "timeout"},
 		{change: change{"failed for the last time", commerce.Cancelled, in(commerce.CourierAssigned),
-			"order cancelled courier_not_cancelled, order.note, dead after 9 tries, answered"}, failed: "timeout", tries: 8, says: `"delivery_cancelled":false`},
+			"order cancelled, raised courier_not_cancelled, order.note, dead after 9 tries, answered"}, failed: "timeout", tries: 8, says: `"delivery_cancelled":false`},
 	} {
 		o := deliveryOrder(c.order)
 		d := c.delivery(o)
@@ -171,11 +171,11 @@ func TestRecordDeliveryCancelled(t *testing.T) {
 func TestCancelWithDelivery(t *testing.T) {
 	const told = "order.cancelled, delivery.cancelled, POST order.cancelled, POST delivery.cancelled"
 	for _, c := range []change{
-		{"on the way to the store", commerce.Shipped, in(commerce.CourierAssigned), "order cancelled , delivery 1 active pickup u, " + told + ", job cancel_delivery in 0 s"},
-		{"asked for", commerce.Processed, in("", dispatching), "order cancelled , delivery 1 dispatching  u, " + told + ", job cancel_delivery in 0 s"},
-		{"given up, and nobody knows", commerce.Processed, in("", givenUp), "order cancelled , delivery 1 over  u, " + told + ", job cancel_delivery in 0 s"},
-		{"nobody was asked", commerce.Processed, in("", unasked), "order cancelled , delivery 1 over  , " + told},
-		{"over", commerce.Shipped, in(commerce.CourierCancelled, over), "order cancelled , " + told},
+		{"on the way to the store", commerce.Shipped, in(commerce.CourierAssigned), "order cancelled, delivery 1 active pickup u, " + told + ", job cancel_delivery in 0 s"},
+		{"asked for", commerce.Processed, in("", dispatching), "order cancelled, delivery 1 dispatching  u, " + told + ", job cancel_delivery in 0 s"},
+		{"given up, and nobody knows", commerce.Processed, in("", givenUp), "order cancelled, delivery 1 over  u, " + told + ", job cancel_delivery in 0 s"},
+		{"nobody was asked", commerce.Processed, in("", unasked), "order cancelled, delivery 1 over  , " + told},
+		{"over", commerce.Shipped, in(commerce.CourierCancelled, over), "order cancelled, " + told},
 	} {
 		o := deliveryOrder(c.order)
 		cmd := CancelOrder{Facts: FactsOf(o), Answers: answerKey}
@@ -194,7 +194,7 @@ func TestTellCourierUpdate(t *testing.T) {
 		change
 		gone bool
 	}{
-		{change{"untold", commerce.Shipped, in(commerce.CourierAssigned, untold), "order shipped , delivery 1 active pickup u, delivery.courier_update, POST delivery.courier_update, done"}, false},
+		{change{"untold", commerce.Shipped, in(commerce.CourierAssigned, untold), "order shipped, delivery 1 active pickup u, delivery.courier_update, POST delivery.courier_update, done"}, false},
 		{change{"told by now", commerce.Shipped, in(commerce.CourierAssigned, toldBefore), "done"}, false},
 		{change{"over by now", commerce.Delivered, in(commerce.CourierDone, untold, over), "delivery 1 over delivered u, done"}, false},
 		{change{"done by another worker", commerce.Shipped, in(commerce.CourierAssigned, untold), ""}, true},
@@ -225,9 +225,9 @@ func TestRecordCheck(t *testing.T) {
 		{change{"silent, and does not answer", commerce.Shipped, in(commerce.CourierAssigned, silent), "waiting after 0 tries, next in 150 s"}, true, "", ""},
 		{change{"silent, and nothing new", commerce.Shipped, in(commerce.CourierAssigned, silent), "delivery 1 active pickup u, waiting after 0 tries, next in 300 s"}, true, commerce.CourierAssigned, ""},
 		{change{"delivered", commerce.OutForDelivery, in(commerce.CourierEnRoute, silent),
-			"order delivered , delivery 1 over delivered u, delivery.delivered, POST order.delivered, POST delivery.delivered, done"}, true, commerce.CourierDone, ""},
+			"order delivered, delivery 1 over delivered u, delivery.delivered, POST order.delivered, POST delivery.delivered, done"}, true, commerce.CourierDone, ""},
 		{change{"gave up", commerce.Shipped, in(commerce.CourierAssigned, silent),
-			"order shipped , delivery 2 dispatching  , delivery.cancelled, POST delivery.cancelled, job dispatch in 0 s, done"}, true, commerce.CourierCancelled, ""},
+			"order shipped, delivery 2 dispatching  , delivery.cancelled, POST delivery.cancelled, job dispatch in 0 s, done"}, true, commerce.CourierCancelled, ""},
 		{change{"over by now", commerce.Delivered, in(commerce.CourierDone, silent, over), "done"}, false, "", ""},
 		{change{"of the attempt before", commerce.Shipped, in(commerce.CourierAssigned, silent, secondOne), "done"}, false, "", ""},
 		{change{"another worker's by now", commerce.Shipped, in(commerce.CourierAssigned, silent), ""}, true, commerce.CourierDone, "you"},
@@ -255,13 +255,14 @@ func TestRecordCheck(t *testing.T) {
 // TestRefundKeepsFlags: what only the merchant can settle about a courier is not
 // settled by the refund of the order.
 func TestRefundKeepsFlags(t *testing.T) {
-	for flag, want := range map[string]string{attentionGoodsWithCourier: attentionGoodsWithCourier, attentionNotCancelled: attentionNotCancelled,
-		attentionTwoCouriers: attentionTwoCouriers, attentionRefundDue: "", attentionNotDispatched: ""} {
+	for flag, want := range map[string]string{"goods_with_courier": "goods_with_courier", "courier_not_cancelled": "courier_not_cancelled",
+		"two_couriers": "two_couriers", "refund_due": "", "not_dispatched": ""} {
 		o, r, run := orderIn(commerce.Cancelled, commerce.ByDelivery, false), pendingRefund(commerce.RefundAsked, 300), payJob(commerce.JobRefund, "rfd", 0)
-		o.Attention = flag
+		before := refunding(o, r, run)
+		before.Attention = raisedOn(o, flag)
 		cmd := recordRefund(o, r, run)
-		_, changes, err := cmd.Decide(fill(cmd.Needs(), refunding(o, r, run)), now)
-		if err != nil || changes.Orders[0].Status != commerce.Refunded || changes.Orders[0].Attention != want {
+		_, changes, err := cmd.Decide(fill(cmd.Needs(), before), now)
+		if err != nil || changes.Orders[0].Status != commerce.Refunded || openCodes(merge(before, changes).Attention) != want {
 			t.Errorf("%s: %+v, %v; want %q", flag, changes.Orders, err, want)
 		}
 	}

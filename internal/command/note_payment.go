@@ -15,7 +15,7 @@ const (
 	NewsPending  PaymentNews = "payment_pending"
 	NewsDeclined PaymentNews = "payment_declined"
 	NewsExpired  PaymentNews = "payment_session_expired"
-	NewsDisputed PaymentNews = "payment_disputed"
+	NewsDisputed PaymentNews = PaymentNews(commerce.AttentionDisputed)
 )
 
 // NotePayment tells the timeline what became of a payment. The status of the
@@ -31,7 +31,13 @@ type NotePayment struct {
 }
 
 // Needs names the order, its partner and its payment.
-func (c NotePayment) Needs() commerce.Needs { return needsOfPayment(c.Facts, c.Job) }
+func (c NotePayment) Needs() commerce.Needs {
+	n := needsOfPayment(c.Facts, c.Job)
+	if c.News == NewsDisputed {
+		c.Facts.mayRaise(&n, commerce.AttentionDisputed)
+	}
+	return n
+}
 
 // Decide adds a note, if it is news.
 func (c NotePayment) Decide(rows *commerce.Rows, now int64) (commerce.Order, commerce.Changes, error) {
@@ -54,7 +60,7 @@ func (c NotePayment) Decide(rows *commerce.Rows, now int64) (commerce.Order, com
 		payment.State = commerce.PaymentExpired
 		s.note(string(c.News), "The payment session has ended; nobody has paid")
 	case NewsDisputed:
-		s.flag(string(c.News), commerce.CleanText(fmt.Sprintf("The customer's bank disputes %d cents: %s", c.AmountCents, c.Message), commerce.MaxNote))
+		s.flag(commerce.AttentionDisputed, fmt.Sprintf("The customer's bank disputes %d cents: %s", c.AmountCents, c.Message))
 	}
 	s.changes.Payments = []commerce.Payment{payment}
 	noted, changes := s.end()

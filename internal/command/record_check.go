@@ -21,6 +21,9 @@ func (c RecordCheck) watched(d commerce.Delivery) bool {
 
 // Needs names the order, its partner and delivery, and the job.
 func (c RecordCheck) Needs() commerce.Needs {
+	if c.News != nil {
+		c.Update.News = *c.News
+	}
 	n := c.Update.Needs()
 	n.Jobs = []commerce.JobKey{c.Job.Key()}
 	return n

@@ -53,7 +53,28 @@ type RecordCourierUpdate struct {
 }
 
 // Needs names the order, its partner and delivery.
-func (c RecordCourierUpdate) Needs() commerce.Needs { return c.Facts.needsDelivery() }
+func (c RecordCourierUpdate) Needs() commerce.Needs {
+	n := c.Facts.needsDelivery()
+	c.Facts.mayRaise(&n, commerce.ResolvedBy(commerce.CourierCreated)...)
+	c.Facts.mayRaise(&n, troubles(c.News.Status)...)
+	return n
+}
+
+// troubles are the reasons that news of this status may raise or resolve. Most
+// news have none, so that following a courier costs no more.
+func troubles(status commerce.CourierStatus) []commerce.AttentionCode {
+	codes := []commerce.AttentionCode{commerce.AttentionTwoCouriers, commerce.AttentionGoodsReturning, commerce.AttentionGoodsReturned,
+		commerce.AttentionGoodsWithCourier, commerce.AttentionCourierGaveUp}
+	switch {
+	case status == commerce.CourierDone:
+		return append(commerce.ResolvedBy(commerce.CourierDelivered), commerce.AttentionTwoCouriers)
+	case status.Over(), status == commerce.CourierReturning:
+		return codes
+	case status.HasGoods():
+		return codes[:1]
+	}
+	return nil
+}
 
 // Decide returns the order and its delivery as they are now. A delivery never
 // goes back; what was seen before what is known changes nothing.
@@ -64,8 +85,8 @@ func (c RecordCourierUpdate) Decide(rows *commerce.Rows, now int64) (Tracked, co
 	}
 	s := begin(order, rows, now, c.TraceID)
 	if !c.about(delivery) {
-		if c.Attempt < delivery.Attempt && c.News.Status.HasGoods() && order.Attention != attentionTwoCouriers && !stopped(order) {
-			s.flag(attentionTwoCouriers, "A courier who had cancelled has the goods after all; look at the courier provider")
+		if c.Attempt < delivery.Attempt && c.News.Status.HasGoods() && !stopped(order) && !s.raised(commerce.AttentionTwoCouriers) {
+			s.flag(commerce.AttentionTwoCouriers, "A courier who had cancelled has the goods after all; look at the courier provider")
 		}
 		return Tracked{s.order, delivery}, s.endIfMoved(order), nil
 	}
@@ -83,13 +104,6 @@ type Tracked struct {
 	Order    commerce.Order
 	Delivery commerce.Delivery
 }
-
-const (
-	attentionTwoCouriers = "two_couriers"
-	attentionNoCourier   = "courier_gave_up"
-	attentionReturning   = "goods_returning"
-	attentionReturned    = "goods_returned"
-)
 
 // about tells whether the news are of this attempt, as its provider sees it.
 func (c RecordCourierUpdate) about(d commerce.Delivery) bool {
@@ -126,7 +140,7 @@ func (s *story) news(d *commerce.Delivery, news CourierNews) {
 		s.delivered(d)
 	case d.Status == commerce.CourierReturning:
 		s.tellOf(commerce.TimelineStatusChanged, d, news.Reason)
-		s.flag(attentionReturning, courierGone(*d, news.Reason))
+		s.flag(commerce.AttentionGoodsReturning, courierGone(*d, news.Reason))
 		s.courierUpdate(d)
 	default:
 		s.courierLeft(d, was, news.Reason)
@@ -212,6 +226,7 @@ func (s *story) onTheWay(d *commerce.Delivery, before commerce.CourierStatus) {
 
 func (s *story) delivered(d *commerce.Delivery) {
 	d.State = commerce.DeliveryOver
+	s.resolveBy(commerce.CourierDelivered)
 	if t, err := s.order.Check(commerce.CourierDelivered); err == nil {
 		s.moveWith(t, d)
 	} else {
@@ -232,11 +247,12 @@ func (s *story) courierLeft(d *commerce.Delivery, was commerce.Delivery, reason 
 	s.notify(commerce.WebhookDeliveryCancelled, wire.DeliveryEventData(s.order, *d))
 	switch {
 	case d.Status == commerce.CourierReturned:
-		s.flag(attentionReturned, courierGone(*d, reason))
+		s.resolve(string(d.Status), commerce.AttentionGoodsReturning)
+		s.flag(commerce.AttentionGoodsReturned, courierGone(*d, reason))
 	case was.Status.HasGoods():
-		s.flag(attentionGoodsWithCourier, courierGone(*d, reason))
+		s.flag(commerce.AttentionGoodsWithCourier, courierGone(*d, reason))
 	case !s.anotherCourier(d):
-		s.flag(attentionNoCourier, courierGone(*d, reason))
+		s.flag(commerce.AttentionCourierGaveUp, courierGone(*d, reason))
 	}
 }
 

@@ -26,6 +26,7 @@ func (c RecordPayment) refundKey() commerce.RefundKey {
 func (c RecordPayment) Needs() commerce.Needs {
 	n := needsOfPayment(c.Facts, c.Job)
 	n.NewRefunds = []commerce.RefundKey{c.refundKey()}
+	c.Facts.mayRaise(&n, commerce.AttentionPaymentMismatch, commerce.AttentionSecondPayment)
 	return n
 }
 
@@ -50,7 +51,7 @@ func (c RecordPayment) Decide(rows *commerce.Rows, now int64) (commerce.Order, c
 	case over == nil && c.AmountCents == order.TotalCents:
 		s.move(transition, "", wire.PaymentData(c.AmountCents, c.PaymentID))
 	case over == nil:
-		s.flag("payment_mismatch", fmt.Sprintf("%d cents were paid, but the total is %d; the order is not marked as paid", c.AmountCents, order.TotalCents))
+		s.flag(commerce.AttentionPaymentMismatch, fmt.Sprintf("%d cents were paid, but the total is %d; the order is not marked as paid", c.AmountCents, order.TotalCents))
 	default:
 		s.note("payment_too_late", fmt.Sprintf("The customer paid %d cents when the order was %s already; the money goes back", c.AmountCents, order.Status))
 		if _, err := s.refund(&payment, commerce.Refund{ID: c.refundKey().RefundID, Origin: commerce.RefundLate, TraceID: c.TraceID}, false); err != nil {
@@ -65,10 +66,10 @@ func (c RecordPayment) Decide(rows *commerce.Rows, now int64) (commerce.Order, c
 // again is for a payment that is known, or a second one, which somebody must
 // look at.
 func (c RecordPayment) again(s *story, payment commerce.Payment) (commerce.Order, commerce.Changes, error) {
-	if payment.PaymentID == c.PaymentID || s.order.Attention == attentionSecondPayment {
+	if payment.PaymentID == c.PaymentID || s.raised(commerce.AttentionSecondPayment) {
 		return s.order, commerce.Changes{DoneJobs: s.changes.DoneJobs}, nil
 	}
-	s.flag(attentionSecondPayment, fmt.Sprintf("The customer paid %d cents once more (%s); look at the payment processor", c.AmountCents, c.PaymentID))
+	s.flag(commerce.AttentionSecondPayment, fmt.Sprintf("The customer paid %d cents once more (%s); look at the payment processor", c.AmountCents, c.PaymentID))
 	order, changes := s.end()
 	return order, changes, nil
 }

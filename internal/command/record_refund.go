@@ -36,6 +36,8 @@ func needsOfRefund(f OrderFacts, refundID string) commerce.Needs {
 	n.Payments = []commerce.OrderKey{f.Key}
 	n.Deliveries = f.delivery()
 	n.Refunds = []commerce.RefundKey{{StoreID: f.Key.StoreID, RefundID: refundID}}
+	f.mayRaise(&n, commerce.ResolvedBy(commerce.RefundInFull)...)
+	f.mayRaise(&n, commerce.AttentionRefundUnknown)
 	return n
 }
 
@@ -60,8 +62,8 @@ func (c RecordRefund) Decide(rows *commerce.Rows, now int64) (commerce.Job, comm
 	s := begin(order, rows, now, refund.TraceID)
 	s.changes = changes
 	if c.Failed != nil { // nobody knows, and nobody will ask again
-		if order.Attention != attentionRefundUnknown { // a repeat of the key had it tried once more
-			s.flag(attentionRefundUnknown, fmt.Sprintf("Whether %d cents were refunded is not known (%s): %s", refund.AmountCents, refund.ID, job.Error))
+		if !s.raised(commerce.AttentionRefundUnknown) { // a repeat of the key had it tried once more
+			s.flag(commerce.AttentionRefundUnknown, fmt.Sprintf("Whether %d cents were refunded is not known (%s): %s", refund.AmountCents, refund.ID, job.Error))
 		}
 		_, changes = s.end()
 		return job, changes, nil
@@ -130,7 +132,7 @@ func (s *story) completeRefund(rows *commerce.Rows, p *commerce.Payment, r *comm
 	if _, err := s.order.Check(commerce.RefundInFull); err == nil && p.Returned() {
 		moves = s.stopFulfilment(rows)
 		s.order.Status = commerce.Refunded
-		s.unflag()
+		s.resolveBy(commerce.RefundInFull)
 	}
 	s.tell(commerce.TimelineRefunded, "", wire.RefundData(*r, p.RefundedCents, moves))
 	s.notify(commerce.WebhookRefunded, wire.RefundEventData(s.order, previous, *r))
@@ -160,10 +162,10 @@ func (s *story) refuseRefund(r *commerce.Refund, why string) {
 	message := commerce.CleanText(fmt.Sprintf("%d cents were not refunded: %s", r.AmountCents, r.Error), commerce.MaxNote)
 	if r.Origin == commerce.RefundAsked {
 		s.note("refund_refused", message)
-		if s.order.Status == commerce.Cancelled && s.order.Attention == "" {
-			s.order.Attention = attentionRefundDue
+		if s.order.Status == commerce.Cancelled {
+			s.raise(commerce.AttentionRefundDue, message)
 		}
 		return
 	}
-	s.flag(attentionRefundDue, message)
+	s.flag(commerce.AttentionRefundDue, message)
 }

@@ -75,5 +75,5 @@ func (s *story) takeBack(p *commerce.Payment, r *commerce.Refund, why string) {
 	r.Error = commerce.CleanText(why, commerce.MaxNote)
 	s.changes.Ledger = append(s.changes.Ledger, p.TakeBack(r.AmountCents, r.ID, r.Ref, s.now))
 	s.order.RefundedCents = p.RefundedCents
-	s.flag("refund_failed", commerce.CleanText(fmt.Sprintf("The refund of %d cents did not arrive: %s", r.AmountCents, r.Error), commerce.MaxNote))
+	s.flag(commerce.AttentionRefundFailed, fmt.Sprintf("The refund of %d cents did not arrive: %s", r.AmountCents, r.Error))
 }

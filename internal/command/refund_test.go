@@ -3,6 +3,7 @@ package command
 import (
 	"errors"
 	"reflect"
+	"strings"
 	"testing"
 
 	"purveyor/internal/commerce"
@@ -79,7 +80,6 @@ func TestFullRefund(t *testing.T) {
 			for _, deducted := range []bool{false, true} {
 				for _, amount := range []commerce.Cents{300, 299} {
 					o, r := orderIn(status, f, deducted), pendingRefund(commerce.RefundAsked, amount)
-					o.Attention = "refund_due"
 					checkFullRefund(t, o, r)
 				}
 			}
@@ -91,7 +91,9 @@ func checkFullRefund(t *testing.T, o commerce.Order, r commerce.Refund) {
 	t.Helper()
 	run := payJob(commerce.JobRefund, "rfd", 0)
 	cmd := recordRefund(o, r, run)
-	_, changes, err := cmd.Decide(fill(cmd.Needs(), refunding(o, r, run)), now)
+	before := refunding(o, r, run)
+	before.Attention = raisedOn(o, "refund_due")
+	_, changes, err := cmd.Decide(fill(cmd.Needs(), before), now)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,7 +104,7 @@ func checkFullRefund(t *testing.T, o commerce.Order, r commerce.Refund) {
 		want, attention = commerce.Refunded, ""
 	}
 	order, payment := changes.Orders[0], changes.Payments[0]
-	if order.Status != want || order.Attention != attention || order.RefundedCents != r.AmountCents || payment.RefundedCents != r.AmountCents || payment.PendingCents != 0 ||
+	if order.Status != want || openCodes(merge(before, changes).Attention) != attention || order.RefundedCents != r.AmountCents || payment.RefundedCents != r.AmountCents || payment.PendingCents != 0 ||
 		order.InventoryDeducted != (o.InventoryDeducted && !stops) {
 		t.Errorf("%s %s, %d cents: %+v, %+v", o.Status, o.Fulfillment, r.AmountCents, order, payment)
 	}
@@ -142,10 +144,11 @@ func webhookKinds(c commerce.Changes) (kinds []commerce.WebhookKind) {
 // order paid goes back, and the order is over.
 func TestRefundOfAMismatch(t *testing.T) {
 	o, r, run := orderIn(commerce.PendingPayment, commerce.ByPickup, false), pendingRefund(commerce.RefundAsked, 300), payJob(commerce.JobRefund, "rfd", 0)
-	o.Attention = "payment_mismatch"
+	before := refunding(o, r, run)
+	before.Attention = raisedOn(o, "payment_mismatch")
 	cmd := recordRefund(o, r, run)
-	_, changes, err := cmd.Decide(fill(cmd.Needs(), refunding(o, r, run)), now)
-	if err != nil || changes.Orders[0].Status != commerce.Refunded || !changes.Payments[0].Returned() {
+	_, changes, err := cmd.Decide(fill(cmd.Needs(), before), now)
+	if err != nil || openCodes(merge(before, changes).Attention) != "" || changes.Orders[0].Status != commerce.Refunded || !changes.Payments[0].Returned() {
 		t.Errorf("%+v, %v", changes, err)
 	}
 }
@@ -192,11 +195,11 @@ func TestRecordRefund(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			o, r, run := orderIn(commerce.Processed, commerce.ByPickup, true), pendingRefund(c.origin, 200), payJob(commerce.JobRefund, "rfd", c.tries)
-			o.Attention = c.flagged
 			if c.was != "" {
 				r.State = c.was
 			}
 			before := refunding(o, r, run)
+			before.Attention = raisedOn(o, c.flagged)
 			before.Replies[0].Body = meanwhile
 			if c.gone {
 				before.Jobs = nil
@@ -213,7 +216,7 @@ func TestRecordRefund(t *testing.T) {
 			checkSessionJob(t, run, changes, c.gone, c.job)
 			after := merge(before, changes)
 			if (len(changes.Refunds) == 1) != (c.want != "") || c.want != "" && changes.Refunds[0].State != c.want || after.Payments[0].PendingCents != c.pending ||
-				after.Orders[0].Attention != c.flag || after.Orders[0].Status != commerce.Processed {
+				openCodes(after.Attention) != c.flag || after.Orders[0].Status != commerce.Processed {
 				t.Errorf("%+v", changes)
 			}
 			if returned := after.Payments[0].RefundedCents == 200; returned != (c.want == commerce.RefundDone) || (len(changes.Ledger) == 1) != (returned && c.was == "") {
@@ -249,6 +252,7 @@ func merge(before, changes commerce.Changes) commerce.Changes {
 	if len(changes.Deliveries) > 0 {
 		before.Deliveries = changes.Deliveries
 	}
+	before.Attention = mergeAttention(before.Attention, changes.Attention)
 	return before
 }
 
@@ -310,7 +314,7 @@ func TestRecordRefundNotice(t *testing.T) {
 				entries = append(entries, e.Kind)
 			}
 			if !reflect.DeepEqual(entries, c.entries) || after.Payments[0].RefundedCents != c.refunded || after.Payments[0].PendingCents != 0 ||
-				after.Orders[0].Attention != c.flag || (after.Orders[0].Status == commerce.Refunded) != (c.refunded == 300) {
+				openCodes(after.Attention) != c.flag || (after.Orders[0].Status == commerce.Refunded) != (c.refunded == 300) {
 				t.Errorf("order %+v\npayment %+v\nentries %v", after.Orders[0], after.Payments[0], entries)
 			}
 			cmd.Failed = false // what tells of the beginning may come after the end
@@ -360,13 +364,15 @@ func TestCancelEndsThePayment(t *testing.T) {
 		{name: "all on its way", state: commerce.PaymentPaid, captured: 300, refunded: 100, pending: 200},
 		{name: "nobody knows where it is", state: commerce.PaymentPaid, captured: 300, pending: 300, flagged: "refund_unknown", flag: "refund_unknown"},
 		{name: "stock was gone", state: commerce.PaymentPaid, captured: 300, flagged: "insufficient_stock", due: 300, flag: "refund_due"},
-		{name: "paid twice", state: commerce.PaymentPaid, captured: 300, flagged: "second_payment", due: 300, flag: "second_payment"},
+		{name: "paid twice", state: commerce.PaymentPaid, captured: 300, flagged: "second_payment", due: 300, flag: "second_payment refund_due"},
 	} {
 		for _, refund := range []bool{false, true} {
 			o, p := orderIn(commerce.Paid, commerce.ByPickup, false), paying(c.state, c.captured)
-			o.Attention, p.RefundedCents, p.PendingCents = c.flagged, c.refunded, c.pending
+			p.RefundedCents, p.PendingCents = c.refunded, c.pending
+			before := withPayment(o, p)
+			before.Attention = raisedOn(o, c.flagged)
 			cmd := CancelOrder{Facts: FactsOf(o), Reason: "no", Refund: refund, RefundID: "rfd", Answers: answerKey, TraceID: "t"}
-			got, changes, err := cmd.Decide(fill(cmd.Needs(), withPayment(o, p)), now)
+			got, changes, err := cmd.Decide(fill(cmd.Needs(), before), now)
 			if err != nil || got.Order.Status != commerce.Cancelled {
 				t.Fatalf("%s: %+v, %v", c.name, changes, err)
 			}
@@ -377,17 +383,15 @@ func TestCancelEndsThePayment(t *testing.T) {
 			flag := c.flag
 			if refund && c.due > 0 {
 				want = append(want, commerce.Job{Kind: commerce.JobRefund, Owner: "s", Subject: "rfd", RunAt: now, Awaited: true})
-				if flag == "refund_due" {
-					flag = ""
-				}
+				flag = strings.TrimSpace(strings.TrimSuffix(flag, "refund_due"))
 				if r := changes.Refunds[0]; r.AmountCents != c.due || r.Origin != commerce.RefundCancelled || *got.Refund != r || changes.Payments[0].PendingCents != c.pending+c.due {
 					t.Errorf("%s: refund %+v, payment %+v", c.name, r, changes.Payments)
 				}
 			} else if got.Refund != nil || len(changes.Refunds) != 0 {
 				t.Errorf("%s, refund %v: %+v", c.name, refund, changes.Refunds)
 			}
-			if !reflect.DeepEqual(changes.NewJobs, want) || got.Order.Attention != flag {
-				t.Errorf("%s, refund %v: jobs %+v, flag %q, want %q", c.name, refund, changes.NewJobs, got.Order.Attention, flag)
+			if open := openCodes(merge(before, changes).Attention); !reflect.DeepEqual(changes.NewJobs, want) || open != flag {
+				t.Errorf("%s, refund %v: jobs %+v, flag %q, want %q", c.name, refund, changes.NewJobs, open, flag)
 			}
 		}
 	}

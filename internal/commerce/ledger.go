@@ -1,6 +1,9 @@
 package commerce
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // Account is all that is on record of the money of one order.
 type Account struct {
@@ -8,6 +11,8 @@ type Account struct {
 	Payment Payment
 	Entries []LedgerEntry // oldest first
 	Refunds []Refund
+	// Attention is why the merchant is or was asked to look at the order.
+	Attention []Attention
 }
 
 // Faults says where an account does not add up: the balance must be what the
@@ -74,11 +79,11 @@ func (a Account) orderFaults() (faults []string) {
 	}
 	switch o.Status {
 	case PendingPayment, FailedPayment:
-		if p.Left() > 0 && o.Attention == "" {
+		if p.Left() > 0 && !a.asked() {
 			fault("%d cents were captured for an order that is %s, and nobody was asked to look", p.CapturedCents, o.Status)
 		}
 	case Cancelled, Refunded:
-		if p.Left() > 0 && o.Attention == "" {
+		if p.Left() > 0 && !a.asked() {
 			fault("the order is %s, %d cents are left, and nobody was asked to look", o.Status, p.Left())
 		}
 	default:
@@ -87,6 +92,15 @@ func (a Account) orderFaults() (faults []string) {
 		}
 	}
 	return faults
+}
+
+// asked reports whether the merchant is asked to look at money that is left of
+// the order, or has settled it.
+func (a Account) asked() bool {
+	return slices.ContainsFunc(a.Attention, func(r Attention) bool {
+		aboutMoney := r.Code == AttentionPaymentMismatch || r.Code == AttentionRefundDue || r.Code == AttentionRefundFailed
+		return aboutMoney && (r.Open() || r.Settled())
+	})
 }
 
 // FaultsAt compares the account with what the processor holds of it. Refunds on

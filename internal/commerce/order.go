@@ -59,10 +59,8 @@ type Order struct {
 	Confirmed        bool
 	ReadyForPickupAt int64 // Unix ms; 0: not yet
 	PickedUpAt       int64 // Unix ms; 0: not yet
-	// Attention is a machine code that asks the merchant to look; empty: none.
-	Attention string
-	CreatedOn int64 // Unix ms
-	UpdatedOn int64 // Unix ms
+	CreatedOn        int64 // Unix ms
+	UpdatedOn        int64 // Unix ms
 	// Events counts the order's timeline; the next event has this number + 1.
 	Events int64
 	// NotifiedOn is the timestamp of the last webhook event: they increase

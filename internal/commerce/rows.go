@@ -50,9 +50,10 @@ type Needs struct {
 	Payments      []OrderKey
 	Refunds       []RefundKey
 	Deliveries    []OrderKey
-	NewDeliveries []OrderKey // of orders that the command makes
-	Places        []string   // digests of addresses
-	Endpoints     []string   // of partners
+	Attention     []AttentionKey // of orders that are needed, too: their lock guards these rows
+	NewDeliveries []OrderKey     // of orders that the command makes
+	Places        []string       // digests of addresses
+	Endpoints     []string       // of partners
 	Jobs          []JobKey
 	EndedJobs     []JobKey // that the command ends, whatever has become of them: nobody looks at them
 	Sandbox       []string // sandbox objects
@@ -75,6 +76,7 @@ type Rows struct {
 	Payments      Table[OrderKey, Payment]
 	Refunds       Table[RefundKey, Refund]
 	Deliveries    Table[OrderKey, Delivery]
+	Attention     Table[AttentionKey, Attention]
 	Places        Table[string, Placed]
 	Endpoints     Table[string, Endpoint]
 	Jobs          Table[JobKey, Job]
@@ -114,6 +116,7 @@ func (r *Rows) Require(n Needs) {
 	r.Refunds.require(n.Refunds, true)
 	r.Deliveries.expect(n.NewDeliveries)
 	r.Deliveries.require(n.Deliveries, true)
+	r.Attention.require(n.Attention, true)
 	r.Places.require(n.Places, true)
 	r.Endpoints.require(n.Endpoints, true)
 	r.Jobs.require(n.Jobs, true)
@@ -144,6 +147,7 @@ type Changes struct {
 	Payments    []Payment
 	Refunds     []Refund
 	Deliveries  []Delivery
+	Attention   []Attention
 	Places      []Placed
 	Endpoints   []Endpoint
 	Jobs        []Job
@@ -221,6 +225,9 @@ func (r *Rows) applyOutside(c Changes) {
 	for _, v := range c.Deliveries {
 		r.Deliveries.put(v.Key(), v)
 	}
+	for _, v := range c.Attention {
+		r.Attention.put(v.Key(), v)
+	}
 	for _, v := range c.Places {
 		r.Places.put(v.Address, v)
 	}
@@ -246,7 +253,7 @@ func (r *Rows) Changed() bool {
 	return len(r.Replies.changed)+len(r.Partners.changed)+len(r.APIKeys.changed)+len(r.Stores.changed)+
 		len(r.Categories.changed)+len(r.ProductStores.changed)+len(r.Products.changed)+len(r.Stock.changed)+
 		len(r.Orders.changed)+len(r.External.changed)+len(r.Customers.changed)+len(r.Payments.changed)+len(r.Refunds.changed)+
-		len(r.Deliveries.changed)+len(r.Places.changed)+len(r.Notices)+
+		len(r.Deliveries.changed)+len(r.Attention.changed)+len(r.Places.changed)+len(r.Notices)+
 		len(r.Endpoints.changed)+len(r.Jobs.changed)+len(r.Sandbox.changed)+
 		len(r.Timeline)+len(r.Ledger)+len(r.Webhooks)+len(r.Attempts)+len(r.Outbox)+len(r.NewJobs) > 0
 }

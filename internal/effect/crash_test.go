@@ -217,7 +217,7 @@ func (v *service) checkFlow(f flow, name string, key commerce.OrderKey) {
 	v.checkMoney(key)
 	o, p := v.s.order(key), v.s.payment(key)
 	session, err := v.box.Session(context.Background(), p.SessionID)
-	if err != nil || session.Status != f.session || o.Status != f.order || p.RefundedCents != f.refunded || o.Attention != "" {
+	if err != nil || session.Status != f.session || o.Status != f.order || p.RefundedCents != f.refunded || v.s.attention(key) != "" {
 		v.s.t.Errorf("%s: order %+v\npayment %+v\nsession %+v, %v", name, o, p, session, err)
 	}
 	counts := v.s.kinds(key)

@@ -288,7 +288,7 @@ func (v *service) outcome(r *ride, stockBefore int64) string {
 	o, d := s.order(r.order), s.delivery(r.order)
 	underWay, deliveries := s.underWay(o.ID)
 	lines := []string{
-		fmt.Sprintf("order %s, attention %q, courier %q, quote %q, %d taken from stock, deducted %v, refunded %d", o.Status, o.Attention, o.CourierDeliveryID,
+		fmt.Sprintf("order %s, attention %q, courier %q, quote %q, %d taken from stock, deducted %v, refunded %d", o.Status, s.attention(r.order), o.CourierDeliveryID,
 			o.CourierQuoteID, stockBefore-s.stock(), o.InventoryDeducted, o.RefundedCents),
 		fmt.Sprintf("delivery %s of attempt %d, %q by %q, id %q, fee %d", d.State, d.Attempt, d.Status, d.Provider, d.ProviderID, d.FeeCents),
 		fmt.Sprintf("%d under way\n%s", underWay, deliveries),

@@ -42,7 +42,7 @@ func (s *shop) checkOne(r *ride, at *depot) {
 	s.t.Helper()
 	o, d := s.order(r.order), s.delivery(r.order)
 	if n, list := s.underWay(o.ID); n != 1 || d.Provider != at.name || d.ProviderID != at.name+" "+d.Ref() || o.CourierDeliveryID != d.ProviderID ||
-		o.Status != commerce.Shipped || o.Attention != "" {
+		o.Status != commerce.Shipped || s.attention(r.order) != "" {
 		s.t.Errorf("%s: want one delivery, by %s; order %+v\ndelivery %+v\n%d under way: %s", r.name, at.name, o, d, n, list)
 	}
 }
@@ -93,7 +93,7 @@ func TestNobodyTakesIt(t *testing.T) {
 		reporting(v, r)
 		time.Sleep(time.Minute)
 		o, d := s.order(r.order), s.delivery(r.order)
-		if notes := s.notes(o); o.Status != commerce.Processed || o.Attention != "not_dispatched" || len(notes) != 1 || !strings.Contains(notes[0], "nobody is free") {
+		if notes := s.notes(o); o.Status != commerce.Processed || s.attention(r.order) != "not_dispatched" || len(notes) != 1 || !strings.Contains(notes[0], "nobody is free") {
 			t.Errorf("%+v, notes %q", o, notes)
 		}
 		if d.Provider != "" || d.State != commerce.DeliveryDispatching {
@@ -259,7 +259,7 @@ func (s *shop) cancelledMeanwhile(name string, at point, trouble trouble, by mov
 	s.hours("the courier to be sent home", s.quiet)
 	o, d := s.order(r.order), s.delivery(r.order)
 	n, list := s.underWay(o.ID)
-	if n != 0 || d.State != commerce.DeliveryOver || o.Attention != "" && o.Attention != "refund_due" || o.InventoryDeducted || s.stock() != before ||
+	if n != 0 || d.State != commerce.DeliveryOver || s.attention(r.order) != "" && s.attention(r.order) != "refund_due" || o.InventoryDeducted || s.stock() != before ||
 		o.Status != commerce.Cancelled && o.Status != commerce.Refunded {
 		s.t.Errorf("%s, dies %v: order %+v\ndelivery %+v\n%d under way: %s", name, dies, o, d, n, list)
 	}
@@ -340,7 +340,7 @@ func (s *shop) noticeFirst(status commerce.CourierStatus, dies bool) {
 	}
 	o, d, counts := s.order(r.order), s.delivery(r.order), s.kinds(r.order)
 	n, list := s.underWay(o.ID)
-	if n != 1 || o.Status != want || o.Attention != "" || d.Attempt != attempts || d.ProviderID == "" || int64(counts[commerce.TimelineDeliveryCreated]) != attempts ||
+	if n != 1 || o.Status != want || s.attention(r.order) != "" || d.Attempt != attempts || d.ProviderID == "" || int64(counts[commerce.TimelineDeliveryCreated]) != attempts ||
 		counts[commerce.TimelineShipped] != 1 || !dies && (o.CourierQuoteID == "" || d.FeeCents != 500) {
 		s.t.Errorf("%s: order %+v\ndelivery %+v\ntimeline %v\n%d under way: %s", r.name, o, d, counts, n, list)
 	}

@@ -141,7 +141,7 @@ func TestUnreachableForGood(t *testing.T) {
 		if dead := s.jobs(commerce.JobDead, storeID); len(dead) != 2 || dead[0].Tries != 1+int64(len(commerce.PaymentDelays)) {
 			t.Fatalf("dead jobs %+v", dead)
 		}
-		if o, p := s.order(paid), s.payment(paid); o.Attention != "refund_unknown" || p.PendingCents != 2500 || o.Status != commerce.Paid {
+		if o, p := s.order(paid), s.payment(paid); s.attention(paid) != "refund_unknown" || p.PendingCents != 2500 || o.Status != commerce.Paid {
 			t.Errorf("%+v, %+v", o, p)
 		}
 		v = s.serve(newMortal(s.engine, 0, false), nil, unreachable)
@@ -177,7 +177,7 @@ func TestRefundRefused(t *testing.T) {
 		v.checkMoney(order)
 		cancelled := v.ask("/v1/orders/"+order.OrderID+"/cancel", "c", map[string]any{"refund": true})
 		if cancelled.status != http.StatusOK || !strings.Contains(cancelled.body, `"amount_refunded_cents":0,"error":"The sandbox refuses`) ||
-			s.order(order).Status != commerce.Cancelled || s.order(order).Attention != "refund_due" {
+			s.order(order).Status != commerce.Cancelled || s.attention(order) != "refund_due" {
 			t.Errorf("cancel was answered %d: %s, and the order is %+v", cancelled.status, cancelled.body, s.order(order))
 		}
 	})
@@ -322,7 +322,7 @@ func TestNoticesOfTheSandbox(t *testing.T) {
 			t.Errorf("%+v", o)
 		}
 		s.eventually("the money to come back", s.idle)
-		if o, p := s.order(order), s.payment(order); o.Attention != "refund_failed" || o.RefundedCents != 0 || p.Left() != 2500 || p.Entries != 3 {
+		if o, p := s.order(order), s.payment(order); s.attention(order) != "refund_failed" || o.RefundedCents != 0 || p.Left() != 2500 || p.Entries != 3 {
 			t.Errorf("%+v, %+v", o, p)
 		}
 		v.checkMoney(order)

@@ -296,6 +296,22 @@ func (s *shop) order(key commerce.OrderKey) commerce.Order {
 	return o
 }
 
+// attention lists the open reasons to look at an order.
+func (s *shop) attention(key commerce.OrderKey) string {
+	s.t.Helper()
+	rows, err := s.engine.Reader().Attention(context.Background(), key)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	var open []string
+	for _, a := range rows {
+		if a.Open() {
+			open = append(open, string(a.Code))
+		}
+	}
+	return strings.Join(open, " ")
+}
+
 func (s *shop) stock() int64 {
 	s.t.Helper()
 	found, err := s.engine.Reader().Stock(context.Background(), []string{"prd_1"})

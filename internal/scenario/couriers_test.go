@@ -253,7 +253,7 @@ func (pl *player) courierDirective(t *testing.T, words []string) bool {
 	case "webhooks":
 		same(t, words, pl.w.heard(t, order))
 	case "flagged":
-		reason := pl.w.storedOrder(t, order).Attention
+		reason := pl.w.attention(t, order)
 		if reason == "" {
 			reason = "none"
 		}

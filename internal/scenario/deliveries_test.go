@@ -123,8 +123,8 @@ func TestRepeatedCourierNotices(t *testing.T) {
 				t.Errorf("%s: %d %s", status, a.status, a.body)
 			}
 		}
-		if o := w.storedOrder(t, order); o.Status != commerce.Delivered || o.Attention != "" {
-			t.Errorf("the order is %s, %q", o.Status, o.Attention)
+		if o := w.storedOrder(t, order); o.Status != commerce.Delivered || w.attention(t, order) != "" {
+			t.Errorf("the order is %s, %q", o.Status, w.attention(t, order))
 		}
 	})
 }

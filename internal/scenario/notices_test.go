@@ -100,11 +100,12 @@ func (w *world) stateOf(t *testing.T, orderID string) state {
 func (w *world) account(t *testing.T, key commerce.OrderKey) (a commerce.Account) {
 	t.Helper()
 	ctx, reader := context.Background(), w.engine.Reader()
-	var errs [4]error
+	var errs [5]error
 	a.Order, errs[0] = reader.Order(ctx, key)
 	a.Payment, errs[1] = reader.Payment(ctx, key)
 	a.Entries, errs[2] = reader.Ledger(ctx, key)
 	a.Refunds, errs[3] = reader.Refunds(ctx, key)
+	a.Attention, errs[4] = reader.Attention(ctx, key)
 	if err := errors.Join(errs[:]...); err != nil {
 		t.Fatal(err)
 	}
@@ -171,8 +172,8 @@ func (w *world) heard(t *testing.T, orderID string) (list []string) {
 // is compares what happened to an order.
 func (s state) is(t *testing.T, status commerce.OrderStatus, attention, timeline, webhooks string, captured, refunded commerce.Cents) {
 	t.Helper()
-	if s.Order.Status != status || s.Order.Attention != attention {
-		t.Errorf("the order is %s, attention %q; want %s, %q", s.Order.Status, s.Order.Attention, status, attention)
+	if open := openCodes(s.Attention); s.Order.Status != status || open != attention {
+		t.Errorf("the order is %s, attention %q; want %s, %q", s.Order.Status, open, status, attention)
 	}
 	if got := strings.Join(s.timeline, " "); got != "order.created order.pending_payment"+timeline {
 		t.Errorf("timeline: %s", got)

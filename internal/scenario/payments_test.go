@@ -154,6 +154,26 @@ func (w *world) storedOrder(t *testing.T, id string) commerce.Order {
 	return order
 }
 
+// attention lists the open reasons to look at an order.
+func (w *world) attention(t *testing.T, id string) string {
+	t.Helper()
+	rows, err := w.engine.Reader().Attention(context.Background(), w.orderKey(t, id))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return openCodes(rows)
+}
+
+func openCodes(rows []commerce.Attention) string {
+	var open []string
+	for _, a := range rows {
+		if a.Open() {
+			open = append(open, string(a.Code))
+		}
+	}
+	return strings.Join(open, " ")
+}
+
 func (w *world) orderKey(t *testing.T, id string) commerce.OrderKey {
 	t.Helper()
 	no, ok := commerce.StoreNoOfOrder(id)

@@ -160,6 +160,14 @@ type Reader interface {
 	// Delivery of an order.
 	Delivery(ctx context.Context, key commerce.OrderKey) (commerce.Delivery, error)
 
+	// Attention reads why the merchant is or was asked to look at an order, in the
+	// order of the codes.
+	Attention(ctx context.Context, key commerce.OrderKey) ([]commerce.Attention, error)
+
+	// OpenAttention reads at most limit open reasons of a store in the order of
+	// (Since, OrderID, Code), those after the given position.
+	OpenAttention(ctx context.Context, storeID string, after AttentionPosition, limit int) ([]commerce.Attention, error)
+
 	// Placed is where an address was found to be; address is its digest.
 	Placed(ctx context.Context, address string) (commerce.Placed, error)
 
@@ -212,6 +220,14 @@ type Reader interface {
 
 	// Ping tells whether the database answers.
 	Ping(ctx context.Context) error
+}
+
+// AttentionPosition is a place in the order of a store's open reasons: behind
+// the reason with this time, order and code.
+type AttentionPosition struct {
+	Since   int64 // Unix ms
+	OrderID string
+	Code    commerce.AttentionCode
 }
 
 // StoreFilter selects stores; they come in the order of their ids.

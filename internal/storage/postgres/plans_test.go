@@ -154,6 +154,7 @@ var (
 		"refunds":          {{"store_id", "id"}, {"store_id", "order_id"}},
 		"sandbox_objects":  {{"id"}},
 		"deliveries":       {{"store_id", "order_id"}},
+		"attention":        {{"store_id", "order_id"}, {"store_id", "ROW(since, order_id, code) >"}},
 		"courier_notices":  {{"delivery_id"}, {"id"}},
 		"places":           {{"address"}},
 		"customers":        {{"store_id", "contact"}},

@@ -114,7 +114,8 @@ func unfitInsert(table, columns, form string) (faults []string) {
 	if c := columnOf(table); c != "" && !slices.Contains(strings.Split(columns, ", "), c) {
 		faults = append(faults, "a row without "+c)
 	}
-	ours := []string{"orders", "timeline", "webhook_events", "webhook_attempts", "jobs", "outbox", "payments", "ledger", "deliveries", "courier_notices"}
+	ours := []string{"orders", "timeline", "webhook_events", "webhook_attempts", "jobs", "outbox", "payments", "ledger", "deliveries", "courier_notices",
+		"attention"} // of orders, whose rows are locked
 	if form == "SELECT" && !slices.Contains(ours, table) {
 		faults = append(faults, "unnest of rows that may be there already")
 	}

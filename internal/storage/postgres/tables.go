@@ -100,6 +100,7 @@ var (
 	payments      = prepared(&schema.Payments, options{locks: true, single: true})
 	refunds       = prepared(&schema.Refunds, options{locks: true, single: true, collides: true})
 	deliveries    = prepared(&schema.Deliveries, options{locks: true, single: true})
+	attention     = prepared(&schema.Attention, options{locks: true})
 	places        = prepared(&schema.Places, options{locks: true, single: true, collides: true})
 	endpoints     = prepared(&schema.Endpoints, options{locks: true, collides: true})
 	jobs          = prepared(&schema.Jobs, options{locks: true})

@@ -19,7 +19,7 @@ type Plain struct {
 var Plains = []*Plain{
 	plain(&Partners), plain(&APIKeys), plain(&Stores), plain(&Categories), plain(&ProductStores), plain(&Products), plain(&Stock),
 	plain(&Orders), plain(&ExternalIDs), plain(&Customers), plain(&Replies),
-	plain(&Payments), plain(&Refunds), plainLog(&Ledger), plain(&Deliveries), plainLog(&CourierNotices), plain(&Places), plain(&SandboxObjects),
+	plain(&Payments), plain(&Refunds), plainLog(&Ledger), plain(&Deliveries), plain(&Attention), plainLog(&CourierNotices), plain(&Places), plain(&SandboxObjects),
 	plain(&Endpoints), plain(&Jobs), plainLog(&Timeline), plainLog(&WebhookEvents), plainLog(&Attempts), plainLog(&Outbox),
 }
 

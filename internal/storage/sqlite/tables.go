@@ -47,6 +47,7 @@ var (
 	payments      = prepared(&schema.Payments)
 	refunds       = prepared(&schema.Refunds)
 	deliveries    = prepared(&schema.Deliveries)
+	attention     = prepared(&schema.Attention)
 	places        = prepared(&schema.Places)
 	endpoints     = prepared(&schema.Endpoints)
 	jobs          = prepared(&schema.Jobs)

@@ -34,7 +34,8 @@ func sample() commerce.Changes {
 	return commerce.Changes{
 		Payments: []commerce.Payment{payment}, Refunds: []commerce.Refund{refund}, Ledger: ledger,
 		Deliveries: []commerce.Delivery{sampleDelivery()}, Notices: sampleNotices(), Places: []commerce.Placed{samplePlace()},
-		Sandbox: []commerce.SandboxObject{{ID: "sbx_1", Version: 3, Data: []byte(`{"a":1}`), UpdatedOn: 36}},
+		Attention: []commerce.Attention{{StoreID: "sto_1", OrderID: "ord_1", Code: "x", Since: 61, Detail: "Ünï", ResolvedOn: 62, ResolvedBy: "order:cancel"}},
+		Sandbox:   []commerce.SandboxObject{{ID: "sbx_1", Version: 3, Data: []byte(`{"a":1}`), UpdatedOn: 36}},
 		Partners: []commerce.Partner{{ID: "ptn_1", Name: "Ünï \"quoted\"", Scopes: []commerce.Scope{commerce.ReadOrders, commerce.WriteOrders},
 			StoreIDs: []string{"sto_1", "sto_2"}, RateLimit: 7, CallbackURL: "https://a.example/hook", CallbackSecret: "s3cret",
 			Suspended: true, CreatedOn: 11, UpdatedOn: 12}},
@@ -54,7 +55,7 @@ func sample() commerce.Changes {
 			SubtotalCents: 900, TaxCents: 74, DeliveryFeeCents: 399, TotalCents: 1373, RefundedCents: 100,
 			PickupInstructions: "ring", DropoffInstructions: "knock", ExternalPaymentID: "pay_1",
 			CourierQuoteID: "q", CourierDeliveryID: "d", CourierTrackingURL: "https://t.example",
-			InventoryDeducted: true, Confirmed: true, ReadyForPickupAt: 17, PickedUpAt: 18, Attention: "x",
+			InventoryDeducted: true, Confirmed: true, ReadyForPickupAt: 17, PickedUpAt: 18,
 			CreatedOn: 19, UpdatedOn: 20, Events: 2, NotifiedOn: 21}},
 		External:  []commerce.ExternalRef{{ExternalKey: commerce.ExternalKey{PartnerID: "ptn_1", Mode: commerce.Test, ExternalID: "A-1"}, Order: key}},
 		Customers: []commerce.Customer{{StoreID: "sto_1", Contact: "email:c@example.com", ID: "cus_1", Name: "Ann", CreatedOn: 22}},
@@ -120,6 +121,9 @@ func needsOf(c commerce.Changes) (n commerce.Needs) {
 	for _, v := range c.Deliveries {
 		n.Deliveries = append(n.Deliveries, v.Key())
 	}
+	for _, v := range c.Attention {
+		n.Attention = append(n.Attention, v.Key())
+	}
 	for _, v := range c.Places {
 		n.Places = append(n.Places, v.Address)
 	}
@@ -153,6 +157,7 @@ func wantRows(t *testing.T, e storage.Engine, c commerce.Changes) {
 		wantRow(t, &rows.Payments, c.Payments[0].Key(), c.Payments[0])
 		wantRow(t, &rows.Refunds, c.Refunds[0].Key(), c.Refunds[0])
 		wantRow(t, &rows.Deliveries, c.Deliveries[0].Key(), c.Deliveries[0])
+		wantRow(t, &rows.Attention, c.Attention[0].Key(), c.Attention[0])
 		wantRow(t, &rows.Places, c.Places[0].Address, c.Places[0])
 		wantRow(t, &rows.Sandbox, "sbx_1", c.Sandbox[0])
 		wantRow(t, &rows.Endpoints, "ptn_1", c.Endpoints[0])
@@ -221,6 +226,7 @@ func changeRows(t *testing.T, db Database) {
 	c.Jobs, c.NewJobs = c.NewJobs, nil
 	c.Timeline, c.Ledger, c.Webhooks, c.Attempts, c.Outbox, c.Notices = nil, nil, nil, nil, nil, nil
 	changeDelivery(&c.Deliveries[0], &c.Places[0])
+	c.Attention[0] = commerce.Attention{StoreID: "sto_1", OrderID: "ord_1", Code: "x", Since: 161, ResolvedOn: 162, ResolvedBy: "staff:usr_1"}
 	changePayment(&c.Payments[0], &c.Refunds[0])
 	c.Sandbox[0].Version, c.Sandbox[0].Data, c.Sandbox[0].UpdatedOn = 4, []byte(`{}`), 136
 	c.Endpoints[0] = commerce.Endpoint{PartnerID: "ptn_1", Failures: 1, FailingSince: 129}
@@ -238,7 +244,7 @@ func changeRows(t *testing.T, db Database) {
 	o := &c.Orders[0]
 	o.Status, o.RefundedCents, o.CourierQuoteID, o.CourierDeliveryID, o.CourierTrackingURL = commerce.Refunded, 1373, "a", "b", "c"
 	o.InventoryDeducted, o.Confirmed, o.ReadyForPickupAt, o.PickedUpAt = false, false, 117, 118
-	o.Attention, o.UpdatedOn, o.Events, o.NotifiedOn = "", 120, 3, 121
+	o.UpdatedOn, o.Events, o.NotifiedOn = 120, 3, 121
 	fixed := c
 	fixed.Replies, fixed.External, fixed.Customers = nil, nil, nil
 	Change(t, e, needsOf(c), func(*commerce.Rows, int64) commerce.Changes { return fixed })

@@ -47,7 +47,8 @@ func seedEveryTable(t *testing.T, e storage.Engine) {
 		APIKeys: []commerce.APIKeyRef{{PartnerID: "ptn_1", Mode: commerce.Live}}, Orders: []commerce.OrderKey{order},
 		External: []commerce.ExternalKey{external}, Customers: []commerce.CustomerKey{customer}, Endpoints: []string{"ptn_1"},
 		Payments: []commerce.OrderKey{payment.Key()}, Refunds: []commerce.RefundKey{refund.Key()}, Sandbox: []string{"sbx_1"},
-		Deliveries: []commerce.OrderKey{sampleDelivery().Key()}, Places: []string{samplePlace().Address}}
+		Deliveries: []commerce.OrderKey{sampleDelivery().Key()}, Places: []string{samplePlace().Address},
+		Attention: commerce.AttentionKeys(order, "x", "y")}
 	Change(t, e, needs, func(rows *commerce.Rows, now int64) (c commerce.Changes) {
 		store, _ := rows.Stores.Get("sto_1")
 		store.Lat, store.Lng, store.UpdatedOn = &zero, &far, now
@@ -63,6 +64,8 @@ func seedEveryTable(t *testing.T, e storage.Engine) {
 		c.Payments, c.Refunds, c.Ledger = []commerce.Payment{payment}, []commerce.Refund{refund}, ledger
 		c.Sandbox = []commerce.SandboxObject{{ID: "sbx_1", Version: 2, Data: []byte(`{"a": 1}`), UpdatedOn: now}}
 		c.Deliveries, c.Places, c.Notices = []commerce.Delivery{sampleDelivery()}, []commerce.Placed{samplePlace()}, sampleNotices()
+		c.Attention = []commerce.Attention{{StoreID: "sto_1", OrderID: order.OrderID, Code: "x", Since: now, Detail: "ünï\n"},
+			{StoreID: "sto_1", OrderID: order.OrderID, Code: "y", Since: now, ResolvedOn: now, ResolvedBy: "order:cancel"}}
 		c.Timeline = []commerce.TimelineEvent{{StoreID: "sto_1", OrderID: order.OrderID, Seq: 1, Kind: "order.note", CreatedOn: now},
 			{StoreID: "sto_1", OrderID: order.OrderID, Seq: 2, Kind: "order.note", Data: []byte(`{"b":1,"a": 2}`), CreatedOn: now}}
 		c.Webhooks = []commerce.WebhookEvent{{PartnerID: "ptn_1", ID: "evt_1", Kind: "order.paid", Data: []byte("{}"), Timestamp: now}}

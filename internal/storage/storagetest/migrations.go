@@ -56,6 +56,7 @@ func RunMigrations(t *testing.T, fresh func(testing.TB) Raw, known []storage.Mig
 			t.Errorf("categories: %q", got)
 		}
 	})
+	t.Run("flags of orders", func(t *testing.T) { migrateFlags(t, fresh(t)) })
 	for change, says := range map[string]string{
 		"DROP INDEX endpoints_held":                                "index endpoints_held is missing",
 		"DROP TABLE outbox":                                        "table outbox is missing",

@@ -1,0 +1,89 @@
+package command
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"purveyor/internal/commerce"
+)
+
+// raisedOn are rows of reasons that are open for the order.
+func raisedOn(o commerce.Order, codes ...string) (rows []commerce.Attention) {
+	for _, c := range codes {
+		if c != "" {
+			rows = append(rows, commerce.Attention{StoreID: o.StoreID, OrderID: o.ID, Code: commerce.AttentionCode(c), Since: 1, Detail: "as before"})
+		}
+	}
+	return rows
+}
+
+// openCodes are the codes of the open rows, the most urgent first.
+func openCodes(rows []commerce.Attention) string {
+	var open []commerce.AttentionCode
+	for _, a := range rows {
+		if a.Open() {
+			open = append(open, a.Code)
+		}
+	}
+	slices.SortFunc(open, func(a, b commerce.AttentionCode) int { return a.Rank() - b.Rank() })
+	names := make([]string, len(open))
+	for i, c := range open {
+		names[i] = string(c)
+	}
+	return strings.Join(names, " ")
+}
+
+// mergeAttention is what is stored after changes.
+func mergeAttention(before, changes []commerce.Attention) []commerce.Attention {
+	after := slices.Clone(before)
+	for _, a := range changes {
+		after = slices.DeleteFunc(after, func(b commerce.Attention) bool { return b.Key() == a.Key() })
+		after = append(after, a)
+	}
+	return after
+}
+
+// TestDisputeSurvivesTheCourier: a courier who is not found, and then is, raises
+// and resolves a reason of its own. The bank's dispute stays open all the while.
+func TestDisputeSurvivesTheCourier(t *testing.T) {
+	o := deliveryOrder(commerce.Processed)
+	job := leased(commerce.JobDispatch, commerce.DeliveryRef(o.ID, 1))
+	failed := RecordDelivery{RecordJob: RecordJob{Job: job, Delays: commerce.DispatchDelays, Failed: errors.New("timeout")}, Facts: FactsOf(o), Attempt: 1, Provider: "u"}
+	before := withDelivery(o, in("", dispatching)(o), job)
+	before.Attention = raisedOn(o, "payment_disputed")
+	_, changes, err := failed.Decide(fill(failed.Needs(), before), now)
+	after := merge(before, changes)
+	if got := openCodes(after.Attention); err != nil || got != "payment_disputed not_dispatched" {
+		t.Fatalf("without a courier: %q, %v", got, err)
+	}
+	made := RecordDelivery{RecordJob: RecordJob{Job: job}, Facts: FactsOf(o), Attempt: 1, Provider: "u", Made: madeByU}
+	_, changes, err = made.Decide(fill(made.Needs(), after), now+1)
+	after = merge(after, changes)
+	if got := openCodes(after.Attention); err != nil || got != "payment_disputed" {
+		t.Errorf("with a courier: %q, %v", got, err)
+	}
+	if a := changes.Attention[0]; a.ResolvedOn != now+1 || a.ResolvedBy != "order:courier_created" || a.Since != now {
+		t.Errorf("resolved as %+v", a)
+	}
+	if dispute := after.Attention[0]; dispute != before.Attention[0] {
+		t.Errorf("the dispute is now %+v", dispute)
+	}
+}
+
+// TestCancelResolvesItsReasons holds each code against the cancelling of an
+// order: it is resolved exactly when the table says so.
+func TestCancelResolvesItsReasons(t *testing.T) {
+	for _, r := range commerce.Reasons {
+		o := orderIn(commerce.Paid, commerce.ByPickup, false)
+		before := stored(o, 5)
+		before.Attention = raisedOn(o, string(r.Code))
+		cmd := CancelOrder{Facts: FactsOf(o)}
+		_, changes, err := cmd.Decide(fill(cmd.Needs(), before), now)
+		open := openCodes(merge(before, changes).Attention) != ""
+		if err != nil || open == slices.Contains(r.By, commerce.Cancel) {
+			t.Errorf("%s: open %v, %v", r.Code, open, err)
+		}
+	}
+}
