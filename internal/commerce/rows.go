@@ -271,6 +271,7 @@ type row[V any] struct {
 	known  bool // there is such a row, stored or put
 	stored bool // it was there when the batch began
 	locked bool // it may be changed
+	listed bool // its key is among those to load
 	unseen bool // it is not loaded, and may only be removed
 	moved  bool
 }
@@ -285,15 +286,15 @@ func (t *Table[K, V]) require(keys []K, lock bool) {
 			r = &row[V]{}
 			t.rows[k] = r
 		}
-		if !asked || r.unseen {
-			r.unseen = false
+		if !r.listed { // no other command has asked to see it; one may take it to be new, or gone
+			r.listed, r.unseen = true, false
 			t.keys = append(t.keys, k)
 		}
 		r.locked = r.locked || lock
 	}
 }
 
-// expect adds rows that are known not to be stored.
+// expect adds rows that are not loaded, since the command takes them to be new.
 func (t *Table[K, V]) expect(keys []K) {
 	if t.rows == nil && len(keys) > 0 {
 		t.rows = make(map[K]*row[V], len(keys))
