@@ -47,7 +47,7 @@ func (c ConfirmOrder) Decide(rows *commerce.Rows, now int64) (Advanced, commerce
 		return Advanced{}, commerce.Changes{}, err
 	}
 	s := begin(order, rows, now, c.TraceID)
-	moves, err := s.deduct(rows)
+	moves, err := s.deduct(rows, commerce.Stock.Deduct)
 	if err != nil {
 		return c.flag(s, err)
 	}
@@ -69,7 +69,7 @@ func confirmedBefore(o commerce.Order) bool {
 // flag records once that a paid order cannot be fulfilled.
 func (c ConfirmOrder) flag(s *story, refusal error) (Advanced, commerce.Changes, error) {
 	var e *commerce.Error
-	if !errors.As(refusal, &e) || e.Code != string(commerce.AttentionInsufficientStock) || s.raised(commerce.AttentionInsufficientStock) {
+	if !errors.As(refusal, &e) || s.raised(commerce.AttentionInsufficientStock) {
 		return Advanced{}, commerce.Changes{}, refusal
 	}
 	s.flag(commerce.AttentionInsufficientStock, "Could not be confirmed: "+e.Message)

@@ -138,16 +138,16 @@ func (s *story) endIfMoved(was commerce.Order) commerce.Changes {
 	return s.changes
 }
 
-// deduct takes the order's goods from stock: all of them, or an error and
-// nothing.
-func (s *story) deduct(rows *commerce.Rows) ([]wire.InventoryMove, error) {
+// deduct takes the order's goods from stock by take, which may refuse: all of
+// them, or an error and nothing.
+func (s *story) deduct(rows *commerce.Rows, take func(commerce.Stock, commerce.Demand, commerce.Mode) (commerce.Stock, error)) ([]wire.InventoryMove, error) {
 	demands := commerce.Demands(s.order.Lines)
 	taken := make([]commerce.Stock, 0, len(demands))
 	moves := make([]wire.InventoryMove, 0, len(demands))
 	for _, d := range demands {
 		key := commerce.ProductKey{StoreID: s.order.StoreID, ProductID: d.ProductID}
 		stock, _ := rows.Stock.Get(key)
-		next, err := stock.Deduct(d, s.order.Mode)
+		next, err := take(stock, d, s.order.Mode)
 		if err != nil {
 			return nil, err
 		}

@@ -61,7 +61,7 @@ func (c ReportOrder) Decide(rows *commerce.Rows, now int64) (commerce.Order, com
 		PickupInstructions: c.PickupInstructions, DropoffInstructions: c.DropoffInstructions,
 		ExternalPaymentID: c.ExternalPaymentID, CreatedOn: now,
 	}, rows, now, c.Actor.TraceID)
-	moves, err := s.deduct(rows)
+	moves, err := s.deduct(rows, commerce.Stock.Sell)
 	if err != nil {
 		return commerce.Order{}, commerce.Changes{}, err
 	}

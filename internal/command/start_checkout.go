@@ -66,7 +66,7 @@ func (c StartCheckout) Decide(rows *commerce.Rows, now int64) (commerce.Order, c
 	}
 	for _, d := range commerce.Demands(lines) {
 		stock, _ := rows.Stock.Get(commerce.ProductKey{StoreID: c.StoreID, ProductID: d.ProductID})
-		if _, err := stock.Deduct(d, c.Actor.Mode); err != nil {
+		if _, err := stock.Sell(d, c.Actor.Mode); err != nil {
 			return commerce.Order{}, commerce.Changes{}, err
 		}
 	}

@@ -7,12 +7,19 @@ func Insufficient(name, productID string, requested, available int64) *Error {
 		name, productID, requested, available)
 }
 
-// Deduct takes what an order demands. Sold figures move for live orders only.
-func (s Stock) Deduct(d Demand, mode Mode) (Stock, error) {
-	switch {
-	case !s.Active:
+// Sell takes what a new order demands. A product that is switched off is refused.
+func (s Stock) Sell(d Demand, mode Mode) (Stock, error) {
+	if !s.Active {
 		return s, Conflict("product_inactive", "%s (%s) is not active", s.Name, s.ProductID)
-	case d.Quantity > s.Quantity:
+	}
+	return s.Deduct(d, mode)
+}
+
+// Deduct takes what an order demands, whether or not the product is active: that
+// decides about new orders, never about what was paid for. Sold figures move for
+// live orders only.
+func (s Stock) Deduct(d Demand, mode Mode) (Stock, error) {
+	if d.Quantity > s.Quantity {
 		return s, Insufficient(s.Name, s.ProductID, d.Quantity, s.Quantity)
 	}
 	s.Quantity -= d.Quantity

@@ -25,8 +25,11 @@ func TestDeductAndRestore(t *testing.T) {
 	inactive := full
 	inactive.Active = false
 	var refusal *Error
-	if _, err := inactive.Deduct(Demand{"prd_1", 1, 100}, Live); !errors.As(err, &refusal) || refusal.Code != "product_inactive" {
+	if _, err := inactive.Sell(Demand{"prd_1", 1, 100}, Live); !errors.As(err, &refusal) || refusal.Code != "product_inactive" {
 		t.Errorf("inactive: %v", err)
+	}
+	if left, err := inactive.Deduct(Demand{"prd_1", 1, 100}, Live); err != nil || left.Quantity != 4 {
+		t.Errorf("inactive, but paid for: %+v, %v", left, err)
 	}
 	for _, mode := range []Mode{Live, Test} {
 		d := Demand{"prd_1", 5, 500}
