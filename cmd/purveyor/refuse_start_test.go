@@ -183,8 +183,8 @@ func TestBadEnvironment(t *testing.T) {
 func TestCouriersRefused(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	uber := []string{"--uber-customer", "cus-1", "--uber-client", "client-1", "--uber-secret", "hush-1", "--uber-signing-key", "hush-2"}
-	dash := []string{"--doordash-developer", "dev-1", "--doordash-key", "key-1", "--doordash-secret", "hush3", "--doordash-webhook-password", "hush-4"}
+	uber := []string{"--uber-customer", "cus-1", "--uber-client", "client-1", "--uber-secret", "hush-1", "--uber-signing-key", "hush-2-0123456789"}
+	dash := []string{"--doordash-developer", "dev-1", "--doordash-key", "key-1", "--doordash-secret", "hush3", "--doordash-webhook-password", "hush-4-0123456789"}
 	for _, c := range []struct {
 		code  int
 		flags []string
@@ -193,8 +193,11 @@ func TestCouriersRefused(t *testing.T) {
 		{1, uber[:6], []string{"--uber-customer", "--uber-signing-key", "need each other"}},
 		{1, uber[2:], []string{"--uber-customer", "need each other"}},
 		{1, dash[:6], []string{"--doordash-webhook-password", "need each other"}},
-		{1, append(dash[:4:4], "--doordash-webhook-password", "hush-4", "--doordash-secret", "hush!"), []string{"signing secret", "developer portal"}},
-		{1, append(uber[:4:4], "--uber-signing-key", "hush-2", "--uber-secret", "hush-1\n"), []string{"--uber-secret", "space"}},
+		{1, append(dash[:4:4], "--doordash-webhook-password", "hush-4-0123456789", "--doordash-secret", "hush!"), []string{"signing secret", "developer portal"}},
+		{1, append(uber[:4:4], "--uber-signing-key", "hush-2-0123456789", "--uber-secret", "hush-1\n"), []string{"--uber-secret", "space"}},
+		{1, append(uber[:6:6], "--uber-signing-key", "hush-2"), []string{"--uber-signing-key", "16 characters"}},
+		{1, append(dash[:6:6], "--doordash-webhook-password", "hush-4"), []string{"--doordash-webhook-password", "16 characters"}},
+		{1, []string{"--stripe-key", "sk_live_hush", "--stripe-webhook-secret", "whsec_"}, []string{"--stripe-webhook-secret", "16 characters"}},
 		{1, append(slices.Clone(uber), "--couriers", "doordash,uber"), []string{"--couriers", "doordash", "not set up"}},
 		{1, append(slices.Clone(uber), "--couriers", "pigeon"), []string{"--couriers", "pigeon", "uber or doordash"}},
 		{1, []string{"--couriers", "uber"}, []string{"--couriers", "not set up"}},

@@ -76,12 +76,12 @@ func (c Couriers) InOrder() []string {
 // made and the service would never hear of them.
 func (c Couriers) CheckCouriers() error {
 	return errors.Join(
-		checkAccount("--uber-customer, --uber-client, --uber-secret and --uber-signing-key", len(c.UberSigningKey),
-			slices.Concat(c.UberSigningKey, []string{c.UberCustomer, c.UberClient, c.UberSecret})),
-		checkAccount("--uber-test-customer, --uber-test-client, --uber-test-secret and --uber-test-signing-key", len(c.UberTestSigning),
-			slices.Concat(c.UberTestSigning, []string{c.UberTestCustomer, c.UberTestClient, c.UberTestSecret})),
-		checkAccount("--doordash-developer, --doordash-key, --doordash-secret and --doordash-webhook-password", len(c.DoorDashWebhookPassword),
-			[]string{c.DoorDashDeveloper, c.DoorDashKey, c.DoorDashSecret}),
+		checkAccount([]string{"--uber-customer", "--uber-client", "--uber-secret"}, []string{c.UberCustomer, c.UberClient, c.UberSecret},
+			"--uber-signing-key", c.UberSigningKey),
+		checkAccount([]string{"--uber-test-customer", "--uber-test-client", "--uber-test-secret"}, []string{c.UberTestCustomer, c.UberTestClient, c.UberTestSecret},
+			"--uber-test-signing-key", c.UberTestSigning),
+		checkAccount([]string{"--doordash-developer", "--doordash-key", "--doordash-secret"}, []string{c.DoorDashDeveloper, c.DoorDashKey, c.DoorDashSecret},
+			"--doordash-webhook-password", given(c.DoorDashWebhookPassword)),
 		c.checkDoorDashUser(), c.checkNames(), c.checkGeocoder(), c.checkStep(), c.checkStandIns())
 }
 
@@ -143,23 +143,28 @@ func (c Couriers) checkStep() error {
 	return nil
 }
 
-// checkAccount refuses half an account, and what cannot be as its provider shows
-// it; proofs is how much there is that notices prove themselves by. It never
-// repeats what was given: that ends up in logs.
-func checkAccount(flags string, proofs int, values []string) error {
-	set := 0
-	for _, v := range values {
-		if v != "" {
-			set++
-		}
-	}
-	switch {
-	case set == 0 && proofs == 0:
+// given is a list of the value, empty without one.
+func given(value string) []string {
+	if value == "" {
 		return nil
-	case set < len(values) || proofs == 0:
-		return fmt.Errorf("%s need each other", flags)
-	case slices.ContainsFunc(values, func(s string) bool { return !plain(s) }):
-		return fmt.Errorf("one of %s has a space or another character that none has", flags)
+	}
+	return []string{value}
+}
+
+// checkAccount refuses half an account, values that its provider cannot have
+// shown, and proofs that are too short. Proofs are the secrets by which notices
+// of the provider are known. No error repeats a value, because errors are logged.
+func checkAccount(flags, values []string, proofFlag string, proofs []string) error {
+	all := slices.Concat(values, proofs)
+	switch {
+	case len(proofs) == 0 && strings.Join(values, "") == "":
+		return nil
+	case slices.Contains(all, "") || len(proofs) == 0:
+		return fmt.Errorf("%s and %s need each other", strings.Join(flags, ", "), proofFlag)
+	case slices.ContainsFunc(all, func(s string) bool { return !plain(s) }):
+		return fmt.Errorf("one of %s and %s has a space or another character that none has", strings.Join(flags, ", "), proofFlag)
+	case slices.ContainsFunc(proofs, func(s string) bool { return len(s) < minSecret }):
+		return fmt.Errorf("%s needs %d characters or more: with a guessed one, anybody could forge what the provider says", proofFlag, minSecret)
 	}
 	return nil
 }

@@ -11,15 +11,15 @@ import (
 
 // The accounts of these tests: what is secret says hush.
 func uberSet(c *Couriers) {
-	c.UberCustomer, c.UberClient, c.UberSecret, c.UberSigningKey = "cus-1", "client-1", "hush-1", []string{"hush-2"}
+	c.UberCustomer, c.UberClient, c.UberSecret, c.UberSigningKey = "cus-1", "client-1", "hush-1", []string{"hush-2-0123456789"}
 }
 
 func uberTestSet(c *Couriers) {
-	c.UberTestCustomer, c.UberTestClient, c.UberTestSecret, c.UberTestSigning = "cus-2", "client-2", "hush-3", []string{"hush-4"}
+	c.UberTestCustomer, c.UberTestClient, c.UberTestSecret, c.UberTestSigning = "cus-2", "client-2", "hush-3", []string{"hush-4-0123456789"}
 }
 
 func doorDashSet(c *Couriers) {
-	c.DoorDashDeveloper, c.DoorDashKey, c.DoorDashSecret, c.DoorDashWebhookPassword = "dev-1", "key-1", "hush-5", "hush-6"
+	c.DoorDashDeveloper, c.DoorDashKey, c.DoorDashSecret, c.DoorDashWebhookPassword = "dev-1", "key-1", "hush-5", "hush-6-0123456789"
 }
 
 func TestCheckCouriers(t *testing.T) {
@@ -43,18 +43,24 @@ func TestCheckCouriers(t *testing.T) {
 		{"no secret", all, func(c *Couriers) { c.UberSecret = "" }, uber},
 		{"no signing key", all, func(c *Couriers) { c.UberSigningKey = nil }, uber},
 		{"an empty signing key", all, func(c *Couriers) { c.UberSigningKey = []string{""} }, uber},
-		{"an empty signing key beside another", all, func(c *Couriers) { c.UberSigningKey = []string{"hush-2", ""} }, uber},
+		{"an empty signing key beside another", all, func(c *Couriers) { c.UberSigningKey = []string{"hush-2-0123456789", ""} }, uber},
 		{"no test customer", all, func(c *Couriers) { c.UberTestCustomer = "" }, test},
 		{"no test client", all, func(c *Couriers) { c.UberTestClient = "" }, test},
 		{"no test secret", all, func(c *Couriers) { c.UberTestSecret = "" }, test},
 		{"no test signing key", all, func(c *Couriers) { c.UberTestSigning = nil }, test},
-		{"an empty test signing key beside another", all, func(c *Couriers) { c.UberTestSigning = []string{"", "hush-4"} }, test},
+		{"an empty test signing key beside another", all, func(c *Couriers) { c.UberTestSigning = []string{"", "hush-4-0123456789"} }, test},
 		{"no developer", all, func(c *Couriers) { c.DoorDashDeveloper = "" }, dash},
 		{"no key", all, func(c *Couriers) { c.DoorDashKey = "" }, dash},
 		{"no signing secret", all, func(c *Couriers) { c.DoorDashSecret = "" }, dash},
 		{"no password", all, func(c *Couriers) { c.DoorDashWebhookPassword = "" }, dash},
 		{"line break", all, func(c *Couriers) { c.UberSecret = "hush-1\n" }, "has a space"},
-		{"line break in a signing key", all, func(c *Couriers) { c.UberSigningKey = []string{"hush-2\n"} }, "has a space"},
+		{"line break in a signing key", all, func(c *Couriers) { c.UberSigningKey = []string{"hush-2-0123456789\n"} }, "has a space"},
+		{"short signing key", all, func(c *Couriers) { c.UberSigningKey = []string{"hush-2-0123456789", "hush-2-01234567"} }, "--uber-signing-key needs 16 characters or more"},
+		{"short test signing key", all, func(c *Couriers) { c.UberTestSigning = []string{"hush-4-01234567"} }, "--uber-test-signing-key needs 16"},
+		{"short password", all, func(c *Couriers) { c.DoorDashWebhookPassword = "hush-6-01234567" }, "--doordash-webhook-password needs 16"},
+		{"shortest signing key and password", all, func(c *Couriers) {
+			c.UberSigningKey, c.DoorDashWebhookPassword = []string{"hush-2-012345678"}, "hush-6-012345678"
+		}, ""},
 		{"space", all, func(c *Couriers) { c.DoorDashKey = " key-1" }, "has a space"},
 		{"user with a colon", all, func(c *Couriers) { c.DoorDashWebhookUser = "u:v" }, "no colon"},
 		{"user alone", nil, func(c *Couriers) { c.DoorDashWebhookUser = "u" }, "--doordash-webhook-user"},
@@ -129,9 +135,9 @@ func TestCouriersLogNoSecret(t *testing.T) {
 // The flags and the environment are those that the manual names.
 func TestCouriersFlags(t *testing.T) {
 	for name, value := range map[string]string{
-		"COURIERS": "doordash,uber", "UBER_CUSTOMER": "cus-1", "UBER_CLIENT": "client-1", "UBER_SECRET": "hush-1", "UBER_SIGNING_KEY": "hush-2,hush-7",
-		"UBER_TEST_CUSTOMER": "cus-2", "UBER_TEST_CLIENT": "client-2", "UBER_TEST_SECRET": "hush-3", "UBER_TEST_SIGNING_KEY": "hush-4",
-		"DOORDASH_DEVELOPER": "dev-1", "DOORDASH_KEY": "key-1", "DOORDASH_SECRET": "hush-5", "DOORDASH_WEBHOOK_USER": "user", "DOORDASH_WEBHOOK_PASSWORD": "hush-6",
+		"COURIERS": "doordash,uber", "UBER_CUSTOMER": "cus-1", "UBER_CLIENT": "client-1", "UBER_SECRET": "hush-1", "UBER_SIGNING_KEY": "hush-2-0123456789,hush-7-0123456789",
+		"UBER_TEST_CUSTOMER": "cus-2", "UBER_TEST_CLIENT": "client-2", "UBER_TEST_SECRET": "hush-3", "UBER_TEST_SIGNING_KEY": "hush-4-0123456789",
+		"DOORDASH_DEVELOPER": "dev-1", "DOORDASH_KEY": "key-1", "DOORDASH_SECRET": "hush-5", "DOORDASH_WEBHOOK_USER": "user", "DOORDASH_WEBHOOK_PASSWORD": "hush-6-0123456789",
 		"SANDBOX_STEP": "250ms", "GEOCODER": "nominatim", "NOMINATIM_URL": "https://places.example",
 		"UBER_URL": "http://127.0.0.1:1", "UBER_AUTH_URL": "http://127.0.0.1:2", "DOORDASH_URL": "http://127.0.0.1:3", "CENSUS_URL": "http://127.0.0.1:4",
 	} {
@@ -143,15 +149,15 @@ func TestCouriersFlags(t *testing.T) {
 	for _, set := range []func(*Couriers){uberSet, uberTestSet, doorDashSet} {
 		set(&want)
 	}
-	want.UberSigningKey, want.DoorDashWebhookUser = []string{"hush-2", "hush-7"}, "user"
+	want.UberSigningKey, want.DoorDashWebhookUser = []string{"hush-2-0123456789", "hush-7-0123456789"}, "user"
 	if !reflect.DeepEqual(fromEnvironment, want) || fromEnvironment.CheckCouriers() != nil {
 		t.Errorf("%+v, want %+v; %v", fromEnvironment, want, fromEnvironment.CheckCouriers())
 	}
-	flagsWin := parseCouriers(t, "--couriers=uber,doordash", "--uber-customer=a", "--uber-client=b", "--uber-secret=c", "--uber-signing-key=d,e",
-		"--uber-test-customer=f", "--uber-test-client=g", "--uber-test-secret=h", "--uber-test-signing-key=i", "--doordash-developer=j", "--doordash-key=k",
-		"--doordash-secret=l", "--doordash-webhook-user=m", "--doordash-webhook-password=n", "--sandbox-step=1s", "--geocoder=census", "--nominatim-url=",
+	flagsWin := parseCouriers(t, "--couriers=uber,doordash", "--uber-customer=a", "--uber-client=b", "--uber-secret=c", "--uber-signing-key=d-0123456789abcdef,e-0123456789abcdef",
+		"--uber-test-customer=f", "--uber-test-client=g", "--uber-test-secret=h", "--uber-test-signing-key=i-0123456789abcdef", "--doordash-developer=j", "--doordash-key=k",
+		"--doordash-secret=l", "--doordash-webhook-user=m", "--doordash-webhook-password=n-0123456789abcdef", "--sandbox-step=1s", "--geocoder=census", "--nominatim-url=",
 		"--uber-url=http://o", "--uber-auth-url=http://p", "--doordash-url=http://q", "--census-url=http://r")
-	want = Couriers{[]string{"uber", "doordash"}, "a", "b", "c", []string{"d", "e"}, "f", "g", "h", []string{"i"}, "j", "k", "l", "m", "n", time.Second,
+	want = Couriers{[]string{"uber", "doordash"}, "a", "b", "c", []string{"d-0123456789abcdef", "e-0123456789abcdef"}, "f", "g", "h", []string{"i-0123456789abcdef"}, "j", "k", "l", "m", "n-0123456789abcdef", time.Second,
 		"census", "", "http://o", "http://p", "http://q", "http://r"}
 	if !reflect.DeepEqual(flagsWin, want) || flagsWin.CheckCouriers() != nil {
 		t.Errorf("%+v, want %+v; %v", flagsWin, want, flagsWin.CheckCouriers())

@@ -57,9 +57,16 @@ func checkStripe(keyFlag, key, mode, secretFlag string, secrets []string) error 
 		return fmt.Errorf("%s has a space or another character that no key has", keyFlag)
 	case slices.ContainsFunc(secrets, func(s string) bool { return !strings.HasPrefix(s, "whsec_") || !plain(s) }):
 		return fmt.Errorf("%s must be what Stripe shows as the endpoint's signing secret: it begins with whsec_", secretFlag)
+	case slices.ContainsFunc(secrets, func(s string) bool { return len(s) < len("whsec_")+minSecret }):
+		return fmt.Errorf("%s must be what Stripe shows as the endpoint's signing secret: %d characters or more follow whsec_ (was a variable left out?)", secretFlag, minSecret)
 	}
 	return nil
 }
+
+// minSecret is how many characters a secret has at least by which a provider
+// proves that a notice is its own. A shorter one could be guessed, and a forged
+// notice pays an order.
+const minSecret = 16
 
 // plain tells whether the text fits into a header as it is.
 func plain(s string) bool {

@@ -8,7 +8,7 @@ import (
 )
 
 func TestCheckPayments(t *testing.T) {
-	whsec := []string{"whsec_1", "whsec_2"}
+	whsec := []string{"whsec_0123456789abcdef", "whsec_fedcba9876543210"}
 	for _, c := range []struct {
 		name     string
 		payments Payments
@@ -31,14 +31,17 @@ func TestCheckPayments(t *testing.T) {
 		{"publishable key", Payments{StripeKey: "pk_live_1", StripeWebhookSecret: whsec}, "sk_live_"},
 		{"line break", Payments{StripeKey: "sk_live_1\n", StripeWebhookSecret: whsec}, "character"},
 		{"key as secret", Payments{StripeKey: "sk_live_1", StripeWebhookSecret: []string{"sk_live_1"}}, "whsec_"},
-		{"empty secret", Payments{StripeKey: "sk_live_1", StripeWebhookSecret: []string{"whsec_1", ""}}, "whsec_"},
-		{"space in a secret", Payments{StripeKey: "sk_live_1", StripeWebhookSecret: []string{"whsec_1 "}}, "whsec_"},
+		{"empty secret", Payments{StripeKey: "sk_live_1", StripeWebhookSecret: []string{whsec[0], ""}}, "whsec_"},
+		{"space in a secret", Payments{StripeKey: "sk_live_1", StripeWebhookSecret: []string{whsec[0] + " "}}, "whsec_"},
+		{"no variable behind the prefix", Payments{StripeKey: "sk_live_1", StripeWebhookSecret: []string{"whsec_"}}, "--stripe-webhook-secret must be"},
+		{"short secret", Payments{StripeKey: "sk_live_1", StripeWebhookSecret: []string{whsec[0], "whsec_0123456789abcde"}}, "16 characters or more follow whsec_"},
+		{"short test secret", Payments{StripeTestKey: "sk_test_1", StripeTestWebhookSecret: []string{"whsec_0123456789abcde"}}, "--stripe-test-webhook-secret"},
 		{"wrong URL", Payments{StripeKey: "sk_live_1", StripeWebhookSecret: whsec, StripeURL: "localhost"}, "--stripe-url"},
 		{"URL alone", Payments{StripeURL: "http://127.0.0.1:1"}, "--stripe-url needs"},
 	} {
 		err := c.payments.CheckPayments()
 		says(t, c.name, err, c.says)
-		for _, secret := range []string{"_1\n", "_test_1", "_live_1", "whsec_1"} {
+		for _, secret := range []string{"_1\n", "_test_1", "_live_1", "whsec_0"} {
 			if err != nil && strings.Contains(err.Error(), secret) {
 				t.Errorf("%s: %v has what is secret", c.name, err)
 			}
@@ -61,18 +64,18 @@ func TestPaymentsLogNoSecret(t *testing.T) {
 // The flags and the environment are those that the manual names.
 func TestPaymentsFlags(t *testing.T) {
 	t.Setenv("PURVEYOR_STRIPE_TEST_KEY", "sk_test_1")
-	t.Setenv("PURVEYOR_STRIPE_TEST_WEBHOOK_SECRET", "whsec_3")
+	t.Setenv("PURVEYOR_STRIPE_TEST_WEBHOOK_SECRET", "whsec_3333333333333333")
 	t.Setenv("PURVEYOR_STRIPE_URL", "http://127.0.0.1:12111")
 	var p Payments
 	parser, err := kong.New(&p)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := parser.Parse([]string{"--stripe-key=sk_live_1", "--stripe-webhook-secret=whsec_1,whsec_2"}); err != nil {
+	if _, err := parser.Parse([]string{"--stripe-key=sk_live_1", "--stripe-webhook-secret=whsec_1111111111111111,whsec_2222222222222222"}); err != nil {
 		t.Fatal(err)
 	}
-	if err := p.CheckPayments(); err != nil || strings.Join(p.StripeWebhookSecret, " ") != "whsec_1 whsec_2" ||
-		p.StripeTestKey != "sk_test_1" || strings.Join(p.StripeTestWebhookSecret, " ") != "whsec_3" || p.StripeURL != "http://127.0.0.1:12111" {
+	if err := p.CheckPayments(); err != nil || strings.Join(p.StripeWebhookSecret, " ") != "whsec_1111111111111111 whsec_2222222222222222" ||
+		p.StripeTestKey != "sk_test_1" || strings.Join(p.StripeTestWebhookSecret, " ") != "whsec_3333333333333333" || p.StripeURL != "http://127.0.0.1:12111" {
 		t.Errorf("%+v, %v", p, err)
 	}
 }

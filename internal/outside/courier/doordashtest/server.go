@@ -59,7 +59,7 @@ type Request struct {
 func New(t testing.TB) *Server {
 	s := &Server{
 		DeveloperID: "3d2c2d0e-standin", KeyID: "6a1f0c7b-standin", SigningSecret: "c3RhbmQtaW4tc2lnbmluZy1zZWNyZXQ_-w",
-		User: "doordash", Password: "standin-password",
+		User: "doordash", Password: "password-of-stand-in",
 		deliveries: map[string]*Delivery{},
 	}
 	server := httptest.NewServer(http.HandlerFunc(s.serve))

@@ -85,7 +85,7 @@ type answer struct {
 func New(t testing.TB) *Server {
 	s := &Server{
 		CustomerID: "a11e6f29-0000-4d8d-b88d-0ae69cec1111", ClientID: "standin-client", ClientSecret: "standin-secret+/=",
-		StatusKey: "key-of-status", CourierKey: "key-of-courier",
+		StatusKey: "signing-key-of-status", CourierKey: "signing-key-of-courier",
 		TokenLife: 30 * 24 * time.Hour, quoteLife: QuoteLife, PageSize: 30,
 		tokens: map[string]time.Time{}, quotes: map[string]*quote{}, keys: map[string]key{},
 	}

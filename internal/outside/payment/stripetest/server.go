@@ -67,7 +67,7 @@ type answer struct {
 // New starts a server, which ends with the test.
 func New(t testing.TB) *Server {
 	s := &Server{
-		Key: "sk_test_standin", Secret: "whsec_standin", refundStatus: "succeeded",
+		Key: "sk_test_standin", Secret: "whsec_secret-of-stand-in", refundStatus: "succeeded",
 		sessions: map[string]*session{}, intents: map[string]*intent{}, charges: map[string]*charge{}, saved: map[string]savedAnswer{},
 	}
 	server := httptest.NewServer(http.HandlerFunc(s.serve))
