@@ -46,19 +46,22 @@ type stripeObject struct {
 	} `json:"last_payment_error"`
 }
 
-// reference is the id of another object, which may stand there as a whole.
+// reference is the id of another object. Stripe writes the id alone or, where
+// it was asked to expand the field, the whole object.
 type reference string
 
-// UnmarshalJSON reads both.
+// UnmarshalJSON reads both forms. The id of a whole object is a plain string:
+// one level is looked at, however deep the JSON goes on, because reading each
+// level again would cost the square of the depth.
 func (r *reference) UnmarshalJSON(data []byte) error {
 	if data[0] != '{' {
 		return json.Unmarshal(data, (*string)(r))
 	}
 	var whole struct {
-		ID reference `json:"id"`
+		ID string `json:"id"`
 	}
 	err := json.Unmarshal(data, &whole)
-	*r = whole.ID
+	*r = reference(whole.ID)
 	return err
 }
 

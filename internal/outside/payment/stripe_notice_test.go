@@ -318,6 +318,27 @@ func TestStripePosted(t *testing.T) {
 	}
 }
 
+// A signed event may nest references deeply. Reading it does not begin again at
+// each level: the number of allocations does not grow with the depth.
+func TestStripeNestedReference(t *testing.T) {
+	s, _ := standIn(t)
+	read := func(depth int) float64 {
+		nested := strings.Repeat(`{"id":`, depth) + `"pi_1"` + strings.Repeat("}", depth)
+		body := event("refund.created", `{"id":"re_1","payment_intent":`+nested+`}`)
+		header := stripetest.Sign(body, time.Now(), s.secrets[0])
+		return testing.AllocsPerRun(1, func() {
+			var bad *BadNotice
+			if _, err := s.ReadNotice(t.Context(), header, body); depth > 1 && !errors.As(err, &bad) {
+				t.Errorf("%d levels: %v", depth, err)
+			}
+		})
+	}
+	shallow, deep := read(2), read(9000) // 54 KB
+	if deep > shallow+50 {
+		t.Errorf("%v allocations at 9000 levels, %v at 2", deep, shallow)
+	}
+}
+
 func FuzzStripeReadNotice(f *testing.F) {
 	const secret = "whsec_fuzz"
 	answers := http.NewFileTransport(http.Dir(f.TempDir())) // 404, whatever is asked
