@@ -71,6 +71,15 @@ func checkKeys(c config.Couriers) error {
 	return err
 }
 
+// watched is the fleet as it is called. Failures of calls are told to w.
+func (c couriers) watched(w *warnings) courier.Fleet {
+	f := courier.Fleet{Providers: map[string]courier.Provider{}, Modes: c.Modes}
+	for name, p := range c.Providers {
+		f.Providers[name] = courier.Watch(name, p, w.provider)
+	}
+	return f
+}
+
 // forNotices are the providers as their notices are read.
 func (c couriers) forNotices() map[string]inbound.CourierNotices {
 	m := map[string]inbound.CourierNotices{}

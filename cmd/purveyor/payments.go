@@ -43,11 +43,11 @@ func newProcessors(c config.Payments, objects sandbox.Objects, baseURL string) p
 	return p
 }
 
-// forJobs are the processors as jobs call them.
-func (p processors) forJobs() map[string]effect.Processor {
+// forJobs are the processors as jobs call them. Their failures are told to w.
+func (p processors) forJobs(w *warnings) map[string]effect.Processor {
 	m := map[string]effect.Processor{}
 	for name, processor := range p.byName {
-		m[name] = processor
+		m[name] = payment.Watch(name, processor, w.provider)
 	}
 	return m
 }

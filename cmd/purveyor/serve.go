@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"os/signal"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -98,14 +99,16 @@ func listen(address string) (net.Listener, error) {
 
 // service is what runs while the process serves.
 type service struct {
-	db       *database
-	effects  *effect.Effects
-	api      http.Handler
-	streams  interface{ EndStreams() }
-	inbound  http.Handler
-	sandbox  http.Handler // the pages of the sandboxes
-	images   http.Handler // of the demo; else nil
-	stopping atomic.Bool
+	db      *database
+	effects *effect.Effects
+	api     http.Handler
+	streams interface{ EndStreams() }
+	inbound http.Handler
+	sandbox http.Handler // the pages of the sandboxes
+	images  http.Handler // of the demo; else nil
+	// askProviders asks each provider once whether it takes our credentials.
+	askProviders func(context.Context)
+	stopping     atomic.Bool
 }
 
 // newService wires the parts together and begins to do jobs.
@@ -123,13 +126,16 @@ func newService(db *database, c settings, p ports, baseURL string) (*service, er
 		return nil, err
 	}
 	notices := inbound.New(db.Reader(), db.committer, processors.forNotices(), couriers.forNotices())
+	warnings := newWarnings()
+	fleet := couriers.watched(warnings)
 	o := p.options(db)
-	o.Processors, o.Fleet, o.Geocoder = processors.forJobs(), couriers.Fleet, geocoder
+	o.Failed, o.Processors, o.Fleet, o.Geocoder = warnings.job, processors.forJobs(warnings), fleet, geocoder
 	o.Objects, o.Movers, o.Post = objects, couriers.movers(), notices.FromSandbox(sandbox.NewSigner(objects))
 	effects := effect.Start(o)
 	partners := api.New(db, db.committer, api.Options{CacheBytes: c.CacheMiB << 20, Jobs: effects, Processors: processors.modes,
-		Couriers: couriers.Fleet, Geocoder: geocoder})
-	return &service{db: db, effects: effects, api: partners.Handler(), streams: partners, inbound: notices, sandbox: sandboxPages(processors, couriers)}, nil
+		Couriers: fleet, Geocoder: geocoder})
+	return &service{db: db, effects: effects, api: partners.Handler(), streams: partners, inbound: notices, sandbox: sandboxPages(processors, couriers),
+		askProviders: func(ctx context.Context) { warnings.askProviders(ctx, checksOf(processors, couriers)) }}, nil
 }
 
 // ServeHTTP tells what is outside of the API from it.
@@ -180,8 +186,9 @@ func (s *service) run(ctx context.Context, l net.Listener) error {
 		ErrorLog:          slog.NewLogLogger(slog.Default().Handler(), slog.LevelDebug),
 	}
 	sweeping, stopSweeping := context.WithCancel(context.Background())
-	swept := make(chan struct{})
-	go func() { defer close(swept); sweep(sweeping, s.db) }()
+	var beside sync.WaitGroup // what goes on beside serving, until stopSweeping
+	beside.Go(func() { sweep(sweeping, s.db) })
+	beside.Go(func() { s.askProviders(sweeping) })
 
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(l) }()
@@ -206,7 +213,7 @@ func (s *service) run(ctx context.Context, l net.Listener) error {
 	s.effects.Stop(giveBack)
 	cancel()
 	stopSweeping()
-	<-swept
+	beside.Wait()
 	if closing := s.db.Close(); err == nil {
 		err = closing
 	}

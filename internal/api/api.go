@@ -8,6 +8,7 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"log/slog"
 	"net/http"
 	"net/url"
 	"strings"
@@ -210,10 +211,10 @@ func scopeMissing(scopes ...commerce.Scope) error {
 func outward(err error) error {
 	switch {
 	case errors.Is(err, storage.ErrOutcomeUnknown):
-		return errors.Join(&web.Error{Status: http.StatusInternalServerError, Code: "outcome_unknown",
+		return errors.Join(&web.Error{Status: http.StatusInternalServerError, Code: "outcome_unknown", Log: slog.LevelError,
 			Message: "It is not known whether this was done; look, or repeat it with the same Idempotency-Key if it had one"}, err)
 	case errors.Is(err, storage.ErrUnavailable), errors.Is(err, commit.ErrClosed):
-		return errors.Join(&web.Error{Status: http.StatusInternalServerError, Code: "unavailable",
+		return errors.Join(&web.Error{Status: http.StatusInternalServerError, Code: "unavailable", Log: slog.LevelError,
 			Message: "The service cannot use its database right now; nothing was changed, try again"}, err)
 	}
 	return err

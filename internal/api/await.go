@@ -103,7 +103,15 @@ func madeOrder(job commerce.Job) string {
 }
 
 // refusedByProcessor is the error of a processor's definite no, in its words
-// (SPEC, Errors: 502), with the order that was made before it.
+// (SPEC, Errors: 502), with the order that was made before it. A checkout whose
+// processor refuses our credentials is answered as one without a processor.
 func refusedByProcessor(message string, job commerce.Job) error {
-	return &web.Error{Status: http.StatusBadGateway, Code: "payment_processor_error", Message: message, OrderID: madeOrder(job)}
+	e := &web.Error{Status: http.StatusBadGateway, Code: "payment_processor_error", Message: message, OrderID: madeOrder(job)}
+	if message == commerce.ProcessorRefusesUs {
+		e.Code = "payment_not_configured"
+		if job.Kind == commerce.JobOpenSession {
+			e.Status = http.StatusInternalServerError
+		}
+	}
+	return e
 }

@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"net/http"
 
 	"purveyor/internal/command"
@@ -47,7 +48,7 @@ func (a *API) checkoutSession(r *request) (reply, error) {
 		return reply{}, err
 	}
 	if cmd.Processor = a.processors[mode]; cmd.Processor == "" {
-		return reply{}, &web.Error{Status: http.StatusInternalServerError, Code: "payment_not_configured",
+		return reply{}, &web.Error{Status: http.StatusInternalServerError, Code: "payment_not_configured", Log: slog.LevelWarn,
 			Message: "No payment processor is configured for live orders: the operator has to set PURVEYOR_STRIPE_KEY and PURVEYOR_STRIPE_WEBHOOK_SECRET"}
 	}
 	no, err := a.storeNo(r.Context(), cmd.StoreID)

@@ -104,8 +104,12 @@ func noQuote(err error) error {
 		return &web.Error{Status: http.StatusBadRequest, Code: string(refusal.Code), Field: "delivery_address", Message: cmp.Or(refusal.Message, "The courier does not deliver there")}
 	}
 	if errors.Is(err, courier.ErrNoProvider) {
-		return errors.Join(&web.Error{Status: http.StatusInternalServerError, Code: "courier_not_configured",
+		return errors.Join(&web.Error{Status: http.StatusInternalServerError, Code: "courier_not_configured", Log: slog.LevelWarn,
 			Message: "No courier is configured for live orders: the operator has to set up Uber Direct or DoorDash Drive"}, err)
+	}
+	if _, denied := errors.AsType[*commerce.CredentialsError](err); denied {
+		return errors.Join(&web.Error{Status: http.StatusInternalServerError, Code: "courier_not_configured",
+			Message: "The courier provider does not accept this service's credentials; its operator has to set them right"}, err)
 	}
 	refused := &web.Error{Status: http.StatusBadGateway, Code: "courier_unavailable", Message: "The courier provider cannot be reached right now; try again"}
 	if limited, ok := errors.AsType[*courier.Limited](err); ok {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/http"
 
 	"purveyor/internal/commerce"
@@ -92,7 +93,7 @@ func (a *API) locate(ctx context.Context, q geocode.Query) (geocode.Place, error
 	case errors.Is(err, geocode.ErrNotFound):
 		err = &web.Error{Status: http.StatusBadRequest, Code: "address_not_found", Field: "delivery_address", Message: "delivery_address cannot be placed on the map"}
 	case err != nil:
-		err = errors.Join(&web.Error{Status: http.StatusInternalServerError, Code: "geocoder_unavailable",
+		err = errors.Join(&web.Error{Status: http.StatusInternalServerError, Code: "geocoder_unavailable", Log: slog.LevelWarn,
 			Message: "The service cannot look up addresses right now; try again"}, err)
 	}
 	return place, err

@@ -66,7 +66,9 @@ func (c couriers) dispatch(ctx context.Context, job commerce.Job) jobs.Outcome {
 		record.Made, record.Provider = &news, name
 	case refused:
 		record.Refused = refusal.Message
-	case !errors.Is(err, errStopped):
+	case errors.Is(err, errStopped):
+		err = nil
+	default:
 		record.Failed, record.Told = err, forPartners(err)
 	}
 	return outcome(c.Options, record, err)
@@ -79,6 +81,9 @@ func forPartners(err error) string {
 	}
 	if _, limited := errors.AsType[*courier.Limited](err); limited {
 		return "The courier provider wants to be asked less often"
+	}
+	if _, denied := errors.AsType[*commerce.CredentialsError](err); denied {
+		return "The courier provider does not accept this service's credentials; its operator has to set them right"
 	}
 	return ""
 }
@@ -152,9 +157,10 @@ func (d dispatching) askOne(ctx context.Context, name string) (courier.Delivery,
 	request.QuoteID, request.AskedOn = quote.ID, asked.AskedOn
 	made, err := provider.Create(ctx, request)
 	_, limited := errors.AsType[*courier.Limited](err)
+	_, denied := errors.AsType[*commerce.CredentialsError](err)
 	_, refused := errors.AsType[*courier.Refusal](err)
 	switch {
-	case limited:
+	case limited, denied:
 		err = untouched(err)
 	case refused:
 		err = settled(err, untouched)
@@ -179,7 +185,10 @@ func maybe(err error) error {
 	if err == nil {
 		return nil
 	}
-	return fmt.Errorf("it may have the delivery already: %s", err)
+	if _, refused := errors.AsType[*courier.Refusal](err); refused {
+		err = errors.New(err.Error())
+	}
+	return fmt.Errorf("it may have the delivery already: %w", err)
 }
 
 // settled is a refusal to make a delivery, unless an earlier call may still be

@@ -32,7 +32,10 @@ func (p payments) open(ctx context.Context, job commerce.Job) jobs.Outcome {
 	record := command.RecordPaymentSession{RecordJob: p.recordJob(job), Facts: command.FactsOf(order), Answers: paid.Answers}
 	session, err := processor.OpenSession(ctx, sessionRequest(order, paid))
 	record.SessionID, record.URL = session.ID, session.URL
-	record.Refused, record.Failed = outcomeOf(err)
+	if record.Refused, record.Failed = outcomeOf(err); deniedUs(err) {
+		// If an earlier try opened a session, nobody has its page.
+		record.Refused, record.Failed = commerce.ProcessorRefusesUs, nil
+	}
 	return outcome(p.Options, record, record.Failed)
 }
 
@@ -98,7 +101,11 @@ func (p payments) refund(ctx context.Context, job commerce.Job) jobs.Outcome {
 	made, err := processor.Refund(ctx, payment.RefundRequest{ID: refund.ID, OrderID: order.ID, SessionID: paid.SessionID,
 		PaymentID: paid.PaymentID, AmountCents: refund.AmountCents, Reason: refund.Reason})
 	record.Ref = made.ID
-	record.Refused, record.Failed = outcomeOf(err)
+	if record.Refused, record.Failed = outcomeOf(err); deniedUs(err) && job.Awaited {
+		// This was the first try of all, so that nothing went back. An earlier one could
+		// have been cut off behind the processor's door: then the amount stays reserved.
+		record.Refused, record.Failed = commerce.ProcessorRefusesUs, nil
+	}
 	return outcome(p.Options, record, record.Failed)
 }
 
@@ -132,6 +139,12 @@ func outcomeOf(err error) (refused string, failed error) {
 		return cmp.Or(r.Message, "refused"), nil
 	}
 	return "", err
+}
+
+// deniedUs reports whether a processor refused our credentials, and not the call.
+func deniedUs(err error) bool {
+	_, denied := errors.AsType[*commerce.CredentialsError](err)
+	return denied
 }
 
 // notConfigured stands for a processor that took payments once, and that the

@@ -55,8 +55,9 @@ func (k known) Find(ctx context.Context, q geocode.Query) (geocode.Place, error)
 const (
 	roadOpen   = "reachable"
 	roadClosed = "unreachable"
-	roadLossy  = "unheard" // what is asked for is done, and nobody hears of it
-	roadJammed = "slow"    // deliveries and cancelling take until the road is open again
+	roadLossy  = "unheard"   // what is asked for is done, and nobody hears of it
+	roadDenied = "refuse-us" // they do not accept our credentials
+	roadJammed = "slow"      // deliveries and cancelling take until the road is open again
 )
 
 // road is the way to the couriers, which may be down.
@@ -118,17 +119,28 @@ func (r *road) queue(ctx context.Context) error {
 }
 
 func (r *road) Quote(ctx context.Context, q courier.QuoteRequest) (courier.Quote, error) {
-	if r.is() == roadClosed {
-		return courier.Quote{}, errDown
+	if err := r.barred(); err != nil {
+		return courier.Quote{}, err
 	}
 	return r.Sandbox.Quote(ctx, q)
 }
 
 func (r *road) Get(ctx context.Context, k courier.Key) (courier.Delivery, error) {
-	if r.is() == roadClosed {
-		return courier.Delivery{}, errDown
+	if err := r.barred(); err != nil {
+		return courier.Delivery{}, err
 	}
 	return r.Sandbox.Get(ctx, k)
+}
+
+// barred is why a call does not get through; nil: it does.
+func (r *road) barred() error {
+	switch r.is() {
+	case roadClosed:
+		return errDown
+	case roadDenied:
+		return errDenied
+	}
+	return nil
 }
 
 func (r *road) Create(ctx context.Context, c courier.CreateRequest) (courier.Delivery, error) {
@@ -143,8 +155,8 @@ func (r *road) call(ctx context.Context, call func() (courier.Delivery, error)) 
 	if err := r.queue(ctx); err != nil {
 		return courier.Delivery{}, err
 	}
-	if r.is() == roadClosed {
-		return courier.Delivery{}, errDown
+	if err := r.barred(); err != nil {
+		return courier.Delivery{}, err
 	}
 	d, err := call()
 	if r.is() == roadLossy {
@@ -242,6 +254,8 @@ func (pl *player) courierDirective(t *testing.T, words []string) bool {
 	switch words[0] {
 	case "couriers":
 		pl.w.road.becomes(words[1])
+	case "processor":
+		pl.w.line.denies.Store(words[1] == "refuses-us")
 	case "steps":
 		n, err := strconv.Atoi(words[1])
 		if err != nil {

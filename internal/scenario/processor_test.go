@@ -13,30 +13,47 @@ import (
 	"purveyor/internal/outside/payment"
 )
 
-// lineTo is the way to the processor, which may be down.
+// lineTo is the way to the processor, which may be down, or refuse us.
 type lineTo struct {
 	*payment.Sandbox
-	down atomic.Bool
+	down, denies atomic.Bool
 }
 
-var errDown = errors.New("the line is down")
+var (
+	errDown   = errors.New("the line is down")
+	errDenied = &commerce.CredentialsError{Message: "it does not accept the key sk_secret"}
+)
+
+// barred is why a call does not get through; nil: it does.
+func (l *lineTo) barred() error {
+	switch {
+	case l.down.Load():
+		return errDown
+	case l.denies.Load():
+		return errDenied
+	}
+	return nil
+}
 
 func (l *lineTo) OpenSession(ctx context.Context, r payment.SessionRequest) (payment.Session, error) {
-	if l.down.Load() {
-		return payment.Session{}, errDown
+	if err := l.barred(); err != nil {
+		return payment.Session{}, err
 	}
 	return l.Sandbox.OpenSession(ctx, r)
 }
 
 func (l *lineTo) ExpireSession(ctx context.Context, id string) (payment.Session, error) {
-	if l.down.Load() {
-		return payment.Session{}, errDown
+	if err := l.barred(); err != nil {
+		return payment.Session{}, err
 	}
 	return l.Sandbox.ExpireSession(ctx, id)
 }
 
 // Refund is worse than down: what is asked for is done, and nobody hears of it.
 func (l *lineTo) Refund(ctx context.Context, r payment.RefundRequest) (payment.Refund, error) {
+	if l.denies.Load() {
+		return payment.Refund{}, errDenied
+	}
 	made, err := l.Sandbox.Refund(ctx, r)
 	if l.down.Load() {
 		return payment.Refund{}, errDown

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"log/slog"
@@ -19,6 +20,9 @@ type Error struct {
 	OrderID string
 	// RetryAfter is in how many seconds another try makes sense; 0: nobody knows.
 	RetryAfter int
+	// Log is the level of the log line that a 5xx gets. Its zero value is
+	// slog.LevelInfo, for what the operator is told of otherwise, or a tester asked for.
+	Log slog.Level
 }
 
 func (e *Error) Error() string { return e.Message }
@@ -49,14 +53,14 @@ func WriteError(w *Writer, err error) {
 		if refusal, ok := errors.AsType[*commerce.Error](err); ok {
 			e = &Error{Status: statuses[refusal.Kind], Code: refusal.Code, Message: refusal.Message, Field: refusal.Field, OrderID: refusal.OrderID}
 		} else {
-			e = &Error{Status: http.StatusInternalServerError, Code: "internal", Message: "Internal error; the trace id leads to the cause"}
+			e = &Error{Status: http.StatusInternalServerError, Code: "internal", Message: "Internal error; the trace id leads to the cause", Log: slog.LevelError}
 		}
 	}
 	if e.RetryAfter > 0 {
 		w.Header()["Retry-After"] = []string{strconv.Itoa(e.RetryAfter)}
 	}
 	if e.Status >= http.StatusInternalServerError {
-		slog.Error("request failed", "error", err, "trace_id", w.TraceID)
+		slog.Log(context.Background(), e.Log, "request failed", "code", e.Code, "error", err, "trace_id", w.TraceID)
 	}
 	body, err := json.Marshal(errorBody{Error: e.Message, Code: e.Code, Field: e.Field, OrderID: e.OrderID, TraceID: w.TraceID})
 	if err != nil {

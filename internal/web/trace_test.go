@@ -99,6 +99,30 @@ func TestErrorTable(t *testing.T) {
 	}
 }
 
+// An error of the inside is for somebody to mend. What the service foresaw has
+// the level that it asks for, and is no error by itself.
+func TestErrorLevels(t *testing.T) {
+	before := slog.Default()
+	defer slog.SetDefault(before)
+	for _, c := range []struct {
+		err  error
+		want string
+	}{
+		{errors.New("disk"), "level=ERROR msg=\"request failed\" code=internal error=disk"},
+		{errors.Join(&Error{Status: 500, Code: "unavailable", Log: slog.LevelError}, errors.New("disk")), "level=ERROR"},
+		{&Error{Status: 500, Code: "payment_not_configured", Log: slog.LevelWarn}, "level=WARN msg=\"request failed\" code=payment_not_configured"},
+		{&Error{Status: 502, Code: "payment_processor_error", Message: "declined"}, "level=INFO msg=\"request failed\" code=payment_processor_error error=declined"},
+		{&Error{Status: 409, Code: "wrong_status", Log: slog.LevelError}, ""},
+	} {
+		var logged strings.Builder
+		slog.SetDefault(slog.New(slog.NewTextHandler(&logged, nil)))
+		traced(func(w http.ResponseWriter, _ *http.Request) { WriteError(WriterOf(w), c.err) })
+		if !strings.Contains(logged.String(), c.want) || c.want == "" && strings.Contains(logged.String(), "failed") {
+			t.Errorf("%v is logged as %s, want %s", c.err, logged.String(), c.want)
+		}
+	}
+}
+
 func TestIdempotencyKey(t *testing.T) {
 	for _, c := range []struct {
 		given []string

@@ -12,8 +12,8 @@ import (
 )
 
 // Provider brings goods. An error of its calls is a *Refusal, which is definite;
-// a *Limited, with which nothing was done; or says that nobody knows whether
-// the call had an effect.
+// a *Limited or a *commerce.CredentialsError, with which nothing was done; or it
+// leaves open whether the call had an effect.
 type Provider interface {
 	// Quote tells what a delivery would cost now, and how long it would take.
 	Quote(ctx context.Context, r QuoteRequest) (Quote, error)
@@ -128,7 +128,6 @@ const (
 	QuoteExpired Code = "expired_quote" // even when quoted again
 	TooLate      Code = "too_late"      // to cancel
 	NotFound     Code = "not_found"     // no such delivery
-	Denied       Code = "denied"        // the account may not do this
 	Other        Code = "refused"
 )
 

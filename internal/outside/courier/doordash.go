@@ -87,6 +87,19 @@ func NewDoorDash(o DoorDashOptions) (*DoorDash, error) {
 	return d, nil
 }
 
+// Check asks for something harmless, so that wrong credentials show before an
+// order waits for a courier: a *commerce.CredentialsError says that they are.
+// DoorDash has no list of deliveries, so a delivery that does not exist is read.
+func (d *DoorDash) Check(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, doordashTimeout)
+	defer cancel()
+	_, err := d.read(ctx, "check."+rand.Text())
+	if err = doordashFailure(ctx, "read a delivery", err); refusedAs(err, NotFound) {
+		return nil
+	}
+	return err
+}
+
 // Quote asks for an offer, under a name that is used for nothing else.
 func (d *DoorDash) Quote(ctx context.Context, r QuoteRequest) (Quote, error) {
 	ctx, cancel := context.WithTimeout(ctx, doordashTimeout)

@@ -53,10 +53,15 @@ func doordashSaid(err error, word string) bool {
 	return ok && e.says(word)
 }
 
+// denied reports whether DoorDash refuses our key or account, and not the call.
+func (e *doordashError) denied() bool {
+	return e.status == http.StatusUnauthorized || e.status == http.StatusForbidden || e.says("authorization_error")
+}
+
 // definite tells what is wrong with the request from what passes, or what the
-// operator can mend (401: the key).
+// operator can mend.
 func (e *doordashError) definite() bool {
-	return e.status < 500 && e.status != http.StatusUnauthorized && e.status != http.StatusRequestTimeout &&
+	return e.status < 500 && !e.denied() && e.status != http.StatusRequestTimeout &&
 		!slices.ContainsFunc(doordashPasses, e.says)
 }
 
@@ -94,7 +99,6 @@ var doordashCodes = map[string]Code{
 	"delivery_picked_up":               TooLate,
 	"cancellation_window_closed":       TooLate,
 	"unknown_delivery_id":              NotFound,
-	"authorization_error":              Denied,
 }
 
 // doordashPasses are refusals for as long as DoorDash is at work on an earlier
@@ -114,10 +118,7 @@ func (e *doordashError) code() Code {
 			return f.code()
 		}
 	}
-	switch e.status {
-	case http.StatusForbidden:
-		return Denied
-	case http.StatusNotFound:
+	if e.status == http.StatusNotFound {
 		return NotFound
 	}
 	return Other
@@ -145,7 +146,9 @@ func doordashFailure(ctx context.Context, doing string, err error) error {
 	unreachable, _ := errors.AsType[*url.Error](err)
 	switch {
 	case answered && answer.status == http.StatusUnauthorized:
-		return fmt.Errorf("DoorDash: %s: it does not accept the key: check the developer id, key id and signing secret, and this machine's clock", doing)
+		return &commerce.CredentialsError{Message: "DoorDash: " + doing + ": it does not accept the key: check the developer id, key id and signing secret, and this machine's clock"}
+	case answered && answer.denied():
+		return &commerce.CredentialsError{Message: "DoorDash: " + doing + ": this account may not do this: " + answer.words()}
 	case answered && answer.definite():
 		return &Refusal{Code: answer.code(), Message: answer.words()}
 	case answered:

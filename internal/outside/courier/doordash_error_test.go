@@ -13,6 +13,9 @@ func doordashField(field, wrong string) doordashtest.Fault {
 	return doordashtest.Fault{Status: 400, Code: "validation_error", Message: "Validation Failed", Fields: map[string]string{field: wrong}}
 }
 
+// deniedToUs stands for an error about our credentials, which has no code.
+const deniedToUs Code = "credentials"
+
 func TestDoorDashErrors(t *testing.T) {
 	invalid := func(reason string) doordashtest.Fault {
 		return doordashtest.Fault{Status: 422, Code: "invalid_delivery_parameters", Message: "Invalid", Reason: reason}
@@ -37,12 +40,12 @@ func TestDoorDashErrors(t *testing.T) {
 		{doordashField("dropoff_phone_number", "Phone number provided does not seem to be a valid one"), BadAddress, "Phone"},
 		{doordashField("order_value", "Please enter a subtotal $500.00 or lower"), Other, "subtotal"},
 		{doordashtest.Fault{Status: 400, Code: "validation_error"}, Other, "validation_error"},
-		{doordashtest.Fault{Status: 403, Code: "authorization_error", Message: "Not yours"}, Denied, "Not yours"},
-		{doordashtest.Fault{Status: 403, Code: "another"}, Denied, "another"},
+		{doordashtest.Fault{Status: 403, Code: "authorization_error", Message: "Not yours"}, deniedToUs, "this account may not do this: Not yours"},
+		{doordashtest.Fault{Status: 403, Code: "another"}, deniedToUs, "another"},
 		{doordashtest.Fault{Status: 404, Code: "another"}, NotFound, "another"},
 		{doordashtest.Fault{Status: 404, Code: "unknown_delivery_id", Message: "None"}, NotFound, "None"},
-		{doordashtest.Fault{Status: 401, Code: "authentication_error", Message: "never shown"}, "", "check the developer id"},
-		{doordashtest.Fault{Status: 401}, "", "check the developer id"},
+		{doordashtest.Fault{Status: 401, Code: "authentication_error", Message: "never shown"}, deniedToUs, "check the developer id"},
+		{doordashtest.Fault{Status: 401}, deniedToUs, "check the developer id"},
 		{doordashtest.Fault{Status: 408, Code: "timeout"}, "", "408"},
 		{doordashtest.Fault{Status: 500, Code: "service_fault", Message: "oops"}, "", "500: oops"},
 		{doordashtest.Fault{Status: 500, Code: "validation_error"}, "", "500"},
@@ -60,9 +63,12 @@ func TestDoorDashErrors(t *testing.T) {
 		d, server := doordashStandIn(t)
 		check := func(err error) {
 			t.Helper()
-			if c.code == "" {
+			switch c.code {
+			case "":
 				wantUnknown(t, err, c.says)
-			} else {
+			case deniedToUs:
+				wantDenied(t, err, c.says)
+			default:
 				wantRefusal(t, err, c.code, c.says)
 			}
 		}
@@ -76,6 +82,17 @@ func TestDoorDashErrors(t *testing.T) {
 			t.Errorf("%+v: something was made", c.fault)
 		}
 	}
+}
+
+func TestDoorDashCheck(t *testing.T) {
+	d, server := doordashStandIn(t)
+	if err := d.Check(t.Context()); err != nil || server.Made() != 0 {
+		t.Errorf("%v, %d made", err, server.Made())
+	}
+	server.Next(doordashtest.Fault{Status: 500, Code: "service_fault"})
+	wantUnknown(t, d.Check(t.Context()), "500")
+	server.Next(doordashtest.Fault{Status: 401, Code: "authentication_error"})
+	wantDenied(t, d.Check(t.Context()), "does not accept the key")
 }
 
 func TestDoorDashLimits(t *testing.T) {

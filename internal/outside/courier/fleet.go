@@ -21,9 +21,11 @@ type Fleet struct {
 var ErrNoProvider = errors.New("no courier provider is configured for these orders")
 
 // Quote is the offer of the first provider that makes one. If none does, the
-// error is a *Refusal if all have refused.
+// error is the most hopeful one: that a provider failed, for which asking again
+// may help; a *commerce.CredentialsError, which the operator can mend; or a
+// *Refusal, if all providers refused the delivery.
 func (f Fleet) Quote(ctx context.Context, mode commerce.Mode, r QuoteRequest) (Quote, error) {
-	var refusal, other error
+	var refusal, denied, other error
 	for _, name := range f.Modes[mode] {
 		q, err := f.Providers[name].Quote(ctx, r)
 		if err == nil {
@@ -33,11 +35,17 @@ func (f Fleet) Quote(ctx context.Context, mode commerce.Mode, r QuoteRequest) (Q
 			refusal = refused
 			continue
 		}
-		other = errors.Join(other, fmt.Errorf("%s: %w", name, err))
+		if err = fmt.Errorf("%s: %w", name, err); errors.As(err, new(*commerce.CredentialsError)) {
+			denied = errors.Join(denied, err)
+		} else {
+			other = errors.Join(other, err)
+		}
 	}
 	switch {
 	case other != nil:
 		return Quote{}, other
+	case denied != nil:
+		return Quote{}, denied
 	case refusal != nil:
 		return Quote{}, refusal
 	}

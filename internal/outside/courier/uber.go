@@ -10,6 +10,8 @@ import (
 	"net/url"
 	"strings"
 	"time"
+
+	"purveyor/internal/commerce"
 )
 
 const (
@@ -75,6 +77,15 @@ func NewUber(o UberOptions) *Uber {
 		timeout: uberTimeout,
 		log:     cmp.Or(o.Log, slog.Default()),
 	}
+}
+
+// Check asks for something harmless, so that wrong credentials show before an
+// order waits for a courier: a *commerce.CredentialsError says that they are.
+func (u *Uber) Check(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, u.timeout)
+	defer cancel()
+	var page uberList
+	return u.call(ctx, "list deliveries", http.MethodGet, "/deliveries?limit=1", nil, &page)
 }
 
 // Quote asks for an offer, which Uber keeps for 15 minutes.
@@ -163,7 +174,7 @@ func (u *Uber) callOff(ctx context.Context, id string, wrong error) error {
 	if _, err := u.cancel(ctx, id); err != nil {
 		return fmt.Errorf("%w; the delivery %s was made, and may not be cancelled: %v", wrong, u.clean(id), err)
 	}
-	return &Refusal{Code: Denied, Message: wrong.Error()}
+	return &commerce.CredentialsError{Message: wrong.Error()}
 }
 
 // Get reads a delivery.

@@ -12,6 +12,8 @@ import (
 	"net/url"
 	"strings"
 	"time"
+
+	"purveyor/internal/commerce"
 )
 
 const (
@@ -69,7 +71,7 @@ func (u *Uber) authorized(ctx context.Context, method, path string, body []byte)
 	}
 	answer, err = u.send(ctx, method, u.base+path, token, "application/json", body)
 	if err == nil && answer.status == http.StatusUnauthorized {
-		u.token.drop(ctx, token, u.Now().Add(uberTokenPause), errors.New("Uber does not accept the tokens that it gives: check the account"))
+		u.token.drop(ctx, token, u.Now().Add(uberTokenPause), &commerce.CredentialsError{Message: "Uber does not accept the tokens that it gives: check the account"})
 	}
 	return answer, err
 }
@@ -193,8 +195,8 @@ func (u *Uber) askToken(ctx context.Context) (string, time.Duration, error) {
 		limited := &Limited{RetryAfter: waitFor(answer.header, u.Now())}
 		return "", 0, &uberTokenError{limited, limited.RetryAfter}
 	case answer.status/100 == 4 && told.Error != "":
-		return "", 0, &uberTokenError{error: fmt.Errorf("Uber does not accept the client id and secret (%s): take them from the Developer tab of the dashboard, "+
-			"with the scope eats.deliveries", u.clean(told.Error))}
+		return "", 0, &uberTokenError{error: &commerce.CredentialsError{Message: fmt.Sprintf("Uber does not accept the client id and secret (%s): take them "+
+			"from the Developer tab of the dashboard, with the scope eats.deliveries", u.clean(told.Error))}}
 	case answer.status/100 != 2:
 		return "", 0, fmt.Errorf("a token: Uber answered %d", answer.status)
 	case told.Token == "" || strings.ContainsFunc(told.Token, func(r rune) bool { return r <= ' ' || r > '~' }):

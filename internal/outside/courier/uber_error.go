@@ -93,15 +93,13 @@ var uberRefusals = map[string]struct {
 	"mismatched_price_quote":                 {QuoteExpired, ""},
 	"noncancelable_delivery":                 {TooLate, "Uber Direct cannot cancel the delivery any more"},
 	"delivery_not_found":                     {NotFound, ""},
-	"customer_not_found":                     {Denied, ""},
-	"customer_suspended":                     {Denied, ""},
-	"customer_blocked":                       {Denied, ""},
-	"missing_payment":                        {Denied, ""},
-	"not_allowed":                            {Denied, ""},
 }
 
+// uberDenials are the codes about our account and not about the delivery.
+var uberDenials = []string{"unauthorized", "customer_not_found", "customer_suspended", "customer_blocked", "missing_payment", "not_allowed"}
+
 // uberPassing are codes that say nothing of the request, whatever the status.
-var uberPassing = []string{"request_timeout", "internal_server_error", "unknown_error", "service_unavailable", "unauthorized", "duplicate_delivery"}
+var uberPassing = []string{"request_timeout", "internal_server_error", "unknown_error", "service_unavailable", "duplicate_delivery"}
 
 // failure tells what Uber definitely refuses from what passes, or what the
 // operator can mend.
@@ -116,10 +114,14 @@ func (u *Uber) failure(doing string, a uberAnswer) error {
 	if id := e.details()["delivery_id"]; e.Code == "duplicate_delivery" && id != "" {
 		return &uberDuplicate{u.clean(id, a.token)}
 	}
+	// A 403 without a code is from a proxy or firewall in between.
+	if slices.Contains(uberDenials, e.Code) || a.status == http.StatusUnauthorized || a.status == http.StatusForbidden && e.Code != "" {
+		return &commerce.CredentialsError{Message: "uber: " + doing + ": " + u.clean(e.advice(a.status), a.token)}
+	}
 	if no, ok := uberRefusals[e.Code]; ok {
 		return &Refusal{Code: no.code, Message: cmp.Or(no.says, "Uber Direct: "+u.clean(e.words(), a.token))}
 	}
-	if a.status/100 == 4 && a.status != http.StatusUnauthorized && a.status != http.StatusRequestTimeout &&
+	if a.status/100 == 4 && a.status != http.StatusRequestTimeout &&
 		e.Code != "" && !slices.Contains(uberPassing, e.Code) {
 		refusal := &Refusal{Code: Other, Message: "Uber Direct: " + u.clean(e.words(), a.token)}
 		if e.Code == "invalid_params" && e.aboutPlace() {
@@ -136,6 +138,8 @@ func (e uberError) advice(status int) string {
 	switch {
 	case status == http.StatusUnauthorized:
 		return "Uber does not accept the token; check the client id and secret, and whether the customer id is of the same account" + said
+	case slices.Contains(uberDenials, e.Code):
+		return "Uber does not let this account do this; look at the account in the Direct dashboard, and at the customer id" + said
 	case e.Code == "":
 		return fmt.Sprintf("Uber answered %d, with nothing that it documents; check the URL and proxies", status)
 	}

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"purveyor/internal/commerce"
 	"purveyor/internal/outside/courier/ubertest"
 )
 
@@ -49,15 +50,61 @@ func TestUberRefusals(t *testing.T) {
 		{400, "mismatched_price_quote", nil, QuoteExpired, "Sorry."},
 		{400, "noncancelable_delivery", nil, TooLate, "cannot cancel"},
 		{404, "delivery_not_found", nil, NotFound, "Sorry."},
-		{404, "customer_not_found", nil, Denied, "Sorry."},
-		{402, "customer_suspended", nil, Denied, "Sorry."},
-		{403, "customer_blocked", nil, Denied, "Sorry."},
-		{400, "missing_payment", nil, Denied, "Sorry."},
-		{400, "not_allowed", nil, Denied, "Sorry."},
 		{418, "of_next_year", nil, Other, "Sorry."},
 	} {
 		server.Next(ubertest.Fault{Status: c.status, Code: c.code, Message: "Sorry.", Metadata: c.metadata})
 		uberRefused(t, uberRead(t, u), c.want, c.says)
+	}
+}
+
+// What Uber has against our credentials or account is no refusal of the delivery.
+func TestUberDenials(t *testing.T) {
+	u, server := uberStandIn(t)
+	for _, c := range []struct {
+		status int
+		code   string
+		says   string
+	}{
+		{404, "customer_not_found", "look at the account in the Direct dashboard, and at the customer id: Sorry."},
+		{402, "customer_suspended", "look at the account"},
+		{403, "customer_blocked", "look at the account"},
+		{400, "missing_payment", "look at the account"},
+		{400, "not_allowed", "look at the account"},
+		{403, "of_next_year", "Uber answered 403: Sorry."},
+	} {
+		server.Next(ubertest.Fault{Status: c.status, Code: c.code, Message: "Sorry."})
+		wantDenied(t, uberRead(t, u), c.says)
+	}
+	for range 2 { // it asks for another token once
+		server.Next(ubertest.Fault{Status: 401, Code: "unauthorized", Message: "Invalid OAuth 2.0 credentials provided."})
+	}
+	wantDenied(t, uberRead(t, u), "check the client id and secret")
+	wantDenied(t, uberRead(t, u), "does not accept the tokens that it gives") // and waits before it asks again
+	u, server = uberStandIn(t)
+	server.ClientSecret = "another"
+	wantDenied(t, uberRead(t, u), "does not accept the client id and secret (invalid_client)")
+	wantDenied(t, uberRead(t, u), "does not accept the client id and secret (invalid_client)")
+}
+
+func TestUberCheck(t *testing.T) {
+	u, server := uberStandIn(t)
+	if err := u.Check(t.Context()); err != nil {
+		t.Error(err)
+	}
+	server.Next(ubertest.Fault{Status: 500, Code: "internal_server_error"})
+	uberUnavailable(t, u.Check(t.Context()), "uber: list deliveries: Uber answered 500")
+	server.CustomerID = "another"
+	wantDenied(t, u.Check(t.Context()), "the customer id")
+	u, server = uberStandIn(t)
+	server.ClientSecret = "another"
+	wantDenied(t, u.Check(t.Context()), "does not accept the client id and secret")
+}
+
+func wantDenied(t *testing.T, err error, says string) {
+	t.Helper()
+	var denied *commerce.CredentialsError
+	if !errors.As(err, &denied) || errors.As(err, new(*Refusal)) || !strings.Contains(err.Error(), says) {
+		t.Errorf("%v; want a refusal of our credentials with %q", err, says)
 	}
 }
 

@@ -272,7 +272,7 @@ func TestUberModes(t *testing.T) {
 		r := uberAsk(u, 2)
 		for range 2 { // what was made is cancelled
 			_, err = u.Create(t.Context(), r)
-			uberRefused(t, err, Denied, "credentials")
+			wantDenied(t, err, "credentials")
 		}
 		d, err := u.Get(t.Context(), Key{Ref: r.Ref})
 		if err != nil || d.Status != commerce.CourierCancelled {

@@ -95,6 +95,22 @@ func (s *Stripe) OpenSession(ctx context.Context, r SessionRequest) (Session, er
 	return toSession(made), nil
 }
 
+// Check asks for something harmless, so that a wrong key shows before a customer
+// wants to pay: a *commerce.CredentialsError says that Stripe refuses the key.
+func (s *Stripe) Check(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, s.timeout)
+	defer cancel()
+	params := &stripe.CheckoutSessionListParams{}
+	params.Limit = stripe.Int64(1)
+	for _, err := range s.client.V1CheckoutSessions.List(ctx, params).All(ctx) {
+		if err != nil {
+			return s.failure(ctx, "list sessions", err)
+		}
+		break
+	}
+	return nil
+}
+
 func sessionParams(r SessionRequest) *stripe.CheckoutSessionCreateParams {
 	order := map[string]string{metaOrder: r.OrderID}
 	p := &stripe.CheckoutSessionCreateParams{

@@ -30,6 +30,8 @@ func (s *Stripe) failure(ctx context.Context, doing string, err error) error {
 	switch {
 	case errors.As(err, &answer) && definite(answer):
 		return &Refusal{Message: s.clean(words(answer))}
+	case answer != nil && refusesUs(answer.HTTPStatusCode):
+		return &commerce.CredentialsError{Message: "stripe: " + doing + ": " + s.clean(advice(answer))}
 	case answer != nil:
 		return fmt.Errorf("stripe: %s: %s", doing, s.clean(advice(answer)))
 	case ctx.Err() != nil:
@@ -48,11 +50,19 @@ func (s *Stripe) clean(text string) string {
 	return commerce.CleanText(text, commerce.MaxNote)
 }
 
+// refusesUs reports whether the status is about the key and not the request.
+func refusesUs(status int) bool {
+	return status == http.StatusUnauthorized || status == http.StatusForbidden
+}
+
 // definite tells what is wrong with the request from what passes, or what the
 // operator can mend (401, 403: the key).
 func definite(e *stripe.Error) bool {
+	if refusesUs(e.HTTPStatusCode) {
+		return false
+	}
 	switch e.HTTPStatusCode {
-	case http.StatusUnauthorized, http.StatusForbidden, http.StatusRequestTimeout, http.StatusConflict, http.StatusTooManyRequests:
+	case http.StatusRequestTimeout, http.StatusConflict, http.StatusTooManyRequests:
 		return false
 	}
 	switch e.Type {

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"purveyor/internal/commerce"
 	"purveyor/internal/outside/payment/stripetest"
 )
 
@@ -46,10 +47,32 @@ func TestStripeErrors(t *testing.T) {
 		} else {
 			temporary(t, err, c.says)
 		}
+		if errors.As(err, new(*commerce.CredentialsError)) != (c.fault.Status == 401 || c.fault.Status == 403) {
+			t.Errorf("%+v: %#v", c.fault, err)
+		}
 		if n := len(server.Requests()); n != 1 {
 			t.Errorf("%+v: %d requests", c.fault, n)
 		}
 	}
+}
+
+func TestStripeCheck(t *testing.T) {
+	s, server := standIn(t)
+	if err := s.Check(t.Context()); err != nil {
+		t.Error(err)
+	}
+	opened(t, s, 1)
+	opened(t, s, 2)
+	before := len(server.Requests())
+	if err := s.Check(t.Context()); err != nil || len(server.Requests()) != before+1 {
+		t.Errorf("%v, %d requests", err, len(server.Requests())-before)
+	}
+	server.Next(stripetest.Fault{Status: 403, Type: "invalid_request_error", Message: "no permission"})
+	denied(t, s.Check(t.Context()), "needs to write Checkout Sessions")
+	server.Next(stripetest.Fault{Status: 500, Type: "api_error"})
+	temporary(t, s.Check(t.Context()), "Stripe answered 500")
+	server.Revoke(true)
+	denied(t, s.Check(t.Context()), "does not accept the key")
 }
 
 // Whoever answers may repeat our key: it must not get into errors or logs.

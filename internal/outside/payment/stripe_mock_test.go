@@ -59,7 +59,8 @@ func startStripeMock(t *testing.T) (url string) {
 
 // Every request that we make has the shape that Stripe's document gives it.
 func TestStripeRequestShapes(t *testing.T) {
-	s := NewStripe(StripeOptions{Key: "sk_test_123", URL: startStripeMock(t)})
+	mock := startStripeMock(t)
+	s := NewStripe(StripeOptions{Key: "sk_test_123", URL: mock})
 	for name, call := range map[string]func(context.Context) error{
 		"open": func(ctx context.Context) error {
 			_, err := s.client.V1CheckoutSessions.Create(ctx, sessionParams(request(1)))
@@ -71,6 +72,7 @@ func TestStripeRequestShapes(t *testing.T) {
 			_, err := s.client.V1CheckoutSessions.Create(ctx, sessionParams(r))
 			return err
 		},
+		"check":  func(ctx context.Context) error { return s.Check(ctx) },
 		"read":   func(ctx context.Context) error { _, err := s.Session(ctx, "cs_test_1"); return err },
 		"expire": func(ctx context.Context) error { _, err := s.ExpireSession(ctx, "cs_test_1"); return err },
 		"refund": func(ctx context.Context) error {
@@ -98,6 +100,8 @@ func TestStripeRequestShapes(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
+	// The mock takes no live key.
+	denied(t, NewStripe(StripeOptions{Key: "sk_live_123", URL: mock}).Check(t.Context()), "does not accept the key")
 	// The mock does refuse what Stripe does not know.
 	for says, spoil := range map[string]func(*stripe.CheckoutSessionCreateParams){
 		"additional properties are not allowed": func(p *stripe.CheckoutSessionCreateParams) { p.AddExtra("colour", "red") },

@@ -81,6 +81,14 @@ func temporary(t *testing.T, err error, want string) {
 	}
 }
 
+func denied(t *testing.T, err error, want string) {
+	t.Helper()
+	var d *commerce.CredentialsError
+	if !errors.As(err, &d) || refused(err) || !strings.Contains(err.Error(), want) {
+		t.Errorf("%v; want a refusal of our credentials with %q", err, want)
+	}
+}
+
 func TestStripeOpenSession(t *testing.T) {
 	s, server := standIn(t)
 	r := request(1)

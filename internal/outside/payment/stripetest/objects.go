@@ -1,6 +1,7 @@
 package stripetest
 
 import (
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -122,6 +123,16 @@ func (s *Server) readSession(id string, form url.Values) answer {
 		shown.PaymentIntent = s.intents[intentID]
 	}
 	return found(shown)
+}
+
+func (s *Server) listSessions(form url.Values) answer {
+	limit := number(form, "limit")
+	if limit < 1 || limit > 100 {
+		return invalid("limit must be 1 to 100")
+	}
+	page := slices.SortedFunc(maps.Values(s.sessions), func(a, b *session) int { return strings.Compare(b.ID, a.ID) }) // newest first
+	shown := page[:min(int(limit), len(page))]
+	return found(map[string]any{"object": "list", "url": "/v1/checkout/sessions", "has_more": len(shown) < len(page), "data": shown})
 }
 
 func (s *Server) expireSession(id string) answer {

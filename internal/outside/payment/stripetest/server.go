@@ -29,6 +29,7 @@ type Server struct {
 	charges      map[string]*charge
 	refunds      []*refund // oldest first
 	refundStatus string
+	revoked      bool                   // the key
 	saved        map[string]savedAnswer // by idempotency key
 	faults       []Fault
 	requests     []Request
@@ -83,6 +84,13 @@ func (s *Server) Next(f Fault) {
 	s.faults = append(s.faults, f)
 }
 
+// Revoke has the server refuse its key from now on, or take it again.
+func (s *Server) Revoke(revoked bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.revoked = revoked
+}
+
 // Requests are all that were made with the right key.
 func (s *Server) Requests() []Request {
 	s.mu.Lock()
@@ -103,11 +111,12 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 		send(w, refuse(http.StatusBadRequest, "invalid_request_error", "", err.Error()))
 		return
 	}
-	if r.Header.Get("Authorization") != "Bearer "+s.Key {
+	s.mu.Lock()
+	if s.revoked || r.Header.Get("Authorization") != "Bearer "+s.Key {
+		s.mu.Unlock()
 		send(w, refuse(http.StatusUnauthorized, "invalid_request_error", "", "Invalid API Key provided: "+r.Header.Get("Authorization")))
 		return
 	}
-	s.mu.Lock()
 	key := r.Header.Get("Idempotency-Key")
 	s.requests = append(s.requests, Request{r.Method, r.URL.Path, key, r.Form})
 	var fault Fault
@@ -159,6 +168,8 @@ func (s *Server) route(r *http.Request) answer {
 	switch name := r.Method + " " + parts[0]; {
 	case r.URL.Path == "/v1/checkout/sessions" && r.Method == http.MethodPost:
 		return s.createSession(r.Form)
+	case r.URL.Path == "/v1/checkout/sessions":
+		return s.listSessions(r.Form)
 	case name == "GET checkout" && len(parts) == 3:
 		return s.readSession(parts[2], r.Form)
 	case name == "POST checkout" && len(parts) == 4 && parts[3] == "expire":

@@ -1,0 +1,125 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"maps"
+	"sync"
+	"time"
+
+	"purveyor/internal/commerce"
+	"purveyor/internal/outside/courier"
+)
+
+// warnings tells the operator what fails beyond the process: a line a minute for
+// each cause, so that an outage does not fill the log.
+type warnings struct {
+	log *slog.Logger
+	now func() time.Time
+
+	mu   sync.Mutex
+	last map[string]time.Time // when a cause was logged
+}
+
+const (
+	warnEvery = time.Minute
+	maxCauses = 256 // that are told apart in a minute; those beyond share a line
+)
+
+func newWarnings() *warnings {
+	return &warnings{log: slog.Default(), now: time.Now, last: map[string]time.Time{}}
+}
+
+// line writes a line, unless the cause had one less than a minute ago.
+func (w *warnings) line(level slog.Level, cause, message string, args ...any) {
+	if w.due(cause) {
+		w.log.Log(context.Background(), level, message, args...)
+	}
+}
+
+func (w *warnings) due(cause string) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	now := w.now()
+	if _, known := w.last[cause]; !known && len(w.last) >= maxCauses {
+		maps.DeleteFunc(w.last, func(_ string, at time.Time) bool { return now.Sub(at) >= warnEvery })
+		if len(w.last) >= maxCauses {
+			cause = "" // one for all causes beyond
+		}
+	}
+	if at, known := w.last[cause]; known && now.Sub(at) < warnEvery {
+		return false
+	}
+	w.last[cause] = now
+	return true
+}
+
+// provider tells of a call that a payment processor or a courier provider did
+// not answer. What fails in a sandbox was asked for by a tester.
+func (w *warnings) provider(f *commerce.ProviderError) {
+	message := "a provider cannot be reached, or fails"
+	switch {
+	case errors.As(f, new(*commerce.CredentialsError)):
+		message = "a provider refuses our credentials"
+	case errors.As(f, new(*courier.Limited)):
+		message = "a provider wants to be asked less often"
+	}
+	level := slog.LevelWarn
+	if f.Provider == sandboxName {
+		level = slog.LevelInfo
+	}
+	w.line(level, "provider "+f.Provider+" "+message, message, "provider", f.Provider, "error", f.Err)
+}
+
+// job tells of a try that failed, as effect.Options says. A provider's failure
+// was told when the provider was called, and a provider's refusal stands on the
+// order. Webhooks of a partner have one cause, whatever its endpoint answers.
+func (w *warnings) job(job commerce.Job, err error, dead bool) {
+	switch {
+	case dead:
+		w.line(slog.LevelWarn, "dead "+string(job.Kind)+" "+err.Error(), "a job failed for the last time; nothing tries it again",
+			"kind", job.Kind, "job", job.ID, "owner", job.Owner, "error", err)
+	case job.Kind == commerce.JobDeliverWebhook:
+		w.line(slog.LevelWarn, "webhook "+job.Owner, "a webhook was not delivered", "partner", job.Owner, "event", job.Subject, "error", err)
+	case errors.As(err, new(*commerce.ProviderError)), errors.As(err, new(*courier.Refusal)):
+	default:
+		w.line(slog.LevelWarn, "job "+string(job.Kind)+" "+err.Error(), "a job failed and is tried again", "kind", job.Kind, "job", job.ID, "error", err)
+	}
+}
+
+// checks are the providers that can be asked for something harmless, by name.
+type checks map[string]checker
+
+type checker interface{ Check(context.Context) error }
+
+// checksOf are all that are configured, but for the sandboxes.
+func checksOf(p processors, c couriers) checks {
+	all := checks{}
+	for name, processor := range p.byName {
+		if check, ok := processor.(checker); ok {
+			all[name] = check
+		}
+	}
+	for name, provider := range c.Providers {
+		if check, ok := provider.(checker); ok {
+			all[name] = check
+		}
+	}
+	return all
+}
+
+// askProviders asks each provider once whether it takes our credentials, and
+// warns if not, or if it does not answer. It returns once all have answered or
+// ctx ends.
+func (w *warnings) askProviders(ctx context.Context, all checks) {
+	var asked sync.WaitGroup
+	for name, provider := range all {
+		asked.Go(func() {
+			if err := provider.Check(ctx); err != nil && ctx.Err() == nil {
+				w.provider(&commerce.ProviderError{Provider: name, Err: err})
+			}
+		})
+	}
+	asked.Wait()
+}
