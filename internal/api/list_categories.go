@@ -12,27 +12,40 @@ type categoryOut struct {
 	Active bool   `json:"active"`
 }
 
-// listCategories lists categories, of one store if asked.
+// listCategories lists categories, of one store if asked. A key that is
+// restricted to stores sees those that have products there.
 func (a *API) listCategories(r *request) (reply, error) {
 	q := web.QueryOf(r.Request)
-	filter := storage.CategoryFilter{StoreID: q.Text("store_id"), Active: q.Bool("active", true)}
+	storeID, active := q.Text("store_id"), q.Bool("active", true)
 	if q.Err() != nil {
 		return reply{}, q.Err()
 	}
-	return a.categories(r, filter)
-}
-
-// listStoreCategories lists the active categories that have products in a store.
-func (a *API) listStoreCategories(r *request) (reply, error) {
-	return a.categories(r, storage.CategoryFilter{StoreID: r.param("store_id"), Active: true})
-}
-
-func (a *API) categories(r *request, filter storage.CategoryFilter) (reply, error) {
-	if filter.StoreID != "" {
-		if err := a.mayRead(r, filter.StoreID); err != nil {
+	filter := storage.CategoryFilter{Active: &active}
+	switch {
+	case storeID != "":
+		if err := a.mayRead(r, storeID); err != nil {
 			return reply{}, err
 		}
+		filter.StoreIDs = []string{storeID}
+	case len(r.Partner.StoreIDs) > 0:
+		filter.StoreIDs = r.Partner.StoreIDs
 	}
+	return a.categories(r, filter, storeID)
+}
+
+// listStoreCategories lists the categories that have products in a store,
+// active or not.
+func (a *API) listStoreCategories(r *request) (reply, error) {
+	storeID := r.param("store_id")
+	if err := a.mayRead(r, storeID); err != nil {
+		return reply{}, err
+	}
+	return a.categories(r, storage.CategoryFilter{StoreIDs: []string{storeID}}, "")
+}
+
+// categories answers with the categories of a filter; storeID is what the
+// answer says of the query, empty if it named no store.
+func (a *API) categories(r *request, filter storage.CategoryFilter, storeID string) (reply, error) {
 	list, err := a.reader.Categories(r.Context(), filter)
 	if err != nil {
 		return reply{}, err
@@ -46,5 +59,5 @@ func (a *API) categories(r *request, filter storage.CategoryFilter) (reply, erro
 		Count      int           `json:"count"`
 		Categories []categoryOut `json:"categories"`
 		StoreID    string        `json:"store_id,omitempty"`
-	}{true, len(categories), categories, filter.StoreID})
+	}{true, len(categories), categories, storeID})
 }

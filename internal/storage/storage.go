@@ -115,8 +115,8 @@ type Reader interface {
 	// Sites reads where the stores of an area are, in any order.
 	Sites(ctx context.Context, f SiteFilter) ([]commerce.Site, error)
 
-	// Categories in the order of their names; of one store: those that have
-	// products there.
+	// Categories in the order of their names; of stores: those that have products
+	// in at least one of them.
 	Categories(ctx context.Context, f CategoryFilter) ([]commerce.Category, error)
 
 	// Product reads one product by id; known is the mark of an earlier read, if
@@ -245,8 +245,8 @@ type SiteFilter struct {
 
 // CategoryFilter selects categories.
 type CategoryFilter struct {
-	StoreID string // empty: all
-	Active  bool
+	StoreIDs []string // nil: all
+	Active   *bool    // nil: both
 }
 
 // ProductFilter selects products.

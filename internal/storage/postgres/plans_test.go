@@ -168,8 +168,8 @@ var (
 	}
 	// Stores are listed in pages.
 	pageOfStores = regexp.MustCompile(`^SELECT .* FROM stores WHERE active = \$1( AND id = ANY\(\$3\))? ORDER BY id LIMIT \$2$`)
-	// The categories of a store are found by looking through its products.
-	wholeStore = regexp.MustCompile(`^SELECT DISTINCT category_id FROM stock WHERE store_id = \$1$`)
+	// The categories of stores are found by looking through their products.
+	wholeStore = regexp.MustCompile(`^SELECT DISTINCT category_id FROM stock WHERE store_id = ANY\(\$1\)$`)
 	// Rows are locked in the order of their keys, few at a time; the categories
 	// are sorted by name.
 	sortsFew = regexp.MustCompile(`FOR UPDATE|FROM categories`)

@@ -5,6 +5,7 @@ import (
 	"crypto/subtle"
 	"errors"
 	"slices"
+	"strconv"
 	"time"
 
 	"purveyor/internal/commerce"
@@ -104,22 +105,27 @@ func (r reader) Stores(ctx context.Context, f storage.StoreFilter) (list []comme
 }
 
 func (r reader) Categories(ctx context.Context, f storage.CategoryFilter) (list []commerce.Category, err error) {
-	sql, args := "SELECT id, "+categories.Values()+" FROM categories WHERE active = $1", []any{f.Active}
-	if f.StoreID != "" {
-		of, err := r.categoriesOf(ctx, f.StoreID)
+	sql, args := "SELECT id, "+categories.Values()+" FROM categories WHERE true", []any{}
+	if f.Active != nil {
+		args = append(args, *f.Active)
+		sql += " AND active = $" + strconv.Itoa(len(args))
+	}
+	if f.StoreIDs != nil {
+		of, err := r.categoriesOf(ctx, f.StoreIDs)
 		if err != nil {
 			return nil, err
 		}
-		sql, args = sql+" AND id = ANY($2)", append(args, of)
+		args = append(args, of)
+		sql += " AND id = ANY($" + strconv.Itoa(len(args)) + ")"
 	}
 	err = r.rows(ctx, sql+" ORDER BY name, id", args, func(s *scanner) { list = append(list, categories.Scan(s, s.Text())) })
 	return list, err
 }
 
-// categoriesOf looks through all products of a store: an index for it would be
-// one more that each sale moves.
-func (r reader) categoriesOf(ctx context.Context, storeID string) (ids []string, err error) {
-	err = r.rows(ctx, "SELECT DISTINCT category_id FROM stock WHERE store_id = $1", []any{storeID}, func(s *scanner) { ids = append(ids, s.Text()) })
+// categoriesOf looks through all products of the stores: an index for it would
+// be one more that each sale moves.
+func (r reader) categoriesOf(ctx context.Context, storeIDs []string) (ids []string, err error) {
+	err = r.rows(ctx, "SELECT DISTINCT category_id FROM stock WHERE store_id = ANY($1)", []any{storeIDs}, func(s *scanner) { ids = append(ids, s.Text()) })
 	return ids, err
 }
 

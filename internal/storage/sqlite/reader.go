@@ -136,16 +136,25 @@ func (r reader) storesByID(ctx context.Context, f storage.StoreFilter) (list []c
 }
 
 func (r reader) Categories(ctx context.Context, f storage.CategoryFilter) (list []commerce.Category, err error) {
-	sql := "SELECT id, name, active FROM categories WHERE active = ?"
-	if f.StoreID != "" {
-		sql += " AND EXISTS (SELECT 1 FROM stock WHERE stock.store_id = ? AND stock.category_id = categories.id)"
+	of, err := json.Marshal(f.StoreIDs)
+	if err != nil {
+		return nil, err
+	}
+	sql := "SELECT id, name, active FROM categories WHERE true"
+	if f.Active != nil {
+		sql += " AND active = ?"
+	}
+	if f.StoreIDs != nil {
+		sql += " AND EXISTS (SELECT 1 FROM stock WHERE stock.store_id IN (SELECT value FROM json_each(?)) AND stock.category_id = categories.id)"
 	}
 	sql += " ORDER BY name, id"
 	err = r.with(ctx, func(conn *connection) error {
 		return query(conn, sql, func(b schema.Binder) {
-			b.Bool(f.Active)
-			if f.StoreID != "" {
-				b.Text(f.StoreID)
+			if f.Active != nil {
+				b.Bool(*f.Active)
+			}
+			if f.StoreIDs != nil {
+				b.JSON(of)
 			}
 		}, func(s *scanner) { list = append(list, categories.Scan(s, s.Text())) })
 	})

@@ -262,13 +262,15 @@ func cachedVersions(t *testing.T, db Database) {
 func storesAndCategories(t *testing.T, db Database) {
 	e := db.Open(t, time.Now)
 	keys := seedProducts(t, e, 3, 2, 1)
-	Change(t, e, commerce.Needs{Lock: true, Stores: []string{"sto_2"}, Categories: []string{"c1", "c2", "c3"}, Stock: keys[:1]},
+	Change(t, e, commerce.Needs{Lock: true, Stores: []string{"sto_2"}, Categories: []string{"c1", "c2", "c3"}, Stock: []commerce.ProductKey{keys[0], keys[2]}},
 		func(rows *commerce.Rows, now int64) commerce.Changes {
 			closed, _ := rows.Stores.Get("sto_2")
 			closed.Active = false
 			s, _ := rows.Stock.Get(keys[0])
 			s.CategoryID, s.UpdatedOn = "c2", now
-			return commerce.Changes{Stores: []commerce.Store{closed}, Stock: []commerce.Stock{s},
+			seasonal, _ := rows.Stock.Get(keys[2])
+			seasonal.CategoryID, seasonal.UpdatedOn = "c3", now
+			return commerce.Changes{Stores: []commerce.Store{closed}, Stock: []commerce.Stock{s, seasonal},
 				Categories: []commerce.Category{{ID: "c1", Name: "Z", Active: true}, {ID: "c2", Name: "A", Active: true}, {ID: "c3", Name: "M"}}}
 		})
 	ctx, r := context.Background(), e.Reader()
@@ -294,10 +296,16 @@ func storesAndCategories(t *testing.T, db Database) {
 		filter storage.CategoryFilter
 		want   []string
 	}{
-		{storage.CategoryFilter{Active: true}, []string{"c2", "c1"}}, // by name
-		{storage.CategoryFilter{Active: false}, []string{"c3"}},
-		{storage.CategoryFilter{Active: true, StoreID: "sto_0"}, []string{"c2"}},
-		{storage.CategoryFilter{Active: true, StoreID: "sto_1"}, []string{}},
+		{storage.CategoryFilter{Active: ptr(true)}, []string{"c2", "c1"}}, // by name
+		{storage.CategoryFilter{Active: ptr(false)}, []string{"c3"}},
+		{storage.CategoryFilter{}, []string{"c2", "c3", "c1"}},
+		{storage.CategoryFilter{Active: ptr(true), StoreIDs: []string{"sto_0"}}, []string{"c2"}},
+		{storage.CategoryFilter{Active: ptr(false), StoreIDs: []string{"sto_0"}}, []string{}},
+		{storage.CategoryFilter{StoreIDs: []string{"sto_0"}}, []string{"c2"}},
+		{storage.CategoryFilter{StoreIDs: []string{"sto_1"}}, []string{"c3"}},
+		{storage.CategoryFilter{StoreIDs: []string{"sto_0", "sto_1", "sto_2"}}, []string{"c2", "c3"}},
+		{storage.CategoryFilter{StoreIDs: []string{"sto_2", "sto_9"}}, []string{}},
+		{storage.CategoryFilter{StoreIDs: []string{}}, []string{}},
 	} {
 		list, err := r.Categories(ctx, c.filter)
 		got := []string{}
