@@ -21,7 +21,7 @@ const waitTime = 10 * time.Second
 // and answers with what came of it. If that takes too long, the job goes on, and
 // a repeat of the key gets its result. refused says why the job released the
 // key.
-func awaiting[R any](a *API, r *request, key commerce.ReplyKey, in any, cmd commit.Command[R], encode func(R) (int, []byte),
+func awaiting[R any](a *API, r *request, key commerce.ReplyKey, in any, cmd commit.Keyed[R], encode func(R) (int, []byte),
 	refused func(context.Context, commerce.Job) error) (reply, error) {
 	print, err := fingerprint(in)
 	if err != nil {

@@ -1,7 +1,11 @@
 package api
 
 import (
+	"maps"
+	"slices"
+
 	"purveyor/internal/commerce"
+	"purveyor/internal/storage"
 	"purveyor/internal/wire"
 )
 
@@ -84,21 +88,40 @@ func (a *API) availability(r *request, storeID *string, lines []commerce.OrderLi
 	if err != nil {
 		return nil, false, err
 	}
+	selling, err := a.selling(r, stock)
+	if err != nil {
+		return nil, false, err
+	}
 	items, all := make([]availabilityOut, len(lines)), true
 	for i, l := range lines {
 		out := availabilityOut{ProductID: l.ProductID, RequestedQuantity: l.Quantity}
-		s, found := stock[l.ProductID]
-		found = found && r.Partner.MayUse(s.StoreID)
-		wrong := found && storeID != nil && s.StoreID != *storeID
+		s, known := stock[l.ProductID]
+		wrong := known && storeID != nil && s.StoreID != *storeID
 		if storeID != nil {
 			out.WrongStore = &wrong
 		}
-		if found {
+		if known && r.Partner.MayUse(s.StoreID) {
 			out.Found, out.StoreID, out.Active, out.AvailableQuantity = true, &s.StoreID, &s.Active, s.Quantity
-			out.Available = s.Active && !wrong && wanted[l.ProductID] <= s.Quantity
+			out.Available = s.Active && selling[s.StoreID] && !wrong && wanted[l.ProductID] <= s.Quantity
 		}
 		items[i] = out
 		all = all && out.Available
 	}
 	return items, all, nil
+}
+
+// selling are the active ones among the stores of these products.
+func (a *API) selling(r *request, stock map[string]commerce.Stock) (map[string]bool, error) {
+	stores := make(map[string]bool, 1)
+	for _, s := range stock {
+		stores[s.StoreID] = false
+	}
+	if len(stores) == 0 {
+		return stores, nil
+	}
+	active, err := a.reader.Stores(r.Context(), storage.StoreFilter{Active: true, IDs: slices.Collect(maps.Keys(stores)), Limit: len(stores)})
+	for _, s := range active {
+		stores[s.ID] = true
+	}
+	return stores, err
 }

@@ -38,7 +38,7 @@ func fingerprint(in any) ([32]byte, error) {
 
 // do runs a command: once for its key if there is one. in is the decoded
 // request, which a repeat must equal.
-func do[R any](a *API, r *request, mode commerce.Mode, key string, in any, cmd commit.Command[R], encode func(R) (int, []byte)) (reply, error) {
+func do[R any](a *API, r *request, mode commerce.Mode, key string, in any, cmd commit.Keyed[R], encode func(R) (int, []byte)) (reply, error) {
 	if key == "" {
 		result, err := commit.Do(r.Context(), a.committer, cmd)
 		if err != nil {

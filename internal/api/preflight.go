@@ -133,7 +133,7 @@ type cart struct {
 
 func (in preflightIn) check() (cart, error) {
 	var c check
-	p := cart{storeID: c.ID("store_id", in.StoreID), lines: c.items(in.Items, maxAvailabilityItems),
+	p := cart{storeID: c.ID("store_id", in.StoreID), lines: c.items(in.Items, maxOrderLines),
 		fulfillment: c.fulfillment(in.FulfillmentType, in.DeliveryAddress != nil)}
 	if p.fulfillment == commerce.ByDelivery || in.DeliveryAddress != nil {
 		p.to = c.destination("delivery_address", in.DeliveryAddress)

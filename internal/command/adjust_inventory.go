@@ -36,17 +36,26 @@ func (c AdjustInventory) Needs() commerce.Needs {
 	return commerce.Needs{Partners: []string{c.Actor.Partner.ID}, Stock: keys}
 }
 
+// Access refuses the whole when a product is of a store that the partner may not
+// use.
+func (c AdjustInventory) Access(rows *commerce.Rows) error {
+	partner, _ := rows.Partners.Get(c.Actor.Partner.ID)
+	for _, l := range c.Lines {
+		if !partner.MayUse(l.Product.StoreID) {
+			return commerce.StoreDenied()
+		}
+	}
+	return nil
+}
+
 // Decide refuses the whole when one line would leave the stock below zero.
 func (c AdjustInventory) Decide(rows *commerce.Rows, now int64) ([]Adjusted, commerce.Changes, error) {
-	partner, _ := rows.Partners.Get(c.Actor.Partner.ID)
+	if err := c.Access(rows); err != nil {
+		return nil, commerce.Changes{}, err
+	}
 	done := make([]Adjusted, 0, len(c.Lines))
 	stocks := make(map[commerce.ProductKey]commerce.Stock, len(c.Lines))
 	var order []commerce.ProductKey
-	for _, l := range c.Lines {
-		if !partner.MayUse(l.Product.StoreID) {
-			return nil, commerce.Changes{}, commerce.StoreDenied()
-		}
-	}
 	for i, l := range c.Lines {
 		stock, seen := stocks[l.Product]
 		if !seen {

@@ -42,6 +42,9 @@ func (c CancelOrder) Needs() commerce.Needs {
 	return n
 }
 
+// Access implements commit.Keyed.
+func (c CancelOrder) Access(rows *commerce.Rows) error { return c.Facts.access(rows) }
+
 // Decide cancels from every status that is not terminal. Stock comes back
 // exactly when it had been deducted, whatever the status.
 func (c CancelOrder) Decide(rows *commerce.Rows, now int64) (CancelResult, commerce.Changes, error) {

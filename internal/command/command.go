@@ -40,6 +40,17 @@ func (f OrderFacts) delivery() []commerce.OrderKey {
 	return []commerce.OrderKey{f.Key}
 }
 
+// access refuses the order's partner once it may not use the store any more.
+func (f OrderFacts) access(rows *commerce.Rows) error {
+	if f.PartnerID == "" {
+		return nil
+	}
+	if partner, _ := rows.Partners.Get(f.PartnerID); !partner.MayUse(f.Key.StoreID) {
+		return commerce.StoreDenied()
+	}
+	return nil
+}
+
 func (f OrderFacts) load(rows *commerce.Rows) (commerce.Order, error) {
 	o, ok := rows.Orders.Get(f.Key)
 	if !ok {

@@ -41,6 +41,9 @@ func (c ReportOrder) Needs() commerce.Needs {
 
 func (c ReportOrder) sale() sale { return sale{c.Actor, c.StoreID, c.Fulfillment, c.Lines} }
 
+// Access implements commit.Keyed.
+func (c ReportOrder) Access(rows *commerce.Rows) error { return c.sale().access(rows) }
+
 // Decide makes the order. Refusals: 400 for a store or product that cannot
 // be sold from, 403 for a store of others, 409 for an external id that is
 // taken, an inactive product and insufficient stock.

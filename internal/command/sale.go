@@ -28,15 +28,24 @@ func (s sale) needs(orderID string, customer *commerce.DeliveryAddress) commerce
 	return n
 }
 
-// check returns the store that sells. Refusals: 400 for a store or product that
-// cannot be sold from, 403 for a store of others.
-func (s sale) check(rows *commerce.Rows) (commerce.Store, error) {
-	store, ok := rows.Stores.Get(s.storeID)
-	if !ok {
-		return store, commerce.Invalid("store_id", "store %s is not known", s.storeID)
+// access refuses a store that is not known (400) and one that the partner may
+// not use (403).
+func (s sale) access(rows *commerce.Rows) error {
+	if _, ok := rows.Stores.Get(s.storeID); !ok {
+		return commerce.Invalid("store_id", "store %s is not known", s.storeID)
 	}
 	if partner, _ := rows.Partners.Get(s.actor.Partner.ID); !partner.MayUse(s.storeID) {
-		return store, commerce.StoreDenied()
+		return commerce.StoreDenied()
+	}
+	return nil
+}
+
+// check returns the store that sells. Refusals: those of access, and 400 for a
+// store or product that cannot be sold from.
+func (s sale) check(rows *commerce.Rows) (commerce.Store, error) {
+	store, _ := rows.Stores.Get(s.storeID)
+	if err := s.access(rows); err != nil {
+		return store, err
 	}
 	if !store.Active {
 		return store, commerce.Invalid("store_id", "store %s is not active", s.storeID)

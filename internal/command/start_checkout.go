@@ -47,6 +47,9 @@ func (c StartCheckout) Needs() commerce.Needs {
 	return n
 }
 
+// Access implements commit.Keyed.
+func (c StartCheckout) Access(rows *commerce.Rows) error { return c.sale().access(rows) }
+
 // Decide makes the order and the job that opens the session. Refusals: 400 for
 // a store or product that cannot be sold from and for an address out of reach,
 // 403 for a store of others, 409 for an inactive product and insufficient stock.

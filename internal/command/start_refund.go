@@ -20,6 +20,9 @@ func (c StartRefund) Needs() commerce.Needs {
 	return n
 }
 
+// Access implements commit.Keyed.
+func (c StartRefund) Access(rows *commerce.Rows) error { return c.Facts.access(rows) }
+
 // Decide reserves the amount. Refusals: 409 when there is no payment or nothing
 // is left of it, 400 for an amount beyond what is left.
 func (c StartRefund) Decide(rows *commerce.Rows, now int64) (commerce.Refund, commerce.Changes, error) {

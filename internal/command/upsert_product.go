@@ -37,9 +37,9 @@ func (c UpsertProduct) Needs() commerce.Needs {
 	}
 }
 
-// Decide refuses with 404 an id that is not known, with 400 another store
-// than the product's and a category or store that is not known, with 403 a
-// store of others.
+// Decide refuses with 404 an id that is not known, with 403 a product of a store
+// or a store that the key may not use, and with 400 another store than the
+// product's and a category or store that is not known.
 func (c UpsertProduct) Decide(rows *commerce.Rows, now int64) (commerce.Item, commerce.Changes, error) {
 	if err := c.check(rows); err != nil {
 		return commerce.Item{}, commerce.Changes{}, err
@@ -68,21 +68,35 @@ func (c UpsertProduct) Decide(rows *commerce.Rows, now int64) (commerce.Item, co
 }
 
 func (c UpsertProduct) check(rows *commerce.Rows) error {
-	home, known := rows.ProductStores.Get(c.ID)
-	if !known && !c.Create {
-		return commerce.NotFound("product")
+	if err := c.Access(rows); err != nil {
+		return err
 	}
-	if _, ok := rows.Stores.Get(c.StoreID); !ok {
-		return commerce.Invalid("store_id", "store %s is not known", c.StoreID)
-	}
-	if partner, _ := rows.Partners.Get(c.Actor.Partner.ID); !partner.MayUse(c.StoreID) {
-		return commerce.StoreDenied()
-	}
-	if known && home.StoreID != c.StoreID {
+	if home, known := rows.ProductStores.Get(c.ID); known && home.StoreID != c.StoreID {
 		return commerce.Invalid("store_id", "product %s belongs to another store and cannot be moved", c.ID)
 	}
 	if _, ok := rows.Categories.Get(c.CategoryID); !ok {
 		return commerce.Invalid("category_id", "category %s is not known", c.CategoryID)
+	}
+	return nil
+}
+
+// Access refuses, in this order, a product that is not known (404), one of a
+// store that the partner may not use (403), a store that is not known (400), and
+// one that the partner may not use (403).
+func (c UpsertProduct) Access(rows *commerce.Rows) error {
+	partner, _ := rows.Partners.Get(c.Actor.Partner.ID)
+	home, known := rows.ProductStores.Get(c.ID)
+	switch {
+	case !known && !c.Create:
+		return commerce.NotFound("product")
+	case known && !partner.MayUse(home.StoreID):
+		return commerce.StoreDenied()
+	}
+	if _, ok := rows.Stores.Get(c.StoreID); !ok {
+		return commerce.Invalid("store_id", "store %s is not known", c.StoreID)
+	}
+	if !partner.MayUse(c.StoreID) {
+		return commerce.StoreDenied()
 	}
 	return nil
 }

@@ -17,6 +17,14 @@ type Reply struct {
 	Job commerce.JobKey
 }
 
+// Keyed is a command that a partner may send under an idempotency key.
+type Keyed[R any] interface {
+	Command[R]
+	// Access refuses a caller who may not do this, or may not do it any more. Once
+	// asks it first: before it gives a stored answer, and before Decide.
+	Access(rows *commerce.Rows) error
+}
+
 // Once makes a command take place at most once for a key. The same key with
 // the same fingerprint (SHA-256 of the decoded request, encoded again) gets
 // the stored answer; with another one it is refused. Only answers of accepted
@@ -25,14 +33,14 @@ type Reply struct {
 // When the command asks for a job that is awaited, what encode makes is the
 // answer for the meantime, with status 0 if there is none, and the reply stays
 // open until the command that records the job's outcome closes or releases it.
-func Once[R any](key commerce.ReplyKey, fingerprint [32]byte, cmd Command[R], encode func(R) (status int, body []byte)) Command[Reply] {
+func Once[R any](key commerce.ReplyKey, fingerprint [32]byte, cmd Keyed[R], encode func(R) (status int, body []byte)) Command[Reply] {
 	return once[R]{key, fingerprint, cmd, encode}
 }
 
 type once[R any] struct {
 	key         commerce.ReplyKey
 	fingerprint [32]byte
-	cmd         Command[R]
+	cmd         Keyed[R]
 	encode      func(R) (int, []byte)
 }
 
@@ -45,6 +53,9 @@ func (o once[R]) Needs() commerce.Needs {
 }
 
 func (o once[R]) Decide(rows *commerce.Rows, now int64) (Reply, commerce.Changes, error) {
+	if err := o.cmd.Access(rows); err != nil {
+		return Reply{}, commerce.Changes{}, err
+	}
 	if stored, ok := rows.Replies.Get(o.key); ok {
 		if !bytes.Equal(stored.Fingerprint[:], o.fingerprint[:]) {
 			return Reply{}, commerce.Changes{}, commerce.Conflict("idempotency_key_reused",

@@ -101,6 +101,12 @@ func (w *world) suspend(t *testing.T, name string) {
 	run(t, w, commit.Command[commerce.Partner](command.UpdatePartner{ID: partnerID(name), Suspended: &yes}))
 }
 
+// restrict leaves a partner these stores.
+func (w *world) restrict(t *testing.T, name string, stores ...string) {
+	t.Helper()
+	run(t, w, commit.Command[commerce.Partner](command.UpdatePartner{ID: partnerID(name), StoreIDs: &stores}))
+}
+
 func p[T any](v T) *T { return &v }
 
 // Four stores: two that sell, one that is closed down, one that delivers only.

@@ -23,6 +23,7 @@ import (
 //	order a paid pickup 2*prd_loaf    store an order as <order_id:a> (seed_test.go)
 //	clock +1m                         move the clock
 //	suspend other                     suspend a partner
+//	restrict other sto_south          leave a partner some stores
 //
 // and those of couriers_test.go, or an exchange: the request with its headers
 // and body, then the expected status, the expected headers, and the whole
@@ -107,6 +108,8 @@ func (pl *player) directive(t *testing.T, words []string) {
 		pl.w.importCatalog(t, words[1])
 	case len(words) == 2 && words[0] == "suspend":
 		pl.w.suspend(t, words[1])
+	case len(words) > 2 && words[0] == "restrict":
+		pl.w.restrict(t, words[1], words[2:]...)
 	case len(words) == 2 && words[0] == "clock":
 		d, err := time.ParseDuration(words[1])
 		if err != nil {

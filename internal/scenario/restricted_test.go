@@ -1,0 +1,47 @@
+package scenario
+
+import (
+	"fmt"
+	"net/http"
+	"testing"
+
+	"purveyor/internal/api"
+)
+
+// Every call with an Idempotency-Key is repeated once with success, and once
+// more after its partner may not use the store any more: then no stored answer
+// is given.
+func TestNoReplayWithoutAccess(t *testing.T) {
+	onEveryEngine(t, func(t *testing.T, w *world) {
+		w.importCatalog(t, "small")
+		var keyed []call
+		for i, route := range api.Routes {
+			if route.Method != http.MethodPost {
+				continue
+			}
+			c := w.good(t, route, "busy", fmt.Sprint("a", i))
+			w.do(t, c)
+			if a := w.do(t, c); a.header.Get("Idempotent-Replayed") == "true" {
+				keyed = append(keyed, c)
+			}
+		}
+		const want = 6 // report, checkout, upsert, adjustments, cancel, refund
+		if len(keyed) != want {
+			t.Errorf("%d calls were replayed, want %d: %+v", len(keyed), want, keyed)
+		}
+		w.restrict(t, "busy", "sto_south")
+		for _, c := range keyed {
+			w.refuses(t, c, http.StatusForbidden, "store_not_allowed")
+			other := with(c, func(c *call) { c.body = "" })
+			if a := w.do(t, other); a.status < 400 || a.header.Get("Idempotent-Replayed") != "" {
+				t.Errorf("%s with another body: %d %s", c.path, a.status, a.body)
+			}
+		}
+		w.restrict(t, "busy", "sto_south", "sto_north")
+		for _, c := range keyed {
+			if a := w.do(t, c); a.header.Get("Idempotent-Replayed") != "true" {
+				t.Errorf("%s is not replayed again: %d %s", c.path, a.status, a.body)
+			}
+		}
+	})
+}
