@@ -1,7 +1,6 @@
 package api
 
 import (
-	"encoding/base64"
 	"net/http"
 	"slices"
 	"strconv"
@@ -40,7 +39,7 @@ func (a *API) listEvents(r *request) (reply, error) {
 		f.After, more = page.Through, page.More
 	}
 	buffer := pages.Get().(*[]byte)
-	return reply{status: http.StatusOK, body: appendEvents(*buffer, events, f.After), pooled: buffer}, nil
+	return reply{status: http.StatusOK, body: appendEvents(*buffer, r.Partner.ID, events, f.After), pooled: buffer}, nil
 }
 
 // mayHear is for lists, which leave out what a key may not read.
@@ -48,11 +47,11 @@ func (r *request) mayHear(e commerce.WebhookEvent) bool {
 	return (r.Mode == commerce.Live || e.Mode == commerce.Test) && (e.StoreID == "" || r.Partner.MayUse(e.StoreID))
 }
 
-func appendEvents(b []byte, events []commerce.WebhookEvent, through string) []byte {
+func appendEvents(b []byte, partnerID string, events []commerce.WebhookEvent, through string) []byte {
 	b = append(b, `{"ok":true,"count":`...)
 	b = strconv.AppendInt(b, int64(len(events)), 10)
 	b = append(b, `,"next_cursor":`...)
-	b = wire.AppendStringOrNull(b, encodeEventCursor(through))
+	b = wire.AppendStringOrNull(b, encodeEventCursor(partnerID, through))
 	b = append(b, `,"events":[`...)
 	for i, e := range events {
 		if i > 0 {
@@ -76,32 +75,11 @@ func eventFilter(r *request) (storage.EventFilter, error) {
 		}
 	}
 	if text := q.Text("cursor"); text != "" {
-		after, ok := decodeEventCursor(text)
+		after, ok := decodeEventCursor(text, r.Partner.ID)
 		if !ok {
 			q.Fail("invalid_cursor", "cursor", "is not a next_cursor of this list")
 		}
 		f.After = after
 	}
 	return f, q.Err()
-}
-
-// eventCursorForm is the version of the form. The id of the last event that
-// was looked at follows.
-const eventCursorForm = "e1."
-
-func encodeEventCursor(through string) string {
-	if through == "" {
-		return ""
-	}
-	return base64.RawURLEncoding.EncodeToString([]byte(eventCursorForm + through))
-}
-
-// decodeEventCursor takes only what encodeEventCursor made.
-func decodeEventCursor(text string) (after string, ok bool) {
-	data, err := base64.RawURLEncoding.DecodeString(text)
-	if err != nil {
-		return "", false
-	}
-	after, ok = strings.CutPrefix(string(data), eventCursorForm)
-	return after, ok && commerce.IsID(commerce.PrefixEvent, after) && encodeEventCursor(after) == text
 }

@@ -84,7 +84,7 @@ func appendPage(b []byte, documents [][]byte, next *storage.ProductPosition, inE
 	b = strconv.AppendInt(b, int64(len(documents)), 10)
 	if next != nil {
 		b = append(b, `,"next_cursor":`...)
-		b = wire.AppendString(b, encodeCursor(*next))
+		b = wire.AppendString(b, encodeProductCursor(*next, productTag(inEffect)))
 	}
 	filters, err := json.Marshal(inEffect, json.Deterministic(true))
 	if err != nil {
@@ -126,9 +126,9 @@ func productFilter(r *request) (storage.ProductFilter, map[string]string, error)
 		inEffect["updated_since"] = strconv.FormatInt(since, 10)
 	}
 	if text := q.Text("cursor"); text != "" {
-		after, ok := decodeCursor(text)
+		after, ok := decodeProductCursor(text, productTag(inEffect))
 		if !ok {
-			q.Fail("invalid_cursor", "cursor", "is not a next_cursor of this list")
+			q.Fail("invalid_cursor", "cursor", "is not a next_cursor of this list with these filters")
 		}
 		if after.UpdatedOn >= f.After.UpdatedOn {
 			f.After = after
