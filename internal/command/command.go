@@ -123,7 +123,7 @@ func (s *story) move(t commerce.Transition, message string, data []byte) {
 // ask has something done outside of the process.
 func (s *story) ask(kind commerce.JobKind, subject string, awaited bool) {
 	s.changes.NewJobs = append(s.changes.NewJobs, commerce.Job{
-		Kind: kind, Owner: s.order.StoreID, Subject: subject, RunAt: s.now, Awaited: awaited,
+		Kind: kind, Mode: s.order.Mode, Owner: s.order.StoreID, Subject: subject, PartnerID: s.order.PartnerID, RunAt: s.now, Awaited: awaited,
 	})
 }
 

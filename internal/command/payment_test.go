@@ -72,7 +72,7 @@ func TestRecordPayment(t *testing.T) {
 			case status != commerce.PendingPayment:
 				if got.Status != status || paid.PendingCents != amount || len(changes.Refunds) != 1 || changes.Refunds[0].ID != late ||
 					changes.Refunds[0].Origin != commerce.RefundLate || changes.Refunds[0].AmountCents != amount || len(changes.NewJobs) != 1 ||
-					changes.NewJobs[0] != (commerce.Job{Kind: commerce.JobRefund, Owner: "s", Subject: late, RunAt: now}) ||
+					changes.NewJobs[0] != (commerce.Job{Kind: commerce.JobRefund, Mode: commerce.Live, Owner: "s", PartnerID: "p", Subject: late, RunAt: now}) ||
 					!reflect.DeepEqual(noteCodes(changes.Timeline), []string{"payment_too_late"}) || len(changes.Webhooks) != 0 {
 					t.Errorf("%s: late money: %+v", status, changes)
 				}
@@ -257,7 +257,7 @@ func TestRecordPaymentSession(t *testing.T) {
 					t.Errorf("closed as %+v", r)
 				}
 			}
-			if c.expires && changes.NewJobs[0] != (commerce.Job{Kind: commerce.JobExpireSession, Owner: "s", Subject: "o", RunAt: now}) {
+			if c.expires && changes.NewJobs[0] != (commerce.Job{Kind: commerce.JobExpireSession, Mode: commerce.Live, Owner: "s", PartnerID: "p", Subject: "o", RunAt: now}) {
 				t.Errorf("%+v", changes.NewJobs)
 			}
 			if failed := c.want == commerce.FailedPayment; failed != (len(changes.Timeline) == 1 && changes.Timeline[0].Kind == commerce.TimelineFailedPayment) {
@@ -348,7 +348,7 @@ func TestSandboxObjects(t *testing.T) {
 		want := commerce.Changes{}
 		if c.ok {
 			want.Sandbox = []commerce.SandboxObject{{ID: "cs", Version: c.version + 1, Data: []byte("b"), UpdatedOn: now}, {ID: "sbx_1", Version: 1, Data: []byte("n"), UpdatedOn: now}}
-			want.NewJobs = []commerce.Job{{Kind: commerce.JobSandboxNotice, Owner: "sandbox", Subject: "sbx_1", RunAt: now + 5}}
+			want.NewJobs = []commerce.Job{{Kind: commerce.JobSandboxNotice, Mode: commerce.Test, Owner: "sandbox", Subject: "sbx_1", RunAt: now + 5}}
 		}
 		if err != nil || ok != c.ok || !reflect.DeepEqual(changes, want) {
 			t.Errorf("version %d over %+v: %v, %+v, %v", c.version, c.stored, ok, changes, err)

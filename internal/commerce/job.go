@@ -39,11 +39,15 @@ type Job struct {
 	Slot    int64  // 0..JobSlots-1, given by the committer: one slot a batch
 	ID      string // given by the committer
 	Kind    JobKind
+	Mode    Mode   // of what it is about; the committer writes Live where a command left it empty
 	Owner   string // what its subject is found by: a partner, or a store
 	Subject string
-	RunAt   int64 // Unix ms
-	State   JobState
-	Tries   int64 // tries that failed
+	// PartnerID is the partner whose order it is about, where Owner is a store;
+	// empty: the order is the merchant's.
+	PartnerID string
+	RunAt     int64 // Unix ms
+	State     JobState
+	Tries     int64 // tries that failed
 	// Probes are those of the tries that were made while the job was parked, or
 	// before its time. They ask whether the other end is back and do not use up
 	// the schedule.
@@ -75,6 +79,23 @@ type JobKey struct {
 
 // Key of the job.
 func (j Job) Key() JobKey { return JobKey{j.Slot, j.ID} }
+
+// JobClass is the jobs of a kind and a mode.
+type JobClass struct {
+	Kind JobKind
+	Mode Mode
+}
+
+// JobLane is the jobs of a class that share an owner and a partner: they fail,
+// and wait, for the same reasons.
+type JobLane struct {
+	JobClass
+	PartnerID string
+	Owner     string
+}
+
+// Lane of the job.
+func (j Job) Lane() JobLane { return JobLane{JobClass{j.Kind, j.Mode}, j.PartnerID, j.Owner} }
 
 // Leased tells whether a worker has the job. A lease that lies further ahead
 // than any can is not to be believed.

@@ -30,7 +30,7 @@ func (s *idSource) complete(c *commerce.Changes) {
 		w.ID = s.next(commerce.PrefixEvent)
 		if w.Deliver {
 			c.NewJobs = append(c.NewJobs, commerce.Job{
-				Kind: commerce.JobDeliverWebhook, Owner: w.PartnerID, Subject: w.ID, RunAt: w.Timestamp, Event: w,
+				Kind: commerce.JobDeliverWebhook, Mode: w.Mode, Owner: w.PartnerID, Subject: w.ID, RunAt: w.Timestamp, Event: w,
 			})
 		}
 	}
@@ -45,6 +45,9 @@ func (s *idSource) complete(c *commerce.Changes) {
 	}
 	for i := range c.NewJobs {
 		j := &c.NewJobs[i]
+		if j.Mode == "" {
+			j.Mode = commerce.Live
+		}
 		j.Slot, j.ID, j.State = s.now%commerce.JobSlots, s.next(commerce.PrefixJob), commerce.JobWaiting
 		if j.Awaited {
 			for k := range c.Replies {

@@ -73,35 +73,45 @@ type Effects struct {
 	watched chan struct{} // closed when nothing is probed any more
 }
 
-// How many jobs of one owner are done at a time.
+// How many jobs of one lane are done at a time.
 const (
-	webhookWidth = 16
-	noticeWidth  = 4
-	paymentWidth = 64 // of all stores: they wait for one processor
-	courierWidth = 64 // of all stores: they wait for a few providers
-	sandboxWidth = 32
+	webhookWidth  = 16
+	noticeWidth   = 4
+	providerWidth = 32
 )
+
+// What waits for the same things shares a pool.
+const (
+	webhookPool = jobs.Pool("webhooks")
+	noticePool  = jobs.Pool("notices")
+	paymentPool = jobs.Pool("payments")
+	courierPool = jobs.Pool("couriers")
+	sandboxPool = jobs.Pool("sandbox")
+)
+
+// pools are how many tries of a pool are under way at a time.
+var pools = map[jobs.Pool]int{webhookPool: 256, noticePool: 32, paymentPool: 64, courierPool: 64, sandboxPool: 64}
 
 // Start begins to do jobs, those of new commits at once.
 func Start(o Options) *Effects {
 	ledger := ledger{o.Committer, o.Worker}
 	w := newWebhooks(o, ledger)
 	n, p, c, s := notices{o}, payments{o}, couriers{o}, sandboxes{o}
-	runner := jobs.New(jobs.Options{Worker: o.Worker, Queue: queue{o.Engine, o.Engine.Reader()}, Ledger: ledger, Failed: o.Failed, Kinds: map[commerce.JobKind]jobs.Kind{
-		commerce.JobDeliverWebhook: {Do: w.deliver, Width: webhookWidth, SelfTimed: true},
-		commerce.JobReleaseParked:  {Do: w.release, Width: 1},
-		commerce.JobMailReady:      {Do: n.mailReady, Width: noticeWidth},
-		commerce.JobMailPaid:       {Do: n.mailPaid, Width: noticeWidth},
-		commerce.JobTextPaid:       {Do: n.textPaid, Width: noticeWidth},
-		commerce.JobOpenSession:    {Do: p.open, Width: paymentWidth, Together: true},
-		commerce.JobExpireSession:  {Do: p.expire, Width: paymentWidth, Together: true},
-		commerce.JobRefund:         {Do: p.refund, Width: paymentWidth, Together: true},
-		commerce.JobDispatch:       {Do: c.dispatch, Width: courierWidth, Together: true},
-		commerce.JobCancelDelivery: {Do: c.cancel, Width: courierWidth, Together: true},
-		commerce.JobCourierUpdate:  {Do: c.tell, Width: courierWidth, Together: true},
-		commerce.JobCheckDelivery:  {Do: c.check, Width: courierWidth, Together: true},
-		commerce.JobSandboxStep:    {Do: s.step, Width: sandboxWidth, Together: true},
-		commerce.JobSandboxNotice:  {Do: s.send, Width: sandboxWidth, Together: true},
+	runner := jobs.New(jobs.Options{Worker: o.Worker, Queue: queue{o.Engine, o.Engine.Reader()}, Ledger: ledger, Failed: o.Failed, Pools: pools, Kinds: map[commerce.JobKind]jobs.Kind{
+		commerce.JobDeliverWebhook: {Do: w.deliver, Pool: webhookPool, Width: webhookWidth, SelfTimed: true},
+		commerce.JobReleaseParked:  {Do: w.release, Pool: webhookPool, Width: 1},
+		commerce.JobMailReady:      {Do: n.mailReady, Pool: noticePool, Width: noticeWidth},
+		commerce.JobMailPaid:       {Do: n.mailPaid, Pool: noticePool, Width: noticeWidth},
+		commerce.JobTextPaid:       {Do: n.textPaid, Pool: noticePool, Width: noticeWidth},
+		commerce.JobOpenSession:    {Do: p.open, Pool: paymentPool, Width: providerWidth},
+		commerce.JobExpireSession:  {Do: p.expire, Pool: paymentPool, Width: providerWidth},
+		commerce.JobRefund:         {Do: p.refund, Pool: paymentPool, Width: providerWidth},
+		commerce.JobDispatch:       {Do: c.dispatch, Pool: courierPool, Width: providerWidth},
+		commerce.JobCancelDelivery: {Do: c.cancel, Pool: courierPool, Width: providerWidth},
+		commerce.JobCourierUpdate:  {Do: c.tell, Pool: courierPool, Width: providerWidth},
+		commerce.JobCheckDelivery:  {Do: c.check, Pool: courierPool, Width: providerWidth},
+		commerce.JobSandboxStep:    {Do: s.step, Pool: sandboxPool, Width: 1, Apart: true},
+		commerce.JobSandboxNotice:  {Do: s.send, Pool: sandboxPool, Width: 1, Apart: true},
 	}})
 	w.runner = runner
 	o.Committer.StartJobsWith(runner)
@@ -171,7 +181,7 @@ func eventKey(j commerce.Job) commerce.EventKey {
 	return commerce.EventKey{PartnerID: j.Owner, ID: j.Subject}
 }
 
-func (q queue) NextDue(ctx context.Context, now int64) (int64, error) {
+func (q queue) NextDue(ctx context.Context, now int64) (bool, int64, error) {
 	return q.reader.NextDue(ctx, now)
 }
 

@@ -7,37 +7,44 @@ import (
 	"purveyor/internal/commit"
 )
 
-type laneKey struct {
-	kind  commerce.JobKind
-	owner string
-}
-
-// lane is what this process has of one owner's jobs of one kind. Owners bound
-// the number of lanes.
+// lane is the jobs of this process that share a commerce.JobLane. Its failures
+// narrow no other lane.
 type lane struct {
-	key       laneKey
+	key       commerce.JobLane
+	pool      *pool
 	most      int     // tries at a time
 	width     int     // of them, so far: one more with each success, one after a failure
 	queue     []*task // oldest first
 	promised  int     // reserved, not yet handed over
 	running   int     // tries under way
 	recording int     // tries that ended, not yet on record
-	listed    bool    // it stands in Runner.ready
+	listed    bool    // it stands in pool.ready
 	short     bool    // storage may have jobs for which there was no room
 }
 
-// room is how many more jobs the lane's queue takes.
-func (l *lane) room() int { return roomPerTry*l.width - len(l.queue) - l.promised }
+// keptLanes is how many lanes are remembered although they have nothing to do.
+const keptLanes = 1024
 
-// open tells whether the lane may make another try while so many of all lanes
-// are under way. The fuller it gets, the fewer has each, so that lanes that
-// hang leave some to the others.
-func (l *lane) open(all int) bool {
+// idle tells whether nothing is lost when the lane is forgotten.
+func (l *lane) idle() bool {
+	return len(l.queue)+l.promised+l.running+l.recording == 0 && !l.listed && !l.short
+}
+
+// room is how many more jobs the lane's queue takes. One lane never fills its
+// pool.
+func (l *lane) room() int {
+	return min(roomPerTry*l.width, l.pool.mostHeld()/4) - len(l.queue) - l.promised
+}
+
+// open tells whether the lane may begin another try. The more tries its pool has
+// under way, the fewer each lane may have, so that lanes that hang leave room to
+// the others.
+func (l *lane) open() bool {
 	width := l.width
-	switch {
-	case all >= maxRunning*3/4:
+	switch all := l.pool.running; {
+	case all >= l.pool.most*3/4:
 		width = 1
-	case all >= maxRunning/2:
+	case all >= l.pool.most/2:
 		width = min(width, 4)
 	}
 	return len(l.queue) > 0 && l.running < width && l.running+l.recording < unrecorded*l.width
@@ -45,13 +52,13 @@ func (l *lane) open(all int) bool {
 
 // laneOf is called with the lock held.
 func (r *Runner) laneOf(job commerce.Job) *lane {
-	key := laneKey{job.Kind, job.Owner}
-	if r.Kinds[job.Kind].Together {
-		key.owner = ""
+	kind, key := r.Kinds[job.Kind], job.Lane()
+	if kind.Apart {
+		key.Owner = job.Subject
 	}
 	l := r.lanes[key]
 	if l == nil {
-		l = &lane{key: key, most: r.Kinds[job.Kind].Width, width: 1}
+		l = &lane{key: key, pool: r.poolOf(key.JobClass), most: kind.Width, width: 1}
 		r.lanes[key] = l
 	}
 	return l
@@ -61,16 +68,20 @@ func (r *Runner) laneOf(job commerce.Job) *lane {
 func (r *Runner) Reserve(job commerce.Job) (commit.Lease, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if _, known := r.Kinds[job.Kind]; !known || r.stopping || job.RunAt > now()+soon || len(r.tasks)+r.promised >= maxHeld {
+	if _, known := r.Kinds[job.Kind]; !known || r.stopping || job.RunAt > now()+soon {
 		return commit.Lease{}, false
 	}
 	l := r.laneOf(job)
+	if l.pool.held >= l.pool.mostHeld() {
+		l.pool.short = true
+		return commit.Lease{}, false
+	}
 	if !job.Awaited && l.room() <= 0 { // what is awaited stands in no queue
 		l.short = true
 		return commit.Lease{}, false
 	}
 	l.promised++
-	r.promised++
+	l.pool.held++
 	return commit.Lease{Worker: r.Worker, Until: now() + commerce.JobLease}, true
 }
 
@@ -79,9 +90,15 @@ func (r *Runner) Cancel(jobs []commerce.Job) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, job := range jobs {
-		r.laneOf(job).promised--
-		r.promised--
+		r.unpromise(job)
 	}
+}
+
+// unpromise ends a reservation. The lock is held.
+func (r *Runner) unpromise(job commerce.Job) {
+	l := r.laneOf(job)
+	l.promised--
+	l.pool.held--
 }
 
 // Start implements commit.Starter.
@@ -89,11 +106,9 @@ func (r *Runner) Start(jobs []commerce.Job) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, job := range jobs {
-		r.laneOf(job).promised--
-		r.promised--
-		r.take(job)
+		r.unpromise(job)
+		r.dispatch(r.take(job).lane.pool)
 	}
-	r.dispatch()
 }
 
 // take puts a leased job into its lane. A job whose earlier try is still under
@@ -105,7 +120,8 @@ func (r *Runner) take(job commerce.Job) *task {
 	}
 	t := &task{job: job, lane: r.laneOf(job), done: make(chan struct{})}
 	r.tasks[job.Key()] = t
-	if r.stopping {
+	t.lane.pool.held++
+	if _, known := r.Kinds[job.Kind]; r.stopping || !known {
 		r.back = append(r.back, t)
 		return t
 	}
@@ -118,27 +134,28 @@ func (r *Runner) take(job commerce.Job) *task {
 
 // list has a lane take its turn, if it has one. The lock is held.
 func (r *Runner) list(l *lane) {
-	if !l.listed && l.open(r.running) {
+	if !l.listed && l.open() {
 		l.listed = true
-		r.ready = append(r.ready, l)
+		l.pool.ready = append(l.pool.ready, l)
 	}
 }
 
-// dispatch begins as many tries as may be. The lock is held.
-func (r *Runner) dispatch() {
-	for t := r.next(); t != nil; t = r.next() {
+// dispatch begins as many tries of a pool as may be. The lock is held.
+func (r *Runner) dispatch(p *pool) {
+	for t := r.next(p); t != nil; t = r.next(p) {
 		r.begin(t)
 	}
 }
 
-// next begins a try, a lane after the other; nil: none may begin. A lane that
-// may not go on is listed again when a try of its own ends. The lock is held.
-func (r *Runner) next() *task {
-	for len(r.ready) > 0 && r.running < maxRunning {
-		l := r.ready[0]
-		r.ready = r.ready[1:]
+// next begins a try of a pool, a lane after the other; nil: none may begin. A
+// lane that may not go on is listed again when a try of its own ends. The lock
+// is held.
+func (r *Runner) next(p *pool) *task {
+	for len(p.ready) > 0 && p.running < p.most {
+		l := p.ready[0]
+		p.ready = p.ready[1:]
 		l.listed = false
-		if !l.open(r.running) {
+		if !l.open() {
 			continue
 		}
 		t := l.queue[0]
@@ -150,7 +167,7 @@ func (r *Runner) next() *task {
 			continue
 		}
 		l.running++
-		r.running++
+		p.running++
 		r.list(l)
 		return t
 	}
@@ -202,15 +219,15 @@ func (r *Runner) tried(t *task, ok bool) (next *task) {
 		return nil
 	}
 	l.running--
-	r.running--
+	l.pool.running--
 	if ok {
 		l.width = min(l.width+1, l.most)
 	} else {
 		l.width = 1
 	}
 	r.list(l)
-	next = r.next()
-	r.dispatch()
+	next = r.next(l.pool)
+	r.dispatch(l.pool)
 	return next
 }
 
@@ -225,11 +242,15 @@ func (r *Runner) release(t *task, back bool) {
 	} else {
 		r.forget(t)
 	}
-	r.list(t.lane)
-	r.dispatch()
-	if t.lane.short && len(t.lane.queue) <= roomPerTry*t.lane.width/2 {
-		t.lane.short = false
+	l := t.lane
+	r.list(l)
+	r.dispatch(l.pool)
+	if l.short && len(l.queue) <= roomPerTry*l.width/2 {
+		l.short = false
 		r.Wake()
+	}
+	if len(r.lanes) > keptLanes && l.idle() && r.lanes[l.key] == l {
+		delete(r.lanes, l.key)
 	}
 }
 
@@ -237,6 +258,12 @@ func (r *Runner) release(t *task, back bool) {
 func (r *Runner) forget(t *task) {
 	if r.tasks[t.job.Key()] == t {
 		delete(r.tasks, t.job.Key())
+		p := t.lane.pool
+		p.held--
+		if p.short && p.held <= p.mostHeld()/2 {
+			p.short = false
+			r.Wake()
+		}
 	}
 	close(t.done)
 }

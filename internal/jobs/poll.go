@@ -27,14 +27,14 @@ func (r *Runner) poll() {
 // look claims what is due, and says how long nothing will be.
 func (r *Runner) look() time.Duration {
 	at := now()
-	next, err := r.Queue.NextDue(r.tries, at)
-	wait := idle
-	switch {
-	case err != nil || next == 0:
-	case next <= at:
+	due, next, err := r.Queue.NextDue(r.tries, at)
+	wait, least := idle, time.Duration(0)
+	if err == nil && due {
 		wait, err = r.pass(at)
-	default:
-		wait = min(time.Duration(next-at)*time.Millisecond, idle)
+		least = gatherTime
+	}
+	if err == nil && next != 0 { // also after a pass: what it left is of lanes that have no room
+		wait = min(wait, max(time.Duration(next-at)*time.Millisecond, least))
 	}
 	if err != nil && r.tries.Err() == nil {
 		slog.Error("the database was not asked for due jobs", "error", err)
@@ -66,18 +66,18 @@ func (r *Runner) pass(at int64) (wait time.Duration, err error) {
 	for range commerce.JobSlots {
 		slot := r.slot
 		r.slot = (r.slot + 1) % commerce.JobSlots
-		full, limit := r.fullness()
-		if limit == 0 {
+		classes, full := r.wanted()
+		if len(classes) == 0 {
 			return wait, nil
 		}
 		jobs, err := r.Queue.ClaimJobs(r.tries, storage.JobClaim{
-			Slot: slot, Worker: r.Worker, Now: at, Until: at + commerce.JobLease, Limit: limit, Except: full, Ahead: ahead,
+			Slot: slot, Worker: r.Worker, Now: at, Until: at + commerce.JobLease, Limit: claimSize, Classes: classes, Except: full, Ahead: ahead,
 		})
 		if err != nil {
 			return idle, err
 		}
 		switch taken := r.accept(jobs); {
-		case taken > 0 && len(jobs) == limit:
+		case taken > 0 && len(jobs) == claimSize:
 			wait = 0
 		case taken > 0:
 			wait = min(wait, gatherTime)
@@ -86,17 +86,28 @@ func (r *Runner) pass(at int64) (wait time.Duration, err error) {
 	return wait, nil
 }
 
-// fullness says which lanes take no more, and how many jobs can be claimed.
-func (r *Runner) fullness() (full []storage.JobLane, limit int) {
+// wanted says which jobs to claim: those of known kinds whose pool has room for
+// a whole claim, but not those of lanes that take no more.
+func (r *Runner) wanted() (classes []commerce.JobClass, full []commerce.JobLane) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for key, l := range r.lanes {
-		if l.room() <= 0 {
-			l.short = true
-			full = append(full, storage.JobLane{Kind: key.kind, Owner: key.owner})
+	for kind := range r.Kinds {
+		for _, mode := range []commerce.Mode{commerce.Live, commerce.Test} {
+			class := commerce.JobClass{Kind: kind, Mode: mode}
+			if p := r.poolOf(class); p.full() {
+				p.short = true
+			} else {
+				classes = append(classes, class)
+			}
 		}
 	}
-	return full, max(0, min(claimSize, maxHeld-len(r.tasks)-r.promised))
+	for key, l := range r.lanes {
+		if l.room() <= 0 && !l.pool.full() {
+			l.short = true
+			full = append(full, key)
+		}
+	}
+	return classes, full
 }
 
 // accept puts claimed jobs into their lanes; what has no room there is given
@@ -105,15 +116,16 @@ func (r *Runner) accept(jobs []commerce.Job) (taken int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, job := range jobs {
-		if r.laneOf(job).room() > 0 {
+		l := r.laneOf(job)
+		if l.room() > 0 {
 			r.take(job)
+			r.dispatch(l.pool)
 			taken++
 			continue
 		}
-		r.laneOf(job).short = true
+		l.short = true
 		r.back = append(r.back, &task{job: job, done: make(chan struct{})})
 	}
-	r.dispatch()
 	if len(r.back) > 0 {
 		r.Wake()
 	}

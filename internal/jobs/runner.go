@@ -23,17 +23,19 @@ type Kind struct {
 	// SelfTimed says that Do ends within TryTime by itself: then ctx ends with the
 	// runner alone, which saves a timer for each try.
 	SelfTimed bool
-	// Width is how many tries of one owner may be under way at a time.
+	// Width is how many tries of one lane may be under way at a time.
 	Width int
-	// Together is for kinds that all wait for the same provider, whoever owns them:
-	// they share one lane.
-	Together bool
+	// Pool bounds the tries of all lanes of all kinds that name it.
+	Pool Pool
+	// Apart gives each job a lane of its own: no two of the kind fail for the same
+	// reason.
+	Apart bool
 }
 
 // Outcome is the result of a try.
 type Outcome struct {
-	// Err is why the try failed. It narrows the owner's lane to one try at a time;
-	// nil widens it.
+	// Err is why the try failed. It narrows the job's lane to one try at a time; nil
+	// widens it.
 	Err error
 	// Record makes the outcome durable: the job done, put off, parked or dead. It
 	// does not wait for that. It calls recorded once, with the job as it goes on (the
@@ -55,9 +57,9 @@ func Waiting(record func(context.Context) (commerce.Job, error)) Record {
 // Queue is where jobs come from.
 type Queue interface {
 	ClaimJobs(ctx context.Context, claim storage.JobClaim) ([]commerce.Job, error)
-	// NextDue is when the next job that nobody has leased is due (Unix ms); 0:
-	// there is none.
-	NextDue(ctx context.Context, now int64) (int64, error)
+	// NextDue tells whether a job is due now that no worker has leased, and when
+	// the next other one comes up (Unix ms); 0: there is none.
+	NextDue(ctx context.Context, now int64) (due bool, next int64, err error)
 }
 
 // Ledger changes jobs in ways that are the same for all kinds.
@@ -76,9 +78,7 @@ const (
 	// given back.
 	TryTime = 16 * time.Second
 
-	maxRunning = 256    // tries under way
-	maxHeld    = 16_384 // jobs leased to this process
-	roomPerTry = 256    // of a lane's queue, for each try that it may make at a time
+	roomPerTry = 256 // of a lane's queue, for each try that it may make at a time
 	// unrecorded is how many tries of a lane may be under way or wait for their
 	// record, for each that may be under way: sending does not wait for the disk.
 	unrecorded = 16
@@ -92,8 +92,8 @@ const (
 	soon = 1000 // ms
 )
 
-// Runner runs jobs. Those of one owner share a lane of their own, so that
-// nobody waits for another's slow endpoint.
+// Runner runs jobs. Those of one owner, partner and mode have a lane of their
+// own, so that no job waits for another lane's slow provider.
 type Runner struct {
 	Options
 
@@ -107,11 +107,9 @@ type Runner struct {
 
 	mu       sync.Mutex
 	stopping bool
-	lanes    map[laneKey]*lane
-	ready    []*lane // with a try to make, each once, in turn
+	pools    map[poolKey]*pool
+	lanes    map[commerce.JobLane]*lane
 	tasks    map[commerce.JobKey]*task
-	promised int     // reserved, not yet handed over
-	running  int     // tries under way
 	back     []*task // to be given back
 	slot     int64   // where the next pass begins
 	busy     int     // passes since one that found nothing
@@ -133,6 +131,7 @@ type Options struct {
 	Queue  Queue
 	Ledger Ledger
 	Kinds  map[commerce.JobKind]Kind
+	Pools  map[Pool]int // tries of a pool under way at a time; 0: 256
 	// Failed is called once for each failed try, after it was recorded. dead: no try
 	// is left. It must not block. Nil: nothing is called.
 	Failed func(job commerce.Job, err error, dead bool)
@@ -143,7 +142,7 @@ func New(o Options) *Runner {
 	r := &Runner{
 		Options: o,
 		polled:  make(chan struct{}), wake: make(chan struct{}, 1),
-		lanes: map[laneKey]*lane{}, tasks: map[commerce.JobKey]*task{},
+		pools: map[poolKey]*pool{}, lanes: map[commerce.JobLane]*lane{}, tasks: map[commerce.JobKey]*task{},
 	}
 	r.tries, r.cut = context.WithCancel(context.Background())
 	r.waits, r.endWaits = context.WithCancel(r.tries)

@@ -510,45 +510,6 @@ func after(d time.Duration) {
 	synctest.Wait()
 }
 
-// TestTogether: kinds that share a lane are left in storage when it is full,
-// without anybody asking for them all the time, and others go on.
-func TestTogether(t *testing.T) {
-	const together = commerce.JobKind("together")
-	synctest.Test(t, func(t *testing.T) {
-		s := newStore()
-		r := newRunner("me", s, map[commerce.JobKind]Kind{
-			work:     {Do: takes(time.Millisecond)(s), Width: 16},
-			together: {Do: takes(5 * time.Second)(s), Width: 16, Together: true},
-		})
-		const waiting = 1000
-		for i := range waiting {
-			j := s.add(fmt.Sprint("o", i), now()-1000)
-			j.Kind = together
-			s.put(j)
-		}
-		r.Run()
-		defer r.Stop(t.Context())
-		after(time.Second)
-		looks, returned := s.looked(), s.returned
-		after(3 * time.Second)
-		if again := s.looked() - looks; again > 3 || s.returned > returned {
-			t.Errorf("storage was asked %d times in 3 s for what there is no room for, and given back %d jobs", again, s.returned-returned)
-		}
-		s.add("o1", now()) // of another kind
-		r.Wake()
-		after(100 * time.Millisecond)
-		if n := s.of("o1"); n > 1 {
-			t.Errorf("%d jobs of an owner are left, want the slow one at most", n)
-		}
-		after(time.Hour)
-		for i := range waiting {
-			if n := s.of(fmt.Sprint("o", i)); n != 0 {
-				t.Fatalf("%d jobs of owner %d are left", n, i)
-			}
-		}
-	})
-}
-
 // TestFailedTriesAreTold: the process is told of each failed try once, after it
 // is on record, and whether it was the last.
 func TestFailedTriesAreTold(t *testing.T) {

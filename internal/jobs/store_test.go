@@ -38,7 +38,7 @@ func (s *store) add(owner string, runAt int64) commerce.Job {
 	defer s.mu.Unlock()
 	n := s.added
 	s.added++
-	j := commerce.Job{Slot: n % commerce.JobSlots, ID: fmt.Sprintf("job_%06d", n), Kind: work, Owner: owner, RunAt: runAt, State: commerce.JobWaiting}
+	j := commerce.Job{Slot: n % commerce.JobSlots, ID: fmt.Sprintf("job_%06d", n), Kind: work, Mode: commerce.Live, Owner: owner, RunAt: runAt, State: commerce.JobWaiting}
 	s.set(j)
 	return j
 }
@@ -98,7 +98,7 @@ func (s *store) ClaimJobs(_ context.Context, c storage.JobClaim) (claimed []comm
 		if far := j.RunAt > c.Now+commerce.JobHorizon; far && !c.Ahead {
 			continue
 		}
-		if j.Due(c.Now) && !j.Leased(c.Now) && !slices.Contains(c.Except, storage.JobLane{Kind: j.Kind, Owner: j.Owner}) && !slices.Contains(c.Except, storage.JobLane{Kind: j.Kind}) {
+		if j.Due(c.Now) && !j.Leased(c.Now) && slices.Contains(c.Classes, j.Lane().JobClass) && !slices.Contains(c.Except, j.Lane()) {
 			claimed = append(claimed, j)
 		}
 	}
@@ -111,7 +111,7 @@ func (s *store) ClaimJobs(_ context.Context, c storage.JobClaim) (claimed []comm
 	return claimed, nil
 }
 
-func (s *store) NextDue(_ context.Context, now int64) (next int64, err error) {
+func (s *store) NextDue(_ context.Context, now int64) (due bool, next int64, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.looks++
@@ -123,11 +123,9 @@ func (s *store) NextDue(_ context.Context, now int64) (next int64, err error) {
 		if j.Leased(now) {
 			at = max(at, j.LeasedUntil)
 		}
-		if next == 0 || at < next {
-			next = at
-		}
+		storage.AddNext(at, now, &due, &next)
 	}
-	return next, nil
+	return due, next, nil
 }
 
 func (s *store) Return(_ context.Context, jobs []commerce.Job) error {

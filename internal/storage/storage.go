@@ -190,10 +190,10 @@ type Reader interface {
 	// Jobs in the order of (RunAt, Slot, ID).
 	Jobs(ctx context.Context, f JobFilter) ([]commerce.Job, error)
 
-	// NextDue is for a worker that has claimed what was due by now: when the next
-	// job comes up, by its time or because its lease ends. It is not after now
-	// when one is due that nobody has, and 0 when no job waits.
-	NextDue(ctx context.Context, now int64) (int64, error)
+	// NextDue tells whether a job is due now that no worker has leased, and when the
+	// next one comes up after now: by its time or, in a slot where none is due,
+	// because a lease ends; 0 when none does.
+	NextDue(ctx context.Context, now int64) (due bool, next int64, err error)
 
 	// Endpoints reads how partners' endpoints fare; those of which nothing is
 	// stored are healthy and not in the map.
@@ -307,32 +307,49 @@ func MarkOf(versions []commerce.ProductVersion, limit int, state int64) PageMark
 type JobClaim struct {
 	Slot   int64
 	Worker string
-	Now    int64     // Unix ms
-	Until  int64     // Unix ms; at most Now+commerce.JobLease
-	Except []JobLane // that have no room for more
+	Now    int64 // Unix ms
+	Until  int64 // Unix ms; at most Now+commerce.JobLease
+	// Classes are the only jobs that are claimed: those of other kinds are for
+	// processes that know them.
+	Classes []commerce.JobClass
+	Except  []commerce.JobLane // that have no room for more
 	// Ahead looks also at jobs that lie too far ahead to be believed
 	// (commerce.JobHorizon), which is a statement more.
 	Ahead bool
 	Limit int
 }
 
-// JobLane is the jobs of a kind and an owner; without an owner, all of the kind.
-type JobLane struct {
-	Kind  commerce.JobKind
-	Owner string
-}
-
-// LaneNames are for engines: a job is in one of the lanes if its kind is among
-// the names, or its kind, a blank and its owner. The list is never nil.
-func LaneNames(lanes []JobLane) []string {
-	names := make([]string, len(lanes))
-	for i, l := range lanes {
-		names[i] = string(l.Kind)
-		if l.Owner != "" {
-			names[i] += " " + l.Owner
-		}
+// ClassNames are for engines: a job is of one of the classes if its kind, a
+// blank and its mode are among the names. The list is never nil.
+func (c JobClaim) ClassNames() []string {
+	names := make([]string, len(c.Classes))
+	for i, class := range c.Classes {
+		names[i] = string(class.Kind) + " " + string(class.Mode)
 	}
 	return names
+}
+
+// LaneNames are for engines: a job is in one of the excepted lanes if its kind,
+// mode, partner and owner, with blanks between them, are among the names. Only
+// an owner may hold blanks. The list is never nil.
+func (c JobClaim) LaneNames() []string {
+	names := make([]string, len(c.Except))
+	for i, l := range c.Except {
+		names[i] = string(l.Kind) + " " + string(l.Mode) + " " + l.PartnerID + " " + l.Owner
+	}
+	return names
+}
+
+// AddNext is for engines: it adds one time at which a job comes up to what NextDue
+// answers. A negative time is none.
+func AddNext(at, now int64, due *bool, next *int64) {
+	switch {
+	case at < 0:
+	case at <= now:
+		*due = true
+	case *next == 0 || at < *next:
+		*next = at
+	}
 }
 
 // JobFilter selects jobs.

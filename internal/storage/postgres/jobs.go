@@ -18,8 +18,8 @@ import (
 const (
 	claimSQL = `UPDATE jobs SET leased_by = $1, leased_until = $2 WHERE slot = $3 AND id = ANY(ARRAY(
 		SELECT id FROM jobs WHERE slot = $3 AND state = 'waiting' AND `
-	claimRest = ` AND (leased_until <= $5 OR leased_until > $6) AND kind <> ALL($7) AND kind || ' ' || owner <> ALL($7)
-		ORDER BY run_at, id LIMIT $8 FOR UPDATE SKIP LOCKED)) RETURNING `
+	claimRest = ` AND (leased_until <= $5 OR leased_until > $6) AND kind || ' ' || mode = ANY($7)
+		AND kind || ' ' || mode || ' ' || partner_id || ' ' || owner <> ALL($8) ORDER BY run_at, id LIMIT $9 FOR UPDATE SKIP LOCKED)) RETURNING `
 )
 
 var (
@@ -30,14 +30,14 @@ var (
 // ClaimJobs implements storage.Engine. A lease need not outlive a crash of the
 // server: its job is claimed again.
 func (e *Engine) ClaimJobs(ctx context.Context, c storage.JobClaim) (list []commerce.Job, err error) {
-	except := storage.LaneNames(c.Except)
+	classes, except := c.ClassNames(), c.LaneNames()
 	err = e.on(ctx, e.claims, func(conn *pgx.Conn) error {
 		list = nil
 		claim := func(sql string, runAt int64) error {
 			var q pgx.Batch
 			q.Queue(seen(begin))
 			q.Queue(seen("SET LOCAL synchronous_commit = off"))
-			q.Queue(seen(sql), c.Worker, c.Until, c.Slot, runAt, c.Now, c.Now+commerce.JobLease, except, c.Limit-len(list)).
+			q.Queue(seen(sql), c.Worker, c.Until, c.Slot, runAt, c.Now, c.Now+commerce.JobLease, classes, except, c.Limit-len(list)).
 				Query(func(rows pgx.Rows) error {
 					return each(rows, func(s *scanner) { list = append(list, schema.ScanJob(s)) })
 				})
@@ -157,7 +157,7 @@ func eachSlot(ctx context.Context, to sender, sql string, args func(slot int64) 
 // nextSQL gives, of one slot: the first lease end of what is due, when the
 // next job comes up, and the first lease end of what lies too far ahead; -1
 // for none. A lease that is not to be believed has ended, and the first job
-// that nobody has answers for all.
+// that no worker has answers for all of a range.
 const nextSQL = `SELECT
 	CASE WHEN EXISTS (SELECT 1 FROM jobs
 		WHERE slot = $1 AND state = 'waiting' AND run_at <= $2 AND (leased_until <= $2 OR leased_until > $4))
@@ -168,16 +168,14 @@ const nextSQL = `SELECT
 	coalesce((SELECT min(CASE WHEN leased_until > $4 THEN 0 ELSE leased_until END) FROM jobs
 		WHERE slot = $1 AND state = 'waiting' AND run_at > $3), -1)`
 
-func (r reader) NextDue(ctx context.Context, now int64) (next int64, err error) {
+func (r reader) NextDue(ctx context.Context, now int64) (due bool, next int64, err error) {
 	err = r.read(ctx, func(ctx context.Context) error {
-		next = 0
+		due, next = false, 0
 		return eachSlot(ctx, r.e.readers, nextSQL, func(slot int64) []any { return []any{slot, now, now + commerce.JobHorizon, now + commerce.JobLease} }, func(s *scanner) {
 			for range 3 {
-				if at := s.Int(); at >= 0 && (next == 0 || at < next) {
-					next = max(at, 1)
-				}
+				storage.AddNext(s.Int(), now, &due, &next)
 			}
 		})
 	})
-	return next, err
+	return due, next, err
 }

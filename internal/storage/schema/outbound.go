@@ -21,16 +21,18 @@ var Endpoints = Table[string, commerce.Endpoint]{
 
 // Jobs keeps the rows of commerce.Rows by that name.
 var Jobs = Table[commerce.JobKey, commerce.Job]{
-	Name: "jobs", Key: "slot, id", Fixed: "kind, owner, subject",
-	Mutable:   "run_at, state, tries, probes, error, leased_by, leased_until",
-	KeyOf:     func(v *commerce.Job) commerce.JobKey { return v.Key() },
-	BindKey:   func(b Binder, k commerce.JobKey) { b.Int(k.Slot).Text(k.ID) },
-	BindFixed: func(b Binder, v *commerce.Job) { b.Text(string(v.Kind)).Text(v.Owner).Text(v.Subject) },
+	Name: "jobs", Key: "slot, id", Fixed: "kind, mode, owner, subject, partner_id",
+	Mutable: "run_at, state, tries, probes, error, leased_by, leased_until",
+	KeyOf:   func(v *commerce.Job) commerce.JobKey { return v.Key() },
+	BindKey: func(b Binder, k commerce.JobKey) { b.Int(k.Slot).Text(k.ID) },
+	BindFixed: func(b Binder, v *commerce.Job) {
+		b.Text(string(v.Kind)).Text(string(v.Mode)).Text(v.Owner).Text(v.Subject).Text(v.PartnerID)
+	},
 	BindMutable: func(b Binder, v *commerce.Job) {
 		b.Int(v.RunAt).Text(string(v.State)).Int(v.Tries).Int(v.Probes).Text(v.Error).Text(v.LeasedBy).Int(v.LeasedUntil)
 	},
 	Scan: func(s Scanner, k commerce.JobKey) commerce.Job {
-		return commerce.Job{Slot: k.Slot, ID: k.ID, Kind: commerce.JobKind(s.Text()), Owner: s.Text(), Subject: s.Text(),
+		return commerce.Job{Slot: k.Slot, ID: k.ID, Kind: commerce.JobKind(s.Text()), Mode: commerce.Mode(s.Text()), Owner: s.Text(), Subject: s.Text(), PartnerID: s.Text(),
 			RunAt: s.Int(), State: commerce.JobState(s.Text()), Tries: s.Int(), Probes: s.Int(), Error: s.Text(),
 			LeasedBy: s.Text(), LeasedUntil: s.Int()}
 	},

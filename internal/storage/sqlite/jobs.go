@@ -23,7 +23,8 @@ const (
 	claimSQL = `UPDATE jobs SET leased_by = ?, leased_until = ? WHERE slot = ?+0 AND id IN (
 		SELECT id FROM jobs INDEXED BY jobs_waiting WHERE slot = ?+0 AND state = 'waiting' AND `
 	claimRest = ` AND (leased_until <= ? OR leased_until > ?)
-		AND kind NOT IN (SELECT value FROM json_each(?)) AND kind || ' ' || owner NOT IN (SELECT value FROM json_each(?)) ORDER BY run_at, id LIMIT ?) RETURNING `
+		AND kind || ' ' || mode IN (SELECT value FROM json_each(?))
+		AND kind || ' ' || mode || ' ' || partner_id || ' ' || owner NOT IN (SELECT value FROM json_each(?)) ORDER BY run_at, id LIMIT ?) RETURNING `
 )
 
 var (
@@ -34,7 +35,11 @@ var (
 // ClaimJobs implements storage.Engine. A lease need not outlive the loss of
 // power, as its worker does not either: nobody waits for the disk.
 func (e *Engine) ClaimJobs(ctx context.Context, c storage.JobClaim) (list []commerce.Job, err error) {
-	except, err := json.Marshal(storage.LaneNames(c.Except))
+	classes, err := json.Marshal(c.ClassNames())
+	if err != nil {
+		return nil, err
+	}
+	except, err := json.Marshal(c.LaneNames())
 	if err != nil {
 		return nil, err
 	}
@@ -46,7 +51,7 @@ func (e *Engine) ClaimJobs(ctx context.Context, c storage.JobClaim) (list []comm
 	claim := func(sql string, runAt int64) error {
 		return query(conn, sql, func(b schema.Binder) {
 			b.Text(c.Worker).Int(c.Until).Int(c.Slot).Int(c.Slot).Int(runAt).Int(c.Now).Int(c.Now + commerce.JobLease).
-				JSON(except).JSON(except).Int(int64(c.Limit - len(list)))
+				JSON(classes).JSON(except).Int(int64(c.Limit - len(list)))
 		}, func(s *scanner) { list = append(list, schema.ScanJob(s)) })
 	}
 	// Set when it is prepared, so it is prepared each time.
@@ -142,7 +147,7 @@ func (r reader) Jobs(ctx context.Context, f storage.JobFilter) (list []commerce.
 // nextSQL gives, of one slot: the first lease end of what is due, when the
 // next job comes up, and the first lease end of what lies too far ahead; -1
 // for none. A lease that is not to be believed has ended, and the first job
-// that nobody has answers for all.
+// that no worker has answers for all of a range.
 const nextSQL = `SELECT
 	CASE WHEN EXISTS (SELECT 1 FROM jobs INDEXED BY jobs_waiting
 		WHERE slot = ?1+0 AND state = 'waiting' AND run_at <= ?2+0 AND (leased_until <= ?2 OR leased_until > ?2 + ?4))
@@ -153,19 +158,14 @@ const nextSQL = `SELECT
 	coalesce((SELECT min(CASE WHEN leased_until > ?2 + ?4 THEN 0 ELSE leased_until END) FROM jobs INDEXED BY jobs_waiting
 		WHERE slot = ?1+0 AND state = 'waiting' AND run_at > ?2 + ?3), -1)`
 
-func (r reader) NextDue(ctx context.Context, now int64) (next int64, err error) {
+func (r reader) NextDue(ctx context.Context, now int64) (due bool, next int64, err error) {
 	err = r.snapshot(ctx, func(conn *connection) error {
 		for slot := range int64(commerce.JobSlots) {
-			if next != 0 && next <= now {
-				break
-			}
 			err := query(conn, nextSQL, func(b schema.Binder) {
 				b.Int(slot).Int(now).Int(commerce.JobHorizon).Int(commerce.JobLease)
 			}, func(s *scanner) {
 				for range 3 {
-					if at := s.Int(); at >= 0 && (next == 0 || at < next) {
-						next = max(at, 1)
-					}
+					storage.AddNext(s.Int(), now, &due, &next)
 				}
 			})
 			if err != nil {
@@ -174,5 +174,5 @@ func (r reader) NextDue(ctx context.Context, now int64) (next int64, err error) 
 		}
 		return nil
 	})
-	return next, err
+	return due, next, err
 }

@@ -12,6 +12,7 @@ import (
 
 	"purveyor/internal/commerce"
 	"purveyor/internal/storage"
+	"purveyor/internal/storage/schema"
 
 	"zombiezen.com/go/sqlite"
 	"zombiezen.com/go/sqlite/sqlitex"
@@ -240,5 +241,24 @@ func TestClaimsAloneAreNotSynced(t *testing.T) {
 		if level != full || err != nil {
 			t.Errorf("synchronous is %d, %v", level, err)
 		}
+	}
+}
+
+// TestJobsOfAnOlderProgram: jobs that were stored without mode and partner are
+// claimed as live ones, in the lane of their owner alone.
+func TestJobsOfAnOlderProgram(t *testing.T) {
+	e, err := Open(filepath.Join(t.TempDir(), "x.db"), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
+	if _, err := e.writeOne(t.Context(), `INSERT INTO jobs (slot, id, kind, owner, subject, run_at, state, tries, probes, error, leased_by, leased_until)
+		VALUES (1, 'job_1', 'dispatch', 'sto_1', 'ord_1', 5, 'waiting', 2, 0, 'no', '', 0)`, func(schema.Binder) {}); err != nil {
+		t.Fatal(err)
+	}
+	class := commerce.JobClass{Kind: commerce.JobDispatch, Mode: commerce.Live}
+	list, err := e.ClaimJobs(t.Context(), storage.JobClaim{Slot: 1, Worker: "w", Now: 6, Until: 7, Limit: 5, Classes: []commerce.JobClass{class}})
+	if want := (commerce.JobLane{JobClass: class, Owner: "sto_1"}); err != nil || len(list) != 1 || list[0].Lane() != want || list[0].Tries != 2 {
+		t.Errorf("%+v, %v", list, err)
 	}
 }

@@ -67,7 +67,7 @@ func sample() commerce.Changes {
 				Message: "m", Data: []byte(`{"a":1}`), CreatedOn: 25}},
 		Webhooks: []commerce.WebhookEvent{{PartnerID: "ptn_1", ID: "evt_1", Kind: commerce.WebhookAccepted, StoreID: "sto_1", OrderID: "ord_1",
 			TraceID: "t", Data: []byte(`{}`), Timestamp: 26}},
-		NewJobs: []commerce.Job{{Slot: 3, ID: "job_1", Kind: commerce.JobDeliverWebhook, Owner: "ptn_1", Subject: "evt_1", RunAt: 27,
+		NewJobs: []commerce.Job{{Slot: 3, ID: "job_1", Kind: commerce.JobDeliverWebhook, Mode: commerce.Test, Owner: "ptn_1", Subject: "evt_1", PartnerID: "ptn_2", RunAt: 27,
 			State: commerce.JobWaiting, Tries: 2, Probes: 1, Error: "no\nanswer", LeasedBy: "w", LeasedUntil: 28}},
 		Endpoints: []commerce.Endpoint{{PartnerID: "ptn_1", Failures: 5, FailingSince: 29, HeldUntil: 30, PausedOn: 31,
 			PausedFor: commerce.PausedGone, PreviousSecret: "old", PreviousUntil: 32}},

@@ -169,7 +169,7 @@ func sweepEvents(t *testing.T, db Database) {
 			c.Notices = append(c.Notices, commerce.CourierNotice{DeliveryID: "del_1", ID: commerce.NewID(commerce.PrefixNotice, at, commerce.Entropy{}), ReceivedOn: at})
 			for s, state := range []commerce.JobState{commerce.JobWaiting, commerce.JobParked, commerce.JobDead} {
 				j := waiting(int64(s), fmt.Sprintf("job_%d_%s", i, state), at)
-				j.State = state
+				j.State, j.Owner = state, "ptn_1"
 				c.NewJobs = append(c.NewJobs, j)
 			}
 		}

@@ -24,7 +24,8 @@ var jobs = map[string]func(*testing.T, Database){
 
 // waiting is a job as the committer makes it.
 func waiting(slot int64, id string, runAt int64) commerce.Job {
-	return commerce.Job{Slot: slot, ID: id, Kind: commerce.JobDeliverWebhook, Owner: "ptn_1", Subject: "evt", RunAt: runAt, State: commerce.JobWaiting}
+	return commerce.Job{Slot: slot, ID: id, Kind: commerce.JobDeliverWebhook, Mode: commerce.Live, Owner: "sto 1", Subject: "evt",
+		PartnerID: "ptn_1", RunAt: runAt, State: commerce.JobWaiting}
 }
 
 func addJobs(t testing.TB, e storage.Engine, list ...commerce.Job) {
@@ -32,8 +33,14 @@ func addJobs(t testing.TB, e storage.Engine, list ...commerce.Job) {
 	Change(t, e, commerce.Needs{}, func(*commerce.Rows, int64) commerce.Changes { return commerce.Changes{NewJobs: list} })
 }
 
+// classes are those of waiting, and others.
+var classes = []commerce.JobClass{{Kind: "x", Mode: commerce.Live}, {Kind: commerce.JobDeliverWebhook, Mode: commerce.Live}}
+
 func claim(t testing.TB, e storage.Engine, c storage.JobClaim) []commerce.Job {
 	t.Helper()
+	if c.Classes == nil {
+		c.Classes = classes
+	}
 	list, err := e.ClaimJobs(context.Background(), c)
 	if err != nil {
 		t.Fatal(err)
@@ -73,13 +80,15 @@ func claimWhatIsDue(t *testing.T, db Database) {
 		job := c.job
 		job.Slot, job.ID = int64(slot), "job_"+c.name
 		addJobs(t, e, job)
-		next, err := e.Reader().NextDue(context.Background(), now)
-		if err != nil || (c.due && (next == 0 || next > now)) || (!c.due && next != c.next) {
-			t.Errorf("%s: it comes up at %d, %v; want %d", c.name, next, err, c.next)
+		due, next, err := e.Reader().NextDue(context.Background(), now)
+		if err != nil || due != c.due || (!c.due && next != c.next) {
+			t.Errorf("%s: due %v, it comes up at %d, %v; want %v, %d", c.name, due, next, err, c.due, c.next)
 		}
 		ask := storage.JobClaim{Slot: job.Slot, Worker: "me", Now: now, Until: now + lease, Limit: 5, Ahead: true}
-		for _, other := range []storage.JobClaim{{Slot: job.Slot + 1}, {Slot: job.Slot, Except: []storage.JobLane{{Kind: job.Kind, Owner: "x"}, {Kind: job.Kind, Owner: job.Owner}}},
-			{Slot: job.Slot, Except: []storage.JobLane{{Kind: "x"}, {Kind: job.Kind}}}} {
+		lane := job.Lane()
+		for _, other := range []storage.JobClaim{{Slot: job.Slot + 1}, {Slot: job.Slot, Except: []commerce.JobLane{laneWith(lane, "x", lane.PartnerID, lane.Mode), lane}},
+			{Slot: job.Slot, Classes: []commerce.JobClass{{Kind: job.Kind, Mode: commerce.Test}, {Kind: "x", Mode: commerce.Live}}},
+			{Slot: job.Slot, Classes: []commerce.JobClass{}}} {
 			other.Worker, other.Now, other.Until, other.Limit, other.Ahead = ask.Worker, ask.Now, ask.Until, ask.Limit, true
 			if got := claim(t, e, other); len(got) != 0 {
 				t.Errorf("%s: %+v gave %+v", c.name, other, got)
@@ -88,7 +97,8 @@ func claimWhatIsDue(t *testing.T, db Database) {
 		if near := (storage.JobClaim{Slot: job.Slot, Worker: "me", Now: now, Until: now + lease, Limit: 5}); job.RunAt > now+horizon && len(claim(t, e, near)) != 0 {
 			t.Errorf("%s: claimed without a look ahead", c.name)
 		}
-		ask.Except = []storage.JobLane{{Kind: job.Kind, Owner: "ptn_2"}, {Kind: "x", Owner: job.Owner}, {Kind: "x"}}
+		ask.Except = []commerce.JobLane{laneWith(lane, "sto", lane.PartnerID, lane.Mode), laneWith(lane, lane.Owner, "ptn_2", lane.Mode),
+			laneWith(lane, lane.Owner, "", lane.Mode), laneWith(lane, lane.Owner, lane.PartnerID, commerce.Test)}
 		got := claim(t, e, ask)
 		if want := job.LeasedTo("me", now+lease); c.due != (len(got) == 1) || (c.due && got[0] != want) {
 			t.Errorf("%s: claimed %+v, want it: %v", c.name, got, c.due)
@@ -100,9 +110,20 @@ func claimWhatIsDue(t *testing.T, db Database) {
 			return commerce.Changes{DoneJobs: []commerce.JobKey{job.Key()}}
 		})
 	}
-	if next, err := e.Reader().NextDue(context.Background(), now); next != 0 || err != nil {
-		t.Errorf("no job is left, but one comes up at %d, %v", next, err)
+	due, next, err := e.Reader().NextDue(context.Background(), now)
+	if due || next != 0 || err != nil {
+		t.Errorf("no job is left, but one comes up: %v, at %d, %v", due, next, err)
 	}
+	addJobs(t, e, waiting(3, "job_due", now), waiting(4, "job_later", now+50), waiting(3, "job_next", now+40))
+	if due, next, err := e.Reader().NextDue(context.Background(), now); !due || next != now+40 || err != nil {
+		t.Errorf("one is due, and the next comes up in 40 ms: %v, at %d, %v", due, next, err)
+	}
+}
+
+// laneWith is another lane of the same kind.
+func laneWith(l commerce.JobLane, owner, partnerID string, mode commerce.Mode) commerce.JobLane {
+	l.Owner, l.PartnerID, l.Mode = owner, partnerID, mode
+	return l
 }
 
 func claimInOrder(t *testing.T, db Database) {
@@ -149,7 +170,7 @@ func claimOnce(t *testing.T, db Database) {
 			wg.Go(func() {
 				for left := true; left && time.Now().Before(deadline); {
 					got, err := engines[w%2].ClaimJobs(context.Background(), storage.JobClaim{
-						Slot: int64(w / 2), Worker: fmt.Sprint(w), Now: now, Until: now + commerce.JobLease, Limit: 7})
+						Slot: int64(w / 2), Worker: fmt.Sprint(w), Now: now, Until: now + commerce.JobLease, Limit: 7, Classes: classes})
 					if err != nil {
 						t.Error(err)
 						return
@@ -180,7 +201,7 @@ func jobsGoOn(t *testing.T, db Database) {
 		j := waiting(i*3%4*10, fmt.Sprintf("job_%02d", i), now-100+i)
 		list, keys = append(list, j), append(keys, j.Key())
 	}
-	list[11].Owner = "ptn_2"
+	list[11].Owner = "sto_2"
 	addJobs(t, e, list...)
 	Change(t, e, commerce.Needs{Jobs: keys}, func(rows *commerce.Rows, _ int64) (c commerce.Changes) {
 		for _, k := range keys[2:] {
@@ -212,7 +233,7 @@ func jobsGoOn(t *testing.T, db Database) {
 		{100, []string{"job_05", "job_06", "job_07", "job_08", "job_09", "job_10"}},
 		{100, nil},
 	} {
-		n, err := e.ReleaseParked(context.Background(), "ptn_1", c.limit)
+		n, err := e.ReleaseParked(context.Background(), "sto 1", c.limit)
 		if got := claims(other); err != nil || n != len(c.want) || !slices.Equal(got, c.want) {
 			t.Errorf("released %d, %v, and claimed %v, want %v", n, err, got, c.want)
 		}
