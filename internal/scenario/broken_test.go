@@ -170,7 +170,7 @@ func onEveryBrokenEngine(t *testing.T, test func(t *testing.T, w *world, f *faul
 		t.Run(e.name, func(t *testing.T) {
 			var f *faulty
 			w := newWorld(t, func(t *testing.T, now func() time.Time) storage.Engine {
-				f = &faulty{Engine: e.open(t, now)}
+				f = &faulty{Engine: e.database(t)(t, now)}
 				return f
 			})
 			w.importCatalog(t, "small")

@@ -221,7 +221,7 @@ func TestStoresMoveMeanwhile(t *testing.T) {
 		t.Run(e.name, func(t *testing.T) {
 			m := &moving{then: func() {}}
 			w := newWorld(t, func(t *testing.T, now func() time.Time) storage.Engine {
-				m.Engine = e.open(t, now)
+				m.Engine = e.database(t)(t, now)
 				return m
 			})
 			w.importCatalog(t, "around")

@@ -39,7 +39,7 @@ func (w *world) wire() {
 	notices := inbound.New(w.engine.Reader(), w.commit, map[string]inbound.PaymentNotices{sandboxName: w.sandbox},
 		map[string]inbound.CourierNotices{sandboxName: w.road})
 	w.line = &lineTo{Sandbox: w.sandbox}
-	w.effects = effect.Start(effect.Options{Engine: w.engine, Committer: w.commit, Worker: "scenario",
+	w.effects = effect.Start(effect.Options{Engine: w.engine, Committer: w.commit, Worker: w.worker,
 		Processors: map[string]effect.Processor{sandboxName: w.line}, Fleet: fleet, Geocoder: whereabouts,
 		Movers: map[string]sandbox.Mover{courier.SandboxObjects: w.road}, Objects: objects, Post: notices.FromSandbox(w.signer)})
 	w.partners = api.New(w.engine, w.commit, api.Options{Now: w.clock.Now, Jobs: impatient{w.effects, w},

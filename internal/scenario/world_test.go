@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -29,27 +30,36 @@ import (
 
 // engines are what every test here runs on.
 var engines = []struct {
-	name string
-	open func(t *testing.T, now func() time.Time) storage.Engine
+	name     string
+	database func(t *testing.T) openEngine // a new one
 }{
-	{"sqlite", openSQLite},
-	{"postgres", openPostgres},
+	{"sqlite", sqliteFile},
+	{"postgres", postgresDatabase},
 }
 
-func openSQLite(t *testing.T, now func() time.Time) storage.Engine {
-	engine, err := sqlite.Open(filepath.Join(t.TempDir(), "purveyor.db"), sqlite.Options{Now: now})
-	if err != nil {
-		t.Fatal(err)
+// openEngine opens one more engine on a database, as another process would.
+type openEngine func(t *testing.T, now func() time.Time) storage.Engine
+
+func sqliteFile(t *testing.T) openEngine {
+	path := filepath.Join(t.TempDir(), "purveyor.db")
+	return func(t *testing.T, now func() time.Time) storage.Engine {
+		engine, err := sqlite.Open(path, sqlite.Options{Now: now})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return engine
 	}
-	return engine
 }
 
-func openPostgres(t *testing.T, now func() time.Time) storage.Engine {
-	engine, err := postgres.Open(pgtest.Shared(t).Database(t), postgres.Options{Now: now, Readers: 4})
-	if err != nil {
-		t.Fatal(err)
+func postgresDatabase(t *testing.T) openEngine {
+	url := pgtest.Shared(t).Database(t)
+	return func(t *testing.T, now func() time.Time) storage.Engine {
+		engine, err := postgres.Open(url, postgres.Options{Now: now, Readers: 4})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return engine
 	}
-	return engine
 }
 
 // onEveryEngine runs a test once for each engine, in a world of its own: on all
@@ -61,7 +71,7 @@ func onEveryEngine(t *testing.T, test func(t *testing.T, w *world)) {
 			if !*update {
 				t.Parallel()
 			}
-			test(t, newWorld(t, e.open))
+			test(t, newWorld(t, e.database(t)))
 		})
 	}
 }
@@ -70,6 +80,7 @@ func onEveryEngine(t *testing.T, test func(t *testing.T, w *world)) {
 // customers who pay.
 type world struct {
 	clock   *clock
+	worker  string // name of the process
 	engine  storage.Engine
 	server  *httptest.Server
 	client  *http.Client
@@ -86,14 +97,21 @@ type world struct {
 	partners *api.API
 }
 
-type openEngine func(t *testing.T, now func() time.Time) storage.Engine
+var workers atomic.Int64 // named so far
 
 func newWorld(t *testing.T, open openEngine) *world {
 	t.Helper()
-	w := &world{clock: newClock()}
+	return openWorld(t, newClock(), open, (*world).addPartners)
+}
+
+// openWorld starts a service on a database, which prepare fills before anything
+// else reads it.
+func openWorld(t *testing.T, c *clock, open openEngine, prepare func(*world, *testing.T)) *world {
+	t.Helper()
+	w := &world{clock: c, worker: fmt.Sprint("scenario ", workers.Add(1))}
 	w.engine = open(t, w.clock.Now)
 	w.commit = commit.New(w.engine, 0)
-	w.addPartners(t)
+	prepare(w, t)
 	w.wire()
 	w.server = httptest.NewServer(web.Trace(slog.New(slog.DiscardHandler), w))
 	w.client = w.server.Client()

@@ -29,6 +29,8 @@ const (
 	renewAfter = 2 * time.Second
 	// saveTime bounds the wait for an answer to a commit.
 	saveTime = 20 * time.Second
+
+	uniqueViolation = "23505"
 )
 
 // Load implements storage.Engine. A connection may have broken since it was
@@ -179,7 +181,10 @@ func (b *batch) Save(context.Context) error {
 		return nil
 	}
 	b.Discard()
-	if _, definite := errors.AsType[*pgconn.PgError](err); definite && done < q.Len() {
+	if pg, definite := errors.AsType[*pgconn.PgError](err); definite && done < q.Len() {
+		if pg.Code == uniqueViolation { // the batch looked for the row, and another batch has added it since
+			return fmt.Errorf("%w: %w", storage.ErrAgain, err)
+		}
 		return unavailable(err)
 	}
 	return fmt.Errorf("%w: %w", storage.ErrOutcomeUnknown, explain(err))
