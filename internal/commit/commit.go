@@ -49,6 +49,7 @@ type Committer struct {
 	mu     sync.RWMutex // guards closed against sends on queue
 	closed bool
 
+	aside   aside // the loop's
 	hurried atomic.Bool
 	starter atomic.Pointer[Starter]
 }
@@ -134,6 +135,7 @@ type pending[R any] struct {
 func (p *pending[R]) needs() commerce.Needs { return p.cmd.Needs() }
 
 func (p *pending[R]) decide(rows *commerce.Rows, now int64) (changes commerce.Changes, err error) {
+	p.jobs = nil // of an earlier try
 	defer func() {
 		if v := recover(); v != nil {
 			slog.Error("a command panicked", "panic", v, "command", fmt.Sprintf("%T", p.cmd), "stack", string(debug.Stack()))
@@ -159,53 +161,84 @@ func (p *pending[R]) keyed() bool {
 func (c *Committer) loop() {
 	defer close(c.done)
 	batch := make([]call, 0, c.maxBatch)
-	for first := range c.queue {
-		batch = append(batch[:0], first)
-		for more := true; more && len(batch) < c.maxBatch; {
-			select {
-			case p, open := <-c.queue:
-				if more = open; open {
-					batch = append(batch, p)
-				}
-			default:
-				more = false
+	for queue := c.queue; queue != nil || len(c.aside.calls) > 0; {
+		select {
+		case first, open := <-queue:
+			if !open {
+				queue = nil
+				continue
 			}
+			batch = c.gather(append(batch[:0], first))
+			c.commit(batch)
+			clear(batch)
+		case <-c.aside.due():
+			c.tryAside()
 		}
-		c.commit(batch)
-		clear(batch)
 	}
 }
 
-// commit answers every call of the batch. When the batch fails as a whole,
-// its commands are tried alone, so that a bad one does not fail its neighbours.
+// gather adds all calls that wait to the batch, as far as it has room.
+func (c *Committer) gather(batch []call) []call {
+	for len(batch) < c.maxBatch {
+		select {
+		case p, open := <-c.queue:
+			if !open {
+				return batch
+			}
+			batch = append(batch, p)
+		default:
+			return batch
+		}
+	}
+	return batch
+}
+
+// commit answers every call of the batch, except those that are set aside.
 func (c *Committer) commit(batch []call) {
 	if c.hurried.Load() {
 		answerAll(batch, ErrClosed)
 		return
 	}
-	errs, err := c.try(batch)
-	for tries := 1; errors.Is(err, storage.ErrAgain) && tries < maxTries; tries++ {
-		errs, err = c.try(batch)
+	if batch = c.aside.screen(batch); len(batch) > 0 {
+		c.attempt(batch)
 	}
+}
+
+// attempt runs a batch. When the batch fails as a whole, its commands are tried
+// alone, so that a bad one does not fail its neighbours.
+func (c *Committer) attempt(batch []call) {
+	errs, err := c.tries(batch)
+	ofAll := errors.Is(err, storage.ErrUnavailable) && !errors.Is(err, storage.ErrLocked) && !errors.Is(err, storage.ErrTimeout)
 	switch {
 	case err == nil:
 		for i, p := range batch {
 			p.answer(errs[i])
 		}
-	case errors.Is(err, storage.ErrUnavailable):
-		slog.Error("a batch was not saved", "commands", len(batch), "error", err)
-		answerAll(batch, err)
 	case errors.Is(err, storage.ErrOutcomeUnknown):
 		slog.Error("the outcome of a batch is unknown", "commands", len(batch), "error", err)
 		c.settle(batch, err)
-	case len(batch) == 1:
-		slog.Error("a command was not saved", "error", err)
+	case len(batch) == 1 && errors.Is(err, storage.ErrLocked):
+		slog.Warn("a command waits for a row that another session keeps locked", "error", err)
+		c.aside.add(batch[0], err)
+	case len(batch) == 1 || ofAll:
+		slog.Error("a batch was not saved", "commands", len(batch), "error", err)
 		answerAll(batch, err)
 	default:
 		slog.Error("a batch was not saved; its commands are tried alone", "commands", len(batch), "error", err)
-		for _, p := range batch {
-			c.commit([]call{p})
+		c.oneByOne(batch, err)
+	}
+}
+
+// oneByOne tries the commands of a batch that failed. A server that does not
+// come to an end with any of them is not waited for time and again.
+func (c *Committer) oneByOne(batch []call, err error) {
+	until := time.Now().Add(lockPatience)
+	for _, p := range batch {
+		if errors.Is(err, storage.ErrTimeout) && time.Now().After(until) {
+			p.answer(err)
+			continue
 		}
+		c.commit([]call{p})
 	}
 }
 
@@ -220,10 +253,10 @@ func (c *Committer) settle(batch []call, unknown error) {
 			p.answer(unknown)
 			continue
 		}
-		errs, err := c.try([]call{p})
+		errs, err := c.tries([]call{p})
 		for errors.Is(err, storage.ErrUnavailable) && !c.hurried.Load() && time.Now().Before(deadline) {
 			time.Sleep(settlePause)
-			errs, err = c.try([]call{p})
+			errs, err = c.tries([]call{p})
 		}
 		if err != nil {
 			p.answer(errors.Join(unknown, err))
@@ -237,6 +270,15 @@ func answerAll(batch []call, err error) {
 	for _, p := range batch {
 		p.answer(err)
 	}
+}
+
+// tries is try, repeated while other batches come into the way of this one.
+func (c *Committer) tries(batch []call) (errs []error, err error) {
+	errs, err = c.try(batch)
+	for n := 1; errors.Is(err, storage.ErrAgain) && n < maxTries; n++ {
+		errs, err = c.try(batch)
+	}
+	return errs, err
 }
 
 // try loads, decides and saves. The error is of the whole; errs are the

@@ -21,8 +21,16 @@ var (
 	// ErrOutcomeUnknown: the batch may or may not have been saved. Reading the
 	// reply records tells.
 	ErrOutcomeUnknown = errors.New("outcome unknown")
-	// ErrAgain: batches came into each other's way (a deadlock, say). Nothing was
-	// saved, and another try is likely to pass.
+	// ErrLocked: another session keeps a row locked that the batch needs, for longer
+	// than a batch waits. It comes with ErrUnavailable. Batches that do not need the
+	// row pass.
+	ErrLocked = errors.New("a row is locked by another session")
+	// ErrTimeout: a statement took longer than the server allows. It comes with
+	// ErrUnavailable. Batches that do not need the statement may pass.
+	ErrTimeout = errors.New("a statement took too long")
+	// ErrAgain: batches came into each other's way: a deadlock, or two that add a
+	// row under one key. Nothing was saved. Another try is likely to pass, and
+	// finds the row that the other batch added.
 	ErrAgain = errors.New("batches came into each other's way")
 	// ErrNewerDatabase: the database was made by a newer program.
 	ErrNewerDatabase = errors.New("database is newer than this program")

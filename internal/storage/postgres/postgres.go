@@ -62,6 +62,9 @@ const (
 	// its lease does, even if this process no longer runs.
 	statementTime = "6s"
 	idleTime      = "5s" // between two statements of a batch
+	// lockTime bounds a batch's wait for a lock. The batch holds the locks that it
+	// has got, so a row that another session keeps locked would stop other processes, too.
+	lockTime = "300ms"
 )
 
 // planning are the settings of a session that choose its plans. They have rows
@@ -168,7 +171,7 @@ func (e *Engine) takeWriter(ctx context.Context) (*writer, error) {
 	}
 	if w.conn == nil || w.conn.IsClosed() {
 		var err error
-		if w.conn, err = e.connectWriter(ctx); err != nil {
+		if w.conn, err = e.connectWriter(ctx, "lock_timeout = '"+lockTime+"'"); err != nil {
 			w.conn = nil
 			e.writer <- w
 			return nil, unavailable(err)
@@ -191,14 +194,15 @@ func (e *Engine) connect(ctx context.Context) (*pgx.Conn, error) {
 	return conn, err
 }
 
-func (e *Engine) connectWriter(ctx context.Context) (*pgx.Conn, error) {
+func (e *Engine) connectWriter(ctx context.Context, more ...string) (*pgx.Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, connectTime)
 	defer cancel()
 	conn, err := e.connect(ctx)
 	if err != nil {
 		return nil, err
 	}
-	err = settings(ctx, conn, append(e.planning(), "statement_timeout = '"+statementTime+"'", "idle_in_transaction_session_timeout = '"+idleTime+"'")...)
+	list := append(e.planning(), "statement_timeout = '"+statementTime+"'", "idle_in_transaction_session_timeout = '"+idleTime+"'")
+	err = settings(ctx, conn, append(list, more...)...)
 	if err != nil {
 		return nil, errors.Join(err, conn.Close(ctx))
 	}
@@ -207,20 +211,26 @@ func (e *Engine) connectWriter(ctx context.Context) (*pgx.Conn, error) {
 
 // unavailable sorts the errors of PostgreSQL: a broken constraint or a value
 // that it does not take is this batch's own; a deadlock is worth another try;
-// all others are the same for every batch.
+// a locked row and a slow statement stop the batches that need them; all others
+// are the same for every batch.
 func unavailable(err error) error {
 	if err == nil || errors.Is(err, context.Canceled) {
 		return err
 	}
+	kind := storage.ErrUnavailable
 	if pg, ok := errors.AsType[*pgconn.PgError](err); ok {
-		switch pg.Code[:2] {
-		case "22", "23":
+		switch {
+		case pg.Code[:2] == "22", pg.Code[:2] == "23":
 			return err
-		case "40":
+		case pg.Code[:2] == "40":
 			return fmt.Errorf("%w: %w", storage.ErrAgain, err)
+		case pg.Code == "55P03":
+			kind = fmt.Errorf("%w: %w", kind, storage.ErrLocked)
+		case pg.Code == "57014":
+			kind = fmt.Errorf("%w: %w", kind, storage.ErrTimeout)
 		}
 	}
-	return fmt.Errorf("%w: %w", storage.ErrUnavailable, explain(err))
+	return fmt.Errorf("%w: %w", kind, explain(err))
 }
 
 // explain adds what an operator can do.

@@ -1,0 +1,116 @@
+package commit
+
+import (
+	"log/slog"
+	"slices"
+	"time"
+)
+
+const (
+	// lockPatience is how long a call waits for a locked row. It is above the time
+	// after which PostgreSQL ends the transaction of a process that has stopped.
+	lockPatience = 8 * time.Second
+	// lockPause is the time between two tries that come upon a lock. Each of them
+	// keeps all other calls waiting until the engine gives up on the lock.
+	lockPause = time.Second
+)
+
+// aside are the calls that came upon a row which another session keeps locked,
+// and the later calls that may need the same row. All others go on meanwhile.
+type aside struct {
+	calls []waiting
+	next  time.Time // of the next try
+}
+
+type waiting struct {
+	call
+	owners []string // of the rows that it may change
+	until  time.Time
+	err    error
+	tried  bool // alone, and it came upon the lock; else it follows one that did
+}
+
+// add sets a call aside that came upon a lock when it was tried alone.
+func (a *aside) add(p call, err error) {
+	now := time.Now()
+	a.calls = append(a.calls, waiting{p, p.needs().Owners(), now.Add(lockPatience), err, true})
+	a.next = now.Add(lockPause)
+}
+
+// screen sets the calls of a batch aside that share an owner with a call that
+// came upon a lock, and returns the others.
+func (a *aside) screen(batch []call) (others []call) {
+	var locked []waiting
+	for _, w := range a.calls {
+		if w.tried {
+			locked = append(locked, w)
+		}
+	}
+	if len(locked) == 0 {
+		return batch
+	}
+	for _, p := range batch {
+		owners := p.needs().Owners()
+		i := slices.IndexFunc(locked, func(w waiting) bool {
+			return slices.ContainsFunc(w.owners, func(o string) bool { return slices.Contains(owners, o) })
+		})
+		if i < 0 {
+			others = append(others, p)
+			continue
+		}
+		a.calls = append(a.calls, waiting{p, owners, time.Now().Add(lockPatience), locked[i].err, false})
+	}
+	return others
+}
+
+// due tells when a call is to be tried; never, if none is aside.
+func (a *aside) due() <-chan time.Time {
+	if len(a.calls) == 0 {
+		return nil
+	}
+	return time.After(time.Until(a.next))
+}
+
+// tryAside answers the calls whose patience is over, then tries the first of the
+// others alone. If that comes upon a lock, it goes to the end of the line. If no
+// call is left that came upon a lock, the others are a batch again.
+func (c *Committer) tryAside() {
+	a, now := &c.aside, time.Now()
+	calls := a.calls
+	a.calls = nil
+	for _, w := range calls {
+		switch {
+		case c.hurried.Load():
+			w.answer(ErrClosed)
+		case now.After(w.until):
+			slog.Error("a command was not saved", "error", w.err)
+			w.answer(w.err)
+		default:
+			a.calls = append(a.calls, w)
+		}
+	}
+	if !slices.ContainsFunc(a.calls, func(w waiting) bool { return w.tried }) {
+		c.rejoin()
+		return
+	}
+	first := a.calls[0]
+	a.calls, a.next = a.calls[1:], now
+	before := len(a.calls)
+	c.attempt([]call{first.call})
+	if len(a.calls) > before { // it is the last now, and not more patient than before
+		a.calls[before].until = first.until
+	}
+}
+
+// rejoin makes batches of the calls that are aside.
+func (c *Committer) rejoin() {
+	calls := c.aside.calls
+	c.aside.calls = nil
+	for part := range slices.Chunk(calls, c.maxBatch) {
+		batch := make([]call, len(part))
+		for i, w := range part {
+			batch[i] = w.call
+		}
+		c.commit(batch)
+	}
+}

@@ -1,0 +1,244 @@
+package commit_test
+
+import (
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"purveyor/internal/commerce"
+	"purveyor/internal/commit"
+	"purveyor/internal/storage"
+)
+
+// TestLockedRow: while another session keeps a row of one store locked, commands
+// of other stores are answered within a second each, also those that wait
+// in one batch with a command that needs the row. Commands for other rows of the
+// store are answered, too, and those that need the row are answered when it is free.
+func TestLockedRow(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var l lock
+		locked := touch{"locked", "p"}
+		c := commit.New(&scripted{load: l.wait}, 0)
+		l.set(true, locked.key())
+		var held, same, others []*asked
+		held = append(held, ask(c, locked))
+		for i := range 50 { // six seconds of them
+			same = append(same, ask(c, touch{"locked", fmt.Sprint("q", i)}))
+			others = append(others, ask(c, touch{"free", fmt.Sprint("p", i)}))
+			if i%10 == 0 {
+				held = append(held, ask(c, locked))
+			}
+			time.Sleep(120 * time.Millisecond)
+		}
+		synctest.Wait()
+		for _, a := range held {
+			if a.answered() {
+				t.Fatalf("a command that needs the locked row was answered after %v: %v", a.took, a.err)
+			}
+		}
+		l.set(false, locked.key())
+		expectNil(t, "needs the row", held...)
+		expectNil(t, "of the same store", same...)
+		expectNil(t, "of another store", others...)
+		for _, a := range others {
+			if a.took > time.Second {
+				t.Errorf("a command of another store took %v", a.took)
+			}
+		}
+		c.Close()
+	})
+}
+
+// TestLockedRowInABatch: the neighbours of a command in its batch take place
+// although the row that it needs stays locked.
+func TestLockedRowInABatch(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var l lock
+		locked := touch{"locked", "p"}
+		l.set(true, locked.key())
+		c := commit.New(&scripted{load: func(needs []commerce.Needs) error {
+			if len(needs[0].Stock) == 0 { // the idle command, behind which the others gather
+				time.Sleep(time.Second)
+			}
+			return l.wait(needs)
+		}}, 0)
+		ask(c, idle{})
+		synctest.Wait()
+		held := ask(c, locked)
+		var others []*asked
+		for i := range 20 {
+			others = append(others, ask(c, touch{"free", fmt.Sprint("p", i)}))
+		}
+		expectNil(t, "a neighbour", others...)
+		expectIs(t, held.wait(), storage.ErrLocked)
+		c.Close()
+	})
+}
+
+// TestLockedRowsOfAStore: the session keeps all rows of a store locked.
+func TestLockedRowsOfAStore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var l lock
+		c := commit.New(&scripted{load: l.wait}, 0)
+		var held, others []*asked
+		for i := range 30 {
+			cmd := touch{"locked", fmt.Sprint("p", i)}
+			l.set(true, cmd.key())
+			held = append(held, ask(c, cmd))
+			others = append(others, ask(c, touch{"free", fmt.Sprint("p", i)}))
+			time.Sleep(100 * time.Millisecond)
+		}
+		expectNil(t, "of another store", others...)
+		for _, a := range others {
+			if a.took > time.Second {
+				t.Errorf("a command of another store took %v", a.took)
+			}
+		}
+		l.mu.Lock()
+		clear(l.held)
+		l.mu.Unlock()
+		expectNil(t, "needs a locked row", held...)
+		c.Close()
+	})
+}
+
+// TestLockThatStays: a command waits for a row for some seconds, not for ever, and
+// is told that nothing was saved. So are those that came after it, and the stop
+// of the process does not wait for the lock.
+func TestLockThatStays(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var l lock
+		locked := touch{"locked", "p"}
+		l.set(true, locked.key())
+		c := commit.New(&scripted{load: l.wait}, 0)
+		first := ask(c, locked)
+		time.Sleep(5 * time.Second)
+		second := ask(c, locked)
+		for _, a := range []*asked{first, second} {
+			expectIs(t, a.wait(), storage.ErrUnavailable)
+			if a.took < 5*time.Second || a.took > 15*time.Second {
+				t.Errorf("answered after %v", a.took)
+			}
+		}
+		third := ask(c, locked)
+		synctest.Wait()
+		time.Sleep(time.Second)
+		c.Hurry()
+		c.Close()
+		expectIs(t, third.wait(), commit.ErrClosed)
+	})
+}
+
+// TestGroupsAfterALock: when the row is free, the commands that waited behind the
+// first one share batches again.
+func TestGroupsAfterALock(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var l lock
+		locked := touch{"locked", "p"}
+		l.set(true, locked.key())
+		e := &scripted{load: l.wait}
+		c := commit.New(e, 0)
+		waiting := []*asked{ask(c, locked)}
+		time.Sleep(500 * time.Millisecond) // it is aside
+		for range 100 {
+			waiting = append(waiting, ask(c, locked))
+		}
+		time.Sleep(100 * time.Millisecond)
+		l.set(false, locked.key())
+		before := len(e.loads())
+		expectNil(t, "needs the row", waiting...)
+		if sizes := e.loads()[before:]; len(sizes) != 2 || sizes[0] != 1 || sizes[1] != 100 {
+			t.Errorf("batches of %v, want 1 and 100", sizes)
+		}
+		c.Close()
+	})
+}
+
+// TestGroupsBesideALock: commands that waited for one row share batches again
+// when it is free, although another row stays locked.
+func TestGroupsBesideALock(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var l lock
+		free, stays := touch{"freed", "p"}, touch{"locked", "p"}
+		l.set(true, free.key(), stays.key())
+		e := &scripted{load: l.wait}
+		c := commit.New(e, 0)
+		over := make(chan struct{})
+		go func() { // there is always a command that needs the locked row
+			for {
+				select {
+				case <-over:
+					return
+				case <-time.After(time.Second):
+					ask(c, stays)
+				}
+			}
+		}()
+		ask(c, free)
+		time.Sleep(2 * time.Second)
+		l.set(false, free.key())
+		callers, began := make(chan struct{}), time.Now()
+		for i := range 20 { // each calls again as soon as it is answered
+			go func() {
+				defer func() { callers <- struct{}{} }()
+				for range 200 {
+					if err := ask(c, touch{"freed", fmt.Sprint("p", i)}).wait(); err != nil {
+						t.Error(err)
+					}
+				}
+			}()
+		}
+		for range 20 {
+			<-callers
+		}
+		close(over)
+		if took := time.Since(began); took > 8*time.Second { // alone, behind the pauses of the other row, they take 18 s
+			t.Errorf("4,000 commands of 20 callers took %v in %d batches", took, len(e.loads()))
+		}
+		c.Close()
+	})
+}
+
+// TestSlowStatement: a statement that the server cuts off fails its own command.
+// Where every command is that slow, they are not all tried.
+func TestSlowStatement(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		allSlow := false
+		e := &scripted{load: func(needs []commerce.Needs) error {
+			for _, n := range needs {
+				if len(n.Stock) == 0 { // the idle command, behind which the others gather
+					time.Sleep(time.Second)
+				} else if allSlow || n.Stock[0].StoreID == "slow" {
+					time.Sleep(6 * time.Second)
+					return fmt.Errorf("%w: %w", storage.ErrUnavailable, storage.ErrTimeout)
+				}
+			}
+			return nil
+		}}
+		c := commit.New(e, 0)
+		together := func() (bad *asked, good []*asked) {
+			ask(c, idle{})
+			synctest.Wait()
+			bad = ask(c, touch{"slow", "p"})
+			for i := range 20 {
+				good = append(good, ask(c, touch{fmt.Sprint("store ", i), "p"}))
+			}
+			return bad, good
+		}
+		bad, good := together()
+		expectIs(t, bad.wait(), storage.ErrUnavailable)
+		expectNil(t, "a neighbour", good...)
+
+		allSlow = true
+		before := len(e.loads())
+		bad, good = together()
+		for _, a := range append(good, bad) {
+			expectIs(t, a.wait(), storage.ErrUnavailable)
+		}
+		if tries := e.loads()[before:]; len(tries) > 5 || tries[1] != 21 {
+			t.Errorf("batches of %v, want the idle one, all together, and no more than three alone", tries)
+		}
+		c.Close()
+	})
+}
