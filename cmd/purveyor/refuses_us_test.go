@@ -84,6 +84,10 @@ func TestProvidersRefuseUs(t *testing.T) {
 		if reported.Delivery.Created || confirmed.Delivery.Created || cancelled.Delivery || d.made() != [2]int{1, 0} {
 			t.Errorf("reported %+v, confirmed %+v, cancelled %+v; made are %v", reported, confirmed, cancelled, d.made())
 		}
+		for _, id := range []string{reported.OrderID, toConfirm} {
+			d.eventuallyAttention(id, "not_dispatched provider_refuses_us")
+		}
+		d.eventuallyAttention(toCancel.OrderID, "provider_refuses_us")
 		d.oneLineAMinute(began, "a provider refuses our credentials", "stripe", "uber", "doordash")
 
 		d.takeUs()
@@ -94,7 +98,16 @@ func TestProvidersRefuseUs(t *testing.T) {
 		}
 		eventually(t, time.Minute, "a courier for what was confirmed", func() bool { return d.order("/v1/orders/"+toConfirm).Status == "shipped" })
 		eventually(t, time.Minute, "the courier to be sent home", func() bool { return d.uberStatus(toCancel.Delivery.ID) == "canceled" })
+		for _, id := range []string{reported.OrderID, toConfirm, toCancel.OrderID} {
+			d.eventuallyAttention(id, "")
+		}
 	})
+}
+
+// eventuallyAttention waits until this is what the merchant is asked to look at.
+func (d *dispatch) eventuallyAttention(orderID, want string) {
+	d.t.Helper()
+	eventually(d.t, patience, fmt.Sprintf("%q to stand at the order %s", want, orderID), func() bool { return d.attention(orderID) == want })
 }
 
 // oneLineAMinute checks that a warning came for each provider, and no more often

@@ -109,7 +109,7 @@ func noQuote(err error) error {
 	}
 	if _, denied := errors.AsType[*commerce.CredentialsError](err); denied {
 		return errors.Join(&web.Error{Status: http.StatusInternalServerError, Code: "courier_not_configured",
-			Message: "The courier provider does not accept this service's credentials; its operator has to set them right"}, err)
+			Message: command.CourierRefusesUs}, err)
 	}
 	refused := &web.Error{Status: http.StatusBadGateway, Code: "courier_unavailable", Message: "The courier provider cannot be reached right now; try again"}
 	if limited, ok := errors.AsType[*courier.Limited](err); ok {
@@ -136,7 +136,7 @@ func (a *API) whereabouts(ctx context.Context, order commerce.Order, overToo boo
 	select {
 	case r := <-result:
 		if r.Err != nil {
-			slog.Warn("a courier could not be asked for; what is stored is shown", "order", order.ID, "provider", d.Provider, "error", r.Err)
+			slog.Info("a courier could not be asked for; what is stored is shown", "order", order.ID, "provider", d.Provider, "error", r.Err)
 			return stored, false, nil
 		}
 		return r.Val.(command.Tracked), true, nil

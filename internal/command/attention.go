@@ -1,6 +1,7 @@
 package command
 
 import (
+	"errors"
 	"slices"
 
 	"purveyor/internal/commerce"
@@ -57,3 +58,18 @@ func (s *story) resolve(what string, codes ...commerce.AttentionCode) {
 
 // resolveBy closes the reasons that a trigger resolves.
 func (s *story) resolveBy(t commerce.Trigger) { s.resolve(string(t), commerce.ResolvedBy(t)...) }
+
+// credentials asks the merchant to look if a call failed because its provider
+// refuses our credentials. It closes that reason once a call was answered, and
+// leaves it as it is while a call fails otherwise. told is for the timeline.
+func (s *story) credentials(failed error, told string) {
+	const code = commerce.AttentionProviderRefusesUs
+	denied, ok := errors.AsType[*commerce.CredentialsError](failed)
+	switch {
+	case failed == nil:
+		s.resolve("provider_answered", code)
+	case ok && !s.raised(code):
+		s.raise(code, denied.Message)
+		s.note(string(code), told)
+	}
+}

@@ -2,6 +2,7 @@ package command
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -86,4 +87,75 @@ func TestCancelResolvesItsReasons(t *testing.T) {
 			t.Errorf("%s: open %v, %v", r.Code, open, err)
 		}
 	}
+}
+
+// A job whose provider refuses our credentials asks the merchant to look, once,
+// and no longer once the provider answers.
+func TestProviderRefusesUs(t *testing.T) {
+	delivered, cancelled, paid := deliveryOrder(commerce.Processed), deliveryOrder(commerce.Cancelled), orderIn(commerce.Paid, commerce.ByPickup, false)
+	refund := pendingRefund(commerce.RefundAsked, 100)
+	run := leased(commerce.JobRefund, "job")
+	withRefund := refunding(paid, refund, run)
+	withRefund.Attention = nil
+	recordJob := func(failed error) RecordJob {
+		return RecordJob{Job: run, Failed: failed, Delays: commerce.RetryDelays}
+	}
+	for name, c := range map[string]struct {
+		stored commerce.Changes
+		try    func(failed error) jobRecord
+		also   string // what a failure raises beside it
+	}{
+		"dispatch": {withDelivery(delivered, in("", dispatching)(delivered), run), func(failed error) jobRecord {
+			cmd := RecordDelivery{RecordJob: recordJob(failed), Facts: FactsOf(delivered), Attempt: 1}
+			if failed == nil {
+				cmd.Refused = "nobody is free"
+			}
+			return cmd
+		}, "not_dispatched "},
+		"cancel": {withDelivery(cancelled, in(commerce.CourierAssigned)(cancelled), run), func(failed error) jobRecord {
+			return RecordDeliveryCancelled{RecordJob: recordJob(failed), Facts: FactsOf(cancelled), Cancelled: failed == nil}
+		}, ""},
+		"refund": {withRefund, func(failed error) jobRecord {
+			cmd := recordRefund(paid, refund, run)
+			cmd.RecordJob = recordJob(failed)
+			return cmd
+		}, ""},
+	} {
+		rows, notes := c.stored.Attention, 0
+		after := func(failed error) string {
+			t.Helper()
+			cmd, before := c.try(failed), c.stored
+			before.Attention = rows
+			_, changes, err := cmd.Decide(fill(cmd.Needs(), before), now)
+			if err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			for _, e := range changes.Timeline {
+				if strings.Contains(string(e.Data), "provider_refuses_us") {
+					notes++
+				}
+			}
+			rows = mergeAttention(rows, changes.Attention)
+			return openCodes(rows)
+		}
+		denied := fmt.Errorf("uber: %w", &commerce.CredentialsError{Message: "the key is revoked"})
+		if got := after(denied); got != c.also+"provider_refuses_us" || rows[len(rows)-1].Detail != "the key is revoked" {
+			t.Errorf("%s, refused: %q, %+v", name, got, rows)
+		}
+		if got := after(denied); got != c.also+"provider_refuses_us" || notes != 1 {
+			t.Errorf("%s, refused again: %q, %d notes", name, got, notes)
+		}
+		if got := after(errors.New("down")); got != c.also+"provider_refuses_us" {
+			t.Errorf("%s, then down: %q", name, got)
+		}
+		if got := after(nil); got != strings.TrimSpace(c.also) {
+			t.Errorf("%s, then answered: %q", name, got)
+		}
+	}
+}
+
+// jobRecord is a command that ends a try of a job.
+type jobRecord interface {
+	Needs() commerce.Needs
+	Decide(*commerce.Rows, int64) (commerce.Job, commerce.Changes, error)
 }

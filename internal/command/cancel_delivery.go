@@ -45,7 +45,7 @@ type RecordDeliveryCancelled struct {
 func (c RecordDeliveryCancelled) Needs() commerce.Needs {
 	n := c.Facts.needsDelivery()
 	n.Jobs = c.RecordJob.Needs().Jobs
-	c.Facts.mayRaise(&n, commerce.AttentionNotCancelled, commerce.AttentionGoodsWithCourier)
+	c.Facts.mayRaise(&n, commerce.AttentionNotCancelled, commerce.AttentionGoodsWithCourier, commerce.AttentionProviderRefusesUs)
 	if c.Answers.Key != "" {
 		n.OpenReplies = []commerce.ReplyKey{c.Answers}
 	}
@@ -62,12 +62,15 @@ func (c RecordDeliveryCancelled) Decide(rows *commerce.Rows, now int64) (commerc
 		return c.Job, commerce.Changes{}, errors.Join(err, errors.New("the delivery of the job is not there"))
 	}
 	job, changes, err := c.RecordJob.Decide(rows, now)
-	if err != nil || c.Failed != nil && job.State != commerce.JobDead {
+	if err != nil {
 		return job, changes, err
 	}
 	s := begin(order, rows, now, delivery.TraceID)
 	s.changes = changes
+	s.credentials(c.Failed, CourierRefusesUs)
 	switch {
+	case c.Failed != nil && job.State != commerce.JobDead:
+		return job, s.endIfMoved(order), nil
 	case c.Failed != nil:
 		s.flag(commerce.AttentionNotCancelled, "The courier could not be cancelled, and may still come")
 	case c.TooLate != "":

@@ -66,6 +66,10 @@ func (c AskCourier) Decide(rows *commerce.Rows, now int64) (Asked, commerce.Chan
 	return Asked{true, delivery.AskedOn}, commerce.Changes{Deliveries: []commerce.Delivery{delivery}}, nil
 }
 
+// CourierRefusesUs is what partners are told of a courier provider's
+// CredentialsError.
+const CourierRefusesUs = "The courier provider does not accept this service's credentials; its operator has to set them right"
+
 // RecordDelivery ends the job that looked for a courier, or the try that
 // failed. With it the answer of the report is decided.
 type RecordDelivery struct {
@@ -131,6 +135,7 @@ func (c RecordDelivery) Decide(rows *commerce.Rows, now int64) (commerce.Job, co
 	case c.Failed != nil:
 		if c.Refused != "" { // it is certain that nobody has made it
 			delivery.Provider, delivery.AskedOn = "", 0
+			s.credentials(nil, "")
 		}
 		s.notDispatched(&delivery, c, job.State == commerce.JobDead)
 		s.changes.Deliveries = append(s.changes.Deliveries, delivery)
@@ -182,7 +187,10 @@ func (s *story) notDispatched(d *commerce.Delivery, c RecordDelivery, last bool)
 		why, told = over+why, over+told
 	}
 	why = commerce.CleanText(why, commerce.MaxNote)
-	if d.Error != why && (c.Refused != "" || last || !s.raised(commerce.AttentionNotDispatched)) {
+	if _, denied := errors.AsType[*commerce.CredentialsError](c.Failed); denied && !last {
+		s.raise(commerce.AttentionNotDispatched, told)
+		s.credentials(c.Failed, told)
+	} else if d.Error != why && (c.Refused != "" || last || !s.raised(commerce.AttentionNotDispatched)) {
 		s.flag(commerce.AttentionNotDispatched, told)
 	}
 	d.Error, d.UpdatedOn = why, s.now

@@ -56,11 +56,17 @@ func (c RecordRefund) Decide(rows *commerce.Rows, now int64) (commerce.Job, comm
 		c.Failed = tooEarly()
 	}
 	job, changes, err := c.RecordJob.Decide(rows, now)
-	if err != nil || c.Failed != nil && job.State != commerce.JobDead {
+	if err != nil {
 		return job, changes, err
 	}
 	s := begin(order, rows, now, refund.TraceID)
 	s.changes = changes
+	if c.Refused != commerce.ProcessorRefusesUs {
+		s.credentials(c.Failed, commerce.ProcessorRefusesUs)
+	}
+	if c.Failed != nil && job.State != commerce.JobDead {
+		return job, s.endIfMoved(order), nil
+	}
 	if c.Failed != nil { // nobody knows, and nobody will ask again
 		if !s.raised(commerce.AttentionRefundUnknown) { // a repeat of the key had it tried once more
 			s.flag(commerce.AttentionRefundUnknown, fmt.Sprintf("Whether %d cents were refunded is not known (%s): %s", refund.AmountCents, refund.ID, job.Error))

@@ -83,7 +83,7 @@ func forPartners(err error) string {
 		return "The courier provider wants to be asked less often"
 	}
 	if _, denied := errors.AsType[*commerce.CredentialsError](err); denied {
-		return "The courier provider does not accept this service's credentials; its operator has to set them right"
+		return command.CourierRefusesUs
 	}
 	return ""
 }
@@ -285,7 +285,7 @@ func (c couriers) check(ctx context.Context, job commerce.Job) jobs.Outcome {
 	if record.Due(delivery, time.Now().UnixMilli()) {
 		now, err := c.Fleet.Get(ctx, delivery)
 		if err != nil {
-			slog.Warn("a delivery of which nothing was heard could not be asked for", "order", orderID, "provider", delivery.Provider, "error", err)
+			slog.Info("a delivery of which nothing was heard could not be asked for", "order", orderID, "provider", delivery.Provider, "error", err)
 		} else {
 			news := command.CourierNews(now)
 			record.News = &news

@@ -237,7 +237,8 @@ func goods(store string, price commerce.Cents) command.ImportProduct {
 
 // courierDirective does what a transcript says of couriers:
 //
-//	couriers unreachable      the road to them: also unheard, slow, reachable
+//	couriers unreachable      the road to them: also refuse-us, unheard, slow, reachable
+//	processor refuses-us      it does not accept our credentials; well: it does
 //	steps 3                   they take so many steps
 //	timeline a order.created  all that happened to <order_id:a>, of notes the codes;
 //	                          what is joined by + may have come in any order
