@@ -119,6 +119,63 @@ func TestCheckoutUnreachable(t *testing.T) {
 	}
 }
 
+// denying is a processor that refuses our credentials while it denies us.
+type denying struct {
+	Processor
+	denies *atomic.Bool
+}
+
+func (d denying) Refund(ctx context.Context, r payment.RefundRequest) (payment.Refund, error) {
+	if d.denies.Load() {
+		return payment.Refund{}, &commerce.CredentialsError{Message: "the key is revoked"}
+	}
+	return d.Processor.Refund(ctx, r)
+}
+
+// TestRefundRefusedUs: a refund whose first try was refused because of our
+// credentials keeps nothing reserved. Once an earlier try may have gone through,
+// the amount stays reserved, and the refund is made once.
+func TestRefundRefusedUs(t *testing.T) {
+	in(t, func(s *shop) {
+		s.admit()
+		var away, denies atomic.Bool
+		v := s.serve(newMortal(s.engine, 0, false), nil, func(p Processor) Processor { return denying{far{p, &away, time.Millisecond}, &denies} })
+		defer v.stop()
+		paid := v.paidOrder(nil, "paid", "")
+		s.eventually("the jobs of the payment", s.idle)
+		path, body := "/v1/orders/"+paid.OrderID+"/refund", map[string]any{"amount_cents": 100}
+		pending := func() commerce.Cents { return s.payment(paid).PendingCents }
+
+		denies.Store(true)
+		for range 2 { // the key is free after each
+			v.ask(path, "r", body).refused(t, http.StatusBadGateway, "payment_not_configured", commerce.ProcessorRefusesUs)
+			if pending() != 0 || !s.idle() || s.attention(paid) != "" {
+				t.Errorf("%d cents stay reserved, %q", pending(), s.attention(paid))
+			}
+		}
+
+		denies.Store(false)
+		away.Store(true)
+		v.ask(path, "r", body).refused(t, http.StatusConflict, "in_progress", "")
+		denies.Store(true)
+		away.Store(false)
+		for range 2 {
+			v.ask(path, "r", body).refused(t, http.StatusConflict, "in_progress", "")
+			if pending() != 100 || s.attention(paid) != "provider_refuses_us" {
+				t.Errorf("%d cents stay reserved, %q", pending(), s.attention(paid))
+			}
+		}
+		denies.Store(false)
+		if a := v.ask(path, "r", body); a.status != http.StatusOK || !strings.Contains(a.body, `"total_refunded_cents":100`) {
+			t.Errorf("answered %d: %s", a.status, a.body)
+		}
+		s.eventually("the jobs of the refund", s.idle)
+		if p := s.payment(paid); p.RefundedCents != 100 || p.PendingCents != 0 || s.attention(paid) != "" {
+			t.Errorf("%+v, %q", p, s.attention(paid))
+		}
+	})
+}
+
 // TestUnreachableForGood: after the last try the order has failed, and the
 // key is free; a refund stays reserved and flagged, until somebody repeats it.
 func TestUnreachableForGood(t *testing.T) {
