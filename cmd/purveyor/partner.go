@@ -36,7 +36,7 @@ type partnerCreate struct {
 	Store          []string `help:"A store that the keys are restricted to; may be repeated. Default: all stores." placeholder:"ID" sep:"none" env:"PURVEYOR_PARTNER_STORE"`
 	RateLimit      int64    `help:"Requests per minute." default:"240" env:"PURVEYOR_RATE_LIMIT"`
 	CallbackURL    string   `help:"Where webhooks go." placeholder:"URL" env:"PURVEYOR_CALLBACK_URL"`
-	CallbackSecret string   `help:"What webhooks are signed with." env:"PURVEYOR_CALLBACK_SECRET" placeholder:"S"`
+	CallbackSecret string   `help:"What webhooks are signed with; - reads it from standard input." env:"PURVEYOR_CALLBACK_SECRET" placeholder:"S"`
 	JSON           bool     `help:"Print JSON."`
 }
 
@@ -47,15 +47,14 @@ type issued struct {
 }
 
 func (c partnerCreate) Run() error {
-	if c.CallbackURL != "" {
-		if err := config.HTTPURL("--callback-url", c.CallbackURL); err != nil {
-			return err
-		}
+	secret, err := secretOf("--callback-secret", c.CallbackSecret)
+	if err := errors.Join(err, checkCallbackURL(c.CallbackURL)); err != nil {
+		return err
 	}
 	return withDatabase(c.Database, func(ctx context.Context, db *database) error {
 		made, err := createPartner(ctx, db, commerce.Partner{
 			Name: c.Name, Scopes: scopesOf(c.Scope), StoreIDs: c.Store, RateLimit: c.RateLimit,
-			CallbackURL: c.CallbackURL, CallbackSecret: c.CallbackSecret,
+			CallbackURL: c.CallbackURL, CallbackSecret: secret,
 		})
 		if err != nil {
 			return err
@@ -164,7 +163,7 @@ func printPartner(p commerce.Partner) {
 	}
 	printf("id               %s\nname             %s\nstate            %s\nrate limit       %d per minute\nscopes           %s\n"+
 		"stores           %s\ncallback url     %s\ncallback secret  %s\ncreated          %s\nupdated          %s\n",
-		p.ID, p.Name, stateOf(p), p.RateLimit, scopesText(p), storesText(p), orNone(p.CallbackURL), secret,
+		p.ID, p.Name, stateOf(p), p.RateLimit, scopesText(p), storesText(p), shownURL(p.CallbackURL), secret,
 		time.UnixMilli(p.CreatedOn).UTC().Format(time.RFC3339), time.UnixMilli(p.UpdatedOn).UTC().Format(time.RFC3339))
 }
 
@@ -192,15 +191,22 @@ type partnerUpdate struct {
 	AllStores      bool     `help:"Lift the restriction to stores." xor:"stores"`
 	RateLimit      *int64   `help:"Requests per minute."`
 	CallbackURL    *string  `help:"Where webhooks go; empty for nowhere." placeholder:"URL"`
-	CallbackSecret *string  `help:"What webhooks are signed with." placeholder:"S"`
+	CallbackSecret *string  `help:"What webhooks are signed with from now on; ends a rotation. - reads it from standard input." placeholder:"S"`
 }
 
 func (c partnerUpdate) Run() error {
-	cmd := command.UpdatePartner{ID: c.ID, Name: c.Name, RateLimit: c.RateLimit, CallbackURL: c.CallbackURL, CallbackSecret: c.CallbackSecret}
-	if c.CallbackURL != nil && *c.CallbackURL != "" {
-		if err := config.HTTPURL("--callback-url", *c.CallbackURL); err != nil {
+	cmd := command.UpdatePartner{ID: c.ID, Name: c.Name, RateLimit: c.RateLimit, CallbackURL: c.CallbackURL}
+	if c.CallbackURL != nil {
+		if err := checkCallbackURL(*c.CallbackURL); err != nil {
 			return err
 		}
+	}
+	if c.CallbackSecret != nil {
+		secret, err := secretOf("--callback-secret", *c.CallbackSecret)
+		if err != nil {
+			return err
+		}
+		cmd.CallbackSecret = &secret
 	}
 	if len(c.Scope) > 0 {
 		scopes := scopesOf(c.Scope)

@@ -186,6 +186,14 @@ func operateIn(t *testing.T, env []string, args ...string) result {
 	return runCommand(t, cmd)
 }
 
+// operateWith is operate with a text on standard input.
+func operateWith(t *testing.T, input string, args ...string) result {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), program(t), args...)
+	cmd.Dir, cmd.Env, cmd.Stdin = t.TempDir(), environment(), strings.NewReader(input)
+	return runCommand(t, cmd)
+}
+
 func runCommand(t *testing.T, cmd *exec.Cmd) result {
 	t.Helper()
 	r, err := tryCommand(cmd)

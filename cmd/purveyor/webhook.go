@@ -13,6 +13,7 @@ import (
 	"purveyor/internal/commerce"
 	"purveyor/internal/commit"
 	"purveyor/internal/config"
+	"purveyor/internal/outside/webhook"
 	"purveyor/internal/storage"
 	"purveyor/internal/wire"
 )
@@ -25,7 +26,7 @@ type webhookCommand struct {
 	Pause        webhookPause        `cmd:"" help:"Send nothing to a partner until its endpoint is resumed; its events wait."`
 	Resume       webhookResume       `cmd:"" help:"Try a paused or failing endpoint at once; if it answers, all that waits is sent."`
 	Test         webhookTest         `cmd:"" help:"Send a partner an event that says nothing, and show what it answers."`
-	RotateSecret webhookRotateSecret `cmd:"" help:"Replace a partner's callback secret and print the new one, this once. The old one signs too for 24 hours."`
+	RotateSecret webhookRotateSecret `cmd:"" help:"Replace a partner's callback secret and print the new one, this once. For 24 hours both sign webhook-signature, and x-partner-signature is made with the old one."`
 }
 
 type webhookList struct {
@@ -66,9 +67,17 @@ func listEndpoints(ctx context.Context, r storage.Reader) error {
 	if err != nil {
 		return err
 	}
-	table := newTable("PARTNER", "NAME", "CALLBACK URL", "STATE")
+	table := newTable("PARTNER", "NAME", "CALLBACK URL", "STATE", "WAITING")
 	for _, p := range partners {
-		table.row(p.ID, p.Name, orNone(p.CallbackURL), endpointState(endpoints[p.ID]))
+		waiting := 0
+		for _, state := range []commerce.JobState{commerce.JobWaiting, commerce.JobParked} {
+			list, err := r.Jobs(ctx, storage.JobFilter{State: state, Owner: p.ID, Limit: shownJobs + 1})
+			if err != nil {
+				return err
+			}
+			waiting += len(list)
+		}
+		table.row(p.ID, p.Name, shownURL(p.CallbackURL), endpointState(endpoints[p.ID]), count(waiting))
 	}
 	return table.flush()
 }
@@ -81,6 +90,10 @@ func endpointState(e commerce.Endpoint) string {
 		return fmt.Sprintf("failing since %s, next try %s", moment(e.FailingSince), moment(e.HeldUntil))
 	case e.HeldUntil != 0:
 		return "asked to wait until " + moment(e.HeldUntil)
+	case e.Failures == 1:
+		return "the last try failed"
+	case e.Failures > 0:
+		return fmt.Sprintf("the last %d tries failed", e.Failures)
 	}
 	return "healthy"
 }
@@ -144,10 +157,10 @@ func showEndpoint(ctx context.Context, r storage.Reader, partnerID string) error
 	e := endpoints[p.ID]
 	previous := "none"
 	if e.Previous(time.Now().UnixMilli()) != "" {
-		previous = "signs until " + moment(e.PreviousUntil)
+		previous = "signs until " + moment(e.PreviousUntil) + ", x-partner-signature alone"
 	}
 	printf("partner          %s\ncallback url     %s\nstate            %s\nfailures         %d in a row\nprevious secret  %s\n",
-		p.ID, orNone(p.CallbackURL), endpointState(e), e.Failures, previous)
+		p.ID, shownURL(p.CallbackURL), endpointState(e), e.Failures, previous)
 	for _, state := range []commerce.JobState{commerce.JobWaiting, commerce.JobParked, commerce.JobDead} {
 		list, err := r.Jobs(ctx, storage.JobFilter{State: state, Owner: p.ID, Limit: shownJobs + 1})
 		if err != nil {
@@ -278,28 +291,54 @@ func (c webhookTest) Run() error {
 			case err != nil:
 				return err
 			case len(attempts) > 0:
+				if strings.HasPrefix(attempts[0].Error, webhook.RefusedAddress) {
+					complain("%s\n", allowPrivate)
+				}
 				return printAttempts(attempts)
 			case time.Now().After(deadline):
-				return fmt.Errorf("it was not sent within %v: does a service run on this database, and is the endpoint neither paused nor failing? `purveyor webhook show %s` tells",
-					c.Wait, event.ID)
+				return c.notSent(ctx, db.Reader())
 			}
 		}
 	})
 }
 
+// notSent says what may keep the event from being sent.
+func (c webhookTest) notSent(ctx context.Context, r storage.Reader) error {
+	p, err := r.Partner(ctx, c.Partner)
+	if err != nil {
+		return partnerMissing(c.Partner, err)
+	}
+	endpoints, err := r.Endpoints(ctx, []string{p.ID})
+	if err != nil {
+		return err
+	}
+	hint := "does a service run on this database?"
+	if e := endpoints[p.ID]; e.Holds() {
+		hint = fmt.Sprintf("the endpoint is %s; `purveyor webhook resume %s` tries it at once", endpointState(e), p.ID)
+	}
+	if kind := privateHost(p.CallbackURL); kind != "" {
+		hint += fmt.Sprintf(". Its address is %s: %s", kind, allowPrivate)
+	}
+	return fmt.Errorf("it was not sent within %v: %s", c.Wait, hint)
+}
+
 type webhookRotateSecret struct {
 	config.Database
 	Partner string `arg:"" help:"The partner's id."`
-	Secret  string `help:"The new secret; drawn if it is not given." placeholder:"S" env:"PURVEYOR_CALLBACK_SECRET"`
+	Secret  string `help:"The new secret; drawn if it is not given. - reads it from standard input." placeholder:"S" env:"PURVEYOR_CALLBACK_SECRET"`
+	Now     bool   `help:"The old secret signs nothing any more, as after a leak."`
 }
 
 func (c webhookRotateSecret) Run() error {
+	secret, err := secretOf("--secret", c.Secret)
+	if err != nil {
+		return err
+	}
+	if c.Secret == "" {
+		secret = newSecret()
+	}
 	return withDatabase(c.Database, func(ctx context.Context, db *database) error {
-		secret := c.Secret
-		if secret == "" {
-			secret = newSecret()
-		}
-		e, err := commit.Do(ctx, db.committer, command.RotateSecret{PartnerID: c.Partner, Secret: secret})
+		e, err := commit.Do(ctx, db.committer, command.RotateSecret{PartnerID: c.Partner, Secret: secret, Now: c.Now})
 		if err != nil {
 			return partnerMissing(c.Partner, err)
 		}
@@ -307,7 +346,8 @@ func (c webhookRotateSecret) Run() error {
 			printf("secret  %s\n\nThe secret is shown this once.\n", secret)
 		}
 		if e.PreviousSecret != "" {
-			printf("The old one signs too until %s.\n", moment(e.PreviousUntil))
+			printf("Until %s webhook-signature has a signature by each of the two, and x-partner-signature is made with the old one; "+
+				"--now ends that at once.\n", moment(e.PreviousUntil))
 		}
 		return nil
 	})

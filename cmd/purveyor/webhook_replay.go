@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"time"
@@ -75,6 +76,7 @@ type webhookReplay struct {
 	config.Database
 	Partner     string `arg:"" help:"The partner's id."`
 	Undelivered bool   `help:"Only events that the partner never took."`
+	All         bool   `help:"All events of the last 30 days."`
 	span
 }
 
@@ -82,6 +84,12 @@ type webhookReplay struct {
 const replayAtOnce = 300
 
 func (c webhookReplay) Run() error {
+	switch ranged := c.Since != "" || c.Until != ""; {
+	case !ranged && !c.All:
+		return errors.New("say which events: --since TIME, with or without --until TIME; --all sends those of the last 30 days")
+	case ranged && c.All:
+		return errors.New("--all and a range exclude each other")
+	}
 	return withDatabase(c.Database, func(ctx context.Context, db *database) error {
 		f, err := c.filter(c.Partner)
 		if err != nil {

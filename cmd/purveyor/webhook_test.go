@@ -158,7 +158,7 @@ func TestWebhookCommands(t *testing.T) {
 		t.Errorf("replayed: %s", text)
 	}
 	to.waitFor(t, "/hook", 9)
-	if text := s.operate("webhook", "replay", partner, "--undelivered").ok(t); !strings.HasPrefix(text, "0 ") {
+	if text := s.operate("webhook", "replay", partner, "--undelivered", "--all").ok(t); !strings.HasPrefix(text, "0 ") {
 		t.Errorf("replayed: %s", text)
 	}
 	if text := s.operate("webhook", "test", partner).ok(t); !strings.Contains(text, "delivered (200)") {
@@ -180,7 +180,7 @@ func TestWebhookCommands(t *testing.T) {
 		got := to.at("/hook")
 		i := slices.IndexFunc(got, func(r received) bool { return r.event.OrderID == parked })
 		if i >= 0 {
-			checkRotated(t, got[i])
+			signedWith(t, got[i], "old", "new")
 		}
 		return i >= 0
 	})
@@ -188,6 +188,9 @@ func TestWebhookCommands(t *testing.T) {
 		!strings.Contains(list, parked) {
 		t.Errorf("the list of events:\n%s", list)
 	}
+	s.operate("webhook", "replay", partner).refused(t, 1, "--since", "--all")
+	s.operate("webhook", "replay", partner, "--undelivered").refused(t, 1, "--since", "--all")
+	s.operate("webhook", "replay", partner, "--since", "1h", "--all").refused(t, 1, "exclude each other")
 	s.operate("webhook", "show", "evt_nonsense").refused(t, 1, "no event")
 	s.operate("webhook", "pause", "ptn_nonsense").refused(t, 1, "no partner")
 	s.operate("webhook", "replay", partner, "--since", "yesterday").refused(t, 1, "--since")
@@ -213,10 +216,14 @@ func (s *shop) eventuallyShows(id string, words ...string) {
 	})
 }
 
-// checkRotated: the old secret and the new one both verify.
-func checkRotated(t *testing.T, r received) {
+// signedWith checks which secrets a webhook is signed with: the contract's header
+// with the first, Standard Webhooks' header with all.
+func signedWith(t *testing.T, r received, secrets ...string) {
 	t.Helper()
-	for _, secret := range []string{"old", "new"} {
+	if n := len(strings.Fields(r.header.Get("Webhook-Signature"))); n != len(secrets) {
+		t.Errorf("%d signatures, want %d", n, len(secrets))
+	}
+	for _, secret := range secrets {
 		receiver, err := standardwebhooks.NewWebhookRaw([]byte(secret))
 		if err != nil {
 			t.Fatal(err)
@@ -225,11 +232,100 @@ func checkRotated(t *testing.T, r received) {
 			t.Errorf("secret %s: %v", secret, err)
 		}
 	}
-	mac := hmac.New(sha256.New, []byte("old"))
+	mac := hmac.New(sha256.New, []byte(secrets[0]))
 	mac.Write([]byte(r.body))
 	if want := hex.EncodeToString(mac.Sum(nil)); r.header.Get("X-Partner-Signature") != want {
-		t.Errorf("x-partner-signature %q, want that of the old secret", r.header.Get("X-Partner-Signature"))
+		t.Errorf("x-partner-signature %q, want that of %s", r.header.Get("X-Partner-Signature"), secrets[0])
 	}
+}
+
+// A secret that is set outright ends a rotation, and so does --now: from then on
+// it alone signs. It need not stand on the command line.
+func TestRotationEnds(t *testing.T) {
+	t.Parallel()
+	s, to := newShop(t), newSink(t)
+	partner := s.partner.PartnerID
+	s.hook(to, "/hook", "--callback-secret", "one")
+	_, c := s.serve(allowPrivate)
+	sent := 0
+	next := func(want ...string) {
+		t.Helper()
+		eventually(t, patience, fmt.Sprint("a webhook that is signed with ", want), func() bool { // a secret counts within a second
+			c.must(201, report(fmt.Sprint("rotation-", sent), "p1"))
+			sent++
+			return len(strings.Fields(to.waitFor(t, "/hook", sent)[sent-1].header.Get("Webhook-Signature"))) == len(want)
+		})
+		signedWith(t, to.at("/hook")[sent-1], want...)
+	}
+	next("one")
+	if text := s.operate("webhook", "rotate-secret", partner, "--secret", "two").ok(t); !strings.Contains(text, "x-partner-signature is made with the old one") {
+		t.Errorf("rotate-secret says %s", text)
+	}
+	next("one", "two")
+	operateWith(t, "three\n", "partner", "update", "--database", s.url(), partner, "--callback-secret", "-").ok(t)
+	next("three")
+	operateWith(t, "four", "webhook", "rotate-secret", "--database", s.url(), partner, "--secret", "-").ok(t)
+	next("three", "four")
+	s.operate("webhook", "rotate-secret", partner, "--secret", "five", "--now").ok(t)
+	next("five")
+	operateWith(t, "\n", "partner", "update", "--database", s.url(), partner, "--callback-secret", "-").refused(t, 1, "standard input has no secret")
+	made := parseIssued(t, operateWith(t, "six", "partner", "create", "--database", s.url(), "--name", "Six", "--json", "--callback-url", to.URL+"/six", "--callback-secret", "-").ok(t))
+	c.with(made.Keys.Live).must(201, report("six", "p1"))
+	signedWith(t, to.waitFor(t, "/six", 1)[0], "six")
+}
+
+// What cannot work is said when it is set, and where it is tried. The list says
+// how endpoints fare, without their passwords.
+func TestCallbackURLs(t *testing.T) {
+	t.Parallel()
+	s, to := newShop(t), newSink(t)
+	partner := s.partner.PartnerID
+	set := func(url string) string {
+		t.Helper()
+		r := s.operate("partner", "update", partner, "--callback-url", url)
+		if shown := r.ok(t); strings.Contains(shown, "hush") {
+			t.Errorf("the password is shown:\n%s", shown)
+		}
+		return r.stderr
+	}
+	for url, words := range map[string]string{
+		"https://shop.example.com/hook":         "",
+		"http://shop.example.com/hook":          "use https",
+		"http://127.0.0.1:3000/hooks":           "127.0.0.1 is loopback",
+		"https://localhost/hooks":               "--allow-private-webhooks",
+		"https://10.1.2.3/hooks":                "10.1.2.3 is private",
+		"https://[fd00::1]/hooks":               "fd00::1 is private",
+		"https://jo:hush@192.168.1.1/hooks":     "192.168.1.1 is private",
+		"":                                      "",
+		"https://jo:hush@shop.example.com/hook": "",
+	} {
+		if said := set(url); (words == "") != (said == "") || !strings.Contains(said, words) || strings.Contains(said, "hush") {
+			t.Errorf("%s: %q, want %q", url, said, words)
+		}
+	}
+	if r := s.operate("partner", "create", "--name", "X", "--json", "--callback-url", "http://127.0.0.1:1/"); !strings.Contains(r.stderr, "--allow-private-webhooks") || parseIssued(t, r.ok(t)).PartnerID == "" {
+		t.Errorf("%+v", r)
+	}
+
+	set(strings.Replace(to.URL, "http://", "http://jo:hush@", 1))
+	_, c := s.serve()
+	if r := s.operate("webhook", "test", partner); !strings.Contains(r.ok(t), "address 127.0.0.1 is loopback") || !strings.Contains(r.stderr, "--allow-private-webhooks") {
+		t.Errorf("webhook test says\n%s%s", r.stdout, r.stderr)
+	}
+	shows := func(words ...string) {
+		t.Helper()
+		eventually(t, patience, fmt.Sprintf("%q in the list", words), func() bool {
+			list := s.operate("webhook", "list").ok(t)
+			return !strings.Contains(list, "hush") && !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(list, w) })
+		})
+	}
+	shows("the last try failed  1")
+	for n := range 5 {
+		c.must(201, report(fmt.Sprint("refused-", n), "p1"))
+	}
+	shows("failing since", "  6\n")
+	s.operate("webhook", "test", partner, "--wait", "300ms").refused(t, 1, "the endpoint is failing since", "webhook resume", "--allow-private-webhooks")
+	s.operate("webhook", "show", partner).ok(t)
 }
 
 // Without the operator's leave nothing goes to private addresses, and without

@@ -35,11 +35,12 @@ func (c ResumeEndpoint) Decide(rows *commerce.Rows, now int64) (commerce.Endpoin
 	return e, commerce.Changes{Endpoints: []commerce.Endpoint{e}}, nil
 }
 
-// RotateSecret replaces a partner's callback secret; the old one signs too
-// until a day has passed.
+// RotateSecret replaces a partner's callback secret. For a day both sign
+// webhook-signature, and x-partner-signature is made with the old one.
 type RotateSecret struct {
 	PartnerID string
 	Secret    string
+	Now       bool // the old secret, which may have leaked, signs nothing any more
 }
 
 // Needs names the partner and its endpoint.
@@ -59,7 +60,11 @@ func (c RotateSecret) Decide(rows *commerce.Rows, now int64) (commerce.Endpoint,
 		return e, commerce.Changes{}, commerce.Invalid("secret", "the new secret is empty")
 	}
 	p, _ := rows.Partners.Get(c.PartnerID)
-	e = e.RotateSecret(p.CallbackSecret, now)
+	if c.Now {
+		e = e.EndRotation()
+	} else {
+		e = e.RotateSecret(p.CallbackSecret, now)
+	}
 	p.CallbackSecret, p.UpdatedOn = c.Secret, now
 	return e, commerce.Changes{Partners: []commerce.Partner{p}, Endpoints: []commerce.Endpoint{e}}, nil
 }

@@ -245,6 +245,24 @@ func TestRotateSecret(t *testing.T) {
 	if err != nil || e.Previous(now) != "s1" || changes.Endpoints[0] != e || changes.Partners[0].CallbackSecret != "s2" || changes.Partners[0].UpdatedOn != now {
 		t.Errorf("%+v, %+v, %v", e, changes, err)
 	}
+	rotating := outbound(e)
+	now2 := RotateSecret{PartnerID: "p", Secret: "s3", Now: true}
+	if e, changes, err := now2.Decide(fill(now2.Needs(), rotating), now); err != nil || e.PreviousSecret != "" || e.PreviousUntil != 0 ||
+		changes.Endpoints[0] != e || changes.Partners[0].CallbackSecret != "s3" {
+		t.Errorf("at once: %+v, %+v, %v", e, changes, err)
+	}
+	// A secret that is set outright ends the rotation, even with another URL.
+	secret, url := "s4", "https://new.example"
+	for _, set := range []UpdatePartner{{ID: "p", CallbackSecret: &secret}, {ID: "p", CallbackSecret: &secret, CallbackURL: &url}} {
+		p, changes, err := set.Decide(fill(set.Needs(), rotating), now)
+		if err != nil || p.CallbackSecret != "s4" || len(changes.Endpoints) != 1 || changes.Endpoints[0].PreviousSecret != "" || changes.Endpoints[0].Previous(now) != "" {
+			t.Errorf("%+v, %+v, %v", p, changes, err)
+		}
+	}
+	name := "another"
+	if _, changes, err := (UpdatePartner{ID: "p", Name: &name}).Decide(fill(UpdatePartner{ID: "p", Name: &name}.Needs(), rotating), now); err != nil || len(changes.Endpoints) > 0 {
+		t.Errorf("another name: %+v, %v", changes.Endpoints, err)
+	}
 	cmd.Secret = ""
 	if _, changes, err := cmd.Decide(fill(cmd.Needs(), outbound(healthy)), now); err == nil || len(changes.Partners) > 0 {
 		t.Errorf("an empty secret: %+v, %v", changes, err)

@@ -85,24 +85,32 @@ func (c UpdatePartner) Needs() commerce.Needs {
 	if c.StoreIDs != nil {
 		n.Stores = *c.StoreIDs
 	}
-	if c.CallbackURL != nil {
+	if c.CallbackURL != nil || c.CallbackSecret != nil {
 		n.Endpoints = []string{c.ID}
 	}
 	return n
 }
 
 // Decide refuses as CreatePartner does, and a partner that is not known. Another
-// callback URL is a fresh start for the endpoint.
+// callback URL is a fresh start for the endpoint. A callback secret that is set
+// outright ends a rotation: from then on it alone signs.
 func (c UpdatePartner) Decide(rows *commerce.Rows, now int64) (commerce.Partner, commerce.Changes, error) {
 	p, ok := rows.Partners.Get(c.ID)
 	if !ok {
 		return p, commerce.Changes{}, commerce.NotFound("partner")
 	}
-	changes := commerce.Changes{}
-	if c.CallbackURL != nil && *c.CallbackURL != p.CallbackURL {
-		e := endpointOf(rows, c.ID)
-		changes.Endpoints = changed(e, e.Moved(now))
+	var before commerce.Endpoint
+	if c.CallbackURL != nil || c.CallbackSecret != nil {
+		before = endpointOf(rows, c.ID)
 	}
+	endpoint := before
+	if c.CallbackURL != nil && *c.CallbackURL != p.CallbackURL {
+		endpoint = endpoint.Moved(now)
+	}
+	if c.CallbackSecret != nil {
+		endpoint = endpoint.EndRotation()
+	}
+	changes := commerce.Changes{Endpoints: changed(before, endpoint)}
 	set(&p.Name, c.Name)
 	set(&p.Scopes, c.Scopes)
 	set(&p.RateLimit, c.RateLimit)

@@ -87,6 +87,12 @@ func (e Endpoint) RotateSecret(replaced string, now int64) Endpoint {
 	return e
 }
 
+// EndRotation has the replaced secret sign nothing any more.
+func (e Endpoint) EndRotation() Endpoint {
+	e.PreviousSecret, e.PreviousUntil = "", 0
+	return e
+}
+
 // Previous is the replaced secret as long as it counts, else empty.
 func (e Endpoint) Previous(now int64) string {
 	if now >= e.PreviousUntil {

@@ -3,6 +3,7 @@ package webhook
 import (
 	"fmt"
 	"net/netip"
+	"strings"
 	"syscall"
 )
 
@@ -24,7 +25,25 @@ type addressError struct {
 	kind    string
 }
 
-func (e *addressError) Error() string { return fmt.Sprintf("address %s is %s", e.address, e.kind) }
+// RefusedAddress begins the error of a try whose address was refused.
+const RefusedAddress = "address "
+
+func (e *addressError) Error() string {
+	return fmt.Sprintf(RefusedAddress+"%s is %s", e.address, e.kind)
+}
+
+// Refused says what kind of address a host is, if Senders connect to it only by
+// the operator's leave. Empty: it is public, or a name that only a name server
+// can tell of.
+func Refused(host string) string {
+	if name := strings.ToLower(strings.TrimSuffix(host, ".")); name == "localhost" || strings.HasSuffix(name, ".localhost") {
+		return "loopback"
+	}
+	if address, err := netip.ParseAddr(host); err == nil {
+		return reserved(address)
+	}
+	return ""
+}
 
 // reserved says what kind an address is that is not on the public internet;
 // empty: it is. IPv4 addresses inside IPv6 ones are judged as themselves.

@@ -1,0 +1,74 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"net/url"
+	"os"
+	"strings"
+
+	"purveyor/internal/config"
+	"purveyor/internal/outside/webhook"
+)
+
+// maxSecret is how much of standard input is read for a secret, in bytes.
+const maxSecret = 4 << 10
+
+// secretOf is a secret as its flag gives it. "-" reads it from standard input:
+// what stands on the command line is shown to every user of the machine.
+func secretOf(flag, given string) (string, error) {
+	if given != "-" {
+		return given, nil
+	}
+	text, err := io.ReadAll(io.LimitReader(os.Stdin, maxSecret))
+	if err != nil {
+		return "", fmt.Errorf("%s -: read standard input: %w", flag, err)
+	}
+	secret := strings.TrimRight(string(text), "\r\n")
+	if secret == "" {
+		return "", fmt.Errorf("%s -: standard input has no secret", flag)
+	}
+	return secret, nil
+}
+
+// checkCallbackURL refuses a callback URL that is none, and warns of one to
+// which a service with its default settings sends nothing, or nothing safely.
+func checkCallbackURL(text string) error {
+	if text == "" {
+		return nil
+	}
+	if err := config.HTTPURL("--callback-url", text); err != nil {
+		return err
+	}
+	u, err := url.Parse(text)
+	switch kind := privateHost(text); {
+	case err != nil: // HTTPURL has parsed it
+		return err
+	case kind != "":
+		complain("warning: --callback-url: %s is %s. %s\n", u.Hostname(), kind, allowPrivate)
+	case u.Scheme == "http":
+		complain("warning: --callback-url: over http everybody on the way reads the events, with the customers' addresses; use https\n")
+	}
+	return nil
+}
+
+// allowPrivate says what lets webhooks go to private addresses.
+const allowPrivate = "Webhooks go there only from a service that runs with --allow-private-webhooks (PURVEYOR_ALLOW_PRIVATE_WEBHOOKS=true)."
+
+// privateHost says what kind of address a callback URL names if the service
+// refuses it; empty: it does not, or only a name server could tell.
+func privateHost(callbackURL string) string {
+	u, err := url.Parse(callbackURL)
+	if err != nil {
+		return ""
+	}
+	return webhook.Refused(u.Hostname())
+}
+
+// shownURL is a callback URL without its password.
+func shownURL(text string) string {
+	if u, err := url.Parse(text); err == nil && u.User != nil {
+		return u.Redacted()
+	}
+	return orNone(text)
+}
