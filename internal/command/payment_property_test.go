@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"testing"
 
 	"purveyor/internal/commerce"
@@ -247,6 +248,12 @@ func (w *till) check(t *rapid.T) {
 	p, o := w.payment, w.order
 	if sum != p.CapturedCents-p.RefundedCents || p.PendingCents != pending || ours+pending > p.CapturedCents || o.RefundedCents != p.RefundedCents {
 		t.Fatalf("order %+v\npayment %+v\nrefunds %+v\nledger %+v", o, p, w.refunds, w.ledger)
+	}
+	if o.Status == commerce.Refunded && !p.Returned() {
+		t.Fatalf("the order is refunded, and %d of %d cents are not", p.CapturedCents-p.RefundedCents, p.CapturedCents)
+	}
+	if open := strings.Contains(openCodes(w.attention), "refund_failed"); open != (p.CameBackCents > 0) {
+		t.Fatalf("%d cents came back, and the merchant is asked to look: %v", p.CameBackCents, open)
 	}
 	if deducted := w.stock.Quantity == 2; w.stock.Quantity != 5 && !deducted || deducted != o.InventoryDeducted {
 		t.Fatalf("%d in stock, deducted %v", w.stock.Quantity, o.InventoryDeducted)

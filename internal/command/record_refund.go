@@ -104,7 +104,7 @@ func (c RecordRefund) answer(rows *commerce.Rows, s *story, refund commerce.Refu
 		reply.Body = cancelledWith(reply.Body, refund)
 	case done:
 		reply.Body = wire.Encode(wire.RefundAnswer{OK: true, OrderID: s.order.ID, PaymentsRefundID: refund.ID,
-			AmountRefundedCents: refund.AmountCents, TotalRefundedCents: s.order.RefundedCents, Status: s.order.Status})
+			AmountRefundedCents: refund.AmountCents, TotalRefundedCents: refund.TotalRefundedCents, Status: refund.OrderStatus})
 	default:
 		s.changes.Released = []commerce.ReplyKey{c.Answers}
 		return
@@ -135,22 +135,25 @@ func (s *story) completeRefund(rows *commerce.Rows, p *commerce.Payment, r *comm
 	s.order.RefundedCents = p.RefundedCents
 	previous := s.order.Status
 	var moves []wire.InventoryMove
-	if _, err := s.order.Check(commerce.RefundInFull); err == nil && p.Returned() {
-		moves = s.stopFulfilment(rows)
-		s.order.Status = commerce.Refunded
-		s.resolveBy(commerce.RefundInFull)
+	if p.CameBackCents == 0 {
+		s.resolve(string(commerce.WebhookRefunded), commerce.AttentionRefundFailed)
 	}
+	if p.Returned() {
+		s.resolveBy(commerce.RefundInFull)
+		if _, err := s.order.Check(commerce.RefundInFull); err == nil {
+			moves = s.stopFulfilment(rows)
+			s.order = s.order.RefundInFull()
+		}
+	}
+	r.TotalRefundedCents, r.OrderStatus = p.RefundedCents, s.order.Status
 	s.tell(commerce.TimelineRefunded, "", wire.RefundData(*r, p.RefundedCents, moves))
 	s.notify(commerce.WebhookRefunded, wire.RefundEventData(s.order, previous, *r))
 }
 
-// stopFulfilment does what cancelling does, unless the goods are handed over
-// or it was done before. It returns what came back into stock.
+// stopFulfilment does what cancelling does, if there is anything left to fulfil.
+// It returns what came back into stock.
 func (s *story) stopFulfilment(rows *commerce.Rows) []wire.InventoryMove {
-	switch {
-	case s.order.Status == commerce.Delivered || s.order.Status == commerce.PickedUp || s.order.PickedUpAt != 0:
-		return nil
-	case s.order.Status == commerce.Cancelled:
+	if !s.order.StillToFulfil() {
 		return nil
 	}
 	if s.order.Fulfillment == commerce.ByDelivery {

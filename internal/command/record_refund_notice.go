@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"purveyor/internal/commerce"
+	"purveyor/internal/wire"
 )
 
 // RecordRefundNotice records what the processor tells of a refund: that it was
@@ -68,12 +69,18 @@ func (c RecordRefundNotice) elsewhere(now int64) commerce.Refund {
 		Origin: commerce.RefundElsewhere, Ref: c.Ref, TraceID: c.TraceID, CreatedOn: now, UpdatedOn: now}
 }
 
-// takeBack enters money that did not arrive. The status of the order stays:
-// the merchant is to find another way, or to refund again.
+// takeBack enters money that did not arrive. An order that was refunded is not
+// any more; what that refund did to couriers and stock stays. The merchant is to
+// find another way, or to refund again.
 func (s *story) takeBack(p *commerce.Payment, r *commerce.Refund, why string) {
 	r.State, r.UpdatedOn = commerce.RefundFailed, s.now
 	r.Error = commerce.CleanText(why, commerce.MaxNote)
 	s.changes.Ledger = append(s.changes.Ledger, p.TakeBack(r.AmountCents, r.ID, r.Ref, s.now))
 	s.order.RefundedCents = p.RefundedCents
+	previous := s.order.Status
+	if _, err := s.order.Check(commerce.RefundCameBack); err == nil {
+		s.order = s.order.Unrefund()
+	}
 	s.flag(commerce.AttentionRefundFailed, fmt.Sprintf("The refund of %d cents did not arrive: %s", r.AmountCents, r.Error))
+	s.notify(commerce.WebhookRefundFailed, wire.RefundFailedEventData(s.order, previous, *r))
 }

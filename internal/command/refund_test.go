@@ -325,19 +325,101 @@ func TestRecordRefundNotice(t *testing.T) {
 	}
 }
 
-// TestRefundOfWhatCameBack: the money is there again, and can be refunded.
-func TestRefundOfWhatCameBack(t *testing.T) {
-	o, r := orderIn(commerce.Refunded, commerce.ByPickup, false), pendingRefund(commerce.RefundAsked, 300)
-	r.State = commerce.RefundDone
-	before := refunding(o, r, payJob(commerce.JobRefund, "rfd", 0))
-	failed := RecordRefundNotice{Facts: FactsOf(o), RefundID: "rfd", AmountCents: 300, Failed: true}
-	_, changes, err := failed.Decide(fill(failed.Needs(), before), now)
-	if err != nil || changes.Orders[0].Status != commerce.Refunded || changes.Payments[0].Left() != 300 {
-		t.Fatalf("%+v, %v", changes, err)
+// TestRefundCameBack goes through every status in which there can be money: the
+// order is refunded in full, the bank gives the money back, and it is refunded
+// again. The order goes back to where it was, or to cancelled if the refund had
+// stopped its fulfilment; stock and couriers stay as the refund left them.
+func TestRefundCameBack(t *testing.T) {
+	for _, status := range commerce.TransitionOf(commerce.RefundInFull).From {
+		for _, f := range []commerce.Fulfillment{commerce.ByPickup, commerce.ByDelivery} {
+			for _, deducted := range []bool{false, true} {
+				checkRefundCameBack(t, orderIn(status, f, deducted))
+			}
+		}
+	}
+	collected := orderIn(commerce.RefundRequested, commerce.ByPickup, true)
+	collected.PickedUpAt = now - 5
+	checkRefundCameBack(t, collected)
+}
+
+func checkRefundCameBack(t *testing.T, o commerce.Order) {
+	t.Helper()
+	run := payJob(commerce.JobRefund, "rfd", 0)
+	before := refunding(o, pendingRefund(commerce.RefundAsked, 300), run)
+	refund := recordRefund(o, before.Refunds[0], run)
+	_, changes, err := refund.Decide(fill(refund.Needs(), before), now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	refunded := merge(before, changes)
+	failed := RecordRefundNotice{Facts: FactsOf(o), RefundID: "rfd", AmountCents: 300, Failed: true, Message: "closed account", TraceID: "n"}
+	_, changes, err = failed.Decide(fill(failed.Needs(), refunded), now)
+	want := o.Status
+	if !handedOver[o.Status] && o.PickedUpAt == 0 {
+		want = commerce.Cancelled
+	}
+	back := merge(refunded, changes)
+	order, was := back.Orders[0], refunded.Orders[0]
+	if err != nil || order.Status != want || order.RefundedCents != 0 || back.Payments[0].Left() != 300 || openCodes(back.Attention) != "refund_failed" {
+		t.Errorf("%s %s: %+v, %+v, %v", o.Status, o.Fulfillment, order, back.Payments[0], err)
+	}
+	if order.InventoryDeducted != was.InventoryDeducted || len(changes.Stock)+len(changes.Deliveries)+len(changes.NewJobs) != 0 {
+		t.Errorf("%s %s: the money came back, and so did %+v", o.Status, o.Fulfillment, changes)
+	}
+	event, told := changes.Webhooks[0], changes.Timeline[0]
+	if !reflect.DeepEqual(webhookKinds(changes), []commerce.WebhookKind{commerce.WebhookRefundFailed}) || event.Timestamp <= was.NotifiedOn ||
+		string(event.Data) != string(wire.RefundFailedEventData(order, commerce.Refunded, back.Refunds[0])) ||
+		!reflect.DeepEqual(noteCodes(changes.Timeline), []string{"refund_failed"}) || told.Status != want {
+		t.Errorf("%s %s: told %+v and %s %s", o.Status, o.Fulfillment, told, event.Kind, event.Data)
 	}
 	again := StartRefund{Facts: FactsOf(o), RefundID: "rfd_2"}
-	if got, _, err := again.Decide(fill(again.Needs(), merge(before, changes)), now); err != nil || got.AmountCents != 300 {
-		t.Errorf("%+v, %v", got, err)
+	second, changes, err := again.Decide(fill(again.Needs(), back), now)
+	if err != nil || second.AmountCents != 300 {
+		t.Fatalf("%+v, %v", second, err)
+	}
+	run.Subject = second.ID
+	asked := merge(back, changes)
+	asked.Jobs = []commerce.Job{run}
+	refund = recordRefund(o, second, run)
+	_, changes, err = refund.Decide(fill(refund.Needs(), asked), now)
+	after := merge(asked, changes)
+	if order := after.Orders[0]; err != nil || order.Status != commerce.Refunded || order.RefundedCents != 300 || openCodes(after.Attention) != "" ||
+		order.InventoryDeducted != was.InventoryDeducted {
+		t.Errorf("%s %s, refunded again: %+v, %q, %v", o.Status, o.Fulfillment, order, openCodes(after.Attention), err)
+	}
+}
+
+// TestRefundedAgainInParts: the reason to look stays open until all that came
+// back is refunded again, whatever else is left of the payment.
+func TestRefundedAgainInParts(t *testing.T) {
+	o, r, run := orderIn(commerce.Paid, commerce.ByPickup, false), pendingRefund(commerce.RefundAsked, 120), payJob(commerce.JobRefund, "rfd", 0)
+	before := refunding(o, r, run)
+	before.Payments[0].CameBackCents, before.Attention = 200, raisedOn(o, "refund_failed")
+	for _, open := range []string{"refund_failed", ""} {
+		cmd := recordRefund(o, r, run)
+		_, changes, err := cmd.Decide(fill(cmd.Needs(), before), now)
+		after := merge(before, changes)
+		if got := openCodes(after.Attention); err != nil || got != open || after.Orders[0].Status != commerce.Paid {
+			t.Errorf("%d cents came back: open %q, want %q; %v", before.Payments[0].CameBackCents, got, open, err)
+		}
+		before.Payments[0].CameBackCents = after.Payments[0].CameBackCents
+	}
+}
+
+// TestRefundedBefore: an order that a program before this one
+// left refunded without its money, and one of which no status is known.
+func TestRefundedBefore(t *testing.T) {
+	o, r, run := orderIn(commerce.Refunded, commerce.ByPickup, false), pendingRefund(commerce.RefundAsked, 300), payJob(commerce.JobRefund, "rfd", 0)
+	before := refunding(o, r, run)
+	before.Attention = raisedOn(o, "refund_failed")
+	cmd := recordRefund(o, r, run)
+	_, changes, err := cmd.Decide(fill(cmd.Needs(), before), now)
+	after := merge(before, changes)
+	if err != nil || after.Orders[0].Status != commerce.Refunded || openCodes(after.Attention) != "" {
+		t.Errorf("refunded again: %+v, %v", after, err)
+	}
+	if got := o.Unrefund().Status; got != commerce.Cancelled {
+		t.Errorf("without a status before, it is %q", got)
 	}
 }
 
@@ -394,5 +476,37 @@ func TestCancelEndsThePayment(t *testing.T) {
 				t.Errorf("%s, refund %v: jobs %+v, flag %q, want %q", c.name, refund, changes.NewJobs, open, flag)
 			}
 		}
+	}
+}
+
+// TestRefundTellsItsPlace: notices complete two refunds before the job of the first
+// one is recorded. Its answer tells the total and the status as they were when
+// it was entered, not what the other refund made of them.
+func TestRefundTellsItsPlace(t *testing.T) {
+	o, run := orderIn(commerce.Paid, commerce.ByPickup, false), payJob(commerce.JobRefund, "rfd", 0)
+	first, second := pendingRefund(commerce.RefundAsked, 100), pendingRefund(commerce.RefundAsked, 200)
+	second.ID, second.Answers = "rfd_2", commerce.ReplyKey{}
+	stored := refunding(o, first, run)
+	stored.Payments[0].PendingCents = 300
+	for _, r := range []commerce.Refund{first, second} {
+		stored.Refunds = []commerce.Refund{r}
+		notice := RecordRefundNotice{Facts: FactsOf(o), RefundID: r.ID, Ref: "re", AmountCents: r.AmountCents}
+		_, changes, err := notice.Decide(fill(notice.Needs(), stored), now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if stored = merge(stored, changes); r.ID == first.ID {
+			first = stored.Refunds[0]
+		}
+	}
+	stored.Refunds = []commerce.Refund{first}
+	cmd := recordRefund(o, first, run)
+	_, changes, err := cmd.Decide(fill(cmd.Needs(), stored), now)
+	want := wire.Encode(wire.RefundAnswer{OK: true, OrderID: "o", PaymentsRefundID: "rfd", AmountRefundedCents: 100, TotalRefundedCents: 100, Status: commerce.Paid})
+	if err != nil || stored.Orders[0].Status != commerce.Refunded || len(changes.Replies) != 1 {
+		t.Fatalf("%+v, %v", changes, err)
+	}
+	if string(changes.Replies[0].Body) != string(want) {
+		t.Errorf("answered %s, want %s", changes.Replies[0].Body, want)
 	}
 }

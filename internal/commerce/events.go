@@ -42,7 +42,7 @@ type TimelineEvent struct {
 // WebhookKind is the type of an event that partners are told of.
 type WebhookKind string
 
-// The types of SPEC.md, Events.
+// The types of SPEC.md, Events; those marked so are additive (BEHAVIOUR).
 const (
 	WebhookAccepted          WebhookKind = "order.accepted"
 	WebhookPaid              WebhookKind = "order.paid"
@@ -54,6 +54,7 @@ const (
 	WebhookPickedUp          WebhookKind = "order.picked_up"
 	WebhookCancelled         WebhookKind = "order.cancelled"
 	WebhookRefunded          WebhookKind = "order.refunded"
+	WebhookRefundFailed      WebhookKind = "order.refund_failed" // additive: the bank gave a refund back
 	WebhookDeliveryCreated   WebhookKind = "delivery.created"
 	WebhookDeliveryOut       WebhookKind = "delivery.out_for_delivery"
 	WebhookDeliveryDone      WebhookKind = "delivery.delivered"
@@ -64,7 +65,7 @@ const (
 
 // WebhookKinds are all of them.
 var WebhookKinds = []WebhookKind{WebhookAccepted, WebhookPaid, WebhookProcessed, WebhookShipped, WebhookOutForDelivery, WebhookDelivered,
-	WebhookReadyForPickup, WebhookPickedUp, WebhookCancelled, WebhookRefunded,
+	WebhookReadyForPickup, WebhookPickedUp, WebhookCancelled, WebhookRefunded, WebhookRefundFailed,
 	WebhookDeliveryCreated, WebhookDeliveryOut, WebhookDeliveryDone, WebhookDeliveryCancelled, WebhookCourierUpdate, WebhookTest}
 
 // EventKey names a webhook event.

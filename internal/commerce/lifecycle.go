@@ -25,7 +25,7 @@ const (
 var Statuses = []OrderStatus{PendingPayment, FailedPayment, Paid, Processed, Shipped, OutForDelivery, Delivered,
 	ReadyForPickup, PickedUp, RefundRequested, Cancelled, Refunded}
 
-// Terminal statuses are left by a refund only.
+// Terminal statuses are left by a refund only, or by one that comes back.
 func (s OrderStatus) Terminal() bool {
 	return s == Delivered || s == PickedUp || s == Cancelled || s == Refunded
 }
@@ -47,6 +47,7 @@ const (
 	MarkPickedUp         Trigger = "mark_picked_up"
 	Cancel               Trigger = "cancel"
 	RefundInFull         Trigger = "refund_in_full"
+	RefundCameBack       Trigger = "refund_came_back"
 	RequestRefund        Trigger = "request_refund"
 	DeclineRefund        Trigger = "decline_refund"
 )
@@ -108,6 +109,8 @@ var Lifecycle = []Transition{
 			RefundRequested, Cancelled},
 		To: Refunded, If: "money was captured and all of it is returned",
 		Stock: RestoresStock, Timeline: TimelineRefunded, Webhook: WebhookRefunded},
+	{Trigger: RefundCameBack, By: "customer's bank", From: []OrderStatus{Refunded},
+		If: "cancelled where that refund had stopped the fulfilment", Timeline: TimelineNote, Webhook: WebhookRefundFailed},
 	{Trigger: RequestRefund, By: "merchant",
 		From: []OrderStatus{Paid, Processed, Shipped, OutForDelivery, Delivered, ReadyForPickup, PickedUp},
 		To:   RefundRequested, Timeline: TimelineRefundRequested},
@@ -136,6 +139,32 @@ func (o Order) Check(trigger Trigger) (Transition, error) {
 		return t, Conflict("wrong_status", "Order status is %s; this is possible from %s only", o.Status, joinStatuses(t.From))
 	}
 	return t, nil
+}
+
+// StillToFulfil reports whether the goods have not been handed over and nothing
+// has stopped that.
+func (o Order) StillToFulfil() bool {
+	handedOver := o.Status == Delivered || o.Status == PickedUp || o.PickedUpAt != 0
+	return !handedOver && o.Status != Cancelled && o.Status != Refunded
+}
+
+// RefundInFull takes the order to refunded. It keeps what Unrefund goes back to.
+func (o Order) RefundInFull() Order {
+	o.RefundedFrom, o.RefundStopped = o.Status, o.StillToFulfil()
+	o.Status = TransitionOf(RefundInFull).To
+	return o
+}
+
+// Unrefund takes a refunded order, of which money came back, to the status that
+// it had before the refund, or to cancelled if that refund had stopped the
+// fulfilment.
+func (o Order) Unrefund() Order {
+	o.Status = o.RefundedFrom
+	if o.RefundStopped || o.RefundedFrom == "" {
+		o.Status = Cancelled
+	}
+	o.RefundedFrom, o.RefundStopped = "", false
+	return o
 }
 
 func joinStatuses(list []OrderStatus) string {

@@ -59,8 +59,12 @@ type Order struct {
 	Confirmed        bool
 	ReadyForPickupAt int64 // Unix ms; 0: not yet
 	PickedUpAt       int64 // Unix ms; 0: not yet
-	CreatedOn        int64 // Unix ms
-	UpdatedOn        int64 // Unix ms
+	// RefundedFrom is the status that a refunded order had before; empty: it is not
+	// refunded. RefundStopped tells whether that refund stopped the fulfilment.
+	RefundedFrom  OrderStatus
+	RefundStopped bool
+	CreatedOn     int64 // Unix ms
+	UpdatedOn     int64 // Unix ms
 	// Events counts the order's timeline; the next event has this number + 1.
 	Events int64
 	// NotifiedOn is the timestamp of the last webhook event: they increase

@@ -39,6 +39,7 @@ type Payment struct {
 	CapturedCents Cents
 	RefundedCents Cents
 	PendingCents  Cents // of refunds that nobody knows the outcome of yet
+	CameBackCents Cents // of refunds that came back and were not made again
 	Entries       int64 // of the ledger; the next one has this number + 1
 	CreatedOn     int64 // Unix ms
 	UpdatedOn     int64 // Unix ms
@@ -139,12 +140,14 @@ func (p *Payment) Release(amount Cents) { p.PendingCents -= amount }
 // Return enters money that went back to the customer.
 func (p *Payment) Return(amount Cents, refundID, ref string, now int64) LedgerEntry {
 	p.RefundedCents += amount
+	p.CameBackCents = max(0, p.CameBackCents-amount)
 	return p.enter(EntryRefund, amount, refundID, ref, now)
 }
 
 // TakeBack enters a refund that did not arrive: its money is here again.
 func (p *Payment) TakeBack(amount Cents, refundID, ref string, now int64) LedgerEntry {
 	p.RefundedCents -= amount
+	p.CameBackCents += amount
 	return p.enter(EntryRefundFailed, amount, refundID, ref, now)
 }
 
@@ -180,10 +183,14 @@ type Refund struct {
 	Answers     ReplyKey // the idempotency key whose answer tells of it
 	TraceID     string
 	State       RefundState
-	Ref         string // at the processor
-	Error       string // why it failed
-	CreatedOn   int64  // Unix ms
-	UpdatedOn   int64  // Unix ms
+	// TotalRefundedCents and OrderStatus are what the refund made of the order: the
+	// sum of its refunds up to this one, and its status then.
+	TotalRefundedCents Cents
+	OrderStatus        OrderStatus
+	Ref                string // at the processor
+	Error              string // why it failed
+	CreatedOn          int64  // Unix ms
+	UpdatedOn          int64  // Unix ms
 }
 
 // RefundKey finds a refund.

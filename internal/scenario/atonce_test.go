@@ -39,22 +39,44 @@ func TestOneCheckoutAtOnce(t *testing.T) {
 	})
 }
 
-// Forty refunds of a hundred cents out of 1,500 at once: fifteen are made.
+// Forty refunds of a hundred cents out of 1,500 at once: fifteen are made. Each
+// tells the total and the status of its own place in the ledger, and so does a
+// repeat of its key.
 func TestRefundsAtOnce(t *testing.T) {
 	onEveryEngine(t, func(t *testing.T, w *world) {
 		w.importCatalog(t, "small")
 		b := w.buyAndPay(t, checkout("k1", "jo@example.com", 10))
-		made := 0
-		for _, a := range w.together(t, 40, func(i int) call { return refund(b.OrderID, fmt.Sprint("r", i), `{"amount_cents":100}`) }) {
+		ask := func(i int) call { return refund(b.OrderID, fmt.Sprint("r", i), `{"amount_cents":100}`) }
+		made := map[int]commerce.OrderStatus{} // by what was refunded so far
+		for i, a := range w.together(t, 40, ask) {
 			switch {
 			case a.status == http.StatusOK:
-				made++
+				var told struct {
+					Total  int                  `json:"total_refunded_cents"`
+					Status commerce.OrderStatus `json:"status"`
+				}
+				if err := json.Unmarshal(a.body, &told); err != nil {
+					t.Fatal(err)
+				}
+				made[told.Total] = told.Status
+				if again := w.do(t, ask(i)); string(again.body) != string(a.body) {
+					t.Errorf("answered %s, and then %s", a.body, again.body)
+				}
 			case a.status != http.StatusConflict || a.code() != "already_refunded":
 				t.Errorf("%d %s", a.status, a.body)
 			}
 		}
-		if made != 15 {
-			t.Errorf("%d refunds were made, want 15", made)
+		for total := 100; total <= 1500; total += 100 {
+			want := commerce.Paid
+			if total == 1500 {
+				want = commerce.Refunded
+			}
+			if made[total] != want {
+				t.Errorf("with %d cents refunded the order was %q, want %s; all answers: %v", total, made[total], want, made)
+			}
+		}
+		if len(made) != 15 {
+			t.Errorf("%d refunds were made, want 15", len(made))
 		}
 		w.finishJobs(t)
 		s := w.stateOf(t, b.OrderID)

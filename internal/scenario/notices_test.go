@@ -240,7 +240,7 @@ func TestRepeatedNotices(t *testing.T) {
 			}
 		}
 		w.finishJobs(t)
-		w.stateOf(t, b.OrderID).is(t, commerce.Paid, "refund_failed", " payment_declined order.paid order.refunded refund_failed", "order.paid order.refunded", 300, 0)
+		w.stateOf(t, b.OrderID).is(t, commerce.Paid, "refund_failed", " payment_declined order.paid order.refunded refund_failed", "order.paid order.refunded order.refund_failed", 300, 0)
 	})
 }
 

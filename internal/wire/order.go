@@ -170,6 +170,19 @@ func RefundEventData(v commerce.Order, previous commerce.OrderStatus, r commerce
 	return o.close()
 }
 
+// RefundFailedEventData is the data of the webhook order.refund_failed: that of
+// every order event, and the refund that came back.
+func RefundFailedEventData(v commerce.Order, previous commerce.OrderStatus, r commerce.Refund) []byte {
+	o := object{b: OrderEventData(v, previous), comma: true}
+	o.b = o.b[:len(o.b)-1]
+	o.str("payments_refund_id", r.ID)
+	o.num("amount_cents", int64(r.AmountCents))
+	o.num("total_refunded_cents", int64(v.RefundedCents))
+	o.str("status", string(v.Status))
+	o.str("error", r.Error)
+	return o.close()
+}
+
 // OrderEventData is the data of the order.* webhook events. previous is empty
 // when the order was made by this change.
 func OrderEventData(v commerce.Order, previous commerce.OrderStatus) []byte {

@@ -11,7 +11,7 @@ var Payments = Table[commerce.OrderKey, commerce.Payment]{
 	Name: "payments", Key: "store_id, order_id",
 	Fixed: "processor, success_url, cancel_url, store_name, titles, answers_partner, answers_op, answers_key, trace_id, created_on",
 	Mutable: "state, session_id, checkout_url, payment_id, error, notice_id, captured_cents, refunded_cents, pending_cents, " +
-		"entries, updated_on",
+		"came_back_cents, entries, updated_on",
 	KeyOf:   func(v *commerce.Payment) commerce.OrderKey { return v.Key() },
 	BindKey: func(b Binder, k commerce.OrderKey) { b.Text(k.StoreID).Text(k.OrderID) },
 	BindFixed: func(b Binder, v *commerce.Payment) {
@@ -20,13 +20,13 @@ var Payments = Table[commerce.OrderKey, commerce.Payment]{
 	},
 	BindMutable: func(b Binder, v *commerce.Payment) {
 		b.Text(string(v.State)).Text(v.SessionID).Text(v.CheckoutURL).Text(v.PaymentID).Text(v.Error).Text(v.NoticeID).
-			Int(int64(v.CapturedCents)).Int(int64(v.RefundedCents)).Int(int64(v.PendingCents)).Int(v.Entries).Int(v.UpdatedOn)
+			Int(int64(v.CapturedCents)).Int(int64(v.RefundedCents)).Int(int64(v.PendingCents)).Int(int64(v.CameBackCents)).Int(v.Entries).Int(v.UpdatedOn)
 	},
 	Scan: func(s Scanner, k commerce.OrderKey) commerce.Payment {
 		return commerce.Payment{StoreID: k.StoreID, OrderID: k.OrderID, Processor: s.Text(), SuccessURL: s.Text(), CancelURL: s.Text(),
 			StoreName: s.Text(), Titles: titlesOf(s), Answers: scanReplyKey(s), TraceID: s.Text(), CreatedOn: s.Int(),
 			State: commerce.PaymentState(s.Text()), SessionID: s.Text(), CheckoutURL: s.Text(), PaymentID: s.Text(), Error: s.Text(), NoticeID: s.Text(),
-			CapturedCents: commerce.Cents(s.Int()), RefundedCents: commerce.Cents(s.Int()), PendingCents: commerce.Cents(s.Int()),
+			CapturedCents: commerce.Cents(s.Int()), RefundedCents: commerce.Cents(s.Int()), PendingCents: commerce.Cents(s.Int()), CameBackCents: commerce.Cents(s.Int()),
 			Entries: s.Int(), UpdatedOn: s.Int()}
 	},
 }
@@ -53,7 +53,7 @@ func titlesOf(s Scanner) (v []commerce.LineTitle) {
 var Refunds = Table[commerce.RefundKey, commerce.Refund]{
 	Name: "refunds", Key: "store_id, id",
 	Fixed:   "order_id, amount_cents, reason, origin, answers_partner, answers_op, answers_key, trace_id, created_on",
-	Mutable: "state, ref, error, updated_on",
+	Mutable: "state, total_refunded_cents, order_status, ref, error, updated_on",
 	KeyOf:   func(v *commerce.Refund) commerce.RefundKey { return v.Key() },
 	BindKey: func(b Binder, k commerce.RefundKey) { b.Text(k.StoreID).Text(k.RefundID) },
 	BindFixed: func(b Binder, v *commerce.Refund) {
@@ -61,12 +61,12 @@ var Refunds = Table[commerce.RefundKey, commerce.Refund]{
 			Text(v.Answers.PartnerID).Text(v.Answers.Op).Text(v.Answers.Key).Text(v.TraceID).Int(v.CreatedOn)
 	},
 	BindMutable: func(b Binder, v *commerce.Refund) {
-		b.Text(string(v.State)).Text(v.Ref).Text(v.Error).Int(v.UpdatedOn)
+		b.Text(string(v.State)).Int(int64(v.TotalRefundedCents)).Text(string(v.OrderStatus)).Text(v.Ref).Text(v.Error).Int(v.UpdatedOn)
 	},
 	Scan: func(s Scanner, k commerce.RefundKey) commerce.Refund {
 		return commerce.Refund{StoreID: k.StoreID, ID: k.RefundID, OrderID: s.Text(), AmountCents: commerce.Cents(s.Int()), Reason: s.Text(),
 			Origin: commerce.RefundOrigin(s.Text()), Answers: scanReplyKey(s), TraceID: s.Text(), CreatedOn: s.Int(),
-			State: commerce.RefundState(s.Text()), Ref: s.Text(), Error: s.Text(), UpdatedOn: s.Int()}
+			State: commerce.RefundState(s.Text()), TotalRefundedCents: commerce.Cents(s.Int()), OrderStatus: commerce.OrderStatus(s.Text()), Ref: s.Text(), Error: s.Text(), UpdatedOn: s.Int()}
 	},
 }
 

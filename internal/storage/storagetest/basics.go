@@ -55,7 +55,7 @@ func sample() commerce.Changes {
 			SubtotalCents: 900, TaxCents: 74, DeliveryFeeCents: 399, TotalCents: 1373, RefundedCents: 100,
 			PickupInstructions: "ring", DropoffInstructions: "knock", ExternalPaymentID: "pay_1",
 			CourierQuoteID: "q", CourierDeliveryID: "d", CourierTrackingURL: "https://t.example",
-			InventoryDeducted: true, Confirmed: true, ReadyForPickupAt: 17, PickedUpAt: 18,
+			InventoryDeducted: true, Confirmed: true, ReadyForPickupAt: 17, PickedUpAt: 18, RefundedFrom: commerce.Paid, RefundStopped: true,
 			CreatedOn: 19, UpdatedOn: 20, Events: 2, NotifiedOn: 21}},
 		External:  []commerce.ExternalRef{{ExternalKey: commerce.ExternalKey{PartnerID: "ptn_1", Mode: commerce.Test, ExternalID: "A-1"}, Order: key}},
 		Customers: []commerce.Customer{{StoreID: "sto_1", Contact: "email:c@example.com", ID: "cus_1", Name: "Ann", CreatedOn: 22}},
@@ -244,6 +244,7 @@ func changeRows(t *testing.T, db Database) {
 	o := &c.Orders[0]
 	o.Status, o.RefundedCents, o.CourierQuoteID, o.CourierDeliveryID, o.CourierTrackingURL = commerce.Refunded, 1373, "a", "b", "c"
 	o.InventoryDeducted, o.Confirmed, o.ReadyForPickupAt, o.PickedUpAt = false, false, 117, 118
+	o.RefundedFrom, o.RefundStopped = "", false
 	o.UpdatedOn, o.Events, o.NotifiedOn = 120, 3, 121
 	fixed := c
 	fixed.Replies, fixed.External, fixed.Customers = nil, nil, nil
