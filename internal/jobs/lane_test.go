@@ -102,11 +102,11 @@ func TestSandboxDelaysNobody(t *testing.T) {
 					j := c.retry(s, 0, now()+5000)
 					r.Wake()
 					after(5*time.Second - time.Millisecond)
-					if _, there := s.jobs[j.Key()]; !there {
+					if _, there := s.get(j.Key()); !there {
 						t.Fatal("it went out before its time")
 					}
 					after(c.within)
-					if _, there := s.jobs[j.Key()]; there {
+					if _, there := s.get(j.Key()); there {
 						t.Fatalf("it did not go out within %v of its time", c.within)
 					}
 				}
@@ -139,10 +139,10 @@ func TestPools(t *testing.T) {
 		r.Run()
 		defer r.Stop(t.Context())
 		after(time.Second)
-		looks, returned := s.looked(), s.returned
+		looks, returned := s.looked(), s.returns()
 		after(3 * time.Second)
-		if again := s.looked() - looks; again > 3 || s.returned > returned {
-			t.Errorf("storage was asked %d times in 3 s for what there is no room for, and given back %d jobs", again, s.returned-returned)
+		if again := s.looked() - looks; again > 3 || s.returns() > returned {
+			t.Errorf("storage was asked %d times in 3 s for what there is no room for, and given back %d jobs", again, s.returns()-returned)
 		}
 		r.mu.Lock()
 		held, lanes := len(r.tasks), len(r.lanes)
@@ -301,13 +301,13 @@ func TestUnknownKinds(t *testing.T) {
 		s.put(newer)
 		r.Wake()
 		after(time.Minute)
-		if got := s.jobs[newer.Key()]; got != newer {
+		if got, _ := s.get(newer.Key()); got != newer {
 			t.Errorf("an unknown job was touched: %+v", got)
 		}
 		if err := r.Finish(t.Context(), newer.Key()); err != nil {
 			t.Error(err)
 		}
-		if got := s.jobs[newer.Key()]; got.LeasedBy != "" || len(s.failed) != 0 {
+		if got, _ := s.get(newer.Key()); got.LeasedBy != "" || len(s.failed) != 0 {
 			t.Errorf("an unknown job was tried: %+v, failed %v", got, s.failed)
 		}
 	})
@@ -336,7 +336,7 @@ func TestApart(t *testing.T) {
 		s.put(j)
 		r.Wake()
 		after(100 * time.Millisecond)
-		if _, there := s.jobs[j.Key()]; there {
+		if _, there := s.get(j.Key()); there {
 			t.Error("a job waits for others")
 		}
 	})

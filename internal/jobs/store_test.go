@@ -67,6 +67,14 @@ func (s *store) put(j commerce.Job) {
 	s.set(j)
 }
 
+// get reads a job; there is false once it is done.
+func (s *store) get(key commerce.JobKey) (j commerce.Job, there bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	j, there = s.jobs[key]
+	return j, there
+}
+
 func (s *store) done(j commerce.Job) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -77,6 +85,13 @@ func (s *store) looked() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.looks
+}
+
+// returns counts the leases that were given back.
+func (s *store) returns() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.returned
 }
 
 // of counts the jobs of an owner that are left.
