@@ -147,6 +147,26 @@ var DispatchDelays = []int64{5 * second, 30 * second, 2 * minute, 5 * minute, 10
 // CancelDelays are those of sending a courier home, who is on the way meanwhile.
 var CancelDelays = []int64{5 * second, 15 * second, 30 * second, minute, 2 * minute, 5 * minute, 10 * minute, 30 * minute}
 
+// StepDelays are those of a step of a sandbox object: the courier waits.
+var StepDelays = []int64{second, 5 * second, 5 * second, 15 * second, 15 * second, minute, minute, minute}
+
+// Delays are the waits after each failed try of a job of the kind.
+func (k JobKind) Delays() []int64 {
+	switch k {
+	case JobMailReady, JobMailPaid, JobTextPaid, JobSandboxNotice:
+		return NoticeDelays
+	case JobOpenSession, JobExpireSession, JobRefund:
+		return PaymentDelays
+	case JobDispatch:
+		return DispatchDelays
+	case JobCancelDelivery:
+		return CancelDelays
+	case JobSandboxStep:
+		return StepDelays
+	}
+	return RetryDelays
+}
+
 // CheckEvery is after how long of silence the provider of a delivery is asked,
 // in milliseconds: notices can be lost.
 const CheckEvery = 5 * minute

@@ -46,7 +46,7 @@ func (c couriers) dispatch(ctx context.Context, job commerce.Job) jobs.Outcome {
 	orderID, attempt, _ := commerce.ParseDeliveryRef(job.Subject)
 	order, delivery, err := c.load(ctx, commerce.OrderKey{StoreID: job.Owner, OrderID: orderID})
 	if err != nil {
-		return unread(job, err)
+		return c.ledger().unread(job, err)
 	}
 	record := command.RecordDelivery{RecordJob: command.RecordJob{Job: job, Delays: commerce.DispatchDelays, Jitter: rand.Float64()},
 		Facts: command.FactsOf(order), Answers: delivery.Answers, Attempt: attempt}
@@ -54,7 +54,9 @@ func (c couriers) dispatch(ctx context.Context, job commerce.Job) jobs.Outcome {
 		return outcome(c.Options, record, nil)
 	}
 	d := dispatching{couriers: c, job: job, order: order, delivery: delivery}
-	if d.request, err = c.request(ctx, order, delivery); err != nil {
+	if d.request, err = c.request(ctx, order, delivery); outage(err) {
+		return c.ledger().unread(job, err)
+	} else if err != nil {
 		record.Failed = err
 		return outcome(c.Options, record, err)
 	}
@@ -232,7 +234,7 @@ func (c couriers) request(ctx context.Context, order commerce.Order, d commerce.
 func (c couriers) cancel(ctx context.Context, job commerce.Job) jobs.Outcome {
 	order, delivery, err := c.load(ctx, commerce.OrderKey{StoreID: job.Owner, OrderID: job.Subject})
 	if err != nil {
-		return unread(job, err)
+		return c.ledger().unread(job, err)
 	}
 	record := command.RecordDeliveryCancelled{RecordJob: command.RecordJob{Job: job, Delays: commerce.CancelDelays, Jitter: rand.Float64()},
 		Facts: command.FactsOf(order), Answers: delivery.CancelAnswers}
@@ -267,7 +269,7 @@ func notOfFleet(name string) error {
 func (c couriers) tell(ctx context.Context, job commerce.Job) jobs.Outcome {
 	order, err := c.Engine.Reader().Order(ctx, commerce.OrderKey{StoreID: job.Owner, OrderID: job.Subject})
 	if err != nil {
-		return unread(job, err)
+		return c.ledger().unread(job, err)
 	}
 	return succeeded(c.Committer, command.TellCourierUpdate{Facts: command.FactsOf(order), Job: job.Key()})
 }
@@ -278,7 +280,7 @@ func (c couriers) check(ctx context.Context, job commerce.Job) jobs.Outcome {
 	orderID, attempt, _ := commerce.ParseDeliveryRef(job.Subject)
 	order, delivery, err := c.load(ctx, commerce.OrderKey{StoreID: job.Owner, OrderID: orderID})
 	if err != nil {
-		return unread(job, err)
+		return c.ledger().unread(job, err)
 	}
 	record := command.RecordCheck{Job: job, Update: command.RecordCourierUpdate{Facts: command.FactsOf(order), Attempt: attempt,
 		Provider: delivery.Provider, TraceID: delivery.TraceID}}

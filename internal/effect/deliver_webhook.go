@@ -3,7 +3,6 @@ package effect
 import (
 	"context"
 	"errors"
-	"log/slog"
 	"math/rand/v2"
 	"net/url"
 	"strings"
@@ -45,14 +44,14 @@ func (w *webhooks) deliver(ctx context.Context, job commerce.Job) jobs.Outcome {
 	case errors.Is(err, storage.ErrNotFound), err == nil && p.partner.CallbackURL == "": // nobody listens any more
 		return w.done(job)
 	case err != nil:
-		return unread(job, err)
+		return w.unread(job, err)
 	case p.endpoint.Holds() && job.State != commerce.JobParked:
 		return w.park(job)
 	}
 	event, found, err := w.event(ctx, job, until)
 	switch {
 	case err != nil:
-		return unread(job, err)
+		return w.unread(job, err)
 	case !found: // it is past its keep time
 		return w.done(job)
 	}
@@ -71,12 +70,6 @@ func (w *webhooks) event(ctx context.Context, job commerce.Job, until time.Time)
 	found, err := w.reader.WebhookEvents(ctx, []commerce.EventKey{eventKey(job)})
 	event, ok := found[eventKey(job)]
 	return event, ok, err
-}
-
-// unread leaves a job for which the database was away until its lease ends.
-func unread(job commerce.Job, err error) jobs.Outcome {
-	slog.Error("a job waits for the database", "kind", job.Kind, "job", job.ID, "error", err)
-	return jobs.Outcome{Err: err}
 }
 
 // roomBeside is about what the body of a webhook has besides its data.
@@ -144,14 +137,14 @@ func (w *webhooks) release(ctx context.Context, job commerce.Job) jobs.Outcome {
 	for range releaseRounds {
 		p, err := w.parties.get(ctx, job.Owner, until)
 		if err != nil && !errors.Is(err, storage.ErrNotFound) {
-			return unread(job, err)
+			return w.unread(job, err)
 		}
 		if p.endpoint.Holds() { // again; they are released with its next success
 			return w.done(job)
 		}
 		n, err := w.engine.ReleaseParked(ctx, job.Owner, releaseAtOnce)
 		if err != nil {
-			return unread(job, err)
+			return w.unread(job, err)
 		}
 		w.runner.Wake()
 		if n < releaseAtOnce {

@@ -4,6 +4,7 @@ package effect
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"math/rand/v2"
 	"slices"
@@ -94,7 +95,7 @@ var pools = map[jobs.Pool]int{webhookPool: 256, noticePool: 32, paymentPool: 64,
 
 // Start begins to do jobs, those of new commits at once.
 func Start(o Options) *Effects {
-	ledger := ledger{o.Committer, o.Worker}
+	ledger := o.ledger()
 	w := newWebhooks(o, ledger)
 	n, p, c, s := notices{o}, payments{o}, couriers{o}, sandboxes{o}
 	runner := jobs.New(jobs.Options{Worker: o.Worker, Queue: queue{o.Engine, o.Engine.Reader()}, Ledger: ledger, Failed: o.Failed, Pools: pools, Kinds: map[commerce.JobKind]jobs.Kind{
@@ -144,6 +145,8 @@ func (e *Effects) Stop(ctx context.Context) {
 	}
 	e.runner.Stop(ctx)
 }
+
+func (o Options) ledger() ledger { return ledger{o.Committer, o.Worker} }
 
 // queue is storage as the runner sees it.
 type queue struct {
@@ -209,9 +212,27 @@ func (l ledger) Take(ctx context.Context, key commerce.JobKey) (commerce.Job, bo
 	return taken.Job, taken.There, taken.Taken, err
 }
 
-// Fail implements jobs.Ledger.
+// Fail implements jobs.Ledger. Only the job is touched, because what it is about
+// may be what cannot be read.
 func (l ledger) Fail(ctx context.Context, job commerce.Job, err error) (commerce.Job, error) {
-	return commit.Do(ctx, l.committer, command.RecordJob{Job: job, Failed: err, Delays: commerce.RetryDelays, Jitter: rand.Float64()})
+	return commit.Do(ctx, l.committer, command.RecordJob{Job: job, Failed: err, Delays: job.Kind.Delays(), Jitter: rand.Float64()})
+}
+
+// unread is the outcome of a try that could not read what the job is about.
+// While the database is away, the job waits until its lease ends. A subject that
+// is not there, or cannot be read, is a failed try.
+func (l ledger) unread(job commerce.Job, err error) jobs.Outcome {
+	if outage(err) {
+		slog.Error("a job waits for the database", "kind", job.Kind, "job", job.ID, "error", err)
+		return jobs.Outcome{Err: err}
+	}
+	return jobs.Outcome{Err: err, Record: jobs.Waiting(func(ctx context.Context) (commerce.Job, error) { return l.Fail(ctx, job, err) })}
+}
+
+// outage tells whether an error says that the database is away, or too slow.
+func outage(err error) bool {
+	return errors.Is(err, storage.ErrUnavailable) || errors.Is(err, storage.ErrAgain) || errors.Is(err, storage.ErrOutcomeUnknown) ||
+		errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 }
 
 // done ends a job of which there is nothing to do.

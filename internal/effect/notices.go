@@ -2,7 +2,6 @@ package effect
 
 import (
 	"context"
-	"errors"
 	"math/rand/v2"
 	"slices"
 
@@ -11,7 +10,6 @@ import (
 	"purveyor/internal/jobs"
 	"purveyor/internal/outside/mail"
 	"purveyor/internal/outside/sms"
-	"purveyor/internal/storage"
 )
 
 // notices are e-mails and texts about an order.
@@ -50,15 +48,15 @@ func (n notices) textPaid(ctx context.Context, job commerce.Job) jobs.Outcome {
 func (n notices) do(ctx context.Context, job commerce.Job, write func(commerce.Order, commerce.Store) notice) jobs.Outcome {
 	order, err := n.order(ctx, job)
 	if err != nil {
-		return n.unread(job, err)
+		return n.ledger().unread(job, err)
 	}
 	store, err := n.Engine.Reader().Store(ctx, job.Owner)
 	if err != nil {
-		return n.unread(job, err)
+		return n.ledger().unread(job, err)
 	}
 	it := write(order, store)
 	if slices.Contains(it.moot, order.Status) {
-		return ledger{n.Committer, n.Worker}.done(job)
+		return n.ledger().done(job)
 	}
 	record := command.RecordNotice{
 		RecordJob: command.RecordJob{Job: job, Delays: commerce.NoticeDelays, Jitter: rand.Float64()},
@@ -84,14 +82,6 @@ func (n notices) order(ctx context.Context, job commerce.Job) (commerce.Order, e
 		return *job.Order, nil
 	}
 	return n.Engine.Reader().Order(ctx, commerce.OrderKey{StoreID: job.Owner, OrderID: job.Subject})
-}
-
-// unread ends the job of an order that is not there.
-func (n notices) unread(job commerce.Job, err error) jobs.Outcome {
-	if errors.Is(err, storage.ErrNotFound) {
-		return ledger{n.Committer, n.Worker}.done(job)
-	}
-	return unread(job, err)
 }
 
 func kept(m commerce.OutboxMessage, reason commerce.OutboxReason) *commerce.OutboxMessage {

@@ -27,7 +27,7 @@ const sessionLife = 23 * time.Hour
 func (p payments) open(ctx context.Context, job commerce.Job) jobs.Outcome {
 	order, paid, processor, err := p.begun(ctx, job)
 	if err != nil {
-		return unread(job, err)
+		return p.ledger().unread(job, err)
 	}
 	record := command.RecordPaymentSession{RecordJob: p.recordJob(job), Facts: command.FactsOf(order), Answers: paid.Answers}
 	session, err := processor.OpenSession(ctx, sessionRequest(order, paid))
@@ -67,7 +67,7 @@ func sessionRequest(order commerce.Order, paid commerce.Payment) payment.Session
 func (p payments) expire(ctx context.Context, job commerce.Job) jobs.Outcome {
 	order, paid, processor, err := p.load(ctx, commerce.OrderKey{StoreID: job.Owner, OrderID: job.Subject})
 	if err != nil {
-		return unread(job, err)
+		return p.ledger().unread(job, err)
 	}
 	session, err := processor.ExpireSession(ctx, paid.SessionID)
 	refused, err := outcomeOf(err)
@@ -91,11 +91,11 @@ func (p payments) expire(ctx context.Context, job commerce.Job) jobs.Outcome {
 func (p payments) refund(ctx context.Context, job commerce.Job) jobs.Outcome {
 	refund, err := p.Engine.Reader().Refund(ctx, commerce.RefundKey{StoreID: job.Owner, RefundID: job.Subject})
 	if err != nil {
-		return unread(job, err)
+		return p.ledger().unread(job, err)
 	}
 	order, paid, processor, err := p.load(ctx, commerce.OrderKey{StoreID: job.Owner, OrderID: refund.OrderID})
 	if err != nil {
-		return unread(job, err)
+		return p.ledger().unread(job, err)
 	}
 	record := command.RecordRefund{RecordJob: p.recordJob(job), Facts: command.FactsOf(order), RefundID: refund.ID, Answers: refund.Answers}
 	made, err := processor.Refund(ctx, payment.RefundRequest{ID: refund.ID, OrderID: order.ID, SessionID: paid.SessionID,

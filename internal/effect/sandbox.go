@@ -99,7 +99,7 @@ func (s sandboxes) send(ctx context.Context, job commerce.Job) jobs.Outcome {
 	case errors.Is(err, storage.ErrNotFound):
 		return outcome(s.Options, record, nil)
 	case err != nil:
-		return unread(job, err)
+		return s.ledger().unread(job, err)
 	}
 	if err := json.Unmarshal(object.Data, &notice); err != nil {
 		record.Failed = &commerce.PermanentError{Err: err}
@@ -113,10 +113,10 @@ func (s sandboxes) send(ctx context.Context, job commerce.Job) jobs.Outcome {
 // is stored: if the process dies in between, they are posted again under the
 // same ids.
 func (s sandboxes) step(ctx context.Context, job commerce.Job) jobs.Outcome {
-	record := command.RecordSandboxStep{RecordJob: command.RecordJob{Job: job, Delays: stepDelays, Jitter: mathrand.Float64()}}
+	record := command.RecordSandboxStep{RecordJob: command.RecordJob{Job: job, Delays: commerce.StepDelays, Jitter: mathrand.Float64()}}
 	object, err := s.Engine.Reader().SandboxObject(ctx, job.Subject)
 	if err != nil {
-		return unread(job, err)
+		return s.ledger().unread(job, err)
 	}
 	kind, _, _ := strings.Cut(job.Subject, "_")
 	mover, known := s.Movers[kind]
@@ -133,6 +133,3 @@ func (s sandboxes) step(ctx context.Context, job commerce.Job) jobs.Outcome {
 	record.Failed, record.Version, record.Data, record.Next = err, object.Version, step.Data, step.Next.Milliseconds()
 	return outcome(s.Options, record, err)
 }
-
-// stepDelays are those of a step that failed, in ms: the courier waits.
-var stepDelays = []int64{1000, 5000, 5000, 15_000, 15_000, 60_000, 60_000, 60_000}

@@ -32,6 +32,8 @@ var (
 	// row under one key. Nothing was saved. Another try is likely to pass, and
 	// finds the row that the other batch added.
 	ErrAgain = errors.New("batches came into each other's way")
+	// ErrUnreadable: a row that was asked for holds what this program cannot read.
+	ErrUnreadable = schema.ErrUnreadable
 	// ErrNewerDatabase: the database was made by a newer program.
 	ErrNewerDatabase = errors.New("database is newer than this program")
 )

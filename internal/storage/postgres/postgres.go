@@ -214,7 +214,7 @@ func (e *Engine) connectWriter(ctx context.Context, more ...string) (*pgx.Conn, 
 // a locked row and a slow statement stop the batches that need them; all others
 // are the same for every batch.
 func unavailable(err error) error {
-	if err == nil || errors.Is(err, context.Canceled) {
+	if err == nil || errors.Is(err, context.Canceled) || errors.Is(err, storage.ErrUnreadable) {
 		return err
 	}
 	kind := storage.ErrUnavailable

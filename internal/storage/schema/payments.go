@@ -43,7 +43,7 @@ func titles(v []commerce.LineTitle) []byte {
 func titlesOf(s Scanner) (v []commerce.LineTitle) {
 	if data := s.JSON(); string(data) != "[]" {
 		if err := json.Unmarshal(data, &v); err != nil {
-			s.Fail(err)
+			unreadable(s, "titles", err)
 		}
 	}
 	return v

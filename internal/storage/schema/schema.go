@@ -4,7 +4,11 @@
 // statements they make of it in the engines.
 package schema
 
-import "strings"
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
 
 // Binder takes the values of columns one after another.
 type Binder interface {
@@ -28,6 +32,13 @@ type Scanner interface {
 	Float() *float64
 	// Fail says that a value was not what it should be; the first one counts.
 	Fail(error)
+}
+
+// ErrUnreadable is the error of a row that holds what this program cannot read.
+var ErrUnreadable = errors.New("a stored row cannot be read")
+
+func unreadable(s Scanner, what string, err error) {
+	s.Fail(fmt.Errorf("%w: its %s: %w", ErrUnreadable, what, err))
 }
 
 // Table describes how the rows of one kind are kept: the columns of the key,

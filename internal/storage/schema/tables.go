@@ -182,10 +182,10 @@ func scanOrder(s Scanner, k commerce.OrderKey) commerce.Order {
 	lines, address := s.JSON(), s.JSON()
 	var err error
 	if o.Lines, err = wire.ParseLines(lines); err != nil {
-		s.Fail(err)
+		unreadable(s, "lines", err)
 	}
 	if o.Address, err = wire.ParseDeliveryAddress(address); err != nil {
-		s.Fail(err)
+		unreadable(s, "address", err)
 	}
 	o.SubtotalCents, o.TaxCents = commerce.Cents(s.Int()), commerce.Cents(s.Int())
 	o.DeliveryFeeCents, o.TotalCents = commerce.Cents(s.Int()), commerce.Cents(s.Int())
@@ -303,7 +303,7 @@ func list(v []string) []byte {
 func listOf(s Scanner) (v []string) {
 	if data := s.JSON(); string(data) != "[]" {
 		if err := json.Unmarshal(data, &v); err != nil {
-			s.Fail(err)
+			unreadable(s, "list", err)
 		}
 	}
 	return v

@@ -231,7 +231,7 @@ func (e *Engine) takeWriter(ctx context.Context) (*connection, error) {
 // unavailable sorts the errors of SQLite: those of the file or the disk are
 // the same for every batch; a broken constraint is this batch's own.
 func unavailable(err error) error {
-	if err == nil || sqlite.ErrCode(err).ToPrimary() == sqlite.ResultConstraint {
+	if err == nil || errors.Is(err, storage.ErrUnreadable) || sqlite.ErrCode(err).ToPrimary() == sqlite.ResultConstraint {
 		return err
 	}
 	return fmt.Errorf("%w: %w", storage.ErrUnavailable, explain(err))

@@ -1,0 +1,72 @@
+package effect
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"purveyor/internal/commerce"
+	"purveyor/internal/storage"
+)
+
+// ask asks for a job about something.
+type ask struct{ commerce.Job }
+
+func (a ask) Needs() commerce.Needs { return commerce.Needs{} }
+
+func (a ask) Decide(_ *commerce.Rows, now int64) (struct{}, commerce.Changes, error) {
+	a.RunAt = now
+	return struct{}{}, commerce.Changes{NewJobs: []commerce.Job{a.Job}}, nil
+}
+
+// TestSubjectNotThere: a job whose subject is not there uses its tries, and then
+// is dead with an error that says so.
+func TestSubjectNotThere(t *testing.T) {
+	in(t, func(s *shop) {
+		s.admit()
+		v := s.serve(newMortal(s.engine, 0, false), nil, nil)
+		defer v.stop()
+		long := []commerce.JobKind{commerce.JobCourierUpdate, commerce.JobCheckDelivery} // their tries take days
+		kinds := []commerce.JobKind{commerce.JobMailReady, commerce.JobMailPaid, commerce.JobTextPaid, commerce.JobOpenSession, commerce.JobExpireSession,
+			commerce.JobRefund, commerce.JobDispatch, commerce.JobCancelDelivery, commerce.JobSandboxStep}
+		for _, kind := range append(long, kinds...) {
+			must(s.t, s.committer, ask{commerce.Job{Kind: kind, Mode: commerce.Test, Owner: storeID, Subject: "none"}})
+		}
+		time.Sleep(20 * time.Hour)
+		dead := map[commerce.JobKind]commerce.Job{}
+		for _, j := range s.jobs(commerce.JobDead, storeID) {
+			dead[j.Kind] = j
+		}
+		for _, j := range s.jobs(commerce.JobWaiting, storeID) {
+			if !slices.Contains(long, j.Kind) || j.Tries < 3 || !strings.Contains(j.Error, "not found") {
+				t.Errorf("%s waits after %d tries: %q", j.Kind, j.Tries, j.Error)
+			}
+		}
+		for _, kind := range kinds {
+			if j := dead[kind]; j.Tries != int64(len(kind.Delays()))+1 || !strings.Contains(j.Error, "not found") {
+				t.Errorf("%s: %d tries, %q", kind, j.Tries, j.Error)
+			}
+		}
+	})
+}
+
+// TestUnread: the job of a row that cannot be read has failed; while the
+// database is away, it waits.
+func TestUnread(t *testing.T) {
+	for _, c := range []struct {
+		err   error
+		waits bool
+	}{
+		{storage.ErrUnavailable, true}, {storage.ErrAgain, true}, {storage.ErrOutcomeUnknown, true}, {context.Canceled, true}, {context.DeadlineExceeded, true},
+		{storage.ErrNotFound, false}, {storage.ErrUnreadable, false}, {errors.New("a value that the database does not take"), false},
+	} {
+		got := ledger{}.unread(commerce.Job{}, fmt.Errorf("order: %w", c.err))
+		if !errors.Is(got.Err, c.err) || (got.Record == nil) != c.waits {
+			t.Errorf("%v: %+v, want that it waits: %v", c.err, got, c.waits)
+		}
+	}
+}
