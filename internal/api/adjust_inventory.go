@@ -9,13 +9,19 @@ import (
 )
 
 type adjustIn struct {
-	Adjustments []struct {
-		ProductID         *string   `json:"product_id"`
-		Delta             *wire.Int `json:"delta"`
-		Reason            *string   `json:"reason"`
-		ExternalReference *string   `json:"external_reference"`
-	} `json:"adjustments"`
+	Adjustments wire.List[adjustmentIn, maxAdjustments] `json:"adjustments"`
 }
+
+type adjustmentIn struct {
+	ProductID         *string   `json:"product_id"`
+	Delta             *wire.Int `json:"delta"`
+	Reason            *string   `json:"reason"`
+	ExternalReference *string   `json:"external_reference"`
+}
+
+type maxAdjustments struct{}
+
+func (maxAdjustments) Most() int { return 500 }
 
 type adjustedOut struct {
 	ProductID string `json:"product_id"`
@@ -23,8 +29,6 @@ type adjustedOut struct {
 	Next      int64  `json:"next_quantity"`
 	Delta     int64  `json:"delta"`
 }
-
-const maxAdjustments = 500
 
 // adjustInventory applies all deltas, or none.
 func (a *API) adjustInventory(r *request) (reply, error) {
@@ -59,15 +63,15 @@ func (a *API) adjustInventory(r *request) (reply, error) {
 
 func (in adjustIn) lines() ([]command.AdjustmentLine, error) {
 	var c check
-	c.Count("adjustments", len(in.Adjustments), 1, maxAdjustments)
+	c.NotEmpty("adjustments", len(in.Adjustments))
 	lines := make([]command.AdjustmentLine, len(in.Adjustments))
-	for i, line := range in.Adjustments {
-		at := func(field string) string { return wire.Index("adjustments", i, field) }
-		lines[i].Product.ProductID = c.ID(at("product_id"), line.ProductID)
-		lines[i].Delta = c.Between(at("delta"), line.Delta, -commerce.MaxStock, commerce.MaxStock)
-		c.Optional(at("reason"), line.Reason, wire.MaxName)
-		c.Optional(at("external_reference"), line.ExternalReference, wire.MaxID)
-	}
+	c.Each("adjustments", len(lines), func(i int) {
+		line := in.Adjustments[i]
+		lines[i].Product.ProductID = c.ID("product_id", line.ProductID)
+		lines[i].Delta = c.Between("delta", line.Delta, -commerce.MaxStock, commerce.MaxStock)
+		c.Optional("reason", line.Reason, wire.MaxName)
+		c.Optional("external_reference", line.ExternalReference, wire.MaxID)
+	})
 	return lines, c.Err
 }
 

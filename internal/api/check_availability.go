@@ -26,13 +26,15 @@ type availabilityOut struct {
 	AvailableQuantity int64   `json:"available_quantity"`
 }
 
-const maxAvailabilityItems = 200
+type maxAvailabilityItems struct{}
+
+func (maxAvailabilityItems) Most() int { return 200 }
 
 // checkAvailability tells what could be sold right now. It reserves nothing.
 func (a *API) checkAvailability(r *request) (reply, error) {
 	var in struct {
-		StoreID *string  `json:"store_id"`
-		Items   []itemIn `json:"items"`
+		StoreID *string                                 `json:"store_id"`
+		Items   wire.List[itemIn, maxAvailabilityItems] `json:"items"`
 	}
 	if err := r.decodeBody(&in); err != nil {
 		return reply{}, err
@@ -41,7 +43,7 @@ func (a *API) checkAvailability(r *request) (reply, error) {
 	if in.StoreID != nil {
 		c.ID("store_id", in.StoreID)
 	}
-	lines := c.items(in.Items, maxAvailabilityItems)
+	lines := c.items(in.Items)
 	if c.Err != nil {
 		return reply{}, c.Err
 	}
@@ -63,15 +65,13 @@ func (a *API) checkAvailability(r *request) (reply, error) {
 }
 
 // items are the lines of a cart: product and quantity.
-func (c *check) items(in []itemIn, most int) []commerce.OrderLine {
-	c.Count("items", len(in), 1, most)
+func (c *check) items(in []itemIn) []commerce.OrderLine {
+	c.NotEmpty("items", len(in))
 	lines := make([]commerce.OrderLine, len(in))
-	for i, item := range in {
-		lines[i] = commerce.OrderLine{
-			ProductID: c.ID(wire.Index("items", i, "product_id"), item.ProductID),
-			Quantity:  c.Between(wire.Index("items", i, "quantity"), item.Quantity, 1, commerce.MaxQuantity),
-		}
-	}
+	c.Each("items", len(in), func(i int) {
+		lines[i] = commerce.OrderLine{ProductID: c.ID("product_id", in[i].ProductID),
+			Quantity: c.Between("quantity", in[i].Quantity, 1, commerce.MaxQuantity)}
+	})
 	return lines
 }
 

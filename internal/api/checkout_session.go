@@ -15,20 +15,17 @@ import (
 
 // checkoutIn is the request of SPEC.md, POST /v1/checkout/session.
 type checkoutIn struct {
-	StoreID *string `json:"store_id"`
-	Items   []struct {
-		ProductID *string   `json:"product_id"`
-		Quantity  *wire.Int `json:"quantity"`
-	} `json:"items"`
-	SuccessURL          *string    `json:"success_url"`
-	CancelURL           *string    `json:"cancel_url"`
-	FulfillmentType     *string    `json:"fulfillment_type"`
-	DeliveryAddress     *addressIn `json:"delivery_address"`
-	DeliveryFee         *wire.Int  `json:"delivery_fee"`
-	CustomerEmail       *string    `json:"customer_email"`
-	PickupInstructions  *string    `json:"pickup_instructions"`
-	DropoffInstructions *string    `json:"dropoff_instructions"`
-	Dev                 bool       `json:"dev"`
+	StoreID             *string                          `json:"store_id"`
+	Items               wire.List[itemIn, maxOrderLines] `json:"items"`
+	SuccessURL          *string                          `json:"success_url"`
+	CancelURL           *string                          `json:"cancel_url"`
+	FulfillmentType     *string                          `json:"fulfillment_type"`
+	DeliveryAddress     *addressIn                       `json:"delivery_address"`
+	DeliveryFee         *wire.Int                        `json:"delivery_fee"`
+	CustomerEmail       *string                          `json:"customer_email"`
+	PickupInstructions  *string                          `json:"pickup_instructions"`
+	DropoffInstructions *string                          `json:"dropoff_instructions"`
+	Dev                 bool                             `json:"dev"`
 }
 
 // checkoutSession makes an order that its customer is to pay on a page of the
@@ -111,7 +108,7 @@ func (in checkoutIn) command(actor commerce.Actor) (command.StartCheckout, error
 	cmd := command.StartCheckout{
 		Actor:               actor,
 		StoreID:             c.ID("store_id", in.StoreID),
-		Lines:               in.lines(&c),
+		Lines:               c.items(in.Items),
 		SuccessURL:          c.webURL("success_url", in.SuccessURL),
 		CancelURL:           c.webURL("cancel_url", in.CancelURL),
 		Fulfillment:         c.fulfillment(in.FulfillmentType, in.DeliveryAddress != nil),
@@ -128,15 +125,4 @@ func (in checkoutIn) command(actor commerce.Actor) (command.StartCheckout, error
 	}
 	c.handOver(cmd.Fulfillment, cmd.Address, cmd.DeliveryFeeCents)
 	return cmd, c.Err
-}
-
-func (in checkoutIn) lines(c *check) []commerce.OrderLine {
-	c.Count("items", len(in.Items), 1, maxOrderLines)
-	lines := make([]commerce.OrderLine, len(in.Items))
-	for i, item := range in.Items {
-		at := func(field string) string { return wire.Index("items", i, field) }
-		lines[i] = commerce.OrderLine{ProductID: c.ID(at("product_id"), item.ProductID),
-			Quantity: c.Between(at("quantity"), item.Quantity, 1, commerce.MaxQuantity)}
-	}
-	return lines
 }

@@ -17,15 +17,17 @@ import (
 
 // quoteIn is the request of SPEC.md, POST /v1/delivery/quote.
 type quoteIn struct {
-	StoreID         *string    `json:"store_id"`
-	DeliveryAddress *addressIn `json:"delivery_address"`
-	Items           []struct {
-		ProductID *string   `json:"product_id"`
-		Quantity  *wire.Int `json:"quantity"`
-		Name      *string   `json:"name"`
-	} `json:"items"`
-	Subtotal *wire.Int `json:"subtotal"`
-	Dev      bool      `json:"dev"`
+	StoreID         *string                                      `json:"store_id"`
+	DeliveryAddress *addressIn                                   `json:"delivery_address"`
+	Items           wire.List[quoteItemIn, maxAvailabilityItems] `json:"items"`
+	Subtotal        *wire.Int                                    `json:"subtotal"`
+	Dev             bool                                         `json:"dev"`
+}
+
+type quoteItemIn struct {
+	ProductID *string   `json:"product_id"`
+	Quantity  *wire.Int `json:"quantity"`
+	Name      *string   `json:"name"`
 }
 
 // deliveryQuote tells what a delivery would cost now.
@@ -71,12 +73,12 @@ func (in quoteIn) check() (storeID string, to commerce.DeliveryAddress, value co
 	var c check
 	storeID = c.ID("store_id", in.StoreID)
 	to = c.destination("delivery_address", in.DeliveryAddress)
-	c.Count("items", len(in.Items), 0, maxAvailabilityItems)
-	for i, item := range in.Items {
-		c.Optional(wire.Index("items", i, "product_id"), item.ProductID, wire.MaxID)
-		c.Optional(wire.Index("items", i, "name"), item.Name, wire.MaxName)
-		c.OptBetween(wire.Index("items", i, "quantity"), item.Quantity, 1, commerce.MaxQuantity)
-	}
+	c.Each("items", len(in.Items), func(i int) {
+		item := in.Items[i]
+		c.Optional("product_id", item.ProductID, wire.MaxID)
+		c.Optional("name", item.Name, wire.MaxName)
+		c.OptBetween("quantity", item.Quantity, 1, commerce.MaxQuantity)
+	})
 	if subtotal := c.cents("subtotal", in.Subtotal, commerce.MaxTotal); subtotal != nil {
 		value = *subtotal
 	}

@@ -9,12 +9,12 @@ import (
 
 // preflightIn is the request of SPEC.md, POST /v1/checkout/preflight.
 type preflightIn struct {
-	StoreID         *string    `json:"store_id"`
-	Items           []itemIn   `json:"items"`
-	FulfillmentType *string    `json:"fulfillment_type"`
-	DeliveryAddress *addressIn `json:"delivery_address"`
-	Subtotal        *wire.Int  `json:"subtotal"`
-	Dev             bool       `json:"dev"`
+	StoreID         *string                          `json:"store_id"`
+	Items           wire.List[itemIn, maxOrderLines] `json:"items"`
+	FulfillmentType *string                          `json:"fulfillment_type"`
+	DeliveryAddress *addressIn                       `json:"delivery_address"`
+	Subtotal        *wire.Int                        `json:"subtotal"`
+	Dev             bool                             `json:"dev"`
 }
 
 // preflightOut is its answer.
@@ -133,7 +133,7 @@ type cart struct {
 
 func (in preflightIn) check() (cart, error) {
 	var c check
-	p := cart{storeID: c.ID("store_id", in.StoreID), lines: c.items(in.Items, maxOrderLines),
+	p := cart{storeID: c.ID("store_id", in.StoreID), lines: c.items(in.Items),
 		fulfillment: c.fulfillment(in.FulfillmentType, in.DeliveryAddress != nil)}
 	if p.fulfillment == commerce.ByDelivery || in.DeliveryAddress != nil {
 		p.to = c.destination("delivery_address", in.DeliveryAddress)

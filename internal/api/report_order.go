@@ -13,27 +13,31 @@ import (
 
 // reportIn is the request of SPEC.md, POST /v1/orders/report.
 type reportIn struct {
-	ExternalOrderID *string `json:"external_order_id"`
-	StoreID         *string `json:"store_id"`
-	Items           []struct {
-		ProductID *string   `json:"product_id"`
-		Quantity  *wire.Int `json:"quantity"`
-		Price     *wire.Int `json:"price"`
-	} `json:"items"`
-	FulfillmentType     *string    `json:"fulfillment_type"`
-	Total               *wire.Int  `json:"total"`
-	Subtotal            *wire.Int  `json:"subtotal"`
-	TaxAmount           *wire.Int  `json:"tax_amount"`
-	TaxRate             *wire.Rate `json:"tax_rate"`
-	DeliveryFee         *wire.Int  `json:"delivery_fee"`
-	DeliveryAddress     *addressIn `json:"delivery_address"`
-	PickupInstructions  *string    `json:"pickup_instructions"`
-	DropoffInstructions *string    `json:"dropoff_instructions"`
-	ExternalPaymentID   *string    `json:"external_payment_id"`
-	Dev                 bool       `json:"dev"`
+	ExternalOrderID     *string                              `json:"external_order_id"`
+	StoreID             *string                              `json:"store_id"`
+	Items               wire.List[soldItemIn, maxOrderLines] `json:"items"`
+	FulfillmentType     *string                              `json:"fulfillment_type"`
+	Total               *wire.Int                            `json:"total"`
+	Subtotal            *wire.Int                            `json:"subtotal"`
+	TaxAmount           *wire.Int                            `json:"tax_amount"`
+	TaxRate             *wire.Rate                           `json:"tax_rate"`
+	DeliveryFee         *wire.Int                            `json:"delivery_fee"`
+	DeliveryAddress     *addressIn                           `json:"delivery_address"`
+	PickupInstructions  *string                              `json:"pickup_instructions"`
+	DropoffInstructions *string                              `json:"dropoff_instructions"`
+	ExternalPaymentID   *string                              `json:"external_payment_id"`
+	Dev                 bool                                 `json:"dev"`
 }
 
-const maxOrderLines = 98
+type soldItemIn struct {
+	ProductID *string   `json:"product_id"`
+	Quantity  *wire.Int `json:"quantity"`
+	Price     *wire.Int `json:"price"`
+}
+
+type maxOrderLines struct{}
+
+func (maxOrderLines) Most() int { return 98 }
 
 // reportOrder records an order that the partner was paid for already.
 func (a *API) reportOrder(r *request) (reply, error) {
@@ -98,16 +102,16 @@ func (in reportIn) command(actor commerce.Actor) (command.ReportOrder, error) {
 }
 
 func (in reportIn) lines(c *check) []commerce.OrderLine {
-	c.Count("items", len(in.Items), 1, maxOrderLines)
+	c.NotEmpty("items", len(in.Items))
 	lines := make([]commerce.OrderLine, len(in.Items))
-	for i, item := range in.Items {
-		at := func(field string) string { return wire.Index("items", i, field) }
+	c.Each("items", len(lines), func(i int) {
+		item := in.Items[i]
 		lines[i] = commerce.OrderLine{
-			ProductID:  c.ID(at("product_id"), item.ProductID),
-			Quantity:   c.Between(at("quantity"), item.Quantity, 1, commerce.MaxQuantity),
-			PriceCents: commerce.Cents(c.Between(at("price"), item.Price, 0, int64(commerce.MaxCents))),
+			ProductID:  c.ID("product_id", item.ProductID),
+			Quantity:   c.Between("quantity", item.Quantity, 1, commerce.MaxQuantity),
+			PriceCents: commerce.Cents(c.Between("price", item.Price, 0, int64(commerce.MaxCents))),
 		}
-	}
+	})
 	return lines
 }
 

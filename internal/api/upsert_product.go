@@ -19,7 +19,7 @@ type upsertIn struct {
 	Name          *string     `json:"name"`
 	Description   *string     `json:"description"`
 	FeaturedImage *string     `json:"featured_image"`
-	Images        *[]string   `json:"images"`
+	Images        *imagesIn   `json:"images"`
 	Active        *bool       `json:"active"`
 	Hot           *bool       `json:"hot"`
 	Price         *wire.Major `json:"price"`
@@ -29,6 +29,12 @@ type upsertIn struct {
 	SoldAmount    *wire.Major `json:"sold_amount"`
 	CreatedOn     *wire.Int   `json:"created_on"`
 }
+
+type imagesIn = wire.List[string, maxImages]
+
+type maxImages struct{}
+
+func (maxImages) Most() int { return wire.MaxImages }
 
 // upsertProduct makes or updates one product. The body is the product, or an
 // object with the product in it.
@@ -84,7 +90,7 @@ func (in upsertIn) command(actor commerce.Actor, prefix string) (command.UpsertP
 	cmd := command.UpsertProduct{
 		Actor: actor, Create: in.ID == nil,
 		StoreID: c.ID("store_id", in.StoreID), CategoryID: c.ID("category_id", in.CategoryID), Name: c.Required("name", in.Name, wire.MaxName),
-		Description: in.Description, FeaturedImage: in.FeaturedImage, Images: in.Images,
+		Description: in.Description, FeaturedImage: in.FeaturedImage, Images: (*[]string)(in.Images),
 		Active: in.Active, Hot: in.Hot, SKU: in.SKU,
 		PriceCents: c.major("price", in.Price, commerce.MaxCents), Quantity: c.OptBetween("available_quantity", in.Quantity, 0, commerce.MaxStock),
 		SoldCount: c.OptBetween("sold_count", in.SoldCount, 0, commerce.MaxStock), SoldCents: c.major("sold_amount", in.SoldAmount, commerce.MaxTotal),
@@ -96,7 +102,7 @@ func (in upsertIn) command(actor commerce.Actor, prefix string) (command.UpsertP
 	c.Optional("description", in.Description, wire.MaxText)
 	c.Optional("featured_image", in.FeaturedImage, wire.MaxURL)
 	c.Optional("sku", in.SKU, wire.MaxID)
-	c.Images("images", in.Images)
+	c.Images("images", (*[]string)(in.Images))
 	return cmd, c.Err
 }
 

@@ -22,14 +22,32 @@ const (
 type Check struct {
 	Prefix string // of every path
 	Err    error
+
+	list  string // that Each is in; empty: none
+	index int
 }
 
-// Fail notes a reason, if it is the first.
+// Fail notes a reason, if it is the first. Inside Each, field is one of the
+// element.
 func (c *Check) Fail(field, reason string, args ...any) {
-	if c.Err == nil {
-		field = c.Prefix + field
-		c.Err = commerce.Invalid(field, "%s", field+" "+fmt.Sprintf(reason, args...))
+	if c.Err != nil {
+		return
 	}
+	if c.list != "" {
+		field = Index(c.list, c.index, field)
+	}
+	field = c.Prefix + field
+	c.Err = commerce.Invalid(field, "%s", field+" "+fmt.Sprintf(reason, args...))
+}
+
+// Each checks the n elements of a list by f, up to the first thing that is
+// wrong. The path of an element is built only to name it in the error.
+func (c *Check) Each(list string, n int, f func(i int)) {
+	c.list = list
+	for c.index = 0; c.index < n && c.Err == nil; c.index++ {
+		f(c.index)
+	}
+	c.list = ""
 }
 
 // ID is a required reference: not empty, one line.
@@ -57,9 +75,6 @@ func (c *Check) Optional(field string, v *string, most int) string {
 	if utf8.RuneCountInString(*v) > most {
 		c.Fail(field, "is longer than %d characters", most)
 	}
-	if strings.Contains(*v, "\x00") { // not every database keeps it
-		c.Fail(field, "holds a NUL character")
-	}
 	return *v
 }
 
@@ -84,23 +99,23 @@ func (c *Check) OptBetween(field string, v *Int, least, most int64) *int64 {
 	return &n
 }
 
+// MaxImages is how many pictures a product may have.
+const MaxImages = 50
+
 // Images are the pictures of a product: few, none of them blank.
 func (c *Check) Images(field string, v *[]string) {
 	if v == nil {
 		return
 	}
-	c.Count(field, len(*v), 0, 50)
-	for i, image := range *v {
-		c.Required(Index(field, i, ""), &image, MaxURL)
+	if len(*v) > MaxImages {
+		c.Fail(field, "must have at most %d elements", MaxImages)
 	}
+	c.Each(field, len(*v), func(i int) { c.Required("", &(*v)[i], MaxURL) })
 }
 
-// Count is the length of a list.
-func (c *Check) Count(field string, n, least, most int) {
-	switch {
-	case n < least:
+// NotEmpty wants a list to have an element.
+func (c *Check) NotEmpty(field string, n int) {
+	if n == 0 {
 		c.Fail(field, "must have at least one element")
-	case n > most:
-		c.Fail(field, "must have at most %d elements", most)
 	}
 }
