@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"crypto/rand"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -13,7 +12,6 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
-	"strings"
 	"sync/atomic"
 	"testing"
 
@@ -94,7 +92,7 @@ func (c *chain) load(b *testing.B, committer *commit.Committer) {
 	if _, err := commit.Do(ctx, committer, file.Catalog); err != nil {
 		b.Fatal(err)
 	}
-	c.key = commerce.Live.KeyPrefix() + strings.ToLower(rand.Text())
+	c.key = commerce.Live.NewKey([20]byte{1})
 	partner := commerce.Partner{ID: "ptn_bench", Name: "Bench", Scopes: []commerce.Scope{commerce.AllScopes}, RateLimit: 1 << 40}
 	_, err = commit.Do(ctx, committer, command.CreatePartner{Partner: partner,
 		Keys: []commerce.APIKey{{PartnerID: partner.ID, Mode: commerce.Live, Hash: commerce.HashKey(c.key)}}})

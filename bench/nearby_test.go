@@ -57,7 +57,7 @@ func newNearby(b *testing.B, engine storage.Engine) (http.Handler, string) {
 		}
 	})
 	storagetest.SaveStores(b, engine, storagetest.Spread(nearbyStores, rand.New(rand.NewPCG(1, 1))))
-	key := commerce.Live.KeyPrefix() + "bench"
+	key := commerce.Live.NewKey([20]byte{1})
 	_, err := commit.Do(context.Background(), committer, command.CreatePartner{
 		Partner: commerce.Partner{ID: "ptn_bench", Name: "Bench", Scopes: []commerce.Scope{commerce.AllScopes}, RateLimit: 1 << 40},
 		Keys:    []commerce.APIKey{{PartnerID: "ptn_bench", Mode: commerce.Live, Hash: commerce.HashKey(key)}}})

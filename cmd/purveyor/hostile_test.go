@@ -1,8 +1,10 @@
 package main_test
 
 import (
+	"bufio"
 	"context"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptrace"
 	"strings"
@@ -24,13 +26,13 @@ func TestHostileRequests(t *testing.T) {
 		name, body, want string
 		chunked          bool
 	}{
-		{"12 MiB", huge, "1 MiB", false},
-		{"12 MiB in chunks", huge, "1 MiB", true},
+		{"12 MiB", huge, "256 KiB", false},
+		{"12 MiB in chunks", huge, "256 KiB", true},
 		{"nested", nested, "items[0]", false},
 		{"nested, not closed", strings.Repeat(`{"a":`, deep), "valid JSON", false},
 		{"nested, unknown field", `{"x":` + strings.Repeat("[", deep) + strings.Repeat("]", deep) + "}", "valid JSON", false},
-		{"1 MiB of brackets", strings.Repeat("[", 1<<20), "JSON object", false},
-		{"1 MiB of brackets in an object", `{"a":` + strings.Repeat("[", 1<<20-5), "valid JSON", false},
+		{"256 KiB of brackets", strings.Repeat("[", 256<<10), "JSON object", false},
+		{"256 KiB of brackets in an object", `{"a":` + strings.Repeat("[", 256<<10-5), "valid JSON", false},
 	}
 	var wg sync.WaitGroup
 	for _, tc := range cases {
@@ -58,6 +60,7 @@ func TestHostileRequests(t *testing.T) {
 	}
 	wg.Wait()
 	checkLongHeaders(t, c)
+	checkAsterisk(t, c)
 	stopNeighbour()
 	p.checkMemory()
 	if got := s.count("SELECT count(*) FROM orders"); got != "0" {
@@ -82,6 +85,29 @@ func checkLongHeaders(t *testing.T, c *client) {
 			t.Errorf("headers of %d bytes: status %d, error %v, want 431", len(headers), a.status, err)
 		}
 	}
+}
+
+// checkAsterisk asks for the options of the server as a whole, which is no path.
+func checkAsterisk(t *testing.T, c *client) {
+	t.Helper()
+	conn, err := net.Dial("tcp", strings.TrimPrefix(c.base, "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	if _, err := io.WriteString(conn, "OPTIONS * HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"); err != nil {
+		t.Fatal(err)
+	}
+	res, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	body, err := io.ReadAll(res.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer{res.StatusCode, res.Header, body}.refusal(t, 404, "not_found")
 }
 
 // startNeighbour is another client with one connection, which it must be able

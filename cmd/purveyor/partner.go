@@ -24,9 +24,11 @@ type partnerCommand struct {
 	Suspend   partnerSuspend   `cmd:"" help:"Stop a partner's keys from working within seconds, or let them work again."`
 }
 
-// newKey draws an API key: the prefix of its mode and 160 random bits.
+// newKey draws an API key.
 func newKey(mode commerce.Mode) string {
-	return mode.KeyPrefix() + strings.ToLower(rand.Text()+rand.Text()[:6])
+	var random [20]byte
+	_, _ = rand.Read(random[:]) // never fails (crypto/rand)
+	return mode.NewKey(random)
 }
 
 type partnerCreate struct {

@@ -106,6 +106,7 @@ type service struct {
 	inbound http.Handler
 	sandbox http.Handler // the pages of the sandboxes
 	images  http.Handler // of the demo; else nil
+	proxies web.Proxies
 	// askProviders asks each provider once whether it takes our credentials.
 	askProviders func(context.Context)
 	stopping     atomic.Bool
@@ -113,6 +114,10 @@ type service struct {
 
 // newService wires the parts together and begins to do jobs.
 func newService(db *database, c settings, p ports, baseURL string) (*service, error) {
+	proxies, err := c.TrustedProxies()
+	if err != nil {
+		return nil, err
+	}
 	_, elsewhere := db.Engine.(*postgres.Engine)
 	c.Server.BoundMemory(elsewhere)
 	objects := effect.NewObjects(db.Engine, db.committer)
@@ -134,7 +139,7 @@ func newService(db *database, c settings, p ports, baseURL string) (*service, er
 	effects := effect.Start(o)
 	partners := api.New(db, db.committer, api.Options{CacheBytes: c.CacheMiB << 20, Jobs: effects, Processors: processors.modes,
 		Couriers: fleet, Geocoder: geocoder})
-	return &service{db: db, effects: effects, api: partners.Handler(), streams: partners, inbound: notices, sandbox: sandboxPages(processors, couriers),
+	return &service{db: db, effects: effects, api: partners.Handler(), streams: partners, inbound: notices, sandbox: sandboxPages(processors, couriers), proxies: proxies,
 		askProviders: func(ctx context.Context) { warnings.askProviders(ctx, checksOf(processors, couriers)) }}, nil
 }
 
@@ -156,8 +161,10 @@ func (s *service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
+// answerOK answers a probe, whose log line tells nothing while all is well.
 func answerOK(w http.ResponseWriter, ok bool) {
 	if ok {
+		web.WriterOf(w).Level = slog.LevelDebug
 		web.WriteJSON(w, http.StatusOK, []byte(`{"ok":true}`))
 		return
 	}
@@ -176,15 +183,8 @@ const (
 // run serves until ctx ends, then stops in order: readiness, requests, jobs,
 // commands, database. What was admitted is answered.
 func (s *service) run(ctx context.Context, l net.Listener) error {
-	server := &http.Server{
-		Handler:           web.Trace(slog.Default(), s),
-		ReadHeaderTimeout: 5 * time.Second,
-		ReadTimeout:       15 * time.Second,
-		WriteTimeout:      30 * time.Second,
-		IdleTimeout:       90 * time.Second,
-		MaxHeaderBytes:    16 << 10,
-		ErrorLog:          slog.NewLogLogger(slog.Default().Handler(), slog.LevelDebug),
-	}
+	server := newHTTPServer(s, s.proxies)
+	l = limitConnections(l, s.proxies)
 	sweeping, stopSweeping := context.WithCancel(context.Background())
 	var beside sync.WaitGroup // what goes on beside serving, until stopSweeping
 	beside.Go(func() { sweep(sweeping, s.db) })

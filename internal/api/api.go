@@ -30,6 +30,7 @@ type API struct {
 	reader     storage.Reader
 	committer  *commit.Committer
 	gate       *web.Gate
+	bodies     *web.Bodies
 	now        func() time.Time
 	products   *productCache
 	pages      *pageCache
@@ -80,7 +81,7 @@ func New(engine storage.Engine, committer *commit.Committer, o Options) *API {
 	streaming, end := context.WithCancel(context.Background())
 	return &API{reader: reader, committer: committer, now: o.Now, jobs: o.Jobs, processors: o.Processors,
 		couriers: o.Couriers, geocoder: o.Geocoder, streaming: streaming, endStreams: end,
-		gate: web.NewGate(keyFinder{reader}, engine, o.Now), products: newProductCache(o.CacheBytes / 2), pages: newPageCache(o.CacheBytes / 4), stores: newStoreCache(o.CacheBytes / 4)}
+		gate: web.NewGate(keyFinder{reader}, engine, o.Now), bodies: web.NewBodies(), products: newProductCache(o.CacheBytes / 2), pages: newPageCache(o.CacheBytes / 4), stores: newStoreCache(o.CacheBytes / 4)}
 }
 
 // Handler serves every route of the table, and refusals in the spec's shape
@@ -147,6 +148,9 @@ type request struct {
 	*http.Request
 	web.Caller
 	traceID string
+	w       *web.Writer
+	bodies  *web.Bodies
+	maxBody int
 }
 
 // reply is what a handler answers: a JSON body that is encoded already.
@@ -196,7 +200,7 @@ func (a *API) handle(route Route, w *web.Writer, r *http.Request) (reply, error)
 			return reply{}, scopeMissing(scope)
 		}
 	}
-	return route.handler(a, &request{r, caller, w.TraceID})
+	return route.handler(a, &request{r, caller, w.TraceID, w, a.bodies, web.MaxBody})
 }
 
 func scopeMissing(scopes ...commerce.Scope) error {

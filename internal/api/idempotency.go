@@ -65,20 +65,22 @@ func (r *request) modeOf(dev bool) commerce.Mode {
 	return r.Mode
 }
 
+// decodeBodyBy has f read the body of a request.
+func (r *request) decodeBodyBy(f func(data []byte) error) error {
+	return r.bodies.Decode(r.w, r.Request, r.Partner.ID, r.maxBody, f)
+}
+
 // decodeBody reads the JSON object of a request.
 func (r *request) decodeBody(v any) error {
-	data, err := web.ReadBody(r.Request)
-	if err != nil {
-		return err
-	}
-	return decode(data, v)
+	return r.decodeBodyBy(func(data []byte) error { return decode(data, v) })
 }
 
 // decodeOptionalBody takes no body at all for an empty object.
 func (r *request) decodeOptionalBody(v any) error {
-	data, err := web.ReadBody(r.Request)
-	if err != nil || len(bytes.TrimSpace(data)) == 0 {
-		return err
-	}
-	return decode(data, v)
+	return r.decodeBodyBy(func(data []byte) error {
+		if len(bytes.TrimSpace(data)) == 0 {
+			return nil
+		}
+		return decode(data, v)
+	})
 }

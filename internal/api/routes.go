@@ -4,6 +4,7 @@ import (
 	"net/http"
 
 	"purveyor/internal/commerce"
+	"purveyor/internal/web"
 )
 
 // Route is one endpoint: the scopes that a key needs for it, and its handler.
@@ -25,8 +26,8 @@ var Routes = []Route{
 	{get, "/v1/products", needs(commerce.ReadProducts), (*API).listProducts},
 	{get, "/v1/products/{product_id}", needs(commerce.ReadProducts), (*API).getProduct},
 	{post, "/v1/products/availability", needs(commerce.ReadProducts), (*API).checkAvailability},
-	{post, "/v1/products/upsert", needs(commerce.WriteProducts), (*API).upsertProduct},
-	{post, "/v1/inventory/adjustments", needs(commerce.WriteInventory), (*API).adjustInventory},
+	{post, "/v1/products/upsert", needs(commerce.WriteProducts), withLargeBody((*API).upsertProduct)},
+	{post, "/v1/inventory/adjustments", needs(commerce.WriteInventory), withLargeBody((*API).adjustInventory)},
 
 	{post, "/v1/delivery/quote", nil, (*API).deliveryQuote}, // read_delivery or write_orders
 	{post, "/v1/checkout/preflight", needs(commerce.ReadStores, commerce.ReadProducts), (*API).preflight},
@@ -52,5 +53,13 @@ const (
 	get  = http.MethodGet
 	post = http.MethodPost
 )
+
+// withLargeBody is a handler whose requests may be as large as any.
+func withLargeBody(handler func(*API, *request) (reply, error)) func(*API, *request) (reply, error) {
+	return func(a *API, r *request) (reply, error) {
+		r.maxBody = web.MaxLargeBody
+		return handler(a, r)
+	}
+}
 
 func needs(scopes ...commerce.Scope) []commerce.Scope { return scopes }

@@ -43,7 +43,12 @@ func (a *API) upsertProduct(r *request) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	in, prefix, err := decodeUpsert(r)
+	var in upsertIn
+	var prefix string
+	err = r.decodeBodyBy(func(data []byte) (err error) {
+		in, prefix, err = decodeUpsert(data)
+		return err
+	})
 	if err != nil {
 		return reply{}, err
 	}
@@ -64,11 +69,7 @@ func (a *API) upsertProduct(r *request) (reply, error) {
 
 // decodeUpsert gives the product and, for error paths, where in the body it
 // stood.
-func decodeUpsert(r *request) (in upsertIn, prefix string, err error) {
-	data, err := web.ReadBody(r.Request)
-	if err != nil {
-		return in, "", err
-	}
+func decodeUpsert(data []byte) (in upsertIn, prefix string, err error) {
 	var wrapped struct {
 		Product jsontext.Value `json:"product"`
 	}

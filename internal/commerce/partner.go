@@ -2,7 +2,9 @@ package commerce
 
 import (
 	"crypto/sha256"
+	"encoding/base32"
 	"slices"
+	"strings"
 )
 
 // Mode keeps the sandbox apart from the real thing.
@@ -16,6 +18,24 @@ const (
 
 // KeyPrefix begins every API key of the mode (SPEC, rule 6).
 func (m Mode) KeyPrefix() string { return "sk_" + string(m) + "_" }
+
+// NewKey makes an API key of the mode from what the caller drew.
+func (m Mode) NewKey(random [20]byte) string {
+	return m.KeyPrefix() + keyBody.EncodeToString(random[:])
+}
+
+const keyDigits = "abcdefghijklmnopqrstuvwxyz234567"
+
+var keyBody = base32.NewEncoding(keyDigits)
+
+// IsKey reports whether NewKey could have made the text.
+func IsKey(text string) bool {
+	body, ok := strings.CutPrefix(text, Live.KeyPrefix())
+	if !ok {
+		body, ok = strings.CutPrefix(text, Test.KeyPrefix())
+	}
+	return ok && len(body) == keyBody.EncodedLen(20) && strings.Trim(body, keyDigits) == ""
+}
 
 // Scope is a permission of a partner.
 type Scope string

@@ -5,6 +5,7 @@ package config
 import (
 	"fmt"
 	"net"
+	"net/netip"
 	"net/url"
 	"strings"
 )
@@ -47,12 +48,21 @@ type Server struct {
 	Listen    string `help:"Address to serve on." default:"127.0.0.1:8080" env:"PURVEYOR_LISTEN" placeholder:"HOST:PORT"`
 	PublicURL string `help:"How the outside reaches the service; by default the address it listens on." env:"PURVEYOR_PUBLIC_URL" placeholder:"URL"`
 	CacheMiB  int    `help:"Memory for encoded products, in MiB." default:"16" env:"PURVEYOR_CACHE_MIB" name:"cache-mib"`
+
+	TrustedProxy []string `help:"Network of a reverse proxy whose X-Forwarded-For is believed; may be repeated." env:"PURVEYOR_TRUSTED_PROXY" placeholder:"CIDR"`
 }
 
 // Check refuses what cannot work.
 func (s Server) Check() error {
-	if _, _, err := net.SplitHostPort(s.Listen); err != nil {
+	host, port, err := net.SplitHostPort(s.Listen)
+	if err != nil {
 		return fmt.Errorf("--listen %q is not HOST:PORT", s.Listen)
+	}
+	if s.PublicURL == "" && everyAddress(host) {
+		return fmt.Errorf("--listen %s accepts connections on every address of this machine, so --public-url must say how the outside reaches the service, such as --public-url http://localhost:%s", s.Listen, port)
+	}
+	if _, err := s.TrustedProxies(); err != nil {
+		return err
 	}
 	if s.CacheMiB < 1 || s.CacheMiB > 1<<20 {
 		return fmt.Errorf("--cache-mib %d must be 1 or more", s.CacheMiB)
@@ -61,6 +71,29 @@ func (s Server) Check() error {
 		return nil
 	}
 	return HTTPURL("--public-url", s.PublicURL)
+}
+
+// everyAddress reports whether a host to listen on stands for all addresses of
+// the machine, so that it is nobody's to connect to.
+func everyAddress(host string) bool {
+	if host == "" {
+		return true
+	}
+	address, err := netip.ParseAddr(host)
+	return err == nil && address.Unmap().IsUnspecified()
+}
+
+// TrustedProxies are the networks of --trusted-proxy.
+func (s Server) TrustedProxies() ([]netip.Prefix, error) {
+	networks := make([]netip.Prefix, len(s.TrustedProxy))
+	for i, text := range s.TrustedProxy {
+		network, err := netip.ParsePrefix(text)
+		if err != nil || network.Addr().Is4In6() {
+			return nil, fmt.Errorf("--trusted-proxy %q is not a network; give it as 10.0.0.0/8, or 192.0.2.7/32 for one address", text)
+		}
+		networks[i] = network.Masked()
+	}
+	return networks, nil
 }
 
 // HTTPURL refuses what is not an absolute http or https URL.

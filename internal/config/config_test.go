@@ -1,6 +1,7 @@
 package config
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 )
@@ -45,7 +46,7 @@ func TestServerCheck(t *testing.T) {
 		{Server{Listen: "127.0.0.1:8080", CacheMiB: 32}, ""},
 		{Server{Listen: ":0", CacheMiB: 1, PublicURL: "https://shop.example/"}, ""},
 		{Server{Listen: "localhost", CacheMiB: 32}, "--listen"},
-		{Server{Listen: ":8080", CacheMiB: 0}, "--cache-mib"},
+		{Server{Listen: "127.0.0.1:8080", CacheMiB: 0}, "--cache-mib"},
 		{Server{Listen: ":8080", CacheMiB: 32, PublicURL: "shop.example"}, "--public-url"},
 		{Server{Listen: ":8080", CacheMiB: 32, PublicURL: "ftp://shop.example"}, "--public-url"},
 	} {
@@ -53,5 +54,44 @@ func TestServerCheck(t *testing.T) {
 		if (err == nil) != (c.says == "") || (err != nil && !strings.Contains(err.Error(), c.says)) {
 			t.Errorf("%+v: %v, want %q", c.server, err, c.says)
 		}
+	}
+}
+
+// What stands for every address is nobody's to connect to: customers would be
+// sent to pages that they cannot reach.
+func TestListenEverywhereNeedsAPublicURL(t *testing.T) {
+	for _, listen := range []string{"0.0.0.0:8080", ":8080", "[::]:8080", "[::ffff:0.0.0.0]:8080"} {
+		s := Server{Listen: listen, CacheMiB: 16}
+		if err := s.Check(); err == nil || !strings.Contains(err.Error(), "--public-url http://localhost:8080") {
+			t.Errorf("%s: %v", listen, err)
+		}
+		s.PublicURL = "https://shop.example"
+		if err := s.Check(); err != nil {
+			t.Errorf("%s: %v", listen, err)
+		}
+	}
+	for _, listen := range []string{"127.0.0.1:0", "[::1]:8080", "localhost:8080", "192.0.2.1:80"} {
+		if err := (Server{Listen: listen, CacheMiB: 16}).Check(); err != nil {
+			t.Errorf("%s: %v", listen, err)
+		}
+	}
+}
+
+func TestTrustedProxies(t *testing.T) {
+	s := Server{Listen: "127.0.0.1:0", CacheMiB: 16, TrustedProxy: []string{"10.1.2.3/8", "192.0.2.7/32", "2001:db8::/32"}}
+	if got, err := s.TrustedProxies(); err != nil || fmt.Sprint(got) != "[10.0.0.0/8 192.0.2.7/32 2001:db8::/32]" {
+		t.Errorf("%v, %v", got, err)
+	}
+	for _, bad := range []string{"", "10.0.0.1", "10.0.0.0/33", "proxy.example", "::ffff:10.0.0.0/104", "10.0.0.0/8,"} {
+		s.TrustedProxy = []string{bad}
+		if err := s.Check(); err == nil || !strings.Contains(err.Error(), "--trusted-proxy") {
+			t.Errorf("%q: %v", bad, err)
+		}
+	}
+}
+
+func TestDescriptors(t *testing.T) {
+	if n := Descriptors(); n < 64 || n > 1<<30 {
+		t.Errorf("%d", n)
 	}
 }

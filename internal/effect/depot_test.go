@@ -13,6 +13,7 @@ import (
 	"purveyor/internal/commerce"
 	"purveyor/internal/outside/courier"
 	"purveyor/internal/outside/geocode"
+	"purveyor/internal/outside/sandbox"
 	"purveyor/internal/storage"
 )
 
@@ -190,6 +191,11 @@ func (d *depot) Cancel(ctx context.Context, k courier.Key) (courier.Delivery, er
 		return courier.Delivery{}, errOutage
 	}
 	return *p, nil
+}
+
+// NoticeForm implements courier.Provider.
+func (*depot) NoticeForm() (headers []string, maxBytes int) {
+	return []string{sandbox.SignatureHeader}, 64 << 10
 }
 
 // ReadNotice implements courier.Provider.

@@ -18,6 +18,7 @@ import (
 // does.
 type CourierNotices interface {
 	ReadNotice(ctx context.Context, header http.Header, body []byte) ([]courier.Notice, error)
+	noticeForm
 }
 
 // takeCourier reads and records what a courier provider posts.

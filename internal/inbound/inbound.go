@@ -8,6 +8,7 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 
@@ -35,6 +36,13 @@ func CouriersPath(provider string) string { return couriersPath + provider }
 // PaymentNotices reads what a processor has posted, as payment.Processor does.
 type PaymentNotices interface {
 	ReadNotice(ctx context.Context, header http.Header, body []byte) ([]payment.Notice, error)
+	noticeForm
+}
+
+// noticeForm says by what the notices of a provider are known before they are
+// read.
+type noticeForm interface {
+	NoticeForm() (headers []string, maxBytes int)
 }
 
 // Inbound takes notices.
@@ -43,12 +51,13 @@ type Inbound struct {
 	committer *commit.Committer
 	payments  map[string]PaymentNotices
 	couriers  map[string]CourierNotices
+	bodies    *web.Bodies
 	stores    sync.Map // number -> id, which never changes
 }
 
 // New makes one that takes the notices of these processors and couriers.
 func New(reader storage.Reader, committer *commit.Committer, payments map[string]PaymentNotices, couriers map[string]CourierNotices) *Inbound {
-	return &Inbound{reader: reader, committer: committer, payments: payments, couriers: couriers}
+	return &Inbound{reader: reader, committer: committer, payments: payments, couriers: couriers, bodies: web.NewStrangersBodies()}
 }
 
 // ServeHTTP answers {"ok":true} once a notice is on record. Refusals: 400 for a
@@ -65,7 +74,7 @@ func (in *Inbound) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 }
 
 func (in *Inbound) take(w *web.Writer, r *http.Request) error {
-	record := in.recorder(r.URL.Path)
+	form, record := in.recorder(r.URL.Path)
 	switch {
 	case record == nil:
 		return commerce.NotFound("path")
@@ -73,27 +82,27 @@ func (in *Inbound) take(w *web.Writer, r *http.Request) error {
 		w.Header().Set("Allow", http.MethodPost)
 		return &web.Error{Status: http.StatusMethodNotAllowed, Code: "method_not_allowed", Message: r.Method + " is not allowed on this path"}
 	}
-	body, err := web.ReadBody(r)
-	if err != nil {
-		return err
+	headers, maxBytes := form.NoticeForm()
+	if !slices.ContainsFunc(headers, func(name string) bool { return r.Header.Get(name) != "" }) {
+		return &web.Error{Status: http.StatusBadRequest, Code: "bad_notice", Message: "The notice is not signed: the header " + strings.Join(headers, " or ") + " is missing"}
 	}
-	return record(w, r, body)
+	return in.bodies.Decode(w, r, web.Address(r), maxBytes, func(body []byte) error { return record(w, r, body) })
 }
 
-// recorder is what records the notices that are posted to a path; nil: nobody
-// posts there.
-func (in *Inbound) recorder(path string) func(w *web.Writer, r *http.Request, body []byte) error {
+// recorder is the provider whose notices are posted to a path, and what records
+// them; nil: nothing is posted there.
+func (in *Inbound) recorder(path string) (noticeForm, func(w *web.Writer, r *http.Request, body []byte) error) {
 	if name, ok := strings.CutPrefix(path, paymentsPath); ok && in.payments[name] != nil {
-		return func(w *web.Writer, r *http.Request, body []byte) error {
+		return in.payments[name], func(w *web.Writer, r *http.Request, body []byte) error {
 			return in.takePayment(w, r, name, in.payments[name], body)
 		}
 	}
 	if name, ok := strings.CutPrefix(path, couriersPath); ok && in.couriers[name] != nil {
-		return func(w *web.Writer, r *http.Request, body []byte) error {
+		return in.couriers[name], func(w *web.Writer, r *http.Request, body []byte) error {
 			return in.takeCourier(w, r, name, in.couriers[name], body)
 		}
 	}
-	return nil
+	return nil, nil
 }
 
 // takePayment reads and records what a payment processor posts.

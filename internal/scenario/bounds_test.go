@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"purveyor/internal/api"
 )
 
 // The last value that is good and the first that is not (BEHAVIOUR, sizes).
@@ -99,16 +101,30 @@ func TestBounds(t *testing.T) {
 	})
 }
 
-// 1 MiB is the largest body, however it is sent; a byte more is too much.
+// A body of upserts and adjustments has at most 1 MiB, any other at most 256
+// KiB; a byte more is too much.
 func TestLargestBody(t *testing.T) {
+	large := map[string]bool{"/v1/products/upsert": true, "/v1/inventory/adjustments": true}
 	onEveryEngine(t, func(t *testing.T, w *world) {
 		w.importCatalog(t, "small")
-		good := samples["/v1/products/availability"]
-		c := call{method: "POST", path: "/v1/products/availability", key: "busy", body: good + strings.Repeat(" ", 1<<20-len(good))}
-		if a := w.do(t, c); a.status != http.StatusOK {
-			t.Errorf("1 MiB: %d %s", a.status, a.body)
+		for i, route := range api.Routes {
+			if samples[route.Path] == "" {
+				continue
+			}
+			most, said := 256<<10, "larger than 256 KiB; send less"
+			if large[route.Path] {
+				most, said = 1<<20, "larger than 1 MiB; send less"
+			}
+			c := w.good(t, route, "busy", fmt.Sprint("w", i))
+			c.body += strings.Repeat(" ", most-len(c.body))
+			w.refusesBody(t, c, c.body+" ", "body")
+			if a := w.do(t, with(c, func(c *call) { c.body += " " })); !strings.Contains(a.error().Error, said) {
+				t.Errorf("%s: %s", route.Path, a.body)
+			}
+			if a := w.do(t, c); a.status >= 300 {
+				t.Errorf("%s: the largest body is refused: %d %s", route.Path, a.status, a.body)
+			}
 		}
-		w.refusesBody(t, c, c.body+" ", "body")
 	})
 }
 

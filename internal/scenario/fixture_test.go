@@ -2,6 +2,7 @@ package scenario
 
 import (
 	"context"
+	"crypto/sha256"
 	"fmt"
 	"strings"
 	"sync"
@@ -46,9 +47,15 @@ func keyValue(name string) (value string, ok bool) {
 		name = "live-test"
 	}
 	if partner, isTest := strings.CutSuffix(name, "-test"); isTest {
-		return "sk_test_" + partner, true
+		return keyOf(partner, commerce.Test), true
 	}
-	return "sk_live_" + name, true
+	return keyOf(name, commerce.Live), true
+}
+
+// keyOf is a partner's key. It follows from the name.
+func keyOf(name string, mode commerce.Mode) string {
+	sum := sha256.Sum256([]byte(name))
+	return mode.NewKey([20]byte(sum[:20]))
 }
 
 func partnerID(name string) string { return "ptn_" + name }
@@ -87,7 +94,7 @@ func (w *world) addPartners(t *testing.T) {
 		create := command.CreatePartner{Partner: p}
 		for _, mode := range []commerce.Mode{commerce.Live, commerce.Test} {
 			create.Keys = append(create.Keys, commerce.APIKey{PartnerID: p.ID, Mode: mode,
-				Hash: commerce.HashKey(mode.KeyPrefix() + name)})
+				Hash: commerce.HashKey(keyOf(name, mode))})
 		}
 		commands = append(commands, create)
 	}

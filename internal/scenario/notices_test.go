@@ -291,7 +291,7 @@ func TestNoticesOfOthers(t *testing.T) {
 			`{"kind":"paid","amount_cents":150}`, `{"id":"e","kind":"paid","order_id":"` + b.OrderID + `","amount_cents":1.5}`, "\x00\xff"} {
 			w.refuses(t, w.signed(t, garbage), http.StatusBadRequest, "bad_notice")
 		}
-		w.refuses(t, w.signed(t, strings.Repeat(" ", 64<<10)+good.body), http.StatusBadRequest, "bad_notice")
+		w.refuses(t, w.signed(t, strings.Repeat(" ", 64<<10)+good.body), http.StatusBadRequest, "invalid_body")
 		w.refuses(t, w.signed(t, strings.Repeat("x", 10<<20)), http.StatusBadRequest, "invalid_body")
 		w.clock.move(sandbox.Tolerance + time.Second)
 		w.refuses(t, good, http.StatusBadRequest, "bad_notice") // replayed too late

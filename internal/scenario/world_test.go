@@ -274,7 +274,10 @@ func everyAnswer(c call, a *answer) error {
 	if trace == "" {
 		return fmt.Errorf("no x-trace-id")
 	}
-	if given := c.header["X-Trace-Id"]; len(given) == 1 && given[0] != "" && a.status != http.StatusBadRequest && given[0] != trace {
+	if a.header.Get("X-Content-Type-Options") != "nosniff" {
+		return fmt.Errorf("no X-Content-Type-Options")
+	}
+	if given := c.header["X-Trace-Id"]; len(given) == 1 && !c.lenient && given[0] != trace {
 		return fmt.Errorf("x-trace-id %q came back as %q", given[0], trace)
 	}
 	if c.method == http.MethodHead || c.path == "/openapi.yaml" || a.header.Get("Content-Type") == "text/event-stream" {

@@ -19,7 +19,8 @@ type KeyFinder interface {
 var ErrNoKey = errors.New("no such key")
 
 // keyFreshness is how long a key is believed before it is looked up again: a
-// suspended partner or a rotated key stops working within it.
+// suspended partner or a rotated key stops working within it. For as long a key
+// that does not exist is not looked up again.
 const keyFreshness = 2 * time.Second
 
 // Gate lets requests in: it knows their partner by the key, and counts them.
@@ -29,9 +30,12 @@ type Gate struct {
 	// Apart, so that strangers cannot use up what is counted for partners.
 	partners  *leases
 	strangers *Limits
+	// queue has an element while a key is looked up for an address beyond its limit.
+	queue chan struct{}
 
 	mu    sync.RWMutex
-	known map[commerce.KeyHash]knownKey // good keys only, so partners bound it
+	known map[commerce.KeyHash]knownKey  // keys that were good, so partners bound it
+	wrong map[commerce.KeyHash]time.Time // keys that do not exist, until when
 }
 
 type knownKey struct {
@@ -39,9 +43,13 @@ type knownKey struct {
 	until  time.Time
 }
 
+// maxWrong bounds the keys that are known not to exist.
+const maxWrong = 1024
+
 // NewGate makes a gate.
 func NewGate(finder KeyFinder, leaser Leaser, now func() time.Time) *Gate {
-	return &Gate{finder: finder, now: now, partners: newLeases(leaser), strangers: NewLimits(), known: map[commerce.KeyHash]knownKey{}}
+	return &Gate{finder: finder, now: now, partners: newLeases(leaser), strangers: NewLimits(), queue: make(chan struct{}, 1),
+		known: map[commerce.KeyHash]knownKey{}, wrong: map[commerce.KeyHash]time.Time{}}
 }
 
 // wrongKeysPerMinute bounds what one address can try. A good key from the
@@ -51,14 +59,14 @@ const wrongKeysPerMinute = 120
 // Admit tells who the caller is, or answers 401 or 429 by its error. The
 // RateLimit headers are set on every answer.
 func (g *Gate) Admit(w *Writer, r *http.Request) (Caller, error) {
-	caller, err := g.caller(r)
+	caller, err := g.Caller(r)
 	now := g.now()
 	switch {
 	case errors.Is(err, ErrNoKey):
-		if err := g.strangers.take(w.Header(), address(r), wrongKeysPerMinute, now); err != nil {
+		if err := g.strangers.take(w.Header(), Address(r), wrongKeysPerMinute, now); err != nil {
 			return caller, err
 		}
-		return caller, &Error{Status: http.StatusUnauthorized, Code: "unauthorized", Message: "Missing or invalid x-api-key"}
+		return caller, unauthorized(r.Header)
 	case err != nil:
 		return caller, err
 	}
@@ -66,28 +74,69 @@ func (g *Gate) Admit(w *Writer, r *http.Request) (Caller, error) {
 	return caller, g.partners.take(r.Context(), w.Header(), caller, now)
 }
 
-func (g *Gate) caller(r *http.Request) (Caller, error) {
+// unauthorized tells what to do about the key that is missing or wrong.
+func unauthorized(h http.Header) error {
+	message := "Invalid x-api-key"
+	switch _, elsewhere := h["Authorization"]; {
+	case len(h["X-Api-Key"]) > 1:
+		message = "Invalid x-api-key: the header was sent more than once"
+	case h.Get("X-Api-Key") != "":
+	case elsewhere:
+		message = "Missing x-api-key: send the key in the header x-api-key, not in Authorization"
+	default:
+		message = "Missing x-api-key: send the key in this header"
+	}
+	return &Error{Status: http.StatusUnauthorized, Code: "unauthorized", Message: message}
+}
+
+// Caller tells who sent a request by its key, and does not count it; ErrNoKey if
+// the key is missing or wrong.
+func (g *Gate) Caller(r *http.Request) (Caller, error) {
 	given := r.Header["X-Api-Key"]
-	if len(given) != 1 || given[0] == "" {
+	if len(given) != 1 || !commerce.IsKey(given[0]) {
 		return Caller{}, ErrNoKey
 	}
 	hash := commerce.HashKey(given[0])
 	now := g.now()
 	g.mu.RLock()
-	known, ok := g.known[hash]
+	known, seen := g.known[hash]
+	wrong := now.Before(g.wrong[hash])
 	g.mu.RUnlock()
-	if ok && now.Before(known.until) {
+	switch {
+	case wrong:
+		return Caller{}, ErrNoKey
+	case seen && now.Before(known.until):
 		return known.caller, nil
+	case !seen && g.strangers.exhausted(Address(r), wrongKeysPerMinute, now):
+		// One after another, so that an address that tries random keys makes the
+		// database do one thing at a time, and a good key is found all the same.
+		select {
+		case g.queue <- struct{}{}:
+			defer func() { <-g.queue }()
+		case <-r.Context().Done():
+			return Caller{}, r.Context().Err()
+		}
 	}
-	partner, mode, err := g.finder.FindKey(r.Context(), hash)
-	if err == nil && partner.Suspended {
-		err = ErrNoKey
+	return g.lookUp(r.Context(), hash, now)
+}
+
+func (g *Gate) lookUp(ctx context.Context, hash commerce.KeyHash, now time.Time) (Caller, error) {
+	partner, mode, err := g.finder.FindKey(ctx, hash)
+	if err != nil && !errors.Is(err, ErrNoKey) {
+		return Caller{}, err
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if err != nil {
+	switch {
+	case err != nil:
+		if len(g.wrong) >= maxWrong {
+			clear(g.wrong)
+		}
+		g.wrong[hash] = now.Add(keyFreshness)
+		fallthrough
+	case partner.Suspended:
 		delete(g.known, hash)
-		return Caller{}, err
+		return Caller{}, ErrNoKey
 	}
 	caller := Caller{partner, mode}
 	g.known[hash] = knownKey{caller, now.Add(keyFreshness)}

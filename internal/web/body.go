@@ -2,181 +2,168 @@ package web
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
-	"net/url"
-	"slices"
-	"strconv"
-	"strings"
-	"sync/atomic"
-	"unicode"
-	"unicode/utf8"
+	"runtime"
+	"sync"
+	"time"
 
 	"purveyor/internal/commerce"
 )
 
+// Largest bodies of requests, in bytes (BEHAVIOUR, sizes).
 const (
-	// MaxBody is the largest request body, in bytes.
-	MaxBody = 1 << 20
-	// maxDrain is how much more of a body that is too large is read and thrown
-	// away, so that its sender gets to read why.
-	maxDrain = 32 << 20
+	MaxBody      = 256 << 10
+	MaxLargeBody = 1 << 20
 )
 
-// Bodies that are still arriving share a budget, beyond what each may have
-// anyway: 500 senders of nearly 1 MiB each that then dribble must not cost
-// 500 MiB.
-const (
-	freeBody   = 16 << 10
-	bodyBudget = 48 << 20
-)
+// Bodies reads request bodies within a budget of memory: one for all callers
+// together, and a share of it for each. What a body takes beyond the first few
+// KiB counts from when it arrives until it is decoded. Of the bodies that count,
+// half as many as there are processors are decoded at a time, because decoding 1
+// MiB can take 80 ms and 17 MiB: the others wait, and small bodies pass them.
+type Bodies struct {
+	free          int // bytes of each body that do not count
+	budget, share int64
+	decoding      chan struct{} // has an element for each that is being decoded
 
-var arriving atomic.Int64
+	mu      sync.Mutex
+	taken   int64
+	callers map[string]int64 // what each has taken; no entry: nothing
+}
 
-// ReadBody reads the whole body, or refuses what is too large or ends early.
-func ReadBody(r *http.Request) ([]byte, error) {
-	size := r.ContentLength
-	if size > MaxBody {
-		return nil, tooLarge(r)
-	}
-	buf := make([]byte, 0, min(max(512, size+1), freeBody))
+// NewBodies makes the budget of partners' bodies.
+func NewBodies() *Bodies { return newBodies(48<<20, 12<<20, 16<<10) }
+
+// NewStrangersBodies makes the budget of bodies that are read before it is known
+// who sent them.
+func NewStrangersBodies() *Bodies { return newBodies(8<<20, 1<<20, 4<<10) }
+
+func newBodies(budget, share int64, free int) *Bodies {
+	return &Bodies{free: free, budget: budget, share: share, callers: map[string]int64{},
+		decoding: make(chan struct{}, max(1, runtime.GOMAXPROCS(0)/2))}
+}
+
+// Decode reads the body of a request, of at most so many bytes, and has decode
+// read the data, which must not keep it. Errors: 400 for a body that is too large
+// or ends early, 429 when the budget is used up, and those of decode.
+func (b *Bodies) Decode(w http.ResponseWriter, r *http.Request, caller string, most int, decode func(data []byte) error) error {
 	var taken int64
-	defer func() { arriving.Add(-taken) }()
+	defer func() { b.give(caller, taken) }()
+	data, err := b.read(w, r, caller, most, &taken)
+	if err != nil {
+		return err
+	}
+	if len(data) > b.free {
+		select {
+		case b.decoding <- struct{}{}:
+			defer func() { <-b.decoding }()
+		case <-r.Context().Done():
+			return tooManyBodies()
+		}
+	}
+	return decode(data)
+}
+
+// read gives the whole body, and adds to taken what it takes of the budget. It
+// does not believe the announced length, so that a sender who announces much and
+// sends little holds little.
+func (b *Bodies) read(w http.ResponseWriter, r *http.Request, caller string, most int, taken *int64) ([]byte, error) {
+	body := &paced{body: r.Body, connection: http.NewResponseController(w)}
+	if r.ContentLength > int64(most) {
+		return nil, tooLarge(body, most)
+	}
+	buf := make([]byte, 0, min(max(512, r.ContentLength+1), int64(b.free)))
 	for {
-		n, err := r.Body.Read(buf[len(buf):cap(buf)])
+		n, err := body.Read(buf[len(buf):cap(buf)])
 		buf = buf[:len(buf)+n]
 		switch {
-		case len(buf) > MaxBody:
-			return nil, tooLarge(r)
+		case len(buf) > most:
+			return nil, tooLarge(body, most)
 		case errors.Is(err, io.EOF):
 			return buf, nil
 		case err != nil:
 			return nil, commerce.Invalid("body", "the body could not be read to its end")
 		case len(buf) == cap(buf):
-			more := int64(cap(buf))
-			taken += more
-			if arriving.Add(more) > bodyBudget {
-				return nil, &Error{Status: http.StatusTooManyRequests, Code: "rate_limited",
-					Message: "Too many large bodies are being sent at once; try again"}
+			size := min(2*cap(buf), most+1)
+			more := int64(size - max(cap(buf), b.free))
+			if more > 0 && !b.take(caller, more) {
+				return nil, tooManyBodies()
 			}
-			buf = slices.Grow(buf, int(more))
+			*taken += max(0, more)
+			buf = append(make([]byte, 0, size), buf...)
 		}
 	}
 }
 
-func tooLarge(r *http.Request) error {
-	_, _ = io.CopyN(io.Discard, r.Body, maxDrain)
-	return commerce.Invalid("body", "the body is larger than 1 MiB")
-}
-
-// IdempotencyKey reads the header: 1 to 255 printable characters, surrounding
-// quotes stripped. Absent gives "" and no error.
-func IdempotencyKey(r *http.Request) (string, error) {
-	given := r.Header["Idempotency-Key"]
-	if len(given) == 0 {
-		return "", nil
-	}
-	key := given[0]
-	if len(key) >= 2 && key[0] == '"' && key[len(key)-1] == '"' {
-		key = key[1 : len(key)-1]
-	}
-	if len(given) > 1 || key == "" || len(key) > 4*255 || utf8.RuneCountInString(key) > 255 || strings.ContainsFunc(key, notPrintable) {
-		return "", &Error{Status: http.StatusBadRequest, Code: "idempotency_key_invalid", Field: "Idempotency-Key",
-			Message: "Idempotency-Key must be given once, as 1 to 255 printable characters"}
-	}
-	return key, nil
-}
-
-func notPrintable(r rune) bool { return r == utf8.RuneError || !unicode.IsPrint(r) }
-
-// Query reads query parameters. Each is given once at most, and the first
-// that cannot be used is the error.
-type Query struct {
-	values url.Values
-	err    error
-}
-
-// QueryOf parses the query of a request.
-func QueryOf(r *http.Request) *Query {
-	q := &Query{}
-	if r.URL.RawQuery == "" {
-		return q
-	}
-	values, err := url.ParseQuery(r.URL.RawQuery)
-	if err != nil {
-		q.err = &Error{Status: http.StatusBadRequest, Code: "invalid_query", Field: "query", Message: "the query string is malformed"}
-	}
-	q.values = values
-	return q
-}
-
-// Err is the first error met.
-func (q *Query) Err() error { return q.err }
-
-// Fail notes an error of a parameter, if it is the first.
-func (q *Query) Fail(code, name, message string) {
-	if q.err == nil {
-		q.err = &Error{Status: http.StatusBadRequest, Code: code, Field: name, Message: name + " " + message}
-	}
-}
-
-// Text is a parameter, or "" if it is not given.
-func (q *Query) Text(name string) string {
-	given, ok := q.values[name]
-	switch {
-	case !ok:
-		return ""
-	case len(given) > 1:
-		q.Fail("invalid_query", name, "is given more than once")
-	case given[0] == "" || len(given[0]) > 1024 || !utf8.ValidString(given[0]) || strings.ContainsFunc(given[0], unicode.IsControl):
-		q.Fail("invalid_query", name, "is empty, too long or holds characters that are not allowed")
-	default:
-		return given[0]
-	}
-	return ""
-}
-
-// Bool is true, false, or what it is without the parameter.
-func (q *Query) Bool(name string, otherwise bool) bool {
-	switch q.Text(name) {
-	case "":
-		return otherwise
-	case "true":
-		return true
-	case "false":
+func (b *Bodies) take(caller string, n int64) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.taken+n > b.budget || b.callers[caller]+n > b.share {
 		return false
 	}
-	q.Fail("invalid_query", name, "must be true or false")
-	return otherwise
+	b.taken += n
+	b.callers[caller] += n
+	return true
 }
 
-// Limit is the size of a list: above the maximum it is the maximum.
-func (q *Query) Limit(otherwise, most int) int {
-	text := q.Text("limit")
-	if text == "" {
-		return otherwise
+func (b *Bodies) give(caller string, n int64) {
+	if n == 0 {
+		return
 	}
-	n, err := strconv.ParseUint(text, 10, 64) // which takes no sign
-	switch {
-	case errors.Is(err, strconv.ErrRange):
-		return most
-	case err != nil || n < 1:
-		q.Fail("invalid_query", "limit", "must be an integer of 1 or more")
-		return otherwise
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.taken -= n
+	if b.callers[caller] -= n; b.callers[caller] == 0 {
+		delete(b.callers, caller)
 	}
-	return int(min(n, uint64(most)))
 }
 
-// Millis is a time in Unix ms, or 0.
-func (q *Query) Millis(name string) int64 {
-	text := q.Text(name)
-	if text == "" {
-		return 0
+func tooManyBodies() error {
+	return &Error{Status: http.StatusTooManyRequests, Code: "rate_limited", RetryAfter: 1,
+		Message: "Too many large bodies are being sent at once; try again"}
+}
+
+// maxDrain is how much more of a body that is too large is read and thrown away,
+// so that its sender gets to read why.
+const maxDrain = 32 << 20
+
+func tooLarge(rest io.Reader, most int) error {
+	_, _ = io.CopyN(io.Discard, rest, maxDrain)
+	size := fmt.Sprintf("%d KiB", most>>10)
+	if most >= 1<<20 {
+		size = fmt.Sprintf("%d MiB", most>>20)
 	}
-	n, err := strconv.ParseUint(text, 10, 63) // which takes no sign
-	if err != nil {
-		q.Fail("invalid_query", name, "must be Unix milliseconds")
-		return 0
+	return commerce.Invalid("body", "the body is larger than %s; send less at a time", size)
+}
+
+// The least speed at which a body must arrive: a first pause, then so many bytes
+// a second on average; all of it in the server's time for a request.
+const (
+	bodyPause  = 5 * time.Second
+	leastSpeed = 64 << 10
+	bodyTime   = 15 * time.Second
+)
+
+// paced reads a body whose sender keeps up the least speed; else reading fails.
+type paced struct {
+	body       io.Reader
+	connection *http.ResponseController
+	began      time.Time
+	received   int64
+}
+
+// Read implements io.Reader. What the connection has already is taken at once:
+// for most bodies that is all.
+func (p *paced) Read(b []byte) (int, error) {
+	if p.began.IsZero() {
+		p.began = time.Now()
+	} else {
+		allowed := bodyPause + time.Duration(p.received)*time.Second/leastSpeed
+		_ = p.connection.SetReadDeadline(p.began.Add(min(allowed, bodyTime))) // recorders of tests have none
 	}
-	return int64(n)
+	n, err := p.body.Read(b)
+	p.received += int64(n)
+	return n, err
 }

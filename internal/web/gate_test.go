@@ -2,21 +2,30 @@ package web
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"purveyor/internal/commerce"
 )
 
+// keyOf is the key of this name.
+func keyOf(name string) string {
+	sum := sha256.Sum256([]byte(name))
+	return commerce.Live.NewKey([20]byte(sum[:20]))
+}
+
 // keys is a finder whose answers a test can change.
 type keys struct {
 	mu       sync.Mutex
-	partners map[string]commerce.Partner // by key; all live
+	partners map[string]commerce.Partner // by the name of the key; all live
 	err      error
 	asked    int
 }
@@ -28,8 +37,8 @@ func (k *keys) FindKey(_ context.Context, hash commerce.KeyHash) (commerce.Partn
 	if k.err != nil {
 		return commerce.Partner{}, "", k.err
 	}
-	for key, p := range k.partners {
-		if commerce.HashKey(key) == hash {
+	for name, p := range k.partners {
+		if commerce.HashKey(keyOf(name)) == hash {
 			return p, commerce.Live, nil
 		}
 	}
@@ -55,7 +64,7 @@ func (g *gateTest) knock(key, address string) int {
 	r := httptest.NewRequest("GET", "/", nil)
 	r.RemoteAddr = address + ":1234"
 	if key != "" {
-		r.Header["X-Api-Key"] = []string{key}
+		r.Header["X-Api-Key"] = []string{keyOf(key)}
 	}
 	_, err := g.Admit(&Writer{ResponseWriter: httptest.NewRecorder()}, r)
 	if e, ok := errors.AsType[*Error](err); ok {
@@ -155,15 +164,6 @@ func TestGateWrongKeys(t *testing.T) {
 	}
 }
 
-// The ports of one address are one address, IPv6 too.
-func TestGateAddresses(t *testing.T) {
-	for remote, want := range map[string]string{"10.0.0.1:80": "10.0.0.1", "[::1]:80": "::1", "[fe80::1%eth0]:80": "fe80::1%eth0", "pipe": "pipe", "": ""} {
-		if got := address(&http.Request{RemoteAddr: remote}); got != want {
-			t.Errorf("%q: %q", remote, got)
-		}
-	}
-}
-
 // When keys cannot be looked up, nobody is told that his key is wrong, and
 // what is known is not used beyond its time.
 func TestGateWithoutStorage(t *testing.T) {
@@ -193,12 +193,106 @@ func TestGateMemory(t *testing.T) {
 	if len(g.known) != 1 {
 		t.Errorf("%d keys are remembered", len(g.known))
 	}
+	for i := range maxWrong {
+		g.knock(fmt.Sprint("more", i), "a")
+	}
+	if len(g.wrong) > maxWrong {
+		t.Errorf("%d wrong keys are remembered", len(g.wrong))
+	}
+}
+
+// What has not the form of a key is refused without a look-up, and so is a key
+// that was looked up just now.
+func TestGateRefusesUnread(t *testing.T) {
+	g := newGateTest()
+	good := keyOf("good")
+	for _, bad := range [][]string{nil, {""}, {"sk_live_"}, {good + "a"}, {good[:len(good)-1]}, {strings.ToUpper(good)}, {"sk_demo_" + good[8:]},
+		{good[:len(good)-1] + "1"}, {good[:len(good)-1] + "="}, {strings.Repeat("k", 10_000)}, {good, good}} {
+		r := httptest.NewRequest("GET", "/", nil)
+		r.Header["X-Api-Key"] = bad
+		if _, err := g.Caller(r); !errors.Is(err, ErrNoKey) || g.keys.asked != 0 {
+			t.Fatalf("%.60q: %v, %d look-ups", bad, err, g.keys.asked)
+		}
+	}
+	for range 3 {
+		if got := g.knock("nobody", "10.0.0.1"); got != 401 || g.keys.asked != 1 {
+			t.Errorf("%d, %d look-ups", got, g.keys.asked)
+		}
+	}
+	g.keys.partners["nobody"] = commerce.Partner{ID: "ptn_new", RateLimit: 10}
+	g.now = g.now.Add(keyFreshness)
+	if got := g.knock("nobody", "10.0.0.1"); got != 0 {
+		t.Errorf("once its key was made: %d", got)
+	}
+}
+
+// Beyond its limit an address has the database do one look-up at a time, for
+// keys that were never good.
+func TestGateLooksUpOneAtATime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := newGateTest()
+		g.knock("good", "10.0.0.1")
+		for i := range wrongKeysPerMinute {
+			g.knock(fmt.Sprint("wrong", i), "10.0.0.1")
+		}
+		finder := &slowFinder{KeyFinder: g.keys}
+		g.finder = finder
+		g.now = g.now.Add(keyFreshness)
+		var wg sync.WaitGroup
+		for i := range 8 {
+			wg.Go(func() { g.knock(fmt.Sprint("more", i), "10.0.0.1") })
+			wg.Go(func() { g.knock("other", "10.0.0.1") })
+		}
+		wg.Wait()
+		if finder.most != 1 {
+			t.Errorf("%d look-ups at a time for strangers", finder.most)
+		}
+		wg.Go(func() { g.knock("more", "10.0.0.1") })
+		wg.Go(func() { g.knock("good", "10.0.0.1") }) // has been good, and waits for nobody
+		wg.Wait()
+		if finder.most != 2 {
+			t.Errorf("%d look-ups at a time for a stranger and a partner", finder.most)
+		}
+	})
+}
+
+// slowFinder takes a second, and counts its callers.
+type slowFinder struct {
+	KeyFinder
+	mu        sync.Mutex
+	now, most int
+}
+
+func (f *slowFinder) FindKey(ctx context.Context, hash commerce.KeyHash) (commerce.Partner, commerce.Mode, error) {
+	f.mu.Lock()
+	f.now++
+	f.most = max(f.most, f.now)
+	f.mu.Unlock()
+	time.Sleep(time.Second) // of the bubble's clock
+	f.mu.Lock()
+	f.now--
+	f.mu.Unlock()
+	return f.KeyFinder.FindKey(ctx, hash)
+}
+
+// A key that is missing, wrong or in another header: the message tells.
+func TestUnauthorizedTellsWhatToDo(t *testing.T) {
+	for want, h := range map[string]http.Header{
+		"Missing x-api-key: send the key in this header":                                {},
+		"Missing x-api-key: send the key in the header x-api-key, not in Authorization": {"Authorization": {"Bearer " + keyOf("good")}},
+		"Invalid x-api-key": {"X-Api-Key": {"wrong"}, "Authorization": {"Basic x"}},
+		"Invalid x-api-key: the header was sent more than once": {"X-Api-Key": {"a", "a"}},
+	} {
+		if err, ok := unauthorized(h).(*Error); !ok || err.Message != want || err.Status != 401 || err.Code != "unauthorized" {
+			t.Errorf("%v: %+v, want %s", h, err, want)
+		}
+	}
 }
 
 func TestGateTellsTheCaller(t *testing.T) {
 	g := newGateTest()
 	r := httptest.NewRequest("GET", "/", nil)
-	r.Header["X-Api-Key"] = []string{"good"}
+	r.Header["X-Api-Key"] = []string{keyOf("good")}
 	w := &Writer{ResponseWriter: httptest.NewRecorder()}
 	caller, err := g.Admit(w, r)
 	if err != nil || caller.Partner.ID != "ptn_good" || caller.Mode != commerce.Live || w.Partner != "ptn_good" || w.Header().Get("RateLimit-Limit") != "1000" {

@@ -29,15 +29,28 @@ func (l *Limits) take(h http.Header, who string, limit int64, now time.Time) err
 		l.minute = minute
 		clear(l.counts)
 	}
-	if _, counted := l.counts[who]; !counted && len(l.counts) >= maxCounted {
-		who = "everybody else"
-	}
+	who = l.counted(who)
 	number := l.counts[who] + 1
 	if number <= limit {
 		l.counts[who] = number
 	}
 	l.mu.Unlock()
 	return within(h, number, limit, now)
+}
+
+// exhausted reports whether the next request of who will be refused.
+func (l *Limits) exhausted(who string, limit int64, now time.Time) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return now.Unix()/60 == l.minute && l.counts[l.counted(who)] >= limit
+}
+
+// counted is what a caller counts under. The lock is held.
+func (l *Limits) counted(who string) string {
+	if _, counted := l.counts[who]; !counted && len(l.counts) >= maxCounted {
+		return "everybody else"
+	}
+	return who
 }
 
 // within sets the RateLimit headers for a request that is this one of its

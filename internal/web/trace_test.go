@@ -34,21 +34,50 @@ func TestTraceRules(t *testing.T) {
 	for _, c := range []struct {
 		given []string
 		kept  bool
-		code  int
 	}{
-		{nil, false, 200}, {[]string{""}, false, 200}, {[]string{"a"}, true, 200}, {[]string{strings.Repeat("a", 128)}, true, 200}, {[]string{" ~"}, true, 200},
-		{[]string{strings.Repeat("a", 129)}, false, 400}, {[]string{"a\x1fb"}, false, 400}, {[]string{"a\x7f"}, false, 400}, {[]string{"é"}, false, 400},
-		{[]string{"a\r\nb"}, false, 400}, {[]string{"a", "a"}, false, 400},
+		{nil, false}, {[]string{""}, false}, {[]string{"a"}, true}, {[]string{strings.Repeat("a", 128)}, true}, {[]string{" ~"}, true},
+		{[]string{strings.Repeat("a", 129)}, false}, {[]string{"a\x1fb"}, false}, {[]string{"a\x7f"}, false}, {[]string{"é"}, false},
+		{[]string{"a\r\nb"}, false}, {[]string{"a", "b"}, true}, {[]string{"", "b"}, false}, {[]string{"a\tb", "b"}, false},
 	} {
 		rec := traced(echo, c.given...)
 		id := rec.Header().Get("X-Trace-Id")
-		if rec.Code != c.code || (c.kept && id != c.given[0]) || (!c.kept && !drawn.MatchString(id)) || !strings.Contains(rec.Body.String(), id) {
+		if rec.Code != 200 || rec.Header().Get("X-Content-Type-Options") != "nosniff" || (c.kept && id != c.given[0]) || (!c.kept && !drawn.MatchString(id)) || !strings.Contains(rec.Body.String(), id) {
 			t.Errorf("%q: %d %q %s", c.given, rec.Code, id, rec.Body)
 		}
 	}
 	first, second := traced(echo), traced(echo)
 	if first.Header().Get("X-Trace-Id") == second.Header().Get("X-Trace-Id") {
 		t.Error("two requests have one trace id")
+	}
+}
+
+// The line of a request names its partner if it is known, and has the level
+// that its handler has chosen.
+func TestRequestLine(t *testing.T) {
+	for want, handler := range map[string]http.HandlerFunc{
+		"level=INFO msg=request method=GET path=/v1/x status=200 bytes=5 trace_id=t-1 partner=ptn_1\n": func(w http.ResponseWriter, r *http.Request) {
+			WriterOf(w).Partner = "ptn_1"
+			echo(w, r)
+		},
+		"level=INFO msg=request method=GET path=/v1/x status=200 bytes=5 trace_id=t-1\n": echo,
+		"": func(w http.ResponseWriter, r *http.Request) {
+			WriterOf(w).Level = slog.LevelDebug
+			echo(w, r)
+		},
+	} {
+		var log strings.Builder
+		logger := slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
+			if a.Key == "time" || a.Key == "took" {
+				return slog.Attr{}
+			}
+			return a
+		}}))
+		r := httptest.NewRequest("GET", "/v1/x", nil)
+		r.Header[TraceHeader] = []string{"t-1"}
+		Trace(logger, handler).ServeHTTP(httptest.NewRecorder(), r)
+		if log.String() != want {
+			t.Errorf("%q, want %q", log.String(), want)
+		}
 	}
 }
 
@@ -130,6 +159,7 @@ func TestIdempotencyKey(t *testing.T) {
 		ok    bool
 	}{
 		{nil, "", true}, {[]string{"k"}, "k", true}, {[]string{`"k"`}, "k", true}, {[]string{`""k""`}, `"k"`, true}, {[]string{`"`}, `"`, true},
+		{[]string{`"k`}, `"k`, true}, {[]string{`k"`}, `k"`, true}, {[]string{`xk`}, `xk`, true},
 		{[]string{strings.Repeat("é", 255)}, strings.Repeat("é", 255), true}, {[]string{"a b"}, "a b", true},
 		{[]string{""}, "", false}, {[]string{`""`}, "", false}, {[]string{"a", "b"}, "", false}, {[]string{strings.Repeat("k", 256)}, "", false},
 		{[]string{"a\tb"}, "", false}, {[]string{"a\x00"}, "", false}, {[]string{"a\xff"}, "", false}, {[]string{"\ufffd"}, "", false}, {[]string{"a\u0085"}, "", false},

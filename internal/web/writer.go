@@ -7,7 +7,6 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"log/slog"
-	"net"
 	"net/http"
 	"runtime/debug"
 	"time"
@@ -20,7 +19,8 @@ import (
 type Writer struct {
 	http.ResponseWriter
 	TraceID string
-	Partner string
+	Partner string     // empty: it is not known
+	Level   slog.Level // of the line
 	status  int
 	bytes   int
 }
@@ -54,8 +54,11 @@ const TraceHeader = "X-Trace-Id"
 
 const maxTraceID = 128
 
+var noSniff = []string{"nosniff"}
+
 // Trace is the outermost layer: it gives each request its trace id, logs it
-// when it is answered, and turns a panic into a 500.
+// when it is answered, and turns a panic into a 500. No browser guesses what
+// kind of content an answer is.
 func Trace(log *slog.Logger, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		began := time.Now()
@@ -70,57 +73,43 @@ func Trace(log *slog.Logger, next http.Handler) http.Handler {
 					WriteError(w, &Error{Status: http.StatusInternalServerError, Code: "internal", Message: "Internal error; the trace id leads to the cause"})
 				}
 			}
-			log.LogAttrs(r.Context(), slog.LevelInfo, "request",
-				slog.String("method", r.Method), slog.String("path", r.URL.Path), slog.Int("status", w.status),
-				slog.Int("bytes", w.bytes), slog.Duration("took", time.Since(began)),
-				slog.String("trace_id", w.TraceID), slog.String("partner", w.Partner))
+			w.log(log, r, time.Since(began))
 		}()
-		id, good := givenTraceID(r.Header[TraceHeader])
-		if id == "" {
-			id = newTraceID()
-		}
-		w.TraceID = id
-		w.Header()[TraceHeader] = []string{id}
-		if !good {
-			WriteError(w, &Error{Status: http.StatusBadRequest, Code: "invalid_header", Field: "x-trace-id",
-				Message: "x-trace-id must be given once, as 1 to 128 printable ASCII characters"})
-			return
-		}
+		w.TraceID = traceID(r.Header[TraceHeader])
+		h := w.Header()
+		h[TraceHeader] = []string{w.TraceID}
+		h["X-Content-Type-Options"] = noSniff
 		next.ServeHTTP(w, r)
 	})
 }
 
-// givenTraceID is the id of the request's header, empty if there is none, and
-// whether the header is good.
-func givenTraceID(header []string) (id string, good bool) {
-	switch {
-	case len(header) == 0:
-		return "", true
-	case len(header) > 1 || len(header[0]) > maxTraceID:
-		return "", false
+func (w *Writer) log(log *slog.Logger, r *http.Request, took time.Duration) {
+	attrs := append(make([]slog.Attr, 0, 7), slog.String("method", r.Method), slog.String("path", r.URL.Path),
+		slog.Int("status", w.status), slog.Int("bytes", w.bytes), slog.Duration("took", took), slog.String("trace_id", w.TraceID))
+	if w.Partner != "" {
+		attrs = append(attrs, slog.String("partner", w.Partner))
 	}
-	id = header[0]
-	for i := range len(id) {
-		if id[i] < ' ' || id[i] > '~' {
-			return "", false
+	log.LogAttrs(r.Context(), w.Level, "request", attrs...)
+}
+
+// traceID is the first id that the request's header gives, if it can be used;
+// else a new one (BEHAVIOUR, Errors).
+func traceID(given []string) string {
+	if len(given) == 0 || given[0] == "" || len(given[0]) > maxTraceID {
+		return newTraceID()
+	}
+	for _, c := range []byte(given[0]) {
+		if c < ' ' || c > '~' {
+			return newTraceID()
 		}
 	}
-	return id, true
+	return given[0]
 }
 
 func newTraceID() string {
 	var b [16]byte
 	_, _ = rand.Read(b[:]) // never fails (crypto/rand)
 	return hex.EncodeToString(b[:])
-}
-
-// address is who sent a request, as far as the connection tells.
-func address(r *http.Request) string {
-	host, _, err := net.SplitHostPort(r.RemoteAddr)
-	if err != nil {
-		return r.RemoteAddr
-	}
-	return host
 }
 
 // Caller is the partner behind a request and the mode of its key.

@@ -41,7 +41,7 @@ func (e *Env) AddReceivers(database, callback string) (list []Receiver, err erro
 	committer := commit.New(engine, 0)
 	defer func() { committer.Close(); err = errors.Join(err, engine.Close()) }()
 	add := func(id, callback string) error {
-		key := commerce.Live.KeyPrefix() + string(appendToken(nil, NewRand()))
+		key := commerce.Live.NewKey([20]byte(appendToken(nil, NewRand())))
 		list = append(list, Receiver{id, key})
 		_, err := commit.Do(e.Ctx, committer, command.CreatePartner{
 			Partner: commerce.Partner{ID: id, Name: id, Scopes: []commerce.Scope{commerce.AllScopes}, RateLimit: rateLimit,

@@ -13,7 +13,7 @@ import (
 	"purveyor/internal/commerce"
 )
 
-const maxDoorDashNotice = 1 << 20
+const maxDoorDashNotice = 256 << 10 // bytes
 
 // doordashNotice is what DoorDash posts: an event, and the delivery as far as
 // there is something to tell.
@@ -31,9 +31,6 @@ type doordashNotice struct {
 func (d *DoorDash) ReadNotice(_ context.Context, header http.Header, body []byte) ([]Notice, error) {
 	if !d.trusts(header.Get("Authorization")) {
 		return nil, &BadNotice{Reason: "its credentials are not those of the DoorDash endpoint"}
-	}
-	if len(body) > maxDoorDashNotice {
-		return nil, &BadNotice{Reason: "it is larger than any event"}
 	}
 	var n doordashNotice
 	if err := json.Unmarshal(body, &n); err != nil {
@@ -56,6 +53,11 @@ func (d *DoorDash) ReadNotice(_ context.Context, header http.Header, body []byte
 	// Events have no id, but one that is sent again is the same to the byte.
 	digest := sha256.Sum256(body)
 	return []Notice{{ID: hex.EncodeToString(digest[:]), Delivery: delivery}}, nil
+}
+
+// NoticeForm implements Provider.
+func (*DoorDash) NoticeForm() (headers []string, maxBytes int) {
+	return []string{"Authorization"}, maxDoorDashNotice
 }
 
 // trusts compares credentials, in a time that tells nothing of ours. The portal

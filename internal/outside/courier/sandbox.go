@@ -167,11 +167,13 @@ func (s *Sandbox) Cancel(ctx context.Context, k Key) (Delivery, error) {
 	return s.view(x), nil
 }
 
+// NoticeForm implements Provider.
+func (*Sandbox) NoticeForm() (headers []string, maxBytes int) {
+	return []string{sandbox.SignatureHeader}, maxNoticeBytes
+}
+
 // ReadNotice implements Provider.
 func (s *Sandbox) ReadNotice(ctx context.Context, header http.Header, body []byte) ([]Notice, error) {
-	if len(body) > maxNoticeBytes {
-		return nil, &BadNotice{"it is too large"}
-	}
 	err := s.signer.Verify(ctx, s.Now(), header.Get(sandbox.SignatureHeader), body)
 	if errors.Is(err, sandbox.ErrSignature) {
 		return nil, &BadNotice{err.Error()}

@@ -12,7 +12,7 @@ import (
 	"purveyor/internal/commerce"
 )
 
-const maxUberNotice = 1 << 20
+const maxUberNotice = 256 << 10 // bytes
 
 // uberSignatures are the headers that may have the signature: the present one,
 // and the one from before.
@@ -34,9 +34,6 @@ type uberEvent struct {
 // courier is. Nothing that is signed tells when it was posted, so one that
 // somebody repeats is told by its id alone.
 func (u *Uber) ReadNotice(ctx context.Context, header http.Header, body []byte) ([]Notice, error) {
-	if len(body) > maxUberNotice {
-		return nil, &BadNotice{Reason: "it is larger than any event"}
-	}
 	if !u.signed(header, body) {
 		return nil, &BadNotice{Reason: "it is not signed with a signing key of ours"}
 	}
@@ -65,6 +62,11 @@ func (u *Uber) ReadNotice(ctx context.Context, header http.Header, body []byte) 
 		return nil, &BadNotice{Reason: err.Error()}
 	}
 	return []Notice{n}, nil
+}
+
+// NoticeForm implements Provider.
+func (*Uber) NoticeForm() (headers []string, maxBytes int) {
+	return uberSignatures, maxUberNotice
 }
 
 // signed tells whether a key of ours has signed the body.

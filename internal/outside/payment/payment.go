@@ -32,6 +32,10 @@ type Processor interface {
 	// is found to be right; a *BadNotice if it is not. A notice of no interest is
 	// an empty list. Any other error asks for the notice to be sent again.
 	ReadNotice(ctx context.Context, header http.Header, body []byte) ([]Notice, error)
+
+	// NoticeForm says what every notice has, so that anything else is refused
+	// unread: one of these headers at least, and at most so many bytes.
+	NoticeForm() (headers []string, maxBytes int)
 }
 
 // SessionRequest is what the customer is to pay. The lines, the fee and the tax

@@ -130,11 +130,13 @@ func (s *Sandbox) Refund(ctx context.Context, r RefundRequest) (Refund, error) {
 	return made, nil
 }
 
+// NoticeForm implements Processor.
+func (*Sandbox) NoticeForm() (headers []string, maxBytes int) {
+	return []string{sandbox.SignatureHeader}, maxNoticeBytes
+}
+
 // ReadNotice implements Processor.
 func (s *Sandbox) ReadNotice(ctx context.Context, header http.Header, body []byte) ([]Notice, error) {
-	if len(body) > maxNoticeBytes {
-		return nil, &BadNotice{"it is too large"}
-	}
 	err := s.signer.Verify(ctx, s.Now(), header.Get(sandbox.SignatureHeader), body)
 	if errors.Is(err, sandbox.ErrSignature) {
 		return nil, &BadNotice{err.Error()}

@@ -16,8 +16,7 @@ import (
 // sandbox.Notice names it.
 const NoticePath = "payments"
 
-// maxNoticeBytes is far above what a sandbox says, and bounds what is hashed
-// for others.
+// maxNoticeBytes is far above what a sandbox says.
 const maxNoticeBytes = 64 << 10
 
 // noticeJSON is a Notice as the sandbox posts it.

@@ -13,7 +13,10 @@ import (
 	"purveyor/internal/commerce"
 )
 
-const maxStripeNotice = 1 << 20
+// maxStripeNotice is in bytes.
+const maxStripeNotice = 256 << 10
+
+const stripeSignature = "Stripe-Signature"
 
 // stripeEvent is as much of an event as we need. The library's own type would
 // not read events of other versions of the API, and which version an endpoint
@@ -101,14 +104,16 @@ func (s *Stripe) ReadNotice(ctx context.Context, header http.Header, body []byte
 	return read(s, ctx, e, o)
 }
 
+// NoticeForm implements Processor.
+func (*Stripe) NoticeForm() (headers []string, maxBytes int) {
+	return []string{stripeSignature}, maxStripeNotice
+}
+
 // readEvent lets nothing pass that is not signed with a secret of ours.
 func (s *Stripe) readEvent(header http.Header, body []byte) (stripeEvent, error) {
-	if len(body) > maxStripeNotice {
-		return stripeEvent{}, &BadNotice{Reason: "it is larger than any event"}
-	}
 	err := stripe.ErrWebhookNoValidSignature
 	for _, secret := range s.secrets {
-		err = stripe.ValidatePayload(body, header.Get("Stripe-Signature"), secret, stripe.WithTolerance(stripe.WebhookDefaultTolerance))
+		err = stripe.ValidatePayload(body, header.Get(stripeSignature), secret, stripe.WithTolerance(stripe.WebhookDefaultTolerance))
 		if !errors.Is(err, stripe.ErrWebhookNoValidSignature) {
 			break
 		}

@@ -56,3 +56,5 @@ func (w watched) Refund(ctx context.Context, r RefundRequest) (Refund, error) {
 func (w watched) ReadNotice(ctx context.Context, header http.Header, body []byte) ([]Notice, error) {
 	return w.next.ReadNotice(ctx, header, body)
 }
+
+func (w watched) NoticeForm() (headers []string, maxBytes int) { return w.next.NoticeForm() }

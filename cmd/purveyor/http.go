@@ -1,0 +1,34 @@
+package main
+
+import (
+	"log/slog"
+	"net"
+	"net/http"
+	"time"
+
+	"purveyor/internal/config"
+	"purveyor/internal/web"
+)
+
+// newHTTPServer makes the server, which answers in the shape of the API also
+// what net/http would answer by itself (OPTIONS *).
+func newHTTPServer(handler http.Handler, proxies web.Proxies) *http.Server {
+	return &http.Server{
+		Handler:                      proxies.Handler(web.Trace(slog.Default(), handler)),
+		DisableGeneralOptionsHandler: true,
+		ReadHeaderTimeout:            5 * time.Second,
+		ReadTimeout:                  15 * time.Second,
+		WriteTimeout:                 30 * time.Second,
+		IdleTimeout:                  90 * time.Second,
+		MaxHeaderBytes:               16 << 10,
+		ErrorLog:                     slog.NewLogLogger(slog.Default().Handler(), slog.LevelDebug),
+	}
+}
+
+// limitConnections keeps half of the file descriptors for the database and for
+// calls of the service's own, and gives one address a quarter of the rest.
+func limitConnections(l net.Listener, proxies web.Proxies) net.Listener {
+	const enough = 8192 // idle ones take about 18 KiB each
+	most := min(enough, config.Descriptors()/2)
+	return web.LimitConnections(l, most, max(1, most/4), proxies)
+}

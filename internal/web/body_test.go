@@ -1,0 +1,273 @@
+package web
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"purveyor/internal/commerce"
+)
+
+// sent is a request with a body of unknown length.
+func sent(body io.Reader) *http.Request {
+	r := httptest.NewRequest(http.MethodPost, "/", body)
+	r.ContentLength = -1
+	return r
+}
+
+// decodeOf reads a body, which is to have this length.
+func decodeOf(b *Bodies, r *http.Request, caller string, most int) (length int, err error) {
+	err = b.Decode(httptest.NewRecorder(), r, caller, most, func(data []byte) error {
+		length = len(data)
+		return nil
+	})
+	return length, err
+}
+
+func statusOf(err error) int {
+	if e, ok := errors.AsType[*Error](err); ok {
+		return e.Status
+	}
+	if e, ok := errors.AsType[*commerce.Error](err); ok {
+		return statuses[e.Kind]
+	}
+	return 0
+}
+
+// A body is at most as large as is allowed, whether its length is announced or
+// not.
+func TestLargestBody(t *testing.T) {
+	b := NewBodies()
+	for _, announced := range []bool{true, false} {
+		for size, status := range map[int]int{0: 0, 1: 0, 512: 0, 16 << 10: 0, MaxBody - 1: 0, MaxBody: 0, MaxBody + 1: 400, 2 << 20: 400} {
+			r := sent(bytes.NewReader(make([]byte, size)))
+			if announced {
+				r.ContentLength = int64(size)
+			}
+			length, err := decodeOf(b, r, "ptn_1", MaxBody)
+			if statusOf(err) != status || (err == nil && length != size) {
+				t.Errorf("%d bytes, announced %t: read %d, %v", size, announced, length, err)
+			}
+			if err != nil && !strings.Contains(err.Error(), "256 KiB") {
+				t.Error(err)
+			}
+		}
+	}
+	if _, err := decodeOf(b, sent(bytes.NewReader(make([]byte, MaxLargeBody+1))), "ptn_1", MaxLargeBody); err == nil || !strings.Contains(err.Error(), "1 MiB") {
+		t.Error(err)
+	}
+	if b.taken != 0 || len(b.callers) != 0 {
+		t.Errorf("%d bytes are still taken, %v", b.taken, b.callers)
+	}
+}
+
+// The budget is for bodies at the same time: one after another any number pass.
+func TestBodiesOneAfterAnother(t *testing.T) {
+	b := NewBodies()
+	for i := range 61 { // MiB
+		if _, err := decodeOf(b, sent(bytes.NewReader(make([]byte, MaxLargeBody))), "ptn_1", MaxLargeBody); err != nil {
+			t.Fatalf("after %d MiB: %v", i, err)
+		}
+	}
+	broken := io.MultiReader(bytes.NewReader(make([]byte, 600<<10)), errReader{})
+	if _, err := decodeOf(b, sent(broken), "ptn_1", MaxLargeBody); statusOf(err) != 400 {
+		t.Error(err)
+	}
+	if b.taken != 0 || len(b.callers) != 0 {
+		t.Errorf("%d bytes are still taken, %v", b.taken, b.callers)
+	}
+}
+
+type errReader struct{}
+
+func (errReader) Read([]byte) (int, error) { return 0, errors.New("gone") }
+
+// stalled are bodies that have sent so much, and then no more.
+type stalled struct {
+	bodies *Bodies
+	wg     sync.WaitGroup
+	ends   []*io.PipeWriter
+}
+
+func (s *stalled) send(t *testing.T, caller string, n int) {
+	t.Helper()
+	r, w := io.Pipe()
+	s.ends = append(s.ends, w)
+	s.wg.Go(func() { _, _ = decodeOf(s.bodies, sent(r), caller, MaxLargeBody) })
+	if _, err := w.Write(make([]byte, n)); err != nil {
+		t.Errorf("%s: the body is not taken: %v", caller, err)
+	}
+	synctest.Wait()
+}
+
+func (s *stalled) end() {
+	for _, w := range s.ends {
+		_ = w.Close()
+	}
+	s.wg.Wait()
+}
+
+// Who sends many large bodies at once uses up a share, and all together the
+// budget; small bodies pass all the same, and when the others have been read,
+// large ones do again.
+func TestBodiesShareTheBudget(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := NewBodies()
+		large := func() *http.Request { return sent(bytes.NewReader(make([]byte, 900<<10))) }
+		s := &stalled{bodies: b}
+		for range 12 {
+			s.send(t, "ptn_1", 900<<10)
+		}
+		if _, err := decodeOf(b, large(), "ptn_1", MaxLargeBody); statusOf(err) != http.StatusTooManyRequests {
+			t.Errorf("beyond the share: %v", err)
+		}
+		if _, err := decodeOf(b, large(), "ptn_2", MaxLargeBody); err != nil {
+			t.Errorf("another partner: %v", err)
+		}
+		for _, caller := range []string{"ptn_2", "ptn_3", "ptn_4"} {
+			for range 12 {
+				s.send(t, caller, 900<<10)
+			}
+		}
+		if _, err := decodeOf(b, large(), "ptn_5", MaxLargeBody); statusOf(err) != http.StatusTooManyRequests {
+			t.Errorf("beyond the budget: %v", err)
+		}
+		if _, err := decodeOf(b, sent(bytes.NewReader(make([]byte, 10<<10))), "ptn_1", MaxLargeBody); err != nil {
+			t.Errorf("a small body: %v", err)
+		}
+		s.end()
+		if _, err := decodeOf(b, large(), "ptn_1", MaxLargeBody); err != nil || b.taken != 0 || len(b.callers) != 0 {
+			t.Errorf("afterwards: %v, %d bytes are still taken, %v", err, b.taken, b.callers)
+		}
+	})
+}
+
+// A body counts until it is decoded, and few large ones are decoded at a time.
+func TestLargeBodiesAreDecodedInTurn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := NewBodies()
+		var wg sync.WaitGroup
+		var mu sync.Mutex
+		var now, most, small int
+		for range 10 {
+			wg.Go(func() {
+				err := b.Decode(httptest.NewRecorder(), sent(bytes.NewReader(make([]byte, 100<<10))), "ptn_1", MaxBody, func([]byte) error {
+					mu.Lock()
+					now++
+					most = max(most, now)
+					mu.Unlock()
+					time.Sleep(time.Second)
+					mu.Lock()
+					now--
+					mu.Unlock()
+					return nil
+				})
+				if err != nil {
+					t.Error(err)
+				}
+			})
+			wg.Go(func() {
+				if _, err := decodeOf(b, sent(strings.NewReader("{}")), "ptn_2", MaxBody); err == nil {
+					mu.Lock()
+					small++
+					mu.Unlock()
+				}
+			})
+		}
+		synctest.Wait()
+		if want := max(1, runtime.GOMAXPROCS(0)/2); now != want || small != 10 || b.callers["ptn_1"] < 10*80<<10 {
+			t.Errorf("%d are being decoded, want %d; %d small ones were; %d bytes are taken", now, want, small, b.callers["ptn_1"])
+		}
+		wg.Wait()
+		if b.taken != 0 {
+			t.Errorf("%d bytes are still taken", b.taken)
+		}
+	})
+}
+
+// A stranger's share is small, and apart from what partners have.
+func TestStrangersBodies(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := NewStrangersBodies()
+		s := &stalled{bodies: b}
+		for range 4 {
+			s.send(t, "10.0.0.1", 250<<10)
+		}
+		if _, err := decodeOf(b, sent(bytes.NewReader(make([]byte, 30<<10))), "10.0.0.1", MaxBody); statusOf(err) != http.StatusTooManyRequests {
+			t.Errorf("beyond the share: %v", err)
+		}
+		if _, err := decodeOf(b, sent(bytes.NewReader(make([]byte, 200<<10))), "10.0.0.2", MaxBody); err != nil {
+			t.Errorf("another address: %v", err)
+		}
+		s.end()
+	})
+}
+
+// A body that keeps coming slower than the least speed is cut off; what is fast
+// enough has the whole time.
+func TestLeastSpeed(t *testing.T) {
+	for name, c := range map[string]struct {
+		every time.Duration // between pieces
+		piece int
+		cut   time.Duration // 0: it passes
+	}{
+		"never begins":              {time.Hour, 1, 15 * time.Second}, // by the server
+		"stops":                     {8 * time.Second, 10 << 10, 8 * time.Second},
+		"a byte now and then":       {time.Second, 1, 5 * time.Second},
+		"half the speed":            {time.Second, 32 << 10, 9 * time.Second},
+		"fast enough":               {time.Second, 100 << 10, 0},
+		"fast, and never at an end": {time.Second, 64 << 10, 15 * time.Second},
+		"late, but much at once":    {3500 * time.Millisecond, 300 << 10, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				began := time.Now()
+				d := &slow{ResponseRecorder: httptest.NewRecorder(), deadline: began.Add(15 * time.Second), every: c.every, piece: c.piece}
+				err := NewBodies().Decode(d, sent(d), "ptn_1", MaxLargeBody, func([]byte) error { return nil })
+				took := time.Since(began)
+				if statusOf(err) != map[bool]int{true: 0, false: 400}[c.cut == 0] || (c.cut != 0 && (took < c.cut-time.Second || took > c.cut+time.Second)) {
+					t.Errorf("%v after %v", err, took)
+				}
+			})
+		})
+	}
+}
+
+// slow is a connection whose sender sends a piece now and then, up to 1 MiB, and
+// that honours its read deadline.
+type slow struct {
+	*httptest.ResponseRecorder
+	every    time.Duration
+	piece    int
+	deadline time.Time
+	sent     int
+	waiting  int // of a piece, to be read
+}
+
+func (s *slow) SetReadDeadline(t time.Time) error { s.deadline = t; return nil }
+
+func (s *slow) Read(b []byte) (int, error) {
+	if s.sent == MaxLargeBody {
+		return 0, io.EOF
+	}
+	if s.waiting == 0 {
+		left := time.Until(s.deadline)
+		time.Sleep(min(s.every, left))
+		if left < s.every {
+			return 0, errors.New("i/o timeout")
+		}
+		s.waiting = min(s.piece, MaxLargeBody-s.sent)
+	}
+	n := min(s.waiting, len(b))
+	s.waiting -= n
+	s.sent += n
+	return n, nil
+}

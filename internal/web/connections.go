@@ -1,0 +1,108 @@
+package web
+
+import (
+	"log/slog"
+	"net"
+	"net/netip"
+	"sync"
+	"time"
+)
+
+// Connections is a listener that refuses connections beyond a bound: in all, so
+// that the process keeps descriptors for its database and its own calls, and for
+// each address, so that one caller cannot have all of them. It closes what is
+// beyond at once.
+type Connections struct {
+	net.Listener
+	most       int
+	perAddress int
+	proxies    Proxies
+
+	mu        sync.Mutex
+	open      int
+	byAddress map[string]int
+	warned    time.Time
+}
+
+// LimitConnections bounds the connections of a listener. No bound by address
+// holds for trusted proxies, whose connections carry those of many.
+func LimitConnections(l net.Listener, most, perAddress int, proxies Proxies) *Connections {
+	return &Connections{Listener: l, most: most, perAddress: perAddress, proxies: proxies, byAddress: map[string]int{}}
+}
+
+// Accept implements net.Listener.
+func (c *Connections) Accept() (net.Conn, error) {
+	for {
+		conn, err := c.Listener.Accept()
+		if err != nil {
+			return nil, err
+		}
+		address := c.addressOf(conn)
+		if c.admit(address) {
+			return &connection{Conn: conn, of: c, address: address}, nil
+		}
+		_ = conn.Close() // it was never used
+	}
+}
+
+// addressOf is what a connection counts under; empty: its address does not count.
+func (c *Connections) addressOf(conn net.Conn) string {
+	peer, err := netip.ParseAddrPort(conn.RemoteAddr().String())
+	if err != nil || c.proxies.trust(peer.Addr()) {
+		return ""
+	}
+	return counted(peer.Addr())
+}
+
+func (c *Connections) admit(address string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.open >= c.most || (address != "" && c.byAddress[address] >= c.perAddress) {
+		if now := time.Now(); now.Sub(c.warned) >= time.Minute {
+			c.warned = now
+			slog.Warn("connections are refused: there are too many", "open", c.open, "most", c.most,
+				"address", address, "of_the_address", c.byAddress[address], "most_of_an_address", c.perAddress)
+		}
+		return false
+	}
+	c.open++
+	if address != "" {
+		c.byAddress[address]++
+	}
+	return true
+}
+
+func (c *Connections) closed(address string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.open--
+	if address == "" {
+		return
+	}
+	if c.byAddress[address]--; c.byAddress[address] == 0 {
+		delete(c.byAddress, address)
+	}
+}
+
+// connection is one that was admitted. It counts until it is closed.
+type connection struct {
+	net.Conn
+	of      *Connections
+	address string
+	once    sync.Once
+}
+
+// CloseWrite has net/http deliver its last answer before it closes the
+// connection, as it does with a *net.TCPConn.
+func (c *connection) CloseWrite() error {
+	if half, ok := c.Conn.(interface{ CloseWrite() error }); ok {
+		return half.CloseWrite()
+	}
+	return nil
+}
+
+// Close implements net.Conn.
+func (c *connection) Close() error {
+	c.once.Do(func() { c.of.closed(c.address) })
+	return c.Conn.Close()
+}
