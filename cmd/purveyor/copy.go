@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 
 	"purveyor/internal/config"
 	"purveyor/internal/storage"
@@ -19,16 +18,11 @@ type copyCommand struct {
 // Run copies all of it, or nothing.
 func (c copyCommand) Run() error {
 	source, target := config.Database{Database: c.From}, config.Database{Database: c.To}
-	if path, err := source.SQLitePath(); err == nil { // opening it would make the file
-		if _, err := os.Stat(path); err != nil {
-			return fmt.Errorf("--from: %w", err)
-		}
-	}
-	from, err := openEngine(source)
+	from, err := openEngine(source, isRefused)
 	if err != nil {
 		return fmt.Errorf("--from: %w", err)
 	}
-	to, err := openEngine(target)
+	to, err := openEngine(target, isMade)
 	if err != nil {
 		return errors.Join(fmt.Errorf("--to: %w", err), from.Close())
 	}

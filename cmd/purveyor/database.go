@@ -2,39 +2,99 @@ package main
 
 import (
 	"context"
+	"crypto/rand"
+	"errors"
 	"fmt"
+	"log/slog"
+	"math"
+	"time"
 
+	"purveyor/internal/commerce"
 	"purveyor/internal/commit"
 	"purveyor/internal/config"
 	"purveyor/internal/storage"
 	"purveyor/internal/storage/postgres"
 	"purveyor/internal/storage/sqlite"
+	"purveyor/internal/web"
 )
 
 // database is an open engine with its committer.
 type database struct {
 	storage.Engine
 	committer *commit.Committer
+	worker    string // this process as the owner of leases: a name that no other has
 }
 
+// missing is what becomes of a database that does not exist.
+type missing bool
+
+const (
+	isMade    missing = false
+	isRefused missing = true
+)
+
 // openDatabase opens the database and brings it up to date.
-func openDatabase(c config.Database) (*database, error) {
-	engine, err := openEngine(c)
+func openDatabase(c config.Database, m missing) (*database, error) {
+	engine, err := openEngine(c, m)
 	if err != nil {
 		return nil, err
 	}
-	return &database{engine, commit.New(engine, 0)}, nil
+	return &database{engine, commit.New(engine, 0), rand.Text()}, nil
 }
 
-func openEngine(c config.Database) (storage.Engine, error) {
+func openEngine(c config.Database, m missing) (storage.Engine, error) {
 	if c.PostgreSQL() {
-		return postgres.Open(c.Database, postgres.Options{})
+		return postgres.Open(c.Database, postgres.Options{Existing: bool(m)})
 	}
 	path, err := c.SQLitePath()
 	if err != nil {
 		return nil, err
 	}
-	return sqlite.Open(path, sqlite.Options{})
+	return sqlite.Open(path, sqlite.Options{Existing: bool(m)})
+}
+
+// openToServe opens the database for a service. It refuses one that cannot be
+// read or written until an operator changes something; a full disk or another
+// process's lock may pass.
+func openToServe(ctx context.Context, c config.Database) (*database, error) {
+	db, err := openDatabase(c, isMade)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, web.ProbeTime)
+	defer cancel()
+	err = errors.Join(db.Reader().Ping(ctx), db.Writable(ctx))
+	if errors.Is(err, storage.ErrUnusable) {
+		return nil, errors.Join(fmt.Errorf("database %s: %w", c, err), db.Close())
+	}
+	if err != nil {
+		slog.Warn("the database takes no writes now", "error", err)
+	}
+	if e, ok := db.Engine.(*sqlite.Engine); ok {
+		db.own(ctx, e)
+	}
+	return db, nil
+}
+
+// own ends the leases of the process that served the file before this one.
+// Without that they run out.
+func (d *database) own(ctx context.Context, e *sqlite.Engine) {
+	switch owner, err := e.Own(ctx, d.worker); {
+	case err != nil:
+		slog.Warn("what the process before this one was doing goes on when its leases end, within 30 s", "error", err)
+	case !owner:
+		slog.Warn("another process serves this file; if this one is killed, what it was doing waits until its leases end, within 30 s")
+	}
+}
+
+// read does what each read of a partner needs: it reads, and counts against a
+// rate limit, here that of a partner that does not exist.
+func (d *database) read(ctx context.Context) error {
+	if err := d.Reader().Ping(ctx); err != nil {
+		return err
+	}
+	_, _, err := d.LeaseRequests(ctx, commerce.RateWindow{PartnerID: "probe", Minute: time.Now().Unix() / 60}, math.MaxInt32, 1)
+	return err
 }
 
 // Close answers every admitted command, then closes the engine.
@@ -43,9 +103,14 @@ func (d *database) Close() error {
 	return d.Engine.Close()
 }
 
-// withDatabase opens the database for one command of the operator.
+// withDatabase opens a database that exists for one command of the operator.
 func withDatabase(c config.Database, f func(context.Context, *database) error) error {
-	db, err := openDatabase(c)
+	return onDatabase(c, isRefused, f)
+}
+
+// onDatabase opens the database for one command of the operator.
+func onDatabase(c config.Database, m missing, f func(context.Context, *database) error) error {
+	db, err := openDatabase(c, m)
 	if err != nil {
 		return err
 	}
@@ -65,7 +130,7 @@ func (m migrateCommand) Run() error {
 	if m.Distribute != "" && !m.PostgreSQL() {
 		return fmt.Errorf("--distribute %s: this needs a PostgreSQL database with the extension; --database names another", m.Distribute)
 	}
-	return withDatabase(m.Database, func(ctx context.Context, db *database) error {
+	return onDatabase(m.Database, isMade, func(ctx context.Context, db *database) error {
 		printf("%v is up to date\n", m.Database)
 		engine, ok := db.Engine.(*postgres.Engine)
 		if m.Distribute == "" || !ok {

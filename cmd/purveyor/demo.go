@@ -36,7 +36,7 @@ func (d demoCommand) Run() (err error) {
 		return errors.Join(err, listener.Close())
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
-	db, err := openDatabase(config.Database{Database: "sqlite:" + filepath.Join(folder, "demo.db")})
+	db, err := openDatabase(config.Database{Database: "sqlite:" + filepath.Join(folder, "demo.db")}, isMade)
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}

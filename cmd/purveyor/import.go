@@ -29,7 +29,7 @@ func (c importCommand) Run() error {
 	if len(file.Problems) > 0 {
 		return refuseImport(c.File, file.Problems)
 	}
-	return withDatabase(c.Database, func(ctx context.Context, db *database) error {
+	return onDatabase(c.Database, isMade, func(ctx context.Context, db *database) error {
 		result, err := importCatalog(ctx, db, c.File, file)
 		if err != nil {
 			return err

@@ -2,6 +2,7 @@ package main_test
 
 import (
 	"fmt"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -14,7 +15,7 @@ import (
 func TestDatabaseLocked(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
-	_, c := s.serve()
+	p, c := s.serve()
 	before := c.product("p1").Quantity
 	other := openSQLite(t, s.path())
 	defer other.Close()
@@ -24,6 +25,7 @@ func TestDatabaseLocked(t *testing.T) {
 
 	var operator result
 	var wg sync.WaitGroup
+	wg.Go(func() { c.eventuallyStatus(patience, 503, get("/readyz")) })
 	wg.Go(func() { operator = s.operate("partner", "create", "--name", "Too early") })
 	requests := lockedRequests()
 	refused := make([]answer, len(requests))
@@ -48,6 +50,11 @@ func TestDatabaseLocked(t *testing.T) {
 	}
 	if err := sqlitex.ExecuteTransient(other, "ROLLBACK", nil); err != nil {
 		t.Fatal(err)
+	}
+	c.eventuallyStatus(patience, 200, get("/readyz"))
+	eventually(t, patience, "the log to say that the service is ready again", func() bool { return strings.Contains(p.stderr.String(), "ready again") })
+	if n := strings.Count(p.stderr.String(), `msg="not ready" fails="the database takes writes"`); n != 1 {
+		t.Errorf("the log says %d times that no writes were taken, want once", n)
 	}
 	if got := s.count("SELECT count(*) FROM orders") + " " + s.count("SELECT count(*) FROM replies"); got != "0 0" {
 		t.Errorf("refused requests left orders and replies: %s", got)
@@ -78,7 +85,7 @@ func readUntil(c *client, others *sync.WaitGroup) (reads int) {
 			return reads
 		case <-tick.C:
 		}
-		for _, path := range []string{"/v1/products/p1", "/v1/products", "/v1/stores", "/v1/health", "/readyz"} {
+		for _, path := range []string{"/v1/products/p1", "/v1/products", "/v1/stores", "/v1/health", "/readyz?reads=1"} {
 			c.must(200, get(path))
 		}
 		reads++

@@ -53,7 +53,7 @@ func (c partnerCreate) Run() error {
 	if err := errors.Join(err, checkCallbackURL(c.CallbackURL)); err != nil {
 		return err
 	}
-	return withDatabase(c.Database, func(ctx context.Context, db *database) error {
+	return onDatabase(c.Database, isMade, func(ctx context.Context, db *database) error {
 		made, err := createPartner(ctx, db, commerce.Partner{
 			Name: c.Name, Scopes: scopesOf(c.Scope), StoreIDs: c.Store, RateLimit: c.RateLimit,
 			CallbackURL: c.CallbackURL, CallbackSecret: secret,

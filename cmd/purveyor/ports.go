@@ -1,7 +1,6 @@
 package main
 
 import (
-	"crypto/rand"
 	"fmt"
 
 	"purveyor/internal/config"
@@ -44,6 +43,6 @@ func portsOf(c config.Outbound) (ports, error) {
 
 // options are what jobs are done with, as far as it is known here.
 func (p ports) options(db *database) effect.Options {
-	return effect.Options{Engine: db.Engine, Committer: db.committer, Worker: rand.Text(),
+	return effect.Options{Engine: db.Engine, Committer: db.committer, Worker: db.worker,
 		Sender: p.webhooks, Mailer: p.mailer, Texter: p.texter}
 }

@@ -82,6 +82,6 @@ func refusedAll(c *client) (writes []request) {
 		})
 	}
 	wg.Wait()
-	c.must(503, get("/readyz"))
+	c.eventuallyStatus(patience, 503, get("/readyz"))
 	return writes
 }

@@ -1,6 +1,7 @@
 package main_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -44,8 +45,11 @@ func TestPostgresRefused(t *testing.T) {
 				db.rows(strings.Join(tc.make, "; ") + "; SELECT 1")
 			}
 			for _, command := range [][]string{{"migrate"}, {"partner", "list"}, {"partner", "create", "--name", "X"}, {"serve", "--listen", "127.0.0.1:0"}} {
-				r := db.operate(command...)
-				r.refused(t, 1, tc.words...)
+				r, words := db.operate(command...), tc.words
+				if tc.name == "no rights" && slices.Contains(command, "list") { // it makes no tables
+					words = []string{"there is no database", "empty", "purveyor migrate"}
+				}
+				r.refused(t, 1, words...)
 				if strings.Contains(r.stderr, "s3cret") {
 					t.Errorf("the message holds the password: %s", r.stderr)
 				}

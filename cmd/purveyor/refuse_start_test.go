@@ -5,11 +5,9 @@ import (
 	"fmt"
 	"net"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 )
 
@@ -53,6 +51,10 @@ func TestForeignDatabase(t *testing.T) {
 		words []string
 	}{
 		{"newer version", makeNewer, []string{"newer", "schema 9999", "run the newer program"}},
+		{"another build", func(t *testing.T, path string) {
+			operate(t, "migrate", "--database", "sqlite:"+path).ok(t)
+			execute(t, path, "UPDATE migrations SET sha256 = 'beef' WHERE number = 1")
+		}, []string{"migration 1", "SHA-256 beef", "--database"}},
 		{"not SQLite", func(t *testing.T, path string) {
 			if err := os.WriteFile(path, bytes.Repeat([]byte("These are notes, not a database.\n"), 500), 0o600); err != nil {
 				t.Fatal(err)
@@ -157,16 +159,7 @@ func TestReadOnlyFolder(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"new.db", "existing.db"} {
-		cmd := exec.CommandContext(t.Context(), program(t), "serve", "--listen", "127.0.0.1:0", "--database", "sqlite:"+filepath.Join(dir, name))
-		cmd.Env, cmd.Dir = environment(), os.TempDir()
-		if os.Geteuid() == 0 {
-			const nobody = 65534
-			cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
-		}
-		r, err := tryCommand(cmd)
-		if err != nil {
-			t.Skipf("the program cannot be started as another user here: %v", err)
-		}
+		r := operateAs(t, "serve", "--listen", "127.0.0.1:0", "--database", "sqlite:"+filepath.Join(dir, name))
 		r.refused(t, 1, name, "rights")
 	}
 }

@@ -58,7 +58,7 @@ func (s serveCommand) Run() error {
 	if err != nil {
 		return err
 	}
-	db, err := openDatabase(s.Database)
+	db, err := openToServe(ctx, s.Database)
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
@@ -108,8 +108,9 @@ type service struct {
 	images  http.Handler // of the demo; else nil
 	proxies web.Proxies
 	// askProviders asks each provider once whether it takes our credentials.
-	askProviders func(context.Context)
-	stopping     atomic.Bool
+	askProviders  func(context.Context)
+	stopping      atomic.Bool
+	reads, writes *web.Probe // of the database
 }
 
 // newService wires the parts together and begins to do jobs.
@@ -140,6 +141,7 @@ func newService(db *database, c settings, p ports, baseURL string) (*service, er
 	partners := api.New(db, db.committer, api.Options{CacheBytes: c.CacheMiB << 20, Jobs: effects, Processors: processors.modes,
 		Couriers: fleet, Geocoder: geocoder})
 	return &service{db: db, effects: effects, api: partners.Handler(), streams: partners, inbound: notices, sandbox: sandboxPages(processors, couriers), proxies: proxies,
+		reads: web.NewProbe("the database answers reads", db.read), writes: web.NewProbe("the database takes writes", db.Writable),
 		askProviders: func(ctx context.Context) { warnings.askProviders(ctx, checksOf(processors, couriers)) }}, nil
 }
 
@@ -149,7 +151,7 @@ func (s *service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case path == "/livez":
 		answerOK(w, true)
 	case path == "/readyz":
-		answerOK(w, !s.stopping.Load() && s.db.Reader().Ping(r.Context()) == nil)
+		answerOK(w, !s.stopping.Load() && s.ready(r))
 	case strings.HasPrefix(path, inbound.Prefix):
 		s.inbound.ServeHTTP(w, r)
 	case strings.HasPrefix(path, "/sandbox/"):
@@ -159,6 +161,11 @@ func (s *service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	default:
 		s.api.ServeHTTP(w, r)
 	}
+}
+
+// ready tells whether requests can be served, or with ?reads=1 whether reads can.
+func (s *service) ready(r *http.Request) bool {
+	return (r.URL.Query().Get("reads") == "1" || s.writes.OK()) && s.reads.OK()
 }
 
 // answerOK answers a probe, whose log line tells nothing while all is well.

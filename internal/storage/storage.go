@@ -33,9 +33,12 @@ var (
 	// finds the row that the other batch added.
 	ErrAgain = errors.New("batches came into each other's way")
 	// ErrUnreadable: a row that was asked for holds what this program cannot read.
-	// It is no ErrUnavailable: another try fails as well, and all that does not need
-	// the row passes.
 	ErrUnreadable = schema.ErrUnreadable
+	// ErrUnusable: the database takes no writes until an operator changes something:
+	// rights, a read-only setting, a damaged file. It comes with ErrUnavailable.
+	ErrUnusable = errors.New("the database cannot be used as it is")
+	// ErrNoDatabase: there is no database at this place, or it is empty.
+	ErrNoDatabase = errors.New("there is no database")
 	// ErrNewerDatabase: the database was made by a newer program.
 	ErrNewerDatabase = errors.New("database is newer than this program")
 )

@@ -30,7 +30,7 @@ const migrationsTable = `CREATE TABLE IF NOT EXISTS migrations (
 // migrate brings the schema up to date, and records each migration that it
 // applies. Processes take turns by the lock of one row, and one that comes
 // later finds nothing left to do.
-func migrate(ctx context.Context, conn *pgx.Conn, now func() time.Time) error {
+func migrate(ctx context.Context, conn *pgx.Conn, now func() time.Time, existing bool) error {
 	known, err := storage.Migrations(migrationFiles)
 	if err != nil {
 		return err
@@ -38,6 +38,9 @@ func migrate(ctx context.Context, conn *pgx.Conn, now func() time.Time) error {
 	is, err := migrated(ctx, conn)
 	if err == nil {
 		err = is.Check(known)
+	}
+	if err == nil && existing && is.Version == 0 {
+		err = fmt.Errorf("%w: this one is empty; choose another with --database, or make its tables with purveyor migrate", storage.ErrNoDatabase)
 	}
 	if err != nil || is.Version == len(known) && !is.Unrecorded() {
 		return err

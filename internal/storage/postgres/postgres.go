@@ -25,6 +25,8 @@ type Options struct {
 	Now func() time.Time
 	// Readers is the most connections that reads use at a time; 8.
 	Readers int
+	// Existing refuses an empty database, instead of making its tables.
+	Existing bool
 }
 
 // Engine implements storage.Engine.
@@ -114,19 +116,19 @@ func Open(url string, o Options) (*Engine, error) {
 	e.singles = newSingles(e)
 	ctx, cancel := context.WithTimeout(context.Background(), startTime)
 	defer cancel()
-	if err := e.start(ctx); err != nil {
+	if err := e.start(ctx, o.Existing); err != nil {
 		return nil, errors.Join(fmt.Errorf("open database: %w", explain(err)), e.Close())
 	}
 	return e, nil
 }
 
-func (e *Engine) start(ctx context.Context) error {
+func (e *Engine) start(ctx context.Context, existing bool) error {
 	conn, err := e.connect(ctx)
 	if err != nil {
 		return err
 	}
 	defer conn.Close(context.WithoutCancel(ctx)) // it was used for this alone
-	if err := migrate(ctx, conn, e.now); err != nil {
+	if err := migrate(ctx, conn, e.now, existing); err != nil {
 		return err
 	}
 	return conn.QueryRow(ctx, "SELECT EXISTS (SELECT FROM pg_extension WHERE extname = 'citus')").Scan(&e.spread)
@@ -253,6 +255,9 @@ func explain(err error) error {
 	}[pg.Code]
 	if says == "" {
 		return err
+	}
+	if pg.Code == "42501" || pg.Code == "25006" {
+		err = fmt.Errorf("%w: %w", storage.ErrUnusable, err)
 	}
 	return fmt.Errorf("%s: %w", says, err)
 }

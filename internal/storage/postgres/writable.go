@@ -37,9 +37,9 @@ func (e *Engine) Writable(ctx context.Context) error {
 	case err != nil:
 		return err
 	case standby:
-		return fmt.Errorf("%w: %w", storage.ErrUnavailable, errStandby)
+		return fmt.Errorf("%w: %w: %w", storage.ErrUnavailable, storage.ErrUnusable, errStandby)
 	case readOnly:
-		return fmt.Errorf("%w: %w", storage.ErrUnavailable, errReadOnly)
+		return fmt.Errorf("%w: %w: %w", storage.ErrUnavailable, storage.ErrUnusable, errReadOnly)
 	}
 	return nil
 }

@@ -110,7 +110,7 @@ func load[K comparable, V any](conn *connection, t *table[K, V], rows *commerce.
 func (b *batch) Save(context.Context) error {
 	if err := b.write(); err != nil {
 		b.Discard()
-		return unavailable(err)
+		return b.engine.failed(err)
 	}
 	err := exec(b.conn, "COMMIT", noArgs)
 	if err == nil {
@@ -125,7 +125,7 @@ func (b *batch) Save(context.Context) error {
 	code := sqlite.ErrCode(err).ToPrimary()
 	b.Discard()
 	if code == sqlite.ResultFull || code == sqlite.ResultBusy {
-		return unavailable(err)
+		return b.engine.failed(err)
 	}
 	return fmt.Errorf("%w: %w", storage.ErrOutcomeUnknown, err)
 }

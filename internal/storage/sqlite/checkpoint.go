@@ -3,6 +3,8 @@ package sqlite
 import (
 	"log/slog"
 	"time"
+
+	"zombiezen.com/go/sqlite"
 )
 
 // What is committed stands in the write-ahead log until a checkpoint copies it
@@ -14,7 +16,10 @@ import (
 const (
 	// checkpointPause is how long after a commit the log is looked at.
 	checkpointPause = 200 * time.Millisecond
-	// checkpointFrames of 4 KiB that are not copied yet are worth a checkpoint.
+	// shortPause is the same while space on the disk is short.
+	shortPause = 10 * time.Millisecond
+	// checkpointFrames of 4 KiB that are not copied yet are worth a checkpoint while
+	// the disk has room.
 	checkpointFrames = 32_000
 	// leftFrames are copied while batches wait. When more are left, a long read
 	// needs them, and the log goes on.
@@ -26,21 +31,53 @@ const (
 // checkpoints runs until the engine closes. It sleeps while nothing is saved.
 func (e *Engine) checkpoints(conn *connection) {
 	defer close(e.checkpointed)
+	var warned time.Time
 	for {
 		select {
 		case <-e.saved:
 		case <-e.closing:
 			return
 		}
+		least, pause := e.worthCopying(), checkpointPause
+		if e.full.Load() {
+			pause = 0
+		} else if least < checkpointFrames {
+			pause = shortPause
+		}
 		select {
-		case <-time.After(checkpointPause):
+		case <-time.After(pause):
 		case <-e.closing:
 			return // closing the last connection copies what is left
 		}
-		if err := e.checkpoint(conn, checkpointFrames); err != nil { // the log keeps everything; the next one tries again
+		// If it fails, the log keeps everything, and the next one tries again.
+		if err := e.checkpoint(conn, least); err != nil && time.Since(warned) > time.Minute {
+			warned = time.Now()
 			slog.Warn("checkpoint failed", "error", explain(err))
 		}
 	}
+}
+
+// worthCopying is how many frames are worth a checkpoint. When the disk is nearly
+// full it is fewer, because the file must grow by what the log holds before the
+// log can begin again; when it is full, any frame is worth the try.
+func (e *Engine) worthCopying() int64 {
+	if e.full.Load() {
+		return 1
+	}
+	const frameBytes = 4 << 10
+	// The rest of the space is for what is saved until the log is looked at again.
+	const share = 4
+	return min(checkpointFrames, max(1, freeSpace(e.path)/frameBytes/share))
+}
+
+// failed sorts the error of a write as unavailable does. After one that found the
+// disk full, the log is copied at once: that may be what takes the room.
+func (e *Engine) failed(err error) error {
+	if sqlite.ErrCode(err).ToPrimary() == sqlite.ResultFull {
+		e.full.Store(true)
+		e.tellSaved()
+	}
+	return unavailable(err)
 }
 
 // checkpoint copies the log when at least so much of it is not copied, in three steps: all that is in it, what batches have
@@ -50,17 +87,21 @@ func (e *Engine) checkpoint(conn *connection, least int64) error {
 	if err != nil || frames-copied < least {
 		return err
 	}
-	for range 2 {
-		if frames, copied, err = walCheckpoint(conn, "PASSIVE"); err != nil {
-			return err
+	if !e.full.Load() { // else batches would take the room that the file needs
+		for range 2 {
+			if frames, copied, err = walCheckpoint(conn, "PASSIVE"); err != nil {
+				return err
+			}
 		}
-	}
-	if frames-copied > leftFrames {
-		return nil
+		if frames-copied > leftFrames {
+			return nil
+		}
 	}
 	writer := <-e.writer
 	defer func() { e.writer <- writer }()
-	_, _, err = walCheckpoint(conn, "RESTART")
+	if _, _, err = walCheckpoint(conn, "RESTART"); err == nil {
+		e.full.Store(false)
+	}
 	return err
 }
 

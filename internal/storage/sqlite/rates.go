@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
 
 	"purveyor/internal/commerce"
 	"purveyor/internal/storage"
@@ -15,7 +18,7 @@ import (
 
 // Leases of requests stand in a file of their own beside the database, because
 // every request needs one now and then, and reads go on while a batch holds the
-// database or has filled the disk. The file is made anew if it is not there.
+// database or has filled the disk. The file is made if it is not there.
 const (
 	ratesSuffix   = "-rates"
 	ratesCacheKiB = 256
@@ -38,10 +41,39 @@ var makeRoom = []string{
 	"DELETE FROM room",
 }
 
-// openRates opens the file. On a full disk it does with what there is.
+// openRates opens the file. A damaged one is replaced, because no more than the
+// limits of the running minutes is lost with it. On a full disk it does with
+// what there is.
 func openRates(path string, o Options) (*connection, error) {
+	path += ratesSuffix
+	conn, err := openRatesFile(path, o)
+	if damaged(err) {
+		conn, err = remakeRates(path, o, err)
+	}
+	return conn, err
+}
+
+// remakeRates replaces a damaged file.
+func remakeRates(path string, o Options, cause error) (*connection, error) {
+	slog.Warn("the file of the rate limits is damaged, and is replaced by an empty one", "file", path, "error", cause)
+	for _, suffix := range append([]string{""}, logSuffixes...) {
+		if err := os.Remove(path + suffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
+	}
+	return openRatesFile(path, o)
+}
+
+func openRatesFile(path string, o Options) (*connection, error) {
+	err := checkRights(path)
+	if err == nil {
+		err = makePrivate(path)
+	}
+	if err != nil {
+		return nil, err
+	}
 	o.MaxPages = 0
-	conn, err := connect(path+ratesSuffix, o, false, ratesCacheKiB)
+	conn, err := connect(path, o, false, ratesCacheKiB)
 	if err != nil {
 		return nil, err
 	}
@@ -50,6 +82,11 @@ func openRates(path string, o Options) (*connection, error) {
 		return nil, errors.Join(err, conn.Close())
 	}
 	return conn, nil
+}
+
+func damaged(err error) bool {
+	code := sqlite.ErrCode(err).ToPrimary()
+	return code == sqlite.ResultCorrupt || code == sqlite.ResultNotADB
 }
 
 func prepareRates(conn *connection) error {
@@ -71,6 +108,14 @@ func (e *Engine) LeaseRequests(ctx context.Context, w commerce.RateWindow, limit
 	case conn := <-e.rates:
 		defer func() { e.rates <- conn }()
 		granted, used, err = lease(conn, w, limit, want)
+		if damaged(err) {
+			var fresh *connection
+			if fresh, err = remakeRates(e.path+ratesSuffix, e.options, err); err == nil {
+				_ = conn.Close() // its file is gone
+				conn = fresh
+				granted, used, err = lease(conn, w, limit, want)
+			}
+		}
 		if err != nil && !conn.AutocommitEnabled() {
 			// Should this fail, the next BEGIN fails too and says why.
 			_ = exec(conn, "ROLLBACK", noArgs)

@@ -8,8 +8,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"runtime"
+	"sync/atomic"
 	"time"
 
 	"purveyor/internal/storage"
@@ -24,12 +24,17 @@ type Options struct {
 	Now func() time.Time
 	// BusyTimeout is how long a batch waits for another process; 3 s.
 	BusyTimeout time.Duration
+	// Existing refuses a database that does not exist or is empty, instead of
+	// making it.
+	Existing bool
 	// MaxPages bounds the file, so that a test can fill it.
 	MaxPages int
 }
 
 // Engine implements storage.Engine.
 type Engine struct {
+	path    string
+	options Options
 	now     func() time.Time
 	writer  chan *connection // holds the one writing connection while it is free
 	readers chan *connection
@@ -38,9 +43,11 @@ type Engine struct {
 	moves  moves
 	newest *newest
 	rates  chan *connection // holds the one connection for leases while it is free
+	lock   *os.File         // nil: another process owns the database, or no process does
 
 	checkpointer *connection
 	saved        chan struct{} // something is in the log
+	full         atomic.Bool   // a write found the disk full, and the log was not copied since
 	closing      chan struct{} // closed to end checkpoints
 	checkpointed chan struct{} // closed when they have ended
 }
@@ -57,7 +64,8 @@ const (
 )
 
 // Open opens the file, makes it if there is none, and brings its schema up to
-// date. Errors: storage.ErrNewerDatabase, or one that says what to do.
+// date. Errors: storage.ErrNewerDatabase, storage.ErrOtherSchema,
+// storage.ErrNoDatabase, or one that says what to do.
 func Open(path string, o Options) (*Engine, error) {
 	if o.Now == nil {
 		o.Now = time.Now
@@ -65,17 +73,22 @@ func Open(path string, o Options) (*Engine, error) {
 	if o.BusyTimeout == 0 {
 		o.BusyTimeout = defaultBusyTimeout
 	}
-	if err := checkFolder(path); err != nil {
-		return nil, err
+	err := checkFiles(path, o.Existing)
+	if err == nil {
+		err = makePrivate(path)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("open database %s: %w", path, err)
 	}
 	writer, err := connect(path, o, false, writerCacheKiB)
 	if err != nil {
 		return nil, fmt.Errorf("open database %s: %w", path, explain(err))
 	}
-	if err := patiently(o, func() error { return prepare(writer, o.Now) }); err != nil {
+	if err := patiently(o, func() error { return prepare(writer, o) }); err != nil {
 		return nil, errors.Join(fmt.Errorf("database %s: %w", path, explain(err)), writer.Close())
 	}
-	e := &Engine{now: o.Now, writer: make(chan *connection, 1), count: max(4, 2*runtime.GOMAXPROCS(0))}
+	warnOfReaders(path)
+	e := &Engine{path: path, options: o, now: o.Now, writer: make(chan *connection, 1), count: max(4, 2*runtime.GOMAXPROCS(0))}
 	e.newest = newNewest(path, func(ctx context.Context) (stamp int64, err error) {
 		err = reader{e}.with(ctx, func(conn *connection) (err error) {
 			stamp, err = meta(conn, "stamp")
@@ -105,25 +118,30 @@ func Open(path string, o Options) (*Engine, error) {
 	checkpointer.SetBusyTimeout(restartPatience)
 	e.checkpointer = checkpointer
 	e.saved, e.closing, e.checkpointed = make(chan struct{}, 1), make(chan struct{}), make(chan struct{})
+	e.tellSaved() // a process that was killed may have left a long log
 	go e.checkpoints(checkpointer)
 	return e, nil
 }
 
 // prepare brings the file up to date.
-func prepare(conn *connection, now func() time.Time) error {
+func prepare(conn *connection, o Options) error {
 	known, err := storage.Migrations(migrationFiles)
 	if err != nil {
 		return err
 	}
 	// Before anything is written: the file of another program, or of a newer
 	// one, stays as it is.
-	if _, err := checkMigrated(conn, known); err != nil {
+	is, err := checkMigrated(conn, known)
+	if err != nil {
 		return err
+	}
+	if o.Existing && is.Version == 0 {
+		return fmt.Errorf("%w: the file is empty; choose another with --database, or make a database of it with purveyor migrate", storage.ErrNoDatabase)
 	}
 	if _, err := pragma(conn, "journal_mode=WAL"); err != nil {
 		return err
 	}
-	return migrate(conn, known, now)
+	return migrate(conn, known, o.Now)
 }
 
 // patiently tries again while another process holds the file. SQLite waits by
@@ -137,21 +155,6 @@ func patiently(o Options, f func() error) error {
 			return err
 		}
 	}
-}
-
-// checkFolder says what SQLite would only call "unable to open".
-func checkFolder(path string) error {
-	dir := filepath.Dir(path)
-	if info, err := os.Stat(path); err == nil && info.IsDir() {
-		return fmt.Errorf("open database %s: it is a folder; name a file in it", path)
-	}
-	switch info, err := os.Stat(dir); {
-	case err != nil:
-		return fmt.Errorf("open database %s: the folder %s does not exist; make it, or choose another place with --database", path, dir)
-	case !info.IsDir():
-		return fmt.Errorf("open database %s: %s is not a folder", path, dir)
-	}
-	return nil
 }
 
 func connect(path string, o Options, reader bool, cacheKiB int) (*connection, error) {
@@ -196,13 +199,17 @@ func (e *Engine) Close() error {
 		}
 	}
 	errs = append(errs, (<-e.writer).Close())
+	if e.lock != nil {
+		errs = append(errs, e.lock.Close())
+	}
 	return errors.Join(errs...)
 }
 
 // Reader implements storage.Engine.
 func (e *Engine) Reader() storage.Reader { return reader{e} }
 
-// Writable implements storage.Engine.
+// Writable implements storage.Engine. It cannot tell that the disk is full,
+// because a write that is rolled back needs no room.
 func (e *Engine) Writable(ctx context.Context) error {
 	conn, err := e.takeWriter(ctx)
 	if err != nil {
@@ -247,7 +254,9 @@ func explain(err error) error {
 	case sqlite.ResultNotADB:
 		return fmt.Errorf("the file is not a SQLite database; choose another with --database: %w", err)
 	case sqlite.ResultReadOnly, sqlite.ResultPerm, sqlite.ResultCantOpen:
-		return fmt.Errorf("the file or its folder cannot be written; check the rights: %w", err)
+		return fmt.Errorf("%w: the file, its -wal and -shm files or their folder cannot be written; check the rights: %w", storage.ErrUnusable, err)
+	case sqlite.ResultCorrupt:
+		return fmt.Errorf("%w: the file is damaged; restore a backup (docs/OPERATING.md): %w", storage.ErrUnusable, err)
 	}
 	return err
 }

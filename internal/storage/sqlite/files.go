@@ -1,0 +1,111 @@
+package sqlite
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"purveyor/internal/storage"
+)
+
+// A database holds secrets and what is known of customers, so its files are for
+// their owner alone. SQLite gives the -wal and -shm files the mode of the file
+// that they belong to.
+const (
+	ownerOnly = 0o600
+	forOthers = 0o007
+)
+
+// logSuffixes are those of the files that SQLite keeps beside a database.
+var logSuffixes = []string{"-wal", "-shm"}
+
+// checkFiles refuses a place where a database cannot be opened and written, and
+// says why. A database that does not exist is made, unless existing is set.
+func checkFiles(path string, existing bool) error {
+	folder := filepath.Dir(path)
+	switch info, err := os.Stat(folder); {
+	case err != nil:
+		return fmt.Errorf("the folder %s does not exist; make it, or choose another place with --database", folder)
+	case !info.IsDir():
+		return fmt.Errorf("%s is not a folder", folder)
+	}
+	info, err := os.Stat(path)
+	switch {
+	case err == nil && info.IsDir():
+		return errors.New("it is a folder; name a file in it")
+	case errors.Is(err, fs.ErrNotExist) && existing:
+		return fmt.Errorf("%w: there is no such file; choose another with --database, or make this one with purveyor migrate", storage.ErrNoDatabase)
+	}
+	if err := mayUse(folder, true); err != nil {
+		return rightsError(folder, err)
+	}
+	return checkRights(path)
+}
+
+// checkRights refuses files that this process may not write. Those beside the
+// database are left over when a process that could not write has died; they get
+// the rights of the database back if this user owns them.
+func checkRights(path string) error {
+	info, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err == nil {
+		err = mayUse(path, false)
+	}
+	if err != nil {
+		return rightsError(path, err)
+	}
+	for _, suffix := range logSuffixes {
+		beside := path + suffix
+		err := mayUse(beside, false)
+		if errors.Is(err, fs.ErrPermission) && os.Chmod(beside, info.Mode().Perm()) == nil {
+			err = mayUse(beside, false)
+		}
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return rightsError(beside, err)
+		}
+	}
+	return nil
+}
+
+func rightsError(path string, cause error) error {
+	mode := "unknown"
+	if info, err := os.Stat(path); err == nil {
+		mode = info.Mode().String()
+	}
+	return fmt.Errorf("%s cannot be read and written by this user (%w): its rights are %s; change them, or its owner", path, cause, mode)
+}
+
+// making keeps a file that was just made from being closed while another engine
+// of this process has it open, which would end the locks of that engine (POSIX).
+var making sync.Mutex
+
+// makePrivate makes a file that does not exist, for its owner alone. SQLite takes
+// an empty file for an empty database.
+func makePrivate(path string) error {
+	making.Lock()
+	defer making.Unlock()
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, ownerOnly)
+	if errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return f.Close()
+}
+
+// warnOfReaders warns of files that every user of the machine can read. Their
+// rights are the operator's: a backup may need them.
+func warnOfReaders(path string) {
+	for _, name := range []string{path, path + logSuffixes[0]} {
+		if info, err := os.Stat(name); err == nil && info.Mode().Perm()&forOthers != 0 {
+			slog.Warn("all users of this machine can use the database, which holds secrets and customers; take the rights away with chmod o=", "file", name, "rights", info.Mode().String())
+		}
+	}
+}

@@ -1,0 +1,31 @@
+//go:build darwin || dragonfly || freebsd || linux || netbsd || openbsd
+
+package sqlite
+
+import (
+	"errors"
+	"os"
+	"syscall"
+)
+
+// mayUse tells whether this process may read and write a file, or search and
+// write a folder. It does not open the file: closing it would end the locks that
+// SQLite holds on it for this process (POSIX).
+func mayUse(path string, folder bool) error {
+	const search, write, read = 1, 2, 4
+	mode := uint32(read | write)
+	if folder {
+		mode |= search
+	}
+	return syscall.Access(path, mode)
+}
+
+// tryLock locks a file for as long as it is open. The kernel ends the lock when
+// the process dies, however it dies.
+func tryLock(f *os.File) (locked bool, err error) {
+	err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+	if errors.Is(err, syscall.EWOULDBLOCK) {
+		return false, nil
+	}
+	return err == nil, err
+}

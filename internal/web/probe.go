@@ -1,0 +1,58 @@
+package web
+
+import (
+	"context"
+	"log/slog"
+	"time"
+)
+
+// Probe asks whether something works, at most once in probePause however often it
+// is called, and warns once a minute while it does not.
+type Probe struct {
+	what string // what is so while it works, for the log
+	try  func(context.Context) error
+
+	turn   chan struct{} // has room while no caller tries; what follows is that caller's
+	tried  time.Time
+	err    error
+	warned time.Time
+}
+
+const (
+	probePause = time.Second
+	// ProbeTime is how long a try may take.
+	ProbeTime   = 5 * time.Second
+	warningTime = time.Minute
+)
+
+// NewProbe makes a probe that has not tried yet.
+func NewProbe(what string, try func(context.Context) error) *Probe {
+	return &Probe{what: what, try: try, turn: make(chan struct{}, 1)}
+}
+
+// OK reports whether the last try succeeded. It tries again if that was more
+// than a second ago.
+func (p *Probe) OK() bool {
+	p.turn <- struct{}{}
+	defer func() { <-p.turn }()
+	if time.Since(p.tried) >= probePause {
+		ctx, cancel := context.WithTimeout(context.Background(), ProbeTime)
+		err := p.try(ctx)
+		cancel()
+		p.tried = time.Now()
+		p.log(err)
+		p.err = err
+	}
+	return p.err == nil
+}
+
+func (p *Probe) log(err error) {
+	switch {
+	case err != nil && time.Since(p.warned) >= warningTime:
+		p.warned = time.Now()
+		slog.Warn("not ready", "fails", p.what, "error", err)
+	case err == nil && p.err != nil:
+		p.warned = time.Time{}
+		slog.Info("ready again", "works", p.what)
+	}
+}
