@@ -3,6 +3,7 @@ package effect
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"strings"
 	"sync"
 	"testing"
@@ -395,4 +396,25 @@ func refOf(d *depot) string {
 		return p.ID
 	}
 	return ""
+}
+
+// TestSlowSandbox: the tag slow makes a call slow, and never a failure. The
+// answer has the courier, within the time that its caller waits.
+func TestSlowSandbox(t *testing.T) {
+	in(t, func(s *shop) {
+		s.admit()
+		s.sandboxFleet = true
+		v := s.serve(newMortal(s.engine, 0, false), nil, nil)
+		defer v.stop()
+		to := map[string]any{"name": "Ann", "phone": "+15125550123", "address": map[string]any{"line1": "1 Congress Ave", "line2": "sandbox:slow", "city": "Austin",
+			"state": "TX", "postal_code": "78701", "country": "US"}}
+		for n := range 20 {
+			began := time.Now()
+			a := v.ask("/v1/orders/report", fmt.Sprint("slow-", n), map[string]any{"external_order_id": fmt.Sprint("slow-", n), "store_id": storeID,
+				"fulfillment_type": "delivery", "delivery_address": to, "items": []map[string]any{{"product_id": "prd_1", "quantity": 1, "price": 1250}}})
+			if took := time.Since(began); a.status != http.StatusCreated || !strings.Contains(a.body, `"created":true`) || took < 8*time.Second || took > 9*time.Second {
+				t.Errorf("answered %d after %v: %s", a.status, took, a.body)
+			}
+		}
+	})
 }

@@ -17,6 +17,7 @@ import (
 	"purveyor/internal/commerce"
 	"purveyor/internal/commit"
 	"purveyor/internal/inbound"
+	"purveyor/internal/outside/courier"
 	"purveyor/internal/outside/payment"
 	"purveyor/internal/outside/sandbox"
 	"purveyor/internal/outside/sandbox/sandboxtest"
@@ -163,6 +164,15 @@ func (s *shop) serve(m *mortal, objects *sandboxtest.Objects, wrap func(Processo
 	}
 	v.box = payment.NewSandbox(kept, payURL)
 	fleet, posters := s.fleet(m), map[string]inbound.CourierNotices{}
+	var movers map[string]sandbox.Mover
+	if s.sandboxFleet {
+		box := courier.NewSandbox(kept, payURL)
+		box.Locate = func(context.Context, commerce.Address) (commerce.Point, bool) {
+			return commerce.Point{Lat: 30.27, Lng: -97.74}, true
+		}
+		fleet.Providers["sandbox"], fleet.Modes[commerce.Test] = box, []string{"sandbox"}
+		movers = map[string]sandbox.Mover{courier.SandboxObjects: box}
+	}
 	for name, p := range fleet.Providers {
 		posters[name] = p
 	}
@@ -174,7 +184,7 @@ func (s *shop) serve(m *mortal, objects *sandboxtest.Objects, wrap func(Processo
 		processor = wrap(processor)
 	}
 	v.effects = Start(Options{Engine: m, Committer: v.committer, Worker: v.worker, Sender: s,
-		Processors: map[string]Processor{"sandbox": processor}, Objects: inside, Post: v.post, Fleet: fleet, Geocoder: nowhere{}})
+		Processors: map[string]Processor{"sandbox": processor}, Objects: inside, Post: v.post, Fleet: fleet, Movers: movers, Geocoder: nowhere{}})
 	partners := api.New(m, v.committer, api.Options{Jobs: v.effects, Couriers: fleet, Geocoder: nowhere{}, Processors: map[commerce.Mode]string{commerce.Test: "sandbox"}})
 	v.api = web.Trace(slog.New(slog.DiscardHandler), partners.Handler())
 	return v

@@ -46,6 +46,8 @@ type shop struct {
 	fails  error
 
 	depots []*depot // who delivers
+	// sandboxFleet has the couriers of the sandbox deliver, in place of the depots.
+	sandboxFleet bool
 
 	pause time.Duration // between looks at what is to come
 	// endLeases ends those of a process that is dead; nil: time does.

@@ -43,7 +43,9 @@ const (
 	deliveryPrefix = SandboxObjects + "_test_"
 	// retryAfter is what the sandbox says with the tag limited.
 	retryAfter = 7 * time.Second
-	slowness   = 5 * time.Second // of quotes and deliveries with the tag slow
+	// slowness is how long quotes and deliveries with the tag slow take. A quote has
+	// 5 s in a job, and a caller waits 10 s for both.
+	slowness = 4 * time.Second
 )
 
 // NewSandbox makes a sandbox whose pages are reached below the service's public
