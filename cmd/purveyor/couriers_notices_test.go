@@ -305,3 +305,23 @@ func TestGoodsComeBack(t *testing.T) {
 		t.Errorf("made are %v", d.made())
 	}
 }
+
+// TestDispute: the customer's bank asks for the money, and the merchant is told.
+func TestDispute(t *testing.T) {
+	t.Parallel()
+	d := newDispatch(newShop(t))
+	order := d.paid()
+	payment := d.shop.count("SELECT payment_id FROM payments WHERE order_id = '" + order + "'")
+	notes := d.history(order)["order.note"]
+	d.stripe.Dispute(payment, 30)
+	for _, e := range d.stripe.Take() {
+		for range 2 { // it is told once
+			if status, err := e.Post(t.Context(), d.base+"/inbound/payments/stripe"); err != nil || status != 200 {
+				t.Fatalf("%s was answered %d, %v", e.Type, status, err)
+			}
+		}
+	}
+	if o := d.order("/v1/orders/" + order); o.Status != "paid" || d.attention(order) != "payment_disputed" || d.history(order)["order.note"] != notes+1 {
+		t.Errorf("%+v, attention %q, history %v", o, d.attention(order), d.history(order))
+	}
+}

@@ -35,6 +35,22 @@ func TestCheckOutbound(t *testing.T) {
 	}
 }
 
+// What is configured leaves the house, and nothing else does.
+func TestOutboundWays(t *testing.T) {
+	for _, c := range []struct {
+		outbound    Outbound
+		mail, texts bool
+	}{
+		{Outbound{}, false, false},
+		{Outbound{SMTPHost: "mail.example", SMTPFrom: "shop@example.com"}, true, false},
+		{Outbound{TwilioAccount: "AC1", TwilioToken: "t", TwilioFrom: "+12125550100"}, false, true},
+	} {
+		if c.outbound.Mail() != c.mail || c.outbound.Texts() != c.texts {
+			t.Errorf("%+v: mail %v, texts %v", c.outbound, c.outbound.Mail(), c.outbound.Texts())
+		}
+	}
+}
+
 // says wants an error with these words, or none if there are none.
 func says(t *testing.T, name string, err error, want string) {
 	t.Helper()

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -26,6 +27,7 @@ type depot struct {
 	parcels  map[string]*courier.Delivery // by Ref
 	made     map[string]int               // how many, by Ref; more than one is what must never be
 	quoted   int
+	asked    []courier.CreateRequest // to make deliveries, with or without an effect
 	troubles map[call]trouble
 	hooks    map[point]func()
 }
@@ -49,6 +51,7 @@ const (
 	isSlow      trouble = "slow"        // it is done after the caller has given up
 	isLimited   trouble = "limited"
 	refuses     trouble = "refused"
+	keepsSilent trouble = "refused for no reason that we know"
 	hasExpired  trouble = "quote expired"
 )
 
@@ -111,6 +114,8 @@ func (d *depot) meet(ctx context.Context, c call, do func()) (trouble, error) {
 		return t, &courier.Limited{}
 	case refuses:
 		return t, &courier.Refusal{Code: courier.NoCouriers, Message: "nobody is free"}
+	case keepsSilent:
+		return t, &courier.Refusal{Code: courier.Other, Message: "this is not told"}
 	case hasExpired:
 		return t, &courier.Refusal{Code: courier.QuoteExpired, Message: "the quote has expired"}
 	}
@@ -132,6 +137,9 @@ func (d *depot) Quote(ctx context.Context, _ courier.QuoteRequest) (courier.Quot
 // Create implements courier.Provider.
 func (d *depot) Create(ctx context.Context, r courier.CreateRequest) (courier.Delivery, error) {
 	d.reach(beforeCreate)
+	d.mu.Lock()
+	d.asked = append(d.asked, r)
+	d.mu.Unlock()
 	t, err := d.meet(ctx, creating, func() { d.make(r) })
 	if err != nil {
 		return courier.Delivery{}, err
@@ -219,6 +227,13 @@ func (d *depot) move(ref string, to commerce.CourierStatus) courier.Delivery {
 	told := *p
 	told.Status, told.QuoteID, told.FeeCents = to, "", 0 // which only the answer to the call tells
 	return told
+}
+
+// requests are those to make deliveries.
+func (d *depot) requests() []courier.CreateRequest {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return slices.Clone(d.asked)
 }
 
 // depotOf is who has a delivery; nil: nobody.

@@ -386,6 +386,46 @@ func TestNoticesOfTheSandbox(t *testing.T) {
 	})
 }
 
+// ending is a processor that says this of a session that is to be ended.
+type ending struct {
+	Processor
+	session payment.Session
+	err     error
+}
+
+func (e ending) ExpireSession(context.Context, string) (payment.Session, error) {
+	return e.session, e.err
+}
+
+// TestEndOfASession: what the processor says of the session of a cancelled order
+// is recorded. While the money may still come, nothing is: a notice will tell.
+func TestEndOfASession(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		answer ending
+		state  commerce.PaymentState
+		noted  bool
+	}{
+		{"expired", ending{session: payment.Session{Status: payment.SessionExpired}}, commerce.PaymentExpired, true},
+		{"pending", ending{session: payment.Session{Status: payment.SessionPending}}, commerce.PaymentOpen, false},
+		{"refused", ending{err: &payment.Refusal{Message: "no such session"}}, commerce.PaymentExpired, true},
+		{"refused with an answer", ending{session: payment.Session{Status: payment.SessionPending}, err: &payment.Refusal{Message: "no such session"}}, commerce.PaymentExpired, true},
+	} {
+		in(t, func(s *shop) {
+			s.admit()
+			v := s.serve(newMortal(s.engine, 0, false), nil, func(p Processor) Processor { c.answer.Processor = p; return c.answer })
+			defer v.stop()
+			order := v.ask(checkoutPath, "k", checkoutBody("")).checkedOut(s)
+			v.ask("/v1/orders/"+order.OrderID+"/cancel", "c", map[string]any{})
+			s.eventually("the end of the session", s.idle)
+			notes := strings.Join(s.notes(s.order(order)), " ")
+			if p := s.payment(order); p.State != c.state || strings.Contains(notes, "payment_session_expired") != c.noted {
+				t.Errorf("%s: %+v, notes %q", c.name, p, notes)
+			}
+		})
+	}
+}
+
 // TestNoticeOfAnotherProcessor: whoever may sign for one processor cannot pay
 // an order of another.
 func TestNoticeOfAnotherProcessor(t *testing.T) {
