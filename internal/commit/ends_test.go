@@ -1,0 +1,185 @@
+package commit_test
+
+import (
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"purveyor/internal/commerce"
+	"purveyor/internal/commit"
+	"purveyor/internal/storage"
+)
+
+// awayAfterSave is an engine whose save goes out and whose database then stays
+// away for ever.
+func awayAfterSave() *scripted {
+	var away atomic.Bool
+	return &scripted{
+		load: func([]commerce.Needs) error {
+			if away.Load() {
+				return storage.ErrUnavailable
+			}
+			return nil
+		},
+		save: func() error { away.Store(true); return storage.ErrOutcomeUnknown },
+	}
+}
+
+// TestUnknownOutcomeIsNotAwaitedForEver: the database does not come back. The
+// caller of a command with a key is told, within seconds, that the outcome is
+// unknown, and so are those that share its batch.
+func TestUnknownOutcomeIsNotAwaitedForEver(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := awayAfterSave()
+		c := commit.New(e, 0)
+		e.load = first(e.load, func() { time.Sleep(time.Second) })
+		ask(c, idle{}) // the others gather behind it
+		synctest.Wait()
+		var calls []*asked
+		for i := range 5 {
+			calls = append(calls, ask(c, onceTouched("s", fmt.Sprint(i))))
+		}
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		for _, a := range calls {
+			if !a.answered() {
+				t.Fatal("a command still waits after a minute")
+			}
+			expectIs(t, a.err, storage.ErrOutcomeUnknown)
+			if a.took > 10*time.Second {
+				t.Errorf("answered after %v", a.took)
+			}
+		}
+		c.Close()
+	})
+}
+
+// first is load with something done before its first call.
+func first(load func([]commerce.Needs) error, before func()) func([]commerce.Needs) error {
+	var done atomic.Bool
+	return func(needs []commerce.Needs) error {
+		if done.CompareAndSwap(false, true) {
+			before()
+		}
+		return load(needs)
+	}
+}
+
+// TestHurry: from then on no command is tried. One whose outcome is being looked
+// for is told that it is unknown.
+func TestHurry(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := awayAfterSave()
+		c := commit.New(e, 0)
+		settling := ask(c, onceTouched("s", "k"))
+		time.Sleep(time.Second)
+		waiting := ask(c, onceTouched("s", "waits"))
+		synctest.Wait()
+		if settling.answered() {
+			t.Fatal("a database that is away for a second is not waited for")
+		}
+		c.Hurry()
+		before := len(e.loads())
+		expectIs(t, settling.wait(), storage.ErrOutcomeUnknown)
+		if settling.took > 1500*time.Millisecond {
+			t.Errorf("answered after %v", settling.took)
+		}
+		expectIs(t, waiting.wait(), commit.ErrClosed)
+		if tried := len(e.loads()) - before; tried > 1 { // the pause under way ends with a try
+			t.Errorf("%d more loads", tried)
+		}
+		c.Close()
+	})
+}
+
+// TestCloseWaits: Close returns when every admitted command is answered.
+func TestCloseWaits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		release := make(chan struct{})
+		c := commit.New(&scripted{load: func([]commerce.Needs) error { <-release; return nil }}, 1)
+		calls := []*asked{ask(c, touch{"s", "p"}), ask(c, touch{"s", "q"})}
+		synctest.Wait()
+		closed := make(chan struct{})
+		go func() { c.Close(); close(closed) }()
+		synctest.Wait()
+		select {
+		case <-closed:
+			t.Fatal("Close returned before the commands were answered")
+		default:
+		}
+		close(release)
+		<-closed
+		synctest.Wait()
+		for _, a := range calls {
+			if !a.answered() || a.err != nil {
+				t.Errorf("answered: %v, %v", a.answered(), a.err)
+			}
+		}
+	})
+}
+
+// TestTriesAreBounded: a batch that others keep coming into the way of is given up.
+func TestTriesAreBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := &scripted{}
+		e.save = func() error {
+			if len(e.loads()) > 1000 { // it would go on
+				return nil
+			}
+			return fmt.Errorf("%w: a deadlock", storage.ErrAgain)
+		}
+		c := commit.New(e, 0)
+		if err := ask(c, touch{"s", "p"}).wait(); !errors.Is(err, storage.ErrAgain) {
+			t.Errorf("%v, want storage.ErrAgain", err)
+		}
+		if n := len(e.loads()); n < 2 || n > 10 {
+			t.Errorf("%d tries", n)
+		}
+		// One that passes after some tries is answered as any other.
+		left := 3
+		e.save = func() error {
+			if left--; left > 0 {
+				return storage.ErrAgain
+			}
+			return nil
+		}
+		expectNil(t, "after some tries", ask(c, touch{"s", "p"}))
+		c.Close()
+	})
+}
+
+// mail appends outbox messages, whose ids the committer gives.
+type mail struct{ messages []commerce.OutboxMessage }
+
+func (mail) Needs() commerce.Needs { return commerce.Needs{} }
+func (m mail) Decide(*commerce.Rows, int64) (int, commerce.Changes, error) {
+	return 0, commerce.Changes{Outbox: m.messages}, nil
+}
+
+// TestIDsOfTwoProcesses: two processes whose batches have the same stamp never
+// give one id twice, and nobody can tell an id from another one. Within a batch
+// ids ascend.
+func TestIDsOfTwoProcesses(t *testing.T) {
+	given := map[string]bool{}
+	const batches, messages = 50, 10
+	for range 2 {
+		c := commit.New(&scripted{}, 0) // each begins with stamp 1
+		for range batches {
+			m := mail{make([]commerce.OutboxMessage, messages)}
+			must(commit.Do(t.Context(), c, commit.Command[int](m)))
+			for i, v := range m.messages {
+				given[v.ID] = true
+				if i > 0 && v.ID <= m.messages[i-1].ID {
+					t.Errorf("%s comes after %s", v.ID, m.messages[i-1].ID)
+				}
+			}
+		}
+		c.Close()
+	}
+	if len(given) != 2*batches*messages {
+		t.Errorf("%d ids, want %d", len(given), 2*batches*messages)
+	}
+}
