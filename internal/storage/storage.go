@@ -33,6 +33,8 @@ var (
 	// finds the row that the other batch added.
 	ErrAgain = errors.New("batches came into each other's way")
 	// ErrUnreadable: a row that was asked for holds what this program cannot read.
+	// It is no ErrUnavailable: another try fails as well, and all that does not need
+	// the row passes.
 	ErrUnreadable = schema.ErrUnreadable
 	// ErrUnusable: the database takes no writes until an operator changes something:
 	// rights, a read-only setting, a damaged file. It comes with ErrUnavailable.

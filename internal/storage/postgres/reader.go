@@ -41,7 +41,7 @@ func (r reader) read(ctx context.Context, f func(context.Context) error) error {
 }
 
 func broken(err error) bool {
-	if err == nil || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+	if err == nil || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, storage.ErrUnreadable) {
 		return false
 	}
 	pg, answered := errors.AsType[*pgconn.PgError](err)

@@ -3,7 +3,6 @@ package postgres
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"testing"
 	"time"
@@ -33,13 +32,5 @@ func TestReadsThatBreak(t *testing.T) {
 	})
 	if !errors.Is(err, storage.ErrUnavailable) || len(list) > 3 {
 		t.Errorf("%v, %v", list, err)
-	}
-}
-
-// TestUnreadable: a row that holds what the program cannot read says nothing of
-// the database.
-func TestUnreadable(t *testing.T) {
-	if err := unavailable(fmt.Errorf("%w: its lines", storage.ErrUnreadable)); errors.Is(err, storage.ErrUnavailable) || !errors.Is(err, storage.ErrUnreadable) {
-		t.Error(err)
 	}
 }

@@ -13,7 +13,6 @@ import (
 	"purveyor/internal/commerce"
 	"purveyor/internal/storage"
 	"purveyor/internal/storage/schema"
-	"purveyor/internal/storage/storagetest"
 
 	"zombiezen.com/go/sqlite"
 	"zombiezen.com/go/sqlite/sqlitex"
@@ -261,30 +260,5 @@ func TestJobsOfAnOlderProgram(t *testing.T) {
 	list, err := e.ClaimJobs(t.Context(), storage.JobClaim{Slot: 1, Worker: "w", Now: 6, Until: 7, Limit: 5, Classes: []commerce.JobClass{class}})
 	if want := (commerce.JobLane{JobClass: class, Owner: "sto_1"}); err != nil || len(list) != 1 || list[0].Lane() != want || list[0].Tries != 2 {
 		t.Errorf("%+v, %v", list, err)
-	}
-}
-
-// TestUnreadable: a row that holds what the program cannot read is an error of
-// this row alone, not of the database.
-func TestUnreadable(t *testing.T) {
-	e, err := Open(filepath.Join(t.TempDir(), "x.db"), Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer e.Close()
-	order := commerce.Order{StoreID: "sto_1", ID: "ord_1", Lines: []commerce.OrderLine{{ProductID: "a", Quantity: 1}}}
-	storagetest.Change(t, e, commerce.Needs{NewOrders: []commerce.OrderKey{order.Key()}}, func(*commerce.Rows, int64) commerce.Changes {
-		return commerce.Changes{Orders: []commerce.Order{order}}
-	})
-	if _, err := e.writeOne(t.Context(), "UPDATE orders SET lines = 'no JSON'", func(schema.Binder) {}); err != nil {
-		t.Fatal(err)
-	}
-	_, err = e.Reader().Order(t.Context(), order.Key())
-	if !errors.Is(err, storage.ErrUnreadable) || errors.Is(err, storage.ErrUnavailable) || !strings.Contains(err.Error(), "lines") {
-		t.Errorf("read: %v", err)
-	}
-	_, err = e.Load(t.Context(), commerce.Needs{Orders: []commerce.OrderKey{order.Key()}})
-	if !errors.Is(err, storage.ErrUnreadable) || errors.Is(err, storage.ErrUnavailable) {
-		t.Errorf("load: %v", err)
 	}
 }
