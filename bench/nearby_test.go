@@ -17,9 +17,9 @@ import (
 	"purveyor/internal/commerce"
 	"purveyor/internal/commit"
 	"purveyor/internal/outside/geocode"
-	"purveyor/internal/pgtest"
 	"purveyor/internal/storage"
 	"purveyor/internal/storage/postgres"
+	"purveyor/internal/storage/postgres/postgrestest"
 	"purveyor/internal/storage/sqlite"
 	"purveyor/internal/storage/storagetest"
 	"purveyor/internal/web"
@@ -101,7 +101,7 @@ func BenchmarkNearbySQLite(b *testing.B) {
 }
 
 func BenchmarkNearbyPostgreSQL(b *testing.B) {
-	engine, err := postgres.Open(pgtest.Shared(b).Database(b), postgres.Options{})
+	engine, err := postgres.Open(postgrestest.Database(b), postgres.Options{})
 	if err != nil {
 		b.Fatal(err)
 	}

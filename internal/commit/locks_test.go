@@ -9,9 +9,9 @@ import (
 	"purveyor/internal/command"
 	"purveyor/internal/commerce"
 	"purveyor/internal/commit"
-	"purveyor/internal/pgtest"
 	"purveyor/internal/storage"
 	"purveyor/internal/storage/postgres"
+	"purveyor/internal/storage/postgres/postgrestest"
 
 	"github.com/jackc/pgx/v5"
 )
@@ -22,7 +22,7 @@ import (
 // row is free.
 func TestRowLockedFromOutside(t *testing.T) {
 	ctx := context.Background()
-	url := pgtest.Shared(t).Database(t)
+	url := postgrestest.Database(t)
 	open := func(testing.TB) (storage.Engine, error) { return postgres.Open(url, postgres.Options{Readers: 2}) }
 	a := openShop(t, open, 3, 1000)
 	second, err := postgres.Open(url, postgres.Options{Readers: 2})

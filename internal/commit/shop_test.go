@@ -12,9 +12,9 @@ import (
 	"purveyor/internal/command"
 	"purveyor/internal/commerce"
 	"purveyor/internal/commit"
-	"purveyor/internal/pgtest"
 	"purveyor/internal/storage"
 	"purveyor/internal/storage/postgres"
+	"purveyor/internal/storage/postgres/postgrestest"
 	"purveyor/internal/storage/sqlite"
 	"purveyor/internal/storage/storagetest"
 )
@@ -52,7 +52,7 @@ func onEveryEngine(t *testing.T, test func(*testing.T, opener)) {
 	})
 	t.Run("postgres", func(t *testing.T) {
 		test(t, func(t testing.TB) (storage.Engine, error) {
-			return postgres.Open(pgtest.Shared(t).Database(t), postgres.Options{Readers: 2})
+			return postgres.Open(postgrestest.Database(t), postgres.Options{Readers: 2})
 		})
 	})
 }

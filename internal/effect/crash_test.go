@@ -11,8 +11,8 @@ import (
 	"purveyor/internal/commerce"
 	"purveyor/internal/outside/payment"
 	"purveyor/internal/outside/sandbox/sandboxtest"
-	"purveyor/internal/pgtest"
 	"purveyor/internal/storage/postgres"
+	"purveyor/internal/storage/postgres/postgrestest"
 )
 
 // flow is one call whose outcome is decided outside of the process, and what
@@ -69,7 +69,7 @@ func TestCrashOnPostgreSQL(t *testing.T) {
 	for _, f := range flows {
 		t.Run(f.name, func(t *testing.T) {
 			t.Parallel()
-			engine, err := postgres.Open(pgtest.Shared(t).Database(t), postgres.Options{Readers: 4})
+			engine, err := postgres.Open(postgrestest.Database(t), postgres.Options{Readers: 4})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"purveyor/internal/commerce"
-	"purveyor/internal/pgtest"
 	"purveyor/internal/storage/postgres"
+	"purveyor/internal/storage/postgres/postgrestest"
 )
 
 // journey is what is done to an order that is to be delivered: before by a
@@ -153,7 +153,7 @@ func TestDeliveryCrashOnPostgreSQL(t *testing.T) {
 		}
 		t.Run(j.name, func(t *testing.T) {
 			t.Parallel()
-			engine, err := postgres.Open(pgtest.Shared(t).Database(t), postgres.Options{Readers: 4})
+			engine, err := postgres.Open(postgrestest.Database(t), postgres.Options{Readers: 4})
 			if err != nil {
 				t.Fatal(err)
 			}

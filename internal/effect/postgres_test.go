@@ -6,14 +6,14 @@ import (
 
 	"purveyor/internal/command"
 	"purveyor/internal/commerce"
-	"purveyor/internal/pgtest"
 	"purveyor/internal/storage/postgres"
+	"purveyor/internal/storage/postgres/postgrestest"
 )
 
 // TestOnPostgreSQL: two processes on one database share the work, hold it
 // together and release it, in real time.
 func TestOnPostgreSQL(t *testing.T) {
-	engine, err := postgres.Open(pgtest.Shared(t).Database(t), postgres.Options{})
+	engine, err := postgres.Open(postgrestest.Database(t), postgres.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,6 +13,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -26,12 +27,15 @@ const user = "purveyor"
 const patience = time.Minute
 
 // Server is a PostgreSQL server with data of its own. Its methods are not safe
-// for concurrent use, except URL and Address.
+// for concurrent use, except URL, Address, Database and Clone.
 type Server struct {
 	install  installation
 	folder   string // holds the data and the log
 	port     int
 	settings []string
+
+	fill    sync.Once // of the database that Clone copies
+	fillErr error
 
 	guard io.Closer     // see guard
 	run   *exec.Cmd     // nil before the first start
@@ -39,7 +43,8 @@ type Server struct {
 }
 
 // Start makes a new server inside a folder, which is that for temporary files
-// if empty, and starts it. Settings are as in postgresql.conf: "fsync=off".
+// if empty, and starts it. Where root runs the tests, the user postgres must be
+// allowed to enter the folder. Settings are as in postgresql.conf: "fsync=off".
 // The server keeps its address until Close, which everyone must call; when the
 // process dies before, the server ends and its data are removed all the same.
 //

@@ -113,6 +113,26 @@ func TestDatabasesAreEmptyAndDropped(t *testing.T) {
 	stays.Close(t.Context())
 }
 
+func TestClones(t *testing.T) {
+	s := pgtest.Shared(t)
+	fills := 0
+	fill := func(url string) error {
+		fills++
+		conn := connect(t, url)
+		defer conn.Close(t.Context())
+		_, err := conn.Exec(t.Context(), "CREATE TABLE t AS SELECT 7 AS n")
+		return err
+	}
+	for range 2 {
+		if n := ask[int](t, s.Clone(t, fill), "UPDATE t SET n = n + 1 RETURNING n"); n != 8 {
+			t.Errorf("found %d, want 8", n)
+		}
+	}
+	if fills != 1 {
+		t.Errorf("filled %d databases, want 1", fills)
+	}
+}
+
 // TestKilledProcessLeavesNothing runs this test once more as a process that
 // starts a server, and kills it.
 func TestKilledProcessLeavesNothing(t *testing.T) {

@@ -31,8 +31,29 @@ var databases atomic.Int64 // made so far
 // gives its URL. Tests may call it concurrently.
 func (s *Server) Database(t testing.TB) string {
 	t.Helper()
+	return s.database(t, "template1")
+}
+
+// Clone makes a database as Database does, with what fill puts into one. fill
+// is called once for each server; all clones are copies of what it has made.
+func (s *Server) Clone(t testing.TB, fill func(url string) error) string {
+	t.Helper()
+	const filled = "filled"
+	s.fill.Do(func() {
+		if s.fillErr = s.SQL("CREATE DATABASE " + filled); s.fillErr == nil {
+			s.fillErr = fill(s.URL(filled))
+		}
+	})
+	if s.fillErr != nil {
+		t.Fatal(s.fillErr)
+	}
+	return s.database(t, filled)
+}
+
+func (s *Server) database(t testing.TB, template string) string {
+	t.Helper()
 	name := fmt.Sprintf("test_%d", databases.Add(1))
-	if err := s.SQL("CREATE DATABASE " + name); err != nil {
+	if err := s.SQL("CREATE DATABASE " + name + " TEMPLATE " + template); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {

@@ -21,9 +21,9 @@ import (
 	"purveyor/internal/effect"
 	"purveyor/internal/inbound"
 	"purveyor/internal/outside/payment"
-	"purveyor/internal/pgtest"
 	"purveyor/internal/storage"
 	"purveyor/internal/storage/postgres"
+	"purveyor/internal/storage/postgres/postgrestest"
 	"purveyor/internal/storage/sqlite"
 	"purveyor/internal/web"
 )
@@ -52,7 +52,7 @@ func sqliteFile(t *testing.T) openEngine {
 }
 
 func postgresDatabase(t *testing.T) openEngine {
-	url := pgtest.Shared(t).Database(t)
+	url := postgrestest.Database(t)
 	return func(t *testing.T, now func() time.Time) storage.Engine {
 		engine, err := postgres.Open(url, postgres.Options{Now: now, Readers: 4})
 		if err != nil {

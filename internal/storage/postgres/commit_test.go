@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"purveyor/internal/commerce"
-	"purveyor/internal/pgtest"
 	"purveyor/internal/storage"
 )
 
@@ -28,7 +27,7 @@ func TestErrorOfCommit(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			ctx := context.Background()
-			url := pgtest.Shared(t).Database(t)
+			url := database(t)
 			e := address(url).Open(t, time.Now)
 			keys := seedStock(t, e, "sto_1")
 			sell := func() error {

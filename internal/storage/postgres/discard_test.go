@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"purveyor/internal/commerce"
-	"purveyor/internal/pgtest"
 	"purveyor/internal/storage"
 	"purveyor/internal/storage/storagetest"
 
@@ -33,7 +32,7 @@ func seedStock(t *testing.T, e storage.Engine, stores ...string) (keys []commerc
 // back, so that feeds do not wait for it, and its connection serves the next one.
 func TestFailedBatchLeavesNothing(t *testing.T) {
 	ctx := context.Background()
-	url := pgtest.Shared(t).Database(t)
+	url := database(t)
 	e := address(url).Open(t, time.Now).(*Engine)
 	keys := seedStock(t, e, "sto_1")
 	conn, err := pgx.Connect(ctx, url)

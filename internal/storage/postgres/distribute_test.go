@@ -7,8 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"purveyor/internal/pgtest"
-
 	"github.com/jackc/pgx/v5"
 )
 
@@ -41,7 +39,7 @@ func cluster(t *testing.T, url string) *Engine {
 // TestPlansOfACluster: only one server is asked for plans that look at no values.
 func TestPlansOfACluster(t *testing.T) {
 	ctx := context.Background()
-	url := pgtest.Shared(t).Database(t)
+	url := database(t)
 	show := func(q interface {
 		QueryRow(context.Context, string, ...any) pgx.Row
 	}) (mode string) {
@@ -67,7 +65,7 @@ func TestPlansOfACluster(t *testing.T) {
 }
 
 func TestDistribute(t *testing.T) {
-	url := pgtest.Shared(t).Database(t)
+	url := database(t)
 	ctx := context.Background()
 	plain := address(url).Open(t, time.Now).(*Engine)
 	if _, err := plain.Distribute(ctx); !errors.Is(err, ErrNoCitus) {

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"purveyor/internal/commerce"
-	"purveyor/internal/pgtest"
 	"purveyor/internal/storage"
 	"purveyor/internal/storage/storagetest"
 
@@ -43,7 +42,7 @@ func session(t *testing.T, url, sql string, args ...any) (end func()) {
 // its own locks go, and the next batch passes on the same connection.
 func TestLockedRow(t *testing.T) {
 	ctx := context.Background()
-	url := pgtest.Shared(t).Database(t)
+	url := database(t)
 	e := address(url).Open(t, time.Now).(*Engine)
 	other := address(url).Open(t, time.Now)
 	keys := seedStock(t, e, "sto_1", "sto_2") // locks are taken in this order

@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"purveyor/internal/pgtest"
 	"purveyor/internal/storage/schema"
 
 	"github.com/jackc/pgx/v5"
@@ -21,7 +20,7 @@ import (
 func checkPlans(t *testing.T, sent map[string]bool) {
 	ctx := context.Background()
 	for _, rows := range []int{0, 4000} {
-		url := pgtest.Shared(t).Database(t)
+		url := database(t)
 		e := address(url).Open(t, time.Now).(*Engine)
 		fillTables(t, url, rows)
 		writer, err := e.connectWriter(ctx)

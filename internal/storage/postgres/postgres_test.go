@@ -26,7 +26,19 @@ func (a address) Open(t testing.TB, now func() time.Time) storage.Engine {
 	return e
 }
 
-func fresh(t testing.TB) storagetest.Database { return address(pgtest.Shared(t).Database(t)) }
+func fresh(t testing.TB) storagetest.Database { return address(database(t)) }
+
+// database makes a database with the schema and no rows.
+func database(t testing.TB) (url string) {
+	t.Helper()
+	return pgtest.Shared(t).Clone(t, func(url string) error {
+		e, err := Open(url, Options{})
+		if err != nil {
+			return err
+		}
+		return e.Close()
+	})
+}
 
 func TestCopies(t *testing.T) {
 	file := func(t testing.TB) storagetest.Database { return path(filepath.Join(t.TempDir(), "test.db")) }

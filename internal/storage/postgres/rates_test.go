@@ -6,14 +6,13 @@ import (
 	"time"
 
 	"purveyor/internal/commerce"
-	"purveyor/internal/pgtest"
 
 	"github.com/jackc/pgx/v5"
 )
 
 // A lease is had also when its connection broke since the last one.
 func TestLeaseAfterBrokenConnection(t *testing.T) {
-	url := pgtest.Shared(t).Database(t)
+	url := database(t)
 	e := address(url).Open(t, time.Now)
 	ctx := context.Background()
 	w := commerce.RateWindow{PartnerID: "ptn_a", Mode: commerce.Live, Minute: 1000}

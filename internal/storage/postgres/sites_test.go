@@ -6,7 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"purveyor/internal/pgtest"
 	"purveyor/internal/storage/storagetest"
 )
 
@@ -14,7 +13,7 @@ import (
 // area, even when the server takes the table for empty.
 func TestSitesPlan(t *testing.T) {
 	for _, rows := range []int{0, 4000} {
-		url := pgtest.Shared(t).Database(t)
+		url := database(t)
 		e := address(url).Open(t, time.Now).(*Engine)
 		fillTables(t, url, rows)
 		reader, err := e.readers.Acquire(context.Background())

@@ -39,7 +39,7 @@ func refusesWrites(t *testing.T, e storage.Engine, cause string) {
 // with its cause, although reads work.
 func TestReadOnlyDatabase(t *testing.T) {
 	t.Parallel()
-	url := pgtest.Shared(t).Database(t)
+	url := database(t)
 	if err := address(url).Open(t, time.Now).Writable(context.Background()); err != nil {
 		t.Fatal(err)
 	}
