@@ -20,10 +20,24 @@ CREATE TABLE stock (
   category_id text NOT NULL,
   active boolean NOT NULL,
   quantity bigint NOT NULL CHECK (quantity >= 0),
+  moves bigint NOT NULL,
   sold_count bigint NOT NULL,
   sold_cents bigint NOT NULL,
   updated_on bigint NOT NULL,
   PRIMARY KEY (store_id, product_id)
+);
+
+CREATE TABLE stock_moves (
+  store_id text COLLATE "C" NOT NULL,
+  product_id text COLLATE "C" NOT NULL,
+  seq bigint NOT NULL,
+  kind text NOT NULL,
+  delta bigint NOT NULL,
+  quantity_after bigint NOT NULL,
+  at bigint NOT NULL,
+  order_body bytea NOT NULL,
+  noted boolean NOT NULL,
+  PRIMARY KEY (store_id, product_id, seq)
 );
 
 CREATE TABLE orders (
@@ -88,8 +102,12 @@ SELECT s::text, (1000 * s + g)::text, 'ALM-' || (1000 * s + g), 1750000000000,
 FROM generate_series(1, :stores) AS s, generate_series(1, :goods) AS g;
 
 INSERT INTO stock
-SELECT store_id, product_id, 'Roasted Almonds, lightly salted, No. ' || product_id, 999, 'category-01', true, 1000000000, 0, 0, created_on
+SELECT store_id, product_id, 'Roasted Almonds, lightly salted, No. ' || product_id, 999, 'category-01', true, 1000000000, 1, 0, 0, created_on
 FROM products;
+
+INSERT INTO stock_moves
+SELECT store_id, product_id, 1, 'opened', quantity, quantity, updated_on, '', false FROM stock;
 
 VACUUM ANALYZE products;
 VACUUM ANALYZE stock;
+VACUUM ANALYZE stock_moves;

@@ -43,7 +43,9 @@ func (c importCommand) Run() error {
 
 // importCatalog applies a file that parsed without problems.
 func importCatalog(ctx context.Context, db *database, name string, file *importfile.File) (command.ImportResult, error) {
-	result, err := commit.Do(ctx, db.committer, file.Catalog)
+	catalog := file.Catalog
+	catalog.Actor = operator()
+	result, err := commit.Do(ctx, db.committer, catalog)
 	refused, ok := errors.AsType[*command.ImportRefused](err)
 	if !ok {
 		return result, err

@@ -21,6 +21,7 @@ type cli struct {
 	Outbox  outboxCommand  `cmd:"" help:"Read e-mails and texts that were kept and not sent."`
 	Listen  listenCommand  `cmd:"" help:"Forward a partner's events from a running service to a local URL, for its developer."`
 	Ledger  ledgerCommand  `cmd:"" help:"Check the money."`
+	Stock   stockCommand   `cmd:"" help:"Check the stock."`
 	Copy    copyCommand    `cmd:"" help:"Copy a database into an empty one, of the other kind or the same: all of it, or nothing."`
 	Migrate migrateCommand `cmd:"" help:"Bring the database up to date. Every other command does so, too."`
 }

@@ -212,9 +212,10 @@ func (s *shop) count(query string) string {
 	return found[0]
 }
 
-// checkFile is SQLite's own check of the file.
+// checkFile is SQLite's own check of the file, and ours of the stock.
 func (s *shop) checkFile() {
 	s.t.Helper()
+	s.operate("stock", "check").ok(s.t)
 	if s.postgres != "" {
 		return
 	}

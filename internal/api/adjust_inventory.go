@@ -69,8 +69,8 @@ func (in adjustIn) lines() ([]command.AdjustmentLine, error) {
 		line := in.Adjustments[i]
 		lines[i].Product.ProductID = c.ID("product_id", line.ProductID)
 		lines[i].Delta = c.Between("delta", line.Delta, -commerce.MaxStock, commerce.MaxStock)
-		c.Optional("reason", line.Reason, wire.MaxName)
-		c.Optional("external_reference", line.ExternalReference, wire.MaxID)
+		lines[i].Reason = c.Optional("reason", line.Reason, wire.MaxName)
+		lines[i].ExternalReference = c.Optional("external_reference", line.ExternalReference, wire.MaxID)
 	})
 	return lines, c.Err
 }

@@ -16,8 +16,10 @@ type AdjustInventory struct {
 // AdjustmentLine is one delta. The same product may stand on several lines;
 // they apply in order.
 type AdjustmentLine struct {
-	Product commerce.ProductKey
-	Delta   int64
+	Product           commerce.ProductKey
+	Delta             int64
+	Reason            string
+	ExternalReference string
 }
 
 // Adjusted is what one line did.
@@ -48,13 +50,15 @@ func (c AdjustInventory) Access(rows *commerce.Rows) error {
 	return nil
 }
 
-// Decide refuses the whole when one line would leave the stock below zero.
+// Decide refuses the whole when one line would leave the stock below zero. Each
+// line is a stock move, with its reason and external reference.
 func (c AdjustInventory) Decide(rows *commerce.Rows, now int64) ([]Adjusted, commerce.Changes, error) {
 	if err := c.Access(rows); err != nil {
 		return nil, commerce.Changes{}, err
 	}
 	done := make([]Adjusted, 0, len(c.Lines))
 	stocks := make(map[commerce.ProductKey]commerce.Stock, len(c.Lines))
+	moves := make(map[commerce.ProductKey][]commerce.StockMove, len(c.Lines))
 	var order []commerce.ProductKey
 	for i, l := range c.Lines {
 		stock, seen := stocks[l.Product]
@@ -70,13 +74,15 @@ func (c AdjustInventory) Decide(rows *commerce.Rows, now int64) ([]Adjusted, com
 		if err != nil {
 			return nil, commerce.Changes{}, err
 		}
-		next.UpdatedOn = now
-		stocks[l.Product] = next
+		next, move := next.MovedFrom(stock, commerce.MoveAdjusted, now)
+		move.Note = &commerce.StockNote{Actor: c.Actor.Name(), Reason: l.Reason, ExternalReference: l.ExternalReference}
+		stocks[l.Product], moves[l.Product] = next, append(moves[l.Product], move)
 		done = append(done, Adjusted{l.Product.ProductID, stock.Quantity, next.Quantity, l.Delta})
 	}
 	var changes commerce.Changes
 	for _, key := range order {
 		changes.Stock = append(changes.Stock, stocks[key])
+		changes.StockMoves = append(changes.StockMoves, moves[key]...)
 	}
 	return done, changes, nil
 }

@@ -154,6 +154,7 @@ func (s *story) endIfMoved(was commerce.Order) commerce.Changes {
 func (s *story) deduct(rows *commerce.Rows, take func(commerce.Stock, commerce.Demand, commerce.Mode) (commerce.Stock, error)) ([]wire.InventoryMove, error) {
 	demands := commerce.Demands(s.order.Lines)
 	taken := make([]commerce.Stock, 0, len(demands))
+	moved := make([]commerce.StockMove, 0, len(demands))
 	moves := make([]wire.InventoryMove, 0, len(demands))
 	for _, d := range demands {
 		key := commerce.ProductKey{StoreID: s.order.StoreID, ProductID: d.ProductID}
@@ -162,11 +163,13 @@ func (s *story) deduct(rows *commerce.Rows, take func(commerce.Stock, commerce.D
 		if err != nil {
 			return nil, err
 		}
-		next.UpdatedOn = s.now
-		taken = append(taken, next)
+		next, move := next.MovedFrom(stock, commerce.MoveSold, s.now)
+		move.Order = commerce.OrderBodyOf(s.order.ID)
+		taken, moved = append(taken, next), append(moved, move)
 		moves = append(moves, wire.InventoryMove{ProductID: d.ProductID, Delta: -d.Quantity, Left: next.Quantity})
 	}
 	s.changes.Stock = append(s.changes.Stock, taken...)
+	s.changes.StockMoves = append(s.changes.StockMoves, moved...)
 	s.order.InventoryDeducted = true
 	return moves, nil
 }
@@ -180,10 +183,10 @@ func (s *story) restore(rows *commerce.Rows) []wire.InventoryMove {
 	var moves []wire.InventoryMove
 	for _, d := range commerce.Demands(s.order.Lines) {
 		stock, _ := rows.Stock.Get(commerce.ProductKey{StoreID: s.order.StoreID, ProductID: d.ProductID})
-		stock = stock.Restore(d, s.order.Mode)
-		stock.UpdatedOn = s.now
-		s.changes.Stock = append(s.changes.Stock, stock)
-		moves = append(moves, wire.InventoryMove{ProductID: d.ProductID, Delta: d.Quantity, Left: stock.Quantity})
+		next, move := stock.Restore(d, s.order.Mode).MovedFrom(stock, commerce.MoveRestored, s.now)
+		move.Order = commerce.OrderBodyOf(s.order.ID)
+		s.changes.Stock, s.changes.StockMoves = append(s.changes.Stock, next), append(s.changes.StockMoves, move)
+		moves = append(moves, wire.InventoryMove{ProductID: d.ProductID, Delta: d.Quantity, Left: next.Quantity})
 	}
 	return moves
 }

@@ -10,6 +10,7 @@ import (
 // ImportCatalog makes or updates categories, stores and products by their
 // ids: all of them, or none. On update, what is nil keeps its value.
 type ImportCatalog struct {
+	Actor      string // operator:LOGIN
 	Categories []ImportCategory
 	Stores     []ImportStore
 	Products   []ImportProduct
@@ -91,7 +92,7 @@ func (c ImportCatalog) Needs() commerce.Needs {
 
 // Decide checks every reference and collects all problems before it refuses.
 func (c ImportCatalog) Decide(rows *commerce.Rows, now int64) (ImportResult, commerce.Changes, error) {
-	im := importing{rows: rows, now: now, storeNo: rows.NextStoreNo,
+	im := importing{rows: rows, now: now, actor: c.Actor, storeNo: rows.NextStoreNo,
 		categories: map[string]bool{}, stores: map[string]bool{}}
 	for _, v := range c.Categories {
 		im.category(v)
@@ -111,6 +112,7 @@ func (c ImportCatalog) Decide(rows *commerce.Rows, now int64) (ImportResult, com
 type importing struct {
 	rows               *commerce.Rows
 	now                int64
+	actor              string
 	storeNo            int64
 	categories, stores map[string]bool // made or updated by this file
 	changes            commerce.Changes
@@ -166,6 +168,7 @@ func (im *importing) product(path string, v ImportProduct) {
 	key := commerce.ProductKey{StoreID: v.StoreID, ProductID: v.ID}
 	product, known := im.rows.Products.Get(key)
 	stock, _ := im.rows.Stock.Get(key)
+	kind := commerce.MoveImported
 	if home, elsewhere := im.rows.ProductStores.Get(v.ID); elsewhere && home.StoreID != v.StoreID {
 		im.problem(path+".store_id", "product %s belongs to store %s and cannot be moved", v.ID, home.StoreID)
 		return
@@ -184,7 +187,9 @@ func (im *importing) product(path string, v ImportProduct) {
 		}
 		product = commerce.Product{StoreID: v.StoreID, ID: v.ID, CreatedOn: im.now}
 		stock = commerce.Stock{StoreID: v.StoreID, ProductID: v.ID, Active: true}
+		kind = commerce.MoveOpened
 	}
+	was := stock
 	set(&product.Description, v.Description)
 	set(&product.SKU, v.SKU)
 	set(&product.FeaturedImage, v.FeaturedImage)
@@ -195,6 +200,11 @@ func (im *importing) product(path string, v ImportProduct) {
 	set(&stock.Active, v.Active)
 	set(&stock.Quantity, v.Quantity)
 	stock.UpdatedOn = im.now
+	if !known || stock.Quantity != was.Quantity {
+		next, move := stock.MovedFrom(was, kind, im.now)
+		move.Note = &commerce.StockNote{Actor: im.actor}
+		stock, im.changes.StockMoves = next, append(im.changes.StockMoves, move)
+	}
 	count(known, &im.result.ProductsMade, &im.result.ProductsUpdated)
 	im.changes.Products = append(im.changes.Products, product)
 	im.changes.Stock = append(im.changes.Stock, stock)

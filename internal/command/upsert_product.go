@@ -37,8 +37,9 @@ func (c UpsertProduct) Needs() commerce.Needs {
 	}
 }
 
-// Decide refuses with 404 an id that is not known, with 403 a product of a store
-// or a store that the key may not use, and with 400 another store than the
+// Decide records a stock move for a new product, and where the quantity
+// changes. It refuses with 404 an id that is not known, with 403 a product of a
+// store or a store that the key may not use, and with 400 another store than the
 // product's and a category or store that is not known.
 func (c UpsertProduct) Decide(rows *commerce.Rows, now int64) (commerce.Item, commerce.Changes, error) {
 	if err := c.check(rows); err != nil {
@@ -46,7 +47,9 @@ func (c UpsertProduct) Decide(rows *commerce.Rows, now int64) (commerce.Item, co
 	}
 	product, _ := rows.Products.Get(c.key())
 	stock, _ := rows.Stock.Get(c.key())
+	kind := commerce.MoveSet
 	if c.Create {
+		kind = commerce.MoveOpened
 		product = commerce.Product{StoreID: c.StoreID, ID: c.ID, Source: commerce.SourcePartner, CreatedOn: now}
 		stock = commerce.Stock{StoreID: c.StoreID, ProductID: c.ID, Active: true}
 	}
@@ -56,6 +59,7 @@ func (c UpsertProduct) Decide(rows *commerce.Rows, now int64) (commerce.Item, co
 	set(&product.Hot, c.Hot)
 	set(&product.SKU, c.SKU)
 	set(&product.CreatedOn, c.CreatedOn)
+	was := stock
 	stock.Name, stock.CategoryID = c.Name, c.CategoryID
 	set(&stock.PriceCents, c.PriceCents)
 	set(&stock.Active, c.Active)
@@ -63,7 +67,13 @@ func (c UpsertProduct) Decide(rows *commerce.Rows, now int64) (commerce.Item, co
 	set(&stock.SoldCount, c.SoldCount)
 	set(&stock.SoldCents, c.SoldCents)
 	stock.UpdatedOn = now
-	changes := commerce.Changes{Products: []commerce.Product{product}, Stock: []commerce.Stock{stock}}
+	changes := commerce.Changes{Products: []commerce.Product{product}}
+	if c.Create || stock.Quantity != was.Quantity {
+		next, move := stock.MovedFrom(was, kind, now)
+		move.Note = &commerce.StockNote{Actor: c.Actor.Name()}
+		stock, changes.StockMoves = next, []commerce.StockMove{move}
+	}
+	changes.Stock = []commerce.Stock{stock}
 	return commerce.Item{Product: product, Stock: stock}, changes, nil
 }
 

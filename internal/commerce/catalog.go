@@ -68,7 +68,9 @@ type Stock struct {
 	PriceCents Cents
 	CategoryID string // empty: none
 	Active     bool
-	Quantity   int64 // never below zero
+	Quantity   int64 // never below zero; it changes by stock moves alone
+	Moves      int64 // counts the product's stock moves; the next one has this number + 1
+	MovedOn    int64 // Unix ms; of the newest stock move, which is found by it
 	SoldCount  int64 // live orders only
 	SoldCents  Cents // live orders only
 	UpdatedOn  int64 // Unix ms; moves with every change of the product or its stock

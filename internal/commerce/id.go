@@ -82,6 +82,23 @@ func StoreNoOfOrder(id string) (storeNo int64, ok bool) {
 	return decodeNo(no)
 }
 
+// OrderBody is the body of an order's id: all of the id but the number of the
+// store. It is zero for no order.
+type OrderBody [16]byte
+
+// OrderBodyOf is the body of an order's id; zero for a text that is no such id.
+func OrderBodyOf(id string) (b OrderBody) {
+	if _, ok := StoreNoOfOrder(id); ok {
+		_, _ = crockford.Decode(b[:], []byte(id[len(id)-idBodyLen:])) // the form was checked
+	}
+	return b
+}
+
+// OrderID is the id with this body, of an order of the store with this number.
+func (b OrderBody) OrderID(storeNo int64) string {
+	return PrefixOrder + encodeNo(storeNo) + "_" + crockford.EncodeToString(b[:])
+}
+
 // TimelineEventID is derived, not drawn: an order's n-th event has one id
 // for ever, however often it is read.
 func TimelineEventID(orderID string, seq int64) string {

@@ -120,3 +120,6 @@ type Actor struct {
 	Mode    Mode
 	TraceID string
 }
+
+// Name of the actor in what it leaves behind: partner:ID/MODE.
+func (a Actor) Name() string { return "partner:" + a.Partner.ID + "/" + string(a.Mode) }

@@ -86,13 +86,14 @@ type Rows struct {
 	NextStoreNo int64
 
 	// What is only ever appended.
-	Timeline []TimelineEvent
-	Ledger   []LedgerEntry
-	Webhooks []WebhookEvent
-	Attempts []WebhookAttempt
-	Outbox   []OutboxMessage
-	Notices  []CourierNotice
-	NewJobs  []Job
+	Timeline   []TimelineEvent
+	StockMoves []StockMove
+	Ledger     []LedgerEntry
+	Webhooks   []WebhookEvent
+	Attempts   []WebhookAttempt
+	Outbox     []OutboxMessage
+	Notices    []CourierNotice
+	NewJobs    []Job
 }
 
 // Require adds the rows that a command needs, none of them loaded yet.
@@ -141,6 +142,7 @@ type Changes struct {
 	Categories  []Category
 	Products    []Product
 	Stock       []Stock
+	StockMoves  []StockMove // of Stock, in its order
 	Orders      []Order
 	External    []ExternalRef
 	Customers   []Customer
@@ -192,6 +194,7 @@ func (r *Rows) Apply(c Changes) {
 		}
 		r.Products.put(v.Key(), v)
 	}
+	r.checkMoves(c.Stock, c.StockMoves)
 	for _, v := range c.Stock {
 		r.Stock.put(v.Key(), v)
 	}
@@ -206,6 +209,7 @@ func (r *Rows) Apply(c Changes) {
 	}
 	r.applyOutside(c)
 	r.Timeline = append(r.Timeline, c.Timeline...)
+	r.StockMoves = append(r.StockMoves, c.StockMoves...)
 	r.Ledger = append(r.Ledger, c.Ledger...)
 	r.Webhooks = append(r.Webhooks, c.Webhooks...)
 	r.Attempts = append(r.Attempts, c.Attempts...)

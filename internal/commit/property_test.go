@@ -12,6 +12,7 @@ import (
 	"purveyor/internal/command"
 	"purveyor/internal/commerce"
 	"purveyor/internal/commit"
+	"purveyor/internal/storage/storagetest"
 
 	"github.com/anishathalye/porcupine"
 	"pgregory.net/rapid"
@@ -21,14 +22,14 @@ const products = 3
 
 // step is one thing that partners do at the same time as others.
 type step struct {
-	kind     string // report, adjust, upsert, cancel
+	kind     string // report, adjust, upsert, set, import, cancel
 	product  int
 	quantity int64
 }
 
 var steps = rapid.Custom(func(t *rapid.T) step {
 	return step{
-		kind:     rapid.SampledFrom([]string{"report", "report", "adjust", "upsert", "cancel"}).Draw(t, "kind"),
+		kind:     rapid.SampledFrom([]string{"report", "report", "adjust", "upsert", "set", "import", "cancel"}).Draw(t, "kind"),
 		product:  rapid.IntRange(0, products-1).Draw(t, "product"),
 		quantity: rapid.Int64Range(1, 8).Draw(t, "quantity"),
 	}
@@ -39,6 +40,7 @@ type books struct {
 	mu      sync.Mutex
 	want    [products]int64
 	sold    [products]int64
+	named   bool             // a quantity was named meanwhile: only the moves tell what is there
 	pending []commerce.Order // not cancelled yet
 }
 
@@ -48,9 +50,16 @@ func (b *books) move(product int, delta int64) {
 	b.want[product] += delta
 }
 
+// name says that a quantity was named, and not moved by a delta.
+func (b *books) name() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.named = true
+}
+
 // TestStockAddsUp: whatever happens at the same time, stock is start plus
 // adjustments minus orders plus cancels, never below zero, and nothing is
-// sold that is not there.
+// sold that is not there. The moves of each product chain to its quantity.
 func TestStockAddsUp(t *testing.T) { onEveryEngine(t, testStockAddsUp) }
 
 func testStockAddsUp(t *testing.T, open opener) {
@@ -65,13 +74,18 @@ func testStockAddsUp(t *testing.T, open opener) {
 		b := &books{want: [products]int64{start, start, start}}
 		for range rapid.IntRange(1, 4).Draw(rt, "rounds") {
 			round := rapid.SliceOfN(steps, 1, 16).Draw(rt, "at once")
+			b.named = false
 			var wg sync.WaitGroup
 			for _, st := range round {
 				wg.Go(func() { s.take(rt, b, st) })
 			}
 			wg.Wait()
+			storagetest.CheckStock(t, s.engine.Reader())
 			for p := range products {
 				got := s.stock(p)
+				if b.named {
+					b.want[p] = got.Quantity
+				}
 				if got.Quantity != b.want[p] || got.Quantity < 0 || got.SoldCount != b.sold[p] || got.SoldCents != commerce.Cents(100*b.sold[p]) {
 					rt.Fatalf("product %d: %+v; want %d left and %d sold", p, got, b.want[p], b.sold[p])
 				}
@@ -106,6 +120,14 @@ func (s *shop) take(t *rapid.T, b *books, st step) {
 	case "upsert": // changes the product and must leave its stock alone
 		_, err = commit.Do(ctx, s.committer, command.UpsertProduct{Actor: s.actor, ID: productID(st.product), StoreID: storeID,
 			CategoryID: category, Name: fmt.Sprint("Renamed ", st.quantity)})
+	case "set":
+		_, err = commit.Do(ctx, s.committer, command.UpsertProduct{Actor: s.actor, ID: productID(st.product), StoreID: storeID,
+			CategoryID: category, Name: "Product", Quantity: &st.quantity})
+		b.name()
+	case "import":
+		_, err = commit.Do(ctx, s.committer, command.ImportCatalog{Actor: "operator:ann", Products: []command.ImportProduct{
+			{ID: productID(st.product), Name: "Product", StoreID: storeID, Quantity: &st.quantity}}})
+		b.name()
 	case "cancel":
 		b.mu.Lock()
 		if len(b.pending) == 0 {

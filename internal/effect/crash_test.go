@@ -13,6 +13,7 @@ import (
 	"purveyor/internal/outside/sandbox/sandboxtest"
 	"purveyor/internal/storage/postgres"
 	"purveyor/internal/storage/postgres/postgrestest"
+	"purveyor/internal/storage/storagetest"
 )
 
 // flow is one call whose outcome is decided outside of the process, and what
@@ -164,6 +165,7 @@ func (s *shop) crashAt(f flow, outside, again, after bool, at int) (died bool) {
 		s.t.Errorf("%s: there are %d payments, want %d", name, n, payments)
 	}
 	second.checkFlow(f, name, order)
+	storagetest.CheckStock(s.t, s.engine.Reader())
 	if taken := before - s.stock(); taken != f.stock {
 		s.t.Errorf("%s: %d pieces are taken, want %d", name, taken, f.stock)
 	}

@@ -157,6 +157,16 @@ type Reader interface {
 	// Stock reads the stock rows of products by id; those not known are absent.
 	Stock(ctx context.Context, productIDs []string) (map[string]commerce.Stock, error)
 
+	// StockPage reads at most limit stock rows in the order of their keys, those
+	// after the given one; of one store, or of all (empty).
+	StockPage(ctx context.Context, storeID string, after commerce.ProductKey, limit int) ([]commerce.Stock, error)
+
+	// StockMoves reads stock moves of a product, newest first, at most limit of
+	// them from the position on. Moves never change, so from the NewestMove of a
+	// stock row they are those that the row counts, whatever was moved since. Fewer
+	// than limit moves: the next older one does not exist, or is missing.
+	StockMoves(ctx context.Context, key commerce.ProductKey, from commerce.MovePosition, limit int) ([]commerce.StockMove, error)
+
 	Order(ctx context.Context, key commerce.OrderKey) (commerce.Order, error)
 	ExternalOrder(ctx context.Context, key commerce.ExternalKey) (commerce.OrderKey, error)
 

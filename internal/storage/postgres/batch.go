@@ -8,6 +8,7 @@ import (
 
 	"purveyor/internal/commerce"
 	"purveyor/internal/storage"
+	"purveyor/internal/storage/schema"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -231,6 +232,8 @@ func (b *batch) write(q *pgx.Batch) {
 	remove(q, replies, &r.Replies)
 	remove(q, jobs, &r.Jobs)
 	remove(q, sandbox, &r.Sandbox)
+	stockMoves.atOnce(q, pointers(r.StockMoves))
+	stockNotes.atOnce(q, pointers(schema.Noted(r.StockMoves)))
 	timeline.atOnce(q, pointers(r.Timeline))
 	ledger.atOnce(q, pointers(r.Ledger))
 	events.atOnce(q, pointers(r.Webhooks))

@@ -19,7 +19,7 @@ type share struct {
 var shares = []share{
 	{"schema_version", ""}, {"migrations", ""}, {"meta", ""}, {"writers", ""},
 	{"partners", ""}, {"api_keys", ""}, {"categories", ""}, {"stores", ""}, {"endpoints", ""},
-	{"products", "store_id"}, {"stock", "store_id"}, {"orders", "store_id"}, {"timeline", "store_id"}, {"customers", "store_id"},
+	{"products", "store_id"}, {"stock", "store_id"}, {"stock_moves", "store_id"}, {"stock_notes", "store_id"}, {"orders", "store_id"}, {"timeline", "store_id"}, {"customers", "store_id"},
 	{"payments", "store_id"}, {"refunds", "store_id"}, {"ledger", "store_id"}, {"deliveries", "store_id"},
 	{"attention", "store_id"},
 	{"replies", "partner_id"}, {"external_ids", "partner_id"}, {"rate_windows", "partner_id"}, {"webhook_events", "partner_id"},

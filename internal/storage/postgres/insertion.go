@@ -79,13 +79,15 @@ func valuesSQL(name, columns string, width, rows int) string {
 
 // What batches append.
 var (
-	newJobs  = insertionInto(schema.Jobs.Name, schema.Jobs.Columns(), schema.Jobs.Bind)
-	timeline = appended(&schema.Timeline)
-	ledger   = appended(&schema.Ledger)
-	events   = appended(&schema.WebhookEvents)
-	attempts = appended(&schema.Attempts)
-	notices  = appended(&schema.CourierNotices)
-	outbox   = appended(&schema.Outbox)
+	newJobs    = insertionInto(schema.Jobs.Name, schema.Jobs.Columns(), schema.Jobs.Bind)
+	stockMoves = appended(&schema.StockMoves)
+	stockNotes = appended(&schema.StockNotes)
+	timeline   = appended(&schema.Timeline)
+	ledger     = appended(&schema.Ledger)
+	events     = appended(&schema.WebhookEvents)
+	attempts   = appended(&schema.Attempts)
+	notices    = appended(&schema.CourierNotices)
+	outbox     = appended(&schema.Outbox)
 )
 
 func appended[V any](l *schema.Log[V]) insertion[V] {

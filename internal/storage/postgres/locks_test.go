@@ -113,7 +113,7 @@ func TestSlowStatement(t *testing.T) {
 		}
 		s, _ := b.Rows().Stock.Get(keys[0])
 		s.Quantity--
-		b.Rows().Apply(commerce.Changes{Stock: []commerce.Stock{s}})
+		b.Rows().Apply(storagetest.WithMoves(b.Rows(), commerce.Changes{Stock: []commerce.Stock{s}}, b.Stamp()))
 		if err := b.Save(ctx); !errors.Is(err, storage.ErrTimeout) || !errors.Is(err, storage.ErrUnavailable) {
 			t.Errorf("%v, want storage.ErrTimeout", err)
 		}

@@ -75,8 +75,10 @@ func reported(n int) *batch {
 			needs.Stock = []commerce.ProductKey{s.Key()}
 			b.rows.Require(needs)
 			b.rows.Stock.Fill(s.Key(), s)
-			s.Quantity, s.SoldCount, s.SoldCents, s.UpdatedOn = 98, 1, 1299, now
-			changes.Stock = append(changes.Stock, s)
+			sold := s
+			sold.Quantity, sold.SoldCount, sold.SoldCents = 98, 1, 1299
+			next, move := sold.MovedFrom(s, commerce.MoveSold, now)
+			changes.Stock, changes.StockMoves = append(changes.Stock, next), append(changes.StockMoves, move)
 		}
 		external := commerce.ExternalRef{ExternalKey: commerce.ExternalKey{PartnerID: o.PartnerID, Mode: o.Mode, ExternalID: o.ExternalID}, Order: o.Key()}
 		customer := commerce.Customer{StoreID: store, Contact: o.CustomerEmail, ID: o.CustomerID, Name: "A Customer", CreatedOn: now}

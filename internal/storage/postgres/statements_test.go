@@ -76,6 +76,7 @@ var never = map[string]*regexp.Regexp{
 // stores, sweeps, and what is listed for an operator. Those that are sent often
 // read versions only, not what is behind them.
 var allShards = regexp.MustCompile(`^SELECT (count\(\*\), max\(updated_on\)|store_id, product_id, updated_on, .*) FROM stock WHERE .*\(updated_on, product_id\) > ` +
+	`|^SELECT .* FROM stock WHERE \(store_id, product_id\) > ` +
 	`|^SELECT .* FROM payments WHERE \(store_id, order_id\) > ` +
 	`|^SELECT partner_id, digest FROM replies WHERE created_on < \$1 ` +
 	`|^SELECT slot, id FROM jobs WHERE state = '(parked|dead)' AND ` +
@@ -136,7 +137,7 @@ func unfitInsert(table, columns, form string) (faults []string) {
 		faults = append(faults, "a row without "+c)
 	}
 	ours := []string{"orders", "timeline", "webhook_events", "webhook_attempts", "jobs", "outbox", "payments", "ledger", "deliveries", "courier_notices",
-		"attention"} // of orders, whose rows are locked
+		"stock_moves", "stock_notes", "attention"} // of orders and stock, whose rows are locked
 	if form == "SELECT" && !slices.Contains(ours, table) {
 		faults = append(faults, "unnest of rows that may be there already")
 	}

@@ -66,8 +66,8 @@ func (s *scanner) Int() int64 {
 	}
 }
 
-// Bool reads a boolean.
-func (s *scanner) Bool() bool { return s.next()[0] != 0 }
+// Bool reads a boolean; NULL is false.
+func (s *scanner) Bool() bool { b := s.next(); return len(b) > 0 && b[0] != 0 }
 
 // Blob reads a bytea.
 func (s *scanner) Blob() []byte { return append([]byte{}, s.next()...) }

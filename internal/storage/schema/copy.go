@@ -17,7 +17,7 @@ type Plain struct {
 // Plains are all tables that are copied, parents before what refers to them.
 // What an engine keeps for itself is not among them.
 var Plains = []*Plain{
-	plain(&Partners), plain(&APIKeys), plain(&Stores), plain(&Categories), plain(&ProductStores), plain(&Products), plain(&Stock),
+	plain(&Partners), plain(&APIKeys), plain(&Stores), plain(&Categories), plain(&ProductStores), plain(&Products), plain(&Stock), plainLog(&StockMoves), plainLog(&StockNotes),
 	plain(&Orders), plain(&ExternalIDs), plain(&Customers), plain(&Replies),
 	plain(&Payments), plain(&Refunds), plainLog(&Ledger), plain(&Deliveries), plain(&Attention), plainLog(&CourierNotices), plain(&Places), plain(&SandboxObjects),
 	plain(&Endpoints), plain(&Jobs), plainLog(&Timeline), plainLog(&WebhookEvents), plainLog(&Attempts), plainLog(&Outbox),

@@ -132,23 +132,23 @@ var Products = Table[commerce.ProductKey, commerce.Product]{
 // Stock keeps the rows of commerce.Rows by that name.
 var Stock = Table[commerce.ProductKey, commerce.Stock]{
 	Name: "stock", Key: "store_id, product_id",
-	Mutable:   "name, price_cents, category_id, active, quantity, sold_count, sold_cents, updated_on",
+	Mutable:   "name, price_cents, category_id, active, quantity, moves, moved_on, sold_count, sold_cents, updated_on",
 	KeyOf:     func(v *commerce.Stock) commerce.ProductKey { return v.Key() },
 	BindKey:   bindProductKey,
 	BindFixed: none[commerce.Stock],
 	BindMutable: func(b Binder, v *commerce.Stock) {
-		b.Text(v.Name).Int(int64(v.PriceCents)).Text(v.CategoryID).Bool(v.Active).Int(v.Quantity).Int(v.SoldCount).Int(int64(v.SoldCents)).Int(v.UpdatedOn)
+		b.Text(v.Name).Int(int64(v.PriceCents)).Text(v.CategoryID).Bool(v.Active).Int(v.Quantity).Int(v.Moves).Int(v.MovedOn).Int(v.SoldCount).Int(int64(v.SoldCents)).Int(v.UpdatedOn)
 	},
-	Often: "quantity, sold_count, sold_cents, updated_on", // what a sale changes
+	Often: "quantity, moves, moved_on, sold_count, sold_cents, updated_on", // what a sale changes
 	BindOften: func(b Binder, v *commerce.Stock) {
-		b.Int(v.Quantity).Int(v.SoldCount).Int(int64(v.SoldCents)).Int(v.UpdatedOn)
+		b.Int(v.Quantity).Int(v.Moves).Int(v.MovedOn).Int(v.SoldCount).Int(int64(v.SoldCents)).Int(v.UpdatedOn)
 	},
 	Confined: func(v, was *commerce.Stock) bool {
 		return v.Name == was.Name && v.PriceCents == was.PriceCents && v.CategoryID == was.CategoryID && v.Active == was.Active
 	},
 	Scan: func(s Scanner, k commerce.ProductKey) commerce.Stock {
 		return commerce.Stock{StoreID: k.StoreID, ProductID: k.ProductID, Name: s.Text(), PriceCents: commerce.Cents(s.Int()), CategoryID: s.Text(), Active: s.Bool(),
-			Quantity: s.Int(), SoldCount: s.Int(), SoldCents: commerce.Cents(s.Int()), UpdatedOn: s.Int()}
+			Quantity: s.Int(), Moves: s.Int(), MovedOn: s.Int(), SoldCount: s.Int(), SoldCents: commerce.Cents(s.Int()), UpdatedOn: s.Int()}
 	},
 }
 

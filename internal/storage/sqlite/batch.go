@@ -210,6 +210,8 @@ func remove[K comparable, V any](conn *connection, t *table[K, V], rows *commerc
 func (b *batch) append() error {
 	r := &b.rows
 	return firstError(
+		appendTo(b.conn, insertMoves, schema.StockMoves.Bind, r.StockMoves),
+		appendTo(b.conn, insertNotes, schema.StockNotes.Bind, schema.Noted(r.StockMoves)),
 		appendTo(b.conn, insertTimeline, schema.Timeline.Bind, r.Timeline),
 		appendTo(b.conn, insertLedger, schema.Ledger.Bind, r.Ledger),
 		appendTo(b.conn, insertEvents, schema.WebhookEvents.Bind, r.Webhooks),

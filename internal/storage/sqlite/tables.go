@@ -53,6 +53,8 @@ var (
 	jobs          = prepared(&schema.Jobs)
 	sandbox       = prepared(&schema.SandboxObjects)
 
+	insertMoves    = insertInto(schema.StockMoves.Name, schema.StockMoves.Columns())
+	insertNotes    = insertInto(schema.StockNotes.Name, schema.StockNotes.Columns())
 	insertTimeline = insertInto(schema.Timeline.Name, schema.Timeline.Columns())
 	insertLedger   = insertInto(schema.Ledger.Name, schema.Ledger.Columns())
 	insertEvents   = insertInto(schema.WebhookEvents.Name, schema.WebhookEvents.Columns())

@@ -46,7 +46,8 @@ func sample() commerce.Changes {
 			Email: "a@example.com", Phone: "+15125550100", TaxRateBps: 825, ChargesQuote: true, UpdatedOn: 14}},
 		Products: []commerce.Product{{StoreID: "sto_1", ID: "prd_1", Description: "Dark\nand 'sour'", SKU: "R-1",
 			Hot: true, FeaturedImage: "https://a.example/1.png", Images: []string{"https://a.example/1.png", "x"}, Source: "partner", CreatedOn: 15}},
-		Stock: []commerce.Stock{{StoreID: "sto_1", ProductID: "prd_1", Name: "Rye", PriceCents: 499, CategoryID: "cat_1", Active: true, Quantity: 9, SoldCount: 2, SoldCents: 998, UpdatedOn: 16}},
+		Stock:      []commerce.Stock{{StoreID: "sto_1", ProductID: "prd_1", Name: "Rye", PriceCents: 499, CategoryID: "cat_1", Active: true, Quantity: 9, Moves: 2, MovedOn: 16, SoldCount: 2, SoldCents: 998, UpdatedOn: 16}},
+		StockMoves: sampleMoves(),
 		Orders: []commerce.Order{{StoreID: "sto_1", ID: "ord_1", PartnerID: "ptn_1", Mode: commerce.Test, Source: "partner", ExternalID: "A-1",
 			CustomerID: "cus_1", CustomerEmail: "c@example.com", Status: commerce.Processed, Fulfillment: commerce.ByDelivery,
 			Lines: []commerce.OrderLine{{ProductID: "prd_1", Quantity: 2, PriceCents: 450, OriginalPriceCents: ptr(commerce.Cents(499))}, {ProductID: "prd_2", Quantity: 1, PriceCents: 0}},
@@ -189,6 +190,7 @@ func roundTrip(t *testing.T, db Database) {
 	if err != nil || !reflect.DeepEqual(order, c.Orders[0]) {
 		t.Errorf("order:\n got %+v, %v\nwant %+v", order, err, c.Orders[0])
 	}
+	wantMoves(t, e.Reader(), c)
 	wantOutbound(t, e.Reader(), c)
 	wantPayments(t, e.Reader(), c)
 	wantDeliveries(t, e.Reader(), c)
@@ -225,6 +227,7 @@ func changeRows(t *testing.T, db Database) {
 	Change(t, e, needsOf(c), func(*commerce.Rows, int64) commerce.Changes { return c })
 	c.Jobs, c.NewJobs = c.NewJobs, nil
 	c.Timeline, c.Ledger, c.Webhooks, c.Attempts, c.Outbox, c.Notices = nil, nil, nil, nil, nil, nil
+	c.StockMoves = []commerce.StockMove{{StoreID: "sto_1", ProductID: "prd_1", Seq: 3, Kind: commerce.MoveSet, Delta: -8, QuantityAfter: 1, At: 116, PreviousAt: 16}}
 	changeDelivery(&c.Deliveries[0], &c.Places[0])
 	c.Attention[0] = commerce.Attention{StoreID: "sto_1", OrderID: "ord_1", Code: "x", Since: 161, ResolvedOn: 162, ResolvedBy: "staff:usr_1"}
 	changePayment(&c.Payments[0], &c.Refunds[0])
@@ -240,7 +243,7 @@ func changeRows(t *testing.T, db Database) {
 	s := &c.Stores[0]
 	*s = commerce.Store{ID: s.ID, No: s.No, Name: "Two", Slug: "two", UpdatedOn: 114}
 	c.Products[0] = commerce.Product{StoreID: "sto_1", ID: "prd_1", Source: "partner", CreatedOn: 115}
-	c.Stock[0] = commerce.Stock{StoreID: "sto_1", ProductID: "prd_1", Name: "Spelt", PriceCents: 1, CategoryID: "cat_2", Quantity: 1, SoldCount: 3, SoldCents: 4, UpdatedOn: 116}
+	c.Stock[0] = commerce.Stock{StoreID: "sto_1", ProductID: "prd_1", Name: "Spelt", PriceCents: 1, CategoryID: "cat_2", Quantity: 1, Moves: 3, MovedOn: 116, SoldCount: 3, SoldCents: 4, UpdatedOn: 116}
 	o := &c.Orders[0]
 	o.Status, o.RefundedCents, o.CourierQuoteID, o.CourierDeliveryID, o.CourierTrackingURL = commerce.Refunded, 1373, "a", "b", "c"
 	o.InventoryDeducted, o.Confirmed, o.ReadyForPickupAt, o.PickedUpAt = false, false, 117, 118

@@ -48,7 +48,7 @@ func seedEveryTable(t *testing.T, e storage.Engine) {
 		External: []commerce.ExternalKey{external}, Customers: []commerce.CustomerKey{customer}, Endpoints: []string{"ptn_1"},
 		Payments: []commerce.OrderKey{payment.Key()}, Refunds: []commerce.RefundKey{refund.Key()}, Sandbox: []string{"sbx_1"},
 		Deliveries: []commerce.OrderKey{sampleDelivery().Key()}, Places: []string{samplePlace().Address},
-		Attention: commerce.AttentionKeys(order, "x", "y")}
+		Stock: []commerce.ProductKey{{StoreID: "sto_1", ProductID: "prd_1_000"}}, Attention: commerce.AttentionKeys(order, "x", "y")}
 	Change(t, e, needs, func(rows *commerce.Rows, now int64) (c commerce.Changes) {
 		store, _ := rows.Stores.Get("sto_1")
 		store.Lat, store.Lng, store.UpdatedOn = &zero, &far, now
@@ -71,6 +71,10 @@ func seedEveryTable(t *testing.T, e storage.Engine) {
 		c.Webhooks = []commerce.WebhookEvent{{PartnerID: "ptn_1", ID: "evt_1", Kind: "order.paid", Data: []byte("{}"), Timestamp: now}}
 		c.Endpoints = []commerce.Endpoint{{PartnerID: "ptn_1", Failures: 3, FailingSince: now}}
 		c.Attempts = []commerce.WebhookAttempt{{PartnerID: "ptn_1", EventID: "evt_1", ID: "att_1", At: now, Error: "no answer"}}
+		was, _ := rows.Stock.Get(commerce.ProductKey{StoreID: "sto_1", ProductID: "prd_1_000"})
+		stock, move := was.MovedFrom(was, commerce.MoveAdjusted, now)
+		move.Note = &commerce.StockNote{Actor: "partner:ptn_1/live", Reason: "ünï", ExternalReference: "-"}
+		c.Stock, c.StockMoves = []commerce.Stock{stock}, []commerce.StockMove{move}
 		c.Outbox = []commerce.OutboxMessage{{ID: "out_1", Kind: commerce.OutboxSMS, Text: "ünï", CreatedOn: now}}
 		c.NewJobs = []commerce.Job{{Slot: 31, ID: "job_1", Kind: "deliver_webhook", Subject: "evt_1", RunAt: now}}
 		return c

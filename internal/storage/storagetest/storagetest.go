@@ -25,7 +25,7 @@ func Run(t *testing.T, fresh func(t testing.TB) Database) {
 		name  string
 		tests map[string]func(*testing.T, Database)
 	}{
-		{"basics", basics}, {"attention", attentionTests}, {"reads", reads}, {"rates", rates}, {"jobs", jobs}, {"events", events}, {"concurrency", concurrency}, {"crash", crash},
+		{"basics", basics}, {"attention", attentionTests}, {"reads", reads}, {"histories", histories}, {"rates", rates}, {"jobs", jobs}, {"events", events}, {"concurrency", concurrency}, {"crash", crash},
 	} {
 		t.Run(group.name, func(t *testing.T) {
 			for name, test := range group.tests {
@@ -52,8 +52,27 @@ func tryChange(e storage.Engine, needs commerce.Needs, change func(*commerce.Row
 		return err
 	}
 	defer b.Discard()
-	b.Rows().Apply(change(b.Rows(), b.Stamp()))
+	b.Rows().Apply(WithMoves(b.Rows(), change(b.Rows(), b.Stamp()), b.Stamp()))
 	return b.Save(context.Background())
+}
+
+// WithMoves gives each stock row its move where its quantity changes, unless the
+// change has moves of its own.
+func WithMoves(rows *commerce.Rows, c commerce.Changes, now int64) commerce.Changes {
+	if len(c.StockMoves) > 0 {
+		return c
+	}
+	for i, s := range c.Stock {
+		was, known := rows.Stock.Get(s.Key())
+		if known && s.Quantity == was.Quantity {
+			continue
+		}
+		stamp := s.UpdatedOn
+		next, move := s.MovedFrom(was, commerce.MoveSet, now)
+		next.UpdatedOn = stamp
+		c.Stock[i], c.StockMoves = next, append(c.StockMoves, move)
+	}
+	return c
 }
 
 // look runs a batch that only reads.
@@ -106,7 +125,7 @@ func add(k commerce.ProductKey, delta int64) func(*commerce.Rows, int64) commerc
 		s, _ := rows.Stock.Get(k)
 		s.Quantity += delta
 		s.UpdatedOn = now
-		return commerce.Changes{Stock: []commerce.Stock{s}}
+		return WithMoves(rows, commerce.Changes{Stock: []commerce.Stock{s}}, now)
 	}
 }
 

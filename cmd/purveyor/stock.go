@@ -1,0 +1,157 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/user"
+
+	"purveyor/internal/command"
+	"purveyor/internal/commerce"
+	"purveyor/internal/commit"
+	"purveyor/internal/config"
+	"purveyor/internal/storage"
+)
+
+type stockCommand struct {
+	Check stockCheck `cmd:"" help:"Prove for every product that its stock moves chain to its quantity. Exits with 1 where they do not."`
+}
+
+type stockCheck struct {
+	config.Database
+	Store  string `help:"Check the products of this store alone." placeholder:"ID"`
+	All    bool   `help:"List breaks that were repaired, too; they are no differences."`
+	Repair bool   `help:"Record a repair of each product whose chain is broken: the check begins again from the quantity that the product has. The quantity does not change."`
+	Reason string `help:"Why the chain is repaired; needed with --repair." placeholder:"TEXT"`
+}
+
+// maxReason is how long a reason may be, in bytes.
+const maxReason = 200
+
+func (c stockCheck) Run() error {
+	switch {
+	case c.Repair && c.Reason == "":
+		return errors.New("--repair needs --reason TEXT: it stands in the history of each product that is repaired")
+	case !c.Repair && c.Reason != "":
+		return errors.New("--reason is for --repair alone")
+	}
+	return withDatabase(c.Database, func(ctx context.Context, db *database) error {
+		if c.Store != "" {
+			if _, err := db.Reader().Store(ctx, c.Store); errors.Is(err, storage.ErrNotFound) {
+				return fmt.Errorf("there is no store %s", c.Store)
+			} else if err != nil {
+				return err
+			}
+		}
+		check := stockChecking{stockCheck: c, db: db}
+		if err := check.run(ctx); err != nil {
+			return err
+		}
+		return check.conclude()
+	})
+}
+
+// stockChecking counts what a check has come across.
+type stockChecking struct {
+	stockCheck
+	db                                 *database
+	products, moves, differing, mended int
+}
+
+// stockCheckPage is how many rows are in memory at a time.
+const stockCheckPage = 500
+
+// run checks product after product. No read is longer than a page.
+func (c *stockChecking) run(ctx context.Context) error {
+	var after commerce.ProductKey
+	for {
+		page, err := c.db.Reader().StockPage(ctx, c.Store, after, stockCheckPage)
+		if err != nil {
+			return err
+		}
+		for _, stock := range page {
+			if err := c.product(ctx, stock); err != nil {
+				return fmt.Errorf("%s in store %s: %w", stock.ProductID, stock.StoreID, err)
+			}
+		}
+		if len(page) < stockCheckPage {
+			return nil
+		}
+		after = page[len(page)-1].Key()
+	}
+}
+
+// product checks one product while the service may be selling it: the moves that
+// its stock row counts never change, whatever is moved after the row was read.
+func (c *stockChecking) product(ctx context.Context, stock commerce.Stock) error {
+	c.products++
+	broken, newest := false, int64(0)
+	check := commerce.NewStockCheck(stock.Quantity, stock.Moves, func(fault string, repaired bool) {
+		if repaired {
+			fault += " (repaired since)"
+		}
+		broken = broken || !repaired
+		printf("%s %s: %s\n", stock.StoreID, stock.ProductID, fault)
+	})
+	for from, more := stock.NewestMove(), true; more && (c.All || !check.Begun()); {
+		moves, err := c.db.Reader().StockMoves(ctx, stock.Key(), from, stockCheckPage)
+		if err != nil {
+			return err
+		}
+		for _, m := range moves {
+			if check.Begun() && !c.All {
+				break
+			}
+			check.Add(m)
+			newest, from = max(newest, m.Seq), m.Before()
+			c.moves++
+		}
+		more = len(moves) == stockCheckPage
+	}
+	if c.All || !check.Begun() {
+		check.End()
+	}
+	if !broken {
+		return nil
+	}
+	c.differing++
+	return c.repair(ctx, stock.Key(), newest)
+}
+
+func (c *stockChecking) repair(ctx context.Context, key commerce.ProductKey, newest int64) error {
+	if !c.Repair {
+		return nil
+	}
+	move, err := commit.Do(ctx, c.db.committer, command.RepairStock{
+		Actor: operator(), Product: key, Reason: commerce.CleanText(c.Reason, maxReason), After: newest})
+	if err != nil {
+		return err
+	}
+	c.mended++
+	printf("%s %s: repaired by move %d, at the quantity %d\n", key.StoreID, key.ProductID, move.Seq, move.QuantityAfter)
+	return nil
+}
+
+// conclude tells the sums. What was repaired is no difference any more.
+func (c *stockChecking) conclude() error {
+	printf("%d products, %d moves\n", c.products, c.moves)
+	switch {
+	case c.differing > c.mended:
+		return fmt.Errorf("the moves of %d products do not chain to their quantity; after you know why, `purveyor stock check --repair --reason TEXT` lets their history begin again", c.differing-c.mended)
+	case c.mended > 0:
+		printf("%d products were repaired\n", c.mended)
+	default:
+		printf("every chain is whole\n")
+	}
+	return nil
+}
+
+// operator is the name that this shell's user has in histories: operator:LOGIN.
+func operator() string {
+	login := os.Getenv("USER")
+	if u, err := user.Current(); err == nil {
+		login = u.Username
+	}
+	return "operator:" + commerce.CleanText(login, maxReason)
+}

@@ -1,0 +1,41 @@
+package postgres
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"purveyor/internal/commerce"
+	"purveyor/internal/storage/schema"
+)
+
+func (r reader) StockPage(ctx context.Context, storeID string, after commerce.ProductKey, limit int) (list []commerce.Stock, err error) {
+	where, first := "(store_id, product_id) > ($1, $2)", after.StoreID
+	if storeID != "" {
+		where, first = "store_id = $1 AND product_id > $2", storeID
+	}
+	err = r.rows(ctx, "SELECT "+stock.Columns()+" FROM stock WHERE "+where+" ORDER BY store_id, product_id LIMIT $3", []any{first, after.ProductID, limit},
+		func(s *scanner) {
+			list = append(list, stock.Scan(s, commerce.ProductKey{StoreID: s.Text(), ProductID: s.Text()}))
+		})
+	return list, err
+}
+
+// readMoves follows the chain of a product: each step is a look-up by the whole key.
+var readMoves = "SELECT " + schema.MoveColumns + ` FROM (
+	WITH RECURSIVE chain AS (
+		(SELECT ` + moveStep + ` AND at = $3 AND seq < $4 ORDER BY at, store_id, product_id, seq DESC LIMIT 1)
+		UNION ALL
+		SELECT older.* FROM chain AS c CROSS JOIN LATERAL (
+			SELECT ` + moveStep + ` AND at = c.previous_at AND seq < c.seq ORDER BY at, store_id, product_id, seq DESC LIMIT 1) AS older
+	) SELECT * FROM chain LIMIT $5) AS m
+	LEFT JOIN stock_notes AS n ON n.store_id = $1 AND n.product_id = $2 AND n.seq = m.seq`
+
+var moveStep = schema.Join("at, seq", schema.StockMoves.Rest) + ` FROM stock_moves WHERE store_id = $1 AND product_id = $2`
+
+func (r reader) StockMoves(ctx context.Context, key commerce.ProductKey, from commerce.MovePosition, limit int) (list []commerce.StockMove, err error) {
+	err = r.rows(ctx, readMoves, []any{key.StoreID, key.ProductID, from.At, from.Seq, limit},
+		func(s *scanner) { list = append(list, schema.ScanStockMove(s, key)) })
+	slices.SortFunc(list, func(a, b commerce.StockMove) int { return cmp.Compare(b.Seq, a.Seq) })
+	return list, err
+}
