@@ -2,6 +2,7 @@ package command
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -242,19 +243,57 @@ func TestImportRefusesWhatDoesNotFit(t *testing.T) {
 	}
 }
 
-func TestOneCustomerForAContact(t *testing.T) {
+func TestContacts(t *testing.T) {
 	for _, c := range []struct {
-		email, phone, want string
+		email, phone string
+		want         []string
 	}{
-		{" Ann@Example.com ", "+1 555", "email:ann@example.com"},
-		{"", "+1 (512) 555-0100", "phone:+15125550100"},
-		{"", "", ""},
+		{" Ann@Example.com ", "+1 555", []string{"email:ann@example.com", "phone:+1555"}},
+		{"", "+1 (512) 555-0100", []string{"phone:+15125550100"}},
+		{"a@b.c", " - ", []string{"email:a@b.c"}},
+		{"", "", nil},
 	} {
-		if got := contactOf(&commerce.DeliveryAddress{Email: c.email, Phone: c.phone}); got != c.want {
+		if got := contactsOf(&commerce.DeliveryAddress{Email: c.email, Phone: c.phone}); !slices.Equal(got, c.want) {
 			t.Errorf("%q, %q: %q, want %q", c.email, c.phone, got, c.want)
 		}
 	}
-	if contactOf(nil) != "" {
+	if contactsOf(nil) != nil {
 		t.Error("a contact without an address")
+	}
+}
+
+// TestCustomer: who is known by the e-mail address, else by the phone number,
+// buys again, and is known by each contact from then on.
+func TestCustomer(t *testing.T) {
+	key := func(contact string) commerce.CustomerKey {
+		return commerce.CustomerKey{StoreID: "s", PartnerID: "p", Mode: commerce.Live, Contact: contact}
+	}
+	known := func(contact, id string) commerce.Customer {
+		return commerce.Customer{CustomerKey: key(contact), ID: id}
+	}
+	const email, phone = "email:ann@example.com", "phone:+1555"
+	for _, c := range []struct {
+		name   string
+		stored []commerce.Customer
+		id     string
+		made   []commerce.Customer
+	}{
+		{"nobody", nil, "drawn", []commerce.Customer{known(email, "drawn"), known(phone, "drawn")}},
+		{"by e-mail", []commerce.Customer{known(email, "ann")}, "ann", []commerce.Customer{known(phone, "ann")}},
+		{"by phone", []commerce.Customer{known(phone, "ann")}, "ann", []commerce.Customer{known(email, "ann")}},
+		{"by both", []commerce.Customer{known(email, "ann"), known(phone, "ann")}, "ann", nil},
+		{"two of them", []commerce.Customer{known(email, "ann"), known(phone, "bob")}, "ann", nil},
+		{"of another partner", []commerce.Customer{{CustomerKey: commerce.CustomerKey{StoreID: "s", PartnerID: "q", Mode: commerce.Live, Contact: email}, ID: "x"}},
+			"drawn", []commerce.Customer{known(email, "drawn"), known(phone, "drawn")}},
+		{"of the other mode", []commerce.Customer{{CustomerKey: commerce.CustomerKey{StoreID: "s", PartnerID: "p", Mode: commerce.Test, Contact: email}, ID: "x"}},
+			"drawn", []commerce.Customer{known(email, "drawn"), known(phone, "drawn")}},
+	} {
+		address := &commerce.DeliveryAddress{Email: "Ann@example.com", Phone: "+1 555"}
+		rows := fill(commerce.Needs{Customers: customerKeys("s", "p", commerce.Live, address)}, commerce.Changes{Customers: c.stored})
+		s := story{order: commerce.Order{StoreID: "s", PartnerID: "p", Mode: commerce.Live, CustomerID: "drawn"}}
+		s.customer(rows, address)
+		if s.order.CustomerID != c.id || s.order.CustomerEmail != "Ann@example.com" || !slices.Equal(s.changes.Customers, c.made) {
+			t.Errorf("%s: %+v, %+v; want %s, %+v", c.name, s.order, s.changes.Customers, c.id, c.made)
+		}
 	}
 }

@@ -6,14 +6,14 @@ import (
 	"purveyor/internal/commerce"
 )
 
-// contactOf is what a store knows a customer by: the e-mail address, else the
-// phone number. Empty: nothing.
-func contactOf(a *commerce.DeliveryAddress) string {
-	switch {
-	case a == nil:
-		return ""
-	case strings.TrimSpace(a.Email) != "":
-		return "email:" + strings.ToLower(strings.TrimSpace(a.Email))
+// contactsOf are what a store knows a customer by: the e-mail address, then the
+// phone number, as far as they are given.
+func contactsOf(a *commerce.DeliveryAddress) (contacts []string) {
+	if a == nil {
+		return nil
+	}
+	if email := strings.TrimSpace(a.Email); email != "" {
+		contacts = append(contacts, "email:"+strings.ToLower(email))
 	}
 	digits := strings.Map(func(r rune) rune {
 		if r == '+' || ('0' <= r && r <= '9') {
@@ -21,27 +21,45 @@ func contactOf(a *commerce.DeliveryAddress) string {
 		}
 		return -1
 	}, a.Phone)
-	if digits == "" {
-		return ""
+	if digits != "" {
+		contacts = append(contacts, "phone:"+digits)
 	}
-	return "phone:" + digits
+	return contacts
 }
 
-// customer gives the order the customer that the store knows by this contact,
-// or makes the one whose id the caller drew. Without a contact the id stands
-// for this order's customer alone, and there is nothing to keep.
+// customerKeys are where a store keeps the customer of a partner: each partner
+// has its own, live and test apart, so that an id tells no partner about another.
+func customerKeys(storeID, partnerID string, mode commerce.Mode, a *commerce.DeliveryAddress) (keys []commerce.CustomerKey) {
+	for _, contact := range contactsOf(a) {
+		keys = append(keys, commerce.CustomerKey{StoreID: storeID, PartnerID: partnerID, Mode: mode, Contact: contact})
+	}
+	return keys
+}
+
+// customer gives the order the customer that is known by a contact, the e-mail
+// address first, or else the one whose id the caller drew. The customer is known
+// by every contact of the order from then on, except for those that belong to
+// another one. Without a contact the id stands for this order's customer alone,
+// and there is nothing to keep.
 func (s *story) customer(rows *commerce.Rows, a *commerce.DeliveryAddress) {
-	contact := contactOf(a)
-	if contact == "" {
+	keys := customerKeys(s.order.StoreID, s.order.PartnerID, s.order.Mode, a)
+	if len(keys) == 0 {
 		return
 	}
 	s.order.CustomerEmail = a.Email
-	known, ok := rows.Customers.Get(commerce.CustomerKey{StoreID: s.order.StoreID, Contact: contact})
-	if ok {
-		s.order.CustomerID = known.ID
-		return
+	var fresh []commerce.CustomerKey
+	found := false
+	for _, k := range keys {
+		known, ok := rows.Customers.Get(k)
+		if !ok {
+			fresh = append(fresh, k)
+		} else if !found {
+			found, s.order.CustomerID = true, known.ID
+		}
 	}
-	s.changes.Customers = append(s.changes.Customers, commerce.Customer{
-		StoreID: s.order.StoreID, Contact: contact, ID: s.order.CustomerID, Name: a.Name, CreatedOn: s.now,
-	})
+	for _, k := range fresh {
+		s.changes.Customers = append(s.changes.Customers, commerce.Customer{
+			CustomerKey: k, ID: s.order.CustomerID, Name: a.Name, CreatedOn: s.now,
+		})
+	}
 }

@@ -22,9 +22,7 @@ func (s sale) needs(orderID string, customer *commerce.DeliveryAddress) commerce
 		Stock:     commerce.ProductKeys(s.storeID, s.lines),
 		NewOrders: []commerce.OrderKey{{StoreID: s.storeID, OrderID: orderID}},
 	}
-	if contact := contactOf(customer); contact != "" {
-		n.Customers = []commerce.CustomerKey{{StoreID: s.storeID, Contact: contact}}
-	}
+	n.Customers = customerKeys(s.storeID, s.actor.Partner.ID, s.actor.Mode, customer)
 	return n
 }
 

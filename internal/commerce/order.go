@@ -130,20 +130,25 @@ type ExternalRef struct {
 // Key of the row.
 func (r ExternalRef) Key() ExternalKey { return r.ExternalKey }
 
-// Customer is known to one store by an e-mail address or a phone number.
+// Customer is known to one store by an e-mail address or a phone number, for
+// one partner and mode. A customer with both has a row for each, with the same id.
 type Customer struct {
-	StoreID   string
-	Contact   string // "email:..." in lower case, or "phone:..."
+	CustomerKey
 	ID        string
 	Name      string
 	CreatedOn int64 // Unix ms
 }
 
 // CustomerKey finds a customer.
-type CustomerKey struct{ StoreID, Contact string }
+type CustomerKey struct {
+	StoreID   string
+	PartnerID string
+	Mode      Mode
+	Contact   string // "email:..." in lower case, or "phone:..."
+}
 
 // Key of the row.
-func (c Customer) Key() CustomerKey { return CustomerKey{c.StoreID, c.Contact} }
+func (c Customer) Key() CustomerKey { return c.CustomerKey }
 
 // Moment is the time that a partner gives for a hand-over (Unix ms), or now
 // if it gave none (0). More than 30 days from now is refused.

@@ -64,13 +64,14 @@ func TestLockedRow(t *testing.T) {
 	end()
 	storagetest.Change(t, e, commerce.Needs{Stock: keys}, add(locked))
 
-	end = session(t, url, `INSERT INTO customers (store_id, contact, id, name, created_on) VALUES ('sto_1', 'jo@example.com', 'cus_1', 'Jo', 1)`)
+	jo := commerce.CustomerKey{StoreID: "sto_1", PartnerID: "ptn_1", Mode: commerce.Live, Contact: "jo@example.com"}
+	end = session(t, url, `INSERT INTO customers (store_id, contact, partner_id, mode, id, name, created_on) VALUES ('sto_1', 'jo@example.com', 'ptn_1', 'live', 'cus_1', 'Jo', 1)`)
 	defer end()
-	b, err := e.Load(ctx, commerce.Needs{Customers: []commerce.CustomerKey{{StoreID: "sto_1", Contact: "jo@example.com"}}})
+	b, err := e.Load(ctx, commerce.Needs{Customers: []commerce.CustomerKey{jo}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.Rows().Apply(commerce.Changes{Customers: []commerce.Customer{{StoreID: "sto_1", Contact: "jo@example.com", ID: "cus_2"}}})
+	b.Rows().Apply(commerce.Changes{Customers: []commerce.Customer{{CustomerKey: jo, ID: "cus_2"}}})
 	if err := b.Save(ctx); !errors.Is(err, storage.ErrLocked) {
 		t.Errorf("%v, want storage.ErrLocked", err)
 	}

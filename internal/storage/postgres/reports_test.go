@@ -81,7 +81,7 @@ func reported(n int) *batch {
 			changes.Stock, changes.StockMoves = append(changes.Stock, next), append(changes.StockMoves, move)
 		}
 		external := commerce.ExternalRef{ExternalKey: commerce.ExternalKey{PartnerID: o.PartnerID, Mode: o.Mode, ExternalID: o.ExternalID}, Order: o.Key()}
-		customer := commerce.Customer{StoreID: store, Contact: o.CustomerEmail, ID: o.CustomerID, Name: "A Customer", CreatedOn: now}
+		customer := commerce.Customer{CustomerKey: commerce.CustomerKey{StoreID: store, PartnerID: o.PartnerID, Mode: o.Mode, Contact: o.CustomerEmail}, ID: o.CustomerID, Name: "A Customer", CreatedOn: now}
 		reply := commerce.Reply{ReplyKey: commerce.ReplyKey{PartnerID: o.PartnerID, Op: "live POST /v1/orders/report", Key: fmt.Sprintf("%032x", i)},
 			Status: 201, Body: make([]byte, 600), CreatedOn: now}
 		b.rows.Require(commerce.Needs{Partners: []string{o.PartnerID}, Stores: []string{store}, NewOrders: []commerce.OrderKey{o.Key()},

@@ -218,15 +218,19 @@ var ExternalIDs = Table[commerce.ExternalKey, commerce.ExternalRef]{
 	},
 }
 
-// Customers keeps the rows of commerce.Rows by that name.
+// Customers keeps the rows of commerce.Rows by that name. Batches ask for the
+// contacts of a store, partner and mode at once, so the contact stands last here;
+// in the index it follows the store, so that all customers of a contact are found.
 var Customers = Table[commerce.CustomerKey, commerce.Customer]{
-	Name: "customers", Key: "store_id, contact", Fixed: "id, name, created_on",
-	KeyOf:       func(v *commerce.Customer) commerce.CustomerKey { return v.Key() },
-	BindKey:     func(b Binder, k commerce.CustomerKey) { b.Text(k.StoreID).Text(k.Contact) },
+	Name: "customers", Key: "store_id, partner_id, mode, contact", Fixed: "id, name, created_on",
+	KeyOf: func(v *commerce.Customer) commerce.CustomerKey { return v.CustomerKey },
+	BindKey: func(b Binder, k commerce.CustomerKey) {
+		b.Text(k.StoreID).Text(k.PartnerID).Text(string(k.Mode)).Text(k.Contact)
+	},
 	BindFixed:   func(b Binder, v *commerce.Customer) { b.Text(v.ID).Text(v.Name).Int(v.CreatedOn) },
 	BindMutable: none[commerce.Customer],
 	Scan: func(s Scanner, k commerce.CustomerKey) commerce.Customer {
-		return commerce.Customer{StoreID: k.StoreID, Contact: k.Contact, ID: s.Text(), Name: s.Text(), CreatedOn: s.Int()}
+		return commerce.Customer{CustomerKey: k, ID: s.Text(), Name: s.Text(), CreatedOn: s.Int()}
 	},
 }
 

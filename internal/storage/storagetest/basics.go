@@ -59,7 +59,7 @@ func sample() commerce.Changes {
 			InventoryDeducted: true, Confirmed: true, ReadyForPickupAt: 17, PickedUpAt: 18, RefundedFrom: commerce.Paid, RefundStopped: true,
 			CreatedOn: 19, UpdatedOn: 20, Events: 2, NotifiedOn: 21}},
 		External:  []commerce.ExternalRef{{ExternalKey: commerce.ExternalKey{PartnerID: "ptn_1", Mode: commerce.Test, ExternalID: "A-1"}, Order: key}},
-		Customers: []commerce.Customer{{StoreID: "sto_1", Contact: "email:c@example.com", ID: "cus_1", Name: "Ann", CreatedOn: 22}},
+		Customers: []commerce.Customer{{CustomerKey: commerce.CustomerKey{StoreID: "sto_1", PartnerID: "ptn_1", Mode: commerce.Test, Contact: "email:c@example.com"}, ID: "cus_1", Name: "Ann", CreatedOn: 22}},
 		Replies: []commerce.Reply{{ReplyKey: commerce.ReplyKey{PartnerID: "ptn_1", Op: "test POST /v1/x", Key: "k 1"}, Fingerprint: [32]byte{1, 2},
 			Status: 201, Body: []byte(`{"ok":true}`), CreatedOn: 23, Job: commerce.JobKey{Slot: 3, ID: "job_1"}}},
 		Timeline: []commerce.TimelineEvent{

@@ -40,7 +40,7 @@ func seedEveryTable(t *testing.T, e storage.Engine) {
 	order := commerce.OrderKey{StoreID: "sto_1", OrderID: "ord_1_a"}
 	external := commerce.ExternalKey{PartnerID: "ptn_1", Mode: commerce.Test, ExternalID: " ä\n'\\x 🙂"}
 	reply := commerce.ReplyKey{PartnerID: "ptn_1", Op: "live POST /v1/x", Key: "k"}
-	customer := commerce.CustomerKey{StoreID: "sto_1", Contact: "email:a@example.com"}
+	customer := commerce.CustomerKey{StoreID: "sto_1", PartnerID: "ptn_1", Mode: commerce.Live, Contact: "email:a@example.com"}
 	payment, refund, ledger := samplePayment()
 	seedProducts(t, e, 3, 40, 1<<40)
 	needs := commerce.Needs{Replies: []commerce.ReplyKey{reply}, Partners: []string{"ptn_1"}, Categories: []string{"cat_1"}, Stores: []string{"sto_1"}, Lock: true,
@@ -59,7 +59,7 @@ func seedEveryTable(t *testing.T, e storage.Engine) {
 		c.Orders = []commerce.Order{{StoreID: order.StoreID, ID: order.OrderID, PartnerID: "ptn_1", Status: "paid", TotalCents: 700, RefundedCents: 7,
 			Lines: []commerce.OrderLine{{ProductID: "prd_1_000", Quantity: 2, PriceCents: 350}}, InventoryDeducted: true, CreatedOn: now, UpdatedOn: now}}
 		c.External = []commerce.ExternalRef{{ExternalKey: external, Order: order}}
-		c.Customers = []commerce.Customer{{StoreID: "sto_1", Contact: customer.Contact, ID: "cus_1", CreatedOn: now}}
+		c.Customers = []commerce.Customer{{CustomerKey: customer, ID: "cus_1", CreatedOn: now}}
 		c.Replies = []commerce.Reply{{ReplyKey: reply, Fingerprint: [32]byte{0, 255}, Status: 201, Body: []byte("{\x00\xff}"), CreatedOn: now}}
 		c.Payments, c.Refunds, c.Ledger = []commerce.Payment{payment}, []commerce.Refund{refund}, ledger
 		c.Sandbox = []commerce.SandboxObject{{ID: "sbx_1", Version: 2, Data: []byte(`{"a": 1}`), UpdatedOn: now}}
