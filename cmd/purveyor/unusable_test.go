@@ -2,6 +2,7 @@ package main_test
 
 import (
 	"crypto/rand"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -101,17 +102,34 @@ func TestRightsMended(t *testing.T) {
 func TestDamagedFile(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
-	root, err := strconv.Atoi(s.count("SELECT rootpage FROM sqlite_schema WHERE name = 'api_keys_hash'"))
-	must(t, err)
+	s.damage("api_keys_hash")
+	s.operate("serve", "--listen", "127.0.0.1:0").refused(t, 1, s.path(), "damaged", "backup")
+}
+
+// A page that some reads need is damaged: they are refused, and never answered
+// with an empty list; others go on.
+func TestDamagedList(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	s.damage("stock_feed")
+	_, c := s.serve()
+	c.must(500, get("/v1/products")).refusal(t, 500, "unavailable")
+	c.must(200, get("/v1/products/p1"))
+}
+
+// damage writes over half of the first page of a table or index.
+func (s *shop) damage(name string) {
+	s.t.Helper()
+	root, err := strconv.Atoi(s.count("SELECT rootpage FROM sqlite_schema WHERE name = '" + name + "'"))
+	must(s.t, err)
 	file, err := os.OpenFile(s.path(), os.O_RDWR, 0)
-	must(t, err)
+	must(s.t, err)
 	noise := make([]byte, 2<<10)
 	_, _ = rand.Read(noise)
+	noise[0] = 0xff // no page begins so
 	const pageBytes = 4096
 	_, err = file.WriteAt(noise, int64(root-1)*pageBytes)
-	must(t, err)
-	must(t, file.Close())
-	s.operate("serve", "--listen", "127.0.0.1:0").refused(t, 1, s.path(), "damaged", "backup")
+	must(s.t, errors.Join(err, file.Close()))
 }
 
 // The database is set to take no writes: a service is not started, and one that

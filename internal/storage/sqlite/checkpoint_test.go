@@ -94,3 +94,49 @@ func TestLogBeginsAnew(t *testing.T) {
 	}
 	e.readers <- reader
 }
+
+// TestCheckpointLeavesBatchesAlone: a checkpoint of a short log, and one of a log
+// that a long read needs, do not wait for the turn to write.
+func TestCheckpointLeavesBatchesAlone(t *testing.T) {
+	e := fresh(t).Open(t, time.Now).(*Engine)
+	conn, err := connect(e.path, Options{BusyTimeout: time.Millisecond}, false, checkpointCacheKiB)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	alone := func(least int64) {
+		t.Helper()
+		writer := <-e.writer
+		defer func() { e.writer <- writer }()
+		done := make(chan error, 1)
+		go func() { done <- e.checkpoint(conn, least) }()
+		select {
+		case err := <-done:
+			if err != nil {
+				t.Error(err)
+			}
+		case <-time.After(10 * time.Second):
+			t.Error("it waits for its turn to write")
+		}
+	}
+	alone(1 << 40)
+	reader := <-e.readers
+	defer func() { e.readers <- reader }()
+	for _, sql := range []string{"BEGIN", "SELECT value FROM meta"} {
+		if err := exec(reader, sql, noArgs); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for n, frames := 0, int64(0); frames < leftFrames+1000; n++ {
+		if err = saveReply(e, fmt.Sprint(n)); err == nil {
+			frames, _, err = walCheckpoint(conn, "NOOP")
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	alone(1)
+	if err := exec(reader, "ROLLBACK", noArgs); err != nil {
+		t.Error(err)
+	}
+}

@@ -106,3 +106,28 @@ func TestLogThatFilledTheDisk(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestOpenOnFullDisk: a full disk has no room for the file of the rate limits.
+// The database opens all the same, and can be read.
+func TestOpenOnFullDisk(t *testing.T) {
+	dir := smallDisk(t, 2<<20)
+	path := filepath.Join(dir, "x.db")
+	e, err := Open(path, Options{})
+	if err == nil {
+		err = errors.Join(saveReply(e, "a"), e.Close(), os.Remove(path+ratesSuffix))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	const left = 128 << 10 // for the indexes of the logs
+	if err := os.WriteFile(filepath.Join(dir, "ballast"), make([]byte, freeSpace(dir)-left), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if e, err = Open(path, Options{}); err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
+	if err := e.Reader().Ping(t.Context()); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,12 +1,15 @@
 package sqlite
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"purveyor/internal/commerce"
+	"purveyor/internal/storage"
 )
 
 var window = commerce.RateWindow{PartnerID: "ptn_1", Mode: commerce.Live, Minute: 5}
@@ -86,5 +89,27 @@ func TestRatesDamagedLater(t *testing.T) {
 		if granted, used, err := e.LeaseRequests(t.Context(), window, 10, 3); granted != 3 || used != want || err != nil {
 			t.Errorf("%d granted, %d used, %v", granted, used, err)
 		}
+	}
+}
+
+// TestLeaseThatFails: a lease that fails in its transaction does not leave it
+// open.
+func TestLeaseThatFails(t *testing.T) {
+	e := fresh(t).Open(t, time.Now).(*Engine)
+	rename := func(from, to string) {
+		conn := <-e.rates
+		err := exec(conn, "ALTER TABLE "+from+" RENAME TO "+to, noArgs)
+		e.rates <- conn
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	rename("rate_windows", "away")
+	if granted, _, err := e.LeaseRequests(t.Context(), window, 10, 3); granted != 0 || !errors.Is(err, storage.ErrUnavailable) {
+		t.Errorf("%d granted, %v", granted, err)
+	}
+	rename("away", "rate_windows")
+	if granted, _, err := e.LeaseRequests(t.Context(), window, 10, 3); granted != 3 || err != nil {
+		t.Errorf("%d granted, %v", granted, err)
 	}
 }

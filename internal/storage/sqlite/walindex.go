@@ -52,11 +52,11 @@ func walIndexOf(path string) (walIndex, bool) {
 	if w, mapped := walIndexes.files[file]; mapped {
 		return w, true
 	}
+	var memory []byte
 	fd, err := syscall.Open(path, syscall.O_RDONLY|syscall.O_CLOEXEC, 0)
-	if err != nil {
-		return walIndex{}, false
+	if err == nil {
+		memory, err = syscall.Mmap(fd, 0, int(unsafe.Sizeof(walHeader{})), syscall.PROT_READ, syscall.MAP_SHARED)
 	}
-	memory, err := syscall.Mmap(fd, 0, int(unsafe.Sizeof(walHeader{})), syscall.PROT_READ, syscall.MAP_SHARED)
 	if err != nil {
 		return walIndex{}, false
 	}

@@ -15,6 +15,7 @@ var crash = map[string]func(*testing.T, Database){
 	"what was saved is there for the next process":       savedIsThere,
 	"a batch left open by a crash is as if it never was": openBatchIsGone,
 	"a save that fails before or after it was persisted": failedSaves,
+	"a save whose last row is refused saves none":        refusedAppends,
 }
 
 func savedIsThere(t *testing.T, db Database) {
@@ -59,6 +60,42 @@ func failedSaves(t *testing.T, db Database) {
 		}
 		if got := quantity(t, flaky, key); got != round+1 {
 			t.Errorf("quantity %d after a save that was persisted, want %d", got, round+1)
+		}
+	}
+}
+
+// refusedAppends has each kind of row that is only ever added refused, because a
+// row with its key is there: the whole batch is then not saved.
+func refusedAppends(t *testing.T, db Database) {
+	e := db.Open(t, time.Now)
+	key := seedProducts(t, e, 1, 1, 5)[0]
+	_, _, ledger := samplePayment()
+	order := commerce.OrderKey{StoreID: "sto_0", OrderID: "ord_1"}
+	appends := map[string]commerce.Changes{
+		"timeline": {Timeline: []commerce.TimelineEvent{{StoreID: order.StoreID, OrderID: order.OrderID, Seq: 1, Kind: "order.note"}}},
+		"ledger":   {Ledger: ledger[:1]},
+		"event":    {Webhooks: []commerce.WebhookEvent{{PartnerID: "ptn_1", ID: "evt_1", Kind: "order.paid", Data: []byte("{}")}}},
+		"attempt":  {Attempts: []commerce.WebhookAttempt{{PartnerID: "ptn_1", EventID: "evt_1", ID: "att_1"}}},
+		"notice":   {Notices: sampleNotices()[:1]},
+		"message":  {Outbox: []commerce.OutboxMessage{{ID: "out_1", Kind: commerce.OutboxSMS}}},
+		"job":      {NewJobs: []commerce.Job{{Slot: 3, ID: "job_1", Kind: "x", Mode: commerce.Live, State: commerce.JobWaiting, RunAt: 1}}},
+	}
+	Change(t, e, commerce.Needs{Orders: []commerce.OrderKey{order}}, func(*commerce.Rows, int64) commerce.Changes {
+		return commerce.Changes{Orders: []commerce.Order{{StoreID: order.StoreID, ID: order.OrderID}}}
+	})
+	for _, c := range appends {
+		Change(t, e, commerce.Needs{}, func(*commerce.Rows, int64) commerce.Changes { return c })
+	}
+	for name, c := range appends {
+		err := tryChange(e, stockOf(key), func(rows *commerce.Rows, now int64) commerce.Changes {
+			c.Stock = add(key, 1)(rows, now).Stock
+			return c
+		})
+		if err == nil || errors.Is(err, storage.ErrOutcomeUnknown) {
+			t.Errorf("%s: %v, want a refusal", name, err)
+		}
+		if got := quantity(t, e, key); got != 5 {
+			t.Fatalf("%s: quantity %d, want 5 as before", name, got)
 		}
 	}
 }

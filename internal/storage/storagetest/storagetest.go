@@ -115,6 +115,12 @@ func seedProducts(t testing.TB, e storage.Engine, storeCount, n int, quantity in
 	return keys
 }
 
+// SeedProducts makes stores with n products each, for an engine's own tests.
+func SeedProducts(t testing.TB, e storage.Engine, storeCount, n int, quantity int64) {
+	t.Helper()
+	seedProducts(t, e, storeCount, n, quantity)
+}
+
 func storeName(i int) string { return fmt.Sprintf("sto_%d", i) }
 
 func stockOf(keys ...commerce.ProductKey) commerce.Needs { return commerce.Needs{Stock: keys} }
