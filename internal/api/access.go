@@ -54,13 +54,21 @@ func (a *API) visible(r *request, key commerce.OrderKey) (commerce.Order, error)
 	if err != nil {
 		return order, orderMissing(err)
 	}
-	if order.PartnerID != r.Partner.ID || (r.Mode == commerce.Test && order.Mode != commerce.Test) {
-		return commerce.Order{}, commerce.NotFound("order")
-	}
-	if !r.Partner.MayUse(order.StoreID) {
-		return commerce.Order{}, commerce.StoreDenied()
+	if err := maySee(r.Caller, order); err != nil {
+		return commerce.Order{}, err
 	}
 	return order, nil
+}
+
+// maySee refuses an order that is not the caller's.
+func maySee(c web.Caller, order commerce.Order) error {
+	switch {
+	case order.PartnerID != c.Partner.ID, c.Mode == commerce.Test && order.Mode != commerce.Test:
+		return commerce.NotFound("order")
+	case !c.Partner.MayUse(order.StoreID):
+		return commerce.StoreDenied()
+	}
+	return nil
 }
 
 func orderMissing(err error) error {

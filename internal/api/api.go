@@ -13,7 +13,6 @@ import (
 	"net/url"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"purveyor/internal/commerce"
@@ -39,7 +38,7 @@ type API struct {
 	couriers   Couriers
 	geocoder   Geocoder
 	live       singleflight.Group // calls for where couriers are
-	streams    atomic.Int64       // that are open
+	streams    *streams           // that are open
 	streaming  context.Context    // ends with EndStreams
 	endStreams context.CancelFunc
 	// processors are who takes payments in each mode, by name.
@@ -80,7 +79,7 @@ func New(engine storage.Engine, committer *commit.Committer, o Options) *API {
 	reader := engine.Reader()
 	streaming, end := context.WithCancel(context.Background())
 	return &API{reader: reader, committer: committer, now: o.Now, jobs: o.Jobs, processors: o.Processors,
-		couriers: o.Couriers, geocoder: o.Geocoder, streaming: streaming, endStreams: end,
+		couriers: o.Couriers, geocoder: o.Geocoder, streaming: streaming, endStreams: end, streams: newStreams(),
 		gate: web.NewGate(keyFinder{reader}, engine, o.Now), bodies: web.NewBodies(), products: newProductCache(o.CacheBytes / 2), pages: newPageCache(o.CacheBytes / 4), stores: newStoreCache(o.CacheBytes / 4)}
 }
 

@@ -3,6 +3,7 @@ package api
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -21,10 +22,10 @@ const (
 	heartbeat   = 15 * time.Second // so that nobody takes the connection for dead
 	streamLife  = 15 * time.Minute // then the client comes again, with its key
 	streamWrite = 10 * time.Second // for a client to take what is written
+	// streamAsk is how often the gate is asked whether the key still works. The gate
+	// believes a key for two seconds, so that a stream ends within five.
+	streamAsk = 2 * time.Second
 )
-
-// maxStreams is how many are open at a time in this process.
-const maxStreams = 4096
 
 // trackingStream follows an order as server-sent events: status when its status
 // or that of its delivery changes, location when its courier moves, end when
@@ -35,14 +36,14 @@ func (a *API) trackingStream(r *request) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	if a.streams.Add(1) > maxStreams {
-		a.streams.Add(-1)
-		return reply{}, &web.Error{Status: http.StatusTooManyRequests, Code: "too_many_streams", RetryAfter: 5,
-			Message: "Too many streams are open; poll tracking, or try again"}
+	owner := streamOwner{r.Partner.ID, r.Mode}
+	followed, err := a.streams.enter(owner, order.Key())
+	if err != nil {
+		return reply{}, err
 	}
 	return reply{status: http.StatusOK, stream: func(w *web.Writer) {
-		defer a.streams.Add(-1)
-		s := &trackingStream{api: a, w: w, last: r.Header.Get("Last-Event-ID")}
+		defer a.streams.leave(owner, order.Key())
+		s := &trackingStream{api: a, w: w, followed: followed, asked: time.Now(), last: r.Header.Get("Last-Event-ID")}
 		s.run(r, order)
 	}}, nil
 }
@@ -50,8 +51,10 @@ func (a *API) trackingStream(r *request) (reply, error) {
 type trackingStream struct {
 	api              *API
 	w                *web.Writer
-	last             string // id of the newest that the client has
-	status, location []byte // as they were sent
+	followed         *followed
+	asked            time.Time // when the gate was
+	last             string    // id of the newest that the client has
+	status, location []byte    // as they were sent
 	written          time.Time
 }
 
@@ -74,9 +77,9 @@ func (s *trackingStream) run(r *request, order commerce.Order) {
 		return
 	}
 	for {
-		now, err := s.look(ctx, order)
+		now, err := s.look(ctx, r, order)
 		switch {
-		case ctx.Err() != nil:
+		case ctx.Err() != nil, errors.Is(err, errNotAllowed):
 			return
 		case err != nil:
 			slog.Warn("a tracking stream ends", "order", order.ID, "trace_id", r.traceID, "error", err)
@@ -92,13 +95,41 @@ func (s *trackingStream) run(r *request, order commerce.Order) {
 	}
 }
 
-func (s *trackingStream) look(ctx context.Context, order commerce.Order) (command.Tracked, error) {
-	order, err := s.api.reader.Order(ctx, order.Key())
-	if err != nil {
-		return command.Tracked{}, err
+// look gives the order as it is now; errNotAllowed if the key may no longer read
+// it.
+func (s *trackingStream) look(ctx context.Context, r *request, order commerce.Order) (command.Tracked, error) {
+	if time.Since(s.asked) >= streamAsk {
+		if err := s.ask(r, order); err != nil {
+			return command.Tracked{}, err
+		}
+		s.asked = time.Now()
 	}
-	now, _, err := s.api.whereabouts(ctx, order, false)
-	return now, err
+	return s.followed.look(ctx, func(ctx context.Context) (command.Tracked, error) {
+		order, err := s.api.reader.Order(ctx, order.Key())
+		if err != nil {
+			return command.Tracked{}, err
+		}
+		now, _, err := s.api.whereabouts(ctx, order, false)
+		return now, err
+	})
+}
+
+// errNotAllowed ends a stream. Its client learns why when it comes again.
+var errNotAllowed = errors.New("the key may no longer read the order")
+
+// ask asks the gate again: a partner may have been suspended, or lost its key,
+// the scope or the store.
+func (s *trackingStream) ask(r *request, order commerce.Order) error {
+	caller, err := s.api.gate.Caller(r.Request)
+	switch {
+	case errors.Is(err, web.ErrNoKey):
+		return errNotAllowed
+	case err != nil:
+		return err
+	case !caller.Partner.Has(commerce.ReadOrders) || maySee(caller, order) != nil:
+		return errNotAllowed
+	}
+	return nil
 }
 
 // tell writes what has changed; false: the stream is over.

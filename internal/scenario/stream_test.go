@@ -9,6 +9,11 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
+
+	"purveyor/internal/command"
+	"purveyor/internal/commerce"
+	"purveyor/internal/commit"
 )
 
 // stream is a tracking stream that a partner follows.
@@ -295,5 +300,65 @@ func TestStreamsOfOthers(t *testing.T) {
 			t.Errorf("HEAD: %d %v", a.status, a.header)
 		}
 		w.refuses(t, call{method: http.MethodPost, path: path, key: "busy"}, http.StatusMethodNotAllowed, "method_not_allowed")
+	})
+}
+
+// closes wants no event any more, and no end of the order.
+func (s *stream) closes() {
+	s.t.Helper()
+	defer time.AfterFunc(30*time.Second, s.hangUp).Stop() // it does not
+	if rest, err := io.ReadAll(s.body); err != nil || len(rest) > 0 {
+		s.t.Errorf("%q %v", rest, err)
+	}
+}
+
+// A stream ends when its key may no longer read the order: its partner is
+// suspended, or has lost the scope or the store.
+func TestStreamsEndWithTheirKey(t *testing.T) {
+	yes, elsewhere, lesser := true, []string{"sto_north"}, []commerce.Scope{commerce.ReadDelivery}
+	for name, change := range map[string]command.UpdatePartner{
+		"suspended":         {Suspended: &yes},
+		"without the store": {StoreIDs: &elsewhere},
+		"without the scope": {Scopes: &lesser},
+	} {
+		t.Run(name, func(t *testing.T) {
+			onEveryEngine(t, func(t *testing.T, w *world) {
+				w.importCatalog(t, "town")
+				s := w.follow(t, w.deliver(t, "web-1", ""), "")
+				s.is("shipped", "pending", false)
+				change.ID = partnerID("busy")
+				run(t, w, commit.Command[commerce.Partner](change))
+				w.clock.move(2 * time.Second) // the gate believes a key for so long
+				s.closes()
+			})
+		})
+	}
+}
+
+// Few streams follow one order; another order has its own.
+func TestStreamsOfOneOrder(t *testing.T) {
+	onEveryEngine(t, func(t *testing.T, w *world) {
+		w.importCatalog(t, "town")
+		order, other := w.deliver(t, "web-1", ""), w.deliver(t, "web-2", "")
+		var open []*stream
+		for range 8 {
+			s := w.follow(t, order, "")
+			s.is("shipped", "pending", false)
+			open = append(open, s)
+		}
+		c := call{method: http.MethodGet, path: "/v1/orders/" + order + "/tracking/stream", key: "busy"}
+		if a := w.refuses(t, c, http.StatusTooManyRequests, "too_many_streams"); a.header.Get("Retry-After") != "5" {
+			t.Errorf("Retry-After: %q", a.header.Get("Retry-After"))
+		}
+		w.refuses(t, with(c, func(c *call) { c.key = "busy-test" }), http.StatusTooManyRequests, "too_many_streams")
+		w.follow(t, other, "").is("shipped", "pending", false)
+		w.steps(t, 1)
+		for _, s := range open { // all see what one of them has looked at
+			s.is("shipped", "pickup", false)
+		}
+		open[0].hangUp()
+		for again := w.do(t, with(c, func(c *call) { c.method = http.MethodHead })); again.status != http.StatusOK; {
+			again = w.do(t, with(c, func(c *call) { c.method = http.MethodHead })) // until it is noticed that one has gone
+		}
 	})
 }

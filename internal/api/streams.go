@@ -1,0 +1,94 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"sync"
+	"time"
+
+	"purveyor/internal/command"
+	"purveyor/internal/commerce"
+	"purveyor/internal/web"
+)
+
+// How many streams are open at a time in this process: in all, of one partner in
+// one mode, and on one order (BEHAVIOUR, streams).
+const (
+	maxStreams        = 4096
+	maxPartnerStreams = 256
+	maxOrderStreams   = 8
+)
+
+// streams counts the tracking streams that are open.
+type streams struct {
+	mu     sync.Mutex
+	open   int
+	of     map[streamOwner]int // without entries of 0
+	orders map[commerce.OrderKey]*followed
+}
+
+type streamOwner struct {
+	partnerID string
+	mode      commerce.Mode
+}
+
+// followed is an order that has streams. They share looks at it.
+type followed struct {
+	streams int // guarded by the lock of all streams
+
+	mu  sync.Mutex
+	at  time.Time // of the last look; zero: none has succeeded
+	now command.Tracked
+}
+
+func newStreams() *streams {
+	return &streams{of: map[streamOwner]int{}, orders: map[commerce.OrderKey]*followed{}}
+}
+
+// enter counts one more stream, unless there are too many. Each that entered
+// must leave.
+func (s *streams) enter(owner streamOwner, order commerce.OrderKey) (*followed, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	f := s.orders[order]
+	if f == nil {
+		f = &followed{}
+	}
+	if s.open >= maxStreams || s.of[owner] >= maxPartnerStreams || f.streams >= maxOrderStreams {
+		return nil, &web.Error{Status: http.StatusTooManyRequests, Code: "too_many_streams", RetryAfter: 5,
+			Message: "Too many streams are open; poll tracking, or try again"}
+	}
+	s.open++
+	s.of[owner]++
+	f.streams++
+	s.orders[order] = f
+	return f, nil
+}
+
+func (s *streams) leave(owner streamOwner, order commerce.OrderKey) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.open--
+	if s.of[owner]--; s.of[owner] == 0 {
+		delete(s.of, owner)
+	}
+	f := s.orders[order]
+	if f.streams--; f.streams == 0 {
+		delete(s.orders, order)
+	}
+}
+
+// look gives the order as another stream has seen it just now, or else by read.
+// A failed look is nobody else's: it may have failed because its caller went.
+func (f *followed) look(ctx context.Context, read func(context.Context) (command.Tracked, error)) (command.Tracked, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if !f.at.IsZero() && time.Since(f.at) < streamPace/2 {
+		return f.now, nil
+	}
+	now, err := read(ctx)
+	if err == nil {
+		f.at, f.now = time.Now(), now
+	}
+	return now, err
+}

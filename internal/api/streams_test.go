@@ -1,0 +1,167 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"purveyor/internal/command"
+	"purveyor/internal/commerce"
+	"purveyor/internal/web"
+)
+
+func keyOfOrder(i int) commerce.OrderKey {
+	return commerce.OrderKey{StoreID: "s", OrderID: fmt.Sprint("ord_", i)}
+}
+
+// One partner has a share of the streams, apart in each mode, one order has few,
+// and the process has a bound; who leaves makes room.
+func TestStreamsAreBounded(t *testing.T) {
+	s := newStreams()
+	refused := func(owner streamOwner, order int) bool {
+		_, err := s.enter(owner, keyOfOrder(order))
+		e, ok := errors.AsType[*web.Error](err)
+		if err != nil && (!ok || e.Status != http.StatusTooManyRequests || e.Code != "too_many_streams" || e.RetryAfter == 0) {
+			t.Fatal(err)
+		}
+		return err != nil
+	}
+	live, test := streamOwner{"ptn_1", commerce.Live}, streamOwner{"ptn_1", commerce.Test}
+	for i := range maxPartnerStreams {
+		if refused(live, i/maxOrderStreams) {
+			t.Fatalf("stream %d of a partner is refused", i)
+		}
+	}
+	if !refused(live, 1_000_000) || !refused(test, 0) || refused(test, 1_000_000) {
+		t.Error("too many of a partner, or of an order")
+	}
+	s.leave(live, keyOfOrder(0))
+	if refused(test, 0) || !refused(test, 0) {
+		t.Error("one has left the order")
+	}
+	if refused(live, 1_000_001) {
+		t.Error("one has left the partner")
+	}
+	for i := s.open; i < maxStreams; i++ {
+		if refused(streamOwner{fmt.Sprint("ptn_", i), commerce.Live}, 2_000_000+i) {
+			t.Fatalf("stream %d of all is refused", i)
+		}
+	}
+	if !refused(streamOwner{"ptn_new", commerce.Live}, 3_000_000) {
+		t.Error("too many of all")
+	}
+	s.leave(test, keyOfOrder(1_000_000))
+	if refused(streamOwner{"ptn_new", commerce.Live}, 3_000_000) {
+		t.Error("one of all has left")
+	}
+}
+
+// What is counted is forgotten when it is over.
+func TestStreamsForget(t *testing.T) {
+	s := newStreams()
+	owner := streamOwner{"ptn_1", commerce.Live}
+	for range 2 {
+		if _, err := s.enter(owner, keyOfOrder(1)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.leave(owner, keyOfOrder(1))
+	s.leave(owner, keyOfOrder(1))
+	if s.open != 0 || len(s.of) != 0 || len(s.orders) != 0 {
+		t.Errorf("%+v", s)
+	}
+}
+
+// The streams of one order look at it once at a time, together, and again when
+// time has passed; a look that failed was nobody else's.
+func TestStreamsShareLooks(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := &followed{}
+		looks := 0
+		var failure error
+		read := func(context.Context) (command.Tracked, error) {
+			looks++
+			return command.Tracked{Order: commerce.Order{Events: int64(looks)}}, failure
+		}
+		failure = errors.New("gone")
+		if _, err := f.look(t.Context(), read); err == nil {
+			t.Error("the failure is not told")
+		}
+		failure = nil
+		for second := range 3 {
+			for range 8 {
+				if now, err := f.look(t.Context(), read); err != nil || now.Order.Events != int64(second+2) {
+					t.Errorf("%v %v", now.Order.Events, err)
+				}
+			}
+			time.Sleep(streamPace)
+		}
+		if looks != 4 {
+			t.Errorf("%d looks", looks)
+		}
+	})
+}
+
+// goneWriter is a connection whose client has gone after so many writes.
+type goneWriter struct {
+	*httptest.ResponseRecorder
+	mu       sync.Mutex
+	left     int
+	deadline error // of setting one
+}
+
+func (g *goneWriter) SetWriteDeadline(time.Time) error { return g.deadline }
+
+func (g *goneWriter) Write(b []byte) (int, error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.left--; g.left < 0 {
+		return 0, errors.New("gone")
+	}
+	return g.ResponseRecorder.Write(b)
+}
+
+func streamTo(g *goneWriter) *trackingStream {
+	return &trackingStream{w: &web.Writer{ResponseWriter: g}}
+}
+
+// A stream with nothing to tell says now and then that it is there.
+func TestStreamHeartbeat(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := &goneWriter{ResponseRecorder: httptest.NewRecorder(), left: 100}
+		s := streamTo(g)
+		now := command.Tracked{Order: commerce.Order{ID: "ord_1", Status: commerce.Processed}}
+		for range 32 {
+			if !s.tell(now) {
+				t.Fatal("the stream is over")
+			}
+			time.Sleep(time.Second)
+		}
+		if body := g.Body.String(); strings.Count(body, "event: status") != 1 || strings.Count(body, ": still here\n\n") != 2 {
+			t.Errorf("%q", body)
+		}
+	})
+}
+
+// A stream ends when its client is gone, or a connection cannot be bounded.
+func TestStreamEndsWithItsClient(t *testing.T) {
+	now := command.Tracked{Order: commerce.Order{ID: "ord_1", Status: commerce.Processed}}
+	s := streamTo(&goneWriter{ResponseRecorder: httptest.NewRecorder(), left: 1})
+	if !s.tell(now) {
+		t.Error("over while its client is there")
+	}
+	if now.Order.Status = commerce.Cancelled; s.tell(now) {
+		t.Error("goes on without its client")
+	}
+	s = streamTo(&goneWriter{ResponseRecorder: httptest.NewRecorder(), left: 1, deadline: errors.New("none")})
+	if s.tell(now) {
+		t.Error("goes on without a deadline")
+	}
+}
