@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"net/http"
 
 	"purveyor/internal/commerce"
 	"purveyor/internal/config"
@@ -92,12 +91,4 @@ func (c couriers) forNotices() map[string]inbound.CourierNotices {
 // movers are the sandboxes whose objects move by themselves.
 func (c couriers) movers() map[string]sandbox.Mover {
 	return map[string]sandbox.Mover{courier.SandboxObjects: c.sandbox}
-}
-
-// sandboxPages are those of all sandboxes.
-func sandboxPages(p processors, c couriers) http.Handler {
-	mux := http.NewServeMux()
-	mux.Handle("/sandbox/pay/", p.sandbox.Handler())
-	mux.Handle("/sandbox/", c.sandbox.Handler())
-	return mux
 }

@@ -4,12 +4,10 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"os/exec"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -252,21 +250,8 @@ func maxRSS() int {
 // peak (VmHWM) is at least what it takes now (VmRSS).
 func (p *process) checkMemory() {
 	p.t.Helper()
-	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.cmd.Process.Pid))
-	if err != nil {
-		p.t.Logf("memory is not checked: %v", err)
-		return
-	}
-	match := regexp.MustCompile(`VmHWM:\s+(\d+) kB`).FindSubmatch(status)
-	if match == nil {
-		p.t.Fatal("the system tells no VmHWM")
-	}
-	peak, err := strconv.Atoi(string(match[1]))
-	if err != nil {
-		p.t.Fatal(err)
-	}
-	if p.t.Logf("peak memory %d MiB", peak>>10); peak > maxRSS() {
-		p.t.Errorf("the service took %d MiB, want at most %d", peak>>10, maxRSS()>>10)
+	if p.t.Logf("peak memory %d MiB", p.peakMiB()); p.peakMiB() > maxRSS()>>10 {
+		p.t.Errorf("the service took %d MiB, want at most %d", p.peakMiB(), maxRSS()>>10)
 	}
 }
 

@@ -67,7 +67,7 @@ func (s serveCommand) Run() error {
 	if err != nil {
 		return errors.Join(err, listener.Close(), db.Close())
 	}
-	slog.Info("serving", "url", base, "database", s.Database.String(), "outbound", s.Outbound, "payments", s.Payments, "couriers", s.Couriers)
+	slog.Info("serving", "url", base, "database", s.Database.String(), "sandbox", s.Sandbox, "outbound", s.Outbound, "payments", s.Payments, "couriers", s.Couriers)
 	return service.run(ctx, listener)
 }
 
@@ -104,7 +104,7 @@ type service struct {
 	api     http.Handler
 	streams interface{ EndStreams() }
 	inbound http.Handler
-	sandbox http.Handler // the pages of the sandboxes
+	sandbox http.Handler // the pages of the sandboxes; nil: they are switched off
 	images  http.Handler // of the demo; else nil
 	proxies web.Proxies
 	// askProviders asks each provider once whether it takes our credentials.
@@ -131,6 +131,11 @@ func newService(db *database, c settings, p ports, baseURL string) (*service, er
 	if err != nil {
 		return nil, err
 	}
+	pages := sandboxPages(processors, couriers)
+	if c.SandboxOff() {
+		withoutSandbox(processors, couriers)
+		pages = nil
+	}
 	notices := inbound.New(db.Reader(), db.committer, processors.forNotices(), couriers.forNotices())
 	warnings := newWarnings()
 	fleet := couriers.watched(warnings)
@@ -140,7 +145,7 @@ func newService(db *database, c settings, p ports, baseURL string) (*service, er
 	effects := effect.Start(o)
 	partners := api.New(db, db.committer, api.Options{CacheBytes: c.CacheMiB << 20, Jobs: effects, Processors: processors.modes,
 		Couriers: fleet, Geocoder: geocoder})
-	return &service{db: db, effects: effects, api: partners.Handler(), streams: partners, inbound: notices, sandbox: sandboxPages(processors, couriers), proxies: proxies,
+	return &service{db: db, effects: effects, api: partners.Handler(), streams: partners, inbound: notices, sandbox: pages, proxies: proxies,
 		reads: web.NewProbe("the database answers reads", db.read), writes: web.NewProbe("the database takes writes", db.Writable),
 		askProviders: func(ctx context.Context) { warnings.askProviders(ctx, checksOf(processors, couriers)) }}, nil
 }
@@ -154,7 +159,7 @@ func (s *service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		answerOK(w, !s.stopping.Load() && s.ready(r))
 	case strings.HasPrefix(path, inbound.Prefix):
 		s.inbound.ServeHTTP(w, r)
-	case strings.HasPrefix(path, "/sandbox/"):
+	case s.sandbox != nil && strings.HasPrefix(path, "/sandbox/"):
 		s.sandbox.ServeHTTP(w, r)
 	case s.images != nil && strings.HasPrefix(path, "/demo/images/"):
 		s.images.ServeHTTP(w, r)

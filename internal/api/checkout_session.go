@@ -46,7 +46,8 @@ func (a *API) checkoutSession(r *request) (reply, error) {
 	}
 	if cmd.Processor = a.processors[mode]; cmd.Processor == "" {
 		return reply{}, &web.Error{Status: http.StatusInternalServerError, Code: "payment_not_configured", Log: slog.LevelWarn,
-			Message: "No payment processor is configured for live orders: the operator has to set PURVEYOR_STRIPE_KEY and PURVEYOR_STRIPE_WEBHOOK_SECRET"}
+			Message: notConfigured(mode, "No payment processor", "set PURVEYOR_STRIPE_KEY and PURVEYOR_STRIPE_WEBHOOK_SECRET",
+				"set PURVEYOR_SANDBOX=on, or PURVEYOR_STRIPE_TEST_KEY and PURVEYOR_STRIPE_TEST_WEBHOOK_SECRET")}
 	}
 	no, err := a.storeNo(r.Context(), cmd.StoreID)
 	if errors.Is(err, storage.ErrNotFound) {

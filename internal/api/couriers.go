@@ -99,13 +99,13 @@ func (a *API) quote(ctx context.Context, mode commerce.Mode, t trip) (courier.Qu
 }
 
 // noQuote is what a partner is told of an offer that was not made.
-func noQuote(err error) error {
+func noQuote(mode commerce.Mode, err error) error {
 	if refusal, ok := errors.AsType[*courier.Refusal](err); ok {
 		return &web.Error{Status: http.StatusBadRequest, Code: string(refusal.Code), Field: "delivery_address", Message: cmp.Or(refusal.Message, "The courier does not deliver there")}
 	}
 	if errors.Is(err, courier.ErrNoProvider) {
 		return errors.Join(&web.Error{Status: http.StatusInternalServerError, Code: "courier_not_configured", Log: slog.LevelWarn,
-			Message: "No courier is configured for live orders: the operator has to set up Uber Direct or DoorDash Drive"}, err)
+			Message: notConfigured(mode, "No courier", "set up Uber Direct or DoorDash Drive", "set PURVEYOR_SANDBOX=on or set up Uber's test mode")}, err)
 	}
 	if _, denied := errors.AsType[*commerce.CredentialsError](err); denied {
 		return errors.Join(&web.Error{Status: http.StatusInternalServerError, Code: "courier_not_configured",
@@ -116,6 +116,14 @@ func noQuote(err error) error {
 		refused.RetryAfter = int(limited.RetryAfter / time.Second)
 	}
 	return errors.Join(refused, err)
+}
+
+// notConfigured says what the operator has to do for orders of a mode.
+func notConfigured(mode commerce.Mode, who, live, test string) string {
+	if mode == commerce.Test {
+		return who + " is configured for test orders: the operator has to " + test
+	}
+	return who + " is configured for live orders: the operator has to " + live
 }
 
 // whereabouts is the delivery of an order as it is now, and whether its provider

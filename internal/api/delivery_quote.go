@@ -59,7 +59,7 @@ func (a *API) deliveryQuote(r *request) (reply, error) {
 	}
 	q, err := a.quote(r.Context(), r.modeOf(in.Dev), t)
 	if err != nil {
-		return reply{}, noQuote(err)
+		return reply{}, noQuote(r.modeOf(in.Dev), err)
 	}
 	return ok(struct {
 		OK bool `json:"ok"`
@@ -155,7 +155,7 @@ func (a *API) liveFee(r *request, cmd command.StartCheckout, place *geocode.Plac
 	}
 	q, err := a.quote(r.Context(), cmd.Actor.Mode, t)
 	if err != nil {
-		return 0, noQuote(err)
+		return 0, noQuote(cmd.Actor.Mode, err)
 	}
 	return q.FeeCents, nil
 }

@@ -49,6 +49,8 @@ type Server struct {
 	PublicURL string `help:"How the outside reaches the service; by default the address it listens on." env:"PURVEYOR_PUBLIC_URL" placeholder:"URL"`
 	CacheMiB  int    `help:"Memory for encoded products, in MiB." default:"16" env:"PURVEYOR_CACHE_MIB" name:"cache-mib"`
 
+	Sandbox string `help:"on, or off: then test orders need providers of their own, and its pages are gone." enum:"on,off" default:"on" env:"PURVEYOR_SANDBOX"`
+
 	TrustedProxy []string `help:"Network of a reverse proxy whose X-Forwarded-For is believed; may be repeated." env:"PURVEYOR_TRUSTED_PROXY" placeholder:"CIDR"`
 }
 
@@ -72,6 +74,9 @@ func (s Server) Check() error {
 	}
 	return HTTPURL("--public-url", s.PublicURL)
 }
+
+// SandboxOff tells whether no new test order goes to the sandbox.
+func (s Server) SandboxOff() bool { return s.Sandbox == "off" }
 
 // everyAddress reports whether a host to listen on stands for all addresses of
 // the machine, so that it is nobody's to connect to.

@@ -30,6 +30,7 @@ type session struct {
 	PaymentID string   // empty: not paid
 	Refunds   []refund // in the order in which they were made
 	Told      int      // notices so far: the number of the last one
+	Declines  int      // of which this many say that the card was declined
 
 	notices []sandbox.Notice // of this change
 }
@@ -104,12 +105,20 @@ func (x *session) pay(email string, now time.Time, delay time.Duration) {
 
 const declined = "The card was declined."
 
+// maxDeclines bounds how often a session tells that a card was declined, because
+// its page needs no key.
+const maxDeclines = 10
+
 // decline has the customer's bank say no. The session stays open.
 func (x *session) decline(email string, now time.Time) {
 	x.lapse(now)
 	if x.Status != SessionOpen {
 		return
 	}
+	if x.Declines == maxDeclines {
+		return
+	}
+	x.Declines++
 	x.typed(email)
 	x.tell(0, Notice{Kind: NoticeDeclined, AmountCents: x.Request.TotalCents, Message: declined})
 }

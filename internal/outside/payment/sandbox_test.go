@@ -56,6 +56,28 @@ func TestMagicPayments(t *testing.T) {
 	}
 }
 
+// Of many declines ten are told; the page says each of them, and the card can
+// still be paid with.
+func TestFewDeclinesAreTold(t *testing.T) {
+	s := newShop(t)
+	session := s.open(t, s.order("ord_1", "jo@example.com"))
+	for range 14 {
+		is(t, s.click(t, session.ID, "decline"), http.StatusPaymentRequired)
+	}
+	if told := s.kinds(t); told != strings.Repeat(" declined", 10) {
+		t.Errorf("told%s", told)
+	}
+	_, before := s.objects.Calls()
+	is(t, s.click(t, session.ID, "decline"), http.StatusPaymentRequired)
+	if _, after := s.objects.Calls(); after != before {
+		t.Error("one more decline is stored")
+	}
+	is(t, s.click(t, session.ID, "pay"), http.StatusSeeOther)
+	if told := s.kinds(t); told != " paid" {
+		t.Errorf("then told%s", told)
+	}
+}
+
 func TestMagicSessions(t *testing.T) {
 	for _, c := range []struct {
 		email         string

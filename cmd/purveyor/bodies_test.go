@@ -1,0 +1,107 @@
+package main_test
+
+import (
+	"fmt"
+	"net/http"
+	"os"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// Bodies that hold as much as fits, all sent at once by one partner: the process
+// stays small, and another partner reports orders meanwhile. The log of the test
+// gives the figures (go test -run TestCrowdedBodies -v ./cmd/purveyor).
+func TestCrowdedBodies(t *testing.T) {
+	t.Parallel()
+	const atOnce = 240 // one minute of a partner by default
+	crowded := func(start, element, end string) string {
+		var b strings.Builder
+		b.WriteString(start)
+		for i := 0; b.Len() < 1<<20-40; i++ {
+			if i > 0 {
+				b.WriteByte(',')
+			}
+			b.WriteString(strings.ReplaceAll(element, "#", strconv.FormatInt(int64(i), 36)))
+		}
+		return b.String() + end
+	}
+	s := newShop(t)
+	p, c := s.serve()
+	other := s.newPartner("--name", "Other", "--rate-limit", "10000000")
+	for name, body := range map[string]string{
+		"empty elements": crowded(`{"adjustments":[`, `{}`, `]}`),
+		"unknown names":  crowded(`{`, `"#":1`, `}`),
+		"unknown list":   crowded(`{"x":[`, `{}`, `]}`),
+	} {
+		quiet := reportsWhile(c.with(other.Keys.Live), name+" before", func() { time.Sleep(time.Second) })
+		statuses := [600]atomic.Int64{}
+		during := reportsWhile(c.with(other.Keys.Live), name, func() {
+			for began := time.Now(); time.Since(began) < 2*time.Second; {
+				var wg sync.WaitGroup
+				for range atOnce {
+					wg.Go(func() {
+						a, err := c.send(post("/v1/inventory/adjustments", name, body))
+						if err != nil {
+							t.Errorf("%s: %v", name, err)
+							return
+						}
+						statuses[a.status].Add(1)
+					})
+				}
+				wg.Wait()
+			}
+		})
+		t.Logf("%d bodies of 1 MiB at once (%s): %d refused as wrong, %d as too many; the process took at most %d MiB; another partner's reports: median %v (%d), before %v (%d)",
+			atOnce, name, statuses[http.StatusBadRequest].Load(), statuses[http.StatusTooManyRequests].Load(), p.peakMiB(), median(during), len(during), median(quiet), len(quiet))
+		if (statuses[http.StatusBadRequest].Load()+statuses[http.StatusTooManyRequests].Load())%atOnce != 0 {
+			t.Errorf("%s: not all bodies were refused", name)
+		}
+	}
+	if most := 400 * maxRSS() / (150 << 10); p.peakMiB() > most {
+		t.Errorf("the process took %d MiB, want at most %d", p.peakMiB(), most)
+	}
+}
+
+// reportsWhile reports orders one after another until f is done, and gives how
+// long each took.
+func reportsWhile(c *client, name string, f func()) (took []time.Duration) {
+	var done atomic.Bool
+	go func() { f(); done.Store(true) }()
+	for i := 0; !done.Load() || i == 0; i++ {
+		began := time.Now()
+		if a, err := c.send(report(fmt.Sprint(name, " ", i), "p1")); err != nil || a.status != 201 {
+			c.t.Errorf("report: %d, %v: %s", a.status, err, a.body)
+		}
+		took = append(took, time.Since(began))
+	}
+	return took
+}
+
+func median(list []time.Duration) time.Duration {
+	slices.Sort(list)
+	return list[len(list)/2].Round(10 * time.Microsecond)
+}
+
+// peakMiB is the most memory that the process ever had; 0 where the system does
+// not tell.
+func (p *process) peakMiB() int {
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.cmd.Process.Pid))
+	if err != nil {
+		return 0
+	}
+	match := regexp.MustCompile(`VmHWM:\s+(\d+) kB`).FindSubmatch(status)
+	if match == nil {
+		p.t.Fatal("the system tells no VmHWM")
+	}
+	kib, err := strconv.Atoi(string(match[1]))
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return kib >> 10
+}
