@@ -111,9 +111,9 @@ func TestDamagedFile(t *testing.T) {
 func TestDamagedList(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
-	s.damage("stock_feed")
+	s.damage("stock_feed_by_store")
 	_, c := s.serve()
-	c.must(500, get("/v1/products")).refusal(t, 500, "unavailable")
+	c.must(500, get("/v1/products?store_id=s1")).refusal(t, 500, "unavailable")
 	c.must(200, get("/v1/products/p1"))
 }
 
