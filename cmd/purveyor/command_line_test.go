@@ -67,14 +67,32 @@ func TestWrongCommandLine(t *testing.T) {
 	for _, line := range []string{"", "nonsense", "partner", "partner nonsense", "import", "serve extra", "serve --nonsense", "serve --log-level loud"} {
 		t.Run(line, func(t *testing.T) {
 			r := operate(t, strings.Fields(line)...)
-			if r.code == 0 || !strings.Contains(r.stderr, "error") {
-				t.Errorf("exit code %d: %s", r.code, r.stderr)
+			if r.code == 0 || !strings.HasPrefix(r.stderr, "purveyor: error: ") || r.stdout != "" {
+				t.Errorf("exit code %d: %s%s", r.code, r.stderr, r.stdout)
 			}
-			if !strings.Contains(r.stdout+r.stderr, "Usage: purveyor") {
-				t.Errorf("no help:\n%s%s", r.stdout, r.stderr)
+			if !strings.Contains(r.stderr, "\nSee purveyor") || !strings.Contains(r.stderr, " --help") || strings.Count(r.stderr, "\n") != 2 {
+				t.Errorf("not the mistake and where help is:\n%s", r.stderr)
 			}
 		})
 	}
+}
+
+// Help names defaults, and the flags of a service in groups.
+func TestHelpOfDefaults(t *testing.T) {
+	t.Parallel()
+	for command, words := range map[string][]string{
+		"serve":  {"default sqlite:purveyor.db", "default 127.0.0.1:8080", "Service:\n", "Webhooks, mail and texts:\n", "Payments:\n", "Couriers and addresses:\n"},
+		"demo":   {"default 127.0.0.1:8080", "Payments:\n"},
+		"listen": {"default http://127.0.0.1:8080"},
+	} {
+		text := operate(t, command, "--help").ok(t)
+		for _, w := range words {
+			if !strings.Contains(strings.Join(strings.Fields(text), " "), strings.Join(strings.Fields(w), " ")) {
+				t.Errorf("%s --help does not say %q:\n%s", command, w, text)
+			}
+		}
+	}
+	operate(t, "partner", "create", "--port", "1").refused(t, 80, "--port", "See purveyor partner create --help.")
 }
 
 // Environment variables do what the flags do, and a flag is stronger.

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net"
 	"os"
 	"path/filepath"
@@ -33,6 +34,7 @@ func (d demoCommand) Run() (err error) {
 	}
 	folder, err := os.MkdirTemp("", "purveyor-demo-")
 	if err != nil {
+		err = fmt.Errorf("the demo keeps its database in the folder for temporary files; make %s, or name another folder with the environment variable TMPDIR: %w", os.TempDir(), err)
 		return errors.Join(err, listener.Close())
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()

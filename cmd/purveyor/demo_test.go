@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"syscall"
@@ -111,4 +112,20 @@ func checkImages(c *client) {
 			c.t.Errorf("%s: %s, %d bytes", image, a.header.Get("Content-Type"), len(a.body))
 		}
 	}
+}
+
+// Without a folder for temporary files the demo says what to do, and with one
+// its files are for their owner alone.
+func TestDemoFolder(t *testing.T) {
+	t.Parallel()
+	nowhere := filepath.Join(t.TempDir(), "nowhere")
+	operateIn(t, []string{"TMPDIR=" + nowhere}, "demo", "--listen", "127.0.0.1:0").refused(t, 1, nowhere, "TMPDIR", "make")
+	temp := t.TempDir()
+	p := start(t, []string{"TMPDIR=" + temp}, "demo", "--listen", "127.0.0.1:0")
+	p.ready(&p.stdout, demoLine)
+	folders, err := filepath.Glob(filepath.Join(temp, "purveyor-demo-*"))
+	if err != nil || len(folders) != 1 {
+		t.Fatalf("folders of the demo: %q, %v", folders, err)
+	}
+	checkPrivate(t, folders[0], "demo.db", "demo.db-wal", "demo.db-rates")
 }

@@ -3,7 +3,9 @@
 package main
 
 import (
+	"errors"
 	"os"
+	"strings"
 
 	"purveyor/internal/config"
 
@@ -31,11 +33,12 @@ func main() {
 	parser := kong.Must(&c,
 		kong.Name("purveyor"),
 		kong.Description("Self-hosted partner commerce: stores, catalog, stock and orders for partner systems.\n\nEvery flag can be set by the environment variable that stands behind it."),
-		kong.UsageOnError(),
+		kong.ValueFormatter(helpOf),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}))
 	k, err := parser.Parse(os.Args[1:])
-	parser.Stdout = os.Stderr // help behind a mistake is no output
-	parser.FatalIfErrorf(err)
+	if err != nil {
+		refuseLine(err)
+	}
 	logs := startLog(c.Log)
 	err = k.Run()
 	logs.Close()
@@ -43,4 +46,33 @@ func main() {
 		complain("purveyor: %v\n", err)
 		os.Exit(1)
 	}
+}
+
+// refuseLine says what is wrong with the command line, and where help is.
+func refuseLine(err error) {
+	command, code := "purveyor", 1
+	if p, ok := errors.AsType[*kong.ParseError](err); ok {
+		code = p.ExitCode()
+		if selected := p.Context.Selected(); selected != nil {
+			command = selected.FullPath()
+		}
+	}
+	complain("purveyor: error: %v\nSee %s --help.\n", err, command)
+	os.Exit(code)
+}
+
+// helpOf is the help of a flag with its default, where its name shows a
+// placeholder instead, and its environment variable.
+func helpOf(v *kong.Value) string {
+	var notes []string
+	if v.HasDefault && v.Default != "" && v.Tag.PlaceHolder != "" {
+		notes = append(notes, "default "+v.Default)
+	}
+	for _, env := range v.Tag.Envs {
+		notes = append(notes, "$"+env)
+	}
+	if len(notes) == 0 {
+		return v.Help
+	}
+	return strings.TrimSuffix(v.Help, ".") + " (" + strings.Join(notes, ", ") + ")."
 }

@@ -110,6 +110,7 @@ func (old oldShop) goOn(s *shop) {
 	}
 	old.repeat(s.t, base)
 	s.operate("ledger", "check").ok(s.t)
+	s.operate("stock", "check").ok(s.t)
 	s.checkFile()
 }
 

@@ -24,16 +24,16 @@ import (
 )
 
 type serveCommand struct {
-	config.Database
+	config.Database `group:"Service:"`
 	settings
 }
 
 // settings are what a service is made of, but for its database.
 type settings struct {
-	config.Server
-	config.Outbound
-	config.Payments
-	config.Couriers
+	config.Server   `group:"Service:"`
+	config.Outbound `group:"Webhooks, mail and texts:"`
+	config.Payments `group:"Payments:"`
+	config.Couriers `group:"Couriers and addresses:"`
 }
 
 // check refuses what cannot work.
