@@ -119,7 +119,11 @@ type MarkPickedUp struct {
 }
 
 // Needs names the order and its partner.
-func (c MarkPickedUp) Needs() commerce.Needs { return c.Facts.needs() }
+func (c MarkPickedUp) Needs() commerce.Needs {
+	n := c.Facts.needs()
+	c.Facts.mayRaise(&n, commerce.ResolvedBy(commerce.MarkPickedUp)...)
+	return n
+}
 
 // Decide marks it.
 func (c MarkPickedUp) Decide(rows *commerce.Rows, now int64) (Advanced, commerce.Changes, error) {
@@ -140,6 +144,7 @@ func (c MarkPickedUp) Decide(rows *commerce.Rows, now int64) (Advanced, commerce
 	}
 	s := begin(order, rows, now, c.TraceID)
 	s.order.PickedUpAt = at
+	s.resolveBy(commerce.MarkPickedUp)
 	s.move(transition, "", nil)
 	moved, changes := s.end()
 	return Advanced{Order: moved}, changes, nil

@@ -55,6 +55,9 @@ func fill(needs commerce.Needs, stored commerce.Changes) *commerce.Rows {
 	for _, v := range stored.Sandbox {
 		fillRow(&rows.Sandbox, v.ID, v)
 	}
+	for _, v := range stored.Mails {
+		fillRow(&rows.Mails, v.MailKey, v)
+	}
 	for _, v := range stored.Endpoints {
 		fillRow(&rows.Endpoints, v.PartnerID, v)
 	}

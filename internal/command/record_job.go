@@ -46,11 +46,19 @@ type RecordNotice struct {
 	NotSent string                  // why there was nobody to send it to; empty: there was
 }
 
+// limited reports whether a mail to a customer was kept for being one too many.
+func (c RecordNotice) limited() bool {
+	return c.Kept != nil && (c.Kept.Reason == commerce.OutboxTooManyOfOrder || c.Kept.Reason == commerce.OutboxTooManyOfPartner)
+}
+
 // Needs names the job, and the order if there may be something to note.
 func (c RecordNotice) Needs() commerce.Needs {
 	n := commerce.Needs{}
-	if c.NotSent != "" || c.Failed != nil {
+	if c.NotSent != "" || c.Failed != nil || c.limited() {
 		n = c.Facts.needs()
+	}
+	if c.limited() {
+		c.Facts.mayRaise(&n, commerce.AttentionMailNotSent)
 	}
 	n.Jobs = c.RecordJob.Needs().Jobs
 	return n
@@ -68,6 +76,10 @@ func (c RecordNotice) Decide(rows *commerce.Rows, now int64) (commerce.Job, comm
 		changes.Outbox = []commerce.OutboxMessage{message}
 	}
 	switch {
+	case c.limited():
+		c.tell(rows, now, func(s *story) {
+			s.flag(commerce.AttentionMailNotSent, c.What+" was not sent: "+string(c.Kept.Reason)+". It is in the outbox")
+		}, &changes)
 	case c.NotSent != "":
 		c.note(rows, now, "notice_not_sent", c.What+" was not sent: "+c.NotSent, &changes)
 	case len(changes.Jobs) > 0 && job.State == commerce.JobDead:
@@ -77,12 +89,16 @@ func (c RecordNotice) Decide(rows *commerce.Rows, now int64) (commerce.Job, comm
 }
 
 func (c RecordNotice) note(rows *commerce.Rows, now int64, code, message string, changes *commerce.Changes) {
+	c.tell(rows, now, func(s *story) { s.note(code, message) }, changes)
+}
+
+func (c RecordNotice) tell(rows *commerce.Rows, now int64, tell func(*story), changes *commerce.Changes) {
 	order, err := c.Facts.load(rows)
 	if err != nil {
 		return // no order, no timeline
 	}
 	s := begin(order, rows, now, "")
-	s.note(code, message)
+	tell(s)
 	_, told := s.end()
-	changes.Orders, changes.Timeline = told.Orders, told.Timeline
+	changes.Orders, changes.Timeline, changes.Attention = told.Orders, told.Timeline, told.Attention
 }

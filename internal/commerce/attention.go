@@ -25,6 +25,7 @@ const (
 	AttentionNotDispatched     AttentionCode = "not_dispatched"        // no courier has taken the order yet
 	AttentionProviderRefusesUs AttentionCode = "provider_refuses_us"   // a provider refuses our credentials
 	AttentionOutOfRadius       AttentionCode = "out_of_radius"         // the address lies beyond the store's radius
+	AttentionMailNotSent       AttentionCode = "mail_not_sent"         // a mail to the customer is beyond a limit
 	AttentionGoodsReturned     AttentionCode = "goods_returned"        // the courier brought the goods back
 	AttentionRefundRequested   AttentionCode = "refund_requested"      // the merchant is to refund or to decline
 )
@@ -54,6 +55,7 @@ var Reasons = []Reason{
 	{AttentionNotDispatched, []Trigger{CourierCreated, Cancel, RefundInFull}},
 	{AttentionProviderRefusesUs, []Trigger{CourierCreated, Cancel, RefundInFull}},
 	{AttentionOutOfRadius, []Trigger{CourierDelivered, Cancel, RefundInFull}},
+	{AttentionMailNotSent, []Trigger{MarkPickedUp, Cancel, RefundInFull}},
 	{AttentionGoodsReturned, []Trigger{Cancel, RefundInFull}},
 	{AttentionRefundRequested, []Trigger{DeclineRefund, Cancel, RefundInFull}},
 }

@@ -16,6 +16,9 @@ type OutboxReason string
 const (
 	OutboxTestMode      OutboxReason = "test mode"
 	OutboxNotConfigured OutboxReason = "not configured"
+	// Beyond the limits of mails to customers.
+	OutboxTooManyOfOrder   OutboxReason = "too many mails about this order"
+	OutboxTooManyOfPartner OutboxReason = "too many mails of this partner today"
 )
 
 // OutboxMessage is an e-mail or SMS that did not leave the house.

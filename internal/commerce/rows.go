@@ -54,6 +54,7 @@ type Needs struct {
 	NewDeliveries []OrderKey     // of orders that the command makes
 	Places        []string       // digests of addresses
 	Endpoints     []string       // of partners
+	Mails         []MailKey
 	Jobs          []JobKey
 	EndedJobs     []JobKey // that the command ends, whatever has become of them: nobody looks at them
 	Sandbox       []string // sandbox objects
@@ -79,6 +80,7 @@ type Rows struct {
 	Attention     Table[AttentionKey, Attention]
 	Places        Table[string, Placed]
 	Endpoints     Table[string, Endpoint]
+	Mails         Table[MailKey, MailCount]
 	Jobs          Table[JobKey, Job]
 	Sandbox       Table[string, SandboxObject]
 
@@ -120,6 +122,7 @@ func (r *Rows) Require(n Needs) {
 	r.Attention.require(n.Attention, true)
 	r.Places.require(n.Places, true)
 	r.Endpoints.require(n.Endpoints, true)
+	r.Mails.require(n.Mails, true)
 	r.Jobs.require(n.Jobs, true)
 	r.Jobs.leaveUnseen(n.EndedJobs)
 	r.Sandbox.require(n.Sandbox, true)
@@ -152,6 +155,7 @@ type Changes struct {
 	Attention   []Attention
 	Places      []Placed
 	Endpoints   []Endpoint
+	Mails       []MailCount
 	Jobs        []Job
 	DoneJobs    []JobKey // they are deleted; one that is gone already is no error
 	Sandbox     []SandboxObject
@@ -238,6 +242,9 @@ func (r *Rows) applyOutside(c Changes) {
 	for _, v := range c.Endpoints {
 		r.Endpoints.put(v.PartnerID, v)
 	}
+	for _, v := range c.Mails {
+		r.Mails.put(v.MailKey, v)
+	}
 	for _, v := range c.Jobs {
 		r.Jobs.put(v.Key(), v)
 	}
@@ -258,7 +265,7 @@ func (r *Rows) Changed() bool {
 		len(r.Categories.changed)+len(r.ProductStores.changed)+len(r.Products.changed)+len(r.Stock.changed)+
 		len(r.Orders.changed)+len(r.External.changed)+len(r.Customers.changed)+len(r.Payments.changed)+len(r.Refunds.changed)+
 		len(r.Deliveries.changed)+len(r.Attention.changed)+len(r.Places.changed)+len(r.Notices)+
-		len(r.Endpoints.changed)+len(r.Jobs.changed)+len(r.Sandbox.changed)+
+		len(r.Endpoints.changed)+len(r.Mails.changed)+len(r.Jobs.changed)+len(r.Sandbox.changed)+
 		len(r.Timeline)+len(r.Ledger)+len(r.Webhooks)+len(r.Attempts)+len(r.Outbox)+len(r.NewJobs) > 0
 }
 

@@ -296,7 +296,7 @@ func testEventsOfOneBatch(t *testing.T, open opener) {
 	s := openShop(t, open, 1, 10)
 	order := must(commit.Do(t.Context(), s.committer, s.report(0, 1)))
 	facts := command.FactsOf(order)
-	b, err := s.engine.Load(t.Context(), command.MarkReady{Facts: facts}.Needs())
+	b, err := s.engine.Load(t.Context(), command.MarkReady{Facts: facts}.Needs(), command.MarkPickedUp{Facts: facts}.Needs())
 	if err != nil {
 		t.Fatal(err)
 	}

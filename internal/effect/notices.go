@@ -7,6 +7,7 @@ import (
 
 	"purveyor/internal/command"
 	"purveyor/internal/commerce"
+	"purveyor/internal/commit"
 	"purveyor/internal/jobs"
 	"purveyor/internal/outside/mail"
 	"purveyor/internal/outside/sms"
@@ -17,8 +18,9 @@ type notices struct{ Options }
 
 // notice is one of them, before it is known whether it leaves the house.
 type notice struct {
-	what    string // for people: "E-mail to the customer"
-	message commerce.OutboxMessage
+	what     string // for people: "E-mail to the customer"
+	message  commerce.OutboxMessage
+	customer bool // it goes to the customer: what partners write has limits
 	// moot are the statuses in which nobody needs it any more.
 	moot []commerce.OrderStatus
 }
@@ -27,7 +29,7 @@ type notice struct {
 func (n notices) mailReady(ctx context.Context, job commerce.Job) jobs.Outcome {
 	job.Order = nil // it may be moot by now
 	return n.do(ctx, job, func(o commerce.Order, s commerce.Store) notice {
-		return notice{what: "E-mail to the customer", message: readyMail(o, s), moot: []commerce.OrderStatus{commerce.Cancelled, commerce.Refunded}}
+		return notice{what: "E-mail to the customer", customer: true, message: readyMail(o, s), moot: []commerce.OrderStatus{commerce.Cancelled, commerce.Refunded}}
 	})
 }
 
@@ -71,9 +73,25 @@ func (n notices) do(ctx context.Context, job commerce.Job, write func(commerce.O
 	case send == nil:
 		record.Kept = kept(it.message, commerce.OutboxNotConfigured)
 	default:
-		record.Failed = send(ctx)
+		reason, err := n.allow(ctx, job, record.Facts, it)
+		switch {
+		case err != nil:
+			return n.ledger().unread(job, err)
+		case reason != "":
+			record.Kept = kept(it.message, reason)
+		default:
+			record.Failed = send(ctx)
+		}
 	}
 	return outcome(n.Options, record, record.Failed)
+}
+
+// allow counts a mail to a customer. A reason says that it is one too many.
+func (n notices) allow(ctx context.Context, job commerce.Job, facts command.OrderFacts, it notice) (commerce.OutboxReason, error) {
+	if !it.customer {
+		return "", nil
+	}
+	return commit.Do(ctx, n.Committer, command.AllowMail{Facts: facts, JobID: job.ID, To: it.message.To})
 }
 
 // order is in hand if this process has just saved it.

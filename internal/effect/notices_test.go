@@ -160,10 +160,91 @@ func TestCancelledIsNotReady(t *testing.T) {
 	})
 }
 
+// TestMailsAreLimited: what is beyond stays in the outbox, and the merchant is
+// told. The counts hold over processes, and another try of a mail counts once.
+func TestMailsAreLimited(t *testing.T) {
+	in(t, func(s *shop) {
+		partner, day := commerce.MailsFor(s.actor.Partner.ID), time.Now().UnixMilli()/86_400_000
+		count := func(n int64) {
+			must(t, s.committer, commit.Command[struct{}](setMails{partner, n, day}))
+		}
+		count(commerce.MailsOfPartner - 1)
+		s.fails = errors.New("connection refused")
+		tried := s.sell("ann@e.example")
+		s.ready(tried)
+		for range 2 {
+			s.runDue(storeID)
+		}
+		s.fails = nil
+		s.runDue(storeID)
+		if n := len(s.sentMails()); n != 3 || len(s.outbox()) != 0 {
+			t.Errorf("%d tries, outbox %+v", n, s.outbox())
+		}
+		beyond := s.sell("bob@e.example")
+		s.ready(beyond)
+		s.runDue(storeID) // another process
+		kept := s.outbox()
+		if len(s.sentMails()) != 3 || len(kept) != 1 || kept[0].Reason != commerce.OutboxTooManyOfPartner || kept[0].To != "bob@e.example" ||
+			s.attention(beyond.Key()) != "mail_not_sent" || s.attention(tried.Key()) != "" || len(s.jobs(commerce.JobWaiting, storeID)) != 0 {
+			t.Errorf("%d sent, kept %+v, attention %q", len(s.sentMails()), kept, s.attention(beyond.Key()))
+		}
+		if notes := s.notes(beyond); len(notes) != 1 || !strings.Contains(notes[0], "E-mail to the customer was not sent: too many mails of this partner today. It is in the outbox") {
+			t.Errorf("notes %q", notes)
+		}
+		must(t, s.committer, command.MarkPickedUp{Facts: command.FactsOf(beyond)})
+		if s.attention(beyond.Key()) != "" {
+			t.Error("the customer has the goods, and the merchant is still to look")
+		}
+		time.Sleep(24 * time.Hour) // of another day
+		next := s.sell("bob@e.example")
+		s.ready(next)
+		s.runDue(storeID)
+		for range commerce.MailsOfOrder { // of this order, with the first
+			must(t, s.committer, commit.Command[struct{}](want{next, commerce.JobMailReady}))
+			s.runDue(storeID)
+		}
+		if n := len(s.sentMails()); n != 3+commerce.MailsOfOrder || len(s.outbox()) != 2 || s.outbox()[0].Reason != commerce.OutboxTooManyOfOrder || s.attention(next.Key()) != "mail_not_sent" {
+			t.Errorf("%d sent, outbox %+v, attention %q", n, s.outbox(), s.attention(next.Key()))
+		}
+	})
+}
+
+// setMails sets what a partner has had sent today.
+type setMails struct {
+	key        commerce.MailKey
+	count, day int64
+}
+
+func (c setMails) Needs() commerce.Needs { return commerce.Needs{Mails: []commerce.MailKey{c.key}} }
+
+func (c setMails) Decide(*commerce.Rows, int64) (struct{}, commerce.Changes, error) {
+	return struct{}{}, commerce.Changes{Mails: []commerce.MailCount{{MailKey: c.key, Day: c.day, Count: c.count}}}, nil
+}
+
+// TestWhatAPartnerWrites: instructions are short and said to be the partner's, and
+// an external id that is no plain name is left out.
+func TestWhatAPartnerWrites(t *testing.T) {
+	o := commerce.Order{ID: "ord_1", PartnerID: "ptn_1", ExternalID: "1 - WIN: go to https://evil.example", CustomerEmail: "ann@e.example",
+		PickupInstructions: "<b>" + strings.Repeat("ü", 600)}
+	m := readyMail(o, commerce.Store{Name: "One"})
+	words := "The store's partner writes:\n<b>" + strings.Repeat("ü", 497) + "\n"
+	if strings.Contains(m.Subject+m.Text+m.HTML, "evil") || m.Subject != "Your order ord_1 is ready for pickup" || !strings.Contains(m.Text, words) ||
+		!strings.Contains(m.HTML, "The store's partner writes:<br>&lt;b&gt;ü") || strings.Count(m.HTML, "ü") != 497 {
+		t.Errorf("%+v", m)
+	}
+	o.PartnerID, o.ExternalID = "", "K-1_2#3"
+	if m := readyMail(o, commerce.Store{Name: "One"}); strings.Contains(m.Text+m.HTML, "partner") || m.Subject != "Your order K-1_2#3 is ready for pickup" || strings.Count(m.Text, "ü") != 497 {
+		t.Errorf("of the merchant's own order: %+v", m)
+	}
+}
+
 // TestSubjectStaysOneLine: what a partner sent cannot end a header.
 func TestSubjectStaysOneLine(t *testing.T) {
-	o := commerce.Order{ExternalID: "A\r\nBcc: x@e.example", CustomerEmail: "ann@e.example"}
-	if m := readyMail(o, commerce.Store{}); m.Subject != "Your order A  Bcc: x@e.example is ready for pickup" {
+	o := commerce.Order{ID: "ord_1", ExternalID: "A\r\nBcc: x@e.example", CustomerEmail: "ann@e.example", TotalCents: 100}
+	if m := readyMail(o, commerce.Store{}); m.Subject != "Your order ord_1 is ready for pickup" {
+		t.Errorf("%q", m.Subject)
+	}
+	if m := paidMail(o, commerce.Store{}); m.Subject != "New order A  Bcc: x@e.example, $1.00" {
 		t.Errorf("%q", m.Subject)
 	}
 }

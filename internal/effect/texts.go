@@ -4,6 +4,7 @@ import (
 	"fmt"
 	htmltemplate "html/template"
 	"io"
+	"regexp"
 	"strings"
 	"text/template"
 	"unicode"
@@ -20,7 +21,15 @@ type letter struct {
 	Pieces   int64
 	Total    string
 	Delivery bool
+	// Partner and Merchant are instructions, by who has written them.
+	Partner, Merchant string
 }
+
+const maxInstructions = 500 // characters of instructions in a mail
+
+// plainName is an order's name that can be nothing but a name: no sentence, and
+// nothing that a mail program would make a link of.
+var plainName = regexp.MustCompile(`^[A-Za-z0-9#_-]{1,64}$`)
 
 func letterOf(o commerce.Order, s commerce.Store) letter {
 	l := letter{Order: o, Store: s, Name: o.ID, Total: o.TotalCents.Dollars(), Delivery: o.Fulfillment == commerce.ByDelivery}
@@ -41,13 +50,17 @@ func letterOf(o commerce.Order, s commerce.Store) letter {
 const readyText = `Your order {{.Name}} is ready for pickup.
 
 {{range .Where}}{{.}}
-{{end}}{{with .Order.PickupInstructions}}
+{{end}}{{with .Partner}}
+The store's partner writes:
+{{.}}
+{{end}}{{with .Merchant}}
 {{.}}
 {{end}}`
 
 const readyHTML = `<p>Your order <b>{{.Name}}</b> is ready for pickup.</p>
 <p>{{range .Where}}{{.}}<br>{{end}}</p>
-{{with .Order.PickupInstructions}}<p>{{.}}</p>
+{{with .Partner}}<p>The store's partner writes:<br>{{.}}</p>
+{{end}}{{with .Merchant}}<p>{{.}}</p>
 {{end}}`
 
 const paidTextBody = `A new order is paid and waits to be confirmed: {{.Name}}.
@@ -66,8 +79,20 @@ var (
 	paidRich   = htmltemplate.Must(htmltemplate.New("").Parse(paidHTML))
 )
 
+// readyMail goes to an address that the partner has chosen, so that what the
+// partner writes is short and is called the partner's.
 func readyMail(o commerce.Order, s commerce.Store) commerce.OutboxMessage {
 	l := letterOf(o, s)
+	if !plainName.MatchString(l.Name) {
+		l.Name = o.ID
+	}
+	instructions := []rune(o.PickupInstructions)
+	words := string(instructions[:min(len(instructions), maxInstructions)])
+	if o.PartnerID != "" {
+		l.Partner = words
+	} else {
+		l.Merchant = words
+	}
 	return commerce.OutboxMessage{Kind: commerce.OutboxMail, To: o.CustomerEmail, OrderID: o.ID,
 		Subject: oneLine(fmt.Sprintf("Your order %s is ready for pickup", l.Name)), Text: write(readyPlain, l), HTML: write(readyRich, l)}
 }

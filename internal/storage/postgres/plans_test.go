@@ -156,6 +156,7 @@ var (
 		"sandbox_objects":  {{"id"}},
 		"deliveries":       {{"store_id", "order_id"}},
 		"attention":        {{"store_id", "order_id"}, {"store_id", "ROW(since, order_id, code) >"}},
+		"mail_counts":      {{"owner", "name"}},
 		"courier_notices":  {{"delivery_id"}, {"id"}},
 		"places":           {{"address"}},
 		"customers":        {{"store_id", "contact"}},

@@ -103,6 +103,7 @@ var (
 	attention     = prepared(&schema.Attention, options{locks: true})
 	places        = prepared(&schema.Places, options{locks: true, single: true, collides: true})
 	endpoints     = prepared(&schema.Endpoints, options{locks: true, collides: true})
+	mails         = prepared(&schema.Mails, options{locks: true, collides: true})
 	jobs          = prepared(&schema.Jobs, options{locks: true})
 	sandbox       = prepared(&schema.SandboxObjects, options{locks: true, single: true, collides: true})
 )

@@ -20,7 +20,7 @@ var Plains = []*Plain{
 	plain(&Partners), plain(&APIKeys), plain(&Stores), plain(&Categories), plain(&ProductStores), plain(&Products), plain(&Stock), plainLog(&StockMoves), plainLog(&StockNotes),
 	plain(&Orders), plain(&ExternalIDs), plain(&Customers), plain(&Replies),
 	plain(&Payments), plain(&Refunds), plainLog(&Ledger), plain(&Deliveries), plain(&Attention), plainLog(&CourierNotices), plain(&Places), plain(&SandboxObjects),
-	plain(&Endpoints), plain(&Jobs), plainLog(&Timeline), plainLog(&WebhookEvents), plainLog(&Attempts), plainLog(&Outbox),
+	plain(&Endpoints), plain(&Mails), plain(&Jobs), plainLog(&Timeline), plainLog(&WebhookEvents), plainLog(&Attempts), plainLog(&Outbox),
 }
 
 // kind is how the values of a column move, and what adds them up in SQL: what

@@ -79,6 +79,7 @@ func (b *batch) load() error {
 		load(b.conn, attention, &r.Attention),
 		load(b.conn, places, &r.Places),
 		load(b.conn, endpoints, &r.Endpoints),
+		load(b.conn, mails, &r.Mails),
 		load(b.conn, jobs, &r.Jobs),
 		load(b.conn, sandbox, &r.Sandbox),
 	)
@@ -158,6 +159,7 @@ func (b *batch) write() error {
 		save(b.conn, attention, &r.Attention),
 		save(b.conn, places, &r.Places),
 		save(b.conn, endpoints, &r.Endpoints),
+		save(b.conn, mails, &r.Mails),
 		save(b.conn, jobs, &r.Jobs),
 		save(b.conn, sandbox, &r.Sandbox),
 		remove(b.conn, replies, &r.Replies),

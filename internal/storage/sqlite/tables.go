@@ -50,6 +50,7 @@ var (
 	attention     = prepared(&schema.Attention)
 	places        = prepared(&schema.Places)
 	endpoints     = prepared(&schema.Endpoints)
+	mails         = prepared(&schema.Mails)
 	jobs          = prepared(&schema.Jobs)
 	sandbox       = prepared(&schema.SandboxObjects)
 

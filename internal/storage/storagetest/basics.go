@@ -70,6 +70,7 @@ func sample() commerce.Changes {
 			TraceID: "t", Data: []byte(`{}`), Timestamp: 26}},
 		NewJobs: []commerce.Job{{Slot: 3, ID: "job_1", Kind: commerce.JobDeliverWebhook, Mode: commerce.Test, Owner: "ptn_1", Subject: "evt_1", PartnerID: "ptn_2", RunAt: 27,
 			State: commerce.JobWaiting, Tries: 2, Probes: 1, Error: "no\nanswer", LeasedBy: "w", LeasedUntil: 28}},
+		Mails: []commerce.MailCount{{MailKey: commerce.MailKey{Owner: "sto_1", Name: "ord_1 ünï@e.example"}, Day: 71, Count: 72, JobID: "job_9"}},
 		Endpoints: []commerce.Endpoint{{PartnerID: "ptn_1", Failures: 5, FailingSince: 29, HeldUntil: 30, PausedOn: 31,
 			PausedFor: commerce.PausedGone, PreviousSecret: "old", PreviousUntil: 32}},
 		Attempts: []commerce.WebhookAttempt{{PartnerID: "ptn_1", EventID: "evt_1", ID: "att_1", URL: "https://a.example/hook", At: 33, TookMs: 34,
@@ -131,6 +132,9 @@ func needsOf(c commerce.Changes) (n commerce.Needs) {
 	for _, v := range c.Sandbox {
 		n.Sandbox = append(n.Sandbox, v.ID)
 	}
+	for _, v := range c.Mails {
+		n.Mails = append(n.Mails, v.MailKey)
+	}
 	for _, v := range c.Endpoints {
 		n.Endpoints = append(n.Endpoints, v.PartnerID)
 	}
@@ -161,6 +165,7 @@ func wantRows(t *testing.T, e storage.Engine, c commerce.Changes) {
 		wantRow(t, &rows.Attention, c.Attention[0].Key(), c.Attention[0])
 		wantRow(t, &rows.Places, c.Places[0].Address, c.Places[0])
 		wantRow(t, &rows.Sandbox, "sbx_1", c.Sandbox[0])
+		wantRow(t, &rows.Mails, c.Mails[0].MailKey, c.Mails[0])
 		wantRow(t, &rows.Endpoints, "ptn_1", c.Endpoints[0])
 		job := append(c.NewJobs, c.Jobs...)[0]
 		wantRow(t, &rows.Jobs, job.Key(), job)
@@ -232,6 +237,7 @@ func changeRows(t *testing.T, db Database) {
 	c.Attention[0] = commerce.Attention{StoreID: "sto_1", OrderID: "ord_1", Code: "x", Since: 161, ResolvedOn: 162, ResolvedBy: "staff:usr_1"}
 	changePayment(&c.Payments[0], &c.Refunds[0])
 	c.Sandbox[0].Version, c.Sandbox[0].Data, c.Sandbox[0].UpdatedOn = 4, []byte(`{}`), 136
+	c.Mails[0].Day, c.Mails[0].Count, c.Mails[0].JobID = 171, 172, "job_10"
 	c.Endpoints[0] = commerce.Endpoint{PartnerID: "ptn_1", Failures: 1, FailingSince: 129}
 	j := &c.Jobs[0]
 	j.RunAt, j.State, j.Tries, j.Probes, j.Error, j.LeasedBy, j.LeasedUntil = 127, commerce.JobParked, 3, 2, "", "", 0

@@ -45,7 +45,7 @@ func seedEveryTable(t *testing.T, e storage.Engine) {
 	seedProducts(t, e, 3, 40, 1<<40)
 	needs := commerce.Needs{Replies: []commerce.ReplyKey{reply}, Partners: []string{"ptn_1"}, Categories: []string{"cat_1"}, Stores: []string{"sto_1"}, Lock: true,
 		APIKeys: []commerce.APIKeyRef{{PartnerID: "ptn_1", Mode: commerce.Live}}, Orders: []commerce.OrderKey{order},
-		External: []commerce.ExternalKey{external}, Customers: []commerce.CustomerKey{customer}, Endpoints: []string{"ptn_1"},
+		External: []commerce.ExternalKey{external}, Customers: []commerce.CustomerKey{customer}, Endpoints: []string{"ptn_1"}, Mails: []commerce.MailKey{commerce.MailsFor("ptn_1")},
 		Payments: []commerce.OrderKey{payment.Key()}, Refunds: []commerce.RefundKey{refund.Key()}, Sandbox: []string{"sbx_1"},
 		Deliveries: []commerce.OrderKey{sampleDelivery().Key()}, Places: []string{samplePlace().Address},
 		Stock: []commerce.ProductKey{{StoreID: "sto_1", ProductID: "prd_1_000"}}, Attention: commerce.AttentionKeys(order, "x", "y")}
@@ -69,6 +69,7 @@ func seedEveryTable(t *testing.T, e storage.Engine) {
 		c.Timeline = []commerce.TimelineEvent{{StoreID: "sto_1", OrderID: order.OrderID, Seq: 1, Kind: "order.note", CreatedOn: now},
 			{StoreID: "sto_1", OrderID: order.OrderID, Seq: 2, Kind: "order.note", Data: []byte(`{"b":1,"a": 2}`), CreatedOn: now}}
 		c.Webhooks = []commerce.WebhookEvent{{PartnerID: "ptn_1", ID: "evt_1", Kind: "order.paid", Data: []byte("{}"), Timestamp: now}}
+		c.Mails = []commerce.MailCount{{MailKey: commerce.MailsFor("ptn_1"), Day: 20_000, Count: 7, JobID: "job_1"}}
 		c.Endpoints = []commerce.Endpoint{{PartnerID: "ptn_1", Failures: 3, FailingSince: now}}
 		c.Attempts = []commerce.WebhookAttempt{{PartnerID: "ptn_1", EventID: "evt_1", ID: "att_1", At: now, Error: "no answer"}}
 		was, _ := rows.Stock.Get(commerce.ProductKey{StoreID: "sto_1", ProductID: "prd_1_000"})
