@@ -82,6 +82,8 @@ type RecordDelivery struct {
 	// Refused is why no provider takes it, for people. The job goes on trying, as
 	// the next courier may.
 	Refused string
+	// Reach is how far the address is from the store, as the job found it.
+	Reach commerce.Reach
 	// Told is what partners may read of a try that failed otherwise: nothing of the
 	// inside. Empty: that nobody answered.
 	Told string
@@ -92,6 +94,9 @@ func (c RecordDelivery) Needs() commerce.Needs {
 	n := c.Facts.needsDelivery()
 	n.Jobs = c.RecordJob.Needs().Jobs
 	c.Facts.mayRaise(&n, commerce.ResolvedBy(commerce.CourierCreated)...)
+	if c.Reach.Beyond {
+		c.Facts.mayRaise(&n, commerce.AttentionOutOfRadius)
+	}
 	if c.Made != nil {
 		c.Facts.mayRaise(&n, troubles(c.Made.Status)...)
 	}
@@ -125,6 +130,9 @@ func (c RecordDelivery) Decide(rows *commerce.Rows, now int64) (commerce.Job, co
 	}
 	s := begin(order, rows, now, delivery.TraceID)
 	s.changes = changes
+	if ours && !stopped(order) {
+		s.outOfReach(c.Reach)
+	}
 	switch {
 	case !ours:
 		c.complete(s, delivery)
@@ -147,6 +155,14 @@ func (c RecordDelivery) Decide(rows *commerce.Rows, now int64) (commerce.Job, co
 		c.answer(rows, s)
 	}
 	return job, s.endIfMoved(order), nil
+}
+
+// outOfReach tells the merchant, once, that the address is beyond the radius of
+// the store. The order is paid for, so couriers are asked all the same.
+func (s *story) outOfReach(r commerce.Reach) {
+	if r.Beyond && s.attention(commerce.AttentionOutOfRadius).Since == 0 {
+		s.flag(commerce.AttentionOutOfRadius, fmt.Sprintf("The address is %.1f miles from the store, which does not deliver so far", *r.Miles))
+	}
 }
 
 // complete adds what only the answer to the call tells to a delivery that is

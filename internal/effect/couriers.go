@@ -54,7 +54,7 @@ func (c couriers) dispatch(ctx context.Context, job commerce.Job) jobs.Outcome {
 		return outcome(c.Options, record, nil)
 	}
 	d := dispatching{couriers: c, job: job, order: order, delivery: delivery}
-	if d.request, err = c.request(ctx, order, delivery); outage(err) {
+	if d.request, record.Reach, err = c.request(ctx, order, delivery); outage(err) {
 		return c.ledger().unread(job, err)
 	} else if err != nil {
 		record.Failed = err
@@ -202,12 +202,12 @@ func settled(refusal error, untouched func(error) error) error {
 	return maybe(refusal)
 }
 
-// request is what is to be delivered. Coordinates are given where they are
-// those of the door, not of a ZIP code's middle.
-func (c couriers) request(ctx context.Context, order commerce.Order, d commerce.Delivery) (courier.CreateRequest, error) {
+// request is what is to be delivered, and how far. Coordinates are given where
+// they are those of the door, not of a ZIP code's middle.
+func (c couriers) request(ctx context.Context, order commerce.Order, d commerce.Delivery) (r courier.CreateRequest, reach commerce.Reach, err error) {
 	store, err := c.Engine.Reader().Store(ctx, order.StoreID)
 	if err != nil {
-		return courier.CreateRequest{}, fmt.Errorf("store %s: %w", order.StoreID, err)
+		return r, reach, fmt.Errorf("store %s: %w", order.StoreID, err)
 	}
 	demands := commerce.Demands(order.Lines)
 	ids := make([]string, len(demands))
@@ -216,17 +216,21 @@ func (c couriers) request(ctx context.Context, order commerce.Order, d commerce.
 	}
 	known, err := c.Engine.Reader().Items(ctx, order.StoreID, ids)
 	if err != nil {
-		return courier.CreateRequest{}, fmt.Errorf("products of order %s: %w", order.ID, err)
+		return r, reach, fmt.Errorf("products of order %s: %w", order.ID, err)
 	}
-	r := courier.CreateRequest{OrderID: order.ID, QuoteRequest: courier.QuoteRequest{Ref: d.Ref(), StoreID: store.ID, ValueCents: order.SubtotalCents,
+	r = courier.CreateRequest{OrderID: order.ID, QuoteRequest: courier.QuoteRequest{Ref: d.Ref(), StoreID: store.ID, ValueCents: order.SubtotalCents,
 		Pickup: courier.PickupAt(store, order.PickupInstructions), Dropoff: courier.DropoffAt(order.Address, order.DropoffInstructions)}}
 	for _, line := range order.Lines {
 		r.Items = append(r.Items, courier.Item{Name: cmp.Or(known[line.ProductID].Stock.Name, line.ProductID), Quantity: line.Quantity, PriceCents: line.PriceCents})
 	}
-	if place, err := c.Geocoder.Find(ctx, geocode.Parts(r.Dropoff.Address)); err == nil && place.Precision.Exact() {
+	place, err := c.Geocoder.Find(ctx, geocode.Parts(r.Dropoff.Address))
+	if err != nil || !place.Valid() {
+		return r, reach, nil // the courier decides
+	}
+	if place.Precision.Exact() {
 		r.Dropoff.At = &place.Point
 	}
-	return r, nil
+	return r, store.ReachOf(place.ForReach()), nil
 }
 
 // cancel sends a courier home. One who may not have been found yet is waited
