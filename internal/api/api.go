@@ -180,14 +180,10 @@ func (a *API) serve(route Route) http.HandlerFunc {
 		}
 		web.WriteJSON(w, answer.status, answer.body)
 		if answer.pooled != nil {
-			*answer.pooled = answer.body[:0]
-			pages.Put(answer.pooled)
+			release(answer.pooled, answer.body)
 		}
 	}
 }
-
-// pages are buffers for long lists, which would be most of the garbage.
-var pages = sync.Pool{New: func() any { return new([]byte) }}
 
 func (a *API) handle(route Route, w *web.Writer, r *http.Request) (reply, error) {
 	caller, err := a.gate.Admit(w, r)

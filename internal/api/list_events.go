@@ -24,7 +24,7 @@ func (a *API) listEvents(r *request) (reply, error) {
 		return reply{}, err
 	}
 	var events []commerce.WebhookEvent
-	limit, more := f.Limit, true
+	limit, room, more := f.Limit, f.Room(), true
 	for reads := 0; more && len(events) < limit && reads < maxEventReads; reads++ {
 		f.Limit = limit - len(events)
 		page, err := a.reader.EventPage(r.Context(), f)
@@ -32,11 +32,16 @@ func (a *API) listEvents(r *request) (reply, error) {
 			return reply{}, err
 		}
 		for _, e := range page.Events {
-			if r.mayHear(e) {
+			if more = !r.mayHear(e) || room.Add(len(e.Data)+storage.EventRoom); !more {
+				break
+			}
+			if f.After = e.ID; r.mayHear(e) {
 				events = append(events, e)
 			}
 		}
-		f.After, more = page.Through, page.More
+		if more {
+			f.After, more = page.Through, page.More
+		}
 	}
 	buffer := pages.Get().(*[]byte)
 	return reply{status: http.StatusOK, body: appendEvents(*buffer, r.Partner.ID, events, f.After), pooled: buffer}, nil
@@ -64,7 +69,7 @@ func appendEvents(b []byte, partnerID string, events []commerce.WebhookEvent, th
 
 func eventFilter(r *request) (storage.EventFilter, error) {
 	q := web.QueryOf(r.Request)
-	f := storage.EventFilter{PartnerID: r.Partner.ID, Since: q.Millis("since"), Limit: q.Limit(100, 300)}
+	f := storage.EventFilter{PartnerID: r.Partner.ID, Since: q.Millis("since"), Limit: q.Limit(100, 300), Bytes: roomFor(nil)}
 	if text := q.Text("types"); text != "" {
 		for name := range strings.SplitSeq(text, ",") {
 			kind := commerce.WebhookKind(name)

@@ -32,23 +32,35 @@ func (a *API) listProducts(r *request) (reply, error) {
 	} else if len(r.Partner.StoreIDs) > 0 {
 		filter.StoreIDs = r.Partner.StoreIDs
 	}
-	documents := make([][]byte, filter.Limit)
-	page, err := a.reader.ProductPage(r.Context(), filter,
-		func(i int, v commerce.ProductVersion) (cached bool) {
-			documents[i], cached = a.products.get(v)
-			return cached
-		},
-		func(i int, p commerce.Item) { documents[i] = a.products.put(p) })
+	filters, err := json.Marshal(inEffect, json.Deterministic(true))
 	if err != nil {
 		return reply{}, err
 	}
+	filter.Bytes = roomFor(filters)
+	documents := make([][]byte, filter.Limit)
+	page, err := a.reader.ProductPage(r.Context(), filter, storage.ProductSink{
+		Cached: func(i int, v commerce.ProductVersion) (bytes int, known bool) {
+			documents[i], known = a.products.get(v)
+			return len(documents[i]) + len(","), known
+		},
+		Fresh: func(i int, p commerce.Item) int {
+			documents[i] = a.products.put(p)
+			return len(documents[i]) + len(",")
+		}})
+	if err != nil {
+		return reply{}, err
+	}
+	cursor := ""
+	if page.Next != nil {
+		cursor = encodeProductCursor(*page.Next, productTag(inEffect))
+	}
 	if a.pages.wanted(key) {
-		body := appendPage(nil, documents[:page.Count], page.Next, inEffect)
+		body := appendPage(nil, documents[:page.Count], cursor, filters)
 		a.pages.put(key, encodedPage{filter, storeID, page.Mark, body})
 		return reply{status: http.StatusOK, body: body}, nil
 	}
 	buffer := pages.Get().(*[]byte)
-	body := appendPage(*buffer, documents[:page.Count], page.Next, inEffect)
+	body := appendPage(*buffer, documents[:page.Count], cursor, filters)
 	return reply{status: http.StatusOK, body: body, pooled: buffer}, nil
 }
 
@@ -74,21 +86,17 @@ func (a *API) knownPage(r *request, key string) ([]byte, error) {
 	return page.body, nil
 }
 
-func appendPage(b []byte, documents [][]byte, next *storage.ProductPosition, inEffect map[string]string) []byte {
-	size := 512
+func appendPage(b []byte, documents [][]byte, cursor string, filters []byte) []byte {
+	size := 512 + len(filters) + len(cursor)
 	for _, d := range documents {
 		size += len(d) + 1
 	}
 	b = slices.Grow(b, size)
 	b = append(b, `{"ok":true,"count":`...)
 	b = strconv.AppendInt(b, int64(len(documents)), 10)
-	if next != nil {
+	if cursor != "" {
 		b = append(b, `,"next_cursor":`...)
-		b = wire.AppendString(b, encodeProductCursor(*next, productTag(inEffect)))
-	}
-	filters, err := json.Marshal(inEffect, json.Deterministic(true))
-	if err != nil {
-		panic(err) // a map of strings always encodes
+		b = wire.AppendString(b, cursor)
 	}
 	b = append(b, `,"filters":`...)
 	b = append(b, filters...)

@@ -27,10 +27,22 @@ func storeShape(s commerce.Store) storeOut {
 		s.PickupEnabled, s.DeliveryEnabled, s.UpdatedOn}
 }
 
-// listStores lists the stores that the key may use.
+// atMost is an upper bound of what the store takes in an answer.
+func (s storeOut) atMost() int {
+	return 400 + escaped*(len(s.ID)+len(s.Name)+len(s.Slug)+len(s.City)+len(s.State)+len(s.ZipCode)+len(s.Address))
+}
+
+// listStores lists the stores that the key may use, in pages.
 func (a *API) listStores(r *request) (reply, error) {
 	q := web.QueryOf(r.Request)
-	filter := storage.StoreFilter{Active: q.Bool("active", true), Limit: q.Limit(100, 300)}
+	filter := storage.StoreFilter{Active: q.Bool("active", true), Limit: q.Limit(100, 300) + 1}
+	if text := q.Text("cursor"); text != "" {
+		after, ok := openCursor(text, storeForm)
+		if !ok {
+			q.Fail("invalid_cursor", "cursor", "is not a next_cursor of this list")
+		}
+		filter.After = after
+	}
 	if q.Err() != nil {
 		return reply{}, q.Err()
 	}
@@ -45,9 +57,14 @@ func (a *API) listStores(r *request) (reply, error) {
 	for i, s := range list {
 		stores[i] = storeShape(s)
 	}
+	next := ""
+	if n := fitting(stores, filter.Limit-1); n < len(stores) {
+		stores, next = stores[:n], sealCursor(storeForm, stores[n-1].ID)
+	}
 	return ok(struct {
 		OK     bool       `json:"ok"`
 		Count  int        `json:"count"`
+		Next   string     `json:"next_cursor,omitempty"`
 		Stores []storeOut `json:"stores"`
-	}{true, len(stores), stores})
+	}{true, len(stores), next, stores})
 }

@@ -122,7 +122,7 @@ func (a *API) near(ctx context.Context, search commerce.Nearby, active bool) ([]
 	for i, n := range found {
 		out[i] = nearStoreShape(byID[n.StoreID], n.Miles)
 	}
-	return out, nil
+	return out[:fitting(out, len(out))], nil
 }
 
 // storesOf reads the stores that were found, but for those that are known in
@@ -194,6 +194,11 @@ type nearStoreOut struct {
 	RadiusMiles     *float64  `json:"service_delivery_radius_miles"`
 	WithinRadius    bool      `json:"within_store_delivery_radius"`
 	Open            bool      `json:"open"`
+}
+
+// atMost is an upper bound of what the store takes in an answer.
+func (s nearStoreOut) atMost() int {
+	return 600 + escaped*(len(s.ID)+len(s.Name)+len(s.Slug)+len(s.City)+len(s.State)+len(s.ZipCode)+len(s.Address))
 }
 
 func nearStoreShape(s commerce.Store, miles float64) nearStoreOut {

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"strconv"
 
+	"purveyor/internal/commerce"
 	"purveyor/internal/web"
 	"purveyor/internal/wire"
 )
@@ -24,10 +25,26 @@ func (a *API) orderTimeline(r *request) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
+	events = newestFitting(events)
 	b := append(make([]byte, 0, 64+256*len(events)), `{"ok":true,"order_id":`...)
 	b = wire.AppendString(b, order.ID)
 	b = append(b, `,"count":`...)
 	b = strconv.AppendInt(b, int64(len(events)), 10)
 	b = wire.AppendTimelineEvents(append(b, `,"events":`...), events)
 	return reply{status: http.StatusOK, body: append(b, '}')}, nil
+}
+
+// newestFitting leaves out the oldest events while the others may be more than an
+// answer has room for.
+func newestFitting(events []commerce.TimelineEvent) []commerce.TimelineEvent {
+	atMost := func(e commerce.TimelineEvent) int { return 400 + len(e.Data) + escaped*len(e.Message) }
+	total := 0
+	for _, e := range events {
+		total += atMost(e)
+	}
+	for total > roomFor(nil) && len(events) > 1 {
+		total -= atMost(events[0])
+		events = events[1:]
+	}
+	return events
 }

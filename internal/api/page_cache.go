@@ -45,7 +45,12 @@ func pageKey(r *request) string {
 
 func (c *pageCache) get(key string) (encodedPage, bool) { return c.entries.GetIfPresent(key) }
 
-func (c *pageCache) put(key string, p encodedPage) { c.entries.Set(strings.Clone(key), p) }
+// put keeps a page, unless it would push out all others.
+func (c *pageCache) put(key string, p encodedPage) {
+	if len(p.body) <= maxKept {
+		c.entries.Set(strings.Clone(key), p)
+	}
+}
 
 // wanted tells whether the question was asked before.
 func (c *pageCache) wanted(key string) bool {

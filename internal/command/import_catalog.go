@@ -190,6 +190,11 @@ func (im *importing) product(path string, v ImportProduct) {
 		kind = commerce.MoveOpened
 	}
 	was := stock
+	if v.Images != nil {
+		if err := product.CheckImages(*v.Images); err != nil {
+			im.problem(path+".images", "%v", err)
+		}
+	}
 	set(&product.Description, v.Description)
 	set(&product.SKU, v.SKU)
 	set(&product.FeaturedImage, v.FeaturedImage)

@@ -40,7 +40,7 @@ func (c UpsertProduct) Needs() commerce.Needs {
 // Decide records a stock move for a new product, and where the quantity
 // changes. It refuses with 404 an id that is not known, with 403 a product of a
 // store or a store that the key may not use, and with 400 another store than the
-// product's and a category or store that is not known.
+// product's, a category or store that is not known, and images that are too long.
 func (c UpsertProduct) Decide(rows *commerce.Rows, now int64) (commerce.Item, commerce.Changes, error) {
 	if err := c.check(rows); err != nil {
 		return commerce.Item{}, commerce.Changes{}, err
@@ -52,6 +52,11 @@ func (c UpsertProduct) Decide(rows *commerce.Rows, now int64) (commerce.Item, co
 		kind = commerce.MoveOpened
 		product = commerce.Product{StoreID: c.StoreID, ID: c.ID, Source: commerce.SourcePartner, CreatedOn: now}
 		stock = commerce.Stock{StoreID: c.StoreID, ProductID: c.ID, Active: true}
+	}
+	if c.Images != nil {
+		if err := product.CheckImages(*c.Images); err != nil {
+			return commerce.Item{}, commerce.Changes{}, err
+		}
 	}
 	set(&product.Description, c.Description)
 	set(&product.FeaturedImage, c.FeaturedImage)

@@ -1,5 +1,7 @@
 package commerce
 
+import "slices"
+
 // Store is a shop of the merchant.
 type Store struct {
 	ID string
@@ -57,6 +59,22 @@ type Product struct {
 	Images        []string
 	Source        string // SourcePartner, or empty for the merchant's own
 	CreatedOn     int64  // Unix ms
+}
+
+// MaxImages is how many bytes the URLs of a product's images take together.
+const MaxImages = 16 << 10
+
+// CheckImages refuses new images that are too long in all (400). Those that the
+// product has may stay, however long they are.
+func (p Product) CheckImages(images []string) error {
+	total := 0
+	for _, url := range images {
+		total += len(url)
+	}
+	if total > MaxImages && !slices.Equal(images, p.Images) {
+		return Invalid("images", "images hold %d bytes of URLs, at most %d are allowed", total, MaxImages)
+	}
+	return nil
 }
 
 // Stock is the narrow row of a product: what a sale looks at and changes, and

@@ -128,12 +128,11 @@ func (r faultyReader) Product(ctx context.Context, id string, known storage.Prod
 	return r.Reader.Product(ctx, id, known, cached)
 }
 
-func (r faultyReader) ProductPage(ctx context.Context, f storage.ProductFilter, cached func(int, commerce.ProductVersion) bool,
-	fresh func(int, commerce.Item)) (storage.ProductPage, error) {
+func (r faultyReader) ProductPage(ctx context.Context, f storage.ProductFilter, to storage.ProductSink) (storage.ProductPage, error) {
 	if err := fault(&r.f.read); err != nil {
 		return storage.ProductPage{}, err
 	}
-	return r.Reader.ProductPage(ctx, f, cached, fresh)
+	return r.Reader.ProductPage(ctx, f, to)
 }
 
 func (r faultyReader) Stock(ctx context.Context, ids []string) (map[string]commerce.Stock, error) {

@@ -190,12 +190,18 @@ func (w *world) orderKey(t *testing.T, id string) commerce.OrderKey {
 // store saves rows that no command makes.
 func (w *world) store(t *testing.T, needs commerce.Needs, changes commerce.Changes) {
 	t.Helper()
+	w.change(t, needs, func(*commerce.Rows, int64) commerce.Changes { return changes })
+}
+
+// change stores what no command would: changes of the rows as they are.
+func (w *world) change(t *testing.T, needs commerce.Needs, change func(rows *commerce.Rows, now int64) commerce.Changes) {
+	t.Helper()
 	batch, err := w.engine.Load(context.Background(), needs)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer batch.Discard()
-	batch.Rows().Apply(changes)
+	batch.Rows().Apply(change(batch.Rows(), batch.Stamp()))
 	if err := batch.Save(context.Background()); err != nil {
 		t.Fatal(err)
 	}

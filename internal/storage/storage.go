@@ -145,9 +145,8 @@ type Reader interface {
 	Items(ctx context.Context, storeID string, ids []string) (map[string]commerce.Item, error)
 
 	// ProductPage reads one page in the order of (updated_on, id), beginning
-	// after f.After. The callback sees each version with its place on the page;
-	// only products for which it returns false are read, and given to fresh.
-	ProductPage(ctx context.Context, f ProductFilter, cached func(int, commerce.ProductVersion) bool, fresh func(int, commerce.Item)) (ProductPage, error)
+	// after f.After. s gets what stands on it, and perhaps products behind its end.
+	ProductPage(ctx context.Context, f ProductFilter, s ProductSink) (ProductPage, error)
 
 	// StillThere tells whether ProductPage would give the page with this mark
 	// again, in the very same versions. The mark that it returns is the one to
@@ -261,6 +260,7 @@ type AttentionPosition struct {
 type StoreFilter struct {
 	Active bool
 	IDs    []string // nil: all
+	After  string   // id; empty: from the beginning
 	Limit  int
 }
 
@@ -284,6 +284,39 @@ type ProductFilter struct {
 	AvailableOnly bool
 	After         ProductPosition
 	Limit         int
+	// Bytes ends the page before the product that would make it larger; the first
+	// product is on it in any case. 0: no bound.
+	Bytes int
+}
+
+// ProductSink takes the products of a page, each with its place there. Both
+// functions return how many bytes the product adds to the page.
+type ProductSink struct {
+	// Cached sees each version first; only products that it does not know are read.
+	Cached func(int, commerce.ProductVersion) (bytes int, known bool)
+	Fresh  func(int, commerce.Item) (bytes int)
+}
+
+// Room of a page of products, with none yet.
+func (f ProductFilter) Room() Room { return Room{Limit: f.Limit, Bytes: f.Bytes} }
+
+// Room is what a page has room for: rows are added in their order.
+type Room struct {
+	Limit int // of rows
+	Bytes int // that they take together; 0: no bound
+	Count int // of the rows that have room
+	taken int // of the bytes
+}
+
+// Add the next row, which takes so many bytes; false: the page ends before it.
+// The first row always has room.
+func (r *Room) Add(bytes int) bool {
+	r.taken += bytes
+	if r.Count == r.Limit || r.Bytes > 0 && r.taken > r.Bytes && r.Count > 0 {
+		return false
+	}
+	r.Count++
+	return true
 }
 
 // ProductPosition is a place in the order of products: behind the product
@@ -319,15 +352,23 @@ type PageMark struct {
 	State int64
 }
 
-// MarkOf is the mark of a page that was read as these versions, of which there
-// is one more than the page holds where another follows.
-func MarkOf(versions []commerce.ProductVersion, limit int, state int64) PageMark {
-	m := PageMark{Count: int64(len(versions)), Ends: len(versions) <= limit, State: state}
-	if len(versions) > 0 {
-		last := versions[len(versions)-1]
-		m.Through = ProductPosition{last.UpdatedOn, last.ProductID}
+// PageOfProducts makes the page of the first count of the versions that were
+// read for it: there are more of them where another page follows. state is the
+// engine's own.
+func PageOfProducts(versions []commerce.ProductVersion, count int, state int64) ProductPage {
+	page := ProductPage{Count: count, Mark: PageMark{Count: int64(count), Ends: count == len(versions), State: state}}
+	if !page.Mark.Ends {
+		page.Next = positionOf(versions[count-1])
+		page.Mark.Count++
 	}
-	return m
+	if n := page.Mark.Count; n > 0 {
+		page.Mark.Through = *positionOf(versions[n-1])
+	}
+	return page
+}
+
+func positionOf(v commerce.ProductVersion) *ProductPosition {
+	return &ProductPosition{v.UpdatedOn, v.ProductID}
 }
 
 // JobClaim asks for due jobs of one slot that nobody has.
@@ -403,6 +444,7 @@ type EventFilter struct {
 	After     string                 // id; empty: from the beginning
 	Newest    bool                   // the newest first, and After is where to go on downwards
 	Limit     int
+	Bytes     int // that the page takes in an answer, as ProductFilter.Bytes; 0: no bound
 }
 
 // EventPage is what there is on a page.
@@ -415,16 +457,44 @@ type EventPage struct {
 	More    bool // there may be more events right now
 }
 
-// PageOf makes the page of what was read for it, which is one event more than
-// the page holds where another follows. newest is the last event that a page
-// may give.
-func PageOf(f EventFilter, events []commerce.WebhookEvent, newest string) EventPage {
-	if more := len(events) > f.Limit; more || f.Newest {
-		p := EventPage{Events: events[:min(len(events), f.Limit)], Through: f.After, More: more}
-		if n := len(p.Events); n > 0 {
-			p.Through = p.Events[n-1].ID
-		}
-		return p
+// Room of a page of events, with none yet.
+func (f EventFilter) Room() Room { return Room{Limit: f.Limit, Bytes: f.Bytes} }
+
+// EventRoom is the most that an event takes in an answer beside its data.
+const EventRoom = 512
+
+// EventList collects the events of a page, in the order in which they are read.
+type EventList struct {
+	filter EventFilter
+	room   Room
+	events []commerce.WebhookEvent
+	full   bool
+}
+
+// List of a page, with no event yet.
+func (f EventFilter) List() EventList {
+	return EventList{filter: f, room: f.Room()}
+}
+
+// Full tells that the page has ended before an event.
+func (l *EventList) Full() bool { return l.full }
+
+// Add the next event, unless the page ends before it.
+func (l *EventList) Add(e commerce.WebhookEvent) {
+	if l.full = l.full || !l.room.Add(len(e.Data)+EventRoom); !l.full {
+		l.events = append(l.events, e)
 	}
-	return EventPage{Events: events, Through: max(f.After, newest)}
+}
+
+// Page makes the page, once one event more was read than it holds, if there is
+// one. newest is the last event that a page may give.
+func (l *EventList) Page(newest string) EventPage {
+	p := EventPage{Events: l.events, Through: l.filter.After, More: l.full}
+	if n := len(l.events); n > 0 {
+		p.Through = l.events[n-1].ID
+	}
+	if !l.full && !l.filter.Newest {
+		p.Through = max(p.Through, newest)
+	}
+	return p
 }

@@ -71,10 +71,10 @@ func (r reader) EventPage(ctx context.Context, f storage.EventFilter) (page stor
 // it did. The newest event is read before the page, so that nothing stands
 // below it that the page does not see.
 func (r reader) eventPage(ctx context.Context, f storage.EventFilter) (page storage.EventPage, cut bool, err error) {
-	var events []commerce.WebhookEvent
+	var list storage.EventList
 	var newest string
 	err = r.read(ctx, func(ctx context.Context) error {
-		events, newest, cut = nil, "", false
+		list, newest, cut = f.List(), "", false
 		var q pgx.Batch
 		q.Queue(seen("SELECT id, "+horizon+" FROM webhook_events WHERE partner_id = $1 ORDER BY id DESC LIMIT 1"), f.PartnerID).
 			Query(func(rows pgx.Rows) error {
@@ -87,9 +87,12 @@ func (r reader) eventPage(ctx context.Context, f storage.EventFilter) (page stor
 		sql, args := eventsSQL(f)
 		q.Queue(seen(sql), args...).Query(func(rows pgx.Rows) error {
 			return each(rows, func(s *scanner) {
+				if cut || list.Full() {
+					return
+				}
 				e := schema.ScanEvent(s, f.PartnerID)
-				if cut = cut || !f.Newest && !complete(e.ID, s.Int()); !cut {
-					events = append(events, e)
+				if cut = !f.Newest && !complete(e.ID, s.Int()); !cut {
+					list.Add(e)
 				}
 			})
 		})
@@ -98,10 +101,7 @@ func (r reader) eventPage(ctx context.Context, f storage.EventFilter) (page stor
 	if cut {
 		newest = "" // it may stand above what was cut off
 	}
-	if n := len(events); n > 0 {
-		newest = max(newest, events[n-1].ID)
-	}
-	return storage.PageOf(f, events, newest), cut, err
+	return list.Page(newest), cut, err
 }
 
 // complete tells whether all events up to this one are there to be seen; floor

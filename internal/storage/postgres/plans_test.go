@@ -169,7 +169,7 @@ var (
 		"outbox":           {{"id"}},
 	}
 	// Stores are listed in pages.
-	pageOfStores = regexp.MustCompile(`^SELECT .* FROM stores WHERE active = \$1( AND id = ANY\(\$3\))? ORDER BY id LIMIT \$2$`)
+	pageOfStores = regexp.MustCompile(`^SELECT .* FROM stores WHERE active = \$1 AND id > \$2( AND id = ANY\(\$4\))? ORDER BY id LIMIT \$3$`)
 	// The categories of stores are found by looking through their products.
 	wholeStore = regexp.MustCompile(`^SELECT DISTINCT category_id FROM stock WHERE store_id = ANY\(\$1\)$`)
 	// Rows are locked in the order of their keys, few at a time; the categories

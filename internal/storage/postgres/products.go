@@ -72,11 +72,10 @@ const (
 )
 
 // ProductPage implements storage.Reader.
-func (r reader) ProductPage(ctx context.Context, f storage.ProductFilter, cached func(int, commerce.ProductVersion) bool,
-	fresh func(int, commerce.Item)) (page storage.ProductPage, err error) {
+func (r reader) ProductPage(ctx context.Context, f storage.ProductFilter, to storage.ProductSink) (page storage.ProductPage, err error) {
 	for tries := 1; ; tries++ {
-		p := pageRead{filter: f, last: tries == horizonTries}
-		err = r.read(ctx, func(ctx context.Context) error { return p.run(ctx, r.e.readers, cached, fresh) })
+		p := pageRead{filter: f, to: to, last: tries == horizonTries}
+		err = r.read(ctx, func(ctx context.Context) error { return p.run(ctx, r.e.readers) })
 		if err != nil || !p.cut || p.last {
 			return p.page, err
 		}
@@ -89,9 +88,12 @@ func (r reader) ProductPage(ctx context.Context, f storage.ProductFilter, cached
 }
 
 // pageRead reads a page in two round trips over one snapshot: its versions,
-// then the products that are not cached.
+// then the products that are not cached. Where these are many and the page is
+// bounded in bytes, a round trip between them asks how long they are, so that no
+// more is read than the page has room for.
 type pageRead struct {
 	filter storage.ProductFilter
+	to     storage.ProductSink
 	last   bool // take what there is, even if it is cut
 	page   storage.ProductPage
 	cut    bool
@@ -100,9 +102,11 @@ type pageRead struct {
 const (
 	beginSnapshot = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 	endSnapshot   = "COMMIT"
+	// readUnmeasured is how many products are read without asking for their length.
+	readUnmeasured = 8
 )
 
-func (p *pageRead) run(ctx context.Context, pool *pgxpool.Pool, cached func(int, commerce.ProductVersion) bool, fresh func(int, commerce.Item)) error {
+func (p *pageRead) run(ctx context.Context, pool *pgxpool.Pool) error {
 	conn, err := pool.Acquire(ctx)
 	if err != nil {
 		return err
@@ -113,27 +117,72 @@ func (p *pageRead) run(ctx context.Context, pool *pgxpool.Pool, cached func(int,
 		return err
 	}
 	var q pgx.Batch
+	var bytes []int
 	if !p.cut || p.last {
-		p.page = storage.ProductPage{Mark: storage.MarkOf(versions, p.filter.Limit, newest)}
-		if p.cut {
-			p.page.Mark.Count = -1 // it may be short: nothing is to be known by it
+		if bytes, err = p.queueProducts(ctx, conn, &q, versions[:min(len(versions), p.filter.Limit)]); err != nil {
+			return err
 		}
-		if len(versions) > p.filter.Limit {
-			versions = versions[:p.filter.Limit]
-			last := versions[p.filter.Limit-1]
-			p.page.Next = &storage.ProductPosition{UpdatedOn: last.UpdatedOn, ID: last.ProductID}
-		}
-		p.page.Count = len(versions)
-		missing := map[string][]place{}
-		for i, v := range versions {
-			if !cached(i, v) {
-				missing[v.StoreID] = append(missing[v.StoreID], place{i, v.ProductID})
-			}
-		}
-		queueItems(&q, missing, fresh)
 	}
 	q.Queue(seen(endSnapshot))
+	if err := conn.SendBatch(ctx, &q).Close(); err != nil || p.cut && !p.last {
+		return err
+	}
+	p.page = storage.PageOfProducts(versions, p.fitting(bytes), newest)
+	if p.cut {
+		p.page.Mark.Count = -1 // it may be short: nothing is to be known by it
+	}
+	return nil
+}
+
+// queueProducts asks for the products that are not cached. When they are there,
+// bytes is what each of the first products takes, as many as may have room.
+func (p *pageRead) queueProducts(ctx context.Context, conn *pgxpool.Conn, q *pgx.Batch, versions []commerce.ProductVersion) (bytes []int, err error) {
+	bytes = make([]int, len(versions))
+	missing, count := map[string][]place{}, 0
+	for i, v := range versions {
+		n, known := p.to.Cached(i, v)
+		if bytes[i] = n; !known {
+			missing[v.StoreID] = append(missing[v.StoreID], place{i, v.ProductID})
+			count++
+		}
+	}
+	if p.filter.Bytes > 0 && count > readUnmeasured {
+		if err := measure(ctx, conn, missing, bytes); err != nil {
+			return nil, err
+		}
+		bytes = bytes[:p.fitting(bytes)] // what has no room by the least that it takes is not read
+	}
+	for store, places := range missing {
+		places = slices.DeleteFunc(places, func(at place) bool { return at.i >= len(bytes) })
+		queuePlaces(q, itemsSQL, store, places, func(s *scanner, at map[string]int) {
+			item := scanItem(s, store)
+			bytes[at[item.ID]] = p.to.Fresh(at[item.ID], item)
+		})
+	}
+	return bytes, nil
+}
+
+// measure fills in the least that each of these products takes.
+func measure(ctx context.Context, conn *pgxpool.Conn, missing map[string][]place, bytes []int) error {
+	var q pgx.Batch
+	for store, places := range missing {
+		queuePlaces(&q, lengthsSQL, store, places, func(s *scanner, at map[string]int) {
+			i := at[s.Text()]
+			bytes[i] = int(s.Int())
+		})
+	}
 	return conn.SendBatch(ctx, &q).Close()
+}
+
+// fitting is how many products have room.
+func (p *pageRead) fitting(bytes []int) int {
+	room := p.filter.Room()
+	for _, n := range bytes {
+		if !room.Add(n) {
+			break
+		}
+	}
+	return room.Count
 }
 
 // place is where on the page a product stands.
@@ -142,20 +191,23 @@ type place struct {
 	id string
 }
 
-func queueItems(q *pgx.Batch, missing map[string][]place, fresh func(int, commerce.Item)) {
-	for store, places := range missing {
-		at := make(map[string]int, len(places))
-		ids := make([]string, len(places))
-		for n, p := range places {
-			at[p.id], ids[n] = p.i, p.id
-		}
-		q.Queue(seen(itemsSQL), store, ids).Query(func(rows pgx.Rows) error {
-			return each(rows, func(s *scanner) {
-				item := scanItem(s, store)
-				fresh(at[item.ID], item)
-			})
-		})
+// lengthsSQL asks for the texts of products that may be long.
+const lengthsSQL = "SELECT id, octet_length(images) + octet_length(description) FROM products WHERE store_id = $1 AND id = ANY($2)"
+
+// queuePlaces runs a statement for products of a store. row also gets their
+// places by id.
+func queuePlaces(q *pgx.Batch, sql, store string, places []place, row func(s *scanner, at map[string]int)) {
+	at := make(map[string]int, len(places))
+	ids := make([]string, len(places))
+	for n, p := range places {
+		at[p.id], ids[n] = p.i, p.id
 	}
+	if len(ids) == 0 {
+		return
+	}
+	q.Queue(seen(sql), store, ids).Query(func(rows pgx.Rows) error {
+		return each(rows, func(s *scanner) { row(s, at) })
+	})
 }
 
 // versions begins the snapshot and reads one more than the page holds, to know

@@ -96,11 +96,11 @@ func (r reader) StoreByNo(ctx context.Context, no int64) (store commerce.Store, 
 }
 
 func (r reader) Stores(ctx context.Context, f storage.StoreFilter) (list []commerce.Store, err error) {
-	sql, args := "SELECT id, "+stores.Values()+" FROM stores WHERE active = $1", []any{f.Active, f.Limit}
+	sql, args := "SELECT id, "+stores.Values()+" FROM stores WHERE active = $1 AND id > $2", []any{f.Active, f.After, f.Limit}
 	if f.IDs != nil {
-		sql, args = sql+" AND id = ANY($3)", append(args, f.IDs)
+		sql, args = sql+" AND id = ANY($4)", append(args, f.IDs)
 	}
-	err = r.rows(ctx, sql+" ORDER BY id LIMIT $2", args, func(s *scanner) { list = append(list, stores.Scan(s, s.Text())) })
+	err = r.rows(ctx, sql+" ORDER BY id LIMIT $3", args, func(s *scanner) { list = append(list, stores.Scan(s, s.Text())) })
 	return list, err
 }
 

@@ -58,16 +58,20 @@ func (r reader) EventPage(ctx context.Context, f storage.EventFilter) (page stor
 	if err != nil {
 		return page, err
 	}
-	newest := ""
+	newest, list := "", f.List()
 	err = r.snapshot(ctx, func(conn *connection) error {
-		err := query(conn, sql, bind, func(s *scanner) { page.Events = append(page.Events, schema.ScanEvent(s, f.PartnerID)) })
+		err := query(conn, sql, bind, func(s *scanner) {
+			if !list.Full() {
+				list.Add(schema.ScanEvent(s, f.PartnerID))
+			}
+		})
 		if err != nil {
 			return err
 		}
 		return query(conn, "SELECT id FROM webhook_events WHERE partner_id = ? ORDER BY id DESC LIMIT 1",
 			func(b schema.Binder) { b.Text(f.PartnerID) }, func(s *scanner) { newest = s.Text() })
 	})
-	return storage.PageOf(f, page.Events, newest), err
+	return list.Page(newest), err
 }
 
 // eventsSQL asks for one event more than the page holds.

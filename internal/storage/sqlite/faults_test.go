@@ -48,7 +48,10 @@ func damage(t *testing.T, path string, names ...string) {
 func TestReadsThatFail(t *testing.T) {
 	type read func(ctx context.Context, r storage.Reader) error
 	page := func(ctx context.Context, r storage.Reader) error {
-		_, err := r.ProductPage(ctx, storage.ProductFilter{Limit: 5}, func(int, commerce.ProductVersion) bool { return false }, func(int, commerce.Item) {})
+		_, err := r.ProductPage(ctx, storage.ProductFilter{Limit: 5}, storage.ProductSink{
+			Cached: func(int, commerce.ProductVersion) (int, bool) { return 0, false },
+			Fresh:  func(int, commerce.Item) int { return 0 },
+		})
 		return err
 	}
 	for _, c := range []struct {

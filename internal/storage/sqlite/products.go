@@ -80,8 +80,7 @@ func (r reader) Items(ctx context.Context, storeID string, ids []string) (map[st
 
 // ProductPage implements storage.Reader. A page is read from a covering index;
 // of several stores, each gives its own page and the nearest are merged.
-func (r reader) ProductPage(ctx context.Context, f storage.ProductFilter, cached func(int, commerce.ProductVersion) bool,
-	fresh func(int, commerce.Item)) (page storage.ProductPage, err error) {
+func (r reader) ProductPage(ctx context.Context, f storage.ProductFilter, to storage.ProductSink) (page storage.ProductPage, err error) {
 	err = r.snapshot(ctx, func(conn *connection) error {
 		state, err := meta(conn, "stamp")
 		if err != nil {
@@ -91,23 +90,21 @@ func (r reader) ProductPage(ctx context.Context, f storage.ProductFilter, cached
 		if err != nil {
 			return err
 		}
-		page.Mark = storage.MarkOf(versions, f.Limit, state)
-		if !page.Mark.Ends {
-			versions = versions[:f.Limit]
-			last := versions[f.Limit-1]
-			page.Next = &storage.ProductPosition{UpdatedOn: last.UpdatedOn, ID: last.ProductID}
-		}
-		page.Count = len(versions)
-		for i, v := range versions {
-			if cached(i, v) {
-				continue
+		room := f.Room()
+		for i, v := range versions[:min(len(versions), f.Limit)] {
+			n, known := to.Cached(i, v)
+			if !known {
+				item, err := readItem(conn, v.ProductKey)
+				if err != nil {
+					return err
+				}
+				n = to.Fresh(i, item)
 			}
-			item, err := readItem(conn, v.ProductKey)
-			if err != nil {
-				return err
+			if !room.Add(n) {
+				break // what follows is not read
 			}
-			fresh(i, item)
 		}
+		page = storage.PageOfProducts(versions, room.Count, state)
 		return nil
 	})
 	return page, err

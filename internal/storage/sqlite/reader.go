@@ -114,8 +114,8 @@ func (r reader) Stores(ctx context.Context, f storage.StoreFilter) (list []comme
 		return r.storesByID(ctx, f)
 	}
 	err = r.with(ctx, func(conn *connection) error {
-		return query(conn, "SELECT id, "+stores.Values()+" FROM stores WHERE active = ? ORDER BY id LIMIT ?",
-			func(b schema.Binder) { b.Bool(f.Active).Int(int64(f.Limit)) },
+		return query(conn, "SELECT id, "+stores.Values()+" FROM stores WHERE active = ? AND id > ? ORDER BY id LIMIT ?",
+			func(b schema.Binder) { b.Bool(f.Active).Text(f.After).Int(int64(f.Limit)) },
 			func(s *scanner) { list = append(list, stores.Scan(s, s.Text())) })
 	})
 	return list, err
@@ -128,8 +128,8 @@ func (r reader) storesByID(ctx context.Context, f storage.StoreFilter) (list []c
 	}
 	err = r.with(ctx, func(conn *connection) error {
 		return query(conn, "SELECT id, "+stores.Values()+
-			" FROM stores WHERE active = ? AND id IN (SELECT value FROM json_each(?)) ORDER BY id LIMIT ?",
-			func(b schema.Binder) { b.Bool(f.Active).JSON(ids).Int(int64(f.Limit)) },
+			" FROM stores WHERE active = ? AND id > ? AND id IN (SELECT value FROM json_each(?)) ORDER BY id LIMIT ?",
+			func(b schema.Binder) { b.Bool(f.Active).Text(f.After).JSON(ids).Int(int64(f.Limit)) },
 			func(s *scanner) { list = append(list, stores.Scan(s, s.Text())) })
 	})
 	return list, err

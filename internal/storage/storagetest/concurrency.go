@@ -64,9 +64,9 @@ func onePageOneState(t *testing.T, db Database) {
 	})
 	for range 300 {
 		sum := int64(0)
-		_, err := e.Reader().ProductPage(context.Background(), storage.ProductFilter{Limit: 10},
+		_, err := e.Reader().ProductPage(context.Background(), storage.ProductFilter{Limit: 10}, unsized(
 			func(int, commerce.ProductVersion) bool { return false },
-			func(_ int, p commerce.Item) { sum += p.Stock.Quantity })
+			func(_ int, p commerce.Item) { sum += p.Stock.Quantity }))
 		if err != nil {
 			t.Error(err)
 		}
@@ -102,13 +102,13 @@ func feedSkipsNothing(t *testing.T, db Database) {
 	position := storage.ProductPosition{}
 	for finished := false; ; {
 		n := 0
-		page, err := engines[0].Reader().ProductPage(context.Background(), storage.ProductFilter{After: position, Limit: 5},
+		page, err := engines[0].Reader().ProductPage(context.Background(), storage.ProductFilter{After: position, Limit: 5}, unsized(
 			func(_ int, v commerce.ProductVersion) bool {
 				seen[v.ProductID] = v.UpdatedOn
 				position = storage.ProductPosition{UpdatedOn: v.UpdatedOn, ID: v.ProductID}
 				n++
 				return true
-			}, nil)
+			}, nil))
 		if err != nil {
 			t.Fatal(err)
 		}

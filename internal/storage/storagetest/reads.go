@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"reflect"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -21,6 +22,7 @@ var reads = map[string]func(*testing.T, Database){
 	"a cached version is not read":              cachedVersions,
 	"a product is known by its mark":            productMarks,
 	"a page is known by its mark":               pageMarks,
+	"a page ends where it has no room":          pageBytes,
 	"stores and categories":                     storesAndCategories,
 	"sites of an area":                          sites,
 	"a store is found where it is now":          moveStores,
@@ -91,20 +93,28 @@ func ids(keys []commerce.ProductKey) []string {
 	return list
 }
 
+// unsized takes products for a page that has room for all of them.
+func unsized(cached func(int, commerce.ProductVersion) bool, fresh func(int, commerce.Item)) storage.ProductSink {
+	return storage.ProductSink{
+		Cached: func(i int, v commerce.ProductVersion) (int, bool) { return 1, cached(i, v) },
+		Fresh:  func(i int, p commerce.Item) int { fresh(i, p); return 1 },
+	}
+}
+
 // walk reads all pages of a filter.
 func walk(t testing.TB, e storage.Engine, f storage.ProductFilter) (all []commerce.ProductVersion) {
 	t.Helper()
 	for {
 		var page []commerce.ProductVersion
 		read := 0
-		got, err := e.Reader().ProductPage(context.Background(), f,
+		got, err := e.Reader().ProductPage(context.Background(), f, unsized(
 			func(i int, v commerce.ProductVersion) bool { page = append(page[:i], v); return false },
 			func(i int, p commerce.Item) {
 				read++
 				if p.ID != page[i].ProductID || p.StoreID != page[i].StoreID || p.Stock.UpdatedOn != page[i].UpdatedOn || p.Stock.ProductID != p.ID {
 					t.Errorf("place %d is %v but %+v was read", i, page[i], p)
 				}
-			})
+			}))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -135,6 +145,81 @@ func filtered(model map[string]commerce.Stock, f storage.ProductFilter) (list []
 	return list
 }
 
+// pageBytes walks pages that are bounded in bytes, of products of any length,
+// some of them known to the reader: no page is larger, unless one product is, none
+// is smaller than it needs to be, and together they are all products once.
+func pageBytes(t *testing.T, db Database) {
+	e := db.Open(t, time.Now)
+	keys := seedProducts(t, e, 2, 30, 1)
+	random := rand.New(rand.NewPCG(7, 8))
+	length := map[string]int{} // of the long text, which is what a product is said to take
+	for _, k := range keys {
+		length[k.ProductID] = []int{0, 1, 50, 100, 300, 1500}[random.IntN(6)]
+		Change(t, e, commerce.Needs{Products: []commerce.ProductKey{k}, Stock: []commerce.ProductKey{k}}, func(rows *commerce.Rows, now int64) commerce.Changes {
+			p, _ := rows.Products.Get(k)
+			s, _ := rows.Stock.Get(k)
+			p.Description, s.UpdatedOn = strings.Repeat("x", length[k.ProductID]), now
+			return commerce.Changes{Products: []commerce.Product{p}, Stock: []commerce.Stock{s}}
+		})
+	}
+	for _, stores := range [][]string{nil, {"sto_1"}, {"sto_0", "sto_1"}} {
+		for _, most := range []int{1, 100, 1000, 5000, 1 << 20} {
+			for _, knows := range []int{0, 2, 10} { // in ten
+				f := storage.ProductFilter{StoreIDs: stores, Limit: 20, Bytes: most}
+				all := boundedWalk(t, e, f, length, func() bool { return random.IntN(10) < knows })
+				want := walk(t, e, storage.ProductFilter{StoreIDs: stores, Limit: 100})
+				if !slices.Equal(all, want) {
+					t.Errorf("%v in pages of %d bytes:\n got %v\nwant %v", stores, most, all, want)
+				}
+			}
+		}
+	}
+}
+
+// boundedWalk reads all pages of a filter, by what each product is said to take.
+func boundedWalk(t *testing.T, e storage.Engine, f storage.ProductFilter, length map[string]int, known func() bool) (all []commerce.ProductVersion) {
+	t.Helper()
+	taken := func(id string) int { return length[id] + 2 } // "[]" of its images
+	for {
+		seen := make([]commerce.ProductVersion, f.Limit)
+		page, err := e.Reader().ProductPage(context.Background(), f, storage.ProductSink{
+			Cached: func(i int, v commerce.ProductVersion) (int, bool) {
+				if seen[i] = v; known() {
+					return taken(v.ProductID), true
+				}
+				return 0, false
+			},
+			Fresh: func(i int, p commerce.Item) int {
+				if p.ID != seen[i].ProductID || len(p.Description) != length[p.ID] {
+					t.Errorf("place %d is %v, but %s was read", i, seen[i], p.ID)
+				}
+				return taken(p.ID)
+			}})
+		if err != nil || page.Count == 0 || page.Count > f.Limit {
+			t.Fatalf("%+v: %+v, %v", f, page, err)
+		}
+		total := 0
+		for _, v := range seen[:page.Count] {
+			total += taken(v.ProductID)
+		}
+		if total > f.Bytes && page.Count > 1 {
+			t.Errorf("%+v: a page of %d products takes %d bytes", f, page.Count, total)
+		}
+		mark, same, err := e.Reader().StillThere(context.Background(), f, page.Mark)
+		if err != nil || !same || mark.Count != page.Mark.Count {
+			t.Errorf("%+v: the page with the mark %+v is not known again: %v", f, page.Mark, err)
+		}
+		all = append(all, seen[:page.Count]...)
+		if page.Next == nil {
+			return all
+		}
+		if next := seen[min(page.Count, f.Limit-1)]; page.Count < f.Limit && total+taken(next.ProductID) <= f.Bytes {
+			t.Errorf("%+v: a page of %d products and %d bytes ends before %s, which takes %d", f, page.Count, total, next.ProductID, taken(next.ProductID))
+		}
+		f.After = *page.Next
+	}
+}
+
 // pageMarks moves products about and asks for each page by its mark: one that
 // would be read otherwise must not be taken for the same, and one of which
 // nothing has moved must be, unless what moved stood right behind it.
@@ -149,8 +234,8 @@ func pageMarks(t *testing.T, db Database) {
 		next     *storage.ProductPosition
 	}
 	read := func(f storage.ProductFilter) (k known) {
-		page, err := e.Reader().ProductPage(context.Background(), f,
-			func(_ int, v commerce.ProductVersion) bool { k.versions = append(k.versions, v); return true }, nil)
+		page, err := e.Reader().ProductPage(context.Background(), f, unsized(
+			func(_ int, v commerce.ProductVersion) bool { k.versions = append(k.versions, v); return true }, nil))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -237,13 +322,13 @@ func cachedVersions(t *testing.T, db Database) {
 	e := db.Open(t, time.Now)
 	keys := seedProducts(t, e, 1, 5, 1)
 	ctx := context.Background()
-	page, err := e.Reader().ProductPage(ctx, storage.ProductFilter{Limit: 10},
+	page, err := e.Reader().ProductPage(ctx, storage.ProductFilter{Limit: 10}, unsized(
 		func(i int, _ commerce.ProductVersion) bool { return i != 3 },
 		func(i int, p commerce.Item) {
 			if i != 3 || p.ID != keys[3].ProductID {
 				t.Errorf("place %d, %s was read", i, p.ID)
 			}
-		})
+		}))
 	if err != nil || page.Count != 5 {
 		t.Errorf("page %+v, %v", page, err)
 	}
@@ -280,6 +365,9 @@ func storesAndCategories(t *testing.T, db Database) {
 	}{
 		{storage.StoreFilter{Active: true, Limit: 10}, []string{"sto_0", "sto_1"}},
 		{storage.StoreFilter{Active: true, Limit: 1}, []string{"sto_0"}},
+		{storage.StoreFilter{Active: true, Limit: 10, After: "sto_0"}, []string{"sto_1"}},
+		{storage.StoreFilter{Active: true, Limit: 10, After: "sto_1"}, []string{}},
+		{storage.StoreFilter{Active: true, Limit: 10, After: "sto_0", IDs: []string{"sto_0", "sto_1"}}, []string{"sto_1"}},
 		{storage.StoreFilter{Active: false, Limit: 10}, []string{"sto_2"}},
 		{storage.StoreFilter{Active: true, Limit: 10, IDs: []string{"sto_2", "sto_1", "sto_9"}}, []string{"sto_1"}},
 	} {

@@ -1,0 +1,165 @@
+package scenario
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"purveyor/internal/command"
+	"purveyor/internal/commerce"
+	"purveyor/internal/commit"
+)
+
+// maxPage is how many bytes a page takes at most (BEHAVIOUR, end of a list).
+const maxPage = 2 << 20
+
+// longImages are as many as a product could have, as long as they could be,
+// before their sum was bounded: 400 kB.
+func longImages(n int) []string {
+	return slices.Repeat([]string{"https://e.example/" + strings.Repeat("🧀", 2000-len("https://e.example/"))}, n)
+}
+
+// storeLong gives products images of any length, as they may have been stored.
+func (w *world) storeLong(t *testing.T, images []string, ids ...string) {
+	t.Helper()
+	for _, id := range ids {
+		key := commerce.ProductKey{StoreID: "sto_north", ProductID: id}
+		w.change(t, commerce.Needs{Products: []commerce.ProductKey{key}, Stock: []commerce.ProductKey{key}}, func(rows *commerce.Rows, now int64) commerce.Changes {
+			p, _ := rows.Products.Get(key)
+			s, _ := rows.Stock.Get(key)
+			p.Images, s.UpdatedOn = images, now
+			return commerce.Changes{Products: []commerce.Product{p}, Stock: []commerce.Stock{s}}
+		})
+	}
+}
+
+// A page ends at 2 MiB, and the next one goes on where it ended: all products are
+// read once, those between short ones and one that alone is longer than a page.
+func TestLongPages(t *testing.T) {
+	onEveryEngine(t, func(t *testing.T, w *world) {
+		catalog := command.ImportCatalog{Products: numbered(40), Categories: []command.ImportCategory{{ID: "cat_fruit", Name: "Fruit"}}}
+		run(t, w, commit.Command[command.ImportResult](catalog))
+		var want []string
+		for i := range 40 {
+			id := fmt.Sprintf("prd_%03d", i+1)
+			want = append(want, id)
+			switch {
+			case i == 25:
+				w.storeLong(t, longImages(300), id) // 2.4 MB
+			case i%3 != 0:
+				w.storeLong(t, longImages(50), id)
+			default:
+				w.storeLong(t, nil, id)
+			}
+		}
+		for _, query := range []string{"limit=300", "limit=300&store_id=sto_north", "limit=300&active=all", "limit=7", "limit=300"} {
+			got, sizes := w.readPages(t, "/v1/products?"+query, "products")
+			if !slices.Equal(got, want) {
+				t.Errorf("%s: %v", query, got)
+			}
+			for i, size := range sizes {
+				if size.bytes > maxPage && size.elements > 1 {
+					t.Errorf("%s: page %d has %d elements and %d bytes", query, i, size.elements, size.bytes)
+				}
+			}
+			if len(sizes) > 12 || len(sizes) < 7 {
+				t.Errorf("%s: %d pages", query, len(sizes))
+			}
+		}
+	})
+}
+
+// pageSize is what a page holds.
+type pageSize struct{ elements, bytes int }
+
+// readPages reads all pages of a list by their cursors.
+func (w *world) readPages(t *testing.T, path, list string) (ids []string, sizes []pageSize) {
+	t.Helper()
+	for cursor := ""; ; {
+		a := w.do(t, call{method: "GET", path: path + cursor, key: "busy"})
+		var page map[string]json.RawMessage
+		var elements []struct{ ID string }
+		var next string
+		if err := json.Unmarshal(a.body, &page); err != nil || json.Unmarshal(page[list], &elements) != nil || a.status != http.StatusOK {
+			t.Fatalf("%s: %d %.200s", path+cursor, a.status, a.body)
+		}
+		for _, e := range elements {
+			ids = append(ids, e.ID)
+		}
+		sizes = append(sizes, pageSize{len(elements), len(a.body)})
+		if err := json.Unmarshal(page["next_cursor"], &next); err != nil || len(elements) == 0 || len(sizes) > 1000 {
+			return ids, sizes
+		}
+		cursor = "&cursor=" + next
+	}
+}
+
+// Images are bounded in sum for new values only: an upsert that keeps those that
+// are stored passes, whether it repeats them or not.
+func TestLongImages(t *testing.T) {
+	onEveryEngine(t, func(t *testing.T, w *world) {
+		w.importCatalog(t, "small")
+		stored := slices.Repeat([]string{"https://e.example/" + strings.Repeat("x", 1000)}, 50)
+		w.storeLong(t, stored, "prd_loaf")
+		upsert := func(images []string) call {
+			product := map[string]any{"id": "prd_loaf", "store_id": "sto_north", "category_id": "cat_bread", "name": "Loaf"}
+			if images != nil {
+				product["images"] = images
+			}
+			body, err := json.Marshal(product)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return call{method: "POST", path: "/v1/products/upsert", key: "busy", body: string(body)}
+		}
+		edge := []string{strings.Repeat("x", 1384), strings.Repeat("é", 1000)} // and 13,000 bytes
+		edge = append(edge, slices.Repeat([]string{strings.Repeat("x", 1300)}, 10)...)
+		for _, images := range [][]string{nil, stored} {
+			if a := w.do(t, upsert(images)); a.status != http.StatusOK {
+				t.Errorf("what is stored is refused: %d %.200s", a.status, a.body)
+			}
+		}
+		w.refusesBody(t, upsert(nil), upsert(append(stored[:49:49], "https://e.example/other")).body, "images")
+		w.refusesBody(t, upsert(nil), upsert(append(edge[:11:11], edge[11]+"x")).body, "images")
+		if a := w.do(t, upsert(edge)); a.status != http.StatusOK {
+			t.Errorf("16 KiB are refused: %d %.200s", a.status, a.body)
+		}
+		w.refusesBody(t, upsert(nil), upsert(stored).body, "images") // they are not stored any more
+	})
+}
+
+// Stores are read in pages, of at most 300.
+func TestPagesOfStores(t *testing.T) {
+	onEveryEngine(t, func(t *testing.T, w *world) {
+		many := command.ImportCatalog{Stores: []command.ImportStore{{ID: "sto_courier", Name: "C"}, {ID: "sto_north", Name: "N"}, {ID: "sto_south", Name: "S"}}}
+		for i := range 350 {
+			many.Stores = append(many.Stores, command.ImportStore{ID: fmt.Sprintf("sto_m%03d", i), Name: "Many", Address: p(strings.Repeat("🧀", 2500))})
+		}
+		run(t, w, commit.Command[command.ImportResult](many))
+		var want []string
+		for _, s := range many.Stores {
+			want = append(want, s.ID)
+		}
+		slices.Sort(want)
+		for query, pages := range map[string]int{"limit=300": 2, "limit=100": 4, "": 4} {
+			got, sizes := w.readPages(t, "/v1/stores?active=true&"+query, "stores")
+			if !slices.Equal(got, want) {
+				t.Errorf("%s: %d stores, %v", query, len(got), got)
+			}
+			for i, size := range sizes {
+				if size.bytes > maxPage {
+					t.Errorf("%s: page %d has %d bytes", query, i, size.bytes)
+				}
+			}
+			if len(sizes) < pages {
+				t.Errorf("%s: %v", query, sizes)
+			}
+		}
+		for _, cursor := range []string{"MS41LmE", "czEu", "czEuc3RvX20wMDA=", "x"} {
+			w.refusesQuery(t, "/v1/stores?cursor="+cursor, "cursor")
+		}
+	})
+}
