@@ -39,6 +39,7 @@ type API struct {
 	geocoder   Geocoder
 	live       singleflight.Group // calls for where couriers are
 	streams    *streams           // that are open
+	answers    *web.Budget        // of long answers that are being written
 	streaming  context.Context    // ends with EndStreams
 	endStreams context.CancelFunc
 	// processors are who takes payments in each mode, by name.
@@ -79,7 +80,7 @@ func New(engine storage.Engine, committer *commit.Committer, o Options) *API {
 	reader := engine.Reader()
 	streaming, end := context.WithCancel(context.Background())
 	return &API{reader: reader, committer: committer, now: o.Now, jobs: o.Jobs, processors: o.Processors,
-		couriers: o.Couriers, geocoder: o.Geocoder, streaming: streaming, endStreams: end, streams: newStreams(),
+		couriers: o.Couriers, geocoder: o.Geocoder, streaming: streaming, endStreams: end, streams: newStreams(), answers: web.NewBudget(maxAnswers, maxOfPartner),
 		gate: web.NewGate(keyFinder{reader}, engine, o.Now), bodies: web.NewBodies(), products: newProductCache(o.CacheBytes / 2), pages: newPageCache(o.CacheBytes / 4), stores: newStoreCache(o.CacheBytes / 4)}
 }
 
@@ -159,6 +160,7 @@ type reply struct {
 	replayed bool
 	stream   func(*web.Writer) // writes the answer, as it comes; nil: it is the body
 	pooled   *[]byte           // where the body stands, to be used again once it is written
+	shared   bool              // the body is a cache's, and takes no memory of its own
 }
 
 // serve does for every route what none does itself, in the order of
@@ -178,9 +180,8 @@ func (a *API) serve(route Route) http.HandlerFunc {
 		if answer.replayed {
 			w.Header()["Idempotent-Replayed"] = []string{"true"}
 		}
-		web.WriteJSON(w, answer.status, answer.body)
-		if answer.pooled != nil {
-			release(answer.pooled, answer.body)
+		if err := a.write(w, route, answer); err != nil {
+			web.WriteError(w, err)
 		}
 	}
 }

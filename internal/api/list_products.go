@@ -17,7 +17,7 @@ import (
 func (a *API) listProducts(r *request) (reply, error) {
 	key := pageKey(r)
 	if body, err := a.knownPage(r, key); body != nil || err != nil {
-		return reply{status: http.StatusOK, body: body}, err
+		return reply{status: http.StatusOK, body: body, shared: true}, err
 	}
 	filter, inEffect, err := productFilter(r)
 	if err != nil {

@@ -1,9 +1,11 @@
 package api
 
 import (
+	"net/http"
 	"sync"
 
 	"purveyor/internal/storage"
+	"purveyor/internal/web"
 	"purveyor/internal/wire"
 )
 
@@ -18,6 +20,34 @@ const (
 
 // pages are buffers for long lists, which would be most of the garbage.
 var pages = sync.Pool{New: func() any { return new([]byte) }}
+
+const (
+	// maxAnswers is how many bytes of long answers are being written at a time, and
+	// maxOfPartner how many to one partner: one that reads slowly, or not at all,
+	// holds its answer for as long as the server lets it.
+	maxAnswers   = 64 << 20
+	maxOfPartner = 32 << 20
+	// longAnswer is what counts; the others are short enough.
+	longAnswer = 64 << 10
+)
+
+// write sends an answer. A long answer of a read is refused (429) while its
+// partner, or all together, are still reading too many. What is refused has
+// changed nothing and can be asked for again.
+func (a *API) write(w *web.Writer, route Route, answer reply) error {
+	if answer.pooled != nil {
+		defer func() { release(answer.pooled, answer.body) }()
+	}
+	if n := int64(len(answer.body)); n > longAnswer && route.Method == http.MethodGet && !answer.shared {
+		if !a.answers.Take(w.Partner, n) {
+			return &web.Error{Status: http.StatusTooManyRequests, Code: "rate_limited", RetryAfter: 1,
+				Message: "Too many long answers are being read at once; read them to their end, or try again"}
+		}
+		defer a.answers.Give(w.Partner, n)
+	}
+	web.WriteJSON(w, answer.status, answer.body)
+	return nil
+}
 
 // release gives back a buffer that came from pages, now that its answer is
 // written.

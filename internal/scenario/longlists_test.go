@@ -3,7 +3,9 @@ package scenario
 import (
 	"encoding/json"
 	"fmt"
+	"log/slog"
 	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
@@ -11,6 +13,7 @@ import (
 	"purveyor/internal/command"
 	"purveyor/internal/commerce"
 	"purveyor/internal/commit"
+	"purveyor/internal/web"
 )
 
 // maxPage is how many bytes a page takes at most (BEHAVIOUR, end of a list).
@@ -160,6 +163,89 @@ func TestPagesOfStores(t *testing.T) {
 		}
 		for _, cursor := range []string{"MS41LmE", "czEu", "czEuc3RvX20wMDA=", "x"} {
 			w.refusesQuery(t, "/v1/stores?cursor="+cursor, "cursor")
+		}
+	})
+}
+
+// slowReader takes an answer and reads nothing of it until it is free.
+type slowReader struct {
+	*httptest.ResponseRecorder
+	blocked chan<- int // gets the length of what is being written
+	free    <-chan struct{}
+}
+
+// Write implements http.ResponseWriter.
+func (r slowReader) Write(b []byte) (int, error) {
+	if r.Code == http.StatusOK {
+		r.blocked <- len(b)
+		<-r.free
+	}
+	return r.ResponseRecorder.Write(b)
+}
+
+// What slow readers hold is bounded, for each partner and in all. Those who come
+// then are told to come again.
+func TestSlowReaders(t *testing.T) {
+	onEveryEngine(t, func(t *testing.T, w *world) {
+		run(t, w, commit.Command[command.ImportResult](command.ImportCatalog{Products: numbered(6), Categories: []command.ImportCategory{{ID: "cat_fruit", Name: "Fruit"}}}))
+		for i := range 6 {
+			w.storeLong(t, longImages(50), fmt.Sprintf("prd_%03d", i+1))
+		}
+		handler := web.Trace(slog.New(slog.DiscardHandler), w)
+		blocked, free := make(chan int), make(chan struct{})
+		done := make(chan int, 100)
+		read := func(key string, n int) {
+			for i := range n {
+				r, err := w.request(call{method: "GET", path: fmt.Sprintf("/v1/products?limit=300&updated_since=%d", i+1), key: key})
+				if err != nil {
+					t.Error(err)
+				}
+				recorder := slowReader{httptest.NewRecorder(), blocked, free}
+				go func() { handler.ServeHTTP(recorder, r); done <- recorder.Code }()
+			}
+		}
+		held := func(n int) (bytes int) {
+			for range n {
+				select {
+				case b := <-blocked:
+					bytes += b
+				case status := <-done:
+					t.Fatalf("a reader is answered %d", status)
+				}
+			}
+			return bytes
+		}
+		read("busy", 1)
+		each := held(1)
+		most := 32 << 20 / each
+		if each > maxPage || each < maxPage*9/10 {
+			t.Errorf("a page has %d bytes", each)
+		}
+		read("busy", most-1)
+		held(most - 1)
+		read("busy", 3)
+		for range 3 {
+			if status := <-done; status != http.StatusTooManyRequests {
+				t.Errorf("one more is answered %d", status)
+			}
+		}
+		read("no-read_stores", most) // another partner has its own share
+		held(most)
+		left := (64<<20)/each - 2*most // for all others together
+		read("no-read_orders", left)
+		held(left)
+		read("no-read_orders", 1)
+		if status := <-done; status != http.StatusTooManyRequests {
+			t.Errorf("a third partner is answered %d", status)
+		}
+		close(free)
+		for range 2*most + left {
+			if status := <-done; status != http.StatusOK {
+				t.Errorf("a slow reader got %d", status)
+			}
+		}
+		if a := w.do(t, call{method: "GET", path: "/v1/products?limit=300", key: "busy"}); a.status != http.StatusOK {
+			t.Errorf("afterwards: %d", a.status)
 		}
 	})
 }

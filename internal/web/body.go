@@ -6,7 +6,6 @@ import (
 	"io"
 	"net/http"
 	"runtime"
-	"sync"
 	"time"
 
 	"purveyor/internal/commerce"
@@ -24,13 +23,9 @@ const (
 // half as many as there are processors are decoded at a time, because decoding 1
 // MiB can take 80 ms and 17 MiB: the others wait, and small bodies pass them.
 type Bodies struct {
-	free          int // bytes of each body that do not count
-	budget, share int64
-	decoding      chan struct{} // has an element for each that is being decoded
-
-	mu      sync.Mutex
-	taken   int64
-	callers map[string]int64 // what each has taken; no entry: nothing
+	free     int // bytes of each body that do not count
+	budget   *Budget
+	decoding chan struct{} // has an element for each that is being decoded
 }
 
 // NewBodies makes the budget of partners' bodies.
@@ -41,7 +36,7 @@ func NewBodies() *Bodies { return newBodies(48<<20, 12<<20, 16<<10) }
 func NewStrangersBodies() *Bodies { return newBodies(8<<20, 1<<20, 4<<10) }
 
 func newBodies(budget, share int64, free int) *Bodies {
-	return &Bodies{free: free, budget: budget, share: share, callers: map[string]int64{},
+	return &Bodies{free: free, budget: NewBudget(budget, share),
 		decoding: make(chan struct{}, max(1, runtime.GOMAXPROCS(0)/2))}
 }
 
@@ -50,7 +45,7 @@ func newBodies(budget, share int64, free int) *Bodies {
 // or ends early, 429 when the budget is used up, and those of decode.
 func (b *Bodies) Decode(w http.ResponseWriter, r *http.Request, caller string, most int, decode func(data []byte) error) error {
 	var taken int64
-	defer func() { b.give(caller, taken) }()
+	defer func() { b.budget.Give(caller, taken) }()
 	data, err := b.read(w, r, caller, most, &taken)
 	if err != nil {
 		return err
@@ -88,35 +83,12 @@ func (b *Bodies) read(w http.ResponseWriter, r *http.Request, caller string, mos
 		case len(buf) == cap(buf):
 			size := min(2*cap(buf), most+1)
 			more := int64(size - max(cap(buf), b.free))
-			if more > 0 && !b.take(caller, more) {
+			if more > 0 && !b.budget.Take(caller, more) {
 				return nil, tooManyBodies()
 			}
 			*taken += max(0, more)
 			buf = append(make([]byte, 0, size), buf...)
 		}
-	}
-}
-
-func (b *Bodies) take(caller string, n int64) bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.taken+n > b.budget || b.callers[caller]+n > b.share {
-		return false
-	}
-	b.taken += n
-	b.callers[caller] += n
-	return true
-}
-
-func (b *Bodies) give(caller string, n int64) {
-	if n == 0 {
-		return
-	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.taken -= n
-	if b.callers[caller] -= n; b.callers[caller] == 0 {
-		delete(b.callers, caller)
 	}
 }
 

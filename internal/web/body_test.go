@@ -64,8 +64,8 @@ func TestLargestBody(t *testing.T) {
 	if _, err := decodeOf(b, sent(bytes.NewReader(make([]byte, MaxLargeBody+1))), "ptn_1", MaxLargeBody); err == nil || !strings.Contains(err.Error(), "1 MiB") {
 		t.Error(err)
 	}
-	if b.taken != 0 || len(b.callers) != 0 {
-		t.Errorf("%d bytes are still taken, %v", b.taken, b.callers)
+	if b.budget.taken != 0 || len(b.budget.callers) != 0 {
+		t.Errorf("%d bytes are still taken, %v", b.budget.taken, b.budget.callers)
 	}
 }
 
@@ -81,8 +81,8 @@ func TestBodiesOneAfterAnother(t *testing.T) {
 	if _, err := decodeOf(b, sent(broken), "ptn_1", MaxLargeBody); statusOf(err) != 400 {
 		t.Error(err)
 	}
-	if b.taken != 0 || len(b.callers) != 0 {
-		t.Errorf("%d bytes are still taken, %v", b.taken, b.callers)
+	if b.budget.taken != 0 || len(b.budget.callers) != 0 {
+		t.Errorf("%d bytes are still taken, %v", b.budget.taken, b.budget.callers)
 	}
 }
 
@@ -144,8 +144,8 @@ func TestBodiesShareTheBudget(t *testing.T) {
 			t.Errorf("a small body: %v", err)
 		}
 		s.end()
-		if _, err := decodeOf(b, large(), "ptn_1", MaxLargeBody); err != nil || b.taken != 0 || len(b.callers) != 0 {
-			t.Errorf("afterwards: %v, %d bytes are still taken, %v", err, b.taken, b.callers)
+		if _, err := decodeOf(b, large(), "ptn_1", MaxLargeBody); err != nil || b.budget.taken != 0 || len(b.budget.callers) != 0 {
+			t.Errorf("afterwards: %v, %d bytes are still taken, %v", err, b.budget.taken, b.budget.callers)
 		}
 	})
 }
@@ -183,12 +183,12 @@ func TestLargeBodiesAreDecodedInTurn(t *testing.T) {
 			})
 		}
 		synctest.Wait()
-		if want := max(1, runtime.GOMAXPROCS(0)/2); now != want || small != 10 || b.callers["ptn_1"] < 10*80<<10 {
-			t.Errorf("%d are being decoded, want %d; %d small ones were; %d bytes are taken", now, want, small, b.callers["ptn_1"])
+		if want := max(1, runtime.GOMAXPROCS(0)/2); now != want || small != 10 || b.budget.callers["ptn_1"] < 10*80<<10 {
+			t.Errorf("%d are being decoded, want %d; %d small ones were; %d bytes are taken", now, want, small, b.budget.callers["ptn_1"])
 		}
 		wg.Wait()
-		if b.taken != 0 {
-			t.Errorf("%d bytes are still taken", b.taken)
+		if b.budget.taken != 0 {
+			t.Errorf("%d bytes are still taken", b.budget.taken)
 		}
 	})
 }

@@ -1,0 +1,44 @@
+package web
+
+import "sync"
+
+// Budget is an amount of memory that callers share: each has a share of it at
+// most.
+type Budget struct {
+	total, share int64 // bytes
+
+	mu      sync.Mutex
+	taken   int64
+	callers map[string]int64 // what each has taken; no entry: nothing
+}
+
+// NewBudget makes a budget with nothing taken.
+func NewBudget(total, share int64) *Budget {
+	return &Budget{total: total, share: share, callers: map[string]int64{}}
+}
+
+// Take so many bytes for a caller; false: they are more than what is left, and
+// nothing is taken.
+func (b *Budget) Take(caller string, n int64) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.taken+n > b.total || b.callers[caller]+n > b.share {
+		return false
+	}
+	b.taken += n
+	b.callers[caller] += n
+	return true
+}
+
+// Give back what was taken.
+func (b *Budget) Give(caller string, n int64) {
+	if n == 0 {
+		return
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.taken -= n
+	if b.callers[caller] -= n; b.callers[caller] == 0 {
+		delete(b.callers, caller)
+	}
+}
