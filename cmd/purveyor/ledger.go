@@ -7,6 +7,7 @@ import (
 	"maps"
 	"reflect"
 	"slices"
+	"time"
 
 	"purveyor/internal/commerce"
 	"purveyor/internal/config"
@@ -22,15 +23,23 @@ type ledgerCommand struct {
 type ledgerCheck struct {
 	config.Database
 	config.Payments
-	Offline bool `help:"Do not ask the payment processors."`
+	Books bool `help:"Check the books alone: do not ask the payment processors." aliases:"offline"`
 }
 
 // ledgerReport counts what was checked.
 type ledgerReport struct {
+	reader     storage.Reader
+	processors map[string]payment.Processor
+	books      bool // the processors are not asked
+	// noticeWaits tells whether the sandbox has news of an order's payment that are
+	// not recorded yet.
+	noticeWaits func(ctx context.Context, orderID string) (bool, error)
+
 	payments                    int
 	captured, refunded, pending commerce.Cents
-	compared, skipped           map[string]int // by processor
-	faults                      int
+	compared                    map[string]int // by processor
+	skipped                     map[string]int // by processor and reason, in words
+	awaited, faults             int
 }
 
 func (c ledgerCheck) Run() error {
@@ -38,14 +47,10 @@ func (c ledgerCheck) Run() error {
 		return err
 	}
 	return withDatabase(c.Database, func(ctx context.Context, db *database) error {
-		processors := newProcessors(c.Payments, effect.NewObjects(db.Engine, db.committer), "")
-		report := ledgerReport{compared: map[string]int{}, skipped: map[string]int{}}
-		if err := report.run(ctx, db.Reader(), func(name string) payment.Processor {
-			if c.Offline {
-				return nil
-			}
-			return processors.byName[name]
-		}); err != nil {
+		objects := effect.NewObjects(db.Engine, db.committer)
+		report := ledgerReport{reader: db.Reader(), processors: newProcessors(c.Payments, objects, "").byName, books: c.Books,
+			noticeWaits: objects.PaymentNoticeWaits, compared: map[string]int{}, skipped: map[string]int{}}
+		if err := report.run(ctx); err != nil {
 			return err
 		}
 		report.print()
@@ -57,16 +62,16 @@ func (c ledgerCheck) Run() error {
 }
 
 // run checks every payment, some at a time.
-func (l *ledgerReport) run(ctx context.Context, reader storage.Reader, processor func(name string) payment.Processor) error {
+func (l *ledgerReport) run(ctx context.Context) error {
 	const page = 200
 	var after commerce.OrderKey
 	for {
-		list, err := reader.Payments(ctx, after, page)
+		list, err := l.reader.Payments(ctx, after, page)
 		if err != nil {
 			return err
 		}
 		for _, p := range list {
-			if err := l.check(ctx, reader, p.Key(), processor(p.Processor)); err != nil {
+			if err := l.check(ctx, p.Key()); err != nil {
 				return err
 			}
 		}
@@ -77,11 +82,16 @@ func (l *ledgerReport) run(ctx context.Context, reader storage.Reader, processor
 	}
 }
 
-// check holds one account against itself, and against what the processor has;
-// nil: nobody is asked.
-func (l *ledgerReport) check(ctx context.Context, reader storage.Reader, key commerce.OrderKey, processor payment.Processor) error {
-	account, err := settledAccount(ctx, reader, key)
+// check holds one account against itself, and against what the processor has.
+func (l *ledgerReport) check(ctx context.Context, key commerce.OrderKey) error {
+	account, err := settledAccount(ctx, l.reader, key)
 	if err != nil {
+		return err
+	}
+	l.report(key, account.Faults()...)
+	if reason := l.skips(account.Payment); reason != "" {
+		l.skipped[account.Payment.Processor+" were not compared: "+reason]++
+	} else if account, err = l.compare(ctx, account); err != nil {
 		return err
 	}
 	p := account.Payment
@@ -89,25 +99,93 @@ func (l *ledgerReport) check(ctx context.Context, reader storage.Reader, key com
 	l.captured += p.CapturedCents
 	l.refunded += p.RefundedCents
 	l.pending += p.PendingCents
-	l.report(key, account.Faults())
-	if processor == nil || p.SessionID == "" {
-		l.skipped[p.Processor]++
-		return nil
-	}
-	session, err := processor.Session(ctx, p.SessionID)
-	if refusal, ok := errors.AsType[*payment.Refusal](err); ok {
-		l.report(key, []string{p.Processor + " does not know its session: " + refusal.Message})
-		return nil
-	}
-	if err != nil {
-		return fmt.Errorf("ask %s for the session of order %s: %w", p.Processor, key.OrderID, err)
-	}
-	l.compared[p.Processor]++
-	l.report(key, account.FaultsAt(session.PaidCents, session.RefundedCents))
 	return nil
 }
 
-func (l *ledgerReport) report(key commerce.OrderKey, faults []string) {
+// skips is why the processor is not asked for a payment; empty: it is asked.
+func (l *ledgerReport) skips(p commerce.Payment) string {
+	switch {
+	case l.books:
+		return "only the books are checked"
+	case l.processors[p.Processor] == nil:
+		return "this processor is not configured here"
+	case p.SessionID == "":
+		return "no payment page was opened for them"
+	}
+	return ""
+}
+
+// compare holds an account against what the processor has. The service may be
+// running: while news of the payment are on the way, a difference is no fault. An
+// account that was changed meanwhile is compared again. compare returns the account
+// as it was compared.
+func (l *ledgerReport) compare(ctx context.Context, a commerce.Account) (commerce.Account, error) {
+	key := a.Payment.Key()
+	for {
+		p := a.Payment
+		session, err := l.processors[p.Processor].Session(ctx, p.SessionID)
+		if refusal, ok := errors.AsType[*payment.Refusal](err); ok {
+			l.report(key, p.Processor+" does not know its session: "+refusal.Message)
+			return a, nil
+		}
+		if err != nil {
+			return a, fmt.Errorf("ask %s for the session of order %s: %w", p.Processor, key.OrderID, err)
+		}
+		differences := a.DifferencesAt(session.PaidCents, session.RefundedCents)
+		expected := false
+		if len(differences) > 0 {
+			if expected, err = l.expectsNews(ctx, a); err != nil {
+				return a, err
+			}
+			again, err := settledAccount(ctx, l.reader, key)
+			if err != nil {
+				return a, err
+			}
+			if !reflect.DeepEqual(again.Payment, p) {
+				a = again
+				continue
+			}
+		}
+		for _, d := range differences {
+			if d.Awaited && expected {
+				l.awaited++
+				printf("%s: pending: %s\n", key.OrderID, d.Text)
+			} else {
+				l.report(key, d.Text)
+			}
+		}
+		l.compared[p.Processor]++
+		return a, nil
+	}
+}
+
+// expectsNews reports whether news of the account's payment may be on the way.
+func (l *ledgerReport) expectsNews(ctx context.Context, a commerce.Account) (bool, error) {
+	if a.Young(time.Now().UnixMilli()) {
+		return true, nil
+	}
+	if waits, err := l.noticeWaits(ctx, a.Order.ID); waits || err != nil {
+		return waits, err
+	}
+	const page = 200
+	filter := storage.JobFilter{State: commerce.JobWaiting, Owner: a.Order.StoreID, Limit: page}
+	for {
+		list, err := l.reader.Jobs(ctx, filter)
+		if err != nil {
+			return false, err
+		}
+		if slices.ContainsFunc(list, a.Awaits) {
+			return true, nil
+		}
+		if len(list) < page {
+			return false, nil
+		}
+		last := list[page-1]
+		filter.After = storage.JobPosition{RunAt: last.RunAt, JobKey: last.Key()}
+	}
+}
+
+func (l *ledgerReport) report(key commerce.OrderKey, faults ...string) {
 	for _, f := range faults {
 		l.faults++
 		printf("%s: %s\n", key.OrderID, f)
@@ -119,8 +197,11 @@ func (l *ledgerReport) print() {
 	for _, name := range slices.Sorted(maps.Keys(l.compared)) {
 		printf("%d compared with %s\n", l.compared[name], name)
 	}
-	for _, name := range slices.Sorted(maps.Keys(l.skipped)) {
-		printf("%d of %s were not compared\n", l.skipped[name], name)
+	for _, reason := range slices.Sorted(maps.Keys(l.skipped)) {
+		printf("%d of %s\n", l.skipped[reason], reason)
+	}
+	if l.awaited > 0 {
+		printf("pending differences: %d, of payments whose news are on the way\n", l.awaited)
 	}
 	if l.faults == 0 {
 		printf("everything adds up\n")

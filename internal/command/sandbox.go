@@ -2,6 +2,9 @@ package command
 
 import "purveyor/internal/commerce"
 
+// SandboxOwner owns the jobs of all sandboxes.
+const SandboxOwner = "sandbox"
+
 // PutSandboxObject stores the state of a sandbox object that has not changed
 // since it was read, with the notices that tell of the change.
 type PutSandboxObject struct {
@@ -39,11 +42,11 @@ func (c PutSandboxObject) Decide(rows *commerce.Rows, now int64) (bool, commerce
 	for _, n := range c.Notices {
 		changes.Sandbox = append(changes.Sandbox, commerce.SandboxObject{ID: n.ID, Version: 1, Data: n.Data, UpdatedOn: now})
 		changes.NewJobs = append(changes.NewJobs, commerce.Job{
-			Kind: commerce.JobSandboxNotice, Mode: commerce.Test, Owner: "sandbox", Subject: n.ID, RunAt: now + n.After,
+			Kind: commerce.JobSandboxNotice, Mode: commerce.Test, Owner: SandboxOwner, Subject: n.ID, RunAt: now + n.After,
 		})
 	}
 	if c.FirstStep > 0 {
-		changes.NewJobs = append(changes.NewJobs, commerce.Job{Kind: commerce.JobSandboxStep, Mode: commerce.Test, Owner: "sandbox", Subject: c.ID, RunAt: now + c.FirstStep})
+		changes.NewJobs = append(changes.NewJobs, commerce.Job{Kind: commerce.JobSandboxStep, Mode: commerce.Test, Owner: SandboxOwner, Subject: c.ID, RunAt: now + c.FirstStep})
 	}
 	return true, changes, nil
 }

@@ -103,15 +103,44 @@ func (a Account) asked() bool {
 	})
 }
 
-// FaultsAt compares the account with what the processor holds of it. Refunds on
-// their way may or may not have arrived there.
-func (a Account) FaultsAt(paid, refunded Cents) (faults []string) {
+// Difference is between an account and what the processor holds of it.
+type Difference struct {
+	Text string // for people
+	// Awaited tells whether news that the processor sends would end the difference.
+	Awaited bool
+}
+
+// DifferencesAt compares the account with what the processor holds of it.
+// Refunds on their way may or may not have arrived there.
+func (a Account) DifferencesAt(paid, refunded Cents) (list []Difference) {
 	p := a.Payment
 	if paid != p.CapturedCents {
-		faults = append(faults, fmt.Sprintf("%d cents were paid at %s, %d are captured here", paid, p.Processor, p.CapturedCents))
+		list = append(list, Difference{fmt.Sprintf("%d cents were paid at %s, %d are captured here", paid, p.Processor, p.CapturedCents), paid > p.CapturedCents})
 	}
 	if refunded < p.RefundedCents || refunded > p.RefundedCents+p.PendingCents {
-		faults = append(faults, fmt.Sprintf("%d cents were refunded at %s, %d here, and %d are on their way", refunded, p.Processor, p.RefundedCents, p.PendingCents))
+		list = append(list, Difference{fmt.Sprintf("%d cents were refunded at %s, %d here, and %d are on their way",
+			refunded, p.Processor, p.RefundedCents, p.PendingCents), true})
 	}
-	return faults
+	return list
+}
+
+// young is how long the first news of a payment may take to come, in ms.
+const young = minute
+
+// Young reports whether the payment session is so new in the books, or heard of
+// so recently, that the news of its payment may be on the way.
+func (a Account) Young(now int64) bool {
+	return a.Payment.CapturedCents == 0 && now < a.Payment.UpdatedOn+young
+}
+
+// Awaits reports whether a job is about the account's money: it asks the
+// processor, or records what it said.
+func (a Account) Awaits(j Job) bool {
+	switch j.Kind {
+	case JobOpenSession, JobExpireSession:
+		return j.Subject == a.Order.ID
+	case JobRefund:
+		return slices.ContainsFunc(a.Refunds, func(r Refund) bool { return r.ID == j.Subject })
+	}
+	return false
 }

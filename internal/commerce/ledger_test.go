@@ -52,6 +52,13 @@ func TestAccountFaults(t *testing.T) {
 		{"a failed one that is", func(a *Account) { a.Refunds[0].State = RefundFailed }, "refund done is failed"},
 		{"a reservation that is lost", func(a *Account) { a.Payment.PendingCents = 0 }, "0 cents are on their way back by the balance, 100 by the ledger"},
 		{"the order says more", func(a *Account) { a.Order.RefundedCents++ }, "301 cents are refunded by the order"},
+		{"the balance says less", func(a *Account) { a.Payment.RefundedCents--; a.Order.RefundedCents-- }, "299 cents are refunded by the balance, 300 by the ledger"},
+		{"more goes back than was paid", func(a *Account) {
+			a.Entries[0].AmountCents, a.Payment.CapturedCents, a.Order.TotalCents = 399, 399, 399
+		}, "300 of 399 cents are refunded, and 100 on their way"},
+		{"all of it goes back", func(a *Account) {
+			a.Entries[0].AmountCents, a.Payment.CapturedCents, a.Order.TotalCents = 400, 400, 400
+		}, ""},
 		{"another total", func(a *Account) { a.Order.TotalCents = 999 }, "its total is 999, but 1000 cents were captured"},
 		{"cancelled, money left", func(a *Account) { a.Order.Status = Cancelled }, "nobody was asked to look"},
 		{"cancelled, asked for another reason", func(a *Account) {
@@ -79,11 +86,45 @@ func TestAccountFaults(t *testing.T) {
 
 func TestAccountFaultsAtTheProcessor(t *testing.T) {
 	for _, c := range []struct {
-		paid, refunded Cents
-		faults         int
-	}{{1000, 300, 0}, {1000, 400, 0}, {1000, 299, 1}, {1000, 401, 1}, {0, 300, 1}, {2000, 0, 2}} {
-		if faults := paidAccount().FaultsAt(c.paid, c.refunded); len(faults) != c.faults {
-			t.Errorf("%d paid, %d refunded: %q", c.paid, c.refunded, faults)
+		paid, refunded       Cents
+		differences, awaited int
+	}{{1000, 300, 0, 0}, {1000, 400, 0, 0}, {1000, 299, 1, 1}, {1000, 401, 1, 1}, {1001, 300, 1, 1}, {999, 300, 1, 0}, {0, 300, 1, 0}, {2000, 0, 2, 2}} {
+		list, awaited := paidAccount().DifferencesAt(c.paid, c.refunded), 0
+		for _, d := range list {
+			if d.Awaited {
+				awaited++
+			}
+		}
+		if len(list) != c.differences || awaited != c.awaited {
+			t.Errorf("%d paid, %d refunded: %+v", c.paid, c.refunded, list)
+		}
+	}
+}
+
+// TestAccountExplained: what may explain a difference with the processor.
+func TestAccountExplained(t *testing.T) {
+	a := paidAccount()
+	for _, c := range []struct {
+		job  Job
+		want bool
+	}{
+		{Job{Kind: JobRefund, Subject: a.Refunds[0].ID}, true}, {Job{Kind: JobRefund, Subject: "rfd_of_another"}, false},
+		{Job{Kind: JobOpenSession, Subject: a.Order.ID}, true}, {Job{Kind: JobExpireSession, Subject: a.Order.ID}, true},
+		{Job{Kind: JobExpireSession, Subject: "ord_another"}, false}, {Job{Kind: JobMailPaid, Subject: a.Order.ID}, false},
+	} {
+		if got := a.Awaits(c.job); got != c.want {
+			t.Errorf("%+v: %v, want %v", c.job, got, c.want)
+		}
+	}
+	a.Payment.UpdatedOn = 1000
+	for _, c := range []struct {
+		captured Cents
+		now      int64
+		want     bool
+	}{{0, 1000, true}, {0, 60_999, true}, {0, 61_000, false}, {1, 1000, false}} {
+		a.Payment.CapturedCents = c.captured
+		if got := a.Young(c.now); got != c.want {
+			t.Errorf("%d captured, at %d: %v, want %v", c.captured, c.now, got, c.want)
 		}
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"purveyor/internal/command"
 	"purveyor/internal/commerce"
 	"purveyor/internal/inbound"
+	"purveyor/internal/outside/courier"
 	"purveyor/internal/outside/payment"
 	"purveyor/internal/outside/sandbox"
 	"purveyor/internal/outside/sandbox/sandboxtest"
@@ -503,6 +504,30 @@ func TestObjects(t *testing.T) {
 		}
 		if len(got) != 6 || late != 3 {
 			t.Errorf("%d notices, %d of them late; want 6 and 3", len(got), late)
+		}
+	})
+}
+
+// TestPaymentNoticeWaits: a notice about the payment of the order is found among
+// those about other orders, and among those of couriers.
+func TestPaymentNoticeWaits(t *testing.T) {
+	in(t, func(s *shop) {
+		o, ctx := NewObjects(s.engine, s.committer), context.Background()
+		put := func(id, to, orderID string) {
+			t.Helper()
+			notice := sandbox.Notice{To: to, After: time.Hour, Body: fmt.Appendf(nil, `{"order_id":%q}`, orderID)}
+			if err := o.PutObject(ctx, sandbox.Object{ID: id, Data: []byte("{}")}, notice); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for i := range 120 { // more than a page
+			put(fmt.Sprint("cs_", i), payment.NoticePath, fmt.Sprint("ord_", i))
+		}
+		put("del_1", courier.NoticePath, "ord_by_courier")
+		for order, want := range map[string]bool{"ord_0": true, "ord_119": true, "ord_120": false, "ord_1": true, "ord_by_courier": false} {
+			if got, err := o.PaymentNoticeWaits(ctx, order); err != nil || got != want {
+				t.Errorf("%s: %v, %v; want %v", order, got, err, want)
+			}
 		}
 	})
 }

@@ -128,7 +128,11 @@ func (w *world) processorAgrees(t tester, a commerce.Account) {
 	if err != nil {
 		t.Errorf("%v", err)
 	}
-	for _, fault := range append(a.Faults(), a.FaultsAt(session.PaidCents, session.RefundedCents)...) {
+	faults := a.Faults()
+	for _, d := range a.DifferencesAt(session.PaidCents, session.RefundedCents) {
+		faults = append(faults, d.Text)
+	}
+	for _, fault := range faults {
 		t.Errorf("%s", fault)
 	}
 }

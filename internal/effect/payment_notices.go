@@ -1,0 +1,57 @@
+package effect
+
+import (
+	"bytes"
+	"context"
+	"errors"
+
+	"purveyor/internal/command"
+	"purveyor/internal/commerce"
+	"purveyor/internal/outside/payment"
+	"purveyor/internal/storage"
+
+	"github.com/go-json-experiment/json"
+)
+
+// PaymentNoticeWaits reports whether the sandbox has a notice for the service
+// about the payment of an order that has not been recorded yet.
+func (o *Objects) PaymentNoticeWaits(ctx context.Context, orderID string) (bool, error) {
+	const page = 100
+	filter := storage.JobFilter{State: commerce.JobWaiting, Owner: command.SandboxOwner, Limit: page}
+	for {
+		list, err := o.engine.Reader().Jobs(ctx, filter)
+		if err != nil {
+			return false, err
+		}
+		for _, job := range list {
+			if job.Kind != commerce.JobSandboxNotice {
+				continue
+			}
+			if about, err := o.isAbout(ctx, job.Subject, orderID); about || err != nil {
+				return about, err
+			}
+		}
+		if len(list) < page {
+			return false, nil
+		}
+		last := list[page-1]
+		filter.After = storage.JobPosition{RunAt: last.RunAt, JobKey: last.Key()}
+	}
+}
+
+// isAbout reports whether a notice tells of the payment of an order. A notice
+// that is gone has been recorded meanwhile.
+func (o *Objects) isAbout(ctx context.Context, noticeID, orderID string) (bool, error) {
+	object, err := o.engine.Reader().SandboxObject(ctx, noticeID)
+	if errors.Is(err, storage.ErrNotFound) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	var notice storedNotice
+	if err := json.Unmarshal(object.Data, &notice); err != nil {
+		return false, err
+	}
+	return notice.To == payment.NoticePath && bytes.Contains(notice.Body, []byte(`"`+orderID+`"`)), nil
+}
