@@ -135,9 +135,7 @@ func (s *story) completeRefund(rows *commerce.Rows, p *commerce.Payment, r *comm
 	s.order.RefundedCents = p.RefundedCents
 	previous := s.order.Status
 	var moves []wire.InventoryMove
-	if p.CameBackCents == 0 {
-		s.resolve(string(commerce.WebhookRefunded), commerce.AttentionRefundFailed)
-	}
+	s.refundAgain(p, r)
 	if p.Returned() {
 		s.resolveBy(commerce.RefundInFull)
 		if _, err := s.order.Check(commerce.RefundInFull); err == nil {
@@ -148,6 +146,24 @@ func (s *story) completeRefund(rows *commerce.Rows, p *commerce.Payment, r *comm
 	r.TotalRefundedCents, r.OrderStatus = p.RefundedCents, s.order.Status
 	s.tell(commerce.TimelineRefunded, "", wire.RefundData(*r, p.RefundedCents, moves))
 	s.notify(commerce.WebhookRefunded, wire.RefundEventData(s.order, previous, *r))
+}
+
+// refundAgain sets a refund off against money that came back before the refund was
+// asked for. Once all of that was refunded again, the merchant need not look any more.
+func (s *story) refundAgain(p *commerce.Payment, r *commerce.Refund) {
+	failed := s.attention(commerce.AttentionRefundFailed)
+	if !failed.Open() {
+		return
+	}
+	if r.CreatedOn > failed.Since {
+		p.CameBackCents = max(0, p.CameBackCents-r.AmountCents)
+	}
+	if p.Returned() {
+		p.CameBackCents = 0
+	}
+	if p.CameBackCents == 0 {
+		s.resolve(string(commerce.WebhookRefunded), commerce.AttentionRefundFailed)
+	}
 }
 
 // stopFulfilment does what cancelling does, if there is anything left to fulfil.

@@ -75,6 +75,10 @@ func (c RecordRefundNotice) elsewhere(now int64) commerce.Refund {
 func (s *story) takeBack(p *commerce.Payment, r *commerce.Refund, why string) {
 	r.State, r.UpdatedOn = commerce.RefundFailed, s.now
 	r.Error = commerce.CleanText(why, commerce.MaxNote)
+	if !s.raised(commerce.AttentionRefundFailed) {
+		p.CameBackCents = 0 // what came back before was refunded again, or settled
+	}
+	p.CameBackCents += r.AmountCents
 	s.changes.Ledger = append(s.changes.Ledger, p.TakeBack(r.AmountCents, r.ID, r.Ref, s.now))
 	s.order.RefundedCents = p.RefundedCents
 	previous := s.order.Status

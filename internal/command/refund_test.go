@@ -390,12 +390,15 @@ func checkRefundCameBack(t *testing.T, o commerce.Order) {
 }
 
 // TestRefundedAgainInParts: the reason to look stays open until all that came
-// back is refunded again, whatever else is left of the payment.
+// back is refunded again, whatever else is left of the payment. A refund that was
+// under way before is none of that.
 func TestRefundedAgainInParts(t *testing.T) {
 	o, r, run := orderIn(commerce.Paid, commerce.ByPickup, false), pendingRefund(commerce.RefundAsked, 120), payJob(commerce.JobRefund, "rfd", 0)
 	before := refunding(o, r, run)
 	before.Payments[0].CameBackCents, before.Attention = 200, raisedOn(o, "refund_failed")
-	for _, open := range []string{"refund_failed", ""} {
+	before.Attention[0].Since = 50
+	before.Refunds[0].CreatedOn = 50 // asked for before any money came back
+	for _, open := range []string{"refund_failed", "refund_failed", ""} {
 		cmd := recordRefund(o, r, run)
 		_, changes, err := cmd.Decide(fill(cmd.Needs(), before), now)
 		after := merge(before, changes)
@@ -403,6 +406,7 @@ func TestRefundedAgainInParts(t *testing.T) {
 			t.Errorf("%d cents came back: open %q, want %q; %v", before.Payments[0].CameBackCents, got, open, err)
 		}
 		before.Payments[0].CameBackCents = after.Payments[0].CameBackCents
+		before.Refunds[0].CreatedOn = 51
 	}
 }
 

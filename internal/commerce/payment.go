@@ -140,14 +140,12 @@ func (p *Payment) Release(amount Cents) { p.PendingCents -= amount }
 // Return enters money that went back to the customer.
 func (p *Payment) Return(amount Cents, refundID, ref string, now int64) LedgerEntry {
 	p.RefundedCents += amount
-	p.CameBackCents = max(0, p.CameBackCents-amount)
 	return p.enter(EntryRefund, amount, refundID, ref, now)
 }
 
 // TakeBack enters a refund that did not arrive: its money is here again.
 func (p *Payment) TakeBack(amount Cents, refundID, ref string, now int64) LedgerEntry {
 	p.RefundedCents -= amount
-	p.CameBackCents += amount
 	return p.enter(EntryRefundFailed, amount, refundID, ref, now)
 }
 
