@@ -304,14 +304,14 @@ func TestTakeJob(t *testing.T) {
 		{"leased for longer than can be", []commerce.Job{due.LeasedTo("you", now+commerce.JobLease+1)}, true, true, 0},
 		{"done", nil, false, false, 0},
 	} {
-		cmd := TakeJob{Job: due.Key(), Worker: "me", Until: now + 9}
+		cmd := TakeJob{Job: due.Key(), Worker: "me"}
 		got, changes, err := cmd.Decide(fill(cmd.Needs(), commerce.Changes{Jobs: c.stored}), now)
 		if err != nil || got.There != c.there || got.Taken != c.taken || (len(changes.Jobs) == 1) != c.taken {
 			t.Errorf("%s: %+v, %+v, %v", c.name, got, changes, err)
 			continue
 		}
 		if c.taken {
-			want := c.stored[0].LeasedTo("me", now+9)
+			want := c.stored[0].LeasedTo("me", now+commerce.JobLease)
 			want.State, want.Probes = commerce.JobWaiting, c.probes
 			if got.Job != want || changes.Jobs[0] != want {
 				t.Errorf("%s: taken as %+v, want %+v", c.name, got.Job, want)
@@ -330,7 +330,7 @@ func TestImpatience(t *testing.T) {
 		if next.State != commerce.JobWaiting || next.RunAt != now+commerce.PaymentDelays[0] {
 			t.Fatalf("%+v", next)
 		}
-		take := TakeJob{Job: j.Key(), Worker: "me", Until: now + 10}
+		take := TakeJob{Job: j.Key(), Worker: "me"}
 		taken, _, _ := take.Decide(fill(take.Needs(), commerce.Changes{Jobs: []commerce.Job{next}}), now)
 		j = taken.Job
 	}

@@ -8,7 +8,6 @@ import "purveyor/internal/commerce"
 type TakeJob struct {
 	Job    commerce.JobKey
 	Worker string
-	Until  int64 // Unix ms, of the lease
 }
 
 // TakenJob is what there was to take.
@@ -21,7 +20,8 @@ type TakenJob struct {
 // Needs names the job.
 func (c TakeJob) Needs() commerce.Needs { return commerce.Needs{Jobs: []commerce.JobKey{c.Job}} }
 
-// Decide leases it.
+// Decide leases it by the batch's own time, which the next command that takes the
+// job compares the lease with: however clocks differ, one of them gets it.
 func (c TakeJob) Decide(rows *commerce.Rows, now int64) (TakenJob, commerce.Changes, error) {
 	job, there := rows.Jobs.Get(c.Job)
 	if !there || job.Leased(now) {
@@ -30,7 +30,7 @@ func (c TakeJob) Decide(rows *commerce.Rows, now int64) (TakenJob, commerce.Chan
 	if job.RunAt > now {
 		job.Probes++
 	}
-	job = job.LeasedTo(c.Worker, c.Until)
+	job = job.LeasedTo(c.Worker, now+commerce.JobLease)
 	job.State = commerce.JobWaiting
 	return TakenJob{job, true, true}, commerce.Changes{Jobs: []commerce.Job{job}}, nil
 }

@@ -374,7 +374,7 @@ func TestOneJobForAnAttempt(t *testing.T) {
 		left := s.jobs(commerce.JobWaiting, storeID)
 		for _, j := range left {
 			if j.Kind == commerce.JobDispatch {
-				job := must(t, s.committer, command.TakeJob{Job: j.Key(), Worker: "me", Until: time.Now().UnixMilli() + commerce.JobLease}).Job
+				job := must(t, s.committer, command.TakeJob{Job: j.Key(), Worker: "me"}).Job
 				wg.Go(func() {
 					c.dispatch(context.Background(), job).Record(context.Background(), func(commerce.Job, error) {})
 				})

@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"slices"
-	"time"
 
 	"purveyor/internal/command"
 	"purveyor/internal/commerce"
@@ -208,7 +207,7 @@ func (l ledger) Return(ctx context.Context, list []commerce.Job) error {
 
 // Take implements jobs.Ledger.
 func (l ledger) Take(ctx context.Context, key commerce.JobKey) (commerce.Job, bool, bool, error) {
-	taken, err := commit.Do(ctx, l.committer, command.TakeJob{Job: key, Worker: l.worker, Until: time.Now().UnixMilli() + commerce.JobLease})
+	taken, err := commit.Do(ctx, l.committer, command.TakeJob{Job: key, Worker: l.worker})
 	return taken.Job, taken.There, taken.Taken, err
 }
 
