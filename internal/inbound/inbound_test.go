@@ -1,0 +1,69 @@
+package inbound
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"purveyor/internal/outside/payment"
+	"purveyor/internal/web"
+)
+
+// quiet is a processor whose notices say nothing.
+type quiet struct{ read int }
+
+func (*quiet) NoticeForm() (headers []string, maxBytes int) {
+	return []string{"X-Signature", "X-Old-Signature"}, 64 << 10
+}
+
+func (q *quiet) ReadNotice(context.Context, http.Header, []byte) ([]payment.Notice, error) {
+	q.read++
+	return nil, nil
+}
+
+// counted is a body that knows how much of it was read.
+type counted struct {
+	io.Reader
+	read int
+}
+
+func (c *counted) Read(b []byte) (int, error) {
+	n, err := c.Reader.Read(b)
+	c.read += n
+	return n, err
+}
+
+// A notice without a signature is refused unread, and one that is larger than any
+// of its provider is not handed on.
+func TestNoticesAreBounded(t *testing.T) {
+	q := &quiet{}
+	handler := web.Trace(slog.New(slog.DiscardHandler), New(nil, nil, map[string]PaymentNotices{"quiet": q}, nil))
+	for _, c := range []struct {
+		header string
+		size   int
+		status int
+		says   string
+		read   bool
+	}{
+		{"", 10, 400, "X-Signature or X-Old-Signature is missing", false},
+		{"", 10 << 20, 400, "X-Signature or X-Old-Signature is missing", false},
+		{"X-Old-Signature", 64 << 10, 200, "ok", true},
+		{"X-Signature", 64<<10 + 1, 400, "larger than 64 KiB", true},
+	} {
+		body := &counted{Reader: strings.NewReader(strings.Repeat("x", c.size))}
+		r := httptest.NewRequest(http.MethodPost, PaymentsPath("quiet"), body)
+		if c.header != "" {
+			r.Header.Set(c.header, "abc")
+		}
+		before := q.read
+		w := httptest.NewRecorder()
+		handler.ServeHTTP(w, r)
+		if w.Code != c.status || !strings.Contains(w.Body.String(), c.says) || (body.read > 0) != c.read || (q.read > before) != (c.status == 200) {
+			t.Errorf("%+v: %d %s, %d bytes were read", c, w.Code, w.Body, body.read)
+		}
+	}
+}
