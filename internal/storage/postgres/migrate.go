@@ -182,7 +182,8 @@ func compareShape(ctx context.Context, tx pgx.Tx, m storage.Migration) error {
 // shape describes the tables of a namespace.
 func shape(ctx context.Context, tx pgx.Tx, namespace string) (storage.Shape, error) {
 	rows, err := tx.Query(ctx, `WITH tables AS (SELECT oid, relname FROM pg_class
-			WHERE relnamespace = `+namespace+` AND relkind IN ('r', 'p') AND relname NOT IN ('schema_version', 'migrations'))
+			WHERE relnamespace = `+namespace+` AND relkind IN ('r', 'p') AND relname NOT IN ('schema_version', 'migrations')
+				AND NOT EXISTS (SELECT FROM pg_depend WHERE classid = 'pg_class'::regclass AND objid = pg_class.oid AND deptype = 'e')) -- of an extension
 		SELECT 'table ' || relname, '' FROM tables
 		UNION ALL SELECT 'column ' || relname || '.' || attname, format_type(atttypid, atttypmod) || CASE WHEN attnotnull THEN ' NOT NULL' ELSE '' END
 			|| coalesce(' COLLATE ' || (SELECT collname FROM pg_collation c WHERE c.oid = attcollation), '')
