@@ -19,7 +19,9 @@ const (
 // and the later calls that may need the same row. All others go on meanwhile.
 type aside struct {
 	calls []waiting
-	next  time.Time // of the next try
+	// When the next call may be tried: of those that came upon a lock, and of those
+	// that follow one.
+	locked, followers time.Time
 }
 
 type waiting struct {
@@ -34,7 +36,22 @@ type waiting struct {
 func (a *aside) add(p call, err error) {
 	now := time.Now()
 	a.calls = append(a.calls, waiting{p, p.needs().Owners(), now.Add(lockPatience), err, true})
-	a.next = now.Add(lockPause)
+	a.locked = now.Add(lockPause)
+}
+
+// next is the index of the call to try next, and when; -1, if none is aside.
+func (a *aside) next() (i int, at time.Time) {
+	i = -1
+	for n, w := range a.calls {
+		t := a.followers
+		if w.tried {
+			t = a.locked
+		}
+		if i < 0 || t.Before(at) {
+			i, at = n, t
+		}
+	}
+	return i, at
 }
 
 // screen sets the calls of a batch aside that share an owner with a call that
@@ -65,15 +82,16 @@ func (a *aside) screen(batch []call) (others []call) {
 
 // due tells when a call is to be tried; never, if none is aside.
 func (a *aside) due() <-chan time.Time {
-	if len(a.calls) == 0 {
+	i, at := a.next()
+	if i < 0 {
 		return nil
 	}
-	return time.After(time.Until(a.next))
+	return time.After(time.Until(at))
 }
 
-// tryAside answers the calls whose patience is over, then tries the first of the
-// others alone. If that comes upon a lock, it goes to the end of the line. If no
-// call is left that came upon a lock, the others are a batch again.
+// tryAside answers the calls whose patience is over, then tries one of the others
+// alone. If that comes upon a lock, it goes to the end of the line. If no call is
+// left that came upon a lock, the others are a batch again.
 func (c *Committer) tryAside() {
 	a, now := &c.aside, time.Now()
 	calls := a.calls
@@ -93,13 +111,19 @@ func (c *Committer) tryAside() {
 		c.rejoin()
 		return
 	}
-	first := a.calls[0]
-	a.calls, a.next = a.calls[1:], now
+	i, _ := a.next()
+	w := a.calls[i]
+	a.calls = slices.Delete(a.calls, i, i+1)
 	before := len(a.calls)
-	c.attempt([]call{first.call})
-	if len(a.calls) > before { // it is the last now, and not more patient than before
-		a.calls[before].until = first.until
+	c.attempt([]call{w.call})
+	if len(a.calls) > before { // it came upon a lock
+		a.calls[before].until = w.until
+		if !w.tried {
+			a.followers = a.locked
+		}
+		return
 	}
+	a.followers = now
 }
 
 // rejoin makes batches of the calls that are aside.

@@ -160,6 +160,16 @@ func expectNil(t *testing.T, what string, list ...*asked) {
 	}
 }
 
+func expectWithin(t *testing.T, what string, most time.Duration, list ...*asked) {
+	t.Helper()
+	expectNil(t, what, list...)
+	for _, a := range list {
+		if a.took > most {
+			t.Errorf("%s: answered after %v", what, a.took)
+		}
+	}
+}
+
 func expectIs(t *testing.T, err, want error) {
 	t.Helper()
 	if !errors.Is(err, want) {
