@@ -20,6 +20,7 @@ type cli struct {
 	Import  importCommand  `cmd:"" help:"Make or update stores, categories and products from a JSON file: all of it, or nothing."`
 	Partner partnerCommand `cmd:"" help:"Make and manage partners and their keys."`
 	Webhook webhookCommand `cmd:"" help:"See what was sent to partners, send it again, and manage their endpoints."`
+	Jobs    jobsCommand    `cmd:"" help:"See what is to leave the service or could not, have it tried at once, and give it up."`
 	Outbox  outboxCommand  `cmd:"" help:"Read e-mails and texts that were kept and not sent."`
 	Listen  listenCommand  `cmd:"" help:"Forward a partner's events from a running service to a local URL, for its developer."`
 	Ledger  ledgerCommand  `cmd:"" help:"Check the money."`

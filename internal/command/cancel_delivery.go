@@ -67,9 +67,10 @@ func (c RecordDeliveryCancelled) Decide(rows *commerce.Rows, now int64) (commerc
 	}
 	s := begin(order, rows, now, delivery.TraceID)
 	s.changes = changes
+	s.givenUp(c.RecordJob)
 	s.credentials(c.Failed, CourierRefusesUs)
 	switch {
-	case c.Failed != nil && job.State != commerce.JobDead:
+	case c.Failed != nil && !job.Over():
 		return job, s.endIfMoved(order), nil
 	case c.Failed != nil:
 		s.flag(commerce.AttentionNotCancelled, "The courier could not be cancelled, and may still come")

@@ -121,8 +121,9 @@ func (c RecordDelivery) Decide(rows *commerce.Rows, now int64) (commerce.Job, co
 	if c.Refused != "" {
 		c.Failed = errors.New(c.Refused)
 	}
-	if !ours || stopped(order) {
-		c.Failed = nil // a notice was faster, or nobody waits for it
+	wanted := ours && !stopped(order)
+	if !wanted && c.GivenUpBy == "" {
+		c.Failed = nil // a notice was faster, or the order is over
 	}
 	job, changes, err := c.RecordJob.Decide(rows, now)
 	if err != nil {
@@ -130,7 +131,8 @@ func (c RecordDelivery) Decide(rows *commerce.Rows, now int64) (commerce.Job, co
 	}
 	s := begin(order, rows, now, delivery.TraceID)
 	s.changes = changes
-	if ours && !stopped(order) {
+	s.givenUp(c.RecordJob)
+	if wanted && c.GivenUpBy == "" {
 		s.outOfReach(c.Reach)
 	}
 	switch {
@@ -140,18 +142,18 @@ func (c RecordDelivery) Decide(rows *commerce.Rows, now int64) (commerce.Job, co
 		s.deliveryMade(&delivery, c.Provider, *c.Made)
 		s.news(&delivery, *c.Made)
 		s.changes.Deliveries = append(s.changes.Deliveries, delivery)
-	case c.Failed != nil:
+	case c.Failed != nil && wanted:
 		if c.Refused != "" { // it is certain that nobody has made it
 			delivery.Provider, delivery.AskedOn = "", 0
 			s.credentials(nil, "")
 		}
-		s.notDispatched(&delivery, c, job.State == commerce.JobDead)
+		s.notDispatched(&delivery, c, job.Over())
 		s.changes.Deliveries = append(s.changes.Deliveries, delivery)
 	case stopped(order) && delivery.Provider == "": // else who cancels it has it
 		delivery.State, delivery.UpdatedOn = commerce.DeliveryOver, now
 		s.changes.Deliveries = append(s.changes.Deliveries, delivery)
 	}
-	if c.Failed == nil || job.State == commerce.JobDead {
+	if c.Failed == nil || job.Over() {
 		c.answer(rows, s)
 	}
 	return job, s.endIfMoved(order), nil

@@ -8,6 +8,9 @@ type RecordJob struct {
 	Failed error        // nil: it is done
 	Delays []int64      // between tries, in ms
 	Jitter float64      // in [0, 1), drawn by the caller
+	// GivenUpBy is the operator who gives up a dead job, for the reason in Failed.
+	// The outcome is that of a last try that failed. Empty: there was a try.
+	GivenUpBy string
 }
 
 // Needs names the job.
@@ -20,6 +23,11 @@ func (c RecordJob) Needs() commerce.Needs {
 func (c RecordJob) Decide(rows *commerce.Rows, now int64) (commerce.Job, commerce.Changes, error) {
 	job, there := rows.Jobs.Get(c.Job.Key())
 	switch {
+	case c.GivenUpBy != "" && (!there || job.State != commerce.JobDead):
+		return c.Job, commerce.Changes{}, commerce.Conflict("job_not_dead", "the job is not dead; only a dead job can be given up")
+	case c.GivenUpBy != "":
+		job = job.GivenUp(c.GivenUpBy, c.Failed.Error(), now)
+		return job, commerce.Changes{Jobs: []commerce.Job{job}}, nil
 	case c.Failed == nil:
 		return c.Job, commerce.Changes{DoneJobs: []commerce.JobKey{c.Job.Key()}}, nil
 	case !there || !job.SameLease(c.Job):
@@ -82,7 +90,7 @@ func (c RecordNotice) Decide(rows *commerce.Rows, now int64) (commerce.Job, comm
 		}, &changes)
 	case c.NotSent != "":
 		c.note(rows, now, "notice_not_sent", c.What+" was not sent: "+c.NotSent, &changes)
-	case len(changes.Jobs) > 0 && job.State == commerce.JobDead:
+	case len(changes.Jobs) > 0 && job.Over():
 		c.note(rows, now, "notice_failed", c.What+" could not be sent: "+job.Error, &changes)
 	}
 	return job, changes, err

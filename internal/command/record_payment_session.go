@@ -35,7 +35,7 @@ func (c RecordPaymentSession) Decide(rows *commerce.Rows, now int64) (commerce.J
 		return c.Job, commerce.Changes{}, nil // another worker was faster
 	}
 	job, changes, err := c.RecordJob.Decide(rows, now)
-	if err != nil || c.Failed != nil && job.State != commerce.JobDead {
+	if err != nil || c.Failed != nil && !job.Over() {
 		return job, changes, err
 	}
 	payment, ok := rows.Payments.Get(c.Facts.Key)
@@ -45,6 +45,7 @@ func (c RecordPaymentSession) Decide(rows *commerce.Rows, now int64) (commerce.J
 	}
 	s := begin(order, rows, now, payment.TraceID)
 	s.changes = changes
+	s.givenUp(c.RecordJob)
 	payment.UpdatedOn = now
 	if refusal := c.refusal(); refusal != "" {
 		c.refuse(rows, s, &payment, refusal)
@@ -57,6 +58,9 @@ func (c RecordPaymentSession) Decide(rows *commerce.Rows, now int64) (commerce.J
 }
 
 func (c RecordPaymentSession) refusal() string {
+	if c.GivenUpBy != "" {
+		return "The operator gave up opening a payment session: " + c.Failed.Error()
+	}
 	if c.Failed != nil {
 		return "The payment processor could not be reached: " + c.Failed.Error()
 	}

@@ -64,10 +64,14 @@ func (c RecordRefund) Decide(rows *commerce.Rows, now int64) (commerce.Job, comm
 	if c.Refused != commerce.ProcessorRefusesUs {
 		s.credentials(c.Failed, commerce.ProcessorRefusesUs)
 	}
-	if c.Failed != nil && job.State != commerce.JobDead {
+	s.givenUp(c.RecordJob)
+	switch {
+	case c.GivenUpBy != "":
+		c.Refused = job.Error
+		s.setAttention(s.attention(commerce.AttentionRefundUnknown).Resolve(c.GivenUpBy, now))
+	case c.Failed != nil && !job.Over():
 		return job, s.endIfMoved(order), nil
-	}
-	if c.Failed != nil { // nobody knows, and nobody will ask again
+	case c.Failed != nil: // nobody knows, and nobody will ask again
 		if !s.raised(commerce.AttentionRefundUnknown) { // a repeat of the key had it tried once more
 			s.flag(commerce.AttentionRefundUnknown, fmt.Sprintf("Whether %d cents were refunded is not known (%s): %s", refund.AmountCents, refund.ID, job.Error))
 		}
@@ -78,6 +82,9 @@ func (c RecordRefund) Decide(rows *commerce.Rows, now int64) (commerce.Job, comm
 		payment.Release(refund.AmountCents)
 		if c.Refused != "" {
 			s.refuseRefund(&refund, c.Refused)
+			if c.GivenUpBy != "" {
+				s.raise(commerce.AttentionRefundDue, fmt.Sprintf("%d cents were not refunded: %s", refund.AmountCents, refund.Error))
+			}
 		} else {
 			s.completeRefund(rows, &payment, &refund, c.Ref)
 		}

@@ -1,6 +1,9 @@
 package commerce
 
-import "errors"
+import (
+	"errors"
+	"slices"
+)
 
 // JobKind names what a job does.
 type JobKind string
@@ -28,9 +31,10 @@ type JobState string
 
 // The states.
 const (
-	JobWaiting JobState = "waiting" // a worker, from RunAt on
-	JobParked  JobState = "parked"  // its endpoint, once that answers again or is resumed
-	JobDead    JobState = "dead"    // an operator; no try is left
+	JobWaiting JobState = "waiting"  // a worker, from RunAt on
+	JobParked  JobState = "parked"   // its endpoint, once that answers again or is resumed
+	JobDead    JobState = "dead"     // an operator; no try is left
+	JobGivenUp JobState = "given_up" // no one: an operator gave it up, which recorded its outcome; kept until it is swept
 )
 
 // Job is work that leaves the process, stored with the change that asks for
@@ -208,6 +212,23 @@ func (j Job) Failed(err error, delays []int64, now int64, jitter float64) Job {
 	}
 	return j
 }
+
+// Over tells whether no try is left.
+func (j Job) Over() bool { return j.State == JobDead || j.State == JobGivenUp }
+
+// GivenUp is a dead job whose outcome an operator decides.
+func (j Job) GivenUp(by, reason string, now int64) Job {
+	j.State, j.RunAt, j.Error = JobGivenUp, now, CleanText("given up by "+by+": "+reason, MaxNote)
+	return j
+}
+
+// Holds tells whether a dead job of the kind may hold something that only its
+// outcome releases: money that is set aside, or an open idempotency key. Such a
+// job is never swept.
+func (k JobKind) Holds() bool { return slices.Contains(HoldingKinds, k) }
+
+// HoldingKinds are the kinds that hold.
+var HoldingKinds = []JobKind{JobOpenSession, JobRefund, JobDispatch, JobCancelDelivery}
 
 // retryDelay is the wait after so many failed tries, and whether there is
 // one; then it is the last delay. Jitter adds up to a tenth.

@@ -64,9 +64,10 @@ type Engine interface {
 	ReleaseParked(ctx context.Context, owner string, limit int) (int, error)
 
 	// SweepEvents deletes webhook events that were made before the given time
-	// (Unix ms), their attempts and parked jobs, and dead jobs and outbox messages of
-	// that age: a bounded number at a call. It returns how many rows; 0 when there are
-	// no more. What is deleted is overwritten where the engine has the file.
+	// (Unix ms), their attempts and parked jobs, and outbox messages, jobs that were
+	// given up, and dead jobs of that age: a bounded number at a call. Dead jobs of
+	// commerce.HoldingKinds stay. It returns how many rows; 0 when there are no more.
+	// What is deleted is overwritten where the engine has the file.
 	SweepEvents(ctx context.Context, before int64) (int, error)
 
 	// LeaseRequests grants want requests of the window, or as many as are left of
@@ -423,7 +424,7 @@ func AddNext(at, now int64, due *bool, next *int64) {
 // JobFilter selects jobs.
 type JobFilter struct {
 	State commerce.JobState
-	Owner string // may be empty for dead jobs only: all
+	Owner string // empty, which parked jobs do not have: all
 	After JobPosition
 	Limit int
 }

@@ -111,16 +111,16 @@ func (r reader) Job(ctx context.Context, key commerce.JobKey) (commerce.Job, err
 }
 
 func (r reader) Jobs(ctx context.Context, f storage.JobFilter) (list []commerce.Job, err error) {
-	where, args := "state = 'parked' AND owner = $5", []any{f.After.RunAt, f.After.Slot, f.After.ID, f.Limit, f.Owner}
-	switch {
-	case f.State == commerce.JobWaiting:
+	where := "state = 'parked' AND owner = $5"
+	switch f.State {
+	case commerce.JobWaiting:
 		return r.waitingJobs(ctx, f)
-	case f.State == commerce.JobDead && f.Owner == "":
-		where, args = "state = 'dead'", args[:4]
-	case f.State == commerce.JobDead:
-		where = "state = 'dead' AND owner = $5"
+	case commerce.JobDead:
+		where = "state = 'dead' AND ($5 = '' OR owner = $5)"
+	case commerce.JobGivenUp:
+		where = "state = 'given_up' AND ($5 = '' OR owner = $5)"
 	}
-	err = r.rows(ctx, jobsSQL(where), args, func(s *scanner) { list = append(list, schema.ScanJob(s)) })
+	err = r.rows(ctx, jobsSQL(where), []any{f.After.RunAt, f.After.Slot, f.After.ID, f.Limit, f.Owner}, func(s *scanner) { list = append(list, schema.ScanJob(s)) })
 	return list, err
 }
 
@@ -131,7 +131,7 @@ func jobsSQL(where string) string {
 func (r reader) waitingJobs(ctx context.Context, f storage.JobFilter) (list []commerce.Job, err error) {
 	err = r.snapshot(ctx, func(ctx context.Context, tx pgx.Tx) error {
 		list = nil
-		return eachSlot(ctx, tx, jobsSQL("state = 'waiting' AND slot = $5 AND owner = $6"),
+		return eachSlot(ctx, tx, jobsSQL("state = 'waiting' AND slot = $5 AND ($6 = '' OR owner = $6)"),
 			func(slot int64) []any { return []any{f.After.RunAt, f.After.Slot, f.After.ID, f.Limit, slot, f.Owner} },
 			func(s *scanner) { list = append(list, schema.ScanJob(s)) })
 	})

@@ -79,8 +79,8 @@ var allShards = regexp.MustCompile(`^SELECT (count\(\*\), max\(updated_on\)|stor
 	`|^SELECT .* FROM stock WHERE \(store_id, product_id\) > ` +
 	`|^SELECT .* FROM payments WHERE \(store_id, order_id\) > ` +
 	`|^SELECT partner_id, digest FROM replies WHERE created_on < \$1 ` +
-	`|^SELECT slot, id FROM jobs WHERE state = '(parked|dead)' AND ` +
-	`|^SELECT slot, id, kind, .* FROM jobs WHERE state = '(parked|dead)' AND .*LIMIT \$4$` +
+	`|^SELECT slot, id FROM jobs WHERE state = '(parked|dead|given_up)' AND ` +
+	`|^SELECT slot, id, kind, .* FROM jobs WHERE state = '(parked|dead|given_up)' AND .*LIMIT \$4$` +
 	`|^(SELECT|DELETE) .*FROM (outbox|courier_notices) WHERE id < ` +
 	`|^SELECT .* FROM courier_notices WHERE delivery_id = `)
 

@@ -46,6 +46,10 @@ func (e *Engine) SweepEvents(ctx context.Context, before int64) (n int, err erro
 	}
 	event := commerce.NewID(commerce.PrefixEvent, before, commerce.Entropy{})
 	message := commerce.NewID(commerce.PrefixOutbox, before, commerce.Entropy{})
+	holding := make([]string, len(commerce.HoldingKinds))
+	for i, kind := range commerce.HoldingKinds {
+		holding[i] = string(kind)
+	}
 	err = e.on(ctx, e.claims, func(conn *pgx.Conn) error {
 		s := sweeping{ctx: ctx, conn: conn}
 		for _, p := range partners {
@@ -53,7 +57,8 @@ func (e *Engine) SweepEvents(ctx context.Context, before int64) (n int, err erro
 			s.jobs("SELECT slot, id FROM jobs WHERE state = 'parked' AND owner = $1 AND run_at < $2 ORDER BY run_at, slot, id LIMIT $3", p.ID, before)
 			s.rows(sweepEvents, p.ID, event)
 		}
-		s.jobs("SELECT slot, id FROM jobs WHERE state = 'dead' AND run_at < $1 ORDER BY run_at, slot, id LIMIT $2", before)
+		s.jobs("SELECT slot, id FROM jobs WHERE state = 'dead' AND run_at < $1 AND kind <> ALL($2) ORDER BY run_at, slot, id LIMIT $3", before, holding)
+		s.jobs("SELECT slot, id FROM jobs WHERE state = 'given_up' AND run_at < $1 ORDER BY run_at, slot, id LIMIT $2", before)
 		s.rows(sweepNotices, commerce.NewID(commerce.PrefixNotice, before, commerce.Entropy{}))
 		s.rows("DELETE FROM outbox WHERE id IN (SELECT id FROM outbox WHERE id < $1 ORDER BY id LIMIT $2)", message)
 		n += s.n
@@ -100,6 +105,6 @@ func (s *sweeping) jobs(sql string, args ...any) {
 		s.err = err
 		return
 	}
-	of, err := inSlots(s.ctx, s.conn, keys, "DELETE FROM jobs WHERE slot = $1 AND id = ANY($2) AND state IN ('parked', 'dead')")
+	of, err := inSlots(s.ctx, s.conn, keys, "DELETE FROM jobs WHERE slot = $1 AND id = ANY($2) AND state IN ('parked', 'dead', 'given_up')")
 	s.n, s.err = s.n+of, err
 }

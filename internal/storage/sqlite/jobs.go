@@ -105,6 +105,9 @@ func (r reader) Job(ctx context.Context, key commerce.JobKey) (commerce.Job, err
 	return one(ctx, r, jobs, key)
 }
 
+// ofOwner takes the owner twice; empty selects all.
+const ofOwner = " AND (? = '' OR owner = ?)"
+
 const jobOrder = " AND (run_at, slot, id) > (?, ?, ?) ORDER BY run_at, slot, id LIMIT ?"
 
 func (r reader) Jobs(ctx context.Context, f storage.JobFilter) (list []commerce.Job, err error) {
@@ -125,13 +128,13 @@ func (r reader) Jobs(ctx context.Context, f storage.JobFilter) (list []commerce.
 		switch {
 		case f.State == commerce.JobParked:
 			return read(conn, "state = 'parked' AND owner = ?"+jobOrder, f.Owner)
-		case f.State == commerce.JobDead && f.Owner == "":
-			return read(conn, "state = 'dead'"+jobOrder)
+		case f.State == commerce.JobGivenUp:
+			return read(conn, "state = 'given_up'"+ofOwner+jobOrder, f.Owner, f.Owner)
 		case f.State == commerce.JobDead:
-			return read(conn, "state = 'dead' AND owner = ?"+jobOrder, f.Owner)
+			return read(conn, "state = 'dead'"+ofOwner+jobOrder, f.Owner, f.Owner)
 		}
 		for slot := range int64(commerce.JobSlots) {
-			if err := read(conn, "state = 'waiting' AND slot = ?+0 AND owner = ?"+jobOrder, slot, f.Owner); err != nil {
+			if err := read(conn, "state = 'waiting' AND slot = ?+0"+ofOwner+jobOrder, slot, f.Owner, f.Owner); err != nil {
 				return err
 			}
 		}

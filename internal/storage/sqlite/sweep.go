@@ -5,6 +5,8 @@ import (
 
 	"purveyor/internal/commerce"
 	"purveyor/internal/storage/schema"
+
+	"github.com/go-json-experiment/json"
 )
 
 // sweepMost is how much is swept at a call, so that batches wait a few
@@ -27,6 +29,10 @@ func (e *Engine) SweepEvents(ctx context.Context, before int64) (n int, err erro
 		more, err = e.writeOne(ctx, sql, func(b schema.Binder) { bind(b); b.Int(int64(sweepMost - n)) })
 		n += more
 	}
+	holding, err := json.Marshal(commerce.HoldingKinds)
+	if err != nil {
+		return 0, err
+	}
 	partners, err := reader{e}.Partners(ctx)
 	if err != nil {
 		return 0, err
@@ -43,7 +49,10 @@ func (e *Engine) SweepEvents(ctx context.Context, before int64) (n int, err erro
 			WHERE partner_id = ? AND id < ? ORDER BY id LIMIT ?)`,
 			func(b schema.Binder) { b.Text(p.ID).Text(event) })
 	}
-	sweep(`DELETE FROM jobs WHERE (slot, id) IN (SELECT slot, id FROM jobs WHERE state = 'dead' AND run_at < ? ORDER BY run_at, slot, id LIMIT ?)`,
+	sweep(`DELETE FROM jobs WHERE (slot, id) IN (SELECT slot, id FROM jobs WHERE state = 'dead' AND run_at < ?
+		AND kind NOT IN (SELECT value FROM json_each(?)) ORDER BY run_at, slot, id LIMIT ?)`,
+		func(b schema.Binder) { b.Int(before).JSON(holding) })
+	sweep(`DELETE FROM jobs WHERE (slot, id) IN (SELECT slot, id FROM jobs WHERE state = 'given_up' AND run_at < ? ORDER BY run_at, slot, id LIMIT ?)`,
 		func(b schema.Binder) { b.Int(before) })
 	sweep(`DELETE FROM courier_notices WHERE id IN (SELECT id FROM courier_notices WHERE id < ? ORDER BY id LIMIT ?)`,
 		func(b schema.Binder) { b.Text(commerce.NewID(commerce.PrefixNotice, before, commerce.Entropy{})) })

@@ -155,6 +155,8 @@ func eventsSkipNothing(t *testing.T, db Database) {
 	}
 }
 
+var sweptStates = []commerce.JobState{commerce.JobWaiting, commerce.JobParked, commerce.JobDead, commerce.JobGivenUp}
+
 // sweepEvents has of each an old one and a young one; jobs that wait are never
 // swept.
 func sweepEvents(t *testing.T, db Database) {
@@ -170,26 +172,31 @@ func sweepEvents(t *testing.T, db Database) {
 				commerce.WebhookAttempt{PartnerID: v.PartnerID, EventID: v.ID, ID: "att_2"})
 			c.Outbox = append(c.Outbox, commerce.OutboxMessage{ID: commerce.NewID(commerce.PrefixOutbox, at, commerce.Entropy{}), CreatedOn: at})
 			c.Notices = append(c.Notices, commerce.CourierNotice{DeliveryID: "del_1", ID: commerce.NewID(commerce.PrefixNotice, at, commerce.Entropy{}), ReceivedOn: at})
-			for s, state := range []commerce.JobState{commerce.JobWaiting, commerce.JobParked, commerce.JobDead} {
+			for s, state := range sweptStates {
 				j := waiting(int64(s), fmt.Sprintf("job_%d_%s", i, state), at)
 				j.State, j.Owner = state, "ptn_1"
+				c.NewJobs = append(c.NewJobs, j)
+			}
+			for s, kind := range commerce.HoldingKinds { // whose dead jobs stay
+				j := waiting(int64(s), fmt.Sprintf("job_%d_%s", i, kind), at)
+				j.State, j.Kind, j.Owner = commerce.JobDead, kind, "sto_1"
 				c.NewJobs = append(c.NewJobs, j)
 			}
 		}
 		return c
 	})
-	counts := func() [7]int {
+	counts := func() [8]int {
 		ctx, r := context.Background(), e.Reader()
 		page, err := r.EventPage(ctx, storage.EventFilter{PartnerID: "ptn_1", Limit: 10})
 		outbox, outboxErr := r.Outbox(ctx, "", 10)
 		notices, noticesErr := r.CourierNotices(ctx, "del_1")
-		n := [7]int{len(page.Events), 0, len(outbox), len(notices)}
+		n := [8]int{len(page.Events), 0, len(outbox), len(notices)}
 		for _, at := range []int64{before - 1, before} {
 			attempts, attemptsErr := r.Attempts(ctx, event(at, 0, "").Key())
 			n[1] += len(attempts)
 			err = firstOf(err, attemptsErr)
 		}
-		for i, state := range []commerce.JobState{commerce.JobWaiting, commerce.JobParked, commerce.JobDead} {
+		for i, state := range sweptStates {
 			list, jobsErr := r.Jobs(ctx, storage.JobFilter{State: state, Owner: "ptn_1", Limit: 10})
 			n[4+i] = len(list)
 			err = firstOf(err, jobsErr)
@@ -199,16 +206,20 @@ func sweepEvents(t *testing.T, db Database) {
 		}
 		return n
 	}
-	if got := counts(); got != [7]int{2, 4, 2, 2, 2, 2, 2} {
+	if got := counts(); got != [8]int{2, 4, 2, 2, 2, 2, 2, 2} {
 		t.Fatalf("before: %v", got)
 	}
-	for _, want := range []int{7, 0} {
+	for _, want := range []int{8, 0} {
 		if n, err := e.SweepEvents(context.Background(), before); n != want || err != nil {
 			t.Errorf("swept %d, %v; want %d", n, err, want)
 		}
 	}
-	if got := counts(); got != [7]int{1, 2, 1, 1, 2, 1, 1} {
+	if got := counts(); got != [8]int{1, 2, 1, 1, 2, 1, 1, 1} {
 		t.Errorf("left: %v", got)
+	}
+	held, err := e.Reader().Jobs(context.Background(), storage.JobFilter{State: commerce.JobDead, Owner: "sto_1", Limit: 100})
+	if err != nil || len(held) != 2*len(commerce.HoldingKinds) {
+		t.Errorf("%d dead jobs that may hold something are left, %v", len(held), err)
 	}
 }
 

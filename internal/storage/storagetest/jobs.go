@@ -253,11 +253,11 @@ func jobsGoOn(t *testing.T, db Database) {
 
 func jobPages(t *testing.T, db Database) {
 	e := db.Open(t, time.Now)
-	states := []commerce.JobState{commerce.JobWaiting, commerce.JobParked, commerce.JobDead}
+	states := []commerce.JobState{commerce.JobWaiting, commerce.JobParked, commerce.JobDead, commerce.JobGivenUp}
 	var list []commerce.Job
 	for i := range int64(60) {
 		j := waiting(i*5%32, fmt.Sprintf("job_%02d", i), 100+i*7%11)
-		j.State, j.Owner = states[i%3], []string{"ptn_1", "ptn_2"}[i/3%2]
+		j.State, j.Owner = states[i%4], []string{"ptn_1", "ptn_2"}[i/4%2]
 		list = append(list, j)
 	}
 	addJobs(t, e, list...)
@@ -265,7 +265,8 @@ func jobPages(t *testing.T, db Database) {
 		return cmp.Or(cmp.Compare(a.RunAt, b.RunAt), cmp.Compare(a.Slot, b.Slot), cmp.Compare(a.ID, b.ID))
 	})
 	for _, f := range []storage.JobFilter{{State: commerce.JobWaiting, Owner: "ptn_1"}, {State: commerce.JobParked, Owner: "ptn_2"},
-		{State: commerce.JobDead, Owner: "ptn_1"}, {State: commerce.JobDead}} {
+		{State: commerce.JobWaiting}, {State: commerce.JobDead, Owner: "ptn_1"}, {State: commerce.JobDead},
+		{State: commerce.JobGivenUp, Owner: "ptn_2"}, {State: commerce.JobGivenUp}} {
 		want := slices.DeleteFunc(slices.Clone(list), func(j commerce.Job) bool {
 			return j.State != f.State || (f.Owner != "" && j.Owner != f.Owner)
 		})

@@ -1,0 +1,92 @@
+package effect
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"purveyor/internal/command"
+	"purveyor/internal/commerce"
+	"purveyor/internal/commit"
+	"purveyor/internal/storage"
+)
+
+// GiveUp makes the command by which an operator gives up a dead job: the one that
+// records the last failed try of its kind. If what the job is about is not there
+// or cannot be read, only the job is given up.
+func GiveUp(ctx context.Context, r storage.Reader, job commerce.Job, by, reason string) (commit.Command[commerce.Job], error) {
+	record := command.RecordJob{Job: job, Failed: errors.New(reason), GivenUpBy: by}
+	cmd, err := recordOf(ctx, r, job, record)
+	if errors.Is(err, storage.ErrNotFound) || errors.Is(err, storage.ErrUnreadable) {
+		return command.GiveUpJob{RecordJob: record}, nil
+	}
+	return cmd, err
+}
+
+// recordOf is the command that records a failed try of a job.
+func recordOf(ctx context.Context, r storage.Reader, job commerce.Job, record command.RecordJob) (commit.Command[commerce.Job], error) {
+	about, err := subjectOf(ctx, r, job)
+	switch {
+	case err != nil:
+		return nil, err
+	case about.order == nil:
+		return command.GiveUpJob{RecordJob: record}, nil
+	}
+	facts := command.FactsOf(*about.order)
+	switch job.Kind {
+	case commerce.JobOpenSession:
+		paid, err := r.Payment(ctx, facts.Key)
+		return command.RecordPaymentSession{RecordJob: record, Facts: facts, Answers: paid.Answers}, err
+	case commerce.JobRefund:
+		return command.RecordRefund{RecordJob: record, Facts: facts, RefundID: about.refund.ID, Answers: about.refund.Answers}, nil
+	case commerce.JobDispatch:
+		delivery, err := r.Delivery(ctx, facts.Key)
+		return command.RecordDelivery{RecordJob: record, Facts: facts, Answers: delivery.Answers, Attempt: about.attempt}, err
+	case commerce.JobCancelDelivery:
+		delivery, err := r.Delivery(ctx, facts.Key)
+		return command.RecordDeliveryCancelled{RecordJob: record, Facts: facts, Answers: delivery.CancelAnswers}, err
+	}
+	return command.GiveUpJob{RecordJob: record, Facts: &facts}, nil
+}
+
+// Retry makes the command by which an operator has a job tried at once.
+func Retry(ctx context.Context, r storage.Reader, job commerce.Job) (command.RetryJob, error) {
+	cmd := command.RetryJob{Job: job.Key(), Kind: job.Kind}
+	about, err := subjectOf(ctx, r, job)
+	if err != nil {
+		return cmd, err
+	}
+	if about.order != nil {
+		facts := command.FactsOf(*about.order)
+		cmd.Facts, cmd.Attempt = &facts, about.attempt
+	}
+	return cmd, nil
+}
+
+// subject is what a job is about.
+type subject struct {
+	order   *commerce.Order // nil: no order
+	refund  commerce.Refund
+	attempt int64 // of the delivery
+}
+
+func subjectOf(ctx context.Context, r storage.Reader, job commerce.Job) (s subject, err error) {
+	orderID := job.Subject
+	switch job.Kind {
+	case commerce.JobDeliverWebhook, commerce.JobReleaseParked, commerce.JobSandboxStep, commerce.JobSandboxNotice:
+		return s, nil
+	case commerce.JobRefund:
+		if s.refund, err = r.Refund(ctx, commerce.RefundKey{StoreID: job.Owner, RefundID: job.Subject}); err != nil {
+			return s, fmt.Errorf("refund %s: %w", job.Subject, err)
+		}
+		orderID = s.refund.OrderID
+	case commerce.JobDispatch, commerce.JobCheckDelivery:
+		orderID, s.attempt, _ = commerce.ParseDeliveryRef(job.Subject)
+	}
+	order, err := r.Order(ctx, commerce.OrderKey{StoreID: job.Owner, OrderID: orderID})
+	if err != nil {
+		return s, fmt.Errorf("order %s: %w", orderID, err)
+	}
+	s.order = &order
+	return s, nil
+}
