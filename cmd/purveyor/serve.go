@@ -103,10 +103,12 @@ type service struct {
 	effects *effect.Effects
 	api     http.Handler
 	streams interface{ EndStreams() }
-	inbound http.Handler
-	sandbox http.Handler // the pages of the sandboxes; nil: they are switched off
-	images  http.Handler // of the demo; else nil
-	proxies web.Proxies
+	// countReplies finds out how much partners have stored.
+	countReplies func(context.Context) error
+	inbound      http.Handler
+	sandbox      http.Handler // the pages of the sandboxes; nil: they are switched off
+	images       http.Handler // of the demo; else nil
+	proxies      web.Proxies
 	// askProviders asks each provider once whether it takes our credentials.
 	askProviders  func(context.Context)
 	stopping      atomic.Bool
@@ -143,9 +145,9 @@ func newService(db *database, c settings, p ports, baseURL string) (*service, er
 	o.Failed, o.Processors, o.Fleet, o.Geocoder = warnings.job, processors.forJobs(warnings), fleet, geocoder
 	o.Objects, o.Movers, o.Post = objects, couriers.movers(), notices.FromSandbox(sandbox.NewSigner(objects))
 	effects := effect.Start(o)
-	partners := api.New(db, db.committer, api.Options{CacheBytes: c.CacheMiB << 20, Jobs: effects, Processors: processors.modes,
+	partners := api.New(db, db.committer, api.Options{CacheBytes: c.CacheMiB << 20, ReplyBytes: c.RepliesMiB << 20, Jobs: effects, Processors: processors.modes,
 		Couriers: fleet, Geocoder: geocoder})
-	return &service{db: db, effects: effects, api: partners.Handler(), streams: partners, inbound: notices, sandbox: pages, proxies: proxies,
+	return &service{db: db, effects: effects, api: partners.Handler(), streams: partners, countReplies: partners.CountReplies, inbound: notices, sandbox: pages, proxies: proxies,
 		reads: web.NewProbe("the database answers reads", db.read), writes: web.NewProbe("the database takes writes", db.Writable),
 		askProviders: func(ctx context.Context) { warnings.askProviders(ctx, checksOf(processors, couriers)) }}, nil
 }
@@ -200,6 +202,7 @@ func (s *service) run(ctx context.Context, l net.Listener) error {
 	sweeping, stopSweeping := context.WithCancel(context.Background())
 	var beside sync.WaitGroup // what goes on beside serving, until stopSweeping
 	beside.Go(func() { sweep(sweeping, s.db) })
+	beside.Go(func() { countReplies(sweeping, s.countReplies) })
 	beside.Go(func() { s.askProviders(sweeping) })
 
 	served := make(chan error, 1)
@@ -252,6 +255,29 @@ func sweep(ctx context.Context, db *database) {
 		}
 		sweepAll(ctx, "replies", db.Sweep, replyKeep)
 		sweepAll(ctx, "events", db.SweepEvents, eventKeep)
+	}
+}
+
+// countPause is how far the count of stored replies is behind: what a partner can
+// store beyond its limit meanwhile, and what is not counted when the process dies.
+const countPause = 5 * time.Second
+
+// countReplies counts stored replies until ctx ends, and a last time then.
+func countReplies(ctx context.Context, count func(context.Context) error) {
+	tick := time.NewTicker(countPause)
+	defer tick.Stop()
+	for {
+		if err := count(ctx); err != nil && ctx.Err() == nil {
+			slog.Warn("stored replies were not counted", "error", err)
+		}
+		select {
+		case <-ctx.Done():
+			last, cancel := context.WithTimeout(context.WithoutCancel(ctx), returnPeriod)
+			_ = count(last) // a little is not counted if it fails
+			cancel()
+			return
+		case <-tick.C:
+		}
 	}
 }
 

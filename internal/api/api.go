@@ -26,6 +26,8 @@ import (
 
 // API serves the partners.
 type API struct {
+	engine     storage.Engine
+	stored     *storedReplies
 	reader     storage.Reader
 	committer  *commit.Committer
 	gate       *web.Gate
@@ -62,6 +64,9 @@ type Options struct {
 	// Couriers bring goods, and Geocoder finds where to.
 	Couriers Couriers
 	Geocoder Geocoder
+	// ReplyBytes is how much a partner with the default rate limit may have stored
+	// of replies; 1 GiB.
+	ReplyBytes int64
 }
 
 // Finisher has a job done while its caller waits, as jobs.Runner does.
@@ -77,9 +82,12 @@ func New(engine storage.Engine, committer *commit.Committer, o Options) *API {
 	if o.CacheBytes == 0 {
 		o.CacheBytes = 16 << 20
 	}
+	if o.ReplyBytes == 0 {
+		o.ReplyBytes = 1 << 30
+	}
 	reader := engine.Reader()
 	streaming, end := context.WithCancel(context.Background())
-	return &API{reader: reader, committer: committer, now: o.Now, jobs: o.Jobs, processors: o.Processors,
+	return &API{engine: engine, stored: &storedReplies{most: o.ReplyBytes}, reader: reader, committer: committer, now: o.Now, jobs: o.Jobs, processors: o.Processors,
 		couriers: o.Couriers, geocoder: o.Geocoder, streaming: streaming, endStreams: end, streams: newStreams(), answers: web.NewBudget(maxAnswers, maxOfPartner),
 		gate: web.NewGate(keyFinder{reader}, engine, o.Now), bodies: web.NewBodies(), products: newProductCache(o.CacheBytes / 2), pages: newPageCache(o.CacheBytes / 4), stores: newStoreCache(o.CacheBytes / 4)}
 }

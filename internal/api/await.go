@@ -27,6 +27,9 @@ func awaiting[R any](a *API, r *request, key commerce.ReplyKey, in any, cmd comm
 	if err != nil {
 		return reply{}, err
 	}
+	if err := a.roomForReply(r, key); err != nil {
+		return reply{}, err
+	}
 	stored, asked, err := commit.DoJobs(r.Context(), a.committer, commit.Once(key, print, cmd, encode))
 	if err != nil {
 		return reply{}, err

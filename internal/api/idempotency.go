@@ -51,6 +51,9 @@ func do[R any](a *API, r *request, mode commerce.Mode, key string, in any, cmd c
 	if err != nil {
 		return reply{}, err
 	}
+	if err := a.roomForReply(r, r.replyKey(mode, key)); err != nil {
+		return reply{}, err
+	}
 	stored, err := commit.Do(r.Context(), a.committer, commit.Once(r.replyKey(mode, key), print, cmd, encode))
 	return reply{status: stored.Status, body: stored.Body, replayed: stored.Replayed}, err
 }

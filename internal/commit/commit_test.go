@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"sync"
 	"testing"
+	"time"
 
 	"purveyor/internal/command"
 	"purveyor/internal/commerce"
@@ -316,5 +317,34 @@ func testEventsOfOneBatch(t *testing.T, open opener) {
 	}
 	if !picked.Webhooks[0].Deliver {
 		t.Error("an event of a partner with a callback URL asks for no delivery")
+	}
+}
+
+// TestRepeatAfterASweep: a repeat is the first answer again while the reply is
+// younger than it is kept, however often old ones are swept, and a call of its own
+// after that.
+func TestRepeatAfterASweep(t *testing.T) { onEveryEngine(t, testRepeatAfterASweep) }
+
+func testRepeatAfterASweep(t *testing.T, open opener) {
+	s := openShop(t, open, 1, 10)
+	before := time.Now().UnixMilli()
+	first := must(commit.Do(t.Context(), s.committer, s.once("k", s.report(0, 1))))
+	after := s.stock(0).UpdatedOn // the stamp of the batch
+	const keep = 72 * 60 * 60 * 1000
+	sweep := func(now int64) {
+		t.Helper()
+		if _, err := s.engine.Sweep(t.Context(), now-keep); err != nil {
+			t.Fatal(err)
+		}
+	}
+	sweep(before + keep)
+	again := must(commit.Do(t.Context(), s.committer, s.once("k", s.report(0, 1))))
+	if !again.Replayed || !bytes.Equal(again.Body, first.Body) || s.stock(0).Quantity != 9 {
+		t.Errorf("after a sweep: %+v, %d left; want the first answer and 9", again, s.stock(0).Quantity)
+	}
+	sweep(after + keep + 1)
+	late := must(commit.Do(t.Context(), s.committer, s.once("k", s.report(0, 1))))
+	if late.Replayed || s.stock(0).Quantity != 8 {
+		t.Errorf("after its time: %+v, %d left; want an answer of its own and 8", late, s.stock(0).Quantity)
 	}
 }

@@ -49,7 +49,8 @@ type Server struct {
 	PublicURL string `help:"How the outside reaches the service; by default the address it listens on." env:"PURVEYOR_PUBLIC_URL" placeholder:"URL"`
 	CacheMiB  int    `help:"Memory for encoded products, in MiB." default:"16" env:"PURVEYOR_CACHE_MIB" name:"cache-mib"`
 
-	Sandbox string `help:"on, or off: then test orders need providers of their own, and its pages are gone." enum:"on,off" default:"on" env:"PURVEYOR_SANDBOX"`
+	RepliesMiB int64  `help:"How much may be stored of the replies to a partner's calls with an Idempotency-Key, in MiB, for a rate limit of 240; a higher rate limit allows more, in proportion. Beyond it new such calls get 429." default:"1024" env:"PURVEYOR_REPLIES_MIB" name:"replies-mib"`
+	Sandbox    string `help:"on, or off: then test orders need providers of their own, and its pages are gone." enum:"on,off" default:"on" env:"PURVEYOR_SANDBOX"`
 
 	TrustedProxy []string `help:"Network of a reverse proxy whose X-Forwarded-For is believed; may be repeated." env:"PURVEYOR_TRUSTED_PROXY" placeholder:"CIDR"`
 }
@@ -68,6 +69,9 @@ func (s Server) Check() error {
 	}
 	if s.CacheMiB < 1 || s.CacheMiB > 1<<20 {
 		return fmt.Errorf("--cache-mib %d must be 1 or more", s.CacheMiB)
+	}
+	if s.RepliesMiB < 0 || s.RepliesMiB > 1<<30 {
+		return fmt.Errorf("--replies-mib %d must be 1 or more", s.RepliesMiB)
 	}
 	if s.PublicURL == "" {
 		return nil

@@ -42,7 +42,7 @@ func (w *world) wire() {
 	w.effects = effect.Start(effect.Options{Engine: w.engine, Committer: w.commit, Worker: w.worker,
 		Processors: map[string]effect.Processor{sandboxName: w.line}, Fleet: fleet, Geocoder: whereabouts,
 		Movers: map[string]sandbox.Mover{courier.SandboxObjects: w.road}, Objects: objects, Post: notices.FromSandbox(w.signer)})
-	w.partners = api.New(w.engine, w.commit, api.Options{Now: w.clock.Now, Jobs: impatient{w.effects, w},
+	w.partners = api.New(w.engine, w.commit, api.Options{Now: w.clock.Now, ReplyBytes: replyBytes, Jobs: impatient{w.effects, w},
 		Processors: map[commerce.Mode]string{commerce.Test: sandboxName}, Couriers: fleet, Geocoder: whereabouts})
 	w.api = w.partners.Handler()
 	w.inbound, w.pages = notices, sandboxPages(w.sandbox.Handler(), w.road.Handler())

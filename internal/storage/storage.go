@@ -55,6 +55,13 @@ type Engine interface {
 	// bounded number at a call, and returns how many.
 	Sweep(ctx context.Context, before int64) (int, error)
 
+	// CountReplies writes down what this engine has stored of replies since the last
+	// call, under the hour of now (Unix ms), and returns how many bytes each partner
+	// has stored, over all processes and restarts. It is an estimate: what a process
+	// stored after its last call is not counted if the process dies, and what Sweep
+	// deletes is taken off by the hour.
+	CountReplies(ctx context.Context, now int64) (schema.ReplyBytes, error)
+
 	// ClaimJobs leases jobs to a worker, the one that came up first first. No two
 	// claims give one job while a lease of it holds.
 	ClaimJobs(ctx context.Context, c JobClaim) ([]commerce.Job, error)

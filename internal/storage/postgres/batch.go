@@ -22,6 +22,7 @@ type batch struct {
 	rows   commerce.Rows
 	stamp  int64
 	end    context.CancelFunc // of what goes on while it is open
+	stored schema.ReplyBytes  // by this batch
 }
 
 const (
@@ -177,6 +178,7 @@ func (b *batch) Save(context.Context) error {
 	}
 	err = errors.Join(err, results.Close())
 	if err == nil {
+		b.engine.replies.Add(b.stored)
 		w.last = b.stamp
 		b.analyze(ctx)
 		b.release()
@@ -208,6 +210,7 @@ func (b *batch) analyze(ctx context.Context) {
 
 func (b *batch) write(q *pgx.Batch) {
 	r := &b.rows
+	b.stored = schema.PackReplies(&r.Replies)
 	if r.NextStoreNo > 0 {
 		q.Queue(seen("UPDATE meta SET value = $1 WHERE name = 'next_store_no'"), r.NextStoreNo)
 	}

@@ -22,7 +22,7 @@ var shares = []share{
 	{"products", "store_id"}, {"stock", "store_id"}, {"stock_moves", "store_id"}, {"stock_notes", "store_id"}, {"orders", "store_id"}, {"timeline", "store_id"}, {"customers", "store_id"},
 	{"payments", "store_id"}, {"refunds", "store_id"}, {"ledger", "store_id"}, {"deliveries", "store_id"},
 	{"attention", "store_id"}, {"mail_counts", "owner"},
-	{"replies", "partner_id"}, {"external_ids", "partner_id"}, {"rate_windows", "partner_id"}, {"webhook_events", "partner_id"},
+	{"replies", "partner_id"}, {"stored_replies", "partner_id"}, {"external_ids", "partner_id"}, {"rate_windows", "partner_id"}, {"webhook_events", "partner_id"},
 	{"webhook_attempts", "partner_id"},
 	{"product_stores", "product_id"},
 	{"jobs", "slot"},

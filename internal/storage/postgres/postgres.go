@@ -13,6 +13,7 @@ import (
 	"purveyor/internal/commerce"
 	"purveyor/internal/storage"
 	"purveyor/internal/storage/gather"
+	"purveyor/internal/storage/schema"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -36,6 +37,7 @@ type Engine struct {
 	writer  chan *writer // holds the one writer while it is free
 	rates   spare
 	claims  spare
+	replies schema.ReplyCount
 	readers *pgxpool.Pool
 	stamps  *gather.Lookups[commerce.ProductKey, int64] // of products
 	newest  *gather.Lookups[string, int64]              // stamps of stores' products

@@ -78,6 +78,7 @@ var never = map[string]*regexp.Regexp{
 var allShards = regexp.MustCompile(`^SELECT (count\(\*\), max\(updated_on\)|store_id, product_id, updated_on, .*) FROM stock WHERE .*\(updated_on, product_id\) > ` +
 	`|^SELECT .* FROM stock WHERE \(store_id, product_id\) > ` +
 	`|^SELECT .* FROM payments WHERE \(store_id, order_id\) > ` +
+	`|^(SELECT partner_id, sum\(bytes\)::bigint|DELETE) FROM stored_replies ` +
 	`|^SELECT partner_id, digest FROM replies WHERE created_on < \$1 ` +
 	`|^SELECT slot, id FROM jobs WHERE state = '(parked|dead|given_up)' AND ` +
 	`|^SELECT slot, id, kind, .* FROM jobs WHERE state = '(parked|dead|given_up)' AND .*LIMIT \$4$` +

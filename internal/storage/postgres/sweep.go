@@ -2,8 +2,11 @@ package postgres
 
 import (
 	"context"
+	"maps"
+	"slices"
 
 	"purveyor/internal/commerce"
+	"purveyor/internal/storage/schema"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -16,6 +19,9 @@ const sweepMost = 1000
 // Sweep implements storage.Engine.
 func (e *Engine) Sweep(ctx context.Context, before int64) (n int, err error) {
 	err = e.on(ctx, e.claims, func(conn *pgx.Conn) error {
+		if _, err := exec(ctx, conn, "DELETE FROM stored_replies WHERE hour <= $1", before-schema.HourMs); err != nil {
+			return err
+		}
 		rows, err := query(ctx, conn, "SELECT partner_id, digest FROM replies WHERE created_on < $1 ORDER BY created_on LIMIT $2", before, sweepMost)
 		if err != nil {
 			return err
@@ -36,6 +42,32 @@ func (e *Engine) Sweep(ctx context.Context, before int64) (n int, err error) {
 		return err
 	})
 	return n, err
+}
+
+// CountReplies implements storage.Engine.
+func (e *Engine) CountReplies(ctx context.Context, now int64) (stored schema.ReplyBytes, err error) {
+	added := e.replies.Take()
+	err = e.on(ctx, e.claims, func(conn *pgx.Conn) error {
+		var q pgx.Batch
+		for _, partner := range slices.Sorted(maps.Keys(added)) { // in one order, so that processes do not wait for each other
+			q.Queue(seen(`INSERT INTO stored_replies (partner_id, hour, bytes) VALUES ($1, $2, $3)
+				ON CONFLICT (partner_id, hour) DO UPDATE SET bytes = stored_replies.bytes + excluded.bytes`), partner, schema.HourOf(now), added[partner])
+		}
+		if err := conn.SendBatch(ctx, &q).Close(); err != nil {
+			return err
+		}
+		added = nil // they are written down, also if the connection breaks now
+		rows, err := query(ctx, conn, "SELECT partner_id, sum(bytes)::bigint FROM stored_replies GROUP BY partner_id")
+		if err != nil {
+			return err
+		}
+		stored = schema.ReplyBytes{}
+		return each(rows, func(s *scanner) { stored[s.Text()] = s.Int() })
+	})
+	if err != nil {
+		e.replies.Add(added)
+	}
+	return stored, err
 }
 
 // SweepEvents implements storage.Engine. Ids begin with their time.

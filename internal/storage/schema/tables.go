@@ -234,7 +234,8 @@ var Customers = Table[commerce.CustomerKey, commerce.Customer]{
 	},
 }
 
-// Replies keeps the rows of commerce.Rows by that name. Idempotency keys come in no order and may be long; a
+// Replies keeps the rows of commerce.Rows by that name. Engines call PackReplies
+// before they bind them. Idempotency keys come in no order and may be long; a
 // digest keeps the index that each of them changes small.
 var Replies = Table[commerce.ReplyKey, commerce.Reply]{
 	Name: "replies", Key: "partner_id, digest", Fixed: "fingerprint, created_on", Mutable: "status, body, job_slot, job_id",
@@ -247,7 +248,11 @@ var Replies = Table[commerce.ReplyKey, commerce.Reply]{
 	Scan: func(s Scanner, k commerce.ReplyKey) commerce.Reply {
 		v := commerce.Reply{ReplyKey: k}
 		copy(v.Fingerprint[:], s.Blob())
-		v.CreatedOn, v.Status, v.Body = s.Int(), int(s.Int()), s.Blob()
+		v.CreatedOn, v.Status = s.Int(), int(s.Int())
+		var err error
+		if v.Body, err = unpack(s.Blob()); err != nil {
+			s.Fail(err)
+		}
 		v.Job = commerce.JobKey{Slot: s.Int(), ID: s.Text()}
 		return v
 	},

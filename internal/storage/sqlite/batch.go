@@ -22,6 +22,7 @@ type batch struct {
 
 	before int64 // the stamp that was the newest
 	was    map[commerce.ProductKey]commerce.Stock
+	stored schema.ReplyBytes // by this batch
 }
 
 // Load implements storage.Engine. SQLite has one writer: the lock is taken
@@ -116,6 +117,7 @@ func (b *batch) Save(context.Context) error {
 	err := exec(b.conn, "COMMIT", noArgs)
 	if err == nil {
 		b.engine.moves.add(b.moved())
+		b.engine.replies.Add(b.stored)
 		b.engine.tellSaved()
 		b.release()
 		return nil
@@ -133,6 +135,7 @@ func (b *batch) Save(context.Context) error {
 
 func (b *batch) write() error {
 	r := &b.rows
+	b.stored = schema.PackReplies(&r.Replies)
 	if err := b.setMeta("stamp", b.stamp); err != nil {
 		return err
 	}

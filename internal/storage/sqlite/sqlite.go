@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"purveyor/internal/storage"
+	"purveyor/internal/storage/schema"
 
 	"zombiezen.com/go/sqlite"
 	"zombiezen.com/go/sqlite/sqlitex"
@@ -40,10 +41,11 @@ type Engine struct {
 	readers chan *connection
 	count   int
 
-	moves  moves
-	newest *newest
-	rates  chan *connection // holds the one connection for leases while it is free
-	lock   *os.File         // nil: another process owns the database, or no process does
+	moves   moves
+	replies schema.ReplyCount
+	newest  *newest
+	rates   chan *connection // holds the one connection for leases while it is free
+	lock    *os.File         // nil: another process owns the database, or no process does
 
 	checkpointer *connection
 	saved        chan struct{} // something is in the log

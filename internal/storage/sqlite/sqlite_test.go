@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"os"
@@ -26,7 +27,9 @@ func saveReply(e *Engine, key string) error {
 		return err
 	}
 	defer b.Discard()
-	b.Rows().Apply(commerce.Changes{Replies: []commerce.Reply{{ReplyKey: k, Body: make([]byte, 8<<10)}}})
+	body := make([]byte, 8<<10)
+	_, _ = rand.Read(body) // it must not shrink
+	b.Rows().Apply(commerce.Changes{Replies: []commerce.Reply{{ReplyKey: k, Body: body}}})
 	return b.Save(context.Background())
 }
 

@@ -15,8 +15,34 @@ const sweepMost = 1000
 
 // Sweep implements storage.Engine.
 func (e *Engine) Sweep(ctx context.Context, before int64) (int, error) {
+	_, err := e.writeOne(ctx, "DELETE FROM stored_replies WHERE hour <= ?", func(b schema.Binder) { b.Int(before - schema.HourMs) })
+	if err != nil {
+		return 0, err
+	}
 	return e.writeOne(ctx, `DELETE FROM replies WHERE rowid IN (SELECT rowid FROM replies WHERE created_on < ? ORDER BY created_on LIMIT ?)`,
 		func(b schema.Binder) { b.Int(before).Int(sweepMost) })
+}
+
+// CountReplies implements storage.Engine.
+func (e *Engine) CountReplies(ctx context.Context, now int64) (schema.ReplyBytes, error) {
+	if added := e.replies.Take(); len(added) > 0 {
+		list, err := json.Marshal(added)
+		if err == nil {
+			_, err = e.writeOne(ctx, "INSERT INTO stored_replies (partner_id, hour, bytes) SELECT key, ?, value FROM json_each(?) WHERE true"+
+				" ON CONFLICT (partner_id, hour) DO UPDATE SET bytes = bytes + excluded.bytes",
+				func(b schema.Binder) { b.Int(schema.HourOf(now)).JSON(list) })
+		}
+		if err != nil {
+			e.replies.Add(added)
+			return nil, err
+		}
+	}
+	stored := schema.ReplyBytes{}
+	err := reader{e}.with(ctx, func(conn *connection) error {
+		return query(conn, "SELECT partner_id, sum(bytes) FROM stored_replies GROUP BY partner_id", noArgs,
+			func(s *scanner) { stored[s.Text()] = s.Int() })
+	})
+	return stored, err
 }
 
 // SweepEvents implements storage.Engine. Ids begin with their time.

@@ -137,6 +137,9 @@ func (p *printer) Float(v *float64) schema.Binder {
 
 func copyAll(t *testing.T, from, to storage.Engine) {
 	seedEveryTable(t, from)
+	if _, err := from.CountReplies(context.Background(), 7); err != nil {
+		t.Fatal(err)
+	}
 	rows, err := copyTo(from, to, asIs)
 	if err != nil {
 		t.Fatal(err)

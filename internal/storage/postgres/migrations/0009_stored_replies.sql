@@ -1,0 +1,11 @@
+-- How many bytes of replies each partner has stored, by the hour (Unix ms) in which
+-- they were made. 256 bytes stand for the row of each reply.
+CREATE TABLE stored_replies (
+  partner_id TEXT COLLATE "C" NOT NULL,
+  hour BIGINT NOT NULL,
+  bytes BIGINT NOT NULL,
+  PRIMARY KEY (partner_id, hour)
+);
+
+INSERT INTO stored_replies (partner_id, hour, bytes)
+SELECT partner_id, created_on - created_on % 3600000, sum(length(body) + 256) FROM replies GROUP BY partner_id, created_on - created_on % 3600000;

@@ -1,0 +1,123 @@
+package schema
+
+import (
+	"bytes"
+	"compress/flate"
+	"io"
+	"sync"
+
+	"purveyor/internal/commerce"
+)
+
+// packFrom is the size from which stored bodies are compressed. The answer of a
+// report is below it: compressing that would cost more than the rest of its row.
+const packFrom = 1 << 10
+
+// packed begins a body that is compressed. No JSON begins with it.
+const packed = 0
+
+// replyRow is about what a stored reply takes beside its body.
+const replyRow = 256
+
+var packers = sync.Pool{New: func() any {
+	w, _ := flate.NewWriter(nil, flate.BestSpeed) // the level is known
+	return w
+}}
+
+// pack gives the form in which a body is stored: compressed if it is large and
+// shrinks by it, else as it is.
+func pack(body []byte) []byte {
+	marked := len(body) > 0 && body[0] == packed // as no body of ours is, but must not be taken for compressed
+	if len(body) < packFrom && !marked {
+		return body
+	}
+	var out bytes.Buffer
+	out.WriteByte(packed)
+	w := packers.Get().(*flate.Writer)
+	w.Reset(&out)
+	_, _ = w.Write(body) // a buffer takes everything
+	_ = w.Close()
+	packers.Put(w)
+	if out.Len() >= len(body) && !marked {
+		return body
+	}
+	return out.Bytes()
+}
+
+// unpack gives a body as it was before pack.
+func unpack(stored []byte) ([]byte, error) {
+	if len(stored) == 0 || stored[0] != packed {
+		return stored, nil
+	}
+	return io.ReadAll(flate.NewReader(bytes.NewReader(stored[1:])))
+}
+
+// PackReplies brings the bodies of a batch into the form in which they are stored,
+// just before they are saved, and returns how many bytes each partner gets to store.
+func PackReplies(rows *commerce.Table[commerce.ReplyKey, commerce.Reply]) (added ReplyBytes) {
+	_ = rows.EachChanged(func(v, was *commerce.Reply) error { // no callback fails
+		v.Body = pack(v.Body)
+		n := int64(len(v.Body))
+		if was == nil {
+			n += replyRow
+		}
+		if added == nil {
+			added = ReplyBytes{}
+		}
+		added[v.PartnerID] += n
+		return nil
+	})
+	return added
+}
+
+// ReplyBytes are bytes of stored replies, by partner.
+type ReplyBytes map[string]int64
+
+// ReplyCount adds up what an engine stores, until it is written down.
+type ReplyCount struct {
+	mu    sync.Mutex
+	added ReplyBytes
+}
+
+// Add counts what was saved.
+func (c *ReplyCount) Add(b ReplyBytes) {
+	if len(b) == 0 {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.added == nil {
+		c.added = ReplyBytes{}
+	}
+	for partner, n := range b {
+		c.added[partner] += n
+	}
+}
+
+// Take returns what was counted since the last call. What cannot be written down
+// is given back by Add.
+func (c *ReplyCount) Take() ReplyBytes {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	taken := c.added
+	c.added = nil
+	return taken
+}
+
+// HourOf is the hour under which bytes are counted: its beginning, Unix ms.
+func HourOf(at int64) int64 { return at - at%HourMs }
+
+// HourMs is an hour in ms.
+const HourMs = 60 * 60 * 1000
+
+type storedReplies struct {
+	PartnerID   string
+	Hour, Bytes int64
+}
+
+// StoredReplies counts the bytes of stored replies by partner and hour. It is a
+// log only in what is copied: engines add to the rows of the running hour.
+var StoredReplies = Log[storedReplies]{
+	Name: "stored_replies", ID: "partner_id, hour", Rest: "bytes",
+	Bind: func(b Binder, v *storedReplies) { b.Text(v.PartnerID).Int(v.Hour).Int(v.Bytes) },
+}
