@@ -2,6 +2,7 @@ package wire
 
 import (
 	"fmt"
+	"reflect"
 	"runtime"
 	"strings"
 	"testing"
@@ -77,6 +78,33 @@ func TestListEncodes(t *testing.T) {
 			t.Errorf("%s: %s, %v", body, got, err)
 		}
 	}
+}
+
+// A list within its bound is decoded as any array is, and what is refused of an
+// array is refused of a list.
+func FuzzList(f *testing.F) {
+	for _, body := range []string{`{"list":[{"id":"a","n":1},{}]}`, `{"list":null}`, `{"list":[null]}`, `{"list":[1]}`, `{"list":[{}] ,"next":"x"}`,
+		`{"list":[[]]}`, `{"list":[{},{},{},{}]}`, `{"list":[{"n":1.5}]}`, `{"list":[`, `{"list":{}}`, `{"x":1,"x":2}`} {
+		f.Add(body)
+	}
+	f.Fuzz(func(t *testing.T, body string) {
+		var list listed
+		var plain struct {
+			List []listedElement `json:"list"`
+			Next *string         `json:"next"`
+		}
+		err, plainErr := Decode([]byte(body), &list), Decode([]byte(body), &plain)
+		switch {
+		case err == nil && len(list.List) > 3:
+			t.Errorf("%q: %d elements", body, len(list.List))
+		case plainErr != nil && err == nil:
+			t.Errorf("%q: taken, where an array is refused: %v", body, plainErr)
+		case plainErr == nil && (err == nil) != (len(plain.List) <= 3):
+			t.Errorf("%q: %d elements, %v", body, len(plain.List), err)
+		case err == nil && (!reflect.DeepEqual(plain.List, []listedElement(list.List)) && len(plain.List) > 0):
+			t.Errorf("%q: %v, want %v", body, list.List, plain.List)
+		}
+	})
 }
 
 // allocated is how many bytes f allocates.
