@@ -79,7 +79,7 @@ func (s *streams) leave(owner streamOwner, order commerce.OrderKey) {
 }
 
 // look gives the order as another stream has seen it just now, or else by read.
-// A failed look is nobody else's: it may have failed because its caller went.
+// A failed look is not shared: it may have failed because its caller has gone.
 func (f *followed) look(ctx context.Context, read func(context.Context) (command.Tracked, error)) (command.Tracked, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

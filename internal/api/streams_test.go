@@ -22,7 +22,7 @@ func keyOfOrder(i int) commerce.OrderKey {
 }
 
 // One partner has a share of the streams, apart in each mode, one order has few,
-// and the process has a bound; who leaves makes room.
+// and the process has a bound; a stream that leaves makes room.
 func TestStreamsAreBounded(t *testing.T) {
 	s := newStreams()
 	refused := func(owner streamOwner, order int) bool {
@@ -80,7 +80,7 @@ func TestStreamsForget(t *testing.T) {
 }
 
 // The streams of one order look at it once at a time, together, and again when
-// time has passed; a look that failed was nobody else's.
+// time has passed; a look that failed is not shared.
 func TestStreamsShareLooks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := &followed{}

@@ -83,7 +83,7 @@ func (s Server) Check() error {
 func (s Server) SandboxOff() bool { return s.Sandbox == "off" }
 
 // everyAddress reports whether a host to listen on stands for all addresses of
-// the machine, so that it is nobody's to connect to.
+// the machine, so that no client can connect to it.
 func everyAddress(host string) bool {
 	if host == "" {
 		return true

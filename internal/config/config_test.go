@@ -57,7 +57,7 @@ func TestServerCheck(t *testing.T) {
 	}
 }
 
-// What stands for every address is nobody's to connect to: customers would be
+// No client can connect to what stands for every address: customers would be
 // sent to pages that they cannot reach.
 func TestListenEverywhereNeedsAPublicURL(t *testing.T) {
 	for _, listen := range []string{"0.0.0.0:8080", ":8080", "[::]:8080", "[::ffff:0.0.0.0]:8080"} {

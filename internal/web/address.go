@@ -10,7 +10,7 @@ import (
 
 // Address is what a request counts under where limits go by address: the IPv4
 // address of its caller, or the /64 network of an IPv6 one, because one machine
-// may use all addresses of it. See Proxies for who the caller is.
+// may use all addresses of it. See Proxies for the caller.
 func Address(r *http.Request) string {
 	host, _, err := net.SplitHostPort(r.RemoteAddr)
 	if err != nil {

@@ -10,12 +10,13 @@ import (
 	"purveyor/internal/commerce"
 )
 
-// KeyFinder finds whose key has a hash; ErrNoKey if nobody's.
+// KeyFinder finds the partner and the mode of a key by its hash; ErrNoKey if there
+// is no such key.
 type KeyFinder interface {
 	FindKey(ctx context.Context, hash commerce.KeyHash) (commerce.Partner, commerce.Mode, error)
 }
 
-// ErrNoKey is the answer of a KeyFinder to a key that is nobody's.
+// ErrNoKey says that a key is missing, or no partner has it.
 var ErrNoKey = errors.New("no such key")
 
 // keyFreshness is how long a key is believed before it is looked up again: a
@@ -56,7 +57,7 @@ func NewGate(finder KeyFinder, leaser Leaser, now func() time.Time) *Gate {
 // same address is never held up by it.
 const wrongKeysPerMinute = 120
 
-// Admit tells who the caller is, or answers 401 or 429 by its error. The
+// Admit gives the caller, or answers 401 or 429 by its error. The
 // RateLimit headers are set on every answer.
 func (g *Gate) Admit(w *Writer, r *http.Request) (Caller, error) {
 	caller, err := g.Caller(r)
@@ -89,7 +90,7 @@ func unauthorized(h http.Header) error {
 	return &Error{Status: http.StatusUnauthorized, Code: "unauthorized", Message: message}
 }
 
-// Caller tells who sent a request by its key, and does not count it; ErrNoKey if
+// Caller finds the caller by the key and does not count the request; ErrNoKey if
 // the key is missing or wrong.
 func (g *Gate) Caller(r *http.Request) (Caller, error) {
 	given := r.Header["X-Api-Key"]

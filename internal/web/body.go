@@ -31,8 +31,8 @@ type Bodies struct {
 // NewBodies makes the budget of partners' bodies.
 func NewBodies() *Bodies { return newBodies(48<<20, 12<<20, 16<<10) }
 
-// NewStrangersBodies makes the budget of bodies that are read before it is known
-// who sent them.
+// NewStrangersBodies makes the budget of bodies that are read before their sender
+// is known.
 func NewStrangersBodies() *Bodies { return newBodies(8<<20, 1<<20, 4<<10) }
 
 func newBodies(budget, share int64, free int) *Bodies {
@@ -62,8 +62,8 @@ func (b *Bodies) Decode(w http.ResponseWriter, r *http.Request, caller string, m
 }
 
 // read gives the whole body, and adds to taken what it takes of the budget. It
-// does not believe the announced length, so that a sender who announces much and
-// sends little holds little.
+// does not believe the announced length, so that announcing much and sending
+// little takes little.
 func (b *Bodies) read(w http.ResponseWriter, r *http.Request, caller string, most int, taken *int64) ([]byte, error) {
 	body := &paced{body: r.Body, connection: http.NewResponseController(w)}
 	if r.ContentLength > int64(most) {

@@ -115,7 +115,7 @@ func (s *stalled) end() {
 	s.wg.Wait()
 }
 
-// Who sends many large bodies at once uses up a share, and all together the
+// A caller with many large bodies at once uses up its share, and all together the
 // budget; small bodies pass all the same, and when the others have been read,
 // large ones do again.
 func TestBodiesShareTheBudget(t *testing.T) {

@@ -248,7 +248,7 @@ func TestGateLooksUpOneAtATime(t *testing.T) {
 			t.Errorf("%d look-ups at a time for strangers", finder.most)
 		}
 		wg.Go(func() { g.knock("more", "10.0.0.1") })
-		wg.Go(func() { g.knock("good", "10.0.0.1") }) // has been good, and waits for nobody
+		wg.Go(func() { g.knock("good", "10.0.0.1") }) // has been good, and does not wait
 		wg.Wait()
 		if finder.most != 2 {
 			t.Errorf("%d look-ups at a time for a stranger and a partner", finder.most)
