@@ -3,6 +3,7 @@ package internal
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -49,6 +50,9 @@ func TestMigrationsAreKept(t *testing.T) {
 		engine, name, _ := strings.Cut(file, "/migrations/")
 		number, _, _ := strings.Cut(name, "_")
 		engines[engine] = append(engines[engine], number)
+		if want := fmt.Sprintf("%04d", len(engines[engine])); number != want {
+			t.Errorf("%s: the number %s was expected; each migration has a number of its own, without gaps", file, want)
+		}
 	}
 	for file := range kept {
 		t.Errorf("%s is in migrations.sum and is gone", file)
