@@ -55,6 +55,15 @@ func NoScripts() chromedp.Action[chromedp.Void] {
 	})
 }
 
+// Dark has a tab ask for dark pages.
+func Dark() chromedp.Action[chromedp.Void] {
+	return chromedp.Func(func(ctx context.Context, _ *chromedp.Target) error {
+		_, err := chromedp.Call(ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
+			Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: "dark"}}})
+		return err
+	})
+}
+
 func (v *Visitor) must(err error) {
 	v.T.Helper()
 	if err != nil {
@@ -122,6 +131,9 @@ func (v *Visitor) Readable() {
 	}
 	if headings := Ask[int](v, `document.querySelectorAll("h1").length`); headings != 1 {
 		v.T.Errorf("%d headings of the first level", headings)
+	}
+	if outside := Ask[int](v, `[...document.body.children].filter(e => !e.matches("header, main, script, noscript")).length`); outside != 0 {
+		v.T.Errorf("%d parts of the page stand in no landmark", outside)
 	}
 	tree, err := chromedp.Call(v.Tab, accessibility.GetFullAXTree, accessibility.GetFullAXTreeParams{})
 	v.must(err)

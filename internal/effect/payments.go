@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"time"
 
 	"purveyor/internal/command"
@@ -56,10 +57,27 @@ func sessionRequest(order commerce.Order, paid commerce.Payment) payment.Session
 		CustomerEmail: order.CustomerEmail, SuccessURL: paid.SuccessURL, CancelURL: paid.CancelURL,
 		ExpiresOn: order.CreatedOn + sessionLife.Milliseconds(),
 	}
+	if order.Fulfillment == commerce.ByDelivery {
+		r.DeliverTo = doorOf(order.Address)
+	}
 	for i, l := range order.Lines {
 		r.Lines = append(r.Lines, payment.Line{Name: paid.Titles[i].Name, ImageURL: paid.Titles[i].ImageURL, PriceCents: l.PriceCents, Quantity: l.Quantity})
 	}
 	return r
+}
+
+// doorOf is an address as it is written on a parcel.
+func doorOf(a *commerce.DeliveryAddress) (lines []string) {
+	if a == nil {
+		return nil
+	}
+	at := a.Address
+	for _, line := range []string{a.Name, at.Line1, at.Line2, strings.Join(strings.Fields(at.City+", "+at.State+" "+at.PostalCode), " ")} {
+		if line != "" {
+			lines = append(lines, line)
+		}
+	}
+	return lines
 }
 
 // expire ends the session of an order that is over. A customer who was faster

@@ -531,3 +531,22 @@ func TestPaymentNoticeWaits(t *testing.T) {
 		}
 	})
 }
+
+// The customer who pays for a delivery sees where it goes; one who collects the
+// goods sees no address.
+func TestWhereItGoes(t *testing.T) {
+	to := &commerce.DeliveryAddress{Name: "Ann", Address: commerce.Address{Line1: "1 Elm St", City: "Austin", State: "TX", PostalCode: "78701", Country: "US"}}
+	for _, c := range []struct {
+		by   commerce.Fulfillment
+		to   *commerce.DeliveryAddress
+		want string
+	}{
+		{commerce.ByDelivery, to, "Ann|1 Elm St|Austin, TX 78701"},
+		{commerce.ByDelivery, nil, ""},
+		{commerce.ByPickup, to, ""},
+	} {
+		if got := strings.Join(sessionRequest(commerce.Order{Fulfillment: c.by, Address: c.to}, commerce.Payment{}).DeliverTo, "|"); got != c.want {
+			t.Errorf("%s: %q, want %q", c.by, got, c.want)
+		}
+	}
+}

@@ -120,7 +120,7 @@ func (s *Sandbox) newDelivery(ctx context.Context, r CreateRequest, asked tags) 
 	if err != nil {
 		return delivery{}, err
 	}
-	return delivery{ID: id, Ref: r.Ref, Store: r.Pickup.Name, QuoteID: quote.ID, FeeCents: quote.FeeCents,
+	return delivery{ID: id, Ref: r.Ref, Store: r.Pickup.Name, Phone: r.Pickup.Phone, QuoteID: quote.ID, FeeCents: quote.FeeCents,
 		Tags: asked.attempt(r.Ref), Way: way, SeenOn: now}, nil
 }
 

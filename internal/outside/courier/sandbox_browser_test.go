@@ -55,6 +55,7 @@ func TestBrowser(t *testing.T) {
 		{"live", live},
 		{"without scripts", withoutScripts},
 		{"phone", phone},
+		{"dark", dark},
 		{"unknown", unknown},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -125,6 +126,31 @@ func phone(t *testing.T, browser context.Context, x *town, d courier.Delivery) {
 		t.Errorf("the map ends %v pixels down", low)
 	}
 	f.Readable()
+}
+
+// dark follows a delivery that goes back, at night, on a phone.
+func dark(t *testing.T, browser context.Context, x *town, _ courier.Delivery) {
+	r := asks("sandbox:return")
+	r.Ref = commerce.DeliveryRef(order, 2)
+	d := x.create(t, r)
+	x.Move(t, d, commerce.CourierEnRoute)
+	f := newFollower(t, browser, d.TrackingURL, browsertest.Dark(), chromedp.EmulateViewport(360, 740, chromedp.EmulateMobile, chromedp.EmulateTouch, chromedp.EmulateScale(2)))
+	f.Fits(360)
+	f.Readable()
+	if hidden := ask[bool](f, `document.querySelector("#next").hidden`); !hidden {
+		t.Error("there is advice before it is needed")
+	}
+	x.Move(t, d, commerce.CourierReturned)
+	f.waits(`document.querySelector("h1").textContent == "Your order is back at Harbor Street Market" && document.querySelector("#next a").href == "tel:+14155550101"`)
+	browsertest.Screenshot(t, f.Tab, "track-dark")
+	f.Fits(360)
+	f.Readable()
+	if box := ask[[]float64](f, `(() => { const text = [...document.querySelectorAll(".map text")].at(-1).getBoundingClientRect(), map = document.querySelector(".map").getBoundingClientRect(); return [text.top - map.top, text.left - map.left, map.right - text.right] })()`); min(box[0], box[1], box[2]) < 4 {
+		t.Errorf("the label of the door is %v from the edges of the map", box)
+	}
+	if background := ask[string](f, `getComputedStyle(document.body).backgroundColor`); background != "rgb(17, 20, 24)" {
+		t.Errorf("the page is %s", background)
+	}
 }
 
 func unknown(t *testing.T, browser context.Context, _ *town, d courier.Delivery) {

@@ -14,7 +14,7 @@ import (
 // its fields. Who the customer is and what is brought is not in it.
 type delivery struct {
 	ID, Ref, QuoteID string
-	Store            string // its name
+	Store, Phone     string // of the store: its name and number
 	FeeCents         commerce.Cents
 	Tags             tags
 	Way              route

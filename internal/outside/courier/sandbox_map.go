@@ -21,7 +21,9 @@ type townMap struct {
 
 const (
 	mapWidth, mapHeight = 360, 240
-	mapMargin           = 36
+	mapMargin           = 36 // at the sides
+	// The label of the door stands above it, nothing stands below.
+	mapTop, mapBottom = 52, 24
 )
 
 // drawMap draws all that the courier passes.
@@ -34,8 +36,8 @@ func (x *delivery) drawMap() townMap {
 		left, right, top, bottom = min(left, e), max(right, e), min(top, s), max(bottom, s)
 	}
 	const least = 1e-6 // so that there is something to see on a pole
-	m.zoom = min((mapWidth-2*mapMargin)/max(least, right-left), (mapHeight-2*mapMargin)/max(least, bottom-top))
-	m.x, m.y = mapWidth/2-m.zoom*(left+right)/2, mapHeight/2-m.zoom*(top+bottom)/2
+	m.zoom = min((mapWidth-2*mapMargin)/max(least, right-left), (mapHeight-mapTop-mapBottom)/max(least, bottom-top))
+	m.x, m.y = mapWidth/2-m.zoom*(left+right)/2, (mapHeight+mapTop-mapBottom)/2-m.zoom*(top+bottom)/2
 	m.Approach, m.Way = m.points(approach...), m.points(way...)
 	m.Store, m.Door = m.points(x.Way.From), m.points(x.Way.To)
 	return m

@@ -1,10 +1,12 @@
 package courier
 
 import (
+	"cmp"
 	_ "embed"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"html/template"
 	"log/slog"
 	"net/http"
 	"strconv"
@@ -46,6 +48,7 @@ type tracking struct {
 	Map         *townMap
 	State       state
 	Store       string
+	Phone       *phone // of the store; nil: not known
 	Progress    []string
 	EveryMs     int64
 }
@@ -60,12 +63,32 @@ type state struct {
 	X        float64        `json:"x"` // of the courier on the map
 	Y        float64        `json:"y"`
 	Over     bool           `json:"over"`
+	Stopped  bool           `json:"stopped"` // it does not arrive
+	Next     string         `json:"next"`    // what the customer can do now; empty: wait
 }
+
+// phone is a number that can be called from the page.
+type phone struct {
+	Href template.URL
+	Text string
+}
+
+// StoreName is how a sentence calls the store.
+func (t tracking) StoreName() string { return cmp.Or(t.Store, "the store") }
 
 type courierOnPage struct {
 	Name    string `json:"name"`
 	Vehicle string `json:"vehicle"`
 	Picture string `json:"picture"`
+}
+
+// phoneOf is nil for what is no number.
+func phoneOf(number string) *phone {
+	dialled, ok := commerce.E164(number)
+	if !ok {
+		return nil
+	}
+	return &phone{template.URL("tel:" + dialled), number} //nolint:gosec // digits behind a plus
 }
 
 // progress names what a delivery goes through.
@@ -82,7 +105,7 @@ func (s *Sandbox) showTracking(w http.ResponseWriter, r *http.Request) {
 	now := s.state(x, drawn)
 	const often, seldom = 500 * time.Millisecond, 5 * time.Second
 	trackPage.Write(w, http.StatusOK, tracking{
-		Title: now.Title, Map: &drawn, State: now, Store: x.Store, Progress: progress,
+		Title: now.Title, Map: &drawn, State: now, Store: x.Store, Phone: phoneOf(x.Phone), Progress: progress,
 		EveryMs: min(seldom, max(often, s.StepEvery)).Milliseconds(),
 	})
 }
@@ -119,7 +142,8 @@ func failed(err error) (status int, title, text string) {
 // state is a delivery in words for its customer.
 func (s *Sandbox) state(x delivery, town townMap) state {
 	d := s.view(x)
-	v := state{Heading: heading(d, x.Store), Detail: s.detail(d), Over: d.Status.Over(), Progress: progressOf(d.Status)}
+	v := state{Heading: heading(d, x.Store), Detail: s.detail(d), Over: d.Status.Over(), Progress: x.progress()}
+	v.Stopped, v.Next = advice(d, cmp.Or(x.Store, "the store"))
 	v.Title = v.Heading
 	if x.Store != "" {
 		v.Title += " - " + x.Store
@@ -132,18 +156,32 @@ func (s *Sandbox) state(x delivery, town townMap) state {
 	return v
 }
 
-func progressOf(status commerce.CourierStatus) int {
-	switch status {
-	case commerce.CourierAssigned:
-		return 0
-	case commerce.CourierLoaded:
-		return 1
-	case commerce.CourierEnRoute, commerce.CourierReturning:
-		return 2
-	case commerce.CourierDone:
+// progress is how far the delivery came. One that was called off, or goes back,
+// stays where it was.
+func (x *delivery) progress() int {
+	at := x.now()
+	switch {
+	case at.status == commerce.CourierPending:
+		return -1
+	case at.status == commerce.CourierDone:
 		return 3
+	case !at.toDoor:
+		return 0
+	case at.status == commerce.CourierLoaded:
+		return 1
 	}
-	return -1
+	return 2
+}
+
+// advice tells whether a delivery does not arrive, and what its customer can do.
+func advice(d Delivery, store string) (stopped bool, next string) {
+	switch d.Status {
+	case commerce.CourierCancelled:
+		return true, "Your order does not come with this courier. Ask " + store + " whether another one brings it."
+	case commerce.CourierReturning, commerce.CourierReturned:
+		return true, "Ask " + store + " to bring it again or to keep it for you, or for your money back."
+	}
+	return false, ""
 }
 
 func heading(d Delivery, store string) string {
@@ -180,6 +218,12 @@ func (s *Sandbox) detail(d Delivery) string {
 	switch minutes := (d.DropoffETA - s.Now().UnixMilli() + 30_000) / 60_000; {
 	case d.Status == commerce.CourierDone:
 		return "Enjoy!"
+	case d.Status == commerce.CourierPending:
+		return "The time of arrival is shown here once one is found."
+	case d.Reason == notThere:
+		return "Nobody could take it at your door."
+	case d.Reason == cancelled:
+		return "It was called off."
 	case d.DropoffETA == 0:
 		return d.Reason
 	case minutes < 1:

@@ -26,12 +26,12 @@ func (x *town) get(t *testing.T, address string) *httptest.ResponseRecorder {
 // TestPageInWords follows deliveries on their pages, and by what the pages ask for.
 func TestPageInWords(t *testing.T) {
 	for tags, headings := range map[string][]string{
-		"": {"Looking for a courier|Arrives in about 17 minutes", "NAME is on the way to Harbor Street Market|Arrives in about 13 minutes",
+		"": {"Looking for a courier|The time of arrival is shown here once one is found.", "NAME is on the way to Harbor Street Market|Arrives in about 13 minutes",
 			"NAME is about to reach Harbor Street Market|Arrives in about 11 minutes", "NAME has picked up your order|Arrives in about 8 minutes",
 			"NAME is on the way to you|Arrives in about 7 minutes", "NAME is almost there|Arrives in a moment", "Delivered|Enjoy!"},
 		"sandbox:cancel":       {"This delivery was cancelled|The courier could not come to the store."},
 		"sandbox:cancel-later": {"This delivery was cancelled|The courier had an accident. Nobody was hurt."},
-		"sandbox:return":       {"Your order goes back to Harbor Street Market|The customer was not there.", "Your order is back at Harbor Street Market|The customer was not there."},
+		"sandbox:return":       {"Your order goes back to Harbor Street Market|Nobody could take it at your door.", "Your order is back at Harbor Street Market|Nobody could take it at your door."},
 	} {
 		x := newTown(t, "https://shop.example")
 		d := x.create(t, asks(tags))
@@ -84,13 +84,55 @@ func (x *town) words(t *testing.T, d courier.Delivery) string {
 	return strings.ReplaceAll(v.Heading, v.Courier.Name, "NAME") + "|" + v.Detail
 }
 
+// TestWhatToDoNext: a delivery that does not arrive stays where it came to, and
+// the page says whom to ask, and by which number.
+func TestWhatToDoNext(t *testing.T) {
+	for tags, want := range map[string]struct {
+		next     string
+		progress int
+	}{
+		"":                     {"", 3},
+		"sandbox:cancel":       {"Ask Harbor Street Market whether another one brings it.", 0},
+		"sandbox:cancel-later": {"Ask Harbor Street Market whether another one brings it.", 2},
+		"sandbox:return":       {"Ask Harbor Street Market to bring it again or to keep it for you, or for your money back.", 2},
+	} {
+		x := newTown(t, "https://shop.example")
+		d := x.create(t, asks(tags))
+		for x.step(t, d.ID) {
+		}
+		var v struct {
+			Next     string
+			Progress int
+			Stopped  bool
+		}
+		must(t, json.Unmarshal(x.get(t, d.TrackingURL+"/state").Body.Bytes(), &v))
+		page := x.get(t, d.TrackingURL).Body.String()
+		if !strings.HasSuffix(v.Next, want.next) || (v.Next == "") != (want.next == "") || v.Progress != want.progress || v.Stopped != (want.next != "") {
+			t.Errorf("%q: %+v, want %+v", tags, v, want)
+		}
+		if strings.Contains(page, `class="progress stopped"`) != v.Stopped || strings.Contains(page, `role="status" hidden`) == v.Stopped || !strings.Contains(page, v.Next) ||
+			!strings.Contains(page, `<a href="tel:&#43;14155550101">Call Harbor Street Market: &#43;14155550101</a>`) {
+			t.Errorf("%q: the page is\n%s", tags, page)
+		}
+		if !strings.Contains(page, `<header class="test"><strong>Test mode</strong>`) {
+			t.Error("the banner stands in no landmark")
+		}
+	}
+	x := newTown(t, "https://shop.example")
+	r := asks("sandbox:cancel")
+	r.Pickup.Phone = "ask for Jo"
+	if page := x.get(t, x.create(t, r).TrackingURL).Body.String(); strings.Contains(page, "tel:") {
+		t.Error("a text that is no number can be called")
+	}
+}
+
 // TestPageTellsNobodyWhere: it is public.
 func TestPageTellsNobodyWhere(t *testing.T) {
 	x := newTown(t, "https://shop.example")
 	d := x.create(t, asks(""))
 	for more := true; more; more = x.step(t, d.ID) {
 		for _, w := range []*httptest.ResponseRecorder{x.get(t, d.TrackingURL), x.get(t, d.TrackingURL+"/state")} {
-			for _, private := range []string{"Jo", "Doe", "+1", "18th", "94110", "San Francisco", "Ferry", "37.79", "37.76", "122.39", "122.41", d.Ref, "ord_"} {
+			for _, private := range []string{"Jo", "Doe", "0134", "18th", "94110", "San Francisco", "Ferry", "37.79", "37.76", "122.39", "122.41", d.Ref, "ord_"} {
 				if strings.Contains(w.Body.String(), private) {
 					t.Errorf("it tells %s:\n%s", private, w.Body)
 				}
@@ -99,7 +141,7 @@ func TestPageTellsNobodyWhere(t *testing.T) {
 	}
 	object, err := x.objects.Object(t.Context(), d.ID)
 	must(t, err)
-	for _, private := range []string{"Jo Doe", "+1415", "18th St"} {
+	for _, private := range []string{"Jo Doe", "0134", "18th St"} {
 		if strings.Contains(string(object.Data), private) {
 			t.Errorf("stored is %s: %s", private, object.Data)
 		}

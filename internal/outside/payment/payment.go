@@ -48,6 +48,9 @@ type SessionRequest struct {
 	TaxCents         commerce.Cents
 	TotalCents       commerce.Cents
 	CustomerEmail    string // empty: the page asks
+	// DeliverTo is where the goods are brought, line by line, for the customer to
+	// check; nil: the customer collects them.
+	DeliverTo []string
 	// SuccessURL and CancelURL are where the page leads to. In both, the text
 	// {CHECKOUT_SESSION_ID} stands for the session's id.
 	SuccessURL, CancelURL string

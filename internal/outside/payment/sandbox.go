@@ -99,6 +99,9 @@ func (s *Sandbox) reopen(ctx context.Context, id string, r SessionRequest) (Sess
 	if len(r.Lines) == 0 {
 		r.Lines = x.Request.Lines // nil or empty
 	}
+	if len(x.Request.DeliverTo) == 0 {
+		r.DeliverTo = x.Request.DeliverTo // sessions of older versions have none
+	}
 	if !reflect.DeepEqual(x.Request, r) {
 		return Session{}, &Refusal{"There is a session of order " + r.OrderID + " with other contents."}
 	}

@@ -72,6 +72,7 @@ func TestBrowser(t *testing.T) {
 		{"cancel", cancel},
 		{"keyboard", keyboard},
 		{"phone", phone},
+		{"dark", dark},
 		{"framed", framed},
 		{"shop that leads on", leadsOn},
 		{"expired and unknown", expiredAndUnknown},
@@ -140,6 +141,26 @@ func phone(t *testing.T, browser context.Context, s *shop, session payment.Sessi
 	c.Fits(360)
 	c.press(button("pay"))
 	c.isAt(thanks(s, session))
+}
+
+// dark pays for a delivery at night, on a phone, and has been declined before.
+func dark(t *testing.T, browser context.Context, s *shop, _ payment.Session) {
+	r := s.order("ord_dark", "")
+	r.Lines[0].Name = strings.Repeat("A very long name of goods ", 20)
+	r.DeliverTo = []string{"Jo Doe", "3180 18th St", "San Francisco, CA 94110"}
+	session := s.open(t, r)
+	c := newCustomer(t, browser, session, browsertest.Dark(), chromedp.EmulateViewport(360, 740, chromedp.EmulateMobile, chromedp.EmulateTouch, chromedp.EmulateScale(2)))
+	c.press(button("decline"))
+	browsertest.Screenshot(t, c.Tab, "pay-dark")
+	c.Fits(360)
+	c.Readable()
+	if to := ask[string](c, `document.querySelector(".to").innerText`); to != "Deliver to\nJo Doe\n3180 18th St\nSan Francisco, CA 94110" {
+		t.Errorf("it is delivered to %q", to)
+	}
+	cut := `(() => { const n = document.querySelector(".name"); return n.scrollHeight > n.clientHeight + 1 })()`
+	if ask[bool](c, cut) {
+		t.Error("the name is cut")
+	}
 }
 
 func expiredAndUnknown(t *testing.T, browser context.Context, s *shop, session payment.Session) {

@@ -116,6 +116,7 @@ type page struct {
 	Subtotal        string
 	Fee, Tax, Total string // Fee and Tax are empty where there is none
 	Email           string
+	DeliverTo       []string
 	SuccessURL      string
 	CancelURL       string
 }
@@ -132,7 +133,7 @@ const linesInView = 6 // of a long order
 func newPage(x session) page {
 	r := x.Request
 	p := page{
-		Status: x.Status, OrderID: r.OrderID, Store: r.StoreName, Total: r.TotalCents.Dollars(), Email: x.email(),
+		Status: x.Status, OrderID: r.OrderID, Store: r.StoreName, Total: r.TotalCents.Dollars(), Email: x.email(), DeliverTo: r.DeliverTo,
 		SuccessURL: x.leadsTo(r.SuccessURL), CancelURL: x.leadsTo(r.CancelURL),
 	}
 	p.Title = map[SessionStatus]string{

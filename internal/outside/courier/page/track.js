@@ -6,6 +6,9 @@
 		say("heading", state.heading);
 		say("detail", state.detail);
 		document.title = state.title;
+		say("advice", state.next);
+		at("next").toggleAttribute("hidden", !state.next);
+		document.querySelector(".progress").classList.toggle("stopped", state.stopped);
 		document.querySelectorAll(".progress li").forEach((item, i) => {
 			item.className = i <= state.progress ? "done" : "";
 			if (i === state.progress) item.setAttribute("aria-current", "step"); else item.removeAttribute("aria-current");
