@@ -241,6 +241,9 @@ func TestImportRefusesWhatDoesNotFit(t *testing.T) {
 			t.Errorf("problem %d: %+v", i, p)
 		}
 	}
+	if first := refused.Problems[0]; !strings.HasPrefix(refused.Error(), first.Path+": "+first.Reason+"\nproducts[1].store_id: ") {
+		t.Errorf("it says %q", refused)
+	}
 	if len(refused.Problems) != len(want) {
 		t.Errorf("%d problems, want %d", len(refused.Problems), len(want))
 	}
