@@ -21,7 +21,7 @@ type partnerCommand struct {
 	Show      partnerShow      `cmd:"" help:"Show one partner."`
 	Update    partnerUpdate    `cmd:"" help:"Change a partner; what is not given stays as it is."`
 	RotateKey partnerRotateKey `cmd:"" help:"Replace a key and print the new one, this once. The old one stops working within seconds."`
-	Suspend   partnerSuspend   `cmd:"" help:"Stop a partner's keys from working within seconds, or let them work again."`
+	Suspend   partnerSuspend   `cmd:"" help:"Stop a partner's keys from working within seconds, and send it no webhooks, which wait; or lift that."`
 }
 
 // newKey draws an API key.
@@ -260,7 +260,7 @@ func (c partnerRotateKey) Run() error {
 type partnerSuspend struct {
 	config.Database
 	ID   string `arg:"" help:"The partner's id."`
-	Lift bool   `help:"Let the keys work again."`
+	Lift bool   `help:"Let the keys work again, and send what waited."`
 }
 
 func (c partnerSuspend) Run() error {

@@ -2,21 +2,23 @@ package command
 
 import "purveyor/internal/commerce"
 
-// ParkJobs parks leased jobs with an endpoint that holds them.
+// ParkJobs parks leased jobs with an endpoint that holds them, or whose partner
+// is suspended.
 type ParkJobs struct {
 	PartnerID string
 	Jobs      []commerce.Job // as leased
 }
 
-// Needs names the endpoint and the jobs.
+// Needs names the partner, its endpoint and the jobs.
 func (c ParkJobs) Needs() commerce.Needs {
-	return commerce.Needs{Endpoints: []string{c.PartnerID}, Jobs: keysOf(c.Jobs)}
+	return commerce.Needs{Partners: []string{c.PartnerID}, Endpoints: []string{c.PartnerID}, Jobs: keysOf(c.Jobs)}
 }
 
 // Decide returns how many were parked. If the endpoint no longer holds its jobs,
 // they wait.
 func (c ParkJobs) Decide(rows *commerce.Rows, _ int64) (parked int, changes commerce.Changes, _ error) {
-	holds := endpointOf(rows, c.PartnerID).Holds()
+	partner, _ := rows.Partners.Get(c.PartnerID)
+	holds := partner.Suspended || endpointOf(rows, c.PartnerID).Holds()
 	for _, job := range stillLeased(rows, c.Jobs) {
 		if holds {
 			job.State = commerce.JobParked

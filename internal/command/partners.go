@@ -85,14 +85,19 @@ func (c UpdatePartner) Needs() commerce.Needs {
 	if c.StoreIDs != nil {
 		n.Stores = *c.StoreIDs
 	}
-	if c.CallbackURL != nil || c.CallbackSecret != nil {
+	if c.asksEndpoint() {
 		n.Endpoints = []string{c.ID}
 	}
 	return n
 }
 
-// Decide refuses as CreatePartner does, and a partner that is not known. Another
-// callback URL is a fresh start for the endpoint. A callback secret that is set
+func (c UpdatePartner) asksEndpoint() bool {
+	return c.CallbackURL != nil || c.CallbackSecret != nil || c.Suspended != nil
+}
+
+// Decide refuses as CreatePartner does, and a partner that is not known. When a
+// suspension ends, the deliveries that were parked meanwhile wait again, unless
+// the endpoint itself holds them. Another callback URL is a fresh start for the endpoint. A callback secret that is set
 // outright ends a rotation: from then on it alone signs.
 func (c UpdatePartner) Decide(rows *commerce.Rows, now int64) (commerce.Partner, commerce.Changes, error) {
 	p, ok := rows.Partners.Get(c.ID)
@@ -100,7 +105,7 @@ func (c UpdatePartner) Decide(rows *commerce.Rows, now int64) (commerce.Partner,
 		return p, commerce.Changes{}, commerce.NotFound("partner")
 	}
 	var before commerce.Endpoint
-	if c.CallbackURL != nil || c.CallbackSecret != nil {
+	if c.asksEndpoint() {
 		before = endpointOf(rows, c.ID)
 	}
 	endpoint := before
@@ -116,6 +121,9 @@ func (c UpdatePartner) Decide(rows *commerce.Rows, now int64) (commerce.Partner,
 	set(&p.RateLimit, c.RateLimit)
 	set(&p.CallbackURL, c.CallbackURL)
 	set(&p.CallbackSecret, c.CallbackSecret)
+	if p.Suspended && c.Suspended != nil && !*c.Suspended && !endpoint.Holds() {
+		changes.NewJobs = []commerce.Job{releaseParked(c.ID, now)}
+	}
 	set(&p.Suspended, c.Suspended)
 	check := p
 	check.StoreIDs = nil // those it has were checked when they were given

@@ -11,9 +11,9 @@ type ProbeEndpoint struct {
 	Until     int64 // Unix ms, of the lease
 }
 
-// Needs names the endpoint and the job.
+// Needs names the partner, its endpoint and the job.
 func (c ProbeEndpoint) Needs() commerce.Needs {
-	n := commerce.Needs{Endpoints: []string{c.PartnerID}}
+	n := commerce.Needs{Partners: []string{c.PartnerID}, Endpoints: []string{c.PartnerID}}
 	if c.Parked != nil {
 		n.Jobs = []commerce.JobKey{*c.Parked}
 	}
@@ -21,11 +21,11 @@ func (c ProbeEndpoint) Needs() commerce.Needs {
 }
 
 // Decide returns the job to try, leased and still parked, or nil: the time has
-// not come, another worker has it, or nothing is left to probe with, which
+// not come, the partner is suspended, another worker has it, or nothing is left to probe with, which
 // heals the endpoint.
 func (c ProbeEndpoint) Decide(rows *commerce.Rows, now int64) (*commerce.Job, commerce.Changes, error) {
 	endpoint := endpointOf(rows, c.PartnerID)
-	if !endpoint.ProbeDue(now) {
+	if partner, _ := rows.Partners.Get(c.PartnerID); partner.Suspended || !endpoint.ProbeDue(now) {
 		return nil, commerce.Changes{}, nil
 	}
 	if c.Parked == nil {

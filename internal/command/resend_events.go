@@ -38,6 +38,9 @@ func (c TestEndpoint) Decide(rows *commerce.Rows, now int64) (commerce.WebhookEv
 	if err := hasCallback(rows, c.PartnerID); err != nil {
 		return commerce.WebhookEvent{}, commerce.Changes{}, err
 	}
+	if p, _ := rows.Partners.Get(c.PartnerID); p.Suspended {
+		return commerce.WebhookEvent{}, commerce.Changes{}, commerce.Conflict("partner_suspended", "the partner is suspended, so nothing is sent to it; `purveyor partner suspend --lift` ends that")
+	}
 	event := commerce.WebhookEvent{PartnerID: c.PartnerID, Kind: commerce.WebhookTest, TraceID: c.TraceID,
 		Data: []byte("{}"), Timestamp: now, Deliver: true}
 	return event, commerce.Changes{Webhooks: []commerce.WebhookEvent{event}}, nil

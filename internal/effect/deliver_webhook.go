@@ -35,8 +35,8 @@ func newWebhooks(o Options, l ledger) *webhooks {
 		tries:   newTries(o.Committer)}
 }
 
-// deliver makes one try, unless the endpoint holds its jobs and this is not
-// its probe. What has to be read first takes of the time of the try.
+// deliver makes one try, unless the partner is suspended, or the endpoint holds
+// its jobs and this is not its probe. What has to be read first takes of the time of the try.
 func (w *webhooks) deliver(ctx context.Context, job commerce.Job) jobs.Outcome {
 	until := time.Now().Add(jobs.TryTime)
 	p, err := w.parties.get(ctx, job.Owner, until)
@@ -45,7 +45,7 @@ func (w *webhooks) deliver(ctx context.Context, job commerce.Job) jobs.Outcome {
 		return w.done(job)
 	case err != nil:
 		return w.unread(job, err)
-	case p.endpoint.Holds() && job.State != commerce.JobParked:
+	case p.partner.Suspended, p.endpoint.Holds() && job.State != commerce.JobParked:
 		return w.park(job)
 	}
 	event, found, err := w.event(ctx, job, until)
@@ -139,7 +139,7 @@ func (w *webhooks) release(ctx context.Context, job commerce.Job) jobs.Outcome {
 		if err != nil && !errors.Is(err, storage.ErrNotFound) {
 			return w.unread(job, err)
 		}
-		if p.endpoint.Holds() { // again; they are released with its next success
+		if p.partner.Suspended || p.endpoint.Holds() { // again; a later release has them
 			return w.done(job)
 		}
 		n, err := w.engine.ReleaseParked(ctx, job.Owner, releaseAtOnce)

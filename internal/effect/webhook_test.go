@@ -3,6 +3,7 @@ package effect
 import (
 	"bytes"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -201,6 +202,94 @@ func TestRotation(t *testing.T) {
 				t.Errorf("signed with %q and %q, want new and %q", r.Secret, r.PreviousSecret, want)
 			}
 			time.Sleep(24 * time.Hour)
+		}
+	})
+}
+
+// TestSuspended: nothing is sent to a suspended partner, not even a probe. What
+// waited is sent when the suspension ends, unless its endpoint is paused.
+func TestSuspended(t *testing.T) {
+	for _, before := range []string{"healthy", "failing", "paused"} {
+		in(t, func(s *shop) {
+			e := s.start(true)
+			defer s.stop(e)
+			suspend := func(yes bool) {
+				must(t, s.committer, command.UpdatePartner{ID: partnerID, Suspended: &yes})
+			}
+			switch before {
+			case "failing":
+				s.answers(status(503))
+				for range commerce.FailingAfter + 1 {
+					s.sell("")
+				}
+				time.Sleep(2 * time.Second)
+			case "paused":
+				must(t, s.committer, command.PauseEndpoint{PartnerID: partnerID})
+			}
+			suspend(true)
+			time.Sleep(2 * time.Second) // what is known of a partner is a second old at most
+			s.answers(nil)
+			sent := len(s.got())
+			for range 20 {
+				s.sell("")
+			}
+			time.Sleep(10 * time.Minute)
+			if n := len(s.got()) - sent; n != 0 {
+				t.Errorf("%s: %d requests to a suspended partner", before, n)
+			}
+			if n := len(s.jobs(commerce.JobParked, partnerID)); n < 20 {
+				t.Errorf("%s: %d jobs are parked", before, n)
+			}
+			suspend(false)
+			time.Sleep(2 * time.Minute)
+			got := map[string]bool{}
+			for _, r := range s.got()[sent:] {
+				got[r.ID] = true
+			}
+			if before == "paused" {
+				if len(got) != 0 {
+					t.Errorf("%d events went to a paused endpoint", len(got))
+				}
+				return
+			}
+			if len(got) < 20 || len(s.jobs(commerce.JobParked, partnerID)) != 0 {
+				t.Errorf("%s: %d events arrived after the suspension, %d are parked", before, len(got), len(s.jobs(commerce.JobParked, partnerID)))
+			}
+		})
+	}
+}
+
+// telling is a change that tells a partner of an event of a kind.
+type telling struct{ kind commerce.WebhookKind }
+
+func (c telling) Needs() commerce.Needs { return commerce.Needs{} }
+
+func (c telling) Decide(_ *commerce.Rows, now int64) (struct{}, commerce.Changes, error) {
+	return struct{}{}, commerce.Changes{Webhooks: []commerce.WebhookEvent{{PartnerID: partnerID, Kind: c.kind, Mode: commerce.Live,
+		StoreID: storeID, OrderID: "ord_1", Data: []byte("{}"), Timestamp: now, Deliver: true}}}, nil
+}
+
+// TestEachKindArrives: an event of each kind is delivered, not only listed.
+func TestEachKindArrives(t *testing.T) {
+	in(t, func(s *shop) {
+		e := s.start(true)
+		defer s.stop(e)
+		for _, kind := range commerce.WebhookKinds {
+			must(t, s.committer, telling{kind})
+		}
+		time.Sleep(10 * time.Second)
+		arrived := map[string]bool{}
+		for _, r := range s.got() {
+			arrived[string(r.Body)] = true
+		}
+		for _, kind := range commerce.WebhookKinds {
+			found := false
+			for body := range arrived {
+				found = found || strings.Contains(body, `"`+string(kind)+`"`)
+			}
+			if !found {
+				t.Errorf("no %s arrived", kind)
+			}
 		}
 	})
 }
