@@ -110,8 +110,17 @@ func (old oldShop) goOn(s *shop) {
 	}
 	old.repeat(s.t, base)
 	s.operate("ledger", "check").ok(s.t)
-	s.operate("stock", "check").ok(s.t)
-	s.checkFile()
+	s.checkFile() // the stock, too
+	for what, query := range map[string]string{
+		"customers of no partner that has an order of theirs": `SELECT count(*) FROM customers AS c WHERE NOT EXISTS (SELECT 1 FROM orders AS o
+			WHERE o.store_id = c.store_id AND o.customer_id = c.id AND o.partner_id = c.partner_id AND o.mode = c.mode)`,
+		"partners whose stored replies are not counted": `SELECT count(*) FROM partners AS p WHERE EXISTS (SELECT 1 FROM replies WHERE partner_id = p.id)
+			AND NOT EXISTS (SELECT 1 FROM stored_replies WHERE partner_id = p.id AND bytes > 256)`,
+	} {
+		if n := s.count(query); n != "0" {
+			s.t.Errorf("%s: %s", what, n)
+		}
+	}
 }
 
 // repeat repeats what the old program answered for good.
