@@ -21,6 +21,7 @@ CREATE TABLE stock (
   active boolean NOT NULL,
   quantity bigint NOT NULL CHECK (quantity >= 0),
   moves bigint NOT NULL,
+  moved_on bigint NOT NULL,
   sold_count bigint NOT NULL,
   sold_cents bigint NOT NULL,
   updated_on bigint NOT NULL,
@@ -28,16 +29,17 @@ CREATE TABLE stock (
 );
 
 CREATE TABLE stock_moves (
+  at bigint NOT NULL,
   store_id text COLLATE "C" NOT NULL,
   product_id text COLLATE "C" NOT NULL,
   seq bigint NOT NULL,
   kind text NOT NULL,
   delta bigint NOT NULL,
   quantity_after bigint NOT NULL,
-  at bigint NOT NULL,
+  previous_at bigint NOT NULL,
   order_body bytea NOT NULL,
   noted boolean NOT NULL,
-  PRIMARY KEY (store_id, product_id, seq)
+  PRIMARY KEY (at, store_id, product_id, seq)
 );
 
 CREATE TABLE orders (
@@ -102,11 +104,11 @@ SELECT s::text, (1000 * s + g)::text, 'ALM-' || (1000 * s + g), 1750000000000,
 FROM generate_series(1, :stores) AS s, generate_series(1, :goods) AS g;
 
 INSERT INTO stock
-SELECT store_id, product_id, 'Roasted Almonds, lightly salted, No. ' || product_id, 999, 'category-01', true, 1000000000, 1, 0, 0, created_on
+SELECT store_id, product_id, 'Roasted Almonds, lightly salted, No. ' || product_id, 999, 'category-01', true, 1000000000, 1, created_on, 0, 0, created_on
 FROM products;
 
 INSERT INTO stock_moves
-SELECT store_id, product_id, 1, 'opened', quantity, quantity, updated_on, '', false FROM stock;
+SELECT updated_on, store_id, product_id, 1, 'opened', quantity, quantity, 0, '', false FROM stock;
 
 VACUUM ANALYZE products;
 VACUUM ANALYZE stock;
