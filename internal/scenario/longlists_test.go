@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"purveyor/internal/command"
@@ -192,7 +193,9 @@ func TestSlowReaders(t *testing.T) {
 			w.storeLong(t, longImages(50), fmt.Sprintf("prd_%03d", i+1))
 		}
 		handler := web.Trace(slog.New(slog.DiscardHandler), w)
-		blocked, free := make(chan int), make(chan struct{})
+		blocked, free := make(chan int, 100), make(chan struct{})
+		release := sync.OnceFunc(func() { close(free) })
+		defer release()
 		done := make(chan int, 100)
 		read := func(key string, n int) {
 			for i := range n {
@@ -215,6 +218,18 @@ func TestSlowReaders(t *testing.T) {
 			}
 			return bytes
 		}
+		refused := func(n int) {
+			for range n {
+				select {
+				case <-blocked:
+					t.Fatal("one more is being answered")
+				case status := <-done:
+					if status != http.StatusTooManyRequests {
+						t.Errorf("one more is answered %d", status)
+					}
+				}
+			}
+		}
 		read("busy", 1)
 		each := held(1)
 		most := 32 << 20 / each
@@ -224,21 +239,15 @@ func TestSlowReaders(t *testing.T) {
 		read("busy", most-1)
 		held(most - 1)
 		read("busy", 3)
-		for range 3 {
-			if status := <-done; status != http.StatusTooManyRequests {
-				t.Errorf("one more is answered %d", status)
-			}
-		}
+		refused(3)
 		read("no-read_stores", most) // another partner has its own share
 		held(most)
 		left := (64<<20)/each - 2*most // for all others together
 		read("no-read_orders", left)
 		held(left)
 		read("no-read_orders", 1)
-		if status := <-done; status != http.StatusTooManyRequests {
-			t.Errorf("a third partner is answered %d", status)
-		}
-		close(free)
+		refused(1)
+		release()
 		for range 2*most + left {
 			if status := <-done; status != http.StatusOK {
 				t.Errorf("a slow reader got %d", status)
