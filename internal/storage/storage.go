@@ -153,7 +153,8 @@ type Reader interface {
 	Items(ctx context.Context, storeID string, ids []string) (map[string]commerce.Item, error)
 
 	// ProductPage reads one page in the order of (updated_on, id), beginning
-	// after f.After. s gets what stands on it, and perhaps products behind its end.
+	// after f.After. s gets what stands on it, and perhaps a few products behind its
+	// end.
 	ProductPage(ctx context.Context, f ProductFilter, s ProductSink) (ProductPage, error)
 
 	// StillThere tells whether ProductPage would give the page with this mark

@@ -181,7 +181,7 @@ func boundedWalk(t *testing.T, e storage.Engine, f storage.ProductFilter, length
 	t.Helper()
 	taken := func(id string) int { return length[id] + 2 } // "[]" of its images
 	for {
-		seen := make([]commerce.ProductVersion, f.Limit)
+		seen, read := make([]commerce.ProductVersion, f.Limit), 0
 		page, err := e.Reader().ProductPage(context.Background(), f, storage.ProductSink{
 			Cached: func(i int, v commerce.ProductVersion) (int, bool) {
 				if seen[i] = v; known() {
@@ -190,6 +190,7 @@ func boundedWalk(t *testing.T, e storage.Engine, f storage.ProductFilter, length
 				return 0, false
 			},
 			Fresh: func(i int, p commerce.Item) int {
+				read++
 				if p.ID != seen[i].ProductID || len(p.Description) != length[p.ID] {
 					t.Errorf("place %d is %v, but %s was read", i, seen[i], p.ID)
 				}
@@ -197,6 +198,10 @@ func boundedWalk(t *testing.T, e storage.Engine, f storage.ProductFilter, length
 			}})
 		if err != nil || page.Count == 0 || page.Count > f.Limit {
 			t.Fatalf("%+v: %+v, %v", f, page, err)
+		}
+		const few = 8 // may be read although they have no room
+		if read > page.Count+few {
+			t.Errorf("%+v: %d products were read for a page of %d", f, read, page.Count)
 		}
 		total := 0
 		for _, v := range seen[:page.Count] {
