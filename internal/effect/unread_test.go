@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"purveyor/internal/command"
 	"purveyor/internal/commerce"
 	"purveyor/internal/storage"
 )
@@ -69,4 +70,27 @@ func TestUnread(t *testing.T) {
 			t.Errorf("%v: %+v, want that it waits: %v", c.err, got, c.waits)
 		}
 	}
+}
+
+// TestSandboxObjectsOfNoUse: a notice that cannot be read, and an object that
+// nothing moves, are dead at once.
+func TestSandboxObjectsOfNoUse(t *testing.T) {
+	in(t, func(s *shop) {
+		s.admit()
+		v := s.serve(newMortal(s.engine, 0, false), nil, nil)
+		defer v.stop()
+		must(s.t, s.committer, command.PutSandboxObject{ID: "none_1", Data: []byte("{}"), FirstStep: 1,
+			Notices: []command.SandboxNotice{{ID: "none_2", Data: []byte("[]")}}})
+		time.Sleep(10 * time.Second)
+		dead := map[commerce.JobKind]commerce.Job{}
+		for _, j := range s.jobs(commerce.JobDead, "sandbox") {
+			dead[j.Kind] = j
+		}
+		if j := dead[commerce.JobSandboxStep]; j.Tries != 1 || !strings.Contains(j.Error, "nothing moves objects like none_1") {
+			t.Errorf("step: %+v", j)
+		}
+		if j := dead[commerce.JobSandboxNotice]; j.Tries != 1 || j.Error == "" {
+			t.Errorf("notice: %+v", j)
+		}
+	})
 }

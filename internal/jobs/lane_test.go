@@ -341,3 +341,51 @@ func TestApart(t *testing.T) {
 		}
 	})
 }
+
+// TestCallerComesLate: a job that its caller asks for when its lease is about to
+// end is given back, and done by the next worker that claims it.
+func TestCallerComesLate(t *testing.T) {
+	in(t, takes(time.Second), func(t *testing.T, s *store, r *Runner) {
+		j := s.leased("a")
+		j.Awaited = true
+		if _, ok := r.Reserve(j); !ok {
+			t.Fatal("no room")
+		}
+		r.Start([]commerce.Job{j})
+		after(20 * time.Second)
+		if err := r.Finish(t.Context(), j.Key()); err != nil {
+			t.Fatal(err)
+		}
+		if s.returns() != 1 {
+			t.Errorf("%d leases were given back", s.returns())
+		}
+		after(5 * time.Second)
+		if s.of("a") != 0 {
+			t.Error("the job was not done")
+		}
+	})
+}
+
+// TestNeverRecorded: an outcome that cannot be recorded is given up with the
+// lease, after which the job is claimed again.
+func TestNeverRecorded(t *testing.T) {
+	var tries, records atomic.Int64
+	do := func(s *store) func(context.Context, commerce.Job) Outcome {
+		return func(_ context.Context, j commerce.Job) Outcome {
+			if tries.Add(1) > 1 {
+				return Outcome{Record: s.record(j)}
+			}
+			return Outcome{Record: Waiting(func(context.Context) (commerce.Job, error) {
+				records.Add(1)
+				return j, errors.New("the database is away")
+			})}
+		}
+	}
+	in(t, do, func(t *testing.T, s *store, r *Runner) {
+		start(t, s, r, "a", 1)
+		after(70 * time.Second) // the claim at the end of the lease may come upon the task
+		if n := records.Load(); n < 25 || n > 32 || tries.Load() != 2 || s.of("a") != 0 {
+			t.Errorf("%d records, %d tries, %d jobs are left", n, tries.Load(), s.of("a"))
+		}
+	})
+}

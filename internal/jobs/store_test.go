@@ -45,6 +45,7 @@ func (s *store) add(owner string, runAt int64) commerce.Job {
 
 // set and remove are called with the lock held.
 func (s *store) set(j commerce.Job) {
+	j.Awaited = false // it is not stored
 	s.jobs[j.Key()] = j
 	s.slots[j.Slot][j.ID] = j
 }
