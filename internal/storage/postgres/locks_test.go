@@ -51,7 +51,7 @@ func TestLockedRow(t *testing.T) {
 		return func(rows *commerce.Rows, now int64) commerce.Changes {
 			s, _ := rows.Stock.Get(k)
 			s.Quantity++
-			return commerce.Changes{Stock: []commerce.Stock{s}}
+			return storagetest.WithMoves(rows, commerce.Changes{Stock: []commerce.Stock{s}}, now)
 		}
 	}
 	end := session(t, url, "SELECT FROM stock WHERE store_id = $1 AND product_id = $2 FOR UPDATE", locked.StoreID, locked.ProductID)
