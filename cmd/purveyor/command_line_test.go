@@ -45,7 +45,11 @@ func TestHelp(t *testing.T) {
 		{"webhook rotate-secret", append(database, "<partner>", "--secret", "--now")},
 		{"outbox list", append(database, "--limit", "--before")},
 		{"outbox show", append(database, "<id>")},
-		{"ledger check", append(database, "--offline", "--stripe-key")},
+		{"ledger check", append(database, "--books", "--stripe-key")},
+		{"stock check", append(database, "--store", "--all", "--repair", "--reason")},
+		{"jobs", []string{"list", "show", "retry", "give-up"}},
+		{"jobs list", append(database, "--state", "--kind", "--owner")},
+		{"jobs give-up", append(database, "<job>", "--reason")},
 		{"listen", []string{"--forward-to", "PURVEYOR_FORWARD_TO", "--key", "PURVEYOR_KEY", "--url", "PURVEYOR_URL", "--types", "--since"}},
 	}
 	for _, tc := range cases {

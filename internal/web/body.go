@@ -84,6 +84,7 @@ func (b *Bodies) read(w http.ResponseWriter, r *http.Request, caller string, mos
 			size := min(2*cap(buf), most+1)
 			more := int64(size - max(cap(buf), b.free))
 			if more > 0 && !b.budget.Take(caller, more) {
+				_, _ = io.CopyN(io.Discard, body, int64(most)) // else the sender meets a closed connection, not the answer
 				return nil, tooManyBodies()
 			}
 			*taken += max(0, more)

@@ -126,8 +126,12 @@ func TestBodiesShareTheBudget(t *testing.T) {
 		for range 12 {
 			s.send(t, "ptn_1", 900<<10)
 		}
-		if _, err := decodeOf(b, large(), "ptn_1", MaxLargeBody); statusOf(err) != http.StatusTooManyRequests {
+		rest := bytes.NewReader(make([]byte, 900<<10))
+		if _, err := decodeOf(b, sent(rest), "ptn_1", MaxLargeBody); statusOf(err) != http.StatusTooManyRequests {
 			t.Errorf("beyond the share: %v", err)
+		}
+		if rest.Len() > 0 {
+			t.Errorf("%d bytes of the refused body are not read, so that its sender meets a closed connection", rest.Len())
 		}
 		if _, err := decodeOf(b, large(), "ptn_2", MaxLargeBody); err != nil {
 			t.Errorf("another partner: %v", err)
