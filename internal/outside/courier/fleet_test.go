@@ -40,7 +40,7 @@ func (f *fixed) ReadNotice(context.Context, http.Header, []byte) ([]Notice, erro
 var (
 	refuses = &Refusal{Code: OutOfZone, Message: "too far"}
 	denies  = &commerce.CredentialsError{Message: "the key is revoked"}
-	isDown  = errors.New("no route")
+	errDown  = errors.New("no route")
 )
 
 // TestFleetQuote: the first offer counts. Without one the error is the most
@@ -52,13 +52,13 @@ func TestFleetQuote(t *testing.T) {
 	}{
 		{nil, ErrNoProvider},
 		{[]error{nil}, nil},
-		{[]error{isDown, refuses, nil}, nil},
+		{[]error{errDown, refuses, nil}, nil},
 		{[]error{refuses, refuses}, refuses},
 		{[]error{denies, refuses}, denies},
 		{[]error{refuses, denies}, denies},
-		{[]error{denies, isDown}, isDown},
-		{[]error{isDown, denies, refuses}, isDown},
-		{[]error{refuses, isDown}, isDown},
+		{[]error{denies, errDown}, errDown},
+		{[]error{errDown, denies, refuses}, errDown},
+		{[]error{refuses, errDown}, errDown},
 	} {
 		f := Fleet{Providers: map[string]Provider{}, Modes: map[commerce.Mode][]string{}}
 		for i, err := range c.errs {
@@ -70,7 +70,7 @@ func TestFleetQuote(t *testing.T) {
 		if !errors.Is(err, c.want) || (err == nil) != (q.ID == "q") {
 			t.Errorf("%v: %+v, %v", c.errs, q, err)
 		}
-		if c.want == isDown && errors.As(err, new(*commerce.CredentialsError)) {
+		if c.want == errDown && errors.As(err, new(*commerce.CredentialsError)) {
 			t.Errorf("%v: asking again may help, and the error says %v", c.errs, err)
 		}
 		if _, err := f.Quote(t.Context(), commerce.Test, QuoteRequest{}); !errors.Is(err, ErrNoProvider) {
@@ -152,7 +152,7 @@ func TestWatch(t *testing.T) {
 		for _, c := range []struct {
 			err         error
 			told, typed bool
-		}{{nil, false, false}, {refuses, false, false}, {isDown, true, true}, {denies, true, true}, {&Limited{}, true, true}, {context.Canceled, false, true}} {
+		}{{nil, false, false}, {refuses, false, false}, {errDown, true, true}, {denies, true, true}, {&Limited{}, true, true}, {context.Canceled, false, true}} {
 			var told []*commerce.ProviderError
 			p := Watch("near", &fixed{err: c.err}, func(f *commerce.ProviderError) { told = append(told, f) })
 			err := call(t.Context(), p)
