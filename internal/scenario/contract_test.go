@@ -1,10 +1,8 @@
 package scenario
 
 import (
-	"bytes"
 	"context"
 	"fmt"
-	"io"
 	"net/http"
 	"slices"
 	"strconv"
@@ -23,13 +21,13 @@ import (
 type contract struct {
 	doc    *openapi3.T
 	router routers.Router
+	bodies *bodies
 
 	mu  sync.Mutex
 	met map[string]bool // "GET /v1/health 200"
 }
 
 var theContract = sync.OnceValue(func() *contract {
-	openapi3filter.RegisterBodyDecoder("text/event-stream", openapi3filter.PlainBodyDecoder)
 	doc, err := openapi3.NewLoader().LoadFromData(api.OpenAPI)
 	if err != nil {
 		panic(err)
@@ -42,7 +40,11 @@ var theContract = sync.OnceValue(func() *contract {
 	if err != nil {
 		panic(err)
 	}
-	return &contract{doc: doc, router: router, met: map[string]bool{}}
+	bodies, err := newBodies(doc)
+	if err != nil {
+		panic(err)
+	}
+	return &contract{doc: doc, router: router, bodies: bodies, met: map[string]bool{}}
 })
 
 // elsewhere are operations of the process around the API; their tests stand
@@ -69,7 +71,10 @@ func (c *contract) unmet() (missing []string) {
 	return missing
 }
 
+// options leave bodies to the type bodies.
 var options = &openapi3filter.Options{
+	ExcludeRequestBody:    true,
+	ExcludeResponseBody:   true,
 	IncludeResponseStatus: true,
 	SkipSettingDefaults:   true,
 	AuthenticationFunc:    openapi3filter.NoopAuthenticationFunc,
@@ -96,10 +101,15 @@ func (c *contract) check(r *http.Request, sent call, a *answer) error {
 		if err := openapi3filter.ValidateRequest(context.Background(), input); err != nil {
 			return fmt.Errorf("the service accepted what the document does not allow: %w", err)
 		}
+		if err := c.bodies.request(route, seen.Header.Get("Content-Type"), []byte(sent.body)); err != nil {
+			return fmt.Errorf("the service accepted a body that the document does not allow: %w", err)
+		}
 	}
-	response := &openapi3filter.ResponseValidationInput{RequestValidationInput: input, Status: a.status, Header: a.header,
-		Body: io.NopCloser(bytes.NewReader(a.body)), Options: options}
+	response := &openapi3filter.ResponseValidationInput{RequestValidationInput: input, Status: a.status, Header: a.header, Options: options}
 	if err := openapi3filter.ValidateResponse(context.Background(), response); err != nil {
+		return fmt.Errorf("the answer is not what the document says: %w", err)
+	}
+	if err := c.bodies.response(route, a.status, a.header.Get("Content-Type"), a.body); err != nil {
 		return fmt.Errorf("the answer is not what the document says: %w", err)
 	}
 	c.mu.Lock()
