@@ -118,4 +118,3 @@ func escape(name string) string {
 	name = strings.NewReplacer("~", "~0", "/", "~1").Replace(name)
 	return strings.NewReplacer("{", "%7B", "}", "%7D").Replace(name)
 }
-
