@@ -61,6 +61,9 @@ func (c partnerCreate) Run() error {
 		if err != nil {
 			return err
 		}
+		if err := warnOfNamesakes(ctx, db.Reader(), made.PartnerID, c.Name); err != nil {
+			return err
+		}
 		if c.JSON {
 			return printJSON(made)
 		}
@@ -68,6 +71,21 @@ func (c partnerCreate) Run() error {
 			made.PartnerID, made.Keys[commerce.Live], made.Keys[commerce.Test])
 		return nil
 	})
+}
+
+// warnOfNamesakes names the partners that are called the same. Names need not
+// differ, but two of one name are mostly one that was made twice.
+func warnOfNamesakes(ctx context.Context, r storage.Reader, id, name string) error {
+	partners, err := r.Partners(ctx)
+	if err != nil {
+		return err
+	}
+	for _, p := range partners {
+		if p.Name == name && p.ID != id {
+			complain("warning: partner %s is called %s, too\n", p.ID, name)
+		}
+	}
+	return nil
 }
 
 func scopesOf(given []string) []commerce.Scope {

@@ -41,6 +41,22 @@ func TestPartnerCreate(t *testing.T) {
 	}
 }
 
+// Two partners of one name are mostly one that was made twice, so the second
+// is made with a warning.
+func TestPartnerNamesake(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	first := s.newPartner("--name", "Twin")
+	again := s.operate("partner", "create", "--name", "Twin")
+	again.ok(t)
+	if !strings.Contains(again.stderr, first.PartnerID) {
+		t.Errorf("the warning does not name %s: %q", first.PartnerID, again.stderr)
+	}
+	if other := s.operate("partner", "create", "--name", "Single"); other.code != 0 || other.stderr != "" {
+		t.Errorf("a name of its own: exit code %d, %q", other.code, other.stderr)
+	}
+}
+
 func checkKeys(t *testing.T, made issued) {
 	t.Helper()
 	if !strings.HasPrefix(made.Keys.Live, "sk_live_") || !strings.HasPrefix(made.Keys.Test, "sk_test_") || made.PartnerID == "" {
