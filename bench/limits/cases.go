@@ -23,6 +23,7 @@ var (
 
 const (
 	targetFull = 0.85 // of the empty database
+	targetOld  = 0.95 // of an older program
 	mostMemory = 200  // MiB
 )
 
@@ -84,10 +85,14 @@ func (l *limits) compete(title string, t targets, of func(*contender) func() (lo
 		return err
 	}
 	for _, c := range l.list {
-		if c.empty == nil {
-			l.Report.Compare(own[c], baselines[0], t[c.engine], "")
-		} else {
+		switch {
+		case c.newer != nil:
+			l.Report.Show(own[c])
+			l.Report.Compare(own[c.newer], own[c], targetOld, title+", "+c.engine+" against the older program")
+		case c.empty != nil:
 			l.Report.Compare(own[c], own[c.empty], targetFull, "")
+		default:
+			l.Report.Compare(own[c], baselines[0], t[c.engine], "")
 		}
 	}
 	l.Report.Show(baselines...)

@@ -13,6 +13,7 @@ type limits struct {
 	*load.Env
 	size      load.Size // of the empty databases
 	orders    int       // in the full ones; 0: there are none
+	old       string    // an older program of the service; empty: there is none
 	databases *load.Databases
 	list      []*contender
 }
@@ -23,6 +24,7 @@ type contender struct {
 	name   string
 	engine string
 	empty  *contender // what a full one is compared with; else nil
+	newer  *contender // what is compared with this one, of an older program; else nil
 
 	// What was sold from start on must be missing from the stock.
 	goods []load.Good
@@ -49,6 +51,9 @@ func (l *limits) open() error {
 		if err == nil && l.orders > 0 {
 			err = l.addFull(empty)
 		}
+		if err == nil && l.old != "" {
+			err = l.addOld(empty)
+		}
 		if err != nil {
 			return fmt.Errorf("%s: %w", engine, err)
 		}
@@ -72,7 +77,7 @@ func (l *limits) addEmpty(engine string) (*contender, error) {
 	if err != nil {
 		return nil, err
 	}
-	return l.add(&contender{name: engine, engine: engine}, d)
+	return l.add(&contender{name: engine, engine: engine}, l.Env, d)
 }
 
 func (l *limits) addFull(empty *contender) error {
@@ -83,14 +88,27 @@ func (l *limits) addFull(empty *contender) error {
 	if err != nil {
 		return err
 	}
-	_, err = l.add(&contender{name: empty.engine + " full", engine: empty.engine, empty: empty}, d)
+	_, err = l.add(&contender{name: empty.engine + " full", engine: empty.engine, empty: empty}, l.Env, d)
+	return err
+}
+
+// addOld has the older program make a database and serve it.
+func (l *limits) addOld(newer *contender) error {
+	env := *l.Env
+	env.Program = l.old
+	databases := load.Databases{Env: &env, Server: l.databases.Server}
+	d, err := databases.Named(newer.engine, "old", l.size)
+	if err != nil {
+		return err
+	}
+	_, err = l.add(&contender{name: newer.engine + " old", engine: newer.engine, newer: newer}, &env, d)
 	return err
 }
 
 // add serves the database and reads the stock with which it begins.
-func (l *limits) add(c *contender, d *load.Dataset) (*contender, error) {
+func (l *limits) add(c *contender, env *load.Env, d *load.Dataset) (*contender, error) {
 	var err error
-	if c.Service, _, err = l.Serve(c.name, "info", d); err != nil {
+	if c.Service, _, err = env.Serve(c.name, "info", d); err != nil {
 		return nil, err
 	}
 	l.list = append(l.list, c)

@@ -17,7 +17,7 @@ func TestMain(m *testing.M) { smoke.Main(m, hidden) }
 
 func TestQuickRunComparesEveryContender(t *testing.T) {
 	dir := smoke.Dir(t)
-	run := options{load.Options{Quick: true, Only: "product,changing,hot", Dir: dir}, 200}
+	run := options{Options: load.Options{Quick: true, Only: "product,changing,hot", Dir: dir}, orders: 200}
 	text := smoke.Report(t, run.measure)
 	for _, title := range []string{"one product", "page of 100 products, stock changes", "reports, two hot products"} {
 		for _, c := range []string{"SQLite", "SQLite full", "PostgreSQL", "PostgreSQL full"} {

@@ -6,6 +6,7 @@
 //	go run ./bench/limits                               all cases
 //	go run ./bench/limits -orders 1000000 -dir FOLDER   and with so many orders beside none
 //	go run ./bench/limits -orders 1000000 -dir FOLDER -write   and docs/BENCHMARKS.md
+//	go run ./bench/limits -only reports,hot -old PROGRAM -rounds 10   beside an older build of the service
 package main
 
 import (
@@ -20,6 +21,7 @@ const pkg = "./bench/limits"
 type options struct {
 	load.Options
 	orders int
+	old    string
 }
 
 func main() { load.Main("limits", hidden, fromFlags) }
@@ -39,6 +41,7 @@ func fromFlags() (string, error) {
 	var o options
 	o.Register(caseNames)
 	flag.IntVar(&o.orders, "orders", 0, "compare also databases with so many orders")
+	flag.StringVar(&o.old, "old", "", "an older program of the service, to compare with, on databases of its own")
 	if err := load.ParseFlags(); err != nil {
 		return "", err
 	}
@@ -66,7 +69,7 @@ func (o options) measure() (text string, err error) {
 	}
 	const quick = 0.1
 	return o.Measure(pkg, quick, func(env *load.Env) (err error) {
-		l := &limits{Env: env, size: o.size(), orders: o.orders}
+		l := &limits{Env: env, size: o.size(), orders: o.orders, old: o.old}
 		defer func() { err = errors.Join(err, l.close()) }()
 		if err := l.open(); err != nil {
 			return err

@@ -16,7 +16,7 @@ type Contender struct {
 // alone.
 func (b *Databases) Both(name string, s Size) (list []*Contender, err error) {
 	for _, engine := range []string{SQLite, Postgres} {
-		d, err := b.make(engine, name, s)
+		d, err := b.Named(engine, name, s)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", engine, err)
 		}

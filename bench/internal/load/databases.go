@@ -44,9 +44,12 @@ func (b *Databases) Close() error {
 }
 
 // Empty makes a database of this size for this run alone.
-func (b *Databases) Empty(engine string, s Size) (*Dataset, error) { return b.make(engine, "empty", s) }
+func (b *Databases) Empty(engine string, s Size) (*Dataset, error) {
+	return b.Named(engine, "empty", s)
+}
 
-func (b *Databases) make(engine, name string, s Size) (*Dataset, error) {
+// Named makes another one beside that of Empty.
+func (b *Databases) Named(engine, name string, s Size) (*Dataset, error) {
 	if engine == SQLite {
 		return b.Prepare(sqliteScheme+filepath.Join(b.Work, name+".db"), s)
 	}

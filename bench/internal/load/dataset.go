@@ -63,9 +63,11 @@ func (e *Env) Prepare(url string, s Size) (*Dataset, error) {
 		return nil, err
 	}
 	d.PartnerID, d.Key, d.TestKey = made.PartnerID, made.Keys["live"], made.Keys["test"]
-	const batch = 2000
-	if d.Orders, err = FillOrders(e.Ctx, url, d.PartnerID, d.Shops, s.Orders, batch); err != nil {
-		return nil, err
+	if s.Orders > 0 { // else an older program's database keeps its schema
+		const batch = 2000
+		if d.Orders, err = FillOrders(e.Ctx, url, d.PartnerID, d.Shops, s.Orders, batch); err != nil {
+			return nil, err
+		}
 	}
 	if s.Events+s.Parked > 0 {
 		if err := d.fillRecord(e.Ctx); err != nil {
