@@ -40,7 +40,7 @@ func (f *fixed) ReadNotice(context.Context, http.Header, []byte) ([]Notice, erro
 var (
 	refuses = &Refusal{Code: OutOfZone, Message: "too far"}
 	denies  = &commerce.CredentialsError{Message: "the key is revoked"}
-	errDown  = errors.New("no route")
+	errDown = errors.New("no route")
 )
 
 // TestFleetQuote: the first offer counts. Without one the error is the most
