@@ -62,7 +62,7 @@ func TestCrowdedBodies(t *testing.T) {
 		})
 		t.Logf("%d bodies of 1 MiB at once (%s): %d refused as wrong, %d as too many; the process took at most %d MiB; another partner's reports: median %v (%d), before %v (%d)",
 			atOnce, name, statuses[http.StatusBadRequest].Load(), statuses[http.StatusTooManyRequests].Load(), p.peakMiB(), median(during), len(during), median(quiet), len(quiet))
-		if (statuses[http.StatusBadRequest].Load()+statuses[http.StatusTooManyRequests].Load()) != int64(atOnce*rounds) {
+		if (statuses[http.StatusBadRequest].Load() + statuses[http.StatusTooManyRequests].Load()) != int64(atOnce*rounds) {
 			t.Errorf("%s: not all bodies were refused", name)
 		}
 	}
