@@ -20,7 +20,7 @@ import (
 func TestCrowdedBodies(t *testing.T) {
 	t.Parallel()
 	atOnce, rounds := 240, 3 // the first is one minute of a partner by default
-	if raceEnabled {         // decoding then takes ten times as long, and memory says little
+	if raceEnabled {         // scripts/test runs this test without it, too
 		atOnce, rounds = 48, 1
 	}
 	crowded := func(start, element, end string) string {

@@ -136,7 +136,7 @@ var (
 	aFlag     = regexp.MustCompile(`(?:^|[\s(])(--[a-z][a-z0-9-]*)`)
 	aVariable = regexp.MustCompile(`PURVEYOR_[A-Z0-9_]+`)
 	aCommand  = regexp.MustCompile(`(?:^|[\s;])(?:\./)?purveyor((?: [a-z][a-z-]*)+)`)
-	// otherProgram begins a line whose flags are not ours.
+	// otherProgram matches lines that run other programs, with flags of their own.
 	otherProgram = regexp.MustCompile(`^(pg_|createdb|curl|sqlite3|npm|npx|docker|openssl|git|systemctl|setfacl)`)
 )
 

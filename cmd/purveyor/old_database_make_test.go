@@ -55,7 +55,7 @@ func TestMakeOldDatabase(t *testing.T) {
 		dump, err := exec.Command("sqlite3", s.path(), ".dump").Output()
 		must(t, err)
 		numbers := fmt.Sprintf("PRAGMA user_version=%s;\nPRAGMA application_id=%s;\n", s.count("PRAGMA user_version"), s.count("PRAGMA application_id"))
-		// Who reads it has a transaction open.
+		// A reader of the database keeps a transaction open.
 		script := strings.NewReplacer("\nBEGIN TRANSACTION;", "", "\nCOMMIT;", "").Replace(string(dump))
 		made.keep(t, "sqlite", []byte(script+numbers))
 	})

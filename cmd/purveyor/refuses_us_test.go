@@ -137,7 +137,7 @@ func TestProvidersRefuseUsAtStart(t *testing.T) {
 		"--uber-signing-key", d.uber.StatusKey, "--uber-url", d.uber.URL, "--uber-auth-url", d.uber.AuthURL,
 		"--doordash-developer", d.dash.DeveloperID, "--doordash-key", d.dash.KeyID, "--doordash-secret", d.dash.SigningSecret,
 		"--doordash-webhook-password", d.dash.Password, "--doordash-url", d.dash.URL,
-		"--stripe-key", "sk_live_standin", "--stripe-webhook-secret", "whsec_secret-of-stand-in", "--stripe-url", "http://127.0.0.1:1") // nobody listens
+		"--stripe-key", "sk_live_standin", "--stripe-webhook-secret", "whsec_secret-of-stand-in", "--stripe-url", "http://127.0.0.1:1") // a port without a server
 	c.must(200, get("/v1/health"))
 	for _, line := range []string{
 		`level=WARN msg="a provider refuses our credentials" provider=uber `,

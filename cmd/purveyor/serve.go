@@ -175,7 +175,7 @@ func (s *service) ready(r *http.Request) bool {
 	return (r.URL.Query().Get("reads") == "1" || s.writes.OK()) && s.reads.OK()
 }
 
-// answerOK answers a probe, whose log line tells nothing while all is well.
+// answerOK answers a probe. Its log line is at debug: it says nothing while all is well.
 func answerOK(w http.ResponseWriter, ok bool) {
 	if ok {
 		web.WriterOf(w).Level = slog.LevelDebug
