@@ -5,6 +5,7 @@ import (
 	"embed"
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"strings"
 	"time"
@@ -27,14 +28,9 @@ const migrationsTable = `CREATE TABLE IF NOT EXISTS migrations (
 	applied_on BIGINT NOT NULL
 )`
 
-// migrate brings the schema up to date, and records each migration that it
-// applies. Processes take turns by the lock of one row, and one that comes
-// later finds nothing left to do.
-func migrate(ctx context.Context, conn *pgx.Conn, now func() time.Time, existing bool) error {
-	known, err := storage.Migrations(migrationFiles)
-	if err != nil {
-		return err
-	}
+// isCurrent tells whether there is nothing to migrate. It refuses a database that
+// the known migrations did not make, and an empty one if it must exist.
+func isCurrent(ctx context.Context, conn *pgx.Conn, known []storage.Migration, existing bool) (bool, error) {
 	is, err := migrated(ctx, conn)
 	if err == nil {
 		err = is.Check(known)
@@ -42,9 +38,13 @@ func migrate(ctx context.Context, conn *pgx.Conn, now func() time.Time, existing
 	if err == nil && existing && is.Version == 0 {
 		err = fmt.Errorf("%w: this one is empty; choose another with --database, or make its tables with purveyor migrate", storage.ErrNoDatabase)
 	}
-	if err != nil || is.Version == len(known) && !is.Unrecorded() {
-		return err
-	}
+	return is.Version == len(known) && !is.Unrecorded(), err
+}
+
+// migrate brings the schema up to date, and records each migration that it
+// applies. Processes take turns by the lock of one row, and one that comes
+// later finds nothing left to do.
+func migrate(ctx context.Context, conn *pgx.Conn, known []storage.Migration, now func() time.Time) error {
 	if err := makeVersionTable(ctx, conn); err != nil {
 		return err
 	}
@@ -66,6 +66,9 @@ func migrateLocked(ctx context.Context, tx pgx.Tx, known []storage.Migration, no
 		return err
 	}
 	pending := known[is.Version:]
+	if is.Version > 0 && len(pending) > 0 {
+		slog.Info("the database is brought up to date; nothing else can use it meanwhile", "from", is.Version, "to", len(known))
+	}
 	if is.Unrecorded() {
 		if err := compareShape(ctx, tx, known[0]); err != nil {
 			return err
@@ -111,14 +114,14 @@ type queryer interface {
 	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
 }
 
-// migrated reads what the database says of its schema.
+// migrated reads what the database says of its schema. Another process may migrate
+// meanwhile, so the number is read before what came with it.
 func migrated(ctx context.Context, conn queryer) (is storage.Migrated, err error) {
 	var server, tables int
 	var ours, recorded bool
 	err = conn.QueryRow(ctx, `SELECT current_setting('server_version_num')::int / 10000,
 		(SELECT count(*)::int FROM pg_tables WHERE schemaname = current_schema()),
-		EXISTS (SELECT FROM pg_tables WHERE schemaname = current_schema() AND tablename = 'schema_version'),
-		EXISTS (SELECT FROM pg_tables WHERE schemaname = current_schema() AND tablename = 'migrations')`).Scan(&server, &tables, &ours, &recorded)
+		EXISTS (SELECT FROM pg_tables WHERE schemaname = current_schema() AND tablename = 'schema_version')`).Scan(&server, &tables, &ours)
 	switch {
 	case err != nil:
 		return is, err
@@ -132,6 +135,9 @@ func migrated(ctx context.Context, conn queryer) (is storage.Migrated, err error
 	err = conn.QueryRow(ctx, "SELECT version FROM schema_version WHERE id = 1").Scan(&is.Version)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return is, nil // another process is about to put it there
+	}
+	if err == nil {
+		err = conn.QueryRow(ctx, "SELECT EXISTS (SELECT FROM pg_tables WHERE schemaname = current_schema() AND tablename = 'migrations')").Scan(&recorded)
 	}
 	if err != nil || !recorded {
 		return is, err

@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"testing"
+	"time"
 
 	"purveyor/internal/pgtest"
 	"purveyor/internal/storage"
@@ -65,4 +66,105 @@ func (d rawDatabase) Query(t testing.TB, sql string) []string {
 		t.Fatal(err)
 	}
 	return list
+}
+
+// TestLongMigration: the bound on connecting is none on migrations, which take as
+// long as the rows and other sessions make them take.
+func TestLongMigration(t *testing.T) {
+	t.Parallel()
+	const within = 2 * time.Second
+	ctx := t.Context()
+	d := rawDatabase(pgtest.Shared(t).Database(t))
+	d.MakeFirst(t)
+	conn, err := pgx.Connect(ctx, string(d))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(ctx)
+	tx, err := conn.Begin(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := tx.Exec(ctx, "LOCK TABLE orders IN ACCESS SHARE MODE"); err != nil {
+		t.Fatal(err)
+	}
+	config, err := pgx.ParseConfig(string(d))
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := &Engine{writing: config, now: time.Now}
+	begun, ended := time.Now(), make(chan error, 1)
+	go func() { ended <- e.start(within, false) }()
+	awaitLock(t, string(d))
+	select {
+	case err := <-ended:
+		t.Errorf("after %v: %v", time.Since(begun), err)
+	case <-time.After(time.Until(begun.Add(within + time.Second/2))):
+		if err := tx.Rollback(ctx); err != nil {
+			t.Fatal(err)
+		}
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// interrupted runs a function before one of the queries of a connection.
+type interrupted struct {
+	queryer
+	before int
+	run    func()
+}
+
+func (i *interrupted) next() {
+	if i.before--; i.before == 0 {
+		i.run()
+	}
+}
+
+func (i *interrupted) Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error) {
+	i.next()
+	return i.queryer.Query(ctx, sql, args...)
+}
+
+func (i *interrupted) QueryRow(ctx context.Context, sql string, args ...any) pgx.Row {
+	i.next()
+	return i.queryer.QueryRow(ctx, sql, args...)
+}
+
+// TestMigratedMeanwhile: a process that looks at the schema while another one
+// migrates does not take what it sees for the schema of another program.
+func TestMigratedMeanwhile(t *testing.T) {
+	t.Parallel()
+	known, err := storage.Migrations(migrationFiles)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx := t.Context()
+	for before := 1; before <= 4; before++ {
+		d := rawDatabase(pgtest.Shared(t).Database(t))
+		conn, err := pgx.Connect(ctx, string(d))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close(ctx)
+		if err := makeVersionTable(ctx, conn); err != nil { // the other process has come this far
+			t.Fatal(err)
+		}
+		is, err := migrated(ctx, &interrupted{conn, before, func() {
+			e, err := d.Open()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := e.Close(); err != nil {
+				t.Error(err)
+			}
+		}})
+		if err == nil {
+			err = is.Check(known)
+		}
+		if err != nil {
+			t.Errorf("migrated before query %d: %v", before, err)
+		}
+	}
 }

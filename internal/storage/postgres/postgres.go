@@ -61,7 +61,9 @@ var _ storage.Engine = (*Engine)(nil)
 const (
 	defaultReaders = 8
 	connectTime    = 3 * time.Second
-	startTime      = 10 * time.Second // for connecting and migrating at the start
+	// startTime bounds the connecting and the look at the schema at the start. How
+	// long migrations take depends on the rows that are there, so they have no bound.
+	startTime = 10 * time.Second
 	// statementTime bounds each statement, at the server: a batch must end before
 	// its lease does, even if this process no longer runs.
 	statementTime = "6s"
@@ -116,21 +118,32 @@ func Open(url string, o Options) (*Engine, error) {
 	}
 	e.stamps, e.newest = gather.New(e.readStamps), gather.New(e.readNewest)
 	e.singles = newSingles(e)
-	ctx, cancel := context.WithTimeout(context.Background(), startTime)
-	defer cancel()
-	if err := e.start(ctx, o.Existing); err != nil {
+	if err := e.start(startTime, o.Existing); err != nil {
 		return nil, errors.Join(fmt.Errorf("open database: %w", explain(err)), e.Close())
 	}
 	return e, nil
 }
 
-func (e *Engine) start(ctx context.Context, existing bool) error {
-	conn, err := e.connect(ctx)
+// start connects and looks at the schema within the given time, then brings the
+// schema up to date.
+func (e *Engine) start(within time.Duration, existing bool) error {
+	ctx := context.Background()
+	look, cancel := context.WithTimeout(ctx, within)
+	defer cancel()
+	conn, err := e.connect(look)
 	if err != nil {
 		return err
 	}
-	defer conn.Close(context.WithoutCancel(ctx)) // it was used for this alone
-	if err := migrate(ctx, conn, e.now, existing); err != nil {
+	defer conn.Close(ctx) // it was used for this alone
+	known, err := storage.Migrations(migrationFiles)
+	if err != nil {
+		return err
+	}
+	current, err := isCurrent(look, conn, known, existing)
+	if err == nil && !current {
+		err = migrate(ctx, conn, known, e.now)
+	}
+	if err != nil {
 		return err
 	}
 	return conn.QueryRow(ctx, "SELECT EXISTS (SELECT FROM pg_extension WHERE extname = 'citus')").Scan(&e.spread)

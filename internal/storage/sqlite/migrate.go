@@ -68,8 +68,9 @@ func migrateOnce(conn *connection, known []storage.Migration, now func() time.Ti
 }
 
 // checkMigrated refuses a database that the known migrations did not make. It
-// reads only.
+// reads only, and in one transaction: another process may migrate meanwhile.
 func checkMigrated(conn *connection, known []storage.Migration) (is storage.Migrated, err error) {
+	defer sqlitex.Save(conn.Conn)(&err)
 	if is, err = migrated(conn); err != nil {
 		return is, err
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"purveyor/internal/storage"
 	"purveyor/internal/storage/storagetest"
@@ -66,5 +67,45 @@ func (f rawFile) with(t testing.TB, do func(*sqlite.Conn) error) {
 	}
 	if err := errors.Join(do(conn), conn.Close()); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// TestMigratedMeanwhile: a process that looks at the schema while another one
+// migrates does not take what it sees for the schema of another program.
+func TestMigratedMeanwhile(t *testing.T) {
+	known, err := storage.Migrations(migrationFiles)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for before := 1; ; before *= 2 {
+		f := rawFile(filepath.Join(t.TempDir(), "raw.db"))
+		f.MakeFirst(t)
+		f.Query(t, "PRAGMA journal_mode=WAL")
+		looked := 0
+		f.with(t, func(driver *sqlite.Conn) error {
+			err := driver.SetAuthorizer(sqlite.AuthorizeFunc(func(a sqlite.Action) sqlite.AuthResult {
+				if a.Type() != sqlite.OpSelect && a.Type() != sqlite.OpPragma {
+					return sqlite.AuthResultOK
+				}
+				if looked++; looked == before {
+					if e, err := Open(string(f), Options{BusyTimeout: 10 * time.Millisecond}); err != nil {
+						t.Error(err)
+					} else if err := e.Close(); err != nil {
+						t.Error(err)
+					}
+				}
+				return sqlite.AuthResultOK
+			}))
+			if err != nil {
+				return err
+			}
+			if _, err := checkMigrated(&connection{Conn: driver, prepared: map[string]*sqlite.Stmt{}}, known); err != nil {
+				t.Errorf("migrated before look %d: %v", before, err)
+			}
+			return nil
+		})
+		if looked < before {
+			return
+		}
 	}
 }

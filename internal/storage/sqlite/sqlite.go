@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"runtime"
 	"sync/atomic"
@@ -139,6 +140,9 @@ func prepare(conn *connection, o Options) error {
 	}
 	if o.Existing && is.Version == 0 {
 		return fmt.Errorf("%w: the file is empty; choose another with --database, or make a database of it with purveyor migrate", storage.ErrNoDatabase)
+	}
+	if is.Version > 0 && is.Version < len(known) {
+		slog.Info("the database is brought up to date; nothing else can write to it meanwhile", "from", is.Version, "to", len(known))
 	}
 	if _, err := pragma(conn, "journal_mode=WAL"); err != nil {
 		return err
