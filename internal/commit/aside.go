@@ -39,6 +39,16 @@ func (a *aside) add(p call, err error) {
 	a.locked = now.Add(lockPause)
 }
 
+// locks is how many calls are aside that came upon a lock themselves.
+func (a *aside) locks() (n int) {
+	for _, w := range a.calls {
+		if w.tried {
+			n++
+		}
+	}
+	return n
+}
+
 // next is the index of the call to try next, and when; -1, if none is aside.
 func (a *aside) next() (i int, at time.Time) {
 	i = -1
@@ -107,7 +117,7 @@ func (c *Committer) tryAside() {
 			a.calls = append(a.calls, w)
 		}
 	}
-	if !slices.ContainsFunc(a.calls, func(w waiting) bool { return w.tried }) {
+	if a.locks() == 0 {
 		c.rejoin()
 		return
 	}

@@ -98,6 +98,34 @@ func TestLockedRowsOfAStore(t *testing.T) {
 	})
 }
 
+// TestLockedTable: another session keeps a whole table locked. Commands of many
+// stores are refused while their callers still wait for an answer.
+func TestLockedTable(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := commit.New(&scripted{load: func(needs []commerce.Needs) error {
+			if len(needs[0].Stock) == 0 { // the idle command, behind which the others gather
+				time.Sleep(time.Second)
+				return nil
+			}
+			time.Sleep(300 * time.Millisecond)
+			return errLocked
+		}}, 0)
+		ask(c, idle{})
+		synctest.Wait()
+		var list []*asked
+		for i := range 200 {
+			list = append(list, ask(c, touch{fmt.Sprint("store ", i), "p"}))
+		}
+		for _, a := range list {
+			expectIs(t, a.wait(), storage.ErrLocked)
+			if a.took > 20*time.Second {
+				t.Fatalf("answered after %v", a.took)
+			}
+		}
+		c.Close()
+	})
+}
+
 // TestLockThatStays: a command waits for a row for some seconds, not for ever, and
 // is told that nothing was saved. So are those that came after it, and the stop
 // of the process does not wait for the lock.

@@ -33,6 +33,9 @@ const (
 	maxBatch = 256
 	maxQueue = 4096
 	maxTries = 5 // of a batch that others come into the way of
+	// maxLocks of a batch's commands come upon locked rows before the others are
+	// refused untried. Each of them waits for about as long as the batch did.
+	maxLocks = 16
 
 	settlePatience = 4 * time.Second
 	settlePause    = 50 * time.Millisecond
@@ -230,11 +233,12 @@ func (c *Committer) attempt(batch []call) {
 }
 
 // oneByOne tries the commands of a batch that failed. A server that does not
-// come to an end with any of them is not waited for time and again.
+// come to an end with any of them is not waited for time and again, and neither is
+// a session that keeps whole tables locked.
 func (c *Committer) oneByOne(batch []call, err error) {
-	until := time.Now().Add(lockPatience)
+	until, most := time.Now().Add(lockPatience), c.aside.locks()+maxLocks
 	for _, p := range batch {
-		if errors.Is(err, storage.ErrTimeout) && time.Now().After(until) {
+		if errors.Is(err, storage.ErrTimeout) && time.Now().After(until) || c.aside.locks() >= most {
 			p.answer(err)
 			continue
 		}
