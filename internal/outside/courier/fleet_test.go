@@ -139,29 +139,22 @@ func TestStops(t *testing.T) {
 	}
 }
 
-// TestWatch: failures are told with the provider's name. Answers are not, and
-// neither is a call that its caller gave up.
+// TestWatch: every call is watched, and a refusal is an answer. Notices are not.
 func TestWatch(t *testing.T) {
-	calls := map[string]func(context.Context, Provider) error{
+	for name, call := range map[string]func(context.Context, Provider) error{
 		"quote":  func(ctx context.Context, p Provider) error { _, err := p.Quote(ctx, QuoteRequest{}); return err },
 		"create": func(ctx context.Context, p Provider) error { _, err := p.Create(ctx, CreateRequest{}); return err },
 		"get":    func(ctx context.Context, p Provider) error { _, err := p.Get(ctx, Key{}); return err },
 		"cancel": func(ctx context.Context, p Provider) error { _, err := p.Cancel(ctx, Key{}); return err },
-	}
-	for name, call := range calls {
-		for _, c := range []struct {
-			err         error
-			told, typed bool
-		}{{nil, false, false}, {refuses, false, false}, {errDown, true, true}, {denies, true, true}, {&Limited{}, true, true}, {context.Canceled, false, true}} {
-			var told []*commerce.ProviderError
-			p := Watch("near", &fixed{err: c.err}, func(f *commerce.ProviderError) { told = append(told, f) })
-			err := call(t.Context(), p)
-			failure, ok := errors.AsType[*commerce.ProviderError](err)
-			if !errors.Is(err, c.err) || (len(told) == 1) != c.told || ok != c.typed || ok && (failure.Provider != "near" || failure.Error() != c.err.Error()) {
-				t.Errorf("%s, %v: %v, told %v", name, c.err, err, told)
+	} {
+		for want, fails := range map[string]error{"near: " + errDown.Error(): errDown, "": refuses} {
+			told := ""
+			p := Watch("near", &fixed{err: fails}, func(f *commerce.ProviderError) { told += f.Provider + ": " + f.Error() })
+			if err := call(t.Context(), p); !errors.Is(err, fails) || told != want {
+				t.Errorf("%s: %v, told %q, want %q", name, err, told, want)
 			}
-			if _, err := p.ReadNotice(t.Context(), nil, nil); err != c.err || len(told) > 1 {
-				t.Errorf("a notice: %v, told %v", err, told)
+			if _, err := p.ReadNotice(t.Context(), nil, nil); err != fails || told != want {
+				t.Errorf("a notice: %v, told %q", err, told)
 			}
 		}
 	}
