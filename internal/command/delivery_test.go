@@ -116,6 +116,7 @@ type newsCase struct {
 	news     CourierNews // its ID is d1 unless it says another one
 	attempt  int64       // 0: the first
 	provider string      // empty: u
+	raised   string      // the reason that is open before
 }
 
 var newsCases = []newsCase{
@@ -169,6 +170,8 @@ var newsCases = []newsCase{
 		news: CourierNews{Status: commerce.CourierPending}},
 	{change: change{"cancelled as it was asked for", commerce.Cancelled, in(commerce.CourierAssigned), "order cancelled, delivery 1 over cancelled u, delivery.status_changed"},
 		news: CourierNews{Status: commerce.CourierCancelled}},
+	{change: change{"returned, of a cancelled order", commerce.Cancelled, in(commerce.CourierReturning), "order cancelled, resolved goods_returning, delivery 1 over returned u, delivery.status_changed"},
+		news: CourierNews{Status: commerce.CourierReturned}, raised: "goods_returning"},
 	{change: change{"delivered all the same", commerce.Cancelled, in(commerce.CourierEnRoute),
 		"order cancelled, delivery 1 over delivered u, delivery.status_changed, POST delivery.delivered"}, news: CourierNews{Status: commerce.CourierDone}},
 }
@@ -187,7 +190,9 @@ func TestRecordCourierUpdate(t *testing.T) {
 		if c.provider != "" {
 			cmd.Provider = c.provider
 		}
-		got, changes, err := cmd.Decide(fill(cmd.Needs(), withDelivery(o, d)), now)
+		before := withDelivery(o, d)
+		before.Attention = raisedOn(o, c.raised)
+		got, changes, err := cmd.Decide(fill(cmd.Needs(), before), now)
 		if s := summary(changes); err != nil || s != c.want {
 			t.Errorf("%s: %v\n%s, want\n%s", c.name, err, s, c.want)
 		}

@@ -239,6 +239,9 @@ func (s *story) delivered(d *commerce.Delivery) {
 // is looked for if they never left the store.
 func (s *story) courierLeft(d *commerce.Delivery, was commerce.Delivery, reason string) {
 	d.State = commerce.DeliveryOver
+	if d.Status == commerce.CourierReturned {
+		s.resolve(string(d.Status), commerce.AttentionGoodsReturning)
+	}
 	if stopped(s.order) { // that is what was asked for, and told
 		s.tellOf(commerce.TimelineStatusChanged, d, reason)
 		return
@@ -247,7 +250,6 @@ func (s *story) courierLeft(d *commerce.Delivery, was commerce.Delivery, reason 
 	s.notify(commerce.WebhookDeliveryCancelled, wire.DeliveryEventData(s.order, *d))
 	switch {
 	case d.Status == commerce.CourierReturned:
-		s.resolve(string(d.Status), commerce.AttentionGoodsReturning)
 		s.flag(commerce.AttentionGoodsReturned, courierGone(*d, reason))
 	case was.Status.HasGoods():
 		s.flag(commerce.AttentionGoodsWithCourier, courierGone(*d, reason))

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 
@@ -68,10 +69,9 @@ func (c RecordRefund) Decide(rows *commerce.Rows, now int64) (commerce.Job, comm
 	switch {
 	case c.GivenUpBy != "":
 		c.Refused = job.Error
-		s.setAttention(s.attention(commerce.AttentionRefundUnknown).Resolve(c.GivenUpBy, now))
 	case c.Failed != nil && !job.Over():
 		return job, s.endIfMoved(order), nil
-	case c.Failed != nil: // nobody knows, and nobody will ask again
+	case c.Failed != nil: // the outcome is not known, and no worker asks again
 		if !s.raised(commerce.AttentionRefundUnknown) { // a repeat of the key had it tried once more
 			s.flag(commerce.AttentionRefundUnknown, fmt.Sprintf("Whether %d cents were refunded is not known (%s): %s", refund.AmountCents, refund.ID, job.Error))
 		}
@@ -83,16 +83,29 @@ func (c RecordRefund) Decide(rows *commerce.Rows, now int64) (commerce.Job, comm
 		if c.Refused != "" {
 			s.refuseRefund(&refund, c.Refused)
 			if c.GivenUpBy != "" {
+				refund.State = commerce.RefundGivenUp
 				s.raise(commerce.AttentionRefundDue, fmt.Sprintf("%d cents were not refunded: %s", refund.AmountCents, refund.Error))
 			}
 		} else {
 			s.completeRefund(rows, &payment, &refund, c.Ref)
 		}
 	}
+	s.refundsKnown(payment, cmp.Or(c.GivenUpBy, refundKnown))
 	c.answer(rows, s, refund)
 	s.changes.Payments, s.changes.Refunds = []commerce.Payment{payment}, []commerce.Refund{refund}
 	_, changes = s.end()
 	return job, changes, nil
+}
+
+// refundKnown resolves a reason when the processor has told what became of a refund.
+const refundKnown = commerce.OrderItself + "refund_known"
+
+// refundsKnown ends the search for the outcome of refunds once that of every refund
+// of the order is known.
+func (s *story) refundsKnown(p commerce.Payment, by string) {
+	if unknown := s.attention(commerce.AttentionRefundUnknown); unknown.Open() && p.PendingCents == 0 {
+		s.setAttention(unknown.Resolve(by, s.now))
+	}
 }
 
 // answer closes the reply, or releases the key of a refund that was refused:

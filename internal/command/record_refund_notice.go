@@ -33,7 +33,8 @@ func (c RecordRefundNotice) Decide(rows *commerce.Rows, now int64) (commerce.Ref
 	refund, known := rows.Refunds.Get(commerce.RefundKey{StoreID: c.Facts.Key.StoreID, RefundID: c.RefundID})
 	s := begin(order, rows, now, c.TraceID)
 	switch {
-	case c.AmountCents <= 0 && !known, refund.State == commerce.RefundFailed, refund.State == commerce.RefundDone && !c.Failed:
+	case c.AmountCents <= 0 && !known, refund.State == commerce.RefundFailed, refund.State == commerce.RefundDone && !c.Failed,
+		refund.State == commerce.RefundGivenUp && c.Failed:
 		return refund, commerce.Changes{}, nil // it says nothing, or was told before
 	case !c.Failed && !payment.Has(cmp.Or(refund.AmountCents, c.AmountCents)):
 		return refund, commerce.Changes{}, tooEarly()
@@ -47,12 +48,16 @@ func (c RecordRefundNotice) Decide(rows *commerce.Rows, now int64) (commerce.Ref
 	case refund.State == commerce.RefundPending && c.Failed:
 		payment.Release(refund.AmountCents)
 		s.refuseRefund(&refund, c.Message)
+	case refund.State == commerce.RefundGivenUp: // nothing is reserved for it any more
+		refund.Error = ""
+		s.completeRefund(rows, &payment, &refund, c.Ref)
 	case refund.State == commerce.RefundPending:
 		payment.Release(refund.AmountCents)
 		s.completeRefund(rows, &payment, &refund, c.Ref)
 	default:
 		s.takeBack(&payment, &refund, c.Message)
 	}
+	s.refundsKnown(payment, refundKnown)
 	s.changes.Payments, s.changes.Refunds = []commerce.Payment{payment}, []commerce.Refund{refund}
 	_, changes := s.end()
 	return refund, changes, nil
