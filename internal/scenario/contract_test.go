@@ -1,9 +1,11 @@
 package scenario
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"net/http"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -112,11 +114,19 @@ func (c *contract) check(r *http.Request, sent call, a *answer) error {
 	if err := c.bodies.response(route, a.status, a.header.Get("Content-Type"), a.body); err != nil {
 		return fmt.Errorf("the answer is not what the document says: %w", err)
 	}
+	for _, code := range codeOf.FindAllSubmatch(a.body, -1) {
+		if !bytes.Contains(api.OpenAPI, []byte("`"+string(code[1])+"`")) {
+			return fmt.Errorf("the document does not name the code %s", code[1])
+		}
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.met[route.Method+" "+route.Path+" "+strconv.Itoa(a.status)] = true
 	return nil
 }
+
+// codeOf finds the codes of errors and of timeline notes.
+var codeOf = regexp.MustCompile(`"code":"([^"]*)"`)
 
 // checkUnrouted is for what the document has no operation for.
 func checkUnrouted(r *http.Request, a *answer) error {
