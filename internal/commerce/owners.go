@@ -27,6 +27,9 @@ func (n Needs) Owners() (owners []string) {
 	for _, k := range n.Customers {
 		add(k.StoreID)
 	}
+	for _, k := range n.Mails {
+		add(k.Owner)
+	}
 	for _, k := range n.OpenReplies {
 		add(k.PartnerID)
 	}

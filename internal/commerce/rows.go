@@ -25,10 +25,9 @@ func (r Reply) Open() bool { return r.Job.ID != "" }
 // ProductStore says which store a product belongs to, which never changes.
 type ProductStore struct{ ProductID, StoreID string }
 
-// Needs names every row that a command may look at. Products, stock, orders,
-// endpoints and jobs may be changed; partners, keys, stores and categories only with Lock, because
-// nearly every command looks at some and few change one. What else there is may
-// only be added.
+// Needs names every row that a command may look at. Partners, keys, stores and
+// categories may be changed only with Lock, because nearly every command looks at
+// some and few change one. Replies, external ids and customers may only be added.
 type Needs struct {
 	Lock          bool
 	Replies       []ReplyKey
@@ -42,7 +41,7 @@ type Needs struct {
 	Products      []ProductKey
 	Stock         []ProductKey
 	Orders        []OrderKey
-	NewOrders     []OrderKey // that the command makes, by ids that were just drawn: nobody looks for them
+	NewOrders     []OrderKey // that the command makes, by ids that were just drawn: they are not looked up
 	NewPayments   []OrderKey // of such orders
 	NewRefunds    []RefundKey
 	External      []ExternalKey
@@ -56,7 +55,7 @@ type Needs struct {
 	Endpoints     []string       // of partners
 	Mails         []MailKey
 	Jobs          []JobKey
-	EndedJobs     []JobKey // that the command ends, whatever has become of them: nobody looks at them
+	EndedJobs     []JobKey // that the command ends, whatever has become of them: they are not loaded
 	Sandbox       []string // sandbox objects
 }
 

@@ -70,8 +70,8 @@ func (s Server) Check() error {
 	if s.CacheMiB < 1 || s.CacheMiB > 1<<20 {
 		return fmt.Errorf("--cache-mib %d must be 1 or more", s.CacheMiB)
 	}
-	if s.RepliesMiB < 0 || s.RepliesMiB > 1<<30 {
-		return fmt.Errorf("--replies-mib %d must be 1 or more", s.RepliesMiB)
+	if s.RepliesMiB < 1 || s.RepliesMiB > 1<<30 {
+		return fmt.Errorf("--replies-mib %d must be from 1 to %d", s.RepliesMiB, 1<<30)
 	}
 	if s.PublicURL == "" {
 		return nil

@@ -43,12 +43,13 @@ func TestServerCheck(t *testing.T) {
 		server Server
 		says   string
 	}{
-		{Server{Listen: "127.0.0.1:8080", CacheMiB: 32}, ""},
-		{Server{Listen: ":0", CacheMiB: 1, PublicURL: "https://shop.example/"}, ""},
-		{Server{Listen: "localhost", CacheMiB: 32}, "--listen"},
+		{Server{Listen: "127.0.0.1:8080", CacheMiB: 32, RepliesMiB: 1}, ""},
+		{Server{Listen: ":0", CacheMiB: 1, RepliesMiB: 1, PublicURL: "https://shop.example/"}, ""},
+		{Server{Listen: "localhost", CacheMiB: 32, RepliesMiB: 1}, "--listen"},
 		{Server{Listen: "127.0.0.1:8080", CacheMiB: 0}, "--cache-mib"},
-		{Server{Listen: ":8080", CacheMiB: 32, PublicURL: "shop.example"}, "--public-url"},
-		{Server{Listen: ":8080", CacheMiB: 32, PublicURL: "ftp://shop.example"}, "--public-url"},
+		{Server{Listen: "127.0.0.1:8080", CacheMiB: 1, RepliesMiB: 0}, "--replies-mib"},
+		{Server{Listen: ":8080", CacheMiB: 32, RepliesMiB: 1, PublicURL: "shop.example"}, "--public-url"},
+		{Server{Listen: ":8080", CacheMiB: 32, RepliesMiB: 1, PublicURL: "ftp://shop.example"}, "--public-url"},
 	} {
 		err := c.server.Check()
 		if (err == nil) != (c.says == "") || (err != nil && !strings.Contains(err.Error(), c.says)) {
@@ -61,7 +62,7 @@ func TestServerCheck(t *testing.T) {
 // sent to pages that they cannot reach.
 func TestListenEverywhereNeedsAPublicURL(t *testing.T) {
 	for _, listen := range []string{"0.0.0.0:8080", ":8080", "[::]:8080", "[::ffff:0.0.0.0]:8080"} {
-		s := Server{Listen: listen, CacheMiB: 16}
+		s := Server{Listen: listen, CacheMiB: 16, RepliesMiB: 1}
 		if err := s.Check(); err == nil || !strings.Contains(err.Error(), "--public-url http://localhost:8080") {
 			t.Errorf("%s: %v", listen, err)
 		}
@@ -71,7 +72,7 @@ func TestListenEverywhereNeedsAPublicURL(t *testing.T) {
 		}
 	}
 	for _, listen := range []string{"127.0.0.1:0", "[::1]:8080", "localhost:8080", "192.0.2.1:80"} {
-		if err := (Server{Listen: listen, CacheMiB: 16}).Check(); err != nil {
+		if err := (Server{Listen: listen, CacheMiB: 16, RepliesMiB: 1}).Check(); err != nil {
 			t.Errorf("%s: %v", listen, err)
 		}
 	}

@@ -1,0 +1,37 @@
+package commerce
+
+import (
+	"reflect"
+	"slices"
+	"testing"
+)
+
+// TestOwners: every row that a command may change has an owner. Others are only
+// added, or come with the row of an order that has one.
+func TestOwners(t *testing.T) {
+	none := []string{"Replies", "APIKeys", "ProductStores", "NewPayments", "NewRefunds", "NewDeliveries", "External", "Attention"}
+	locked := []string{"Partners", "Stores", "Categories"}
+	kind := reflect.TypeFor[Needs]()
+	for i := range kind.NumField() {
+		field := kind.Field(i)
+		if field.Type.Kind() != reflect.Slice {
+			continue
+		}
+		for _, lock := range []bool{false, true} {
+			n := Needs{Lock: lock}
+			keys := reflect.MakeSlice(field.Type, 2, 2) // the same key twice
+			if key := field.Type.Elem(); key.Kind() == reflect.String {
+				keys.Index(0).SetString("x")
+				keys.Index(1).SetString("x")
+			}
+			reflect.ValueOf(&n).Elem().Field(i).Set(keys)
+			want := 1
+			if slices.Contains(none, field.Name) || slices.Contains(locked, field.Name) && !lock {
+				want = 0
+			}
+			if got := n.Owners(); len(got) != want {
+				t.Errorf("%s, lock %v: owners %q, want %d", field.Name, lock, got, want)
+			}
+		}
+	}
+}
