@@ -19,26 +19,24 @@ const (
 
 // Bodies reads request bodies within a budget of memory: one for all callers
 // together, and a share of it for each. What a body takes beyond the first few
-// KiB counts from when it arrives until it is decoded. Of the bodies that count,
-// half as many as there are processors are decoded at a time, because decoding 1
-// MiB can take 80 ms and 17 MiB: the others wait, and small bodies pass them.
+// KiB counts from when it arrives until it is decoded.
 type Bodies struct {
 	free     int // bytes of each body that do not count
 	budget   *Budget
-	decoding chan struct{} // has an element for each that is being decoded
+	decoding chan struct{} // has an element for each that is being decoded; nil: there is no bound
 }
 
-// NewBodies makes the budget of partners' bodies.
-func NewBodies() *Bodies { return newBodies(48<<20, 12<<20, 16<<10) }
+// NewBodies makes the budget of partners' bodies. Of those that count, half as
+// many as there are processors are decoded at a time, because decoding 1 MiB can
+// take 80 ms and 17 MiB: the others wait, and small bodies pass them.
+func NewBodies() *Bodies {
+	return &Bodies{free: 16 << 10, budget: NewBudget(48<<20, 12<<20), decoding: make(chan struct{}, max(1, runtime.GOMAXPROCS(0)/2))}
+}
 
 // NewStrangersBodies makes the budget of bodies that are read before their sender
-// is known.
-func NewStrangersBodies() *Bodies { return newBodies(8<<20, 1<<20, 4<<10) }
-
-func newBodies(budget, share int64, free int) *Bodies {
-	return &Bodies{free: free, budget: NewBudget(budget, share),
-		decoding: make(chan struct{}, max(1, runtime.GOMAXPROCS(0)/2))}
-}
+// is known. All may be decoded at a time: only what a provider has signed is
+// decoded, and that may wait for a call to the provider.
+func NewStrangersBodies() *Bodies { return &Bodies{free: 4 << 10, budget: NewBudget(8<<20, 1<<20)} }
 
 // Decode reads the body of a request, of at most so many bytes, and has decode
 // read the data, which must not keep it. Errors: 400 for a body that is too large
@@ -50,7 +48,7 @@ func (b *Bodies) Decode(w http.ResponseWriter, r *http.Request, caller string, m
 	if err != nil {
 		return err
 	}
-	if len(data) > b.free {
+	if len(data) > b.free && b.decoding != nil {
 		select {
 		case b.decoding <- struct{}{}:
 			defer func() { <-b.decoding }()

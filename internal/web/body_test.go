@@ -216,6 +216,43 @@ func TestStrangersBodies(t *testing.T) {
 	})
 }
 
+// Notices of providers wait for calls to their provider while they are recorded.
+// That keeps no other notice waiting, however large they are.
+func TestNoticesWaitForNoOther(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := NewStrangersBodies()
+		slow := make(chan struct{})
+		var recorded sync.WaitGroup
+		for range 2 * runtime.GOMAXPROCS(0) {
+			recorded.Go(func() {
+				if err := b.Decode(httptest.NewRecorder(), sent(bytes.NewReader(make([]byte, 16<<10))), "stripe", MaxBody, func([]byte) error {
+					<-slow
+					return nil
+				}); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		synctest.Wait()
+		quick := make(chan error, 1)
+		go func() {
+			_, err := decodeOf(b, sent(bytes.NewReader(make([]byte, 16<<10))), "uber", MaxBody)
+			quick <- err
+		}()
+		synctest.Wait()
+		select {
+		case err := <-quick:
+			if err != nil {
+				t.Error(err)
+			}
+		default:
+			t.Error("a notice waits for those of another provider")
+		}
+		close(slow)
+		recorded.Wait()
+	})
+}
+
 // A body that keeps coming slower than the least speed is cut off; what is fast
 // enough has the whole time.
 func TestLeastSpeed(t *testing.T) {
