@@ -46,7 +46,7 @@ func TestLockedRow(t *testing.T) {
 		}
 		expectWithin(t, "of the same store", 4*time.Second, same...)
 		expectWithin(t, "of another store", time.Second, others...)
-		c.Close()
+		stop(c)
 	})
 }
 
@@ -72,7 +72,7 @@ func TestLockedRowInABatch(t *testing.T) {
 		}
 		expectNil(t, "a neighbour", others...)
 		expectIs(t, held.wait(), storage.ErrLocked)
-		c.Close()
+		stop(c)
 	})
 }
 
@@ -94,7 +94,7 @@ func TestLockedRowsOfAStore(t *testing.T) {
 		clear(l.held)
 		l.mu.Unlock()
 		expectNil(t, "needs a locked row", held...)
-		c.Close()
+		stop(c)
 	})
 }
 
@@ -147,8 +147,7 @@ func TestLockThatStays(t *testing.T) {
 		third := ask(c, locked)
 		synctest.Wait()
 		time.Sleep(time.Second)
-		c.Hurry()
-		c.Close()
+		stop(c)
 		expectIs(t, third.wait(), commit.ErrClosed)
 	})
 }
@@ -198,7 +197,7 @@ func groupsAfterALock(t *testing.T, anotherStays bool) {
 	if took := time.Since(began); took > 6*time.Second { // alone they take 20 s and more
 		t.Errorf("20,000 commands of 20 callers took %v in %d batches", took, len(e.loads()))
 	}
-	c.Close()
+	stop(c)
 }
 
 // TestSlowStatement: a statement that the server cuts off fails its own command.
@@ -240,6 +239,6 @@ func TestSlowStatement(t *testing.T) {
 		if tries := e.loads()[before:]; len(tries) > 5 || tries[1] != 21 {
 			t.Errorf("batches of %v, want the idle one, all together, and no more than three alone", tries)
 		}
-		c.Close()
+		stop(c)
 	})
 }

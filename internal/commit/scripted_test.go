@@ -112,8 +112,24 @@ func (a *asked) answered() bool {
 	}
 }
 
+// errNoAnswer is what wait returns for a command that is never answered.
+var errNoAnswer = errors.New("no answer within an hour")
+
 // wait returns the answer.
-func (a *asked) wait() error { <-a.done; return a.err }
+func (a *asked) wait() error {
+	select {
+	case <-a.done:
+		return a.err
+	case <-time.After(time.Hour): // of the bubble, which is no time
+		return errNoAnswer
+	}
+}
+
+// stop closes the committer, also when it keeps a command for ever.
+func stop(c *commit.Committer) {
+	c.Hurry()
+	c.Close()
+}
 
 var errLocked = fmt.Errorf("%w: %w", storage.ErrUnavailable, storage.ErrLocked)
 
