@@ -44,11 +44,16 @@ func TestTrustedProxy(t *testing.T) {
 }
 
 // Without the sandbox a test order gets what a live one gets without a provider,
-// and the pages of the sandbox are gone.
+// and the pages of the sandbox are gone. The log of the start says who serves
+// test orders.
 func TestSandboxOff(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
-	_, live := s.serve("--sandbox", "off")
+	p, _ := s.serve()
+	expectProviders(t, p, "sandbox")
+	p.kill()
+	p, live := s.serve("--sandbox", "off")
+	expectProviders(t, p, "none")
 	c := live.with(s.partner.Keys.Test)
 	a, err := c.send(post("/v1/checkout/session", "k1", map[string]any{"store_id": "s1", "items": []map[string]any{{"product_id": "p1", "quantity": 1}},
 		"fulfillment_type": "pickup", "success_url": "https://e.example/", "cancel_url": "https://e.example/"}))
@@ -108,6 +113,16 @@ func TestListenEverywhere(t *testing.T) {
 	for _, listen := range []string{"0.0.0.0:0", ":0", "[::]:0"} {
 		for _, command := range []string{"serve", "demo"} {
 			operate(t, command, "--listen", listen).refused(t, 1, "--public-url http://localhost:0", listen)
+		}
+	}
+}
+
+func expectProviders(t *testing.T, p *process, test string) {
+	t.Helper()
+	log := p.stderr.String()
+	for _, want := range []string{" payments.live=none payments.test=" + test + " ", " couriers.live=[] couriers.test=" + test + " "} {
+		if !strings.Contains(log, want) {
+			t.Errorf("%s is missing in %s", want, log)
 		}
 	}
 }

@@ -67,7 +67,8 @@ func (s serveCommand) Run() error {
 	if err != nil {
 		return errors.Join(err, listener.Close(), db.Close())
 	}
-	slog.Info("serving", "url", base, "database", s.Database.String(), "sandbox", s.Sandbox, "outbound", s.Outbound, "payments", s.Payments, "couriers", s.Couriers)
+	slog.Info("serving", "url", base, "database", s.Database.String(), "sandbox", s.Sandbox, "outbound", s.Outbound,
+		"payments", s.Payments.Shown(s.TestOrdersBy()), "couriers", s.Couriers.Shown(s.TestOrdersBy()))
 	return service.run(ctx, listener)
 }
 

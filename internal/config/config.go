@@ -82,6 +82,14 @@ func (s Server) Check() error {
 // SandboxOff tells whether no new test order goes to the sandbox.
 func (s Server) SandboxOff() bool { return s.Sandbox == "off" }
 
+// TestOrdersBy names what serves new test orders without a provider of their own.
+func (s Server) TestOrdersBy() string {
+	if s.SandboxOff() {
+		return "none"
+	}
+	return "sandbox"
+}
+
 // everyAddress reports whether a host to listen on stands for all addresses of
 // the machine, so that no client can connect to it.
 func everyAddress(host string) bool {
