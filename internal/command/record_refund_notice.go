@@ -20,8 +20,12 @@ type RecordRefundNotice struct {
 	TraceID     string
 }
 
-// Needs is as of RecordRefund.
-func (c RecordRefundNotice) Needs() commerce.Needs { return needsOfRefund(c.Facts, c.RefundID) }
+// Needs is as of RecordRefund, with one more reason to look at the order.
+func (c RecordRefundNotice) Needs() commerce.Needs {
+	n := needsOfRefund(c.Facts, c.RefundID)
+	c.Facts.mayRaise(&n, commerce.AttentionRefundAfterAll)
+	return n
+}
 
 // Decide brings the ledger to what the processor says. A conflict too_early
 // asks for the notice to be sent again: the payment is not known yet.
@@ -33,9 +37,11 @@ func (c RecordRefundNotice) Decide(rows *commerce.Rows, now int64) (commerce.Ref
 	refund, known := rows.Refunds.Get(commerce.RefundKey{StoreID: c.Facts.Key.StoreID, RefundID: c.RefundID})
 	s := begin(order, rows, now, c.TraceID)
 	switch {
-	case c.AmountCents <= 0 && !known, refund.State == commerce.RefundFailed, refund.State == commerce.RefundDone && !c.Failed,
-		refund.State == commerce.RefundGivenUp && c.Failed:
+	case c.AmountCents <= 0 && !known, refund.State == commerce.RefundFailed, refund.State == commerce.RefundDone && !c.Failed:
 		return refund, commerce.Changes{}, nil // it says nothing, or was told before
+	case refund.State == commerce.RefundGivenUp && c.Failed: // what tells that it was made is late
+		refund.State, refund.UpdatedOn = commerce.RefundFailed, now
+		return refund, commerce.Changes{Refunds: []commerce.Refund{refund}}, nil
 	case !c.Failed && !payment.Has(cmp.Or(refund.AmountCents, c.AmountCents)):
 		return refund, commerce.Changes{}, tooEarly()
 	case !known && c.Failed: // nothing to undo, and what tells that it was made is late
@@ -49,6 +55,8 @@ func (c RecordRefundNotice) Decide(rows *commerce.Rows, now int64) (commerce.Ref
 		payment.Release(refund.AmountCents)
 		s.refuseRefund(&refund, c.Message)
 	case refund.State == commerce.RefundGivenUp: // nothing is reserved for it any more
+		s.flag(commerce.AttentionRefundAfterAll, fmt.Sprintf("The payment processor has made the refund of %d cents (%s) although it was %s; the money may have gone back twice",
+			refund.AmountCents, refund.ID, refund.Error))
 		refund.Error = ""
 		s.completeRefund(rows, &payment, &refund, c.Ref)
 	case refund.State == commerce.RefundPending:

@@ -3,6 +3,7 @@ package command
 import (
 	"errors"
 	"reflect"
+	"strings"
 	"testing"
 
 	"purveyor/internal/commerce"
@@ -75,7 +76,9 @@ func TestRefundOutcomeKnown(t *testing.T) {
 }
 
 // TestRefundMadeAfterItWasGivenUp: the processor has the last word on a refund
-// that an operator gave up.
+// that an operator gave up, and the merchant is asked to look: the operator may
+// have given the money back by hand. What tells that it was made is late if the
+// processor has told that it failed.
 func TestRefundMadeAfterItWasGivenUp(t *testing.T) {
 	o, r, j := orderIn(commerce.Paid, commerce.ByPickup, false), pendingRefund(commerce.RefundAsked, 200), deadJob(commerce.JobRefund, "rfd")
 	giveUp := recordRefund(o, r, j)
@@ -87,15 +90,23 @@ func TestRefundMadeAfterItWasGivenUp(t *testing.T) {
 	}
 	after := merge(before, changes)
 	notice := RecordRefundNotice{Facts: FactsOf(o), RefundID: "rfd", Ref: "re", AmountCents: 200, Failed: true, Message: "closed account"}
-	if _, changes, err := notice.Decide(fill(notice.Needs(), after), now+1); err != nil || !reflect.DeepEqual(changes, commerce.Changes{}) {
+	refund, changes, err := notice.Decide(fill(notice.Needs(), after), now+1)
+	if err != nil || refund.State != commerce.RefundFailed || !reflect.DeepEqual(changes, commerce.Changes{Refunds: []commerce.Refund{refund}}) {
 		t.Errorf("told that it failed: %+v, %v", changes, err)
 	}
+	failed := merge(after, changes)
 	notice.Failed = false
-	refund, changes, err := notice.Decide(fill(notice.Needs(), after), now+1)
+	if _, changes, err := notice.Decide(fill(notice.Needs(), failed), now+1); err != nil || !reflect.DeepEqual(changes, commerce.Changes{}) {
+		t.Errorf("told that it failed, then that it was made: %+v, %v", changes, err)
+	}
+	refund, changes, err = notice.Decide(fill(notice.Needs(), after), now+1)
 	paid := merge(after, changes).Payments[0]
 	if err != nil || refund.State != commerce.RefundDone || refund.Error != "" || paid.RefundedCents != 200 || paid.PendingCents != 0 ||
 		len(changes.Ledger) != 1 || !reflect.DeepEqual(webhookKinds(changes), []commerce.WebhookKind{commerce.WebhookRefunded}) {
 		t.Errorf("told that it was made: %+v, %v", changes, err)
+	}
+	if codes := openCodes(merge(after, changes).Attention); !strings.Contains(codes, "refund_after_all") {
+		t.Errorf("raised are %s", codes)
 	}
 	account := commerce.Account{Order: changes.Orders[0], Payment: paid, Refunds: changes.Refunds, Attention: merge(after, changes).Attention,
 		Entries: append([]commerce.LedgerEntry{{Seq: 1, Kind: commerce.EntryCapture, AmountCents: 300}}, changes.Ledger...)}

@@ -17,6 +17,7 @@ const (
 	AttentionDisputed          AttentionCode = "payment_disputed"      // the customer's bank disputes the payment
 	AttentionSecondPayment     AttentionCode = "second_payment"        // the customer paid twice
 	AttentionPaymentMismatch   AttentionCode = "payment_mismatch"      // another amount than the total was paid
+	AttentionRefundAfterAll    AttentionCode = "refund_after_all"      // a refund that was given up was made
 	AttentionRefundUnknown     AttentionCode = "refund_unknown"        // no try of the refund got an answer
 	AttentionRefundFailed      AttentionCode = "refund_failed"         // the bank gave a refund back
 	AttentionRefundDue         AttentionCode = "refund_due"            // money of an order that will not be fulfilled
@@ -47,6 +48,7 @@ var Reasons = []Reason{
 	{Code: AttentionDisputed},
 	{Code: AttentionSecondPayment},
 	{AttentionPaymentMismatch, []Trigger{Cancel, RefundInFull}},
+	{Code: AttentionRefundAfterAll},
 	{Code: AttentionRefundUnknown},
 	{AttentionRefundFailed, []Trigger{RefundInFull}},
 	{AttentionRefundDue, []Trigger{RefundInFull}},

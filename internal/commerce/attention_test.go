@@ -38,7 +38,7 @@ func TestReasons(t *testing.T) {
 	for _, trigger := range []Trigger{Confirm, Cancel, RefundInFull, CourierCreated, CourierDelivered, DeclineRefund} {
 		for _, code := range ResolvedBy(trigger) {
 			switch code {
-			case AttentionDisputed, AttentionSecondPayment, AttentionRefundUnknown, AttentionGoodsWithCourier, AttentionNotCancelled, AttentionTwoCouriers, AttentionGoodsReturning:
+			case AttentionDisputed, AttentionSecondPayment, AttentionRefundAfterAll, AttentionRefundUnknown, AttentionGoodsWithCourier, AttentionNotCancelled, AttentionTwoCouriers, AttentionGoodsReturning:
 				t.Errorf("%s is resolved by %s", code, trigger)
 			}
 		}

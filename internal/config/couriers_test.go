@@ -123,7 +123,7 @@ func TestCouriersLogNoSecret(t *testing.T) {
 	}
 	all.Geocoder = "census"
 	for want, c := range map[string]Couriers{
-		"config.live=[] config.test=none config.geocoder=none\n":                 {},
+		"config.live=[] config.test=none config.geocoder=none\n":                    {},
 		"config.live=\"[uber doordash]\" config.test=uber config.geocoder=census\n": all,
 	} {
 		if logged := logOf(c); !strings.HasSuffix(logged, want) || strings.Contains(logged, "hush") {

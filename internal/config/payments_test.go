@@ -51,8 +51,8 @@ func TestCheckPayments(t *testing.T) {
 
 func TestPaymentsLogNoSecret(t *testing.T) {
 	for want, p := range map[string]Payments{
-		"config.live=none config.test=none\n":                             {},
-		"config.live=stripe config.test=none\n":                           {StripeKey: "hush", StripeWebhookSecret: []string{"hush"}},
+		"config.live=none config.test=none\n":                                {},
+		"config.live=stripe config.test=none\n":                              {StripeKey: "hush", StripeWebhookSecret: []string{"hush"}},
 		"config.live=none config.test=stripe config.stripe_url=http://a:1\n": {StripeTestKey: "hush", StripeTestWebhookSecret: []string{"hush"}, StripeURL: "http://a:1"},
 	} {
 		if logged := logOf(p); !strings.HasSuffix(logged, want) || strings.Contains(logged, "hush") {

@@ -81,24 +81,25 @@ func doorOf(a *commerce.DeliveryAddress) (lines []string) {
 }
 
 // expire ends the session of an order that is over. A customer who was faster
-// has paid, and gets the money back.
+// has paid, and gets the money back. While the processor refuses to end the
+// session, its page still takes money: that is a failed try, and money that comes
+// goes back.
 func (p payments) expire(ctx context.Context, job commerce.Job) jobs.Outcome {
 	order, paid, processor, err := p.load(ctx, commerce.OrderKey{StoreID: job.Owner, OrderID: job.Subject})
 	if err != nil {
 		return p.ledger().unread(job, err)
 	}
 	session, err := processor.ExpireSession(ctx, paid.SessionID)
-	refused, err := outcomeOf(err)
 	key, facts := job.Key(), command.FactsOf(order)
 	switch {
 	case err != nil:
 		record := p.recordJob(job)
 		record.Failed = err
 		return outcome(p.Options, record, err)
-	case refused == "" && session.Status == payment.SessionPaid:
+	case session.Status == payment.SessionPaid:
 		return succeeded(p.Committer, command.RecordPayment{Facts: facts, SessionID: session.ID, PaymentID: session.PaymentID,
 			AmountCents: session.PaidCents, TraceID: paid.TraceID, Job: &key})
-	case refused == "" && session.Status == payment.SessionPending: // a notice tells when the money is there
+	case session.Status == payment.SessionPending: // a notice tells when the money is there
 		return outcome(p.Options, command.RecordJob{Job: job}, nil)
 	}
 	return succeeded(p.Committer, command.NotePayment{Facts: facts, News: command.NewsExpired, TraceID: paid.TraceID, Job: &key})

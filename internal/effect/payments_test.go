@@ -11,6 +11,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"purveyor/internal/command"
@@ -409,8 +410,6 @@ func TestEndOfASession(t *testing.T) {
 	}{
 		{"expired", ending{session: payment.Session{Status: payment.SessionExpired}}, commerce.PaymentExpired, true},
 		{"pending", ending{session: payment.Session{Status: payment.SessionPending}}, commerce.PaymentOpen, false},
-		{"refused", ending{err: &payment.Refusal{Message: "no such session"}}, commerce.PaymentExpired, true},
-		{"refused with an answer", ending{session: payment.Session{Status: payment.SessionPending}, err: &payment.Refusal{Message: "no such session"}}, commerce.PaymentExpired, true},
 	} {
 		in(t, func(s *shop) {
 			s.admit()
@@ -425,6 +424,58 @@ func TestEndOfASession(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestSessionThatDoesNotEnd: while the processor refuses to end the session of a
+// cancelled order, its page takes money. It is asked again, and money that a
+// customer pays meanwhile goes back.
+func TestSessionThatDoesNotEnd(t *testing.T) {
+	for _, pays := range []bool{false, true} {
+		in(t, func(s *shop) {
+			s.admit()
+			var told error
+			s.failed = func(_ commerce.Job, err error, _ bool) { told = err }
+			refusing := &refusesEnd{}
+			v := s.serve(newMortal(s.engine, 0, false), nil, func(p Processor) Processor { refusing.Processor = p; return refusing })
+			defer v.stop()
+			order := v.ask(checkoutPath, "k", checkoutBody("")).checkedOut(s)
+			v.ask("/v1/orders/"+order.OrderID+"/cancel", "c", map[string]any{})
+			s.eventually("a first try", func() bool { return refusing.times.Load() > 0 })
+			synctest.Wait()
+			jobs := s.jobs(commerce.JobWaiting, storeID)
+			if p := s.payment(order); p.State != commerce.PaymentOpen || len(jobs) != 1 || jobs[0].Tries != 1 || !strings.Contains(jobs[0].Error, "not today") {
+				t.Fatalf("after a refusal: %+v, jobs %+v", p, jobs)
+			}
+			if told == nil || strings.Contains(strings.Join(s.notes(s.order(order)), " "), "payment_session_expired") {
+				t.Errorf("told %v, notes %q", told, s.notes(s.order(order)))
+			}
+			if pays {
+				v.pay(s.payment(order).SessionID)
+				s.eventually("the refund", func() bool { return s.payment(order).Returned() })
+			}
+			refusing.over.Store(true)
+			s.eventually("another try", s.idle)
+			if p := s.payment(order); (p.State == commerce.PaymentExpired) == pays {
+				t.Errorf("paid %t: %+v", pays, p)
+			}
+			v.checkMoney(order)
+		})
+	}
+}
+
+// refusesEnd is a processor that refuses to end sessions until over.
+type refusesEnd struct {
+	Processor
+	over  atomic.Bool
+	times atomic.Int64
+}
+
+func (r *refusesEnd) ExpireSession(ctx context.Context, id string) (payment.Session, error) {
+	if r.over.Load() {
+		return r.Processor.ExpireSession(ctx, id)
+	}
+	r.times.Add(1)
+	return payment.Session{}, &payment.Refusal{Message: "not today"}
 }
 
 // TestNoticeOfAnotherProcessor: whoever may sign for one processor cannot pay

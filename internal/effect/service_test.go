@@ -184,7 +184,7 @@ func (s *shop) serve(m *mortal, objects *sandboxtest.Objects, wrap func(Processo
 		processor = wrap(processor)
 	}
 	v.effects = Start(Options{Engine: m, Committer: v.committer, Worker: v.worker, Sender: s,
-		Processors: map[string]Processor{"sandbox": processor}, Objects: inside, Post: v.post, Fleet: fleet, Movers: movers, Geocoder: nowhere{}})
+		Processors: map[string]Processor{"sandbox": processor}, Objects: inside, Post: v.post, Fleet: fleet, Movers: movers, Geocoder: nowhere{}, Failed: s.failed})
 	partners := api.New(m, v.committer, api.Options{Jobs: v.effects, Couriers: fleet, Geocoder: nowhere{}, Processors: map[commerce.Mode]string{commerce.Test: "sandbox"}})
 	v.api = web.Trace(slog.New(slog.DiscardHandler), partners.Handler())
 	return v

@@ -49,6 +49,9 @@ type shop struct {
 	// sandboxFleet has the couriers of the sandbox deliver, in place of the depots.
 	sandboxFleet bool
 
+	// failed is told of failed tries; nil: nothing is.
+	failed func(job commerce.Job, err error, dead bool)
+
 	pause time.Duration // between looks at what is to come
 	// endLeases ends those of a process that is dead; nil: time does.
 	endLeases func(worker string)
