@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -14,6 +15,7 @@ import (
 type insertion[V any] struct {
 	bind  func(schema.Binder, *V)
 	width int    // columns of a row
+	key   int    // of which so many are its key; they stand first
 	sql   string // for any number of rows, as arrays
 	sizes []insertOf
 }
@@ -25,10 +27,10 @@ type insertOf struct {
 	sql  func() string
 }
 
-func insertionInto[V any](name, columns string, bind func(schema.Binder, *V)) insertion[V] {
+func insertionInto[V any](name, key, columns string, bind func(schema.Binder, *V)) insertion[V] {
 	var row values
 	bind(&row, new(V))
-	s := insertion[V]{bind: bind, width: len(row), sql: insertSQL(name, columns, row)}
+	s := insertion[V]{bind: bind, width: len(row), key: len(schema.Split(key)), sql: insertSQL(name, columns, row)}
 	for _, n := range []int{64, 48, 32, 24, 20, 16, 12, 8, 7, 6, 5, 4, 3, 2, 1} {
 		s.sizes = append(s.sizes, insertOf{n, sync.OnceValue(func() string { return valuesSQL(name, columns, len(row), n) })})
 	}
@@ -56,13 +58,30 @@ func insertSQL(name, columns string, row values) string {
 
 // listed inserts rows whose keys others may insert at the same time: a
 // distributed engine tells a broken key from other faults for this form only.
-// Few sizes, so that few statements are prepared.
+// Few sizes, so that few statements are prepared. Who inserts a key that another
+// batch has inserted waits for the end of that batch. All batches insert keys in
+// one order, so that two of them never wait for each other.
 func (s *insertion[V]) listed(q *pgx.Batch, rows []*V) {
+	if len(rows) == 0 {
+		return
+	}
+	bound := s.inKeyOrder(s.bound(rows))
 	for _, size := range s.sizes {
-		for ; len(rows) >= size.rows; rows = rows[size.rows:] {
-			q.Queue(seen(size.sql()), s.bound(rows[:size.rows]).args()...)
+		for n := size.rows * s.width; len(bound) >= n; bound = bound[n:] {
+			q.Queue(seen(size.sql()), bound[:n].args()...)
 		}
 	}
+}
+
+// inKeyOrder sorts rows by the columns of their key.
+func (s *insertion[V]) inKeyOrder(bound values) values {
+	rows := slices.Collect(slices.Chunk(bound, s.width))
+	byKey := func(a, b values) int { return slices.CompareFunc(a[:s.key], b[:s.key], compareValues) }
+	if slices.IsSortedFunc(rows, byKey) {
+		return bound
+	}
+	slices.SortFunc(rows, byKey)
+	return slices.Concat(rows...)
 }
 
 func valuesSQL(name, columns string, width, rows int) string {
@@ -79,7 +98,7 @@ func valuesSQL(name, columns string, width, rows int) string {
 
 // What batches append.
 var (
-	newJobs    = insertionInto(schema.Jobs.Name, schema.Jobs.Columns(), schema.Jobs.Bind)
+	newJobs    = insertionInto(schema.Jobs.Name, schema.Jobs.Key, schema.Jobs.Columns(), schema.Jobs.Bind)
 	stockMoves = appended(&schema.StockMoves)
 	stockNotes = appended(&schema.StockNotes)
 	timeline   = appended(&schema.Timeline)
@@ -91,5 +110,5 @@ var (
 )
 
 func appended[V any](l *schema.Log[V]) insertion[V] {
-	return insertionInto(l.Name, l.Columns(), l.Bind)
+	return insertionInto(l.Name, l.ID, l.Columns(), l.Bind)
 }

@@ -40,7 +40,7 @@ type options struct {
 
 func prepared[K comparable, V any](t *schema.Table[K, V], o options) *table[K, V] {
 	key := schema.Split(t.Key)
-	p := &table[K, V]{Table: t, options: o, key: key, insertion: insertionInto(t.Name, t.Columns(), t.Bind)}
+	p := &table[K, V]{Table: t, options: o, key: key, insertion: insertionInto(t.Name, t.Key, t.Columns(), t.Bind)}
 	prefix, last := key[:len(key)-1], key[len(key)-1]
 	var where string
 	for i, c := range prefix {
