@@ -156,6 +156,7 @@ func (s *story) deduct(rows *commerce.Rows, take func(commerce.Stock, commerce.D
 	taken := make([]commerce.Stock, 0, len(demands))
 	moved := make([]commerce.StockMove, 0, len(demands))
 	moves := make([]wire.InventoryMove, 0, len(demands))
+	order := commerce.OrderBodyOf(s.order.ID)
 	for _, d := range demands {
 		key := commerce.ProductKey{StoreID: s.order.StoreID, ProductID: d.ProductID}
 		stock, _ := rows.Stock.Get(key)
@@ -164,7 +165,7 @@ func (s *story) deduct(rows *commerce.Rows, take func(commerce.Stock, commerce.D
 			return nil, err
 		}
 		next, move := next.MovedFrom(stock, commerce.MoveSold, s.now)
-		move.Order = commerce.OrderBodyOf(s.order.ID)
+		move.Order = order
 		taken, moved = append(taken, next), append(moved, move)
 		moves = append(moves, wire.InventoryMove{ProductID: d.ProductID, Delta: -d.Quantity, Left: next.Quantity})
 	}
@@ -181,10 +182,11 @@ func (s *story) restore(rows *commerce.Rows) []wire.InventoryMove {
 	}
 	s.order.InventoryDeducted = false
 	var moves []wire.InventoryMove
+	order := commerce.OrderBodyOf(s.order.ID)
 	for _, d := range commerce.Demands(s.order.Lines) {
 		stock, _ := rows.Stock.Get(commerce.ProductKey{StoreID: s.order.StoreID, ProductID: d.ProductID})
 		next, move := stock.Restore(d, s.order.Mode).MovedFrom(stock, commerce.MoveRestored, s.now)
-		move.Order = commerce.OrderBodyOf(s.order.ID)
+		move.Order = order
 		s.changes.Stock, s.changes.StockMoves = append(s.changes.Stock, next), append(s.changes.StockMoves, move)
 		moves = append(moves, wire.InventoryMove{ProductID: d.ProductID, Delta: d.Quantity, Left: next.Quantity})
 	}

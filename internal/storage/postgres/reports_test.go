@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"testing"
@@ -83,7 +84,7 @@ func reported(n int) *batch {
 		external := commerce.ExternalRef{ExternalKey: commerce.ExternalKey{PartnerID: o.PartnerID, Mode: o.Mode, ExternalID: o.ExternalID}, Order: o.Key()}
 		customer := commerce.Customer{CustomerKey: commerce.CustomerKey{StoreID: store, PartnerID: o.PartnerID, Mode: o.Mode, Contact: o.CustomerEmail}, ID: o.CustomerID, Name: "A Customer", CreatedOn: now}
 		reply := commerce.Reply{ReplyKey: commerce.ReplyKey{PartnerID: o.PartnerID, Op: "live POST /v1/orders/report", Key: fmt.Sprintf("%032x", i)},
-			Status: 201, Body: make([]byte, 600), CreatedOn: now}
+			Status: 201, Body: bytes.Repeat([]byte{'x'}, 600), CreatedOn: now}
 		b.rows.Require(commerce.Needs{Partners: []string{o.PartnerID}, Stores: []string{store}, NewOrders: []commerce.OrderKey{o.Key()},
 			External: []commerce.ExternalKey{external.ExternalKey}, Customers: []commerce.CustomerKey{customer.Key()}, Replies: []commerce.ReplyKey{reply.ReplyKey}})
 		event := commerce.WebhookEvent{PartnerID: o.PartnerID, ID: commerce.NewID(commerce.PrefixEvent, now, entropy), Kind: commerce.WebhookPaid, Mode: o.Mode,
