@@ -268,7 +268,7 @@ func TestContacts(t *testing.T) {
 	}
 }
 
-// TestCustomer: who is known by the e-mail address, else by the phone number,
+// TestCustomer: a customer who is known by the e-mail address, else by the phone number,
 // buys again, and is known by each contact from then on.
 func TestCustomer(t *testing.T) {
 	key := func(contact string) commerce.CustomerKey {

@@ -22,23 +22,24 @@ func deadJob(kind commerce.JobKind, subject string) commerce.Job {
 	return j
 }
 
-// TestGiveUp: what giving up a dead job records, for each kind: what its last
-// failed try left open is closed, whether that try recorded its outcome or not.
-func TestGiveUp(t *testing.T) {
+// giveUpCase is a dead job and what giving it up records.
+type giveUpCase struct {
+	name string
+	make func() (jobCommand, commerce.Changes)
+	want string
+}
+
+func giveUpCases() []giveUpCase {
 	record := func(j commerce.Job) RecordJob {
 		return RecordJob{Job: j, Failed: errors.New("by phone"), GivenUpBy: "operator:ann"}
 	}
 	const given = ", order.note, given_up after 7 tries"
-	delivery := func(d commerce.Delivery, o commerce.Order, j commerce.Job, body any) commerce.Changes {
-		c := withDelivery(o, d, j)
+	delivery := func(d commerce.Delivery, o commerce.Order, j commerce.Job, body any) (c commerce.Changes) {
+		c = withDelivery(o, d, j)
 		c.Replies = []commerce.Reply{{ReplyKey: answerKey, Job: j.Key(), Body: wire.Encode(body)}}
 		return c
 	}
-	for _, c := range []struct {
-		name string
-		make func() (jobCommand, commerce.Changes)
-		want string
-	}{
+	return []giveUpCase{
 		{"refund, set aside", func() (jobCommand, commerce.Changes) {
 			o, r, j := orderIn(commerce.Paid, commerce.ByPickup, false), pendingRefund(commerce.RefundAsked, 300), deadJob(commerce.JobRefund, "rfd")
 			cmd := recordRefund(o, r, j)
@@ -97,7 +98,13 @@ func TestGiveUp(t *testing.T) {
 			j := deadJob(commerce.JobDeliverWebhook, "evt")
 			return GiveUpJob{RecordJob: record(j)}, commerce.Changes{Jobs: []commerce.Job{j}}
 		}, "given_up after 7 tries"},
-	} {
+	}
+}
+
+// TestGiveUp: what giving up a dead job records, for each kind: what its last
+// failed try left open is closed, whether that try recorded its outcome or not.
+func TestGiveUp(t *testing.T) {
+	for _, c := range giveUpCases() {
 		t.Run(c.name, func(t *testing.T) {
 			cmd, stored := c.make()
 			job, changes, err := cmd.Decide(fill(cmd.Needs(), stored), now)

@@ -7,80 +7,65 @@ import (
 	"purveyor/internal/commerce"
 )
 
+// moves reports whether a command changes jobs or deliveries of what is stored,
+// and what it returns.
+func moves[R any](t *testing.T, stored commerce.Changes, cmd interface {
+	Needs() commerce.Needs
+	Decide(rows *commerce.Rows, now int64) (R, commerce.Changes, error)
+}) (R, bool) {
+	t.Helper()
+	result, changes, err := cmd.Decide(fill(cmd.Needs(), stored), now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return result, len(changes.Jobs)+len(changes.DoneJobs)+len(changes.Deliveries) > 0
+}
+
 // TestLateTry: a try whose lease has ended changes nothing of the job, also when
 // the same worker has leased the job again.
 func TestLateTry(t *testing.T) {
 	o := deliveryOrder(commerce.Processed)
 	d := in("", func(d *commerce.Delivery) { d.State, d.Provider, d.ProviderID = commerce.DeliveryDispatching, "", "" })(o)
-	active := in(commerce.CourierAssigned)(o)
-	busy := errors.New("busy")
-	decide := func(job commerce.Job, needs commerce.Needs, d commerce.Delivery, decide func(*commerce.Rows) (commerce.Changes, error)) bool {
-		rows := withDelivery(o, d, job)
-		changes, err := decide(fill(needs, rows))
-		if err != nil {
-			t.Fatal(err)
-		}
-		return len(changes.Jobs)+len(changes.DoneJobs)+len(changes.Deliveries) > 0
+	failed := func(run commerce.Job, delays []int64) RecordJob {
+		return RecordJob{Job: run, Failed: errors.New("busy"), Delays: delays}
 	}
 	for name, try := range map[string]func(stored, run commerce.Job) (changed bool){
 		"AskCourier": func(stored, run commerce.Job) bool {
-			cmd := AskCourier{Facts: FactsOf(o), Job: run, Attempt: 1, Provider: "u"}
-			return decide(stored, cmd.Needs(), d, func(rows *commerce.Rows) (commerce.Changes, error) {
-				asked, changes, err := cmd.Decide(rows, now)
-				if asked.Go != (len(changes.Deliveries) > 0) {
-					t.Errorf("asked %v, but %+v", asked, changes)
-				}
-				return changes, err
-			})
+			asked, changed := moves(t, withDelivery(o, d, stored), AskCourier{Facts: FactsOf(o), Job: run, Attempt: 1, Provider: "u"})
+			if asked.Go != changed {
+				t.Errorf("asked %v, but changed %v", asked, changed)
+			}
+			return changed
 		},
 		"RecordDelivery": func(stored, run commerce.Job) bool {
-			cmd := RecordDelivery{RecordJob: RecordJob{Job: run, Failed: busy, Delays: commerce.DispatchDelays}, Facts: FactsOf(o), Attempt: 1}
-			return decide(stored, cmd.Needs(), d, func(rows *commerce.Rows) (commerce.Changes, error) {
-				_, changes, err := cmd.Decide(rows, now)
-				return changes, err
-			})
+			_, changed := moves(t, withDelivery(o, d, stored), RecordDelivery{RecordJob: failed(run, commerce.DispatchDelays), Facts: FactsOf(o), Attempt: 1})
+			return changed
 		},
 		"RecordCheck": func(stored, run commerce.Job) bool {
-			cmd := RecordCheck{Job: run, Update: RecordCourierUpdate{Facts: FactsOf(o), Attempt: 1, Provider: "u"}}
-			return decide(stored, cmd.Needs(), active, func(rows *commerce.Rows) (commerce.Changes, error) {
-				_, changes, err := cmd.Decide(rows, now)
-				return changes, err
-			})
+			_, changed := moves(t, withDelivery(o, in(commerce.CourierAssigned)(o), stored),
+				RecordCheck{Job: run, Update: RecordCourierUpdate{Facts: FactsOf(o), Attempt: 1, Provider: "u"}})
+			return changed
 		},
 		"RecordJob": func(stored, run commerce.Job) bool {
-			cmd := RecordJob{Job: run, Failed: busy, Delays: commerce.RetryDelays}
-			return decide(stored, cmd.Needs(), d, func(rows *commerce.Rows) (commerce.Changes, error) {
-				_, changes, err := cmd.Decide(rows, now)
-				return changes, err
-			})
+			_, changed := moves(t, withDelivery(o, d, stored), failed(run, commerce.RetryDelays))
+			return changed
 		},
 		"RecordSandboxStep": func(stored, run commerce.Job) bool {
-			cmd := RecordSandboxStep{RecordJob: RecordJob{Job: run, Failed: busy, Delays: commerce.RetryDelays}}
-			return decide(stored, cmd.Needs(), d, func(rows *commerce.Rows) (commerce.Changes, error) {
-				_, changes, err := cmd.Decide(rows, now)
-				return changes, err
-			})
+			_, changed := moves(t, withDelivery(o, d, stored), RecordSandboxStep{RecordJob: failed(run, commerce.RetryDelays)})
+			return changed
 		},
 		"RecordWebhookAttempts": func(stored, run commerce.Job) bool {
-			cmd := RecordWebhookAttempts{[]WebhookTry{{Job: run, Attempt: commerce.WebhookAttempt{PartnerID: "p", Status: 500, Error: "no"}}}}
-			return decide(stored, cmd.Needs(), d, func(rows *commerce.Rows) (commerce.Changes, error) {
-				_, changes, err := cmd.Decide(rows, now)
-				return changes, err
-			})
+			_, changed := moves(t, withDelivery(o, d, stored),
+				RecordWebhookAttempts{[]WebhookTry{{Job: run, Attempt: commerce.WebhookAttempt{PartnerID: "p", Status: 500, Error: "no"}}}})
+			return changed
 		},
 		"ReturnJobs": func(stored, run commerce.Job) bool {
-			cmd := ReturnJobs{Jobs: []commerce.Job{run}}
-			return decide(stored, cmd.Needs(), d, func(rows *commerce.Rows) (commerce.Changes, error) {
-				_, changes, err := cmd.Decide(rows, now)
-				return changes, err
-			})
+			_, changed := moves(t, withDelivery(o, d, stored), ReturnJobs{Jobs: []commerce.Job{run}})
+			return changed
 		},
 		"ParkJobs": func(stored, run commerce.Job) bool {
-			cmd := ParkJobs{PartnerID: "p", Jobs: []commerce.Job{run}}
-			return decide(stored, cmd.Needs(), d, func(rows *commerce.Rows) (commerce.Changes, error) {
-				_, changes, err := cmd.Decide(rows, now)
-				return changes, err
-			})
+			_, changed := moves(t, withDelivery(o, d, stored), ParkJobs{PartnerID: "p", Jobs: []commerce.Job{run}})
+			return changed
 		},
 	} {
 		run := leased(commerce.JobDispatch, d.Ref())

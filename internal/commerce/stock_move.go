@@ -46,8 +46,8 @@ func (m StockMove) Before() MovePosition { return MovePosition{m.PreviousAt, m.S
 // Key of the product.
 func (m StockMove) Key() ProductKey { return ProductKey{m.StoreID, m.ProductID} }
 
-// StockNote says who moved stock, and why. A sale or a restoration has none: its
-// order tells.
+// StockNote names the actor and the reason of a stock move. Sales and
+// restorations have no note, because their order tells.
 type StockNote struct {
 	// Actor is partner:ID/MODE, or operator:LOGIN with the login name of the shell.
 	Actor             string

@@ -55,7 +55,7 @@ func (k known) Find(ctx context.Context, q geocode.Query) (geocode.Place, error)
 const (
 	roadOpen   = "reachable"
 	roadClosed = "unreachable"
-	roadLossy  = "unheard"   // what is asked for is done, and nobody hears of it
+	roadLossy  = "unheard"   // what is asked for is done, but the answer is lost
 	roadDenied = "refuse-us" // they do not accept our credentials
 	roadJammed = "slow"      // deliveries and cancelling take until the road is open again
 )

@@ -20,7 +20,7 @@ import (
 // looks in vain for the rows that another is about to add.
 type hall struct {
 	mu      sync.Mutex
-	missing int // processes that have not loaded; below 1: nobody waits
+	missing int // processes that have not loaded; below 1: no process waits
 	open    chan struct{}
 }
 

@@ -38,7 +38,7 @@ func (l *Limits) take(h http.Header, who string, limit int64, now time.Time) err
 	return within(h, number, limit, now)
 }
 
-// exhausted reports whether the next request of who will be refused.
+// exhausted reports whether the caller's next request will be refused.
 func (l *Limits) exhausted(who string, limit int64, now time.Time) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -46,7 +46,7 @@ func TestProbe(t *testing.T) {
 	})
 }
 
-// TestProbeEnds: a try that hangs fails, and all who ask share it.
+// TestProbeEnds: a try that hangs fails, and all callers share it.
 func TestProbeEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		tries := 0

@@ -85,7 +85,7 @@ func (x *town) words(t *testing.T, d courier.Delivery) string {
 }
 
 // TestWhatToDoNext: a delivery that does not arrive stays where it came to, and
-// the page says whom to ask, and by which number.
+// the page names the store to ask, and its number.
 func TestWhatToDoNext(t *testing.T) {
 	for tags, want := range map[string]struct {
 		next     string

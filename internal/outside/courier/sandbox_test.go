@@ -96,7 +96,7 @@ func TestUncancellable(t *testing.T) {
 	}
 }
 
-// TestSlow takes four seconds, or until nobody waits any more.
+// TestSlow takes four seconds, or until the caller gives up.
 func TestSlow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := newTown(t, "https://shop.example")
