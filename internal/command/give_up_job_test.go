@@ -22,6 +22,11 @@ func deadJob(kind commerce.JobKind, subject string) commerce.Job {
 	return j
 }
 
+// byAnn has an operator give up a job.
+func byAnn(j commerce.Job) RecordJob {
+	return RecordJob{Job: j, Failed: errors.New("by phone"), GivenUpBy: "operator:ann"}
+}
+
 // giveUpCase is a dead job and what giving it up records.
 type giveUpCase struct {
 	name string
@@ -30,12 +35,9 @@ type giveUpCase struct {
 }
 
 func giveUpCases() []giveUpCase {
-	record := func(j commerce.Job) RecordJob {
-		return RecordJob{Job: j, Failed: errors.New("by phone"), GivenUpBy: "operator:ann"}
-	}
 	const given = ", order.note, given_up after 7 tries"
-	delivery := func(d commerce.Delivery, o commerce.Order, j commerce.Job, body any) (c commerce.Changes) {
-		c = withDelivery(o, d, j)
+	delivery := func(d commerce.Delivery, o commerce.Order, j commerce.Job, body any) commerce.Changes {
+		c := withDelivery(o, d, j)
 		c.Replies = []commerce.Reply{{ReplyKey: answerKey, Job: j.Key(), Body: wire.Encode(body)}}
 		return c
 	}
@@ -43,7 +45,7 @@ func giveUpCases() []giveUpCase {
 		{"refund, set aside", func() (jobCommand, commerce.Changes) {
 			o, r, j := orderIn(commerce.Paid, commerce.ByPickup, false), pendingRefund(commerce.RefundAsked, 300), deadJob(commerce.JobRefund, "rfd")
 			cmd := recordRefund(o, r, j)
-			cmd.RecordJob = record(j)
+			cmd.RecordJob = byAnn(j)
 			stored := refunding(o, r, j)
 			stored.Attention = []commerce.Attention{{StoreID: "s", OrderID: "o", Code: commerce.AttentionRefundUnknown, Since: 1}}
 			return cmd, stored
@@ -52,39 +54,39 @@ func giveUpCases() []giveUpCase {
 			o, r, j := orderIn(commerce.Paid, commerce.ByPickup, false), pendingRefund(commerce.RefundAsked, 300), deadJob(commerce.JobRefund, "rfd")
 			r.State = commerce.RefundDone
 			cmd := recordRefund(o, r, j)
-			cmd.RecordJob = record(j)
+			cmd.RecordJob = byAnn(j)
 			return cmd, refunding(o, r, j)
 		}, "order paid" + given + ", answered"},
 		{"session that was never opened", func() (jobCommand, commerce.Changes) {
 			o, j := orderIn(commerce.PendingPayment, commerce.ByPickup, false), deadJob(commerce.JobOpenSession, "o")
 			stored := withPayment(o, paying(commerce.PaymentOpening, 0))
 			stored.Jobs, stored.Replies = []commerce.Job{j}, []commerce.Reply{openReplyOf(j)}
-			return RecordPaymentSession{RecordJob: record(j), Facts: FactsOf(o), Answers: answerKey}, stored
+			return RecordPaymentSession{RecordJob: byAnn(j), Facts: FactsOf(o), Answers: answerKey}, stored
 		}, "order failed_payment, order.note, order.failed_payment, given_up after 7 tries, released"},
 		{"courier, still looked for", func() (jobCommand, commerce.Changes) {
 			o := deliveryOrder(commerce.Processed)
 			d := in("", dispatching, func(d *commerce.Delivery) { d.Provider = "" })(o)
 			j := deadJob(commerce.JobDispatch, d.Ref())
-			return RecordDelivery{RecordJob: record(j), Facts: FactsOf(o), Answers: answerKey, Attempt: 1},
+			return RecordDelivery{RecordJob: byAnn(j), Facts: FactsOf(o), Answers: answerKey, Attempt: 1},
 				delivery(d, o, j, wire.ReportAnswer{OK: true, OrderID: o.ID})
 		}, "order processed, raised not_dispatched, delivery 1 over  , order.note, order.note, given_up after 7 tries, answered"},
 		{"courier, given up by the last try", func() (jobCommand, commerce.Changes) {
 			o := deliveryOrder(commerce.Processed)
 			d := in("", over)(o)
 			j := deadJob(commerce.JobDispatch, d.Ref())
-			return RecordDelivery{RecordJob: record(j), Facts: FactsOf(o), Attempt: 1}, withDelivery(o, d, j)
+			return RecordDelivery{RecordJob: byAnn(j), Facts: FactsOf(o), Attempt: 1}, withDelivery(o, d, j)
 		}, "order processed" + given},
 		{"courier of a cancelled order", func() (jobCommand, commerce.Changes) {
 			o := deliveryOrder(commerce.Cancelled)
 			d := in("", dispatching, func(d *commerce.Delivery) { d.Provider = "" })(o)
 			j := deadJob(commerce.JobDispatch, d.Ref())
-			return RecordDelivery{RecordJob: record(j), Facts: FactsOf(o), Attempt: 1}, withDelivery(o, d, j)
+			return RecordDelivery{RecordJob: byAnn(j), Facts: FactsOf(o), Attempt: 1}, withDelivery(o, d, j)
 		}, "order cancelled, delivery 1 over  " + given},
 		{"courier to be sent home", func() (jobCommand, commerce.Changes) {
 			o := deliveryOrder(commerce.Cancelled)
 			d := in(commerce.CourierAssigned)(o)
 			j := deadJob(commerce.JobCancelDelivery, o.ID)
-			return RecordDeliveryCancelled{RecordJob: record(j), Facts: FactsOf(o), Answers: answerKey},
+			return RecordDeliveryCancelled{RecordJob: byAnn(j), Facts: FactsOf(o), Answers: answerKey},
 				delivery(d, o, j, wire.CancelAnswer{OK: true, OrderID: o.ID})
 		}, "order cancelled, raised courier_not_cancelled, order.note, order.note, given_up after 7 tries, answered"},
 		{"session to be ended", func() (jobCommand, commerce.Changes) {
@@ -92,11 +94,11 @@ func giveUpCases() []giveUpCase {
 			facts := FactsOf(o)
 			stored := stored(o, 1)
 			stored.Jobs = []commerce.Job{j}
-			return GiveUpJob{RecordJob: record(j), Facts: &facts}, stored
+			return GiveUpJob{RecordJob: byAnn(j), Facts: &facts}, stored
 		}, "order cancelled" + given},
 		{"webhook", func() (jobCommand, commerce.Changes) {
 			j := deadJob(commerce.JobDeliverWebhook, "evt")
-			return GiveUpJob{RecordJob: record(j)}, commerce.Changes{Jobs: []commerce.Job{j}}
+			return GiveUpJob{RecordJob: byAnn(j)}, commerce.Changes{Jobs: []commerce.Job{j}}
 		}, "given_up after 7 tries"},
 	}
 }

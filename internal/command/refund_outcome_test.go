@@ -1,7 +1,6 @@
 package command
 
 import (
-	"errors"
 	"reflect"
 	"strings"
 	"testing"
@@ -38,7 +37,7 @@ func TestRefundOutcomeKnown(t *testing.T) {
 		},
 		"given up": func(b commerce.Changes) (commerce.Changes, error) {
 			return decide(record(func(c *RecordRefund) {
-				c.RecordJob = RecordJob{Job: dead, Failed: errors.New("by phone"), GivenUpBy: "operator:ann"}
+				c.RecordJob = byAnn(dead)
 			}), b)
 		},
 		"told to be made":   func(b commerce.Changes) (commerce.Changes, error) { return tell(notice(false), b) },
@@ -82,7 +81,7 @@ func TestRefundOutcomeKnown(t *testing.T) {
 func TestRefundMadeAfterItWasGivenUp(t *testing.T) {
 	o, r, j := orderIn(commerce.Paid, commerce.ByPickup, false), pendingRefund(commerce.RefundAsked, 200), deadJob(commerce.JobRefund, "rfd")
 	giveUp := recordRefund(o, r, j)
-	giveUp.RecordJob = RecordJob{Job: j, Failed: errors.New("by phone"), GivenUpBy: "operator:ann"}
+	giveUp.RecordJob = byAnn(j)
 	before := refunding(o, r, j)
 	_, changes, err := giveUp.Decide(fill(giveUp.Needs(), before), now)
 	if err != nil {
