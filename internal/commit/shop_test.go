@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"fmt"
-	"path/filepath"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -16,6 +15,7 @@ import (
 	"purveyor/internal/storage/postgres"
 	"purveyor/internal/storage/postgres/postgrestest"
 	"purveyor/internal/storage/sqlite"
+	"purveyor/internal/storage/sqlite/sqlitetest"
 	"purveyor/internal/storage/storagetest"
 )
 
@@ -47,7 +47,7 @@ type opener func(t testing.TB) (storage.Engine, error)
 func onEveryEngine(t *testing.T, test func(*testing.T, opener)) {
 	t.Run("sqlite", func(t *testing.T) {
 		test(t, func(t testing.TB) (storage.Engine, error) {
-			return sqlite.Open(filepath.Join(t.TempDir(), "shop.db"), sqlite.Options{})
+			return sqlite.Open(sqlitetest.Database(t), sqlite.Options{})
 		})
 	})
 	t.Run("postgres", func(t *testing.T) {

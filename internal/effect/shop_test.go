@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
-	"path/filepath"
 	"slices"
 	"sync"
 	"testing"
@@ -20,6 +19,7 @@ import (
 	"purveyor/internal/outside/webhook"
 	"purveyor/internal/storage"
 	"purveyor/internal/storage/sqlite"
+	"purveyor/internal/storage/sqlite/sqlitetest"
 )
 
 const (
@@ -66,9 +66,9 @@ func TestMain(m *testing.M) {
 // in runs a test in a shop.
 func in(t *testing.T, test func(s *shop)) {
 	t.Helper()
-	folder := t.TempDir()
+	path := sqlitetest.Database(t)
 	synctest.Test(t, func(t *testing.T) {
-		engine, err := sqlite.Open(filepath.Join(folder, "shop.db"), sqlite.Options{})
+		engine, err := sqlite.Open(path, sqlite.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

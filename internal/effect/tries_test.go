@@ -2,7 +2,6 @@ package effect
 
 import (
 	"fmt"
-	"path/filepath"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -11,6 +10,7 @@ import (
 	"purveyor/internal/commerce"
 	"purveyor/internal/commit"
 	"purveyor/internal/storage/sqlite"
+	"purveyor/internal/storage/sqlite/sqlitetest"
 	"purveyor/internal/storage/storagetest"
 )
 
@@ -63,9 +63,9 @@ func TestTriesAreGathered(t *testing.T) {
 // TestTriesAreRecordedAlone when they cannot be together, and each hears of its
 // own outcome.
 func TestTriesAreRecordedAlone(t *testing.T) {
-	folder := t.TempDir()
+	path := sqlitetest.Database(t)
 	synctest.Test(t, func(t *testing.T) {
-		engine, err := sqlite.Open(filepath.Join(folder, "shop.db"), sqlite.Options{})
+		engine, err := sqlite.Open(path, sqlite.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -9,7 +9,6 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
-	"path/filepath"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -25,6 +24,7 @@ import (
 	"purveyor/internal/storage/postgres"
 	"purveyor/internal/storage/postgres/postgrestest"
 	"purveyor/internal/storage/sqlite"
+	"purveyor/internal/storage/sqlite/sqlitetest"
 	"purveyor/internal/web"
 )
 
@@ -41,7 +41,7 @@ var engines = []struct {
 type openEngine func(t *testing.T, now func() time.Time) storage.Engine
 
 func sqliteFile(t *testing.T) openEngine {
-	path := filepath.Join(t.TempDir(), "purveyor.db")
+	path := sqlitetest.Database(t)
 	return func(t *testing.T, now func() time.Time) storage.Engine {
 		engine, err := sqlite.Open(path, sqlite.Options{Now: now})
 		if err != nil {

@@ -47,7 +47,8 @@ func NewEnv(ctx context.Context, pkg, dir string, p Pace) (*Env, error) {
 		e.Dir = e.Work
 	}
 	e.Program = filepath.Join(e.Work, "purveyor")
-	if _, err := Output(ctx, "go", "build", "-C", e.Root, "-o", e.Program, "./cmd/purveyor"); err != nil {
+	// Of what is run the linked program stays in the cache, of what is built it does not.
+	if _, err := Output(ctx, "go", "run", "-C", e.Root, "-exec", "cp", "./cmd/purveyor", e.Program); err != nil {
 		return nil, errors.Join(err, e.Close())
 	}
 	if e.Report, err = newReport(e.Work, commandLine(pkg, os.Args[1:], dir)); err != nil {
