@@ -1,0 +1,67 @@
+package storage
+
+import "purveyor/internal/commerce"
+
+// JobClaim asks for due jobs of one slot that nobody has.
+type JobClaim struct {
+	Slot   int64
+	Worker string
+	Now    int64 // Unix ms
+	Until  int64 // Unix ms; at most Now+commerce.JobLease
+	// Classes are the only jobs that are claimed: those of other kinds are for
+	// processes that know them.
+	Classes []commerce.JobClass
+	Except  []commerce.JobLane // that have no room for more
+	// Ahead looks also at jobs that lie too far ahead to be believed
+	// (commerce.JobHorizon), which is a statement more.
+	Ahead bool
+	Limit int
+}
+
+// ClassNames are for engines: a job is of one of the classes if its kind, a
+// blank and its mode are among the names. The list is never nil.
+func (c JobClaim) ClassNames() []string {
+	names := make([]string, len(c.Classes))
+	for i, class := range c.Classes {
+		names[i] = string(class.Kind) + " " + string(class.Mode)
+	}
+	return names
+}
+
+// LaneNames are for engines: a job is in one of the excepted lanes if its kind,
+// mode, partner and owner, with blanks between them, are among the names. Only
+// an owner may hold blanks. The list is never nil.
+func (c JobClaim) LaneNames() []string {
+	names := make([]string, len(c.Except))
+	for i, l := range c.Except {
+		names[i] = string(l.Kind) + " " + string(l.Mode) + " " + l.PartnerID + " " + l.Owner
+	}
+	return names
+}
+
+// AddNext is for engines: it adds one time at which a job comes up to what NextDue
+// answers. A negative time is none.
+func AddNext(at, now int64, due *bool, next *int64) {
+	switch {
+	case at < 0:
+	case at <= now:
+		*due = true
+	case *next == 0 || at < *next:
+		*next = at
+	}
+}
+
+// JobFilter selects jobs.
+type JobFilter struct {
+	State commerce.JobState
+	Owner string // empty, which parked jobs do not have: all
+	After JobPosition
+	Limit int
+}
+
+// JobPosition is a place in the order of jobs: behind the job with this time
+// and key.
+type JobPosition struct {
+	RunAt int64
+	commerce.JobKey
+}
