@@ -96,9 +96,11 @@ func nextTry(j commerce.Job, now int64) string {
 func (c jobsList) inState(ctx context.Context, r storage.Reader, state commerce.JobState, now int64) (list []commerce.Job, err error) {
 	owners := []string{c.Owner}
 	if state == commerce.JobParked && c.Owner == "" { // they are found by their partner
-		if owners, err = partnerIDs(ctx, r); err != nil {
+		partners, err := r.Partners(ctx)
+		if err != nil {
 			return nil, err
 		}
+		owners = idsOf(partners)
 	}
 	for _, owner := range owners {
 		of, err := c.ofOwner(ctx, r, storage.JobFilter{State: state, Owner: owner, Limit: 500}, now)
@@ -129,15 +131,6 @@ func (c jobsList) ofOwner(ctx context.Context, r storage.Reader, f storage.JobFi
 		f.After = storage.JobPosition{RunAt: last.RunAt, JobKey: last.Key()}
 	}
 	return list, nil
-}
-
-func partnerIDs(ctx context.Context, r storage.Reader) ([]string, error) {
-	partners, err := r.Partners(ctx)
-	ids := make([]string, len(partners))
-	for i, p := range partners {
-		ids[i] = p.ID
-	}
-	return ids, err
 }
 
 type jobsShow struct {

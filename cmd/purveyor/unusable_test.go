@@ -162,8 +162,8 @@ func TestPostgresTakesNoWrites(t *testing.T) {
 	c.must(201, report("afterwards", "p1"))
 }
 
-// Nobody but its owner can read what a service writes, and who lets others read
-// it is warned.
+// TestFilesArePrivate: files that a service makes are for their owner alone, and
+// the log warns of files that other users can read.
 func TestFilesArePrivate(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)

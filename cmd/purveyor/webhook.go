@@ -59,11 +59,7 @@ func listEndpoints(ctx context.Context, r storage.Reader) error {
 	if err != nil {
 		return err
 	}
-	ids := make([]string, len(partners))
-	for i, p := range partners {
-		ids[i] = p.ID
-	}
-	endpoints, err := r.Endpoints(ctx, ids)
+	endpoints, err := r.Endpoints(ctx, idsOf(partners))
 	if err != nil {
 		return err
 	}
@@ -71,15 +67,23 @@ func listEndpoints(ctx context.Context, r storage.Reader) error {
 	for _, p := range partners {
 		waiting := 0
 		for _, state := range []commerce.JobState{commerce.JobWaiting, commerce.JobParked} {
-			list, err := r.Jobs(ctx, storage.JobFilter{State: state, Owner: p.ID, Limit: shownJobs + 1})
+			n, err := countJobs(ctx, r, state, p.ID)
 			if err != nil {
 				return err
 			}
-			waiting += len(list)
+			waiting += n
 		}
 		table.row(p.ID, p.Name, shownURL(p.CallbackURL), endpointState(endpoints[p.ID]), count(waiting))
 	}
 	return table.flush()
+}
+
+func idsOf(partners []commerce.Partner) []string {
+	ids := make([]string, len(partners))
+	for i, p := range partners {
+		ids[i] = p.ID
+	}
+	return ids
 }
 
 func endpointState(e commerce.Endpoint) string {
@@ -162,17 +166,23 @@ func showEndpoint(ctx context.Context, r storage.Reader, partnerID string) error
 	printf("partner          %s\ncallback url     %s\nstate            %s\nfailures         %d in a row\nprevious secret  %s\n",
 		p.ID, shownURL(p.CallbackURL), endpointState(e), e.Failures, previous)
 	for _, state := range []commerce.JobState{commerce.JobWaiting, commerce.JobParked, commerce.JobDead} {
-		list, err := r.Jobs(ctx, storage.JobFilter{State: state, Owner: p.ID, Limit: shownJobs + 1})
+		n, err := countJobs(ctx, r, state, p.ID)
 		if err != nil {
 			return err
 		}
-		printf("%-15s  %s\n", state, count(len(list)))
+		printf("%-15s  %s\n", state, count(n))
 	}
 	return nil
 }
 
 // shownJobs is how far jobs are counted.
 const shownJobs = 10_000
+
+// countJobs counts the jobs of an owner, up to one more than shownJobs.
+func countJobs(ctx context.Context, r storage.Reader, state commerce.JobState, owner string) (int, error) {
+	list, err := r.Jobs(ctx, storage.JobFilter{State: state, Owner: owner, Limit: shownJobs + 1})
+	return len(list), err
+}
 
 func count(n int) string {
 	if n > shownJobs {

@@ -248,7 +248,7 @@ func (c *Committer) oneByOne(batch []call, err error) {
 
 // settle runs after a batch that may or may not be saved. A command with a
 // reply record is run again: it finds the record and gives that answer, or
-// finds none and takes place now. For others nobody can tell. A database that
+// finds none and takes place now. The outcome of others stays unknown. A database that
 // restarts or fails over is waited for, a little while in all.
 func (c *Committer) settle(batch []call, unknown error) {
 	deadline := time.Now().Add(settlePatience)

@@ -160,7 +160,7 @@ func (m mail) Decide(*commerce.Rows, int64) (int, commerce.Changes, error) {
 }
 
 // TestIDsOfTwoProcesses: two processes whose batches have the same stamp never
-// give one id twice, and nobody can tell an id from another one. Within a batch
+// give one id twice, and an id cannot be guessed from another one. Within a batch
 // ids ascend.
 func TestIDsOfTwoProcesses(t *testing.T) {
 	given := map[string]bool{}

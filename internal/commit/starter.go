@@ -4,7 +4,7 @@ import "purveyor/internal/commerce"
 
 // Starter runs jobs in this process as soon as they are saved. What it
 // reserves room for is saved as leased to it, and then either started or
-// cancelled; other jobs wait for whoever claims them.
+// cancelled; other jobs wait until a worker claims them.
 type Starter interface {
 	// Reserve takes room for a new job, if it is of a known kind, due, and there
 	// is room. It must not wait.

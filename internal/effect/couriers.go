@@ -40,7 +40,7 @@ type dispatching struct {
 
 // dispatch looks for a provider that takes an order. Before one is asked for a
 // delivery, its name is stored: if the process dies between the call and its
-// record, the next try asks that one what it has, and nobody else, so that there
+// record, the next try asks that one what it has, and no other, so that there
 // are never two.
 func (c couriers) dispatch(ctx context.Context, job commerce.Job) jobs.Outcome {
 	orderID, attempt, _ := commerce.ParseDeliveryRef(job.Subject)
@@ -109,7 +109,7 @@ func (d dispatching) ask(ctx context.Context) (made courier.Delivery, name strin
 		}
 		failed = errors.Join(failed, fmt.Errorf("%s: %w", name, err))
 		if _, untouched := errors.AsType[*untouchedError](err); !untouched {
-			break // it may have made the delivery, so nobody else is asked
+			break // it may have made the delivery, so no other is asked
 		}
 	}
 	switch {
@@ -132,7 +132,7 @@ var errStopped = errors.New("the order is not to be delivered any more")
 func (d dispatching) askOne(ctx context.Context, name string) (courier.Delivery, error) {
 	provider := d.Fleet.Providers[name]
 	untouched := func(err error) error { return &untouchedError{err} }
-	if d.delivery.Provider == name { // it was asked before, and nobody knows what came of it
+	if d.delivery.Provider == name { // it was asked before, and the outcome is unknown
 		made, err := provider.Get(ctx, courier.KeyOf(d.delivery))
 		if refusal, ok := errors.AsType[*courier.Refusal](err); !ok || refusal.Code != courier.NotFound {
 			return made, maybe(err)

@@ -41,7 +41,7 @@ func (w *webhooks) deliver(ctx context.Context, job commerce.Job) jobs.Outcome {
 	until := time.Now().Add(jobs.TryTime)
 	p, err := w.parties.get(ctx, job.Owner, until)
 	switch {
-	case errors.Is(err, storage.ErrNotFound), err == nil && p.partner.CallbackURL == "": // nobody listens any more
+	case errors.Is(err, storage.ErrNotFound), err == nil && p.partner.CallbackURL == "": // the partner wants no webhooks any more
 		return w.done(job)
 	case err != nil:
 		return w.unread(job, err)

@@ -21,7 +21,7 @@ type notice struct {
 	what     string // for people: "E-mail to the customer"
 	message  commerce.OutboxMessage
 	customer bool // it goes to the customer: what partners write has limits
-	// moot are the statuses in which nobody needs it any more.
+	// moot are the statuses in which the notice is of no use any more.
 	moot []commerce.OrderStatus
 }
 

@@ -34,7 +34,7 @@ func (p payments) open(ctx context.Context, job commerce.Job) jobs.Outcome {
 	session, err := processor.OpenSession(ctx, sessionRequest(order, paid))
 	record.SessionID, record.URL = session.ID, session.URL
 	if record.Refused, record.Failed = outcomeOf(err); deniedUs(err) {
-		// If an earlier try opened a session, nobody has its page.
+		// If an earlier try opened a session, its page was given to no customer.
 		record.Refused, record.Failed = commerce.ProcessorRefusesUs, nil
 	}
 	return outcome(p.Options, record, record.Failed)

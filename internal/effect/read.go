@@ -15,7 +15,7 @@ type party struct {
 	endpoint commerce.Endpoint
 }
 
-// parties remembers for a second whom events go to. Partners bound it.
+// parties remembers for a second where the events of partners go. Partners bound it.
 type parties struct {
 	reader storage.Reader
 	mu     sync.Mutex

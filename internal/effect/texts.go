@@ -21,7 +21,7 @@ type letter struct {
 	Pieces   int64
 	Total    string
 	Delivery bool
-	// Partner and Merchant are instructions, by who has written them.
+	// Partner and Merchant are the instructions of each of the two.
 	Partner, Merchant string
 }
 

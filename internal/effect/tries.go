@@ -10,7 +10,7 @@ import (
 	"purveyor/internal/commit"
 )
 
-// tries gathers webhook tries until they are recorded together: nobody waits
+// tries gathers webhook tries until they are recorded together: no caller waits
 // for one, and many in a transaction cost a fraction of what they cost alone. If
 // we crash meanwhile, what was gathered is sent again when the leases end.
 type tries struct {

@@ -25,7 +25,7 @@ const (
 
 // Finish has a job done before others and waits until a try of it is on
 // record, whatever came of it; nil if there is nothing left to do. A job that
-// nobody has is taken; one of another process is waited for. The job goes on
+// no worker has is taken; one of another process is waited for. The job goes on
 // when ctx ends first, or EndWaits is called, which is context.Canceled.
 func (r *Runner) Finish(ctx context.Context, key commerce.JobKey) error {
 	for pause := firstLook; ; pause = min(2*pause, lookPauses) {

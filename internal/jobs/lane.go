@@ -189,7 +189,7 @@ func (r *Runner) hasten(t *task) {
 	case r.stopping:
 		return
 	case t.stale():
-		if t.held { // nobody else looks for it
+		if t.held { // no claim and no caller finds it
 			t.held = false
 			r.back = append(r.back, t)
 			r.Wake()

@@ -64,7 +64,7 @@ type Queue interface {
 
 // Ledger changes jobs in ways that are the same for all kinds.
 type Ledger interface {
-	// Take leases a job for this process, if nobody has it; there says that it is
+	// Take leases a job for this process, if no worker has it; there says that it is
 	// not done yet.
 	Take(ctx context.Context, key commerce.JobKey) (job commerce.Job, there, taken bool, err error)
 	// Return gives leases back, so that the jobs can be claimed at once.
@@ -120,7 +120,7 @@ type task struct {
 	job  commerce.Job
 	lane *lane
 	done chan struct{} // closed when the process is done with it
-	held bool          // it is in no queue: whoever awaits it begins it
+	held bool          // it is in no queue: the caller who awaits it begins it
 	// hastened says that it was begun out of turn, and is not counted.
 	hastened bool
 }

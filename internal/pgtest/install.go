@@ -18,7 +18,7 @@ const oldest = 15
 // installation is PostgreSQL on this machine.
 type installation struct {
 	bin        string              // folder of the programs
-	credential *syscall.Credential // whom the programs run as; nil is this process's user
+	credential *syscall.Credential // the user as which the programs run; nil: this process's user
 }
 
 // find looks for the newest PostgreSQL. The programs refuse to run as root, so

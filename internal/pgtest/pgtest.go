@@ -89,7 +89,7 @@ func create(inside string, settings []string, fill func(*Server) error) (*Server
 }
 
 // freePort gives a port below those that systems give to outgoing connections,
-// so that nobody takes it while the server is down.
+// so that no other program takes it while the server is down.
 func freePort() (int, error) {
 	var err error
 	for range 20 {

@@ -12,7 +12,7 @@ var ErrChanged = errors.New("the database was written to while it was copied, an
 
 // Copy copies everything into an empty database, all or nothing, and returns
 // how many rows each table has. It refuses a source that changes meanwhile:
-// what came after the snapshot would be missing, and nobody would know.
+// what came after the snapshot would be missing, without a sign of it.
 func Copy(ctx context.Context, from, to Engine) (rows map[string]int64, err error) {
 	err = from.Snapshot(ctx, func(s schema.Snapshot) error {
 		return to.Fill(ctx, func(f schema.Filling) error {

@@ -2,7 +2,7 @@ package storage
 
 import "purveyor/internal/commerce"
 
-// JobClaim asks for due jobs of one slot that nobody has.
+// JobClaim asks for due jobs of one slot that no worker has.
 type JobClaim struct {
 	Slot   int64
 	Worker string

@@ -82,7 +82,7 @@ type Engine interface {
 	// limit, over all processes, and outlast a crash. Used is how many are leased
 	// now, so that the caller's are those numbered from used-granted+1 to used.
 	// When nothing is left, granted is 0 and used is not below the limit. A lease
-	// that fails may have been taken; nobody has it then. Windows are forgotten
+	// that fails may have been taken, and is lost then. Windows are forgotten
 	// when the partner opens one more than WindowsKept minutes later.
 	LeaseRequests(ctx context.Context, window commerce.RateWindow, limit, want int64) (granted, used int64, err error)
 

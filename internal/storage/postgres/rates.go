@@ -21,7 +21,7 @@ const (
 )
 
 // LeaseRequests implements storage.Engine. Should the connection break, the
-// lease is tried once more: at worst one is lost, and nobody has it.
+// lease is tried once more: at worst one is lost.
 func (e *Engine) LeaseRequests(ctx context.Context, w commerce.RateWindow, limit, want int64) (granted, used int64, err error) {
 	err = e.on(ctx, e.rates, func(conn *pgx.Conn) (err error) {
 		granted, used, err = leaseOn(ctx, conn, w, limit, want)

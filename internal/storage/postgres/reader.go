@@ -19,7 +19,7 @@ import (
 // reader implements storage.Reader on the pool of reading connections.
 type reader struct{ e *Engine }
 
-// readTime bounds one read, so that a server that went silent holds up nobody.
+// readTime bounds one read, so that a server that went silent does not hold up its callers.
 const readTime = 10 * time.Second
 
 // read runs a read, and once more if its connection turns out to be broken:

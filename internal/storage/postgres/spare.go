@@ -19,7 +19,7 @@ func newSpare() spare {
 	return s
 }
 
-// close waits for who has the connection.
+// close waits until the connection is given back.
 func (s spare) close() {
 	if conn := <-s; conn != nil {
 		_ = conn.Close(context.Background()) // a broken one is as good as closed

@@ -32,7 +32,7 @@ type table[K comparable, V any] struct {
 // rows of a prefix for the few that are asked for. Where a prefix can have many
 // rows, statements leave it no choice.
 type options struct {
-	locks    bool // rows are locked by whoever loads them for a batch
+	locks    bool // a batch locks the rows that it loads
 	collides bool // two processes may insert one key
 	single   bool // a statement for each row that is locked or changed: each column of the key is compared with one value
 	lateral  bool // the same inside of one statement, for rows that are not locked

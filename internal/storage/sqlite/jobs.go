@@ -33,7 +33,7 @@ var (
 )
 
 // ClaimJobs implements storage.Engine. A lease need not outlive the loss of
-// power, as its worker does not either: nobody waits for the disk.
+// power, as its worker does not either: the claim does not wait for the disk.
 func (e *Engine) ClaimJobs(ctx context.Context, c storage.JobClaim) (list []commerce.Job, err error) {
 	classes, err := json.Marshal(c.ClassNames())
 	if err != nil {

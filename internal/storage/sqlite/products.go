@@ -110,8 +110,8 @@ func (r reader) ProductPage(ctx context.Context, f storage.ProductFilter, to sto
 	return page, err
 }
 
-// StillThere implements storage.Reader. Every batch moves the stamp, whoever
-// saves it; what batches of this process did since then is remembered.
+// StillThere implements storage.Reader. Every batch of every process moves the
+// stamp; what batches of this process did since then is remembered.
 func (r reader) StillThere(ctx context.Context, f storage.ProductFilter, mark storage.PageMark) (storage.PageMark, bool, error) {
 	// Read before the count, which may then see more than the stamp says, never less.
 	state, err := r.e.newest.stamp(ctx)
