@@ -303,6 +303,7 @@ func TestTakeJob(t *testing.T) {
 		{"another's whose lease has ended", []commerce.Job{due.LeasedTo("you", now)}, true, true, 0},
 		{"leased for longer than can be", []commerce.Job{due.LeasedTo("you", now+commerce.JobLease+1)}, true, true, 0},
 		{"done", nil, false, false, 0},
+		{"given up", []commerce.Job{with(due, func(j *commerce.Job) { j.State = commerce.JobGivenUp })}, false, false, 0},
 	} {
 		cmd := TakeJob{Job: due.Key(), Worker: "me"}
 		got, changes, err := cmd.Decide(fill(cmd.Needs(), commerce.Changes{Jobs: c.stored}), now)

@@ -38,7 +38,7 @@ func needsOfRefund(f OrderFacts, refundID string) commerce.Needs {
 	n.Deliveries = f.delivery()
 	n.Refunds = []commerce.RefundKey{{StoreID: f.Key.StoreID, RefundID: refundID}}
 	f.mayRaise(&n, commerce.ResolvedBy(commerce.RefundInFull)...)
-	f.mayRaise(&n, commerce.AttentionRefundUnknown)
+	f.mayRaise(&n, commerce.AttentionRefundUnknown, commerce.AttentionRefundAfterAll)
 	return n
 }
 
@@ -53,7 +53,9 @@ func (c RecordRefund) Decide(rows *commerce.Rows, now int64) (commerce.Job, comm
 	if !ok || err != nil {
 		return c.Job, commerce.Changes{}, errors.Join(err, errors.New("the refund of the job is not there"))
 	}
-	if refund.State == commerce.RefundPending && c.Refused == "" && c.Failed == nil && !payment.Has(refund.AmountCents) {
+	// A try that stalled may have made the refund although an operator gave it up meanwhile.
+	late := refund.State == commerce.RefundGivenUp && c.Refused == "" && c.Failed == nil
+	if (late || refund.State == commerce.RefundPending && c.Refused == "" && c.Failed == nil) && !payment.Has(refund.AmountCents) {
 		c.Failed = tooEarly()
 	}
 	job, changes, err := c.RecordJob.Decide(rows, now)
@@ -78,7 +80,10 @@ func (c RecordRefund) Decide(rows *commerce.Rows, now int64) (commerce.Job, comm
 		_, changes = s.end()
 		return job, changes, nil
 	}
-	if refund.State == commerce.RefundPending { // else a notice was faster
+	switch {
+	case late:
+		s.completeGivenUp(rows, &payment, &refund, c.Ref)
+	case refund.State == commerce.RefundPending: // else a notice was faster
 		payment.Release(refund.AmountCents)
 		if c.Refused != "" {
 			s.refuseRefund(&refund, c.Refused)
@@ -184,6 +189,15 @@ func (s *story) refundAgain(p *commerce.Payment, r *commerce.Refund) {
 	if p.CameBackCents == 0 {
 		s.resolve(string(commerce.WebhookRefunded), commerce.AttentionRefundFailed)
 	}
+}
+
+// completeGivenUp enters a refund that an operator gave up and that was made all
+// the same. Nothing is reserved for it any more.
+func (s *story) completeGivenUp(rows *commerce.Rows, p *commerce.Payment, r *commerce.Refund, ref string) {
+	s.flag(commerce.AttentionRefundAfterAll, fmt.Sprintf("The payment processor has made the refund of %d cents (%s) although it was %s; the money may have gone back twice",
+		r.AmountCents, r.ID, r.Error))
+	r.Error = ""
+	s.completeRefund(rows, p, r, ref)
 }
 
 // stopFulfilment does what cancelling does, if there is anything left to fulfil.

@@ -20,12 +20,8 @@ type RecordRefundNotice struct {
 	TraceID     string
 }
 
-// Needs is as of RecordRefund, with one more reason to look at the order.
-func (c RecordRefundNotice) Needs() commerce.Needs {
-	n := needsOfRefund(c.Facts, c.RefundID)
-	c.Facts.mayRaise(&n, commerce.AttentionRefundAfterAll)
-	return n
-}
+// Needs names what a refund moves, as those of RecordRefund.
+func (c RecordRefundNotice) Needs() commerce.Needs { return needsOfRefund(c.Facts, c.RefundID) }
 
 // Decide brings the ledger to what the processor says. A conflict too_early
 // asks for the notice to be sent again: the payment is not known yet.
@@ -54,11 +50,8 @@ func (c RecordRefundNotice) Decide(rows *commerce.Rows, now int64) (commerce.Ref
 	case refund.State == commerce.RefundPending && c.Failed:
 		payment.Release(refund.AmountCents)
 		s.refuseRefund(&refund, c.Message)
-	case refund.State == commerce.RefundGivenUp: // nothing is reserved for it any more
-		s.flag(commerce.AttentionRefundAfterAll, fmt.Sprintf("The payment processor has made the refund of %d cents (%s) although it was %s; the money may have gone back twice",
-			refund.AmountCents, refund.ID, refund.Error))
-		refund.Error = ""
-		s.completeRefund(rows, &payment, &refund, c.Ref)
+	case refund.State == commerce.RefundGivenUp:
+		s.completeGivenUp(rows, &payment, &refund, c.Ref)
 	case refund.State == commerce.RefundPending:
 		payment.Release(refund.AmountCents)
 		s.completeRefund(rows, &payment, &refund, c.Ref)

@@ -343,3 +343,26 @@ func TestRefundTellsItsPlace(t *testing.T) {
 		t.Errorf("answered %s, want %s", changes.Replies[0].Body, want)
 	}
 }
+
+// TestLateRefund: a try that stalled made the refund although an operator gave it
+// up meanwhile. The money went back, so it is in the books; it is not entered if
+// there is no money left for it.
+func TestLateRefund(t *testing.T) {
+	o, r := orderIn(commerce.Paid, commerce.ByPickup, false), pendingRefund(commerce.RefundAsked, 300)
+	r.State, r.Error = commerce.RefundGivenUp, "given up"
+	run := payJob(commerce.JobRefund, "rfd", 7).LeasedTo("stalled", now-minute)
+	stored := refunding(o, r, run.LeasedTo("", 0))
+	stored.Jobs[0].State, stored.Replies = commerce.JobGivenUp, nil
+	cmd := recordRefund(o, r, run)
+	_, changes, err := cmd.Decide(fill(cmd.Needs(), stored), now)
+	if err != nil || len(changes.Ledger) != 1 || changes.Ledger[0].AmountCents != 300 {
+		t.Fatalf("%v, %+v", err, changes.Ledger)
+	}
+	if p, r := changes.Payments[0], changes.Refunds[0]; p.RefundedCents != 300 || p.PendingCents != 0 || r.State != commerce.RefundDone || r.Error != "" {
+		t.Errorf("%+v\n%+v", p, r)
+	}
+	stored.Payments[0].RefundedCents = 300
+	if _, changes, err := cmd.Decide(fill(cmd.Needs(), stored), now); err != nil || len(changes.Ledger) != 0 {
+		t.Errorf("a refund of what is not there: %v, %+v", err, changes.Ledger)
+	}
+}

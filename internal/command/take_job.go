@@ -13,7 +13,7 @@ type TakeJob struct {
 // TakenJob is what there was to take.
 type TakenJob struct {
 	Job   commerce.Job
-	There bool // false: it is done
+	There bool // false: it is done, or was given up
 	Taken bool // false: another worker has it
 }
 
@@ -24,6 +24,9 @@ func (c TakeJob) Needs() commerce.Needs { return commerce.Needs{Jobs: []commerce
 // job compares the lease with: however clocks differ, one of them gets it.
 func (c TakeJob) Decide(rows *commerce.Rows, now int64) (TakenJob, commerce.Changes, error) {
 	job, there := rows.Jobs.Get(c.Job)
+	if there && job.State == commerce.JobGivenUp { // its outcome is on record: another try could move money again
+		return TakenJob{Job: job}, commerce.Changes{}, nil
+	}
 	if !there || job.Leased(now) {
 		return TakenJob{Job: job, There: there}, commerce.Changes{}, nil
 	}
