@@ -358,6 +358,9 @@ func TestLateRefund(t *testing.T) {
 	if err != nil || len(changes.Ledger) != 1 || changes.Ledger[0].AmountCents != 300 {
 		t.Fatalf("%v, %+v", err, changes.Ledger)
 	}
+	if len(changes.Attention) == 0 {
+		t.Error("the merchant is not told")
+	}
 	if p, r := changes.Payments[0], changes.Refunds[0]; p.RefundedCents != 300 || p.PendingCents != 0 || r.State != commerce.RefundDone || r.Error != "" {
 		t.Errorf("%+v\n%+v", p, r)
 	}
