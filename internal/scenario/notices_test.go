@@ -124,8 +124,8 @@ func (w *world) told(t *testing.T, orderID string) (list []string) {
 		} `json:"events"`
 	}
 	a := w.do(t, call{method: http.MethodGet, path: "/v1/orders/" + orderID + "/timeline", key: w.keyOf(t, orderID)})
-	if err := json.Unmarshal(a.body, &timeline); err != nil {
-		t.Fatal(err)
+	if err := json.Unmarshal(a.body, &timeline); err != nil || a.status != http.StatusOK {
+		t.Fatalf("%d %s: %v", a.status, a.body, err)
 	}
 	for _, e := range timeline.Events {
 		if e.Data.Code != "" {
@@ -153,8 +153,8 @@ func (w *world) heard(t *testing.T, orderID string) (list []string) {
 		} `json:"events"`
 	}
 	a := w.do(t, call{method: http.MethodGet, path: "/v1/events?limit=300", key: w.keyOf(t, orderID)})
-	if err := json.Unmarshal(a.body, &page); err != nil {
-		t.Fatal(err)
+	if err := json.Unmarshal(a.body, &page); err != nil || a.status != http.StatusOK {
+		t.Fatalf("%d %s: %v", a.status, a.body, err)
 	}
 	var last time.Time
 	for _, e := range page.Events {
