@@ -54,7 +54,7 @@ func (c RecordDeliveryCancelled) Needs() commerce.Needs {
 
 // Decide flags what could not be stopped; the order stays cancelled.
 func (c RecordDeliveryCancelled) Decide(rows *commerce.Rows, now int64) (commerce.Job, commerce.Changes, error) {
-	if _, there := rows.Jobs.Get(c.Job.Key()); !there {
+	if c.isGone(rows) {
 		return c.Job, commerce.Changes{}, nil // another worker was faster
 	}
 	order, delivery, err := c.Facts.loadDelivery(rows)

@@ -109,7 +109,7 @@ func (c RecordDelivery) Needs() commerce.Needs {
 // Decide records the delivery, or that there is none yet: then the order is
 // flagged and stands as it is.
 func (c RecordDelivery) Decide(rows *commerce.Rows, now int64) (commerce.Job, commerce.Changes, error) {
-	if stored, there := rows.Jobs.Get(c.Job.Key()); !there || c.Made == nil && !stored.SameLease(c.Job) {
+	if stored, _ := rows.Jobs.Get(c.Job.Key()); c.isGone(rows) || c.GivenUpBy == "" && c.Made == nil && !stored.SameLease(c.Job) {
 		return c.Job, commerce.Changes{}, nil // the job is done, or a later try may be asking another provider
 	}
 	order, delivery, err := c.Facts.loadDelivery(rows)

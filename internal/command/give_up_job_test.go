@@ -125,6 +125,12 @@ func TestGiveUp(t *testing.T) {
 			if n := len(changes.Timeline); n > 0 && !strings.HasPrefix(changes.Timeline[0].Message, "operator:ann gave up ") {
 				t.Errorf("the timeline says %q", changes.Timeline[0].Message)
 			}
+			gone := stored
+			gone.Jobs = nil
+			if _, changes, err := cmd.Decide(fill(cmd.Needs(), gone), now); err == nil || summary(changes) != "" {
+				t.Errorf("a job that is done was given up: %v, %s", err, summary(changes))
+			}
+			stored.Jobs[0] = stored.Jobs[0].LeasedTo("you", now+1)
 			stored.Jobs[0].State = commerce.JobWaiting
 			if _, changes, err := cmd.Decide(fill(cmd.Needs(), stored), now); err == nil || summary(changes) != "" {
 				t.Errorf("a job that waits was given up: %v, %s", err, summary(changes))

@@ -37,6 +37,13 @@ func (c RecordJob) Decide(rows *commerce.Rows, now int64) (commerce.Job, commerc
 	return job, commerce.Changes{Jobs: []commerce.Job{job}}, nil
 }
 
+// isGone reports whether the job of a try is done: another worker was faster. What
+// an operator gives up is refused when it is gone.
+func (c RecordJob) isGone(rows *commerce.Rows) bool {
+	_, there := rows.Jobs.Get(c.Job.Key())
+	return !there && c.GivenUpBy == ""
+}
+
 // openReply is the reply that waits for this job; false if it was swept, and
 // nobody asks any more.
 func (c RecordJob) openReply(rows *commerce.Rows, key commerce.ReplyKey) (commerce.Reply, bool) {
@@ -74,7 +81,7 @@ func (c RecordNotice) Needs() commerce.Needs {
 
 // Decide notes on the order's timeline what will not be sent.
 func (c RecordNotice) Decide(rows *commerce.Rows, now int64) (commerce.Job, commerce.Changes, error) {
-	if _, there := rows.Jobs.Get(c.Job.Key()); !there {
+	if c.isGone(rows) {
 		return c.Job, commerce.Changes{}, nil // another worker was faster
 	}
 	job, changes, err := c.RecordJob.Decide(rows, now)

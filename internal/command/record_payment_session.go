@@ -31,7 +31,7 @@ func (c RecordPaymentSession) Needs() commerce.Needs {
 // failed_payment and releases the key, so that a repeat makes a new order. Of a
 // processor that cannot be reached the job tries again, until it is too late.
 func (c RecordPaymentSession) Decide(rows *commerce.Rows, now int64) (commerce.Job, commerce.Changes, error) {
-	if _, there := rows.Jobs.Get(c.Job.Key()); !there {
+	if c.isGone(rows) {
 		return c.Job, commerce.Changes{}, nil // another worker was faster
 	}
 	job, changes, err := c.RecordJob.Decide(rows, now)

@@ -45,7 +45,7 @@ func needsOfRefund(f OrderFacts, refundID string) commerce.Needs {
 // Decide enters the refund, or gives its amount free again. While the
 // processor cannot be reached, the amount stays reserved.
 func (c RecordRefund) Decide(rows *commerce.Rows, now int64) (commerce.Job, commerce.Changes, error) {
-	if _, there := rows.Jobs.Get(c.Job.Key()); !there {
+	if c.isGone(rows) {
 		return c.Job, commerce.Changes{}, nil // another worker was faster
 	}
 	order, payment, err := loadPaid(rows, c.Facts)
