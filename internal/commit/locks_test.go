@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"testing"
+	"time"
 
 	"purveyor/internal/command"
 	"purveyor/internal/commerce"
@@ -19,7 +21,8 @@ import (
 // TestRowLockedFromOutside: while another program keeps one stock row locked,
 // two processes go on selling everything else: neighbours in the batch of an order
 // for that product, and those who come later. The order for it is made when the
-// row is free.
+// row is free. The log tells how long the others took
+// (go test -run TestRowLockedFromOutside -v ./internal/commit).
 func TestRowLockedFromOutside(t *testing.T) {
 	ctx := context.Background()
 	url := postgrestest.Database(t)
@@ -56,10 +59,16 @@ func TestRowLockedFromOutside(t *testing.T) {
 		}
 	}
 	locked := make(chan error, 1)
+	var mu sync.Mutex
+	longest := map[*commit.Committer]time.Duration{}
 	sell := func(c *commit.Committer, cmd command.ReportOrder) {
+		began := time.Now()
 		if _, err := commit.Do(ctx, c, cmd); err != nil {
 			t.Error(err)
 		}
+		mu.Lock()
+		defer mu.Unlock()
+		longest[c] = max(longest[c], time.Since(began))
 	}
 	var run []func()
 	run = append(run, func() {
@@ -74,6 +83,7 @@ func TestRowLockedFromOutside(t *testing.T) {
 		sell(b, ofOtherStore())
 		sell(b, a.report(2, 1))
 	}
+	t.Logf("the row stays locked; other orders took at most %v in the process that waits for it, and %v in another", longest[a.committer], longest[b])
 	select {
 	case err := <-locked:
 		t.Errorf("the order for the locked product was answered: %v", err)
