@@ -211,7 +211,6 @@ func (b *batch) analyze(ctx context.Context) {
 func (b *batch) write(q *pgx.Batch) {
 	r := &b.rows
 	b.stored = schema.PackReplies(&r.Replies)
-	schema.SortMoves(r.StockMoves)
 	if r.NextStoreNo > 0 {
 		q.Queue(seen("UPDATE meta SET value = $1 WHERE name = 'next_store_no'"), r.NextStoreNo)
 	}
