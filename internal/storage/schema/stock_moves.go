@@ -1,12 +1,6 @@
 package schema
 
-import (
-	"cmp"
-	"slices"
-	"strings"
-
-	"purveyor/internal/commerce"
-)
+import "purveyor/internal/commerce"
 
 // StockMoves and StockNotes are what batches append. The key of a move begins
 // with its time, so that batches write at the end of the index: an index by
@@ -52,15 +46,6 @@ func ScanStockMove(s Scanner, k commerce.ProductKey) commerce.StockMove {
 		m.Note = &note
 	}
 	return m
-}
-
-// SortMoves brings the moves of a batch into the order of their index: all of them
-// are then written at its end, and its pages get full. Otherwise a hot product's
-// moves split pages in the middle, and the index takes half as much room again.
-func SortMoves(moves []commerce.StockMove) {
-	slices.SortFunc(moves, func(a, b commerce.StockMove) int {
-		return cmp.Or(cmp.Compare(a.At, b.At), strings.Compare(a.StoreID, b.StoreID), strings.Compare(a.ProductID, b.ProductID), cmp.Compare(a.Seq, b.Seq))
-	})
 }
 
 // Noted are the moves that have a note.

@@ -136,7 +136,6 @@ func (b *batch) Save(context.Context) error {
 func (b *batch) write() error {
 	r := &b.rows
 	b.stored = schema.PackReplies(&r.Replies)
-	schema.SortMoves(r.StockMoves)
 	if err := b.setMeta("stamp", b.stamp); err != nil {
 		return err
 	}
