@@ -59,7 +59,9 @@ var flows = []flow{
 func TestCrash(t *testing.T) {
 	for _, f := range flows {
 		t.Run(f.name, func(t *testing.T) {
-			in(t, func(s *shop) { s.crash(f, false, true) })
+			for _, outside := range []bool{false, true} {
+				in(t, func(s *shop) { s.crash(f, outside) })
+			}
 		})
 	}
 }
@@ -92,21 +94,17 @@ func (s *shop) returnJobs(worker string) {
 	must(s.t, s.committer, cmd)
 }
 
-// crash has processes die in a flow, with the processor in the database, or
-// outside of it, or both.
-func (s *shop) crash(f flow, where ...bool) {
+// crash has processes die in a flow, with the processor in the database or
+// outside of it.
+func (s *shop) crash(f flow, outside bool) {
 	s.admit()
-	for _, outside := range where {
-		for _, again := range []bool{false, true} {
-			for _, after := range []bool{false, true} {
-				at := 1
-				for s.crashAt(f, outside, again, after, at) {
-					at++
-				}
-				if least := 3; at < least {
-					s.t.Errorf("the process died %d times: the test did not test it", at-1)
-				}
-			}
+	for _, d := range deaths {
+		at := 1
+		for s.crashAt(f, outside, d.again, d.persisted, at) {
+			at++
+		}
+		if least := 3; at < least {
+			s.t.Errorf("the process died %d times: the test did not test it", at-1)
 		}
 	}
 }
