@@ -49,7 +49,7 @@ type sizes struct {
 
 func (o options) sizes() sizes {
 	if o.Quick {
-		return sizes{load.Size{Stores: 4, Products: 400}, load.Size{Stores: 2000, Products: 2000, Spread: true}, 2 * load.Callers, 100, 200 * time.Millisecond}
+		return sizes{load.Size{Stores: 4, Products: 400}, load.Size{Stores: 500, Products: 500, Spread: true}, load.Callers, 40, 200 * time.Millisecond}
 	}
 	return sizes{load.Size{Stores: 16, Products: 10_000}, load.Size{Stores: 100_000, Products: 100_000, Spread: true}, 12 * load.Callers, o.moving, o.step}
 }

@@ -17,7 +17,7 @@ func TestMain(m *testing.M) { smoke.Main(m, hidden) }
 
 func TestQuickRunComparesEveryContender(t *testing.T) {
 	dir := smoke.Dir(t)
-	run := options{Options: load.Options{Quick: true, Only: "product,changing,hot", Dir: dir}, orders: 200}
+	run := options{Options: load.Options{Quick: true, Only: "product,changing,hot", Dir: dir}, orders: 100}
 	text := smoke.Report(t, run.measure)
 	for _, title := range []string{"one product", "page of 100 products, stock changes", "reports, two hot products"} {
 		for _, c := range []string{"SQLite", "SQLite full", "PostgreSQL", "PostgreSQL full"} {
@@ -31,7 +31,7 @@ func TestQuickRunComparesEveryContender(t *testing.T) {
 			t.Errorf("%q is missing", want)
 		}
 	}
-	for _, kept := range []string{"limits-SQLite-200/purveyor.db", "limits-SQLite-200/dataset.json", "limits-PostgreSQL-200/dump", "limits-PostgreSQL-200/dataset.json"} {
+	for _, kept := range []string{"limits-SQLite-100/purveyor.db", "limits-SQLite-100/dataset.json", "limits-PostgreSQL-100/dump", "limits-PostgreSQL-100/dataset.json"} {
 		if _, err := os.Stat(filepath.Join(dir, kept)); err != nil {
 			t.Error(err)
 		}

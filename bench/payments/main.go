@@ -40,7 +40,7 @@ type sizes struct {
 
 func (o options) sizes() sizes {
 	if o.Quick {
-		return sizes{load.Size{Stores: 4, Products: 400}, 200, 50}
+		return sizes{load.Size{Stores: 4, Products: 400}, 80, 20}
 	}
 	return sizes{load.Size{Stores: 16, Products: 10_000}, 8000, 500}
 }

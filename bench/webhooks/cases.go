@@ -136,9 +136,9 @@ func (w *webhooks) reports() error {
 		}
 	}
 	w.Report.Note("Reports: %d connections of a partner without a callback URL, and of one that is told of each order. "+
-		"One service takes them in turns, each a quarter as long as the other runs, of which there are sixteen times as many. "+
+		"One service takes them in turns, each a quarter as long as the other runs, of which there are %d times as many. "+
 		"The bare client posts as many a second as the service has just delivered, to the same sink, and nobody is told of those orders: "+
-		"what webhooks cost the machine in any case.", load.Callers)
+		"what webhooks cost the machine in any case.", load.Callers, w.reportTurns)
 	return nil
 }
 
@@ -160,7 +160,7 @@ type reporting = func(*load.Service) (load.Measurement, error)
 func (w *webhooks) reportsWith(c *contender, with func(title string, f reporting) (load.Measurement, error)) error {
 	var last reported
 	var longest time.Duration
-	pace := load.NewPace(w.Pace.Measured.Seconds()/4, 16*w.Pace.Rounds)
+	pace := load.NewPace(w.Pace.Measured.Seconds()/4, w.reportTurns*w.Pace.Rounds)
 	silent := func(s *load.Service) load.Measurement {
 		return load.Run(s.Addr, pace, load.Reporters(c.data.Shops, c.data.Key, false, false, w.book()), s.CPU)
 	}

@@ -69,14 +69,15 @@ func (o options) cases() []string {
 type sizes struct {
 	empty, full load.Size
 	waiting     int
+	reportTurns int // of reports with and without webhooks, in each round
 }
 
 func (o options) sizes() sizes {
-	s := sizes{empty: load.Size{Stores: 16, Products: 10_000}, waiting: o.waiting}
+	s := sizes{empty: load.Size{Stores: 16, Products: 10_000}, waiting: o.waiting, reportTurns: 16}
 	events := o.events
 	if o.Quick {
-		s = sizes{empty: load.Size{Stores: 4, Products: 400}, waiting: 400}
-		events = 2000
+		s = sizes{empty: load.Size{Stores: 4, Products: 400}, waiting: 80, reportTurns: 2}
+		events = 400
 	}
 	s.full = s.empty
 	s.full.Events, s.full.Parked = events, events/10
@@ -91,7 +92,7 @@ func (o options) measure() (text string, err error) {
 	if o.Dir == "" && !o.Quick && (o.Write || slices.Contains(o.cases(), "record")) {
 		return "", errors.New("a long record takes time to make: name a folder for it with -dir")
 	}
-	const quick = 0.1
+	const quick = 0.2
 	return o.Measure(pkg, quick, func(env *load.Env) (err error) {
 		w := &webhooks{Env: env, sizes: o.sizes()}
 		defer func() { err = errors.Join(err, w.close()) }()

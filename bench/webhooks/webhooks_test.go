@@ -32,10 +32,10 @@ func TestQuickRunMeasuresBothEngines(t *testing.T) {
 			t.Errorf("no line for %q", want)
 		}
 	}
-	if want := "all 4800 attempts are on record"; !strings.Contains(text, want) {
+	if want := "all 960 attempts are on record"; !strings.Contains(text, want) {
 		t.Errorf("%q is missing", want)
 	}
-	for _, kept := range []string{"webhooks-SQLite-2000/dataset.json", "webhooks-PostgreSQL-2000/dump"} {
+	for _, kept := range []string{"webhooks-SQLite-400/dataset.json", "webhooks-PostgreSQL-400/dump"} {
 		if _, err := os.Stat(filepath.Join(dir, kept)); err != nil {
 			t.Error(err)
 		}
