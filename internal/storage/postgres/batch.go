@@ -53,16 +53,21 @@ func (e *Engine) Load(ctx context.Context, needs ...commerce.Needs) (storage.Bat
 }
 
 func (e *Engine) loadWith(w *writer, needs []commerce.Needs) (storage.Batch, error) {
-	b := &batch{engine: e, writer: w}
+	b, loaded := &batch{engine: e, writer: w}, false
+	defer func() {
+		if !loaded { // also after a panic: else no other batch gets the writer
+			b.Discard()
+		}
+	}()
 	for _, n := range needs {
 		b.rows.Require(n)
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), saveTime)
 	defer cancel()
 	if err := b.load(ctx); err != nil {
-		b.Discard()
 		return nil, unavailable(err)
 	}
+	loaded = true
 	return b, nil
 }
 
@@ -99,7 +104,7 @@ func (b *batch) load(ctx context.Context) error {
 		return err
 	}
 	b.stamp = max(floor, w.last+1)
-	open, end := context.WithCancel(context.Background())
+	open, end := context.WithCancel(b.engine.running)
 	b.end = end
 	go b.engine.prolongs(open, w.id)
 	return nil

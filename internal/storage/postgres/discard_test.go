@@ -66,3 +66,67 @@ func TestFailedBatchLeavesNothing(t *testing.T) {
 		}
 	}
 }
+
+// TestCloseEndsABatchLeftOpen: the goroutine of a batch panicked between Load and
+// Save. Close ends all the same, and the locks of the batch are free.
+func TestCloseEndsABatchLeftOpen(t *testing.T) {
+	ctx := context.Background()
+	url := database(t)
+	seed := address(url).Open(t, time.Now)
+	keys := seedStock(t, seed, "sto_1")
+	e, err := Open(url, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	e.patience = 10 * time.Millisecond
+	if _, err := e.Load(ctx, commerce.Needs{Stock: keys}); err != nil {
+		t.Fatal(err)
+	}
+	closed := make(chan error, 1)
+	go func() { closed <- e.Close() }()
+	select {
+	case err := <-closed:
+		if err == nil {
+			t.Error("Close says nothing of the batch that is open")
+		}
+	case <-time.After(30 * time.Second):
+		t.Fatal("Close waits for a batch that nothing ends")
+	}
+	deadline := time.Now().Add(30 * time.Second)
+	for { // until the server sees the end of the connection
+		b, err := seed.Load(ctx, commerce.Needs{Stock: keys})
+		if err == nil {
+			b.Discard()
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("the row is still locked: %v", err)
+		}
+	}
+}
+
+// TestPanicInLoad: a load that panics leaves the writer to the next batch.
+func TestPanicInLoad(t *testing.T) {
+	ctx := context.Background()
+	url := database(t)
+	e, err := Open(url, Options{Now: time.Now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
+	keys := seedStock(t, e, "sto_1")
+	e.now = func() time.Time { panic("no clock") }
+	func() {
+		defer func() { _ = recover() }()
+		_, _ = e.Load(ctx, commerce.Needs{Stock: keys})
+		t.Error("the load did not panic: the test did not test it")
+	}()
+	e.now = time.Now
+	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
+	defer cancel()
+	b, err := e.Load(ctx, commerce.Needs{Stock: keys})
+	if err != nil {
+		t.Fatalf("the next batch: %v", err)
+	}
+	b.Discard()
+}

@@ -8,6 +8,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"purveyor/internal/commerce"
@@ -35,13 +36,19 @@ type Engine struct {
 	now     func() time.Time
 	writing *pgx.ConnConfig
 	writer  chan *writer // holds the one writer while it is free
-	rates   spare
-	claims  spare
-	replies schema.ReplyCount
-	readers *pgxpool.Pool
-	stamps  *gather.Lookups[commerce.ProductKey, int64] // of products
-	newest  *gather.Lookups[string, int64]              // stamps of stores' products
-	singles singles
+	// current is the connection of the writer that was connected last.
+	current atomic.Pointer[pgx.Conn]
+	running context.Context // ends with Close
+	stop    context.CancelFunc
+	// patience is how long Close waits for the batch under way.
+	patience time.Duration
+	rates    spare
+	claims   spare
+	replies  schema.ReplyCount
+	readers  *pgxpool.Pool
+	stamps   *gather.Lookups[commerce.ProductKey, int64] // of products
+	newest   *gather.Lookups[string, int64]              // stamps of stores' products
+	singles  singles
 	// spread says that tables may be spread over the nodes of a cluster, which
 	// does not take a LIMIT for each of many keys.
 	spread bool
@@ -68,6 +75,8 @@ const (
 	// its lease does, even if this process no longer runs.
 	statementTime = "6s"
 	idleTime      = "5s" // between two statements of a batch
+	// closePatience is longer than the server waits for an idle batch.
+	closePatience = 6 * time.Second
 	// lockTime bounds a batch's wait for a lock. The batch holds the locks that it
 	// has got, so a row that another session keeps locked would stop other processes, too.
 	lockTime = "300ms"
@@ -109,6 +118,8 @@ func Open(url string, o Options) (*Engine, error) {
 	pool.MaxConnLifetimeJitter = time.Minute
 	e := &Engine{now: o.Now, writing: pool.ConnConfig.Copy(), writer: make(chan *writer, 1), rates: newSpare(), claims: newSpare()}
 	e.writer <- &writer{}
+	e.patience = closePatience
+	e.running, e.stop = context.WithCancel(context.Background())
 	pool.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
 		teach(conn.TypeMap())
 		return settings(ctx, conn, append(e.planning(), "default_transaction_read_only = on")...)
@@ -159,16 +170,25 @@ func settings(ctx context.Context, conn *pgx.Conn, list ...string) error {
 }
 
 // Close waits for the batch and the reads under way, then closes the
-// connections.
-func (e *Engine) Close() error {
-	w := <-e.writer
-	if w.conn != nil {
-		_ = w.conn.Close(context.Background()) // a broken one is as good as closed
+// connections. A batch that nothing ends, because its goroutine panicked, is cut
+// off after a while, and the server rolls it back.
+func (e *Engine) Close() (err error) {
+	select {
+	case w := <-e.writer:
+		if w.conn != nil {
+			_ = w.conn.Close(context.Background()) // a broken one is as good as closed
+		}
+	case <-time.After(e.patience):
+		err = errors.New("a batch was left open; it is rolled back")
+		if conn := e.current.Load(); conn != nil {
+			_ = conn.PgConn().Conn().Close() // as above
+		}
 	}
+	e.stop()
 	e.rates.close()
 	e.claims.close()
 	e.readers.Close()
-	return nil
+	return err
 }
 
 // Reader implements storage.Engine.
@@ -193,6 +213,7 @@ func (e *Engine) takeWriter(ctx context.Context) (*writer, error) {
 			e.writer <- w
 			return nil, unavailable(err)
 		}
+		e.current.Store(w.conn)
 		w.id = "wrt_" + rand.Text()
 		if _, err := exec(ctx, w.conn, forget); err != nil {
 			e.writer <- w

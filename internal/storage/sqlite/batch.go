@@ -32,14 +32,19 @@ func (e *Engine) Load(ctx context.Context, needs ...commerce.Needs) (storage.Bat
 	if err != nil {
 		return nil, err
 	}
-	b := &batch{engine: e, conn: conn}
+	b, loaded := &batch{engine: e, conn: conn}, false
+	defer func() {
+		if !loaded { // also after a panic: else no other batch gets the connection
+			b.Discard()
+		}
+	}()
 	for _, n := range needs {
 		b.rows.Require(n)
 	}
 	if err := b.load(); err != nil {
-		b.Discard()
 		return nil, unavailable(err)
 	}
+	loaded = true
 	return b, nil
 }
 
