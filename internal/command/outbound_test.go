@@ -188,7 +188,13 @@ func TestProbeEndpoint(t *testing.T) {
 		{"nothing to probe with, and not due", gone, nil, nil, false, false},
 	} {
 		cmd := ProbeEndpoint{PartnerID: "p", Parked: c.parked, Worker: "me", Until: now + 9}
-		got, changes, err := cmd.Decide(fill(cmd.Needs(), outbound(c.before, c.stored...)), now)
+		before := outbound(c.before, c.stored...)
+		before.Partners[0].Suspended = true
+		if got, changes, err := cmd.Decide(fill(cmd.Needs(), before), now); err != nil || got != nil || !reflect.DeepEqual(changes, commerce.Changes{}) {
+			t.Errorf("%s, of a suspended partner: %+v, %v, %+v", c.name, got, err, changes)
+		}
+		before.Partners[0].Suspended = false
+		got, changes, err := cmd.Decide(fill(cmd.Needs(), before), now)
 		want := commerce.Changes{}
 		if c.probes {
 			want.Jobs = []commerce.Job{free.LeasedTo("me", now+9)}

@@ -105,7 +105,7 @@ func withoutPassword(text string) string {
 	}
 	u, err := url.Parse(text)
 	if err != nil {
-		return text
+		return "a URL that cannot be read"
 	}
 	return u.Redacted()
 }

@@ -48,9 +48,6 @@ func (w *webhooks) probe(ctx context.Context, partnerID string) error {
 	}
 	cmd := command.ProbeEndpoint{PartnerID: partnerID, Worker: w.worker, Until: time.Now().UnixMilli() + commerce.JobLease}
 	if len(parked) > 0 {
-		if parked[0].Leased(time.Now().UnixMilli()) {
-			return nil // it is under way
-		}
 		key := parked[0].Key()
 		cmd.Parked = &key
 	}
