@@ -28,7 +28,6 @@ const (
 	AttentionOutOfRadius       AttentionCode = "out_of_radius"         // the address lies beyond the store's radius
 	AttentionMailNotSent       AttentionCode = "mail_not_sent"         // a mail to the customer is beyond a limit
 	AttentionGoodsReturned     AttentionCode = "goods_returned"        // the courier brought the goods back
-	AttentionRefundRequested   AttentionCode = "refund_requested"      // the merchant is to refund or to decline
 )
 
 // Reason is what is known of a code.
@@ -59,7 +58,6 @@ var Reasons = []Reason{
 	{AttentionOutOfRadius, []Trigger{CourierDelivered, Cancel, RefundInFull}},
 	{AttentionMailNotSent, []Trigger{MarkPickedUp, Cancel, RefundInFull}},
 	{AttentionGoodsReturned, []Trigger{Cancel, RefundInFull}},
-	{AttentionRefundRequested, []Trigger{DeclineRefund, Cancel, RefundInFull}},
 }
 
 // Rank orders codes: the lower, the more urgent. Unknown codes come last.
