@@ -54,7 +54,7 @@ func killedWhileCustomersPay(t *testing.T, s *shop) {
 	for round := range 3 {
 		p, c := s.serve()
 		wait := b.load(c.with(s.partner.Keys.Test), round)
-		target := b.acked.Load() + 120
+		target := b.acked.Load() + times(40)
 		eventually(t, patience, "customers to pay", func() bool { return b.acked.Load() >= target })
 		time.Sleep(rand.N(30 * time.Millisecond)) // at any moment, not always after the same answer
 		p.kill()

@@ -20,7 +20,7 @@ func TestKilledUnderLoad(t *testing.T) {
 	for round := range 4 {
 		p, c := s.serve()
 		wait := l.load(c, round)
-		l.waitForLoad(t, 150)
+		l.waitForLoad(t, times(50))
 		time.Sleep(rand.N(30 * time.Millisecond)) // at any moment of a batch, not always after the same answer
 		p.kill()
 		sent := wait()
@@ -48,7 +48,7 @@ func TestKilledUnderLoad(t *testing.T) {
 func TestKilledImport(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
-	const size = 1500
+	const size = 500
 	file := s.file("large.json", largeCatalog(size))
 	query, all := "SELECT count(*) FROM products WHERE id LIKE 'large%'", strconv.Itoa(size)
 	for range 3 {

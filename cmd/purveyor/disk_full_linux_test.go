@@ -37,7 +37,7 @@ func TestDiskFull(t *testing.T) {
 func diskFull(t *testing.T, s *shop, disk string) {
 	t.Helper()
 	ballast := filepath.Join(disk, "ballast")
-	if err := os.WriteFile(ballast, make([]byte, 2<<20), 0o600); err != nil {
+	if err := os.WriteFile(ballast, make([]byte, room(t, disk)-(1<<20)), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	p, c := s.serve()
@@ -99,6 +99,16 @@ func smallDisk(t *testing.T, bytes int) string {
 		}
 	})
 	return dir
+}
+
+// room is how many bytes may still be written to the disk.
+func room(t *testing.T, disk string) int {
+	t.Helper()
+	var s syscall.Statfs_t
+	if err := syscall.Statfs(disk, &s); err != nil {
+		t.Fatal(err)
+	}
+	return int(s.Bavail) * int(s.Bsize)
 }
 
 // fillDisk reports large orders until the service refuses: made are the orders

@@ -147,7 +147,7 @@ func killedWhileCouriersDrive(t *testing.T, s *shop) {
 	for round := range 4 {
 		p, c := s.serve("--sandbox-step", "40ms")
 		wait := d.load(c.with(s.partner.Keys.Test), round)
-		target := d.acked.Load() + 15
+		target := d.acked.Load() + times(10)
 		eventually(t, patience, "couriers to drive", func() bool {
 			return d.acked.Load() >= target && s.count("SELECT count(*) || '' FROM deliveries WHERE status <> 'pending' AND status <> ''") != "0"
 		})

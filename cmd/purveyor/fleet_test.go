@@ -144,12 +144,12 @@ func (a *attempt) failed() bool {
 // burst returns in the middle of many requests.
 func (f *fleet) burst() {
 	f.t.Helper()
-	const size = 80
+	size := times(48)
 	f.grant(size)
 	f.waitForLoad(f.t, size/2)
 }
 
-func (f *fleet) grant(requests int) {
+func (f *fleet) grant(requests int64) {
 	for range requests {
 		f.tokens <- struct{}{}
 	}

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/http/httptrace"
+	"os"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -34,6 +36,16 @@ type ledger struct {
 }
 
 const loadWorkers = 16
+
+// times is how many requests a load makes where n show what is to be shown: as
+// many as PURVEYOR_TEST_LOAD times that (scripts/test full asks for more).
+func times(n int64) int64 {
+	more, err := strconv.ParseInt(os.Getenv("PURVEYOR_TEST_LOAD"), 10, 64)
+	if err != nil {
+		return n
+	}
+	return n * more
+}
 
 // load sends reports, cancels and adjustments until the service is gone. The
 // function that it gives waits for that, and gives the requests.

@@ -34,8 +34,7 @@ func TestMoves(t *testing.T) {
 			l := &ledger{shop: from}
 			sent := l.loadBy(0, func(a *attempt) (more bool) {
 				l.send(c, a)
-				const enough = 200
-				return l.acked.Load() < enough
+				return l.acked.Load() < times(60)
 			})()
 			if !tc.running {
 				p.stop()

@@ -26,7 +26,7 @@ func TestStopUnderLoad(t *testing.T) {
 	for round := range 3 {
 		p, c := s.serve()
 		wait := l.load(c, round)
-		l.waitForLoad(t, 100)
+		l.waitForLoad(t, times(40))
 		signalled := time.Now().UnixNano()
 		p.stop()
 		sent := wait()

@@ -10,6 +10,7 @@ import (
 
 	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/getkin/kin-openapi/routers"
+	"github.com/go-json-experiment/json"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
@@ -88,8 +89,8 @@ func (b *bodies) check(ref, place string, content openapi3.Content, contentType 
 	if err != nil {
 		return err
 	}
-	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(body))
-	if err != nil {
+	var value any // encoding/json reads a body several times; long ones are long to read
+	if err := json.Unmarshal(body, &value); err != nil {
 		return err
 	}
 	return schema.Validate(value)

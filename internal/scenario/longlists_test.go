@@ -15,6 +15,8 @@ import (
 	"purveyor/internal/commerce"
 	"purveyor/internal/commit"
 	"purveyor/internal/web"
+
+	jsonv2 "github.com/go-json-experiment/json"
 )
 
 // maxPage is how many bytes a page takes at most (BEHAVIOUR, end of a list).
@@ -60,7 +62,7 @@ func TestLongPages(t *testing.T) {
 			}
 		}
 		for _, query := range []string{"limit=300", "limit=300&store_id=sto_north", "limit=300&active=all", "limit=7", "limit=300"} {
-			got, sizes := w.readPages(t, "/v1/products?"+query, "products")
+			got, sizes := w.readPages(t, "/v1/products?"+query)
 			if !slices.Equal(got, want) {
 				t.Errorf("%s: %v", query, got)
 			}
@@ -80,24 +82,30 @@ func TestLongPages(t *testing.T) {
 type pageSize struct{ elements, bytes int }
 
 // readPages reads all pages of a list by their cursors.
-func (w *world) readPages(t *testing.T, path, list string) (ids []string, sizes []pageSize) {
+func (w *world) readPages(t *testing.T, path string) (ids []string, sizes []pageSize) {
 	t.Helper()
 	for cursor := ""; ; {
 		a := w.do(t, call{method: "GET", path: path + cursor, key: "busy"})
-		var page map[string]json.RawMessage
-		var elements []struct{ ID string }
-		var next string
-		if err := json.Unmarshal(a.body, &page); err != nil || json.Unmarshal(page[list], &elements) != nil || a.status != http.StatusOK {
-			t.Fatalf("%s: %d %.200s", path+cursor, a.status, a.body)
+		type element struct {
+			ID string `json:"id"`
 		}
+		var page struct {
+			Products   []element `json:"products"`
+			Stores     []element `json:"stores"`
+			NextCursor string `json:"next_cursor"`
+		}
+		if err := jsonv2.Unmarshal(a.body, &page); err != nil || a.status != http.StatusOK {
+			t.Fatalf("%s: %d, %v: %.200s", path+cursor, a.status, err, a.body)
+		}
+		elements := append(page.Products, page.Stores...)
 		for _, e := range elements {
 			ids = append(ids, e.ID)
 		}
 		sizes = append(sizes, pageSize{len(elements), len(a.body)})
-		if err := json.Unmarshal(page["next_cursor"], &next); err != nil || len(elements) == 0 || len(sizes) > 1000 {
+		if page.NextCursor == "" || len(elements) == 0 || len(sizes) > 1000 {
 			return ids, sizes
 		}
-		cursor = "&cursor=" + next
+		cursor = "&cursor=" + page.NextCursor
 	}
 }
 
@@ -149,7 +157,7 @@ func TestPagesOfStores(t *testing.T) {
 		}
 		slices.Sort(want)
 		for query, pages := range map[string]int{"limit=300": 2, "limit=100": 4, "": 4} {
-			got, sizes := w.readPages(t, "/v1/stores?active=true&"+query, "stores")
+			got, sizes := w.readPages(t, "/v1/stores?active=true&"+query)
 			if !slices.Equal(got, want) {
 				t.Errorf("%s: %d stores, %v", query, len(got), got)
 			}

@@ -26,6 +26,8 @@ import (
 	"purveyor/internal/storage/sqlite"
 	"purveyor/internal/storage/sqlite/sqlitetest"
 	"purveyor/internal/web"
+
+	jsonv2 "github.com/go-json-experiment/json"
 )
 
 // engines are what every test here runs on.
@@ -288,7 +290,7 @@ func everyAnswer(c call, a *answer) error {
 		Error   *string `json:"error"`
 		TraceID *string `json:"trace_id"`
 	}
-	if err := json.Unmarshal(a.body, &seen); err != nil {
+	if err := jsonv2.Unmarshal(a.body, &seen); err != nil {
 		return fmt.Errorf("the body is not JSON: %w", err)
 	}
 	good := a.status < http.StatusBadRequest
