@@ -92,7 +92,7 @@ func (w *world) readPages(t *testing.T, path string) (ids []string, sizes []page
 		var page struct {
 			Products   []element `json:"products"`
 			Stores     []element `json:"stores"`
-			NextCursor string `json:"next_cursor"`
+			NextCursor string    `json:"next_cursor"`
 		}
 		if err := jsonv2.Unmarshal(a.body, &page); err != nil || a.status != http.StatusOK {
 			t.Fatalf("%s: %d, %v: %.200s", path+cursor, a.status, err, a.body)
