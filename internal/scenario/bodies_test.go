@@ -55,19 +55,46 @@ func (b *bodies) request(route *routers.Route, contentType string, body []byte) 
 	return b.check(ref.Ref, operationPlace(route)+"/requestBody", ref.Value.Content, contentType, body)
 }
 
-// response checks the body of an answer.
-func (b *bodies) response(route *routers.Route, status int, contentType string, body []byte) error {
-	ref := route.Operation.Responses.Status(status)
+// response checks the headers and the body of an answer.
+func (b *bodies) response(route *routers.Route, a *answer) error {
+	ref := route.Operation.Responses.Status(a.status)
 	if ref == nil {
-		return fmt.Errorf("the status %d is not in the document", status)
+		return fmt.Errorf("the status %d is not in the document", a.status)
+	}
+	for name, h := range ref.Value.Headers {
+		if err := b.header(h, a.header.Values(name)); err != nil {
+			return fmt.Errorf("the header %s: %w", name, err)
+		}
 	}
 	if len(ref.Value.Content) == 0 {
-		if len(body) > 0 {
+		if len(a.body) > 0 {
 			return fmt.Errorf("the answer has a body, and should have none")
 		}
 		return nil
 	}
-	return b.check(ref.Ref, operationPlace(route)+"/responses/"+strconv.Itoa(status), ref.Value.Content, contentType, body)
+	return b.check(ref.Ref, operationPlace(route)+"/responses/"+strconv.Itoa(a.status), ref.Value.Content, a.header.Get("Content-Type"), a.body)
+}
+
+// header checks a header, which the document has among its components.
+func (b *bodies) header(h *openapi3.HeaderRef, values []string) error {
+	switch {
+	case len(values) == 0 && !h.Value.Required:
+		return nil
+	case len(values) != 1:
+		return fmt.Errorf("it is there %d times", len(values))
+	}
+	schema, err := b.schema(h.Ref + "/schema")
+	if err != nil {
+		return err
+	}
+	if !h.Value.Schema.Value.Type.Is(openapi3.TypeInteger) {
+		return schema.Validate(values[0])
+	}
+	n, err := strconv.Atoi(values[0])
+	if err != nil {
+		return err
+	}
+	return schema.Validate(n)
 }
 
 // check holds a body against the content at a place, which may refer to another.

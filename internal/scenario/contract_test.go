@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -75,11 +74,9 @@ func (c *contract) unmet() (missing []string) {
 
 // options leave bodies to the type bodies.
 var options = &openapi3filter.Options{
-	ExcludeRequestBody:    true,
-	ExcludeResponseBody:   true,
-	IncludeResponseStatus: true,
-	SkipSettingDefaults:   true,
-	AuthenticationFunc:    openapi3filter.NoopAuthenticationFunc,
+	ExcludeRequestBody:  true,
+	SkipSettingDefaults: true,
+	AuthenticationFunc:  openapi3filter.NoopAuthenticationFunc,
 }
 
 // check holds one exchange against the document. A request that was refused
@@ -98,7 +95,8 @@ func (c *contract) check(r *http.Request, sent call, a *answer) error {
 		return checkUnrouted(r, a)
 	}
 	input := &openapi3filter.RequestValidationInput{Request: seen, PathParams: params, Route: route, Options: options}
-	early := a.status == http.StatusUnauthorized || a.status == http.StatusTooManyRequests || a.code() == "scope_missing"
+	early := a.status == http.StatusUnauthorized || a.status == http.StatusTooManyRequests ||
+		a.status == http.StatusForbidden && a.code() == "scope_missing"
 	if a.status != http.StatusBadRequest && !early && !sent.lenient {
 		if err := openapi3filter.ValidateRequest(context.Background(), input); err != nil {
 			return fmt.Errorf("the service accepted what the document does not allow: %w", err)
@@ -107,16 +105,13 @@ func (c *contract) check(r *http.Request, sent call, a *answer) error {
 			return fmt.Errorf("the service accepted a body that the document does not allow: %w", err)
 		}
 	}
-	response := &openapi3filter.ResponseValidationInput{RequestValidationInput: input, Status: a.status, Header: a.header, Options: options}
-	if err := openapi3filter.ValidateResponse(context.Background(), response); err != nil {
+	if err := c.bodies.response(route, a); err != nil {
 		return fmt.Errorf("the answer is not what the document says: %w", err)
 	}
-	if err := c.bodies.response(route, a.status, a.header.Get("Content-Type"), a.body); err != nil {
-		return fmt.Errorf("the answer is not what the document says: %w", err)
-	}
-	for _, code := range codeOf.FindAllSubmatch(a.body, -1) {
-		if !bytes.Contains(api.OpenAPI, []byte("`"+string(code[1])+"`")) {
-			return fmt.Errorf("the document does not name the code %s", code[1])
+	for _, rest := range bytes.Split(a.body, []byte(`"code":"`))[1:] { // of errors, and of timeline notes
+		code, _, _ := bytes.Cut(rest, []byte(`"`))
+		if !bytes.Contains(api.OpenAPI, []byte("`"+string(code)+"`")) {
+			return fmt.Errorf("the document does not name the code %s", code)
 		}
 	}
 	c.mu.Lock()
@@ -124,9 +119,6 @@ func (c *contract) check(r *http.Request, sent call, a *answer) error {
 	c.met[route.Method+" "+route.Path+" "+strconv.Itoa(a.status)] = true
 	return nil
 }
-
-// codeOf finds the codes of errors and of timeline notes.
-var codeOf = regexp.MustCompile(`"code":"([^"]*)"`)
 
 // checkUnrouted is for what the document has no operation for.
 func checkUnrouted(r *http.Request, a *answer) error {

@@ -61,7 +61,7 @@ func TestLongPages(t *testing.T) {
 				w.storeLong(t, nil, id)
 			}
 		}
-		for _, query := range []string{"limit=300", "limit=300&store_id=sto_north", "limit=300&active=all", "limit=7", "limit=300"} {
+		for _, query := range []string{"limit=300", "limit=7&store_id=sto_north&active=all", "limit=300"} {
 			got, sizes := w.readPages(t, "/v1/products?"+query)
 			if !slices.Equal(got, want) {
 				t.Errorf("%s: %v", query, got)

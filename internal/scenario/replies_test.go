@@ -11,9 +11,9 @@ import (
 
 // replyBytes is how much a partner of a world may have stored of replies, as of
 // the last count, which the tests here alone take.
-const replyBytes = 30_000
+const replyBytes = 12_000
 
-// TestStoredReplies: 60 adjustments of 500 lines, which are answered with 2.3 MB,
+// TestStoredReplies: 24 adjustments of 500 lines, which are answered with 0.9 MB,
 // store less than 60 kB. Beyond its limit a partner gets 429 for new calls
 // with a key; repeats and calls without a key are answered, and other partners do
 // not notice. When the replies are over their age, new calls are taken again.
@@ -40,7 +40,7 @@ func TestStoredReplies(t *testing.T) {
 			body: `{"id": "prd_roll", "store_id": "sto_north", "category_id": "cat_bread", "name": "Roll"}`}
 		answered := 0
 		var first *answer
-		for i := range 60 {
+		for i := range 24 {
 			a := adjust("live", fmt.Sprint("k", i))
 			if a.status != 200 {
 				t.Fatalf("call %d: %d %s", i, a.status, a.body)
@@ -51,8 +51,8 @@ func TestStoredReplies(t *testing.T) {
 			}
 		}
 		before := count()
-		t.Logf("60 adjustments of 500 lines: %d bytes answered, %d stored", answered, before)
-		if answered < 2_300_000 || before > 60_000 || before < replyBytes {
+		t.Logf("24 adjustments of 500 lines: %d bytes answered, %d stored", answered, before)
+		if answered < 920_000 || before > 24_000 || before < replyBytes {
 			t.Errorf("%d bytes were answered, %d are stored", answered, before)
 		}
 		if a := adjust("live", "new"); a.status != 429 || a.code() != "too_many_replies" || a.header.Get("Retry-After") == "" {

@@ -3,7 +3,6 @@ package scenario
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"log/slog"
@@ -200,7 +199,7 @@ type errorBody struct {
 }
 
 func (a *answer) error() (e errorBody) {
-	_ = json.Unmarshal(a.body, &e) // whoever compares will find it empty
+	_ = jsonv2.Unmarshal(a.body, &e) // a comparison will find it empty
 	return e
 }
 
@@ -225,11 +224,11 @@ func (w *world) exchange(c call) (*answer, error) {
 		return nil, err
 	}
 	defer res.Body.Close()
-	body, err := io.ReadAll(res.Body)
-	if err != nil {
+	var body bytes.Buffer
+	if _, err := body.ReadFrom(res.Body); err != nil {
 		return nil, err
 	}
-	a := &answer{res.StatusCode, res.Header, body}
+	a := &answer{res.StatusCode, res.Header, body.Bytes()}
 	if strings.HasPrefix(c.path, pagePrefix) || strings.HasPrefix(c.path, inbound.Prefix) {
 		return a, nil // not for partners
 	}
