@@ -12,17 +12,21 @@ import (
 	"testing"
 )
 
-// binary is the program under test, built once for all tests.
-var binary string
+// serverPath and commandPath are the program under test, built once for all tests: one for
+// processes that stay, with the race detector if the tests have it, and one for
+// commands that end by themselves. Those run by the hundred, and mostly start up,
+// which takes five times as long with the race detector; the full run of
+// scripts/test has them watched, too.
+var serverPath, commandPath string
 
-// program is the path of the program under test. With -short it is not built,
-// and the test is left out.
-func program(t *testing.T) string {
+// program is the path of the server or the command. With -short they are not
+// built, and the test is left out.
+func program(t *testing.T, path string) string {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("-short leaves out what runs the program")
 	}
-	return binary
+	return path
 }
 
 // raceEnabled tells whether the tests, and so the program, watch for races.
@@ -46,18 +50,25 @@ func buildAndRun(m *testing.M) int {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
-	binary = filepath.Join(dir, "purveyor")
-	args := []string{"build", "-o", binary}
-	if raceEnabled { // what else scripts/test asks for is in GOFLAGS
-		args = append(args, "-race")
+	serverPath = filepath.Join(dir, "purveyor")
+	commandPath = serverPath
+	err = build(serverPath, raceEnabled)
+	if err == nil && raceEnabled && os.Getenv("PURVEYOR_TEST_LOAD") == "" {
+		commandPath = filepath.Join(dir, "purveyor-command")
+		err = build(commandPath, false)
 	}
-	build := exec.Command("go", append(args, ".")...)
-	build.Stdout, build.Stderr = os.Stderr, os.Stderr
-	if err := build.Run(); err != nil {
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "the program does not build:", err)
 		return 1
 	}
 	return m.Run()
+}
+
+// build builds the program. What else scripts/test asks for is in GOFLAGS.
+func build(path string, race bool) error {
+	cmd := exec.Command("go", "build", fmt.Sprintf("-race=%t", race), "-o", path, ".")
+	cmd.Stdout, cmd.Stderr = os.Stderr, os.Stderr
+	return cmd.Run()
 }
 
 func builtWithRace() bool {

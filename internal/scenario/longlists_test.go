@@ -188,6 +188,7 @@ func (r slowReader) Write(b []byte) (int, error) {
 	if r.Code == http.StatusOK {
 		r.blocked <- len(b)
 		<-r.free
+		return len(b), nil
 	}
 	return r.ResponseRecorder.Write(b)
 }
