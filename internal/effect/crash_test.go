@@ -59,6 +59,7 @@ var flows = []flow{
 func TestCrash(t *testing.T) {
 	for _, f := range flows {
 		t.Run(f.name, func(t *testing.T) {
+			t.Parallel()
 			for _, outside := range []bool{false, true} {
 				in(t, func(s *shop) { s.crash(f, outside) })
 			}

@@ -140,6 +140,7 @@ func told(attempt int64, status commerce.CourierStatus) move {
 func TestDeliveryCrash(t *testing.T) {
 	for _, j := range journeys {
 		t.Run(j.name, func(t *testing.T) {
+			t.Parallel()
 			for _, d := range deaths { // in a shop of its own: what waits of earlier orders takes time
 				in(t, func(s *shop) { s.travel(j, d) })
 			}

@@ -31,7 +31,7 @@ func TestTriesAreGathered(t *testing.T) {
 		{"one that was delivered", []int64{200}, gatherTime},
 		{"few", []int64{200, 200, 200}, gatherTime},
 		{"plenty", make([]int64, plenty), 0},
-		{"a failure among others", []int64{200, 500, 200}, 0},
+		{"a failure after others", []int64{200, 200, 500}, 0},
 	} {
 		in(t, func(s *shop) {
 			tries := newTries(s.committer)

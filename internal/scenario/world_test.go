@@ -63,10 +63,13 @@ func postgresDatabase(t *testing.T) openEngine {
 	}
 }
 
-// onEveryEngine runs a test once for each engine, in a world of its own: on all
-// at the same time, but not while they rewrite one file. It must be the last
-// that its caller does.
+// onEveryEngine runs a test once for each engine, in a world of its own: beside
+// other tests and on all engines at the same time, but not while they rewrite
+// files. It must be the last that its caller does, and its only parallel part.
 func onEveryEngine(t *testing.T, test func(t *testing.T, w *world)) {
+	if !*update {
+		t.Parallel()
+	}
 	for _, e := range engines {
 		t.Run(e.name, func(t *testing.T) {
 			if !*update {
