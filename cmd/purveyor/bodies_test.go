@@ -21,7 +21,7 @@ func TestCrowdedBodies(t *testing.T) {
 	t.Parallel()
 	atOnce, rounds := 240, 3 // the first is one minute of a partner by default
 	if raceEnabled {         // scripts/test runs this test without it, too
-		atOnce, rounds = 16, 1
+		atOnce, rounds = 8, 1
 	}
 	crowded := func(start, element, end string) string {
 		var b strings.Builder
