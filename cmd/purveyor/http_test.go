@@ -44,7 +44,7 @@ func TestTrustedProxy(t *testing.T) {
 }
 
 // Without the sandbox a test order gets what a live one gets without a provider,
-// and the pages of the sandbox are gone. The log of the start says who serves
+// and the pages of the sandbox are gone. The log of the start says what serves
 // test orders.
 func TestSandboxOff(t *testing.T) {
 	t.Parallel()

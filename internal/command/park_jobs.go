@@ -18,7 +18,7 @@ func (c ParkJobs) Needs() commerce.Needs {
 // they wait.
 func (c ParkJobs) Decide(rows *commerce.Rows, _ int64) (parked int, changes commerce.Changes, _ error) {
 	partner, _ := rows.Partners.Get(c.PartnerID)
-	holds := partner.Suspended || endpointOf(rows, c.PartnerID).Holds()
+	holds := commerce.Parks(partner, endpointOf(rows, c.PartnerID))
 	for _, job := range stillLeased(rows, c.Jobs) {
 		if holds {
 			job.State = commerce.JobParked

@@ -53,9 +53,10 @@ func (c RecordRefund) Decide(rows *commerce.Rows, now int64) (commerce.Job, comm
 	if !ok || err != nil {
 		return c.Job, commerce.Changes{}, errors.Join(err, errors.New("the refund of the job is not there"))
 	}
+	made := c.Refused == "" && c.Failed == nil
 	// A try that stalled may have made the refund although an operator gave it up meanwhile.
-	late := refund.State == commerce.RefundGivenUp && c.Refused == "" && c.Failed == nil
-	if (late || refund.State == commerce.RefundPending && c.Refused == "" && c.Failed == nil) && !payment.Has(refund.AmountCents) {
+	late := made && refund.State == commerce.RefundGivenUp
+	if made && (late || refund.State == commerce.RefundPending) && !payment.Has(refund.AmountCents) {
 		c.Failed = tooEarly()
 	}
 	job, changes, err := c.RecordJob.Decide(rows, now)

@@ -47,6 +47,10 @@ func (e Endpoint) Failing() bool { return e.Failures >= FailingAfter }
 // Holds tells whether the endpoint's jobs are to be parked.
 func (e Endpoint) Holds() bool { return e.HeldUntil != 0 || e.PausedOn != 0 }
 
+// Parks tells whether webhooks of a partner are to be parked: the partner is
+// suspended, or its endpoint holds its jobs.
+func Parks(p Partner, e Endpoint) bool { return p.Suspended || e.Holds() }
+
 // ProbeDue tells whether a parked job may be tried.
 func (e Endpoint) ProbeDue(now int64) bool {
 	return e.HeldUntil != 0 && e.PausedOn == 0 && due(e.HeldUntil, now)

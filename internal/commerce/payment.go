@@ -157,7 +157,7 @@ const (
 	RefundPending RefundState = "pending" // a job asks the processor for it; its amount is reserved
 	RefundDone    RefundState = "done"    // it is in the ledger
 	RefundFailed  RefundState = "failed"  // refused, or it came back
-	// An operator gave it up, without an answer of the processor, who may still tell
+	// An operator gave it up, without an answer of the processor, which may still tell
 	// that it was made.
 	RefundGivenUp RefundState = "given_up"
 )

@@ -172,7 +172,7 @@ func checkAccount(flags, values []string, proofFlag string, proofs []string) err
 // LogValue is what logs show: what is set, no secret.
 func (c Couriers) LogValue() slog.Value { return c.Shown("none") }
 
-// Shown is LogValue, with who brings test orders if Uber does not.
+// Shown is LogValue; test names what brings test orders if Uber does not.
 func (c Couriers) Shown(test string) slog.Value {
 	if c.UberTest() {
 		test = Uber

@@ -76,7 +76,7 @@ func plain(s string) bool {
 // LogValue is what logs show: what is set, no secret.
 func (p Payments) LogValue() slog.Value { return p.Shown("none") }
 
-// Shown is LogValue, with who takes payments of test orders if Stripe does not.
+// Shown is LogValue; test names what takes payments of test orders if Stripe does not.
 func (p Payments) Shown(test string) slog.Value {
 	live := "none"
 	if p.LiveStripe() {

@@ -139,7 +139,7 @@ func (w *webhooks) release(ctx context.Context, job commerce.Job) jobs.Outcome {
 		if err != nil && !errors.Is(err, storage.ErrNotFound) {
 			return w.unread(job, err)
 		}
-		if p.partner.Suspended || p.endpoint.Holds() { // again; a later release has them
+		if commerce.Parks(p.partner, p.endpoint) { // again; a later release has them
 			return w.done(job)
 		}
 		n, err := w.engine.ReleaseParked(ctx, job.Owner, releaseAtOnce)
