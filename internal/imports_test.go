@@ -46,7 +46,7 @@ var arrows = map[string][]string{
 	"api":                           {"web", "wire", "commerce", "command", "commit", "storage", "outside/courier", "outside/geocode"},
 	"pgtest":                        {},
 	"storage/postgres/postgrestest": {"storage/postgres", "pgtest"},
-	"storage/sqlite/sqlitetest":     {"storage/sqlite"},
+	"storage/sqlite/sqlitetest":     {"storage", "storage/sqlite", "storage/storagetest"},
 	"faultproxy":                    {},
 	"scenario":                      {"api", "inbound", "effect", "outside/payment", "outside/courier", "outside/geocode", "outside/sandbox", "web", "commerce", "command", "commit", "storage", "storage/sqlite", "storage/postgres"},
 	"outside/sandbox/sandboxtest":   {"outside/sandbox"},

@@ -1,7 +1,6 @@
 package sqlite
 
 import (
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -29,36 +28,11 @@ func (f file) Open(t testing.TB, now func() time.Time) storage.Engine {
 	return e
 }
 
-// fresh is a copy of a database with the schema and no rows: to migrate each takes
-// longer than most of what is tested.
-func fresh(t testing.TB) storagetest.Database {
-	t.Helper()
-	content, err := emptyFile()
-	if err != nil {
-		t.Fatal(err)
-	}
-	path := filepath.Join(t.TempDir(), "test.db")
-	if err := os.WriteFile(path, content, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return file(path)
-}
+func fresh(t testing.TB) storagetest.Database { return file(copies(t)) }
 
-// emptyFile is a database with the schema and no rows.
-var emptyFile = sync.OnceValues(func() ([]byte, error) {
-	dir, err := os.MkdirTemp("", "sqlite-")
-	if err != nil {
-		return nil, err
-	}
-	defer os.RemoveAll(dir)
-	e, err := Open(filepath.Join(dir, "test.db"), Options{Now: func() time.Time { return time.Unix(0, 0) }}) // before the clock of any test
-	if err != nil {
-		return nil, err
-	}
-	if err := e.Close(); err != nil {
-		return nil, err
-	}
-	return os.ReadFile(filepath.Join(dir, "test.db"))
+// copies is as in sqlitetest, which tests inside this package cannot import.
+var copies = storagetest.Copies(func(path string, now func() time.Time) (storage.Engine, error) {
+	return Open(path, Options{Now: now})
 })
 
 func TestCopies(t *testing.T) { storagetest.RunCopies(t, fresh, fresh) }
