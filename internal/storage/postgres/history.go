@@ -21,13 +21,14 @@ func (r reader) StockPage(ctx context.Context, storeID string, after commerce.Pr
 	return list, err
 }
 
-// readMoves follows the chain of a product: each step is a look-up by the whole key.
+// readMoves follows the chain of a product: each step looks
+// through the moves of one batch, from the number of the move before downwards.
 var readMoves = "SELECT " + schema.MoveColumns + ` FROM (
 	WITH RECURSIVE chain AS (
-		(SELECT ` + moveStep + ` AND at = $3 AND seq < $4 ORDER BY at, store_id, product_id, seq DESC LIMIT 1)
+		(SELECT ` + moveStep + ` AND at = $3 AND seq < $4 ORDER BY at DESC, seq DESC LIMIT 1)
 		UNION ALL
 		SELECT older.* FROM chain AS c CROSS JOIN LATERAL (
-			SELECT ` + moveStep + ` AND at = c.previous_at AND seq < c.seq ORDER BY at, store_id, product_id, seq DESC LIMIT 1) AS older
+			SELECT ` + moveStep + ` AND at = c.previous_at AND seq < c.seq ORDER BY at DESC, seq DESC LIMIT 1) AS older
 	) SELECT * FROM chain LIMIT $5) AS m
 	LEFT JOIN stock_notes AS n ON n.store_id = $1 AND n.product_id = $2 AND n.seq = m.seq`
 

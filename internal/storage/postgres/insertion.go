@@ -15,7 +15,7 @@ import (
 type insertion[V any] struct {
 	bind  func(schema.Binder, *V)
 	width int    // columns of a row
-	key   int    // of which so many are its key; they stand first
+	key   int    // of which so many are its key; they stand first. 0: the order does not matter
 	sql   string // for any number of rows, as arrays
 	sizes []insertOf
 }
@@ -45,6 +45,9 @@ func (s *insertion[V]) bound(rows []*V) values {
 	bound := make(values, 0, len(rows)*s.width)
 	for _, v := range rows {
 		s.bind(&bound, v)
+	}
+	if s.key == 0 {
+		return bound
 	}
 	list := slices.Collect(slices.Chunk(bound, s.width))
 	byKey := func(a, b values) int { return slices.CompareFunc(a[:s.key], b[:s.key], compareValues) }
@@ -96,7 +99,7 @@ func valuesSQL(name, columns string, width, rows int) string {
 // What batches append.
 var (
 	newJobs    = insertionInto(schema.Jobs.Name, schema.Jobs.Key, schema.Jobs.Columns(), schema.Jobs.Bind)
-	stockMoves = appended(&schema.StockMoves)
+	stockMoves = unordered(&schema.StockMoves) // they have no key, only an index by numbers
 	stockNotes = appended(&schema.StockNotes)
 	timeline   = appended(&schema.Timeline)
 	ledger     = appended(&schema.Ledger)
@@ -108,4 +111,10 @@ var (
 
 func appended[V any](l *schema.Log[V]) insertion[V] {
 	return insertionInto(l.Name, l.ID, l.Columns(), l.Bind)
+}
+
+func unordered[V any](l *schema.Log[V]) insertion[V] {
+	i := appended(l)
+	i.key = 0
+	return i
 }

@@ -146,7 +146,7 @@ var (
 		"stores":           {{"id"}, {"no"}, {"band", "lng"}},
 		"products":         {{"store_id", "id"}},
 		"stock":            {{"store_id", "product_id"}, {"ROW(store_id, product_id) >"}, {"ROW(updated_on, product_id) >"}, {"store_id", "updated_on IS NOT NULL"}},
-		"stock_moves":      {{"at", "store_id", "product_id"}},
+		"stock_moves":      {{"at", "seq"}},
 		"stock_notes":      {{"store_id", "product_id"}},
 		"orders":           {{"store_id", "id"}},
 		"timeline":         {{"store_id", "order_id"}},
