@@ -98,9 +98,9 @@ const begin = "BEGIN ISOLATION LEVEL READ COMMITTED"
 func (b *batch) load(ctx context.Context) error {
 	w := b.writer
 	floor := max(w.last+1, b.engine.now().UnixMilli())
-	var q pgx.Batch
+	q := request{cluster: b.engine.spread}
 	b.ask(&q, floor)
-	if err := w.conn.SendBatch(ctx, &q).Close(); err != nil {
+	if err := w.conn.SendBatch(ctx, &q.Batch).Close(); err != nil {
 		return err
 	}
 	b.stamp = max(floor, w.last+1)
@@ -111,7 +111,7 @@ func (b *batch) load(ctx context.Context) error {
 }
 
 // ask tells of the floor, then locks and reads the rows.
-func (b *batch) ask(q *pgx.Batch, floor int64) {
+func (b *batch) ask(q *request, floor int64) {
 	w, r := b.writer, &b.rows
 	q.Queue(seen(begin))
 	q.Queue(seen("SET LOCAL synchronous_commit = off")) // it need not outlive a crash
@@ -169,13 +169,13 @@ func (e *Engine) prolongs(ctx context.Context, id string) {
 // skips all that follows it. Any other may have come after the commit.
 func (b *batch) Save(context.Context) error {
 	w := b.writer
-	var q pgx.Batch
+	q := request{cluster: b.engine.spread}
 	b.write(&q)
 	q.Queue(seen(settled), w.id, b.stamp)
 	q.Queue(seen("COMMIT"))
 	ctx, cancel := context.WithTimeout(context.Background(), saveTime)
 	defer cancel()
-	results := w.conn.SendBatch(ctx, &q)
+	results := w.conn.SendBatch(ctx, &q.Batch)
 	var err error
 	done := 0
 	for ; done < q.Len() && err == nil; done++ {
@@ -213,7 +213,7 @@ func (b *batch) analyze(ctx context.Context) {
 	}
 }
 
-func (b *batch) write(q *pgx.Batch) {
+func (b *batch) write(q *request) {
 	r := &b.rows
 	b.stored = schema.PackReplies(&r.Replies)
 	if r.NextStoreNo > 0 {

@@ -7,8 +7,6 @@ import (
 	"sync"
 
 	"purveyor/internal/storage/schema"
-
-	"github.com/jackc/pgx/v5"
 )
 
 // insertion is the statements that insert rows of a table, and what binds these.
@@ -59,7 +57,7 @@ func (s *insertion[V]) bound(rows []*V) values {
 }
 
 // atOnce inserts rows whose ids are ours.
-func (s *insertion[V]) atOnce(q *pgx.Batch, rows []*V) {
+func (s *insertion[V]) atOnce(q *request, rows []*V) {
 	if len(rows) > 0 {
 		q.Queue(seen(s.sql), s.bound(rows).arrays(s.width)...)
 	}
@@ -72,7 +70,7 @@ func insertSQL(name, columns string, row values) string {
 // listed inserts rows whose keys others may insert at the same time: a
 // distributed engine tells a broken key from other faults for this form only.
 // Few sizes, so that few statements are prepared.
-func (s *insertion[V]) listed(q *pgx.Batch, rows []*V) {
+func (s *insertion[V]) listed(q *request, rows []*V) {
 	if len(rows) == 0 {
 		return
 	}

@@ -271,10 +271,10 @@ func (e *Engine) readNewest(ctx context.Context, stores []string) (map[string]in
 	return newest, e.readers.SendBatch(ctx, &q).Close()
 }
 
-// The two are the same, as it is with singlesSQL.
+// The two are the same, as it is with byKeysSQL.
 const (
 	stampsSQL = `SELECT u.store_id, u.product_id, s.updated_on FROM unnest($1::text[], $2::text[]) AS u (store_id, product_id)
-		CROSS JOIN LATERAL (SELECT updated_on FROM stock WHERE store_id = u.store_id AND product_id = u.product_id AND store_id = ANY($1) LIMIT 1) AS s`
+		CROSS JOIN LATERAL (SELECT updated_on FROM stock WHERE store_id = u.store_id AND product_id = u.product_id LIMIT 1) AS s`
 	spreadStampsSQL = `SELECT u.store_id, u.product_id, s.updated_on FROM unnest($1::text[], $2::text[]) AS u (store_id, product_id)
 		JOIN stock AS s ON s.store_id = u.store_id AND s.product_id = u.product_id WHERE s.store_id = ANY($1)`
 )

@@ -25,7 +25,7 @@ func BenchmarkReports(b *testing.B) {
 	defer conn.Close(ctx)
 	known := map[string]*pgconn.StatementDescription{}
 	var encoder pgx.ExtendedQueryBuilder
-	send := func(q *pgx.Batch) {
+	send := func(q *request) {
 		for _, s := range q.QueuedQueries {
 			if known[s.SQL] == nil {
 				if known[s.SQL], err = conn.Prepare(ctx, fmt.Sprint("s", len(known)), s.SQL); err != nil {
@@ -40,15 +40,15 @@ func BenchmarkReports(b *testing.B) {
 	of := reported(reports)
 	for _, part := range []struct {
 		name string
-		make func(*pgx.Batch)
+		make func(*request)
 	}{
-		{"load", func(q *pgx.Batch) { of.ask(q, 1) }},
+		{"load", func(q *request) { of.ask(q, 1) }},
 		{"save", of.write},
 	} {
 		b.Run(part.name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				var q pgx.Batch
+				var q request
 				part.make(&q)
 				send(&q)
 			}

@@ -46,9 +46,9 @@ func readSingles[K comparable, V any](ctx context.Context, e *Engine, t *table[K
 	if len(bound) == 0 {
 		return found, nil
 	}
-	sql := t.singles
+	sql := t.ofKeys.read
 	if e.spread {
-		sql = t.spread
+		sql = t.ofKeys.cluster
 	}
 	rows, err := query(ctx, e.readers, sql, bound.arrays(len(t.key)+1)...)
 	if err != nil {
@@ -60,13 +60,18 @@ func readSingles[K comparable, V any](ctx context.Context, e *Engine, t *table[K
 	})
 }
 
-// singlesSQL reads rows by keys that are given as columns, the last of which
-// numbers them. Each column of a key is compared with one value, so that no row
-// of another key is looked at, and the shards are named again. With a LIMIT, a
-// server that takes the table for empty cannot go through all rows of the shards
-// and look for the key of each; a cluster refuses it, and is told of its tables
-// when they are spread.
-func singlesSQL[K comparable, V any](t *schema.Table[K, V], bound values) (one, spread string) {
+// byKeys are statements for rows whose keys are given as columns. Those that
+// read have one more column, which numbers the keys.
+type byKeys struct {
+	read, lock string // for one server
+	cluster    string // read
+}
+
+// byKeysSQL compares each column of a key with one value, so that no row of another
+// key is looked at. With a LIMIT, a server that takes the table for empty cannot go
+// through all rows and look for the key of each; a cluster refuses it, and is told
+// of its tables when they are spread. It also has the shards named again.
+func byKeysSQL[K comparable, V any](t *schema.Table[K, V], bound values) (s byKeys) {
 	key := schema.Split(t.Key)
 	names, lateral, join := make([]string, len(key)), make([]string, len(key)), make([]string, len(key))
 	for i, k := range key {
@@ -76,11 +81,14 @@ func singlesSQL[K comparable, V any](t *schema.Table[K, V], bound values) (one, 
 	}
 	bound.Int(0)
 	from := " FROM " + bound.unnest() + " AS k (" + strings.Join(append(names, "i"), ", ") + ")"
-	one = "SELECT k.i, t.*" + from + " CROSS JOIN LATERAL (SELECT " + t.Values() + " FROM " + t.Name +
-		" WHERE " + strings.Join(lateral, " AND ") + " AND " + key[0] + " = ANY($1) LIMIT 1) AS t"
-	spread = "SELECT k.i, " + schema.Qualified("t", t.Values()) + from + " JOIN " + t.Name + " AS t ON " + strings.Join(join, " AND ") +
+	of := func(lock string) string {
+		return "SELECT k.i, t.*" + from + " CROSS JOIN LATERAL (SELECT " + t.Values() + " FROM " + t.Name +
+			" WHERE " + strings.Join(lateral, " AND ") + " LIMIT 1" + lock + ") AS t"
+	}
+	s.read, s.lock = of(""), of(" FOR UPDATE")
+	s.cluster = "SELECT k.i, " + schema.Qualified("t", t.Values()) + from + " JOIN " + t.Name + " AS t ON " + strings.Join(join, " AND ") +
 		" WHERE t." + key[0] + " = ANY($1)"
-	return one, spread
+	return s
 }
 
 // storable tells whether PostgreSQL can hold all texts: what it cannot hold

@@ -19,11 +19,11 @@ type table[K comparable, V any] struct {
 	key       []string
 	byKey     string // one row: SELECT values WHERE key
 	inRange   string // rows of one prefix, the key without its last column: SELECT last, values WHERE prefix AND last = ANY
+	ofKeys    byKeys
 	deleteSQL string // rows of one prefix
-	singles   string // rows of several keys
-	spread    string // the same, for a cluster
 	updateOne string
 	update    [2]string // of many rows: all that may change, and what changes often
+	shards    [2]string // what follows in it, to look for rows in these shards alone
 	insertion insertion[V]
 }
 
@@ -34,8 +34,12 @@ type table[K comparable, V any] struct {
 type options struct {
 	locks    bool // a batch locks the rows that it loads
 	collides bool // two processes may insert one key
-	single   bool // a statement for each row that is locked or changed: each column of the key is compared with one value
-	lateral  bool // the same inside of one statement, for rows that are not locked
+	single   bool // a statement for each row that is changed: each column of the key is compared with one value
+	lateral  bool // the same inside of one statement, for rows of one shard that are not locked
+	// known says that one server knows how large the table is: it grows slowly, or by an
+	// import (analyze), and never gets empty. To name shards then makes an update dearer:
+	// each row is looked for in a sorted list of them.
+	known bool
 }
 
 func prepared[K comparable, V any](t *schema.Table[K, V], o options) *table[K, V] {
@@ -61,13 +65,13 @@ func prepared[K comparable, V any](t *schema.Table[K, V], o options) *table[K, V
 		p.inRange = "SELECT t.* FROM unnest(" + n + "::" + kinds[of].sql + "[]) AS k (v) CROSS JOIN LATERAL (SELECT " + schema.Join(last, t.Values()) +
 			" FROM " + t.Name + " WHERE " + where + " = k.v LIMIT 1) AS t"
 	}
-	p.singles, p.spread = singlesSQL(t, bound)
+	p.ofKeys = byKeysSQL(t, bound)
 	if o.single {
 		p.updateOne = updateOneSQL(t.Name, schema.Split(t.Mutable), key)
 	}
-	p.update[0] = updateSQL(t, false)
+	p.update[0], p.shards[0] = updateSQL(t, false)
 	if t.Often != "" {
-		p.update[1] = updateSQL(t, true)
+		p.update[1], p.shards[1] = updateSQL(t, true)
 	}
 	return p
 }
@@ -92,7 +96,7 @@ var (
 	categories    = prepared(&schema.Categories, options{collides: true})
 	productStores = prepared(&schema.ProductStores, options{collides: true})
 	products      = prepared(&schema.Products, options{collides: true, locks: true})
-	stock         = prepared(&schema.Stock, options{collides: true, locks: true})
+	stock         = prepared(&schema.Stock, options{collides: true, locks: true, known: true})
 	orders        = prepared(&schema.Orders, options{locks: true, single: true})
 	externalIDs   = prepared(&schema.ExternalIDs, options{collides: true, lateral: true})
 	customers     = prepared(&schema.Customers, options{collides: true, lateral: true})
@@ -156,41 +160,46 @@ func (g *group[K]) find(last []byte) K {
 	return g.keys[i]
 }
 
-// load asks for rows, of which some are locked.
-func load[K comparable, V any](q *pgx.Batch, t *table[K, V], rows *commerce.Table[K, V]) {
+// request is a batch of statements for one server, or for a cluster.
+type request struct {
+	pgx.Batch
+	cluster bool
+}
+
+// load asks for rows, of which some are locked. Batches lock rows in one order.
+func load[K comparable, V any](q *request, t *table[K, V], rows *commerce.Table[K, V]) {
 	locked, others := rows.Keys(), []K(nil)
 	if !t.locks {
 		locked, others = rows.LockedKeys()
 	}
-	if t.single {
-		loadEach(q, t, rows, locked)
-		locked = nil
+	if q.cluster {
+		loadShards(q, t, rows, locked, others)
+		return
 	}
-	queue := func(keys []K, lock string) {
-		for _, g := range t.groups(keys) {
-			q.Queue(seen(t.inRange+lock), g.args()...).Query(func(found pgx.Rows) error {
-				return each(found, func(s *scanner) {
-					k := g.find(s.next())
-					rows.Fill(k, t.Scan(s, k))
-				})
-			})
-		}
-	}
-	queue(locked, " ORDER BY "+t.key[len(t.key)-1]+" FOR UPDATE")
-	queue(others, "")
+	loadKeys(q, t, rows, locked, t.ofKeys.lock)
+	loadKeys(q, t, rows, others, t.ofKeys.read)
 }
 
-// loadEach locks rows one by one, in the order of their keys.
-func loadEach[K comparable, V any](q *pgx.Batch, t *table[K, V], rows *commerce.Table[K, V], keys []K) {
-	for _, k := range t.inOrder(keys) {
-		q.Queue(seen(t.byKey+" FOR UPDATE"), k.columns.args()...).Query(func(found pgx.Rows) error {
-			return each(found, func(s *scanner) { rows.Fill(k.key, t.Scan(s, k.key)) })
-		})
+func loadKeys[K comparable, V any](q *request, t *table[K, V], rows *commerce.Table[K, V], keys []K, sql string) {
+	if len(keys) == 0 {
+		return
 	}
+	list := t.inOrder(keys)
+	bound := make(values, 0, len(list)*(len(t.key)+1))
+	for i, k := range list {
+		bound = append(bound, k.columns...)
+		bound.Int(int64(i))
+	}
+	q.Queue(seen(sql), bound.arrays(len(t.key)+1)...).Query(func(found pgx.Rows) error {
+		return each(found, func(s *scanner) {
+			k := list[s.Int()].key
+			rows.Fill(k, t.Scan(s, k))
+		})
+	})
 }
 
 // save writes what changed.
-func save[K comparable, V any](q *pgx.Batch, t *table[K, V], rows *commerce.Table[K, V]) {
+func save[K comparable, V any](q *request, t *table[K, V], rows *commerce.Table[K, V]) {
 	var fresh, changed, often []*V
 	_ = rows.EachChanged(func(v, was *V) error { // no callback fails
 		switch {
@@ -204,12 +213,7 @@ func save[K comparable, V any](q *pgx.Batch, t *table[K, V], rows *commerce.Tabl
 		return nil
 	})
 	if t.single {
-		for _, v := range changed {
-			var row values
-			t.BindMutable(&row, v)
-			t.BindKey(&row, t.KeyOf(v))
-			q.Queue(seen(t.updateOne), row.args()...)
-		}
+		updateEach(q, t, changed)
 	} else {
 		updateMany(q, t, changed, false)
 		updateMany(q, t, often, true)
@@ -222,7 +226,7 @@ func save[K comparable, V any](q *pgx.Batch, t *table[K, V], rows *commerce.Tabl
 }
 
 // remove deletes rows.
-func remove[K comparable, V any](q *pgx.Batch, t *table[K, V], rows *commerce.Table[K, V]) {
+func remove[K comparable, V any](q *request, t *table[K, V], rows *commerce.Table[K, V]) {
 	var gone []K
 	_ = rows.EachDeleted(func(k K) error { gone = append(gone, k); return nil }) // no callback fails
 	for _, g := range t.groups(gone) {
@@ -230,14 +234,23 @@ func remove[K comparable, V any](q *pgx.Batch, t *table[K, V], rows *commerce.Ta
 	}
 }
 
-func updateMany[K comparable, V any](q *pgx.Batch, t *table[K, V], rows []*V, often bool) {
+func updateEach[K comparable, V any](q *request, t *table[K, V], rows []*V) {
+	for _, v := range rows {
+		var row values
+		t.BindMutable(&row, v)
+		t.BindKey(&row, t.KeyOf(v))
+		q.Queue(seen(t.updateOne), row.args()...)
+	}
+}
+
+func updateMany[K comparable, V any](q *request, t *table[K, V], rows []*V, often bool) {
 	if len(rows) == 0 {
 		return
 	}
 	columns, bind := t.Written(often)
-	sql := t.update[0]
+	sql, shards := t.update[0], t.shards[0]
 	if often {
-		sql = t.update[1]
+		sql, shards = t.update[1], t.shards[1]
 	}
 	key := len(schema.Split(columns)) // where its columns begin
 	width := key + len(t.key)
@@ -246,12 +259,18 @@ func updateMany[K comparable, V any](q *pgx.Batch, t *table[K, V], rows []*V, of
 		bind(&bound, v)
 		t.BindKey(&bound, t.KeyOf(v))
 	}
-	shards := array{values: bound[key:], step: width}.eachOnce()
-	q.Queue(seen(sql), append(bound.arrays(width), shards)...)
+	args := bound.arrays(width)
+	if q.cluster || !t.known {
+		sql += shards
+		args = append(args, array{values: bound[key:], step: width}.eachOnce())
+	}
+	q.Queue(seen(sql), args...)
 }
 
-// updateSQL names the shards again, so that a distributed engine asks only those.
-func updateSQL[K comparable, V any](t *schema.Table[K, V], often bool) string {
+// updateSQL is the statement, and what follows it to name the shards again: a
+// distributed engine asks only those, and a server that takes the table for empty
+// looks at no others.
+func updateSQL[K comparable, V any](t *schema.Table[K, V], often bool) (sql, shards string) {
 	columns, bind := t.Written(often)
 	var row values
 	bind(&row, new(V))
@@ -264,6 +283,7 @@ func updateSQL[K comparable, V any](t *schema.Table[K, V], often bool) string {
 	for _, k := range key {
 		where = append(where, "t."+k+" = u."+k)
 	}
-	return "UPDATE " + t.Name + " AS t SET " + strings.Join(set, ", ") + " FROM " + row.unnest() + " AS u (" + schema.Join(columns, t.Key) +
-		") WHERE " + strings.Join(where, " AND ") + " AND t." + key[0] + " = ANY($" + strconv.Itoa(len(row)+1) + ")"
+	sql = "UPDATE " + t.Name + " AS t SET " + strings.Join(set, ", ") + " FROM " + row.unnest() + " AS u (" + schema.Join(columns, t.Key) +
+		") WHERE " + strings.Join(where, " AND ")
+	return sql, " AND t." + key[0] + " = ANY($" + strconv.Itoa(len(row)+1) + ")"
 }
