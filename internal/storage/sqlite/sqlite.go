@@ -168,7 +168,7 @@ func connect(path string, o Options, reader bool, cacheKiB int) (*connection, er
 	if err != nil {
 		return nil, err
 	}
-	conn := &connection{driver, map[string]*sqlite.Stmt{}, map[string]string{}}
+	conn := &connection{Conn: driver, prepared: map[string]*sqlite.Stmt{}, storeIDs: map[string]string{}}
 	conn.SetBusyTimeout(o.BusyTimeout)
 	pragmas := []string{"PRAGMA foreign_keys=ON", "PRAGMA synchronous=FULL", fmt.Sprintf("PRAGMA cache_size=-%d", cacheKiB)}
 	if reader {

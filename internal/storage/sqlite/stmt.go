@@ -108,6 +108,9 @@ var observe func(sql string)
 type connection struct {
 	*sqlite.Conn
 	prepared map[string]*sqlite.Stmt
+	// The statement that was used last: a batch sends it again for row after row.
+	last    *sqlite.Stmt
+	lastSQL string
 	// storeIDs has one copy of each store id that lists have met here, because
 	// there are few stores and many rows.
 	storeIDs map[string]string
@@ -132,14 +135,19 @@ func (c *connection) storeID(s *scanner) string {
 }
 
 func (c *connection) prepare(sql string) (*sqlite.Stmt, error) {
-	if stmt, ok := c.prepared[sql]; ok {
-		return stmt, nil
+	if sql == c.lastSQL {
+		return c.last, nil
 	}
-	stmt, err := c.Prepare(sql)
-	if err == nil {
+	stmt, ok := c.prepared[sql]
+	if !ok {
+		var err error
+		if stmt, err = c.Prepare(sql); err != nil {
+			return nil, err
+		}
 		c.prepared[sql] = stmt
 	}
-	return stmt, err
+	c.last, c.lastSQL = stmt, sql
+	return stmt, nil
 }
 
 // query runs a prepared statement and calls row for each of its rows.
