@@ -5,7 +5,8 @@ import "purveyor/internal/commerce"
 // StockMoves and StockNotes are what batches append. The key of a move begins
 // with its time, so that batches write at the end of the index: an index by
 // product would be written in another place for each line of an order, and SQLite's
-// log grew by a third. The moves of a product are a chain: its stock row has the time of
+// log grew by a third. PostgreSQL, which keeps rows and keys apart, has an index of
+// time and number alone. The moves of a product are a chain: its stock row has the time of
 // the newest, and each move that of the one before. Notes stand apart, so that the
 // rows of sales, which have none, stay narrow.
 var (
