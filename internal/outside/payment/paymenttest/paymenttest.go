@@ -78,6 +78,9 @@ var (
 	order2 = commerce.NewOrderID(7, 1_800_000_000_000, commerce.Entropy{2})
 )
 
+// expiresOn is one time for all: the same request twice has the same.
+var expiresOn = time.Now().Add(time.Hour).Truncate(time.Second).UnixMilli()
+
 func request(order string) payment.SessionRequest {
 	return payment.SessionRequest{
 		OrderID:   order,
@@ -92,7 +95,7 @@ func request(order string) payment.SessionRequest {
 		CustomerEmail:    "jo@example.com",
 		SuccessURL:       "https://shop.example/thanks?session={CHECKOUT_SESSION_ID}",
 		CancelURL:        "https://shop.example/cart",
-		ExpiresOn:        time.Now().Add(time.Hour).Truncate(time.Second).UnixMilli(),
+		ExpiresOn:        expiresOn,
 	}
 }
 
