@@ -320,7 +320,7 @@ func TestDispute(t *testing.T) {
 			}
 		}
 	}
-	// Other notes of the order may come at any time: nobody gets mail here.
+	// The note that there is no address for mail comes at any time, so only those of the dispute count.
 	told := strings.Count(string(d.must(200, get("/v1/orders/"+order+"/timeline")).body), `"code":"payment_disputed"`)
 	if o := d.order("/v1/orders/" + order); o.Status != "paid" || d.attention(order) != "payment_disputed" || told != 1 {
 		t.Errorf("%+v, attention %q, told %d times", o, d.attention(order), told)

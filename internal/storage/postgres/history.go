@@ -21,8 +21,8 @@ func (r reader) StockPage(ctx context.Context, storeID string, after commerce.Pr
 	return list, err
 }
 
-// readMoves follows the chain of a product: each step looks
-// through the moves of one batch, from the number of the move before downwards.
+// readMoves follows the chain of a product. Each step looks through the moves of
+// one batch, from the highest number below that of the newer move downwards.
 var readMoves = "SELECT " + schema.MoveColumns + ` FROM (
 	WITH RECURSIVE chain AS (
 		(SELECT ` + moveStep + ` AND at = $3 AND seq < $4 ORDER BY at DESC, seq DESC LIMIT 1)

@@ -35,7 +35,7 @@ func insertionInto[V any](name, key, columns string, bind func(schema.Binder, *V
 	return s
 }
 
-// bound are rows in the order of their keys. A batch that inserts a key
+// bound are rows in the order of their keys, if they have any. A batch that inserts a key
 // which another batch has inserted waits for the end of that one. All batches insert keys in
 // one order, so that two of them never wait for each other. And where keys grow,
 // the pages of their index get full, which saves the server more than the order costs.

@@ -60,8 +60,8 @@ func readSingles[K comparable, V any](ctx context.Context, e *Engine, t *table[K
 	})
 }
 
-// byKeys are statements for rows whose keys are given as columns. Those that
-// read have one more column, which numbers the keys.
+// byKeys are statements that read rows by their keys, which are given as one list
+// for each column of the key. One more list numbers the keys.
 type byKeys struct {
 	read, lock string // for one server
 	cluster    string // read
@@ -70,7 +70,8 @@ type byKeys struct {
 // byKeysSQL compares each column of a key with one value, so that no row of another
 // key is looked at. With a LIMIT, a server that takes the table for empty cannot go
 // through all rows and look for the key of each; a cluster refuses it, and is told
-// of its tables when they are spread. It also has the shards named again.
+// of its tables when they are spread. Only a cluster is told the shards again: one
+// server would look for each row in a sorted list of them.
 func byKeysSQL[K comparable, V any](t *schema.Table[K, V], bound values) (s byKeys) {
 	key := schema.Split(t.Key)
 	names, lateral, join := make([]string, len(key)), make([]string, len(key)), make([]string, len(key))
