@@ -6,9 +6,12 @@ import (
 )
 
 const (
-	besideCache = 64 << 20 // bytes
+	// Bytes beside the cache of encoded products. What SQLite takes, about 50 MiB,
+	// and the program's own text, about 25, come on top.
+	besideCacheAndSQLite = 44 << 20
+	besideCache          = 64 << 20
 
-	// Percent of what stays. What SQLite takes, about 50 MiB, comes on top.
+	// Percent of what stays.
 	garbageBesideSQLite = 200
 	garbage             = 1000
 )
@@ -18,14 +21,14 @@ const (
 // of the cache. There is more room for it when the database is elsewhere. GOGC
 // and GOMEMLIMIT override it.
 func (s Server) BoundMemory(databaseElsewhere bool) {
-	percent := garbageBesideSQLite
+	percent, beside := garbageBesideSQLite, int64(besideCacheAndSQLite)
 	if databaseElsewhere {
-		percent = garbage
+		percent, beside = garbage, besideCache
 	}
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(percent)
 	}
 	if os.Getenv("GOMEMLIMIT") == "" {
-		debug.SetMemoryLimit(int64(s.CacheMiB)<<20 + besideCache)
+		debug.SetMemoryLimit(int64(s.CacheMiB)<<20 + beside)
 	}
 }

@@ -16,7 +16,7 @@ func TestBoundMemory(t *testing.T) {
 		percent          int
 		limit            int64
 	}{
-		{unset, unset, false, 200, 96 << 20},
+		{unset, unset, false, 200, 76 << 20},
 		{unset, unset, true, 1000, 96 << 20},
 		{own, unset, true, 50, 96 << 20},
 		{unset, own, true, 1000, math.MaxInt64},
