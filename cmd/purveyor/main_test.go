@@ -64,9 +64,9 @@ func buildAndRun(m *testing.M) int {
 	return m.Run()
 }
 
-// build builds the program. What else scripts/test asks for is in GOFLAGS.
+// build builds the program, without what only debuggers read. What else scripts/test asks for is in GOFLAGS.
 func build(path string, race bool) error {
-	cmd := exec.Command("go", "build", fmt.Sprintf("-race=%t", race), "-o", path, ".")
+	cmd := exec.Command("go", "build", fmt.Sprintf("-race=%t", race), "-ldflags=-w", "-o", path, ".")
 	cmd.Stdout, cmd.Stderr = os.Stderr, os.Stderr
 	return cmd.Run()
 }

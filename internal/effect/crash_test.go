@@ -61,7 +61,7 @@ func TestCrash(t *testing.T) {
 		t.Run(f.name, func(t *testing.T) {
 			t.Parallel()
 			for _, outside := range []bool{false, true} {
-				in(t, func(s *shop) { s.crash(f, outside) })
+				in(t, func(s *shop) { s.crash(f, outside, deaths...) })
 			}
 		})
 	}
@@ -79,7 +79,7 @@ func TestCrashOnPostgreSQL(t *testing.T) {
 			}
 			s := newShop(t, engine)
 			s.endLeases = s.returnJobs
-			s.crash(f, false)
+			s.crash(f, false, deathsInReal()...)
 		})
 	}
 }
@@ -97,7 +97,7 @@ func (s *shop) returnJobs(worker string) {
 
 // crash has processes die in a flow, with the processor in the database or
 // outside of it.
-func (s *shop) crash(f flow, outside bool) {
+func (s *shop) crash(f flow, outside bool, deaths ...death) {
 	s.admit()
 	for _, d := range deaths {
 		at := 1
