@@ -100,6 +100,7 @@ func TestProblems(t *testing.T) {
 		{element("products", `{"id":"a","name":"n","store_id":"s","available_quantity":-1}`), "4 products[1].available_quantity", "from 0"},
 		{element("products", `{"id":"a","name":"n","store_id":"s","category_id":""}`), "4 products[1].category_id", "is missing"},
 		{element("products", `{"id":"a","name":"n","store_id":"s","images":["a",5]}`), "4 products[1].images[1]", "must be a string"},
+		{element("products", `{"id":"a","name":"n","store_id":"s","images":["a"`+strings.Repeat(`,"a"`, 50)+`]}`), "4 products[1].images", "must have at most 50 elements"},
 		{element("products", `{"id":"a","name":"n","store_id":"s","sku":`+long(256)+`}`), "4 products[1].sku", "longer"},
 		{element("products", `{"id":"a","name":"n","store_id":"s","name":"m"}`), "4 products[1].name", ""},
 	} {
