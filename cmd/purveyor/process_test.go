@@ -70,6 +70,9 @@ func start(t *testing.T, env []string, args ...string) *process {
 	return p
 }
 
+// wrong is a line of the log with a warning or an error.
+var wrong = regexp.MustCompile(`(?m)^.*level=(WARN|ERROR).*$`)
+
 // end stops the process with the test. What must never be in a log fails it.
 func (p *process) end() {
 	p.kill()
@@ -80,7 +83,9 @@ func (p *process) end() {
 		}
 	}
 	if p.t.Failed() {
-		p.t.Logf("end of the log of %q:\n%s", p.cmd.Args[1:], log[max(0, len(log)-4000):])
+		const tail = 4000 // bytes; what went wrong before stands above it
+		begun, end := log[:max(0, len(log)-tail)], log[max(0, len(log)-tail):]
+		p.t.Logf("log of %q:\n%s\n...\n%s", p.cmd.Args[1:], strings.Join(wrong.FindAllString(begun, 20), "\n"), end)
 	}
 }
 
