@@ -7,8 +7,10 @@ import (
 	"testing"
 )
 
+// Several fleets of three processes may use it at a time, each with 12 connections
+// and as many again while it is replaced.
 var shared = sync.OnceValues(func() (*Server, error) {
-	return Start("", "fsync=off", "shared_buffers=32MB", "max_connections=200")
+	return Start("", "fsync=off", "shared_buffers=32MB", "max_connections=400")
 })
 
 // Shared is the server of all tests of this process. It starts with its first
