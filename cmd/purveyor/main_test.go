@@ -12,27 +12,25 @@ import (
 	"testing"
 )
 
-// programPath is the program under test, built once for all tests.
-var programPath string
+// serverPath and commandPath are the program under test, built once for all tests: one for
+// processes that stay, with the race detector if the tests have it, and one for
+// commands that end by themselves. Those run by the hundred, and mostly start up,
+// which takes five times as long with the race detector; the full run of
+// scripts/test has them watched, too.
+var serverPath, commandPath string
 
-// program is the path of the program. With -short it is not built, and the test is
-// left out.
-func program(t *testing.T) string {
+// program is the path of the server or the command. With -short they are not
+// built, and the test is left out.
+func program(t *testing.T, path string) string {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("-short leaves out what runs the program")
 	}
-	return programPath
+	return path
 }
 
-// raceEnabled tells whether the tests watch for races, programRaces whether the
-// program does. With the race detector it takes several times as long, so it has it
-// in the full run of scripts/test alone; every package of it is tested with the
-// detector in each run.
-var (
-	raceEnabled  = builtWithRace()
-	programRaces = raceEnabled && os.Getenv("PURVEYOR_TEST_LOAD") != ""
-)
+// raceEnabled tells whether the tests, and so the program, watch for races.
+var raceEnabled = builtWithRace()
 
 func TestMain(m *testing.M) { os.Exit(buildAndRun(m)) }
 
@@ -52,8 +50,14 @@ func buildAndRun(m *testing.M) int {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
-	programPath = filepath.Join(dir, "purveyor")
-	if err := build(programPath, programRaces); err != nil {
+	serverPath = filepath.Join(dir, "purveyor")
+	commandPath = serverPath
+	err = build(serverPath, raceEnabled)
+	if err == nil && raceEnabled && os.Getenv("PURVEYOR_TEST_LOAD") == "" {
+		commandPath = filepath.Join(dir, "purveyor-command")
+		err = build(commandPath, false)
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "the program does not build:", err)
 		return 1
 	}

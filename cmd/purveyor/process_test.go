@@ -55,7 +55,7 @@ type process struct {
 // start runs the program until the test ends, or earlier if it is told so.
 func start(t *testing.T, env []string, args ...string) *process {
 	t.Helper()
-	p := &process{t: t, cmd: exec.Command(program(t), args...), done: make(chan struct{})}
+	p := &process{t: t, cmd: exec.Command(program(t, serverPath), args...), done: make(chan struct{})}
 	p.cmd.Dir = t.TempDir()
 	p.cmd.Env = environment(env...)
 	p.cmd.Stdout, p.cmd.Stderr = &p.stdout, &p.stderr
@@ -183,7 +183,7 @@ func operateIn(t *testing.T, env []string, args ...string) result {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 2*patience)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, program(t), args...)
+	cmd := exec.CommandContext(ctx, program(t, commandPath), args...)
 	cmd.Dir = t.TempDir()
 	cmd.Env = environment(env...)
 	return runCommand(t, cmd)
@@ -192,7 +192,7 @@ func operateIn(t *testing.T, env []string, args ...string) result {
 // operateWith is operate with a text on standard input.
 func operateWith(t *testing.T, input string, args ...string) result {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), program(t), args...)
+	cmd := exec.CommandContext(t.Context(), program(t, commandPath), args...)
 	cmd.Dir, cmd.Env, cmd.Stdin = t.TempDir(), environment(), strings.NewReader(input)
 	return runCommand(t, cmd)
 }
@@ -245,7 +245,7 @@ func (r result) refused(t *testing.T, code int, words ...string) {
 // detector multiplies memory, so that with it only the coarsest excess shows.
 func maxRSS() int {
 	const limit = 150 << 10
-	if programRaces {
+	if raceEnabled {
 		return 4 * limit
 	}
 	return limit

@@ -20,7 +20,7 @@ const nobody = 65534
 // operateAs runs a command as nobody, or as this user if that is not root.
 func operateAs(t *testing.T, args ...string) result {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), program(t), args...)
+	cmd := exec.CommandContext(t.Context(), program(t, commandPath), args...)
 	asNobody(cmd)
 	cmd.Env, cmd.Dir = environment(), os.TempDir()
 	r, err := tryCommand(cmd)
