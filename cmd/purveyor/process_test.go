@@ -83,9 +83,8 @@ func (p *process) end() {
 		}
 	}
 	if p.t.Failed() {
-		const tail = 4000 // bytes; what went wrong before stands above it
-		begun, end := log[:max(0, len(log)-tail)], log[max(0, len(log)-tail):]
-		p.t.Logf("log of %q:\n%s\n...\n%s", p.cmd.Args[1:], strings.Join(wrong.FindAllString(begun, 20), "\n"), end)
+		tail := max(0, len(log)-4000) // what went wrong before stands above it
+		p.t.Logf("log of %q:\n%s\n...\n%s", p.cmd.Args[1:], strings.Join(wrong.FindAllString(log[:tail], 20), "\n"), log[tail:])
 	}
 }
 
