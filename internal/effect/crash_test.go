@@ -87,7 +87,7 @@ func TestCrashOnPostgreSQL(t *testing.T) {
 // returnJobs ends the leases of a process that is dead, as time does.
 func (s *shop) returnJobs(worker string) {
 	cmd := command.ReturnJobs{}
-	for _, j := range append(s.jobs(commerce.JobWaiting, storeID), s.jobs(commerce.JobWaiting, "sandbox")...) {
+	for _, j := range s.work() {
 		if j.LeasedBy == worker {
 			cmd.Jobs = append(cmd.Jobs, j)
 		}

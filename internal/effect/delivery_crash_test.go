@@ -265,8 +265,7 @@ func (v *service) perform(r *ride, moves []move) []move {
 // quiet tells whether nothing is left to be done but for what is to come later
 // whatever happens: questions after a silence, and the newest of a courier.
 func (s *shop) quiet() bool {
-	list := append(s.jobs(commerce.JobWaiting, storeID), s.jobs(commerce.JobWaiting, "sandbox")...)
-	for _, j := range list {
+	for _, j := range s.work() {
 		if later := j.Kind == commerce.JobCheckDelivery || j.Kind == commerce.JobCourierUpdate; !later {
 			return false
 		}

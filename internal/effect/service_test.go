@@ -348,7 +348,7 @@ func (s *shop) kinds(key commerce.OrderKey) map[commerce.TimelineKind]int {
 
 // idle tells whether nothing is left to be done.
 func (s *shop) idle() bool {
-	return len(s.jobs(commerce.JobWaiting, storeID))+len(s.jobs(commerce.JobWaiting, "sandbox")) == 0
+	return len(s.work()) == 0
 }
 
 // checkMoney compares the payment, its ledger and its order with what the

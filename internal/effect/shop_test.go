@@ -223,6 +223,12 @@ func (s *shop) jobs(state commerce.JobState, owner string) []commerce.Job {
 	return list
 }
 
+// work is what waits, but for the webhooks.
+func (s *shop) work() []commerce.Job {
+	s.t.Helper()
+	return slices.DeleteFunc(s.jobs(commerce.JobWaiting, ""), func(j commerce.Job) bool { return j.Owner == partnerID })
+}
+
 func (s *shop) endpoint() commerce.Endpoint {
 	s.t.Helper()
 	found, err := s.engine.Reader().Endpoints(context.Background(), []string{partnerID})
