@@ -19,7 +19,6 @@ require (
 	github.com/stripe/stripe-go/v85 v85.0.0
 	github.com/twilio/twilio-go v1.31.0
 	github.com/wneessen/go-mail v0.8.1
-	golang.org/x/net v0.56.0
 	golang.org/x/sync v0.24.0
 	pgregory.net/rapid v1.3.0
 	zombiezen.com/go/sqlite v1.4.2

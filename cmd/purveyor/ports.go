@@ -19,10 +19,14 @@ type ports struct {
 
 // portsOf refuses a configuration that cannot work.
 func portsOf(c config.Outbound) (ports, error) {
-	p := ports{webhooks: webhook.NewSender(c.AllowPrivateWebhooks)}
 	if err := c.CheckOutbound(); err != nil {
-		return p, err
+		return ports{}, err
 	}
+	proxy, err := c.Proxy()
+	if err != nil {
+		return ports{}, err
+	}
+	p := ports{webhooks: webhook.NewSender(c.AllowPrivateWebhooks, proxy)}
 	if c.Mail() {
 		m, err := mail.NewSMTP(mail.Config{Host: c.SMTPHost, Port: c.SMTPPort, User: c.SMTPUser, Password: c.SMTPPassword,
 			From: c.SMTPFrom, TLS: mail.TLSMode(c.SMTPTLS)})

@@ -4,12 +4,14 @@ import (
 	"cmp"
 	"errors"
 	"log/slog"
+	"net/url"
 )
 
 // Outbound is how webhooks, e-mail and texts leave. Without it mail and texts
 // are kept in the outbox.
 type Outbound struct {
-	AllowPrivateWebhooks bool `help:"Send webhooks to private and loopback addresses too." env:"PURVEYOR_ALLOW_PRIVATE_WEBHOOKS"`
+	AllowPrivateWebhooks bool   `help:"Send webhooks to private and loopback addresses too." env:"PURVEYOR_ALLOW_PRIVATE_WEBHOOKS"`
+	WebhookProxy         string `help:"HTTP proxy that webhooks go through." env:"PURVEYOR_WEBHOOK_PROXY" placeholder:"URL"`
 
 	SMTPHost     string `help:"Mail server. Without one, mail is kept in the outbox." env:"PURVEYOR_SMTP_HOST" placeholder:"HOST" name:"smtp-host"`
 	SMTPPort     int    `help:"Port of the mail server." default:"587" env:"PURVEYOR_SMTP_PORT" name:"smtp-port"`
@@ -42,13 +44,35 @@ func (o Outbound) CheckOutbound() error {
 	case (o.TwilioAccount == "") != (o.TwilioToken == ""), (o.TwilioAccount == "") != (o.TwilioFrom == ""):
 		return errors.New("--twilio-account, --twilio-token and --twilio-from need each other")
 	}
-	return nil
+	_, err := o.Proxy()
+	return err
+}
+
+// Proxy is the proxy of webhooks; nil: they leave directly.
+func (o Outbound) Proxy() (*url.URL, error) {
+	if o.WebhookProxy == "" {
+		return nil, nil
+	}
+	u, err := url.Parse(o.WebhookProxy)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" { // the error would show a password
+		return nil, errors.New("--webhook-proxy must be the URL of a proxy: http://[USER:PASSWORD@]HOST:PORT, or https")
+	}
+	return u, nil
+}
+
+func (o Outbound) proxyName() string {
+	u, err := o.Proxy()
+	if err != nil || u == nil {
+		return "none"
+	}
+	return u.Host
 }
 
 // LogValue is what logs show: what is set, no secret.
 func (o Outbound) LogValue() slog.Value {
 	return slog.GroupValue(
 		slog.Bool("private_webhooks", o.AllowPrivateWebhooks),
+		slog.String("webhook_proxy", o.proxyName()),
 		slog.String("mail", cmp.Or(o.SMTPHost, "outbox")),
 		slog.String("texts", cmp.Or(o.TwilioAccount, "outbox")))
 }

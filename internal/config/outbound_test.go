@@ -28,6 +28,10 @@ func TestCheckOutbound(t *testing.T) {
 		{"password alone", mail, func(o *Outbound) { o.SMTPPassword = "p" }, "--smtp-user and --smtp-password"},
 		{"no account", texts, func(o *Outbound) { o.TwilioAccount = "" }, "--twilio-account"},
 		{"no token", texts, func(o *Outbound) { o.TwilioToken = "" }, "--twilio-account"},
+		{"a proxy", Outbound{WebhookProxy: "http://ann:s3cret@proxy.example:3128"}, func(*Outbound) {}, ""},
+		{"a proxy without a scheme", Outbound{WebhookProxy: "proxy.example:3128"}, func(*Outbound) {}, "--webhook-proxy"},
+		{"a proxy of another kind", Outbound{WebhookProxy: "ftp://proxy.example"}, func(*Outbound) {}, "--webhook-proxy"},
+		{"a proxy without a host", Outbound{WebhookProxy: "http://"}, func(*Outbound) {}, "--webhook-proxy"},
 		{"no number", texts, func(o *Outbound) { o.TwilioFrom = "" }, "--twilio-account"},
 	} {
 		c.spoil(&c.base)
@@ -60,8 +64,8 @@ func says(t *testing.T, name string, err error, want string) {
 }
 
 func TestOutboundLogsNoSecret(t *testing.T) {
-	logged := logOf(Outbound{SMTPHost: "mail.example", SMTPPassword: "hush", TwilioAccount: "AC1", TwilioToken: "hush"})
-	if strings.Contains(logged, "hush") || !strings.Contains(logged, "mail.example") || !strings.Contains(logged, "AC1") {
+	logged := logOf(Outbound{SMTPHost: "mail.example", SMTPPassword: "hush", TwilioAccount: "AC1", TwilioToken: "hush", WebhookProxy: "http://ann:hush@proxy.example:3128"})
+	if strings.Contains(logged, "hush") || !strings.Contains(logged, "mail.example") || !strings.Contains(logged, "AC1") || !strings.Contains(logged, "proxy.example:3128") {
 		t.Error(logged)
 	}
 }

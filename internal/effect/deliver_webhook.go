@@ -36,10 +36,9 @@ func newWebhooks(o Options, l ledger) *webhooks {
 }
 
 // deliver makes one try, unless the partner is suspended, or the endpoint holds
-// its jobs and this is not its probe. What has to be read first takes of the time of the try.
+// its jobs and this is not its probe. Reading and sending share the time of the try.
 func (w *webhooks) deliver(ctx context.Context, job commerce.Job) jobs.Outcome {
-	until := time.Now().Add(jobs.TryTime)
-	p, err := w.parties.get(ctx, job.Owner, until)
+	p, err := w.parties.get(ctx, job.Owner)
 	switch {
 	case errors.Is(err, storage.ErrNotFound), err == nil && p.partner.CallbackURL == "": // the partner wants no webhooks any more
 		return w.done(job)
@@ -48,26 +47,30 @@ func (w *webhooks) deliver(ctx context.Context, job commerce.Job) jobs.Outcome {
 	case p.partner.Suspended, p.endpoint.Holds() && job.State != commerce.JobParked:
 		return w.park(job)
 	}
-	event, found, err := w.event(ctx, job, until)
+	event, found, err := w.event(ctx, job)
 	switch {
 	case err != nil:
 		return w.unread(job, err)
 	case !found: // it is past its keep time
 		return w.done(job)
 	}
-	return w.send(ctx, job, p, event, until)
+	return w.send(ctx, job, p, event)
 }
 
 // event is what a job is to deliver. It is in hand since the process saved or
 // claimed the job, except that of a probe, or when it could not be read then.
-func (w *webhooks) event(ctx context.Context, job commerce.Job, until time.Time) (commerce.WebhookEvent, bool, error) {
+func (w *webhooks) event(ctx context.Context, job commerce.Job) (commerce.WebhookEvent, bool, error) {
 	if job.Event != nil {
 		return *job.Event, true, nil
 	}
 	// A stop cuts the sending; until then the job goes on.
-	ctx, cancel := context.WithDeadline(context.WithoutCancel(ctx), until)
-	defer cancel()
-	found, err := w.reader.WebhookEvents(ctx, []commerce.EventKey{eventKey(job)})
+	uncut := context.WithoutCancel(ctx)
+	if end, ok := ctx.Deadline(); ok {
+		var cancel context.CancelFunc
+		uncut, cancel = context.WithDeadline(uncut, end)
+		defer cancel()
+	}
+	found, err := w.reader.WebhookEvents(uncut, []commerce.EventKey{eventKey(job)})
 	event, ok := found[eventKey(job)]
 	return event, ok, err
 }
@@ -75,11 +78,11 @@ func (w *webhooks) event(ctx context.Context, job commerce.Job, until time.Time)
 // roomBeside is about what the body of a webhook has besides its data.
 const roomBeside = 256
 
-func (w *webhooks) send(ctx context.Context, job commerce.Job, p party, event commerce.WebhookEvent, until time.Time) jobs.Outcome {
+func (w *webhooks) send(ctx context.Context, job commerce.Job, p party, event commerce.WebhookEvent) jobs.Outcome {
 	at := time.Now().UnixMilli()
 	result := w.sender.Send(ctx, webhook.Request{
 		URL: p.partner.CallbackURL, ID: event.ID, Body: wire.AppendWebhook(make([]byte, 0, len(event.Data)+roomBeside), event), At: at,
-		Secret: p.partner.CallbackSecret, PreviousSecret: p.endpoint.Previous(at), Until: until,
+		Secret: p.partner.CallbackSecret, PreviousSecret: p.endpoint.Previous(at),
 	})
 	try := command.WebhookTry{Job: job, RetryAfter: result.RetryAfter, Jitter: rand.Float64(),
 		Attempt: commerce.WebhookAttempt{PartnerID: event.PartnerID, EventID: event.ID, URL: withoutPassword(p.partner.CallbackURL),
@@ -133,9 +136,8 @@ const (
 // release has the jobs of an endpoint that answers again wait their turn.
 func (w *webhooks) release(ctx context.Context, job commerce.Job) jobs.Outcome {
 	w.parties.forget(job.Owner)
-	until := time.Now().Add(jobs.TryTime)
 	for range releaseRounds {
-		p, err := w.parties.get(ctx, job.Owner, until)
+		p, err := w.parties.get(ctx, job.Owner)
 		if err != nil && !errors.Is(err, storage.ErrNotFound) {
 			return w.unread(job, err)
 		}

@@ -98,7 +98,7 @@ func Start(o Options) *Effects {
 	w := newWebhooks(o, ledger)
 	n, p, c, s := notices{o}, payments{o}, couriers{o}, sandboxes{o}
 	runner := jobs.New(jobs.Options{Worker: o.Worker, Queue: queue{o.Engine, o.Engine.Reader()}, Ledger: ledger, Failed: o.Failed, Pools: pools, Kinds: map[commerce.JobKind]jobs.Kind{
-		commerce.JobDeliverWebhook: {Do: w.deliver, Pool: webhookPool, Width: webhookWidth, SelfTimed: true},
+		commerce.JobDeliverWebhook: {Do: w.deliver, Pool: webhookPool, Width: webhookWidth},
 		commerce.JobReleaseParked:  {Do: w.release, Pool: webhookPool, Width: 1},
 		commerce.JobMailReady:      {Do: n.mailReady, Pool: noticePool, Width: noticeWidth},
 		commerce.JobMailPaid:       {Do: n.mailPaid, Pool: noticePool, Width: noticeWidth},

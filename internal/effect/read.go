@@ -30,9 +30,8 @@ type entry struct {
 
 const partyFreshness = time.Second
 
-// get is over by a time: who waits for another's reading has that much less for
-// its own.
-func (p *parties) get(ctx context.Context, id string, until time.Time) (party, error) {
+// get reads a party, or waits for a caller that is just reading it.
+func (p *parties) get(ctx context.Context, id string) (party, error) {
 	e := p.entry(id)
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -40,8 +39,6 @@ func (p *parties) get(ctx context.Context, id string, until time.Time) (party, e
 	if now.Before(e.until) {
 		return e.party, nil
 	}
-	ctx, cancel := context.WithDeadline(ctx, until)
-	defer cancel()
 	partner, err := p.reader.Partner(ctx, id)
 	if err != nil {
 		return party{}, err

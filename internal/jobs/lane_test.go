@@ -183,7 +183,7 @@ func TestPools(t *testing.T) {
 func TestReserve(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newStore()
-		r := newRunner("me", s, map[commerce.JobKind]Kind{work: {Do: takes(time.Hour)(s), Width: 1, SelfTimed: true}})
+		r := newRunner("me", s, map[commerce.JobKind]Kind{work: {Do: takes(time.Hour)(s), Width: 1}})
 		defer r.Stop(t.Context())
 		close(r.polled) // it does not run
 		lease, ok := r.Reserve(s.add("a", now()))

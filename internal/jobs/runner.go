@@ -20,9 +20,6 @@ import (
 type Kind struct {
 	// Do makes one try. It ends soon after ctx does, which lasts for TryTime.
 	Do func(ctx context.Context, job commerce.Job) Outcome
-	// SelfTimed says that Do ends within TryTime by itself: then ctx ends with the
-	// runner alone, which saves a timer for each try.
-	SelfTimed bool
 	// Width is how many tries of one lane may be under way at a time.
 	Width int
 	// Pool bounds the tries of all lanes of all kinds that name it.
@@ -222,13 +219,9 @@ func (r *Runner) try(job commerce.Job) (outcome Outcome) {
 			outcome = Outcome{Err: err, Record: Waiting(func(ctx context.Context) (commerce.Job, error) { return r.Ledger.Fail(ctx, job, err) })}
 		}
 	}()
-	ctx, kind := r.tries, r.Kinds[job.Kind]
-	if !kind.SelfTimed {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, TryTime)
-		defer cancel()
-	}
-	return kind.Do(ctx, job)
+	ctx, cancel := context.WithTimeout(r.tries, TryTime)
+	defer cancel()
+	return r.Kinds[job.Kind].Do(ctx, job)
 }
 
 // record has an outcome recorded, again and again until the lease ends: after

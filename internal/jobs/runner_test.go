@@ -90,32 +90,25 @@ func TestJobsStartAtOnceAndOnTime(t *testing.T) {
 	})
 }
 
-// TestTriesEnd: a try that goes on is ended after TryTime, unless it says that it
-// ends by itself; then it goes on until the runner stops.
+// TestTriesEnd: a try that goes on is ended after TryTime.
 func TestTriesEnd(t *testing.T) {
-	for _, selfTimed := range []bool{false, true} {
-		synctest.Test(t, func(t *testing.T) {
-			s := newStore()
-			began := time.Now()
-			var took time.Duration
-			r := newRunner("me", s, map[commerce.JobKind]Kind{work: {Width: 1, SelfTimed: selfTimed, Do: func(ctx context.Context, _ commerce.Job) Outcome {
-				<-ctx.Done()
-				took = time.Since(began)
-				return Outcome{Err: errCut}
-			}}})
-			r.Run()
-			start(t, s, r, "a", 1)
-			after(TryTime + time.Second)
-			r.Stop(t.Context())
-			want := TryTime
-			if selfTimed {
-				want += time.Second
-			}
-			if took != want {
-				t.Errorf("self-timed %v: the try took %v, want %v", selfTimed, took, want)
-			}
-		})
-	}
+	synctest.Test(t, func(t *testing.T) {
+		s := newStore()
+		began := time.Now()
+		var took time.Duration
+		r := newRunner("me", s, map[commerce.JobKind]Kind{work: {Width: 1, Do: func(ctx context.Context, _ commerce.Job) Outcome {
+			<-ctx.Done()
+			took = time.Since(began)
+			return Outcome{Err: errCut}
+		}}})
+		r.Run()
+		start(t, s, r, "a", 1)
+		after(TryTime + time.Second)
+		r.Stop(t.Context())
+		if took != TryTime {
+			t.Errorf("the try took %v, want %v", took, TryTime)
+		}
+	})
 }
 
 // TestJobsGather: jobs that come up all the time are claimed some at a time, and
@@ -559,7 +552,7 @@ func TestOneTryAtATime(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			s := newStore()
 			var running, tries atomic.Int64
-			kind := Kind{Width: 4, SelfTimed: true, Do: func(ctx context.Context, j commerce.Job) Outcome {
+			kind := Kind{Width: 4, Do: func(ctx context.Context, j commerce.Job) Outcome {
 				tries.Add(1)
 				if n := running.Add(1); n > 1 {
 					t.Errorf("%s: %d tries at a time", how, n)

@@ -14,8 +14,13 @@ func refusePrivate(_, address string, _ syscall.RawConn) error {
 	if err != nil {
 		return err
 	}
-	if kind := reserved(target.Addr()); kind != "" {
-		return &addressError{target.Addr(), kind}
+	return judge(target.Addr())
+}
+
+// judge refuses an address that is not on the public internet.
+func judge(a netip.Addr) error {
+	if kind := reserved(a); kind != "" {
+		return &addressError{a, kind}
 	}
 	return nil
 }

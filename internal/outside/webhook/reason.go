@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"net/url"
+	"strings"
 	"syscall"
 
 	"purveyor/internal/commerce"
@@ -19,6 +20,7 @@ func (s *Sender) reason(err error) string {
 		address     *addressError
 		lookup      *net.DNSError
 		certificate *tls.CertificateVerificationError
+		record      tls.RecordHeaderError
 		timeout     net.Error
 		wrapped     *url.Error
 	)
@@ -35,6 +37,8 @@ func (s *Sender) reason(err error) string {
 		return "the look-up of the host name failed"
 	case errors.As(err, &certificate):
 		return commerce.CleanText("certificate is not valid: "+certificate.Err.Error(), commerce.MaxNote)
+	case errors.As(err, &record):
+		return "the endpoint does not speak TLS"
 	case errors.Is(err, syscall.ECONNREFUSED):
 		return "connection refused"
 	case errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
@@ -46,5 +50,8 @@ func (s *Sender) reason(err error) string {
 	case errors.As(err, &wrapped):
 		return commerce.CleanText(wrapped.Err.Error(), commerce.MaxNote) // without the URL, which may hold a password
 	}
-	return commerce.CleanText(err.Error(), commerce.MaxNote)
+	return commerce.CleanText(origins.Replace(err.Error()), commerce.MaxNote)
 }
+
+// origins are what net/http says of itself, which tells a partner nothing.
+var origins = strings.NewReplacer("net/http: ", "", "HTTP/1.x transport connection broken: ", "")

@@ -3,16 +3,18 @@ package webhook
 import (
 	"bufio"
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"net/url"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
-	"testing/synctest"
-	"time"
 )
 
 // TestConnections: after which answers a connection is used again, and what
@@ -29,14 +31,15 @@ func TestConnections(t *testing.T) {
 		{"no content", "HTTP/1.1 204 No Content\r\n\r\n", true, 204, "", ""},
 		{"in chunks", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n", true, 200, "ok", ""},
 		{"after early hints", "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n" + plain, true, 200, "ok", ""},
-		{"nothing but early hints", strings.Repeat("HTTP/1.1 103 Early Hints\r\n\r\n", 50), false, 103, "", "status 103"},
+		{"nothing but early hints", strings.Repeat("HTTP/1.1 103 Early Hints\r\nA: "+strings.Repeat("a", 1000)+"\r\n\r\n", 50), false, 0, "",
+			"server response headers exceeded 32768 bytes; aborted"},
 		{"another protocol", "HTTP/1.1 101 Switching Protocols\r\nUpgrade: a\r\nConnection: upgrade\r\n\r\n", false, 101, "", "status 101"},
 		{"asks to close", "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\nok", false, 200, "ok", ""},
 		{"an older protocol", "HTTP/1.0 200 OK\r\nContent-Length: 2\r\n\r\nok", false, 200, "ok", ""},
 		{"more than an answer", plain + plain, false, 200, "ok", ""},
 		{"long", "HTTP/1.1 200 OK\r\nContent-Length: 5000\r\n\r\n" + strings.Repeat("x", 5000), false, 200, strings.Repeat("x", 512), ""},
 		{"long headers", "HTTP/1.1 200 OK\r\nA: " + strings.Repeat("a", 40_000) + "\r\nContent-Length: 0\r\n\r\n", false, 0, "",
-			"the headers of the answer exceed 32768 bytes"},
+			"server response headers exceeded 32768 bytes; aborted"},
 		{"no HTTP", "SSH-2.0-OpenSSH_9.6\r\n\r\n", false, 0, "", `malformed HTTP response "SSH-2.0-OpenSSH_9.6"`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -79,123 +82,157 @@ func TestUserInfo(t *testing.T) {
 	}
 }
 
-func TestEndpointOf(t *testing.T) {
-	for text, want := range map[string]endpoint{
-		"http://p.example/hook":         {false, "p.example", "p.example:80"},
-		"https://p.example/hook":        {true, "p.example", "p.example:443"},
-		"https://p.example:8443":        {true, "p.example", "p.example:8443"},
-		"http://b\u00fccher.example":    {false, "xn--bcher-kva.example", "xn--bcher-kva.example:80"},
-		"http://under_score.example/":   {false, "under_score.example", "under_score.example:80"},
-		"http://[2001:db8::1]:8080/a?b": {false, "2001:db8::1", "[2001:db8::1]:8080"},
-	} {
-		u, err := url.Parse(text)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got, err := endpointOf(u); err != nil || got != want {
-			t.Errorf("%s: %+v, %v", text, got, err)
+// TestHostileURLs: no URL gains a header, leads elsewhere or is asked for in another way.
+func TestHostileURLs(t *testing.T) {
+	for _, u := range []string{"https://p.example/\r\nX-A: b", "https://p.example/?\x00", "https://p.exa mple/", "https:///hook",
+		"ftp://p.example/", "gopher://p.example/", "/hook", "%", "http://p.example:port/", "http://[::1"} {
+		if got := newSender(&net.Dialer{}).Send(t.Context(), Request{URL: u}); got.Error == "" || got.Status != 0 {
+			t.Errorf("%q: %+v", u, got)
 		}
 	}
-	if _, err := endpointOf(&url.URL{Scheme: "http"}); err == nil {
-		t.Error("no host is needed")
-	}
-}
-
-// TestIdleConnections: they are bounded, and closed after a while.
-func TestIdleConnections(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		transport := newTransport(&net.Dialer{})
-		var closed atomic.Int64
-		idle := func(host string) *conn {
-			ours, theirs := net.Pipe()
-			go func() {
-				_, _ = theirs.Read(make([]byte, 1))
-				closed.Add(1)
-			}()
-			c := &conn{Conn: ours, to: endpoint{host: host}}
-			c.expiry = time.AfterFunc(idleTime, func() { transport.expire(c) })
-			return c
-		}
-		for i := range idleConnectionsPer + 1 {
-			c := idle("a")
-			if kept := transport.keep(c); kept != (i < idleConnectionsPer) {
-				t.Fatalf("connection %d was kept: %v", i, kept)
-			} else if !kept {
-				_ = c.Close()
-				c.expiry.Stop()
-			}
-		}
-		taken := transport.take(endpoint{host: "a"})
-		if taken == nil || transport.take(endpoint{host: "b"}) != nil {
-			t.Fatal("no connection was there to be taken, or one of another host")
-		}
-		time.Sleep(idleTime)
-		synctest.Wait()
-		if n := closed.Load(); n != idleConnectionsPer || transport.count != 0 || len(transport.idle) != 0 {
-			t.Errorf("%d are closed, %d of %d hosts are left", n, transport.count, len(transport.idle))
-		}
-		_ = taken.Close()
-	})
-}
-
-// TestCutConnection: a connection whose request was cut is not used again, and
-// one that was idle is cut as well as a new one.
-func TestCutConnection(t *testing.T) {
-	for _, before := range []int{0, 1, 2} { // requests that are answered
-		ctx, cancel := context.WithCancel(t.Context())
-		left := before
-		server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-			_, _ = io.Copy(io.Discard, r.Body)
-			if left--; left < 0 {
-				cancel()
-				<-r.Context().Done()
-			}
+	for _, path := range []string{"/%0d%0aX-A:%20b", "/a b;c=d/é?q=ü", "?x=%0d%0aX-A:b"} {
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			_, _ = io.WriteString(w, r.Header.Get("X-A"))
 		}))
-		sender := newSender(&net.Dialer{})
-		send := func(ctx context.Context) Result {
-			return sender.Send(ctx, Request{URL: server.URL, Body: []byte(body)})
-		}
-		for range before {
-			if got := send(ctx); got.Error != "" || sender.transport.count != 1 {
-				t.Errorf("%+v, %d connections are kept", got, sender.transport.count)
-			}
-		}
-		if got := send(ctx); got.Error != "cut off: the service stopped" || sender.transport.count != 0 {
-			t.Errorf("after %d requests: %+v, %d connections are kept", before, got, sender.transport.count)
-		}
-		left = 1
-		if got := send(t.Context()); got.Error != "" {
-			t.Errorf("%+v", got)
-		}
-		if got := send(ctx); got.Error != "cut off: the service stopped" { // it has ended before
-			t.Errorf("%+v", got)
-		}
+		got := newSender(&net.Dialer{}).Send(t.Context(), Request{URL: strings.Replace(server.URL, "//", "//a%3An:%0d%0aX-A%3Ab@", 1) + path})
 		server.Close()
+		if got.Error != "" || got.Answer != "" {
+			t.Errorf("%q: %+v", path, got)
+		}
 	}
 }
 
-// TestCutWhileIdle: a connection that was cut while nobody used it costs the next
-// request nothing but a new one.
-func TestCutWhileIdle(t *testing.T) {
-	var connections atomic.Int64
-	server := httptest.NewUnstartedServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
-	server.Config.ConnState = func(_ net.Conn, s http.ConnState) {
-		if s == http.StateNew {
-			connections.Add(1)
-		}
-	}
-	server.Start()
+// TestHTTP2: an endpoint that speaks it is asked by it.
+func TestHTTP2(t *testing.T) {
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, r.Proto) }))
+	server.EnableHTTP2 = true
+	server.StartTLS()
 	defer server.Close()
 	sender := newSender(&net.Dialer{})
-	first, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	for _, ctx := range []context.Context{first, t.Context()} {
-		if got := sender.Send(ctx, Request{URL: server.URL, Body: []byte(body)}); got.Error != "" {
-			t.Errorf("%+v", got)
+	roots := x509.NewCertPool()
+	roots.AddCert(server.Certificate())
+	sender.route.TLSClientConfig = &tls.Config{RootCAs: roots}
+	if got := sender.Send(t.Context(), Request{URL: server.URL, Body: []byte(body)}); got.Answer != "HTTP/2.0" || got.Error != "" {
+		t.Errorf("%+v", got)
+	}
+}
+
+// TestConnectionsOfAHost: no more than bounded are open at once; further requests
+// wait for one.
+func TestConnectionsOfAHost(t *testing.T) {
+	var open, most atomic.Int64
+	free := make(chan struct{})
+	full := make(chan struct{}, connectionsPerHost)
+	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+		most.Store(max(most.Load(), open.Add(1)))
+		full <- struct{}{}
+		<-free
+		open.Add(-1)
+	}))
+	defer server.Close()
+	sender := newSender(&net.Dialer{})
+	var all sync.WaitGroup
+	for range connectionsPerHost + 8 {
+		all.Go(func() {
+			if got := sender.Send(t.Context(), Request{URL: server.URL, Body: []byte(body)}); got.Error != "" {
+				t.Errorf("%+v", got)
+			}
+		})
+	}
+	for range connectionsPerHost {
+		<-full
+	}
+	go func() { // what comes now came only when a connection was free
+		for range 8 {
+			<-full
 		}
+	}()
+	close(free)
+	all.Wait()
+	if n := most.Load(); n > connectionsPerHost {
+		t.Errorf("%d connections to one host", n)
+	}
+}
+
+// TestCut: a request that is cut ends at once, and its connection is closed.
+func TestCut(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	closed := make(chan struct{})
+	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
 		cancel()
+		<-r.Context().Done()
+		close(closed)
+	}))
+	defer server.Close()
+	sender := newSender(&net.Dialer{})
+	if got := sender.Send(ctx, Request{URL: server.URL, Body: []byte(body)}); got.Error != "cut off: the service stopped" {
+		t.Errorf("%+v", got)
 	}
-	if n := connections.Load(); n != 2 {
-		t.Errorf("%d connections for two requests", n)
+	<-closed
+	if got := sender.Send(ctx, Request{URL: server.URL, Body: []byte(body)}); got.Error != "cut off: the service stopped" { // it has ended before
+		t.Errorf("%+v", got)
 	}
+}
+
+// TestCompressionIsLeftAlone: it is neither asked for nor undone, so that no
+// answer grows in memory.
+func TestCompressionIsLeftAlone(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Encoding", "gzip")
+		_, _ = io.WriteString(w, "asked for "+r.Header.Get("Accept-Encoding")+".")
+	}))
+	defer server.Close()
+	if got := newSender(&net.Dialer{}).Send(t.Context(), Request{URL: server.URL}); got.Answer != "asked for ." || got.Error != "" {
+		t.Errorf("%+v", got)
+	}
+}
+
+// TestProxy: requests go through the operator's proxy and to nobody past it. Hosts
+// are judged before, by each of their addresses.
+func TestProxy(t *testing.T) {
+	t.Setenv("HTTP_PROXY", "http://192.0.2.1:1") // is never read
+	var asked []string
+	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		user, password, _ := parseProxyAuth(r)
+		asked = append(asked, r.Method+" "+r.RequestURI+" by "+user+" "+password)
+		w.WriteHeader(http.StatusAccepted)
+	}))
+	defer proxy.Close()
+	at, err := url.Parse(strings.Replace(proxy.URL, "//", "//ann:s3cret@", 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	sender := NewSender(false, at)
+	addresses := map[string][]netip.Addr{"inside.example": {netip.MustParseAddr("8.8.8.8"), netip.MustParseAddr("10.0.0.1")},
+		"public.example": {netip.MustParseAddr("8.8.8.8")}, "127.0.0.1": {netip.MustParseAddr("127.0.0.1")}}
+	sender.route.lookUp = func(_ context.Context, _, host string) ([]netip.Addr, error) {
+		if a := addresses[host]; a != nil {
+			return a, nil
+		}
+		return nil, &net.DNSError{Name: host, IsNotFound: true}
+	}
+	for target, want := range map[string]Result{
+		"http://public.example/hook":  {Status: 202},
+		"http://inside.example/hook":  {Error: "address 10.0.0.1 is private"},
+		"https://inside.example/hook": {Error: "address 10.0.0.1 is private"},
+		"http://127.0.0.1/hook":       {Error: "address 127.0.0.1 is loopback"},
+		"http://nowhere.example/hook": {Error: "no such host"},
+	} {
+		got := sender.Send(t.Context(), Request{URL: target, Body: []byte(body)})
+		if want.TookMs = got.TookMs; got != want {
+			t.Errorf("%s: %+v, want %+v", target, got, want)
+		}
+	}
+	if len(asked) != 1 || asked[0] != "POST http://public.example/hook by ann s3cret" {
+		t.Errorf("the proxy was asked for %q", asked)
+	}
+	if got := NewSender(true, at).Send(t.Context(), Request{URL: "http://127.0.0.1:1/hook"}); got.Status != 202 {
+		t.Errorf("private addresses are allowed: %+v", got)
+	}
+}
+
+// parseProxyAuth is BasicAuth of the header for proxies.
+func parseProxyAuth(r *http.Request) (user, password string, ok bool) {
+	return (&http.Request{Header: http.Header{"Authorization": r.Header["Proxy-Authorization"]}}).BasicAuth()
 }

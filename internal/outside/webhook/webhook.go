@@ -4,10 +4,13 @@
 package webhook
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"io"
 	"net"
 	"net/http"
+	"net/url"
 	"strconv"
 	"time"
 
@@ -23,12 +26,11 @@ const (
 // Request is one event for one endpoint.
 type Request struct {
 	URL            string
-	ID             string    // of the event, the same on every try
-	Body           []byte    // JSON
-	At             int64     // Unix ms of this try
-	Secret         string    // empty: unsigned
-	PreviousSecret string    // while the secret is rotated, else empty
-	Until          time.Time // when the try ends, if its own time lasts longer; zero: it may take that
+	ID             string // of the event, the same on every try
+	Body           []byte // JSON
+	At             int64  // Unix ms of this try
+	Secret         string // empty: unsigned
+	PreviousSecret string // while the secret is rotated, else empty
 }
 
 // Result is what came of a request. It was delivered if Error is empty.
@@ -42,52 +44,61 @@ type Result struct {
 
 // Sender sends webhooks. It may be used by many goroutines.
 type Sender struct {
-	transport *transport
-	timeout   time.Duration
-	signers   signers
+	route   *route
+	timeout time.Duration
 }
 
 // NewSender makes a sender. Unless private addresses are allowed it connects
-// to public ones only.
-func NewSender(allowPrivate bool) *Sender {
-	dialer := &net.Dialer{Control: refusePrivate}
-	if allowPrivate {
-		dialer.Control = nil
+// to public ones only. Proxy is the operator's HTTP proxy; nil: none.
+func NewSender(allowPrivate bool, proxy *url.URL) *Sender {
+	direct := &net.Dialer{Control: refusePrivate}
+	if allowPrivate || proxy != nil { // a proxy may stand anywhere
+		direct.Control = nil
 	}
-	return newSender(dialer)
+	s := newSender(direct)
+	switch {
+	case proxy != nil && allowPrivate:
+		s.route.Proxy = http.ProxyURL(proxy)
+	case proxy != nil:
+		s.route.through(proxy, judge)
+	}
+	return s
 }
 
 func newSender(dialer *net.Dialer) *Sender {
-	return &Sender{timeout: timeout, transport: newTransport(dialer)}
+	return &Sender{timeout: timeout, route: newRoute(dialer)}
 }
 
-// Send makes one try. If ctx ends first the try is cut, which says nothing of
-// the endpoint; the caller knows its ctx.
+// Send makes one try, of 15 s at most. If ctx is cancelled first the try is cut, which
+// says nothing of the endpoint; the caller knows its ctx.
 func (s *Sender) Send(ctx context.Context, r Request) Result {
 	began := time.Now()
-	until := began.Add(s.timeout)
-	if !r.Until.IsZero() && r.Until.Before(until) {
-		until = r.Until
-	}
-	result := s.send(ctx, r, until)
+	ctx, cancel := context.WithTimeout(ctx, s.timeout)
+	defer cancel()
+	result := s.send(ctx, r)
 	result.TookMs = time.Since(began).Milliseconds()
 	return result
 }
 
-// send follows no redirect, and uses no proxy, which would connect past the
-// check of addresses.
-func (s *Sender) send(ctx context.Context, r Request, until time.Time) Result {
-	to, message, err := s.compose(r)
+func (s *Sender) send(ctx context.Context, r Request) Result {
+	request, err := compose(ctx, r)
 	if err != nil {
 		return Result{Error: s.reason(err)}
 	}
-	response, err := s.transport.do(ctx, to, message, until)
+	response, err := s.route.RoundTrip(request)
 	if err != nil {
 		return Result{Error: s.reason(err)}
+	}
+	defer response.Body.Close()
+	var answer []byte
+	if response.StatusCode != http.StatusSwitchingProtocols { // whose body is the connection
+		// The status alone decides: a body that breaks off is as good as a whole one. Reading
+		// past the bound finds the end of most, and their connections are used again.
+		answer, _ = io.ReadAll(io.LimitReader(response.Body, maxAnswer+1))
 	}
 	result := Result{
 		Status: int64(response.StatusCode),
-		Answer: commerce.CleanText(string(response.body), commerce.MaxNote),
+		Answer: commerce.CleanText(string(answer[:min(len(answer), maxAnswer)]), commerce.MaxNote),
 	}
 	switch response.StatusCode / 100 {
 	case 2:
@@ -99,6 +110,26 @@ func (s *Sender) send(ctx context.Context, r Request, until time.Time) Result {
 	}
 	result.RetryAfter = retryAfter(response.Header.Get("Retry-After"), time.Now())
 	return result
+}
+
+// compose makes the HTTP request of a webhook.
+func compose(ctx context.Context, r Request) (*http.Request, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, r.URL, bytes.NewReader(r.Body))
+	if err != nil {
+		return nil, err
+	}
+	h := request.Header
+	h.Set("User-Agent", "purveyor")
+	h.Set("Content-Type", "application/json")
+	if user := request.URL.User; user != nil {
+		password, _ := user.Password()
+		request.SetBasicAuth(user.Username(), password)
+	}
+	// The header is not sent. It lets net/http send the event again if the endpoint
+	// closed an idle connection just then: an event may arrive twice.
+	h["Idempotency-Key"] = []string{}
+	sign(h, r)
+	return request, nil
 }
 
 // retryAfter reads seconds or an HTTP date; what is neither asks for nothing.

@@ -76,7 +76,7 @@ func TestNoAnswer(t *testing.T) {
 		{"reset", "http://" + reset.Addr().String(), "connection reset"},
 		{"hangs up", "http://" + hangup.Addr().String(), "connection closed without an answer"},
 		{"untrusted certificate", untrusted.URL, "certificate is not valid: x509: certificate signed by unknown authority"},
-		{"no TLS", strings.Replace(plain.URL, "http:", "https:", 1), "http: server gave HTTP response to HTTPS client"},
+		{"no TLS", strings.Replace(plain.URL, "http:", "https:", 1), "the endpoint does not speak TLS"},
 		{"no URL", "http://user:secret@[", "missing ']' in host"},
 		{"another scheme", "file:///etc/passwd", `unsupported protocol scheme "file"`},
 	} {
@@ -95,7 +95,7 @@ func TestCertificateOfAnotherHost(t *testing.T) {
 	sender := newSender(&net.Dialer{})
 	roots := x509.NewCertPool()
 	roots.AddCert(server.Certificate())
-	sender.transport.tls = &tls.Config{RootCAs: roots}
+	sender.route.TLSClientConfig = &tls.Config{RootCAs: roots}
 	if got := sender.Send(t.Context(), Request{URL: server.URL}); got.Status != 404 {
 		t.Errorf("trusted: %+v", got)
 	}
@@ -142,7 +142,9 @@ func TestHang(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	<-arrived
-	got := newSender(&net.Dialer{}).Send(t.Context(), Request{URL: server.URL, Until: time.Now().Add(-time.Second)}) // there is no time left
+	over, end := context.WithDeadline(t.Context(), time.Now().Add(-time.Second)) // there is no time left
+	defer end()
+	got := newSender(&net.Dialer{}).Send(over, Request{URL: server.URL})
 	if got.Error != "no answer within 15 s" || len(arrived) != 0 {
 		t.Errorf("%+v, %d requests arrived", got, len(arrived))
 	}
@@ -247,7 +249,7 @@ func TestPrivateAddressIsRefused(t *testing.T) {
 	defer server.Close()
 	_, port, _ := net.SplitHostPort(server.Listener.Addr().String())
 
-	guarded := NewSender(false)
+	guarded := NewSender(false, nil)
 	for _, host := range []string{"127.0.0.1", "localhost", "[::ffff:127.0.0.1]"} {
 		got := guarded.Send(t.Context(), Request{URL: "http://" + host + ":" + port})
 		if got.Error == "" || reached.Load() {
@@ -260,7 +262,7 @@ func TestPrivateAddressIsRefused(t *testing.T) {
 	if got.Error != "address 127.0.0.1 is loopback" || reached.Load() {
 		t.Errorf("rebinding: %+v, reached: %v", got, reached.Load())
 	}
-	if got := NewSender(true).Send(t.Context(), Request{URL: server.URL}); got.Error != "" || !reached.Load() {
+	if got := NewSender(true, nil).Send(t.Context(), Request{URL: server.URL}); got.Error != "" || !reached.Load() {
 		t.Errorf("allowed: %+v", got)
 	}
 }
