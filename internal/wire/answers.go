@@ -79,13 +79,7 @@ type CancelRefund struct {
 }
 
 // Encode is an answer as it is sent. What is passed here always encodes.
-func Encode(v any) []byte {
-	body, err := json.Marshal(v)
-	if err != nil {
-		panic(err)
-	}
-	return body
-}
+func Encode(v any) []byte { return appendJSON(nil, v) }
 
 // ParseReportAnswer reads what Encode wrote.
 func ParseReportAnswer(body []byte) (a ReportAnswer, err error) {

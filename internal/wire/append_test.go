@@ -49,57 +49,6 @@ type plainUpserted struct {
 	Source        *string     `json:"source"`
 }
 
-type plainLine struct {
-	ProductID     string `json:"product_id"`
-	Quantity      int64  `json:"quantity"`
-	Price         int64  `json:"price"`
-	OriginalPrice *int64 `json:"original_price,omitempty"`
-}
-
-type plainAddress struct {
-	Name    string `json:"name"`
-	Email   string `json:"email,omitempty"`
-	Phone   string `json:"phone,omitempty"`
-	Address struct {
-		Line1      string `json:"line1"`
-		Line2      string `json:"line2,omitempty"`
-		City       string `json:"city"`
-		State      string `json:"state"`
-		PostalCode string `json:"postal_code"`
-		Country    string `json:"country"`
-	} `json:"address"`
-}
-
-type plainOrder struct {
-	ID                  string        `json:"id"`
-	StoreID             string        `json:"store_id"`
-	CreatedOn           int64         `json:"created_on"`
-	UpdatedOn           int64         `json:"updated_on"`
-	CustomerID          string        `json:"customer_id"`
-	Items               []plainLine   `json:"items"`
-	Source              string        `json:"source,omitempty"`
-	PartnerID           string        `json:"partner_client_id,omitempty"`
-	ExternalID          string        `json:"external_order_id,omitempty"`
-	Fulfillment         string        `json:"fulfillment_type"`
-	Address             *plainAddress `json:"delivery_address"`
-	DeliveryFee         int64         `json:"delivery_fee"`
-	Subtotal            int64         `json:"subtotal"`
-	Tax                 int64         `json:"tax_amount"`
-	Total               int64         `json:"total"`
-	Refunded            int64         `json:"refunded_total"`
-	Status              string        `json:"status"`
-	CourierDeliveryID   string        `json:"courier_delivery_id,omitempty"`
-	CourierTrackingURL  string        `json:"courier_tracking_url,omitempty"`
-	CourierQuoteID      string        `json:"courier_quote_id,omitempty"`
-	ReadyForPickupAt    int64         `json:"ready_for_pickup_at,omitempty"`
-	PickedUpAt          int64         `json:"picked_up_at,omitempty"`
-	Dev                 bool          `json:"dev"`
-	PickupInstructions  string        `json:"pickup_instructions,omitempty"`
-	DropoffInstructions string        `json:"dropoff_instructions,omitempty"`
-	ExternalPaymentID   string        `json:"external_payment_id,omitempty"`
-	CustomerEmail       string        `json:"customer_email,omitempty"`
-}
-
 // same compares by meaning: member order and escapes may differ.
 func same(t *testing.T, appended []byte, plain any) {
 	t.Helper()
@@ -148,46 +97,57 @@ func TestAppendProduct(t *testing.T) {
 	same(t, AppendProduct(nil, commerce.Item{}), plainProduct{Images: []string{}})
 }
 
+// An order says everything that is known of it, and leaves out what is not.
 func TestAppendOrder(t *testing.T) {
 	original := commerce.Cents(150)
-	for i, text := range texts {
-		n := int64(i)
-		o := commerce.Order{StoreID: "s" + text, ID: "o", PartnerID: text, Mode: commerce.Live, Source: text, ExternalID: text, CustomerID: text,
-			CustomerEmail: text, Status: commerce.Paid, Fulfillment: commerce.ByPickup, SubtotalCents: commerce.Cents(n), TaxCents: 2, DeliveryFeeCents: 3,
-			TotalCents: 4, RefundedCents: 5, PickupInstructions: text, DropoffInstructions: text, ExternalPaymentID: text, CourierQuoteID: text,
-			CourierDeliveryID: text, CourierTrackingURL: text, ReadyForPickupAt: n, PickedUpAt: n, CreatedOn: n, UpdatedOn: n}
-		plain := plainOrder{ID: "o", StoreID: "s" + text, CreatedOn: n, UpdatedOn: n, CustomerID: text, Items: []plainLine{}, Source: text, PartnerID: text,
-			ExternalID: text, Fulfillment: "pickup", DeliveryFee: 3, Subtotal: n, Tax: 2, Total: 4, Refunded: 5, Status: "paid", CourierDeliveryID: text,
-			CourierTrackingURL: text, CourierQuoteID: text, ReadyForPickupAt: n, PickedUpAt: n, PickupInstructions: text, DropoffInstructions: text,
-			ExternalPaymentID: text, CustomerEmail: text}
-		if i%2 == 1 {
-			o.Mode, plain.Dev = commerce.Test, true
-			o.Lines = []commerce.OrderLine{{ProductID: text, Quantity: n, PriceCents: 1}, {ProductID: "p", OriginalPriceCents: &original}}
-			cents := int64(original)
-			plain.Items = []plainLine{{ProductID: text, Quantity: n, Price: 1}, {ProductID: "p", OriginalPrice: &cents}}
-			o.Address = &commerce.DeliveryAddress{Name: text, Email: text, Phone: text,
-				Address: commerce.Address{Line1: text, Line2: text, City: text, State: text, PostalCode: text, Country: text}}
-			plain.Address = &plainAddress{Name: text, Email: text, Phone: text}
-			a := &plain.Address.Address
-			a.Line1, a.Line2, a.City, a.State, a.PostalCode, a.Country = text, text, text, text, text, text
-		}
-		same(t, AppendOrder(nil, o), plain)
-		same(t, OrderEventData(o, commerce.OrderStatus(text)), map[string]any{"order": plain, "previous_status": orNil(text)})
+	full := commerce.Order{StoreID: "s", ID: "o", PartnerID: "ptn", Mode: commerce.Test, Source: "partner", ExternalID: "x\u2028\"", CustomerID: "cus",
+		CustomerEmail: "a@b.example", Status: commerce.Paid, Fulfillment: commerce.ByDelivery, SubtotalCents: 1, TaxCents: 2, DeliveryFeeCents: 3,
+		TotalCents: 4, RefundedCents: 5, PickupInstructions: "<b>", DropoffInstructions: "🧀", ExternalPaymentID: "pay", CourierQuoteID: "quo",
+		CourierDeliveryID: "del", CourierTrackingURL: "https://t.example", ReadyForPickupAt: 6, PickedUpAt: 7, CreatedOn: 8, UpdatedOn: 9,
+		Lines: []commerce.OrderLine{{ProductID: "p", Quantity: 2, PriceCents: 10}, {ProductID: "q", OriginalPriceCents: &original}},
+		Address: &commerce.DeliveryAddress{Name: "Ann", Email: "e", Phone: "+1",
+			Address: commerce.Address{Line1: "1", Line2: "2", City: "3", State: "4", PostalCode: "5", Country: "6"}}}
+	want := `{"id":"o","store_id":"s","created_on":8,"updated_on":9,"customer_id":"cus",` +
+		`"items":[{"product_id":"p","quantity":2,"price":10},{"product_id":"q","quantity":0,"price":0,"original_price":150}],` +
+		`"source":"partner","partner_client_id":"ptn","external_order_id":"x\u2028\"","fulfillment_type":"delivery",` +
+		`"delivery_address":{"name":"Ann","email":"e","phone":"+1","address":{"line1":"1","line2":"2","city":"3","state":"4","postal_code":"5","country":"6"}},` +
+		`"delivery_fee":3,"subtotal":1,"tax_amount":2,"total":4,"refunded_total":5,"status":"paid","courier_delivery_id":"del",` +
+		`"courier_tracking_url":"https://t.example","courier_quote_id":"quo","ready_for_pickup_at":6,"picked_up_at":7,"dev":true,` +
+		`"pickup_instructions":"<b>","dropoff_instructions":"🧀","external_payment_id":"pay","customer_email":"a@b.example"}`
+	least := `{"id":"","store_id":"","created_on":0,"updated_on":0,"customer_id":"","items":[],"fulfillment_type":"pickup","delivery_address":null,` +
+		`"delivery_fee":0,"subtotal":0,"tax_amount":0,"total":0,"refunded_total":0,"status":"paid","dev":false}`
+	empty := commerce.Order{Mode: commerce.Live, Status: commerce.Paid, Fulfillment: commerce.ByPickup}
+	for _, c := range []struct{ got, want []byte }{
+		{AppendOrder(nil, full), []byte(want)},
+		{AppendOrder(nil, empty), []byte(least)},
+		{OrderEventData(full, commerce.PendingPayment), []byte(`{"order":` + want + `,"previous_status":"pending_payment"}`)},
+		{OrderEventData(empty, ""), []byte(`{"order":` + least + `,"previous_status":null}`)},
+		{RefundEventData(empty, commerce.Paid, commerce.Refund{ID: "r", AmountCents: 1, Reason: "cold"}), []byte(`{"order":` + least +
+			`,"previous_status":"paid","payments_refund_id":"r","amount_refunded_cents":1,"total_refunded_cents":0,"reason":"cold","status":"paid"}`)},
+		{RefundFailedEventData(empty, commerce.Paid, commerce.Refund{ID: "r", AmountCents: 1, Error: "no"}), []byte(`{"order":` + least +
+			`,"previous_status":"paid","payments_refund_id":"r","amount_cents":1,"total_refunded_cents":0,"status":"paid","error":"no"}`)},
+		{RefundData(commerce.Refund{ID: "r", AmountCents: 1}, 2, nil), []byte(`{"payments_refund_id":"r","amount_refunded_cents":1,"total_refunded_cents":2}`)},
+		{RefundData(commerce.Refund{ID: "r"}, 2, []InventoryMove{{"p", 1, 3}}), []byte(`{"payments_refund_id":"r","amount_refunded_cents":0,` +
+			`"total_refunded_cents":2,"inventory":[{"product_id":"p","delta":1,"available_quantity":3}]}`)},
+		{PaymentData(5, "pi"), []byte(`{"amount_cents":5,"payment_id":"pi"}`)},
+	} {
+		same(t, c.got, json.RawMessage(c.want))
 	}
 }
 
-func TestAppendTimelineEvent(t *testing.T) {
-	for i, text := range texts {
-		e := commerce.TimelineEvent{OrderID: "ord_1_x", Seq: int64(i), Kind: commerce.TimelineNote, Status: commerce.OrderStatus(text),
-			CourierStatus: commerce.CourierStatus(text), Message: text, Data: NoteData(text), CreatedOn: int64(i)}
-		same(t, AppendTimelineEvent(nil, e), map[string]any{"id": commerce.TimelineEventID("ord_1_x", int64(i)), "order_id": "ord_1_x", "event": "order.note",
-			"status": orNil(text), "courier_delivery_status": orNil(text), "message": orNil(text), "data": map[string]string{"code": text}, "created_on": i})
-		same(t, InventoryData([]InventoryMove{{text, -2, 5}, {"p", 1, 0}}), map[string]any{"inventory": []map[string]any{
-			{"product_id": text, "delta": -2, "available_quantity": 5}, {"product_id": "p", "delta": 1, "available_quantity": 0}}})
+func TestAppendTimelineEvents(t *testing.T) {
+	events := []commerce.TimelineEvent{
+		{OrderID: "ord_1_x", Seq: 3, Kind: commerce.TimelineNote, Status: commerce.Paid, CourierStatus: commerce.CourierDone, Message: "m", Data: NoteData("c"), CreatedOn: 4},
+		{OrderID: "ord_1_x", Kind: commerce.TimelineCreated}}
+	same(t, AppendTimelineEvents(nil, events), []map[string]any{
+		{"id": commerce.TimelineEventID("ord_1_x", 3), "order_id": "ord_1_x", "event": "order.note", "status": "paid",
+			"courier_delivery_status": string(commerce.CourierDone), "message": "m", "data": map[string]string{"code": "c"}, "created_on": 4},
+		{"id": commerce.TimelineEventID("ord_1_x", 0), "order_id": "ord_1_x", "event": "order.created", "status": nil,
+			"courier_delivery_status": nil, "message": nil, "data": nil, "created_on": 0}})
+	same(t, InventoryData([]InventoryMove{{"p", -2, 5}}), map[string]any{"inventory": []map[string]any{{"product_id": "p", "delta": -2, "available_quantity": 5}}})
+	if got := string(AppendTimelineEvents([]byte("before"), nil)); got != "before[]" {
+		t.Error(got)
 	}
-	same(t, AppendTimelineEvent(nil, commerce.TimelineEvent{OrderID: "ord_1_x", Kind: "order.created"}), map[string]any{
-		"id": commerce.TimelineEventID("ord_1_x", 0), "order_id": "ord_1_x", "event": "order.created", "status": nil,
-		"courier_delivery_status": nil, "message": nil, "data": nil, "created_on": 0})
 }
 
 // Appending keeps what stands before.

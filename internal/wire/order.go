@@ -1,194 +1,219 @@
 package wire
 
-import "purveyor/internal/commerce"
+import (
+	"purveyor/internal/commerce"
 
-// AppendOrder appends the order shape (SPEC, Order; BEHAVIOUR, further order
-// fields).
-func AppendOrder(b []byte, v commerce.Order) []byte {
-	o := open(b)
-	o.str("id", v.ID)
-	o.str("store_id", v.StoreID)
-	o.num("created_on", v.CreatedOn)
-	o.num("updated_on", v.UpdatedOn)
-	o.str("customer_id", v.CustomerID)
-	o.name("items")
-	o.b = AppendLines(o.b, v.Lines)
-	o.optStr("source", v.Source)
-	o.optStr("partner_client_id", v.PartnerID)
-	o.optStr("external_order_id", v.ExternalID)
-	o.str("fulfillment_type", string(v.Fulfillment))
-	o.name("delivery_address")
-	o.b = AppendDeliveryAddress(o.b, v.Address)
-	o.num("delivery_fee", int64(v.DeliveryFeeCents))
-	o.num("subtotal", int64(v.SubtotalCents))
-	o.num("tax_amount", int64(v.TaxCents))
-	o.num("total", int64(v.TotalCents))
-	o.num("refunded_total", int64(v.RefundedCents))
-	o.str("status", string(v.Status))
-	o.optStr("courier_delivery_id", v.CourierDeliveryID)
-	o.optStr("courier_tracking_url", v.CourierTrackingURL)
-	o.optStr("courier_quote_id", v.CourierQuoteID)
-	o.optNum("ready_for_pickup_at", v.ReadyForPickupAt)
-	o.optNum("picked_up_at", v.PickedUpAt)
-	o.bool("dev", v.Mode == commerce.Test)
-	o.optStr("pickup_instructions", v.PickupInstructions)
-	o.optStr("dropoff_instructions", v.DropoffInstructions)
-	o.optStr("external_payment_id", v.ExternalPaymentID)
-	o.optStr("customer_email", v.CustomerEmail)
-	return o.close()
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// order is an order as partners read it (SPEC, Order; BEHAVIOUR, further order
+// fields). Amounts are in cents, times in Unix ms.
+type order struct {
+	ID                  string               `json:"id"`
+	StoreID             string               `json:"store_id"`
+	CreatedOn           int64                `json:"created_on"`
+	UpdatedOn           int64                `json:"updated_on"`
+	CustomerID          string               `json:"customer_id"`
+	Items               []line               `json:"items"`
+	Source              string               `json:"source,omitzero"`
+	PartnerID           string               `json:"partner_client_id,omitzero"`
+	ExternalID          string               `json:"external_order_id,omitzero"`
+	Fulfillment         commerce.Fulfillment `json:"fulfillment_type"`
+	Address             *deliveryAddress     `json:"delivery_address"`
+	DeliveryFee         commerce.Cents       `json:"delivery_fee"`
+	Subtotal            commerce.Cents       `json:"subtotal"`
+	TaxAmount           commerce.Cents       `json:"tax_amount"`
+	Total               commerce.Cents       `json:"total"`
+	RefundedTotal       commerce.Cents       `json:"refunded_total"`
+	Status              commerce.OrderStatus `json:"status"`
+	CourierDeliveryID   string               `json:"courier_delivery_id,omitzero"`
+	CourierTrackingURL  string               `json:"courier_tracking_url,omitzero"`
+	CourierQuoteID      string               `json:"courier_quote_id,omitzero"`
+	ReadyForPickupAt    int64                `json:"ready_for_pickup_at,omitzero"`
+	PickedUpAt          int64                `json:"picked_up_at,omitzero"`
+	Dev                 bool                 `json:"dev"`
+	PickupInstructions  string               `json:"pickup_instructions,omitzero"`
+	DropoffInstructions string               `json:"dropoff_instructions,omitzero"`
+	ExternalPaymentID   string               `json:"external_payment_id,omitzero"`
+	CustomerEmail       string               `json:"customer_email,omitzero"`
 }
+
+// line is an item of an order; OriginalPrice is there where it differs.
+type line struct {
+	ProductID     string          `json:"product_id"`
+	Quantity      int64           `json:"quantity"`
+	Price         commerce.Cents  `json:"price"`
+	OriginalPrice *commerce.Cents `json:"original_price,omitzero"`
+}
+
+type deliveryAddress struct {
+	Name    string  `json:"name"`
+	Email   string  `json:"email,omitzero"`
+	Phone   string  `json:"phone,omitzero"`
+	Address address `json:"address"`
+}
+
+type address struct {
+	Line1      string `json:"line1"`
+	Line2      string `json:"line2,omitzero"`
+	City       string `json:"city"`
+	State      string `json:"state"`
+	PostalCode string `json:"postal_code"`
+	Country    string `json:"country"`
+}
+
+func orderOf(v commerce.Order) order {
+	return order{ID: v.ID, StoreID: v.StoreID, CreatedOn: v.CreatedOn, UpdatedOn: v.UpdatedOn, CustomerID: v.CustomerID, Items: linesOf(v.Lines),
+		Source: v.Source, PartnerID: v.PartnerID, ExternalID: v.ExternalID, Fulfillment: v.Fulfillment, Address: addressOf(v.Address),
+		DeliveryFee: v.DeliveryFeeCents, Subtotal: v.SubtotalCents, TaxAmount: v.TaxCents, Total: v.TotalCents, RefundedTotal: v.RefundedCents,
+		Status: v.Status, CourierDeliveryID: v.CourierDeliveryID, CourierTrackingURL: v.CourierTrackingURL, CourierQuoteID: v.CourierQuoteID,
+		ReadyForPickupAt: v.ReadyForPickupAt, PickedUpAt: v.PickedUpAt, Dev: v.Mode == commerce.Test, PickupInstructions: v.PickupInstructions,
+		DropoffInstructions: v.DropoffInstructions, ExternalPaymentID: v.ExternalPaymentID, CustomerEmail: v.CustomerEmail}
+}
+
+func linesOf(lines []commerce.OrderLine) []line {
+	list := make([]line, len(lines))
+	for i, l := range lines {
+		list[i] = line{l.ProductID, l.Quantity, l.PriceCents, l.OriginalPriceCents}
+	}
+	return list
+}
+
+func addressOf(a *commerce.DeliveryAddress) *deliveryAddress {
+	if a == nil {
+		return nil
+	}
+	return &deliveryAddress{a.Name, a.Email, a.Phone, address(a.Address)}
+}
+
+// AppendOrder appends an order as partners read it.
+func AppendOrder(b []byte, v commerce.Order) []byte { return appendJSON(b, orderOf(v)) }
 
 // AppendLines appends items of an order: product_id, quantity, price in cents
 // and, where it differs, original_price. Storage keeps lines in this form too.
-func AppendLines(b []byte, lines []commerce.OrderLine) []byte {
-	b = append(b, '[')
-	for i, l := range lines {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		o := open(b)
-		o.str("product_id", l.ProductID)
-		o.num("quantity", l.Quantity)
-		o.num("price", int64(l.PriceCents))
-		if l.OriginalPriceCents != nil {
-			o.num("original_price", int64(*l.OriginalPriceCents))
-		}
-		b = o.close()
-	}
-	return append(b, ']')
-}
+func AppendLines(b []byte, lines []commerce.OrderLine) []byte { return appendJSON(b, linesOf(lines)) }
 
 // AppendDeliveryAddress appends null for nil.
 func AppendDeliveryAddress(b []byte, a *commerce.DeliveryAddress) []byte {
-	if a == nil {
-		return append(b, "null"...)
-	}
-	o := open(b)
-	o.str("name", a.Name)
-	o.optStr("email", a.Email)
-	o.optStr("phone", a.Phone)
-	o.name("address")
-	in := open(o.b)
-	in.str("line1", a.Address.Line1)
-	in.optStr("line2", a.Address.Line2)
-	in.str("city", a.Address.City)
-	in.str("state", a.Address.State)
-	in.str("postal_code", a.Address.PostalCode)
-	in.str("country", a.Address.Country)
-	o.b = in.close()
-	return o.close()
+	return appendJSON(b, addressOf(a))
 }
 
-// AppendTimelineEvent appends the timeline shape (SPEC, Order timeline event).
-func AppendTimelineEvent(b []byte, e commerce.TimelineEvent) []byte {
-	o := open(b)
-	o.str("id", commerce.TimelineEventID(e.OrderID, e.Seq))
-	o.str("order_id", e.OrderID)
-	o.str("event", string(e.Kind))
-	o.nullStr("status", string(e.Status))
-	o.nullStr("courier_delivery_status", string(e.CourierStatus))
-	o.nullStr("message", e.Message)
-	if e.Data == nil {
-		o.raw("data", []byte("null"))
-	} else {
-		o.raw("data", e.Data)
+// timelineEvent is one entry of an order's timeline (SPEC, Order timeline event).
+type timelineEvent struct {
+	ID            string                  `json:"id"`
+	OrderID       string                  `json:"order_id"`
+	Event         commerce.TimelineKind   `json:"event"`
+	Status        *commerce.OrderStatus   `json:"status"`
+	CourierStatus *commerce.CourierStatus `json:"courier_delivery_status"`
+	Message       *string                 `json:"message"`
+	Data          jsontext.Value          `json:"data"` // nil is null
+	CreatedOn     int64                   `json:"created_on"`
+}
+
+// AppendTimelineEvents appends a list of them.
+func AppendTimelineEvents(b []byte, events []commerce.TimelineEvent) []byte {
+	return appendJSON(b, timelineOf(events))
+}
+
+func timelineOf(events []commerce.TimelineEvent) []timelineEvent {
+	list := make([]timelineEvent, len(events))
+	for i, e := range events {
+		list[i] = timelineEvent{commerce.TimelineEventID(e.OrderID, e.Seq), e.OrderID, e.Kind, orNull(e.Status), orNull(e.CourierStatus),
+			orNull(e.Message), e.Data, e.CreatedOn}
 	}
-	o.num("created_on", e.CreatedOn)
-	return o.close()
+	return list
 }
 
 // InventoryMove is what a transition did to the stock of one product.
 type InventoryMove struct {
-	ProductID string
-	Delta     int64
-	Left      int64 // in stock afterwards
+	ProductID string `json:"product_id"`
+	Delta     int64  `json:"delta"`
+	Left      int64  `json:"available_quantity"` // in stock afterwards
+}
+
+// inventory is what the data of several events say of stock.
+type inventory struct {
+	Moves []InventoryMove `json:"inventory"`
 }
 
 // InventoryData is the data of the timeline events order.processed and
 // order.cancelled.
-func InventoryData(moves []InventoryMove) []byte {
-	o := open(nil)
-	o.inventory(moves)
-	return o.close()
-}
-
-func (o *object) inventory(moves []InventoryMove) {
-	o.name("inventory")
-	o.b = append(o.b, '[')
-	for i, m := range moves {
-		if i > 0 {
-			o.b = append(o.b, ',')
-		}
-		in := open(o.b)
-		in.str("product_id", m.ProductID)
-		in.num("delta", m.Delta)
-		in.num("available_quantity", m.Left)
-		o.b = in.close()
-	}
-	o.b = append(o.b, ']')
-}
+func InventoryData(moves []InventoryMove) []byte { return Encode(inventory{moves}) }
 
 // NoteData is the data of order.note: a machine code.
 func NoteData(code string) []byte {
-	return append(AppendString([]byte(`{"code":`), code), '}')
+	return Encode(struct {
+		Code string `json:"code"`
+	}{code})
 }
 
 // PaymentData is the data of the timeline event order.paid.
 func PaymentData(amount commerce.Cents, paymentID string) []byte {
-	o := open(nil)
-	o.num("amount_cents", int64(amount))
-	o.str("payment_id", paymentID)
-	return o.close()
+	return Encode(struct {
+		AmountCents commerce.Cents `json:"amount_cents"`
+		PaymentID   string         `json:"payment_id"`
+	}{amount, paymentID})
+}
+
+// refund is what the data of several events say of one; TotalCents is what went
+// back so far, with this refund.
+type refund struct {
+	ID          string         `json:"payments_refund_id"`
+	AmountCents commerce.Cents `json:"amount_refunded_cents"`
+	TotalCents  commerce.Cents `json:"total_refunded_cents"`
+	Reason      string         `json:"reason,omitzero"`
 }
 
 // RefundData is the data of the timeline event order.refunded; total is what
 // went back so far, with this refund. moves are there if the refund put goods
 // back in stock.
 func RefundData(r commerce.Refund, total commerce.Cents, moves []InventoryMove) []byte {
-	o := open(nil)
-	o.refund(r, total)
-	if moves != nil {
-		o.inventory(moves)
+	said := refund{r.ID, r.AmountCents, total, r.Reason}
+	if moves == nil {
+		return Encode(said)
 	}
-	return o.close()
+	return Encode(struct {
+		refund
+		inventory
+	}{said, inventory{moves}})
 }
 
-func (o *object) refund(r commerce.Refund, total commerce.Cents) {
-	o.str("payments_refund_id", r.ID)
-	o.num("amount_refunded_cents", int64(r.AmountCents))
-	o.num("total_refunded_cents", int64(total))
-	o.optStr("reason", r.Reason)
+// change is what the data of every order.* webhook event begin with. Previous is
+// null when the order was made by this change.
+type change struct {
+	Order    order                 `json:"order"`
+	Previous *commerce.OrderStatus `json:"previous_status"`
 }
 
-// RefundEventData is the data of the webhook order.refunded: that of every
-// order event, and the refund (BEHAVIOUR, Lifecycle).
-func RefundEventData(v commerce.Order, previous commerce.OrderStatus, r commerce.Refund) []byte {
-	o := object{b: OrderEventData(v, previous), comma: true}
-	o.b = o.b[:len(o.b)-1]
-	o.refund(r, v.RefundedCents)
-	o.str("status", string(v.Status))
-	return o.close()
-}
-
-// RefundFailedEventData is the data of the webhook order.refund_failed: that of
-// every order event, and the refund that came back.
-func RefundFailedEventData(v commerce.Order, previous commerce.OrderStatus, r commerce.Refund) []byte {
-	o := object{b: OrderEventData(v, previous), comma: true}
-	o.b = o.b[:len(o.b)-1]
-	o.str("payments_refund_id", r.ID)
-	o.num("amount_cents", int64(r.AmountCents))
-	o.num("total_refunded_cents", int64(v.RefundedCents))
-	o.str("status", string(v.Status))
-	o.str("error", r.Error)
-	return o.close()
+func changeOf(v commerce.Order, previous commerce.OrderStatus) change {
+	return change{orderOf(v), orNull(previous)}
 }
 
 // OrderEventData is the data of the order.* webhook events. previous is empty
 // when the order was made by this change.
 func OrderEventData(v commerce.Order, previous commerce.OrderStatus) []byte {
-	b := append(make([]byte, 0, 1024), `{"order":`...)
-	b = AppendOrder(b, v)
-	b = append(b, `,"previous_status":`...)
-	b = AppendStringOrNull(b, string(previous))
-	return append(b, '}')
+	return appendJSON(make([]byte, 0, 1024), changeOf(v, previous))
+}
+
+// RefundEventData is the data of the webhook order.refunded: that of every
+// order event, and the refund (BEHAVIOUR, Lifecycle).
+func RefundEventData(v commerce.Order, previous commerce.OrderStatus, r commerce.Refund) []byte {
+	return Encode(struct {
+		change
+		refund
+		Status commerce.OrderStatus `json:"status"`
+	}{changeOf(v, previous), refund{r.ID, r.AmountCents, v.RefundedCents, r.Reason}, v.Status})
+}
+
+// RefundFailedEventData is the data of the webhook order.refund_failed: that of
+// every order event, and the refund that came back.
+func RefundFailedEventData(v commerce.Order, previous commerce.OrderStatus, r commerce.Refund) []byte {
+	return Encode(struct {
+		change
+		ID          string               `json:"payments_refund_id"`
+		AmountCents commerce.Cents       `json:"amount_cents"`
+		TotalCents  commerce.Cents       `json:"total_refunded_cents"`
+		Status      commerce.OrderStatus `json:"status"`
+		Error       string               `json:"error"`
+	}{changeOf(v, previous), r.ID, r.AmountCents, v.RefundedCents, v.Status, r.Error})
 }

@@ -1,16 +1,20 @@
 package wire
 
-import "purveyor/internal/commerce"
+import (
+	"purveyor/internal/commerce"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
 
 // AppendWebhook appends an event as it is pushed, and as GET /v1/events gives
 // it (SPEC, Events).
 func AppendWebhook(b []byte, e commerce.WebhookEvent) []byte {
-	o := open(b)
-	o.str("id", e.ID)
-	o.str("event", string(e.Kind))
-	o.str("order_id", e.OrderID)
-	o.str("timestamp", ISO(e.Timestamp))
-	o.nullStr("trace_id", e.TraceID)
-	o.raw("data", e.Data)
-	return o.close()
+	return appendJSON(b, struct {
+		ID        string               `json:"id"`
+		Event     commerce.WebhookKind `json:"event"`
+		OrderID   string               `json:"order_id"`
+		Timestamp string               `json:"timestamp"`
+		TraceID   *string              `json:"trace_id"`
+		Data      jsontext.Value       `json:"data"`
+	}{e.ID, e.Kind, e.OrderID, ISO(e.Timestamp), orNull(e.TraceID), e.Data})
 }

@@ -1,13 +1,14 @@
 // Package wire writes the JSON shapes of SPEC.md, Resources, that more than
 // one way out of the service carries: products, orders and timeline events,
-// in answers and in webhooks. They are appended by hand because encoding is
-// most of the cost of a list; tests compare them with the plain encoder.
+// in answers and in webhooks. Products are appended by hand, because encoding is
+// most of the cost of a list of them; a test compares them with the plain encoder.
 package wire
 
 import (
 	"strconv"
 	"time"
 
+	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 )
 
@@ -54,21 +55,9 @@ func (o *object) num(name string, v int64) {
 	o.b = strconv.AppendInt(o.b, v, 10)
 }
 
-// optNum leaves zero out.
-func (o *object) optNum(name string, v int64) {
-	if v != 0 {
-		o.num(name, v)
-	}
-}
-
 func (o *object) bool(name string, v bool) {
 	o.name(name)
 	o.b = strconv.AppendBool(o.b, v)
-}
-
-func (o *object) float(name string, v float64) {
-	o.name(name)
-	o.b = strconv.AppendFloat(o.b, v, 'f', -1, 64)
 }
 
 func (o *object) raw(name string, v []byte) {
@@ -104,6 +93,27 @@ func AppendStringOrNull(b []byte, v string) []byte {
 		return append(b, "null"...)
 	}
 	return AppendString(b, v)
+}
+
+// orNull is nil, which is written as null, for an empty text.
+func orNull[T ~string](v T) *T {
+	if v == "" {
+		return nil
+	}
+	return &v
+}
+
+// stored lets out what is stored: decoders let nothing else in, and text that is
+// no UTF-8 all the same is written with U+FFFD.
+var stored = json.JoinOptions(jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
+
+// appendJSON appends the JSON of a shape of this package, which always encodes.
+func appendJSON(b []byte, v any) []byte {
+	text, err := json.Marshal(v, stored)
+	if err != nil {
+		panic(err)
+	}
+	return append(b, text...)
 }
 
 // ISO is a time of the wire: ISO 8601 in UTC, to the millisecond.
