@@ -19,7 +19,7 @@ import (
 	"purveyor/internal/outside/geocode"
 	"purveyor/internal/storage"
 	"purveyor/internal/storage/postgres"
-	"purveyor/internal/storage/postgres/postgrestest"
+	"purveyor/internal/testkit/database"
 	"purveyor/internal/storage/sqlite"
 	"purveyor/internal/storage/storagetest"
 	"purveyor/internal/web"
@@ -101,7 +101,7 @@ func BenchmarkNearbySQLite(b *testing.B) {
 }
 
 func BenchmarkNearbyPostgreSQL(b *testing.B) {
-	engine, err := postgres.Open(postgrestest.Database(b), postgres.Options{})
+	engine, err := postgres.Open(database.Postgres(b), postgres.Options{})
 	if err != nil {
 		b.Fatal(err)
 	}

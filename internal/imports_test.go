@@ -14,8 +14,8 @@ import (
 
 const module = "purveyor/internal/"
 
-// arrows says what each package may import inside the module. cmd and bench
-// see everything, and what is not listed may import nothing.
+// arrows lists what each package may import inside the module. cmd, e2e and
+// bench are not below internal and may import everything.
 var arrows = map[string][]string{
 	"commerce":                      {},
 	"config":                        {},
@@ -44,19 +44,19 @@ var arrows = map[string][]string{
 	"outside/geocode/gen":           {"commerce", "outside/geocode/gazetteer"},
 	"inbound":                       {"web", "commerce", "command", "commit", "storage", "outside/payment", "outside/courier", "outside/sandbox"},
 	"api":                           {"web", "wire", "commerce", "command", "commit", "storage", "outside/courier", "outside/geocode"},
-	"pgtest":                        {},
-	"storage/postgres/postgrestest": {"storage/postgres", "pgtest"},
-	"storage/sqlite/sqlitetest":     {"storage", "storage/sqlite", "storage/storagetest"},
-	"faultproxy":                    {},
 	"scenario":                      {"api", "inbound", "effect", "outside/payment", "outside/courier", "outside/geocode", "outside/sandbox", "web", "commerce", "command", "commit", "storage", "storage/sqlite", "storage/postgres"},
-	"outside/sandbox/sandboxtest":   {"outside/sandbox"},
-	"outside/payment/paymenttest":   {"commerce", "outside/payment"},
-	"browsertest":                   {},
-	"outside/payment/stripetest":    {},
 	"outside/courier":               {"commerce", "outside/sandbox", "outside/watch"},
-	"outside/courier/couriertest":   {"commerce", "outside/courier"},
-	"outside/courier/ubertest":      {},
-	"outside/courier/doordashtest":  {},
+
+	"testkit/browser":      {},
+	"testkit/couriertest":  {"commerce", "outside/courier"},
+	"testkit/database":     {"storage", "storage/sqlite", "storage/postgres", "storage/storagetest", "testkit/pg"},
+	"testkit/fakedoordash": {},
+	"testkit/fakesandbox":  {"outside/sandbox"},
+	"testkit/fakestripe":   {},
+	"testkit/fakeuber":     {},
+	"testkit/faultproxy":   {},
+	"testkit/paymenttest":  {"commerce", "outside/payment"},
+	"testkit/pg":           {},
 }
 
 // pure packages do no I/O, read no clock and draw nothing.
@@ -73,7 +73,7 @@ type listed struct {
 }
 
 func TestImports(t *testing.T) {
-	out, err := exec.Command("go", "list", "-json=ImportPath,Imports,TestImports,XTestImports", "./...").Output()
+	out, err := exec.Command("go", "list", "-json=ImportPath,Imports,TestImports,XTestImports", "./...", "../cmd/...").Output()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,9 +84,14 @@ func TestImports(t *testing.T) {
 		} else if err != nil {
 			t.Fatal(err)
 		}
+		for _, path := range p.Imports {
+			if strings.HasPrefix(path, module+"testkit/") && !strings.HasPrefix(p.ImportPath, module+"testkit/") {
+				t.Errorf("%s imports %s outside of its tests", p.ImportPath, path)
+			}
+		}
 		name, ok := strings.CutPrefix(p.ImportPath, module)
 		if !ok {
-			continue // this package
+			continue // this package and cmd
 		}
 		allowed, known := arrows[name]
 		if !known {

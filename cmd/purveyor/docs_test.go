@@ -95,7 +95,7 @@ func anchors(text string) (names []string) {
 
 // inTree is a path of the repository: its first folder exists there, or it is
 // a file of code.
-var inTree = regexp.MustCompile(`^(?:\./)?((?:cmd|internal|docs|bench|scripts|\.ci|commerce|command|commit|storage|jobs|effect|outside|api|wire|web|inbound|config)/[\w./-]*|[\w/-]+\.(?:go|sql|yaml))$`)
+var inTree = regexp.MustCompile(`^(?:\./)?((?:cmd|internal|docs|bench|e2e|scripts|\.ci|commerce|command|commit|storage|jobs|effect|outside|api|wire|web|inbound|config|testkit)/[\w./-]*|[\w/-]+\.(?:go|sql|yaml))$`)
 
 // Files and folders that documents name exist. A path may begin below
 // internal/, and a file may stand alone where its name is the only one.

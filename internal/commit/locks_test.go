@@ -13,7 +13,7 @@ import (
 	"purveyor/internal/commit"
 	"purveyor/internal/storage"
 	"purveyor/internal/storage/postgres"
-	"purveyor/internal/storage/postgres/postgrestest"
+	"purveyor/internal/testkit/database"
 
 	"github.com/jackc/pgx/v5"
 )
@@ -25,7 +25,7 @@ import (
 // (go test -run TestRowLockedFromOutside -v ./internal/commit).
 func TestRowLockedFromOutside(t *testing.T) {
 	ctx := context.Background()
-	url := postgrestest.Database(t)
+	url := database.Postgres(t)
 	open := func(testing.TB) (storage.Engine, error) { return postgres.Open(url, postgres.Options{Readers: 2}) }
 	a := openShop(t, open, 3, 1000)
 	second, err := postgres.Open(url, postgres.Options{Readers: 2})

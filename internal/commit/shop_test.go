@@ -13,9 +13,9 @@ import (
 	"purveyor/internal/commit"
 	"purveyor/internal/storage"
 	"purveyor/internal/storage/postgres"
-	"purveyor/internal/storage/postgres/postgrestest"
+	"purveyor/internal/testkit/database"
 	"purveyor/internal/storage/sqlite"
-	"purveyor/internal/storage/sqlite/sqlitetest"
+	"purveyor/internal/testkit/database"
 	"purveyor/internal/storage/storagetest"
 )
 
@@ -47,12 +47,12 @@ type opener func(t testing.TB) (storage.Engine, error)
 func onEveryEngine(t *testing.T, test func(*testing.T, opener)) {
 	t.Run("sqlite", func(t *testing.T) {
 		test(t, func(t testing.TB) (storage.Engine, error) {
-			return sqlite.Open(sqlitetest.Database(t), sqlite.Options{})
+			return sqlite.Open(database.SQLite(t), sqlite.Options{})
 		})
 	})
 	t.Run("postgres", func(t *testing.T) {
 		test(t, func(t testing.TB) (storage.Engine, error) {
-			return postgres.Open(postgrestest.Database(t), postgres.Options{Readers: 2})
+			return postgres.Open(database.Postgres(t), postgres.Options{Readers: 2})
 		})
 	})
 }

@@ -10,9 +10,9 @@ import (
 	"purveyor/internal/command"
 	"purveyor/internal/commerce"
 	"purveyor/internal/outside/payment"
-	"purveyor/internal/outside/sandbox/sandboxtest"
+	"purveyor/internal/testkit/fakesandbox"
 	"purveyor/internal/storage/postgres"
-	"purveyor/internal/storage/postgres/postgrestest"
+	"purveyor/internal/testkit/database"
 	"purveyor/internal/storage/storagetest"
 )
 
@@ -73,7 +73,7 @@ func TestCrashOnPostgreSQL(t *testing.T) {
 	for _, f := range flows {
 		t.Run(f.name, func(t *testing.T) {
 			t.Parallel()
-			engine, err := postgres.Open(postgrestest.Database(t), postgres.Options{Readers: 4})
+			engine, err := postgres.Open(database.Postgres(t), postgres.Options{Readers: 4})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -115,9 +115,9 @@ func (s *shop) crash(f flow, outside bool, deaths ...death) {
 func (s *shop) crashAt(f flow, outside, again, after bool, at int) (died bool) {
 	s.t.Helper()
 	name := fmt.Sprintf("processor outside %v, asked again %v, save %d, persisted %v", outside, again, at, after)
-	var objects *sandboxtest.Objects
+	var objects *fakesandbox.Objects
 	if outside {
-		objects = &sandboxtest.Objects{}
+		objects = &fakesandbox.Objects{}
 	}
 	before := s.stock()
 	order := s.prepare(f, objects, name)
@@ -175,7 +175,7 @@ func (s *shop) crashAt(f flow, outside, again, after bool, at int) (died bool) {
 }
 
 // prepare makes the order that a flow is about, in a process of its own.
-func (s *shop) prepare(f flow, objects *sandboxtest.Objects, key string) (order commerce.OrderKey) {
+func (s *shop) prepare(f flow, objects *fakesandbox.Objects, key string) (order commerce.OrderKey) {
 	s.t.Helper()
 	v := s.serve(newMortal(s.engine, 0, false), objects, nil)
 	defer v.stop()

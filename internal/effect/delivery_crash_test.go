@@ -10,7 +10,7 @@ import (
 
 	"purveyor/internal/commerce"
 	"purveyor/internal/storage/postgres"
-	"purveyor/internal/storage/postgres/postgrestest"
+	"purveyor/internal/testkit/database"
 )
 
 // journey is what is done to an order that is to be delivered: before by a
@@ -157,7 +157,7 @@ func TestDeliveryCrashOnPostgreSQL(t *testing.T) {
 		}
 		t.Run(j.name, func(t *testing.T) {
 			t.Parallel()
-			engine, err := postgres.Open(postgrestest.Database(t), postgres.Options{Readers: 4})
+			engine, err := postgres.Open(database.Postgres(t), postgres.Options{Readers: 4})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -20,7 +20,7 @@ import (
 	"purveyor/internal/outside/courier"
 	"purveyor/internal/outside/payment"
 	"purveyor/internal/outside/sandbox"
-	"purveyor/internal/outside/sandbox/sandboxtest"
+	"purveyor/internal/testkit/fakesandbox"
 	"purveyor/internal/web"
 )
 
@@ -62,7 +62,7 @@ func (f far) Refund(ctx context.Context, r payment.RefundRequest) (payment.Refun
 
 // taking runs a test in a shop that takes card payments, with a processor that
 // can go away.
-func taking(t *testing.T, objects *sandboxtest.Objects, test func(s *shop, v *service, away *atomic.Bool)) {
+func taking(t *testing.T, objects *fakesandbox.Objects, test func(s *shop, v *service, away *atomic.Bool)) {
 	t.Helper()
 	in(t, func(s *shop) {
 		s.admit()
@@ -340,7 +340,7 @@ func TestNotConfiguredAnyMore(t *testing.T) {
 // The notice is slower than the job that ends the session, which finds out; the
 // money goes back, once.
 func TestPaidWhileItWasCancelled(t *testing.T) {
-	objects := &sandboxtest.Objects{}
+	objects := &fakesandbox.Objects{}
 	taking(t, objects, func(s *shop, v *service, _ *atomic.Bool) {
 		order := v.ask(checkoutPath, "k", checkoutBody("")).checkedOut(s)
 		v.pay(s.payment(order).SessionID)
@@ -481,7 +481,7 @@ func (r *refusesEnd) ExpireSession(ctx context.Context, id string) (payment.Sess
 // TestNoticeOfAnotherProcessor: whoever may sign for one processor cannot pay
 // an order of another.
 func TestNoticeOfAnotherProcessor(t *testing.T) {
-	objects := &sandboxtest.Objects{}
+	objects := &fakesandbox.Objects{}
 	taking(t, objects, func(s *shop, v *service, _ *atomic.Bool) {
 		order := v.ask(checkoutPath, "k", checkoutBody("")).checkedOut(s)
 		v.pay(s.payment(order).SessionID)

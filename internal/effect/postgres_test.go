@@ -7,13 +7,13 @@ import (
 	"purveyor/internal/command"
 	"purveyor/internal/commerce"
 	"purveyor/internal/storage/postgres"
-	"purveyor/internal/storage/postgres/postgrestest"
+	"purveyor/internal/testkit/database"
 )
 
 // TestOnPostgreSQL: two processes on one database share the work, hold it
 // together and release it, in real time.
 func TestOnPostgreSQL(t *testing.T) {
-	engine, err := postgres.Open(postgrestest.Database(t), postgres.Options{})
+	engine, err := postgres.Open(database.Postgres(t), postgres.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

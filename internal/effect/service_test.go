@@ -20,7 +20,7 @@ import (
 	"purveyor/internal/outside/courier"
 	"purveyor/internal/outside/payment"
 	"purveyor/internal/outside/sandbox"
-	"purveyor/internal/outside/sandbox/sandboxtest"
+	"purveyor/internal/testkit/fakesandbox"
 	"purveyor/internal/storage"
 	"purveyor/internal/web"
 )
@@ -154,7 +154,7 @@ func (s *shop) admit() {
 
 // serve starts a process. objects are a sandbox that stands outside of the
 // database, as a real processor does; nil: it stands in it.
-func (s *shop) serve(m *mortal, objects *sandboxtest.Objects, wrap func(Processor) Processor) *service {
+func (s *shop) serve(m *mortal, objects *fakesandbox.Objects, wrap func(Processor) Processor) *service {
 	s.orders++
 	v := &service{s: s, m: m, worker: fmt.Sprint("process ", s.orders), committer: commit.New(m, 0)}
 	inside := NewObjects(m, v.committer)
@@ -264,7 +264,7 @@ func (v *service) pay(sessionID string) reply {
 
 // deliver posts what a sandbox outside of the database has to tell, so many
 // times.
-func (v *service) deliver(objects *sandboxtest.Objects, times int) {
+func (v *service) deliver(objects *fakesandbox.Objects, times int) {
 	v.s.t.Helper()
 	if objects == nil {
 		return
@@ -279,7 +279,7 @@ func (v *service) deliver(objects *sandboxtest.Objects, times int) {
 }
 
 // paidOrder is an order that was checked out and paid.
-func (v *service) paidOrder(objects *sandboxtest.Objects, key, email string) commerce.OrderKey {
+func (v *service) paidOrder(objects *fakesandbox.Objects, key, email string) commerce.OrderKey {
 	v.s.t.Helper()
 	order := v.ask(checkoutPath, key, checkoutBody(email)).checkedOut(v.s)
 	if clicked := v.pay(v.s.payment(order).SessionID); clicked.status != http.StatusSeeOther {

@@ -19,7 +19,7 @@ import (
 	"purveyor/internal/outside/webhook"
 	"purveyor/internal/storage"
 	"purveyor/internal/storage/sqlite"
-	"purveyor/internal/storage/sqlite/sqlitetest"
+	"purveyor/internal/testkit/database"
 )
 
 const (
@@ -66,7 +66,7 @@ func TestMain(m *testing.M) {
 // in runs a test in a shop.
 func in(t *testing.T, test func(s *shop)) {
 	t.Helper()
-	path := sqlitetest.Database(t)
+	path := database.SQLite(t)
 	synctest.Test(t, func(t *testing.T) {
 		engine, err := sqlite.Open(path, sqlite.Options{})
 		if err != nil {

@@ -10,7 +10,7 @@ import (
 	"purveyor/internal/commerce"
 	"purveyor/internal/commit"
 	"purveyor/internal/storage/sqlite"
-	"purveyor/internal/storage/sqlite/sqlitetest"
+	"purveyor/internal/testkit/database"
 	"purveyor/internal/storage/storagetest"
 )
 
@@ -63,7 +63,7 @@ func TestTriesAreGathered(t *testing.T) {
 // TestTriesAreRecordedAlone when they cannot be together, and each hears of its
 // own outcome.
 func TestTriesAreRecordedAlone(t *testing.T) {
-	path := sqlitetest.Database(t)
+	path := database.SQLite(t)
 	synctest.Test(t, func(t *testing.T) {
 		engine, err := sqlite.Open(path, sqlite.Options{})
 		if err != nil {

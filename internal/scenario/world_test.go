@@ -21,9 +21,9 @@ import (
 	"purveyor/internal/outside/payment"
 	"purveyor/internal/storage"
 	"purveyor/internal/storage/postgres"
-	"purveyor/internal/storage/postgres/postgrestest"
+	"purveyor/internal/testkit/database"
 	"purveyor/internal/storage/sqlite"
-	"purveyor/internal/storage/sqlite/sqlitetest"
+	"purveyor/internal/testkit/database"
 	"purveyor/internal/web"
 
 	jsonv2 "github.com/go-json-experiment/json"
@@ -42,7 +42,7 @@ var engines = []struct {
 type openEngine func(t *testing.T, now func() time.Time) storage.Engine
 
 func sqliteFile(t *testing.T) openEngine {
-	path := sqlitetest.Database(t)
+	path := database.SQLite(t)
 	return func(t *testing.T, now func() time.Time) storage.Engine {
 		engine, err := sqlite.Open(path, sqlite.Options{Now: now})
 		if err != nil {
@@ -53,7 +53,7 @@ func sqliteFile(t *testing.T) openEngine {
 }
 
 func postgresDatabase(t *testing.T) openEngine {
-	url := postgrestest.Database(t)
+	url := database.Postgres(t)
 	return func(t *testing.T, now func() time.Time) storage.Engine {
 		engine, err := postgres.Open(url, postgres.Options{Now: now, Readers: 4})
 		if err != nil {

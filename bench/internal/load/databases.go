@@ -5,7 +5,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"purveyor/internal/pgtest"
+	"purveyor/internal/testkit/pg"
 )
 
 // The engines.
@@ -20,7 +20,7 @@ var Settings = []string{"fsync=on", "synchronous_commit=on", "full_page_writes=o
 // Databases are those of one run, on both engines.
 type Databases struct {
 	*Env
-	Server *pgtest.Server
+	Server *pg.Server
 }
 
 const fullDatabase = "purveyor_full"
@@ -31,7 +31,7 @@ func (e *Env) OpenDatabases() (*Databases, error) {
 	if err != nil {
 		return nil, err
 	}
-	server, err := pgtest.Start(e.Work, Settings...)
+	server, err := pg.Start(e.Work, Settings...)
 	return &Databases{e, server}, err
 }
 

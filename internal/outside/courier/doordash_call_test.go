@@ -12,7 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"purveyor/internal/outside/courier/doordashtest"
+	"purveyor/internal/testkit/fakedoordash"
 )
 
 // The stand-in refuses tokens that DoorDash would refuse.
@@ -71,7 +71,7 @@ func TestDoorDashFollowsNoRedirect(t *testing.T) {
 	defer elsewhere.Close()
 	for _, status := range []int{301, 302, 307, 308} {
 		server := httptest.NewServer(http.RedirectHandler(elsewhere.URL, status))
-		d := doordashAt(t, server.URL, doordashtest.New(t))
+		d := doordashAt(t, server.URL, fakedoordash.New(t))
 		_, err := d.Create(t.Context(), doordashRequest())
 		wantUnknown(t, err, "not one of DoorDash's")
 		server.Close()
@@ -87,7 +87,7 @@ func TestDoorDashEndlessAnswer(t *testing.T) {
 		}
 	}))
 	defer server.Close()
-	_, err := doordashAt(t, server.URL, doordashtest.New(t)).Get(t.Context(), Key{Ref: "dlv_a"})
+	_, err := doordashAt(t, server.URL, fakedoordash.New(t)).Get(t.Context(), Key{Ref: "dlv_a"})
 	wantUnknown(t, err, "not one of DoorDash's")
 }
 
@@ -101,7 +101,7 @@ func TestDoorDashTokenStaysSecret(t *testing.T) {
 				w.WriteHeader(status)
 				_, _ = io.WriteString(w, strings.ReplaceAll(body, "%", token))
 			}))
-			d := doordashAt(t, server.URL, doordashtest.New(t))
+			d := doordashAt(t, server.URL, fakedoordash.New(t))
 			_, err1 := d.Quote(t.Context(), doordashRequest().QuoteRequest)
 			_, err2 := d.Create(t.Context(), doordashRequest())
 			_, err3 := d.Get(t.Context(), Key{Ref: "dlv_a"})

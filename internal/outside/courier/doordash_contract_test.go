@@ -7,13 +7,13 @@ import (
 
 	"purveyor/internal/commerce"
 	"purveyor/internal/outside/courier"
-	"purveyor/internal/outside/courier/couriertest"
-	"purveyor/internal/outside/courier/doordashtest"
+	"purveyor/internal/testkit/couriertest"
+	"purveyor/internal/testkit/fakedoordash"
 )
 
 func TestDoorDashContract(t *testing.T) {
 	couriertest.Run(t, func(t *testing.T) couriertest.Harness {
-		server := doordashtest.New(t)
+		server := fakedoordash.New(t)
 		provider, err := courier.NewDoorDash(courier.DoorDashOptions{
 			DeveloperID: server.DeveloperID, KeyID: server.KeyID, SigningSecret: server.SigningSecret,
 			WebhookUser: server.User, WebhookPassword: server.Password, BaseURL: server.URL,
@@ -26,7 +26,7 @@ func TestDoorDashContract(t *testing.T) {
 }
 
 type doordash struct {
-	*doordashtest.Server
+	*fakedoordash.Server
 	provider *courier.DoorDash
 }
 
@@ -44,7 +44,7 @@ func (d *doordash) Arrange(t *testing.T, s couriertest.Situation, r courier.Crea
 	switch s {
 	case couriertest.Fine, couriertest.CourierQuits, couriertest.GoesBack: // Move does those
 	case couriertest.AnswerIsLost:
-		d.Next(doordashtest.Fault{Lost: true})
+		d.Next(fakedoordash.Fault{Lost: true})
 	default:
 		fault, ok := doordashSituations[s]
 		if !ok {
@@ -57,7 +57,7 @@ func (d *doordash) Arrange(t *testing.T, s couriertest.Situation, r courier.Crea
 
 // doordashSituations last until they are over. AlwaysStale is none: no delivery is made
 // by a quote.
-var doordashSituations = map[couriertest.Situation]doordashtest.Fault{
+var doordashSituations = map[couriertest.Situation]fakedoordash.Fault{
 	couriertest.TooFar:        {On: "POST", Status: 422, Code: "invalid_delivery_parameters", Message: "Invalid delivery", Reason: "distance_too_long"},
 	couriertest.NobodyFree:    {On: "POST", Status: 422, Code: "invalid_delivery_parameters", Message: "Invalid delivery", Reason: "outside_of_delivery_time"},
 	couriertest.Unplaceable:   {On: "POST", Status: 400, Code: "validation_error", Message: "Validation Failed", Fields: map[string]string{"dropoff_address": "Could not resolve to a valid address"}},

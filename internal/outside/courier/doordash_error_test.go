@@ -6,22 +6,22 @@ import (
 	"testing"
 	"time"
 
-	"purveyor/internal/outside/courier/doordashtest"
+	"purveyor/internal/testkit/fakedoordash"
 )
 
-func doordashField(field, wrong string) doordashtest.Fault {
-	return doordashtest.Fault{Status: 400, Code: "validation_error", Message: "Validation Failed", Fields: map[string]string{field: wrong}}
+func doordashField(field, wrong string) fakedoordash.Fault {
+	return fakedoordash.Fault{Status: 400, Code: "validation_error", Message: "Validation Failed", Fields: map[string]string{field: wrong}}
 }
 
 // deniedToUs stands for an error about our credentials, which has no code.
 const deniedToUs Code = "credentials"
 
 func TestDoorDashErrors(t *testing.T) {
-	invalid := func(reason string) doordashtest.Fault {
-		return doordashtest.Fault{Status: 422, Code: "invalid_delivery_parameters", Message: "Invalid", Reason: reason}
+	invalid := func(reason string) fakedoordash.Fault {
+		return fakedoordash.Fault{Status: 422, Code: "invalid_delivery_parameters", Message: "Invalid", Reason: reason}
 	}
 	for _, c := range []struct {
-		fault doordashtest.Fault
+		fault fakedoordash.Fault
 		code  Code // empty: nobody knows
 		says  string
 	}{
@@ -30,7 +30,7 @@ func TestDoorDashErrors(t *testing.T) {
 		{invalid("delivery_address_not_in_coverage"), OutOfZone, "delivery_address"},
 		{invalid("outside_of_delivery_time"), NoCouriers, "outside_of_delivery_time"},
 		{invalid("of_another_kind"), Other, "of_another_kind"},
-		{doordashtest.Fault{Status: 400, Code: "distance_too_long"}, OutOfZone, "distance_too_long"},
+		{fakedoordash.Fault{Status: 400, Code: "distance_too_long"}, OutOfZone, "distance_too_long"},
 		{doordashField("dropoff_address", "Could not resolve to a valid address"), BadAddress, "Validation Failed; dropoff_address: Could not"},
 		{doordashField("pickup_address", "Address is missing zip_code field"), BadAddress, "zip_code"},
 		{doordashField("dropoff_address", "Allowed distance between addresses exceeded"), OutOfZone, "exceeded"},
@@ -39,26 +39,26 @@ func TestDoorDashErrors(t *testing.T) {
 		{doordashField("dropoff_address", "Dropoff address not within service area"), OutOfZone, "area"},
 		{doordashField("dropoff_phone_number", "Phone number provided does not seem to be a valid one"), BadAddress, "Phone"},
 		{doordashField("order_value", "Please enter a subtotal $500.00 or lower"), Other, "subtotal"},
-		{doordashtest.Fault{Status: 400, Code: "validation_error"}, Other, "validation_error"},
-		{doordashtest.Fault{Status: 403, Code: "authorization_error", Message: "Not yours"}, deniedToUs, "this account may not do this: Not yours"},
-		{doordashtest.Fault{Status: 403, Code: "another"}, deniedToUs, "another"},
-		{doordashtest.Fault{Status: 404, Code: "another"}, NotFound, "another"},
-		{doordashtest.Fault{Status: 404, Code: "unknown_delivery_id", Message: "None"}, NotFound, "None"},
-		{doordashtest.Fault{Status: 401, Code: "authentication_error", Message: "never shown"}, deniedToUs, "check the developer id"},
-		{doordashtest.Fault{Status: 401}, deniedToUs, "check the developer id"},
-		{doordashtest.Fault{Status: 408, Code: "timeout"}, "", "408"},
-		{doordashtest.Fault{Status: 500, Code: "service_fault", Message: "oops"}, "", "500: oops"},
-		{doordashtest.Fault{Status: 500, Code: "validation_error"}, "", "500"},
-		{doordashtest.Fault{Status: 502, Body: "<html>"}, "", "502"},
-		{doordashtest.Fault{Status: 504}, "", "504"},
-		{doordashtest.Fault{Status: 403, Body: "<html>blocked"}, "", "check the URL and proxies (it is 403)"},
-		{doordashtest.Fault{Status: 404, Body: `{"message":"no such path"}`}, "", "it is 404"},
-		{doordashtest.Fault{Status: 302, Code: "moved"}, "", "it is 302"},
-		{doordashtest.Fault{Status: 200, Body: "<html>"}, "", "check the URL"},
-		{doordashtest.Fault{Status: 200, Body: `{}`}, "", "check the URL"},
-		{doordashtest.Fault{Status: 200, Body: `{"external_delivery_id":"of another"}`}, "", "check the URL"},
-		{doordashtest.Fault{Status: 200}, "", "check the URL"},
-		{doordashtest.Fault{Down: true}, "", "cannot be reached"},
+		{fakedoordash.Fault{Status: 400, Code: "validation_error"}, Other, "validation_error"},
+		{fakedoordash.Fault{Status: 403, Code: "authorization_error", Message: "Not yours"}, deniedToUs, "this account may not do this: Not yours"},
+		{fakedoordash.Fault{Status: 403, Code: "another"}, deniedToUs, "another"},
+		{fakedoordash.Fault{Status: 404, Code: "another"}, NotFound, "another"},
+		{fakedoordash.Fault{Status: 404, Code: "unknown_delivery_id", Message: "None"}, NotFound, "None"},
+		{fakedoordash.Fault{Status: 401, Code: "authentication_error", Message: "never shown"}, deniedToUs, "check the developer id"},
+		{fakedoordash.Fault{Status: 401}, deniedToUs, "check the developer id"},
+		{fakedoordash.Fault{Status: 408, Code: "timeout"}, "", "408"},
+		{fakedoordash.Fault{Status: 500, Code: "service_fault", Message: "oops"}, "", "500: oops"},
+		{fakedoordash.Fault{Status: 500, Code: "validation_error"}, "", "500"},
+		{fakedoordash.Fault{Status: 502, Body: "<html>"}, "", "502"},
+		{fakedoordash.Fault{Status: 504}, "", "504"},
+		{fakedoordash.Fault{Status: 403, Body: "<html>blocked"}, "", "check the URL and proxies (it is 403)"},
+		{fakedoordash.Fault{Status: 404, Body: `{"message":"no such path"}`}, "", "it is 404"},
+		{fakedoordash.Fault{Status: 302, Code: "moved"}, "", "it is 302"},
+		{fakedoordash.Fault{Status: 200, Body: "<html>"}, "", "check the URL"},
+		{fakedoordash.Fault{Status: 200, Body: `{}`}, "", "check the URL"},
+		{fakedoordash.Fault{Status: 200, Body: `{"external_delivery_id":"of another"}`}, "", "check the URL"},
+		{fakedoordash.Fault{Status: 200}, "", "check the URL"},
+		{fakedoordash.Fault{Down: true}, "", "cannot be reached"},
 	} {
 		d, server := doordashStandIn(t)
 		check := func(err error) {
@@ -89,16 +89,16 @@ func TestDoorDashCheck(t *testing.T) {
 	if err := d.Check(t.Context()); err != nil || server.Made() != 0 {
 		t.Errorf("%v, %d made", err, server.Made())
 	}
-	server.Next(doordashtest.Fault{Status: 500, Code: "service_fault"})
+	server.Next(fakedoordash.Fault{Status: 500, Code: "service_fault"})
 	wantUnknown(t, d.Check(t.Context()), "500")
-	server.Next(doordashtest.Fault{Status: 401, Code: "authentication_error"})
+	server.Next(fakedoordash.Fault{Status: 401, Code: "authentication_error"})
 	wantDenied(t, d.Check(t.Context()), "does not accept the key")
 }
 
 func TestDoorDashLimits(t *testing.T) {
 	for header, want := range map[string]time.Duration{"": 0, "7": 7 * time.Second, "-1": 0, "soon": 0, "99999999999": 24 * time.Hour} {
 		d, server := doordashStandIn(t)
-		server.Always(doordashtest.Fault{Status: 429, Body: "slow down", Header: http.Header{"Retry-After": {header}}})
+		server.Always(fakedoordash.Fault{Status: 429, Body: "slow down", Header: http.Header{"Retry-After": {header}}})
 		_, err := d.Quote(t.Context(), doordashRequest().QuoteRequest)
 		if limited, ok := errors.AsType[*Limited](err); !ok || limited.RetryAfter != want {
 			t.Errorf("%q: %#v", header, err)

@@ -9,12 +9,12 @@ import (
 	"time"
 
 	"purveyor/internal/commerce"
-	"purveyor/internal/outside/courier/doordashtest"
+	"purveyor/internal/testkit/fakedoordash"
 )
 
 func doordashHears(t *testing.T, body string) []Notice {
 	t.Helper()
-	server := doordashtest.New(t)
+	server := fakedoordash.New(t)
 	notices, err := doordashAt(t, server.URL, server).ReadNotice(t.Context(), server.Header(), []byte(body))
 	if err != nil {
 		t.Fatal(err)
@@ -154,7 +154,7 @@ func TestDoorDashCredentials(t *testing.T) {
 // Whatever is posted is read, refused as bad, or of no interest; and never by
 // somebody without credentials.
 func FuzzDoorDashNotice(f *testing.F) {
-	server := doordashtest.New(f)
+	server := fakedoordash.New(f)
 	d := doordashAt(f, server.URL, server)
 	for _, seed := range []string{
 		`{"external_delivery_id":"dlv_a","event_name":"DASHER_PICKED_UP","created_at":"2022-02-01T23:18:22.791883Z","dasher_location":{"lat":43.3,"lng":-79.3}}`,

@@ -9,16 +9,16 @@ import (
 	"time"
 
 	"purveyor/internal/commerce"
-	"purveyor/internal/outside/courier/doordashtest"
+	"purveyor/internal/testkit/fakedoordash"
 )
 
-func doordashStandIn(t testing.TB) (*DoorDash, *doordashtest.Server) {
+func doordashStandIn(t testing.TB) (*DoorDash, *fakedoordash.Server) {
 	t.Helper()
-	server := doordashtest.New(t)
+	server := fakedoordash.New(t)
 	return doordashAt(t, server.URL, server), server
 }
 
-func doordashAt(t testing.TB, url string, server *doordashtest.Server) *DoorDash {
+func doordashAt(t testing.TB, url string, server *fakedoordash.Server) *DoorDash {
 	t.Helper()
 	d, err := NewDoorDash(DoorDashOptions{
 		DeveloperID: server.DeveloperID, KeyID: server.KeyID, SigningSecret: server.SigningSecret,
@@ -81,13 +81,13 @@ func TestDoorDashOrder(t *testing.T) {
 	r := doordashRequest()
 	made := doordashCreated(t, d)
 	at, _ := server.Find(r.Ref)
-	want := doordashtest.Order{
+	want := fakedoordash.Order{
 		ExternalDeliveryID: r.Ref, PickupReferenceTag: r.OrderID, OrderValue: 4797, Undeliverable: "return_to_pickup",
 		PickupAddress: "1 Ferry Building, San Francisco, CA 94111", PickupBusinessName: "Harbor Street Market",
 		PickupPhone: "+14155550101", PickupInstructions: "Ask at the counter",
 		DropoffAddress: "3180 18th St, Apt 2, San Francisco, CA 94110, US", DropoffPhone: "+14155550134",
 		DropoffNotes: "Ring twice", DropoffGivenName: "Jo", DropoffFamilyName: "van Doe",
-		Items: []doordashtest.Item{{Name: "Crème & café", Quantity: 2, Price: 650}, {Name: "Olive oil", Quantity: 1, Price: 3497}},
+		Items: []fakedoordash.Item{{Name: "Crème & café", Quantity: 2, Price: 650}, {Name: "Olive oil", Quantity: 1, Price: 3497}},
 	}
 	if !reflect.DeepEqual(at.Order, want) {
 		t.Errorf("asked for\n%+v, want\n%+v", at.Order, want)
@@ -125,7 +125,7 @@ func TestDoorDashQuoteNames(t *testing.T) {
 // Whatever became of earlier tries, one name is delivered once.
 func TestDoorDashCreateAgain(t *testing.T) {
 	d, server := doordashStandIn(t)
-	for _, lost := range []doordashtest.Fault{{Lost: true}, {Down: true}, {Status: 502}, {Status: 409, Code: "duplicate_delivery_id"}} {
+	for _, lost := range []fakedoordash.Fault{{Lost: true}, {Down: true}, {Status: 502}, {Status: 409, Code: "duplicate_delivery_id"}} {
 		server.Next(lost)
 		if _, err := d.Create(t.Context(), doordashRequest()); lost.Lost || lost.Down || lost.Status == 502 {
 			wantUnknown(t, err, "create a delivery")
@@ -134,7 +134,7 @@ func TestDoorDashCreateAgain(t *testing.T) {
 		}
 	}
 	// An earlier try may have made what is refused now.
-	server.Next(doordashtest.Fault{Status: 422, Code: "invalid_delivery_parameters", Reason: "outside_of_delivery_time"})
+	server.Next(fakedoordash.Fault{Status: 422, Code: "invalid_delivery_parameters", Reason: "outside_of_delivery_time"})
 	first := doordashCreated(t, d)
 	if server.Made() != 1 || first.Status != commerce.CourierPending {
 		t.Errorf("%d deliveries, %+v", server.Made(), first)
@@ -143,14 +143,14 @@ func TestDoorDashCreateAgain(t *testing.T) {
 
 func TestDoorDashNameIsTaken(t *testing.T) {
 	d, server := doordashStandIn(t)
-	server.Next(doordashtest.Fault{Status: 409, Code: "duplicate_delivery_id"})
+	server.Next(fakedoordash.Fault{Status: 409, Code: "duplicate_delivery_id"})
 	_, err := d.Create(t.Context(), doordashRequest()) // it is about to be made by an earlier try
 	wantUnknown(t, err, "not there yet")
-	server.Next(doordashtest.Fault{Status: 422, Code: "invalid_delivery_parameters", Reason: "distance_too_long"})
-	server.Next(doordashtest.Fault{Status: 500})
+	server.Next(fakedoordash.Fault{Status: 422, Code: "invalid_delivery_parameters", Reason: "distance_too_long"})
+	server.Next(fakedoordash.Fault{Status: 500})
 	_, err = d.Create(t.Context(), doordashRequest())
 	wantUnknown(t, err, "500")
-	server.Next(doordashtest.Fault{Status: 200, Body: `{"external_delivery_id":"dlv_1_standin_1","delivery_status":"quote"}`})
+	server.Next(fakedoordash.Fault{Status: 200, Body: `{"external_delivery_id":"dlv_1_standin_1","delivery_status":"quote"}`})
 	_, err = d.Get(t.Context(), Key{Ref: doordashRequest().Ref})
 	wantRefusal(t, err, NotFound, "no delivery")
 }
@@ -181,7 +181,7 @@ func TestDoorDashDelivery(t *testing.T) {
 	d, server := doordashStandIn(t)
 	answer := func(fields string) Delivery {
 		t.Helper()
-		server.Next(doordashtest.Fault{Status: 200, Body: `{"external_delivery_id":"dlv_a"` + fields + `}`})
+		server.Next(fakedoordash.Fault{Status: 200, Body: `{"external_delivery_id":"dlv_a"` + fields + `}`})
 		got, err := d.Get(t.Context(), Key{ID: "dlv_a", Ref: "other"})
 		if err != nil {
 			t.Fatal(err)
@@ -264,7 +264,7 @@ func TestDoorDashCancel(t *testing.T) {
 		{"delivery_abandoned", TooLate}, {"delivery_completed", TooLate}, {"delivery_picked_up", TooLate}, {"cancellation_window_closed", TooLate},
 		{"delivery_creation_in_progress", ""}, {"duplicate_request", ""}, {"delivery_cancelled", ""}, {"new_reason", Other},
 	} {
-		for _, fault := range []doordashtest.Fault{
+		for _, fault := range []fakedoordash.Fault{
 			{Status: 409, Code: "cancel_not_allowed", Message: "No", Reason: c.reason},
 			{Status: 400, Code: c.reason, Message: "No"}, // as older versions say it
 		} {
@@ -281,7 +281,7 @@ func TestDoorDashCancel(t *testing.T) {
 		t.Errorf("%+v, %v", ended, err)
 	}
 	for _, reason := range []string{"delivery_cancelled", "duplicate_request"} {
-		server.Next(doordashtest.Fault{Status: 409, Code: "cancel_not_allowed", Reason: reason})
+		server.Next(fakedoordash.Fault{Status: 409, Code: "cancel_not_allowed", Reason: reason})
 		if again, err := d.Cancel(t.Context(), key); err != nil || !reflect.DeepEqual(again, ended) {
 			t.Errorf("%+v, %v", again, err)
 		}

@@ -10,22 +10,22 @@ import (
 
 	"github.com/chromedp/chromedp"
 
-	"purveyor/internal/browsertest"
+	"purveyor/internal/testkit/browser"
 	"purveyor/internal/commerce"
 	"purveyor/internal/outside/courier"
 )
 
 // follower is somebody with a browser on a tracking page.
-type follower struct{ *browsertest.Visitor }
+type follower struct{ *browser.Visitor }
 
-func newFollower(t *testing.T, browser context.Context, address string, before ...chromedp.Action[chromedp.Void]) follower {
+func newFollower(t *testing.T, chrome context.Context, address string, before ...chromedp.Action[chromedp.Void]) follower {
 	t.Helper()
-	return follower{browsertest.Visit(t, browser, address, before...)}
+	return follower{browser.Visit(t, chrome, address, before...)}
 }
 
 func ask[T any](f follower, script string) T {
 	f.T.Helper()
-	return browsertest.Ask[T](f.Visitor, script)
+	return browser.Ask[T](f.Visitor, script)
 }
 
 // waits until the page is so, as it looks every half second.
@@ -47,10 +47,10 @@ func served(t *testing.T) *town {
 }
 
 func TestBrowser(t *testing.T) {
-	browser := browsertest.Start(t)
+	chrome := browser.Start(t)
 	for _, c := range []struct {
 		name string
-		test func(t *testing.T, browser context.Context, x *town, d courier.Delivery)
+		test func(t *testing.T, chrome context.Context, x *town, d courier.Delivery)
 	}{
 		{"live", live},
 		{"without scripts", withoutScripts},
@@ -60,7 +60,7 @@ func TestBrowser(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			x := served(t)
-			c.test(t, browser, x, x.create(t, asks("")))
+			c.test(t, chrome, x, x.create(t, asks("")))
 		})
 	}
 }
@@ -68,11 +68,11 @@ func TestBrowser(t *testing.T) {
 const where = `(() => { const b = document.querySelector(".dot").getBoundingClientRect(); return [b.x, b.y] })()`
 
 // live watches a delivery from the first look to the door.
-func live(t *testing.T, browser context.Context, x *town, d courier.Delivery) {
-	f := newFollower(t, browser, d.TrackingURL)
+func live(t *testing.T, chrome context.Context, x *town, d courier.Delivery) {
+	f := newFollower(t, chrome, d.TrackingURL)
 	f.waits(`document.querySelector("h1").textContent == "Looking for a courier" && document.querySelector("#who").hidden`)
 	f.Readable()
-	browsertest.Screenshot(t, f.Tab, "track-pending")
+	browser.Screenshot(t, f.Tab, "track-pending")
 	x.Move(t, d, commerce.CourierAssigned)
 	f.waits(`document.querySelector("h1").textContent.endsWith("is on the way to Harbor Street Market") && document.querySelector("#picture").naturalWidth > 0`)
 	atStart := ask[[]float64](f, where)
@@ -83,12 +83,12 @@ func live(t *testing.T, browser context.Context, x *town, d courier.Delivery) {
 	x.step(t, d.ID)
 	f.waits(`document.querySelector(".progress [aria-current]").textContent == "On the way" && document.getAnimations().length == 0`)
 	underWay := ask[[]float64](f, where)
-	browsertest.Screenshot(t, f.Tab, "track-under-way")
+	browser.Screenshot(t, f.Tab, "track-under-way")
 	f.Readable()
 	x.Move(t, d, commerce.CourierDone)
 	f.waits(`document.querySelector("h1").textContent == "Delivered" && document.title.startsWith("Delivered") && document.getAnimations().length == 0`)
 	atDoor := ask[[]float64](f, where)
-	browsertest.Screenshot(t, f.Tab, "track-delivered")
+	browser.Screenshot(t, f.Tab, "track-delivered")
 	f.Readable()
 	if far(atStart, underWay) < 10 || far(underWay, atDoor) < 10 {
 		t.Errorf("the courier moves from %v by %v to %v", atStart, underWay, atDoor)
@@ -106,9 +106,9 @@ func live(t *testing.T, browser context.Context, x *town, d courier.Delivery) {
 func far(a, b []float64) float64 { return max(a[0]-b[0], b[0]-a[0], a[1]-b[1], b[1]-a[1]) }
 
 // withoutScripts has the browser load the page anew.
-func withoutScripts(t *testing.T, browser context.Context, x *town, d courier.Delivery) {
+func withoutScripts(t *testing.T, chrome context.Context, x *town, d courier.Delivery) {
 	x.Move(t, d, commerce.CourierEnRoute)
-	f := newFollower(t, browser, d.TrackingURL, browsertest.NoScripts())
+	f := newFollower(t, chrome, d.TrackingURL, browser.NoScripts())
 	if heading := ask[string](f, `document.querySelector("h1").textContent`); !strings.HasSuffix(heading, "is on the way to you") {
 		t.Errorf("the page says %q", heading)
 	}
@@ -117,10 +117,10 @@ func withoutScripts(t *testing.T, browser context.Context, x *town, d courier.De
 	}
 }
 
-func phone(t *testing.T, browser context.Context, x *town, d courier.Delivery) {
+func phone(t *testing.T, chrome context.Context, x *town, d courier.Delivery) {
 	x.Move(t, d, commerce.CourierEnRoute)
-	f := newFollower(t, browser, d.TrackingURL, chromedp.EmulateViewport(320, 640, chromedp.EmulateMobile, chromedp.EmulateTouch, chromedp.EmulateScale(2)))
-	browsertest.Screenshot(t, f.Tab, "track-phone")
+	f := newFollower(t, chrome, d.TrackingURL, chromedp.EmulateViewport(320, 640, chromedp.EmulateMobile, chromedp.EmulateTouch, chromedp.EmulateScale(2)))
+	browser.Screenshot(t, f.Tab, "track-phone")
 	f.Fits(320)
 	if low := ask[float64](f, `document.querySelector(".map").getBoundingClientRect().bottom`); low > 640 {
 		t.Errorf("the map ends %v pixels down", low)
@@ -129,12 +129,12 @@ func phone(t *testing.T, browser context.Context, x *town, d courier.Delivery) {
 }
 
 // dark follows a delivery that goes back, at night, on a phone.
-func dark(t *testing.T, browser context.Context, x *town, _ courier.Delivery) {
+func dark(t *testing.T, chrome context.Context, x *town, _ courier.Delivery) {
 	r := asks("sandbox:return")
 	r.Ref = commerce.DeliveryRef(order, 2)
 	d := x.create(t, r)
 	x.Move(t, d, commerce.CourierEnRoute)
-	f := newFollower(t, browser, d.TrackingURL, browsertest.Dark(), chromedp.EmulateViewport(360, 740, chromedp.EmulateMobile, chromedp.EmulateTouch, chromedp.EmulateScale(2)))
+	f := newFollower(t, chrome, d.TrackingURL, browser.Dark(), chromedp.EmulateViewport(360, 740, chromedp.EmulateMobile, chromedp.EmulateTouch, chromedp.EmulateScale(2)))
 	f.Fits(360)
 	f.Readable()
 	if hidden := ask[bool](f, `document.querySelector("#next").hidden`); !hidden {
@@ -142,7 +142,7 @@ func dark(t *testing.T, browser context.Context, x *town, _ courier.Delivery) {
 	}
 	x.Move(t, d, commerce.CourierReturned)
 	f.waits(`document.querySelector("h1").textContent == "Your order is back at Harbor Street Market" && document.querySelector("#next a").href == "tel:+14155550101"`)
-	browsertest.Screenshot(t, f.Tab, "track-dark")
+	browser.Screenshot(t, f.Tab, "track-dark")
 	f.Fits(360)
 	f.Readable()
 	if box := ask[[]float64](f, `(() => { const text = [...document.querySelectorAll(".map text")].at(-1).getBoundingClientRect(), map = document.querySelector(".map").getBoundingClientRect(); return [text.top - map.top, text.left - map.left, map.right - text.right] })()`); min(box[0], box[1], box[2]) < 4 {
@@ -153,9 +153,9 @@ func dark(t *testing.T, browser context.Context, x *town, _ courier.Delivery) {
 	}
 }
 
-func unknown(t *testing.T, browser context.Context, _ *town, d courier.Delivery) {
-	f := newFollower(t, browser, d.TrackingURL+"0")
-	browsertest.Screenshot(t, f.Tab, "track-unknown")
+func unknown(t *testing.T, chrome context.Context, _ *town, d courier.Delivery) {
+	f := newFollower(t, chrome, d.TrackingURL+"0")
+	browser.Screenshot(t, f.Tab, "track-unknown")
 	f.Readable()
 }
 

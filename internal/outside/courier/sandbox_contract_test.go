@@ -11,9 +11,9 @@ import (
 
 	"purveyor/internal/commerce"
 	"purveyor/internal/outside/courier"
-	"purveyor/internal/outside/courier/couriertest"
+	"purveyor/internal/testkit/couriertest"
 	"purveyor/internal/outside/sandbox"
-	"purveyor/internal/outside/sandbox/sandboxtest"
+	"purveyor/internal/testkit/fakesandbox"
 )
 
 func TestSandboxContract(t *testing.T) {
@@ -23,14 +23,14 @@ func TestSandboxContract(t *testing.T) {
 // town is a sandbox with its objects and a clock that tests set forward.
 type town struct {
 	sandbox *courier.Sandbox
-	objects *sandboxtest.Objects
+	objects *fakesandbox.Objects
 	outage  couriertest.Situation // of what keeps the objects
 	made    atomic.Int64
 	ahead   atomic.Int64
 }
 
 func newTown(t testing.TB, baseURL string) *town {
-	town := &town{objects: &sandboxtest.Objects{}}
+	town := &town{objects: &fakesandbox.Objects{}}
 	town.objects.AfterPut = func(o sandbox.Object) error {
 		if o.Version == 0 && strings.HasPrefix(o.ID, "del_") {
 			town.made.Add(1)
@@ -50,7 +50,7 @@ func newTown(t testing.TB, baseURL string) *town {
 
 // storage is what may be out of order.
 type storage struct {
-	*sandboxtest.Objects
+	*fakesandbox.Objects
 	town *town
 }
 
@@ -162,7 +162,7 @@ func (x *town) signed(t *testing.T, objects sandbox.Objects, body []byte, at tim
 func (x *town) Forged(t *testing.T, body []byte) map[string]http.Header {
 	return map[string]http.Header{
 		"of another body":   x.Sign(t, append([]byte(" "), body...)),
-		"of another secret": x.signed(t, &sandboxtest.Objects{}, body, x.Now()),
+		"of another secret": x.signed(t, &fakesandbox.Objects{}, body, x.Now()),
 		"old":               x.signed(t, x.objects, body, x.Now().Add(-sandbox.Tolerance-time.Minute)),
 		"of a real courier": {"X-Uber-Signature": {"00"}, sandbox.SignatureHeader: {""}},
 	}

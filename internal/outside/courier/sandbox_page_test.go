@@ -13,7 +13,7 @@ import (
 
 	"purveyor/internal/commerce"
 	"purveyor/internal/outside/courier"
-	"purveyor/internal/outside/courier/couriertest"
+	"purveyor/internal/testkit/couriertest"
 )
 
 func (x *town) get(t *testing.T, address string) *httptest.ResponseRecorder {

@@ -14,7 +14,7 @@ import (
 	"purveyor/internal/commerce"
 	"purveyor/internal/outside/courier"
 	"purveyor/internal/outside/sandbox"
-	"purveyor/internal/outside/sandbox/sandboxtest"
+	"purveyor/internal/testkit/fakesandbox"
 )
 
 var order = commerce.NewOrderID(7, 1_800_000_000_000, commerce.Entropy{1})
@@ -308,7 +308,7 @@ func TestCreateIsCheap(t *testing.T) {
 func FuzzSandboxNotice(f *testing.F) {
 	f.Add([]byte(`{"id":"cev_1","delivery_id":"del_1","ref":"dlv_1","status":"delivered","courier":{"location":{"Lat":1,"Lng":2}}}`), "t=1,v1=00")
 	f.Add([]byte(`{"ID":"","status":["delivered"],"ref":"\ud800","courier":{"location":{"Lat":1e9}}}`), "v1=,t=,")
-	objects := &sandboxtest.Objects{}
+	objects := &fakesandbox.Objects{}
 	box := courier.NewSandbox(objects, "https://shop.example")
 	signer := sandbox.NewSigner(objects)
 	f.Fuzz(func(t *testing.T, body []byte, header string) {

@@ -11,11 +11,11 @@ import (
 	"testing/synctest"
 	"time"
 
-	"purveyor/internal/outside/courier/ubertest"
+	"purveyor/internal/testkit/fakeuber"
 )
 
 // uberTokens are the requests for tokens since the last call.
-func uberTokens(server *ubertest.Server) (n int) {
+func uberTokens(server *fakeuber.Server) (n int) {
 	for _, r := range server.Requests() {
 		if r.Path == "/token" {
 			n++
@@ -59,7 +59,7 @@ func TestUberTokenLife(t *testing.T) {
 		u, server := uberStandIn(t)
 		now := time.Now()
 		u.Now = func() time.Time { return now }
-		server.Next(ubertest.Fault{On: "POST /token", Status: 200, Body: body})
+		server.Next(fakeuber.Fault{On: "POST /token", Status: 200, Body: body})
 		if _, err := u.useToken(t.Context(), ""); err != nil {
 			t.Fatal(err)
 		}
@@ -94,7 +94,7 @@ func TestUberTokenRevoked(t *testing.T) {
 // Uber gives 100 tokens an hour: an account that is refused asks for few.
 func TestUberTokenRefused(t *testing.T) {
 	u, server := uberStandIn(t)
-	refused := ubertest.Fault{Status: 401, Body: `{"code":"unauthorized","message":"Invalid OAuth 2.0 credentials provided."}`}
+	refused := fakeuber.Fault{Status: 401, Body: `{"code":"unauthorized","message":"Invalid OAuth 2.0 credentials provided."}`}
 	server.Always(&refused)
 	uberUnavailable(t, uberRead(t, u), "Uber does not accept the token; check the client id and secret")
 	uberWant(t, "tokens", uberTokens(server), 2) // the second is worth a try
@@ -127,18 +127,18 @@ func TestUberClientRefused(t *testing.T) {
 // Whatever else keeps a token from us passes: the next call asks again.
 func TestUberTokenFaults(t *testing.T) {
 	for _, c := range []struct {
-		fault ubertest.Fault
+		fault fakeuber.Fault
 		says  string
 	}{
-		{ubertest.Fault{Down: true}, "cannot be reached"},
-		{ubertest.Fault{Half: true}, "not one of Uber's"},
-		{ubertest.Fault{Status: 500}, "a token: Uber answered 500"},
-		{ubertest.Fault{Status: 503, Body: `{"error":"server_error"}`}, "a token: Uber answered 503"},
-		{ubertest.Fault{Status: 403, Body: "<p>Blocked by a firewall"}, "a token: Uber answered 403"},
-		{ubertest.Fault{Status: 302, Header: http.Header{"Location": {"https://elsewhere.example/"}}}, "a token: Uber answered 302"},
-		{ubertest.Fault{Status: 200, Body: "<p>Welcome"}, "not one of Uber's"},
-		{ubertest.Fault{Status: 200, Body: `{"access_token":""}`}, "not one of Uber's"},
-		{ubertest.Fault{Status: 200, Body: `{"access_token":"a\r\nX-Admin: 1"}`}, "not one of Uber's"},
+		{fakeuber.Fault{Down: true}, "cannot be reached"},
+		{fakeuber.Fault{Half: true}, "not one of Uber's"},
+		{fakeuber.Fault{Status: 500}, "a token: Uber answered 500"},
+		{fakeuber.Fault{Status: 503, Body: `{"error":"server_error"}`}, "a token: Uber answered 503"},
+		{fakeuber.Fault{Status: 403, Body: "<p>Blocked by a firewall"}, "a token: Uber answered 403"},
+		{fakeuber.Fault{Status: 302, Header: http.Header{"Location": {"https://elsewhere.example/"}}}, "a token: Uber answered 302"},
+		{fakeuber.Fault{Status: 200, Body: "<p>Welcome"}, "not one of Uber's"},
+		{fakeuber.Fault{Status: 200, Body: `{"access_token":""}`}, "not one of Uber's"},
+		{fakeuber.Fault{Status: 200, Body: `{"access_token":"a\r\nX-Admin: 1"}`}, "not one of Uber's"},
 	} {
 		u, server := uberStandIn(t)
 		c.fault.On = "POST /token"
@@ -149,7 +149,7 @@ func TestUberTokenFaults(t *testing.T) {
 		}
 	}
 	u, server := uberStandIn(t)
-	server.Next(ubertest.Fault{On: "POST /token", Status: 429, Header: http.Header{"Retry-After": {"600"}}})
+	server.Next(fakeuber.Fault{On: "POST /token", Status: 429, Header: http.Header{"Retry-After": {"600"}}})
 	for range 2 {
 		if limited, ok := errors.AsType[*Limited](uberRead(t, u)); !ok || limited.RetryAfter != 10*time.Minute {
 			t.Errorf("%+v", limited)
@@ -248,7 +248,7 @@ func TestUberFollowsNoRedirect(t *testing.T) {
 	defer elsewhere.Close()
 	u, server := uberStandIn(t)
 	for _, status := range []int{301, 302, 303, 307, 308} {
-		server.Next(ubertest.Fault{Status: status, Header: http.Header{"Location": {elsewhere.URL}}})
+		server.Next(fakeuber.Fault{Status: status, Header: http.Header{"Location": {elsewhere.URL}}})
 		uberUnavailable(t, uberRead(t, u), "Uber answered 30")
 	}
 }

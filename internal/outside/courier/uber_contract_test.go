@@ -9,13 +9,13 @@ import (
 
 	"purveyor/internal/commerce"
 	"purveyor/internal/outside/courier"
-	"purveyor/internal/outside/courier/couriertest"
-	"purveyor/internal/outside/courier/ubertest"
+	"purveyor/internal/testkit/couriertest"
+	"purveyor/internal/testkit/fakeuber"
 )
 
 func TestUberContract(t *testing.T) {
 	couriertest.Run(t, func(t *testing.T) couriertest.Harness {
-		server := ubertest.New(t)
+		server := fakeuber.New(t)
 		server.PageSize = 2
 		uber := courier.NewUber(courier.UberOptions{
 			CustomerID: server.CustomerID, ClientID: server.ClientID, ClientSecret: server.ClientSecret,
@@ -27,14 +27,14 @@ func TestUberContract(t *testing.T) {
 }
 
 type uberWorld struct {
-	*ubertest.Server
+	*fakeuber.Server
 	uber *courier.Uber
 }
 
 func (w uberWorld) Provider() courier.Provider { return w.uber }
 
 // uberSituations are those that are faults of the stand-in.
-var uberSituations = map[couriertest.Situation]ubertest.Fault{
+var uberSituations = map[couriertest.Situation]fakeuber.Fault{
 	couriertest.TooFar:      {On: "POST /deliver", Status: 400, Code: "address_undeliverable", Message: "The specified location is not in a deliverable area."},
 	couriertest.NobodyFree:  {On: "POST /deliver", Status: 503, Code: "couriers_busy", Message: "All of our couriers are currently busy."},
 	couriertest.Unplaceable: {On: "POST /deliver", Status: 400, Code: "unknown_location", Message: "The specified location was not understood."},
@@ -50,13 +50,13 @@ var uberSituations = map[couriertest.Situation]ubertest.Fault{
 
 func (w uberWorld) Arrange(_ *testing.T, s couriertest.Situation, r courier.CreateRequest) courier.CreateRequest {
 	w.Always(nil)
-	w.SetQuoteLife(ubertest.QuoteLife)
+	w.SetQuoteLife(fakeuber.QuoteLife)
 	if fault, ok := uberSituations[s]; ok {
 		w.Always(&fault)
 	}
 	switch s {
 	case couriertest.AnswerIsLost:
-		w.Next(ubertest.Fault{On: "POST /deliveries", Lost: true})
+		w.Next(fakeuber.Fault{On: "POST /deliveries", Lost: true})
 	case couriertest.AlwaysStale:
 		w.SetQuoteLife(0)
 		w.Advance(time.Hour) // for the quote that there is
@@ -87,21 +87,21 @@ func (w uberWorld) Posted(*testing.T) []couriertest.Post {
 }
 
 func (w uberWorld) Sign(_ *testing.T, body []byte) http.Header {
-	return http.Header{"X-Uber-Signature": {ubertest.Sign(body, w.StatusKey)}}
+	return http.Header{"X-Uber-Signature": {fakeuber.Sign(body, w.StatusKey)}}
 }
 
 func (w uberWorld) Forged(_ *testing.T, body []byte) map[string]http.Header {
-	right := ubertest.Sign(body, w.StatusKey)
+	right := fakeuber.Sign(body, w.StatusKey)
 	return map[string]http.Header{
-		"another key":         {"X-Uber-Signature": {ubertest.Sign(body, "key-of-somebody")}},
-		"no key":              {"X-Uber-Signature": {ubertest.Sign(body, "")}},
-		"another body":        {"X-Uber-Signature": {ubertest.Sign(append(body[:len(body):len(body)], ' '), w.StatusKey)}},
+		"another key":         {"X-Uber-Signature": {fakeuber.Sign(body, "key-of-somebody")}},
+		"no key":              {"X-Uber-Signature": {fakeuber.Sign(body, "")}},
+		"another body":        {"X-Uber-Signature": {fakeuber.Sign(append(body[:len(body):len(body)], ' '), w.StatusKey)}},
 		"cut":                 {"X-Postmates-Signature": {right[:62]}},
 		"empty":               {"X-Uber-Signature": {""}, "X-Postmates-Signature": {""}},
 		"no hex":              {"X-Uber-Signature": {strings.Repeat("z", 64)}},
 		"under another name":  {"X-Signature": {right}},
 		"with a word before":  {"X-Uber-Signature": {"sha256=" + right}},
 		"as long as a novel":  {"X-Uber-Signature": {strings.Repeat(right, 1000)}},
-		"of the wrong client": {"X-Uber-Signature": {ubertest.Sign(body, w.ClientSecret)}},
+		"of the wrong client": {"X-Uber-Signature": {fakeuber.Sign(body, w.ClientSecret)}},
 	}
 }

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"purveyor/internal/commerce"
-	"purveyor/internal/outside/courier/ubertest"
+	"purveyor/internal/testkit/fakeuber"
 )
 
 func TestUberRefusals(t *testing.T) {
@@ -52,7 +52,7 @@ func TestUberRefusals(t *testing.T) {
 		{404, "delivery_not_found", nil, NotFound, "Sorry."},
 		{418, "of_next_year", nil, Other, "Sorry."},
 	} {
-		server.Next(ubertest.Fault{Status: c.status, Code: c.code, Message: "Sorry.", Metadata: c.metadata})
+		server.Next(fakeuber.Fault{Status: c.status, Code: c.code, Message: "Sorry.", Metadata: c.metadata})
 		uberRefused(t, uberRead(t, u), c.want, c.says)
 	}
 }
@@ -72,11 +72,11 @@ func TestUberDenials(t *testing.T) {
 		{400, "not_allowed", "look at the account"},
 		{403, "of_next_year", "Uber answered 403: Sorry."},
 	} {
-		server.Next(ubertest.Fault{Status: c.status, Code: c.code, Message: "Sorry."})
+		server.Next(fakeuber.Fault{Status: c.status, Code: c.code, Message: "Sorry."})
 		wantDenied(t, uberRead(t, u), c.says)
 	}
 	for range 2 { // it asks for another token once
-		server.Next(ubertest.Fault{Status: 401, Code: "unauthorized", Message: "Invalid OAuth 2.0 credentials provided."})
+		server.Next(fakeuber.Fault{Status: 401, Code: "unauthorized", Message: "Invalid OAuth 2.0 credentials provided."})
 	}
 	wantDenied(t, uberRead(t, u), "check the client id and secret")
 	wantDenied(t, uberRead(t, u), "does not accept the tokens that it gives") // and waits before it asks again
@@ -91,7 +91,7 @@ func TestUberCheck(t *testing.T) {
 	if err := u.Check(t.Context()); err != nil {
 		t.Error(err)
 	}
-	server.Next(ubertest.Fault{Status: 500, Code: "internal_server_error"})
+	server.Next(fakeuber.Fault{Status: 500, Code: "internal_server_error"})
 	uberUnavailable(t, u.Check(t.Context()), "uber: list deliveries: Uber answered 500")
 	server.CustomerID = "another"
 	wantDenied(t, u.Check(t.Context()), "the customer id")
@@ -111,30 +111,30 @@ func wantDenied(t *testing.T, err error, says string) {
 func TestUberPassingErrors(t *testing.T) {
 	u, server := uberStandIn(t)
 	for _, c := range []struct {
-		fault ubertest.Fault
+		fault fakeuber.Fault
 		says  string
 	}{
-		{ubertest.Fault{Status: 408, Code: "request_timeout", Message: "The request timed out."}, "uber: quote: Uber answered 408: The request timed out."},
-		{ubertest.Fault{Status: 400, Code: "request_timeout", Message: "The request timed out."}, "Uber answered 400: The request"},
-		{ubertest.Fault{Status: 500, Code: "internal_server_error"}, "Uber answered 500: internal_server_error"},
-		{ubertest.Fault{Status: 500, Code: "unknown_error"}, "Uber answered 500"},
-		{ubertest.Fault{Status: 400, Code: "unknown_error"}, "Uber answered 400"},
-		{ubertest.Fault{Status: 503, Code: "service_unavailable"}, "Uber answered 503"},
-		{ubertest.Fault{Status: 502, Code: "of_next_year"}, "Uber answered 502"},
-		{ubertest.Fault{Status: 504}, "with nothing that it documents"},
-		{ubertest.Fault{Status: 404, Body: "<p>404"}, "Uber answered 404, with nothing that it documents; check the URL and proxies"},
-		{ubertest.Fault{Status: 403, Body: "<p>Blocked by a firewall"}, "nothing that it documents"},
-		{ubertest.Fault{Status: 400, Body: `{"code":5}`}, "nothing that it documents"},
-		{ubertest.Fault{Status: 400, Body: `{}`}, "nothing that it documents"},
-		{ubertest.Fault{Status: 400, Body: `null`}, "nothing that it documents"},
-		{ubertest.Fault{Status: 500, Body: `{"code":"x","metadata":[1]}`}, "Uber answered 500: x"},
-		{ubertest.Fault{Status: 200, Body: "<p>Welcome"}, "not one of Uber's"},
-		{ubertest.Fault{Status: 200, Body: `{"id":""}`}, "not one of Uber's"},
-		{ubertest.Fault{Status: 200, Body: `[]`}, "not one of Uber's"},
-		{ubertest.Fault{Status: 204}, "not one of Uber's"},
-		{ubertest.Fault{Down: true}, "cannot be reached, check the network"},
-		{ubertest.Fault{Lost: true}, "cannot be reached"},
-		{ubertest.Fault{Half: true}, "not one of Uber's"},
+		{fakeuber.Fault{Status: 408, Code: "request_timeout", Message: "The request timed out."}, "uber: quote: Uber answered 408: The request timed out."},
+		{fakeuber.Fault{Status: 400, Code: "request_timeout", Message: "The request timed out."}, "Uber answered 400: The request"},
+		{fakeuber.Fault{Status: 500, Code: "internal_server_error"}, "Uber answered 500: internal_server_error"},
+		{fakeuber.Fault{Status: 500, Code: "unknown_error"}, "Uber answered 500"},
+		{fakeuber.Fault{Status: 400, Code: "unknown_error"}, "Uber answered 400"},
+		{fakeuber.Fault{Status: 503, Code: "service_unavailable"}, "Uber answered 503"},
+		{fakeuber.Fault{Status: 502, Code: "of_next_year"}, "Uber answered 502"},
+		{fakeuber.Fault{Status: 504}, "with nothing that it documents"},
+		{fakeuber.Fault{Status: 404, Body: "<p>404"}, "Uber answered 404, with nothing that it documents; check the URL and proxies"},
+		{fakeuber.Fault{Status: 403, Body: "<p>Blocked by a firewall"}, "nothing that it documents"},
+		{fakeuber.Fault{Status: 400, Body: `{"code":5}`}, "nothing that it documents"},
+		{fakeuber.Fault{Status: 400, Body: `{}`}, "nothing that it documents"},
+		{fakeuber.Fault{Status: 400, Body: `null`}, "nothing that it documents"},
+		{fakeuber.Fault{Status: 500, Body: `{"code":"x","metadata":[1]}`}, "Uber answered 500: x"},
+		{fakeuber.Fault{Status: 200, Body: "<p>Welcome"}, "not one of Uber's"},
+		{fakeuber.Fault{Status: 200, Body: `{"id":""}`}, "not one of Uber's"},
+		{fakeuber.Fault{Status: 200, Body: `[]`}, "not one of Uber's"},
+		{fakeuber.Fault{Status: 204}, "not one of Uber's"},
+		{fakeuber.Fault{Down: true}, "cannot be reached, check the network"},
+		{fakeuber.Fault{Lost: true}, "cannot be reached"},
+		{fakeuber.Fault{Half: true}, "not one of Uber's"},
 	} {
 		server.Next(c.fault)
 		uberUnavailable(t, uberRead(t, u), c.says)
@@ -157,14 +157,14 @@ func TestUberLimits(t *testing.T) {
 		"Sun, 06 Nov 1994 08:49:37 GMT":                                  0,
 	} {
 		for _, status := range []int{429, 400} {
-			server.Next(ubertest.Fault{Status: status, Code: "customer_limited", Header: http.Header{"Retry-After": {text}}})
+			server.Next(fakeuber.Fault{Status: status, Code: "customer_limited", Header: http.Header{"Retry-After": {text}}})
 			limited, ok := errors.AsType[*Limited](uberRead(t, u))
 			if !ok || limited.RetryAfter > want || limited.RetryAfter < want-time.Minute {
 				t.Errorf("%d %q: %+v, want %s", status, text, limited, want)
 			}
 		}
 	}
-	server.Next(ubertest.Fault{Status: 429, Body: "<p>Slow down"})
+	server.Next(fakeuber.Fault{Status: 429, Body: "<p>Slow down"})
 	if err := uberRead(t, u); !errors.As(err, new(*Limited)) {
 		t.Error(err)
 	}

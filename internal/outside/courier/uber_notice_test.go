@@ -12,7 +12,7 @@ import (
 	"unicode/utf8"
 
 	"purveyor/internal/commerce"
-	"purveyor/internal/outside/courier/ubertest"
+	"purveyor/internal/testkit/fakeuber"
 )
 
 const uberKey = "c5c26d5a-70d6-46c7-a652-d7c09825ad29"
@@ -22,7 +22,7 @@ func uberReader() *Uber {
 }
 
 func uberSigned(body string) http.Header {
-	return http.Header{"X-Uber-Signature": {ubertest.Sign([]byte(body), uberKey)}}
+	return http.Header{"X-Uber-Signature": {fakeuber.Sign([]byte(body), uberKey)}}
 }
 
 func TestUberNotices(t *testing.T) {
@@ -61,7 +61,7 @@ func TestUberNotices(t *testing.T) {
 	} {
 		for _, name := range []string{"x-uber-signature", "X-Postmates-Signature"} {
 			header := http.Header{}
-			header.Set(name, strings.ToUpper(ubertest.Sign([]byte(c.body), uberKey)))
+			header.Set(name, strings.ToUpper(fakeuber.Sign([]byte(c.body), uberKey)))
 			got, err := u.ReadNotice(t.Context(), header, []byte(c.body))
 			if err != nil {
 				t.Errorf("%s: %v", c.body, err)
@@ -99,28 +99,28 @@ func uberUntrusted(t *testing.T, what string, u *Uber, header http.Header, body 
 func TestUberBadNotices(t *testing.T) {
 	u := uberReader()
 	const good = `{"kind":"event.delivery_status","id":"evt_1","delivery_id":"del_1","status":"pickup"}`
-	right := ubertest.Sign([]byte(good), uberKey)
+	right := fakeuber.Sign([]byte(good), uberKey)
 	for what, header := range map[string]http.Header{
 		"none":          {},
 		"empty":         {"X-Uber-Signature": {""}},
 		"no hex":        {"X-Uber-Signature": {strings.Repeat("g", 64)}},
 		"cut":           {"X-Uber-Signature": {right[:62]}},
 		"longer":        {"X-Uber-Signature": {right + "00"}},
-		"an empty key":  {"X-Uber-Signature": {ubertest.Sign([]byte(good), "")}},
-		"a foreign key": {"X-Uber-Signature": {ubertest.Sign([]byte(good), "foreign")}},
+		"an empty key":  {"X-Uber-Signature": {fakeuber.Sign([]byte(good), "")}},
+		"a foreign key": {"X-Uber-Signature": {fakeuber.Sign([]byte(good), "foreign")}},
 		"another body":  uberSigned(good + " "),
 	} {
 		uberUntrusted(t, what, u, header, good, "not signed")
 	}
 	for what, header := range map[string]http.Header{
-		"the other key": {"X-Uber-Signature": {ubertest.Sign([]byte(good), "another")}},
+		"the other key": {"X-Uber-Signature": {fakeuber.Sign([]byte(good), "another")}},
 		"among others":  {"X-Uber-Signature": {"00", right}, "X-Postmates-Signature": {"zz"}},
 	} {
 		if notices, err := u.ReadNotice(t.Context(), header, []byte(good)); err != nil || len(notices) != 1 {
 			t.Errorf("%s: %+v, %v", what, notices, err)
 		}
 	}
-	uberUntrusted(t, "no keys", NewUber(UberOptions{SigningKeys: []string{""}}), http.Header{"X-Uber-Signature": {ubertest.Sign([]byte(good), "")}}, good, "not signed")
+	uberUntrusted(t, "no keys", NewUber(UberOptions{SigningKeys: []string{""}}), http.Header{"X-Uber-Signature": {fakeuber.Sign([]byte(good), "")}}, good, "not signed")
 	for _, c := range [][2]string{
 		{"", "unexpected end"}, {"null", "no event"}, {"[]", "cannot unmarshal"}, {"{}", "no event"}, {`{"id":"evt_1"`, "unexpected end"}, {good + "x", "invalid character"},
 		{`{"kind":5}`, "cannot unmarshal"}, {`{"kind":"event.delivery_status","id":"evt_1","data":"x"}`, "cannot unmarshal"},

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"purveyor/internal/commerce"
-	"purveyor/internal/outside/courier/ubertest"
+	"purveyor/internal/testkit/fakeuber"
 )
 
 // Within the hour the key finds what was made, later the list does. Neither
@@ -40,10 +40,10 @@ func TestUberMakesOnce(t *testing.T) {
 	// While the list cannot be read, nothing is made.
 	r = uberAsk(u, 3)
 	server.Advance(2 * time.Hour)
-	server.Next(ubertest.Fault{On: "GET /deliveries", Status: 503})
+	server.Next(fakeuber.Fault{On: "GET /deliveries", Status: 503})
 	_, err := u.Create(t.Context(), r)
 	uberUnavailable(t, err, "list deliveries: Uber answered 503")
-	server.Next(ubertest.Fault{On: "GET /deliveries", Status: 200, Body: `{"notice":"maintenance"}`})
+	server.Next(fakeuber.Fault{On: "GET /deliveries", Status: 200, Body: `{"notice":"maintenance"}`})
 	_, err = u.Create(t.Context(), r)
 	uberUnavailable(t, err, "not one of Uber's")
 	uberWant(t, "made", server.Made(), 2)
@@ -53,13 +53,13 @@ func TestUberDuplicates(t *testing.T) {
 	u, server := uberStandIn(t)
 	other := uberMade(t, u, uberAsk(u, 1))
 	for _, c := range []struct {
-		fault       ubertest.Fault
+		fault       fakeuber.Fault
 		unavailable bool
 		says        string
 	}{
-		{ubertest.Fault{Metadata: map[string]string{"delivery_id": other.ID}}, false, "takes this delivery for " + other.Ref},
-		{ubertest.Fault{Metadata: map[string]string{"delivery_id": "del_nowhere"}}, true, `said to be "del_nowhere"`},
-		{ubertest.Fault{Metadata: map[string]string{}}, true, "Uber answered 409: An active delivery"},
+		{fakeuber.Fault{Metadata: map[string]string{"delivery_id": other.ID}}, false, "takes this delivery for " + other.Ref},
+		{fakeuber.Fault{Metadata: map[string]string{"delivery_id": "del_nowhere"}}, true, `said to be "del_nowhere"`},
+		{fakeuber.Fault{Metadata: map[string]string{}}, true, "Uber answered 409: An active delivery"},
 	} {
 		c.fault.On, c.fault.Status, c.fault.Code, c.fault.Message = "POST /deliveries", 409, "duplicate_delivery", "An active delivery"
 		server.Next(c.fault)
@@ -71,8 +71,8 @@ func TestUberDuplicates(t *testing.T) {
 		}
 	}
 	// Uber need not tell external_id.
-	server.Next(ubertest.Fault{On: "POST /deliveries", Status: 409, Code: "duplicate_delivery", Metadata: map[string]string{"delivery_id": "del_9"}})
-	server.Next(ubertest.Fault{On: "GET /deliveries/del_9", Status: 200, Body: `{"id":"del_9","status":"pickup","live_mode":false}`})
+	server.Next(fakeuber.Fault{On: "POST /deliveries", Status: 409, Code: "duplicate_delivery", Metadata: map[string]string{"delivery_id": "del_9"}})
+	server.Next(fakeuber.Fault{On: "GET /deliveries/del_9", Status: 200, Body: `{"id":"del_9","status":"pickup","live_mode":false}`})
 	r := uberAsk(u, 3)
 	uberWant(t, "duplicate", uberMade(t, u, r), Delivery{ID: "del_9", Ref: r.Ref, Status: commerce.CourierAssigned})
 }
@@ -124,15 +124,15 @@ func TestUberListOfAnyOrder(t *testing.T) {
 		{"yesterday", "2020-01-01T00:00:00Z"},
 	} {
 		page := `{"data":[{"id":"del_1","created":"` + created[0] + `"},{"id":"del_2","created":"` + created[1] + `"}],"next_href":"https://elsewhere.example/x?offset=2&limit=2"}`
-		server.Next(ubertest.Fault{On: "GET /deliveries", Status: 200, Body: page})
-		server.Next(ubertest.Fault{On: "GET /deliveries", Status: 200, Body: `{"data":[{"id":"del_3","external_id":"` + ref + `"}]}`})
+		server.Next(fakeuber.Fault{On: "GET /deliveries", Status: 200, Body: page})
+		server.Next(fakeuber.Fault{On: "GET /deliveries", Status: 200, Body: `{"data":[{"id":"del_3","external_id":"` + ref + `"}]}`})
 		if d, err := u.Get(t.Context(), Key{Ref: ref, AskedOn: u.Now().UnixMilli()}); err != nil || d.ID != "del_3" {
 			t.Errorf("%s: %+v, %v", created, d, err)
 		}
 		requests := server.Requests()
 		uberWant(t, "query", requests[len(requests)-1].Query, "offset=2&limit=2") // here, not elsewhere
 	}
-	server.Next(ubertest.Fault{On: "GET /deliveries", Status: 200, Body: `{"data":null}`})
+	server.Next(fakeuber.Fault{On: "GET /deliveries", Status: 200, Body: `{"data":null}`})
 	_, err := u.Get(t.Context(), Key{Ref: ref})
 	uberRefused(t, err, NotFound, ref)
 }

@@ -15,12 +15,12 @@ import (
 	"time"
 
 	"purveyor/internal/commerce"
-	"purveyor/internal/outside/courier/ubertest"
+	"purveyor/internal/testkit/fakeuber"
 )
 
 // uberStandIn is a provider at a stand-in, with its clock.
-func uberStandIn(t testing.TB) (*Uber, *ubertest.Server) {
-	server := ubertest.New(t)
+func uberStandIn(t testing.TB) (*Uber, *fakeuber.Server) {
+	server := fakeuber.New(t)
 	u := NewUber(UberOptions{
 		CustomerID: server.CustomerID, ClientID: server.ClientID, ClientSecret: server.ClientSecret,
 		SigningKeys: []string{server.StatusKey, server.CourierKey}, BaseURL: server.URL, AuthURL: server.AuthURL, Robo: true,
@@ -82,7 +82,7 @@ func uberUnavailable(t *testing.T, err error, says string) {
 }
 
 // uberPaths are the requests since the last call, without those for tokens.
-func uberPaths(server *ubertest.Server) []string {
+func uberPaths(server *fakeuber.Server) []string {
 	var paths []string
 	for _, r := range server.Requests() {
 		if r.Path != "/token" {
@@ -134,7 +134,7 @@ func TestUberLiveRequest(t *testing.T) {
 
 func TestUberQuoteTellsSeconds(t *testing.T) {
 	u, server := uberStandIn(t)
-	server.Next(ubertest.Fault{Status: 200, Body: `{"kind":"delivery_quote","id":"dqt_1","created":"2023-04-06T19:00:37.887Z","expires":"2023-04-06T19:15:37.887Z",
+	server.Next(fakeuber.Fault{Status: 200, Body: `{"kind":"delivery_quote","id":"dqt_1","created":"2023-04-06T19:00:37.887Z","expires":"2023-04-06T19:15:37.887Z",
 		"fee":600,"currency":"usd","dropoff_eta":"2023-04-06T19:34:22Z","duration":33,"pickup_duration":24,"dropoff_deadline":"2023-04-06T20:09:20Z"}`})
 	q, err := u.Quote(t.Context(), uberAsk(u, 1).QuoteRequest)
 	if err != nil {
@@ -180,7 +180,7 @@ func TestUberQuotesOnceMore(t *testing.T) {
 		u, server := uberStandIn(t)
 		r := uberAsk(u, 1)
 		r.QuoteID = "dqt_shown"
-		stale := ubertest.Fault{On: "POST /deliveries", Status: 400, Code: code, Message: "Stale."}
+		stale := fakeuber.Fault{On: "POST /deliveries", Status: 400, Code: code, Message: "Stale."}
 		server.Next(stale)
 		if d := uberMade(t, u, r); d.QuoteID == "" || d.QuoteID == r.QuoteID {
 			t.Errorf("%s: made by quote %q", code, d.QuoteID)
@@ -192,7 +192,7 @@ func TestUberQuotesOnceMore(t *testing.T) {
 		_, err := u.Create(t.Context(), uberAsk(u, 2))
 		uberRefused(t, err, QuoteExpired, "Stale.")
 		server.Next(stale)
-		server.Next(ubertest.Fault{On: "POST /delivery_quotes", Status: 400, Code: "address_undeliverable"})
+		server.Next(fakeuber.Fault{On: "POST /delivery_quotes", Status: 400, Code: "address_undeliverable"})
 		_, err = u.Create(t.Context(), uberAsk(u, 3))
 		uberRefused(t, err, OutOfZone, "")
 		uberWant(t, "made", server.Made(), 1)
@@ -213,7 +213,7 @@ func TestUberCancel(t *testing.T) {
 	uberWant(t, "requests", uberPaths(server), []string{cancel, cancel, "GET /deliveries/" + d.ID})
 
 	// If nobody can tell what became of it, that is no answer.
-	server.Next(ubertest.Fault{On: "GET /deliveries", Status: 500})
+	server.Next(fakeuber.Fault{On: "GET /deliveries", Status: 500})
 	_, err := u.Cancel(t.Context(), Key{ID: d.ID})
 	uberUnavailable(t, err, "Uber answered 500")
 
@@ -246,7 +246,7 @@ func TestUberDeliveryFields(t *testing.T) {
 		{`{"id":"del_1","status":"returned","complete":true}`, Delivery{ID: "del_1", Ref: "dlv_asked", Status: commerce.CourierReturned}},
 		{`{"id":"del_1","status":"returned"}`, Delivery{ID: "del_1", Ref: "dlv_asked", Status: commerce.CourierReturned}},
 	} {
-		server.Next(ubertest.Fault{Status: 200, Body: c.body})
+		server.Next(fakeuber.Fault{Status: 200, Body: c.body})
 		got, err := u.Get(t.Context(), Key{ID: "del_1", Ref: "dlv_asked"})
 		if err != nil {
 			t.Errorf("%s: %v", c.body, err)
@@ -279,7 +279,7 @@ func TestUberModes(t *testing.T) {
 			t.Errorf("%+v, %v", d, err)
 		}
 
-		server.Next(ubertest.Fault{On: "POST /deliveries/", Status: 500})
+		server.Next(fakeuber.Fault{On: "POST /deliveries/", Status: 500})
 		_, err = u.Create(t.Context(), uberAsk(u, 3))
 		uberUnavailable(t, err, "may not be cancelled")
 	}

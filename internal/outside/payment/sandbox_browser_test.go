@@ -12,16 +12,16 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
-	"purveyor/internal/browsertest"
+	"purveyor/internal/testkit/browser"
 	"purveyor/internal/outside/payment"
 )
 
 // customer is someone with a browser on a payment page.
-type customer struct{ *browsertest.Visitor }
+type customer struct{ *browser.Visitor }
 
-func newCustomer(t *testing.T, browser context.Context, session payment.Session, before ...chromedp.Action[chromedp.Void]) customer {
+func newCustomer(t *testing.T, chrome context.Context, session payment.Session, before ...chromedp.Action[chromedp.Void]) customer {
 	t.Helper()
-	return customer{browsertest.Visit(t, browser, session.URL, before...)}
+	return customer{browser.Visit(t, chrome, session.URL, before...)}
 }
 
 func must(t testing.TB, err error) {
@@ -33,7 +33,7 @@ func must(t testing.TB, err error) {
 
 func ask[T any](c customer, script string) T {
 	c.T.Helper()
-	return browsertest.Ask[T](c.Visitor, script)
+	return browser.Ask[T](c.Visitor, script)
 }
 
 // press does something that leads to another page, and gives its status.
@@ -61,10 +61,10 @@ func thanks(s *shop, session payment.Session) string {
 }
 
 func TestBrowser(t *testing.T) {
-	browser := browsertest.Start(t)
+	chrome := browser.Start(t)
 	for _, c := range []struct {
 		name string
-		test func(t *testing.T, browser context.Context, s *shop, session payment.Session)
+		test func(t *testing.T, chrome context.Context, s *shop, session payment.Session)
 	}{
 		{"pay", pay},
 		{"decline, then pay", declineThenPay},
@@ -80,14 +80,14 @@ func TestBrowser(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := newShop(t)
-			c.test(t, browser, s, s.open(t, s.order("ord_1", "jo@example.com")))
+			c.test(t, chrome, s, s.open(t, s.order("ord_1", "jo@example.com")))
 		})
 	}
 }
 
-func pay(t *testing.T, browser context.Context, s *shop, session payment.Session) {
-	c := newCustomer(t, browser, session)
-	browsertest.Screenshot(t, c.Tab, "open")
+func pay(t *testing.T, chrome context.Context, s *shop, session payment.Session) {
+	c := newCustomer(t, chrome, session)
+	browser.Screenshot(t, c.Tab, "open")
 	c.Readable()
 	if status := c.press(button("pay")); status != http.StatusOK {
 		t.Errorf("status %d", status)
@@ -95,19 +95,19 @@ func pay(t *testing.T, browser context.Context, s *shop, session payment.Session
 	c.isAt(thanks(s, session))
 	c.unharmed(s)
 	must(t, chromedp.Do(c.Tab, chromedp.Navigate(session.URL)))
-	browsertest.Screenshot(t, c.Tab, "paid")
+	browser.Screenshot(t, c.Tab, "paid")
 	c.Readable()
 	c.press(chromedp.Click(chromedp.CSS("a.primary")))
 	c.isAt(thanks(s, session))
 }
 
-func declineThenPay(t *testing.T, browser context.Context, s *shop, session payment.Session) {
-	c := newCustomer(t, browser, session)
+func declineThenPay(t *testing.T, chrome context.Context, s *shop, session payment.Session) {
+	c := newCustomer(t, chrome, session)
 	if status := c.press(button("decline")); status != http.StatusPaymentRequired {
 		t.Errorf("status %d", status)
 	}
 	c.isAt(session.URL)
-	browsertest.Screenshot(t, c.Tab, "declined")
+	browser.Screenshot(t, c.Tab, "declined")
 	c.Readable()
 	if alert := ask[string](c, `document.activeElement.getAttribute("role")`); alert != "alert" {
 		t.Errorf("after a decline the focus is on role %q, not on the alert", alert)
@@ -116,15 +116,15 @@ func declineThenPay(t *testing.T, browser context.Context, s *shop, session paym
 	c.isAt(thanks(s, session))
 }
 
-func withoutScripts(t *testing.T, browser context.Context, s *shop, session payment.Session) {
-	c := newCustomer(t, browser, session, browsertest.NoScripts())
+func withoutScripts(t *testing.T, chrome context.Context, s *shop, session payment.Session) {
+	c := newCustomer(t, chrome, session, browser.NoScripts())
 	c.press(button("decline"))
 	c.press(button("pay"))
 	c.isAt(thanks(s, session))
 }
 
-func cancel(t *testing.T, browser context.Context, s *shop, session payment.Session) {
-	c := newCustomer(t, browser, session)
+func cancel(t *testing.T, chrome context.Context, s *shop, session payment.Session) {
+	c := newCustomer(t, chrome, session)
 	c.press(chromedp.Click(chromedp.CSS(".after a")))
 	c.isAt(s.site.URL + "/cart?order=ord_1")
 	if now := s.read(t, session.ID); now.Status != payment.SessionOpen {
@@ -132,26 +132,26 @@ func cancel(t *testing.T, browser context.Context, s *shop, session payment.Sess
 	}
 }
 
-func phone(t *testing.T, browser context.Context, s *shop, session payment.Session) {
-	c := newCustomer(t, browser, session, chromedp.EmulateViewport(360, 740, chromedp.EmulateMobile, chromedp.EmulateTouch, chromedp.EmulateScale(2)))
-	browsertest.Screenshot(t, c.Tab, "phone")
+func phone(t *testing.T, chrome context.Context, s *shop, session payment.Session) {
+	c := newCustomer(t, chrome, session, chromedp.EmulateViewport(360, 740, chromedp.EmulateMobile, chromedp.EmulateTouch, chromedp.EmulateScale(2)))
+	browser.Screenshot(t, c.Tab, "phone")
 	c.Fits(360)
 	c.press(button("decline"))
-	browsertest.Screenshot(t, c.Tab, "phone-declined")
+	browser.Screenshot(t, c.Tab, "phone-declined")
 	c.Fits(360)
 	c.press(button("pay"))
 	c.isAt(thanks(s, session))
 }
 
 // dark pays for a delivery at night, on a phone, and has been declined before.
-func dark(t *testing.T, browser context.Context, s *shop, _ payment.Session) {
+func dark(t *testing.T, chrome context.Context, s *shop, _ payment.Session) {
 	r := s.order("ord_dark", "")
 	r.Lines[0].Name = strings.Repeat("A very long name of goods ", 20)
 	r.DeliverTo = []string{"Jo Doe", "3180 18th St", "San Francisco, CA 94110"}
 	session := s.open(t, r)
-	c := newCustomer(t, browser, session, browsertest.Dark(), chromedp.EmulateViewport(360, 740, chromedp.EmulateMobile, chromedp.EmulateTouch, chromedp.EmulateScale(2)))
+	c := newCustomer(t, chrome, session, browser.Dark(), chromedp.EmulateViewport(360, 740, chromedp.EmulateMobile, chromedp.EmulateTouch, chromedp.EmulateScale(2)))
 	c.press(button("decline"))
-	browsertest.Screenshot(t, c.Tab, "pay-dark")
+	browser.Screenshot(t, c.Tab, "pay-dark")
 	c.Fits(360)
 	c.Readable()
 	if to := ask[string](c, `document.querySelector(".to").innerText`); to != "Deliver to\nJo Doe\n3180 18th St\nSan Francisco, CA 94110" {
@@ -163,33 +163,33 @@ func dark(t *testing.T, browser context.Context, s *shop, _ payment.Session) {
 	}
 }
 
-func expiredAndUnknown(t *testing.T, browser context.Context, s *shop, session payment.Session) {
+func expiredAndUnknown(t *testing.T, chrome context.Context, s *shop, session payment.Session) {
 	s.Lapse(t, session)
-	c := newCustomer(t, browser, session)
-	browsertest.Screenshot(t, c.Tab, "expired")
+	c := newCustomer(t, chrome, session)
+	browser.Screenshot(t, c.Tab, "expired")
 	c.Readable()
 	c.press(chromedp.Click(chromedp.CSS("a.primary")))
 	c.isAt(s.site.URL + "/cart?order=ord_1")
 	must(t, chromedp.Do(c.Tab, chromedp.Navigate(s.pages.URL+"/sandbox/pay/cs_test_0")))
-	browsertest.Screenshot(t, c.Tab, "unknown")
+	browser.Screenshot(t, c.Tab, "unknown")
 	c.Readable()
 }
 
 // leadsOn has the shop redirect the customer to another origin: browsers hold
 // that against the form, too.
-func leadsOn(t *testing.T, browser context.Context, s *shop, _ payment.Session) {
+func leadsOn(t *testing.T, chrome context.Context, s *shop, _ payment.Session) {
 	hop := httptest.NewServer(http.RedirectHandler(s.site.URL+"/welcome", http.StatusFound))
 	defer hop.Close()
 	r := s.order("ord_2", "jo@example.com")
 	r.SuccessURL = hop.URL
-	c := newCustomer(t, browser, s.open(t, r))
+	c := newCustomer(t, chrome, s.open(t, r))
 	c.press(button("pay"))
 	c.isAt(s.site.URL + "/welcome")
 }
 
 // keyboard pays without a mouse, and sees where it is.
-func keyboard(t *testing.T, browser context.Context, s *shop, session payment.Session) {
-	c := newCustomer(t, browser, session)
+func keyboard(t *testing.T, chrome context.Context, s *shop, session payment.Session) {
+	c := newCustomer(t, chrome, session)
 	var visited []string
 	for range 20 {
 		must(t, chromedp.Do(c.Tab, chromedp.KeyEvent(kb.Tab)))
@@ -199,7 +199,7 @@ func keyboard(t *testing.T, browser context.Context, s *shop, session payment.Se
 			t.Errorf("nobody sees that the focus is on %s", at)
 		}
 		if at == "pay" {
-			browsertest.Screenshot(t, c.Tab, "focus")
+			browser.Screenshot(t, c.Tab, "focus")
 			c.press(chromedp.KeyEvent(kb.Enter))
 			c.isAt(thanks(s, session))
 			if want := "email number expiry code name pay"; strings.Join(visited, " ") != want {
@@ -212,33 +212,33 @@ func keyboard(t *testing.T, browser context.Context, s *shop, session payment.Se
 }
 
 // framed has another site show the page in a frame, to catch clicks.
-func framed(t *testing.T, browser context.Context, _ *shop, session payment.Session) {
+func framed(t *testing.T, chrome context.Context, _ *shop, session payment.Session) {
 	thief := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = fmt.Fprintf(w, `<!doctype html><title>thief</title><iframe src="%s"></iframe>`, session.URL)
 	}))
 	defer thief.Close()
-	c := newCustomer(t, browser, payment.Session{URL: thief.URL})
+	c := newCustomer(t, chrome, payment.Session{URL: thief.URL})
 	if all := strings.Join(c.Problems(), "\n"); !strings.Contains(all, "frame-ancestors") {
 		t.Errorf("the browser refuses no frame, it says %q", all)
 	}
 }
 
 // longOrder is of many lines, and of words that do not fit.
-func longOrder(t *testing.T, browser context.Context, s *shop, _ payment.Session) {
+func longOrder(t *testing.T, chrome context.Context, s *shop, _ payment.Session) {
 	r := s.order("ord_2", "")
 	r.StoreName = strings.Repeat("Llanfairpwll", 8)
 	for i := range 60 {
 		r.Lines = append(r.Lines, payment.Line{Name: fmt.Sprintf("Item %d %s", i, strings.Repeat("x", 80)), PriceCents: 123_456_789, Quantity: 1_000})
 		r.TotalCents += 123_456_789_000
 	}
-	c := newCustomer(t, browser, s.open(t, r), chromedp.EmulateViewport(320, 640, chromedp.EmulateMobile))
-	browsertest.Screenshot(t, c.Tab, "long-phone")
+	c := newCustomer(t, chrome, s.open(t, r), chromedp.EmulateViewport(320, 640, chromedp.EmulateMobile))
+	browser.Screenshot(t, c.Tab, "long-phone")
 	c.Fits(320)
 	if button := ask[float64](c, `document.querySelector("[value=pay]").getBoundingClientRect().top`); button > 3000 {
 		t.Errorf("the Pay button is %v pixels down", button)
 	}
 	must(t, chromedp.Do(c.Tab, chromedp.Click(chromedp.CSS("summary")), chromedp.EmulateViewport(1200, 800)))
-	browsertest.Screenshot(t, c.Tab, "long")
+	browser.Screenshot(t, c.Tab, "long")
 	c.Fits(1200)
 	// Without an address the page asks, and Pay waits for it.
 	must(t, chromedp.Do(c.Tab, button("pay")))

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"purveyor/internal/outside/payment"
-	"purveyor/internal/outside/payment/paymenttest"
+	"purveyor/internal/testkit/paymenttest"
 	"purveyor/internal/outside/sandbox"
 )
 

@@ -11,13 +11,13 @@ import (
 
 	"purveyor/internal/commerce"
 	"purveyor/internal/outside/payment"
-	"purveyor/internal/outside/sandbox/sandboxtest"
+	"purveyor/internal/testkit/fakesandbox"
 )
 
 // shop is a sandbox whose pages are served, and the site of a shop that sends
 // its customers there.
 type shop struct {
-	objects *sandboxtest.Objects
+	objects *fakesandbox.Objects
 	sandbox *payment.Sandbox
 	pages   *httptest.Server
 	site    *httptest.Server // another origin, with the pictures
@@ -28,7 +28,7 @@ const picture = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 8 8"><rect
 
 func newShop(t *testing.T) *shop {
 	t.Helper()
-	s := &shop{objects: &sandboxtest.Objects{}}
+	s := &shop{objects: &fakesandbox.Objects{}}
 	site := http.NewServeMux()
 	site.HandleFunc("GET /image.svg", func(w http.ResponseWriter, r *http.Request) {
 		if referrer := r.Header.Get("Referer"); referrer != "" {

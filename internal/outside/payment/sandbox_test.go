@@ -13,7 +13,7 @@ import (
 
 	"purveyor/internal/outside/payment"
 	"purveyor/internal/outside/sandbox"
-	"purveyor/internal/outside/sandbox/sandboxtest"
+	"purveyor/internal/testkit/fakesandbox"
 )
 
 // TestMagicPayments has customers of every kind press Pay.
@@ -102,7 +102,7 @@ func TestMagicSessions(t *testing.T) {
 
 func TestSlow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		slow := payment.NewSandbox(&sandboxtest.Objects{}, "https://pay.example")
+		slow := payment.NewSandbox(&fakesandbox.Objects{}, "https://pay.example")
 		r := payment.SessionRequest{OrderID: "ord_1", CustomerEmail: "jo+slow@example.com", SuccessURL: "https://shop.example", CancelURL: "https://shop.example"}
 		start := time.Now()
 		if session, err := slow.OpenSession(t.Context(), r); err != nil || time.Since(start) != 5*time.Second {
@@ -384,7 +384,7 @@ func TestNoticesThatAreSignedAndWrong(t *testing.T) {
 func FuzzReadNotice(f *testing.F) {
 	f.Add([]byte(`{"id":"evt_1","kind":"paid","order_id":"ord_1","amount_cents":7}`), "t=1,v1=00")
 	f.Add([]byte(`{"ID":"","kind":["paid"],"order_id":"\ud800"}`), "v1=,t=,")
-	objects := &sandboxtest.Objects{}
+	objects := &fakesandbox.Objects{}
 	box := payment.NewSandbox(objects, "https://pay.example")
 	signer := sandbox.NewSigner(objects)
 	f.Fuzz(func(t *testing.T, body []byte, header string) {

@@ -6,19 +6,19 @@ import (
 	"time"
 
 	"purveyor/internal/outside/payment"
-	"purveyor/internal/outside/payment/paymenttest"
-	"purveyor/internal/outside/payment/stripetest"
+	"purveyor/internal/testkit/paymenttest"
+	"purveyor/internal/testkit/fakestripe"
 )
 
 func TestStripeContract(t *testing.T) {
 	paymenttest.Run(t, func(t *testing.T) paymenttest.Harness {
-		server := stripetest.New(t)
+		server := fakestripe.New(t)
 		return standIn{server, payment.NewStripe(payment.StripeOptions{Key: server.Key, WebhookSecrets: []string{server.Secret}, URL: server.URL})}
 	})
 }
 
 type standIn struct {
-	*stripetest.Server
+	*fakestripe.Server
 	stripe *payment.Stripe
 }
 
@@ -47,5 +47,5 @@ func (s standIn) Posted(*testing.T) []paymenttest.Post {
 }
 
 func (s standIn) Sign(_ *testing.T, body []byte, at time.Time) http.Header {
-	return stripetest.Sign(body, at, s.Secret)
+	return fakestripe.Sign(body, at, s.Secret)
 }

@@ -14,29 +14,29 @@ import (
 	"time"
 
 	"purveyor/internal/commerce"
-	"purveyor/internal/outside/payment/stripetest"
+	"purveyor/internal/testkit/fakestripe"
 )
 
 func TestStripeErrors(t *testing.T) {
 	for _, c := range []struct {
-		fault   stripetest.Fault
+		fault   fakestripe.Fault
 		says    string
 		refused bool
 	}{
-		{stripetest.Fault{Status: 402, Type: "card_error", Message: "Your card was declined."}, "Your card was declined.", true},
-		{stripetest.Fault{Status: 400, Type: "invalid_request_error", Message: "Invalid email"}, "Invalid email", true},
-		{stripetest.Fault{Status: 404, Type: "invalid_request_error", Message: "No such thing"}, "No such thing", true},
-		{stripetest.Fault{Status: 400, Type: "idempotency_error", Message: "other parameters"}, "other parameters", true},
-		{stripetest.Fault{Status: 400, Type: "invalid_request_error"}, "invalid_request_error", true},
-		{stripetest.Fault{Status: 401, Type: "invalid_request_error", Message: "Invalid API Key"}, "--stripe-key", false},
-		{stripetest.Fault{Status: 403, Type: "invalid_request_error", Message: "no permission"}, "needs to write Checkout Sessions", false},
-		{stripetest.Fault{Status: 409, Type: "idempotency_error", Message: "in use"}, "at work on an earlier try", false},
-		{stripetest.Fault{Status: 429, Type: "invalid_request_error", Message: "too many"}, "limits our requests", false},
-		{stripetest.Fault{Status: 429, Type: "api_error", Message: "lock"}, "limits our requests", false},
-		{stripetest.Fault{Status: 500, Type: "api_error", Message: "oops"}, "Stripe answered 500", false},
-		{stripetest.Fault{Status: 503, Type: "invalid_request_error", Message: "oops"}, "status.stripe.com", false},
-		{stripetest.Fault{Status: 400, Type: "api_error", Message: "oops"}, "Stripe answered 400", false},
-		{stripetest.Fault{Lost: true}, "cannot be reached", false},
+		{fakestripe.Fault{Status: 402, Type: "card_error", Message: "Your card was declined."}, "Your card was declined.", true},
+		{fakestripe.Fault{Status: 400, Type: "invalid_request_error", Message: "Invalid email"}, "Invalid email", true},
+		{fakestripe.Fault{Status: 404, Type: "invalid_request_error", Message: "No such thing"}, "No such thing", true},
+		{fakestripe.Fault{Status: 400, Type: "idempotency_error", Message: "other parameters"}, "other parameters", true},
+		{fakestripe.Fault{Status: 400, Type: "invalid_request_error"}, "invalid_request_error", true},
+		{fakestripe.Fault{Status: 401, Type: "invalid_request_error", Message: "Invalid API Key"}, "--stripe-key", false},
+		{fakestripe.Fault{Status: 403, Type: "invalid_request_error", Message: "no permission"}, "needs to write Checkout Sessions", false},
+		{fakestripe.Fault{Status: 409, Type: "idempotency_error", Message: "in use"}, "at work on an earlier try", false},
+		{fakestripe.Fault{Status: 429, Type: "invalid_request_error", Message: "too many"}, "limits our requests", false},
+		{fakestripe.Fault{Status: 429, Type: "api_error", Message: "lock"}, "limits our requests", false},
+		{fakestripe.Fault{Status: 500, Type: "api_error", Message: "oops"}, "Stripe answered 500", false},
+		{fakestripe.Fault{Status: 503, Type: "invalid_request_error", Message: "oops"}, "status.stripe.com", false},
+		{fakestripe.Fault{Status: 400, Type: "api_error", Message: "oops"}, "Stripe answered 400", false},
+		{fakestripe.Fault{Lost: true}, "cannot be reached", false},
 	} {
 		s, server := standIn(t)
 		c.fault.Header = http.Header{"Stripe-Should-Retry": {"true"}} // jobs try again, not the library
@@ -67,9 +67,9 @@ func TestStripeCheck(t *testing.T) {
 	if err := s.Check(t.Context()); err != nil || len(server.Requests()) != before+1 {
 		t.Errorf("%v, %d requests", err, len(server.Requests())-before)
 	}
-	server.Next(stripetest.Fault{Status: 403, Type: "invalid_request_error", Message: "no permission"})
+	server.Next(fakestripe.Fault{Status: 403, Type: "invalid_request_error", Message: "no permission"})
 	denied(t, s.Check(t.Context()), "needs to write Checkout Sessions")
-	server.Next(stripetest.Fault{Status: 500, Type: "api_error"})
+	server.Next(fakestripe.Fault{Status: 500, Type: "api_error"})
 	temporary(t, s.Check(t.Context()), "Stripe answered 500")
 	server.Revoke(true)
 	denied(t, s.Check(t.Context()), "does not accept the key")
@@ -128,7 +128,7 @@ func captureOutput(t *testing.T, act func(*testing.T)) string {
 func TestStripeEndsInTime(t *testing.T) {
 	s, server := standIn(t)
 	s.timeout = 100 * time.Millisecond
-	server.Next(stripetest.Fault{Hang: true})
+	server.Next(fakestripe.Fault{Hang: true})
 	_, err := s.OpenSession(t.Context(), request(1))
 	temporary(t, err, "no answer yet")
 	if !errors.Is(err, context.DeadlineExceeded) {

@@ -13,11 +13,11 @@ import (
 	"time"
 
 	"purveyor/internal/commerce"
-	"purveyor/internal/outside/payment/stripetest"
+	"purveyor/internal/testkit/fakestripe"
 )
 
 // news reads all events since the last call; their ids differ.
-func news(t *testing.T, s *Stripe, server *stripetest.Server) (all []Notice) {
+func news(t *testing.T, s *Stripe, server *fakestripe.Server) (all []Notice) {
 	t.Helper()
 	seen := map[string]bool{}
 	for _, e := range server.Take() {
@@ -41,7 +41,7 @@ func news(t *testing.T, s *Stripe, server *stripetest.Server) (all []Notice) {
 	return all
 }
 
-func wantNews(t *testing.T, s *Stripe, server *stripetest.Server, want ...Notice) {
+func wantNews(t *testing.T, s *Stripe, server *fakestripe.Server, want ...Notice) {
 	t.Helper()
 	if got := news(t, s, server); !slices.Equal(got, want) {
 		t.Errorf("got\n%+v, want\n%+v", got, want)
@@ -127,7 +127,7 @@ func TestStripeNoticeWhileAPIIsDown(t *testing.T) {
 	server.Dispute(session.PaymentID, 900)
 	for _, e := range server.Take() {
 		for range 2 {
-			server.Next(stripetest.Fault{Status: 500, Type: "api_error"})
+			server.Next(fakestripe.Fault{Status: 500, Type: "api_error"})
 			_, err := s.ReadNotice(t.Context(), e.Header(), e.Body)
 			temporary(t, err, "Stripe answered 500")
 		}
@@ -173,7 +173,7 @@ func TestStripeForeignNotices(t *testing.T) {
 	} {
 		logged.Reset()
 		body := event(c.kind, c.object)
-		notices, err := s.ReadNotice(t.Context(), stripetest.Sign(body, time.Now(), server.Secret), body)
+		notices, err := s.ReadNotice(t.Context(), fakestripe.Sign(body, time.Now(), server.Secret), body)
 		if len(notices) != 0 || err != nil || strings.Contains(logged.String(), "not in dollars") != c.logs {
 			t.Errorf("%s: %+v, %v, logged %q", body, notices, err, logged.String())
 		}
@@ -213,7 +213,7 @@ func TestStripeOldNotices(t *testing.T) {
 		body := event(c.kind, c.object)
 		// Before 2017 an event's request was a string.
 		body = append(bytes.TrimSuffix(body, []byte("}")), `,"request":"req_1","api_version":"2016-07-06"}`...)
-		got, err := s.ReadNotice(t.Context(), stripetest.Sign(body, time.Now(), server.Secret), body)
+		got, err := s.ReadNotice(t.Context(), fakestripe.Sign(body, time.Now(), server.Secret), body)
 		for i := range got {
 			got[i].ID = ""
 		}
@@ -223,7 +223,7 @@ func TestStripeOldNotices(t *testing.T) {
 	}
 }
 
-func chargeOf(t *testing.T, server *stripetest.Server) string {
+func chargeOf(t *testing.T, server *fakestripe.Server) string {
 	t.Helper()
 	for _, e := range server.Take() {
 		if e.Type == "charge.refunded" {
@@ -250,20 +250,20 @@ func TestStripeSignatures(t *testing.T) {
 	body := event("checkout.session.expired", `{"id":"cs_1","metadata":{"order_id":"`+newOrderID(1)+`"}}`)
 	now := time.Now()
 	for what, header := range map[string]http.Header{
-		"one":                   stripetest.Sign(body, now, current),
-		"the other":             stripetest.Sign(body, now, next),
-		"both":                  stripetest.Sign(body, now, current, next),
-		"among foreign ones":    stripetest.Sign(body, now, "whsec_foreign", current),
-		"four minutes old":      stripetest.Sign(body, now.Add(-4*time.Minute), current),
-		"of a clock ahead":      stripetest.Sign(body, now.Add(time.Minute), current),
-		"with an unknown v0":    {"Stripe-Signature": {stripetest.Sign(body, now, current).Get("Stripe-Signature") + ",v0=00"}},
-		"with a spoiled second": {"Stripe-Signature": {stripetest.Sign(body, now, current).Get("Stripe-Signature") + ",v1=zz"}},
+		"one":                   fakestripe.Sign(body, now, current),
+		"the other":             fakestripe.Sign(body, now, next),
+		"both":                  fakestripe.Sign(body, now, current, next),
+		"among foreign ones":    fakestripe.Sign(body, now, "whsec_foreign", current),
+		"four minutes old":      fakestripe.Sign(body, now.Add(-4*time.Minute), current),
+		"of a clock ahead":      fakestripe.Sign(body, now.Add(time.Minute), current),
+		"with an unknown v0":    {"Stripe-Signature": {fakestripe.Sign(body, now, current).Get("Stripe-Signature") + ",v0=00"}},
+		"with a spoiled second": {"Stripe-Signature": {fakestripe.Sign(body, now, current).Get("Stripe-Signature") + ",v1=zz"}},
 	} {
 		if notices, err := s.ReadNotice(t.Context(), header, body); err != nil || len(notices) != 1 || notices[0].Kind != NoticeExpired || notices[0].ID != "evt_1" {
 			t.Errorf("%s: %+v, %v", what, notices, err)
 		}
 	}
-	signature := stripetest.Sign(body, now, current).Get("Stripe-Signature")
+	signature := fakestripe.Sign(body, now, current).Get("Stripe-Signature")
 	for what, header := range map[string]http.Header{
 		"none":                 {},
 		"empty":                {"Stripe-Signature": {""}},
@@ -271,21 +271,21 @@ func TestStripeSignatures(t *testing.T) {
 		"without a time":       {"Stripe-Signature": {strings.SplitAfter(signature, ",")[1]}},
 		"another time":         {"Stripe-Signature": {strings.Replace(signature, "t=", "t=1", 1)}},
 		"another version":      {"Stripe-Signature": {strings.Replace(signature, "v1=", "v0=", 1)}},
-		"a wrong secret":       stripetest.Sign(body, now, "whsec_wrong"),
-		"an empty secret":      stripetest.Sign(body, now, ""),
-		"old":                  stripetest.Sign(body, now.Add(-301*time.Second), current),
-		"that of another body": stripetest.Sign(append([]byte(" "), body...), now, current),
+		"a wrong secret":       fakestripe.Sign(body, now, "whsec_wrong"),
+		"an empty secret":      fakestripe.Sign(body, now, ""),
+		"old":                  fakestripe.Sign(body, now.Add(-301*time.Second), current),
+		"that of another body": fakestripe.Sign(append([]byte(" "), body...), now, current),
 	} {
 		untrusted(t, what, s, header, body)
 	}
 	tampered := bytes.Replace(body, []byte("evt_1"), []byte("evt_2"), 1)
 	untrusted(t, "tampered", s, http.Header{"Stripe-Signature": {signature}}, tampered)
-	untrusted(t, "no secrets", NewStripe(StripeOptions{Key: "sk_test_x", WebhookSecrets: []string{""}}), stripetest.Sign(body, now, ""), body)
+	untrusted(t, "no secrets", NewStripe(StripeOptions{Key: "sk_test_x", WebhookSecrets: []string{""}}), fakestripe.Sign(body, now, ""), body)
 
 	for _, unreadable := range []string{"", "null", "[]", "{}", `{"object":"event"}`, `{"object":"v2.core.event","id":"evt_1"}`, `{"id":"evt_1"`,
 		string(event("refund.created", `"re_1"`)), string(event("refund.created", `{"amount":"many"}`)), string(event("refund.created", `{"charge":[]}`)),
 		`{"object":"event","id":"evt_1","type":"refund.created"}`, string(body) + " x"} {
-		untrusted(t, unreadable, s, stripetest.Sign([]byte(unreadable), now, current), []byte(unreadable))
+		untrusted(t, unreadable, s, fakestripe.Sign([]byte(unreadable), now, current), []byte(unreadable))
 	}
 }
 
@@ -323,7 +323,7 @@ func TestStripeNestedReference(t *testing.T) {
 	read := func(depth int) float64 {
 		nested := strings.Repeat(`{"id":`, depth) + `"pi_1"` + strings.Repeat("}", depth)
 		body := event("refund.created", `{"id":"re_1","payment_intent":`+nested+`}`)
-		header := stripetest.Sign(body, time.Now(), s.secrets[0])
+		header := fakestripe.Sign(body, time.Now(), s.secrets[0])
 		return testing.AllocsPerRun(1, func() {
 			var bad *BadNotice
 			if _, err := s.ReadNotice(t.Context(), header, body); depth > 1 && !errors.As(err, &bad) {
@@ -351,7 +351,7 @@ func FuzzStripeReadNotice(f *testing.F) {
 		if _, err := s.ReadNotice(t.Context(), http.Header{"Stripe-Signature": {signature}}, []byte(body)); !errors.As(err, &bad) {
 			t.Fatalf("unsigned: %v", err)
 		}
-		notices, _ := s.ReadNotice(t.Context(), stripetest.Sign([]byte(body), time.Now(), secret), []byte(body))
+		notices, _ := s.ReadNotice(t.Context(), fakestripe.Sign([]byte(body), time.Now(), secret), []byte(body))
 		for _, n := range notices {
 			if _, ok := commerce.StoreNoOfOrder(n.OrderID); !ok || n.ID == "" || n.Kind == "" {
 				t.Errorf("%+v", n)

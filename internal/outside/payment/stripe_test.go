@@ -9,16 +9,16 @@ import (
 	"time"
 
 	"purveyor/internal/commerce"
-	"purveyor/internal/outside/payment/stripetest"
+	"purveyor/internal/testkit/fakestripe"
 )
 
 func newOrderID(n byte) string {
 	return commerce.NewOrderID(7, 1_790_000_000_000, commerce.Entropy{n})
 }
 
-func standIn(t *testing.T) (*Stripe, *stripetest.Server) {
+func standIn(t *testing.T) (*Stripe, *fakestripe.Server) {
 	t.Helper()
-	server := stripetest.New(t)
+	server := fakestripe.New(t)
 	return NewStripe(StripeOptions{Key: server.Key, WebhookSecrets: []string{server.Secret}, URL: server.URL}), server
 }
 
@@ -44,7 +44,7 @@ func opened(t *testing.T, s *Stripe, n byte) Session {
 	return session
 }
 
-func paid(t *testing.T, s *Stripe, server *stripetest.Server, n byte) Session {
+func paid(t *testing.T, s *Stripe, server *fakestripe.Server, n byte) Session {
 	t.Helper()
 	session := opened(t, s, n)
 	if err := server.Pay(session.ID); err != nil {
@@ -182,7 +182,7 @@ func TestStripeHundredLines(t *testing.T) {
 func TestStripeOpenSessionAgain(t *testing.T) {
 	s, server := standIn(t)
 	r := request(1)
-	server.Next(stripetest.Fault{Lost: true})
+	server.Next(fakestripe.Fault{Lost: true})
 	_, err := s.OpenSession(t.Context(), r)
 	temporary(t, err, "cannot be reached")
 	first, err := s.OpenSession(t.Context(), r)
@@ -223,7 +223,7 @@ func TestStripeExpireSession(t *testing.T) {
 	_, err := s.ExpireSession(t.Context(), "cs_test_none")
 	refusal(t, err, "No such object")
 	session = opened(t, s, 3)
-	server.Next(stripetest.Fault{Status: 400, Type: "invalid_request_error", Message: "not now"})
+	server.Next(fakestripe.Fault{Status: 400, Type: "invalid_request_error", Message: "not now"})
 	_, err = s.ExpireSession(t.Context(), session.ID)
 	refusal(t, err, "not now")
 }
@@ -285,9 +285,9 @@ func TestStripeRefundOnce(t *testing.T) {
 	session := paid(t, s, server, 1)
 	for n, forget := range []bool{false, true} {
 		r := refundOf(session, "rfd_"+string(rune('a'+n)), 100)
-		server.Next(stripetest.Fault{}) // that of the list
+		server.Next(fakestripe.Fault{}) // that of the list
 		for range 2 {                   // net/http itself tries once more what has an idempotency key
-			server.Next(stripetest.Fault{Lost: true})
+			server.Next(fakestripe.Fault{Lost: true})
 		}
 		_, err := s.Refund(t.Context(), r)
 		temporary(t, err, "cannot be reached")

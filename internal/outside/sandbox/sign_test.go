@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"purveyor/internal/outside/sandbox"
-	"purveyor/internal/outside/sandbox/sandboxtest"
+	"purveyor/internal/testkit/fakesandbox"
 )
 
 var now = time.Unix(1_800_000_000, 0)
@@ -24,10 +24,10 @@ func sign(t *testing.T, s *sandbox.Signer, at time.Time, body string) string {
 }
 
 func TestVerify(t *testing.T) {
-	objects := &sandboxtest.Objects{}
+	objects := &fakesandbox.Objects{}
 	signer := sandbox.NewSigner(objects)
 	good := sign(t, signer, now, "body")
-	other := sign(t, sandbox.NewSigner(&sandboxtest.Objects{}), now, "body")
+	other := sign(t, sandbox.NewSigner(&fakesandbox.Objects{}), now, "body")
 	_, sum, _ := strings.Cut(good, ",")
 	for _, c := range []struct {
 		name, header, body string
@@ -59,7 +59,7 @@ func TestVerify(t *testing.T) {
 }
 
 func TestIDsAreStable(t *testing.T) {
-	objects := &sandboxtest.Objects{}
+	objects := &fakesandbox.Objects{}
 	id := func(objects sandbox.Objects, prefix, name string) string {
 		id, err := sandbox.NewSigner(objects).ID(t.Context(), prefix, name)
 		if err != nil {
@@ -74,7 +74,7 @@ func TestIDsAreStable(t *testing.T) {
 	if again := id(objects, "cs_test_", "ord_1"); again != first {
 		t.Errorf("got %s, then %s", first, again)
 	}
-	for _, other := range []string{id(objects, "cs_test_", "ord_2"), id(objects, "cs_", "test_ ord_1"), id(&sandboxtest.Objects{}, "cs_test_", "ord_1")} {
+	for _, other := range []string{id(objects, "cs_test_", "ord_2"), id(objects, "cs_", "test_ ord_1"), id(&fakesandbox.Objects{}, "cs_test_", "ord_1")} {
 		if other == first {
 			t.Errorf("%s stands for two things", first)
 		}
@@ -83,7 +83,7 @@ func TestIDsAreStable(t *testing.T) {
 
 // TestOneSecret has processes that start at the same time agree.
 func TestOneSecret(t *testing.T) {
-	objects := &sandboxtest.Objects{}
+	objects := &fakesandbox.Objects{}
 	headers := make([]string, 16)
 	var all sync.WaitGroup
 	for i := range headers {
@@ -104,7 +104,7 @@ func TestOneSecret(t *testing.T) {
 func TestSecretThatCannotBeStored(t *testing.T) {
 	broken := errors.New("disk full")
 	failures := 1
-	objects := &sandboxtest.Objects{BeforePut: func(sandbox.Object) error {
+	objects := &fakesandbox.Objects{BeforePut: func(sandbox.Object) error {
 		if failures--; failures >= 0 {
 			return broken
 		}

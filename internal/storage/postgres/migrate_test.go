@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"purveyor/internal/pgtest"
+	"purveyor/internal/testkit/pg"
 	"purveyor/internal/storage"
 	"purveyor/internal/storage/storagetest"
 
@@ -17,7 +17,7 @@ func TestMigrations(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	storagetest.RunMigrations(t, func(t testing.TB) storagetest.Raw { return rawDatabase(pgtest.Shared(t).Database(t)) }, known)
+	storagetest.RunMigrations(t, func(t testing.TB) storagetest.Raw { return rawDatabase(pg.Shared(t).Database(t)) }, known)
 }
 
 // rawDatabase is the URL of a database.
@@ -74,7 +74,7 @@ func TestLongMigration(t *testing.T) {
 	t.Parallel()
 	const within = 2 * time.Second
 	ctx := t.Context()
-	d := rawDatabase(pgtest.Shared(t).Database(t))
+	d := rawDatabase(pg.Shared(t).Database(t))
 	d.MakeFirst(t)
 	conn, err := pgx.Connect(ctx, string(d))
 	if err != nil {
@@ -142,7 +142,7 @@ func TestMigratedMeanwhile(t *testing.T) {
 	}
 	ctx := t.Context()
 	for before := 1; before <= 4; before++ {
-		d := rawDatabase(pgtest.Shared(t).Database(t))
+		d := rawDatabase(pg.Shared(t).Database(t))
 		conn, err := pgx.Connect(ctx, string(d))
 		if err != nil {
 			t.Fatal(err)

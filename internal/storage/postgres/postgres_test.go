@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"purveyor/internal/pgtest"
+	"purveyor/internal/testkit/pg"
 	"purveyor/internal/storage"
 	"purveyor/internal/storage/sqlite"
 	"purveyor/internal/storage/storagetest"
@@ -31,7 +31,7 @@ func fresh(t testing.TB) storagetest.Database { return address(database(t)) }
 // database makes a database with the schema and no rows.
 func database(t testing.TB) (url string) {
 	t.Helper()
-	return pgtest.Shared(t).Clone(t, func(url string) error {
+	return pg.Shared(t).Clone(t, func(url string) error {
 		e, err := Open(url, Options{})
 		if err != nil {
 			return err

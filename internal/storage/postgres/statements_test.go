@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"purveyor/internal/pgtest"
+	"purveyor/internal/testkit/pg"
 	"purveyor/internal/storage"
 	"purveyor/internal/storage/storagetest"
 )
@@ -41,7 +41,7 @@ func TestConformanceOfCluster(t *testing.T) {
 
 // sentBy runs the suite, and gives the statements that were sent.
 func sentBy(t *testing.T, fresh func(testing.TB) storagetest.Database) map[string]bool {
-	pgtest.Shared(t) // without it there are no statements to look at
+	pg.Shared(t) // without it there are no statements to look at
 	var mu sync.Mutex
 	sent := map[string]bool{}
 	observe = func(sql string) {

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"purveyor/internal/pgtest"
+	"purveyor/internal/testkit/pg"
 	"purveyor/internal/storage"
 
 	"github.com/jackc/pgx/v5"
@@ -59,7 +59,7 @@ func TestReadOnlyDatabase(t *testing.T) {
 
 func TestStandbyIsNotWritable(t *testing.T) {
 	t.Parallel()
-	primary, err := pgtest.Start("", "fsync=off", "shared_buffers=16MB")
+	primary, err := pg.Start("", "fsync=off", "shared_buffers=16MB")
 	if err != nil {
 		t.Fatal(err)
 	}

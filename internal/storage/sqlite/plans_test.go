@@ -30,7 +30,7 @@ func (f file) Open(t testing.TB, now func() time.Time) storage.Engine {
 
 func fresh(t testing.TB) storagetest.Database { return file(copies(t)) }
 
-// copies is as in sqlitetest, which tests inside this package cannot import.
+// copies does what testkit/database does, which tests inside this package cannot import.
 var copies = storagetest.Copies(func(path string, now func() time.Time) (storage.Engine, error) {
 	return Open(path, Options{Now: now})
 })

@@ -1,0 +1,139 @@
+package e2e_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestHelp(t *testing.T) {
+	t.Parallel()
+	database := []string{"--database", "PURVEYOR_DATABASE"}
+	server := []string{"--listen", "PURVEYOR_LISTEN", "--public-url", "PURVEYOR_PUBLIC_URL", "--allow-private-webhooks", "PURVEYOR_ALLOW_PRIVATE_WEBHOOKS"}
+	for _, name := range []string{"smtp-host", "smtp-port", "smtp-user", "smtp-password", "smtp-from", "smtp-tls", "twilio-account", "twilio-token", "twilio-from"} {
+		server = append(server, "--"+name, "PURVEYOR_"+strings.ToUpper(strings.ReplaceAll(name, "-", "_")))
+	}
+	for _, name := range []string{"stripe-key", "stripe-webhook-secret", "stripe-test-key", "stripe-test-webhook-secret"} {
+		server = append(server, "--"+name, "PURVEYOR_"+strings.ToUpper(strings.ReplaceAll(name, "-", "_")))
+	}
+	cases := []struct {
+		command string
+		names   []string
+	}{
+		{"", []string{"serve", "demo", "import", "partner create", "partner list", "partner show", "partner update",
+			"partner rotate-key", "partner suspend", "ledger check", "copy", "migrate", "--log-level", "--log-format"}},
+		{"serve", append(server, database...)},
+		{"demo", server},
+		{"import", append(database, "<file>")},
+		{"migrate", append(database, "--distribute")},
+		{"copy", []string{"--from", "PURVEYOR_COPY_FROM", "--to", "PURVEYOR_COPY_TO"}},
+		{"partner", []string{"create", "list", "show", "update", "rotate-key", "suspend"}},
+		{"partner create", append(database, "--name", "--scope", "--store", "--rate-limit", "--callback-url", "--callback-secret", "--json")},
+		{"partner list", database},
+		{"partner show", append(database, "<id>")},
+		{"partner update", append(database, "<id>", "--name", "--scope", "--store", "--all-stores", "--rate-limit", "--callback-url", "--callback-secret")},
+		{"partner rotate-key", append(database, "<id>", "--mode", "--json")},
+		{"partner suspend", append(database, "<id>", "--lift")},
+		{"webhook list", append(database, "<partner>", "--since", "--until", "--type", "--limit")},
+		{"webhook show", append(database, "<id>")},
+		{"webhook resend", append(database, "<events>")},
+		{"webhook replay", append(database, "<partner>", "--since", "--until", "--undelivered", "--all")},
+		{"webhook pause", append(database, "<partner>")},
+		{"webhook resume", append(database, "<partner>")},
+		{"webhook test", append(database, "<partner>", "--wait")},
+		{"webhook rotate-secret", append(database, "<partner>", "--secret", "--now")},
+		{"outbox list", append(database, "--limit", "--before")},
+		{"outbox show", append(database, "<id>")},
+		{"ledger check", append(database, "--books", "--stripe-key")},
+		{"stock check", append(database, "--store", "--all", "--repair", "--reason")},
+		{"jobs", []string{"list", "show", "retry", "give-up"}},
+		{"jobs list", append(database, "--state", "--kind", "--owner")},
+		{"jobs give-up", append(database, "<job>", "--reason")},
+		{"listen", []string{"--forward-to", "PURVEYOR_FORWARD_TO", "--key", "PURVEYOR_KEY", "--url", "PURVEYOR_URL", "--types", "--since"}},
+	}
+	for _, tc := range cases {
+		t.Run(tc.command, func(t *testing.T) {
+			for _, flag := range []string{"--help", "-h"} {
+				text := operate(t, append(strings.Fields(tc.command), flag)...).ok(t)
+				for _, name := range tc.names {
+					if !strings.Contains(text, name) {
+						t.Errorf("%s does not name %s:\n%s", flag, name, text)
+					}
+				}
+			}
+		})
+	}
+}
+
+func TestWrongCommandLine(t *testing.T) {
+	t.Parallel()
+	for _, line := range []string{"", "nonsense", "partner", "partner nonsense", "import", "serve extra", "serve --nonsense", "serve --log-level loud"} {
+		t.Run(line, func(t *testing.T) {
+			r := operate(t, strings.Fields(line)...)
+			if r.code == 0 || !strings.HasPrefix(r.stderr, "purveyor: error: ") || r.stdout != "" {
+				t.Errorf("exit code %d: %s%s", r.code, r.stderr, r.stdout)
+			}
+			if !strings.Contains(r.stderr, "\nSee purveyor") || !strings.Contains(r.stderr, " --help") || strings.Count(r.stderr, "\n") != 2 {
+				t.Errorf("not the mistake and where help is:\n%s", r.stderr)
+			}
+		})
+	}
+}
+
+// Help names defaults, and the flags of a service in groups.
+func TestHelpOfDefaults(t *testing.T) {
+	t.Parallel()
+	for command, words := range map[string][]string{
+		"serve":  {"default sqlite:purveyor.db", "default 127.0.0.1:8080", "Service:\n", "Webhooks, mail and texts:\n", "Payments:\n", "Couriers and addresses:\n"},
+		"demo":   {"default 127.0.0.1:8080", "Payments:\n"},
+		"listen": {"default http://127.0.0.1:8080"},
+	} {
+		text := operate(t, command, "--help").ok(t)
+		for _, w := range words {
+			if !strings.Contains(strings.Join(strings.Fields(text), " "), strings.Join(strings.Fields(w), " ")) {
+				t.Errorf("%s --help does not say %q:\n%s", command, w, text)
+			}
+		}
+	}
+	operate(t, "partner", "create", "--port", "1").refused(t, 80, "--port", "See purveyor partner create --help.")
+}
+
+// Environment variables do what the flags do, and a flag is stronger.
+func TestEnvironment(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	env := []string{"PURVEYOR_DATABASE=" + s.url(), "PURVEYOR_LISTEN=127.0.0.1:0"}
+	p := start(t, env, "serve")
+	c := newClient(t, p.ready(&p.stderr, servingLine), s.partner.Keys.Live)
+	c.must(200, get("/v1/products/p1"))
+	made := parseIssued(t, operateIn(t, env, "partner", "create", "--name", "X", "--json").ok(t))
+	c.with(made.Keys.Live).must(200, get("/v1/health"))
+	if strings.HasSuffix(c.base, ":8080") {
+		t.Errorf("it serves on the default port: %s", c.base)
+	}
+
+	other := filepath.Join(t.TempDir(), "other.db")
+	operateIn(t, env, "migrate", "--database", "sqlite:"+other).ok(t)
+	if _, err := os.Stat(other); err != nil {
+		t.Errorf("the flag is not stronger than the environment: %v", err)
+	}
+	if text := operateIn(t, env, "partner", "list", "--database", "sqlite:"+other).ok(t); strings.Contains(text, s.partner.PartnerID) {
+		t.Errorf("the flag is not stronger than the environment:\n%s", text)
+	}
+}
+
+// The addresses that partners see are those the operator names, and the log
+// is what the operator asks for.
+func TestLogSettings(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	p := start(t, []string{"PURVEYOR_LOG_FORMAT=json", "PURVEYOR_DATABASE=" + s.url()}, "serve", "--listen", "127.0.0.1:0", "--public-url", "https://api.example.com/")
+	eventually(t, patience, "the log line", func() bool {
+		return strings.Contains(p.stderr.String(), `"msg":"serving","url":"https://api.example.com",`)
+	})
+	p.stop()
+	if log := p.stderr.String(); !strings.Contains(log, `"msg":"stopped"`) {
+		t.Errorf("the last lines of the log are lost:\n%s", log)
+	}
+}

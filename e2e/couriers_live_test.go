@@ -1,0 +1,220 @@
+package e2e_test
+
+import (
+	"strings"
+	"sync"
+	"testing"
+
+	"zombiezen.com/go/sqlite/sqlitex"
+
+	"github.com/jackc/pgx/v5"
+
+	"purveyor/internal/testkit/fakedoordash"
+	"purveyor/internal/testkit/fakeuber"
+)
+
+// change runs statements in the database, beside the service.
+func (s *shop) change(script string) {
+	s.t.Helper()
+	if s.postgres != "" {
+		conn, err := pgx.Connect(s.t.Context(), s.postgres)
+		must(s.t, err)
+		defer conn.Close(s.t.Context())
+		_, err = conn.Exec(s.t.Context(), script)
+		must(s.t, err)
+		return
+	}
+	conn := openSQLite(s.t, s.path())
+	defer conn.Close()
+	conn.SetBusyTimeout(patience)
+	must(s.t, sqlitex.ExecuteScript(conn, script, nil))
+}
+
+// silence has nothing been heard of all deliveries for ten minutes.
+func (d *dispatch) silence() {
+	d.t.Helper()
+	d.shop.change("UPDATE deliveries SET heard_on = heard_on - 600000, seen_on = seen_on - 600000, asked_on = asked_on - 600000;")
+}
+
+// reads counts who asked Uber for a delivery.
+func (d *dispatch) reads() (n int) {
+	for _, r := range d.uber.Requests() {
+		if r.Method == "GET" && strings.HasPrefix(r.Path, "/deliveries/") {
+			n++
+		}
+	}
+	return n
+}
+
+// poll has many ask where the courier is, at once.
+func (d *dispatch) poll(orderID string, many int) []located {
+	d.t.Helper()
+	answers := make([]located, many)
+	var wg sync.WaitGroup
+	for i := range answers {
+		wg.Go(func() {
+			var err error
+			if answers[i], err = d.location(orderID); err != nil {
+				d.t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	return answers
+}
+
+// TestManyPollersShareACall: what was heard just now is told as it is; else the
+// provider is asked once, however many want to know.
+func TestManyPollersShareACall(t *testing.T) {
+	onBoth(t, func(t *testing.T, s *shop) {
+		const many = 50
+		d := newDispatch(s)
+		sold := d.sold()
+		d.uber.Requests()
+		for _, at := range d.poll(sold.OrderID, many) {
+			if at.Source != "cache" || at.Status != "shipped" {
+				t.Errorf("%+v", at)
+			}
+		}
+		if n := d.reads(); n != 0 {
+			t.Errorf("Uber was asked %d times for what was just heard", n)
+		}
+		must(t, d.uber.Move(sold.Delivery.ID, "dropoff")) // which nobody tells us
+		d.silence()
+		live := 0
+		for _, at := range d.poll(sold.OrderID, many) {
+			if at.Status != "out_for_delivery" || at.CourierStatus == nil || *at.CourierStatus != "en_route_to_dropoff" || at.Courier.Location == nil {
+				t.Errorf("%+v", at)
+			}
+			if at.Source == "live" {
+				live++
+			}
+		}
+		if n := d.reads(); n != 1 || live == 0 {
+			t.Errorf("Uber was asked %d times, by %d", n, live)
+		}
+		pushed := d.pushed(sold.OrderID)
+		if pushed["order.out_for_delivery"] != 1 || pushed["delivery.out_for_delivery"] != 1 {
+			t.Errorf("what a live call finds is pushed: %v", pushed)
+		}
+	})
+}
+
+// TestLiveCallFails: a provider that cannot be asked, or whose answer is none,
+// leaves what is stored.
+func TestLiveCallFails(t *testing.T) {
+	t.Parallel()
+	d := newDispatch(newShop(t))
+	byUber := d.sold()
+	d.uber.Always(&fakeuber.Fault{Status: 429})
+	byDash := d.sold()
+	for name, fault := range map[string]fakeuber.Fault{
+		"down":            {Down: true},
+		"HTML":            {Status: 200, Body: htmlPage},
+		"error in HTML":   {Status: 503, Body: htmlPage},
+		"half":            {Half: true},
+		"nothing":         {Status: 200, Body: "{}"},
+		"asked too often": {Status: 429, Header: retryAfter},
+		"not there":       {Status: 404, Code: "delivery_not_found"},
+	} {
+		d.uber.Always(&fault)
+		d.dash.Always(fakedoordash.Fault{Status: fault.Status, Down: fault.Status == 0, Body: fault.Body, Code: fault.Code, Header: fault.Header})
+		d.silence()
+		for _, id := range []string{byUber.OrderID, byDash.OrderID} {
+			at, err := d.location(id)
+			if err != nil || at.Source != "cache" || at.Status != "shipped" || at.CourierStatus == nil || *at.CourierStatus != "pending" || at.ID == nil {
+				t.Errorf("%s: %+v, %v", name, at, err)
+			}
+			d.must(200, get("/v1/orders/"+id+"/tracking"))
+		}
+		d.fine()
+	}
+	for _, id := range []string{byUber.OrderID, byDash.OrderID} {
+		if at, err := d.location(id); err != nil || at.Source != "live" {
+			t.Errorf("%+v, %v", at, err)
+		}
+	}
+	d.silence()
+	d.uber.Always(&fakeuber.Fault{Status: 401, Code: "unauthorized"})
+	for range 3 {
+		if at, err := d.location(byUber.OrderID); err != nil || at.Source != "cache" {
+			t.Errorf("%+v, %v", at, err)
+		}
+	}
+	d.fine()
+	d.uber.Requests()
+	if at, err := d.location(byUber.OrderID); err != nil || at.Source != "cache" || len(d.uber.Requests()) != 0 {
+		t.Errorf("Uber is asked again at once with tokens that it refuses: %+v, %v", at, err)
+	}
+}
+
+// TestFinishedIsAskedFor: driver-location asks for a finished delivery too
+// (SPEC), tracking does not.
+func TestFinishedIsAskedFor(t *testing.T) {
+	t.Parallel()
+	d := newDispatch(newShop(t))
+	sold := d.sold()
+	must(t, d.uber.Move(sold.Delivery.ID, "delivered"))
+	d.tell(1)
+	d.uber.Requests()
+	d.silence()
+	d.must(200, get("/v1/orders/"+sold.OrderID+"/tracking"))
+	if n := d.reads(); n != 0 {
+		t.Errorf("tracking has asked %d times", n)
+	}
+	if at, err := d.location(sold.OrderID); err != nil || at.Source != "live" || at.Status != "delivered" || d.reads() != 1 {
+		t.Errorf("%+v, %v", at, err)
+	}
+	d.uber.Always(&fakeuber.Fault{Down: true})
+	if at, err := d.location(sold.OrderID); err != nil || at.Source != "cache" || at.Status != "delivered" {
+		t.Errorf("%+v, %v", at, err)
+	}
+}
+
+// TestLostNoticesAreFound: a provider from which nothing was heard for long is
+// asked, until the goods are there.
+func TestLostNoticesAreFound(t *testing.T) {
+	onBoth(t, func(t *testing.T, s *shop) {
+		d := newDispatch(s)
+		byUber := d.sold()
+		d.uber.Always(&fakeuber.Fault{Status: 429})
+		byDash := d.sold()
+		d.uber.Always(nil)
+		ids := []string{byUber.OrderID, byDash.OrderID}
+		for _, step := range []struct{ uber, dash, status string }{
+			{"pickup_complete", "picked_up", "out_for_delivery"}, {"delivered", "delivered", "delivered"},
+		} {
+			must(t, d.uber.Move(byUber.Delivery.ID, step.uber))
+			must(t, d.dash.Move(byDash.Delivery.ID, step.dash))
+			d.silence()
+			d.shop.change("UPDATE jobs SET run_at = run_at - 600000 WHERE kind = 'check_delivery';")
+			for _, id := range ids {
+				eventually(t, patience, "the delivery to be found "+step.status, func() bool { return d.order("/v1/orders/"+id).Status == step.status })
+			}
+		}
+		eventually(t, patience, "the checks to end", func() bool {
+			return d.shop.count("SELECT CAST(count(*) AS TEXT) FROM jobs WHERE kind = 'check_delivery'") == "0"
+		})
+		d.tell(1) // at last
+		for _, id := range ids {
+			if pushed := d.pushed(id); pushed["order.delivered"] != 1 || pushed["delivery.delivered"] != 1 || pushed["order.out_for_delivery"] != 1 {
+				t.Errorf("pushed are %v", pushed)
+			}
+		}
+	})
+}
+
+// TestLostGiveUpIsFound: so is a courier who gave up without a word.
+func TestLostGiveUpIsFound(t *testing.T) {
+	t.Parallel()
+	d := newDispatch(newShop(t))
+	sold := d.sold()
+	must(t, d.uber.Move(sold.Delivery.ID, "canceled"))
+	d.silence()
+	d.shop.change("UPDATE jobs SET run_at = run_at - 600000 WHERE kind = 'check_delivery';")
+	d.attempt(sold.OrderID, 2, dashName)
+	eventually(t, patience, "one check for the new attempt", func() bool {
+		subjects := d.shop.rows("SELECT subject FROM jobs WHERE kind = 'check_delivery'")
+		return len(subjects) == 1 && strings.HasSuffix(subjects[0], "_2")
+	})
+}

@@ -1,0 +1,87 @@
+package e2e_test
+
+import (
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// The database is gone: every request is refused and changes nothing, and
+// succeeds when the database is back.
+func TestPostgresGone(t *testing.T) {
+	t.Parallel()
+	server := newPostgres(t)
+	s := &shop{t: t, postgres: server.URL("postgres")}
+	s.fill()
+	_, c := s.serve()
+	before := c.product("p1").Quantity
+	must(t, server.Kill())
+	requests := refusedAll(c)
+	s.operate("partner", "list").refused(t, 1, "cannot be reached", "--database")
+	must(t, server.Restart())
+	checkAfterwards(t, s, c, requests, before)
+}
+
+// Others have all connections of the server.
+func TestPostgresConnectionsExhausted(t *testing.T) {
+	t.Parallel()
+	server := newPostgres(t, "max_connections=20")
+	must(t, server.SQL("CREATE DATABASE shop"))
+	s := &shop{t: t, postgres: server.URL("shop")}
+	s.fill()
+	_, c := s.serve()
+	before := c.product("p1").Quantity
+
+	var hogs []*pgx.Conn
+	hog := func() {
+		for {
+			conn, err := pgx.Connect(t.Context(), server.URL("postgres"))
+			if err != nil {
+				return
+			}
+			hogs = append(hogs, conn)
+		}
+	}
+	hog()
+	others := func(what string) int {
+		var n int
+		must(t, hogs[0].QueryRow(t.Context(), "SELECT count("+what+") FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()").Scan(&n))
+		return n
+	}
+	// The service's own go, too; what is free then, the others take.
+	eventually(t, patience, "the others to have all connections", func() bool {
+		others("CASE WHEN datname = 'shop' THEN pg_terminate_backend(pid) END")
+		hog()
+		return others("*") == len(hogs)-1
+	})
+	requests := refusedAll(c)
+	s.operate("partner", "list").refused(t, 1, "no connection left", "max_connections")
+	for _, conn := range hogs[1:] {
+		must(t, conn.Close(t.Context()))
+	}
+	eventually(t, patience, "the others to be gone", func() bool { return others("*") == 0 })
+	must(t, hogs[0].Close(t.Context()))
+	checkAfterwards(t, s, c, requests, before)
+}
+
+// refusedAll makes reads and writes, which must be refused, and gives the writes.
+func refusedAll(c *client) (writes []request) {
+	c.t.Helper()
+	writes = lockedRequests()
+	var wg sync.WaitGroup
+	for _, r := range append(slices.Clone(writes), get("/v1/products/p1"), get("/v1/products"), get("/v1/stores")) {
+		wg.Go(func() {
+			a, err := c.send(r)
+			if err != nil {
+				c.t.Errorf("%s got no answer: %v", r.path, err)
+				return
+			}
+			a.refusal(c.t, 500, "unavailable")
+		})
+	}
+	wg.Wait()
+	c.eventuallyStatus(patience, 503, get("/readyz"))
+	return writes
+}

@@ -1,0 +1,21 @@
+package database
+
+import (
+	"testing"
+
+	"purveyor/internal/storage/postgres"
+	"purveyor/internal/testkit/pg"
+)
+
+// Postgres returns the URL of a new database on the PostgreSQL server that all
+// tests of the process share. It is dropped when the test ends.
+func Postgres(t testing.TB) string {
+	t.Helper()
+	return pg.Shared(t).Clone(t, func(url string) error {
+		e, err := postgres.Open(url, postgres.Options{})
+		if err != nil {
+			return err
+		}
+		return e.Close()
+	})
+}

@@ -1,0 +1,102 @@
+// Package fakesandbox keeps sandbox objects in memory, for tests.
+package fakesandbox
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"slices"
+	"sync"
+
+	"purveyor/internal/outside/sandbox"
+)
+
+// Objects is sandbox.Objects in memory. The zero value is empty. It delivers
+// nothing and moves nothing by itself: a test takes the notices, and steps.
+type Objects struct {
+	// BeforePut and AfterPut, if set, may fail a change before it is stored, and
+	// report one as failed that was stored. They are set before the first use.
+	BeforePut, AfterPut func(sandbox.Object) error
+
+	mu          sync.Mutex
+	objects     map[string]sandbox.Object
+	moving      map[string]bool // has a step that is due
+	notices     []sandbox.Notice
+	reads, puts int
+}
+
+// Object implements sandbox.Objects.
+func (o *Objects) Object(ctx context.Context, id string) (sandbox.Object, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if err := ctx.Err(); err != nil {
+		return sandbox.Object{}, err
+	}
+	o.reads++
+	object, ok := o.objects[id]
+	if !ok {
+		return sandbox.Object{}, sandbox.ErrNoObject
+	}
+	object.Data = bytes.Clone(object.Data)
+	return object, nil
+}
+
+// PutObject implements sandbox.Objects.
+func (o *Objects) PutObject(ctx context.Context, object sandbox.Object, notices ...sandbox.Notice) error {
+	if err := call(o.BeforePut, object); err != nil {
+		return err
+	}
+	if err := o.put(ctx, object, notices); err != nil {
+		return err
+	}
+	return call(o.AfterPut, object)
+}
+
+func call(hook func(sandbox.Object) error, object sandbox.Object) error {
+	if hook == nil {
+		return nil
+	}
+	return hook(object)
+}
+
+func (o *Objects) put(ctx context.Context, object sandbox.Object, notices []sandbox.Notice) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	o.puts++
+	if object.Version != o.objects[object.ID].Version {
+		return sandbox.ErrChanged
+	}
+	if o.objects == nil {
+		o.objects, o.moving = map[string]sandbox.Object{}, map[string]bool{}
+	}
+	if object.FirstStep > 0 {
+		o.moving[object.ID] = true
+	}
+	object.FirstStep = 0 // is not read back
+	object.Version++
+	object.Data = bytes.Clone(object.Data)
+	o.objects[object.ID] = object
+	o.notices = append(o.notices, notices...)
+	return nil
+}
+
+// TakeNotices gives the notices that were stored since the last call, those
+// that are due first before the others.
+func (o *Objects) TakeNotices() []sandbox.Notice {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	taken := o.notices
+	o.notices = nil
+	slices.SortStableFunc(taken, func(a, b sandbox.Notice) int { return cmp.Compare(a.After, b.After) })
+	return taken
+}
+
+// Calls says how often Object and PutObject were called, refusals included.
+func (o *Objects) Calls() (reads, puts int) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.reads, o.puts
+}

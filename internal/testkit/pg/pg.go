@@ -1,0 +1,228 @@
+// Package pg runs throwaway PostgreSQL servers for tests and benchmarks.
+package pg
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// user is the superuser of each server. It needs no password.
+const user = "purveyor"
+
+// patience is how long a server may take to start or to stop.
+const patience = time.Minute
+
+// Server is a PostgreSQL server with data of its own. Its methods are not safe
+// for concurrent use, except URL, Address, Database and Clone.
+type Server struct {
+	install  installation
+	folder   string // holds the data and the log
+	port     int
+	settings []string
+
+	fill    sync.Once // of the database that Clone copies
+	fillErr error
+
+	guard io.Closer     // see guard
+	run   *exec.Cmd     // nil before the first start
+	ended chan struct{} // closed when run has ended
+}
+
+// Start makes a new server inside a folder, which is that for temporary files
+// if empty, and starts it. Where root runs the tests, the user postgres must be
+// allowed to enter the folder. Settings are as in postgresql.conf: "fsync=off".
+// The server keeps its address until Close, which everyone must call; when the
+// process dies before, the server ends and its data are removed all the same.
+//
+// The order of texts is that of a language, as it is in most installations.
+func Start(inside string, settings ...string) (*Server, error) {
+	return create(inside, settings, func(s *Server) error {
+		return s.command("initdb", "-D", s.data(), "-U", user, "--auth=trust", "--no-sync", "--encoding=UTF8",
+			"--locale=C", "--locale-provider=icu", "--icu-locale=en-US")
+	})
+}
+
+// create makes a server whose data folder is filled by a function, and starts it.
+func create(inside string, settings []string, fill func(*Server) error) (*Server, error) {
+	install, err := find()
+	if err != nil {
+		return nil, err
+	}
+	folder, err := os.MkdirTemp(inside, "pg-")
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{install: install, folder: folder, settings: settings}
+	if s.guard, err = guard(folder); err != nil {
+		return nil, errors.Join(err, os.RemoveAll(folder))
+	}
+	if err := install.own(folder); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	if err := fill(s); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	// Another process may take the port before the server does.
+	for range 5 {
+		if s.port, err = freePort(); err != nil {
+			break
+		}
+		if err = s.Restart(); err == nil {
+			return s, nil
+		}
+	}
+	return nil, errors.Join(err, s.Close())
+}
+
+// freePort gives a port below those that systems give to outgoing connections,
+// so that no other program takes it while the server is down.
+func freePort() (int, error) {
+	var err error
+	for range 20 {
+		port := 10_000 + rand.IntN(20_000)
+		var l net.Listener
+		if l, err = net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port)); err == nil {
+			return port, l.Close()
+		}
+	}
+	return 0, err
+}
+
+func (s *Server) data() string { return filepath.Join(s.folder, "data") }
+
+// command runs one of PostgreSQL's programs to its end.
+func (s *Server) command(program string, args ...string) error {
+	cmd := s.install.command(s.folder, program, args...)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("%s: %w\n%s", program, err, out)
+	}
+	return nil
+}
+
+// Address is where the server listens: 127.0.0.1:port.
+func (s *Server) Address() string { return fmt.Sprintf("127.0.0.1:%d", s.port) }
+
+// URL leads to a database of the server. "postgres" is always there.
+func (s *Server) URL(database string) string { return URL(database, s.Address()) }
+
+// URL leads to a database that is reached at an address. Of several addresses
+// it is the one whose server takes writes.
+func URL(database string, addresses ...string) string {
+	url := fmt.Sprintf("postgres://%s@%s/%s?sslmode=disable", user, strings.Join(addresses, ","), database)
+	if len(addresses) > 1 {
+		url += "&target_session_attrs=read-write"
+	}
+	return url
+}
+
+// Restart starts the server again after Stop or Kill; a running one it stops
+// first. It returns when the server takes connections.
+func (s *Server) Restart() error {
+	if err := s.Stop(); err != nil {
+		return err
+	}
+	log, err := os.OpenFile(filepath.Join(s.folder, "log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+	if err != nil {
+		return err
+	}
+	defer log.Close()
+	args := []string{"-D", s.data(), "-p", fmt.Sprint(s.port), "-c", "listen_addresses=127.0.0.1", "-c", "unix_socket_directories="}
+	for _, setting := range s.settings {
+		args = append(args, "-c", setting)
+	}
+	run, ended := s.install.command(s.folder, "postgres", args...), make(chan struct{})
+	run.Stdout, run.Stderr = log, log
+	if err := run.Start(); err != nil {
+		return err
+	}
+	go func() {
+		defer close(ended)
+		_ = run.Wait() // a killed server ends with an error
+	}()
+	s.run, s.ended = run, ended
+	return s.ready()
+}
+
+// ready waits until the server takes connections.
+func (s *Server) ready() error {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	for {
+		conn, err := pgx.Connect(ctx, s.URL("postgres"))
+		if err == nil {
+			return conn.Close(ctx)
+		}
+		select {
+		case <-s.ended:
+			return fmt.Errorf("PostgreSQL ended at once:\n%s", s.logTail())
+		case <-ctx.Done():
+			return fmt.Errorf("PostgreSQL is not ready after %v: %w\n%s", patience, err, s.logTail())
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
+}
+
+// logTail is the end of the server's log.
+func (s *Server) logTail() []byte {
+	log, err := os.ReadFile(filepath.Join(s.folder, "log"))
+	if err != nil {
+		return []byte(err.Error())
+	}
+	return bytes.TrimSpace(log[max(0, len(log)-4000):])
+}
+
+// Stop ends the server in order: transactions are rolled back, data are
+// written. It is no error if the server does not run.
+func (s *Server) Stop() error { return s.end(syscall.SIGINT) }
+
+// Kill ends the server as a crash does: the next start recovers from the log.
+func (s *Server) Kill() error { return s.end(syscall.SIGQUIT) }
+
+func (s *Server) end(how syscall.Signal) error {
+	if s.run == nil {
+		return nil
+	}
+	if err := s.run.Process.Signal(how); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		return err
+	}
+	select {
+	case <-s.ended:
+		return nil
+	case <-time.After(patience):
+		return fmt.Errorf("PostgreSQL still runs %v after %v:\n%s", patience, how, s.logTail())
+	}
+}
+
+// Close ends the server and removes its data.
+func (s *Server) Close() error { return errors.Join(s.Kill(), s.guard.Close()) }
+
+// SQL runs statements in the database "postgres", as the superuser.
+func (s *Server) SQL(statements ...string) error {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	conn, err := pgx.Connect(ctx, s.URL("postgres"))
+	if err != nil {
+		return err
+	}
+	defer conn.Close(ctx)
+	for _, statement := range statements {
+		if _, err := conn.Exec(ctx, statement); err != nil {
+			return fmt.Errorf("%s: %w", statement, err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,67 @@
+package pg
+
+import (
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"testing"
+)
+
+// Several fleets of three processes may use it at a time, each with 12 connections
+// and as many again while it is replaced.
+var shared = sync.OnceValues(func() (*Server, error) {
+	return Start("", "fsync=off", "shared_buffers=32MB", "max_connections=400")
+})
+
+// Shared is the server of all tests of this process. It starts with its first
+// use and ends with the process; tests do not stop it.
+func Shared(t testing.TB) *Server {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("-short leaves PostgreSQL out")
+	}
+	s, err := shared()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+var databases atomic.Int64 // made so far
+
+// Database makes an empty database that is dropped at the end of the test, and
+// gives its URL. Tests may call it concurrently.
+func (s *Server) Database(t testing.TB) string {
+	t.Helper()
+	return s.database(t, "template1")
+}
+
+// Clone makes a database as Database does, with what fill puts into one. fill
+// is called once for each server; all clones are copies of what it has made.
+func (s *Server) Clone(t testing.TB, fill func(url string) error) string {
+	t.Helper()
+	const filled = "filled"
+	s.fill.Do(func() {
+		if s.fillErr = s.SQL("CREATE DATABASE " + filled); s.fillErr == nil {
+			s.fillErr = fill(s.URL(filled))
+		}
+	})
+	if s.fillErr != nil {
+		t.Fatal(s.fillErr)
+	}
+	return s.database(t, filled)
+}
+
+func (s *Server) database(t testing.TB, template string) string {
+	t.Helper()
+	name := fmt.Sprintf("test_%d", databases.Add(1))
+	if err := s.SQL("CREATE DATABASE " + name + " TEMPLATE " + template); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.SQL("DROP DATABASE " + name + " WITH (FORCE)"); err != nil {
+			t.Error(err)
+		}
+	})
+	return s.URL(name)
+}

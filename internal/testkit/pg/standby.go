@@ -1,0 +1,58 @@
+package pg
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// Standby makes a second server that follows this one, and returns when it is
+// the synchronous standby: from then on a commit here waits until it is on the
+// disk there. It has the same settings, and is made inside a folder as by Start.
+func (s *Server) Standby(inside string) (*Server, error) {
+	second, err := create(inside, s.settings, func(second *Server) error {
+		return second.command("pg_basebackup", "-D", second.data(), "-d", s.URL("postgres"),
+			"--write-recovery-conf", "--checkpoint=fast", "--no-sync")
+	})
+	if err != nil {
+		return nil, err
+	}
+	err = s.SQL("ALTER SYSTEM SET synchronous_standby_names = '*'", "SELECT pg_reload_conf()")
+	if err == nil {
+		err = s.until("SELECT count(*) = 1 FROM pg_stat_replication WHERE sync_state = 'sync'")
+	}
+	if err != nil {
+		return nil, errors.Join(err, second.Close())
+	}
+	return second, nil
+}
+
+// Promote makes a standby take writes. Its former primary must not run.
+func (s *Server) Promote() error {
+	return errors.Join(s.SQL("SELECT pg_promote()"), s.until("SELECT NOT pg_is_in_recovery()"))
+}
+
+// until waits until a query for a boolean gives true.
+func (s *Server) until(query string) error {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	conn, err := pgx.Connect(ctx, s.URL("postgres"))
+	if err != nil {
+		return err
+	}
+	defer conn.Close(ctx)
+	for {
+		var ok bool
+		if err := conn.QueryRow(ctx, query).Scan(&ok); err != nil || ok {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("waited %v in vain for: %s", patience, query)
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
+}
