@@ -19,9 +19,9 @@ import (
 	"purveyor/internal/outside/geocode"
 	"purveyor/internal/storage"
 	"purveyor/internal/storage/postgres"
-	"purveyor/internal/testkit/database"
 	"purveyor/internal/storage/sqlite"
 	"purveyor/internal/storage/storagetest"
+	"purveyor/internal/testkit/database"
 	"purveyor/internal/web"
 )
 

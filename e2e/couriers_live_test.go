@@ -171,9 +171,9 @@ func TestFinishedIsAskedFor(t *testing.T) {
 	}
 }
 
-// TestLostNoticesAreFound: a provider from which nothing was heard for long is
+// TestLostCallbacksAreFound: a provider from which nothing was heard for long is
 // asked, until the goods are there.
-func TestLostNoticesAreFound(t *testing.T) {
+func TestLostCallbacksAreFound(t *testing.T) {
 	onBoth(t, func(t *testing.T, s *shop) {
 		d := newDispatch(s)
 		byUber := d.sold()

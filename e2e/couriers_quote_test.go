@@ -111,8 +111,8 @@ func TestQuotesOfNobody(t *testing.T) {
 	d.must(200, quoteRequest())
 }
 
-// TestNoticeWithoutDatabase: a notice that cannot be recorded is asked for again.
-func TestNoticeWithoutDatabase(t *testing.T) {
+// TestCallbackWithoutDatabase: a callback that cannot be recorded is asked for again.
+func TestCallbackWithoutDatabase(t *testing.T) {
 	t.Parallel()
 	d := newDispatch(newShop(t))
 	sold := d.sold()

@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"purveyor/internal/testkit/fakedoordash"
-	"purveyor/internal/testkit/fakeuber"
 	"purveyor/internal/testkit/fakestripe"
+	"purveyor/internal/testkit/fakeuber"
 	"purveyor/internal/testkit/pg"
 )
 

@@ -50,7 +50,7 @@ func TestLedgerCheck(t *testing.T) {
 }
 
 // TestLedgerCheckAwaitsNews: a payment that the sandbox knows of and the books do
-// not is no fault while its notice is on the way, or while its session is young. It
+// not is no fault while its callback is on the way, or while its session is young. It
 // is one once no news can come.
 func TestLedgerCheckAwaitsNews(t *testing.T) {
 	t.Parallel()
@@ -61,22 +61,22 @@ func TestLedgerCheckAwaitsNews(t *testing.T) {
 	b := &buyers{shop: s}
 	bought := &purchase{id: "a", total: 400}
 	checkout := bought.next("checkout")
-	checkout.body.(map[string]any)["customer_email"] = "jo+late@example.com" // the process that makes such a notice does not begin it at once
+	checkout.body.(map[string]any)["customer_email"] = "jo+late@example.com" // the process that makes such a callback does not begin it at once
 	if !b.take(c.with(s.partner.Keys.Test), bought, checkout) || !b.take(c.with(s.partner.Keys.Test), bought, bought.next("pay")) {
 		t.Fatal("the purchase was not acknowledged")
 	}
 	p.kill()
 	if captured := s.count("SELECT captured_cents FROM payments"); captured != "0" {
-		t.Fatalf("%s cents are captured, although the notice waits for ten minutes", captured)
+		t.Fatalf("%s cents are captured, although the callback waits for ten minutes", captured)
 	}
 	difference := "400 cents were paid at sandbox, 0 are captured here"
 	for _, state := range []struct {
 		name, sql string
 		fault     bool
 	}{
-		{"a young session and its notice", "", false},
-		{"the notice of an old session", "UPDATE payments SET updated_on = updated_on - 600000", false},
-		{"a dead notice of an old session", "UPDATE jobs SET state = 'dead' WHERE kind = 'sandbox_notice'", true},
+		{"a young session and its callback", "", false},
+		{"the callback of an old session", "UPDATE payments SET updated_on = updated_on - 600000", false},
+		{"a dead callback of an old session", "UPDATE jobs SET state = 'dead' WHERE kind = 'sandbox_notice'", true},
 		{"an old session, of which a job asks", "UPDATE jobs SET state = 'waiting', kind = 'expire_session', owner = 's1', subject = '" + bought.orderID + "' WHERE state = 'dead'", false},
 		{"the job of another session", "UPDATE jobs SET subject = 'ord_1_another' WHERE kind = 'expire_session'", true},
 		{"a session that was heard of right now", fmt.Sprint("UPDATE payments SET updated_on = ", time.Now().UnixMilli()), false},

@@ -60,10 +60,10 @@ func noticesOf(ctx context.Context, engine storage.Engine, addr string, keys []c
 		}
 		for next, n := true, 0; next; n++ {
 			step, err := mover.Step(ctx, object)
-			if err != nil || len(step.Notices) != 1 {
-				return nil, fmt.Errorf("step %d of delivery %s tells %d notices: %w", n, object.ID, len(step.Notices), err)
+			if err != nil || len(step.Callbacks) != 1 {
+				return nil, fmt.Errorf("step %d of delivery %s tells %d notices: %w", n, object.ID, len(step.Callbacks), err)
 			}
-			body := step.Notices[0].Body
+			body := step.Callbacks[0].Body
 			signature, err := signer.Sign(ctx, time.Now(), body)
 			if err != nil {
 				return nil, err

@@ -13,7 +13,7 @@ import (
 )
 
 // uberTestName is, beside those of config, a name by which deliveries know their
-// provider, and under which it posts its notices. It is stored: never change it.
+// provider, and under which it posts its callbacks. It is stored: never change it.
 const uberTestName = "uber-test"
 
 // couriers are who brings goods.
@@ -79,9 +79,9 @@ func (c couriers) watched(w *warnings) courier.Fleet {
 	return f
 }
 
-// forNotices are the providers as their notices are read.
-func (c couriers) forNotices() map[string]inbound.CourierNotices {
-	m := map[string]inbound.CourierNotices{}
+// callbackReaders are the providers as their callbacks are read.
+func (c couriers) callbackReaders() map[string]inbound.CourierCallbacks {
+	m := map[string]inbound.CourierCallbacks{}
 	for name, p := range c.Providers {
 		m[name] = p
 	}

@@ -31,9 +31,9 @@ type ledgerReport struct {
 	reader     storage.Reader
 	processors map[string]payment.Processor
 	books      bool // the processors are not asked
-	// noticeWaits tells whether the sandbox has news of an order's payment that are
+	// callbackWaits tells whether the sandbox has news of an order's payment that are
 	// not recorded yet.
-	noticeWaits func(ctx context.Context, orderID string) (bool, error)
+	callbackWaits func(ctx context.Context, orderID string) (bool, error)
 
 	payments                    int
 	captured, refunded, pending commerce.Cents
@@ -49,7 +49,7 @@ func (c ledgerCheck) Run() error {
 	return withDatabase(c.Database, func(ctx context.Context, db *database) error {
 		objects := effect.NewObjects(db.Engine, db.committer)
 		report := ledgerReport{reader: db.Reader(), processors: newProcessors(c.Payments, objects, "").byName, books: c.Books,
-			noticeWaits: objects.PaymentNoticeWaits, compared: map[string]int{}, skipped: map[string]int{}}
+			callbackWaits: objects.PaymentCallbackWaits, compared: map[string]int{}, skipped: map[string]int{}}
 		if err := report.run(ctx); err != nil {
 			return err
 		}
@@ -164,7 +164,7 @@ func (l *ledgerReport) expectsNews(ctx context.Context, a commerce.Account) (boo
 	if a.Young(time.Now().UnixMilli()) {
 		return true, nil
 	}
-	if waits, err := l.noticeWaits(ctx, a.Order.ID); waits || err != nil {
+	if waits, err := l.callbackWaits(ctx, a.Order.ID); waits || err != nil {
 		return waits, err
 	}
 	const page = 200

@@ -52,9 +52,9 @@ func (p processors) forJobs(w *warnings) map[string]effect.Processor {
 	return m
 }
 
-// forNotices are the processors as their notices are read.
-func (p processors) forNotices() map[string]inbound.PaymentNotices {
-	m := map[string]inbound.PaymentNotices{}
+// callbackReaders are the processors as their callbacks are read.
+func (p processors) callbackReaders() map[string]inbound.PaymentCallbacks {
+	m := map[string]inbound.PaymentCallbacks{}
 	for name, processor := range p.byName {
 		m[name] = processor
 	}

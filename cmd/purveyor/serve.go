@@ -139,16 +139,16 @@ func newService(db *database, c settings, p ports, baseURL string) (*service, er
 		withoutSandbox(processors, couriers)
 		pages = nil
 	}
-	notices := inbound.New(db.Reader(), db.committer, processors.forNotices(), couriers.forNotices())
+	callbacks := inbound.New(db.Reader(), db.committer, processors.callbackReaders(), couriers.callbackReaders())
 	warnings := newWarnings()
 	fleet := couriers.watched(warnings)
 	o := p.options(db)
 	o.Failed, o.Processors, o.Fleet, o.Geocoder = warnings.job, processors.forJobs(warnings), fleet, geocoder
-	o.Objects, o.Movers, o.Post = objects, couriers.movers(), notices.FromSandbox(sandbox.NewSigner(objects))
+	o.Objects, o.Movers, o.Post = objects, couriers.movers(), callbacks.FromSandbox(sandbox.NewSigner(objects))
 	effects := effect.Start(o)
 	partners := api.New(db, db.committer, api.Options{CacheBytes: c.CacheMiB << 20, ReplyBytes: c.RepliesMiB << 20, Jobs: effects, Processors: processors.modes,
 		Couriers: fleet, Geocoder: geocoder})
-	return &service{db: db, effects: effects, api: partners.Handler(), streams: partners, countReplies: partners.CountReplies, inbound: notices, sandbox: pages, proxies: proxies,
+	return &service{db: db, effects: effects, api: partners.Handler(), streams: partners, countReplies: partners.CountReplies, inbound: callbacks, sandbox: pages, proxies: proxies,
 		reads: web.NewProbe("the database answers reads", db.read), writes: web.NewProbe("the database takes writes", db.Writable),
 		askProviders: func(ctx context.Context) { warnings.askProviders(ctx, checksOf(processors, couriers)) }}, nil
 }
@@ -189,10 +189,10 @@ func answerOK(w http.ResponseWriter, ok bool) {
 // Time that each part of an orderly stop may take: together below the 10 s
 // after which supervisors kill.
 const (
-	noticePeriod = 250 * time.Millisecond // for load balancers to see readiness fall
-	drainPeriod  = 7 * time.Second        // for requests under way
-	returnPeriod = time.Second            // for jobs to be given back
-	patience     = 3 * time.Second        // of it, for a database that does not answer
+	readinessDelay = 250 * time.Millisecond // for load balancers to see readiness fall
+	drainPeriod    = 7 * time.Second        // for requests under way
+	returnPeriod   = time.Second            // for jobs to be given back
+	patience       = 3 * time.Second        // of it, for a database that does not answer
 )
 
 // run serves until ctx ends, then stops in order: readiness, requests, jobs,
@@ -214,7 +214,7 @@ func (s *service) run(ctx context.Context, l net.Listener) error {
 	case <-ctx.Done():
 		slog.Info("stopping")
 		s.stopping.Store(true)
-		time.Sleep(noticePeriod)
+		time.Sleep(readinessDelay)
 		s.effects.EndWaits()
 		s.streams.EndStreams()
 		hurry := time.AfterFunc(patience, s.db.committer.Hurry)

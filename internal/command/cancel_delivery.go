@@ -85,7 +85,7 @@ func (c RecordDeliveryCancelled) Decide(rows *commerce.Rows, now int64) (commerc
 			delivery.Status = commerce.CourierCancelled
 			nobodyComes(&delivery)
 		}
-		delivery.ProviderID = cmp.Or(delivery.ProviderID, c.ProviderID) // else a late notice would seem to tell of another one
+		delivery.ProviderID = cmp.Or(delivery.ProviderID, c.ProviderID) // else a late callback would seem to tell of another one
 		s.changes.Deliveries = append(s.changes.Deliveries, delivery)
 	}
 	c.answer(rows, s)

@@ -146,7 +146,7 @@ func TestRefundElsewhere(t *testing.T) {
 	o := orderIn(commerce.Paid, commerce.ByPickup, false)
 	for _, failed := range []bool{false, true} {
 		before := withPayment(o, paying(commerce.PaymentPaid, 300))
-		cmd := RecordRefundNotice{Facts: FactsOf(o), RefundID: "re_1", Ref: "re_1", AmountCents: 120, Failed: failed, Message: "no", TraceID: "n"}
+		cmd := RecordRefundCallback{Facts: FactsOf(o), RefundID: "re_1", Ref: "re_1", AmountCents: 120, Failed: failed, Message: "no", TraceID: "n"}
 		_, changes, err := cmd.Decide(fill(cmd.Needs(), before), now)
 		if err != nil || len(changes.Refunds) != 1 {
 			t.Fatalf("%+v, %v", changes, err)

@@ -19,10 +19,10 @@ type road struct {
 	*till
 	t *rapid.T
 
-	parcels []parcel
-	tries   []dispatchTry
-	notices []RecordCourierUpdate
-	ran     []commerce.JobKey // of courier updates; they may run again
+	parcels   []parcel
+	tries     []dispatchTry
+	callbacks []RecordCourierUpdate
+	ran       []commerce.JobKey // of courier updates; they may run again
 
 	// As it was before the command under way.
 	wasOrder    commerce.Order
@@ -53,7 +53,7 @@ func newRoad(t *rapid.T) *road {
 	r.saved = r.look
 	r.remember()
 	r.pay(300)
-	r.till.notices[0](t)
+	r.till.callbacks[0](t)
 	r.mustMove(commerce.PendingPayment, commerce.Paid)
 	return r
 }
@@ -285,7 +285,7 @@ func (r *road) drive(t *rapid.T) {
 	}
 	at := commerce.Point{Lat: 30, Lng: float64(rapid.IntRange(-99, -95).Draw(t, "lng"))}
 	p.news.SeenOn, p.news.Courier = r.now, commerce.Courier{Name: "Kim", At: &at}
-	r.notices = append(r.notices, RecordCourierUpdate{Attempt: p.attempt, Provider: p.provider, News: p.news})
+	r.callbacks = append(r.callbacks, RecordCourierUpdate{Attempt: p.attempt, Provider: p.provider, News: p.news})
 }
 
 // bring is a worker that finds a courier at once.
@@ -307,19 +307,19 @@ func (r *road) bring(t *rapid.T) {
 
 // driveAndTell is a courier of whom is told at once.
 func (r *road) driveAndTell(t *rapid.T) {
-	before := len(r.notices)
+	before := len(r.callbacks)
 	r.drive(t)
-	if len(r.notices) > before {
-		n := r.notices[before]
+	if len(r.callbacks) > before {
+		n := r.callbacks[before]
 		n.Facts = FactsOf(r.order)
 		try(t, r.till, n)
 	}
 }
 
-// notice is one that comes now: of those that were posted, or one that nobody
+// callback is one that comes now: of those that were posted, or one that nobody
 // should have posted.
-func (r *road) notice(t *rapid.T) {
-	n := drawn(t, r.notices, "notice")
+func (r *road) callback(t *rapid.T) {
+	n := drawn(t, r.callbacks, "callback")
 	if n.Facts = FactsOf(r.order); rapid.IntRange(0, 9).Draw(t, "astray at 0") == 0 {
 		n.Attempt = rapid.Int64Range(0, commerce.MaxDispatches+1).Draw(t, "attempt")
 		n.Provider = rapid.SampledFrom([]string{"", "u", "v", "w"}).Draw(t, "by")
@@ -344,7 +344,7 @@ func (r *road) sendHome(t *rapid.T) {
 		cmd.TooLate = "the goods are on their way"
 	default:
 		p.news.Status = commerce.CourierCancelled
-		r.notices = append(r.notices, RecordCourierUpdate{Attempt: p.attempt, Provider: p.provider, News: p.news})
+		r.callbacks = append(r.callbacks, RecordCourierUpdate{Attempt: p.attempt, Provider: p.provider, News: p.news})
 		cmd.Cancelled, cmd.ProviderID = true, p.news.ID
 	}
 	try(t, r.till, cmd)
@@ -408,20 +408,20 @@ func deliveriesGoForward(t *testing.T) {
 					try(t, r.till, StartRefund{Facts: facts, RefundID: fmt.Sprint("rfd_", n)})
 				}
 			},
-			"refund job":  func(t *rapid.T) { r.run(t, drawn(t, r.jobsOf(commerce.JobRefund), "refund"), true, false) },
-			"take":        r.take,
-			"ask":         r.ask,
-			"record":      r.record,
-			"drive":       r.drive,
-			"bring":       r.bring,
-			"drive, told": r.driveAndTell,
-			"notice":      r.notice,
-			"more notice": r.notice,
-			"send home":   r.sendHome,
-			"tell":        r.tell,
-			"look after":  r.lookAfter,
-			"time":        func(t *rapid.T) { r.till.now += rapid.Int64Range(0, 40_000).Draw(t, "ms") },
-			"":            func(t *rapid.T) { r.check() },
+			"refund job":    func(t *rapid.T) { r.run(t, drawn(t, r.jobsOf(commerce.JobRefund), "refund"), true, false) },
+			"take":          r.take,
+			"ask":           r.ask,
+			"record":        r.record,
+			"drive":         r.drive,
+			"bring":         r.bring,
+			"drive, told":   r.driveAndTell,
+			"callback":      r.callback,
+			"more callback": r.callback,
+			"send home":     r.sendHome,
+			"tell":          r.tell,
+			"look after":    r.lookAfter,
+			"time":          func(t *rapid.T) { r.till.now += rapid.Int64Range(0, 40_000).Draw(t, "ms") },
+			"":              func(t *rapid.T) { r.check() },
 		})
 	})
 }

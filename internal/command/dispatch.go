@@ -123,7 +123,7 @@ func (c RecordDelivery) Decide(rows *commerce.Rows, now int64) (commerce.Job, co
 	}
 	wanted := ours && !stopped(order)
 	if !wanted && c.GivenUpBy == "" {
-		c.Failed = nil // a notice was faster, or the order is over
+		c.Failed = nil // a callback was faster, or the order is over
 	}
 	job, changes, err := c.RecordJob.Decide(rows, now)
 	if err != nil {
@@ -168,7 +168,7 @@ func (s *story) outOfReach(r commerce.Reach) {
 }
 
 // complete adds what only the answer to the call tells to a delivery that is
-// known by a notice.
+// known by a callback.
 func (c RecordDelivery) complete(s *story, d commerce.Delivery) {
 	if c.Made == nil || d.ProviderID != c.Made.ID || d.QuoteID != "" {
 		return

@@ -23,7 +23,7 @@ const (
 type NotePayment struct {
 	Facts       OrderFacts
 	News        PaymentNews
-	NoticeID    string // of a repeated notice nothing is told
+	CallbackID  string // of a repeated callback nothing is told
 	Message     string // in the processor's words
 	AmountCents commerce.Cents
 	TraceID     string
@@ -50,7 +50,7 @@ func (c NotePayment) Decide(rows *commerce.Rows, now int64) (commerce.Order, com
 	if !c.isNews(payment) {
 		return order, commerce.Changes{DoneJobs: s.changes.DoneJobs}, nil
 	}
-	payment.NoticeID, payment.UpdatedOn = c.NoticeID, now
+	payment.CallbackID, payment.UpdatedOn = c.CallbackID, now
 	switch c.News {
 	case NewsPending:
 		s.note(string(c.News), "The customer has paid; the money is still on its way")
@@ -70,7 +70,7 @@ func (c NotePayment) Decide(rows *commerce.Rows, now int64) (commerce.Order, com
 // isNews is not so for what was told before, and for what is overtaken by the
 // payment itself.
 func (c NotePayment) isNews(p commerce.Payment) bool {
-	if c.NoticeID != "" && c.NoticeID == p.NoticeID {
+	if c.CallbackID != "" && c.CallbackID == p.CallbackID {
 		return false
 	}
 	if c.News == NewsDisputed {

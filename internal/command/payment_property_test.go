@@ -28,10 +28,10 @@ type till struct {
 	deliveries []commerce.Delivery    // one, or none
 	saved      func(commerce.Changes) // is told of all that is stored; nil: nobody is
 
-	paid    commerce.Cents // at the processor
-	made    map[string]commerce.Cents
-	back    map[string]bool // of those that were made: the money came back
-	notices []func(*rapid.T)
+	paid      commerce.Cents // at the processor
+	made      map[string]commerce.Cents
+	back      map[string]bool // of those that were made: the money came back
+	callbacks []func(*rapid.T)
 }
 
 func newTill(f commerce.Fulfillment) *till {
@@ -111,7 +111,7 @@ func (w *till) left() commerce.Cents {
 func (w *till) pay(amount commerce.Cents) {
 	w.paid = amount
 	cmd := RecordPayment{Facts: FactsOf(w.order), SessionID: "cs", PaymentID: "pi", AmountCents: amount}
-	w.notices = append(w.notices, func(t *rapid.T) { try(t, w, cmd) })
+	w.callbacks = append(w.callbacks, func(t *rapid.T) { try(t, w, cmd) })
 }
 
 // refundAt is a refund that the processor makes.
@@ -121,8 +121,8 @@ func (w *till) refundAt(id string, amount commerce.Cents, failed bool) {
 	} else {
 		w.made[id] = amount
 	}
-	cmd := RecordRefundNotice{Facts: FactsOf(w.order), RefundID: id, Ref: "re " + id, AmountCents: amount, Failed: failed}
-	w.notices = append(w.notices, func(t *rapid.T) { try(t, w, cmd) })
+	cmd := RecordRefundCallback{Facts: FactsOf(w.order), RefundID: id, Ref: "re " + id, AmountCents: amount, Failed: failed}
+	w.callbacks = append(w.callbacks, func(t *rapid.T) { try(t, w, cmd) })
 }
 
 // run makes a try of a job. The process may die before it records the outcome.
@@ -184,11 +184,11 @@ func TestMoneyAddsUp(t *testing.T) {
 				}
 				w.pay(rapid.SampledFrom([]commerce.Cents{300, 300, 300, 250}).Draw(t, "paid"))
 			},
-			"notice": func(t *rapid.T) {
-				if len(w.notices) == 0 {
+			"callback": func(t *rapid.T) {
+				if len(w.callbacks) == 0 {
 					t.Skip("none")
 				}
-				w.notices[rapid.IntRange(0, len(w.notices)-1).Draw(t, "which")](t)
+				w.callbacks[rapid.IntRange(0, len(w.callbacks)-1).Draw(t, "which")](t)
 			},
 			"confirm":   func(t *rapid.T) { try(t, w, ConfirmOrder{Facts: facts}) },
 			"ready":     func(t *rapid.T) { try(t, w, MarkReady{Facts: facts}) },
@@ -263,11 +263,11 @@ func (w *till) check(t *rapid.T) {
 	}
 }
 
-// settle has all notices arrive, in their order, and all jobs done.
+// settle has all callbacks arrive, in their order, and all jobs done.
 func (w *till) settle(t *rapid.T) {
 	for range 3 {
-		for i := 0; i < len(w.notices); i++ { // and those that come meanwhile
-			w.notices[i](t)
+		for i := 0; i < len(w.callbacks); i++ { // and those that come meanwhile
+			w.callbacks[i](t)
 		}
 		for _, j := range slices.SortedFunc(maps.Keys(w.jobs), byID) {
 			w.run(t, w.jobs[j], true, false)
@@ -302,8 +302,8 @@ func TestRefundBeforeWhatCameBack(t *testing.T) {
 	if err != nil || job.State != commerce.JobWaiting || job.Tries != 1 || len(changes.Jobs) != 1 || len(changes.Payments)+len(changes.Refunds)+len(changes.Ledger) != 0 {
 		t.Errorf("%+v, %v", changes, err)
 	}
-	notice := RecordRefundNotice{Facts: FactsOf(o), RefundID: "rfd", Ref: "re", AmountCents: 200}
-	_, changes, err = notice.Decide(fill(notice.Needs(), before), now)
+	callback := RecordRefundCallback{Facts: FactsOf(o), RefundID: "rfd", Ref: "re", AmountCents: 200}
+	_, changes, err = callback.Decide(fill(callback.Needs(), before), now)
 	if refusal, ok := errors.AsType[*commerce.Error](err); !ok || refusal.Code != "too_early" || len(changes.Payments) != 0 {
 		t.Errorf("%+v, %v", changes, err)
 	}

@@ -113,7 +113,7 @@ func checkRepeatedPayment(t *testing.T, cmd RecordPayment, before, changes comme
 	}
 }
 
-// TestPaidBeforeTheSessionIsKnown: a notice may be faster than the answer of
+// TestPaidBeforeTheSessionIsKnown: a callback may be faster than the answer of
 // the call that opened the session, in which case it names it.
 func TestPaidBeforeTheSessionIsKnown(t *testing.T) {
 	o := orderIn(commerce.PendingPayment, commerce.ByPickup, false)
@@ -129,11 +129,11 @@ func TestPaidBeforeTheSessionIsKnown(t *testing.T) {
 func TestNoPayment(t *testing.T) {
 	o := orderIn(commerce.Processed, commerce.ByPickup, true)
 	paid, note := RecordPayment{Facts: FactsOf(o)}, NotePayment{Facts: FactsOf(o)}
-	notice, start := RecordRefundNotice{Facts: FactsOf(o), RefundID: "r", AmountCents: 1}, StartRefund{Facts: FactsOf(o), RefundID: "r"}
+	callback, start := RecordRefundCallback{Facts: FactsOf(o), RefundID: "r", AmountCents: 1}, StartRefund{Facts: FactsOf(o), RefundID: "r"}
 	_, a, paidErr := paid.Decide(fill(paid.Needs(), stored(o, 5)), now)
 	_, b, noteErr := note.Decide(fill(note.Needs(), stored(o, 5)), now)
-	_, c, noticeErr := notice.Decide(fill(notice.Needs(), stored(o, 5)), now)
-	for _, err := range []error{paidErr, noteErr, noticeErr} {
+	_, c, callbackErr := callback.Decide(fill(callback.Needs(), stored(o, 5)), now)
+	for _, err := range []error{paidErr, noteErr, callbackErr} {
 		if refusal, ok := errors.AsType[*commerce.Error](err); !ok || refusal.Kind != commerce.KindNotFound {
 			t.Errorf("%v", err)
 		}
@@ -154,10 +154,10 @@ func TestNotePayment(t *testing.T) {
 			for _, told := range []bool{false, true} {
 				o, p := orderIn(commerce.PendingPayment, commerce.ByPickup, false), paying(state, 0)
 				if told {
-					p.NoticeID = "evt"
+					p.CallbackID = "evt"
 				}
 				key := commerce.JobKey{Slot: 1, ID: "job_1"}
-				cmd := NotePayment{Facts: FactsOf(o), News: news, NoticeID: "evt", Message: "No\x00.", AmountCents: 300, Job: &key}
+				cmd := NotePayment{Facts: FactsOf(o), News: news, CallbackID: "evt", Message: "No\x00.", AmountCents: 300, Job: &key}
 				order, changes, err := cmd.Decide(fill(cmd.Needs(), withPayment(o, p)), now)
 				if err != nil || order.Status != commerce.PendingPayment || !reflect.DeepEqual(changes.DoneJobs, []commerce.JobKey{key}) {
 					t.Fatalf("%s while %s: %+v, %v", news, state, changes, err)
@@ -170,7 +170,7 @@ func TestNotePayment(t *testing.T) {
 					continue
 				}
 				want := p
-				want.NoticeID, want.UpdatedOn = "evt", now
+				want.CallbackID, want.UpdatedOn = "evt", now
 				if news == NewsExpired {
 					want.State = commerce.PaymentExpired
 				}
@@ -344,21 +344,21 @@ func TestSandboxObjects(t *testing.T) {
 		version int64
 		ok      bool
 	}{{nil, 0, true}, {nil, 1, false}, {[]commerce.SandboxObject{was}, 3, true}, {[]commerce.SandboxObject{was}, 2, false}, {[]commerce.SandboxObject{was}, 0, false}} {
-		put := PutSandboxObject{ID: "cs", Version: c.version, Data: []byte("b"), Notices: []SandboxNotice{{ID: "sbx_1", After: 5, Data: []byte("n")}}}
+		put := PutSandboxObject{ID: "cs", Version: c.version, Data: []byte("b"), Callbacks: []SandboxCallback{{ID: "sbx_1", After: 5, Data: []byte("n")}}}
 		ok, changes, err := put.Decide(fill(put.Needs(), commerce.Changes{Sandbox: c.stored}), now)
 		want := commerce.Changes{}
 		if c.ok {
 			want.Sandbox = []commerce.SandboxObject{{ID: "cs", Version: c.version + 1, Data: []byte("b"), UpdatedOn: now}, {ID: "sbx_1", Version: 1, Data: []byte("n"), UpdatedOn: now}}
-			want.NewJobs = []commerce.Job{{Kind: commerce.JobSandboxNotice, Mode: commerce.Test, Owner: "sandbox", Subject: "sbx_1", RunAt: now + 5}}
+			want.NewJobs = []commerce.Job{{Kind: commerce.JobSandboxCallback, Mode: commerce.Test, Owner: "sandbox", Subject: "sbx_1", RunAt: now + 5}}
 		}
 		if err != nil || ok != c.ok || !reflect.DeepEqual(changes, want) {
 			t.Errorf("version %d over %+v: %v, %+v, %v", c.version, c.stored, ok, changes, err)
 		}
 	}
-	run := payJob(commerce.JobSandboxNotice, "sbx_1", 0)
+	run := payJob(commerce.JobSandboxCallback, "sbx_1", 0)
 	before := commerce.Changes{Jobs: []commerce.Job{run}, Sandbox: []commerce.SandboxObject{{ID: "sbx_1", Version: 1}}}
 	for _, failed := range []error{nil, errors.New("no")} {
-		record := RecordSandboxNotice{RecordJob{Job: run, Failed: failed, Delays: commerce.NoticeDelays}}
+		record := RecordSandboxCallback{RecordJob{Job: run, Failed: failed, Delays: commerce.NoticeDelays}}
 		_, changes, err := record.Decide(fill(record.Needs(), before), now)
 		if err != nil || (len(changes.GoneSandbox) == 1) != (failed == nil) || (len(changes.DoneJobs) == 1) != (failed == nil) {
 			t.Errorf("failed %v: %+v, %v", failed, changes, err)

@@ -42,7 +42,7 @@ func (f OrderFacts) loadDelivery(rows *commerce.Rows) (commerce.Order, commerce.
 	return order, delivery, nil
 }
 
-// RecordCourierUpdate records what a provider tells of a delivery: by a notice,
+// RecordCourierUpdate records what a provider tells of a delivery: by a callback,
 // however often, late and out of order, or because it was asked.
 type RecordCourierUpdate struct {
 	Facts    OrderFacts
@@ -90,7 +90,7 @@ func (c RecordCourierUpdate) Decide(rows *commerce.Rows, now int64) (Tracked, co
 		}
 		return Tracked{s.order, delivery}, s.endIfMoved(order), nil
 	}
-	if delivery.ProviderID == "" { // the notice is faster than the answer to the call, or that was lost
+	if delivery.ProviderID == "" { // the callback is faster than the answer to the call, or that was lost
 		s.deliveryMade(&delivery, c.Provider, c.News)
 	}
 	s.news(&delivery, c.News)
@@ -328,15 +328,15 @@ func (c TellCourierUpdate) Decide(rows *commerce.Rows, now int64) (bool, commerc
 	return told, s.endIfMoved(order), nil
 }
 
-// KeepCourierNotice keeps what a provider told of a delivery that is none of
+// KeepStrayCallback keeps what a provider told of a delivery that is none of
 // ours.
-type KeepCourierNotice struct{ Notice commerce.CourierNotice }
+type KeepStrayCallback struct{ Callback commerce.StrayCallback }
 
 // Needs names nothing.
-func (c KeepCourierNotice) Needs() commerce.Needs { return commerce.Needs{} }
+func (c KeepStrayCallback) Needs() commerce.Needs { return commerce.Needs{} }
 
 // Decide keeps it.
-func (c KeepCourierNotice) Decide(_ *commerce.Rows, now int64) (bool, commerce.Changes, error) {
-	c.Notice.ReceivedOn = now
-	return true, commerce.Changes{Notices: []commerce.CourierNotice{c.Notice}}, nil
+func (c KeepStrayCallback) Decide(_ *commerce.Rows, now int64) (bool, commerce.Changes, error) {
+	c.Callback.ReceivedOn = now
+	return true, commerce.Changes{StrayCallbacks: []commerce.StrayCallback{c.Callback}}, nil
 }

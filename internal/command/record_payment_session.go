@@ -69,7 +69,7 @@ func (c RecordPaymentSession) refusal() string {
 
 func (c RecordPaymentSession) open(rows *commerce.Rows, s *story, payment *commerce.Payment) {
 	payment.SessionID, payment.CheckoutURL = c.SessionID, c.URL
-	if payment.State == commerce.PaymentOpening { // else a notice was faster
+	if payment.State == commerce.PaymentOpening { // else a callback was faster
 		payment.State = commerce.PaymentOpen
 	}
 	if s.order.Status != commerce.PendingPayment && payment.State == commerce.PaymentOpen { // it was cancelled meanwhile

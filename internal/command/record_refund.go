@@ -84,7 +84,7 @@ func (c RecordRefund) Decide(rows *commerce.Rows, now int64) (commerce.Job, comm
 	switch {
 	case late:
 		s.completeGivenUp(rows, &payment, &refund, c.Ref)
-	case refund.State == commerce.RefundPending: // else a notice was faster
+	case refund.State == commerce.RefundPending: // else a callback was faster
 		payment.Release(refund.AmountCents)
 		if c.Refused != "" {
 			s.refuseRefund(&refund, c.Refused)

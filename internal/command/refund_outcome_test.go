@@ -19,14 +19,14 @@ func TestRefundOutcomeKnown(t *testing.T) {
 		with(&cmd)
 		return cmd
 	}
-	notice := func(failed bool) RecordRefundNotice {
-		return RecordRefundNotice{Facts: FactsOf(o), RefundID: "rfd", Ref: "re", AmountCents: 200, Failed: failed, Message: "closed account"}
+	callback := func(failed bool) RecordRefundCallback {
+		return RecordRefundCallback{Facts: FactsOf(o), RefundID: "rfd", Ref: "re", AmountCents: 200, Failed: failed, Message: "closed account"}
 	}
 	decide := func(cmd jobCommand, before commerce.Changes) (commerce.Changes, error) {
 		_, changes, err := cmd.Decide(fill(cmd.Needs(), before), now)
 		return changes, err
 	}
-	tell := func(cmd RecordRefundNotice, before commerce.Changes) (commerce.Changes, error) {
+	tell := func(cmd RecordRefundCallback, before commerce.Changes) (commerce.Changes, error) {
 		_, changes, err := cmd.Decide(fill(cmd.Needs(), before), now)
 		return changes, err
 	}
@@ -40,8 +40,8 @@ func TestRefundOutcomeKnown(t *testing.T) {
 				c.RecordJob = byAnn(dead)
 			}), b)
 		},
-		"told to be made":   func(b commerce.Changes) (commerce.Changes, error) { return tell(notice(false), b) },
-		"told to be failed": func(b commerce.Changes) (commerce.Changes, error) { return tell(notice(true), b) },
+		"told to be made":   func(b commerce.Changes) (commerce.Changes, error) { return tell(callback(false), b) },
+		"told to be failed": func(b commerce.Changes) (commerce.Changes, error) { return tell(callback(true), b) },
 	} {
 		for _, others := range []commerce.Cents{0, 100} {
 			before := refunding(o, r, dead)
@@ -88,17 +88,17 @@ func TestRefundMadeAfterItWasGivenUp(t *testing.T) {
 		t.Fatal(err)
 	}
 	after := merge(before, changes)
-	notice := RecordRefundNotice{Facts: FactsOf(o), RefundID: "rfd", Ref: "re", AmountCents: 200, Failed: true, Message: "closed account"}
-	refund, changes, err := notice.Decide(fill(notice.Needs(), after), now+1)
+	callback := RecordRefundCallback{Facts: FactsOf(o), RefundID: "rfd", Ref: "re", AmountCents: 200, Failed: true, Message: "closed account"}
+	refund, changes, err := callback.Decide(fill(callback.Needs(), after), now+1)
 	if err != nil || refund.State != commerce.RefundFailed || !reflect.DeepEqual(changes, commerce.Changes{Refunds: []commerce.Refund{refund}}) {
 		t.Errorf("told that it failed: %+v, %v", changes, err)
 	}
 	failed := merge(after, changes)
-	notice.Failed = false
-	if _, changes, err := notice.Decide(fill(notice.Needs(), failed), now+1); err != nil || !reflect.DeepEqual(changes, commerce.Changes{}) {
+	callback.Failed = false
+	if _, changes, err := callback.Decide(fill(callback.Needs(), failed), now+1); err != nil || !reflect.DeepEqual(changes, commerce.Changes{}) {
 		t.Errorf("told that it failed, then that it was made: %+v, %v", changes, err)
 	}
-	refund, changes, err = notice.Decide(fill(notice.Needs(), after), now+1)
+	refund, changes, err = callback.Decide(fill(callback.Needs(), after), now+1)
 	paid := merge(after, changes).Payments[0]
 	if err != nil || refund.State != commerce.RefundDone || refund.Error != "" || paid.RefundedCents != 200 || paid.PendingCents != 0 ||
 		len(changes.Ledger) != 1 || !reflect.DeepEqual(webhookKinds(changes), []commerce.WebhookKind{commerce.WebhookRefunded}) {

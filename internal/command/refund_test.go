@@ -184,9 +184,9 @@ func TestRecordRefund(t *testing.T) {
 			closed: `{"payments_refund_id":"rfd","amount_refunded_cents":0,"error":"no"}`},
 		{name: "of late money", origin: commerce.RefundLate, want: commerce.RefundDone},
 		{name: "of late money, refused", origin: commerce.RefundLate, refused: "no", want: commerce.RefundFailed, note: "refund_due", flag: "refund_due"},
-		{name: "a notice was faster", origin: commerce.RefundAsked, was: commerce.RefundDone, want: commerce.RefundDone, closed: "any"},
-		{name: "a notice that it failed was faster", origin: commerce.RefundAsked, was: commerce.RefundFailed, want: commerce.RefundFailed, released: true},
-		{name: "a notice was faster, and a try says no", origin: commerce.RefundAsked, was: commerce.RefundDone, refused: "no", want: commerce.RefundDone, closed: "any"},
+		{name: "a callback was faster", origin: commerce.RefundAsked, was: commerce.RefundDone, want: commerce.RefundDone, closed: "any"},
+		{name: "a callback that it failed was faster", origin: commerce.RefundAsked, was: commerce.RefundFailed, want: commerce.RefundFailed, released: true},
+		{name: "a callback was faster, and a try says no", origin: commerce.RefundAsked, was: commerce.RefundDone, refused: "no", want: commerce.RefundDone, closed: "any"},
 		{name: "unreachable", origin: commerce.RefundAsked, failed: away, job: commerce.JobWaiting, pending: 200},
 		{name: "unreachable for too long", origin: commerce.RefundAsked, tries: last, failed: away, job: commerce.JobDead, pending: 200, note: "refund_unknown", flag: "refund_unknown"},
 		{name: "unreachable for too long, as is known", origin: commerce.RefundAsked, tries: last + 1, flagged: "refund_unknown", failed: away, job: commerce.JobDead,
@@ -312,7 +312,7 @@ func TestCancelEndsThePayment(t *testing.T) {
 	}
 }
 
-// TestRefundTellsItsPlace: notices complete two refunds before the job of the first
+// TestRefundTellsItsPlace: callbacks complete two refunds before the job of the first
 // one is recorded. Its answer tells the total and the status as they were when
 // it was entered, not what the other refund made of them.
 func TestRefundTellsItsPlace(t *testing.T) {
@@ -323,8 +323,8 @@ func TestRefundTellsItsPlace(t *testing.T) {
 	stored.Payments[0].PendingCents = 300
 	for _, r := range []commerce.Refund{first, second} {
 		stored.Refunds = []commerce.Refund{r}
-		notice := RecordRefundNotice{Facts: FactsOf(o), RefundID: r.ID, Ref: "re", AmountCents: r.AmountCents}
-		_, changes, err := notice.Decide(fill(notice.Needs(), stored), now)
+		callback := RecordRefundCallback{Facts: FactsOf(o), RefundID: r.ID, Ref: "re", AmountCents: r.AmountCents}
+		_, changes, err := callback.Decide(fill(callback.Needs(), stored), now)
 		if err != nil {
 			t.Fatal(err)
 		}

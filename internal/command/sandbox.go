@@ -6,29 +6,29 @@ import "purveyor/internal/commerce"
 const SandboxOwner = "sandbox"
 
 // PutSandboxObject stores the state of a sandbox object that has not changed
-// since it was read, with the notices that tell of the change.
+// since it was read, with the callbacks that tell of the change.
 type PutSandboxObject struct {
-	ID      string
-	Version int64 // as it was read; 0: it is new
-	Data    []byte
-	Notices []SandboxNotice
+	ID        string
+	Version   int64 // as it was read; 0: it is new
+	Data      []byte
+	Callbacks []SandboxCallback
 	// FirstStep has the object moved after so many ms; 0: it stays.
 	FirstStep int64
 }
 
-// SandboxNotice is a notice that a sandbox sends after a while. It is an object
+// SandboxCallback is a callback that a sandbox sends after a while. It is an object
 // of its own until it has arrived.
-type SandboxNotice struct {
+type SandboxCallback struct {
 	ID    string // drawn by the caller
 	After int64  // ms
 	Data  []byte
 }
 
-// Needs names the object and the notices.
+// Needs names the object and the callbacks.
 func (c PutSandboxObject) Needs() commerce.Needs {
 	n := commerce.Needs{Sandbox: []string{c.ID}}
-	for _, notice := range c.Notices {
-		n.Sandbox = append(n.Sandbox, notice.ID)
+	for _, callback := range c.Callbacks {
+		n.Sandbox = append(n.Sandbox, callback.ID)
 	}
 	return n
 }
@@ -39,10 +39,10 @@ func (c PutSandboxObject) Decide(rows *commerce.Rows, now int64) (bool, commerce
 		return false, commerce.Changes{}, nil
 	}
 	changes := commerce.Changes{Sandbox: []commerce.SandboxObject{{ID: c.ID, Version: c.Version + 1, Data: c.Data, UpdatedOn: now}}}
-	for _, n := range c.Notices {
+	for _, n := range c.Callbacks {
 		changes.Sandbox = append(changes.Sandbox, commerce.SandboxObject{ID: n.ID, Version: 1, Data: n.Data, UpdatedOn: now})
 		changes.NewJobs = append(changes.NewJobs, commerce.Job{
-			Kind: commerce.JobSandboxNotice, Mode: commerce.Test, Owner: SandboxOwner, Subject: n.ID, RunAt: now + n.After,
+			Kind: commerce.JobSandboxCallback, Mode: commerce.Test, Owner: SandboxOwner, Subject: n.ID, RunAt: now + n.After,
 		})
 	}
 	if c.FirstStep > 0 {
@@ -51,19 +51,19 @@ func (c PutSandboxObject) Decide(rows *commerce.Rows, now int64) (bool, commerce
 	return true, changes, nil
 }
 
-// RecordSandboxNotice ends the job of a sandbox's notice, or the try that
+// RecordSandboxCallback ends the job of a sandbox's callback, or the try that
 // failed.
-type RecordSandboxNotice struct{ RecordJob }
+type RecordSandboxCallback struct{ RecordJob }
 
-// Needs names the job and the notice.
-func (c RecordSandboxNotice) Needs() commerce.Needs {
+// Needs names the job and the callback.
+func (c RecordSandboxCallback) Needs() commerce.Needs {
 	n := c.RecordJob.Needs()
 	n.Sandbox = []string{c.Job.Subject}
 	return n
 }
 
-// Decide deletes a notice that has arrived.
-func (c RecordSandboxNotice) Decide(rows *commerce.Rows, now int64) (commerce.Job, commerce.Changes, error) {
+// Decide deletes a callback that has arrived.
+func (c RecordSandboxCallback) Decide(rows *commerce.Rows, now int64) (commerce.Job, commerce.Changes, error) {
 	job, changes, err := c.RecordJob.Decide(rows, now)
 	if err == nil && c.Failed == nil {
 		changes.GoneSandbox = []string{c.Job.Subject}

@@ -131,9 +131,9 @@ func (d Delivery) Fresh(now int64) bool {
 // partner is told of for one order, in milliseconds.
 const CourierUpdateEvery = 30 * second
 
-// CourierNotice is a notice about a delivery that is none of ours, as it was
+// StrayCallback is a callback about a delivery that is none of ours, as it was
 // posted. It is kept for whoever looks for it.
-type CourierNotice struct {
+type StrayCallback struct {
 	Provider   string
 	DeliveryID string
 	ID         string // given by the committer

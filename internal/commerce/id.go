@@ -13,19 +13,19 @@ import (
 
 // Prefixes of the ids that the service makes.
 const (
-	PrefixPartner  = "ptn_"
-	PrefixProduct  = "prd_"
-	PrefixOrder    = "ord_"
-	PrefixCustomer = "cus_"
-	PrefixEvent    = "evt_"
-	PrefixJob      = "job_"
-	PrefixAttempt  = "att_"
-	PrefixOutbox   = "out_"
-	PrefixRefund   = "rfd_"
-	PrefixSandbox  = "sbx_"
-	PrefixNotice   = "cno_"
-	PrefixQuote    = "qte_"
-	prefixTimeline = "tev_"
+	PrefixPartner       = "ptn_"
+	PrefixProduct       = "prd_"
+	PrefixOrder         = "ord_"
+	PrefixCustomer      = "cus_"
+	PrefixEvent         = "evt_"
+	PrefixJob           = "job_"
+	PrefixAttempt       = "att_"
+	PrefixOutbox        = "out_"
+	PrefixRefund        = "rfd_"
+	PrefixSandbox       = "sbx_"
+	PrefixStrayCallback = "cno_"
+	PrefixQuote         = "qte_"
+	prefixTimeline      = "tev_"
 )
 
 const idBodyLen = 26

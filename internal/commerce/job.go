@@ -10,20 +10,20 @@ type JobKind string
 
 // The kinds.
 const (
-	JobDeliverWebhook JobKind = "deliver_webhook"  // Subject: webhook event
-	JobMailReady      JobKind = "mail_order_ready" // Subject: order
-	JobMailPaid       JobKind = "mail_order_paid"  // Subject: order; to the merchant, as is the next
-	JobTextPaid       JobKind = "text_order_paid"  // Subject: order
-	JobReleaseParked  JobKind = "release_parked"   // Subject: partner, whose parked jobs wait again
-	JobOpenSession    JobKind = "open_session"     // Subject: order, whose customer is to pay
-	JobExpireSession  JobKind = "expire_session"   // Subject: order, which nobody shall pay any more
-	JobRefund         JobKind = "refund_payment"   // Subject: refund
-	JobDispatch       JobKind = "dispatch"         // Subject: delivery, by its Ref, which a courier is to bring
-	JobCancelDelivery JobKind = "cancel_delivery"  // Subject: order, whose courier is to stay at home
-	JobCourierUpdate  JobKind = "courier_update"   // Subject: order, whose partner has not heard of the newest
-	JobCheckDelivery  JobKind = "check_delivery"   // Subject: delivery, by its Ref, of which nothing was heard
-	JobSandboxStep    JobKind = "sandbox_step"     // Subject: sandbox object, which moves
-	JobSandboxNotice  JobKind = "sandbox_notice"   // Subject: sandbox object that holds the notice
+	JobDeliverWebhook  JobKind = "deliver_webhook"  // Subject: webhook event
+	JobMailReady       JobKind = "mail_order_ready" // Subject: order
+	JobMailPaid        JobKind = "mail_order_paid"  // Subject: order; to the merchant, as is the next
+	JobTextPaid        JobKind = "text_order_paid"  // Subject: order
+	JobReleaseParked   JobKind = "release_parked"   // Subject: partner, whose parked jobs wait again
+	JobOpenSession     JobKind = "open_session"     // Subject: order, whose customer is to pay
+	JobExpireSession   JobKind = "expire_session"   // Subject: order, which nobody shall pay any more
+	JobRefund          JobKind = "refund_payment"   // Subject: refund
+	JobDispatch        JobKind = "dispatch"         // Subject: delivery, by its Ref, which a courier is to bring
+	JobCancelDelivery  JobKind = "cancel_delivery"  // Subject: order, whose courier is to stay at home
+	JobCourierUpdate   JobKind = "courier_update"   // Subject: order, whose partner has not heard of the newest
+	JobCheckDelivery   JobKind = "check_delivery"   // Subject: delivery, by its Ref, of which nothing was heard
+	JobSandboxStep     JobKind = "sandbox_step"     // Subject: sandbox object, which moves
+	JobSandboxCallback JobKind = "sandbox_notice"   // Subject: sandbox object that holds the callback
 )
 
 // JobState says who moves a job on. A job that is done is deleted.
@@ -157,7 +157,7 @@ var StepDelays = []int64{second, 5 * second, 5 * second, 15 * second, 15 * secon
 // Delays are the waits after each failed try of a job of the kind.
 func (k JobKind) Delays() []int64 {
 	switch k {
-	case JobMailReady, JobMailPaid, JobTextPaid, JobSandboxNotice:
+	case JobMailReady, JobMailPaid, JobTextPaid, JobSandboxCallback:
 		return NoticeDelays
 	case JobOpenSession, JobExpireSession, JobRefund:
 		return PaymentDelays
@@ -172,7 +172,7 @@ func (k JobKind) Delays() []int64 {
 }
 
 // CheckEvery is after how long of silence the provider of a delivery is asked,
-// in milliseconds: notices can be lost.
+// in milliseconds: callbacks can be lost.
 const CheckEvery = 5 * minute
 
 // JobHorizon is beyond what any rule puts a job off by, in milliseconds. What

@@ -1,6 +1,6 @@
 package commerce
 
-// OutboxKind is how a notice would have travelled.
+// OutboxKind is how a callback would have travelled.
 type OutboxKind string
 
 // The kinds.
@@ -9,7 +9,7 @@ const (
 	OutboxSMS  OutboxKind = "sms"
 )
 
-// OutboxReason says why a notice was kept and not sent.
+// OutboxReason says why a callback was kept and not sent.
 type OutboxReason string
 
 // The reasons.

@@ -34,7 +34,7 @@ type Payment struct {
 	CheckoutURL string
 	PaymentID   string // at the processor, once it is paid
 	Error       string // why there is no session
-	NoticeID    string // of the last notice that the timeline was told of
+	CallbackID  string // of the last callback that the timeline was told of
 
 	CapturedCents Cents
 	RefundedCents Cents
@@ -58,7 +58,7 @@ func (p Payment) Key() OrderKey { return OrderKey{p.StoreID, p.OrderID} }
 func (p Payment) Left() Cents { return max(0, p.CapturedCents-p.RefundedCents-p.PendingCents) }
 
 // Has tells whether so much can have gone back. If not, the processor knows of
-// a refund that came back, and its notice has not arrived.
+// a refund that came back, and its callback has not arrived.
 func (p Payment) Has(amount Cents) bool { return amount <= p.CapturedCents-p.RefundedCents }
 
 // Returned tells whether money was captured, and all of it given back.

@@ -85,14 +85,14 @@ type Rows struct {
 	NextStoreNo int64
 
 	// What is only ever appended.
-	Timeline   []TimelineEvent
-	StockMoves []StockMove
-	Ledger     []LedgerEntry
-	Webhooks   []WebhookEvent
-	Attempts   []WebhookAttempt
-	Outbox     []OutboxMessage
-	Notices    []CourierNotice
-	NewJobs    []Job
+	Timeline       []TimelineEvent
+	StockMoves     []StockMove
+	Ledger         []LedgerEntry
+	Webhooks       []WebhookEvent
+	Attempts       []WebhookAttempt
+	Outbox         []OutboxMessage
+	StrayCallbacks []StrayCallback
+	NewJobs        []Job
 }
 
 // Require adds the rows that a command needs, none of them loaded yet.
@@ -134,36 +134,36 @@ const NeedStoreNo = -1
 // Changes are what a command does: rows as they shall be, and what is
 // appended. A command that is refused returns none.
 type Changes struct {
-	Replies     []Reply
-	Released    []ReplyKey // of open replies, which are deleted: there is no answer to keep
-	Partners    []Partner
-	APIKeys     []APIKey
-	Stores      []Store
-	Categories  []Category
-	Products    []Product
-	Stock       []Stock
-	StockMoves  []StockMove // of Stock, in its order
-	Orders      []Order
-	External    []ExternalRef
-	Customers   []Customer
-	Payments    []Payment
-	Refunds     []Refund
-	Deliveries  []Delivery
-	Attention   []Attention
-	Places      []Placed
-	Endpoints   []Endpoint
-	Mails       []MailCount
-	Jobs        []Job
-	DoneJobs    []JobKey // they are deleted; one that is gone already is no error
-	Sandbox     []SandboxObject
-	GoneSandbox []string // sandbox objects that are deleted
-	Timeline    []TimelineEvent
-	Ledger      []LedgerEntry
-	Webhooks    []WebhookEvent
-	Attempts    []WebhookAttempt
-	Outbox      []OutboxMessage
-	Notices     []CourierNotice
-	NewJobs     []Job
+	Replies        []Reply
+	Released       []ReplyKey // of open replies, which are deleted: there is no answer to keep
+	Partners       []Partner
+	APIKeys        []APIKey
+	Stores         []Store
+	Categories     []Category
+	Products       []Product
+	Stock          []Stock
+	StockMoves     []StockMove // of Stock, in its order
+	Orders         []Order
+	External       []ExternalRef
+	Customers      []Customer
+	Payments       []Payment
+	Refunds        []Refund
+	Deliveries     []Delivery
+	Attention      []Attention
+	Places         []Placed
+	Endpoints      []Endpoint
+	Mails          []MailCount
+	Jobs           []Job
+	DoneJobs       []JobKey // they are deleted; one that is gone already is no error
+	Sandbox        []SandboxObject
+	GoneSandbox    []string // sandbox objects that are deleted
+	Timeline       []TimelineEvent
+	Ledger         []LedgerEntry
+	Webhooks       []WebhookEvent
+	Attempts       []WebhookAttempt
+	Outbox         []OutboxMessage
+	StrayCallbacks []StrayCallback
+	NewJobs        []Job
 }
 
 // Apply puts the changes of an accepted command into the rows.
@@ -215,7 +215,7 @@ func (r *Rows) Apply(c Changes) {
 	r.Webhooks = append(r.Webhooks, c.Webhooks...)
 	r.Attempts = append(r.Attempts, c.Attempts...)
 	r.Outbox = append(r.Outbox, c.Outbox...)
-	r.Notices = append(r.Notices, c.Notices...)
+	r.StrayCallbacks = append(r.StrayCallbacks, c.StrayCallbacks...)
 	r.NewJobs = append(r.NewJobs, c.NewJobs...)
 }
 
@@ -261,7 +261,7 @@ func (r *Rows) Changed() bool {
 	return len(r.Replies.changed)+len(r.Partners.changed)+len(r.APIKeys.changed)+len(r.Stores.changed)+
 		len(r.Categories.changed)+len(r.ProductStores.changed)+len(r.Products.changed)+len(r.Stock.changed)+
 		len(r.Orders.changed)+len(r.External.changed)+len(r.Customers.changed)+len(r.Payments.changed)+len(r.Refunds.changed)+
-		len(r.Deliveries.changed)+len(r.Attention.changed)+len(r.Places.changed)+len(r.Notices)+
+		len(r.Deliveries.changed)+len(r.Attention.changed)+len(r.Places.changed)+len(r.StrayCallbacks)+
 		len(r.Endpoints.changed)+len(r.Mails.changed)+len(r.Jobs.changed)+len(r.Sandbox.changed)+
 		len(r.Timeline)+len(r.Ledger)+len(r.Webhooks)+len(r.Attempts)+len(r.Outbox)+len(r.NewJobs) > 0
 }

@@ -40,8 +40,8 @@ func (s *idSource) complete(c *commerce.Changes) {
 	for i := range c.Outbox {
 		c.Outbox[i].ID = s.next(commerce.PrefixOutbox)
 	}
-	for i := range c.Notices {
-		c.Notices[i].ID = s.next(commerce.PrefixNotice)
+	for i := range c.StrayCallbacks {
+		c.StrayCallbacks[i].ID = s.next(commerce.PrefixStrayCallback)
 	}
 	for i := range c.NewJobs {
 		j := &c.NewJobs[i]

@@ -13,10 +13,9 @@ import (
 	"purveyor/internal/commit"
 	"purveyor/internal/storage"
 	"purveyor/internal/storage/postgres"
-	"purveyor/internal/testkit/database"
 	"purveyor/internal/storage/sqlite"
-	"purveyor/internal/testkit/database"
 	"purveyor/internal/storage/storagetest"
+	"purveyor/internal/testkit/database"
 )
 
 // shop is a store with products, a partner, and the committer under test.

@@ -152,7 +152,7 @@ func given(value string) []string {
 }
 
 // checkAccount refuses half an account, values that its provider cannot have
-// shown, and proofs that are too short. Proofs are the secrets by which notices
+// shown, and proofs that are too short. Proofs are the secrets by which callbacks
 // of the provider are known. No error repeats a value, because errors are logged.
 func checkAccount(flags, values []string, proofFlag string, proofs []string) error {
 	all := slices.Concat(values, proofs)

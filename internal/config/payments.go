@@ -64,8 +64,8 @@ func checkStripe(keyFlag, key, mode, secretFlag string, secrets []string) error 
 }
 
 // minSecret is how many characters a secret has at least by which a provider
-// proves that a notice is its own. A shorter one could be guessed, and a forged
-// notice pays an order.
+// proves that a callback is its own. A shorter one could be guessed, and a forged
+// callback pays an order.
 const minSecret = 16
 
 // plain tells whether the text fits into a header as it is.

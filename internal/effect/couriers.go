@@ -50,7 +50,7 @@ func (c couriers) dispatch(ctx context.Context, job commerce.Job) jobs.Outcome {
 	}
 	record := command.RecordDelivery{RecordJob: command.RecordJob{Job: job, Delays: commerce.DispatchDelays, Jitter: rand.Float64()},
 		Facts: command.FactsOf(order), Answers: delivery.Answers, Attempt: attempt}
-	if delivery.State != commerce.DeliveryDispatching || delivery.Attempt != attempt { // a notice was faster
+	if delivery.State != commerce.DeliveryDispatching || delivery.Attempt != attempt { // a callback was faster
 		return outcome(c.Options, record, nil)
 	}
 	d := dispatching{couriers: c, job: job, order: order, delivery: delivery}
@@ -278,7 +278,7 @@ func (c couriers) tell(ctx context.Context, job commerce.Job) jobs.Outcome {
 	return succeeded(c.Committer, command.TellCourierUpdate{Facts: command.FactsOf(order), Job: job.Key()})
 }
 
-// check asks for a delivery of which nothing was heard for long: its notices may
+// check asks for a delivery of which nothing was heard for long: its callbacks may
 // have been lost.
 func (c couriers) check(ctx context.Context, job commerce.Job) jobs.Outcome {
 	orderID, attempt, _ := commerce.ParseDeliveryRef(job.Subject)

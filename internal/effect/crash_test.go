@@ -10,10 +10,10 @@ import (
 	"purveyor/internal/command"
 	"purveyor/internal/commerce"
 	"purveyor/internal/outside/payment"
-	"purveyor/internal/testkit/fakesandbox"
 	"purveyor/internal/storage/postgres"
-	"purveyor/internal/testkit/database"
 	"purveyor/internal/storage/storagetest"
+	"purveyor/internal/testkit/database"
+	"purveyor/internal/testkit/fakesandbox"
 )
 
 // flow is one call whose outcome is decided outside of the process, and what

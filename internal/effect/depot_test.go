@@ -201,18 +201,18 @@ func (d *depot) Cancel(ctx context.Context, k courier.Key) (courier.Delivery, er
 	return *p, nil
 }
 
-// NoticeForm implements courier.Provider.
-func (*depot) NoticeForm() (headers []string, maxBytes int) {
+// CallbackForm implements courier.Provider.
+func (*depot) CallbackForm() (headers []string, maxBytes int) {
 	return []string{sandbox.SignatureHeader}, 64 << 10
 }
 
-// ReadNotice implements courier.Provider.
-func (*depot) ReadNotice(_ context.Context, _ http.Header, body []byte) ([]courier.Notice, error) {
+// ReadCallback implements courier.Provider.
+func (*depot) ReadCallback(_ context.Context, _ http.Header, body []byte) ([]courier.Callback, error) {
 	var d courier.Delivery
 	if err := json.Unmarshal(body, &d); err != nil {
-		return nil, &courier.BadNotice{Reason: err.Error()}
+		return nil, &courier.BadCallback{Reason: err.Error()}
 	}
-	return []courier.Notice{{ID: fmt.Sprint(d.Ref, " is ", d.Status), Delivery: d}}, nil
+	return []courier.Callback{{ID: fmt.Sprint(d.Ref, " is ", d.Status), Delivery: d}}, nil
 }
 
 // move takes a delivery on, and returns what is to be told of it.

@@ -98,20 +98,20 @@ func Start(o Options) *Effects {
 	w := newWebhooks(o, ledger)
 	n, p, c, s := notices{o}, payments{o}, couriers{o}, sandboxes{o}
 	runner := jobs.New(jobs.Options{Worker: o.Worker, Queue: queue{o.Engine, o.Engine.Reader()}, Ledger: ledger, Failed: o.Failed, Pools: pools, Kinds: map[commerce.JobKind]jobs.Kind{
-		commerce.JobDeliverWebhook: {Do: w.deliver, Pool: webhookPool, Width: webhookWidth},
-		commerce.JobReleaseParked:  {Do: w.release, Pool: webhookPool, Width: 1},
-		commerce.JobMailReady:      {Do: n.mailReady, Pool: noticePool, Width: noticeWidth},
-		commerce.JobMailPaid:       {Do: n.mailPaid, Pool: noticePool, Width: noticeWidth},
-		commerce.JobTextPaid:       {Do: n.textPaid, Pool: noticePool, Width: noticeWidth},
-		commerce.JobOpenSession:    {Do: p.open, Pool: paymentPool, Width: providerWidth},
-		commerce.JobExpireSession:  {Do: p.expire, Pool: paymentPool, Width: providerWidth},
-		commerce.JobRefund:         {Do: p.refund, Pool: paymentPool, Width: providerWidth},
-		commerce.JobDispatch:       {Do: c.dispatch, Pool: courierPool, Width: providerWidth},
-		commerce.JobCancelDelivery: {Do: c.cancel, Pool: courierPool, Width: providerWidth},
-		commerce.JobCourierUpdate:  {Do: c.tell, Pool: courierPool, Width: providerWidth},
-		commerce.JobCheckDelivery:  {Do: c.check, Pool: courierPool, Width: providerWidth},
-		commerce.JobSandboxStep:    {Do: s.step, Pool: sandboxPool, Width: 1, Apart: true},
-		commerce.JobSandboxNotice:  {Do: s.send, Pool: sandboxPool, Width: 1, Apart: true},
+		commerce.JobDeliverWebhook:  {Do: w.deliver, Pool: webhookPool, Width: webhookWidth},
+		commerce.JobReleaseParked:   {Do: w.release, Pool: webhookPool, Width: 1},
+		commerce.JobMailReady:       {Do: n.mailReady, Pool: noticePool, Width: noticeWidth},
+		commerce.JobMailPaid:        {Do: n.mailPaid, Pool: noticePool, Width: noticeWidth},
+		commerce.JobTextPaid:        {Do: n.textPaid, Pool: noticePool, Width: noticeWidth},
+		commerce.JobOpenSession:     {Do: p.open, Pool: paymentPool, Width: providerWidth},
+		commerce.JobExpireSession:   {Do: p.expire, Pool: paymentPool, Width: providerWidth},
+		commerce.JobRefund:          {Do: p.refund, Pool: paymentPool, Width: providerWidth},
+		commerce.JobDispatch:        {Do: c.dispatch, Pool: courierPool, Width: providerWidth},
+		commerce.JobCancelDelivery:  {Do: c.cancel, Pool: courierPool, Width: providerWidth},
+		commerce.JobCourierUpdate:   {Do: c.tell, Pool: courierPool, Width: providerWidth},
+		commerce.JobCheckDelivery:   {Do: c.check, Pool: courierPool, Width: providerWidth},
+		commerce.JobSandboxStep:     {Do: s.step, Pool: sandboxPool, Width: 1, Apart: true},
+		commerce.JobSandboxCallback: {Do: s.send, Pool: sandboxPool, Width: 1, Apart: true},
 	}})
 	w.runner = runner
 	o.Committer.StartJobsWith(runner)

@@ -73,7 +73,7 @@ type subject struct {
 func subjectOf(ctx context.Context, r storage.Reader, job commerce.Job) (s subject, err error) {
 	orderID := job.Subject
 	switch job.Kind {
-	case commerce.JobDeliverWebhook, commerce.JobReleaseParked, commerce.JobSandboxStep, commerce.JobSandboxNotice:
+	case commerce.JobDeliverWebhook, commerce.JobReleaseParked, commerce.JobSandboxStep, commerce.JobSandboxCallback:
 		return s, nil
 	case commerce.JobRefund:
 		if s.refund, err = r.Refund(ctx, commerce.RefundKey{StoreID: job.Owner, RefundID: job.Subject}); err != nil {

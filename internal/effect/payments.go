@@ -99,7 +99,7 @@ func (p payments) expire(ctx context.Context, job commerce.Job) jobs.Outcome {
 	case session.Status == payment.SessionPaid:
 		return succeeded(p.Committer, command.RecordPayment{Facts: facts, SessionID: session.ID, PaymentID: session.PaymentID,
 			AmountCents: session.PaidCents, TraceID: paid.TraceID, Job: &key})
-	case session.Status == payment.SessionPending: // a notice tells when the money is there
+	case session.Status == payment.SessionPending: // a callback tells when the money is there
 		return outcome(p.Options, command.RecordJob{Job: job}, nil)
 	}
 	return succeeded(p.Committer, command.NotePayment{Facts: facts, News: command.NewsExpired, TraceID: paid.TraceID, Job: &key})

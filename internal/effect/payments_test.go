@@ -337,7 +337,7 @@ func TestNotConfiguredAnyMore(t *testing.T) {
 }
 
 // TestPaidWhileItWasCancelled: the customer pays while the order is cancelled.
-// The notice is slower than the job that ends the session, which finds out; the
+// The callback is slower than the job that ends the session, which finds out; the
 // money goes back, once.
 func TestPaidWhileItWasCancelled(t *testing.T) {
 	objects := &fakesandbox.Objects{}
@@ -358,9 +358,9 @@ func TestPaidWhileItWasCancelled(t *testing.T) {
 	})
 }
 
-// TestNoticesOfTheSandbox: late, twice, out of order, and of a refund that
+// TestCallbacksOfTheSandbox: late, twice, out of order, and of a refund that
 // comes back; each counts once.
-func TestNoticesOfTheSandbox(t *testing.T) {
+func TestCallbacksOfTheSandbox(t *testing.T) {
 	taking(t, nil, func(s *shop, v *service, _ *atomic.Bool) {
 		for _, tags := range []string{"late", "twice", "unordered", "late.twice.unordered"} {
 			order := v.paidOrder(nil, tags, "ann+"+tags+"@e.example")
@@ -400,7 +400,7 @@ func (e ending) ExpireSession(context.Context, string) (payment.Session, error) 
 }
 
 // TestEndOfASession: what the processor says of the session of a cancelled order
-// is recorded. While the money may still come, nothing is: a notice will tell.
+// is recorded. While the money may still come, nothing is: a callback will tell.
 func TestEndOfASession(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -478,15 +478,15 @@ func (r *refusesEnd) ExpireSession(ctx context.Context, id string) (payment.Sess
 	return payment.Session{}, &payment.Refusal{Message: "not today"}
 }
 
-// TestNoticeOfAnotherProcessor: whoever may sign for one processor cannot pay
+// TestCallbackOfAnotherProcessor: whoever may sign for one processor cannot pay
 // an order of another.
-func TestNoticeOfAnotherProcessor(t *testing.T) {
+func TestCallbackOfAnotherProcessor(t *testing.T) {
 	objects := &fakesandbox.Objects{}
 	taking(t, objects, func(s *shop, v *service, _ *atomic.Bool) {
 		order := v.ask(checkoutPath, "k", checkoutBody("")).checkedOut(s)
 		v.pay(s.payment(order).SessionID)
-		handler := web.Trace(slog.New(slog.DiscardHandler), inbound.New(s.engine.Reader(), v.committer, map[string]inbound.PaymentNotices{"other": v.box, "sandbox": v.box}, nil))
-		n := objects.TakeNotices()[0]
+		handler := web.Trace(slog.New(slog.DiscardHandler), inbound.New(s.engine.Reader(), v.committer, map[string]inbound.PaymentCallbacks{"other": v.box, "sandbox": v.box}, nil))
+		n := objects.TakeCallbacks()[0]
 		for _, name := range []string{"other", "sandbox"} {
 			signature, err := sandbox.NewSigner(objects).Sign(context.Background(), time.Now(), n.Body)
 			if err != nil {
@@ -503,7 +503,7 @@ func TestNoticeOfAnotherProcessor(t *testing.T) {
 	})
 }
 
-// TestObjects: of changes at the same time one takes place, and the notices of
+// TestObjects: of changes at the same time one takes place, and the callbacks of
 // a change outlive the process.
 func TestObjects(t *testing.T) {
 	in(t, func(s *shop) {
@@ -517,7 +517,7 @@ func TestObjects(t *testing.T) {
 			for i := range 10 {
 				wg.Go(func() {
 					err := o.PutObject(context.Background(), sandbox.Object{ID: "cs", Version: version, Data: fmt.Appendf(nil, `{"by":%d}`, i)},
-						sandbox.Notice{To: "payments", After: time.Minute, Body: []byte(`{}`)}, sandbox.Notice{To: "payments", Body: []byte(`{}`)})
+						sandbox.Callback{To: "payments", After: time.Minute, Body: []byte(`{}`)}, sandbox.Callback{To: "payments", Body: []byte(`{}`)})
 					switch {
 					case err == nil:
 						stored.Add(1)
@@ -546,7 +546,7 @@ func TestObjects(t *testing.T) {
 			return nil
 		}})
 		defer s.stop(e)
-		s.eventually("all notices", s.idle)
+		s.eventually("all callbacks", s.idle)
 		late := 0
 		for _, at := range got {
 			if at.Sub(begun) >= time.Minute {
@@ -554,29 +554,29 @@ func TestObjects(t *testing.T) {
 			}
 		}
 		if len(got) != 6 || late != 3 {
-			t.Errorf("%d notices, %d of them late; want 6 and 3", len(got), late)
+			t.Errorf("%d callbacks, %d of them late; want 6 and 3", len(got), late)
 		}
 	})
 }
 
-// TestPaymentNoticeWaits: a notice about the payment of the order is found among
+// TestPaymentCallbackWaits: a callback about the payment of the order is found among
 // those about other orders, and among those of couriers.
-func TestPaymentNoticeWaits(t *testing.T) {
+func TestPaymentCallbackWaits(t *testing.T) {
 	in(t, func(s *shop) {
 		o, ctx := NewObjects(s.engine, s.committer), context.Background()
 		put := func(id, to, orderID string) {
 			t.Helper()
-			notice := sandbox.Notice{To: to, After: time.Hour, Body: fmt.Appendf(nil, `{"order_id":%q}`, orderID)}
-			if err := o.PutObject(ctx, sandbox.Object{ID: id, Data: []byte("{}")}, notice); err != nil {
+			callback := sandbox.Callback{To: to, After: time.Hour, Body: fmt.Appendf(nil, `{"order_id":%q}`, orderID)}
+			if err := o.PutObject(ctx, sandbox.Object{ID: id, Data: []byte("{}")}, callback); err != nil {
 				t.Fatal(err)
 			}
 		}
 		for i := range 120 { // more than a page
-			put(fmt.Sprint("cs_", i), payment.NoticePath, fmt.Sprint("ord_", i))
+			put(fmt.Sprint("cs_", i), payment.CallbackPath, fmt.Sprint("ord_", i))
 		}
-		put("del_1", courier.NoticePath, "ord_by_courier")
+		put("del_1", courier.CallbackPath, "ord_by_courier")
 		for order, want := range map[string]bool{"ord_0": true, "ord_119": true, "ord_120": false, "ord_1": true, "ord_by_courier": false} {
-			if got, err := o.PaymentNoticeWaits(ctx, order); err != nil || got != want {
+			if got, err := o.PaymentCallbackWaits(ctx, order); err != nil || got != want {
 				t.Errorf("%s: %v, %v; want %v", order, got, err, want)
 			}
 		}

@@ -20,7 +20,7 @@ import (
 )
 
 // Objects keeps the objects of sandboxes in the database; it implements
-// sandbox.Objects. Their notices are jobs.
+// sandbox.Objects. Their callbacks are jobs.
 type Objects struct {
 	engine    storage.Engine
 	committer *commit.Committer
@@ -41,18 +41,18 @@ func (o *Objects) Object(ctx context.Context, id string) (sandbox.Object, error)
 	return sandbox.Object{ID: v.ID, Version: v.Version, Data: v.Data}, err
 }
 
-// noticeWait is how long the change of an object waits for its notices.
-const noticeWait = 3 * time.Second
+// callbackWait is how long the change of an object waits for its callbacks.
+const callbackWait = 3 * time.Second
 
 // PutObject implements sandbox.Objects.
-func (o *Objects) PutObject(ctx context.Context, v sandbox.Object, notices ...sandbox.Notice) error {
+func (o *Objects) PutObject(ctx context.Context, v sandbox.Object, callbacks ...sandbox.Callback) error {
 	put := command.PutSandboxObject{ID: v.ID, Version: v.Version, Data: v.Data, FirstStep: v.FirstStep.Milliseconds()}
-	for _, n := range notices {
-		data, err := json.Marshal(storedNotice{n.To, n.Body})
+	for _, n := range callbacks {
+		data, err := json.Marshal(storedCallback{n.To, n.Body})
 		if err != nil {
 			return err
 		}
-		put.Notices = append(put.Notices, command.SandboxNotice{ID: newNoticeID(), After: n.After.Milliseconds(), Data: data})
+		put.Callbacks = append(put.Callbacks, command.SandboxCallback{ID: newCallbackID(), After: n.After.Milliseconds(), Data: data})
 	}
 	stored, asked, err := commit.DoJobs(ctx, o.committer, put)
 	if err != nil {
@@ -65,51 +65,51 @@ func (o *Objects) PutObject(ctx context.Context, v sandbox.Object, notices ...sa
 	if effects == nil {
 		return nil
 	}
-	wait, cancel := context.WithTimeout(ctx, noticeWait)
+	wait, cancel := context.WithTimeout(ctx, callbackWait)
 	defer cancel()
-	for i, notice := range notices {
-		if job := asked[i]; notice.After == 0 {
+	for i, callback := range callbacks {
+		if job := asked[i]; callback.After == 0 {
 			_ = effects.Finish(wait, job.Key()) // it goes on without us
 		}
 	}
 	return nil
 }
 
-// storedNotice is a notice as it waits.
-type storedNotice struct {
+// storedCallback is a callback as it waits.
+type storedCallback struct {
 	To   string `json:"to"`
 	Body []byte `json:"body"`
 }
 
-func newNoticeID() string {
+func newCallbackID() string {
 	var e commerce.Entropy
 	_, _ = rand.Read(e[:]) // never fails (crypto/rand)
 	return commerce.NewID(commerce.PrefixSandbox, time.Now().UnixMilli(), e)
 }
 
-// sandboxes send the notices of sandboxes.
+// sandboxes send the callbacks of sandboxes.
 type sandboxes struct{ Options }
 
-// send posts a notice to the service. One that is gone has arrived.
+// send posts a callback to the service. One that is gone has arrived.
 func (s sandboxes) send(ctx context.Context, job commerce.Job) jobs.Outcome {
-	record := command.RecordSandboxNotice{RecordJob: command.RecordJob{Job: job, Delays: commerce.NoticeDelays, Jitter: mathrand.Float64()}}
+	record := command.RecordSandboxCallback{RecordJob: command.RecordJob{Job: job, Delays: commerce.NoticeDelays, Jitter: mathrand.Float64()}}
 	object, err := s.Engine.Reader().SandboxObject(ctx, job.Subject)
-	var notice storedNotice
+	var callback storedCallback
 	switch {
 	case errors.Is(err, storage.ErrNotFound):
 		return outcome(s.Options, record, nil)
 	case err != nil:
 		return s.ledger().unread(job, err)
 	}
-	if err := json.Unmarshal(object.Data, &notice); err != nil {
+	if err := json.Unmarshal(object.Data, &callback); err != nil {
 		record.Failed = &commerce.PermanentError{Err: err}
 	} else {
-		record.Failed = s.Post(ctx, notice.To, notice.Body)
+		record.Failed = s.Post(ctx, callback.To, callback.Body)
 	}
 	return outcome(s.Options, record, record.Failed)
 }
 
-// step has an object move one step on. Its notices are posted before the step
+// step has an object move one step on. Its callbacks are posted before the step
 // is stored: if the process dies in between, they are posted again under the
 // same ids.
 func (s sandboxes) step(ctx context.Context, job commerce.Job) jobs.Outcome {
@@ -125,9 +125,9 @@ func (s sandboxes) step(ctx context.Context, job commerce.Job) jobs.Outcome {
 		return outcome(s.Options, record, record.Failed)
 	}
 	step, err := mover.Step(ctx, sandbox.Object{ID: object.ID, Version: object.Version, Data: object.Data})
-	for _, notice := range step.Notices {
+	for _, callback := range step.Callbacks {
 		if err == nil {
-			err = s.Post(ctx, notice.To, notice.Body)
+			err = s.Post(ctx, callback.To, callback.Body)
 		}
 	}
 	record.Failed, record.Version, record.Data, record.Next = err, object.Version, step.Data, step.Next.Milliseconds()

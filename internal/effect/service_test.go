@@ -20,8 +20,8 @@ import (
 	"purveyor/internal/outside/courier"
 	"purveyor/internal/outside/payment"
 	"purveyor/internal/outside/sandbox"
-	"purveyor/internal/testkit/fakesandbox"
 	"purveyor/internal/storage"
+	"purveyor/internal/testkit/fakesandbox"
 	"purveyor/internal/web"
 )
 
@@ -163,7 +163,7 @@ func (s *shop) serve(m *mortal, objects *fakesandbox.Objects, wrap func(Processo
 		kept = objects
 	}
 	v.box = payment.NewSandbox(kept, payURL)
-	fleet, posters := s.fleet(m), map[string]inbound.CourierNotices{}
+	fleet, posters := s.fleet(m), map[string]inbound.CourierCallbacks{}
 	var movers map[string]sandbox.Mover
 	if s.sandboxFleet {
 		box := courier.NewSandbox(kept, payURL)
@@ -176,7 +176,7 @@ func (s *shop) serve(m *mortal, objects *fakesandbox.Objects, wrap func(Processo
 	for name, p := range fleet.Providers {
 		posters[name] = p
 	}
-	notices := inbound.New(m.Reader(), v.committer, map[string]inbound.PaymentNotices{"sandbox": v.box}, posters)
+	notices := inbound.New(m.Reader(), v.committer, map[string]inbound.PaymentCallbacks{"sandbox": v.box}, posters)
 	v.post = notices.FromSandbox(sandbox.NewSigner(kept))
 	v.inbound = web.Trace(slog.New(slog.DiscardHandler), notices)
 	var processor Processor = mortalProcessor{v.box, m}
@@ -269,7 +269,7 @@ func (v *service) deliver(objects *fakesandbox.Objects, times int) {
 	if objects == nil {
 		return
 	}
-	for _, n := range objects.TakeNotices() {
+	for _, n := range objects.TakeCallbacks() {
 		for range times {
 			if err := v.post(context.Background(), n.To, n.Body); err != nil {
 				v.s.t.Errorf("a notice: %v", err)

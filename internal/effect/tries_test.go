@@ -10,8 +10,8 @@ import (
 	"purveyor/internal/commerce"
 	"purveyor/internal/commit"
 	"purveyor/internal/storage/sqlite"
-	"purveyor/internal/testkit/database"
 	"purveyor/internal/storage/storagetest"
+	"purveyor/internal/testkit/database"
 )
 
 // try is one that ended with this status.

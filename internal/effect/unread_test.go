@@ -86,7 +86,7 @@ func TestSandboxObjectsOfNoUse(t *testing.T) {
 		v := s.serve(newMortal(s.engine, 0, false), nil, nil)
 		defer v.stop()
 		must(s.t, s.committer, command.PutSandboxObject{ID: "none_1", Data: []byte("{}"), FirstStep: 1,
-			Notices: []command.SandboxNotice{{ID: "none_2", Data: []byte("[]")}}})
+			Callbacks: []command.SandboxCallback{{ID: "none_2", Data: []byte("[]")}}})
 		time.Sleep(10 * time.Second)
 		dead := map[commerce.JobKind]commerce.Job{}
 		for _, j := range s.jobs(commerce.JobDead, "sandbox") {
@@ -95,7 +95,7 @@ func TestSandboxObjectsOfNoUse(t *testing.T) {
 		if j := dead[commerce.JobSandboxStep]; j.Tries != 1 || !strings.Contains(j.Error, "nothing moves objects like none_1") {
 			t.Errorf("step: %+v", j)
 		}
-		if j := dead[commerce.JobSandboxNotice]; j.Tries != 1 || j.Error == "" {
+		if j := dead[commerce.JobSandboxCallback]; j.Tries != 1 || j.Error == "" {
 			t.Errorf("notice: %+v", j)
 		}
 	})

@@ -14,23 +14,23 @@ import (
 	"purveyor/internal/web"
 )
 
-// CourierNotices reads what a courier provider has posted, as courier.Provider
+// CourierCallbacks reads what a courier provider has posted, as courier.Provider
 // does.
-type CourierNotices interface {
-	ReadNotice(ctx context.Context, header http.Header, body []byte) ([]courier.Notice, error)
-	noticeForm
+type CourierCallbacks interface {
+	ReadCallback(ctx context.Context, header http.Header, body []byte) ([]courier.Callback, error)
+	callbackForm
 }
 
 // takeCourier reads and records what a courier provider posts.
-func (in *Inbound) takeCourier(w *web.Writer, r *http.Request, name string, provider CourierNotices, body []byte) error {
-	notices, err := provider.ReadNotice(r.Context(), r.Header, body)
-	if bad, ok := errors.AsType[*courier.BadNotice](err); ok {
-		return badNotice(bad)
+func (in *Inbound) takeCourier(w *web.Writer, r *http.Request, name string, provider CourierCallbacks, body []byte) error {
+	callbacks, err := provider.ReadCallback(r.Context(), r.Header, body)
+	if bad, ok := errors.AsType[*courier.BadCallback](err); ok {
+		return badCallback(bad)
 	}
 	if err != nil {
 		return err
 	}
-	for _, n := range notices {
+	for _, n := range callbacks {
 		if err := in.courier(r.Context(), name, n, body, w.TraceID); err != nil {
 			return err
 		}
@@ -38,9 +38,9 @@ func (in *Inbound) takeCourier(w *web.Writer, r *http.Request, name string, prov
 	return nil
 }
 
-// courier records one notice. One that is about none of our deliveries, or of
+// courier records one callback. One that is about none of our deliveries, or of
 // another provider's, is kept: its sender cannot mend that.
-func (in *Inbound) courier(ctx context.Context, provider string, n courier.Notice, body []byte, traceID string) error {
+func (in *Inbound) courier(ctx context.Context, provider string, n courier.Callback, body []byte, traceID string) error {
 	orderID, attempt, ok := commerce.ParseDeliveryRef(n.Ref)
 	if !ok {
 		return in.stray(ctx, provider, n, body)
@@ -65,8 +65,8 @@ func (in *Inbound) courier(ctx context.Context, provider string, n courier.Notic
 	return err
 }
 
-// stray keeps a notice for whoever looks for it.
-func (in *Inbound) stray(ctx context.Context, provider string, n courier.Notice, body []byte) error {
-	slog.Warn("a courier notice is about an unknown delivery", "provider", provider, "delivery", n.Delivery.ID, "ref", n.Ref, "notice", n.ID)
-	return run(ctx, in.committer, command.KeepCourierNotice{Notice: commerce.CourierNotice{Provider: provider, DeliveryID: n.Delivery.ID, Body: string(body)}})
+// stray keeps a callback for whoever looks for it.
+func (in *Inbound) stray(ctx context.Context, provider string, n courier.Callback, body []byte) error {
+	slog.Warn("a courier callback is about an unknown delivery", "provider", provider, "delivery", n.Delivery.ID, "ref", n.Ref, "callback", n.ID)
+	return run(ctx, in.committer, command.KeepStrayCallback{Callback: commerce.StrayCallback{Provider: provider, DeliveryID: n.Delivery.ID, Body: string(body)}})
 }

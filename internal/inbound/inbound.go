@@ -1,6 +1,6 @@
-// Package inbound takes what providers tell the service: it has the notice
+// Package inbound takes what providers tell the service: it has the callback
 // verified and translated by the provider's adapter, and runs the command that
-// records it. A provider that gets no 2xx sends its notice again.
+// records it. A provider that gets no 2xx sends its callback again.
 package inbound
 
 import (
@@ -19,7 +19,7 @@ import (
 	"purveyor/internal/web"
 )
 
-// Prefix of the paths that notices are posted to; what follows names the
+// Prefix of the paths that callbacks are posted to; what follows names the
 // provider, as in /inbound/payments/stripe.
 const (
 	Prefix       = "/inbound/"
@@ -27,41 +27,41 @@ const (
 	couriersPath = Prefix + "couriers/"
 )
 
-// PaymentsPath is where a processor posts its notices to.
+// PaymentsPath is where a processor posts its callbacks to.
 func PaymentsPath(processor string) string { return paymentsPath + processor }
 
-// CouriersPath is where a courier provider posts its notices to.
+// CouriersPath is where a courier provider posts its callbacks to.
 func CouriersPath(provider string) string { return couriersPath + provider }
 
-// PaymentNotices reads what a processor has posted, as payment.Processor does.
-type PaymentNotices interface {
-	ReadNotice(ctx context.Context, header http.Header, body []byte) ([]payment.Notice, error)
-	noticeForm
+// PaymentCallbacks reads what a processor has posted, as payment.Processor does.
+type PaymentCallbacks interface {
+	ReadCallback(ctx context.Context, header http.Header, body []byte) ([]payment.Callback, error)
+	callbackForm
 }
 
-// noticeForm says by what the notices of a provider are known before they are
+// callbackForm says by what the callbacks of a provider are known before they are
 // read.
-type noticeForm interface {
-	NoticeForm() (headers []string, maxBytes int)
+type callbackForm interface {
+	CallbackForm() (headers []string, maxBytes int)
 }
 
-// Inbound takes notices.
+// Inbound takes callbacks.
 type Inbound struct {
 	reader    storage.Reader
 	committer *commit.Committer
-	payments  map[string]PaymentNotices
-	couriers  map[string]CourierNotices
+	payments  map[string]PaymentCallbacks
+	couriers  map[string]CourierCallbacks
 	bodies    *web.Bodies
 	stores    sync.Map // number -> id, which never changes
 }
 
-// New makes one that takes the notices of these processors and couriers.
-func New(reader storage.Reader, committer *commit.Committer, payments map[string]PaymentNotices, couriers map[string]CourierNotices) *Inbound {
+// New makes one that takes the callbacks of these processors and couriers.
+func New(reader storage.Reader, committer *commit.Committer, payments map[string]PaymentCallbacks, couriers map[string]CourierCallbacks) *Inbound {
 	return &Inbound{reader: reader, committer: committer, payments: payments, couriers: couriers, bodies: web.NewStrangersBodies()}
 }
 
-// ServeHTTP answers {"ok":true} once a notice is on record. Refusals: 400 for a
-// notice that cannot be trusted or read, 404 for an unknown path, 405, 409 for
+// ServeHTTP answers {"ok":true} once a callback is on record. Refusals: 400 for a
+// callback that cannot be trusted or read, 404 for an unknown path, 405, 409 for
 // one that comes too early and is to be sent again, 500 when it cannot be
 // recorded. It expects web.Trace around it.
 func (in *Inbound) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
@@ -82,16 +82,16 @@ func (in *Inbound) take(w *web.Writer, r *http.Request) error {
 		w.Header().Set("Allow", http.MethodPost)
 		return &web.Error{Status: http.StatusMethodNotAllowed, Code: "method_not_allowed", Message: r.Method + " is not allowed on this path"}
 	}
-	headers, maxBytes := form.NoticeForm()
+	headers, maxBytes := form.CallbackForm()
 	if !slices.ContainsFunc(headers, func(name string) bool { return r.Header.Get(name) != "" }) {
 		return &web.Error{Status: http.StatusBadRequest, Code: "bad_notice", Message: "The notice is not signed: the header " + strings.Join(headers, " or ") + " is missing"}
 	}
 	return in.bodies.Decode(w, r, web.Address(r), maxBytes, func(body []byte) error { return record(w, r, body) })
 }
 
-// recorder is the provider whose notices are posted to a path, and what records
+// recorder is the provider whose callbacks are posted to a path, and what records
 // them; nil: nothing is posted there.
-func (in *Inbound) recorder(path string) (noticeForm, func(w *web.Writer, r *http.Request, body []byte) error) {
+func (in *Inbound) recorder(path string) (callbackForm, func(w *web.Writer, r *http.Request, body []byte) error) {
 	if name, ok := strings.CutPrefix(path, paymentsPath); ok && in.payments[name] != nil {
 		return in.payments[name], func(w *web.Writer, r *http.Request, body []byte) error {
 			return in.takePayment(w, r, name, in.payments[name], body)
@@ -106,15 +106,15 @@ func (in *Inbound) recorder(path string) (noticeForm, func(w *web.Writer, r *htt
 }
 
 // takePayment reads and records what a payment processor posts.
-func (in *Inbound) takePayment(w *web.Writer, r *http.Request, name string, processor PaymentNotices, body []byte) error {
-	notices, err := processor.ReadNotice(r.Context(), r.Header, body)
-	if bad, ok := errors.AsType[*payment.BadNotice](err); ok {
-		return badNotice(bad)
+func (in *Inbound) takePayment(w *web.Writer, r *http.Request, name string, processor PaymentCallbacks, body []byte) error {
+	callbacks, err := processor.ReadCallback(r.Context(), r.Header, body)
+	if bad, ok := errors.AsType[*payment.BadCallback](err); ok {
+		return badCallback(bad)
 	}
 	if err != nil {
 		return err
 	}
-	for _, n := range notices {
+	for _, n := range callbacks {
 		if err := in.payment(r.Context(), name, n, w.TraceID); err != nil {
 			return err
 		}
@@ -122,11 +122,11 @@ func (in *Inbound) takePayment(w *web.Writer, r *http.Request, name string, proc
 	return nil
 }
 
-func badNotice(err error) error {
+func badCallback(err error) error {
 	return &web.Error{Status: http.StatusBadRequest, Code: "bad_notice", Message: err.Error()}
 }
 
-// orderKey finds the order that a notice is about; storage.ErrNotFound if it is
+// orderKey finds the order that a callback is about; storage.ErrNotFound if it is
 // none of ours.
 func (in *Inbound) orderKey(ctx context.Context, orderID string) (commerce.OrderKey, error) {
 	no, ok := commerce.StoreNoOfOrder(orderID)
@@ -144,7 +144,7 @@ func (in *Inbound) orderKey(ctx context.Context, orderID string) (commerce.Order
 	return commerce.OrderKey{StoreID: store.ID, OrderID: orderID}, nil
 }
 
-// unknown is for notices of what is not ours. Their sender cannot mend that.
-func unknown(processor string, n payment.Notice) {
-	slog.Warn("a payment notice is about an unknown order", "processor", processor, "kind", n.Kind, "order", n.OrderID, "session", n.SessionID, "payment", n.PaymentID)
+// unknown is for callbacks of what is not ours. Their sender cannot mend that.
+func unknown(processor string, n payment.Callback) {
+	slog.Warn("a payment callback is about an unknown order", "processor", processor, "kind", n.Kind, "order", n.OrderID, "session", n.SessionID, "payment", n.PaymentID)
 }

@@ -13,14 +13,14 @@ import (
 	"purveyor/internal/web"
 )
 
-// quiet is a processor whose notices say nothing.
+// quiet is a processor whose callbacks say nothing.
 type quiet struct{ read int }
 
-func (*quiet) NoticeForm() (headers []string, maxBytes int) {
+func (*quiet) CallbackForm() (headers []string, maxBytes int) {
 	return []string{"X-Signature", "X-Old-Signature"}, 64 << 10
 }
 
-func (q *quiet) ReadNotice(context.Context, http.Header, []byte) ([]payment.Notice, error) {
+func (q *quiet) ReadCallback(context.Context, http.Header, []byte) ([]payment.Callback, error) {
 	q.read++
 	return nil, nil
 }
@@ -37,11 +37,11 @@ func (c *counted) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// A notice without a signature is refused unread, and one that is larger than any
+// A callback without a signature is refused unread, and one that is larger than any
 // of its provider is not handed on.
-func TestNoticesAreBounded(t *testing.T) {
+func TestCallbacksAreBounded(t *testing.T) {
 	q := &quiet{}
-	handler := web.Trace(slog.New(slog.DiscardHandler), New(nil, nil, map[string]PaymentNotices{"quiet": q}, nil))
+	handler := web.Trace(slog.New(slog.DiscardHandler), New(nil, nil, map[string]PaymentCallbacks{"quiet": q}, nil))
 	for _, c := range []struct {
 		header string
 		size   int

@@ -13,9 +13,9 @@ import (
 	"purveyor/internal/storage"
 )
 
-// payment records one notice of a processor. Of a payment that another
+// payment records one callback of a processor. Of a payment that another
 // processor takes it tells nothing: a test account must not pay live orders.
-func (in *Inbound) payment(ctx context.Context, processor string, n payment.Notice, traceID string) error {
+func (in *Inbound) payment(ctx context.Context, processor string, n payment.Callback, traceID string) error {
 	key, err := in.orderKey(ctx, n.OrderID)
 	var order commerce.Order
 	var paid commerce.Payment
@@ -35,25 +35,25 @@ func (in *Inbound) payment(ctx context.Context, processor string, n payment.Noti
 	return in.record(ctx, n, command.FactsOf(order), traceID)
 }
 
-func (in *Inbound) record(ctx context.Context, n payment.Notice, facts command.OrderFacts, traceID string) error {
-	note := command.NotePayment{Facts: facts, NoticeID: n.ID, Message: n.Message, AmountCents: n.AmountCents, TraceID: traceID}
+func (in *Inbound) record(ctx context.Context, n payment.Callback, facts command.OrderFacts, traceID string) error {
+	note := command.NotePayment{Facts: facts, CallbackID: n.ID, Message: n.Message, AmountCents: n.AmountCents, TraceID: traceID}
 	switch n.Kind {
-	case payment.NoticePaid:
+	case payment.CallbackPaid:
 		return run(ctx, in.committer, command.RecordPayment{Facts: facts, SessionID: n.SessionID, PaymentID: n.PaymentID,
 			AmountCents: n.AmountCents, TraceID: traceID})
-	case payment.NoticeRefunded, payment.NoticeRefundFailed:
-		return run(ctx, in.committer, command.RecordRefundNotice{Facts: facts, RefundID: cmp.Or(n.OurRefundID, n.RefundID), Ref: n.RefundID,
-			AmountCents: n.AmountCents, Failed: n.Kind == payment.NoticeRefundFailed, Message: n.Message, TraceID: traceID})
-	case payment.NoticePending:
+	case payment.CallbackRefunded, payment.CallbackRefundFailed:
+		return run(ctx, in.committer, command.RecordRefundCallback{Facts: facts, RefundID: cmp.Or(n.OurRefundID, n.RefundID), Ref: n.RefundID,
+			AmountCents: n.AmountCents, Failed: n.Kind == payment.CallbackRefundFailed, Message: n.Message, TraceID: traceID})
+	case payment.CallbackPending:
 		note.News = command.NewsPending
-	case payment.NoticeDeclined:
+	case payment.CallbackDeclined:
 		note.News = command.NewsDeclined
-	case payment.NoticeExpired:
+	case payment.CallbackExpired:
 		note.News = command.NewsExpired
-	case payment.NoticeDisputed:
+	case payment.CallbackDisputed:
 		note.News = command.NewsDisputed
 	default:
-		slog.Warn("a payment notice of an unknown kind", "kind", n.Kind)
+		slog.Warn("a payment callback of an unknown kind", "kind", n.Kind)
 		return nil
 	}
 	return run(ctx, in.committer, note)

@@ -17,7 +17,7 @@ type Signer interface {
 	Sign(ctx context.Context, now time.Time, body []byte) (string, error)
 }
 
-// FromSandbox posts the notices of sandboxes to the path of the port that they
+// FromSandbox posts the callbacks of sandboxes to the path of the port that they
 // name: signed, and by the way that any provider's take, only that no socket
 // is in between. An answer other than 2xx is an error.
 func (in *Inbound) FromSandbox(signer Signer) func(ctx context.Context, port string, body []byte) error {
@@ -35,7 +35,7 @@ func (in *Inbound) FromSandbox(signer Signer) func(ctx context.Context, port str
 		var a answer
 		handler.ServeHTTP(&a, r)
 		if a.status < 200 || a.status > 299 {
-			return fmt.Errorf("the notice was answered %d: %.200s", a.status, a.body.Bytes())
+			return fmt.Errorf("the callback was answered %d: %.200s", a.status, a.body.Bytes())
 		}
 		return nil
 	}

@@ -259,14 +259,14 @@ func (p *paidOrder) make(t *testing.T, m move, idem string) error {
 		c.path += "/cancel"
 	case "cancel and refund":
 		c.path, c.body = c.path+"/cancel", `{"refund":true}`
-	case "paid": // the notice of the payment, again
+	case "paid": // the callback of the payment, again
 		payment, err := p.w.engine.Reader().Payment(context.Background(), p.w.orderKey(t, p.OrderID))
 		if err != nil {
 			return err
 		}
 		n := p.paid(rolls * 150)
 		n.PaymentID = payment.PaymentID
-		c = p.w.noticeCall(t, n)
+		c = p.w.callbackCall(t, n)
 	}
 	a, err := p.w.exchange(c)
 	if err != nil {
@@ -315,7 +315,7 @@ func (p *paidOrder) refundElsewhere(id string, cents commerce.Cents) error {
 // check holds everything against everything, once all is quiet.
 func (p *paidOrder) check(t *testing.T, rt *rapid.T) {
 	t.Helper()
-	for range 3 { // notices that came too early come again
+	for range 3 { // callbacks that came too early come again
 		p.w.finishJobs(t)
 		p.w.clock.move(secondTry)
 	}
@@ -342,7 +342,7 @@ func (p *paidOrder) check(t *testing.T, rt *rapid.T) {
 	rt.Logf("order %s, customer jo%s: %v", p.OrderID, p.tag, s.timeline)
 }
 
-// secondTry is beyond the pause after which a notice comes again.
+// secondTry is beyond the pause after which a callback comes again.
 const secondTry = 10 * time.Second
 
 func (w *world) stock(t *testing.T, product string) int64 {

@@ -200,7 +200,7 @@ func (w *world) steps(t *testing.T, n int) {
 	}
 }
 
-// courierPath is where couriers post their notices to.
+// courierPath is where couriers post their callbacks to.
 var courierPath = inbound.CouriersPath(sandboxName)
 
 func sandboxPages(payments, couriers http.Handler) http.Handler {

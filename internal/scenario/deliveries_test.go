@@ -100,7 +100,7 @@ func TestConfirmAndCancelAtOnce(t *testing.T) {
 }
 
 // However often it is told, and by how many at once, it happened once.
-func TestRepeatedCourierNotices(t *testing.T) {
+func TestRepeatedCourierCallbacks(t *testing.T) {
 	onEveryEngine(t, func(t *testing.T, w *world) {
 		w.importCatalog(t, "town")
 		order := w.deliver(t, "web-1", "never-assigned")
@@ -131,7 +131,7 @@ func TestRepeatedCourierNotices(t *testing.T) {
 
 // Who is not the courier is not believed, and what is about another delivery
 // changes nothing here.
-func TestCourierNoticesOfOthers(t *testing.T) {
+func TestCourierCallbacksOfOthers(t *testing.T) {
 	onEveryEngine(t, func(t *testing.T, w *world) {
 		w.importCatalog(t, "town")
 		order := w.deliver(t, "web-1", "never-assigned")
@@ -144,7 +144,7 @@ func TestCourierNoticesOfOthers(t *testing.T) {
 		}
 		w.refuses(t, with(good, func(c *call) { c.body = strings.Replace(c.body, "42.66", "42.67", 1) }), http.StatusBadRequest, "bad_notice")
 		w.refuses(t, with(good, func(c *call) { c.path = strings.Replace(c.path, "sandbox", "doordash", 1) }), http.StatusNotFound, "not_found")
-		w.refuses(t, with(good, func(c *call) { c.path = noticePath }), http.StatusBadRequest, "bad_notice") // it is no payment
+		w.refuses(t, with(good, func(c *call) { c.path = callbackPath }), http.StatusBadRequest, "bad_notice") // it is no payment
 		for _, stray := range []func(*commerce.Delivery){
 			func(d *commerce.Delivery) { d.ProviderID = "del_test_other" },
 			func(d *commerce.Delivery) { d.Attempt = 2 },
@@ -163,7 +163,7 @@ func TestCourierNoticesOfOthers(t *testing.T) {
 		if got := strings.Join(w.heard(t, order), " "); got != "order.accepted delivery.created order.shipped" {
 			t.Errorf("webhooks: %s", got)
 		}
-		if !logged.has("a courier notice is about an unknown delivery") {
+		if !logged.has("a courier callback is about an unknown delivery") {
 			t.Error("nothing is logged")
 		}
 	})

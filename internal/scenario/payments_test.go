@@ -39,16 +39,16 @@ func (w *world) wire() {
 	w.sandbox.Now, w.sandbox.Delay = w.clock.Now, delay
 	w.signer = signer{sandbox.NewSigner(objects), w.clock}
 	fleet := w.newCouriers(objects)
-	notices := inbound.New(w.engine.Reader(), w.commit, map[string]inbound.PaymentNotices{sandboxName: w.sandbox},
-		map[string]inbound.CourierNotices{sandboxName: w.road})
+	callbacks := inbound.New(w.engine.Reader(), w.commit, map[string]inbound.PaymentCallbacks{sandboxName: w.sandbox},
+		map[string]inbound.StrayCallbacks{sandboxName: w.road})
 	w.line = &lineTo{Sandbox: w.sandbox}
 	w.effects = effect.Start(effect.Options{Engine: w.engine, Committer: w.commit, Worker: w.worker,
 		Processors: map[string]effect.Processor{sandboxName: w.line}, Fleet: fleet, Geocoder: whereabouts,
-		Movers: map[string]sandbox.Mover{courier.SandboxObjects: w.road}, Objects: objects, Post: notices.FromSandbox(w.signer)})
+		Movers: map[string]sandbox.Mover{courier.SandboxObjects: w.road}, Objects: objects, Post: callbacks.FromSandbox(w.signer)})
 	w.partners = api.New(w.engine, w.commit, api.Options{Now: w.clock.Now, ReplyBytes: replyBytes, Jobs: impatient{w.effects, w},
 		Processors: map[commerce.Mode]string{commerce.Test: sandboxName}, Couriers: fleet, Geocoder: whereabouts})
 	w.api = w.partners.Handler()
-	w.inbound, w.pages = notices, sandboxPages(w.sandbox.Handler(), w.road.Handler())
+	w.inbound, w.pages = callbacks, sandboxPages(w.sandbox.Handler(), w.road.Handler())
 }
 
 // signer signs by the world's clock, which the sandbox reads the signature by.

@@ -100,7 +100,7 @@ func TestRepeatGetsTheResult(t *testing.T) {
 		w.line.down.Store(true)
 		part := refund(b.OrderID, "r1", `{"amount_cents":100}`)
 		if a := w.do(t, part); a.status != http.StatusOK && a.code() != "in_progress" {
-			t.Errorf("%d %s", a.status, a.body) // a notice may have told of it by now
+			t.Errorf("%d %s", a.status, a.body) // a callback may have told of it by now
 		}
 		w.line.down.Store(false)
 		var first struct {

@@ -16,7 +16,7 @@ const replyBytes = 12_000
 // TestStoredReplies: 24 adjustments of 500 lines, which are answered with 0.9 MB,
 // store less than 24 kB. Beyond its limit a partner gets 429 for new calls
 // with a key; repeats and calls without a key are answered, and other partners do
-// not notice. When the replies are over their age, new calls are taken again.
+// not callback. When the replies are over their age, new calls are taken again.
 func TestStoredReplies(t *testing.T) {
 	onEveryEngine(t, func(t *testing.T, w *world) {
 		w.importCatalog(t, "small")

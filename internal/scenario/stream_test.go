@@ -257,7 +257,7 @@ func TestStreamsOfOtherEnds(t *testing.T) {
 		w.steps(t, 4) // another courier is found at once
 		s.comesTo("shipped", "pending")
 		w.road.becomes(roadClosed)
-		w.steps(t, 1) // notices come all the same
+		w.steps(t, 1) // callbacks come all the same
 		s.is("shipped", "pickup", false)
 		w.road.becomes(roadOpen)
 		if a := w.do(t, call{method: http.MethodPost, path: "/v1/orders/" + order + "/cancel", key: "busy-test", idem: "c"}); a.status != http.StatusOK {

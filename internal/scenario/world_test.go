@@ -21,7 +21,6 @@ import (
 	"purveyor/internal/outside/payment"
 	"purveyor/internal/storage"
 	"purveyor/internal/storage/postgres"
-	"purveyor/internal/testkit/database"
 	"purveyor/internal/storage/sqlite"
 	"purveyor/internal/testkit/database"
 	"purveyor/internal/web"
@@ -134,7 +133,7 @@ func openWorld(t *testing.T, c *clock, open openEngine, prepare func(*world, *te
 	return w
 }
 
-// ServeHTTP tells the API, the notices and the sandbox apart, as the process
+// ServeHTTP tells the API, the callbacks and the sandbox apart, as the process
 // does.
 func (w *world) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	switch path := r.URL.Path; {

@@ -206,9 +206,9 @@ type Reader interface {
 	// Placed is where an address was found to be; address is its digest.
 	Placed(ctx context.Context, address string) (commerce.Placed, error)
 
-	// CourierNotices are those kept about a delivery that is none of ours, oldest
+	// StrayCallbacks are those kept about a delivery that is none of ours, oldest
 	// first.
-	CourierNotices(ctx context.Context, deliveryID string) ([]commerce.CourierNotice, error)
+	StrayCallbacks(ctx context.Context, deliveryID string) ([]commerce.StrayCallback, error)
 
 	SandboxObject(ctx context.Context, id string) (commerce.SandboxObject, error)
 

@@ -230,9 +230,9 @@ func TestStrangersBodies(t *testing.T) {
 	})
 }
 
-// Notices of providers wait for calls to their provider while they are recorded.
-// That keeps no other notice waiting, however large they are.
-func TestNoticesWaitForNoOther(t *testing.T) {
+// Callbacks of providers wait for calls to their provider while they are recorded.
+// That keeps no other callback waiting, however large they are.
+func TestCallbacksWaitForNoOther(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := NewStrangersBodies()
 		slow := make(chan struct{})
@@ -260,7 +260,7 @@ func TestNoticesWaitForNoOther(t *testing.T) {
 				t.Error(err)
 			}
 		default:
-			t.Error("a notice waits for those of another provider")
+			t.Error("a callback waits for those of another provider")
 		}
 		close(slow)
 		recorded.Wait()

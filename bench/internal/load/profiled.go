@@ -84,7 +84,7 @@ func ServeProfiled(ctx context.Context, addr, database, profile string, args ...
 		return place.Point, err == nil
 	}
 	fleet := courier.Fleet{Providers: map[string]courier.Provider{Sandbox: couriers}, Modes: map[commerce.Mode][]string{commerce.Test: {Sandbox}}}
-	notices := inbound.New(engine.Reader(), committer, map[string]inbound.PaymentNotices{Sandbox: box}, map[string]inbound.CourierNotices{Sandbox: couriers})
+	notices := inbound.New(engine.Reader(), committer, map[string]inbound.PaymentCallbacks{Sandbox: box}, map[string]inbound.CourierCallbacks{Sandbox: couriers})
 	effects := effect.Start(effect.Options{Engine: engine, Committer: committer, Worker: cryptorand.Text(), Sender: webhook.NewSender(flags.privateWebhooks, nil),
 		Processors: map[string]effect.Processor{Sandbox: box}, Fleet: fleet, Geocoder: geocode.Offline{}, Movers: map[string]sandbox.Mover{courier.SandboxObjects: couriers}, Objects: objects, Post: notices.FromSandbox(sandbox.NewSigner(objects))})
 	defer func() {

@@ -31,14 +31,14 @@ type Provider interface {
 	// the courier. One that is cancelled already is no error.
 	Cancel(ctx context.Context, k Key) (Delivery, error)
 
-	// ReadNotice translates what the provider has posted to us, once it is found to
-	// be from the provider; a *BadNotice if it is not. A notice of no interest is an
-	// empty list. Any other error asks for the notice to be sent again.
-	ReadNotice(ctx context.Context, header http.Header, body []byte) ([]Notice, error)
+	// ReadCallback translates what the provider has posted to us, once it is found to
+	// be from the provider; a *BadCallback if it is not. A callback of no interest is an
+	// empty list. Any other error asks for the callback to be sent again.
+	ReadCallback(ctx context.Context, header http.Header, body []byte) ([]Callback, error)
 
-	// NoticeForm says what every notice has, so that anything else is refused
+	// CallbackForm says what every callback has, so that anything else is refused
 	// unread: one of these headers at least, and at most so many bytes.
-	NoticeForm() (headers []string, maxBytes int)
+	CallbackForm() (headers []string, maxBytes int)
 }
 
 // Stop is one end of the way.
@@ -114,10 +114,10 @@ type Delivery struct {
 	Reason string
 }
 
-// Notice is news of a delivery. Notices may come late, in any order, and more
+// Callback is news of a delivery. Callbacks may come late, in any order, and more
 // than once.
-type Notice struct {
-	ID string // at the provider: the same for a repeated notice
+type Callback struct {
+	ID string // at the provider: the same for a repeated callback
 	Delivery
 }
 
@@ -150,7 +150,7 @@ type Limited struct {
 
 func (l *Limited) Error() string { return "the courier provider is asked too often" }
 
-// BadNotice is a notice that nobody can trust or read.
-type BadNotice struct{ Reason string }
+// BadCallback is a callback that nobody can trust or read.
+type BadCallback struct{ Reason string }
 
-func (b *BadNotice) Error() string { return "courier notice: " + b.Reason }
+func (b *BadCallback) Error() string { return "courier notice: " + b.Reason }

@@ -45,7 +45,7 @@ type DoorDash struct {
 	base               string
 	developerID, keyID string
 	secret             []byte
-	webhook            *[sha256.Size]byte // digest of the credentials of notices; nil: nothing is trusted
+	webhook            *[sha256.Size]byte // digest of the credentials of callbacks; nil: nothing is trusted
 	now                func() time.Time
 }
 

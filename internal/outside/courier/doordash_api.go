@@ -42,7 +42,7 @@ type doordashItem struct {
 	Price    commerce.Cents `json:"price"`
 }
 
-// doordashDelivery is what an answer or a notice tells of a delivery. Any field
+// doordashDelivery is what an answer or a callback tells of a delivery. Any field
 // may be absent, or null.
 type doordashDelivery struct {
 	ExternalDeliveryID   string          `json:"external_delivery_id"`
@@ -107,7 +107,7 @@ type doordashState struct {
 	near   bool // the courier is at one end
 }
 
-// doordashStates are the statuses of deliveries and the events of notices,
+// doordashStates are the statuses of deliveries and the events of callbacks,
 // which share no word. The events about the way have to be switched on.
 var doordashStates = map[string]doordashState{
 	"created":            {commerce.CourierPending, false},

@@ -33,7 +33,7 @@ func (f *fixed) Get(_ context.Context, k Key) (Delivery, error) {
 
 func (f *fixed) Cancel(context.Context, Key) (Delivery, error) { return Delivery{ID: "d"}, f.err }
 
-func (f *fixed) ReadNotice(context.Context, http.Header, []byte) ([]Notice, error) {
+func (f *fixed) ReadCallback(context.Context, http.Header, []byte) ([]Callback, error) {
 	return nil, f.err
 }
 
@@ -139,7 +139,7 @@ func TestStops(t *testing.T) {
 	}
 }
 
-// TestWatch: every call is watched, and a refusal is an answer. Notices are not.
+// TestWatch: every call is watched, and a refusal is an answer. Callbacks are not.
 func TestWatch(t *testing.T) {
 	for name, call := range map[string]func(context.Context, Provider) error{
 		"quote":  func(ctx context.Context, p Provider) error { _, err := p.Quote(ctx, QuoteRequest{}); return err },
@@ -153,8 +153,8 @@ func TestWatch(t *testing.T) {
 			if err := call(t.Context(), p); !errors.Is(err, fails) || told != want {
 				t.Errorf("%s: %v, told %q, want %q", name, err, told, want)
 			}
-			if _, err := p.ReadNotice(t.Context(), nil, nil); err != fails || told != want {
-				t.Errorf("a notice: %v, told %q", err, told)
+			if _, err := p.ReadCallback(t.Context(), nil, nil); err != fails || told != want {
+				t.Errorf("a callback: %v, told %q", err, told)
 			}
 		}
 	}

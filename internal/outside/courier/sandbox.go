@@ -147,16 +147,16 @@ func (s *Sandbox) Cancel(ctx context.Context, k Key) (Delivery, error) {
 		return Delivery{}, errNoDelivery
 	}
 	var x delivery
-	err = sandbox.Change(ctx, s.objects, id, func(data []byte) ([]byte, []sandbox.Notice, error) {
+	err = sandbox.Change(ctx, s.objects, id, func(data []byte) ([]byte, []sandbox.Callback, error) {
 		if x, err = decodeDelivery(data); err != nil || x.status() == commerce.CourierCancelled {
 			return nil, nil, err
 		}
 		if x.Tags.has(tagUncancellable) || x.status().Rank() >= commerce.CourierLoaded.Rank() {
 			return nil, nil, errTooLate
 		}
-		notices := s.cancel(&x)
+		callbacks := s.cancel(&x)
 		data, err := json.Marshal(x)
-		return data, notices, err
+		return data, callbacks, err
 	})
 	switch {
 	case errors.Is(err, sandbox.ErrNoObject):
@@ -169,25 +169,25 @@ func (s *Sandbox) Cancel(ctx context.Context, k Key) (Delivery, error) {
 	return s.view(x), nil
 }
 
-// NoticeForm implements Provider.
-func (*Sandbox) NoticeForm() (headers []string, maxBytes int) {
-	return []string{sandbox.SignatureHeader}, maxNoticeBytes
+// CallbackForm implements Provider.
+func (*Sandbox) CallbackForm() (headers []string, maxBytes int) {
+	return []string{sandbox.SignatureHeader}, maxCallbackBytes
 }
 
-// ReadNotice implements Provider.
-func (s *Sandbox) ReadNotice(ctx context.Context, header http.Header, body []byte) ([]Notice, error) {
+// ReadCallback implements Provider.
+func (s *Sandbox) ReadCallback(ctx context.Context, header http.Header, body []byte) ([]Callback, error) {
 	err := s.signer.Verify(ctx, s.Now(), header.Get(sandbox.SignatureHeader), body)
 	if errors.Is(err, sandbox.ErrSignature) {
-		return nil, &BadNotice{err.Error()}
+		return nil, &BadCallback{err.Error()}
 	}
 	if err != nil {
 		return nil, err
 	}
-	n, err := decodeNotice(body)
+	n, err := decodeCallback(body)
 	if err != nil {
-		return nil, &BadNotice{err.Error()}
+		return nil, &BadCallback{err.Error()}
 	}
-	return []Notice{n}, nil
+	return []Callback{n}, nil
 }
 
 // id is what the sandbox calls a delivery.

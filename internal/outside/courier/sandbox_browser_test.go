@@ -10,9 +10,9 @@ import (
 
 	"github.com/chromedp/chromedp"
 
-	"purveyor/internal/testkit/browser"
 	"purveyor/internal/commerce"
 	"purveyor/internal/outside/courier"
+	"purveyor/internal/testkit/browser"
 )
 
 // follower is somebody with a browser on a tracking page.

@@ -11,8 +11,8 @@ import (
 
 	"purveyor/internal/commerce"
 	"purveyor/internal/outside/courier"
-	"purveyor/internal/testkit/couriertest"
 	"purveyor/internal/outside/sandbox"
+	"purveyor/internal/testkit/couriertest"
 	"purveyor/internal/testkit/fakesandbox"
 )
 
@@ -61,11 +61,11 @@ func (s storage) Object(ctx context.Context, id string) (sandbox.Object, error) 
 	return s.Objects.Object(ctx, id)
 }
 
-func (s storage) PutObject(ctx context.Context, o sandbox.Object, notices ...sandbox.Notice) error {
+func (s storage) PutObject(ctx context.Context, o sandbox.Object, callbacks ...sandbox.Callback) error {
 	if err := s.town.outOfOrder(ctx); err != nil {
 		return err
 	}
-	return s.Objects.PutObject(ctx, o, notices...)
+	return s.Objects.PutObject(ctx, o, callbacks...)
 }
 
 func (x *town) outOfOrder(ctx context.Context) error {
@@ -139,9 +139,9 @@ func (x *town) Made(*testing.T) int { return int(x.made.Load()) }
 
 func (x *town) Posted(t *testing.T) []couriertest.Post {
 	var posts []couriertest.Post
-	for _, n := range x.objects.TakeNotices() {
-		if n.To != courier.NoticePath {
-			t.Errorf("a notice is posted to %s", n.To)
+	for _, n := range x.objects.TakeCallbacks() {
+		if n.To != courier.CallbackPath {
+			t.Errorf("a callback is posted to %s", n.To)
 		}
 		posts = append(posts, couriertest.Post{Header: x.Sign(t, n.Body), Body: n.Body})
 	}

@@ -22,15 +22,15 @@ type delivery struct {
 	Cancelled        bool
 	SeenOn           int64 // Unix ms, of the last change
 
-	// What is told later: Behind after the notice that follows it, Late some steps
+	// What is told later: Behind after the callback that follows it, Late some steps
 	// from now.
 	Behind json.RawMessage `json:",omitempty"`
 	Late   []late          `json:",omitempty"`
 
-	notices []sandbox.Notice // of this change
+	callbacks []sandbox.Callback // of this change
 }
 
-// late is a notice that is told in so many steps.
+// late is a callback that is told in so many steps.
 type late struct {
 	Steps int
 	Body  json.RawMessage

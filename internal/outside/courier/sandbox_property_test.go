@@ -72,7 +72,7 @@ func (f *followed) lose() {
 	must(f.t, err)
 	step, err := f.town.sandbox.Step(f.t.Context(), object)
 	must(f.t, err)
-	f.town.objects.Post(step.Notices...)
+	f.town.objects.Post(step.Callbacks...)
 }
 
 func (f *followed) cancel() {
@@ -91,8 +91,8 @@ func (f *followed) cancel() {
 
 // check goes through all that was told, in the order of what it is about: that
 // leads to the end, too, without a step back.
-func (f *followed) check(told []courier.Notice) {
-	slices.SortStableFunc(told, func(a, b courier.Notice) int { return cmp.Compare(a.SeenOn, b.SeenOn) })
+func (f *followed) check(told []courier.Callback) {
+	slices.SortStableFunc(told, func(a, b courier.Callback) int { return cmp.Compare(a.SeenOn, b.SeenOn) })
 	statuses := map[string]commerce.CourierStatus{}
 	var rank int
 	for _, n := range told {

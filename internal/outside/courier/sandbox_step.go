@@ -20,7 +20,7 @@ func (s *Sandbox) Step(_ context.Context, o sandbox.Object) (sandbox.Step, error
 	if err != nil {
 		return sandbox.Step{}, err
 	}
-	step := sandbox.Step{Data: data, Notices: x.notices}
+	step := sandbox.Step{Data: data, Callbacks: x.callbacks}
 	if x.moves() {
 		step.Next = s.StepEvery
 	}
@@ -50,10 +50,10 @@ func (s *Sandbox) advance(x *delivery) {
 	s.tell(x, before != x.status())
 }
 
-// tell adds a notice of what the delivery is now. Unordered, the notices of
+// tell adds a callback of what the delivery is now. Unordered, the callbacks of
 // statuses come in pairs, the later one first.
 func (s *Sandbox) tell(x *delivery, news bool) {
-	body := s.notice(x, stepName(x.Step))
+	body := s.callback(x, stepName(x.Step))
 	switch {
 	case !x.Tags.has(tagUnordered) || !news:
 		x.delay(body)
@@ -76,7 +76,7 @@ func (x *delivery) catchUp() {
 // lateSteps is how late what is late comes.
 const lateSteps = 3
 
-// delay posts a notice, now or later.
+// delay posts a callback, now or later.
 func (x *delivery) delay(body []byte) {
 	if x.Tags.has(tagLate) {
 		x.Late = append(x.Late, late{lateSteps, body})
@@ -85,24 +85,24 @@ func (x *delivery) delay(body []byte) {
 	x.post(body)
 }
 
-// post adds a notice to the change that is being made.
+// post adds a callback to the change that is being made.
 func (x *delivery) post(body []byte) {
-	n := sandbox.Notice{To: NoticePath, Body: body}
-	x.notices = append(x.notices, n)
+	n := sandbox.Callback{To: CallbackPath, Body: body}
+	x.callbacks = append(x.callbacks, n)
 	if x.Tags.has(tagTwice) {
-		x.notices = append(x.notices, n)
+		x.callbacks = append(x.callbacks, n)
 	}
 }
 
 // cancel ends a delivery, and gives what is to be told. That is not late: it is
 // our own doing.
-func (s *Sandbox) cancel(x *delivery) []sandbox.Notice {
+func (s *Sandbox) cancel(x *delivery) []sandbox.Callback {
 	x.Cancelled = true
 	x.seen(s.Now())
-	x.post(s.notice(x, "cancel"))
+	x.post(s.callback(x, "cancel"))
 	if x.Behind != nil {
 		x.post(x.Behind)
 		x.Behind = nil
 	}
-	return x.notices
+	return x.callbacks
 }

@@ -14,13 +14,13 @@ import (
 )
 
 // brief names statuses by few letters, and an imminent courier by a '!'.
-func brief(notices []courier.Notice) string {
+func brief(callbacks []courier.Callback) string {
 	names := map[commerce.CourierStatus]string{
 		commerce.CourierPending: "?", commerce.CourierAssigned: "to-store", commerce.CourierLoaded: "loaded", commerce.CourierEnRoute: "to-door",
 		commerce.CourierReturning: "back", commerce.CourierDone: "delivered", commerce.CourierCancelled: "cancelled", commerce.CourierReturned: "returned",
 	}
 	var words []string
-	for _, n := range notices {
+	for _, n := range callbacks {
 		word := names[n.Status]
 		if n.Imminent {
 			word += "!"
@@ -235,17 +235,17 @@ func TestRepeatedStep(t *testing.T) {
 		x.ahead.Add(int64(time.Minute))
 		again, err := x.sandbox.Step(t.Context(), object)
 		must(t, err)
-		if a, b := ids(t, first.Notices), ids(t, again.Notices); !slices.Equal(a, b) || first.Next != again.Next {
+		if a, b := ids(t, first.Callbacks), ids(t, again.Callbacks); !slices.Equal(a, b) || first.Next != again.Next {
 			t.Errorf("told %v, and once more %v", a, b)
 		}
 	}
 }
 
-// ids are those of notices, with what they tell but for the times.
-func ids(t *testing.T, notices []sandbox.Notice) []string {
+// ids are those of callbacks, with what they tell but for the times.
+func ids(t *testing.T, callbacks []sandbox.Callback) []string {
 	t.Helper()
 	var all []string
-	for _, n := range notices {
+	for _, n := range callbacks {
 		var told struct{ ID, Status string }
 		must(t, json.Unmarshal(n.Body, &told))
 		all = append(all, told.ID+" "+told.Status)

@@ -43,14 +43,14 @@ func (x *town) create(t testing.TB, r courier.CreateRequest) courier.Delivery {
 	return d
 }
 
-// told reads the notices since the last call.
-func (x *town) told(t testing.TB) []courier.Notice {
+// told reads the callbacks since the last call.
+func (x *town) told(t testing.TB) []courier.Callback {
 	t.Helper()
-	var all []courier.Notice
-	for _, n := range x.objects.TakeNotices() {
+	var all []courier.Callback
+	for _, n := range x.objects.TakeCallbacks() {
 		signature, err := sandbox.NewSigner(x.objects).Sign(t.Context(), x.Now(), n.Body)
 		must(t, err)
-		read, err := x.sandbox.ReadNotice(t.Context(), http.Header{sandbox.SignatureHeader: {signature}}, n.Body)
+		read, err := x.sandbox.ReadCallback(t.Context(), http.Header{sandbox.SignatureHeader: {signature}}, n.Body)
 		must(t, err)
 		all = append(all, read...)
 	}
@@ -304,29 +304,29 @@ func TestCreateIsCheap(t *testing.T) {
 	}
 }
 
-// FuzzSandboxNotice signs what it sends, so that all of it is decoded.
-func FuzzSandboxNotice(f *testing.F) {
+// FuzzSandboxCallback signs what it sends, so that all of it is decoded.
+func FuzzSandboxCallback(f *testing.F) {
 	f.Add([]byte(`{"id":"cev_1","delivery_id":"del_1","ref":"dlv_1","status":"delivered","courier":{"location":{"Lat":1,"Lng":2}}}`), "t=1,v1=00")
 	f.Add([]byte(`{"ID":"","status":["delivered"],"ref":"\ud800","courier":{"location":{"Lat":1e9}}}`), "v1=,t=,")
 	objects := &fakesandbox.Objects{}
 	box := courier.NewSandbox(objects, "https://shop.example")
 	signer := sandbox.NewSigner(objects)
 	f.Fuzz(func(t *testing.T, body []byte, header string) {
-		if notices, err := box.ReadNotice(t.Context(), http.Header{sandbox.SignatureHeader: {header}}, body); err == nil {
-			t.Errorf("the signature %q is taken: %+v", header, notices)
+		if callbacks, err := box.ReadCallback(t.Context(), http.Header{sandbox.SignatureHeader: {header}}, body); err == nil {
+			t.Errorf("the signature %q is taken: %+v", header, callbacks)
 		}
 		signature, err := signer.Sign(t.Context(), time.Now(), body)
 		must(t, err)
-		notices, err := box.ReadNotice(t.Context(), http.Header{sandbox.SignatureHeader: {signature}}, body)
-		if _, bad := errors.AsType[*courier.BadNotice](err); err != nil && !bad {
+		callbacks, err := box.ReadCallback(t.Context(), http.Header{sandbox.SignatureHeader: {signature}}, body)
+		if _, bad := errors.AsType[*courier.BadCallback](err); err != nil && !bad {
 			t.Errorf("got %v", err)
 		}
 		if err != nil {
 			return
 		}
-		if n := notices[0]; len(notices) != 1 || n.ID == "" || n.Delivery.ID == "" || n.Ref == "" || n.Status.Rank() == 0 ||
+		if n := callbacks[0]; len(callbacks) != 1 || n.ID == "" || n.Delivery.ID == "" || n.Ref == "" || n.Status.Rank() == 0 ||
 			n.Courier.At != nil && !n.Courier.At.Valid() {
-			t.Errorf("got %+v", notices)
+			t.Errorf("got %+v", callbacks)
 		}
 	})
 }

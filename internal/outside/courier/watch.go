@@ -8,7 +8,7 @@ import (
 )
 
 // Watch is p, known by its configured name. Calls that fail are told to failed
-// and return a *commerce.ProviderError. Notices are not watched: their errors are
+// and return a *commerce.ProviderError. Callbacks are not watched: their errors are
 // about what was posted to us.
 func Watch(name string, p Provider, failed func(*commerce.ProviderError)) Provider {
 	return watched{p, watch.Calls[*Refusal]{Provider: name, Failed: failed}}

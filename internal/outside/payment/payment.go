@@ -1,5 +1,5 @@
 // Package payment is the port to payment processors. A processor shows the
-// customer a page to pay on, gives money back, and tells by notices what
+// customer a page to pay on, gives money back, and tells by callbacks what
 // happened. There are two: the Sandbox, for test mode, and Stripe.
 package payment
 
@@ -28,14 +28,14 @@ type Processor interface {
 	// Refund gives money of a paid session back.
 	Refund(ctx context.Context, r RefundRequest) (Refund, error)
 
-	// ReadNotice translates what the processor has posted to us, once its signature
-	// is found to be right; a *BadNotice if it is not. A notice of no interest is
-	// an empty list. Any other error asks for the notice to be sent again.
-	ReadNotice(ctx context.Context, header http.Header, body []byte) ([]Notice, error)
+	// ReadCallback translates what the processor has posted to us, once its signature
+	// is found to be right; a *BadCallback if it is not. A callback of no interest is
+	// an empty list. Any other error asks for the callback to be sent again.
+	ReadCallback(ctx context.Context, header http.Header, body []byte) ([]Callback, error)
 
-	// NoticeForm says what every notice has, so that anything else is refused
+	// CallbackForm says what every callback has, so that anything else is refused
 	// unread: one of these headers at least, and at most so many bytes.
-	NoticeForm() (headers []string, maxBytes int)
+	CallbackForm() (headers []string, maxBytes int)
 }
 
 // SessionRequest is what the customer is to pay. The lines, the fee and the tax
@@ -97,7 +97,7 @@ type RefundRequest struct {
 }
 
 // Refund is money that was given back, or is under way to the customer: should
-// it not arrive, a notice tells.
+// it not arrive, a callback tells.
 type Refund struct {
 	ID string // at the processor
 }
@@ -107,30 +107,30 @@ type Refusal struct{ Message string }
 
 func (r *Refusal) Error() string { return "refused by the payment processor: " + r.Message }
 
-// BadNotice is a notice that nobody can trust or read.
-type BadNotice struct{ Reason string }
+// BadCallback is a callback that nobody can trust or read.
+type BadCallback struct{ Reason string }
 
-func (b *BadNotice) Error() string { return "payment notice: " + b.Reason }
+func (b *BadCallback) Error() string { return "payment notice: " + b.Reason }
 
-// NoticeKind is what a notice tells of.
-type NoticeKind string
+// CallbackKind is what a callback tells of.
+type CallbackKind string
 
 // The kinds.
 const (
-	NoticePaid         NoticeKind = "paid"          // AmountCents were captured
-	NoticePending      NoticeKind = "pending"       // the customer is done, the money is not there yet
-	NoticeDeclined     NoticeKind = "declined"      // Message says why; the session may still be open
-	NoticeExpired      NoticeKind = "expired"       // nobody paid
-	NoticeRefunded     NoticeKind = "refunded"      // AmountCents went back as RefundID
-	NoticeRefundFailed NoticeKind = "refund_failed" // they came back; Message says why
-	NoticeDisputed     NoticeKind = "disputed"      // the customer's bank asks for AmountCents
+	CallbackPaid         CallbackKind = "paid"          // AmountCents were captured
+	CallbackPending      CallbackKind = "pending"       // the customer is done, the money is not there yet
+	CallbackDeclined     CallbackKind = "declined"      // Message says why; the session may still be open
+	CallbackExpired      CallbackKind = "expired"       // nobody paid
+	CallbackRefunded     CallbackKind = "refunded"      // AmountCents went back as RefundID
+	CallbackRefundFailed CallbackKind = "refund_failed" // they came back; Message says why
+	CallbackDisputed     CallbackKind = "disputed"      // the customer's bank asks for AmountCents
 )
 
-// Notice is news of one order's payment. Notices may come late, in any order,
+// Callback is news of one order's payment. Callbacks may come late, in any order,
 // and more than once.
-type Notice struct {
-	ID          string // at the processor: the same for a repeated notice
-	Kind        NoticeKind
+type Callback struct {
+	ID          string // at the processor: the same for a repeated callback
+	Kind        CallbackKind
 	OrderID     string
 	SessionID   string // empty for refunds and disputes
 	PaymentID   string

@@ -19,7 +19,7 @@ import (
 // asks for it (docs/SANDBOX.md). All of its state stands in sandbox objects, so
 // that every process sees it and a restart changes nothing.
 type Sandbox struct {
-	// Delay is how late comes what comes late: notices of late, unordered, and
+	// Delay is how late comes what comes late: callbacks of late, unordered, and
 	// refund-fails-later. NewSandbox sets 3 s.
 	Delay time.Duration
 	// Now is the clock that sessions end by. NewSandbox sets time.Now.
@@ -133,44 +133,44 @@ func (s *Sandbox) Refund(ctx context.Context, r RefundRequest) (Refund, error) {
 	return made, nil
 }
 
-// NoticeForm implements Processor.
-func (*Sandbox) NoticeForm() (headers []string, maxBytes int) {
-	return []string{sandbox.SignatureHeader}, maxNoticeBytes
+// CallbackForm implements Processor.
+func (*Sandbox) CallbackForm() (headers []string, maxBytes int) {
+	return []string{sandbox.SignatureHeader}, maxCallbackBytes
 }
 
-// ReadNotice implements Processor.
-func (s *Sandbox) ReadNotice(ctx context.Context, header http.Header, body []byte) ([]Notice, error) {
+// ReadCallback implements Processor.
+func (s *Sandbox) ReadCallback(ctx context.Context, header http.Header, body []byte) ([]Callback, error) {
 	err := s.signer.Verify(ctx, s.Now(), header.Get(sandbox.SignatureHeader), body)
 	if errors.Is(err, sandbox.ErrSignature) {
-		return nil, &BadNotice{err.Error()}
+		return nil, &BadCallback{err.Error()}
 	}
 	if err != nil {
 		return nil, err
 	}
-	n, err := decodeNotice(body)
+	n, err := decodeCallback(body)
 	if err != nil {
-		return nil, &BadNotice{err.Error()}
+		return nil, &BadCallback{err.Error()}
 	}
-	return []Notice{n}, nil
+	return []Callback{n}, nil
 }
 
-// change lets f change a session, and stores it with the notices that f has it
+// change lets f change a session, and stores it with the callbacks that f has it
 // tell. Whatever changes tells something: if f tells nothing, nothing is stored.
 func (s *Sandbox) change(ctx context.Context, id string, f func(*session, time.Time) error) (x session, err error) {
 	if !sessionID.MatchString(id) { // other objects are none of ours
 		return session{}, errNoSession
 	}
 	var refused error
-	err = sandbox.Change(ctx, s.objects, id, func(data []byte) ([]byte, []sandbox.Notice, error) {
+	err = sandbox.Change(ctx, s.objects, id, func(data []byte) ([]byte, []sandbox.Callback, error) {
 		x = session{}
 		if err := json.Unmarshal(data, &x); err != nil {
 			return nil, nil, err
 		}
-		if refused = f(&x, s.Now()); refused != nil || len(x.notices) == 0 {
+		if refused = f(&x, s.Now()); refused != nil || len(x.callbacks) == 0 {
 			return nil, nil, refused
 		}
 		data, err := json.Marshal(x)
-		return data, x.notices, err
+		return data, x.callbacks, err
 	})
 	switch {
 	case errors.Is(err, sandbox.ErrNoObject):

@@ -12,8 +12,8 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
-	"purveyor/internal/testkit/browser"
 	"purveyor/internal/outside/payment"
+	"purveyor/internal/testkit/browser"
 )
 
 // customer is someone with a browser on a payment page.

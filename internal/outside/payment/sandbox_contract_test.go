@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"purveyor/internal/outside/payment"
-	"purveyor/internal/testkit/paymenttest"
 	"purveyor/internal/outside/sandbox"
+	"purveyor/internal/testkit/paymenttest"
 )
 
 func TestSandboxContract(t *testing.T) {
@@ -31,9 +31,9 @@ func (s *shop) Lapse(_ *testing.T, _ payment.Session) {
 
 func (s *shop) Posted(t *testing.T) []paymenttest.Post {
 	var posts []paymenttest.Post
-	for _, notice := range s.objects.TakeNotices() {
+	for _, callback := range s.objects.TakeCallbacks() {
 		now := time.Now().Add(time.Duration(s.ahead.Load()))
-		posts = append(posts, paymenttest.Post{Header: s.Sign(t, notice.Body, now), Body: notice.Body})
+		posts = append(posts, paymenttest.Post{Header: s.Sign(t, callback.Body, now), Body: callback.Body})
 	}
 	return posts
 }

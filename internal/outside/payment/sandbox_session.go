@@ -29,10 +29,10 @@ type session struct {
 	Email     string   // that the customer has typed, where the request has none
 	PaymentID string   // empty: not paid
 	Refunds   []refund // in the order in which they were made
-	Told      int      // notices so far: the number of the last one
+	Told      int      // callbacks so far: the number of the last one
 	Declines  int      // of which this many say that the card was declined
 
-	notices []sandbox.Notice // of this change
+	callbacks []sandbox.Callback // of this change
 }
 
 type refund struct {
@@ -95,10 +95,10 @@ func (x *session) pay(email string, now time.Time, delay time.Duration) {
 	if asks(x.email(), tagLate) {
 		late = delay
 	}
-	paid := Notice{Kind: NoticePaid, PaymentID: x.PaymentID, AmountCents: x.Request.TotalCents}
+	paid := Callback{Kind: CallbackPaid, PaymentID: x.PaymentID, AmountCents: x.Request.TotalCents}
 	x.tell(late, paid)
 	if asks(x.email(), tagUnordered) {
-		paid.Kind = NoticePending
+		paid.Kind = CallbackPending
 		x.tell(late+delay, paid)
 	}
 }
@@ -120,7 +120,7 @@ func (x *session) decline(email string, now time.Time) {
 	}
 	x.Declines++
 	x.typed(email)
-	x.tell(0, Notice{Kind: NoticeDeclined, AmountCents: x.Request.TotalCents, Message: declined})
+	x.tell(0, Callback{Kind: CallbackDeclined, AmountCents: x.Request.TotalCents, Message: declined})
 }
 
 // typed keeps the address of a customer who was asked for it.
@@ -143,7 +143,7 @@ func (x *session) lapse(now time.Time) {
 func (x *session) expire() {
 	if x.Status == SessionOpen {
 		x.Status = SessionExpired
-		x.tell(0, Notice{Kind: NoticeExpired})
+		x.tell(0, Callback{Kind: CallbackExpired})
 	}
 }
 
@@ -170,11 +170,11 @@ func (x *session) refund(r RefundRequest, now time.Time, delay time.Duration) (R
 		made.FailsOn = now.Add(delay).UnixMilli()
 	}
 	x.Refunds = append(x.Refunds, made)
-	notice := Notice{Kind: NoticeRefunded, PaymentID: x.PaymentID, AmountCents: r.AmountCents, RefundID: made.ID, OurRefundID: r.ID}
-	x.tell(0, notice)
+	callback := Callback{Kind: CallbackRefunded, PaymentID: x.PaymentID, AmountCents: r.AmountCents, RefundID: made.ID, OurRefundID: r.ID}
+	x.tell(0, callback)
 	if fails {
-		notice.Kind, notice.Message = NoticeRefundFailed, "The customer's bank sent the money back."
-		x.tell(delay, notice)
+		callback.Kind, callback.Message = CallbackRefundFailed, "The customer's bank sent the money back."
+		x.tell(delay, callback)
 	}
 	return Refund{made.ID}, nil
 }

@@ -88,26 +88,26 @@ func (s *shop) read(t *testing.T, id string) payment.Session {
 	return session
 }
 
-// told is what a stored notice says.
+// told is what a stored callback says.
 type told struct {
-	ID          string             `json:"id"`
-	Kind        payment.NoticeKind `json:"kind"`
-	OrderID     string             `json:"order_id"`
-	AmountCents commerce.Cents     `json:"amount_cents"`
-	After       time.Duration      `json:"-"`
+	ID          string               `json:"id"`
+	Kind        payment.CallbackKind `json:"kind"`
+	OrderID     string               `json:"order_id"`
+	AmountCents commerce.Cents       `json:"amount_cents"`
+	After       time.Duration        `json:"-"`
 }
 
-// told gives the notices since the last call, those that are due first before
+// told gives the callbacks since the last call, those that are due first before
 // the others.
 func (s *shop) told(t *testing.T) []told {
 	t.Helper()
 	var all []told
-	for _, notice := range s.objects.TakeNotices() {
-		if notice.To != payment.NoticePath {
-			t.Errorf("a notice goes to %q", notice.To)
+	for _, callback := range s.objects.TakeCallbacks() {
+		if callback.To != payment.CallbackPath {
+			t.Errorf("a callback goes to %q", callback.To)
 		}
-		n := told{After: notice.After}
-		if err := json.Unmarshal(notice.Body, &n); err != nil {
+		n := told{After: callback.After}
+		if err := json.Unmarshal(callback.Body, &n); err != nil {
 			t.Fatal(err)
 		}
 		all = append(all, n)

@@ -48,7 +48,7 @@ func TestMagicPayments(t *testing.T) {
 			if told := s.kinds(t); told != c.told {
 				t.Errorf("told%s, want%s", told, c.told)
 			}
-			// What is late is the notice, not the payment.
+			// What is late is the callback, not the payment.
 			if now := s.read(t, session.ID); (now.Status == payment.SessionPaid) != (c.status == http.StatusSeeOther) {
 				t.Errorf("the session is %s", now.Status)
 			}
@@ -233,8 +233,8 @@ func TestTwoProcesses(t *testing.T) {
 		t.Errorf("another process sees %+v, %v", now, err)
 	}
 	for _, post := range s.Posted(t) {
-		if notices, err := other.ReadNotice(t.Context(), post.Header, post.Body); err != nil || len(notices) != 1 {
-			t.Errorf("another process reads %+v, %v", notices, err)
+		if callbacks, err := other.ReadCallback(t.Context(), post.Header, post.Body); err != nil || len(callbacks) != 1 {
+			t.Errorf("another process reads %+v, %v", callbacks, err)
 		}
 	}
 	if again, err := other.OpenSession(t.Context(), r); err != nil || again.Status != payment.SessionPaid || again.URL != "" {
@@ -361,49 +361,49 @@ func TestSessionRequestsThatAreRefused(t *testing.T) {
 	}
 }
 
-// TestNoticesThatAreSignedAndWrong are of another version, or of another sandbox.
-func TestNoticesThatAreSignedAndWrong(t *testing.T) {
+// TestCallbacksThatAreSignedAndWrong are of another version, or of another sandbox.
+func TestCallbacksThatAreSignedAndWrong(t *testing.T) {
 	s := newShop(t)
 	for _, body := range []string{
 		`{"id":"evt_1","kind":"surprise","order_id":"ord_1"}`, `{"kind":"paid","order_id":"ord_1"}`, `{"id":"evt_1","kind":"paid"}`,
 		`{"id":"evt_1","kind":"paid","order_id":"ord_1","amount_cents":1e99}`, `[]`, `null`, ``, `{}{}`,
 	} {
-		notices, err := s.sandbox.ReadNotice(t.Context(), s.Sign(t, []byte(body), time.Now()), []byte(body))
-		if _, bad := errors.AsType[*payment.BadNotice](err); !bad || len(notices) > 0 {
-			t.Errorf("%s: got %+v, %v", body, notices, err)
+		callbacks, err := s.sandbox.ReadCallback(t.Context(), s.Sign(t, []byte(body), time.Now()), []byte(body))
+		if _, bad := errors.AsType[*payment.BadCallback](err); !bad || len(callbacks) > 0 {
+			t.Errorf("%s: got %+v, %v", body, callbacks, err)
 		}
 	}
 	newer := `{"id":"evt_1","kind":"paid","order_id":"ord_1","amount_cents":7,"since":"the next version"}`
-	notices, err := s.sandbox.ReadNotice(t.Context(), s.Sign(t, []byte(newer), time.Now()), []byte(newer))
-	if err != nil || len(notices) != 1 || notices[0].AmountCents != 7 {
-		t.Errorf("got %+v, %v", notices, err)
+	callbacks, err := s.sandbox.ReadCallback(t.Context(), s.Sign(t, []byte(newer), time.Now()), []byte(newer))
+	if err != nil || len(callbacks) != 1 || callbacks[0].AmountCents != 7 {
+		t.Errorf("got %+v, %v", callbacks, err)
 	}
 }
 
-// FuzzReadNotice signs what it sends, so that all of it is decoded.
-func FuzzReadNotice(f *testing.F) {
+// FuzzReadCallback signs what it sends, so that all of it is decoded.
+func FuzzReadCallback(f *testing.F) {
 	f.Add([]byte(`{"id":"evt_1","kind":"paid","order_id":"ord_1","amount_cents":7}`), "t=1,v1=00")
 	f.Add([]byte(`{"ID":"","kind":["paid"],"order_id":"\ud800"}`), "v1=,t=,")
 	objects := &fakesandbox.Objects{}
 	box := payment.NewSandbox(objects, "https://pay.example")
 	signer := sandbox.NewSigner(objects)
 	f.Fuzz(func(t *testing.T, body []byte, header string) {
-		if notices, err := box.ReadNotice(t.Context(), http.Header{sandbox.SignatureHeader: {header}}, body); err == nil {
-			t.Errorf("the signature %q is taken: %+v", header, notices)
+		if callbacks, err := box.ReadCallback(t.Context(), http.Header{sandbox.SignatureHeader: {header}}, body); err == nil {
+			t.Errorf("the signature %q is taken: %+v", header, callbacks)
 		}
 		signature, err := signer.Sign(t.Context(), time.Now(), body)
 		if err != nil {
 			t.Fatal(err)
 		}
-		notices, err := box.ReadNotice(t.Context(), http.Header{sandbox.SignatureHeader: {signature}}, body)
-		if _, bad := errors.AsType[*payment.BadNotice](err); err != nil && !bad {
+		callbacks, err := box.ReadCallback(t.Context(), http.Header{sandbox.SignatureHeader: {signature}}, body)
+		if _, bad := errors.AsType[*payment.BadCallback](err); err != nil && !bad {
 			t.Errorf("got %v", err)
 		}
-		if err == nil && (len(notices) != 1 || notices[0].ID == "" || notices[0].OrderID == "" || notices[0].Kind == "") {
-			t.Errorf("got %+v", notices)
+		if err == nil && (len(callbacks) != 1 || callbacks[0].ID == "" || callbacks[0].OrderID == "" || callbacks[0].Kind == "") {
+			t.Errorf("got %+v", callbacks)
 		}
 		if err == nil && !json.Valid(body) {
-			t.Errorf("no JSON is read as %+v", notices)
+			t.Errorf("no JSON is read as %+v", callbacks)
 		}
 	})
 }

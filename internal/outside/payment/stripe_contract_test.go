@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"purveyor/internal/outside/payment"
-	"purveyor/internal/testkit/paymenttest"
 	"purveyor/internal/testkit/fakestripe"
+	"purveyor/internal/testkit/paymenttest"
 )
 
 func TestStripeContract(t *testing.T) {

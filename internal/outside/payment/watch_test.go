@@ -21,11 +21,11 @@ func (f fixed) OpenSession(context.Context, SessionRequest) (Session, error) {
 func (f fixed) ExpireSession(context.Context, string) (Session, error) { return Session{}, f.err }
 func (f fixed) Session(context.Context, string) (Session, error)       { return Session{}, f.err }
 func (f fixed) Refund(context.Context, RefundRequest) (Refund, error)  { return Refund{}, f.err }
-func (f fixed) ReadNotice(context.Context, http.Header, []byte) ([]Notice, error) {
+func (f fixed) ReadCallback(context.Context, http.Header, []byte) ([]Callback, error) {
 	return nil, f.err
 }
 
-// TestWatch: every call is watched, and a refusal is an answer. Notices are not.
+// TestWatch: every call is watched, and a refusal is an answer. Callbacks are not.
 func TestWatch(t *testing.T) {
 	isDown, refuses := errors.New("no route"), &Refusal{Message: "no"}
 	for name, call := range map[string]func(context.Context, Processor) error{
@@ -43,8 +43,8 @@ func TestWatch(t *testing.T) {
 			if err := call(t.Context(), p); !errors.Is(err, fails) || told != want {
 				t.Errorf("%s: %v, told %q, want %q", name, err, told, want)
 			}
-			if _, err := p.ReadNotice(t.Context(), nil, nil); err != fails || told != want {
-				t.Errorf("a notice: %v, told %q", err, told)
+			if _, err := p.ReadCallback(t.Context(), nil, nil); err != fails || told != want {
+				t.Errorf("a callback: %v, told %q", err, told)
 			}
 		}
 	}
@@ -52,7 +52,7 @@ func TestWatch(t *testing.T) {
 
 func TestErrorTexts(t *testing.T) {
 	for want, err := range map[string]error{
-		"payment notice: it is not signed":               &BadNotice{Reason: "it is not signed"},
+		"payment notice: it is not signed":               &BadCallback{Reason: "it is not signed"},
 		"refused by the payment processor: no such card": &Refusal{Message: "no such card"},
 	} {
 		if err.Error() != want {

@@ -1,5 +1,5 @@
 // Package sandbox is what the sandboxes of all ports stand on: objects that
-// outlive the process, and notices that reach the service as those of real
+// outlive the process, and callbacks that reach the service as those of real
 // providers do.
 package sandbox
 
@@ -32,15 +32,15 @@ type Objects interface {
 	Object(ctx context.Context, id string) (Object, error)
 
 	// PutObject stores an object that still has this version, or that does not
-	// exist if the version is 0, and notices to be sent because of the change: all
-	// or nothing. It waits a little for the notices that are due at once to have
+	// exist if the version is 0, and callbacks to be sent because of the change: all
+	// or nothing. It waits a little for the callbacks that are due at once to have
 	// been delivered; others are delivered later, whatever happens to the process.
-	PutObject(ctx context.Context, o Object, notices ...Notice) error
+	PutObject(ctx context.Context, o Object, callbacks ...Callback) error
 }
 
-// Notice is what a sandbox posts to the service: at least once, at or after its
+// Callback is what a sandbox posts to the service: at least once, at or after its
 // time.
-type Notice struct {
+type Callback struct {
 	To    string // which inbound path takes it: "payments"
 	After time.Duration
 	Body  []byte // JSON; it is signed when it is sent
@@ -52,32 +52,32 @@ type Notice struct {
 type Mover interface {
 	// Step is the object one step on. It stores nothing: a step that was not stored,
 	// because the process died or somebody else changed the object, is asked for
-	// again, and tells the same notices under the same ids.
+	// again, and tells the same callbacks under the same ids.
 	Step(ctx context.Context, o Object) (Step, error)
 }
 
 // Step is what an object is after a step, and what it tells.
 type Step struct {
-	Data    []byte        // nil: the object stays as it is, and so does its version
-	Notices []Notice      // posted in order before the step is stored; After is not looked at
-	Next    time.Duration // until the next step; 0: there is none
+	Data      []byte        // nil: the object stays as it is, and so does its version
+	Callbacks []Callback    // posted in order before the step is stored; After is not looked at
+	Next      time.Duration // until the next step; 0: there is none
 }
 
-// Change has f change an object, and stores that with the notices that f gives:
+// Change has f change an object, and stores that with the callbacks that f gives:
 // all or nothing. When another change came in between, f is called again on what
 // that one left. Without data, nothing is stored. Errors: ErrNoObject, that of f,
 // or one that says that storage is not available.
-func Change(ctx context.Context, objects Objects, id string, f func(data []byte) ([]byte, []Notice, error)) error {
+func Change(ctx context.Context, objects Objects, id string, f func(data []byte) ([]byte, []Callback, error)) error {
 	for range maxChanges {
 		object, err := objects.Object(ctx, id)
 		if err != nil {
 			return err
 		}
-		data, notices, err := f(object.Data)
+		data, callbacks, err := f(object.Data)
 		if err != nil || data == nil {
 			return err
 		}
-		err = objects.PutObject(ctx, Object{ID: id, Version: object.Version, Data: data}, notices...)
+		err = objects.PutObject(ctx, Object{ID: id, Version: object.Version, Data: data}, callbacks...)
 		if !errors.Is(err, ErrChanged) {
 			return err
 		}

@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// SignatureHeader carries the signature of a notice:
+// SignatureHeader carries the signature of a callback:
 //
 //	Sandbox-Signature: t=<Unix seconds>,v1=<hex HMAC-SHA256 over "t.body">
 const SignatureHeader = "Sandbox-Signature"
@@ -23,15 +23,15 @@ const SignatureHeader = "Sandbox-Signature"
 // Tolerance is how far the time of a signature may be from now.
 const Tolerance = 5 * time.Minute
 
-// ErrSignature says that a notice is not, or not lately, signed by a sandbox
+// ErrSignature says that a callback is not, or not lately, signed by a sandbox
 // of this database.
 var ErrSignature = errors.New("the sandbox signature is not right")
 
-// Signer signs notices, and tells signed ones from others. All processes on
+// Signer signs callbacks, and tells signed ones from others. All processes on
 // one database share its secret, which is a sandbox object and made by the
 // first that needs it.
 //
-// Whoever delivers a stored Notice calls Sign with its body at each try, so
+// Whoever delivers a stored Callback calls Sign with its body at each try, so
 // that the signature is fresh however late the try is, and sends the result
 // as SignatureHeader.
 type Signer struct {

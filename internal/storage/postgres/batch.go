@@ -248,7 +248,7 @@ func (b *batch) write(q *request) {
 	ledger.atOnce(q, pointers(r.Ledger))
 	events.atOnce(q, pointers(r.Webhooks))
 	attempts.atOnce(q, pointers(r.Attempts))
-	notices.atOnce(q, pointers(r.Notices))
+	callbacks.atOnce(q, pointers(r.StrayCallbacks))
 	outbox.atOnce(q, pointers(r.Outbox))
 	newJobs.atOnce(q, pointers(r.NewJobs))
 }

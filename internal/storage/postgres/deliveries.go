@@ -30,8 +30,8 @@ func (r reader) Placed(ctx context.Context, address string) (commerce.Placed, er
 	return one(ctx, r, places, address)
 }
 
-func (r reader) CourierNotices(ctx context.Context, deliveryID string) (list []commerce.CourierNotice, err error) {
-	err = r.rows(ctx, "SELECT "+schema.CourierNotices.Columns()+" FROM courier_notices WHERE delivery_id = $1 ORDER BY id",
-		[]any{deliveryID}, func(s *scanner) { list = append(list, schema.ScanCourierNotice(s)) })
+func (r reader) StrayCallbacks(ctx context.Context, deliveryID string) (list []commerce.StrayCallback, err error) {
+	err = r.rows(ctx, "SELECT "+schema.StrayCallbacks.Columns()+" FROM courier_notices WHERE delivery_id = $1 ORDER BY id",
+		[]any{deliveryID}, func(s *scanner) { list = append(list, schema.ScanStrayCallback(s)) })
 	return list, err
 }

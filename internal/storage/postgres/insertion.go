@@ -103,7 +103,7 @@ var (
 	ledger     = appended(&schema.Ledger)
 	events     = appended(&schema.WebhookEvents)
 	attempts   = appended(&schema.Attempts)
-	notices    = appended(&schema.CourierNotices)
+	callbacks  = appended(&schema.StrayCallbacks)
 	outbox     = appended(&schema.Outbox)
 )
 

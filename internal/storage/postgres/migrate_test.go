@@ -5,9 +5,9 @@ import (
 	"testing"
 	"time"
 
-	"purveyor/internal/testkit/pg"
 	"purveyor/internal/storage"
 	"purveyor/internal/storage/storagetest"
+	"purveyor/internal/testkit/pg"
 
 	"github.com/jackc/pgx/v5"
 )

@@ -5,10 +5,10 @@ import (
 	"testing"
 	"time"
 
-	"purveyor/internal/testkit/pg"
 	"purveyor/internal/storage"
 	"purveyor/internal/storage/sqlite"
 	"purveyor/internal/storage/storagetest"
+	"purveyor/internal/testkit/pg"
 )
 
 type address string

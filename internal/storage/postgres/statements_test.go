@@ -9,9 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"purveyor/internal/testkit/pg"
 	"purveyor/internal/storage"
 	"purveyor/internal/storage/storagetest"
+	"purveyor/internal/testkit/pg"
 )
 
 // TestConformance runs the suite, then checks that every statement that was

@@ -91,7 +91,7 @@ func (e *Engine) SweepEvents(ctx context.Context, before int64) (n int, err erro
 		}
 		s.jobs("SELECT slot, id FROM jobs WHERE state = 'dead' AND run_at < $1 AND kind <> ALL($2) ORDER BY run_at, slot, id LIMIT $3", before, holding)
 		s.jobs("SELECT slot, id FROM jobs WHERE state = 'given_up' AND run_at < $1 ORDER BY run_at, slot, id LIMIT $2", before)
-		s.rows(sweepNotices, commerce.NewID(commerce.PrefixNotice, before, commerce.Entropy{}))
+		s.rows(sweepCallbacks, commerce.NewID(commerce.PrefixStrayCallback, before, commerce.Entropy{}))
 		s.rows("DELETE FROM outbox WHERE id IN (SELECT id FROM outbox WHERE id < $1 ORDER BY id LIMIT $2)", message)
 		n += s.n
 		return s.err
@@ -102,7 +102,7 @@ func (e *Engine) SweepEvents(ctx context.Context, before int64) (n int, err erro
 const (
 	sweepAttempts = `DELETE FROM webhook_attempts WHERE partner_id = $1 AND (event_id, id) IN (
 		SELECT event_id, id FROM webhook_attempts WHERE partner_id = $1 AND event_id < $2 ORDER BY event_id, id LIMIT $3)`
-	sweepNotices = `DELETE FROM courier_notices WHERE id IN (
+	sweepCallbacks = `DELETE FROM courier_notices WHERE id IN (
 		SELECT id FROM courier_notices WHERE id < $1 ORDER BY id LIMIT $2)`
 	sweepEvents = `DELETE FROM webhook_events WHERE partner_id = $1 AND id IN (
 		SELECT id FROM webhook_events WHERE partner_id = $1 AND id < $2 ORDER BY id LIMIT $3)`

@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"purveyor/internal/testkit/pg"
 	"purveyor/internal/storage"
+	"purveyor/internal/testkit/pg"
 
 	"github.com/jackc/pgx/v5"
 )

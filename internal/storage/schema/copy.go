@@ -19,7 +19,7 @@ type Plain struct {
 var Plains = []*Plain{
 	plain(&Partners), plain(&APIKeys), plain(&Stores), plain(&Categories), plain(&ProductStores), plain(&Products), plain(&Stock), plainLog(&StockMoves), plainLog(&StockNotes),
 	plain(&Orders), plain(&ExternalIDs), plain(&Customers), plain(&Replies), plainLog(&StoredReplies),
-	plain(&Payments), plain(&Refunds), plainLog(&Ledger), plain(&Deliveries), plain(&Attention), plainLog(&CourierNotices), plain(&Places), plain(&SandboxObjects),
+	plain(&Payments), plain(&Refunds), plainLog(&Ledger), plain(&Deliveries), plain(&Attention), plainLog(&StrayCallbacks), plain(&Places), plain(&SandboxObjects),
 	plain(&Endpoints), plain(&Mails), plain(&Jobs), plainLog(&Timeline), plainLog(&WebhookEvents), plainLog(&Attempts), plainLog(&Outbox),
 }
 

@@ -42,17 +42,17 @@ func scanDelivery(s Scanner, k commerce.OrderKey) commerce.Delivery {
 	return d
 }
 
-// CourierNotices are what batches append.
-var CourierNotices = Log[commerce.CourierNotice]{
+// StrayCallbacks are what batches append.
+var StrayCallbacks = Log[commerce.StrayCallback]{
 	Name: "courier_notices", ID: "id", Rest: "delivery_id, provider, body, received_on",
-	Bind: func(b Binder, n *commerce.CourierNotice) {
+	Bind: func(b Binder, n *commerce.StrayCallback) {
 		b.Text(n.ID).Text(n.DeliveryID).Text(n.Provider).Text(n.Body).Int(n.ReceivedOn)
 	},
 }
 
-// ScanCourierNotice reads all columns of CourierNotices.
-func ScanCourierNotice(s Scanner) commerce.CourierNotice {
-	return commerce.CourierNotice{ID: s.Text(), DeliveryID: s.Text(), Provider: s.Text(), Body: s.Text(), ReceivedOn: s.Int()}
+// ScanStrayCallback reads all columns of StrayCallbacks.
+func ScanStrayCallback(s Scanner) commerce.StrayCallback {
+	return commerce.StrayCallback{ID: s.Text(), DeliveryID: s.Text(), Provider: s.Text(), Body: s.Text(), ReceivedOn: s.Int()}
 }
 
 // Places keeps the rows of commerce.Rows by that name.

@@ -19,13 +19,13 @@ var Payments = Table[commerce.OrderKey, commerce.Payment]{
 			Text(v.Answers.PartnerID).Text(v.Answers.Op).Text(v.Answers.Key).Text(v.TraceID).Int(v.CreatedOn)
 	},
 	BindMutable: func(b Binder, v *commerce.Payment) {
-		b.Text(string(v.State)).Text(v.SessionID).Text(v.CheckoutURL).Text(v.PaymentID).Text(v.Error).Text(v.NoticeID).
+		b.Text(string(v.State)).Text(v.SessionID).Text(v.CheckoutURL).Text(v.PaymentID).Text(v.Error).Text(v.CallbackID).
 			Int(int64(v.CapturedCents)).Int(int64(v.RefundedCents)).Int(int64(v.PendingCents)).Int(int64(v.CameBackCents)).Int(v.Entries).Int(v.UpdatedOn)
 	},
 	Scan: func(s Scanner, k commerce.OrderKey) commerce.Payment {
 		return commerce.Payment{StoreID: k.StoreID, OrderID: k.OrderID, Processor: s.Text(), SuccessURL: s.Text(), CancelURL: s.Text(),
 			StoreName: s.Text(), Titles: titlesOf(s), Answers: scanReplyKey(s), TraceID: s.Text(), CreatedOn: s.Int(),
-			State: commerce.PaymentState(s.Text()), SessionID: s.Text(), CheckoutURL: s.Text(), PaymentID: s.Text(), Error: s.Text(), NoticeID: s.Text(),
+			State: commerce.PaymentState(s.Text()), SessionID: s.Text(), CheckoutURL: s.Text(), PaymentID: s.Text(), Error: s.Text(), CallbackID: s.Text(),
 			CapturedCents: commerce.Cents(s.Int()), RefundedCents: commerce.Cents(s.Int()), PendingCents: commerce.Cents(s.Int()), CameBackCents: commerce.Cents(s.Int()),
 			Entries: s.Int(), UpdatedOn: s.Int()}
 	},

@@ -226,7 +226,7 @@ func (b *batch) append() error {
 		appendTo(b.conn, insertLedger, schema.Ledger.Bind, r.Ledger),
 		appendTo(b.conn, insertEvents, schema.WebhookEvents.Bind, r.Webhooks),
 		appendTo(b.conn, insertAttempts, schema.Attempts.Bind, r.Attempts),
-		appendTo(b.conn, insertNotices, schema.CourierNotices.Bind, r.Notices),
+		appendTo(b.conn, insertCallbacks, schema.StrayCallbacks.Bind, r.StrayCallbacks),
 		appendTo(b.conn, insertOutbox, schema.Outbox.Bind, r.Outbox),
 		appendTo(b.conn, jobs.insertSQL, jobs.Bind, r.NewJobs),
 	)

@@ -37,11 +37,11 @@ func (r reader) Placed(ctx context.Context, address string) (commerce.Placed, er
 	return one(ctx, r, places, address)
 }
 
-func (r reader) CourierNotices(ctx context.Context, deliveryID string) (list []commerce.CourierNotice, err error) {
+func (r reader) StrayCallbacks(ctx context.Context, deliveryID string) (list []commerce.StrayCallback, err error) {
 	err = r.with(ctx, func(conn *connection) error {
-		return query(conn, "SELECT "+schema.CourierNotices.Columns()+" FROM courier_notices WHERE delivery_id = ? ORDER BY id",
+		return query(conn, "SELECT "+schema.StrayCallbacks.Columns()+" FROM courier_notices WHERE delivery_id = ? ORDER BY id",
 			func(b schema.Binder) { b.Text(deliveryID) },
-			func(s *scanner) { list = append(list, schema.ScanCourierNotice(s)) })
+			func(s *scanner) { list = append(list, schema.ScanStrayCallback(s)) })
 	})
 	return list, err
 }

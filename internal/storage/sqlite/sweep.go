@@ -81,7 +81,9 @@ func (e *Engine) SweepEvents(ctx context.Context, before int64) (n int, err erro
 	sweep(`DELETE FROM jobs WHERE (slot, id) IN (SELECT slot, id FROM jobs WHERE state = 'given_up' AND run_at < ? ORDER BY run_at, slot, id LIMIT ?)`,
 		func(b schema.Binder) { b.Int(before) })
 	sweep(`DELETE FROM courier_notices WHERE id IN (SELECT id FROM courier_notices WHERE id < ? ORDER BY id LIMIT ?)`,
-		func(b schema.Binder) { b.Text(commerce.NewID(commerce.PrefixNotice, before, commerce.Entropy{})) })
+		func(b schema.Binder) {
+			b.Text(commerce.NewID(commerce.PrefixStrayCallback, before, commerce.Entropy{}))
+		})
 	sweep(`DELETE FROM outbox WHERE id IN (SELECT id FROM outbox WHERE id < ? ORDER BY id LIMIT ?)`,
 		func(b schema.Binder) { b.Text(commerce.NewID(commerce.PrefixOutbox, before, commerce.Entropy{})) })
 	return n, err

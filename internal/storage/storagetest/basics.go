@@ -77,7 +77,7 @@ func changeRows(t *testing.T, db Database) {
 	c := sample()
 	Change(t, e, needsOf(c), func(*commerce.Rows, int64) commerce.Changes { return c })
 	c.Jobs, c.NewJobs = c.NewJobs, nil
-	c.Timeline, c.Ledger, c.Webhooks, c.Attempts, c.Outbox, c.Notices = nil, nil, nil, nil, nil, nil
+	c.Timeline, c.Ledger, c.Webhooks, c.Attempts, c.Outbox, c.StrayCallbacks = nil, nil, nil, nil, nil, nil
 	c.StockMoves = []commerce.StockMove{{StoreID: "sto_1", ProductID: "prd_1", Seq: 3, Kind: commerce.MoveSet, Delta: -8, QuantityAfter: 1, At: 116, PreviousAt: 16}}
 	changeDelivery(&c.Deliveries[0], &c.Places[0])
 	c.Attention[0] = commerce.Attention{StoreID: "sto_1", OrderID: "ord_1", Code: "x", Since: 161, ResolvedOn: 162, ResolvedBy: "staff:usr_1"}

@@ -63,7 +63,7 @@ func seedEveryTable(t *testing.T, e storage.Engine) {
 		c.Replies = []commerce.Reply{{ReplyKey: reply, Fingerprint: [32]byte{0, 255}, Status: 201, Body: []byte("{\x00\xff}"), CreatedOn: now}}
 		c.Payments, c.Refunds, c.Ledger = []commerce.Payment{payment}, []commerce.Refund{refund}, ledger
 		c.Sandbox = []commerce.SandboxObject{{ID: "sbx_1", Version: 2, Data: []byte(`{"a": 1}`), UpdatedOn: now}}
-		c.Deliveries, c.Places, c.Notices = []commerce.Delivery{sampleDelivery()}, []commerce.Placed{samplePlace()}, sampleNotices()
+		c.Deliveries, c.Places, c.StrayCallbacks = []commerce.Delivery{sampleDelivery()}, []commerce.Placed{samplePlace()}, sampleCallbacks()
 		c.Attention = []commerce.Attention{{StoreID: "sto_1", OrderID: order.OrderID, Code: "x", Since: now, Detail: "ünï\n"},
 			{StoreID: "sto_1", OrderID: order.OrderID, Code: "y", Since: now, ResolvedOn: now, ResolvedBy: "order:cancel"}}
 		c.Timeline = []commerce.TimelineEvent{{StoreID: "sto_1", OrderID: order.OrderID, Seq: 1, Kind: "order.note", CreatedOn: now},

@@ -26,8 +26,8 @@ func changeDelivery(d *commerce.Delivery, p *commerce.Placed) {
 	p.At, p.Precision, p.Source, p.FoundOn = commerce.Point{Lat: -1.5, Lng: 179.5}, "zip", "offline", 160
 }
 
-func sampleNotices() []commerce.CourierNotice {
-	return []commerce.CourierNotice{{Provider: "uber", DeliveryID: "del_0", ID: "cno_1", Body: `{"ünï": 1}`, ReceivedOn: 59},
+func sampleCallbacks() []commerce.StrayCallback {
+	return []commerce.StrayCallback{{Provider: "uber", DeliveryID: "del_0", ID: "cno_1", Body: `{"ünï": 1}`, ReceivedOn: 59},
 		{Provider: "uber", DeliveryID: "del_0", ID: "cno_2", ReceivedOn: 60}}
 }
 
@@ -48,11 +48,11 @@ func wantDeliveries(t *testing.T, r storage.Reader, c commerce.Changes) {
 	if err != nil || place != c.Places[0] {
 		t.Errorf("place:\n got %+v, %v\nwant %+v", place, err, c.Places[0])
 	}
-	notices, err := r.CourierNotices(ctx, "del_0")
-	if err != nil || !reflect.DeepEqual(notices, c.Notices) {
-		t.Errorf("notices:\n got %+v, %v\nwant %+v", notices, err, c.Notices)
+	callbacks, err := r.StrayCallbacks(ctx, "del_0")
+	if err != nil || !reflect.DeepEqual(callbacks, c.StrayCallbacks) {
+		t.Errorf("callbacks:\n got %+v, %v\nwant %+v", callbacks, err, c.StrayCallbacks)
 	}
-	if notices, err := r.CourierNotices(ctx, "del_1"); err != nil || len(notices) > 0 {
-		t.Errorf("notices of another delivery: %+v, %v", notices, err)
+	if callbacks, err := r.StrayCallbacks(ctx, "del_1"); err != nil || len(callbacks) > 0 {
+		t.Errorf("callbacks of another delivery: %+v, %v", callbacks, err)
 	}
 }

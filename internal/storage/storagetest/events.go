@@ -171,7 +171,7 @@ func sweepEvents(t *testing.T, db Database) {
 			c.Attempts = append(c.Attempts, commerce.WebhookAttempt{PartnerID: v.PartnerID, EventID: v.ID, ID: "att_1"},
 				commerce.WebhookAttempt{PartnerID: v.PartnerID, EventID: v.ID, ID: "att_2"})
 			c.Outbox = append(c.Outbox, commerce.OutboxMessage{ID: commerce.NewID(commerce.PrefixOutbox, at, commerce.Entropy{}), CreatedOn: at})
-			c.Notices = append(c.Notices, commerce.CourierNotice{DeliveryID: "del_1", ID: commerce.NewID(commerce.PrefixNotice, at, commerce.Entropy{}), ReceivedOn: at})
+			c.StrayCallbacks = append(c.StrayCallbacks, commerce.StrayCallback{DeliveryID: "del_1", ID: commerce.NewID(commerce.PrefixStrayCallback, at, commerce.Entropy{}), ReceivedOn: at})
 			for s, state := range sweptStates {
 				j := waiting(int64(s), fmt.Sprintf("job_%d_%s", i, state), at)
 				j.State, j.Owner = state, "ptn_1"
@@ -189,8 +189,8 @@ func sweepEvents(t *testing.T, db Database) {
 		ctx, r := context.Background(), e.Reader()
 		page, err := r.EventPage(ctx, storage.EventFilter{PartnerID: "ptn_1", Limit: 10})
 		outbox, outboxErr := r.Outbox(ctx, "", 10)
-		notices, noticesErr := r.CourierNotices(ctx, "del_1")
-		n := [8]int{len(page.Events), 0, len(outbox), len(notices)}
+		callbacks, callbacksErr := r.StrayCallbacks(ctx, "del_1")
+		n := [8]int{len(page.Events), 0, len(outbox), len(callbacks)}
 		for _, at := range []int64{before - 1, before} {
 			attempts, attemptsErr := r.Attempts(ctx, event(at, 0, "").Key())
 			n[1] += len(attempts)
@@ -201,7 +201,7 @@ func sweepEvents(t *testing.T, db Database) {
 			n[4+i] = len(list)
 			err = firstOf(err, jobsErr)
 		}
-		if err = firstOf(err, outboxErr, noticesErr); err != nil {
+		if err = firstOf(err, outboxErr, callbacksErr); err != nil {
 			t.Fatal(err)
 		}
 		return n

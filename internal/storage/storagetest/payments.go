@@ -17,7 +17,7 @@ func samplePayment() (commerce.Payment, commerce.Refund, []commerce.LedgerEntry)
 	return commerce.Payment{StoreID: "sto_1", OrderID: "ord_1", Processor: "sandbox", SuccessURL: "https://a.example/ok", CancelURL: "https://a.example/no",
 			StoreName: "One", Titles: []commerce.LineTitle{{Name: "Rye \"loaf\"", ImageURL: "https://a.example/1.png"}, {Name: "Ünï"}},
 			Answers: key, TraceID: "t", State: commerce.PaymentPaid, SessionID: "cs_1", CheckoutURL: "https://pay.example/1", PaymentID: "pi_1",
-			Error: "e", NoticeID: "n", CapturedCents: 1373, RefundedCents: 100, PendingCents: 50, CameBackCents: 25, Entries: 2, CreatedOn: 40, UpdatedOn: 41},
+			Error: "e", CallbackID: "n", CapturedCents: 1373, RefundedCents: 100, PendingCents: 50, CameBackCents: 25, Entries: 2, CreatedOn: 40, UpdatedOn: 41},
 		commerce.Refund{StoreID: "sto_1", ID: "rfd_1", OrderID: "ord_1", AmountCents: 100, Reason: "duplicate", Origin: commerce.RefundAsked,
 			Answers: key, TraceID: "t", State: commerce.RefundDone, TotalRefundedCents: 150, OrderStatus: commerce.Shipped, Ref: "re_1", Error: "e", CreatedOn: 42, UpdatedOn: 43},
 		[]commerce.LedgerEntry{
@@ -27,7 +27,7 @@ func samplePayment() (commerce.Payment, commerce.Refund, []commerce.LedgerEntry)
 
 // changePayment changes every field that can change.
 func changePayment(p *commerce.Payment, r *commerce.Refund) {
-	p.State, p.SessionID, p.CheckoutURL, p.PaymentID, p.Error, p.NoticeID = commerce.PaymentExpired, "cs_2", "https://pay.example/2", "pi_2", "", "m"
+	p.State, p.SessionID, p.CheckoutURL, p.PaymentID, p.Error, p.CallbackID = commerce.PaymentExpired, "cs_2", "https://pay.example/2", "pi_2", "", "m"
 	p.CapturedCents, p.RefundedCents, p.PendingCents, p.CameBackCents, p.Entries, p.UpdatedOn = 2000, 150, 0, 0, 3, 141
 	r.State, r.Ref, r.Error, r.UpdatedOn = commerce.RefundFailed, "re_2", "", 143
 	r.TotalRefundedCents, r.OrderStatus = 0, ""

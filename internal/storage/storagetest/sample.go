@@ -16,7 +16,7 @@ func sample() commerce.Changes {
 	payment, refund, ledger := samplePayment()
 	return commerce.Changes{
 		Payments: []commerce.Payment{payment}, Refunds: []commerce.Refund{refund}, Ledger: ledger,
-		Deliveries: []commerce.Delivery{sampleDelivery()}, Notices: sampleNotices(), Places: []commerce.Placed{samplePlace()},
+		Deliveries: []commerce.Delivery{sampleDelivery()}, StrayCallbacks: sampleCallbacks(), Places: []commerce.Placed{samplePlace()},
 		Attention: []commerce.Attention{{StoreID: "sto_1", OrderID: "ord_1", Code: "x", Since: 61, Detail: "Ünï", ResolvedOn: 62, ResolvedBy: "order:cancel"}},
 		Sandbox:   []commerce.SandboxObject{{ID: "sbx_1", Version: 3, Data: []byte(`{"a":1}`), UpdatedOn: 36}},
 		Partners: []commerce.Partner{{ID: "ptn_1", Name: "Ünï \"quoted\"", Scopes: []commerce.Scope{commerce.ReadOrders, commerce.WriteOrders},

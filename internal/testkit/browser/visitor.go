@@ -14,7 +14,7 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// Visitor is somebody with a browser on a page, who notices what it asks for and
+// Visitor is somebody with a browser on a page, who callbacks what it asks for and
 // what the browser has to say about it.
 type Visitor struct {
 	T   testing.TB

@@ -45,7 +45,7 @@ type Harness interface {
 	Forged(t *testing.T, body []byte) map[string]http.Header
 }
 
-// Post is one notice as it reaches the service.
+// Post is one callback as it reaches the service.
 type Post struct {
 	Header http.Header
 	Body   []byte
@@ -102,8 +102,8 @@ func Run(t *testing.T, start func(t *testing.T) Harness) {
 		{"every status", contract.everyStatus},
 		{"courier quits", contract.quits},
 		{"goods go back", contract.goesBack},
-		{"notices in any order", contract.anyOrder},
-		{"notices nobody can trust", contract.badNotices},
+		{"callbacks in any order", contract.anyOrder},
+		{"callbacks nobody can trust", contract.badCallbacks},
 	} {
 		t.Run(c.name, func(t *testing.T) { c.test(contract{t, start(t)}) })
 	}

@@ -12,7 +12,7 @@ import (
 )
 
 // Objects is sandbox.Objects in memory. The zero value is empty. It delivers
-// nothing and moves nothing by itself: a test takes the notices, and steps.
+// nothing and moves nothing by itself: a test takes the callbacks, and steps.
 type Objects struct {
 	// BeforePut and AfterPut, if set, may fail a change before it is stored, and
 	// report one as failed that was stored. They are set before the first use.
@@ -21,7 +21,7 @@ type Objects struct {
 	mu          sync.Mutex
 	objects     map[string]sandbox.Object
 	moving      map[string]bool // has a step that is due
-	notices     []sandbox.Notice
+	callbacks   []sandbox.Callback
 	reads, puts int
 }
 
@@ -42,11 +42,11 @@ func (o *Objects) Object(ctx context.Context, id string) (sandbox.Object, error)
 }
 
 // PutObject implements sandbox.Objects.
-func (o *Objects) PutObject(ctx context.Context, object sandbox.Object, notices ...sandbox.Notice) error {
+func (o *Objects) PutObject(ctx context.Context, object sandbox.Object, callbacks ...sandbox.Callback) error {
 	if err := call(o.BeforePut, object); err != nil {
 		return err
 	}
-	if err := o.put(ctx, object, notices); err != nil {
+	if err := o.put(ctx, object, callbacks); err != nil {
 		return err
 	}
 	return call(o.AfterPut, object)
@@ -59,7 +59,7 @@ func call(hook func(sandbox.Object) error, object sandbox.Object) error {
 	return hook(object)
 }
 
-func (o *Objects) put(ctx context.Context, object sandbox.Object, notices []sandbox.Notice) error {
+func (o *Objects) put(ctx context.Context, object sandbox.Object, callbacks []sandbox.Callback) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if err := ctx.Err(); err != nil {
@@ -79,18 +79,18 @@ func (o *Objects) put(ctx context.Context, object sandbox.Object, notices []sand
 	object.Version++
 	object.Data = bytes.Clone(object.Data)
 	o.objects[object.ID] = object
-	o.notices = append(o.notices, notices...)
+	o.callbacks = append(o.callbacks, callbacks...)
 	return nil
 }
 
-// TakeNotices gives the notices that were stored since the last call, those
+// TakeCallbacks gives the callbacks that were stored since the last call, those
 // that are due first before the others.
-func (o *Objects) TakeNotices() []sandbox.Notice {
+func (o *Objects) TakeCallbacks() []sandbox.Callback {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	taken := o.notices
-	o.notices = nil
-	slices.SortStableFunc(taken, func(a, b sandbox.Notice) int { return cmp.Compare(a.After, b.After) })
+	taken := o.callbacks
+	o.callbacks = nil
+	slices.SortStableFunc(taken, func(a, b sandbox.Callback) int { return cmp.Compare(a.After, b.After) })
 	return taken
 }
 

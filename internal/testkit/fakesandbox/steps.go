@@ -7,8 +7,8 @@ import (
 	"purveyor/internal/outside/sandbox"
 )
 
-// Step does the step of an object that is due next, as a job does: its notices
-// are posted, so that TakeNotices has them, and then it is stored. It tells
+// Step does the step of an object that is due next, as a job does: its callbacks
+// are posted, so that TakeCallbacks has them, and then it is stored. It tells
 // whether there was one; without it nothing moves.
 func (o *Objects) Step(ctx context.Context, mover sandbox.Mover, id string) (bool, error) {
 	o.mu.Lock()
@@ -21,7 +21,7 @@ func (o *Objects) Step(ctx context.Context, mover sandbox.Mover, id string) (boo
 	if err != nil {
 		return true, err
 	}
-	o.Post(step.Notices...)
+	o.Post(step.Callbacks...)
 	if step.Data != nil {
 		err := o.PutObject(ctx, sandbox.Object{ID: id, Version: object.Version, Data: step.Data})
 		if errors.Is(err, sandbox.ErrChanged) {
@@ -37,12 +37,12 @@ func (o *Objects) Step(ctx context.Context, mover sandbox.Mover, id string) (boo
 	return true, nil
 }
 
-// Post has TakeNotices give notices of a step.
-func (o *Objects) Post(notices ...sandbox.Notice) {
+// Post has TakeCallbacks give callbacks of a step.
+func (o *Objects) Post(callbacks ...sandbox.Callback) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	for _, n := range notices {
+	for _, n := range callbacks {
 		n.After = 0 // is not looked at
-		o.notices = append(o.notices, n)
+		o.callbacks = append(o.callbacks, n)
 	}
 }

@@ -35,7 +35,7 @@ type Harness interface {
 	Sign(t *testing.T, body []byte, at time.Time) http.Header
 }
 
-// Post is one notice as it reaches the service.
+// Post is one callback as it reaches the service.
 type Post struct {
 	Header http.Header
 	Body   []byte
@@ -59,7 +59,7 @@ func Run(t *testing.T, start func(t *testing.T) Harness) {
 		{"refund twice", contract.refundTwice},
 		{"refund too much", contract.refundTooMuch},
 		{"refund what is not paid", contract.refundUnpaid},
-		{"notices nobody can trust", contract.badNotices},
+		{"callbacks nobody can trust", contract.badCallbacks},
 	} {
 		t.Run(c.name, func(t *testing.T) { c.test(contract{t, start(t)}) })
 	}
@@ -114,12 +114,12 @@ func (c contract) opened(order string) payment.Session {
 	return session
 }
 
-// paid is a session that the customer has paid, and whose notices are read.
+// paid is a session that the customer has paid, and whose callbacks are read.
 func (c contract) paid(order string) payment.Session {
 	c.Helper()
 	session := c.opened(order)
 	c.Pay(c.T, session)
-	c.notices()
+	c.callbacks()
 	return c.is(session.ID, payment.SessionPaid, 0)
 }
 
@@ -150,23 +150,23 @@ func (c contract) check(session payment.Session, id string, status payment.Sessi
 	}
 }
 
-// notices reads all that was posted since the last call, each twice: a
-// repeated notice has the same id.
-func (c contract) notices() []payment.Notice {
+// callbacks reads all that was posted since the last call, each twice: a
+// repeated callback has the same id.
+func (c contract) callbacks() []payment.Callback {
 	c.Helper()
-	var all []payment.Notice
+	var all []payment.Callback
 	seen := map[string]bool{}
 	for _, post := range c.Posted(c.T) {
-		notices, err := c.Processor().ReadNotice(c.Context(), post.Header, post.Body)
+		callbacks, err := c.Processor().ReadCallback(c.Context(), post.Header, post.Body)
 		c.must(err)
-		again, err := c.Processor().ReadNotice(c.Context(), post.Header, post.Body)
+		again, err := c.Processor().ReadCallback(c.Context(), post.Header, post.Body)
 		c.must(err)
-		if len(again) != len(notices) {
-			c.Fatalf("a notice is read as %+v, then as %+v", notices, again)
+		if len(again) != len(callbacks) {
+			c.Fatalf("a callback is read as %+v, then as %+v", callbacks, again)
 		}
-		for i, n := range notices {
+		for i, n := range callbacks {
 			if n != again[i] || n.ID == "" || seen[n.ID+string(n.Kind)] {
-				c.Errorf("a notice is read as %+v, then as %+v, or came before", n, again[i])
+				c.Errorf("a callback is read as %+v, then as %+v, or came before", n, again[i])
 			}
 			seen[n.ID+string(n.Kind)] = true
 			all = append(all, n)
@@ -176,11 +176,11 @@ func (c contract) notices() []payment.Notice {
 }
 
 // tells checks that so many things of one kind are told since the last call,
-// and gives them without the ids of the notices: one thing may be told by more.
-func (c contract) tells(kind payment.NoticeKind, count int) []payment.Notice {
+// and gives them without the ids of the callbacks: one thing may be told by more.
+func (c contract) tells(kind payment.CallbackKind, count int) []payment.Callback {
 	c.Helper()
-	var found []payment.Notice
-	all := c.notices()
+	var found []payment.Callback
+	all := c.callbacks()
 	for _, n := range all {
 		n.ID = ""
 		if n.Kind == kind && !slices.Contains(found, n) {
@@ -188,7 +188,7 @@ func (c contract) tells(kind payment.NoticeKind, count int) []payment.Notice {
 		}
 	}
 	if len(found) != count {
-		c.Fatalf("%d notices are %s, want %d: %+v", len(found), kind, count, all)
+		c.Fatalf("%d callbacks are %s, want %d: %+v", len(found), kind, count, all)
 	}
 	return found
 }
@@ -205,8 +205,8 @@ func (c contract) open() {
 	session := c.opened(order1)
 	c.check(session, session.ID, payment.SessionOpen, 0)
 	c.is(session.ID, payment.SessionOpen, 0)
-	if notices := c.notices(); len(notices) > 0 {
-		c.Errorf("opening tells %+v", notices)
+	if callbacks := c.callbacks(); len(callbacks) > 0 {
+		c.Errorf("opening tells %+v", callbacks)
 	}
 }
 
@@ -237,8 +237,8 @@ func (c contract) pay() {
 	c.Pay(c.T, session)
 	paid := c.is(session.ID, payment.SessionPaid, 0)
 	c.is(other.ID, payment.SessionOpen, 0)
-	want := payment.Notice{Kind: payment.NoticePaid, OrderID: order1, SessionID: session.ID, PaymentID: paid.PaymentID, AmountCents: total}
-	if got := c.tells(payment.NoticePaid, 1)[0]; got != want {
+	want := payment.Callback{Kind: payment.CallbackPaid, OrderID: order1, SessionID: session.ID, PaymentID: paid.PaymentID, AmountCents: total}
+	if got := c.tells(payment.CallbackPaid, 1)[0]; got != want {
 		c.Errorf("told %+v, want %+v", got, want)
 	}
 }
@@ -247,14 +247,14 @@ func (c contract) decline() {
 	session := c.opened(order1)
 	c.Decline(c.T, session)
 	c.is(session.ID, payment.SessionOpen, 0)
-	for _, n := range c.notices() {
-		if n.Kind != payment.NoticeDeclined || n.OrderID != order1 || n.Message == "" {
+	for _, n := range c.callbacks() {
+		if n.Kind != payment.CallbackDeclined || n.OrderID != order1 || n.Message == "" {
 			c.Errorf("a decline tells %+v", n)
 		}
 	}
 	c.Pay(c.T, session)
 	c.is(session.ID, payment.SessionPaid, 0)
-	c.tells(payment.NoticePaid, 1)
+	c.tells(payment.CallbackPaid, 1)
 }
 
 func (c contract) expire() {
@@ -264,12 +264,12 @@ func (c contract) expire() {
 		c.must(err)
 		c.check(ended, session.ID, payment.SessionExpired, 0)
 	}
-	if n := c.tells(payment.NoticeExpired, 1)[0]; n.OrderID != order1 || n.SessionID != session.ID {
+	if n := c.tells(payment.CallbackExpired, 1)[0]; n.OrderID != order1 || n.SessionID != session.ID {
 		c.Errorf("told %+v", n)
 	}
 	c.Pay(c.T, session)
 	c.is(session.ID, payment.SessionExpired, 0)
-	c.tells(payment.NoticePaid, 0)
+	c.tells(payment.CallbackPaid, 0)
 }
 
 func (c contract) expireWhenPaid() {
@@ -277,14 +277,14 @@ func (c contract) expireWhenPaid() {
 	ended, err := c.Processor().ExpireSession(c.Context(), session.ID)
 	c.must(err)
 	c.check(ended, session.ID, payment.SessionPaid, 0)
-	c.tells(payment.NoticeExpired, 0)
+	c.tells(payment.CallbackExpired, 0)
 }
 
 func (c contract) lapse() {
 	session := c.opened(order1)
 	c.Lapse(c.T, session)
 	c.is(session.ID, payment.SessionExpired, 0)
-	c.tells(payment.NoticeExpired, 1)
+	c.tells(payment.CallbackExpired, 1)
 }
 
 // refund asks for some of a session's money back.
@@ -300,9 +300,9 @@ func (c contract) refunds() {
 		ID: "rfd_1", OrderID: order1, SessionID: session.ID, PaymentID: session.PaymentID, AmountCents: 1000, Reason: "The bread was stale"})
 	c.must(err)
 	c.is(session.ID, payment.SessionPaid, 1000)
-	want := payment.Notice{Kind: payment.NoticeRefunded, OrderID: order1, PaymentID: session.PaymentID, AmountCents: 1000,
+	want := payment.Callback{Kind: payment.CallbackRefunded, OrderID: order1, PaymentID: session.PaymentID, AmountCents: 1000,
 		RefundID: part.ID, OurRefundID: "rfd_1"}
-	if got := c.tells(payment.NoticeRefunded, 1)[0]; got != want {
+	if got := c.tells(payment.CallbackRefunded, 1)[0]; got != want {
 		c.Errorf("told %+v, want %+v", got, want)
 	}
 	rest, err := c.refund(session, "rfd_2", total-1000)
@@ -332,7 +332,7 @@ func (c contract) refundTwice() {
 		c.Errorf("the same id is refunded as %+v, then as %+v", first, other)
 	}
 	c.is(session.ID, payment.SessionPaid, 1000)
-	c.tells(payment.NoticeRefunded, 1)
+	c.tells(payment.CallbackRefunded, 1)
 }
 
 func (c contract) refundTooMuch() {
@@ -356,10 +356,10 @@ func (c contract) refundUnpaid() {
 	_, err = c.refund(stranger, "rfd_2", 1)
 	c.refused(err, "of an unknown payment")
 	c.is(paid.ID, payment.SessionPaid, 0)
-	c.tells(payment.NoticeRefunded, 0)
+	c.tells(payment.CallbackRefunded, 0)
 }
 
-func (c contract) badNotices() {
+func (c contract) badCallbacks() {
 	c.Pay(c.T, c.opened(order1))
 	posts := c.Posted(c.T)
 	if len(posts) == 0 {
@@ -377,13 +377,13 @@ func (c contract) badNotices() {
 			"of 10 MiB":      {post.Header, bytes.Repeat([]byte("x"), 10<<20)},
 			"signed with ''": {http.Header{"Sandbox-Signature": {""}, "Stripe-Signature": {""}}, post.Body},
 		} {
-			notices, err := c.Processor().ReadNotice(c.Context(), bad.Header, bad.Body)
-			if _, ok := errors.AsType[*payment.BadNotice](err); !ok || len(notices) > 0 {
-				c.Errorf("%s: got %+v, %v, want a bad notice", what, notices, err)
+			callbacks, err := c.Processor().ReadCallback(c.Context(), bad.Header, bad.Body)
+			if _, ok := errors.AsType[*payment.BadCallback](err); !ok || len(callbacks) > 0 {
+				c.Errorf("%s: got %+v, %v, want a bad callback", what, callbacks, err)
 			}
 		}
-		if _, err := c.Processor().ReadNotice(c.Context(), c.Sign(c.T, post.Body, time.Now()), post.Body); err != nil {
-			c.Errorf("a notice that is signed again: %v", err)
+		if _, err := c.Processor().ReadCallback(c.Context(), c.Sign(c.T, post.Body, time.Now()), post.Body); err != nil {
+			c.Errorf("a callback that is signed again: %v", err)
 		}
 	}
 }

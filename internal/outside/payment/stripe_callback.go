@@ -13,8 +13,8 @@ import (
 	"purveyor/internal/commerce"
 )
 
-// maxStripeNotice is in bytes.
-const maxStripeNotice = 256 << 10
+// maxStripeCallback is in bytes.
+const maxStripeCallback = 256 << 10
 
 const stripeSignature = "Stripe-Signature"
 
@@ -69,24 +69,24 @@ func (r *reference) UnmarshalJSON(data []byte) error {
 }
 
 // stripeReaders are the events of interest.
-var stripeReaders = map[string]func(*Stripe, context.Context, stripeEvent, stripeObject) ([]Notice, error){
-	"checkout.session.completed":               (*Stripe).sessionNotice,
-	"checkout.session.async_payment_succeeded": (*Stripe).sessionNotice,
-	"checkout.session.async_payment_failed":    (*Stripe).sessionNotice,
-	"checkout.session.expired":                 (*Stripe).sessionNotice,
-	"payment_intent.payment_failed":            (*Stripe).declinedNotice, // the customer may try another card
-	"refund.created":                           (*Stripe).refundNotice,
-	"refund.updated":                           (*Stripe).refundNotice,
-	"refund.failed":                            (*Stripe).refundNotice,
-	"charge.refund.updated":                    (*Stripe).refundNotice,
-	"charge.refunded":                          (*Stripe).chargeNotices,
-	"charge.dispute.created":                   (*Stripe).disputeNotice,
+var stripeReaders = map[string]func(*Stripe, context.Context, stripeEvent, stripeObject) ([]Callback, error){
+	"checkout.session.completed":               (*Stripe).sessionCallback,
+	"checkout.session.async_payment_succeeded": (*Stripe).sessionCallback,
+	"checkout.session.async_payment_failed":    (*Stripe).sessionCallback,
+	"checkout.session.expired":                 (*Stripe).sessionCallback,
+	"payment_intent.payment_failed":            (*Stripe).declinedCallback, // the customer may try another card
+	"refund.created":                           (*Stripe).refundCallback,
+	"refund.updated":                           (*Stripe).refundCallback,
+	"refund.failed":                            (*Stripe).refundCallback,
+	"charge.refund.updated":                    (*Stripe).refundCallback,
+	"charge.refunded":                          (*Stripe).chargeCallbacks,
+	"charge.dispute.created":                   (*Stripe).disputeCallback,
 }
 
-// ReadNotice reads an event. Other systems may use the same account: what has
+// ReadCallback reads an event. Other systems may use the same account: what has
 // no order of ours is of no interest. Nor is what is not in dollars, because
 // we open no such session; it is logged.
-func (s *Stripe) ReadNotice(ctx context.Context, header http.Header, body []byte) ([]Notice, error) {
+func (s *Stripe) ReadCallback(ctx context.Context, header http.Header, body []byte) ([]Callback, error) {
 	e, err := s.readEvent(header, body)
 	if err != nil {
 		return nil, err
@@ -97,16 +97,16 @@ func (s *Stripe) ReadNotice(ctx context.Context, header http.Header, body []byte
 	}
 	var o stripeObject
 	if err := json.Unmarshal(e.Data.Object, &o); err != nil {
-		return nil, &BadNotice{Reason: s.clean(e.Type + ": " + err.Error())}
+		return nil, &BadCallback{Reason: s.clean(e.Type + ": " + err.Error())}
 	}
 	ctx, cancel := context.WithTimeout(ctx, s.timeout)
 	defer cancel()
 	return read(s, ctx, e, o)
 }
 
-// NoticeForm implements Processor.
-func (*Stripe) NoticeForm() (headers []string, maxBytes int) {
-	return []string{stripeSignature}, maxStripeNotice
+// CallbackForm implements Processor.
+func (*Stripe) CallbackForm() (headers []string, maxBytes int) {
+	return []string{stripeSignature}, maxStripeCallback
 }
 
 // readEvent lets nothing pass that is not signed with a secret of ours.
@@ -119,14 +119,14 @@ func (s *Stripe) readEvent(header http.Header, body []byte) (stripeEvent, error)
 		}
 	}
 	if err != nil {
-		return stripeEvent{}, &BadNotice{Reason: err.Error()}
+		return stripeEvent{}, &BadCallback{Reason: err.Error()}
 	}
 	var e stripeEvent
 	if err := json.Unmarshal(body, &e); err != nil {
-		return stripeEvent{}, &BadNotice{Reason: s.clean(err.Error())}
+		return stripeEvent{}, &BadCallback{Reason: s.clean(err.Error())}
 	}
 	if e.Object != "event" || e.ID == "" {
-		return stripeEvent{}, &BadNotice{Reason: "it is not a Stripe event (a thin one has no data; choose snapshot events)"}
+		return stripeEvent{}, &BadCallback{Reason: "it is not a Stripe event (a thin one has no data; choose snapshot events)"}
 	}
 	return e, nil
 }
@@ -139,30 +139,30 @@ func orderOf(metadata map[string]string) string {
 	return metadata[metaOrder]
 }
 
-func (s *Stripe) sessionNotice(ctx context.Context, e stripeEvent, o stripeObject) ([]Notice, error) {
-	n := Notice{ID: e.ID, OrderID: orderOf(o.Metadata), SessionID: o.ID}
+func (s *Stripe) sessionCallback(ctx context.Context, e stripeEvent, o stripeObject) ([]Callback, error) {
+	n := Callback{ID: e.ID, OrderID: orderOf(o.Metadata), SessionID: o.ID}
 	if n.OrderID == "" {
 		return nil, nil
 	}
 	switch {
 	case e.Type == "checkout.session.expired":
-		n.Kind = NoticeExpired
+		n.Kind = CallbackExpired
 	case e.Type == "checkout.session.async_payment_failed":
-		n.Kind, n.PaymentID, n.Message = NoticeDeclined, string(o.PaymentIntent), "the payment did not go through"
+		n.Kind, n.PaymentID, n.Message = CallbackDeclined, string(o.PaymentIntent), "the payment did not go through"
 	case o.PaymentStatus == "" || o.AmountTotal == nil || o.Currency == "":
-		return s.readSessionNotice(ctx, n) // of an old version of the API
+		return s.readSessionCallback(ctx, n) // of an old version of the API
 	case o.PaymentStatus == string(stripe.CheckoutSessionPaymentStatusUnpaid):
-		n.Kind, n.PaymentID = NoticePending, string(o.PaymentIntent)
+		n.Kind, n.PaymentID = CallbackPending, string(o.PaymentIntent)
 	case !s.dollars(ctx, e, o.Currency):
 		return nil, nil
 	default:
-		n.Kind, n.PaymentID, n.AmountCents = NoticePaid, string(o.PaymentIntent), commerce.Cents(*o.AmountTotal)
+		n.Kind, n.PaymentID, n.AmountCents = CallbackPaid, string(o.PaymentIntent), commerce.Cents(*o.AmountTotal)
 	}
-	return []Notice{n}, nil
+	return []Callback{n}, nil
 }
 
-// readSessionNotice asks Stripe what an event does not tell.
-func (s *Stripe) readSessionNotice(ctx context.Context, n Notice) ([]Notice, error) {
+// readSessionCallback asks Stripe what an event does not tell.
+func (s *Stripe) readSessionCallback(ctx context.Context, n Callback) ([]Callback, error) {
 	session, err := s.session(ctx, n.SessionID)
 	switch {
 	case refused(err):
@@ -170,46 +170,46 @@ func (s *Stripe) readSessionNotice(ctx context.Context, n Notice) ([]Notice, err
 	case err != nil:
 		return nil, err
 	case session.Status == SessionPaid:
-		n.Kind, n.PaymentID, n.AmountCents = NoticePaid, session.PaymentID, session.PaidCents
+		n.Kind, n.PaymentID, n.AmountCents = CallbackPaid, session.PaymentID, session.PaidCents
 	case session.Status == SessionPending:
-		n.Kind = NoticePending
+		n.Kind = CallbackPending
 	default:
 		return nil, nil
 	}
-	return []Notice{n}, nil
+	return []Callback{n}, nil
 }
 
-func (s *Stripe) declinedNotice(_ context.Context, e stripeEvent, o stripeObject) ([]Notice, error) {
+func (s *Stripe) declinedCallback(_ context.Context, e stripeEvent, o stripeObject) ([]Callback, error) {
 	order := orderOf(o.Metadata)
 	if order == "" {
 		return nil, nil
 	}
-	return []Notice{{
-		ID: e.ID, Kind: NoticeDeclined, OrderID: order, PaymentID: o.ID,
+	return []Callback{{
+		ID: e.ID, Kind: CallbackDeclined, OrderID: order, PaymentID: o.ID,
 		Message: s.clean(cmp.Or(o.LastPaymentError.Message, "the payment did not go through")),
 	}}, nil
 }
 
-func (s *Stripe) refundNotice(ctx context.Context, e stripeEvent, o stripeObject) ([]Notice, error) {
+func (s *Stripe) refundCallback(ctx context.Context, e stripeEvent, o stripeObject) ([]Callback, error) {
 	order, payment, err := s.owner(ctx, o)
 	if err != nil || order == "" || !s.dollars(ctx, e, o.Currency) {
 		return nil, err
 	}
-	return []Notice{s.refunded(Notice{ID: e.ID, OrderID: order, PaymentID: payment}, o)}, nil
+	return []Callback{s.refunded(Callback{ID: e.ID, OrderID: order, PaymentID: payment}, o)}, nil
 }
 
-func (s *Stripe) refunded(n Notice, refund stripeObject) Notice {
-	n.Kind, n.AmountCents = NoticeRefunded, commerce.Cents(refund.Amount)
+func (s *Stripe) refunded(n Callback, refund stripeObject) Callback {
+	n.Kind, n.AmountCents = CallbackRefunded, commerce.Cents(refund.Amount)
 	n.RefundID, n.OurRefundID = refund.ID, refund.Metadata[metaRefund]
 	if refundFailed(refund.Status) {
-		n.Kind, n.Message = NoticeRefundFailed, s.clean(cmp.Or(refund.FailureReason, refund.Status))
+		n.Kind, n.Message = CallbackRefundFailed, s.clean(cmp.Or(refund.FailureReason, refund.Status))
 	}
 	return n
 }
 
-// chargeNotices are the refunds of a charge as they are now. The event tells
+// chargeCallbacks are the refunds of a charge as they are now. The event tells
 // their sum, and each of them only in old versions of the API.
-func (s *Stripe) chargeNotices(ctx context.Context, e stripeEvent, charge stripeObject) ([]Notice, error) {
+func (s *Stripe) chargeCallbacks(ctx context.Context, e stripeEvent, charge stripeObject) ([]Callback, error) {
 	order, payment, err := s.owner(ctx, charge)
 	if err != nil || order == "" || !s.dollars(ctx, e, charge.Currency) {
 		return nil, err
@@ -218,23 +218,23 @@ func (s *Stripe) chargeNotices(ctx context.Context, e stripeEvent, charge stripe
 	if err != nil {
 		return nil, err
 	}
-	var notices []Notice
+	var callbacks []Callback
 	for _, r := range refunds {
-		n := Notice{ID: e.ID + "/" + r.ID, OrderID: order, PaymentID: payment}
-		notices = append(notices, s.refunded(n, stripeObject{
+		n := Callback{ID: e.ID + "/" + r.ID, OrderID: order, PaymentID: payment}
+		callbacks = append(callbacks, s.refunded(n, stripeObject{
 			ID: r.ID, Amount: r.Amount, Metadata: r.Metadata, Status: string(r.Status), FailureReason: string(r.FailureReason),
 		}))
 	}
-	return notices, nil
+	return callbacks, nil
 }
 
-func (s *Stripe) disputeNotice(ctx context.Context, e stripeEvent, o stripeObject) ([]Notice, error) {
+func (s *Stripe) disputeCallback(ctx context.Context, e stripeEvent, o stripeObject) ([]Callback, error) {
 	order, payment, err := s.owner(ctx, o)
 	if err != nil || order == "" || !s.dollars(ctx, e, o.Currency) {
 		return nil, err
 	}
-	return []Notice{{
-		ID: e.ID, Kind: NoticeDisputed, OrderID: order, PaymentID: payment,
+	return []Callback{{
+		ID: e.ID, Kind: CallbackDisputed, OrderID: order, PaymentID: payment,
 		AmountCents: commerce.Cents(o.Amount), Message: s.clean(o.Reason),
 	}}, nil
 }

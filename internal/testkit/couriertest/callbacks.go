@@ -11,30 +11,30 @@ import (
 	"purveyor/internal/outside/courier"
 )
 
-// read gives what is told by a post, which is read twice: a repeated notice has
+// read gives what is told by a post, which is read twice: a repeated callback has
 // the same id.
-func (c contract) read(post Post) []courier.Notice {
+func (c contract) read(post Post) []courier.Callback {
 	c.Helper()
-	notices, err := c.Provider().ReadNotice(c.Context(), post.Header, post.Body)
+	callbacks, err := c.Provider().ReadCallback(c.Context(), post.Header, post.Body)
 	c.must(err)
-	again, err := c.Provider().ReadNotice(c.Context(), post.Header, post.Body)
+	again, err := c.Provider().ReadCallback(c.Context(), post.Header, post.Body)
 	c.must(err)
-	if !reflect.DeepEqual(notices, again) {
-		c.Errorf("a notice is read as %+v, then as %+v", notices, again)
+	if !reflect.DeepEqual(callbacks, again) {
+		c.Errorf("a callback is read as %+v, then as %+v", callbacks, again)
 	}
-	return notices
+	return callbacks
 }
 
-// told reads all that was posted since the last call, in order. No two notices
+// told reads all that was posted since the last call, in order. No two callbacks
 // share an id.
-func (c contract) told() []courier.Notice {
+func (c contract) told() []courier.Callback {
 	c.Helper()
-	var all []courier.Notice
+	var all []courier.Callback
 	seen := map[string]bool{}
 	for _, post := range c.Posted(c.T) {
 		for _, n := range c.read(post) {
 			if n.ID == "" || seen[n.ID] {
-				c.Errorf("a notice has no id of its own: %+v", n)
+				c.Errorf("a callback has no id of its own: %+v", n)
 			}
 			seen[n.ID] = true
 			all = append(all, n)
@@ -43,26 +43,26 @@ func (c contract) told() []courier.Notice {
 	return all
 }
 
-// tells moves a delivery on, and checks that notices lead it there, without a
+// tells moves a delivery on, and checks that callbacks lead it there, without a
 // step back.
-func (c contract) tells(d courier.Delivery, from, to commerce.CourierStatus) []courier.Notice {
+func (c contract) tells(d courier.Delivery, from, to commerce.CourierStatus) []courier.Callback {
 	c.Helper()
 	c.Move(c.T, d, to)
 	c.is(d, to)
-	notices := c.told()
-	for _, n := range notices {
+	callbacks := c.told()
+	for _, n := range callbacks {
 		c.about(n, d)
 		if n.Status.Rank() < from.Rank() || n.Status.Rank() > to.Rank() {
 			c.Errorf("between %s and %s the provider tells %s", from, to, n.Status)
 		}
 		from = n.Status
 	}
-	return notices
+	return callbacks
 }
 
-// about checks whose notice it is. One that tells no name of ours is found by
+// about checks whose callback it is. One that tells no name of ours is found by
 // the provider's.
-func (c contract) about(n courier.Notice, d courier.Delivery) {
+func (c contract) about(n courier.Callback, d courier.Delivery) {
 	c.Helper()
 	if n.Delivery.ID != d.ID || n.Ref != "" && n.Ref != d.Ref {
 		c.Errorf("told %+v, about %+v", n, d)
@@ -75,7 +75,7 @@ func (c contract) about(n courier.Notice, d courier.Delivery) {
 func (c contract) everyStatus() {
 	d := c.made(c.quoted(c.request(order1)))
 	c.told()
-	var all []courier.Notice
+	var all []courier.Callback
 	statuses := []commerce.CourierStatus{commerce.CourierPending, commerce.CourierAssigned, commerce.CourierLoaded, commerce.CourierEnRoute, commerce.CourierDone}
 	for i, to := range statuses[1:] {
 		all = append(all, c.tells(d, statuses[i], to)...)
@@ -84,7 +84,7 @@ func (c contract) everyStatus() {
 		}
 	}
 	tells := func(status func(commerce.CourierStatus) bool) bool {
-		return slices.ContainsFunc(all, func(n courier.Notice) bool { return status(n.Status) })
+		return slices.ContainsFunc(all, func(n courier.Callback) bool { return status(n.Status) })
 	}
 	if !tells(func(s commerce.CourierStatus) bool { return s == commerce.CourierAssigned }) ||
 		!tells(func(s commerce.CourierStatus) bool { return s.HasGoods() && !s.Over() }) ||
@@ -96,12 +96,12 @@ func (c contract) everyStatus() {
 // quits has a courier give up before the pick-up.
 func (c contract) quits() {
 	d := c.made(c.Arrange(c.T, CourierQuits, c.quoted(c.request(order1))))
-	notices := c.tells(d, commerce.CourierPending, commerce.CourierCancelled)
-	if len(notices) == 0 || notices[len(notices)-1].Status != commerce.CourierCancelled || notices[len(notices)-1].Reason == "" {
-		c.Errorf("told was %+v", notices)
+	callbacks := c.tells(d, commerce.CourierPending, commerce.CourierCancelled)
+	if len(callbacks) == 0 || callbacks[len(callbacks)-1].Status != commerce.CourierCancelled || callbacks[len(callbacks)-1].Reason == "" {
+		c.Errorf("told was %+v", callbacks)
 	}
-	if slices.ContainsFunc(notices, func(n courier.Notice) bool { return n.Status.HasGoods() }) {
-		c.Errorf("the courier had the goods: %+v", notices)
+	if slices.ContainsFunc(callbacks, func(n courier.Callback) bool { return n.Status.HasGoods() }) {
+		c.Errorf("the courier had the goods: %+v", callbacks)
 	}
 	c.cancelled(courier.Key{ID: d.ID, Ref: d.Ref}, d) // as it is
 }
@@ -109,23 +109,23 @@ func (c contract) quits() {
 // goesBack has a courier return the goods to the store.
 func (c contract) goesBack() {
 	d := c.made(c.Arrange(c.T, GoesBack, c.quoted(c.request(order1))))
-	notices := c.tells(d, commerce.CourierPending, commerce.CourierReturned)
-	if len(notices) == 0 || notices[len(notices)-1].Status != commerce.CourierReturned {
-		c.Errorf("told was %+v", notices)
+	callbacks := c.tells(d, commerce.CourierPending, commerce.CourierReturned)
+	if len(callbacks) == 0 || callbacks[len(callbacks)-1].Status != commerce.CourierReturned {
+		c.Errorf("told was %+v", callbacks)
 	}
 	_, err := c.Provider().Cancel(c.Context(), courier.Key{ID: d.ID, Ref: d.Ref})
 	c.refused(err, courier.TooLate, "cancel")
 }
 
-// anyOrder reads notices backwards: each tells the same.
+// anyOrder reads callbacks backwards: each tells the same.
 func (c contract) anyOrder() {
 	d := c.made(c.quoted(c.request(order1)))
 	c.Move(c.T, d, commerce.CourierDone)
 	posts := c.Posted(c.T)
 	if len(posts) < 3 {
-		c.Fatalf("a delivery posts %d notices", len(posts))
+		c.Fatalf("a delivery posts %d callbacks", len(posts))
 	}
-	var forwards, backwards []courier.Notice
+	var forwards, backwards []courier.Callback
 	for _, post := range posts {
 		forwards = append(forwards, c.read(post)...)
 	}
@@ -141,7 +141,7 @@ func (c contract) anyOrder() {
 	}
 }
 
-func (c contract) badNotices() {
+func (c contract) badCallbacks() {
 	d := c.made(c.quoted(c.request(order1)))
 	c.Move(c.T, d, commerce.CourierAssigned)
 	posts := c.Posted(c.T)
@@ -167,13 +167,13 @@ func (c contract) badNotices() {
 			bad[what] = Post{c.Sign(c.T, body), body}
 		}
 		for what, post := range bad {
-			notices, err := c.Provider().ReadNotice(c.Context(), post.Header, post.Body)
-			if _, ok := errors.AsType[*courier.BadNotice](err); !ok || len(notices) > 0 {
-				c.Errorf("%s: got %+v, %v, want a bad notice", what, notices, err)
+			callbacks, err := c.Provider().ReadCallback(c.Context(), post.Header, post.Body)
+			if _, ok := errors.AsType[*courier.BadCallback](err); !ok || len(callbacks) > 0 {
+				c.Errorf("%s: got %+v, %v, want a bad callback", what, callbacks, err)
 			}
 		}
-		if notices := c.read(Post{c.Sign(c.T, post.Body), post.Body}); !reflect.DeepEqual(notices, c.read(post)) {
-			c.Errorf("a notice that is signed again is read as %+v", notices)
+		if callbacks := c.read(Post{c.Sign(c.T, post.Body), post.Body}); !reflect.DeepEqual(callbacks, c.read(post)) {
+			c.Errorf("a callback that is signed again is read as %+v", callbacks)
 		}
 	}
 }

@@ -11,15 +11,15 @@ import (
 	"purveyor/internal/commerce"
 )
 
-// NoticePath is the inbound path that takes notices of couriers, as
-// sandbox.Notice names it.
-const NoticePath = "couriers"
+// CallbackPath is the inbound path that takes callbacks of couriers, as
+// sandbox.Callback names it.
+const CallbackPath = "couriers"
 
-// maxNoticeBytes is far above what a sandbox says.
-const maxNoticeBytes = 64 << 10
+// maxCallbackBytes is far above what a sandbox says.
+const maxCallbackBytes = 64 << 10
 
-// noticeJSON is a Notice as the sandbox posts it.
-type noticeJSON struct {
+// callbackJSON is a Callback as the sandbox posts it.
+type callbackJSON struct {
 	ID          string                 `json:"id"`
 	DeliveryID  string                 `json:"delivery_id"`
 	Ref         string                 `json:"ref"`
@@ -49,12 +49,12 @@ func (x *delivery) seen(now time.Time) { x.SeenOn = max(x.SeenOn+1, now.UnixMill
 
 func stepName(step int) string { return strconv.Itoa(step) }
 
-// notice is the body of a notice about what a delivery is now. Its id is made
+// callback is the body of a callback about what a delivery is now. Its id is made
 // of the delivery's and the name of the change, so that it is the same whoever
 // sends it how often.
-func (s *Sandbox) notice(x *delivery, change string) []byte {
+func (s *Sandbox) callback(x *delivery, change string) []byte {
 	d := s.view(*x)
-	n := noticeJSON{
+	n := callbackJSON{
 		ID:         "cev_test_" + strings.TrimPrefix(x.ID, deliveryPrefix) + "_" + change,
 		DeliveryID: d.ID, Ref: d.Ref, QuoteID: d.QuoteID, Status: d.Status, TrackingURL: d.TrackingURL, FeeCents: d.FeeCents,
 		PickupETA: d.PickupETA, DropoffETA: d.DropoffETA, Imminent: d.Imminent, SeenOn: d.SeenOn, Reason: d.Reason,
@@ -69,19 +69,19 @@ func (s *Sandbox) notice(x *delivery, change string) []byte {
 	return body
 }
 
-// decodeNotice reads what notice has made. Fields that a newer process has added
+// decodeCallback reads what callback has made. Fields that a newer process has added
 // are passed over; a status that is not known may be by the process that gets
 // the next try.
-func decodeNotice(body []byte) (Notice, error) {
-	var n noticeJSON
+func decodeCallback(body []byte) (Callback, error) {
+	var n callbackJSON
 	if err := json.Unmarshal(body, &n); err != nil {
-		return Notice{}, fmt.Errorf("it is no JSON as the sandbox writes it: %w", err)
+		return Callback{}, fmt.Errorf("it is no JSON as the sandbox writes it: %w", err)
 	}
 	switch {
 	case n.Status.Rank() == 0:
-		return Notice{}, fmt.Errorf("its status %q is not known", n.Status)
+		return Callback{}, fmt.Errorf("its status %q is not known", n.Status)
 	case n.ID == "" || n.DeliveryID == "" || n.Ref == "":
-		return Notice{}, errors.New("it names no delivery or has no id")
+		return Callback{}, errors.New("it names no delivery or has no id")
 	}
 	d := Delivery{
 		ID: n.DeliveryID, Ref: n.Ref, QuoteID: n.QuoteID, Status: n.Status, TrackingURL: n.TrackingURL, FeeCents: n.FeeCents,
@@ -90,8 +90,8 @@ func decodeNotice(body []byte) (Notice, error) {
 	if n.Courier != nil {
 		d.Courier = commerce.Courier(*n.Courier)
 		if at := d.Courier.At; at != nil && !at.Valid() {
-			return Notice{}, errors.New("its courier is nowhere on earth")
+			return Callback{}, errors.New("its courier is nowhere on earth")
 		}
 	}
-	return Notice{ID: n.ID, Delivery: d}, nil
+	return Callback{ID: n.ID, Delivery: d}, nil
 }

@@ -12,14 +12,14 @@ import (
 	"purveyor/internal/testkit/fakedoordash"
 )
 
-func doordashHears(t *testing.T, body string) []Notice {
+func doordashHears(t *testing.T, body string) []Callback {
 	t.Helper()
 	server := fakedoordash.New(t)
-	notices, err := doordashAt(t, server.URL, server).ReadNotice(t.Context(), server.Header(), []byte(body))
+	callbacks, err := doordashAt(t, server.URL, server).ReadCallback(t.Context(), server.Header(), []byte(body))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return notices
+	return callbacks
 }
 
 func TestDoorDashEvents(t *testing.T) {
@@ -39,9 +39,9 @@ func TestDoorDashEvents(t *testing.T) {
 		"DELIVERY_CANCELLED":               {commerce.CourierCancelled, false},
 	} {
 		for _, field := range []string{"event_name", "event_type"} {
-			notices := doordashHears(t, `{"external_delivery_id":"dlv_a","`+field+`":"`+event+`"}`)
-			if len(notices) != 1 || notices[0].Status != want.status || notices[0].Imminent != want.near || notices[0].Delivery.ID != "dlv_a" || notices[0].Ref != "dlv_a" {
-				t.Errorf("%s: %+v", event, notices)
+			callbacks := doordashHears(t, `{"external_delivery_id":"dlv_a","`+field+`":"`+event+`"}`)
+			if len(callbacks) != 1 || callbacks[0].Status != want.status || callbacks[0].Imminent != want.near || callbacks[0].Delivery.ID != "dlv_a" || callbacks[0].Ref != "dlv_a" {
+				t.Errorf("%s: %+v", event, callbacks)
 			}
 		}
 	}
@@ -50,8 +50,8 @@ func TestDoorDashEvents(t *testing.T) {
 		`{"external_delivery_id":"dlv_a","event_name":"DASHER_SMILED"}`,
 		`{"external_delivery_id":"dlv_a","event_name":"DASHER_SMILED","delivery_status":"active"}`,
 	} {
-		if notices := doordashHears(t, body); len(notices) != 0 {
-			t.Errorf("%s: %+v", body, notices)
+		if callbacks := doordashHears(t, body); len(callbacks) != 0 {
+			t.Errorf("%s: %+v", body, callbacks)
 		}
 	}
 }
@@ -70,9 +70,9 @@ func TestDoorDashEventWithStatus(t *testing.T) {
 		{"DELIVERY_CANCELLED", "delivered", doordashState{commerce.CourierCancelled, false}},
 		{"DASHER_DROPPED_OFF", "active", doordashState{commerce.CourierDone, false}},
 	} {
-		notices := doordashHears(t, `{"external_delivery_id":"dlv_a","event_name":"`+c.event+`","delivery_status":"`+c.status+`"}`)
-		if len(notices) != 1 || notices[0].Status != c.want.status || notices[0].Imminent != c.want.near {
-			t.Errorf("%+v: %+v", c, notices)
+		callbacks := doordashHears(t, `{"external_delivery_id":"dlv_a","event_name":"`+c.event+`","delivery_status":"`+c.status+`"}`)
+		if len(callbacks) != 1 || callbacks[0].Status != c.want.status || callbacks[0].Imminent != c.want.near {
+			t.Errorf("%+v: %+v", c, callbacks)
 		}
 	}
 }
@@ -111,7 +111,7 @@ func TestDoorDashCredentials(t *testing.T) {
 		if authorization != nil {
 			header["Authorization"] = authorization
 		}
-		_, err = d.ReadNotice(t.Context(), header, []byte(`{"external_delivery_id":"dlv_a","event_name":"DASHER_CONFIRMED"}`))
+		_, err = d.ReadCallback(t.Context(), header, []byte(`{"external_delivery_id":"dlv_a","event_name":"DASHER_CONFIRMED"}`))
 		return err
 	}
 	basic, token := DoorDashOptions{WebhookUser: "u", WebhookPassword: "p"}, DoorDashOptions{WebhookPassword: "tok-en"}
@@ -141,7 +141,7 @@ func TestDoorDashCredentials(t *testing.T) {
 		{DoorDashOptions{WebhookUser: "u"}, []string{"Basic dTo="}, false},
 	} {
 		err := read(c.options, c.authorization...)
-		_, bad := errors.AsType[*BadNotice](err)
+		_, bad := errors.AsType[*BadCallback](err)
 		if c.fine != (err == nil) || bad == c.fine {
 			t.Errorf("%q: %v", c.authorization, err)
 		}
@@ -153,7 +153,7 @@ func TestDoorDashCredentials(t *testing.T) {
 
 // Whatever is posted is read, refused as bad, or of no interest; and never by
 // somebody without credentials.
-func FuzzDoorDashNotice(f *testing.F) {
+func FuzzDoorDashCallback(f *testing.F) {
 	server := fakedoordash.New(f)
 	d := doordashAt(f, server.URL, server)
 	for _, seed := range []string{
@@ -165,14 +165,14 @@ func FuzzDoorDashNotice(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
-		if _, err := d.ReadNotice(t.Context(), http.Header{}, body); err == nil {
+		if _, err := d.ReadCallback(t.Context(), http.Header{}, body); err == nil {
 			t.Fatal("it was read without credentials")
 		}
-		notices, err := d.ReadNotice(t.Context(), server.Header(), body)
-		if _, bad := errors.AsType[*BadNotice](err); err != nil && (!bad || notices != nil) {
-			t.Fatalf("%v with %+v", err, notices)
+		callbacks, err := d.ReadCallback(t.Context(), server.Header(), body)
+		if _, bad := errors.AsType[*BadCallback](err); err != nil && (!bad || callbacks != nil) {
+			t.Fatalf("%v with %+v", err, callbacks)
 		}
-		for _, n := range notices {
+		for _, n := range callbacks {
 			at := n.Courier.At
 			if n.ID == "" || n.Delivery.ID == "" || n.Ref != n.Delivery.ID || n.Status.Rank() == 0 || at != nil && !at.Valid() || len(n.Reason) > commerce.MaxNote {
 				t.Fatalf("%+v", n)

@@ -25,36 +25,36 @@ func uberSigned(body string) http.Header {
 	return http.Header{"X-Uber-Signature": {fakeuber.Sign([]byte(body), uberKey)}}
 }
 
-func TestUberNotices(t *testing.T) {
+func TestUberCallbacks(t *testing.T) {
 	u := uberReader()
 	ref := commerce.DeliveryRef(uberOrder(1), 1)
 	at := &commerce.Point{Lat: 40.71093, Lng: -74.0119}
 	for _, c := range []struct {
 		body string
-		want []Notice
+		want []Callback
 	}{
 		{`{"status":"pickup_complete","kind":"event.delivery_status","created":"2022-04-14T17:39:18.287Z","live_mode":false,"delivery_id":"del_1","id":"evt_1",
 			"data":{"id":"del_1","quote_id":"dqt_1","status":"pickup_complete","complete":false,"kind":"delivery","external_id":"` + ref + `","fee":799,
 			"tracking_url":"https://www.ubereats.com/orders/1","dropoff_eta":"2022-04-14T18:00:00Z","courier_imminent":true,"related_deliveries":[],
 			"courier":{"name":"Cori R.","phone_number":"+11111111111","rating":"5.00","vehicle_type":"car","location":{"lat":40.71093,"lng":-74.0119}}},
 			"customer_id":"cus_1","developer_id":"dev_1","account_id":"acc_1","route_id":"rou_1"}`,
-			[]Notice{{ID: "evt_1", Delivery: Delivery{ID: "del_1", Ref: ref, QuoteID: "dqt_1", Status: commerce.CourierLoaded, FeeCents: 799,
+			[]Callback{{ID: "evt_1", Delivery: Delivery{ID: "del_1", Ref: ref, QuoteID: "dqt_1", Status: commerce.CourierLoaded, FeeCents: 799,
 				TrackingURL: "https://www.ubereats.com/orders/1", DropoffETA: 1649959200000, Imminent: true, SeenOn: 1649957958287,
 				Courier: commerce.Courier{Name: "Cori R.", Phone: "+11111111111", Vehicle: "car", At: at}}}}},
 		// What the event says of the status and the place is newer than its copy of the delivery.
 		{`{"kind":"event.delivery_status","id":"evt_2","status":"canceled","data":{"id":"del_1","status":"pickup","undeliverable_reason":"COURIER_REPORTED_CRASH"}}`,
-			[]Notice{{ID: "evt_2", Delivery: Delivery{ID: "del_1", Status: commerce.CourierCancelled, Reason: "COURIER_REPORTED_CRASH"}}}},
+			[]Callback{{ID: "evt_2", Delivery: Delivery{ID: "del_1", Status: commerce.CourierCancelled, Reason: "COURIER_REPORTED_CRASH"}}}},
 		{`{"kind":"event.courier_update","id":"evt_3","location":{"lat":40.71093,"lng":-74.0119},"data":{"id":"del_1","status":"dropoff","courier":{"location":{"lat":1,"lng":2}}}}`,
-			[]Notice{{ID: "evt_3", Delivery: Delivery{ID: "del_1", Status: commerce.CourierEnRoute, Courier: commerce.Courier{At: at}}}}},
+			[]Callback{{ID: "evt_3", Delivery: Delivery{ID: "del_1", Status: commerce.CourierEnRoute, Courier: commerce.Courier{At: at}}}}},
 		{`{"kind":"event.courier_update","id":"evt_4","delivery_id":"del_1","location":{"lat":40.71093,"lng":-74.0119}}`,
-			[]Notice{{ID: "evt_4", Delivery: Delivery{ID: "del_1", Courier: commerce.Courier{At: at}}}}},
-		{`{"kind":"event.delivery_status","id":"evt_5","status":"teleported","delivery_id":"del_1"}`, []Notice{{ID: "evt_5", Delivery: Delivery{ID: "del_1"}}}},
+			[]Callback{{ID: "evt_4", Delivery: Delivery{ID: "del_1", Courier: commerce.Courier{At: at}}}}},
+		{`{"kind":"event.delivery_status","id":"evt_5","status":"teleported","delivery_id":"del_1"}`, []Callback{{ID: "evt_5", Delivery: Delivery{ID: "del_1"}}}},
 		// The way back is told of the delivery that it belongs to.
 		{`{"kind":"event.delivery_status","id":"evt_6","status":"dropoff","delivery_id":"ret_1","data":{"id":"ret_1","external_id":"` + ref + `","fee":5,
 			"tracking_url":"https://x.example/","related_deliveries":[{"id":"del_1","relationship":"original"}]}}`,
-			[]Notice{{ID: "evt_6", Delivery: Delivery{ID: "del_1", Ref: ref, Status: commerce.CourierReturning}}}},
+			[]Callback{{ID: "evt_6", Delivery: Delivery{ID: "del_1", Ref: ref, Status: commerce.CourierReturning}}}},
 		{`{"kind":"event.delivery_status","id":"evt_7","status":"delivered","data":{"id":"ret_1","related_deliveries":{"id":"del_1","relationship":"original"}}}`,
-			[]Notice{{ID: "evt_7", Delivery: Delivery{ID: "del_1", Status: commerce.CourierReturned}}}},
+			[]Callback{{ID: "evt_7", Delivery: Delivery{ID: "del_1", Status: commerce.CourierReturned}}}},
 		{`{"kind":"event.refund_request","id":"evt_8","data":{"refund":"x"}}`, nil},
 		{`{"kind":"event.shopping_progress","id":"evt_9"}`, nil},
 		{`{"kind":"event.of_next_year"}`, nil},
@@ -62,7 +62,7 @@ func TestUberNotices(t *testing.T) {
 		for _, name := range []string{"x-uber-signature", "X-Postmates-Signature"} {
 			header := http.Header{}
 			header.Set(name, strings.ToUpper(fakeuber.Sign([]byte(c.body), uberKey)))
-			got, err := u.ReadNotice(t.Context(), header, []byte(c.body))
+			got, err := u.ReadCallback(t.Context(), header, []byte(c.body))
 			if err != nil {
 				t.Errorf("%s: %v", c.body, err)
 			}
@@ -72,14 +72,14 @@ func TestUberNotices(t *testing.T) {
 }
 
 // An event without an id has one that is made of its body.
-func TestUberNoticeIDs(t *testing.T) {
+func TestUberCallbackIDs(t *testing.T) {
 	u := uberReader()
 	id := func(body string) string {
-		notices, err := u.ReadNotice(t.Context(), uberSigned(body), []byte(body))
-		if err != nil || len(notices) != 1 {
-			t.Fatal(notices, err)
+		callbacks, err := u.ReadCallback(t.Context(), uberSigned(body), []byte(body))
+		if err != nil || len(callbacks) != 1 {
+			t.Fatal(callbacks, err)
 		}
-		return notices[0].ID
+		return callbacks[0].ID
 	}
 	a, b := `{"kind":"event.courier_update","delivery_id":"del_1","location":{"lat":1,"lng":2}}`, `{"kind":"event.courier_update","delivery_id":"del_1","location":{"lat":1,"lng":3}}`
 	first, again, other := id(a), id(a), id(b)
@@ -90,13 +90,13 @@ func TestUberNoticeIDs(t *testing.T) {
 
 func uberUntrusted(t *testing.T, what string, u *Uber, header http.Header, body string, says string) {
 	t.Helper()
-	notices, err := u.ReadNotice(t.Context(), header, []byte(body))
-	if bad, ok := errors.AsType[*BadNotice](err); !ok || len(notices) > 0 || !strings.Contains(bad.Reason, says) {
-		t.Errorf("%s: got %+v, %v, want a bad notice that says %q", what, notices, err, says)
+	callbacks, err := u.ReadCallback(t.Context(), header, []byte(body))
+	if bad, ok := errors.AsType[*BadCallback](err); !ok || len(callbacks) > 0 || !strings.Contains(bad.Reason, says) {
+		t.Errorf("%s: got %+v, %v, want a bad callback that says %q", what, callbacks, err, says)
 	}
 }
 
-func TestUberBadNotices(t *testing.T) {
+func TestUberBadCallbacks(t *testing.T) {
 	u := uberReader()
 	const good = `{"kind":"event.delivery_status","id":"evt_1","delivery_id":"del_1","status":"pickup"}`
 	right := fakeuber.Sign([]byte(good), uberKey)
@@ -116,8 +116,8 @@ func TestUberBadNotices(t *testing.T) {
 		"the other key": {"X-Uber-Signature": {fakeuber.Sign([]byte(good), "another")}},
 		"among others":  {"X-Uber-Signature": {"00", right}, "X-Postmates-Signature": {"zz"}},
 	} {
-		if notices, err := u.ReadNotice(t.Context(), header, []byte(good)); err != nil || len(notices) != 1 {
-			t.Errorf("%s: %+v, %v", what, notices, err)
+		if callbacks, err := u.ReadCallback(t.Context(), header, []byte(good)); err != nil || len(callbacks) != 1 {
+			t.Errorf("%s: %+v, %v", what, callbacks, err)
 		}
 	}
 	uberUntrusted(t, "no keys", NewUber(UberOptions{SigningKeys: []string{""}}), http.Header{"X-Uber-Signature": {fakeuber.Sign([]byte(good), "")}}, good, "not signed")
@@ -132,8 +132,8 @@ func TestUberBadNotices(t *testing.T) {
 	}
 }
 
-// A notice of the other mode is one of another account.
-func TestUberNoticeModes(t *testing.T) {
+// A callback of the other mode is one of another account.
+func TestUberCallbackModes(t *testing.T) {
 	for _, robo := range []bool{true, false} {
 		u := uberReader()
 		var logged strings.Builder
@@ -147,8 +147,8 @@ func TestUberNoticeModes(t *testing.T) {
 				t.Errorf("logged %q", logged.String())
 			}
 			body = fmt.Sprintf(format, !robo)
-			if notices, err := u.ReadNotice(t.Context(), uberSigned(body), []byte(body)); err != nil || len(notices) != 1 {
-				t.Errorf("%s: %+v, %v", body, notices, err)
+			if callbacks, err := u.ReadCallback(t.Context(), uberSigned(body), []byte(body)); err != nil || len(callbacks) != 1 {
+				t.Errorf("%s: %+v, %v", body, callbacks, err)
 			}
 		}
 	}
@@ -164,12 +164,12 @@ func TestUberPosted(t *testing.T) {
 		if err := json.NewDecoder(r.Body).Decode(&body); err != nil {
 			t.Error(err)
 		}
-		notices, err := u.ReadNotice(r.Context(), r.Header, body)
-		if err != nil || len(notices) != 1 || notices[0].Ref != d.Ref {
-			t.Errorf("%s: %+v, %v", body, notices, err)
+		callbacks, err := u.ReadCallback(r.Context(), r.Header, body)
+		if err != nil || len(callbacks) != 1 || callbacks[0].Ref != d.Ref {
+			t.Errorf("%s: %+v, %v", body, callbacks, err)
 			return
 		}
-		got = append(got, notices[0].Status)
+		got = append(got, callbacks[0].Status)
 	}))
 	defer service.Close()
 	if err := server.Move(d.ID, "delivered"); err != nil {
@@ -184,7 +184,7 @@ func TestUberPosted(t *testing.T) {
 	uberWant(t, "statuses", got, []commerce.CourierStatus{pending, assigned, assigned, assigned, loaded, loaded, on, on, on, commerce.CourierDone})
 }
 
-func FuzzUberReadNotice(f *testing.F) {
+func FuzzUberReadCallback(f *testing.F) {
 	u := uberReader()
 	data := `{"id":"del_1","status":"returned","complete":false,"tracking_url":"https://x.example/","courier":{"name":"A","location":{"lat":1,"lng":2}},
 		"related_deliveries":[{"id":"del_2","relationship":"original"}],"dropoff_eta":"2022-04-14T18:00:00Z"}`
@@ -193,14 +193,14 @@ func FuzzUberReadNotice(f *testing.F) {
 	f.Add(`{"kind":"event.courier_update","delivery_id":"del_1","data":{"related_deliveries":{"id":"del_1"}}}`, "zz")
 	f.Add(`{"kind":"event.refund_request"}`, "00")
 	f.Fuzz(func(t *testing.T, body, signature string) {
-		if _, err := u.ReadNotice(t.Context(), http.Header{"X-Uber-Signature": {signature}}, []byte(body)); !errors.As(err, new(*BadNotice)) {
+		if _, err := u.ReadCallback(t.Context(), http.Header{"X-Uber-Signature": {signature}}, []byte(body)); !errors.As(err, new(*BadCallback)) {
 			t.Fatalf("unsigned: %v", err)
 		}
-		notices, err := u.ReadNotice(t.Context(), uberSigned(body), []byte(body))
-		if err != nil && !errors.As(err, new(*BadNotice)) || len(notices) > 1 || err != nil && len(notices) > 0 {
-			t.Fatalf("%+v, %v", notices, err)
+		callbacks, err := u.ReadCallback(t.Context(), uberSigned(body), []byte(body))
+		if err != nil && !errors.As(err, new(*BadCallback)) || len(callbacks) > 1 || err != nil && len(callbacks) > 0 {
+			t.Fatalf("%+v, %v", callbacks, err)
 		}
-		for _, n := range notices {
+		for _, n := range callbacks {
 			if n.ID == "" || n.Delivery.ID == "" || n.Status != "" && n.Status.Rank() == 0 || n.Courier.At != nil && !n.Courier.At.Valid() ||
 				!utf8.ValidString(n.Reason+n.Courier.Name+n.TrackingURL) || strings.HasPrefix(n.TrackingURL, "javascript:") {
 				t.Errorf("%+v", n)

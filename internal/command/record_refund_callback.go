@@ -8,9 +8,9 @@ import (
 	"purveyor/internal/wire"
 )
 
-// RecordRefundNotice records what the processor tells of a refund: that it was
+// RecordRefundCallback records what the processor tells of a refund: that it was
 // made, here or in the processor's dashboard, or that it did not arrive.
-type RecordRefundNotice struct {
+type RecordRefundCallback struct {
 	Facts       OrderFacts
 	RefundID    string // ours, or the processor's for one that was made there
 	Ref         string // of the refund at the processor
@@ -21,11 +21,11 @@ type RecordRefundNotice struct {
 }
 
 // Needs names what a refund moves, as those of RecordRefund.
-func (c RecordRefundNotice) Needs() commerce.Needs { return needsOfRefund(c.Facts, c.RefundID) }
+func (c RecordRefundCallback) Needs() commerce.Needs { return needsOfRefund(c.Facts, c.RefundID) }
 
 // Decide brings the ledger to what the processor says. A conflict too_early
-// asks for the notice to be sent again: the payment is not known yet.
-func (c RecordRefundNotice) Decide(rows *commerce.Rows, now int64) (commerce.Refund, commerce.Changes, error) {
+// asks for the callback to be sent again: the payment is not known yet.
+func (c RecordRefundCallback) Decide(rows *commerce.Rows, now int64) (commerce.Refund, commerce.Changes, error) {
 	order, payment, err := loadPaid(rows, c.Facts)
 	if err != nil {
 		return commerce.Refund{}, commerce.Changes{}, err
@@ -70,7 +70,7 @@ func tooEarly() error {
 }
 
 // elsewhere is a refund that was made in the processor's dashboard.
-func (c RecordRefundNotice) elsewhere(now int64) commerce.Refund {
+func (c RecordRefundCallback) elsewhere(now int64) commerce.Refund {
 	return commerce.Refund{StoreID: c.Facts.Key.StoreID, ID: c.RefundID, OrderID: c.Facts.Key.OrderID, AmountCents: c.AmountCents,
 		Origin: commerce.RefundElsewhere, Ref: c.Ref, TraceID: c.TraceID, CreatedOn: now, UpdatedOn: now}
 }

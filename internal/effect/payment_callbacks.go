@@ -13,9 +13,9 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// PaymentNoticeWaits reports whether the sandbox has a notice for the service
+// PaymentCallbackWaits reports whether the sandbox has a callback for the service
 // about the payment of an order that has not been recorded yet.
-func (o *Objects) PaymentNoticeWaits(ctx context.Context, orderID string) (bool, error) {
+func (o *Objects) PaymentCallbackWaits(ctx context.Context, orderID string) (bool, error) {
 	const page = 100
 	filter := storage.JobFilter{State: commerce.JobWaiting, Owner: command.SandboxOwner, Limit: page}
 	for {
@@ -24,7 +24,7 @@ func (o *Objects) PaymentNoticeWaits(ctx context.Context, orderID string) (bool,
 			return false, err
 		}
 		for _, job := range list {
-			if job.Kind != commerce.JobSandboxNotice {
+			if job.Kind != commerce.JobSandboxCallback {
 				continue
 			}
 			if about, err := o.isAbout(ctx, job.Subject, orderID); about || err != nil {
@@ -39,19 +39,19 @@ func (o *Objects) PaymentNoticeWaits(ctx context.Context, orderID string) (bool,
 	}
 }
 
-// isAbout reports whether a notice tells of the payment of an order. A notice
+// isAbout reports whether a callback tells of the payment of an order. A callback
 // that is gone has been recorded meanwhile.
-func (o *Objects) isAbout(ctx context.Context, noticeID, orderID string) (bool, error) {
-	object, err := o.engine.Reader().SandboxObject(ctx, noticeID)
+func (o *Objects) isAbout(ctx context.Context, callbackID, orderID string) (bool, error) {
+	object, err := o.engine.Reader().SandboxObject(ctx, callbackID)
 	if errors.Is(err, storage.ErrNotFound) {
 		return false, nil
 	}
 	if err != nil {
 		return false, err
 	}
-	var notice storedNotice
-	if err := json.Unmarshal(object.Data, &notice); err != nil {
+	var callback storedCallback
+	if err := json.Unmarshal(object.Data, &callback); err != nil {
 		return false, err
 	}
-	return notice.To == payment.NoticePath && bytes.Contains(notice.Body, []byte(`"`+orderID+`"`)), nil
+	return callback.To == payment.CallbackPath && bytes.Contains(callback.Body, []byte(`"`+orderID+`"`)), nil
 }

@@ -12,7 +12,7 @@ import (
 	"purveyor/internal/testkit/fakeuber"
 )
 
-// told posts a notice as a provider does, and gives the answer.
+// told posts a callback as a provider does, and gives the answer.
 func (d *dispatch) told(provider string, header http.Header, body []byte) answer {
 	d.t.Helper()
 	r, err := http.NewRequestWithContext(d.t.Context(), http.MethodPost, d.base+"/inbound/couriers/"+provider, bytes.NewReader(body))
@@ -45,7 +45,7 @@ func (d *dispatch) tell(times int) {
 func (d *dispatch) tellOne(provider string, header http.Header, body []byte) {
 	d.t.Helper()
 	if a := d.told(provider, header, body); a.status != 200 || string(a.body) != `{"ok":true}` {
-		d.t.Errorf("a notice of %s was answered %d: %s: %s", provider, a.status, a.body, body)
+		d.t.Errorf("a callback of %s was answered %d: %s: %s", provider, a.status, a.body, body)
 	}
 }
 
@@ -64,9 +64,9 @@ func (d *dispatch) pushed(orderID string) map[string]int {
 	return counts
 }
 
-// TestNoticesLeadToTheDoor: what both providers post, and post again, takes an
+// TestCallbacksLeadToTheDoor: what both providers post, and post again, takes an
 // order to the door, once.
-func TestNoticesLeadToTheDoor(t *testing.T) {
+func TestCallbacksLeadToTheDoor(t *testing.T) {
 	onBoth(t, func(t *testing.T, s *shop) {
 		d := newDispatch(s)
 		byUber := d.sold()
@@ -112,9 +112,9 @@ func TestNoticesLeadToTheDoor(t *testing.T) {
 	})
 }
 
-// TestNoticesInTheWrongOrder: a status never goes back, and the pick-up may be
+// TestCallbacksInTheWrongOrder: a status never goes back, and the pick-up may be
 // told by what follows it.
-func TestNoticesInTheWrongOrder(t *testing.T) {
+func TestCallbacksInTheWrongOrder(t *testing.T) {
 	t.Parallel()
 	d := newDispatch(newShop(t))
 	sold := d.sold()
@@ -132,9 +132,9 @@ func TestNoticesInTheWrongOrder(t *testing.T) {
 	}
 }
 
-// TestForgedNotices: what is not from the provider is refused and changes
+// TestForgedCallbacks: what is not from the provider is refused and changes
 // nothing.
-func TestForgedNotices(t *testing.T) {
+func TestForgedCallbacks(t *testing.T) {
 	t.Parallel()
 	d := newDispatch(newShop(t))
 	byUber := d.sold()
@@ -187,7 +187,7 @@ func TestForgedNotices(t *testing.T) {
 	d.process.hides(d.uber.StatusKey, d.uber.CourierKey, d.uber.ClientSecret, d.dash.Password, d.dash.SigningSecret)
 }
 
-// state is everything that notices may change.
+// state is everything that callbacks may change.
 func (d *dispatch) state() string {
 	d.t.Helper()
 	var all []string
@@ -202,9 +202,9 @@ func (d *dispatch) state() string {
 	return strings.Join(all, "\n")
 }
 
-// TestStrayNotices: what is about none of our deliveries, or of another
+// TestStrayCallbacks: what is about none of our deliveries, or of another
 // provider's, is answered 200, kept, and changes nothing else.
-func TestStrayNotices(t *testing.T) {
+func TestStrayCallbacks(t *testing.T) {
 	onBoth(t, func(t *testing.T, s *shop) {
 		d := newDispatch(s)
 		sold := d.sold()
@@ -219,7 +219,7 @@ func TestStrayNotices(t *testing.T) {
 			d.tellOne(dashName, d.dash.Header(), body)
 			stray++
 			if got := d.shop.count("SELECT CAST(count(*) AS TEXT) FROM courier_notices"); got != fmt.Sprint(stray) {
-				t.Errorf("%s: %s notices are kept, want %d", name, got, stray)
+				t.Errorf("%s: %s callbacks are kept, want %d", name, got, stray)
 			}
 		}
 		body := []byte(`{"id":"evt_x","kind":"event.delivery_status","status":"delivered","delivery_id":"del_x","live_mode":true,"data":{"id":"del_x"}}`)

@@ -9,13 +9,13 @@ import (
 	"purveyor/internal/wire"
 )
 
-// TestRecordRefundNotice: a refund in each state, and each notice of it.
-func TestRecordRefundNotice(t *testing.T) {
+// TestRecordRefundCallback: a refund in each state, and each callback of it.
+func TestRecordRefundCallback(t *testing.T) {
 	for _, c := range []struct {
 		name     string
 		was      commerce.RefundState // empty: there is none of this id
 		captured commerce.Cents
-		amount   commerce.Cents // of the notice
+		amount   commerce.Cents // of the callback
 		failed   bool
 		want     commerce.RefundState // empty: nothing changes
 		refunded commerce.Cents
@@ -44,7 +44,7 @@ func TestRecordRefundNotice(t *testing.T) {
 			if c.was == "" {
 				before.Refunds, before.Payments[0].PendingCents = nil, 0
 			}
-			cmd := RecordRefundNotice{Facts: FactsOf(o), RefundID: "rfd", Ref: "re", AmountCents: c.amount, Failed: c.failed, Message: "closed account", TraceID: "n"}
+			cmd := RecordRefundCallback{Facts: FactsOf(o), RefundID: "rfd", Ref: "re", AmountCents: c.amount, Failed: c.failed, Message: "closed account", TraceID: "n"}
 			_, changes, err := cmd.Decide(fill(cmd.Needs(), before), now)
 			if refusal, ok := errors.AsType[*commerce.Error](err); c.code != "" {
 				if !ok || refusal.Code != c.code || refusal.Kind != commerce.KindConflict || len(changes.Refunds)+len(changes.Payments) != 0 {
@@ -105,7 +105,7 @@ func checkRefundCameBack(t *testing.T, o commerce.Order) {
 		t.Fatal(err)
 	}
 	refunded := merge(before, changes)
-	failed := RecordRefundNotice{Facts: FactsOf(o), RefundID: "rfd", AmountCents: 300, Failed: true, Message: "closed account", TraceID: "n"}
+	failed := RecordRefundCallback{Facts: FactsOf(o), RefundID: "rfd", AmountCents: 300, Failed: true, Message: "closed account", TraceID: "n"}
 	_, changes, err = failed.Decide(fill(failed.Needs(), refunded), now)
 	want := o.Status
 	if !handedOver[o.Status] && o.PickedUpAt == 0 {

@@ -13,11 +13,11 @@ import (
 	"purveyor/internal/commerce"
 )
 
-const maxDoorDashNotice = 256 << 10 // bytes
+const maxDoorDashCallback = 256 << 10 // bytes
 
-// doordashNotice is what DoorDash posts: an event, and the delivery as far as
+// doordashCallback is what DoorDash posts: an event, and the delivery as far as
 // there is something to tell.
-type doordashNotice struct {
+type doordashCallback struct {
 	doordashDelivery
 	EventName string `json:"event_name"`
 	EventType string `json:"event_type"` // another name for it, in some descriptions
@@ -25,20 +25,20 @@ type doordashNotice struct {
 	Reason    string `json:"reason"`
 }
 
-// ReadNotice reads an event. Nothing is signed: DoorDash proves who it is with
+// ReadCallback reads an event. Nothing is signed: DoorDash proves who it is with
 // the credentials that the endpoint has in its portal. An event that is new to us
 // still counts if it comes with a status that we know.
-func (d *DoorDash) ReadNotice(_ context.Context, header http.Header, body []byte) ([]Notice, error) {
+func (d *DoorDash) ReadCallback(_ context.Context, header http.Header, body []byte) ([]Callback, error) {
 	if !d.trusts(header.Get("Authorization")) {
-		return nil, &BadNotice{Reason: "its credentials are not those of the DoorDash endpoint"}
+		return nil, &BadCallback{Reason: "its credentials are not those of the DoorDash endpoint"}
 	}
-	var n doordashNotice
+	var n doordashCallback
 	if err := json.Unmarshal(body, &n); err != nil {
-		return nil, &BadNotice{Reason: commerce.CleanText(err.Error(), commerce.MaxNote)}
+		return nil, &BadCallback{Reason: commerce.CleanText(err.Error(), commerce.MaxNote)}
 	}
 	event := strings.ToLower(cmp.Or(n.EventName, n.EventType))
 	if n.ExternalDeliveryID == "" || event == "" {
-		return nil, &BadNotice{Reason: "it is not a DoorDash Drive event"}
+		return nil, &BadCallback{Reason: "it is not a DoorDash Drive event"}
 	}
 	delivery := n.delivery()
 	// The status may be ahead of the event, if that is late.
@@ -52,12 +52,12 @@ func (d *DoorDash) ReadNotice(_ context.Context, header http.Header, body []byte
 	delivery.Reason = cmp.Or(delivery.Reason, commerce.CleanText(n.Reason, commerce.MaxNote))
 	// Events have no id, but one that is sent again is the same to the byte.
 	digest := sha256.Sum256(body)
-	return []Notice{{ID: hex.EncodeToString(digest[:]), Delivery: delivery}}, nil
+	return []Callback{{ID: hex.EncodeToString(digest[:]), Delivery: delivery}}, nil
 }
 
-// NoticeForm implements Provider.
-func (*DoorDash) NoticeForm() (headers []string, maxBytes int) {
-	return []string{"Authorization"}, maxDoorDashNotice
+// CallbackForm implements Provider.
+func (*DoorDash) CallbackForm() (headers []string, maxBytes int) {
+	return []string{"Authorization"}, maxDoorDashCallback
 }
 
 // trusts compares credentials, in a time that tells nothing of ours. The portal

@@ -12,7 +12,7 @@ import (
 	"purveyor/internal/commerce"
 )
 
-const maxUberNotice = 256 << 10 // bytes
+const maxUberCallback = 256 << 10 // bytes
 
 // uberSignatures are the headers that may have the signature: the present one,
 // and the one from before.
@@ -30,43 +30,43 @@ type uberEvent struct {
 	Data       uberDelivery `json:"data"`
 }
 
-// ReadNotice reads an event: of a status, or, every 20 seconds, of where the
+// ReadCallback reads an event: of a status, or, every 20 seconds, of where the
 // courier is. Nothing that is signed tells when it was posted, so one that
 // somebody repeats is told by its id alone.
-func (u *Uber) ReadNotice(ctx context.Context, header http.Header, body []byte) ([]Notice, error) {
+func (u *Uber) ReadCallback(ctx context.Context, header http.Header, body []byte) ([]Callback, error) {
 	if !u.signed(header, body) {
-		return nil, &BadNotice{Reason: "it is not signed with a signing key of ours"}
+		return nil, &BadCallback{Reason: "it is not signed with a signing key of ours"}
 	}
 	var e uberEvent
 	if err := json.Unmarshal(body, &e); err != nil {
-		return nil, &BadNotice{Reason: u.clean(err.Error())}
+		return nil, &BadCallback{Reason: u.clean(err.Error())}
 	}
 	switch e.Kind {
 	case "":
-		return nil, &BadNotice{Reason: "it is no event of Uber Direct"}
+		return nil, &BadCallback{Reason: "it is no event of Uber Direct"}
 	case "event.delivery_status":
 		e.Data.Status = cmp.Or(e.Status, e.Data.Status)
 	case "event.courier_update":
 	default:
 		return nil, nil
 	}
-	n := e.notice(body)
+	n := e.callback(body)
 	if n.Delivery.ID == "" {
-		return nil, &BadNotice{Reason: "it does not tell which delivery it is about"}
+		return nil, &BadCallback{Reason: "it does not tell which delivery it is about"}
 	}
 	live := e.LiveMode
 	if live == nil {
 		live = e.Data.LiveMode
 	}
 	if err := u.checkMode(ctx, live, "delivery", n.Delivery.ID); err != nil {
-		return nil, &BadNotice{Reason: err.Error()}
+		return nil, &BadCallback{Reason: err.Error()}
 	}
-	return []Notice{n}, nil
+	return []Callback{n}, nil
 }
 
-// NoticeForm implements Provider.
-func (*Uber) NoticeForm() (headers []string, maxBytes int) {
-	return uberSignatures, maxUberNotice
+// CallbackForm implements Provider.
+func (*Uber) CallbackForm() (headers []string, maxBytes int) {
+	return uberSignatures, maxUberCallback
 }
 
 // signed tells whether a key of ours has signed the body.
@@ -89,8 +89,8 @@ func (u *Uber) signed(header http.Header, body []byte) bool {
 	return false
 }
 
-// notice is what an event tells.
-func (e uberEvent) notice(body []byte) Notice {
+// callback is what an event tells.
+func (e uberEvent) callback(body []byte) Callback {
 	told := e.Data.delivery(Key{ID: e.DeliveryID})
 	if at := e.Location.point(); at != nil {
 		told.Courier.At = at
@@ -100,7 +100,7 @@ func (e uberEvent) notice(body []byte) Notice {
 	}
 	told.SeenOn = int64(e.Created)
 	digest := sha256.Sum256(body)
-	return Notice{ID: cmp.Or(e.ID, "uber_"+hex.EncodeToString(digest[:16])), Delivery: told}
+	return Callback{ID: cmp.Or(e.ID, "uber_"+hex.EncodeToString(digest[:16])), Delivery: told}
 }
 
 // wayBack tells of a delivery by the one that takes its goods back, whose price

@@ -17,38 +17,38 @@ import (
 )
 
 // news reads all events since the last call; their ids differ.
-func news(t *testing.T, s *Stripe, server *fakestripe.Server) (all []Notice) {
+func news(t *testing.T, s *Stripe, server *fakestripe.Server) (all []Callback) {
 	t.Helper()
 	seen := map[string]bool{}
 	for _, e := range server.Take() {
-		notices, err := s.ReadNotice(t.Context(), e.Header(), e.Body)
+		callbacks, err := s.ReadCallback(t.Context(), e.Header(), e.Body)
 		if err != nil {
 			t.Fatalf("%s: %v", e.Type, err)
 		}
-		again, err := s.ReadNotice(t.Context(), e.Header(), e.Body)
-		if err != nil || !slices.Equal(again, notices) {
-			t.Errorf("%s again: %+v, %v; want %+v", e.Type, again, err, notices)
+		again, err := s.ReadCallback(t.Context(), e.Header(), e.Body)
+		if err != nil || !slices.Equal(again, callbacks) {
+			t.Errorf("%s again: %+v, %v; want %+v", e.Type, again, err, callbacks)
 		}
-		for i := range notices {
-			if notices[i].ID == "" || seen[notices[i].ID] {
-				t.Errorf("%s: notice id %q", e.Type, notices[i].ID)
+		for i := range callbacks {
+			if callbacks[i].ID == "" || seen[callbacks[i].ID] {
+				t.Errorf("%s: callback id %q", e.Type, callbacks[i].ID)
 			}
-			seen[notices[i].ID] = true
-			notices[i].ID = ""
+			seen[callbacks[i].ID] = true
+			callbacks[i].ID = ""
 		}
-		all = append(all, notices...)
+		all = append(all, callbacks...)
 	}
 	return all
 }
 
-func wantNews(t *testing.T, s *Stripe, server *fakestripe.Server, want ...Notice) {
+func wantNews(t *testing.T, s *Stripe, server *fakestripe.Server, want ...Callback) {
 	t.Helper()
 	if got := news(t, s, server); !slices.Equal(got, want) {
 		t.Errorf("got\n%+v, want\n%+v", got, want)
 	}
 }
 
-func TestStripeSessionNotices(t *testing.T) {
+func TestStripeSessionCallbacks(t *testing.T) {
 	s, server := standIn(t)
 	order := newOrderID(1)
 	session := opened(t, s, 1)
@@ -56,14 +56,14 @@ func TestStripeSessionNotices(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := news(t, s, server)
-	if len(got) != 1 || got[0].Kind != NoticeDeclined || got[0].OrderID != order || got[0].Message != "Your card has insufficient funds." {
+	if len(got) != 1 || got[0].Kind != CallbackDeclined || got[0].OrderID != order || got[0].Message != "Your card has insufficient funds." {
 		t.Errorf("%+v", got)
 	}
 	if err := server.Pay(session.ID); err != nil {
 		t.Fatal(err)
 	}
 	session = read(t, s, session.ID)
-	wantNews(t, s, server, Notice{Kind: NoticePaid, OrderID: order, SessionID: session.ID, PaymentID: session.PaymentID, AmountCents: 1914})
+	wantNews(t, s, server, Callback{Kind: CallbackPaid, OrderID: order, SessionID: session.ID, PaymentID: session.PaymentID, AmountCents: 1914})
 
 	session = opened(t, s, 1+1)
 	order = newOrderID(2)
@@ -74,26 +74,26 @@ func TestStripeSessionNotices(t *testing.T) {
 	if len(pending) != 1 || pending[0].PaymentID == "" {
 		t.Fatalf("%+v", pending)
 	}
-	n := Notice{Kind: NoticePending, OrderID: order, SessionID: session.ID, PaymentID: pending[0].PaymentID}
+	n := Callback{Kind: CallbackPending, OrderID: order, SessionID: session.ID, PaymentID: pending[0].PaymentID}
 	if pending[0] != n {
 		t.Errorf("%+v, want %+v", pending[0], n)
 	}
 	server.Fail(session.ID)
-	n.Kind, n.Message = NoticeDeclined, "the payment did not go through"
+	n.Kind, n.Message = CallbackDeclined, "the payment did not go through"
 	wantNews(t, s, server, n)
 	server.Arrive(session.ID)
-	n.Kind, n.Message, n.AmountCents = NoticePaid, "", 1914
+	n.Kind, n.Message, n.AmountCents = CallbackPaid, "", 1914
 	wantNews(t, s, server, n)
 
 	session = opened(t, s, 3)
 	if err := server.Lapse(session.ID); err != nil {
 		t.Fatal(err)
 	}
-	n = Notice{Kind: NoticeExpired, OrderID: newOrderID(3), SessionID: session.ID}
+	n = Callback{Kind: CallbackExpired, OrderID: newOrderID(3), SessionID: session.ID}
 	wantNews(t, s, server, n)
 }
 
-func TestStripeRefundNotices(t *testing.T) {
+func TestStripeRefundCallbacks(t *testing.T) {
 	s, server := standIn(t)
 	session := paid(t, s, server, 1)
 	server.Take()
@@ -101,25 +101,25 @@ func TestStripeRefundNotices(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ours := Notice{Kind: NoticeRefunded, OrderID: newOrderID(1), PaymentID: session.PaymentID, AmountCents: 1000, RefundID: given.ID, OurRefundID: "rfd_1"}
+	ours := Callback{Kind: CallbackRefunded, OrderID: newOrderID(1), PaymentID: session.PaymentID, AmountCents: 1000, RefundID: given.ID, OurRefundID: "rfd_1"}
 	wantNews(t, s, server, ours, ours) // of the refund, and of its charge
 
 	// The dashboard's carries no id of ours, but its payment does.
 	server.SetRefundStatus("pending")
-	theirs := Notice{Kind: NoticeRefunded, OrderID: newOrderID(1), PaymentID: session.PaymentID, AmountCents: 14,
+	theirs := Callback{Kind: CallbackRefunded, OrderID: newOrderID(1), PaymentID: session.PaymentID, AmountCents: 14,
 		RefundID: server.RefundInDashboard(session.PaymentID, 14)}
 	wantNews(t, s, server, theirs, theirs, ours) // the charge has both
 
 	server.FailRefund(given.ID)
-	ours.Kind, ours.Message = NoticeRefundFailed, "expired_or_canceled_card"
+	ours.Kind, ours.Message = CallbackRefundFailed, "expired_or_canceled_card"
 	wantNews(t, s, server, ours, ours)
 
 	server.Dispute(session.PaymentID, 900)
-	wantNews(t, s, server, Notice{Kind: NoticeDisputed, OrderID: newOrderID(1), PaymentID: session.PaymentID, AmountCents: 900, Message: "fraudulent"})
+	wantNews(t, s, server, Callback{Kind: CallbackDisputed, OrderID: newOrderID(1), PaymentID: session.PaymentID, AmountCents: 900, Message: "fraudulent"})
 }
 
-// While Stripe's API cannot be asked, a notice is to be sent again.
-func TestStripeNoticeWhileAPIIsDown(t *testing.T) {
+// While Stripe's API cannot be asked, a callback is to be sent again.
+func TestStripeCallbackWhileAPIIsDown(t *testing.T) {
 	s, server := standIn(t)
 	session := paid(t, s, server, 1)
 	server.Take()
@@ -128,11 +128,11 @@ func TestStripeNoticeWhileAPIIsDown(t *testing.T) {
 	for _, e := range server.Take() {
 		for range 2 {
 			server.Next(fakestripe.Fault{Status: 500, Type: "api_error"})
-			_, err := s.ReadNotice(t.Context(), e.Header(), e.Body)
+			_, err := s.ReadCallback(t.Context(), e.Header(), e.Body)
 			temporary(t, err, "Stripe answered 500")
 		}
-		if notices, err := s.ReadNotice(t.Context(), e.Header(), e.Body); len(notices) != 1 || err != nil {
-			t.Errorf("%s: %+v, %v", e.Type, notices, err)
+		if callbacks, err := s.ReadCallback(t.Context(), e.Header(), e.Body); len(callbacks) != 1 || err != nil {
+			t.Errorf("%s: %+v, %v", e.Type, callbacks, err)
 		}
 	}
 }
@@ -143,7 +143,7 @@ func event(kind, object string) []byte { return fmt.Appendf(nil, eventFormat, ki
 
 // What is not about an order of ours is let go without an error, or else
 // Stripe would send it again for days and then close the endpoint.
-func TestStripeForeignNotices(t *testing.T) {
+func TestStripeForeignCallbacks(t *testing.T) {
 	s, server := standIn(t)
 	var logged bytes.Buffer
 	s.log = slog.New(slog.NewTextHandler(&logged, nil))
@@ -173,15 +173,15 @@ func TestStripeForeignNotices(t *testing.T) {
 	} {
 		logged.Reset()
 		body := event(c.kind, c.object)
-		notices, err := s.ReadNotice(t.Context(), fakestripe.Sign(body, time.Now(), server.Secret), body)
-		if len(notices) != 0 || err != nil || strings.Contains(logged.String(), "not in dollars") != c.logs {
-			t.Errorf("%s: %+v, %v, logged %q", body, notices, err, logged.String())
+		callbacks, err := s.ReadCallback(t.Context(), fakestripe.Sign(body, time.Now(), server.Secret), body)
+		if len(callbacks) != 0 || err != nil || strings.Contains(logged.String(), "not in dollars") != c.logs {
+			t.Errorf("%s: %+v, %v, logged %q", body, callbacks, err, logged.String())
 		}
 	}
 }
 
 // The version of the API that an endpoint has is the operator's choice.
-func TestStripeOldNotices(t *testing.T) {
+func TestStripeOldCallbacks(t *testing.T) {
 	s, server := standIn(t)
 	session := paid(t, s, server, 1)
 	refund := server.RefundInDashboard(session.PaymentID, 14)
@@ -192,28 +192,28 @@ func TestStripeOldNotices(t *testing.T) {
 	unpaid := opened(t, s, 3)
 	charge := chargeOf(t, server)
 	meta := func(n byte) string { return `"metadata":{"order_id":"` + newOrderID(n) + `"}` }
-	full := Notice{Kind: NoticePaid, OrderID: newOrderID(1), SessionID: session.ID, PaymentID: session.PaymentID, AmountCents: 1914}
-	back := Notice{Kind: NoticeRefunded, OrderID: newOrderID(1), PaymentID: session.PaymentID, AmountCents: 14, RefundID: refund}
+	full := Callback{Kind: CallbackPaid, OrderID: newOrderID(1), SessionID: session.ID, PaymentID: session.PaymentID, AmountCents: 1914}
+	back := Callback{Kind: CallbackRefunded, OrderID: newOrderID(1), PaymentID: session.PaymentID, AmountCents: 14, RefundID: refund}
 	for _, c := range []struct {
 		kind, object string
-		want         []Notice
+		want         []Callback
 	}{
-		{"checkout.session.completed", `{"id":"` + session.ID + `",` + meta(1) + `}`, []Notice{full}},
-		{"checkout.session.completed", `{"id":"` + session.ID + `",` + meta(1) + `,"payment_status":"paid"}`, []Notice{full}},
-		{"checkout.session.completed", `{"id":"` + later.ID + `",` + meta(2) + `}`, []Notice{{Kind: NoticePending, OrderID: newOrderID(2), SessionID: later.ID}}},
+		{"checkout.session.completed", `{"id":"` + session.ID + `",` + meta(1) + `}`, []Callback{full}},
+		{"checkout.session.completed", `{"id":"` + session.ID + `",` + meta(1) + `,"payment_status":"paid"}`, []Callback{full}},
+		{"checkout.session.completed", `{"id":"` + later.ID + `",` + meta(2) + `}`, []Callback{{Kind: CallbackPending, OrderID: newOrderID(2), SessionID: later.ID}}},
 		{"checkout.session.completed", `{"id":"` + unpaid.ID + `",` + meta(3) + `}`, nil},
 		{"checkout.session.completed", `{"id":"` + session.ID + `",` + meta(1) + `,"payment_status":"paid","amount_total":1914,"currency":"usd",
-			"payment_intent":{"id":"` + session.PaymentID + `","charges":{"data":[]}},"display_items":[{}]}`, []Notice{full}},
-		{"charge.refund.updated", `{"id":"` + refund + `","charge":"` + charge + `","amount":14,"currency":"usd","status":null}`, []Notice{back}},
-		{"refund.created", `{"id":"` + refund + `","charge":{"id":"` + charge + `"},"amount":14,"currency":"USD"}`, []Notice{back}},
-		{"charge.refunded", `{"id":"` + charge + `",` + meta(1) + `,"payment_intent":"` + session.PaymentID + `","currency":"usd","refunds":{"data":[{"id":"old"}]}}`, []Notice{back}},
+			"payment_intent":{"id":"` + session.PaymentID + `","charges":{"data":[]}},"display_items":[{}]}`, []Callback{full}},
+		{"charge.refund.updated", `{"id":"` + refund + `","charge":"` + charge + `","amount":14,"currency":"usd","status":null}`, []Callback{back}},
+		{"refund.created", `{"id":"` + refund + `","charge":{"id":"` + charge + `"},"amount":14,"currency":"USD"}`, []Callback{back}},
+		{"charge.refunded", `{"id":"` + charge + `",` + meta(1) + `,"payment_intent":"` + session.PaymentID + `","currency":"usd","refunds":{"data":[{"id":"old"}]}}`, []Callback{back}},
 		{"charge.dispute.created", `{"id":"dp_1","charge":"` + charge + `","amount":9,"currency":"usd"}`,
-			[]Notice{{Kind: NoticeDisputed, OrderID: newOrderID(1), PaymentID: session.PaymentID, AmountCents: 9}}},
+			[]Callback{{Kind: CallbackDisputed, OrderID: newOrderID(1), PaymentID: session.PaymentID, AmountCents: 9}}},
 	} {
 		body := event(c.kind, c.object)
 		// Before 2017 an event's request was a string.
 		body = append(bytes.TrimSuffix(body, []byte("}")), `,"request":"req_1","api_version":"2016-07-06"}`...)
-		got, err := s.ReadNotice(t.Context(), fakestripe.Sign(body, time.Now(), server.Secret), body)
+		got, err := s.ReadCallback(t.Context(), fakestripe.Sign(body, time.Now(), server.Secret), body)
 		for i := range got {
 			got[i].ID = ""
 		}
@@ -238,9 +238,9 @@ func chargeOf(t *testing.T, server *fakestripe.Server) string {
 
 func untrusted(t *testing.T, what string, s *Stripe, header http.Header, body []byte) {
 	t.Helper()
-	var bad *BadNotice
-	if notices, err := s.ReadNotice(t.Context(), header, body); !errors.As(err, &bad) || len(notices) != 0 {
-		t.Errorf("%s: %+v, %v", what, notices, err)
+	var bad *BadCallback
+	if callbacks, err := s.ReadCallback(t.Context(), header, body); !errors.As(err, &bad) || len(callbacks) != 0 {
+		t.Errorf("%s: %+v, %v", what, callbacks, err)
 	}
 }
 
@@ -259,8 +259,8 @@ func TestStripeSignatures(t *testing.T) {
 		"with an unknown v0":    {"Stripe-Signature": {fakestripe.Sign(body, now, current).Get("Stripe-Signature") + ",v0=00"}},
 		"with a spoiled second": {"Stripe-Signature": {fakestripe.Sign(body, now, current).Get("Stripe-Signature") + ",v1=zz"}},
 	} {
-		if notices, err := s.ReadNotice(t.Context(), header, body); err != nil || len(notices) != 1 || notices[0].Kind != NoticeExpired || notices[0].ID != "evt_1" {
-			t.Errorf("%s: %+v, %v", what, notices, err)
+		if callbacks, err := s.ReadCallback(t.Context(), header, body); err != nil || len(callbacks) != 1 || callbacks[0].Kind != CallbackExpired || callbacks[0].ID != "evt_1" {
+			t.Errorf("%s: %+v, %v", what, callbacks, err)
 		}
 	}
 	signature := fakestripe.Sign(body, now, current).Get("Stripe-Signature")
@@ -292,17 +292,17 @@ func TestStripeSignatures(t *testing.T) {
 // Events arrive at a server as Stripe posts them.
 func TestStripePosted(t *testing.T) {
 	s, server := standIn(t)
-	var got []Notice
+	var got []Callback
 	service := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		var body bytes.Buffer
 		if _, err := body.ReadFrom(r.Body); err != nil {
 			t.Error(err)
 		}
-		notices, err := s.ReadNotice(r.Context(), r.Header, body.Bytes())
+		callbacks, err := s.ReadCallback(r.Context(), r.Header, body.Bytes())
 		if err != nil {
 			t.Error(err)
 		}
-		got = append(got, notices...)
+		got = append(got, callbacks...)
 	}))
 	defer service.Close()
 	paid(t, s, server, 1)
@@ -311,7 +311,7 @@ func TestStripePosted(t *testing.T) {
 			t.Error(status, err)
 		}
 	}
-	if len(got) != 1 || got[0].Kind != NoticePaid {
+	if len(got) != 1 || got[0].Kind != CallbackPaid {
 		t.Errorf("%+v", got)
 	}
 }
@@ -325,8 +325,8 @@ func TestStripeNestedReference(t *testing.T) {
 		body := event("refund.created", `{"id":"re_1","payment_intent":`+nested+`}`)
 		header := fakestripe.Sign(body, time.Now(), s.secrets[0])
 		return testing.AllocsPerRun(1, func() {
-			var bad *BadNotice
-			if _, err := s.ReadNotice(t.Context(), header, body); depth > 1 && !errors.As(err, &bad) {
+			var bad *BadCallback
+			if _, err := s.ReadCallback(t.Context(), header, body); depth > 1 && !errors.As(err, &bad) {
 				t.Errorf("%d levels: %v", depth, err)
 			}
 		})
@@ -337,7 +337,7 @@ func TestStripeNestedReference(t *testing.T) {
 	}
 }
 
-func FuzzStripeReadNotice(f *testing.F) {
+func FuzzStripeReadCallback(f *testing.F) {
 	const secret = "whsec_fuzz"
 	answers := http.NewFileTransport(http.Dir(f.TempDir())) // 404, whatever is asked
 	s := NewStripe(StripeOptions{Key: "sk_test_x", WebhookSecrets: []string{secret}, Transport: answers, Log: slog.New(slog.DiscardHandler)})
@@ -347,12 +347,12 @@ func FuzzStripeReadNotice(f *testing.F) {
 		f.Add(string(event(kind, `{"id":"x_1",`+meta+`,"charge":{"id":"ch_1"},"payment_intent":{"id":null}}`)), "")
 	}
 	f.Fuzz(func(t *testing.T, body, signature string) {
-		var bad *BadNotice
-		if _, err := s.ReadNotice(t.Context(), http.Header{"Stripe-Signature": {signature}}, []byte(body)); !errors.As(err, &bad) {
+		var bad *BadCallback
+		if _, err := s.ReadCallback(t.Context(), http.Header{"Stripe-Signature": {signature}}, []byte(body)); !errors.As(err, &bad) {
 			t.Fatalf("unsigned: %v", err)
 		}
-		notices, _ := s.ReadNotice(t.Context(), fakestripe.Sign([]byte(body), time.Now(), secret), []byte(body))
-		for _, n := range notices {
+		callbacks, _ := s.ReadCallback(t.Context(), fakestripe.Sign([]byte(body), time.Now(), secret), []byte(body))
+		for _, n := range callbacks {
 			if _, ok := commerce.StoreNoOfOrder(n.OrderID); !ok || n.ID == "" || n.Kind == "" {
 				t.Errorf("%+v", n)
 			}

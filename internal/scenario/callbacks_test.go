@@ -16,10 +16,10 @@ import (
 	"purveyor/internal/outside/sandbox"
 )
 
-const noticePath = inbound.Prefix + payment.NoticePath + "/" + sandboxName
+const callbackPath = inbound.Prefix + payment.CallbackPath + "/" + sandboxName
 
-// notice is what the sandbox posts.
-type notice struct {
+// callback is what the sandbox posts.
+type callback struct {
 	ID          string `json:"id"`
 	Kind        string `json:"kind"`
 	OrderID     string `json:"order_id"`
@@ -38,7 +38,7 @@ func (w *world) signed(t *testing.T, body string) call {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return call{method: http.MethodPost, path: noticePath, body: body, header: http.Header{sandbox.SignatureHeader: signatures}}
+	return call{method: http.MethodPost, path: callbackPath, body: body, header: http.Header{sandbox.SignatureHeader: signatures}}
 }
 
 func (w *world) signatures(body string) ([]string, error) {
@@ -46,7 +46,7 @@ func (w *world) signatures(body string) ([]string, error) {
 	return []string{signature}, err
 }
 
-func (w *world) noticeCall(t *testing.T, n notice) call {
+func (w *world) callbackCall(t *testing.T, n callback) call {
 	t.Helper()
 	body, err := json.Marshal(n)
 	if err != nil {
@@ -55,10 +55,10 @@ func (w *world) noticeCall(t *testing.T, n notice) call {
 	return w.signed(t, string(body))
 }
 
-// takes posts a notice that is to be taken.
-func (w *world) takes(t *testing.T, n notice) {
+// takes posts a callback that is to be taken.
+func (w *world) takes(t *testing.T, n callback) {
 	t.Helper()
-	if a := w.do(t, w.noticeCall(t, n)); a.status != http.StatusOK || string(a.body) != `{"ok":true}` {
+	if a := w.do(t, w.callbackCall(t, n)); a.status != http.StatusOK || string(a.body) != `{"ok":true}` {
 		t.Errorf("%+v: %d %s", n, a.status, a.body)
 	}
 	w.finishJobs(t)
@@ -79,12 +79,12 @@ func (w *world) buy(t *testing.T, c call) (b bought) {
 	return b
 }
 
-// paid is the notice that this order of 150 cents a roll was paid.
-func (b bought) paid(cents int64) notice {
-	return notice{ID: "evt_paid", Kind: "paid", OrderID: b.OrderID, SessionID: b.SessionID, PaymentID: "pi_1", AmountCents: cents}
+// paid is the callback that this order of 150 cents a roll was paid.
+func (b bought) paid(cents int64) callback {
+	return callback{ID: "evt_paid", Kind: "paid", OrderID: b.OrderID, SessionID: b.SessionID, PaymentID: "pi_1", AmountCents: cents}
 }
 
-// state is all that notices may change.
+// state is all that callbacks may change.
 type state struct {
 	commerce.Account
 	timeline []string // kind, or the code of a note
@@ -199,19 +199,19 @@ func (w *world) moneyAddsUp(t *testing.T) {
 	}
 }
 
-// Notices of what is not ours cannot be mended by sending them again: they are
+// Callbacks of what is not ours cannot be mended by sending them again: they are
 // taken, logged, and change nothing.
-func TestNoticesOfTheUnknown(t *testing.T) {
+func TestCallbacksOfTheUnknown(t *testing.T) {
 	onEveryEngine(t, func(t *testing.T, w *world) {
 		w.importCatalog(t, "small")
 		reported := w.do(t, reportOne("web-1", "k1", "prd_roll")).error().OrderID
 		waiting := w.buy(t, checkout("k1", "jo@example.com", 1))
 		for i, id := range []string{"ord_1_00000000000000000000000000", "ord_zz_00000000000000000000000000", "nothing", reported} {
 			for _, kind := range []string{"paid", "pending", "declined", "expired", "refunded", "refund_failed"} {
-				w.takes(t, notice{ID: fmt.Sprint("evt_", i), Kind: kind, OrderID: id, SessionID: "cs_test_1", PaymentID: "pi_1", AmountCents: 150, RefundID: "re_1"})
+				w.takes(t, callback{ID: fmt.Sprint("evt_", i), Kind: kind, OrderID: id, SessionID: "cs_test_1", PaymentID: "pi_1", AmountCents: 150, RefundID: "re_1"})
 			}
 		}
-		if !logged.has("a payment notice is about an unknown order") {
+		if !logged.has("a payment callback is about an unknown order") {
 			t.Error("nothing is logged")
 		}
 		if got := strings.Join(w.told(t, reported), " "); got != "order.created order.processed" {
@@ -222,17 +222,17 @@ func TestNoticesOfTheUnknown(t *testing.T) {
 }
 
 // However often it is told, and by how many at once, it happened once.
-func TestRepeatedNotices(t *testing.T) {
+func TestRepeatedCallbacks(t *testing.T) {
 	onEveryEngine(t, func(t *testing.T, w *world) {
 		w.importCatalog(t, "small")
 		b := w.buy(t, checkout("k1", "jo@example.com", 2))
-		for _, n := range []notice{
+		for _, n := range []callback{
 			{ID: "evt_1", Kind: "declined", OrderID: b.OrderID, SessionID: b.SessionID, AmountCents: 300, Message: "no"},
 			b.paid(300),
 			{ID: "evt_3", Kind: "refunded", OrderID: b.OrderID, PaymentID: "pi_1", AmountCents: 100, RefundID: "re_1"},
 			{ID: "evt_4", Kind: "refund_failed", OrderID: b.OrderID, PaymentID: "pi_1", AmountCents: 100, RefundID: "re_1", Message: "back"},
 		} {
-			c := w.noticeCall(t, n)
+			c := w.callbackCall(t, n)
 			for _, a := range w.together(t, 20, func(int) call { return c }) {
 				if a.status != http.StatusOK {
 					t.Errorf("%s: %d %s", n.Kind, a.status, a.body)
@@ -244,38 +244,38 @@ func TestRepeatedNotices(t *testing.T) {
 	})
 }
 
-// A refund in the processor's dashboard is told before its payment: the notice
+// A refund in the processor's dashboard is told before its payment: the callback
 // is refused, so that it comes again.
-func TestNoticesOutOfOrder(t *testing.T) {
+func TestCallbacksOutOfOrder(t *testing.T) {
 	onEveryEngine(t, func(t *testing.T, w *world) {
 		w.importCatalog(t, "small")
 		b := w.buy(t, checkout("k1", "jo@example.com", 2))
-		refunded := notice{ID: "evt_2", Kind: "refunded", OrderID: b.OrderID, PaymentID: "pi_1", AmountCents: 100, RefundID: "re_1"}
-		w.refuses(t, w.noticeCall(t, refunded), http.StatusConflict, "too_early")
+		refunded := callback{ID: "evt_2", Kind: "refunded", OrderID: b.OrderID, PaymentID: "pi_1", AmountCents: 100, RefundID: "re_1"}
+		w.refuses(t, w.callbackCall(t, refunded), http.StatusConflict, "too_early")
 		w.stateOf(t, b.OrderID).is(t, commerce.PendingPayment, "", "", "", 0, 0)
 		w.takes(t, b.paid(300))
 		w.takes(t, refunded)
 		w.stateOf(t, b.OrderID).is(t, commerce.Paid, "", " order.paid order.refunded", "order.paid order.refunded", 300, 100)
 		for _, kind := range []string{"pending", "declined", "expired"} { // stale news
-			w.takes(t, notice{ID: "evt_" + kind, Kind: kind, OrderID: b.OrderID, SessionID: b.SessionID})
+			w.takes(t, callback{ID: "evt_" + kind, Kind: kind, OrderID: b.OrderID, SessionID: b.SessionID})
 		}
-		lost := notice{ID: "evt_5", Kind: "refund_failed", OrderID: b.OrderID, PaymentID: "pi_1", AmountCents: 50, RefundID: "re_3", Message: "back"}
+		lost := callback{ID: "evt_5", Kind: "refund_failed", OrderID: b.OrderID, PaymentID: "pi_1", AmountCents: 50, RefundID: "re_3", Message: "back"}
 		w.takes(t, lost) // before it is told that it was made
 		lost.ID, lost.Kind = "evt_4", "refunded"
 		w.takes(t, lost)
-		w.refuses(t, w.noticeCall(t, notice{ID: "evt_3", Kind: "refunded", OrderID: b.OrderID, AmountCents: 201, RefundID: "re_2"}),
+		w.refuses(t, w.callbackCall(t, callback{ID: "evt_3", Kind: "refunded", OrderID: b.OrderID, AmountCents: 201, RefundID: "re_2"}),
 			http.StatusConflict, "too_early")
-		w.takes(t, notice{ID: "evt_3", Kind: "refunded", OrderID: b.OrderID, AmountCents: 200, RefundID: "re_2"})
+		w.takes(t, callback{ID: "evt_3", Kind: "refunded", OrderID: b.OrderID, AmountCents: 200, RefundID: "re_2"})
 		w.stateOf(t, b.OrderID).is(t, commerce.Refunded, "", " order.paid order.refunded order.refunded", "order.paid order.refunded order.refunded", 300, 300)
 	})
 }
 
 // Who is not the processor is not believed.
-func TestNoticesOfOthers(t *testing.T) {
+func TestCallbacksOfOthers(t *testing.T) {
 	onEveryEngine(t, func(t *testing.T, w *world) {
 		w.importCatalog(t, "small")
 		b := w.buy(t, checkout("k1", "jo@example.com", 1))
-		good := w.noticeCall(t, b.paid(150))
+		good := w.callbackCall(t, b.paid(150))
 		signature := good.header.Get(sandbox.SignatureHeader)
 		t0, sum, _ := strings.Cut(signature, ",")
 		for _, header := range []string{"", "nonsense", sum, t0, t0 + ",v1=" + strings.Repeat("0", 64), "t=1," + sum, t0 + ",v1=zz"} {
@@ -311,7 +311,7 @@ func TestAnotherAmount(t *testing.T) {
 			w.takes(t, b.paid(300)) // the same payment, told otherwise
 			w.stateOf(t, b.OrderID).is(t, commerce.PendingPayment, "payment_mismatch", " payment_mismatch", "", commerce.Cents(cents), 0)
 			w.refuses(t, call{method: http.MethodPost, path: "/v1/orders/" + b.OrderID + "/confirm", key: "busy"}, http.StatusConflict, "wrong_status")
-			w.takes(t, notice{ID: "evt_r", Kind: "refunded", OrderID: b.OrderID, PaymentID: "pi_1", AmountCents: cents, RefundID: fmt.Sprint("re_", i)})
+			w.takes(t, callback{ID: "evt_r", Kind: "refunded", OrderID: b.OrderID, PaymentID: "pi_1", AmountCents: cents, RefundID: fmt.Sprint("re_", i)})
 			w.refuses(t, refund(b.OrderID, "r", ""), http.StatusConflict, "already_refunded")
 		}
 	})
