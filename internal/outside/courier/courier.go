@@ -1,6 +1,6 @@
-// Package courier is the port to courier providers, who bring goods from a
-// store to a customer. There are three: the Sandbox, for test mode, Uber Direct
-// and DoorDash Drive.
+// Package courier is the port to courier providers, which bring goods from a store to
+// a customer. It has three of them: the Sandbox for test mode, Uber Direct, and
+// DoorDash Drive.
 package courier
 
 import (
@@ -11,58 +11,60 @@ import (
 	"purveyor/internal/commerce"
 )
 
-// Provider brings goods. An error of its calls is a *Refusal, which is definite;
-// a *Limited or a *commerce.CredentialsError, with which nothing was done; or it
-// leaves open whether the call had an effect.
+// Provider brings goods from a store to a customer. Its calls return three kinds of
+// errors: a *Refusal is definite; a *Limited or *commerce.CredentialsError means that
+// the call had no effect; after any other error the call may have had its effect.
 type Provider interface {
-	// Quote tells what a delivery would cost now, and how long it would take.
+	// Quote returns what a delivery would cost now, and how long it would take.
 	Quote(ctx context.Context, r QuoteRequest) (Quote, error)
 
-	// Create makes a delivery by a quote that the provider has given just now; if
-	// the quote expired or was used meanwhile, it is quoted once more. One Ref is
-	// delivered once: if there is a delivery of it already, that is returned.
+	// Create creates a delivery from a quote that the provider returned moments ago.
+	// If the quote has expired or was used meanwhile, Create gets a new one, once.
+	// Each Ref is delivered once: if it already has a delivery, Create returns that.
 	Create(ctx context.Context, r CreateRequest) (Delivery, error)
 
-	// Get reads a delivery as it is now. Without its ID it is looked for by its Ref;
-	// a *Refusal with NotFound says that there is none.
+	// Get reads the current state of a delivery. If k has no ID, the delivery is
+	// looked up by its Ref. A *Refusal with NotFound means that it does not exist.
 	Get(ctx context.Context, k Key) (Delivery, error)
 
-	// Cancel ends a delivery. A *Refusal with TooLate says that the goods are with
-	// the courier. One that is cancelled already is no error.
+	// Cancel ends a delivery. A *Refusal with TooLate means that the courier has the
+	// goods. Cancelling a cancelled delivery is no error.
 	Cancel(ctx context.Context, k Key) (Delivery, error)
 
-	// ReadCallback translates what the provider has posted to us, once it is found to
-	// be from the provider; a *BadCallback if it is not. A callback of no interest is an
-	// empty list. Any other error asks for the callback to be sent again.
+	// ReadCallback verifies that the provider posted this callback, and translates
+	// it. It returns a *BadCallback if the provider did not, and an empty list for a
+	// callback of no interest. After any other error the provider should post the
+	// callback again.
 	ReadCallback(ctx context.Context, header http.Header, body []byte) ([]Callback, error)
 
-	// CallbackForm says what every callback has, so that anything else is refused
-	// unread: one of these headers at least, and at most so many bytes.
+	// CallbackForm returns what every callback of this provider has: at least one of
+	// these headers, and at most maxBytes. Everything else is refused without being
+	// read.
 	CallbackForm() (headers []string, maxBytes int)
 }
 
-// Stop is one end of the way.
+// Stop is the start or the end of a delivery's way.
 type Stop struct {
 	Name         string
-	Phone        string // as it was given; empty: none
+	Phone        string // as given by the caller; empty: none
 	Address      commerce.Address
 	At           *commerce.Point // nil: not known
 	Instructions string
 }
 
-// QuoteRequest is what is to be delivered.
+// QuoteRequest says what is to be delivered, from where to where.
 type QuoteRequest struct {
-	Ref             string // of the delivery, or of this question alone
+	Ref             string // of the delivery, or made for this quote only
 	StoreID         string
 	Pickup, Dropoff Stop
-	ValueCents      commerce.Cents // of the goods
+	ValueCents      commerce.Cents // value of the goods
 }
 
-// Quote is an offer.
+// Quote is a provider's offer.
 type Quote struct {
 	ID                    string
 	FeeCents              commerce.Cents
-	Currency              string // as in USD
+	Currency              string // upper case, as in USD
 	DropoffETA            int64  // Unix ms
 	ExpiresOn             int64  // Unix ms
 	DurationSeconds       int64  // from now to the drop-off
@@ -75,32 +77,32 @@ type CreateRequest struct {
 	QuoteID string
 	OrderID string
 	Items   []Item
-	// AskedOn is when this Ref was first asked to be delivered (Unix ms); providers
-	// forget idempotency keys after a while.
+	// AskedOn is when the first request for this Ref was made (Unix ms). Providers
+	// forget idempotency keys after some time.
 	AskedOn int64
 }
 
-// Item is a line of what is delivered.
+// Item is one line of the delivered goods.
 type Item struct {
 	Name       string
 	Quantity   int64
-	PriceCents commerce.Cents // of one piece
+	PriceCents commerce.Cents // per piece
 }
 
 // Key names a delivery.
 type Key struct {
-	ID  string // of the provider; empty: not known
-	Ref string // of ours
-	// AskedOn is when it was first asked for, as in CreateRequest: whoever looks for
-	// it by its Ref need not look at older ones. 0: not known.
+	ID  string // given by the provider; empty: not known
+	Ref string // given by us
+	// AskedOn is when the delivery was first asked for, as in CreateRequest. A search
+	// by Ref can skip older deliveries. 0: not known.
 	AskedOn int64
 }
 
-// Delivery is a delivery as its provider sees it. Fields that it does not tell
-// are empty.
+// Delivery is a delivery as its provider reports it. Fields that the provider leaves
+// out are empty.
 type Delivery struct {
 	ID          string
-	Ref         string // as it was created with
+	Ref         string // the Ref it was created with
 	QuoteID     string
 	Status      commerce.CourierStatus
 	TrackingURL string // a page for the customer
@@ -109,33 +111,34 @@ type Delivery struct {
 	DropoffETA  int64 // Unix ms
 	Courier     commerce.Courier
 	Imminent    bool
-	SeenOn      int64 // Unix ms, of what is told; 0: now
-	// Reason says, in the provider's words, why it was cancelled or is returned.
+	SeenOn      int64 // Unix ms, when the provider knew this; 0: now
+	// Reason is the provider's text on why the delivery was cancelled or is coming
+	// back.
 	Reason string
 }
 
-// Callback is news of a delivery. Callbacks may come late, in any order, and more
-// than once.
+// Callback is an update of one delivery. Callbacks may come late, in any order, and
+// more than once.
 type Callback struct {
-	ID string // at the provider: the same for a repeated callback
+	ID string // given by the provider; a repeated callback has the same
 	Delivery
 }
 
-// Code is why a provider refuses.
+// Code is the reason of a refusal.
 type Code string
 
 // The codes.
 const (
-	OutOfZone    Code = "out_of_zone"   // one end is not served, or they are too far apart
-	NoCouriers   Code = "no_couriers"   // nobody is free now
-	BadAddress   Code = "bad_address"   // or a phone number that is missing or wrong
-	QuoteExpired Code = "expired_quote" // even when quoted again
-	TooLate      Code = "too_late"      // to cancel
-	NotFound     Code = "not_found"     // no such delivery
+	OutOfZone    Code = "out_of_zone"   // one end is not served, or the distance is too long
+	NoCouriers   Code = "no_couriers"   // no courier is free now
+	BadAddress   Code = "bad_address"   // or a missing or wrong phone number
+	QuoteExpired Code = "expired_quote" // a new quote did not help either
+	TooLate      Code = "too_late"      // for a cancellation
+	NotFound     Code = "not_found"     // the delivery does not exist
 	Other        Code = "refused"
 )
 
-// Refusal is a definite no. The Message may be shown to partners and merchants.
+// Refusal is a definite refusal. Message may be shown to partners and merchants.
 type Refusal struct {
 	Code    Code
 	Message string
@@ -143,14 +146,14 @@ type Refusal struct {
 
 func (r *Refusal) Error() string { return "refused by the courier provider: " + r.Message }
 
-// Limited says that the provider wants to be asked less often.
+// Limited means that the provider wants fewer calls.
 type Limited struct {
-	RetryAfter time.Duration // 0: it does not say
+	RetryAfter time.Duration // 0: the provider did not say
 }
 
 func (l *Limited) Error() string { return "the courier provider is asked too often" }
 
-// BadCallback is a callback that nobody can trust or read.
+// BadCallback is a callback that cannot be trusted or read.
 type BadCallback struct{ Reason string }
 
 func (b *BadCallback) Error() string { return "courier notice: " + b.Reason }

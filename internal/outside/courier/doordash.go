@@ -15,52 +15,54 @@ import (
 
 const (
 	doordashURL     = "https://openapi.doordash.com"
-	doordashTimeout = 8 * time.Second // of one call of the port, whatever it asks of DoorDash
-	doordashQuote   = 5 * time.Minute // how long a quote is good for
+	doordashTimeout = 8 * time.Second // for one call of the port, which may take several of DoorDash
+	doordashQuote   = 5 * time.Minute // how long a quote is valid
 )
 
-// DoorDashOptions is an account of DoorDash Drive. Whether its deliveries are
-// real is up to the access key: there are some for the sandbox.
+// DoorDashOptions is an account of DoorDash Drive. The access key decides whether its
+// deliveries are real: DoorDash issues separate keys for its sandbox.
 type DoorDashOptions struct {
 	DeveloperID, KeyID, SigningSecret string // an access key, as the developer portal shows it
-	// WebhookUser and WebhookPassword are those that DoorDash gives with what it
-	// posts to us (Basic). Without a user, the password is the portal's token.
+	// WebhookUser and WebhookPassword are the credentials that DoorDash sends with
+	// its callbacks (Basic). Without a user, the password is the token that the
+	// portal shows.
 	WebhookUser, WebhookPassword string
 	BaseURL                      string            // of the API, without a path; empty: DoorDash's own
 	Transport                    http.RoundTripper // nil: http.DefaultTransport
 }
 
-// DoorDash is the Provider of an account of DoorDash Drive (v2). It may be used
-// by many goroutines.
+// DoorDash is the Provider of an account of DoorDash Drive (v2). It is safe for
+// concurrent use.
 //
-// A delivery has at DoorDash the name that we give it, our Ref, and one name is
-// delivered once, for good. Quotes use names up as well: one that is accepted
-// within five minutes becomes the delivery of that name, and a name whose quote
-// lapsed may be of no use any more. So a quote has a name of its own here, and a
-// delivery is made without one: however often either is asked for, and wherever
-// a process dies in between, there is one name to look for, and one delivery.
-// What it costs is told when it is made.
+// DoorDash identifies a delivery by the name that we choose, our Ref, and delivers
+// each name once. A quote takes a name as well: a quote that is accepted within five
+// minutes becomes the delivery of that name, and a name whose quote lapsed may be
+// unusable afterwards. Quotes therefore get names of their own here, and deliveries
+// are created without a quote. However often we repeat a request, and wherever a
+// process dies in between, there is one name to look up and one delivery. Its price
+// is known once it is created.
 type DoorDash struct {
 	client             *http.Client
 	base               string
 	developerID, keyID string
 	secret             []byte
-	webhook            *[sha256.Size]byte // digest of the credentials of callbacks; nil: nothing is trusted
+	webhook            *[sha256.Size]byte // digest of the credentials that callbacks carry; nil: no callback is trusted
 	now                func() time.Time
 }
 
 var _ Provider = (*DoorDash)(nil)
 
-// NewDoorDash makes the provider. It asks nothing of DoorDash: a wrong key shows
-// with the first call.
+// NewDoorDash makes the provider without calling DoorDash: a wrong key shows up with
+// the first call.
 func NewDoorDash(o DoorDashOptions) (*DoorDash, error) {
 	if o.DeveloperID == "" || o.KeyID == "" || o.SigningSecret == "" {
 		return nil, errors.New("DoorDash: a developer id, a key id and a signing secret are needed")
 	}
-	// The portal gives base64url without padding; be lenient with what was pasted.
+	// The portal shows base64url without padding; the operator may have pasted
+	// another form.
 	text := strings.NewReplacer("+", "-", "/", "_").Replace(strings.TrimRight(o.SigningSecret, "="))
 	secret, err := base64.RawURLEncoding.DecodeString(text)
-	if err != nil { // the error would tell of the secret
+	if err != nil { // the error would contain a part of the secret
 		return nil, errors.New("DoorDash: the signing secret is not as the developer portal shows it (base64url)")
 	}
 	base, err := url.Parse(cmp.Or(o.BaseURL, doordashURL))
@@ -76,7 +78,7 @@ func NewDoorDash(o DoorDashOptions) (*DoorDash, error) {
 		developerID: o.DeveloperID, keyID: o.KeyID, secret: secret,
 		now: time.Now,
 	}
-	if o.WebhookPassword != "" { // anybody knows an empty one
+	if o.WebhookPassword != "" { // anyone could send an empty password
 		credentials := o.WebhookPassword
 		if o.WebhookUser != "" {
 			credentials = base64.StdEncoding.EncodeToString([]byte(o.WebhookUser + ":" + o.WebhookPassword))
@@ -87,9 +89,9 @@ func NewDoorDash(o DoorDashOptions) (*DoorDash, error) {
 	return d, nil
 }
 
-// Check asks for something harmless, so that wrong credentials show before an
-// order waits for a courier: a *commerce.CredentialsError says that they are.
-// DoorDash has no list of deliveries, so a delivery that does not exist is read.
+// Check makes a harmless call, so that wrong credentials show up before an order
+// waits for a courier: it returns a *commerce.CredentialsError for them. DoorDash
+// cannot list deliveries, so Check reads one that does not exist.
 func (d *DoorDash) Check(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, doordashTimeout)
 	defer cancel()
@@ -100,7 +102,7 @@ func (d *DoorDash) Check(ctx context.Context) error {
 	return err
 }
 
-// Quote asks for an offer, under a name that is used for nothing else.
+// Quote asks for an offer, under a name that is used for this quote only.
 func (d *DoorDash) Quote(ctx context.Context, r QuoteRequest) (Quote, error) {
 	ctx, cancel := context.WithTimeout(ctx, doordashTimeout)
 	defer cancel()
@@ -123,11 +125,12 @@ func (d *DoorDash) Quote(ctx context.Context, r QuoteRequest) (Quote, error) {
 	}, nil
 }
 
-// doordashSeconds is 0 for a time that is not known, or has passed.
+// doordashSeconds returns the seconds from now until at, or 0 if at is unknown or has
+// passed.
 func doordashSeconds(at int64, now time.Time) int64 { return max(0, at-now.UnixMilli()) / 1000 }
 
-// Create makes the delivery, at the price of the moment. If nobody knows what
-// became of an earlier try, its name tells: DoorDash does not use it again.
+// Create creates the delivery at the current price. If the outcome of an earlier
+// attempt is unknown, the name settles it: DoorDash does not deliver a name twice.
 func (d *DoorDash) Create(ctx context.Context, r CreateRequest) (Delivery, error) {
 	ctx, cancel := context.WithTimeout(ctx, doordashTimeout)
 	defer cancel()
@@ -147,12 +150,13 @@ func (d *DoorDash) Create(ctx context.Context, r CreateRequest) (Delivery, error
 		return Delivery{}, doordashFailure(ctx, "create a delivery", err)
 	}
 	delivery := a.delivery()
-	delivery.QuoteID = r.QuoteID // the offer that it was chosen for
+	delivery.QuoteID = r.QuoteID // the offer for which DoorDash was chosen
 	return delivery, nil
 }
 
-// made looks for the delivery that DoorDash refuses to make. It may refuse
-// because there is one, or for what has changed since an earlier try made it.
+// made looks up a delivery that DoorDash refuses to create. It may refuse because the
+// delivery exists, or because of something that changed after an earlier attempt
+// created it.
 func (d *DoorDash) made(ctx context.Context, name string, refusal error) (doordashDelivery, error) {
 	a, err := d.read(ctx, name)
 	e, _ := errors.AsType[*doordashError](err)
@@ -176,20 +180,20 @@ func (d *DoorDash) Get(ctx context.Context, k Key) (Delivery, error) {
 	return a.delivery(), nil
 }
 
-// doordashName is the name of a delivery at DoorDash, which is ours.
+// doordashName returns the name of a delivery at DoorDash, which we gave it.
 func doordashName(k Key) string { return cmp.Or(k.ID, k.Ref) }
 
 func doordashPath(name string) string { return "/deliveries/" + url.PathEscape(name) }
 
 func (d *DoorDash) read(ctx context.Context, name string) (doordashDelivery, error) {
 	a, err := d.call(ctx, http.MethodGet, doordashPath(name), name, nil)
-	if err == nil && a.DeliveryStatus == "quote" { // that is none
+	if err == nil && a.DeliveryStatus == "quote" { // a quote is no delivery
 		err = &doordashError{status: http.StatusNotFound, Code: "unknown_delivery_id", Message: "There is a quote of this name, but no delivery"}
 	}
 	return a, err
 }
 
-// Cancel ends a delivery, until the goods are picked up.
+// Cancel ends a delivery whose goods have not been picked up.
 func (d *DoorDash) Cancel(ctx context.Context, k Key) (Delivery, error) {
 	ctx, cancel := context.WithTimeout(ctx, doordashTimeout)
 	defer cancel()

@@ -18,7 +18,7 @@ import (
 
 const maxDoorDashAnswer = 1 << 20
 
-// doordashOrder asks for a quote or a delivery.
+// doordashOrder is a request for a quote or a delivery.
 type doordashOrder struct {
 	ExternalDeliveryID string         `json:"external_delivery_id"`
 	PickupAddress      string         `json:"pickup_address"`
@@ -42,8 +42,8 @@ type doordashItem struct {
 	Price    commerce.Cents `json:"price"`
 }
 
-// doordashDelivery is what an answer or a callback tells of a delivery. Any field
-// may be absent, or null.
+// doordashDelivery is a delivery in an answer or a callback. Any field may be absent
+// or null.
 type doordashDelivery struct {
 	ExternalDeliveryID   string          `json:"external_delivery_id"`
 	DeliveryStatus       string          `json:"delivery_status"`
@@ -54,21 +54,21 @@ type doordashDelivery struct {
 	DropoffTimeEstimated string          `json:"dropoff_time_estimated"`
 	TrackingURL          string          `json:"tracking_url"`
 	DasherName           string          `json:"dasher_name"`
-	DasherDropoffPhone   string          `json:"dasher_dropoff_phone_number"` // only the customer can call it
-	DasherPickupPhone    string          `json:"dasher_pickup_phone_number"`  // only the store can
+	DasherDropoffPhone   string          `json:"dasher_dropoff_phone_number"` // a number that connects the customer only
+	DasherPickupPhone    string          `json:"dasher_pickup_phone_number"`  // a number that connects the store only
 	DasherVehicleMake    string          `json:"dasher_vehicle_make"`
 	DasherVehicleModel   string          `json:"dasher_vehicle_model"`
 	DasherLocation       *commerce.Point `json:"dasher_location"`
 }
 
-// toDoorDashOrder writes down what both quotes and deliveries need. Goods that
-// nobody takes go back to the store: unless it is told otherwise, DoorDash has
-// them thrown away.
+// toDoorDashOrder builds the part of the request that quotes and deliveries share.
+// Goods that cannot be handed over go back to the store: by default DoorDash would
+// dispose of them.
 func toDoorDashOrder(r QuoteRequest) (doordashOrder, error) {
 	pickupPhone, _ := commerce.E164(r.Pickup.Phone)
 	phone, ok := commerce.E164(r.Dropoff.Phone)
 	if !ok {
-		phone = pickupPhone // somebody has to be called when the door stays shut
+		phone = pickupPhone // the courier needs a number to call when the door stays shut
 	}
 	if phone == "" {
 		return doordashOrder{}, &Refusal{Code: BadAddress, Message: "DoorDash needs a phone number of the customer or of the store"}
@@ -89,7 +89,7 @@ func toDoorDashOrder(r QuoteRequest) (doordashOrder, error) {
 	}, nil
 }
 
-// doordashAddress writes an address as DoorDash reads it: 3180 18th St, Apt 2, San
+// doordashAddress writes an address in DoorDash's form: 3180 18th St, Apt 2, San
 // Francisco, CA 94110, US.
 func doordashAddress(a commerce.Address) string {
 	var parts []string
@@ -101,14 +101,15 @@ func doordashAddress(a commerce.Address) string {
 	return strings.Join(parts, ", ")
 }
 
-// doordashState is what a word of DoorDash's means for us.
+// doordashState is our meaning of a status or an event of DoorDash.
 type doordashState struct {
 	status commerce.CourierStatus
-	near   bool // the courier is at one end
+	near   bool // the courier is close to the store or the door
 }
 
-// doordashStates are the statuses of deliveries and the events of callbacks,
-// which share no word. The events about the way have to be switched on.
+// doordashStates maps the statuses of deliveries and the events of callbacks, whose
+// names never overlap. The operator has to switch on the events about the courier's
+// way in the portal.
 var doordashStates = map[string]doordashState{
 	"created":            {commerce.CourierPending, false},
 	"confirmed":          {commerce.CourierAssigned, false},
@@ -138,7 +139,7 @@ var doordashStates = map[string]doordashState{
 	"delivery_cancelled":               {commerce.CourierCancelled, false},
 }
 
-// delivery translates. A status that is new to us stays empty.
+// delivery translates the delivery. A status that we do not know becomes empty.
 func (a doordashDelivery) delivery() Delivery {
 	state := doordashStates[a.DeliveryStatus]
 	d := Delivery{
@@ -161,7 +162,7 @@ func (a doordashDelivery) delivery() Delivery {
 	return d
 }
 
-// doordashTime reads a time; 0: it is none.
+// doordashTime parses a time; 0: there is none.
 func doordashTime(text string) int64 {
 	at, err := time.Parse(time.RFC3339, text)
 	if err != nil {
@@ -170,11 +171,11 @@ func doordashTime(text string) int64 {
 	return at.UnixMilli()
 }
 
-// doordashTokenHeader begins each token.
+// doordashTokenHeader is the first part of each token.
 var doordashTokenHeader = base64.RawURLEncoding.EncodeToString([]byte(`{"alg":"HS256","typ":"JWT","dd-ver":"DD-JWT-V1"}`))
 
-// token makes a JSON web token for one call. It begins in the past, because one
-// that begins in the future by DoorDash's clock is refused.
+// token makes a JSON web token for one call. Its validity begins in the past, because
+// DoorDash refuses a token whose validity has not begun by its own clock.
 func (d *DoorDash) token() string {
 	const lives, past = 300, 30 // seconds
 	begins := d.now().Unix() - past
@@ -187,8 +188,8 @@ func (d *DoorDash) token() string {
 	return text + "." + base64.RawURLEncoding.EncodeToString(mac.Sum(nil))
 }
 
-// call asks DoorDash, and gives what it answers about the delivery of this name.
-// An answer that says no is a *doordashError, or a *Limited.
+// call makes one request about the delivery of this name, and returns the delivery of
+// the answer. A refusal is a *doordashError or a *Limited.
 func (d *DoorDash) call(ctx context.Context, method, path, name string, order any) (doordashDelivery, error) {
 	var body []byte
 	if order != nil {
@@ -216,7 +217,7 @@ func (d *DoorDash) call(ctx context.Context, method, path, name string, order an
 	if err != nil {
 		return doordashDelivery{}, err
 	}
-	answer = bytes.ReplaceAll(answer, []byte(token), []byte("[token]")) // it must not get into errors
+	answer = bytes.ReplaceAll(answer, []byte(token), []byte("[token]")) // keep the token out of errors
 	if response.StatusCode/100 != 2 {
 		return doordashDelivery{}, readDoorDashError(response, answer, d.now())
 	}

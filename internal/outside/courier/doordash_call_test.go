@@ -15,7 +15,7 @@ import (
 	"purveyor/internal/testkit/fakedoordash"
 )
 
-// The stand-in refuses tokens that DoorDash would refuse.
+// The fake server refuses the tokens that DoorDash would refuse.
 func TestDoorDashToken(t *testing.T) {
 	d, server := doordashStandIn(t)
 	for ahead, fine := range map[time.Duration]bool{
@@ -65,7 +65,7 @@ func TestDoorDashEndsInTime(t *testing.T) {
 	})
 }
 
-// A redirect would take customers' data to wherever it leads.
+// A redirect would send customers' data wherever it points.
 func TestDoorDashFollowsNoRedirect(t *testing.T) {
 	elsewhere := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("the redirect was followed") }))
 	defer elsewhere.Close()
@@ -91,7 +91,7 @@ func TestDoorDashEndlessAnswer(t *testing.T) {
 	wantUnknown(t, err, "not one of DoorDash's")
 }
 
-// Whoever answers may repeat our token: it must not get into errors.
+// An answer may echo our token, which must not end up in an error.
 func TestDoorDashTokenStaysSecret(t *testing.T) {
 	for _, status := range []int{200, 302, 400, 401, 403, 404, 409, 422, 500, 503} {
 		for _, body := range []string{`{"code":"x","message":"no: %"}`, `{"code":"%","field_errors":[{"field":"%","error":"%"}]}`, "<p>%", `{"external_delivery_id":"%"}`} {

@@ -15,19 +15,19 @@ import (
 
 const maxDoorDashCallback = 256 << 10 // bytes
 
-// doordashCallback is what DoorDash posts: an event, and the delivery as far as
-// there is something to tell.
+// doordashCallback is what DoorDash posts: an event, and the delivery if the event
+// has one.
 type doordashCallback struct {
 	doordashDelivery
 	EventName string `json:"event_name"`
-	EventType string `json:"event_type"` // another name for it, in some descriptions
+	EventType string `json:"event_type"` // some of DoorDash's documents use this name
 	CreatedAt string `json:"created_at"`
 	Reason    string `json:"reason"`
 }
 
-// ReadCallback reads an event. Nothing is signed: DoorDash proves who it is with
-// the credentials that the endpoint has in its portal. An event that is new to us
-// still counts if it comes with a status that we know.
+// ReadCallback reads an event. Events are not signed: DoorDash authenticates itself
+// with the credentials that the operator has set for this endpoint in the portal. An
+// event that we do not know still counts if it carries a status that we know.
 func (d *DoorDash) ReadCallback(_ context.Context, header http.Header, body []byte) ([]Callback, error) {
 	if !d.trusts(header.Get("Authorization")) {
 		return nil, &BadCallback{Reason: "its credentials are not those of the DoorDash endpoint"}
@@ -41,7 +41,7 @@ func (d *DoorDash) ReadCallback(_ context.Context, header http.Header, body []by
 		return nil, &BadCallback{Reason: "it is not a DoorDash Drive event"}
 	}
 	delivery := n.delivery()
-	// The status may be ahead of the event, if that is late.
+	// A late event may carry a newer status.
 	if state := doordashStates[event]; state.status.Rank() >= delivery.Status.Rank() {
 		delivery.Status, delivery.Imminent = state.status, state.near
 	}
@@ -50,7 +50,7 @@ func (d *DoorDash) ReadCallback(_ context.Context, header http.Header, body []by
 	}
 	delivery.SeenOn = doordashTime(n.CreatedAt)
 	delivery.Reason = cmp.Or(delivery.Reason, commerce.CleanText(n.Reason, commerce.MaxNote))
-	// Events have no id, but one that is sent again is the same to the byte.
+	// Events have no id, but a repeated event has the same bytes.
 	digest := sha256.Sum256(body)
 	return []Callback{{ID: hex.EncodeToString(digest[:]), Delivery: delivery}}, nil
 }
@@ -60,8 +60,8 @@ func (*DoorDash) CallbackForm() (headers []string, maxBytes int) {
 	return []string{"Authorization"}, maxDoorDashCallback
 }
 
-// trusts compares credentials, in a time that tells nothing of ours. The portal
-// lets operators choose what stands before them: Basic, Bearer, or nothing.
+// trusts compares the credentials in constant time. Operators choose in the portal
+// whether they are preceded by Basic, Bearer or nothing.
 func (d *DoorDash) trusts(authorization string) bool {
 	credentials := authorization
 	if _, after, ok := strings.Cut(authorization, " "); ok {

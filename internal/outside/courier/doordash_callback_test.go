@@ -56,7 +56,7 @@ func TestDoorDashEvents(t *testing.T) {
 	}
 }
 
-// Events may be late, or new: what stands beside them counts too.
+// An event may be late or unknown: the status that it carries counts too.
 func TestDoorDashEventWithStatus(t *testing.T) {
 	for _, c := range []struct {
 		event, status string
@@ -151,8 +151,8 @@ func TestDoorDashCredentials(t *testing.T) {
 	}
 }
 
-// Whatever is posted is read, refused as bad, or of no interest; and never by
-// somebody without credentials.
+// Every body is either read, refused as bad, or of no interest; without the right
+// credentials it is never read.
 func FuzzDoorDashCallback(f *testing.F) {
 	server := fakedoordash.New(f)
 	d := doordashAt(f, server.URL, server)

@@ -34,7 +34,7 @@ func (d *doordash) Provider() courier.Provider { return d.provider }
 
 func (d *doordash) Now() time.Time { return time.Now() }
 
-// Lapse: nothing here depends on how old it is.
+// Lapse does nothing: no result here depends on the age of a quote.
 func (d *doordash) Lapse(*testing.T) {}
 
 func (d *doordash) Made(*testing.T) int { return d.Server.Made() }
@@ -42,7 +42,7 @@ func (d *doordash) Made(*testing.T) int { return d.Server.Made() }
 func (d *doordash) Arrange(t *testing.T, s couriertest.Situation, r courier.CreateRequest) courier.CreateRequest {
 	d.Recover()
 	switch s {
-	case couriertest.Fine, couriertest.CourierQuits, couriertest.GoesBack: // Move does those
+	case couriertest.Fine, couriertest.CourierQuits, couriertest.GoesBack: // Move brings these about
 	case couriertest.AnswerIsLost:
 		d.Next(fakedoordash.Fault{Lost: true})
 	default:
@@ -55,8 +55,8 @@ func (d *doordash) Arrange(t *testing.T, s couriertest.Situation, r courier.Crea
 	return r
 }
 
-// doordashSituations last until they are over. AlwaysStale is none: no delivery is made
-// by a quote.
+// doordashSituations last until they are taken back. AlwaysStale is missing because
+// no delivery is created from a quote.
 var doordashSituations = map[couriertest.Situation]fakedoordash.Fault{
 	couriertest.TooFar:        {On: "POST", Status: 422, Code: "invalid_delivery_parameters", Message: "Invalid delivery", Reason: "distance_too_long"},
 	couriertest.NobodyFree:    {On: "POST", Status: 422, Code: "invalid_delivery_parameters", Message: "Invalid delivery", Reason: "outside_of_delivery_time"},

@@ -17,12 +17,12 @@ import (
 
 var errNotDoorDash = errors.New("the answer is not one of DoorDash's; check the URL and proxies")
 
-// doordashError is an answer that says no.
+// doordashError is an answer by which DoorDash refuses a call.
 type doordashError struct {
 	status      int
 	Code        string               `json:"code"`
 	Message     string               `json:"message"`
-	Reason      string               `json:"reason"` // why it cannot be delivered, or cancelled
+	Reason      string               `json:"reason"` // why the delivery cannot be made or cancelled
 	FieldErrors []doordashFieldError `json:"field_errors"`
 }
 
@@ -33,7 +33,7 @@ type doordashFieldError struct {
 
 func (e *doordashError) Error() string { return fmt.Sprintf("it answered %d: %s", e.status, e.words()) }
 
-// words are DoorDash's, fit to be stored.
+// words returns DoorDash's own text, cleaned for storage.
 func (e *doordashError) words() string {
 	words := []string{cmp.Or(e.Message, e.Reason, e.Code, "no reason given")}
 	for _, f := range e.FieldErrors {
@@ -47,33 +47,33 @@ func (e *doordashError) words() string {
 
 func (e *doordashError) says(word string) bool { return e.Code == word || e.Reason == word }
 
-// doordashSaid tells whether a call was refused with this code or reason.
+// doordashSaid reports whether err is a refusal with this code or reason.
 func doordashSaid(err error, word string) bool {
 	e, ok := errors.AsType[*doordashError](err)
 	return ok && e.says(word)
 }
 
-// denied reports whether DoorDash refuses our key or account, and not the call.
+// denied reports whether DoorDash refuses our key or account, whatever the call.
 func (e *doordashError) denied() bool {
 	return e.status == http.StatusUnauthorized || e.status == http.StatusForbidden || e.says("authorization_error")
 }
 
-// definite tells what is wrong with the request from what passes, or what the
-// operator can mend.
+// definite reports whether the request itself is at fault. Otherwise the cause may
+// pass, or the operator can fix it.
 func (e *doordashError) definite() bool {
 	return e.status < 500 && !e.denied() && e.status != http.StatusRequestTimeout &&
 		!slices.ContainsFunc(doordashPasses, e.says)
 }
 
-// doordashRefused tells whether a call was definitely refused.
+// doordashRefused reports whether err is a definite refusal of the call.
 func doordashRefused(err error) bool {
 	e, ok := errors.AsType[*doordashError](err)
 	return ok && e.definite()
 }
 
-// readDoorDashError reads an answer that is no success. Whatever stands between us
-// and DoorDash answers too: what has no code is not from DoorDash, unless it is
-// about outages, limits, or the key.
+// readDoorDashError reads an error answer. Proxies between us and DoorDash answer
+// too: an answer without a code is not DoorDash's, unless it is about an outage, a
+// limit or the key.
 func readDoorDashError(response *http.Response, answer []byte, now time.Time) error {
 	e := &doordashError{status: response.StatusCode}
 	err := json.Unmarshal(answer, e)
@@ -88,7 +88,7 @@ func readDoorDashError(response *http.Response, answer []byte, now time.Time) er
 	return e
 }
 
-// doordashCodes are the codes and reasons that mean something to us.
+// doordashCodes are the codes and reasons that have a Code of ours.
 var doordashCodes = map[string]Code{
 	"distance_too_long":                OutOfZone,
 	"pickup_address_not_in_coverage":   OutOfZone,
@@ -101,11 +101,11 @@ var doordashCodes = map[string]Code{
 	"unknown_delivery_id":              NotFound,
 }
 
-// doordashPasses are refusals for as long as DoorDash is at work on an earlier
+// doordashPasses are refusals that last while DoorDash still works on an earlier
 // call.
 var doordashPasses = []string{"delivery_creation_in_progress", "duplicate_request", "delivery_cancelled"}
 
-// code tells what kind of no it is.
+// code returns the kind of refusal.
 func (e *doordashError) code() Code {
 	if code, ok := doordashCodes[e.Reason]; ok {
 		return code
@@ -124,8 +124,8 @@ func (e *doordashError) code() Code {
 	return Other
 }
 
-// code tells an address that DoorDash does not go to from one that it does not
-// understand. It has one code for both, so its words have to tell.
+// code tells an address that DoorDash does not serve from one that it does not
+// understand. DoorDash has one code for both, so its text decides.
 func (f doordashFieldError) code() Code {
 	words := strings.ToLower(f.Error)
 	for _, w := range []string{"distance", "does not serve", "service area", "serviceable", "coverage"} {
@@ -136,8 +136,9 @@ func (f doordashFieldError) code() Code {
 	return BadAddress
 }
 
-// doordashFailure tells what was definitely refused from what is worth another
-// try, and says what an operator can do about that. Its text has no secret.
+// doordashFailure turns err into a *Refusal if the call was definitely refused.
+// Otherwise the call may be repeated, and the text says what an operator can do. The
+// text contains no secret.
 func doordashFailure(ctx context.Context, doing string, err error) error {
 	if limited, ok := errors.AsType[*Limited](err); ok {
 		return limited

@@ -13,7 +13,7 @@ func doordashField(field, wrong string) fakedoordash.Fault {
 	return fakedoordash.Fault{Status: 400, Code: "validation_error", Message: "Validation Failed", Fields: map[string]string{field: wrong}}
 }
 
-// deniedToUs stands for an error about our credentials, which has no code.
+// deniedToUs marks an error about our credentials, which has no code.
 const deniedToUs Code = "credentials"
 
 func TestDoorDashErrors(t *testing.T) {
@@ -22,7 +22,7 @@ func TestDoorDashErrors(t *testing.T) {
 	}
 	for _, c := range []struct {
 		fault fakedoordash.Fault
-		code  Code // empty: nobody knows
+		code  Code // empty: the outcome is unknown
 		says  string
 	}{
 		{invalid("distance_too_long"), OutOfZone, "Invalid; distance_too_long"},

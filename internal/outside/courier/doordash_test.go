@@ -57,7 +57,7 @@ func doordashCreated(t *testing.T, d *DoorDash) Delivery {
 	return made
 }
 
-// wantRefusal checks for a definite no.
+// wantRefusal checks that err is a definite refusal.
 func wantRefusal(t *testing.T, err error, code Code, says string) {
 	t.Helper()
 	refusal, ok := errors.AsType[*Refusal](err)
@@ -66,7 +66,7 @@ func wantRefusal(t *testing.T, err error, code Code, says string) {
 	}
 }
 
-// wantUnknown checks for an error after which nobody knows.
+// wantUnknown checks that err leaves the outcome open.
 func wantUnknown(t *testing.T, err error, says string) {
 	t.Helper()
 	_, refused := errors.AsType[*Refusal](err)
@@ -97,7 +97,7 @@ func TestDoorDashOrder(t *testing.T) {
 	}
 }
 
-// A quote uses up its name, which must not be that of the delivery.
+// A quote takes a name, which must not be the delivery's name.
 func TestDoorDashQuoteNames(t *testing.T) {
 	d, server := doordashStandIn(t)
 	now := time.Now()
@@ -122,7 +122,7 @@ func TestDoorDashQuoteNames(t *testing.T) {
 	doordashCreated(t, d)
 }
 
-// Whatever became of earlier tries, one name is delivered once.
+// A name is delivered once, whatever the outcome of earlier attempts.
 func TestDoorDashCreateAgain(t *testing.T) {
 	d, server := doordashStandIn(t)
 	for _, lost := range []fakedoordash.Fault{{Lost: true}, {Down: true}, {Status: 502}, {Status: 409, Code: "duplicate_delivery_id"}} {
@@ -133,7 +133,7 @@ func TestDoorDashCreateAgain(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	// An earlier try may have made what is refused now.
+	// An earlier attempt may have created the delivery that is refused now.
 	server.Next(fakedoordash.Fault{Status: 422, Code: "invalid_delivery_parameters", Reason: "outside_of_delivery_time"})
 	first := doordashCreated(t, d)
 	if server.Made() != 1 || first.Status != commerce.CourierPending {
@@ -144,7 +144,7 @@ func TestDoorDashCreateAgain(t *testing.T) {
 func TestDoorDashNameIsTaken(t *testing.T) {
 	d, server := doordashStandIn(t)
 	server.Next(fakedoordash.Fault{Status: 409, Code: "duplicate_delivery_id"})
-	_, err := d.Create(t.Context(), doordashRequest()) // it is about to be made by an earlier try
+	_, err := d.Create(t.Context(), doordashRequest()) // an earlier attempt is still creating it
 	wantUnknown(t, err, "not there yet")
 	server.Next(fakedoordash.Fault{Status: 422, Code: "invalid_delivery_parameters", Reason: "distance_too_long"})
 	server.Next(fakedoordash.Fault{Status: 500})
@@ -176,7 +176,7 @@ func TestDoorDashPhones(t *testing.T) {
 	}
 }
 
-// What is not known, or makes no sense, is left out.
+// Unknown and absurd values are left out.
 func TestDoorDashDelivery(t *testing.T) {
 	d, server := doordashStandIn(t)
 	answer := func(fields string) Delivery {
@@ -247,7 +247,7 @@ func TestNewDoorDash(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	fine.SigningSecret = "+/+/" // in the other alphabet
+	fine.SigningSecret = "+/+/" // in the other base64 alphabet
 	if other, err := NewDoorDash(fine); err != nil || !bytes.Equal(other.secret, plain.secret) {
 		t.Errorf("%v", err)
 	}
@@ -259,14 +259,14 @@ func TestDoorDashCancel(t *testing.T) {
 	key := Key{ID: made.ID, Ref: made.Ref}
 	for _, c := range []struct {
 		reason string
-		code   Code // empty: nobody knows
+		code   Code // empty: the outcome is unknown
 	}{
 		{"delivery_abandoned", TooLate}, {"delivery_completed", TooLate}, {"delivery_picked_up", TooLate}, {"cancellation_window_closed", TooLate},
 		{"delivery_creation_in_progress", ""}, {"duplicate_request", ""}, {"delivery_cancelled", ""}, {"new_reason", Other},
 	} {
 		for _, fault := range []fakedoordash.Fault{
 			{Status: 409, Code: "cancel_not_allowed", Message: "No", Reason: c.reason},
-			{Status: 400, Code: c.reason, Message: "No"}, // as older versions say it
+			{Status: 400, Code: c.reason, Message: "No"}, // the form of older versions
 		} {
 			server.Next(fault)
 			if _, err := d.Cancel(t.Context(), key); c.code != "" {

@@ -9,21 +9,21 @@ import (
 	"purveyor/internal/commerce"
 )
 
-// Fleet is the providers that are configured.
+// Fleet is the set of configured providers.
 type Fleet struct {
-	// Providers by the names that deliveries know them by.
+	// Providers by name. Deliveries store these names.
 	Providers map[string]Provider
-	// Modes names those of each mode, in the order in which they are asked.
+	// Modes lists the providers of each mode, in the order in which they are asked.
 	Modes map[commerce.Mode][]string
 }
 
-// ErrNoProvider says that none is configured for the mode.
+// ErrNoProvider means that the mode has no configured provider.
 var ErrNoProvider = errors.New("no courier provider is configured for these orders")
 
-// Quote is the offer of the first provider that makes one. If none does, the
-// error is the most hopeful one: that a provider failed, for which asking again
-// may help; a *commerce.CredentialsError, which the operator can mend; or a
-// *Refusal, if all providers refused the delivery.
+// Quote returns the offer of the first provider that makes one. If all fail, it
+// returns the most promising error: an outage, after which a repeat may help; then a
+// *commerce.CredentialsError, which the operator can fix; then a *Refusal, if all
+// providers refused.
 func (f Fleet) Quote(ctx context.Context, mode commerce.Mode, r QuoteRequest) (Quote, error) {
 	var refusal, denied, other error
 	for _, name := range f.Modes[mode] {
@@ -52,7 +52,7 @@ func (f Fleet) Quote(ctx context.Context, mode commerce.Mode, r QuoteRequest) (Q
 	return Quote{}, ErrNoProvider
 }
 
-// Get asks the provider of a delivery for it.
+// Get reads a delivery from its provider.
 func (f Fleet) Get(ctx context.Context, d commerce.Delivery) (Delivery, error) {
 	p, ok := f.Providers[d.Provider]
 	if !ok {
@@ -61,11 +61,11 @@ func (f Fleet) Get(ctx context.Context, d commerce.Delivery) (Delivery, error) {
 	return p.Get(ctx, KeyOf(d))
 }
 
-// KeyOf names the present attempt of a delivery.
+// KeyOf returns the key of a delivery's current attempt.
 func KeyOf(d commerce.Delivery) Key { return Key{ID: d.ProviderID, Ref: d.Ref(), AskedOn: d.AskedOn} }
 
-// InOrder is whom to ask for a delivery: who may have it already before
-// others, and who gave it up after them.
+// InOrder returns the providers to ask for a delivery. The provider that may have it
+// already comes first, and the one that gave it up comes last.
 func (f Fleet) InOrder(mode commerce.Mode, d commerce.Delivery) []string {
 	names := slices.Clone(f.Modes[mode])
 	place := func(name string) int {

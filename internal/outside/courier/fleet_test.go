@@ -12,7 +12,7 @@ import (
 	"purveyor/internal/commerce"
 )
 
-// fixed is a provider that gives one answer to every call.
+// fixed is a provider that gives the same answer to every call.
 type fixed struct {
 	Provider
 
@@ -43,8 +43,8 @@ var (
 	errDown = errors.New("no route")
 )
 
-// TestFleetQuote: the first offer counts. Without one the error is the most
-// hopeful one.
+// TestFleetQuote checks that the first offer counts, and that without one the most
+// promising error is returned.
 func TestFleetQuote(t *testing.T) {
 	for _, c := range []struct {
 		errs []error
@@ -93,8 +93,8 @@ func TestFleetGet(t *testing.T) {
 	}
 }
 
-// TestFleetInOrder: the provider that may have the delivery comes first, and the
-// one that gave it up comes last.
+// TestFleetInOrder checks that the provider that may have the delivery comes first,
+// and the one that gave it up comes last.
 func TestFleetInOrder(t *testing.T) {
 	f := Fleet{Providers: map[string]Provider{"a": nil, "b": nil, "c": nil, "off": nil}, Modes: map[commerce.Mode][]string{commerce.Live: {"a", "b", "c"}}}
 	for want, d := range map[string]commerce.Delivery{
@@ -102,7 +102,7 @@ func TestFleetInOrder(t *testing.T) {
 		"b a c":     {Provider: "b"},
 		"b c a":     {Avoid: "a"},
 		"c b a":     {Provider: "c", Avoid: "a"},
-		"off a b c": {Provider: "off"}, // it is set up, and no longer asked for new ones
+		"off a b c": {Provider: "off"}, // configured, but no longer asked for new deliveries
 	} {
 		if got := strings.Join(f.InOrder(commerce.Live, d), " "); got != want {
 			t.Errorf("%+v: %s, want %s", d, got, want)
@@ -139,7 +139,8 @@ func TestStops(t *testing.T) {
 	}
 }
 
-// TestWatch: every call is watched, and a refusal is an answer. Callbacks are not.
+// TestWatch checks that every call is watched, that a refusal counts as an answer,
+// and that callbacks are not watched.
 func TestWatch(t *testing.T) {
 	for name, call := range map[string]func(context.Context, Provider) error{
 		"quote":  func(ctx context.Context, p Provider) error { _, err := p.Quote(ctx, QuoteRequest{}); return err },

@@ -7,8 +7,7 @@ import (
 	"time"
 )
 
-// webLink is a foreign address if it is one that a page may link to, or else
-// empty.
+// webLink returns a provider's address if a page may link to it, and otherwise "".
 func webLink(text string) string {
 	u, err := url.Parse(text)
 	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
@@ -19,8 +18,7 @@ func webLink(text string) string {
 
 const longestWait = 24 * time.Hour
 
-// waitFor is how long a provider wants us to wait, which it says in seconds
-// or by a date; 0 if it does not say.
+// waitFor reads the header Retry-After, in seconds or as a date; 0 if it is absent.
 func waitFor(header http.Header, now time.Time) time.Duration {
 	text := header.Get("Retry-After")
 	var wait time.Duration

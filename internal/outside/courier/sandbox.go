@@ -14,20 +14,20 @@ import (
 	"purveyor/internal/outside/sandbox"
 )
 
-// Sandbox is the Provider of test mode. Its couriers bring nothing, but move:
-// step by step (it is a sandbox.Mover), from a side street to the store and on
-// to the customer, which anybody can follow on a page (Handler). It misbehaves
-// when the second line of the customer's address asks for it (docs/SANDBOX.md).
-// All of its state stands in sandbox objects, so that every process sees it and
-// a restart changes nothing. Quotes are stored nowhere: they follow from the way
-// and the time in their ids.
+// Sandbox is the Provider of test mode. Its couriers carry nothing, but they move
+// step by step (Sandbox is a sandbox.Mover) from a side street to the store and on to
+// the customer, and a public page shows them (Handler). It misbehaves on request: the
+// second line of the customer's address says how (docs/SANDBOX.md). All of its state
+// is kept in sandbox objects, so every process sees it and it survives a restart.
+// Quotes are not stored: the id of a quote holds its time, and the rest follows from
+// the way.
 type Sandbox struct {
 	// StepEvery is the time between two steps of a courier. NewSandbox sets 5 s.
 	StepEvery time.Duration
-	// Locate tells where an address is that comes without coordinates. Without it
-	// nobody knows.
+	// Locate returns the coordinates of an address that came without them. If it is
+	// nil, such addresses have none.
 	Locate func(context.Context, commerce.Address) (commerce.Point, bool)
-	// Now is the clock that quotes expire by. NewSandbox sets time.Now.
+	// Now is the clock by which quotes expire. NewSandbox sets time.Now.
 	Now func() time.Time
 
 	objects sandbox.Objects
@@ -35,21 +35,21 @@ type Sandbox struct {
 	baseURL string
 }
 
-// SandboxObjects is what the ids of the objects begin with that a Sandbox moves,
-// up to the first underscore.
+// SandboxObjects is the prefix, up to the first underscore, of the ids of the objects
+// that a Sandbox moves.
 const SandboxObjects = "del"
 
 const (
 	deliveryPrefix = SandboxObjects + "_test_"
-	// retryAfter is what the sandbox says with the tag limited.
+	// retryAfter is the wait that the sandbox asks for with the tag limited.
 	retryAfter = 7 * time.Second
-	// slowness is how long quotes and deliveries with the tag slow take. A quote has
-	// 5 s in a job, and a caller waits 10 s for both.
+	// slowness is how long quotes and deliveries with the tag slow take. A job allows
+	// 5 s for a quote, and a caller waits 10 s for both together.
 	slowness = 4 * time.Second
 )
 
-// NewSandbox makes a sandbox whose pages are reached below the service's public
-// URL, where Handler must be served.
+// NewSandbox makes a sandbox. Handler must be served below baseURL, the service's
+// public URL.
 func NewSandbox(objects sandbox.Objects, baseURL string) *Sandbox {
 	return &Sandbox{
 		StepEvery: 5 * time.Second,
@@ -72,8 +72,8 @@ func (s *Sandbox) Quote(ctx context.Context, r QuoteRequest) (Quote, error) {
 	return s.offer(ctx, way, s.Now().UnixMilli())
 }
 
-// Create implements Provider. The id of a delivery follows from its Ref, so that
-// a first request is one write, and only a repeated one reads.
+// Create implements Provider. The id of a delivery is derived from its Ref: a first
+// request is a single write, and only a repeated one reads.
 func (s *Sandbox) Create(ctx context.Context, r CreateRequest) (Delivery, error) {
 	asked := tagsOf(r.QuoteRequest)
 	if err := misbehave(ctx, asked); err != nil {
@@ -143,7 +143,7 @@ func (s *Sandbox) Cancel(ctx context.Context, k Key) (Delivery, error) {
 	if err != nil {
 		return Delivery{}, err
 	}
-	if !deliveryID.MatchString(id) { // other objects are none of ours
+	if !deliveryID.MatchString(id) { // other objects do not belong to couriers
 		return Delivery{}, errNoDelivery
 	}
 	var x delivery
@@ -190,7 +190,7 @@ func (s *Sandbox) ReadCallback(ctx context.Context, header http.Header, body []b
 	return []Callback{n}, nil
 }
 
-// id is what the sandbox calls a delivery.
+// id returns the sandbox's id of a delivery.
 func (s *Sandbox) id(ctx context.Context, k Key) (string, error) {
 	if k.ID != "" {
 		return k.ID, nil
@@ -199,7 +199,7 @@ func (s *Sandbox) id(ctx context.Context, k Key) (string, error) {
 }
 
 func (s *Sandbox) load(ctx context.Context, id string) (delivery, error) {
-	if !deliveryID.MatchString(id) { // other objects are none of ours
+	if !deliveryID.MatchString(id) { // other objects do not belong to couriers
 		return delivery{}, errNoDelivery
 	}
 	object, err := s.objects.Object(ctx, id)

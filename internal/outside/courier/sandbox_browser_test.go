@@ -15,7 +15,7 @@ import (
 	"purveyor/internal/testkit/browser"
 )
 
-// follower is somebody with a browser on a tracking page.
+// follower is a customer with a browser on a tracking page.
 type follower struct{ *browser.Visitor }
 
 func newFollower(t *testing.T, chrome context.Context, address string, before ...chromedp.Action[chromedp.Void]) follower {
@@ -28,7 +28,7 @@ func ask[T any](f follower, script string) T {
 	return browser.Ask[T](f.Visitor, script)
 }
 
-// waits until the page is so, as it looks every half second.
+// waits until the script is true on the page, which polls every half second.
 func (f follower) waits(script string) {
 	f.T.Helper()
 	if _, err := chromedp.Run(f.Tab, chromedp.Poll[bool](script)); err != nil {
@@ -36,7 +36,7 @@ func (f follower) waits(script string) {
 	}
 }
 
-// served is a town whose pages are served.
+// served returns a town whose pages are served.
 func served(t *testing.T) *town {
 	var x *town
 	pages := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { x.sandbox.Handler().ServeHTTP(w, r) }))
@@ -67,7 +67,7 @@ func TestBrowser(t *testing.T) {
 
 const where = `(() => { const b = document.querySelector(".dot").getBoundingClientRect(); return [b.x, b.y] })()`
 
-// live watches a delivery from the first look to the door.
+// live watches a delivery from the start to the door.
 func live(t *testing.T, chrome context.Context, x *town, d courier.Delivery) {
 	f := newFollower(t, chrome, d.TrackingURL)
 	f.waits(`document.querySelector("h1").textContent == "Looking for a courier" && document.querySelector("#who").hidden`)
@@ -105,7 +105,7 @@ func live(t *testing.T, chrome context.Context, x *town, d courier.Delivery) {
 
 func far(a, b []float64) float64 { return max(a[0]-b[0], b[0]-a[0], a[1]-b[1], b[1]-a[1]) }
 
-// withoutScripts has the browser load the page anew.
+// withoutScripts reloads the page in a browser without scripts.
 func withoutScripts(t *testing.T, chrome context.Context, x *town, d courier.Delivery) {
 	x.Move(t, d, commerce.CourierEnRoute)
 	f := newFollower(t, chrome, d.TrackingURL, browser.NoScripts())
@@ -128,7 +128,7 @@ func phone(t *testing.T, chrome context.Context, x *town, d courier.Delivery) {
 	f.Readable()
 }
 
-// dark follows a delivery that goes back, at night, on a phone.
+// dark follows a delivery that goes back, in a dark theme on a phone.
 func dark(t *testing.T, chrome context.Context, x *town, _ courier.Delivery) {
 	r := asks("sandbox:return")
 	r.Ref = commerce.DeliveryRef(order, 2)
@@ -159,8 +159,8 @@ func unknown(t *testing.T, chrome context.Context, _ *town, d courier.Delivery) 
 	f.Readable()
 }
 
-// unharmed checks that the browser has refused nothing of the page, and asked
-// nobody but the sandbox.
+// unharmed checks that the browser has blocked nothing on the page, and made requests
+// to the sandbox only.
 func (f follower) unharmed(origin string) {
 	f.T.Helper()
 	looks := 0
@@ -176,7 +176,7 @@ func (f follower) unharmed(origin string) {
 		f.T.Errorf("the page has looked %d times", looks)
 	}
 	for _, problem := range f.Problems() {
-		if !strings.Contains(problem, "404") { // there is no favicon
+		if !strings.Contains(problem, "404") { // the page has no favicon
 			f.T.Errorf("the browser says: %s", problem)
 		}
 	}

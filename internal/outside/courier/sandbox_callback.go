@@ -11,11 +11,11 @@ import (
 	"purveyor/internal/commerce"
 )
 
-// CallbackPath is the inbound path that takes callbacks of couriers, as
-// sandbox.Callback names it.
+// CallbackPath is the inbound path for callbacks of couriers, as sandbox.Callback
+// names it.
 const CallbackPath = "couriers"
 
-// maxCallbackBytes is far above what a sandbox says.
+// maxCallbackBytes is far above the size of any callback of the sandbox.
 const maxCallbackBytes = 64 << 10
 
 // callbackJSON is a Callback as the sandbox posts it.
@@ -43,15 +43,15 @@ type courierJSON struct {
 	At       *commerce.Point `json:"location,omitempty"`
 }
 
-// seen sets when the delivery was last seen. Later is later, even if clocks of
+// seen sets the time of the latest change. It always grows, even if the clocks of two
 // processes differ.
 func (x *delivery) seen(now time.Time) { x.SeenOn = max(x.SeenOn+1, now.UnixMilli()) }
 
 func stepName(step int) string { return strconv.Itoa(step) }
 
-// callback is the body of a callback about what a delivery is now. Its id is made
-// of the delivery's and the name of the change, so that it is the same whoever
-// sends it how often.
+// callback returns the body of a callback with the current state of a delivery. Its
+// id is derived from the delivery's id and the name of the change: it is the same
+// whichever process sends it, and however often.
 func (s *Sandbox) callback(x *delivery, change string) []byte {
 	d := s.view(*x)
 	n := callbackJSON{
@@ -64,14 +64,14 @@ func (s *Sandbox) callback(x *delivery, change string) []byte {
 	}
 	body, err := json.Marshal(n)
 	if err != nil {
-		panic(err) // texts and numbers always encode
+		panic(err) // strings and numbers always encode
 	}
 	return body
 }
 
-// decodeCallback reads what callback has made. Fields that a newer process has added
-// are passed over; a status that is not known may be by the process that gets
-// the next try.
+// decodeCallback reads a body that callback has made. Fields that a newer process
+// added are ignored. A status that we do not know is an error: the next attempt may
+// reach a process that knows it.
 func decodeCallback(body []byte) (Callback, error) {
 	var n callbackJSON
 	if err := json.Unmarshal(body, &n); err != nil {

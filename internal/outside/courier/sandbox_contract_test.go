@@ -20,11 +20,11 @@ func TestSandboxContract(t *testing.T) {
 	couriertest.Run(t, func(t *testing.T) couriertest.Harness { return newTown(t, "https://shop.example") })
 }
 
-// town is a sandbox with its objects and a clock that tests set forward.
+// town is a sandbox with its objects, and a clock that tests set.
 type town struct {
 	sandbox *courier.Sandbox
 	objects *fakesandbox.Objects
-	outage  couriertest.Situation // of what keeps the objects
+	outage  couriertest.Situation // of the objects' storage
 	made    atomic.Int64
 	ahead   atomic.Int64
 }
@@ -42,13 +42,13 @@ func newTown(t testing.TB, baseURL string) *town {
 	}
 	town.sandbox = courier.NewSandbox(storage{town.objects, town}, baseURL)
 	town.sandbox.Now = town.Now
-	// The secret is made at the start of a service, not during an outage.
+	// The secret is made when a service starts, not during an outage.
 	_, err := sandbox.NewSigner(town.objects).Sign(t.Context(), time.Now(), nil)
 	must(t, err)
 	return town
 }
 
-// storage is what may be out of order.
+// storage wraps the objects so that they can fail.
 type storage struct {
 	*fakesandbox.Objects
 	town *town
@@ -81,7 +81,7 @@ func (x *town) outOfOrder(ctx context.Context) error {
 
 func (x *town) Provider() courier.Provider { return x.sandbox }
 
-// asking are the tags that bring a situation about.
+// asking maps each situation to the tags that cause it.
 var asking = map[couriertest.Situation]string{
 	couriertest.Fine:          "",
 	couriertest.TooFar:        "out-of-zone",
@@ -110,7 +110,7 @@ func (x *town) Lapse(*testing.T) { x.ahead.Add(int64(2 * time.Hour)) }
 
 func (x *town) Now() time.Time { return time.Now().Add(time.Duration(x.ahead.Load())) }
 
-// Move takes steps; there are less than a hundred in each delivery.
+// Move takes steps. Each delivery has fewer than a hundred.
 func (x *town) Move(t *testing.T, d courier.Delivery, to commerce.CourierStatus) {
 	t.Helper()
 	for range 100 {
@@ -126,7 +126,7 @@ func (x *town) Move(t *testing.T, d courier.Delivery, to commerce.CourierStatus)
 	t.Fatalf("the delivery never gets to be %s", to)
 }
 
-// step takes a step, if one is due.
+// step takes a step if one is due.
 func (x *town) step(t testing.TB, id string) bool {
 	t.Helper()
 	x.ahead.Add(int64(x.sandbox.StepEvery))

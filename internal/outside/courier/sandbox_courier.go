@@ -7,7 +7,7 @@ import (
 	"purveyor/internal/commerce"
 )
 
-// couriers are who works for the sandbox. Their phone numbers ring nowhere.
+// couriers are the sandbox's couriers. Their phone numbers are not in service.
 var couriers = []struct{ name, vehicle, color string }{
 	{"Amara O.", "bicycle", "#0b4fb3"},
 	{"Ben T.", "car", "#8a3ffc"},
@@ -25,7 +25,7 @@ var couriers = []struct{ name, vehicle, color string }{
 
 const picturesPath = "/sandbox/couriers/"
 
-// courierOf is who brings a delivery, wherever that is.
+// courierOf returns the courier of a delivery, without the position.
 func (s *Sandbox) courierOf(id string) commerce.Courier {
 	i := drawn(id[len(deliveryPrefix):], len(couriers))
 	return commerce.Courier{
@@ -36,23 +36,22 @@ func (s *Sandbox) courierOf(id string) commerce.Courier {
 	}
 }
 
-// drawn is a number below n that follows from the first hexadecimal digits of
-// an id.
+// drawn returns a number below n, derived from the first hexadecimal digits of an id.
 func drawn(digits string, n int) int {
 	v, err := strconv.ParseUint(digits[:8], 16, 32)
 	if err != nil {
-		panic(err) // ids are checked when they are read
+		panic(err) // ids are checked when they are parsed
 	}
 	return int(v % uint64(n))
 }
 
-// vehicles are the providers' names of them in words.
+// vehicles maps the providers' names of vehicles to words.
 var vehicles = map[string]string{
 	"bicycle": "by bicycle", "car": "by car", "scooter": "by scooter", "van": "by van",
 	"walker": "on foot", "motorcycle": "by motorcycle", "truck": "by truck",
 }
 
-// portrait is a picture of a courier: with a name, a colour, and an initial.
+// portrait is the picture of a courier, made from a name, a colour and an initial.
 const portrait = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 96 96" width="96" height="96" role="img"><title>%s</title>` +
 	`<rect width="96" height="96" fill="%s"/><circle cx="48" cy="38" r="19" fill="#fff"/><path d="M12 96a36 34 0 0 1 72 0z" fill="#fff"/>` +
 	`<text x="48" y="90" font-family="sans-serif" font-size="20" font-weight="700" text-anchor="middle" fill="#16191d">%s</text></svg>

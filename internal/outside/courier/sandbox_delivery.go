@@ -10,27 +10,27 @@ import (
 	"purveyor/internal/outside/sandbox"
 )
 
-// delivery is a delivery as the sandbox stores it: as JSON under the names of
-// its fields. Who the customer is and what is brought is not in it.
+// delivery is a delivery as the sandbox stores it: JSON with these field names. It
+// holds neither the customer nor the goods.
 type delivery struct {
 	ID, Ref, QuoteID string
-	Store, Phone     string // of the store: its name and number
+	Store, Phone     string // name and number of the store
 	FeeCents         commerce.Cents
 	Tags             tags
 	Way              route
-	Step             int // how far it is in its plan
+	Step             int // position in the plan
 	Cancelled        bool
-	SeenOn           int64 // Unix ms, of the last change
+	SeenOn           int64 // Unix ms, time of the latest change
 
-	// What is told later: Behind after the callback that follows it, Late some steps
-	// from now.
+	// Callbacks that are posted later: Behind after the callback that follows it,
+	// Late after a number of steps.
 	Behind json.RawMessage `json:",omitempty"`
 	Late   []late          `json:",omitempty"`
 
-	callbacks []sandbox.Callback // of this change
+	callbacks []sandbox.Callback // of the current change
 }
 
-// late is a callback that is told in so many steps.
+// late is a callback that is posted after this number of steps.
 type late struct {
 	Steps int
 	Body  json.RawMessage
@@ -39,8 +39,8 @@ type late struct {
 // stage is one point of a delivery's plan.
 type stage struct {
 	status   commerce.CourierStatus
-	toDoor   bool    // on the way from the store to the door; else on that to the store
-	at       float64 // how much of the way is behind the courier
+	toDoor   bool    // on the way from the store to the door; otherwise to the store
+	at       float64 // share of the way that is done
 	imminent bool
 	reason   string
 }
@@ -77,7 +77,7 @@ const (
 	cancelled = "The delivery was cancelled by who had asked for it."
 )
 
-// plan is what is going to happen, stage by stage.
+// plan lists what is going to happen to the delivery, stage by stage.
 func (x *delivery) plan() []stage {
 	plan := waiting[:1:1]
 	if x.Tags.has(tagNeverAssigned) {
@@ -99,8 +99,8 @@ func (x *delivery) plan() []stage {
 	return append(append(plan, transit...), arrival...)
 }
 
-// now is the stage of the plan that the delivery is at; one of a process with
-// a longer plan is at its end.
+// now returns the current stage. A delivery of a process with a longer plan is at the
+// end of ours.
 func (x *delivery) now() stage {
 	plan := x.plan()
 	return plan[min(x.Step, len(plan)-1)]
@@ -113,12 +113,12 @@ func (x *delivery) status() commerce.CourierStatus {
 	return x.now().status
 }
 
-// moves tells whether another step is to come.
+// moves reports whether there is another step.
 func (x *delivery) moves() bool {
 	return !x.Cancelled && x.Step < len(x.plan())-1 || len(x.Late) > 0
 }
 
-// view is a delivery as the port shows it.
+// view returns a delivery as the port shows it.
 func (s *Sandbox) view(x delivery) Delivery {
 	if x.ID == "" {
 		return Delivery{}
@@ -147,8 +147,8 @@ func (s *Sandbox) view(x delivery) Delivery {
 	return v
 }
 
-// left is how long pick-up and drop-off take from here: at the speed of the
-// quote, unless the steps are too slow for it.
+// left returns the time until pick-up and drop-off from this stage: at the speed of
+// the quote, unless the steps are too slow for that.
 func (s *Sandbox) left(x delivery, at stage) (pickup, dropoff time.Duration) {
 	pickup, dropoff = x.Way.times()
 	passed, steps := searchTime, len(approach)+len(transit)+2-x.Step // of a plan without mishaps
@@ -168,7 +168,7 @@ func (s *Sandbox) left(x delivery, at stage) (pickup, dropoff time.Duration) {
 	return pickup, max(dropoff-passed, time.Duration(steps)*s.StepEvery)
 }
 
-// decodeDelivery reads what is stored.
+// decodeDelivery reads a stored delivery.
 func decodeDelivery(data []byte) (delivery, error) {
 	var x delivery
 	if err := json.Unmarshal(data, &x); err != nil {

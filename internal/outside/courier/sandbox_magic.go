@@ -10,9 +10,9 @@ import (
 	"purveyor/internal/commerce"
 )
 
-// The tags by which the second line of the drop-off's address asks the sandbox
-// to misbehave: after "sandbox:", several joined by '.' or ','. docs/SANDBOX.md
-// says what each does.
+// The tags by which the second line of the drop-off address asks the sandbox to
+// misbehave. They follow "sandbox:" and are separated by '.' or ','. docs/SANDBOX.md
+// says what each of them does.
 const (
 	tagOutOfZone     = "out-of-zone"
 	tagNoCouriers    = "no-couriers"
@@ -33,7 +33,7 @@ const (
 	tagNeverAssigned = "never-assigned"
 )
 
-// tags are what an address asks for.
+// tags are the misbehaviours that an address asks for.
 type tags []string
 
 const tagMark = "sandbox:"
@@ -51,8 +51,9 @@ func tagsOf(r QuoteRequest) tags {
 
 func (t tags) has(tag string) bool { return slices.Contains(t, tag) }
 
-// attempt is what is asked of one attempt to deliver an order: cancel is for
-// the first, cancel-always for each. What has been done by then is left out.
+// attempt returns the tags that apply to this attempt at delivering an order: cancel
+// applies to the first, cancel-always to each. It leaves out what earlier attempts
+// have done.
 func (t tags) attempt(ref string) tags {
 	_, attempt, ok := commerce.ParseDeliveryRef(ref)
 	var kept tags
@@ -69,7 +70,7 @@ func (t tags) attempt(ref string) tags {
 	return kept
 }
 
-// misbehave does what the address asks of a call.
+// misbehave does to a call what the address asks for.
 func misbehave(ctx context.Context, asked tags) error {
 	if asked.has(tagSlow) {
 		select {

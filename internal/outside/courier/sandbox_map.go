@@ -8,25 +8,25 @@ import (
 	"purveyor/internal/commerce"
 )
 
-// townMap is a small map around a delivery, as SVG: it has no names and no
-// coordinates of the earth.
+// townMap is a small map around a delivery, as SVG. It shows no names and no real
+// coordinates.
 type townMap struct {
 	Width, Height int
-	Approach, Way string // as points of polylines
-	Store, Door   string // as one point each
+	Approach, Way string // points of polylines
+	Store, Door   string // one point each
 
 	centre     commerce.Point
-	x, y, zoom float64 // of the centre on the map; units of the map for one degree of latitude
+	x, y, zoom float64 // the centre on the map; map units per degree of latitude
 }
 
 const (
 	mapWidth, mapHeight = 360, 240
-	mapMargin           = 36 // at the sides
-	// The label of the door stands above it, nothing stands below.
+	mapMargin           = 36 // on each side
+	// The label of the door is above the door; nothing is below.
 	mapTop, mapBottom = 52, 24
 )
 
-// drawMap draws all that the courier passes.
+// drawMap draws the whole way of the courier.
 func (x *delivery) drawMap() townMap {
 	approach, way := streets(x.start(), x.Way.From), streets(x.Way.From, x.Way.To)
 	m := townMap{Width: mapWidth, Height: mapHeight, centre: x.Way.From, zoom: 1}
@@ -35,7 +35,7 @@ func (x *delivery) drawMap() townMap {
 		e, s := m.from(p)
 		left, right, top, bottom = min(left, e), max(right, e), min(top, s), max(bottom, s)
 	}
-	const least = 1e-6 // so that there is something to see on a pole
+	const least = 1e-6 // keeps the scale finite for a way of no length, and near a pole
 	m.zoom = min((mapWidth-2*mapMargin)/max(least, right-left), (mapHeight-mapTop-mapBottom)/max(least, bottom-top))
 	m.x, m.y = mapWidth/2-m.zoom*(left+right)/2, (mapHeight+mapTop-mapBottom)/2-m.zoom*(top+bottom)/2
 	m.Approach, m.Way = m.points(approach...), m.points(way...)
@@ -43,14 +43,13 @@ func (x *delivery) drawMap() townMap {
 	return m
 }
 
-// from is how far east and south of the centre a point is, in degrees of
-// latitude.
+// from returns how far east and south of the centre p is, in degrees of latitude.
 func (m *townMap) from(p commerce.Point) (east, south float64) {
 	east = math.Remainder(p.Lng-m.centre.Lng, 360) * math.Cos(m.centre.Lat*math.Pi/180)
 	return east, m.centre.Lat - p.Lat
 }
 
-// at is where a point is on the map.
+// at returns the position of p on the map.
 func (m *townMap) at(p commerce.Point) (x, y float64) {
 	east, south := m.from(p)
 	return tenths(m.x + m.zoom*east), tenths(m.y + m.zoom*south)

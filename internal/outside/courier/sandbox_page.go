@@ -30,10 +30,10 @@ var (
 	trackPage = sandbox.NewPage(trackHTML, trackCSS, trackJS, "img-src 'self'", "connect-src 'self'")
 )
 
-// Handler serves what anybody may see who knows the address: the page on which a
-// delivery is followed, GET /sandbox/track/{delivery}; what changes on it, GET
-// /sandbox/track/{delivery}/state; and pictures of couriers, GET
-// /sandbox/couriers/{picture}. None of them tells who the customer is, or where.
+// Handler serves the public pages: GET /sandbox/track/{delivery} follows a delivery,
+// GET /sandbox/track/{delivery}/state returns what changes on that page, and GET
+// /sandbox/couriers/{picture} returns the picture of a courier. Everyone with the
+// address may see them, so they do not identify the customer or the place.
 func (s *Sandbox) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET "+trackPath+"{delivery}", s.showTracking)
@@ -42,9 +42,9 @@ func (s *Sandbox) Handler() http.Handler {
 	return mux
 }
 
-// tracking is what the template shows.
+// tracking is the data of the template.
 type tracking struct {
-	Title, Text string // Text in place of the delivery
+	Title, Text string // Text is shown when there is no delivery
 	Map         *townMap
 	State       state
 	Store       string
@@ -53,27 +53,27 @@ type tracking struct {
 	EveryMs     int64
 }
 
-// state is what changes on the page.
+// state is the part of the page that changes.
 type state struct {
 	Title    string         `json:"title"`
 	Heading  string         `json:"heading"`
 	Detail   string         `json:"detail"`
-	Progress int            `json:"progress"` // how much of progress is reached; -1: nothing
+	Progress int            `json:"progress"` // index of the latest step that is reached; -1: none
 	Courier  *courierOnPage `json:"courier"`
-	X        float64        `json:"x"` // of the courier on the map
+	X        float64        `json:"x"` // position of the courier on the map
 	Y        float64        `json:"y"`
 	Over     bool           `json:"over"`
-	Stopped  bool           `json:"stopped"` // it does not arrive
+	Stopped  bool           `json:"stopped"` // it will not arrive
 	Next     string         `json:"next"`    // what the customer can do now; empty: wait
 }
 
-// phone is a number that can be called from the page.
+// phone is a number that the page can dial.
 type phone struct {
 	Href template.URL
 	Text string
 }
 
-// StoreName is how a sentence calls the store.
+// StoreName is the store's name in a sentence.
 func (t tracking) StoreName() string { return cmp.Or(t.Store, "the store") }
 
 type courierOnPage struct {
@@ -82,16 +82,16 @@ type courierOnPage struct {
 	Picture string `json:"picture"`
 }
 
-// phoneOf is nil for what is no number.
+// phoneOf returns nil if number is no phone number.
 func phoneOf(number string) *phone {
 	dialled, ok := commerce.E164(number)
 	if !ok {
 		return nil
 	}
-	return &phone{template.URL("tel:" + dialled), number} //nolint:gosec // digits behind a plus
+	return &phone{template.URL("tel:" + dialled), number} // dialled has only digits behind a plus
 }
 
-// progress names what a delivery goes through.
+// progress names the steps of a delivery.
 var progress = []string{"Courier found", "Picked up", "On the way", "Delivered"}
 
 func (s *Sandbox) showTracking(w http.ResponseWriter, r *http.Request) {
@@ -122,15 +122,15 @@ func (s *Sandbox) showState(w http.ResponseWriter, r *http.Request) {
 	}
 	body, err := json.Marshal(answer)
 	if err != nil {
-		panic(err) // texts always encode
+		panic(err) // strings always encode
 	}
 	trackPage.Protect(w.Header())
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_, _ = w.Write(body) // who asked has gone
+	_, _ = w.Write(body) // an error means that the client has gone
 }
 
-// failed says what is the same for every delivery.
+// failed returns an error page that does not depend on the delivery.
 func failed(err error) (status int, title, text string) {
 	if errors.Is(err, errNoDelivery) {
 		return http.StatusNotFound, "There is no such delivery", "Please follow the link of the store again."
@@ -139,7 +139,7 @@ func failed(err error) (status int, title, text string) {
 	return http.StatusServiceUnavailable, "This does not work at the moment", "Please load this page again in a moment."
 }
 
-// state is a delivery in words for its customer.
+// state describes a delivery in words for its customer.
 func (s *Sandbox) state(x delivery, town townMap) state {
 	d := s.view(x)
 	v := state{Heading: heading(d, x.Store), Detail: s.detail(d), Over: d.Status.Over(), Progress: x.progress()}
@@ -156,8 +156,8 @@ func (s *Sandbox) state(x delivery, town townMap) state {
 	return v
 }
 
-// progress is how far the delivery came. One that was called off, or goes back,
-// stays where it was.
+// progress returns the index of the latest step that the delivery reached. One that
+// was called off, or is on its way back, stays where it was.
 func (x *delivery) progress() int {
 	at := x.now()
 	switch {
@@ -173,7 +173,7 @@ func (x *delivery) progress() int {
 	return 2
 }
 
-// advice tells whether a delivery does not arrive, and what its customer can do.
+// advice reports whether a delivery will not arrive, and what its customer can do.
 func advice(d Delivery, store string) (stopped bool, next string) {
 	switch d.Status {
 	case commerce.CourierCancelled:
@@ -213,7 +213,7 @@ func heading(d Delivery, store string) string {
 	return "Looking for a courier"
 }
 
-// detail says when it arrives, or why it does not.
+// detail says when the delivery arrives, or why it does not.
 func (s *Sandbox) detail(d Delivery) string {
 	switch minutes := (d.DropoffETA - s.Now().UnixMilli() + 30_000) / 60_000; {
 	case d.Status == commerce.CourierDone:
@@ -235,7 +235,7 @@ func (s *Sandbox) detail(d Delivery) string {
 	}
 }
 
-// showPicture draws one of the couriers.
+// showPicture serves the picture of a courier.
 func showPicture(w http.ResponseWriter, r *http.Request) {
 	number, isPicture := strings.CutSuffix(r.PathValue("picture"), ".svg")
 	i, err := strconv.Atoi(number)

@@ -23,7 +23,8 @@ func (x *town) get(t *testing.T, address string) *httptest.ResponseRecorder {
 	return w
 }
 
-// TestPageInWords follows deliveries on their pages, and by what the pages ask for.
+// TestPageInWords follows deliveries on their pages and through the requests that the
+// pages make.
 func TestPageInWords(t *testing.T) {
 	for tags, headings := range map[string][]string{
 		"": {"Looking for a courier|The time of arrival is shown here once one is found.", "NAME is on the way to Harbor Street Market|Arrives in about 13 minutes",
@@ -49,7 +50,7 @@ func TestPageInWords(t *testing.T) {
 	}
 }
 
-// words are what the page and what it asks for both say.
+// words returns the text that the page and its state request both show.
 func (x *town) words(t *testing.T, d courier.Delivery) string {
 	t.Helper()
 	page, state := x.get(t, d.TrackingURL), x.get(t, d.TrackingURL+"/state")
@@ -84,8 +85,8 @@ func (x *town) words(t *testing.T, d courier.Delivery) string {
 	return strings.ReplaceAll(v.Heading, v.Courier.Name, "NAME") + "|" + v.Detail
 }
 
-// TestWhatToDoNext: a delivery that does not arrive stays where it came to, and
-// the page names the store to ask, and its number.
+// TestWhatToDoNext checks that a delivery that will not arrive stays where it came
+// to, and that the page names the store to ask, with its number.
 func TestWhatToDoNext(t *testing.T) {
 	for tags, want := range map[string]struct {
 		next     string
@@ -126,7 +127,8 @@ func TestWhatToDoNext(t *testing.T) {
 	}
 }
 
-// TestPageTellsNobodyWhere: it is public.
+// TestPageTellsNobodyWhere checks that the public page does not show the customer's
+// place.
 func TestPageTellsNobodyWhere(t *testing.T) {
 	x := newTown(t, "https://shop.example")
 	d := x.create(t, asks(""))
@@ -148,7 +150,8 @@ func TestPageTellsNobodyWhere(t *testing.T) {
 	}
 }
 
-// TestUnknownPages say the same of all that is not there, and nothing of what is.
+// TestUnknownPages checks that all unknown addresses get the same answer, which says
+// nothing about existing ones.
 func TestUnknownPages(t *testing.T) {
 	x := newTown(t, "https://shop.example")
 	d := x.create(t, asks(""))
@@ -178,7 +181,7 @@ func TestUnknownPages(t *testing.T) {
 	}
 }
 
-// TestPageDuringAnOutage shows nothing of the error.
+// TestPageDuringAnOutage checks that the page shows nothing of the error.
 func TestPageDuringAnOutage(t *testing.T) {
 	x := newTown(t, "https://shop.example")
 	d := x.create(t, asks(""))
@@ -190,7 +193,7 @@ func TestPageDuringAnOutage(t *testing.T) {
 	}
 }
 
-// TestHostileStore has a name that stays a text.
+// TestHostileStore checks that markup in a store's name stays text.
 func TestHostileStore(t *testing.T) {
 	x := newTown(t, "https://shop.example")
 	r := asks("")
@@ -231,7 +234,7 @@ func TestPageHeaders(t *testing.T) {
 	}
 }
 
-// TestPictures are well-formed, and shown to everybody.
+// TestPictures checks that pictures are well-formed and public.
 func TestPictures(t *testing.T) {
 	x := newTown(t, "https://shop.example")
 	seen := map[string]bool{}
@@ -266,8 +269,8 @@ func TestPictures(t *testing.T) {
 	}
 }
 
-// TestEvery is how often the page looks: no more often than twice a second, and
-// at least every five seconds.
+// TestEvery checks how often the page polls: at most twice a second, and at least
+// every five seconds.
 func TestEvery(t *testing.T) {
 	for step, want := range map[time.Duration]string{time.Millisecond: "500", 2 * time.Second: "2000", time.Hour: "5000"} {
 		x := newTown(t, "https://shop.example")

@@ -14,9 +14,9 @@ import (
 	"purveyor/internal/outside/courier"
 )
 
-// TestNeverBack has steps, steps that are lost after they were told,
-// cancellations and repeated requests come in any order, of deliveries that
-// misbehave in any way: what they are never goes back, and is over in the end.
+// TestNeverBack runs steps, steps that are lost after their callbacks were posted,
+// cancellations and repeated requests in any order, for deliveries that misbehave in
+// any way. Their status never goes back, and each delivery ends.
 func TestNeverBack(t *testing.T) {
 	misdeeds := []string{"cancel", "cancel-always", "cancel-later", "return", "twice", "late", "unordered", "skip-pickup", "uncancellable"}
 	rapid.Check(t, func(rt *rapid.T) {
@@ -41,7 +41,7 @@ func TestNeverBack(t *testing.T) {
 	})
 }
 
-// followed is a delivery that somebody looks at all the time.
+// followed is a delivery whose state is read after every change.
 type followed struct {
 	town    *town
 	t       *testing.T
@@ -65,7 +65,7 @@ func (f *followed) sees(now courier.Delivery) {
 
 func (f *followed) step() bool { return f.town.step(f.t, f.last.ID) }
 
-// lose tells of a step that is not stored.
+// lose takes a step that is not stored.
 func (f *followed) lose() {
 	f.town.ahead.Add(int64(time.Second))
 	object, err := f.town.objects.Object(f.t.Context(), f.last.ID)
@@ -89,8 +89,8 @@ func (f *followed) cancel() {
 	}
 }
 
-// check goes through all that was told, in the order of what it is about: that
-// leads to the end, too, without a step back.
+// check goes through all callbacks in the order of the changes. They lead to the end
+// as well, without a step back.
 func (f *followed) check(told []courier.Callback) {
 	slices.SortStableFunc(told, func(a, b courier.Callback) int { return cmp.Compare(a.SeenOn, b.SeenOn) })
 	statuses := map[string]commerce.CourierStatus{}

@@ -27,7 +27,7 @@ const (
 // route is the way from the store to the door.
 type route struct{ From, To commerce.Point }
 
-// route places both ends, unless they are too far apart.
+// route returns the coordinates of both ends, or a refusal if they are too far apart.
 func (s *Sandbox) route(ctx context.Context, r QuoteRequest) (route, error) {
 	from, ok := s.place(ctx, r.Pickup)
 	if !ok {
@@ -54,8 +54,8 @@ func (s *Sandbox) place(ctx context.Context, stop Stop) (commerce.Point, bool) {
 	return at, ok && at.Valid()
 }
 
-// offer is the quote that is given at some time. Its id has that time in it,
-// and can be made only by who knows the secret of the sandboxes.
+// offer returns the quote for this way at the time now. Its id holds that time and is
+// signed with the secret of the sandboxes.
 func (s *Sandbox) offer(ctx context.Context, w route, now int64) (Quote, error) {
 	prefix := quotePrefix + strconv.FormatInt(now, 36) + "_"
 	id, err := s.signer.ID(ctx, prefix, fmt.Sprint(w.From, w.To))
@@ -74,17 +74,17 @@ func (s *Sandbox) offer(ctx context.Context, w route, now int64) (Quote, error) 
 	}, nil
 }
 
-// honour is the quote of this id, if it was given for this way and has not
-// expired, or else another one.
+// honour returns the quote with this id if it was given for this way and has not
+// expired, and otherwise a new one.
 func (s *Sandbox) honour(ctx context.Context, id string, w route, now int64) (Quote, error) {
 	given, ok := givenOn(id)
 	if !ok || given > now || now >= given+quoteLife.Milliseconds() {
 		given = now
 	}
-	return s.offer(ctx, w, given) // the same for the same way and time
+	return s.offer(ctx, w, given) // the same way and time give the same quote
 }
 
-// givenOn is when a quote says that it was given.
+// givenOn returns the time that the id of a quote holds.
 func givenOn(id string) (int64, bool) {
 	body, ok := strings.CutPrefix(id, quotePrefix)
 	text, _, found := strings.Cut(body, "_")
@@ -92,7 +92,7 @@ func givenOn(id string) (int64, bool) {
 	return given, ok && found && err == nil
 }
 
-// times are how long pick-up and drop-off take from the moment they are asked for.
+// times returns how long pick-up and drop-off take, counted from the request.
 func (w route) times() (pickup, dropoff time.Duration) {
 	pickup = searchTime + drive(approachMiles)
 	return pickup, pickup + loadingTime + drive(w.From.MilesTo(w.To))

@@ -7,9 +7,9 @@ import (
 	"purveyor/internal/outside/sandbox"
 )
 
-// Step implements sandbox.Mover. It goes by what is stored alone: a step that is
-// done again, because the process died before it was stored, tells the same
-// under the same ids; only its time is that of the later try.
+// Step implements sandbox.Mover. It depends on the stored state alone. If the process
+// dies before a step is stored, the repeated step posts the same callbacks with the
+// same ids; only their time is later.
 func (s *Sandbox) Step(_ context.Context, o sandbox.Object) (sandbox.Step, error) {
 	x, err := decodeDelivery(o.Data)
 	if err != nil || !x.moves() {
@@ -27,7 +27,7 @@ func (s *Sandbox) Step(_ context.Context, o sandbox.Object) (sandbox.Step, error
 	return step, nil
 }
 
-// advance takes one step: what is late comes nearer, and the courier too.
+// advance takes one step: late callbacks come closer, and the courier moves on.
 func (s *Sandbox) advance(x *delivery) {
 	var due, later []late
 	for _, l := range x.Late {
@@ -50,8 +50,8 @@ func (s *Sandbox) advance(x *delivery) {
 	s.tell(x, before != x.status())
 }
 
-// tell adds a callback of what the delivery is now. Unordered, the callbacks of
-// statuses come in pairs, the later one first.
+// tell adds a callback with the current state. With the tag unordered, callbacks of
+// new statuses come in pairs, the later one first.
 func (s *Sandbox) tell(x *delivery, news bool) {
 	body := s.callback(x, stepName(x.Step))
 	switch {
@@ -65,7 +65,8 @@ func (s *Sandbox) tell(x *delivery, news bool) {
 	}
 }
 
-// catchUp tells what has been overtaken.
+// catchUp posts the callback that was held back so that a later one could overtake
+// it.
 func (x *delivery) catchUp() {
 	if x.Behind != nil {
 		x.delay(x.Behind)
@@ -73,7 +74,7 @@ func (x *delivery) catchUp() {
 	}
 }
 
-// lateSteps is how late what is late comes.
+// lateSteps is the number of steps by which late callbacks are delayed.
 const lateSteps = 3
 
 // delay posts a callback, now or later.
@@ -85,7 +86,7 @@ func (x *delivery) delay(body []byte) {
 	x.post(body)
 }
 
-// post adds a callback to the change that is being made.
+// post adds a callback to the current change.
 func (x *delivery) post(body []byte) {
 	n := sandbox.Callback{To: CallbackPath, Body: body}
 	x.callbacks = append(x.callbacks, n)
@@ -94,8 +95,8 @@ func (x *delivery) post(body []byte) {
 	}
 }
 
-// cancel ends a delivery, and gives what is to be told. That is not late: it is
-// our own doing.
+// cancel ends a delivery, and returns the callbacks to post. They are not late,
+// because the cancellation is ours.
 func (s *Sandbox) cancel(x *delivery) []sandbox.Callback {
 	x.Cancelled = true
 	x.seen(s.Now())

@@ -13,7 +13,7 @@ import (
 	"purveyor/internal/outside/sandbox"
 )
 
-// brief names statuses by few letters, and an imminent courier by a '!'.
+// brief abbreviates statuses, with a '!' for an imminent courier.
 func brief(callbacks []courier.Callback) string {
 	names := map[commerce.CourierStatus]string{
 		commerce.CourierPending: "?", commerce.CourierAssigned: "to-store", commerce.CourierLoaded: "loaded", commerce.CourierEnRoute: "to-door",
@@ -30,8 +30,7 @@ func brief(callbacks []courier.Callback) string {
 	return strings.Join(words, " ")
 }
 
-// TestSteps lists what is told, step by step, for each thing that an address
-// can ask for.
+// TestSteps lists the callbacks of each step, for each tag of an address.
 func TestSteps(t *testing.T) {
 	const wayToStore, wayToDoor = "to-store|to-store|to-store|to-store!", "to-door|to-door|to-door|to-door|to-door|to-door!"
 	double := func(steps string) string {
@@ -48,7 +47,7 @@ func TestSteps(t *testing.T) {
 		"sandbox:":                    fine,
 		"sandbox:unknown":             fine,
 		"sandbox:uncancellable":       fine,
-		"cancel":                      fine, // without the mark it is a text
+		"cancel":                      fine, // without the prefix it is plain text
 		"sandbox:cancel":              "to-store|to-store|to-store|cancelled",
 		"Apt 4, SANDBOX:Cancel":       "to-store|to-store|to-store|cancelled",
 		"sandbox:cancel-always 2nd":   "to-store|to-store|to-store|cancelled",
@@ -81,7 +80,8 @@ func TestSteps(t *testing.T) {
 	}
 }
 
-// TestCancelIsForTheFirstAttempt, and cancel-always for each.
+// TestCancelIsForTheFirstAttempt checks that cancel affects the first attempt only,
+// and cancel-always each one.
 func TestCancelIsForTheFirstAttempt(t *testing.T) {
 	for tag, want := range map[string]string{"sandbox:cancel": "delivered", "sandbox:cancel-always": "cancelled"} {
 		x := newTown(t, "https://shop.example")
@@ -96,7 +96,8 @@ func TestCancelIsForTheFirstAttempt(t *testing.T) {
 	}
 }
 
-// TestCancelIsTold at once, after some steps, and the courier goes no further.
+// TestCancelIsTold checks that a cancellation is posted at once, even after some
+// steps, and that the courier stops.
 func TestCancelIsTold(t *testing.T) {
 	for _, c := range []struct {
 		tags        string
@@ -109,7 +110,7 @@ func TestCancelIsTold(t *testing.T) {
 		{"sandbox:never-assigned.late", 0, "cancelled", ""},
 		{"sandbox:late", 2, "cancelled", "|to-store|to-store"},
 		{"sandbox:unordered", 2, "to-store cancelled to-store", ""},
-		{"sandbox:cancel", 4, "to-store to-store to-store cancelled", ""}, // by the courier; ours changes nothing
+		{"sandbox:cancel", 4, "to-store to-store to-store cancelled", ""}, // the courier cancelled first, so ours changes nothing
 	} {
 		x := newTown(t, "https://shop.example")
 		d := x.create(t, asks(c.tags))
@@ -134,7 +135,8 @@ func TestCancelIsTold(t *testing.T) {
 	}
 }
 
-// TestCourierMoves along the way, nearer with each step, in less and less time.
+// TestCourierMoves checks that each step brings the courier closer on the way, and
+// shortens the remaining time.
 func TestCourierMoves(t *testing.T) {
 	for name, ends := range map[string][2]commerce.Point{
 		"town":      {ferryBuilding, mission},
@@ -188,8 +190,8 @@ func (x *town) nearer(t *testing.T, before, now courier.Delivery, ends [2]commer
 	}
 }
 
-// TestSlowSteps never promise what cannot be kept: with an hour for each step
-// nobody is there in half an hour.
+// TestSlowSteps checks that slow steps make no false promise: with an hour for each
+// step, no arrival is announced for the next half hour.
 func TestSlowSteps(t *testing.T) {
 	x := newTown(t, "https://shop.example")
 	x.sandbox.StepEvery = time.Hour
@@ -207,7 +209,7 @@ func TestSlowSteps(t *testing.T) {
 	}
 }
 
-// steps is how many are left, tried on a copy.
+// steps returns how many steps are left, tried on a copy.
 func (x *town) steps(t *testing.T, id string) int {
 	t.Helper()
 	object, err := x.objects.Object(t.Context(), id)
@@ -222,8 +224,8 @@ func (x *town) steps(t *testing.T, id string) int {
 	}
 }
 
-// TestRepeatedStep tells the same under the same ids: the process died before
-// the step was stored.
+// TestRepeatedStep checks that a step that is repeated, because the process died
+// before it was stored, posts the same callbacks with the same ids.
 func TestRepeatedStep(t *testing.T) {
 	x := newTown(t, "https://shop.example")
 	d := x.create(t, asks("sandbox:twice.unordered"))
@@ -241,7 +243,7 @@ func TestRepeatedStep(t *testing.T) {
 	}
 }
 
-// ids are those of callbacks, with what they tell but for the times.
+// ids returns the ids of callbacks, with their contents except for the times.
 func ids(t *testing.T, callbacks []sandbox.Callback) []string {
 	t.Helper()
 	var all []string
@@ -253,7 +255,7 @@ func ids(t *testing.T, callbacks []sandbox.Callback) []string {
 	return all
 }
 
-// TestNothingElseMoves: objects of other ports are none of the couriers'.
+// TestNothingElseMoves checks that objects of other ports are not moved as couriers.
 func TestNothingElseMoves(t *testing.T) {
 	x := newTown(t, "https://shop.example")
 	for _, data := range []string{``, `{`, `{}`, `null`, `{"ID":"cs_test_1"}`, `{"ID":"del_test_` + strings.Repeat("0", 40) + `","Step":-1}`} {

@@ -24,7 +24,7 @@ var (
 	mission       = commerce.Point{Lat: 37.7618, Lng: -122.4146} // 2.6 miles from there
 )
 
-// asks is a request whose address has these tags.
+// asks returns a request whose address has these tags.
 func asks(tags string) courier.CreateRequest {
 	return courier.CreateRequest{QuoteRequest: courier.QuoteRequest{
 		Ref:     commerce.DeliveryRef(order, 1),
@@ -57,7 +57,7 @@ func (x *town) told(t testing.TB) []courier.Callback {
 	return all
 }
 
-// TestCalls lists what calls answer for each thing that an address can ask for.
+// TestCalls lists the answers of calls for each tag of an address.
 func TestCalls(t *testing.T) {
 	refusal := func(code courier.Code) func(error) bool {
 		return func(err error) bool {
@@ -96,7 +96,8 @@ func TestUncancellable(t *testing.T) {
 	}
 }
 
-// TestSlow takes four seconds, or until the caller gives up.
+// TestSlow checks that a slow call takes four seconds, or ends when the caller gives
+// up.
 func TestSlow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := newTown(t, "https://shop.example")
@@ -113,7 +114,7 @@ func TestSlow(t *testing.T) {
 	})
 }
 
-// TestQuotes cost more the farther it is, and are given as far as 30 miles.
+// TestQuotes checks that quotes rise with the distance, and end at 30 miles.
 func TestQuotes(t *testing.T) {
 	x := newTown(t, "https://shop.example")
 	north := func(miles float64) courier.QuoteRequest {
@@ -141,8 +142,8 @@ func TestQuotes(t *testing.T) {
 	}
 }
 
-// TestQuotesCannotBeForged: what was not given, or for another way, is quoted
-// once more without a word.
+// TestQuotesCannotBeForged checks that an unknown id, or one of another way, silently
+// gets a new quote.
 func TestQuotesCannotBeForged(t *testing.T) {
 	x := newTown(t, "https://shop.example")
 	given, err := x.sandbox.Quote(t.Context(), asks("").QuoteRequest)
@@ -172,7 +173,7 @@ func TestQuotesCannotBeForged(t *testing.T) {
 	}
 }
 
-// TestLocate asks where addresses are that come without coordinates.
+// TestLocate checks that addresses without coordinates are looked up.
 func TestLocate(t *testing.T) {
 	x := newTown(t, "https://shop.example")
 	r := asks("")
@@ -209,7 +210,8 @@ func TestLocate(t *testing.T) {
 	}
 }
 
-// TestTwoProcesses share all there is, and a restart changes nothing.
+// TestTwoProcesses checks that processes share all state, and that a restart changes
+// nothing.
 func TestTwoProcesses(t *testing.T) {
 	x := newTown(t, "https://shop.example")
 	other := courier.NewSandbox(x.objects, "https://shop.example/")
@@ -235,8 +237,9 @@ func TestTwoProcesses(t *testing.T) {
 	}
 }
 
-// TestConcurrentChanges: couriers step while merchants cancel and partners ask
-// again. One delivery is made, and either it is cancelled, or nobody may.
+// TestConcurrentChanges has couriers step while merchants cancel and partners repeat
+// their requests. One delivery is created, and either it is cancelled, or every
+// cancellation was refused.
 func TestConcurrentChanges(t *testing.T) {
 	x := newTown(t, "https://shop.example")
 	d := x.create(t, asks(""))
@@ -275,8 +278,8 @@ func TestConcurrentChanges(t *testing.T) {
 	}
 }
 
-// TestCreateIsCheap: once the secret is known, a new delivery is one write, a
-// repeat reads it once, and a quote costs nothing.
+// TestCreateIsCheap checks that, once the secret is known, a new delivery is one
+// write, a repeated one is one read, and a quote touches no storage.
 func TestCreateIsCheap(t *testing.T) {
 	x := newTown(t, "https://shop.example")
 	calls := func(f func()) string {
@@ -304,7 +307,7 @@ func TestCreateIsCheap(t *testing.T) {
 	}
 }
 
-// FuzzSandboxCallback signs what it sends, so that all of it is decoded.
+// FuzzSandboxCallback signs its input, so that all of it reaches the decoder.
 func FuzzSandboxCallback(f *testing.F) {
 	f.Add([]byte(`{"id":"cev_1","delivery_id":"del_1","ref":"dlv_1","status":"delivered","courier":{"location":{"Lat":1,"Lng":2}}}`), "t=1,v1=00")
 	f.Add([]byte(`{"ID":"","status":["delivered"],"ref":"\ud800","courier":{"location":{"Lat":1e9}}}`), "v1=,t=,")

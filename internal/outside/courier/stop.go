@@ -2,7 +2,7 @@ package courier
 
 import "purveyor/internal/commerce"
 
-// PickupAt is where a courier gets goods of a store.
+// PickupAt is the stop at which a courier collects the goods of a store.
 func PickupAt(s commerce.Store, instructions string) Stop {
 	stop := Stop{Name: s.Name, Phone: s.Phone, Instructions: instructions,
 		Address: commerce.Address{Line1: s.Address, City: s.City, State: s.State, PostalCode: s.ZipCode, Country: "US"}}
@@ -12,8 +12,7 @@ func PickupAt(s commerce.Store, instructions string) Stop {
 	return stop
 }
 
-// DropoffAt is where a courier brings them; a is nil for an order without an
-// address.
+// DropoffAt is the customer's stop; a is nil for an order without an address.
 func DropoffAt(a *commerce.DeliveryAddress, instructions string) Stop {
 	if a == nil {
 		return Stop{Instructions: instructions}

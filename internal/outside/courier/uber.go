@@ -18,40 +18,39 @@ const (
 	uberURL     = "https://api.uber.com/v1"
 	uberAuthURL = "https://auth.uber.com/oauth/v2/token"
 
-	uberTimeout = 8 * time.Second // of one call of the port, whatever it asks of Uber
-	// Uber keeps an idempotency key for 60 minutes. A delivery that was first asked
-	// for longer ago than this is looked for before it is made.
+	uberTimeout = 8 * time.Second // for one call of the port, which may take several of Uber
+	// Uber keeps an idempotency key for 60 minutes. If a delivery was first asked for
+	// longer ago than this, Create looks for it before it creates one.
 	uberKeyLife = 50 * time.Minute
-	uberPages   = 20 // of the list of deliveries, which are read at most
-	// The clock by which a delivery was made is Uber's, the one by which it was
-	// asked for is ours.
+	uberPages   = 20 // at most so many pages of the list of deliveries are read
+	// How far Uber's clock, which stamps deliveries, and ours, which stamps requests,
+	// may differ.
 	uberClocks = time.Hour
 )
 
 // UberOptions is an account of Uber Direct.
 type UberOptions struct {
 	CustomerID, ClientID, ClientSecret string
-	// SigningKeys are those of the webhooks that post to us: Uber gives each one a
-	// key of its own.
+	// SigningKeys are the keys of the webhooks that post to us. Uber gives each
+	// webhook its own key.
 	SigningKeys []string
-	// Robo says that these are test credentials: nobody comes, and Uber's simulated
-	// courier delivers.
+	// Robo means test credentials: no person comes, and Uber's simulated courier
+	// delivers.
 	Robo      bool
 	BaseURL   string            // of the API; empty: Uber's own
-	AuthURL   string            // where tokens are asked for; empty: at Uber
+	AuthURL   string            // where tokens are requested; empty: at Uber
 	Transport http.RoundTripper // nil: http.DefaultTransport
 	Log       *slog.Logger      // nil: slog.Default()
 }
 
-// Uber is the Provider of an account of Uber Direct. It may be used by many
-// goroutines.
+// Uber is the Provider of an account of Uber Direct. It is safe for concurrent use.
 type Uber struct {
-	// Now is the clock that tokens and idempotency keys end by. NewUber sets
+	// Now is the clock for the lifetimes of tokens and idempotency keys. NewUber sets
 	// time.Now.
 	Now func() time.Time
 
 	options UberOptions
-	base    string // of all paths
+	base    string // prefix of all paths
 	client  http.Client
 	token   uberToken
 	timeout time.Duration
@@ -60,8 +59,8 @@ type Uber struct {
 
 var _ Provider = (*Uber)(nil)
 
-// NewUber makes the provider. It asks nothing of Uber: wrong credentials show
-// with the first call.
+// NewUber makes the provider without calling Uber: wrong credentials show up with the
+// first call.
 func NewUber(o UberOptions) *Uber {
 	o.AuthURL = cmp.Or(o.AuthURL, uberAuthURL)
 	return &Uber{
@@ -70,7 +69,8 @@ func NewUber(o UberOptions) *Uber {
 		base:    strings.TrimRight(cmp.Or(o.BaseURL, uberURL), "/") + "/customers/" + url.PathEscape(o.CustomerID),
 		client: http.Client{
 			Transport: cmp.Or[http.RoundTripper](o.Transport, http.DefaultTransport),
-			// A redirect would take addresses and credentials to wherever it leads.
+			// Never follow redirects: they would send addresses and credentials
+			// wherever they point.
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		},
 		token:   newUberToken(),
@@ -79,8 +79,8 @@ func NewUber(o UberOptions) *Uber {
 	}
 }
 
-// Check asks for something harmless, so that wrong credentials show before an
-// order waits for a courier: a *commerce.CredentialsError says that they are.
+// Check makes a harmless call, so that wrong credentials show up before an order
+// waits for a courier: it returns a *commerce.CredentialsError for them.
 func (u *Uber) Check(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, u.timeout)
 	defer cancel()
@@ -109,9 +109,9 @@ func (u *Uber) quote(ctx context.Context, r QuoteRequest) (Quote, error) {
 	return q.quote(), nil
 }
 
-// Create makes a delivery under its Ref, which is its idempotency key and its
-// external_id. *If we stop before the answer is stored, the next try finds the
-// delivery: by the key while Uber keeps it, in the list of deliveries later.*
+// Create creates a delivery under its Ref, which is both idempotency key and
+// external_id. *If we stop before the answer is stored, the next attempt finds the
+// delivery: by the key while Uber keeps it, and later in the list of deliveries.*
 func (u *Uber) Create(ctx context.Context, r CreateRequest) (Delivery, error) {
 	ctx, cancel := context.WithTimeout(ctx, u.timeout)
 	defer cancel()
@@ -155,21 +155,21 @@ func (u *Uber) create(ctx context.Context, r uberRequest) (Delivery, error) {
 	return made.delivery(Key{Ref: r.ExternalID}), nil
 }
 
-// readDuplicate reads what Uber would not make a second time. It may take two
-// deliveries for one that we do not.
+// readDuplicate reads the delivery that Uber names as a duplicate. Uber may call two
+// deliveries the same that differ for us.
 func (u *Uber) readDuplicate(ctx context.Context, id, ref string) (uberDelivery, error) {
 	d, err := u.read(ctx, id)
 	switch {
 	case err != nil:
-		return d, fmt.Errorf("uber: create a delivery: it is said to be %q: %v", id, err) // whatever it is, no refusal of ours
+		return d, fmt.Errorf("uber: create a delivery: it is said to be %q: %v", id, err) // an open outcome, not a refusal of ours
 	case d.ExternalID != "" && d.ExternalID != ref:
 		return d, &Refusal{Code: Other, Message: "Uber Direct takes this delivery for " + d.ExternalID}
 	}
 	return d, nil
 }
 
-// callOff ends a delivery that was made with credentials of the wrong mode: a
-// courier may be on the way for a test, or nobody for an order that was paid.
+// callOff cancels a delivery that was created with credentials of the wrong mode: a
+// courier may be on the way for a test, or none for a paid order.
 func (u *Uber) callOff(ctx context.Context, id string, wrong error) error {
 	if _, err := u.cancel(ctx, id); err != nil {
 		return fmt.Errorf("%w; the delivery %s was made, and may not be cancelled: %v", wrong, u.clean(id), err)
@@ -200,9 +200,10 @@ func (u *Uber) read(ctx context.Context, id string) (uberDelivery, error) {
 	return d, err
 }
 
-// find looks for a delivery of ours in the list of all, back to when it was
-// asked for. Nothing else finds one that Uber has made without our learning its
-// id: if the list is too long, nobody knows whether there is one.
+// find looks for one of our deliveries in the list of all, back to the time when it
+// was first asked for. The list is the only way to find a delivery that Uber created
+// without our learning its id. If the list is too long to read, the outcome stays
+// unknown.
 func (u *Uber) find(ctx context.Context, k Key) (Delivery, error) {
 	none := &Refusal{Code: NotFound, Message: "Uber Direct has no delivery " + k.Ref}
 	if k.Ref == "" {
@@ -231,8 +232,8 @@ func (u *Uber) find(ctx context.Context, k Key) (Delivery, error) {
 	return Delivery{}, fmt.Errorf("uber: list deliveries: %s is not in the first %d pages, and there are more", k.Ref, uberPages)
 }
 
-// Cancel ends a delivery. Uber refuses if it is cancelled already: then what
-// became of it is read.
+// Cancel ends a delivery. Uber refuses to cancel one that is already cancelled; then
+// Cancel reads its state.
 func (u *Uber) Cancel(ctx context.Context, k Key) (Delivery, error) {
 	ctx, cancel := context.WithTimeout(ctx, u.timeout)
 	defer cancel()
@@ -269,8 +270,8 @@ func (u *Uber) cancel(ctx context.Context, id string) (uberDelivery, error) {
 	return now, nil
 }
 
-// checkMode refuses what comes of test credentials where live ones belong, and
-// the other way round. What does not tell its mode passes.
+// checkMode returns an error for a delivery of test credentials where live ones
+// belong, and the reverse. A delivery without a mode passes.
 func (u *Uber) checkMode(ctx context.Context, live *bool, what, id string) error {
 	if live == nil || *live != u.options.Robo {
 		return nil

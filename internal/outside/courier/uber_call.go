@@ -18,14 +18,14 @@ import (
 
 const (
 	maxUberAnswer = 4 << 20
-	// Uber gives 100 tokens an hour. Credentials that it has just refused are not
-	// tried again at once.
+	// Uber issues 100 tokens an hour, so refused credentials are not tried again at
+	// once.
 	uberTokenPause = 2 * time.Minute
-	uberTokenLife  = 30 * 24 * time.Hour // at most
-	uberTokenSpare = 5 * time.Minute     // before it expires
+	uberTokenLife  = 30 * 24 * time.Hour // longest lifetime that we believe
+	uberTokenSpare = 5 * time.Minute     // a token is renewed so long before it expires
 )
 
-// uberAnswer is one of the API. Whoever writes of it leaves the token out.
+// uberAnswer is an answer of the API. Its token must not get into logs or errors.
 type uberAnswer struct {
 	status int
 	header http.Header
@@ -33,7 +33,7 @@ type uberAnswer struct {
 	token  string
 }
 
-// call makes one call, and reads its answer.
+// call makes one API call and decodes its answer into out.
 func (u *Uber) call(ctx context.Context, doing, method, path string, in, out any) error {
 	var body []byte
 	if in != nil {
@@ -55,8 +55,9 @@ func (u *Uber) call(ctx context.Context, doing, method, path string, in, out any
 	return nil
 }
 
-// authorized makes a call with a token, and once more with a new one if Uber
-// has forgotten the token: more of them push out the oldest.
+// authorized makes a call with the current token. If Uber no longer knows the token,
+// it repeats the call once with a new one: Uber drops the oldest token when too many
+// exist.
 func (u *Uber) authorized(ctx context.Context, method, path string, body []byte) (uberAnswer, error) {
 	token, err := u.useToken(ctx, "")
 	if err != nil {
@@ -76,7 +77,7 @@ func (u *Uber) authorized(ctx context.Context, method, path string, body []byte)
 	return answer, err
 }
 
-// send makes one request, without a token if that is empty.
+// send makes one request. It sends no Authorization header if token is empty.
 func (u *Uber) send(ctx context.Context, method, to, token, kind string, body []byte) (uberAnswer, error) {
 	request, err := http.NewRequestWithContext(ctx, method, to, bytes.NewReader(body))
 	if err != nil {
@@ -108,17 +109,17 @@ func (u *Uber) send(ctx context.Context, method, to, token, kind string, body []
 	return uberAnswer{}, fmt.Errorf("Uber cannot be reached, check the network: %s", u.clean(err.Error(), token))
 }
 
-// uberToken is the token that is in use. One goroutine at a time asks for one,
-// and those that need it wait no longer than they may.
+// uberToken holds the current token. One goroutine at a time requests a new one; the
+// others wait no longer than their context allows.
 type uberToken struct {
-	state chan uberTokenState // has one, which nobody holds
+	state chan uberTokenState // holds one element while no goroutine has the state
 }
 
 type uberTokenState struct {
 	token string    // empty: there is none
-	until time.Time // it is good
-	pause time.Time // until when none is asked for
-	why   error     // there is a pause
+	until time.Time // end of the token's use
+	pause time.Time // no token is requested before this time
+	why   error     // reason of the pause
 }
 
 func newUberToken() uberToken {
@@ -127,7 +128,7 @@ func newUberToken() uberToken {
 	return t
 }
 
-// drop has a token not be used again, and none be asked for until a time.
+// drop discards a token, and prevents requests for a new one until pause.
 func (t uberToken) drop(ctx context.Context, token string, pause time.Time, why error) {
 	select {
 	case s := <-t.state:
@@ -139,7 +140,7 @@ func (t uberToken) drop(ctx context.Context, token string, pause time.Time, why 
 	}
 }
 
-// useToken gives a token other than the stale one.
+// useToken returns a token that is not stale.
 func (u *Uber) useToken(ctx context.Context, stale string) (string, error) {
 	var s uberTokenState
 	select {
@@ -168,13 +169,13 @@ func (u *Uber) useToken(ctx context.Context, stale string) (string, error) {
 	return token, nil
 }
 
-// uberTokenError is a definite no.
+// uberTokenError is a definite refusal to issue a token.
 type uberTokenError struct {
 	error
-	pause time.Duration // that Uber asks for
+	pause time.Duration // asked for by Uber
 }
 
-// askToken asks for a token by the credentials, and tells how long it lives.
+// askToken requests a token, and returns it with its lifetime.
 func (u *Uber) askToken(ctx context.Context) (string, time.Duration, error) {
 	form := url.Values{
 		"client_id": {u.options.ClientID}, "client_secret": {u.options.ClientSecret},
@@ -189,7 +190,7 @@ func (u *Uber) askToken(ctx context.Context) (string, time.Duration, error) {
 		Expires float64 `json:"expires_in"` // seconds
 		Error   string  `json:"error"`
 	}
-	_ = json.Unmarshal(answer.body, &told) // it is looked at below
+	_ = json.Unmarshal(answer.body, &told) // a failure leaves the fields empty, which is checked below
 	switch {
 	case answer.status == http.StatusTooManyRequests:
 		limited := &Limited{RetryAfter: waitFor(answer.header, u.Now())}

@@ -14,7 +14,7 @@ import (
 	"purveyor/internal/testkit/fakeuber"
 )
 
-// uberTokens are the requests for tokens since the last call.
+// uberTokens returns the number of token requests since the last call.
 func uberTokens(server *fakeuber.Server) (n int) {
 	for _, r := range server.Requests() {
 		if r.Path == "/token" {
@@ -45,7 +45,7 @@ func TestUberTokenIsKept(t *testing.T) {
 	}
 }
 
-// How long a token lives is up to Uber.
+// Uber decides how long a token lives.
 func TestUberTokenLife(t *testing.T) {
 	for body, want := range map[string]time.Duration{
 		`{"access_token":"a","expires_in":2592000}`:    30*24*time.Hour - 5*time.Minute,
@@ -71,7 +71,7 @@ func TestUberTokenLife(t *testing.T) {
 	}
 }
 
-// A token that Uber has forgotten is replaced at once, by one goroutine.
+// A token that Uber no longer knows is replaced at once, by one goroutine.
 func TestUberTokenRevoked(t *testing.T) {
 	u, server := uberStandIn(t)
 	if err := uberRead(t, u); err != nil {
@@ -91,13 +91,13 @@ func TestUberTokenRevoked(t *testing.T) {
 	uberWant(t, "tokens", uberTokens(server), 1)
 }
 
-// Uber gives 100 tokens an hour: an account that is refused asks for few.
+// Uber issues 100 tokens an hour: a refused account makes few requests.
 func TestUberTokenRefused(t *testing.T) {
 	u, server := uberStandIn(t)
 	refused := fakeuber.Fault{Status: 401, Body: `{"code":"unauthorized","message":"Invalid OAuth 2.0 credentials provided."}`}
 	server.Always(&refused)
 	uberUnavailable(t, uberRead(t, u), "Uber does not accept the token; check the client id and secret")
-	uberWant(t, "tokens", uberTokens(server), 2) // the second is worth a try
+	uberWant(t, "tokens", uberTokens(server), 2) // a second request is worth trying
 	for range 5 {
 		uberUnavailable(t, uberRead(t, u), "does not accept the tokens that it gives")
 	}
@@ -124,7 +124,7 @@ func TestUberClientRefused(t *testing.T) {
 	uberWant(t, "tokens", uberTokens(server), 1)
 }
 
-// Whatever else keeps a token from us passes: the next call asks again.
+// Every other reason for a missing token passes: the next call requests one again.
 func TestUberTokenFaults(t *testing.T) {
 	for _, c := range []struct {
 		fault fakeuber.Fault
@@ -158,8 +158,8 @@ func TestUberTokenFaults(t *testing.T) {
 	uberWant(t, "tokens", uberTokens(server), 1)
 }
 
-// Whoever waits for another's token waits no longer than it may, and one that
-// gives up leaves the turn to the next.
+// A caller that waits for another's token request waits no longer than its own limit.
+// One that gives up passes its turn on.
 func TestUberTokenTurns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		asked := 0
@@ -201,7 +201,8 @@ func TestUberTokenTurns(t *testing.T) {
 		if o := <-first; o.after != uberTimeout || !errors.Is(o.err, context.DeadlineExceeded) {
 			t.Errorf("who asks: %+v", o)
 		}
-		// The third had as long as the first: its time is over too. The next has the turn.
+		// The third started with the first, so its time is over too. The next caller
+		// gets the turn.
 		<-third
 		if _, err := get(time.Minute); err != nil {
 			t.Error(err)
@@ -220,7 +221,7 @@ func uberResponse(status int, body string) *http.Response {
 	return w.Result()
 }
 
-// A call ends within a try of a job, however many requests it makes.
+// A call ends within the time of a job's attempt, however many requests it makes.
 func TestUberEndsInTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		u := NewUber(UberOptions{Transport: uberTripper(func(r *http.Request) (*http.Response, error) {
@@ -242,7 +243,7 @@ func TestUberEndsInTime(t *testing.T) {
 	})
 }
 
-// A redirect would take addresses and the token to wherever it leads.
+// A redirect would send addresses and the token wherever it points.
 func TestUberFollowsNoRedirect(t *testing.T) {
 	elsewhere := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("the redirect was followed") }))
 	defer elsewhere.Close()

@@ -14,8 +14,8 @@ import (
 
 const maxUberCallback = 256 << 10 // bytes
 
-// uberSignatures are the headers that may have the signature: the present one,
-// and the one from before.
+// uberSignatures are the headers that may carry the signature: the current one, and
+// its predecessor.
 var uberSignatures = []string{"X-Uber-Signature", "X-Postmates-Signature"}
 
 // uberEvent is what Uber posts. Any field may be absent.
@@ -30,9 +30,9 @@ type uberEvent struct {
 	Data       uberDelivery `json:"data"`
 }
 
-// ReadCallback reads an event: of a status, or, every 20 seconds, of where the
-// courier is. Nothing that is signed tells when it was posted, so one that
-// somebody repeats is told by its id alone.
+// ReadCallback reads an event: a new status, or the courier's position, which comes
+// every 20 seconds. The signature does not cover the time of posting, so a repeated
+// event is recognised by its id alone.
 func (u *Uber) ReadCallback(ctx context.Context, header http.Header, body []byte) ([]Callback, error) {
 	if !u.signed(header, body) {
 		return nil, &BadCallback{Reason: "it is not signed with a signing key of ours"}
@@ -69,10 +69,10 @@ func (*Uber) CallbackForm() (headers []string, maxBytes int) {
 	return uberSignatures, maxUberCallback
 }
 
-// signed tells whether a key of ours has signed the body.
+// signed reports whether one of our keys has signed the body.
 func (u *Uber) signed(header http.Header, body []byte) bool {
 	for _, key := range u.options.SigningKeys {
-		if key == "" { // anybody can sign with that
+		if key == "" { // anyone could sign with an empty key
 			continue
 		}
 		mac := hmac.New(sha256.New, []byte(key))
@@ -89,7 +89,7 @@ func (u *Uber) signed(header http.Header, body []byte) bool {
 	return false
 }
 
-// callback is what an event tells.
+// callback translates an event.
 func (e uberEvent) callback(body []byte) Callback {
 	told := e.Data.delivery(Key{ID: e.DeliveryID})
 	if at := e.Location.point(); at != nil {
@@ -103,8 +103,8 @@ func (e uberEvent) callback(body []byte) Callback {
 	return Callback{ID: cmp.Or(e.ID, "uber_"+hex.EncodeToString(digest[:16])), Delivery: told}
 }
 
-// wayBack tells of a delivery by the one that takes its goods back, whose price
-// and page are not the customer's.
+// wayBack returns the state of a delivery whose goods are brought back by another
+// one. Price and tracking page of the way back are not the customer's.
 func wayBack(original string, back uberDelivery, told Delivery) Delivery {
 	status := commerce.CourierReturning
 	if back.Status == "delivered" {

@@ -41,7 +41,8 @@ func TestUberCallbacks(t *testing.T) {
 			[]Callback{{ID: "evt_1", Delivery: Delivery{ID: "del_1", Ref: ref, QuoteID: "dqt_1", Status: commerce.CourierLoaded, FeeCents: 799,
 				TrackingURL: "https://www.ubereats.com/orders/1", DropoffETA: 1649959200000, Imminent: true, SeenOn: 1649957958287,
 				Courier: commerce.Courier{Name: "Cori R.", Phone: "+11111111111", Vehicle: "car", At: at}}}}},
-		// What the event says of the status and the place is newer than its copy of the delivery.
+		// The event's own status and position are newer than its copy of the
+		// delivery.
 		{`{"kind":"event.delivery_status","id":"evt_2","status":"canceled","data":{"id":"del_1","status":"pickup","undeliverable_reason":"COURIER_REPORTED_CRASH"}}`,
 			[]Callback{{ID: "evt_2", Delivery: Delivery{ID: "del_1", Status: commerce.CourierCancelled, Reason: "COURIER_REPORTED_CRASH"}}}},
 		{`{"kind":"event.courier_update","id":"evt_3","location":{"lat":40.71093,"lng":-74.0119},"data":{"id":"del_1","status":"dropoff","courier":{"location":{"lat":1,"lng":2}}}}`,
@@ -49,7 +50,7 @@ func TestUberCallbacks(t *testing.T) {
 		{`{"kind":"event.courier_update","id":"evt_4","delivery_id":"del_1","location":{"lat":40.71093,"lng":-74.0119}}`,
 			[]Callback{{ID: "evt_4", Delivery: Delivery{ID: "del_1", Courier: commerce.Courier{At: at}}}}},
 		{`{"kind":"event.delivery_status","id":"evt_5","status":"teleported","delivery_id":"del_1"}`, []Callback{{ID: "evt_5", Delivery: Delivery{ID: "del_1"}}}},
-		// The way back is told of the delivery that it belongs to.
+		// The way back counts for the original delivery.
 		{`{"kind":"event.delivery_status","id":"evt_6","status":"dropoff","delivery_id":"ret_1","data":{"id":"ret_1","external_id":"` + ref + `","fee":5,
 			"tracking_url":"https://x.example/","related_deliveries":[{"id":"del_1","relationship":"original"}]}}`,
 			[]Callback{{ID: "evt_6", Delivery: Delivery{ID: "del_1", Ref: ref, Status: commerce.CourierReturning}}}},
@@ -71,7 +72,7 @@ func TestUberCallbacks(t *testing.T) {
 	}
 }
 
-// An event without an id has one that is made of its body.
+// An event without an id gets one that is derived from its body.
 func TestUberCallbackIDs(t *testing.T) {
 	u := uberReader()
 	id := func(body string) string {
@@ -132,7 +133,7 @@ func TestUberBadCallbacks(t *testing.T) {
 	}
 }
 
-// A callback of the other mode is one of another account.
+// A callback of the other mode belongs to another account.
 func TestUberCallbackModes(t *testing.T) {
 	for _, robo := range []bool{true, false} {
 		u := uberReader()
@@ -154,7 +155,7 @@ func TestUberCallbackModes(t *testing.T) {
 	}
 }
 
-// Events arrive at a server as Uber posts them.
+// Events arrive at a server in the form in which Uber posts them.
 func TestUberPosted(t *testing.T) {
 	u, server := uberStandIn(t)
 	d := uberMade(t, u, uberAsk(u, 1))

@@ -33,7 +33,7 @@ type uberWorld struct {
 
 func (w uberWorld) Provider() courier.Provider { return w.uber }
 
-// uberSituations are those that are faults of the stand-in.
+// uberSituations are the situations that are faults of the fake server.
 var uberSituations = map[couriertest.Situation]fakeuber.Fault{
 	couriertest.TooFar:      {On: "POST /deliver", Status: 400, Code: "address_undeliverable", Message: "The specified location is not in a deliverable area."},
 	couriertest.NobodyFree:  {On: "POST /deliver", Status: 503, Code: "couriers_busy", Message: "All of our couriers are currently busy."},
@@ -59,7 +59,7 @@ func (w uberWorld) Arrange(_ *testing.T, s couriertest.Situation, r courier.Crea
 		w.Next(fakeuber.Fault{On: "POST /deliveries", Lost: true})
 	case couriertest.AlwaysStale:
 		w.SetQuoteLife(0)
-		w.Advance(time.Hour) // for the quote that there is
+		w.Advance(time.Hour) // the earlier quote expires
 	}
 	return r
 }

@@ -15,28 +15,28 @@ import (
 
 var errNotUber = errors.New("the answer is not one of Uber's; check the URL and proxies")
 
-// uberDuplicate says that Uber has made the delivery before.
+// uberDuplicate means that Uber has created the delivery before.
 type uberDuplicate struct{ of string }
 
 func (d *uberDuplicate) Error() string { return "uber: the delivery was made before, as " + d.of }
 
-// refusedAs tells whether an error is a refusal for this reason.
+// refusedAs reports whether err is a refusal with this code.
 func refusedAs(err error, code Code) bool {
 	r, ok := errors.AsType[*Refusal](err)
 	return ok && r.Code == code
 }
 
-// uberError is the body of an error.
+// uberError is the body of an error answer.
 type uberError struct {
 	Code     string          `json:"code"`
 	Message  string          `json:"message"`
 	Metadata json.RawMessage `json:"metadata"`
 }
 
-// details are the texts among the metadata.
+// details returns the metadata values that are strings.
 func (e uberError) details() map[string]string {
 	var all map[string]any
-	_ = json.Unmarshal(e.Metadata, &all) // there need not be any
+	_ = json.Unmarshal(e.Metadata, &all) // the metadata may be absent
 	texts := map[string]string{}
 	for name, value := range all {
 		if text, ok := value.(string); ok {
@@ -46,7 +46,7 @@ func (e uberError) details() map[string]string {
 	return texts
 }
 
-// words are what Uber says, with what it says of the parameters.
+// words returns Uber's text, with its remarks on the parameters.
 func (e uberError) words() string {
 	details := e.details()
 	var all []string
@@ -60,8 +60,8 @@ func (e uberError) words() string {
 	return cmp.Or(strings.Join(all, "; "), e.Message, e.Code)
 }
 
-// aboutPlace tells whether wrong parameters are those of an address or a phone
-// number, which somebody else than the operator can put right.
+// aboutPlace reports whether the wrong parameters are an address or a phone number,
+// which the partner or the merchant can correct.
 func (e uberError) aboutPlace() bool {
 	for name, text := range e.details() {
 		said := strings.ToLower(name + " " + text)
@@ -74,14 +74,14 @@ func (e uberError) aboutPlace() bool {
 	return false
 }
 
-// uberRefusals are the codes that say no, and what for. What Uber says is
-// passed on where it needs no other words.
+// uberRefusals maps the codes that are refusals. An empty message means that Uber's
+// own text is passed on.
 var uberRefusals = map[string]struct {
 	code Code
 	says string
 }{
-	// The address may have been taken for another place: that says nothing of the
-	// town.
+	// The address may have been mistaken for another place, so this says nothing
+	// about the town.
 	"address_undeliverable": {OutOfZone, "Uber Direct does not deliver to the place that it takes one of the addresses for; " +
 		"check both, with the house number and the ZIP code"},
 	"address_undeliverable_limited_couriers": {NoCouriers, "Uber Direct has no free courier there now"},
@@ -95,14 +95,14 @@ var uberRefusals = map[string]struct {
 	"delivery_not_found":                     {NotFound, ""},
 }
 
-// uberDenials are the codes about our account and not about the delivery.
+// uberDenials are the codes about our account rather than the delivery.
 var uberDenials = []string{"unauthorized", "customer_not_found", "customer_suspended", "customer_blocked", "missing_payment", "not_allowed"}
 
-// uberPassing are codes that say nothing of the request, whatever the status.
+// uberPassing are codes that say nothing about the request, whatever their status.
 var uberPassing = []string{"request_timeout", "internal_server_error", "unknown_error", "service_unavailable", "duplicate_delivery"}
 
-// failure tells what Uber definitely refuses from what passes, or what the
-// operator can mend.
+// failure turns an error answer into a *Refusal if Uber definitely refuses the call.
+// Otherwise the cause may pass, or the operator can fix it.
 func (u *Uber) failure(doing string, a uberAnswer) error {
 	var e uberError
 	if json.Unmarshal(a.body, &e) != nil {
@@ -114,7 +114,7 @@ func (u *Uber) failure(doing string, a uberAnswer) error {
 	if id := e.details()["delivery_id"]; e.Code == "duplicate_delivery" && id != "" {
 		return &uberDuplicate{u.clean(id, a.token)}
 	}
-	// A 403 without a code is from a proxy or firewall in between.
+	// A 403 without a code comes from a proxy or a firewall in between.
 	if slices.Contains(uberDenials, e.Code) || a.status == http.StatusUnauthorized || a.status == http.StatusForbidden && e.Code != "" {
 		return &commerce.CredentialsError{Message: "uber: " + doing + ": " + u.clean(e.advice(a.status), a.token)}
 	}
@@ -132,7 +132,7 @@ func (u *Uber) failure(doing string, a uberAnswer) error {
 	return fmt.Errorf("uber: %s: %s", doing, u.clean(e.advice(a.status), a.token))
 }
 
-// advice is for what is no refusal.
+// advice is the text for an error that is not a refusal.
 func (e uberError) advice(status int) string {
 	said := strings.TrimSuffix(": "+e.words(), ": ")
 	switch {
@@ -146,7 +146,7 @@ func (e uberError) advice(status int) string {
 	return fmt.Sprintf("Uber answered %d%s", status, said)
 }
 
-// clean makes foreign text fit to be stored, without what is secret.
+// clean makes a provider's text fit for storage and removes the secrets.
 func (u *Uber) clean(text string, secrets ...string) string {
 	for _, secret := range append(secrets, u.options.ClientSecret) {
 		if secret != "" {

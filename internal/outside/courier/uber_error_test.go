@@ -57,7 +57,7 @@ func TestUberRefusals(t *testing.T) {
 	}
 }
 
-// What Uber has against our credentials or account is no refusal of the delivery.
+// An error about our credentials or account does not refuse the delivery.
 func TestUberDenials(t *testing.T) {
 	u, server := uberStandIn(t)
 	for _, c := range []struct {
@@ -75,11 +75,11 @@ func TestUberDenials(t *testing.T) {
 		server.Next(fakeuber.Fault{Status: c.status, Code: c.code, Message: "Sorry."})
 		wantDenied(t, uberRead(t, u), c.says)
 	}
-	for range 2 { // it asks for another token once
+	for range 2 { // it requests one new token
 		server.Next(fakeuber.Fault{Status: 401, Code: "unauthorized", Message: "Invalid OAuth 2.0 credentials provided."})
 	}
 	wantDenied(t, uberRead(t, u), "check the client id and secret")
-	wantDenied(t, uberRead(t, u), "does not accept the tokens that it gives") // and waits before it asks again
+	wantDenied(t, uberRead(t, u), "does not accept the tokens that it gives") // and waits before the next request
 	u, server = uberStandIn(t)
 	server.ClientSecret = "another"
 	wantDenied(t, uberRead(t, u), "does not accept the client id and secret (invalid_client)")
@@ -170,8 +170,8 @@ func TestUberLimits(t *testing.T) {
 	}
 }
 
-// Whoever answers may repeat our secret and the token: they must not get into
-// errors or logs.
+// An answer may echo our secret and the token, which must not end up in errors or
+// logs.
 func TestUberSecretsStaySecret(t *testing.T) {
 	const secret, token = "secret+of/ours", "IA.token-of-ours"
 	quoted, _ := json.Marshal("no: " + secret + " " + token)
@@ -181,7 +181,7 @@ func TestUberSecretsStaySecret(t *testing.T) {
 	printed := uberPrinted(t, func(t *testing.T) {
 		for _, status := range []int{200, 302, 400, 401, 403, 404, 409, 429, 500, 502} {
 			for _, body := range bodies {
-				for _, inToken := range []bool{false, true} { // then there is no token yet
+				for _, inToken := range []bool{false, true} { // true: before there is a token
 					server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 						if r.URL.Path == "/token" && !inToken {
 							_, _ = io.WriteString(w, `{"access_token":"`+token+`"}`)
@@ -208,7 +208,7 @@ func TestUberSecretsStaySecret(t *testing.T) {
 				}
 			}
 		}
-		// The network's errors may repeat what was answered.
+		// The network's errors may echo an answer.
 		u := NewUber(UberOptions{ClientSecret: secret, Transport: uberTripper(func(r *http.Request) (*http.Response, error) {
 			if strings.Contains(r.URL.Host, "auth") {
 				return uberResponse(200, `{"access_token":"`+token+`"}`), nil
@@ -224,7 +224,7 @@ func TestUberSecretsStaySecret(t *testing.T) {
 	}
 }
 
-// uberPrinted is what is printed or logged meanwhile.
+// uberPrinted returns what is printed or logged while act runs.
 func uberPrinted(t *testing.T, act func(*testing.T)) string {
 	t.Helper()
 	file, err := os.CreateTemp(t.TempDir(), "")

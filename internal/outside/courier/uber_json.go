@@ -13,11 +13,11 @@ import (
 
 const (
 	maxUberNotes = 280 // characters
-	maxUberName  = 100 // of a manifest's line, in bytes: more is of no use to a courier
+	maxUberName  = 100 // of a manifest's line, in bytes: couriers cannot use longer ones
 )
 
-// uberTrip is what a quote and its delivery have in common: by a quote for
-// something else Uber delivers nothing.
+// uberTrip is the part that a quote and its delivery share. Uber refuses a delivery
+// that differs from its quote.
 type uberTrip struct {
 	PickupAddress    string         `json:"pickup_address"`
 	PickupLatitude   *float64       `json:"pickup_latitude,omitempty"`
@@ -40,18 +40,18 @@ func toUberTrip(r QuoteRequest) uberTrip {
 	}
 	t.PickupLatitude, t.PickupLongitude = uberPoint(r.Pickup.At)
 	t.DropoffLatitude, t.DropoffLongitude = uberPoint(r.Dropoff.At)
-	// Uber delivers nothing without both. Whoever answers the one that there is
-	// knows of the order.
+	// Uber requires both numbers. If one is missing, the other one is used, because
+	// it belongs to someone with knowledge of the order.
 	pickup, _ := commerce.E164(r.Pickup.Phone)
 	dropoff, _ := commerce.E164(r.Dropoff.Phone)
 	t.PickupPhone, t.DropoffPhone = cmp.Or(pickup, dropoff), cmp.Or(dropoff, pickup)
 	return t
 }
 
-// uberAddress is a JSON object in a string.
+// uberAddress is a JSON object, encoded as a string.
 func uberAddress(a commerce.Address) string {
 	street := slices.DeleteFunc([]string{a.Line1, a.Line2}, func(s string) bool { return s == "" })
-	encoded, _ := json.Marshal(struct { // of strings: it cannot fail
+	encoded, _ := json.Marshal(struct { // a struct of strings always encodes
 		Street  []string `json:"street_address"`
 		City    string   `json:"city"`
 		State   string   `json:"state"`
@@ -85,7 +85,7 @@ type uberRequest struct {
 	DropoffName         string     `json:"dropoff_name"`
 	DropoffNotes        string     `json:"dropoff_notes,omitempty"`
 	Items               []uberItem `json:"manifest_items"`
-	Reference           string     `json:"manifest_reference,omitempty"` // which the courier can tell the store
+	Reference           string     `json:"manifest_reference,omitempty"` // the courier can tell it to the store
 	ExternalID          string     `json:"external_id"`
 	IdempotencyKey      string     `json:"idempotency_key"`
 	UndeliverableAction string     `json:"undeliverable_action"`
@@ -118,7 +118,7 @@ func toUberRequest(r CreateRequest, robo bool) (uberRequest, error) {
 		IdempotencyKey:      r.Ref,
 		UndeliverableAction: "return",
 	}
-	if request.PickupPhone == "" { // and so no other
+	if request.PickupPhone == "" { // then there is no number at all
 		return request, &Refusal{Code: BadAddress, Message: "a phone number is missing: Uber Direct needs one that can be dialled, of the customer or of the store"}
 	}
 	for _, i := range r.Items {
@@ -158,7 +158,7 @@ func (q uberQuote) quote() Quote {
 	}
 }
 
-// uberDelivery is as much of a delivery as we need.
+// uberDelivery holds the fields of a delivery that we use.
 type uberDelivery struct {
 	ID                  string         `json:"id"`
 	QuoteID             string         `json:"quote_id"`
@@ -190,7 +190,8 @@ type uberPlace struct {
 	Lng float64 `json:"lng"`
 }
 
-// point of a place; nil: there is none, for which zeros stand too.
+// point returns the coordinates of a place, or nil if there are none. Zeros mean
+// none.
 func (p *uberPlace) point() *commerce.Point {
 	if p == nil || *p == (uberPlace{}) {
 		return nil
@@ -202,7 +203,7 @@ func (p *uberPlace) point() *commerce.Point {
 	return &at
 }
 
-// uberStatuses are all that Uber documents but returned.
+// uberStatuses are all documented statuses except returned.
 var uberStatuses = map[string]commerce.CourierStatus{
 	"pending":         commerce.CourierPending,
 	"pickup":          commerce.CourierAssigned,
@@ -214,8 +215,9 @@ var uberStatuses = map[string]commerce.CourierStatus{
 
 const uberCanceled = "canceled"
 
-// status of a delivery. The way back is a delivery of its own; the one that it
-// belongs to is returned from when it begins, and complete when it ends.
+// status returns the status of a delivery. Uber makes the way back a delivery of its
+// own: the original is "returned" from the start of the way back, and complete when
+// it ends.
 func (d uberDelivery) status() commerce.CourierStatus {
 	switch {
 	case d.Status == "returned" && d.Complete != nil && !*d.Complete:
@@ -226,8 +228,8 @@ func (d uberDelivery) status() commerce.CourierStatus {
 	return uberStatuses[d.Status]
 }
 
-// original is the id of the delivery whose goods this one takes back; empty: it
-// is none such.
+// original returns the id of the delivery whose goods this one brings back; empty:
+// this is no return.
 func (d uberDelivery) original() string {
 	for _, r := range d.Related {
 		if r.Relationship == "original" {
@@ -237,7 +239,8 @@ func (d uberDelivery) original() string {
 	return ""
 }
 
-// delivery is what is told. What Uber leaves out of a key is as it was asked for.
+// delivery translates the delivery. Parts of the key that Uber leaves out are taken
+// from k.
 func (d uberDelivery) delivery(k Key) Delivery {
 	told := Delivery{
 		ID: cmp.Or(d.ID, k.ID), Ref: cmp.Or(d.ExternalID, k.Ref), QuoteID: d.QuoteID, Status: d.status(),
@@ -253,11 +256,11 @@ func (d uberDelivery) delivery(k Key) Delivery {
 	return told
 }
 
-// uberTime is Unix ms. A time that cannot be read is not known: no delivery is
-// lost for it.
+// uberTime is Unix ms. A time that cannot be parsed counts as unknown, so that the
+// delivery is not lost.
 type uberTime int64
 
-// UnmarshalJSON reads what RFC 3339 writes.
+// UnmarshalJSON parses RFC 3339.
 func (t *uberTime) UnmarshalJSON(data []byte) error {
 	var text string
 	if json.Unmarshal(data, &text) == nil {
@@ -268,18 +271,18 @@ func (t *uberTime) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// uberRelated are other deliveries of the same goods.
+// uberRelated lists other deliveries of the same goods.
 type uberRelated []struct {
 	ID           string `json:"id"`
-	Relationship string `json:"relationship"` // what the other one is to this one
+	Relationship string `json:"relationship"` // what the other delivery is to this one
 }
 
-// UnmarshalJSON reads a list, or the only one.
+// UnmarshalJSON reads a list, or a single element.
 func (r *uberRelated) UnmarshalJSON(data []byte) error {
 	if bytes.HasPrefix(data, []byte("{")) {
 		data = slices.Concat([]byte("["), data, []byte("]"))
 	}
-	type list uberRelated // without this method
+	type list uberRelated // a type without this method
 	return json.Unmarshal(data, (*list)(r))
 }
 
@@ -289,8 +292,7 @@ type uberList struct {
 	Next string   `json:"next_href"`
 }
 
-// uberPage is nil if there is none, which says that something else than Uber
-// has answered.
+// uberPage is nil if the list is absent, which means that the answer is not Uber's.
 type uberPage []uberDelivery
 
 // UnmarshalJSON reads null as an empty list.
@@ -302,15 +304,15 @@ func (p *uberPage) UnmarshalJSON(data []byte) error {
 	return json.Unmarshal(data, (*[]uberDelivery)(p))
 }
 
-// next is the query of the next page, empty if this one is the last. It is
-// asked of where this page came from, whatever host the list names.
+// next returns the query of the next page, empty if this is the last. The page is
+// requested from the same host, whatever host the link names.
 func (l uberList) next() string {
 	_, query, _ := strings.Cut(l.Next, "?")
 	return query
 }
 
-// endsBefore tells whether what follows the page was made before a time (Unix
-// ms): its deliveries are ordered, the newest first, and the last one was.
+// endsBefore reports whether all pages after this one are older than since (Unix ms).
+// Deliveries are sorted, newest first, so the last one of this page decides.
 func (l uberList) endsBefore(since int64) bool {
 	newestFirst := slices.IsSortedFunc(l.Data, func(a, b uberDelivery) int { return cmp.Compare(b.Created, a.Created) })
 	if len(l.Data) == 0 || !newestFirst {

@@ -8,8 +8,8 @@ import (
 	"purveyor/internal/testkit/fakeuber"
 )
 
-// Within the hour the key finds what was made, later the list does. Neither
-// asks for more than it must.
+// Within the hour the key finds the delivery, later the list does. Neither makes more
+// requests than necessary.
 func TestUberMakesOnce(t *testing.T) {
 	u, server := uberStandIn(t)
 	r := uberAsk(u, 1)
@@ -30,14 +30,14 @@ func TestUberMakesOnce(t *testing.T) {
 		uberWant(t, "requests "+c.later.String()+" later", uberPaths(server), c.want)
 	}
 
-	// One that was never made is made, however late.
+	// A delivery that was never created is created, however late.
 	r = uberAsk(u, 2)
 	server.Advance(2 * time.Hour)
 	uberMade(t, u, r)
 	uberWant(t, "requests", uberPaths(server), []string{"GET /deliveries", "POST /deliveries"})
 	uberWant(t, "made", server.Made(), 2)
 
-	// While the list cannot be read, nothing is made.
+	// While the list cannot be read, nothing is created.
 	r = uberAsk(u, 3)
 	server.Advance(2 * time.Hour)
 	server.Next(fakeuber.Fault{On: "GET /deliveries", Status: 503})
@@ -70,14 +70,15 @@ func TestUberDuplicates(t *testing.T) {
 			uberRefused(t, err, Other, c.says)
 		}
 	}
-	// Uber need not tell external_id.
+	// Uber may leave external_id out.
 	server.Next(fakeuber.Fault{On: "POST /deliveries", Status: 409, Code: "duplicate_delivery", Metadata: map[string]string{"delivery_id": "del_9"}})
 	server.Next(fakeuber.Fault{On: "GET /deliveries/del_9", Status: 200, Body: `{"id":"del_9","status":"pickup","live_mode":false}`})
 	r := uberAsk(u, 3)
 	uberWant(t, "duplicate", uberMade(t, u, r), Delivery{ID: "del_9", Ref: r.Ref, Status: commerce.CourierAssigned})
 }
 
-// The list is read back to when the delivery was asked for, and no further.
+// The list is read back to the time when the delivery was first asked for, and no
+// further.
 func TestUberReadsAsMuchOfTheListAsItMust(t *testing.T) {
 	u, server := uberStandIn(t)
 	server.PageSize = 3
@@ -97,13 +98,13 @@ func TestUberReadsAsMuchOfTheListAsItMust(t *testing.T) {
 	uberRefused(t, err, NotFound, missing)
 	uberWant(t, "pages", len(uberPaths(server)), 7)
 
-	// What was asked for today is not among those of yesterday.
+	// A delivery of today is not in yesterday's part of the list.
 	server.Advance(24 * time.Hour)
 	_, err = u.Get(t.Context(), Key{Ref: missing, AskedOn: u.Now().UnixMilli()})
 	uberRefused(t, err, NotFound, missing)
 	uberWant(t, "pages", len(uberPaths(server)), 1)
 
-	// If it is not known when it was asked for, it may be any.
+	// If the time of the first request is unknown, the whole list is read.
 	server.PageSize = 1
 	_, err = u.Get(t.Context(), Key{Ref: missing})
 	uberUnavailable(t, err, "there are more")
@@ -114,7 +115,7 @@ func TestUberReadsAsMuchOfTheListAsItMust(t *testing.T) {
 	uberWant(t, "requests", uberPaths(server), nil)
 }
 
-// A list may be in any order: then it is read to its end.
+// An unsorted list is read to its end.
 func TestUberListOfAnyOrder(t *testing.T) {
 	u, server := uberStandIn(t)
 	ref := commerce.DeliveryRef(uberOrder(1), 1)
@@ -130,7 +131,7 @@ func TestUberListOfAnyOrder(t *testing.T) {
 			t.Errorf("%s: %+v, %v", created, d, err)
 		}
 		requests := server.Requests()
-		uberWant(t, "query", requests[len(requests)-1].Query, "offset=2&limit=2") // here, not elsewhere
+		uberWant(t, "query", requests[len(requests)-1].Query, "offset=2&limit=2") // on this host, not on the one that the link names
 	}
 	server.Next(fakeuber.Fault{On: "GET /deliveries", Status: 200, Body: `{"data":null}`})
 	_, err := u.Get(t.Context(), Key{Ref: ref})

@@ -18,7 +18,7 @@ import (
 	"purveyor/internal/testkit/fakeuber"
 )
 
-// uberStandIn is a provider at a stand-in, with its clock.
+// uberStandIn returns a provider that talks to a fake server and has its clock.
 func uberStandIn(t testing.TB) (*Uber, *fakeuber.Server) {
 	server := fakeuber.New(t)
 	u := NewUber(UberOptions{
@@ -34,7 +34,7 @@ func uberOrder(n byte) string {
 	return commerce.NewOrderID(7, time.Now().UnixMilli(), commerce.Entropy{n})
 }
 
-// uberAsk asks for a delivery of an order that was made just now.
+// uberAsk returns a request for the delivery of an order that was made just now.
 func uberAsk(u *Uber, n byte) CreateRequest {
 	order := uberOrder(n)
 	return CreateRequest{
@@ -71,7 +71,7 @@ func uberRefused(t *testing.T, err error, code Code, says string) {
 	}
 }
 
-// uberUnavailable checks for an error that is neither a no nor a "not now".
+// uberUnavailable checks for an error that is neither a refusal nor a limit.
 func uberUnavailable(t *testing.T, err error, says string) {
 	t.Helper()
 	_, refused := errors.AsType[*Refusal](err)
@@ -81,7 +81,7 @@ func uberUnavailable(t *testing.T, err error, says string) {
 	}
 }
 
-// uberPaths are the requests since the last call, without those for tokens.
+// uberPaths returns the requests since the last call, without those for tokens.
 func uberPaths(server *fakeuber.Server) []string {
 	var paths []string
 	for _, r := range server.Requests() {
@@ -121,7 +121,7 @@ func TestUberRequest(t *testing.T) {
 		`"undeliverable_action":"return","test_specifications":{"robo_courier_specification":{"mode":"auto"}}}`)
 }
 
-// With live credentials nobody simulates anything.
+// With live credentials no courier is simulated.
 func TestUberLiveRequest(t *testing.T) {
 	u, server := uberStandIn(t)
 	u.options.Robo, server.Live = false, true
@@ -157,7 +157,7 @@ func TestUberPhones(t *testing.T) {
 		r := uberAsk(u, 1)
 		r.Pickup.Phone, r.Dropoff.Phone = c.pickup, c.dropoff
 		if _, err := u.Quote(t.Context(), r.QuoteRequest); err != nil {
-			t.Errorf("%+v: %v", c, err) // a price needs no phone
+			t.Errorf("%+v: %v", c, err) // a quote needs no phone number
 		}
 		server.Requests()
 		_, err := u.Create(t.Context(), r)
@@ -212,18 +212,18 @@ func TestUberCancel(t *testing.T) {
 	cancel := "POST /deliveries/" + d.ID + "/cancel"
 	uberWant(t, "requests", uberPaths(server), []string{cancel, cancel, "GET /deliveries/" + d.ID})
 
-	// If nobody can tell what became of it, that is no answer.
+	// If the outcome cannot be found out, that is an error.
 	server.Next(fakeuber.Fault{On: "GET /deliveries", Status: 500})
 	_, err := u.Cancel(t.Context(), Key{ID: d.ID})
 	uberUnavailable(t, err, "Uber answered 500")
 
-	// An id is a part of a path, whatever it is.
+	// An id is one part of a path, whatever characters it has.
 	_, err = u.Cancel(t.Context(), Key{ID: "../deliveries/" + d.ID + "?"})
 	uberRefused(t, err, Other, "")
 }
 
-// What Uber does not tell is left out, and nothing that a page cannot show is
-// passed on.
+// Fields that Uber leaves out stay empty, and values that a page cannot show are
+// dropped.
 func TestUberDeliveryFields(t *testing.T) {
 	u, server := uberStandIn(t)
 	for _, c := range []struct {
@@ -255,8 +255,8 @@ func TestUberDeliveryFields(t *testing.T) {
 	}
 }
 
-// Answers of the wrong mode are those of another account: nobody must come for
-// a test, and somebody must for an order.
+// An answer of the wrong mode belongs to another account: no courier may come for a
+// test, and one must come for an order.
 func TestUberModes(t *testing.T) {
 	for _, robo := range []bool{true, false} {
 		u, server := uberStandIn(t)
@@ -270,7 +270,7 @@ func TestUberModes(t *testing.T) {
 		}
 
 		r := uberAsk(u, 2)
-		for range 2 { // what was made is cancelled
+		for range 2 { // the wrong delivery is cancelled
 			_, err = u.Create(t.Context(), r)
 			wantDenied(t, err, "credentials")
 		}
@@ -293,7 +293,7 @@ func TestUberCountries(t *testing.T) {
 	}
 }
 
-// Paths have the customer's id as one part.
+// The customer's id is one part of the path.
 func TestUberCustomer(t *testing.T) {
 	var path string
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -1,4 +1,4 @@
-// Package watch tells of calls to providers that fail.
+// Package watch reports calls to providers that fail.
 package watch
 
 import (
@@ -8,16 +8,16 @@ import (
 	"purveyor/internal/commerce"
 )
 
-// Calls are the calls to one provider. Refusal is the error by which its port says
-// that the provider refused a call: that is an answer, and no failure.
+// Calls are the calls to one provider. Refusal is the type of error with which its
+// port reports a refusal: a refusal is an answer, not a failure.
 type Calls[Refusal error] struct {
-	Provider string // the name that is configured
+	Provider string // its configured name
 	Failed   func(*commerce.ProviderError)
 }
 
-// Call calls the provider. A failure is told to Failed, and returned as a
-// *commerce.ProviderError. A call that its caller gave up, because the process
-// stops, is not told.
+// Call calls the provider. A failure is reported to Failed, and returned as a
+// *commerce.ProviderError. A call that its caller gave up, because the process is
+// stopping, is not reported.
 func Call[Refusal error, Q, R any](ctx context.Context, c Calls[Refusal], call func(context.Context, Q) (R, error), request Q) (R, error) {
 	result, err := call(ctx, request)
 	if _, refused := errors.AsType[Refusal](err); err == nil || refused {

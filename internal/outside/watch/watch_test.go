@@ -13,8 +13,8 @@ type refusal struct{}
 
 func (*refusal) Error() string { return "no" }
 
-// Failures are told with the provider's name. Answers are not, and neither is a
-// call that its caller gave up.
+// Failures are reported with the provider's name. Answers are not, nor is a call that
+// its caller gave up.
 func TestCall(t *testing.T) {
 	isDown := errors.New("no route")
 	for _, c := range []struct {
