@@ -1,6 +1,6 @@
-// Package payment is the port to payment processors. A processor shows the
-// customer a page to pay on, gives money back, and tells by callbacks what
-// happened. There are two: the Sandbox, for test mode, and Stripe.
+// Package payment is the port to payment processors. A processor shows the customer a
+// page to pay on, refunds money, and reports by callbacks what happened. It has two
+// of them: the Sandbox for test mode, and Stripe.
 package payment
 
 import (
@@ -10,36 +10,37 @@ import (
 	"purveyor/internal/commerce"
 )
 
-// Processor takes payments. Its calls may be repeated: what they make is known
-// by an id of ours, and made once. An error is either a *Refusal, which is
-// definite, or says that nobody knows whether the call had an effect: then it
-// is to be repeated.
+// Processor takes payments. Its calls may be repeated: each names what it creates by
+// an id of ours, and creates it once. A *Refusal is definite. After any other error
+// the outcome is unknown, and the call has to be repeated.
 type Processor interface {
-	// OpenSession opens a page on which the customer can pay an order.
+	// OpenSession creates a page on which the customer can pay an order.
 	OpenSession(ctx context.Context, r SessionRequest) (Session, error)
 
-	// ExpireSession ends a session, so that nobody can pay on its page any more, and
-	// returns what became of it: one that was paid meanwhile stays paid.
+	// ExpireSession closes a session to payments, and returns its final state: a
+	// session that was paid meanwhile stays paid.
 	ExpireSession(ctx context.Context, id string) (Session, error)
 
-	// Session reads a session as it is now, with all that was paid and returned.
+	// Session reads the current state of a session, with all payments and refunds.
 	Session(ctx context.Context, id string) (Session, error)
 
-	// Refund gives money of a paid session back.
+	// Refund returns money of a paid session to the customer.
 	Refund(ctx context.Context, r RefundRequest) (Refund, error)
 
-	// ReadCallback translates what the processor has posted to us, once its signature
-	// is found to be right; a *BadCallback if it is not. A callback of no interest is
-	// an empty list. Any other error asks for the callback to be sent again.
+	// ReadCallback verifies the signature of a callback, and translates it. It
+	// returns a *BadCallback if the signature is wrong, and an empty list for a
+	// callback of no interest. After any other error the processor should post the
+	// callback again.
 	ReadCallback(ctx context.Context, header http.Header, body []byte) ([]Callback, error)
 
-	// CallbackForm says what every callback has, so that anything else is refused
-	// unread: one of these headers at least, and at most so many bytes.
+	// CallbackForm returns what every callback of this processor has: at least one of
+	// these headers, and at most maxBytes. Everything else is refused without being
+	// read.
 	CallbackForm() (headers []string, maxBytes int)
 }
 
-// SessionRequest is what the customer is to pay. The lines, the fee and the tax
-// sum to the total. The same request gives the same session.
+// SessionRequest is what the customer has to pay. The lines, the fee and the tax add
+// up to the total. The same request returns the same session.
 type SessionRequest struct {
 	OrderID          string
 	StoreName        string
@@ -47,48 +48,48 @@ type SessionRequest struct {
 	DeliveryFeeCents commerce.Cents
 	TaxCents         commerce.Cents
 	TotalCents       commerce.Cents
-	CustomerEmail    string // empty: the page asks
-	// DeliverTo is where the goods are brought, line by line, for the customer to
-	// check; nil: the customer collects them.
+	CustomerEmail    string // empty: the page asks for it
+	// DeliverTo is the delivery address, line by line, for the customer to check;
+	// nil: the customer collects the goods.
 	DeliverTo []string
-	// SuccessURL and CancelURL are where the page leads to. In both, the text
+	// SuccessURL and CancelURL are where the page sends the customer. In both,
 	// {CHECKOUT_SESSION_ID} stands for the session's id.
 	SuccessURL, CancelURL string
 	ExpiresOn             int64 // Unix ms
 }
 
-// Line is one line of what is bought.
+// Line is one line of the order.
 type Line struct {
 	Name       string
 	ImageURL   string         // absolute http(s); empty: none
-	PriceCents commerce.Cents // of one piece
+	PriceCents commerce.Cents // per piece
 	Quantity   int64
 }
 
-// SessionStatus is where a session stands.
+// SessionStatus is the state of a session.
 type SessionStatus string
 
 // The statuses.
 const (
 	SessionOpen    SessionStatus = "open"
-	SessionPending SessionStatus = "pending" // the customer is done, the money is not there yet
+	SessionPending SessionStatus = "pending" // the customer has finished, but the money has not arrived
 	SessionPaid    SessionStatus = "paid"
 	SessionExpired SessionStatus = "expired"
 )
 
-// Session is one payment page and what became of it.
+// Session is a payment page and its state.
 type Session struct {
 	ID            string
-	URL           string // of the page; empty once it can no longer be paid
+	URL           string // of the page; empty if it takes no payment any more
 	Status        SessionStatus
-	PaymentID     string // of the payment at the processor; empty: not paid
+	PaymentID     string // the processor's id of the payment; empty: not paid
 	PaidCents     commerce.Cents
-	RefundedCents commerce.Cents // refunds that failed later are not in it
+	RefundedCents commerce.Cents // without refunds that failed later
 }
 
-// RefundRequest is money to give back.
+// RefundRequest asks for a refund.
 type RefundRequest struct {
-	ID          string // ours: the same id is refunded once
+	ID          string // our id: each is refunded once
 	OrderID     string
 	SessionID   string
 	PaymentID   string
@@ -96,47 +97,48 @@ type RefundRequest struct {
 	Reason      string // duplicate, fraudulent, requested_by_customer, or free text
 }
 
-// Refund is money that was given back, or is under way to the customer: should
-// it not arrive, a callback tells.
+// Refund is money on its way back to the customer. If it does not arrive, a callback
+// reports that.
 type Refund struct {
-	ID string // at the processor
+	ID string // given by the processor
 }
 
-// Refusal is a definite no, in the processor's words.
+// Refusal is a definite refusal, in the processor's words.
 type Refusal struct{ Message string }
 
 func (r *Refusal) Error() string { return "refused by the payment processor: " + r.Message }
 
-// BadCallback is a callback that nobody can trust or read.
+// BadCallback is a callback that cannot be trusted or read.
 type BadCallback struct{ Reason string }
 
 func (b *BadCallback) Error() string { return "payment notice: " + b.Reason }
 
-// CallbackKind is what a callback tells of.
+// CallbackKind is the kind of event that a callback reports.
 type CallbackKind string
 
 // The kinds.
 const (
 	CallbackPaid         CallbackKind = "paid"          // AmountCents were captured
-	CallbackPending      CallbackKind = "pending"       // the customer is done, the money is not there yet
+	CallbackPending      CallbackKind = "pending"       // the customer has finished, but the money has not arrived
 	CallbackDeclined     CallbackKind = "declined"      // Message says why; the session may still be open
-	CallbackExpired      CallbackKind = "expired"       // nobody paid
+	CallbackExpired      CallbackKind = "expired"       // without a payment
 	CallbackRefunded     CallbackKind = "refunded"      // AmountCents went back as RefundID
-	CallbackRefundFailed CallbackKind = "refund_failed" // they came back; Message says why
-	CallbackDisputed     CallbackKind = "disputed"      // the customer's bank asks for AmountCents
+	CallbackRefundFailed CallbackKind = "refund_failed" // the money of RefundID came back to the merchant; Message says why
+	CallbackDisputed     CallbackKind = "disputed"      // the customer's bank demands AmountCents
 )
 
-// Callback is news of one order's payment. Callbacks may come late, in any order,
-// and more than once.
+// Callback is an update of one order's payment. Callbacks may come late, in any
+// order, and more than once.
 type Callback struct {
-	ID          string // at the processor: the same for a repeated callback
+	ID          string // given by the processor; a repeated callback has the same
 	Kind        CallbackKind
 	OrderID     string
 	SessionID   string // empty for refunds and disputes
 	PaymentID   string
 	AmountCents commerce.Cents
-	// RefundID is the id of the refund at the processor, OurRefundID that of the
-	// RefundRequest; empty: it was made elsewhere, in the processor's dashboard.
+	// RefundID is the processor's id of the refund, and OurRefundID the id of our
+	// RefundRequest. OurRefundID is empty for a refund that was made elsewhere, as in
+	// the processor's dashboard.
 	RefundID, OurRefundID string
 	Message               string
 }

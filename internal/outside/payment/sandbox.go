@@ -14,15 +14,15 @@ import (
 	"purveyor/internal/outside/sandbox"
 )
 
-// Sandbox is the Processor of test mode. It takes no money, shows a page of its
-// own to pay on (Handler), and misbehaves when the customer's e-mail address
-// asks for it (docs/SANDBOX.md). All of its state stands in sandbox objects, so
-// that every process sees it and a restart changes nothing.
+// Sandbox is the Processor of test mode. It takes no money, has a payment page of its
+// own (Handler), and misbehaves when the customer's e-mail address asks for it
+// (docs/SANDBOX.md). All of its state is kept in sandbox objects, so every process
+// sees it and it survives a restart.
 type Sandbox struct {
-	// Delay is how late comes what comes late: callbacks of late, unordered, and
-	// refund-fails-later. NewSandbox sets 3 s.
+	// Delay is the delay of late events: callbacks with the tags late and unordered,
+	// and failures with refund-fails-later. NewSandbox sets 3 s.
 	Delay time.Duration
-	// Now is the clock that sessions end by. NewSandbox sets time.Now.
+	// Now is the clock by which sessions expire. NewSandbox sets time.Now.
 	Now func() time.Time
 
 	objects sandbox.Objects
@@ -32,8 +32,8 @@ type Sandbox struct {
 
 const slowness = 5 * time.Second // of OpenSession with the tag slow
 
-// NewSandbox makes a sandbox whose pages are reached below the service's public
-// URL, where Handler must be served.
+// NewSandbox makes a sandbox. Handler must be served below baseURL, the service's
+// public URL.
 func NewSandbox(objects sandbox.Objects, baseURL string) *Sandbox {
 	return &Sandbox{
 		Delay:   3 * time.Second,
@@ -44,8 +44,8 @@ func NewSandbox(objects sandbox.Objects, baseURL string) *Sandbox {
 	}
 }
 
-// OpenSession implements Processor. The id of a session follows from that of
-// its order, so that a first request is one write, and only a repeated one reads.
+// OpenSession implements Processor. The id of a session is derived from its order's
+// id: a first request is a single write, and only a repeated one reads.
 func (s *Sandbox) OpenSession(ctx context.Context, r SessionRequest) (Session, error) {
 	if err := s.misopen(ctx, r.CustomerEmail); err != nil {
 		return Session{}, err
@@ -72,7 +72,7 @@ func (s *Sandbox) OpenSession(ctx context.Context, r SessionRequest) (Session, e
 	return s.view(x), nil
 }
 
-// misopen does what the e-mail address asks of OpenSession.
+// misopen does to OpenSession what the e-mail address asks for.
 func (s *Sandbox) misopen(ctx context.Context, email string) error {
 	if asks(email, tagSlow) {
 		select {
@@ -97,10 +97,10 @@ func (s *Sandbox) reopen(ctx context.Context, id string, r SessionRequest) (Sess
 		return Session{}, err
 	}
 	if len(r.Lines) == 0 {
-		r.Lines = x.Request.Lines // nil or empty
+		r.Lines = x.Request.Lines // nil and empty are the same
 	}
 	if len(x.Request.DeliverTo) == 0 {
-		r.DeliverTo = x.Request.DeliverTo // sessions of older versions have none
+		r.DeliverTo = x.Request.DeliverTo // sessions of older versions do not have it
 	}
 	if !reflect.DeepEqual(x.Request, r) {
 		return Session{}, &Refusal{"There is a session of order " + r.OrderID + " with other contents."}
@@ -154,10 +154,10 @@ func (s *Sandbox) ReadCallback(ctx context.Context, header http.Header, body []b
 	return []Callback{n}, nil
 }
 
-// change lets f change a session, and stores it with the callbacks that f has it
-// tell. Whatever changes tells something: if f tells nothing, nothing is stored.
+// change lets f change a session, and stores it with the callbacks that f adds. Every
+// change adds a callback: if f adds none, nothing is stored.
 func (s *Sandbox) change(ctx context.Context, id string, f func(*session, time.Time) error) (x session, err error) {
-	if !sessionID.MatchString(id) { // other objects are none of ours
+	if !sessionID.MatchString(id) { // other objects do not belong to payments
 		return session{}, errNoSession
 	}
 	var refused error
@@ -189,7 +189,7 @@ var sessionID = regexp.MustCompile("^" + sessionPrefix + "[0-9a-f]{40}$")
 
 var errNoSession = &Refusal{"There is no such payment session in the sandbox."}
 
-// view is a session as the port shows it.
+// view returns a session as the port shows it.
 func (s *Sandbox) view(x session) Session {
 	v := Session{ID: x.ID, Status: x.Status, PaymentID: x.PaymentID}
 	switch x.Status {

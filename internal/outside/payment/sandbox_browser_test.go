@@ -16,7 +16,7 @@ import (
 	"purveyor/internal/testkit/browser"
 )
 
-// customer is someone with a browser on a payment page.
+// customer is a customer with a browser on a payment page.
 type customer struct{ *browser.Visitor }
 
 func newCustomer(t *testing.T, chrome context.Context, session payment.Session, before ...chromedp.Action[chromedp.Void]) customer {
@@ -36,7 +36,7 @@ func ask[T any](c customer, script string) T {
 	return browser.Ask[T](c.Visitor, script)
 }
 
-// press does something that leads to another page, and gives its status.
+// press runs an action that loads another page, and returns its status.
 func (c customer) press(action chromedp.Action[chromedp.Void]) int64 {
 	c.T.Helper()
 	response, err := chromedp.RunResponse(c.Tab, action)
@@ -143,7 +143,7 @@ func phone(t *testing.T, chrome context.Context, s *shop, session payment.Sessio
 	c.isAt(thanks(s, session))
 }
 
-// dark pays for a delivery at night, on a phone, and has been declined before.
+// dark pays for a delivery in a dark theme on a phone, after a declined card.
 func dark(t *testing.T, chrome context.Context, s *shop, _ payment.Session) {
 	r := s.order("ord_dark", "")
 	r.Lines[0].Name = strings.Repeat("A very long name of goods ", 20)
@@ -175,8 +175,8 @@ func expiredAndUnknown(t *testing.T, chrome context.Context, s *shop, session pa
 	c.Readable()
 }
 
-// leadsOn has the shop redirect the customer to another origin: browsers hold
-// that against the form, too.
+// leadsOn has the shop redirect the customer to another origin. Browsers apply the
+// form's policy to that redirect, too.
 func leadsOn(t *testing.T, chrome context.Context, s *shop, _ payment.Session) {
 	hop := httptest.NewServer(http.RedirectHandler(s.site.URL+"/welcome", http.StatusFound))
 	defer hop.Close()
@@ -187,7 +187,7 @@ func leadsOn(t *testing.T, chrome context.Context, s *shop, _ payment.Session) {
 	c.isAt(s.site.URL + "/welcome")
 }
 
-// keyboard pays without a mouse, and sees where it is.
+// keyboard pays without a mouse, and checks that the focus is visible.
 func keyboard(t *testing.T, chrome context.Context, s *shop, session payment.Session) {
 	c := newCustomer(t, chrome, session)
 	var visited []string
@@ -211,7 +211,7 @@ func keyboard(t *testing.T, chrome context.Context, s *shop, session payment.Ses
 	t.Errorf("the Pay button is not reached, but %v", visited)
 }
 
-// framed has another site show the page in a frame, to catch clicks.
+// framed has another site show the page in a frame to catch clicks.
 func framed(t *testing.T, chrome context.Context, _ *shop, session payment.Session) {
 	thief := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = fmt.Fprintf(w, `<!doctype html><title>thief</title><iframe src="%s"></iframe>`, session.URL)
@@ -223,7 +223,7 @@ func framed(t *testing.T, chrome context.Context, _ *shop, session payment.Sessi
 	}
 }
 
-// longOrder is of many lines, and of words that do not fit.
+// longOrder has many lines, and words that do not fit.
 func longOrder(t *testing.T, chrome context.Context, s *shop, _ payment.Session) {
 	r := s.order("ord_2", "")
 	r.StoreName = strings.Repeat("Llanfairpwll", 8)
@@ -240,7 +240,7 @@ func longOrder(t *testing.T, chrome context.Context, s *shop, _ payment.Session)
 	must(t, chromedp.Do(c.Tab, chromedp.Click(chromedp.CSS("summary")), chromedp.EmulateViewport(1200, 800)))
 	browser.Screenshot(t, c.Tab, "long")
 	c.Fits(1200)
-	// Without an address the page asks, and Pay waits for it.
+	// Without an address the page asks for it, and Pay waits.
 	must(t, chromedp.Do(c.Tab, button("pay")))
 	if !ask[bool](c, `document.activeElement.id == "email" && !document.activeElement.validity.valid`) {
 		t.Error("Pay does not ask for the e-mail address")
@@ -251,8 +251,8 @@ func longOrder(t *testing.T, chrome context.Context, s *shop, _ payment.Session)
 	}
 }
 
-// unharmed checks that the browser has refused nothing of the page, and asked
-// nobody but the sandbox and the shop.
+// unharmed checks that the browser has blocked nothing on the page, and made requests
+// to the sandbox and the shop only.
 func (c customer) unharmed(s *shop) {
 	c.T.Helper()
 	pictures := 0

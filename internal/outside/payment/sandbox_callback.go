@@ -12,11 +12,11 @@ import (
 	"purveyor/internal/outside/sandbox"
 )
 
-// CallbackPath is the inbound path that takes callbacks of payments, as
-// sandbox.Callback names it.
+// CallbackPath is the inbound path for callbacks of payments, as sandbox.Callback
+// names it.
 const CallbackPath = "payments"
 
-// maxCallbackBytes is far above what a sandbox says.
+// maxCallbackBytes is far above the size of any callback of the sandbox.
 const maxCallbackBytes = 64 << 10
 
 // callbackJSON is a Callback as the sandbox posts it.
@@ -32,8 +32,8 @@ type callbackJSON struct {
 	Message     string         `json:"message,omitempty"`
 }
 
-// tell adds a callback to the change that is being made. Its id is made of the
-// session's and a number, so that it is the same whoever sends it how often.
+// tell adds a callback to the current change. Its id is derived from the session's id
+// and a number: it is the same whichever process sends it, and however often.
 func (x *session) tell(after time.Duration, n Callback) {
 	x.Told++
 	n.ID = "evt_test_" + strings.TrimPrefix(x.ID, sessionPrefix) + "_" + strconv.Itoa(x.Told)
@@ -43,7 +43,7 @@ func (x *session) tell(after time.Duration, n Callback) {
 	}
 	body, err := json.Marshal(callbackJSON(n))
 	if err != nil {
-		panic(err) // texts and numbers always encode
+		panic(err) // strings and numbers always encode
 	}
 	callback := sandbox.Callback{To: CallbackPath, After: after, Body: body}
 	x.callbacks = append(x.callbacks, callback)
@@ -52,9 +52,9 @@ func (x *session) tell(after time.Duration, n Callback) {
 	}
 }
 
-// decodeCallback reads what tell has made. Fields that a newer process has added
-// are passed over; a kind that is not known may be by the process that gets
-// the next try.
+// decodeCallback reads a body that tell has made. Fields that a newer process added
+// are ignored. A kind that we do not know is an error: the next attempt may reach a
+// process that knows it.
 func decodeCallback(body []byte) (Callback, error) {
 	var n callbackJSON
 	if err := json.Unmarshal(body, &n); err != nil {

@@ -25,7 +25,7 @@ func (s *shop) Pay(t *testing.T, session payment.Session) { s.click(t, session.I
 func (s *shop) Decline(t *testing.T, session payment.Session) { s.click(t, session.ID, "decline") }
 
 func (s *shop) Lapse(_ *testing.T, _ payment.Session) {
-	// Two hours are enough for the sessions of these tests.
+	// The sessions of these tests end within two hours.
 	s.ahead.Add(int64(2 * time.Hour))
 }
 

@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// The tags by which a customer's e-mail address asks the sandbox to misbehave:
-// after a '+' in its local part, several joined by '.'. docs/SANDBOX.md says
-// what each does.
+// The tags by which a customer's e-mail address asks the sandbox to misbehave. They
+// follow a '+' in its local part and are separated by '.'. docs/SANDBOX.md says what
+// each of them does.
 const (
 	tagSessionRefused     = "session-refused"
 	tagSessionUnreachable = "session-unreachable"
@@ -21,7 +21,7 @@ const (
 	tagRefundFailsLater   = "refund-fails-later"
 )
 
-// asks says whether an address has a tag.
+// asks reports whether an address has a tag.
 func asks(email, tag string) bool {
 	at := strings.LastIndexByte(email, '@')
 	if at < 0 {

@@ -24,17 +24,15 @@ var (
 	//go:embed page/page.css
 	pageCSS string
 
-	// payPage loads pictures of the goods, and has the form sent here. Browsers hold
-	// every redirect after the form against form-action, too. Where the success URL
-	// leads on to, by whatever redirects of the shop, nobody knows, so any website
-	// is allowed there.
+	// payPage loads pictures of the goods, and posts its form to this origin.
+	// Browsers check every redirect after the form against form-action, too. The shop
+	// may redirect on from the success URL to any site, so any site is allowed.
 	payPage = sandbox.NewPage(pageHTML, pageCSS, "", "img-src http: https:", "form-action 'self' http: https:")
 )
 
-// Handler serves the pages that customers pay on, GET and POST
-// /sandbox/pay/{session}. The form field outcome is "pay" or "decline"; after a
-// payment the customer is led to the success URL (303), and after a decline the
-// page says so (402).
+// Handler serves the payment pages, GET and POST /sandbox/pay/{session}. The form
+// field outcome is "pay" or "decline". After a payment the customer is redirected to
+// the success URL (303); after a decline the page says so (402).
 func (s *Sandbox) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET "+pagePath+"{session}", s.show)
@@ -79,7 +77,7 @@ func (s *Sandbox) submit(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case err != nil:
 		failed(w, err)
-	case x.Status == SessionPaid: // by this click, or another one
+	case x.Status == SessionPaid: // by this click or an earlier one
 		payPage.Protect(w.Header())
 		http.Redirect(w, r, x.leadsTo(x.Request.SuccessURL), http.StatusSeeOther)
 	case x.Status == SessionExpired:
@@ -91,7 +89,7 @@ func (s *Sandbox) submit(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// failed shows what is the same for every order.
+// failed shows an error page that does not depend on the order.
 func failed(w http.ResponseWriter, err error) {
 	if _, unknown := errors.AsType[*Refusal](err); unknown {
 		payPage.Write(w, http.StatusNotFound, page{Title: "There is no such payment page", Text: "Please follow the link of the store again."})
@@ -102,9 +100,9 @@ func failed(w http.ResponseWriter, err error) {
 		Text: "Nobody knows whether your last click took effect. Load this page again in a moment to see."})
 }
 
-// page is what the template shows.
+// page is the data of the template.
 type page struct {
-	Title     string // of the window, and the heading unless there is an order
+	Title     string // of the window, and the heading if there is no order
 	Text      string
 	AlertHead string
 	Alert     string
@@ -114,7 +112,7 @@ type page struct {
 	Store           string
 	Lines, More     []pageLine // More is folded away
 	Subtotal        string
-	Fee, Tax, Total string // Fee and Tax are empty where there is none
+	Fee, Tax, Total string // Fee and Tax are empty if the order has none
 	Email           string
 	DeliverTo       []string
 	SuccessURL      string
@@ -125,7 +123,7 @@ type pageLine struct {
 	Name, Each, Total string
 	Quantity          int64
 	ImageURL          string
-	Initial           string // in place of the image
+	Initial           string // shown in place of a missing image
 }
 
 const linesInView = 6 // of a long order
@@ -151,7 +149,7 @@ func newPage(x session) page {
 		}
 		p.Lines = append(p.Lines, shown)
 	}
-	if len(p.Lines) > linesInView+1 { // one more needs no more room than the line that says so
+	if len(p.Lines) > linesInView+1 { // one hidden line would save no room
 		p.Lines, p.More = p.Lines[:linesInView], p.Lines[linesInView:]
 	}
 	p.Subtotal = (r.TotalCents - r.DeliveryFeeCents - r.TaxCents).Dollars()

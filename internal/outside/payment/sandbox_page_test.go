@@ -31,7 +31,7 @@ func lacks(t *testing.T, w *httptest.ResponseRecorder, texts ...string) {
 	}
 }
 
-// body is the page without its style.
+// body returns the page without its style.
 func body(w *httptest.ResponseRecorder) string {
 	_, body, _ := strings.Cut(w.Body.String(), "</style>")
 	return body
@@ -83,7 +83,7 @@ func TestPageStates(t *testing.T) {
 	is(t, w, http.StatusOK)
 	contains(t, w, "Payment complete", `href="`+thanks+`"`)
 	lacks(t, w, form)
-	for _, outcome := range []string{"pay", "decline", ""} { // leads on, and changes nothing
+	for _, outcome := range []string{"pay", "decline", ""} { // redirects, and changes nothing
 		is(t, s.click(t, session.ID, outcome), http.StatusSeeOther)
 	}
 	if told := s.kinds(t); told != " paid" {
@@ -107,8 +107,8 @@ func TestExpiredPage(t *testing.T) {
 	}
 }
 
-// TestUnknownPage says the same of every page that is not there, and nothing
-// of those that are.
+// TestUnknownPage checks that all unknown pages get the same answer, which says
+// nothing about existing ones.
 func TestUnknownPage(t *testing.T) {
 	s := newShop(t)
 	session := s.open(t, s.order("ord_1", "jo@example.com"))
@@ -128,7 +128,7 @@ func TestUnknownPage(t *testing.T) {
 	}
 }
 
-// TestPagesAreApart shows nothing of one order on the page of another.
+// TestPagesAreApart checks that a page shows nothing of another order.
 func TestPagesAreApart(t *testing.T) {
 	s := newShop(t)
 	s.open(t, s.order("ord_1", "jo@example.com"))
@@ -139,7 +139,8 @@ func TestPagesAreApart(t *testing.T) {
 	lacks(t, w, "ord_1", "jo@", "Sourdough", "Delivery fee", "Tax<")
 }
 
-// TestTypedAddress is asked for where the shop has none, and its tags count.
+// TestTypedAddress checks that the page asks for an address if the shop has none, and
+// that its tags count.
 func TestTypedAddress(t *testing.T) {
 	s := newShop(t)
 	session := s.open(t, s.order("ord_1", ""))
@@ -156,7 +157,7 @@ func TestTypedAddress(t *testing.T) {
 	is(t, s.post(t, session.ID, "outcome=pay&email=jo%2Bdecline%40example.com"), http.StatusSeeOther)
 }
 
-// TestHostileTexts come from shops, and stay texts.
+// TestHostileTexts checks that markup in texts of shops stays text.
 func TestHostileTexts(t *testing.T) {
 	s := newShop(t)
 	const hostile = `"><script>alert(1)</script><img src=x onerror=alert(1)>'</title></style>{{.}}`
@@ -206,7 +207,7 @@ func TestHeaders(t *testing.T) {
 	}
 }
 
-// TestSessionWithoutEnd is one whose request names none.
+// TestSessionWithoutEnd opens a session whose request names no end.
 func TestSessionWithoutEnd(t *testing.T) {
 	s := newShop(t)
 	r := s.order("ord_1", "")

@@ -19,30 +19,30 @@ const (
 	refundPrefix  = "re_test_"
 )
 
-// session is a payment session as the sandbox stores it, and the rules of what
-// may become of it. It is stored as JSON under the names of its fields, those of
-// SessionRequest included.
+// session is a payment session as the sandbox stores it, with the rules for its
+// changes. It is stored as JSON with these field names, including those of
+// SessionRequest.
 type session struct {
 	ID        string
 	Request   SessionRequest
 	Status    SessionStatus
-	Email     string   // that the customer has typed, where the request has none
+	Email     string   // typed by the customer if the request has none
 	PaymentID string   // empty: not paid
-	Refunds   []refund // in the order in which they were made
-	Told      int      // callbacks so far: the number of the last one
-	Declines  int      // of which this many say that the card was declined
+	Refunds   []refund // oldest first
+	Told      int      // number of callbacks so far, which is the number of the latest
+	Declines  int      // how many of them report a declined card
 
-	callbacks []sandbox.Callback // of this change
+	callbacks []sandbox.Callback // of the current change
 }
 
 type refund struct {
 	ID          string
 	OurID       string
 	AmountCents commerce.Cents
-	FailsOn     int64 // Unix ms, when the money comes back; 0: it does not
+	FailsOn     int64 // Unix ms, when the refund fails; 0: it does not fail
 }
 
-// problem says what a request is refused for.
+// problem returns why a request is refused; empty: it is not.
 func (r SessionRequest) problem() string {
 	sum := r.DeliveryFeeCents + r.TaxCents
 	for _, line := range r.Lines {
@@ -61,13 +61,13 @@ func (r SessionRequest) problem() string {
 	return ""
 }
 
-// isWebAddress tells what may become a link.
+// isWebAddress reports whether a text may become a link.
 func isWebAddress(text string) bool {
 	u, err := url.Parse(text)
 	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Hostname() != "" && u.User == nil
 }
 
-// leadsTo is a URL of the request with this session's id in it.
+// leadsTo returns a URL of the request with this session's id in it.
 func (x *session) leadsTo(text string) string {
 	return strings.ReplaceAll(text, "{CHECKOUT_SESSION_ID}", x.ID)
 }
@@ -105,11 +105,11 @@ func (x *session) pay(email string, now time.Time, delay time.Duration) {
 
 const declined = "The card was declined."
 
-// maxDeclines bounds how often a session tells that a card was declined, because
-// its page needs no key.
+// maxDeclines bounds the callbacks about declined cards of one session, because its
+// page needs no key.
 const maxDeclines = 10
 
-// decline has the customer's bank say no. The session stays open.
+// decline reports that the customer's bank declined. The session stays open.
 func (x *session) decline(email string, now time.Time) {
 	x.lapse(now)
 	if x.Status != SessionOpen {
@@ -123,7 +123,7 @@ func (x *session) decline(email string, now time.Time) {
 	x.tell(0, Callback{Kind: CallbackDeclined, AmountCents: x.Request.TotalCents, Message: declined})
 }
 
-// typed keeps the address of a customer who was asked for it.
+// typed keeps the address that the customer typed.
 func (x *session) typed(email string) {
 	const longest = 254
 	if x.Request.CustomerEmail == "" && len(email) <= longest && strings.Contains(email, "@") {
@@ -131,8 +131,8 @@ func (x *session) typed(email string) {
 	}
 }
 
-// lapse ends an open session whose time is over. Nothing else watches the
-// clock: whoever looks at a session does.
+// lapse ends an open session whose time is over. There is no timer: every access
+// checks the clock.
 func (x *session) lapse(now time.Time) {
 	if x.Request.ExpiresOn != 0 && now.UnixMilli() >= x.Request.ExpiresOn {
 		x.expire()
@@ -147,7 +147,7 @@ func (x *session) expire() {
 	}
 }
 
-// refund gives money back, once for each id of ours.
+// refund returns money to the customer, once for each id of ours.
 func (x *session) refund(r RefundRequest, now time.Time, delay time.Duration) (Refund, error) {
 	if asks(x.email(), tagRefundUnreachable) {
 		return Refund{}, errors.New("the sandbox is unreachable, as the customer's e-mail address asks")
@@ -195,7 +195,7 @@ func (x *session) refundProblem(r RefundRequest, now time.Time) string {
 	return ""
 }
 
-// refunded is what went back and stayed there.
+// refunded returns the sum of the refunds that have not failed.
 func (x *session) refunded(now time.Time) commerce.Cents {
 	var sum commerce.Cents
 	for _, r := range x.Refunds {
@@ -206,8 +206,8 @@ func (x *session) refunded(now time.Time) commerce.Cents {
 	return sum
 }
 
-// derive makes an id that is the same for the same thing. What it is made from
-// has a session id in it, which nobody can guess.
+// derive makes an id that is the same whenever it is made from the same text. The
+// text contains a session id, which cannot be guessed.
 func derive(prefix, from string) string {
 	sum := sha256.Sum256([]byte(prefix + from))
 	return prefix + hex.EncodeToString(sum[:12])

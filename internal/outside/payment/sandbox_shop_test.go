@@ -14,14 +14,14 @@ import (
 	"purveyor/internal/testkit/fakesandbox"
 )
 
-// shop is a sandbox whose pages are served, and the site of a shop that sends
-// its customers there.
+// shop is a sandbox whose pages are served, and the website of a shop that sends its
+// customers there.
 type shop struct {
 	objects *fakesandbox.Objects
 	sandbox *payment.Sandbox
 	pages   *httptest.Server
 	site    *httptest.Server // another origin, with the pictures
-	ahead   atomic.Int64     // nanoseconds, of the sandbox's clock
+	ahead   atomic.Int64     // nanoseconds, how far the sandbox's clock is ahead
 }
 
 const picture = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 8 8"><rect width="8" height="8" fill="#2f855a"/><circle cx="4" cy="4" r="2.5" fill="#f6e05e"/></svg>`
@@ -49,7 +49,7 @@ func newShop(t *testing.T) *shop {
 	return s
 }
 
-// order is what the customer of an address is to pay: $57.40.
+// order returns what the customer with this address has to pay: $57.40.
 func (s *shop) order(id, email string) payment.SessionRequest {
 	return payment.SessionRequest{
 		OrderID:   id,
@@ -78,7 +78,7 @@ func (s *shop) open(t *testing.T, r payment.SessionRequest) payment.Session {
 	return session
 }
 
-// read is the session as it is now.
+// read returns the current state of a session.
 func (s *shop) read(t *testing.T, id string) payment.Session {
 	t.Helper()
 	session, err := s.sandbox.Session(t.Context(), id)
@@ -88,7 +88,7 @@ func (s *shop) read(t *testing.T, id string) payment.Session {
 	return session
 }
 
-// told is what a stored callback says.
+// told is the content of a stored callback.
 type told struct {
 	ID          string               `json:"id"`
 	Kind        payment.CallbackKind `json:"kind"`
@@ -97,8 +97,7 @@ type told struct {
 	After       time.Duration        `json:"-"`
 }
 
-// told gives the callbacks since the last call, those that are due first before
-// the others.
+// told returns the callbacks since the last call, in the order in which they are due.
 func (s *shop) told(t *testing.T) []told {
 	t.Helper()
 	var all []told
@@ -115,7 +114,7 @@ func (s *shop) told(t *testing.T) []told {
 	return all
 }
 
-// kinds are the kinds of told, and when those that come later are due.
+// kinds lists the kinds of told, and when the later ones are due.
 func (s *shop) kinds(t *testing.T) string {
 	t.Helper()
 	text := ""

@@ -16,7 +16,7 @@ import (
 	"purveyor/internal/testkit/fakesandbox"
 )
 
-// TestMagicPayments has customers of every kind press Pay.
+// TestMagicPayments has customers with each tag press Pay.
 func TestMagicPayments(t *testing.T) {
 	for _, c := range []struct {
 		email  string
@@ -48,7 +48,7 @@ func TestMagicPayments(t *testing.T) {
 			if told := s.kinds(t); told != c.told {
 				t.Errorf("told%s, want%s", told, c.told)
 			}
-			// What is late is the callback, not the payment.
+			// Only the callback is late, not the payment.
 			if now := s.read(t, session.ID); (now.Status == payment.SessionPaid) != (c.status == http.StatusSeeOther) {
 				t.Errorf("the session is %s", now.Status)
 			}
@@ -56,8 +56,8 @@ func TestMagicPayments(t *testing.T) {
 	}
 }
 
-// Of many declines ten are told; the page says each of them, and the card can
-// still be paid with.
+// Ten of many declines are reported by callbacks. The page reports every one, and the
+// card can still pay.
 func TestFewDeclinesAreTold(t *testing.T) {
 	s := newShop(t)
 	session := s.open(t, s.order("ord_1", "jo@example.com"))
@@ -135,7 +135,7 @@ func TestMagicRefunds(t *testing.T) {
 			s.click(t, session.ID, "pay")
 			s.told(t)
 			r := payment.RefundRequest{ID: "rfd_1", SessionID: session.ID, PaymentID: s.read(t, session.ID).PaymentID, AmountCents: 5740}
-			for range 2 { // a repeat is the same, whatever it is
+			for range 2 { // repeats of every request are answered alike
 				_, err := s.sandbox.Refund(t.Context(), r)
 				refusal, refused := errors.AsType[*payment.Refusal](err)
 				if (err != nil) != c.fails || refused != c.refuse || refused && refusal.Message == "" {
@@ -149,7 +149,7 @@ func TestMagicRefunds(t *testing.T) {
 	}
 }
 
-// TestRefundsThatAreRefused are mistakes of the caller.
+// TestRefundsThatAreRefused makes the mistakes that a caller can make.
 func TestRefundsThatAreRefused(t *testing.T) {
 	s := newShop(t)
 	session := s.open(t, s.order("ord_1", "jo@example.com"))
@@ -177,7 +177,8 @@ func TestRefundsThatAreRefused(t *testing.T) {
 	}
 }
 
-// TestRefundFailsLater gives the money back to the merchant, who may refund it again.
+// TestRefundFailsLater checks that a failed refund gives the money back to the
+// merchant, and can be made again.
 func TestRefundFailsLater(t *testing.T) {
 	s := newShop(t)
 	session := s.open(t, s.order("ord_1", "jo+refund-fails-later@example.com"))
@@ -202,8 +203,9 @@ func TestRefundFailsLater(t *testing.T) {
 	}
 }
 
-// TestOpenSessionIsCheap counts what the rate of sessions depends on: once the
-// secret is known, a new session is one write, and a repeat reads it once.
+// TestOpenSessionIsCheap counts storage accesses, which bound the rate of sessions:
+// once the secret is known, a new session is one write, and a repeated one is one
+// read.
 func TestOpenSessionIsCheap(t *testing.T) {
 	s := newShop(t)
 	s.open(t, s.order("ord_1", ""))
@@ -219,7 +221,8 @@ func TestOpenSessionIsCheap(t *testing.T) {
 	}
 }
 
-// TestTwoProcesses share all there is, and a restart changes nothing.
+// TestTwoProcesses checks that processes share all state, and that a restart changes
+// nothing.
 func TestTwoProcesses(t *testing.T) {
 	s := newShop(t)
 	r := s.order("ord_1", "jo@example.com")
@@ -242,8 +245,8 @@ func TestTwoProcesses(t *testing.T) {
 	}
 }
 
-// TestConcurrentClicks pays once, and tells it once, however many click, and
-// never takes money for what was expired.
+// TestConcurrentClicks checks that concurrent clicks pay once and report it once, and
+// that an expired session takes no money.
 func TestConcurrentClicks(t *testing.T) {
 	s := newShop(t)
 	session := s.open(t, s.order("ord_1", "jo@example.com"))
@@ -267,7 +270,7 @@ func TestConcurrentClicks(t *testing.T) {
 	}
 }
 
-// TestConcurrentRefunds never give back more than was paid.
+// TestConcurrentRefunds checks that refunds never exceed what was paid.
 func TestConcurrentRefunds(t *testing.T) {
 	s := newShop(t)
 	session := s.open(t, s.order("ord_1", "jo@example.com"))
@@ -289,8 +292,8 @@ func TestConcurrentRefunds(t *testing.T) {
 	}
 }
 
-// TestUnknownOutcome repeats what was reported as failed, stored or not: it
-// takes effect once.
+// TestUnknownOutcome repeats calls that were reported as failed, whether or not they
+// were stored: they take effect once.
 func TestUnknownOutcome(t *testing.T) {
 	broken := errors.New("connection lost")
 	for _, stored := range []bool{false, true} {
@@ -361,7 +364,8 @@ func TestSessionRequestsThatAreRefused(t *testing.T) {
 	}
 }
 
-// TestCallbacksThatAreSignedAndWrong are of another version, or of another sandbox.
+// TestCallbacksThatAreSignedAndWrong checks callbacks of another version or another
+// sandbox.
 func TestCallbacksThatAreSignedAndWrong(t *testing.T) {
 	s := newShop(t)
 	for _, body := range []string{
@@ -380,7 +384,7 @@ func TestCallbacksThatAreSignedAndWrong(t *testing.T) {
 	}
 }
 
-// FuzzReadCallback signs what it sends, so that all of it is decoded.
+// FuzzReadCallback signs its input, so that all of it reaches the decoder.
 func FuzzReadCallback(f *testing.F) {
 	f.Add([]byte(`{"id":"evt_1","kind":"paid","order_id":"ord_1","amount_cents":7}`), "t=1,v1=00")
 	f.Add([]byte(`{"ID":"","kind":["paid"],"order_id":"\ud800"}`), "v1=,t=,")

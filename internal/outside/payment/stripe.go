@@ -17,13 +17,13 @@ import (
 )
 
 const (
-	stripeTimeout   = 15 * time.Second // of one call of the port, whatever it asks of Stripe
+	stripeTimeout   = 15 * time.Second // for one call of the port, which may take several of Stripe
 	maxStripeAnswer = 4 << 20
-	maxImageURL     = 2048 // Stripe takes no longer ones
+	maxImageURL     = 2048 // Stripe refuses longer ones
 )
 
-// The names of what we attach to what we make at Stripe, so that its events
-// lead back to it.
+// Names of the metadata that we attach to Stripe's objects, so that its events lead
+// back to the order.
 const (
 	metaOrder  = "order_id"
 	metaRefund = "refund_id"
@@ -33,16 +33,16 @@ const (
 // StripeOptions is an account of Stripe.
 type StripeOptions struct {
 	Key string // secret or restricted
-	// WebhookSecrets are those of the endpoint that posts to us: several while one
-	// is being replaced.
+	// WebhookSecrets are the secrets of the endpoint that posts to us. It has several
+	// while one is being replaced.
 	WebhookSecrets []string
 	URL            string            // of the API, without a path; empty: Stripe's own
 	Transport      http.RoundTripper // nil: http.DefaultTransport
 	Log            *slog.Logger      // nil: slog.Default()
 }
 
-// Stripe is the Processor of an account: its hosted Checkout, for cards, in
-// dollars. It may be used by many goroutines.
+// Stripe is the Processor of a Stripe account: hosted Checkout, cards, US dollars. It
+// is safe for concurrent use.
 type Stripe struct {
 	client  *stripe.Client
 	key     string
@@ -53,14 +53,14 @@ type Stripe struct {
 
 var _ Processor = (*Stripe)(nil)
 
-// NewStripe makes the processor. It asks nothing of Stripe: a wrong key shows
-// with the first call.
+// NewStripe makes the processor without calling Stripe: a wrong key shows up with the
+// first call.
 func NewStripe(o StripeOptions) *Stripe {
 	config := &stripe.BackendConfig{
 		EnableTelemetry:   stripe.Bool(false),
 		HTTPClient:        &http.Client{Transport: stripeTransport{cmp.Or[http.RoundTripper](o.Transport, http.DefaultTransport)}},
-		LeveledLogger:     &stripe.LeveledLogger{Level: stripe.LevelNull}, // its lines carry customers' data
-		MaxNetworkRetries: stripe.Int64(0),                                // jobs try again; the library would sleep past the context's end
+		LeveledLogger:     &stripe.LeveledLogger{Level: stripe.LevelNull}, // its lines contain customers' data
+		MaxNetworkRetries: stripe.Int64(0),                                // jobs repeat calls; the library would sleep past the end of the context
 	}
 	if o.URL != "" {
 		config.URL = stripe.String(strings.TrimRight(o.URL, "/"))
@@ -68,17 +68,16 @@ func NewStripe(o StripeOptions) *Stripe {
 	return &Stripe{
 		client: stripe.NewClient(o.Key, stripe.WithBackends(stripe.NewBackendsWithConfig(config))),
 		key:    o.Key,
-		// Anybody can sign with an empty secret.
+		// Anyone could sign with an empty secret.
 		secrets: slices.DeleteFunc(slices.Clone(o.WebhookSecrets), func(s string) bool { return s == "" }),
 		timeout: stripeTimeout,
 		log:     cmp.Or(o.Log, slog.Default()),
 	}
 }
 
-// OpenSession opens a Checkout session that ends at r.ExpiresOn: Stripe takes
-// 30 minutes to 24 hours from now, in whole seconds. The order's id is the
-// idempotency key, which Stripe keeps for a day or longer, no less than a
-// session lives.
+// OpenSession opens a Checkout session that ends at r.ExpiresOn. Stripe accepts 30
+// minutes to 24 hours from now, in whole seconds. The order's id is the idempotency
+// key, which Stripe keeps for at least a day, and so for the life of the session.
 func (s *Stripe) OpenSession(ctx context.Context, r SessionRequest) (Session, error) {
 	ctx, cancel := context.WithTimeout(ctx, s.timeout)
 	defer cancel()
@@ -89,14 +88,14 @@ func (s *Stripe) OpenSession(ctx context.Context, r SessionRequest) (Session, er
 	if err != nil {
 		return Session{}, s.failure(ctx, "open a session", err)
 	}
-	if made.LastResponse.Header.Get("Idempotent-Replayed") == "true" { // as it was when it was made
+	if made.LastResponse.Header.Get("Idempotent-Replayed") == "true" { // the answer shows the session as it was created
 		return s.session(ctx, made.ID)
 	}
 	return toSession(made), nil
 }
 
-// Check asks for something harmless, so that a wrong key shows before a customer
-// wants to pay: a *commerce.CredentialsError says that Stripe refuses the key.
+// Check makes a harmless call, so that a wrong key shows up before a customer wants
+// to pay: it returns a *commerce.CredentialsError for it.
 func (s *Stripe) Check(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, s.timeout)
 	defer cancel()
@@ -116,13 +115,14 @@ func sessionParams(r SessionRequest) *stripe.CheckoutSessionCreateParams {
 	p := &stripe.CheckoutSessionCreateParams{
 		Mode:               stripe.String(stripe.CheckoutSessionModePayment),
 		PaymentMethodTypes: stripe.StringSlice([]string{"card"}),
-		// In another currency the customer would pay an amount that is not ours.
+		// In another currency the customer would pay an amount that differs from
+		// ours.
 		AdaptivePricing:   &stripe.CheckoutSessionCreateAdaptivePricingParams{Enabled: stripe.Bool(false)},
 		ClientReferenceID: stripe.String(r.OrderID),
 		Metadata:          order,
 		PaymentIntentData: &stripe.CheckoutSessionCreatePaymentIntentDataParams{
 			Description: stripe.String("Order " + r.OrderID + ", " + r.StoreName),
-			Metadata:    order, // those of the session stay with the session
+			Metadata:    order, // the session's metadata is not copied to its payment
 		},
 		SuccessURL: stripe.String(r.SuccessURL),
 		CancelURL:  stripe.String(r.CancelURL),
@@ -159,15 +159,15 @@ func lineItem(l Line) *stripe.CheckoutSessionCreateLineItemParams {
 	}
 }
 
-// showable tells whether Stripe takes the picture: one that it does not take
-// must not keep an order from being paid.
+// showable reports whether Stripe accepts the picture. A picture that it refuses must
+// not prevent the payment.
 func showable(image string) bool {
 	u, err := url.Parse(image)
 	return err == nil && (u.Scheme == "https" || u.Scheme == "http") && u.Host != "" && len(image) <= maxImageURL
 }
 
-// ExpireSession ends a session. Stripe refuses if it is no longer open: then
-// what became of it is read.
+// ExpireSession ends a session. Stripe refuses if it is no longer open; then
+// ExpireSession reads its state.
 func (s *Stripe) ExpireSession(ctx context.Context, id string) (Session, error) {
 	ctx, cancel := context.WithTimeout(ctx, s.timeout)
 	defer cancel()
@@ -210,7 +210,7 @@ func (s *Stripe) session(ctx context.Context, id string) (Session, error) {
 		return Session{}, s.failure(ctx, "read a session", err)
 	}
 	session := toSession(read)
-	if session.Status != SessionPaid || read.PaymentIntent == nil { // nothing to pay: no payment
+	if session.Status != SessionPaid || read.PaymentIntent == nil { // a session with nothing to pay has no payment
 		return session, nil
 	}
 	session.PaymentID = read.PaymentIntent.ID
@@ -227,7 +227,7 @@ func (s *Stripe) session(ctx context.Context, id string) (Session, error) {
 	return session, nil
 }
 
-// toSession is what a session says without its payment.
+// toSession translates a session, without its payment.
 func toSession(c *stripe.CheckoutSession) Session {
 	session := Session{ID: c.ID, Status: SessionPending}
 	switch {
@@ -241,7 +241,7 @@ func toSession(c *stripe.CheckoutSession) Session {
 	return session
 }
 
-// refunds lists them all, those that failed too.
+// refunds lists all refunds, failed ones included.
 func (s *Stripe) refunds(ctx context.Context, which *stripe.RefundListParams) ([]*stripe.Refund, error) {
 	which.Limit = stripe.Int64(100)
 	var all []*stripe.Refund
@@ -254,11 +254,11 @@ func (s *Stripe) refunds(ctx context.Context, which *stripe.RefundListParams) ([
 	return all, nil
 }
 
-// Refund gives money back. What was made before under the same id is looked
-// for first: an idempotency key is forgotten after a day, and under it Stripe
-// repeats even an answer of 500.
+// Refund returns money to the customer. It first looks for a refund with the same id
+// of ours: Stripe forgets an idempotency key after a day, and until then repeats even
+// an answer of 500.
 func (s *Stripe) Refund(ctx context.Context, r RefundRequest) (Refund, error) {
-	if r.PaymentID == "" { // a list would be that of the whole account
+	if r.PaymentID == "" { // without it Stripe would list all refunds of the account
 		return Refund{}, &Refusal{Message: "there is no payment to refund"}
 	}
 	ctx, cancel := context.WithTimeout(ctx, s.timeout)

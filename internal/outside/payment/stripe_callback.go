@@ -13,14 +13,14 @@ import (
 	"purveyor/internal/commerce"
 )
 
-// maxStripeCallback is in bytes.
+// maxStripeCallback is a number of bytes.
 const maxStripeCallback = 256 << 10
 
 const stripeSignature = "Stripe-Signature"
 
-// stripeEvent is as much of an event as we need. The library's own type would
-// not read events of other versions of the API, and which version an endpoint
-// has is up to the operator.
+// stripeEvent holds the fields of an event that we use. The library's type fails on
+// events of other versions of the API, and the operator chooses the version of an
+// endpoint.
 type stripeEvent struct {
 	Object string `json:"object"`
 	ID     string `json:"id"`
@@ -30,8 +30,8 @@ type stripeEvent struct {
 	} `json:"data"`
 }
 
-// stripeObject is what an event is about: a session, a payment intent, a
-// charge, a refund or a dispute. Any field may be absent.
+// stripeObject is the subject of an event: a session, a payment intent, a charge, a
+// refund or a dispute. Any field may be absent.
 type stripeObject struct {
 	ID               string            `json:"id"`
 	Metadata         map[string]string `json:"metadata"`
@@ -49,13 +49,12 @@ type stripeObject struct {
 	} `json:"last_payment_error"`
 }
 
-// reference is the id of another object. Stripe writes the id alone or, where
-// it was asked to expand the field, the whole object.
+// reference is the id of another object. Stripe writes the id alone, or the whole
+// object if it was asked to expand the field.
 type reference string
 
-// UnmarshalJSON reads both forms. The id of a whole object is a plain string:
-// one level is looked at, however deep the JSON goes on, because reading each
-// level again would cost the square of the depth.
+// UnmarshalJSON reads both forms. It reads one level only, however deep the JSON is
+// nested: reading each level again would take quadratic time.
 func (r *reference) UnmarshalJSON(data []byte) error {
 	if data[0] != '{' {
 		return json.Unmarshal(data, (*string)(r))
@@ -68,7 +67,7 @@ func (r *reference) UnmarshalJSON(data []byte) error {
 	return err
 }
 
-// stripeReaders are the events of interest.
+// stripeReaders are the readers of the events that we use.
 var stripeReaders = map[string]func(*Stripe, context.Context, stripeEvent, stripeObject) ([]Callback, error){
 	"checkout.session.completed":               (*Stripe).sessionCallback,
 	"checkout.session.async_payment_succeeded": (*Stripe).sessionCallback,
@@ -83,9 +82,9 @@ var stripeReaders = map[string]func(*Stripe, context.Context, stripeEvent, strip
 	"charge.dispute.created":                   (*Stripe).disputeCallback,
 }
 
-// ReadCallback reads an event. Other systems may use the same account: what has
-// no order of ours is of no interest. Nor is what is not in dollars, because
-// we open no such session; it is logged.
+// ReadCallback reads an event. Other systems may use the same account, so an event
+// without an order of ours is of no interest. Nor is an event in another currency,
+// because we open no such session; it is logged.
 func (s *Stripe) ReadCallback(ctx context.Context, header http.Header, body []byte) ([]Callback, error) {
 	e, err := s.readEvent(header, body)
 	if err != nil {
@@ -109,7 +108,7 @@ func (*Stripe) CallbackForm() (headers []string, maxBytes int) {
 	return []string{stripeSignature}, maxStripeCallback
 }
 
-// readEvent lets nothing pass that is not signed with a secret of ours.
+// readEvent returns the event if one of our secrets has signed it.
 func (s *Stripe) readEvent(header http.Header, body []byte) (stripeEvent, error) {
 	err := stripe.ErrWebhookNoValidSignature
 	for _, secret := range s.secrets {
@@ -131,7 +130,7 @@ func (s *Stripe) readEvent(header http.Header, body []byte) (stripeEvent, error)
 	return e, nil
 }
 
-// orderOf reads the order's id from what we attached; empty: none of ours.
+// orderOf reads the order's id from our metadata; empty: the object is not ours.
 func orderOf(metadata map[string]string) string {
 	if _, ok := commerce.StoreNoOfOrder(metadata[metaOrder]); !ok {
 		return ""
@@ -150,7 +149,7 @@ func (s *Stripe) sessionCallback(ctx context.Context, e stripeEvent, o stripeObj
 	case e.Type == "checkout.session.async_payment_failed":
 		n.Kind, n.PaymentID, n.Message = CallbackDeclined, string(o.PaymentIntent), "the payment did not go through"
 	case o.PaymentStatus == "" || o.AmountTotal == nil || o.Currency == "":
-		return s.readSessionCallback(ctx, n) // of an old version of the API
+		return s.readSessionCallback(ctx, n) // sent by an old version of the API
 	case o.PaymentStatus == string(stripe.CheckoutSessionPaymentStatusUnpaid):
 		n.Kind, n.PaymentID = CallbackPending, string(o.PaymentIntent)
 	case !s.dollars(ctx, e, o.Currency):
@@ -161,12 +160,12 @@ func (s *Stripe) sessionCallback(ctx context.Context, e stripeEvent, o stripeObj
 	return []Callback{n}, nil
 }
 
-// readSessionCallback asks Stripe what an event does not tell.
+// readSessionCallback asks Stripe for what the event leaves out.
 func (s *Stripe) readSessionCallback(ctx context.Context, n Callback) ([]Callback, error) {
 	session, err := s.session(ctx, n.SessionID)
 	switch {
 	case refused(err):
-		return nil, nil // of another account
+		return nil, nil // the session of another account
 	case err != nil:
 		return nil, err
 	case session.Status == SessionPaid:
@@ -207,8 +206,8 @@ func (s *Stripe) refunded(n Callback, refund stripeObject) Callback {
 	return n
 }
 
-// chargeCallbacks are the refunds of a charge as they are now. The event tells
-// their sum, and each of them only in old versions of the API.
+// chargeCallbacks reads the refunds of a charge. The event holds their sum, and the
+// single refunds only in old versions of the API.
 func (s *Stripe) chargeCallbacks(ctx context.Context, e stripeEvent, charge stripeObject) ([]Callback, error) {
 	order, payment, err := s.owner(ctx, charge)
 	if err != nil || order == "" || !s.dollars(ctx, e, charge.Currency) {
@@ -239,8 +238,8 @@ func (s *Stripe) disputeCallback(ctx context.Context, e stripeEvent, o stripeObj
 	}}, nil
 }
 
-// owner finds the order and the payment that an object belongs to. What was
-// made in the dashboard does not carry the order's id, but its payment does.
+// owner finds the order and the payment of an object. Objects that were made in the
+// dashboard do not carry the order's id, but their payment does.
 func (s *Stripe) owner(ctx context.Context, o stripeObject) (order, payment string, err error) {
 	order, payment = orderOf(o.Metadata), string(o.PaymentIntent)
 	if payment == "" && o.Charge != "" {
@@ -263,7 +262,8 @@ func (s *Stripe) owner(ctx context.Context, o stripeObject) (order, payment stri
 	return order, payment, nil
 }
 
-// unowned: what Stripe does not find in our account belongs to nobody here.
+// unowned drops the error if Stripe does not find the object: then it belongs to
+// another account.
 func (s *Stripe) unowned(ctx context.Context, doing string, err error) error {
 	if err = s.failure(ctx, doing, err); refused(err) {
 		return nil

@@ -16,7 +16,7 @@ import (
 	"purveyor/internal/testkit/fakestripe"
 )
 
-// news reads all events since the last call; their ids differ.
+// news reads all events since the last call, and checks that their ids differ.
 func news(t *testing.T, s *Stripe, server *fakestripe.Server) (all []Callback) {
 	t.Helper()
 	seen := map[string]bool{}
@@ -102,13 +102,13 @@ func TestStripeRefundCallbacks(t *testing.T) {
 		t.Fatal(err)
 	}
 	ours := Callback{Kind: CallbackRefunded, OrderID: newOrderID(1), PaymentID: session.PaymentID, AmountCents: 1000, RefundID: given.ID, OurRefundID: "rfd_1"}
-	wantNews(t, s, server, ours, ours) // of the refund, and of its charge
+	wantNews(t, s, server, ours, ours) // of the refund and of its charge
 
-	// The dashboard's carries no id of ours, but its payment does.
+	// A refund of the dashboard carries no id of ours, but its payment does.
 	server.SetRefundStatus("pending")
 	theirs := Callback{Kind: CallbackRefunded, OrderID: newOrderID(1), PaymentID: session.PaymentID, AmountCents: 14,
 		RefundID: server.RefundInDashboard(session.PaymentID, 14)}
-	wantNews(t, s, server, theirs, theirs, ours) // the charge has both
+	wantNews(t, s, server, theirs, theirs, ours) // the charge has both refunds
 
 	server.FailRefund(given.ID)
 	ours.Kind, ours.Message = CallbackRefundFailed, "expired_or_canceled_card"
@@ -118,7 +118,7 @@ func TestStripeRefundCallbacks(t *testing.T) {
 	wantNews(t, s, server, Callback{Kind: CallbackDisputed, OrderID: newOrderID(1), PaymentID: session.PaymentID, AmountCents: 900, Message: "fraudulent"})
 }
 
-// While Stripe's API cannot be asked, a callback is to be sent again.
+// While Stripe's API is down, an error asks for the callback to be posted again.
 func TestStripeCallbackWhileAPIIsDown(t *testing.T) {
 	s, server := standIn(t)
 	session := paid(t, s, server, 1)
@@ -141,8 +141,8 @@ const eventFormat = `{"id":"evt_1","object":"event","type":%q,"data":{"object":%
 
 func event(kind, object string) []byte { return fmt.Appendf(nil, eventFormat, kind, object) }
 
-// What is not about an order of ours is let go without an error, or else
-// Stripe would send it again for days and then close the endpoint.
+// Events without an order of ours are accepted without an error. Otherwise Stripe
+// would repeat them for days and then disable the endpoint.
 func TestStripeForeignCallbacks(t *testing.T) {
 	s, server := standIn(t)
 	var logged bytes.Buffer
@@ -180,7 +180,7 @@ func TestStripeForeignCallbacks(t *testing.T) {
 	}
 }
 
-// The version of the API that an endpoint has is the operator's choice.
+// The operator chooses the API version of an endpoint.
 func TestStripeOldCallbacks(t *testing.T) {
 	s, server := standIn(t)
 	session := paid(t, s, server, 1)
@@ -289,7 +289,7 @@ func TestStripeSignatures(t *testing.T) {
 	}
 }
 
-// Events arrive at a server as Stripe posts them.
+// Events arrive at a server in the form in which Stripe posts them.
 func TestStripePosted(t *testing.T) {
 	s, server := standIn(t)
 	var got []Callback
@@ -316,8 +316,8 @@ func TestStripePosted(t *testing.T) {
 	}
 }
 
-// A signed event may nest references deeply. Reading it does not begin again at
-// each level: the number of allocations does not grow with the depth.
+// A signed event may nest references deeply. Reading does not start again at each
+// level: the number of allocations does not grow with the depth.
 func TestStripeNestedReference(t *testing.T) {
 	s, _ := standIn(t)
 	read := func(depth int) float64 {
@@ -339,7 +339,7 @@ func TestStripeNestedReference(t *testing.T) {
 
 func FuzzStripeReadCallback(f *testing.F) {
 	const secret = "whsec_fuzz"
-	answers := http.NewFileTransport(http.Dir(f.TempDir())) // 404, whatever is asked
+	answers := http.NewFileTransport(http.Dir(f.TempDir())) // answers 404 to every request
 	s := NewStripe(StripeOptions{Key: "sk_test_x", WebhookSecrets: []string{secret}, Transport: answers, Log: slog.New(slog.DiscardHandler)})
 	meta := `"metadata":{"order_id":"` + newOrderID(1) + `","refund_id":"rfd_1"}`
 	for kind := range stripeReaders {

@@ -24,7 +24,7 @@ type standIn struct {
 
 func (s standIn) Processor() payment.Processor { return s.stripe }
 
-func (s standIn) Pay(_ *testing.T, session payment.Session) { _ = s.Server.Pay(session.ID) } // one that is over takes nothing
+func (s standIn) Pay(_ *testing.T, session payment.Session) { _ = s.Server.Pay(session.ID) } // a session that is over takes no payment
 
 func (s standIn) Decline(t *testing.T, session payment.Session) {
 	if err := s.Server.Decline(session.ID); err != nil {

@@ -22,8 +22,9 @@ func refused(err error) bool {
 	return errors.As(err, &r)
 }
 
-// failure tells what was definitely refused from what is worth another try,
-// and says what an operator can do about that. Its text never has the key.
+// failure turns err into a *Refusal if the call was definitely refused. Otherwise the
+// call may be repeated, and the text says what an operator can do. The text never
+// contains the key.
 func (s *Stripe) failure(ctx context.Context, doing string, err error) error {
 	var answer *stripe.Error
 	var unreachable *url.Error
@@ -42,7 +43,7 @@ func (s *Stripe) failure(ctx context.Context, doing string, err error) error {
 	return fmt.Errorf("stripe: %s: %s", doing, s.clean(err.Error()))
 }
 
-// clean makes foreign text fit to be stored.
+// clean makes a provider's text fit for storage.
 func (s *Stripe) clean(text string) string {
 	if s.key != "" {
 		text = strings.ReplaceAll(text, s.key, "[key]")
@@ -50,13 +51,13 @@ func (s *Stripe) clean(text string) string {
 	return commerce.CleanText(text, commerce.MaxNote)
 }
 
-// refusesUs reports whether the status is about the key and not the request.
+// refusesUs reports whether a status is about the key rather than the request.
 func refusesUs(status int) bool {
 	return status == http.StatusUnauthorized || status == http.StatusForbidden
 }
 
-// definite tells what is wrong with the request from what passes, or what the
-// operator can mend (401, 403: the key).
+// definite reports whether the request itself is at fault. Otherwise the cause may
+// pass, or the operator can fix it (401, 403: the key).
 func definite(e *stripe.Error) bool {
 	if refusesUs(e.HTTPStatusCode) {
 		return false
@@ -90,8 +91,8 @@ func words(e *stripe.Error) string {
 	return cmp.Or(e.Msg, string(e.Code), string(e.Type), "no reason given")
 }
 
-// stripeTransport refuses what the library would take for an answer, and
-// bounds what it reads.
+// stripeTransport refuses answers that the library would misread, and bounds their
+// size.
 type stripeTransport struct{ next http.RoundTripper }
 
 func (t stripeTransport) RoundTrip(r *http.Request) (*http.Response, error) {

@@ -39,7 +39,7 @@ func TestStripeErrors(t *testing.T) {
 		{fakestripe.Fault{Lost: true}, "cannot be reached", false},
 	} {
 		s, server := standIn(t)
-		c.fault.Header = http.Header{"Stripe-Should-Retry": {"true"}} // jobs try again, not the library
+		c.fault.Header = http.Header{"Stripe-Should-Retry": {"true"}} // only jobs repeat calls, not the library
 		server.Next(c.fault)
 		_, err := s.OpenSession(t.Context(), request(1))
 		if c.refused {
@@ -75,7 +75,7 @@ func TestStripeCheck(t *testing.T) {
 	denied(t, s.Check(t.Context()), "does not accept the key")
 }
 
-// Whoever answers may repeat our key: it must not get into errors or logs.
+// An answer may echo our key, which must not end up in errors or logs.
 func TestStripeKeyStaysSecret(t *testing.T) {
 	const key = "rk_live_51secretsecret"
 	printed := captureOutput(t, func(t *testing.T) {
@@ -104,7 +104,7 @@ func TestStripeKeyStaysSecret(t *testing.T) {
 	}
 }
 
-// captureOutput is what is printed or logged meanwhile.
+// captureOutput returns what is printed or logged while act runs.
 func captureOutput(t *testing.T, act func(*testing.T)) string {
 	t.Helper()
 	file, err := os.CreateTemp(t.TempDir(), "")
@@ -145,7 +145,7 @@ func TestStripeEndsInTime(t *testing.T) {
 	}
 }
 
-// A redirect would take the customer's data to wherever it leads.
+// A redirect would send the customer's data wherever it points.
 func TestStripeFollowsNoRedirect(t *testing.T) {
 	elsewhere := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		t.Error("the redirect was followed")

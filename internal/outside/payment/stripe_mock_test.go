@@ -14,9 +14,8 @@ import (
 
 const stripeMock = "github.com/stripe/stripe-mock@v0.203.0"
 
-// startStripeMock runs Stripe's own mock, which checks every request against
-// Stripe's OpenAPI document and knows nothing else. It is installed once into
-// the user's cache.
+// startStripeMock runs Stripe's own mock, which only checks every request against
+// Stripe's OpenAPI document. It is installed once into the user's cache.
 func startStripeMock(t *testing.T) (url string) {
 	t.Helper()
 	if testing.Short() {
@@ -57,7 +56,7 @@ func startStripeMock(t *testing.T) (url string) {
 	return ""
 }
 
-// Every request that we make has the shape that Stripe's document gives it.
+// Every request of ours has the shape that Stripe's document describes.
 func TestStripeRequestShapes(t *testing.T) {
 	mock := startStripeMock(t)
 	s := NewStripe(StripeOptions{Key: "sk_test_123", URL: mock})
@@ -100,9 +99,9 @@ func TestStripeRequestShapes(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	// The mock takes no live key.
+	// The mock accepts no live key.
 	denied(t, NewStripe(StripeOptions{Key: "sk_live_123", URL: mock}).Check(t.Context()), "does not accept the key")
-	// The mock does refuse what Stripe does not know.
+	// The mock refuses parameters that Stripe does not have.
 	for says, spoil := range map[string]func(*stripe.CheckoutSessionCreateParams){
 		"additional properties are not allowed": func(p *stripe.CheckoutSessionCreateParams) { p.AddExtra("colour", "red") },
 		"'mode' validation failed":              func(p *stripe.CheckoutSessionCreateParams) { p.Mode = stripe.String("barter") },

@@ -165,7 +165,7 @@ func TestStripeOpenSessionLeavesOut(t *testing.T) {
 	}
 }
 
-// The largest order is 98 lines, to which fee and tax are added.
+// The largest order has 98 lines, to which a fee and a tax are added.
 func TestStripeHundredLines(t *testing.T) {
 	s, _ := standIn(t)
 	r := request(1)
@@ -208,7 +208,7 @@ func TestStripeExpireSession(t *testing.T) {
 	s, server := standIn(t)
 	session := opened(t, s, 1)
 	want := Session{ID: session.ID, Status: SessionExpired}
-	for range 2 { // the second time it is not open any more
+	for range 2 { // the second time it is no longer open
 		if got, err := s.ExpireSession(t.Context(), session.ID); got != want || err != nil {
 			t.Errorf("%+v, %v; want %+v", got, err, want)
 		}
@@ -278,15 +278,15 @@ func TestStripeRefund(t *testing.T) {
 	refusal(t, err, "expired_or_canceled_card")
 }
 
-// A refund is made once, though its answer was lost, and though the
-// idempotency key is forgotten.
+// A refund is made once, even if its answer was lost and its idempotency key
+// forgotten.
 func TestStripeRefundOnce(t *testing.T) {
 	s, server := standIn(t)
 	session := paid(t, s, server, 1)
 	for n, forget := range []bool{false, true} {
 		r := refundOf(session, "rfd_"+string(rune('a'+n)), 100)
-		server.Next(fakestripe.Fault{}) // that of the list
-		for range 2 {                   // net/http itself tries once more what has an idempotency key
+		server.Next(fakestripe.Fault{}) // the list of refunds
+		for range 2 {                   // net/http itself repeats a request with an idempotency key once
 			server.Next(fakestripe.Fault{Lost: true})
 		}
 		_, err := s.Refund(t.Context(), r)
@@ -306,7 +306,7 @@ func TestStripeRefundOnce(t *testing.T) {
 func TestStripeManyRefunds(t *testing.T) {
 	s, server := standIn(t)
 	session := paid(t, s, server, 1)
-	for range 103 { // more than a page
+	for range 103 { // more than one page
 		server.RefundInDashboard(session.PaymentID, 1)
 	}
 	if got := read(t, s, session.ID); got.RefundedCents != 103 {

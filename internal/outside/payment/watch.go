@@ -7,9 +7,9 @@ import (
 	"purveyor/internal/outside/watch"
 )
 
-// Watch is p, known by its configured name. Calls that fail are told to failed
-// and return a *commerce.ProviderError. Callbacks are not watched: their errors are
-// about what was posted to us.
+// Watch returns p with its calls watched, under its configured name. A call that
+// fails is reported to failed, and returns a *commerce.ProviderError. Reading
+// callbacks is not watched: its errors are about what was posted to us.
 func Watch(name string, p Processor, failed func(*commerce.ProviderError)) Processor {
 	return watched{p, watch.Calls[*Refusal]{Provider: name, Failed: failed}}
 }

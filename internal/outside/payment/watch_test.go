@@ -9,7 +9,7 @@ import (
 	"purveyor/internal/commerce"
 )
 
-// fixed is a processor that gives one answer to every call.
+// fixed is a processor that gives the same answer to every call.
 type fixed struct {
 	Processor
 	err error
@@ -25,7 +25,8 @@ func (f fixed) ReadCallback(context.Context, http.Header, []byte) ([]Callback, e
 	return nil, f.err
 }
 
-// TestWatch: every call is watched, and a refusal is an answer. Callbacks are not.
+// TestWatch checks that every call is watched, that a refusal counts as an answer,
+// and that callbacks are not watched.
 func TestWatch(t *testing.T) {
 	isDown, refuses := errors.New("no route"), &Refusal{Message: "no"}
 	for name, call := range map[string]func(context.Context, Processor) error{

@@ -19,18 +19,18 @@ var (
 	baseCSS string
 )
 
-// Page is a page of a sandbox that people see: HTML with its style and script in
-// it, which asks nobody else for anything that is not allowed here.
+// Page is a public page of a sandbox. Its style and script are part of its HTML, and
+// its policy blocks every other request that is not allowed here.
 type Page struct {
 	template *template.Template
 	policy   string
 }
 
-// NewPage makes a page of a template. In it, {{template "head" "a title"}} is the
-// head of the page, with the style of all pages and then its own; {{script}} is
-// its script, which stands between <script> and </script> alone; and {{template
-// "message" .}} shows a Title and a Text. Whatever else it loads or leads to is
-// to be allowed, by directives of a Content-Security-Policy.
+// NewPage makes a page from a template. In the template, {{template "head" "a
+// title"}} is the head of the page, with the common style and then its own;
+// {{script}} is its script, which stands alone between <script> and </script>; and
+// {{template "message" .}} shows a Title and a Text. Everything else that the page
+// loads or links to has to be allowed by directives of a Content-Security-Policy.
 func NewPage(html, style, script string, allowed ...string) *Page {
 	style = baseCSS + style
 	t := template.Must(template.New("page").Funcs(template.FuncMap{
@@ -46,13 +46,13 @@ func NewPage(html, style, script string, allowed ...string) *Page {
 	return &Page{t, strings.Join(policy, "; ")}
 }
 
-// digest is how a policy names a text that stands in the page.
+// digest returns the name that a policy has for an inline text.
 func digest(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
 }
 
-// Write answers with the page as it is for the data.
+// Write answers with the page for this data.
 func (p *Page) Write(w http.ResponseWriter, status int, data any) {
 	var html bytes.Buffer
 	if err := p.template.Execute(&html, data); err != nil {
@@ -64,15 +64,15 @@ func (p *Page) Write(w http.ResponseWriter, status int, data any) {
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.Header().Set("Content-Length", strconv.Itoa(html.Len()))
 	w.WriteHeader(status)
-	_, _ = w.Write(html.Bytes()) // who asked has gone
+	_, _ = w.Write(html.Bytes()) // an error means that the client has gone
 }
 
-// Protect sets what a browser must know of the page, and of all that is answered
-// under its address.
+// Protect sets the security headers of the page and of all other answers below its
+// address.
 func (p *Page) Protect(h http.Header) {
 	h.Set("Content-Security-Policy", p.policy)
 	h.Set("X-Frame-Options", "DENY")
-	h.Set("Referrer-Policy", "no-referrer") // the address of the page is all one needs to see it
+	h.Set("Referrer-Policy", "no-referrer") // the address alone gives access to the page
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Content-Type-Options", "nosniff")
 }

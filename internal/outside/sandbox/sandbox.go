@@ -1,6 +1,5 @@
-// Package sandbox is what the sandboxes of all ports stand on: objects that
-// outlive the process, and callbacks that reach the service as those of real
-// providers do.
+// Package sandbox is the base of the sandboxes of all ports: objects that outlive the
+// process, and callbacks that reach the service as those of real providers do.
 package sandbox
 
 import (
@@ -12,61 +11,61 @@ import (
 // Object is the state of one thing in a sandbox.
 type Object struct {
 	ID      string
-	Version int64  // 0: it is not stored yet; goes up with each change
+	Version int64  // 0: not stored yet; grows with each change
 	Data    []byte // a JSON object
-	// FirstStep has PutObject, of a new object, ask its Mover for the first step
-	// after this time; 0: it does not move. It is not read back.
+	// FirstStep makes PutObject, for a new object, schedule the first step of its
+	// Mover after this time; 0: it does not move. FirstStep is not stored.
 	FirstStep time.Duration
 }
 
-// Errors of Objects. Any other says that storage is not available, or that
-// nobody knows whether the change took place.
+// Errors of Objects. After any other error, storage is not available, or the outcome
+// is unknown.
 var (
 	ErrNoObject = errors.New("there is no such sandbox object")
 	ErrChanged  = errors.New("the sandbox object was changed meanwhile")
 )
 
-// Objects keeps the state of sandboxes, for all processes.
+// Objects stores the state of sandboxes for all processes.
 type Objects interface {
-	// Object reads one.
+	// Object reads an object.
 	Object(ctx context.Context, id string) (Object, error)
 
-	// PutObject stores an object that still has this version, or that does not
-	// exist if the version is 0, and callbacks to be sent because of the change: all
-	// or nothing. It waits a little for the callbacks that are due at once to have
-	// been delivered; others are delivered later, whatever happens to the process.
+	// PutObject stores an object that still has this version, or does not exist if
+	// the version is 0, together with the callbacks to send: all or nothing. It waits
+	// a short time for the delivery of callbacks that are due at once. All callbacks
+	// are delivered, even if the process dies.
 	PutObject(ctx context.Context, o Object, callbacks ...Callback) error
 }
 
-// Callback is what a sandbox posts to the service: at least once, at or after its
-// time.
+// Callback is a message that a sandbox posts to the service: at least once, at or
+// after its time.
 type Callback struct {
-	To    string // which inbound path takes it: "payments"
+	To    string // the inbound path, as "payments"
 	After time.Duration
-	Body  []byte // JSON; it is signed when it is sent
+	Body  []byte // JSON, signed when it is sent
 }
 
-// Mover moves objects by itself, step by step: whenever an object is stored
-// with a FirstStep, or a step has said when the next one is due, Step is called
-// at or after that time, however often processes restart.
+// Mover moves objects step by step. When an object is stored with a FirstStep, or a
+// step has returned when the next one is due, Step is called at or after that time,
+// however often processes restart.
 type Mover interface {
-	// Step is the object one step on. It stores nothing: a step that was not stored,
-	// because the process died or somebody else changed the object, is asked for
-	// again, and tells the same callbacks under the same ids.
+	// Step returns the object after its next step, and stores nothing. If a step was
+	// not stored, because the process died or the object was changed meanwhile, Step
+	// is called again, and returns the same callbacks with the same ids.
 	Step(ctx context.Context, o Object) (Step, error)
 }
 
-// Step is what an object is after a step, and what it tells.
+// Step is the state of an object after a step, with the callbacks to post.
 type Step struct {
-	Data      []byte        // nil: the object stays as it is, and so does its version
-	Callbacks []Callback    // posted in order before the step is stored; After is not looked at
-	Next      time.Duration // until the next step; 0: there is none
+	Data      []byte        // nil: the object and its version stay as they are
+	Callbacks []Callback    // posted in order before the step is stored; After is ignored
+	Next      time.Duration // time until the next step; 0: there is no next step
 }
 
-// Change has f change an object, and stores that with the callbacks that f gives:
-// all or nothing. When another change came in between, f is called again on what
-// that one left. Without data, nothing is stored. Errors: ErrNoObject, that of f,
-// or one that says that storage is not available.
+// Change has f change an object, and stores the result with the callbacks that f
+// returns: all or nothing. If the object was changed meanwhile, f is called again
+// with its new state. If f returns no data, nothing is stored. Errors: ErrNoObject,
+// an error of f, or one of storage.
 func Change(ctx context.Context, objects Objects, id string, f func(data []byte) ([]byte, []Callback, error)) error {
 	for range maxChanges {
 		object, err := objects.Object(ctx, id)
@@ -85,6 +84,6 @@ func Change(ctx context.Context, objects Objects, id string, f func(data []byte)
 	return errors.New("the sandbox object is being changed by too many")
 }
 
-// maxChanges bounds how often a change gives way to others. One customer, one
-// courier and one merchant do not come near it.
+// maxChanges bounds how often a change is repeated because of others. A customer, a
+// courier and a merchant together stay far below it.
 const maxChanges = 50

@@ -20,29 +20,28 @@ import (
 //	Sandbox-Signature: t=<Unix seconds>,v1=<hex HMAC-SHA256 over "t.body">
 const SignatureHeader = "Sandbox-Signature"
 
-// Tolerance is how far the time of a signature may be from now.
+// Tolerance is the largest difference between the time of a signature and now.
 const Tolerance = 5 * time.Minute
 
-// ErrSignature says that a callback is not, or not lately, signed by a sandbox
-// of this database.
+// ErrSignature means that a callback was not signed by a sandbox of this database, or
+// too long ago.
 var ErrSignature = errors.New("the sandbox signature is not right")
 
-// Signer signs callbacks, and tells signed ones from others. All processes on
-// one database share its secret, which is a sandbox object and made by the
-// first that needs it.
+// Signer signs callbacks and verifies signatures. All processes on one database share
+// its secret, which is a sandbox object and is created on first use.
 //
-// Whoever delivers a stored Callback calls Sign with its body at each try, so
-// that the signature is fresh however late the try is, and sends the result
-// as SignatureHeader.
+// The sender of a stored Callback calls Sign with its body for each attempt, so that
+// the signature is fresh however late the attempt is, and sends the result as
+// SignatureHeader.
 type Signer struct {
 	objects Objects
 	secret  atomic.Pointer[[]byte] // nil: not read yet; it never changes
 }
 
-// NewSigner makes a signer. It reads or makes its secret when first used.
+// NewSigner makes a signer. It reads or creates its secret on first use.
 func NewSigner(objects Objects) *Signer { return &Signer{objects: objects} }
 
-// Sign gives the value of SignatureHeader for a body that is sent now.
+// Sign returns the value of SignatureHeader for a body that is sent now.
 func (s *Signer) Sign(ctx context.Context, now time.Time, body []byte) (string, error) {
 	secret, err := s.key(ctx)
 	if err != nil {
@@ -52,9 +51,8 @@ func (s *Signer) Sign(ctx context.Context, now time.Time, body []byte) (string, 
 	return "t=" + t + ",v1=" + hex.EncodeToString(signature(secret, t, body)), nil
 }
 
-// Verify gives ErrSignature, with a reason, unless the header was made for this
-// body by Sign, within the Tolerance. Any other error says that the secret
-// cannot be read.
+// Verify returns ErrSignature, with a reason, unless Sign made the header for this
+// body within the Tolerance. After any other error the secret could not be read.
 func (s *Signer) Verify(ctx context.Context, now time.Time, header string, body []byte) error {
 	t, signatures := parse(header)
 	at, err := strconv.ParseInt(t, 10, 64)
@@ -78,18 +76,18 @@ func (s *Signer) Verify(ctx context.Context, now time.Time, header string, body 
 	return fmt.Errorf("%w: it is not of this body", ErrSignature)
 }
 
-// ID is a prefix and 40 hexadecimal digits: the same for the same name, and
-// without the secret impossible to guess.
+// ID returns a prefix and 40 hexadecimal digits. The same name gives the same id,
+// which cannot be guessed without the secret.
 func (s *Signer) ID(ctx context.Context, prefix, name string) (string, error) {
 	secret, err := s.key(ctx)
 	if err != nil {
 		return "", err
 	}
-	// No signed text begins so: a time does.
+	// Signed texts begin with a time, never with "id ".
 	return prefix + hex.EncodeToString(mac(secret, "id "+prefix+" ", []byte(name))[:20]), nil
 }
 
-// parse takes t=...,v1=...,v1=... apart.
+// parse splits t=...,v1=...,v1=....
 func parse(header string) (t string, signatures [][]byte) {
 	for part := range strings.SplitSeq(header, ",") {
 		name, value, _ := strings.Cut(part, "=")
@@ -120,8 +118,8 @@ type secretData struct {
 	Secret []byte `json:"secret"`
 }
 
-// key reads the secret, or makes it. Of several processes that make one at the
-// same time one succeeds, and all read what that one has stored.
+// key reads the secret, or creates it. If several processes create it at once, one
+// succeeds, and all use that one.
 func (s *Signer) key(ctx context.Context) ([]byte, error) {
 	if secret := s.secret.Load(); secret != nil {
 		return *secret, nil

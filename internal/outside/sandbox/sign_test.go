@@ -49,7 +49,7 @@ func TestVerify(t *testing.T) {
 		{"empty", "", "body", now, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			// A second process, which reads the secret that the first has made.
+			// Another process reads the secret that the first one has created.
 			err := sandbox.NewSigner(objects).Verify(t.Context(), c.at, c.header, []byte(c.body))
 			if c.ok && err != nil || !c.ok && !errors.Is(err, sandbox.ErrSignature) {
 				t.Errorf("got %v", err)
@@ -81,7 +81,7 @@ func TestIDsAreStable(t *testing.T) {
 	}
 }
 
-// TestOneSecret has processes that start at the same time agree.
+// TestOneSecret checks that processes that start at the same time agree on a secret.
 func TestOneSecret(t *testing.T) {
 	objects := &fakesandbox.Objects{}
 	headers := make([]string, 16)
@@ -100,7 +100,8 @@ func TestOneSecret(t *testing.T) {
 	}
 }
 
-// TestSecretThatCannotBeStored is no wrong signature, and passes.
+// TestSecretThatCannotBeStored checks that an error of storage is not reported as a
+// wrong signature.
 func TestSecretThatCannotBeStored(t *testing.T) {
 	broken := errors.New("disk full")
 	failures := 1
