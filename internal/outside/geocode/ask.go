@@ -16,40 +16,41 @@ import (
 )
 
 const (
-	callLimit = 3 * time.Second // of one look-up: a request waits for it
+	callLimit = 3 * time.Second // for one lookup, because a request waits for it
 	maxAnswer = 1 << 20
 )
 
-// asker asks a geocoder over HTTP. Its errors never have the address, which is
-// somebody's home.
+// asker calls a geocoder over HTTP. Its errors never contain the address, which may
+// be a customer's home.
 type asker struct {
 	client *http.Client
 	agent  string
 }
 
-// newAsker tells the geocoder who asks: contact is the service's public URL or
-// an address of its operator. The transport may be nil.
+// newAsker makes an asker. Contact tells the geocoder's operator who we are: the
+// service's public URL, or an address of its operator. The transport may be nil.
 func newAsker(transport http.RoundTripper, contact string) asker {
 	return asker{
 		client: &http.Client{
 			Transport: cmp.Or[http.RoundTripper](transport, http.DefaultTransport),
 			Timeout:   callLimit,
-			// A redirect would take a customer's address to wherever it leads.
+			// Never follow redirects: they would send a customer's address wherever
+			// they point.
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		},
 		agent: "Purveyor (" + contact + ")",
 	}
 }
 
-// laterError says when the geocoder wants to be asked again.
+// laterError means that the geocoder wants fewer calls.
 type laterError struct {
 	status int
-	after  time.Duration // 0: it does not say
+	after  time.Duration // 0: the geocoder did not say
 }
 
 func (e *laterError) Error() string { return fmt.Sprintf("it answered %d", e.status) }
 
-// ask decodes what is answered with 200 or 400: the caller tells them apart.
+// ask decodes an answer with status 200 or 400: the caller tells them apart.
 func (a asker) ask(ctx context.Context, address string, answer any) (status int, err error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
@@ -71,7 +72,7 @@ func (a asker) ask(ctx context.Context, address string, answer any) (status int,
 		return 0, fmt.Errorf("its answer breaks off: %w", err)
 	case len(body) > maxAnswer:
 		return 0, errors.New("its answer is too long")
-	case json.Unmarshal(body, answer) != nil: // whose error would quote it
+	case json.Unmarshal(body, answer) != nil: // the decoder's error would quote the answer
 		return 0, errNotIts
 	}
 	return response.StatusCode, nil
@@ -87,7 +88,7 @@ func withoutURL(err error) error {
 	return fmt.Errorf("it cannot be reached: %w", err)
 }
 
-// retryAfter reads seconds or a date. 0: neither.
+// retryAfter reads the header Retry-After, in seconds or as a date. 0: neither.
 func retryAfter(header string) time.Duration {
 	if seconds, err := strconv.Atoi(header); err == nil {
 		return time.Duration(min(max(seconds, 0), 24*60*60)) * time.Second
@@ -98,6 +99,6 @@ func retryAfter(header string) time.Duration {
 	return 0
 }
 
-// onEarth tells whether a geocoder can mean it: what it does not know is often
-// written as 0, 0.
+// onEarth reports whether the coordinates are plausible. Geocoders often write 0, 0
+// for unknown.
 func onEarth(p commerce.Point) bool { return p.Valid() && p != commerce.Point{} }

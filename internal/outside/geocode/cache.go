@@ -12,22 +12,22 @@ import (
 )
 
 const (
-	maxPlaces   = 10_000 // in memory, some 200 bytes each
+	maxPlaces   = 10_000 // in process memory, about 200 bytes each
 	keepPlace   = 24 * time.Hour
-	keepMissing = 5 * time.Minute // an address may be of a new house, or be corrected in the data
-	memoryLimit = time.Second     // of one access
+	keepMissing = 5 * time.Minute // the address may belong to a new house, or the geocoder's data may be corrected
+	memoryLimit = time.Second     // for one access
 )
 
-// Memory keeps places longer than a process lives. Keys are those of Key.
+// Memory stores places longer than a process lives. Its keys are those of Key.
 type Memory interface {
-	// Place that was kept; false: none.
+	// Place returns a stored place; false: there is no such entry.
 	Place(ctx context.Context, key string) (Place, bool, error)
-	// Keep a place that was found. The source names the geocoder.
+	// Keep stores a place that was found. Source is the name of the geocoder.
 	Keep(ctx context.Context, key string, p Place, source string) error
 }
 
-// Cache remembers what a geocoder found. Those who look for one address at once
-// ask once.
+// Cache stores what a geocoder found. Concurrent lookups of one address make one
+// call.
 type Cache struct {
 	next    Geocoder
 	source  string
@@ -39,11 +39,10 @@ type Cache struct {
 
 type entry struct {
 	place Place
-	known bool // false: the geocoder knows no such place
+	known bool // false: the geocoder does not know the address
 }
 
-// NewCache remembers what next finds, under the name of its source. Memory and
-// log may be nil.
+// NewCache stores what next finds, under the name source. Memory and log may be nil.
 func NewCache(next Geocoder, source string, memory Memory, log *slog.Logger) *Cache {
 	return &Cache{
 		next: next, source: source, memory: memory, log: cmp.Or(log, slog.Default()),
@@ -60,14 +59,15 @@ func NewCache(next Geocoder, source string, memory Memory, log *slog.Logger) *Ca
 	}
 }
 
-// clock does not tick: what is over goes when it is looked for, or makes room.
+// clock does not tick: expired entries are removed when they are looked up or when
+// room is needed.
 type clock struct{}
 
 func (clock) NowNano() int64                      { return time.Now().UnixNano() }
 func (clock) Tick(time.Duration) <-chan time.Time { return nil }
 
-// Find tells where an address is. The look-up goes on, for others and for later,
-// when the caller leaves.
+// Find returns the place of an address. If the caller leaves, the lookup continues
+// for others and for later calls.
 func (c *Cache) Find(ctx context.Context, q Query) (Place, error) {
 	key := Key(q)
 	if key == "" {
@@ -95,9 +95,9 @@ func (e entry) answer() (Place, error) {
 	return e.place, nil
 }
 
-// look asks the memory, then the geocoder. An error is not remembered.
+// look asks the memory, then the geocoder. Errors are not stored.
 func (c *Cache) look(ctx context.Context, key string, q Query) (entry, error) {
-	if e, ok := c.entries.GetIfPresent(key); ok { // by a look-up that has just ended
+	if e, ok := c.entries.GetIfPresent(key); ok { // a lookup has just ended
 		return e, nil
 	}
 	if place, ok := c.recall(ctx, key); ok {

@@ -88,7 +88,7 @@ func TestCacheAsksOnce(t *testing.T) {
 		c := NewCache(online, "census", nil, quiet)
 		leaves, leave := context.WithCancel(t.Context())
 		results := make(chan error)
-		go func() { // the one that asks
+		go func() { // the caller that makes the lookup
 			_, err := c.Find(leaves, empireState)
 			results <- err
 		}()
@@ -143,7 +143,7 @@ func TestCacheForgets(t *testing.T) {
 		}
 		time.Sleep(time.Second)
 		online.will(Place{}, errDead)
-		asks(3, errDead) // no failure is remembered
+		asks(3, errDead) // failures are not stored
 		online.will(door, nil)
 		asks(1, nil)
 		time.Sleep(keepPlace)
@@ -154,7 +154,7 @@ func TestCacheForgets(t *testing.T) {
 	})
 }
 
-// What one process found another one knows; a memory that fails is as none.
+// Processes share what they found. A memory that fails is ignored.
 func TestCacheMemory(t *testing.T) {
 	memory, online := &notebook{places: map[string]Place{}}, scriptedAs(door, nil)
 	for range 2 {

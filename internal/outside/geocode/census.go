@@ -13,16 +13,16 @@ import (
 	"purveyor/internal/commerce"
 )
 
-// CensusOptions say how the geocoder of the US Census Bureau is asked.
+// CensusOptions configure the geocoder of the US Census Bureau.
 type CensusOptions struct {
 	URL       string            // empty: the Bureau's own
-	Contact   string            // the service's public URL: who asks
+	Contact   string            // the service's public URL, which identifies us
 	Transport http.RoundTripper // nil: http.DefaultTransport
 }
 
-// Census is the geocoder of the US Census Bureau. It is free and needs no key.
-// It knows house numbers of the United States, Puerto Rico and the islands, and
-// places them between those at the corners.
+// Census is the geocoder of the US Census Bureau. It is free and needs no key. It
+// knows house numbers of the United States, Puerto Rico and the islands, and
+// interpolates between those at the street corners.
 type Census struct {
 	asker asker
 	url   string
@@ -32,12 +32,13 @@ var _ Geocoder = (*Census)(nil)
 
 const censusURL = "https://geocoding.geo.census.gov/geocoder"
 
-// NewCensus makes the geocoder. It asks nothing yet.
+// NewCensus makes the geocoder without calling it.
 func NewCensus(o CensusOptions) *Census {
 	return &Census{newAsker(o.Transport, o.Contact), strings.TrimRight(cmp.Or(o.URL, censusURL), "/")}
 }
 
-// Find tells where a house is. What has no house number is not asked for.
+// Find returns the place of a house. It makes no call for an address without a house
+// number.
 func (c *Census) Find(ctx context.Context, q Query) (Place, error) {
 	w, ok := read(q)
 	if !ok || !strings.ContainsAny(w.street, "0123456789") {
@@ -55,8 +56,8 @@ func (c *Census) Find(ctx context.Context, q Query) (Place, error) {
 	return place, err
 }
 
-// censusPath asks by parts where there are enough of them.
-func censusPath(q Query, w whereabouts) string {
+// censusPath asks by parts if there are enough of them.
+func censusPath(q Query, w parsedAddress) string {
 	a := q.Address
 	parameters := url.Values{"benchmark": {"Public_AR_Current"}, "format": {"json"}}
 	if q.Text != "" || a.Line1 == "" || w.zip == noZIP && (a.City == "" || a.State == "") {
@@ -84,8 +85,9 @@ type censusAnswer struct {
 	Errors []string
 }
 
-// place takes the first of several matches. A refusal is about the address (no
-// street, more than 100 characters), unless it is about what we always ask.
+// place returns the first of several matches. A refusal counts as "not found" if it
+// is about the address (no street, more than 100 characters), and as an error if it
+// is about the fixed part of the request.
 func (a censusAnswer) place(status int) (Place, error) {
 	if status == http.StatusBadRequest && len(a.Errors) > 0 {
 		text := commerce.CleanText(strings.ToLower(strings.Join(a.Errors, "; ")), commerce.MaxNote)

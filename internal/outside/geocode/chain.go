@@ -6,22 +6,22 @@ import (
 	"log/slog"
 )
 
-// Chain asks an online geocoder for addresses that have a street, and Offline
-// for the others and for what the first does not know or cannot be asked for.
-// What it then finds is not remembered: the Cache is before the online one only.
+// Chain asks the online geocoder for addresses that have a street. It asks Offline
+// for all others, and when the online geocoder does not know the address or cannot be
+// reached. Answers of Offline are not cached: only the online geocoder has a Cache.
 type Chain struct {
 	online, offline Geocoder
 }
 
-// Options are what New joins.
+// Options configure New.
 type Options struct {
 	Online Geocoder // nil: Offline answers everything
-	Source string   // the name of the online one, kept with its places
-	Memory Memory   // of the places that it found; nil: none but the process's own
+	Source string   // name of the online geocoder, stored with its places
+	Memory Memory   // of the places that it found; nil: process memory only
 	Log    *slog.Logger
 }
 
-// New is the geocoder of a service: the online one, guarded and remembered, and
+// New is the geocoder of a service: the online one, with a guard and a cache, and
 // Offline behind it.
 func New(o Options) Geocoder {
 	if o.Online == nil {
@@ -30,7 +30,7 @@ func New(o Options) Geocoder {
 	return Chain{NewCache(NewGuard(o.Online, o.Log), o.Source, o.Memory, o.Log), Offline{}}
 }
 
-// Find tells where an address is. An error that is not ErrNotFound says that the
+// Find returns the place of an address. After an error other than ErrNotFound, the
 // online geocoder might know it.
 func (c Chain) Find(ctx context.Context, q Query) (Place, error) {
 	if !q.HasStreet() {
@@ -44,7 +44,7 @@ func (c Chain) Find(ctx context.Context, q Query) (Place, error) {
 	}
 	rough, roughErr := c.offline.Find(ctx, q)
 	if errors.Is(roughErr, ErrNotFound) || err == nil && rough.Precision == Area {
-		return place, err // a city that the online one knows is better
+		return place, err // a city that the online geocoder knows is more precise
 	}
 	return rough, roughErr
 }

@@ -19,7 +19,7 @@ var (
 	errDead = errors.New("it is dead")
 )
 
-// scripted is a geocoder that answers as it is told.
+// scripted is a geocoder whose answers the test sets.
 type scripted struct {
 	mu     sync.Mutex
 	asked  int
@@ -40,7 +40,7 @@ func (s *scripted) will(p Place, err error) {
 	s.answer = func(context.Context) (Place, error) { return p, err }
 }
 
-// times it was asked since this was called last.
+// times returns the number of calls since it was last called.
 func (s *scripted) times() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -127,7 +127,7 @@ func TestChain(t *testing.T) {
 	}
 }
 
-// What is found because the online geocoder failed is not remembered.
+// A place of Offline that stands in for a failed online lookup is not cached.
 func TestChainDoesNotRememberAFallback(t *testing.T) {
 	online, memory := scriptedAs(Place{}, errDead), &notebook{places: map[string]Place{}}
 	g := New(Options{Online: online, Source: "census", Memory: memory, Log: quiet})
@@ -145,7 +145,7 @@ func TestChainDoesNotRememberAFallback(t *testing.T) {
 	}
 }
 
-// A geocoder that hangs costs three seconds, and only the first few requests.
+// A geocoder that hangs costs three seconds, and affects only the first few requests.
 func TestChainWithAHangingGeocoder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		online := &scripted{answer: func(ctx context.Context) (Place, error) {
@@ -202,7 +202,7 @@ func TestGuard(t *testing.T) {
 		time.Sleep(leftAlone - time.Nanosecond)
 		asks(0, errDead)
 		time.Sleep(time.Nanosecond)
-		asks(1, errDead) // one tries, and it is left alone again
+		asks(1, errDead) // one probe, and then a pause again
 		time.Sleep(leftAlone)
 		online.will(Place{}, ErrNotFound) // which is an answer
 		asks(10, ErrNotFound)
@@ -216,7 +216,7 @@ func TestGuard(t *testing.T) {
 		time.Sleep(maxPause)
 		online.will(door, nil)
 		asks(10, nil)
-		online.will(Place{}, errBusy) // was not asked
+		online.will(Place{}, errBusy) // the call was not made
 		asks(10, errBusy)
 		if text := log.String(); strings.Count(text, "cannot be asked") != maxFailures+3 || strings.Count(text, "answers again") != 2 {
 			t.Error(text)
@@ -231,7 +231,7 @@ func (s *scripted) err(t *testing.T) error {
 	return err
 }
 
-// While one asks whether it lives, the others do not wait for it.
+// While one caller probes the geocoder, the others do not wait for it.
 func TestGuardProbesAlone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		online := scriptedAs(Place{}, errDead)
@@ -264,7 +264,7 @@ func TestGuardProbesAlone(t *testing.T) {
 	})
 }
 
-// Callers that leave are no failures of the geocoder.
+// Callers that leave do not count as failures of the geocoder.
 func TestGuardForgivesThoseWhoLeave(t *testing.T) {
 	online := &scripted{answer: func(ctx context.Context) (Place, error) { return Place{}, ctx.Err() }}
 	g := NewGuard(online, quiet)

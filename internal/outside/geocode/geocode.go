@@ -1,6 +1,6 @@
-// Package geocode is the port to geocoders, which tell where an address is.
-// Offline knows the places of ZIP codes, cities and states and needs nobody;
-// Census and Nominatim know streets.
+// Package geocode is the port to geocoders, which find the place of an address.
+// Offline knows ZIP codes, cities and states and makes no calls; Census and Nominatim
+// know streets.
 package geocode
 
 import (
@@ -13,21 +13,21 @@ import (
 
 // Geocoder finds places.
 type Geocoder interface {
-	// Find tells where an address is. ErrNotFound is definite; any other error says
-	// that the geocoder could not be asked.
+	// Find returns the place of an address. ErrNotFound is definite; after any other
+	// error the geocoder could not be asked.
 	Find(ctx context.Context, q Query) (Place, error)
 }
 
-// Query is an address: as one text, or in parts, of which some may be empty.
+// Query is an address: one text, or parts, of which some may be empty.
 type Query struct {
-	Text    string // free-form; empty: see Address
+	Text    string // free-form; empty: the parts count
 	Address commerce.Address
 }
 
-// ErrNotFound says that the geocoder knows no such place.
+// ErrNotFound means that the geocoder does not know the address.
 var ErrNotFound = errors.New("the address cannot be placed")
 
-// Precision is how well a place is known.
+// Precision says how exactly a place is known.
 type Precision string
 
 // The precisions, from the best to the worst.
@@ -35,24 +35,25 @@ const (
 	Rooftop Precision = "rooftop"
 	Range   Precision = "range" // between two house numbers of the street
 	Street  Precision = "street"
-	ZIP     Precision = "zip"  // the middle of a ZIP code area
-	City    Precision = "city" // the middle of a city
-	Area    Precision = "area" // the middle of ZIP codes that begin alike
+	ZIP     Precision = "zip"  // centre of a ZIP code area
+	City    Precision = "city" // centre of a city
+	Area    Precision = "area" // centre of all ZIP codes that share the first digits
 )
 
-// Exact tells whether a courier may be sent to the coordinates themselves.
+// Exact reports whether a courier may be sent to the coordinates.
 func (p Precision) Exact() bool { return p == Rooftop || p == Range || p == Street }
 
-// Place is where an address is.
+// Place is the place of an address.
 type Place struct {
 	commerce.Point
 	Precision Precision
-	// AreaMiles is how far a ZIP code or a city reaches from the point; 0: not known.
+	// AreaMiles is the radius of a ZIP code area or a city; 0: not known.
 	AreaMiles float64
 }
 
-// ForReach is the place as commerce.Store.ReachOf takes it. It is nil where only
-// the first digits of the ZIP code are known: such an address counts as not placed.
+// ForReach returns the place in the form that commerce.Store.ReachOf takes. It is nil
+// if only the first digits of the ZIP code are known: such an address counts as
+// unknown.
 func (p Place) ForReach() *commerce.Place {
 	to := &commerce.Place{Point: p.Point}
 	switch p.Precision {

@@ -10,23 +10,23 @@ import (
 )
 
 const (
-	maxFailures = 5                // in a row, before a geocoder is left alone
-	leftAlone   = 30 * time.Second // then one asks again
-	maxPause    = 10 * time.Minute // whatever it asks for
+	maxFailures = 5                // consecutive failures that open the breaker
+	leftAlone   = 30 * time.Second // until the next probe
+	maxPause    = 10 * time.Minute // upper bound on what a geocoder may ask for
 )
 
 var errLeftAlone = errors.New("the geocoder failed a moment ago and is left alone")
 
-// Guard leaves a geocoder alone for a while that has failed several times in a
-// row, or that asks for it, so that one that is dead delays few requests. Each
-// may take three seconds.
+// Guard is a circuit breaker. It pauses calls to a geocoder that failed several times
+// in a row, or that asked for a pause, so that a dead geocoder delays few requests.
+// Each of these may take three seconds.
 type Guard struct {
 	next Geocoder
 	log  *slog.Logger
 
 	mu       sync.Mutex
 	failures int       // in a row
-	until    time.Time // nobody asks before
+	until    time.Time // no calls before this time
 }
 
 // NewGuard guards a geocoder. The log may be nil.
@@ -34,7 +34,7 @@ func NewGuard(next Geocoder, log *slog.Logger) *Guard {
 	return &Guard{next: next, log: cmp.Or(log, slog.Default())}
 }
 
-// Find asks the geocoder, unless it is left alone.
+// Find asks the geocoder, unless calls are paused.
 func (g *Guard) Find(ctx context.Context, q Query) (Place, error) {
 	if !g.admit() {
 		return Place{}, errLeftAlone
@@ -45,15 +45,15 @@ func (g *Guard) Find(ctx context.Context, q Query) (Place, error) {
 	switch {
 	case err == nil || errors.Is(err, ErrNotFound):
 		g.succeeded()
-	case errors.Is(err, errBusy) || ctx.Err() != nil: // it was not asked, or the caller has gone
+	case errors.Is(err, errBusy) || ctx.Err() != nil: // no call was made, or the caller has gone
 	default:
 		g.failed(err)
 	}
 	return place, err
 }
 
-// admit lets the first one pass that comes after the pause, and holds the others
-// until that one has its answer.
+// admit lets one caller probe the geocoder after the pause, and refuses the others
+// until it has an answer.
 func (g *Guard) admit() bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -83,7 +83,7 @@ func (g *Guard) failed(err error) {
 	var later *laterError
 	asked := errors.As(err, &later) && later.after > 0
 	if asked {
-		g.failures = max(g.failures, maxFailures) // one asks again, then all
+		g.failures = max(g.failures, maxFailures) // one more failure pauses again
 	}
 	var pause time.Duration
 	if g.failures >= maxFailures {

@@ -15,20 +15,20 @@ import (
 	"purveyor/internal/commerce"
 )
 
-// NominatimOptions say which server is asked, and how often.
+// NominatimOptions configure the server and the rate of calls.
 type NominatimOptions struct {
-	URL string // of the server, to which /search is added
-	// Contact is the service's public URL or its operator's address: the policy of
-	// the public server asks for it, and that of most others.
+	URL string // of the server, without /search
+	// Contact is the service's public URL or its operator's address. The policy of
+	// the public server requires it, as most others do.
 	Contact string
-	// Interval between requests of this process; 0: a second, which is the policy of
-	// the public server; below 0: none, for a server of one's own.
+	// Interval between requests of this process. 0: one second, the policy of the
+	// public server; negative: none, for a private server.
 	Interval  time.Duration
 	Transport http.RoundTripper // nil: http.DefaultTransport
 }
 
-// Nominatim is a server that searches the data of OpenStreetMap. One of them may
-// be made for a process: the pace is its own.
+// Nominatim is a server that searches the data of OpenStreetMap. Make one per
+// process, because each has its own rate limit.
 type Nominatim struct {
 	asker  asker
 	search *url.URL
@@ -37,7 +37,7 @@ type Nominatim struct {
 
 var _ Geocoder = (*Nominatim)(nil)
 
-// NewNominatim makes the geocoder. It asks nothing yet.
+// NewNominatim makes the geocoder without calling it.
 func NewNominatim(o NominatimOptions) (*Nominatim, error) {
 	base, err := url.Parse(o.URL)
 	if err != nil || base.Host == "" || base.Scheme != "https" && base.Scheme != "http" {
@@ -58,7 +58,7 @@ func (n *Nominatim) Find(ctx context.Context, q Query) (Place, error) {
 	if _, ok := read(q); !ok {
 		return Place{}, ErrNotFound
 	}
-	if err := n.pace.wait(ctx, callLimit/2); err != nil { // the rest is for the answer
+	if err := n.pace.wait(ctx, callLimit/2); err != nil { // the rest of the time is for the answer
 		return Place{}, fmt.Errorf("nominatim: %w", err)
 	}
 	search := *n.search
@@ -104,32 +104,32 @@ func (a nominatimAnswer) place() (Place, error) {
 	switch rank := found.PlaceRank; {
 	case strings.HasPrefix(found.Type, "post"): // postcode, postal_code
 		return Place{Point: p, Precision: ZIP}, nil
-	case rank < 13: // a county, a state: the middle of one tells nothing
+	case rank < 13: // a county or a state: its centre says nothing
 		return Place{}, ErrNotFound
 	case rank < 26:
 		return Place{Point: p, Precision: City}, nil
 	case rank < 28:
 		return Place{Point: p, Precision: Street}, nil
-	case found.Type == "house" && found.OSMType == "way": // on the line of a street's numbers
+	case found.Type == "house" && found.OSMType == "way": // interpolated on the line of a street's numbers
 		return Place{Point: p, Precision: Range}, nil
 	}
 	return Place{Point: p, Precision: Rooftop}, nil
 }
 
-// errBusy says that others wait already, as many as will be served in time. It
-// is nobody's failure.
+// errBusy means that the queue is full: a new caller would not be served in time. The
+// geocoder did not fail.
 var errBusy = errors.New("too many addresses are looked up at once")
 
-// pace lets one pass in each interval.
+// pace lets one caller pass per interval.
 type pace struct {
-	interval time.Duration // not above 0: no pace
+	interval time.Duration // zero or negative: no limit
 
 	mu   sync.Mutex
-	next time.Time // when the next one may pass
+	next time.Time // time of the next turn
 }
 
-// wait for one's turn. Who would wait longer than the limit has none, so that
-// nobody after them waits for nothing.
+// wait waits for the caller's turn. A caller that would wait longer than limit gets
+// no turn, so that the callers after it do not wait for nothing.
 func (p *pace) wait(ctx context.Context, limit time.Duration) error {
 	turn := p.turn(time.Now(), limit)
 	if turn < 0 {
@@ -145,7 +145,7 @@ func (p *pace) wait(ctx context.Context, limit time.Duration) error {
 	}
 }
 
-// turn is how long the next one waits, or below 0: too long.
+// turn returns how long the next caller has to wait; negative: longer than limit.
 func (p *pace) turn(now time.Time, limit time.Duration) time.Duration {
 	if p.interval <= 0 {
 		return 0

@@ -7,13 +7,13 @@ import (
 )
 
 // Offline knows the ZIP codes, cities and states of the United States and its
-// territories, from tables that are part of the program. It asks nobody.
+// territories, from tables in the program. It makes no calls.
 type Offline struct{}
 
 var _ Geocoder = Offline{}
 
-// Find tells where the ZIP code is, or else the city. If neither is known, it is
-// the middle of the ZIP codes that begin alike.
+// Find returns the place of the ZIP code, or else of the city. If it knows neither,
+// it returns the centre of the ZIP codes that share the first three digits.
 func (Offline) Find(_ context.Context, q Query) (Place, error) {
 	w, ok := read(q)
 	if !ok {

@@ -24,7 +24,7 @@ func TestOfflineText(t *testing.T) {
 		{" 94102-1234 ", ZIP, sanFrancisco, 1},
 		{"941021234", ZIP, sanFrancisco, 1},
 		{"94102 1234, USA", ZIP, sanFrancisco, 1},
-		{"99503", ZIP, commerce.Point{Lat: 61.19, Lng: -149.89}, 2}, // Anchorage; the Census has it in the wilderness
+		{"99503", ZIP, commerce.Point{Lat: 61.19, Lng: -149.89}, 2}, // Anchorage, which the Census places in the wilderness
 		{"CA 94102", ZIP, sanFrancisco, 1},
 		{"94102 CA", ZIP, sanFrancisco, 1},
 		{"350 5th Ave, New York, NY 10118", ZIP, newYork, 1},
@@ -170,8 +170,7 @@ func TestOfflineKeepsStatesApart(t *testing.T) {
 	}
 }
 
-// Every ZIP code of the table is found, by its text and in parts, and whatever
-// stands before it.
+// Every ZIP code of the table is found, as text and in parts, whatever precedes it.
 func TestOfflineFindsEveryZIP(t *testing.T) {
 	type entry struct {
 		text string
@@ -213,8 +212,8 @@ func zipText(code int) string {
 
 func abs(x float64) float64 { return max(x, -x) }
 
-// FuzzOffline: no text makes it panic, and what it finds is on earth, of one key,
-// and the same as in parts.
+// FuzzOffline checks that no text makes Offline panic, and that a place is on earth,
+// has one key, and is the same when asked for in parts.
 func FuzzOffline(f *testing.F) {
 	for _, text := range []string{"350 5th Ave, New York, NY 10118", "94102-1234", "st. louis mo usa", "Cañon City, CO", ", ,\xff,", "us", " us", ",us", "CA 94102 CA"} {
 		f.Add(text)
@@ -264,8 +263,9 @@ func BenchmarkOffline(b *testing.B) {
 	}
 }
 
-// How far the address may be from its place: nothing for a house, a mile for a
-// street, for an area what the table has, or the most where that is not known.
+// TestForReach checks how far an address may be from its place: 0 for a house, a mile
+// for a street, and the table's radius for an area, or the largest one if it has
+// none.
 func TestForReach(t *testing.T) {
 	at := commerce.Point{Lat: 42.65, Lng: -73.75}
 	for want, places := range map[float64][]Place{

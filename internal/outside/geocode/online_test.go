@@ -29,7 +29,7 @@ const (
 	nominatimOne  = `[{"place_id":1,"licence":"ODbL","osm_type":"%s","osm_id":2,"lat":"40.748","lon":"-73.985","category":"%s","type":"%s","place_rank":%d,"importance":0.5}]`
 )
 
-// standIn answers every request alike, and keeps the last one.
+// standIn gives every request the same answer, and keeps the last request.
 type standIn struct {
 	*httptest.Server
 	status  int
@@ -102,7 +102,7 @@ func TestCensusKnowsNoSuchPlace(t *testing.T) {
 		if place, err := s.census().Find(t.Context(), empireState); !errors.Is(err, ErrNotFound) || place != (Place{}) {
 			t.Errorf("%+v, %v", place, err)
 		}
-		for _, text := range []string{"94102", "Oakland, CA", "Main St, Oakland, CA", "東京", ""} { // it would know none
+		for _, text := range []string{"94102", "Oakland, CA", "Main St, Oakland, CA", "東京", ""} { // a geocoder would know neither of them
 			if _, err := s.census().Find(t.Context(), Text(text)); !errors.Is(err, ErrNotFound) {
 				t.Errorf("%q: %v", text, err)
 			}
@@ -170,8 +170,8 @@ func TestNominatimOptions(t *testing.T) {
 	}
 }
 
-// Whatever is answered that is none of the geocoder's answers says nothing of
-// the place, and the error tells nobody the address.
+// An answer that is not the geocoder's says nothing about the address, and the error
+// does not contain the address.
 func TestOnlineCannotBeAsked(t *testing.T) {
 	var endless strings.Builder
 	for endless.Len() < maxAnswer {
@@ -202,7 +202,7 @@ func TestOnlineCannotBeAsked(t *testing.T) {
 	}
 }
 
-// A redirect would take a customer's address to wherever it leads.
+// A redirect would send a customer's address wherever it points.
 func TestOnlineFollowsNoRedirect(t *testing.T) {
 	for body, dial := range map[string]func(*standIn) Geocoder{
 		censusFound: func(s *standIn) Geocoder { return s.census() },
@@ -264,7 +264,8 @@ func TestOnlineRetryAfter(t *testing.T) {
 	})
 }
 
-// Three ask at once: one a second may, and who would wait too long is told so.
+// Of three concurrent callers one per second passes, and one that would wait too long
+// is refused.
 func TestNominatimPace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		start := time.Now()

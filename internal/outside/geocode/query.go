@@ -10,11 +10,11 @@ import (
 	"purveyor/internal/commerce"
 )
 
-// Text is the query for a free-form address.
+// Text returns the query for a free-form address.
 func Text(text string) Query { return Query{Text: tidy(text)} }
 
-// Parts is the query for an address in parts. One that has it all in its first
-// line is as good.
+// Parts returns the query for an address in parts. The first line alone may hold the
+// whole address.
 func Parts(a commerce.Address) Query {
 	return Query{Address: commerce.Address{
 		Line1: tidy(a.Line1), Line2: tidy(a.Line2), City: tidy(a.City),
@@ -22,9 +22,9 @@ func Parts(a commerce.Address) Query {
 	}}
 }
 
-// tidy leaves printable text with single spaces.
+// tidy keeps printable text with single spaces.
 func tidy(text string) string {
-	if len(text) > maxAddress { // nobody will read it
+	if len(text) > maxAddress { // longer texts are refused later
 		return text
 	}
 	return strings.Join(strings.FieldsFunc(strings.ToValidUTF8(text, " "), func(r rune) bool {
@@ -32,8 +32,8 @@ func tidy(text string) string {
 	}), " ")
 }
 
-// Line is the address in one line, without what tells doors of a building
-// apart, as online geocoders want it.
+// Line returns the address in one line, without unit numbers, as online geocoders
+// expect it.
 func (q Query) Line() string {
 	if q.Text != "" {
 		return q.Text
@@ -48,15 +48,15 @@ func (q Query) Line() string {
 	return strings.Join(parts, ", ")
 }
 
-// HasStreet tells whether the query may say more than city and ZIP code, of an
+// HasStreet reports whether the query may hold more than city and ZIP code, for an
 // address in the United States.
 func (q Query) HasStreet() bool {
 	w, ok := read(q)
 	return ok && w.street != "" && (q.Text != "" || q.Address.Line1 != "")
 }
 
-// Key names an address, however it is written: the hex digits of a hash. Empty:
-// there is no such address.
+// Key returns the same key for all spellings of an address: the hex digits of a hash.
+// Empty: the address is not usable.
 func Key(q Query) string {
 	w, ok := read(q)
 	if !ok {

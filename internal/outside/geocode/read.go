@@ -14,55 +14,55 @@ const (
 	noZIP        = -1
 )
 
-// whereabouts is what an address says of its place.
-type whereabouts struct {
+// parsedAddress is what an address says about its place.
+type parsedAddress struct {
 	zip    int    // or noZIP
-	state  string // its code; empty: it says none
-	rest   string // all before them, as gazetteer.Fold writes it
-	street string // the rest without the city, if that is known
+	state  string // its code; empty: not given
+	rest   string // everything before them, folded by gazetteer.Fold
+	street string // the rest without the city, if the city is known
 	city   commerce.Place
 	inCity bool // the city is known
 }
 
-// read finds what an address ends in: street, city, state, ZIP code, country.
-// The last three may stand in another order. False: it is in another country,
-// is in another script, is too long, or ends in nothing of that.
-func read(q Query) (whereabouts, bool) {
+// read parses the end of an address: street, city, state, ZIP code, country. The last
+// three may come in another order. It returns false if the address is in another
+// country or another script, is too long, or has no such end.
+func read(q Query) (parsedAddress, bool) {
 	var space [256]byte
 	if q.Text != "" {
 		if len(q.Text) > maxAddress {
-			return whereabouts{}, false
+			return parsedAddress{}, false
 		}
 		folded, ok := gazetteer.Fold(space[:0], q.Text)
 		if !ok {
-			return whereabouts{}, false
+			return parsedAddress{}, false
 		}
 		return parse(cutUS(string(folded)), "")
 	}
 	return readParts(q.Address, space[:0])
 }
 
-// readParts takes the parts for one text, because callers put parts where
-// others belong. The postal code and the country mean what they say.
-func readParts(a commerce.Address, buffer []byte) (whereabouts, bool) {
+// readParts joins the parts to one text, because callers mix up the parts. Postal
+// code and country are taken as they are given.
+func readParts(a commerce.Address, buffer []byte) (parsedAddress, bool) {
 	if len(a.Line1)+len(a.City)+len(a.State)+len(a.PostalCode)+len(a.Country) > maxAddress {
-		return whereabouts{}, false
+		return parsedAddress{}, false
 	}
 	state, ok := fromCountry(a.Country)
 	if !ok {
-		return whereabouts{}, false
+		return parsedAddress{}, false
 	}
 	folded := buffer
 	for _, part := range [...]string{a.Line1, a.City, a.State} {
 		if folded, ok = gazetteer.Fold(folded, part); !ok {
-			return whereabouts{}, false
+			return parsedAddress{}, false
 		}
 	}
 	text := cutUS(string(folded))
 	var code [16]byte
 	folded, ok = gazetteer.Fold(code[:0], a.PostalCode)
 	if !ok {
-		return whereabouts{}, false
+		return parsedAddress{}, false
 	}
 	before, zip := cutZIP(string(folded))
 	if zip == noZIP || before != "" {
@@ -73,8 +73,8 @@ func readParts(a commerce.Address, buffer []byte) (whereabouts, bool) {
 	return w, true
 }
 
-// fromCountry is the state that a country is: empty for the United States and
-// for none. False: it is another country.
+// fromCountry returns the state that the country names: empty for the United States
+// and for no country. False: it is another country.
 func fromCountry(country string) (state string, ok bool) {
 	switch country {
 	case "", "US", "USA":
@@ -92,9 +92,9 @@ func fromCountry(country string) (state string, ok bool) {
 	return state, slices.Contains(gazetteer.Territories, state)
 }
 
-// parse reads folded text. The country may have named the state.
-func parse(text, state string) (whereabouts, bool) {
-	w := whereabouts{zip: noZIP, rest: text}
+// parse reads folded text. The state is the one that the country has named, if any.
+func parse(text, state string) (parsedAddress, bool) {
+	w := parsedAddress{zip: noZIP, rest: text}
 	for range 2 { // "CA 94102" and "94102 CA"
 		if w.zip == noZIP {
 			w.rest, w.zip = cutZIP(w.rest)
@@ -113,9 +113,9 @@ func parse(text, state string) (whereabouts, bool) {
 	return w, w.zip != noZIP || w.state != ""
 }
 
-// findCity looks for the longest name of a city of the state that the rest ends
-// in. A comma ends the search: what is before it is no part of the name.
-func (w *whereabouts) findCity() {
+// findCity looks for the longest name of a city of the state at the end of the rest.
+// A comma ends the search, because it ends a name.
+func (w *parsedAddress) findCity() {
 	at := len(w.rest)
 	for range maxCityWords {
 		at = strings.LastIndexAny(w.rest[:at], " ,")
@@ -128,7 +128,7 @@ func (w *whereabouts) findCity() {
 	}
 }
 
-// cutUS takes the United States off the end.
+// cutUS cuts the United States off the end.
 func cutUS(text string) string {
 	for _, name := range [...]string{"united states of america", "united states", "usa", "us"} {
 		if before, ok := strings.CutSuffix(text, name); ok {
@@ -143,7 +143,7 @@ func cutUS(text string) string {
 	return text
 }
 
-// cutZIP takes a ZIP code off the end: 94102, 94102 1234, 941021234.
+// cutZIP cuts a ZIP code off the end: 94102, 94102 1234, 941021234.
 func cutZIP(text string) (string, int) {
 	before, word := cutWord(text)
 	if len(word) == 4 && digits(word) >= 0 {
@@ -158,7 +158,7 @@ func cutZIP(text string) (string, int) {
 	return before, digits(word[:5])
 }
 
-// digits is the number that a word is, or -1.
+// digits returns the number that a word is, or -1.
 func digits(word string) int {
 	n := 0
 	for _, c := range []byte(word) {
@@ -170,9 +170,9 @@ func digits(word string) int {
 	return n
 }
 
-// cutState takes the longest name of a state off the end.
+// cutState cuts the longest name of a state off the end.
 func cutState(text string) (before, state string) {
-	const maxWords = 4 // of one
+	const maxWords = 4 // of a state's name
 	before = text
 	at := len(text)
 	for range maxWords {
@@ -187,7 +187,7 @@ func cutState(text string) (before, state string) {
 	return before, state
 }
 
-// cutWord takes the last word off.
+// cutWord cuts the last word off.
 func cutWord(text string) (before, word string) {
 	i := strings.LastIndexAny(text, " ,")
 	return text[:max(i, 0)], text[i+1:]

@@ -17,22 +17,23 @@ import (
 	"purveyor/internal/commerce"
 )
 
-// Message is one e-mail to one person.
+// Message is one e-mail to one recipient.
 type Message struct {
-	ID      string // the same on every try, so that a repeat can be told; becomes the Message-ID
+	ID      string // the same for each attempt, so that a repeat can be recognised; becomes the Message-ID
 	To      string // the bare address
 	Subject string
 	Text    string
-	HTML    string // empty: text alone
+	HTML    string // empty: plain text only
 }
 
-// Mailer sends a message. Only a commerce.PermanentError is not worth another
-// try: the message itself is at fault, or the server refused it for good.
+// Mailer sends messages. A commerce.PermanentError is final: the message itself is at
+// fault, or the server refused it for good. Every other error is worth another
+// attempt.
 type Mailer interface {
 	Send(ctx context.Context, m Message) error
 }
 
-// TLSMode is how a connection is encrypted.
+// TLSMode says how a connection is encrypted.
 type TLSMode string
 
 // The modes.
@@ -42,19 +43,19 @@ const (
 	NoTLS       TLSMode = "none"
 )
 
-// Config says how mail leaves.
+// Config configures the SMTP server.
 type Config struct {
 	Host     string
 	Port     int
-	User     string // empty: without authentication
+	User     string // empty: no authentication
 	Password string
 	From     string // an address, with or without a name
 	TLS      TLSMode
 }
 
-const timeout = 30 * time.Second // of one message, from look-up to the last reply
+const timeout = 30 * time.Second // for one message, from the DNS lookup to the last reply
 
-// SMTP is the Mailer of a configuration.
+// SMTP is a Mailer.
 type SMTP struct {
 	config  Config
 	from    *netmail.Address
@@ -62,7 +63,7 @@ type SMTP struct {
 	timeout time.Duration
 }
 
-// NewSMTP refuses a configuration that cannot work.
+// NewSMTP returns an error if the configuration cannot work.
 func NewSMTP(c Config) (*SMTP, error) {
 	from, err := netmail.ParseAddress(c.From)
 	switch {
@@ -93,7 +94,7 @@ func (s *SMTP) Send(ctx context.Context, m Message) error {
 	err = client.DialAndSendWithContext(ctx, message)
 	var refusal *gomail.SendError
 	switch {
-	case err == nil, message.IsDelivered(): // what fails after that is a goodbye
+	case err == nil, message.IsDelivered(): // later errors concern only the end of the connection
 		return nil
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
 		return fmt.Errorf("mail: the server did not finish within %g s", s.timeout.Seconds())
@@ -103,11 +104,11 @@ func (s *SMTP) Send(ctx context.Context, m Message) error {
 	return fmt.Errorf("mail: %w", err)
 }
 
-// authenticationRequired and a refused password are the operator's to mend;
-// nothing is wrong with the message.
+// authenticationRequired and a refused password are for the operator to fix; the
+// message is not at fault.
 const authenticationRequired = 530
 
-// options bind the connection to ctx, which go-mail itself heeds only while
+// options bind the connection to ctx, because go-mail itself observes ctx only while
 // it connects.
 func (s *SMTP) options(ctx context.Context) []gomail.Option {
 	dial := func(_ context.Context, network, address string) (net.Conn, error) {
@@ -123,7 +124,7 @@ func (s *SMTP) options(ctx context.Context) []gomail.Option {
 	}
 	options := []gomail.Option{
 		gomail.WithPort(s.config.Port), gomail.WithDialContextFunc(dial),
-		gomail.WithTimeout(2 * s.timeout), // of its own; that of ctx comes first
+		gomail.WithTimeout(2 * s.timeout), // go-mail's own limit; ctx ends before it
 		gomail.WithTLSConfig(s.tls), gomail.WithoutNoop(),
 	}
 	if s.config.TLS == StartTLS {
@@ -138,7 +139,7 @@ func (s *SMTP) options(ctx context.Context) []gomail.Option {
 	return options
 }
 
-// compose refuses what could end a header or name more than one recipient.
+// compose refuses a message that could end a header, or name more than one recipient.
 func (s *SMTP) compose(m Message) (*gomail.Msg, error) {
 	to, err := netmail.ParseAddress(m.To)
 	switch {

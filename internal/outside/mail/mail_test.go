@@ -26,12 +26,12 @@ import (
 	"purveyor/internal/commerce"
 )
 
-// server is an SMTP server that wants the password "right" over TLS, and
-// answers as it is told.
+// server is an SMTP server that requires the password "right" over TLS. The test sets
+// its answers.
 type server struct {
 	mode      TLSMode
-	rcpt      error // what RCPT answers
-	data      error // what DATA answers
+	rcpt      error // answer to RCPT
+	data      error // answer to DATA
 	hangUntil <-chan struct{}
 
 	mu       sync.Mutex
@@ -89,7 +89,7 @@ func (s *session) Data(r io.Reader) error {
 func (s *session) Reset()        {}
 func (s *session) Logout() error { return nil }
 
-// start serves until the test ends and returns a mailer that trusts it.
+// start runs the server until the test ends, and returns a mailer that trusts it.
 func (s *server) start(t *testing.T, password string) *SMTP {
 	t.Helper()
 	certified := httptest.NewUnstartedServer(nil) // for its certificate
@@ -119,7 +119,7 @@ func (s *server) start(t *testing.T, password string) *SMTP {
 	}()
 	t.Cleanup(func() {
 		_ = srv.Close()
-		_ = serving.Close() // which the server does not know before Serve runs
+		_ = serving.Close() // the server does not know the listener before Serve runs
 		<-done
 	})
 	c := Config{Host: "127.0.0.1", Port: l.Addr().(*net.TCPAddr).Port, From: "Purvéyor <shop@example.com>", TLS: s.mode}
@@ -255,7 +255,7 @@ func TestHangs(t *testing.T) {
 	mailer.timeout = 250 * time.Millisecond
 	checkError(t, mailer.Send(t.Context(), ready), "did not finish within 0.25 s", false)
 
-	silent, err := net.Listen("tcp", "127.0.0.1:0") // connects, and says nothing
+	silent, err := net.Listen("tcp", "127.0.0.1:0") // accepts connections and stays silent
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -266,7 +266,7 @@ func TestHangs(t *testing.T) {
 	mailer.timeout = time.Minute
 	ctx, cancel := context.WithCancel(t.Context())
 	go func() {
-		if c, err := silent.Accept(); err == nil { // that of the try before
+		if c, err := silent.Accept(); err == nil { // the connection of the attempt before
 			defer func() { _ = c.Close() }()
 		}
 		if c, err := silent.Accept(); err == nil {

@@ -20,21 +20,21 @@ import (
 
 // Message is one text message.
 type Message struct {
-	To   string // as commerce.E164 reads it
+	To   string // as commerce.E164 writes it
 	Text string
 }
 
-// Texter sends a message. Only a commerce.PermanentError is not worth another
-// try.
+// Texter sends messages. A commerce.PermanentError is final; every other error is
+// worth another attempt.
 type Texter interface {
 	Send(ctx context.Context, m Message) error
 }
 
-// Config is an account of Twilio.
+// Config is a Twilio account.
 type Config struct {
 	AccountSID string
 	AuthToken  string
-	From       string // a number of the account
+	From       string // a phone number of the account
 	BaseURL    string // scheme and host; empty: Twilio's own
 }
 
@@ -43,14 +43,14 @@ const (
 	maxAnswer = 64 << 10
 )
 
-// Twilio is the Texter of an account.
+// Twilio is the Texter of a Twilio account.
 type Twilio struct {
 	config  Config
-	base    *url.URL // nil: as the library has it
+	base    *url.URL // nil: the library's own
 	timeout time.Duration
 }
 
-// NewTwilio refuses a configuration that cannot work.
+// NewTwilio returns an error if the configuration cannot work.
 func NewTwilio(c Config) (*Twilio, error) {
 	from, ok := commerce.E164(c.From)
 	switch {
@@ -97,8 +97,8 @@ func (t *Twilio) Send(ctx context.Context, m Message) error {
 	return fmt.Errorf("sms: %w", err)
 }
 
-// permanent tells what is wrong with the message from what passes, or what
-// the operator can mend (401, 403: the account).
+// permanent reports whether a status means that the message is at fault. Otherwise
+// the cause may pass, or the operator can fix it (401, 403: the account).
 func permanent(status int) bool {
 	switch status {
 	case http.StatusUnauthorized, http.StatusForbidden, http.StatusRequestTimeout, http.StatusTooManyRequests:
@@ -107,18 +107,18 @@ func permanent(status int) bool {
 	return status >= 400 && status < 500
 }
 
-// service is made for each message: the library takes no context.
+// service is made for each message, because the library takes no context.
 func (t *Twilio) service(ctx context.Context) *twilio.ApiService {
 	c := &client.Client{
 		Credentials: client.NewCredentials(t.config.AccountSID, t.config.AuthToken),
 		HTTPClient:  &http.Client{Transport: bound{ctx, t.base}},
 	}
 	c.SetAccountSid(t.config.AccountSID)
-	return twilio.NewApiService(&client.RequestHandler{Client: c}) // without the environment's edge and region
+	return twilio.NewApiService(&client.RequestHandler{Client: c}) // ignores the environment variables for edge and region
 }
 
-// bound sends requests under a context, to the base URL if there is one, and
-// holds a bounded answer in memory: the library leaves bodies open.
+// bound sends requests under a context, to the base URL if there is one. It reads a
+// bounded part of the answer into memory, because the library does not close bodies.
 type bound struct {
 	ctx  context.Context
 	base *url.URL
@@ -134,7 +134,7 @@ func (b bound) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	defer func() { _ = response.Body.Close() }()
-	if response.StatusCode/100 == 3 { // which the library would take for an answer
+	if response.StatusCode/100 == 3 { // the library would take it for an answer
 		return nil, fmt.Errorf("Twilio answered %d", response.StatusCode)
 	}
 	body, err := io.ReadAll(io.LimitReader(response.Body, maxAnswer))

@@ -7,8 +7,8 @@ import (
 	"syscall"
 )
 
-// refusePrivate is a net.Dialer's Control: it sees the very address that is
-// about to be connected to, so no answer of a name server leads around it.
+// refusePrivate is the Control function of a net.Dialer. It checks the address of the
+// connection itself, so no answer of a name server can get around it.
 func refusePrivate(_, address string, _ syscall.RawConn) error {
 	target, err := netip.ParseAddrPort(address)
 	if err != nil {
@@ -17,7 +17,7 @@ func refusePrivate(_, address string, _ syscall.RawConn) error {
 	return judge(target.Addr())
 }
 
-// judge refuses an address that is not on the public internet.
+// judge returns an error for an address that is not on the public internet.
 func judge(a netip.Addr) error {
 	if kind := reserved(a); kind != "" {
 		return &addressError{a, kind}
@@ -30,16 +30,16 @@ type addressError struct {
 	kind    string
 }
 
-// RefusedAddress begins the error of a try whose address was refused.
+// RefusedAddress is the start of the error of an attempt whose address was refused.
 const RefusedAddress = "address "
 
 func (e *addressError) Error() string {
 	return fmt.Sprintf(RefusedAddress+"%s is %s", e.address, e.kind)
 }
 
-// Refused says what kind of address a host is, if Senders connect to it only by
-// the operator's leave. Empty: it is public, or a name that only a name server
-// can tell of.
+// Refused returns the kind of address of a host to which a Sender connects only with
+// the operator's permission. Empty: the host is a public address, or a name, which
+// only a lookup can judge.
 func Refused(host string) string {
 	if name := strings.ToLower(strings.TrimSuffix(host, ".")); name == "localhost" || strings.HasSuffix(name, ".localhost") {
 		return "loopback"
@@ -50,8 +50,8 @@ func Refused(host string) string {
 	return ""
 }
 
-// reserved says what kind an address is that is not on the public internet;
-// empty: it is. IPv4 addresses inside IPv6 ones are judged as themselves.
+// reserved returns the kind of an address that is not on the public internet; empty:
+// it is public. IPv4 addresses inside IPv6 ones are judged as IPv4 addresses.
 func reserved(a netip.Addr) string {
 	a = a.Unmap().WithZone("")
 	if nat64.Contains(a) {
@@ -79,8 +79,8 @@ type addressRange struct {
 	kind   string
 }
 
-// The registries of special-purpose addresses (RFC 6890 and its successors),
-// and where clouds answer for the machine's own credentials.
+// The registries of special-purpose addresses (RFC 6890 and its successors), and the
+// addresses at which clouds hand out a machine's credentials.
 var reservedRanges = []addressRange{
 	{netip.MustParsePrefix("169.254.169.254/32"), "a metadata service"},
 	{netip.MustParsePrefix("100.100.100.200/32"), "a metadata service"},
@@ -111,7 +111,7 @@ var reservedRanges = []addressRange{
 	{netip.MustParsePrefix("fc00::/7"), "private"},
 	{netip.MustParsePrefix("fe80::/10"), "link-local"},
 	{netip.MustParsePrefix("ff00::/8"), "multicast"},
-	{netip.MustParsePrefix("2001::/23"), "reserved"}, // Teredo among them
+	{netip.MustParsePrefix("2001::/23"), "reserved"}, // includes Teredo
 	{netip.MustParsePrefix("2001:db8::/32"), "reserved"},
 	{netip.MustParsePrefix("2002::/16"), "reserved"}, // 6to4
 	{netip.MustParsePrefix("3fff::/20"), "reserved"},

@@ -16,8 +16,8 @@ import (
 	"unicode/utf8"
 )
 
-// TestSpellingsOfLoopback: however the machine itself is named, nothing connects
-// to it.
+// TestSpellingsOfLoopback checks that no spelling of the machine's own address leads
+// to a connection.
 func TestSpellingsOfLoopback(t *testing.T) {
 	var reached atomic.Bool
 	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { reached.Store(true) }))
@@ -37,7 +37,8 @@ func TestSpellingsOfLoopback(t *testing.T) {
 	}
 }
 
-// TestHostileAnswers: an endpoint gets no more of our time and memory than any other.
+// TestHostileAnswers checks that an endpoint cannot take more time and memory than
+// the limits.
 func TestHostileAnswers(t *testing.T) {
 	const head = "HTTP/1.1 200 OK\r\n"
 	for _, c := range []struct {
@@ -67,13 +68,13 @@ func TestHostileAnswers(t *testing.T) {
 				if got.Status != c.status || got.Error != c.want || len(got.Answer) > 512 || got.TookMs > timeout.Milliseconds() {
 					t.Errorf("%+v", got)
 				}
-				endpoint.Wait() // the connection is closed: the endpoint sees it
+				endpoint.Wait() // the endpoint sees that the connection is closed
 			})
 		})
 	}
 }
 
-// answer reads a request, and writes without end until the connection is closed.
+// answer reads a request, and writes endlessly until the connection is closed.
 func answer(c net.Conn, begin, repeat string, pause time.Duration) {
 	defer c.Close()
 	request, err := http.ReadRequest(bufio.NewReader(c))
@@ -92,8 +93,8 @@ func answer(c net.Conn, begin, repeat string, pause time.Duration) {
 	}
 }
 
-// TestAnswerForTerminals: what an endpoint answers is shown to operators, and
-// commands nothing there.
+// TestAnswerForTerminals checks that answers, which operators see in terminals,
+// contain no control characters.
 func TestAnswerForTerminals(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.WriteHeader(http.StatusBadGateway)

@@ -48,10 +48,10 @@ func (s *Sender) reason(err error) string {
 	case errors.Is(err, syscall.EHOSTUNREACH), errors.Is(err, syscall.ENETUNREACH):
 		return "host unreachable"
 	case errors.As(err, &wrapped):
-		return commerce.CleanText(wrapped.Err.Error(), commerce.MaxNote) // without the URL, which may hold a password
+		return commerce.CleanText(wrapped.Err.Error(), commerce.MaxNote) // without the URL, which may contain a password
 	}
 	return commerce.CleanText(origins.Replace(err.Error()), commerce.MaxNote)
 }
 
-// origins are what net/http says of itself, which tells a partner nothing.
+// origins are the prefixes of net/http's errors, which mean nothing to a partner.
 var origins = strings.NewReplacer("net/http: ", "", "HTTP/1.x transport connection broken: ", "")

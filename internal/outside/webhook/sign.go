@@ -11,8 +11,8 @@ import (
 )
 
 // sign sets the contract's signature and the three headers of Standard Webhooks.
-// While a secret is rotated X-Partner-Signature, which has room for one signature,
-// is made with the old secret.
+// While a secret is rotated, X-Partner-Signature is made with the old secret, because
+// it has room for one signature.
 func sign(h http.Header, r Request) {
 	timestamp := strconv.FormatInt(r.At/1000, 10)
 	h.Set("Webhook-Id", r.ID)
@@ -34,7 +34,7 @@ func standardSignature(secret, head string, body []byte) string {
 	return "v1," + base64.StdEncoding.EncodeToString(digest(standardKey(secret), head, body))
 }
 
-// digest is the HMAC-SHA256 of a body and what stands before it.
+// digest is the HMAC-SHA256 of head and body.
 func digest(key []byte, head string, body []byte) []byte {
 	mac := hmac.New(sha256.New, key)
 	mac.Write([]byte(head))
@@ -42,11 +42,11 @@ func digest(key []byte, head string, body []byte) []byte {
 	return mac.Sum(nil)
 }
 
-// standardKey is what follows whsec_ if that is base64, padded or not, of at
-// least one byte; else the secret itself.
+// standardKey returns the base64 value after whsec_, padded or not, if it is valid
+// and not empty, and otherwise the secret itself.
 func standardKey(secret string) []byte {
 	encoded, ok := strings.CutPrefix(secret, "whsec_")
-	if !ok || strings.ContainsAny(encoded, "\r\n") { // which the decoder would skip
+	if !ok || strings.ContainsAny(encoded, "\r\n") { // the decoder would skip them
 		return []byte(secret)
 	}
 	for _, encoding := range []*base64.Encoding{base64.StdEncoding, base64.RawStdEncoding} {

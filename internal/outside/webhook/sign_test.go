@@ -22,7 +22,7 @@ import (
 
 const body = `{"id":"evt_1","event":"order.paid","data":{"name":"Crème brûlée ☕"}}`
 
-// key is what a receiver of the secret is to use, found without standardKey.
+// key is the key that a receiver uses, worked out without standardKey.
 var signed = []struct{ name, secret, key string }{
 	{"padded", "whsec_" + base64.StdEncoding.EncodeToString([]byte("sixteen bytes ok")), "sixteen bytes ok"},
 	{"unpadded", "whsec_" + base64.RawStdEncoding.EncodeToString([]byte("sixteen bytes ok")), "sixteen bytes ok"},
@@ -35,7 +35,7 @@ var signed = []struct{ name, secret, key string }{
 	{"prefix alone", "whsec_", "whsec_"},
 }
 
-// received is what a request of the sender looked like on the other side.
+// received is a request as the receiver saw it.
 type received struct {
 	header http.Header
 	body   []byte
@@ -115,7 +115,7 @@ func TestSignaturesByGoLibrary(t *testing.T) {
 	}
 }
 
-// verifyJS prints the name of each case that does not verify.
+// verifyJS prints the names of the cases that do not verify.
 const verifyJS = `
 const { Webhook } = require("standardwebhooks");
 for (const c of JSON.parse(require("fs").readFileSync(0))) {
@@ -153,7 +153,7 @@ func TestSignaturesByNodeLibrary(t *testing.T) {
 			continue
 		}
 		padded := strings.TrimRight(c.secret, "=")
-		padded += strings.Repeat("=", -(len(padded)-len("whsec_"))&3) // the library knows padded ones only
+		padded += strings.Repeat("=", -(len(padded)-len("whsec_"))&3) // the library accepts padded secrets only
 		checks = append(checks, check{c.name, false, padded, body, headers})
 	}
 	forged := checks[0]

@@ -10,26 +10,25 @@ import (
 )
 
 const (
-	maxHeaders = 32 << 10 // bytes of an answer's headers
+	maxHeaders = 32 << 10 // of an answer's headers, in bytes
 
 	idleTime           = time.Minute
 	idleConnections    = 512
 	connectionsPerHost = 64 // idle or in use
 )
 
-// route is how requests reach endpoints: directly, or through the operator's proxy.
+// route sends requests to endpoints, directly or through the operator's proxy.
 type route struct {
 	*http.Transport
 
-	// lookUp and judge are set with a proxy alone. Without one the dialer judges
-	// the address that it connects to.
+	// lookUp and judge are set only with a proxy. Without one, the dialer judges the
+	// address that it connects to.
 	lookUp func(ctx context.Context, network, host string) ([]netip.Addr, error)
 	judge  func(netip.Addr) error
 }
 
-// newRoute makes a transport that connects by the dialer. It reads no proxy from
-// the environment, and hands out answers as they come: not decompressed, and a
-// redirect as any other answer.
+// newRoute makes a transport for this dialer. It reads no proxy from the environment,
+// does not decompress answers, and returns a redirect like any other answer.
 func newRoute(dialer *net.Dialer) *route {
 	return &route{Transport: &http.Transport{
 		DialContext:            dialer.DialContext,
@@ -43,9 +42,9 @@ func newRoute(dialer *net.Dialer) *route {
 	}}
 }
 
-// through sends all requests through a proxy, which connects on its own. So the
+// through sends all requests through a proxy. The proxy connects on its own, so the
 // host is looked up here first, and the request is refused if any of its addresses
-// is. The proxy looks it up once more: it must refuse private ranges itself.
+// is. The proxy looks the host up again, so it must refuse private ranges itself.
 func (r *route) through(proxy *url.URL, judge func(netip.Addr) error) {
 	r.Proxy = http.ProxyURL(proxy)
 	r.lookUp, r.judge = net.DefaultResolver.LookupNetIP, judge

@@ -17,8 +17,8 @@ import (
 	"testing"
 )
 
-// TestConnections: after which answers a connection is used again, and what
-// becomes of answers that are not plain.
+// TestConnections checks after which answers a connection is used again, and the
+// results of unusual answers.
 func TestConnections(t *testing.T) {
 	const plain = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 	for _, c := range []struct {
@@ -69,7 +69,7 @@ func TestConnections(t *testing.T) {
 	}
 }
 
-// TestUserInfo: who is named in the URL is told to the endpoint.
+// TestUserInfo checks that user and password of the URL reach the endpoint.
 func TestUserInfo(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		user, password, _ := r.BasicAuth()
@@ -82,7 +82,8 @@ func TestUserInfo(t *testing.T) {
 	}
 }
 
-// TestHostileURLs: no URL gains a header, leads elsewhere or is asked for in another way.
+// TestHostileURLs checks that no URL adds a header, leads elsewhere or changes the
+// kind of request.
 func TestHostileURLs(t *testing.T) {
 	for _, u := range []string{"https://p.example/\r\nX-A: b", "https://p.example/?\x00", "https://p.exa mple/", "https:///hook",
 		"ftp://p.example/", "gopher://p.example/", "/hook", "%", "http://p.example:port/", "http://[::1"} {
@@ -102,7 +103,7 @@ func TestHostileURLs(t *testing.T) {
 	}
 }
 
-// TestHTTP2: an endpoint that speaks it is asked by it.
+// TestHTTP2 checks that HTTP/2 is used if the endpoint offers it.
 func TestHTTP2(t *testing.T) {
 	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, r.Proto) }))
 	server.EnableHTTP2 = true
@@ -117,8 +118,8 @@ func TestHTTP2(t *testing.T) {
 	}
 }
 
-// TestConnectionsOfAHost: no more than bounded are open at once; further requests
-// wait for one.
+// TestConnectionsOfAHost checks the bound on open connections to one host: further
+// requests wait for one.
 func TestConnectionsOfAHost(t *testing.T) {
 	var open, most atomic.Int64
 	free := make(chan struct{})
@@ -142,7 +143,7 @@ func TestConnectionsOfAHost(t *testing.T) {
 	for range connectionsPerHost {
 		<-full
 	}
-	go func() { // what comes now came only when a connection was free
+	go func() { // these had to wait for a free connection
 		for range 8 {
 			<-full
 		}
@@ -154,7 +155,8 @@ func TestConnectionsOfAHost(t *testing.T) {
 	}
 }
 
-// TestCut: a request that is cut ends at once, and its connection is closed.
+// TestCut checks that a request that is cut ends at once, and that its connection is
+// closed.
 func TestCut(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	closed := make(chan struct{})
@@ -175,8 +177,8 @@ func TestCut(t *testing.T) {
 	}
 }
 
-// TestCompressionIsLeftAlone: it is neither asked for nor undone, so that no
-// answer grows in memory.
+// TestCompressionIsLeftAlone checks that compression is neither requested nor undone,
+// so that no answer grows in memory.
 func TestCompressionIsLeftAlone(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Encoding", "gzip")
@@ -188,10 +190,10 @@ func TestCompressionIsLeftAlone(t *testing.T) {
 	}
 }
 
-// TestProxy: requests go through the operator's proxy and to nobody past it. Hosts
-// are judged before, by each of their addresses.
+// TestProxy checks that all requests go through the operator's proxy, and that each
+// address of a host is judged before.
 func TestProxy(t *testing.T) {
-	t.Setenv("HTTP_PROXY", "http://192.0.2.1:1") // is never read
+	t.Setenv("HTTP_PROXY", "http://192.0.2.1:1") // must not be read
 	var asked []string
 	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		user, password, _ := parseProxyAuth(r)
@@ -232,7 +234,7 @@ func TestProxy(t *testing.T) {
 	}
 }
 
-// parseProxyAuth is BasicAuth of the header for proxies.
+// parseProxyAuth reads the proxy's header as BasicAuth does.
 func parseProxyAuth(r *http.Request) (user, password string, ok bool) {
 	return (&http.Request{Header: http.Header{"Authorization": r.Header["Proxy-Authorization"]}}).BasicAuth()
 }

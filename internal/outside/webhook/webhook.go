@@ -1,6 +1,5 @@
-// Package webhook posts signed events to the URLs that partners gave. Such a
-// URL is hostile until shown otherwise: it may name the inside of the
-// network, never answer, or answer without end.
+// Package webhook posts signed events to the URLs of partners. Every URL is treated
+// as hostile: it may point inside the network, never answer, or answer endlessly.
 package webhook
 
 import (
@@ -18,7 +17,7 @@ import (
 )
 
 const (
-	timeout = 15 * time.Second // look-up, connection, TLS and answer together
+	timeout = 15 * time.Second // DNS lookup, connection, TLS and answer together
 
 	maxAnswer = 4 << 10
 )
@@ -26,33 +25,33 @@ const (
 // Request is one event for one endpoint.
 type Request struct {
 	URL            string
-	ID             string // of the event, the same on every try
+	ID             string // of the event, the same for each attempt
 	Body           []byte // JSON
-	At             int64  // Unix ms of this try
+	At             int64  // Unix ms of this attempt
 	Secret         string // empty: unsigned
-	PreviousSecret string // while the secret is rotated, else empty
+	PreviousSecret string // while the secret is rotated; otherwise empty
 }
 
-// Result is what came of a request. It was delivered if Error is empty.
+// Result is the outcome of a request. The event was delivered if Error is empty.
 type Result struct {
 	Status     int64  // 0: no answer
-	Error      string // in plain words, fit to be stored
-	Answer     string // how the body began, by commerce.CleanText
-	RetryAfter int64  // milliseconds that the answer asks to wait; 0: none
+	Error      string // in plain words, fit for storage
+	Answer     string // start of the body, cleaned by commerce.CleanText
+	RetryAfter int64  // milliseconds that the answer asks for; 0: none
 	TookMs     int64
 }
 
-// Sender sends webhooks. It may be used by many goroutines.
+// Sender sends webhooks. It is safe for concurrent use.
 type Sender struct {
 	route   *route
 	timeout time.Duration
 }
 
-// NewSender makes a sender. Unless private addresses are allowed it connects
-// to public ones only. Proxy is the operator's HTTP proxy; nil: none.
+// NewSender makes a sender. It connects to public addresses only, unless private ones
+// are allowed. Proxy is the operator's HTTP proxy; nil: none.
 func NewSender(allowPrivate bool, proxy *url.URL) *Sender {
 	direct := &net.Dialer{Control: refusePrivate}
-	if allowPrivate || proxy != nil { // a proxy may stand anywhere
+	if allowPrivate || proxy != nil { // the proxy may have any address
 		direct.Control = nil
 	}
 	s := newSender(direct)
@@ -69,8 +68,8 @@ func newSender(dialer *net.Dialer) *Sender {
 	return &Sender{timeout: timeout, route: newRoute(dialer)}
 }
 
-// Send makes one try, of 15 s at most. If ctx is cancelled first the try is cut, which
-// says nothing of the endpoint; the caller knows its ctx.
+// Send makes one attempt of at most 15 s. If ctx is cancelled first, the attempt is
+// cut, which says nothing about the endpoint; callers check their ctx.
 func (s *Sender) Send(ctx context.Context, r Request) Result {
 	began := time.Now()
 	ctx, cancel := context.WithTimeout(ctx, s.timeout)
@@ -91,9 +90,10 @@ func (s *Sender) send(ctx context.Context, r Request) Result {
 	}
 	defer response.Body.Close()
 	var answer []byte
-	if response.StatusCode != http.StatusSwitchingProtocols { // whose body is the connection
-		// The status alone decides: a body that breaks off is as good as a whole one. Reading
-		// past the bound finds the end of most, and their connections are used again.
+	if response.StatusCode != http.StatusSwitchingProtocols { // its body is the connection
+		// The status alone decides, even if the body breaks off. Reading past the
+		// bound reaches the end of most bodies, so that their connections can be
+		// reused.
 		answer, _ = io.ReadAll(io.LimitReader(response.Body, maxAnswer+1))
 	}
 	result := Result{
@@ -125,14 +125,15 @@ func compose(ctx context.Context, r Request) (*http.Request, error) {
 		password, _ := user.Password()
 		request.SetBasicAuth(user.Username(), password)
 	}
-	// The header is not sent. It lets net/http send the event again if the endpoint
-	// closed an idle connection just then: an event may arrive twice.
+	// The header itself is not sent. It allows net/http to send the event again if
+	// the endpoint closed an idle connection at that moment: an event may arrive
+	// twice.
 	h["Idempotency-Key"] = []string{}
 	sign(h, r)
 	return request, nil
 }
 
-// retryAfter reads seconds or an HTTP date; what is neither asks for nothing.
+// retryAfter reads seconds or an HTTP date; 0: neither.
 func retryAfter(value string, now time.Time) int64 {
 	if seconds, err := strconv.ParseUint(value, 10, 63); err == nil || errors.Is(err, strconv.ErrRange) {
 		return int64(min(seconds, uint64(commerce.MaxRetryAfter/1000))) * 1000

@@ -106,7 +106,7 @@ func TestCertificateOfAnotherHost(t *testing.T) {
 	}
 }
 
-// listen serves each connection by handle, then closes it.
+// listen serves each connection with handle, then closes it.
 func listen(t *testing.T, handle func(net.Conn)) net.Listener {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -130,7 +130,7 @@ func listen(t *testing.T, handle func(net.Conn)) net.Listener {
 func TestHang(t *testing.T) {
 	arrived := make(chan struct{}, 2)
 	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		_, _ = io.ReadAll(r.Body) // only then is the end of the connection seen
+		_, _ = io.ReadAll(r.Body) // otherwise the end of the connection is not noticed
 		arrived <- struct{}{}
 		<-r.Context().Done()
 	}))
@@ -197,7 +197,7 @@ func TestRedirectIsNotFollowed(t *testing.T) {
 	}
 }
 
-// An idle connection that the endpoint closes just as it is used again is no
+// An idle connection that the endpoint closes just as it is reused does not cause a
 // failure.
 func TestLostIdleConnection(t *testing.T) {
 	var requests atomic.Int64
@@ -256,7 +256,7 @@ func TestPrivateAddressIsRefused(t *testing.T) {
 			t.Errorf("%s: %+v, reached: %v", host, got, reached.Load())
 		}
 	}
-	// A name that a partner owns may point anywhere at the time of dialling.
+	// A name that a partner owns may resolve to any address at the time of dialling.
 	rebound := newSender(&net.Dialer{Control: refusePrivate, Resolver: loopbackResolver(t)})
 	got := rebound.Send(t.Context(), Request{URL: "http://hooks.partner.example:" + port})
 	if got.Error != "address 127.0.0.1 is loopback" || reached.Load() {
@@ -267,7 +267,7 @@ func TestPrivateAddressIsRefused(t *testing.T) {
 	}
 }
 
-// loopbackResolver asks a name server for which every name is 127.0.0.1.
+// loopbackResolver uses a name server that resolves every name to 127.0.0.1.
 func loopbackResolver(t *testing.T) *net.Resolver {
 	t.Helper()
 	server, err := net.ListenPacket("udp", "127.0.0.1:0")
@@ -290,8 +290,8 @@ func loopbackResolver(t *testing.T) *net.Resolver {
 	}}
 }
 
-// loopbackReply answers a DNS query (RFC 1035): an A record if one was asked
-// for, else nothing.
+// loopbackReply answers a DNS query (RFC 1035) with an A record if it asks for one,
+// and otherwise with nothing.
 func loopbackReply(query []byte) []byte {
 	const header = 12
 	end := header + strings.IndexByte(string(query[header:]), 0) + 5

@@ -5,22 +5,22 @@ import (
 	"unicode"
 )
 
-// Fold writes text as words of lower-case ASCII letters and digits with one
-// space between them, and a comma in its place where a part of it ends. It
-// appends them to b. False: some of it is in another script than Latin.
+// Fold appends text to b as words of lower-case ASCII letters and digits, separated
+// by one space, or by a comma where a part of the text ends. It returns false if a
+// part of the text is not in Latin script.
 func Fold(b []byte, text string) ([]byte, bool) {
-	between := byte(',') // what stands before the next word
+	between := byte(',') // separator before the next word
 	for _, r := range text {
 		c := plain(r)
 		switch {
 		case c == 0:
 			return b, false
-		case c == ignored, c == '.' && !endsInDigit(b): // "O'Fallon", "St. Louis", "D.C.", and not "1.5"
+		case c == ignored, c == '.' && !endsInDigit(b): // "O'Fallon", "St. Louis", "D.C.", but not "1.5"
 			continue
 		case c == ',':
 			between = ','
 		case c == ' ', c == '.':
-			between = max(between, ' ') // a comma stays, being the larger one
+			between = max(between, ' ') // keeps a comma, which is the larger character
 		default:
 			if between != 0 && len(b) > 0 {
 				b = append(b, between)
@@ -35,15 +35,15 @@ func endsInDigit(b []byte) bool { return len(b) > 0 && b[len(b)-1] >= '0' && b[l
 
 const (
 	ignored = '\''
-	strange = '?' // a letter or number that no name has
+	strange = '?' // a letter or number that occurs in no name
 )
 
-// latin has the base letters of U+00C0 to U+017F.
+// latin maps U+00C0 to U+017F to their base letters.
 const latin = "aaaaaaaceeeeiiiidnooooo ouuuuyps" + "aaaaaaaceeeeiiiidnooooo ouuuuypy" +
 	"aaaaaaccccccccddddeeeeeeeeeegggggggghhhhiiiiiiiiiiiijjkkkllllllllllnnnnnnnnnoooooooo" +
 	"rrrrrrssssssssttttttuuuuuuuuuuuuwwyyyzzzzzzs"
 
-// plain is what a character becomes; 0: it is of another script.
+// plain returns the ASCII form of a character; 0: it is of another script.
 func plain(r rune) byte {
 	switch {
 	case r >= 'a' && r <= 'z', r >= '0' && r <= '9', r == '.', r == ',':
@@ -74,15 +74,14 @@ func rare(r rune) byte {
 	return ' '
 }
 
-// short has the words that are written in two ways.
+// short maps words that have two spellings to one of them.
 var short = map[string]string{
 	"saint": "st", "sainte": "ste", "fort": "ft", "mount": "mt",
 	"north": "n", "south": "s", "east": "e", "west": "w",
 }
 
-// AppendKey appends what names of a city have in common however they are
-// written: "Saint Louis", "St. Louis", "St.Louis"; "O'Fallon", "O Fallon".
-// The name is as Fold writes it.
+// AppendKey appends a key that all spellings of a city's name share: "Saint Louis",
+// "St. Louis", "St.Louis"; "O'Fallon", "O Fallon". The name has to be folded by Fold.
 func AppendKey(key []byte, name string) []byte {
 	for word := range strings.SplitSeq(name, " ") {
 		if s, ok := short[word]; ok {

@@ -1,6 +1,6 @@
-// Package gazetteer knows where the ZIP codes and cities of the United States
-// are. Its tables are part of the program and are searched as they lie there:
-// nothing is opened, read or allocated. NOTICE says where they are from.
+// Package gazetteer holds the places of the ZIP codes and cities of the United
+// States. Its tables are part of the program and are searched in place: a lookup
+// opens, reads and allocates nothing. NOTICE names the sources.
 package gazetteer
 
 import (
@@ -20,10 +20,10 @@ var zipBytes string
 //go:embed cities.bin
 var cityBytes string
 
-// zipTable is what PackZIPs makes: rows in the order of their codes.
+// zipTable is the output of PackZIPs: rows sorted by code.
 type zipTable string
 
-// cityTable is what PackCities makes.
+// cityTable is the output of PackCities.
 type cityTable string
 
 var (
@@ -31,9 +31,9 @@ var (
 	cities = cityTable(cityBytes)
 )
 
-// A row is an entry of a table: 19 bits of key, 22 of latitude, 23 of longitude,
-// which is some 5 m, big-endian, and a byte for the radius. Rows are in order as
-// they lie.
+// A row is an entry of a table: 19 bits of key, 22 of latitude and 23 of longitude
+// (about 5 m), big-endian, and a byte for the radius. Sorting rows as bytes sorts
+// them by key.
 type row struct {
 	packed uint64
 	radius byte // in tenths of a mile
@@ -43,7 +43,7 @@ const (
 	rowBytes           = 9
 	latBits, lngBits   = 22, 23
 	latSteps, lngSteps = 1<<latBits - 1, 1<<lngBits - 1
-	radiusSteps        = 10 // a mile
+	radiusSteps        = 10 // per mile
 )
 
 func newRow(key int, p commerce.Place) row {
@@ -67,14 +67,14 @@ func (r row) place() commerce.Place {
 	return commerce.Place{Point: at, RadiusMiles: float64(r.radius) / radiusSteps}
 }
 
-// ZIP tells where the middle of a ZIP code area is, and how far the area reaches.
+// ZIP returns the centre of a ZIP code area, and its radius.
 func ZIP(code int) (commerce.Place, bool) { return zips.find(code) }
 
 func (t zipTable) rows() int { return len(t) / rowBytes }
 
 func (t zipTable) at(i int) row { return rowAt(string(t), i) }
 
-// first is the row of the code, or of the next one that there is.
+// first returns the index of the first row whose code is not below this one.
 func (t zipTable) first(code int) int {
 	return sort.Search(t.rows(), func(i int) bool { return t.at(i).key() >= code })
 }
@@ -87,8 +87,8 @@ func (t zipTable) find(code int) (commerce.Place, bool) {
 	return t.at(i).place(), true
 }
 
-// Area is the middle of all ZIP codes that begin with the same three digits. A
-// code that is not between two of them is not in use: 99999.
+// Area returns the centre of all ZIP codes that share the first three digits. A code
+// outside of the range of these codes is not in use: 99999.
 func Area(code int) (commerce.Point, bool) {
 	var sum commerce.Point
 	first, end := zips.first(code/100*100), zips.first(code/100*100+100)
@@ -103,21 +103,22 @@ func Area(code int) (commerce.Point, bool) {
 	return commerce.Point{Lat: sum.Lat / n, Lng: sum.Lng / n}, true
 }
 
-// ZIPs calls f for every ZIP code.
+// ZIPs calls f for each ZIP code.
 func ZIPs(f func(code int, p commerce.Place)) {
 	for i := range zips.rows() {
 		f(zips.at(i).key(), zips.at(i).place())
 	}
 }
 
-// City tells where the middle of a city is, and how far the city reaches. The
-// state is a code as State gives it, the name as Fold writes it.
+// City returns the centre of a city, and its radius. The state is a code as State
+// returns it, and the name has to be folded by Fold.
 func City(state, name string) (commerce.Place, bool) {
 	var space [64]byte
 	return cities.find(AppendKey(append(space[:0], state...), name))
 }
 
-// rows is how many cities there are: the key of the first row, which is none.
+// rows returns the number of cities, which is the key of the first row. That row is
+// no city.
 func (t cityTable) rows() int { return rowAt(string(t), 0).key() }
 
 func (t cityTable) at(i int) row { return rowAt(string(t), 1+i) }
@@ -130,8 +131,8 @@ func (t cityTable) find(key []byte) (commerce.Place, bool) {
 	return t.at(i).place(), true
 }
 
-// name is the key of a city. Rows hold where it begins among the names, which
-// come after all rows.
+// name returns the key of a city. All names follow the rows, and each row holds the
+// offset of its name.
 func (t cityTable) name(i int) string {
 	n := t.rows()
 	names := string(t[(1+n)*rowBytes:])

@@ -51,8 +51,8 @@ func TestTables(t *testing.T) {
 	}
 }
 
-// Most of the United States is between these parallels and meridians: a table
-// that was made of swapped columns is not.
+// Most of the United States lies between these parallels and meridians, which a table
+// with swapped columns would not.
 func TestTablesAreOfTheStates(t *testing.T) {
 	outside := 0
 	ZIPs(func(_ int, p commerce.Place) {
@@ -107,8 +107,8 @@ func TestFold(t *testing.T) {
 }
 
 // The radius of every five hundredth ZIP code is 0.6 times the mean distance to the
-// middles of the four nearest others, from 1 to 10 miles. The points of the
-// table are rounded to some 5 m, its radii to a tenth of a mile.
+// four nearest centres, from 1 to 10 miles. The table rounds points to about 5 m, and
+// radii to a tenth of a mile.
 func TestRadiusOfZIPs(t *testing.T) {
 	type entry struct {
 		code int
@@ -131,8 +131,8 @@ func TestRadiusOfZIPs(t *testing.T) {
 	}
 }
 
-// A city reaches as far as the farthest middle of its ZIP codes. Austin goes on
-// beyond the bound.
+// A city reaches to the farthest centre of its ZIP codes. Austin exceeds the largest
+// radius.
 func TestRadiusOfCities(t *testing.T) {
 	for city, want := range map[string]float64{"TXaustin": 10, "NYtroy": 6, "NYalbany": 5.7, "CAalameda": 2.5, "TXpflugerville": 1.5} {
 		if p, ok := City(city[:2], city[2:]); !ok || math.Abs(p.RadiusMiles-want) > 0.01 {
@@ -141,7 +141,7 @@ func TestRadiusOfCities(t *testing.T) {
 	}
 }
 
-// What is packed is found again, at its place.
+// Packed places are found again.
 func TestPack(t *testing.T) {
 	place := rapid.Custom(func(t *rapid.T) commerce.Place {
 		return commerce.Place{Point: commerce.Point{Lat: rapid.Float64Range(-90, 90).Draw(t, "lat"), Lng: rapid.Float64Range(-180, 180).Draw(t, "lng")},

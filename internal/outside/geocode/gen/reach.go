@@ -7,25 +7,25 @@ import (
 	"purveyor/internal/commerce"
 )
 
-// The part of the mean distance to its neighbours' middles that a ZIP code
-// reaches, and how many neighbours count.
+// A ZIP code's radius is this share of the mean distance to this number of
+// neighbours.
 const (
 	neighbourPart = 0.6
 	neighbours    = 4
 )
 
-// area is a place whose own radius is within the bounds of areas.
+// area returns a place with its radius limited to the bounds of areas.
 func area(p commerce.Point, miles float64) commerce.Place {
 	return commerce.Place{Point: p, RadiusMiles: min(max(miles, commerce.MinAreaMiles), commerce.MaxAreaMiles)}
 }
 
-// zipAreas gives each ZIP code its own radius: 0.6 times the mean distance to
-// the middles of the four ZIP codes that are nearest.
+// zipAreas returns the radius of each ZIP code: 0.6 times the mean distance to the
+// four nearest centres of ZIP codes.
 func zipAreas(points map[int]commerce.Point) map[int]commerce.Place {
 	near := newField(points)
 	areas := make(map[int]commerce.Place, len(points))
 	for code, p := range points {
-		distances := near.nearest(p, neighbours+1)[1:] // the first is the ZIP code itself
+		distances := near.nearest(p, neighbours+1)[1:] // the first one is the ZIP code itself
 		sum := 0.0
 		for _, miles := range distances {
 			sum += miles
@@ -35,9 +35,9 @@ func zipAreas(points map[int]commerce.Point) map[int]commerce.Place {
 	return areas
 }
 
-// cityAreas gives each city its own radius: the distance from its middle to the
-// farthest middle of its ZIP codes. A town without a ZIP code of its own has
-// its mail from the nearest one.
+// cityAreas returns the radius of each city: the distance from its centre to the
+// farthest centre of its ZIP codes. A town without a ZIP code of its own gets its
+// mail from the nearest one.
 func cityAreas(middles map[string]commerce.Point, zipsOf map[string][]commerce.Point, zips map[int]commerce.Point) map[string]commerce.Place {
 	near := newField(zips)
 	areas := make(map[string]commerce.Place, len(middles))
@@ -54,7 +54,7 @@ func cityAreas(middles map[string]commerce.Point, zipsOf map[string][]commerce.P
 	return areas
 }
 
-// field is points in the order of their latitudes.
+// field is a list of points, sorted by latitude.
 type field []commerce.Point
 
 func newField(points map[int]commerce.Point) field {
@@ -66,8 +66,9 @@ func newField(points map[int]commerce.Point) field {
 	return f
 }
 
-// nearest gives the distances to the n nearest points, in miles, ascending. It
-// looks north and south until the latitude alone is farther away.
+// nearest returns the distances to the n nearest points, in miles, ascending. It
+// searches north and south until the difference of latitude alone exceeds the largest
+// of them.
 func (f field) nearest(to commerce.Point, n int) []float64 {
 	distances := make([]float64, 0, n+1)
 	look := func(p commerce.Point) (more bool) {

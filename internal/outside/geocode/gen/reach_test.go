@@ -10,8 +10,8 @@ import (
 	"purveyor/internal/commerce"
 )
 
-// A degree of latitude is 69.09 miles. The ZIP code in the south has neighbours
-// at 2, 4, 6 and 8 miles, which is 5 on the average.
+// A degree of latitude is 69.09 miles. The southern ZIP code has neighbours at 2, 4,
+// 6 and 8 miles, 5 on average.
 func TestZIPAreas(t *testing.T) {
 	points := map[int]commerce.Point{}
 	for i := range 6 {
@@ -43,14 +43,14 @@ func TestCityAreas(t *testing.T) {
 	zips := map[int]commerce.Point{10_000: at(1), 10_001: at(-4), 10_002: at(13), 10_003: at(60)}
 	areas := cityAreas(map[string]commerce.Point{"NYtown": at(0), "NYone": at(1), "NYwide": at(30), "NYhamlet": at(16)},
 		map[string][]commerce.Point{"NYtown": {at(1), at(-4)}, "NYone": {at(1)}, "NYwide": {at(13), at(60)}}, zips)
-	for city, want := range map[string]float64{"NYtown": 4, "NYone": 1, "NYwide": 10, "NYhamlet": 3} { // the hamlet's mail is that of 10002
+	for city, want := range map[string]float64{"NYtown": 4, "NYone": 1, "NYwide": 10, "NYhamlet": 3} { // the hamlet's mail goes to 10002
 		if got := areas[city].RadiusMiles; math.Abs(got-want) > 0.01 {
 			t.Errorf("%s reaches %v miles, want %v", city, got, want)
 		}
 	}
 }
 
-// The nearest are those that a look at all points finds.
+// nearest finds the same points as a search through all of them.
 func TestNearest(t *testing.T) {
 	point := rapid.Custom(func(t *rapid.T) commerce.Point {
 		return commerce.Point{Lat: rapid.Float64Range(-60, 60).Draw(t, "lat"), Lng: rapid.Float64Range(-180, 180).Draw(t, "lng")}
