@@ -11,11 +11,11 @@ import (
 	"purveyor/internal/outside/webhook"
 )
 
-// maxSecret is how much of standard input is read for a secret, in bytes.
+// maxSecret bounds how much of standard input is read for a secret, in bytes.
 const maxSecret = 4 << 10
 
-// secretOf is a secret as its flag gives it. "-" reads it from standard input:
-// what stands on the command line is shown to every user of the machine.
+// secretOf returns the secret that a flag names. "-" reads it from standard input,
+// because every user of the machine can see the command line.
 func secretOf(flag, given string) (string, error) {
 	if given != "-" {
 		return given, nil
@@ -31,8 +31,8 @@ func secretOf(flag, given string) (string, error) {
 	return secret, nil
 }
 
-// checkCallbackURL refuses a callback URL that is none, and warns of one to
-// which a service with its default settings sends nothing, or nothing safely.
+// checkCallbackURL refuses an invalid callback URL, and warns of one to which a
+// service with default settings sends nothing, or nothing safely.
 func checkCallbackURL(text string) error {
 	if text == "" {
 		return nil
@@ -42,7 +42,7 @@ func checkCallbackURL(text string) error {
 	}
 	u, err := url.Parse(text)
 	switch kind := privateHost(text); {
-	case err != nil: // HTTPURL has parsed it
+	case err != nil: // cannot fail after HTTPURL
 		return err
 	case kind != "":
 		complain("warning: --callback-url: %s is %s. %s\n", u.Hostname(), kind, allowPrivate)
@@ -52,11 +52,11 @@ func checkCallbackURL(text string) error {
 	return nil
 }
 
-// allowPrivate says what lets webhooks go to private addresses.
+// allowPrivate says how webhooks can be sent to private addresses.
 const allowPrivate = "Webhooks go there only from a service that runs with --allow-private-webhooks (PURVEYOR_ALLOW_PRIVATE_WEBHOOKS=true)."
 
-// privateHost says what kind of address a callback URL names if the service
-// refuses it; empty: it does not, or only a name server could tell.
+// privateHost returns the kind of address that a callback URL names if the service
+// refuses it; empty: it is public, or only a DNS lookup can tell.
 func privateHost(callbackURL string) string {
 	u, err := url.Parse(callbackURL)
 	if err != nil {
@@ -65,7 +65,7 @@ func privateHost(callbackURL string) string {
 	return webhook.Refused(u.Hostname())
 }
 
-// shownURL is a callback URL without its password.
+// shownURL returns a callback URL without its password.
 func shownURL(text string) string {
 	if u, err := url.Parse(text); err == nil && u.User != nil {
 		return u.Redacted()

@@ -12,18 +12,19 @@ import (
 	"purveyor/internal/outside/sandbox"
 )
 
-// uberTestName is, beside those of config, a name by which deliveries know their
-// provider, and under which it posts its callbacks. It is stored: never change it.
+// uberTestName is, like the names in config, a name by which deliveries store their
+// provider, and under which the provider posts its callbacks. It is stored: never
+// change it.
 const uberTestName = "uber-test"
 
-// couriers are who brings goods.
+// couriers are the courier providers.
 type couriers struct {
 	courier.Fleet
 	sandbox *courier.Sandbox
 }
 
-// newCouriers makes them. A provider that is set up, and not among those to be
-// asked, is still asked for what it has.
+// newCouriers makes the providers. A provider that is configured, but not listed
+// among those to be asked, still serves the deliveries that it has.
 func newCouriers(c config.Couriers, objects sandbox.Objects, geocoder geocode.Geocoder, baseURL string) (couriers, error) {
 	box := courier.NewSandbox(objects, baseURL)
 	box.StepEvery = c.SandboxStep
@@ -61,7 +62,7 @@ func newDoorDash(c config.Couriers) (*courier.DoorDash, error) {
 	return p, err
 }
 
-// checkKeys refuses keys that cannot be one, before anything begins.
+// checkKeys refuses malformed keys before anything starts.
 func checkKeys(c config.Couriers) error {
 	if !c.DoorDash() {
 		return nil
@@ -70,7 +71,7 @@ func checkKeys(c config.Couriers) error {
 	return err
 }
 
-// watched is the fleet as it is called. Failures of calls are told to w.
+// watched returns the providers for calls. Failures of calls are reported to w.
 func (c couriers) watched(w *warnings) courier.Fleet {
 	f := courier.Fleet{Providers: map[string]courier.Provider{}, Modes: c.Modes}
 	for name, p := range c.Providers {
@@ -79,7 +80,7 @@ func (c couriers) watched(w *warnings) courier.Fleet {
 	return f
 }
 
-// callbackReaders are the providers as their callbacks are read.
+// callbackReaders returns the providers as readers of their callbacks.
 func (c couriers) callbackReaders() map[string]inbound.CourierCallbacks {
 	m := map[string]inbound.CourierCallbacks{}
 	for name, p := range c.Providers {
@@ -88,7 +89,7 @@ func (c couriers) callbackReaders() map[string]inbound.CourierCallbacks {
 	return m
 }
 
-// movers are the sandboxes whose objects move by themselves.
+// movers returns the sandboxes whose objects move by themselves.
 func (c couriers) movers() map[string]sandbox.Mover {
 	return map[string]sandbox.Mover{courier.SandboxObjects: c.sandbox}
 }

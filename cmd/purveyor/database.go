@@ -22,10 +22,10 @@ import (
 type database struct {
 	storage.Engine
 	committer *commit.Committer
-	worker    string // this process as the owner of leases: a name that no other has
+	worker    string // unique name of this process as the owner of leases
 }
 
-// missing is what becomes of a database that does not exist.
+// missing says what to do if the database does not exist.
 type missing bool
 
 const (
@@ -33,7 +33,7 @@ const (
 	isRefused missing = true
 )
 
-// openDatabase opens the database and brings it up to date.
+// openDatabase opens the database and migrates it.
 func openDatabase(c config.Database, m missing) (*database, error) {
 	engine, err := openEngine(c, m)
 	if err != nil {
@@ -53,9 +53,9 @@ func openEngine(c config.Database, m missing) (storage.Engine, error) {
 	return sqlite.Open(path, sqlite.Options{Existing: bool(m)})
 }
 
-// openToServe opens the database for a service. It refuses one that cannot be
-// read or written until an operator changes something; a full disk or another
-// process's lock may pass.
+// openToServe opens the database for a service. It refuses a database that cannot be
+// read or written until an operator changes something. A full disk or another
+// process's lock may pass, so it accepts those.
 func openToServe(ctx context.Context, c config.Database) (*database, error) {
 	db, err := openDatabase(c, isMade)
 	if err != nil {
@@ -76,8 +76,8 @@ func openToServe(ctx context.Context, c config.Database) (*database, error) {
 	return db, nil
 }
 
-// own ends the leases of the process that served the file before this one.
-// Without that they run out.
+// own ends the leases of the process that served the file before this one. If that
+// fails, the leases run out.
 func (d *database) own(ctx context.Context, e *sqlite.Engine) {
 	switch owner, err := e.Own(ctx, d.worker); {
 	case err != nil:
@@ -87,8 +87,8 @@ func (d *database) own(ctx context.Context, e *sqlite.Engine) {
 	}
 }
 
-// read does what each read of a partner needs: it reads, and counts against a
-// rate limit, here that of a partner that does not exist.
+// read does what every read of a partner needs: a read, and a request against a rate
+// limit, here that of a partner that does not exist.
 func (d *database) read(ctx context.Context) error {
 	if err := d.Reader().Ping(ctx); err != nil {
 		return err
@@ -103,7 +103,7 @@ func (d *database) Close() error {
 	return d.Engine.Close()
 }
 
-// withDatabase opens a database that exists for one command of the operator.
+// withDatabase opens an existing database for one command of the operator.
 func withDatabase(c config.Database, f func(context.Context, *database) error) error {
 	return onDatabase(c, isRefused, f)
 }

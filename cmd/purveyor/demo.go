@@ -53,7 +53,7 @@ func (d demoCommand) Run() (err error) {
 	return service.run(ctx, listener)
 }
 
-// prepare fills the fresh database and tells the newcomer what to do next.
+// prepare fills the new database and prints the next steps.
 func (d demoCommand) prepare(ctx context.Context, db *database, l net.Listener) error {
 	base := baseURL(d.Server, l)
 	data, err := demo.Catalog(base)
@@ -79,8 +79,8 @@ func (d demoCommand) prepare(ctx context.Context, db *database, l net.Listener) 
 	return nil
 }
 
-// welcome has three commands that work when pasted, with the test key: test
-// orders behave as live ones and stay out of sold figures.
+// welcome has three commands that work when pasted. They use the test key: test
+// orders behave like live ones and do not count as sales.
 const welcome = `
 Purveyor demo: %[1]s
   %[2]d stores, %[3]d categories, %[4]d products; everything is gone when it stops.

@@ -19,7 +19,7 @@ import (
 
 const root = "../.."
 
-// documents are what people read, by their paths from the root.
+// documents returns the documents by their paths from the root.
 func documents(t *testing.T) map[string]string {
 	t.Helper()
 	paths, err := filepath.Glob(filepath.Join(root, "docs", "*.md"))
@@ -48,7 +48,7 @@ var (
 	heading   = regexp.MustCompile(`(?m)^#+ (.+)$`)
 )
 
-// codeOf gives what a document shows as code: spans, and lines of blocks.
+// codeOf returns the code in a document: spans, and lines of blocks.
 func codeOf(text string) (spans, lines []string) {
 	for _, m := range codeSpan.FindAllStringSubmatch(text, -1) {
 		spans = append(spans, m[1])
@@ -85,7 +85,7 @@ func TestDocumentedLinksExist(t *testing.T) {
 
 var noAnchor = regexp.MustCompile(`[^\p{L}\p{N} _-]`)
 
-// anchors are the names of a document's headings in links.
+// anchors returns the names of a document's headings in links.
 func anchors(text string) (names []string) {
 	for _, m := range heading.FindAllStringSubmatch(text, -1) {
 		names = append(names, strings.ReplaceAll(noAnchor.ReplaceAllString(strings.ToLower(m[1]), ""), " ", "-"))
@@ -93,12 +93,12 @@ func anchors(text string) (names []string) {
 	return names
 }
 
-// inTree is a path of the repository: its first folder exists there, or it is
-// a file of code.
+// inTree matches a path of the repository: its first folder exists there, or it is a
+// source file.
 var inTree = regexp.MustCompile(`^(?:\./)?((?:cmd|internal|docs|bench|e2e|scripts|\.ci|commerce|command|commit|storage|jobs|effect|outside|api|wire|web|inbound|config|testkit)/[\w./-]*|[\w/-]+\.(?:go|sql|yaml))$`)
 
-// Files and folders that documents name exist. A path may begin below
-// internal/, and a file may stand alone where its name is the only one.
+// Files and folders in documents exist. A path may begin below internal/, and a file
+// name may stand alone if it is unique.
 func TestDocumentedPathsExist(t *testing.T) {
 	var files []string
 	err := filepath.WalkDir(root, func(p string, d fs.DirEntry, err error) error {
@@ -121,7 +121,7 @@ func TestDocumentedPathsExist(t *testing.T) {
 		spans, lines := codeOf(text)
 		for _, line := range append(spans, lines...) {
 			for _, word := range strings.Fields(line) {
-				if strings.HasPrefix(word, "/") { // of the service
+				if strings.HasPrefix(word, "/") { // a path of the service
 					continue
 				}
 				if m := inTree.FindStringSubmatch(strings.Trim(word, ".,;:")); m != nil && !strings.Contains(m[1], "...") && !exists(m[1]) {
@@ -136,15 +136,16 @@ var (
 	aFlag     = regexp.MustCompile(`(?:^|[\s(])(--[a-z][a-z0-9-]*)`)
 	aVariable = regexp.MustCompile(`PURVEYOR_[A-Z0-9_]+`)
 	aCommand  = regexp.MustCompile(`(?:^|[\s;])(?:\./)?purveyor((?: [a-z][a-z-]*)+)`)
-	// otherProgram matches lines that run other programs, with flags of their own.
+	// otherProgram matches lines that run other programs, which have flags of their
+	// own.
 	otherProgram = regexp.MustCompile(`^(pg_|createdb|curl|sqlite3|npm|npx|docker|openssl|git|systemctl|setfacl)`)
 )
 
-// Commands, flags and environment variables that documents name exist.
+// Commands, flags and environment variables in documents exist.
 func TestDocumentedCommandsExist(t *testing.T) {
 	parser := kong.Must(&cli{})
 	flags, variables := map[string]bool{"--help": true}, map[string]bool{}
-	commands := map[string]bool{} // whether they take an argument
+	commands := map[string]bool{} // value: it takes an argument
 	_ = kong.Visit(parser.Model.Node, func(v kong.Visitable, next kong.Next) error {
 		switch v := v.(type) {
 		case *kong.Node:
@@ -180,7 +181,7 @@ func TestDocumentedCommandsExist(t *testing.T) {
 	}
 }
 
-// Flags of benchmarks that documents name exist, too.
+// Flags of benchmarks in documents exist.
 func TestDocumentedBenchmarkFlagsExist(t *testing.T) {
 	var source strings.Builder
 	err := filepath.WalkDir(filepath.Join(root, "bench"), func(path string, d fs.DirEntry, err error) error {
@@ -211,8 +212,8 @@ func TestDocumentedBenchmarkFlagsExist(t *testing.T) {
 
 var benchFlag = regexp.MustCompile(`\s-([a-z]+)`)
 
-// isCommand looks for a command by its words, of which the last may be the
-// first argument.
+// isCommand looks for a command by its words. The last word may be the first
+// argument.
 func isCommand(commands map[string]bool, words string) bool {
 	for name, takes := range commands {
 		if name == words || (takes && strings.HasPrefix(words, name+" ")) {
@@ -224,15 +225,15 @@ func isCommand(commands map[string]bool, words string) bool {
 
 var argument = regexp.MustCompile(`[<\[].*`)
 
-// aName is a name of our code in a document: package.Name, package.Name.Name
-// or the name of a test.
+// aName matches a name of our code in a document: package.Name or package.Name.Name.
+// aTest matches a test, aType a type.
 var (
 	aName = regexp.MustCompile(`^([a-z]+)\.([A-Za-z]\w*)(?:\.(\w+))?$`)
 	aTest = regexp.MustCompile(`^((?:Test|Fuzz|Benchmark)[A-Z]\w*)`)
 	aType = regexp.MustCompile(`^([A-Z][a-z]+(?:[A-Z][a-z]+)+)(?:\.([A-Z]\w*))?$`)
 )
 
-// Names of code that documents give exist.
+// Names of code in documents exist.
 func TestDocumentedNamesExist(t *testing.T) {
 	packages, all := declared(t)
 	for name, text := range documents(t) {
@@ -262,16 +263,16 @@ func TestDocumentedNamesExist(t *testing.T) {
 	}
 }
 
-// foreign are words before a dot that are no packages of ours: files, hosts,
-// fields of the API, settings and events of others.
+// foreign are words before a dot that are not our packages: files, hosts, fields of
+// the API, settings and events of others.
 var foreign = map[string]bool{
 	"data": true, "purveyor": true, "shop": true, "checkout": true, "charge": true, "refund": true, "order": true, "delivery": true,
 	"event": true, "eats": true, "courier_status": true, "citus": true, "address": true, "backup": true, "openapi": true, "writers": true,
 	"golang": true, "payment_intent": true, "webhook": true,
 }
 
-// declared gives the names that each package of the module declares, and all
-// of them together: types, functions, methods, fields, variables.
+// declared returns the names that each package of the module declares, and the set of
+// all of them: types, functions, methods, fields, variables.
 var declared = func() func(t *testing.T) (map[string]map[string]bool, map[string]bool) {
 	once := sync.OnceValues(readDeclared)
 	return func(t *testing.T) (map[string]map[string]bool, map[string]bool) {

@@ -16,8 +16,8 @@ import (
 	"purveyor/internal/storage"
 )
 
-// newGeocoder finds places: by who was configured for streets, and by what the
-// program knows.
+// newGeocoder makes the geocoder: the configured one for streets, and the tables of
+// the program behind it.
 func newGeocoder(c config.Couriers, db *database, baseURL string) (geocode.Geocoder, error) {
 	o := geocode.Options{Source: c.Geocoder, Memory: places{db}}
 	switch c.Geocoder {
@@ -33,8 +33,8 @@ func newGeocoder(c config.Couriers, db *database, baseURL string) (geocode.Geoco
 	return geocode.New(o), nil
 }
 
-// nominatimPace is the time between requests: the public server asks for one,
-// an operator's own for none.
+// nominatimPace returns the time between requests: the public server requires an
+// interval, an operator's own server does not.
 func nominatimPace(server string) time.Duration {
 	u, err := url.Parse(server)
 	if err == nil && strings.HasSuffix(strings.ToLower(u.Hostname()), "openstreetmap.org") {
@@ -43,7 +43,7 @@ func nominatimPace(server string) time.Duration {
 	return -1
 }
 
-// places keeps places in the database, for all processes on it.
+// places stores places in the database, for all processes on it.
 type places struct{ db *database }
 
 // Place implements geocode.Memory.
@@ -55,8 +55,8 @@ func (p places) Place(ctx context.Context, key string) (geocode.Place, bool, err
 	return geocode.Place{Point: kept.At, Precision: geocode.Precision(kept.Precision)}, err == nil, err
 }
 
-// Keep implements geocode.Memory. A database that does not answer is waited for
-// no longer than ctx; the place is kept if it comes back.
+// Keep implements geocode.Memory. It waits for a database that does not answer no
+// longer than ctx; the place is stored if the database comes back.
 func (p places) Keep(ctx context.Context, key string, place geocode.Place, source string) error {
 	done := make(chan error, 1)
 	go func() {

@@ -10,8 +10,8 @@ import (
 	"purveyor/internal/web"
 )
 
-// newHTTPServer makes the server, which answers in the shape of the API also
-// what net/http would answer by itself (OPTIONS *).
+// newHTTPServer makes the server. It answers in the API's shape even where net/http
+// would answer by itself (OPTIONS *).
 func newHTTPServer(handler http.Handler, proxies web.Proxies) *http.Server {
 	return &http.Server{
 		Handler:                      proxies.Handler(web.Trace(slog.Default(), handler)),
@@ -25,10 +25,10 @@ func newHTTPServer(handler http.Handler, proxies web.Proxies) *http.Server {
 	}
 }
 
-// limitConnections keeps half of the file descriptors for the database and for
-// calls of the service's own, and gives one address a quarter of the rest.
+// limitConnections reserves half of the file descriptors for the database and the
+// service's own calls, and gives one address a quarter of the rest.
 func limitConnections(l net.Listener, proxies web.Proxies) net.Listener {
-	const enough = 8192 // idle ones take about 18 KiB each
+	const enough = 8192 // an idle connection takes about 18 KiB
 	most := min(enough, config.Descriptors()/2)
 	return web.LimitConnections(l, most, max(1, most/4), proxies)
 }

@@ -17,7 +17,7 @@ type importCommand struct {
 	File string `arg:"" help:"JSON: {\"categories\": [...], \"stores\": [...], \"products\": [...]}, with prices in cents." placeholder:"FILE"`
 }
 
-// maxProblems is how many problems are worth printing at a time.
+// maxProblems bounds how many problems are printed at a time.
 const maxProblems = 50
 
 func (c importCommand) Run() error {

@@ -67,7 +67,7 @@ func (c jobsList) asksFor(state commerce.JobState) bool {
 	return c.State == string(state)
 }
 
-// leasedState is what people are told of a job that is being tried.
+// leasedState is the printed state of a job whose attempt is under way.
 const leasedState = "leased"
 
 func jobState(j commerce.Job, now int64) string {
@@ -91,11 +91,10 @@ func nextTry(j commerce.Job, now int64) string {
 	return moment(j.RunAt)
 }
 
-// inState reads the jobs of a state that are asked for, those that come up first
-// first.
+// inState reads the selected jobs of a state, those that are due first at the top.
 func (c jobsList) inState(ctx context.Context, r storage.Reader, state commerce.JobState, now int64) (list []commerce.Job, err error) {
 	owners := []string{c.Owner}
-	if state == commerce.JobParked && c.Owner == "" { // they are found by their partner
+	if state == commerce.JobParked && c.Owner == "" { // parked jobs are found by their partner
 		partners, err := r.Partners(ctx)
 		if err != nil {
 			return nil, err
@@ -157,7 +156,7 @@ func printJob(j commerce.Job) {
 	}
 }
 
-// findJob looks for a job in each slot, because its id does not name the slot.
+// findJob looks for a job in each slot, because its id does not contain the slot.
 func findJob(ctx context.Context, r storage.Reader, id string) (commerce.Job, error) {
 	for slot := range int64(commerce.JobSlots) {
 		j, err := r.Job(ctx, commerce.JobKey{Slot: slot, ID: id})
@@ -199,7 +198,7 @@ func (c jobsGiveUp) Run() error {
 	})
 }
 
-// changeJob runs a command for a job and shows the job.
+// changeJob runs a command on a job and prints the job.
 func changeJob(c config.Database, id string, make func(context.Context, storage.Reader, commerce.Job) (commit.Command[commerce.Job], error)) error {
 	return withDatabase(c, func(ctx context.Context, db *database) error {
 		j, err := findJob(ctx, db.Reader(), id)

@@ -26,19 +26,19 @@ type ledgerCheck struct {
 	Books bool `help:"Check the books alone: do not ask the payment processors." aliases:"offline"`
 }
 
-// ledgerReport counts what was checked.
+// ledgerReport counts the results of a check.
 type ledgerReport struct {
 	reader     storage.Reader
 	processors map[string]payment.Processor
 	books      bool // the processors are not asked
-	// callbackWaits tells whether the sandbox has news of an order's payment that are
-	// not recorded yet.
+	// callbackWaits reports whether the sandbox has a callback about the order's
+	// payment that is not recorded yet.
 	callbackWaits func(ctx context.Context, orderID string) (bool, error)
 
 	payments                    int
 	captured, refunded, pending commerce.Cents
 	compared                    map[string]int // by processor
-	skipped                     map[string]int // by processor and reason, in words
+	skipped                     map[string]int // by processor and reason
 	awaited, faults             int
 }
 
@@ -61,7 +61,7 @@ func (c ledgerCheck) Run() error {
 	})
 }
 
-// run checks every payment, some at a time.
+// run checks every payment, several at a time.
 func (l *ledgerReport) run(ctx context.Context) error {
 	const page = 200
 	var after commerce.OrderKey
@@ -82,7 +82,7 @@ func (l *ledgerReport) run(ctx context.Context) error {
 	}
 }
 
-// check holds one account against itself, and against what the processor has.
+// check compares an account with its entries and with its processor.
 func (l *ledgerReport) check(ctx context.Context, key commerce.OrderKey) error {
 	account, err := settledAccount(ctx, l.reader, key)
 	if err != nil {
@@ -102,7 +102,7 @@ func (l *ledgerReport) check(ctx context.Context, key commerce.OrderKey) error {
 	return nil
 }
 
-// skips is why the processor is not asked for a payment; empty: it is asked.
+// skips returns why the processor is not asked for a payment; empty: it is asked.
 func (l *ledgerReport) skips(p commerce.Payment) string {
 	switch {
 	case l.books:
@@ -115,10 +115,9 @@ func (l *ledgerReport) skips(p commerce.Payment) string {
 	return ""
 }
 
-// compare holds an account against what the processor has. The service may be
-// running: while news of the payment are on the way, a difference is no fault. An
-// account that was changed meanwhile is compared again. compare returns the account
-// as it was compared.
+// compare compares an account with its processor. The service may be running: a
+// difference is no fault while a callback may be on the way, and an account that
+// changes meanwhile is compared again. compare returns the account that it compared.
 func (l *ledgerReport) compare(ctx context.Context, a commerce.Account) (commerce.Account, error) {
 	key := a.Payment.Key()
 	for {
@@ -159,7 +158,8 @@ func (l *ledgerReport) compare(ctx context.Context, a commerce.Account) (commerc
 	}
 }
 
-// expectsNews reports whether news of the account's payment may be on the way.
+// expectsNews reports whether a callback about the account's payment may be on the
+// way.
 func (l *ledgerReport) expectsNews(ctx context.Context, a commerce.Account) (bool, error) {
 	if a.Young(time.Now().UnixMilli()) {
 		return true, nil
@@ -208,8 +208,8 @@ func (l *ledgerReport) print() {
 	}
 }
 
-// settledAccount reads an account while the service may be writing: again, if
-// it has changed between the reads.
+// settledAccount reads an account while the service may be writing: it reads again if
+// the account has changed between the reads.
 func settledAccount(ctx context.Context, reader storage.Reader, key commerce.OrderKey) (a commerce.Account, err error) {
 	for {
 		before, err := reader.Payment(ctx, key)

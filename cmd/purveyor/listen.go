@@ -16,8 +16,8 @@ import (
 	"purveyor/internal/config"
 )
 
-// listenCommand is for a partner's developer: the events of a running service
-// on localhost, without a public address.
+// listenCommand forwards the events of a running service to localhost, so that a
+// partner's developer needs no public address.
 type listenCommand struct {
 	ForwardTo string `help:"Where events are posted." required:"" placeholder:"URL" env:"PURVEYOR_FORWARD_TO"`
 	Key       string `help:"An API key of the partner, with the scope read_orders." required:"" placeholder:"KEY" env:"PURVEYOR_KEY"`
@@ -27,7 +27,7 @@ type listenCommand struct {
 }
 
 const (
-	listenPoll    = time.Second // between requests that find nothing new
+	listenPoll    = time.Second // between requests that find no new events
 	listenTimeout = 30 * time.Second
 	maxAnswer     = 64 << 20
 )
@@ -54,11 +54,11 @@ type listener struct {
 	to, base, key, types string
 	since                int64 // Unix ms; 0: from now on
 	cursor               string
-	begun, away          bool // a page was read; the service did not answer last time
+	begun, away          bool // begun: a page was read; away: the service did not answer last time
 }
 
-// follow forwards what comes, also over restarts of the service, until ctx
-// ends. Only a refusal ends it before.
+// follow forwards events until ctx ends, even if the service restarts. Only a refusal
+// ends it earlier.
 func (l *listener) follow(ctx context.Context) error {
 	for {
 		wait, err := l.round(ctx)
@@ -76,7 +76,7 @@ func (l *listener) follow(ctx context.Context) error {
 	}
 }
 
-// round reads a page and forwards it, and says when to ask again.
+// round reads a page and forwards it, and returns when to read the next.
 func (l *listener) round(ctx context.Context) (time.Duration, error) {
 	response, err := l.get(ctx, l.page())
 	if err != nil {
@@ -95,7 +95,7 @@ func (l *listener) round(ctx context.Context) (time.Duration, error) {
 	}
 	switch status := response.StatusCode; {
 	case status == http.StatusTooManyRequests:
-		seconds, _ := strconv.Atoi(response.Header.Get("Retry-After")) // without one: a poll later
+		seconds, _ := strconv.Atoi(response.Header.Get("Retry-After")) // 0 without the header: the usual pause
 		return max(time.Duration(seconds)*time.Second, listenPoll), nil
 	case status/100 == 4:
 		return 0, fmt.Errorf("the service answered %d: %s", status, page.Error)
@@ -106,7 +106,7 @@ func (l *listener) round(ctx context.Context) (time.Duration, error) {
 	l.away = false
 	for _, event := range page.Events {
 		if !l.begun && l.since == 0 {
-			break // they were there before
+			break // events from before the start
 		}
 		l.forward(ctx, event)
 		if ctx.Err() != nil {
@@ -123,8 +123,8 @@ func (l *listener) round(ctx context.Context) (time.Duration, error) {
 	return listenPoll, nil
 }
 
-// page is the query of the next page. The first one, if only new events are
-// wanted, asks for none that there is, to learn where the list ends.
+// page returns the query of the next page. If only new events are wanted, the first
+// query asks for no events, to learn where the list ends.
 func (l *listener) page() url.Values {
 	q := url.Values{"limit": {"300"}}
 	if l.types != "" {
@@ -151,7 +151,7 @@ func (l *listener) get(ctx context.Context, q url.Values) (*http.Response, error
 	return l.client.Do(request)
 }
 
-// say tells once that the service is away.
+// say prints once that the service is away.
 func (l *listener) say(format string, args ...any) {
 	if !l.away {
 		complain(format+"\n", args...)
@@ -159,7 +159,7 @@ func (l *listener) say(format string, args ...any) {
 	l.away = true
 }
 
-// forward posts an event as it came, and prints a line with what was answered.
+// forward posts an event with unchanged bytes, and prints a line with the answer.
 func (l *listener) forward(ctx context.Context, event []byte) {
 	var head struct {
 		ID      string `json:"id"`
@@ -192,7 +192,7 @@ func (l *listener) post(ctx context.Context, id string, event []byte) string {
 		}
 		return err.Error()
 	}
-	_, _ = io.Copy(io.Discard, io.LimitReader(response.Body, 4<<10)) // so that the connection can be used again
+	_, _ = io.Copy(io.Discard, io.LimitReader(response.Body, 4<<10)) // so that the connection can be reused
 	_ = response.Body.Close()
 	return strconv.Itoa(response.StatusCode)
 }

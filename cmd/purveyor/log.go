@@ -11,8 +11,8 @@ import (
 	"purveyor/internal/config"
 )
 
-// logBuffer writes log lines in large pieces, at least every flushInterval;
-// Close writes the rest.
+// logBuffer writes log lines in large pieces, at least every flushInterval. Close
+// writes the rest.
 type logBuffer struct {
 	mu   sync.Mutex
 	out  *bufio.Writer
@@ -49,10 +49,10 @@ func (b *logBuffer) Write(p []byte) (int, error) {
 func (b *logBuffer) flush() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	_ = b.out.Flush() // there is nowhere to complain
+	_ = b.out.Flush() // a failure cannot be reported anywhere
 }
 
-// Close writes what is left.
+// Close writes the buffered lines.
 func (b *logBuffer) Close() {
 	close(b.stop)
 	b.done.Wait()
@@ -62,7 +62,7 @@ func (b *logBuffer) Close() {
 func startLog(c config.Log) *logBuffer {
 	buffer := newLogBuffer(os.Stderr)
 	var level slog.Level
-	_ = level.UnmarshalText([]byte(c.LogLevel)) // one of the names that the flag allows
+	_ = level.UnmarshalText([]byte(c.LogLevel)) // the flag allows valid names only
 	options := &slog.HandlerOptions{Level: level}
 	var handler slog.Handler = slog.NewTextHandler(buffer, options)
 	if c.LogFormat == "json" {

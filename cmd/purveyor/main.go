@@ -1,5 +1,5 @@
-// Command purveyor is the partner commerce service and everything that an
-// operator does with it.
+// Command purveyor is the partner commerce service, with all commands of its
+// operator.
 package main
 
 import (
@@ -49,7 +49,7 @@ func main() {
 	}
 }
 
-// refuseLine says what is wrong with the command line, and where help is.
+// refuseLine says what is wrong with the command line, and how to get help.
 func refuseLine(err error) {
 	command, code := "purveyor", 1
 	if p, ok := errors.AsType[*kong.ParseError](err); ok {
@@ -62,8 +62,8 @@ func refuseLine(err error) {
 	os.Exit(code)
 }
 
-// helpOf is the help of a flag with its default, where its name shows a
-// placeholder instead, and its environment variable.
+// helpOf returns the help of a flag with its environment variable, and with its
+// default if the flag's name shows a placeholder instead.
 func helpOf(v *kong.Value) string {
 	var notes []string
 	if v.HasDefault && v.Default != "" && v.Tag.PlaceHolder != "" {

@@ -24,7 +24,7 @@ type partnerCommand struct {
 	Suspend   partnerSuspend   `cmd:"" help:"Stop a partner's keys from working within seconds, and send it no webhooks, which wait; or lift that."`
 }
 
-// newKey draws an API key.
+// newKey makes an API key.
 func newKey(mode commerce.Mode) string {
 	var random [20]byte
 	_, _ = rand.Read(random[:]) // never fails (crypto/rand)
@@ -73,8 +73,8 @@ func (c partnerCreate) Run() error {
 	})
 }
 
-// warnOfNamesakes names the partners that are called the same. Names need not
-// differ, but two of one name are mostly one that was made twice.
+// warnOfNamesakes names the partners with the same name. Names need not be unique,
+// but two partners with one name are mostly one that was created twice.
 func warnOfNamesakes(ctx context.Context, r storage.Reader, id, name string) error {
 	partners, err := r.Partners(ctx)
 	if err != nil {
@@ -99,7 +99,7 @@ func scopesOf(given []string) []commerce.Scope {
 	return scopes
 }
 
-// createPartner makes a partner with a live and a test key.
+// createPartner creates a partner with a live and a test key.
 func createPartner(ctx context.Context, db *database, p commerce.Partner) (issued, error) {
 	var e commerce.Entropy
 	_, _ = rand.Read(e[:]) // never fails (crypto/rand)
@@ -114,7 +114,7 @@ func createPartner(ctx context.Context, db *database, p commerce.Partner) (issue
 	return made, flagError(err)
 }
 
-// flagError names the flag at fault.
+// flagError names the flag that is at fault.
 func flagError(err error) error {
 	if refusal, ok := errors.AsType[*commerce.Error](err); ok && refusal.Field != "" {
 		return fmt.Errorf("--%s: %s", refusal.Field, refusal.Message)

@@ -9,22 +9,22 @@ import (
 	"purveyor/internal/outside/sandbox"
 )
 
-// The names that payments know their processor by. They are stored.
+// The names of processors that payments store. Never change them.
 const (
 	sandboxName    = "sandbox"
 	stripeName     = "stripe"
 	stripeTestName = "stripe-test"
 )
 
-// processors take customers' payments.
+// processors are the payment processors.
 type processors struct {
 	sandbox *payment.Sandbox
 	byName  map[string]payment.Processor
-	modes   map[commerce.Mode]string // who takes new ones
+	modes   map[commerce.Mode]string // processor of new payments
 }
 
-// newProcessors makes those that are configured. The sandbox is always there:
-// what was paid in it can be refunded after the operator has changed to Stripe.
+// newProcessors makes the configured processors. The sandbox always exists, so that
+// its payments can be refunded after the operator has changed to Stripe.
 func newProcessors(c config.Payments, objects sandbox.Objects, baseURL string) processors {
 	box := payment.NewSandbox(objects, baseURL)
 	p := processors{
@@ -43,7 +43,8 @@ func newProcessors(c config.Payments, objects sandbox.Objects, baseURL string) p
 	return p
 }
 
-// forJobs are the processors as jobs call them. Their failures are told to w.
+// forJobs returns the processors for calls by jobs. Failures of calls are reported to
+// w.
 func (p processors) forJobs(w *warnings) map[string]effect.Processor {
 	m := map[string]effect.Processor{}
 	for name, processor := range p.byName {
@@ -52,7 +53,7 @@ func (p processors) forJobs(w *warnings) map[string]effect.Processor {
 	return m
 }
 
-// callbackReaders are the processors as their callbacks are read.
+// callbackReaders returns the processors as readers of their callbacks.
 func (p processors) callbackReaders() map[string]inbound.PaymentCallbacks {
 	m := map[string]inbound.PaymentCallbacks{}
 	for name, processor := range p.byName {

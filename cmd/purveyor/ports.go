@@ -13,11 +13,11 @@ import (
 // ports are the ways out of the process.
 type ports struct {
 	webhooks *webhook.Sender
-	mailer   mail.Mailer // nil: none is configured
-	texter   sms.Texter  // nil: none is configured
+	mailer   mail.Mailer // nil: not configured
+	texter   sms.Texter  // nil: not configured
 }
 
-// portsOf refuses a configuration that cannot work.
+// portsOf makes the ports, or returns an error if their configuration cannot work.
 func portsOf(c config.Outbound) (ports, error) {
 	if err := c.CheckOutbound(); err != nil {
 		return ports{}, err
@@ -45,7 +45,7 @@ func portsOf(c config.Outbound) (ports, error) {
 	return p, nil
 }
 
-// options are what jobs are done with, as far as it is known here.
+// options returns the dependencies of jobs that are known here.
 func (p ports) options(db *database) effect.Options {
 	return effect.Options{Engine: db.Engine, Committer: db.committer, Worker: db.worker,
 		Sender: p.webhooks, Mailer: p.mailer, Texter: p.texter}

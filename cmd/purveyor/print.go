@@ -12,9 +12,8 @@ import (
 	"purveyor/internal/commerce"
 )
 
-// printf writes to standard output. What commands print holds texts of
-// partners, customers and providers, so everything that controls a terminal is
-// taken out of it; line breaks and tabs stay.
+// printf writes to standard output. Printed texts may come from partners, customers
+// and providers, so control characters are removed, except for line breaks and tabs.
 func printf(format string, args ...any) { printTo(os.Stdout, format, args...) }
 
 // complain is printf for standard error.
@@ -24,12 +23,11 @@ func printTo(w io.Writer, format string, args ...any) {
 	_, _ = io.WriteString(w, commerce.CleanText(fmt.Sprintf(format, args...), math.MaxInt))
 }
 
-// printJSON writes v as a line of JSON to standard output, for programs. It
-// leaves foreign texts as they are, so v must have none.
+// printJSON writes v to standard output as one line of JSON, for programs. It does
+// not clean texts, so v must not contain foreign ones.
 func printJSON(v any) error { return json.NewEncoder(os.Stdout).Encode(v) }
 
-// table prints rows in columns. A cell stays on its line, whatever text it is
-// given.
+// table prints rows in columns. A cell stays on its line, whatever its text.
 type table struct{ w *tabwriter.Writer }
 
 func newTable(heads ...any) table {

@@ -13,8 +13,8 @@ import (
 	"unicode"
 )
 
-// What partners and customers write cannot steer the operator's terminal, nor
-// feign rows of a table.
+// Texts of partners and customers can neither control the operator's terminal nor
+// fake rows of a table.
 func TestPrintedTextIsClean(t *testing.T) {
 	const hostile = "a\x1b]0;pwned\x07b\u009b31mc\u202ed\re"
 	var b bytes.Buffer
@@ -39,13 +39,14 @@ func TestPrintedTextIsClean(t *testing.T) {
 	}
 }
 
-// Commands print through print.go alone; other ways out would not be clean.
+// Commands print through print.go only, because other ways would not clean texts.
 func TestOnlyPrintPrints(t *testing.T) {
 	files, err := filepath.Glob("*.go")
 	if err != nil {
 		t.Fatal(err)
 	}
-	// main gives the standard streams to the parser of flags, and log.go to the logger.
+	// main passes the standard streams to the parser of flags, and log.go to the
+	// logger.
 	mayName := []string{"main.go", "log.go", "print.go"}
 	for _, name := range files {
 		if strings.HasSuffix(name, "_test.go") || slices.Contains(mayName, name) {

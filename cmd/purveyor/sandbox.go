@@ -9,7 +9,7 @@ import (
 )
 
 // withoutSandbox leaves new test orders to the providers that are configured for
-// them, if any. What was made in the sandbox before goes on there.
+// them, if any. Existing sandbox orders continue there.
 func withoutSandbox(p processors, c couriers) {
 	if p.modes[commerce.Test] == sandboxName {
 		delete(p.modes, commerce.Test)
@@ -19,8 +19,8 @@ func withoutSandbox(p processors, c couriers) {
 	}
 }
 
-// sandboxPages are those of all sandboxes. They need no key, so that each caller
-// may ask for them only so often.
+// sandboxPages serves the pages of all sandboxes. They need no key, so the requests
+// of each address are limited.
 func sandboxPages(p processors, c couriers) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("/sandbox/pay/", p.sandbox.Handler())

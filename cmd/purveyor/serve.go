@@ -28,7 +28,7 @@ type serveCommand struct {
 	settings
 }
 
-// settings are what a service is made of, but for its database.
+// settings are the settings of a service, except for its database.
 type settings struct {
 	config.Server   `group:"Service:"`
 	config.Outbound `group:"Webhooks, mail and texts:"`
@@ -36,7 +36,7 @@ type settings struct {
 	config.Couriers `group:"Couriers and addresses:"`
 }
 
-// check refuses what cannot work.
+// check returns an error for settings that cannot work.
 func (s settings) check() error {
 	if err := errors.Join(s.Check(), s.CheckPayments(), s.CheckCouriers()); err != nil {
 		return err
@@ -72,7 +72,7 @@ func (s serveCommand) Run() error {
 	return service.run(ctx, listener)
 }
 
-// baseURL is how the outside reaches the service, without a slash at its end.
+// baseURL returns the service's public URL, without a slash at its end.
 func baseURL(s config.Server, l net.Listener) string {
 	if s.PublicURL != "" {
 		return strings.TrimSuffix(s.PublicURL, "/")
@@ -80,7 +80,8 @@ func baseURL(s config.Server, l net.Listener) string {
 	return "http://" + l.Addr().String()
 }
 
-// untilSignal ends with Ctrl-C or SIGTERM. The second one ends the process.
+// untilSignal returns a context that ends with Ctrl-C or SIGTERM. A second signal
+// ends the process.
 func untilSignal() (context.Context, context.CancelFunc) {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop)
@@ -98,25 +99,25 @@ func listen(address string) (net.Listener, error) {
 	return l, nil
 }
 
-// service is what runs while the process serves.
+// service is everything that runs while the process serves.
 type service struct {
 	db      *database
 	effects *effect.Effects
 	api     http.Handler
 	streams interface{ EndStreams() }
-	// countReplies finds out how much partners have stored.
+	// countReplies adds up how much partners have stored.
 	countReplies func(context.Context) error
 	inbound      http.Handler
-	sandbox      http.Handler // the pages of the sandboxes; nil: they are switched off
-	images       http.Handler // of the demo; else nil
+	sandbox      http.Handler // the sandboxes' pages; nil: switched off
+	images       http.Handler // of the demo; nil otherwise
 	proxies      web.Proxies
-	// askProviders asks each provider once whether it takes our credentials.
+	// askProviders asks each provider once whether it accepts our credentials.
 	askProviders  func(context.Context)
 	stopping      atomic.Bool
 	reads, writes *web.Probe // of the database
 }
 
-// newService wires the parts together and begins to do jobs.
+// newService wires the parts together and starts the jobs.
 func newService(db *database, c settings, p ports, baseURL string) (*service, error) {
 	proxies, err := c.TrustedProxies()
 	if err != nil {
@@ -153,7 +154,7 @@ func newService(db *database, c settings, p ports, baseURL string) (*service, er
 		askProviders: func(ctx context.Context) { warnings.askProviders(ctx, checksOf(processors, couriers)) }}, nil
 }
 
-// ServeHTTP tells what is outside of the API from it.
+// ServeHTTP routes the paths outside of the API.
 func (s *service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch path := r.URL.Path; {
 	case path == "/livez":
@@ -171,12 +172,12 @@ func (s *service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// ready tells whether requests can be served, or with ?reads=1 whether reads can.
+// ready reports whether requests can be served, or, with ?reads=1, whether reads can.
 func (s *service) ready(r *http.Request) bool {
 	return (r.URL.Query().Get("reads") == "1" || s.writes.OK()) && s.reads.OK()
 }
 
-// answerOK answers a probe. Its log line is at debug: it says nothing while all is well.
+// answerOK answers a probe. Its log line has the level debug while all is well.
 func answerOK(w http.ResponseWriter, ok bool) {
 	if ok {
 		web.WriterOf(w).Level = slog.LevelDebug
@@ -186,22 +187,22 @@ func answerOK(w http.ResponseWriter, ok bool) {
 	web.WriteJSON(w, http.StatusServiceUnavailable, []byte(`{"ok":false}`))
 }
 
-// Time that each part of an orderly stop may take: together below the 10 s
-// after which supervisors kill.
+// How long each part of an orderly stop may take. Together they stay below 10 s,
+// after which supervisors kill the process.
 const (
-	readinessDelay = 250 * time.Millisecond // for load balancers to see readiness fall
-	drainPeriod    = 7 * time.Second        // for requests under way
-	returnPeriod   = time.Second            // for jobs to be given back
+	readinessDelay = 250 * time.Millisecond // until load balancers have noticed the readiness
+	drainPeriod    = 7 * time.Second        // for requests that are under way
+	returnPeriod   = time.Second            // to give jobs back
 	patience       = 3 * time.Second        // of it, for a database that does not answer
 )
 
 // run serves until ctx ends, then stops in order: readiness, requests, jobs,
-// commands, database. What was admitted is answered.
+// commands, database. Every admitted request is answered.
 func (s *service) run(ctx context.Context, l net.Listener) error {
 	server := newHTTPServer(s, s.proxies)
 	l = limitConnections(l, s.proxies)
 	sweeping, stopSweeping := context.WithCancel(context.Background())
-	var beside sync.WaitGroup // what goes on beside serving, until stopSweeping
+	var beside sync.WaitGroup // goroutines beside serving, until stopSweeping
 	beside.Go(func() { sweep(sweeping, s.db) })
 	beside.Go(func() { countReplies(sweeping, s.countReplies) })
 	beside.Go(func() { s.askProviders(sweeping) })
@@ -221,7 +222,7 @@ func (s *service) run(ctx context.Context, l net.Listener) error {
 		defer hurry.Stop()
 		drain, cancel := context.WithTimeout(context.Background(), drainPeriod)
 		if server.Shutdown(drain) != nil {
-			_ = server.Close() // who is still sending by now is cut off; nothing of theirs was admitted
+			_ = server.Close() // cuts senders whose requests were not admitted yet
 		}
 		cancel()
 	}
@@ -237,14 +238,14 @@ func (s *service) run(ctx context.Context, l net.Listener) error {
 	return err
 }
 
-// How long what partners may still ask for is kept (BEHAVIOUR, Idempotency;
+// How long data is kept that partners may still ask for (BEHAVIOUR, Idempotency;
 // openapi.yaml, Events).
 const (
 	replyKeep = 72 * time.Hour
 	eventKeep = 30 * 24 * time.Hour
 )
 
-// sweep deletes what is past its keep time, a little at a time.
+// sweep deletes expired rows, a few at a time.
 func sweep(ctx context.Context, db *database) {
 	tick := time.NewTicker(time.Minute)
 	defer tick.Stop()
@@ -259,11 +260,12 @@ func sweep(ctx context.Context, db *database) {
 	}
 }
 
-// countPause is how far the count of stored replies is behind: what a partner can
-// store beyond its limit meanwhile, and what is not counted when the process dies.
+// countPause is the delay of the count of stored replies. A partner can exceed its
+// limit by what it stores meanwhile, and the count loses as much when the process
+// dies.
 const countPause = 5 * time.Second
 
-// countReplies counts stored replies until ctx ends, and a last time then.
+// countReplies counts stored replies until ctx ends, and once more after that.
 func countReplies(ctx context.Context, count func(context.Context) error) {
 	tick := time.NewTicker(countPause)
 	defer tick.Stop()
@@ -274,7 +276,7 @@ func countReplies(ctx context.Context, count func(context.Context) error) {
 		select {
 		case <-ctx.Done():
 			last, cancel := context.WithTimeout(context.WithoutCancel(ctx), returnPeriod)
-			_ = count(last) // a little is not counted if it fails
+			_ = count(last) // if it fails, the last few replies are not counted
 			cancel()
 			return
 		case <-tick.C:

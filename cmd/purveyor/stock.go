@@ -26,7 +26,7 @@ type stockCheck struct {
 	Reason string `help:"Why the chain is repaired; needed with --repair." placeholder:"TEXT"`
 }
 
-// maxReason is how long a reason may be, in bytes.
+// maxReason is the maximal length of a reason, in bytes.
 const maxReason = 200
 
 func (c stockCheck) Run() error {
@@ -52,7 +52,7 @@ func (c stockCheck) Run() error {
 	})
 }
 
-// stockChecking counts what a check has come across.
+// stockChecking counts the results of a check.
 type stockChecking struct {
 	stockCheck
 	db                                 *database
@@ -62,7 +62,7 @@ type stockChecking struct {
 // stockCheckPage is how many rows are in memory at a time.
 const stockCheckPage = 500
 
-// run checks product after product. No read is longer than a page.
+// run checks one product after another. No read is longer than a page.
 func (c *stockChecking) run(ctx context.Context) error {
 	var after commerce.ProductKey
 	for {
@@ -82,8 +82,9 @@ func (c *stockChecking) run(ctx context.Context) error {
 	}
 }
 
-// product checks one product while the service may be selling it: the moves that
-// its stock row counts never change, whatever is moved after the row was read.
+// product checks one product while the service may be selling it. That works because
+// the moves that a stock row counts never change, even if more are added after the
+// row was read.
 func (c *stockChecking) product(ctx context.Context, stock commerce.Stock) error {
 	c.products++
 	broken, newest := false, int64(0)
@@ -133,7 +134,7 @@ func (c *stockChecking) repair(ctx context.Context, key commerce.ProductKey, new
 	return nil
 }
 
-// conclude tells the sums. What was repaired is no difference any more.
+// conclude prints the sums. Repaired products do not count as differences.
 func (c *stockChecking) conclude() error {
 	printf("%d products, %d moves\n", c.products, c.moves)
 	switch {
@@ -147,7 +148,7 @@ func (c *stockChecking) conclude() error {
 	return nil
 }
 
-// operator is the name that this shell's user has in histories: operator:LOGIN.
+// operator returns the name of this shell's user in histories: operator:LOGIN.
 func operator() string {
 	login := os.Getenv("USER")
 	if u, err := user.Current(); err == nil {

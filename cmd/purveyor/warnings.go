@@ -12,26 +12,26 @@ import (
 	"purveyor/internal/outside/courier"
 )
 
-// warnings tells the operator what fails beyond the process: a line a minute for
-// each cause, so that an outage does not fill the log.
+// warnings logs failures outside of the process: one line a minute for each cause, so
+// that an outage does not fill the log.
 type warnings struct {
 	log *slog.Logger
 	now func() time.Time
 
 	mu   sync.Mutex
-	last map[string]time.Time // when a cause was logged
+	last map[string]time.Time // time of a cause's latest line
 }
 
 const (
 	warnEvery = time.Minute
-	maxCauses = 256 // that are told apart in a minute; those beyond share a line
+	maxCauses = 256 // distinct causes per minute; further ones share a line
 )
 
 func newWarnings() *warnings {
 	return &warnings{log: slog.Default(), now: time.Now, last: map[string]time.Time{}}
 }
 
-// line writes a line, unless the cause had one less than a minute ago.
+// line logs a line unless the cause had one less than a minute ago.
 func (w *warnings) line(level slog.Level, cause, message string, args ...any) {
 	if w.due(cause) {
 		w.log.Log(context.Background(), level, message, args...)
@@ -45,7 +45,7 @@ func (w *warnings) due(cause string) bool {
 	if _, known := w.last[cause]; !known && len(w.last) >= maxCauses {
 		maps.DeleteFunc(w.last, func(_ string, at time.Time) bool { return now.Sub(at) >= warnEvery })
 		if len(w.last) >= maxCauses {
-			cause = "" // one for all causes beyond
+			cause = "" // shared by all further causes
 		}
 	}
 	if at, known := w.last[cause]; known && now.Sub(at) < warnEvery {
@@ -55,8 +55,8 @@ func (w *warnings) due(cause string) bool {
 	return true
 }
 
-// provider tells of a call that a payment processor or a courier provider did
-// not answer. What fails in a sandbox was asked for by a tester.
+// provider logs a call that a payment processor or a courier provider did not answer.
+// Failures of a sandbox were asked for by a tester.
 func (w *warnings) provider(f *commerce.ProviderError) {
 	message := "a provider cannot be reached, or fails"
 	switch {
@@ -72,9 +72,9 @@ func (w *warnings) provider(f *commerce.ProviderError) {
 	w.line(level, "provider "+f.Provider+" "+message, message, "provider", f.Provider, "error", f.Err)
 }
 
-// job tells of a try that failed, as effect.Options says. A provider's failure
-// was told when the provider was called, and a provider's refusal stands on the
-// order. Webhooks of a partner have one cause, whatever its endpoint answers.
+// job logs a failed attempt, as effect.Options says. A provider's failure was logged
+// when the provider was called, and a provider's refusal is shown on the order. All
+// webhooks of a partner have one cause, whatever the endpoint answers.
 func (w *warnings) job(job commerce.Job, err error, dead bool) {
 	switch {
 	case dead:
@@ -88,12 +88,12 @@ func (w *warnings) job(job commerce.Job, err error, dead bool) {
 	}
 }
 
-// checks are the providers that can be asked for something harmless, by name.
+// checks are the providers that offer a harmless call, by name.
 type checks map[string]checker
 
 type checker interface{ Check(context.Context) error }
 
-// checksOf are all that are configured, but for the sandboxes.
+// checksOf returns all configured providers except for the sandboxes.
 func checksOf(p processors, c couriers) checks {
 	all := checks{}
 	for name, processor := range p.byName {
@@ -109,9 +109,9 @@ func checksOf(p processors, c couriers) checks {
 	return all
 }
 
-// askProviders asks each provider once whether it takes our credentials, and
-// warns if not, or if it does not answer. It returns once all have answered or
-// ctx ends.
+// askProviders asks each provider once whether it accepts our credentials, and logs a
+// warning if it does not, or if it does not answer. It returns when all have answered
+// or ctx ends.
 func (w *warnings) askProviders(ctx context.Context, all checks) {
 	var asked sync.WaitGroup
 	for name, provider := range all {

@@ -13,8 +13,7 @@ import (
 	"purveyor/internal/outside/courier"
 )
 
-// testWarnings has a clock that stands at at, and gives what was logged since
-// the last look.
+// testWarnings uses the clock at, and returns what was logged since the last call.
 func testWarnings(at *time.Time) (w *warnings, logged func() string) {
 	var b strings.Builder
 	w = newWarnings()
@@ -35,7 +34,7 @@ func wantLine(t *testing.T, logged string, words ...string) {
 	}
 }
 
-// A cause has one line a minute, and hides no other cause.
+// Each cause has one line a minute, and hides no other cause.
 func TestWarningsOfProviders(t *testing.T) {
 	at := time.Now()
 	w, logged := testWarnings(&at)
@@ -86,10 +85,10 @@ func TestWarningsOfJobs(t *testing.T) {
 		{mail, errors.New("450 busy"), false, nil},
 		{mail, errors.New("no route"), false, []string{"no route"}},
 		{mail, errors.New("450 busy"), true, []string{"level=WARN", "failed for the last time", "owner=sto_1"}},
-		// These were told when the provider was called.
+		// These were logged when the provider was called.
 		{commerce.Job{Kind: commerce.JobRefund}, &commerce.ProviderError{Provider: "stripe", Err: errors.New("down")}, false, nil},
 		{commerce.Job{Kind: commerce.JobDispatch}, errors.Join(fmt.Errorf("uber: %w", &commerce.ProviderError{Err: errors.New("down")})), false, nil},
-		{commerce.Job{Kind: commerce.JobDispatch}, &courier.Refusal{Code: courier.NoCouriers}, false, nil}, // stands on the order
+		{commerce.Job{Kind: commerce.JobDispatch}, &courier.Refusal{Code: courier.NoCouriers}, false, nil}, // shown on the order
 		{commerce.Job{Kind: commerce.JobDispatch}, courier.ErrNoProvider, false, []string{"no courier provider is configured"}},
 		{commerce.Job{Kind: commerce.JobRefund}, &commerce.ProviderError{Provider: "stripe", Err: errors.New("down")}, true, []string{"failed for the last time"}},
 	} {
@@ -102,7 +101,7 @@ func TestWarningsOfJobs(t *testing.T) {
 	}
 }
 
-// Memory is bounded, and what lies beyond the bound is still heard of.
+// Memory is bounded, and causes beyond the bound are still logged.
 func TestWarningsAreBounded(t *testing.T) {
 	at := time.Now()
 	w, logged := testWarnings(&at)

@@ -175,7 +175,7 @@ func showEndpoint(ctx context.Context, r storage.Reader, partnerID string) error
 	return nil
 }
 
-// shownJobs is how far jobs are counted.
+// shownJobs bounds the count of jobs.
 const shownJobs = 10_000
 
 // countJobs counts the jobs of an owner, up to one more than shownJobs.
@@ -212,8 +212,8 @@ func printAttempts(attempts []commerce.WebhookAttempt) error {
 	return table.flush()
 }
 
-// findEvents looks for events with each partner: their ids do not tell whose
-// they are.
+// findEvents looks for events at each partner, because their ids do not name the
+// partner.
 func findEvents(ctx context.Context, r storage.Reader, ids ...string) ([]commerce.WebhookEvent, error) {
 	partners, err := r.Partners(ctx)
 	if err != nil {
@@ -284,7 +284,7 @@ func (c webhookTest) Run() error {
 		if _, err := commit.Do(ctx, db.committer, command.TestEndpoint{PartnerID: c.Partner}); err != nil {
 			return partnerMissing(c.Partner, err)
 		}
-		// Its id was given by the committer; it is the newest of its kind.
+		// The committer has chosen its id; it is the newest event of its kind.
 		page, err := db.Reader().EventPage(ctx, storage.EventFilter{PartnerID: c.Partner,
 			Kinds: []commerce.WebhookKind{commerce.WebhookTest}, Newest: true, Limit: 1})
 		if err != nil {
@@ -312,7 +312,7 @@ func (c webhookTest) Run() error {
 	})
 }
 
-// notSent says what may keep the event from being sent.
+// notSent says what may prevent the event from being sent.
 func (c webhookTest) notSent(ctx context.Context, r storage.Reader) error {
 	p, err := r.Partner(ctx, c.Partner)
 	if err != nil {
@@ -363,7 +363,7 @@ func (c webhookRotateSecret) Run() error {
 	})
 }
 
-// newSecret draws a secret in the form of Standard Webhooks.
+// newSecret makes a secret in the form of Standard Webhooks.
 func newSecret() string {
 	var b [24]byte
 	_, _ = rand.Read(b[:]) // never fails (crypto/rand)

@@ -29,7 +29,7 @@ func (s span) filter(partnerID string) (f storage.EventFilter, err error) {
 	return f, err
 }
 
-// parseMoment gives Unix ms; 0 for none.
+// parseMoment returns Unix ms; 0 for an empty text.
 func parseMoment(flag, text string) (int64, error) {
 	if text == "" {
 		return 0, nil
@@ -80,7 +80,7 @@ type webhookReplay struct {
 	span
 }
 
-// replayAtOnce is how many events are asked for in one transaction.
+// replayAtOnce is how many events one transaction schedules.
 const replayAtOnce = 300
 
 func (c webhookReplay) Run() error {

@@ -1,4 +1,4 @@
-// Package config holds what an operator can set. Each zero value works, or is
+// Package config holds the settings of an operator. Every zero value works, or is
 // refused with a reason.
 package config
 
@@ -10,17 +10,17 @@ import (
 	"strings"
 )
 
-// Database says where the data is.
+// Database names the database.
 type Database struct {
 	Database string `help:"Where the data is: sqlite:PATH, or postgres://USER:PASSWORD@HOST/NAME." default:"sqlite:purveyor.db" env:"PURVEYOR_DATABASE" placeholder:"URL"`
 }
 
-// PostgreSQL tells whether the data is on a PostgreSQL server.
+// PostgreSQL reports whether the database is on a PostgreSQL server.
 func (d Database) PostgreSQL() bool {
 	return strings.HasPrefix(d.Database, "postgres://") || strings.HasPrefix(d.Database, "postgresql://")
 }
 
-// SQLitePath is the file of a sqlite: URL.
+// SQLitePath returns the file of a sqlite: URL.
 func (d Database) SQLitePath() (string, error) {
 	path, ok := strings.CutPrefix(d.Database, "sqlite:")
 	switch {
@@ -34,7 +34,7 @@ func (d Database) SQLitePath() (string, error) {
 	return "", fmt.Errorf("--database %q is not understood; give it as sqlite:PATH or postgres://USER:PASSWORD@HOST/NAME", d.Database)
 }
 
-// String is for logs and people: without the password.
+// String is for logs and people: it leaves the password out.
 func (d Database) String() string {
 	if u, err := url.Parse(d.Database); err == nil {
 		return u.Redacted()
@@ -43,7 +43,7 @@ func (d Database) String() string {
 	return scheme + ":..."
 }
 
-// Server is how the service is reached.
+// Server configures how the service is reached.
 type Server struct {
 	Listen    string `help:"Address to serve on." default:"127.0.0.1:8080" env:"PURVEYOR_LISTEN" placeholder:"HOST:PORT"`
 	PublicURL string `help:"How the outside reaches the service; by default the address it listens on." env:"PURVEYOR_PUBLIC_URL" placeholder:"URL"`
@@ -55,7 +55,7 @@ type Server struct {
 	TrustedProxy []string `help:"Network of a reverse proxy whose X-Forwarded-For is believed; may be repeated." env:"PURVEYOR_TRUSTED_PROXY" placeholder:"CIDR"`
 }
 
-// Check refuses what cannot work.
+// Check returns an error for settings that cannot work.
 func (s Server) Check() error {
 	host, port, err := net.SplitHostPort(s.Listen)
 	if err != nil {
@@ -79,10 +79,11 @@ func (s Server) Check() error {
 	return HTTPURL("--public-url", s.PublicURL)
 }
 
-// SandboxOff tells whether no new test order goes to the sandbox.
+// SandboxOff reports whether new test orders are kept out of the sandbox.
 func (s Server) SandboxOff() bool { return s.Sandbox == "off" }
 
-// TestOrdersBy names what serves new test orders without a provider of their own.
+// TestOrdersBy names what serves new test orders if no provider is configured for
+// them.
 func (s Server) TestOrdersBy() string {
 	if s.SandboxOff() {
 		return "none"
@@ -90,8 +91,8 @@ func (s Server) TestOrdersBy() string {
 	return "sandbox"
 }
 
-// everyAddress reports whether a host to listen on stands for all addresses of
-// the machine, so that no client can connect to it.
+// everyAddress reports whether a host stands for all addresses of the machine: the
+// service can listen on it, but no client can connect to it.
 func everyAddress(host string) bool {
 	if host == "" {
 		return true
@@ -100,7 +101,7 @@ func everyAddress(host string) bool {
 	return err == nil && address.Unmap().IsUnspecified()
 }
 
-// TrustedProxies are the networks of --trusted-proxy.
+// TrustedProxies returns the networks of --trusted-proxy.
 func (s Server) TrustedProxies() ([]netip.Prefix, error) {
 	networks := make([]netip.Prefix, len(s.TrustedProxy))
 	for i, text := range s.TrustedProxy {
@@ -113,7 +114,7 @@ func (s Server) TrustedProxies() ([]netip.Prefix, error) {
 	return networks, nil
 }
 
-// HTTPURL refuses what is not an absolute http or https URL.
+// HTTPURL returns an error if text is not an absolute http or https URL.
 func HTTPURL(flag, text string) error {
 	u, err := url.Parse(text)
 	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" {
@@ -122,7 +123,7 @@ func HTTPURL(flag, text string) error {
 	return nil
 }
 
-// Log is how the service logs.
+// Log configures the log.
 type Log struct {
 	LogFormat string `help:"text or json." enum:"text,json" default:"text" env:"PURVEYOR_LOG_FORMAT"`
 	LogLevel  string `help:"debug, info, warn or error." enum:"debug,info,warn,error" default:"info" env:"PURVEYOR_LOG_LEVEL"`

@@ -58,8 +58,8 @@ func TestServerCheck(t *testing.T) {
 	}
 }
 
-// No client can connect to what stands for every address: customers would be
-// sent to pages that they cannot reach.
+// An address that stands for all addresses needs a public URL, because customers
+// could not reach pages below it.
 func TestListenEverywhereNeedsAPublicURL(t *testing.T) {
 	for _, listen := range []string{"0.0.0.0:8080", ":8080", "[::]:8080", "[::ffff:0.0.0.0]:8080"} {
 		s := Server{Listen: listen, CacheMiB: 16, RepliesMiB: 1}

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// Couriers is who brings goods, and who finds where to. Without a provider live
-// orders wait for a courier; test orders are brought by the sandbox's.
+// Couriers configures courier providers and geocoders. Without a provider, live
+// orders wait for a courier, and test orders use the sandbox's.
 type Couriers struct {
 	Couriers []string `help:"Courier providers of live orders, in the order in which they are asked: uber, doordash. By default all that are set up." env:"PURVEYOR_COURIERS" placeholder:"NAME"`
 
@@ -35,14 +35,14 @@ type Couriers struct {
 	Geocoder     string `help:"Who knows streets: census, nominatim, or none; ZIP codes and cities are known without." enum:"none,census,nominatim" default:"none" env:"PURVEYOR_GEOCODER"`
 	NominatimURL string `help:"Your Nominatim server." env:"PURVEYOR_NOMINATIM_URL" placeholder:"URL"`
 
-	// These are for stand-ins of the providers.
+	// These are for fake servers in tests.
 	UberURL     string `help:"Where Uber's API is." hidden:"" env:"PURVEYOR_UBER_URL" placeholder:"URL"`
 	UberAuthURL string `help:"Where Uber gives tokens." hidden:"" env:"PURVEYOR_UBER_AUTH_URL" placeholder:"URL"`
 	DoorDashURL string `help:"Where DoorDash's API is." hidden:"" env:"PURVEYOR_DOORDASH_URL" name:"doordash-url" placeholder:"URL"`
 	CensusURL   string `help:"Where the Census geocoder is." hidden:"" env:"PURVEYOR_CENSUS_URL" placeholder:"URL"`
 }
 
-// The names of courier providers, and of geocoders that know streets.
+// Names of courier providers, and of geocoders that know streets.
 const (
 	Uber     = "uber"
 	DoorDash = "doordash"
@@ -51,13 +51,14 @@ const (
 	Nominatim = "nominatim"
 )
 
-// Uber tells whether live orders may be brought by Uber Direct, UberTest whether
-// test orders are, and DoorDash the same of DoorDash Drive.
+// Uber reports whether live orders may use Uber Direct. UberTest does so for test
+// orders, and DoorDash for DoorDash Drive.
 func (c Couriers) Uber() bool     { return c.UberCustomer != "" }
 func (c Couriers) UberTest() bool { return c.UberTestCustomer != "" }
 func (c Couriers) DoorDash() bool { return c.DoorDashDeveloper != "" }
 
-// InOrder names the providers of live orders as they are to be asked.
+// InOrder returns the names of the providers of live orders, in the order in which
+// they are asked.
 func (c Couriers) InOrder() []string {
 	if len(c.Couriers) > 0 {
 		return c.Couriers
@@ -72,8 +73,8 @@ func (c Couriers) InOrder() []string {
 	return names
 }
 
-// CheckCouriers refuses half a configuration, with which deliveries would be
-// made and the service would never hear of them.
+// CheckCouriers refuses incomplete accounts: with half an account the service would
+// create deliveries and never hear of them again.
 func (c Couriers) CheckCouriers() error {
 	return errors.Join(
 		checkAccount([]string{"--uber-customer", "--uber-client", "--uber-secret"}, []string{c.UberCustomer, c.UberClient, c.UberSecret},
@@ -85,8 +86,8 @@ func (c Couriers) CheckCouriers() error {
 		c.checkDoorDashUser(), c.checkNames(), c.checkGeocoder(), c.checkStep(), c.checkStandIns())
 }
 
-// checkDoorDashUser refuses a user that says nothing, and one that would be read
-// as another (RFC 7617).
+// checkDoorDashUser refuses a user without a password, and one with a colon, which
+// would end the user name (RFC 7617).
 func (c Couriers) checkDoorDashUser() error {
 	switch {
 	case c.DoorDashWebhookUser != "" && c.DoorDashWebhookPassword == "":
@@ -97,7 +98,7 @@ func (c Couriers) checkDoorDashUser() error {
 	return nil
 }
 
-// checkStandIns looks at the addresses of those that stand in for providers.
+// checkStandIns checks the addresses of fake servers.
 func (c Couriers) checkStandIns() error {
 	for flag, address := range map[string]string{"--uber-url": c.UberURL, "--uber-auth-url": c.UberAuthURL, "--doordash-url": c.DoorDashURL, "--census-url": c.CensusURL} {
 		if address == "" {
@@ -143,7 +144,7 @@ func (c Couriers) checkStep() error {
 	return nil
 }
 
-// given is a list of the value, empty without one.
+// given returns a list with the value, or an empty list without one.
 func given(value string) []string {
 	if value == "" {
 		return nil
@@ -151,9 +152,9 @@ func given(value string) []string {
 	return []string{value}
 }
 
-// checkAccount refuses half an account, values that its provider cannot have
-// shown, and proofs that are too short. Proofs are the secrets by which callbacks
-// of the provider are known. No error repeats a value, because errors are logged.
+// checkAccount refuses incomplete accounts, values that the provider cannot have
+// shown, and proofs that are too short. Proofs are the secrets that authenticate the
+// provider's callbacks. Errors never repeat a value, because errors are logged.
 func checkAccount(flags, values []string, proofFlag string, proofs []string) error {
 	all := slices.Concat(values, proofs)
 	switch {
@@ -169,10 +170,10 @@ func checkAccount(flags, values []string, proofFlag string, proofs []string) err
 	return nil
 }
 
-// LogValue is what logs show: what is set, no secret.
+// LogValue shows in logs what is configured, without secrets.
 func (c Couriers) LogValue() slog.Value { return c.Shown("none") }
 
-// Shown is LogValue; test names what brings test orders if Uber does not.
+// Shown is LogValue, where test names what serves test orders without Uber.
 func (c Couriers) Shown(test string) slog.Value {
 	if c.UberTest() {
 		test = Uber

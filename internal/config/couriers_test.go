@@ -9,7 +9,7 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// The accounts of these tests: what is secret says hush.
+// The accounts of these tests. Secrets contain "hush".
 func uberSet(c *Couriers) {
 	c.UberCustomer, c.UberClient, c.UberSecret, c.UberSigningKey = "cus-1", "client-1", "hush-1", []string{"hush-2-0123456789"}
 }
@@ -132,7 +132,7 @@ func TestCouriersLogNoSecret(t *testing.T) {
 	}
 }
 
-// The flags and the environment are those that the manual names.
+// Flags and environment variables are named as in the manual.
 func TestCouriersFlags(t *testing.T) {
 	for name, value := range map[string]string{
 		"COURIERS": "doordash,uber", "UBER_CUSTOMER": "cus-1", "UBER_CLIENT": "client-1", "UBER_SECRET": "hush-1", "UBER_SIGNING_KEY": "hush-2-0123456789,hush-7-0123456789",

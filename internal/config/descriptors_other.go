@@ -2,6 +2,6 @@
 
 package config
 
-// Descriptors is how many files and connections this process may have open:
-// this system has no bound of its own.
+// Descriptors returns how many files and connections this process may open: this
+// system sets no limit.
 func Descriptors() int { return 1 << 20 }

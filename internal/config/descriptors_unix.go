@@ -4,15 +4,15 @@ package config
 
 import "syscall"
 
-// Descriptors is how many files and connections this process may have open.
+// Descriptors returns how many files and connections this process may open.
 func Descriptors() int {
 	var limit syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
 		return leastDescriptors
 	}
-	const most = 1 << 30 // "unlimited" is more than an int may hold
+	const most = 1 << 30 // "unlimited" does not fit into an int
 	return int(min(uint64(limit.Cur), most))
 }
 
-// leastDescriptors is what systems allow if they do not say.
+// leastDescriptors is the usual limit if the system does not report one.
 const leastDescriptors = 1024

@@ -7,8 +7,8 @@ import (
 	"net/url"
 )
 
-// Outbound is how webhooks, e-mail and texts leave. Without it mail and texts
-// are kept in the outbox.
+// Outbound configures how webhooks, e-mails and texts are sent. Without it, e-mails
+// and texts are kept in the outbox.
 type Outbound struct {
 	AllowPrivateWebhooks bool   `help:"Send webhooks to private and loopback addresses too." env:"PURVEYOR_ALLOW_PRIVATE_WEBHOOKS"`
 	WebhookProxy         string `help:"HTTP proxy that webhooks go through." env:"PURVEYOR_WEBHOOK_PROXY" placeholder:"URL"`
@@ -25,14 +25,14 @@ type Outbound struct {
 	TwilioFrom    string `help:"Phone number that texts come from." env:"PURVEYOR_TWILIO_FROM" placeholder:"NUMBER"`
 }
 
-// Mail tells whether mail can leave.
+// Mail reports whether e-mails can be sent.
 func (o Outbound) Mail() bool { return o.SMTPHost != "" }
 
-// Texts tells whether texts can leave.
+// Texts reports whether texts can be sent.
 func (o Outbound) Texts() bool { return o.TwilioAccount != "" }
 
-// CheckOutbound refuses half a configuration, which would keep in the outbox
-// what its operator takes for sent.
+// CheckOutbound refuses incomplete settings: with half of them, messages that the
+// operator believes sent would stay in the outbox.
 func (o Outbound) CheckOutbound() error {
 	switch {
 	case o.Mail() && o.SMTPFrom == "":
@@ -48,13 +48,13 @@ func (o Outbound) CheckOutbound() error {
 	return err
 }
 
-// Proxy is the proxy of webhooks; nil: they leave directly.
+// Proxy returns the proxy for webhooks; nil: they are sent directly.
 func (o Outbound) Proxy() (*url.URL, error) {
 	if o.WebhookProxy == "" {
 		return nil, nil
 	}
 	u, err := url.Parse(o.WebhookProxy)
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" { // the error would show a password
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" { // the error would contain the password
 		return nil, errors.New("--webhook-proxy must be the URL of a proxy: http://[USER:PASSWORD@]HOST:PORT, or https")
 	}
 	return u, nil
@@ -68,7 +68,7 @@ func (o Outbound) proxyName() string {
 	return u.Host
 }
 
-// LogValue is what logs show: what is set, no secret.
+// LogValue shows in logs what is configured, without secrets.
 func (o Outbound) LogValue() slog.Value {
 	return slog.GroupValue(
 		slog.Bool("private_webhooks", o.AllowPrivateWebhooks),

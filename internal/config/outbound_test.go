@@ -39,7 +39,7 @@ func TestCheckOutbound(t *testing.T) {
 	}
 }
 
-// What is configured leaves the house, and nothing else does.
+// Configured messages are sent, and all others are kept.
 func TestOutboundWays(t *testing.T) {
 	for _, c := range []struct {
 		outbound    Outbound
@@ -55,7 +55,7 @@ func TestOutboundWays(t *testing.T) {
 	}
 }
 
-// says wants an error with these words, or none if there are none.
+// says checks for an error with these words, or for none.
 func says(t *testing.T, name string, err error, want string) {
 	t.Helper()
 	if (err == nil) != (want == "") || (err != nil && !strings.Contains(err.Error(), want)) {

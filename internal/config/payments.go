@@ -8,9 +8,8 @@ import (
 	"strings"
 )
 
-// Payments is who takes customers' money. Without Stripe's live keys no live
-// order can be paid by card; without its test keys test orders are paid in the
-// sandbox.
+// Payments configures the payment processors. Without Stripe's live keys, live orders
+// cannot be paid by card; without its test keys, test orders are paid in the sandbox.
 type Payments struct {
 	StripeKey           string   `help:"Stripe's secret or restricted live key. Without one, live checkout is refused." env:"PURVEYOR_STRIPE_KEY" placeholder:"KEY"`
 	StripeWebhookSecret []string `help:"Signing secret of the webhook endpoint at Stripe; several, separated by commas, while one is replaced." env:"PURVEYOR_STRIPE_WEBHOOK_SECRET" placeholder:"SECRET"`
@@ -18,18 +17,18 @@ type Payments struct {
 	StripeTestKey           string   `help:"Stripe's test key: test orders are then paid at Stripe, not in the sandbox." env:"PURVEYOR_STRIPE_TEST_KEY" placeholder:"KEY"`
 	StripeTestWebhookSecret []string `help:"Signing secret of the webhook endpoint in Stripe's test mode." env:"PURVEYOR_STRIPE_TEST_WEBHOOK_SECRET" placeholder:"SECRET"`
 
-	// StripeURL is for stand-ins of Stripe.
+	// StripeURL is for fake servers in tests.
 	StripeURL string `help:"Where Stripe's API is, if not at Stripe." hidden:"" env:"PURVEYOR_STRIPE_URL" placeholder:"URL"`
 }
 
-// LiveStripe tells whether live orders are paid at Stripe.
+// LiveStripe reports whether live orders are paid at Stripe.
 func (p Payments) LiveStripe() bool { return p.StripeKey != "" }
 
-// TestStripe tells whether test orders are paid at Stripe.
+// TestStripe reports whether test orders are paid at Stripe.
 func (p Payments) TestStripe() bool { return p.StripeTestKey != "" }
 
-// CheckPayments refuses half a configuration, with which customers would pay
-// and the service would never hear of it, and keys of the wrong mode.
+// CheckPayments refuses incomplete settings and keys of the wrong mode: with half an
+// account customers would pay and the service would never hear of it.
 func (p Payments) CheckPayments() error {
 	if p.StripeURL != "" {
 		if err := HTTPURL("--stripe-url", p.StripeURL); err != nil {
@@ -44,7 +43,7 @@ func (p Payments) CheckPayments() error {
 		checkStripe("--stripe-test-key", p.StripeTestKey, "test", "--stripe-test-webhook-secret", p.StripeTestWebhookSecret))
 }
 
-// checkStripe never repeats what was given: it ends up in logs.
+// checkStripe never repeats a value in its errors, because they are logged.
 func checkStripe(keyFlag, key, mode, secretFlag string, secrets []string) error {
 	switch {
 	case key == "" && len(secrets) == 0:
@@ -63,20 +62,20 @@ func checkStripe(keyFlag, key, mode, secretFlag string, secrets []string) error 
 	return nil
 }
 
-// minSecret is how many characters a secret has at least by which a provider
-// proves that a callback is its own. A shorter one could be guessed, and a forged
-// callback pays an order.
+// minSecret is the minimal length of a secret that authenticates callbacks. A shorter
+// one could be guessed, and a forged callback pays an order.
 const minSecret = 16
 
-// plain tells whether the text fits into a header as it is.
+// plain reports whether a text can be a header's value as it is.
 func plain(s string) bool {
 	return !strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || r > '~' })
 }
 
-// LogValue is what logs show: what is set, no secret.
+// LogValue shows in logs what is configured, without secrets.
 func (p Payments) LogValue() slog.Value { return p.Shown("none") }
 
-// Shown is LogValue; test names what takes payments of test orders if Stripe does not.
+// Shown is LogValue, where test names what takes payments of test orders without
+// Stripe.
 func (p Payments) Shown(test string) slog.Value {
 	live := "none"
 	if p.LiveStripe() {

@@ -61,7 +61,7 @@ func TestPaymentsLogNoSecret(t *testing.T) {
 	}
 }
 
-// The flags and the environment are those that the manual names.
+// Flags and environment variables are named as in the manual.
 func TestPaymentsFlags(t *testing.T) {
 	t.Setenv("PURVEYOR_STRIPE_TEST_KEY", "sk_test_1")
 	t.Setenv("PURVEYOR_STRIPE_TEST_WEBHOOK_SECRET", "whsec_3333333333333333")

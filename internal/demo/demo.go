@@ -1,7 +1,6 @@
-// Package demo holds the catalog that a fresh service is filled with for
-// someone who only wants to look around: a small grocery chain with stores in
-// three cities, and pictures of what it sells. Everything is embedded, so the
-// demo needs no network.
+// Package demo holds the catalog of `purveyor demo`: a small grocery chain with
+// stores in three cities, and pictures of its products. Everything is embedded, so
+// the demo needs no network.
 package demo
 
 import (
@@ -15,8 +14,8 @@ import (
 	"time"
 )
 
-// imagePath is where Images serves the pictures, and how every image in
-// catalog.json begins.
+// imagePath is where Images serves the pictures. Every image in catalog.json begins
+// with it.
 const imagePath = "/demo/images/"
 
 //go:embed catalog.json
@@ -39,8 +38,8 @@ func Catalog(baseURL string) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("demo catalog: %w", err)
 	}
-	// Only image paths begin with imagePath, so replacing the text is enough
-	// and leaves the rest of the file as it was written.
+	// Only image paths begin with imagePath, so a replacement in the text is enough,
+	// and leaves the rest of the file unchanged.
 	prefix = bytes.TrimSuffix(prefix, []byte(`"`))
 	return bytes.ReplaceAll(catalogJSON, []byte(`"`+imagePath), prefix), nil
 }
@@ -60,7 +59,8 @@ func serveImage(w http.ResponseWriter, r *http.Request) {
 	}
 	h := w.Header()
 	h.Set("Content-Type", "image/svg+xml")
-	// An SVG opened by itself is a document: it may style itself, nothing more.
+	// An SVG that is opened by itself is a document: it may use styles, and nothing
+	// else.
 	h.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'")
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Cache-Control", "public, max-age=3600")

@@ -114,7 +114,7 @@ func TestIDsAreUnique(t *testing.T) {
 	}
 }
 
-// place is what a city's stores must agree with.
+// place is what the stores of a city have to agree with.
 type place struct {
 	state, zip, area string
 	lat, lng         float64
@@ -219,8 +219,8 @@ func TestEveryStoreIsStocked(t *testing.T) {
 	}
 }
 
-// Stores sell the same things, so a description belongs to a product's name;
-// different products must not share one, nor differ by a word or two.
+// Stores sell the same products, so a description belongs to a product's name.
+// Different products must not share one, nor differ by a word or two only.
 func TestDescriptionsAreDistinct(t *testing.T) {
 	byName := map[string]string{}
 	for _, p := range load(t).Products {
@@ -300,7 +300,8 @@ func checkImage(t *testing.T, path string) {
 	}
 }
 
-// checkSVG reads a whole drawing: well-formed, titled, 400 by 400, inert.
+// checkSVG checks that a drawing is well-formed, titled, 400 by 400, and without
+// scripts or links.
 func checkSVG(r io.Reader) error {
 	dec := xml.NewDecoder(r)
 	var titled, sized bool
@@ -398,7 +399,7 @@ func get(t *testing.T, method, path string) *http.Response {
 	return rec.Result()
 }
 
-// sharedWords is the share of all words of a and b that both contain.
+// sharedWords returns the share of the words of a and b that both contain.
 func sharedWords(a, b string) float64 {
 	words := map[string]int{}
 	for _, w := range strings.Fields(strings.ToLower(a)) {

@@ -1,7 +1,6 @@
-// Package importfile reads the file of `purveyor import`: categories, stores
-// and products in the read shapes of SPEC.md, with a few fields more for
-// stores. It checks everything that the file alone can tell, and says for
-// each problem on which line it is.
+// Package importfile reads the file of `purveyor import`: categories, stores and
+// products in the read shapes of SPEC.md, with additional fields for stores. It
+// checks everything that the file alone can show, and names the line of each problem.
 package importfile
 
 import (
@@ -18,7 +17,7 @@ import (
 	"purveyor/internal/wire"
 )
 
-// Problem is one thing that is wrong.
+// Problem is one error in the file.
 type Problem struct {
 	Line   int
 	Path   string // products[12].price
@@ -27,21 +26,20 @@ type Problem struct {
 
 func (p Problem) String() string { return fmt.Sprintf("line %d: %s: %s", p.Line, p.Path, p.Reason) }
 
-// File is what was read.
+// File is the content of the file.
 type File struct {
 	Catalog  command.ImportCatalog
 	Problems []Problem
-	lines    map[string]int // of each element, by its path
+	lines    map[string]int // line of each element, by its path
 }
 
-// LineOf is the line of an element, by the path of one of its fields.
+// LineOf returns the line of an element, given the path of one of its fields.
 func (f *File) LineOf(path string) int {
 	element, _, _ := strings.Cut(path, ".")
 	return f.lines[element]
 }
 
-// Parse reads a whole file. It goes on after a problem, as far as the file is
-// JSON.
+// Parse reads a whole file. It continues after a problem as long as the file is JSON.
 func Parse(data []byte) *File {
 	p := &parser{file: &File{lines: map[string]int{}}, data: data,
 		dec:  jsontext.NewDecoder(bytes.NewReader(data)),
@@ -58,7 +56,7 @@ type parser struct {
 	dec  *jsontext.Decoder
 	seen map[string]string // "products prd_1" -> path of its first mention
 
-	counted, line int // newlines counted up to this offset
+	counted, line int // number of newlines up to this offset
 }
 
 func (p *parser) parse() error {
@@ -158,7 +156,7 @@ func (p *parser) syntax(err error) {
 	p.problem(offset, path, fmt.Sprintf("the file is not valid JSON: %v", err))
 }
 
-// lineAt counts on from the last offset, for offsets mostly grow.
+// lineAt counts on from the previous offset, because offsets mostly grow.
 func (p *parser) lineAt(offset int) int {
 	offset = min(offset, len(p.data))
 	if offset < p.counted {

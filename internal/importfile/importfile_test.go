@@ -49,7 +49,7 @@ func TestWholeFile(t *testing.T) {
 	}
 }
 
-// element makes a file whose one bad element is on line 4.
+// element returns a file whose only invalid element is on line 4.
 func element(list, bad string) string {
 	good := map[string]string{"categories": `{"id":"cat_0","name":"n"}`, "stores": `{"id":"sto_0","name":"n"}`, "products": `{"id":"prd_0","name":"n","store_id":"s"}`}[list]
 	return "{\n\"" + list + "\": [\n" + good + ",\n" + bad + "\n]}"
@@ -116,7 +116,7 @@ func TestProblems(t *testing.T) {
 	}
 }
 
-// What stands behind the end is on its own line, not on that of the end.
+// Text after the end is reported with its own line, not with the line of the end.
 func TestLineOfWhatStandsBehind(t *testing.T) {
 	file := Parse([]byte("{\n}\n\n\nx"))
 	if len(file.Problems) != 1 || file.Problems[0].Line != 5 {
@@ -124,7 +124,7 @@ func TestLineOfWhatStandsBehind(t *testing.T) {
 	}
 }
 
-// A list without a name has a path that can be read, too.
+// A list without a name has a readable path, too.
 func TestEmptyName(t *testing.T) {
 	file := Parse([]byte(`{"": []}`))
 	if len(file.Problems) != 1 || file.Problems[0].Path == "" {
@@ -132,7 +132,7 @@ func TestEmptyName(t *testing.T) {
 	}
 }
 
-// One bad element does not hide the next.
+// One invalid element does not hide the next.
 func TestAllProblemsAtOnce(t *testing.T) {
 	file := Parse([]byte("{\"products\": [\n{},\n{\"id\":\"a\",\"name\":\"n\",\"store_id\":\"s\"},\n5,\n{\"id\":\"b\",\"name\":\"n\",\"store_id\":\"s\",\"price\":0.5}],\n" +
 		"\"what\": 1,\n\"stores\": [\n{\"id\":\"s\"}]}"))
@@ -146,7 +146,8 @@ func TestAllProblemsAtOnce(t *testing.T) {
 	}
 }
 
-// Windows line ends and a file that is one line count as an editor counts.
+// Lines are counted as an editor does, with Windows line ends and in a file of one
+// line.
 func TestLines(t *testing.T) {
 	crlf := strings.ReplaceAll(element("categories", `{}`), "\n", "\r\n")
 	if file := Parse([]byte(crlf)); len(file.Problems) != 1 || file.Problems[0].Line != 4 {
@@ -158,7 +159,7 @@ func TestLines(t *testing.T) {
 	}
 }
 
-// The demo's catalog is a good file.
+// The demo's catalog has no problems.
 func TestDemoCatalog(t *testing.T) {
 	data, err := os.ReadFile(filepath.Join("..", "demo", "catalog.json"))
 	if err != nil {
@@ -169,8 +170,8 @@ func TestDemoCatalog(t *testing.T) {
 	}
 }
 
-// FuzzParse: no file panics, and each problem has a line of the file, a path
-// and a reason.
+// FuzzParse checks that no file panics, and that each problem has a line of the file,
+// a path and a reason.
 func FuzzParse(f *testing.F) {
 	f.Add([]byte(whole))
 	for _, seed := range []string{``, `{`, `[]`, `{"stores":null}`, element("stores", `{"id":"a","name":"n","lat":1}`), element("products", `{"price":1e999}`),

@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// Address is what a request counts under where limits go by address: the IPv4
-// address of its caller, or the /64 network of an IPv6 one, because one machine
-// may use all addresses of it. See Proxies for the caller.
+// Address returns the key under which limits by address count a request: the IPv4
+// address of its caller, or the /64 network of an IPv6 address, because one machine
+// may use all addresses of a network. Proxies determines the caller.
 func Address(r *http.Request) string {
 	host, _, err := net.SplitHostPort(r.RemoteAddr)
 	if err != nil {
@@ -28,12 +28,12 @@ func counted(address netip.Addr) string {
 	if address.Is4() {
 		return address.String()
 	}
-	network, _ := address.Prefix(64) // every IPv6 address has one
+	network, _ := address.Prefix(64) // every IPv6 address has a /64 network
 	return network.String()
 }
 
-// Proxies are the networks of the reverse proxies that are trusted to say where
-// a request comes from.
+// Proxies are the networks of the reverse proxies that are trusted to name the caller
+// of a request.
 type Proxies []netip.Prefix
 
 func (p Proxies) trust(address netip.Addr) bool {
@@ -41,10 +41,10 @@ func (p Proxies) trust(address netip.Addr) bool {
 	return slices.ContainsFunc(p, func(network netip.Prefix) bool { return network.Contains(address) })
 }
 
-// Handler gives next each request with its caller in RemoteAddr. That is the
-// peer; from a trusted proxy it is the right-most address of X-Forwarded-For
-// that is no trusted proxy (BEHAVIOUR, Access). What stands left of it was
-// written by callers, and is not believed.
+// Handler passes each request to next with its caller in RemoteAddr. The caller is
+// the peer of the connection, or, behind a trusted proxy, the right-most address in
+// X-Forwarded-For that is not a trusted proxy (BEHAVIOUR, Access). Callers can write
+// what is left of it, so that is not believed.
 func (p Proxies) Handler(next http.Handler) http.Handler {
 	if len(p) == 0 {
 		return next
@@ -58,9 +58,9 @@ func (p Proxies) Handler(next http.Handler) http.Handler {
 	})
 }
 
-// forwarded is the caller on whose behalf a trusted peer asks. A header that is
-// missing, or unreadable at that place, tells nothing: then it is the last
-// address that is known, a proxy.
+// forwarded returns the caller for whom a trusted peer makes a request. If the header
+// is missing or unreadable at that place, it returns the last known address, which is
+// a proxy.
 func (p Proxies) forwarded(last netip.Addr, headers []string) netip.Addr {
 	for _, header := range slices.Backward(headers) {
 		hops := strings.Split(header, ",")
@@ -78,7 +78,7 @@ func (p Proxies) forwarded(last netip.Addr, headers []string) netip.Addr {
 	return last
 }
 
-// parseHop reads an address, which some proxies write with a port.
+// parseHop parses an address, to which some proxies add a port.
 func parseHop(text string) (netip.Addr, bool) {
 	if address, err := netip.ParseAddr(strings.Trim(text, "[]")); err == nil {
 		return address, true

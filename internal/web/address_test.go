@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// The ports of one address are one address, and so are the addresses of a /64.
+// All ports of one address count as one address, and so do all addresses of a /64.
 func TestAddress(t *testing.T) {
 	for remote, want := range map[string]string{"10.0.0.1:80": "10.0.0.1", "[::ffff:10.0.0.1]:80": "10.0.0.1", "[::1]:80": "::/64",
 		"[2001:db8:1:2:3:4:5:6]:80": "2001:db8:1:2::/64", "[fe80::1%eth0]:80": "fe80::/64", "pipe": "pipe", "": ""} {
@@ -24,16 +24,16 @@ func TestProxies(t *testing.T) {
 		forwarded []string
 		want      string
 	}{
-		{"192.0.2.1:5", []string{"198.51.100.7"}, "192.0.2.1"}, // is no proxy of ours
+		{"192.0.2.1:5", []string{"198.51.100.7"}, "192.0.2.1"}, // is not one of our proxies
 		{"10.0.0.1:5", nil, "10.0.0.1"},
 		{"10.0.0.1:5", []string{"198.51.100.7"}, "198.51.100.7"},
 		{"[::ffff:10.0.0.1]:5", []string{"198.51.100.7"}, "198.51.100.7"},
 		{"[2001:db8::1]:5", []string{"2001:db9:0:1::2"}, "2001:db9:0:1::/64"},
-		{"10.0.0.1:5", []string{"203.0.113.9, 198.51.100.7"}, "198.51.100.7"}, // what the caller wrote does not count
+		{"10.0.0.1:5", []string{"203.0.113.9, 198.51.100.7"}, "198.51.100.7"}, // the caller's own header does not count
 		{"10.0.0.1:5", []string{"203.0.113.9", "198.51.100.7"}, "198.51.100.7"},
 		{"10.0.0.1:5", []string{"203.0.113.9,198.51.100.7 , 10.2.3.4,10.9.9.9"}, "198.51.100.7"},
 		{"10.0.0.1:5", []string{"198.51.100.7", "10.2.3.4"}, "198.51.100.7"},
-		{"10.0.0.1:5", []string{"10.7.7.7, 10.2.3.4"}, "10.7.7.7"}, // a caller among the proxies
+		{"10.0.0.1:5", []string{"10.7.7.7, 10.2.3.4"}, "10.7.7.7"}, // a caller inside the proxies' network
 		{"10.0.0.1:5", []string{"198.51.100.7, unknown, 10.2.3.4"}, "10.2.3.4"},
 		{"10.0.0.1:5", []string{""}, "10.0.0.1"},
 		{"10.0.0.1:5", []string{"198.51.100.7:4711"}, "198.51.100.7"},

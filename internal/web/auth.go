@@ -10,33 +10,34 @@ import (
 	"purveyor/internal/commerce"
 )
 
-// KeyFinder finds the partner and the mode of a key by its hash; ErrNoKey if there
-// is no such key.
+// KeyFinder finds the partner and the mode of a key by the key's hash. It returns
+// ErrNoKey if there is no such key.
 type KeyFinder interface {
 	FindKey(ctx context.Context, hash commerce.KeyHash) (commerce.Partner, commerce.Mode, error)
 }
 
-// ErrNoKey says that a key is missing, or no partner has it.
+// ErrNoKey means that a key is missing, or that no partner has it.
 var ErrNoKey = errors.New("no such key")
 
-// keyFreshness is how long a key is believed before it is looked up again: a
-// suspended partner or a rotated key stops working within it. For as long a key
-// that does not exist is not looked up again.
+// keyFreshness is how long a key is accepted without another lookup: a suspended
+// partner or a rotated key stops working within this time. A key that does not exist
+// is not looked up again for as long.
 const keyFreshness = 2 * time.Second
 
-// Gate lets requests in: it knows their partner by the key, and counts them.
+// Gate admits requests: it finds the partner by the key, and counts the request.
 type Gate struct {
 	finder KeyFinder
 	now    func() time.Time
-	// Apart, so that strangers cannot use up what is counted for partners.
+	// Counted separately, so that strangers cannot use up the limits of partners.
 	partners  *leases
 	strangers *Limits
-	// queue has an element while a key is looked up for an address beyond its limit.
+	// queue holds an element while a key is looked up for an address beyond its
+	// limit.
 	queue chan struct{}
 
 	mu    sync.RWMutex
-	known map[commerce.KeyHash]knownKey  // keys that were good, so partners bound it
-	wrong map[commerce.KeyHash]time.Time // keys that do not exist, until when
+	known map[commerce.KeyHash]knownKey  // good keys; bounded by the number of partners
+	wrong map[commerce.KeyHash]time.Time // keys that do not exist, and until when that holds
 }
 
 type knownKey struct {
@@ -44,7 +45,7 @@ type knownKey struct {
 	until  time.Time
 }
 
-// maxWrong bounds the keys that are known not to exist.
+// maxWrong bounds the memory for keys that do not exist.
 const maxWrong = 1024
 
 // NewGate makes a gate.
@@ -53,12 +54,12 @@ func NewGate(finder KeyFinder, leaser Leaser, now func() time.Time) *Gate {
 		known: map[commerce.KeyHash]knownKey{}, wrong: map[commerce.KeyHash]time.Time{}}
 }
 
-// wrongKeysPerMinute bounds what one address can try. A good key from the
-// same address is never held up by it.
+// wrongKeysPerMinute bounds how many wrong keys one address can try. It never delays
+// a good key from the same address.
 const wrongKeysPerMinute = 120
 
-// Admit gives the caller, or answers 401 or 429 by its error. The
-// RateLimit headers are set on every answer.
+// Admit returns the caller, or an error that is answered with 401 or 429. It sets the
+// RateLimit headers in either case.
 func (g *Gate) Admit(w *Writer, r *http.Request) (Caller, error) {
 	caller, err := g.Caller(r)
 	now := g.now()
@@ -75,7 +76,7 @@ func (g *Gate) Admit(w *Writer, r *http.Request) (Caller, error) {
 	return caller, g.partners.take(r.Context(), w.Header(), caller, now)
 }
 
-// unauthorized tells what to do about the key that is missing or wrong.
+// unauthorized says what is wrong with the key, and what to do.
 func unauthorized(h http.Header) error {
 	message := "Invalid x-api-key"
 	switch _, elsewhere := h["Authorization"]; {
@@ -90,8 +91,8 @@ func unauthorized(h http.Header) error {
 	return &Error{Status: http.StatusUnauthorized, Code: "unauthorized", Message: message}
 }
 
-// Caller finds the caller by the key and does not count the request; ErrNoKey if
-// the key is missing or wrong.
+// Caller finds the caller by the key without counting the request. It returns
+// ErrNoKey if the key is missing or wrong.
 func (g *Gate) Caller(r *http.Request) (Caller, error) {
 	given := r.Header["X-Api-Key"]
 	if len(given) != 1 || !commerce.IsKey(given[0]) {
@@ -109,8 +110,8 @@ func (g *Gate) Caller(r *http.Request) (Caller, error) {
 	case seen && now.Before(known.until):
 		return known.caller, nil
 	case !seen && g.strangers.exhausted(Address(r), wrongKeysPerMinute, now):
-		// One after another, so that an address that tries random keys makes the
-		// database do one thing at a time, and a good key is found all the same.
+		// One lookup at a time: an address that tries random keys costs the database
+		// no more than that, and its good keys are still found.
 		select {
 		case g.queue <- struct{}{}:
 			defer func() { <-g.queue }()

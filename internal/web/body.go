@@ -11,36 +11,36 @@ import (
 	"purveyor/internal/commerce"
 )
 
-// Largest bodies of requests, in bytes (BEHAVIOUR, sizes).
+// Largest request bodies, in bytes (BEHAVIOUR, sizes).
 const (
 	MaxBody      = 256 << 10
 	MaxLargeBody = 1 << 20
 )
 
-// Bodies reads request bodies within a budget of memory: one for all callers
-// together, and a share of it for each. What a body takes beyond the first few
-// KiB counts from when it arrives until it is decoded.
+// Bodies reads request bodies within a memory budget, of which each caller may have a
+// share. The bytes of a body count from when they arrive until the body is decoded,
+// except for the first few KiB.
 type Bodies struct {
 	free     int // bytes of each body that do not count
 	budget   *Budget
-	decoding chan struct{} // has an element for each that is being decoded; nil: there is no bound
+	decoding chan struct{} // holds an element per body that is being decoded; nil: no bound
 }
 
-// NewBodies makes the budget of partners' bodies. Of those that count, half as
-// many as there are processors are decoded at a time, because decoding 1 MiB can
-// take 80 ms and 17 MiB: the others wait, and small bodies pass them.
+// NewBodies makes the budget for partners' bodies. Large bodies are decoded by half
+// as many goroutines as there are processors, because decoding 1 MiB can take 80 ms
+// and 17 MiB. The others wait, and small bodies overtake them.
 func NewBodies() *Bodies {
 	return &Bodies{free: 16 << 10, budget: NewBudget(48<<20, 12<<20), decoding: make(chan struct{}, max(1, runtime.GOMAXPROCS(0)/2))}
 }
 
-// NewStrangersBodies makes the budget of bodies that are read before their sender
-// is known. All may be decoded at a time: only what a provider has signed is
-// decoded, and that may wait for a call to the provider.
+// NewStrangersBodies makes the budget for bodies that are read before their sender is
+// known. Any number may be decoded at once: only bodies with a provider's signature
+// are decoded, and that may wait for a call to the provider.
 func NewStrangersBodies() *Bodies { return &Bodies{free: 4 << 10, budget: NewBudget(8<<20, 1<<20)} }
 
-// Decode reads the body of a request, of at most so many bytes, and has decode
-// read the data, which must not keep it. Errors: 400 for a body that is too large
-// or ends early, 429 when the budget is used up, and those of decode.
+// Decode reads the body of a request, at most so many bytes, and passes it to decode,
+// which must not keep it. Errors: 400 if the body is too large or ends early, 429 if
+// the budget is used up, and those of decode.
 func (b *Bodies) Decode(w http.ResponseWriter, r *http.Request, caller string, most int, decode func(data []byte) error) error {
 	var taken int64
 	defer func() { b.budget.Give(caller, taken) }()
@@ -59,9 +59,9 @@ func (b *Bodies) Decode(w http.ResponseWriter, r *http.Request, caller string, m
 	return decode(data)
 }
 
-// read gives the whole body, and adds to taken what it takes of the budget. It
-// does not believe the announced length, so that announcing much and sending
-// little takes little.
+// read returns the whole body, and adds the bytes that it took from the budget to
+// taken. It ignores the announced length, so that a caller has to send bytes to use
+// up the budget.
 func (b *Bodies) read(w http.ResponseWriter, r *http.Request, caller string, most int, taken *int64) ([]byte, error) {
 	body := &paced{body: r.Body, connection: http.NewResponseController(w)}
 	if r.ContentLength > int64(most) {
@@ -82,7 +82,7 @@ func (b *Bodies) read(w http.ResponseWriter, r *http.Request, caller string, mos
 			size := min(2*cap(buf), most+1)
 			more := int64(size - max(cap(buf), b.free))
 			if more > 0 && !b.budget.Take(caller, more) {
-				_, _ = io.CopyN(io.Discard, body, int64(most)) // else the sender meets a closed connection, not the answer
+				_, _ = io.CopyN(io.Discard, body, int64(most)) // otherwise the sender meets a closed connection instead of the answer
 				return nil, tooManyBodies()
 			}
 			*taken += max(0, more)
@@ -96,8 +96,8 @@ func tooManyBodies() error {
 		Message: "Too many large bodies are being sent at once; try again"}
 }
 
-// maxDrain is how much more of a body that is too large is read and thrown away,
-// so that its sender gets to read why.
+// maxDrain bounds how much of a body that is too large is read and dropped, so that
+// its sender gets to read the answer.
 const maxDrain = 32 << 20
 
 func tooLarge(rest io.Reader, most int) error {
@@ -109,15 +109,15 @@ func tooLarge(rest io.Reader, most int) error {
 	return commerce.Invalid("body", "the body is larger than %s; send less at a time", size)
 }
 
-// The least speed at which a body must arrive: a first pause, then so many bytes
-// a second on average; all of it in the server's time for a request.
+// The lowest rate of a body: a first pause, then so many bytes per second on average,
+// and all of it within the server's time for a request.
 const (
 	bodyPause  = 5 * time.Second
 	leastSpeed = 64 << 10
 	bodyTime   = 15 * time.Second
 )
 
-// paced reads a body whose sender keeps up the least speed; else reading fails.
+// paced reads a body, and fails if its sender falls below the lowest rate.
 type paced struct {
 	body       io.Reader
 	connection *http.ResponseController
@@ -125,14 +125,14 @@ type paced struct {
 	received   int64
 }
 
-// Read implements io.Reader. What the connection has already is taken at once:
-// for most bodies that is all.
+// Read implements io.Reader. It first takes the bytes that the connection has already
+// received: most bodies need no more.
 func (p *paced) Read(b []byte) (int, error) {
 	if p.began.IsZero() {
 		p.began = time.Now()
 	} else {
 		allowed := bodyPause + time.Duration(p.received)*time.Second/leastSpeed
-		_ = p.connection.SetReadDeadline(p.began.Add(min(allowed, bodyTime))) // recorders of tests have none
+		_ = p.connection.SetReadDeadline(p.began.Add(min(allowed, bodyTime))) // an error means a recorder of a test, which has no deadline
 	}
 	n, err := p.body.Read(b)
 	p.received += int64(n)

@@ -16,14 +16,14 @@ import (
 	"purveyor/internal/commerce"
 )
 
-// sent is a request with a body of unknown length.
+// sent returns a request with a body of unknown length.
 func sent(body io.Reader) *http.Request {
 	r := httptest.NewRequest(http.MethodPost, "/", body)
 	r.ContentLength = -1
 	return r
 }
 
-// decodeOf reads a body, which is to have this length.
+// decodeOf reads a body and returns its length.
 func decodeOf(b *Bodies, r *http.Request, caller string, most int) (length int, err error) {
 	err = b.Decode(httptest.NewRecorder(), r, caller, most, func(data []byte) error {
 		length = len(data)
@@ -42,7 +42,8 @@ func statusOf(err error) int {
 	return 0
 }
 
-// roomy is a body that refuses to be read into no room, which would go on for ever.
+// roomy is a body that fails on a read into an empty buffer, which would loop
+// forever.
 type roomy struct {
 	*bytes.Reader
 	t *testing.T
@@ -56,8 +57,7 @@ func (r roomy) Read(b []byte) (int, error) {
 	return r.Reader.Read(b)
 }
 
-// A body is at most as large as is allowed, whether its length is announced or
-// not.
+// The largest body is the same whether or not its length is announced.
 func TestLargestBody(t *testing.T) {
 	b := NewBodies()
 	for _, announced := range []bool{true, false} {
@@ -83,7 +83,7 @@ func TestLargestBody(t *testing.T) {
 	}
 }
 
-// The budget is for bodies at the same time: one after another any number pass.
+// The budget bounds concurrent bodies: any number pass one after another.
 func TestBodiesOneAfterAnother(t *testing.T) {
 	b := NewBodies()
 	for i := range 61 { // MiB
@@ -104,7 +104,7 @@ type errReader struct{}
 
 func (errReader) Read([]byte) (int, error) { return 0, errors.New("gone") }
 
-// stalled are bodies that have sent so much, and then no more.
+// stalled is a body that stops after so many bytes.
 type stalled struct {
 	bodies *Bodies
 	wg     sync.WaitGroup
@@ -129,9 +129,9 @@ func (s *stalled) end() {
 	s.wg.Wait()
 }
 
-// A caller with many large bodies at once uses up its share, and all together the
-// budget; small bodies pass all the same, and when the others have been read,
-// large ones do again.
+// A caller with many large bodies at once uses up its share, and all callers together
+// the budget. Small bodies still pass, and so do large ones after the others have
+// been read.
 func TestBodiesShareTheBudget(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := NewBodies()
@@ -168,7 +168,7 @@ func TestBodiesShareTheBudget(t *testing.T) {
 	})
 }
 
-// A body counts until it is decoded, and few large ones are decoded at a time.
+// A body counts until it is decoded, and only a few large ones are decoded at once.
 func TestLargeBodiesAreDecodedInTurn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := NewBodies()
@@ -212,7 +212,7 @@ func TestLargeBodiesAreDecodedInTurn(t *testing.T) {
 	})
 }
 
-// A stranger's share is small, and apart from what partners have.
+// The share of a stranger is small, and separate from the partners' budget.
 func TestStrangersBodies(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := NewStrangersBodies()
@@ -230,8 +230,8 @@ func TestStrangersBodies(t *testing.T) {
 	})
 }
 
-// Callbacks of providers wait for calls to their provider while they are recorded.
-// That keeps no other callback waiting, however large they are.
+// Recording a callback may wait for a call to its provider. Callbacks of other
+// providers do not wait for that, however large they are.
 func TestCallbacksWaitForNoOther(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := NewStrangersBodies()
@@ -267,15 +267,15 @@ func TestCallbacksWaitForNoOther(t *testing.T) {
 	})
 }
 
-// A body that keeps coming slower than the least speed is cut off; what is fast
-// enough has the whole time.
+// A body that arrives below the lowest rate is cut off; a faster one has all of the
+// time.
 func TestLeastSpeed(t *testing.T) {
 	for name, c := range map[string]struct {
-		every time.Duration // between pieces
+		every time.Duration // between two pieces
 		piece int
 		cut   time.Duration // 0: it passes
 	}{
-		"never begins":              {time.Hour, 1, 15 * time.Second}, // by the server
+		"never begins":              {time.Hour, 1, 15 * time.Second}, // the server ends it
 		"stops":                     {8 * time.Second, 10 << 10, 8 * time.Second},
 		"a byte now and then":       {time.Second, 1, 5 * time.Second},
 		"half the speed":            {time.Second, 32 << 10, 9 * time.Second},
@@ -297,15 +297,15 @@ func TestLeastSpeed(t *testing.T) {
 	}
 }
 
-// slow is a connection whose sender sends a piece now and then, up to 1 MiB, and
-// that honours its read deadline.
+// slow is a connection whose sender sends a piece from time to time, 1 MiB in all,
+// and which observes its read deadline.
 type slow struct {
 	*httptest.ResponseRecorder
 	every    time.Duration
 	piece    int
 	deadline time.Time
 	sent     int
-	waiting  int // of a piece, to be read
+	waiting  int // bytes of a piece that are still to be read
 }
 
 func (s *slow) SetReadDeadline(t time.Time) error { s.deadline = t; return nil }

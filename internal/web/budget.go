@@ -2,14 +2,14 @@ package web
 
 import "sync"
 
-// Budget is an amount of memory that callers share: each has a share of it at
-// most.
+// Budget is an amount of memory that callers share. Each caller may take a share of
+// it at most.
 type Budget struct {
 	total, share int64 // bytes
 
 	mu      sync.Mutex
 	taken   int64
-	callers map[string]int64 // what each has taken; no entry: nothing
+	callers map[string]int64 // bytes that each caller has taken; no entry: 0
 }
 
 // NewBudget makes a budget with nothing taken.
@@ -17,8 +17,7 @@ func NewBudget(total, share int64) *Budget {
 	return &Budget{total: total, share: share, callers: map[string]int64{}}
 }
 
-// Take so many bytes for a caller; false: they are more than what is left, and
-// nothing is taken.
+// Take takes bytes for a caller. It returns false and takes nothing if less is left.
 func (b *Budget) Take(caller string, n int64) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -30,7 +29,7 @@ func (b *Budget) Take(caller string, n int64) bool {
 	return true
 }
 
-// Give back what was taken.
+// Give returns bytes that were taken.
 func (b *Budget) Give(caller string, n int64) {
 	if n == 0 {
 		return

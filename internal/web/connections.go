@@ -8,10 +8,9 @@ import (
 	"time"
 )
 
-// Connections is a listener that refuses connections beyond a bound: in all, so
-// that the process keeps descriptors for its database and its own calls, and for
-// each address, so that one caller cannot have all of them. It closes what is
-// beyond at once.
+// Connections is a listener with bounds on open connections: in all, so that the
+// process keeps descriptors for its database and its own calls, and per address, so
+// that one caller cannot take all of them. It closes further connections at once.
 type Connections struct {
 	net.Listener
 	most       int
@@ -24,8 +23,8 @@ type Connections struct {
 	warned    time.Time
 }
 
-// LimitConnections bounds the connections of a listener. No bound by address
-// holds for trusted proxies, whose connections carry those of many.
+// LimitConnections bounds the connections of a listener. Trusted proxies have no
+// bound per address, because their connections serve many callers.
 func LimitConnections(l net.Listener, most, perAddress int, proxies Proxies) *Connections {
 	return &Connections{Listener: l, most: most, perAddress: perAddress, proxies: proxies, byAddress: map[string]int{}}
 }
@@ -41,11 +40,12 @@ func (c *Connections) Accept() (net.Conn, error) {
 		if c.admit(address) {
 			return &connection{Conn: conn, of: c, address: address}, nil
 		}
-		_ = conn.Close() // it was never used
+		_ = conn.Close() // the connection was never used
 	}
 }
 
-// addressOf is what a connection counts under; empty: its address does not count.
+// addressOf returns the address that a connection counts for; empty: it is not
+// counted by address.
 func (c *Connections) addressOf(conn net.Conn) string {
 	peer, err := netip.ParseAddrPort(conn.RemoteAddr().String())
 	if err != nil || c.proxies.trust(peer.Addr()) {
@@ -84,7 +84,7 @@ func (c *Connections) closed(address string) {
 	}
 }
 
-// connection is one that was admitted. It counts until it is closed.
+// connection is an admitted connection. It counts until it is closed.
 type connection struct {
 	net.Conn
 	of      *Connections
@@ -92,8 +92,8 @@ type connection struct {
 	once    sync.Once
 }
 
-// CloseWrite has net/http deliver its last answer before it closes the
-// connection, as it does with a *net.TCPConn.
+// CloseWrite lets net/http deliver its last answer before it closes the connection,
+// as with a *net.TCPConn.
 func (c *connection) CloseWrite() error {
 	if half, ok := c.Conn.(interface{ CloseWrite() error }); ok {
 		return half.CloseWrite()

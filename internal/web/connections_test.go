@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// peers is a listener with one connection of each address, in order.
+// peers is a listener with one connection from each address, in order.
 type peers struct {
 	net.Listener
 	from []string
@@ -33,7 +33,7 @@ func (c *peerConn) RemoteAddr() net.Addr {
 	return net.TCPAddrFromAddrPort(netip.AddrPortFrom(netip.MustParseAddr(c.from), 1234))
 }
 
-// accepted are the connections that are admitted of these.
+// accepted returns those of these connections that are admitted.
 func accepted(c *Connections, from ...string) (list []net.Conn) {
 	c.Listener = &peers{from: from}
 	for {
@@ -54,7 +54,7 @@ func TestConnectionsAreBounded(t *testing.T) {
 	if n := len(accepted(c, "192.0.2.1", "10.0.0.1", "10.0.0.1", "192.0.2.2")); n != 1 {
 		t.Errorf("%d when one may still come", n)
 	}
-	_, _ = of[0].Close(), of[0].Close() // a second time it counts for nothing
+	_, _ = of[0].Close(), of[0].Close() // the second Close counts nothing
 	if n := len(accepted(c, "192.0.2.1", "192.0.2.1")); n != 1 {
 		t.Errorf("%d in place of one that was closed", n)
 	}
@@ -66,7 +66,7 @@ func TestConnectionsAreBounded(t *testing.T) {
 	}
 }
 
-// A trusted proxy has as many connections as there are.
+// A trusted proxy may open as many connections as there are in all.
 func TestProxiesHaveConnections(t *testing.T) {
 	c := LimitConnections(nil, 5, 2, Proxies{netip.MustParsePrefix("10.0.0.0/8")})
 	if n := len(accepted(c, "10.0.0.1", "10.0.0.1", "10.0.0.1", "10.0.0.1", "10.0.0.1", "10.0.0.1")); n != 5 {
@@ -74,7 +74,7 @@ func TestProxiesHaveConnections(t *testing.T) {
 	}
 }
 
-// What is refused is closed.
+// Refused connections are closed.
 func TestRefusedConnectionsAreClosed(t *testing.T) {
 	c := LimitConnections(nil, 0, 2, nil)
 	conn := &peerConn{from: "192.0.2.1"}

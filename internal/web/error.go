@@ -11,23 +11,25 @@ import (
 	"purveyor/internal/commerce"
 )
 
-// Error is a refusal with its HTTP status, where commerce has no word for it.
+// Error is a refusal with its HTTP status, for refusals that commerce has no kind
+// for.
 type Error struct {
 	Status  int
 	Code    string
 	Message string
 	Field   string
 	OrderID string
-	// RetryAfter is in how many seconds another try makes sense; 0: nobody knows.
+	// RetryAfter is the number of seconds until a repeat makes sense; 0: unknown.
 	RetryAfter int
-	// Log is the level of the log line that a 5xx gets. Its zero value is
-	// slog.LevelInfo, for what the operator is told of otherwise, or a tester asked for.
+	// Log is the level of the log line of a 5xx. The zero value is slog.LevelInfo,
+	// for errors that are reported to the operator elsewhere, or that a tester asked
+	// for.
 	Log slog.Level
 }
 
 func (e *Error) Error() string { return e.Message }
 
-// statuses is the one table from kinds of refusals to HTTP (SPEC, Errors).
+// statuses is the one mapping from kinds of refusals to HTTP (SPEC, Errors).
 var statuses = map[commerce.Kind]int{
 	commerce.KindInvalid:   http.StatusBadRequest,
 	commerce.KindForbidden: http.StatusForbidden,
@@ -45,8 +47,8 @@ type errorBody struct {
 	TraceID string `json:"trace_id"`
 }
 
-// WriteError answers with an error. What is no refusal is a 500 that says
-// nothing of the inside; the log line under the trace id does.
+// WriteError answers with an error. An error that is not a refusal becomes a 500
+// without details; the log line with the same trace id has them.
 func WriteError(w *Writer, err error) {
 	e, ok := errors.AsType[*Error](err)
 	if !ok {
@@ -69,13 +71,13 @@ func WriteError(w *Writer, err error) {
 	WriteJSON(w, e.Status, body)
 }
 
-// WriteJSON answers with a body that is JSON already.
+// WriteJSON answers with an encoded JSON body.
 func WriteJSON(w http.ResponseWriter, status int, body []byte) {
 	h := w.Header()
 	h["Content-Type"] = jsonType
 	h["Content-Length"] = []string{strconv.Itoa(len(body))}
 	w.WriteHeader(status)
-	_, _ = w.Write(body) // the caller has gone
+	_, _ = w.Write(body) // an error means that the caller has gone
 }
 
 var jsonType = []string{"application/json"}

@@ -16,16 +16,16 @@ import (
 	"purveyor/internal/commerce"
 )
 
-// keyOf is the key of this name.
+// keyOf returns the key with this name.
 func keyOf(name string) string {
 	sum := sha256.Sum256([]byte(name))
 	return commerce.Live.NewKey([20]byte(sum[:20]))
 }
 
-// keys is a finder whose answers a test can change.
+// keys is a KeyFinder whose answers a test can change.
 type keys struct {
 	mu       sync.Mutex
-	partners map[string]commerce.Partner // by the name of the key; all live
+	partners map[string]commerce.Partner // by the name of the key; all keys are live
 	err      error
 	asked    int
 }
@@ -59,7 +59,7 @@ func newGateTest() *gateTest {
 	return g
 }
 
-// knock gives the status of the refusal, 0 when it lets in.
+// knock returns the status of the refusal, or 0 if the request is admitted.
 func (g *gateTest) knock(key, address string) int {
 	r := httptest.NewRequest("GET", "/", nil)
 	r.RemoteAddr = address + ":1234"
@@ -103,7 +103,7 @@ func TestGateFreshness(t *testing.T) {
 	want(401, "two seconds after the key was rotated")
 }
 
-// Within its two seconds a key is not looked up again; later it is.
+// A key is looked up once in two seconds.
 func TestGateRemembers(t *testing.T) {
 	g := newGateTest()
 	for range 100 {
@@ -121,7 +121,7 @@ func TestGateRemembers(t *testing.T) {
 	}
 }
 
-// A new rate limit holds within two seconds too.
+// A new rate limit takes effect within two seconds.
 func TestGateLearnsLimits(t *testing.T) {
 	g := newGateTest()
 	statuses := []int{g.knock("other", "a"), g.knock("other", "a"), g.knock("other", "a")}
@@ -133,13 +133,13 @@ func TestGateLearnsLimits(t *testing.T) {
 	}
 }
 
-// Wrong keys are limited for each address; a good key from there passes.
+// Wrong keys are limited per address; a good key from the same address passes.
 func TestGateWrongKeys(t *testing.T) {
 	g := newGateTest()
 	for i := range wrongKeysPerMinute {
 		key := fmt.Sprint("wrong", i)
 		if i%2 == 0 {
-			key = "" // no key at all counts as well
+			key = "" // a missing key counts as a wrong one
 		}
 		if got := g.knock(key, "10.0.0.1"); got != 401 {
 			t.Fatalf("wrong key %d: %d", i, got)
@@ -151,7 +151,7 @@ func TestGateWrongKeys(t *testing.T) {
 	if got := g.knock("good", "10.0.0.1"); got != 0 {
 		t.Errorf("a good key from that address: %d", got)
 	}
-	g.now = g.now.Add(3 * time.Second) // the good key is looked up anew
+	g.now = g.now.Add(3 * time.Second) // the good key is looked up again
 	if got := g.knock("good", "10.0.0.1"); got != 0 {
 		t.Errorf("a good key from that address, later: %d", got)
 	}
@@ -164,8 +164,8 @@ func TestGateWrongKeys(t *testing.T) {
 	}
 }
 
-// When keys cannot be looked up, nobody is told that his key is wrong, and
-// what is known is not used beyond its time.
+// While keys cannot be looked up, no key is called wrong, and known keys are not used
+// longer than usual.
 func TestGateWithoutStorage(t *testing.T) {
 	g := newGateTest()
 	g.knock("good", "a")
@@ -183,7 +183,7 @@ func TestGateWithoutStorage(t *testing.T) {
 	}
 }
 
-// What the gate remembers is bounded by the partners, not by who knocks.
+// The memory of the gate is bounded by the number of partners, not of callers.
 func TestGateMemory(t *testing.T) {
 	g := newGateTest()
 	for i := range 1000 {
@@ -201,8 +201,8 @@ func TestGateMemory(t *testing.T) {
 	}
 }
 
-// What has not the form of a key is refused without a look-up, and so is a key
-// that was looked up just now.
+// A text that is not in the form of a key is refused without a lookup, and so is a
+// wrong key that was looked up moments ago.
 func TestGateRefusesUnread(t *testing.T) {
 	g := newGateTest()
 	good := keyOf("good")
@@ -226,8 +226,7 @@ func TestGateRefusesUnread(t *testing.T) {
 	}
 }
 
-// Beyond its limit an address has the database do one look-up at a time, for
-// keys that were never good.
+// Beyond its limit, an address has the database look up one unknown key at a time.
 func TestGateLooksUpOneAtATime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newGateTest()
@@ -248,7 +247,7 @@ func TestGateLooksUpOneAtATime(t *testing.T) {
 			t.Errorf("%d look-ups at a time for strangers", finder.most)
 		}
 		wg.Go(func() { g.knock("more", "10.0.0.1") })
-		wg.Go(func() { g.knock("good", "10.0.0.1") }) // has been good, and does not wait
+		wg.Go(func() { g.knock("good", "10.0.0.1") }) // a known key does not wait
 		wg.Wait()
 		if finder.most != 2 {
 			t.Errorf("%d look-ups at a time for a stranger and a partner", finder.most)
@@ -256,7 +255,7 @@ func TestGateLooksUpOneAtATime(t *testing.T) {
 	})
 }
 
-// slowFinder takes a second, and counts its callers.
+// slowFinder takes a second per call, and counts its callers.
 type slowFinder struct {
 	KeyFinder
 	mu        sync.Mutex
@@ -268,14 +267,14 @@ func (f *slowFinder) FindKey(ctx context.Context, hash commerce.KeyHash) (commer
 	f.now++
 	f.most = max(f.most, f.now)
 	f.mu.Unlock()
-	time.Sleep(time.Second) // of the bubble's clock
+	time.Sleep(time.Second) // by the clock of the synctest bubble
 	f.mu.Lock()
 	f.now--
 	f.mu.Unlock()
 	return f.KeyFinder.FindKey(ctx, hash)
 }
 
-// A key that is missing, wrong or in another header: the message tells.
+// The message says whether the key is missing, wrong or in another header.
 func TestUnauthorizedTellsWhatToDo(t *testing.T) {
 	for want, h := range map[string]http.Header{
 		"Missing x-api-key: send the key in this header":                                {},

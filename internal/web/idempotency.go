@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// IdempotencyKey reads the header: 1 to 255 printable characters, surrounding
-// quotes stripped. Absent gives "" and no error.
+// IdempotencyKey reads the header: 1 to 255 printable characters, without surrounding
+// quotes. If it is absent, it returns "" and no error.
 func IdempotencyKey(r *http.Request) (string, error) {
 	given := r.Header["Idempotency-Key"]
 	if len(given) == 0 {

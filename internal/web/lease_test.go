@@ -13,12 +13,12 @@ import (
 	"purveyor/internal/commerce"
 )
 
-// rates is the table of all processes.
+// rates is the table that all processes share.
 type rates struct {
 	mu     sync.Mutex
 	used   map[commerce.RateWindow]int64
 	leases int
-	before func(context.Context) error // what happens to a lease first
+	before func(context.Context) error // called before each request for a quota
 }
 
 func newRates() *rates {
@@ -56,9 +56,8 @@ func admitted(t *testing.T, l *leases, c Caller, n int, now time.Time) (count in
 	return count
 }
 
-// Processes take turns at one partner's limit: not one request more passes,
-// whatever each believes the limit to be. What is leased and not used is lost
-// for the minute.
+// Processes share one partner's limit exactly, even if they disagree on the limit.
+// Numbers that a process got and did not use are lost for that minute.
 func TestLeases(t *testing.T) {
 	type step struct {
 		process int
@@ -71,7 +70,7 @@ func TestLeases(t *testing.T) {
 		"one process":              {{0, 0, 3, 2, 2}, {0, 30, 3, 5, 1}, {0, 59, 3, 5, 0}, {0, 60, 3, 10, 3}, {0, 119, 3, 1, 0}, {0, 120, 3, 1, 1}, {0, 300, 3, 4, 3}},
 		"a large limit":            {{0, 0, 10_000, 10_010, 10_000}},
 		"the other comes too late": {{0, 0, 240, 500, 240}, {1, 1, 240, 10, 0}, {1, 60, 240, 500, 240}, {0, 61, 240, 10, 0}},
-		// 1 and 29 of 239 are leased, 28 of them not used.
+		// The process gets 1 and 29 of 239, and does not use 28 of them.
 		"little is stranded":   {{0, 0, 240, 2, 2}, {1, 1, 240, 500, 210}, {0, 2, 240, 500, 28}},
 		"idle strands nothing": {{0, 0, 240, 1, 1}, {1, 0, 240, 1, 1}, {2, 1, 240, 500, 238}},
 		"raised":               {{0, 0, 3, 5, 3}, {0, 1, 5, 5, 2}, {1, 2, 6, 5, 1}},
@@ -99,7 +98,7 @@ func TestLeasesAreApart(t *testing.T) {
 	}
 }
 
-// Remaining counts down what all processes have left.
+// Remaining counts down the requests that are left to all processes.
 func TestLeaseHeaders(t *testing.T) {
 	table := newRates()
 	processes := []*leases{newLeases(table), newLeases(table)}
@@ -116,8 +115,9 @@ func TestLeaseHeaders(t *testing.T) {
 	}
 }
 
-// Exactly the limit pass, also when all come at once to two processes, but for
-// what is left in one that had all of its requests; and few leases are asked for.
+// Exactly the limit passes, even if all requests reach two processes at once, except
+// for numbers that are left in a process without further requests. Few quotas are
+// requested.
 func TestLeasesAtOnce(t *testing.T) {
 	table := newRates()
 	processes := []*leases{newLeases(table), newLeases(table)}
@@ -143,8 +143,8 @@ func TestLeasesAtOnce(t *testing.T) {
 	}
 }
 
-// Who comes while a lease is under way waits for it, and for no other, even if
-// the one who began it has gone; if it fails, they all fail with it.
+// A request that arrives while its quota is being fetched waits for that one only,
+// even if the first caller has gone. If the fetch fails, all of them fail.
 func TestLeaseTogether(t *testing.T) {
 	for _, failure := range []error{nil, errors.New("gone")} {
 		synctest.Test(t, func(t *testing.T) {
@@ -183,8 +183,8 @@ func TestLeaseTogether(t *testing.T) {
 	}
 }
 
-// A database that does not answer holds nobody for long, and the next request
-// asks again.
+// A database that does not answer delays a request for a bounded time, and the next
+// request tries again.
 func TestLeaseWithoutStorage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newGateTest()
@@ -200,7 +200,7 @@ func TestLeaseWithoutStorage(t *testing.T) {
 	})
 }
 
-// Past minutes are forgotten.
+// Past minutes are dropped.
 func TestLeaseMemory(t *testing.T) {
 	l := newLeases(newRates())
 	for minute := range int64(100) {

@@ -7,21 +7,20 @@ import (
 	"time"
 )
 
-// Limits counts requests in fixed clock minutes (SPEC, Limits), in this process alone.
+// Limits counts requests in fixed clock minutes (SPEC, Limits), in this process only.
 type Limits struct {
 	mu     sync.Mutex
 	minute int64
-	counts map[string]int64 // of this minute; forgotten with it
+	counts map[string]int64 // of the current minute
 }
 
-// maxCounted bounds the memory of one minute. Past it, whoever is new shares
-// one count.
+// maxCounted bounds the memory of one minute. All callers beyond it share one count.
 const maxCounted = 100_000
 
 // NewLimits makes an empty count.
 func NewLimits() *Limits { return &Limits{counts: map[string]int64{}} }
 
-// take counts one request of who, and sets the RateLimit headers.
+// take counts one request of a caller, and sets the RateLimit headers.
 func (l *Limits) take(h http.Header, who string, limit int64, now time.Time) error {
 	minute := now.Unix() / 60
 	l.mu.Lock()
@@ -45,7 +44,7 @@ func (l *Limits) exhausted(who string, limit int64, now time.Time) bool {
 	return now.Unix()/60 == l.minute && l.counts[l.counted(who)] >= limit
 }
 
-// counted is what a caller counts under. The lock is held.
+// counted returns the key under which a caller is counted. The lock is held.
 func (l *Limits) counted(who string) string {
 	if _, counted := l.counts[who]; !counted && len(l.counts) >= maxCounted {
 		return "everybody else"
@@ -53,8 +52,8 @@ func (l *Limits) counted(who string) string {
 	return who
 }
 
-// within sets the RateLimit headers for a request that is this one of its
-// minute, and refuses what is above the limit.
+// within sets the RateLimit headers for a request with this number in its minute, and
+// refuses it above the limit.
 func within(h http.Header, number, limit int64, now time.Time) error {
 	reset := strconv.FormatInt(60-now.Unix()%60, 10)
 	h["Ratelimit-Limit"] = []string{strconv.FormatInt(limit, 10)}

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-func at(seconds int64) time.Time { return time.Unix(1_772_463_840+seconds, 0) } // a full minute, and some
+func at(seconds int64) time.Time { return time.Unix(1_772_463_840+seconds, 0) } // the start of a minute, plus seconds
 
 // passed counts how many of n requests pass.
 func passed(l *Limits, who string, limit int64, n int, now time.Time) (count int) {
@@ -34,7 +34,7 @@ func TestLimitPerClockMinute(t *testing.T) {
 	}
 }
 
-// The last moment of a minute and the first of the next are two windows.
+// The end of a minute and the start of the next are two windows.
 func TestLimitEdges(t *testing.T) {
 	l := NewLimits()
 	edge := at(60)
@@ -65,13 +65,13 @@ func TestLimitHeaders(t *testing.T) {
 		}
 	}
 	h := http.Header{}
-	_ = l.take(h, "b", 2, at(59)) // the headers tell
+	_ = l.take(h, "b", 2, at(59)) // the headers show the result
 	if h.Get("RateLimit-Reset") != "1" {
 		t.Errorf("%v", h)
 	}
 }
 
-// Exactly the limit pass, also when all come at once.
+// Exactly the limit passes, even if all requests come at once.
 func TestLimitAtOnce(t *testing.T) {
 	l := NewLimits()
 	var wg sync.WaitGroup
@@ -85,7 +85,7 @@ func TestLimitAtOnce(t *testing.T) {
 	}
 }
 
-// A changed limit counts from the next request on.
+// A changed limit applies from the next request on.
 func TestLimitChanges(t *testing.T) {
 	l := NewLimits()
 	if got := passed(l, "a", 3, 5, at(0)) + passed(l, "a", 5, 5, at(1)) + passed(l, "a", 2, 5, at(2)); got != 5 {
@@ -93,11 +93,11 @@ func TestLimitChanges(t *testing.T) {
 	}
 }
 
-// Many strangers cost bounded memory.
+// Many strangers take bounded memory.
 func TestLimitMemory(t *testing.T) {
 	l := NewLimits()
 	for i := range maxCounted + 5000 {
-		_ = l.take(http.Header{}, fmt.Sprint("address ", i), 1, at(0)) // their refusals are not looked at
+		_ = l.take(http.Header{}, fmt.Sprint("address ", i), 1, at(0)) // refusals do not matter here
 	}
 	if len(l.counts) > maxCounted+1 {
 		t.Errorf("%d are counted", len(l.counts))
@@ -107,11 +107,11 @@ func TestLimitMemory(t *testing.T) {
 	}
 }
 
-// However many strangers knock in a minute, a partner gets in.
+// Any number of strangers leaves the partners' limits alone.
 func TestStrangersDoNotUseUpPartners(t *testing.T) {
 	g := newGateTest()
 	for i := range maxCounted + wrongKeysPerMinute {
-		_ = g.strangers.take(http.Header{}, fmt.Sprint("address ", i), wrongKeysPerMinute, at(0)) // their refusals are not looked at
+		_ = g.strangers.take(http.Header{}, fmt.Sprint("address ", i), wrongKeysPerMinute, at(0)) // refusals do not matter here
 	}
 	if statuses := []int{g.knock("other", "address 1"), g.knock("other", "address 1"), g.knock("other", "address 1")}; fmt.Sprint(statuses) != "[0 0 429]" {
 		t.Errorf("the partner's three requests of two: %v", statuses)

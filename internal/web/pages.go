@@ -5,15 +5,15 @@ import (
 	"time"
 )
 
-// Requests a minute from one address: for one page, which people load again and
-// scripts poll twice a second, and for pages that are not there.
+// Requests per minute from one address: for one page, which people reload and scripts
+// poll twice a second, and for missing pages.
 const (
 	pagePerMinute    = 300
 	missingPerMinute = 120
 )
 
-// LimitPages bounds how often an address asks next for a page, and for pages
-// that are not there; beyond it is answered 429. It expects Trace around it.
+// LimitPages bounds the requests of an address for one page, and for missing pages;
+// further ones are answered with 429. It has to run inside Trace.
 func LimitPages(next http.Handler) http.Handler { return limitPages(next, time.Now) }
 
 func limitPages(next http.Handler, now func() time.Time) http.Handler {
@@ -32,7 +32,7 @@ func limitPages(next http.Handler, now func() time.Time) http.Handler {
 		}
 		next.ServeHTTP(w, r)
 		if w.status == http.StatusNotFound {
-			_ = limits.take(http.Header{}, missing, missingPerMinute, now()) // its answer has been given
+			_ = limits.take(http.Header{}, missing, missingPerMinute, now()) // the answer has been sent already
 		}
 	})
 }

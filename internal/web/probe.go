@@ -6,13 +6,13 @@ import (
 	"time"
 )
 
-// Probe asks whether something works, at most once in probePause however often it
-// is called, and warns once a minute while it does not.
+// Probe tests whether something works, at most once in probePause however often it is
+// asked, and logs a warning once a minute while it does not.
 type Probe struct {
-	what string // what is so while it works, for the log
+	what string // what holds while it works, for the log
 	try  func(context.Context) error
 
-	turn   chan struct{} // has room while no caller tries; what follows is that caller's
+	turn   chan struct{} // has room while no caller runs the test; the fields below belong to that caller
 	tried  time.Time
 	err    error
 	warned time.Time
@@ -20,18 +20,18 @@ type Probe struct {
 
 const (
 	probePause = time.Second
-	// ProbeTime is how long a try may take.
+	// ProbeTime bounds one test.
 	ProbeTime   = 5 * time.Second
 	warningTime = time.Minute
 )
 
-// NewProbe makes a probe that has not tried yet.
+// NewProbe makes a probe that has not been tested yet.
 func NewProbe(what string, try func(context.Context) error) *Probe {
 	return &Probe{what: what, try: try, turn: make(chan struct{}, 1)}
 }
 
-// OK reports whether the last try succeeded. It tries again if that was more
-// than a second ago.
+// OK reports whether the latest test succeeded. It tests again if that was more than
+// a second ago.
 func (p *Probe) OK() bool {
 	p.turn <- struct{}{}
 	defer func() { <-p.turn }()

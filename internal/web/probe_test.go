@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// TestProbe: a probe tries once a second however often it is asked, warns once a
-// minute, and says when it works again.
+// TestProbe checks that a probe tests once a second however often it is asked, warns
+// once a minute, and logs when it works again.
 func TestProbe(t *testing.T) {
 	var log bytes.Buffer
 	before := slog.Default()
@@ -46,7 +46,7 @@ func TestProbe(t *testing.T) {
 	})
 }
 
-// TestProbeEnds: a try that hangs fails, and all callers share it.
+// TestProbeEnds checks that a test that hangs fails, and that all callers share it.
 func TestProbeEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		tries := 0

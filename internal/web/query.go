@@ -10,8 +10,8 @@ import (
 	"unicode/utf8"
 )
 
-// Query reads query parameters. Each is given once at most, and the first
-// that cannot be used is the error.
+// Query reads query parameters. Each may be given once, and the first invalid one is
+// the error.
 type Query struct {
 	values url.Values
 	err    error
@@ -31,17 +31,17 @@ func QueryOf(r *http.Request) *Query {
 	return q
 }
 
-// Err is the first error met.
+// Err returns the first error.
 func (q *Query) Err() error { return q.err }
 
-// Fail notes an error of a parameter, if it is the first.
+// Fail records the error of a parameter if it is the first.
 func (q *Query) Fail(code, name, message string) {
 	if q.err == nil {
 		q.err = &Error{Status: http.StatusBadRequest, Code: code, Field: name, Message: name + " " + message}
 	}
 }
 
-// Text is a parameter, or "" if it is not given.
+// Text returns a parameter, or "" if it is absent.
 func (q *Query) Text(name string) string {
 	given, ok := q.values[name]
 	switch {
@@ -57,7 +57,7 @@ func (q *Query) Text(name string) string {
 	return ""
 }
 
-// Bool is true, false, or what it is without the parameter.
+// Bool returns a parameter that is true or false, or otherwise if it is absent.
 func (q *Query) Bool(name string, otherwise bool) bool {
 	switch q.Text(name) {
 	case "":
@@ -71,13 +71,13 @@ func (q *Query) Bool(name string, otherwise bool) bool {
 	return otherwise
 }
 
-// Limit is the size of a list: above the maximum it is the maximum.
+// Limit returns the size of a page; larger values become the maximum.
 func (q *Query) Limit(otherwise, most int) int {
 	text := q.Text("limit")
 	if text == "" {
 		return otherwise
 	}
-	n, err := strconv.ParseUint(text, 10, 64) // which takes no sign
+	n, err := strconv.ParseUint(text, 10, 64) // which accepts no sign
 	switch {
 	case errors.Is(err, strconv.ErrRange):
 		return most
@@ -88,13 +88,13 @@ func (q *Query) Limit(otherwise, most int) int {
 	return int(min(n, uint64(most)))
 }
 
-// Millis is a time in Unix ms, or 0.
+// Millis returns a time in Unix ms, or 0 if it is absent.
 func (q *Query) Millis(name string) int64 {
 	text := q.Text(name)
 	if text == "" {
 		return 0
 	}
-	n, err := strconv.ParseUint(text, 10, 63) // which takes no sign
+	n, err := strconv.ParseUint(text, 10, 63) // which accepts no sign
 	if err != nil {
 		q.Fail("invalid_query", name, "must be Unix milliseconds")
 		return 0

@@ -51,8 +51,8 @@ func TestTraceRules(t *testing.T) {
 	}
 }
 
-// The line of a request names its partner if it is known, and has the level
-// that its handler has chosen.
+// The log line of a request names its partner if that is known, and has the level
+// that the handler chose.
 func TestRequestLine(t *testing.T) {
 	for want, handler := range map[string]http.HandlerFunc{
 		"level=INFO msg=request method=GET path=/v1/x status=200 bytes=5 trace_id=t-1 partner=ptn_1\n": func(w http.ResponseWriter, r *http.Request) {
@@ -89,10 +89,10 @@ func TestPanicIsA500(t *testing.T) {
 	}
 }
 
-// What was half written cannot be taken back; nothing is added to it.
+// A partial answer cannot be taken back, so nothing is added to it.
 func TestPanicAfterTheAnswerBegan(t *testing.T) {
 	rec := traced(func(w http.ResponseWriter, _ *http.Request) {
-		_, _ = io.WriteString(w, "half") // a recorder takes everything
+		_, _ = io.WriteString(w, "half") // writing to a recorder cannot fail
 		panic("late")
 	})
 	if rec.Code != 200 || rec.Body.String() != "half" {
@@ -128,8 +128,8 @@ func TestErrorTable(t *testing.T) {
 	}
 }
 
-// An error of the inside is for somebody to mend. What the service foresaw has
-// the level that it asks for, and is no error by itself.
+// An internal error is logged as an error. A failure that the service foresaw has the
+// level that its handler chose.
 func TestErrorLevels(t *testing.T) {
 	before := slog.Default()
 	defer slog.SetDefault(before)

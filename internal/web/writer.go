@@ -1,6 +1,6 @@
-// Package web is the HTTP kit that everything on the wire shares: trace ids,
-// the access log, errors, authentication and rate limits. It knows HTTP and
-// the nouns, and no use case.
+// Package web is the HTTP kit of all fronts: trace ids, the access log, errors,
+// authentication and rate limits. It knows HTTP and the nouns of commerce, but no use
+// case.
 package web
 
 import (
@@ -14,13 +14,13 @@ import (
 	"purveyor/internal/commerce"
 )
 
-// Writer is the response of a request that came through Trace. It carries
-// what the log line will say.
+// Writer is the response of a request inside Trace. It carries the fields of the log
+// line.
 type Writer struct {
 	http.ResponseWriter
 	TraceID string
-	Partner string     // empty: it is not known
-	Level   slog.Level // of the line
+	Partner string     // empty: not known
+	Level   slog.Level // of the log line
 	status  int
 	bytes   int
 }
@@ -43,22 +43,21 @@ func (w *Writer) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// Unwrap is for http.ResponseController.
+// Unwrap implements the interface of http.ResponseController.
 func (w *Writer) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-// WriterOf is the Writer that Trace put around the response.
+// WriterOf returns the Writer that Trace put around the response.
 func WriterOf(w http.ResponseWriter) *Writer { return w.(*Writer) }
 
-// TraceHeader carries the correlation id, both ways.
+// TraceHeader carries the trace id in both directions.
 const TraceHeader = "X-Trace-Id"
 
 const maxTraceID = 128
 
 var noSniff = []string{"nosniff"}
 
-// Trace is the outermost layer: it gives each request its trace id, logs it
-// when it is answered, and turns a panic into a 500. No browser guesses what
-// kind of content an answer is.
+// Trace is the outermost layer: it gives each request a trace id, logs it when it is
+// answered, and turns a panic into a 500. It forbids browsers to guess content types.
 func Trace(log *slog.Logger, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		began := time.Now()
@@ -92,8 +91,8 @@ func (w *Writer) log(log *slog.Logger, r *http.Request, took time.Duration) {
 	log.LogAttrs(r.Context(), w.Level, "request", attrs...)
 }
 
-// traceID is the first id that the request's header gives, if it can be used;
-// else a new one (BEHAVIOUR, Errors).
+// traceID returns the first usable id of the request's header, or a new one
+// (BEHAVIOUR, Errors).
 func traceID(given []string) string {
 	if len(given) == 0 || given[0] == "" || len(given[0]) > maxTraceID {
 		return newTraceID()

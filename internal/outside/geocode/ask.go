@@ -27,7 +27,7 @@ type asker struct {
 	agent  string
 }
 
-// newAsker makes an asker. Contact tells the geocoder's operator who we are: the
+// newAsker makes an asker. Contact identifies us to the operator of the geocoder: the
 // service's public URL, or an address of its operator. The transport may be nil.
 func newAsker(transport http.RoundTripper, contact string) asker {
 	return asker{
