@@ -1,5 +1,5 @@
-// Package browser opens pages in a real browser, headless Chromium, for
-// tests. It must be installed: scripts/test does that.
+// Package browser opens pages in headless Chromium, for tests. scripts/test installs
+// Chromium.
 package browser
 
 import (
@@ -13,18 +13,18 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// patience bounds what a test does in one tab.
+// patience bounds the time of a test in one tab.
 const patience = 2 * time.Minute
 
-// Start runs a browser until the end of the test, and gives its chromedp
-// context. Tabs are opened in it with Tab.
+// Start runs a browser until the test ends, and returns its chromedp context, in
+// which Tab opens tabs.
 func Start(t testing.TB) context.Context {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("-short leaves the browser out")
 	}
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(program(t)))
-	if os.Geteuid() == 0 { // with its own sandbox Chromium refuses to run as root
+	if os.Geteuid() == 0 { // Chromium's own sandbox does not work for root
 		options = append(options, chromedp.NoSandbox)
 	}
 	allocator, end := chromedp.NewExecAllocator(context.Background(), options...)
@@ -37,7 +37,7 @@ func Start(t testing.TB) context.Context {
 	return browser
 }
 
-// program finds Chromium, or Chrome.
+// program returns the path of Chromium or Chrome.
 func program(t testing.TB) string {
 	t.Helper()
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
@@ -49,8 +49,8 @@ func program(t testing.TB) string {
 	return ""
 }
 
-// Tab opens a tab that shares nothing with others, as in a private window. It
-// is closed at the end of the test.
+// Tab opens a tab that shares nothing with other tabs, like a private window. It is
+// closed when the test ends.
 func Tab(t testing.TB, browser context.Context) context.Context {
 	t.Helper()
 	tab, end := chromedp.NewContext(browser, chromedp.WithNewBrowserContext())
@@ -63,8 +63,8 @@ func Tab(t testing.TB, browser context.Context) context.Context {
 	return tab
 }
 
-// Screenshot keeps a picture of the whole page in the folder that
-// PURVEYOR_SCREENSHOTS names, for people to look at. Without it there is none.
+// Screenshot saves a picture of the whole page in the folder that
+// PURVEYOR_SCREENSHOTS names. It does nothing if the variable is not set.
 func Screenshot(t testing.TB, tab context.Context, name string) {
 	t.Helper()
 	folder := os.Getenv("PURVEYOR_SCREENSHOTS")

@@ -14,8 +14,8 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// Visitor is somebody with a browser on a page, who callbacks what it asks for and
-// what the browser has to say about it.
+// Visitor is a person with a browser on a page. It records the requests of the page
+// and the messages of the browser's console.
 type Visitor struct {
 	T   testing.TB
 	Tab context.Context
@@ -25,7 +25,7 @@ type Visitor struct {
 	problems []string
 }
 
-// Visit opens an address in a tab of its own, after something was done to it.
+// Visit runs the actions in a new tab, and opens the address there.
 func Visit(t testing.TB, browser context.Context, address string, before ...chromedp.Action[chromedp.Void]) *Visitor {
 	t.Helper()
 	v := &Visitor{T: t, Tab: Tab(t, browser)}
@@ -47,7 +47,7 @@ func Visit(t testing.TB, browser context.Context, address string, before ...chro
 	return v
 }
 
-// NoScripts has a tab run none.
+// NoScripts switches scripts off.
 func NoScripts() chromedp.Action[chromedp.Void] {
 	return chromedp.Func(func(ctx context.Context, _ *chromedp.Target) error {
 		_, err := chromedp.Call(ctx, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
@@ -55,7 +55,7 @@ func NoScripts() chromedp.Action[chromedp.Void] {
 	})
 }
 
-// Dark has a tab ask for dark pages.
+// Dark makes the browser prefer a dark colour scheme.
 func Dark() chromedp.Action[chromedp.Void] {
 	return chromedp.Func(func(ctx context.Context, _ *chromedp.Target) error {
 		_, err := chromedp.Call(ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
@@ -71,7 +71,7 @@ func (v *Visitor) must(err error) {
 	}
 }
 
-// Ask evaluates a script.
+// Ask evaluates a script and returns its value.
 func Ask[T any](v *Visitor, script string) T {
 	v.T.Helper()
 	value, err := chromedp.Run(v.Tab, chromedp.Evaluate[T](script))
@@ -79,22 +79,22 @@ func Ask[T any](v *Visitor, script string) T {
 	return value
 }
 
-// Requests are the addresses that were asked for until now.
+// Requests returns the addresses of all requests so far.
 func (v *Visitor) Requests() []string {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	return slices.Clone(v.requests)
 }
 
-// Problems are what the console said until now, refusals of the page's policy
-// among it.
+// Problems returns the console's messages so far. They include violations of the
+// page's policy.
 func (v *Visitor) Problems() []string {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	return slices.Clone(v.problems)
 }
 
-// Fits checks that nothing is beside a screen of this width.
+// Fits checks that the page is not wider than a screen of this width.
 func (v *Visitor) Fits(width int) {
 	v.T.Helper()
 	if wide := Ask[int](v, "document.documentElement.scrollWidth"); wide > width {
@@ -102,8 +102,8 @@ func (v *Visitor) Fits(width int) {
 	}
 }
 
-// contrast gives the texts whose colour is too near to what is behind them
-// (WCAG 2, level AA, text of any size). What SVG draws is left out.
+// contrast returns the texts without enough contrast to their background (WCAG 2,
+// level AA, text of any size). It ignores SVG.
 const contrast = `(() => {
 	const channels = c => c.match(/[\d.]+/g).map(Number);
 	const light = ([r, g, b]) => [r, g, b].map(v => v / 255).map(v => v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4)
@@ -120,7 +120,7 @@ const contrast = `(() => {
 	return bad;
 })()`
 
-// Readable checks what people who cannot see well, or not at all, need.
+// Readable checks what people with impaired sight need.
 func (v *Visitor) Readable() {
 	v.T.Helper()
 	for _, bad := range Ask[[]string](v, contrast) {

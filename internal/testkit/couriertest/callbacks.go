@@ -11,8 +11,8 @@ import (
 	"purveyor/internal/outside/courier"
 )
 
-// read gives what is told by a post, which is read twice: a repeated callback has
-// the same id.
+// read returns the callbacks of a post. It reads each post twice, because a repeated
+// callback has to have the same id.
 func (c contract) read(post Post) []courier.Callback {
 	c.Helper()
 	callbacks, err := c.Provider().ReadCallback(c.Context(), post.Header, post.Body)
@@ -25,8 +25,8 @@ func (c contract) read(post Post) []courier.Callback {
 	return callbacks
 }
 
-// told reads all that was posted since the last call, in order. No two callbacks
-// share an id.
+// told reads everything that was posted since the last call, in order, and checks
+// that no two callbacks share an id.
 func (c contract) told() []courier.Callback {
 	c.Helper()
 	var all []courier.Callback
@@ -43,8 +43,8 @@ func (c contract) told() []courier.Callback {
 	return all
 }
 
-// tells moves a delivery on, and checks that callbacks lead it there, without a
-// step back.
+// tells moves a delivery on, and checks that callbacks lead it there without a step
+// back.
 func (c contract) tells(d courier.Delivery, from, to commerce.CourierStatus) []courier.Callback {
 	c.Helper()
 	c.Move(c.T, d, to)
@@ -60,8 +60,8 @@ func (c contract) tells(d courier.Delivery, from, to commerce.CourierStatus) []c
 	return callbacks
 }
 
-// about checks whose callback it is. One that tells no name of ours is found by
-// the provider's.
+// about checks the delivery of a callback. If a callback does not carry our name, the
+// provider's id finds the delivery.
 func (c contract) about(n courier.Callback, d courier.Delivery) {
 	c.Helper()
 	if n.Delivery.ID != d.ID || n.Ref != "" && n.Ref != d.Ref {
@@ -69,9 +69,9 @@ func (c contract) about(n courier.Callback, d courier.Delivery) {
 	}
 }
 
-// everyStatus follows a delivery to the door. Not every provider tells of the
-// pick-up, but all tell that somebody comes for the goods, has them, and has
-// brought them.
+// everyStatus follows a delivery to the door. Some providers skip the pick-up, but
+// all report that a courier is coming for the goods, has them, and has delivered
+// them.
 func (c contract) everyStatus() {
 	d := c.made(c.quoted(c.request(order1)))
 	c.told()
@@ -93,7 +93,7 @@ func (c contract) everyStatus() {
 	}
 }
 
-// quits has a courier give up before the pick-up.
+// quits makes a courier give up before the pick-up.
 func (c contract) quits() {
 	d := c.made(c.Arrange(c.T, CourierQuits, c.quoted(c.request(order1))))
 	callbacks := c.tells(d, commerce.CourierPending, commerce.CourierCancelled)
@@ -103,10 +103,10 @@ func (c contract) quits() {
 	if slices.ContainsFunc(callbacks, func(n courier.Callback) bool { return n.Status.HasGoods() }) {
 		c.Errorf("the courier had the goods: %+v", callbacks)
 	}
-	c.cancelled(courier.Key{ID: d.ID, Ref: d.Ref}, d) // as it is
+	c.cancelled(courier.Key{ID: d.ID, Ref: d.Ref}, d) // without a change
 }
 
-// goesBack has a courier return the goods to the store.
+// goesBack makes a courier return the goods to the store.
 func (c contract) goesBack() {
 	d := c.made(c.Arrange(c.T, GoesBack, c.quoted(c.request(order1))))
 	callbacks := c.tells(d, commerce.CourierPending, commerce.CourierReturned)
@@ -117,7 +117,7 @@ func (c contract) goesBack() {
 	c.refused(err, courier.TooLate, "cancel")
 }
 
-// anyOrder reads callbacks backwards: each tells the same.
+// anyOrder reads callbacks in reverse order, and checks that each says the same.
 func (c contract) anyOrder() {
 	d := c.made(c.quoted(c.request(order1)))
 	c.Move(c.T, d, commerce.CourierDone)

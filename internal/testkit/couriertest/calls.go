@@ -20,11 +20,11 @@ func (c contract) quote() {
 	if q.ExpiresOn <= now || q.ExpiresOn > now+time.Hour.Milliseconds() {
 		c.Errorf("a quote of %d expires at %d", now, q.ExpiresOn)
 	}
-	// Some seconds as a rule mean that minutes were not converted.
+	// A few seconds mean that minutes were not converted.
 	if q.PickupDurationSeconds < 60 || q.DurationSeconds <= q.PickupDurationSeconds || q.DurationSeconds > 3*3600 {
 		c.Errorf("the pick-up takes %d s, all of it %d s", q.PickupDurationSeconds, q.DurationSeconds)
 	}
-	const tolerance = 2 * time.Minute // for durations that are told in minutes
+	const tolerance = 2 * time.Minute // for durations that are given in minutes
 	if off := q.DropoffETA - now - q.DurationSeconds*1000; off > tolerance.Milliseconds() || off < -tolerance.Milliseconds() {
 		c.Errorf("it takes %d s, and is there at %d; now is %d", q.DurationSeconds, q.DropoffETA, now)
 	}
@@ -94,7 +94,7 @@ func (c contract) createConcurrently() {
 	c.count(1)
 }
 
-// createLater repeats a request whose key the provider has forgotten.
+// createLater repeats a request after the provider has forgotten its key.
 func (c contract) createLater() {
 	r := c.quoted(c.request(order1))
 	first := c.made(r)
@@ -124,8 +124,8 @@ func (c contract) usedQuote() {
 	c.count(2)
 }
 
-// otherQuote delivers by a quote that was asked for under another name: one
-// that was only shown.
+// otherQuote creates a delivery from a quote with another name, as after a quote that
+// was only shown.
 func (c contract) otherQuote() {
 	shown := c.request(order2)
 	shown.Ref = "shown"
@@ -142,7 +142,7 @@ func (c contract) alwaysStale() {
 	c.count(0)
 }
 
-// lostAnswer repeats a call whose effect took place.
+// lostAnswer repeats a call that took effect although its answer was lost.
 func (c contract) lostAnswer() {
 	fine := c.quoted(c.request(order1))
 	_, err := c.Provider().Create(c.Context(), c.Arrange(c.T, AnswerIsLost, fine))
@@ -209,8 +209,8 @@ func (c contract) tooLate() {
 	}
 }
 
-// refuses asks for what the provider will not do, first for a quote and then,
-// with a quote from before, for a delivery.
+// refuses asks for something that the provider refuses: first for a quote and then,
+// with an earlier quote, for a delivery.
 func (c contract) refuses(s Situation, code courier.Code) {
 	fine := c.quoted(c.request(order1))
 	r := c.Arrange(c.T, s, fine)
@@ -219,7 +219,7 @@ func (c contract) refuses(s Situation, code courier.Code) {
 	_, err = c.Provider().Create(c.Context(), r)
 	c.refused(err, code, "create")
 	c.count(0)
-	c.made(c.Arrange(c.T, Fine, fine)) // a no is not for ever
+	c.made(c.Arrange(c.T, Fine, fine)) // a refusal does not last
 }
 
 func (c contract) limited() {
@@ -238,8 +238,8 @@ func (c contract) limited() {
 	c.made(c.Arrange(c.T, Fine, fine))
 }
 
-// unavailable has nobody know what an unfinished call did, and all calls work
-// when it is over.
+// unavailable checks that the outcome of calls is unknown during an outage, and that
+// all calls work after it.
 func (c contract) unavailable(s Situation) {
 	d := c.made(c.quoted(c.request(order1)))
 	fine := c.quoted(c.request(order2))

@@ -1,4 +1,4 @@
-// Package couriertest holds what every courier.Provider must prove.
+// Package couriertest is the conformance suite of courier.Provider.
 package couriertest
 
 import (
@@ -12,46 +12,46 @@ import (
 	"purveyor/internal/outside/courier"
 )
 
-// Harness is a provider with the world around it.
+// Harness is a provider with its surroundings.
 type Harness interface {
 	Provider() courier.Provider
 
-	// Arrange brings a situation about for all that is asked from now on with the
-	// request that it returns, which is r, or r changed. What was arranged before is
-	// over. It skips the test (t.Skip) where the provider knows no such situation.
+	// Arrange brings about a situation that affects all calls with the request that
+	// it returns, which is r or a changed r. It ends the previous situation. It skips
+	// the test (t.Skip) if the provider cannot be in this situation.
 	Arrange(t *testing.T, s Situation, r courier.CreateRequest) courier.CreateRequest
 
 	// Lapse lets two hours pass: quotes expire, and idempotency keys are forgotten.
 	Lapse(t *testing.T)
 
-	// Now is what the provider takes for now.
+	// Now is the provider's clock.
 	Now() time.Time
 
-	// Move has the courier go on, all the way until the delivery has this status.
+	// Move makes the courier go on until the delivery has this status.
 	Move(t *testing.T, d courier.Delivery, to commerce.CourierStatus)
 
-	// Made is how many deliveries there are at the provider.
+	// Made returns how many deliveries exist at the provider.
 	Made(t *testing.T) int
 
-	// Posted gives all that the provider has posted since the last call, in order,
-	// once everything is there that follows from what was done.
+	// Posted returns everything that the provider has posted since the last call, in
+	// order. It waits until all consequences of earlier calls have been posted.
 	Posted(t *testing.T) []Post
 
-	// Sign is the header with which the provider would post a body now.
+	// Sign returns the header with which the provider would post a body now.
 	Sign(t *testing.T, body []byte) http.Header
 
-	// Forged are headers, by what is wrong with them, that look like those of the
-	// provider for this body.
+	// Forged returns headers that look like the provider's for this body, but are
+	// wrong. The key says what is wrong.
 	Forged(t *testing.T, body []byte) map[string]http.Header
 }
 
-// Post is one callback as it reaches the service.
+// Post is a callback as it reaches the service.
 type Post struct {
 	Header http.Header
 	Body   []byte
 }
 
-// Situation is something that a provider may be in.
+// Situation is a state of the provider.
 type Situation string
 
 // The situations.
@@ -59,28 +59,28 @@ const (
 	Fine Situation = "fine"
 
 	// Refusals.
-	TooFar        Situation = "too far"         // or not served
-	NobodyFree    Situation = "nobody free"     // no couriers
+	TooFar        Situation = "too far"         // or an area that is not served
+	NobodyFree    Situation = "nobody free"     // no courier is available
 	Unplaceable   Situation = "unplaceable"     // the drop-off's address is wrong
-	AlwaysStale   Situation = "always stale"    // every quote has expired when it is used
+	AlwaysStale   Situation = "always stale"    // every quote has expired before it is used
 	AskedTooOften Situation = "asked too often" // 429 with Retry-After
-	Unreachable   Situation = "unreachable"     // nobody answers
-	Hanging       Situation = "hanging"         // answers do not come before the caller gives up
-	Broken        Situation = "broken"          // 500, without a body that tells more
+	Unreachable   Situation = "unreachable"     // connections fail
+	Hanging       Situation = "hanging"         // answers come after the caller has given up
+	Broken        Situation = "broken"          // 500, without an explanation
 	Overloaded    Situation = "overloaded"      // 503
 	Nonsense      Situation = "nonsense"        // 200 with an HTML page
 	Half          Situation = "half"            // 200 with half of an answer
-	AnswerIsLost  Situation = "answer lost"     // of the next call that changes something, which has its effect
+	AnswerIsLost  Situation = "answer lost"     // the next change takes effect, but its answer is lost
 
-	// What becomes of a delivery that is made by the request.
+	// The outcome of a delivery that the request creates.
 	CourierQuits Situation = "courier quits" // before the pick-up
-	GoesBack     Situation = "goes back"     // after it
+	GoesBack     Situation = "goes back"     // after the pick-up
 )
 
-// RetryAfter is what the provider says when it is asked too often.
+// RetryAfter is the pause that the provider asks for when it gets too many calls.
 const RetryAfter = 7 * time.Second
 
-// Run checks a provider. Each harness is new.
+// Run runs the suite. Each test gets a new harness.
 func Run(t *testing.T, start func(t *testing.T) Harness) {
 	for _, c := range []struct {
 		name string
@@ -136,7 +136,7 @@ var (
 	order2 = commerce.NewOrderID(7, 1_800_000_000_000, commerce.Entropy{2})
 )
 
-// request asks for the first attempt to deliver an order over a few miles.
+// request asks for the first attempt at delivering an order over a few miles.
 func (c contract) request(order string) courier.CreateRequest {
 	return courier.CreateRequest{
 		QuoteRequest: courier.QuoteRequest{
@@ -167,7 +167,7 @@ func (c contract) must(err error) {
 	}
 }
 
-// quoted is a request with a quote for it.
+// quoted returns a request with a quote.
 func (c contract) quoted(r courier.CreateRequest) courier.CreateRequest {
 	c.Helper()
 	q, err := c.Provider().Quote(c.Context(), r.QuoteRequest)
@@ -176,7 +176,7 @@ func (c contract) quoted(r courier.CreateRequest) courier.CreateRequest {
 	return r
 }
 
-// made is a delivery that was just asked for.
+// made creates a delivery, and checks that it is new.
 func (c contract) made(r courier.CreateRequest) courier.Delivery {
 	c.Helper()
 	d, err := c.Provider().Create(c.Context(), r)
@@ -185,7 +185,7 @@ func (c contract) made(r courier.CreateRequest) courier.Delivery {
 	return d
 }
 
-// sane checks what every answer about a delivery tells.
+// sane checks what every answer about a delivery must have.
 func (c contract) sane(d courier.Delivery, ref string) {
 	c.Helper()
 	if d.ID == "" || d.Ref != ref || d.TrackingURL == "" || d.Status.Rank() == 0 {
@@ -193,8 +193,7 @@ func (c contract) sane(d courier.Delivery, ref string) {
 	}
 }
 
-// is checks a delivery as the provider tells it by its id and by our name for
-// it, and gives it.
+// is reads a delivery by its id and by our name, checks its status, and returns it.
 func (c contract) is(d courier.Delivery, status commerce.CourierStatus) courier.Delivery {
 	c.Helper()
 	var now courier.Delivery
@@ -210,12 +209,12 @@ func (c contract) is(d courier.Delivery, status commerce.CourierStatus) courier.
 	return now
 }
 
-// same tells whether two answers are about one delivery.
+// same reports whether two answers are about one delivery.
 func same(a, b courier.Delivery) bool {
 	return a.ID == b.ID && a.Ref == b.Ref && a.TrackingURL == b.TrackingURL
 }
 
-// count checks how many deliveries were made.
+// count checks the number of deliveries.
 func (c contract) count(want int) {
 	c.Helper()
 	if made := c.Made(c.T); made != want {
@@ -223,7 +222,7 @@ func (c contract) count(want int) {
 	}
 }
 
-// refused checks for a definite no.
+// refused checks that err is a definite refusal.
 func (c contract) refused(err error, code courier.Code, what string) {
 	c.Helper()
 	if refusal, ok := errors.AsType[*courier.Refusal](err); !ok || refusal.Code != code || refusal.Message == "" {
@@ -231,7 +230,7 @@ func (c contract) refused(err error, code courier.Code, what string) {
 	}
 }
 
-// nobodyKnows checks for an error that is neither a no nor a "not now".
+// nobodyKnows checks that err is neither a refusal nor a limit.
 func (c contract) nobodyKnows(err error, what string) {
 	c.Helper()
 	_, refused := errors.AsType[*courier.Refusal](err)
@@ -241,10 +240,10 @@ func (c contract) nobodyKnows(err error, what string) {
 	}
 }
 
-// patience is how long a caller waits for a provider that hangs.
+// patience bounds a call to a provider that hangs.
 const patience = 50 * time.Millisecond
 
-// briefly is the context of a call that may hang.
+// briefly returns the context of a call that may hang.
 func (c contract) briefly(s Situation) context.Context {
 	if s != Hanging {
 		return c.Context()

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// Order is what a quote or a delivery is asked for with. DoorDash reads more,
-// and nothing else.
+// Order is the request for a quote or a delivery. DoorDash accepts more fields than
+// these, and no unknown ones.
 type Order struct {
 	ExternalDeliveryID string `json:"external_delivery_id"`
 	PickupAddress      string `json:"pickup_address"`
@@ -30,14 +30,14 @@ type Order struct {
 	Undeliverable      string `json:"action_if_undeliverable"`
 }
 
-// Item is a line of what is delivered.
+// Item is one line of the goods.
 type Item struct {
 	Name     string `json:"name"`
 	Quantity int64  `json:"quantity"`
 	Price    int64  `json:"price"`
 }
 
-// Delivery is a quote, or what became of it.
+// Delivery is a quote or a delivery, and its state.
 type Delivery struct {
 	Order
 	DeliveryStatus       string    `json:"delivery_status"`
@@ -45,7 +45,7 @@ type Delivery struct {
 	Currency             string    `json:"currency"`
 	Fee                  int64     `json:"fee"`
 	UpdatedAt            string    `json:"updated_at"`
-	PickupTimeEstimated  *string   `json:"pickup_time_estimated"` // null once it was picked up
+	PickupTimeEstimated  *string   `json:"pickup_time_estimated"` // null after the pick-up
 	DropoffTimeEstimated *string   `json:"dropoff_time_estimated"`
 	TrackingURL          string    `json:"tracking_url"`
 	DasherID             int64     `json:"dasher_id,omitempty"`
@@ -68,7 +68,7 @@ var (
 	dialable  = regexp.MustCompile(`^\+[1-9][0-9]{7,14}$`)
 )
 
-// problems are what is wrong with an order.
+// problems returns what is wrong with an order.
 func (o Order) problems() (all []fieldError) {
 	check := func(field string, fine bool, wrong string) {
 		if !fine {
@@ -88,11 +88,11 @@ func (o Order) problems() (all []fieldError) {
 	return all
 }
 
-// create makes a quote or a delivery. A name is used once, be it for a quote.
+// create makes a quote or a delivery. A name is used once, even for a quote.
 func (s *Server) create(body []byte, status string) answer {
 	var o Order
 	decoder := json.NewDecoder(bytes.NewReader(body))
-	decoder.DisallowUnknownFields() // a field that is misspelled would do nothing
+	decoder.DisallowUnknownFields() // a misspelled field would have no effect
 	if err := decoder.Decode(&o); err != nil {
 		return refuse(http.StatusBadRequest, "validation_error", err.Error())
 	}
@@ -131,7 +131,7 @@ func (s *Server) cancel(d *Delivery) answer {
 	return answer{http.StatusOK, encode(d)}
 }
 
-// Made is how many deliveries there are.
+// Made returns the number of deliveries.
 func (s *Server) Made() (n int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -143,7 +143,7 @@ func (s *Server) Made() (n int) {
 	return n
 }
 
-// Find gives a delivery or a quote as it is; false: there is none.
+// Find returns the state of a delivery or a quote; false: it does not exist.
 func (s *Server) Find(name string) (Delivery, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -154,13 +154,13 @@ func (s *Server) Find(name string) (Delivery, bool) {
 	return *d, true
 }
 
-// The ways of a delivery.
+// The statuses that a delivery goes through.
 var (
 	there = []string{"created", "confirmed", "enroute_to_pickup", "arrived_at_pickup", "picked_up", "enroute_to_dropoff", "arrived_at_dropoff", "delivered"}
 	back  = []string{"created", "confirmed", "enroute_to_pickup", "arrived_at_pickup", "picked_up", "enroute_to_dropoff", "enroute_to_return", "arrived_at_return", "returned"}
 )
 
-// Move has the Dasher go on until the delivery has this status.
+// Move makes the Dasher go on until the delivery has this status.
 func (s *Server) Move(name, to string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -182,7 +182,7 @@ func (s *Server) Move(name, to string) error {
 	return nil
 }
 
-// GiveUp has DoorDash cancel a delivery.
+// GiveUp makes DoorDash cancel a delivery.
 func (s *Server) GiveUp(name, reason string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -208,8 +208,8 @@ func (s *Server) move(d *Delivery, status string) {
 	}
 }
 
-// eventNames are what is told of a status. The lower-case ones are those that
-// an account has to switch on.
+// eventNames are the events of each status. An account has to switch on the
+// lower-case ones.
 var eventNames = map[string]string{
 	"confirmed":          "DASHER_CONFIRMED",
 	"enroute_to_pickup":  "dasher_enroute_to_pickup",
@@ -224,13 +224,14 @@ var eventNames = map[string]string{
 	"cancelled":          "DELIVERY_CANCELLED",
 }
 
-// Event is one that was posted.
+// Event is a posted event.
 type Event struct {
 	Name string
 	Body []byte
 }
 
-// post tells of a delivery. An event has no id, and no status but its name.
+// post posts an event about a delivery. It has no id, and no status other than its
+// name.
 func (s *Server) post(name string, d *Delivery) {
 	var fields map[string]any
 	if err := json.Unmarshal(encode(d), &fields); err != nil {
@@ -245,7 +246,7 @@ func (s *Server) post(name string, d *Delivery) {
 	s.events = append(s.events, Event{name, encode(fields)})
 }
 
-// Take gives what was posted since the last call, in order.
+// Take returns the events since the last call, in order.
 func (s *Server) Take() []Event {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -254,7 +255,7 @@ func (s *Server) Take() []Event {
 	return taken
 }
 
-// Header is what is sent with an event.
+// Header returns the header of an event.
 func (s *Server) Header() http.Header {
 	r := http.Request{Header: http.Header{"Content-Type": {"application/json"}}}
 	r.SetBasicAuth(s.User, s.Password)

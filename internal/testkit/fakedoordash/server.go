@@ -1,6 +1,6 @@
-// Package fakedoordash stands in for DoorDash Drive in tests: quotes and
-// deliveries with their rules and names that are used once, Dashers who move,
-// events, and failures on request.
+// Package fakedoordash is a fake DoorDash Drive for tests: quotes and deliveries with
+// their rules and names that are used once, Dashers that move, events, and failures
+// on request.
 package fakedoordash
 
 import (
@@ -21,11 +21,11 @@ import (
 // Server is an account of DoorDash Drive.
 type Server struct {
 	URL                               string
-	DeveloperID, KeyID, SigningSecret string // the only access key that it takes
-	User, Password                    string // given with its events
+	DeveloperID, KeyID, SigningSecret string // the only valid access key
+	User, Password                    string // sent with its events
 
 	mu         sync.Mutex
-	made       int // numbers what is made
+	made       int // counter for ids
 	deliveries map[string]*Delivery
 	next       []Fault
 	always     *Fault
@@ -33,29 +33,29 @@ type Server struct {
 	events     []Event
 }
 
-// Fault is what becomes of a request.
+// Fault says what happens to a request.
 type Fault struct {
-	On string // only requests of this method; empty: all
-	// Status and what follows are those of the answer, in place of an effect.
+	On string // method of the affected requests; empty: all
+	// The fields from Status to Body are those of an answer without an effect.
 	Status  int
 	Code    string
 	Message string
 	Reason  string
-	Fields  map[string]string // what is wrong with each
+	Fields  map[string]string // errors by field
 	Header  http.Header
-	Body    string // in place of all that
-	Lost    bool   // it takes effect, and the connection breaks before the answer
-	Down    bool   // the connection breaks before any effect
-	Hang    bool   // it is never answered
+	Body    string // replaces all of these
+	Lost    bool   // the request takes effect, and the connection breaks before the answer
+	Down    bool   // the connection breaks before the request takes effect
+	Hang    bool   // the request is never answered
 }
 
-// Request is one that was made with the right key.
+// Request is a request with the right key.
 type Request struct {
 	Method, Path string
 	Body         string
 }
 
-// New starts a server, which ends with the test.
+// New starts a server that ends with the test.
 func New(t testing.TB) *Server {
 	s := &Server{
 		DeveloperID: "3d2c2d0e-standin", KeyID: "6a1f0c7b-standin", SigningSecret: "c3RhbmQtaW4tc2lnbmluZy1zZWNyZXQ_-w",
@@ -68,14 +68,15 @@ func New(t testing.TB) *Server {
 	return s
 }
 
-// Next says what becomes of the next request, one call for each.
+// Next sets the fault of the next request. Several calls set the faults of the next
+// requests in turn.
 func (s *Server) Next(f Fault) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.next = append(s.next, f)
 }
 
-// Always says what becomes of every request from now on.
+// Always sets the fault of every request from now on.
 func (s *Server) Always(f Fault) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -89,7 +90,7 @@ func (s *Server) Recover() {
 	s.next, s.always = nil, nil
 }
 
-// Requests are all that were made with the right key.
+// Requests returns all requests with the right key.
 func (s *Server) Requests() []Request {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -144,7 +145,7 @@ type answer struct {
 	body   []byte
 }
 
-// answer of status 0: the fault has none.
+// answer has status 0 if the fault has no answer.
 func (f Fault) answer() answer {
 	if f.Status == 0 {
 		return answer{}
@@ -155,7 +156,7 @@ func (f Fault) answer() answer {
 	return answer{f.Status, encode(problem{f.Code, f.Message, f.Reason, "", fieldErrors(f.Fields)})}
 }
 
-// wrongToken is what is wrong with a token; empty: nothing.
+// wrongToken returns what is wrong with a token; empty: nothing.
 func (s *Server) wrongToken(authorization string) string {
 	token, ok := strings.CutPrefix(authorization, "Bearer ")
 	parts := strings.Split(token, ".")
@@ -193,7 +194,7 @@ func (s *Server) wrongToken(authorization string) string {
 
 func decodePart(part string, into any) {
 	if text, err := base64.RawURLEncoding.DecodeString(part); err == nil {
-		_ = json.Unmarshal(text, into) // what is missing is found wrong
+		_ = json.Unmarshal(text, into) // missing fields are found to be wrong below
 	}
 }
 

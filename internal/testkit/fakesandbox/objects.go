@@ -11,16 +11,17 @@ import (
 	"purveyor/internal/outside/sandbox"
 )
 
-// Objects is sandbox.Objects in memory. The zero value is empty. It delivers
-// nothing and moves nothing by itself: a test takes the callbacks, and steps.
+// Objects is an in-memory sandbox.Objects. The zero value is empty. It neither
+// delivers callbacks nor moves objects by itself: tests take the callbacks, and call
+// Step.
 type Objects struct {
-	// BeforePut and AfterPut, if set, may fail a change before it is stored, and
-	// report one as failed that was stored. They are set before the first use.
+	// BeforePut and AfterPut, if set, can fail a change before it is stored, or after
+	// it was stored. Set them before the first use.
 	BeforePut, AfterPut func(sandbox.Object) error
 
 	mu          sync.Mutex
 	objects     map[string]sandbox.Object
-	moving      map[string]bool // has a step that is due
+	moving      map[string]bool // objects with a due step
 	callbacks   []sandbox.Callback
 	reads, puts int
 }
@@ -75,7 +76,7 @@ func (o *Objects) put(ctx context.Context, object sandbox.Object, callbacks []sa
 	if object.FirstStep > 0 {
 		o.moving[object.ID] = true
 	}
-	object.FirstStep = 0 // is not read back
+	object.FirstStep = 0 // it is not stored
 	object.Version++
 	object.Data = bytes.Clone(object.Data)
 	o.objects[object.ID] = object
@@ -83,8 +84,8 @@ func (o *Objects) put(ctx context.Context, object sandbox.Object, callbacks []sa
 	return nil
 }
 
-// TakeCallbacks gives the callbacks that were stored since the last call, those
-// that are due first before the others.
+// TakeCallbacks returns the callbacks that were stored since the last call, in the
+// order in which they are due.
 func (o *Objects) TakeCallbacks() []sandbox.Callback {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -94,7 +95,7 @@ func (o *Objects) TakeCallbacks() []sandbox.Callback {
 	return taken
 }
 
-// Calls says how often Object and PutObject were called, refusals included.
+// Calls returns how often Object and PutObject were called, including refused calls.
 func (o *Objects) Calls() (reads, puts int) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

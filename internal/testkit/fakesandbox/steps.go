@@ -7,9 +7,9 @@ import (
 	"purveyor/internal/outside/sandbox"
 )
 
-// Step does the step of an object that is due next, as a job does: its callbacks
-// are posted, so that TakeCallbacks has them, and then it is stored. It tells
-// whether there was one; without it nothing moves.
+// Step takes the due step of an object as a job does: it posts the callbacks, so that
+// TakeCallbacks returns them, and then stores the object. It returns false if no step
+// was due.
 func (o *Objects) Step(ctx context.Context, mover sandbox.Mover, id string) (bool, error) {
 	o.mu.Lock()
 	object, moves := o.objects[id], o.moving[id]
@@ -37,12 +37,12 @@ func (o *Objects) Step(ctx context.Context, mover sandbox.Mover, id string) (boo
 	return true, nil
 }
 
-// Post has TakeCallbacks give callbacks of a step.
+// Post adds the callbacks of a step to those of TakeCallbacks.
 func (o *Objects) Post(callbacks ...sandbox.Callback) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	for _, n := range callbacks {
-		n.After = 0 // is not looked at
+		n.After = 0 // the delay is ignored
 		o.callbacks = append(o.callbacks, n)
 	}
 }

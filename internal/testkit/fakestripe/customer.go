@@ -12,17 +12,17 @@ import (
 	"github.com/stripe/stripe-go/v85/webhook"
 )
 
-// Event is one that Stripe would post to the service.
+// Event is an event that Stripe would post to the service.
 type Event struct {
 	Type   string
 	Body   []byte
 	secret string
 }
 
-// Header is that of the post, signed now.
+// Header returns the header of the post, signed now.
 func (e Event) Header() http.Header { return Sign(e.Body, time.Now(), e.secret) }
 
-// Post sends it, and returns what status was answered.
+// Post sends the event, and returns the status of the answer.
 func (e Event) Post(ctx context.Context, url string) (int, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(e.Body))
 	if err != nil {
@@ -36,7 +36,7 @@ func (e Event) Post(ctx context.Context, url string) (int, error) {
 	return response.StatusCode, response.Body.Close()
 }
 
-// Sign makes the header of a body, with a signature for each secret.
+// Sign returns the header of a body, with a signature for each secret.
 func Sign(body []byte, at time.Time, secrets ...string) http.Header {
 	signed := fmt.Sprintf("t=%d", at.Unix())
 	for _, secret := range secrets {
@@ -47,7 +47,7 @@ func Sign(body []byte, at time.Time, secrets ...string) http.Header {
 	return http.Header{"Stripe-Signature": {signed}, "Content-Type": {"application/json; charset=utf-8"}}
 }
 
-// Take gives the events since the last call, in the order of what happened.
+// Take returns the events since the last call, in order.
 func (s *Server) Take() []Event {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -76,7 +76,7 @@ func (s *Server) open(sessionID string) (*session, error) {
 	return c, nil
 }
 
-// Pay is a customer who pays.
+// Pay is a customer's payment.
 func (s *Server) Pay(sessionID string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -89,8 +89,7 @@ func (s *Server) Pay(sessionID string) error {
 	return nil
 }
 
-// PayLater is a customer who is done, while the money takes its time: Arrive
-// or Fail is what becomes of it.
+// PayLater is a payment whose money takes time: Arrive or Fail ends it.
 func (s *Server) PayLater(sessionID string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -103,7 +102,7 @@ func (s *Server) PayLater(sessionID string) error {
 	return nil
 }
 
-// Arrive is the money of a customer who was done.
+// Arrive is the arrival of the money of PayLater.
 func (s *Server) Arrive(sessionID string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -112,14 +111,14 @@ func (s *Server) Arrive(sessionID string) {
 	s.event("checkout.session.async_payment_succeeded", c)
 }
 
-// Fail is the news that the money will not arrive.
+// Fail is the failure of PayLater.
 func (s *Server) Fail(sessionID string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.event("checkout.session.async_payment_failed", s.sessions[sessionID])
 }
 
-// Decline is a customer whose card is declined; the session stays open.
+// Decline is an attempt with a card that is declined; the session stays open.
 func (s *Server) Decline(sessionID string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -144,14 +143,14 @@ func (s *Server) Lapse(sessionID string) error {
 	return err
 }
 
-// SetRefundStatus is that of refunds from now on: succeeded, pending, failed.
+// SetRefundStatus sets the status of future refunds: succeeded, pending, failed.
 func (s *Server) SetRefundStatus(status string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.refundStatus = status
 }
 
-// FailRefund is a refund that does not reach the customer after all.
+// FailRefund makes a refund fail after it was made.
 func (s *Server) FailRefund(refundID string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -165,14 +164,14 @@ func (s *Server) FailRefund(refundID string) {
 	}
 }
 
-// RefundInDashboard is a merchant who gives money back there.
+// RefundInDashboard is a refund that the merchant makes in Stripe's dashboard.
 func (s *Server) RefundInDashboard(paymentID string, amount int64) (refundID string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.refund(s.intents[paymentID], amount, map[string]string{}, "requested_by_customer").ID
 }
 
-// Dispute is a customer's bank that asks for the money.
+// Dispute is a demand of the customer's bank for the money.
 func (s *Server) Dispute(paymentID string, amount int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -193,7 +192,7 @@ func (s *Server) intent(c *session) *intent {
 	return p
 }
 
-// settle captures the money: Stripe gives the payment's metadata to the charge.
+// settle captures the money. Stripe copies the payment's metadata to the charge.
 func (s *Server) settle(c *session, p *intent) {
 	paid := &charge{ID: s.id("ch"), Object: "charge", Amount: p.Amount, Currency: "usd", Metadata: p.Metadata, PaymentIntent: p.ID, Status: "succeeded"}
 	s.charges[paid.ID] = paid

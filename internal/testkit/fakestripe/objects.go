@@ -20,7 +20,7 @@ type session struct {
 	ExpiresAt         int64             `json:"expires_at"`
 	Metadata          map[string]string `json:"metadata"`
 	Mode              string            `json:"mode"`
-	PaymentIntent     any               `json:"payment_intent"` // its id, itself if it is to be expanded, or nil
+	PaymentIntent     any               `json:"payment_intent"` // its id, the whole object if it is expanded, or nil
 	PaymentStatus     string            `json:"payment_status"`
 	Status            string            `json:"status"`
 	SuccessURL        string            `json:"success_url"`
@@ -176,7 +176,7 @@ func (s *Server) createRefund(form url.Values) answer {
 	return found(s.refund(p, amount, metadata(form, "metadata"), form.Get("reason")))
 }
 
-// refunded is what went back, or is under way.
+// refunded returns the sum of refunds that are made or under way.
 func (s *Server) refunded(chargeID string) int64 {
 	var sum int64
 	for _, r := range s.refunds {
@@ -204,7 +204,7 @@ func (s *Server) refund(p *intent, amount int64, metadata map[string]string, rea
 	return r
 }
 
-// recount brings a charge up to date with its refunds.
+// recount updates a charge from its refunds.
 func (s *Server) recount(chargeID string) *charge {
 	c := s.charges[chargeID]
 	c.AmountRefunded = s.refunded(chargeID)
@@ -212,7 +212,7 @@ func (s *Server) recount(chargeID string) *charge {
 	return c
 }
 
-// listRefunds gives the newest first, in pages.
+// listRefunds returns pages, the newest first.
 func (s *Server) listRefunds(form url.Values) answer {
 	limit := number(form, "limit")
 	if limit < 1 || limit > 100 {

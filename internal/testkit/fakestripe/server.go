@@ -1,6 +1,6 @@
-// Package fakestripe stands in for Stripe in tests: sessions, payments and
-// refunds with their limits and idempotency keys, a customer who pays, signed
-// events, and failures on request.
+// Package fakestripe is a fake Stripe for tests: sessions, payments and refunds with
+// their limits and idempotency keys, customers that pay, signed events, and failures
+// on request.
 package fakestripe
 
 import (
@@ -16,39 +16,39 @@ import (
 	"time"
 )
 
-// Server is an account at Stripe.
+// Server is a Stripe account.
 type Server struct {
 	URL    string
-	Key    string // the only one that it takes
+	Key    string // the only valid key
 	Secret string // signs its events
 
 	mu           sync.Mutex
-	made         int // objects: numbers their ids
+	made         int // counter for ids
 	sessions     map[string]*session
 	intents      map[string]*intent
 	charges      map[string]*charge
 	refunds      []*refund // oldest first
 	refundStatus string
-	revoked      bool                   // the key
+	revoked      bool                   // the key is revoked
 	saved        map[string]savedAnswer // by idempotency key
 	faults       []Fault
 	requests     []Request
 	events       []Event
 }
 
-// Fault is what becomes of one request.
+// Fault says what happens to one request.
 type Fault struct {
-	// Status and Type are those of the error that is answered, in place of an
-	// effect. Stripe saves a 500 under the idempotency key, as this does.
+	// Status and Type are those of an error without an effect. Like Stripe, the
+	// server saves a 500 under the idempotency key.
 	Status  int
 	Type    string
 	Message string
 	Header  http.Header // sent with the error
-	Lost    bool        // it takes effect, and the connection breaks before the answer
-	Hang    bool        // it is never answered
+	Lost    bool        // the request takes effect, and the connection breaks before the answer
+	Hang    bool        // the request is never answered
 }
 
-// Request is one that was made.
+// Request is a request to the server.
 type Request struct {
 	Method, Path   string
 	IdempotencyKey string
@@ -65,7 +65,7 @@ type answer struct {
 	body   []byte
 }
 
-// New starts a server, which ends with the test.
+// New starts a server that ends with the test.
 func New(t testing.TB) *Server {
 	s := &Server{
 		Key: "sk_test_standin", Secret: "whsec_secret-of-stand-in", refundStatus: "succeeded",
@@ -77,29 +77,30 @@ func New(t testing.TB) *Server {
 	return s
 }
 
-// Next says what becomes of the next request, one call for each.
+// Next sets the fault of the next request. Several calls set the faults of the next
+// requests in turn.
 func (s *Server) Next(f Fault) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.faults = append(s.faults, f)
 }
 
-// Revoke has the server refuse its key from now on, or take it again.
+// Revoke makes the server refuse its key, or accept it again.
 func (s *Server) Revoke(revoked bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.revoked = revoked
 }
 
-// Requests are all that were made with the right key.
+// Requests returns all requests with the right key.
 func (s *Server) Requests() []Request {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return append([]Request(nil), s.requests...)
 }
 
-// ForgetKeys drops what was saved under idempotency keys, as Stripe does after
-// a day.
+// ForgetKeys drops the answers that are saved under idempotency keys, as Stripe does
+// after a day.
 func (s *Server) ForgetKeys() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -139,8 +140,9 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	send(w, a)
 }
 
-// once answers what is saved under the key, or acts. Stripe saves no answer of
-// a request that was not begun: a wrong parameter, too many requests.
+// once returns the answer that is saved under the key, or performs the request.
+// Stripe does not save the answer of a request that it did not begin: a wrong
+// parameter, too many requests.
 func (s *Server) once(key string, r *http.Request, fault Fault, header http.Header) answer {
 	request := r.Method + " " + r.URL.Path + " " + r.Form.Encode()
 	if saved, ok := s.saved[key]; ok && key != "" {
@@ -217,7 +219,7 @@ func send(w http.ResponseWriter, a answer) {
 	_, _ = w.Write(a.body)
 }
 
-// metadata reads what stands in a form as name[key]=value.
+// metadata reads the fields name[key]=value of a form.
 func metadata(form url.Values, name string) map[string]string {
 	all := map[string]string{}
 	for field, values := range form {
@@ -228,7 +230,7 @@ func metadata(form url.Values, name string) map[string]string {
 	return all
 }
 
-// number reads a field, -1 if it is none.
+// number reads a field, or returns -1.
 func number(form url.Values, name string) int64 {
 	n, err := strconv.ParseInt(form.Get(name), 10, 64)
 	if err != nil {

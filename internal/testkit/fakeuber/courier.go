@@ -12,14 +12,14 @@ import (
 	"slices"
 )
 
-// Event is one that Uber would post to the service.
+// Event is an event that Uber would post to the service.
 type Event struct {
 	Kind string
 	Body []byte
 	key  string
 }
 
-// Header is that of the post. The kinds use one header each.
+// Header returns the header of the post. Each kind of event uses its own header.
 func (e Event) Header() http.Header {
 	if e.Kind == "event.courier_update" {
 		return http.Header{"X-Postmates-Signature": {Sign(e.Body, e.key)}}
@@ -27,7 +27,7 @@ func (e Event) Header() http.Header {
 	return http.Header{"X-Uber-Signature": {Sign(e.Body, e.key)}}
 }
 
-// Post sends it, and returns what status was answered.
+// Post sends the event, and returns the status of the answer.
 func (e Event) Post(ctx context.Context, url string) (int, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(e.Body))
 	if err != nil {
@@ -42,14 +42,14 @@ func (e Event) Post(ctx context.Context, url string) (int, error) {
 	return response.StatusCode, response.Body.Close()
 }
 
-// Sign makes the signature of a body.
+// Sign returns the signature of a body.
 func Sign(body []byte, key string) string {
 	mac := hmac.New(sha256.New, []byte(key))
 	mac.Write(body)
 	return hex.EncodeToString(mac.Sum(nil))
 }
 
-// Take gives the events since the last call, in the order of what happened.
+// Take returns the events since the last call, in order.
 func (s *Server) Take() []Event {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -58,14 +58,14 @@ func (s *Server) Take() []Event {
 	return events
 }
 
-// event tells a delivery's status.
+// event posts a delivery's status.
 func (s *Server) event(d *delivery) {
 	s.post("event.delivery_status", s.StatusKey, map[string]any{
 		"id": s.id("evt"), "status": d.Status, "customer_id": s.CustomerID, "account_id": "acc_standin", "developer_id": "dev_standin",
 	}, d)
 }
 
-// update tells where the courier is. It has no id of its own.
+// update posts the courier's position. It has no id of its own.
 func (s *Server) update(d *delivery) {
 	d.Courier.Location.Lat += 0.001
 	s.post("event.courier_update", s.CourierKey, map[string]any{"job_id": "job_standin", "location": d.Courier.Location}, d)
@@ -82,8 +82,8 @@ func (s *Server) post(kind, key string, event map[string]any, d *delivery) {
 
 var way = []string{"pending", "pickup", "pickup_complete", "dropoff", "delivered"}
 
-// Move has the courier go on until the delivery has this status. Canceled is
-// by the courier; returned is all the way back to the store.
+// Move makes the courier go on until the delivery has this status. "canceled" is the
+// courier's doing; "returned" is the whole way back to the store.
 func (s *Server) Move(id, status string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -133,7 +133,7 @@ func (s *Server) end(d *delivery, status string) {
 	s.event(d)
 }
 
-// takeBack brings the goods to the store again, which is a delivery of its own.
+// takeBack brings the goods back to the store, which is a delivery of its own.
 func (s *Server) takeBack(d *delivery) {
 	back := *d
 	back.ID = s.id("ret")

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// trip is what a quote and a delivery are asked for with.
+// trip is the part that requests for quotes and deliveries share.
 type trip struct {
 	PickupAddress    string   `json:"pickup_address"`
 	PickupLatitude   *float64 `json:"pickup_latitude"`
@@ -68,7 +68,7 @@ const (
 	allTakes    = 34 * time.Minute
 )
 
-// delivery is one as it is told.
+// delivery is a delivery as the API shows it.
 type delivery struct {
 	ID                  string    `json:"id"`
 	QuoteID             string    `json:"quote_id"`
@@ -117,14 +117,14 @@ func (d *delivery) isReturn() bool {
 
 var phonePattern = regexp.MustCompile(`^\+[0-9]+$`)
 
-// decode reads a body that has nothing but documented fields.
+// decode reads a body that has documented fields only.
 func decode(body []byte, into any) error {
 	decoder := json.NewDecoder(bytes.NewReader(body))
 	decoder.DisallowUnknownFields()
 	return decoder.Decode(into)
 }
 
-// fault says what is wrong with a trip; "": nothing.
+// fault returns what is wrong with a trip; "": nothing.
 func (t trip) fault() (field, text string) {
 	for field, address := range map[string]string{"pickup_address": t.PickupAddress, "dropoff_address": t.DropoffAddress} {
 		var a struct {
@@ -203,7 +203,7 @@ func (s *Server) createDelivery(body []byte) answer {
 	return marshal(http.StatusOK, d)
 }
 
-// fault says what is wrong with a request; "": nothing.
+// fault returns what is wrong with a request; "": nothing.
 func (r request) fault() (field, text string) {
 	if field, text = r.trip.fault(); field != "" {
 		return field, text
@@ -232,7 +232,7 @@ func (r request) fault() (field, text string) {
 	return "", ""
 }
 
-// list gives the newest first, in pages.
+// list returns pages, the newest first.
 func (s *Server) list(r *http.Request) answer {
 	offset, err := strconv.Atoi(r.URL.Query().Get("offset"))
 	if err != nil && r.URL.Query().Has("offset") {
@@ -279,5 +279,5 @@ func (s *Server) cancel(id string) answer {
 	return marshal(http.StatusOK, d)
 }
 
-// stamp writes a time as Uber does.
+// stamp formats a time as Uber does.
 func stamp(at time.Time) string { return at.UTC().Format("2006-01-02T15:04:05.000Z") }

@@ -1,6 +1,6 @@
-// Package fakeuber stands in for Uber Direct in tests, as its public API
-// document describes it: tokens, quotes that expire, deliveries with their
-// idempotency keys, a courier who moves, signed events, and failures on request.
+// Package fakeuber is a fake Uber Direct for tests, modelled on its public API
+// document: tokens, quotes that expire, deliveries with their idempotency keys, a
+// courier that moves, signed events, and failures on request.
 package fakeuber
 
 import (
@@ -16,23 +16,23 @@ import (
 	"time"
 )
 
-// Server is an account of Uber Direct. Its fields may be changed before it is
-// used.
+// Server is an account of Uber Direct. Its fields may be changed before its first
+// use.
 type Server struct {
 	URL     string // of the API
-	AuthURL string // where tokens are asked for
+	AuthURL string // where tokens are requested
 
-	CustomerID, ClientID, ClientSecret string // the only ones that it takes
-	StatusKey, CourierKey              string // sign its events, one for each kind
+	CustomerID, ClientID, ClientSecret string // the only valid credentials
+	StatusKey, CourierKey              string // each signs one kind of its events
 
 	Live      bool          // its live_mode
 	TokenLife time.Duration // 30 days
-	PageSize  int           // of the list of deliveries; 30
+	PageSize  int           // of the list of deliveries; default 30
 
 	mu         sync.Mutex
 	quoteLife  time.Duration // 15 minutes
-	ahead      time.Duration // of the clock
-	made       int           // objects: numbers their ids
+	ahead      time.Duration // of the real clock
+	made       int           // counter for ids
 	tokens     map[string]time.Time
 	quotes     map[string]*quote
 	deliveries []*delivery // oldest first
@@ -43,34 +43,34 @@ type Server struct {
 	events     []Event
 }
 
-// QuoteLife is how long quotes are good.
+// QuoteLife is how long a quote is valid.
 const QuoteLife = 15 * time.Minute
 
-// Fault is what becomes of a request.
+// Fault says what happens to a request.
 type Fault struct {
-	// On is a request that it is for: the beginning of method and path below the
-	// customer, as in "POST /deliveries". Empty: all but those for tokens, which
-	// are "POST /token".
+	// On selects the affected requests: the beginning of method and path below the
+	// customer, as in "POST /deliveries". Empty: all but the requests for tokens,
+	// which are "POST /token".
 	On string
-	// Status is answered in place of an effect, with Body, or with an error of this
-	// code.
+	// Status is the answer's status, without an effect. The answer has this Body, or
+	// an error with this code.
 	Status   int
 	Code     string
 	Message  string
 	Metadata map[string]string
 	Body     string
-	Header   http.Header // sent with it
+	Header   http.Header // of the answer
 
-	Down bool // the connection breaks, without an effect
-	Lost bool // it takes effect, and the connection breaks before the answer
-	Half bool // it takes effect, and half of the answer arrives
-	Hang bool // it is never answered
+	Down bool // the connection breaks before the request takes effect
+	Lost bool // the request takes effect, and the connection breaks before the answer
+	Half bool // the request takes effect, and half of the answer arrives
+	Hang bool // the request is never answered
 }
 
-// Request is one that was made, with the right token or for one.
+// Request is a request with the right token, or for a token.
 type Request struct {
 	Method string
-	Path   string // below the customer; /token
+	Path   string // below the customer, or /token
 	Query  string
 	Token  string
 	Body   string
@@ -81,7 +81,7 @@ type answer struct {
 	body   []byte
 }
 
-// New starts a server, which ends with the test.
+// New starts a server that ends with the test.
 func New(t testing.TB) *Server {
 	s := &Server{
 		CustomerID: "a11e6f29-0000-4d8d-b88d-0ae69cec1111", ClientID: "standin-client", ClientSecret: "standin-secret+/=",
@@ -95,7 +95,7 @@ func New(t testing.TB) *Server {
 	return s
 }
 
-// Now is the server's clock.
+// Now returns the time of the server's clock.
 func (s *Server) Now() time.Time {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -111,37 +111,37 @@ func (s *Server) Advance(d time.Duration) {
 	s.ahead += d
 }
 
-// SetQuoteLife is for quotes from now on.
+// SetQuoteLife sets how long future quotes are valid.
 func (s *Server) SetQuoteLife(d time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.quoteLife = d
 }
 
-// Next says what becomes of the next request that the fault is for, one call
-// for each.
+// Next sets the fault of the next request that it selects. Several calls set the
+// faults of the next such requests in turn.
 func (s *Server) Next(f Fault) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.next = append(s.next, f)
 }
 
-// Always says what becomes of all requests from now on; nil: nothing special,
-// and what Next said is forgotten.
+// Always sets the fault of all requests from now on, and drops those of Next; nil: no
+// fault.
 func (s *Server) Always(f *Fault) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.always, s.next = f, nil
 }
 
-// Revoke has the server forget the tokens that it gave.
+// Revoke makes the server forget its tokens.
 func (s *Server) Revoke() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	clear(s.tokens)
 }
 
-// Requests are all that were made since the last call.
+// Requests returns the requests since the last call.
 func (s *Server) Requests() []Request {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -150,7 +150,7 @@ func (s *Server) Requests() []Request {
 	return requests
 }
 
-// Made is how many deliveries there are, without those that take goods back.
+// Made returns the number of deliveries, without those that bring goods back.
 func (s *Server) Made() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -206,7 +206,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	send(w, a)
 }
 
-// fault is what becomes of a request, and is used up.
+// fault returns the fault of a request, and uses it up.
 func (s *Server) fault(request string) Fault {
 	for i, f := range s.next {
 		if f.matches(request) {

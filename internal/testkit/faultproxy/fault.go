@@ -5,12 +5,11 @@ import (
 	"regexp"
 )
 
-// longest is how much of what a pattern matches may lie before the data that
-// end it.
+// longest bounds how much of a pattern's match may come before the data that ends it.
 const longest = 256
 
-// fault is where a connection is to be cut: after some bytes, or where a
-// pattern matches if there is one.
+// fault is the place at which a connection is cut: where a pattern matches, or else
+// after some bytes.
 type fault struct {
 	direction Direction
 	bytes     int
@@ -19,8 +18,8 @@ type fault struct {
 	done      chan struct{}
 }
 
-// examine says how many of the next data may pass, and which fault they hit.
-// A fault is hit once.
+// examine returns how many of the next bytes may pass, and the fault that they hit,
+// if any. A fault is hit once.
 func (p *Proxy) examine(d Direction, before, data []byte) (pass int, hit *fault) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -45,7 +44,7 @@ func (f *fault) find(before, data []byte) (pass int, hit bool) {
 	for _, match := range f.pattern.FindAllIndex(append(bytes.Clone(before), data...), -1) {
 		pass = match[1] - len(before)
 		if pass <= 0 {
-			continue // it passed before
+			continue // it was forwarded before
 		}
 		if !f.through {
 			pass--

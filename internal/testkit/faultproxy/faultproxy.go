@@ -1,5 +1,4 @@
-// Package faultproxy is a TCP proxy on loopback that breaks connections where
-// a test wants it.
+// Package faultproxy is a TCP proxy on loopback that breaks connections on command.
 package faultproxy
 
 import (
@@ -10,18 +9,18 @@ import (
 	"time"
 )
 
-// Mode is what happens to new connections.
+// Mode says what happens to new connections.
 type Mode int
 
 const (
 	Forward   Mode = iota
 	Refuse         // closed at once
-	Blackhole      // taken, and never answered
+	Blackhole      // accepted and never answered
 )
 
 func (m Mode) String() string { return [...]string{"forward", "refuse", "blackhole"}[m] }
 
-// Direction is a way through the proxy.
+// Direction is a direction of data through the proxy.
 type Direction int
 
 const (
@@ -33,14 +32,14 @@ const (
 // concurrently.
 type Proxy struct {
 	listener net.Listener
-	links    sync.WaitGroup // those that are served
+	links    sync.WaitGroup // goroutines of connections
 
 	mu     sync.Mutex
 	target string
 	mode   Mode
 	closed bool
 	open   map[*link]bool
-	fault  *fault // nil: none is set
+	fault  *fault // nil: no fault is set
 }
 
 // New starts a proxy to a TCP address.
@@ -54,24 +53,24 @@ func New(target string) (*Proxy, error) {
 	return p, nil
 }
 
-// Address is where the proxy listens.
+// Address returns the address that the proxy listens on.
 func (p *Proxy) Address() string { return p.listener.Addr().String() }
 
-// Retarget has new connections go to another address. Old ones stay.
+// Retarget makes new connections go to another address. Existing ones stay.
 func (p *Proxy) Retarget(target string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.target = target
 }
 
-// SetMode says what happens to new connections. Old ones stay.
+// SetMode says what happens to new connections. Existing ones stay.
 func (p *Proxy) SetMode(m Mode) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.mode = m
 }
 
-// Close cuts every connection and takes no new ones.
+// Close cuts every connection and accepts no new ones.
 func (p *Proxy) Close() error {
 	p.mu.Lock()
 	p.closed = true
@@ -91,16 +90,16 @@ func (p *Proxy) CutAll() {
 	}
 }
 
-// CutAfter cuts the connection whose data in a direction are the n-th byte
-// from now on, counted over all connections; this byte still passes. The
-// channel is closed when that has happened. A new cut replaces one that waits.
+// CutAfter cuts the connection that carries the n-th byte from now on in one
+// direction, counted over all connections; this byte still passes. The returned
+// channel is closed when that has happened. A new cut replaces a pending one.
 func (p *Proxy) CutAfter(d Direction, n int) <-chan struct{} {
 	return p.set(&fault{direction: d, bytes: n})
 }
 
-// CutAt cuts the connection on which bytes that match a pattern, at most 256,
-// come next in a direction. The last of them passes only if through. The
-// channel is as that of CutAfter.
+// CutAt cuts the connection on which bytes that match a pattern, at most 256, come
+// next in one direction. The last of them passes only if through is set. The returned
+// channel is that of CutAfter.
 func (p *Proxy) CutAt(d Direction, pattern *regexp.Regexp, through bool) <-chan struct{} {
 	return p.set(&fault{direction: d, pattern: pattern, through: through})
 }
@@ -123,10 +122,10 @@ func (p *Proxy) accept() {
 	}
 }
 
-// link is a connection to the proxy with the one behind it.
+// link is a connection to the proxy and its continuation to the target.
 type link struct{ ends []net.Conn }
 
-// join makes a connection part of a link, unless that was cut meanwhile.
+// join adds a connection to a link, unless the link has been cut.
 func (p *Proxy) join(l *link, end net.Conn) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -168,7 +167,7 @@ func (p *Proxy) serve(client net.Conn) {
 	case Refuse:
 		return
 	case Blackhole:
-		_, _ = io.Copy(io.Discard, client) // until it gives up, or is cut
+		_, _ = io.Copy(io.Discard, client) // until the client gives up, or the link is cut
 		return
 	}
 	server, err := net.DialTimeout("tcp", target, 10*time.Second)
@@ -179,11 +178,11 @@ func (p *Proxy) serve(client net.Conn) {
 	p.pump(l, ToClient, server, client)
 }
 
-// pump forwards one direction until the link ends.
+// pump forwards data in one direction until the link ends.
 func (p *Proxy) pump(l *link, d Direction, from io.Reader, to io.Writer) {
 	defer p.finish(l)
 	buffer := make([]byte, 32<<10)
-	var before []byte // what passed last
+	var before []byte // the latest data that passed
 	for {
 		n, err := from.Read(buffer)
 		pass, hit := p.examine(d, before, buffer[:n])

@@ -17,7 +17,7 @@ import (
 
 const patience = 30 * time.Second
 
-// server answers each connection with its name, then with what it is sent.
+// server answers each connection with its name, then echoes.
 type server struct {
 	net.Listener
 	name string
@@ -72,7 +72,7 @@ func newProxy(t *testing.T, s *server) *faultproxy.Proxy {
 	return p
 }
 
-// connection is one through the proxy.
+// connection is a connection through the proxy.
 type connection struct {
 	t *testing.T
 	net.Conn
@@ -106,7 +106,7 @@ func (c connection) expect(text string) {
 	}
 }
 
-// expectEnd wants the text, then a cut.
+// expectEnd expects the text, then a cut.
 func (c connection) expectEnd(text string) {
 	c.t.Helper()
 	got, err := io.ReadAll(c)
@@ -133,7 +133,7 @@ func TestModes(t *testing.T) {
 	b := dial(t, p)
 	b.expect("second")
 	a.send("x")
-	a.expect("x") // stays where it was
+	a.expect("x") // an existing connection stays
 
 	p.SetMode(faultproxy.Refuse)
 	dial(t, p).expectEnd("")
@@ -162,8 +162,8 @@ func TestCuts(t *testing.T) {
 		at       string
 		through  bool
 		to       faultproxy.Direction
-		server   string // what it gets
-		toClient string // what comes back; what passes a cut connection to the server may bring nothing back
+		server   string // what the server receives
+		toClient string // what the client receives; nothing may come back on a cut connection
 	}
 	for name, c := range map[string]cut{
 		"bytes to server":   {after: 7, to: faultproxy.ToServer, server: "go, COM"},
@@ -197,7 +197,7 @@ func TestCuts(t *testing.T) {
 					t.Fatalf("the server got %q, want %q", s.String(), c.server)
 				}
 			}
-			other := dial(t, p) // one connection is cut, once
+			other := dial(t, p) // only one connection is cut
 			other.expect("hello")
 			other.send("COMMIT, COMMIT")
 			other.expect("COMMIT, COMMIT")

@@ -1,4 +1,4 @@
-// Package paymenttest holds what every payment.Processor must prove.
+// Package paymenttest is the conformance suite of payment.Processor.
 package paymenttest
 
 import (
@@ -13,35 +13,35 @@ import (
 	"purveyor/internal/outside/payment"
 )
 
-// Harness is a processor with the world around it.
+// Harness is a processor with its surroundings.
 type Harness interface {
 	Processor() payment.Processor
 
-	// Pay has the customer pay on the session's page. It may do nothing where the
-	// page takes no payment.
+	// Pay makes the customer pay on the session's page. It may do nothing if the page
+	// accepts no payment.
 	Pay(t *testing.T, session payment.Session)
 
-	// Decline has the customer try with a card that is declined.
+	// Decline makes the customer try a card that is declined.
 	Decline(t *testing.T, session payment.Session)
 
 	// Lapse lets time pass until the session has expired.
 	Lapse(t *testing.T, session payment.Session)
 
-	// Posted gives all that the processor has posted since the last call, signed,
-	// once everything is there that follows from what was done.
+	// Posted returns everything that the processor has posted since the last call,
+	// signed. It waits until all consequences of earlier calls have been posted.
 	Posted(t *testing.T) []Post
 
-	// Sign signs a body as the processor would at some time.
+	// Sign signs a body as the processor would at a given time.
 	Sign(t *testing.T, body []byte, at time.Time) http.Header
 }
 
-// Post is one callback as it reaches the service.
+// Post is a callback as it reaches the service.
 type Post struct {
 	Header http.Header
 	Body   []byte
 }
 
-// Run checks a processor. Each harness is new.
+// Run runs the suite. Each test gets a new harness.
 func Run(t *testing.T, start func(t *testing.T) Harness) {
 	for _, c := range []struct {
 		name string
@@ -78,7 +78,7 @@ var (
 	order2 = commerce.NewOrderID(7, 1_800_000_000_000, commerce.Entropy{2})
 )
 
-// expiresOn is one time for all: the same request twice has the same.
+// expiresOn is the same for all requests, because repeated requests have to be equal.
 var expiresOn = time.Now().Add(time.Hour).Truncate(time.Second).UnixMilli()
 
 func request(order string) payment.SessionRequest {
@@ -106,7 +106,7 @@ func (c contract) must(err error) {
 	}
 }
 
-// opened is a session of a new order.
+// opened returns a session of a new order.
 func (c contract) opened(order string) payment.Session {
 	c.Helper()
 	session, err := c.Processor().OpenSession(c.Context(), request(order))
@@ -114,7 +114,7 @@ func (c contract) opened(order string) payment.Session {
 	return session
 }
 
-// paid is a session that the customer has paid, and whose callbacks are read.
+// paid returns a session that the customer has paid, after reading its callbacks.
 func (c contract) paid(order string) payment.Session {
 	c.Helper()
 	session := c.opened(order)
@@ -123,7 +123,7 @@ func (c contract) paid(order string) payment.Session {
 	return c.is(session.ID, payment.SessionPaid, 0)
 }
 
-// is checks a session, and gives it as it is now.
+// is checks a session, and returns its current state.
 func (c contract) is(id string, status payment.SessionStatus, refunded commerce.Cents) payment.Session {
 	c.Helper()
 	session, err := c.Processor().Session(c.Context(), id)
@@ -150,7 +150,7 @@ func (c contract) check(session payment.Session, id string, status payment.Sessi
 	}
 }
 
-// callbacks reads all that was posted since the last call, each twice: a
+// callbacks reads everything that was posted since the last call, each post twice: a
 // repeated callback has the same id.
 func (c contract) callbacks() []payment.Callback {
 	c.Helper()
@@ -175,8 +175,9 @@ func (c contract) callbacks() []payment.Callback {
 	return all
 }
 
-// tells checks that so many things of one kind are told since the last call,
-// and gives them without the ids of the callbacks: one thing may be told by more.
+// tells checks how many different events of a kind were reported since the last call,
+// and returns them without the ids of callbacks: several callbacks may report one
+// event.
 func (c contract) tells(kind payment.CallbackKind, count int) []payment.Callback {
 	c.Helper()
 	var found []payment.Callback
@@ -193,7 +194,7 @@ func (c contract) tells(kind payment.CallbackKind, count int) []payment.Callback
 	return found
 }
 
-// refused checks for a definite no.
+// refused checks that err is a definite refusal.
 func (c contract) refused(err error, what string) {
 	c.Helper()
 	if refusal, ok := errors.AsType[*payment.Refusal](err); !ok || refusal.Message == "" {
@@ -287,13 +288,14 @@ func (c contract) lapse() {
 	c.tells(payment.CallbackExpired, 1)
 }
 
-// refund asks for some of a session's money back.
+// refund asks for a refund of a part of a session's money.
 func (c contract) refund(session payment.Session, id string, amount commerce.Cents) (payment.Refund, error) {
 	return c.Processor().Refund(c.Context(), payment.RefundRequest{
 		ID: id, OrderID: order1, SessionID: session.ID, PaymentID: session.PaymentID, AmountCents: amount, Reason: "requested_by_customer"})
 }
 
-// refunds gives a part back, for a reason in the merchant's own words, and then the rest.
+// refunds returns a part, with a reason in the merchant's own words, and then the
+// rest.
 func (c contract) refunds() {
 	session := c.paid(order1)
 	part, err := c.Processor().Refund(c.Context(), payment.RefundRequest{
@@ -315,8 +317,8 @@ func (c contract) refunds() {
 	c.refused(err, "a cent more than was paid")
 }
 
-// refundTwice asks again for the same refund, and then, by mistake, for another
-// amount under its id: nothing more goes back.
+// refundTwice repeats a refund, and then asks for another amount under the same id,
+// as by mistake: nothing more is refunded.
 func (c contract) refundTwice() {
 	session := c.paid(order1)
 	first, err := c.refund(session, "rfd_1", 1000)

@@ -7,9 +7,9 @@ import (
 	"syscall"
 )
 
-// guardScript waits for the end of its input, which comes when this process
-// ends in whatever way. A server that has just been started and has no
-// postmaster.pid yet ends by itself within a minute, as its data are gone.
+// guardScript waits for the end of its input, which comes when this process ends,
+// however it ends. A server that was just started and has no postmaster.pid yet ends
+// by itself within a minute, because its data is gone.
 const guardScript = `read -r line
 if pid=$(head -n 1 "$1/data/postmaster.pid" 2>&-); then
 	kill -QUIT "$pid" 2>&-
@@ -20,8 +20,8 @@ if pid=$(head -n 1 "$1/data/postmaster.pid" 2>&-); then
 fi
 rm -rf "$1"`
 
-// guard removes the folder of a server, and ends the server if it runs, when
-// it is closed or when this process is gone.
+// guard starts a process that ends the server and removes its folder when the guard
+// is closed, or when this process is gone.
 func guard(folder string) (io.Closer, error) {
 	cmd := exec.Command("/bin/sh", "-c", guardScript, "guard", folder)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}

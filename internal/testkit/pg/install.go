@@ -15,14 +15,14 @@ import (
 // oldest is the first major version of PostgreSQL that Purveyor supports.
 const oldest = 15
 
-// installation is PostgreSQL on this machine.
+// installation is PostgreSQL as installed on this machine.
 type installation struct {
 	bin        string              // folder of the programs
-	credential *syscall.Credential // the user as which the programs run; nil: this process's user
+	credential *syscall.Credential // user of the programs; nil: this process's user
 }
 
-// find looks for the newest PostgreSQL. The programs refuse to run as root, so
-// that root runs them as the user that comes with the packages.
+// find returns the newest PostgreSQL. Its programs refuse to run as root, so root
+// runs them as the user of the installed packages.
 func find() (installation, error) {
 	bin, err := newest()
 	if err != nil || os.Geteuid() != 0 {
@@ -39,9 +39,9 @@ func find() (installation, error) {
 
 var versionNumber = regexp.MustCompile(`\d+`)
 
-// newest gives the folder of the newest programs, those on the PATH included.
+// newest returns the folder of the newest programs, including those on the PATH.
 func newest() (string, error) {
-	candidates, err := filepath.Glob("/usr/lib/postgresql/*/bin/postgres") // Debian's place
+	candidates, err := filepath.Glob("/usr/lib/postgresql/*/bin/postgres") // where Debian installs it
 	if err != nil {
 		return "", err
 	}
@@ -64,7 +64,7 @@ func newest() (string, error) {
 	return bin, nil
 }
 
-// own gives a folder to the user that the programs run as.
+// own makes the programs' user the owner of a folder.
 func (i installation) own(folder string) error {
 	if i.credential == nil {
 		return nil
@@ -72,8 +72,8 @@ func (i installation) own(folder string) error {
 	return os.Chown(folder, int(i.credential.Uid), int(i.credential.Gid))
 }
 
-// command is a program of PostgreSQL, in a process group of its own: an
-// interrupt at the terminal is for the tests.
+// command runs a program of PostgreSQL in its own process group, because an interrupt
+// at the terminal is meant for the tests.
 func (i installation) command(folder, program string, args ...string) *exec.Cmd {
 	cmd := exec.Command(filepath.Join(i.bin, program), args...)
 	cmd.Dir = folder

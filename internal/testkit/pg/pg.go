@@ -20,21 +20,21 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// user is the superuser of each server. It needs no password.
+// user is the superuser of each server. It has no password.
 const user = "purveyor"
 
-// patience is how long a server may take to start or to stop.
+// patience bounds the start and the stop of a server.
 const patience = time.Minute
 
-// Server is a PostgreSQL server with data of its own. Its methods are not safe
-// for concurrent use, except URL, Address, Database and Clone.
+// Server is a PostgreSQL server with its own data. Only URL, Address, Database and
+// Clone are safe for concurrent use.
 type Server struct {
 	install  installation
 	folder   string // holds the data and the log
 	port     int
 	settings []string
 
-	fill    sync.Once // of the database that Clone copies
+	fill    sync.Once // for the database that Clone copies
 	fillErr error
 
 	guard io.Closer     // see guard
@@ -42,13 +42,13 @@ type Server struct {
 	ended chan struct{} // closed when run has ended
 }
 
-// Start makes a new server inside a folder, which is that for temporary files
-// if empty, and starts it. Where root runs the tests, the user postgres must be
-// allowed to enter the folder. Settings are as in postgresql.conf: "fsync=off".
-// The server keeps its address until Close, which everyone must call; when the
-// process dies before, the server ends and its data are removed all the same.
+// Start makes a new server inside a folder (empty: the folder for temporary files),
+// and starts it. If root runs the tests, the user postgres must be allowed to enter
+// the folder. Settings are as in postgresql.conf: "fsync=off". The server keeps its
+// address until Close, which the caller has to call; if the process dies before, the
+// server still ends, and its data is removed.
 //
-// The order of texts is that of a language, as it is in most installations.
+// Texts are sorted by the rules of a language, as in most installations.
 func Start(inside string, settings ...string) (*Server, error) {
 	return create(inside, settings, func(s *Server) error {
 		return s.command("initdb", "-D", s.data(), "-U", user, "--auth=trust", "--no-sync", "--encoding=UTF8",
@@ -56,7 +56,7 @@ func Start(inside string, settings ...string) (*Server, error) {
 	})
 }
 
-// create makes a server whose data folder is filled by a function, and starts it.
+// create makes a server, has fill create its data folder, and starts it.
 func create(inside string, settings []string, fill func(*Server) error) (*Server, error) {
 	install, err := find()
 	if err != nil {
@@ -76,7 +76,7 @@ func create(inside string, settings []string, fill func(*Server) error) (*Server
 	if err := fill(s); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
-	// Another process may take the port before the server does.
+	// Another process may take the port first.
 	for range 5 {
 		if s.port, err = freePort(); err != nil {
 			break
@@ -88,8 +88,8 @@ func create(inside string, settings []string, fill func(*Server) error) (*Server
 	return nil, errors.Join(err, s.Close())
 }
 
-// freePort gives a port below those that systems give to outgoing connections,
-// so that no other program takes it while the server is down.
+// freePort returns a port below the range for outgoing connections, so that no other
+// program takes it while the server is down.
 func freePort() (int, error) {
 	var err error
 	for range 20 {
@@ -104,7 +104,7 @@ func freePort() (int, error) {
 
 func (s *Server) data() string { return filepath.Join(s.folder, "data") }
 
-// command runs one of PostgreSQL's programs to its end.
+// command runs a program of PostgreSQL to its end.
 func (s *Server) command(program string, args ...string) error {
 	cmd := s.install.command(s.folder, program, args...)
 	if out, err := cmd.CombinedOutput(); err != nil {
@@ -113,14 +113,14 @@ func (s *Server) command(program string, args ...string) error {
 	return nil
 }
 
-// Address is where the server listens: 127.0.0.1:port.
+// Address returns the address that the server listens on: 127.0.0.1:port.
 func (s *Server) Address() string { return fmt.Sprintf("127.0.0.1:%d", s.port) }
 
-// URL leads to a database of the server. "postgres" is always there.
+// URL returns the URL of a database of the server. "postgres" always exists.
 func (s *Server) URL(database string) string { return URL(database, s.Address()) }
 
-// URL leads to a database that is reached at an address. Of several addresses
-// it is the one whose server takes writes.
+// URL returns the URL of a database at an address. Of several addresses it is the one
+// whose server accepts writes.
 func URL(database string, addresses ...string) string {
 	url := fmt.Sprintf("postgres://%s@%s/%s?sslmode=disable", user, strings.Join(addresses, ","), database)
 	if len(addresses) > 1 {
@@ -129,8 +129,8 @@ func URL(database string, addresses ...string) string {
 	return url
 }
 
-// Restart starts the server again after Stop or Kill; a running one it stops
-// first. It returns when the server takes connections.
+// Restart starts the server again after Stop or Kill. It stops a running server
+// first, and returns when the server accepts connections.
 func (s *Server) Restart() error {
 	if err := s.Stop(); err != nil {
 		return err
@@ -157,7 +157,7 @@ func (s *Server) Restart() error {
 	return s.ready()
 }
 
-// ready waits until the server takes connections.
+// ready waits until the server accepts connections.
 func (s *Server) ready() error {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
@@ -176,7 +176,7 @@ func (s *Server) ready() error {
 	}
 }
 
-// logTail is the end of the server's log.
+// logTail returns the end of the server's log.
 func (s *Server) logTail() []byte {
 	log, err := os.ReadFile(filepath.Join(s.folder, "log"))
 	if err != nil {
@@ -185,11 +185,11 @@ func (s *Server) logTail() []byte {
 	return bytes.TrimSpace(log[max(0, len(log)-4000):])
 }
 
-// Stop ends the server in order: transactions are rolled back, data are
-// written. It is no error if the server does not run.
+// Stop ends the server in order: it rolls transactions back and writes its data. It
+// is no error if the server is not running.
 func (s *Server) Stop() error { return s.end(syscall.SIGINT) }
 
-// Kill ends the server as a crash does: the next start recovers from the log.
+// Kill ends the server like a crash: the next start recovers from the log.
 func (s *Server) Kill() error { return s.end(syscall.SIGQUIT) }
 
 func (s *Server) end(how syscall.Signal) error {

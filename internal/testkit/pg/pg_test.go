@@ -43,7 +43,7 @@ func connect(t *testing.T, url string) *pgx.Conn {
 	return conn
 }
 
-// ask gives the one value of a query.
+// ask returns the single value of a query.
 func ask[T any](t *testing.T, url, query string) T {
 	t.Helper()
 	conn := connect(t, url)
@@ -98,7 +98,7 @@ func TestStandbyTakesOver(t *testing.T) {
 func TestDatabasesAreEmptyAndDropped(t *testing.T) {
 	s := pg.Shared(t)
 	var url string
-	var stays *pgx.Conn // does not hinder the drop
+	var stays *pgx.Conn // an open connection does not prevent the drop
 	t.Run("user", func(t *testing.T) {
 		url = s.Database(t)
 		stays = connect(t, url)
@@ -133,8 +133,8 @@ func TestClones(t *testing.T) {
 	}
 }
 
-// TestKilledProcessLeavesNothing runs this test once more as a process that
-// starts a server, and kills it.
+// TestKilledProcessLeavesNothing runs this test again in a process that starts a
+// server, and kills that process.
 func TestKilledProcessLeavesNothing(t *testing.T) {
 	const child = "PGTEST_CHILD"
 	if os.Getenv(child) != "" {

@@ -7,14 +7,14 @@ import (
 	"testing"
 )
 
-// Several fleets of three processes may use it at a time, each with 12 connections
-// and as many again while it is replaced.
+// Several fleets of three processes may use it at once. Each process has 12
+// connections, and twice as many while it is replaced.
 var shared = sync.OnceValues(func() (*Server, error) {
 	return Start("", "fsync=off", "shared_buffers=32MB", "max_connections=400")
 })
 
-// Shared is the server of all tests of this process. It starts with its first
-// use and ends with the process; tests do not stop it.
+// Shared returns the server that all tests of this process share. It starts on first
+// use and ends with the process; tests must not stop it.
 func Shared(t testing.TB) *Server {
 	t.Helper()
 	if testing.Short() {
@@ -27,17 +27,17 @@ func Shared(t testing.TB) *Server {
 	return s
 }
 
-var databases atomic.Int64 // made so far
+var databases atomic.Int64 // number made so far
 
-// Database makes an empty database that is dropped at the end of the test, and
-// gives its URL. Tests may call it concurrently.
+// Database makes an empty database that is dropped when the test ends, and returns
+// its URL. It is safe for concurrent use.
 func (s *Server) Database(t testing.TB) string {
 	t.Helper()
 	return s.database(t, "template1")
 }
 
-// Clone makes a database as Database does, with what fill puts into one. fill
-// is called once for each server; all clones are copies of what it has made.
+// Clone makes a database like Database, with the contents that fill puts into one.
+// fill is called once per server, and all clones are copies of its result.
 func (s *Server) Clone(t testing.TB, fill func(url string) error) string {
 	t.Helper()
 	const filled = "filled"

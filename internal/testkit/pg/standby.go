@@ -9,9 +9,9 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Standby makes a second server that follows this one, and returns when it is
-// the synchronous standby: from then on a commit here waits until it is on the
-// disk there. It has the same settings, and is made inside a folder as by Start.
+// Standby makes a second server that follows this one, and returns when it is the
+// synchronous standby: from then on a commit waits until the standby has it on disk.
+// It has the same settings, and is made inside a folder as by Start.
 func (s *Server) Standby(inside string) (*Server, error) {
 	second, err := create(inside, s.settings, func(second *Server) error {
 		return second.command("pg_basebackup", "-D", second.data(), "-d", s.URL("postgres"),
@@ -30,12 +30,12 @@ func (s *Server) Standby(inside string) (*Server, error) {
 	return second, nil
 }
 
-// Promote makes a standby take writes. Its former primary must not run.
+// Promote makes a standby accept writes. Its former primary must not run.
 func (s *Server) Promote() error {
 	return errors.Join(s.SQL("SELECT pg_promote()"), s.until("SELECT NOT pg_is_in_recovery()"))
 }
 
-// until waits until a query for a boolean gives true.
+// until waits until a query returns true.
 func (s *Server) until(query string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
