@@ -14,13 +14,13 @@ import (
 	"time"
 )
 
-// Bodies that hold as much as fits, all sent at once by one partner: the process
-// stays small, and another partner reports orders meanwhile. The log of the test
-// gives the figures (go test -run TestCrowdedBodies -v ./e2e).
+// One partner sends bodies that use all of the memory budget at once: the process
+// stays small, and another partner reports orders meanwhile. The test logs the
+// figures (go test -run TestCrowdedBodies -v ./e2e).
 func TestCrowdedBodies(t *testing.T) {
 	t.Parallel()
-	atOnce, rounds := 240, 3 // the first is one minute of a partner by default
-	if raceEnabled {         // scripts/test runs this test without it, too
+	atOnce, rounds := 240, 3 // atOnce: one minute of a partner with default limits
+	if raceEnabled {         // scripts/test also runs this test without the race detector
 		atOnce, rounds = 8, 1
 	}
 	crowded := func(start, element, end string) string {
@@ -81,8 +81,8 @@ func TestCrowdedBodies(t *testing.T) {
 	}
 }
 
-// reports reports orders one after another, and gives how long each took. more is given
-// how many there are, and decides whether another one follows.
+// reports reports orders one after another, and returns how long each took. It asks
+// more, with the number so far, whether to report another one.
 func reports(c *client, name string, more func(int) bool) (took []time.Duration) {
 	for len(took) == 0 || more(len(took)) {
 		began := time.Now()
@@ -99,8 +99,8 @@ func median(list []time.Duration) time.Duration {
 	return list[len(list)/2].Round(10 * time.Microsecond)
 }
 
-// peakMiB is the most memory that the process ever had; 0 where the system does
-// not tell.
+// peakMiB returns the most memory that the process ever had; 0 if the system does not
+// report it.
 func (p *process) peakMiB() int {
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.cmd.Process.Pid))
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// endLeases lets the time pass that jobs of a dead process are its own.
-// PostgreSQL may still commit what the process sent before it died.
+// endLeases waits until the leases of a dead process have ended. PostgreSQL may still
+// commit what the process sent before it died.
 func (s *shop) endLeases() {
 	s.t.Helper()
 	const sql = "UPDATE jobs SET leased_by = '', leased_until = 0"
@@ -31,9 +31,9 @@ func (s *shop) endLeases() {
 	must(s.t, err)
 }
 
-// The process is killed in the middle of checkouts, payments and refunds. What
-// was acknowledged is true, each key has one order, one refund and one answer,
-// and the sandbox has taken and returned what the ledger says.
+// The process is killed in the middle of checkouts, payments and refunds. Everything
+// that was acknowledged holds, each key has one order, one refund and one answer, and
+// the sandbox has taken and refunded what the ledger says.
 func TestKilledWhileCustomersPay(t *testing.T) {
 	t.Parallel()
 	t.Run("sqlite", func(t *testing.T) {
@@ -56,7 +56,7 @@ func killedWhileCustomersPay(t *testing.T, s *shop) {
 		wait := b.load(c.with(s.partner.Keys.Test), round)
 		target := b.acked.Load() + times(40)
 		eventually(t, patience, "customers to pay", func() bool { return b.acked.Load() >= target })
-		time.Sleep(rand.N(30 * time.Millisecond)) // at any moment, not always after the same answer
+		time.Sleep(rand.N(30 * time.Millisecond)) // at a random moment, not always after the same answer
 		p.kill()
 		bought := wait()
 		for _, p := range bought {

@@ -9,8 +9,8 @@ import (
 	"purveyor/internal/testkit/pg"
 )
 
-// Two processes on one database get the same calls at the same time, and each
-// call again when the other has begun it: one order, one refund, one answer.
+// Two processes on one database get the same calls at the same time. Each call is
+// repeated if the other process has begun it: one order, one refund, one answer.
 func TestSameKeysAtTwoProcesses(t *testing.T) {
 	t.Parallel()
 	s := &shop{t: t, postgres: pg.Shared(t).Database(t)}
@@ -34,8 +34,8 @@ func TestSameKeysAtTwoProcesses(t *testing.T) {
 	b.check(clients[0])
 }
 
-// takeAtBoth makes the request of a step at both processes at once, and wants
-// one answer. Who is told to repeat does.
+// takeAtBoth makes the request of a step at both processes at once, and expects the
+// same answer from both. A client that is told to repeat does so.
 func (b *buyers) takeAtBoth(clients []*client, p *purchase, st *step) {
 	t := b.shop.t
 	t.Helper()

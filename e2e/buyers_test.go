@@ -14,8 +14,8 @@ import (
 	"testing"
 )
 
-// purchase is one order that is paid in the sandbox, with all that was asked
-// for it so far, one request after the other.
+// purchase is an order that is paid in the sandbox, with its requests so far, one
+// after the other.
 type purchase struct {
 	id      string
 	orderID string
@@ -24,15 +24,15 @@ type purchase struct {
 	steps   []*step
 }
 
-// step is one request of a purchase, with what its sender learned of it.
+// step is a request of a purchase, and what its sender knows of its outcome.
 type step struct {
 	kind string // checkout, pay, part, rest, cancel
 	request
 	answer answer
-	err    error // of the transport: the outcome is unknown
+	err    error // a transport error: the outcome is unknown
 }
 
-// done tells whether the step was acknowledged.
+// done reports whether the step was acknowledged.
 func (st *step) done() bool {
 	want := http.StatusOK
 	switch st.kind {
@@ -44,14 +44,14 @@ func (st *step) done() bool {
 	return st.err == nil && st.answer.status == want
 }
 
-// inProgress tells that the step is to be repeated for its answer.
+// inProgress reports whether the step has to be repeated for its answer.
 func (st *step) inProgress() bool {
 	return st.err == nil && st.answer.status == http.StatusConflict && strings.Contains(string(st.answer.body), `"code":"in_progress"`)
 }
 
 const partCents = 50
 
-// next makes the request of the next step.
+// next returns the request of the next step.
 func (p *purchase) next(kind string) *step {
 	st := &step{kind: kind}
 	refund := "/v1/orders/" + p.orderID + "/refund"
@@ -73,10 +73,10 @@ func (p *purchase) next(kind string) *step {
 	return st
 }
 
-// plans are what customers and partners do after a checkout.
+// plans are the steps of customers and partners after a checkout.
 var plans = [][]string{{}, {"cancel"}, {"pay"}, {"pay", "part"}, {"pay", "part", "rest"}, {"pay", "cancel"}, {"pay", "rest"}, {"pay", "part", "cancel"}}
 
-// state is what must have become of a purchase after so many of its steps.
+// state returns the state that a purchase has to have after these steps.
 func (p *purchase) state(steps []*step) string {
 	status, refunded, paid := "none", int64(0), false
 	for _, st := range steps {
@@ -96,14 +96,14 @@ func (p *purchase) state(steps []*step) string {
 	return fmt.Sprintf("%s, %d refunded", status, refunded)
 }
 
-// buyers are all who bought in one shop.
+// buyers are all customers of one shop.
 type buyers struct {
 	shop  *shop
 	all   []*purchase
 	acked atomic.Int64
 }
 
-// load has many buy until the service is gone.
+// load makes many purchases at once until the service is gone.
 func (b *buyers) load(c *client, round int) (wait func() []*purchase) {
 	const workers = 12
 	var wg sync.WaitGroup
@@ -130,7 +130,7 @@ func (b *buyers) load(c *client, round int) (wait func() []*purchase) {
 	}
 }
 
-// take makes the request of a step, and tells whether it was acknowledged.
+// take makes the request of a step, and reports whether it was acknowledged.
 func (b *buyers) take(c *client, p *purchase, st *step) bool {
 	st.answer, st.err = c.click(st.request)
 	switch {
@@ -162,7 +162,7 @@ func (p *purchase) checkedOut(t *testing.T, a answer) {
 	p.orderID, p.page = body.OrderID, page.Path
 }
 
-// click is send, for pages, too: it follows no redirect.
+// click is send for pages: it follows no redirect.
 func (c *client) click(r request) (answer, error) {
 	page := strings.HasPrefix(r.path, "/sandbox/")
 	if page {
@@ -181,8 +181,9 @@ func (c *client) click(r request) (answer, error) {
 	return stays.do(req)
 }
 
-// checkAcknowledged: what was acknowledged is true, and of the rest nothing or
-// all of it, or, while its job waits, the first half.
+// checkAcknowledged checks that every acknowledged step took effect, and that of the
+// others either everything or nothing did, or, while a step's job waits, its first
+// half.
 func (b *buyers) checkAcknowledged(c *client, bought []*purchase) {
 	c.t.Helper()
 	for _, p := range bought {
@@ -215,8 +216,8 @@ func (c *client) purchaseState(orderID string) string {
 	return fmt.Sprintf("%s, %d refunded", body.Order.Status, body.Order.Refunded)
 }
 
-// settle repeats what was not acknowledged until it is, and everything once
-// more: each key has one answer.
+// settle repeats unacknowledged steps until they are acknowledged, and then every
+// step once more: each key has one answer.
 func (b *buyers) settle(c *client, bought []*purchase) {
 	c.t.Helper()
 	repeated := 0
@@ -238,8 +239,7 @@ func (b *buyers) settle(c *client, bought []*purchase) {
 	c.t.Logf("%d purchases, of which %d were cut", len(bought), repeated)
 }
 
-// check compares all orders with what was bought, and the books with what the
-// sandbox has of them.
+// check compares all orders with their purchases, and the ledger with the sandbox.
 func (b *buyers) check(c *client) {
 	c.t.Helper()
 	eventually(c.t, patience, "all jobs to be done", func() bool {
@@ -270,7 +270,7 @@ func (b *buyers) check(c *client) {
 	b.shop.checkFile()
 }
 
-// sandbox is what the books must be, by what the sandbox has stored.
+// sandbox returns the expected ledger, worked out from what the sandbox has stored.
 func (b *buyers) sandbox() (books []string) {
 	b.shop.t.Helper()
 	for _, data := range b.shop.rows("SELECT data FROM sandbox_objects WHERE id LIKE 'cs_test%'") {

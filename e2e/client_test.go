@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// client is a partner that holds one key.
+// client is a partner with one key.
 type client struct {
 	t         *testing.T
 	base, key string
@@ -23,25 +23,25 @@ func newClient(t *testing.T, base, key string) *client {
 	return &client{t, base, key, &http.Client{Transport: transport, Timeout: 2 * patience}}
 }
 
-// with is the same partner with another key.
+// with returns the same partner with another key.
 func (c *client) with(key string) *client {
 	other := *c
 	other.key = key
 	return &other
 }
 
-// request is one call of the API.
+// request is a call of the API.
 type request struct {
 	method, path string
 	key          string // Idempotency-Key
-	body         any    // a string is sent as it is, all else as JSON
+	body         any    // a string is sent as it is, everything else as JSON
 }
 
 func get(path string) request { return request{method: "GET", path: path} }
 
 func post(path, key string, body any) request { return request{"POST", path, key, body} }
 
-// answer is what came back.
+// answer is the answer to a call.
 type answer struct {
 	status int
 	header http.Header
@@ -65,7 +65,7 @@ func (c *client) httpRequest(r request) (*http.Request, error) {
 	if err != nil {
 		return nil, err
 	}
-	req.GetBody = nil // what is counted as sent is sent once, never again by the transport
+	req.GetBody = nil // a request counts as sent once, so the transport must not repeat it
 	if c.key != "" {
 		req.Header.Set("X-Api-Key", c.key)
 	}
@@ -78,7 +78,7 @@ func (c *client) httpRequest(r request) (*http.Request, error) {
 	return req, nil
 }
 
-// send makes the call; the error is of the transport.
+// send makes the call; the error is one of the transport.
 func (c *client) send(r request) (answer, error) {
 	req, err := c.httpRequest(r)
 	if err != nil {
@@ -97,7 +97,7 @@ func (c *client) do(req *http.Request) (answer, error) {
 	return answer{res.StatusCode, res.Header, body}, err
 }
 
-// must makes the call and wants this status.
+// must makes the call and expects this status.
 func (c *client) must(status int, r request) answer {
 	c.t.Helper()
 	a, err := c.send(r)
@@ -118,8 +118,8 @@ func (a answer) decode(t *testing.T, v any) {
 	}
 }
 
-// refusal checks status and code in the error shape of SPEC.md, and gives the
-// message. It may be called from any goroutine.
+// refusal checks status and code of an error in the shape of SPEC.md, and returns its
+// message. It is safe for concurrent use.
 func (a answer) refusal(t *testing.T, status int, code string) string {
 	t.Helper()
 	var body struct {
@@ -138,7 +138,7 @@ func (a answer) refusal(t *testing.T, status int, code string) string {
 	return body.Error
 }
 
-// order is what the tests look at of an order.
+// order holds the fields of an order that the tests use.
 type order struct {
 	ID         string `json:"id"`
 	StoreID    string `json:"store_id"`
@@ -155,7 +155,7 @@ func (c *client) order(path string) order {
 	return body.Order
 }
 
-// timeline gives the kinds of an order's events.
+// timeline returns the kinds of an order's events.
 func (c *client) timeline(orderID string) (kinds []string) {
 	c.t.Helper()
 	var body struct {
@@ -170,7 +170,7 @@ func (c *client) timeline(orderID string) (kinds []string) {
 	return kinds
 }
 
-// product is what the tests look at of a product.
+// product holds the fields of a product that the tests use.
 type product struct {
 	ID            string   `json:"id"`
 	Name          string   `json:"name"`
@@ -190,7 +190,7 @@ func (c *client) product(id string) product {
 	return body.Product
 }
 
-// eventuallyStatus polls one request until it has the status.
+// eventuallyStatus repeats a request until its answer has this status.
 func (c *client) eventuallyStatus(limit time.Duration, status int, r request) answer {
 	c.t.Helper()
 	var a answer

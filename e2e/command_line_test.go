@@ -81,7 +81,7 @@ func TestWrongCommandLine(t *testing.T) {
 	}
 }
 
-// Help names defaults, and the flags of a service in groups.
+// Help shows defaults, and groups the flags of a service.
 func TestHelpOfDefaults(t *testing.T) {
 	t.Parallel()
 	for command, words := range map[string][]string{
@@ -99,7 +99,7 @@ func TestHelpOfDefaults(t *testing.T) {
 	operate(t, "partner", "create", "--port", "1").refused(t, 80, "--port", "See purveyor partner create --help.")
 }
 
-// Environment variables do what the flags do, and a flag is stronger.
+// Environment variables work like flags, and flags take precedence.
 func TestEnvironment(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
@@ -123,8 +123,8 @@ func TestEnvironment(t *testing.T) {
 	}
 }
 
-// The addresses that partners see are those the operator names, and the log
-// is what the operator asks for.
+// Partners see the addresses that the operator configured, and the log has the
+// configured level and format.
 func TestLogSettings(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)

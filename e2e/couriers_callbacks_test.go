@@ -12,7 +12,7 @@ import (
 	"purveyor/internal/testkit/fakeuber"
 )
 
-// told posts a callback as a provider does, and gives the answer.
+// told posts a callback as a provider does, and returns the answer.
 func (d *dispatch) told(provider string, header http.Header, body []byte) answer {
 	d.t.Helper()
 	r, err := http.NewRequestWithContext(d.t.Context(), http.MethodPost, d.base+"/inbound/couriers/"+provider, bytes.NewReader(body))
@@ -27,7 +27,7 @@ func (d *dispatch) told(provider string, header http.Header, body []byte) answer
 	return a
 }
 
-// tell posts what both providers have to tell, so many times.
+// tell posts all callbacks of both providers, this many times.
 func (d *dispatch) tell(times int) {
 	d.t.Helper()
 	for _, e := range d.uber.Take() {
@@ -49,8 +49,8 @@ func (d *dispatch) tellOne(provider string, header http.Header, body []byte) {
 	}
 }
 
-// pushed counts the delivery and status events that a partner is told of by
-// kind, for one order.
+// pushed counts the delivery and status events of one order that its partner
+// received, by kind.
 func (d *dispatch) pushed(orderID string) map[string]int {
 	d.t.Helper()
 	counts := map[string]int{}
@@ -64,8 +64,8 @@ func (d *dispatch) pushed(orderID string) map[string]int {
 	return counts
 }
 
-// TestCallbacksLeadToTheDoor: what both providers post, and post again, takes an
-// order to the door, once.
+// TestCallbacksLeadToTheDoor checks that the callbacks of both providers, posted
+// repeatedly, take an order to the door once.
 func TestCallbacksLeadToTheDoor(t *testing.T) {
 	onBoth(t, func(t *testing.T, s *shop) {
 		d := newDispatch(s)
@@ -97,7 +97,7 @@ func TestCallbacksLeadToTheDoor(t *testing.T) {
 					t.Errorf("%s: %s was pushed %d times", by, kind, pushed[kind])
 				}
 			}
-			if pushed["delivery.courier_update"] == 0 { // how many more depends on the time that this takes
+			if pushed["delivery.courier_update"] == 0 { // the number of updates depends on the time that this takes
 				t.Errorf("%s: pushed are %v", by, pushed)
 			}
 			for _, kind := range []string{"delivery.created", "delivery.shipped", "delivery.courier_assigned", "delivery.out_for_delivery", "delivery.delivered"} {
@@ -112,8 +112,8 @@ func TestCallbacksLeadToTheDoor(t *testing.T) {
 	})
 }
 
-// TestCallbacksInTheWrongOrder: a status never goes back, and the pick-up may be
-// told by what follows it.
+// TestCallbacksInTheWrongOrder checks that a status never goes back, and that a later
+// callback can imply the pick-up.
 func TestCallbacksInTheWrongOrder(t *testing.T) {
 	t.Parallel()
 	d := newDispatch(newShop(t))
@@ -132,7 +132,7 @@ func TestCallbacksInTheWrongOrder(t *testing.T) {
 	}
 }
 
-// TestForgedCallbacks: what is not from the provider is refused and changes
+// TestForgedCallbacks checks that callbacks from elsewhere are refused and change
 // nothing.
 func TestForgedCallbacks(t *testing.T) {
 	t.Parallel()
@@ -180,14 +180,14 @@ func TestForgedCallbacks(t *testing.T) {
 		}
 	}
 	d.told("nobody", http.Header{}, body).refusal(t, 404, "not_found")
-	d.told("uber-test", uberEvents[0].Header(), body).refusal(t, 404, "not_found") // is not set up
+	d.told("uber-test", uberEvents[0].Header(), body).refusal(t, 404, "not_found") // this provider is not configured
 	if after := d.state(); after != before {
 		t.Errorf("before\n%s\nafter\n%s", before, after)
 	}
 	d.process.hides(d.uber.StatusKey, d.uber.CourierKey, d.uber.ClientSecret, d.dash.Password, d.dash.SigningSecret)
 }
 
-// state is everything that callbacks may change.
+// state returns everything that callbacks can change.
 func (d *dispatch) state() string {
 	d.t.Helper()
 	var all []string
@@ -202,8 +202,8 @@ func (d *dispatch) state() string {
 	return strings.Join(all, "\n")
 }
 
-// TestStrayCallbacks: what is about none of our deliveries, or of another
-// provider's, is answered 200, kept, and changes nothing else.
+// TestStrayCallbacks checks that callbacks about unknown deliveries, or about those
+// of another provider, are answered with 200, stored, and have no other effect.
 func TestStrayCallbacks(t *testing.T) {
 	onBoth(t, func(t *testing.T, s *shop) {
 		d := newDispatch(s)
@@ -237,8 +237,9 @@ func TestStrayCallbacks(t *testing.T) {
 	})
 }
 
-// TestCourierGivesUp: before the pick-up another provider is asked first, three
-// times; then the merchant is.
+// TestCourierGivesUp checks that couriers that give up before the pick-up are
+// replaced, by another provider if possible, up to three times. Then the merchant is
+// told.
 func TestCourierGivesUp(t *testing.T) {
 	onBoth(t, func(t *testing.T, s *shop) {
 		d := newDispatch(s)
@@ -265,14 +266,15 @@ func TestCourierGivesUp(t *testing.T) {
 	})
 }
 
-// attempt waits until so many couriers were sent, the last by this provider.
+// attempt waits until this many couriers were sent, the last one by this provider.
 func (d *dispatch) attempt(orderID string, n int, by string) {
 	d.t.Helper()
 	want := fmt.Sprint(n, " active ", by)
 	eventually(d.t, patience, "attempt "+want, func() bool { return d.stored(orderID, "attempt", "state", "provider") == want })
 }
 
-// TestCourierGivesUpAndTheOtherIsDown: the one who gave up is asked again.
+// TestCourierGivesUpAndTheOtherIsDown checks that the provider whose courier gave up
+// is asked again if the other one is down.
 func TestCourierGivesUpAndTheOtherIsDown(t *testing.T) {
 	t.Parallel()
 	d := newDispatch(newShop(t))
@@ -286,7 +288,8 @@ func TestCourierGivesUpAndTheOtherIsDown(t *testing.T) {
 	}
 }
 
-// TestGoodsComeBack: who had the goods is not replaced, and the merchant is told.
+// TestGoodsComeBack checks that a courier that had the goods is not replaced, and
+// that the merchant is told.
 func TestGoodsComeBack(t *testing.T) {
 	t.Parallel()
 	d := newDispatch(newShop(t))
@@ -306,7 +309,8 @@ func TestGoodsComeBack(t *testing.T) {
 	}
 }
 
-// TestDispute: the customer's bank asks for the money, and the merchant is told.
+// TestDispute checks that the merchant is told of a customer's bank that demands the
+// money.
 func TestDispute(t *testing.T) {
 	t.Parallel()
 	d := newDispatch(newShop(t))
@@ -314,13 +318,14 @@ func TestDispute(t *testing.T) {
 	payment := d.shop.count("SELECT payment_id FROM payments WHERE order_id = '" + order + "'")
 	d.stripe.Dispute(payment, 30)
 	for _, e := range d.stripe.Take() {
-		for range 2 { // it is told once
+		for range 2 { // the repeat has no effect
 			if status, err := e.Post(t.Context(), d.base+"/inbound/payments/stripe"); err != nil || status != 200 {
 				t.Fatalf("%s was answered %d, %v", e.Type, status, err)
 			}
 		}
 	}
-	// The note that there is no address for mail comes at any time, so only those of the dispute count.
+	// The note about the missing e-mail address may come at any time, so only the
+	// notes of the dispute are counted.
 	told := strings.Count(string(d.must(200, get("/v1/orders/"+order+"/timeline")).body), `"code":"payment_disputed"`)
 	if o := d.order("/v1/orders/" + order); o.Status != "paid" || d.attention(order) != "payment_disputed" || told != 1 {
 		t.Errorf("%+v, attention %q, told %d times", o, d.attention(order), told)

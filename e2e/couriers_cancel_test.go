@@ -8,7 +8,7 @@ import (
 	"purveyor/internal/testkit/fakeuber"
 )
 
-// cancelled is what a cancel answers.
+// cancelled is the answer to a cancellation.
 type cancelled struct {
 	Status    string `json:"status"`
 	Delivery  bool   `json:"delivery_cancelled"`
@@ -24,7 +24,7 @@ func (d *dispatch) cancel(orderID string) (out cancelled) {
 	return out
 }
 
-// uberStatus is where a delivery stands at Uber, by what it has told last.
+// uberStatus returns the status of a delivery at Uber, from its latest event.
 func (d *dispatch) uberStatus(id string) (status string) {
 	d.t.Helper()
 	for _, e := range d.uber.Take() {
@@ -45,7 +45,8 @@ func (d *dispatch) dashStatus(id string) string {
 	return found.DeliveryStatus
 }
 
-// TestCancelWithCourier: the courier is sent home, and nobody else is sent.
+// TestCancelWithCourier checks that the courier is called off, and that no other is
+// sent.
 func TestCancelWithCourier(t *testing.T) {
 	t.Parallel()
 	d := newDispatch(newShop(t))
@@ -66,7 +67,7 @@ func TestCancelWithCourier(t *testing.T) {
 	if !slices.ContainsFunc(events, func(e fakeuber.Event) bool { return e.Kind == "event.delivery_status" }) {
 		t.Error("Uber has nothing to tell")
 	}
-	for _, e := range events { // what we asked for is told, too
+	for _, e := range events { // includes the cancellation that we asked for
 		d.tellOne(uberName, e.Header(), e.Body)
 	}
 	d.tell(1)
@@ -80,8 +81,9 @@ func TestCancelWithCourier(t *testing.T) {
 	}
 }
 
-// TestCancelTooLate: the order is cancelled, the courier is not, and the merchant
-// is told; what the courier does then moves the order nowhere.
+// TestCancelTooLate checks a cancellation after the pick-up: the order is cancelled,
+// the delivery is not, and the merchant is told. Later callbacks do not move the
+// order.
 func TestCancelTooLate(t *testing.T) {
 	t.Parallel()
 	d := newDispatch(newShop(t))
@@ -89,7 +91,7 @@ func TestCancelTooLate(t *testing.T) {
 	d.uber.Always(&fakeuber.Fault{Status: 429})
 	byDash := d.sold()
 	d.uber.Always(nil)
-	must(t, d.uber.Move(byUber.Delivery.ID, "pickup_complete")) // which nobody has told us
+	must(t, d.uber.Move(byUber.Delivery.ID, "pickup_complete")) // we have received no callback about this
 	must(t, d.dash.Move(byDash.Delivery.ID, "picked_up"))
 	for _, id := range []string{byUber.OrderID, byDash.OrderID} {
 		if out := d.cancel(id); out.Delivery || d.attention(id) != "goods_with_courier" {
@@ -106,8 +108,8 @@ func TestCancelTooLate(t *testing.T) {
 	}
 }
 
-// TestCancelUnreachable: the courier is sent home once the provider is back, and
-// the repeated key tells so.
+// TestCancelUnreachable checks that the courier is called off once the provider is
+// back, and that the repeated key reports that.
 func TestCancelUnreachable(t *testing.T) {
 	onBoth(t, func(t *testing.T, s *shop) {
 		d := newDispatch(s)
@@ -133,8 +135,8 @@ func TestCancelUnreachable(t *testing.T) {
 	})
 }
 
-// TestCancelWhileNobodyKnows: a delivery whose making was never answered is
-// found by our name for it, and cancelled.
+// TestCancelWhileNobodyKnows checks that a delivery with an unknown outcome is found
+// by our name for it, and cancelled.
 func TestCancelWhileNobodyKnows(t *testing.T) {
 	t.Parallel()
 	for _, order := range []string{"uber,doordash", "doordash,uber"} {
@@ -142,7 +144,7 @@ func TestCancelWhileNobodyKnows(t *testing.T) {
 			t.Parallel()
 			d := newDispatch(newShop(t), "--couriers", order)
 			d.uber.Next(fakeuber.Fault{On: "POST /deliveries", Lost: true})
-			d.dash.Next(fakedoordash.Fault{}) // the quote
+			d.dash.Next(fakedoordash.Fault{}) // for the quote
 			d.dash.Next(fakedoordash.Fault{Lost: true})
 			sold := d.place(201, d.report())
 			made := d.made()

@@ -13,11 +13,11 @@ const htmlPage = "<html><body>It works!</body></html>"
 
 var retryAfter = http.Header{"Retry-After": {"7"}}
 
-// uberFaults are what may go wrong at Uber when it is asked first.
+// uberFaults are faults of Uber when it is asked first.
 var uberFaults = []struct {
 	name    string
 	arrange func(u *fakeuber.Server)
-	by      string // who brings it in the end
+	by      string // provider that delivers in the end
 }{
 	{"all is well", func(*fakeuber.Server) {}, uberName},
 	{"out of zone", func(u *fakeuber.Server) {
@@ -51,11 +51,11 @@ var uberFaults = []struct {
 	{"quotes expire at once", func(u *fakeuber.Server) { u.SetQuoteLife(0) }, dashName},
 }
 
-// dashFaults are the same for DoorDash.
+// dashFaults are faults of DoorDash when it is asked first.
 var dashFaults = []struct {
 	name  string
-	fault *fakedoordash.Fault // nil: none
-	next  bool                // of the next request only, which is a quote
+	fault *fakedoordash.Fault // nil: no fault
+	next  bool                // only for the next request, which is for a quote
 	by    string
 }{
 	{"all is well", nil, false, dashName},
@@ -70,9 +70,8 @@ var dashFaults = []struct {
 	{"a quote whose answer is lost", &fakedoordash.Fault{Lost: true}, true, uberName},
 }
 
-// TestFirstProviderFails: whatever is wrong with the provider that is asked
-// first, the other one brings the goods, and only if the first certainly
-// brings none.
+// TestFirstProviderFails checks that the second provider delivers whatever is wrong
+// with the first one, but only if the first one certainly does not.
 func TestFirstProviderFails(t *testing.T) {
 	onBoth(t, func(t *testing.T, s *shop) {
 		d := newDispatch(s, "--couriers", "uber,doordash")
@@ -102,8 +101,8 @@ func TestFirstProviderFailsInTheOtherOrder(t *testing.T) {
 	}
 }
 
-// bringsOne makes an order, reported or confirmed, and checks that this
-// provider alone delivers it. Then all faults end.
+// bringsOne makes an order, reported or confirmed, and checks that only this provider
+// delivers it. Then it ends all faults.
 func (d *dispatch) bringsOne(t *testing.T, name, ask, by string) {
 	t.Helper()
 	request, status := d.report(), 201
@@ -126,8 +125,8 @@ func (d *dispatch) bringsOne(t *testing.T, name, ask, by string) {
 	d.fine()
 }
 
-// TestFirstProviderIsSlow: an answer that does not come is waited for less long
-// than the partner waits.
+// TestFirstProviderIsSlow checks that the service gives up on a missing answer before
+// the partner does.
 func TestFirstProviderIsSlow(t *testing.T) {
 	t.Parallel()
 	d := newDispatch(newShop(t))
@@ -135,8 +134,8 @@ func TestFirstProviderIsSlow(t *testing.T) {
 	d.bringsOne(t, "slow", "report", dashName)
 }
 
-// TestCredentialsRefused: wrong credentials of one provider leave it to the
-// other, and appear in no log.
+// TestCredentialsRefused checks that the other provider delivers if credentials are
+// wrong, and that they appear in no log.
 func TestCredentialsRefused(t *testing.T) {
 	t.Parallel()
 	d := newDispatch(newShop(t), "--uber-secret", "hush-this-is-wrong")

@@ -13,7 +13,7 @@ import (
 	"purveyor/internal/testkit/fakeuber"
 )
 
-// change runs statements in the database, beside the service.
+// change runs statements in the database while the service is running.
 func (s *shop) change(script string) {
 	s.t.Helper()
 	if s.postgres != "" {
@@ -30,13 +30,13 @@ func (s *shop) change(script string) {
 	must(s.t, sqlitex.ExecuteScript(conn, script, nil))
 }
 
-// silence has nothing been heard of all deliveries for ten minutes.
+// silence makes all deliveries look as if the last callback came ten minutes ago.
 func (d *dispatch) silence() {
 	d.t.Helper()
 	d.shop.change("UPDATE deliveries SET heard_on = heard_on - 600000, seen_on = seen_on - 600000, asked_on = asked_on - 600000;")
 }
 
-// reads counts who asked Uber for a delivery.
+// reads counts the requests for a delivery at Uber.
 func (d *dispatch) reads() (n int) {
 	for _, r := range d.uber.Requests() {
 		if r.Method == "GET" && strings.HasPrefix(r.Path, "/deliveries/") {
@@ -46,7 +46,7 @@ func (d *dispatch) reads() (n int) {
 	return n
 }
 
-// poll has many ask where the courier is, at once.
+// poll asks for the courier's location, many times at once.
 func (d *dispatch) poll(orderID string, many int) []located {
 	d.t.Helper()
 	answers := make([]located, many)
@@ -63,8 +63,8 @@ func (d *dispatch) poll(orderID string, many int) []located {
 	return answers
 }
 
-// TestManyPollersShareACall: what was heard just now is told as it is; else the
-// provider is asked once, however many want to know.
+// TestManyPollersShareACall checks that a recent position is returned as it is, and
+// that otherwise the provider is asked once for all callers.
 func TestManyPollersShareACall(t *testing.T) {
 	onBoth(t, func(t *testing.T, s *shop) {
 		const many = 50
@@ -79,7 +79,7 @@ func TestManyPollersShareACall(t *testing.T) {
 		if n := d.reads(); n != 0 {
 			t.Errorf("Uber was asked %d times for what was just heard", n)
 		}
-		must(t, d.uber.Move(sold.Delivery.ID, "dropoff")) // which nobody tells us
+		must(t, d.uber.Move(sold.Delivery.ID, "dropoff")) // without a callback
 		d.silence()
 		live := 0
 		for _, at := range d.poll(sold.OrderID, many) {
@@ -100,8 +100,8 @@ func TestManyPollersShareACall(t *testing.T) {
 	})
 }
 
-// TestLiveCallFails: a provider that cannot be asked, or whose answer is none,
-// leaves what is stored.
+// TestLiveCallFails checks that the stored position is returned if the provider
+// cannot be asked or answers nonsense.
 func TestLiveCallFails(t *testing.T) {
 	t.Parallel()
 	d := newDispatch(newShop(t))
@@ -148,8 +148,8 @@ func TestLiveCallFails(t *testing.T) {
 	}
 }
 
-// TestFinishedIsAskedFor: driver-location asks for a finished delivery too
-// (SPEC), tracking does not.
+// TestFinishedIsAskedFor checks that driver-location asks the provider about a
+// finished delivery (SPEC), and tracking does not.
 func TestFinishedIsAskedFor(t *testing.T) {
 	t.Parallel()
 	d := newDispatch(newShop(t))
@@ -171,8 +171,8 @@ func TestFinishedIsAskedFor(t *testing.T) {
 	}
 }
 
-// TestLostCallbacksAreFound: a provider from which nothing was heard for long is
-// asked, until the goods are there.
+// TestLostCallbacksAreFound checks that a provider that has been silent for long is
+// asked, until the goods are delivered.
 func TestLostCallbacksAreFound(t *testing.T) {
 	onBoth(t, func(t *testing.T, s *shop) {
 		d := newDispatch(s)
@@ -195,7 +195,7 @@ func TestLostCallbacksAreFound(t *testing.T) {
 		eventually(t, patience, "the checks to end", func() bool {
 			return d.shop.count("SELECT CAST(count(*) AS TEXT) FROM jobs WHERE kind = 'check_delivery'") == "0"
 		})
-		d.tell(1) // at last
+		d.tell(1) // the callbacks arrive late
 		for _, id := range ids {
 			if pushed := d.pushed(id); pushed["order.delivered"] != 1 || pushed["delivery.delivered"] != 1 || pushed["order.out_for_delivery"] != 1 {
 				t.Errorf("pushed are %v", pushed)
@@ -204,7 +204,8 @@ func TestLostCallbacksAreFound(t *testing.T) {
 	})
 }
 
-// TestLostGiveUpIsFound: so is a courier who gave up without a word.
+// TestLostGiveUpIsFound checks the same for a courier that gave up without a
+// callback.
 func TestLostGiveUpIsFound(t *testing.T) {
 	t.Parallel()
 	d := newDispatch(newShop(t))

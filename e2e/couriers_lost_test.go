@@ -9,8 +9,9 @@ import (
 	"purveyor/internal/testkit/fakeuber"
 )
 
-// TestAnswerOfCreateIsLost: nobody knows whether the first provider brings the
-// goods, so the other one is not asked, and the first one is until it tells.
+// TestAnswerOfCreateIsLost checks that the other provider is not asked while the
+// outcome at the first one is unknown, and that the first one is asked until it
+// answers.
 func TestAnswerOfCreateIsLost(t *testing.T) {
 	onBoth(t, func(t *testing.T, s *shop) {
 		d := newDispatch(s)
@@ -35,14 +36,15 @@ func TestAnswerOfCreateIsLostAtDoorDash(t *testing.T) {
 		"an error of a proxy, which may have passed it on": {Status: 504, Body: htmlPage},
 		"a page of HTML": {Status: 200, Body: htmlPage},
 	} {
-		d.dash.Next(fakedoordash.Fault{}) // the quote
+		d.dash.Next(fakedoordash.Fault{}) // for the quote
 		d.dash.Next(fault)
 		d.knowsInTheEnd(t, name, dashName, func() { d.dash.Always(fakedoordash.Fault{Status: 503}) })
 	}
 }
 
-// knowsInTheEnd reports an order while the first provider answers as arranged,
-// repeats it while that is gone, and repeats it, by many at once, when it is back.
+// knowsInTheEnd reports an order while the first provider's answer is lost, repeats
+// the report while that provider is gone, and, by many callers at once, when it is
+// back.
 func (d *dispatch) knowsInTheEnd(t *testing.T, name, by string, gone func()) {
 	t.Helper()
 	before, asked := d.made(), d.asked()
@@ -75,8 +77,8 @@ func (d *dispatch) knowsInTheEnd(t *testing.T, name, by string, gone func()) {
 	}
 }
 
-// TestRefusalAfterLostAnswer: a provider that may still be at work on the call
-// before says nothing certain by refusing the next one.
+// TestRefusalAfterLostAnswer checks that a refusal proves nothing while the provider
+// may still be working on the call before.
 func TestRefusalAfterLostAnswer(t *testing.T) {
 	t.Parallel()
 	for name, on := range map[string]string{"the quote": "POST /delivery_quotes", "the delivery": "POST /deliveries"} {
@@ -85,7 +87,7 @@ func TestRefusalAfterLostAnswer(t *testing.T) {
 		request := d.report()
 		d.place(201, request)
 		d.uber.Next(fakeuber.Fault{On: on, Status: 503, Code: "couriers_busy"})
-		dash := d.asked()[1] // at its start the service asks whether its credentials are taken
+		dash := d.asked()[1] // the service checks its credentials when it starts
 		if again := d.place(201, request); again.Delivery.Created || d.asked()[1] != dash {
 			t.Errorf("it refuses %s: %+v, requests %v", name, *again.Delivery, d.asked())
 		}
@@ -95,14 +97,14 @@ func TestRefusalAfterLostAnswer(t *testing.T) {
 	}
 }
 
-// asked counts the requests to both providers so far.
+// asked returns the number of requests to each provider so far.
 func (d *dispatch) asked() [2]int {
 	d.uberRequests = append(d.uberRequests, d.uber.Requests()...)
 	return [2]int{len(d.uberRequests), len(d.dash.Requests())}
 }
 
-// placeByMany repeats a request at once, until it says that a courier comes.
-// All who hear of one hear of the same.
+// placeByMany repeats a request from many callers until the answer has a courier. All
+// answers with a courier are the same.
 func (d *dispatch) placeByMany(r request) (sold delivered) {
 	d.t.Helper()
 	const many = 8
@@ -129,8 +131,8 @@ func (d *dispatch) placeByMany(r request) (sold delivered) {
 	return sold
 }
 
-// TestConfirmedAnswerIsLost: nobody repeats a confirm for its courier, so the
-// service asks again by itself.
+// TestConfirmedAnswerIsLost checks that the service repeats the call by itself,
+// because partners do not repeat a confirmation for its courier.
 func TestConfirmedAnswerIsLost(t *testing.T) {
 	t.Parallel()
 	d := newDispatch(newShop(t))
@@ -146,8 +148,8 @@ func TestConfirmedAnswerIsLost(t *testing.T) {
 	}
 }
 
-// TestNobodyDelivers: when all refuse, the order stands and says why, and the
-// next free courier brings it.
+// TestNobodyDelivers checks that an order stands if all providers refuse, says why,
+// and is delivered by the next free courier.
 func TestNobodyDelivers(t *testing.T) {
 	onBoth(t, func(t *testing.T, s *shop) {
 		d := newDispatch(s)
@@ -161,7 +163,7 @@ func TestNobodyDelivers(t *testing.T) {
 		if why := d.stored(sold.OrderID, "error"); !strings.Contains(why, "no free courier") {
 			t.Errorf("the reason is %q", why)
 		}
-		d.uber.Always(&fakeuber.Fault{Down: true}) // who has refused need not be asked again
+		d.uber.Always(&fakeuber.Fault{Down: true}) // a provider that has refused need not be asked again
 		d.dash.Recover()
 		if again := d.place(201, request); !again.Delivery.Created || again.OrderID != sold.OrderID || d.made() != [2]int{0, 1} {
 			t.Errorf("%+v, made are %v", *again.Delivery, d.made())
@@ -172,7 +174,7 @@ func TestNobodyDelivers(t *testing.T) {
 	})
 }
 
-// TestNobodyIsConfigured: live orders wait for a provider to be set up.
+// TestNobodyIsConfigured checks that live orders wait until a provider is configured.
 func TestNobodyIsConfigured(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestTestOrdersByUber: with test credentials, Uber's simulated courier brings
-// test orders, and nobody brings live ones.
+// TestTestOrdersByUber checks that, with test credentials, Uber's simulated courier
+// delivers test orders, and live orders wait.
 func TestTestOrdersByUber(t *testing.T) {
 	t.Parallel()
 	d := newDispatch(newShop(t))
@@ -28,7 +28,7 @@ func TestTestOrdersByUber(t *testing.T) {
 	}
 	must(t, d.uber.Move(sold.Delivery.ID, "delivered"))
 	for _, e := range d.uber.Take() {
-		d.told(uberName, e.Header(), e.Body).refusal(t, 404, "not_found") // live couriers are not set up
+		d.told(uberName, e.Header(), e.Body).refusal(t, 404, "not_found") // no provider of live orders is configured
 		d.tellOne("uber-test", e.Header(), e.Body)
 	}
 	if o := d.order("/v1/orders/" + sold.OrderID); o.Status != "delivered" {
@@ -39,8 +39,8 @@ func TestTestOrdersByUber(t *testing.T) {
 	}
 }
 
-// TestTestCredentialsForLiveOrders: nobody would come, so the other provider
-// is asked, and the log says what is wrong.
+// TestTestCredentialsForLiveOrders checks that test credentials for live orders, for
+// which no courier would come, lead to the other provider and a warning.
 func TestTestCredentialsForLiveOrders(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
@@ -54,8 +54,9 @@ func TestTestCredentialsForLiveOrders(t *testing.T) {
 	})
 }
 
-// TestProviderIsTakenOut: what it has is still its own when the operator has
-// taken it out of the order, and waits when it is not set up any more.
+// TestProviderIsTakenOut checks that a provider keeps its deliveries after the
+// operator has removed it from the order of providers, and that they wait if it is no
+// longer configured.
 func TestProviderIsTakenOut(t *testing.T) {
 	t.Parallel()
 	d := newDispatch(newShop(t))

@@ -9,7 +9,7 @@ import (
 	"purveyor/internal/testkit/fakeuber"
 )
 
-// quoted is what a quote and a preflight tell of an offer.
+// quoted holds the offer in the answer of a quote or a preflight.
 type quoted struct {
 	Fee      int64    `json:"fee_cents"`
 	Currency string   `json:"currency"`
@@ -37,11 +37,11 @@ func (d *dispatch) preflight() (eligible bool, reasons []string, fee int64) {
 	return out.Eligible, out.Reasons, fee
 }
 
-// TestQuotes: the first provider that makes an offer makes it; if none does, a
-// refusal is the address's fault, and all else is theirs.
+// TestQuotes checks that the first offer counts. Without an offer, a refusal is the
+// address's fault, and everything else the providers'.
 func TestQuotes(t *testing.T) {
 	t.Parallel()
-	const byUber, byDash = 799, 975 // the stand-ins' prices
+	const byUber, byDash = 799, 975 // prices of the fake providers
 	d := newDispatch(newShop(t))
 	refused := &fakeuber.Fault{On: "POST /delivery_quotes", Status: 400, Code: "address_undeliverable"}
 	busy := &fakeuber.Fault{Status: 503, Code: "couriers_busy"}
@@ -97,7 +97,7 @@ func TestQuotes(t *testing.T) {
 	}
 }
 
-// TestQuotesOfNobody: live quotes need a provider, test ones do not.
+// TestQuotesOfNobody checks that live quotes need a provider, and test quotes do not.
 func TestQuotesOfNobody(t *testing.T) {
 	t.Parallel()
 	d := newDispatch(newShop(t))
@@ -111,7 +111,8 @@ func TestQuotesOfNobody(t *testing.T) {
 	d.must(200, quoteRequest())
 }
 
-// TestCallbackWithoutDatabase: a callback that cannot be recorded is asked for again.
+// TestCallbackWithoutDatabase checks that the provider is asked to repeat a callback
+// that cannot be recorded.
 func TestCallbackWithoutDatabase(t *testing.T) {
 	t.Parallel()
 	d := newDispatch(newShop(t))
@@ -119,7 +120,7 @@ func TestCallbackWithoutDatabase(t *testing.T) {
 	must(t, d.uber.Move(sold.Delivery.ID, "pickup_complete"))
 	conn := openSQLite(t, d.shop.path())
 	defer conn.Close()
-	must(t, sqlitex.ExecuteTransient(conn, "BEGIN IMMEDIATE", nil)) // nobody else can write
+	must(t, sqlitex.ExecuteTransient(conn, "BEGIN IMMEDIATE", nil)) // blocks all other writers
 	events := d.uber.Take()
 	last := events[len(events)-1]
 	d.told(uberName, last.Header(), last.Body).refusal(t, 500, "internal")

@@ -12,8 +12,7 @@ import (
 	"purveyor/internal/testkit/pg"
 )
 
-// dispatch is a shop that delivers, served with live providers, for whom
-// stand-ins stand in.
+// dispatch is a shop that delivers, served with fake providers in live mode.
 type dispatch struct {
 	*client
 	shop    *shop
@@ -47,7 +46,7 @@ func onBoth(t *testing.T, test func(t *testing.T, s *shop)) {
 	})
 }
 
-// newDispatch serves a shop; flags come on top of those of both providers.
+// newDispatch serves a shop. The flags follow those of both providers.
 func newDispatch(s *shop, flags ...string) *dispatch {
 	s.t.Helper()
 	d := &dispatch{shop: s, uber: fakeuber.New(s.t), dash: fakedoordash.New(s.t), stripe: fakestripe.New(s.t)}
@@ -60,7 +59,7 @@ func newDispatch(s *shop, flags ...string) *dispatch {
 	return d
 }
 
-// flags set both providers up, and Stripe for who pays by card.
+// flags configure both providers, and Stripe for card payments.
 func (d *dispatch) flags() []string {
 	return []string{
 		"--uber-customer", d.uber.CustomerID, "--uber-client", d.uber.ClientID, "--uber-secret", d.uber.ClientSecret,
@@ -71,7 +70,7 @@ func (d *dispatch) flags() []string {
 	}
 }
 
-// made counts the deliveries at Uber and at DoorDash.
+// made returns the numbers of deliveries at Uber and DoorDash.
 func (d *dispatch) made() [2]int { return [2]int{d.uber.Made(), d.dash.Made()} }
 
 // fine ends all faults.
@@ -84,7 +83,7 @@ func (d *dispatch) fine() {
 var doorstep = map[string]any{"name": "Jo Doe", "phone": "+14155550134", "address": map[string]any{
 	"line1": "3180 18th St", "city": "San Francisco", "state": "CA", "postal_code": "94110", "country": "US"}}
 
-// report is a request for a delivery of one piece.
+// report returns a request that reports an order of one piece to be delivered.
 func (d *dispatch) report() request {
 	d.orders++
 	external := fmt.Sprint("D-", d.orders)
@@ -92,7 +91,7 @@ func (d *dispatch) report() request {
 		"delivery_address": doorstep, "items": []map[string]any{{"product_id": "p1", "quantity": 1, "price": 100}}})
 }
 
-// delivered is what a report or a confirm answers.
+// delivered is the answer to a report or a confirmation.
 type delivered struct {
 	OrderID  string `json:"order_id"`
 	Status   string `json:"status"`
@@ -103,7 +102,7 @@ type delivered struct {
 	} `json:"delivery"`
 }
 
-// place makes an order by one of the two calls that have a courier sent.
+// place makes an order by one of the two calls that send a courier.
 func (d *dispatch) place(status int, r request) (out delivered) {
 	d.t.Helper()
 	d.must(status, r).decode(d.t, &out)
@@ -113,7 +112,7 @@ func (d *dispatch) place(status int, r request) (out delivered) {
 	return out
 }
 
-// sold is an order that was reported, and whose delivery is made.
+// sold reports an order whose delivery is created.
 func (d *dispatch) sold() delivered {
 	d.t.Helper()
 	sold := d.place(201, d.report())
@@ -123,7 +122,7 @@ func (d *dispatch) sold() delivered {
 	return sold
 }
 
-// paid makes an order for delivery that its customer has paid.
+// paid makes an order to be delivered that its customer has paid.
 func (d *dispatch) paid() (orderID string) {
 	d.t.Helper()
 	d.orders++
@@ -145,7 +144,7 @@ func (d *dispatch) paid() (orderID string) {
 	return out.OrderID
 }
 
-// stored is what the database has of a delivery, by columns.
+// stored returns columns of a delivery from the database.
 func (d *dispatch) stored(orderID string, columns ...string) string {
 	d.t.Helper()
 	all := make([]string, len(columns))
@@ -155,13 +154,13 @@ func (d *dispatch) stored(orderID string, columns ...string) string {
 	return d.shop.count("SELECT " + strings.Join(all, " || ' ' || ") + " FROM deliveries WHERE order_id = '" + orderID + "'")
 }
 
-// attention lists why the merchant is asked to look; "": nothing.
+// attention lists the open reasons to look at an order; "": none.
 func (d *dispatch) attention(orderID string) string {
 	d.t.Helper()
 	return strings.Join(d.shop.rows("SELECT code FROM attention WHERE resolved_on = 0 AND order_id = '"+orderID+"' ORDER BY code"), " ")
 }
 
-// located is what driver-location answers.
+// located is the answer to driver-location.
 type located struct {
 	Status        string  `json:"status"`
 	CourierStatus *string `json:"courier_delivery_status"`
@@ -175,7 +174,7 @@ type located struct {
 	} `json:"courier"`
 }
 
-// location asks where the courier is. It may be called from any goroutine.
+// location asks for the courier's location. It is safe for concurrent use.
 func (d *dispatch) location(orderID string) (out located, err error) {
 	a, err := d.send(get("/v1/orders/" + orderID + "/driver-location"))
 	if err == nil && a.status != 200 {
@@ -197,8 +196,8 @@ func (d *dispatch) history(orderID string) map[string]int {
 	return counts
 }
 
-// hides ends the process, which writes the rest of its log, and checks that no
-// secret is in it.
+// hides ends the process, which writes the rest of its log, and checks that the log
+// contains no secret.
 func (p *process) hides(secrets ...string) {
 	p.t.Helper()
 	p.stop()

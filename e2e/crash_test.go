@@ -9,19 +9,19 @@ import (
 	"time"
 )
 
-// The process is killed in the middle of its work, again and again on one
-// file. What was answered is there, and a repeat with the same key settles
-// what was not.
+// The process is killed in the middle of its work, again and again on one file.
+// Everything that was answered is stored, and repeats with the same keys settle the
+// rest.
 func TestKilledUnderLoad(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
-	l := &ledger{shop: s}
+	l := &callLog{shop: s}
 	unanswered := 0
 	for round := range 4 {
 		p, c := s.serve()
 		wait := l.load(c, round)
 		l.waitForLoad(t, times(50))
-		time.Sleep(rand.N(30 * time.Millisecond)) // at any moment of a batch, not always after the same answer
+		time.Sleep(rand.N(30 * time.Millisecond)) // at a random moment of a batch, not always after the same answer
 		p.kill()
 		sent := wait()
 		for _, a := range sent {
@@ -37,14 +37,14 @@ func TestKilledUnderLoad(t *testing.T) {
 		if t.Failed() {
 			t.Fatalf("in round %d", round)
 		}
-		p.kill() // the next round starts from a file that nobody closed
+		p.kill() // the next round starts from a file that was not closed
 	}
 	if unanswered == 0 {
 		t.Error("every request that was sent was answered, so the kills hit nothing")
 	}
 }
 
-// An operator's command that is killed leaves a file that works.
+// A command of the operator that is killed leaves a working file.
 func TestKilledImport(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)

@@ -19,8 +19,8 @@ var (
 	demoCurl    = regexp.MustCompile(`(?m)^\s*(curl .*)$`)
 )
 
-// The first minute of a newcomer: everything that the demo prints works, and
-// nothing is left of it afterwards.
+// The first minute of a newcomer: everything that the demo prints works, and it
+// leaves nothing behind.
 func TestDemo(t *testing.T) {
 	t.Parallel()
 	temp := t.TempDir()
@@ -107,15 +107,15 @@ func checkImages(c *client) {
 			c.t.Errorf("picture %s is not below %s", image, c.base)
 			continue
 		}
-		// A browser shows them, so they need no key.
+		// Browsers show the images, so they need no key.
 		if a := c.with("").must(200, get(path)); a.header.Get("Content-Type") != "image/svg+xml" || len(a.body) == 0 {
 			c.t.Errorf("%s: %s, %d bytes", image, a.header.Get("Content-Type"), len(a.body))
 		}
 	}
 }
 
-// Without a folder for temporary files the demo says what to do, and with one
-// its files are for their owner alone.
+// Without a folder for temporary files the demo says what to do. With one, its files
+// are private to their owner.
 func TestDemoFolder(t *testing.T) {
 	t.Parallel()
 	nowhere := filepath.Join(t.TempDir(), "nowhere")

@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// The disk fills up: reports are refused, nothing that was answered is lost,
-// reads go on, and once there is room the same requests succeed.
+// The disk fills up: reports are refused, nothing that was answered is lost, reads
+// continue, and once there is room the same requests succeed.
 func TestDiskFull(t *testing.T) {
 	t.Parallel()
 	t.Run("sqlite", func(t *testing.T) {
@@ -23,7 +23,8 @@ func TestDiskFull(t *testing.T) {
 	t.Run("postgres", func(t *testing.T) {
 		t.Parallel()
 		disk := smallDisk(t, 20<<20)
-		// The server keeps its log elsewhere: without room for that it ends itself.
+		// The server's log is on another disk: the server would end itself without
+		// room for it.
 		server := newPostgres(t)
 		space := filepath.Join(disk, "space")
 		must(t, server.SQL("COPY (SELECT 1) TO PROGRAM 'cat && mkdir "+space+"'",
@@ -46,14 +47,14 @@ func diskFull(t *testing.T, s *shop, disk string) {
 		t.Fatalf("%d orders, %d refused", len(made), len(refused))
 	}
 	t.Logf("%d orders, then %d refused", len(made), len(refused))
-	// One large change fits less than anything, and the operator is told why.
+	// One large change needs the most room, and the operator is told why it fails.
 	s.operate("import", s.file("large.json", largeCatalog(3000))).refused(t, 1, "full", "free some space")
 	if got := s.count("SELECT count(*) FROM products WHERE id LIKE 'large%'"); got != "0" {
 		t.Errorf("a refused import left %s products", got)
 	}
 	checkMade(c, made)
 
-	// A process that dies while the disk is full starts again, and reads.
+	// A process that dies while the disk is full can start again, and reads.
 	p.kill()
 	p, c = s.serve()
 	checkMade(c, made)
@@ -79,14 +80,14 @@ func diskFull(t *testing.T, s *shop, disk string) {
 	s.checkFile()
 }
 
-// smallDisk mounts a file system of its own for the test.
+// smallDisk mounts a file system for the test.
 func smallDisk(t *testing.T, bytes int) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "disk")
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	// Another user, as whom a server runs, must get there.
+	// The PostgreSQL server runs as another user, which has to reach the folder.
 	if err := os.Chmod(filepath.Dir(filepath.Dir(dir)), 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -101,7 +102,7 @@ func smallDisk(t *testing.T, bytes int) string {
 	return dir
 }
 
-// room is how many bytes may still be written to the disk.
+// room returns how many bytes may still be written to the disk.
 func room(t *testing.T, disk string) int {
 	t.Helper()
 	var s syscall.Statfs_t
@@ -111,8 +112,8 @@ func room(t *testing.T, disk string) int {
 	return int(s.Bavail) * int(s.Bsize)
 }
 
-// fillDisk reports large orders until the service refuses: made are the orders
-// by their external ids, refused the requests.
+// fillDisk reports large orders until the service refuses. It returns the orders by
+// their external ids, and the refused requests.
 func fillDisk(c *client) (made map[string]string, refused []request) {
 	c.t.Helper()
 	var mu sync.Mutex
@@ -120,7 +121,7 @@ func fillDisk(c *client) (made map[string]string, refused []request) {
 	made = map[string]string{}
 	for w := range 4 {
 		wg.Go(func() {
-			const enough = 2000 // a disk that takes these is not full at all
+			const enough = 2000 // a disk that takes these is not full
 			for n := range enough {
 				external := fmt.Sprintf("full-%d-%d", w, n)
 				r := report(external, "p1")
@@ -150,7 +151,7 @@ func fillDisk(c *client) (made map[string]string, refused []request) {
 	return made, refused
 }
 
-// noise is a text that cannot be compressed much.
+// noise returns a text that hardly compresses.
 func noise(length int) string {
 	var b strings.Builder
 	for b.Len() < length {

@@ -16,15 +16,15 @@ import (
 	"purveyor/internal/testkit/pg"
 )
 
-// errand is one order that is reported and brought by a courier of the sandbox,
-// and perhaps cancelled.
+// errand is an order that is reported, delivered by a courier of the sandbox, and
+// perhaps cancelled.
 type errand struct {
 	id      string
 	orderID string
 	report  request
-	cancel  *request // nil: nobody cancels it
-	heard   answer   // of the report; status 0: nobody heard one
-	gone    answer   // of cancelling
+	cancel  *request // nil: it is not cancelled
+	heard   answer   // to the report; status 0: no answer arrived
+	gone    answer   // to the cancellation
 }
 
 // drivers are all errands of one shop.
@@ -34,7 +34,7 @@ type drivers struct {
 	acked atomic.Int64
 }
 
-// mishaps are what the second line of an address asks the sandbox for.
+// mishaps are second lines of addresses that make the sandbox misbehave.
 var mishaps = []string{"", "", "", "sandbox:cancel", "sandbox:twice", "sandbox:unordered.twice", "sandbox:late", "sandbox:skip-pickup", "sandbox:return"}
 
 func newErrand(r *rand.Rand, id string) *errand {
@@ -99,7 +99,7 @@ func (d *drivers) load(c *client, round int) (wait func() []*errand) {
 	}
 }
 
-// settle repeats what nobody heard an answer of; what was answered is answered
+// settle repeats requests without an answer. Answered requests get the same answer
 // again.
 func (d *drivers) settle(c *client, sent []*errand) {
 	c.t.Helper()
@@ -119,12 +119,12 @@ func (d *drivers) settle(c *client, sent []*errand) {
 	c.t.Logf("%d errands, of which %d were cut", len(sent), cut)
 }
 
-// meanwhile tells whether a report was answered before its courier was known.
+// meanwhile reports whether a report was answered before its courier was known.
 func meanwhile(a answer) bool { return strings.Contains(string(a.body), `"created":false`) }
 
-// The process is killed in the middle of dispatch, and while couriers drive.
-// Afterwards every order is delivered, cancelled, or flagged for somebody to look
-// at, no order has two couriers, and nothing was told twice.
+// The process is killed in the middle of dispatch, and while couriers are on their
+// way. Afterwards every order is delivered, cancelled, or flagged for the merchant,
+// no order has two couriers, and no event was sent twice.
 func TestKilledWhileCouriersDrive(t *testing.T) {
 	t.Parallel()
 	t.Run("sqlite", func(t *testing.T) {
@@ -151,7 +151,7 @@ func killedWhileCouriersDrive(t *testing.T, s *shop) {
 		eventually(t, patience, "couriers to drive", func() bool {
 			return d.acked.Load() >= target && s.count("SELECT count(*) || '' FROM deliveries WHERE status <> 'pending' AND status <> ''") != "0"
 		})
-		time.Sleep(rand.N(30 * time.Millisecond)) // at any moment, not always after the same answer
+		time.Sleep(rand.N(30 * time.Millisecond)) // at a random moment, not always after the same answer
 		p.kill()
 		sent := wait()
 		for _, e := range sent {
@@ -175,7 +175,7 @@ func killedWhileCouriersDrive(t *testing.T, s *shop) {
 	d.check()
 }
 
-// parcels are the deliveries that the sandbox has made, by order.
+// parcels returns the sandbox's deliveries by order.
 func (d *drivers) parcels() map[string][]sandboxDelivery {
 	d.shop.t.Helper()
 	list := map[string][]sandboxDelivery{}
@@ -196,10 +196,10 @@ type sandboxDelivery struct {
 	Cancelled bool
 }
 
-// quits tells whether its courier never brings it.
+// quits reports whether the courier never delivers.
 func (v sandboxDelivery) quits() bool { return v.Cancelled || slices.Contains(v.Tags, "cancel-always") }
 
-// check compares all orders with what became of their couriers.
+// check compares all orders with the outcomes of their couriers.
 func (d *drivers) check() {
 	t, s := d.shop.t, d.shop
 	t.Helper()
@@ -240,7 +240,7 @@ func (d *drivers) check() {
 	s.checkFile()
 }
 
-// checkOne: an order has come to its end, by one courier at most.
+// checkOne checks that an order is finished, with one courier at most.
 func (d *drivers) checkOne(line, status, state, attempt, courier string, attention []string, made []sandboxDelivery) {
 	t := d.shop.t
 	t.Helper()

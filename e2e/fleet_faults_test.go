@@ -13,8 +13,8 @@ import (
 
 var anAnswer = regexp.MustCompile(`HTTP/1.1 20`)
 
-// Processes are killed in the middle of their work: at any moment, and when
-// the work is done but the partner was not yet told.
+// Processes are killed in the middle of their work: at a random moment, and when the
+// work is done but the partner has no answer yet.
 func TestFleetKilled(t *testing.T) {
 	t.Parallel()
 	onBothEngines(t, func(f *fleet) {
@@ -35,8 +35,8 @@ func TestFleetKilled(t *testing.T) {
 	})
 }
 
-// Processes are replaced one by one, as for an upgrade: who repeats what got
-// no answer meets no failure.
+// Processes are replaced one by one, as for an upgrade. Partners that repeat
+// unanswered requests see no failure.
 func TestFleetRolled(t *testing.T) {
 	t.Parallel()
 	onBothEngines(t, func(f *fleet) {
@@ -49,7 +49,7 @@ func TestFleetRolled(t *testing.T) {
 	})
 }
 
-// onBothEngines is underFault for faults that are not of the database.
+// onBothEngines is underFault for faults outside of the database.
 func onBothEngines(t *testing.T, fault func(*fleet)) {
 	t.Run("sqlite", func(t *testing.T) {
 		t.Parallel()
@@ -61,7 +61,8 @@ func onBothEngines(t *testing.T, fault func(*fleet)) {
 	})
 }
 
-// savedTag is how PostgreSQL's answer to the commit of a batch begins and ends.
+// savedTag matches the start and the end of PostgreSQL's answer to the commit of a
+// batch.
 var savedTag = regexp.MustCompile(`(?s)UPDATE \d+\x00.{0,40}COMMIT\x00`)
 
 // Connections to the database break in the middle of transactions.
@@ -92,7 +93,7 @@ func TestFleetConnectionsCut(t *testing.T) {
 	})
 }
 
-// throughProxy is the URL of a new database behind a proxy.
+// throughProxy returns the URL of a new database behind a proxy.
 func throughProxy(t *testing.T, s *pg.Server) (*faultproxy.Proxy, string) {
 	t.Helper()
 	proxy := newProxy(t, s.Address())
@@ -131,8 +132,8 @@ func TestFleetFailover(t *testing.T) {
 	})
 }
 
-// newPostgres starts a server that the test may end. Its crash is one of the
-// server, not of the machine, so that it need not wait for the disk.
+// newPostgres starts a server that the test may end. Its crash is one of the server,
+// not of the machine, so the server need not wait for the disk.
 func newPostgres(t *testing.T, settings ...string) *pg.Server {
 	t.Helper()
 	s, err := pg.Start("", append(settings, "fsync=off", "shared_buffers=32MB")...)

@@ -16,43 +16,43 @@ import (
 const fleetSize = 3
 
 // fleet is several processes of the service on one database, under the load of
-// partners who repeat with the same key what fails.
+// partners that repeat failed requests with the same key.
 type fleet struct {
-	*ledger
+	*callLog
 	t       *testing.T
 	members [fleetSize]*member
-	tokens  chan struct{} // one for each request that may still be made
+	tokens  chan struct{} // one element per request that may still be made
 
-	next atomic.Int64 // which member is asked
+	next atomic.Int64 // index of the member that is asked next
 
-	// Tries that got no answer, that were answered unavailable or
-	// outcome_unknown, and that found their request done already.
+	// Attempts that got no answer, that were answered with unavailable or
+	// outcome_unknown, and whose request had already taken effect.
 	unanswered, failed, replayed atomic.Int64
 }
 
-// member is one process after the other at the same address.
+// member is a sequence of processes at one address.
 type member struct {
 	process *process
-	proxy   *faultproxy.Proxy // what partners reach
+	proxy   *faultproxy.Proxy // partners connect to it
 	client  *client
-	served  atomic.Int64 // Unix ns when the newest of the requests that it served began
+	served  atomic.Int64 // Unix ns, the latest start of a request that it served
 }
 
-// underFault has a fleet serve a shop while a fault happens. Then every order
-// that was acknowledged must be there, once.
+// underFault has a fleet serve a shop while a fault happens. Then every acknowledged
+// order has to exist once.
 func underFault(t *testing.T, s *shop, fault func(*fleet)) {
 	t.Helper()
-	f := &fleet{ledger: &ledger{shop: s}, t: t, tokens: make(chan struct{}, 10_000)}
+	f := &fleet{callLog: &callLog{shop: s}, t: t, tokens: make(chan struct{}, 10_000)}
 	for i := range f.members {
 		f.members[i] = &member{proxy: newProxy(t, "")}
 		f.start(f.members[i])
 	}
-	if s.partner.PartnerID == "" { // an empty database: whoever comes first makes the tables
+	if s.partner.PartnerID == "" { // an empty database: the first process creates the tables
 		s.fill()
 	}
 	for _, m := range f.members {
 		m.client = newClient(t, "http://"+m.proxy.Address(), s.partner.Keys.Live)
-		m.client.http.Timeout = patience / 3 // then it is tried elsewhere
+		m.client.http.Timeout = patience / 3 // then another member is asked
 		f.ready(m)
 	}
 	wait := f.loadBy(0, f.sendUntilServed)
@@ -86,13 +86,13 @@ func (f *fleet) ready(m *member) {
 	m.proxy.SetMode(faultproxy.Forward)
 }
 
-// replace ends the process of a member in some way, and starts another one
-// after others have done some work.
+// replace ends the process of a member, and starts another one after the others have
+// done some work.
 func (f *fleet) replace(m *member, end func(*member)) {
 	f.t.Helper()
 	f.burst()
 	end(m)
-	m.proxy.SetMode(faultproxy.Refuse) // the port may be another's now
+	m.proxy.SetMode(faultproxy.Refuse) // another program may have the port by now
 	f.burst()
 	since := time.Now()
 	f.start(m)
@@ -100,10 +100,10 @@ func (f *fleet) replace(m *member, end func(*member)) {
 	f.recovers("a process was started", since)
 }
 
-// sendUntilServed is a partner who asks one member after the other. It may be
-// called from any goroutine.
+// sendUntilServed is a partner that asks one member after the other. It is safe for
+// concurrent use.
 func (f *fleet) sendUntilServed(a *attempt) (more bool) {
-	for deadline := time.Now().Add(2 * patience); ; time.Sleep(10 * time.Millisecond) { // between tries
+	for deadline := time.Now().Add(2 * patience); ; time.Sleep(10 * time.Millisecond) { // pause between attempts
 		m := f.members[f.next.Add(1)%fleetSize]
 		begun := time.Now()
 		f.send(m.client, a)
@@ -132,7 +132,7 @@ func (f *fleet) sendUntilServed(a *attempt) (more bool) {
 	}
 }
 
-// failed tells whether the service could not do it, and said so.
+// failed reports whether the service answered that it could not do it.
 func (a *attempt) failed() bool {
 	var body struct {
 		Code string `json:"code"`
@@ -171,8 +171,8 @@ func (f *fleet) cut(where string, cut <-chan struct{}) {
 	})
 }
 
-// recovers waits until every member has served a request that began after the
-// given time, at which what it needs was there again.
+// recovers waits until every member has served a request that began after the given
+// time, when everything worked again.
 func (f *fleet) recovers(what string, since time.Time) {
 	f.t.Helper()
 	eventually(f.t, patience, "every process to serve after "+what, func() bool {

@@ -14,7 +14,7 @@ import (
 	"purveyor/internal/testkit/pg"
 )
 
-// surveyor stands in for a geocoder, and counts what it is asked.
+// surveyor is a fake geocoder that counts its requests.
 type surveyor struct {
 	*httptest.Server
 	mu      sync.Mutex
@@ -43,7 +43,7 @@ func newSurveyor(t *testing.T, answers string) *surveyor {
 	return s
 }
 
-// says changes what it answers from now on.
+// says sets its answer from now on.
 func (s *surveyor) says(status int, answers string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -58,12 +58,12 @@ func (s *surveyor) count() int {
 
 const (
 	street = "3180 18th St, San Francisco, CA 94110"
-	// Where the stand-ins say that it is, and where the middle of its ZIP code is.
+	// The place in the fake geocoders' answers, and the centre of its ZIP code.
 	atTheDoor    = "37.7620 -122.4180"
 	aroundTheZIP = "37.7500 -122.4152"
 )
 
-// origin is where the service takes an address to be.
+// origin returns the place that the service finds for an address.
 func (c *client) origin(address any) string {
 	c.t.Helper()
 	var out struct {
@@ -87,8 +87,8 @@ func (s *surveyor) askedTimes(t *testing.T, want int) {
 	}
 }
 
-// TestPlacesAreRemembered: an address is looked for once, however it is written,
-// whichever process is asked, and whatever ends in between.
+// TestPlacesAreRemembered checks that an address is looked up once, in whatever
+// spelling, by whatever process, and across restarts.
 func TestPlacesAreRemembered(t *testing.T) {
 	onBoth(t, func(t *testing.T, s *shop) {
 		g := newSurveyor(t, censusFound)
@@ -98,7 +98,7 @@ func TestPlacesAreRemembered(t *testing.T) {
 		c.isAt(atTheDoor, street)
 		c.isAt(atTheDoor, strings.ToUpper(street))
 		c.isAt(atTheDoor, map[string]any{"line1": "3180  18th St", "city": "San Francisco", "state": "ca", "postal_code": "94110"})
-		c.isAt(aroundTheZIP, "94110") // which nobody need be asked for
+		c.isAt(aroundTheZIP, "94110") // needs no geocoder
 		g.askedTimes(t, 1)
 		if !strings.HasPrefix(g.asked[0], "/locations/onelineaddress?") || !strings.HasSuffix(g.asked[0], agent) {
 			t.Errorf("asked was %s", g.asked[0])
@@ -112,12 +112,13 @@ func TestPlacesAreRemembered(t *testing.T) {
 			other.isAt(atTheDoor, street)
 			g.askedTimes(t, 1)
 		}
-		_, without := s.serve() // what others have found is of no use to who looks up nothing
+		_, without := s.serve() // a service without a geocoder does not use the places of others
 		without.isAt(aroundTheZIP, street)
 	})
 }
 
-// TestPlacesAreLookedForAgain: after half a year, by whoever is asked then.
+// TestPlacesAreLookedForAgain checks that an address is looked up again after half a
+// year.
 func TestPlacesAreLookedForAgain(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
@@ -142,8 +143,8 @@ func TestPlacesAreLookedForAgain(t *testing.T) {
 	}
 }
 
-// TestGeocoderIsDown: a ZIP code's middle will do, and is not remembered as the
-// address.
+// TestGeocoderIsDown checks that the centre of the ZIP code is used instead, and is
+// not stored for the address.
 func TestGeocoderIsDown(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
@@ -166,7 +167,8 @@ func TestGeocoderIsDown(t *testing.T) {
 	}
 }
 
-// TestGeocoderKnowsNothing: then the ZIP code has to do, and without one nothing.
+// TestGeocoderKnowsNothing checks that the ZIP code is used, and that an address
+// without one is not found.
 func TestGeocoderKnowsNothing(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
@@ -181,17 +183,17 @@ func TestGeocoderKnowsNothing(t *testing.T) {
 	}
 }
 
-// TestPlacesWithoutDatabase: what cannot be kept is found all the same, and kept
-// once the database takes it.
+// TestPlacesWithoutDatabase checks that a place that cannot be stored is still found,
+// and is stored once the database works again.
 func TestPlacesWithoutDatabase(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	g := newSurveyor(t, censusFound)
 	_, c := s.serve("--geocoder", "census", "--census-url", g.URL)
-	c.isAt(aroundTheZIP, "94110") // the key is known from now on
+	c.isAt(aroundTheZIP, "94110") // so that the service knows the key
 	conn := openSQLite(t, s.path())
 	defer conn.Close()
-	must(t, sqlitex.ExecuteTransient(conn, "BEGIN IMMEDIATE", nil)) // nobody else can write
+	must(t, sqlitex.ExecuteTransient(conn, "BEGIN IMMEDIATE", nil)) // blocks all other writers
 	c.isAt(atTheDoor, street)
 	c.isAt(atTheDoor, street)
 	g.askedTimes(t, 1)
@@ -200,7 +202,7 @@ func TestPlacesWithoutDatabase(t *testing.T) {
 	eventually(t, patience, "places to be kept", func() bool { return len(s.rows("SELECT source FROM places")) > 0 })
 }
 
-// TestTwoProcessesFindOnePlace: both keep what both have found.
+// TestTwoProcessesFindOnePlace checks that two processes can store the same place.
 func TestTwoProcessesFindOnePlace(t *testing.T) {
 	t.Parallel()
 	s := &shop{t: t, postgres: pg.Shared(t).Database(t)}
@@ -230,8 +232,8 @@ func TestTwoProcessesFindOnePlace(t *testing.T) {
 	}
 }
 
-// TestDeliveryToTheDoor: couriers are given coordinates where they are those of
-// the door.
+// TestDeliveryToTheDoor checks that couriers get coordinates only if they are those
+// of the door.
 func TestDeliveryToTheDoor(t *testing.T) {
 	t.Parallel()
 	g := newSurveyor(t, censusFound)

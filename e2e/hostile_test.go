@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// Bodies and headers that are too much get a clear answer, cost little memory
-// and disturb nobody else.
+// Bodies and headers that are too large get a clear answer, take little memory and do
+// not affect other clients.
 func TestHostileRequests(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
@@ -36,7 +36,7 @@ func TestHostileRequests(t *testing.T) {
 	}
 	var wg sync.WaitGroup
 	for _, tc := range cases {
-		for range 10 { // at once, so that memory would show
+		for range 10 { // at once, so that a leak would show
 			wg.Go(func() {
 				r := post("/v1/orders/report", tc.name, tc.body)
 				req, err := c.httpRequest(r)
@@ -87,7 +87,7 @@ func checkLongHeaders(t *testing.T, c *client) {
 	}
 }
 
-// checkAsterisk asks for the options of the server as a whole, which is no path.
+// checkAsterisk asks for the options of the whole server, which is not a path.
 func checkAsterisk(t *testing.T, c *client) {
 	t.Helper()
 	conn, err := net.Dial("tcp", strings.TrimPrefix(c.base, "http://"))
@@ -110,8 +110,8 @@ func checkAsterisk(t *testing.T, c *client) {
 	answer{res.StatusCode, res.Header, body}.refusal(t, 404, "not_found")
 }
 
-// startNeighbour is another client with one connection, which it must be able
-// to use all the time. The function that it gives ends it.
+// startNeighbour starts another client with one connection, which must work all the
+// time. The returned function stops it.
 func startNeighbour(c *client) (stop func()) {
 	ctx, cancel := context.WithCancel(c.t.Context())
 	done := make(chan int)

@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// Limits by address go by what a trusted proxy says, and by the peer otherwise.
+// Limits by address use the address that a trusted proxy reports, and otherwise the
+// peer's.
 func TestTrustedProxy(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
@@ -25,7 +26,7 @@ func TestTrustedProxy(t *testing.T) {
 	}
 	for _, c := range []struct {
 		flags   []string
-		another int // what another caller behind the same proxy is answered
+		another int // answer to another caller behind the same proxy
 	}{
 		{[]string{"--trusted-proxy", "10.0.0.0/8", "--trusted-proxy", "127.0.0.0/8"}, 401},
 		{nil, 429},
@@ -43,8 +44,8 @@ func TestTrustedProxy(t *testing.T) {
 	}
 }
 
-// Without the sandbox a test order gets what a live one gets without a provider,
-// and the pages of the sandbox are gone. The log of the start says what serves
+// Without the sandbox, test orders get the answers that live orders get without a
+// provider, and the sandbox's pages are gone. The log at the start says what serves
 // test orders.
 func TestSandboxOff(t *testing.T) {
 	t.Parallel()
@@ -90,7 +91,7 @@ func TestSandboxOff(t *testing.T) {
 	}
 }
 
-// A caller without a key may ask for a page of the sandbox only so often.
+// The requests for a page of the sandbox are limited per address.
 func TestSandboxPagesAreLimited(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)

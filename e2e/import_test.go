@@ -12,7 +12,7 @@ func TestImportWhileServing(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	_, c := s.serve()
-	c.product("p1") // so that an encoded form of it is kept
+	c.product("p1") // so that its encoded form is cached
 	file := s.file("new.json", map[string]any{
 		"categories": []map[string]any{{"id": "c2", "name": "Other things"}},
 		"stores":     []map[string]any{{"id": "s3", "name": "Third", "city": "Oakland"}},
@@ -45,7 +45,7 @@ func TestImportWhileServing(t *testing.T) {
 	counts(s.operate("import", file).ok(t), "categories: 0 new, 1 updated", "stores: 0 new, 1 updated", "products: 0 new, 2 updated")
 	check()
 
-	// The new store can be sold from at once.
+	// The new store can sell at once.
 	r := post("/v1/orders/report", "k", map[string]any{"external_order_id": "k", "store_id": "s3",
 		"items": []map[string]any{{"product_id": "n1", "quantity": 7, "price": 50}}})
 	c.must(201, r)
@@ -54,7 +54,8 @@ func TestImportWhileServing(t *testing.T) {
 	}
 }
 
-// What only the file tells: every problem with its line, in one go.
+// Problems that the file alone shows: all of them are reported at once, with their
+// lines.
 const problemsOfFile = `{
   "stores": [
     {"id": "s9", "name": "Fine"},
@@ -70,7 +71,7 @@ const problemsOfFile = `{
   ]
 }`
 
-// What only the database tells.
+// Problems that only the database shows.
 const problemsOfDatabase = `{
   "stores": [{"id": "s9", "name": "Fine"}],
   "products": [
@@ -127,8 +128,8 @@ func TestImportRefused(t *testing.T) {
 	s.operate("import", s.dir).refused(t, 1, s.dir)
 }
 
-// catalogOf is all that an import could change: as partners see it, and as it
-// is stored.
+// catalogOf returns everything that an import can change: as partners see it, and as
+// it is stored.
 func catalogOf(s *shop, c *client) string {
 	s.t.Helper()
 	var b strings.Builder
@@ -141,7 +142,7 @@ func catalogOf(s *shop, c *client) string {
 	return b.String()
 }
 
-// A file with more problems than anybody reads is cut, and says so.
+// A list of too many problems is cut, and says so.
 func TestImportManyProblems(t *testing.T) {
 	t.Parallel()
 	products := make([]map[string]any, 200)

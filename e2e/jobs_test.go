@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// refundJob is the id of the one job that refunds, in this state.
+// refundJob returns the id of the single refund job in this state.
 func (s *shop) refundJob(state string) string {
 	s.t.Helper()
 	text := s.operate("jobs", "list", "--state", state, "--kind", "refund_payment").ok(s.t)
@@ -19,8 +19,8 @@ func (s *shop) refundJob(state string) string {
 	return ids[0]
 }
 
-// A refund whose processor cannot be reached is listed, tried again on request,
-// and, once it is dead, given up: its money is free and its key may be repeated.
+// A refund whose processor cannot be reached is listed, retried on request, and, once
+// it is dead, given up: its money is free again, and its key may be repeated.
 func TestJobsCommand(t *testing.T) {
 	onBoth(t, func(t *testing.T, s *shop) {
 		if text := s.operate("jobs", "list").ok(t); text != "no jobs\n" {
@@ -89,7 +89,7 @@ func TestJobsCommand(t *testing.T) {
 		if a := c.must(http.StatusOK, get("/v1/orders/"+b.orderID+"/timeline")); !strings.Contains(string(a.body), by+" gave up refund_payment: paid back") {
 			t.Errorf("the timeline does not tell: %s", a.body)
 		}
-		c.must(http.StatusConflict, refund) // in progress again: the key was free
+		c.must(http.StatusConflict, refund) // in progress again, because the key was released
 		if again := s.refundJob("waiting"); again == job {
 			t.Error("the key was not released")
 		}

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// The check adds up what customers paid and got back, asks the sandbox, and
-// finds a changed book and a payment that the sandbox knows otherwise.
+// The check adds up payments and refunds, asks the sandbox, and finds a changed
+// ledger and a payment that differs in the sandbox.
 func TestLedgerCheck(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
@@ -23,7 +23,7 @@ func TestLedgerCheck(t *testing.T) {
 			t.Fatalf("%s was not acknowledged", kind)
 		}
 	}
-	for _, flags := range [][]string{nil, {"--books"}, {"--offline"}} { // beside the service
+	for _, flags := range [][]string{nil, {"--books"}, {"--offline"}} { // while the service is running
 		text := s.operate(append([]string{"ledger", "check"}, flags...)...).ok(t)
 		compared := "1 compared with sandbox"
 		if flags != nil {
@@ -49,9 +49,9 @@ func TestLedgerCheck(t *testing.T) {
 	}
 }
 
-// TestLedgerCheckAwaitsNews: a payment that the sandbox knows of and the books do
-// not is no fault while its callback is on the way, or while its session is young. It
-// is one once no news can come.
+// TestLedgerCheckAwaitsNews checks that a payment of the sandbox that the ledger
+// lacks is no fault while its callback is on the way, or while its session is young.
+// It is a fault once no callback can come.
 func TestLedgerCheckAwaitsNews(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
@@ -61,7 +61,7 @@ func TestLedgerCheckAwaitsNews(t *testing.T) {
 	b := &buyers{shop: s}
 	bought := &purchase{id: "a", total: 400}
 	checkout := bought.next("checkout")
-	checkout.body.(map[string]any)["customer_email"] = "jo+late@example.com" // the process that makes such a callback does not begin it at once
+	checkout.body.(map[string]any)["customer_email"] = "jo+late@example.com" // the process does not start such a callback at once
 	if !b.take(c.with(s.partner.Keys.Test), bought, checkout) || !b.take(c.with(s.partner.Keys.Test), bought, bought.next("pay")) {
 		t.Fatal("the purchase was not acknowledged")
 	}

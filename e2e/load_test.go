@@ -12,24 +12,24 @@ import (
 	"time"
 )
 
-// attempt is one request of a load, with what its sender learned of it.
+// attempt is a request of a load, and what its sender knows of its outcome.
 type attempt struct {
 	request
 	external string   // of a report
-	products []string // of a report or an adjustment: once each
-	delta    int64    // of an adjustment, for each of its products
+	products []string // of a report or an adjustment: one of each
+	delta    int64    // of an adjustment, for each product
 	of       *attempt // of a cancel: the report that made the order
 	orderID  string   // of a report, once it is known
 
-	sent   atomic.Int64 // Unix ns when it had left completely; 0: it never did
+	sent   atomic.Int64 // Unix ns when it was sent completely; 0: it was not
 	answer answer
-	err    error // of the transport: the outcome is unknown
+	err    error // a transport error: the outcome is unknown
 }
 
 func (a *attempt) acknowledged() bool { return a.err == nil && a.answer.status/100 == 2 }
 
-// ledger is everything that the partners of one shop ever asked for.
-type ledger struct {
+// callLog records all requests of the partners of one shop.
+type callLog struct {
 	shop  *shop
 	all   []*attempt
 	acked atomic.Int64 // so far, while a load runs
@@ -37,8 +37,8 @@ type ledger struct {
 
 const loadWorkers = 16
 
-// times is how many requests a load makes where n show what is to be shown: as
-// many as PURVEYOR_TEST_LOAD times that (scripts/test full asks for more).
+// times returns the number of requests of a load: n, multiplied by PURVEYOR_TEST_LOAD
+// (scripts/test full sets it).
 func times(n int64) int64 {
 	more, err := strconv.ParseInt(os.Getenv("PURVEYOR_TEST_LOAD"), 10, 64)
 	if err != nil {
@@ -47,17 +47,17 @@ func times(n int64) int64 {
 	return n * more
 }
 
-// load sends reports, cancels and adjustments until the service is gone. The
-// function that it gives waits for that, and gives the requests.
-func (l *ledger) load(c *client, round int) (wait func() []*attempt) {
+// load sends reports, cancellations and adjustments until the service is gone. The
+// returned function waits for that, and returns the requests.
+func (l *callLog) load(c *client, round int) (wait func() []*attempt) {
 	return l.loadBy(round, func(a *attempt) (more bool) {
 		l.send(c, a)
 		return a.err == nil
 	})
 }
 
-// loadBy is load with another way to send, which also says when to end.
-func (l *ledger) loadBy(round int, send func(*attempt) (more bool)) (wait func() []*attempt) {
+// loadBy is load with another function to send, which also decides when to end.
+func (l *callLog) loadBy(round int, send func(*attempt) (more bool)) (wait func() []*attempt) {
 	var wg sync.WaitGroup
 	lists := make([][]*attempt, loadWorkers)
 	for w := range loadWorkers {
@@ -76,8 +76,8 @@ func (l *ledger) loadBy(round int, send func(*attempt) (more bool)) (wait func()
 }
 
 // work is one caller.
-func (l *ledger) work(send func(*attempt) (more bool), name string, r *rand.Rand) (list []*attempt) {
-	var open []*attempt // orders that may still be cancelled
+func (l *callLog) work(send func(*attempt) (more bool), name string, r *rand.Rand) (list []*attempt) {
+	var open []*attempt // orders that can still be cancelled
 	for n := 0; ; n++ {
 		id := fmt.Sprintf("%s-%d", name, n)
 		var a *attempt
@@ -103,7 +103,7 @@ func (l *ledger) work(send func(*attempt) (more bool), name string, r *rand.Rand
 	}
 }
 
-func (l *ledger) send(c *client, a *attempt) {
+func (l *callLog) send(c *client, a *attempt) {
 	req, err := c.httpRequest(a.request)
 	if err != nil {
 		a.err = err
@@ -140,8 +140,8 @@ func adjustAttempt(id string, r *rand.Rand) *attempt {
 	return a
 }
 
-// someProducts are one to three different ones of the few that there are, so
-// that callers meet on the same rows.
+// someProducts returns one to three of a few products, so that callers meet on the
+// same rows.
 func someProducts(r *rand.Rand) []string {
 	list := make([]string, 1+r.IntN(3))
 	for i, n := range r.Perm(shopProducts)[:len(list)] {
@@ -150,9 +150,8 @@ func someProducts(r *rand.Rand) []string {
 	return list
 }
 
-// checkAcknowledged finds every order whose report was answered, and nothing
-// but what was answered. It runs before anything is repeated, so that a
-// repeat cannot heal what was lost.
+// checkAcknowledged finds every order whose report was answered, with what was
+// answered. It runs before any repeat, so that a repeat cannot hide a loss.
 func checkAcknowledged(c *client, list []*attempt) {
 	c.t.Helper()
 	cancels := map[*attempt]*attempt{}
@@ -183,8 +182,8 @@ func checkAcknowledged(c *client, list []*attempt) {
 	}
 }
 
-// settle repeats what got no answer, twice, so that every outcome is known.
-func (l *ledger) settle(c *client, list []*attempt) {
+// settle repeats unanswered requests twice, so that every outcome is known.
+func (l *callLog) settle(c *client, list []*attempt) {
 	c.t.Helper()
 	open, had := 0, 0
 	for _, a := range list {
@@ -210,8 +209,8 @@ func (l *ledger) settle(c *client, list []*attempt) {
 	c.t.Logf("%d requests, %d without an answer, of which %d had taken place", len(list), open, had)
 }
 
-// check compares the service with the ledger, once every outcome is known.
-func (l *ledger) check(c *client) {
+// check compares the service with the log, once every outcome is known.
+func (l *callLog) check(c *client) {
 	c.t.Helper()
 	stock := map[string]int64{}
 	status, made := map[string]string{}, map[string]*attempt{}
@@ -258,7 +257,7 @@ func move(stock map[string]int64, products []string, delta int64) {
 	}
 }
 
-// checkStory compares an order and its timeline with what became of it.
+// checkStory compares an order and its timeline with its requests.
 func checkStory(c *client, id, status string) {
 	c.t.Helper()
 	if got := c.order("/v1/orders/" + id).Status; got != status {
@@ -282,8 +281,8 @@ func checkStory(c *client, id, status string) {
 	}
 }
 
-// waitForLoad waits until so many requests more were acknowledged.
-func (l *ledger) waitForLoad(t *testing.T, more int64) {
+// waitForLoad waits until this many more requests were acknowledged.
+func (l *callLog) waitForLoad(t *testing.T, more int64) {
 	t.Helper()
 	target := l.acked.Load() + more
 	eventually(t, patience, "the load to get going", func() bool { return l.acked.Load() >= target })

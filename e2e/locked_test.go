@@ -10,8 +10,8 @@ import (
 	"zombiezen.com/go/sqlite/sqlitex"
 )
 
-// Another process holds the write lock for longer than anybody waits: writes
-// are refused and change nothing, reads go on, and repeats succeed afterwards.
+// Another process holds the write lock for longer than any request waits: writes are
+// refused and change nothing, reads continue, and repeats succeed afterwards.
 func TestDatabaseLocked(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
@@ -72,7 +72,7 @@ func lockedRequests() []request {
 	return list
 }
 
-// readUntil reads, and wants every read to succeed, until the others are done.
+// readUntil reads until the others are done; every read has to succeed.
 func readUntil(c *client, others *sync.WaitGroup) (reads int) {
 	c.t.Helper()
 	done := make(chan struct{})
@@ -92,7 +92,7 @@ func readUntil(c *client, others *sync.WaitGroup) (reads int) {
 	}
 }
 
-// checkAfterwards makes the requests that were refused before.
+// checkAfterwards repeats the refused requests.
 func checkAfterwards(t *testing.T, s *shop, c *client, requests []request, before int64) {
 	t.Helper()
 	for _, r := range requests {

@@ -1,5 +1,5 @@
-// Package e2e_test drives the real program: as an operator at the command
-// line, and as a partner over loopback HTTP.
+// Package e2e_test drives the built program: as an operator at the command line, and
+// as a partner over HTTP on loopback.
 package e2e_test
 
 import (
@@ -13,15 +13,15 @@ import (
 	"testing"
 )
 
-// serverPath and commandPath are the program under test, built once for all tests: one for
-// processes that stay, with the race detector if the tests have it, and one for
-// commands that end by themselves. Those run by the hundred, and mostly start up,
-// which takes five times as long with the race detector; the full run of
-// scripts/test has them watched, too.
+// serverPath and commandPath are the program under test, built once for all tests.
+// The server has the race detector if the tests have it. Commands, which end by
+// themselves, do not: they run by the hundred, mostly start up, and that takes five
+// times as long with the race detector. The full run of scripts/test builds both with
+// it.
 var serverPath, commandPath string
 
-// program is the path of the server or the command. With -short they are not
-// built, and the test is left out.
+// program returns the path of the server or the command. With -short they are not
+// built, and the test is skipped.
 func program(t *testing.T, path string) string {
 	t.Helper()
 	if testing.Short() {
@@ -30,7 +30,7 @@ func program(t *testing.T, path string) string {
 	return path
 }
 
-// raceEnabled tells whether the tests, and so the program, watch for races.
+// raceEnabled reports whether the tests, and so the program, have the race detector.
 var raceEnabled = builtWithRace()
 
 func TestMain(m *testing.M) { os.Exit(buildAndRun(m)) }
@@ -50,7 +50,7 @@ func buildAndRun(m *testing.M) int {
 		return 1
 	}
 	defer os.RemoveAll(dir)
-	// One test runs the program as another user, who must reach it.
+	// One test runs the program as another user, which has to reach it.
 	if err := os.Chmod(dir, 0o755); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
@@ -82,7 +82,8 @@ func readSources() error {
 	return nil
 }
 
-// build builds the program, without what only debuggers read. What else scripts/test asks for is in GOFLAGS.
+// build builds the program without debug information. GOFLAGS holds what else
+// scripts/test asks for.
 func build(path string, race bool) error {
 	cmd := exec.Command("go", "build", fmt.Sprintf("-race=%t", race), "-ldflags=-w", "-o", path, "purveyor/cmd/purveyor")
 	cmd.Stdout, cmd.Stderr = os.Stderr, os.Stderr

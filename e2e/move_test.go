@@ -8,8 +8,8 @@ import (
 	"purveyor/internal/testkit/pg"
 )
 
-// A shop that was copied, or restored from a backup, goes on where it was:
-// every order is there, ledger and stock add up, and keys are still known.
+// A shop that was copied, or restored from a backup, continues where it was: it has
+// every order, ledger and stock add up, and its idempotency keys still work.
 func TestMoves(t *testing.T) {
 	t.Parallel()
 	inFile := func(t *testing.T) *shop { return &shop{t: t, dir: t.TempDir()} }
@@ -18,7 +18,7 @@ func TestMoves(t *testing.T) {
 		name     string
 		from, to func(*testing.T) *shop
 		move     func(from, to *shop)
-		running  bool // the service runs meanwhile
+		running  bool // while the service is running
 	}{
 		{"SQLite to PostgreSQL", inFile, onServer, copyShop, false},
 		{"PostgreSQL to SQLite", onServer, inFile, copyShop, false},
@@ -31,7 +31,7 @@ func TestMoves(t *testing.T) {
 			from.fill()
 			to.partner = from.partner
 			p, c := from.serve()
-			l := &ledger{shop: from}
+			l := &callLog{shop: from}
 			sent := l.loadBy(0, func(a *attempt) (more bool) {
 				l.send(c, a)
 				return l.acked.Load() < times(60)

@@ -18,10 +18,10 @@ import (
 	"purveyor/internal/testkit/pg"
 )
 
-// oldDatabases is where the fixtures of TestOldDatabase are kept.
+// oldDatabases holds the fixtures of TestOldDatabase.
 const oldDatabases = "testdata/5d17b42"
 
-// exchange is a request that was made of the old program, and its answer.
+// exchange is a request to the old program, and its answer.
 type exchange struct {
 	APIKey string          `json:"api_key"`
 	Path   string          `json:"path"`
@@ -31,22 +31,22 @@ type exchange struct {
 	Answer string          `json:"answer"`
 }
 
-// oldShop is what is known of a database that the old program left behind.
+// oldShop describes a database of the old program.
 type oldShop struct {
 	MadeOn    int64             `json:"made_on"`  // Unix ms
 	Partners  map[string]issued `json:"partners"` // by name
 	Exchanges []exchange        `json:"exchanges"`
 }
 
-// TestMakeOldDatabase makes the fixtures of TestOldDatabase with the program
-// that the environment names; scripts/old-database calls it.
+// TestMakeOldDatabase makes the fixtures of TestOldDatabase with the program that the
+// environment names. scripts/old-database runs it.
 func TestMakeOldDatabase(t *testing.T) {
 	old := os.Getenv("PURVEYOR_OLD_BINARY")
 	if old == "" {
 		t.Skip("PURVEYOR_OLD_BINARY names no program (scripts/old-database)")
 	}
 	server, command := serverPath, commandPath
-	serverPath, commandPath = old, old // no test runs beside this one
+	serverPath, commandPath = old, old // no test runs at the same time
 	t.Cleanup(func() { serverPath, commandPath = server, command })
 	must(t, os.MkdirAll(oldDatabases, 0o755))
 	t.Run("sqlite", func(t *testing.T) {
@@ -80,7 +80,7 @@ func (made oldShop) keep(t *testing.T, name string, dump []byte) {
 	must(t, os.WriteFile(filepath.Join(oldDatabases, name+".sql.gz"), packed.Bytes(), 0o644))
 }
 
-// oldUser makes the requests and keeps them with their answers.
+// oldUser makes requests, and records them with their answers.
 type oldUser struct {
 	t       *testing.T
 	shop    *shop
@@ -90,7 +90,7 @@ type oldUser struct {
 	pending sync.WaitGroup
 }
 
-// call makes a keyed request, and returns its answer.
+// call makes a request with a key, and returns its answer.
 func (u *oldUser) call(key, path string, body map[string]any) (a answer) {
 	u.t.Helper()
 	data, err := json.Marshal(body)
@@ -123,12 +123,12 @@ func (u *oldUser) must(status int, key, path string, body map[string]any) answer
 	return a
 }
 
-// later makes a request that is not answered before the program is killed.
+// later makes a request that has no answer when the program is killed.
 func (u *oldUser) later(key, path string, body map[string]any) {
 	u.pending.Go(func() { u.call(key, path, body) })
 }
 
-// underWay tells that an answer is not the last one to its key.
+// underWay reports whether an answer is not the final one of its key.
 func underWay(a answer) bool {
 	return meanwhile(a) || a.status == 409 && strings.Contains(string(a.body), `"code":"in_progress"`) ||
 		strings.Contains(string(a.body), `"amount_refunded_cents":0`)
@@ -149,13 +149,13 @@ func (u *oldUser) partner(name string, flags ...string) issued {
 	return made
 }
 
-// useOldShop has the program serve a shop in all ways that leave something
-// behind, and kills it.
+// useOldShop has the program serve a shop, uses everything that leaves traces in the
+// database, and kills it.
 func useOldShop(s *shop) oldShop {
 	s.t.Helper()
 	u := &oldUser{t: s.t, shop: s, made: oldShop{Partners: map[string]issued{}}}
 	s.operate("import", s.file("catalog.json", oldCatalog())).ok(s.t)
-	closed := "http://127.0.0.1:9" // nothing listens on this port
+	closed := "http://127.0.0.1:9" // a port without a server
 	alfa := u.partner("Alfa", "--callback-url", closed+"/alfa", "--callback-secret", "whsec_b2xk")
 	beta := u.partner("Beta")
 	delta := u.partner("Delta", "--store", "s1", "--scope", "write_orders")
@@ -190,7 +190,7 @@ func (u *oldUser) eventually(what, query, want string) {
 	eventually(u.t, patience, what, func() bool { return u.shop.count(query) == want })
 }
 
-// catalog makes and changes products under keys.
+// catalog creates and changes products with keys.
 func (u *oldUser) catalog(key string) {
 	product := map[string]any{"store_id": "s1", "category_id": "c1", "name": "Made by a partner", "price": 12.5, "available_quantity": 40, "images": []string{"https://img.example/1.png"}}
 	var made struct {
@@ -229,7 +229,7 @@ func (u *oldUser) payments(key string) {
 	newClient(u.t, u.base, key).must(409, post("/v1/orders/"+second+"/confirm", "", map[string]any{})) // flagged: the stock is gone
 }
 
-// underWay has the program killed in the middle of checkouts, refunds, cancels
+// underWay has the program killed in the middle of checkouts, refunds, cancellations
 // and deliveries.
 func (u *oldUser) underWay(alfa, beta string) {
 	for i := range 2 { // with a phone number alone
@@ -246,7 +246,7 @@ func (u *oldUser) underWay(alfa, beta string) {
 	u.later(beta, "/v1/checkout/session", oldCheckout("jo+session-unreachable@example.com", "p1", 1))
 	u.later(beta, "/v1/checkout/session", oldCheckout("jo+slow@example.com", "p1", 1))
 	u.later(alfa, "/v1/orders/report", oldReport("T-slow", oldAddress("sandbox:slow")))
-	u.eventually("what is under way to be stored", "SELECT '' || count(*) FROM replies WHERE job_id <> ''", "6") // one is of the order without a courier
+	u.eventually("what is under way to be stored", "SELECT '' || count(*) FROM replies WHERE job_id <> ''", "6") // one of them is of the order without a courier
 }
 
 func (u *oldUser) checkout(key, email, product string, quantity int) (orderID, page string) {
@@ -278,8 +278,8 @@ func oldCheckout(email, product string, quantity int) map[string]any {
 		"items": []map[string]any{{"product_id": product, "quantity": quantity}}}
 }
 
-// oldReport is a pickup order, or with an address one to deliver. The
-// customers have an e-mail address and a phone number.
+// oldReport is a pickup order, or, with an address, one to deliver. The customers
+// have an e-mail address and a phone number.
 func oldReport(external string, address map[string]any) map[string]any {
 	body := map[string]any{"external_order_id": external, "store_id": "s1", "fulfillment_type": "pickup", "customer_email": "ann@example.com",
 		"items": []map[string]any{{"product_id": "p1", "quantity": 1, "price": 100}, {"product_id": "p2", "quantity": 2, "price": 190}}}

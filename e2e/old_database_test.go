@@ -19,9 +19,9 @@ import (
 	"purveyor/internal/testkit/pg"
 )
 
-// A database that program 5d17b42 left behind, killed in the middle of its
-// work, is brought up to date. Every key that it answered repeats with the same
-// bytes, what was under way ends, and the books add up.
+// A database of program 5d17b42, which was killed in the middle of its work, is
+// migrated. Every answered key returns the same bytes, pending work ends, and the
+// ledger adds up.
 func TestOldDatabase(t *testing.T) {
 	t.Parallel()
 	t.Run("sqlite", func(t *testing.T) {
@@ -44,8 +44,8 @@ func TestOldDatabase(t *testing.T) {
 	})
 }
 
-// readOldShop reads a fixture as if the old program had been killed an hour
-// ago, so that what it stored is within its time however old the fixture is.
+// readOldShop reads a fixture as if the old program had been killed an hour ago, so
+// that stored data has not expired, whatever the age of the fixture.
 func readOldShop(t *testing.T, name string) (old oldShop, dump string) {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join(oldDatabases, name+".json"))
@@ -59,8 +59,8 @@ func readOldShop(t *testing.T, name string) (old oldShop, dump string) {
 	must(t, err)
 	made := time.UnixMilli(old.MadeOn)
 	dump = later(string(text), made, time.Since(made)-time.Hour)
-	// The sandboxes' providers that were out of reach or slow no longer are: the
-	// tags stand in the orders.
+	// The sandboxes' providers, which were unreachable or slow, work again: the
+	// orders' tags are removed.
 	for _, tag := range []string{"jo+session-unreachable@", "jo+refund-unreachable@", "jo+slow@", "sandbox:no-couriers", "sandbox:slow"} {
 		if !strings.Contains(dump, tag) {
 			t.Errorf("nothing waits for the end of %s", tag)
@@ -72,8 +72,8 @@ func readOldShop(t *testing.T, name string) (old oldShop, dump string) {
 
 var stamps = regexp.MustCompile(`\b1\d{12}\b`)
 
-// later moves all times (Unix ms) of a dump that are around the one that it
-// was made at.
+// later shifts all times (Unix ms) of a dump that are close to the time when it was
+// made.
 func later(dump string, made time.Time, by time.Duration) string {
 	return stamps.ReplaceAllStringFunc(dump, func(text string) string {
 		ms, err := strconv.ParseInt(text, 10, 64)
@@ -101,7 +101,7 @@ func (old oldShop) goOn(s *shop) {
 	old.repeat(s.t, base)
 	old.finish(s.t, base)
 	eventually(s.t, patience, "all jobs to end", func() bool {
-		// A check looks after a courier five minutes after the last news of him.
+		// A courier is checked five minutes after the last callback.
 		left := s.rows("SELECT id FROM jobs WHERE kind <> 'check_delivery'")
 		return !slices.ContainsFunc(open, func(id string) bool { return slices.Contains(left, id) })
 	})
@@ -110,7 +110,7 @@ func (old oldShop) goOn(s *shop) {
 	}
 	old.repeat(s.t, base)
 	s.operate("ledger", "check").ok(s.t)
-	s.checkFile() // the stock, too
+	s.checkFile() // checks the stock as well
 	for what, query := range map[string]string{
 		"customers of no partner that has an order of theirs": `SELECT count(*) FROM customers AS c WHERE NOT EXISTS (SELECT 1 FROM orders AS o
 			WHERE o.store_id = c.store_id AND o.customer_id = c.id AND o.partner_id = c.partner_id AND o.mode = c.mode)`,
@@ -123,7 +123,7 @@ func (old oldShop) goOn(s *shop) {
 	}
 }
 
-// repeat repeats what the old program answered for good.
+// repeat repeats requests with a final answer of the old program.
 func (old oldShop) repeat(t *testing.T, base string) {
 	t.Helper()
 	for _, e := range old.Exchanges {
@@ -137,8 +137,7 @@ func (old oldShop) repeat(t *testing.T, base string) {
 	}
 }
 
-// finish repeats what was under way until it is answered, which it is from then
-// on.
+// finish repeats pending requests until they are answered, and then once more.
 func (old oldShop) finish(t *testing.T, base string) {
 	t.Helper()
 	cut := 0

@@ -10,9 +10,8 @@ import (
 	"testing"
 )
 
-// Connections that ask for long pages of products and read nothing of them: the
-// process stays small. The log of the test gives the figures
-// (go test -run TestUnreadPages -v ./e2e).
+// Many connections ask for long pages of products and read nothing: the process stays
+// small. The test logs the figures (go test -run TestUnreadPages -v ./e2e).
 func TestUnreadPages(t *testing.T) {
 	t.Parallel()
 	const readers, products, maxPage = 24, 160, 2 << 20
@@ -37,7 +36,7 @@ func TestUnreadPages(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer conn.Close()
-		if err := conn.(*net.TCPConn).SetReadBuffer(4 << 10); err != nil { // or the system takes the answer off the process
+		if err := conn.(*net.TCPConn).SetReadBuffer(4 << 10); err != nil { // otherwise the system buffers the answer
 			t.Fatal(err)
 		}
 		if _, err := fmt.Fprintf(conn, "GET %s HTTP/1.1\r\nHost: shop\r\nX-Api-Key: %s\r\n\r\n", page.path, c.key); err != nil {

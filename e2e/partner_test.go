@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// freshness is how long a key may be believed after it was changed.
+// freshness is how long a key may be accepted after it was changed.
 const freshness = 5 * time.Second
 
 func TestPartnerCreate(t *testing.T) {
@@ -29,7 +29,7 @@ func TestPartnerCreate(t *testing.T) {
 	}
 	c.with(made.Keys.Live+"x").must(401, get("/v1/health")).refusal(t, 401, "unauthorized")
 
-	// For people it prints the same things.
+	// The output for people has the same content.
 	text := s.operate("partner", "create", "--name", "In words").ok(t)
 	for _, line := range strings.Split(text, "\n") {
 		if fields := strings.Fields(line); len(fields) == 3 && fields[1] == "key" {
@@ -41,8 +41,8 @@ func TestPartnerCreate(t *testing.T) {
 	}
 }
 
-// Two partners of one name are mostly one that was made twice, so the second
-// is made with a warning.
+// Two partners with one name are mostly one that was created twice, so the second one
+// is created with a warning.
 func TestPartnerNamesake(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
@@ -67,7 +67,7 @@ func checkKeys(t *testing.T, made issued) {
 	}
 }
 
-// A test key makes test orders, which a live key sees and a test key of
+// A test key makes test orders. The partner's live key sees them, and a test key of
 // another partner does not.
 func TestPartnerModes(t *testing.T) {
 	t.Parallel()
@@ -113,7 +113,7 @@ func TestPartnerScopesAndStores(t *testing.T) {
 		}
 	}
 
-	// Changes take effect while it serves.
+	// Changes take effect while the service is running.
 	s.operate("partner", "update", made.PartnerID, "--all-stores").ok(t)
 	local.eventuallyStatus(freshness, 200, get("/v1/products/q1"))
 	s.operate("partner", "update", made.PartnerID, "--store", "s2").ok(t)
@@ -166,7 +166,7 @@ func TestPartnerRotateAndSuspend(t *testing.T) {
 	s.operate("partner", "suspend", made.PartnerID).ok(t)
 	test.eventuallyStatus(freshness, 401, health)
 	fresh.eventuallyStatus(freshness, 401, health)
-	c.must(200, health) // other partners go on
+	c.must(200, health) // other partners are not affected
 	if text := s.operate("partner", "show", made.PartnerID).ok(t); !strings.Contains(text, "suspended") {
 		t.Errorf("show does not say that it is suspended:\n%s", text)
 	}
@@ -189,7 +189,7 @@ func TestPartnerRotateAndSuspend(t *testing.T) {
 	checkNowhere(t, secrets, s.files())
 }
 
-// files are the bytes of the database as they are on disk right now.
+// files returns the current bytes of the database's files.
 func (s *shop) files() map[string][]byte {
 	s.t.Helper()
 	files := map[string][]byte{}
@@ -206,7 +206,7 @@ func (s *shop) files() map[string][]byte {
 	return files
 }
 
-// checkNowhere looks for keys, with their prefix and without.
+// checkNowhere looks for keys, with and without their prefix.
 func checkNowhere(t *testing.T, keys []string, places map[string][]byte) {
 	t.Helper()
 	for _, key := range keys {
@@ -222,11 +222,11 @@ func checkNowhere(t *testing.T, keys []string, places map[string][]byte) {
 	}
 }
 
-// What is wrong is named, with what to do instead, and nothing is changed.
+// Mistakes are reported with what to do instead, and nothing is changed.
 func TestPartnerMistakes(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
-	const usage = 80 // the exit code of a command line that cannot be read
+	const usage = 80 // exit code for an invalid command line
 	create := func(args ...string) []string { return append([]string{"partner", "create", "--name", "X"}, args...) }
 	mine := s.partner.PartnerID
 	cases := []struct {

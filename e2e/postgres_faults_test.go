@@ -8,8 +8,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// The database is gone: every request is refused and changes nothing, and
-// succeeds when the database is back.
+// The database is gone: every request is refused and changes nothing, and succeeds
+// when the database is back.
 func TestPostgresGone(t *testing.T) {
 	t.Parallel()
 	server := newPostgres(t)
@@ -24,7 +24,7 @@ func TestPostgresGone(t *testing.T) {
 	checkAfterwards(t, s, c, requests, before)
 }
 
-// Others have all connections of the server.
+// Other programs hold all connections of the server.
 func TestPostgresConnectionsExhausted(t *testing.T) {
 	t.Parallel()
 	server := newPostgres(t, "max_connections=20")
@@ -50,7 +50,8 @@ func TestPostgresConnectionsExhausted(t *testing.T) {
 		must(t, hogs[0].QueryRow(t.Context(), "SELECT count("+what+") FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()").Scan(&n))
 		return n
 	}
-	// The service's own go, too; what is free then, the others take.
+	// The service's own connections are cut, too, and the others take what is free
+	// then.
 	eventually(t, patience, "the others to have all connections", func() bool {
 		others("CASE WHEN datname = 'shop' THEN pg_terminate_backend(pid) END")
 		hog()
@@ -66,7 +67,8 @@ func TestPostgresConnectionsExhausted(t *testing.T) {
 	checkAfterwards(t, s, c, requests, before)
 }
 
-// refusedAll makes reads and writes, which must be refused, and gives the writes.
+// refusedAll makes reads and writes, which have to be refused, and returns the
+// writes.
 func refusedAll(c *client) (writes []request) {
 	c.t.Helper()
 	writes = lockedRequests()

@@ -15,11 +15,10 @@ import (
 	"time"
 )
 
-// patience is how long anything may take that must happen, but has no limit
-// of its own.
+// patience bounds waits that have no limit of their own.
 const patience = 30 * time.Second
 
-// output collects what a process writes, and may be read meanwhile.
+// output collects the output of a process, and can be read meanwhile.
 type output struct {
 	mu  sync.Mutex
 	buf bytes.Buffer
@@ -37,14 +36,14 @@ func (o *output) String() string {
 	return o.buf.String()
 }
 
-// environment is that of the tests without the settings of the program. The
-// race detector would wait a second at each exit.
+// environment returns the tests' environment without the program's settings. The race
+// detector would wait a second at each exit.
 func environment(extra ...string) []string {
 	env := slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "PURVEYOR_") })
 	return append(append(env, "GORACE=atexit_sleep_ms=0"), extra...)
 }
 
-// process is the program while it runs.
+// process is a running program.
 type process struct {
 	t              *testing.T
 	cmd            *exec.Cmd
@@ -52,7 +51,7 @@ type process struct {
 	done           chan struct{} // closed when it has ended
 }
 
-// start runs the program until the test ends, or earlier if it is told so.
+// start runs the program until the test ends, if it is not ended earlier.
 func start(t *testing.T, env []string, args ...string) *process {
 	t.Helper()
 	p := &process{t: t, cmd: exec.Command(program(t, serverPath), args...), done: make(chan struct{})}
@@ -70,10 +69,11 @@ func start(t *testing.T, env []string, args ...string) *process {
 	return p
 }
 
-// wrong is a line of the log with a warning or an error.
+// wrong matches a log line with a warning or an error.
 var wrong = regexp.MustCompile(`(?m)^.*level=(WARN|ERROR).*$`)
 
-// end stops the process with the test. What must never be in a log fails it.
+// end stops the process when the test ends. It fails the test if the log contains
+// what must never be in it.
 func (p *process) end() {
 	p.kill()
 	log := p.stderr.String()
@@ -83,7 +83,7 @@ func (p *process) end() {
 		}
 	}
 	if p.t.Failed() {
-		tail := max(0, len(log)-4000) // what went wrong before stands above it
+		tail := max(0, len(log)-4000) // earlier warnings are printed above
 		p.t.Logf("log of %q:\n%s\n...\n%s", p.cmd.Args[1:], strings.Join(wrong.FindAllString(log[:tail], 20), "\n"), log[tail:])
 	}
 }
@@ -95,7 +95,7 @@ func (p *process) signal(s syscall.Signal) {
 	}
 }
 
-// kill is SIGKILL, and waits for the end.
+// kill sends SIGKILL and waits for the end.
 func (p *process) kill() {
 	if err := p.cmd.Process.Kill(); err != nil && !errors.Is(err, os.ErrProcessDone) {
 		p.t.Errorf("kill: %v", err)
@@ -103,7 +103,7 @@ func (p *process) kill() {
 	<-p.done
 }
 
-// exit waits for the process to end by itself, and gives its exit code.
+// exit waits until the process ends by itself, and returns its exit code.
 func (p *process) exit(limit time.Duration) int {
 	p.t.Helper()
 	select {
@@ -115,7 +115,7 @@ func (p *process) exit(limit time.Duration) int {
 	}
 }
 
-// stop is what a supervisor does: SIGTERM, and exit code 0 within 10 s.
+// stop is an orderly stop: SIGTERM, and exit code 0 within 10 s.
 func (p *process) stop() {
 	p.t.Helper()
 	p.signal(syscall.SIGTERM)
@@ -126,14 +126,14 @@ func (p *process) stop() {
 
 var servingLine = regexp.MustCompile(`msg=serving url=(\S+)`)
 
-// serve starts the service on a free port and waits until it is ready.
+// serve starts the service on a free port, and waits until it is ready.
 func serve(t *testing.T, database string, flags ...string) (p *process, base string) {
 	t.Helper()
 	p = start(t, nil, append([]string{"serve", "--database", database, "--listen", "127.0.0.1:0"}, flags...)...)
 	return p, p.ready(&p.stderr, servingLine)
 }
 
-// ready waits for the line that tells the base URL, then for readiness.
+// ready waits for the line with the base URL, then for readiness.
 func (p *process) ready(from *output, line *regexp.Regexp) (base string) {
 	p.t.Helper()
 	eventually(p.t, patience, "the service to tell its address", func() bool {
@@ -156,7 +156,7 @@ func (p *process) ready(from *output, line *regexp.Regexp) (base string) {
 	return base
 }
 
-// eventually polls until ok, and fails the test after the limit.
+// eventually polls until ok returns true, and fails the test after the limit.
 func eventually(t *testing.T, limit time.Duration, what string, ok func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(limit); !ok(); time.Sleep(5 * time.Millisecond) {
@@ -166,7 +166,7 @@ func eventually(t *testing.T, limit time.Duration, what string, ok func() bool) 
 	}
 }
 
-// result is what a command of the operator left behind.
+// result is the outcome of a command.
 type result struct {
 	code           int
 	stdout, stderr string
@@ -208,7 +208,7 @@ func runCommand(t *testing.T, cmd *exec.Cmd) result {
 	return r
 }
 
-// tryCommand runs a command; the error says that it did not even start.
+// tryCommand runs a command. An error means that it did not start.
 func tryCommand(cmd *exec.Cmd) (result, error) {
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
@@ -218,7 +218,7 @@ func tryCommand(cmd *exec.Cmd) (result, error) {
 	return result{cmd.ProcessState.ExitCode(), stdout.String(), stderr.String()}, nil
 }
 
-// ok fails the test unless the command succeeded, and gives what it printed.
+// ok fails the test unless the command succeeded, and returns its output.
 func (r result) ok(t *testing.T) string {
 	t.Helper()
 	if r.code != 0 {
@@ -227,7 +227,7 @@ func (r result) ok(t *testing.T) string {
 	return r.stdout
 }
 
-// refused checks the exit code and that the message holds every word.
+// refused checks the exit code, and that the message contains every word.
 func (r result) refused(t *testing.T, code int, words ...string) {
 	t.Helper()
 	if r.code != code {
@@ -240,8 +240,8 @@ func (r result) refused(t *testing.T, code int, words ...string) {
 	}
 }
 
-// maxRSS is the memory that the service may ever have needed, in KiB. The race
-// detector multiplies memory, so that with it only the coarsest excess shows.
+// maxRSS returns the bound on the service's peak memory, in KiB. The race detector
+// multiplies memory, so that only a large excess shows with it.
 func maxRSS() int {
 	const limit = 150 << 10
 	if raceEnabled {
@@ -250,8 +250,8 @@ func maxRSS() int {
 	return limit
 }
 
-// checkMemory fails the test if the process ever took more than it may. The
-// peak (VmHWM) is at least what it takes now (VmRSS).
+// checkMemory fails the test if the process ever exceeded the bound. The peak (VmHWM)
+// is at least the current size (VmRSS).
 func (p *process) checkMemory() {
 	p.t.Helper()
 	if p.t.Logf("peak memory %d MiB", p.peakMiB()); p.peakMiB() > maxRSS()>>10 {
@@ -259,7 +259,7 @@ func (p *process) checkMemory() {
 	}
 }
 
-// fileSize is 0 for a file that is not there.
+// fileSize returns 0 if the file does not exist.
 func fileSize(path string) int64 {
 	info, err := os.Stat(path)
 	if err != nil {

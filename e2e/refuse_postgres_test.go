@@ -10,8 +10,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// A PostgreSQL server or database that cannot be used is refused by every
-// command, which says what to do, and is left as it was.
+// Every command refuses a PostgreSQL server or database that it cannot use, says what
+// to do, and changes nothing.
 func TestPostgresRefused(t *testing.T) {
 	t.Parallel()
 	s := newPostgres(t)
@@ -21,7 +21,7 @@ func TestPostgresRefused(t *testing.T) {
 	}
 	cases := []struct {
 		name, url string
-		make      []string // statements in the database
+		make      []string // statements that prepare the database
 		words     []string
 	}{
 		{"no address", "postgres://127.0.0.1:port/shop", nil, []string{"--database", "no PostgreSQL address"}},
@@ -33,7 +33,7 @@ func TestPostgresRefused(t *testing.T) {
 			[]string{"CREATE TABLE schema_version (id INT PRIMARY KEY, version INT NOT NULL)", "INSERT INTO schema_version VALUES (1, 9999)"},
 			[]string{"newer", "schema 9999", "run the newer program"}},
 		{"another program", s.URL(databaseOf(t, s, "another")), []string{"CREATE TABLE notes (text TEXT)"}, []string{"another program", "--database"}},
-		// A server that says that it is of another version.
+		// A server that reports another version.
 		{"too old", s.URL(databaseOf(t, s, "old")) + "&search_path=old,pg_catalog",
 			[]string{"CREATE SCHEMA old", "CREATE FUNCTION old.current_setting(text) RETURNS text LANGUAGE sql AS $$ SELECT '140022' $$"},
 			[]string{"PostgreSQL 14", "15 or later"}},
@@ -46,7 +46,7 @@ func TestPostgresRefused(t *testing.T) {
 			}
 			for _, command := range [][]string{{"migrate"}, {"partner", "list"}, {"partner", "create", "--name", "X"}, {"serve", "--listen", "127.0.0.1:0"}} {
 				r, words := db.operate(command...), tc.words
-				if tc.name == "no rights" && slices.Contains(command, "list") { // it makes no tables
+				if tc.name == "no rights" && slices.Contains(command, "list") { // this command creates no tables
 					words = []string{"there is no database", "empty", "purveyor migrate"}
 				}
 				r.refused(t, 1, words...)
@@ -54,7 +54,7 @@ func TestPostgresRefused(t *testing.T) {
 					t.Errorf("the message holds the password: %s", r.stderr)
 				}
 				if t.Failed() {
-					return // serve would serve, and never end
+					return // serve would start and never end
 				}
 			}
 			if len(tc.make) == 0 {
@@ -67,7 +67,7 @@ func TestPostgresRefused(t *testing.T) {
 	}
 }
 
-// guard makes a user who needs a password, and one who may only look.
+// guard makes a user with a password, and a user with read access only.
 func guard(t *testing.T, s *pg.Server) {
 	t.Helper()
 	rules := (&shop{t: t, postgres: s.URL("postgres")}).count("SHOW hba_file")
@@ -82,7 +82,7 @@ func guard(t *testing.T, s *pg.Server) {
 	})
 }
 
-// databaseOf makes an empty database that ends with its server.
+// databaseOf makes an empty database that is dropped with its server.
 func databaseOf(t *testing.T, s *pg.Server, name string) string {
 	t.Helper()
 	must(t, s.SQL("CREATE DATABASE "+name))

@@ -25,7 +25,8 @@ func TestPortInUse(t *testing.T) {
 	} {
 		operateIn(t, []string{"TMPDIR=" + dir}, command...).refused(t, 1, address, "in use", "--listen")
 	}
-	// The two would both write; who finds the port taken must not have begun.
+	// Both processes would write, so a process that finds its port taken must not
+	// have started.
 	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
 		t.Errorf("%v was made before the port was found in use (error %v)", left, err)
 	}
@@ -41,8 +42,8 @@ func TestListenRefused(t *testing.T) {
 	operate(t, "serve", "--database", database, "--listen", "127.0.0.1:0", "--cache-mib", "0").refused(t, 1, "--cache-mib", "1")
 }
 
-// Every command that opens a database refuses what is not one of its own, says
-// what to do, and leaves it as it was.
+// Every command that opens a database refuses a foreign one, says what to do, and
+// changes nothing.
 func TestForeignDatabase(t *testing.T) {
 	t.Parallel()
 	cases := []struct {
@@ -119,7 +120,7 @@ func TestDatabaseRefused(t *testing.T) {
 		{"folder that does not exist", "sqlite:" + filepath.Join(dir, "nowhere", "shop.db"), []string{filepath.Join(dir, "nowhere"), "does not exist", "--database"}},
 		{"folder in place of the file", "sqlite:" + dir, []string{dir}},
 		{"no file", "sqlite:", []string{"--database", "sqlite:PATH"}},
-		// Each connection would have a database of its own.
+		// Each connection would have its own database.
 		{"memory", "sqlite::memory:", []string{"--database", "sqlite:PATH"}},
 		{"unknown kind", "mysql://localhost/shop", []string{"--database", "mysql://localhost/shop", "sqlite:PATH"}},
 		{"plain path", "shop.db", []string{"--database", "shop.db", "sqlite:PATH"}},
@@ -130,7 +131,7 @@ func TestDatabaseRefused(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			operate(t, "migrate", "--database", tc.url).refused(t, 1, tc.words...)
 			if t.Failed() {
-				return // serve would serve, and never end
+				return // serve would start and never end
 			}
 			operate(t, "serve", "--listen", "127.0.0.1:0", "--database", tc.url).refused(t, 1, tc.words...)
 		})
@@ -140,7 +141,7 @@ func TestDatabaseRefused(t *testing.T) {
 	}
 }
 
-// Rights do not bind root, who therefore runs the program as nobody.
+// File permissions do not bind root, so root runs the program as another user.
 func TestReadOnlyFolder(t *testing.T) {
 	t.Parallel()
 	dir, err := os.MkdirTemp("", "purveyor-readonly-")
@@ -164,15 +165,15 @@ func TestReadOnlyFolder(t *testing.T) {
 	}
 }
 
-// A mistyped setting in the environment is refused like the flag.
+// An invalid setting in the environment is refused like the flag.
 func TestBadEnvironment(t *testing.T) {
 	t.Parallel()
 	operateIn(t, []string{"PURVEYOR_DATABASE=mysql://localhost"}, "migrate").refused(t, 1, "mysql://localhost")
 	operateIn(t, []string{"PURVEYOR_LISTEN=nowhere"}, "serve").refused(t, 1, "nowhere")
 }
 
-// Half an account of a courier provider, and a geocoder that cannot be asked,
-// are refused before anything begins, and no secret is repeated.
+// Incomplete accounts of courier providers, and geocoders that cannot work, are
+// refused before anything starts, and no secret is printed.
 func TestCouriersRefused(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -11,10 +11,10 @@ import (
 	"purveyor/internal/testkit/fakeuber"
 )
 
-// refuseUs has all providers refuse our credentials.
+// refuseUs makes all providers refuse our credentials.
 func (d *dispatch) refuseUs() {
 	d.stripe.Revoke(true)
-	// A 403, because after a 401 Uber is not asked for 2 minutes.
+	// A 403, because after a 401 Uber is not called for 2 minutes.
 	d.uber.Always(&fakeuber.Fault{Status: 403, Code: "customer_blocked", Message: "Blocked."})
 	d.dash.Always(fakedoordash.Fault{Status: 401, Code: "authentication_error", Message: "Wrong key."})
 }
@@ -24,7 +24,7 @@ func (d *dispatch) takeUs() {
 	d.fine()
 }
 
-// refused is the answer to a request that is refused.
+// refused is the error answer to a request.
 func (d *dispatch) refused(status int, code string, r request) (e struct {
 	Code    string `json:"code"`
 	OrderID string `json:"order_id"`
@@ -37,8 +37,8 @@ func (d *dispatch) refused(status int, code string, r request) (e struct {
 	return e
 }
 
-// A provider that refuses our credentials is not waited for (BEHAVIOUR, Errors).
-// What was asked of it works once it takes them again.
+// A provider that refuses our credentials does not keep callers waiting (BEHAVIOUR,
+// Errors). The work is done once it accepts them again.
 func TestProvidersRefuseUs(t *testing.T) {
 	onBoth(t, func(t *testing.T, s *shop) {
 		began := time.Now()
@@ -104,14 +104,14 @@ func TestProvidersRefuseUs(t *testing.T) {
 	})
 }
 
-// eventuallyAttention waits until this is what the merchant is asked to look at.
+// eventuallyAttention waits until the open reasons to look at an order are these.
 func (d *dispatch) eventuallyAttention(orderID, want string) {
 	d.t.Helper()
 	eventually(d.t, patience, fmt.Sprintf("%q to stand at the order %s", want, orderID), func() bool { return d.attention(orderID) == want })
 }
 
-// oneLineAMinute checks that a warning came for each provider, and no more often
-// than once a minute.
+// oneLineAMinute checks that each provider had a warning, and no more than one a
+// minute.
 func (d *dispatch) oneLineAMinute(began time.Time, message string, providers ...string) {
 	d.t.Helper()
 	for _, name := range providers {
@@ -126,7 +126,7 @@ func (d *dispatch) oneLineAMinute(began time.Time, message string, providers ...
 	}
 }
 
-// Wrong credentials, and a provider that is down, are told at the start, which
+// Wrong credentials, and a provider that is down, are logged at the start, which
 // waits for neither.
 func TestProvidersRefuseUsAtStart(t *testing.T) {
 	t.Parallel()

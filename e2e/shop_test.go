@@ -13,8 +13,8 @@ import (
 	"zombiezen.com/go/sqlite/sqlitex"
 )
 
-// shop is a database of its own with a small catalog, and a partner who may
-// do everything as often as it likes.
+// shop is a database with a small catalog, and a partner with all scopes and no
+// practical rate limit.
 type shop struct {
 	t        *testing.T
 	dir      string
@@ -48,7 +48,7 @@ func newShopIn(t *testing.T, dir string) *shop {
 	return s
 }
 
-// fill makes stores s1 and s2, with products p1 to p5 and q1.
+// fill creates stores s1 and s2, with products p1 to p5 and q1.
 func (s *shop) fill() {
 	s.t.Helper()
 	products := []map[string]any{{"id": "q1", "name": "Tea", "store_id": "s2", "price": 700, "available_quantity": shopStock}}
@@ -94,7 +94,7 @@ func parseIssued(t *testing.T, text string) (made issued) {
 	return made
 }
 
-// serve starts the service, with a client that holds the live key.
+// serve starts the service, and returns a client with the live key.
 func (s *shop) serve(flags ...string) (*process, *client) {
 	s.t.Helper()
 	p, base := serve(s.t, s.url(), flags...)
@@ -119,7 +119,7 @@ func (s *shop) file(name string, content any) string {
 	return path
 }
 
-// report is a request that reports an order of one piece of each product.
+// report returns a request that reports an order of one piece of each product.
 func report(external string, products ...string) request {
 	items := make([]map[string]any, len(products))
 	for i, id := range products {
@@ -129,7 +129,7 @@ func report(external string, products ...string) request {
 		"external_order_id": external, "store_id": "s1", "fulfillment_type": "pickup", "items": items})
 }
 
-// orderID is what a report answers. It may be called from any goroutine.
+// orderID returns the order in the answer to a report. It is safe for concurrent use.
 func (a answer) orderID(t *testing.T) string {
 	t.Helper()
 	var body struct {
@@ -141,7 +141,7 @@ func (a answer) orderID(t *testing.T) string {
 	return body.OrderID
 }
 
-// openSQLite opens a file as another program would.
+// openSQLite opens a database file as another program would.
 func openSQLite(t *testing.T, path string) *sqlite.Conn {
 	t.Helper()
 	conn, err := sqlite.OpenConn(path, sqlite.OpenReadWrite|sqlite.OpenCreate)
@@ -151,7 +151,7 @@ func openSQLite(t *testing.T, path string) *sqlite.Conn {
 	return conn
 }
 
-// execute runs statements in a file, and leaves it closed.
+// execute runs statements in a database file, and closes it.
 func execute(t *testing.T, path, script string) {
 	t.Helper()
 	conn := openSQLite(t, path)
@@ -163,7 +163,7 @@ func execute(t *testing.T, path, script string) {
 	}
 }
 
-// rows gives every row that a query finds, its columns joined by "|".
+// rows returns the rows of a query, with columns joined by "|".
 func (s *shop) rows(query string) (list []string) {
 	s.t.Helper()
 	if s.postgres != "" {
@@ -186,7 +186,7 @@ func (s *shop) rows(query string) (list []string) {
 	return list
 }
 
-// postgresRows is rows for queries of one column; everything comes as text.
+// postgresRows is rows for queries with one column of text.
 func (s *shop) postgresRows(query string) []string {
 	s.t.Helper()
 	conn, err := pgx.Connect(s.t.Context(), s.postgres)
@@ -194,7 +194,7 @@ func (s *shop) postgresRows(query string) []string {
 		s.t.Fatal(err)
 	}
 	defer conn.Close(s.t.Context())
-	found, _ := conn.Query(s.t.Context(), query, pgx.QueryExecModeSimpleProtocol) // CollectRows tells its error
+	found, _ := conn.Query(s.t.Context(), query, pgx.QueryExecModeSimpleProtocol) // CollectRows returns the error
 	list, err := pgx.CollectRows(found, pgx.RowTo[string])
 	if err != nil {
 		s.t.Fatalf("%s: %v", query, err)
@@ -202,7 +202,7 @@ func (s *shop) postgresRows(query string) []string {
 	return list
 }
 
-// count runs a query that gives one number.
+// count runs a query with a single value.
 func (s *shop) count(query string) string {
 	s.t.Helper()
 	found := s.rows(query)
@@ -212,7 +212,7 @@ func (s *shop) count(query string) string {
 	return found[0]
 }
 
-// checkFile is SQLite's own check of the file, and ours of the stock.
+// checkFile runs SQLite's own check of the file, and ours of the stock.
 func (s *shop) checkFile() {
 	s.t.Helper()
 	s.operate("stock", "check").ok(s.t)

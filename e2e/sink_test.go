@@ -10,15 +10,15 @@ import (
 	"time"
 )
 
-// sink is the other end of webhooks.
+// sink is an endpoint for webhooks.
 type sink struct {
 	*httptest.Server
 	mu     sync.Mutex
 	got    []received
-	answer func(r received) int // a status; nil: 200
+	answer func(r received) int // returns a status; nil: 200
 }
 
-// received is one request, read to its end.
+// received is a request, read to its end.
 type received struct {
 	path   string
 	header http.Header
@@ -26,7 +26,7 @@ type received struct {
 	event  event
 }
 
-// event is what the tests look at of a payload.
+// event holds the fields of a payload that the tests use.
 type event struct {
 	ID        string `json:"id"`
 	Event     string `json:"event"`
@@ -57,7 +57,7 @@ func newSink(t *testing.T) *sink {
 	return s
 }
 
-// answers changes what the sink says from now on.
+// answers sets the answers of the sink from now on.
 func (s *sink) answers(f func(received) int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -66,7 +66,7 @@ func (s *sink) answers(f func(received) int) {
 
 func always(status int) func(received) int { return func(received) int { return status } }
 
-// at lists what came to a path so far.
+// at lists the requests for a path so far.
 func (s *sink) at(path string) (list []received) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -78,14 +78,14 @@ func (s *sink) at(path string) (list []received) {
 	return list
 }
 
-// waitFor waits until so many requests came to a path.
+// waitFor waits for this many requests for a path.
 func (s *sink) waitFor(t *testing.T, path string, n int) []received {
 	t.Helper()
 	eventually(t, time.Minute, "webhooks at "+path, func() bool { return len(s.at(path)) >= n })
 	return s.at(path)
 }
 
-// events reads all events of a partner, as they were pushed.
+// events returns all events of a partner in the form in which they are pushed.
 func (c *client) events() (list []string) {
 	c.t.Helper()
 	for cursor := ""; ; {

@@ -11,16 +11,15 @@ import (
 	"time"
 )
 
-// dribbler is a client that sends a byte now and then, and never comes to an
-// end.
+// dribbler is a client that sends a byte from time to time, and never ends.
 type dribbler struct {
 	conn   net.Conn
 	opened time.Time
 	cut    chan struct{} // closed when the service has ended the connection
 }
 
-// openDribbler connects, sends the start of a request, and goes on byte by
-// byte until the service cuts it off.
+// openDribbler connects, sends the start of a request, and continues byte by byte
+// until the service cuts the connection.
 func openDribbler(t *testing.T, c *client, start string) *dribbler {
 	t.Helper()
 	conn, err := net.Dial("tcp", strings.TrimPrefix(c.base, "http://"))
@@ -34,7 +33,7 @@ func openDribbler(t *testing.T, c *client, start string) *dribbler {
 	d := &dribbler{conn, time.Now(), make(chan struct{})}
 	go func() {
 		defer close(d.cut)
-		_, _ = io.Copy(io.Discard, conn) // until the service, or the test, closes it
+		_, _ = io.Copy(io.Discard, conn) // until the service or the test closes it
 	}()
 	go func() {
 		tick := time.NewTicker(250 * time.Millisecond)
@@ -62,14 +61,14 @@ func (d *dribbler) isCut() bool {
 	}
 }
 
-// 500 clients that dribble hold nobody up but themselves, and not for long.
+// 500 dribbling clients delay only themselves, and not for long.
 func TestSlowClients(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	p, c := s.serve()
 	starts := []string{
 		"GET /v1/health HTTP/1.1\r\nHost: x\r\nX-Slow: ",
-		// It announces as much as is allowed, so that believing it would be dear.
+		// It announces the largest allowed length, which would be costly to believe.
 		"POST /v1/orders/report HTTP/1.1\r\nHost: x\r\nContent-Length: 1048576\r\nIdempotency-Key: slow\r\nX-Api-Key: " + c.key + "\r\n\r\n{",
 	}
 	const slow = 500
@@ -89,7 +88,7 @@ func TestSlowClients(t *testing.T) {
 	}
 	p.checkMemory()
 
-	const limit = 20 * time.Second // the read time-out is 15 s
+	const limit = 20 * time.Second // the read timeout is 15 s
 	for i, d := range dribblers {
 		select {
 		case <-d.cut:
@@ -102,8 +101,8 @@ func TestSlowClients(t *testing.T) {
 	}
 }
 
-// sendNormally makes so many requests, half of them orders, from 8 callers;
-// each must succeed.
+// sendNormally makes this many requests, half of them orders, from 8 callers; each
+// has to succeed.
 func sendNormally(c *client, total int) {
 	c.t.Helper()
 	var wg sync.WaitGroup

@@ -5,9 +5,9 @@ import (
 	"testing"
 )
 
-// TestStockCheck: the check finds each kind of break, beside the service too, a
-// repair begins the chain again without a change of the quantity, and --all lists
-// what lies before it.
+// TestStockCheck checks that the check finds each kind of break, also while the
+// service is running, that a repair starts a new chain without a change of the
+// quantity, and that --all lists what precedes the chain.
 func TestStockCheck(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
@@ -42,7 +42,7 @@ func TestStockCheck(t *testing.T) {
 	says(1, []string{"--repair"}, "--repair needs --reason TEXT")
 	says(1, []string{"--reason", "x"}, "--reason is for --repair alone")
 	before := s.rows("SELECT product_id || quantity FROM stock ORDER BY product_id")
-	_, c = s.serve() // the check and its repair work beside it
+	_, c = s.serve() // from here on the service is running
 	says(0, []string{"--repair", "--reason", "counted by hand"}, "s1 p1: repaired by move 5", "2 products were repaired")
 	if after := s.rows("SELECT product_id || quantity FROM stock ORDER BY product_id"); strings.Join(after, " ") != strings.Join(before, " ") {
 		t.Errorf("the repair changed quantities: %v, before %v", after, before)

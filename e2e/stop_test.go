@@ -17,12 +17,12 @@ import (
 	"zombiezen.com/go/sqlite/sqlitex"
 )
 
-// SIGTERM under load: what was sent before it is answered, the process ends
-// well and in time, and nothing that was answered is lost.
+// SIGTERM under load: requests from before are answered, the process ends cleanly and
+// in time, and nothing that was answered is lost.
 func TestStopUnderLoad(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
-	l := &ledger{shop: s}
+	l := &callLog{shop: s}
 	for round := range 3 {
 		p, c := s.serve()
 		wait := l.load(c, round)
@@ -46,8 +46,8 @@ func TestStopUnderLoad(t *testing.T) {
 	}
 }
 
-// Who is slow but honest at that moment still gets an answer; who dribbles
-// does not hold the process up.
+// A slow but honest client still gets an answer; a dribbling one does not delay the
+// end.
 func TestStopWithSlowBodies(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
@@ -59,7 +59,7 @@ func TestStopWithSlowBodies(t *testing.T) {
 	go dribbling.dribble(200*time.Millisecond, stopped)
 
 	p.signal(syscall.SIGTERM)
-	// Load balancers see it coming, before connections are refused.
+	// Load balancers see the end coming before connections are refused.
 	eventually(t, patience, "readiness to fall", func() bool {
 		a, err := c.send(get("/readyz"))
 		if err != nil {
@@ -83,8 +83,8 @@ func TestStopWithSlowBodies(t *testing.T) {
 	}
 }
 
-// Commands that wait for a database that is locked are admitted: they are
-// answered before the process ends, and it ends in time all the same.
+// Requests that wait for a locked database are admitted: they are answered before the
+// process ends, and it still ends in time.
 func TestStopWhileLocked(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
@@ -94,9 +94,9 @@ func TestStopWhileLocked(t *testing.T) {
 	if err := sqlitex.ExecuteTransient(other, "BEGIN IMMEDIATE", nil); err != nil {
 		t.Fatal(err)
 	}
-	l := &ledger{shop: s}
+	l := &callLog{shop: s}
 	var wg sync.WaitGroup
-	waiting := make([]*attempt, 6) // more than one batch: the first one waits alone
+	waiting := make([]*attempt, 6) // more than one batch: the first request waits alone
 	for i := range waiting {
 		waiting[i] = &attempt{request: report(fmt.Sprintf("waiting-%d", i), "p1")}
 		wg.Go(func() { l.send(c, waiting[i]) })
@@ -115,7 +115,7 @@ func TestStopWhileLocked(t *testing.T) {
 	}
 }
 
-// upload is a report whose body takes its time.
+// upload is a report whose body arrives slowly.
 type upload struct {
 	t    *testing.T
 	conn net.Conn
@@ -123,8 +123,8 @@ type upload struct {
 	rest string // of the body
 }
 
-// openUpload sends the head of a report and half of its body, and returns once
-// the service reads the body: it asks for it by 100 Continue.
+// openUpload sends the head of a report and half of its body, and returns once the
+// service reads the body: it asks for it with 100 Continue.
 func openUpload(t *testing.T, c *client, external, product string) *upload {
 	t.Helper()
 	conn, err := net.Dial("tcp", strings.TrimPrefix(c.base, "http://"))
@@ -160,7 +160,7 @@ func (u *upload) write(n int) {
 	u.rest = u.rest[n:]
 }
 
-// finish sends the rest, and wants an order for it.
+// finish sends the rest, and expects an order.
 func (u *upload) finish() answer {
 	u.t.Helper()
 	u.write(len(u.rest))
@@ -176,7 +176,7 @@ func (u *upload) finish() answer {
 	return answer{res.StatusCode, res.Header, body}
 }
 
-// dribble sends byte after byte and never the last one.
+// dribble sends byte after byte, but never the last one.
 func (u *upload) dribble(every time.Duration, stop <-chan struct{}) {
 	tick := time.NewTicker(every)
 	defer tick.Stop()

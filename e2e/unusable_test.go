@@ -14,10 +14,10 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// nobody is a user whom rights bind, as they do not bind root.
-const nobody = 65534
+// unprivileged is the id of a user that file permissions bind, as they do not bind root.
+const unprivileged = 65534
 
-// operateAs runs a command as nobody, or as this user if that is not root.
+// operateAs runs a command as an unprivileged user, or as this user if that is not root.
 func operateAs(t *testing.T, args ...string) result {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), program(t, commandPath), args...)
@@ -32,12 +32,12 @@ func operateAs(t *testing.T, args ...string) result {
 
 func asNobody(cmd *exec.Cmd) {
 	if os.Geteuid() == 0 {
-		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
+		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: unprivileged, Gid: unprivileged}}
 	}
 }
 
-// folderOfNobody is a folder that nobody may write.
-func folderOfNobody(t *testing.T) string {
+// unprivilegedFolder returns a folder that an unprivileged user can write to.
+func unprivilegedFolder(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "purveyor-rights-")
 	must(t, err)
@@ -46,13 +46,13 @@ func folderOfNobody(t *testing.T) string {
 		_ = os.RemoveAll(dir)
 	})
 	if os.Geteuid() == 0 {
-		must(t, os.Chown(dir, nobody, nobody))
+		must(t, os.Chown(dir, unprivileged, unprivileged))
 	}
 	return dir
 }
 
-// A service that cannot write is not started. The message names the file that
-// it cannot write, and the rights of that.
+// A service that cannot write does not start. The message names the file and its
+// permissions.
 func TestRightsRefused(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct{ name, file string }{
@@ -62,7 +62,7 @@ func TestRightsRefused(t *testing.T) {
 			if tc.file != "" && os.Geteuid() != 0 {
 				t.Skip("only root can make a file that belongs to another user")
 			}
-			path := filepath.Join(folderOfNobody(t), "shop.db")
+			path := filepath.Join(unprivilegedFolder(t), "shop.db")
 			operateAs(t, "migrate", "--database", "sqlite:"+path).ok(t)
 			must(t, os.WriteFile(path+tc.file, readOrNothing(path+tc.file), 0o600))
 			must(t, os.Chmod(path+tc.file, 0o444))
@@ -82,23 +82,23 @@ func readOrNothing(path string) []byte {
 	return data
 }
 
-// Files beside the database that a process without rights left behind get them
+// Files beside the database that a process has left without permissions get them
 // back, if they belong to this user.
 func TestRightsMended(t *testing.T) {
 	t.Parallel()
-	path := filepath.Join(folderOfNobody(t), "shop.db")
+	path := filepath.Join(unprivilegedFolder(t), "shop.db")
 	operateAs(t, "migrate", "--database", "sqlite:"+path).ok(t)
 	for _, suffix := range []string{"-wal", "-shm"} {
 		must(t, os.WriteFile(path+suffix, nil, 0o600))
 		must(t, os.Chmod(path+suffix, 0o444))
 		if os.Geteuid() == 0 {
-			must(t, os.Chown(path+suffix, nobody, nobody))
+			must(t, os.Chown(path+suffix, unprivileged, unprivileged))
 		}
 	}
 	operateAs(t, "partner", "create", "--name", "X", "--database", "sqlite:"+path).ok(t)
 }
 
-// A page that every request reads is damaged.
+// A damaged page that every request reads.
 func TestDamagedFile(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
@@ -106,8 +106,8 @@ func TestDamagedFile(t *testing.T) {
 	s.operate("serve", "--listen", "127.0.0.1:0").refused(t, 1, s.path(), "damaged", "backup")
 }
 
-// A page that some reads need is damaged: they are refused, and never answered
-// with an empty list; others go on.
+// A damaged page that some reads need: these are refused, and never answered with an
+// empty list. Others continue.
 func TestDamagedList(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
@@ -117,7 +117,7 @@ func TestDamagedList(t *testing.T) {
 	c.must(200, get("/v1/products/p1"))
 }
 
-// damage writes over half of the first page of a table or index.
+// damage overwrites half of the first page of a table or index.
 func (s *shop) damage(name string) {
 	s.t.Helper()
 	root, err := strconv.Atoi(s.count("SELECT rootpage FROM sqlite_schema WHERE name = '" + name + "'"))
@@ -126,14 +126,14 @@ func (s *shop) damage(name string) {
 	must(s.t, err)
 	noise := make([]byte, 2<<10)
 	_, _ = rand.Read(noise)
-	noise[0] = 0xff // no page begins so
+	noise[0] = 0xff // no page starts with this byte
 	const pageBytes = 4096
 	_, err = file.WriteAt(noise, int64(root-1)*pageBytes)
 	must(s.t, errors.Join(err, file.Close()))
 }
 
-// The database is set to take no writes: a service is not started, and one that
-// runs says that it is not ready, and why.
+// A database that is set to read-only: a service does not start, and a running one
+// reports that it is not ready, and why.
 func TestPostgresTakesNoWrites(t *testing.T) {
 	t.Parallel()
 	server := newPostgres(t)
@@ -162,8 +162,8 @@ func TestPostgresTakesNoWrites(t *testing.T) {
 	c.must(201, report("afterwards", "p1"))
 }
 
-// TestFilesArePrivate: files that a service makes are for their owner alone, and
-// the log warns of files that other users can read.
+// TestFilesArePrivate checks that the files of a service are private to their owner,
+// and that the log warns of files that other users can read.
 func TestFilesArePrivate(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
@@ -197,7 +197,7 @@ func checkPrivate(t *testing.T, dir string, names ...string) {
 	}
 }
 
-// A mistyped name makes no database, but for the commands that begin with one.
+// A mistyped name creates no database, except for the commands that start with one.
 func TestMissingDatabase(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -219,8 +219,8 @@ func TestMissingDatabase(t *testing.T) {
 	}
 }
 
-// A checkout that a SIGKILL cut is taken up by the next process at once, not
-// when the lease of the dead one ends.
+// A checkout that SIGKILL has cut continues at once in the next process, before the
+// lease of the dead one ends.
 func TestLeasesEndWithTheirProcess(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
@@ -242,7 +242,7 @@ func TestLeasesEndWithTheirProcess(t *testing.T) {
 		t.Fatal("the checkout was answered before the process was killed")
 	}
 	_, c = s.serve()
-	const half = patience / 2 // of a lease, which is 30 s
+	const half = patience / 2 // of a lease, which lasts 30 s
 	eventually(t, half, "the next process to take the job", func() bool {
 		owners := s.rows(leased)
 		return len(owners) == 0 || owners[0] != dead

@@ -17,14 +17,14 @@ import (
 
 const allowPrivate = "--allow-private-webhooks"
 
-// hook sets where a partner's webhooks go.
+// hook sets the URL of a partner's webhooks.
 func (s *shop) hook(to *sink, path string, flags ...string) {
 	s.t.Helper()
 	s.operate(append([]string{"partner", "update", s.partner.PartnerID, "--callback-url", to.URL + path}, flags...)...).ok(s.t)
 }
 
-// The process is killed while webhooks go out. Every event of an order that
-// was acknowledged arrives, and is the same on each try.
+// The process is killed while webhooks are sent. Every event of an acknowledged order
+// arrives, with the same bytes in each attempt.
 func TestKilledWhileDelivering(t *testing.T) {
 	t.Parallel()
 	s, to := newShop(t), newSink(t)
@@ -112,7 +112,7 @@ func TestHangingEndpoint(t *testing.T) {
 	}
 }
 
-// One endpoint through all that an operator does with it.
+// Everything that an operator does with one endpoint.
 func TestWebhookCommands(t *testing.T) {
 	t.Parallel()
 	s, to := newShop(t), newSink(t)
@@ -120,7 +120,7 @@ func TestWebhookCommands(t *testing.T) {
 	s.hook(to, "/hook", "--callback-secret", "old")
 	_, c := s.serve(allowPrivate)
 
-	// It fails, and takes the event the next time.
+	// It fails, and accepts the event the next time.
 	var once sync.Once
 	to.answers(func(received) int {
 		status := 200
@@ -135,7 +135,7 @@ func TestWebhookCommands(t *testing.T) {
 	first := tries[0].event.ID
 	s.eventuallyShows(first, "status 500", "delivered (200)", `"event":"order.accepted"`)
 
-	// It is gone until somebody resumes it.
+	// It is gone until an operator resumes it.
 	to.answers(always(410))
 	c.must(201, report("second", "p1"))
 	s.eventuallyShows(partner, "paused since", "(gone)")
@@ -149,7 +149,7 @@ func TestWebhookCommands(t *testing.T) {
 	to.waitFor(t, "/hook", 5) // 500, 200, 410, and the two that waited
 	s.eventuallyShows(partner, "healthy", "parked           0")
 
-	// It is sent things again.
+	// Events are sent to it again.
 	s.operate("webhook", "resend", first).ok(t)
 	if again := to.waitFor(t, "/hook", 6)[5]; again.body != tries[0].body {
 		t.Errorf("sent again was %s", again.body)
@@ -165,7 +165,7 @@ func TestWebhookCommands(t *testing.T) {
 		t.Errorf("test: %s", text)
 	}
 
-	// Its secret is replaced, then it is paused, which counts within a second.
+	// Its secret is replaced, then it is paused, which takes effect within a second.
 	s.operate("webhook", "rotate-secret", partner, "--secret", "new").ok(t)
 	s.operate("webhook", "pause", partner).ok(t)
 	parked := ""
@@ -196,7 +196,7 @@ func TestWebhookCommands(t *testing.T) {
 	s.operate("webhook", "replay", partner, "--since", "yesterday").refused(t, 1, "--since")
 }
 
-// eventuallyShows waits until `webhook show` says all of it.
+// eventuallyShows waits until the output of `webhook show` contains all words.
 func (s *shop) eventuallyShows(id string, words ...string) {
 	s.t.Helper()
 	text := ""
@@ -216,8 +216,8 @@ func (s *shop) eventuallyShows(id string, words ...string) {
 	})
 }
 
-// signedWith checks which secrets a webhook is signed with: the contract's header
-// with the first, Standard Webhooks' header with all.
+// signedWith checks the secrets of a webhook's signatures: the first one signs the
+// contract's header, all of them Standard Webhooks' header.
 func signedWith(t *testing.T, r received, secrets ...string) {
 	t.Helper()
 	if n := len(strings.Fields(r.header.Get("Webhook-Signature"))); n != len(secrets) {
@@ -239,8 +239,8 @@ func signedWith(t *testing.T, r received, secrets ...string) {
 	}
 }
 
-// A secret that is set outright ends a rotation, and so does --now: from then on
-// it alone signs. It need not stand on the command line.
+// Setting a secret, and --now, end a rotation: from then on this secret alone signs.
+// It need not be on the command line.
 func TestRotationEnds(t *testing.T) {
 	t.Parallel()
 	s, to := newShop(t), newSink(t)
@@ -250,7 +250,7 @@ func TestRotationEnds(t *testing.T) {
 	sent := 0
 	next := func(want ...string) {
 		t.Helper()
-		eventually(t, patience, fmt.Sprint("a webhook that is signed with ", want), func() bool { // a secret counts within a second
+		eventually(t, patience, fmt.Sprint("a webhook that is signed with ", want), func() bool { // a new secret takes effect within a second
 			c.must(201, report(fmt.Sprint("rotation-", sent), "p1"))
 			sent++
 			return len(strings.Fields(to.waitFor(t, "/hook", sent)[sent-1].header.Get("Webhook-Signature"))) == len(want)
@@ -274,8 +274,8 @@ func TestRotationEnds(t *testing.T) {
 	signedWith(t, to.waitFor(t, "/six", 1)[0], "six")
 }
 
-// What cannot work is said when it is set, and where it is tried. The list says
-// how endpoints fare, without their passwords.
+// An unusable callback URL is reported when it is set, and where it is tried. The
+// list shows the state of endpoints without their passwords.
 func TestCallbackURLs(t *testing.T) {
 	t.Parallel()
 	s, to := newShop(t), newSink(t)
@@ -328,8 +328,8 @@ func TestCallbackURLs(t *testing.T) {
 	s.operate("webhook", "show", partner).ok(t)
 }
 
-// Without the operator's leave nothing goes to private addresses, and without
-// a mail server mail stays in the outbox.
+// By default no webhook goes to private addresses, and without a mail server e-mails
+// stay in the outbox.
 func TestClosedHouse(t *testing.T) {
 	t.Parallel()
 	s, to := newShop(t), newSink(t)
@@ -356,15 +356,15 @@ func TestClosedHouse(t *testing.T) {
 	s.operate("outbox", "show", "out_nonsense").refused(t, 1, "no message")
 }
 
-// A partner's developer gets the events on localhost, also after the service
-// was started again.
+// A partner's developer gets the events on localhost, also after a restart of the
+// service.
 func TestListen(t *testing.T) {
 	t.Parallel()
 	s, to := newShop(t), newSink(t)
 	p, c := s.serve()
 	c.must(201, report("before", "p1"))
 	l := start(t, nil, "listen", "--forward-to", to.URL+"/local", "--key", s.partner.Keys.Live, "--url", c.base)
-	for n := 0; len(to.at("/local")) == 0; n++ { // it tells not when it has begun
+	for n := 0; len(to.at("/local")) == 0; n++ { // it does not say when it has begun
 		c.must(201, report(fmt.Sprint("first-", n), "p1"))
 		time.Sleep(100 * time.Millisecond)
 	}
@@ -391,7 +391,7 @@ func TestListen(t *testing.T) {
 	operate(t, "listen", "--forward-to", to.URL, "--key", "wrong", "--url", c.base).refused(t, 1, "401")
 }
 
-// Half a configuration is refused before anything starts.
+// Incomplete settings are refused before anything starts.
 func TestOutboundConfiguration(t *testing.T) {
 	t.Parallel()
 	for flags, word := range map[string]string{

@@ -39,15 +39,15 @@ func TestOneCheckoutAtOnce(t *testing.T) {
 	})
 }
 
-// Forty refunds of a hundred cents out of 1,500 at once: fifteen are made. Each
-// tells the total and the status of its own place in the ledger, and so does a
-// repeat of its key.
+// Forty concurrent refunds of 100 cents out of 1,500: fifteen are made. Each answer
+// has the total and the status at its own place in the ledger, and so has a repeat of
+// its key.
 func TestRefundsAtOnce(t *testing.T) {
 	onEveryEngine(t, func(t *testing.T, w *world) {
 		w.importCatalog(t, "small")
 		b := w.buyAndPay(t, checkout("k1", "jo@example.com", 10))
 		ask := func(i int) call { return refund(b.OrderID, fmt.Sprint("r", i), `{"amount_cents":100}`) }
-		made := map[int]commerce.OrderStatus{} // by what was refunded so far
+		made := map[int]commerce.OrderStatus{} // status by the sum of refunds so far
 		for i, a := range w.together(t, 40, ask) {
 			switch {
 			case a.status == http.StatusOK:
@@ -120,8 +120,8 @@ type tester interface {
 	Errorf(format string, args ...any)
 }
 
-// processorAgrees holds an account against what the processor has taken and
-// given back.
+// processorAgrees compares an account with what the processor has captured and
+// refunded.
 func (w *world) processorAgrees(t tester, a commerce.Account) {
 	t.Helper()
 	session, err := w.sandbox.Session(context.Background(), a.Payment.SessionID)
@@ -137,8 +137,8 @@ func (w *world) processorAgrees(t tester, a commerce.Account) {
 	}
 }
 
-// One key at once, and the processor refuses: whoever is told so, each order
-// that was made has failed, and nothing stays open.
+// One key at once, and the processor refuses: whatever each caller is told, each
+// order that was made has failed, and nothing stays open.
 func TestRefusalsAtOnce(t *testing.T) {
 	onEveryEngine(t, func(t *testing.T, w *world) {
 		w.importCatalog(t, "small")
@@ -161,12 +161,11 @@ func TestRefusalsAtOnce(t *testing.T) {
 		if refused == 0 || len(begun) > 20 {
 			t.Errorf("%d were told of it; %d orders were made", refused, len(begun))
 		}
-		w.buy(t, checkout("k1", "jo@example.com", 2)) // the key is free
+		w.buy(t, checkout("k1", "jo@example.com", 2)) // the key was released
 	})
 }
 
-// move is one thing that somebody does to a paid order at the same time as
-// others.
+// move is a change to a paid order that is made at the same time as others.
 type move struct {
 	kind  string
 	cents int
@@ -179,13 +178,13 @@ var moves = rapid.Custom(func(t *rapid.T) move {
 	}
 })
 
-// TestMoneyAddsUp: whatever partners, the merchant at the processor, and the
-// customer's bank do at once, the ledger sums to what was captured and not
-// given back, the processor agrees, and so does the stock.
+// TestMoneyAddsUp has partners, the merchant at the processor, and the customer's
+// bank act at once. The ledger then sums to what was captured minus what was
+// refunded, the processor agrees, and the stock is right.
 func TestMoneyAddsUp(t *testing.T) {
 	onEveryEngine(t, func(t *testing.T, w *world) {
 		w.importCatalog(t, "small")
-		w.sandbox.Delay = 0 // what fails later fails at once: before, while or after it is recorded
+		w.sandbox.Delay = 0 // late failures happen at once: before, while or after the refund is recorded
 		w.do(t, call{method: http.MethodPost, path: "/v1/inventory/adjustments", key: "busy", idem: "plenty",
 			body: `{"adjustments":[{"product_id":"prd_roll","delta":1000000}]}`})
 		checks := 0
@@ -204,23 +203,23 @@ func TestMoneyAddsUp(t *testing.T) {
 	})
 }
 
-const rolls = 4 // of 150 cents
+const rolls = 4 // at 150 cents each
 
-// paidOrder is an order of the property, and what is known of it.
+// paidOrder is an order of the property, with its known state.
 type paidOrder struct {
 	w      *world
 	name   string
 	tag    string
 	before int64 // rolls in stock
 	bought
-	n     int  // moves so far
-	quiet bool // the line was down: not every answer tells what came of it
+	n     int  // number of moves so far
+	quiet bool // the line was down: an answer may not show its outcome
 
 	mu       sync.Mutex
-	returned commerce.Cents // that answers have told of
+	returned commerce.Cents // as far as answers have shown
 }
 
-// down cuts the line to the processor for a round, or mends it.
+// down cuts the line to the processor for a round, or restores it.
 func (p *paidOrder) down(down bool) {
 	p.w.line.down.Store(down)
 	p.quiet = p.quiet || down
@@ -243,7 +242,7 @@ func (p *paidOrder) round(t *testing.T, list []move) {
 	}
 }
 
-// make makes one move, and keeps what its answer says.
+// make makes one move, and records its answer.
 func (p *paidOrder) make(t *testing.T, m move, idem string) error {
 	c := call{method: http.MethodPost, path: "/v1/orders/" + p.OrderID, key: "busy-test", idem: idem}
 	switch m.kind {
@@ -259,7 +258,7 @@ func (p *paidOrder) make(t *testing.T, m move, idem string) error {
 		c.path += "/cancel"
 	case "cancel and refund":
 		c.path, c.body = c.path+"/cancel", `{"refund":true}`
-	case "paid": // the callback of the payment, again
+	case "paid": // the payment's callback again
 		payment, err := p.w.engine.Reader().Payment(context.Background(), p.w.orderKey(t, p.OrderID))
 		if err != nil {
 			return err
@@ -294,7 +293,7 @@ func (p *paidOrder) returns(cents commerce.Cents) {
 	p.returned += cents
 }
 
-// refundElsewhere is by the merchant, in the processor's dashboard.
+// refundElsewhere is a refund that the merchant makes in the processor's dashboard.
 func (p *paidOrder) refundElsewhere(id string, cents commerce.Cents) error {
 	ctx := context.Background()
 	session, err := p.w.sandbox.Session(ctx, p.SessionID)
@@ -312,10 +311,10 @@ func (p *paidOrder) refundElsewhere(id string, cents commerce.Cents) error {
 	return err
 }
 
-// check holds everything against everything, once all is quiet.
+// check compares everything with everything, once all work is done.
 func (p *paidOrder) check(t *testing.T, rt *rapid.T) {
 	t.Helper()
-	for range 3 { // callbacks that came too early come again
+	for range 3 { // callbacks that came too early are repeated
 		p.w.finishJobs(t)
 		p.w.clock.move(secondTry)
 	}
@@ -342,7 +341,7 @@ func (p *paidOrder) check(t *testing.T, rt *rapid.T) {
 	rt.Logf("order %s, customer jo%s: %v", p.OrderID, p.tag, s.timeline)
 }
 
-// secondTry is beyond the pause after which a callback comes again.
+// secondTry is longer than the pause after which a callback is repeated.
 const secondTry = 10 * time.Second
 
 func (w *world) stock(t *testing.T, product string) int64 {

@@ -9,7 +9,7 @@ import (
 	"purveyor/internal/api"
 )
 
-// The last value that is good and the first that is not (BEHAVIOUR, sizes).
+// The last valid value and the first invalid one (BEHAVIOUR, sizes).
 func TestBounds(t *testing.T) {
 	const report, adjust, available, upsert = "/v1/orders/report", "/v1/inventory/adjustments", "/v1/products/availability", "/v1/products/upsert"
 	const checkout, quote, preflight = "/v1/checkout/session", "/v1/delivery/quote", "/v1/checkout/preflight"
@@ -101,8 +101,8 @@ func TestBounds(t *testing.T) {
 	})
 }
 
-// A body of upserts and adjustments has at most 1 MiB, any other at most 256
-// KiB; a byte more is too much.
+// Bodies of upserts and adjustments have at most 1 MiB, and others 256 KiB; one byte
+// more is too much.
 func TestLargestBody(t *testing.T) {
 	large := map[string]bool{"/v1/products/upsert": true, "/v1/inventory/adjustments": true}
 	onEveryEngine(t, func(t *testing.T, w *world) {
@@ -128,8 +128,8 @@ func TestLargestBody(t *testing.T) {
 	})
 }
 
-// 98 lines are allowed; there are only fifty rolls, so each line is sold out
-// rather than wrong.
+// 98 lines are allowed. There are only fifty rolls, so each line is sold out rather
+// than invalid.
 func TestMostLines(t *testing.T) {
 	onEveryEngine(t, func(t *testing.T, w *world) {
 		w.importCatalog(t, "small")

@@ -19,8 +19,8 @@ import (
 type faulty struct {
 	storage.Engine
 	load, read, keys, lease atomic.Pointer[error]
-	// save: what Save says next, and whether it saved all the same. Used once,
-	// or again and again while saveAlways is set.
+	// save holds the next error of Save, and whether the batch was saved despite it.
+	// It is used once, or repeatedly while saveAlways is set.
 	save       atomic.Pointer[error]
 	saved      atomic.Bool
 	saveAlways atomic.Bool
@@ -80,7 +80,7 @@ func (b faultyBatch) Save(ctx context.Context) error {
 	return *p
 }
 
-// faultyReader fails in everything that an endpoint reads first.
+// faultyReader fails in every read that an endpoint begins with.
 type faultyReader struct {
 	storage.Reader
 	f *faulty
@@ -180,8 +180,8 @@ func onEveryBrokenEngine(t *testing.T, test func(t *testing.T, w *world, f *faul
 
 const secret = "disk /dev/secret7 of table orders"
 
-// What fails inside is a 500 that shows nothing of it; the log line under the
-// trace id does.
+// An internal error is a 500 without details; the log line with the same trace id has
+// them.
 func TestNothingOfTheInsideIsShown(t *testing.T) {
 	inside := []struct {
 		code string
@@ -195,10 +195,10 @@ func TestNothingOfTheInsideIsShown(t *testing.T) {
 			for j, in := range inside {
 				t.Run(route.Method+route.Path+" "+in.code, func(t *testing.T) {
 					c := w.good(t, route, "busy", fmt.Sprint("b", i, "x", j))
-					w.do(t, call{method: "GET", path: "/v1/health", key: "busy"}) // the gate knows the key
+					w.do(t, call{method: "GET", path: "/v1/health", key: "busy"}) // so that the gate knows the key
 					f.read.Store(&in.err)
 					f.load.Store(&in.err)
-					if route.Path == "/v1/health" { // reads nothing but the key
+					if route.Path == "/v1/health" { // reads only the key
 						w.clock.move(time.Minute)
 						f.keys.Store(&in.err)
 					}
@@ -217,7 +217,7 @@ func TestNothingOfTheInsideIsShown(t *testing.T) {
 	})
 }
 
-// Whether a request is within its limit cannot be told without the database.
+// Without the database it is unknown whether a request is within its limit.
 func TestNoLease(t *testing.T) {
 	onEveryBrokenEngine(t, func(t *testing.T, w *world, f *faulty) {
 		health := call{method: "GET", path: "/v1/health", key: "busy"}
@@ -231,8 +231,8 @@ func TestNoLease(t *testing.T) {
 	})
 }
 
-// When nobody can tell whether a change was saved, the partner is told so, or
-// better: the service finds out by the key.
+// If it is unknown whether a change was saved, the partner is told so. With a key the
+// service finds out by itself.
 func TestOutcomeUnknown(t *testing.T) {
 	unknown := fmt.Errorf("%w: %s", storage.ErrOutcomeUnknown, secret)
 	onEveryBrokenEngine(t, func(t *testing.T, w *world, f *faulty) {
@@ -273,7 +273,7 @@ func TestOutcomeUnknown(t *testing.T) {
 	})
 }
 
-// expectStock reads the stock where nothing is cached.
+// expectStock reads the stock without caches.
 func (w *world) expectStock(t *testing.T, product string, want int64) {
 	t.Helper()
 	stock, err := w.engine.Reader().Stock(context.Background(), []string{product})
@@ -282,7 +282,7 @@ func (w *world) expectStock(t *testing.T, product string, want int64) {
 	}
 }
 
-// A service that is shutting down says that it cannot answer.
+// A service that is stopping answers that it cannot serve.
 func TestClosedCommitter(t *testing.T) {
 	onEveryEngine(t, func(t *testing.T, w *world) {
 		w.importCatalog(t, "small")

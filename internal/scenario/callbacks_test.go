@@ -18,7 +18,7 @@ import (
 
 const callbackPath = inbound.Prefix + payment.CallbackPath + "/" + sandboxName
 
-// callback is what the sandbox posts.
+// callback is a callback as the sandbox posts it.
 type callback struct {
 	ID          string `json:"id"`
 	Kind        string `json:"kind"`
@@ -31,7 +31,7 @@ type callback struct {
 	Message     string `json:"message,omitempty"`
 }
 
-// signed is a call that posts a body as the sandbox does.
+// signed returns a call that posts a body as the sandbox does.
 func (w *world) signed(t *testing.T, body string) call {
 	t.Helper()
 	signatures, err := w.signatures(body)
@@ -55,7 +55,7 @@ func (w *world) callbackCall(t *testing.T, n callback) call {
 	return w.signed(t, string(body))
 }
 
-// takes posts a callback that is to be taken.
+// takes posts a callback that has to be accepted.
 func (w *world) takes(t *testing.T, n callback) {
 	t.Helper()
 	if a := w.do(t, w.callbackCall(t, n)); a.status != http.StatusOK || string(a.body) != `{"ok":true}` {
@@ -64,7 +64,7 @@ func (w *world) takes(t *testing.T, n callback) {
 	w.finishJobs(t)
 }
 
-// bought is an order that waits for its customer, as the checkout answered it.
+// bought is an order that waits for its payment, as the checkout's answer shows it.
 type bought struct {
 	OrderID   string `json:"order_id"`
 	SessionID string `json:"session_id"`
@@ -79,15 +79,16 @@ func (w *world) buy(t *testing.T, c call) (b bought) {
 	return b
 }
 
-// paid is the callback that this order of 150 cents a roll was paid.
+// paid returns the callback that reports the payment of this order, at 150 cents per
+// roll.
 func (b bought) paid(cents int64) callback {
 	return callback{ID: "evt_paid", Kind: "paid", OrderID: b.OrderID, SessionID: b.SessionID, PaymentID: "pi_1", AmountCents: cents}
 }
 
-// state is all that callbacks may change.
+// state is everything that callbacks can change.
 type state struct {
 	commerce.Account
-	timeline []string // kind, or the code of a note
+	timeline []string // kinds, and codes of notes
 	webhooks []string
 }
 
@@ -96,7 +97,7 @@ func (w *world) stateOf(t *testing.T, orderID string) state {
 	return state{w.account(t, w.orderKey(t, orderID)), w.told(t, orderID), w.heard(t, orderID)}
 }
 
-// account is all that is on record of an order's money.
+// account reads the stored account of an order.
 func (w *world) account(t *testing.T, key commerce.OrderKey) (a commerce.Account) {
 	t.Helper()
 	ctx, reader := context.Background(), w.engine.Reader()
@@ -112,7 +113,7 @@ func (w *world) account(t *testing.T, key commerce.OrderKey) (a commerce.Account
 	return a
 }
 
-// told is the timeline as partners read it: the kinds, of notes the codes.
+// told returns the timeline as partners read it: kinds, and codes of notes.
 func (w *world) told(t *testing.T, orderID string) (list []string) {
 	t.Helper()
 	var timeline struct {
@@ -136,13 +137,13 @@ func (w *world) told(t *testing.T, orderID string) (list []string) {
 	return list
 }
 
-// keyOf is the live key of an order's partner.
+// keyOf returns the live key of an order's partner.
 func (w *world) keyOf(t *testing.T, orderID string) string {
 	t.Helper()
 	return strings.TrimPrefix(w.storedOrder(t, orderID).PartnerID, partnerID(""))
 }
 
-// heard are the events of an order, whose times go up.
+// heard returns the events of an order, whose times have to ascend.
 func (w *world) heard(t *testing.T, orderID string) (list []string) {
 	t.Helper()
 	var page struct {
@@ -169,7 +170,7 @@ func (w *world) heard(t *testing.T, orderID string) (list []string) {
 	return list
 }
 
-// is compares what happened to an order.
+// is compares the state of an order.
 func (s state) is(t *testing.T, status commerce.OrderStatus, attention, timeline, webhooks string, captured, refunded commerce.Cents) {
 	t.Helper()
 	if open := openCodes(s.Attention); s.Order.Status != status || open != attention {
@@ -189,7 +190,7 @@ func (s state) is(t *testing.T, status commerce.OrderStatus, attention, timeline
 	}
 }
 
-// moneyAddsUp looks at every payment of the world.
+// moneyAddsUp checks every payment of the world.
 func (w *world) moneyAddsUp(t *testing.T) {
 	t.Helper()
 	for _, p := range w.payments(t) {
@@ -199,8 +200,8 @@ func (w *world) moneyAddsUp(t *testing.T) {
 	}
 }
 
-// Callbacks of what is not ours cannot be mended by sending them again: they are
-// taken, logged, and change nothing.
+// Repeating a callback about an unknown object would not help: it is accepted,
+// logged, and changes nothing.
 func TestCallbacksOfTheUnknown(t *testing.T) {
 	onEveryEngine(t, func(t *testing.T, w *world) {
 		w.importCatalog(t, "small")
@@ -221,7 +222,7 @@ func TestCallbacksOfTheUnknown(t *testing.T) {
 	})
 }
 
-// However often it is told, and by how many at once, it happened once.
+// A repeated callback takes effect once, even if it is posted many times at once.
 func TestRepeatedCallbacks(t *testing.T) {
 	onEveryEngine(t, func(t *testing.T, w *world) {
 		w.importCatalog(t, "small")
@@ -244,8 +245,8 @@ func TestRepeatedCallbacks(t *testing.T) {
 	})
 }
 
-// A refund in the processor's dashboard is told before its payment: the callback
-// is refused, so that it comes again.
+// A callback about a refund in the processor's dashboard comes before the one about
+// its payment: it is refused, so that the processor repeats it.
 func TestCallbacksOutOfOrder(t *testing.T) {
 	onEveryEngine(t, func(t *testing.T, w *world) {
 		w.importCatalog(t, "small")
@@ -256,11 +257,11 @@ func TestCallbacksOutOfOrder(t *testing.T) {
 		w.takes(t, b.paid(300))
 		w.takes(t, refunded)
 		w.stateOf(t, b.OrderID).is(t, commerce.Paid, "", " order.paid order.refunded", "order.paid order.refunded", 300, 100)
-		for _, kind := range []string{"pending", "declined", "expired"} { // stale news
+		for _, kind := range []string{"pending", "declined", "expired"} { // outdated events
 			w.takes(t, callback{ID: "evt_" + kind, Kind: kind, OrderID: b.OrderID, SessionID: b.SessionID})
 		}
 		lost := callback{ID: "evt_5", Kind: "refund_failed", OrderID: b.OrderID, PaymentID: "pi_1", AmountCents: 50, RefundID: "re_3", Message: "back"}
-		w.takes(t, lost) // before it is told that it was made
+		w.takes(t, lost) // before the callback that it was made
 		lost.ID, lost.Kind = "evt_4", "refunded"
 		w.takes(t, lost)
 		w.refuses(t, w.callbackCall(t, callback{ID: "evt_3", Kind: "refunded", OrderID: b.OrderID, AmountCents: 201, RefundID: "re_2"}),
@@ -270,7 +271,7 @@ func TestCallbacksOutOfOrder(t *testing.T) {
 	})
 }
 
-// Who is not the processor is not believed.
+// Callbacks from elsewhere are refused.
 func TestCallbacksOfOthers(t *testing.T) {
 	onEveryEngine(t, func(t *testing.T, w *world) {
 		w.importCatalog(t, "small")
@@ -299,8 +300,8 @@ func TestCallbacksOfOthers(t *testing.T) {
 	})
 }
 
-// Another amount than the total is not payment: somebody must look, and the
-// money can be given back.
+// An amount other than the total is no payment: the merchant is asked to look, and
+// the money can be refunded.
 func TestAnotherAmount(t *testing.T) {
 	onEveryEngine(t, func(t *testing.T, w *world) {
 		w.importCatalog(t, "small")
@@ -308,7 +309,7 @@ func TestAnotherAmount(t *testing.T) {
 			b := w.buy(t, checkout(fmt.Sprint("k", i), "jo@example.com", 2))
 			w.takes(t, b.paid(cents))
 			w.takes(t, b.paid(cents))
-			w.takes(t, b.paid(300)) // the same payment, told otherwise
+			w.takes(t, b.paid(300)) // the same payment with another amount
 			w.stateOf(t, b.OrderID).is(t, commerce.PendingPayment, "payment_mismatch", " payment_mismatch", "", commerce.Cents(cents), 0)
 			w.refuses(t, call{method: http.MethodPost, path: "/v1/orders/" + b.OrderID + "/confirm", key: "busy"}, http.StatusConflict, "wrong_status")
 			w.takes(t, callback{ID: "evt_r", Kind: "refunded", OrderID: b.OrderID, PaymentID: "pi_1", AmountCents: cents, RefundID: fmt.Sprint("re_", i)})
@@ -317,7 +318,7 @@ func TestAnotherAmount(t *testing.T) {
 	})
 }
 
-// A second payment of an order is for people to look at.
+// A second payment of an order is left to the merchant.
 func TestSecondPayment(t *testing.T) {
 	onEveryEngine(t, func(t *testing.T, w *world) {
 		w.importCatalog(t, "small")
@@ -331,8 +332,8 @@ func TestSecondPayment(t *testing.T) {
 	})
 }
 
-// Payment never revives an order that is over. The processor of this test does
-// not know the payment and refuses to give it back, so somebody must look.
+// A payment never reopens an order that is over. The processor of this test does not
+// know the payment and refuses to refund it, so the merchant is asked to look.
 func TestPaymentAfterCancel(t *testing.T) {
 	onEveryEngine(t, func(t *testing.T, w *world) {
 		w.importCatalog(t, "small")

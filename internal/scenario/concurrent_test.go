@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// together sends n calls at once and gives their answers.
+// together sends n calls at once, and returns their answers.
 func (w *world) together(t *testing.T, n int, callOf func(i int) call) []*answer {
 	t.Helper()
 	answers, errs := make([]*answer, n), make([]error, n)
@@ -58,7 +58,7 @@ func TestOneKeyAtOnce(t *testing.T) {
 	})
 }
 
-// The same order under fifty keys: one is made, the others are told its id.
+// The same order with fifty keys: one is created, and the others get its id.
 func TestOneExternalIDAtOnce(t *testing.T) {
 	onEveryEngine(t, func(t *testing.T, w *world) {
 		w.importCatalog(t, "small")
@@ -81,7 +81,7 @@ func TestOneExternalIDAtOnce(t *testing.T) {
 	})
 }
 
-// Thirty buyers of twenty loaves: twenty get one.
+// Thirty customers want twenty loaves: twenty get one.
 func TestNothingIsSoldTwice(t *testing.T) {
 	onEveryEngine(t, func(t *testing.T, w *world) {
 		w.importCatalog(t, "small")

@@ -18,7 +18,7 @@ import (
 	"github.com/getkin/kin-openapi/routers/gorillamux"
 )
 
-// contract is openapi.yaml, and which of its promises were met so far.
+// contract is openapi.yaml, with the promises that were exercised so far.
 type contract struct {
 	doc    *openapi3.T
 	router routers.Router
@@ -48,11 +48,10 @@ var theContract = sync.OnceValue(func() *contract {
 	return &contract{doc: doc, router: router, bodies: bodies, met: map[string]bool{}}
 })
 
-// elsewhere are operations of the process around the API; their tests stand
-// beside it in cmd.
+// elsewhere are operations of the process around the API, which e2e tests.
 var elsewhere = []string{"/livez", "/readyz"}
 
-// unmet lists the promises that no exchange has met.
+// unmet lists the promises that were not exercised.
 func (c *contract) unmet() (missing []string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -79,12 +78,12 @@ var options = &openapi3filter.Options{
 	AuthenticationFunc:  openapi3filter.NoopAuthenticationFunc,
 }
 
-// check holds one exchange against the document. A request that was refused
-// with 400, or before its body was looked at, need not fit it; every answer
-// must. Neither need a lenient request: the service takes null for an optional
-// field that is left out, which the document does not promise.
+// check checks an exchange against the document. A request that was refused with 400,
+// or before its body was read, need not conform; every answer has to. Nor does a
+// lenient request: the service accepts null for an optional field, which the document
+// does not promise.
 func (c *contract) check(r *http.Request, sent call, a *answer) error {
-	// A reverse proxy may stand anywhere, so only the path counts.
+	// A reverse proxy may have any host, so only the path counts.
 	seen, err := http.NewRequest(r.Method, "http://host"+r.URL.RequestURI(), strings.NewReader(sent.body))
 	if err != nil {
 		return err
@@ -120,7 +119,7 @@ func (c *contract) check(r *http.Request, sent call, a *answer) error {
 	return nil
 }
 
-// checkUnrouted is for what the document has no operation for.
+// checkUnrouted checks answers to paths that the document does not have.
 func checkUnrouted(r *http.Request, a *answer) error {
 	if r.Method == http.MethodHead {
 		if len(a.body) > 0 {

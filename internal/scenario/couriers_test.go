@@ -23,13 +23,13 @@ import (
 // stepEvery is the time between two steps of a courier, by the world's clock.
 const stepEvery = 5 * time.Second
 
-// newCouriers makes the couriers of test mode as cmd/purveyor does; live mode
-// has none.
+// newCouriers makes the couriers of test mode as cmd/purveyor does. Live mode has
+// none.
 func (w *world) newCouriers(objects sandbox.Objects) courier.Fleet {
 	box := courier.NewSandbox(objects, publicURL)
 	box.StepEvery, box.Now = stepEvery, w.clock.Now
 	box.Locate = func(ctx context.Context, a commerce.Address) (commerce.Point, bool) {
-		place, err := whereabouts.Find(ctx, geocode.Query{Address: a})
+		place, err := knownPlaces.Find(ctx, geocode.Query{Address: a})
 		return place.Point, err == nil
 	}
 	w.road = &road{Sandbox: box}
@@ -37,8 +37,8 @@ func (w *world) newCouriers(objects sandbox.Objects) courier.Fleet {
 		Modes: map[commerce.Mode][]string{commerce.Test: {sandboxName}}}
 }
 
-// whereabouts knows the atlas, and else what the service knows by itself.
-var whereabouts = known{}
+// knownPlaces knows the atlas, and otherwise what the service knows by itself.
+var knownPlaces = known{}
 
 type known struct{ geocode.Offline }
 
@@ -55,18 +55,18 @@ func (k known) Find(ctx context.Context, q geocode.Query) (geocode.Place, error)
 const (
 	roadOpen   = "reachable"
 	roadClosed = "unreachable"
-	roadLossy  = "unheard"   // what is asked for is done, but the answer is lost
-	roadDenied = "refuse-us" // they do not accept our credentials
-	roadJammed = "slow"      // deliveries and cancelling take until the road is open again
+	roadLossy  = "unheard"   // calls take effect, but their answers are lost
+	roadDenied = "refuse-us" // they refuse our credentials
+	roadJammed = "slow"      // creating and cancelling deliveries waits until the road is free
 )
 
-// road is the way to the couriers, which may be down.
+// road is the connection to the couriers, which may fail.
 type road struct {
 	*courier.Sandbox
 
 	mu    sync.Mutex
 	state string
-	stuck chan struct{} // closed once somebody is, in a jam
+	stuck chan struct{} // closed once a call is stuck in a jam
 	free  chan struct{} // closed once the jam is over
 }
 
@@ -88,7 +88,8 @@ func (r *road) is() string {
 	return r.state
 }
 
-// waiting is closed once somebody is stuck; nil, which never is, without a jam.
+// waiting returns a channel that is closed once a call is stuck. Without a jam it is
+// nil, which never becomes ready.
 func (r *road) waiting() <-chan struct{} {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -132,7 +133,7 @@ func (r *road) Get(ctx context.Context, k courier.Key) (courier.Delivery, error)
 	return r.Sandbox.Get(ctx, k)
 }
 
-// barred is why a call does not get through; nil: it does.
+// barred returns why a call does not get through; nil: it does.
 func (r *road) barred() error {
 	switch r.is() {
 	case roadClosed:
@@ -165,8 +166,8 @@ func (r *road) call(ctx context.Context, call func() (courier.Delivery, error)) 
 	return d, err
 }
 
-// impatient waits for jobs as the runner does, but in a jam no longer than it
-// takes to be stuck: so the ten seconds of a caller are over without passing.
+// impatient waits for jobs like the runner, but in a jam only until a call is stuck:
+// so a caller's ten seconds are over without passing.
 type impatient struct {
 	*effect.Effects
 	w *world
@@ -186,12 +187,12 @@ func (i impatient) Finish(ctx context.Context, key commerce.JobKey) error {
 	}
 }
 
-// inJam tells whether a job would wait for the end of a jam.
+// inJam reports whether a job would wait for the end of a jam.
 func (w *world) inJam(job commerce.Job) bool {
 	return w.road.is() == roadJammed && (job.Kind == commerce.JobDispatch || job.Kind == commerce.JobCancelDelivery)
 }
 
-// steps has all couriers take so many steps.
+// steps makes all couriers take this many steps.
 func (w *world) steps(t *testing.T, n int) {
 	t.Helper()
 	for range n {
@@ -200,7 +201,7 @@ func (w *world) steps(t *testing.T, n int) {
 	}
 }
 
-// courierPath is where couriers post their callbacks to.
+// courierPath is where couriers post their callbacks.
 var courierPath = inbound.CouriersPath(sandboxName)
 
 func sandboxPages(payments, couriers http.Handler) http.Handler {
@@ -210,7 +211,7 @@ func sandboxPages(payments, couriers http.Handler) http.Handler {
 	return mux
 }
 
-// The stores of "town" stand at one corner, and differ in what they deliver.
+// The stores of "town" are at one corner, and differ in what they deliver.
 func init() {
 	at := func(id string, change func(*command.ImportStore)) command.ImportStore {
 		s := command.ImportStore{ID: id, Name: "Town " + id[4:], Address: p("1 Elm St"), City: p("Albany"), State: p("NY"), ZipCode: p("12207"),
@@ -225,7 +226,7 @@ func init() {
 			at("sto_desk", func(s *command.ImportStore) { s.DeliveryEnabled, s.ChargesQuote = p(false), p(true) }),
 			at("sto_shut", func(s *command.ImportStore) { s.Active = p(false) }),
 			at("sto_wide", func(s *command.ImportStore) { s.RadiusMiles = nil }),
-			{ID: "sto_lost", Name: "Lost Market", City: p("Nowhere"), State: p("ZZ"), RadiusMiles: p(5.0)}, // nobody knows where
+			{ID: "sto_lost", Name: "Lost Market", City: p("Nowhere"), State: p("ZZ"), RadiusMiles: p(5.0)}, // a place that no geocoder knows
 		},
 		Products: []command.ImportProduct{goods("town", 925), goods("fees", 925), goods("desk", 925), goods("shut", 925), goods("wide", 925), goods("lost", 925)},
 	}
@@ -235,17 +236,17 @@ func goods(store string, price commerce.Cents) command.ImportProduct {
 	return command.ImportProduct{ID: "prd_" + store, Name: "Basket", StoreID: "sto_" + store, PriceCents: &price, Quantity: p(int64(20))}
 }
 
-// courierDirective does what a transcript says of couriers:
+// courierDirective executes one of these directives of a transcript:
 //
-//	couriers unreachable      the road to them: also refuse-us, unheard, slow, reachable
-//	processor refuses-us      it does not accept our credentials; well: it does
-//	steps 3                   they take so many steps
-//	timeline a order.created  all that happened to <order_id:a>, of notes the codes;
-//	                          what is joined by + may have come in any order
-//	webhooks a order.paid     all that its partner was told
-//	flagged a out_of_stock    why somebody has to look; none
+//	couriers unreachable      the connection to them: also refuse-us, unheard, slow, reachable
+//	processor refuses-us      it refuses our credentials; well: it accepts them
+//	steps 3                   couriers take this many steps
+//	timeline a order.created  expect the whole timeline of <order_id:a>: kinds, and codes of notes;
+//	                          those joined by + may come in any order
+//	webhooks a order.paid     expect all of its webhooks
+//	flagged a out_of_stock    expect these open reasons to look at the order, or "none"
 //
-// It tells whether the directive is one of these.
+// It returns false for any other directive.
 func (pl *player) courierDirective(t *testing.T, words []string) bool {
 	t.Helper()
 	if len(words) < 2 {

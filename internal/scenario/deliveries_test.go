@@ -13,7 +13,7 @@ import (
 	"purveyor/internal/outside/sandbox"
 )
 
-// delivery is what is stored of an order's delivery.
+// delivery reads an order's stored delivery.
 func (w *world) delivery(t *testing.T, orderID string) commerce.Delivery {
 	t.Helper()
 	d, err := w.engine.Reader().Delivery(context.Background(), w.orderKey(t, orderID))
@@ -23,7 +23,7 @@ func (w *world) delivery(t *testing.T, orderID string) commerce.Delivery {
 	return d
 }
 
-// says posts what the courier of a delivery tells now.
+// says returns a call that posts this status of a delivery.
 func (w *world) says(t *testing.T, d commerce.Delivery, id string, status commerce.CourierStatus) call {
 	t.Helper()
 	body, err := json.Marshal(map[string]any{"id": id, "delivery_id": d.ProviderID, "ref": d.Ref(), "status": status, "seen_on": w.clock.Now().UnixMilli(),
@@ -59,8 +59,8 @@ func TestOneDeliveryAtOnce(t *testing.T) {
 	})
 }
 
-// Twenty confirm at once, and twenty cancel: one courier is sent for, and is
-// sent home once.
+// Twenty confirmations and twenty cancellations at once: one courier is sent for, and
+// called off once.
 func TestConfirmAndCancelAtOnce(t *testing.T) {
 	onEveryEngine(t, func(t *testing.T, w *world) {
 		w.importCatalog(t, "town")
@@ -99,7 +99,7 @@ func TestConfirmAndCancelAtOnce(t *testing.T) {
 	})
 }
 
-// However often it is told, and by how many at once, it happened once.
+// A repeated callback takes effect once, even if it is posted many times at once.
 func TestRepeatedCourierCallbacks(t *testing.T) {
 	onEveryEngine(t, func(t *testing.T, w *world) {
 		w.importCatalog(t, "town")
@@ -118,7 +118,7 @@ func TestRepeatedCourierCallbacks(t *testing.T) {
 			"order.out_for_delivery delivery.out_for_delivery delivery.courier_update order.delivered delivery.delivered" {
 			t.Errorf("webhooks: %s", got)
 		}
-		for _, status := range []commerce.CourierStatus{commerce.CourierCancelled, commerce.CourierPending, commerce.CourierReturning} { // stale news
+		for _, status := range []commerce.CourierStatus{commerce.CourierCancelled, commerce.CourierPending, commerce.CourierReturning} { // outdated events
 			if a := w.do(t, w.says(t, w.delivery(t, order), "cev_"+string(status), status)); a.status != http.StatusOK {
 				t.Errorf("%s: %d %s", status, a.status, a.body)
 			}
@@ -129,8 +129,8 @@ func TestRepeatedCourierCallbacks(t *testing.T) {
 	})
 }
 
-// Who is not the courier is not believed, and what is about another delivery
-// changes nothing here.
+// Callbacks from elsewhere are refused, and a callback about another delivery changes
+// nothing here.
 func TestCourierCallbacksOfOthers(t *testing.T) {
 	onEveryEngine(t, func(t *testing.T, w *world) {
 		w.importCatalog(t, "town")
@@ -144,7 +144,7 @@ func TestCourierCallbacksOfOthers(t *testing.T) {
 		}
 		w.refuses(t, with(good, func(c *call) { c.body = strings.Replace(c.body, "42.66", "42.67", 1) }), http.StatusBadRequest, "bad_notice")
 		w.refuses(t, with(good, func(c *call) { c.path = strings.Replace(c.path, "sandbox", "doordash", 1) }), http.StatusNotFound, "not_found")
-		w.refuses(t, with(good, func(c *call) { c.path = callbackPath }), http.StatusBadRequest, "bad_notice") // it is no payment
+		w.refuses(t, with(good, func(c *call) { c.path = callbackPath }), http.StatusBadRequest, "bad_notice") // this path is for payments
 		for _, stray := range []func(*commerce.Delivery){
 			func(d *commerce.Delivery) { d.ProviderID = "del_test_other" },
 			func(d *commerce.Delivery) { d.Attempt = 2 },

@@ -11,12 +11,12 @@ import (
 	"purveyor/internal/commit"
 )
 
-// Events of stores that a key may not use are left out, and pages lead past
-// any number of them.
+// Events of stores that a key may not use are left out, and pages lead past any
+// number of them.
 func TestEventsOfOtherStores(t *testing.T) {
 	onEveryEngine(t, func(t *testing.T, w *world) {
 		w.importCatalog(t, "small")
-		const hidden = 25 // at one a page more than one request looks at
+		const hidden = 25 // with one per page, more than one request reads
 		w.do(t, call{method: "POST", path: "/v1/products/upsert", key: "busy", body: `{"id":"prd_south_loaf","store_id":"sto_south",
 			"category_id":"cat_bread","name":"Corn Bread","available_quantity":100}`})
 		w.reportFrom(t, "sto_north", "prd_loaf", "first")
@@ -25,7 +25,7 @@ func TestEventsOfOtherStores(t *testing.T) {
 		}
 		w.reportFrom(t, "sto_north", "prd_loaf", "last")
 		run(t, w, commit.Command[commerce.Partner](command.UpdatePartner{ID: partnerID("busy"), StoreIDs: &[]string{"sto_north"}}))
-		w.clock.move(time.Minute) // the key is believed for seconds
+		w.clock.move(time.Minute) // the key is accepted for seconds
 
 		var seen []string
 		cursor := ""

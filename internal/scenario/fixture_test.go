@@ -13,8 +13,7 @@ import (
 	"purveyor/internal/commit"
 )
 
-// Partners by name. Each has a live and a test key; a test key is named with
-// "-test" at its end.
+// Partners by name. Each has a live key and a test key, whose name ends in "-test".
 var partners = map[string]commerce.Partner{
 	"live":      {},
 	"other":     {},
@@ -26,7 +25,7 @@ var partners = map[string]commerce.Partner{
 }
 
 func init() {
-	// One partner for each scope that it lacks.
+	// One partner without each scope.
 	for _, lacking := range commerce.Scopes[1:] {
 		var scopes []commerce.Scope
 		for _, s := range commerce.Scopes[1:] {
@@ -38,7 +37,7 @@ func init() {
 	}
 }
 
-// keyValue is the key of a name; ok is false when none shall be sent.
+// keyValue returns the key with a name; ok is false if none shall be sent.
 func keyValue(name string) (value string, ok bool) {
 	switch name {
 	case "none", "":
@@ -52,7 +51,7 @@ func keyValue(name string) (value string, ok bool) {
 	return keyOf(name, commerce.Live), true
 }
 
-// keyOf is a partner's key. It follows from the name.
+// keyOf returns a partner's key, which is derived from the name.
 func keyOf(name string, mode commerce.Mode) string {
 	sum := sha256.Sum256([]byte(name))
 	return mode.NewKey([20]byte(sum[:20]))
@@ -60,8 +59,7 @@ func keyOf(name string, mode commerce.Mode) string {
 
 func partnerID(name string) string { return "ptn_" + name }
 
-// run sends commands to the committer all at once, so that they share a
-// transaction.
+// run sends commands to the committer all at once, so that they share a transaction.
 func run[R any](t *testing.T, w *world, commands ...commit.Command[R]) {
 	t.Helper()
 	var wg sync.WaitGroup
@@ -78,7 +76,7 @@ func run[R any](t *testing.T, w *world, commands ...commit.Command[R]) {
 	}
 }
 
-// addPartners makes the stores first, for some partners are restricted to them.
+// addPartners first creates the stores, to which some partners are restricted.
 func (w *world) addPartners(t *testing.T) {
 	t.Helper()
 	run(t, w, commit.Command[command.ImportResult](command.ImportCatalog{Stores: stores}))
@@ -101,14 +99,14 @@ func (w *world) addPartners(t *testing.T) {
 	run(t, w, commands...)
 }
 
-// suspend stops a partner.
+// suspend suspends a partner.
 func (w *world) suspend(t *testing.T, name string) {
 	t.Helper()
 	yes := true
 	run(t, w, commit.Command[commerce.Partner](command.UpdatePartner{ID: partnerID(name), Suspended: &yes}))
 }
 
-// restrict leaves a partner these stores.
+// restrict limits a partner to these stores.
 func (w *world) restrict(t *testing.T, name string, stores ...string) {
 	t.Helper()
 	run(t, w, commit.Command[commerce.Partner](command.UpdatePartner{ID: partnerID(name), StoreIDs: &stores}))
@@ -116,7 +114,7 @@ func (w *world) restrict(t *testing.T, name string, stores ...string) {
 
 func p[T any](v T) *T { return &v }
 
-// Four stores: two that sell, one that is closed down, one that delivers only.
+// Four stores: two that sell, one that is closed, and one that only delivers.
 var stores = []command.ImportStore{
 	{ID: "sto_north", Name: "North Market", Slug: p("north"), Address: p("1 North St"), City: p("Albany"), State: p("NY"), ZipCode: p("12207"),
 		Email: p("north@example.com"), Phone: p("+15185550100")},
@@ -146,7 +144,7 @@ var catalogs = map[string]command.ImportCatalog{
 			{ID: "prd_soup", Name: "Soup", StoreID: "sto_courier", PriceCents: p(commerce.Cents(700)), Quantity: p(int64(9))},
 		},
 	},
-	// Seven products that changed together: one page boundary inside one stamp.
+	// Seven products that changed together: page boundaries within one stamp.
 	"seven": {
 		Categories: []command.ImportCategory{{ID: "cat_fruit", Name: "Fruit"}},
 		Products:   numbered(7),

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// node is a JSON value that keeps the order of its members and the text of
-// its numbers, so that 9.5 and 9.50 are not the same.
+// node is a JSON value that keeps the order of its members and the text of its
+// numbers, so that 9.5 differs from 9.50.
 type node struct {
 	scalar  string // JSON text; empty for objects and arrays
 	object  bool
@@ -77,7 +77,7 @@ func (n *node) member(name string) *node {
 
 func (n *node) isScalar() bool { return n.scalar != "" }
 
-// text is the value of a string, or else the JSON text.
+// text returns the value of a string, or otherwise the JSON text.
 func (n *node) text() string {
 	var s string
 	if json.Unmarshal([]byte(n.scalar), &s) == nil {
@@ -86,8 +86,8 @@ func (n *node) text() string {
 	return n.scalar
 }
 
-// String writes the value for people: on one line if it fits, else a member a
-// line.
+// String formats the value for people: on one line if it fits, and otherwise one line
+// per member.
 func (n *node) String() string {
 	var b strings.Builder
 	n.write(&b, "")

@@ -13,7 +13,7 @@ import (
 	"purveyor/internal/commit"
 )
 
-// The sizes of SPEC.md, Limits: what a list has by default and at most.
+// The sizes of SPEC.md, Limits: the default and the maximal length of each list.
 func TestSizesOfLists(t *testing.T) {
 	onEveryEngine(t, func(t *testing.T, w *world) {
 		var many command.ImportCatalog
@@ -48,7 +48,7 @@ func TestSizesOfLists(t *testing.T) {
 			if n := len(list.Stores) + len(list.Goods) + len(list.Events); n != c.want || list.Count != c.want {
 				t.Errorf("%s: %d, count %d, want %d", c.path, n, list.Count, c.want)
 			}
-			for i, e := range list.Events { // the newest, oldest of them first
+			for i, e := range list.Events { // the newest events, the oldest of these first
 				if want := fmt.Sprint("note ", 520-c.want+i+1); e.Message != want {
 					t.Fatalf("%s: event %d is %q, want %q", c.path, i, e.Message, want)
 				}
@@ -80,7 +80,7 @@ func (w *world) addTimeline(t *testing.T, order string, n int) {
 	}
 }
 
-// A walk in pages of every size meets every product once, in order.
+// Reading in pages of any size returns every product once, in order.
 func TestWalk(t *testing.T) {
 	onEveryEngine(t, func(t *testing.T, w *world) {
 		w.importCatalog(t, "seven")
@@ -124,7 +124,7 @@ func (w *world) walk(t *testing.T, path string) (ids []string) {
 	}
 }
 
-// What no id can be is not there; it never reaches the database as a fault.
+// A text that cannot be an id is not found; it never causes a fault of the database.
 func TestHostileIDs(t *testing.T) {
 	onEveryEngine(t, func(t *testing.T, w *world) {
 		w.importCatalog(t, "small")

@@ -19,16 +19,17 @@ import (
 	jsonv2 "github.com/go-json-experiment/json"
 )
 
-// maxPage is how many bytes a page takes at most (BEHAVIOUR, end of a list).
+// maxPage is the maximal size of a page in bytes (BEHAVIOUR, end of a list).
 const maxPage = 2 << 20
 
-// longImages are as many as a product could have, as long as they could be,
-// before their sum was bounded: 400 kB.
+// longImages returns as many and as long images as a product could have before their
+// sum was bounded: 400 kB.
 func longImages(n int) []string {
 	return slices.Repeat([]string{"https://e.example/" + strings.Repeat("🧀", 2000-len("https://e.example/"))}, n)
 }
 
-// storeLong gives products images of any length, as they may have been stored.
+// storeLong gives products images of any length, as older versions may have stored
+// them.
 func (w *world) storeLong(t *testing.T, images []string, ids ...string) {
 	t.Helper()
 	for _, id := range ids {
@@ -42,8 +43,8 @@ func (w *world) storeLong(t *testing.T, images []string, ids ...string) {
 	}
 }
 
-// A page ends at 2 MiB, and the next one goes on where it ended: all products are
-// read once, those between short ones and one that alone is longer than a page.
+// A page ends at 2 MiB, and the next one continues there: each product is read once,
+// including one that alone is longer than a page.
 func TestLongPages(t *testing.T) {
 	onEveryEngine(t, func(t *testing.T, w *world) {
 		catalog := command.ImportCatalog{Products: numbered(18), Categories: []command.ImportCategory{{ID: "cat_fruit", Name: "Fruit"}}}
@@ -78,7 +79,7 @@ func TestLongPages(t *testing.T) {
 	})
 }
 
-// pageSize is what a page holds.
+// pageSize is the size of a page.
 type pageSize struct{ elements, bytes int }
 
 // readPages reads all pages of a list by their cursors.
@@ -109,8 +110,8 @@ func (w *world) readPages(t *testing.T, path string) (ids []string, sizes []page
 	}
 }
 
-// Images are bounded in sum for new values only: an upsert that keeps those that
-// are stored passes, whether it repeats them or not.
+// The sum of images is bounded for new values only: an upsert may keep the stored
+// ones, repeated or left out.
 func TestLongImages(t *testing.T) {
 	onEveryEngine(t, func(t *testing.T, w *world) {
 		w.importCatalog(t, "small")
@@ -139,11 +140,11 @@ func TestLongImages(t *testing.T) {
 		if a := w.do(t, upsert(edge)); a.status != http.StatusOK {
 			t.Errorf("16 KiB are refused: %d %.200s", a.status, a.body)
 		}
-		w.refusesBody(t, upsert(nil), upsert(stored).body, "images") // they are not stored any more
+		w.refusesBody(t, upsert(nil), upsert(stored).body, "images") // they are no longer stored
 	})
 }
 
-// Stores are read in pages, of at most 300.
+// Stores are read in pages of at most 300.
 func TestPagesOfStores(t *testing.T) {
 	onEveryEngine(t, func(t *testing.T, w *world) {
 		many := command.ImportCatalog{Stores: []command.ImportStore{{ID: "sto_courier", Name: "C"}, {ID: "sto_north", Name: "N"}, {ID: "sto_south", Name: "S"}}}
@@ -176,10 +177,10 @@ func TestPagesOfStores(t *testing.T) {
 	})
 }
 
-// slowReader takes an answer and reads nothing of it until it is free.
+// slowReader accepts an answer, and reads nothing until it is released.
 type slowReader struct {
 	*httptest.ResponseRecorder
-	blocked chan<- int // gets the length of what is being written
+	blocked chan<- int // receives the length of what is being written
 	free    <-chan struct{}
 }
 
@@ -193,8 +194,8 @@ func (r slowReader) Write(b []byte) (int, error) {
 	return r.ResponseRecorder.Write(b)
 }
 
-// What slow readers hold is bounded, for each partner and in all. Those who come
-// then are told to come again.
+// The memory that slow readers hold is bounded, per partner and in all. Further
+// readers are told to come again.
 func TestSlowReaders(t *testing.T) {
 	onEveryEngine(t, func(t *testing.T, w *world) {
 		run(t, w, commit.Command[command.ImportResult](command.ImportCatalog{Products: numbered(6), Categories: []command.ImportCategory{{ID: "cat_fruit", Name: "Fruit"}}}))

@@ -11,8 +11,8 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the expected answers in testdata")
 
-// TestMain checks at the end that every operation and status of the document
-// was met, unless only some of the tests were asked for.
+// TestMain checks at the end that every operation and status of the document was
+// exercised, unless only some of the tests ran.
 func TestMain(m *testing.M) {
 	if err := flag.Set("rapid.checks", "40"); err != nil { // unless the command line says otherwise
 		panic(err)

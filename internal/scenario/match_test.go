@@ -8,14 +8,14 @@ import (
 	"time"
 )
 
-// memory is what a transcript has bound so far: <order_id:a> stands for one
+// memory holds the values that a transcript has bound: <order_id:a> stands for one
 // value from its first mention on. Without a name only the form is checked.
 type memory struct {
 	clock  *clock
 	values map[string]string // "order_id:a" -> value
 }
 
-// forms are the kinds of values that a test cannot know beforehand.
+// forms are the kinds of values that a test cannot know in advance.
 var forms = map[string]*regexp.Regexp{
 	"order_id":    regexp.MustCompile(`^ord_[0-9a-z]+_[0-9a-z]{26}$`),
 	"product_id":  regexp.MustCompile(`^prd_[0-9a-z]{26}$`),
@@ -42,7 +42,7 @@ var forms = map[string]*regexp.Regexp{
 
 var placeholder = regexp.MustCompile(`<([a-z_]+)(?::([a-z0-9_]+))?>`)
 
-// match compares an answer with what was expected, and says where they differ.
+// match compares an answer with the expected one, and says where they differ.
 func (m *memory) match(path string, want, got *node) error {
 	switch {
 	case want.isScalar():
@@ -101,8 +101,8 @@ func (m *memory) matchScalar(path string, want, got *node) error {
 	return m.bind(path, kind, name, got.text())
 }
 
-// fits checks the form. Times are numbers and lie at the world's clock: the
-// stamps of batches may run ahead of it by a millisecond each.
+// fits checks the form. Times are numbers close to the world's clock: the stamps of
+// batches may be ahead of it by a millisecond each.
 func (m *memory) fits(kind string, got *node) error {
 	if !forms[kind].MatchString(got.text()) {
 		return fmt.Errorf("%s is no %s", got.scalar, kind)
@@ -142,13 +142,13 @@ func (m *memory) bind(path, kind, name, value string) error {
 
 var moment = regexp.MustCompile(`"?<now(?:([+-]\d+)([smhd]))?>"?`)
 
-// instant is a moment as ISO 8601: "<iso+90s>", "<iso-0.25s>".
+// instant is a time in ISO 8601: "<iso+90s>", "<iso-0.25s>".
 var instant = regexp.MustCompile(`<iso([+-]\d+(?:\.\d+)?s)>`)
 
 const isoMillis = "2006-01-02T15:04:05.000Z"
 
-// recall puts bound values and moments into what is sent: "<now+30d>" is a
-// number of Unix ms.
+// recall puts bound values and times into a request: "<now+30d>" is a number of Unix
+// ms.
 func (m *memory) recall(text string) (string, error) {
 	text = m.moments(text)
 	var missing error
@@ -162,7 +162,7 @@ func (m *memory) recall(text string) (string, error) {
 	return text, missing
 }
 
-// fill puts the values that are bound into a text.
+// fill puts bound values into a text.
 func (m *memory) fill(text string) string {
 	return placeholder.ReplaceAllStringFunc(text, func(s string) string {
 		if value, ok := m.values[strings.Trim(s, "<>")]; ok {
@@ -176,13 +176,13 @@ func (m *memory) fill(text string) string {
 func (m *memory) moments(text string) string {
 	units := map[string]time.Duration{"s": time.Second, "m": time.Minute, "h": time.Hour, "d": 24 * time.Hour}
 	text = instant.ReplaceAllStringFunc(text, func(s string) string {
-		d, _ := time.ParseDuration(instant.FindStringSubmatch(s)[1]) // the pattern holds nothing else
+		d, _ := time.ParseDuration(instant.FindStringSubmatch(s)[1]) // the pattern allows valid durations only
 		return m.clock.Now().Add(d).Format(isoMillis)
 	})
 	return moment.ReplaceAllStringFunc(text, func(s string) string {
 		at := m.clock.Now()
 		if parts := moment.FindStringSubmatch(s); parts[1] != "" {
-			n, _ := strconv.Atoi(parts[1]) // the pattern holds digits only
+			n, _ := strconv.Atoi(parts[1]) // the pattern allows digits only
 			at = at.Add(time.Duration(n) * units[parts[2]])
 		}
 		return strconv.FormatInt(at.UnixMilli(), 10)

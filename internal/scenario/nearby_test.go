@@ -20,8 +20,8 @@ import (
 	"purveyor/internal/storage"
 )
 
-// places is a geocoder that knows the addresses of the transcripts, by their
-// text, or else by postal code or street.
+// places is a geocoder that knows the addresses of the transcripts, by their text, or
+// otherwise by postal code or street.
 type places map[string]geocode.Place
 
 var atlas = places{
@@ -53,8 +53,8 @@ func (p places) Find(_ context.Context, q geocode.Query) (geocode.Place, error) 
 	return place, nil
 }
 
-// The stores of "around" stand north of 42.65, -73.75: a tenth of a degree is
-// 6.909 miles.
+// The stores of "around" are north of 42.65, -73.75: a tenth of a degree is 6.909
+// miles.
 func init() {
 	around := func(id string, lat, lng float64, change func(*command.ImportStore)) command.ImportStore {
 		s := command.ImportStore{ID: id, Name: "Market " + id[4:], City: p("Albany"), State: p("NY"), Lat: p(lat), Lng: p(lng)}
@@ -77,7 +77,7 @@ func init() {
 	}}
 }
 
-// nearby asks for stores and gives their ids.
+// nearby searches stores, and returns their ids.
 func (w *world) nearby(t *testing.T, key, body string) []string {
 	t.Helper()
 	a := w.do(t, call{method: "POST", path: "/v1/stores/nearby", key: key, body: body, lenient: strings.Contains(body, "null")})
@@ -104,8 +104,8 @@ func (w *world) finds(t *testing.T, key, body string, want ...string) {
 	}
 }
 
-// A store that an import moves is found at its new place from then on, and no
-// longer at the old one.
+// A store that an import moves is found at its new place, and no longer at the old
+// one.
 func TestNearbyAfterImport(t *testing.T) {
 	onEveryEngine(t, func(t *testing.T, w *world) {
 		w.importCatalog(t, "around")
@@ -126,7 +126,7 @@ func TestNearbyAfterImport(t *testing.T) {
 	})
 }
 
-// A key of many stores finds the same as one of few: its own.
+// A key for many stores finds the same as one for a few: its own.
 func TestNearbyOfRestrictedKeys(t *testing.T) {
 	onEveryEngine(t, func(t *testing.T, w *world) {
 		w.importCatalog(t, "around")
@@ -148,7 +148,7 @@ func TestNearbyOfRestrictedKeys(t *testing.T) {
 	})
 }
 
-// What is above a maximum is the maximum (BEHAVIOUR, lists).
+// A limit above the maximum becomes the maximum (BEHAVIOUR, lists).
 func TestMostNearby(t *testing.T) {
 	onEveryEngine(t, func(t *testing.T, w *world) {
 		var many command.ImportCatalog
@@ -179,8 +179,8 @@ func TestMostNearby(t *testing.T) {
 	})
 }
 
-// The geocoder cannot be asked, or answers what is no place: nothing of the
-// inside is shown, the log has it.
+// The geocoder fails, or returns an invalid place: the answer shows no details, the
+// log has them.
 func TestNoGeocoder(t *testing.T) {
 	onEveryEngine(t, func(t *testing.T, w *world) {
 		for i, address := range []string{nobodyAnswers, nonsense} {
@@ -194,8 +194,8 @@ func TestNoGeocoder(t *testing.T) {
 	})
 }
 
-// moving has something happen between the look for stores and the reading of
-// those that were found.
+// moving lets something happen between the search for stores and the reading of the
+// found ones.
 type moving struct {
 	storage.Engine
 	then func()
@@ -214,8 +214,8 @@ func (r movingReader) Sites(ctx context.Context, f storage.SiteFilter) ([]commer
 	return sites, err
 }
 
-// What changes while stores are looked for is not mixed with what was: one that
-// moves nearer is told of as it is then, one that moves away is not there.
+// Stores that change during a search are returned as they are afterwards: a store
+// that moves closer has its new place, and one that moves away is left out.
 func TestStoresMoveMeanwhile(t *testing.T) {
 	for _, e := range engines {
 		t.Run(e.name, func(t *testing.T) {

@@ -24,15 +24,15 @@ import (
 const (
 	pagePrefix  = "/sandbox/"
 	sandboxName = "sandbox"
-	// publicURL is where customers find the service.
+	// publicURL is the service's address for customers.
 	publicURL = "https://purveyor.example"
-	// delay is how late comes what the sandbox is asked to do late: by the world's
-	// clock, and not within the life of a test.
+	// delay is the delay of late events of the sandbox. By the world's clock it does
+	// not end within a test.
 	delay = time.Hour
 )
 
-// wire puts the parts together as cmd/purveyor does: test mode pays in the
-// sandbox and is brought by its couriers, and live mode has neither.
+// wire puts the parts together as cmd/purveyor does. Test mode uses the sandbox's
+// payments and couriers, and live mode has neither.
 func (w *world) wire() {
 	objects := effect.NewObjects(w.engine, w.commit)
 	w.sandbox = payment.NewSandbox(objects, publicURL)
@@ -43,15 +43,15 @@ func (w *world) wire() {
 		map[string]inbound.StrayCallbacks{sandboxName: w.road})
 	w.line = &lineTo{Sandbox: w.sandbox}
 	w.effects = effect.Start(effect.Options{Engine: w.engine, Committer: w.commit, Worker: w.worker,
-		Processors: map[string]effect.Processor{sandboxName: w.line}, Fleet: fleet, Geocoder: whereabouts,
+		Processors: map[string]effect.Processor{sandboxName: w.line}, Fleet: fleet, Geocoder: knownPlaces,
 		Movers: map[string]sandbox.Mover{courier.SandboxObjects: w.road}, Objects: objects, Post: callbacks.FromSandbox(w.signer)})
 	w.partners = api.New(w.engine, w.commit, api.Options{Now: w.clock.Now, ReplyBytes: replyBytes, Jobs: impatient{w.effects, w},
-		Processors: map[commerce.Mode]string{commerce.Test: sandboxName}, Couriers: fleet, Geocoder: whereabouts})
+		Processors: map[commerce.Mode]string{commerce.Test: sandboxName}, Couriers: fleet, Geocoder: knownPlaces})
 	w.api = w.partners.Handler()
 	w.inbound, w.pages = callbacks, sandboxPages(w.sandbox.Handler(), w.road.Handler())
 }
 
-// signer signs by the world's clock, which the sandbox reads the signature by.
+// signer signs by the world's clock, as the sandbox verifies signatures.
 type signer struct {
 	*sandbox.Signer
 	clock *clock
@@ -61,7 +61,8 @@ func (s signer) Sign(ctx context.Context, _ time.Time, body []byte) (string, err
 	return s.Signer.Sign(ctx, s.clock.Now(), body)
 }
 
-// finishJobs has done what is due by the world's clock, and what comes of it.
+// finishJobs runs the jobs that are due by the world's clock, and the jobs that they
+// create.
 func (w *world) finishJobs(t *testing.T) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
@@ -81,7 +82,7 @@ func (w *world) finishJobs(t *testing.T) {
 
 func (w *world) dueJobs(t *testing.T) (due []commerce.Job) {
 	t.Helper()
-	by := w.clock.Now().Add(time.Second).UnixMilli() // stamps run ahead of the clock a little
+	by := w.clock.Now().Add(time.Second).UnixMilli() // stamps can be slightly ahead of the clock
 	for _, job := range w.jobs(t) {
 		if job.RunAt <= by && !w.inJam(job) {
 			due = append(due, job)
@@ -90,8 +91,8 @@ func (w *world) dueJobs(t *testing.T) (due []commerce.Job) {
 	return due
 }
 
-// jobs lists all that wait, but for the webhooks, which transcripts send by a
-// step of their own.
+// jobs lists all waiting jobs except for webhooks, which transcripts send with a
+// directive.
 func (w *world) jobs(t *testing.T) []commerce.Job {
 	t.Helper()
 	list, err := w.engine.Reader().Jobs(context.Background(), storage.JobFilter{State: commerce.JobWaiting, Limit: 10_000})
@@ -105,7 +106,7 @@ func (w *world) jobs(t *testing.T) []commerce.Job {
 	return list
 }
 
-// inSandbox is 1 for what a sandbox does by itself, which comes first.
+// inSandbox is 1 for jobs of the sandbox itself, which run first.
 func inSandbox(j commerce.Job) int {
 	if j.Owner == command.SandboxOwner {
 		return 1
@@ -113,14 +114,14 @@ func inSandbox(j commerce.Job) int {
 	return 0
 }
 
-// click is what a button of the payment page does.
+// click presses a button of the payment page.
 func (w *world) click(t *testing.T, session, outcome string) *answer {
 	t.Helper()
 	return w.do(t, call{method: http.MethodPost, path: pagePrefix + "pay/" + session, body: "outcome=" + outcome})
 }
 
-// seedPaid makes an order of any partner and mode whose customer has paid in
-// the sandbox.
+// seedPaid makes an order of any partner and mode that its customer has paid in the
+// sandbox.
 func (w *world) seedPaid(t *testing.T, words []string) string {
 	t.Helper()
 	ctx := context.Background()
@@ -140,11 +141,11 @@ func (w *world) seedPaid(t *testing.T, words []string) string {
 	if a := w.click(t, session.ID, "pay"); a.status != http.StatusSeeOther {
 		t.Fatalf("paying %s: %d %s", id, a.status, a.body)
 	}
-	w.finishJobs(t) // the merchant is told
+	w.finishJobs(t) // the merchant's message is sent
 	return id
 }
 
-// storedOrder reads an order where nothing is hidden.
+// storedOrder reads an order without access checks.
 func (w *world) storedOrder(t *testing.T, id string) commerce.Order {
 	t.Helper()
 	order, err := w.engine.Reader().Order(context.Background(), w.orderKey(t, id))
@@ -187,13 +188,13 @@ func (w *world) orderKey(t *testing.T, id string) commerce.OrderKey {
 	return commerce.OrderKey{StoreID: store.ID, OrderID: id}
 }
 
-// store saves rows that no command makes.
+// store saves rows directly, without a command.
 func (w *world) store(t *testing.T, needs commerce.Needs, changes commerce.Changes) {
 	t.Helper()
 	w.change(t, needs, func(*commerce.Rows, int64) commerce.Changes { return changes })
 }
 
-// change stores what no command would: changes of the rows as they are.
+// change changes rows directly, without a command.
 func (w *world) change(t *testing.T, needs commerce.Needs, change func(rows *commerce.Rows, now int64) commerce.Changes) {
 	t.Helper()
 	batch, err := w.engine.Load(context.Background(), needs)
@@ -207,8 +208,8 @@ func (w *world) change(t *testing.T, needs commerce.Needs, change func(rows *com
 	}
 }
 
-// checkout is a call that makes an order of rolls at 150 cents; its customer
-// has this e-mail address.
+// checkout returns a call that creates an order of rolls at 150 cents, for a customer
+// with this e-mail address.
 func checkout(idem, email string, rolls int) call {
 	return call{method: http.MethodPost, path: "/v1/checkout/session", key: "busy-test", idem: idem, body: fmt.Sprintf(
 		`{"store_id":"sto_north","items":[{"product_id":"prd_roll","quantity":%d}],"fulfillment_type":"pickup",`+
@@ -219,5 +220,5 @@ func refund(order, idem, body string) call {
 	return call{method: http.MethodPost, path: "/v1/orders/" + order + "/refund", key: "busy-test", idem: idem, body: body}
 }
 
-// pageSays tells whether a page for customers shows a text.
+// pageSays reports whether a page for customers contains a text.
 func pageSays(a *answer, text string) bool { return strings.Contains(string(a.body), text) }

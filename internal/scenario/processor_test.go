@@ -13,7 +13,7 @@ import (
 	"purveyor/internal/outside/payment"
 )
 
-// lineTo is the way to the processor, which may be down, or refuse us.
+// lineTo is the connection to the processor, which may be down, or refuse us.
 type lineTo struct {
 	*payment.Sandbox
 	down, denies atomic.Bool
@@ -24,7 +24,7 @@ var (
 	errDenied = &commerce.CredentialsError{Message: "it does not accept the key sk_secret"}
 )
 
-// barred is why a call does not get through; nil: it does.
+// barred returns why a call does not get through; nil: it does.
 func (l *lineTo) barred() error {
 	switch {
 	case l.down.Load():
@@ -49,7 +49,7 @@ func (l *lineTo) ExpireSession(ctx context.Context, id string) (payment.Session,
 	return l.Sandbox.ExpireSession(ctx, id)
 }
 
-// Refund is worse than down: what is asked for is done, and nobody hears of it.
+// Refund is worse than down: the call takes effect, and its answer is lost.
 func (l *lineTo) Refund(ctx context.Context, r payment.RefundRequest) (payment.Refund, error) {
 	if l.denies.Load() {
 		return payment.Refund{}, errDenied
@@ -61,7 +61,7 @@ func (l *lineTo) Refund(ctx context.Context, r payment.RefundRequest) (payment.R
 	return made, err
 }
 
-// inProgress wants the answer to who has to ask again.
+// inProgress expects the answer that tells a client to repeat the call.
 func (w *world) inProgress(t *testing.T, c call) {
 	t.Helper()
 	if a := w.refuses(t, c, http.StatusConflict, "in_progress"); a.header.Get("Retry-After") != "1" {
@@ -69,7 +69,7 @@ func (w *world) inProgress(t *testing.T, c call) {
 	}
 }
 
-// replays wants a stored answer.
+// replays expects a stored answer.
 func (w *world) replays(t *testing.T, c call, status int) *answer {
 	t.Helper()
 	a := w.do(t, c)
@@ -79,8 +79,8 @@ func (w *world) replays(t *testing.T, c call, status int) *answer {
 	return a
 }
 
-// The processor cannot be reached for a while: a repeat with the same key gets
-// what has become of the first request.
+// The processor is unreachable for a while: a repeat with the same key returns the
+// outcome of the first request.
 func TestRepeatGetsTheResult(t *testing.T) {
 	onEveryEngine(t, func(t *testing.T, w *world) {
 		w.importCatalog(t, "small")
@@ -100,7 +100,7 @@ func TestRepeatGetsTheResult(t *testing.T) {
 		w.line.down.Store(true)
 		part := refund(b.OrderID, "r1", `{"amount_cents":100}`)
 		if a := w.do(t, part); a.status != http.StatusOK && a.code() != "in_progress" {
-			t.Errorf("%d %s", a.status, a.body) // a callback may have told of it by now
+			t.Errorf("%d %s", a.status, a.body) // a callback may have reported it by now
 		}
 		w.line.down.Store(false)
 		var first struct {
@@ -127,8 +127,8 @@ func TestRepeatGetsTheResult(t *testing.T) {
 	})
 }
 
-// An order is cancelled while all of its money is on its way back. When the
-// processor refuses that after all, somebody must look.
+// An order is cancelled while all of its money is being refunded. When the processor
+// refuses the refund after all, the merchant is asked to look.
 func TestCancelDuringRefund(t *testing.T) {
 	onEveryEngine(t, func(t *testing.T, w *world) {
 		w.importCatalog(t, "small")
@@ -185,7 +185,7 @@ func TestNothingIsCreated(t *testing.T) {
 		if left := w.jobs(t); len(left) != 0 {
 			t.Errorf("something is to be done: %+v", left)
 		}
-		if a := w.do(t, checkout("k1", "jo@example.com", 1)); a.status != http.StatusCreated { // the key is free
+		if a := w.do(t, checkout("k1", "jo@example.com", 1)); a.status != http.StatusCreated { // the key was released
 			t.Errorf("%d %s", a.status, a.body)
 		}
 	})

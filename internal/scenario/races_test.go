@@ -16,8 +16,8 @@ import (
 	"purveyor/internal/storage"
 )
 
-// hall has processes load their batches before any of them saves one: each then
-// looks in vain for the rows that another is about to add.
+// hall makes processes load their batches before any of them saves one: each of them
+// does not find the rows that another is about to add.
 type hall struct {
 	mu      sync.Mutex
 	missing int // processes that have not loaded; below 1: no process waits
@@ -28,7 +28,7 @@ type hall struct {
 type guest struct {
 	storage.Engine
 	hall *hall
-	came chan struct{} // the hall's, of the last meeting
+	came chan struct{} // the hall's channel of the latest meeting
 }
 
 func (h *hall) meet(n int) {
@@ -37,7 +37,7 @@ func (h *hall) meet(n int) {
 	h.missing, h.open = n, make(chan struct{})
 }
 
-// enter waits for the others, at the first load of a meeting.
+// enter waits for the others at the first load of a meeting.
 func (g *guest) enter() {
 	h := g.hall
 	h.mu.Lock()
@@ -89,7 +89,7 @@ func startProcesses(t *testing.T, n int, engine string, open openEngine) *proces
 }
 
 // race sends two calls to each process, all at once. With meet, no process saves
-// before all of them have looked.
+// before all of them have loaded.
 func (p *processes) race(t *testing.T, meet bool, callOf func(i int) call) []*answer {
 	t.Helper()
 	if meet && p.hall != nil {
@@ -141,8 +141,8 @@ func expectReplays(t *testing.T, answers []*answer, status int) {
 	}
 }
 
-// TestProcessesRace: calls that reach several processes at once, about rows that
-// no process has stored yet, get the answers that they would get one after another.
+// TestProcessesRace checks that calls that reach several processes at once, about
+// rows that do not exist yet, get the answers that they would get one after another.
 func TestProcessesRace(t *testing.T) {
 	for _, e := range engines {
 		t.Run(e.name, func(t *testing.T) {
@@ -162,8 +162,8 @@ func TestProcessesRace(t *testing.T) {
 
 func fruit(i int) string { return fmt.Sprintf("prd_%03d", i+1) }
 
-// raceCustomers: checkouts of one new customer have nothing in common but the
-// customer, so all are taken, and name the same one.
+// raceCustomers checks that checkouts of one new customer all succeed, and name the
+// same customer.
 func (p *processes) raceCustomers(t *testing.T, round int) {
 	answers := p.race(t, true, func(i int) call {
 		return call{method: "POST", path: "/v1/checkout/session", key: "busy-test", idem: fmt.Sprint("customer ", round, i), body: fmt.Sprintf(
@@ -200,7 +200,8 @@ func reportFruit(external, idem string, product int) call {
 		`{"external_order_id":%q,"store_id":"sto_north","items":[{"product_id":%q,"quantity":1,"price":100}]}`, external, fruit(product))}
 }
 
-// raceExternalID: one report is taken, and the others are told its order.
+// raceExternalID checks that one report is accepted, and that the others get its
+// order.
 func (p *processes) raceExternalID(t *testing.T, round int) {
 	answers := p.race(t, true, func(i int) call {
 		return reportFruit(fmt.Sprint("web-", round), fmt.Sprint("external ", round, i), i)
@@ -215,7 +216,7 @@ func (p *processes) raceExternalID(t *testing.T, round int) {
 	}
 }
 
-// raceKey: of one key with several bodies, one is taken.
+// raceKey checks that one of several bodies with the same key is accepted.
 func (p *processes) raceKey(t *testing.T, round int) {
 	answers := p.race(t, true, func(i int) call {
 		return reportFruit(fmt.Sprint("key-", round, i), fmt.Sprint("key ", round), i)
@@ -223,7 +224,8 @@ func (p *processes) raceKey(t *testing.T, round int) {
 	expectCounts(t, answers, map[string]int{"201": 1, "409 idempotency_key_reused": len(answers) - 1})
 }
 
-// raceUpsert: one product is made, and each answer is that of the first.
+// raceUpsert checks that one product is created, and that each answer is that of the
+// first.
 func (p *processes) raceUpsert(t *testing.T, round int) {
 	answers := p.race(t, true, func(int) call {
 		return call{method: "POST", path: "/v1/products/upsert", key: "busy", idem: fmt.Sprint("upsert ", round),
@@ -232,7 +234,8 @@ func (p *processes) raceUpsert(t *testing.T, round int) {
 	expectReplays(t, answers, http.StatusOK)
 }
 
-// raceSame: the same call of each kind under one key; they meet at its stock.
+// raceSame sends the same call of each kind with one key; the calls meet at its
+// stock.
 func (p *processes) raceSame(t *testing.T, round int) {
 	answers := p.race(t, false, func(int) call { return reportFruit(fmt.Sprint("same-", round), fmt.Sprint("same ", round), 6) })
 	expectReplays(t, answers, http.StatusCreated)
@@ -245,7 +248,7 @@ func (p *processes) raceSame(t *testing.T, round int) {
 	expectReplays(t, answers, http.StatusOK)
 }
 
-// of is a checkout of another product.
+// of returns the checkout for another product.
 func (c call) of(product string) call {
 	c.body = strings.ReplaceAll(c.body, "prd_roll", product)
 	return c

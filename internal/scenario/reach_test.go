@@ -11,13 +11,13 @@ import (
 	"purveyor/internal/outside/geocode"
 )
 
-// reachCases are places north of sto_town, which delivers up to 5 miles, by the
-// postal code that the atlas knows them by.
+// reachCases are places north of sto_town, which delivers up to 5 miles. The atlas
+// knows them by their postal codes.
 var reachCases = []struct {
 	miles  float64
 	place  geocode.Place
 	beyond bool
-	placed bool // the answer names a distance
+	placed bool // the answer has a distance
 }{
 	{4.99, geocode.Place{Precision: geocode.Rooftop}, false, true},
 	{5.01, geocode.Place{Precision: geocode.Rooftop}, true, true},
@@ -29,7 +29,7 @@ var reachCases = []struct {
 	{7.51, geocode.Place{Precision: geocode.ZIP, AreaMiles: 2.5}, true, true},
 	{8.99, geocode.Place{Precision: geocode.City, AreaMiles: 4}, false, true},
 	{9.01, geocode.Place{Precision: geocode.City, AreaMiles: 4}, true, true},
-	{14.99, geocode.Place{Precision: geocode.ZIP}, false, true}, // of an online geocoder, which tells no size
+	{14.99, geocode.Place{Precision: geocode.ZIP}, false, true}, // an online geocoder gives no size
 	{15.01, geocode.Place{Precision: geocode.ZIP}, true, true},
 	{25, geocode.Place{Precision: geocode.Area}, false, false},
 }
@@ -45,8 +45,8 @@ func init() {
 	}
 }
 
-// Preflight, quote and checkout judge by one rule how far is in reach. Nearby
-// compares with the radius alone.
+// Preflight, quote and checkout use one rule for what is in reach. Nearby compares
+// with the radius alone.
 func TestReach(t *testing.T) {
 	onEveryEngine(t, func(t *testing.T, w *world) {
 		w.importCatalog(t, "town")
@@ -102,8 +102,8 @@ func TestReach(t *testing.T) {
 	})
 }
 
-// A checkout does not depend on the geocoder: when it does not answer, or its
-// answer is no place, the courier decides.
+// A checkout does not depend on the geocoder: if the geocoder fails, or returns an
+// invalid place, the courier decides.
 func TestCheckoutWithoutGeocoder(t *testing.T) {
 	onEveryEngine(t, func(t *testing.T, w *world) {
 		w.importCatalog(t, "town")

@@ -9,14 +9,14 @@ import (
 	"time"
 )
 
-// replyBytes is how much a partner of a world may have stored of replies, as of
-// the last count, which the tests here alone take.
+// replyBytes is how much a partner of a world may have stored in replies, as of the
+// last count. Only the tests here count.
 const replyBytes = 12_000
 
-// TestStoredReplies: 24 adjustments of 500 lines, which are answered with 0.9 MB,
-// store less than 24 kB. Beyond its limit a partner gets 429 for new calls
-// with a key; repeats and calls without a key are answered, and other partners do
-// not callback. When the replies are over their age, new calls are taken again.
+// TestStoredReplies checks that 24 adjustments of 500 lines, whose answers have 0.9
+// MB, store less than 24 kB. Beyond its limit a partner gets 429 for new calls with a
+// key; repeats and calls without a key are answered, and other partners are not
+// affected. When the replies have expired, new calls are accepted again.
 func TestStoredReplies(t *testing.T) {
 	onEveryEngine(t, func(t *testing.T, w *world) {
 		w.importCatalog(t, "small")

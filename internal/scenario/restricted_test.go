@@ -8,9 +8,8 @@ import (
 	"purveyor/internal/api"
 )
 
-// Every call with an Idempotency-Key is repeated once with success, and once
-// more after its partner may not use the store any more: then no stored answer
-// is given.
+// Every call with an Idempotency-Key is repeated once with success, and once more
+// after its partner has lost the store: then the stored answer is withheld.
 func TestNoReplayWithoutAccess(t *testing.T) {
 	onEveryEngine(t, func(t *testing.T, w *world) {
 		w.importCatalog(t, "small")

@@ -11,7 +11,7 @@ import (
 	"purveyor/internal/commerce"
 )
 
-// The route table and the document tell the same: methods, paths, scopes.
+// The route table and the document agree: methods, paths, scopes.
 func TestRoutesAndDocumentAgree(t *testing.T) {
 	paths := theContract().doc.Paths
 	served := map[string]bool{}
@@ -49,7 +49,7 @@ func TestDocumentIsServed(t *testing.T) {
 	})
 }
 
-// Each route in turn: who gets in, and who does not and why.
+// Each route in turn: accepted callers, and the reasons of refusals.
 func TestEveryRoute(t *testing.T) {
 	onEveryEngine(t, func(t *testing.T, w *world) {
 		w.importCatalog(t, "small")
@@ -101,7 +101,7 @@ func with(c call, change func(*call)) call {
 	return c
 }
 
-// refuses sends a call and wants this error.
+// refuses sends a call and expects this error.
 func (w *world) refuses(t *testing.T, c call, status int, code string) *answer {
 	t.Helper()
 	a := w.do(t, c)
@@ -111,7 +111,7 @@ func (w *world) refuses(t *testing.T, c call, status int, code string) *answer {
 	return a
 }
 
-// HEAD answers as GET does, without the body.
+// HEAD is answered like GET, without the body.
 func TestHead(t *testing.T) {
 	onEveryEngine(t, func(t *testing.T, w *world) {
 		w.importCatalog(t, "small")
@@ -130,7 +130,7 @@ func TestHead(t *testing.T) {
 	})
 }
 
-// A method that HTTP does not know is no way around the shapes of errors.
+// An unknown method gets an error in the common shape, too.
 func TestUnknownMethods(t *testing.T) {
 	onEveryEngine(t, func(t *testing.T, w *world) {
 		for _, method := range []string{"BREW", "CONNECT", "TRACE", "get"} {
@@ -139,7 +139,7 @@ func TestUnknownMethods(t *testing.T) {
 	})
 }
 
-// What is not there has no methods to allow, so it is 404 whatever the method.
+// An unknown path has no methods to allow, so it is 404 for every method.
 func TestUnknownMethodOnUnknownPath(t *testing.T) {
 	onEveryEngine(t, func(t *testing.T, w *world) {
 		w.refuses(t, call{method: "DELETE", path: "/v1/nothing", key: "live"}, http.StatusNotFound, "not_found")

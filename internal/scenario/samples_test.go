@@ -8,8 +8,8 @@ import (
 	"purveyor/internal/api"
 )
 
-// samples are a whole good body for each POST that takes one, with every field
-// that SPEC.md has for it.
+// samples are complete valid bodies for each POST with a body, with every field of
+// SPEC.md.
 var samples = map[string]string{
 	"/v1/stores/nearby": `{"delivery_address":{"line1":"2 Elm St","city":"Albany","state":"NY","postal_code":"12207","country":"US"},` +
 		`"max_distance_miles":2.5,"limit":5,"fulfillment_type":"delivery","active":true}`,
@@ -40,20 +40,20 @@ var samples = map[string]string{
 
 const toElmSt = `{"phone":"5550100","address":{"line1":"2 Elm St","line2":"b","city":"Albany","state":"NY","postal_code":"12208","country":"US"}}`
 
-// mayBeEmpty need no body at all.
+// mayBeEmpty lists the routes that need no body.
 var mayBeEmpty = map[string]bool{
 	"/v1/orders/{order_id}/ready-for-pickup": true, "/v1/orders/{order_id}/picked-up": true, "/v1/orders/{order_id}/cancel": true,
 	"/v1/orders/{order_id}/refund": true,
 }
 
-// seeded are the orders that the sweeps call: one for each partner, in the
-// status that the operation wants.
+// wanted is the status of the order that an operation needs. Each partner has such an
+// order.
 var wanted = map[string]string{
 	"/v1/orders/{order_id}/ready-for-pickup": "processed", "/v1/orders/{order_id}/picked-up": "ready_for_pickup",
 	"/v1/orders/{order_id}/tracking/stream": "picked_up", // the stream ends at once
 }
 
-// good is a call of the route that succeeds, for partner. name keeps apart the
+// good returns a call of the route that succeeds for partner. The name separates the
 // orders and keys of calls in one world.
 func (w *world) good(t *testing.T, route api.Route, partner, name string) call {
 	t.Helper()

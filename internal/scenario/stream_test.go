@@ -41,8 +41,8 @@ type streamEvent struct {
 	}
 }
 
-// follow opens the stream of an order; last is the id of the last event that
-// its client has.
+// follow opens the stream of an order; last is the id of the last event that its
+// client has received.
 func (w *world) follow(t *testing.T, order, last string) *stream {
 	t.Helper()
 	c := call{method: http.MethodGet, path: "/v1/orders/" + order + "/tracking/stream", key: "busy", header: http.Header{}}
@@ -81,7 +81,7 @@ func (s *stream) line() string {
 	return strings.TrimSuffix(text, "\n")
 }
 
-// next waits for an event of this name.
+// next waits for an event with this name.
 func (s *stream) next(name string) streamEvent {
 	s.t.Helper()
 	e := s.event()
@@ -91,8 +91,8 @@ func (s *stream) next(name string) streamEvent {
 	return e
 }
 
-// comesTo waits for a status after several steps: the stream may have looked
-// after any of them.
+// comesTo waits for a status after several steps: the stream may have polled after
+// any of them.
 func (s *stream) comesTo(order, courier string) {
 	s.t.Helper()
 	for e := s.event(); e.name != "status" || e.data.Status != order || e.data.Courier != courier; {
@@ -125,7 +125,7 @@ func (s *stream) event() (e streamEvent) {
 	return e
 }
 
-// is wants a status next, and where the courier is, if there is one.
+// is expects a status next, and the courier's location if there is a courier.
 func (s *stream) is(order, courier string, imminent bool) (id string) {
 	s.t.Helper()
 	e := s.next("status")
@@ -142,8 +142,8 @@ func (s *stream) is(order, courier string, imminent bool) (id string) {
 	return e.id
 }
 
-// moves wants the location of a courier who is imminent or not. Of several steps,
-// the stream may have looked after an earlier one as well.
+// moves expects the location of a courier that is imminent or not. After several
+// steps, the stream may have polled after an earlier one as well.
 func (s *stream) moves(imminent bool) {
 	s.t.Helper()
 	for {
@@ -157,7 +157,7 @@ func (s *stream) moves(imminent bool) {
 	}
 }
 
-// ends wants the end, and holds all of the stream against the document.
+// ends expects the end, and checks the whole stream against the document.
 func (s *stream) ends() {
 	s.t.Helper()
 	s.next("end")
@@ -172,8 +172,7 @@ func (s *stream) ends() {
 	}
 }
 
-// deliver reports an order that is to be delivered; the tag has its courier
-// misbehave.
+// deliver reports an order to be delivered; the tag makes its courier misbehave.
 func (w *world) deliver(t *testing.T, external, tag string) string {
 	t.Helper()
 	a := w.do(t, call{method: http.MethodPost, path: "/v1/orders/report", key: "busy-test", idem: external, body: `{"external_order_id":"` + external +
@@ -185,7 +184,7 @@ func (w *world) deliver(t *testing.T, external, tag string) string {
 	return a.error().OrderID
 }
 
-// A stream tells each change once, and ends at the door.
+// A stream reports each change once, and ends at the door.
 func TestStreamToTheDoor(t *testing.T) {
 	onEveryEngine(t, func(t *testing.T, w *world) {
 		w.importCatalog(t, "town")
@@ -196,7 +195,7 @@ func TestStreamToTheDoor(t *testing.T) {
 		s.is("shipped", "pickup", false)
 		w.steps(t, 1)
 		s.moves(false)
-		w.steps(t, 2) // a stream that looks only now and then shows the newest
+		w.steps(t, 2) // a stream polls from time to time, and shows the latest state
 		s.moves(true)
 		w.steps(t, 1)
 		s.is("out_for_delivery", "pickup_complete", false)
@@ -210,7 +209,7 @@ func TestStreamToTheDoor(t *testing.T) {
 	})
 }
 
-// Who comes again gets what has changed, and nothing if nothing has.
+// A client that reconnects gets what has changed, and nothing if nothing has.
 func TestStreamResumes(t *testing.T) {
 	onEveryEngine(t, func(t *testing.T, w *world) {
 		w.importCatalog(t, "town")
@@ -220,7 +219,7 @@ func TestStreamResumes(t *testing.T) {
 		s.hangUp()
 
 		s = w.follow(t, order, old)
-		w.steps(t, 1) // the first thing that comes is news
+		w.steps(t, 1) // the first event is a change
 		id := s.is("shipped", "pickup", false)
 		if id == old {
 			t.Errorf("two states have the id %s", id)
@@ -246,8 +245,7 @@ func TestStreamResumes(t *testing.T) {
 	})
 }
 
-// Couriers who give up, orders that are cancelled, and those that have no
-// courier.
+// Couriers that give up, orders that are cancelled, and orders without a courier.
 func TestStreamsOfOtherEnds(t *testing.T) {
 	onEveryEngine(t, func(t *testing.T, w *world) {
 		w.importCatalog(t, "town")
@@ -257,7 +255,7 @@ func TestStreamsOfOtherEnds(t *testing.T) {
 		w.steps(t, 4) // another courier is found at once
 		s.comesTo("shipped", "pending")
 		w.road.becomes(roadClosed)
-		w.steps(t, 1) // callbacks come all the same
+		w.steps(t, 1) // callbacks still come
 		s.is("shipped", "pickup", false)
 		w.road.becomes(roadOpen)
 		if a := w.do(t, call{method: http.MethodPost, path: "/v1/orders/" + order + "/cancel", key: "busy-test", idem: "c"}); a.status != http.StatusOK {
@@ -283,7 +281,7 @@ func TestStreamsOfOtherEnds(t *testing.T) {
 	})
 }
 
-// untilEnd reads on to the end, before which comes this status.
+// untilEnd reads to the end, which follows this status.
 func (s *stream) untilEnd(status string) {
 	s.t.Helper()
 	seen := ""
@@ -301,7 +299,7 @@ func (s *stream) untilEnd(status string) {
 	}
 }
 
-// Streams end when the service does, and their clients come again.
+// Streams end when the service does, and their clients reconnect.
 func TestStreamsEndWithTheService(t *testing.T) {
 	onEveryEngine(t, func(t *testing.T, w *world) {
 		w.importCatalog(t, "town")
@@ -314,7 +312,7 @@ func TestStreamsEndWithTheService(t *testing.T) {
 	})
 }
 
-// Whose order it is not, gets no stream.
+// A partner gets no stream of another partner's order.
 func TestStreamsOfOthers(t *testing.T) {
 	onEveryEngine(t, func(t *testing.T, w *world) {
 		w.importCatalog(t, "town")
@@ -331,17 +329,17 @@ func TestStreamsOfOthers(t *testing.T) {
 	})
 }
 
-// closes wants no event any more, and no end of the order.
+// closes expects no further event, and no end of the order.
 func (s *stream) closes() {
 	s.t.Helper()
-	defer time.AfterFunc(30*time.Second, s.hangUp).Stop() // it does not
+	defer time.AfterFunc(30*time.Second, s.hangUp).Stop() // it normally closes before this
 	if rest, err := io.ReadAll(s.body); err != nil || len(rest) > 0 {
 		s.t.Errorf("%q %v", rest, err)
 	}
 }
 
-// A stream ends when its key may no longer read the order: its partner is
-// suspended, or has lost the scope or the store.
+// A stream ends when its key loses access to the order: its partner is suspended, or
+// has lost the scope or the store.
 func TestStreamsEndWithTheirKey(t *testing.T) {
 	yes, elsewhere, lesser := true, []string{"sto_north"}, []commerce.Scope{commerce.ReadDelivery}
 	for name, change := range map[string]command.UpdatePartner{
@@ -357,14 +355,14 @@ func TestStreamsEndWithTheirKey(t *testing.T) {
 				change := change // the test runs on both engines at once
 				change.ID = partnerID("busy")
 				run(t, w, commit.Command[commerce.Partner](change))
-				w.clock.move(2 * time.Second) // the gate believes a key for so long
+				w.clock.move(2 * time.Second) // the gate accepts a key for so long
 				s.closes()
 			})
 		})
 	}
 }
 
-// Few streams follow one order; another order has its own.
+// The number of streams of one order is bounded; other orders have their own.
 func TestStreamsOfOneOrder(t *testing.T) {
 	onEveryEngine(t, func(t *testing.T, w *world) {
 		w.importCatalog(t, "town")
@@ -382,12 +380,12 @@ func TestStreamsOfOneOrder(t *testing.T) {
 		w.refuses(t, with(c, func(c *call) { c.key = "busy-test" }), http.StatusTooManyRequests, "too_many_streams")
 		w.follow(t, other, "").is("shipped", "pending", false)
 		w.steps(t, 1)
-		for _, s := range open { // all see what one of them has looked at
+		for _, s := range open { // all streams share one poll
 			s.is("shipped", "pickup", false)
 		}
 		open[0].hangUp()
 		for again := w.do(t, with(c, func(c *call) { c.method = http.MethodHead })); again.status != http.StatusOK; {
-			again = w.do(t, with(c, func(c *call) { c.method = http.MethodHead })) // until it is noticed that one has gone
+			again = w.do(t, with(c, func(c *call) { c.method = http.MethodHead })) // until the closed stream is noticed
 		}
 	})
 }

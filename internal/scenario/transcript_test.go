@@ -16,23 +16,23 @@ import (
 	"purveyor/internal/outside/sandbox"
 )
 
-// A transcript is a text of blocks with blank lines between them. A block has
-// comment lines, then either directives, one a line,
+// A transcript consists of blocks with blank lines between them. A block has
+// comment lines, then either directives, one per line,
 //
 //	catalog small                     import a catalog (fixture_test.go)
 //	order a paid pickup 2*prd_loaf    store an order as <order_id:a> (seed_test.go)
 //	clock +1m                         move the clock
 //	suspend other                     suspend a partner
-//	restrict other sto_south          leave a partner some stores
+//	restrict other sto_south          limit a partner to some stores
 //
 // and those of couriers_test.go, or an exchange: the request with its headers
 // and body, then the expected status, the expected headers, and the whole
 // expected body. signed=yes signs the body as the sandboxes do. "same as NAME"
-// instead of a body means the very bytes of the answer to the request with
-// as=NAME. Idempotent-Replayed must be absent unless it is listed. What is
-// expected of a page of the sandbox are lines that each stand in it.
+// instead of a body expects the same bytes as in the answer to the request with
+// as=NAME. Idempotent-Replayed must be absent unless it is listed. For a page of
+// the sandbox, the expected body lists lines that the page has to contain.
 //
-// Before the next block all is done that is due by the clock.
+// Before the next block, all jobs run that are due by the clock.
 func TestTranscripts(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txt")
 	if err != nil || len(files) == 0 {
@@ -60,7 +60,7 @@ func play(t *testing.T, w *world, file string) {
 		})
 		if !ok {
 			t.Logf("%s:%d", file, line)
-			break // what follows stands on this
+			break // the following blocks depend on this one
 		}
 		line += strings.Count(block, "\n") + 2
 	}
@@ -80,7 +80,7 @@ type player struct {
 
 var requestLine = regexp.MustCompile(`^(GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS) `)
 
-// block plays one block and gives its text back, rewritten with -update.
+// block plays one block and returns its text, rewritten with -update.
 func (pl *player) block(t *testing.T, text string) string {
 	lines := strings.Split(text, "\n")
 	start := slices.IndexFunc(lines, func(l string) bool { return !strings.HasPrefix(l, "#") })
@@ -125,7 +125,7 @@ func (pl *player) directive(t *testing.T, words []string) {
 	}
 }
 
-// exchange is a request and what is expected, as written.
+// exchange is a request and its expected answer, as written.
 type exchange struct {
 	request  string
 	options  map[string]string // key, idem, trace, as, lenient, signed
@@ -170,7 +170,8 @@ func splitMessage(lines []string) (headers []string, body string) {
 	return lines[:n], strings.Join(lines[n:], "\n")
 }
 
-// exchange sends the request, compares, and writes what follows the request.
+// exchange sends the request, compares the answer, and returns the text that follows
+// the request.
 func (pl *player) exchange(t *testing.T, ex exchange) string {
 	c, err := pl.call(ex)
 	if err != nil {
@@ -230,7 +231,7 @@ func (pl *player) compareHeaders(t *testing.T, ex exchange, a *answer) {
 	}
 }
 
-// compareBody gives the expected body as it shall stand in the file.
+// compareBody returns the expected body as it should be in the file.
 func (pl *player) compareBody(ex exchange, a *answer) (string, error) {
 	if name, ok := strings.CutPrefix(ex.reply, "same as "); ok {
 		if !bytes.Equal(pl.answers[name], a.body) {

@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// describe writes an answer as a transcript would expect it, for -update:
-// values that are bound, or have a form that is bound by its name, become
-// placeholders. Read what it writes: it describes what is, not what should be.
+// describe writes an answer in the form that a transcript expects, for -update: bound
+// values, and values whose form the member's name implies, become placeholders. Read
+// the result: it describes what is, not what should be.
 func (m *memory) describe(n *node) *node { return m.describeAs("", n) }
 
 func (m *memory) describeAs(name string, n *node) *node {
@@ -35,8 +35,8 @@ func (m *memory) describeAs(name string, n *node) *node {
 	return &node{scalar: strconv.Quote("<" + m.named(kind, n.text()) + ">")}
 }
 
-// instantOf writes the times that couriers are expected at, which follow from
-// the clock.
+// instantOf writes the times at which couriers are expected, which follow from the
+// clock.
 func (m *memory) instantOf(name string, n *node) (string, bool) {
 	at, err := time.Parse(isoMillis, n.text())
 	if err != nil || name == "timestamp" {
@@ -45,7 +45,7 @@ func (m *memory) instantOf(name string, n *node) (string, bool) {
 	return fmt.Sprintf(`"<iso%+gs>"`, at.Sub(m.clock.Now()).Seconds()), true
 }
 
-// mention replaces the ids of orders, sessions and refunds inside of a text.
+// mention replaces the ids of orders, sessions and refunds inside a text.
 func (m *memory) mention(text string) string {
 	for key, bound := range m.values {
 		switch kind, _, _ := strings.Cut(key, ":"); kind {
@@ -81,8 +81,8 @@ func kindOf(name string, n *node) string {
 	return ""
 }
 
-// named finds the name of a bound value, or draws one for an id that a later
-// request will want.
+// named finds the name of a bound value, or makes one for an id that later requests
+// will need.
 func (m *memory) named(kind, value string) string {
 	for key, bound := range m.values {
 		if bound == value && strings.HasPrefix(key, kind+":") {

@@ -28,16 +28,16 @@ import (
 	jsonv2 "github.com/go-json-experiment/json"
 )
 
-// engines are what every test here runs on.
+// engines are the engines that every test here runs on.
 var engines = []struct {
 	name     string
-	database func(t *testing.T) openEngine // a new one
+	database func(t *testing.T) openEngine // makes a new one
 }{
 	{"sqlite", sqliteFile},
 	{"postgres", postgresDatabase},
 }
 
-// openEngine opens one more engine on a database, as another process would.
+// openEngine opens another engine on a database, as another process would.
 type openEngine func(t *testing.T, now func() time.Time) storage.Engine
 
 func sqliteFile(t *testing.T) openEngine {
@@ -62,9 +62,9 @@ func postgresDatabase(t *testing.T) openEngine {
 	}
 }
 
-// onEveryEngine runs a test once for each engine, in a world of its own: beside
-// other tests and on all engines at the same time, but not while they rewrite
-// files. It must be the last that its caller does, and its only parallel part.
+// onEveryEngine runs a test once for each engine, in its own world: in parallel with
+// other tests and on all engines at once, except while they rewrite files. It has to
+// be its caller's last statement, and its only parallel part.
 func onEveryEngine(t *testing.T, test func(t *testing.T, w *world)) {
 	if !*update {
 		t.Parallel()
@@ -79,8 +79,7 @@ func onEveryEngine(t *testing.T, test func(t *testing.T, w *world)) {
 	}
 }
 
-// world is one service with its clock, the partners that talk to it, and the
-// customers who pay.
+// world is one service with its clock, its partners and their customers.
 type world struct {
 	clock   *clock
 	worker  string // name of the process
@@ -100,15 +99,15 @@ type world struct {
 	partners *api.API
 }
 
-var workers atomic.Int64 // named so far
+var workers atomic.Int64 // number of names so far
 
 func newWorld(t *testing.T, open openEngine) *world {
 	t.Helper()
 	return openWorld(t, newClock(), open, (*world).addPartners)
 }
 
-// openWorld starts a service on a database, which prepare fills before anything
-// else reads it.
+// openWorld starts a service on a database. Prepare fills the database before the
+// service reads it.
 func openWorld(t *testing.T, c *clock, open openEngine, prepare func(*world, *testing.T)) *world {
 	t.Helper()
 	w := &world{clock: c, worker: fmt.Sprint("scenario ", workers.Add(1))}
@@ -133,7 +132,7 @@ func openWorld(t *testing.T, c *clock, open openEngine, prepare func(*world, *te
 	return w
 }
 
-// ServeHTTP tells the API, the callbacks and the sandbox apart, as the process
+// ServeHTTP routes requests to the API, the callbacks and the sandbox, as the process
 // does.
 func (w *world) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	switch path := r.URL.Path; {
@@ -152,9 +151,9 @@ type clock struct {
 	now time.Time
 }
 
-// newClock stands an hour before the true time, by which jobs come up: none
-// begins by itself, only what a call waits for, and what finishJobs finds. It is
-// 5.25 s into a minute.
+// newClock is an hour behind the real time, by which jobs become due: no job starts
+// by itself, only jobs that a call waits for and those that finishJobs finds. It
+// starts 5.25 s into a minute.
 func newClock() *clock {
 	return &clock{now: time.Now().UTC().Add(time.Hour).Truncate(time.Minute).Add(5250 * time.Millisecond)}
 }
@@ -171,24 +170,24 @@ func (c *clock) move(d time.Duration) {
 	c.now = c.now.Add(d)
 }
 
-// call is one request. The path is sent as it is written.
+// call is one request. The path is sent as it is.
 type call struct {
 	method, path string
-	key          string // the name of a key in keys; "none" sends no key
+	key          string // name of a key in keys; "none" sends no key
 	idem         string
 	header       http.Header
 	body         string
-	lenient      bool // the document does not promise that the request is taken
+	lenient      bool // the document does not promise that the request is accepted
 }
 
-// answer is what came back.
+// answer is the answer to a call.
 type answer struct {
 	status int
 	header http.Header
 	body   []byte
 }
 
-// code is the machine code of an error.
+// code returns the machine code of an error.
 func (a *answer) code() string { return a.error().Code }
 
 type errorBody struct {
@@ -201,12 +200,12 @@ type errorBody struct {
 }
 
 func (a *answer) error() (e errorBody) {
-	_ = jsonv2.Unmarshal(a.body, &e) // a comparison will find it empty
+	_ = jsonv2.Unmarshal(a.body, &e) // comparisons then find it empty
 	return e
 }
 
-// do sends a call and holds the exchange against the document and against
-// what is true of every answer.
+// do sends a call, and checks the exchange against the document and the rules for all
+// answers.
 func (w *world) do(t *testing.T, c call) *answer {
 	t.Helper()
 	a, err := w.exchange(c)
@@ -270,8 +269,8 @@ func (w *world) request(c call) (*http.Request, error) {
 	return r, nil
 }
 
-// everyAnswer checks what SPEC.md says of all answers: the trace id in the
-// header and in errors, ok, the shape of errors.
+// everyAnswer checks the rules of SPEC.md for all answers: the trace id in the header
+// and in errors, ok, the shape of errors.
 func everyAnswer(c call, a *answer) error {
 	trace := a.header.Get("X-Trace-Id")
 	if trace == "" {
@@ -310,7 +309,7 @@ func everyAnswer(c call, a *answer) error {
 	return nil
 }
 
-// logged keeps what the service logs by way of slog's default.
+// logged records what the service logs through slog's default logger.
 var logged = &logBook{}
 
 type logBook struct {

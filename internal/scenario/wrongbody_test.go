@@ -11,8 +11,8 @@ import (
 	"purveyor/internal/api"
 )
 
-// Wrong bodies: each is answered 400 in the shape of SPEC.md, Errors, names
-// what is at fault, and changes nothing.
+// Each invalid body is answered with 400 in the shape of SPEC.md, Errors, which names
+// the fault, and changes nothing.
 func TestWrongBodies(t *testing.T) {
 	onEveryEngine(t, func(t *testing.T, w *world) {
 		w.importCatalog(t, "small")
@@ -40,7 +40,7 @@ func TestWrongBodies(t *testing.T) {
 	})
 }
 
-// refusesBody wants a 400 that names the field; "" takes any name.
+// refusesBody expects a 400 that names the field; "" accepts any name.
 func (w *world) refusesBody(t *testing.T, c call, body, field string) {
 	t.Helper()
 	c.body = body
@@ -54,7 +54,7 @@ func (w *world) refusesBody(t *testing.T, c call, body, field string) {
 	}
 }
 
-// everything is what a wrong call could have changed.
+// everything returns all that a call could have changed.
 func (w *world) everything(t *testing.T, c call) string {
 	t.Helper()
 	text := ""
@@ -70,7 +70,7 @@ func (w *world) everything(t *testing.T, c call) string {
 	return text
 }
 
-// wrongWholes are bodies that are wrong as a whole.
+// wrongWholes are bodies that are invalid as a whole.
 func wrongWholes(good string, optional bool) []string {
 	members := strings.TrimSuffix(strings.TrimPrefix(good, "{"), "}")
 	list := []string{
@@ -91,14 +91,14 @@ func wrongWholes(good string, optional bool) []string {
 
 type wrongPart struct{ body, field string }
 
-// numbers are the fields that take some fraction or negative number.
+// numbers are the fields that allow fractions or negative numbers.
 var numbers = map[string]string{
 	"/v1/products/upsert price": "major", "/v1/products/upsert sold_amount": "major",
 	"/v1/orders/report tax_rate": "rate", "/v1/inventory/adjustments adjustments[0].delta": "delta",
 	"/v1/stores/nearby max_distance_miles": "capped", "/v1/stores/nearby limit": "capped whole",
 }
 
-// wrongParts puts wrong values into every place of a good body, one at a time.
+// wrongParts puts invalid values into every place of a valid body, one at a time.
 func wrongParts(t *testing.T, path, good string) (list []wrongPart) {
 	t.Helper()
 	var whole any
@@ -119,7 +119,7 @@ func wrongParts(t *testing.T, path, good string) (list []wrongPart) {
 	return list
 }
 
-// visit calls f with each value below v and a way to put another one there.
+// visit calls f with each value below v, and with a function that replaces it.
 func visit(field string, v any, f func(field string, value any, replace func(any))) {
 	switch v := v.(type) {
 	case map[string]any:
@@ -147,7 +147,7 @@ func wrongValues(place string, value any) []string {
 	case bool:
 		return []string{"1", "0", `"true"`, "{}", "[]"}
 	case map[string]any:
-		if place == "/v1/stores/nearby delivery_address" { // which may be a text
+		if place == "/v1/stores/nearby delivery_address" { // which may also be a string
 			return []string{"5", "true", `""`, `" "`, `"` + strings.Repeat("x", long) + `"`, "[]", "{}", `{"city":"Albany"}`, `{"line1":" "}`}
 		}
 		return []string{"5", "true", `"x"`, "[]"}
@@ -160,7 +160,7 @@ func wrongValues(place string, value any) []string {
 		return slices.Concat(kinds, huge, []string{"-1", "-0.01", "1.999", "0.001", "1e-3"})
 	case "rate":
 		return slices.Concat(kinds, huge, []string{"-1", "-0.0825", "100.1"})
-	case "capped": // what is too much is as much as there may be
+	case "capped": // larger values become the maximum
 		return slices.Concat(kinds, []string{"0", "-0", "-1", "-0.5", "-1e30", "-1e999999999"})
 	case "capped whole":
 		return slices.Concat(kinds, []string{"0", "-1", "0.5", "1.5", "1e-1", "400.5", "-1e30", "-1e999999999"})
@@ -170,7 +170,7 @@ func wrongValues(place string, value any) []string {
 	return slices.Concat(kinds, huge, []string{"-1", "1.5", "0.1", "1e-1", "9007199254740993000"})
 }
 
-// What is required and is not there is named.
+// A missing required field is named.
 func TestMissingFields(t *testing.T) {
 	required := map[string][]string{
 		"/v1/stores/nearby": {"delivery_address"},
@@ -195,7 +195,7 @@ func TestMissingFields(t *testing.T) {
 			for _, field := range fields {
 				for _, value := range []any{nil, "", "  "} {
 					if _, isText := value.(string); isText && (strings.HasSuffix(field, "s") || strings.HasSuffix(field, "]")) {
-						continue // only texts can be empty texts
+						continue // only strings can be empty strings
 					}
 					w.refusesBody(t, c, changed(t, samples[path], field, value), field)
 				}
@@ -228,7 +228,7 @@ func changed(t *testing.T, good, field string, value any) string {
 	return string(body)
 }
 
-// removed takes a member out by giving it a name that nobody knows.
+// removed removes a member by giving it an unknown name.
 func removed(t *testing.T, good, field string) string {
 	t.Helper()
 	const mark = "to be removed"

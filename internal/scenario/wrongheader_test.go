@@ -11,8 +11,8 @@ import (
 	"purveyor/internal/commerce"
 )
 
-// A malformed trace id is replaced by one of ours, and the request goes on. Of
-// several the first counts.
+// A malformed trace id is replaced by a new one, and the request continues. Of
+// several ids the first one counts.
 func TestTraceIDs(t *testing.T) {
 	onEveryEngine(t, func(t *testing.T, w *world) {
 		for _, bad := range [][]string{{strings.Repeat("x", 129)}, {strings.Repeat("x", 9000)}, {"é"}, {"a\tb"}, {"a\x80"}, {"日本"}, {"", "two"}, {"a\tb", "two"}} {
@@ -31,7 +31,7 @@ func TestTraceIDs(t *testing.T) {
 				t.Errorf("%q: %s", good, a.body)
 			}
 		}
-		// Empty is as good as absent.
+		// An empty id counts as absent.
 		a := w.do(t, call{method: "GET", path: "/v1/health", key: "live", header: http.Header{"X-Trace-Id": {""}}, lenient: true})
 		if !forms["trace_id"].MatchString(a.error().TraceID) {
 			t.Errorf("%s", a.body)
@@ -39,7 +39,7 @@ func TestTraceIDs(t *testing.T) {
 	})
 }
 
-// What is not the key is no key.
+// A text that differs from the key is refused.
 func TestWrongKeys(t *testing.T) {
 	onEveryEngine(t, func(t *testing.T, w *world) {
 		good := keyOf("live", commerce.Live)
@@ -78,7 +78,7 @@ func TestIdempotencyKeys(t *testing.T) {
 	})
 }
 
-// What is no HTTP never reaches the service, and brings nothing down.
+// A text that is not HTTP never reaches the service, and does no harm.
 func TestNoHTTP(t *testing.T) {
 	onEveryEngine(t, func(t *testing.T, w *world) {
 		for _, raw := range []string{
@@ -93,7 +93,7 @@ func TestNoHTTP(t *testing.T) {
 				t.Errorf("%q: %q", raw, line)
 			}
 		}
-		// A body that ends before its length is no body.
+		// A body that ends before its length is refused.
 		body := fmt.Sprintf("POST /v1/products/availability HTTP/1.1\r\nHost: h\r\nX-Api-Key: %s\r\nContent-Length: 100\r\n\r\n{\"items\":[]}", keyOf("busy", commerce.Live))
 		if line := w.raw(t, body); !strings.Contains(line, " 400 ") {
 			t.Errorf("cut off: %q", line)
@@ -102,7 +102,7 @@ func TestNoHTTP(t *testing.T) {
 	})
 }
 
-// raw writes bytes and gives the first line of the answer.
+// raw writes bytes, and returns the first line of the answer.
 func (w *world) raw(t *testing.T, text string) string {
 	t.Helper()
 	conn, err := net.Dial("tcp", w.server.Listener.Addr().String())

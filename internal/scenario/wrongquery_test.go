@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// Wrong queries are 400 and name the parameter.
+// Invalid queries are answered with 400, which names the parameter.
 func TestWrongQueries(t *testing.T) {
 	cursor := func(text string) string { return base64.RawURLEncoding.EncodeToString([]byte(text)) }
 	limits := []string{"0", "-1", "abc", "1.5", "", "1e2", "0x10", "%205", "5%20", "-99999999999999999999", "null", "%00", "٣"}
@@ -60,8 +60,8 @@ func (w *world) refusesQuery(t *testing.T, path, field string) {
 	}
 }
 
-// Above the maximum a limit is the maximum, however large; what is not known
-// is ignored, as in bodies.
+// A limit above the maximum becomes the maximum, however large. Unknown parameters
+// are ignored, as in bodies.
 func TestGenerousQueries(t *testing.T) {
 	onEveryEngine(t, func(t *testing.T, w *world) {
 		w.importCatalog(t, "small")
@@ -71,7 +71,7 @@ func TestGenerousQueries(t *testing.T) {
 				t.Errorf("%s: %d %s", path, a.status, a.body)
 			}
 		}
-		// The document's integer is an int64 for its checker.
+		// The document's checker limits integers to int64.
 		a := w.do(t, call{method: "GET", path: "/v1/products?limit=99999999999999999999", key: "busy", lenient: true})
 		if a.status != http.StatusOK {
 			t.Errorf("%d %s", a.status, a.body)
@@ -79,7 +79,7 @@ func TestGenerousQueries(t *testing.T) {
 	})
 }
 
-// A cursor whose id holds a NUL was made by nobody: no id can hold one.
+// A cursor whose id contains a NUL is not ours: no id can contain one.
 func TestCursorWithNUL(t *testing.T) {
 	onEveryEngine(t, func(t *testing.T, w *world) {
 		forged := base64.RawURLEncoding.EncodeToString([]byte("1.5.prd_\x00a"))
