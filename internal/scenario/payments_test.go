@@ -40,7 +40,7 @@ func (w *world) wire() {
 	w.signer = signer{sandbox.NewSigner(objects), w.clock}
 	fleet := w.newCouriers(objects)
 	callbacks := inbound.New(w.engine.Reader(), w.commit, map[string]inbound.PaymentCallbacks{sandboxName: w.sandbox},
-		map[string]inbound.StrayCallbacks{sandboxName: w.road})
+		map[string]inbound.CourierCallbacks{sandboxName: w.road})
 	w.line = &lineTo{Sandbox: w.sandbox}
 	w.effects = effect.Start(effect.Options{Engine: w.engine, Committer: w.commit, Worker: w.worker,
 		Processors: map[string]effect.Processor{sandboxName: w.line}, Fleet: fleet, Geocoder: knownPlaces,
