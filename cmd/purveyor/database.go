@@ -93,7 +93,7 @@ func (d *database) read(ctx context.Context) error {
 	if err := d.Reader().Ping(ctx); err != nil {
 		return err
 	}
-	_, _, err := d.LeaseRequests(ctx, commerce.RateWindow{PartnerID: "probe", Minute: time.Now().Unix() / 60}, math.MaxInt32, 1)
+	_, _, err := d.GrantQuota(ctx, commerce.RateWindow{PartnerID: "probe", Minute: time.Now().Unix() / 60}, math.MaxInt32, 1)
 	return err
 }
 

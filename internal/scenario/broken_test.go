@@ -48,11 +48,11 @@ func (f *faulty) Load(ctx context.Context, needs ...commerce.Needs) (storage.Bat
 	return faultyBatch{batch, f}, err
 }
 
-func (f *faulty) LeaseRequests(ctx context.Context, w commerce.RateWindow, limit, want int64) (int64, int64, error) {
+func (f *faulty) GrantQuota(ctx context.Context, w commerce.RateWindow, limit, want int64) (int64, int64, error) {
 	if err := fault(&f.lease); err != nil {
 		return 0, 0, err
 	}
-	return f.Engine.LeaseRequests(ctx, w, limit, want)
+	return f.Engine.GrantQuota(ctx, w, limit, want)
 }
 
 func (f *faulty) Reader() storage.Reader { return faultyReader{f.Engine.Reader(), f} }
@@ -218,7 +218,7 @@ func TestNothingOfTheInsideIsShown(t *testing.T) {
 }
 
 // Without the database it is unknown whether a request is within its limit.
-func TestNoLease(t *testing.T) {
+func TestNoQuota(t *testing.T) {
 	onEveryBrokenEngine(t, func(t *testing.T, w *world, f *faulty) {
 		health := call{method: "GET", path: "/v1/health", key: "busy"}
 		gone := fmt.Errorf("%w: %s", storage.ErrUnavailable, secret)

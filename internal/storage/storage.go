@@ -77,14 +77,14 @@ type Engine interface {
 	// What is deleted is overwritten where the engine has the file.
 	SweepEvents(ctx context.Context, before int64) (int, error)
 
-	// LeaseRequests grants want requests of the window, or as many as are left of
-	// limit; both are above 0. The leases of a window together never exceed the
-	// limit, over all processes, and outlast a crash. Used is how many are leased
-	// now, so that the caller's are those numbered from used-granted+1 to used.
-	// When nothing is left, granted is 0 and used is not below the limit. A lease
-	// that fails may have been taken, and is lost then. Windows are forgotten
-	// when the partner opens one more than WindowsKept minutes later.
-	LeaseRequests(ctx context.Context, window commerce.RateWindow, limit, want int64) (granted, used int64, err error)
+	// GrantQuota grants want requests of the window, or as many as are left of
+	// limit; both are above 0. The quotas of a window together never exceed the
+	// limit, over all processes, and outlast a crash. Used is how many requests are
+	// granted now, so the caller's are numbered from used-granted+1 to used. If
+	// none is left, granted is 0 and used is at least limit. A call that fails may
+	// have taken requests, which are lost then. Windows are forgotten when the
+	// partner opens one that is more than WindowsKept minutes later.
+	GrantQuota(ctx context.Context, window commerce.RateWindow, limit, want int64) (granted, used int64, err error)
 
 	// Snapshot calls f with one state of the database, and Fill with an empty
 	// database that takes rows: durably and all of them when both return nil, else

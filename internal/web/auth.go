@@ -29,7 +29,7 @@ type Gate struct {
 	finder KeyFinder
 	now    func() time.Time
 	// Counted separately, so that strangers cannot use up the limits of partners.
-	partners  *leases
+	partners  *quotas
 	strangers *Limits
 	// queue holds an element while a key is looked up for an address beyond its
 	// limit.
@@ -49,8 +49,8 @@ type knownKey struct {
 const maxWrong = 1024
 
 // NewGate makes a gate.
-func NewGate(finder KeyFinder, leaser Leaser, now func() time.Time) *Gate {
-	return &Gate{finder: finder, now: now, partners: newLeases(leaser), strangers: NewLimits(), queue: make(chan struct{}, 1),
+func NewGate(finder KeyFinder, source QuotaSource, now func() time.Time) *Gate {
+	return &Gate{finder: finder, now: now, partners: newQuotas(source), strangers: NewLimits(), queue: make(chan struct{}, 1),
 		known: map[commerce.KeyHash]knownKey{}, wrong: map[commerce.KeyHash]time.Time{}}
 }
 

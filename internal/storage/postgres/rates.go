@@ -20,9 +20,9 @@ const (
 	forgetWindows = `DELETE FROM rate_windows WHERE partner_id = $1 AND mode = $2 AND minute < $3`
 )
 
-// LeaseRequests implements storage.Engine. Should the connection break, the
+// GrantQuota implements storage.Engine. Should the connection break, the
 // lease is tried once more: at worst one is lost.
-func (e *Engine) LeaseRequests(ctx context.Context, w commerce.RateWindow, limit, want int64) (granted, used int64, err error) {
+func (e *Engine) GrantQuota(ctx context.Context, w commerce.RateWindow, limit, want int64) (granted, used int64, err error) {
 	err = e.on(ctx, e.rates, func(conn *pgx.Conn) (err error) {
 		granted, used, err = leaseOn(ctx, conn, w, limit, want)
 		return err

@@ -16,7 +16,7 @@ func TestLeaseAfterBrokenConnection(t *testing.T) {
 	e := address(url).Open(t, time.Now)
 	ctx := context.Background()
 	w := commerce.RateWindow{PartnerID: "ptn_a", Mode: commerce.Live, Minute: 1000}
-	if _, _, err := e.LeaseRequests(ctx, w, 10, 3); err != nil {
+	if _, _, err := e.GrantQuota(ctx, w, 10, 3); err != nil {
 		t.Fatal(err)
 	}
 	conn, err := pgx.Connect(ctx, url)
@@ -28,15 +28,15 @@ func TestLeaseAfterBrokenConnection(t *testing.T) {
 	if err != nil || ended.RowsAffected() == 0 {
 		t.Fatal(ended, err)
 	}
-	if granted, used, err := e.LeaseRequests(ctx, w, 10, 3); err != nil || granted != 3 || used != 6 {
+	if granted, used, err := e.GrantQuota(ctx, w, 10, 3); err != nil || granted != 3 || used != 6 {
 		t.Errorf("granted %d, used %d, %v", granted, used, err)
 	}
 	gone, cancel := context.WithCancel(ctx)
 	cancel()
-	if _, _, err := e.LeaseRequests(gone, w, 10, 3); err == nil {
+	if _, _, err := e.GrantQuota(gone, w, 10, 3); err == nil {
 		t.Error("a caller that has gone was given a lease")
 	}
-	if granted, _, err := e.LeaseRequests(ctx, w, 10, 3); err != nil || granted < 1 {
+	if granted, _, err := e.GrantQuota(ctx, w, 10, 3); err != nil || granted < 1 {
 		t.Errorf("after that: granted %d, %v", granted, err)
 	}
 }

@@ -102,8 +102,8 @@ func prepareRates(conn *connection) error {
 	return err
 }
 
-// LeaseRequests implements storage.Engine.
-func (e *Engine) LeaseRequests(ctx context.Context, w commerce.RateWindow, limit, want int64) (granted, used int64, err error) {
+// GrantQuota implements storage.Engine.
+func (e *Engine) GrantQuota(ctx context.Context, w commerce.RateWindow, limit, want int64) (granted, used int64, err error) {
 	select {
 	case conn := <-e.rates:
 		defer func() { e.rates <- conn }()

@@ -42,7 +42,7 @@ func TestDamagedRates(t *testing.T) {
 			if e, err = Open(path, Options{}); err != nil {
 				t.Fatal(err)
 			}
-			if granted, _, err := e.LeaseRequests(t.Context(), window, 10, 3); granted != 3 || err != nil {
+			if granted, _, err := e.GrantQuota(t.Context(), window, 10, 3); granted != 3 || err != nil {
 				t.Errorf("%d granted, %v", granted, err)
 			}
 			if err := e.Close(); err != nil {
@@ -86,7 +86,7 @@ func TestRatesDamagedLater(t *testing.T) {
 	}
 	e.rates <- conn
 	for _, want := range []int64{3, 6} {
-		if granted, used, err := e.LeaseRequests(t.Context(), window, 10, 3); granted != 3 || used != want || err != nil {
+		if granted, used, err := e.GrantQuota(t.Context(), window, 10, 3); granted != 3 || used != want || err != nil {
 			t.Errorf("%d granted, %d used, %v", granted, used, err)
 		}
 	}
@@ -105,11 +105,11 @@ func TestLeaseThatFails(t *testing.T) {
 		}
 	}
 	rename("rate_windows", "away")
-	if granted, _, err := e.LeaseRequests(t.Context(), window, 10, 3); granted != 0 || !errors.Is(err, storage.ErrUnavailable) {
+	if granted, _, err := e.GrantQuota(t.Context(), window, 10, 3); granted != 0 || !errors.Is(err, storage.ErrUnavailable) {
 		t.Errorf("%d granted, %v", granted, err)
 	}
 	rename("away", "rate_windows")
-	if granted, _, err := e.LeaseRequests(t.Context(), window, 10, 3); granted != 3 || err != nil {
+	if granted, _, err := e.GrantQuota(t.Context(), window, 10, 3); granted != 3 || err != nil {
 		t.Errorf("%d granted, %v", granted, err)
 	}
 }

@@ -96,7 +96,7 @@ func TestLocked(t *testing.T) {
 	if _, err := e.Sweep(context.Background(), 1); !errors.Is(err, storage.ErrUnavailable) {
 		t.Errorf("sweep beside a lock: %v", err)
 	}
-	if _, _, err := e.LeaseRequests(context.Background(), commerce.RateWindow{}, 1, 1); err != nil {
+	if _, _, err := e.GrantQuota(context.Background(), commerce.RateWindow{}, 1, 1); err != nil {
 		t.Errorf("a lease beside a lock: %v", err)
 	}
 	if err := e.Reader().Ping(context.Background()); err != nil {

@@ -22,9 +22,9 @@ func window(partner string, mode commerce.Mode, minute int64) commerce.RateWindo
 	return commerce.RateWindow{PartnerID: partner, Mode: mode, Minute: minute}
 }
 
-func mustLease(t *testing.T, e storage.Engine, w commerce.RateWindow, limit, want int64) (granted, used int64) {
+func mustGrant(t *testing.T, e storage.Engine, w commerce.RateWindow, limit, want int64) (granted, used int64) {
 	t.Helper()
-	granted, used, err := e.LeaseRequests(context.Background(), w, limit, want)
+	granted, used, err := e.GrantQuota(context.Background(), w, limit, want)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,7 +52,7 @@ func leaseSteps(t *testing.T, db Database) {
 		{a, 1 << 40, 1, 1, 18},                     // after a grant that was larger
 		{a, 1 << 40, 1 << 41, 1<<40 - 18, 1 << 40}, // larger than an int32
 	} {
-		granted, used := mustLease(t, e, step.window, step.limit, step.want)
+		granted, used := mustGrant(t, e, step.window, step.limit, step.want)
 		if granted != step.granted || (used != step.used && (granted > 0 || used < step.limit)) {
 			t.Errorf("step %d: granted %d, used %d; want %d, %d", i, granted, used, step.granted, step.used)
 		}
@@ -69,7 +69,7 @@ func leaseTogether(t *testing.T, db Database) {
 	for i := range 8 {
 		wg.Go(func() {
 			for {
-				granted, used, err := engines[i%2].LeaseRequests(context.Background(), w, limit, int64(1+i%3))
+				granted, used, err := engines[i%2].GrantQuota(context.Background(), w, limit, int64(1+i%3))
 				if err != nil {
 					t.Error(err)
 				}
@@ -97,7 +97,7 @@ func leasesForgotten(t *testing.T, db Database) {
 	for i, step := range []struct{ minute, granted int64 }{
 		{1000, 3}, {1000 + storage.WindowsKept, 3}, {1000, 0}, {1001 + storage.WindowsKept, 3}, {1000, 3},
 	} {
-		if granted, _ := mustLease(t, e, window("ptn_a", commerce.Live, step.minute), 3, 9); granted != step.granted {
+		if granted, _ := mustGrant(t, e, window("ptn_a", commerce.Live, step.minute), 3, 9); granted != step.granted {
 			t.Errorf("step %d, minute %d: granted %d, want %d", i, step.minute, granted, step.granted)
 		}
 	}
@@ -105,8 +105,8 @@ func leasesForgotten(t *testing.T, db Database) {
 
 func leaseStays(t *testing.T, db Database) {
 	w := window("ptn_a", commerce.Live, 1000)
-	mustLease(t, db.Open(t, time.Now), w, 10, 7)
-	if granted, used := mustLease(t, db.Open(t, time.Now), w, 10, 7); granted != 3 || used != 10 {
+	mustGrant(t, db.Open(t, time.Now), w, 10, 7)
+	if granted, used := mustGrant(t, db.Open(t, time.Now), w, 10, 7); granted != 3 || used != 10 {
 		t.Errorf("the next process was granted %d of %d used", granted, used)
 	}
 }
@@ -119,7 +119,7 @@ func leaseBesideBatch(t *testing.T, db Database) {
 		t.Fatal(err)
 	}
 	defer b.Discard()
-	if granted, _ := mustLease(t, e, window("ptn_a", commerce.Live, 1000), 10, 7); granted != 7 {
+	if granted, _ := mustGrant(t, e, window("ptn_a", commerce.Live, 1000), 10, 7); granted != 7 {
 		t.Errorf("granted %d", granted)
 	}
 }

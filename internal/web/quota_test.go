@@ -17,7 +17,7 @@ import (
 type rates struct {
 	mu     sync.Mutex
 	used   map[commerce.RateWindow]int64
-	leases int
+	grants int
 	before func(context.Context) error // called before each request for a quota
 }
 
@@ -25,11 +25,11 @@ func newRates() *rates {
 	return &rates{used: map[commerce.RateWindow]int64{}, before: func(context.Context) error { return nil }}
 }
 
-func (r *rates) LeaseRequests(ctx context.Context, w commerce.RateWindow, limit, want int64) (int64, int64, error) {
+func (r *rates) GrantQuota(ctx context.Context, w commerce.RateWindow, limit, want int64) (int64, int64, error) {
 	err := r.before(ctx)
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.leases++
+	r.grants++
 	if err != nil {
 		return 0, 0, err
 	}
@@ -43,10 +43,10 @@ func caller(partner string, mode commerce.Mode, limit int64) Caller {
 }
 
 // admitted counts how many of n requests of a partner pass.
-func admitted(t *testing.T, l *leases, c Caller, n int, now time.Time) (count int) {
+func admitted(t *testing.T, q *quotas, c Caller, n int, now time.Time) (count int) {
 	t.Helper()
 	for range n {
-		err := l.take(context.Background(), http.Header{}, c, now)
+		err := q.take(context.Background(), http.Header{}, c, now)
 		if err == nil {
 			count++
 		} else if e, ok := errors.AsType[*Error](err); !ok || e.Status != http.StatusTooManyRequests {
@@ -58,7 +58,7 @@ func admitted(t *testing.T, l *leases, c Caller, n int, now time.Time) (count in
 
 // Processes share one partner's limit exactly, even if they disagree on the limit.
 // Numbers that a process got and did not use are lost for that minute.
-func TestLeases(t *testing.T) {
+func TestQuotas(t *testing.T) {
 	type step struct {
 		process int
 		second  int64
@@ -79,7 +79,7 @@ func TestLeases(t *testing.T) {
 		"known to one process": {{0, 0, 100, 2, 2}, {1, 1, 10, 9, 0}, {0, 2, 10, 200, 8}},
 	} {
 		table := newRates()
-		processes := []*leases{newLeases(table), newLeases(table), newLeases(table)}
+		processes := []*quotas{newQuotas(table), newQuotas(table), newQuotas(table)}
 		for i, s := range steps {
 			got := admitted(t, processes[s.process], caller("ptn_a", commerce.Live, s.limit), s.n, at(s.second))
 			if got != s.want {
@@ -89,19 +89,19 @@ func TestLeases(t *testing.T) {
 	}
 }
 
-func TestLeasesAreApart(t *testing.T) {
-	l := newLeases(newRates())
+func TestQuotasAreApart(t *testing.T) {
+	q := newQuotas(newRates())
 	for _, c := range []Caller{caller("ptn_a", commerce.Live, 3), caller("ptn_a", commerce.Test, 3), caller("ptn_b", commerce.Live, 3)} {
-		if got := admitted(t, l, c, 10, at(0)); got != 3 {
+		if got := admitted(t, q, c, 10, at(0)); got != 3 {
 			t.Errorf("%s %s: %d passed, want 3", c.Partner.ID, c.Mode, got)
 		}
 	}
 }
 
 // Remaining counts down the requests that are left to all processes.
-func TestLeaseHeaders(t *testing.T) {
+func TestQuotaHeaders(t *testing.T) {
 	table := newRates()
-	processes := []*leases{newLeases(table), newLeases(table)}
+	processes := []*quotas{newQuotas(table), newQuotas(table)}
 	for i, want := range []struct {
 		process          int
 		remaining, retry string
@@ -118,9 +118,9 @@ func TestLeaseHeaders(t *testing.T) {
 // Exactly the limit passes, even if all requests reach two processes at once, except
 // for numbers that are left in a process without further requests. Few quotas are
 // requested.
-func TestLeasesAtOnce(t *testing.T) {
+func TestQuotasAtOnce(t *testing.T) {
 	table := newRates()
-	processes := []*leases{newLeases(table), newLeases(table)}
+	processes := []*quotas{newQuotas(table), newQuotas(table)}
 	var wg sync.WaitGroup
 	var count atomic.Int64
 	for i := range 40 {
@@ -130,35 +130,35 @@ func TestLeasesAtOnce(t *testing.T) {
 	}
 	wg.Wait()
 	left := int64(0)
-	for _, l := range processes {
-		for _, p := range l.held {
+	for _, q := range processes {
+		for _, p := range q.byKey {
 			left += max(0, p.used-p.next+1)
 		}
 	}
-	if count.Load()+left != 2400 || left > 2400/portionsOfRest {
+	if count.Load()+left != 2400 || left > 2400/quotasOfRest {
 		t.Errorf("%d passed and %d are left, want 2400", count.Load(), left)
 	}
-	if table.leases > 150 {
-		t.Errorf("%d leases", table.leases)
+	if table.grants > 150 {
+		t.Errorf("%d grants", table.grants)
 	}
 }
 
 // A request that arrives while its quota is being fetched waits for that one only,
 // even if the first caller has gone. If the fetch fails, all of them fail.
-func TestLeaseTogether(t *testing.T) {
+func TestCallersShareAGrant(t *testing.T) {
 	for _, failure := range []error{nil, errors.New("gone")} {
 		synctest.Test(t, func(t *testing.T) {
 			table := newRates()
 			release := make(chan struct{})
 			table.before = func(context.Context) error { <-release; return failure }
-			l := newLeases(table)
+			q := newQuotas(table)
 			c := caller("ptn_a", commerce.Live, 1)
 			gone, leave := context.WithCancel(context.Background())
 			results := make(chan error, 10)
-			go func() { results <- l.take(gone, http.Header{}, c, at(0)) }()
+			go func() { results <- q.take(gone, http.Header{}, c, at(0)) }()
 			synctest.Wait()
 			for range 9 {
-				go func() { results <- l.take(context.Background(), http.Header{}, c, at(0)) }()
+				go func() { results <- q.take(context.Background(), http.Header{}, c, at(0)) }()
 			}
 			synctest.Wait()
 			leave()
@@ -176,8 +176,8 @@ func TestLeaseTogether(t *testing.T) {
 			if failure != nil {
 				wantPassed, minFailed = 0, 10
 			}
-			if passed != wantPassed || failed < minFailed || table.leases != 1 {
-				t.Errorf("%v: %d passed, %d failed, %d leases", failure, passed, failed, table.leases)
+			if passed != wantPassed || failed < minFailed || table.grants != 1 {
+				t.Errorf("%v: %d passed, %d failed, %d grants", failure, passed, failed, table.grants)
 			}
 		})
 	}
@@ -185,12 +185,12 @@ func TestLeaseTogether(t *testing.T) {
 
 // A database that does not answer delays a request for a bounded time, and the next
 // request tries again.
-func TestLeaseWithoutStorage(t *testing.T) {
+func TestQuotaWithoutStorage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newGateTest()
 		g.rates.before = func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }
 		begun := time.Now()
-		if got := g.knock("good", "a"); got != 500 || time.Since(begun) != leasePatience {
+		if got := g.knock("good", "a"); got != 500 || time.Since(begun) != quotaPatience {
 			t.Errorf("%d after %v", got, time.Since(begun))
 		}
 		g.rates.before = func(context.Context) error { return nil }
@@ -201,12 +201,12 @@ func TestLeaseWithoutStorage(t *testing.T) {
 }
 
 // Past minutes are dropped.
-func TestLeaseMemory(t *testing.T) {
-	l := newLeases(newRates())
+func TestQuotaMemory(t *testing.T) {
+	q := newQuotas(newRates())
 	for minute := range int64(100) {
-		admitted(t, l, caller("ptn_a", commerce.Live, 3), 1, at(60*minute))
+		admitted(t, q, caller("ptn_a", commerce.Live, 3), 1, at(60*minute))
 	}
-	if len(l.held) != 1 {
-		t.Errorf("%d windows are held", len(l.held))
+	if len(q.byKey) != 1 {
+		t.Errorf("%d windows are held", len(q.byKey))
 	}
 }
