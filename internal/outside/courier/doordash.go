@@ -11,6 +11,8 @@ import (
 	"net/url"
 	"strings"
 	"time"
+
+	"purveyor/internal/outside/httpcall"
 )
 
 const (
@@ -70,10 +72,7 @@ func NewDoorDash(o DoorDashOptions) (*DoorDash, error) {
 		return nil, errors.New("DoorDash: the URL of the API is none")
 	}
 	d := &DoorDash{
-		client: &http.Client{
-			Transport:     cmp.Or(o.Transport, http.DefaultTransport),
-			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-		},
+		client:      httpcall.Client(o.Transport),
 		base:        base.JoinPath("drive/v2").String(),
 		developerID: o.DeveloperID, keyID: o.KeyID, secret: secret,
 		now: time.Now,
@@ -96,7 +95,7 @@ func (d *DoorDash) Check(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, doordashTimeout)
 	defer cancel()
 	_, err := d.read(ctx, "check."+rand.Text())
-	if err = doordashFailure(ctx, "read a delivery", err); refusedAs(err, NotFound) {
+	if err = doordashFailure("read a delivery", err); refusedAs(err, NotFound) {
 		return nil
 	}
 	return err
@@ -113,7 +112,7 @@ func (d *DoorDash) Quote(ctx context.Context, r QuoteRequest) (Quote, error) {
 	order.ExternalDeliveryID = "quote." + rand.Text()
 	a, err := d.call(ctx, http.MethodPost, "/quotes", order.ExternalDeliveryID, order)
 	if err != nil {
-		return Quote{}, doordashFailure(ctx, "quote a delivery", err)
+		return Quote{}, doordashFailure("quote a delivery", err)
 	}
 	now := d.now()
 	offer := a.delivery()
@@ -147,7 +146,7 @@ func (d *DoorDash) Create(ctx context.Context, r CreateRequest) (Delivery, error
 		a, err = d.made(ctx, r.Ref, err)
 	}
 	if err != nil {
-		return Delivery{}, doordashFailure(ctx, "create a delivery", err)
+		return Delivery{}, doordashFailure("create a delivery", err)
 	}
 	delivery := a.delivery()
 	delivery.QuoteID = r.QuoteID // the offer for which DoorDash was chosen
@@ -175,7 +174,7 @@ func (d *DoorDash) Get(ctx context.Context, k Key) (Delivery, error) {
 	defer cancel()
 	a, err := d.read(ctx, doordashName(k))
 	if err != nil {
-		return Delivery{}, doordashFailure(ctx, "read a delivery", err)
+		return Delivery{}, doordashFailure("read a delivery", err)
 	}
 	return a.delivery(), nil
 }
@@ -205,7 +204,7 @@ func (d *DoorDash) Cancel(ctx context.Context, k Key) (Delivery, error) {
 		}
 	}
 	if err != nil {
-		return Delivery{}, doordashFailure(ctx, "cancel a delivery", err)
+		return Delivery{}, doordashFailure("cancel a delivery", err)
 	}
 	return a.delivery(), nil
 }

@@ -8,12 +8,12 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
-	"io"
 	"net/http"
 	"strings"
 	"time"
 
 	"purveyor/internal/commerce"
+	"purveyor/internal/outside/httpcall"
 )
 
 const maxDoorDashAnswer = 1 << 20
@@ -208,21 +208,16 @@ func (d *DoorDash) call(ctx context.Context, method, path, name string, order an
 	if order != nil {
 		request.Header.Set("Content-Type", "application/json")
 	}
-	response, err := d.client.Do(request)
+	answer, err := httpcall.Do(d.client, request, maxDoorDashAnswer)
 	if err != nil {
 		return doordashDelivery{}, err
 	}
-	defer func() { _ = response.Body.Close() }()
-	answer, err := io.ReadAll(io.LimitReader(response.Body, maxDoorDashAnswer))
-	if err != nil {
-		return doordashDelivery{}, err
-	}
-	answer = bytes.ReplaceAll(answer, []byte(token), []byte("[token]")) // keep the token out of errors
-	if response.StatusCode/100 != 2 {
-		return doordashDelivery{}, readDoorDashError(response, answer, d.now())
+	answer.Body = bytes.ReplaceAll(answer.Body, []byte(token), []byte("[token]")) // keep the token out of errors
+	if !answer.OK() {
+		return doordashDelivery{}, readDoorDashError(answer, d.now())
 	}
 	var a doordashDelivery
-	if err := json.Unmarshal(answer, &a); err != nil || a.ExternalDeliveryID != name {
+	if err := json.Unmarshal(answer.Body, &a); err != nil || a.ExternalDeliveryID != name {
 		return doordashDelivery{}, errNotDoorDash
 	}
 	return a, nil

@@ -2,17 +2,16 @@ package courier
 
 import (
 	"cmp"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
-	"net/url"
 	"slices"
 	"strings"
 	"time"
 
 	"purveyor/internal/commerce"
+	"purveyor/internal/outside/httpcall"
 )
 
 var errNotDoorDash = errors.New("the answer is not one of DoorDash's; check the URL and proxies")
@@ -74,12 +73,12 @@ func doordashRefused(err error) bool {
 // readDoorDashError reads an error answer. Proxies between us and DoorDash answer
 // too: an answer without a code is not DoorDash's, unless it is about an outage, a
 // limit or the key.
-func readDoorDashError(response *http.Response, answer []byte, now time.Time) error {
-	e := &doordashError{status: response.StatusCode}
-	err := json.Unmarshal(answer, e)
+func readDoorDashError(answer httpcall.Answer, now time.Time) error {
+	e := &doordashError{status: answer.Status}
+	err := json.Unmarshal(answer.Body, e)
 	switch {
 	case e.status == http.StatusTooManyRequests:
-		return &Limited{RetryAfter: waitFor(response.Header, now)}
+		return &Limited{RetryAfter: httpcall.RetryAfter(answer.Header, now)}
 	case e.status >= 500, e.status == http.StatusUnauthorized, e.status == http.StatusRequestTimeout:
 		return e
 	case err != nil || e.Code == "" || e.status/100 != 4:
@@ -139,12 +138,11 @@ func (f doordashFieldError) code() Code {
 // doordashFailure turns err into a *Refusal if the call was definitely refused.
 // Otherwise the call may be repeated, and the text says what an operator can do. The
 // text contains no secret.
-func doordashFailure(ctx context.Context, doing string, err error) error {
+func doordashFailure(doing string, err error) error {
 	if limited, ok := errors.AsType[*Limited](err); ok {
 		return limited
 	}
 	answer, answered := errors.AsType[*doordashError](err)
-	unreachable, _ := errors.AsType[*url.Error](err)
 	switch {
 	case answered && answer.status == http.StatusUnauthorized:
 		return &commerce.CredentialsError{Message: "DoorDash: " + doing + ": it does not accept the key: check the developer id, key id and signing secret, and this machine's clock"}
@@ -154,10 +152,6 @@ func doordashFailure(ctx context.Context, doing string, err error) error {
 		return &Refusal{Code: answer.code(), Message: answer.words()}
 	case answered:
 		return fmt.Errorf("DoorDash: %s: %w", doing, answer)
-	case ctx.Err() != nil:
-		return fmt.Errorf("DoorDash: %s: no answer yet: %w", doing, ctx.Err())
-	case unreachable != nil:
-		return fmt.Errorf("DoorDash: %s: it cannot be reached, check the network: %w", doing, unreachable.Err)
 	}
 	return fmt.Errorf("DoorDash: %s: %w", doing, err)
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"purveyor/internal/commerce"
+	"purveyor/internal/outside/httpcall"
 )
 
 const (
@@ -51,7 +52,7 @@ type Uber struct {
 
 	options UberOptions
 	base    string // prefix of all paths
-	client  http.Client
+	client  *http.Client
 	token   uberToken
 	timeout time.Duration
 	log     *slog.Logger
@@ -67,12 +68,7 @@ func NewUber(o UberOptions) *Uber {
 		Now:     time.Now,
 		options: o,
 		base:    strings.TrimRight(cmp.Or(o.BaseURL, uberURL), "/") + "/customers/" + url.PathEscape(o.CustomerID),
-		client: http.Client{
-			Transport: cmp.Or[http.RoundTripper](o.Transport, http.DefaultTransport),
-			// Never follow redirects: they would send addresses and credentials
-			// wherever they point.
-			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-		},
+		client:  httpcall.Client(o.Transport),
 		token:   newUberToken(),
 		timeout: uberTimeout,
 		log:     cmp.Or(o.Log, slog.Default()),

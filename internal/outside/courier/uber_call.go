@@ -7,13 +7,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"net/url"
 	"strings"
 	"time"
 
 	"purveyor/internal/commerce"
+	"purveyor/internal/outside/httpcall"
 )
 
 const (
@@ -27,10 +27,8 @@ const (
 
 // uberAnswer is an answer of the API. Its token must not get into logs or errors.
 type uberAnswer struct {
-	status int
-	header http.Header
-	body   []byte
-	token  string
+	httpcall.Answer
+	token string
 }
 
 // call makes one API call and decodes its answer into out.
@@ -46,10 +44,10 @@ func (u *Uber) call(ctx context.Context, doing, method, path string, in, out any
 	switch {
 	case err != nil:
 		return fmt.Errorf("uber: %s: %w", doing, err)
-	case answer.status/100 != 2:
+	case !answer.OK():
 		return u.failure(doing, answer)
 	}
-	if err := json.Unmarshal(answer.body, out); err != nil {
+	if err := json.Unmarshal(answer.Body, out); err != nil {
 		return fmt.Errorf("uber: %s: %w", doing, errNotUber)
 	}
 	return nil
@@ -64,14 +62,14 @@ func (u *Uber) authorized(ctx context.Context, method, path string, body []byte)
 		return uberAnswer{}, err
 	}
 	answer, err := u.send(ctx, method, u.base+path, token, "application/json", body)
-	if err != nil || answer.status != http.StatusUnauthorized {
+	if err != nil || answer.Status != http.StatusUnauthorized {
 		return answer, err
 	}
 	if token, err = u.useToken(ctx, token); err != nil {
 		return uberAnswer{}, err
 	}
 	answer, err = u.send(ctx, method, u.base+path, token, "application/json", body)
-	if err == nil && answer.status == http.StatusUnauthorized {
+	if err == nil && answer.Status == http.StatusUnauthorized {
 		u.token.drop(ctx, token, u.Now().Add(uberTokenPause), &commerce.CredentialsError{Message: "Uber does not accept the tokens that it gives: check the account"})
 	}
 	return answer, err
@@ -90,23 +88,14 @@ func (u *Uber) send(ctx context.Context, method, to, token, kind string, body []
 	if token != "" {
 		request.Header.Set("Authorization", "Bearer "+token)
 	}
-	answer := uberAnswer{token: token}
-	response, err := u.client.Do(request)
-	if err == nil {
-		answer.status, answer.header = response.StatusCode, response.Header
-		answer.body, err = io.ReadAll(io.LimitReader(response.Body, maxUberAnswer))
-		_ = response.Body.Close()
+	answer, err := httpcall.Do(u.client, request, maxUberAnswer)
+	switch {
+	case err == nil:
+		return uberAnswer{answer, token}, nil
+	case ctx.Err() != nil:
+		return uberAnswer{}, err
 	}
-	if err == nil {
-		return answer, nil
-	}
-	if ctx.Err() != nil {
-		return uberAnswer{}, fmt.Errorf("no answer yet: %w", ctx.Err())
-	}
-	if failed, ok := errors.AsType[*url.Error](err); ok {
-		err = failed.Err
-	}
-	return uberAnswer{}, fmt.Errorf("Uber cannot be reached, check the network: %s", u.clean(err.Error(), token))
+	return uberAnswer{}, errors.New(u.clean(err.Error(), token))
 }
 
 // uberToken holds the current token. One goroutine at a time requests a new one; the
@@ -190,16 +179,16 @@ func (u *Uber) askToken(ctx context.Context) (string, time.Duration, error) {
 		Expires float64 `json:"expires_in"` // seconds
 		Error   string  `json:"error"`
 	}
-	_ = json.Unmarshal(answer.body, &told) // a failure leaves the fields empty, which is checked below
+	_ = json.Unmarshal(answer.Body, &told) // a failure leaves the fields empty, which is checked below
 	switch {
-	case answer.status == http.StatusTooManyRequests:
-		limited := &Limited{RetryAfter: waitFor(answer.header, u.Now())}
+	case answer.Status == http.StatusTooManyRequests:
+		limited := &Limited{RetryAfter: httpcall.RetryAfter(answer.Header, u.Now())}
 		return "", 0, &uberTokenError{limited, limited.RetryAfter}
-	case answer.status/100 == 4 && told.Error != "":
+	case answer.Status/100 == 4 && told.Error != "":
 		return "", 0, &uberTokenError{error: &commerce.CredentialsError{Message: fmt.Sprintf("Uber does not accept the client id and secret (%s): take them "+
 			"from the Developer tab of the dashboard, with the scope eats.deliveries", u.clean(told.Error))}}
-	case answer.status/100 != 2:
-		return "", 0, fmt.Errorf("a token: Uber answered %d", answer.status)
+	case !answer.OK():
+		return "", 0, fmt.Errorf("a token: Uber answered %d", answer.Status)
 	case told.Token == "" || strings.ContainsFunc(told.Token, func(r rune) bool { return r <= ' ' || r > '~' }):
 		return "", 0, fmt.Errorf("a token: %w", errNotUber)
 	}

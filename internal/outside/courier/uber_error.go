@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"purveyor/internal/commerce"
+	"purveyor/internal/outside/httpcall"
 )
 
 var errNotUber = errors.New("the answer is not one of Uber's; check the URL and proxies")
@@ -105,23 +106,23 @@ var uberPassing = []string{"request_timeout", "internal_server_error", "unknown_
 // Otherwise the cause may pass, or the operator can fix it.
 func (u *Uber) failure(doing string, a uberAnswer) error {
 	var e uberError
-	if json.Unmarshal(a.body, &e) != nil {
+	if json.Unmarshal(a.Body, &e) != nil {
 		e = uberError{}
 	}
-	if a.status == http.StatusTooManyRequests || e.Code == "customer_limited" {
-		return &Limited{RetryAfter: waitFor(a.header, u.Now())}
+	if a.Status == http.StatusTooManyRequests || e.Code == "customer_limited" {
+		return &Limited{RetryAfter: httpcall.RetryAfter(a.Header, u.Now())}
 	}
 	if id := e.details()["delivery_id"]; e.Code == "duplicate_delivery" && id != "" {
 		return &uberDuplicate{u.clean(id, a.token)}
 	}
 	// A 403 without a code comes from a proxy or a firewall in between.
-	if slices.Contains(uberDenials, e.Code) || a.status == http.StatusUnauthorized || a.status == http.StatusForbidden && e.Code != "" {
-		return &commerce.CredentialsError{Message: "uber: " + doing + ": " + u.clean(e.advice(a.status), a.token)}
+	if slices.Contains(uberDenials, e.Code) || a.Status == http.StatusUnauthorized || a.Status == http.StatusForbidden && e.Code != "" {
+		return &commerce.CredentialsError{Message: "uber: " + doing + ": " + u.clean(e.advice(a.Status), a.token)}
 	}
 	if no, ok := uberRefusals[e.Code]; ok {
 		return &Refusal{Code: no.code, Message: cmp.Or(no.says, "Uber Direct: "+u.clean(e.words(), a.token))}
 	}
-	if a.status/100 == 4 && a.status != http.StatusRequestTimeout &&
+	if a.Status/100 == 4 && a.Status != http.StatusRequestTimeout &&
 		e.Code != "" && !slices.Contains(uberPassing, e.Code) {
 		refusal := &Refusal{Code: Other, Message: "Uber Direct: " + u.clean(e.words(), a.token)}
 		if e.Code == "invalid_params" && e.aboutPlace() {
@@ -129,7 +130,7 @@ func (u *Uber) failure(doing string, a uberAnswer) error {
 		}
 		return refusal
 	}
-	return fmt.Errorf("uber: %s: %s", doing, u.clean(e.advice(a.status), a.token))
+	return fmt.Errorf("uber: %s: %s", doing, u.clean(e.advice(a.Status), a.token))
 }
 
 // advice is the text for an error that is not a refusal.

@@ -14,6 +14,7 @@ import (
 	"github.com/stripe/stripe-go/v85"
 
 	"purveyor/internal/commerce"
+	"purveyor/internal/outside/httpcall"
 )
 
 const (
@@ -58,7 +59,7 @@ var _ Processor = (*Stripe)(nil)
 func NewStripe(o StripeOptions) *Stripe {
 	config := &stripe.BackendConfig{
 		EnableTelemetry:   stripe.Bool(false),
-		HTTPClient:        &http.Client{Transport: stripeTransport{cmp.Or[http.RoundTripper](o.Transport, http.DefaultTransport)}},
+		HTTPClient:        &http.Client{Transport: httpcall.Whole{Next: cmp.Or(o.Transport, http.DefaultTransport), Most: maxStripeAnswer}},
 		LeveledLogger:     &stripe.LeveledLogger{Level: stripe.LevelNull}, // its lines contain customers' data
 		MaxNetworkRetries: stripe.Int64(0),                                // jobs repeat calls; the library would sleep past the end of the context
 	}

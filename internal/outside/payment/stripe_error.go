@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"net/url"
 	"strings"
@@ -89,24 +88,4 @@ func advice(e *stripe.Error) string {
 
 func words(e *stripe.Error) string {
 	return cmp.Or(e.Msg, string(e.Code), string(e.Type), "no reason given")
-}
-
-// stripeTransport refuses answers that the library would misread, and bounds their
-// size.
-type stripeTransport struct{ next http.RoundTripper }
-
-func (t stripeTransport) RoundTrip(r *http.Request) (*http.Response, error) {
-	response, err := t.next.RoundTrip(r)
-	if err != nil {
-		return nil, err
-	}
-	if response.StatusCode/100 == 3 {
-		_ = response.Body.Close()
-		return nil, fmt.Errorf("it answered %d", response.StatusCode)
-	}
-	response.Body = struct {
-		io.Reader
-		io.Closer
-	}{io.LimitReader(response.Body, maxStripeAnswer), response.Body}
-	return response, nil
 }

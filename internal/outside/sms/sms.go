@@ -2,11 +2,9 @@
 package sms
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"net/url"
 	"strings"
@@ -16,6 +14,7 @@ import (
 	twilio "github.com/twilio/twilio-go/rest/api/v2010"
 
 	"purveyor/internal/commerce"
+	"purveyor/internal/outside/httpcall"
 )
 
 // Message is one text message.
@@ -117,8 +116,7 @@ func (t *Twilio) service(ctx context.Context) *twilio.ApiService {
 	return twilio.NewApiService(&client.RequestHandler{Client: c}) // ignores the environment variables for edge and region
 }
 
-// bound sends requests under a context, to the base URL if there is one. It reads a
-// bounded part of the answer into memory, because the library does not close bodies.
+// bound sends requests under a context, to the base URL if there is one.
 type bound struct {
 	ctx  context.Context
 	base *url.URL
@@ -129,17 +127,7 @@ func (b bound) RoundTrip(r *http.Request) (*http.Response, error) {
 	if b.base != nil {
 		r.URL.Scheme, r.URL.Host, r.Host = b.base.Scheme, b.base.Host, b.base.Host
 	}
-	response, err := http.DefaultTransport.RoundTrip(r)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = response.Body.Close() }()
-	if response.StatusCode/100 == 3 { // the library would take it for an answer
-		return nil, fmt.Errorf("Twilio answered %d", response.StatusCode)
-	}
-	body, err := io.ReadAll(io.LimitReader(response.Body, maxAnswer))
-	response.Body = io.NopCloser(bytes.NewReader(body))
-	return response, err
+	return httpcall.Whole{Next: http.DefaultTransport, Most: maxAnswer}.RoundTrip(r)
 }
 
 func alphanumeric(s string) bool {

@@ -76,7 +76,7 @@ func TestRefusals(t *testing.T) {
 		{500, `{"code":20500,"message":"Internal Server Error","status":500}`, "code 20500", false},
 		{503, `{"code":20503,"message":"Service unavailable","status":503}`, "code 20503", false},
 		{502, `<html>Bad gateway</html>`, "502", false},
-		{302, `{}`, "Twilio answered 302", false},
+		{302, `{}`, "it answered 302", false},
 	} {
 		sender := texter(t, func(w http.ResponseWriter, _ *http.Request) {
 			w.WriteHeader(c.status)

@@ -5,7 +5,6 @@ package webhook
 import (
 	"bytes"
 	"context"
-	"errors"
 	"io"
 	"net"
 	"net/http"
@@ -14,6 +13,7 @@ import (
 	"time"
 
 	"purveyor/internal/commerce"
+	"purveyor/internal/outside/httpcall"
 )
 
 const (
@@ -108,7 +108,7 @@ func (s *Sender) send(ctx context.Context, r Request) Result {
 	default:
 		result.Error = "status " + strconv.Itoa(response.StatusCode)
 	}
-	result.RetryAfter = retryAfter(response.Header.Get("Retry-After"), time.Now())
+	result.RetryAfter = httpcall.RetryAfter(response.Header, time.Now()).Milliseconds()
 	return result
 }
 
@@ -131,16 +131,4 @@ func compose(ctx context.Context, r Request) (*http.Request, error) {
 	h["Idempotency-Key"] = []string{}
 	sign(h, r)
 	return request, nil
-}
-
-// retryAfter reads seconds or an HTTP date; 0: neither.
-func retryAfter(value string, now time.Time) int64 {
-	if seconds, err := strconv.ParseUint(value, 10, 63); err == nil || errors.Is(err, strconv.ErrRange) {
-		return int64(min(seconds, uint64(commerce.MaxRetryAfter/1000))) * 1000
-	}
-	at, err := http.ParseTime(value)
-	if err != nil {
-		return 0
-	}
-	return max(0, at.Sub(now).Milliseconds())
 }

@@ -1,0 +1,96 @@
+// Package httpcall is what calls to providers over HTTP have in common: no
+// redirects, answers of bounded size, errors without the request's URL.
+package httpcall
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+)
+
+// Client makes a client that returns redirects like any other answer: following
+// them would send addresses and credentials wherever they point. The transport may
+// be nil.
+func Client(transport http.RoundTripper) *http.Client {
+	return &http.Client{
+		Transport:     cmp.Or(transport, http.DefaultTransport),
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+}
+
+// Answer is an answer with the first bytes of its body.
+type Answer struct {
+	Status int
+	Header http.Header
+	Body   []byte
+}
+
+// OK reports whether the status is a success.
+func (a Answer) OK() bool { return a.Status/100 == 2 }
+
+// Do sends a request, and reads at most so many bytes of the answer. Its errors do
+// not contain the URL, which may hold an address or a secret.
+func Do(client *http.Client, request *http.Request, most int64) (Answer, error) {
+	response, err := client.Do(request)
+	if err == nil {
+		var body []byte
+		body, err = io.ReadAll(io.LimitReader(response.Body, most))
+		_ = response.Body.Close()
+		if err == nil {
+			return Answer{response.StatusCode, response.Header, body}, nil
+		}
+	}
+	if over := request.Context().Err(); over != nil {
+		return Answer{}, fmt.Errorf("no answer yet: %w", over)
+	}
+	if failed, ok := errors.AsType[*url.Error](err); ok {
+		err = failed.Err
+	}
+	return Answer{}, fmt.Errorf("it cannot be reached, check the network: %w", err)
+}
+
+// Whole is a transport for libraries that do not bound answers or close bodies. It
+// reads at most so many bytes of each answer, and refuses redirects, which the
+// libraries would take for answers.
+type Whole struct {
+	Next http.RoundTripper
+	Most int64
+}
+
+// RoundTrip implements http.RoundTripper.
+func (t Whole) RoundTrip(r *http.Request) (*http.Response, error) {
+	response, err := t.Next.RoundTrip(r)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = response.Body.Close() }()
+	if response.StatusCode/100 == 3 {
+		return nil, fmt.Errorf("it answered %d", response.StatusCode)
+	}
+	body, err := io.ReadAll(io.LimitReader(response.Body, t.Most))
+	response.Body = io.NopCloser(bytes.NewReader(body))
+	return response, err
+}
+
+// LongestWait bounds RetryAfter.
+const LongestWait = 24 * time.Hour
+
+// RetryAfter reads the header Retry-After, in seconds or as a date; 0: neither.
+func RetryAfter(h http.Header, now time.Time) time.Duration {
+	text := h.Get("Retry-After")
+	seconds, err := strconv.ParseUint(text, 10, 64)
+	if err == nil || errors.Is(err, strconv.ErrRange) {
+		return time.Duration(min(seconds, uint64(LongestWait/time.Second))) * time.Second
+	}
+	at, err := http.ParseTime(text)
+	if err != nil {
+		return 0
+	}
+	return min(max(0, at.Sub(now)), LongestWait)
+}
