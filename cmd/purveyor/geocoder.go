@@ -48,7 +48,7 @@ type places struct{ db *database }
 
 // Place implements geocode.Memory.
 func (p places) Place(ctx context.Context, key string) (geocode.Place, bool, error) {
-	kept, err := p.db.Reader().Placed(ctx, key)
+	kept, err := p.db.Reader().GeocodedAddress(ctx, key)
 	if errors.Is(err, storage.ErrNotFound) || err == nil && kept.Outdated(time.Now().UnixMilli()) {
 		return geocode.Place{}, false, nil
 	}
@@ -61,7 +61,7 @@ func (p places) Keep(ctx context.Context, key string, place geocode.Place, sourc
 	done := make(chan error, 1)
 	go func() {
 		_, err := commit.Do(ctx, p.db.committer, command.KeepPlace{
-			Place: commerce.Placed{Address: key, At: place.Point, Precision: string(place.Precision), Source: source}})
+			Place: commerce.GeocodedAddress{Address: key, At: place.Point, Precision: string(place.Precision), Source: source}})
 		done <- err
 	}()
 	select {

@@ -164,7 +164,7 @@ func (a *API) ask(ctx context.Context, order commerce.Order, d commerce.Delivery
 		return command.Tracked{}, err
 	}
 	return commit.Do(ctx, a.committer, command.RecordCourierUpdate{Facts: command.FactsOf(order), Attempt: d.Attempt, Provider: d.Provider,
-		News: command.CourierNews(now), TraceID: d.TraceID})
+		Update: command.CourierUpdate(now), TraceID: d.TraceID})
 }
 
 // delivery is what is stored of an order's delivery, and the order as it was

@@ -127,7 +127,7 @@ func (a *API) near(ctx context.Context, search commerce.Nearby, active bool) ([]
 
 // storesOf reads the stores that were found, but for those that are known in
 // the version that was seen.
-func (a *API) storesOf(ctx context.Context, found []commerce.Near, active bool) (map[string]commerce.Store, error) {
+func (a *API) storesOf(ctx context.Context, found []commerce.StoreMatch, active bool) (map[string]commerce.Store, error) {
 	byID := make(map[string]commerce.Store, len(found))
 	var unknown []string
 	for _, n := range found {
@@ -150,10 +150,10 @@ func (a *API) storesOf(ctx context.Context, found []commerce.Near, active bool) 
 
 // candidates are the stores that a search finds, and perhaps others: all that a
 // key may use, if these are few.
-func (a *API) candidates(ctx context.Context, search commerce.Nearby, active bool) ([]commerce.Near, error) {
+func (a *API) candidates(ctx context.Context, search commerce.Nearby, active bool) ([]commerce.StoreMatch, error) {
 	const few = 100
 	if own := search.Partner.StoreIDs; len(own) > 0 && len(own) <= few {
-		found := make([]commerce.Near, len(own))
+		found := make([]commerce.StoreMatch, len(own))
 		for i, id := range own {
 			found[i].StoreID = id // in whatever version: it is read
 		}

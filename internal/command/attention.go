@@ -7,69 +7,72 @@ import (
 	"purveyor/internal/commerce"
 )
 
-// mayRaise adds the rows of reasons that the command may raise or resolve.
-func (f OrderFacts) mayRaise(n *commerce.Needs, codes ...commerce.AttentionCode) {
+// needAttention adds to n the attention rows that the command may raise or resolve.
+func (f OrderFacts) needAttention(n *commerce.Needs, codes ...commerce.AttentionCode) {
 	n.Attention = append(n.Attention, commerce.AttentionKeys(f.Key, codes...)...)
 }
 
-// attention is the row of a reason as the command has left it so far.
-func (s *story) attention(code commerce.AttentionCode) commerce.Attention {
-	key := commerce.AttentionKey{StoreID: s.order.StoreID, OrderID: s.order.ID, Code: code}
-	for _, a := range s.changes.Attention {
+// attention returns the row of a reason, with what the command has changed of it so far.
+func (oc *orderChange) attention(code commerce.AttentionCode) commerce.Attention {
+	key := commerce.AttentionKey{StoreID: oc.order.StoreID, OrderID: oc.order.ID, Code: code}
+	for _, a := range oc.changes.Attention {
 		if a.Code == code {
 			return a
 		}
 	}
-	a, _ := s.rows.Attention.Get(key)
+	a, _ := oc.rows.Attention.Get(key)
 	a.StoreID, a.OrderID, a.Code = key.StoreID, key.OrderID, key.Code
 	return a
 }
 
-func (s *story) setAttention(a commerce.Attention) {
-	s.changes.Attention = slices.DeleteFunc(s.changes.Attention, func(b commerce.Attention) bool { return b.Code == a.Code })
-	s.changes.Attention = append(s.changes.Attention, a)
+func (oc *orderChange) setAttention(a commerce.Attention) {
+	oc.changes.Attention = slices.DeleteFunc(oc.changes.Attention, func(b commerce.Attention) bool { return b.Code == a.Code })
+	oc.changes.Attention = append(oc.changes.Attention, a)
 }
 
 // raised reports whether the merchant is asked to look at the order for this
 // reason.
-func (s *story) raised(code commerce.AttentionCode) bool { return s.attention(code).Open() }
+func (oc *orderChange) raised(code commerce.AttentionCode) bool { return oc.attention(code).Open() }
 
-// raise asks the merchant to look at the order. Other reasons stay as they are.
-func (s *story) raise(code commerce.AttentionCode, detail string) {
-	s.setAttention(s.attention(code).Raise(detail, s.now))
+// raiseWithoutNote raises a reason for the merchant to look at the order. Other reasons
+// stay as they are.
+func (oc *orderChange) raiseWithoutNote(code commerce.AttentionCode, detail string) {
+	oc.setAttention(oc.attention(code).Raise(detail, oc.now))
 }
 
-// flag raises a reason and tells the timeline of it.
-func (s *story) flag(code commerce.AttentionCode, message string) {
+// raiseAttention raises a reason and adds a note about it to the timeline.
+func (oc *orderChange) raiseAttention(code commerce.AttentionCode, message string) {
 	message = commerce.CleanText(message, commerce.MaxNote)
-	s.raise(code, message)
-	s.note(string(code), message)
+	oc.raiseWithoutNote(code, message)
+	oc.addNote(string(code), message)
 }
 
-// resolve closes those of the reasons that are open. what names the event of the
-// order that did it, as a Trigger does.
-func (s *story) resolve(what string, codes ...commerce.AttentionCode) {
+// resolve closes those of the reasons that are open. what names the event of the order
+// that resolved them, as a Trigger does.
+func (oc *orderChange) resolve(what string, codes ...commerce.AttentionCode) {
 	for _, code := range codes {
-		if a := s.attention(code); a.Open() {
-			s.setAttention(a.Resolve(commerce.OrderItself+what, s.now))
+		if a := oc.attention(code); a.Open() {
+			oc.setAttention(a.Resolve(commerce.OrderItself+what, oc.now))
 		}
 	}
 }
 
-// resolveBy closes the reasons that a trigger resolves.
-func (s *story) resolveBy(t commerce.Trigger) { s.resolve(string(t), commerce.ResolvedBy(t)...) }
+// resolveBy closes the reasons that the trigger resolves.
+func (oc *orderChange) resolveBy(t commerce.Trigger) {
+	oc.resolve(string(t), commerce.ResolvedBy(t)...)
+}
 
-// credentials asks the merchant to look if a call failed because its provider
-// refuses our credentials. It closes that reason once a call was answered, and
-// leaves it as it is while a call fails otherwise. told is for the timeline.
-func (s *story) credentials(failed error, told string) {
+// recordCredentials raises a reason if a call failed because the provider refuses our
+// credentials, resolves it after a call that was answered, and leaves it as it is after
+// any other failure. note is the text for the timeline.
+func (oc *orderChange) recordCredentials(failed error, note string) {
 	const code = commerce.AttentionProviderRefusesUs
 	denied, ok := errors.AsType[*commerce.CredentialsError](failed)
 	switch {
 	case failed == nil:
-		s.resolve("provider_answered", code)
-	case ok && !s.raised(code):
-		s.raise(code, denied.Message)
-		s.note(string(code), told)
+		oc.resolve("provider_answered", code)
+	case ok && !oc.raised(code):
+		oc.raiseWithoutNote(code, denied.Message)
+		oc.addNote(string(code), note)
 	}
 }

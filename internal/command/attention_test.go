@@ -89,7 +89,7 @@ func TestCancelResolvesItsReasons(t *testing.T) {
 	}
 }
 
-// A job whose provider refuses our credentials asks the merchant to look, once,
+// TestProviderRefusesUs: a job whose provider refuses our credentials asks the merchant to look, once,
 // and no longer once the provider answers.
 func TestProviderRefusesUs(t *testing.T) {
 	delivered, cancelled, paid := deliveryOrder(commerce.Processed), deliveryOrder(commerce.Cancelled), orderIn(commerce.Paid, commerce.ByPickup, false)

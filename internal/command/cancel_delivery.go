@@ -8,51 +8,52 @@ import (
 	"purveyor/internal/wire"
 )
 
-// cancelDelivery tells that nothing will be delivered, and has the courier sent
-// home if one may be on the way. answers is the reply that tells of it, if one
-// does.
-func (s *story) cancelDelivery(rows *commerce.Rows, answers commerce.ReplyKey) {
-	delivery, ok := rows.Deliveries.Get(s.order.Key())
-	s.tellOf(commerce.TimelineDeliveryCancelled, &delivery, "")
-	s.notify(commerce.WebhookDeliveryCancelled, wire.DeliveryEventData(s.order, delivery))
+// cancelDelivery records that nothing will be delivered, and adds the job that cancels at
+// the provider if a courier may be on the way. answers names the stored reply that the
+// job completes; it may be empty. The order may have no delivery yet.
+func (oc *orderChange) cancelDelivery(answers commerce.ReplyKey) {
+	stored, ok := oc.rows.Deliveries.Get(oc.order.Key())
+	oc.useDelivery(stored)
+	d := oc.delivery
+	oc.addDeliveryTimeline(commerce.TimelineDeliveryCancelled, "")
+	oc.addDeliveryWebhook(commerce.WebhookDeliveryCancelled)
 	switch {
-	case !ok || delivery.State == commerce.DeliveryOver && !delivery.Unsure():
+	case !ok || d.State == commerce.DeliveryOver && !d.Unsure():
 		return
-	case delivery.State == commerce.DeliveryDispatching && delivery.Provider == "": // nobody was asked, and nobody will be
-		delivery.State = commerce.DeliveryOver
+	case d.State == commerce.DeliveryDispatching && d.Provider == "": // no provider was asked, and none will be
+		d.State = commerce.DeliveryOver
 	default:
-		delivery.CancelAnswers = answers
-		s.ask(commerce.JobCancelDelivery, s.order.ID, answers.Key != "")
+		d.CancelAnswers = answers
+		oc.enqueue(commerce.JobCancelDelivery, oc.order.ID, answers.Key != "")
 	}
-	delivery.UpdatedOn = s.now
-	s.changes.Deliveries = append(s.changes.Deliveries, delivery)
+	d.UpdatedOn = oc.now
 }
 
-// RecordDeliveryCancelled ends the job that sends a courier home, or the try
-// that failed. With it the answer of the call that cancelled is decided.
+// RecordDeliveryCancelled records the outcome of an attempt of the job that cancels a
+// delivery at its provider. It decides the answer of the call that cancelled.
 type RecordDeliveryCancelled struct {
 	RecordJob
 	Facts   OrderFacts
 	Answers commerce.ReplyKey // the delivery's CancelAnswers
-	// Cancelled says that the courier stays at home; TooLate why not, in the
-	// provider's words. Neither: there was no delivery to cancel.
+	// Cancelled says that the provider cancelled; TooLate is its reason why it did not.
+	// Neither is set if there was no delivery to cancel.
 	Cancelled  bool
 	TooLate    string
-	ProviderID string // of the delivery, as far as the provider tells
+	ProviderID string // of the delivery, if the provider reports it
 }
 
 // Needs names the order, its partner and delivery, the job and the reply.
 func (c RecordDeliveryCancelled) Needs() commerce.Needs {
 	n := c.Facts.needsDelivery()
 	n.Jobs = c.RecordJob.Needs().Jobs
-	c.Facts.mayRaise(&n, commerce.AttentionNotCancelled, commerce.AttentionGoodsWithCourier, commerce.AttentionProviderRefusesUs)
+	c.Facts.needAttention(&n, commerce.AttentionNotCancelled, commerce.AttentionGoodsWithCourier, commerce.AttentionProviderRefusesUs)
 	if c.Answers.Key != "" {
 		n.OpenReplies = []commerce.ReplyKey{c.Answers}
 	}
 	return n
 }
 
-// Decide flags what could not be stopped; the order stays cancelled.
+// Decide raises attention if the courier could not be stopped. The order stays cancelled.
 func (c RecordDeliveryCancelled) Decide(rows *commerce.Rows, now int64) (commerce.Job, commerce.Changes, error) {
 	if c.isGone(rows) {
 		return c.Job, commerce.Changes{}, nil // another worker was faster
@@ -65,36 +66,37 @@ func (c RecordDeliveryCancelled) Decide(rows *commerce.Rows, now int64) (commerc
 	if err != nil {
 		return job, changes, err
 	}
-	s := begin(order, rows, now, delivery.TraceID)
-	s.changes = changes
-	s.givenUp(c.RecordJob)
-	s.credentials(c.Failed, CourierRefusesUs)
+	oc := begin(order, rows, now, c.by(), delivery.TraceID)
+	oc.changes = changes
+	oc.useDelivery(delivery)
+	d := oc.delivery
+	oc.addGivenUpNote(c.RecordJob)
+	oc.recordCredentials(c.Failed, CourierRefusesUs)
 	switch {
 	case c.Failed != nil && !job.Over():
-		return job, s.endIfMoved(order), nil
+		return job, oc.finish(), nil
 	case c.Failed != nil:
-		s.flag(commerce.AttentionNotCancelled, "The courier could not be cancelled, and may still come")
+		oc.raiseAttention(commerce.AttentionNotCancelled, "The courier could not be cancelled, and may still come")
 	case c.TooLate != "":
-		s.flag(commerce.AttentionGoodsWithCourier, "The goods are with the courier, who cannot be cancelled any more: "+c.TooLate)
+		oc.raiseAttention(commerce.AttentionGoodsWithCourier, "The goods are with the courier, who cannot be cancelled any more: "+c.TooLate)
 	default:
-		if delivery.State != commerce.DeliveryOver {
-			delivery.State, delivery.UpdatedOn = commerce.DeliveryOver, now
-			delivery.Changes++
+		if d.State != commerce.DeliveryOver {
+			d.State, d.UpdatedOn = commerce.DeliveryOver, now
+			d.Changes++
 		}
-		if c.Cancelled && !delivery.Status.Over() {
-			delivery.Status = commerce.CourierCancelled
-			nobodyComes(&delivery)
+		if c.Cancelled && !d.Status.Over() {
+			d.Status = commerce.CourierCancelled
+			clearArrival(d)
 		}
-		delivery.ProviderID = cmp.Or(delivery.ProviderID, c.ProviderID) // else a late callback would seem to tell of another one
-		s.changes.Deliveries = append(s.changes.Deliveries, delivery)
+		d.ProviderID = cmp.Or(d.ProviderID, c.ProviderID) // without it a late callback would seem to be about another delivery
 	}
-	c.answer(rows, s)
-	return job, s.endIfMoved(order), nil
+	c.answer(rows, oc)
+	return job, oc.finish(), nil
 }
 
-// answer says whether the courier was cancelled, and closes the reply if it
-// waits for that alone. One that is awaiting a refund, or did, is amended.
-func (c RecordDeliveryCancelled) answer(rows *commerce.Rows, s *story) {
+// answer puts the outcome into the stored reply, and closes it unless it also waits for a
+// refund.
+func (c RecordDeliveryCancelled) answer(rows *commerce.Rows, oc *orderChange) {
 	if c.Answers.Key == "" {
 		return
 	}
@@ -109,5 +111,5 @@ func (c RecordDeliveryCancelled) answer(rows *commerce.Rows, s *story) {
 	if reply.Job == c.Job.Key() {
 		reply.Job = commerce.JobKey{}
 	}
-	s.changes.Replies = append(s.changes.Replies, reply)
+	oc.changes.Replies = append(oc.changes.Replies, reply)
 }

@@ -4,38 +4,34 @@ import (
 	"fmt"
 
 	"purveyor/internal/commerce"
-	"purveyor/internal/wire"
 )
 
-// CancelOrder ends an order before its goods were handed over.
+// CancelOrder ends an order before its goods are handed over.
 type CancelOrder struct {
 	Facts   OrderFacts
 	TraceID string
 	Reason  string // for the audit log
-	// Refund gives back what is left of the payment, too, as the refund of this id,
-	// which is drawn by the caller.
+	// Refund also refunds what is left of the payment. The caller draws RefundID.
 	Refund   bool
 	RefundID string
 	Answers  commerce.ReplyKey // whose answer tells of the refund
 }
 
-// CancelResult tells what cancelling undid.
+// CancelResult is what cancelling undid.
 type CancelResult struct {
 	Order             commerce.Order
 	DeliveryCancelled bool
 	InventoryRestored bool
-	Refund            *commerce.Refund // that was asked for
+	Refund            *commerce.Refund // nil: none was started
 }
 
 // Needs names the order, the stock of its products, its partner, payment and
 // delivery, and a new refund.
 func (c CancelOrder) Needs() commerce.Needs {
-	n := c.Facts.needs()
-	n.Stock = commerce.ProductKeys(c.Facts.Key.StoreID, c.Facts.Lines)
+	n := c.Facts.needs(commerce.Cancel)
 	n.Payments = []commerce.OrderKey{c.Facts.Key}
 	n.Deliveries = c.Facts.delivery()
-	c.Facts.mayRaise(&n, commerce.ResolvedBy(commerce.Cancel)...)
-	c.Facts.mayRaise(&n, commerce.AttentionRefundDue)
+	c.Facts.needAttention(&n, commerce.AttentionRefundDue)
 	if c.Refund {
 		n.NewRefunds = []commerce.RefundKey{{StoreID: c.Facts.Key.StoreID, RefundID: c.RefundID}}
 	}
@@ -52,47 +48,35 @@ func (c CancelOrder) Decide(rows *commerce.Rows, now int64) (CancelResult, comme
 	if err != nil {
 		return CancelResult{}, commerce.Changes{}, err
 	}
-	transition, err := order.Check(commerce.Cancel)
-	if err != nil {
+	oc := begin(order, rows, now, commerce.ActorPartner, c.TraceID)
+	if err := oc.transition(commerce.Cancel, c.Reason); err != nil {
 		return CancelResult{}, commerce.Changes{}, err
 	}
-	s := begin(order, rows, now, c.TraceID)
-	s.resolveBy(commerce.Cancel)
-	moves := s.restore(rows)
-	var data []byte
-	if moves != nil {
-		data = wire.InventoryData(moves)
-	}
-	s.move(transition, c.Reason, data)
 	if order.Fulfillment == commerce.ByDelivery {
-		s.cancelDelivery(rows, c.Answers)
+		oc.cancelDelivery(c.Answers)
 	}
-	result := CancelResult{InventoryRestored: moves != nil}
 	if payment, ok := rows.Payments.Get(c.Facts.Key); ok {
-		result.Refund = c.endPayment(s, payment)
+		oc.usePayment(payment)
+		c.endPayment(oc)
 	}
-	cancelled, changes := s.end()
-	result.Order = cancelled
-	return result, changes, nil
+	return CancelResult{Order: oc.order, InventoryRestored: order.InventoryDeducted, Refund: oc.refund}, oc.finish(), nil
 }
 
-// endPayment sees to it that nobody pays any more, and that money that was
-// paid goes back, or that somebody knows of it.
-func (c CancelOrder) endPayment(s *story, payment commerce.Payment) *commerce.Refund {
-	if payment.State == commerce.PaymentOpen { // while it is opening, its job will see that the order is over
-		s.ask(commerce.JobExpireSession, s.order.ID, false)
+// endPayment closes an open payment session, and starts the refund that the call asks
+// for. Money that it does not refund is raised as due.
+func (c CancelOrder) endPayment(oc *orderChange) {
+	if oc.payment.State == commerce.PaymentOpen { // the job that opens a session sees by itself that the order is over
+		oc.enqueue(commerce.JobExpireSession, oc.order.ID, false)
 	}
-	if payment.Left() == 0 {
-		return nil
+	if oc.payment.Left() == 0 {
+		return
 	}
 	if c.Refund {
-		refund, err := s.refund(&payment, commerce.Refund{ID: c.RefundID, Reason: c.Reason, Origin: commerce.RefundCancelled,
+		err := oc.startRefund(commerce.Refund{ID: c.RefundID, Reason: c.Reason, Origin: commerce.RefundCancelled,
 			TraceID: c.TraceID, Answers: c.Answers}, true)
 		if err == nil {
-			s.changes.Payments = []commerce.Payment{payment}
-			return &refund
+			return
 		}
 	}
-	s.raise(commerce.AttentionRefundDue, fmt.Sprintf("The order was cancelled; %d cents of its payment are left", payment.Left()))
-	return nil
+	oc.raiseWithoutNote(commerce.AttentionRefundDue, fmt.Sprintf("The order was cancelled; %d cents of its payment are left", oc.payment.Left()))
 }

@@ -296,10 +296,10 @@ func TestCustomer(t *testing.T) {
 	} {
 		address := &commerce.DeliveryAddress{Email: "Ann@example.com", Phone: "+1 555"}
 		rows := fill(commerce.Needs{Customers: customerKeys("s", "p", commerce.Live, address)}, commerce.Changes{Customers: c.stored})
-		s := story{order: commerce.Order{StoreID: "s", PartnerID: "p", Mode: commerce.Live, CustomerID: "drawn"}}
-		s.customer(rows, address)
-		if s.order.CustomerID != c.id || s.order.CustomerEmail != "Ann@example.com" || !slices.Equal(s.changes.Customers, c.made) {
-			t.Errorf("%s: %+v, %+v; want %s, %+v", c.name, s.order, s.changes.Customers, c.id, c.made)
+		oc := orderChange{rows: rows, order: commerce.Order{StoreID: "s", PartnerID: "p", Mode: commerce.Live, CustomerID: "drawn"}}
+		oc.setCustomer(address)
+		if oc.order.CustomerID != c.id || oc.order.CustomerEmail != "Ann@example.com" || !slices.Equal(oc.changes.Customers, c.made) {
+			t.Errorf("%s: %+v, %+v; want %s, %+v", c.name, oc.order, oc.changes.Customers, c.id, c.made)
 		}
 	}
 }

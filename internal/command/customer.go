@@ -6,8 +6,8 @@ import (
 	"purveyor/internal/commerce"
 )
 
-// contactsOf are what a store knows a customer by: the e-mail address, then the
-// phone number, as far as they are given.
+// contactsOf returns the contacts by which a store finds a customer: the e-mail address,
+// then the phone number, as far as they are given.
 func contactsOf(a *commerce.DeliveryAddress) (contacts []string) {
 	if a == nil {
 		return nil
@@ -27,8 +27,8 @@ func contactsOf(a *commerce.DeliveryAddress) (contacts []string) {
 	return contacts
 }
 
-// customerKeys are where a store keeps the customer of a partner: each partner
-// has its own, live and test apart, so that an id tells no partner about another.
+// customerKeys returns the keys of a customer's rows. Each partner has customers of its own,
+// for live and for test, so that no partner learns from a customer id about another one.
 func customerKeys(storeID, partnerID string, mode commerce.Mode, a *commerce.DeliveryAddress) (keys []commerce.CustomerKey) {
 	for _, contact := range contactsOf(a) {
 		keys = append(keys, commerce.CustomerKey{StoreID: storeID, PartnerID: partnerID, Mode: mode, Contact: contact})
@@ -36,30 +36,29 @@ func customerKeys(storeID, partnerID string, mode commerce.Mode, a *commerce.Del
 	return keys
 }
 
-// customer gives the order the customer that is known by a contact, the e-mail
-// address first, or else the one whose id the caller drew. The customer is known
-// by every contact of the order from then on, except for those that belong to
-// another one. Without a contact the id stands for this order's customer alone,
-// and there is nothing to keep.
-func (s *story) customer(rows *commerce.Rows, a *commerce.DeliveryAddress) {
-	keys := customerKeys(s.order.StoreID, s.order.PartnerID, s.order.Mode, a)
+// setCustomer gives the order the stored customer with one of its contacts, the e-mail
+// address first, or else a new customer with the id that the caller drew. From then on the
+// customer is found by every contact of the order, except for contacts of another
+// customer. Without a contact the id belongs to this order alone, and nothing is stored.
+func (oc *orderChange) setCustomer(a *commerce.DeliveryAddress) {
+	keys := customerKeys(oc.order.StoreID, oc.order.PartnerID, oc.order.Mode, a)
 	if len(keys) == 0 {
 		return
 	}
-	s.order.CustomerEmail = a.Email
+	oc.order.CustomerEmail = a.Email
 	var fresh []commerce.CustomerKey
 	found := false
 	for _, k := range keys {
-		known, ok := rows.Customers.Get(k)
+		known, ok := oc.rows.Customers.Get(k)
 		if !ok {
 			fresh = append(fresh, k)
 		} else if !found {
-			found, s.order.CustomerID = true, known.ID
+			found, oc.order.CustomerID = true, known.ID
 		}
 	}
 	for _, k := range fresh {
-		s.changes.Customers = append(s.changes.Customers, commerce.Customer{
-			CustomerKey: k, ID: s.order.CustomerID, Name: a.Name, CreatedOn: s.now,
+		oc.changes.Customers = append(oc.changes.Customers, commerce.Customer{
+			CustomerKey: k, ID: oc.order.CustomerID, Name: a.Name, CreatedOn: oc.now,
 		})
 	}
 }

@@ -37,7 +37,7 @@ type road struct {
 // parcel is what a provider has made of an attempt.
 type parcel struct {
 	provider string
-	news     CourierNews
+	news     CourierUpdate
 	attempt  int64
 }
 
@@ -169,7 +169,7 @@ func (r *road) check() {
 	if len(r.deliveries) == 0 {
 		return
 	}
-	d, over := r.delivery(), stopped(r.order)
+	d, over := r.delivery(), r.order.Stopped()
 	has := func(kind commerce.JobKind, subject string) bool {
 		return slices.ContainsFunc(r.jobsOf(kind), func(j commerce.Job) bool { return j.Subject == subject && j.State == commerce.JobWaiting })
 	}
@@ -222,7 +222,7 @@ func (r *road) ask(t *rapid.T) {
 func (r *road) makeParcel(provider string, attempt int64) {
 	if r.parcelOf(provider, attempt) == nil {
 		ref := commerce.DeliveryRef(r.order.ID, attempt)
-		r.parcels = append(r.parcels, parcel{provider, CourierNews{ID: provider + ref, Ref: ref, QuoteID: "q", Status: commerce.CourierPending, SeenOn: r.now}, attempt})
+		r.parcels = append(r.parcels, parcel{provider, CourierUpdate{ID: provider + ref, Ref: ref, QuoteID: "q", Status: commerce.CourierPending, SeenOn: r.now}, attempt})
 	}
 }
 
@@ -285,7 +285,7 @@ func (r *road) drive(t *rapid.T) {
 	}
 	at := commerce.Point{Lat: 30, Lng: float64(rapid.IntRange(-99, -95).Draw(t, "lng"))}
 	p.news.SeenOn, p.news.Courier = r.now, commerce.Courier{Name: "Kim", At: &at}
-	r.callbacks = append(r.callbacks, RecordCourierUpdate{Attempt: p.attempt, Provider: p.provider, News: p.news})
+	r.callbacks = append(r.callbacks, RecordCourierUpdate{Attempt: p.attempt, Provider: p.provider, Update: p.news})
 }
 
 // bring is a worker that finds a courier at once.
@@ -344,7 +344,7 @@ func (r *road) sendHome(t *rapid.T) {
 		cmd.TooLate = "the goods are on their way"
 	default:
 		p.news.Status = commerce.CourierCancelled
-		r.callbacks = append(r.callbacks, RecordCourierUpdate{Attempt: p.attempt, Provider: p.provider, News: p.news})
+		r.callbacks = append(r.callbacks, RecordCourierUpdate{Attempt: p.attempt, Provider: p.provider, Update: p.news})
 		cmd.Cancelled, cmd.ProviderID = true, p.news.ID
 	}
 	try(t, r.till, cmd)
@@ -354,13 +354,13 @@ func (r *road) sendHome(t *rapid.T) {
 // again at any time, as somebody else had it too.
 func (r *road) tell(t *rapid.T) {
 	if again := rapid.IntRange(0, 3).Draw(t, "again at 0") == 0; again {
-		try(t, r.till, TellCourierUpdate{Facts: FactsOf(r.order), Job: drawn(t, r.ran, "job that has run")})
+		try(t, r.till, SendCourierUpdate{Facts: FactsOf(r.order), Job: drawn(t, r.ran, "job that has run")})
 		return
 	}
 	j := drawn(t, r.jobsOf(commerce.JobCourierUpdate), "courier update")
 	r.till.now = max(r.till.now, j.RunAt)
 	r.ran = append(r.ran, j.Key())
-	try(t, r.till, TellCourierUpdate{Facts: FactsOf(r.order), Job: j.Key()})
+	try(t, r.till, SendCourierUpdate{Facts: FactsOf(r.order), Job: j.Key()})
 }
 
 // lookAfter is the job that asks for a delivery.
@@ -368,10 +368,10 @@ func (r *road) lookAfter(t *rapid.T) {
 	j := drawn(t, r.jobsOf(commerce.JobCheckDelivery), "check")
 	_, attempt, _ := commerce.ParseDeliveryRef(j.Subject)
 	d := r.delivery()
-	cmd := RecordCheck{Job: j, Update: RecordCourierUpdate{Facts: FactsOf(r.order), Attempt: attempt, Provider: d.Provider}}
+	cmd := RecordCheck{Job: j, Record: RecordCourierUpdate{Facts: FactsOf(r.order), Attempt: attempt, Provider: d.Provider}}
 	if p := r.parcelOf(d.Provider, attempt); p != nil && rapid.Bool().Draw(t, "answers") {
 		news := p.news
-		cmd.News = &news
+		cmd.Update = &news
 	}
 	try(t, r.till, cmd)
 }

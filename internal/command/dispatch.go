@@ -9,24 +9,19 @@ import (
 	"purveyor/internal/wire"
 )
 
-// dispatch has a courier looked for. The answer of the command tells of the
-// delivery once that is made; answers is where it is stored, if it is.
-func (s *story) dispatch(answers commerce.ReplyKey) {
-	s.changes.Deliveries = append(s.changes.Deliveries, commerce.Delivery{
-		StoreID: s.order.StoreID, OrderID: s.order.ID, Attempt: 1, State: commerce.DeliveryDispatching,
-		Answers: answers, TraceID: s.traceID, CreatedOn: s.now, UpdatedOn: s.now, Changes: 1,
-	})
-	s.ask(commerce.JobDispatch, commerce.DeliveryRef(s.order.ID, 1), true)
+// startDelivery makes the order's delivery and the job that looks for a courier.
+// answers names the stored reply that the job completes; it may be empty.
+func (oc *orderChange) startDelivery(answers commerce.ReplyKey) {
+	oc.delivery = &commerce.Delivery{
+		StoreID: oc.order.StoreID, OrderID: oc.order.ID, Attempt: 1, State: commerce.DeliveryDispatching,
+		Answers: answers, TraceID: oc.traceID, CreatedOn: oc.now, UpdatedOn: oc.now, Changes: 1,
+	}
+	oc.enqueue(commerce.JobDispatch, commerce.DeliveryRef(oc.order.ID, 1), true)
 }
 
-// stopped tells whether an order is not to be delivered any more.
-func stopped(o commerce.Order) bool {
-	return o.Status == commerce.Cancelled || o.Status == commerce.Refunded
-}
-
-// AskCourier stores which provider is about to be asked to make a delivery. If
-// the process dies after the provider has made it, the next try asks that one
-// first, and finds it.
+// AskCourier stores which provider is about to be asked to make a delivery. If the process
+// dies after the provider has made it, the next attempt asks the same provider first, and
+// finds the delivery.
 type AskCourier struct {
 	Facts    OrderFacts
 	Job      commerce.Job // as it was run
@@ -34,7 +29,7 @@ type AskCourier struct {
 	Provider string
 }
 
-// Asked is whether the provider may be asked, and since when it was.
+// Asked says whether the provider may be asked, and when it was first asked.
 type Asked struct {
 	Go      bool
 	AskedOn int64 // Unix ms
@@ -47,16 +42,16 @@ func (c AskCourier) Needs() commerce.Needs {
 	return n
 }
 
-// Decide says no once the order is over, the delivery was made, or the lease of
-// this try has ended: a later try may be asking another provider. Each request
-// to a provider moves UpdatedOn, from which settling time is counted.
+// Decide refuses when the order is over, the delivery was made, or the lease of this
+// attempt has ended, because a later attempt may be asking another provider. Each request
+// to a provider moves UpdatedOn, from which the time to wait for its effect is counted.
 func (c AskCourier) Decide(rows *commerce.Rows, now int64) (Asked, commerce.Changes, error) {
 	order, delivery, err := c.Facts.loadDelivery(rows)
 	if err != nil {
 		return Asked{}, commerce.Changes{}, err
 	}
 	job, there := rows.Jobs.Get(c.Job.Key())
-	if !there || !job.SameLease(c.Job) || stopped(order) || delivery.State != commerce.DeliveryDispatching || delivery.Attempt != c.Attempt {
+	if !there || !job.SameLease(c.Job) || order.Stopped() || delivery.State != commerce.DeliveryDispatching || delivery.Attempt != c.Attempt {
 		return Asked{}, commerce.Changes{}, nil
 	}
 	if delivery.Provider != c.Provider {
@@ -66,26 +61,26 @@ func (c AskCourier) Decide(rows *commerce.Rows, now int64) (Asked, commerce.Chan
 	return Asked{true, delivery.AskedOn}, commerce.Changes{Deliveries: []commerce.Delivery{delivery}}, nil
 }
 
-// CourierRefusesUs is what partners are told of a courier provider's
-// CredentialsError.
+// CourierRefusesUs is the text for partners when a courier provider refuses our
+// credentials.
 const CourierRefusesUs = "The courier provider does not accept this service's credentials; its operator has to set them right"
 
-// RecordDelivery ends the job that looked for a courier, or the try that
-// failed. With it the answer of the report is decided.
+// RecordDelivery records the outcome of an attempt of the job that looks for a courier. It
+// decides the answer of the report.
 type RecordDelivery struct {
 	RecordJob
 	Facts    OrderFacts
 	Answers  commerce.ReplyKey // of the delivery
 	Attempt  int64
 	Provider string
-	Made     *CourierNews // the delivery; nil: there is none
-	// Refused is why no provider takes it, for people. The job goes on trying, as
-	// the next courier may.
+	Made     *CourierUpdate // the delivery; nil: there is none
+	// Refused is why no provider takes it, for people. The job goes on trying, because a
+	// courier may be free later.
 	Refused string
 	// Reach is how far the address is from the store, as the job found it.
 	Reach commerce.Reach
-	// Told is what partners may read of a try that failed otherwise: nothing of the
-	// inside. Empty: that nobody answered.
+	// Told is the text for partners about an attempt that failed otherwise, without
+	// internals. Empty: a general text.
 	Told string
 }
 
@@ -93,12 +88,12 @@ type RecordDelivery struct {
 func (c RecordDelivery) Needs() commerce.Needs {
 	n := c.Facts.needsDelivery()
 	n.Jobs = c.RecordJob.Needs().Jobs
-	c.Facts.mayRaise(&n, commerce.ResolvedBy(commerce.CourierCreated)...)
+	c.Facts.needAttention(&n, commerce.ResolvedBy(commerce.CourierCreated)...)
 	if c.Reach.Beyond {
-		c.Facts.mayRaise(&n, commerce.AttentionOutOfRadius)
+		c.Facts.needAttention(&n, commerce.AttentionOutOfRadius)
 	}
 	if c.Made != nil {
-		c.Facts.mayRaise(&n, troubles(c.Made.Status)...)
+		c.Facts.needAttention(&n, troubles(c.Made.Status)...)
 	}
 	if c.Answers.Key != "" {
 		n.OpenReplies = []commerce.ReplyKey{c.Answers}
@@ -106,22 +101,22 @@ func (c RecordDelivery) Needs() commerce.Needs {
 	return n
 }
 
-// Decide records the delivery, or that there is none yet: then the order is
-// flagged and stands as it is.
+// Decide records the delivery. If there is none yet, it raises attention and the order
+// stays as it is.
 func (c RecordDelivery) Decide(rows *commerce.Rows, now int64) (commerce.Job, commerce.Changes, error) {
 	if stored, _ := rows.Jobs.Get(c.Job.Key()); c.isGone(rows) || c.GivenUpBy == "" && c.Made == nil && !stored.SameLease(c.Job) {
-		return c.Job, commerce.Changes{}, nil // the job is done, or a later try may be asking another provider
+		return c.Job, commerce.Changes{}, nil // the job is done, or a later attempt may be asking another provider
 	}
 	order, delivery, err := c.Facts.loadDelivery(rows)
 	if err != nil {
 		return c.Job, commerce.Changes{}, errors.Join(err, errors.New("the delivery of the job is not there"))
 	}
 	ours := delivery.Attempt == c.Attempt && (delivery.State == commerce.DeliveryDispatching ||
-		c.Made != nil && delivery.Unsure() && delivery.Provider == c.Provider) // who cancelled it has not found it
+		c.Made != nil && delivery.Unsure() && delivery.Provider == c.Provider) // the job that cancelled it did not find it
 	if c.Refused != "" {
 		c.Failed = errors.New(c.Refused)
 	}
-	wanted := ours && !stopped(order)
+	wanted := ours && !order.Stopped()
 	if !wanted && c.GivenUpBy == "" {
 		c.Failed = nil // a callback was faster, or the order is over
 	}
@@ -129,57 +124,55 @@ func (c RecordDelivery) Decide(rows *commerce.Rows, now int64) (commerce.Job, co
 	if err != nil {
 		return job, changes, err
 	}
-	s := begin(order, rows, now, delivery.TraceID)
-	s.changes = changes
-	s.givenUp(c.RecordJob)
+	oc := begin(order, rows, now, c.by(), delivery.TraceID)
+	oc.changes = changes
+	oc.useDelivery(delivery)
+	oc.addGivenUpNote(c.RecordJob)
 	if wanted && c.GivenUpBy == "" {
-		s.outOfReach(c.Reach)
+		oc.raiseOutOfRadius(c.Reach)
 	}
 	switch {
 	case !ours:
-		c.complete(s, delivery)
+		c.complete(oc)
 	case c.Made != nil:
-		s.deliveryMade(&delivery, c.Provider, *c.Made)
-		s.news(&delivery, *c.Made)
-		s.changes.Deliveries = append(s.changes.Deliveries, delivery)
+		oc.recordDelivery(c.Provider, *c.Made)
+		oc.applyUpdate(*c.Made)
 	case c.Failed != nil && wanted:
-		if c.Refused != "" { // it is certain that nobody has made it
-			delivery.Provider, delivery.AskedOn = "", 0
-			s.credentials(nil, "")
+		if c.Refused != "" { // it is certain that no provider has made it
+			oc.delivery.Provider, oc.delivery.AskedOn = "", 0
+			oc.recordCredentials(nil, "")
 		}
-		s.notDispatched(&delivery, c, job.Over())
-		s.changes.Deliveries = append(s.changes.Deliveries, delivery)
-	case stopped(order) && delivery.Provider == "": // else who cancels it has it
-		delivery.State, delivery.UpdatedOn = commerce.DeliveryOver, now
-		s.changes.Deliveries = append(s.changes.Deliveries, delivery)
+		oc.raiseNotDispatched(c, job.Over())
+	case order.Stopped() && delivery.Provider == "": // otherwise the job that cancels it ends it
+		oc.delivery.State, oc.delivery.UpdatedOn = commerce.DeliveryOver, now
 	}
 	if c.Failed == nil || job.Over() {
-		c.answer(rows, s)
+		c.answer(rows, oc)
 	}
-	return job, s.endIfMoved(order), nil
+	return job, oc.finish(), nil
 }
 
-// outOfReach tells the merchant, once, that the address is beyond the radius of
-// the store. The order is paid for, so couriers are asked all the same.
-func (s *story) outOfReach(r commerce.Reach) {
-	if r.Beyond && s.attention(commerce.AttentionOutOfRadius).Since == 0 {
-		s.flag(commerce.AttentionOutOfRadius, fmt.Sprintf("The address is %.1f miles from the store, which does not deliver so far", *r.Miles))
+// raiseOutOfRadius asks the merchant, once, to look at an address beyond the store's
+// radius. The order is paid for, so couriers are asked all the same.
+func (oc *orderChange) raiseOutOfRadius(r commerce.Reach) {
+	if r.Beyond && oc.attention(commerce.AttentionOutOfRadius).Since == 0 {
+		oc.raiseAttention(commerce.AttentionOutOfRadius, fmt.Sprintf("The address is %.1f miles from the store, which does not deliver so far", *r.Miles))
 	}
 }
 
-// complete adds what only the answer to the call tells to a delivery that is
-// known by a callback.
-func (c RecordDelivery) complete(s *story, d commerce.Delivery) {
+// complete adds to a delivery that a callback reported first what only the answer to the
+// call contains.
+func (c RecordDelivery) complete(oc *orderChange) {
+	d := oc.delivery
 	if c.Made == nil || d.ProviderID != c.Made.ID || d.QuoteID != "" {
 		return
 	}
 	d.QuoteID, d.FeeCents = c.Made.QuoteID, cmp.Or(d.FeeCents, c.Made.FeeCents)
-	s.order.CourierQuoteID = d.QuoteID
-	s.changes.Deliveries = append(s.changes.Deliveries, d)
+	oc.order.CourierQuoteID = d.QuoteID
 }
 
 // answer closes the reply of the report.
-func (c RecordDelivery) answer(rows *commerce.Rows, s *story) {
+func (c RecordDelivery) answer(rows *commerce.Rows, oc *orderChange) {
 	if c.Answers.Key == "" {
 		return
 	}
@@ -188,17 +181,18 @@ func (c RecordDelivery) answer(rows *commerce.Rows, s *story) {
 		return
 	}
 	if answer, err := wire.ParseReportAnswer(reply.Body); err == nil {
-		answer.Delivery = wire.DeliveryOf(s.order)
+		answer.Delivery = wire.DeliveryOf(oc.order)
 		reply.Body = wire.Encode(answer)
 	}
 	reply.Job = commerce.JobKey{}
-	s.changes.Replies = append(s.changes.Replies, reply)
+	oc.changes.Replies = append(oc.changes.Replies, reply)
 }
 
-// notDispatched says once for each reason why there is no courier yet. What a
-// provider says is told in its words; what failed on the way to it is for the
-// merchant alone, and said once.
-func (s *story) notDispatched(d *commerce.Delivery, c RecordDelivery, last bool) {
+// raiseNotDispatched records why there is no courier yet, once for each reason. The
+// timeline quotes a provider's refusal. Any other failure may show internals, so the
+// timeline gets a general text for it, once.
+func (oc *orderChange) raiseNotDispatched(c RecordDelivery, last bool) {
+	d := oc.delivery
 	why, told := c.Failed.Error(), cmp.Or(c.Refused, c.Told, "The courier provider could not be reached, or did not answer")
 	if last {
 		const over = "No courier was found, and nobody looks for one any more: "
@@ -206,50 +200,51 @@ func (s *story) notDispatched(d *commerce.Delivery, c RecordDelivery, last bool)
 	}
 	why = commerce.CleanText(why, commerce.MaxNote)
 	if _, denied := errors.AsType[*commerce.CredentialsError](c.Failed); denied && !last {
-		s.raise(commerce.AttentionNotDispatched, told)
-		s.credentials(c.Failed, told)
-	} else if d.Error != why && (c.Refused != "" || last || !s.raised(commerce.AttentionNotDispatched)) {
-		s.flag(commerce.AttentionNotDispatched, told)
+		oc.raiseWithoutNote(commerce.AttentionNotDispatched, told)
+		oc.recordCredentials(c.Failed, told)
+	} else if d.Error != why && (c.Refused != "" || last || !oc.raised(commerce.AttentionNotDispatched)) {
+		oc.raiseAttention(commerce.AttentionNotDispatched, told)
 	}
-	d.Error, d.UpdatedOn = why, s.now
+	d.Error, d.UpdatedOn = why, oc.now
 	if last {
 		d.State = commerce.DeliveryOver
 	}
 }
 
-// deliveryMade takes a processed order to shipped. A delivery that was made for
-// an order which is over by now is cancelled again.
-func (s *story) deliveryMade(d *commerce.Delivery, provider string, news CourierNews) {
-	d.State, d.Provider, d.ProviderID, d.QuoteID, d.FeeCents = commerce.DeliveryActive, provider, news.ID, news.QuoteID, news.FeeCents
-	d.TrackingURL, d.Status, d.Error = news.TrackingURL, commerce.CourierPending, ""
+// recordDelivery records that the provider has made the delivery, and takes a processed
+// order to shipped. If the order was cancelled or refunded meanwhile, the delivery is
+// cancelled at its provider.
+func (oc *orderChange) recordDelivery(provider string, update CourierUpdate) {
+	d := oc.delivery
+	d.State, d.Provider, d.ProviderID, d.QuoteID, d.FeeCents = commerce.DeliveryActive, provider, update.ID, update.QuoteID, update.FeeCents
+	d.TrackingURL, d.Status, d.Error = update.TrackingURL, commerce.CourierPending, ""
 	if d.AskedOn == 0 {
-		d.AskedOn = s.now
+		d.AskedOn = oc.now
 	}
-	s.see(d, news)
-	s.order.CourierQuoteID, s.order.CourierDeliveryID, s.order.CourierTrackingURL = d.QuoteID, d.ProviderID, d.TrackingURL
-	if stopped(s.order) {
-		s.ask(commerce.JobCancelDelivery, s.order.ID, false)
+	oc.observe(update)
+	oc.order.CourierQuoteID, oc.order.CourierDeliveryID, oc.order.CourierTrackingURL = d.QuoteID, d.ProviderID, d.TrackingURL
+	if oc.order.Stopped() {
+		oc.enqueue(commerce.JobCancelDelivery, oc.order.ID, false)
 		return
 	}
-	s.resolveBy(commerce.CourierCreated)
-	s.tellOf(commerce.TimelineDeliveryCreated, d, "")
-	s.notify(commerce.WebhookDeliveryCreated, wire.DeliveryEventData(s.order, *d))
-	if t, err := s.order.Check(commerce.CourierCreated); err == nil {
-		s.moveWith(t, d)
-	}
-	s.askAt(commerce.JobCheckDelivery, d.Ref(), s.now+commerce.CheckEvery)
+	oc.resolveBy(commerce.CourierCreated) // also for another courier of an order that is shipped
+	oc.addDeliveryTimeline(commerce.TimelineDeliveryCreated, "")
+	oc.addDeliveryWebhook(commerce.WebhookDeliveryCreated)
+	oc.tryTransition(commerce.CourierCreated, "")
+	oc.enqueueAt(commerce.JobCheckDelivery, d.Ref(), oc.now+commerce.CheckEvery)
 }
 
-// anotherCourier begins the next attempt after a courier who gave up before
-// the pick-up; false: there were enough.
-func (s *story) anotherCourier(d *commerce.Delivery) bool {
+// startNextAttempt looks for another courier after one gave up before the pick-up. It
+// returns false when the order has used up its attempts.
+func (oc *orderChange) startNextAttempt() bool {
+	d := oc.delivery
 	if d.Attempt >= commerce.MaxDispatches {
 		return false
 	}
 	*d = commerce.Delivery{StoreID: d.StoreID, OrderID: d.OrderID, Attempt: d.Attempt + 1, State: commerce.DeliveryDispatching, Avoid: d.Provider,
-		ToldOn: d.ToldOn, Untold: d.Untold, Answers: d.Answers, TraceID: d.TraceID, CreatedOn: d.CreatedOn, UpdatedOn: s.now, Changes: d.Changes + 1}
-	s.order.CourierQuoteID, s.order.CourierDeliveryID, s.order.CourierTrackingURL = "", "", ""
-	s.ask(commerce.JobDispatch, d.Ref(), false)
+		ToldOn: d.ToldOn, Untold: d.Untold, Answers: d.Answers, TraceID: d.TraceID, CreatedOn: d.CreatedOn, UpdatedOn: oc.now, Changes: d.Changes + 1}
+	oc.order.CourierQuoteID, oc.order.CourierDeliveryID, oc.order.CourierTrackingURL = "", "", ""
+	oc.enqueue(commerce.JobDispatch, d.Ref(), false)
 	return true
 }
 

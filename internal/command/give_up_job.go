@@ -6,10 +6,10 @@ import (
 	"purveyor/internal/commerce"
 )
 
-// givenUp tells the timeline that an operator gave up a job, if one did.
-func (s *story) givenUp(c RecordJob) {
+// addGivenUpNote adds a note to the timeline if an operator gave up the job.
+func (oc *orderChange) addGivenUpNote(c RecordJob) {
 	if c.GivenUpBy != "" {
-		s.note("job_given_up", commerce.CleanText(fmt.Sprintf("%s gave up %s: %s", c.GivenUpBy, c.Job.Kind, c.Failed), commerce.MaxNote))
+		oc.addNote("job_given_up", commerce.CleanText(fmt.Sprintf("%s gave up %s: %s", c.GivenUpBy, c.Job.Kind, c.Failed), commerce.MaxNote))
 	}
 }
 
@@ -41,9 +41,8 @@ func (c GiveUpJob) Decide(rows *commerce.Rows, now int64) (commerce.Job, commerc
 	if err != nil {
 		return job, commerce.Changes{}, err
 	}
-	s := begin(order, rows, now, "")
-	s.changes = changes
-	s.givenUp(c.RecordJob)
-	_, changes = s.end()
-	return job, changes, nil
+	oc := begin(order, rows, now, c.by(), "")
+	oc.changes = changes
+	oc.addGivenUpNote(c.RecordJob)
+	return job, oc.finish(), nil
 }

@@ -3,7 +3,7 @@ package command
 import "purveyor/internal/commerce"
 
 // KeepPlace keeps where a geocoder has found an address, for all processes.
-type KeepPlace struct{ Place commerce.Placed }
+type KeepPlace struct{ Place commerce.GeocodedAddress }
 
 // Needs names the place.
 func (c KeepPlace) Needs() commerce.Needs {
@@ -20,5 +20,5 @@ func (c KeepPlace) Decide(rows *commerce.Rows, now int64) (bool, commerce.Change
 			return false, commerce.Changes{}, nil
 		}
 	}
-	return true, commerce.Changes{Places: []commerce.Placed{c.Place}}, nil
+	return true, commerce.Changes{Places: []commerce.GeocodedAddress{c.Place}}, nil
 }

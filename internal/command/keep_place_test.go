@@ -8,23 +8,23 @@ import (
 
 func TestKeepPlace(t *testing.T) {
 	const day = 24 * 60 * 60 * 1000
-	found := commerce.Placed{Address: "00ff", At: commerce.Point{Lat: 37.75, Lng: -122.25}, Precision: "range", Source: "census"}
+	found := commerce.GeocodedAddress{Address: "00ff", At: commerce.Point{Lat: 37.75, Lng: -122.25}, Precision: "range", Source: "census"}
 	elsewhere, better, by := found, found, found
 	elsewhere.At.Lat, better.Precision, by.Source = 37.76, "rooftop", "nominatim"
 	for _, c := range []struct {
 		name   string
-		stored []commerce.Placed
+		stored []commerce.GeocodedAddress
 		age    int64
 		keeps  bool
 	}{
 		{"new", nil, 0, true},
-		{"known", []commerce.Placed{found}, 0, false},
-		{"known for half a year", []commerce.Placed{found}, 180 * day, false},
-		{"known for longer", []commerce.Placed{found}, 180*day + 1, true},
-		{"found in the future, by a clock that was wrong", []commerce.Placed{found}, -2 * day, true},
-		{"another place", []commerce.Placed{elsewhere}, 0, true},
-		{"known better", []commerce.Placed{better}, 0, true},
-		{"found by another", []commerce.Placed{by}, 0, true},
+		{"known", []commerce.GeocodedAddress{found}, 0, false},
+		{"known for half a year", []commerce.GeocodedAddress{found}, 180 * day, false},
+		{"known for longer", []commerce.GeocodedAddress{found}, 180*day + 1, true},
+		{"found in the future, by a clock that was wrong", []commerce.GeocodedAddress{found}, -2 * day, true},
+		{"another place", []commerce.GeocodedAddress{elsewhere}, 0, true},
+		{"known better", []commerce.GeocodedAddress{better}, 0, true},
+		{"found by another", []commerce.GeocodedAddress{by}, 0, true},
 	} {
 		cmd := KeepPlace{found}
 		rows := &commerce.Rows{}

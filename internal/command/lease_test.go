@@ -43,7 +43,7 @@ func TestLateTry(t *testing.T) {
 		},
 		"RecordCheck": func(stored, run commerce.Job) bool {
 			_, changed := moves(t, withDelivery(o, in(commerce.CourierAssigned)(o), stored),
-				RecordCheck{Job: run, Update: RecordCourierUpdate{Facts: FactsOf(o), Attempt: 1, Provider: "u"}})
+				RecordCheck{Job: run, Record: RecordCourierUpdate{Facts: FactsOf(o), Attempt: 1, Provider: "u"}})
 			return changed
 		},
 		"RecordJob": func(stored, run commerce.Job) bool {

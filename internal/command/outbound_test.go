@@ -94,7 +94,7 @@ func TestRecordWebhookAttempts(t *testing.T) {
 	}
 }
 
-// A first failure of an endpoint of which nothing is stored names its partner.
+// TestFirstFailure: a first failure of an endpoint of which nothing is stored names its partner.
 func TestFirstFailure(t *testing.T) {
 	cmd := RecordWebhookAttempts{[]WebhookTry{{Job: job(commerce.JobWaiting), Attempt: commerce.WebhookAttempt{PartnerID: "p", Status: 500}}}}
 	_, changes, _ := cmd.Decide(fill(cmd.Needs(), commerce.Changes{}), now)
@@ -324,9 +324,9 @@ func TestRecordNotice(t *testing.T) {
 		{name: "failed, another has it", stored: []commerce.Job{last.LeasedTo("you", now+9)}, failed: errors.New("busy")},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			cmd := RecordNotice{RecordJob: RecordJob{Job: run, Failed: c.failed, Delays: commerce.NoticeDelays}, Facts: FactsOf(order), What: "The mail", NotSent: c.notSent}
+			cmd := RecordMessage{RecordJob: RecordJob{Job: run, Failed: c.failed, Delays: commerce.NoticeDelays}, Facts: FactsOf(order), What: "The mail", NotSent: c.notSent}
 			if c.kept {
-				cmd.Kept = &commerce.OutboxMessage{To: "a@example.com"}
+				cmd.Kept = &commerce.UnsentMessage{To: "a@example.com"}
 			}
 			rows := stored(order, 1)
 			rows.Jobs = c.stored

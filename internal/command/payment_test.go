@@ -128,7 +128,7 @@ func TestPaidBeforeTheSessionIsKnown(t *testing.T) {
 // record, note or refund.
 func TestNoPayment(t *testing.T) {
 	o := orderIn(commerce.Processed, commerce.ByPickup, true)
-	paid, note := RecordPayment{Facts: FactsOf(o)}, NotePayment{Facts: FactsOf(o)}
+	paid, note := RecordPayment{Facts: FactsOf(o)}, RecordPaymentCallback{Facts: FactsOf(o)}
 	callback, start := RecordRefundCallback{Facts: FactsOf(o), RefundID: "r", AmountCents: 1}, StartRefund{Facts: FactsOf(o), RefundID: "r"}
 	_, a, paidErr := paid.Decide(fill(paid.Needs(), stored(o, 5)), now)
 	_, b, noteErr := note.Decide(fill(note.Needs(), stored(o, 5)), now)
@@ -147,9 +147,9 @@ func TestNoPayment(t *testing.T) {
 	}
 }
 
-func TestNotePayment(t *testing.T) {
+func TestRecordPaymentCallback(t *testing.T) {
 	all := []commerce.PaymentState{commerce.PaymentOpening, commerce.PaymentOpen, commerce.PaymentRefused, commerce.PaymentExpired, commerce.PaymentPaid}
-	for _, news := range []PaymentNews{NewsPending, NewsDeclined, NewsExpired, NewsDisputed} {
+	for _, news := range []PaymentCallbackKind{CallbackPending, CallbackDeclined, CallbackExpired, CallbackDisputed} {
 		for _, state := range all {
 			for _, told := range []bool{false, true} {
 				o, p := orderIn(commerce.PendingPayment, commerce.ByPickup, false), paying(state, 0)
@@ -157,13 +157,13 @@ func TestNotePayment(t *testing.T) {
 					p.CallbackID = "evt"
 				}
 				key := commerce.JobKey{Slot: 1, ID: "job_1"}
-				cmd := NotePayment{Facts: FactsOf(o), News: news, CallbackID: "evt", Message: "No\x00.", AmountCents: 300, Job: &key}
+				cmd := RecordPaymentCallback{Facts: FactsOf(o), Kind: news, CallbackID: "evt", Message: "No\x00.", AmountCents: 300, Job: &key}
 				order, changes, err := cmd.Decide(fill(cmd.Needs(), withPayment(o, p)), now)
 				if err != nil || order.Status != commerce.PendingPayment || !reflect.DeepEqual(changes.DoneJobs, []commerce.JobKey{key}) {
 					t.Fatalf("%s while %s: %+v, %v", news, state, changes, err)
 				}
 				open := state == commerce.PaymentOpening || state == commerce.PaymentOpen
-				if isNews := !told && (open || news == NewsDisputed); !isNews {
+				if isNews := !told && (open || news == CallbackDisputed); !isNews {
 					if len(changes.Timeline)+len(changes.Payments)+len(changes.Orders) != 0 {
 						t.Errorf("%s while %s, told %v, is no news: %+v", news, state, told, changes)
 					}
@@ -171,11 +171,11 @@ func TestNotePayment(t *testing.T) {
 				}
 				want := p
 				want.CallbackID, want.UpdatedOn = "evt", now
-				if news == NewsExpired {
+				if news == CallbackExpired {
 					want.State = commerce.PaymentExpired
 				}
 				if !reflect.DeepEqual(noteCodes(changes.Timeline), []string{string(news)}) || !reflect.DeepEqual(changes.Payments[0], want) ||
-					(openCodes(changes.Attention) == string(NewsDisputed)) != (news == NewsDisputed) || strings.Contains(changes.Timeline[0].Message, "\x00") {
+					(openCodes(changes.Attention) == string(CallbackDisputed)) != (news == CallbackDisputed) || strings.Contains(changes.Timeline[0].Message, "\x00") {
 					t.Errorf("%s while %s: %+v", news, state, changes)
 				}
 			}
@@ -247,7 +247,7 @@ func TestRecordPaymentSession(t *testing.T) {
 			for _, o := range changes.Orders {
 				status = o.Status
 			}
-			if status != c.want || (len(changes.Orders) == 1) != (c.paid == commerce.PaymentRefused) || changes.Payments[0].State != c.paid || (changes.Payments[0].Error != "") != (c.paid == commerce.PaymentRefused) ||
+			if status != c.want || (len(changes.Orders) == 1) != (c.want == commerce.FailedPayment) || changes.Payments[0].State != c.paid || (changes.Payments[0].Error != "") != (c.paid == commerce.PaymentRefused) ||
 				(len(changes.Replies) == 1) != c.closed || (len(changes.Released) == 1) != c.released || (len(changes.NewJobs) == 1) != c.expires {
 				t.Errorf("%+v", changes)
 			}

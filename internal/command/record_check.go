@@ -6,8 +6,8 @@ import "purveyor/internal/commerce"
 // because nothing was heard of it, and puts the next question off.
 type RecordCheck struct {
 	Job    commerce.Job
-	Update RecordCourierUpdate // without News
-	News   *CourierNews        // nil: it was not asked, or did not answer
+	Record RecordCourierUpdate // without its Update
+	Update *CourierUpdate      // nil: it was not asked, or did not answer
 }
 
 // Due tells whether the provider is to be asked.
@@ -16,15 +16,15 @@ func (c RecordCheck) Due(d commerce.Delivery, now int64) bool {
 }
 
 func (c RecordCheck) watched(d commerce.Delivery) bool {
-	return d.State == commerce.DeliveryActive && d.Attempt == c.Update.Attempt
+	return d.State == commerce.DeliveryActive && d.Attempt == c.Record.Attempt
 }
 
 // Needs names the order, its partner and delivery, and the job.
 func (c RecordCheck) Needs() commerce.Needs {
-	if c.News != nil {
-		c.Update.News = *c.News
+	if c.Update != nil {
+		c.Record.Update = *c.Update
 	}
-	n := c.Update.Needs()
+	n := c.Record.Needs()
 	n.Jobs = []commerce.JobKey{c.Job.Key()}
 	return n
 }
@@ -35,11 +35,11 @@ func (c RecordCheck) Decide(rows *commerce.Rows, now int64) (Tracked, commerce.C
 	if !there || !job.SameLease(c.Job) {
 		return Tracked{}, commerce.Changes{}, nil // the lease of this try has ended
 	}
-	order, delivery, err := c.Update.Facts.loadDelivery(rows)
+	order, delivery, err := c.Record.Facts.loadDelivery(rows)
 	tracked, changes := Tracked{order, delivery}, commerce.Changes{}
-	if err == nil && c.News != nil {
-		c.Update.News = *c.News
-		tracked, changes, err = c.Update.Decide(rows, now)
+	if err == nil && c.Update != nil {
+		c.Record.Update = *c.Update
+		tracked, changes, err = c.Record.Decide(rows, now)
 	}
 	if err != nil {
 		return Tracked{}, commerce.Changes{}, err

@@ -1,20 +1,21 @@
 package command
 
 import (
+	"cmp"
+
 	"purveyor/internal/commerce"
-	"purveyor/internal/wire"
 )
 
-// CourierNews is a delivery as its provider sees it, with the fields of
+// CourierUpdate is a delivery as its provider reports it. Its fields are those of
 // courier.Delivery.
-type CourierNews struct {
+type CourierUpdate struct {
 	ID          string
 	Ref         string
 	QuoteID     string
 	Status      commerce.CourierStatus
 	TrackingURL string
 	FeeCents    commerce.Cents
-	PickupETA   int64 // Unix ms; 0: not told, as is the next
+	PickupETA   int64 // Unix ms, as is the next; 0: not reported
 	DropoffETA  int64
 	Courier     commerce.Courier
 	Imminent    bool
@@ -42,26 +43,26 @@ func (f OrderFacts) loadDelivery(rows *commerce.Rows) (commerce.Order, commerce.
 	return order, delivery, nil
 }
 
-// RecordCourierUpdate records what a provider tells of a delivery: by a callback,
-// however often, late and out of order, or because it was asked.
+// RecordCourierUpdate records what a provider reports about a delivery, in a callback or
+// when it is asked. Updates may come twice, late and out of order.
 type RecordCourierUpdate struct {
 	Facts    OrderFacts
 	Attempt  int64
 	Provider string
-	News     CourierNews
+	Update   CourierUpdate
 	TraceID  string
 }
 
 // Needs names the order, its partner and delivery.
 func (c RecordCourierUpdate) Needs() commerce.Needs {
 	n := c.Facts.needsDelivery()
-	c.Facts.mayRaise(&n, commerce.ResolvedBy(commerce.CourierCreated)...)
-	c.Facts.mayRaise(&n, troubles(c.News.Status)...)
+	c.Facts.needAttention(&n, commerce.ResolvedBy(commerce.CourierCreated)...)
+	c.Facts.needAttention(&n, troubles(c.Update.Status)...)
 	return n
 }
 
-// troubles are the reasons that news of this status may raise or resolve. Most
-// news have none, so that following a courier costs no more.
+// troubles are the reasons that an update of this status may raise or resolve. Most
+// updates have none, so that following a courier loads no attention rows.
 func troubles(status commerce.CourierStatus) []commerce.AttentionCode {
 	codes := []commerce.AttentionCode{commerce.AttentionTwoCouriers, commerce.AttentionGoodsReturning, commerce.AttentionGoodsReturned,
 		commerce.AttentionGoodsWithCourier, commerce.AttentionCourierGaveUp}
@@ -76,27 +77,27 @@ func troubles(status commerce.CourierStatus) []commerce.AttentionCode {
 	return nil
 }
 
-// Decide returns the order and its delivery as they are now. A delivery never
-// goes back; what was seen before what is known changes nothing.
+// Decide returns the order and its delivery as they are now. A delivery never goes back,
+// and an update that is older than what is stored changes nothing.
 func (c RecordCourierUpdate) Decide(rows *commerce.Rows, now int64) (Tracked, commerce.Changes, error) {
 	order, delivery, err := c.Facts.loadDelivery(rows)
 	if err != nil {
 		return Tracked{}, commerce.Changes{}, err
 	}
-	s := begin(order, rows, now, c.TraceID)
+	oc := begin(order, rows, now, commerce.ActorProvider, c.TraceID)
+	oc.useDelivery(delivery)
 	if !c.about(delivery) {
-		if c.Attempt < delivery.Attempt && c.News.Status.HasGoods() && !stopped(order) && !s.raised(commerce.AttentionTwoCouriers) {
-			s.flag(commerce.AttentionTwoCouriers, "A courier who had cancelled has the goods after all; look at the courier provider")
+		if c.Attempt < delivery.Attempt && c.Update.Status.HasGoods() && !order.Stopped() && !oc.raised(commerce.AttentionTwoCouriers) {
+			oc.raiseAttention(commerce.AttentionTwoCouriers, "A courier who had cancelled has the goods after all; look at the courier provider")
 		}
-		return Tracked{s.order, delivery}, s.endIfMoved(order), nil
+		return Tracked{oc.order, delivery}, oc.finish(), nil
 	}
-	if delivery.ProviderID == "" { // the callback is faster than the answer to the call, or that was lost
-		s.deliveryMade(&delivery, c.Provider, c.News)
+	if delivery.ProviderID == "" { // the callback is faster than the answer to the call, or the answer was lost
+		oc.recordDelivery(c.Provider, c.Update)
 	}
-	s.news(&delivery, c.News)
-	delivery.UpdatedOn = now
-	s.changes.Deliveries = append(s.changes.Deliveries, delivery)
-	return Tracked{s.order, delivery}, s.endIfMoved(order), nil
+	oc.applyUpdate(c.Update)
+	oc.delivery.UpdatedOn = now
+	return Tracked{oc.order, *oc.delivery}, oc.finish(), nil
 }
 
 // Tracked is an order and its delivery.
@@ -105,67 +106,69 @@ type Tracked struct {
 	Delivery commerce.Delivery
 }
 
-// about tells whether the news are of this attempt, as its provider sees it.
+// about reports whether the update is about this attempt at its provider.
 func (c RecordCourierUpdate) about(d commerce.Delivery) bool {
-	return c.Attempt == d.Attempt && c.Provider == d.Provider && c.Provider != "" && c.News.ID != "" &&
-		(d.ProviderID == "" || d.ProviderID == c.News.ID)
+	return c.Attempt == d.Attempt && c.Provider == d.Provider && c.Provider != "" && c.Update.ID != "" &&
+		(d.ProviderID == "" || d.ProviderID == c.Update.ID)
 }
 
-// news takes the delivery on, and the order with it.
-func (s *story) news(d *commerce.Delivery, news CourierNews) {
+// applyUpdate moves the delivery on to what the provider reports, and the order with it.
+func (oc *orderChange) applyUpdate(update CourierUpdate) {
+	d := oc.delivery
 	if d.Status.Over() {
-		s.hear(d, news)
+		oc.touch(update)
 		return
 	}
 	was := *d
-	changed := s.see(d, news)
-	if news.Status.Rank() <= was.Status.Rank() {
+	changed := oc.observe(update)
+	if update.Status.Rank() <= was.Status.Rank() {
 		if changed {
-			s.courierUpdate(d)
+			oc.scheduleCourierUpdate()
 		}
 		return
 	}
-	d.Status = news.Status
+	d.Status = update.Status
 	if d.Status == commerce.CourierReturning || d.Status.Over() && d.Status != commerce.CourierDone {
-		nobodyComes(d)
+		clearArrival(d)
 	}
 	d.Changes++
 	switch {
 	case d.Status == commerce.CourierAssigned:
-		s.tellOf(commerce.TimelineCourierAssigned, d, "")
-		s.courierUpdate(d)
+		oc.addDeliveryTimeline(commerce.TimelineCourierAssigned, "")
+		oc.scheduleCourierUpdate()
 	case d.Status == commerce.CourierLoaded, d.Status == commerce.CourierEnRoute:
-		s.onTheWay(d, was.Status)
+		oc.recordPickup(was.Status)
 	case d.Status == commerce.CourierDone:
-		s.delivered(d)
+		oc.recordDropoff()
 	case d.Status == commerce.CourierReturning:
-		s.tellOf(commerce.TimelineStatusChanged, d, news.Reason)
-		s.flag(commerce.AttentionGoodsReturning, courierGone(*d, news.Reason))
-		s.courierUpdate(d)
+		oc.addDeliveryTimeline(commerce.TimelineStatusChanged, update.Reason)
+		oc.raiseAttention(commerce.AttentionGoodsReturning, courierGone(*d, update.Reason))
+		oc.scheduleCourierUpdate()
 	default:
-		s.courierLeft(d, was, news.Reason)
+		oc.recordCourierLeft(was.Status, update.Reason)
 	}
 }
 
-// nobodyComes takes back when the courier was to arrive.
-func nobodyComes(d *commerce.Delivery) { d.PickupETA, d.DropoffETA, d.Imminent = 0, 0, false }
+// clearArrival removes the times at which the courier was to arrive.
+func clearArrival(d *commerce.Delivery) { d.PickupETA, d.DropoffETA, d.Imminent = 0, 0, false }
 
-// see keeps what is newer than what is known; it returns whether a follower sees
-// a difference.
-func (s *story) see(d *commerce.Delivery, news CourierNews) (changed bool) {
+// observe stores what the update reports unless it is older than what is stored. It
+// returns whether a partner that follows the delivery sees a difference.
+func (oc *orderChange) observe(update CourierUpdate) (changed bool) {
+	d := oc.delivery
 	was := *d
-	if !s.hear(d, news) {
+	if !oc.touch(update) {
 		return false
 	}
-	d.Courier, d.Imminent = merged(d.Courier, news.Courier), news.Imminent
-	if news.PickupETA != 0 {
-		d.PickupETA = news.PickupETA
+	d.Courier, d.Imminent = merged(d.Courier, update.Courier), update.Imminent
+	if update.PickupETA != 0 {
+		d.PickupETA = update.PickupETA
 	}
-	if news.DropoffETA != 0 {
-		d.DropoffETA = news.DropoffETA
+	if update.DropoffETA != 0 {
+		d.DropoffETA = update.DropoffETA
 	}
-	if news.TrackingURL != "" {
-		d.TrackingURL, s.order.CourierTrackingURL = news.TrackingURL, news.TrackingURL
+	if update.TrackingURL != "" {
+		d.TrackingURL, oc.order.CourierTrackingURL = update.TrackingURL, update.TrackingURL
 	}
 	same := d.Courier.Name == was.Courier.Name && d.Courier.Phone == was.Courier.Phone && d.Courier.Vehicle == was.Courier.Vehicle &&
 		d.Courier.ImageURL == was.Courier.ImageURL && samePoint(d.Courier.At, was.Courier.At) &&
@@ -176,166 +179,148 @@ func (s *story) see(d *commerce.Delivery, news CourierNews) (changed bool) {
 	return !same
 }
 
-// hear notes that the provider told of what is not older than what is known;
-// false: it is older.
-func (s *story) hear(d *commerce.Delivery, news CourierNews) bool {
-	seen := news.SeenOn
-	if seen == 0 || seen > s.now {
-		seen = s.now
+// touch records when the update was true and when it arrived. It returns false, and
+// records nothing, if the update is older than what is stored.
+func (oc *orderChange) touch(update CourierUpdate) bool {
+	d := oc.delivery
+	seen := update.SeenOn
+	if seen == 0 || seen > oc.now {
+		seen = oc.now
 	}
 	if seen < d.SeenOn {
 		return false
 	}
-	d.SeenOn, d.HeardOn = seen, s.now
+	d.SeenOn, d.HeardOn = seen, oc.now
 	return true
 }
 
-// merged keeps what is not told again.
-func merged(old, told commerce.Courier) commerce.Courier {
-	for _, f := range []struct{ to, from *string }{{&told.Name, &old.Name}, {&told.Phone, &old.Phone}, {&told.Vehicle, &old.Vehicle}, {&told.ImageURL, &old.ImageURL}} {
-		if *f.to == "" {
-			*f.to = *f.from
-		}
+// merged is the new report of a courier, with what it leaves out taken from the old one.
+func merged(old, reported commerce.Courier) commerce.Courier {
+	reported.Name, reported.Phone = cmp.Or(reported.Name, old.Name), cmp.Or(reported.Phone, old.Phone)
+	reported.Vehicle, reported.ImageURL = cmp.Or(reported.Vehicle, old.Vehicle), cmp.Or(reported.ImageURL, old.ImageURL)
+	if reported.At == nil || !reported.At.Valid() {
+		reported.At = old.At
 	}
-	if told.At == nil || !told.At.Valid() {
-		told.At = old.At
-	}
-	return told
+	return reported
 }
 
 func samePoint(a, b *commerce.Point) bool {
 	return a == b || a != nil && b != nil && *a == *b
 }
 
-// onTheWay is for goods that the courier has: by the pick-up, or by what follows
-// when nobody told of that.
-func (s *story) onTheWay(d *commerce.Delivery, before commerce.CourierStatus) {
-	t, err := s.order.Check(commerce.CourierPickedUp)
-	switch {
-	case before.HasGoods() || stopped(s.order):
-		s.tellOf(commerce.TimelineStatusChanged, d, "")
-		s.courierUpdate(d)
+// recordPickup records that the courier has the goods. The provider may skip its
+// pick-up status and report a later one.
+func (oc *orderChange) recordPickup(before commerce.CourierStatus) {
+	if before.HasGoods() || oc.order.Stopped() {
+		oc.addDeliveryTimeline(commerce.TimelineStatusChanged, "")
+		oc.scheduleCourierUpdate()
 		return
-	case err != nil: // the order was moved otherwise
-		s.tellOf(commerce.TimelineStatusChanged, d, "")
-	default:
-		s.moveWith(t, d)
 	}
-	s.notify(commerce.WebhookDeliveryOut, wire.DeliveryEventData(s.order, *d))
+	if !oc.tryTransition(commerce.CourierPickedUp, "") { // the order's status was changed otherwise
+		oc.addDeliveryTimeline(commerce.TimelineStatusChanged, "")
+	}
+	oc.addDeliveryWebhook(commerce.WebhookDeliveryOut)
 }
 
-func (s *story) delivered(d *commerce.Delivery) {
-	d.State = commerce.DeliveryOver
-	s.resolveBy(commerce.CourierDelivered)
-	if t, err := s.order.Check(commerce.CourierDelivered); err == nil {
-		s.moveWith(t, d)
-	} else {
-		s.tellOf(commerce.TimelineStatusChanged, d, "")
+// recordDropoff records that the customer has the goods.
+func (oc *orderChange) recordDropoff() {
+	oc.delivery.State = commerce.DeliveryOver
+	oc.resolveBy(commerce.CourierDelivered) // also if the order is cancelled or refunded
+	if !oc.tryTransition(commerce.CourierDelivered, "") {
+		oc.addDeliveryTimeline(commerce.TimelineStatusChanged, "")
 	}
-	s.notify(commerce.WebhookDeliveryDone, wire.DeliveryEventData(s.order, *d))
+	oc.addDeliveryWebhook(commerce.WebhookDeliveryDone)
 }
 
-// courierLeft is for a courier who cancels or brings the goods back. Another one
-// is looked for if they never left the store.
-func (s *story) courierLeft(d *commerce.Delivery, was commerce.Delivery, reason string) {
+// recordCourierLeft records that the courier cancelled or brought the goods back. If the
+// goods never left the store, it looks for another courier.
+func (oc *orderChange) recordCourierLeft(before commerce.CourierStatus, reason string) {
+	d := oc.delivery
 	d.State = commerce.DeliveryOver
 	if d.Status == commerce.CourierReturned {
-		s.resolve(string(d.Status), commerce.AttentionGoodsReturning)
+		oc.resolve(string(d.Status), commerce.AttentionGoodsReturning)
 	}
-	if stopped(s.order) { // that is what was asked for, and told
-		s.tellOf(commerce.TimelineStatusChanged, d, reason)
+	if oc.order.Stopped() { // that was the aim, and the partner was told when the order ended
+		oc.addDeliveryTimeline(commerce.TimelineStatusChanged, reason)
 		return
 	}
-	s.tellOf(commerce.TimelineDeliveryCancelled, d, reason)
-	s.notify(commerce.WebhookDeliveryCancelled, wire.DeliveryEventData(s.order, *d))
+	oc.addDeliveryTimeline(commerce.TimelineDeliveryCancelled, reason)
+	oc.addDeliveryWebhook(commerce.WebhookDeliveryCancelled)
+	gone := courierGone(*d, reason)
 	switch {
 	case d.Status == commerce.CourierReturned:
-		s.flag(commerce.AttentionGoodsReturned, courierGone(*d, reason))
-	case was.Status.HasGoods():
-		s.flag(commerce.AttentionGoodsWithCourier, courierGone(*d, reason))
-	case !s.anotherCourier(d):
-		s.flag(commerce.AttentionCourierGaveUp, courierGone(*d, reason))
+		oc.raiseAttention(commerce.AttentionGoodsReturned, gone)
+	case before.HasGoods():
+		oc.raiseAttention(commerce.AttentionGoodsWithCourier, gone)
+	case !oc.startNextAttempt():
+		oc.raiseAttention(commerce.AttentionCourierGaveUp, gone)
 	}
 }
 
-// courierUpdate tells of a courier who moves: the first time at once, then at
-// most once in CourierUpdateEvery, of the newest.
-func (s *story) courierUpdate(d *commerce.Delivery) {
+// scheduleCourierUpdate publishes the moving courier at once if the last update is
+// CourierUpdateEvery old. Otherwise one job publishes the newest update when it is due.
+func (oc *orderChange) scheduleCourierUpdate() {
+	d := oc.delivery
 	switch due := d.ToldOn + commerce.CourierUpdateEvery; {
-	case d.Untold: // a job will
-	case s.now >= due:
-		s.tellCourier(d)
+	case d.Untold: // a job is to publish it
+	case oc.now >= due:
+		oc.addCourierUpdate()
 	default:
 		d.Untold = true
-		s.askAt(commerce.JobCourierUpdate, s.order.ID, due)
+		oc.enqueueAt(commerce.JobCourierUpdate, oc.order.ID, due)
 	}
 }
 
-func (s *story) tellCourier(d *commerce.Delivery) {
-	d.ToldOn, d.Untold = s.now, false
-	s.tellOf(commerce.TimelineCourierUpdate, d, "")
-	s.notify(commerce.WebhookCourierUpdate, wire.DeliveryEventData(s.order, *d))
+// addCourierUpdate appends the courier's position to the timeline and the webhook events.
+func (oc *orderChange) addCourierUpdate() {
+	oc.delivery.ToldOn, oc.delivery.Untold = oc.now, false
+	oc.addDeliveryTimeline(commerce.TimelineCourierUpdate, "")
+	oc.addDeliveryWebhook(commerce.WebhookCourierUpdate)
 }
 
-// tellOf appends to the timeline what became of the delivery.
-func (s *story) tellOf(kind commerce.TimelineKind, d *commerce.Delivery, message string) {
-	s.tell(kind, message, wire.DeliveryEventData(s.order, *d))
-	s.changes.Timeline[len(s.changes.Timeline)-1].CourierStatus = d.Status
-}
-
-// moveWith takes the order through a transition that the courier brought about.
-func (s *story) moveWith(t commerce.Transition, d *commerce.Delivery) {
-	first, moved := len(s.changes.Timeline), s.order
-	moved.Status = t.To
-	s.move(t, "", wire.DeliveryEventData(moved, *d))
-	s.changes.Timeline[first].CourierStatus = d.Status
-}
-
-// TellCourierUpdate tells the partner of the newest that is known of a courier,
-// and ends the job that does so.
-type TellCourierUpdate struct {
+// SendCourierUpdate publishes the newest update about a courier, and ends the job that does
+// so.
+type SendCourierUpdate struct {
 	Facts OrderFacts
 	Job   commerce.JobKey
 }
 
 // Needs names the order, its partner and delivery, and the job.
-func (c TellCourierUpdate) Needs() commerce.Needs {
+func (c SendCourierUpdate) Needs() commerce.Needs {
 	n := c.Facts.needsDelivery()
 	n.Jobs = []commerce.JobKey{c.Job}
 	return n
 }
 
-// Decide tells of what was not told; once the delivery is over, that says more.
-func (c TellCourierUpdate) Decide(rows *commerce.Rows, now int64) (bool, commerce.Changes, error) {
+// Decide publishes the update unless the delivery is over by now, which says more.
+func (c SendCourierUpdate) Decide(rows *commerce.Rows, now int64) (bool, commerce.Changes, error) {
 	order, delivery, err := c.Facts.loadDelivery(rows)
 	if err != nil {
 		return false, commerce.Changes{}, err
 	}
-	s := begin(order, rows, now, delivery.TraceID)
 	if _, there := rows.Jobs.Get(c.Job); !there {
-		return false, s.changes, nil // it was done; what came since has a job of its own, whose time has not come
+		return false, commerce.Changes{}, nil // it was done; later updates have a job of their own, which is not due yet
 	}
-	s.changes.DoneJobs = []commerce.JobKey{c.Job}
-	if !delivery.Untold {
-		return false, s.changes, nil
+	oc := begin(order, rows, now, commerce.ActorSystem, delivery.TraceID)
+	oc.useDelivery(delivery)
+	oc.changes.DoneJobs = []commerce.JobKey{c.Job}
+	published := delivery.Untold && delivery.State == commerce.DeliveryActive
+	if published {
+		oc.addCourierUpdate()
 	}
-	told := delivery.State == commerce.DeliveryActive
-	if delivery.Untold = false; told {
-		s.tellCourier(&delivery)
+	if delivery.Untold {
+		oc.delivery.Untold, oc.delivery.UpdatedOn = false, now
 	}
-	delivery.UpdatedOn = now
-	s.changes.Deliveries = append(s.changes.Deliveries, delivery)
-	return told, s.endIfMoved(order), nil
+	return published, oc.finish(), nil
 }
 
-// KeepStrayCallback keeps what a provider told of a delivery that is none of
-// ours.
+// KeepStrayCallback stores a provider's callback about a delivery that is not ours.
 type KeepStrayCallback struct{ Callback commerce.StrayCallback }
 
 // Needs names nothing.
 func (c KeepStrayCallback) Needs() commerce.Needs { return commerce.Needs{} }
 
-// Decide keeps it.
+// Decide stores it.
 func (c KeepStrayCallback) Decide(_ *commerce.Rows, now int64) (bool, commerce.Changes, error) {
 	c.Callback.ReceivedOn = now
 	return true, commerce.Changes{StrayCallbacks: []commerce.StrayCallback{c.Callback}}, nil

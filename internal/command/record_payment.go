@@ -4,18 +4,17 @@ import (
 	"fmt"
 
 	"purveyor/internal/commerce"
-	"purveyor/internal/wire"
 )
 
-// RecordPayment records that the customer has paid, however often and however
-// late it is told.
+// RecordPayment records that the customer has paid. The processor may report it twice and
+// late.
 type RecordPayment struct {
 	Facts       OrderFacts
 	SessionID   string
 	PaymentID   string // at the processor
 	AmountCents commerce.Cents
 	TraceID     string
-	Job         *commerce.JobKey // ends with it, if it was a job that found out
+	Job         *commerce.JobKey // the job that learned of it and ends with it; nil: a callback
 }
 
 func (c RecordPayment) refundKey() commerce.RefundKey {
@@ -26,56 +25,63 @@ func (c RecordPayment) refundKey() commerce.RefundKey {
 func (c RecordPayment) Needs() commerce.Needs {
 	n := needsOfPayment(c.Facts, c.Job)
 	n.NewRefunds = []commerce.RefundKey{c.refundKey()}
-	c.Facts.mayRaise(&n, commerce.AttentionPaymentMismatch, commerce.AttentionSecondPayment)
+	c.Facts.needAttention(&n, commerce.AttentionPaymentMismatch, commerce.AttentionSecondPayment)
 	return n
 }
 
-// Decide moves the order to paid if it waits for exactly this amount. Money for
-// an order that is over goes back at once; another amount is kept and flagged.
+// Decide moves the order to paid if it waits for exactly this amount. Another amount is
+// kept, and the merchant is asked to look. Money for an order that is over goes back at
+// once.
 func (c RecordPayment) Decide(rows *commerce.Rows, now int64) (commerce.Order, commerce.Changes, error) {
 	order, payment, err := loadPaid(rows, c.Facts)
 	if err != nil {
 		return commerce.Order{}, commerce.Changes{}, err
 	}
-	s := begin(order, rows, now, c.TraceID)
-	s.ends(c.Job)
+	oc := begin(order, rows, now, reporter(c.Job), c.TraceID)
+	oc.usePayment(payment)
+	oc.endJob(c.Job)
 	if payment.CapturedCents > 0 {
-		return c.again(s, payment)
+		return c.again(oc)
 	}
-	s.changes.Ledger = []commerce.LedgerEntry{payment.Capture(c.AmountCents, c.PaymentID, now)}
+	oc.changes.Ledger = []commerce.LedgerEntry{oc.payment.Capture(c.AmountCents, c.PaymentID, now)}
 	if payment.SessionID == "" {
-		payment.SessionID = c.SessionID
+		oc.payment.SessionID = c.SessionID
 	}
-	transition, over := order.Check(commerce.PaymentSucceeded)
+	_, over := order.Check(commerce.PaymentSucceeded)
 	switch {
-	case over == nil && c.AmountCents == order.TotalCents:
-		s.move(transition, "", wire.PaymentData(c.AmountCents, c.PaymentID))
+	case oc.tryTransition(commerce.PaymentSucceeded, ""):
 	case over == nil:
-		s.flag(commerce.AttentionPaymentMismatch, fmt.Sprintf("%d cents were paid, but the total is %d; the order is not marked as paid", c.AmountCents, order.TotalCents))
+		oc.raiseAttention(commerce.AttentionPaymentMismatch, fmt.Sprintf("%d cents were paid, but the total is %d; the order is not marked as paid", c.AmountCents, order.TotalCents))
 	default:
-		s.note("payment_too_late", fmt.Sprintf("The customer paid %d cents when the order was %s already; the money goes back", c.AmountCents, order.Status))
-		if _, err := s.refund(&payment, commerce.Refund{ID: c.refundKey().RefundID, Origin: commerce.RefundLate, TraceID: c.TraceID}, false); err != nil {
+		oc.addNote("payment_too_late", fmt.Sprintf("The customer paid %d cents when the order was %s already; the money goes back", c.AmountCents, order.Status))
+		if err := oc.startRefund(commerce.Refund{ID: c.refundKey().RefundID, Origin: commerce.RefundLate, TraceID: c.TraceID}, false); err != nil {
 			return commerce.Order{}, commerce.Changes{}, err
 		}
 	}
-	s.changes.Payments = []commerce.Payment{payment}
-	paid, changes := s.end()
-	return paid, changes, nil
+	return oc.order, oc.finish(), nil
 }
 
-// again is for a payment that is known, or a second one, which somebody must
-// look at.
-func (c RecordPayment) again(s *story, payment commerce.Payment) (commerce.Order, commerce.Changes, error) {
-	if payment.PaymentID == c.PaymentID || s.raised(commerce.AttentionSecondPayment) {
-		return s.order, commerce.Changes{DoneJobs: s.changes.DoneJobs}, nil
+// again records a report for an order that is paid. The same payment changes nothing; for
+// a second payment the merchant is asked to look.
+func (c RecordPayment) again(oc *orderChange) (commerce.Order, commerce.Changes, error) {
+	if oc.payment.PaymentID == c.PaymentID || oc.raised(commerce.AttentionSecondPayment) {
+		return oc.order, commerce.Changes{DoneJobs: oc.changes.DoneJobs}, nil
 	}
-	s.flag(commerce.AttentionSecondPayment, fmt.Sprintf("The customer paid %d cents once more (%s); look at the payment processor", c.AmountCents, c.PaymentID))
-	order, changes := s.end()
-	return order, changes, nil
+	oc.raiseAttention(commerce.AttentionSecondPayment, fmt.Sprintf("The customer paid %d cents once more (%s); look at the payment processor", c.AmountCents, c.PaymentID))
+	return oc.order, oc.finish(), nil
 }
 
-// needsOfPayment names an order, its partner and payment, and the job that ends
-// with what is recorded of it, if there is one.
+// reporter is the actor of a change of a payment: the processor by a callback, or a job
+// that asked it.
+func reporter(job *commerce.JobKey) commerce.ActorKind {
+	if job != nil {
+		return commerce.ActorSystem
+	}
+	return commerce.ActorProvider
+}
+
+// needsOfPayment names an order, its partner and payment, and the job that learned of the
+// change, if one did.
 func needsOfPayment(f OrderFacts, job *commerce.JobKey) commerce.Needs {
 	n := f.needs()
 	n.Payments = []commerce.OrderKey{f.Key}
@@ -85,10 +91,10 @@ func needsOfPayment(f OrderFacts, job *commerce.JobKey) commerce.Needs {
 	return n
 }
 
-// ends the job that found out, if it was one.
-func (s *story) ends(job *commerce.JobKey) {
+// endJob ends the job that learned of the change. job is nil when a callback did.
+func (oc *orderChange) endJob(job *commerce.JobKey) {
 	if job != nil {
-		s.changes.DoneJobs = []commerce.JobKey{*job}
+		oc.changes.DoneJobs = []commerce.JobKey{*job}
 	}
 }
 

@@ -7,8 +7,8 @@ import (
 	"purveyor/internal/wire"
 )
 
-// RecordPaymentSession ends the job that opened a payment session, or the try
-// that failed. With it the answer of the checkout is decided.
+// RecordPaymentSession records the outcome of an attempt of the job that opens a payment
+// session. It decides the answer of the checkout.
 type RecordPaymentSession struct {
 	RecordJob
 	Facts     OrderFacts
@@ -28,8 +28,8 @@ func (c RecordPaymentSession) Needs() commerce.Needs {
 }
 
 // Decide stores the session and closes the reply. A refusal ends the order in
-// failed_payment and releases the key, so that a repeat makes a new order. Of a
-// processor that cannot be reached the job tries again, until it is too late.
+// failed_payment and releases the key, so that a repeat makes a new order. If the
+// processor cannot be reached, the job tries again until its schedule is used up.
 func (c RecordPaymentSession) Decide(rows *commerce.Rows, now int64) (commerce.Job, commerce.Changes, error) {
 	if c.isGone(rows) {
 		return c.Job, commerce.Changes{}, nil // another worker was faster
@@ -43,18 +43,17 @@ func (c RecordPaymentSession) Decide(rows *commerce.Rows, now int64) (commerce.J
 	if !ok || err != nil {
 		return job, changes, errors.Join(err, errors.New("the order of the payment is not there"))
 	}
-	s := begin(order, rows, now, payment.TraceID)
-	s.changes = changes
-	s.givenUp(c.RecordJob)
-	payment.UpdatedOn = now
+	oc := begin(order, rows, now, c.by(), payment.TraceID)
+	oc.changes = changes
+	oc.usePayment(payment)
+	oc.payment.UpdatedOn = now
+	oc.addGivenUpNote(c.RecordJob)
 	if refusal := c.refusal(); refusal != "" {
-		c.refuse(rows, s, &payment, refusal)
-		s.end()
+		c.refuse(rows, oc, refusal)
 	} else {
-		c.open(rows, s, &payment) // the order itself stays as it is
+		c.open(rows, oc)
 	}
-	s.changes.Payments = []commerce.Payment{payment}
-	return job, s.changes, nil
+	return job, oc.finish(), nil
 }
 
 func (c RecordPaymentSession) refusal() string {
@@ -67,32 +66,32 @@ func (c RecordPaymentSession) refusal() string {
 	return c.Refused
 }
 
-func (c RecordPaymentSession) open(rows *commerce.Rows, s *story, payment *commerce.Payment) {
+func (c RecordPaymentSession) open(rows *commerce.Rows, oc *orderChange) {
+	payment := oc.payment
 	payment.SessionID, payment.CheckoutURL = c.SessionID, c.URL
-	if payment.State == commerce.PaymentOpening { // else a callback was faster
+	if payment.State == commerce.PaymentOpening { // otherwise a callback was faster
 		payment.State = commerce.PaymentOpen
 	}
-	if s.order.Status != commerce.PendingPayment && payment.State == commerce.PaymentOpen { // it was cancelled meanwhile
-		s.ask(commerce.JobExpireSession, s.order.ID, false)
+	if oc.order.Status != commerce.PendingPayment && payment.State == commerce.PaymentOpen { // it was cancelled meanwhile
+		oc.enqueue(commerce.JobExpireSession, oc.order.ID, false)
 	}
 	reply, ok := c.openReply(rows, c.Answers)
 	if !ok {
 		return
 	}
 	reply.Status, reply.Job = wire.StatusCreated, commerce.JobKey{}
-	reply.Body = wire.Encode(wire.CheckoutAnswer{OK: true, OrderID: s.order.ID, SessionID: c.SessionID, CheckoutURL: c.URL, TraceID: payment.TraceID})
-	s.changes.Replies = []commerce.Reply{reply}
+	reply.Body = wire.Encode(wire.CheckoutAnswer{OK: true, OrderID: oc.order.ID, SessionID: c.SessionID, CheckoutURL: c.URL, TraceID: payment.TraceID})
+	oc.changes.Replies = []commerce.Reply{reply}
 }
 
-func (c RecordPaymentSession) refuse(rows *commerce.Rows, s *story, payment *commerce.Payment, refusal string) {
+func (c RecordPaymentSession) refuse(rows *commerce.Rows, oc *orderChange, refusal string) {
+	payment := oc.payment
 	payment.Error = commerce.CleanText(refusal, commerce.MaxNote)
 	if payment.State == commerce.PaymentOpening {
 		payment.State = commerce.PaymentRefused
 	}
-	if t, err := s.order.Check(commerce.PaymentSessionFailed); err == nil {
-		s.move(t, payment.Error, nil)
-	}
+	oc.tryTransition(commerce.PaymentSessionFailed, payment.Error)
 	if _, ok := c.openReply(rows, c.Answers); ok {
-		s.changes.Released = []commerce.ReplyKey{c.Answers}
+		oc.changes.Released = []commerce.ReplyKey{c.Answers}
 	}
 }

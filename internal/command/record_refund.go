@@ -9,18 +9,18 @@ import (
 	"purveyor/internal/wire"
 )
 
-// RecordRefund ends the job of a refund, or the try that failed. With it the
-// answer of who asked for the refund is decided.
+// RecordRefund records the outcome of an attempt of a refund's job. It decides the answer of
+// the call that asked for the refund.
 type RecordRefund struct {
 	RecordJob
 	Facts    OrderFacts
 	RefundID string
 	Answers  commerce.ReplyKey // of the refund
 	Ref      string            // of the refund at the processor
-	Refused  string            // why it gave nothing back; empty: it did
+	Refused  string            // why the processor refunded nothing; empty: it did
 }
 
-// Needs names all that a full refund may end: the order with the stock of its
+// Needs names the rows that a full refund may change: the order with the stock of its
 // products, its partner and payment; the refund, the job and the open reply.
 func (c RecordRefund) Needs() commerce.Needs {
 	n := needsOfRefund(c.Facts, c.RefundID)
@@ -32,18 +32,16 @@ func (c RecordRefund) Needs() commerce.Needs {
 }
 
 func needsOfRefund(f OrderFacts, refundID string) commerce.Needs {
-	n := f.needs()
-	n.Stock = commerce.ProductKeys(f.Key.StoreID, f.Lines)
+	n := f.needs(commerce.RefundInFull)
 	n.Payments = []commerce.OrderKey{f.Key}
 	n.Deliveries = f.delivery()
 	n.Refunds = []commerce.RefundKey{{StoreID: f.Key.StoreID, RefundID: refundID}}
-	f.mayRaise(&n, commerce.ResolvedBy(commerce.RefundInFull)...)
-	f.mayRaise(&n, commerce.AttentionRefundUnknown, commerce.AttentionRefundAfterAll)
+	f.needAttention(&n, commerce.AttentionRefundUnknown, commerce.AttentionRefundAfterAll)
 	return n
 }
 
-// Decide enters the refund, or gives its amount free again. While the
-// processor cannot be reached, the amount stays reserved.
+// Decide enters the refund, or releases its amount. While the processor cannot be reached,
+// the amount stays reserved.
 func (c RecordRefund) Decide(rows *commerce.Rows, now int64) (commerce.Job, commerce.Changes, error) {
 	if c.isGone(rows) {
 		return c.Job, commerce.Changes{}, nil // another worker was faster
@@ -63,60 +61,60 @@ func (c RecordRefund) Decide(rows *commerce.Rows, now int64) (commerce.Job, comm
 	if err != nil {
 		return job, changes, err
 	}
-	s := begin(order, rows, now, refund.TraceID)
-	s.changes = changes
+	oc := begin(order, rows, now, c.by(), refund.TraceID)
+	oc.changes = changes
+	oc.usePayment(payment)
+	oc.useRefund(refund)
 	if c.Refused != commerce.ProcessorRefusesUs {
-		s.credentials(c.Failed, commerce.ProcessorRefusesUs)
+		oc.recordCredentials(c.Failed, commerce.ProcessorRefusesUs)
 	}
-	s.givenUp(c.RecordJob)
+	oc.addGivenUpNote(c.RecordJob)
 	switch {
 	case c.GivenUpBy != "":
 		c.Refused = job.Error
 	case c.Failed != nil && !job.Over():
-		return job, s.endIfMoved(order), nil
+		return job, oc.finish(), nil
 	case c.Failed != nil: // the outcome is not known, and no worker asks again
-		if !s.raised(commerce.AttentionRefundUnknown) { // a repeat of the key had it tried once more
-			s.flag(commerce.AttentionRefundUnknown, fmt.Sprintf("Whether %d cents were refunded is not known (%s): %s", refund.AmountCents, refund.ID, job.Error))
+		if !oc.raised(commerce.AttentionRefundUnknown) { // otherwise a repeat of the key had it tried once more
+			oc.raiseAttention(commerce.AttentionRefundUnknown, fmt.Sprintf("Whether %d cents were refunded is not known (%s): %s", refund.AmountCents, refund.ID, job.Error))
 		}
-		_, changes = s.end()
-		return job, changes, nil
+		return job, oc.finish(), nil
 	}
 	switch {
 	case late:
-		s.completeGivenUp(rows, &payment, &refund, c.Ref)
-	case refund.State == commerce.RefundPending: // else a callback was faster
-		payment.Release(refund.AmountCents)
+		oc.completeGivenUp(c.Ref)
+	case refund.State == commerce.RefundPending: // otherwise a callback was faster
+		oc.payment.Release(refund.AmountCents)
 		if c.Refused != "" {
-			s.refuseRefund(&refund, c.Refused)
+			oc.refuseRefund(c.Refused)
 			if c.GivenUpBy != "" {
-				refund.State = commerce.RefundGivenUp
-				s.raise(commerce.AttentionRefundDue, fmt.Sprintf("%d cents were not refunded: %s", refund.AmountCents, refund.Error))
+				oc.refund.State = commerce.RefundGivenUp
+				oc.raiseWithoutNote(commerce.AttentionRefundDue, fmt.Sprintf("%d cents were not refunded: %s", refund.AmountCents, oc.refund.Error))
 			}
 		} else {
-			s.completeRefund(rows, &payment, &refund, c.Ref)
+			oc.completeRefund(c.Ref)
 		}
 	}
-	s.refundsKnown(payment, cmp.Or(c.GivenUpBy, refundKnown))
-	c.answer(rows, s, refund)
-	s.changes.Payments, s.changes.Refunds = []commerce.Payment{payment}, []commerce.Refund{refund}
-	_, changes = s.end()
-	return job, changes, nil
+	oc.refundsKnown(cmp.Or(c.GivenUpBy, refundKnown))
+	c.answer(rows, oc, *oc.refund)
+	return job, oc.finish(), nil
 }
 
-// refundKnown resolves a reason when the processor has told what became of a refund.
+// refundKnown is what resolves a reason when the processor has reported the outcome of a
+// refund.
 const refundKnown = commerce.OrderItself + "refund_known"
 
-// refundsKnown ends the search for the outcome of refunds once that of every refund
-// of the order is known.
-func (s *story) refundsKnown(p commerce.Payment, by string) {
-	if unknown := s.attention(commerce.AttentionRefundUnknown); unknown.Open() && p.PendingCents == 0 {
-		s.setAttention(unknown.Resolve(by, s.now))
+// refundsKnown resolves refund_unknown once the outcome of every refund of the order is
+// known.
+func (oc *orderChange) refundsKnown(by string) {
+	if unknown := oc.attention(commerce.AttentionRefundUnknown); unknown.Open() && oc.payment.PendingCents == 0 {
+		oc.setAttention(unknown.Resolve(by, oc.now))
 	}
 }
 
-// answer closes the reply, or releases the key of a refund that was refused:
-// the call may be repeated, and is a new refund then.
-func (c RecordRefund) answer(rows *commerce.Rows, s *story, refund commerce.Refund) {
+// answer closes the reply. If the refund was refused, it releases the key instead, so that
+// the call can be repeated and is then a new refund.
+func (c RecordRefund) answer(rows *commerce.Rows, oc *orderChange, refund commerce.Refund) {
 	if c.Answers.Key == "" {
 		return
 	}
@@ -129,18 +127,18 @@ func (c RecordRefund) answer(rows *commerce.Rows, s *story, refund commerce.Refu
 	case refund.Origin == commerce.RefundCancelled:
 		reply.Body = cancelledWith(reply.Body, refund)
 	case done:
-		reply.Body = wire.Encode(wire.RefundAnswer{OK: true, OrderID: s.order.ID, PaymentsRefundID: refund.ID,
+		reply.Body = wire.Encode(wire.RefundAnswer{OK: true, OrderID: oc.order.ID, PaymentsRefundID: refund.ID,
 			AmountRefundedCents: refund.AmountCents, TotalRefundedCents: refund.TotalRefundedCents, Status: refund.OrderStatus})
 	default:
-		s.changes.Released = []commerce.ReplyKey{c.Answers}
+		oc.changes.Released = []commerce.ReplyKey{c.Answers}
 		return
 	}
 	reply.Status, reply.Job = wire.StatusOK, commerce.JobKey{}
-	s.changes.Replies = []commerce.Reply{reply}
+	oc.changes.Replies = []commerce.Reply{reply}
 }
 
-// cancelledWith is the answer of the call that cancelled the order, with what
-// became of its refund.
+// cancelledWith is the answer of the call that cancelled the order, with the outcome of its
+// refund.
 func cancelledWith(meanwhile []byte, refund commerce.Refund) []byte {
 	answer, err := wire.ParseCancelAnswer(meanwhile)
 	if err != nil {
@@ -153,31 +151,30 @@ func cancelledWith(meanwhile []byte, refund commerce.Refund) []byte {
 	return wire.Encode(answer)
 }
 
-// completeRefund enters money that went back. When all of it did, the order is
-// refunded; goods that were not handed over stay.
-func (s *story) completeRefund(rows *commerce.Rows, p *commerce.Payment, r *commerce.Refund, ref string) {
-	r.State, r.Ref, r.UpdatedOn = commerce.RefundDone, ref, s.now
-	s.changes.Ledger = append(s.changes.Ledger, p.Return(r.AmountCents, r.ID, ref, s.now))
-	s.order.RefundedCents = p.RefundedCents
-	previous := s.order.Status
-	var moves []wire.InventoryMove
-	s.refundAgain(p, r)
-	if p.Returned() {
-		s.resolveBy(commerce.RefundInFull)
-		if _, err := s.order.Check(commerce.RefundInFull); err == nil {
-			moves = s.stopFulfilment(rows)
-			s.order = s.order.RefundInFull()
-		}
+// completeRefund enters money that went back, of the refund that the command is about. When
+// all of the payment went back, the order is refunded, and goods that were not handed over
+// stay in the store.
+func (oc *orderChange) completeRefund(ref string) {
+	p, r := oc.payment, oc.refund
+	r.State, r.Ref, r.UpdatedOn = commerce.RefundDone, ref, oc.now
+	oc.changes.Ledger = append(oc.changes.Ledger, p.Return(r.AmountCents, r.ID, ref, oc.now))
+	oc.order.RefundedCents = p.RefundedCents
+	oc.offsetReturnedRefund()
+	if _, err := oc.check(commerce.RefundInFull); err == nil && oc.order.StillToFulfil() && oc.order.Fulfillment == commerce.ByDelivery {
+		oc.cancelDelivery(commerce.ReplyKey{})
 	}
-	r.TotalRefundedCents, r.OrderStatus = p.RefundedCents, s.order.Status
-	s.tell(commerce.TimelineRefunded, "", wire.RefundData(*r, p.RefundedCents, moves))
-	s.notify(commerce.WebhookRefunded, wire.RefundEventData(s.order, previous, *r))
+	if status := oc.order.Status; !oc.tryTransition(commerce.RefundInFull, "") { // a part of the payment is left
+		oc.addTimeline(commerce.TimelineRefunded, "", oc.timelineData(commerce.RefundInFull, nil))
+		oc.addWebhook(commerce.WebhookRefunded, oc.webhookData(commerce.WebhookRefunded, status))
+	}
+	r.TotalRefundedCents, r.OrderStatus = p.RefundedCents, oc.order.Status
 }
 
-// refundAgain sets a refund off against money that came back before the refund was
-// asked for. Once all of that was refunded again, the merchant need not look any more.
-func (s *story) refundAgain(p *commerce.Payment, r *commerce.Refund) {
-	failed := s.attention(commerce.AttentionRefundFailed)
+// offsetReturnedRefund sets a refund off against money that the bank returned before the
+// refund was asked for. Once all of that was refunded again, it resolves refund_failed.
+func (oc *orderChange) offsetReturnedRefund() {
+	p, r := oc.payment, oc.refund
+	failed := oc.attention(commerce.AttentionRefundFailed)
 	if !failed.Open() {
 		return
 	}
@@ -188,44 +185,34 @@ func (s *story) refundAgain(p *commerce.Payment, r *commerce.Refund) {
 		p.CameBackCents = 0
 	}
 	if p.CameBackCents == 0 {
-		s.resolve(string(commerce.WebhookRefunded), commerce.AttentionRefundFailed)
+		oc.resolve(string(commerce.WebhookRefunded), commerce.AttentionRefundFailed)
 	}
 }
 
-// completeGivenUp enters a refund that an operator gave up and that was made all
-// the same. Nothing is reserved for it any more.
-func (s *story) completeGivenUp(rows *commerce.Rows, p *commerce.Payment, r *commerce.Refund, ref string) {
-	s.flag(commerce.AttentionRefundAfterAll, fmt.Sprintf("The payment processor has made the refund of %d cents (%s) although it was %s; the money may have gone back twice",
+// completeGivenUp enters a refund that the processor made although an operator had given it
+// up. Its amount is no longer reserved.
+func (oc *orderChange) completeGivenUp(ref string) {
+	r := oc.refund
+	oc.raiseAttention(commerce.AttentionRefundAfterAll, fmt.Sprintf("The payment processor has made the refund of %d cents (%s) although it was %s; the money may have gone back twice",
 		r.AmountCents, r.ID, r.Error))
 	r.Error = ""
-	s.completeRefund(rows, p, r, ref)
+	oc.completeRefund(ref)
 }
 
-// stopFulfilment does what cancelling does, if there is anything left to fulfil.
-// It returns what came back into stock.
-func (s *story) stopFulfilment(rows *commerce.Rows) []wire.InventoryMove {
-	if !s.order.StillToFulfil() {
-		return nil
-	}
-	if s.order.Fulfillment == commerce.ByDelivery {
-		s.cancelDelivery(rows, commerce.ReplyKey{})
-	}
-	return s.restore(rows)
-}
-
-// refuseRefund records that nothing went back. What was to happen by itself,
-// or along with something else, needs somebody to look; so does money of a
-// cancelled order, for cancelling took it to be on its way.
-func (s *story) refuseRefund(r *commerce.Refund, why string) {
-	r.State, r.UpdatedOn = commerce.RefundFailed, s.now
+// refuseRefund records that the processor refunded nothing. The merchant is asked to look at
+// a refund that the service started by itself or along with a cancellation, and at any
+// refund of a cancelled order, because cancelling counted its money as on the way.
+func (oc *orderChange) refuseRefund(why string) {
+	r := oc.refund
+	r.State, r.UpdatedOn = commerce.RefundFailed, oc.now
 	r.Error = commerce.CleanText(why, commerce.MaxNote)
 	message := commerce.CleanText(fmt.Sprintf("%d cents were not refunded: %s", r.AmountCents, r.Error), commerce.MaxNote)
 	if r.Origin == commerce.RefundAsked {
-		s.note("refund_refused", message)
-		if s.order.Status == commerce.Cancelled {
-			s.raise(commerce.AttentionRefundDue, message)
+		oc.addNote("refund_refused", message)
+		if oc.order.Status == commerce.Cancelled {
+			oc.raiseWithoutNote(commerce.AttentionRefundDue, message)
 		}
 		return
 	}
-	s.flag(commerce.AttentionRefundDue, message)
+	oc.raiseAttention(commerce.AttentionRefundDue, message)
 }

@@ -175,7 +175,7 @@ func TestRefundedBefore(t *testing.T) {
 	if err != nil || after.Orders[0].Status != commerce.Refunded || openCodes(after.Attention) != "" {
 		t.Errorf("refunded again: %+v, %v", after, err)
 	}
-	if got := o.Unrefund().Status; got != commerce.Cancelled {
+	if got := o.After(commerce.TransitionOf(commerce.RefundCameBack)).Status; got != commerce.Cancelled {
 		t.Errorf("without a status before, it is %q", got)
 	}
 }

@@ -1,16 +1,13 @@
 package command
 
-import (
-	"purveyor/internal/commerce"
-	"purveyor/internal/wire"
-)
+import "purveyor/internal/commerce"
 
-// ReportOrder records an order that was paid outside the service: it is made
-// in processed, and its goods leave the stock, in one step.
+// ReportOrder makes an order that was paid outside of the service. It begins as processed,
+// and its goods leave the stock in the same step.
 type ReportOrder struct {
 	Actor      commerce.Actor
 	OrderID    string // drawn by the caller, with the number of the store
-	CustomerID string // drawn by the caller, used if the customer is not known yet
+	CustomerID string // drawn by the caller, used for a new customer
 	StoreID    string
 	ExternalID string
 	// Lines as reported; their original prices are filled in here.
@@ -21,15 +18,15 @@ type ReportOrder struct {
 	PickupInstructions  string
 	DropoffInstructions string
 	ExternalPaymentID   string
-	Answers             commerce.ReplyKey // whose answer tells of the delivery
+	Answers             commerce.ReplyKey // whose answer shows the delivery
 }
 
 func (c ReportOrder) externalKey() commerce.ExternalKey {
 	return commerce.ExternalKey{PartnerID: c.Actor.Partner.ID, Mode: c.Actor.Mode, ExternalID: c.ExternalID}
 }
 
-// Needs names the store, the stock of the products, who has the external
-// id, the customer, and the partner.
+// Needs names the store, the stock of the products, the external id, the customer, and the
+// partner.
 func (c ReportOrder) Needs() commerce.Needs {
 	n := c.sale().needs(c.OrderID, c.Address)
 	if c.Fulfillment == commerce.ByDelivery {
@@ -44,9 +41,9 @@ func (c ReportOrder) sale() sale { return sale{c.Actor, c.StoreID, c.Fulfillment
 // Access implements commit.Keyed.
 func (c ReportOrder) Access(rows *commerce.Rows) error { return c.sale().access(rows) }
 
-// Decide makes the order. Refusals: 400 for a store or product that cannot
-// be sold from, 403 for a store of others, 409 for an external id that is
-// taken, an inactive product and insufficient stock.
+// Decide makes the order. Refusals: 400 for a store or product that cannot be sold from,
+// 403 for a store that the partner may not use, 409 for an external id that is taken, an
+// inactive product and insufficient stock.
 func (c ReportOrder) Decide(rows *commerce.Rows, now int64) (commerce.Order, commerce.Changes, error) {
 	if err := c.check(rows); err != nil {
 		return commerce.Order{}, commerce.Changes{}, err
@@ -56,30 +53,27 @@ func (c ReportOrder) Decide(rows *commerce.Rows, now int64) (commerce.Order, com
 	if err != nil {
 		return commerce.Order{}, commerce.Changes{}, err
 	}
-	s := begin(commerce.Order{
+	oc := create(commerce.Order{
 		StoreID: c.StoreID, ID: c.OrderID, PartnerID: c.Actor.Partner.ID, Mode: c.Actor.Mode,
 		Source: commerce.SourcePartner, ExternalID: c.ExternalID, CustomerID: c.CustomerID,
 		Fulfillment: c.Fulfillment, Lines: lines, Address: c.Address,
 		SubtotalCents: totals.Subtotal, TaxCents: totals.Tax, DeliveryFeeCents: totals.DeliveryFee, TotalCents: totals.Total,
 		PickupInstructions: c.PickupInstructions, DropoffInstructions: c.DropoffInstructions,
 		ExternalPaymentID: c.ExternalPaymentID, CreatedOn: now,
-	}, rows, now, c.Actor.TraceID)
-	moves, err := s.deduct(rows, commerce.Stock.Sell)
-	if err != nil {
+	}, rows, now, commerce.ActorPartner, c.Actor.TraceID)
+	oc.setCustomer(c.Address)
+	oc.addTimeline(commerce.TimelineCreated, "", nil)
+	if err := oc.transition(commerce.Report, ""); err != nil {
 		return commerce.Order{}, commerce.Changes{}, err
 	}
-	s.customer(rows, c.Address)
-	s.tell(commerce.TimelineCreated, "", nil)
-	s.move(commerce.TransitionOf(commerce.Report), "", wire.InventoryData(moves))
 	if mismatch != "" {
-		s.note("totals_mismatch", mismatch)
+		oc.addNote("totals_mismatch", mismatch)
 	}
 	if c.Fulfillment == commerce.ByDelivery {
-		s.dispatch(c.Answers)
+		oc.startDelivery(c.Answers)
 	}
-	s.changes.External = []commerce.ExternalRef{{ExternalKey: c.externalKey(), Order: s.order.Key()}}
-	order, changes := s.end()
-	return order, changes, nil
+	oc.changes.External = []commerce.ExternalRef{{ExternalKey: c.externalKey(), Order: oc.order.Key()}}
+	return oc.order, oc.finish(), nil
 }
 
 func (c ReportOrder) check(rows *commerce.Rows) error {
@@ -94,7 +88,7 @@ func (c ReportOrder) check(rows *commerce.Rows) error {
 	return nil
 }
 
-// pricedLines notes the catalog's price where the partner sold for another.
+// pricedLines adds the catalog's price to lines that were sold for another price.
 func (c ReportOrder) pricedLines(rows *commerce.Rows) []commerce.OrderLine {
 	lines := make([]commerce.OrderLine, len(c.Lines))
 	for i, l := range c.Lines {

@@ -71,7 +71,7 @@ func (c RetryJob) reopen(rows *commerce.Rows, now int64, changes *commerce.Chang
 		return "the order is " + string(order.Status) + ", so nothing is to be paid for it; the partner may make a new one", nil
 	case c.Kind != commerce.JobDispatch:
 		return "", nil
-	case stopped(order):
+	case order.Stopped():
 		return "the order is " + string(order.Status) + ", so no courier is to be looked for", nil
 	}
 	_, delivery, err := c.Facts.loadDelivery(rows)

@@ -2,14 +2,14 @@ package command
 
 import "purveyor/internal/commerce"
 
-// StartCheckout makes an order that the customer is still to pay, and asks for
-// a session at the payment processor. Stock is looked at and left as it is.
+// StartCheckout makes an order that the customer has still to pay, and the job that opens a
+// session at the payment processor. It checks the stock and deducts nothing.
 type StartCheckout struct {
 	Actor       commerce.Actor
 	OrderID     string // drawn by the caller, with the number of the store
-	CustomerID  string // drawn by the caller, used if the customer is not known yet
+	CustomerID  string // drawn by the caller, used for a new customer
 	StoreID     string
-	Lines       []commerce.OrderLine // without prices, which are the catalog's
+	Lines       []commerce.OrderLine // without prices; the catalog's are used
 	Titles      []commerce.LineTitle // of the lines
 	Fulfillment commerce.Fulfillment
 
@@ -20,14 +20,14 @@ type StartCheckout struct {
 	PickupInstructions  string
 	DropoffInstructions string
 
-	Processor             string // that is to take the payment
+	Processor             string // takes the payment
 	SuccessURL, CancelURL string
 	Answers               commerce.ReplyKey // whose answer is the session
 }
 
 func (c StartCheckout) sale() sale { return sale{c.Actor, c.StoreID, c.Fulfillment, c.Lines} }
 
-// customer is who the order is for, as far as it was said.
+// customer is the customer as far as the partner named one.
 func (c StartCheckout) customer() *commerce.DeliveryAddress {
 	var a commerce.DeliveryAddress
 	if c.Address != nil {
@@ -67,30 +67,26 @@ func (c StartCheckout) Decide(rows *commerce.Rows, now int64) (commerce.Order, c
 		l.PriceCents = product.PriceCents
 		lines[i] = l
 	}
-	for _, d := range commerce.Demands(lines) {
-		stock, _ := rows.Stock.Get(commerce.ProductKey{StoreID: c.StoreID, ProductID: d.ProductID})
-		if _, err := stock.Sell(d, c.Actor.Mode); err != nil {
-			return commerce.Order{}, commerce.Changes{}, err
-		}
+	oc := create(commerce.Order{
+		StoreID: c.StoreID, ID: c.OrderID, PartnerID: c.Actor.Partner.ID, Mode: c.Actor.Mode,
+		Source: commerce.SourcePartner, CustomerID: c.CustomerID, Fulfillment: c.Fulfillment, Lines: lines, Address: c.Address,
+		PickupInstructions: c.PickupInstructions, DropoffInstructions: c.DropoffInstructions, CreatedOn: now,
+	}, rows, now, commerce.ActorPartner, c.Actor.TraceID)
+	oc.setCustomer(c.customer())
+	oc.addTimeline(commerce.TimelineCreated, "", nil)
+	if err := oc.transition(commerce.StartCheckout, ""); err != nil { // short stock is refused before a total that is wrong
+		return commerce.Order{}, commerce.Changes{}, err
 	}
 	totals, err := commerce.CheckoutTotals(lines, c.DeliveryFeeCents, store.TaxRateBps)
 	if err != nil {
 		return commerce.Order{}, commerce.Changes{}, err
 	}
-	s := begin(commerce.Order{
-		StoreID: c.StoreID, ID: c.OrderID, PartnerID: c.Actor.Partner.ID, Mode: c.Actor.Mode,
-		Source: commerce.SourcePartner, CustomerID: c.CustomerID, Fulfillment: c.Fulfillment, Lines: lines, Address: c.Address,
-		SubtotalCents: totals.Subtotal, TaxCents: totals.Tax, DeliveryFeeCents: totals.DeliveryFee, TotalCents: totals.Total,
-		PickupInstructions: c.PickupInstructions, DropoffInstructions: c.DropoffInstructions, CreatedOn: now,
-	}, rows, now, c.Actor.TraceID)
-	s.customer(rows, c.customer())
-	s.tell(commerce.TimelineCreated, "", nil)
-	s.move(commerce.TransitionOf(commerce.StartCheckout), "", nil)
-	s.changes.Payments = []commerce.Payment{{
+	oc.order.SubtotalCents, oc.order.TaxCents = totals.Subtotal, totals.Tax
+	oc.order.DeliveryFeeCents, oc.order.TotalCents = totals.DeliveryFee, totals.Total
+	oc.payment = &commerce.Payment{
 		StoreID: c.StoreID, OrderID: c.OrderID, Processor: c.Processor, SuccessURL: c.SuccessURL, CancelURL: c.CancelURL, StoreName: store.Name, Titles: c.Titles,
 		Answers: c.Answers, TraceID: c.Actor.TraceID, State: commerce.PaymentOpening, CreatedOn: now, UpdatedOn: now,
-	}}
-	s.ask(commerce.JobOpenSession, s.order.ID, true)
-	order, changes := s.end()
-	return order, changes, nil
+	}
+	oc.enqueue(commerce.JobOpenSession, oc.order.ID, true)
+	return oc.order, oc.finish(), nil
 }

@@ -2,7 +2,8 @@ package command
 
 import "purveyor/internal/commerce"
 
-// StartRefund sets money aside and asks the processor to give it back.
+// StartRefund reserves money of a payment, and makes the job that asks the processor to
+// refund it.
 type StartRefund struct {
 	Facts       OrderFacts
 	RefundID    string         // drawn by the caller
@@ -34,28 +35,28 @@ func (c StartRefund) Decide(rows *commerce.Rows, now int64) (commerce.Refund, co
 	if !ok {
 		return commerce.Refund{}, commerce.Changes{}, commerce.NoPayment()
 	}
-	s := begin(order, rows, now, c.TraceID)
-	refund, err := s.refund(&payment, commerce.Refund{ID: c.RefundID, AmountCents: c.AmountCents, Reason: c.Reason,
+	oc := begin(order, rows, now, commerce.ActorPartner, c.TraceID)
+	oc.usePayment(payment)
+	err = oc.startRefund(commerce.Refund{ID: c.RefundID, AmountCents: c.AmountCents, Reason: c.Reason,
 		Origin: commerce.RefundAsked, TraceID: c.TraceID, Answers: c.Answers}, true)
 	if err != nil {
 		return commerce.Refund{}, commerce.Changes{}, err
 	}
-	s.changes.Payments = []commerce.Payment{payment}
-	_, changes := s.end()
-	return refund, changes, nil
+	oc.saveOrder() // its updated_on moves with each refund
+	return *oc.refund, oc.finish(), nil
 }
 
-// refund reserves the amount of a refund, 0 for all that is left, and asks for
-// it.
-func (s *story) refund(p *commerce.Payment, r commerce.Refund, awaited bool) (commerce.Refund, error) {
-	amount, err := p.Reserve(r.AmountCents)
+// startRefund reserves the refund's amount and adds the job that asks the processor for
+// it. An amount of 0 refunds all that is left.
+func (oc *orderChange) startRefund(r commerce.Refund, awaited bool) error {
+	amount, err := oc.payment.Reserve(r.AmountCents)
 	if err != nil {
-		return r, err
+		return err
 	}
-	p.UpdatedOn = s.now
-	r.StoreID, r.OrderID, r.AmountCents = s.order.StoreID, s.order.ID, amount
-	r.State, r.CreatedOn, r.UpdatedOn = commerce.RefundPending, s.now, s.now
-	s.changes.Refunds = append(s.changes.Refunds, r)
-	s.ask(commerce.JobRefund, r.ID, awaited)
-	return r, nil
+	oc.payment.UpdatedOn = oc.now
+	r.StoreID, r.OrderID, r.AmountCents = oc.order.StoreID, oc.order.ID, amount
+	r.State, r.CreatedOn, r.UpdatedOn = commerce.RefundPending, oc.now, oc.now
+	oc.refund = &r
+	oc.enqueue(commerce.JobRefund, r.ID, awaited)
+	return nil
 }

@@ -30,11 +30,11 @@ const (
 	AttentionGoodsReturned     AttentionCode = "goods_returned"        // the courier brought the goods back
 )
 
-// Reason is what is known of a code.
+// Reason describes a code.
 type Reason struct {
 	Code AttentionCode
-	// By are the triggers that resolve the reason by themselves. A reason without
-	// any is resolved by a person, or by the command that knows how it ended.
+	// By are the triggers that resolve the reason by themselves. A reason without triggers
+	// is resolved by a person, or by the command that records its outcome.
 	By []Trigger
 }
 
@@ -60,7 +60,7 @@ var Reasons = []Reason{
 	{AttentionGoodsReturned, []Trigger{Cancel, RefundInFull}},
 }
 
-// Rank orders codes: the lower, the more urgent. Unknown codes come last.
+// Rank orders codes. A lower rank is more urgent; unknown codes come last.
 func (c AttentionCode) Rank() int {
 	if i := slices.IndexFunc(Reasons, func(r Reason) bool { return r.Code == c }); i >= 0 {
 		return i
@@ -90,8 +90,8 @@ type Attention struct {
 	ResolvedBy string
 }
 
-// OrderItself begins Attention.ResolvedBy when an event of the order resolved
-// the reason, and no person did.
+// OrderItself begins Attention.ResolvedBy if an event of the order resolved the reason and
+// not a person.
 const OrderItself = "order:"
 
 // AttentionKey finds a row.
@@ -112,10 +112,10 @@ func AttentionKeys(order OrderKey, codes ...AttentionCode) []AttentionKey {
 // Key of the row.
 func (a Attention) Key() AttentionKey { return AttentionKey{a.StoreID, a.OrderID, a.Code} }
 
-// Open reports whether the merchant has still to look.
+// Open reports whether the reason is raised and not resolved.
 func (a Attention) Open() bool { return a.Since != 0 && a.ResolvedOn == 0 }
 
-// Raise opens the reason, or tells more of one that is open and keeps its Since.
+// Raise opens the reason. If it is open, Raise replaces the detail and keeps Since.
 func (a Attention) Raise(detail string, now int64) Attention {
 	if !a.Open() {
 		a.Since, a.ResolvedOn, a.ResolvedBy = now, 0, ""

@@ -6,7 +6,7 @@ import "slices"
 type Store struct {
 	ID string
 	// No is the short number that the ids of the store's orders carry. It is
-	// given when the store is made and never changes.
+	// given when the store is created and never changes.
 	No              int64
 	Name            string
 	Slug            string
@@ -23,13 +23,13 @@ type Store struct {
 	Email           string
 	Phone           string
 	TaxRateBps      int64 // basis points
-	// ChargesQuote says that a customer pays the courier's live quote where the
-	// partner names no delivery fee.
+	// ChargesQuote says that a customer pays the courier's live quote if the partner names
+	// no delivery fee.
 	ChargesQuote bool
 	UpdatedOn    int64 // Unix ms
 }
 
-// Offers tells whether the store hands out orders this way at all.
+// Offers reports whether the store fulfils orders in this way.
 func (s Store) Offers(f Fulfillment) bool {
 	if f == ByPickup {
 		return s.PickupEnabled
@@ -47,8 +47,8 @@ type Category struct {
 // SourcePartner marks a product or an order that came from a partner.
 const SourcePartner = "partner"
 
-// Product is what the catalog says of a product beyond what a sale looks at,
-// which stands in its Stock row.
+// Product holds the catalog's facts about a product. What a sale reads is in the product's
+// Stock row.
 type Product struct {
 	StoreID       string // never changes
 	ID            string
@@ -61,11 +61,11 @@ type Product struct {
 	CreatedOn     int64  // Unix ms
 }
 
-// MaxImages is how many bytes the URLs of a product's images take together.
+// MaxImages is the largest sum of the lengths of a product's image URLs, in bytes.
 const MaxImages = 16 << 10
 
-// CheckImages refuses new images that are too long in all (400). Those that the
-// product has may stay, however long they are.
+// CheckImages refuses new image URLs that are too long together (400). The stored ones of
+// the product are accepted, however long they are.
 func (p Product) CheckImages(images []string) error {
 	total := 0
 	for _, url := range images {
@@ -77,8 +77,8 @@ func (p Product) CheckImages(images []string) error {
 	return nil
 }
 
-// Stock is the narrow row of a product: what a sale looks at and changes, and
-// what lists filter by. A sale touches no other row of the product.
+// Stock is the narrow row of a product. It holds what a sale reads and changes, and what
+// lists filter by. A sale touches no other row of the product.
 type Stock struct {
 	StoreID    string
 	ProductID  string
@@ -88,7 +88,7 @@ type Stock struct {
 	Active     bool
 	Quantity   int64 // never below zero; it changes by stock moves alone
 	Moves      int64 // counts the product's stock moves; the next one has this number + 1
-	MovedOn    int64 // Unix ms; of the newest stock move, which is found by it
+	MovedOn    int64 // Unix ms; time of the newest stock move, which finds that move
 	SoldCount  int64 // live orders only
 	SoldCents  Cents // live orders only
 	UpdatedOn  int64 // Unix ms; moves with every change of the product or its stock
@@ -109,8 +109,8 @@ func (p Product) Key() ProductKey { return ProductKey{p.StoreID, p.ID} }
 // Key of the row.
 func (s Stock) Key() ProductKey { return ProductKey{s.StoreID, s.ProductID} }
 
-// ProductVersion names one version of a product: every change of it, or of
-// its stock, moves UpdatedOn.
+// ProductVersion names one version of a product. Every change of the product or its stock
+// moves UpdatedOn.
 type ProductVersion struct {
 	ProductKey
 	UpdatedOn int64

@@ -141,8 +141,8 @@ type StrayCallback struct {
 	ReceivedOn int64 // Unix ms
 }
 
-// Placed is an address that a geocoder has found.
-type Placed struct {
+// GeocodedAddress is an address that a geocoder has found.
+type GeocodedAddress struct {
 	Address   string // normalised, as a digest
 	At        Point
 	Precision string
@@ -152,7 +152,7 @@ type Placed struct {
 
 // Outdated tells whether the place is to be looked for again: houses are built,
 // and streets renamed. A time far ahead is not to be believed.
-func (p Placed) Outdated(now int64) bool {
+func (p GeocodedAddress) Outdated(now int64) bool {
 	const keep = 180 * day
 	return p.FoundOn < now-keep || p.FoundOn > now+day
 }

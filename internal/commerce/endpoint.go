@@ -2,23 +2,23 @@ package commerce
 
 import "errors"
 
-// PauseReason says why nothing is sent to an endpoint.
+// PauseReason says why no webhooks are sent to an endpoint.
 type PauseReason string
 
 // The reasons.
 const (
 	PausedGone     PauseReason = "gone"     // it answered 410
 	PausedFailing  PauseReason = "failing"  // five days of nothing but failures
-	PausedOperator PauseReason = "operator" // somebody asked for it
+	PausedOperator PauseReason = "operator" // an operator paused it
 )
 
-// Endpoint is how a partner's callback URL fares. The zero value is healthy.
+// Endpoint is the health of a partner's callback URL. The zero value is healthy.
 //
-// It is held after five failures in a row, or when an answer asks to wait:
-// its jobs are parked as they come up, and at HeldUntil one of them is tried,
-// the probe: that with the lowest RunAt. A probe that failed has moved its
-// RunAt on, so an event that is refused for its own sake does not stand
-// before the others. One success releases all.
+// An endpoint is held after five failures in a row, or when an answer asks to wait. While
+// it is held, its jobs are parked when they come up, and at HeldUntil the job with the
+// lowest RunAt is attempted as a probe. A failed probe moves the RunAt of its job on, so an
+// event that the endpoint always refuses does not block the others. One success releases
+// all parked jobs.
 type Endpoint struct {
 	PartnerID      string
 	Failures       int64 // in a row
@@ -26,7 +26,7 @@ type Endpoint struct {
 	HeldUntil      int64 // Unix ms of the next probe; 0: not held
 	PausedOn       int64 // Unix ms; 0: not paused
 	PausedFor      PauseReason
-	PreviousSecret string // signs too until PreviousUntil
+	PreviousSecret string // also signs until PreviousUntil
 	PreviousUntil  int64  // Unix ms
 }
 
@@ -41,36 +41,36 @@ const (
 	lastProbe  = 60 * second
 )
 
-// Failing tells whether only probes go out because nothing else arrives.
+// Failing reports whether so many attempts failed in a row that only probes are sent.
 func (e Endpoint) Failing() bool { return e.Failures >= FailingAfter }
 
-// Holds tells whether the endpoint's jobs are to be parked.
+// Holds reports whether the endpoint's jobs are to be parked.
 func (e Endpoint) Holds() bool { return e.HeldUntil != 0 || e.PausedOn != 0 }
 
-// Parks tells whether webhooks of a partner are to be parked: the partner is
-// suspended, or its endpoint holds its jobs.
+// Parks reports whether the webhooks of a partner are to be parked, because the partner is
+// suspended or its endpoint is held or paused.
 func Parks(p Partner, e Endpoint) bool { return p.Suspended || e.Holds() }
 
-// ProbeDue tells whether a parked job may be tried.
+// ProbeDue reports whether a parked job may be attempted.
 func (e Endpoint) ProbeDue(now int64) bool {
 	return e.HeldUntil != 0 && e.PausedOn == 0 && due(e.HeldUntil, now)
 }
 
-// Pause stops all that goes to the endpoint until it is resumed.
+// Pause stops all webhooks to the endpoint until it is resumed.
 func (e Endpoint) Pause(reason PauseReason, now int64) Endpoint {
 	e.HeldUntil, e.PausedOn, e.PausedFor = 0, now, reason
 	return e
 }
 
-// Resume sends a probe at once, and with its success all that waits.
+// Resume makes a probe due at once. Its success releases all parked jobs.
 func (e Endpoint) Resume(now int64) Endpoint {
 	e = e.Healed()
 	e.HeldUntil, e.PausedOn, e.PausedFor = now, 0, ""
 	return e
 }
 
-// Moved is the endpoint at another URL: what the old one did counts no longer,
-// except that an operator paused it.
+// Moved is the endpoint at another URL. The failures of the old URL no longer count, but a
+// pause by an operator stays.
 func (e Endpoint) Moved(now int64) Endpoint {
 	if e.Holds() && e.PausedFor != PausedOperator {
 		return e.Resume(now)
@@ -78,26 +78,26 @@ func (e Endpoint) Moved(now int64) Endpoint {
 	return e.Healed()
 }
 
-// Healed is the endpoint after a success, or when nothing is left to probe
-// it with. A pause stays.
+// Healed is the endpoint after a success, or when no job is left to probe it with. A pause
+// stays.
 func (e Endpoint) Healed() Endpoint {
 	e.Failures, e.FailingSince, e.HeldUntil = 0, 0, 0
 	return e
 }
 
-// RotateSecret keeps the secret that was just replaced for a day.
+// RotateSecret keeps the replaced secret as a second signing secret for a day.
 func (e Endpoint) RotateSecret(replaced string, now int64) Endpoint {
 	e.PreviousSecret, e.PreviousUntil = replaced, now+SecretOverlap
 	return e
 }
 
-// EndRotation has the replaced secret sign nothing any more.
+// EndRotation stops signing with the replaced secret.
 func (e Endpoint) EndRotation() Endpoint {
 	e.PreviousSecret, e.PreviousUntil = "", 0
 	return e
 }
 
-// Previous is the replaced secret as long as it counts, else empty.
+// Previous is the replaced secret while it still signs, and else empty.
 func (e Endpoint) Previous(now int64) string {
 	if now >= e.PreviousUntil {
 		return ""
@@ -114,23 +114,23 @@ type WebhookAttempt struct {
 	At        int64 // Unix ms of its start
 	TookMs    int64
 	Status    int64  // 0: no answer
-	Error     string // in plain words; empty: delivered
-	Answer    string // how the body began, by CleanText
+	Error     string // for people; empty: delivered
+	Answer    string // the beginning of the body, by CleanText
 }
 
-// Delivered tells whether the partner took the event.
+// Delivered reports whether the partner accepted the event.
 func (a WebhookAttempt) Delivered() bool { return a.Status/100 == 2 }
 
-// Verdict is what follows from an attempt.
+// Verdict is the consequence of an attempt.
 type Verdict struct {
 	Endpoint Endpoint
 	Job      Job  // as it goes on; done when the attempt was delivered
 	Release  bool // the endpoint's parked jobs wait again
 }
 
-// After decides what an attempt at a job's event means. A parked job was a
-// probe. The answer's Retry-After is given in milliseconds, 0 for none; the
-// caller draws jitter from [0, 1).
+// After decides the consequence of an attempt to deliver a job's event. An attempt of a
+// parked job is a probe. retryAfter is the answer's Retry-After, 0 for none. The caller
+// draws jitter from [0, 1).
 func (e Endpoint) After(job Job, a WebhookAttempt, retryAfter, now int64, jitter float64) Verdict {
 	if a.Delivered() {
 		return Verdict{Endpoint: e.Healed(), Job: job, Release: e.HeldUntil != 0}
@@ -146,10 +146,10 @@ func (e Endpoint) After(job Job, a WebhookAttempt, retryAfter, now int64, jitter
 	case e.PausedOn != 0:
 	case a.Status == 410:
 		e = e.Pause(PausedGone, now)
-	case probe || !e.Holds(): // else it was under way when the hold began
+	case probe || !e.Holds(): // otherwise the attempt was under way when the hold began
 		e = e.failed(probe, dueOn, retryAfter, now)
 	}
-	// An event is given up only while the endpoint takes others.
+	// A job may die only while the endpoint accepts other events.
 	if e.PausedOn != 0 || e.Failing() || e.Holds() && job.State == JobWaiting {
 		job.State = JobParked
 	}
@@ -157,8 +157,7 @@ func (e Endpoint) After(job Job, a WebhookAttempt, retryAfter, now int64, jitter
 }
 
 func (e Endpoint) failed(probe bool, dueOn, retryAfter, now int64) Endpoint {
-	// Time in which nothing was tried, or that a clock jumped over, is no
-	// time of failures.
+	// Time without attempts, or that the clock skipped, does not count as time of failures.
 	if e.Failures == 0 || now < e.FailingSince || now > dueOn+day {
 		e.FailingSince = now
 	}
@@ -176,7 +175,7 @@ func (e Endpoint) failed(probe bool, dueOn, retryAfter, now int64) Endpoint {
 	return e
 }
 
-// probeDelay doubles with every probe that failed.
+// probeDelay doubles with every failed probe.
 func probeDelay(failed int64) int64 {
 	return min(firstProbe<<min(max(failed, 0), 10), lastProbe)
 }

@@ -13,9 +13,9 @@ const (
 	KindConflict                  // the state does not allow it (409)
 )
 
-// Error is a refusal that a partner may read. Code is stable snake case,
-// Message is for a person. Field is the JSON path at fault (KindInvalid), and
-// OrderID the order that already has what was asked for.
+// Error is a refusal that a partner may read. Code is stable snake case, Message is for a
+// person. Field is the JSON path at fault (KindInvalid). OrderID is the order that already
+// has the external id.
 type Error struct {
 	Kind    Kind
 	Code    string
@@ -31,12 +31,12 @@ func Invalid(field, format string, args ...any) *Error {
 	return &Error{Kind: KindInvalid, Code: "invalid_body", Field: field, Message: fmt.Sprintf(format, args...)}
 }
 
-// NotFound says that there is no such noun for this caller.
+// NotFound is the refusal of an id that does not exist for this caller.
 func NotFound(noun string) *Error {
 	return &Error{Kind: KindNotFound, Code: "not_found", Message: noun + " not found"}
 }
 
-// Conflict refuses because of the present state.
+// Conflict is a refusal because of the present state.
 func Conflict(code, format string, args ...any) *Error {
 	return &Error{Kind: KindConflict, Code: code, Message: fmt.Sprintf(format, args...)}
 }

@@ -26,20 +26,19 @@ const (
 	TimelineNote              TimelineKind = "order.note"
 )
 
-// TimelineEvent is one line of an order's history, which is only ever
-// appended to.
+// TimelineEvent is one line of an order's history. Events are only ever appended.
 type TimelineEvent struct {
 	StoreID, OrderID string
 	Seq              int64 // 1, 2, ... for each order
 	Kind             TimelineKind
-	Status           OrderStatus   // empty: says nothing of it
-	CourierStatus    CourierStatus // empty: says nothing of it
+	Status           OrderStatus   // of the order after the event; empty: not recorded
+	CourierStatus    CourierStatus // empty: the event is not about a delivery
 	Message          string
 	Data             []byte // a JSON object, or nil
 	CreatedOn        int64  // Unix ms
 }
 
-// WebhookKind is the type of an event that partners are told of.
+// WebhookKind is the type of a webhook event.
 type WebhookKind string
 
 // The types of SPEC.md, Events; those marked so are additive (BEHAVIOUR).
@@ -60,7 +59,7 @@ const (
 	WebhookDeliveryDone      WebhookKind = "delivery.delivered"
 	WebhookDeliveryCancelled WebhookKind = "delivery.cancelled"
 	WebhookCourierUpdate     WebhookKind = "delivery.courier_update"
-	WebhookTest              WebhookKind = "webhook.test" // additive: an operator tries the endpoint
+	WebhookTest              WebhookKind = "webhook.test" // additive: an operator tests the endpoint
 )
 
 // WebhookKinds are all of them.
@@ -74,8 +73,8 @@ type EventKey struct{ PartnerID, ID string }
 // Key of the event.
 func (e WebhookEvent) Key() EventKey { return EventKey{e.PartnerID, e.ID} }
 
-// WebhookEvent is what a partner is told of one change. It is stored with
-// the change whether or not anybody listens yet.
+// WebhookEvent is the message to a partner about one change. It is stored with the change,
+// even if the partner has no callback URL yet.
 type WebhookEvent struct {
 	PartnerID string
 	ID        string // given by the committer; its order is the order of commits
@@ -86,6 +85,6 @@ type WebhookEvent struct {
 	TraceID   string
 	Data      []byte // a JSON object
 	Timestamp int64  // Unix ms of the change, strictly increasing per order
-	// Deliver asks the committer for a job that pushes it to the callback URL.
+	// Deliver makes the committer add a job that sends the event to the callback URL.
 	Deliver bool
 }

@@ -5,7 +5,7 @@ import "math"
 // Point is a place on earth, in degrees.
 type Point struct{ Lat, Lng float64 }
 
-// Valid tells whether there is such a place.
+// Valid reports whether the coordinates are those of a place on earth.
 func (p Point) Valid() bool {
 	return p.Lat >= -90 && p.Lat <= 90 && p.Lng >= -180 && p.Lng <= 180 // false for NaN
 }
@@ -15,8 +15,8 @@ const (
 	radian     = math.Pi / 180
 )
 
-// MilesTo is the distance over ground between two places, by the haversine
-// formula. It is right at the poles and over the date line.
+// MilesTo is the great-circle distance between two places, by the haversine formula. It is
+// right at the poles and across the date line.
 func (p Point) MilesTo(q Point) float64 {
 	lat, lng := (q.Lat-p.Lat)*radian, (q.Lng-p.Lng)*radian
 	a := sq(math.Sin(lat/2)) + math.Cos(p.Lat*radian)*math.Cos(q.Lat*radian)*sq(math.Sin(lng/2))
@@ -25,7 +25,7 @@ func (p Point) MilesTo(q Point) float64 {
 
 func sq(x float64) float64 { return x * x }
 
-// Point of the store; false: nobody knows where it is.
+// Point is the place of the store; false if it is not known.
 func (s Store) Point() (Point, bool) {
 	if s.Lat == nil || s.Lng == nil {
 		return Point{}, false

@@ -6,9 +6,8 @@ import (
 	"strings"
 )
 
-// An id is a prefix that names the noun and a time-ordered body: 48 bits of
-// Unix milliseconds and 80 bits that the caller drew, in lower-case Crockford
-// base32. Ids of orders carry the short number of their store before the body
+// An id is a prefix that names the noun and a time-ordered body: 48 bits of Unix
+// milliseconds and 80 random bits that the caller draws, in lower-case Crockford base32. Ids of orders carry the short number of their store before the body
 // (ord_<store>_<body>), so that the row is found without a look-up.
 
 // Prefixes of the ids that the service makes.
@@ -32,10 +31,10 @@ const idBodyLen = 26
 
 var crockford = base32.NewEncoding("0123456789abcdefghjkmnpqrstvwxyz").WithPadding(base32.NoPadding)
 
-// Entropy is what a caller draws for one id.
+// Entropy is the random part of one id. The caller draws it.
 type Entropy [10]byte
 
-// NewID makes an id whose order is that of at (Unix ms), then of the entropy.
+// NewID makes an id. Ids sort by at (Unix ms), then by the entropy.
 func NewID(prefix string, at int64, e Entropy) string {
 	var b [16]byte
 	binary.BigEndian.PutUint64(b[:8], uint64(at)<<16)
@@ -45,7 +44,7 @@ func NewID(prefix string, at int64, e Entropy) string {
 	return prefix + string(body[:])
 }
 
-// IsID tells whether NewID could have made the id with this prefix.
+// IsID reports whether id has the form that NewID gives with this prefix.
 func IsID(prefix, id string) bool {
 	body, ok := strings.CutPrefix(id, prefix)
 	return ok && len(body) == idBodyLen && isCrockford(body)
@@ -62,14 +61,14 @@ func NewRefundID(storeNo int64, at int64, e Entropy) string {
 	return NewID(PrefixRefund+encodeNo(storeNo)+"_", at, e)
 }
 
-// LateRefundID is the id of the refund of a payment that came when the order
-// was over. There is at most one of an order, so it is derived and not drawn.
+// LateRefundID is the id of the refund of a payment that arrived after the order was over.
+// An order has at most one such refund, so its id is derived and not drawn.
 func LateRefundID(orderID string) string {
 	return PrefixRefund + strings.TrimPrefix(orderID, PrefixOrder)
 }
 
-// StoreNoOfOrder reads the store number back from an order id. An id that
-// does not parse names no order.
+// StoreNoOfOrder parses the store number in an order id. An id that does not parse names no
+// order.
 func StoreNoOfOrder(id string) (storeNo int64, ok bool) {
 	rest, ok := strings.CutPrefix(id, PrefixOrder)
 	if !ok {
@@ -82,11 +81,11 @@ func StoreNoOfOrder(id string) (storeNo int64, ok bool) {
 	return decodeNo(no)
 }
 
-// OrderBody is the body of an order's id: all of the id but the number of the
-// store. It is zero for no order.
+// OrderBody is the body of an order's id, which is the id without the number of the store.
+// Zero stands for no order.
 type OrderBody [16]byte
 
-// OrderBodyOf is the body of an order's id; zero for a text that is no such id.
+// OrderBodyOf is the body of an order's id; zero for a text that is not such an id.
 func OrderBodyOf(id string) (b OrderBody) {
 	if _, ok := StoreNoOfOrder(id); ok {
 		_, _ = crockford.Decode(b[:], []byte(id[len(id)-idBodyLen:])) // the form was checked
@@ -99,8 +98,8 @@ func (b OrderBody) OrderID(storeNo int64) string {
 	return PrefixOrder + encodeNo(storeNo) + "_" + crockford.EncodeToString(b[:])
 }
 
-// TimelineEventID is derived, not drawn: an order's n-th event has one id
-// for ever, however often it is read.
+// TimelineEventID is derived and not drawn, so that an event has the same id each time it is
+// read.
 func TimelineEventID(orderID string, seq int64) string {
 	return prefixTimeline + strings.TrimPrefix(orderID, PrefixOrder) + "_" + encodeNo(seq)
 }

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Account is all that is on record of the money of one order.
+// Account holds all records about the money of one order.
 type Account struct {
 	Order   Order
 	Payment Payment
@@ -15,9 +15,9 @@ type Account struct {
 	Attention []Attention
 }
 
-// Faults says where an account does not add up: the balance must be what the
-// entries sum to, each refund must have the entries that its state asks for, and
-// the order must tell the same. Empty: all is well.
+// Faults lists the errors of an account, for people. The balance must be the sum of the
+// entries, each refund must have the entries that its state requires, and the order must
+// agree. It returns nothing if the account is right.
 func (a Account) Faults() (faults []string) {
 	fault := func(format string, args ...any) { faults = append(faults, fmt.Sprintf(format, args...)) }
 	var captured, refunded, pending Cents
@@ -94,8 +94,8 @@ func (a Account) orderFaults() (faults []string) {
 	return faults
 }
 
-// asked reports whether the merchant is asked to look at money that is left of
-// the order, or has settled it.
+// asked reports whether the merchant is asked to look at the remaining money of the order,
+// or a person has resolved that.
 func (a Account) asked() bool {
 	return slices.ContainsFunc(a.Attention, func(r Attention) bool {
 		aboutMoney := r.Code == AttentionPaymentMismatch || r.Code == AttentionRefundDue || r.Code == AttentionRefundFailed
@@ -103,15 +103,15 @@ func (a Account) asked() bool {
 	})
 }
 
-// Difference is between an account and what the processor holds of it.
+// Difference is one between an account and the processor's record of the payment.
 type Difference struct {
 	Text string // for people
-	// Awaited tells whether news that the processor sends would end the difference.
+	// Awaited says that a callback of the processor would end the difference.
 	Awaited bool
 }
 
-// DifferencesAt compares the account with what the processor holds of it.
-// Refunds on their way may or may not have arrived there.
+// DifferencesAt compares the account with the amounts that the processor reports. The
+// processor may or may not have made the refunds that are pending here.
 func (a Account) DifferencesAt(paid, refunded Cents) (list []Difference) {
 	p := a.Payment
 	if paid != p.CapturedCents {
@@ -124,17 +124,17 @@ func (a Account) DifferencesAt(paid, refunded Cents) (list []Difference) {
 	return list
 }
 
-// young is how long the first news of a payment may take to come, in ms.
+// young is how long the first callback about a payment may take, in ms.
 const young = minute
 
-// Young reports whether the payment session is so new in the books, or heard of
-// so recently, that the news of its payment may be on the way.
+// Young reports whether the payment session was stored or updated so recently that the
+// callback about its payment may be on the way.
 func (a Account) Young(now int64) bool {
 	return a.Payment.CapturedCents == 0 && now < a.Payment.UpdatedOn+young
 }
 
-// Awaits reports whether a job is about the account's money: it asks the
-// processor, or records what it said.
+// Awaits reports whether the job is about the account's money, so that its outcome may
+// change the account.
 func (a Account) Awaits(j Job) bool {
 	switch j.Kind {
 	case JobOpenSession, JobExpireSession:

@@ -5,12 +5,12 @@ import "slices"
 // OrderStatus is where an order stands.
 type OrderStatus string
 
-// The statuses, each with who moves the order on from there.
+// The statuses. Each comment names the next step.
 const (
 	PendingPayment  OrderStatus = "pending_payment"  // the customer pays, or never does
 	Paid            OrderStatus = "paid"             // the merchant or the partner confirms
 	Processed       OrderStatus = "processed"        // dispatch creates a delivery, or the merchant marks it ready
-	FailedPayment   OrderStatus = "failed_payment"   // nobody; only cancelling is left
+	FailedPayment   OrderStatus = "failed_payment"   // cancelling only
 	Shipped         OrderStatus = "shipped"          // the courier picks it up
 	OutForDelivery  OrderStatus = "out_for_delivery" // the courier drops it off
 	Delivered       OrderStatus = "delivered"        // terminal
@@ -25,12 +25,13 @@ const (
 var Statuses = []OrderStatus{PendingPayment, FailedPayment, Paid, Processed, Shipped, OutForDelivery, Delivered,
 	ReadyForPickup, PickedUp, RefundRequested, Cancelled, Refunded}
 
-// Terminal statuses are left by a refund only, or by one that comes back.
+// Terminal reports whether only a refund, or a refund that the bank returns, leaves the
+// status.
 func (s OrderStatus) Terminal() bool {
 	return s == Delivered || s == PickedUp || s == Cancelled || s == Refunded
 }
 
-// Trigger is what makes an order change its status.
+// Trigger names what makes an order change its status.
 type Trigger string
 
 // The triggers.
@@ -52,69 +53,103 @@ const (
 	DeclineRefund        Trigger = "decline_refund"
 )
 
-// StockEffect is what a transition does to the stock of the order's products.
+// StockEffect is what a transition does to the stock of the order's products. Checking
+// and deducting refuse the transition when a product's stock is short.
 type StockEffect string
 
 // The effects.
 const (
-	KeepsStock    StockEffect = ""
-	DeductsStock  StockEffect = "deducted"
-	RestoresStock StockEffect = "restored if deducted"
+	KeepsStock  StockEffect = ""
+	ChecksStock StockEffect = "checked, of active products"  // nothing is deducted
+	SellsStock  StockEffect = "deducted, of active products" // for a new sale
+	// DeductsStock includes products that were switched off after the customer paid.
+	DeductsStock     StockEffect = "deducted"
+	RestoresStock    StockEffect = "restored if deducted"
+	RestoresUnhanded StockEffect = "restored if deducted and not handed over"
 )
 
-// Transition is one row of the lifecycle.
+// Condition is what must hold for a transition beside the order's status.
+type Condition string
+
+// The conditions.
+const (
+	NoCondition        Condition = ""
+	PaidExactly        Condition = "amount equals the order's total"
+	EverythingReturned Condition = "money was captured and all of it is returned"
+)
+
+// Holds reports whether the condition holds for an order and its payment, whose ledger
+// has the entry that led to the transition. The payment may be nil if there is no
+// condition.
+func (c Condition) Holds(o Order, p *Payment) bool {
+	switch c {
+	case PaidExactly:
+		return p.CapturedCents == o.TotalCents
+	case EverythingReturned:
+		return p.Returned()
+	}
+	return true
+}
+
+// Transition is one row of the lifecycle. Package command has one function that executes
+// a row, every column of it.
 type Transition struct {
 	Trigger Trigger
-	By      string        // who pulls it
-	From    []OrderStatus // empty: the order is made
-	To      OrderStatus   // empty: back to the status it came from
+	By      []ActorKind   // other actors are refused
+	From    []OrderStatus // empty: the transition makes the order
+	To      OrderStatus   // empty: the order itself says which, see After
 	Only    Fulfillment   // empty: both
-	If      string        // a further condition, in words
+	If      Condition
 	Stock   StockEffect
-	// Timeline and Webhook are the events that tell of it; empty: none.
+	// Timeline and Webhook are the events that record the transition; Webhook may be
+	// empty.
 	Timeline TimelineKind
 	Webhook  WebhookKind
-	Jobs     []JobKind // what else is done outside the process
+	Jobs     []JobKind // further jobs about the order
 }
+
+var (
+	people    = []ActorKind{ActorPartner, ActorMember, ActorStaff}
+	providers = []ActorKind{ActorProvider, ActorSystem} // a callback, or a job that asks the provider
+)
 
 // Lifecycle is the whole table (SPEC, States and transitions; BEHAVIOUR,
 // Lifecycle). docs/lifecycle.md is generated from it.
 var Lifecycle = []Transition{
-	{Trigger: StartCheckout, By: "partner", To: PendingPayment, If: "availability sufficient",
+	{Trigger: StartCheckout, By: []ActorKind{ActorPartner}, To: PendingPayment, Stock: ChecksStock,
 		Timeline: TimelinePendingPayment},
-	{Trigger: Report, By: "partner", To: Processed, If: "stock sufficient", Stock: DeductsStock,
+	{Trigger: Report, By: []ActorKind{ActorPartner}, To: Processed, Stock: SellsStock,
 		Timeline: TimelineProcessed, Webhook: WebhookAccepted},
-	{Trigger: PaymentSucceeded, By: "payment processor", From: []OrderStatus{PendingPayment}, To: Paid,
-		If: "amount equals the order's total", Timeline: TimelinePaid, Webhook: WebhookPaid,
+	{Trigger: PaymentSucceeded, By: providers, From: []OrderStatus{PendingPayment}, To: Paid,
+		If: PaidExactly, Timeline: TimelinePaid, Webhook: WebhookPaid,
 		Jobs: []JobKind{JobMailPaid, JobTextPaid}},
-	{Trigger: PaymentSessionFailed, By: "payment processor", From: []OrderStatus{PendingPayment}, To: FailedPayment,
+	{Trigger: PaymentSessionFailed, By: []ActorKind{ActorSystem, ActorOperator}, From: []OrderStatus{PendingPayment}, To: FailedPayment,
 		Timeline: TimelineFailedPayment},
-	{Trigger: Confirm, By: "merchant or partner", From: []OrderStatus{Paid}, To: Processed, If: "stock sufficient",
+	{Trigger: Confirm, By: people, From: []OrderStatus{Paid}, To: Processed,
 		Stock: DeductsStock, Timeline: TimelineProcessed, Webhook: WebhookProcessed},
-	{Trigger: CourierCreated, By: "dispatch", From: []OrderStatus{Processed}, To: Shipped, Only: ByDelivery,
+	{Trigger: CourierCreated, By: providers, From: []OrderStatus{Processed}, To: Shipped, Only: ByDelivery,
 		Timeline: TimelineShipped, Webhook: WebhookShipped},
-	{Trigger: CourierPickedUp, By: "courier", From: []OrderStatus{Shipped}, To: OutForDelivery, Only: ByDelivery,
+	{Trigger: CourierPickedUp, By: providers, From: []OrderStatus{Shipped}, To: OutForDelivery, Only: ByDelivery,
 		Timeline: TimelineOutForDelivery, Webhook: WebhookOutForDelivery},
-	{Trigger: CourierDelivered, By: "courier", From: []OrderStatus{Shipped, OutForDelivery}, To: Delivered, Only: ByDelivery,
+	{Trigger: CourierDelivered, By: providers, From: []OrderStatus{Shipped, OutForDelivery}, To: Delivered, Only: ByDelivery,
 		Timeline: TimelineDelivered, Webhook: WebhookDelivered},
-	{Trigger: MarkReady, By: "merchant or partner", From: []OrderStatus{Processed}, To: ReadyForPickup, Only: ByPickup,
+	{Trigger: MarkReady, By: people, From: []OrderStatus{Processed}, To: ReadyForPickup, Only: ByPickup,
 		Timeline: TimelineReadyForPickup, Webhook: WebhookReadyForPickup, Jobs: []JobKind{JobMailReady}},
-	{Trigger: MarkPickedUp, By: "merchant or partner", From: []OrderStatus{ReadyForPickup}, To: PickedUp, Only: ByPickup,
+	{Trigger: MarkPickedUp, By: people, From: []OrderStatus{ReadyForPickup}, To: PickedUp, Only: ByPickup,
 		Timeline: TimelinePickedUp, Webhook: WebhookPickedUp},
-	{Trigger: Cancel, By: "merchant or partner",
+	{Trigger: Cancel, By: people,
 		From: []OrderStatus{PendingPayment, FailedPayment, Paid, Processed, Shipped, OutForDelivery, ReadyForPickup, RefundRequested},
 		To:   Cancelled, Stock: RestoresStock, Timeline: TimelineCancelled, Webhook: WebhookCancelled},
-	{Trigger: RefundInFull, By: "merchant or partner",
+	{Trigger: RefundInFull, By: providers,
 		From: []OrderStatus{PendingPayment, FailedPayment, Paid, Processed, Shipped, OutForDelivery, Delivered, ReadyForPickup, PickedUp,
 			RefundRequested, Cancelled},
-		To: Refunded, If: "money was captured and all of it is returned",
-		Stock: RestoresStock, Timeline: TimelineRefunded, Webhook: WebhookRefunded},
-	{Trigger: RefundCameBack, By: "customer's bank", From: []OrderStatus{Refunded},
-		If: "cancelled where that refund had stopped the fulfilment", Timeline: TimelineNote, Webhook: WebhookRefundFailed},
-	{Trigger: RequestRefund, By: "merchant",
+		To: Refunded, If: EverythingReturned, Stock: RestoresUnhanded, Timeline: TimelineRefunded, Webhook: WebhookRefunded},
+	{Trigger: RefundCameBack, By: providers, From: []OrderStatus{Refunded},
+		Timeline: TimelineNote, Webhook: WebhookRefundFailed},
+	{Trigger: RequestRefund, By: []ActorKind{ActorStaff},
 		From: []OrderStatus{Paid, Processed, Shipped, OutForDelivery, Delivered, ReadyForPickup, PickedUp},
 		To:   RefundRequested, Timeline: TimelineRefundRequested},
-	{Trigger: DeclineRefund, By: "merchant", From: []OrderStatus{RefundRequested}, Timeline: TimelineNote},
+	{Trigger: DeclineRefund, By: []ActorKind{ActorStaff}, From: []OrderStatus{RefundRequested}, Timeline: TimelineNote},
 }
 
 var transitions = func() map[Trigger]Transition {
@@ -125,54 +160,65 @@ var transitions = func() map[Trigger]Transition {
 	return m
 }()
 
-// TransitionOf is the row of a trigger.
+// TransitionOf returns the row of a trigger.
 func TransitionOf(t Trigger) Transition { return transitions[t] }
 
-// Check tells whether the trigger may move this order: a conflict
-// wrong_fulfillment_type or wrong_status if not.
+// Check returns the row of the trigger if it is possible for an order of this status and
+// fulfillment, and else a conflict wrong_fulfillment_type or wrong_status. An order that
+// is being made has no status yet.
 func (o Order) Check(trigger Trigger) (Transition, error) {
 	t := transitions[trigger]
 	if t.Only != "" && o.Fulfillment != t.Only {
 		return t, Conflict("wrong_fulfillment_type", "Order is a %s order; this needs a %s order", o.Fulfillment, t.Only)
 	}
-	if !slices.Contains(t.From, o.Status) {
-		return t, Conflict("wrong_status", "Order status is %s; this is possible from %s only", o.Status, joinStatuses(t.From))
+	if makes := len(t.From) == 0; makes != (o.Status == "") || !makes && !slices.Contains(t.From, o.Status) {
+		return t, Conflict("wrong_status", "Order status is %s; this is possible from %s only", o.Status, joined(t.From, "or"))
+	}
+	if trigger == DeclineRefund { // orders do not keep the status to go back to yet
+		return t, Conflict("wrong_status", "Order status is %s, and its status before is not known", o.Status)
 	}
 	return t, nil
 }
 
-// StillToFulfil reports whether the goods have not been handed over and nothing
-// has stopped that.
+// After is the order after the transition: its status, and the fields that say how it got
+// there. Nothing else sets a status.
+func (o Order) After(t Transition) Order {
+	before := o
+	o.Status = t.To
+	switch t.Trigger {
+	case Confirm:
+		o.Confirmed = true
+	case RefundInFull:
+		o.RefundedFrom, o.RefundStopped = before.Status, before.StillToFulfil()
+	case RefundCameBack:
+		// What the refund did to couriers and stock stays, so an order that it stopped is
+		// cancelled. So is one that does not know where it came from.
+		o.Status = before.RefundedFrom
+		if before.RefundStopped || before.RefundedFrom == "" {
+			o.Status = Cancelled
+		}
+		o.RefundedFrom, o.RefundStopped = "", false
+	}
+	return o
+}
+
+// StillToFulfil reports whether the goods are still to be handed over.
 func (o Order) StillToFulfil() bool {
 	handedOver := o.Status == Delivered || o.Status == PickedUp || o.PickedUpAt != 0
-	return !handedOver && o.Status != Cancelled && o.Status != Refunded
+	return !handedOver && !o.Stopped()
 }
 
-// RefundInFull takes the order to refunded. It keeps what Unrefund goes back to.
-func (o Order) RefundInFull() Order {
-	o.RefundedFrom, o.RefundStopped = o.Status, o.StillToFulfil()
-	o.Status = TransitionOf(RefundInFull).To
-	return o
-}
+// Stopped reports whether the order was cancelled or refunded, so that nothing is
+// delivered any more.
+func (o Order) Stopped() bool { return o.Status == Cancelled || o.Status == Refunded }
 
-// Unrefund takes a refunded order, of which money came back, to the status that
-// it had before the refund, or to cancelled if that refund had stopped the
-// fulfilment.
-func (o Order) Unrefund() Order {
-	o.Status = o.RefundedFrom
-	if o.RefundStopped || o.RefundedFrom == "" {
-		o.Status = Cancelled
-	}
-	o.RefundedFrom, o.RefundStopped = "", false
-	return o
-}
-
-func joinStatuses(list []OrderStatus) string {
+// joined lists values in words: "a, b or c".
+func joined[T ~string](list []T, last string) string {
 	var b []byte
 	for i, s := range list {
 		switch {
 		case i > 0 && i == len(list)-1:
-			b = append(b, " or "...)
+			b = append(b, " "+last+" "...)
 		case i > 0:
 			b = append(b, ", "...)
 		}

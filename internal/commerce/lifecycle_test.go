@@ -43,7 +43,7 @@ func lifecycleDocument() string {
 		for _, f := range from {
 			to := t.To
 			if to == "" {
-				continue // back to where it came from: see the table
+				continue // the order itself says which: see the table
 			}
 			fmt.Fprintf(&b, "    %s --> %s: %s\n", f, to, t.Trigger)
 		}
@@ -57,25 +57,31 @@ func lifecycleDocument() string {
 	for _, t := range Lifecycle {
 		from := "(none)"
 		if len(t.From) > 0 {
-			from = strings.ReplaceAll(joinStatuses(t.From), " or ", ", ")
+			from = strings.ReplaceAll(joined(t.From, "or"), " or ", ", ")
 		}
 		to := string(t.To)
-		if to == "" {
-			to = "the status it came from"
+		switch t.Trigger {
+		case DeclineRefund:
+			to = "the status it came from; refused as long as orders do not keep it"
+		case RefundCameBack:
+			to = "the status it came from; cancelled if the refund had stopped the fulfilment"
 		}
 		conditions := []string{}
 		if t.Only != "" {
 			conditions = append(conditions, string(t.Only)+" order")
 		}
-		if t.If != "" {
-			conditions = append(conditions, t.If)
+		if t.If != NoCondition {
+			conditions = append(conditions, string(t.If))
+		}
+		if t.Stock == ChecksStock || t.Stock == SellsStock || t.Stock == DeductsStock {
+			conditions = append(conditions, "stock sufficient")
 		}
 		jobs := make([]string, len(t.Jobs))
 		for i, j := range t.Jobs {
 			jobs[i] = string(j)
 		}
 		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %s | %s | %s | %s |\n",
-			t.Trigger, t.By, from, to, strings.Join(conditions, "; "), t.Stock, t.Timeline, t.Webhook, strings.Join(jobs, ", "))
+			t.Trigger, joined(t.By, "or"), from, to, strings.Join(conditions, "; "), t.Stock, t.Timeline, t.Webhook, strings.Join(jobs, ", "))
 	}
 	terminal := []OrderStatus{}
 	for _, s := range Statuses {
@@ -83,7 +89,7 @@ func lifecycleDocument() string {
 			terminal = append(terminal, s)
 		}
 	}
-	fmt.Fprintf(&b, "\nTerminal: %s. Only a refund leaves a terminal status, or one that comes back.\n", joinStatuses(terminal))
+	fmt.Fprintf(&b, "\nTerminal: %s. Only a refund leaves a terminal status, or one that comes back.\n", joined(terminal, "or"))
 	return b.String()
 }
 

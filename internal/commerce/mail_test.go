@@ -11,15 +11,15 @@ func TestCountMail(t *testing.T) {
 	for _, c := range []struct {
 		name           string
 		order, partner MailCount
-		reason         OutboxReason
+		reason         UnsentReason
 		orders, of     int64 // counts afterwards
 	}{
 		{"the first", count(0, ""), partner(0, 0), "", 1, 1},
 		{"the third", count(2, "job_0"), partner(20_000, 7), "", 3, 8},
-		{"the fourth", count(3, "job_0"), partner(20_000, 7), OutboxTooManyOfOrder, 3, 7},
+		{"the fourth", count(3, "job_0"), partner(20_000, 7), UnsentTooManyOfOrder, 3, 7},
 		{"another try of the third", count(3, "job_1"), partner(20_000, 500), "", 3, 500},
 		{"the last of the day", count(0, ""), partner(20_000, 499), "", 1, 500},
-		{"beyond the day's", count(0, ""), partner(20_000, 500), OutboxTooManyOfPartner, 0, 500},
+		{"beyond the day's", count(0, ""), partner(20_000, 500), UnsentTooManyOfPartner, 0, 500},
 		{"the next day", count(0, ""), partner(19_999, 500), "", 1, 1},
 		{"of the merchant's own order", count(0, ""), MailCount{Day: 20_000, Count: 500}, "", 1, 501},
 	} {

@@ -11,7 +11,7 @@ import (
 // at the edge of the product upsert.
 type Cents int64
 
-// Dollars is the amount as people read it: $1,234.50.
+// Dollars is the amount for people: $1,234.50.
 func (c Cents) Dollars() string {
 	sign := ""
 	if c < 0 {
@@ -39,10 +39,10 @@ var (
 	errTooLarge  = errors.New("is too large")
 )
 
-// ParseScaled reads the text of a JSON number exactly, never through a float,
-// and returns it times 10^places: ParseScaled("12.5", 2) is 1250. More decimal
-// places than that are an error unless they are zeros, and so is what does not
-// fit an int64. Exponents are legal JSON and are read (1e2 is 100).
+// ParseScaled parses the text of a JSON number exactly, never through a float, and returns it
+// times 10^places: ParseScaled("12.5", 2) is 1250. Further decimal places are an error
+// unless they are zeros, and so is a number that does not fit an int64. Exponents are legal
+// JSON and are accepted (1e2 is 100).
 func ParseScaled(text string, places int) (int64, error) {
 	n, rest, err := scale(text, places)
 	if err == nil && rest != "" {
@@ -51,8 +51,8 @@ func ParseScaled(text string, places int) (int64, error) {
 	return n, err
 }
 
-// scale is ParseScaled towards zero: rest are the numerals beyond the places,
-// without zeros at their end.
+// scale is ParseScaled rounded towards zero. rest are the numerals beyond the places, without
+// trailing zeros.
 func scale(text string, places int) (n int64, rest string, err error) {
 	mantissa, exp, err := splitNumber(text)
 	if err != nil {
@@ -103,7 +103,7 @@ func splitNumber(text string) (mantissa string, exp int, err error) {
 	case err != nil:
 		return "", 0, errNotNumber
 	}
-	// Far outside of what can fit, and of what needs exact arithmetic.
+	// Any exponent beyond these bounds gives the same result: zero, or too large.
 	return text[:i], max(min(exp, 10*longest), -10*longest), nil
 }
 
@@ -150,9 +150,9 @@ func (r Rate) Of(amount Cents) Cents {
 	return Cents(whole*int64(r) + (part*int64(r)+RateScale/2)/RateScale)
 }
 
-// ParseRate reads a tax rate as partners write it: below 0.25 it is a
-// fraction (0.0825), from there on a percentage (8.25). Partners that compute
-// it in floats send noise (0.08875000000000001): past nine places it is rounded.
+// ParseRate parses a tax rate as partners write it: a number below 0.25 is a fraction
+// (0.0825), any other a percentage (8.25). Partners that compute rates in floats send noise
+// (0.08875000000000001), so the rate is rounded to nine places.
 func ParseRate(text string) (Rate, error) {
 	n, rest, err := scale(text, 9)
 	switch {

@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// Site is what a search for stores looks at: where a store is, and whom it
-// serves.
+// Site is the part of a store that a search for stores reads: where it is, and how it
+// fulfils orders.
 type Site struct {
 	StoreID                        string
 	At                             Point
@@ -16,7 +16,7 @@ type Site struct {
 	UpdatedOn                      int64   // Unix ms, of the store
 }
 
-// Site of the store; false: nobody knows where it is.
+// Site is the site of the store; false if its place is not known.
 func (s Store) Site() (Site, bool) {
 	at, known := s.Point()
 	site := Site{StoreID: s.ID, At: at, PickupEnabled: s.PickupEnabled, DeliveryEnabled: s.DeliveryEnabled, RadiusMiles: math.Inf(1), UpdatedOn: s.UpdatedOn}
@@ -26,7 +26,7 @@ func (s Store) Site() (Site, bool) {
 	return site, known
 }
 
-// Delivers tells whether so far a way is within the store's own radius.
+// Delivers reports whether a distance is within the store's own radius.
 func (s Site) Delivers(miles float64) bool { return miles <= s.RadiusMiles }
 
 // Nearby is a search for the stores that are nearest to a place.
@@ -34,32 +34,32 @@ type Nearby struct {
 	Origin      Point
 	MaxMiles    float64
 	Fulfillment Fulfillment
-	Partner     Partner // who searches, and finds its own stores only
+	Partner     Partner // only stores that this partner may use are found
 	Limit       int
 }
 
-// Near is a store that was found.
-type Near struct {
+// StoreMatch is a store that was found.
+type StoreMatch struct {
 	StoreID   string
 	Miles     float64
 	UpdatedOn int64 // Unix ms, of the store as it was seen
 }
 
-// Pick gives the nearest of these stores: those that offer what is searched
-// for, and are near enough (BEHAVIOUR, nearby), in the order of their distance.
-func (n Nearby) Pick(sites []Site) []Near {
+// Pick returns the nearest of these stores, nearest first: those that offer the fulfillment
+// and are near enough (BEHAVIOUR, nearby).
+func (n Nearby) Pick(sites []Site) []StoreMatch {
 	mayUse := n.Partner.stores()
-	var found []Near
+	var found []StoreMatch
 	for _, s := range sites {
 		if !s.offers(n.Fulfillment) || !mayUse(s.StoreID) {
 			continue
 		}
 		miles := n.Origin.MilesTo(s.At)
 		if miles <= n.MaxMiles && (n.Fulfillment == ByPickup || s.Delivers(miles)) {
-			found = append(found, Near{s.StoreID, miles, s.UpdatedOn})
+			found = append(found, StoreMatch{s.StoreID, miles, s.UpdatedOn})
 		}
 	}
-	slices.SortFunc(found, func(a, b Near) int {
+	slices.SortFunc(found, func(a, b StoreMatch) int {
 		return cmp.Or(cmp.Compare(a.Miles, b.Miles), cmp.Compare(a.StoreID, b.StoreID))
 	})
 	return found[:min(len(found), n.Limit)]
@@ -84,17 +84,16 @@ func (p Partner) stores() func(storeID string) bool {
 	return func(id string) bool { return allowed[id] }
 }
 
-// Narrowest is the same search in a small circle: where stores are many, it
-// finds enough of them, and need not look at all that are near.
+// Narrowest is the same search in a small circle. Where there are many stores, it finds
+// enough of them without reading all stores of the region.
 func (n Nearby) Narrowest() Nearby {
 	n.MaxMiles = min(1, n.MaxMiles)
 	return n
 }
 
-// Wider is the search to go on with after the narrower one has found so many;
-// false: it has found all that there are to find, or as many as are wanted.
-// Were stores spread evenly, the wider circle would have twice as many as are
-// wanted.
+// Wider is the next search after a narrower one that found this many stores. It returns
+// false if the narrower one found enough or already had the full radius. If stores are
+// spread evenly, the wider circle contains twice as many as are needed.
 func (n Nearby) Wider(narrower Nearby, found int) (Nearby, bool) {
 	if found >= n.Limit || narrower.MaxMiles >= n.MaxMiles {
 		return n, false

@@ -2,9 +2,9 @@ package commerce
 
 import "slices"
 
-// Owners are the ids of what the rows belong to that the command may change,
-// each once: stores, partners, and single things that belong to neither. Two
-// commands without a common owner never wait for the same row.
+// Owners are the ids of the owners of the rows that the command may change, each once. An
+// owner is a store, a partner, or a single row that belongs to neither. Two commands
+// without a common owner never wait for the same row.
 func (n Needs) Owners() (owners []string) {
 	add := func(id string) {
 		if !slices.Contains(owners, id) {

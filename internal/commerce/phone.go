@@ -2,7 +2,7 @@ package commerce
 
 import "strings"
 
-// E164 is the international form of a phone number; ten digits are one of the
+// E164 is the international form of a phone number. Ten digits are taken as a number of the
 // United States.
 func E164(phone string) (string, bool) {
 	digits := strings.Map(func(r rune) rune {

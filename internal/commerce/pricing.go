@@ -5,8 +5,8 @@ import "fmt"
 // Totals of an order, in cents.
 type Totals struct{ Subtotal, Tax, DeliveryFee, Total Cents }
 
-// GivenTotals are what a partner said of an order that was already paid;
-// nil where it said nothing.
+// GivenTotals are the totals that a partner reports for an order that was already paid. What
+// it does not report is nil.
 type GivenTotals struct {
 	Subtotal, Tax, Total *Cents
 	TaxRate              *Rate
@@ -22,10 +22,10 @@ func SumLines(lines []OrderLine) Cents {
 	return sum
 }
 
-// ReportedTotals completes what the partner gave: the subtotal is the sum of
-// the lines, the tax is the rate of the subtotal, the total their sum. Given
-// values stand, for the customer has already paid them; mismatch says in
-// words where they do not add up, and is empty when they do.
+// ReportedTotals completes the totals that the partner reported: the subtotal is the sum of
+// the lines, the tax is the rate of the subtotal, the total their sum. Reported values are
+// never changed, because the customer has already paid them. mismatch says in words where
+// they do not add up; it is empty if they do.
 func ReportedTotals(lines []OrderLine, given GivenTotals) (t Totals, mismatch string, err error) {
 	t.DeliveryFee = given.DeliveryFee
 	sum := SumLines(lines)
@@ -54,8 +54,8 @@ func ReportedTotals(lines []OrderLine, given GivenTotals) (t Totals, mismatch st
 	return t, mismatch, nil
 }
 
-// CheckoutTotals are those of an order that is still to be paid: the tax is
-// the store's rate (in basis points) of the items, rounded half up once.
+// CheckoutTotals are the totals of an order that is still to be paid. The tax is the store's
+// rate (in basis points) of the items, rounded half up once.
 func CheckoutTotals(lines []OrderLine, deliveryFee Cents, taxRateBps int64) (Totals, error) {
 	t := Totals{Subtotal: SumLines(lines), DeliveryFee: deliveryFee}
 	if t.Subtotal > MaxTotal {

@@ -1,14 +1,14 @@
 package commerce
 
-// How far an address may lie from the point that stands for it, in miles. A
-// house number is the point itself.
+// How far an address may be from the point that stands for it, in miles. A house number has
+// no such distance.
 const (
 	StreetMiles  = 1.0
 	MinAreaMiles = 1.0  // of a ZIP code or a city
-	MaxAreaMiles = 10.0 // the same; also what holds where the size is not known
+	MaxAreaMiles = 10.0 // the same; also used where the size is not known
 )
 
-// Place is where an address is, as well as that is known.
+// Place is where an address is, as precisely as that is known.
 type Place struct {
 	Point
 	RadiusMiles float64 // the address lies within so many miles of the point
@@ -20,9 +20,9 @@ type Reach struct {
 	Beyond bool     // the store does not deliver so far
 }
 
-// ReachOf applies the one rule of reach: an address is out of reach when it is
-// farther than the store's radius and the place's own radius together. to may
-// be nil: an address without a place is never out of reach, the courier decides.
+// ReachOf applies the one rule of reach: an address is out of reach if its distance is larger
+// than the sum of the store's radius and the place's own radius. If to is nil, the address
+// has no place; it is never out of reach, and the courier decides.
 func (s Store) ReachOf(to *Place) Reach {
 	at, known := s.Point()
 	if !known || to == nil {
@@ -32,7 +32,7 @@ func (s Store) ReachOf(to *Place) Reach {
 	return Reach{Miles: &miles, Beyond: s.RadiusMiles != nil && miles > *s.RadiusMiles+to.RadiusMiles}
 }
 
-// OutOfRadius refuses to sell or to quote a delivery that is out of reach.
+// OutOfRadius is the refusal to sell or quote a delivery that is out of reach.
 func OutOfRadius() *Error {
 	return &Error{Kind: KindInvalid, Code: "out_of_radius", Field: "delivery_address",
 		Message: "The address lies outside of the area that the store delivers to"}

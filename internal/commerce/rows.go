@@ -75,7 +75,7 @@ type Rows struct {
 	Refunds       Table[RefundKey, Refund]
 	Deliveries    Table[OrderKey, Delivery]
 	Attention     Table[AttentionKey, Attention]
-	Places        Table[string, Placed]
+	Places        Table[string, GeocodedAddress]
 	Endpoints     Table[string, Endpoint]
 	Mails         Table[MailKey, MailCount]
 	Jobs          Table[JobKey, Job]
@@ -90,7 +90,7 @@ type Rows struct {
 	Ledger         []LedgerEntry
 	Webhooks       []WebhookEvent
 	Attempts       []WebhookAttempt
-	Outbox         []OutboxMessage
+	Outbox         []UnsentMessage
 	StrayCallbacks []StrayCallback
 	NewJobs        []Job
 }
@@ -150,7 +150,7 @@ type Changes struct {
 	Refunds        []Refund
 	Deliveries     []Delivery
 	Attention      []Attention
-	Places         []Placed
+	Places         []GeocodedAddress
 	Endpoints      []Endpoint
 	Mails          []MailCount
 	Jobs           []Job
@@ -161,7 +161,7 @@ type Changes struct {
 	Ledger         []LedgerEntry
 	Webhooks       []WebhookEvent
 	Attempts       []WebhookAttempt
-	Outbox         []OutboxMessage
+	Outbox         []UnsentMessage
 	StrayCallbacks []StrayCallback
 	NewJobs        []Job
 }

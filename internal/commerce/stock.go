@@ -1,13 +1,16 @@
 package commerce
 
-// Insufficient is the refusal of a sale: it names the product and gives the
-// requested and the available quantity (SPEC, Errors).
+// CodeInsufficientStock is the code of the refusal of a sale for which stock is short.
+const CodeInsufficientStock = "insufficient_stock"
+
+// Insufficient is the refusal of a sale. It names the product, the requested and the
+// available quantity (SPEC, Errors).
 func Insufficient(name, productID string, requested, available int64) *Error {
-	return Conflict("insufficient_stock", "Insufficient stock for %s (%s): requested %d, available %d",
+	return Conflict(CodeInsufficientStock, "Insufficient stock for %s (%s): requested %d, available %d",
 		name, productID, requested, available)
 }
 
-// Sell takes what a new order demands. A product that is switched off is refused.
+// Sell deducts the demand of a new order. It refuses a product that is not active.
 func (s Stock) Sell(d Demand, mode Mode) (Stock, error) {
 	if !s.Active {
 		return s, Conflict("product_inactive", "%s (%s) is not active", s.Name, s.ProductID)
@@ -15,9 +18,9 @@ func (s Stock) Sell(d Demand, mode Mode) (Stock, error) {
 	return s.Deduct(d, mode)
 }
 
-// Deduct takes what an order demands, whether or not the product is active: that
-// decides about new orders, never about what was paid for. Sold figures move for
-// live orders only.
+// Deduct deducts the demand of an order, whether or not the product is active. A product
+// that was switched off is refused to new orders only, never to one that was paid. Sold
+// figures change for live orders only.
 func (s Stock) Deduct(d Demand, mode Mode) (Stock, error) {
 	if d.Quantity > s.Quantity {
 		return s, Insufficient(s.Name, s.ProductID, d.Quantity, s.Quantity)
@@ -30,8 +33,7 @@ func (s Stock) Deduct(d Demand, mode Mode) (Stock, error) {
 	return s, nil
 }
 
-// Restore gives back what Deduct took. A sold figure that an upsert has set
-// lower meanwhile stops at zero.
+// Restore undoes Deduct. A sold figure that an upsert has lowered meanwhile stops at zero.
 func (s Stock) Restore(d Demand, mode Mode) Stock {
 	s.Quantity += d.Quantity
 	if mode == Live {

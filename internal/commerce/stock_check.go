@@ -2,10 +2,10 @@ package commerce
 
 import "fmt"
 
-// StockCheck proves that the moves of one product chain to its quantity: from
-// the newest opening or repair on, no number is missing, each quantity is the
-// one before plus the delta, and the newest is the quantity of the stock row.
-// It is given the moves newest first, so that no history is read into memory.
+// StockCheck proves that the stock moves of one product explain its quantity. From the newest
+// opening or repair on, no number may be missing, each quantity must be the one before plus
+// the delta, and the newest must be the quantity of the stock row. The caller adds the moves
+// newest first, so that a long history need not be held in memory.
 type StockCheck struct {
 	quantity, count int64
 	report          func(fault string, repaired bool)
@@ -13,15 +13,15 @@ type StockCheck struct {
 	begun           bool
 }
 
-// NewStockCheck starts the check of a product whose stock row has this quantity
-// and counts so many moves. It calls report with each fault; repaired says that
-// the fault lies before the newest opening or repair, and so is mended.
+// NewStockCheck starts the check of a product whose stock row has this quantity and counts
+// this many moves. It calls report with each fault. repaired says that the fault is older
+// than the newest opening or repair, so that it has been mended.
 func NewStockCheck(quantity, count int64, report func(fault string, repaired bool)) *StockCheck {
 	return &StockCheck{quantity: quantity, count: count, report: report}
 }
 
-// Begun reports whether the newest opening or repair was given: what is older
-// cannot break the chain any more.
+// Begun reports whether the newest opening or repair was added. Older moves cannot break the
+// chain any more.
 func (c *StockCheck) Begun() bool { return c.begun }
 
 // Add checks the next older move.
@@ -43,7 +43,7 @@ func (c *StockCheck) Add(m StockMove) {
 	c.newer = &m
 }
 
-// End is called after the oldest move that is found.
+// End must be called after the oldest move that exists.
 func (c *StockCheck) End() {
 	switch {
 	case c.newer == nil:

@@ -2,13 +2,13 @@ package commerce
 
 import "fmt"
 
-// MoveKind says what changed a quantity.
+// MoveKind is the cause of a change of a quantity.
 type MoveKind string
 
 // The kinds of stock moves.
 const (
-	// MoveOpened begins the history of a product: it was created, or it was there
-	// when moves began to be recorded.
+	// MoveOpened begins the history of a product when it is created, or, for a product that
+	// is older than stock moves, when moves began to be recorded.
 	MoveOpened   MoveKind = "opened"
 	MoveSold     MoveKind = "sold"     // an order took goods
 	MoveRestored MoveKind = "restored" // an order gave them back
@@ -29,25 +29,25 @@ type StockMove struct {
 	QuantityAfter      int64
 	At                 int64      // Unix ms
 	PreviousAt         int64      // Unix ms; of the product's move before; 0: there is none
-	Order              OrderBody  // of a move that an order made; else zero
-	Note               *StockNote // of a move that no order made
+	Order              OrderBody  // the order that caused the move; zero: none
+	Note               *StockNote // nil for a move that an order caused
 }
 
-// MovePosition is where to go on in the history of a product: with the newest
+// MovePosition is a position in the history of a product. Reading continues with the newest
 // move of that time that has a lower number.
 type MovePosition struct{ At, Seq int64 }
 
-// NewestMove is where the history of the product begins.
+// NewestMove is the position from which the whole history is read, newest first.
 func (s Stock) NewestMove() MovePosition { return MovePosition{s.MovedOn, s.Moves + 1} }
 
-// Before is where the history goes on behind this move.
+// Before is the position from which the older moves are read.
 func (m StockMove) Before() MovePosition { return MovePosition{m.PreviousAt, m.Seq} }
 
 // Key of the product.
 func (m StockMove) Key() ProductKey { return ProductKey{m.StoreID, m.ProductID} }
 
-// StockNote names the actor and the reason of a stock move. Sales and
-// restorations have no note, because their order tells.
+// StockNote names the actor and the reason of a stock move. Moves of an order have no note,
+// because the order shows both.
 type StockNote struct {
 	// Actor is partner:ID/MODE, or operator:LOGIN with the login name of the shell.
 	Actor             string
@@ -55,17 +55,17 @@ type StockNote struct {
 	ExternalReference string
 }
 
-// MovedFrom records that s, which was computed from was, replaces it: it
-// returns s as the row to save, and the move of the quantity.
+// MovedFrom returns the row to save when s replaces the stored row was, and the stock move
+// that explains the change of the quantity.
 func (s Stock) MovedFrom(was Stock, kind MoveKind, now int64) (Stock, StockMove) {
 	s.Moves, s.MovedOn, s.UpdatedOn = was.Moves+1, now, now
 	return s, StockMove{StoreID: s.StoreID, ProductID: s.ProductID, Seq: s.Moves, Kind: kind,
 		Delta: s.Quantity - was.Quantity, QuantityAfter: s.Quantity, At: now, PreviousAt: was.MovedOn}
 }
 
-// checkMoves panics unless the moves explain each change of a quantity: no
-// quantity changes without a move, and no move is recorded without its change.
-// The moves stand in the order of the stock rows.
+// checkMoves panics unless the moves explain each change of a quantity. No quantity may
+// change without a move, and no move may be recorded without a change. The moves must be in
+// the order of the stock rows.
 func (r *Rows) checkMoves(stock []Stock, moves []StockMove) {
 	for _, v := range stock {
 		s, _ := r.Stock.Get(v.Key())

@@ -6,10 +6,10 @@ import "math"
 // pole, and by their longitude within a band.
 const bandsPerDegree = 20
 
-// NoBand is where stores are of which nobody knows the place.
+// NoBand is the band of stores whose place is not known.
 const NoBand = -1
 
-// Band is where the store is found.
+// Band is the band of latitude of the store.
 func (s Store) Band() int64 {
 	if p, known := s.Point(); known {
 		return bandOf(p.Lat)
@@ -19,19 +19,19 @@ func (s Store) Band() int64 {
 
 func bandOf(lat float64) int64 { return int64(math.Floor((lat + 90) * bandsPerDegree)) }
 
-// Strip is a part of a band, in degrees of longitude. West is never greater
-// than East: what goes over the date line is two strips.
+// Strip is a part of a band, in degrees of longitude. West is never greater than East; a
+// part that crosses the date line is two strips.
 type Strip struct {
 	Band       int64
 	West, East float64
 }
 
-// slack is added to all angles (a quarter of an inch), so that rounding leaves
-// out nothing that is within a circle.
+// slack is added to all angles (a quarter of an inch), so that rounding never excludes a
+// point that is within a circle.
 const slack = 1e-9
 
-// StripsAround are strips that hold every point of a circle, and little beyond
-// it. Circles are smaller than a quarter of the globe.
+// StripsAround returns strips that cover a circle closely. The circle must be smaller than a
+// quarter of the globe.
 func StripsAround(p Point, miles float64) (list []Strip) {
 	reach, lat := miles/earthMiles+slack, p.Lat*radian
 	south, north := max(lat-reach, -math.Pi/2), min(lat+reach, math.Pi/2)

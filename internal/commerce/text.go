@@ -6,12 +6,11 @@ import (
 	"unicode/utf8"
 )
 
-// MaxNote bounds what is stored of a foreign answer or error, in bytes.
+// MaxNote is the most that is stored of a foreign answer or error, in bytes.
 const MaxNote = 512
 
-// CleanText is the beginning of foreign text, at most limit bytes of valid
-// UTF-8 that a database stores and a terminal may print: what is no text, or
-// controls a terminal, becomes U+FFFD.
+// CleanText is the beginning of foreign text, at most limit bytes of UTF-8 that is safe to
+// store and to print on a terminal. Invalid bytes and control characters become U+FFFD.
 func CleanText(text string, limit int) string {
 	var b strings.Builder
 	for _, r := range text {

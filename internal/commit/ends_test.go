@@ -152,7 +152,7 @@ func TestTriesAreBounded(t *testing.T) {
 }
 
 // mail appends outbox messages, whose ids the committer gives.
-type mail struct{ messages []commerce.OutboxMessage }
+type mail struct{ messages []commerce.UnsentMessage }
 
 func (mail) Needs() commerce.Needs { return commerce.Needs{} }
 func (m mail) Decide(*commerce.Rows, int64) (int, commerce.Changes, error) {
@@ -168,7 +168,7 @@ func TestIDsOfTwoProcesses(t *testing.T) {
 	for range 2 {
 		c := commit.New(&scripted{}, 0) // each begins with stamp 1
 		for range batches {
-			m := mail{make([]commerce.OutboxMessage, messages)}
+			m := mail{make([]commerce.UnsentMessage, messages)}
 			must(commit.Do(t.Context(), c, commit.Command[int](m)))
 			for i, v := range m.messages {
 				given[v.ID] = true

@@ -54,12 +54,12 @@ func (s *idSource) complete(c *commerce.Changes) {
 				c.Replies[k].Job = j.Key()
 			}
 		}
-		handOver(j, c)
+		attachSubjects(j, c)
 	}
 }
 
-// handOver gives a job the order that it is about, as it is saved with it.
-func handOver(j *commerce.Job, c *commerce.Changes) {
+// attachSubjects gives a job the order that it is about, as it is saved with it.
+func attachSubjects(j *commerce.Job, c *commerce.Changes) {
 	key := commerce.OrderKey{StoreID: j.Owner, OrderID: j.Subject}
 	for k := range c.Orders {
 		if c.Orders[k].Key() == key {

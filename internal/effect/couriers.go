@@ -64,7 +64,7 @@ func (c couriers) dispatch(ctx context.Context, job commerce.Job) jobs.Outcome {
 	refusal, refused := errors.AsType[*courier.Refusal](err)
 	switch {
 	case err == nil:
-		news := command.CourierNews(made)
+		news := command.CourierUpdate(made)
 		record.Made, record.Provider = &news, name
 	case refused:
 		record.Refused = refusal.Message
@@ -275,7 +275,7 @@ func (c couriers) tell(ctx context.Context, job commerce.Job) jobs.Outcome {
 	if err != nil {
 		return c.ledger().unread(job, err)
 	}
-	return succeeded(c.Committer, command.TellCourierUpdate{Facts: command.FactsOf(order), Job: job.Key()})
+	return succeeded(c.Committer, command.SendCourierUpdate{Facts: command.FactsOf(order), Job: job.Key()})
 }
 
 // check asks for a delivery of which nothing was heard for long: its callbacks may
@@ -286,15 +286,15 @@ func (c couriers) check(ctx context.Context, job commerce.Job) jobs.Outcome {
 	if err != nil {
 		return c.ledger().unread(job, err)
 	}
-	record := command.RecordCheck{Job: job, Update: command.RecordCourierUpdate{Facts: command.FactsOf(order), Attempt: attempt,
+	record := command.RecordCheck{Job: job, Record: command.RecordCourierUpdate{Facts: command.FactsOf(order), Attempt: attempt,
 		Provider: delivery.Provider, TraceID: delivery.TraceID}}
 	if record.Due(delivery, time.Now().UnixMilli()) {
 		now, err := c.Fleet.Get(ctx, delivery)
 		if err != nil {
 			slog.Info("a delivery of which nothing was heard could not be asked for", "order", orderID, "provider", delivery.Provider, "error", err)
 		} else {
-			news := command.CourierNews(now)
-			record.News = &news
+			news := command.CourierUpdate(now)
+			record.Update = &news
 		}
 	}
 	return succeeded(c.Committer, record)

@@ -20,25 +20,25 @@ import (
 // webhooks delivers events to the callback URLs of partners.
 type webhooks struct {
 	ledger
-	engine  storage.Engine
-	reader  storage.Reader
-	sender  Sender
-	runner  *jobs.Runner
-	parties *parties
-	tries   *tries
+	engine     storage.Engine
+	reader     storage.Reader
+	sender     Sender
+	runner     *jobs.Runner
+	recipients *recipients
+	tries      *tries
 }
 
 func newWebhooks(o Options, l ledger) *webhooks {
 	reader := o.Engine.Reader()
 	return &webhooks{ledger: l, engine: o.Engine, reader: reader, sender: o.Sender,
-		parties: &parties{reader: reader, known: map[string]*entry{}},
-		tries:   newTries(o.Committer)}
+		recipients: &recipients{reader: reader, known: map[string]*entry{}},
+		tries:      newTries(o.Committer)}
 }
 
 // deliver makes one try, unless the partner is suspended, or the endpoint holds
 // its jobs and this is not its probe. Reading and sending share the time of the try.
 func (w *webhooks) deliver(ctx context.Context, job commerce.Job) jobs.Outcome {
-	p, err := w.parties.get(ctx, job.Owner)
+	p, err := w.recipients.get(ctx, job.Owner)
 	switch {
 	case errors.Is(err, storage.ErrNotFound), err == nil && p.partner.CallbackURL == "": // the partner wants no webhooks any more
 		return w.done(job)
@@ -78,7 +78,7 @@ func (w *webhooks) event(ctx context.Context, job commerce.Job) (commerce.Webhoo
 // roomBeside is about what the body of a webhook has besides its data.
 const roomBeside = 256
 
-func (w *webhooks) send(ctx context.Context, job commerce.Job, p party, event commerce.WebhookEvent) jobs.Outcome {
+func (w *webhooks) send(ctx context.Context, job commerce.Job, p recipient, event commerce.WebhookEvent) jobs.Outcome {
 	at := time.Now().UnixMilli()
 	result := w.sender.Send(ctx, webhook.Request{
 		URL: p.partner.CallbackURL, ID: event.ID, Body: wire.AppendWebhook(make([]byte, 0, len(event.Data)+roomBeside), event), At: at,
@@ -95,7 +95,7 @@ func (w *webhooks) send(ctx context.Context, job commerce.Job, p party, event co
 	return jobs.Outcome{Err: failed, Record: func(_ context.Context, recorded func(commerce.Job, error)) {
 		w.tries.record(try, func(next commerce.Job, err error) {
 			if !delivered || job.State == commerce.JobParked { // the endpoint fares otherwise now
-				w.parties.forget(job.Owner)
+				w.recipients.forget(job.Owner)
 			}
 			recorded(next, err)
 		})
@@ -119,7 +119,7 @@ func (w *webhooks) park(job commerce.Job) jobs.Outcome {
 	return jobs.Outcome{Record: jobs.Waiting(func(ctx context.Context) (commerce.Job, error) {
 		parked, err := commit.Do(ctx, w.committer, command.ParkJobs{PartnerID: job.Owner, Jobs: []commerce.Job{job}})
 		if err == nil && parked == 0 {
-			w.parties.forget(job.Owner)
+			w.recipients.forget(job.Owner)
 			w.runner.Wake()
 		}
 		return commerce.Job{}, err
@@ -135,9 +135,9 @@ const (
 
 // release has the jobs of an endpoint that answers again wait their turn.
 func (w *webhooks) release(ctx context.Context, job commerce.Job) jobs.Outcome {
-	w.parties.forget(job.Owner)
+	w.recipients.forget(job.Owner)
 	for range releaseRounds {
-		p, err := w.parties.get(ctx, job.Owner)
+		p, err := w.recipients.get(ctx, job.Owner)
 		if err != nil && !errors.Is(err, storage.ErrNotFound) {
 			return w.unread(job, err)
 		}

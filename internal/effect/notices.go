@@ -19,7 +19,7 @@ type notices struct{ Options }
 // notice is one of them, before it is known whether it leaves the house.
 type notice struct {
 	what     string // for people: "E-mail to the customer"
-	message  commerce.OutboxMessage
+	message  commerce.UnsentMessage
 	customer bool // it goes to the customer: what partners write has limits
 	// moot are the statuses in which the notice is of no use any more.
 	moot []commerce.OrderStatus
@@ -60,7 +60,7 @@ func (n notices) do(ctx context.Context, job commerce.Job, write func(commerce.O
 	if slices.Contains(it.moot, order.Status) {
 		return n.ledger().done(job)
 	}
-	record := command.RecordNotice{
+	record := command.RecordMessage{
 		RecordJob: command.RecordJob{Job: job, Delays: commerce.NoticeDelays, Jitter: rand.Float64()},
 		Facts:     command.FactsOf(order), What: it.what,
 	}
@@ -69,9 +69,9 @@ func (n notices) do(ctx context.Context, job commerce.Job, write func(commerce.O
 	case it.message.To == "":
 		record.NotSent = "there is no address"
 	case order.Mode == commerce.Test:
-		record.Kept = kept(it.message, commerce.OutboxTestMode)
+		record.Kept = kept(it.message, commerce.UnsentTestMode)
 	case send == nil:
-		record.Kept = kept(it.message, commerce.OutboxNotConfigured)
+		record.Kept = kept(it.message, commerce.UnsentNotConfigured)
 	default:
 		reason, err := n.allow(ctx, job, record.Facts, it)
 		switch {
@@ -87,7 +87,7 @@ func (n notices) do(ctx context.Context, job commerce.Job, write func(commerce.O
 }
 
 // allow counts a mail to a customer. A reason says that it is one too many.
-func (n notices) allow(ctx context.Context, job commerce.Job, facts command.OrderFacts, it notice) (commerce.OutboxReason, error) {
+func (n notices) allow(ctx context.Context, job commerce.Job, facts command.OrderFacts, it notice) (commerce.UnsentReason, error) {
 	if !it.customer {
 		return "", nil
 	}
@@ -102,19 +102,19 @@ func (n notices) order(ctx context.Context, job commerce.Job) (commerce.Order, e
 	return n.Engine.Reader().Order(ctx, commerce.OrderKey{StoreID: job.Owner, OrderID: job.Subject})
 }
 
-func kept(m commerce.OutboxMessage, reason commerce.OutboxReason) *commerce.OutboxMessage {
+func kept(m commerce.UnsentMessage, reason commerce.UnsentReason) *commerce.UnsentMessage {
 	m.Reason = reason
 	return &m
 }
 
 // transport is how a message leaves; nil: not at all. A repeat has the same id.
-func (n notices) transport(job commerce.Job, m commerce.OutboxMessage) func(context.Context) error {
+func (n notices) transport(job commerce.Job, m commerce.UnsentMessage) func(context.Context) error {
 	switch {
-	case m.Kind == commerce.OutboxMail && n.Mailer != nil:
+	case m.Kind == commerce.UnsentMail && n.Mailer != nil:
 		return func(ctx context.Context) error {
 			return n.Mailer.Send(ctx, mail.Message{ID: job.ID, To: m.To, Subject: m.Subject, Text: m.Text, HTML: m.HTML})
 		}
-	case m.Kind == commerce.OutboxSMS && n.Texter != nil:
+	case m.Kind == commerce.UnsentSMS && n.Texter != nil:
 		return func(ctx context.Context) error { return n.Texter.Send(ctx, sms.Message{To: m.To, Text: m.Text}) }
 	}
 	return nil

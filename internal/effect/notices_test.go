@@ -29,7 +29,7 @@ func (s *shop) ready(o commerce.Order) {
 	must(s.t, s.committer, command.MarkReady{Facts: command.FactsOf(o)})
 }
 
-func (s *shop) outbox() []commerce.OutboxMessage {
+func (s *shop) outbox() []commerce.UnsentMessage {
 	s.t.Helper()
 	list, err := s.engine.Reader().Outbox(context.Background(), "", 100)
 	if err != nil {
@@ -90,8 +90,8 @@ func TestNoticesAreKept(t *testing.T) {
 	for _, c := range []struct {
 		mode       commerce.Mode
 		configured bool
-		reason     commerce.OutboxReason
-	}{{commerce.Test, true, commerce.OutboxTestMode}, {commerce.Test, false, commerce.OutboxTestMode}, {commerce.Live, false, commerce.OutboxNotConfigured}} {
+		reason     commerce.UnsentReason
+	}{{commerce.Test, true, commerce.UnsentTestMode}, {commerce.Test, false, commerce.UnsentTestMode}, {commerce.Live, false, commerce.UnsentNotConfigured}} {
 		in(t, func(s *shop) {
 			s.actor.Mode = c.mode
 			e := s.start(c.configured)
@@ -101,9 +101,9 @@ func TestNoticesAreKept(t *testing.T) {
 			must(t, s.committer, commit.Command[struct{}](want{o, commerce.JobTextPaid}))
 			time.Sleep(5 * time.Second)
 			kept := s.outbox()
-			slices.SortFunc(kept, func(a, b commerce.OutboxMessage) int { return strings.Compare(string(a.Kind), string(b.Kind)) })
-			if len(kept) != 2 || kept[0].Kind != commerce.OutboxMail || kept[0].To != "ann@e.example" || kept[0].Subject == "" || kept[0].HTML == "" ||
-				kept[0].Reason != c.reason || kept[0].OrderID != o.ID || kept[0].CreatedOn == 0 || kept[1].Kind != commerce.OutboxSMS || kept[1].Text == "" {
+			slices.SortFunc(kept, func(a, b commerce.UnsentMessage) int { return strings.Compare(string(a.Kind), string(b.Kind)) })
+			if len(kept) != 2 || kept[0].Kind != commerce.UnsentMail || kept[0].To != "ann@e.example" || kept[0].Subject == "" || kept[0].HTML == "" ||
+				kept[0].Reason != c.reason || kept[0].OrderID != o.ID || kept[0].CreatedOn == 0 || kept[1].Kind != commerce.UnsentSMS || kept[1].Text == "" {
 				t.Errorf("%s, configured %v: kept %+v", c.mode, c.configured, kept)
 			}
 			if len(s.sentMails())+len(s.sentTexts()) != 0 {
@@ -184,7 +184,7 @@ func TestMailsAreLimited(t *testing.T) {
 		s.ready(beyond)
 		s.runDue(storeID) // another process
 		kept := s.outbox()
-		if len(s.sentMails()) != 3 || len(kept) != 1 || kept[0].Reason != commerce.OutboxTooManyOfPartner || kept[0].To != "bob@e.example" ||
+		if len(s.sentMails()) != 3 || len(kept) != 1 || kept[0].Reason != commerce.UnsentTooManyOfPartner || kept[0].To != "bob@e.example" ||
 			s.attention(beyond.Key()) != "mail_not_sent" || s.attention(tried.Key()) != "" || len(s.jobs(commerce.JobWaiting, storeID)) != 0 {
 			t.Errorf("%d sent, kept %+v, attention %q", len(s.sentMails()), kept, s.attention(beyond.Key()))
 		}
@@ -203,7 +203,7 @@ func TestMailsAreLimited(t *testing.T) {
 			must(t, s.committer, commit.Command[struct{}](want{next, commerce.JobMailReady}))
 			s.runDue(storeID)
 		}
-		if n := len(s.sentMails()); n != 3+commerce.MailsOfOrder || len(s.outbox()) != 2 || s.outbox()[0].Reason != commerce.OutboxTooManyOfOrder || s.attention(next.Key()) != "mail_not_sent" {
+		if n := len(s.sentMails()); n != 3+commerce.MailsOfOrder || len(s.outbox()) != 2 || s.outbox()[0].Reason != commerce.UnsentTooManyOfOrder || s.attention(next.Key()) != "mail_not_sent" {
 			t.Errorf("%d sent, outbox %+v, attention %q", n, s.outbox(), s.attention(next.Key()))
 		}
 	})

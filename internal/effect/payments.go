@@ -102,7 +102,7 @@ func (p payments) expire(ctx context.Context, job commerce.Job) jobs.Outcome {
 	case session.Status == payment.SessionPending: // a callback tells when the money is there
 		return outcome(p.Options, command.RecordJob{Job: job}, nil)
 	}
-	return succeeded(p.Committer, command.NotePayment{Facts: facts, News: command.NewsExpired, TraceID: paid.TraceID, Job: &key})
+	return succeeded(p.Committer, command.RecordPaymentCallback{Facts: facts, Kind: command.CallbackExpired, TraceID: paid.TraceID, Job: &key})
 }
 
 // refund gives money back. If the process dies between the call and its record,

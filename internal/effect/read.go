@@ -9,57 +9,57 @@ import (
 	"purveyor/internal/storage"
 )
 
-// party is who gets webhooks.
-type party struct {
+// recipient is who gets webhooks.
+type recipient struct {
 	partner  commerce.Partner
 	endpoint commerce.Endpoint
 }
 
-// parties remembers for a second where the events of partners go. Partners bound it.
-type parties struct {
+// recipients remembers for a second where the events of partners go. Partners bound it.
+type recipients struct {
 	reader storage.Reader
 	mu     sync.Mutex
 	known  map[string]*entry
 }
 
 type entry struct {
-	mu    sync.Mutex // held while it is read
-	party party
-	until time.Time
+	mu        sync.Mutex // held while it is read
+	recipient recipient
+	until     time.Time
 }
 
-const partyFreshness = time.Second
+const recipientFreshness = time.Second
 
-// get reads a party, or waits for a caller that is just reading it.
-func (p *parties) get(ctx context.Context, id string) (party, error) {
+// get reads a recipient, or waits for a caller that is just reading it.
+func (p *recipients) get(ctx context.Context, id string) (recipient, error) {
 	e := p.entry(id)
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	now := time.Now()
 	if now.Before(e.until) {
-		return e.party, nil
+		return e.recipient, nil
 	}
 	partner, err := p.reader.Partner(ctx, id)
 	if err != nil {
-		return party{}, err
+		return recipient{}, err
 	}
 	endpoints, err := p.reader.Endpoints(ctx, []string{id})
 	if err != nil {
-		return party{}, err
+		return recipient{}, err
 	}
-	e.party, e.until = party{partner, endpoints[id]}, now.Add(partyFreshness)
-	return e.party, nil
+	e.recipient, e.until = recipient{partner, endpoints[id]}, now.Add(recipientFreshness)
+	return e.recipient, nil
 }
 
 // forget has the next who asks read again.
-func (p *parties) forget(id string) {
+func (p *recipients) forget(id string) {
 	e := p.entry(id)
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.until = time.Time{}
 }
 
-func (p *parties) entry(id string) *entry {
+func (p *recipients) entry(id string) *entry {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	e := p.known[id]

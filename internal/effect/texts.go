@@ -81,7 +81,7 @@ var (
 
 // readyMail goes to an address that the partner has chosen, so that what the
 // partner writes is short and is called the partner's.
-func readyMail(o commerce.Order, s commerce.Store) commerce.OutboxMessage {
+func readyMail(o commerce.Order, s commerce.Store) commerce.UnsentMessage {
 	l := letterOf(o, s)
 	if !plainName.MatchString(l.Name) {
 		l.Name = o.ID
@@ -93,19 +93,19 @@ func readyMail(o commerce.Order, s commerce.Store) commerce.OutboxMessage {
 	} else {
 		l.Merchant = words
 	}
-	return commerce.OutboxMessage{Kind: commerce.OutboxMail, To: o.CustomerEmail, OrderID: o.ID,
+	return commerce.UnsentMessage{Kind: commerce.UnsentMail, To: o.CustomerEmail, OrderID: o.ID,
 		Subject: oneLine(fmt.Sprintf("Your order %s is ready for pickup", l.Name)), Text: write(readyPlain, l), HTML: write(readyRich, l)}
 }
 
-func paidMail(o commerce.Order, s commerce.Store) commerce.OutboxMessage {
+func paidMail(o commerce.Order, s commerce.Store) commerce.UnsentMessage {
 	l := letterOf(o, s)
-	return commerce.OutboxMessage{Kind: commerce.OutboxMail, To: s.Email, OrderID: o.ID,
+	return commerce.UnsentMessage{Kind: commerce.UnsentMail, To: s.Email, OrderID: o.ID,
 		Subject: oneLine(fmt.Sprintf("New order %s, %s", l.Name, l.Total)), Text: write(paidPlain, l), HTML: write(paidRich, l)}
 }
 
-func paidText(o commerce.Order, s commerce.Store) commerce.OutboxMessage {
+func paidText(o commerce.Order, s commerce.Store) commerce.UnsentMessage {
 	l := letterOf(o, s)
-	return commerce.OutboxMessage{Kind: commerce.OutboxSMS, To: s.Phone, OrderID: o.ID,
+	return commerce.UnsentMessage{Kind: commerce.UnsentSMS, To: s.Phone, OrderID: o.ID,
 		Text: fmt.Sprintf("%s: new paid order %s, %d pieces, %s.", s.Name, l.Name, l.Pieces, l.Total)}
 }
 

@@ -57,7 +57,7 @@ func (in *Inbound) courier(ctx context.Context, provider string, n courier.Callb
 		return err
 	}
 	tracked, err := commit.Do(ctx, in.committer, command.RecordCourierUpdate{Facts: command.FactsOf(order), Attempt: attempt, Provider: provider,
-		News: command.CourierNews(n.Delivery), TraceID: traceID})
+		Update: command.CourierUpdate(n.Delivery), TraceID: traceID})
 	if refusal, ok := errors.AsType[*commerce.Error](err); ok && refusal.Kind == commerce.KindNotFound ||
 		err == nil && attempt == tracked.Delivery.Attempt && tracked.Delivery.Provider != provider {
 		return in.stray(ctx, provider, n, body)

@@ -36,7 +36,7 @@ func (in *Inbound) payment(ctx context.Context, processor string, n payment.Call
 }
 
 func (in *Inbound) record(ctx context.Context, n payment.Callback, facts command.OrderFacts, traceID string) error {
-	note := command.NotePayment{Facts: facts, CallbackID: n.ID, Message: n.Message, AmountCents: n.AmountCents, TraceID: traceID}
+	note := command.RecordPaymentCallback{Facts: facts, CallbackID: n.ID, Message: n.Message, AmountCents: n.AmountCents, TraceID: traceID}
 	switch n.Kind {
 	case payment.CallbackPaid:
 		return run(ctx, in.committer, command.RecordPayment{Facts: facts, SessionID: n.SessionID, PaymentID: n.PaymentID,
@@ -45,13 +45,13 @@ func (in *Inbound) record(ctx context.Context, n payment.Callback, facts command
 		return run(ctx, in.committer, command.RecordRefundCallback{Facts: facts, RefundID: cmp.Or(n.OurRefundID, n.RefundID), Ref: n.RefundID,
 			AmountCents: n.AmountCents, Failed: n.Kind == payment.CallbackRefundFailed, Message: n.Message, TraceID: traceID})
 	case payment.CallbackPending:
-		note.News = command.NewsPending
+		note.Kind = command.CallbackPending
 	case payment.CallbackDeclined:
-		note.News = command.NewsDeclined
+		note.Kind = command.CallbackDeclined
 	case payment.CallbackExpired:
-		note.News = command.NewsExpired
+		note.Kind = command.CallbackExpired
 	case payment.CallbackDisputed:
-		note.News = command.NewsDisputed
+		note.Kind = command.CallbackDisputed
 	default:
 		slog.Warn("a payment callback of an unknown kind", "kind", n.Kind)
 		return nil

@@ -203,8 +203,8 @@ type Reader interface {
 	// (Since, OrderID, Code), those after the given position.
 	OpenAttention(ctx context.Context, storeID string, after AttentionPosition, limit int) ([]commerce.Attention, error)
 
-	// Placed is where an address was found to be; address is its digest.
-	Placed(ctx context.Context, address string) (commerce.Placed, error)
+	// GeocodedAddress is where an address was found to be; address is its digest.
+	GeocodedAddress(ctx context.Context, address string) (commerce.GeocodedAddress, error)
 
 	// StrayCallbacks are those kept about a delivery that is none of ours, oldest
 	// first.
@@ -250,8 +250,8 @@ type Reader interface {
 
 	// Outbox reads at most limit messages, newest first, that are older than the
 	// one with the given id (empty: all).
-	Outbox(ctx context.Context, before string, limit int) ([]commerce.OutboxMessage, error)
-	OutboxMessage(ctx context.Context, id string) (commerce.OutboxMessage, error)
+	Outbox(ctx context.Context, before string, limit int) ([]commerce.UnsentMessage, error)
+	OutboxMessage(ctx context.Context, id string) (commerce.UnsentMessage, error)
 
 	// Ping tells whether the database answers.
 	Ping(ctx context.Context) error

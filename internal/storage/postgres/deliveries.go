@@ -26,7 +26,7 @@ func (r reader) OpenAttention(ctx context.Context, storeID string, after storage
 	return list, err
 }
 
-func (r reader) Placed(ctx context.Context, address string) (commerce.Placed, error) {
+func (r reader) GeocodedAddress(ctx context.Context, address string) (commerce.GeocodedAddress, error) {
 	return one(ctx, r, places, address)
 }
 

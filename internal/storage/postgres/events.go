@@ -148,13 +148,13 @@ func (r reader) Attempts(ctx context.Context, key commerce.EventKey) (list []com
 
 const afterAllIDs = "~"
 
-func (r reader) Outbox(ctx context.Context, before string, limit int) (list []commerce.OutboxMessage, err error) {
+func (r reader) Outbox(ctx context.Context, before string, limit int) (list []commerce.UnsentMessage, err error) {
 	err = r.rows(ctx, "SELECT "+schema.Outbox.Columns()+" FROM outbox WHERE id < $1 ORDER BY id DESC LIMIT $2",
 		[]any{cmp.Or(before, afterAllIDs), limit}, func(s *scanner) { list = append(list, schema.ScanOutbox(s)) })
 	return list, err
 }
 
-func (r reader) OutboxMessage(ctx context.Context, id string) (m commerce.OutboxMessage, err error) {
+func (r reader) OutboxMessage(ctx context.Context, id string) (m commerce.UnsentMessage, err error) {
 	err = r.rows(ctx, "SELECT "+schema.Outbox.Columns()+" FROM outbox WHERE id = $1", []any{id},
 		func(s *scanner) { m = schema.ScanOutbox(s) })
 	if err == nil && m.ID == "" {

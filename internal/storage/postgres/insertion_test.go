@@ -29,7 +29,7 @@ func TestInsertsInKeyOrder(t *testing.T) {
 		external := commerce.ExternalRef{ExternalKey: commerce.ExternalKey{PartnerID: "ptn_1", Mode: commerce.Live, ExternalID: n}}
 		customer := commerce.Customer{CustomerKey: commerce.CustomerKey{StoreID: "sto_1", PartnerID: "ptn_1", Mode: commerce.Live, Contact: n}}
 		reply := commerce.Reply{ReplyKey: commerce.ReplyKey{PartnerID: "ptn_1", Op: "op", Key: n}, Status: 200, Body: []byte("{}")}
-		place := commerce.Placed{Address: n}
+		place := commerce.GeocodedAddress{Address: n}
 		object := commerce.SandboxObject{ID: n, Data: []byte("{}")}
 		needs.External, changes.External = append(needs.External, external.ExternalKey), append(changes.External, external)
 		needs.Customers, changes.Customers = append(needs.Customers, customer.CustomerKey), append(changes.Customers, customer)

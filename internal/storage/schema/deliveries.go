@@ -56,16 +56,16 @@ func ScanStrayCallback(s Scanner) commerce.StrayCallback {
 }
 
 // Places keeps the rows of commerce.Rows by that name.
-var Places = Table[string, commerce.Placed]{
+var Places = Table[string, commerce.GeocodedAddress]{
 	Name: "places", Key: "address", Mutable: "lat, lng, precision, source, found_on",
-	KeyOf:     func(v *commerce.Placed) string { return v.Address },
+	KeyOf:     func(v *commerce.GeocodedAddress) string { return v.Address },
 	BindKey:   bindText,
-	BindFixed: none[commerce.Placed],
-	BindMutable: func(b Binder, v *commerce.Placed) {
+	BindFixed: none[commerce.GeocodedAddress],
+	BindMutable: func(b Binder, v *commerce.GeocodedAddress) {
 		b.Float(&v.At.Lat).Float(&v.At.Lng).Text(v.Precision).Text(v.Source).Int(v.FoundOn)
 	},
-	Scan: func(s Scanner, address string) commerce.Placed {
-		v := commerce.Placed{Address: address}
+	Scan: func(s Scanner, address string) commerce.GeocodedAddress {
+		v := commerce.GeocodedAddress{Address: address}
 		if lat, lng := s.Float(), s.Float(); lat != nil && lng != nil {
 			v.At = commerce.Point{Lat: *lat, Lng: *lng}
 		}

@@ -57,9 +57,9 @@ var (
 			b.Text(a.PartnerID).Text(a.EventID).Text(a.ID).Text(a.URL).Int(a.At).Int(a.TookMs).Int(a.Status).Text(a.Error).Text(a.Answer)
 		},
 	}
-	Outbox = Log[commerce.OutboxMessage]{
+	Outbox = Log[commerce.UnsentMessage]{
 		Name: "outbox", ID: "id", Rest: "kind, recipient, subject, body, html, reason, order_id, created_on",
-		Bind: func(b Binder, m *commerce.OutboxMessage) {
+		Bind: func(b Binder, m *commerce.UnsentMessage) {
 			b.Text(m.ID).Text(string(m.Kind)).Text(m.To).Text(m.Subject).Text(m.Text).Text(m.HTML).
 				Text(string(m.Reason)).Text(m.OrderID).Int(m.CreatedOn)
 		},
@@ -73,7 +73,7 @@ func ScanAttempt(s Scanner, k commerce.EventKey) commerce.WebhookAttempt {
 }
 
 // ScanOutbox reads all columns of Outbox.
-func ScanOutbox(s Scanner) commerce.OutboxMessage {
-	return commerce.OutboxMessage{ID: s.Text(), Kind: commerce.OutboxKind(s.Text()), To: s.Text(), Subject: s.Text(), Text: s.Text(),
-		HTML: s.Text(), Reason: commerce.OutboxReason(s.Text()), OrderID: s.Text(), CreatedOn: s.Int()}
+func ScanOutbox(s Scanner) commerce.UnsentMessage {
+	return commerce.UnsentMessage{ID: s.Text(), Kind: commerce.UnsentKind(s.Text()), To: s.Text(), Subject: s.Text(), Text: s.Text(),
+		HTML: s.Text(), Reason: commerce.UnsentReason(s.Text()), OrderID: s.Text(), CreatedOn: s.Int()}
 }

@@ -123,7 +123,7 @@ func (r reader) Attempts(ctx context.Context, key commerce.EventKey) (list []com
 
 const afterAllIDs = "~"
 
-func (r reader) Outbox(ctx context.Context, before string, limit int) (list []commerce.OutboxMessage, err error) {
+func (r reader) Outbox(ctx context.Context, before string, limit int) (list []commerce.UnsentMessage, err error) {
 	before = cmp.Or(before, afterAllIDs)
 	err = r.with(ctx, func(conn *connection) error {
 		return query(conn, "SELECT "+schema.Outbox.Columns()+" FROM outbox WHERE id < ? ORDER BY id DESC LIMIT ?",
@@ -133,7 +133,7 @@ func (r reader) Outbox(ctx context.Context, before string, limit int) (list []co
 	return list, err
 }
 
-func (r reader) OutboxMessage(ctx context.Context, id string) (m commerce.OutboxMessage, err error) {
+func (r reader) OutboxMessage(ctx context.Context, id string) (m commerce.UnsentMessage, err error) {
 	err = r.with(ctx, func(conn *connection) error {
 		return query(conn, "SELECT "+schema.Outbox.Columns()+" FROM outbox WHERE id = ?",
 			func(b schema.Binder) { b.Text(id) }, func(s *scanner) { m = schema.ScanOutbox(s) })

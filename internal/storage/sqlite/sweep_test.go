@@ -33,7 +33,7 @@ func TestSweptIsOverwritten(t *testing.T) {
 		event := commerce.WebhookEvent{PartnerID: "ptn_1", ID: commerce.NewID(commerce.PrefixEvent, at, n), Data: text}
 		changes.Webhooks = append(changes.Webhooks, event)
 		changes.Attempts = append(changes.Attempts, commerce.WebhookAttempt{PartnerID: "ptn_1", EventID: event.ID, ID: "att_1", Answer: string(text)})
-		changes.Outbox = append(changes.Outbox, commerce.OutboxMessage{ID: commerce.NewID(commerce.PrefixOutbox, at, n), Text: string(text)})
+		changes.Outbox = append(changes.Outbox, commerce.UnsentMessage{ID: commerce.NewID(commerce.PrefixOutbox, at, n), Text: string(text)})
 		changes.NewJobs = append(changes.NewJobs, commerce.Job{ID: event.ID, State: commerce.JobDead, RunAt: at, Error: string(text)})
 	}
 	b.Rows().Apply(changes)

@@ -129,7 +129,7 @@ func absent(t *testing.T, db Database) {
 	_, refundErr := r.Refund(ctx, commerce.RefundKey{})
 	_, objectErr := r.SandboxObject(ctx, "sbx_1")
 	_, deliveryErr := r.Delivery(ctx, commerce.OrderKey{StoreID: "sto_1", OrderID: "ord_1"})
-	_, placeErr := r.Placed(ctx, "")
+	_, placeErr := r.GeocodedAddress(ctx, "")
 	for i, err := range []error{deliveryErr, placeErr, replyErr, paymentErr, refundErr, objectErr, orderErr, externalErr, storeErr, numberErr, productErr, keyErr, partnerErr, jobErr, messageErr} {
 		if !errors.Is(err, storage.ErrNotFound) {
 			t.Errorf("read %d: %v, want ErrNotFound", i, err)

@@ -63,7 +63,7 @@ func seedEveryTable(t *testing.T, e storage.Engine) {
 		c.Replies = []commerce.Reply{{ReplyKey: reply, Fingerprint: [32]byte{0, 255}, Status: 201, Body: []byte("{\x00\xff}"), CreatedOn: now}}
 		c.Payments, c.Refunds, c.Ledger = []commerce.Payment{payment}, []commerce.Refund{refund}, ledger
 		c.Sandbox = []commerce.SandboxObject{{ID: "sbx_1", Version: 2, Data: []byte(`{"a": 1}`), UpdatedOn: now}}
-		c.Deliveries, c.Places, c.StrayCallbacks = []commerce.Delivery{sampleDelivery()}, []commerce.Placed{samplePlace()}, sampleCallbacks()
+		c.Deliveries, c.Places, c.StrayCallbacks = []commerce.Delivery{sampleDelivery()}, []commerce.GeocodedAddress{samplePlace()}, sampleCallbacks()
 		c.Attention = []commerce.Attention{{StoreID: "sto_1", OrderID: order.OrderID, Code: "x", Since: now, Detail: "ünï\n"},
 			{StoreID: "sto_1", OrderID: order.OrderID, Code: "y", Since: now, ResolvedOn: now, ResolvedBy: "order:cancel"}}
 		c.Timeline = []commerce.TimelineEvent{{StoreID: "sto_1", OrderID: order.OrderID, Seq: 1, Kind: "order.note", CreatedOn: now},
@@ -76,7 +76,7 @@ func seedEveryTable(t *testing.T, e storage.Engine) {
 		stock, move := was.MovedFrom(was, commerce.MoveAdjusted, now)
 		move.Note = &commerce.StockNote{Actor: "partner:ptn_1/live", Reason: "ünï", ExternalReference: "-"}
 		c.Stock, c.StockMoves = []commerce.Stock{stock}, []commerce.StockMove{move}
-		c.Outbox = []commerce.OutboxMessage{{ID: "out_1", Kind: commerce.OutboxSMS, Text: "ünï", CreatedOn: now}}
+		c.Outbox = []commerce.UnsentMessage{{ID: "out_1", Kind: commerce.UnsentSMS, Text: "ünï", CreatedOn: now}}
 		c.NewJobs = []commerce.Job{{Slot: 31, ID: "job_1", Kind: "deliver_webhook", Subject: "evt_1", RunAt: now}}
 		return c
 	})

@@ -77,7 +77,7 @@ func refusedAppends(t *testing.T, db Database) {
 		"event":    {Webhooks: []commerce.WebhookEvent{{PartnerID: "ptn_1", ID: "evt_1", Kind: "order.paid", Data: []byte("{}")}}},
 		"attempt":  {Attempts: []commerce.WebhookAttempt{{PartnerID: "ptn_1", EventID: "evt_1", ID: "att_1"}}},
 		"callback": {StrayCallbacks: sampleCallbacks()[:1]},
-		"message":  {Outbox: []commerce.OutboxMessage{{ID: "out_1", Kind: commerce.OutboxSMS}}},
+		"message":  {Outbox: []commerce.UnsentMessage{{ID: "out_1", Kind: commerce.UnsentSMS}}},
 		"job":      {NewJobs: []commerce.Job{{Slot: 3, ID: "job_1", Kind: "x", Mode: commerce.Live, State: commerce.JobWaiting, RunAt: 1}}},
 	}
 	Change(t, e, commerce.Needs{Orders: []commerce.OrderKey{order}}, func(*commerce.Rows, int64) commerce.Changes {

@@ -20,7 +20,7 @@ func sampleDelivery() commerce.Delivery {
 }
 
 // changeDelivery changes every field that can change.
-func changeDelivery(d *commerce.Delivery, p *commerce.Placed) {
+func changeDelivery(d *commerce.Delivery, p *commerce.GeocodedAddress) {
 	*d = commerce.Delivery{StoreID: d.StoreID, OrderID: d.OrderID, Attempt: 3, State: commerce.DeliveryOver, Status: commerce.CourierDone, UpdatedOn: 157, Changes: 158,
 		Answers: d.Answers, TraceID: d.TraceID, CreatedOn: d.CreatedOn}
 	p.At, p.Precision, p.Source, p.FoundOn = commerce.Point{Lat: -1.5, Lng: 179.5}, "zip", "offline", 160
@@ -31,8 +31,8 @@ func sampleCallbacks() []commerce.StrayCallback {
 		{Provider: "uber", DeliveryID: "del_0", ID: "cno_2", ReceivedOn: 60}}
 }
 
-func samplePlace() commerce.Placed {
-	return commerce.Placed{Address: "00ff", At: commerce.Point{Lat: 37.75, Lng: -122.25}, Precision: "rooftop", Source: "census", FoundOn: 60}
+func samplePlace() commerce.GeocodedAddress {
+	return commerce.GeocodedAddress{Address: "00ff", At: commerce.Point{Lat: 37.75, Lng: -122.25}, Precision: "rooftop", Source: "census", FoundOn: 60}
 }
 
 // wantDeliveries reads the delivery of sample, and what else is known of places
@@ -44,7 +44,7 @@ func wantDeliveries(t *testing.T, r storage.Reader, c commerce.Changes) {
 	if err != nil || !reflect.DeepEqual(delivery, c.Deliveries[0]) {
 		t.Errorf("delivery:\n got %+v, %v\nwant %+v", delivery, err, c.Deliveries[0])
 	}
-	place, err := r.Placed(ctx, c.Places[0].Address)
+	place, err := r.GeocodedAddress(ctx, c.Places[0].Address)
 	if err != nil || place != c.Places[0] {
 		t.Errorf("place:\n got %+v, %v\nwant %+v", place, err, c.Places[0])
 	}

@@ -170,7 +170,7 @@ func sweepEvents(t *testing.T, db Database) {
 			c.Webhooks = append(c.Webhooks, v)
 			c.Attempts = append(c.Attempts, commerce.WebhookAttempt{PartnerID: v.PartnerID, EventID: v.ID, ID: "att_1"},
 				commerce.WebhookAttempt{PartnerID: v.PartnerID, EventID: v.ID, ID: "att_2"})
-			c.Outbox = append(c.Outbox, commerce.OutboxMessage{ID: commerce.NewID(commerce.PrefixOutbox, at, commerce.Entropy{}), CreatedOn: at})
+			c.Outbox = append(c.Outbox, commerce.UnsentMessage{ID: commerce.NewID(commerce.PrefixOutbox, at, commerce.Entropy{}), CreatedOn: at})
 			c.StrayCallbacks = append(c.StrayCallbacks, commerce.StrayCallback{DeliveryID: "del_1", ID: commerce.NewID(commerce.PrefixStrayCallback, at, commerce.Entropy{}), ReceivedOn: at})
 			for s, state := range sweptStates {
 				j := waiting(int64(s), fmt.Sprintf("job_%d_%s", i, state), at)

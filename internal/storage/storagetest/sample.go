@@ -16,7 +16,7 @@ func sample() commerce.Changes {
 	payment, refund, ledger := samplePayment()
 	return commerce.Changes{
 		Payments: []commerce.Payment{payment}, Refunds: []commerce.Refund{refund}, Ledger: ledger,
-		Deliveries: []commerce.Delivery{sampleDelivery()}, StrayCallbacks: sampleCallbacks(), Places: []commerce.Placed{samplePlace()},
+		Deliveries: []commerce.Delivery{sampleDelivery()}, StrayCallbacks: sampleCallbacks(), Places: []commerce.GeocodedAddress{samplePlace()},
 		Attention: []commerce.Attention{{StoreID: "sto_1", OrderID: "ord_1", Code: "x", Since: 61, Detail: "Ünï", ResolvedOn: 62, ResolvedBy: "order:cancel"}},
 		Sandbox:   []commerce.SandboxObject{{ID: "sbx_1", Version: 3, Data: []byte(`{"a":1}`), UpdatedOn: 36}},
 		Partners: []commerce.Partner{{ID: "ptn_1", Name: "Ünï \"quoted\"", Scopes: []commerce.Scope{commerce.ReadOrders, commerce.WriteOrders},
@@ -58,8 +58,8 @@ func sample() commerce.Changes {
 			PausedFor: commerce.PausedGone, PreviousSecret: "old", PreviousUntil: 32}},
 		Attempts: []commerce.WebhookAttempt{{PartnerID: "ptn_1", EventID: "evt_1", ID: "att_1", URL: "https://a.example/hook", At: 33, TookMs: 34,
 			Status: 500, Error: "it answered 500", Answer: "oh \ufffd"}},
-		Outbox: []commerce.OutboxMessage{{ID: "out_1", Kind: commerce.OutboxMail, To: "c@example.com", Subject: "Ready", Text: "a\nb", HTML: "<p>",
-			Reason: commerce.OutboxTestMode, OrderID: "ord_1", CreatedOn: 35}},
+		Outbox: []commerce.UnsentMessage{{ID: "out_1", Kind: commerce.UnsentMail, To: "c@example.com", Subject: "Ready", Text: "a\nb", HTML: "<p>",
+			Reason: commerce.UnsentTestMode, OrderID: "ord_1", CreatedOn: 35}},
 	}
 }
 

@@ -22,28 +22,28 @@ func TestNewsOfTheCourier(t *testing.T) {
 	elsewhere := &commerce.Point{Lat: 31, Lng: -98}
 	for _, c := range []struct {
 		name    string
-		news    CourierNews
+		news    CourierUpdate
 		want    func(*commerce.Delivery)
 		changes int64
 	}{
-		{"seen before the newest", CourierNews{SeenOn: now - 1001, PickupETA: now + 50, DropoffETA: now + 60, Courier: commerce.Courier{Name: "Bob", At: elsewhere}}, func(*commerce.Delivery) {}, 0},
-		{"without name and place", CourierNews{SeenOn: now - 1000, Imminent: true}, func(*commerce.Delivery) {}, 0},
-		{"a place alone", CourierNews{Imminent: true, Courier: commerce.Courier{At: elsewhere}}, func(d *commerce.Delivery) { d.Courier.At = elsewhere }, 1},
-		{"a place that is none", CourierNews{Imminent: true, Courier: commerce.Courier{At: &commerce.Point{Lat: 91}}}, func(*commerce.Delivery) {}, 0},
-		{"a name alone", CourierNews{Imminent: true, Courier: commerce.Courier{Name: "Bob"}}, func(d *commerce.Delivery) { d.Courier.Name = "Bob" }, 1},
-		{"a phone alone", CourierNews{Imminent: true, Courier: commerce.Courier{Phone: "+2"}}, func(d *commerce.Delivery) { d.Courier.Phone = "+2" }, 1},
-		{"another vehicle and picture", CourierNews{Imminent: true, Courier: commerce.Courier{Vehicle: "van", ImageURL: "https://u.example/b.png"}},
+		{"seen before the newest", CourierUpdate{SeenOn: now - 1001, PickupETA: now + 50, DropoffETA: now + 60, Courier: commerce.Courier{Name: "Bob", At: elsewhere}}, func(*commerce.Delivery) {}, 0},
+		{"without name and place", CourierUpdate{SeenOn: now - 1000, Imminent: true}, func(*commerce.Delivery) {}, 0},
+		{"a place alone", CourierUpdate{Imminent: true, Courier: commerce.Courier{At: elsewhere}}, func(d *commerce.Delivery) { d.Courier.At = elsewhere }, 1},
+		{"a place that is none", CourierUpdate{Imminent: true, Courier: commerce.Courier{At: &commerce.Point{Lat: 91}}}, func(*commerce.Delivery) {}, 0},
+		{"a name alone", CourierUpdate{Imminent: true, Courier: commerce.Courier{Name: "Bob"}}, func(d *commerce.Delivery) { d.Courier.Name = "Bob" }, 1},
+		{"a phone alone", CourierUpdate{Imminent: true, Courier: commerce.Courier{Phone: "+2"}}, func(d *commerce.Delivery) { d.Courier.Phone = "+2" }, 1},
+		{"another vehicle and picture", CourierUpdate{Imminent: true, Courier: commerce.Courier{Vehicle: "van", ImageURL: "https://u.example/b.png"}},
 			func(d *commerce.Delivery) { d.Courier.Vehicle, d.Courier.ImageURL = "van", "https://u.example/b.png" }, 1},
-		{"another time of arrival", CourierNews{Imminent: true, DropoffETA: now + 9}, func(d *commerce.Delivery) { d.DropoffETA = now + 9 }, 1},
-		{"not imminent any more", CourierNews{}, func(d *commerce.Delivery) { d.Imminent = false }, 1},
-		{"another status, and no more", CourierNews{Imminent: true, Status: commerce.CourierEnRoute}, func(d *commerce.Delivery) { d.Status = commerce.CourierEnRoute }, 1},
-		{"another status and another name", CourierNews{Imminent: true, Status: commerce.CourierEnRoute, Courier: commerce.Courier{Name: "Bob"}},
+		{"another time of arrival", CourierUpdate{Imminent: true, DropoffETA: now + 9}, func(d *commerce.Delivery) { d.DropoffETA = now + 9 }, 1},
+		{"not imminent any more", CourierUpdate{}, func(d *commerce.Delivery) { d.Imminent = false }, 1},
+		{"another status, and no more", CourierUpdate{Imminent: true, Status: commerce.CourierEnRoute}, func(d *commerce.Delivery) { d.Status = commerce.CourierEnRoute }, 1},
+		{"another status and another name", CourierUpdate{Imminent: true, Status: commerce.CourierEnRoute, Courier: commerce.Courier{Name: "Bob"}},
 			func(d *commerce.Delivery) { d.Status, d.Courier.Name = commerce.CourierEnRoute, "Bob" }, 2},
 	} {
 		o := deliveryOrder(commerce.OutForDelivery)
 		d := in(commerce.CourierLoaded, followed)(o)
 		c.news.ID = "d1"
-		cmd := RecordCourierUpdate{Facts: FactsOf(o), Attempt: 1, Provider: "u", News: c.news}
+		cmd := RecordCourierUpdate{Facts: FactsOf(o), Attempt: 1, Provider: "u", Update: c.news}
 		got, _, err := cmd.Decide(fill(cmd.Needs(), withDelivery(o, d)), now)
 		want := d
 		c.want(&want)
@@ -63,7 +63,7 @@ func TestAnotherCourier(t *testing.T) {
 	o := deliveryOrder(commerce.Shipped)
 	o.CourierQuoteID = "q"
 	d := in(commerce.CourierAssigned, followed, untold)(o)
-	cmd := RecordCourierUpdate{Facts: FactsOf(o), Attempt: 1, Provider: "u", News: CourierNews{ID: "d1", Status: commerce.CourierCancelled, Imminent: true}}
+	cmd := RecordCourierUpdate{Facts: FactsOf(o), Attempt: 1, Provider: "u", Update: CourierUpdate{ID: "d1", Status: commerce.CourierCancelled, Imminent: true}}
 	got, _, err := cmd.Decide(fill(cmd.Needs(), withDelivery(o, d)), now)
 	if err != nil || got.Order.CourierDeliveryID != "" || got.Order.CourierQuoteID != "" || got.Order.CourierTrackingURL != "" {
 		t.Errorf("the order still shows a courier: %+v, %v", got.Order, err)
@@ -79,7 +79,7 @@ func TestAnotherCourier(t *testing.T) {
 // no status from which it could be on its way.
 func TestGoodsOfAnOrderThatMovedOn(t *testing.T) {
 	o := deliveryOrder(commerce.RefundRequested)
-	cmd := RecordCourierUpdate{Facts: FactsOf(o), Attempt: 1, Provider: "u", News: CourierNews{ID: "d1", Status: commerce.CourierLoaded}}
+	cmd := RecordCourierUpdate{Facts: FactsOf(o), Attempt: 1, Provider: "u", Update: CourierUpdate{ID: "d1", Status: commerce.CourierLoaded}}
 	_, changes, err := cmd.Decide(fill(cmd.Needs(), withDelivery(o, in(commerce.CourierAssigned)(o))), now)
 	const want = "order refund_requested, delivery 1 active pickup_complete u, delivery.status_changed, POST delivery.out_for_delivery"
 	if got := summary(changes); err != nil || got != want {
@@ -91,7 +91,7 @@ func TestGoodsOfAnOrderThatMovedOn(t *testing.T) {
 func TestTellOfNoDelivery(t *testing.T) {
 	o := deliveryOrder(commerce.Shipped)
 	for name, rows := range map[string]commerce.Changes{"no order": {}, "no delivery": stored(o, 1)} {
-		cmd := TellCourierUpdate{Facts: FactsOf(o), Job: commerce.JobKey{ID: "job"}}
+		cmd := SendCourierUpdate{Facts: FactsOf(o), Job: commerce.JobKey{ID: "job"}}
 		_, changes, err := cmd.Decide(fill(cmd.Needs(), rows), now)
 		refusal, ok := errors.AsType[*commerce.Error](err)
 		if !ok || refusal.Kind != commerce.KindNotFound || !reflect.DeepEqual(changes, commerce.Changes{}) {
@@ -106,7 +106,7 @@ func TestCheckEndsItsLease(t *testing.T) {
 	o := deliveryOrder(commerce.Shipped)
 	d := in(commerce.CourierAssigned)(o)
 	job := leased(commerce.JobCheckDelivery, d.Ref())
-	cmd := RecordCheck{Job: job, Update: RecordCourierUpdate{Facts: FactsOf(o), Attempt: 1, Provider: "u"}}
+	cmd := RecordCheck{Job: job, Record: RecordCourierUpdate{Facts: FactsOf(o), Attempt: 1, Provider: "u"}}
 	_, changes, err := cmd.Decide(fill(cmd.Needs(), withDelivery(o, d, job)), now)
 	if err != nil || len(changes.Jobs) != 1 || changes.Jobs[0].LeasedBy != "" || changes.Jobs[0].LeasedUntil != 0 || changes.Jobs[0].RunAt <= now {
 		t.Errorf("%+v, %v", changes.Jobs, err)

@@ -1,0 +1,67 @@
+package command
+
+import (
+	"errors"
+	"slices"
+
+	"purveyor/internal/commerce"
+)
+
+// Advanced is the result of confirm, ready-for-pickup and picked-up.
+type Advanced struct {
+	Order commerce.Order
+	// Replay says that the order had come this far before, and nothing was changed.
+	Replay bool
+	// Refused is set when the order could not be confirmed but the attempt was
+	// recorded on it (stock ran out after payment).
+	Refused error
+}
+
+// ConfirmOrder moves a paid order to processed and takes its goods from stock.
+type ConfirmOrder struct {
+	Facts   OrderFacts
+	TraceID string
+}
+
+// Needs names the order, its delivery, the stock of its products, and the partner.
+func (c ConfirmOrder) Needs() commerce.Needs {
+	n := c.Facts.needs(commerce.Confirm)
+	n.Deliveries = c.Facts.delivery()
+	return n
+}
+
+// Decide confirms. If stock is short, the order stays paid and the merchant is asked to
+// look at it.
+func (c ConfirmOrder) Decide(rows *commerce.Rows, now int64) (Advanced, commerce.Changes, error) {
+	order, err := c.Facts.load(rows)
+	if err != nil {
+		return Advanced{}, commerce.Changes{}, err
+	}
+	if confirmedBefore(order) {
+		return Advanced{Order: order, Replay: true}, commerce.Changes{}, nil
+	}
+	oc := begin(order, rows, now, commerce.ActorPartner, c.TraceID)
+	if err := oc.transition(commerce.Confirm, ""); err != nil {
+		return recordShortStock(oc, err)
+	}
+	if order.Fulfillment == commerce.ByDelivery {
+		oc.startDelivery(commerce.ReplyKey{})
+	}
+	return Advanced{Order: oc.order}, oc.finish(), nil
+}
+
+func confirmedBefore(o commerce.Order) bool {
+	movedOn := []commerce.OrderStatus{commerce.Shipped, commerce.OutForDelivery, commerce.ReadyForPickup}
+	return o.Status == commerce.Processed || (o.Confirmed && slices.Contains(movedOn, o.Status))
+}
+
+// recordShortStock records, once, that stock is short for a paid order. Any other refusal
+// changes nothing.
+func recordShortStock(oc *orderChange, refusal error) (Advanced, commerce.Changes, error) {
+	e, ok := errors.AsType[*commerce.Error](refusal)
+	if !ok || e.Code != commerce.CodeInsufficientStock || oc.raised(commerce.AttentionInsufficientStock) {
+		return Advanced{}, commerce.Changes{}, refusal
+	}
+	oc.raiseAttention(commerce.AttentionInsufficientStock, "Could not be confirmed: "+e.Message)
+	return Advanced{Order: oc.order, Refused: refusal}, oc.finish(), nil
+}

@@ -1,0 +1,34 @@
+package command
+
+import "purveyor/internal/commerce"
+
+// MarkPickedUp records that the customer has the goods.
+type MarkPickedUp struct {
+	Facts      OrderFacts
+	TraceID    string
+	PickedUpAt int64 // Unix ms; 0: now
+}
+
+// Needs names the order and its partner.
+func (c MarkPickedUp) Needs() commerce.Needs { return c.Facts.needs(commerce.MarkPickedUp) }
+
+// Decide marks the order.
+func (c MarkPickedUp) Decide(rows *commerce.Rows, now int64) (Advanced, commerce.Changes, error) {
+	at, err := commerce.Moment("picked_up_at", c.PickedUpAt, now)
+	if err != nil {
+		return Advanced{}, commerce.Changes{}, err
+	}
+	order, err := c.Facts.load(rows)
+	if err != nil {
+		return Advanced{}, commerce.Changes{}, err
+	}
+	if order.Fulfillment == commerce.ByPickup && order.Status == commerce.PickedUp {
+		return Advanced{Order: order, Replay: true}, commerce.Changes{}, nil
+	}
+	oc := begin(order, rows, now, commerce.ActorPartner, c.TraceID)
+	oc.order.PickedUpAt = at
+	if err := oc.transition(commerce.MarkPickedUp, ""); err != nil {
+		return Advanced{}, commerce.Changes{}, err
+	}
+	return Advanced{Order: oc.order}, oc.finish(), nil
+}

@@ -1,0 +1,175 @@
+package command
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"purveyor/internal/commerce"
+	"purveyor/internal/wire"
+)
+
+// transition takes the order through the row of the lifecycle table that the trigger
+// names, and is the only function that executes the table. It checks who may do it, the
+// status and the condition, and checks, deducts or restores stock. Then it sets the
+// status, appends the timeline event, the webhook event and the jobs, and resolves the
+// attention that the trigger resolves. If it returns an error, it has changed nothing.
+// message is the text of the timeline event.
+func (oc *orderChange) transition(trigger commerce.Trigger, message string) error {
+	t, err := oc.check(trigger)
+	if err != nil {
+		return err
+	}
+	moves, err := oc.moveStock(t.Stock)
+	if err != nil {
+		return err
+	}
+	previous := oc.order.Status
+	oc.order = oc.order.After(t)
+	oc.resolveBy(trigger)
+	if t.Only == commerce.ByDelivery {
+		oc.addDeliveryTimeline(t.Timeline, message)
+	} else {
+		oc.addTimeline(t.Timeline, message, oc.timelineData(trigger, moves))
+	}
+	if t.Webhook != "" {
+		oc.addWebhook(t.Webhook, oc.webhookData(t.Webhook, previous))
+	}
+	for _, kind := range t.Jobs {
+		oc.enqueue(kind, oc.order.ID, false)
+	}
+	return nil
+}
+
+// check returns the row of the trigger if the actor may take the order through it now.
+// The stock is checked later. An actor that may not is refused with 403, an order of
+// another status or for which the condition does not hold with 409.
+func (oc *orderChange) check(trigger commerce.Trigger) (commerce.Transition, error) {
+	t, err := oc.order.Check(trigger)
+	switch {
+	case !slices.Contains(t.By, oc.by):
+		return t, &commerce.Error{Kind: commerce.KindForbidden, Code: "actor_not_allowed", Message: fmt.Sprintf("%s is not open to a %s", trigger, oc.by)}
+	case err != nil:
+		return t, err
+	case !t.If.Holds(oc.order, oc.payment):
+		return t, commerce.Conflict("condition_not_met", "%s is possible only if %s", trigger, t.If)
+	}
+	return t, nil
+}
+
+// tryTransition executes the transition if the order allows it, and else changes nothing
+// and returns false. It is for what providers report, which may be late. An actor that
+// may not do it at all is a bug of the command and panics.
+func (oc *orderChange) tryTransition(trigger commerce.Trigger, message string) bool {
+	err := oc.transition(trigger, message)
+	if refusal, ok := errors.AsType[*commerce.Error](err); err != nil && (!ok || refusal.Kind != commerce.KindConflict) {
+		panic(fmt.Sprintf("command: %s of order %s: %v", trigger, oc.order.ID, err))
+	}
+	return err == nil
+}
+
+// timelineData is the data of the timeline event of a transition. moves are what the
+// transition did to stock.
+func (oc *orderChange) timelineData(trigger commerce.Trigger, moves []wire.InventoryMove) []byte {
+	switch {
+	case trigger == commerce.PaymentSucceeded:
+		return wire.PaymentData(oc.payment.CapturedCents, oc.payment.PaymentID)
+	case trigger == commerce.RefundInFull:
+		return wire.RefundData(*oc.refund, oc.order.RefundedCents, moves)
+	case trigger == commerce.RefundCameBack:
+		return wire.NoteData(string(commerce.AttentionRefundFailed))
+	case moves != nil:
+		return wire.InventoryData(moves)
+	}
+	return nil
+}
+
+// webhookData is the data of a webhook event about the order, whose status was previous
+// before the command.
+func (oc *orderChange) webhookData(kind commerce.WebhookKind, previous commerce.OrderStatus) []byte {
+	switch kind {
+	case commerce.WebhookRefunded:
+		return wire.RefundEventData(oc.order, previous, *oc.refund)
+	case commerce.WebhookRefundFailed:
+		return wire.RefundFailedEventData(oc.order, previous, *oc.refund)
+	}
+	return wire.OrderEventData(oc.order, previous)
+}
+
+// moveStock does to the stock of the order's products what the effect says, and returns
+// what moved. If one product is refused, nothing is changed.
+func (oc *orderChange) moveStock(effect commerce.StockEffect) ([]wire.InventoryMove, error) {
+	switch effect {
+	case commerce.ChecksStock:
+		return nil, oc.checkStock()
+	case commerce.SellsStock:
+		return oc.deductStock(commerce.Stock.Sell)
+	case commerce.DeductsStock:
+		return oc.deductStock(commerce.Stock.Deduct)
+	case commerce.RestoresStock:
+		return oc.restoreStock(), nil
+	case commerce.RestoresUnhanded:
+		if oc.order.StillToFulfil() {
+			return oc.restoreStock(), nil
+		}
+	}
+	return nil, nil
+}
+
+func (oc *orderChange) stockOf(productID string) commerce.Stock {
+	stock, _ := oc.rows.Stock.Get(commerce.ProductKey{StoreID: oc.order.StoreID, ProductID: productID})
+	return stock
+}
+
+// checkStock refuses products that cannot be sold now. It deducts nothing.
+func (oc *orderChange) checkStock() error {
+	for _, d := range commerce.Demands(oc.order.Lines) {
+		if _, err := oc.stockOf(d.ProductID).Sell(d, oc.order.Mode); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// deductStock takes the goods of all lines from stock with take. If take refuses one
+// product, deductStock returns its error and changes nothing.
+func (oc *orderChange) deductStock(take func(commerce.Stock, commerce.Demand, commerce.Mode) (commerce.Stock, error)) ([]wire.InventoryMove, error) {
+	demands := commerce.Demands(oc.order.Lines)
+	taken := make([]commerce.Stock, 0, len(demands))
+	moved := make([]commerce.StockMove, 0, len(demands))
+	moves := make([]wire.InventoryMove, 0, len(demands))
+	order := commerce.OrderBodyOf(oc.order.ID)
+	for _, d := range demands {
+		stock := oc.stockOf(d.ProductID)
+		next, err := take(stock, d, oc.order.Mode)
+		if err != nil {
+			return nil, err
+		}
+		next, move := next.MovedFrom(stock, commerce.MoveSold, oc.now)
+		move.Order = order
+		taken, moved = append(taken, next), append(moved, move)
+		moves = append(moves, wire.InventoryMove{ProductID: d.ProductID, Delta: -d.Quantity, Left: next.Quantity})
+	}
+	oc.changes.Stock = append(oc.changes.Stock, taken...)
+	oc.changes.StockMoves = append(oc.changes.StockMoves, moved...)
+	oc.order.InventoryDeducted = true
+	return moves, nil
+}
+
+// restoreStock puts the order's goods back into stock if they had been deducted.
+func (oc *orderChange) restoreStock() []wire.InventoryMove {
+	if !oc.order.InventoryDeducted {
+		return nil
+	}
+	oc.order.InventoryDeducted = false
+	var moves []wire.InventoryMove
+	order := commerce.OrderBodyOf(oc.order.ID)
+	for _, d := range commerce.Demands(oc.order.Lines) {
+		stock := oc.stockOf(d.ProductID)
+		next, move := stock.Restore(d, oc.order.Mode).MovedFrom(stock, commerce.MoveRestored, oc.now)
+		move.Order = order
+		oc.changes.Stock, oc.changes.StockMoves = append(oc.changes.Stock, next), append(oc.changes.StockMoves, move)
+		moves = append(moves, wire.InventoryMove{ProductID: d.ProductID, Delta: d.Quantity, Left: next.Quantity})
+	}
+	return moves
+}
