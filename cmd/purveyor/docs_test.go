@@ -27,7 +27,7 @@ func documents(t *testing.T) map[string]string {
 		t.Fatal(err)
 	}
 	texts := map[string]string{}
-	for _, p := range append(paths, filepath.Join(root, "README.md")) {
+	for _, p := range append(paths, filepath.Join(root, "README.md"), filepath.Join(root, "CONTRIBUTING.md")) {
 		text, err := os.ReadFile(p)
 		if err != nil {
 			t.Fatal(err)
@@ -263,6 +263,35 @@ func TestDocumentedNamesExist(t *testing.T) {
 	}
 }
 
+// nameInFile matches a name with its file: `api.reportOrder` (`internal/api/report_order.go`).
+var nameInFile = regexp.MustCompile("`([\\w.]+)` \\(`([\\w/]+\\.go)`")
+
+// A name that a document gives with a file is declared in that file.
+func TestDocumentedNamesAreInTheirFiles(t *testing.T) {
+	pairs := 0
+	for name, text := range documents(t) {
+		for _, m := range nameInFile.FindAllStringSubmatch(strings.ReplaceAll(text, "\n", " "), -1) {
+			pairs++
+			file, err := parser.ParseFile(token.NewFileSet(), filepath.Join(root, m[2]), nil, parser.SkipObjectResolution)
+			if err != nil {
+				t.Errorf("%s: %v", name, err)
+				continue
+			}
+			names := map[string]bool{}
+			addDeclared(names, file)
+			for i, part := range strings.Split(m[1], ".") {
+				isPackage := i == 0 && part == file.Name.Name
+				if !isPackage && !names[part] {
+					t.Errorf("%s names `%s` (`%s`), which does not declare %s", name, m[1], m[2], part)
+				}
+			}
+		}
+	}
+	if pairs == 0 {
+		t.Error("no document names a function with its file")
+	}
+}
+
 // foreign are words before a dot that are not our packages: files, hosts, fields of
 // the API, settings and events of others.
 var foreign = map[string]bool{
@@ -307,22 +336,27 @@ func readDeclared() (map[string]map[string]bool, error) {
 			names = map[string]bool{}
 			packages[file.Name.Name] = names
 		}
-		ast.Inspect(file, func(n ast.Node) bool {
-			switch n := n.(type) {
-			case *ast.FuncDecl:
-				names[n.Name.Name] = true
-			case *ast.TypeSpec:
-				names[n.Name.Name] = true
-			case *ast.ValueSpec:
-				addNames(names, n.Names)
-			case *ast.Field:
-				addNames(names, n.Names)
-			}
-			return true
-		})
+		addDeclared(names, file)
 		return nil
 	})
 	return packages, err
+}
+
+// addDeclared adds all names that a file declares.
+func addDeclared(names map[string]bool, file *ast.File) {
+	ast.Inspect(file, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.FuncDecl:
+			names[n.Name.Name] = true
+		case *ast.TypeSpec:
+			names[n.Name.Name] = true
+		case *ast.ValueSpec:
+			addNames(names, n.Names)
+		case *ast.Field:
+			addNames(names, n.Names)
+		}
+		return true
+	})
 }
 
 func addNames(names map[string]bool, more []*ast.Ident) {
