@@ -20,6 +20,7 @@ import (
 	"purveyor/internal/command"
 	"purveyor/internal/commerce"
 	"purveyor/internal/commit"
+	"purveyor/internal/env"
 	"purveyor/internal/importfile"
 	"purveyor/internal/storage/sqlite"
 	"purveyor/internal/web"
@@ -59,7 +60,7 @@ func newChain(b *testing.B) *chain {
 	if err != nil {
 		b.Fatal(err)
 	}
-	committer := commit.New(engine, 0)
+	committer := commit.New(engine, commit.Options{})
 	b.Cleanup(func() {
 		committer.Close()
 		if err := engine.Close(); err != nil {
@@ -69,7 +70,7 @@ func newChain(b *testing.B) *chain {
 	c.engine = engine
 	c.load(b, committer)
 	log := slog.New(slog.NewTextHandler(io.Discard, nil)) // writes every line, as the default does
-	c.Handler = web.Trace(log, api.New(engine, committer, api.Options{}).Handler())
+	c.Handler = web.Trace(env.Env{}, log, api.New(engine, committer, api.Options{}).Handler())
 	return c
 }
 

@@ -16,6 +16,7 @@ import (
 	"purveyor/internal/command"
 	"purveyor/internal/commerce"
 	"purveyor/internal/commit"
+	"purveyor/internal/env"
 	"purveyor/internal/outside/geocode"
 	"purveyor/internal/storage"
 	"purveyor/internal/storage/postgres"
@@ -49,7 +50,7 @@ const nearbyStores = 100_000
 
 func newNearby(b *testing.B, engine storage.Engine) (http.Handler, string) {
 	b.Helper()
-	committer := commit.New(engine, 0)
+	committer := commit.New(engine, commit.Options{})
 	b.Cleanup(func() {
 		committer.Close()
 		if err := engine.Close(); err != nil {
@@ -65,7 +66,7 @@ func newNearby(b *testing.B, engine storage.Engine) (http.Handler, string) {
 		b.Fatal(err)
 	}
 	handler := api.New(engine, committer, api.Options{Geocoder: searched}).Handler()
-	return web.Trace(slog.New(slog.NewTextHandler(io.Discard, nil)), handler), key
+	return web.Trace(env.Env{}, slog.New(slog.NewTextHandler(io.Discard, nil)), handler), key
 }
 
 func benchmarkNearby(b *testing.B, engine storage.Engine) {

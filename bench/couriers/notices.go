@@ -10,6 +10,7 @@ import (
 	"purveyor/internal/commerce"
 	"purveyor/internal/commit"
 	"purveyor/internal/effect"
+	"purveyor/internal/env"
 	"purveyor/internal/inbound"
 	"purveyor/internal/outside/courier"
 	"purveyor/internal/outside/sandbox"
@@ -44,10 +45,10 @@ func (c *couriers) tell(of *load.Contender, s *load.Service) (m load.Measurement
 // bring it about: the first of each delivery, then the second of each. They move
 // here alone: the service's own stand still.
 func noticesOf(ctx context.Context, engine storage.Engine, addr string, keys []commerce.OrderKey) ([][]byte, error) {
-	committer := commit.New(engine, 0)
+	committer := commit.New(engine, commit.Options{})
 	defer committer.Close()
-	objects := effect.NewObjects(engine, committer)
-	mover, signer := courier.NewSandbox(objects, "http://"+addr), sandbox.NewSigner(objects)
+	objects := effect.NewObjects(env.Env{}, engine, committer, nil)
+	mover, signer := courier.NewSandbox(env.Env{}, objects, "http://"+addr), sandbox.NewSigner(env.Env{}, objects)
 	var steps [][][]byte
 	for i, key := range keys {
 		stored, err := engine.Reader().Delivery(ctx, key)

@@ -10,6 +10,7 @@ import (
 	"purveyor/internal/commerce"
 	"purveyor/internal/commit"
 	"purveyor/internal/effect"
+	"purveyor/internal/env"
 	"purveyor/internal/inbound"
 	"purveyor/internal/outside/sandbox"
 	"purveyor/internal/storage"
@@ -48,9 +49,9 @@ func (p *payments) pay(c *load.Contender, s *load.Service) (m load.Measurement, 
 
 // signed are the requests that tell of payments, as the sandbox makes them.
 func signed(ctx context.Context, engine storage.Engine, orders []load.Checkout) ([][]byte, error) {
-	committer := commit.New(engine, 0)
+	committer := commit.New(engine, commit.Options{})
 	defer committer.Close()
-	signer := sandbox.NewSigner(effect.NewObjects(engine, committer))
+	signer := sandbox.NewSigner(env.Env{}, effect.NewObjects(env.Env{}, engine, committer, nil))
 	requests := make([][]byte, len(orders))
 	for i, o := range orders {
 		body := fmt.Appendf(nil, `{"id":"evt_%s","kind":"paid","order_id":%q,"session_id":%q,"payment_id":"pi_%s","amount_cents":%d}`,

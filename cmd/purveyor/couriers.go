@@ -6,6 +6,7 @@ import (
 
 	"purveyor/internal/commerce"
 	"purveyor/internal/config"
+	"purveyor/internal/env"
 	"purveyor/internal/inbound"
 	"purveyor/internal/outside/courier"
 	"purveyor/internal/outside/geocode"
@@ -26,7 +27,7 @@ type couriers struct {
 // newCouriers makes the providers. A provider that is configured, but not listed
 // among those to be asked, still serves the deliveries that it has.
 func newCouriers(c config.Couriers, objects sandbox.Objects, geocoder geocode.Geocoder, baseURL string) (couriers, error) {
-	box := courier.NewSandbox(objects, baseURL)
+	box := courier.NewSandbox(env.Env{}, objects, baseURL)
 	box.StepEvery = c.SandboxStep
 	box.Locate = func(ctx context.Context, a commerce.Address) (commerce.Point, bool) {
 		place, err := geocoder.Find(ctx, geocode.Parts(a))

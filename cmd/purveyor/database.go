@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -12,6 +11,8 @@ import (
 	"purveyor/internal/commerce"
 	"purveyor/internal/commit"
 	"purveyor/internal/config"
+	"purveyor/internal/env"
+	"purveyor/internal/jobs"
 	"purveyor/internal/storage"
 	"purveyor/internal/storage/postgres"
 	"purveyor/internal/storage/sqlite"
@@ -21,8 +22,8 @@ import (
 // database is an open engine with its committer.
 type database struct {
 	storage.Engine
+	runner    *jobs.Runner // gets the new jobs once it handles any
 	committer *commit.Committer
-	worker    string // unique name of this process as the owner of leases
 }
 
 // missing says what to do if the database does not exist.
@@ -39,7 +40,8 @@ func openDatabase(c config.Database, m missing) (*database, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &database{engine, commit.New(engine, 0), rand.Text()}, nil
+	runner := jobs.New(env.Env{}, env.Env{}.Text())
+	return &database{engine, runner, commit.New(engine, commit.Options{Starter: runner})}, nil
 }
 
 func openEngine(c config.Database, m missing) (storage.Engine, error) {
@@ -79,7 +81,7 @@ func openToServe(ctx context.Context, c config.Database) (*database, error) {
 // own ends the leases of the process that served the file before this one. If that
 // fails, the leases run out.
 func (d *database) own(ctx context.Context, e *sqlite.Engine) {
-	switch owner, err := e.Own(ctx, d.worker); {
+	switch owner, err := e.Own(ctx, d.runner.Worker); {
 	case err != nil:
 		slog.Warn("what the process before this one was doing goes on when its leases end, within 30 s", "error", err)
 	case !owner:

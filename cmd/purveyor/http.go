@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"purveyor/internal/config"
+	"purveyor/internal/env"
 	"purveyor/internal/web"
 )
 
@@ -14,7 +15,7 @@ import (
 // would answer by itself (OPTIONS *).
 func newHTTPServer(handler http.Handler, proxies web.Proxies) *http.Server {
 	return &http.Server{
-		Handler:                      proxies.Handler(web.Trace(slog.Default(), handler)),
+		Handler:                      proxies.Handler(web.Trace(env.Env{}, slog.Default(), handler)),
 		DisableGeneralOptionsHandler: true,
 		ReadHeaderTimeout:            5 * time.Second,
 		ReadTimeout:                  15 * time.Second,
@@ -30,5 +31,5 @@ func newHTTPServer(handler http.Handler, proxies web.Proxies) *http.Server {
 func limitConnections(l net.Listener, proxies web.Proxies) net.Listener {
 	const enough = 8192 // an idle connection takes about 18 KiB
 	most := min(enough, config.Descriptors()/2)
-	return web.LimitConnections(l, most, max(1, most/4), proxies)
+	return web.LimitConnections(env.Env{}, l, most, max(1, most/4), proxies)
 }

@@ -12,6 +12,7 @@ import (
 	"purveyor/internal/commerce"
 	"purveyor/internal/config"
 	"purveyor/internal/effect"
+	"purveyor/internal/env"
 	"purveyor/internal/outside/payment"
 	"purveyor/internal/storage"
 )
@@ -47,7 +48,7 @@ func (c ledgerCheck) Run() error {
 		return err
 	}
 	return withDatabase(c.Database, func(ctx context.Context, db *database) error {
-		objects := effect.NewObjects(db.Engine, db.committer)
+		objects := effect.NewObjects(env.Env{}, db.Engine, db.committer, nil)
 		report := ledgerReport{reader: db.Reader(), processors: newProcessors(c.Payments, objects, "").byName, books: c.Books,
 			callbackWaits: objects.PaymentCallbackWaits, compared: map[string]int{}, skipped: map[string]int{}}
 		if err := report.run(ctx); err != nil {

@@ -4,6 +4,7 @@ import (
 	"purveyor/internal/commerce"
 	"purveyor/internal/config"
 	"purveyor/internal/effect"
+	"purveyor/internal/env"
 	"purveyor/internal/inbound"
 	"purveyor/internal/outside/payment"
 	"purveyor/internal/outside/sandbox"
@@ -26,7 +27,7 @@ type processors struct {
 // newProcessors makes the configured processors. The sandbox always exists, so that
 // its payments can be refunded after the operator has changed to Stripe.
 func newProcessors(c config.Payments, objects sandbox.Objects, baseURL string) processors {
-	box := payment.NewSandbox(objects, baseURL)
+	box := payment.NewSandbox(env.Env{}, objects, baseURL)
 	p := processors{
 		sandbox: box,
 		byName:  map[string]payment.Processor{sandboxName: box},

@@ -47,6 +47,6 @@ func portsOf(c config.Outbound) (ports, error) {
 
 // options returns the dependencies of jobs that are known here.
 func (p ports) options(db *database) effect.Options {
-	return effect.Options{Engine: db.Engine, Committer: db.committer, Worker: db.worker,
+	return effect.Options{Engine: db.Engine, Committer: db.committer, Runner: db.runner,
 		Sender: p.webhooks, Mailer: p.mailer, Texter: p.texter}
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"purveyor/internal/commerce"
+	"purveyor/internal/env"
 	"purveyor/internal/web"
 )
 
@@ -25,5 +26,5 @@ func sandboxPages(p processors, c couriers) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("/sandbox/pay/", p.sandbox.Handler())
 	mux.Handle("/sandbox/", c.sandbox.Handler())
-	return web.LimitPages(mux)
+	return web.LimitPages(env.Env{}, mux)
 }

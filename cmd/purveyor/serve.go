@@ -17,9 +17,11 @@ import (
 	"purveyor/internal/api"
 	"purveyor/internal/config"
 	"purveyor/internal/effect"
+	"purveyor/internal/env"
 	"purveyor/internal/inbound"
 	"purveyor/internal/outside/sandbox"
 	"purveyor/internal/storage/postgres"
+	"purveyor/internal/sweep"
 	"purveyor/internal/web"
 )
 
@@ -125,7 +127,7 @@ func newService(db *database, c settings, p ports, baseURL string) (*service, er
 	}
 	_, elsewhere := db.Engine.(*postgres.Engine)
 	c.Server.BoundMemory(elsewhere)
-	objects := effect.NewObjects(db.Engine, db.committer)
+	objects := effect.NewObjects(env.Env{}, db.Engine, db.committer, db.runner)
 	geocoder, err := newGeocoder(c.Couriers, db, baseURL)
 	if err != nil {
 		return nil, err
@@ -140,17 +142,17 @@ func newService(db *database, c settings, p ports, baseURL string) (*service, er
 		withoutSandbox(processors, couriers)
 		pages = nil
 	}
-	callbacks := inbound.New(db.Reader(), db.committer, processors.callbackReaders(), couriers.callbackReaders())
+	callbacks := inbound.New(env.Env{}, db.Reader(), db.committer, processors.callbackReaders(), couriers.callbackReaders())
 	warnings := newWarnings()
 	fleet := couriers.watched(warnings)
 	o := p.options(db)
 	o.Failed, o.Processors, o.Fleet, o.Geocoder = warnings.job, processors.forJobs(warnings), fleet, geocoder
-	o.Objects, o.Movers, o.Post = objects, couriers.movers(), callbacks.FromSandbox(sandbox.NewSigner(objects))
+	o.Movers, o.Post = couriers.movers(), callbacks.FromSandbox(sandbox.NewSigner(env.Env{}, objects))
 	effects := effect.Start(o)
 	partners := api.New(db, db.committer, api.Options{CacheBytes: c.CacheMiB << 20, ReplyBytes: c.RepliesMiB << 20, Jobs: effects, Processors: processors.modes,
 		Couriers: fleet, Geocoder: geocoder})
 	return &service{db: db, effects: effects, api: partners.Handler(), streams: partners, countReplies: partners.CountReplies, inbound: callbacks, sandbox: pages, proxies: proxies,
-		reads: web.NewProbe("the database answers reads", db.read), writes: web.NewProbe("the database takes writes", db.Writable),
+		reads: web.NewProbe(env.Env{}, "the database answers reads", db.read), writes: web.NewProbe(env.Env{}, "the database takes writes", db.Writable),
 		askProviders: func(ctx context.Context) { warnings.askProviders(ctx, checksOf(processors, couriers)) }}, nil
 }
 
@@ -203,8 +205,8 @@ func (s *service) run(ctx context.Context, l net.Listener) error {
 	l = limitConnections(l, s.proxies)
 	sweeping, stopSweeping := context.WithCancel(context.Background())
 	var beside sync.WaitGroup // goroutines beside serving, until stopSweeping
-	beside.Go(func() { sweep(sweeping, s.db) })
-	beside.Go(func() { countReplies(sweeping, s.countReplies) })
+	beside.Go(func() { sweep.New(env.Env{}, s.db).Run(sweeping) })
+	beside.Go(func() { sweep.Count(sweeping, env.Env{}, s.countReplies) })
 	beside.Go(func() { s.askProviders(sweeping) })
 
 	served := make(chan error, 1)
@@ -236,62 +238,4 @@ func (s *service) run(ctx context.Context, l net.Listener) error {
 	}
 	slog.Info("stopped")
 	return err
-}
-
-// How long data is kept that partners may still ask for (BEHAVIOUR, Idempotency;
-// openapi.yaml, Events).
-const (
-	replyKeep = 72 * time.Hour
-	eventKeep = 30 * 24 * time.Hour
-)
-
-// sweep deletes expired rows, a few at a time.
-func sweep(ctx context.Context, db *database) {
-	tick := time.NewTicker(time.Minute)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
-		sweepAll(ctx, "replies", db.Sweep, replyKeep)
-		sweepAll(ctx, "events", db.SweepEvents, eventKeep)
-	}
-}
-
-// countPause is the delay of the count of stored replies. A partner can exceed its
-// limit by what it stores meanwhile, and the count loses as much when the process
-// dies.
-const countPause = 5 * time.Second
-
-// countReplies counts stored replies until ctx ends, and once more after that.
-func countReplies(ctx context.Context, count func(context.Context) error) {
-	tick := time.NewTicker(countPause)
-	defer tick.Stop()
-	for {
-		if err := count(ctx); err != nil && ctx.Err() == nil {
-			slog.Warn("stored replies were not counted", "error", err)
-		}
-		select {
-		case <-ctx.Done():
-			last, cancel := context.WithTimeout(context.WithoutCancel(ctx), returnPeriod)
-			_ = count(last) // if it fails, the last few replies are not counted
-			cancel()
-			return
-		case <-tick.C:
-		}
-	}
-}
-
-func sweepAll(ctx context.Context, what string, sweep func(context.Context, int64) (int, error), keep time.Duration) {
-	for {
-		n, err := sweep(ctx, time.Now().Add(-keep).UnixMilli())
-		if err != nil && ctx.Err() == nil {
-			slog.Warn("what is past its keep time was not swept", "what", what, "error", err)
-		}
-		if err != nil || n == 0 {
-			return
-		}
-	}
 }

@@ -101,7 +101,7 @@ func (a *API) advance(r *request, cmd commit.Command[command.Advanced]) (reply, 
 // awaitDelivery waits for the courier of an order; what cannot be known in time
 // is not created yet.
 func (a *API) awaitDelivery(r *request, o commerce.Order, job commerce.Job) *wire.DeliveryAnswer {
-	ctx, cancel := context.WithTimeout(r.Context(), waitTime)
+	ctx, cancel := a.env.WithTimeout(r.Context(), waitTime)
 	defer cancel()
 	if err := a.jobs.Finish(ctx, job.Key()); err != nil && ctx.Err() == nil {
 		slog.Warn("a courier was not waited for", "order", o.ID, "trace_id", r.traceID, "error", err)

@@ -6,7 +6,6 @@ package api
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"log/slog"
 	"net/http"
@@ -15,17 +14,19 @@ import (
 	"sync"
 	"time"
 
+	"purveyor/internal/command"
 	"purveyor/internal/commerce"
 	"purveyor/internal/commit"
+	"purveyor/internal/env"
 	"purveyor/internal/storage"
 	"purveyor/internal/web"
 
 	"github.com/go-chi/chi/v5"
-	"golang.org/x/sync/singleflight"
 )
 
 // API serves the partners.
 type API struct {
+	env        env.Env
 	engine     storage.Engine
 	stored     *storedReplies
 	reader     storage.Reader
@@ -39,10 +40,10 @@ type API struct {
 	jobs       Finisher
 	couriers   Couriers
 	geocoder   Geocoder
-	live       singleflight.Group // calls for where couriers are
-	streams    *streams           // that are open
-	answers    *web.Budget        // of long answers that are being written
-	streaming  context.Context    // ends with EndStreams
+	live       env.Flights[command.Tracked] // calls for where couriers are
+	streams    *streams                     // that are open
+	answers    *web.Budget                  // of long answers that are being written
+	streaming  context.Context              // ends with EndStreams
 	endStreams context.CancelFunc
 	// processors are who takes payments in each mode, by name.
 	processors map[commerce.Mode]string
@@ -53,6 +54,7 @@ type API struct {
 
 // Options of an API; each zero value is a default, but for Jobs and Geocoder.
 type Options struct {
+	Env        env.Env
 	Now        func() time.Time
 	CacheBytes int // of encoded products, pages of them, and stores; 16 MiB
 	// Jobs does what answers of checkouts, refunds and cancelling depend on. There
@@ -77,7 +79,7 @@ type Finisher interface {
 // New makes the API.
 func New(engine storage.Engine, committer *commit.Committer, o Options) *API {
 	if o.Now == nil {
-		o.Now = time.Now
+		o.Now = o.Env.Now
 	}
 	if o.CacheBytes == 0 {
 		o.CacheBytes = 16 << 20
@@ -87,9 +89,9 @@ func New(engine storage.Engine, committer *commit.Committer, o Options) *API {
 	}
 	reader := engine.Reader()
 	streaming, end := context.WithCancel(context.Background())
-	return &API{engine: engine, stored: &storedReplies{most: o.ReplyBytes}, reader: reader, committer: committer, now: o.Now, jobs: o.Jobs, processors: o.Processors,
-		couriers: o.Couriers, geocoder: o.Geocoder, streaming: streaming, endStreams: end, streams: newStreams(), answers: web.NewBudget(maxAnswers, maxOfPartner),
-		gate: web.NewGate(keyFinder{reader}, engine, o.Now), bodies: web.NewBodies(), products: newProductCache(o.CacheBytes / 2), pages: newPageCache(o.CacheBytes / 4), stores: newStoreCache(o.CacheBytes / 4)}
+	return &API{env: o.Env, engine: engine, stored: &storedReplies{most: o.ReplyBytes}, reader: reader, committer: committer, now: o.Now, jobs: o.Jobs, processors: o.Processors,
+		couriers: o.Couriers, geocoder: o.Geocoder, streaming: streaming, endStreams: end, streams: newStreams(o.Env), answers: web.NewBudget(maxAnswers, maxOfPartner),
+		gate: web.NewGate(o.Env, keyFinder{reader}, engine, o.Now), bodies: web.NewBodies(o.Env), products: newProductCache(o.CacheBytes / 2), pages: newPageCache(o.CacheBytes / 4), stores: newStoreCache(o.CacheBytes / 4)}
 }
 
 // Handler serves every route of the table, and refusals in the spec's shape
@@ -247,10 +249,5 @@ func (r *request) actor(mode commerce.Mode) commerce.Actor {
 
 // newID draws an id.
 func (a *API) newID(prefix string) string {
-	return commerce.NewID(prefix, a.now().UnixMilli(), entropy())
-}
-
-func entropy() (e commerce.Entropy) {
-	_, _ = rand.Read(e[:]) // never fails (crypto/rand)
-	return e
+	return commerce.NewID(prefix, a.now().UnixMilli(), a.env.Entropy())
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"sync"
 	"time"
 
 	"purveyor/internal/commerce"
@@ -59,7 +58,7 @@ func awaiting[R any](a *API, r *request, key commerce.ReplyKey, in any, cmd comm
 // key.
 func (a *API) outcome(r *request, key commerce.ReplyKey, awaited []commerce.Job, meanwhile reply, refused func(context.Context, commerce.Job) error) (reply, error) {
 	gone := context.WithoutCancel(r.Context()) // the caller may be, but nobody else begins the job
-	ctx, cancel := context.WithTimeout(r.Context(), waitTime)
+	ctx, cancel := a.env.WithTimeout(r.Context(), waitTime)
 	defer cancel()
 	if err := a.finish(ctx, awaited); err != nil && ctx.Err() == nil && !errors.Is(err, context.Canceled) {
 		return reply{}, err
@@ -88,11 +87,11 @@ func (a *API) finish(ctx context.Context, awaited []commerce.Job) error {
 		return a.jobs.Finish(ctx, awaited[0].Key())
 	}
 	errs := make([]error, len(awaited))
-	var wg sync.WaitGroup
+	finishes := make([]func(), len(awaited))
 	for i, job := range awaited {
-		wg.Go(func() { errs[i] = a.jobs.Finish(ctx, job.Key()) })
+		finishes[i] = func() { errs[i] = a.jobs.Finish(ctx, job.Key()) }
 	}
-	wg.Wait()
+	a.env.Together(finishes...)
 	return errors.Join(errs...)
 }
 

@@ -93,7 +93,7 @@ type quoteOut struct {
 
 // quote asks the couriers of a mode for an offer.
 func (a *API) quote(ctx context.Context, mode commerce.Mode, t trip) (courier.Quote, error) {
-	ctx, cancel := context.WithTimeout(ctx, quoteTime)
+	ctx, cancel := a.env.WithTimeout(ctx, quoteTime)
 	defer cancel()
 	return a.couriers.Quote(ctx, mode, t.request)
 }
@@ -136,21 +136,19 @@ func (a *API) whereabouts(ctx context.Context, order commerce.Order, overToo boo
 	if err != nil || d.ProviderID == "" || d.Status.Over() && !overToo || !d.Status.Over() && d.Fresh(a.now().UnixMilli()) {
 		return stored, false, err
 	}
-	result := a.live.DoChan(d.Ref(), func() (any, error) {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), liveTime)
+	now, err := a.live.Do(ctx, a.env, d.Ref(), func() (command.Tracked, error) {
+		ctx, cancel := a.env.WithTimeout(context.WithoutCancel(ctx), liveTime)
 		defer cancel()
 		return a.ask(ctx, order, d)
 	})
-	select {
-	case r := <-result:
-		if r.Err != nil {
-			slog.Info("a courier could not be asked for; what is stored is shown", "order", order.ID, "provider", d.Provider, "error", r.Err)
-			return stored, false, nil
-		}
-		return r.Val.(command.Tracked), true, nil
-	case <-ctx.Done():
+	switch {
+	case err == nil:
+		return now, true, nil
+	case ctx.Err() != nil:
 		return stored, false, ctx.Err()
 	}
+	slog.Info("a courier could not be asked for; what is stored is shown", "order", order.ID, "provider", d.Provider, "error", err)
+	return stored, false, nil
 }
 
 // ask asks the provider, and stores what it says. d is what its caller knows: if

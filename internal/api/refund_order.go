@@ -54,5 +54,5 @@ func (a *API) refundRefused(ctx context.Context, job commerce.Job) error {
 
 func (a *API) newRefundID(o commerce.Order) string {
 	no, _ := commerce.StoreNoOfOrder(o.ID) // the order was found by it
-	return commerce.NewRefundID(no, a.now().UnixMilli(), entropy())
+	return commerce.NewRefundID(no, a.now().UnixMilli(), a.env.Entropy())
 }

@@ -61,7 +61,7 @@ func (a *API) reportOrder(r *request) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	cmd.OrderID = commerce.NewOrderID(no, a.now().UnixMilli(), entropy())
+	cmd.OrderID = commerce.NewOrderID(no, a.now().UnixMilli(), a.env.Entropy())
 	cmd.CustomerID = a.newID(commerce.PrefixCustomer)
 	cmd.Answers = r.replyKey(mode, key)
 	return awaiting(a, r, cmd.Answers, in, cmd, func(o commerce.Order) (int, []byte) {

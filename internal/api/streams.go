@@ -8,6 +8,7 @@ import (
 
 	"purveyor/internal/command"
 	"purveyor/internal/commerce"
+	"purveyor/internal/env"
 	"purveyor/internal/web"
 )
 
@@ -21,6 +22,7 @@ const (
 
 // streams counts the tracking streams that are open.
 type streams struct {
+	env    env.Env
 	mu     sync.Mutex
 	open   int
 	of     map[streamOwner]int // without entries of 0
@@ -34,6 +36,7 @@ type streamOwner struct {
 
 // followed is an order that has streams. They share looks at it.
 type followed struct {
+	env     env.Env
 	streams int // guarded by the lock of all streams
 
 	mu  sync.Mutex
@@ -41,8 +44,8 @@ type followed struct {
 	now command.Tracked
 }
 
-func newStreams() *streams {
-	return &streams{of: map[streamOwner]int{}, orders: map[commerce.OrderKey]*followed{}}
+func newStreams(e env.Env) *streams {
+	return &streams{env: e, of: map[streamOwner]int{}, orders: map[commerce.OrderKey]*followed{}}
 }
 
 // enter counts one more stream, unless there are too many. Each that entered
@@ -52,7 +55,7 @@ func (s *streams) enter(owner streamOwner, order commerce.OrderKey) (*followed, 
 	defer s.mu.Unlock()
 	f := s.orders[order]
 	if f == nil {
-		f = &followed{}
+		f = &followed{env: s.env}
 	}
 	if s.open >= maxStreams || s.of[owner] >= maxPartnerStreams || f.streams >= maxOrderStreams {
 		return nil, &web.Error{Status: http.StatusTooManyRequests, Code: "too_many_streams", RetryAfter: 5,
@@ -83,12 +86,12 @@ func (s *streams) leave(owner streamOwner, order commerce.OrderKey) {
 func (f *followed) look(ctx context.Context, read func(context.Context) (command.Tracked, error)) (command.Tracked, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if !f.at.IsZero() && time.Since(f.at) < streamPace/2 {
+	if !f.at.IsZero() && f.env.Since(f.at) < streamPace/2 {
 		return f.now, nil
 	}
 	now, err := read(ctx)
 	if err == nil {
-		f.at, f.now = time.Now(), now
+		f.at, f.now = f.env.Now(), now
 	}
 	return now, err
 }

@@ -14,6 +14,7 @@ import (
 
 	"purveyor/internal/command"
 	"purveyor/internal/commerce"
+	"purveyor/internal/env"
 	"purveyor/internal/web"
 )
 
@@ -24,7 +25,7 @@ func keyOfOrder(i int) commerce.OrderKey {
 // One partner has a share of the streams, apart in each mode, one order has few,
 // and the process has a bound; a stream that leaves makes room.
 func TestStreamsAreBounded(t *testing.T) {
-	s := newStreams()
+	s := newStreams(env.Env{})
 	refused := func(owner streamOwner, order int) bool {
 		_, err := s.enter(owner, keyOfOrder(order))
 		e, ok := errors.AsType[*web.Error](err)
@@ -65,7 +66,7 @@ func TestStreamsAreBounded(t *testing.T) {
 
 // What is counted is forgotten when it is over.
 func TestStreamsForget(t *testing.T) {
-	s := newStreams()
+	s := newStreams(env.Env{})
 	owner := streamOwner{"ptn_1", commerce.Live}
 	for range 2 {
 		if _, err := s.enter(owner, keyOfOrder(1)); err != nil {

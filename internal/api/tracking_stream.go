@@ -12,6 +12,7 @@ import (
 
 	"purveyor/internal/command"
 	"purveyor/internal/commerce"
+	"purveyor/internal/env"
 	"purveyor/internal/web"
 	"purveyor/internal/wire"
 )
@@ -43,12 +44,13 @@ func (a *API) trackingStream(r *request) (reply, error) {
 	}
 	return reply{status: http.StatusOK, stream: func(w *web.Writer) {
 		defer a.streams.leave(owner, order.Key())
-		s := &trackingStream{api: a, w: w, followed: followed, asked: time.Now(), last: r.Header.Get("Last-Event-ID")}
+		s := &trackingStream{env: a.env, api: a, w: w, followed: followed, asked: a.env.Now(), last: r.Header.Get("Last-Event-ID")}
 		s.run(r, order)
 	}}, nil
 }
 
 type trackingStream struct {
+	env              env.Env
 	api              *API
 	w                *web.Writer
 	followed         *followed
@@ -59,7 +61,7 @@ type trackingStream struct {
 }
 
 func (s *trackingStream) run(r *request, order commerce.Order) {
-	ctx, cancel := context.WithTimeout(r.Context(), streamLife)
+	ctx, cancel := s.env.WithTimeout(r.Context(), streamLife)
 	defer cancel()
 	stop := context.AfterFunc(s.api.streaming, cancel)
 	defer stop()
@@ -71,12 +73,11 @@ func (s *trackingStream) run(r *request, order commerce.Order) {
 		s.w.WriteHeader(http.StatusOK)
 		return
 	}
-	tick := time.NewTicker(streamPace)
-	defer tick.Stop()
 	if !s.write([]byte("retry: 2000\n\n")) {
 		return
 	}
 	for {
+		began := s.env.Now()
 		now, err := s.look(ctx, r, order)
 		switch {
 		case ctx.Err() != nil, errors.Is(err, errNotAllowed):
@@ -87,9 +88,7 @@ func (s *trackingStream) run(r *request, order commerce.Order) {
 		case !s.tell(now):
 			return
 		}
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
+		if s.env.Sleep(ctx, streamPace-s.env.Since(began)) != nil {
 			return
 		}
 	}
@@ -98,11 +97,11 @@ func (s *trackingStream) run(r *request, order commerce.Order) {
 // look gives the order as it is now; errNotAllowed if the key may no longer read
 // it.
 func (s *trackingStream) look(ctx context.Context, r *request, order commerce.Order) (command.Tracked, error) {
-	if time.Since(s.asked) >= streamAsk {
+	if s.env.Since(s.asked) >= streamAsk {
 		if err := s.ask(r, order); err != nil {
 			return command.Tracked{}, err
 		}
-		s.asked = time.Now()
+		s.asked = s.env.Now()
 	}
 	return s.followed.look(ctx, func(ctx context.Context) (command.Tracked, error) {
 		order, err := s.api.reader.Order(ctx, order.Key())
@@ -151,7 +150,7 @@ func (s *trackingStream) tell(now command.Tracked) bool {
 	if over {
 		b = fmt.Appendf(b, "event: end\nid: %s\ndata: {}\n\n", id)
 	}
-	if len(b) == 0 && time.Since(s.written) >= heartbeat {
+	if len(b) == 0 && s.env.Since(s.written) >= heartbeat {
 		b = []byte(": still here\n\n")
 	}
 	return (len(b) == 0 || s.write(b)) && !over
@@ -159,7 +158,7 @@ func (s *trackingStream) tell(now command.Tracked) bool {
 
 // write gives the client a while to take it.
 func (s *trackingStream) write(b []byte) bool {
-	s.written = time.Now()
+	s.written = s.env.Now()
 	c := http.NewResponseController(s.w)
 	if err := c.SetWriteDeadline(s.written.Add(streamWrite)); err != nil {
 		return false

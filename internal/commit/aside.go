@@ -10,17 +10,17 @@ const (
 	// lockPatience is how long a call waits for a locked row. It is above the time
 	// after which PostgreSQL ends the transaction of a process that has stopped.
 	lockPatience = 8 * time.Second
-	// lockPause is the time between two tries that come upon a lock. Each of them
+	// lockPause is the time between two tries that may meet a lock. Each such try
 	// keeps all other calls waiting until the engine gives up on the lock.
 	lockPause = time.Second
 )
 
-// aside are the calls that came upon a row which another session keeps locked,
-// and the later calls that may need the same row. All others go on meanwhile.
+// aside holds the calls that met a row which another session keeps locked, and
+// the later calls that may need the same row. All other calls go on meanwhile.
 type aside struct {
 	calls []waiting
-	// When the next call may be tried: of those that came upon a lock, and of those
-	// that follow one.
+	// When the next call may be tried: of the calls that met a lock, and of the calls
+	// that follow one of those.
 	locked, followers time.Time
 }
 
@@ -29,17 +29,16 @@ type waiting struct {
 	owners []string // of the rows that it may change
 	until  time.Time
 	err    error
-	tried  bool // alone, and it came upon the lock; else it follows one that did
+	tried  bool // alone, and it met the lock; else it follows a call that did
 }
 
-// add sets a call aside that came upon a lock when it was tried alone.
-func (a *aside) add(p call, err error) {
-	now := time.Now()
+// add sets a call aside that met a lock when it was tried alone.
+func (a *aside) add(p call, err error, now time.Time) {
 	a.calls = append(a.calls, waiting{p, p.needs().Owners(), now.Add(lockPatience), err, true})
 	a.locked = now.Add(lockPause)
 }
 
-// locks is how many calls are aside that came upon a lock themselves.
+// locks is how many of the calls met a lock themselves.
 func (a *aside) locks() (n int) {
 	for _, w := range a.calls {
 		if w.tried {
@@ -64,9 +63,10 @@ func (a *aside) next() (i int, at time.Time) {
 	return i, at
 }
 
-// screen sets the calls of a batch aside that share an owner with a call that
-// came upon a lock, and returns the others.
-func (a *aside) screen(batch []call) (others []call) {
+// screen sets the calls of a batch aside that share an owner with a call that met
+// a lock, and returns the other calls.
+func (c *Committer) screen(batch []call) (others []call) {
+	a := &c.aside
 	var locked []waiting
 	for _, w := range a.calls {
 		if w.tried {
@@ -85,25 +85,22 @@ func (a *aside) screen(batch []call) (others []call) {
 			others = append(others, p)
 			continue
 		}
-		a.calls = append(a.calls, waiting{p, owners, time.Now().Add(lockPatience), locked[i].err, false})
+		a.calls = append(a.calls, waiting{p, owners, c.env.Now().Add(lockPatience), locked[i].err, false})
 	}
 	return others
 }
 
-// due tells when a call is to be tried; never, if none is aside.
-func (a *aside) due() <-chan time.Time {
+// due is when a call is to be tried, if any is aside.
+func (a *aside) due() (at time.Time, ok bool) {
 	i, at := a.next()
-	if i < 0 {
-		return nil
-	}
-	return time.After(time.Until(at))
+	return at, i >= 0
 }
 
-// tryAside answers the calls whose patience is over, then tries one of the others
-// alone. If that comes upon a lock, it goes to the end of the line. If no call is
-// left that came upon a lock, the others are a batch again.
+// tryAside answers the calls that have waited for lockPatience, then tries one of
+// the others alone. If that call meets a lock, it goes to the end of the line. If
+// no call is left that met a lock, the others become a batch again.
 func (c *Committer) tryAside() {
-	a, now := &c.aside, time.Now()
+	a, now := &c.aside, c.env.Now()
 	calls := a.calls
 	a.calls = nil
 	for _, w := range calls {
@@ -126,7 +123,7 @@ func (c *Committer) tryAside() {
 	a.calls = slices.Delete(a.calls, i, i+1)
 	before := len(a.calls)
 	c.attempt([]call{w.call})
-	if len(a.calls) > before { // it came upon a lock
+	if len(a.calls) > before { // it met a lock
 		a.calls[before].until = w.until
 		if !w.tried {
 			a.followers = a.locked
@@ -136,7 +133,7 @@ func (c *Committer) tryAside() {
 	a.followers = now
 }
 
-// rejoin makes batches of the calls that are aside.
+// rejoin commits the calls that are aside, in batches.
 func (c *Committer) rejoin() {
 	calls := c.aside.calls
 	c.aside.calls = nil

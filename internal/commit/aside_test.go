@@ -20,7 +20,7 @@ func TestLockedRow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var l lock
 		locked := touch{"locked", "p"}
-		c := commit.New(&scripted{load: l.wait}, 0)
+		c := commit.New(&scripted{load: l.wait}, commit.Options{})
 		l.set(true, locked.key())
 		var held, same, others []*asked
 		held = append(held, ask(c, locked))
@@ -62,7 +62,7 @@ func TestLockedRowInABatch(t *testing.T) {
 				time.Sleep(time.Second)
 			}
 			return l.wait(needs)
-		}}, 0)
+		}}, commit.Options{})
 		ask(c, idle{})
 		synctest.Wait()
 		held := ask(c, locked)
@@ -80,7 +80,7 @@ func TestLockedRowInABatch(t *testing.T) {
 func TestLockedRowsOfAStore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var l lock
-		c := commit.New(&scripted{load: l.wait}, 0)
+		c := commit.New(&scripted{load: l.wait}, commit.Options{})
 		var held, others []*asked
 		for i := range 30 {
 			cmd := touch{"locked", fmt.Sprint("p", i)}
@@ -109,7 +109,7 @@ func TestLockedTable(t *testing.T) {
 			}
 			time.Sleep(300 * time.Millisecond)
 			return errLocked
-		}}, 0)
+		}}, commit.Options{})
 		ask(c, idle{})
 		synctest.Wait()
 		var list []*asked
@@ -134,7 +134,7 @@ func TestLockThatStays(t *testing.T) {
 		var l lock
 		locked := touch{"locked", "p"}
 		l.set(true, locked.key())
-		c := commit.New(&scripted{load: l.wait}, 0)
+		c := commit.New(&scripted{load: l.wait}, commit.Options{})
 		first := ask(c, locked)
 		time.Sleep(5 * time.Second)
 		second := ask(c, locked)
@@ -167,7 +167,7 @@ func groupsAfterALock(t *testing.T, anotherStays bool) {
 	free, stays := touch{"freed", "p"}, touch{"locked", "p"}
 	l.set(true, free.key(), stays.key())
 	e := &scripted{load: l.wait}
-	c := commit.New(e, 0)
+	c := commit.New(e, commit.Options{})
 	over := make(chan struct{})
 	go func() { // there is always a command that needs the locked row
 		for anotherStays {
@@ -216,7 +216,7 @@ func TestSlowStatement(t *testing.T) {
 			}
 			return nil
 		}}
-		c := commit.New(e, 0)
+		c := commit.New(e, commit.Options{})
 		together := func() (bad *asked, good []*asked) {
 			ask(c, idle{})
 			synctest.Wait()

@@ -1,6 +1,6 @@
 // Package commit carries every change: load, decide, save. Commands that wait
-// together share one load and one transaction (group commit), so that what
-// waits for the disk is paid once for all of them.
+// together share one load and one transaction (group commit), so that they pay
+// once for the disk.
 package commit
 
 import (
@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"purveyor/internal/commerce"
+	"purveyor/internal/env"
 	"purveyor/internal/storage"
 )
 
@@ -26,45 +27,59 @@ type Command[R any] interface {
 	Decide(rows *commerce.Rows, now int64) (R, commerce.Changes, error)
 }
 
-// ErrClosed is the answer to what comes after Close.
+// ErrClosed is the answer to every command that comes after Close.
 var ErrClosed = errors.New("the service is shutting down")
 
 const (
 	maxBatch = 256
 	maxQueue = 4096
-	maxTries = 5 // of a batch that others come into the way of
-	// maxLocks of a batch's commands come upon locked rows before the others are
-	// refused untried. Each of them waits for about as long as the batch did.
+	maxTries = 5 // of a batch that conflicts with other batches
+	// maxLocks is how many commands of a failed batch may meet a locked row before
+	// the rest of the batch is refused without a try. Each of them waits for the lock
+	// about as long as the batch did.
 	maxLocks = 16
 
 	settlePatience = 4 * time.Second
 	settlePause    = 50 * time.Millisecond
 )
 
-// Committer is the one way in for changes. Its loop owns the batch under way;
-// callers own nothing but their own call.
+// Options of a committer; each zero value is a default.
+type Options struct {
+	Batch   int     // commands in one transaction, at most; 256
+	Env     env.Env // the real one
+	Starter Starter // runs new jobs in this process; nil: workers claim all jobs
+}
+
+// Committer is the one way in for changes. It is a step machine: Step commits one
+// batch. All fields below the mutex belong to the goroutine that calls Step.
 type Committer struct {
+	env      env.Env
 	engine   storage.Engine
 	maxBatch int
+	starter  Starter
 	queue    chan call
-	done     chan struct{} // closed when the loop has answered everything
+	woken    chan struct{} // has an element when the queue may have got one
+	done     chan struct{} // closed when every admitted command is answered
+	hurried  atomic.Bool
 
 	mu     sync.RWMutex // guards closed against sends on queue
 	closed bool
 
-	aside   aside // the loop's
-	hurried atomic.Bool
-	starter atomic.Pointer[Starter]
+	batch []call // the memory of the batch under way
+	aside aside
 }
 
-// New starts a committer over the engine, with at most maxBatch commands a
-// transaction; 0 is the default.
-func New(engine storage.Engine, batch int) *Committer {
-	if batch <= 0 {
-		batch = maxBatch
+// New starts a committer over the engine.
+func New(engine storage.Engine, o Options) *Committer {
+	if o.Batch <= 0 {
+		o.Batch = maxBatch
 	}
-	c := &Committer{engine: engine, maxBatch: batch, queue: make(chan call, maxQueue), done: make(chan struct{})}
-	go c.loop()
+	c := &Committer{env: o.Env, engine: engine, maxBatch: o.Batch, starter: o.Starter, queue: make(chan call, maxQueue),
+		woken: make(chan struct{}, 1), done: make(chan struct{}), batch: make([]call, 0, o.Batch)}
+	c.env.Go(func() {
+		defer close(c.done)
+		c.env.Drive(c.Step, c.woken)
+	})
 	return c
 }
 
@@ -76,11 +91,12 @@ func (c *Committer) Close() {
 		close(c.queue)
 	}
 	c.mu.Unlock()
-	<-c.done
+	c.wake()
+	c.env.Await(c.done)
 }
 
-// Hurry has every command that waits refused with ErrClosed instead of tried:
-// the stop must not take longer than a database that does not answer.
+// Hurry makes the committer refuse every waiting command with ErrClosed instead of
+// trying it, so that a database that does not answer cannot delay the stop.
 func (c *Committer) Hurry() { c.hurried.Store(true) }
 
 // Do runs a command and returns once it is durable, or refused. ctx bounds the
@@ -93,14 +109,14 @@ func Do[R any](ctx context.Context, c *Committer, cmd Command[R]) (R, error) {
 	return result, err
 }
 
-// DoJobs is Do, and also returns the jobs that the command asked for, for who
-// wants to see them done.
+// DoJobs is Do, and also returns the jobs that the command asked for, so that the
+// caller can wait for them.
 func DoJobs[R any](ctx context.Context, c *Committer, cmd Command[R]) (R, []commerce.Job, error) {
 	p := &pending[R]{cmd: cmd, done: make(chan struct{})}
 	if err := c.admit(ctx, p); err != nil {
 		return p.result, nil, err
 	}
-	<-p.done
+	c.env.Await(p.done)
 	return p.result, p.jobs, p.err
 }
 
@@ -112,19 +128,28 @@ func (c *Committer) admit(ctx context.Context, p call) error {
 	}
 	select {
 	case c.queue <- p:
+		c.wake()
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()
 	}
 }
 
-// call is a command that waits, whatever its result is.
+// wake makes the driver call Step.
+func (c *Committer) wake() {
+	select {
+	case c.woken <- struct{}{}:
+	default: // it will anyway
+	}
+}
+
+// call is a waiting command, without the type of its result.
 type call interface {
 	needs() commerce.Needs
 	decide(rows *commerce.Rows, now int64) (commerce.Changes, error)
-	asks(jobs []commerce.Job) // which its changes came to ask for
+	asks(jobs []commerce.Job) // tells the call which jobs its changes ask for
 	answer(err error)
-	keyed() bool // its outcome can be read from its reply record
+	keyed() bool // whether the outcome can be read from a reply record
 }
 
 type pending[R any] struct {
@@ -161,54 +186,61 @@ func (p *pending[R]) keyed() bool {
 	return ok
 }
 
-func (c *Committer) loop() {
-	defer close(c.done)
-	batch := make([]call, 0, c.maxBatch)
-	for queue := c.queue; queue != nil || len(c.aside.calls) > 0; {
-		select {
-		case first, open := <-queue:
-			if !open {
-				queue = nil
-				continue
-			}
-			batch = c.gather(append(batch[:0], first))
-			c.commit(batch)
-			clear(batch)
-		case <-c.aside.due():
-			c.tryAside()
-		}
+// Step commits the commands that wait, as one batch, and tries one of those that
+// were set aside if it is time. It ends when the committer is closed and every
+// admitted command is answered.
+func (c *Committer) Step() env.Next {
+	batch, open := c.takeWaiting()
+	if len(batch) > 0 {
+		c.commit(batch)
+		clear(batch)
 	}
+	if at, ok := c.aside.due(); ok && !c.env.Now().Before(at) {
+		c.tryAside()
+	}
+	if len(batch) == c.maxBatch || len(c.queue) > 0 {
+		return env.AtOnce
+	}
+	if at, ok := c.aside.due(); ok {
+		return env.Next(max(c.env.Until(at), 0))
+	}
+	if !open {
+		return env.Ended
+	}
+	return env.OnSignal
 }
 
-// gather adds all calls that wait to the batch, as far as it has room.
-func (c *Committer) gather(batch []call) []call {
+// takeWaiting takes the calls that wait, as many as a batch has room for. open is
+// false when the queue is closed and empty.
+func (c *Committer) takeWaiting() (batch []call, open bool) {
+	batch = c.batch[:0]
 	for len(batch) < c.maxBatch {
 		select {
 		case p, open := <-c.queue:
 			if !open {
-				return batch
+				return batch, false
 			}
 			batch = append(batch, p)
 		default:
-			return batch
+			return batch, true
 		}
 	}
-	return batch
+	return batch, true
 }
 
-// commit answers every call of the batch, except those that are set aside.
+// commit answers every call of the batch, except the calls that it sets aside.
 func (c *Committer) commit(batch []call) {
 	if c.hurried.Load() {
 		answerAll(batch, ErrClosed)
 		return
 	}
-	if batch = c.aside.screen(batch); len(batch) > 0 {
+	if batch = c.screen(batch); len(batch) > 0 {
 		c.attempt(batch)
 	}
 }
 
-// attempt runs a batch. When the batch fails as a whole, its commands are tried
-// alone, so that a bad one does not fail its neighbours.
+// attempt runs a batch. If the batch fails as a whole, its commands are tried one
+// by one, so that a bad command does not fail its neighbours.
 func (c *Committer) attempt(batch []call) {
 	errs, err := c.tries(batch)
 	ofAll := errors.Is(err, storage.ErrUnavailable) && !errors.Is(err, storage.ErrLocked) && !errors.Is(err, storage.ErrTimeout)
@@ -222,7 +254,7 @@ func (c *Committer) attempt(batch []call) {
 		c.settle(batch, err)
 	case len(batch) == 1 && errors.Is(err, storage.ErrLocked):
 		slog.Warn("a command waits for a row that another session keeps locked", "error", err)
-		c.aside.add(batch[0], err)
+		c.aside.add(batch[0], err, c.env.Now())
 	case len(batch) == 1 || ofAll:
 		slog.Error("a batch was not saved", "commands", len(batch), "error", err)
 		answerAll(batch, err)
@@ -232,13 +264,13 @@ func (c *Committer) attempt(batch []call) {
 	}
 }
 
-// oneByOne tries the commands of a batch that failed. A server that does not
-// come to an end with any of them is not waited for time and again, and neither is
-// a session that keeps whole tables locked.
+// oneByOne tries the commands of a failed batch. It gives up on the rest when the
+// server times out for lockPatience, or when maxLocks commands have met a locked
+// row (another session may keep whole tables locked).
 func (c *Committer) oneByOne(batch []call, err error) {
-	until, most := time.Now().Add(lockPatience), c.aside.locks()+maxLocks
+	until, most := c.env.Now().Add(lockPatience), c.aside.locks()+maxLocks
 	for _, p := range batch {
-		if errors.Is(err, storage.ErrTimeout) && time.Now().After(until) || c.aside.locks() >= most {
+		if errors.Is(err, storage.ErrTimeout) && c.env.Now().After(until) || c.aside.locks() >= most {
 			p.answer(err)
 			continue
 		}
@@ -246,20 +278,21 @@ func (c *Committer) oneByOne(batch []call, err error) {
 	}
 }
 
-// settle runs after a batch that may or may not be saved. A command with a
-// reply record is run again: it finds the record and gives that answer, or
-// finds none and takes place now. The outcome of others stays unknown. A database that
-// restarts or fails over is waited for, a little while in all.
+// settle finds out what became of a batch that may or may not be saved. It runs
+// each command that has a reply record again: the command finds its record and
+// returns the stored answer, or finds none and takes place now. The outcome of
+// other commands stays unknown. For all commands together, settle waits up to
+// settlePatience for a database that restarts or fails over.
 func (c *Committer) settle(batch []call, unknown error) {
-	deadline := time.Now().Add(settlePatience)
+	deadline := c.env.Now().Add(settlePatience)
 	for _, p := range batch {
 		if !p.keyed() {
 			p.answer(unknown)
 			continue
 		}
 		errs, err := c.tries([]call{p})
-		for errors.Is(err, storage.ErrUnavailable) && !c.hurried.Load() && time.Now().Before(deadline) {
-			time.Sleep(settlePause)
+		for errors.Is(err, storage.ErrUnavailable) && !c.hurried.Load() && c.env.Now().Before(deadline) {
+			c.env.Wait(settlePause)
 			errs, err = c.tries([]call{p})
 		}
 		if err != nil {
@@ -276,7 +309,7 @@ func answerAll(batch []call, err error) {
 	}
 }
 
-// tries is try, repeated while other batches come into the way of this one.
+// tries calls try, and repeats it while other batches conflict with this one.
 func (c *Committer) tries(batch []call) (errs []error, err error) {
 	errs, err = c.try(batch)
 	for n := 1; errors.Is(err, storage.ErrAgain) && n < maxTries; n++ {
@@ -285,7 +318,7 @@ func (c *Committer) tries(batch []call) (errs []error, err error) {
 	return errs, err
 }
 
-// try loads, decides and saves. The error is of the whole; errs are the
+// try loads, decides and saves. err is the failure of the whole batch; errs are the
 // refusals of single commands, valid only when err is nil.
 func (c *Committer) try(batch []call) (errs []error, err error) {
 	defer func() {
@@ -306,7 +339,7 @@ func (c *Committer) try(batch []call) (errs []error, err error) {
 	defer tx.Discard()
 	rows, now := tx.Rows(), tx.Stamp()
 	errs = make([]error, len(batch))
-	ids := idSource{now: now}
+	ids := idSource{env: c.env, now: now}
 	for i, p := range batch {
 		changes, err := p.decide(rows, now)
 		if err != nil {
@@ -320,8 +353,8 @@ func (c *Committer) try(batch []call) (errs []error, err error) {
 	if !rows.Changed() {
 		return errs, nil
 	}
-	offered, saved := c.offer(rows.NewJobs), false
-	defer func() { offered.end(saved) }()
+	reserved, saved := c.reserve(rows.NewJobs), false
+	defer func() { c.end(reserved, saved) }()
 	err = tx.Save(ctx)
 	saved = err == nil
 	return errs, err

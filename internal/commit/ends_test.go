@@ -34,7 +34,7 @@ func awayAfterSave() *scripted {
 func TestUnknownOutcomeIsNotAwaitedForEver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := awayAfterSave()
-		c := commit.New(e, 0)
+		c := commit.New(e, commit.Options{})
 		e.load = first(e.load, func() { time.Sleep(time.Second) })
 		ask(c, idle{}) // the others gather behind it
 		synctest.Wait()
@@ -73,7 +73,7 @@ func first(load func([]commerce.Needs) error, before func()) func([]commerce.Nee
 func TestHurry(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := awayAfterSave()
-		c := commit.New(e, 0)
+		c := commit.New(e, commit.Options{})
 		settling := ask(c, onceTouched("s", "k"))
 		time.Sleep(time.Second)
 		waiting := ask(c, onceTouched("s", "waits"))
@@ -99,7 +99,7 @@ func TestHurry(t *testing.T) {
 func TestCloseWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		release := make(chan struct{})
-		c := commit.New(&scripted{load: func([]commerce.Needs) error { <-release; return nil }}, 1)
+		c := commit.New(&scripted{load: func([]commerce.Needs) error { <-release; return nil }}, commit.Options{Batch: 1})
 		calls := []*asked{ask(c, touch{"s", "p"}), ask(c, touch{"s", "q"})}
 		synctest.Wait()
 		closed := make(chan struct{})
@@ -131,7 +131,7 @@ func TestTriesAreBounded(t *testing.T) {
 			}
 			return fmt.Errorf("%w: a deadlock", storage.ErrAgain)
 		}
-		c := commit.New(e, 0)
+		c := commit.New(e, commit.Options{})
 		if err := ask(c, touch{"s", "p"}).wait(); !errors.Is(err, storage.ErrAgain) {
 			t.Errorf("%v, want storage.ErrAgain", err)
 		}
@@ -166,7 +166,7 @@ func TestIDsOfTwoProcesses(t *testing.T) {
 	given := map[string]bool{}
 	const batches, messages = 50, 10
 	for range 2 {
-		c := commit.New(&scripted{}, 0) // each begins with stamp 1
+		c := commit.New(&scripted{}, commit.Options{}) // each begins with stamp 1
 		for range batches {
 			m := mail{make([]commerce.UnsentMessage, messages)}
 			must(commit.Do(t.Context(), c, commit.Command[int](m)))

@@ -1,21 +1,20 @@
 package commit
 
 import (
-	"crypto/rand"
-
 	"purveyor/internal/commerce"
+	"purveyor/internal/env"
 )
 
 // idSource gives the ids of what commands append: in the order of commits,
 // and within a batch in the order of decisions.
 type idSource struct {
+	env env.Env
 	now int64
 	n   uint32
 }
 
 func (s *idSource) next(prefix string) string {
-	var e commerce.Entropy
-	_, _ = rand.Read(e[3:]) // never fails (crypto/rand)
+	e := s.env.Entropy()
 	e[0], e[1], e[2] = byte(s.n>>16), byte(s.n>>8), byte(s.n)
 	s.n++
 	return commerce.NewID(prefix, s.now, e)

@@ -32,7 +32,7 @@ func TestRowLockedFromOutside(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := commit.New(second, 0)
+	b := commit.New(second, commit.Options{})
 	t.Cleanup(func() {
 		b.Close()
 		if err := second.Close(); err != nil {

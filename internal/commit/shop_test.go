@@ -59,12 +59,18 @@ func onEveryEngine(t *testing.T, test func(*testing.T, opener)) {
 // openShop stocks n products with the given quantity.
 func openShop(t testing.TB, open opener, n int, quantity int64) *shop {
 	t.Helper()
+	return openShopWith(t, open, n, quantity, nil)
+}
+
+// openShopWith is openShop with a starter of jobs.
+func openShopWith(t testing.TB, open opener, n int, quantity int64, starter commit.Starter) *shop {
+	t.Helper()
 	engine, err := open(t)
 	if err != nil {
 		t.Fatal(err)
 	}
 	s := &shop{t: t, engine: &storagetest.Flaky{Engine: engine}}
-	s.committer = commit.New(s.engine, 0)
+	s.committer = commit.New(s.engine, commit.Options{Starter: starter})
 	s.close = sync.OnceFunc(func() {
 		s.committer.Close()
 		if err := engine.Close(); err != nil {

@@ -22,14 +22,14 @@ type desk struct {
 	started, cancelled []commerce.Job
 }
 
-func (d *desk) Reserve(job commerce.Job) (commit.Lease, bool) {
+func (d *desk) Reserve(job commerce.Job) (commerce.Job, bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.room == 0 || job.Kind != cmp.Or(d.kind, commerce.JobDeliverWebhook) {
-		return commit.Lease{}, false
+		return job, false
 	}
 	d.room--
-	return commit.Lease{Worker: "me", Until: 77}, true
+	return job.LeasedTo("me", 77), true
 }
 
 func (d *desk) Start(jobs []commerce.Job) {
@@ -67,9 +67,8 @@ func testStarter(t *testing.T, open opener) {
 		{name: "persisted, as turns out", room: 1, failure: storagetest.AfterSave, keyed: true, stored: 1, cancelled: 1, leasedTo: "me"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			s := openShop(t, open, 1, 10)
 			d := &desk{room: c.room}
-			s.committer.StartJobsWith(d)
+			s := openShopWith(t, open, 1, 10, d)
 			s.engine.Fail(c.failure)
 			if c.keyed {
 				must(commit.Do(t.Context(), s.committer, s.once("k", s.report(0, 1))))
@@ -97,9 +96,8 @@ func testStarter(t *testing.T, open opener) {
 func TestStarterOfABatch(t *testing.T) { onEveryEngine(t, testStarterOfABatch) }
 
 func testStarterOfABatch(t *testing.T, open opener) {
-	s := openShop(t, open, 1, 3)
 	d := &desk{room: 2}
-	s.committer.StartJobsWith(d)
+	s := openShopWith(t, open, 1, 3, d)
 	var run []func()
 	for range 5 {
 		run = append(run, func() { _, _ = commit.Do(t.Context(), s.committer, s.report(0, 1)) })
@@ -117,9 +115,8 @@ func testStarterOfABatch(t *testing.T, open opener) {
 func TestStarterHasTheOrder(t *testing.T) { onEveryEngine(t, testStarterHasTheOrder) }
 
 func testStarterHasTheOrder(t *testing.T, open opener) {
-	s := openShop(t, open, 1, 10)
 	d := &desk{kind: commerce.JobOpenSession, room: 9}
-	s.committer.StartJobsWith(d)
+	s := openShopWith(t, open, 1, 10, d)
 	var run []func()
 	for n := range int64(3) {
 		cmd := command.StartCheckout{

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"math/rand/v2"
 	"time"
 
 	"purveyor/internal/command"
@@ -20,14 +19,16 @@ import (
 // couriers are the calls to courier providers.
 type couriers struct{ Options }
 
-// settling is how long after a provider was last asked for a delivery it may
-// still be about to make it, whatever it says: the longest that a try takes, and
-// the lease of one that was cut.
+// settling is how long after the last call a provider may still create the
+// delivery, whatever it answers meanwhile: the longest time of a try, and the lease
+// of a try that was cut.
 const settling = jobs.TryTime + time.Duration(commerce.JobLease)*time.Millisecond
 
-// unsettled tells whether a call may still be on its way. Each moves UpdatedOn
-// before it is made.
-func unsettled(d commerce.Delivery) bool { return time.Since(time.UnixMilli(d.UpdatedOn)) < settling }
+// unsettled reports whether a call may still be on its way. Each call moves
+// UpdatedOn before it is made.
+func (c couriers) unsettled(d commerce.Delivery) bool {
+	return c.Env.Since(time.UnixMilli(d.UpdatedOn)) < settling
+}
 
 // dispatching is one try to find a courier for an order.
 type dispatching struct {
@@ -46,16 +47,16 @@ func (c couriers) dispatch(ctx context.Context, job commerce.Job) jobs.Outcome {
 	orderID, attempt, _ := commerce.ParseDeliveryRef(job.Subject)
 	order, delivery, err := c.load(ctx, commerce.OrderKey{StoreID: job.Owner, OrderID: orderID})
 	if err != nil {
-		return c.ledger().unread(job, err)
+		return c.ledger().retryAfterLease(job, err)
 	}
-	record := command.RecordDelivery{RecordJob: command.RecordJob{Job: job, Delays: commerce.DispatchDelays, Jitter: rand.Float64()},
+	record := command.RecordDelivery{RecordJob: command.RecordJob{Job: job, Delays: commerce.DispatchDelays, Jitter: c.Env.Jitter()},
 		Facts: command.FactsOf(order), Answers: delivery.Answers, Attempt: attempt}
 	if delivery.State != commerce.DeliveryDispatching || delivery.Attempt != attempt { // a callback was faster
 		return outcome(c.Options, record, nil)
 	}
 	d := dispatching{couriers: c, job: job, order: order, delivery: delivery}
 	if d.request, record.Reach, err = c.request(ctx, order, delivery); outage(err) {
-		return c.ledger().unread(job, err)
+		return c.ledger().retryAfterLease(job, err)
 	} else if err != nil {
 		record.Failed = err
 		return outcome(c.Options, record, err)
@@ -137,11 +138,11 @@ func (d dispatching) askOne(ctx context.Context, name string) (courier.Delivery,
 		if refusal, ok := errors.AsType[*courier.Refusal](err); !ok || refusal.Code != courier.NotFound {
 			return made, maybe(err)
 		}
-		if unsettled(d.delivery) {
+		if d.unsettled(d.delivery) {
 			untouched = maybe
 		}
 	}
-	quote, err := quoteOf(ctx, provider, d.request.QuoteRequest)
+	quote, err := d.quote(ctx, provider)
 	if _, refused := errors.AsType[*courier.Refusal](err); refused {
 		return courier.Delivery{}, settled(err, untouched)
 	}
@@ -175,10 +176,10 @@ func (d dispatching) askOne(ctx context.Context, name string) (courier.Delivery,
 // time left within the same try.
 const quoteTime = 5 * time.Second
 
-func quoteOf(ctx context.Context, p courier.Provider, r courier.QuoteRequest) (courier.Quote, error) {
-	ctx, cancel := context.WithTimeout(ctx, quoteTime)
+func (d dispatching) quote(ctx context.Context, p courier.Provider) (courier.Quote, error) {
+	ctx, cancel := d.Env.WithTimeout(ctx, quoteTime)
 	defer cancel()
-	return p.Quote(ctx, r)
+	return p.Quote(ctx, d.request.QuoteRequest)
 }
 
 // maybe says that a delivery may have been made all the same: a refusal to
@@ -238,9 +239,9 @@ func (c couriers) request(ctx context.Context, order commerce.Order, d commerce.
 func (c couriers) cancel(ctx context.Context, job commerce.Job) jobs.Outcome {
 	order, delivery, err := c.load(ctx, commerce.OrderKey{StoreID: job.Owner, OrderID: job.Subject})
 	if err != nil {
-		return c.ledger().unread(job, err)
+		return c.ledger().retryAfterLease(job, err)
 	}
-	record := command.RecordDeliveryCancelled{RecordJob: command.RecordJob{Job: job, Delays: commerce.CancelDelays, Jitter: rand.Float64()},
+	record := command.RecordDeliveryCancelled{RecordJob: command.RecordJob{Job: job, Delays: commerce.CancelDelays, Jitter: c.Env.Jitter()},
 		Facts: command.FactsOf(order), Answers: delivery.CancelAnswers}
 	provider, known := c.Fleet.Providers[delivery.Provider]
 	switch {
@@ -258,7 +259,7 @@ func (c couriers) cancel(ctx context.Context, job commerce.Job) jobs.Outcome {
 		record.Cancelled, record.ProviderID = now.Status == commerce.CourierCancelled, now.ID
 	case refused && refusal.Code == courier.TooLate:
 		record.TooLate = refusal.Message
-	case refused && refusal.Code == courier.NotFound && !unsettled(delivery): // it was never made
+	case refused && refusal.Code == courier.NotFound && !c.unsettled(delivery): // it was never made
 	default:
 		record.Failed = err
 	}
@@ -273,9 +274,9 @@ func notOfFleet(name string) error {
 func (c couriers) tell(ctx context.Context, job commerce.Job) jobs.Outcome {
 	order, err := c.Engine.Reader().Order(ctx, commerce.OrderKey{StoreID: job.Owner, OrderID: job.Subject})
 	if err != nil {
-		return c.ledger().unread(job, err)
+		return c.ledger().retryAfterLease(job, err)
 	}
-	return succeeded(c.Committer, command.SendCourierUpdate{Facts: command.FactsOf(order), Job: job.Key()})
+	return succeeded(c.Env, c.Committer, command.SendCourierUpdate{Facts: command.FactsOf(order), Job: job.Key()})
 }
 
 // check asks for a delivery of which nothing was heard for long: its callbacks may
@@ -284,11 +285,11 @@ func (c couriers) check(ctx context.Context, job commerce.Job) jobs.Outcome {
 	orderID, attempt, _ := commerce.ParseDeliveryRef(job.Subject)
 	order, delivery, err := c.load(ctx, commerce.OrderKey{StoreID: job.Owner, OrderID: orderID})
 	if err != nil {
-		return c.ledger().unread(job, err)
+		return c.ledger().retryAfterLease(job, err)
 	}
 	record := command.RecordCheck{Job: job, Record: command.RecordCourierUpdate{Facts: command.FactsOf(order), Attempt: attempt,
 		Provider: delivery.Provider, TraceID: delivery.TraceID}}
-	if record.Due(delivery, time.Now().UnixMilli()) {
+	if record.Due(delivery, c.Env.Millis()) {
 		now, err := c.Fleet.Get(ctx, delivery)
 		if err != nil {
 			slog.Info("a delivery of which nothing was heard could not be asked for", "order", orderID, "provider", delivery.Provider, "error", err)
@@ -297,7 +298,7 @@ func (c couriers) check(ctx context.Context, job commerce.Job) jobs.Outcome {
 			record.Update = &news
 		}
 	}
-	return succeeded(c.Committer, record)
+	return succeeded(c.Env, c.Committer, record)
 }
 
 func (c couriers) load(ctx context.Context, key commerce.OrderKey) (commerce.Order, commerce.Delivery, error) {

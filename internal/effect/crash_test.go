@@ -135,7 +135,7 @@ func (s *shop) crashAt(f flow, outside, again, after bool, at int) (died bool) {
 		s.t.Errorf("%s: answered %d: %s", name, acknowledged.status, acknowledged.body)
 	}
 	if s.endLeases != nil {
-		s.endLeases(first.worker)
+		s.endLeases(first.runner.Worker)
 	}
 
 	second := s.serve(newMortal(s.engine, 0, false), objects, nil)

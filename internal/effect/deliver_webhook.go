@@ -3,10 +3,8 @@ package effect
 import (
 	"context"
 	"errors"
-	"math/rand/v2"
 	"net/url"
 	"strings"
-	"time"
 
 	"purveyor/internal/command"
 	"purveyor/internal/commerce"
@@ -23,7 +21,6 @@ type webhooks struct {
 	engine     storage.Engine
 	reader     storage.Reader
 	sender     Sender
-	runner     *jobs.Runner
 	recipients *recipients
 	tries      *tries
 }
@@ -31,8 +28,8 @@ type webhooks struct {
 func newWebhooks(o Options, l ledger) *webhooks {
 	reader := o.Engine.Reader()
 	return &webhooks{ledger: l, engine: o.Engine, reader: reader, sender: o.Sender,
-		recipients: &recipients{reader: reader, known: map[string]*entry{}},
-		tries:      newTries(o.Committer)}
+		recipients: &recipients{env: o.Env, reader: reader, known: map[string]*entry{}},
+		tries:      newTries(o.Env, o.Committer)}
 }
 
 // deliver makes one try, unless the partner is suspended, or the endpoint holds
@@ -43,14 +40,14 @@ func (w *webhooks) deliver(ctx context.Context, job commerce.Job) jobs.Outcome {
 	case errors.Is(err, storage.ErrNotFound), err == nil && p.partner.CallbackURL == "": // the partner wants no webhooks any more
 		return w.done(job)
 	case err != nil:
-		return w.unread(job, err)
+		return w.retryAfterLease(job, err)
 	case p.partner.Suspended, p.endpoint.Holds() && job.State != commerce.JobParked:
 		return w.park(job)
 	}
 	event, found, err := w.event(ctx, job)
 	switch {
 	case err != nil:
-		return w.unread(job, err)
+		return w.retryAfterLease(job, err)
 	case !found: // it is past its keep time
 		return w.done(job)
 	}
@@ -67,7 +64,7 @@ func (w *webhooks) event(ctx context.Context, job commerce.Job) (commerce.Webhoo
 	uncut := context.WithoutCancel(ctx)
 	if end, ok := ctx.Deadline(); ok {
 		var cancel context.CancelFunc
-		uncut, cancel = context.WithDeadline(uncut, end)
+		uncut, cancel = w.env.WithDeadline(uncut, end)
 		defer cancel()
 	}
 	found, err := w.reader.WebhookEvents(uncut, []commerce.EventKey{eventKey(job)})
@@ -79,12 +76,12 @@ func (w *webhooks) event(ctx context.Context, job commerce.Job) (commerce.Webhoo
 const roomBeside = 256
 
 func (w *webhooks) send(ctx context.Context, job commerce.Job, p recipient, event commerce.WebhookEvent) jobs.Outcome {
-	at := time.Now().UnixMilli()
+	at := w.env.Millis()
 	result := w.sender.Send(ctx, webhook.Request{
 		URL: p.partner.CallbackURL, ID: event.ID, Body: wire.AppendWebhook(make([]byte, 0, len(event.Data)+roomBeside), event), At: at,
 		Secret: p.partner.CallbackSecret, PreviousSecret: p.endpoint.Previous(at),
 	})
-	try := command.WebhookTry{Job: job, RetryAfter: result.RetryAfter, Jitter: rand.Float64(),
+	try := command.WebhookTry{Job: job, RetryAfter: result.RetryAfter, Jitter: w.env.Jitter(),
 		Attempt: commerce.WebhookAttempt{PartnerID: event.PartnerID, EventID: event.ID, URL: withoutPassword(p.partner.CallbackURL),
 			At: at, TookMs: result.TookMs, Status: result.Status, Error: result.Error, Answer: result.Answer}}
 	delivered := try.Attempt.Delivered()
@@ -116,7 +113,7 @@ func withoutPassword(text string) string {
 // park leaves a job with its endpoint. If that holds it no longer, the job
 // waits, and comes up again at once.
 func (w *webhooks) park(job commerce.Job) jobs.Outcome {
-	return jobs.Outcome{Record: jobs.Waiting(func(ctx context.Context) (commerce.Job, error) {
+	return jobs.Outcome{Record: jobs.Recording(w.env, func(ctx context.Context) (commerce.Job, error) {
 		parked, err := commit.Do(ctx, w.committer, command.ParkJobs{PartnerID: job.Owner, Jobs: []commerce.Job{job}})
 		if err == nil && parked == 0 {
 			w.recipients.forget(job.Owner)
@@ -139,21 +136,21 @@ func (w *webhooks) release(ctx context.Context, job commerce.Job) jobs.Outcome {
 	for range releaseRounds {
 		p, err := w.recipients.get(ctx, job.Owner)
 		if err != nil && !errors.Is(err, storage.ErrNotFound) {
-			return w.unread(job, err)
+			return w.retryAfterLease(job, err)
 		}
 		if commerce.Parks(p.partner, p.endpoint) { // again; a later release has them
 			return w.done(job)
 		}
 		n, err := w.engine.ReleaseParked(ctx, job.Owner, releaseAtOnce)
 		if err != nil {
-			return w.unread(job, err)
+			return w.retryAfterLease(job, err)
 		}
 		w.runner.Wake()
 		if n < releaseAtOnce {
 			return w.done(job)
 		}
 	}
-	return jobs.Outcome{Record: jobs.Waiting(func(ctx context.Context) (commerce.Job, error) {
+	return jobs.Outcome{Record: jobs.Recording(w.env, func(ctx context.Context) (commerce.Job, error) {
 		return commerce.Job{}, w.Return(ctx, []commerce.Job{job})
 	})}
 }

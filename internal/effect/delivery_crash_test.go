@@ -217,7 +217,7 @@ func (s *shop) travelOnce(j journey, name string, again, after bool, at int) (ou
 	died = first.m.isDead()
 	first.stop()
 	if s.endLeases != nil {
-		s.endLeases(first.worker)
+		s.endLeases(first.runner.Worker)
 	}
 	second := s.serve(newMortal(s.engine, 0, false), nil, nil)
 	defer second.stop()

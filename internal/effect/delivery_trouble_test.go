@@ -181,7 +181,7 @@ func TestTwoProcessesLookForACourier(t *testing.T) {
 				near.once(c.stalled, func() {
 					near.set(quoting, c.near)
 					first.m.idle.Store(true) // else it may claim the job again itself
-					s.returnJobs(first.worker)
+					s.returnJobs(first.runner.Worker)
 					second = s.serve(newMortal(s.engine, 0, false), nil, nil)
 					over := make(chan struct{})
 					far.once(beforeCreate, func() { // the first one goes on while the second one asks

@@ -1,17 +1,17 @@
-// Package effect does what jobs ask for: each kind calls one port and has the
-// outcome recorded by one command.
+// Package effect does the jobs: each kind calls one port and has the outcome
+// recorded by one command.
 package effect
 
 import (
 	"context"
 	"errors"
 	"log/slog"
-	"math/rand/v2"
 	"slices"
 
 	"purveyor/internal/command"
 	"purveyor/internal/commerce"
 	"purveyor/internal/commit"
+	"purveyor/internal/env"
 	"purveyor/internal/jobs"
 	"purveyor/internal/outside/courier"
 	"purveyor/internal/outside/geocode"
@@ -30,9 +30,10 @@ type Sender interface {
 
 // Options are what the effects work with.
 type Options struct {
+	Env       env.Env
 	Engine    storage.Engine
 	Committer *commit.Committer
-	Worker    string // a name that no other process has
+	Runner    *jobs.Runner // runs the jobs; the committer hands new ones to it
 	// Failed is called for each failed try of a job, as jobs.Options says. Nil:
 	// nothing is called.
 	Failed func(job commerce.Job, err error, dead bool)
@@ -48,10 +49,9 @@ type Options struct {
 
 	// Movers move objects of sandboxes, by the beginning of their ids.
 	Movers map[string]sandbox.Mover
-	// Objects of sandboxes, and Post, which sends what they post to the inbound
-	// path of that name. Nil: there is no sandbox.
-	Objects *Objects
-	Post    func(ctx context.Context, to string, body []byte) error
+	// Post sends what the sandboxes post to the inbound path of that name. Nil: there
+	// is no sandbox.
+	Post func(ctx context.Context, to string, body []byte) error
 }
 
 // Processor is what jobs need of a payment processor.
@@ -68,9 +68,10 @@ type Geocoder interface {
 
 // Effects are the jobs of this process and what they do.
 type Effects struct {
+	env     env.Env
 	runner  *jobs.Runner
 	unwatch context.CancelFunc
-	watched chan struct{} // closed when nothing is probed any more
+	watched chan struct{} // closed when no endpoint is probed any more
 }
 
 // How many jobs of one lane are done at a time.
@@ -92,12 +93,12 @@ const (
 // pools are how many tries of a pool are under way at a time.
 var pools = map[jobs.Pool]int{webhookPool: 256, noticePool: 32, paymentPool: 64, courierPool: 64, sandboxPool: 64}
 
-// Start begins to do jobs, those of new commits at once.
+// Start begins to do jobs. The jobs of new commits start at once.
 func Start(o Options) *Effects {
 	ledger := o.ledger()
 	w := newWebhooks(o, ledger)
 	n, p, c, s := notices{o}, payments{o}, couriers{o}, sandboxes{o}
-	runner := jobs.New(jobs.Options{Worker: o.Worker, Queue: queue{o.Engine, o.Engine.Reader()}, Ledger: ledger, Failed: o.Failed, Pools: pools, Kinds: map[commerce.JobKind]jobs.Kind{
+	o.Runner.Handle(jobs.Options{Queue: queue{o.Engine, o.Engine.Reader()}, Ledger: ledger, Failed: o.Failed, Pools: pools, Kinds: map[commerce.JobKind]jobs.Kind{
 		commerce.JobDeliverWebhook:  {Do: w.deliver, Pool: webhookPool, Width: webhookWidth},
 		commerce.JobReleaseParked:   {Do: w.release, Pool: webhookPool, Width: 1},
 		commerce.JobMailReady:       {Do: n.mailReady, Pool: noticePool, Width: noticeWidth},
@@ -113,39 +114,33 @@ func Start(o Options) *Effects {
 		commerce.JobSandboxStep:     {Do: s.step, Pool: sandboxPool, Width: 1, Apart: true},
 		commerce.JobSandboxCallback: {Do: s.send, Pool: sandboxPool, Width: 1, Apart: true},
 	}})
-	w.runner = runner
-	o.Committer.StartJobsWith(runner)
-	runner.Run()
+	o.Runner.Run()
 	ctx, cancel := context.WithCancel(context.Background())
 	watched := make(chan struct{})
-	go func() { defer close(watched); w.watch(ctx) }()
-	e := &Effects{runner, cancel, watched}
-	if o.Objects != nil {
-		o.Objects.effects.Store(e)
-	}
-	return e
+	o.Env.Go(func() {
+		defer close(watched)
+		o.Env.Drive(func() env.Next { return w.watch(ctx) }, ctx.Done())
+	})
+	return &Effects{o.Env, o.Runner, cancel, watched}
 }
 
-// Finish has a job done before others, and waits for it as jobs.Runner does.
+// Finish starts a job before others and waits for it, as jobs.Runner does.
 func (e *Effects) Finish(ctx context.Context, key commerce.JobKey) error {
 	return e.runner.Finish(ctx, key)
 }
 
-// EndWaits has all who wait in Finish go on at once.
+// EndWaits makes every call of Finish return at once.
 func (e *Effects) EndWaits() { e.runner.EndWaits() }
 
 // Stop cuts what is under way and gives all jobs back before ctx ends. The
 // committer must still be open.
 func (e *Effects) Stop(ctx context.Context) {
 	e.unwatch()
-	select {
-	case <-e.watched:
-	case <-ctx.Done():
-	}
+	_ = e.env.AwaitIn(ctx, e.watched)
 	e.runner.Stop(ctx)
 }
 
-func (o Options) ledger() ledger { return ledger{o.Committer, o.Worker} }
+func (o Options) ledger() ledger { return ledger{o.Env, o.Committer, o.Runner} }
 
 // queue is storage as the runner sees it.
 type queue struct {
@@ -189,8 +184,9 @@ func (q queue) NextDue(ctx context.Context, now int64) (bool, int64, error) {
 
 // ledger changes jobs in the runner's name.
 type ledger struct {
+	env       env.Env
 	committer *commit.Committer
-	worker    string
+	runner    *jobs.Runner
 }
 
 const returnAtOnce = 500 // jobs in a command
@@ -207,51 +203,51 @@ func (l ledger) Return(ctx context.Context, list []commerce.Job) error {
 
 // Take implements jobs.Ledger.
 func (l ledger) Take(ctx context.Context, key commerce.JobKey) (commerce.Job, bool, bool, error) {
-	taken, err := commit.Do(ctx, l.committer, command.TakeJob{Job: key, Worker: l.worker})
+	taken, err := commit.Do(ctx, l.committer, command.TakeJob{Job: key, Worker: l.runner.Worker})
 	return taken.Job, taken.There, taken.Taken, err
 }
 
 // Fail implements jobs.Ledger. Only the job is touched, because what it is about
 // may be what cannot be read.
 func (l ledger) Fail(ctx context.Context, job commerce.Job, err error) (commerce.Job, error) {
-	return commit.Do(ctx, l.committer, command.RecordJob{Job: job, Failed: err, Delays: job.Kind.Delays(), Jitter: rand.Float64()})
+	return commit.Do(ctx, l.committer, command.RecordJob{Job: job, Failed: err, Delays: job.Kind.Delays(), Jitter: l.env.Jitter()})
 }
 
-// unread is the outcome of a try that could not read what the job is about.
-// While the database is away, the job waits until its lease ends. A subject that
-// is not there, or cannot be read, is a failed try.
-func (l ledger) unread(job commerce.Job, err error) jobs.Outcome {
+// retryAfterLease is the outcome of a try that could not read what the job is
+// about. While the database is away, the job waits until its lease ends. A subject
+// that does not exist, or cannot be read, is a failed try.
+func (l ledger) retryAfterLease(job commerce.Job, err error) jobs.Outcome {
 	if outage(err) {
 		slog.Error("a job waits for the database", "kind", job.Kind, "job", job.ID, "error", err)
 		return jobs.Outcome{Err: err}
 	}
-	return jobs.Outcome{Err: err, Record: jobs.Waiting(func(ctx context.Context) (commerce.Job, error) { return l.Fail(ctx, job, err) })}
+	return jobs.Outcome{Err: err, Record: jobs.Recording(l.env, func(ctx context.Context) (commerce.Job, error) { return l.Fail(ctx, job, err) })}
 }
 
-// outage tells whether an error says that the database is away, or too slow.
+// outage reports whether an error says that the database is away, or too slow.
 func outage(err error) bool {
 	return errors.Is(err, storage.ErrUnavailable) || errors.Is(err, storage.ErrAgain) || errors.Is(err, storage.ErrOutcomeUnknown) ||
 		errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 }
 
-// done ends a job of which there is nothing to do.
+// done ends a job that has nothing to do.
 func (l ledger) done(job commerce.Job) jobs.Outcome {
-	return succeeded(l.committer, command.RecordJob{Job: job})
+	return succeeded(l.env, l.committer, command.RecordJob{Job: job})
 }
 
 // succeeded is the outcome of a try that ended the job or put it off, with the
 // command that records it.
-func succeeded[R any](c *commit.Committer, record commit.Command[R]) jobs.Outcome {
-	return jobs.Outcome{Record: jobs.Waiting(func(ctx context.Context) (commerce.Job, error) {
+func succeeded[R any](e env.Env, c *commit.Committer, record commit.Command[R]) jobs.Outcome {
+	return jobs.Outcome{Record: jobs.Recording(e, func(ctx context.Context) (commerce.Job, error) {
 		_, err := commit.Do(ctx, c, record)
 		return commerce.Job{}, err
 	})}
 }
 
-// outcome of a try that failed or, if failed is nil, did not. The command
-// returns the job as it goes on.
+// outcome is the outcome of a try that failed or, if failed is nil, succeeded. The
+// command returns the job as it goes on.
 func outcome(o Options, record commit.Command[commerce.Job], failed error) jobs.Outcome {
-	return jobs.Outcome{Err: failed, Record: jobs.Waiting(func(ctx context.Context) (commerce.Job, error) {
+	return jobs.Outcome{Err: failed, Record: jobs.Recording(o.Env, func(ctx context.Context) (commerce.Job, error) {
 		return commit.Do(ctx, o.Committer, record)
 	})}
 }

@@ -2,7 +2,6 @@ package effect
 
 import (
 	"context"
-	"math/rand/v2"
 	"slices"
 
 	"purveyor/internal/command"
@@ -50,18 +49,18 @@ func (n notices) textPaid(ctx context.Context, job commerce.Job) jobs.Outcome {
 func (n notices) do(ctx context.Context, job commerce.Job, write func(commerce.Order, commerce.Store) notice) jobs.Outcome {
 	order, err := n.order(ctx, job)
 	if err != nil {
-		return n.ledger().unread(job, err)
+		return n.ledger().retryAfterLease(job, err)
 	}
 	store, err := n.Engine.Reader().Store(ctx, job.Owner)
 	if err != nil {
-		return n.ledger().unread(job, err)
+		return n.ledger().retryAfterLease(job, err)
 	}
 	it := write(order, store)
 	if slices.Contains(it.moot, order.Status) {
 		return n.ledger().done(job)
 	}
 	record := command.RecordMessage{
-		RecordJob: command.RecordJob{Job: job, Delays: commerce.NoticeDelays, Jitter: rand.Float64()},
+		RecordJob: command.RecordJob{Job: job, Delays: commerce.NoticeDelays, Jitter: n.Env.Jitter()},
 		Facts:     command.FactsOf(order), What: it.what,
 	}
 	send := n.transport(job, it.message)
@@ -76,7 +75,7 @@ func (n notices) do(ctx context.Context, job commerce.Job, write func(commerce.O
 		reason, err := n.allow(ctx, job, record.Facts, it)
 		switch {
 		case err != nil:
-			return n.ledger().unread(job, err)
+			return n.ledger().retryAfterLease(job, err)
 		case reason != "":
 			record.Kept = kept(it.message, reason)
 		default:

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"strings"
 	"time"
 
@@ -28,7 +27,7 @@ const sessionLife = 23 * time.Hour
 func (p payments) open(ctx context.Context, job commerce.Job) jobs.Outcome {
 	order, paid, processor, err := p.begun(ctx, job)
 	if err != nil {
-		return p.ledger().unread(job, err)
+		return p.ledger().retryAfterLease(job, err)
 	}
 	record := command.RecordPaymentSession{RecordJob: p.recordJob(job), Facts: command.FactsOf(order), Answers: paid.Answers}
 	session, err := processor.OpenSession(ctx, sessionRequest(order, paid))
@@ -87,7 +86,7 @@ func doorOf(a *commerce.DeliveryAddress) (lines []string) {
 func (p payments) expire(ctx context.Context, job commerce.Job) jobs.Outcome {
 	order, paid, processor, err := p.load(ctx, commerce.OrderKey{StoreID: job.Owner, OrderID: job.Subject})
 	if err != nil {
-		return p.ledger().unread(job, err)
+		return p.ledger().retryAfterLease(job, err)
 	}
 	session, err := processor.ExpireSession(ctx, paid.SessionID)
 	key, facts := job.Key(), command.FactsOf(order)
@@ -97,12 +96,12 @@ func (p payments) expire(ctx context.Context, job commerce.Job) jobs.Outcome {
 		record.Failed = err
 		return outcome(p.Options, record, err)
 	case session.Status == payment.SessionPaid:
-		return succeeded(p.Committer, command.RecordPayment{Facts: facts, SessionID: session.ID, PaymentID: session.PaymentID,
+		return succeeded(p.Env, p.Committer, command.RecordPayment{Facts: facts, SessionID: session.ID, PaymentID: session.PaymentID,
 			AmountCents: session.PaidCents, TraceID: paid.TraceID, Job: &key})
 	case session.Status == payment.SessionPending: // a callback tells when the money is there
 		return outcome(p.Options, command.RecordJob{Job: job}, nil)
 	}
-	return succeeded(p.Committer, command.RecordPaymentCallback{Facts: facts, Kind: command.CallbackExpired, TraceID: paid.TraceID, Job: &key})
+	return succeeded(p.Env, p.Committer, command.RecordPaymentCallback{Facts: facts, Kind: command.CallbackExpired, TraceID: paid.TraceID, Job: &key})
 }
 
 // refund gives money back. If the process dies between the call and its record,
@@ -110,11 +109,11 @@ func (p payments) expire(ctx context.Context, job commerce.Job) jobs.Outcome {
 func (p payments) refund(ctx context.Context, job commerce.Job) jobs.Outcome {
 	refund, err := p.Engine.Reader().Refund(ctx, commerce.RefundKey{StoreID: job.Owner, RefundID: job.Subject})
 	if err != nil {
-		return p.ledger().unread(job, err)
+		return p.ledger().retryAfterLease(job, err)
 	}
 	order, paid, processor, err := p.load(ctx, commerce.OrderKey{StoreID: job.Owner, OrderID: refund.OrderID})
 	if err != nil {
-		return p.ledger().unread(job, err)
+		return p.ledger().retryAfterLease(job, err)
 	}
 	record := command.RecordRefund{RecordJob: p.recordJob(job), Facts: command.FactsOf(order), RefundID: refund.ID, Answers: refund.Answers}
 	made, err := processor.Refund(ctx, payment.RefundRequest{ID: refund.ID, OrderID: order.ID, SessionID: paid.SessionID,
@@ -149,7 +148,7 @@ func (p payments) processor(paid commerce.Payment) Processor {
 }
 
 func (p payments) recordJob(job commerce.Job) command.RecordJob {
-	return command.RecordJob{Job: job, Delays: commerce.PaymentDelays, Jitter: rand.Float64()}
+	return command.RecordJob{Job: job, Delays: commerce.PaymentDelays, Jitter: p.Env.Jitter()}
 }
 
 // outcomeOf tells a definite refusal from an error that says nothing.

@@ -16,6 +16,7 @@ import (
 
 	"purveyor/internal/command"
 	"purveyor/internal/commerce"
+	"purveyor/internal/env"
 	"purveyor/internal/inbound"
 	"purveyor/internal/outside/courier"
 	"purveyor/internal/outside/payment"
@@ -316,7 +317,7 @@ func TestNotConfiguredAnyMore(t *testing.T) {
 		s.eventually("the jobs of the payment", s.idle)
 		v.stop()
 		refund := command.StartRefund{Facts: command.FactsOf(s.order(order)), RefundID: "rfd_1"}
-		without := Start(Options{Engine: s.engine, Committer: s.committer, Worker: "without", Sender: s})
+		without := Start(Options{Engine: s.engine, Committer: s.committer, Runner: s.runner("without"), Sender: s})
 		must(t, s.committer, refund)
 		asked := s.jobs(commerce.JobWaiting, storeID)
 		if err := without.Finish(context.Background(), asked[0].Key()); err != nil {
@@ -485,10 +486,10 @@ func TestCallbackOfAnotherProcessor(t *testing.T) {
 	taking(t, objects, func(s *shop, v *service, _ *atomic.Bool) {
 		order := v.ask(checkoutPath, "k", checkoutBody("")).checkedOut(s)
 		v.pay(s.payment(order).SessionID)
-		handler := web.Trace(slog.New(slog.DiscardHandler), inbound.New(s.engine.Reader(), v.committer, map[string]inbound.PaymentCallbacks{"other": v.box, "sandbox": v.box}, nil))
+		handler := web.Trace(env.Env{}, slog.New(slog.DiscardHandler), inbound.New(env.Env{}, s.engine.Reader(), v.committer, map[string]inbound.PaymentCallbacks{"other": v.box, "sandbox": v.box}, nil))
 		n := objects.TakeCallbacks()[0]
 		for _, name := range []string{"other", "sandbox"} {
-			signature, err := sandbox.NewSigner(objects).Sign(context.Background(), time.Now(), n.Body)
+			signature, err := sandbox.NewSigner(env.Env{}, objects).Sign(context.Background(), time.Now(), n.Body)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -507,7 +508,7 @@ func TestCallbackOfAnotherProcessor(t *testing.T) {
 // a change outlive the process.
 func TestObjects(t *testing.T) {
 	in(t, func(s *shop) {
-		o := NewObjects(s.engine, s.committer)
+		o := NewObjects(env.Env{}, s.engine, s.committer, nil)
 		if _, err := o.Object(context.Background(), "cs"); !errors.Is(err, sandbox.ErrNoObject) {
 			t.Errorf("an object that is not there: %v", err)
 		}
@@ -536,7 +537,7 @@ func TestObjects(t *testing.T) {
 		var got []time.Time
 		begun := time.Now()
 		failures := 2
-		e := Start(Options{Engine: s.engine, Committer: s.committer, Worker: "me", Sender: s, Objects: o, Post: func(_ context.Context, to string, body []byte) error {
+		e := Start(Options{Engine: s.engine, Committer: s.committer, Runner: s.runner("me"), Sender: s, Post: func(_ context.Context, to string, body []byte) error {
 			mu.Lock()
 			defer mu.Unlock()
 			if failures--; failures >= 0 {
@@ -563,7 +564,7 @@ func TestObjects(t *testing.T) {
 // those about other orders, and among those of couriers.
 func TestPaymentCallbackWaits(t *testing.T) {
 	in(t, func(s *shop) {
-		o, ctx := NewObjects(s.engine, s.committer), context.Background()
+		o, ctx := NewObjects(env.Env{}, s.engine, s.committer, nil), context.Background()
 		put := func(id, to, orderID string) {
 			t.Helper()
 			callback := sandbox.Callback{To: to, After: time.Hour, Body: fmt.Appendf(nil, `{"order_id":%q}`, orderID)}

@@ -8,36 +8,35 @@ import (
 	"purveyor/internal/command"
 	"purveyor/internal/commerce"
 	"purveyor/internal/commit"
+	"purveyor/internal/env"
 	"purveyor/internal/storage"
 )
 
-// watchPause is between looks at the endpoints that are held.
+// watchPause is the time between looks at the endpoints that are held.
 const watchPause = 2 * time.Second
 
-// watch sends the probes of held endpoints, until ctx ends.
-func (w *webhooks) watch(ctx context.Context) {
-	for {
-		wait := watchPause
-		held, err := w.reader.HeldEndpoints(ctx)
-		if err != nil && ctx.Err() == nil {
-			slog.Error("held endpoints were not read", "error", err)
+// watch is a step of the machine that probes held endpoints: it begins the probes
+// that are due. The machine ends with ctx.
+func (w *webhooks) watch(ctx context.Context) env.Next {
+	if ctx.Err() != nil {
+		return env.Ended
+	}
+	wait := watchPause
+	held, err := w.reader.HeldEndpoints(ctx)
+	if err != nil && ctx.Err() == nil {
+		slog.Error("held endpoints were not read", "error", err)
+	}
+	now := w.env.Millis()
+	for _, e := range held {
+		if !e.ProbeDue(now) {
+			wait = min(wait, time.Duration(e.HeldUntil-now)*time.Millisecond)
+			continue
 		}
-		now := time.Now().UnixMilli()
-		for _, e := range held {
-			if !e.ProbeDue(now) {
-				wait = min(wait, time.Duration(e.HeldUntil-now)*time.Millisecond)
-				continue
-			}
-			if err := w.probe(ctx, e.PartnerID); err != nil && ctx.Err() == nil {
-				slog.Error("an endpoint was not probed", "partner", e.PartnerID, "error", err)
-			}
-		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-time.After(wait):
+		if err := w.probe(ctx, e.PartnerID); err != nil && ctx.Err() == nil {
+			slog.Error("an endpoint was not probed", "partner", e.PartnerID, "error", err)
 		}
 	}
+	return env.Next(wait)
 }
 
 // probe begins the probe of an endpoint, if no other process has.
@@ -46,7 +45,7 @@ func (w *webhooks) probe(ctx context.Context, partnerID string) error {
 	if err != nil {
 		return err
 	}
-	cmd := command.ProbeEndpoint{PartnerID: partnerID, Worker: w.worker, Until: time.Now().UnixMilli() + commerce.JobLease}
+	cmd := command.ProbeEndpoint{PartnerID: partnerID, Worker: w.runner.Worker, Until: w.env.Millis() + commerce.JobLease}
 	if len(parked) > 0 {
 		key := parked[0].Key()
 		cmd.Parked = &key

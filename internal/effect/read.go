@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"purveyor/internal/commerce"
+	"purveyor/internal/env"
 	"purveyor/internal/storage"
 )
 
@@ -17,6 +18,7 @@ type recipient struct {
 
 // recipients remembers for a second where the events of partners go. Partners bound it.
 type recipients struct {
+	env    env.Env
 	reader storage.Reader
 	mu     sync.Mutex
 	known  map[string]*entry
@@ -35,7 +37,7 @@ func (p *recipients) get(ctx context.Context, id string) (recipient, error) {
 	e := p.entry(id)
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	now := time.Now()
+	now := p.env.Now()
 	if now.Before(e.until) {
 		return e.recipient, nil
 	}

@@ -2,16 +2,14 @@ package effect
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
-	mathrand "math/rand/v2"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"purveyor/internal/command"
 	"purveyor/internal/commerce"
 	"purveyor/internal/commit"
+	"purveyor/internal/env"
 	"purveyor/internal/jobs"
 	"purveyor/internal/outside/sandbox"
 	"purveyor/internal/storage"
@@ -22,14 +20,21 @@ import (
 // Objects keeps the objects of sandboxes in the database; it implements
 // sandbox.Objects. Their callbacks are jobs.
 type Objects struct {
+	env       env.Env
 	engine    storage.Engine
 	committer *commit.Committer
-	effects   atomic.Pointer[Effects] // nil: jobs are not done here yet
+	jobs      Finisher
 }
 
-// NewObjects makes them.
-func NewObjects(engine storage.Engine, committer *commit.Committer) *Objects {
-	return &Objects{engine: engine, committer: committer}
+// Finisher starts a job before others and waits for it, as jobs.Runner does.
+type Finisher interface {
+	Finish(ctx context.Context, key commerce.JobKey) error
+}
+
+// NewObjects makes them. Changes wait for their notices by jobs; nil: they do not
+// wait.
+func NewObjects(e env.Env, engine storage.Engine, committer *commit.Committer, jobs Finisher) *Objects {
+	return &Objects{e, engine, committer, jobs}
 }
 
 // Object implements sandbox.Objects.
@@ -52,7 +57,7 @@ func (o *Objects) PutObject(ctx context.Context, v sandbox.Object, callbacks ...
 		if err != nil {
 			return err
 		}
-		put.Callbacks = append(put.Callbacks, command.SandboxCallback{ID: newCallbackID(), After: n.After.Milliseconds(), Data: data})
+		put.Callbacks = append(put.Callbacks, command.SandboxCallback{ID: commerce.NewID(commerce.PrefixSandbox, o.env.Millis(), o.env.Entropy()), After: n.After.Milliseconds(), Data: data})
 	}
 	stored, asked, err := commit.DoJobs(ctx, o.committer, put)
 	if err != nil {
@@ -61,15 +66,14 @@ func (o *Objects) PutObject(ctx context.Context, v sandbox.Object, callbacks ...
 	if !stored {
 		return sandbox.ErrChanged
 	}
-	effects := o.effects.Load()
-	if effects == nil {
+	if o.jobs == nil {
 		return nil
 	}
-	wait, cancel := context.WithTimeout(ctx, callbackWait)
+	wait, cancel := o.env.WithTimeout(ctx, callbackWait)
 	defer cancel()
 	for i, callback := range callbacks {
 		if job := asked[i]; callback.After == 0 {
-			_ = effects.Finish(wait, job.Key()) // it goes on without us
+			_ = o.jobs.Finish(wait, job.Key()) // it goes on without us
 		}
 	}
 	return nil
@@ -81,25 +85,19 @@ type storedCallback struct {
 	Body []byte `json:"body"`
 }
 
-func newCallbackID() string {
-	var e commerce.Entropy
-	_, _ = rand.Read(e[:]) // never fails (crypto/rand)
-	return commerce.NewID(commerce.PrefixSandbox, time.Now().UnixMilli(), e)
-}
-
 // sandboxes send the callbacks of sandboxes.
 type sandboxes struct{ Options }
 
 // send posts a callback to the service. One that is gone has arrived.
 func (s sandboxes) send(ctx context.Context, job commerce.Job) jobs.Outcome {
-	record := command.RecordSandboxCallback{RecordJob: command.RecordJob{Job: job, Delays: commerce.NoticeDelays, Jitter: mathrand.Float64()}}
+	record := command.RecordSandboxCallback{RecordJob: command.RecordJob{Job: job, Delays: commerce.NoticeDelays, Jitter: s.Env.Jitter()}}
 	object, err := s.Engine.Reader().SandboxObject(ctx, job.Subject)
 	var callback storedCallback
 	switch {
 	case errors.Is(err, storage.ErrNotFound):
 		return outcome(s.Options, record, nil)
 	case err != nil:
-		return s.ledger().unread(job, err)
+		return s.ledger().retryAfterLease(job, err)
 	}
 	if err := json.Unmarshal(object.Data, &callback); err != nil {
 		record.Failed = &commerce.PermanentError{Err: err}
@@ -113,10 +111,10 @@ func (s sandboxes) send(ctx context.Context, job commerce.Job) jobs.Outcome {
 // is stored: if the process dies in between, they are posted again under the
 // same ids.
 func (s sandboxes) step(ctx context.Context, job commerce.Job) jobs.Outcome {
-	record := command.RecordSandboxStep{RecordJob: command.RecordJob{Job: job, Delays: commerce.StepDelays, Jitter: mathrand.Float64()}}
+	record := command.RecordSandboxStep{RecordJob: command.RecordJob{Job: job, Delays: commerce.StepDelays, Jitter: s.Env.Jitter()}}
 	object, err := s.Engine.Reader().SandboxObject(ctx, job.Subject)
 	if err != nil {
-		return s.ledger().unread(job, err)
+		return s.ledger().retryAfterLease(job, err)
 	}
 	kind, _, _ := strings.Cut(job.Subject, "_")
 	mover, known := s.Movers[kind]

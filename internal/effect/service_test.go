@@ -16,7 +16,9 @@ import (
 	"purveyor/internal/command"
 	"purveyor/internal/commerce"
 	"purveyor/internal/commit"
+	"purveyor/internal/env"
 	"purveyor/internal/inbound"
+	"purveyor/internal/jobs"
 	"purveyor/internal/outside/courier"
 	"purveyor/internal/outside/payment"
 	"purveyor/internal/outside/sandbox"
@@ -130,7 +132,7 @@ func (p mortalProcessor) Refund(ctx context.Context, r payment.RefundRequest) (p
 type service struct {
 	s         *shop
 	m         *mortal
-	worker    string
+	runner    *jobs.Runner
 	committer *commit.Committer
 	effects   *Effects
 	api       http.Handler
@@ -156,17 +158,18 @@ func (s *shop) admit() {
 // database, as a real processor does; nil: it stands in it.
 func (s *shop) serve(m *mortal, objects *fakesandbox.Objects, wrap func(Processor) Processor) *service {
 	s.orders++
-	v := &service{s: s, m: m, worker: fmt.Sprint("process ", s.orders), committer: commit.New(m, 0)}
-	inside := NewObjects(m, v.committer)
+	v := &service{s: s, m: m, runner: jobs.New(env.Env{}, fmt.Sprint("process ", s.orders))}
+	v.committer = commit.New(m, commit.Options{Starter: v.runner})
+	inside := NewObjects(env.Env{}, m, v.committer, v.runner)
 	var kept sandbox.Objects = inside
 	if objects != nil {
 		kept = objects
 	}
-	v.box = payment.NewSandbox(kept, payURL)
+	v.box = payment.NewSandbox(env.Env{}, kept, payURL)
 	fleet, posters := s.fleet(m), map[string]inbound.CourierCallbacks{}
 	var movers map[string]sandbox.Mover
 	if s.sandboxFleet {
-		box := courier.NewSandbox(kept, payURL)
+		box := courier.NewSandbox(env.Env{}, kept, payURL)
 		box.Locate = func(context.Context, commerce.Address) (commerce.Point, bool) {
 			return commerce.Point{Lat: 30.27, Lng: -97.74}, true
 		}
@@ -176,17 +179,17 @@ func (s *shop) serve(m *mortal, objects *fakesandbox.Objects, wrap func(Processo
 	for name, p := range fleet.Providers {
 		posters[name] = p
 	}
-	notices := inbound.New(m.Reader(), v.committer, map[string]inbound.PaymentCallbacks{"sandbox": v.box}, posters)
-	v.post = notices.FromSandbox(sandbox.NewSigner(kept))
-	v.inbound = web.Trace(slog.New(slog.DiscardHandler), notices)
+	notices := inbound.New(env.Env{}, m.Reader(), v.committer, map[string]inbound.PaymentCallbacks{"sandbox": v.box}, posters)
+	v.post = notices.FromSandbox(sandbox.NewSigner(env.Env{}, kept))
+	v.inbound = web.Trace(env.Env{}, slog.New(slog.DiscardHandler), notices)
 	var processor Processor = mortalProcessor{v.box, m}
 	if wrap != nil {
 		processor = wrap(processor)
 	}
-	v.effects = Start(Options{Engine: m, Committer: v.committer, Worker: v.worker, Sender: s,
-		Processors: map[string]Processor{"sandbox": processor}, Objects: inside, Post: v.post, Fleet: fleet, Movers: movers, Geocoder: nowhere{}, Failed: s.failed})
+	v.effects = Start(Options{Engine: m, Committer: v.committer, Runner: v.runner, Sender: s,
+		Processors: map[string]Processor{"sandbox": processor}, Post: v.post, Fleet: fleet, Movers: movers, Geocoder: nowhere{}, Failed: s.failed})
 	partners := api.New(m, v.committer, api.Options{Jobs: v.effects, Couriers: fleet, Geocoder: nowhere{}, Processors: map[commerce.Mode]string{commerce.Test: "sandbox"}})
-	v.api = web.Trace(slog.New(slog.DiscardHandler), partners.Handler())
+	v.api = web.Trace(env.Env{}, slog.New(slog.DiscardHandler), partners.Handler())
 	return v
 }
 

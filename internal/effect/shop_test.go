@@ -7,6 +7,7 @@ import (
 	"os"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -14,6 +15,8 @@ import (
 	"purveyor/internal/command"
 	"purveyor/internal/commerce"
 	"purveyor/internal/commit"
+	"purveyor/internal/env"
+	"purveyor/internal/jobs"
 	"purveyor/internal/outside/mail"
 	"purveyor/internal/outside/sms"
 	"purveyor/internal/outside/webhook"
@@ -30,6 +33,7 @@ const (
 // shop is a store and a partner on a real engine, in a bubble of its own time,
 // and the other ends of all ports.
 type shop struct {
+	relay     *relay
 	t         *testing.T
 	engine    storage.Engine
 	committer *commit.Committer
@@ -80,7 +84,8 @@ func in(t *testing.T, test func(s *shop)) {
 
 func newShop(t *testing.T, engine storage.Engine) *shop {
 	t.Helper()
-	s := &shop{t: t, engine: engine, committer: commit.New(engine, 0), pause: 5 * time.Millisecond}
+	s := &shop{t: t, engine: engine, relay: &relay{}, pause: 5 * time.Millisecond}
+	s.committer = commit.New(engine, commit.Options{Starter: s.relay})
 	t.Cleanup(func() {
 		s.committer.Close()
 		if err := engine.Close(); err != nil {
@@ -113,9 +118,30 @@ func must[R any](t *testing.T, c *commit.Committer, cmd commit.Command[R]) R {
 	return r
 }
 
+// relay hands new jobs to the runner that was made last, as if its process had a
+// committer of its own.
+type relay struct{ to atomic.Pointer[jobs.Runner] }
+
+func (r *relay) Reserve(job commerce.Job) (commerce.Job, bool) {
+	if runner := r.to.Load(); runner != nil {
+		return runner.Reserve(job)
+	}
+	return job, false
+}
+
+func (r *relay) Start(list []commerce.Job)  { r.to.Load().Start(list) }
+func (r *relay) Cancel(list []commerce.Job) { r.to.Load().Cancel(list) }
+
+// runner makes a runner that gets the new jobs from now on.
+func (s *shop) runner(worker string) *jobs.Runner {
+	r := jobs.New(env.Env{}, worker)
+	s.relay.to.Store(r)
+	return r
+}
+
 // start begins to do jobs. It is to be stopped.
 func (s *shop) start(configured bool) *Effects {
-	o := Options{Engine: s.engine, Committer: s.committer, Worker: fmt.Sprint("worker ", time.Now().UnixNano()), Sender: s}
+	o := Options{Engine: s.engine, Committer: s.committer, Runner: s.runner(fmt.Sprint("worker ", time.Now().UnixNano())), Sender: s}
 	if configured {
 		o.Mailer, o.Texter = mailer{s}, texter{s}
 	}

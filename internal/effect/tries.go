@@ -8,14 +8,16 @@ import (
 	"purveyor/internal/command"
 	"purveyor/internal/commerce"
 	"purveyor/internal/commit"
+	"purveyor/internal/env"
 )
 
-// tries gathers webhook tries until they are recorded together: no caller waits
-// for one, and many in a transaction cost a fraction of what they cost alone. If
-// we crash meanwhile, what was gathered is sent again when the leases end.
+// tries collects webhook tries and records many in one transaction, which costs a
+// fraction of recording each alone; no caller waits for a record. If we crash
+// before a record, the webhook is sent again when the lease of its job ends.
 type tries struct {
+	env       env.Env
 	committer *commit.Committer
-	now       chan struct{} // holds something when there is no need to wait for more
+	now       chan struct{} // has an element when there is no need to wait for more tries
 
 	mu      sync.Mutex
 	ended   []ended // not yet on record
@@ -28,25 +30,25 @@ type ended struct {
 }
 
 const (
-	gatherTime = 50 * time.Millisecond
-	gatherMost = 256
-	plenty     = 128
+	collectTime = 50 * time.Millisecond
+	collectMost = 256
+	plenty      = 128
 )
 
-func newTries(c *commit.Committer) *tries {
-	return &tries{committer: c, now: make(chan struct{}, 1)}
+func newTries(e env.Env, c *commit.Committer) *tries {
+	return &tries{env: e, committer: c, now: make(chan struct{}, 1)}
 }
 
-// record has a try recorded, and calls recorded when it is or is not.
+// record has a try recorded, and calls recorded with the result.
 func (t *tries) record(try command.WebhookTry, recorded func(commerce.Job, error)) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.ended = append(t.ended, ended{try, recorded})
 	if !t.running {
 		t.running = true
-		go t.run()
+		t.env.Go(t.run)
 	}
-	// A failure says how the endpoint fares, which the next tries need to know.
+	// The next tries need to know of a failure: it may hold the endpoint.
 	if len(t.ended) >= plenty || !try.Attempt.Delivered() {
 		select {
 		case t.now <- struct{}{}:
@@ -55,16 +57,13 @@ func (t *tries) record(try command.WebhookTry, recorded func(commerce.Job, error
 	}
 }
 
-// run records until there is nothing to record. What ends while a transaction
-// commits is in the next.
+// run records until there is nothing to record. Tries that end while a transaction
+// commits are in the next one.
 func (t *tries) run() {
 	for more := true; more; {
-		select {
-		case <-t.now:
-		case <-time.After(gatherTime):
-		}
+		t.env.Wait(collectTime, t.now)
 		t.mu.Lock()
-		list := t.ended[:min(len(t.ended), gatherMost)]
+		list := t.ended[:min(len(t.ended), collectMost)]
 		t.ended = t.ended[len(list):]
 		t.mu.Unlock()
 		t.save(list)
@@ -75,18 +74,18 @@ func (t *tries) run() {
 	}
 }
 
-// save records tries together. If that fails, each is recorded alone, so that
-// a bad one does not fail the others.
+// save records tries together. If that fails, it records each alone, so that one bad
+// try does not fail the others.
 func (t *tries) save(list []ended) {
 	jobs, err := t.saveAll(list)
 	for i, e := range list {
 		if err == nil || len(list) == 1 {
 			e.recorded(jobs[i], err)
 		} else {
-			go func() {
+			t.env.Go(func() {
 				jobs, err := t.saveAll([]ended{e})
 				e.recorded(jobs[0], err)
-			}()
+			})
 		}
 	}
 }

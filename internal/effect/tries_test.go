@@ -9,6 +9,7 @@ import (
 	"purveyor/internal/command"
 	"purveyor/internal/commerce"
 	"purveyor/internal/commit"
+	"purveyor/internal/env"
 	"purveyor/internal/storage/sqlite"
 	"purveyor/internal/storage/storagetest"
 	"purveyor/internal/testkit/database"
@@ -28,13 +29,13 @@ func TestTriesAreGathered(t *testing.T) {
 		statuses []int64
 		want     time.Duration
 	}{
-		{"one that was delivered", []int64{200}, gatherTime},
-		{"few", []int64{200, 200, 200}, gatherTime},
+		{"one that was delivered", []int64{200}, collectTime},
+		{"few", []int64{200, 200, 200}, collectTime},
 		{"plenty", make([]int64, plenty), 0},
 		{"a failure after others", []int64{200, 200, 500}, 0},
 	} {
 		in(t, func(s *shop) {
-			tries := newTries(s.committer)
+			tries := newTries(env.Env{}, s.committer)
 			began, done := time.Now(), make(chan time.Duration, len(c.statuses))
 			for i, status := range c.statuses {
 				if status == 0 {
@@ -70,14 +71,14 @@ func TestTriesAreRecordedAlone(t *testing.T) {
 			t.Fatal(err)
 		}
 		flaky := &storagetest.Flaky{Engine: engine}
-		committer := commit.New(flaky, 0)
+		committer := commit.New(flaky, commit.Options{})
 		defer func() {
 			committer.Close()
 			if err := engine.Close(); err != nil {
 				t.Error(err)
 			}
 		}()
-		tries := newTries(committer)
+		tries := newTries(env.Env{}, committer)
 		record := func(n int) (failed int) {
 			errs := make(chan error, n)
 			for i := range n {

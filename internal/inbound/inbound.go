@@ -14,6 +14,7 @@ import (
 
 	"purveyor/internal/commerce"
 	"purveyor/internal/commit"
+	"purveyor/internal/env"
 	"purveyor/internal/outside/payment"
 	"purveyor/internal/storage"
 	"purveyor/internal/web"
@@ -47,6 +48,7 @@ type callbackForm interface {
 
 // Inbound takes callbacks.
 type Inbound struct {
+	env       env.Env
 	reader    storage.Reader
 	committer *commit.Committer
 	payments  map[string]PaymentCallbacks
@@ -56,8 +58,8 @@ type Inbound struct {
 }
 
 // New makes one that takes the callbacks of these processors and couriers.
-func New(reader storage.Reader, committer *commit.Committer, payments map[string]PaymentCallbacks, couriers map[string]CourierCallbacks) *Inbound {
-	return &Inbound{reader: reader, committer: committer, payments: payments, couriers: couriers, bodies: web.NewStrangersBodies()}
+func New(e env.Env, reader storage.Reader, committer *commit.Committer, payments map[string]PaymentCallbacks, couriers map[string]CourierCallbacks) *Inbound {
+	return &Inbound{env: e, reader: reader, committer: committer, payments: payments, couriers: couriers, bodies: web.NewStrangersBodies(e)}
 }
 
 // ServeHTTP answers {"ok":true} once a callback is on record. Refusals: 400 for a

@@ -21,9 +21,9 @@ type Signer interface {
 // name: signed, and by the way that any provider's take, only that no socket
 // is in between. An answer other than 2xx is an error.
 func (in *Inbound) FromSandbox(signer Signer) func(ctx context.Context, port string, body []byte) error {
-	handler := web.Trace(slog.New(slog.DiscardHandler), in)
+	handler := web.Trace(in.env, slog.New(slog.DiscardHandler), in)
 	return func(ctx context.Context, port string, body []byte) error {
-		signature, err := signer.Sign(ctx, time.Now(), body)
+		signature, err := signer.Sign(ctx, in.env.Now(), body)
 		if err != nil {
 			return err
 		}

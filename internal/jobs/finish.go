@@ -1,19 +1,21 @@
 package jobs
 
 import (
+	"cmp"
 	"context"
 	"time"
 
 	"purveyor/internal/commerce"
+	"purveyor/internal/env"
 )
 
-// Take begins a job that its caller has leased for this process, out of turn.
-// The channel is closed when the process is done with it.
+// Take starts a job out of turn that its caller has leased for this process. The
+// channel is closed when the process is done with the job.
 func (r *Runner) Take(job commerce.Job) <-chan struct{} {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	t := r.take(job)
-	r.hasten(t)
+	r.startNow(t)
 	return t.done
 }
 
@@ -23,13 +25,13 @@ const (
 	lookPauses = 250 * time.Millisecond // at most
 )
 
-// Finish has a job done before others and waits until a try of it is on
-// record, whatever came of it; nil if there is nothing left to do. A job that
-// no worker has is taken; one of another process is waited for. The job goes on
-// when ctx ends first, or EndWaits is called, which is context.Canceled.
+// Finish starts a job before others and waits until a try of it is on record,
+// whatever its outcome; nil if there is nothing left to do. It takes a job that no
+// worker has, and waits for a job of another process. When ctx ends first, or
+// EndWaits is called (context.Canceled), the job goes on without the caller.
 func (r *Runner) Finish(ctx context.Context, key commerce.JobKey) error {
 	for pause := firstLook; ; pause = min(2*pause, lookPauses) {
-		if t := r.hastened(key); t != nil {
+		if t := r.started(key); t != nil {
 			return r.wait(ctx, t.done)
 		}
 		job, there, taken, err := r.Ledger.Take(ctx, key)
@@ -39,38 +41,33 @@ func (r *Runner) Finish(ctx context.Context, key commerce.JobKey) error {
 		case taken:
 			return r.wait(ctx, r.Take(job))
 		}
-		over := make(chan struct{})
-		timer := time.AfterFunc(pause, func() { close(over) })
-		err = r.wait(ctx, over)
-		timer.Stop()
-		if err != nil {
-			return err
+		if r.env.Wait(pause, r.waits.Done(), ctx.Done()) >= 0 {
+			return cmp.Or(r.waits.Err(), ctx.Err())
 		}
 	}
 }
 
-// EndWaits has all who wait in Finish, and will, go on at once: the process
-// stops, and what they wait for may take longer than it has.
+// EndWaits makes every call of Finish return at once, also later ones: the process
+// stops, and the jobs may take longer than it has.
 func (r *Runner) EndWaits() { r.endWaits() }
 
-func (r *Runner) wait(ctx context.Context, over <-chan struct{}) error {
-	select {
-	case <-over:
-		return nil
-	case <-r.waits.Done():
+func (r *Runner) wait(ctx context.Context, done <-chan struct{}) error {
+	switch r.env.Wait(env.Forever, done, r.waits.Done(), ctx.Done()) {
+	case 1:
 		return r.waits.Err()
-	case <-ctx.Done():
+	case 2:
 		return ctx.Err()
 	}
+	return nil
 }
 
-// hastened is the task of a job, begun; nil if this process has none.
-func (r *Runner) hastened(key commerce.JobKey) *task {
+// started is the task of a job, whose try has begun; nil if this process has none.
+func (r *Runner) started(key commerce.JobKey) *task {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	t := r.tasks[key]
 	if t != nil {
-		r.hasten(t)
+		r.startNow(t)
 	}
 	return t
 }

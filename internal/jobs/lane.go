@@ -4,41 +4,40 @@ import (
 	"slices"
 
 	"purveyor/internal/commerce"
-	"purveyor/internal/commit"
 )
 
-// lane is the jobs of this process that share a commerce.JobLane. Its failures
-// narrow no other lane.
+// lane is the jobs of this process that share a commerce.JobLane. The failures of
+// one lane narrow no other lane.
 type lane struct {
 	key       commerce.JobLane
 	pool      *pool
 	most      int     // tries at a time
-	width     int     // of them, so far: one more with each success, one after a failure
+	width     int     // tries at a time, so far: one more after each success, 1 after a failure
 	queue     []*task // oldest first
 	promised  int     // reserved, not yet handed over
 	running   int     // tries under way
 	recording int     // tries that ended, not yet on record
 	listed    bool    // it stands in pool.ready
-	short     bool    // storage may have jobs for which there was no room
+	short     bool    // storage may have jobs that had no room here
 }
 
 // keptLanes is how many lanes are remembered although they have nothing to do.
 const keptLanes = 1024
 
-// idle tells whether nothing is lost when the lane is forgotten.
+// idle reports whether nothing is lost when the lane is forgotten.
 func (l *lane) idle() bool {
 	return len(l.queue)+l.promised+l.running+l.recording == 0 && !l.listed && !l.short
 }
 
-// room is how many more jobs the lane's queue takes. One lane never fills its
-// pool.
+// room is how many more jobs the lane's queue takes. No lane can fill its pool
+// alone.
 func (l *lane) room() int {
-	return min(roomPerTry*l.width, l.pool.mostHeld()/4) - len(l.queue) - l.promised
+	return min(roomPerTry*l.width, l.pool.mostLeased()/4) - len(l.queue) - l.promised
 }
 
-// open tells whether the lane may begin another try. The more tries its pool has
-// under way, the fewer each lane may have, so that lanes that hang leave room to
-// the others.
+// open reports whether the lane may begin another try. The more tries its pool has
+// under way, the fewer each lane may have, so that hanging lanes leave room for
+// other lanes.
 func (l *lane) open() bool {
 	width := l.width
 	switch all := l.pool.running; {
@@ -65,24 +64,24 @@ func (r *Runner) laneOf(job commerce.Job) *lane {
 }
 
 // Reserve implements commit.Starter.
-func (r *Runner) Reserve(job commerce.Job) (commit.Lease, bool) {
+func (r *Runner) Reserve(job commerce.Job) (commerce.Job, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if _, known := r.Kinds[job.Kind]; !known || r.stopping || job.RunAt > now()+soon {
-		return commit.Lease{}, false
+	if _, known := r.Kinds[job.Kind]; !known || r.stopping || job.RunAt > r.now()+soon {
+		return job, false
 	}
 	l := r.laneOf(job)
-	if l.pool.held >= l.pool.mostHeld() {
+	if l.pool.leased >= l.pool.mostLeased() {
 		l.pool.short = true
-		return commit.Lease{}, false
+		return job, false
 	}
-	if !job.Awaited && l.room() <= 0 { // what is awaited stands in no queue
+	if !job.Awaited && l.room() <= 0 { // an awaited job stands in no queue
 		l.short = true
-		return commit.Lease{}, false
+		return job, false
 	}
 	l.promised++
-	l.pool.held++
-	return commit.Lease{Worker: r.Worker, Until: now() + commerce.JobLease}, true
+	l.pool.leased++
+	return job.LeasedTo(r.Worker, r.now()+commerce.JobLease), true
 }
 
 // Cancel implements commit.Starter.
@@ -98,7 +97,7 @@ func (r *Runner) Cancel(jobs []commerce.Job) {
 func (r *Runner) unpromise(job commerce.Job) {
 	l := r.laneOf(job)
 	l.promised--
-	l.pool.held--
+	l.pool.leased--
 }
 
 // Start implements commit.Starter.
@@ -111,28 +110,28 @@ func (r *Runner) Start(jobs []commerce.Job) {
 	}
 }
 
-// take puts a leased job into its lane. A job whose earlier try is still under
-// way here, beyond its lease, gets no second one: its task is returned, and the
-// new lease is left to end. The lock is held.
+// take puts a leased job into its lane. If an earlier try of the job is still under
+// way here, beyond its lease, take returns the task of that try and lets the new
+// lease run out. The lock is held.
 func (r *Runner) take(job commerce.Job) *task {
 	if t := r.tasks[job.Key()]; t != nil {
 		return t
 	}
 	t := &task{job: job, lane: r.laneOf(job), done: make(chan struct{})}
 	r.tasks[job.Key()] = t
-	t.lane.pool.held++
+	t.lane.pool.leased++
 	if _, known := r.Kinds[job.Kind]; r.stopping || !known {
 		r.back = append(r.back, t)
 		return t
 	}
-	if t.held = job.Awaited; !t.held {
+	if t.dormant = job.Awaited; !t.dormant {
 		t.lane.queue = append(t.lane.queue, t)
 		r.list(t.lane)
 	}
 	return t
 }
 
-// list has a lane take its turn, if it has one. The lock is held.
+// list puts a lane in line for a try, if it may begin one. The lock is held.
 func (r *Runner) list(l *lane) {
 	if !l.listed && l.open() {
 		l.listed = true
@@ -147,9 +146,9 @@ func (r *Runner) dispatch(p *pool) {
 	}
 }
 
-// next begins a try of a pool, a lane after the other; nil: none may begin. A
-// lane that may not go on is listed again when a try of its own ends. The lock
-// is held.
+// next takes the task of a pool whose try may begin now; nil: there is none. Lanes
+// take turns. A lane that may not go on is listed again when one of its tries ends.
+// The lock is held.
 func (r *Runner) next(p *pool) *task {
 	for len(p.ready) > 0 && p.running < p.most {
 		l := p.ready[0]
@@ -160,7 +159,7 @@ func (r *Runner) next(p *pool) *task {
 		}
 		t := l.queue[0]
 		l.queue = l.queue[1:]
-		if t.stale() {
+		if r.stale(t) {
 			r.back = append(r.back, t)
 			r.Wake()
 			r.list(l)
@@ -174,48 +173,49 @@ func (r *Runner) next(p *pool) *task {
 	return nil
 }
 
-// begin has a worker make a try. The lock is held.
+// begin starts a goroutine that makes the try. The lock is held.
 func (r *Runner) begin(t *task) {
-	r.work.Add(1)
-	go r.run(t)
+	r.running++
+	r.env.Go(func() { r.run(t) })
 }
 
-// hasten begins the try of a task out of turn, if it has not begun. It takes
-// nothing from the others: there are as many as callers who wait. The lock is
-// held.
-func (r *Runner) hasten(t *task) {
+// startNow begins the try of a task out of turn, if the try has not begun. Such
+// tries take no room from others; there are only as many as waiting callers. The
+// lock is held.
+func (r *Runner) startNow(t *task) {
 	i := slices.Index(t.lane.queue, t)
 	switch {
 	case r.stopping:
 		return
-	case t.stale():
-		if t.held { // no claim and no caller finds it
-			t.held = false
+	case r.stale(t):
+		if t.dormant { // no claim and no caller finds it
+			t.dormant = false
 			r.back = append(r.back, t)
 			r.Wake()
 		}
 		return
-	case t.held:
-		t.held = false
+	case t.dormant:
+		t.dormant = false
 	case i >= 0:
 		t.lane.queue = slices.Delete(t.lane.queue, i, i+1)
 	default:
 		return
 	}
-	t.hastened = true
+	t.outOfTurn = true
 	r.begin(t)
 }
 
-// stale tells that the lease may end before a try does.
-func (t *task) stale() bool { return t.job.LeasedUntil-now() < TryTime.Milliseconds() }
+// stale reports whether the lease may end before a try does.
+func (r *Runner) stale(t *task) bool { return t.job.LeasedUntil-r.now() < TryTime.Milliseconds() }
 
-// tried makes place for the next try, which it begins if one may.
+// tried makes room for the next tries, and begins them. It returns one of them for
+// the caller's goroutine.
 func (r *Runner) tried(t *task, ok bool) (next *task) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	l := t.lane
 	l.recording++
-	if t.hastened {
+	if t.outOfTurn {
 		return nil
 	}
 	l.running--
@@ -231,8 +231,8 @@ func (r *Runner) tried(t *task, ok bool) (next *task) {
 	return next
 }
 
-// release is the end of a task: its outcome is on record, or it is to be given
-// back. Half a queue that is free again may be filled from storage.
+// release ends a task whose outcome is on record, or that is to be given back. When
+// half of a full queue is free again, the runner claims more.
 func (r *Runner) release(t *task, back bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -259,8 +259,8 @@ func (r *Runner) forget(t *task) {
 	if r.tasks[t.job.Key()] == t {
 		delete(r.tasks, t.job.Key())
 		p := t.lane.pool
-		p.held--
-		if p.short && p.held <= p.mostHeld()/2 {
+		p.leased--
+		if p.short && p.leased <= p.mostLeased()/2 {
 			p.short = false
 			r.Wake()
 		}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"purveyor/internal/commerce"
+	"purveyor/internal/env"
 	"purveyor/internal/storage"
 )
 
@@ -25,7 +26,7 @@ func slowly(s *store) func(context.Context, commerce.Job) Outcome {
 		case <-ctx.Done():
 			return Outcome{Err: errCut}
 		}
-		return Outcome{Err: errors.New("unreachable"), Record: Waiting(func(context.Context) (commerce.Job, error) {
+		return Outcome{Err: errors.New("unreachable"), Record: Recording(env.Env{}, func(context.Context) (commerce.Job, error) {
 			j.RunAt = now() + time.Minute.Milliseconds()
 			s.put(j.LeasedTo("", 0))
 			return j, nil
@@ -130,7 +131,7 @@ func TestPools(t *testing.T) {
 			return takes(5*time.Second)(s)(ctx, j)
 		}
 		const width = 16
-		r := New(Options{Worker: "me", Queue: s, Ledger: s, Pools: map[Pool]int{"slow": width}, Kinds: map[commerce.JobKind]Kind{
+		r := handling("me", Options{Queue: s, Ledger: s, Pools: map[Pool]int{"slow": width}, Kinds: map[commerce.JobKind]Kind{
 			work: {Do: takes(time.Millisecond)(s), Width: 16}, call: {Do: do, Width: 16, Pool: "slow"}}})
 		const waiting = 2000
 		for i := range waiting {
@@ -147,7 +148,7 @@ func TestPools(t *testing.T) {
 		r.mu.Lock()
 		held, lanes := len(r.tasks), len(r.lanes)
 		r.mu.Unlock()
-		if atMost := (&pool{most: width}).mostHeld(); held > atMost || held < atMost/4 {
+		if atMost := (&pool{most: width}).mostLeased(); held > atMost || held < atMost/4 {
 			t.Errorf("%d jobs are held, want at most %d", held, atMost)
 		}
 		s.add("o1", now()) // of another pool
@@ -168,8 +169,8 @@ func TestPools(t *testing.T) {
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		for key, p := range r.pools {
-			if p.running != 0 || p.held != 0 {
-				t.Errorf("idle, but %v has %d running and %d held", key, p.running, p.held)
+			if p.running != 0 || p.leased != 0 {
+				t.Errorf("idle, but %v has %d running and %d held", key, p.running, p.leased)
 			}
 		}
 		if len(r.lanes) > keptLanes {
@@ -185,9 +186,8 @@ func TestReserve(t *testing.T) {
 		s := newStore()
 		r := newRunner("me", s, map[commerce.JobKind]Kind{work: {Do: takes(time.Hour)(s), Width: 1}})
 		defer r.Stop(t.Context())
-		close(r.polled) // it does not run
 		lease, ok := r.Reserve(s.add("a", now()))
-		if !ok || lease.Worker != "me" || lease.Until != now()+commerce.JobLease {
+		if !ok || lease.LeasedBy != "me" || lease.LeasedUntil != now()+commerce.JobLease {
 			t.Fatalf("%+v, %v", lease, ok)
 		}
 		for name, j := range map[string]commerce.Job{
@@ -213,7 +213,7 @@ func TestReserve(t *testing.T) {
 			t.Errorf("the lane took %d, want %d", n, roomPerTry)
 		}
 		all := roomPerTry + len(reserve("b", true)) // what is awaited stands in no queue
-		if want := heldPerTry * poolTries; all != want {
+		if want := leasedPerTry * poolTries; all != want {
 			t.Errorf("the pool took %d, want %d", all, want)
 		}
 		if _, ok := r.Reserve(s.leased("c")); ok {
@@ -226,8 +226,8 @@ func TestReserve(t *testing.T) {
 		r.Start(ofA)
 		r.mu.Lock()
 		defer r.mu.Unlock()
-		if l := r.laneOf(ofA[0]); len(r.tasks) != len(ofA) || l.promised != 1 || l.pool.held != all {
-			t.Errorf("%d tasks, %d promised of the lane, %d held", len(r.tasks), l.promised, l.pool.held)
+		if l := r.laneOf(ofA[0]); len(r.tasks) != len(ofA) || l.promised != 1 || l.pool.leased != all {
+			t.Errorf("%d tasks, %d promised of the lane, %d held", len(r.tasks), l.promised, l.pool.leased)
 		}
 	})
 }
@@ -245,7 +245,7 @@ func TestUnrecorded(t *testing.T) {
 	in(t, do, func(t *testing.T, s *store, r *Runner) {
 		defer func() { // lets the runner stop
 			for range tries.Load() {
-				r.work.Done()
+				r.leave()
 			}
 		}()
 		start(t, s, r, "a", 100)
@@ -277,7 +277,7 @@ func TestStopWaitsForClaims(t *testing.T) {
 		for range 100 {
 			s.add("a", now())
 		}
-		r := New(Options{Worker: "me", Queue: s, Ledger: s, Kinds: map[commerce.JobKind]Kind{work: {Do: takes(time.Hour)(s.store), Width: 1}}})
+		r := handling("me", Options{Queue: s, Ledger: s, Kinds: map[commerce.JobKind]Kind{work: {Do: takes(time.Hour)(s.store), Width: 1}}})
 		r.Run()
 		after(500 * time.Millisecond)
 		r.Stop(t.Context())
@@ -376,7 +376,7 @@ func TestNeverRecorded(t *testing.T) {
 			if tries.Add(1) > 1 {
 				return Outcome{Record: s.record(j)}
 			}
-			return Outcome{Record: Waiting(func(context.Context) (commerce.Job, error) {
+			return Outcome{Record: Recording(env.Env{}, func(context.Context) (commerce.Job, error) {
 				records.Add(1)
 				return j, errors.New("the database is away")
 			})}

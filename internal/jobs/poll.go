@@ -1,37 +1,36 @@
 package jobs
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
+	"slices"
 	"time"
 
 	"purveyor/internal/commerce"
+	"purveyor/internal/env"
 	"purveyor/internal/storage"
 )
 
-// poll looks for due jobs when there may be some, until the runner stops.
-func (r *Runner) poll() {
-	defer close(r.polled)
-	for {
-		r.giveBack(r.tries)
-		wait := r.look()
-		select {
-		case <-r.tries.Done():
-			return
-		case <-r.wake:
-		case <-time.After(wait):
-		}
+// Step gives jobs back that this process does not get to, and claims due jobs. It
+// asks to be called again when the next job may be due, and ends when the runner
+// stops.
+func (r *Runner) Step() env.Next {
+	if r.tries.Err() != nil {
+		return env.Ended
 	}
+	r.giveBack(r.tries)
+	return env.Next(r.look())
 }
 
-// look claims what is due, and says how long nothing will be.
+// look claims what is due, and returns how long nothing will be.
 func (r *Runner) look() time.Duration {
-	at := now()
+	at := r.now()
 	due, next, err := r.Queue.NextDue(r.tries, at)
-	wait, least := idle, time.Duration(0)
+	wait, least := idlePause, time.Duration(0)
 	if err == nil && due {
 		wait, err = r.pass(at)
-		least = gatherTime
+		least = passPause
 	}
 	if err == nil && next != 0 { // also after a pass: what it left is of lanes that have no room
 		wait = min(wait, max(time.Duration(next-at)*time.Millisecond, least))
@@ -42,25 +41,25 @@ func (r *Runner) look() time.Duration {
 	return wait
 }
 
-// gatherTime is between passes that leave nothing behind, while jobs come up all
-// the time.
-const gatherTime = 50 * time.Millisecond
+// passPause is the time between passes that leave nothing behind, while jobs
+// become due all the time.
+const passPause = 50 * time.Millisecond
 
-// aheadEvery is how many passes that find jobs go by without a look at those
-// that lie too far ahead to be believed.
+// aheadEvery is how many passes that find jobs go by without a look at jobs that
+// lie too far ahead to be believed.
 const aheadEvery = 32
 
-// pass claims from each slot once, and says how long to wait before the next
-// look. A pass costs about as much however little it finds, so that after one
-// that left nothing behind some may gather. What there was no room for wakes the
-// runner once there is.
+// pass claims from each slot once, and returns how long to wait before the next
+// look. A pass costs about the same however little it finds, so after a pass that
+// left nothing behind the runner lets some jobs become due. Jobs that had no room
+// wake the runner once there is room.
 func (r *Runner) pass(at int64) (wait time.Duration, err error) {
-	wait = idle
+	wait = idlePause
 	r.busy++
 	ahead := r.busy%aheadEvery == 1
 	defer func() {
-		if wait == idle {
-			r.busy = 0 // the next one looks at all
+		if wait == idlePause {
+			r.busy = 0 // the next pass looks at all jobs
 		}
 	}()
 	for range commerce.JobSlots {
@@ -74,20 +73,20 @@ func (r *Runner) pass(at int64) (wait time.Duration, err error) {
 			Slot: slot, Worker: r.Worker, Now: at, Until: at + commerce.JobLease, Limit: claimSize, Classes: classes, Except: full, Ahead: ahead,
 		})
 		if err != nil {
-			return idle, err
+			return idlePause, err
 		}
 		switch taken := r.accept(jobs); {
 		case taken > 0 && len(jobs) == claimSize:
 			wait = 0
 		case taken > 0:
-			wait = min(wait, gatherTime)
+			wait = min(wait, passPause)
 		}
 	}
 	return wait, nil
 }
 
-// wanted says which jobs to claim: those of known kinds whose pool has room for
-// a whole claim, but not those of lanes that take no more.
+// wanted says which jobs to claim: jobs of known kinds whose pool has room for a
+// whole claim, except those of lanes that take no more.
 func (r *Runner) wanted() (classes []commerce.JobClass, full []commerce.JobLane) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -110,8 +109,8 @@ func (r *Runner) wanted() (classes []commerce.JobClass, full []commerce.JobLane)
 	return classes, full
 }
 
-// accept puts claimed jobs into their lanes; what has no room there is given
-// back. It returns how many had.
+// accept puts claimed jobs into their lanes, and gives those back that have no room
+// there. It returns how many had room.
 func (r *Runner) accept(jobs []commerce.Job) (taken int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -132,12 +131,12 @@ func (r *Runner) accept(jobs []commerce.Job) (taken int) {
 	return taken
 }
 
-// giveBack returns what this process does not get to, and what is about to be
-// too late for a try.
+// giveBack returns the jobs that this process does not get to, and those whose
+// lease may end before a try does.
 func (r *Runner) giveBack(ctx context.Context) {
 	r.mu.Lock()
 	for _, l := range r.lanes {
-		for len(l.queue) > 0 && l.queue[0].stale() {
+		for len(l.queue) > 0 && r.stale(l.queue[0]) {
 			r.back = append(r.back, l.queue[0])
 			l.queue = l.queue[1:]
 		}
@@ -145,9 +144,11 @@ func (r *Runner) giveBack(ctx context.Context) {
 	tasks := r.back
 	r.back = nil
 	r.mu.Unlock()
+	// They come out of maps, whose order is random.
+	slices.SortFunc(tasks, func(a, b *task) int { return cmp.Compare(a.job.ID, b.job.ID) })
 	var jobs []commerce.Job
 	for _, t := range tasks {
-		if t.job.Leased(now()) { // else it may be another's by now
+		if t.job.Leased(r.now()) { // else another worker may have it by now
 			jobs = append(jobs, t.job)
 		}
 	}

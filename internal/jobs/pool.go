@@ -3,16 +3,16 @@ package jobs
 import "purveyor/internal/commerce"
 
 // Pool names the kinds of jobs that are bounded together. Each pool exists once
-// for each mode, so that the sandbox takes nothing from what is live.
+// for each mode, so that test orders take no room from live orders.
 type Pool string
 
 // poolTries is how many tries a pool has under way, unless Options.Pools says
 // otherwise.
 const poolTries = 256
 
-// heldPerTry is how many jobs are leased to this process for each try that their
+// leasedPerTry is how many jobs are leased to this process for each try that their
 // pool may have under way.
-const heldPerTry = 64
+const leasedPerTry = 64
 
 type poolKey struct {
 	name Pool
@@ -23,15 +23,15 @@ type poolKey struct {
 type pool struct {
 	most    int     // tries under way
 	running int     // of them
-	held    int     // jobs that are leased to this process, or promised to be
+	leased  int     // jobs that are leased to this process, or reserved
 	ready   []*lane // lanes that may begin a try, each once, in turn
-	short   bool    // storage may have jobs for which there was no room
+	short   bool    // storage may have jobs that had no room here
 }
 
-// full tells whether the pool may have no room for all that a claim gives.
-func (p *pool) full() bool { return p.held > p.mostHeld()-claimSize }
+// full reports whether a claim may give more jobs than the pool has room for.
+func (p *pool) full() bool { return p.leased > p.mostLeased()-claimSize }
 
-func (p *pool) mostHeld() int { return max(heldPerTry*p.most, 2*claimSize) }
+func (p *pool) mostLeased() int { return max(leasedPerTry*p.most, 2*claimSize) }
 
 // poolOf is called with the lock held.
 func (r *Runner) poolOf(class commerce.JobClass) *pool {

@@ -1,7 +1,7 @@
-// Package jobs runs what leaves the process. Jobs stand in storage, written
-// with the change that asked for them; a process leases them, makes one try at
-// a time and has the outcome recorded. Whatever happens to the process, a job
-// whose lease ran out is taken up by another.
+// Package jobs runs everything that leaves the process. Jobs are stored with the
+// change that asked for them. A process leases a job, makes one try at a time and
+// has the outcome recorded. If the process dies, another process claims the job
+// when the lease has run out.
 package jobs
 
 import (
@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"purveyor/internal/commerce"
+	"purveyor/internal/env"
 	"purveyor/internal/storage"
 )
 
@@ -24,8 +25,8 @@ type Kind struct {
 	Width int
 	// Pool bounds the tries of all lanes of all kinds that name it.
 	Pool Pool
-	// Apart gives each job a lane of its own: no two of the kind fail for the same
-	// reason.
+	// Apart gives each job a lane of its own, because no two jobs of the kind fail
+	// for the same reason.
 	Apart bool
 }
 
@@ -34,97 +35,105 @@ type Outcome struct {
 	// Err is why the try failed. It narrows the job's lane to one try at a time; nil
 	// widens it.
 	Err error
-	// Record makes the outcome durable: the job done, put off, parked or dead. It
-	// does not wait for that. It calls recorded once, with the job as it goes on (the
-	// zero Job if it is done). Nil: there is no outcome, and the job comes up again
-	// when its lease ends.
+	// Record makes the outcome durable: the job is done, put off, parked or dead.
+	// Nil: there is no outcome, and the job becomes due again when its lease ends.
 	Record Record
 }
 
-// Record makes an outcome durable and then calls recorded.
+// Record makes an outcome durable. It does not wait for that, and calls recorded
+// once: with the job as it goes on (the zero Job if the job is done), or with the
+// error that prevented the record.
 type Record func(ctx context.Context, recorded func(commerce.Job, error))
 
-// Waiting makes a Record of a function that returns when the outcome is durable.
-func Waiting(record func(context.Context) (commerce.Job, error)) Record {
+// Recording makes a Record of a function that returns when the outcome is durable.
+func Recording(e env.Env, record func(context.Context) (commerce.Job, error)) Record {
 	return func(ctx context.Context, recorded func(commerce.Job, error)) {
-		go func() { recorded(record(ctx)) }()
+		e.Go(func() { recorded(record(ctx)) })
 	}
 }
 
 // Queue is where jobs come from.
 type Queue interface {
 	ClaimJobs(ctx context.Context, claim storage.JobClaim) ([]commerce.Job, error)
-	// NextDue tells whether a job is due now that no worker has leased, and when
-	// the next other one comes up (Unix ms); 0: there is none.
+	// NextDue reports whether a job is due now that no worker has leased, and when
+	// the next other job becomes due (Unix ms); 0: there is none.
 	NextDue(ctx context.Context, now int64) (due bool, next int64, err error)
 }
 
 // Ledger changes jobs in ways that are the same for all kinds.
 type Ledger interface {
-	// Take leases a job for this process, if no worker has it; there says that it is
-	// not done yet.
+	// Take leases a job for this process, if no worker has it; there means that the
+	// job is not done yet.
 	Take(ctx context.Context, key commerce.JobKey) (job commerce.Job, there, taken bool, err error)
-	// Return gives leases back, so that the jobs can be claimed at once.
+	// Return gives leases back, so that other workers can claim the jobs at once.
 	Return(ctx context.Context, jobs []commerce.Job) error
 	// Fail records a try that ended in a panic, and returns the job as it goes on.
 	Fail(ctx context.Context, job commerce.Job, err error) (commerce.Job, error)
 }
 
 const (
-	// TryTime is within what a try ends. A job whose lease would end before is
+	// TryTime is how long a try may take. A job whose lease would end earlier is
 	// given back.
 	TryTime = 16 * time.Second
 
-	roomPerTry = 256 // of a lane's queue, for each try that it may make at a time
+	roomPerTry = 256 // jobs in a lane's queue, for each try that the lane may make at a time
 	// unrecorded is how many tries of a lane may be under way or wait for their
-	// record, for each that may be under way: sending does not wait for the disk.
+	// record, for each try that may be under way: sending does not wait for the disk.
 	unrecorded = 16
 
 	claimSize   = 500
-	idle        = 2 * time.Second // between looks at storage when nothing is known to be due
+	idlePause   = 2 * time.Second // between looks at storage when nothing is known to be due
 	recordPause = time.Second
 
-	// soon is how far ahead a new job may be due to be begun at once: stamps of
-	// batches run ahead of the clock a little.
+	// soon is how far ahead a new job may be due and still begin at once, because
+	// the stamps of batches run a little ahead of the clock.
 	soon = 1000 // ms
 )
 
-// Runner runs jobs. Those of one owner, partner and mode have a lane of their
-// own, so that no job waits for another lane's slow provider.
+// Runner runs jobs. The jobs of one owner, partner and mode have a lane of their
+// own, so that no job waits for another lane's slow provider. A Runner is made
+// first, because the committer hands new jobs to it and others wait for jobs by
+// Finish; Handle then says how jobs are done, and Run begins to claim them.
 type Runner struct {
 	Options
+	env env.Env
+	// Worker is the owner of this runner's leases: a name that no other process has.
+	Worker string
 
 	tries    context.Context // ends with Stop
 	cut      context.CancelFunc
 	waits    context.Context // ends with EndWaits, or before tries
 	endWaits context.CancelFunc
-	polled   chan struct{}  // closed when the poll loop has ended
-	work     sync.WaitGroup // tries and their records
 	wake     chan struct{}
 
 	mu       sync.Mutex
 	stopping bool
+	running  int           // goroutines: the driver, tries, and records under way
+	ended    bool          // idle is closed
+	idle     chan struct{} // closed when the runner is stopping and nothing is running
 	pools    map[poolKey]*pool
 	lanes    map[commerce.JobLane]*lane
 	tasks    map[commerce.JobKey]*task
 	back     []*task // to be given back
 	slot     int64   // where the next pass begins
-	busy     int     // passes since one that found nothing
+	busy     int     // passes since the last pass that found nothing
 }
 
 // task is a job that is leased to this process.
 type task struct {
 	job  commerce.Job
 	lane *lane
-	done chan struct{} // closed when the process is done with it
-	held bool          // it is in no queue: the caller who awaits it begins it
-	// hastened says that it was begun out of turn, and is not counted.
-	hastened bool
+	done chan struct{} // closed when this process is done with the job
+	// dormant means that the task is in no queue: the caller that awaits the job
+	// starts it.
+	dormant bool
+	// outOfTurn means that the task was started before others, and does not count
+	// against the width of its lane and pool.
+	outOfTurn bool
 }
 
-// Options are what a runner works with.
+// Options say what a runner does.
 type Options struct {
-	Worker string // a name that no other process has
 	Queue  Queue
 	Ledger Ledger
 	Kinds  map[commerce.JobKind]Kind
@@ -134,11 +143,11 @@ type Options struct {
 	Failed func(job commerce.Job, err error, dead bool)
 }
 
-// New makes a runner.
-func New(o Options) *Runner {
+// New makes a runner that does nothing yet. worker is a name that no other process
+// has.
+func New(e env.Env, worker string) *Runner {
 	r := &Runner{
-		Options: o,
-		polled:  make(chan struct{}), wake: make(chan struct{}, 1),
+		env: e, Worker: worker, idle: make(chan struct{}), wake: make(chan struct{}, 1),
 		pools: map[poolKey]*pool{}, lanes: map[commerce.JobLane]*lane{}, tasks: map[commerce.JobKey]*task{},
 	}
 	r.tries, r.cut = context.WithCancel(context.Background())
@@ -146,12 +155,26 @@ func New(o Options) *Runner {
 	return r
 }
 
-// Run begins to take up jobs from storage.
-func (r *Runner) Run() { go r.poll() }
+// Handle says how jobs are done. It is called once, before Run. Until then Reserve
+// accepts no job.
+func (r *Runner) Handle(o Options) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.Options = o
+}
 
-// Stop ends what Run began: nothing is taken up any more, tries under way are
-// cut, their outcomes recorded if they have any, and all other jobs given back
-// before ctx ends.
+// Run begins to claim jobs from storage.
+func (r *Runner) Run() {
+	r.enter()
+	r.env.Go(func() {
+		defer r.leave()
+		r.env.Drive(r.Step, r.tries.Done(), r.wake)
+	})
+}
+
+// Stop ends what Run began: the runner claims nothing more, cuts the tries under
+// way, has their outcomes recorded if they have any, and gives all other jobs back.
+// It returns when ctx ends at the latest.
 func (r *Runner) Stop(ctx context.Context) {
 	r.mu.Lock()
 	r.stopping = true
@@ -160,27 +183,46 @@ func (r *Runner) Stop(ctx context.Context) {
 		l.queue = nil
 	}
 	for _, t := range r.tasks {
-		if t.held {
-			t.held = false
+		if t.dormant {
+			t.dormant = false
 			r.back = append(r.back, t)
 		}
 	}
+	r.endIfIdle()
 	r.mu.Unlock()
 	r.cut()
-	stopped := make(chan struct{})
-	go func() {
-		defer close(stopped)
-		<-r.polled
-		r.work.Wait()
+	returned := make(chan struct{})
+	r.env.Go(func() {
+		defer close(returned)
+		r.env.Await(r.idle)
 		r.giveBack(ctx)
-	}()
-	select {
-	case <-stopped:
-	case <-ctx.Done():
+	})
+	_ = r.env.AwaitIn(ctx, returned) // the leases of jobs that were not given back run out
+}
+
+// enter counts something that Stop waits for, until leave.
+func (r *Runner) enter() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.running++
+}
+
+func (r *Runner) leave() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.running--
+	r.endIfIdle()
+}
+
+// endIfIdle lets Stop go on when nothing is running. The lock is held.
+func (r *Runner) endIfIdle() {
+	if r.stopping && r.running == 0 && !r.ended {
+		r.ended = true
+		close(r.idle)
 	}
 }
 
-// Wake has the runner look for due jobs now.
+// Wake makes the runner look for due jobs now.
 func (r *Runner) Wake() {
 	select {
 	case r.wake <- struct{}{}:
@@ -188,22 +230,23 @@ func (r *Runner) Wake() {
 	}
 }
 
-func now() int64 { return time.Now().UnixMilli() }
+// now is the time in Unix ms.
+func (r *Runner) now() int64 { return r.env.Millis() }
 
-// run makes the try of a task, and then others as long as there is one to be
-// made: what was learned about the size of its stack is not forgotten.
+// run executes t and then keeps taking ready tasks. Reusing the goroutine keeps its
+// grown stack.
 func (r *Runner) run(t *task) {
-	defer r.work.Done()
+	defer r.leave()
 	for t != nil {
 		outcome := r.try(t.job)
 		next := r.tried(t, outcome.Err == nil)
 		switch {
-		case r.tries.Err() != nil && outcome.Err != nil: // it was cut, which says nothing
+		case r.tries.Err() != nil && outcome.Err != nil: // Stop cut the try, so its failure means nothing
 			r.release(t, true)
 		case outcome.Record == nil:
 			r.release(t, false)
 		default:
-			r.work.Add(1)
+			r.enter()
 			r.record(t, outcome)
 		}
 		t = next
@@ -216,16 +259,16 @@ func (r *Runner) try(job commerce.Job) (outcome Outcome) {
 		if v := recover(); v != nil {
 			slog.Error("a job panicked", "kind", job.Kind, "job", job.ID, "panic", v, "stack", string(debug.Stack()))
 			err := fmt.Errorf("panic: %v", v)
-			outcome = Outcome{Err: err, Record: Waiting(func(ctx context.Context) (commerce.Job, error) { return r.Ledger.Fail(ctx, job, err) })}
+			outcome = Outcome{Err: err, Record: Recording(r.env, func(ctx context.Context) (commerce.Job, error) { return r.Ledger.Fail(ctx, job, err) })}
 		}
 	}()
-	ctx, cancel := context.WithTimeout(r.tries, TryTime)
+	ctx, cancel := r.env.WithTimeout(r.tries, TryTime)
 	defer cancel()
 	return r.Kinds[job.Kind].Do(ctx, job)
 }
 
-// record has an outcome recorded, again and again until the lease ends: after
-// that somebody else has the job.
+// record has an outcome recorded. It repeats a failed record until the lease ends:
+// from then on another worker may have the job.
 func (r *Runner) record(t *task, outcome Outcome) {
 	outcome.Record(context.WithoutCancel(r.tries), func(job commerce.Job, err error) {
 		if err == nil {
@@ -236,22 +279,21 @@ func (r *Runner) record(t *task, outcome Outcome) {
 			return
 		}
 		slog.Error("the outcome of a job was not recorded", "kind", t.job.Kind, "job", t.job.ID, "error", err)
-		if now() >= t.job.LeasedUntil {
+		if r.now() >= t.job.LeasedUntil {
 			r.recorded(t)
 			return
 		}
-		go func() {
-			select {
-			case <-r.tries.Done():
+		r.env.Go(func() {
+			if r.env.Sleep(r.tries, recordPause) != nil { // the runner stops
 				r.recorded(t)
-			case <-time.After(recordPause):
-				r.record(t, outcome)
+				return
 			}
-		}()
+			r.record(t, outcome)
+		})
 	})
 }
 
-// failed tells the process of a failed try that is on record.
+// failed reports a failed try that is on record.
 func (r *Runner) failed(job commerce.Job, err error, dead bool) {
 	if r.Failed != nil {
 		r.Failed(job, err, dead)
@@ -260,5 +302,5 @@ func (r *Runner) failed(job commerce.Job, err error, dead bool) {
 
 func (r *Runner) recorded(t *task) {
 	r.release(t, false)
-	r.work.Done()
+	r.leave()
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"purveyor/internal/commerce"
+	"purveyor/internal/env"
 )
 
 // in runs a test in a bubble of its own time, with a runner of one kind of
@@ -42,13 +43,19 @@ func takes(d time.Duration) func(*store) func(context.Context, commerce.Job) Out
 }
 
 func (s *store) record(j commerce.Job) Record {
-	return Waiting(func(context.Context) (commerce.Job, error) { s.done(j); return commerce.Job{}, nil })
+	return Recording(env.Env{}, func(context.Context) (commerce.Job, error) { s.done(j); return commerce.Job{}, nil })
 }
 
 var errCut = errors.New("cut")
 
 func newRunner(worker string, s *store, kinds map[commerce.JobKind]Kind) *Runner {
-	return New(Options{Worker: worker, Queue: s, Ledger: s, Kinds: kinds})
+	return handling(worker, Options{Queue: s, Ledger: s, Kinds: kinds})
+}
+
+func handling(worker string, o Options) *Runner {
+	r := New(env.Env{}, worker)
+	r.Handle(o)
+	return r
 }
 
 // start hands over new jobs as the committer does.
@@ -121,11 +128,11 @@ func TestJobsGather(t *testing.T) {
 			s.add("a", begin+i)
 		}
 		r.Wake()
-		after(n*time.Millisecond + gatherTime + 10*time.Millisecond)
+		after(n*time.Millisecond + passPause + 10*time.Millisecond)
 		if left := s.of("a"); left != 0 {
 			t.Errorf("%d jobs did not run soon after their time", left)
 		}
-		if looks := s.looked(); looks > 3*n/int(gatherTime/time.Millisecond) {
+		if looks := s.looked(); looks > 3*n/int(passPause/time.Millisecond) {
 			t.Errorf("%d looks at storage for %d jobs", looks, n)
 		}
 	})
@@ -149,7 +156,7 @@ func TestFarAhead(t *testing.T) {
 		}
 		after(n * time.Millisecond)
 		s.add("c", now()+2*commerce.JobHorizon)
-		after(2 * idle)
+		after(2 * idlePause)
 		if s.of("c") != 0 {
 			t.Error("an idle process does not take it up")
 		}
@@ -297,7 +304,7 @@ func TestRecordIsTriedAgain(t *testing.T) {
 	do := func(s *store) func(context.Context, commerce.Job) Outcome {
 		return func(context.Context, commerce.Job) Outcome {
 			tries.Add(1)
-			return Outcome{Record: Waiting(func(ctx context.Context) (commerce.Job, error) {
+			return Outcome{Record: Recording(env.Env{}, func(ctx context.Context) (commerce.Job, error) {
 				if records.Add(1) < 4 {
 					return commerce.Job{}, errors.New("the database is away")
 				}
@@ -520,7 +527,7 @@ func TestFailedTriesAreTold(t *testing.T) {
 			if j.Owner == "unread" {
 				return Outcome{Err: errors.New("the database is away")}
 			}
-			return Outcome{Err: errors.New("no answer"), Record: Waiting(func(context.Context) (commerce.Job, error) {
+			return Outcome{Err: errors.New("no answer"), Record: Recording(env.Env{}, func(context.Context) (commerce.Job, error) {
 				if records++; records == 1 {
 					return commerce.Job{}, errors.New("not recorded")
 				}
@@ -529,7 +536,7 @@ func TestFailedTriesAreTold(t *testing.T) {
 				return j, nil
 			})}
 		}}
-		r := New(Options{Worker: "me", Queue: s, Ledger: s, Kinds: map[commerce.JobKind]Kind{work: kind},
+		r := handling("me", Options{Queue: s, Ledger: s, Kinds: map[commerce.JobKind]Kind{work: kind},
 			Failed: func(job commerce.Job, err error, dead bool) {
 				told = append(told, fmt.Sprint(job.Owner, ": ", err, " ", dead))
 			}})
@@ -562,7 +569,7 @@ func TestOneTryAtATime(t *testing.T) {
 					return Outcome{Record: s.record(j)}
 				}
 				time.Sleep(50 * time.Second)
-				return Outcome{Err: errors.New("too late"), Record: Waiting(func(context.Context) (commerce.Job, error) { return j, nil })}
+				return Outcome{Err: errors.New("too late"), Record: Recording(env.Env{}, func(context.Context) (commerce.Job, error) { return j, nil })}
 			}}
 			r := newRunner("me", s, map[commerce.JobKind]Kind{work: kind})
 			r.Run()

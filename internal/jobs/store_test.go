@@ -6,12 +6,15 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"time"
 
 	"purveyor/internal/commerce"
 	"purveyor/internal/storage"
 )
 
 const work = commerce.JobKind("work")
+
+func now() int64 { return time.Now().UnixMilli() }
 
 // store is a Queue and a Ledger in memory.
 type store struct {

@@ -14,6 +14,7 @@ import (
 	"purveyor/internal/command"
 	"purveyor/internal/commerce"
 	"purveyor/internal/effect"
+	"purveyor/internal/env"
 	"purveyor/internal/inbound"
 	"purveyor/internal/outside/courier"
 	"purveyor/internal/outside/geocode"
@@ -26,7 +27,7 @@ const stepEvery = 5 * time.Second
 // newCouriers makes the couriers of test mode as cmd/purveyor does. Live mode has
 // none.
 func (w *world) newCouriers(objects sandbox.Objects) courier.Fleet {
-	box := courier.NewSandbox(objects, publicURL)
+	box := courier.NewSandbox(env.Env{}, objects, publicURL)
 	box.StepEvery, box.Now = stepEvery, w.clock.Now
 	box.Locate = func(ctx context.Context, a commerce.Address) (commerce.Point, bool) {
 		place, err := knownPlaces.Find(ctx, geocode.Query{Address: a})

@@ -14,6 +14,7 @@ import (
 	"purveyor/internal/command"
 	"purveyor/internal/commerce"
 	"purveyor/internal/commit"
+	"purveyor/internal/env"
 	"purveyor/internal/web"
 
 	jsonv2 "github.com/go-json-experiment/json"
@@ -202,7 +203,7 @@ func TestSlowReaders(t *testing.T) {
 		for i := range 6 {
 			w.storeLong(t, longImages(50), fmt.Sprintf("prd_%03d", i+1))
 		}
-		handler := web.Trace(slog.New(slog.DiscardHandler), w)
+		handler := web.Trace(env.Env{}, slog.New(slog.DiscardHandler), w)
 		blocked, free := make(chan int, 100), make(chan struct{})
 		release := sync.OnceFunc(func() { close(free) })
 		defer release()

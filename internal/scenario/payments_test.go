@@ -14,6 +14,7 @@ import (
 	"purveyor/internal/command"
 	"purveyor/internal/commerce"
 	"purveyor/internal/effect"
+	"purveyor/internal/env"
 	"purveyor/internal/inbound"
 	"purveyor/internal/outside/courier"
 	"purveyor/internal/outside/payment"
@@ -34,17 +35,17 @@ const (
 // wire puts the parts together as cmd/purveyor does. Test mode uses the sandbox's
 // payments and couriers, and live mode has neither.
 func (w *world) wire() {
-	objects := effect.NewObjects(w.engine, w.commit)
-	w.sandbox = payment.NewSandbox(objects, publicURL)
+	objects := effect.NewObjects(env.Env{}, w.engine, w.commit, w.runner)
+	w.sandbox = payment.NewSandbox(env.Env{}, objects, publicURL)
 	w.sandbox.Now, w.sandbox.Delay = w.clock.Now, delay
-	w.signer = signer{sandbox.NewSigner(objects), w.clock}
+	w.signer = signer{sandbox.NewSigner(env.Env{}, objects), w.clock}
 	fleet := w.newCouriers(objects)
-	callbacks := inbound.New(w.engine.Reader(), w.commit, map[string]inbound.PaymentCallbacks{sandboxName: w.sandbox},
+	callbacks := inbound.New(env.Env{}, w.engine.Reader(), w.commit, map[string]inbound.PaymentCallbacks{sandboxName: w.sandbox},
 		map[string]inbound.CourierCallbacks{sandboxName: w.road})
 	w.line = &lineTo{Sandbox: w.sandbox}
-	w.effects = effect.Start(effect.Options{Engine: w.engine, Committer: w.commit, Worker: w.worker,
+	w.effects = effect.Start(effect.Options{Engine: w.engine, Committer: w.commit, Runner: w.runner,
 		Processors: map[string]effect.Processor{sandboxName: w.line}, Fleet: fleet, Geocoder: knownPlaces,
-		Movers: map[string]sandbox.Mover{courier.SandboxObjects: w.road}, Objects: objects, Post: callbacks.FromSandbox(w.signer)})
+		Movers: map[string]sandbox.Mover{courier.SandboxObjects: w.road}, Post: callbacks.FromSandbox(w.signer)})
 	w.partners = api.New(w.engine, w.commit, api.Options{Now: w.clock.Now, ReplyBytes: replyBytes, Jobs: impatient{w.effects, w},
 		Processors: map[commerce.Mode]string{commerce.Test: sandboxName}, Couriers: fleet, Geocoder: knownPlaces})
 	w.api = w.partners.Handler()

@@ -17,7 +17,9 @@ import (
 	"purveyor/internal/api"
 	"purveyor/internal/commit"
 	"purveyor/internal/effect"
+	"purveyor/internal/env"
 	"purveyor/internal/inbound"
+	"purveyor/internal/jobs"
 	"purveyor/internal/outside/payment"
 	"purveyor/internal/storage"
 	"purveyor/internal/storage/postgres"
@@ -83,6 +85,7 @@ func onEveryEngine(t *testing.T, test func(t *testing.T, w *world)) {
 type world struct {
 	clock   *clock
 	worker  string // name of the process
+	runner  *jobs.Runner
 	engine  storage.Engine
 	server  *httptest.Server
 	client  *http.Client
@@ -112,10 +115,11 @@ func openWorld(t *testing.T, c *clock, open openEngine, prepare func(*world, *te
 	t.Helper()
 	w := &world{clock: c, worker: fmt.Sprint("scenario ", workers.Add(1))}
 	w.engine = open(t, w.clock.Now)
-	w.commit = commit.New(w.engine, 0)
+	w.runner = jobs.New(env.Env{}, w.worker)
+	w.commit = commit.New(w.engine, commit.Options{Starter: w.runner})
 	prepare(w, t)
 	w.wire()
-	w.server = httptest.NewServer(web.Trace(slog.New(slog.DiscardHandler), w))
+	w.server = httptest.NewServer(web.Trace(env.Env{}, slog.New(slog.DiscardHandler), w))
 	w.client = w.server.Client()
 	w.client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	t.Cleanup(func() {

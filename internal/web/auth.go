@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"purveyor/internal/commerce"
+	"purveyor/internal/env"
 )
 
 // KeyFinder finds the partner and the mode of a key by the key's hash. It returns
@@ -48,9 +49,9 @@ type knownKey struct {
 // maxWrong bounds the memory for keys that do not exist.
 const maxWrong = 1024
 
-// NewGate makes a gate.
-func NewGate(finder KeyFinder, source QuotaSource, now func() time.Time) *Gate {
-	return &Gate{finder: finder, now: now, partners: newQuotas(source), strangers: NewLimits(), queue: make(chan struct{}, 1),
+// NewGate makes a gate. Requests count in the minutes of now.
+func NewGate(e env.Env, finder KeyFinder, source QuotaSource, now func() time.Time) *Gate {
+	return &Gate{finder: finder, now: now, partners: newQuotas(e, source), strangers: NewLimits(), queue: make(chan struct{}, 1),
 		known: map[commerce.KeyHash]knownKey{}, wrong: map[commerce.KeyHash]time.Time{}}
 }
 

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"purveyor/internal/commerce"
+	"purveyor/internal/env"
 )
 
 // Largest request bodies, in bytes (BEHAVIOUR, sizes).
@@ -21,6 +22,7 @@ const (
 // share. The bytes of a body count from when they arrive until the body is decoded,
 // except for the first few KiB.
 type Bodies struct {
+	env      env.Env
 	free     int // bytes of each body that do not count
 	budget   *Budget
 	decoding chan struct{} // holds an element per body that is being decoded; nil: no bound
@@ -29,14 +31,16 @@ type Bodies struct {
 // NewBodies makes the budget for partners' bodies. Large bodies are decoded by half
 // as many goroutines as there are processors, because decoding 1 MiB can take 80 ms
 // and 17 MiB. The others wait, and small bodies overtake them.
-func NewBodies() *Bodies {
-	return &Bodies{free: 16 << 10, budget: NewBudget(48<<20, 12<<20), decoding: make(chan struct{}, max(1, runtime.GOMAXPROCS(0)/2))}
+func NewBodies(e env.Env) *Bodies {
+	return &Bodies{env: e, free: 16 << 10, budget: NewBudget(48<<20, 12<<20), decoding: make(chan struct{}, max(1, runtime.GOMAXPROCS(0)/2))}
 }
 
 // NewStrangersBodies makes the budget for bodies that are read before their sender is
 // known. Any number may be decoded at once: only bodies with a provider's signature
 // are decoded, and that may wait for a call to the provider.
-func NewStrangersBodies() *Bodies { return &Bodies{free: 4 << 10, budget: NewBudget(8<<20, 1<<20)} }
+func NewStrangersBodies(e env.Env) *Bodies {
+	return &Bodies{env: e, free: 4 << 10, budget: NewBudget(8<<20, 1<<20)}
+}
 
 // Decode reads the body of a request, at most so many bytes, and passes it to decode,
 // which must not keep it. Errors: 400 if the body is too large or ends early, 429 if
@@ -63,7 +67,7 @@ func (b *Bodies) Decode(w http.ResponseWriter, r *http.Request, caller string, m
 // taken. It ignores the announced length, so that a caller has to send bytes to use
 // up the budget.
 func (b *Bodies) read(w http.ResponseWriter, r *http.Request, caller string, most int, taken *int64) ([]byte, error) {
-	body := &paced{body: r.Body, connection: http.NewResponseController(w)}
+	body := &paced{env: b.env, body: r.Body, connection: http.NewResponseController(w)}
 	if r.ContentLength > int64(most) {
 		return nil, tooLarge(body, most)
 	}
@@ -119,6 +123,7 @@ const (
 
 // paced reads a body, and fails if its sender falls below the lowest rate.
 type paced struct {
+	env        env.Env
 	body       io.Reader
 	connection *http.ResponseController
 	began      time.Time
@@ -129,7 +134,7 @@ type paced struct {
 // received: most bodies need no more.
 func (p *paced) Read(b []byte) (int, error) {
 	if p.began.IsZero() {
-		p.began = time.Now()
+		p.began = p.env.Now()
 	} else {
 		allowed := bodyPause + time.Duration(p.received)*time.Second/leastSpeed
 		_ = p.connection.SetReadDeadline(p.began.Add(min(allowed, bodyTime))) // an error means a recorder of a test, which has no deadline

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"purveyor/internal/commerce"
+	"purveyor/internal/env"
 )
 
 // sent returns a request with a body of unknown length.
@@ -59,7 +60,7 @@ func (r roomy) Read(b []byte) (int, error) {
 
 // The largest body is the same whether or not its length is announced.
 func TestLargestBody(t *testing.T) {
-	b := NewBodies()
+	b := NewBodies(env.Env{})
 	for _, announced := range []bool{true, false} {
 		for size, status := range map[int]int{0: 0, 1: 0, 512: 0, 16 << 10: 0, MaxBody - 1: 0, MaxBody: 0, MaxBody + 1: 400, 2 << 20: 400} {
 			r := sent(roomy{bytes.NewReader(make([]byte, size)), t})
@@ -85,7 +86,7 @@ func TestLargestBody(t *testing.T) {
 
 // The budget bounds concurrent bodies: any number pass one after another.
 func TestBodiesOneAfterAnother(t *testing.T) {
-	b := NewBodies()
+	b := NewBodies(env.Env{})
 	for i := range 61 { // MiB
 		if _, err := decodeOf(b, sent(bytes.NewReader(make([]byte, MaxLargeBody))), "ptn_1", MaxLargeBody); err != nil {
 			t.Fatalf("after %d MiB: %v", i, err)
@@ -134,7 +135,7 @@ func (s *stalled) end() {
 // been read.
 func TestBodiesShareTheBudget(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := NewBodies()
+		b := NewBodies(env.Env{})
 		large := func() *http.Request { return sent(bytes.NewReader(make([]byte, 900<<10))) }
 		s := &stalled{bodies: b}
 		for range 12 {
@@ -171,7 +172,7 @@ func TestBodiesShareTheBudget(t *testing.T) {
 // A body counts until it is decoded, and only a few large ones are decoded at once.
 func TestLargeBodiesAreDecodedInTurn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := NewBodies()
+		b := NewBodies(env.Env{})
 		var wg sync.WaitGroup
 		var mu sync.Mutex
 		var now, small int
@@ -215,7 +216,7 @@ func TestLargeBodiesAreDecodedInTurn(t *testing.T) {
 // The share of a stranger is small, and separate from the partners' budget.
 func TestStrangersBodies(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := NewStrangersBodies()
+		b := NewStrangersBodies(env.Env{})
 		s := &stalled{bodies: b}
 		for range 4 {
 			s.send(t, "10.0.0.1", 250<<10)
@@ -234,7 +235,7 @@ func TestStrangersBodies(t *testing.T) {
 // providers do not wait for that, however large they are.
 func TestCallbacksWaitForNoOther(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := NewStrangersBodies()
+		b := NewStrangersBodies(env.Env{})
 		slow := make(chan struct{})
 		var recorded sync.WaitGroup
 		for range 2 * runtime.GOMAXPROCS(0) {
@@ -287,7 +288,7 @@ func TestLeastSpeed(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				began := time.Now()
 				d := &slow{ResponseRecorder: httptest.NewRecorder(), deadline: began.Add(15 * time.Second), every: c.every, piece: c.piece}
-				err := NewBodies().Decode(d, sent(d), "ptn_1", MaxLargeBody, func([]byte) error { return nil })
+				err := NewBodies(env.Env{}).Decode(d, sent(d), "ptn_1", MaxLargeBody, func([]byte) error { return nil })
 				took := time.Since(began)
 				if statusOf(err) != map[bool]int{true: 0, false: 400}[c.cut == 0] || (c.cut != 0 && (took < c.cut-time.Second || took > c.cut+time.Second)) {
 					t.Errorf("%v after %v", err, took)

@@ -6,6 +6,8 @@ import (
 	"net/netip"
 	"sync"
 	"time"
+
+	"purveyor/internal/env"
 )
 
 // Connections is a listener with bounds on open connections: in all, so that the
@@ -13,6 +15,7 @@ import (
 // that one caller cannot take all of them. It closes further connections at once.
 type Connections struct {
 	net.Listener
+	env        env.Env
 	most       int
 	perAddress int
 	proxies    Proxies
@@ -25,8 +28,8 @@ type Connections struct {
 
 // LimitConnections bounds the connections of a listener. Trusted proxies have no
 // bound per address, because their connections serve many callers.
-func LimitConnections(l net.Listener, most, perAddress int, proxies Proxies) *Connections {
-	return &Connections{Listener: l, most: most, perAddress: perAddress, proxies: proxies, byAddress: map[string]int{}}
+func LimitConnections(e env.Env, l net.Listener, most, perAddress int, proxies Proxies) *Connections {
+	return &Connections{Listener: l, env: e, most: most, perAddress: perAddress, proxies: proxies, byAddress: map[string]int{}}
 }
 
 // Accept implements net.Listener.
@@ -58,7 +61,7 @@ func (c *Connections) admit(address string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.open >= c.most || (address != "" && c.byAddress[address] >= c.perAddress) {
-		if now := time.Now(); now.Sub(c.warned) >= time.Minute {
+		if now := c.env.Now(); now.Sub(c.warned) >= time.Minute {
 			c.warned = now
 			slog.Warn("connections are refused: there are too many", "open", c.open, "most", c.most,
 				"address", address, "of_the_address", c.byAddress[address], "most_of_an_address", c.perAddress)

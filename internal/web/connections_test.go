@@ -4,6 +4,8 @@ import (
 	"net"
 	"net/netip"
 	"testing"
+
+	"purveyor/internal/env"
 )
 
 // peers is a listener with one connection from each address, in order.
@@ -46,7 +48,7 @@ func accepted(c *Connections, from ...string) (list []net.Conn) {
 }
 
 func TestConnectionsAreBounded(t *testing.T) {
-	c := LimitConnections(nil, 5, 2, Proxies{netip.MustParsePrefix("10.0.0.0/8")})
+	c := LimitConnections(env.Env{}, nil, 5, 2, Proxies{netip.MustParsePrefix("10.0.0.0/8")})
 	of := accepted(c, "192.0.2.1", "192.0.2.1", "192.0.2.1", "2001:db8::1", "2001:db8::2", "2001:db8::3")
 	if len(of) != 4 {
 		t.Fatalf("%d of two addresses, want 2 each", len(of))
@@ -68,7 +70,7 @@ func TestConnectionsAreBounded(t *testing.T) {
 
 // A trusted proxy may open as many connections as there are in all.
 func TestProxiesHaveConnections(t *testing.T) {
-	c := LimitConnections(nil, 5, 2, Proxies{netip.MustParsePrefix("10.0.0.0/8")})
+	c := LimitConnections(env.Env{}, nil, 5, 2, Proxies{netip.MustParsePrefix("10.0.0.0/8")})
 	if n := len(accepted(c, "10.0.0.1", "10.0.0.1", "10.0.0.1", "10.0.0.1", "10.0.0.1", "10.0.0.1")); n != 5 {
 		t.Errorf("%d", n)
 	}
@@ -76,7 +78,7 @@ func TestProxiesHaveConnections(t *testing.T) {
 
 // Refused connections are closed.
 func TestRefusedConnectionsAreClosed(t *testing.T) {
-	c := LimitConnections(nil, 0, 2, nil)
+	c := LimitConnections(env.Env{}, nil, 0, 2, nil)
 	conn := &peerConn{from: "192.0.2.1"}
 	c.Listener = &only{conn: conn}
 	if _, err := c.Accept(); err == nil || conn.closed != 1 {

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"purveyor/internal/commerce"
+	"purveyor/internal/env"
 )
 
 // keyOf returns the key with this name.
@@ -55,7 +56,7 @@ type gateTest struct {
 func newGateTest() *gateTest {
 	g := &gateTest{now: at(0), rates: newRates(), keys: &keys{partners: map[string]commerce.Partner{
 		"good": {ID: "ptn_good", RateLimit: 1000}, "other": {ID: "ptn_other", RateLimit: 2}}}}
-	g.Gate = NewGate(g.keys, g.rates, func() time.Time { return g.now })
+	g.Gate = NewGate(env.Env{}, g.keys, g.rates, func() time.Time { return g.now })
 	return g
 }
 

@@ -3,6 +3,8 @@ package web
 import (
 	"net/http"
 	"time"
+
+	"purveyor/internal/env"
 )
 
 // Requests per minute from one address: for one page, which people reload and scripts
@@ -14,7 +16,7 @@ const (
 
 // LimitPages bounds the requests of an address for one page, and for missing pages;
 // further ones are answered with 429. It has to run inside Trace.
-func LimitPages(next http.Handler) http.Handler { return limitPages(next, time.Now) }
+func LimitPages(e env.Env, next http.Handler) http.Handler { return limitPages(next, e.Now) }
 
 func limitPages(next http.Handler, now func() time.Time) http.Handler {
 	limits := NewLimits()

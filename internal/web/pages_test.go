@@ -8,12 +8,14 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"purveyor/internal/env"
 )
 
 func TestLimitPages(t *testing.T) {
 	now := at(0)
 	asked := 0
-	handler := Trace(slog.New(slog.DiscardHandler), limitPages(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	handler := Trace(env.Env{}, slog.New(slog.DiscardHandler), limitPages(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		asked++
 		if strings.HasPrefix(r.URL.Path, "/none/") {
 			http.NotFound(w, r)

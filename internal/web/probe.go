@@ -4,11 +4,14 @@ import (
 	"context"
 	"log/slog"
 	"time"
+
+	"purveyor/internal/env"
 )
 
 // Probe tests whether something works, at most once in probePause however often it is
 // asked, and logs a warning once a minute while it does not.
 type Probe struct {
+	env  env.Env
 	what string // what holds while it works, for the log
 	try  func(context.Context) error
 
@@ -26,8 +29,8 @@ const (
 )
 
 // NewProbe makes a probe that has not been tested yet.
-func NewProbe(what string, try func(context.Context) error) *Probe {
-	return &Probe{what: what, try: try, turn: make(chan struct{}, 1)}
+func NewProbe(e env.Env, what string, try func(context.Context) error) *Probe {
+	return &Probe{env: e, what: what, try: try, turn: make(chan struct{}, 1)}
 }
 
 // OK reports whether the latest test succeeded. It tests again if that was more than
@@ -35,11 +38,11 @@ func NewProbe(what string, try func(context.Context) error) *Probe {
 func (p *Probe) OK() bool {
 	p.turn <- struct{}{}
 	defer func() { <-p.turn }()
-	if time.Since(p.tried) >= probePause {
-		ctx, cancel := context.WithTimeout(context.Background(), ProbeTime)
+	if p.env.Since(p.tried) >= probePause {
+		ctx, cancel := p.env.WithTimeout(context.Background(), ProbeTime)
 		err := p.try(ctx)
 		cancel()
-		p.tried = time.Now()
+		p.tried = p.env.Now()
 		p.log(err)
 		p.err = err
 	}
@@ -48,8 +51,8 @@ func (p *Probe) OK() bool {
 
 func (p *Probe) log(err error) {
 	switch {
-	case err != nil && time.Since(p.warned) >= warningTime:
-		p.warned = time.Now()
+	case err != nil && p.env.Since(p.warned) >= warningTime:
+		p.warned = p.env.Now()
 		slog.Warn("not ready", "fails", p.what, "error", err)
 	case err == nil && p.err != nil:
 		p.warned = time.Time{}

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"purveyor/internal/env"
 )
 
 // TestProbe checks that a probe tests once a second however often it is asked, warns
@@ -20,7 +22,7 @@ func TestProbe(t *testing.T) {
 	defer slog.SetDefault(before)
 	synctest.Test(t, func(t *testing.T) {
 		tries, fails := 0, error(nil)
-		p := NewProbe("reads", func(context.Context) error { tries++; return fails })
+		p := NewProbe(env.Env{}, "reads", func(context.Context) error { tries++; return fails })
 		ask := func(d time.Duration, want bool) {
 			t.Helper()
 			for end := time.Now().Add(d); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
@@ -50,7 +52,7 @@ func TestProbe(t *testing.T) {
 func TestProbeEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		tries := 0
-		p := NewProbe("writes", func(ctx context.Context) error { tries++; <-ctx.Done(); return ctx.Err() })
+		p := NewProbe(env.Env{}, "writes", func(ctx context.Context) error { tries++; <-ctx.Done(); return ctx.Err() })
 		for range 100 {
 			go func() {
 				if p.OK() {

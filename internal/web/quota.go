@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"purveyor/internal/commerce"
+	"purveyor/internal/env"
 )
 
 // QuotaSource grants processes their quotas of a minute: the numbers from
@@ -21,6 +22,7 @@ type QuotaSource interface {
 // limit; so the count is exact even while processes know different limits. A
 // process gets many numbers at a time, because each grant is a database write.
 type quotas struct {
+	env    env.Env
 	source QuotaSource
 	mu     sync.Mutex
 	minute int64
@@ -50,8 +52,8 @@ const (
 	quotaPatience = 2 * time.Second
 )
 
-func newQuotas(source QuotaSource) *quotas {
-	return &quotas{source: source, byKey: map[commerce.RateWindow]*quota{}}
+func newQuotas(e env.Env, source QuotaSource) *quotas {
+	return &quotas{env: e, source: source, byKey: map[commerce.RateWindow]*quota{}}
 }
 
 // take counts one request of the caller, and sets the RateLimit headers.
@@ -89,13 +91,11 @@ func (q *quotas) number(ctx context.Context, w commerce.RateWindow, limit int64)
 		if first {
 			q.fetch(have, w, limit, want)
 		}
-		select {
-		case <-pending.done:
-			if pending.err != nil {
-				return 0, pending.err
-			}
-		case <-ctx.Done():
-			return 0, ctx.Err()
+		if err := q.env.AwaitIn(ctx, pending.done); err != nil {
+			return 0, err
+		}
+		if pending.err != nil {
+			return 0, pending.err
 		}
 	}
 }
@@ -125,7 +125,7 @@ func quotaSize(used, limit int64) int64 {
 // fetch asks for numbers on behalf of all waiting callers, so it continues when
 // its own caller has gone.
 func (q *quotas) fetch(have *quota, w commerce.RateWindow, limit, want int64) {
-	ctx, cancel := context.WithTimeout(context.Background(), quotaPatience)
+	ctx, cancel := q.env.WithTimeout(context.Background(), quotaPatience)
 	defer cancel()
 	granted, used, err := q.source.GrantQuota(ctx, w, limit, want)
 	q.mu.Lock()

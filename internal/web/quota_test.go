@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"purveyor/internal/commerce"
+	"purveyor/internal/env"
 )
 
 // rates is the table that all processes share.
@@ -79,7 +80,7 @@ func TestQuotas(t *testing.T) {
 		"known to one process": {{0, 0, 100, 2, 2}, {1, 1, 10, 9, 0}, {0, 2, 10, 200, 8}},
 	} {
 		table := newRates()
-		processes := []*quotas{newQuotas(table), newQuotas(table), newQuotas(table)}
+		processes := []*quotas{newQuotas(env.Env{}, table), newQuotas(env.Env{}, table), newQuotas(env.Env{}, table)}
 		for i, s := range steps {
 			got := admitted(t, processes[s.process], caller("ptn_a", commerce.Live, s.limit), s.n, at(s.second))
 			if got != s.want {
@@ -90,7 +91,7 @@ func TestQuotas(t *testing.T) {
 }
 
 func TestQuotasAreApart(t *testing.T) {
-	q := newQuotas(newRates())
+	q := newQuotas(env.Env{}, newRates())
 	for _, c := range []Caller{caller("ptn_a", commerce.Live, 3), caller("ptn_a", commerce.Test, 3), caller("ptn_b", commerce.Live, 3)} {
 		if got := admitted(t, q, c, 10, at(0)); got != 3 {
 			t.Errorf("%s %s: %d passed, want 3", c.Partner.ID, c.Mode, got)
@@ -101,7 +102,7 @@ func TestQuotasAreApart(t *testing.T) {
 // Remaining counts down the requests that are left to all processes.
 func TestQuotaHeaders(t *testing.T) {
 	table := newRates()
-	processes := []*quotas{newQuotas(table), newQuotas(table)}
+	processes := []*quotas{newQuotas(env.Env{}, table), newQuotas(env.Env{}, table)}
 	for i, want := range []struct {
 		process          int
 		remaining, retry string
@@ -120,7 +121,7 @@ func TestQuotaHeaders(t *testing.T) {
 // requested.
 func TestQuotasAtOnce(t *testing.T) {
 	table := newRates()
-	processes := []*quotas{newQuotas(table), newQuotas(table)}
+	processes := []*quotas{newQuotas(env.Env{}, table), newQuotas(env.Env{}, table)}
 	var wg sync.WaitGroup
 	var count atomic.Int64
 	for i := range 40 {
@@ -151,7 +152,7 @@ func TestCallersShareAGrant(t *testing.T) {
 			table := newRates()
 			release := make(chan struct{})
 			table.before = func(context.Context) error { <-release; return failure }
-			q := newQuotas(table)
+			q := newQuotas(env.Env{}, table)
 			c := caller("ptn_a", commerce.Live, 1)
 			gone, leave := context.WithCancel(context.Background())
 			results := make(chan error, 10)
@@ -202,7 +203,7 @@ func TestQuotaWithoutStorage(t *testing.T) {
 
 // Past minutes are dropped.
 func TestQuotaMemory(t *testing.T) {
-	q := newQuotas(newRates())
+	q := newQuotas(env.Env{}, newRates())
 	for minute := range int64(100) {
 		admitted(t, q, caller("ptn_a", commerce.Live, 3), 1, at(60*minute))
 	}

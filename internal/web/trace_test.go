@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"purveyor/internal/commerce"
+	"purveyor/internal/env"
 )
 
 // traced serves one request through Trace.
@@ -21,7 +22,7 @@ func traced(next http.HandlerFunc, given ...string) *httptest.ResponseRecorder {
 		r.Header[TraceHeader] = given
 	}
 	rec := httptest.NewRecorder()
-	Trace(slog.New(slog.DiscardHandler), next).ServeHTTP(rec, r)
+	Trace(env.Env{}, slog.New(slog.DiscardHandler), next).ServeHTTP(rec, r)
 	return rec
 }
 
@@ -74,7 +75,7 @@ func TestRequestLine(t *testing.T) {
 		}}))
 		r := httptest.NewRequest("GET", "/v1/x", nil)
 		r.Header[TraceHeader] = []string{"t-1"}
-		Trace(logger, handler).ServeHTTP(httptest.NewRecorder(), r)
+		Trace(env.Env{}, logger, handler).ServeHTTP(httptest.NewRecorder(), r)
 		if log.String() != want {
 			t.Errorf("%q, want %q", log.String(), want)
 		}

@@ -4,7 +4,6 @@
 package web
 
 import (
-	"crypto/rand"
 	"encoding/hex"
 	"log/slog"
 	"net/http"
@@ -12,6 +11,7 @@ import (
 	"time"
 
 	"purveyor/internal/commerce"
+	"purveyor/internal/env"
 )
 
 // Writer is the response of a request inside Trace. It carries the fields of the log
@@ -58,9 +58,9 @@ var noSniff = []string{"nosniff"}
 
 // Trace is the outermost layer: it gives each request a trace id, logs it when it is
 // answered, and turns a panic into a 500. It forbids browsers to guess content types.
-func Trace(log *slog.Logger, next http.Handler) http.Handler {
+func Trace(e env.Env, log *slog.Logger, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
-		began := time.Now()
+		began := e.Now()
 		w := &Writer{ResponseWriter: rw}
 		defer func() {
 			if v := recover(); v != nil {
@@ -72,9 +72,9 @@ func Trace(log *slog.Logger, next http.Handler) http.Handler {
 					WriteError(w, &Error{Status: http.StatusInternalServerError, Code: "internal", Message: "Internal error; the trace id leads to the cause"})
 				}
 			}
-			w.log(log, r, time.Since(began))
+			w.log(log, r, e.Since(began))
 		}()
-		w.TraceID = traceID(r.Header[TraceHeader])
+		w.TraceID = traceID(e, r.Header[TraceHeader])
 		h := w.Header()
 		h[TraceHeader] = []string{w.TraceID}
 		h["X-Content-Type-Options"] = noSniff
@@ -93,21 +93,21 @@ func (w *Writer) log(log *slog.Logger, r *http.Request, took time.Duration) {
 
 // traceID returns the first usable id of the request's header, or a new one
 // (BEHAVIOUR, Errors).
-func traceID(given []string) string {
+func traceID(e env.Env, given []string) string {
 	if len(given) == 0 || given[0] == "" || len(given[0]) > maxTraceID {
-		return newTraceID()
+		return newTraceID(e)
 	}
 	for _, c := range []byte(given[0]) {
 		if c < ' ' || c > '~' {
-			return newTraceID()
+			return newTraceID(e)
 		}
 	}
 	return given[0]
 }
 
-func newTraceID() string {
+func newTraceID(e env.Env) string {
 	var b [16]byte
-	_, _ = rand.Read(b[:]) // never fails (crypto/rand)
+	e.Read(b[:])
 	return hex.EncodeToString(b[:])
 }
 

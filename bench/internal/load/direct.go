@@ -48,7 +48,7 @@ func OpenDirect(url, partnerID string, shops []Shop, batch int) (*Direct, func()
 		d.numbers = append(d.numbers, store.No)
 		d.indexOf[s.ID] = i
 	}
-	d.committer = commit.New(engine, batch)
+	d.committer = commit.New(engine, commit.Options{Batch: batch})
 	return d, func() error { d.committer.Close(); return engine.Close() }, nil
 }
 

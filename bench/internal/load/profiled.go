@@ -3,7 +3,6 @@ package load
 import (
 	"bufio"
 	"context"
-	cryptorand "crypto/rand"
 	"errors"
 	"flag"
 	"log/slog"
@@ -18,7 +17,9 @@ import (
 	"purveyor/internal/commit"
 	"purveyor/internal/config"
 	"purveyor/internal/effect"
+	"purveyor/internal/env"
 	"purveyor/internal/inbound"
+	"purveyor/internal/jobs"
 	"purveyor/internal/outside/courier"
 	"purveyor/internal/outside/geocode"
 	"purveyor/internal/outside/payment"
@@ -61,7 +62,8 @@ func ServeProfiled(ctx context.Context, addr, database, profile string, args ...
 	}
 	_, elsewhere := engine.(*postgres.Engine)
 	config.Server{CacheMiB: cacheMiB}.BoundMemory(elsewhere)
-	committer := commit.New(engine, 0)
+	runner := jobs.New(env.Env{}, env.Env{}.Text())
+	committer := commit.New(engine, commit.Options{Starter: runner})
 	defer func() { committer.Close(); err = errors.Join(err, engine.Close()) }()
 	out := bufio.NewWriterSize(os.Stderr, 64<<10) // the handler of slog takes turns by itself
 	defer func() { _ = out.Flush() }()
@@ -75,18 +77,18 @@ func ServeProfiled(ctx context.Context, addr, database, profile string, args ...
 		return err
 	}
 	defer pprof.StopCPUProfile()
-	objects := effect.NewObjects(engine, committer)
-	box := payment.NewSandbox(objects, "http://"+addr)
-	couriers := courier.NewSandbox(objects, "http://"+addr)
+	objects := effect.NewObjects(env.Env{}, engine, committer, runner)
+	box := payment.NewSandbox(env.Env{}, objects, "http://"+addr)
+	couriers := courier.NewSandbox(env.Env{}, objects, "http://"+addr)
 	couriers.StepEvery = flags.sandboxStep
 	couriers.Locate = func(ctx context.Context, a commerce.Address) (commerce.Point, bool) {
 		place, err := geocode.Offline{}.Find(ctx, geocode.Query{Address: a})
 		return place.Point, err == nil
 	}
 	fleet := courier.Fleet{Providers: map[string]courier.Provider{Sandbox: couriers}, Modes: map[commerce.Mode][]string{commerce.Test: {Sandbox}}}
-	notices := inbound.New(engine.Reader(), committer, map[string]inbound.PaymentCallbacks{Sandbox: box}, map[string]inbound.CourierCallbacks{Sandbox: couriers})
-	effects := effect.Start(effect.Options{Engine: engine, Committer: committer, Worker: cryptorand.Text(), Sender: webhook.NewSender(flags.privateWebhooks, nil),
-		Processors: map[string]effect.Processor{Sandbox: box}, Fleet: fleet, Geocoder: geocode.Offline{}, Movers: map[string]sandbox.Mover{courier.SandboxObjects: couriers}, Objects: objects, Post: notices.FromSandbox(sandbox.NewSigner(objects))})
+	notices := inbound.New(env.Env{}, engine.Reader(), committer, map[string]inbound.PaymentCallbacks{Sandbox: box}, map[string]inbound.CourierCallbacks{Sandbox: couriers})
+	effects := effect.Start(effect.Options{Engine: engine, Committer: committer, Runner: runner, Sender: webhook.NewSender(flags.privateWebhooks, nil),
+		Processors: map[string]effect.Processor{Sandbox: box}, Fleet: fleet, Geocoder: geocode.Offline{}, Movers: map[string]sandbox.Mover{courier.SandboxObjects: couriers}, Post: notices.FromSandbox(sandbox.NewSigner(env.Env{}, objects))})
 	defer func() {
 		giveBack, cancel := context.WithTimeout(context.Background(), time.Second)
 		defer cancel()
@@ -94,7 +96,7 @@ func ServeProfiled(ctx context.Context, addr, database, profile string, args ...
 	}()
 	partners := api.New(engine, committer, api.Options{Jobs: effects, Processors: map[commerce.Mode]string{commerce.Test: Sandbox},
 		Couriers: fleet, Geocoder: geocode.Offline{}}).Handler()
-	return ServeUntilDone(ctx, addr, web.Trace(log, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	return ServeUntilDone(ctx, addr, web.Trace(env.Env{}, log, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if strings.HasPrefix(r.URL.Path, inbound.Prefix) {
 			notices.ServeHTTP(w, r)
 			return

@@ -38,7 +38,7 @@ func (e *Env) AddReceivers(database, callback string) (list []Receiver, err erro
 	if err != nil {
 		return nil, err
 	}
-	committer := commit.New(engine, 0)
+	committer := commit.New(engine, commit.Options{})
 	defer func() { committer.Close(); err = errors.Join(err, engine.Close()) }()
 	add := func(id, callback string) error {
 		key := commerce.Live.NewKey([20]byte(appendToken(nil, NewRand())))

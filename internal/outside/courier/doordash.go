@@ -3,7 +3,6 @@ package courier
 import (
 	"cmp"
 	"context"
-	"crypto/rand"
 	"crypto/sha256"
 	"encoding/base64"
 	"errors"
@@ -12,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"purveyor/internal/env"
 	"purveyor/internal/outside/httpcall"
 )
 
@@ -24,6 +24,7 @@ const (
 // DoorDashOptions is an account of DoorDash Drive. The access key decides whether its
 // deliveries are real: DoorDash issues separate keys for its sandbox.
 type DoorDashOptions struct {
+	Env                               env.Env
 	DeveloperID, KeyID, SigningSecret string // an access key, as the developer portal shows it
 	// WebhookUser and WebhookPassword are the credentials that DoorDash sends with
 	// its callbacks (Basic). Without a user, the password is the token that the
@@ -44,6 +45,7 @@ type DoorDashOptions struct {
 // process dies in between, there is one name to look up and one delivery. Its price
 // is known once it is created.
 type DoorDash struct {
+	env                env.Env
 	client             *http.Client
 	base               string
 	developerID, keyID string
@@ -75,7 +77,7 @@ func NewDoorDash(o DoorDashOptions) (*DoorDash, error) {
 		client:      httpcall.Client(o.Transport),
 		base:        base.JoinPath("drive/v2").String(),
 		developerID: o.DeveloperID, keyID: o.KeyID, secret: secret,
-		now: time.Now,
+		env: o.Env, now: o.Env.Now,
 	}
 	if o.WebhookPassword != "" { // anyone could send an empty password
 		credentials := o.WebhookPassword
@@ -92,9 +94,9 @@ func NewDoorDash(o DoorDashOptions) (*DoorDash, error) {
 // waits for a courier: it returns a *commerce.CredentialsError for them. DoorDash
 // cannot list deliveries, so Check reads one that does not exist.
 func (d *DoorDash) Check(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, doordashTimeout)
+	ctx, cancel := d.env.WithTimeout(ctx, doordashTimeout)
 	defer cancel()
-	_, err := d.read(ctx, "check."+rand.Text())
+	_, err := d.read(ctx, "check."+d.env.Text())
 	if err = doordashFailure("read a delivery", err); refusedAs(err, NotFound) {
 		return nil
 	}
@@ -103,13 +105,13 @@ func (d *DoorDash) Check(ctx context.Context) error {
 
 // Quote asks for an offer, under a name that is used for this quote only.
 func (d *DoorDash) Quote(ctx context.Context, r QuoteRequest) (Quote, error) {
-	ctx, cancel := context.WithTimeout(ctx, doordashTimeout)
+	ctx, cancel := d.env.WithTimeout(ctx, doordashTimeout)
 	defer cancel()
 	order, err := toDoorDashOrder(r)
 	if err != nil {
 		return Quote{}, err
 	}
-	order.ExternalDeliveryID = "quote." + rand.Text()
+	order.ExternalDeliveryID = "quote." + d.env.Text()
 	a, err := d.call(ctx, http.MethodPost, "/quotes", order.ExternalDeliveryID, order)
 	if err != nil {
 		return Quote{}, doordashFailure("quote a delivery", err)
@@ -131,7 +133,7 @@ func doordashSeconds(at int64, now time.Time) int64 { return max(0, at-now.UnixM
 // Create creates the delivery at the current price. If the outcome of an earlier
 // attempt is unknown, the name settles it: DoorDash does not deliver a name twice.
 func (d *DoorDash) Create(ctx context.Context, r CreateRequest) (Delivery, error) {
-	ctx, cancel := context.WithTimeout(ctx, doordashTimeout)
+	ctx, cancel := d.env.WithTimeout(ctx, doordashTimeout)
 	defer cancel()
 	order, err := toDoorDashOrder(r.QuoteRequest)
 	if err != nil {
@@ -170,7 +172,7 @@ func (d *DoorDash) made(ctx context.Context, name string, refusal error) (doorda
 
 // Get reads a delivery.
 func (d *DoorDash) Get(ctx context.Context, k Key) (Delivery, error) {
-	ctx, cancel := context.WithTimeout(ctx, doordashTimeout)
+	ctx, cancel := d.env.WithTimeout(ctx, doordashTimeout)
 	defer cancel()
 	a, err := d.read(ctx, doordashName(k))
 	if err != nil {
@@ -194,7 +196,7 @@ func (d *DoorDash) read(ctx context.Context, name string) (doordashDelivery, err
 
 // Cancel ends a delivery whose goods have not been picked up.
 func (d *DoorDash) Cancel(ctx context.Context, k Key) (Delivery, error) {
-	ctx, cancel := context.WithTimeout(ctx, doordashTimeout)
+	ctx, cancel := d.env.WithTimeout(ctx, doordashTimeout)
 	defer cancel()
 	name := doordashName(k)
 	a, err := d.call(ctx, http.MethodPut, doordashPath(name)+"/cancel", name, nil)

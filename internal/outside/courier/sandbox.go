@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"purveyor/internal/commerce"
+	"purveyor/internal/env"
 	"purveyor/internal/outside/sandbox"
 )
 
@@ -27,9 +28,10 @@ type Sandbox struct {
 	// Locate returns the coordinates of an address that came without them. If it is
 	// nil, such addresses have none.
 	Locate func(context.Context, commerce.Address) (commerce.Point, bool)
-	// Now is the clock by which quotes expire. NewSandbox sets time.Now.
+	// Now is the clock by which quotes expire. NewSandbox sets that of its Env.
 	Now func() time.Time
 
+	env     env.Env
 	objects sandbox.Objects
 	signer  *sandbox.Signer
 	baseURL string
@@ -50,19 +52,20 @@ const (
 
 // NewSandbox makes a sandbox. Handler must be served below baseURL, the service's
 // public URL.
-func NewSandbox(objects sandbox.Objects, baseURL string) *Sandbox {
+func NewSandbox(e env.Env, objects sandbox.Objects, baseURL string) *Sandbox {
 	return &Sandbox{
 		StepEvery: 5 * time.Second,
-		Now:       time.Now,
+		Now:       e.Now,
+		env:       e,
 		objects:   objects,
-		signer:    sandbox.NewSigner(objects),
+		signer:    sandbox.NewSigner(e, objects),
 		baseURL:   strings.TrimSuffix(baseURL, "/"),
 	}
 }
 
 // Quote implements Provider.
 func (s *Sandbox) Quote(ctx context.Context, r QuoteRequest) (Quote, error) {
-	if err := misbehave(ctx, tagsOf(r)); err != nil {
+	if err := s.misbehave(ctx, tagsOf(r)); err != nil {
 		return Quote{}, err
 	}
 	way, err := s.route(ctx, r)
@@ -76,7 +79,7 @@ func (s *Sandbox) Quote(ctx context.Context, r QuoteRequest) (Quote, error) {
 // request is a single write, and only a repeated one reads.
 func (s *Sandbox) Create(ctx context.Context, r CreateRequest) (Delivery, error) {
 	asked := tagsOf(r.QuoteRequest)
-	if err := misbehave(ctx, asked); err != nil {
+	if err := s.misbehave(ctx, asked); err != nil {
 		return Delivery{}, err
 	}
 	switch {

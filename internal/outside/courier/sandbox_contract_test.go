@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"purveyor/internal/commerce"
+	"purveyor/internal/env"
 	"purveyor/internal/outside/courier"
 	"purveyor/internal/outside/sandbox"
 	"purveyor/internal/testkit/couriertest"
@@ -40,10 +41,10 @@ func newTown(t testing.TB, baseURL string) *town {
 		}
 		return nil
 	}
-	town.sandbox = courier.NewSandbox(storage{town.objects, town}, baseURL)
+	town.sandbox = courier.NewSandbox(env.Env{}, storage{town.objects, town}, baseURL)
 	town.sandbox.Now = town.Now
 	// The secret is made when a service starts, not during an outage.
-	_, err := sandbox.NewSigner(town.objects).Sign(t.Context(), time.Now(), nil)
+	_, err := sandbox.NewSigner(env.Env{}, town.objects).Sign(t.Context(), time.Now(), nil)
 	must(t, err)
 	return town
 }
@@ -154,7 +155,7 @@ func (x *town) Sign(t *testing.T, body []byte) http.Header {
 
 func (x *town) signed(t *testing.T, objects sandbox.Objects, body []byte, at time.Time) http.Header {
 	t.Helper()
-	signature, err := sandbox.NewSigner(objects).Sign(t.Context(), at, body)
+	signature, err := sandbox.NewSigner(env.Env{}, objects).Sign(t.Context(), at, body)
 	must(t, err)
 	return http.Header{sandbox.SignatureHeader: {signature}}
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"slices"
 	"strings"
-	"time"
 
 	"purveyor/internal/commerce"
 )
@@ -71,12 +70,10 @@ func (t tags) attempt(ref string) tags {
 }
 
 // misbehave does to a call what the address asks for.
-func misbehave(ctx context.Context, asked tags) error {
+func (s *Sandbox) misbehave(ctx context.Context, asked tags) error {
 	if asked.has(tagSlow) {
-		select {
-		case <-time.After(slowness):
-		case <-ctx.Done():
-			return ctx.Err()
+		if err := s.env.Sleep(ctx, slowness); err != nil {
+			return err
 		}
 	}
 	switch {

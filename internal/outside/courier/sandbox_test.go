@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"purveyor/internal/commerce"
+	"purveyor/internal/env"
 	"purveyor/internal/outside/courier"
 	"purveyor/internal/outside/sandbox"
 	"purveyor/internal/testkit/fakesandbox"
@@ -48,7 +49,7 @@ func (x *town) told(t testing.TB) []courier.Callback {
 	t.Helper()
 	var all []courier.Callback
 	for _, n := range x.objects.TakeCallbacks() {
-		signature, err := sandbox.NewSigner(x.objects).Sign(t.Context(), x.Now(), n.Body)
+		signature, err := sandbox.NewSigner(env.Env{}, x.objects).Sign(t.Context(), x.Now(), n.Body)
 		must(t, err)
 		read, err := x.sandbox.ReadCallback(t.Context(), http.Header{sandbox.SignatureHeader: {signature}}, n.Body)
 		must(t, err)
@@ -214,7 +215,7 @@ func TestLocate(t *testing.T) {
 // nothing.
 func TestTwoProcesses(t *testing.T) {
 	x := newTown(t, "https://shop.example")
-	other := courier.NewSandbox(x.objects, "https://shop.example/")
+	other := courier.NewSandbox(env.Env{}, x.objects, "https://shop.example/")
 	other.Now = x.Now
 	q, err := other.Quote(t.Context(), asks("").QuoteRequest)
 	must(t, err)
@@ -312,8 +313,8 @@ func FuzzSandboxCallback(f *testing.F) {
 	f.Add([]byte(`{"id":"cev_1","delivery_id":"del_1","ref":"dlv_1","status":"delivered","courier":{"location":{"Lat":1,"Lng":2}}}`), "t=1,v1=00")
 	f.Add([]byte(`{"ID":"","status":["delivered"],"ref":"\ud800","courier":{"location":{"Lat":1e9}}}`), "v1=,t=,")
 	objects := &fakesandbox.Objects{}
-	box := courier.NewSandbox(objects, "https://shop.example")
-	signer := sandbox.NewSigner(objects)
+	box := courier.NewSandbox(env.Env{}, objects, "https://shop.example")
+	signer := sandbox.NewSigner(env.Env{}, objects)
 	f.Fuzz(func(t *testing.T, body []byte, header string) {
 		if callbacks, err := box.ReadCallback(t.Context(), http.Header{sandbox.SignatureHeader: {header}}, body); err == nil {
 			t.Errorf("the signature %q is taken: %+v", header, callbacks)

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"purveyor/internal/commerce"
+	"purveyor/internal/env"
 	"purveyor/internal/outside/httpcall"
 )
 
@@ -31,6 +32,7 @@ const (
 
 // UberOptions is an account of Uber Direct.
 type UberOptions struct {
+	Env                                env.Env
 	CustomerID, ClientID, ClientSecret string
 	// SigningKeys are the keys of the webhooks that post to us. Uber gives each
 	// webhook its own key.
@@ -47,7 +49,7 @@ type UberOptions struct {
 // Uber is the Provider of an account of Uber Direct. It is safe for concurrent use.
 type Uber struct {
 	// Now is the clock for the lifetimes of tokens and idempotency keys. NewUber sets
-	// time.Now.
+	// that of its Env.
 	Now func() time.Time
 
 	options UberOptions
@@ -65,7 +67,7 @@ var _ Provider = (*Uber)(nil)
 func NewUber(o UberOptions) *Uber {
 	o.AuthURL = cmp.Or(o.AuthURL, uberAuthURL)
 	return &Uber{
-		Now:     time.Now,
+		Now:     o.Env.Now,
 		options: o,
 		base:    strings.TrimRight(cmp.Or(o.BaseURL, uberURL), "/") + "/customers/" + url.PathEscape(o.CustomerID),
 		client:  httpcall.Client(o.Transport),
@@ -78,7 +80,7 @@ func NewUber(o UberOptions) *Uber {
 // Check makes a harmless call, so that wrong credentials show up before an order
 // waits for a courier: it returns a *commerce.CredentialsError for them.
 func (u *Uber) Check(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, u.timeout)
+	ctx, cancel := u.options.Env.WithTimeout(ctx, u.timeout)
 	defer cancel()
 	var page uberList
 	return u.call(ctx, "list deliveries", http.MethodGet, "/deliveries?limit=1", nil, &page)
@@ -86,7 +88,7 @@ func (u *Uber) Check(ctx context.Context) error {
 
 // Quote asks for an offer, which Uber keeps for 15 minutes.
 func (u *Uber) Quote(ctx context.Context, r QuoteRequest) (Quote, error) {
-	ctx, cancel := context.WithTimeout(ctx, u.timeout)
+	ctx, cancel := u.options.Env.WithTimeout(ctx, u.timeout)
 	defer cancel()
 	return u.quote(ctx, r)
 }
@@ -109,7 +111,7 @@ func (u *Uber) quote(ctx context.Context, r QuoteRequest) (Quote, error) {
 // external_id. *If we stop before the answer is stored, the next attempt finds the
 // delivery: by the key while Uber keeps it, and later in the list of deliveries.*
 func (u *Uber) Create(ctx context.Context, r CreateRequest) (Delivery, error) {
-	ctx, cancel := context.WithTimeout(ctx, u.timeout)
+	ctx, cancel := u.options.Env.WithTimeout(ctx, u.timeout)
 	defer cancel()
 	request, err := toUberRequest(r, u.options.Robo)
 	if err != nil {
@@ -175,7 +177,7 @@ func (u *Uber) callOff(ctx context.Context, id string, wrong error) error {
 
 // Get reads a delivery.
 func (u *Uber) Get(ctx context.Context, k Key) (Delivery, error) {
-	ctx, cancel := context.WithTimeout(ctx, u.timeout)
+	ctx, cancel := u.options.Env.WithTimeout(ctx, u.timeout)
 	defer cancel()
 	if k.ID == "" {
 		return u.find(ctx, k)
@@ -231,7 +233,7 @@ func (u *Uber) find(ctx context.Context, k Key) (Delivery, error) {
 // Cancel ends a delivery. Uber refuses to cancel one that is already cancelled; then
 // Cancel reads its state.
 func (u *Uber) Cancel(ctx context.Context, k Key) (Delivery, error) {
-	ctx, cancel := context.WithTimeout(ctx, u.timeout)
+	ctx, cancel := u.options.Env.WithTimeout(ctx, u.timeout)
 	defer cancel()
 	if k.ID == "" {
 		found, err := u.find(ctx, k)

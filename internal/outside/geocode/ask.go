@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"purveyor/internal/commerce"
+	"purveyor/internal/env"
 	"purveyor/internal/outside/httpcall"
 )
 
@@ -20,16 +21,17 @@ const (
 // asker calls a geocoder over HTTP. Its errors never contain the address, which may
 // be a customer's home.
 type asker struct {
+	env    env.Env
 	client *http.Client
 	agent  string
 }
 
 // newAsker makes an asker. Contact identifies us to the operator of the geocoder: the
 // service's public URL, or an address of its operator. The transport may be nil.
-func newAsker(transport http.RoundTripper, contact string) asker {
+func newAsker(e env.Env, transport http.RoundTripper, contact string) asker {
 	client := httpcall.Client(transport)
 	client.Timeout = callLimit
-	return asker{client: client, agent: "Purveyor (" + contact + ")"}
+	return asker{env: e, client: client, agent: "Purveyor (" + contact + ")"}
 }
 
 // laterError means that the geocoder wants fewer calls.
@@ -53,7 +55,7 @@ func (a asker) ask(ctx context.Context, address string, answer any) (status int,
 	case err != nil:
 		return 0, err
 	case got.Status != http.StatusOK && got.Status != http.StatusBadRequest:
-		return 0, &laterError{got.Status, httpcall.RetryAfter(got.Header, time.Now())}
+		return 0, &laterError{got.Status, httpcall.RetryAfter(got.Header, a.env.Now())}
 	case json.Unmarshal(got.Body, answer) != nil: // the decoder's error would quote the answer
 		return 0, errNotIts
 	}

@@ -7,8 +7,9 @@ import (
 	"log/slog"
 	"time"
 
+	"purveyor/internal/env"
+
 	"github.com/maypok86/otter/v2"
-	"golang.org/x/sync/singleflight"
 )
 
 const (
@@ -29,12 +30,13 @@ type Memory interface {
 // Cache stores what a geocoder found. Concurrent lookups of one address make one
 // call.
 type Cache struct {
+	env     env.Env
 	next    Geocoder
 	source  string
 	memory  Memory // may be nil
 	log     *slog.Logger
 	entries *otter.Cache[string, entry]
-	flights singleflight.Group
+	flights env.Flights[entry]
 }
 
 type entry struct {
@@ -43,9 +45,9 @@ type entry struct {
 }
 
 // NewCache stores what next finds, under the name source. Memory and log may be nil.
-func NewCache(next Geocoder, source string, memory Memory, log *slog.Logger) *Cache {
+func NewCache(e env.Env, next Geocoder, source string, memory Memory, log *slog.Logger) *Cache {
 	return &Cache{
-		next: next, source: source, memory: memory, log: cmp.Or(log, slog.Default()),
+		env: e, next: next, source: source, memory: memory, log: cmp.Or(log, slog.Default()),
 		entries: otter.Must(&otter.Options[string, entry]{
 			MaximumSize: maxPlaces,
 			ExpiryCalculator: otter.ExpiryWritingFunc(func(e otter.Entry[string, entry]) time.Duration {
@@ -54,16 +56,16 @@ func NewCache(next Geocoder, source string, memory Memory, log *slog.Logger) *Ca
 				}
 				return keepMissing
 			}),
-			Clock: clock{},
+			Clock: clock{e},
 		}),
 	}
 }
 
 // clock does not tick: expired entries are removed when they are looked up or when
 // room is needed.
-type clock struct{}
+type clock struct{ env env.Env }
 
-func (clock) NowNano() int64                      { return time.Now().UnixNano() }
+func (c clock) NowNano() int64                    { return c.env.Now().UnixNano() }
 func (clock) Tick(time.Duration) <-chan time.Time { return nil }
 
 // Find returns the place of an address. If the caller leaves, the lookup continues
@@ -76,16 +78,11 @@ func (c *Cache) Find(ctx context.Context, q Query) (Place, error) {
 	if e, ok := c.entries.GetIfPresent(key); ok {
 		return e.answer()
 	}
-	flight := c.flights.DoChan(key, func() (any, error) { return c.look(context.WithoutCancel(ctx), key, q) })
-	select {
-	case result := <-flight:
-		if result.Err != nil {
-			return Place{}, result.Err
-		}
-		return result.Val.(entry).answer()
-	case <-ctx.Done():
-		return Place{}, ctx.Err()
+	e, err := c.flights.Do(ctx, c.env, key, func() (entry, error) { return c.look(context.WithoutCancel(ctx), key, q) })
+	if err != nil {
+		return Place{}, err
 	}
+	return e.answer()
 }
 
 func (e entry) answer() (Place, error) {
@@ -123,7 +120,7 @@ func (c *Cache) recall(ctx context.Context, key string) (Place, bool) {
 	if c.memory == nil {
 		return Place{}, false
 	}
-	ctx, cancel := context.WithTimeout(ctx, memoryLimit)
+	ctx, cancel := c.env.WithTimeout(ctx, memoryLimit)
 	defer cancel()
 	place, ok, err := c.memory.Place(ctx, key)
 	if err != nil {
@@ -137,7 +134,7 @@ func (c *Cache) keep(ctx context.Context, key string, place Place) {
 	if c.memory == nil {
 		return
 	}
-	ctx, cancel := context.WithTimeout(ctx, memoryLimit)
+	ctx, cancel := c.env.WithTimeout(ctx, memoryLimit)
 	defer cancel()
 	if err := c.memory.Keep(ctx, key, place, c.source); err != nil {
 		c.log.Warn("a place cannot be kept", "error", err)

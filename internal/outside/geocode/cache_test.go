@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"purveyor/internal/commerce"
+	"purveyor/internal/env"
 )
 
 func TestKey(t *testing.T) {
@@ -85,7 +86,7 @@ func TestCacheAsksOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		release := make(chan struct{})
 		online := &scripted{answer: func(ctx context.Context) (Place, error) { <-release; return door, ctx.Err() }}
-		c := NewCache(online, "census", nil, quiet)
+		c := NewCache(env.Env{}, online, "census", nil, quiet)
 		leaves, leave := context.WithCancel(t.Context())
 		results := make(chan error)
 		go func() { // the caller that makes the lookup
@@ -123,7 +124,7 @@ func TestCacheAsksOnce(t *testing.T) {
 func TestCacheForgets(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		memory, online := &notebook{places: map[string]Place{}}, scriptedAs(Place{}, ErrNotFound)
-		c := NewCache(online, "census", memory, quiet)
+		c := NewCache(env.Env{}, online, "census", memory, quiet)
 		asks := func(times int, want error) {
 			t.Helper()
 			for range 3 {
@@ -158,7 +159,7 @@ func TestCacheForgets(t *testing.T) {
 func TestCacheMemory(t *testing.T) {
 	memory, online := &notebook{places: map[string]Place{}}, scriptedAs(door, nil)
 	for range 2 {
-		if p, err := NewCache(online, "census", memory, quiet).Find(t.Context(), inParts); err != nil || p != door {
+		if p, err := NewCache(env.Env{}, online, "census", memory, quiet).Find(t.Context(), inParts); err != nil || p != door {
 			t.Errorf("%+v, %v", p, err)
 		}
 	}
@@ -166,12 +167,12 @@ func TestCacheMemory(t *testing.T) {
 		t.Errorf("asked again; kept of %q", memory.source)
 	}
 	memory.places[Key(inParts)] = Place{Point: commerce.Point{Lat: 900}, Precision: Rooftop}
-	if p, err := NewCache(online, "census", memory, quiet).Find(t.Context(), inParts); err != nil || p != door || online.times() != 1 {
+	if p, err := NewCache(env.Env{}, online, "census", memory, quiet).Find(t.Context(), inParts); err != nil || p != door || online.times() != 1 {
 		t.Errorf("%+v, %v", p, err)
 	}
 	var log bytes.Buffer
 	memory.err = errors.New("no database")
-	c := NewCache(online, "census", memory, slog.New(slog.NewTextHandler(&log, nil)))
+	c := NewCache(env.Env{}, online, "census", memory, slog.New(slog.NewTextHandler(&log, nil)))
 	for range 3 {
 		if p, err := c.Find(t.Context(), inParts); err != nil || p != door {
 			t.Errorf("%+v, %v", p, err)
@@ -187,7 +188,7 @@ func TestCacheMemory(t *testing.T) {
 
 func TestCacheIsBounded(t *testing.T) {
 	online := scriptedAs(door, nil)
-	c := NewCache(online, "census", nil, quiet)
+	c := NewCache(env.Env{}, online, "census", nil, quiet)
 	for i := range 2 * maxPlaces {
 		if _, err := c.Find(t.Context(), Text(fmt.Sprintf("%d Main St, Oakland, CA", i))); err != nil {
 			t.Fatal(err)

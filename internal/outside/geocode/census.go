@@ -11,10 +11,12 @@ import (
 	"strings"
 
 	"purveyor/internal/commerce"
+	"purveyor/internal/env"
 )
 
 // CensusOptions configure the geocoder of the US Census Bureau.
 type CensusOptions struct {
+	Env       env.Env
 	URL       string            // empty: the Bureau's own
 	Contact   string            // the service's public URL, which identifies us
 	Transport http.RoundTripper // nil: http.DefaultTransport
@@ -34,7 +36,7 @@ const censusURL = "https://geocoding.geo.census.gov/geocoder"
 
 // NewCensus makes the geocoder without calling it.
 func NewCensus(o CensusOptions) *Census {
-	return &Census{newAsker(o.Transport, o.Contact), strings.TrimRight(cmp.Or(o.URL, censusURL), "/")}
+	return &Census{newAsker(o.Env, o.Transport, o.Contact), strings.TrimRight(cmp.Or(o.URL, censusURL), "/")}
 }
 
 // Find returns the place of a house. It makes no call for an address without a house

@@ -4,17 +4,21 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+
+	"purveyor/internal/env"
 )
 
 // Chain asks the online geocoder for addresses that have a street. It asks Offline
 // for all others, and when the online geocoder does not know the address or cannot be
 // reached. Answers of Offline are not cached: only the online geocoder has a Cache.
 type Chain struct {
+	env             env.Env
 	online, offline Geocoder
 }
 
 // Options configure New.
 type Options struct {
+	Env    env.Env
 	Online Geocoder // nil: Offline answers everything
 	Source string   // name of the online geocoder, stored with its places
 	Memory Memory   // of the places that it found; nil: process memory only
@@ -27,7 +31,7 @@ func New(o Options) Geocoder {
 	if o.Online == nil {
 		return Offline{}
 	}
-	return Chain{NewCache(NewGuard(o.Online, o.Log), o.Source, o.Memory, o.Log), Offline{}}
+	return Chain{o.Env, NewCache(o.Env, NewGuard(o.Env, o.Online, o.Log), o.Source, o.Memory, o.Log), Offline{}}
 }
 
 // Find returns the place of an address. After an error other than ErrNotFound, the
@@ -36,7 +40,7 @@ func (c Chain) Find(ctx context.Context, q Query) (Place, error) {
 	if !q.HasStreet() {
 		return c.offline.Find(ctx, q)
 	}
-	limited, cancel := context.WithTimeout(ctx, callLimit)
+	limited, cancel := c.env.WithTimeout(ctx, callLimit)
 	defer cancel()
 	place, err := c.online.Find(limited, q)
 	if err == nil && place.Precision.Exact() {

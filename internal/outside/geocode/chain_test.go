@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"purveyor/internal/commerce"
+	"purveyor/internal/env"
 )
 
 var (
@@ -186,7 +187,7 @@ func TestGuard(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		online := scriptedAs(Place{}, errDead)
 		var log bytes.Buffer
-		g := NewGuard(online, slog.New(slog.NewTextHandler(&log, nil)))
+		g := NewGuard(env.Env{}, online, slog.New(slog.NewTextHandler(&log, nil)))
 		asks := func(times int, want error) {
 			t.Helper()
 			for range 10 {
@@ -235,7 +236,7 @@ func (s *scripted) err(t *testing.T) error {
 func TestGuardProbesAlone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		online := scriptedAs(Place{}, errDead)
-		g := NewGuard(online, quiet)
+		g := NewGuard(env.Env{}, online, quiet)
 		for range maxFailures {
 			_, _ = g.Find(t.Context(), empireState)
 		}
@@ -267,7 +268,7 @@ func TestGuardProbesAlone(t *testing.T) {
 // Callers that leave do not count as failures of the geocoder.
 func TestGuardForgivesThoseWhoLeave(t *testing.T) {
 	online := &scripted{answer: func(ctx context.Context) (Place, error) { return Place{}, ctx.Err() }}
-	g := NewGuard(online, quiet)
+	g := NewGuard(env.Env{}, online, quiet)
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
 	for range 2 * maxFailures {

@@ -7,6 +7,8 @@ import (
 	"log/slog"
 	"sync"
 	"time"
+
+	"purveyor/internal/env"
 )
 
 const (
@@ -21,6 +23,7 @@ var errLeftAlone = errors.New("the geocoder failed a moment ago and is left alon
 // in a row, or that asked for a pause, so that a dead geocoder delays few requests.
 // Each of these may take three seconds.
 type Guard struct {
+	env  env.Env
 	next Geocoder
 	log  *slog.Logger
 
@@ -30,8 +33,8 @@ type Guard struct {
 }
 
 // NewGuard guards a geocoder. The log may be nil.
-func NewGuard(next Geocoder, log *slog.Logger) *Guard {
-	return &Guard{next: next, log: cmp.Or(log, slog.Default())}
+func NewGuard(e env.Env, next Geocoder, log *slog.Logger) *Guard {
+	return &Guard{env: e, next: next, log: cmp.Or(log, slog.Default())}
 }
 
 // Find asks the geocoder, unless calls are paused.
@@ -39,7 +42,7 @@ func (g *Guard) Find(ctx context.Context, q Query) (Place, error) {
 	if !g.admit() {
 		return Place{}, errLeftAlone
 	}
-	limited, cancel := context.WithTimeout(ctx, callLimit)
+	limited, cancel := g.env.WithTimeout(ctx, callLimit)
 	defer cancel()
 	place, err := g.next.Find(limited, q)
 	switch {
@@ -57,7 +60,7 @@ func (g *Guard) Find(ctx context.Context, q Query) (Place, error) {
 func (g *Guard) admit() bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	now := time.Now()
+	now := g.env.Now()
 	if now.Before(g.until) {
 		return false
 	}
@@ -91,7 +94,7 @@ func (g *Guard) failed(err error) {
 		if asked {
 			pause = min(later.after, maxPause)
 		}
-		g.until = time.Now().Add(pause)
+		g.until = g.env.Now().Add(pause)
 	}
 	g.log.Warn("a geocoder cannot be asked", "error", err, "failures", g.failures, "pause", pause)
 }

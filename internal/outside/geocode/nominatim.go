@@ -13,10 +13,12 @@ import (
 	"time"
 
 	"purveyor/internal/commerce"
+	"purveyor/internal/env"
 )
 
 // NominatimOptions configure the server and the rate of calls.
 type NominatimOptions struct {
+	Env env.Env
 	URL string // of the server, without /search
 	// Contact is the service's public URL or its operator's address. The policy of
 	// the public server requires it, as most others do.
@@ -47,9 +49,9 @@ func NewNominatim(o NominatimOptions) (*Nominatim, error) {
 		return nil, errors.New("Nominatim must be told who asks: a public URL or an e-mail address")
 	}
 	return &Nominatim{
-		asker:  newAsker(o.Transport, o.Contact),
+		asker:  newAsker(o.Env, o.Transport, o.Contact),
 		search: base.JoinPath("search"),
-		pace:   &pace{interval: cmp.Or(o.Interval, time.Second)},
+		pace:   &pace{env: o.Env, interval: cmp.Or(o.Interval, time.Second)},
 	}, nil
 }
 
@@ -122,6 +124,7 @@ var errBusy = errors.New("too many addresses are looked up at once")
 
 // pace lets one caller pass per interval.
 type pace struct {
+	env      env.Env
 	interval time.Duration // zero or negative: no limit
 
 	mu   sync.Mutex
@@ -131,18 +134,11 @@ type pace struct {
 // wait waits for the caller's turn. A caller that would wait longer than limit gets
 // no turn, so that the callers after it do not wait for nothing.
 func (p *pace) wait(ctx context.Context, limit time.Duration) error {
-	turn := p.turn(time.Now(), limit)
+	turn := p.turn(p.env.Now(), limit)
 	if turn < 0 {
 		return errBusy
 	}
-	timer := time.NewTimer(turn)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
+	return p.env.Sleep(ctx, turn)
 }
 
 // turn returns how long the next caller has to wait; negative: longer than limit.

@@ -15,6 +15,7 @@ import (
 	gomail "github.com/wneessen/go-mail"
 
 	"purveyor/internal/commerce"
+	"purveyor/internal/env"
 )
 
 // Message is one e-mail to one recipient.
@@ -45,6 +46,7 @@ const (
 
 // Config configures the SMTP server.
 type Config struct {
+	Env      env.Env
 	Host     string
 	Port     int
 	User     string // empty: no authentication
@@ -85,7 +87,7 @@ func (s *SMTP) Send(ctx context.Context, m Message) error {
 	if err != nil {
 		return &commerce.PermanentError{Err: fmt.Errorf("mail: %w", err)}
 	}
-	ctx, cancel := context.WithTimeout(ctx, s.timeout)
+	ctx, cancel := s.config.Env.WithTimeout(ctx, s.timeout)
 	defer cancel()
 	client, err := gomail.NewClient(s.config.Host, s.options(ctx)...)
 	if err != nil {

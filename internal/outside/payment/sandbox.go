@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"purveyor/internal/env"
 	"purveyor/internal/outside/sandbox"
 )
 
@@ -22,9 +23,10 @@ type Sandbox struct {
 	// Delay is the delay of late events: callbacks with the tags late and unordered,
 	// and failures with refund-fails-later. NewSandbox sets 3 s.
 	Delay time.Duration
-	// Now is the clock by which sessions expire. NewSandbox sets time.Now.
+	// Now is the clock by which sessions expire. NewSandbox sets that of its Env.
 	Now func() time.Time
 
+	env     env.Env
 	objects sandbox.Objects
 	signer  *sandbox.Signer
 	baseURL string
@@ -34,12 +36,13 @@ const slowness = 5 * time.Second // of OpenSession with the tag slow
 
 // NewSandbox makes a sandbox. Handler must be served below baseURL, the service's
 // public URL.
-func NewSandbox(objects sandbox.Objects, baseURL string) *Sandbox {
+func NewSandbox(e env.Env, objects sandbox.Objects, baseURL string) *Sandbox {
 	return &Sandbox{
 		Delay:   3 * time.Second,
-		Now:     time.Now,
+		Now:     e.Now,
+		env:     e,
 		objects: objects,
-		signer:  sandbox.NewSigner(objects),
+		signer:  sandbox.NewSigner(e, objects),
 		baseURL: strings.TrimSuffix(baseURL, "/"),
 	}
 }
@@ -75,10 +78,8 @@ func (s *Sandbox) OpenSession(ctx context.Context, r SessionRequest) (Session, e
 // misopen does to OpenSession what the e-mail address asks for.
 func (s *Sandbox) misopen(ctx context.Context, email string) error {
 	if asks(email, tagSlow) {
-		select {
-		case <-time.After(slowness):
-		case <-ctx.Done():
-			return ctx.Err()
+		if err := s.env.Sleep(ctx, slowness); err != nil {
+			return err
 		}
 	}
 	switch {

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"purveyor/internal/env"
 	"purveyor/internal/outside/payment"
 	"purveyor/internal/outside/sandbox"
 	"purveyor/internal/testkit/paymenttest"
@@ -40,7 +41,7 @@ func (s *shop) Posted(t *testing.T) []paymenttest.Post {
 
 func (s *shop) Sign(t *testing.T, body []byte, at time.Time) http.Header {
 	t.Helper()
-	signature, err := sandbox.NewSigner(s.objects).Sign(context.Background(), at, body)
+	signature, err := sandbox.NewSigner(env.Env{}, s.objects).Sign(context.Background(), at, body)
 	if err != nil {
 		t.Fatal(err)
 	}

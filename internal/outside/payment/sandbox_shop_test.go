@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"purveyor/internal/commerce"
+	"purveyor/internal/env"
 	"purveyor/internal/outside/payment"
 	"purveyor/internal/testkit/fakesandbox"
 )
@@ -44,7 +45,7 @@ func newShop(t *testing.T) *shop {
 	t.Cleanup(s.site.Close)
 	s.pages = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.sandbox.Handler().ServeHTTP(w, r) }))
 	t.Cleanup(s.pages.Close)
-	s.sandbox = payment.NewSandbox(s.objects, s.pages.URL+"/")
+	s.sandbox = payment.NewSandbox(env.Env{}, s.objects, s.pages.URL+"/")
 	s.sandbox.Now = func() time.Time { return time.Now().Add(time.Duration(s.ahead.Load())) }
 	return s
 }

@@ -11,6 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"purveyor/internal/env"
 	"purveyor/internal/outside/payment"
 	"purveyor/internal/outside/sandbox"
 	"purveyor/internal/testkit/fakesandbox"
@@ -102,7 +103,7 @@ func TestMagicSessions(t *testing.T) {
 
 func TestSlow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		slow := payment.NewSandbox(&fakesandbox.Objects{}, "https://pay.example")
+		slow := payment.NewSandbox(env.Env{}, &fakesandbox.Objects{}, "https://pay.example")
 		r := payment.SessionRequest{OrderID: "ord_1", CustomerEmail: "jo+slow@example.com", SuccessURL: "https://shop.example", CancelURL: "https://shop.example"}
 		start := time.Now()
 		if session, err := slow.OpenSession(t.Context(), r); err != nil || time.Since(start) != 5*time.Second {
@@ -227,7 +228,7 @@ func TestTwoProcesses(t *testing.T) {
 	s := newShop(t)
 	r := s.order("ord_1", "jo@example.com")
 	session := s.open(t, r)
-	other := payment.NewSandbox(s.objects, s.pages.URL)
+	other := payment.NewSandbox(env.Env{}, s.objects, s.pages.URL)
 	if again, err := other.OpenSession(t.Context(), r); err != nil || again != session {
 		t.Errorf("another process opens %+v, %v; the first opened %+v", again, err, session)
 	}
@@ -389,8 +390,8 @@ func FuzzReadCallback(f *testing.F) {
 	f.Add([]byte(`{"id":"evt_1","kind":"paid","order_id":"ord_1","amount_cents":7}`), "t=1,v1=00")
 	f.Add([]byte(`{"ID":"","kind":["paid"],"order_id":"\ud800"}`), "v1=,t=,")
 	objects := &fakesandbox.Objects{}
-	box := payment.NewSandbox(objects, "https://pay.example")
-	signer := sandbox.NewSigner(objects)
+	box := payment.NewSandbox(env.Env{}, objects, "https://pay.example")
+	signer := sandbox.NewSigner(env.Env{}, objects)
 	f.Fuzz(func(t *testing.T, body []byte, header string) {
 		if callbacks, err := box.ReadCallback(t.Context(), http.Header{sandbox.SignatureHeader: {header}}, body); err == nil {
 			t.Errorf("the signature %q is taken: %+v", header, callbacks)

@@ -14,6 +14,7 @@ import (
 	"github.com/stripe/stripe-go/v85"
 
 	"purveyor/internal/commerce"
+	"purveyor/internal/env"
 	"purveyor/internal/outside/httpcall"
 )
 
@@ -33,6 +34,7 @@ const (
 
 // StripeOptions is an account of Stripe.
 type StripeOptions struct {
+	Env env.Env
 	Key string // secret or restricted
 	// WebhookSecrets are the secrets of the endpoint that posts to us. It has several
 	// while one is being replaced.
@@ -45,6 +47,7 @@ type StripeOptions struct {
 // Stripe is the Processor of a Stripe account: hosted Checkout, cards, US dollars. It
 // is safe for concurrent use.
 type Stripe struct {
+	env     env.Env
 	client  *stripe.Client
 	key     string
 	secrets []string
@@ -67,6 +70,7 @@ func NewStripe(o StripeOptions) *Stripe {
 		config.URL = stripe.String(strings.TrimRight(o.URL, "/"))
 	}
 	return &Stripe{
+		env:    o.Env,
 		client: stripe.NewClient(o.Key, stripe.WithBackends(stripe.NewBackendsWithConfig(config))),
 		key:    o.Key,
 		// Anyone could sign with an empty secret.
@@ -80,7 +84,7 @@ func NewStripe(o StripeOptions) *Stripe {
 // minutes to 24 hours from now, in whole seconds. The order's id is the idempotency
 // key, which Stripe keeps for at least a day, and so for the life of the session.
 func (s *Stripe) OpenSession(ctx context.Context, r SessionRequest) (Session, error) {
-	ctx, cancel := context.WithTimeout(ctx, s.timeout)
+	ctx, cancel := s.env.WithTimeout(ctx, s.timeout)
 	defer cancel()
 	made, err := s.client.V1CheckoutSessions.Create(ctx, sessionParams(r))
 	if err == nil && (made.ID == "" || made.URL == "") {
@@ -98,7 +102,7 @@ func (s *Stripe) OpenSession(ctx context.Context, r SessionRequest) (Session, er
 // Check makes a harmless call, so that a wrong key shows up before a customer wants
 // to pay: it returns a *commerce.CredentialsError for it.
 func (s *Stripe) Check(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, s.timeout)
+	ctx, cancel := s.env.WithTimeout(ctx, s.timeout)
 	defer cancel()
 	params := &stripe.CheckoutSessionListParams{}
 	params.Limit = stripe.Int64(1)
@@ -170,7 +174,7 @@ func showable(image string) bool {
 // ExpireSession ends a session. Stripe refuses if it is no longer open; then
 // ExpireSession reads its state.
 func (s *Stripe) ExpireSession(ctx context.Context, id string) (Session, error) {
-	ctx, cancel := context.WithTimeout(ctx, s.timeout)
+	ctx, cancel := s.env.WithTimeout(ctx, s.timeout)
 	defer cancel()
 	ended, err := s.client.V1CheckoutSessions.Expire(ctx, id, nil)
 	if err == nil && ended.ID == "" {
@@ -195,7 +199,7 @@ func (s *Stripe) ExpireSession(ctx context.Context, id string) (Session, error) 
 
 // Session reads a session, its payment and its refunds.
 func (s *Stripe) Session(ctx context.Context, id string) (Session, error) {
-	ctx, cancel := context.WithTimeout(ctx, s.timeout)
+	ctx, cancel := s.env.WithTimeout(ctx, s.timeout)
 	defer cancel()
 	return s.session(ctx, id)
 }
@@ -262,7 +266,7 @@ func (s *Stripe) Refund(ctx context.Context, r RefundRequest) (Refund, error) {
 	if r.PaymentID == "" { // without it Stripe would list all refunds of the account
 		return Refund{}, &Refusal{Message: "there is no payment to refund"}
 	}
-	ctx, cancel := context.WithTimeout(ctx, s.timeout)
+	ctx, cancel := s.env.WithTimeout(ctx, s.timeout)
 	defer cancel()
 	earlier, err := s.refunds(ctx, &stripe.RefundListParams{PaymentIntent: stripe.String(r.PaymentID)})
 	if err != nil {

@@ -98,7 +98,7 @@ func (s *Stripe) ReadCallback(ctx context.Context, header http.Header, body []by
 	if err := json.Unmarshal(e.Data.Object, &o); err != nil {
 		return nil, &BadCallback{Reason: s.clean(e.Type + ": " + err.Error())}
 	}
-	ctx, cancel := context.WithTimeout(ctx, s.timeout)
+	ctx, cancel := s.env.WithTimeout(ctx, s.timeout)
 	defer cancel()
 	return read(s, ctx, e, o)
 }

@@ -3,7 +3,6 @@ package sandbox
 import (
 	"context"
 	"crypto/hmac"
-	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -13,6 +12,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"time"
+
+	"purveyor/internal/env"
 )
 
 // SignatureHeader carries the signature of a callback:
@@ -34,12 +35,13 @@ var ErrSignature = errors.New("the sandbox signature is not right")
 // the signature is fresh however late the attempt is, and sends the result as
 // SignatureHeader.
 type Signer struct {
+	env     env.Env
 	objects Objects
 	secret  atomic.Pointer[[]byte] // nil: not read yet; it never changes
 }
 
 // NewSigner makes a signer. It reads or creates its secret on first use.
-func NewSigner(objects Objects) *Signer { return &Signer{objects: objects} }
+func NewSigner(e env.Env, objects Objects) *Signer { return &Signer{env: e, objects: objects} }
 
 // Sign returns the value of SignatureHeader for a body that is sent now.
 func (s *Signer) Sign(ctx context.Context, now time.Time, body []byte) (string, error) {
@@ -143,7 +145,7 @@ func (s *Signer) key(ctx context.Context) ([]byte, error) {
 
 func (s *Signer) makeKey(ctx context.Context) error {
 	secret := make([]byte, sha256.Size)
-	_, _ = rand.Read(secret) // never fails
+	s.env.Read(secret)
 	data, err := json.Marshal(secretData{secret})
 	if err != nil {
 		return err

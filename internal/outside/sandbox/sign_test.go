@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"purveyor/internal/env"
 	"purveyor/internal/outside/sandbox"
 	"purveyor/internal/testkit/fakesandbox"
 )
@@ -25,9 +26,9 @@ func sign(t *testing.T, s *sandbox.Signer, at time.Time, body string) string {
 
 func TestVerify(t *testing.T) {
 	objects := &fakesandbox.Objects{}
-	signer := sandbox.NewSigner(objects)
+	signer := sandbox.NewSigner(env.Env{}, objects)
 	good := sign(t, signer, now, "body")
-	other := sign(t, sandbox.NewSigner(&fakesandbox.Objects{}), now, "body")
+	other := sign(t, sandbox.NewSigner(env.Env{}, &fakesandbox.Objects{}), now, "body")
 	_, sum, _ := strings.Cut(good, ",")
 	for _, c := range []struct {
 		name, header, body string
@@ -50,7 +51,7 @@ func TestVerify(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			// Another process reads the secret that the first one has created.
-			err := sandbox.NewSigner(objects).Verify(t.Context(), c.at, c.header, []byte(c.body))
+			err := sandbox.NewSigner(env.Env{}, objects).Verify(t.Context(), c.at, c.header, []byte(c.body))
 			if c.ok && err != nil || !c.ok && !errors.Is(err, sandbox.ErrSignature) {
 				t.Errorf("got %v", err)
 			}
@@ -61,7 +62,7 @@ func TestVerify(t *testing.T) {
 func TestIDsAreStable(t *testing.T) {
 	objects := &fakesandbox.Objects{}
 	id := func(objects sandbox.Objects, prefix, name string) string {
-		id, err := sandbox.NewSigner(objects).ID(t.Context(), prefix, name)
+		id, err := sandbox.NewSigner(env.Env{}, objects).ID(t.Context(), prefix, name)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -87,7 +88,7 @@ func TestOneSecret(t *testing.T) {
 	headers := make([]string, 16)
 	var all sync.WaitGroup
 	for i := range headers {
-		all.Go(func() { headers[i] = sign(t, sandbox.NewSigner(objects), now, "body") })
+		all.Go(func() { headers[i] = sign(t, sandbox.NewSigner(env.Env{}, objects), now, "body") })
 	}
 	all.Wait()
 	for _, header := range headers {
@@ -111,7 +112,7 @@ func TestSecretThatCannotBeStored(t *testing.T) {
 		}
 		return nil
 	}}
-	signer := sandbox.NewSigner(objects)
+	signer := sandbox.NewSigner(env.Env{}, objects)
 	if err := signer.Verify(context.Background(), now, "t=1,v1=00", nil); !errors.Is(err, broken) || errors.Is(err, sandbox.ErrSignature) {
 		t.Errorf("got %v", err)
 	}

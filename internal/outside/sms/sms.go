@@ -14,6 +14,7 @@ import (
 	twilio "github.com/twilio/twilio-go/rest/api/v2010"
 
 	"purveyor/internal/commerce"
+	"purveyor/internal/env"
 	"purveyor/internal/outside/httpcall"
 )
 
@@ -31,6 +32,7 @@ type Texter interface {
 
 // Config is a Twilio account.
 type Config struct {
+	Env        env.Env
 	AccountSID string
 	AuthToken  string
 	From       string // a phone number of the account
@@ -76,7 +78,7 @@ func (t *Twilio) Send(ctx context.Context, m Message) error {
 	if !ok {
 		return &commerce.PermanentError{Err: fmt.Errorf("sms: %q is no phone number", m.To)}
 	}
-	ctx, cancel := context.WithTimeout(ctx, t.timeout)
+	ctx, cancel := t.config.Env.WithTimeout(ctx, t.timeout)
 	defer cancel()
 	params := new(twilio.CreateMessageParams).SetTo(to).SetFrom(t.config.From).SetBody(m.Text)
 	_, err := t.service(ctx).CreateMessage(params)

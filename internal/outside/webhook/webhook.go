@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"purveyor/internal/commerce"
+	"purveyor/internal/env"
 	"purveyor/internal/outside/httpcall"
 )
 
@@ -43,6 +44,7 @@ type Result struct {
 
 // Sender sends webhooks. It is safe for concurrent use.
 type Sender struct {
+	Env     env.Env
 	route   *route
 	timeout time.Duration
 }
@@ -71,11 +73,11 @@ func newSender(dialer *net.Dialer) *Sender {
 // Send makes one attempt of at most 15 s. If ctx is cancelled first, the attempt is
 // cut, which says nothing about the endpoint; callers check their ctx.
 func (s *Sender) Send(ctx context.Context, r Request) Result {
-	began := time.Now()
-	ctx, cancel := context.WithTimeout(ctx, s.timeout)
+	began := s.Env.Now()
+	ctx, cancel := s.Env.WithTimeout(ctx, s.timeout)
 	defer cancel()
 	result := s.send(ctx, r)
-	result.TookMs = time.Since(began).Milliseconds()
+	result.TookMs = s.Env.Since(began).Milliseconds()
 	return result
 }
 
@@ -108,7 +110,7 @@ func (s *Sender) send(ctx context.Context, r Request) Result {
 	default:
 		result.Error = "status " + strconv.Itoa(response.StatusCode)
 	}
-	result.RetryAfter = httpcall.RetryAfter(response.Header, time.Now()).Milliseconds()
+	result.RetryAfter = httpcall.RetryAfter(response.Header, s.Env.Now()).Milliseconds()
 	return result
 }
 

@@ -1,0 +1,127 @@
+// Package env is what a process takes from its surroundings besides data: the
+// clock, randomness, timers and goroutines. Other packages below internal/ ask an
+// Env for them, so that a simulator can give them all, and one seed gives one
+// history.
+package env
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/base32"
+	"encoding/binary"
+	mathrand "math/rand/v2"
+	"time"
+)
+
+// Env is the surroundings of a process. The zero Env is the real one: the
+// machine's clock and randomness, and goroutines of Go.
+type Env struct{ world World }
+
+// World is what a simulator implements.
+type World interface {
+	Now() time.Time
+	// Read fills b with random bytes.
+	Read(b []byte)
+	// Go runs f beside its caller.
+	Go(f func())
+	// Wait is what Env.Wait does.
+	Wait(d time.Duration, signals ...<-chan struct{}) int
+	// WithDeadline is what Env.WithDeadline does.
+	WithDeadline(parent context.Context, at time.Time) (context.Context, context.CancelFunc)
+}
+
+// In is the surroundings that a simulator gives.
+func In(w World) Env { return Env{w} }
+
+// Now is the time.
+func (e Env) Now() time.Time {
+	if e.world == nil {
+		return time.Now()
+	}
+	return e.world.Now()
+}
+
+// Millis is the time in Unix ms.
+func (e Env) Millis() int64 { return e.Now().UnixMilli() }
+
+// Since is the time that has passed since t.
+func (e Env) Since(t time.Time) time.Duration { return e.Now().Sub(t) }
+
+// Until is the time that is left until t.
+func (e Env) Until(t time.Time) time.Duration { return t.Sub(e.Now()) }
+
+// Read fills b with random bytes that cannot be guessed.
+func (e Env) Read(b []byte) {
+	if e.world == nil {
+		_, _ = rand.Read(b) // never fails (crypto/rand)
+		return
+	}
+	e.world.Read(b)
+}
+
+// Entropy is the random part of an id (commerce.NewID).
+func (e Env) Entropy() (b [10]byte) {
+	if e.world == nil {
+		_, _ = rand.Read(b[:]) // never fails (crypto/rand)
+		return b
+	}
+	drawn := make([]byte, len(b))
+	e.world.Read(drawn)
+	return [10]byte(drawn)
+}
+
+// Text is 26 random letters and digits: a name that no other process draws.
+func (e Env) Text() string {
+	var b [16]byte
+	e.Read(b[:])
+	return base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(b[:])
+}
+
+// Jitter is a number of [0, 1), to spread what would come all at once.
+func (e Env) Jitter() float64 {
+	if e.world == nil {
+		return mathrand.Float64()
+	}
+	var b [8]byte
+	e.world.Read(b[:])
+	return float64(binary.BigEndian.Uint64(b[:])>>11) / (1 << 53)
+}
+
+// WithTimeout is context.WithTimeout by the clock of e.
+func (e Env) WithTimeout(parent context.Context, d time.Duration) (context.Context, context.CancelFunc) {
+	if e.world == nil {
+		return context.WithTimeout(parent, d)
+	}
+	return e.world.WithDeadline(parent, e.world.Now().Add(d))
+}
+
+// WithDeadline is context.WithDeadline by the clock of e.
+func (e Env) WithDeadline(parent context.Context, at time.Time) (context.Context, context.CancelFunc) {
+	if e.world == nil {
+		return context.WithDeadline(parent, at)
+	}
+	return e.world.WithDeadline(parent, at)
+}
+
+// Go runs f beside its caller.
+func (e Env) Go(f func()) {
+	if e.world == nil {
+		go f()
+		return
+	}
+	e.world.Go(f)
+}
+
+// Together runs all of fs beside each other, and returns when all have returned.
+func (e Env) Together(fs ...func()) {
+	ended := make(chan struct{}, len(fs))
+	for _, f := range fs {
+		e.Go(func() {
+			defer func() { ended <- struct{}{} }()
+			f()
+		})
+	}
+	for range fs {
+		e.Await(ended)
+	}
+}

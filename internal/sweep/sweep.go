@@ -1,0 +1,92 @@
+// Package sweep deletes what is past its keep time, and counts what partners have
+// stored: the work that a process does beside serving, by step machines.
+package sweep
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"purveyor/internal/env"
+)
+
+// How long data stays that partners may still ask for (BEHAVIOUR, Idempotency;
+// openapi.yaml, Events).
+const (
+	replyKeep = 72 * time.Hour
+	eventKeep = 30 * 24 * time.Hour
+)
+
+const (
+	pause = time.Minute // between sweeps that found nothing more
+	// countPause is how far the count of stored replies lags behind: a partner can
+	// store beyond its limit for this long, and what was stored since the last count is
+	// not counted if the process dies.
+	countPause = 5 * time.Second
+	lastCount  = time.Second // how long the count at the stop may take
+)
+
+// Store is the part of storage that is swept. Each call deletes a bounded number of
+// rows that were made before a time (Unix ms), and returns how many.
+type Store interface {
+	Sweep(ctx context.Context, before int64) (int, error)
+	SweepEvents(ctx context.Context, before int64) (int, error)
+}
+
+// Sweeper sweeps until its context ends.
+type Sweeper struct {
+	env   env.Env
+	store Store
+	begun bool
+}
+
+// New makes a sweeper, which waits for a minute before it begins.
+func New(e env.Env, store Store) *Sweeper { return &Sweeper{env: e, store: store} }
+
+// Run drives the sweeper until ctx ends.
+func (s *Sweeper) Run(ctx context.Context) {
+	s.env.Drive(func() env.Next { return s.Step(ctx) }, ctx.Done())
+}
+
+// Step sweeps a little of each kind of rows.
+func (s *Sweeper) Step(ctx context.Context) env.Next {
+	switch {
+	case ctx.Err() != nil:
+		return env.Ended
+	case !s.begun:
+		s.begun = true
+		return env.Next(pause)
+	}
+	replies := s.sweep(ctx, "replies", s.store.Sweep, replyKeep)
+	events := s.sweep(ctx, "events", s.store.SweepEvents, eventKeep)
+	if replies || events {
+		return env.AtOnce
+	}
+	return env.Next(pause)
+}
+
+// sweep reports whether more may be left.
+func (s *Sweeper) sweep(ctx context.Context, what string, sweep func(context.Context, int64) (int, error), keep time.Duration) bool {
+	n, err := sweep(ctx, s.env.Now().Add(-keep).UnixMilli())
+	if err != nil && ctx.Err() == nil {
+		slog.Warn("what is past its keep time was not swept", "what", what, "error", err)
+	}
+	return err == nil && n > 0
+}
+
+// Count drives the counting of stored replies until ctx ends, and counts a last
+// time then.
+func Count(ctx context.Context, e env.Env, count func(context.Context) error) {
+	e.Drive(func() env.Next {
+		if ctx.Err() != nil {
+			last, cancel := e.WithTimeout(context.WithoutCancel(ctx), lastCount)
+			defer cancel()
+			_ = count(last) // if it fails, what was stored since the last count is not counted
+			return env.Ended
+		}
+		if err := count(ctx); err != nil && ctx.Err() == nil {
+			slog.Warn("stored replies were not counted", "error", err)
+		}
+		return env.Next(countPause)
+	}, ctx.Done())
+}

@@ -1,0 +1,74 @@
+package sweep
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"purveyor/internal/env"
+)
+
+// store has so many portions to sweep.
+type store struct {
+	replies, events int
+	calls           []int64 // of Sweep: before when
+}
+
+func (s *store) Sweep(_ context.Context, before int64) (int, error) {
+	s.calls = append(s.calls, before)
+	s.replies--
+	return max(0, min(1, s.replies+1)), nil
+}
+
+func (s *store) SweepEvents(context.Context, int64) (int, error) {
+	s.events--
+	if s.events == 0 {
+		return 0, errors.New("the database is away")
+	}
+	return max(0, min(1, s.events+1)), nil
+}
+
+// TestSweeper: once a minute it sweeps until nothing is left, and ends with its
+// context.
+func TestSweeper(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &store{replies: 3, events: 1}
+		ctx, cancel := context.WithCancel(t.Context())
+		began := time.Now()
+		go New(env.Env{}, s).Run(ctx)
+		time.Sleep(59 * time.Second)
+		if len(s.calls) > 0 {
+			t.Error("it sweeps at once")
+		}
+		time.Sleep(2 * time.Second)
+		if len(s.calls) != 4 || s.calls[0] != began.Add(time.Minute-replyKeep).UnixMilli() {
+			t.Errorf("replies were swept by %v", s.calls)
+		}
+		time.Sleep(time.Minute)
+		if len(s.calls) != 5 {
+			t.Errorf("replies were swept %d times after two minutes", len(s.calls))
+		}
+		cancel()
+		synctest.Wait()
+	})
+}
+
+// TestCount: it counts at once, every five seconds, and a last time at the end.
+func TestCount(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		counted := 0
+		go Count(ctx, env.Env{}, func(ctx context.Context) error { counted++; return ctx.Err() })
+		time.Sleep(6 * time.Second)
+		if counted != 2 {
+			t.Errorf("counted %d times in six seconds", counted)
+		}
+		cancel()
+		synctest.Wait()
+		if counted != 3 {
+			t.Error("the last count is missing")
+		}
+	})
+}

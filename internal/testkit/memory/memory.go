@@ -1,0 +1,282 @@
+// Package memory is a storage engine that keeps its rows in maps. Tests that run
+// a whole service by a simulated clock use it, because its calls depend on nothing
+// but their arguments. It passes the conformance suite, but for what needs
+// a disk: nothing outlives its Database, and it copies nothing.
+package memory
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"purveyor/internal/commerce"
+	"purveyor/internal/env"
+	"purveyor/internal/storage"
+	"purveyor/internal/storage/schema"
+)
+
+// Database is what engines, as those of several processes, share.
+type Database struct {
+	writer chan struct{} // has an element while no batch is open
+
+	mu          sync.Mutex // guards what follows; it is never held while a caller waits
+	tables      tables
+	logs        logs
+	stamp       int64
+	nextStoreNo int64
+	windows     map[commerce.RateWindow]int64
+	stored      map[storedIn]int64
+}
+
+type storedIn struct {
+	partnerID string
+	hour      int64
+}
+
+// New makes an empty database.
+func New() *Database {
+	d := &Database{writer: make(chan struct{}, 1), tables: newTables(), logs: newLogs(), nextStoreNo: 1,
+		windows: map[commerce.RateWindow]int64{}, stored: map[storedIn]int64{}}
+	d.writer <- struct{}{}
+	return d
+}
+
+// Open gives an engine of one process, which waits by e. now stamps its batches.
+func (d *Database) Open(e env.Env, now func() time.Time) *Engine {
+	return &Engine{Database: d, env: e, now: now}
+}
+
+// Engine implements storage.Engine.
+type Engine struct {
+	*Database
+	env     env.Env
+	now     func() time.Time
+	replies schema.ReplyCount
+}
+
+// take waits for the turn to write, which lasts until give.
+func (e *Engine) take(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return e.env.AwaitIn(ctx, e.writer)
+}
+
+func (e *Engine) give() { e.writer <- struct{}{} }
+
+// write runs f as a transaction of its own.
+func (e *Engine) write(ctx context.Context, f func()) error {
+	if err := e.take(ctx); err != nil {
+		return err
+	}
+	defer e.give()
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	f()
+	return nil
+}
+
+// Load implements storage.Engine. There is one writer at a time.
+func (e *Engine) Load(ctx context.Context, needs ...commerce.Needs) (storage.Batch, error) {
+	if err := e.take(ctx); err != nil {
+		return nil, err
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	b := &batch{e: e, stamp: max(e.stamp+1, e.now().UnixMilli())}
+	for _, n := range needs {
+		b.rows.Require(n)
+	}
+	for _, t := range e.tables.all() {
+		t.load(&b.rows)
+	}
+	if b.rows.NextStoreNo == commerce.NeedStoreNo {
+		b.rows.NextStoreNo = e.nextStoreNo
+	}
+	return b, nil
+}
+
+type batch struct {
+	e     *Engine
+	rows  commerce.Rows
+	stamp int64
+	over  bool
+}
+
+func (b *batch) Rows() *commerce.Rows { return &b.rows }
+func (b *batch) Stamp() int64         { return b.stamp }
+
+// Discard implements storage.Batch.
+func (b *batch) Discard() {
+	if !b.over {
+		b.over = true
+		b.e.give()
+	}
+}
+
+// Save implements storage.Batch. It changes nothing before it knows that nothing
+// is refused.
+func (b *batch) Save(context.Context) error {
+	defer b.Discard()
+	e, r := b.e, &b.rows
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, t := range e.tables.all() {
+		if err := t.check(r); err != nil {
+			return err
+		}
+	}
+	if err := e.logs.check(r, &e.tables); err != nil {
+		return err
+	}
+	e.replies.Add(packed(&r.Replies))
+	for _, t := range e.tables.all() {
+		t.save(r)
+	}
+	e.logs.append(r, &e.tables)
+	e.stamp, e.nextStoreNo = b.stamp, max(e.nextStoreNo, r.NextStoreNo)
+	return nil
+}
+
+// packed is how many bytes replies take as engines store them. The rows stay as
+// they are.
+func packed(rows *commerce.Table[commerce.ReplyKey, commerce.Reply]) schema.ReplyBytes {
+	var bodies [][]byte
+	_ = rows.EachChanged(func(v, _ *commerce.Reply) error { bodies = append(bodies, v.Body); return nil })
+	bytes := schema.PackReplies(rows)
+	_ = rows.EachChanged(func(v, _ *commerce.Reply) error { v.Body, bodies = bodies[0], bodies[1:]; return nil })
+	return bytes
+}
+
+// refusal is the error of a batch that breaks a constraint.
+func refusal(what string, row any) error {
+	return fmt.Errorf("the row %+v breaks a constraint: %s", row, what)
+}
+
+// Snapshot and Fill are for copies, which this engine does not make.
+func (e *Engine) Snapshot(context.Context, func(schema.Snapshot) error) error {
+	return errors.ErrUnsupported
+}
+
+// Fill implements storage.Engine.
+func (e *Engine) Fill(context.Context, func(schema.Filling) error) error {
+	return errors.ErrUnsupported
+}
+
+// Writable implements storage.Engine.
+func (e *Engine) Writable(ctx context.Context) error { return e.write(ctx, func() {}) }
+
+// Reader implements storage.Engine.
+func (e *Engine) Reader() storage.Reader { return reader{e.Database} }
+
+// Close implements storage.Engine.
+func (e *Engine) Close() error { return nil }
+
+// GrantQuota implements storage.Engine.
+func (e *Engine) GrantQuota(_ context.Context, w commerce.RateWindow, limit, want int64) (granted, used int64, err error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	used = e.windows[w]
+	if used >= limit {
+		return 0, limit, nil
+	}
+	granted = min(want, limit-used)
+	e.windows[w] = used + granted
+	if used == 0 { // it opens the window
+		for o := range e.windows {
+			if o.PartnerID == w.PartnerID && o.Mode == w.Mode && o.Minute < w.Minute-storage.WindowsKept {
+				delete(e.windows, o)
+			}
+		}
+	}
+	return granted, used + granted, nil
+}
+
+// sweepMost is how many rows a call of a sweep deletes.
+const sweepMost = 1000
+
+// Sweep implements storage.Engine.
+func (e *Engine) Sweep(ctx context.Context, before int64) (n int, err error) {
+	err = e.write(ctx, func() {
+		for s := range e.stored {
+			if s.hour <= before-schema.HourMs {
+				delete(e.stored, s)
+			}
+		}
+		n = sweep(e.tables.replies.rows, sweepMost, func(r commerce.Reply) bool { return r.CreatedOn < before })
+	})
+	return n, err
+}
+
+// CountReplies implements storage.Engine.
+func (e *Engine) CountReplies(ctx context.Context, now int64) (schema.ReplyBytes, error) {
+	all := schema.ReplyBytes{}
+	err := e.write(ctx, func() {
+		for partner, n := range e.replies.Take() {
+			e.stored[storedIn{partner, schema.HourOf(now)}] += n
+		}
+		for s, n := range e.stored {
+			all[s.partnerID] += n
+		}
+	})
+	return all, err
+}
+
+// SweepEvents implements storage.Engine. Ids begin with their time.
+func (e *Engine) SweepEvents(ctx context.Context, before int64) (n int, err error) {
+	older := func(prefix, id string) bool { return id < commerce.NewID(prefix, before, commerce.Entropy{}) }
+	err = e.write(ctx, func() {
+		l, partners := &e.logs, e.tables.partners.rows
+		of := func(id string) bool { _, there := partners[id]; return there }
+		n += sweep(l.attempts, sweepMost-n, func(a commerce.WebhookAttempt) bool { return of(a.PartnerID) && older(commerce.PrefixEvent, a.EventID) })
+		n += sweep(e.tables.jobs.rows, sweepMost-n, func(j commerce.Job) bool {
+			return j.RunAt < before && (j.State == commerce.JobParked && of(j.Owner) || j.State == commerce.JobDead && !j.Kind.Holds() || j.State == commerce.JobGivenUp)
+		})
+		n += sweep(l.events, sweepMost-n, func(v commerce.WebhookEvent) bool { return of(v.PartnerID) && older(commerce.PrefixEvent, v.ID) })
+		n += sweep(l.notices, sweepMost-n, func(v commerce.StrayCallback) bool { return older(commerce.PrefixStrayCallback, v.ID) })
+		n += sweep(l.outbox, sweepMost-n, func(m commerce.UnsentMessage) bool { return older(commerce.PrefixOutbox, m.ID) })
+	})
+	return n, err
+}
+
+func sweep[K comparable, V any](rows map[K]V, most int, old func(V) bool) (n int) {
+	for k, v := range rows {
+		if n < most && old(v) {
+			delete(rows, k)
+			n++
+		}
+	}
+	return n
+}
+
+// ClaimJobs implements storage.Engine.
+func (e *Engine) ClaimJobs(ctx context.Context, c storage.JobClaim) (list []commerce.Job, err error) {
+	err = e.write(ctx, func() {
+		list = selected(e.tables.jobs.rows, func(j commerce.Job) bool {
+			return j.Slot == c.Slot && j.Due(c.Now) && !j.Leased(c.Now) && (c.Ahead || j.RunAt <= c.Now) &&
+				slices.Contains(c.Classes, j.Lane().JobClass) && !slices.Contains(c.Except, j.Lane())
+		}, byRunAt)
+		list = list[:min(len(list), c.Limit)]
+		for i, j := range list {
+			list[i] = j.LeasedTo(c.Worker, c.Until)
+			e.tables.jobs.rows[j.Key()] = list[i]
+		}
+	})
+	return list, err
+}
+
+// ReleaseParked implements storage.Engine.
+func (e *Engine) ReleaseParked(ctx context.Context, owner string, limit int) (n int, err error) {
+	err = e.write(ctx, func() {
+		parked := selected(e.tables.jobs.rows, func(j commerce.Job) bool { return j.State == commerce.JobParked && j.Owner == owner }, byRunAt)
+		for _, j := range parked[:min(len(parked), limit)] {
+			j.State = commerce.JobWaiting
+			e.tables.jobs.rows[j.Key()] = j
+			n++
+		}
+	})
+	return n, err
+}

@@ -1,0 +1,323 @@
+package memory
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+
+	"purveyor/internal/commerce"
+	"purveyor/internal/storage"
+)
+
+// reader implements storage.Reader. Each call sees one state, under the lock.
+type reader struct{ *Database }
+
+func one[K comparable, V any](r reader, rows map[K]V, key K) (V, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	v, there := rows[key]
+	if !there {
+		return v, storage.ErrNotFound
+	}
+	return clone(v), nil
+}
+
+// several reads rows by key; those that are not there are absent.
+func several[K comparable, V any](r reader, rows map[K]V, keys []K) (map[K]V, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	found := map[K]V{}
+	for _, k := range keys {
+		if v, there := rows[k]; there {
+			found[k] = clone(v)
+		}
+	}
+	return found, nil
+}
+
+// list reads the rows that are wanted, at most limit (below 0: all) in order.
+func list[K comparable, V any](r reader, rows map[K]V, limit int, wanted func(V) bool, order func(a, b V) int) ([]V, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	all := selected(rows, wanted, order)
+	if limit >= 0 {
+		all = all[:min(len(all), limit)]
+	}
+	return all, nil
+}
+
+// first reads a row that is not found by its key.
+func first[K comparable, V any](r reader, rows map[K]V, wanted func(V) bool) (v V, err error) {
+	found, _ := list(r, rows, 1, wanted, func(V, V) int { return 0 })
+	if len(found) == 0 {
+		return v, storage.ErrNotFound
+	}
+	return found[0], nil
+}
+
+func (r reader) Store(_ context.Context, id string) (commerce.Store, error) {
+	return one(r, r.tables.stores.rows, id)
+}
+
+func (r reader) StoreByNo(_ context.Context, no int64) (commerce.Store, error) {
+	return first(r, r.tables.stores.rows, func(s commerce.Store) bool { return s.No == no })
+}
+
+func (r reader) Stores(_ context.Context, f storage.StoreFilter) ([]commerce.Store, error) {
+	return list(r, r.tables.stores.rows, f.Limit, func(s commerce.Store) bool {
+		return s.Active == f.Active && s.ID > f.After && (f.IDs == nil || slices.Contains(f.IDs, s.ID))
+	}, func(a, b commerce.Store) int { return cmp.Compare(a.ID, b.ID) })
+}
+
+func (r reader) Sites(_ context.Context, f storage.SiteFilter) (sites []commerce.Site, err error) {
+	stores, err := list(r, r.tables.stores.rows, -1, func(s commerce.Store) bool {
+		return s.Active == f.Active && slices.ContainsFunc(f.Area, func(strip commerce.Strip) bool {
+			at, known := s.Point()
+			return known && s.Band() == strip.Band && strip.West <= at.Lng && at.Lng <= strip.East
+		})
+	}, func(a, b commerce.Store) int { return cmp.Compare(a.ID, b.ID) })
+	for _, s := range stores {
+		if site, known := s.Site(); known {
+			sites = append(sites, site)
+		}
+	}
+	return sites, err
+}
+
+func (r reader) Categories(_ context.Context, f storage.CategoryFilter) ([]commerce.Category, error) {
+	return list(r, r.tables.categories.rows, -1, func(c commerce.Category) bool {
+		if f.Active != nil && *f.Active != c.Active {
+			return false
+		}
+		if f.StoreIDs == nil {
+			return true
+		}
+		for _, s := range r.tables.stock.rows {
+			if s.CategoryID == c.ID && slices.Contains(f.StoreIDs, s.StoreID) {
+				return true
+			}
+		}
+		return false
+	}, func(a, b commerce.Category) int { return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.ID, b.ID)) })
+}
+
+func (r reader) Stock(_ context.Context, productIDs []string) (map[string]commerce.Stock, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	found := map[string]commerce.Stock{}
+	for _, id := range productIDs {
+		if s, there := r.tables.stock.rows[commerce.ProductKey{StoreID: r.tables.productStores.rows[id].StoreID, ProductID: id}]; there {
+			found[id] = clone(s)
+		}
+	}
+	return found, nil
+}
+
+func compareProducts(a, b commerce.ProductKey) int {
+	return cmp.Or(cmp.Compare(a.StoreID, b.StoreID), cmp.Compare(a.ProductID, b.ProductID))
+}
+
+func (r reader) StockPage(_ context.Context, storeID string, after commerce.ProductKey, limit int) ([]commerce.Stock, error) {
+	if storeID != "" {
+		after.StoreID = storeID
+	}
+	return list(r, r.tables.stock.rows, limit, func(s commerce.Stock) bool {
+		return (storeID == "" || s.StoreID == storeID) && compareProducts(s.Key(), after) > 0
+	}, func(a, b commerce.Stock) int { return compareProducts(a.Key(), b.Key()) })
+}
+
+func (r reader) StockMoves(_ context.Context, key commerce.ProductKey, from commerce.MovePosition, limit int) (moves []commerce.StockMove, err error) {
+	for len(moves) < limit {
+		next, _ := list(r, r.logs.moves, 1, func(m commerce.StockMove) bool {
+			return m.StoreID == key.StoreID && m.ProductID == key.ProductID && m.At == from.At && m.Seq < from.Seq
+		}, func(a, b commerce.StockMove) int { return cmp.Compare(b.Seq, a.Seq) })
+		if len(next) == 0 {
+			break
+		}
+		moves, from = append(moves, next...), next[0].Before()
+	}
+	return moves, nil
+}
+
+func (r reader) Order(_ context.Context, key commerce.OrderKey) (commerce.Order, error) {
+	return one(r, r.tables.orders.rows, key)
+}
+
+func (r reader) ExternalOrder(_ context.Context, key commerce.ExternalKey) (commerce.OrderKey, error) {
+	ref, err := one(r, r.tables.external.rows, key)
+	return ref.Order, err
+}
+
+func (r reader) Reply(_ context.Context, key commerce.ReplyKey) (commerce.Reply, error) {
+	return one(r, r.tables.replies.rows, key)
+}
+
+func (r reader) Payment(_ context.Context, key commerce.OrderKey) (commerce.Payment, error) {
+	return one(r, r.tables.payments.rows, key)
+}
+
+func (r reader) Refund(_ context.Context, key commerce.RefundKey) (commerce.Refund, error) {
+	return one(r, r.tables.refunds.rows, key)
+}
+
+func (r reader) Ledger(_ context.Context, key commerce.OrderKey) ([]commerce.LedgerEntry, error) {
+	return list(r, r.logs.ledger, -1, func(e commerce.LedgerEntry) bool { return e.StoreID == key.StoreID && e.OrderID == key.OrderID },
+		func(a, b commerce.LedgerEntry) int { return cmp.Compare(a.Seq, b.Seq) })
+}
+
+func (r reader) Refunds(_ context.Context, key commerce.OrderKey) ([]commerce.Refund, error) {
+	return list(r, r.tables.refunds.rows, -1, func(v commerce.Refund) bool { return v.StoreID == key.StoreID && v.OrderID == key.OrderID },
+		func(a, b commerce.Refund) int {
+			return cmp.Or(cmp.Compare(a.CreatedOn, b.CreatedOn), cmp.Compare(a.ID, b.ID))
+		})
+}
+
+func compareOrders(a, b commerce.OrderKey) int {
+	return cmp.Or(cmp.Compare(a.StoreID, b.StoreID), cmp.Compare(a.OrderID, b.OrderID))
+}
+
+func (r reader) Payments(_ context.Context, after commerce.OrderKey, limit int) ([]commerce.Payment, error) {
+	return list(r, r.tables.payments.rows, limit, func(p commerce.Payment) bool { return compareOrders(p.Key(), after) > 0 },
+		func(a, b commerce.Payment) int { return compareOrders(a.Key(), b.Key()) })
+}
+
+func (r reader) Delivery(_ context.Context, key commerce.OrderKey) (commerce.Delivery, error) {
+	return one(r, r.tables.deliveries.rows, key)
+}
+
+func (r reader) Attention(_ context.Context, key commerce.OrderKey) ([]commerce.Attention, error) {
+	return list(r, r.tables.attention.rows, -1, func(a commerce.Attention) bool { return a.StoreID == key.StoreID && a.OrderID == key.OrderID },
+		func(a, b commerce.Attention) int { return cmp.Compare(a.Code, b.Code) })
+}
+
+func (r reader) OpenAttention(_ context.Context, storeID string, after storage.AttentionPosition, limit int) ([]commerce.Attention, error) {
+	at := func(a commerce.Attention) storage.AttentionPosition {
+		return storage.AttentionPosition{Since: a.Since, OrderID: a.OrderID, Code: a.Code}
+	}
+	order := func(a, b storage.AttentionPosition) int {
+		return cmp.Or(cmp.Compare(a.Since, b.Since), cmp.Compare(a.OrderID, b.OrderID), cmp.Compare(a.Code, b.Code))
+	}
+	return list(r, r.tables.attention.rows, limit, func(a commerce.Attention) bool {
+		return a.StoreID == storeID && a.ResolvedOn == 0 && order(at(a), after) > 0
+	}, func(a, b commerce.Attention) int { return order(at(a), at(b)) })
+}
+
+func (r reader) GeocodedAddress(_ context.Context, address string) (commerce.GeocodedAddress, error) {
+	return one(r, r.tables.places.rows, address)
+}
+
+func (r reader) StrayCallbacks(_ context.Context, deliveryID string) ([]commerce.StrayCallback, error) {
+	return list(r, r.logs.notices, -1, func(n commerce.StrayCallback) bool { return n.DeliveryID == deliveryID },
+		func(a, b commerce.StrayCallback) int { return cmp.Compare(a.ID, b.ID) })
+}
+
+func (r reader) SandboxObject(_ context.Context, id string) (commerce.SandboxObject, error) {
+	return one(r, r.tables.sandbox.rows, id)
+}
+
+func (r reader) Timeline(_ context.Context, key commerce.OrderKey, limit int) ([]commerce.TimelineEvent, error) {
+	newest, err := list(r, r.logs.timeline, limit, func(e commerce.TimelineEvent) bool { return e.StoreID == key.StoreID && e.OrderID == key.OrderID },
+		func(a, b commerce.TimelineEvent) int { return cmp.Compare(b.Seq, a.Seq) })
+	slices.Reverse(newest)
+	return newest, err
+}
+
+func (r reader) KeyHolder(ctx context.Context, hash commerce.KeyHash) (commerce.Partner, commerce.Mode, error) {
+	key, err := first(r, r.tables.apiKeys.rows, func(k commerce.APIKey) bool { return k.Hash == hash })
+	if err != nil {
+		return commerce.Partner{}, "", err
+	}
+	p, err := r.Partner(ctx, key.PartnerID)
+	return p, key.Mode, err
+}
+
+func (r reader) Partner(_ context.Context, id string) (commerce.Partner, error) {
+	return one(r, r.tables.partners.rows, id)
+}
+
+func (r reader) Partners(context.Context) ([]commerce.Partner, error) {
+	return list(r, r.tables.partners.rows, -1, func(commerce.Partner) bool { return true }, func(a, b commerce.Partner) int { return cmp.Compare(a.ID, b.ID) })
+}
+
+func (r reader) Job(_ context.Context, key commerce.JobKey) (commerce.Job, error) {
+	return one(r, r.tables.jobs.rows, key)
+}
+
+func (r reader) Jobs(_ context.Context, f storage.JobFilter) ([]commerce.Job, error) {
+	after := commerce.Job{RunAt: f.After.RunAt, Slot: f.After.Slot, ID: f.After.ID}
+	return list(r, r.tables.jobs.rows, f.Limit, func(j commerce.Job) bool {
+		return j.State == f.State && (f.Owner == "" && f.State != commerce.JobParked || j.Owner == f.Owner) && byRunAt(j, after) > 0
+	}, byRunAt)
+}
+
+func (r reader) NextDue(_ context.Context, now int64) (due bool, next int64, err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, j := range r.tables.jobs.rows {
+		if j.State != commerce.JobWaiting {
+			continue
+		}
+		at := j.RunAt
+		if j.Due(now) {
+			at = now
+			if j.Leased(now) {
+				at = j.LeasedUntil
+			}
+		}
+		storage.AddNext(at, now, &due, &next)
+	}
+	return due, next, nil
+}
+
+func (r reader) Endpoints(_ context.Context, partnerIDs []string) (map[string]commerce.Endpoint, error) {
+	return several(r, r.tables.endpoints.rows, partnerIDs)
+}
+
+func (r reader) HeldEndpoints(context.Context) ([]commerce.Endpoint, error) {
+	return list(r, r.tables.endpoints.rows, -1, func(e commerce.Endpoint) bool { return e.HeldUntil != 0 && e.PausedOn == 0 },
+		func(a, b commerce.Endpoint) int {
+			return cmp.Or(cmp.Compare(a.HeldUntil, b.HeldUntil), cmp.Compare(a.PartnerID, b.PartnerID))
+		})
+}
+
+func (r reader) WebhookEvents(_ context.Context, keys []commerce.EventKey) (map[commerce.EventKey]commerce.WebhookEvent, error) {
+	return several(r, r.logs.events, keys)
+}
+
+// EventPage implements storage.Reader. There is one writer: ids become visible in
+// their order.
+func (r reader) EventPage(_ context.Context, f storage.EventFilter) (storage.EventPage, error) {
+	order := func(a, b commerce.WebhookEvent) int { return strings.Compare(a.ID, b.ID) }
+	all, _ := list(r, r.logs.events, -1, func(e commerce.WebhookEvent) bool { return e.PartnerID == f.PartnerID }, order)
+	newest, page := "", f.List()
+	if len(all) > 0 {
+		newest = all[len(all)-1].ID
+	}
+	if f.Newest {
+		slices.Reverse(all)
+	}
+	for _, e := range all {
+		behind := f.After == "" || !f.Newest && e.ID > f.After || f.Newest && e.ID < f.After
+		if behind && (f.Kinds == nil || slices.Contains(f.Kinds, e.Kind)) && (f.Since == 0 || e.Timestamp >= f.Since) && (f.Until == 0 || e.Timestamp < f.Until) && !page.Full() {
+			page.Add(e)
+		}
+	}
+	return page.Page(newest), nil
+}
+
+func (r reader) Attempts(_ context.Context, key commerce.EventKey) ([]commerce.WebhookAttempt, error) {
+	return list(r, r.logs.attempts, -1, func(a commerce.WebhookAttempt) bool { return a.PartnerID == key.PartnerID && a.EventID == key.ID },
+		func(a, b commerce.WebhookAttempt) int { return cmp.Compare(a.ID, b.ID) })
+}
+
+func (r reader) Outbox(_ context.Context, before string, limit int) ([]commerce.UnsentMessage, error) {
+	return list(r, r.logs.outbox, limit, func(m commerce.UnsentMessage) bool { return before == "" || m.ID < before },
+		func(a, b commerce.UnsentMessage) int { return cmp.Compare(b.ID, a.ID) })
+}
+
+func (r reader) OutboxMessage(_ context.Context, id string) (commerce.UnsentMessage, error) {
+	return one(r, r.logs.outbox, id)
+}
+
+func (r reader) Ping(context.Context) error { return nil }
