@@ -26,7 +26,7 @@ var arrows = map[string][]string{
 	"command":                   {"commerce", "wire"},
 	"storage":                   {"commerce", "storage/schema"},
 	"storage/schema":            {"commerce", "wire"},
-	"storage/sqlite":            {"storage", "storage/gather", "storage/schema", "commerce"},
+	"storage/sqlite":            {"storage", "storage/schema", "commerce"},
 	"storage/gather":            {},
 	"storage/postgres":          {"storage", "storage/gather", "storage/schema", "commerce"},
 	"storage/storagetest":       {"storage", "storage/schema", "commerce"},

@@ -34,8 +34,7 @@ type API struct {
 	gate       *web.Gate
 	bodies     *web.Bodies
 	now        func() time.Time
-	products   *productCache
-	pages      *pageCache
+	kept       *answerCache
 	stores     *storeCache // that searches have found
 	jobs       Finisher
 	couriers   Couriers
@@ -56,7 +55,7 @@ type API struct {
 type Options struct {
 	Env        env.Env
 	Now        func() time.Time
-	CacheBytes int // of encoded products, pages of them, and stores; 16 MiB
+	CacheBytes int // of answers about products, and of stores; 16 MiB
 	// Jobs does what answers of checkouts, refunds and cancelling depend on. There
 	// is no default: what is awaited is begun by nobody else.
 	Jobs Finisher
@@ -91,7 +90,7 @@ func New(engine storage.Engine, committer *commit.Committer, o Options) *API {
 	streaming, end := context.WithCancel(context.Background())
 	return &API{env: o.Env, engine: engine, stored: &storedReplies{most: o.ReplyBytes}, reader: reader, committer: committer, now: o.Now, jobs: o.Jobs, processors: o.Processors,
 		couriers: o.Couriers, geocoder: o.Geocoder, streaming: streaming, endStreams: end, streams: newStreams(o.Env), answers: web.NewBudget(maxAnswers, maxOfPartner),
-		gate: web.NewGate(o.Env, keyFinder{reader}, engine, o.Now), bodies: web.NewBodies(o.Env), products: newProductCache(o.CacheBytes / 2), pages: newPageCache(o.CacheBytes / 4), stores: newStoreCache(o.CacheBytes / 4)}
+		gate: web.NewGate(o.Env, keyFinder{reader}, engine, o.Now), bodies: web.NewBodies(o.Env), kept: newAnswerCache(reader, o.CacheBytes/4*3), stores: newStoreCache(o.CacheBytes / 4)}
 }
 
 // Handler serves every route of the table, and refusals in the spec's shape

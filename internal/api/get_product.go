@@ -6,33 +6,38 @@ import (
 
 	"purveyor/internal/commerce"
 	"purveyor/internal/storage"
+	"purveyor/internal/wire"
 )
 
 // getProduct reads one product.
 func (a *API) getProduct(r *request) (reply, error) {
-	id := r.param("product_id")
-	var data []byte
-	known := a.products.mark(id)
-	item, mark, err := a.reader.Product(r.Context(), id, known, func(v commerce.ProductVersion) (cached bool) {
-		data, cached = a.products.get(v)
-		return cached
-	})
+	storeID, body, err := a.product(r)
 	switch {
 	case errors.Is(err, storage.ErrNotFound):
 		return reply{}, commerce.NotFound("product")
 	case err != nil:
 		return reply{}, err
-	case !r.Partner.MayUse(mark.StoreID):
+	case !r.Partner.MayUse(storeID):
 		return reply{}, commerce.StoreDenied()
 	}
-	if data == nil {
-		data = a.products.put(item)
+	return reply{status: http.StatusOK, body: body, shared: true}, nil
+}
+
+func (a *API) product(r *request) (storeID string, body []byte, err error) {
+	id := r.param("product_id")
+	kept, holds, err := a.kept.get(r.Context(), question{product: id})
+	if err != nil {
+		return "", nil, err
 	}
-	if mark.State != known.State {
-		a.products.seen(id, mark)
+	if holds {
+		return kept.scope.Product.StoreID, kept.body, nil
 	}
-	body := make([]byte, 0, len(data)+len(`{"ok":true,"product":}`))
-	body = append(body, `{"ok":true,"product":`...)
-	body = append(body, data...)
-	return reply{status: http.StatusOK, body: append(body, '}')}, nil
+	item, version, err := a.reader.Product(r.Context(), id)
+	if err != nil {
+		return "", nil, err
+	}
+	body = append(make([]byte, 0, 512), `{"ok":true,"product":`...)
+	body = append(wire.AppendProduct(body, item), '}')
+	a.kept.put(question{product: item.ID}, version, &keptAnswer{scope: storage.Scope{Product: item.Product.Key()}, body: body})
+	return item.StoreID, body, nil
 }

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 
 	"purveyor/internal/commerce"
 	"purveyor/internal/storage"
@@ -15,16 +16,19 @@ import (
 
 // listProducts reads a page of products, oldest change first.
 func (a *API) listProducts(r *request) (reply, error) {
-	key := pageKey(r)
-	if body, err := a.knownPage(r, key); body != nil || err != nil {
-		return reply{status: http.StatusOK, body: body, shared: true}, err
+	q := questionOf(r)
+	kept, holds, err := a.kept.get(r.Context(), q)
+	if err != nil {
+		return reply{}, err
+	}
+	if holds {
+		return reply{status: http.StatusOK, body: kept.body, shared: true}, nil
 	}
 	filter, inEffect, err := productFilter(r)
 	if err != nil {
 		return reply{}, err
 	}
-	storeID := inEffect["store_id"]
-	if storeID != "" {
+	if storeID := inEffect["store_id"]; storeID != "" {
 		if err := a.mayRead(r, storeID); err != nil {
 			return reply{}, err
 		}
@@ -37,63 +41,63 @@ func (a *API) listProducts(r *request) (reply, error) {
 		return reply{}, err
 	}
 	filter.Bytes = roomFor(filters)
-	documents := make([][]byte, filter.Limit)
-	page, err := a.reader.ProductPage(r.Context(), filter, storage.ProductSink{
-		Cached: func(i int, v commerce.ProductVersion) (bytes int, known bool) {
-			documents[i], known = a.products.get(v)
-			return len(documents[i]) + len(","), known
-		},
-		Fresh: func(i int, p commerce.Item) int {
-			documents[i] = a.products.put(p)
-			return len(documents[i]) + len(",")
-		}})
+	var have storage.Documents
+	if kept != nil {
+		have = kept.documents
+	}
+	page, err := a.reader.ProductPage(r.Context(), filter, have)
 	if err != nil {
 		return reply{}, err
 	}
-	cursor := ""
-	if page.Next != nil {
-		cursor = encodeProductCursor(*page.Next, productTag(inEffect))
+	buffer := pages.Get().(*[]byte)
+	products, ends := appendProducts(*buffer, page.Items, have, filter.Bytes)
+	defer release(buffer, products)
+	cursor, count := "", len(ends)
+	if page.More || count < len(page.Items) {
+		cursor = encodeProductCursor(storage.PositionOf(page.Items[count-1].Version()), productTag(inEffect))
 	}
-	if a.pages.wanted(key) {
-		body := appendPage(nil, documents[:page.Count], cursor, filters)
-		a.pages.put(key, encodedPage{filter, storeID, page.Mark, body})
+	if kept != nil || a.kept.askedBefore(q) {
+		body := appendPage(nil, products, count, cursor, filters)
+		a.kept.put(q, page.Version, &keptAnswer{scope: page.Scope, body: body, documents: documentsOf(body, page.Items, ends)})
 		return reply{status: http.StatusOK, body: body}, nil
 	}
-	buffer := pages.Get().(*[]byte)
-	body := appendPage(*buffer, documents[:page.Count], cursor, filters)
-	return reply{status: http.StatusOK, body: body, pooled: buffer}, nil
+	buffer = pages.Get().(*[]byte)
+	return reply{status: http.StatusOK, body: appendPage(*buffer, products, count, cursor, filters), pooled: buffer}, nil
 }
 
-// knownPage is the answer of an earlier request, if nothing on it has changed.
-func (a *API) knownPage(r *request, key string) ([]byte, error) {
-	page, known := a.pages.get(key)
-	if !known {
-		return nil, nil
-	}
-	if page.storeID != "" {
-		if err := a.mayRead(r, page.storeID); err != nil {
-			return nil, err
+// questionOf is what a request asks of the list of products.
+func questionOf(r *request) question {
+	return question{query: r.URL.RawQuery, stores: strings.Join(r.Partner.StoreIDs, "\x00")}
+}
+
+// appendProducts appends as many products as have room, at least one, and tells
+// where each ends.
+func appendProducts(b []byte, items []commerce.Item, have storage.Documents, room int) (products []byte, ends []int) {
+	ends = make([]int, 0, len(items))
+	for _, p := range items {
+		before := len(b)
+		if before > 0 {
+			b = append(b, ',')
 		}
+		if document, ok := have[p.Version()]; ok {
+			b = append(b, document...)
+		} else {
+			b = wire.AppendProduct(b, p)
+		}
+		if len(b) > room && before > 0 {
+			return b[:before], ends
+		}
+		ends = append(ends, len(b))
 	}
-	mark, same, err := a.reader.StillThere(r.Context(), page.filter, page.mark)
-	if err != nil || !same {
-		return nil, err
-	}
-	if mark != page.mark {
-		page.mark = mark
-		a.pages.put(key, page)
-	}
-	return page.body, nil
+	return b, ends
 }
 
-func appendPage(b []byte, documents [][]byte, cursor string, filters []byte) []byte {
-	size := 512 + len(filters) + len(cursor)
-	for _, d := range documents {
-		size += len(d) + 1
-	}
-	b = slices.Grow(b, size)
+const endOfPage = "]}"
+
+func appendPage(b, products []byte, count int, cursor string, filters []byte) []byte {
+	b = slices.Grow(b, 512+len(filters)+len(cursor)+len(products))
 	b = append(b, `{"ok":true,"count":`...)
-	b = strconv.AppendInt(b, int64(len(documents)), 10)
+	b = strconv.AppendInt(b, int64(count), 10)
 	if cursor != "" {
 		b = append(b, `,"next_cursor":`...)
 		b = wire.AppendString(b, cursor)
@@ -101,13 +105,23 @@ func appendPage(b []byte, documents [][]byte, cursor string, filters []byte) []b
 	b = append(b, `,"filters":`...)
 	b = append(b, filters...)
 	b = append(b, `,"products":[`...)
-	for i, d := range documents {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = append(b, d...)
+	b = append(b, products...)
+	return append(b, endOfPage...)
+}
+
+// documentsOf are the parts of a page, whose products end there.
+func documentsOf(body []byte, items []commerce.Item, ends []int) storage.Documents {
+	documents := make(storage.Documents, len(ends))
+	if len(ends) == 0 {
+		return documents
 	}
-	return append(b, "]}"...)
+	products := body[len(body)-len(endOfPage)-ends[len(ends)-1]:]
+	begin := 0
+	for i, end := range ends {
+		documents[items[i].Version()] = products[begin:end:end]
+		begin = end + len(",")
+	}
+	return documents
 }
 
 // productFilter reads the query, and says in strings which filters are in

@@ -109,6 +109,9 @@ func (p Product) Key() ProductKey { return ProductKey{p.StoreID, p.ID} }
 // Key of the row.
 func (s Stock) Key() ProductKey { return ProductKey{s.StoreID, s.ProductID} }
 
+// Version of the item.
+func (p Item) Version() ProductVersion { return ProductVersion{p.Product.Key(), p.Stock.UpdatedOn} }
+
 // ProductVersion names one version of a product. Every change of the product or its stock
 // moves UpdatedOn.
 type ProductVersion struct {

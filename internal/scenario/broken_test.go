@@ -121,18 +121,25 @@ func (r faultyReader) Categories(ctx context.Context, f storage.CategoryFilter) 
 	return r.Reader.Categories(ctx, f)
 }
 
-func (r faultyReader) Product(ctx context.Context, id string, known storage.ProductMark, cached func(commerce.ProductVersion) bool) (commerce.Item, storage.ProductMark, error) {
+func (r faultyReader) Product(ctx context.Context, id string) (commerce.Item, storage.Version, error) {
 	if err := fault(&r.f.read); err != nil {
-		return commerce.Item{}, storage.ProductMark{}, err
+		return commerce.Item{}, 0, err
 	}
-	return r.Reader.Product(ctx, id, known, cached)
+	return r.Reader.Product(ctx, id)
 }
 
-func (r faultyReader) ProductPage(ctx context.Context, f storage.ProductFilter, to storage.ProductSink) (storage.ProductPage, error) {
+func (r faultyReader) ProductPage(ctx context.Context, f storage.ProductFilter, have storage.Documents) (storage.ProductPage, error) {
 	if err := fault(&r.f.read); err != nil {
 		return storage.ProductPage{}, err
 	}
-	return r.Reader.ProductPage(ctx, f, to)
+	return r.Reader.ProductPage(ctx, f, have)
+}
+
+func (r faultyReader) Unchanged(ctx context.Context, s storage.Scope, v storage.Version) (storage.Version, bool, error) {
+	if err := fault(&r.f.read); err != nil {
+		return v, false, err
+	}
+	return r.Reader.Unchanged(ctx, s, v)
 }
 
 func (r faultyReader) Stock(ctx context.Context, ids []string) (map[string]commerce.Stock, error) {

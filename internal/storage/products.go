@@ -1,8 +1,16 @@
 package storage
 
-import "purveyor/internal/commerce"
+import (
+	"cmp"
+	"slices"
+	"strconv"
 
-// ProductFilter selects products.
+	"purveyor/internal/commerce"
+)
+
+// ProductFilter selects the products of a list. They come in the order of
+// (UpdatedOn, ID). where says what a filter selects, for
+// every engine that has SQL.
 type ProductFilter struct {
 	StoreIDs      []string // nil: all
 	CategoryID    string   // empty: all
@@ -10,21 +18,182 @@ type ProductFilter struct {
 	AvailableOnly bool
 	After         ProductPosition
 	Limit         int
-	// Bytes ends the page before the product that would make it larger; the first
-	// product is on it in any case. 0: no bound.
+	// Bytes ends the page before the product with which the texts of the page
+	// would take more. The first product is on the page in any case. 0: no bound.
 	Bytes int
 }
 
-// ProductSink takes the products of a page, each with its place there. Both
-// functions return how many bytes the product adds to the page.
-type ProductSink struct {
-	// Cached sees each version first; only products that it does not know are read.
-	Cached func(int, commerce.ProductVersion) (bytes int, known bool)
-	Fresh  func(int, commerce.Item) (bytes int)
+// ProductPosition is a place in the order of products: behind the product
+// with this stamp and id.
+type ProductPosition struct {
+	UpdatedOn int64
+	ID        string
 }
 
-// Room of a page of products, with none yet.
-func (f ProductFilter) Room() Room { return Room{Limit: f.Limit, Bytes: f.Bytes} }
+// PositionOf is the position behind a product.
+func PositionOf(v commerce.ProductVersion) ProductPosition {
+	return ProductPosition{v.UpdatedOn, v.ProductID}
+}
+
+// Compare orders positions.
+func (p ProductPosition) Compare(q ProductPosition) int {
+	return cmp.Or(cmp.Compare(p.UpdatedOn, q.UpdatedOn), cmp.Compare(p.ID, q.ID))
+}
+
+// ProductPage is one page of a list, with the state in which it was read.
+type ProductPage struct {
+	Items   []commerce.Item
+	More    bool // products follow that are not on the page
+	Scope   Scope
+	Version Version
+}
+
+// Documents are what a caller has made of products. An engine looks only at which
+// there are, and at their lengths.
+type Documents map[commerce.ProductVersion][]byte
+
+// Version is a state of the database, in numbers that mean something to one
+// engine only. A caller keeps it beside an answer and passes it to Unchanged.
+type Version int64
+
+// Scope is what an answer was made of: one product, or one page of a list.
+type Scope struct {
+	Product commerce.ProductKey // empty: a page
+
+	Filter ProductFilter
+	// Count products stood from Filter.After through Last: those of the page and,
+	// where another page follows, the first product of that. A product that
+	// changes moves behind every position that was read before. So the page is the
+	// same while the number is the same and Last is the newest of them.
+	Count int64
+	Last  ProductPosition
+	Ends  bool // the page is the last one: every product behind Filter.After counts
+}
+
+// ProductList collects the products of a page, in their order.
+type ProductList struct {
+	filter   ProductFilter
+	versions []commerce.ProductVersion
+	have     Documents
+	room     Room
+	items    []commerce.Item
+}
+
+// List is a page with no product yet. The versions are those that Nearest gave.
+func (f ProductFilter) List(versions []commerce.ProductVersion, have Documents) ProductList {
+	return ProductList{filter: f, versions: versions, have: have, room: Room{Limit: f.Limit, Bytes: f.Bytes},
+		items: make([]commerce.Item, 0, min(f.Limit, len(versions)))}
+}
+
+// Add the next product; false: the page has no room for it.
+func (l *ProductList) Add(p commerce.Item) bool {
+	bytes := textBytes(p)
+	if document, ok := l.have[p.Version()]; ok {
+		bytes = len(document)
+	}
+	if !l.room.Add(bytes) {
+		return false
+	}
+	l.items = append(l.items, p)
+	return true
+}
+
+// Unread is the item of a version whose document the caller has; false: it has none.
+func (d Documents) Unread(v commerce.ProductVersion) (commerce.Item, bool) {
+	_, ok := d[v]
+	return commerce.Item{Product: commerce.Product{StoreID: v.StoreID, ID: v.ProductID},
+		Stock: commerce.Stock{StoreID: v.StoreID, ProductID: v.ProductID, UpdatedOn: v.UpdatedOn}}, ok
+}
+
+// textBytes is how long the texts of a product are. Its JSON is longer.
+func textBytes(p commerce.Item) int {
+	n := len(p.Stock.Name) + len(p.Description)
+	for _, image := range p.Images {
+		n += len(image)
+	}
+	return n
+}
+
+// Page makes the page.
+func (l *ProductList) Page(v Version) ProductPage {
+	n := len(l.items)
+	page := ProductPage{Items: l.items, More: n < len(l.versions), Version: v,
+		Scope: Scope{Filter: l.filter, Count: int64(min(n+1, len(l.versions))), Ends: n == len(l.versions)}}
+	if last := page.Scope.Count - 1; last >= 0 {
+		page.Scope.Last = PositionOf(l.versions[last])
+	}
+	return page
+}
+
+// Stores are the stores whose products are read one store after another; one
+// empty id stands for all products at once.
+func (f ProductFilter) Stores() []string {
+	if f.StoreIDs == nil {
+		return []string{""}
+	}
+	return f.StoreIDs
+}
+
+// VersionsSQL selects the first products of a store (empty: of all), one more
+// than a page holds. The first columns are those of a commerce.ProductVersion.
+// from is the table, as the engine wants it named.
+func (f ProductFilter) VersionsSQL(storeID, columns, from string) (string, []any) {
+	where, args := f.where(storeID)
+	args = append(args, int64(f.Limit+1))
+	return "SELECT store_id, product_id, updated_on" + columns + " FROM " + from + where +
+		" ORDER BY updated_on, product_id LIMIT $" + strconv.Itoa(len(args)), args
+}
+
+// CountSQL selects how many products of a store (empty: of all) stand where
+// those of the page stood, and the newest stamp among them.
+func (s Scope) CountSQL(storeID, from string) (string, []any) {
+	where, args := s.Filter.where(storeID)
+	if !s.Ends {
+		n := len(args)
+		where += " AND (updated_on, product_id) <= ($" + strconv.Itoa(n+1) + ", $" + strconv.Itoa(n+2) + ")"
+		args = append(args, s.Last.UpdatedOn, s.Last.ID)
+	}
+	return "SELECT count(*), max(updated_on) FROM " + from + where, args
+}
+
+// where is the condition for the products of a store (empty: of all). The
+// store is the first parameter.
+func (f ProductFilter) where(storeID string) (sql string, args []any) {
+	sql = " WHERE "
+	and := func(condition string, v any) {
+		args = append(args, v)
+		sql += condition + " = $" + strconv.Itoa(len(args)) + " AND "
+	}
+	if storeID != "" {
+		and("store_id", storeID)
+	}
+	if f.CategoryID != "" {
+		and("category_id", f.CategoryID)
+	}
+	if f.Active != nil {
+		and("active", *f.Active)
+	}
+	if f.AvailableOnly {
+		sql += "quantity > 0 AND "
+	}
+	args = append(args, f.After.UpdatedOn, f.After.ID)
+	n := len(args)
+	return sql + "(updated_on, product_id) > ($" + strconv.Itoa(n-1) + ", $" + strconv.Itoa(n) + ")", args
+}
+
+// Nearest are the first of the versions that were read of each store, one more
+// than a page holds.
+func (f ProductFilter) Nearest(all []commerce.ProductVersion) []commerce.ProductVersion {
+	if len(f.StoreIDs) > 1 {
+		slices.SortFunc(all, func(a, b commerce.ProductVersion) int {
+			return PositionOf(a).Compare(PositionOf(b))
+		})
+	}
+	return all[:min(len(all), f.Limit+1)]
+}
+
+// Room of a page of events, with none yet.
+func (f EventFilter) Room() Room { return Room{Limit: f.Limit, Bytes: f.Bytes} }
 
 // Room is what a page has room for: rows are added in their order.
 type Room struct {
@@ -44,58 +213,3 @@ func (r *Room) Add(bytes int) bool {
 	r.Count++
 	return true
 }
-
-// ProductPosition is a place in the order of products: behind the product
-// with this stamp and id.
-type ProductPosition struct {
-	UpdatedOn int64
-	ID        string
-}
-
-// ProductPage is what there is on a page.
-type ProductPage struct {
-	Count int
-	// Next is where the next page begins; nil on the last one.
-	Next *ProductPosition
-	Mark PageMark
-}
-
-// ProductMark is what a product is known by.
-type ProductMark struct {
-	StoreID   string // never changes
-	UpdatedOn int64
-	State     int64 // the engine's own, as in PageMark
-}
-
-// PageMark is what a page is known by. A product that changes moves behind all
-// that readers have seen, so a page is the same while as many products as it
-// had stand from its first position to its last, and the last of them is as old.
-type PageMark struct {
-	Count   int64           // of products in the page, and one more where there is a next page
-	Through ProductPosition // the last of them
-	Ends    bool            // the last page: its positions have no end
-	// State is the engine's own: while it is the same, nothing at all has changed.
-	State int64
-}
-
-// PageOfProducts makes the page of the first count of the versions that were
-// read for it: there are more of them where another page follows. state is the
-// engine's own.
-func PageOfProducts(versions []commerce.ProductVersion, count int, state int64) ProductPage {
-	page := ProductPage{Count: count, Mark: PageMark{Count: int64(count), Ends: count == len(versions), State: state}}
-	if !page.Mark.Ends {
-		page.Next = positionOf(versions[count-1])
-		page.Mark.Count++
-	}
-	if n := page.Mark.Count; n > 0 {
-		page.Mark.Through = *positionOf(versions[n-1])
-	}
-	return page
-}
-
-func positionOf(v commerce.ProductVersion) *ProductPosition {
-	return &ProductPosition{v.UpdatedOn, v.ProductID}
-}
-
-// Room of a page of events, with none yet.
-func (f EventFilter) Room() Room { return Room{Limit: f.Limit, Bytes: f.Bytes} }

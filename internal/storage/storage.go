@@ -144,23 +144,22 @@ type Reader interface {
 	// in at least one of them.
 	Categories(ctx context.Context, f CategoryFilter) ([]commerce.Category, error)
 
-	// Product reads one product by id; known is the mark of an earlier read, if
-	// there was one. The callback sees its version first; when it returns true, the
-	// product itself is not read and Item is empty.
-	Product(ctx context.Context, id string, known ProductMark, cached func(commerce.ProductVersion) bool) (commerce.Item, ProductMark, error)
+	// Product reads one product by id, with the version in which it was read.
+	Product(ctx context.Context, id string) (commerce.Item, Version, error)
 
 	// Items reads products of a store by id; those not known are absent.
 	Items(ctx context.Context, storeID string, ids []string) (map[string]commerce.Item, error)
 
-	// ProductPage reads one page in the order of (updated_on, id), beginning
-	// after f.After. s gets what stands on it, and perhaps a few products behind its
-	// end.
-	ProductPage(ctx context.Context, f ProductFilter, s ProductSink) (ProductPage, error)
+	// ProductPage reads one page of a list. Products whose documents the caller has
+	// are not read: their items have a key and a stamp only.
+	ProductPage(ctx context.Context, f ProductFilter, have Documents) (ProductPage, error)
 
-	// StillThere tells whether ProductPage would give the page with this mark
-	// again, in the very same versions. The mark that it returns is the one to
-	// ask with the next time.
-	StillThere(ctx context.Context, f ProductFilter, mark PageMark) (PageMark, bool, error)
+	// Unchanged reports whether reading the scope again would give what it gave in
+	// this version. It never misses a change that was committed before the call
+	// began, by any process. A change that does not touch the scope may be taken for
+	// one that does. If nothing changed, the caller passes the version that Unchanged
+	// returns next time: it saves the engine from looking at the same changes again.
+	Unchanged(ctx context.Context, s Scope, v Version) (Version, bool, error)
 
 	// Stock reads the stock rows of products by id; those not known are absent.
 	Stock(ctx context.Context, productIDs []string) (map[string]commerce.Stock, error)

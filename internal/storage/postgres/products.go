@@ -1,11 +1,9 @@
 package postgres
 
 import (
-	"cmp"
 	"context"
 	"math"
 	"slices"
-	"strconv"
 	"time"
 
 	"purveyor/internal/commerce"
@@ -16,33 +14,23 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
+// A version of a product is its stamp. A version of a page is the newest stamp
+// of its store: later batches write above that. noVersion is of a page whose
+// version is not known, because it shows several stores, or because a batch was
+// open that may still write below the newest stamp.
+const noVersion storage.Version = -1
+
 // Product implements storage.Reader.
-func (r reader) Product(ctx context.Context, id string, known storage.ProductMark, cached func(commerce.ProductVersion) bool) (item commerce.Item, mark storage.ProductMark, err error) {
-	if mark.StoreID = known.StoreID; mark.StoreID == "" {
-		of, err := one(ctx, r, productStores, id)
-		if err != nil {
-			return item, mark, err
-		}
-		mark.StoreID = of.StoreID
+func (r reader) Product(ctx context.Context, id string) (item commerce.Item, v storage.Version, err error) {
+	of, err := one(ctx, r, productStores, id)
+	if err != nil {
+		return item, v, err
 	}
-	key := commerce.ProductKey{StoreID: mark.StoreID, ProductID: id}
-	found := false
-	err = r.read(ctx, func(ctx context.Context) (err error) {
-		mark.UpdatedOn, found, err = r.e.stamps.Get(ctx, key)
-		return err
-	})
-	switch {
-	case err != nil:
-		return item, mark, err
-	case !found:
-		return item, mark, storage.ErrNotFound
-	case cached(commerce.ProductVersion{ProductKey: key, UpdatedOn: mark.UpdatedOn}):
-		return item, mark, nil
+	err = r.rows(ctx, itemsSQL, []any{of.StoreID, []string{id}}, func(s *scanner) { item = scanItem(s, of.StoreID) })
+	if err == nil && item.ID == "" {
+		err = storage.ErrNotFound
 	}
-	// The item may be newer than the version by now; it carries its own stamp.
-	err = r.rows(ctx, itemsSQL, []any{mark.StoreID, []string{id}}, func(s *scanner) { item = scanItem(s, mark.StoreID) })
-	mark.UpdatedOn = item.Stock.UpdatedOn
-	return item, mark, err
+	return item, storage.Version(item.Stock.UpdatedOn), err
 }
 
 var itemsSQL = "SELECT products.id, " + schema.Qualified("products", products.Values()) + ", " + schema.Qualified("stock", stock.Values()) +
@@ -72,12 +60,16 @@ const (
 )
 
 // ProductPage implements storage.Reader.
-func (r reader) ProductPage(ctx context.Context, f storage.ProductFilter, to storage.ProductSink) (page storage.ProductPage, err error) {
+func (r reader) ProductPage(ctx context.Context, f storage.ProductFilter, have storage.Documents) (storage.ProductPage, error) {
+	p := pageRead{filter: f, have: have}
 	for tries := 1; ; tries++ {
-		p := pageRead{filter: f, to: to, last: tries == horizonTries}
-		err = r.read(ctx, func(ctx context.Context) error { return p.run(ctx, r.e.readers) })
-		if err != nil || !p.cut || p.last {
+		p.last = tries >= horizonTries
+		err := r.read(ctx, func(ctx context.Context) error { return p.run(ctx, r.e.readers) })
+		if err != nil || p.done {
 			return p.page, err
+		}
+		if !p.cut {
+			continue
 		}
 		select {
 		case <-ctx.Done():
@@ -87,23 +79,23 @@ func (r reader) ProductPage(ctx context.Context, f storage.ProductFilter, to sto
 	}
 }
 
-// pageRead reads a page in two round trips over one snapshot: its versions,
-// then the products that are not cached. Where these are many and the page is
-// bounded in bytes, a round trip between them asks how long they are, so that no
-// more is read than the page has room for.
+// pageRead reads a page in two round trips over one snapshot: its versions, then
+// its products. The second reads only products whose texts are so short that all
+// of them have room. Where others are found, the page is long: it is read again,
+// and those others one after another until the page is full.
 type pageRead struct {
 	filter storage.ProductFilter
-	to     storage.ProductSink
+	have   storage.Documents
 	last   bool // take what there is, even if it is cut
+	long   bool
 	page   storage.ProductPage
-	cut    bool
+	cut    bool // versions ended where an open batch may still write
+	done   bool
 }
 
 const (
 	beginSnapshot = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 	endSnapshot   = "COMMIT"
-	// readUnmeasured is how many products are read without asking for their length.
-	readUnmeasured = 8
 )
 
 func (p *pageRead) run(ctx context.Context, pool *pgxpool.Pool) error {
@@ -112,144 +104,118 @@ func (p *pageRead) run(ctx context.Context, pool *pgxpool.Pool) error {
 		return err
 	}
 	defer conn.Release() // one that is still in its transaction is closed
-	versions, newest, err := p.versions(ctx, conn)
+	all, newest, err := p.versions(ctx, conn)
 	if err != nil {
 		return err
 	}
-	var q pgx.Batch
-	var bytes []int
-	if !p.cut || p.last {
-		if bytes, err = p.queueProducts(ctx, conn, &q, versions[:min(len(versions), p.filter.Limit)]); err != nil {
-			return err
-		}
-	}
-	q.Queue(seen(endSnapshot))
-	if err := conn.SendBatch(ctx, &q).Close(); err != nil || p.cut && !p.last {
+	if p.cut && !p.last {
+		_, err := conn.Exec(ctx, seen(endSnapshot))
 		return err
 	}
-	p.page = storage.PageOfProducts(versions, p.fitting(bytes), newest)
-	if p.cut {
-		p.page.Mark.Count = -1 // it may be short: nothing is to be known by it
+	versions := all[:min(len(all), p.filter.Limit)]
+	items, found, err := p.shortItems(ctx, conn, versions)
+	if err != nil || found < len(items) && !p.long {
+		p.long = err == nil
+		return err
 	}
-	return nil
-}
-
-// queueProducts asks for the products that are not cached. When they are there,
-// bytes is what each of the first products takes, as many as may have room.
-func (p *pageRead) queueProducts(ctx context.Context, conn *pgxpool.Conn, q *pgx.Batch, versions []commerce.ProductVersion) (bytes []int, err error) {
-	bytes = make([]int, len(versions))
-	missing, count := map[string][]place{}, 0
+	list := p.filter.List(all, p.have)
 	for i, v := range versions {
-		n, known := p.to.Cached(i, v)
-		if bytes[i] = n; !known {
-			missing[v.StoreID] = append(missing[v.StoreID], place{i, v.ProductID})
-			count++
+		if items[i].ID == "" {
+			if items[i], err = readItem(ctx, conn, v.ProductKey); err != nil {
+				return err
+			}
 		}
-	}
-	if p.filter.Bytes > 0 && count > readUnmeasured {
-		if err := measure(ctx, conn, missing, bytes); err != nil {
-			return nil, err
-		}
-		bytes = bytes[:p.fitting(bytes)] // what has no room by the least that it takes is not read
-	}
-	for store, places := range missing {
-		places = slices.DeleteFunc(places, func(at place) bool { return at.i >= len(bytes) })
-		queuePlaces(q, itemsSQL, store, places, func(s *scanner, at map[string]int) {
-			item := scanItem(s, store)
-			bytes[at[item.ID]] = p.to.Fresh(at[item.ID], item)
-		})
-	}
-	return bytes, nil
-}
-
-// measure fills in the least that each of these products takes.
-func measure(ctx context.Context, conn *pgxpool.Conn, missing map[string][]place, bytes []int) error {
-	var q pgx.Batch
-	for store, places := range missing {
-		queuePlaces(&q, lengthsSQL, store, places, func(s *scanner, at map[string]int) {
-			i := at[s.Text()]
-			bytes[i] = int(s.Int())
-		})
-	}
-	return conn.SendBatch(ctx, &q).Close()
-}
-
-// fitting is how many products have room.
-func (p *pageRead) fitting(bytes []int) int {
-	room := p.filter.Room()
-	for _, n := range bytes {
-		if !room.Add(n) {
+		if !list.Add(items[i]) {
 			break
 		}
 	}
-	return room.Count
-}
-
-// place is where on the page a product stands.
-type place struct {
-	i  int
-	id string
-}
-
-// lengthsSQL asks for the texts of products that may be long.
-const lengthsSQL = "SELECT id, octet_length(images) + octet_length(description) FROM products WHERE store_id = $1 AND id = ANY($2)"
-
-// queuePlaces runs a statement for products of a store. row also gets their
-// places by id.
-func queuePlaces(q *pgx.Batch, sql, store string, places []place, row func(s *scanner, at map[string]int)) {
-	at := make(map[string]int, len(places))
-	ids := make([]string, len(places))
-	for n, p := range places {
-		at[p.id], ids[n] = p.i, p.id
+	p.page, p.done = list.Page(newest), true
+	if p.cut {
+		p.page.Scope.Count = -1 // products may be missing: no count proves the page
 	}
-	if len(ids) == 0 {
-		return
+	if p.long {
+		_, err = conn.Exec(ctx, seen(endSnapshot))
 	}
-	q.Queue(seen(sql), store, ids).Query(func(rows pgx.Rows) error {
-		return each(rows, func(s *scanner) { row(s, at) })
-	})
+	return err
 }
 
-// versions begins the snapshot and reads one more than the page holds, to know
-// whether there is another; of several stores, each gives its own page and the
-// nearest are merged. newest is the newest stamp of the one store that was asked
-// for, if no open batch may still write below it; else -1.
-func (p *pageRead) versions(ctx context.Context, conn *pgxpool.Conn) (all []commerce.ProductVersion, newest int64, err error) {
+func readItem(ctx context.Context, q querier, key commerce.ProductKey) (item commerce.Item, err error) {
+	rows, err := query(ctx, q, itemsSQL, key.StoreID, []string{key.ProductID})
+	if err != nil {
+		return item, err
+	}
+	err = each(rows, func(s *scanner) { item = scanItem(s, key.StoreID) })
+	return item, err
+}
+
+// shortSQL reads products whose texts take no more than so many bytes.
+var shortSQL = itemsSQL + " AND octet_length(images) + octet_length(description) <= $3"
+
+// shortItems reads the products that are short and that the caller does not have,
+// puts each at its place and counts those that are there. Unless the page is long, it ends the snapshot.
+func (p *pageRead) shortItems(ctx context.Context, conn *pgxpool.Conn, versions []commerce.ProductVersion) (items []commerce.Item, found int, err error) {
+	most := math.MaxInt32
+	if p.filter.Bytes > 0 {
+		most = p.filter.Bytes / max(1, len(versions))
+	}
+	places, ids := map[string]int{}, map[string][]string{}
+	items = make([]commerce.Item, len(versions))
+	for i, v := range versions {
+		item, ok := p.have.Unread(v)
+		if ok {
+			items[i], found = item, found+1
+			continue
+		}
+		places[v.ProductID] = i
+		ids[v.StoreID] = append(ids[v.StoreID], v.ProductID)
+	}
+	var q pgx.Batch
+	for store, of := range ids {
+		q.Queue(seen(shortSQL), store, of, most).Query(func(rows pgx.Rows) error {
+			return each(rows, func(s *scanner) {
+				item := scanItem(s, store)
+				items[places[item.ID]], found = item, found+1
+			})
+		})
+	}
+	if !p.long {
+		q.Queue(seen(endSnapshot))
+	}
+	err = conn.SendBatch(ctx, &q).Close()
+	return items, found, err
+}
+
+// versions begins the snapshot and reads the versions of the page, up to what an
+// open batch may still write below.
+func (p *pageRead) versions(ctx context.Context, conn *pgxpool.Conn) (all []commerce.ProductVersion, newest storage.Version, err error) {
 	floor := int64(math.MaxInt64)
-	newest = -1
+	newest = noVersion
 	f := p.filter
+	latest := "-1::bigint"
+	if len(f.StoreIDs) == 1 {
+		latest = "(" + newestSQL + ")" // the store is the first parameter here, too
+	}
 	var q pgx.Batch
 	q.Queue(seen(beginSnapshot))
-	eachStore(f, func(storeID string) {
-		where, args := feedSQL(f, storeID)
-		latest := "-1::bigint"
-		if len(f.StoreIDs) == 1 {
-			latest = "(" + newestSQL + ")" // whose parameter is the first one here, too
-		}
-		args = append(args, f.Limit+1)
-		q.Queue(seen("SELECT store_id, product_id, updated_on, "+horizon+", "+latest+where+
-			" ORDER BY updated_on, product_id LIMIT $"+strconv.Itoa(len(args))), args...).Query(func(rows pgx.Rows) error {
+	for _, id := range f.Stores() {
+		sql, args := f.VersionsSQL(id, ", "+horizon+", "+latest, "stock")
+		q.Queue(seen(sql), args...).Query(func(rows pgx.Rows) error {
 			return each(rows, func(s *scanner) {
 				all = append(all, commerce.ProductVersion{ProductKey: commerce.ProductKey{StoreID: s.Text(), ProductID: s.Text()}, UpdatedOn: s.Int()})
 				if lowest := s.Int(); lowest != 0 {
 					floor = lowest
 				}
-				newest = s.Int()
+				newest = storage.Version(s.Int())
 			})
 		})
-	})
+	}
 	if err := conn.SendBatch(ctx, &q).Close(); err != nil {
-		return nil, -1, err
+		return nil, noVersion, err
 	}
-	if len(f.StoreIDs) > 1 {
-		slices.SortFunc(all, func(a, b commerce.ProductVersion) int {
-			return cmp.Or(cmp.Compare(a.UpdatedOn, b.UpdatedOn), cmp.Compare(a.ProductID, b.ProductID))
-		})
+	all = f.Nearest(all)
+	if int64(newest) >= floor {
+		newest = noVersion
 	}
-	if newest >= floor {
-		newest = -1
-	}
-	all = all[:min(len(all), f.Limit+1)]
 	complete := slices.IndexFunc(all, func(v commerce.ProductVersion) bool { return v.UpdatedOn >= floor })
 	if p.cut = complete >= 0; p.cut {
 		all = all[:complete]
@@ -300,79 +266,37 @@ func (e *Engine) readStamps(ctx context.Context, keys []commerce.ProductKey) (ma
 	return stamps, err
 }
 
-// StillThere implements storage.Reader. While the newest stamp of a store is
-// the same, nothing in the store has changed: later batches write above it.
-func (r reader) StillThere(ctx context.Context, f storage.ProductFilter, mark storage.PageMark) (storage.PageMark, bool, error) {
-	if len(f.StoreIDs) == 1 && mark.State >= 0 {
-		same := false
-		err := r.read(ctx, func(ctx context.Context) error {
-			newest, known, err := r.e.newest.Get(ctx, f.StoreIDs[0])
-			same = known && newest == mark.State
+// Unchanged implements storage.Reader.
+func (r reader) Unchanged(ctx context.Context, s storage.Scope, v storage.Version) (storage.Version, bool, error) {
+	same := false
+	err := r.read(ctx, func(ctx context.Context) error {
+		switch {
+		case s.Product.ProductID != "":
+			stamp, _, err := r.e.stamps.Get(ctx, s.Product)
+			same = stamp == int64(v)
 			return err
-		})
-		if err != nil || same {
-			return mark, same, err
-		}
-	}
-	same, err := r.countAgain(ctx, f, mark)
-	return mark, same, err
-}
-
-// countAgain counts what stands where the page stood, and looks at the newest
-// of it.
-func (r reader) countAgain(ctx context.Context, f storage.ProductFilter, mark storage.PageMark) (same bool, err error) {
-	err = r.read(ctx, func(ctx context.Context) error {
-		var count, newest int64
-		var q pgx.Batch
-		eachStore(f, func(storeID string) {
-			where, args := feedSQL(f, storeID)
-			if !mark.Ends {
-				n := len(args)
-				where += " AND (updated_on, product_id) <= ($" + strconv.Itoa(n+1) + ", $" + strconv.Itoa(n+2) + ")"
-				args = append(args, mark.Through.UpdatedOn, mark.Through.ID)
+		case len(s.Filter.StoreIDs) == 1 && v != noVersion:
+			newest, _, err := r.e.newest.Get(ctx, s.Filter.StoreIDs[0])
+			if same = newest == int64(v); same || err != nil {
+				return err
 			}
-			q.Queue(seen("SELECT count(*), max(updated_on)"+where), args...).Query(func(rows pgx.Rows) error {
-				return each(rows, func(s *scanner) { count, newest = count+s.Int(), max(newest, s.Int()) })
-			})
-		})
-		if err := r.e.readers.SendBatch(ctx, &q).Close(); err != nil {
-			return err
 		}
-		same = count == mark.Count && newest == mark.Through.UpdatedOn
-		return nil
+		count, newest, err := r.count(ctx, s)
+		same = count == s.Count && newest == s.Last.UpdatedOn
+		return err
 	})
-	return same, err
+	return v, same, err
 }
 
-func eachStore(f storage.ProductFilter, do func(storeID string)) {
-	if f.StoreIDs == nil {
-		do("")
+// count counts what stands where the page stood, and finds the newest of it.
+func (r reader) count(ctx context.Context, s storage.Scope) (count, newest int64, err error) {
+	var q pgx.Batch
+	for _, id := range s.Filter.Stores() {
+		sql, args := s.CountSQL(id, "stock")
+		q.Queue(seen(sql), args...).Query(func(rows pgx.Rows) error {
+			return each(rows, func(row *scanner) { count, newest = count+row.Int(), max(newest, row.Int()) })
+		})
 	}
-	for _, id := range f.StoreIDs {
-		do(id)
-	}
-}
-
-// feedSQL is what is wanted of the products of a store (empty: of all): all
-// that follow f.After.
-func feedSQL(f storage.ProductFilter, storeID string) (where string, args []any) {
-	and := func(condition string, v any) {
-		args = append(args, v)
-		where += condition + "$" + strconv.Itoa(len(args)) + " AND "
-	}
-	if storeID != "" {
-		and("store_id = ", storeID)
-	}
-	if f.CategoryID != "" {
-		and("category_id = ", f.CategoryID)
-	}
-	if f.Active != nil {
-		and("active = ", *f.Active)
-	}
-	if f.AvailableOnly {
-		where += "quantity > 0 AND "
-	}
-	args = append(args, f.After.UpdatedOn, f.After.ID)
-	n := len(args)
-	return " FROM stock WHERE " + where + "(updated_on, product_id) > ($" + strconv.Itoa(n-1) + ", $" + strconv.Itoa(n) + ")", args
+	err = r.e.readers.SendBatch(ctx, &q).Close()
+	return count, newest, err
 }

@@ -20,8 +20,7 @@ type batch struct {
 	rows   commerce.Rows
 	stamp  int64
 
-	before int64 // the stamp that was the newest
-	was    map[commerce.ProductKey]commerce.Stock
+	before int64             // the stamp that was the newest
 	stored schema.ReplyBytes // by this batch
 }
 
@@ -67,7 +66,7 @@ func (b *batch) load() error {
 			return err
 		}
 	}
-	err = errors.Join(
+	return errors.Join(
 		load(b.conn, replies, &r.Replies),
 		load(b.conn, partners, &r.Partners),
 		load(b.conn, apiKeys, &r.APIKeys),
@@ -89,8 +88,6 @@ func (b *batch) load() error {
 		load(b.conn, jobs, &r.Jobs),
 		load(b.conn, sandbox, &r.Sandbox),
 	)
-	b.was = b.loadedStock()
-	return err
 }
 
 func meta(conn *connection, name string) (value int64, err error) {
@@ -121,7 +118,8 @@ func (b *batch) Save(context.Context) error {
 	}
 	err := exec(b.conn, "COMMIT", noArgs)
 	if err == nil {
-		b.engine.moves.add(b.moved())
+		b.engine.freshness.own.Store(b.stamp)
+		b.engine.recent.add(b.before, b.stamp, b.changedProducts())
 		b.engine.replies.Add(b.stored)
 		b.engine.tellSaved()
 		b.release()

@@ -50,10 +50,7 @@ func damage(t *testing.T, path string, names ...string) {
 func TestReadsThatFail(t *testing.T) {
 	type read func(ctx context.Context, r storage.Reader) error
 	page := func(ctx context.Context, r storage.Reader) error {
-		_, err := r.ProductPage(ctx, storage.ProductFilter{Limit: 5}, storage.ProductSink{
-			Cached: func(int, commerce.ProductVersion) (int, bool) { return 0, false },
-			Fresh:  func(int, commerce.Item) int { return 0 },
-		})
+		_, err := r.ProductPage(ctx, storage.ProductFilter{Limit: 5}, nil)
 		return err
 	}
 	for _, c := range []struct {
@@ -64,7 +61,7 @@ func TestReadsThatFail(t *testing.T) {
 		{"the stamp of a page of products", "meta", page},
 		{"items of a page of products", "products", page},
 		{"one product", "products", func(ctx context.Context, r storage.Reader) error {
-			_, _, err := r.Product(ctx, "prd_0_000", storage.ProductMark{}, func(commerce.ProductVersion) bool { return false })
+			_, _, err := r.Product(ctx, "prd_0_000")
 			return err
 		}},
 		{"stock", "product_stores", func(ctx context.Context, r storage.Reader) error {
@@ -130,7 +127,7 @@ func TestReadsThatFail(t *testing.T) {
 func TestStampIsReadOnce(t *testing.T) {
 	e := fresh(t).Open(t, time.Now).(*Engine)
 	look := func() {
-		if _, err := e.newest.stamp(t.Context()); err != nil {
+		if _, err := e.freshness.stamp(t.Context()); err != nil {
 			t.Error(err)
 		}
 	}

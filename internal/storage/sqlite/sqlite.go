@@ -42,11 +42,11 @@ type Engine struct {
 	readers chan *connection
 	count   int
 
-	moves   moves
-	replies schema.ReplyCount
-	newest  *newest
-	rates   chan *connection // holds the one connection for leases while it is free
-	lock    *os.File         // nil: another process owns the database, or no process does
+	freshness freshness
+	recent    recentChanges
+	replies   schema.ReplyCount
+	rates     chan *connection // holds the one connection for leases while it is free
+	lock      *os.File         // nil: another process owns the database, or no process does
 
 	checkpointer *connection
 	saved        chan struct{} // something is in the log
@@ -92,13 +92,14 @@ func Open(path string, o Options) (*Engine, error) {
 	}
 	warnOfReaders(path)
 	e := &Engine{path: path, options: o, now: o.Now, writer: make(chan *connection, 1), count: max(4, 2*runtime.GOMAXPROCS(0))}
-	e.newest = newNewest(path, func(ctx context.Context) (stamp int64, err error) {
+	e.freshness.index = openWALIndex(writer)
+	e.freshness.read = func(ctx context.Context) (stamp int64, err error) {
 		err = reader{e}.with(ctx, func(conn *connection) (err error) {
-			stamp, err = meta(conn, "stamp")
+			stamp, err = conn.newestStamp()
 			return err
 		})
 		return stamp, err
-	})
+	}
 	e.writer <- writer
 	e.readers = make(chan *connection, e.count)
 	e.rates = make(chan *connection, 1)

@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"fmt"
 	"sync/atomic"
 
 	"purveyor/internal/storage/schema"
@@ -117,6 +118,8 @@ type connection struct {
 	// storeIDs has one copy of each store id that lists have met here, because
 	// there are few stores and many rows.
 	storeIDs map[string]string
+	// stamp is the newest of the database while PRAGMA data_version is dataVersion.
+	dataVersion, stamp int64
 }
 
 // storeID reads a store id without an allocation, if it was met before.
@@ -181,3 +184,21 @@ func exec(c *connection, sql string, bind func(schema.Binder)) error {
 }
 
 func noArgs(schema.Binder) {}
+
+// bindAll binds the values of a statement that storage has made.
+func bindAll(args []any) func(schema.Binder) {
+	return func(b schema.Binder) {
+		for _, arg := range args {
+			switch v := arg.(type) {
+			case string:
+				b.Text(v)
+			case int64:
+				b.Int(v)
+			case bool:
+				b.Bool(v)
+			default:
+				panic(fmt.Sprintf("a parameter of type %T", arg))
+			}
+		}
+	}
+}

@@ -119,7 +119,7 @@ func absent(t *testing.T, db Database) {
 	_, externalErr := r.ExternalOrder(ctx, commerce.ExternalKey{})
 	_, storeErr := r.Store(ctx, "sto_1")
 	_, numberErr := r.StoreByNo(ctx, 1)
-	_, _, productErr := r.Product(ctx, "prd_1", storage.ProductMark{}, func(commerce.ProductVersion) bool { return false })
+	_, _, productErr := r.Product(ctx, "prd_1")
 	_, _, keyErr := r.KeyHolder(ctx, commerce.KeyHash{})
 	_, partnerErr := r.Partner(ctx, "ptn_1")
 	_, jobErr := r.Job(ctx, commerce.JobKey{})

@@ -76,11 +76,12 @@ func onePageOneState(t *testing.T, db Database) {
 	})
 	for range 300 {
 		sum := int64(0)
-		_, err := e.Reader().ProductPage(context.Background(), storage.ProductFilter{Limit: 10}, unsized(
-			func(int, commerce.ProductVersion) bool { return false },
-			func(_ int, p commerce.Item) { sum += p.Stock.Quantity }))
+		page, err := e.Reader().ProductPage(context.Background(), storage.ProductFilter{Limit: 10}, nil)
 		if err != nil {
 			t.Error(err)
+		}
+		for _, p := range page.Items {
+			sum += p.Stock.Quantity
 		}
 		if sum != 2*each {
 			t.Errorf("a page sums to %d, want %d", sum, 2*each)
@@ -113,18 +114,16 @@ func feedSkipsNothing(t *testing.T, db Database) {
 	seen := map[string]int64{}
 	position := storage.ProductPosition{}
 	for finished := false; ; {
-		n := 0
-		page, err := engines[0].Reader().ProductPage(context.Background(), storage.ProductFilter{After: position, Limit: 5}, unsized(
-			func(_ int, v commerce.ProductVersion) bool {
-				seen[v.ProductID] = v.UpdatedOn
-				position = storage.ProductPosition{UpdatedOn: v.UpdatedOn, ID: v.ProductID}
-				n++
-				return true
-			}, nil))
+		page, err := engines[0].Reader().ProductPage(context.Background(), storage.ProductFilter{After: position, Limit: 5}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if page.Next == nil && n == 0 && finished {
+		n := len(page.Items)
+		for _, v := range versions(t, page) {
+			seen[v.ProductID] = v.UpdatedOn
+			position = storage.PositionOf(v)
+		}
+		if !page.More && n == 0 && finished {
 			break
 		}
 		if !finished && n == 0 {

@@ -15,9 +15,6 @@ import (
 
 var reads = map[string]func(*testing.T, Database){
 	"product pages agree with a plain filter":   productPages,
-	"a cached version is not read":              cachedVersions,
-	"a product is known by its mark":            productMarks,
-	"a page is known by its mark":               pageMarks,
 	"a page ends where it has no room":          pageBytes,
 	"stores and categories":                     storesAndCategories,
 	"sites of an area":                          sites,

@@ -1,7 +1,6 @@
 package memory
 
 import (
-	"cmp"
 	"context"
 	"slices"
 
@@ -10,19 +9,14 @@ import (
 )
 
 // Product implements storage.Reader.
-func (r reader) Product(_ context.Context, id string, _ storage.ProductMark, cached func(commerce.ProductVersion) bool) (item commerce.Item, mark storage.ProductMark, err error) {
+func (r reader) Product(_ context.Context, id string) (commerce.Item, storage.Version, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	key := commerce.ProductKey{StoreID: r.tables.productStores.rows[id].StoreID, ProductID: id}
-	s, there := r.tables.stock.rows[key]
-	if !there {
-		return item, mark, storage.ErrNotFound
+	if _, there := r.tables.stock.rows[key]; !there {
+		return commerce.Item{}, 0, storage.ErrNotFound
 	}
-	mark = storage.ProductMark{StoreID: key.StoreID, UpdatedOn: s.UpdatedOn, State: r.stamp}
-	if !cached(commerce.ProductVersion{ProductKey: key, UpdatedOn: s.UpdatedOn}) {
-		item = r.item(key)
-	}
-	return item, mark, nil
+	return r.item(key), storage.Version(r.stamp), nil
 }
 
 func (d *Database) item(key commerce.ProductKey) commerce.Item {
@@ -44,37 +38,37 @@ func (r reader) Items(_ context.Context, storeID string, ids []string) (map[stri
 }
 
 // ProductPage implements storage.Reader.
-func (r reader) ProductPage(_ context.Context, f storage.ProductFilter, to storage.ProductSink) (storage.ProductPage, error) {
+func (r reader) ProductPage(_ context.Context, f storage.ProductFilter, have storage.Documents) (storage.ProductPage, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	versions := r.versions(f)
 	versions = versions[:min(len(versions), f.Limit+1)]
-	room := f.Room()
-	for i, v := range versions[:min(len(versions), f.Limit)] {
-		n, known := to.Cached(i, v)
-		if !known {
-			n = to.Fresh(i, r.item(v.ProductKey))
+	list := f.List(versions, have)
+	for _, v := range versions[:min(len(versions), f.Limit)] {
+		item, ok := have.Unread(v)
+		if !ok {
+			item = r.item(v.ProductKey)
 		}
-		if !room.Add(n) {
+		if !list.Add(item) {
 			break
 		}
 	}
-	return storage.PageOfProducts(versions, room.Count, r.stamp), nil
+	return list.Page(storage.Version(r.stamp)), nil
 }
 
-// StillThere implements storage.Reader.
-func (r reader) StillThere(_ context.Context, f storage.ProductFilter, mark storage.PageMark) (storage.PageMark, bool, error) {
+// Unchanged implements storage.Reader. A version is the stamp of the newest batch.
+func (r reader) Unchanged(_ context.Context, s storage.Scope, v storage.Version) (storage.Version, bool, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	versions := r.versions(f)
-	if !mark.Ends {
-		versions = slices.DeleteFunc(versions, func(v commerce.ProductVersion) bool { return position(v) != mark.Through && after(v, mark.Through) })
+	if s.Product.ProductID != "" {
+		return storage.Version(r.stamp), r.tables.stock.rows[s.Product].UpdatedOn <= int64(v), nil
 	}
-	same := int64(len(versions)) == mark.Count && (mark.Count == 0 || position(versions[mark.Count-1]) == mark.Through)
-	if same {
-		mark.State = r.stamp
+	versions := r.versions(s.Filter)
+	if !s.Ends {
+		versions = slices.DeleteFunc(versions, func(v commerce.ProductVersion) bool { return storage.PositionOf(v).Compare(s.Last) > 0 })
 	}
-	return mark, same, nil
+	same := int64(len(versions)) == s.Count && (s.Count == 0 || storage.PositionOf(versions[s.Count-1]) == s.Last)
+	return storage.Version(r.stamp), same, nil
 }
 
 // versions are all that follow the position of a filter, in order. The lock is
@@ -83,20 +77,13 @@ func (d *Database) versions(f storage.ProductFilter) (list []commerce.ProductVer
 	for key, s := range d.tables.stock.rows {
 		v := commerce.ProductVersion{ProductKey: key, UpdatedOn: s.UpdatedOn}
 		if (f.StoreIDs == nil || slices.Contains(f.StoreIDs, s.StoreID)) && (f.CategoryID == "" || s.CategoryID == f.CategoryID) &&
-			(f.Active == nil || s.Active == *f.Active) && (!f.AvailableOnly || s.Quantity > 0) && after(v, f.After) {
+			(f.Active == nil || s.Active == *f.Active) && (!f.AvailableOnly || s.Quantity > 0) &&
+			storage.PositionOf(v).Compare(f.After) > 0 {
 			list = append(list, v)
 		}
 	}
 	slices.SortFunc(list, func(a, b commerce.ProductVersion) int {
-		return cmp.Or(cmp.Compare(a.UpdatedOn, b.UpdatedOn), cmp.Compare(a.ProductID, b.ProductID))
+		return storage.PositionOf(a).Compare(storage.PositionOf(b))
 	})
 	return list
-}
-
-func position(v commerce.ProductVersion) storage.ProductPosition {
-	return storage.ProductPosition{UpdatedOn: v.UpdatedOn, ID: v.ProductID}
-}
-
-func after(v commerce.ProductVersion, p storage.ProductPosition) bool {
-	return cmp.Or(cmp.Compare(v.UpdatedOn, p.UpdatedOn), cmp.Compare(v.ProductID, p.ID)) > 0
 }
