@@ -36,7 +36,7 @@ func TestStockCheck(t *testing.T) {
 	p.kill()
 
 	execute(t, s.path(), "DELETE FROM stock_moves WHERE product_id = 'p1' AND seq = 2; UPDATE stock SET quantity = quantity + 1 WHERE product_id = 'p2'")
-	says(1, nil, "s1 p1: the move before number 3 is missing", "s1 p2: the quantity is", "the moves of 2 products do not chain")
+	says(1, nil, "s1 p1: the move before number 3 is missing", "s1 p2: the quantity is", "the moves of 2 products do not lead")
 	says(0, []string{"--store", "s2"}, "every chain is whole")
 	says(1, []string{"--store", "s9"}, "there is no store s9")
 	says(1, []string{"--repair"}, "--repair needs --reason TEXT")

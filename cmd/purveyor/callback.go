@@ -47,13 +47,13 @@ func checkCallbackURL(text string) error {
 	case kind != "":
 		complain("warning: --callback-url: %s is %s. %s\n", u.Hostname(), kind, allowPrivate)
 	case u.Scheme == "http":
-		complain("warning: --callback-url: over http everybody on the way reads the events, with the customers' addresses; use https\n")
+		complain("warning: --callback-url: http sends events and customers' addresses unencrypted; use https\n")
 	}
 	return nil
 }
 
 // allowPrivate says how webhooks can be sent to private addresses.
-const allowPrivate = "Webhooks go there only from a service that runs with --allow-private-webhooks (PURVEYOR_ALLOW_PRIVATE_WEBHOOKS=true)."
+const allowPrivate = "A service sends webhooks there only if it runs with --allow-private-webhooks (PURVEYOR_ALLOW_PRIVATE_WEBHOOKS=true)."
 
 // privateHost returns the kind of address that a callback URL names if the service
 // refuses it; empty: it is public, or only a DNS lookup can tell.

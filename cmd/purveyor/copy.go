@@ -12,7 +12,7 @@ import (
 
 type copyCommand struct {
 	From string `required:"" help:"What to copy: sqlite:PATH, or postgres://USER:PASSWORD@HOST/NAME. Stop its services first." env:"PURVEYOR_COPY_FROM" placeholder:"URL"`
-	To   string `required:"" help:"Where to: a database that is empty." env:"PURVEYOR_COPY_TO" placeholder:"URL"`
+	To   string `required:"" help:"The target, an empty database." env:"PURVEYOR_COPY_TO" placeholder:"URL"`
 }
 
 // Run copies all of it, or nothing.

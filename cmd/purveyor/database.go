@@ -83,9 +83,9 @@ func openToServe(ctx context.Context, c config.Database) (*database, error) {
 func (d *database) own(ctx context.Context, e *sqlite.Engine) {
 	switch owner, err := e.Own(ctx, d.runner.Worker); {
 	case err != nil:
-		slog.Warn("what the process before this one was doing goes on when its leases end, within 30 s", "error", err)
+		slog.Warn("the jobs of the process before this one continue when their leases end, within 30 s", "error", err)
 	case !owner:
-		slog.Warn("another process serves this file; if this one is killed, what it was doing waits until its leases end, within 30 s")
+		slog.Warn("another process serves this file; if this one is killed, its jobs wait until their leases end, within 30 s")
 	}
 }
 
@@ -125,7 +125,7 @@ func onDatabase(c config.Database, m missing, f func(context.Context, *database)
 
 type migrateCommand struct {
 	config.Database
-	Distribute string `help:"Then spread the tables over the nodes of a cluster: citus." enum:",citus" default:"" env:"PURVEYOR_DISTRIBUTE"`
+	Distribute string `help:"Then distribute the tables over the nodes of a cluster: citus." enum:",citus" default:"" env:"PURVEYOR_DISTRIBUTE"`
 }
 
 func (m migrateCommand) Run() error {
@@ -143,7 +143,7 @@ func (m migrateCommand) Run() error {
 			printf("distributed %s\n", table)
 		}
 		if err == nil && len(tables) == 0 {
-			printf("everything was distributed already\n")
+			printf("everything was already distributed\n")
 		}
 		return err
 	})

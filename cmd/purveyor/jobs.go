@@ -17,15 +17,15 @@ import (
 )
 
 type jobsCommand struct {
-	List   jobsList   `cmd:"" help:"List jobs: what is to leave the service, or could not. Done jobs are not kept."`
+	List   jobsList   `cmd:"" help:"List waiting and failed jobs. Finished jobs are deleted."`
 	Show   jobsShow   `cmd:"" help:"Show a job."`
-	Retry  jobsRetry  `cmd:"" help:"Have a job that waits or is dead tried at once."`
-	GiveUp jobsGiveUp `cmd:"" help:"Give up a dead job: what its last failed try left open is closed, money that it set aside is free again, and its order says so."`
+	Retry  jobsRetry  `cmd:"" help:"Try a waiting or dead job at once."`
+	GiveUp jobsGiveUp `cmd:"" help:"Give up a dead job: its pending answer is closed, its reserved money is released, and its order shows it."`
 }
 
 type jobsList struct {
 	config.Database
-	State string `help:"Only jobs in this state: waiting, leased, parked, dead or given_up. Without it, all but those that were given up." enum:",waiting,leased,parked,dead,given_up" default:""`
+	State string `help:"Only jobs in this state: waiting, leased, parked, dead or given_up. Default: all but given_up." enum:",waiting,leased,parked,dead,given_up" default:""`
 	Kind  string `help:"Only jobs of this kind." placeholder:"KIND"`
 	Owner string `help:"Only jobs of this store or partner." placeholder:"ID"`
 	Limit int    `help:"How many of each state." default:"50"`
@@ -164,7 +164,7 @@ func findJob(ctx context.Context, r storage.Reader, id string) (commerce.Job, er
 			return j, err
 		}
 	}
-	return commerce.Job{}, fmt.Errorf("there is no job %s: it is done, or never was; `purveyor jobs list` shows what is left", id)
+	return commerce.Job{}, fmt.Errorf("there is no job %s, or it is finished; `purveyor jobs list` shows the others", id)
 }
 
 type jobsRetry struct {
@@ -182,12 +182,12 @@ func (c jobsRetry) Run() error {
 type jobsGiveUp struct {
 	config.Database
 	Job    string `arg:"" help:"The job's id."`
-	Reason string `help:"Why; it is kept with the job and on the order's timeline, which its partner can read." required:"" placeholder:"TEXT"`
+	Reason string `help:"The reason. The job and the order's timeline show it, which its partner can read." required:"" placeholder:"TEXT"`
 }
 
 func (c jobsGiveUp) Run() error {
 	if strings.TrimSpace(c.Reason) == "" {
-		return errors.New("--reason: say why; it is kept with the job and told on the order's timeline")
+		return errors.New("--reason: say why; the job and the order's timeline show it")
 	}
 	by := operator()
 	return changeJob(c.Database, c.Job, func(ctx context.Context, r storage.Reader, j commerce.Job) (commit.Command[commerce.Job], error) {

@@ -24,7 +24,7 @@ type ledgerCommand struct {
 type ledgerCheck struct {
 	config.Database
 	config.Payments
-	Books bool `help:"Check the books alone: do not ask the payment processors." aliases:"offline"`
+	Books bool `help:"Check only the ledger: do not ask the payment processors." aliases:"offline"`
 }
 
 // ledgerReport counts the results of a check.
@@ -202,7 +202,7 @@ func (l *ledgerReport) print() {
 		printf("%d of %s\n", l.skipped[reason], reason)
 	}
 	if l.awaited > 0 {
-		printf("pending differences: %d, of payments whose news are on the way\n", l.awaited)
+		printf("pending differences: %d, of payments with callbacks on the way\n", l.awaited)
 	}
 	if l.faults == 0 {
 		printf("everything adds up\n")

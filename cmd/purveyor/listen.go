@@ -19,11 +19,11 @@ import (
 // listenCommand forwards the events of a running service to localhost, so that a
 // partner's developer needs no public address.
 type listenCommand struct {
-	ForwardTo string `help:"Where events are posted." required:"" placeholder:"URL" env:"PURVEYOR_FORWARD_TO"`
+	ForwardTo string `help:"URL that events are posted to." required:"" placeholder:"URL" env:"PURVEYOR_FORWARD_TO"`
 	Key       string `help:"An API key of the partner, with the scope read_orders." required:"" placeholder:"KEY" env:"PURVEYOR_KEY"`
 	URL       string `help:"The service." default:"http://127.0.0.1:8080" placeholder:"URL" env:"PURVEYOR_URL" name:"url"`
 	Types     string `help:"Only events of these kinds, separated by commas." placeholder:"KINDS"`
-	Since     string `help:"Begin with events of this time: RFC 3339, Unix ms, or how long ago, as 24h. Default: new ones only." placeholder:"TIME"`
+	Since     string `help:"Start with events of this time: RFC 3339, Unix ms, or an age, as 24h. Default: only new events." placeholder:"TIME"`
 }
 
 const (

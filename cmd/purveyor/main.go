@@ -16,24 +16,24 @@ type cli struct {
 	config.Log
 
 	Serve   serveCommand   `cmd:"" help:"Serve the API."`
-	Demo    demoCommand    `cmd:"" help:"Serve a demo: stores, a catalog and a partner in a fresh database that goes away at the end."`
-	Import  importCommand  `cmd:"" help:"Make or update stores, categories and products from a JSON file: all of it, or nothing."`
-	Partner partnerCommand `cmd:"" help:"Make and manage partners and their keys."`
-	Webhook webhookCommand `cmd:"" help:"See what was sent to partners, send it again, and manage their endpoints."`
-	Jobs    jobsCommand    `cmd:"" help:"See what is to leave the service or could not, have it tried at once, and give it up."`
-	Outbox  outboxCommand  `cmd:"" help:"Read e-mails and texts that were kept and not sent."`
+	Demo    demoCommand    `cmd:"" help:"Serve a demo: stores, a catalog and a partner in a new database that is deleted at the end."`
+	Import  importCommand  `cmd:"" help:"Create or update stores, categories and products from a JSON file: all of it, or nothing."`
+	Partner partnerCommand `cmd:"" help:"Create and manage partners and their keys."`
+	Webhook webhookCommand `cmd:"" help:"Show webhooks, send them again, and manage partners' endpoints."`
+	Jobs    jobsCommand    `cmd:"" help:"Show waiting and failed work, try it at once, or give it up."`
+	Outbox  outboxCommand  `cmd:"" help:"Read e-mails and texts that were not sent."`
 	Listen  listenCommand  `cmd:"" help:"Forward a partner's events from a running service to a local URL, for its developer."`
 	Ledger  ledgerCommand  `cmd:"" help:"Check the money."`
 	Stock   stockCommand   `cmd:"" help:"Check the stock."`
 	Copy    copyCommand    `cmd:"" help:"Copy a database into an empty one, of the other kind or the same: all of it, or nothing."`
-	Migrate migrateCommand `cmd:"" help:"Bring the database up to date. Every other command does so, too."`
+	Migrate migrateCommand `cmd:"" help:"Migrate the database, as every other command does."`
 }
 
 func main() {
 	var c cli
 	parser := kong.Must(&c,
 		kong.Name("purveyor"),
-		kong.Description("Self-hosted partner commerce: stores, catalog, stock and orders for partner systems.\n\nEvery flag can be set by the environment variable that stands behind it."),
+		kong.Description("Self-hosted partner commerce: stores, catalog, stock and orders for partner systems.\n\nEvery flag can be set by the environment variable that follows it."),
 		kong.ValueFormatter(helpOf),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}))
 	k, err := parser.Parse(os.Args[1:])

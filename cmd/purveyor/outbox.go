@@ -10,14 +10,14 @@ import (
 )
 
 type outboxCommand struct {
-	List outboxList `cmd:"" help:"List e-mails and texts that did not leave the house, newest first."`
+	List outboxList `cmd:"" help:"List e-mails and texts that were not sent, newest first."`
 	Show outboxShow `cmd:"" help:"Show one of them."`
 }
 
 type outboxList struct {
 	config.Database
 	Limit  int    `help:"How many." default:"50"`
-	Before string `help:"Only those before this one." placeholder:"ID"`
+	Before string `help:"Only messages before this one." placeholder:"ID"`
 }
 
 func (c outboxList) Run() error {

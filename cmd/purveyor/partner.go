@@ -16,12 +16,12 @@ import (
 )
 
 type partnerCommand struct {
-	Create    partnerCreate    `cmd:"" help:"Make a partner and print its two keys, this once."`
+	Create    partnerCreate    `cmd:"" help:"Create a partner, and print its two keys once."`
 	List      partnerList      `cmd:"" help:"List all partners."`
 	Show      partnerShow      `cmd:"" help:"Show one partner."`
-	Update    partnerUpdate    `cmd:"" help:"Change a partner; what is not given stays as it is."`
-	RotateKey partnerRotateKey `cmd:"" help:"Replace a key and print the new one, this once. The old one stops working within seconds."`
-	Suspend   partnerSuspend   `cmd:"" help:"Stop a partner's keys from working within seconds, and send it no webhooks, which wait; or lift that."`
+	Update    partnerUpdate    `cmd:"" help:"Change a partner. Settings without a flag stay as they are."`
+	RotateKey partnerRotateKey `cmd:"" help:"Replace a key, and print the new one once. The old one stops working within seconds."`
+	Suspend   partnerSuspend   `cmd:"" help:"Stop a partner's keys within seconds, and hold its webhooks; or undo that."`
 }
 
 // newKey makes an API key.
@@ -33,12 +33,12 @@ func newKey(mode commerce.Mode) string {
 
 type partnerCreate struct {
 	config.Database
-	Name           string   `help:"What the partner is called." required:"" env:"PURVEYOR_PARTNER_NAME"`
-	Scope          []string `help:"A scope that the keys get; may be repeated. Default: all (*)." placeholder:"S" sep:"none" env:"PURVEYOR_PARTNER_SCOPE"`
-	Store          []string `help:"A store that the keys are restricted to; may be repeated. Default: all stores." placeholder:"ID" sep:"none" env:"PURVEYOR_PARTNER_STORE"`
+	Name           string   `help:"Name of the partner." required:"" env:"PURVEYOR_PARTNER_NAME"`
+	Scope          []string `help:"Scope of the keys; may be repeated. Default: all (*)." placeholder:"S" sep:"none" env:"PURVEYOR_PARTNER_SCOPE"`
+	Store          []string `help:"Store that the keys may use; may be repeated. Default: all stores." placeholder:"ID" sep:"none" env:"PURVEYOR_PARTNER_STORE"`
 	RateLimit      int64    `help:"Requests per minute." default:"240" env:"PURVEYOR_RATE_LIMIT"`
-	CallbackURL    string   `help:"Where webhooks go." placeholder:"URL" env:"PURVEYOR_CALLBACK_URL"`
-	CallbackSecret string   `help:"What webhooks are signed with; - reads it from standard input." env:"PURVEYOR_CALLBACK_SECRET" placeholder:"S"`
+	CallbackURL    string   `help:"URL for webhooks." placeholder:"URL" env:"PURVEYOR_CALLBACK_URL"`
+	CallbackSecret string   `help:"Secret that signs webhooks; - reads it from standard input." env:"PURVEYOR_CALLBACK_SECRET" placeholder:"S"`
 	JSON           bool     `help:"Print JSON."`
 }
 
@@ -67,7 +67,7 @@ func (c partnerCreate) Run() error {
 		if c.JSON {
 			return printJSON(made)
 		}
-		printf("partner   %s\nlive key  %s\ntest key  %s\n\nThe keys are shown this once; only their hashes are stored.\n",
+		printf("partner   %s\nlive key  %s\ntest key  %s\n\nThe keys are shown only now; the database has only their hashes.\n",
 			made.PartnerID, made.Keys[commerce.Live], made.Keys[commerce.Test])
 		return nil
 	})
@@ -205,13 +205,13 @@ func partnerMissing(id string, err error) error {
 type partnerUpdate struct {
 	config.Database
 	ID             string   `arg:"" help:"The partner's id."`
-	Name           *string  `help:"What the partner is called."`
-	Scope          []string `help:"Scopes, in place of those it has; may be repeated." placeholder:"S" sep:"none"`
-	Store          []string `help:"Stores, in place of those it is restricted to; may be repeated." placeholder:"ID" sep:"none"`
+	Name           *string  `help:"Name of the partner."`
+	Scope          []string `help:"Scopes that replace the present ones; may be repeated." placeholder:"S" sep:"none"`
+	Store          []string `help:"Stores that replace the present ones; may be repeated." placeholder:"ID" sep:"none"`
 	AllStores      bool     `help:"Lift the restriction to stores." xor:"stores"`
 	RateLimit      *int64   `help:"Requests per minute."`
-	CallbackURL    *string  `help:"Where webhooks go; empty for nowhere." placeholder:"URL"`
-	CallbackSecret *string  `help:"What webhooks are signed with from now on; ends a rotation. - reads it from standard input." placeholder:"S"`
+	CallbackURL    *string  `help:"URL for webhooks; empty: none." placeholder:"URL"`
+	CallbackSecret *string  `help:"Secret that signs webhooks from now on; ends a rotation. - reads it from standard input." placeholder:"S"`
 }
 
 func (c partnerUpdate) Run() error {
@@ -270,7 +270,7 @@ func (c partnerRotateKey) Run() error {
 		if c.JSON {
 			return printJSON(issued{c.ID, map[commerce.Mode]string{c.Mode: key}})
 		}
-		printf("%s key  %s\n\nThe key is shown this once. The old one stops working within 5 seconds.\n", c.Mode, key)
+		printf("%s key  %s\n\nThe key is shown only now. The old one stops working within 5 seconds.\n", c.Mode, key)
 		return nil
 	})
 }
@@ -278,7 +278,7 @@ func (c partnerRotateKey) Run() error {
 type partnerSuspend struct {
 	config.Database
 	ID   string `arg:"" help:"The partner's id."`
-	Lift bool   `help:"Let the keys work again, and send what waited."`
+	Lift bool   `help:"Let the keys work again, and send the held webhooks."`
 }
 
 func (c partnerSuspend) Run() error {

@@ -15,15 +15,15 @@ import (
 )
 
 type stockCommand struct {
-	Check stockCheck `cmd:"" help:"Prove for every product that its stock moves chain to its quantity. Exits with 1 where they do not."`
+	Check stockCheck `cmd:"" help:"Prove for every product that its stock moves lead to its quantity. Exits with 1 if they do not."`
 }
 
 type stockCheck struct {
 	config.Database
-	Store  string `help:"Check the products of this store alone." placeholder:"ID"`
-	All    bool   `help:"List breaks that were repaired, too; they are no differences."`
-	Repair bool   `help:"Record a repair of each product whose chain is broken: the check begins again from the quantity that the product has. The quantity does not change."`
-	Reason string `help:"Why the chain is repaired; needed with --repair." placeholder:"TEXT"`
+	Store  string `help:"Check only the products of this store." placeholder:"ID"`
+	All    bool   `help:"Also list repaired breaks, which do not count as differences."`
+	Repair bool   `help:"Record a repair of each product with a broken chain: its history starts again from the current quantity, which does not change."`
+	Reason string `help:"Why the chain is repaired; required with --repair." placeholder:"TEXT"`
 }
 
 // maxReason is the maximal length of a reason, in bytes.
@@ -32,7 +32,7 @@ const maxReason = 200
 func (c stockCheck) Run() error {
 	switch {
 	case c.Repair && c.Reason == "":
-		return errors.New("--repair needs --reason TEXT: it stands in the history of each product that is repaired")
+		return errors.New("--repair needs --reason TEXT: the history of each repaired product shows it")
 	case !c.Repair && c.Reason != "":
 		return errors.New("--reason is for --repair alone")
 	}
@@ -139,7 +139,7 @@ func (c *stockChecking) conclude() error {
 	printf("%d products, %d moves\n", c.products, c.moves)
 	switch {
 	case c.differing > c.mended:
-		return fmt.Errorf("the moves of %d products do not chain to their quantity; after you know why, `purveyor stock check --repair --reason TEXT` lets their history begin again", c.differing-c.mended)
+		return fmt.Errorf("the moves of %d products do not lead to their quantity; when you know why, `purveyor stock check --repair --reason TEXT` starts a new history", c.differing-c.mended)
 	case c.mended > 0:
 		printf("%d products were repaired\n", c.mended)
 	default:

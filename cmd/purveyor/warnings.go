@@ -63,7 +63,7 @@ func (w *warnings) provider(f *commerce.ProviderError) {
 	case errors.As(f, new(*commerce.CredentialsError)):
 		message = "a provider refuses our credentials"
 	case errors.As(f, new(*courier.Limited)):
-		message = "a provider wants to be asked less often"
+		message = "a provider limits our calls"
 	}
 	level := slog.LevelWarn
 	if f.Provider == sandboxName {
@@ -78,7 +78,7 @@ func (w *warnings) provider(f *commerce.ProviderError) {
 func (w *warnings) job(job commerce.Job, err error, dead bool) {
 	switch {
 	case dead:
-		w.line(slog.LevelWarn, "dead "+string(job.Kind)+" "+err.Error(), "a job failed for the last time; nothing tries it again",
+		w.line(slog.LevelWarn, "dead "+string(job.Kind)+" "+err.Error(), "a job failed for the last time; it is not tried again",
 			"kind", job.Kind, "job", job.ID, "owner", job.Owner, "error", err)
 	case job.Kind == commerce.JobDeliverWebhook:
 		w.line(slog.LevelWarn, "webhook "+job.Owner, "a webhook was not delivered", "partner", job.Owner, "event", job.Subject, "error", err)

@@ -47,7 +47,7 @@ func TestWarningsOfProviders(t *testing.T) {
 		{"stripe", denied, []string{"level=WARN", "a provider refuses our credentials", "provider=stripe", "the key is revoked"}},
 		{"uber", fmt.Errorf("list: %w", denied), []string{"level=WARN", "a provider refuses our credentials", "provider=uber"}},
 		{"stripe", errors.New("connection refused"), []string{"level=WARN", "a provider cannot be reached, or fails", "connection refused"}},
-		{"uber", &courier.Limited{}, []string{"level=WARN", "wants to be asked less often"}},
+		{"uber", &courier.Limited{}, []string{"level=WARN", "limits our calls"}},
 		{sandboxName, errors.New("as the address asks"), []string{"level=INFO", "provider=sandbox"}},
 	} {
 		for range 3 {

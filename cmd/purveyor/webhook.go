@@ -21,12 +21,12 @@ import (
 type webhookCommand struct {
 	List         webhookList         `cmd:"" help:"List the endpoints of all partners, or the newest events of one."`
 	Show         webhookShow         `cmd:"" help:"Show an event with every attempt, or a partner's endpoint."`
-	Resend       webhookResend       `cmd:"" help:"Send events once more."`
-	Replay       webhookReplay       `cmd:"" help:"Send a partner's events of a range of time once more."`
-	Pause        webhookPause        `cmd:"" help:"Send nothing to a partner until its endpoint is resumed; its events wait."`
-	Resume       webhookResume       `cmd:"" help:"Try a paused or failing endpoint at once; if it answers, all that waits is sent."`
-	Test         webhookTest         `cmd:"" help:"Send a partner an event that says nothing, and show what it answers."`
-	RotateSecret webhookRotateSecret `cmd:"" help:"Replace a partner's callback secret and print the new one, this once. For 24 hours both sign webhook-signature, and x-partner-signature is made with the old one."`
+	Resend       webhookResend       `cmd:"" help:"Send events again."`
+	Replay       webhookReplay       `cmd:"" help:"Send a partner's events of a time range again."`
+	Pause        webhookPause        `cmd:"" help:"Hold a partner's webhooks until its endpoint is resumed."`
+	Resume       webhookResume       `cmd:"" help:"Try a paused or failing endpoint at once; if it answers, the held webhooks are sent."`
+	Test         webhookTest         `cmd:"" help:"Send a test event to a partner, and show the answer."`
+	RotateSecret webhookRotateSecret `cmd:"" help:"Replace a partner's callback secret, and print the new one once. For 24 hours both sign webhook-signature, and the old one signs x-partner-signature."`
 }
 
 type webhookList struct {
@@ -335,8 +335,8 @@ func (c webhookTest) notSent(ctx context.Context, r storage.Reader) error {
 type webhookRotateSecret struct {
 	config.Database
 	Partner string `arg:"" help:"The partner's id."`
-	Secret  string `help:"The new secret; drawn if it is not given. - reads it from standard input." placeholder:"S" env:"PURVEYOR_CALLBACK_SECRET"`
-	Now     bool   `help:"The old secret signs nothing any more, as after a leak."`
+	Secret  string `help:"The new secret; random by default. - reads it from standard input." placeholder:"S" env:"PURVEYOR_CALLBACK_SECRET"`
+	Now     bool   `help:"End the old secret at once, as after a leak."`
 }
 
 func (c webhookRotateSecret) Run() error {
@@ -353,7 +353,7 @@ func (c webhookRotateSecret) Run() error {
 			return partnerMissing(c.Partner, err)
 		}
 		if c.Secret == "" {
-			printf("secret  %s\n\nThe secret is shown this once.\n", secret)
+			printf("secret  %s\n\nThe secret is shown only now.\n", secret)
 		}
 		if e.PreviousSecret != "" {
 			printf("Until %s webhook-signature has a signature by each of the two, and x-partner-signature is made with the old one; "+

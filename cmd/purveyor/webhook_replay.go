@@ -16,7 +16,7 @@ import (
 
 // span is a range of time.
 type span struct {
-	Since string `help:"From this time on: RFC 3339, Unix ms, or how long ago, as 24h." placeholder:"TIME"`
+	Since string `help:"From this time on: RFC 3339, Unix ms, or an age, as 24h." placeholder:"TIME"`
 	Until string `help:"Before this time." placeholder:"TIME"`
 }
 
@@ -43,7 +43,7 @@ func parseMoment(flag, text string) (int64, error) {
 	if ago, err := time.ParseDuration(text); err == nil && ago >= 0 {
 		return time.Now().Add(-ago).UnixMilli(), nil
 	}
-	return 0, fmt.Errorf("%s %q is no time; give it as 2006-01-02T15:04:05Z, as Unix ms, or as how long ago: 24h", flag, text)
+	return 0, fmt.Errorf("%s %q is no time; give it as 2006-01-02T15:04:05Z, as Unix ms, or as an age: 24h", flag, text)
 }
 
 type webhookResend struct {
@@ -75,7 +75,7 @@ func (c webhookResend) Run() error {
 type webhookReplay struct {
 	config.Database
 	Partner     string `arg:"" help:"The partner's id."`
-	Undelivered bool   `help:"Only events that the partner never took."`
+	Undelivered bool   `help:"Only events that were never delivered."`
 	All         bool   `help:"All events of the last 30 days."`
 	span
 }

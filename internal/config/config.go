@@ -46,13 +46,13 @@ func (d Database) String() string {
 // Server configures how the service is reached.
 type Server struct {
 	Listen    string `help:"Address to serve on." default:"127.0.0.1:8080" env:"PURVEYOR_LISTEN" placeholder:"HOST:PORT"`
-	PublicURL string `help:"How the outside reaches the service; by default the address it listens on." env:"PURVEYOR_PUBLIC_URL" placeholder:"URL"`
+	PublicURL string `help:"The service's address from outside; default: the address it listens on." env:"PURVEYOR_PUBLIC_URL" placeholder:"URL"`
 	CacheMiB  int    `help:"Memory for encoded products, in MiB." default:"16" env:"PURVEYOR_CACHE_MIB" name:"cache-mib"`
 
-	RepliesMiB int64  `help:"How much may be stored of the replies to a partner's calls with an Idempotency-Key, in MiB, for a rate limit of 240; a higher rate limit allows more, in proportion. Beyond it new such calls get 429." default:"1024" env:"PURVEYOR_REPLIES_MIB" name:"replies-mib"`
-	Sandbox    string `help:"on, or off: then test orders need providers of their own, and its pages are gone." enum:"on,off" default:"on" env:"PURVEYOR_SANDBOX"`
+	RepliesMiB int64  `help:"Storage for the replies to a partner's calls with an Idempotency-Key, in MiB, at a rate limit of 240; proportionally more at a higher one. Beyond it, new calls with a key get 429." default:"1024" env:"PURVEYOR_REPLIES_MIB" name:"replies-mib"`
+	Sandbox    string `help:"on, or off: then test orders need configured providers, and the sandbox's pages are gone." enum:"on,off" default:"on" env:"PURVEYOR_SANDBOX"`
 
-	TrustedProxy []string `help:"Network of a reverse proxy whose X-Forwarded-For is believed; may be repeated." env:"PURVEYOR_TRUSTED_PROXY" placeholder:"CIDR"`
+	TrustedProxy []string `help:"Network of a reverse proxy whose X-Forwarded-For is trusted; may be repeated." env:"PURVEYOR_TRUSTED_PROXY" placeholder:"CIDR"`
 }
 
 // Check returns an error for settings that cannot work.

@@ -13,13 +13,13 @@ import (
 // Couriers configures courier providers and geocoders. Without a provider, live
 // orders wait for a courier, and test orders use the sandbox's.
 type Couriers struct {
-	Couriers []string `help:"Courier providers of live orders, in the order in which they are asked: uber, doordash. By default all that are set up." env:"PURVEYOR_COURIERS" placeholder:"NAME"`
+	Couriers []string `help:"Courier providers of live orders, in the order in which they are asked: uber, doordash. Default: all that are configured." env:"PURVEYOR_COURIERS" placeholder:"NAME"`
 
 	UberCustomer     string   `help:"Customer id at Uber Direct." env:"PURVEYOR_UBER_CUSTOMER" placeholder:"ID"`
 	UberClient       string   `help:"Client id at Uber Direct." env:"PURVEYOR_UBER_CLIENT" placeholder:"ID"`
 	UberSecret       string   `help:"Client secret at Uber Direct." env:"PURVEYOR_UBER_SECRET" placeholder:"S"`
 	UberSigningKey   []string `help:"Signing keys of the webhooks at Uber Direct: each has its own." env:"PURVEYOR_UBER_SIGNING_KEY" placeholder:"KEY"`
-	UberTestCustomer string   `help:"Customer id of test credentials: test orders are then brought by Uber's simulated courier, not the sandbox's." env:"PURVEYOR_UBER_TEST_CUSTOMER" placeholder:"ID"`
+	UberTestCustomer string   `help:"Customer id of test credentials: Uber's simulated courier then delivers test orders, not the sandbox's." env:"PURVEYOR_UBER_TEST_CUSTOMER" placeholder:"ID"`
 	UberTestClient   string   `help:"Client id of test credentials." env:"PURVEYOR_UBER_TEST_CLIENT" placeholder:"ID"`
 	UberTestSecret   string   `help:"Client secret of test credentials." env:"PURVEYOR_UBER_TEST_SECRET" placeholder:"S"`
 	UberTestSigning  []string `help:"Signing keys of the webhooks of test credentials." env:"PURVEYOR_UBER_TEST_SIGNING_KEY" name:"uber-test-signing-key" placeholder:"KEY"`
@@ -27,12 +27,12 @@ type Couriers struct {
 	DoorDashDeveloper       string `help:"Developer id at DoorDash Drive." env:"PURVEYOR_DOORDASH_DEVELOPER" name:"doordash-developer" placeholder:"ID"`
 	DoorDashKey             string `help:"Key id at DoorDash Drive." env:"PURVEYOR_DOORDASH_KEY" name:"doordash-key" placeholder:"ID"`
 	DoorDashSecret          string `help:"Signing secret at DoorDash Drive." env:"PURVEYOR_DOORDASH_SECRET" name:"doordash-secret" placeholder:"S"`
-	DoorDashWebhookUser     string `help:"User that DoorDash's webhooks give." env:"PURVEYOR_DOORDASH_WEBHOOK_USER" name:"doordash-webhook-user" placeholder:"USER"`
-	DoorDashWebhookPassword string `help:"Password that DoorDash's webhooks give." env:"PURVEYOR_DOORDASH_WEBHOOK_PASSWORD" name:"doordash-webhook-password" placeholder:"P"`
+	DoorDashWebhookUser     string `help:"User that DoorDash's callbacks carry." env:"PURVEYOR_DOORDASH_WEBHOOK_USER" name:"doordash-webhook-user" placeholder:"USER"`
+	DoorDashWebhookPassword string `help:"Password that DoorDash's callbacks carry." env:"PURVEYOR_DOORDASH_WEBHOOK_PASSWORD" name:"doordash-webhook-password" placeholder:"P"`
 
 	SandboxStep time.Duration `help:"Time between two steps of a courier of the sandbox." default:"5s" env:"PURVEYOR_SANDBOX_STEP"`
 
-	Geocoder     string `help:"Who knows streets: census, nominatim, or none; ZIP codes and cities are known without." enum:"none,census,nominatim" default:"none" env:"PURVEYOR_GEOCODER"`
+	Geocoder     string `help:"Geocoder for streets: census, nominatim, or none; ZIP codes and cities need none." enum:"none,census,nominatim" default:"none" env:"PURVEYOR_GEOCODER"`
 	NominatimURL string `help:"Your Nominatim server." env:"PURVEYOR_NOMINATIM_URL" placeholder:"URL"`
 
 	// These are for fake servers in tests.
@@ -119,7 +119,7 @@ func (c Couriers) checkNames() error {
 		case slices.Contains(c.Couriers[:i], name):
 			return fmt.Errorf("--couriers names %s twice", name)
 		case name == Uber && !c.Uber(), name == DoorDash && !c.DoorDash():
-			return fmt.Errorf("--couriers names %s, which is not set up", name)
+			return fmt.Errorf("--couriers names %s, which is not configured", name)
 		}
 	}
 	return nil
@@ -165,7 +165,7 @@ func checkAccount(flags, values []string, proofFlag string, proofs []string) err
 	case slices.ContainsFunc(all, func(s string) bool { return !plain(s) }):
 		return fmt.Errorf("one of %s and %s has a space or another character that none has", strings.Join(flags, ", "), proofFlag)
 	case slices.ContainsFunc(proofs, func(s string) bool { return len(s) < minSecret }):
-		return fmt.Errorf("%s needs %d characters or more: with a guessed one, anybody could forge what the provider says", proofFlag, minSecret)
+		return fmt.Errorf("%s needs %d characters or more: a shorter one could be guessed, and callbacks forged", proofFlag, minSecret)
 	}
 	return nil
 }

@@ -95,7 +95,7 @@ func (p *parser) parse() error {
 	}
 	rest := bytes.TrimLeft(p.data[p.dec.InputOffset():], " \t\r\n")
 	if len(rest) > 0 {
-		p.problem(len(p.data)-len(rest), "file", "there is something behind the end of the JSON object")
+		p.problem(len(p.data)-len(rest), "file", "there is more text after the end of the JSON object")
 	}
 	return nil
 }
@@ -130,7 +130,7 @@ func (p *parser) list(name string, read func(jsontext.Value) (string, error)) er
 			continue
 		}
 		if first, twice := p.seen[name+" "+id]; twice {
-			p.problem(at, path+".id", fmt.Sprintf("%s is the id of %s already", id, first))
+			p.problem(at, path+".id", fmt.Sprintf("%s is already the id of %s", id, first))
 		}
 		p.seen[name+" "+id] = path
 	}

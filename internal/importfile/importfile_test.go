@@ -64,7 +64,7 @@ func TestProblems(t *testing.T) {
 		{"\n\n5", "1 file", "must be a JSON object"},
 		{"{\n\"stores\": [],\n", "3 file", "ends too early"},
 		{"{\n\"products\": [\n{\"id\": \"a\"", "3 products[0]", "ends too early"},
-		{"{} {}", "1 file", "behind the end"},
+		{"{} {}", "1 file", "after the end"},
 		{"{\n\n\"prducts\": []}", "3 prducts", "not known"},
 		{"{\n\"stores\":\n 5}", "2 stores", "must be an array"}, // the line of the name
 		{"{\n\"stores\": {}}", "2 stores", "must be an array"},

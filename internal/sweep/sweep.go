@@ -69,7 +69,7 @@ func (s *Sweeper) Step(ctx context.Context) env.Next {
 func (s *Sweeper) sweep(ctx context.Context, what string, sweep func(context.Context, int64) (int, error), keep time.Duration) bool {
 	n, err := sweep(ctx, s.env.Now().Add(-keep).UnixMilli())
 	if err != nil && ctx.Err() == nil {
-		slog.Warn("what is past its keep time was not swept", "what", what, "error", err)
+		slog.Warn("expired rows were not deleted", "what", what, "error", err)
 	}
 	return err == nil && n > 0
 }

@@ -151,7 +151,7 @@ type Limited struct {
 	RetryAfter time.Duration // 0: the provider did not say
 }
 
-func (l *Limited) Error() string { return "the courier provider is asked too often" }
+func (l *Limited) Error() string { return "the courier provider limits our calls" }
 
 // BadCallback is a callback that cannot be trusted or read.
 type BadCallback struct{ Reason string }

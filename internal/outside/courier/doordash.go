@@ -60,7 +60,7 @@ var _ Provider = (*DoorDash)(nil)
 // the first call.
 func NewDoorDash(o DoorDashOptions) (*DoorDash, error) {
 	if o.DeveloperID == "" || o.KeyID == "" || o.SigningSecret == "" {
-		return nil, errors.New("DoorDash: a developer id, a key id and a signing secret are needed")
+		return nil, errors.New("DoorDash: a developer id, a key id and a signing secret are required")
 	}
 	// The portal shows base64url without padding; the operator may have pasted
 	// another form.
@@ -71,7 +71,7 @@ func NewDoorDash(o DoorDashOptions) (*DoorDash, error) {
 	}
 	base, err := url.Parse(cmp.Or(o.BaseURL, doordashURL))
 	if err != nil || base.Host == "" {
-		return nil, errors.New("DoorDash: the URL of the API is none")
+		return nil, errors.New("DoorDash: the URL of the API is invalid")
 	}
 	d := &DoorDash{
 		client:      httpcall.Client(o.Transport),

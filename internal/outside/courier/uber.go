@@ -159,7 +159,7 @@ func (u *Uber) readDuplicate(ctx context.Context, id, ref string) (uberDelivery,
 	d, err := u.read(ctx, id)
 	switch {
 	case err != nil:
-		return d, fmt.Errorf("uber: create a delivery: it is said to be %q: %v", id, err) // an open outcome, not a refusal of ours
+		return d, fmt.Errorf("uber: create a delivery: Uber calls it a duplicate of %q: %v", id, err) // an open outcome, not a refusal of ours
 	case d.ExternalID != "" && d.ExternalID != ref:
 		return d, &Refusal{Code: Other, Message: "Uber Direct takes this delivery for " + d.ExternalID}
 	}
@@ -277,7 +277,7 @@ func (u *Uber) checkMode(ctx context.Context, live *bool, what, id string) error
 	u.log.ErrorContext(ctx, "Uber Direct answers in another mode than that of its credentials here: check which account they are of",
 		"live_mode", *live, what, u.clean(id))
 	if *live {
-		return errors.New("uber: test deliveries are set up with live credentials")
+		return errors.New("uber: test deliveries are configured with live credentials")
 	}
-	return errors.New("uber: live deliveries are set up with test credentials")
+	return errors.New("uber: live deliveries are configured with test credentials")
 }

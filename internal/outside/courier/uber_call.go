@@ -70,7 +70,7 @@ func (u *Uber) authorized(ctx context.Context, method, path string, body []byte)
 	}
 	answer, err = u.send(ctx, method, u.base+path, token, "application/json", body)
 	if err == nil && answer.Status == http.StatusUnauthorized {
-		u.token.drop(ctx, token, u.Now().Add(uberTokenPause), &commerce.CredentialsError{Message: "Uber does not accept the tokens that it gives: check the account"})
+		u.token.drop(ctx, token, u.Now().Add(uberTokenPause), &commerce.CredentialsError{Message: "Uber does not accept its own tokens: check the account"})
 	}
 	return answer, err
 }
@@ -79,7 +79,7 @@ func (u *Uber) authorized(ctx context.Context, method, path string, body []byte)
 func (u *Uber) send(ctx context.Context, method, to, token, kind string, body []byte) (uberAnswer, error) {
 	request, err := http.NewRequestWithContext(ctx, method, to, bytes.NewReader(body))
 	if err != nil {
-		return uberAnswer{}, errors.New("the address is none")
+		return uberAnswer{}, errors.New("the URL is invalid")
 	}
 	request.Header.Set("Accept", "application/json")
 	if len(body) > 0 {

@@ -99,7 +99,7 @@ func TestUberTokenRefused(t *testing.T) {
 	uberUnavailable(t, uberRead(t, u), "Uber does not accept the token; check the client id and secret")
 	uberWant(t, "tokens", uberTokens(server), 2) // a second request is worth trying
 	for range 5 {
-		uberUnavailable(t, uberRead(t, u), "does not accept the tokens that it gives")
+		uberUnavailable(t, uberRead(t, u), "does not accept its own tokens")
 	}
 	uberWant(t, "tokens", uberTokens(server), 0)
 	server.Always(nil)

@@ -79,7 +79,7 @@ func TestUberDenials(t *testing.T) {
 		server.Next(fakeuber.Fault{Status: 401, Code: "unauthorized", Message: "Invalid OAuth 2.0 credentials provided."})
 	}
 	wantDenied(t, uberRead(t, u), "check the client id and secret")
-	wantDenied(t, uberRead(t, u), "does not accept the tokens that it gives") // and waits before the next request
+	wantDenied(t, uberRead(t, u), "does not accept its own tokens") // and waits before the next request
 	u, server = uberStandIn(t)
 	server.ClientSecret = "another"
 	wantDenied(t, uberRead(t, u), "does not accept the client id and secret (invalid_client)")
@@ -142,7 +142,7 @@ func TestUberPassingErrors(t *testing.T) {
 	nobody := NewUber(UberOptions{AuthURL: "http://127.0.0.1:1/", BaseURL: "http://127.0.0.1:1"})
 	uberUnavailable(t, uberRead(t, nobody), "connection refused")
 	nobody = NewUber(UberOptions{AuthURL: "://", BaseURL: "://"})
-	uberUnavailable(t, uberRead(t, nobody), "the address is none")
+	uberUnavailable(t, uberRead(t, nobody), "the URL is invalid")
 }
 
 func TestUberLimits(t *testing.T) {

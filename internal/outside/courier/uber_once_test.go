@@ -58,7 +58,7 @@ func TestUberDuplicates(t *testing.T) {
 		says        string
 	}{
 		{fakeuber.Fault{Metadata: map[string]string{"delivery_id": other.ID}}, false, "takes this delivery for " + other.Ref},
-		{fakeuber.Fault{Metadata: map[string]string{"delivery_id": "del_nowhere"}}, true, `said to be "del_nowhere"`},
+		{fakeuber.Fault{Metadata: map[string]string{"delivery_id": "del_nowhere"}}, true, `a duplicate of "del_nowhere"`},
 		{fakeuber.Fault{Metadata: map[string]string{}}, true, "Uber answered 409: An active delivery"},
 	} {
 		c.fault.On, c.fault.Status, c.fault.Code, c.fault.Message = "POST /deliveries", 409, "duplicate_delivery", "An active delivery"

@@ -264,7 +264,7 @@ func TestUberModes(t *testing.T) {
 		u.log = slog.New(slog.NewTextHandler(&logged, nil))
 		u.options.Robo, server.Live = robo, robo
 		_, err := u.Quote(t.Context(), uberAsk(u, 1).QuoteRequest)
-		uberUnavailable(t, err, fmt.Sprintf("are set up with %s credentials", map[bool]string{true: "live", false: "test"}[robo]))
+		uberUnavailable(t, err, fmt.Sprintf("are configured with %s credentials", map[bool]string{true: "live", false: "test"}[robo]))
 		if !strings.Contains(logged.String(), "level=ERROR") || !strings.Contains(logged.String(), fmt.Sprintf("live_mode=%t", robo)) {
 			t.Errorf("logged %q", logged.String())
 		}

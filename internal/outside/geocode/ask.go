@@ -46,7 +46,7 @@ func (e *laterError) Error() string { return fmt.Sprintf("it answered %d", e.sta
 func (a asker) ask(ctx context.Context, address string, answer any) (status int, err error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
-		return 0, errors.New("its URL is none")
+		return 0, errors.New("its URL is invalid")
 	}
 	request.Header.Set("User-Agent", a.agent)
 	request.Header.Set("Accept", "application/json")
@@ -62,7 +62,7 @@ func (a asker) ask(ctx context.Context, address string, answer any) (status int,
 	return got.Status, nil
 }
 
-var errNotIts = errors.New("the answer is not one of such a geocoder; check its URL and proxies")
+var errNotIts = errors.New("the answer is not a geocoder's; check its URL and proxies")
 
 // onEarth reports whether the coordinates are plausible. Geocoders often write 0, 0
 // for unknown.

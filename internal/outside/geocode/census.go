@@ -94,7 +94,7 @@ func (a censusAnswer) place(status int) (Place, error) {
 	if status == http.StatusBadRequest && len(a.Errors) > 0 {
 		text := commerce.CleanText(strings.ToLower(strings.Join(a.Errors, "; ")), commerce.MaxNote)
 		if strings.Contains(text, "benchmark") {
-			return Place{}, errors.New("it refuses to be asked: " + strconv.Quote(text))
+			return Place{}, errors.New("it refuses the request: " + strconv.Quote(text))
 		}
 		return Place{}, ErrNotFound
 	}

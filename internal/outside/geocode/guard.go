@@ -17,7 +17,7 @@ const (
 	maxPause    = 10 * time.Minute // upper bound on what a geocoder may ask for
 )
 
-var errLeftAlone = errors.New("the geocoder failed a moment ago and is left alone")
+var errLeftAlone = errors.New("calls to the geocoder are paused after failures")
 
 // Guard is a circuit breaker. It pauses calls to a geocoder that failed several times
 // in a row, or that asked for a pause, so that a dead geocoder delays few requests.

@@ -46,7 +46,7 @@ func NewNominatim(o NominatimOptions) (*Nominatim, error) {
 		return nil, errors.New("the URL of Nominatim must be like https://nominatim.example.com")
 	}
 	if o.Contact == "" {
-		return nil, errors.New("Nominatim must be told who asks: a public URL or an e-mail address")
+		return nil, errors.New("Nominatim requires a contact: a public URL or an e-mail address")
 	}
 	return &Nominatim{
 		asker:  newAsker(o.Env, o.Transport, o.Contact),

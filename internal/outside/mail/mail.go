@@ -72,7 +72,7 @@ func NewSMTP(c Config) (*SMTP, error) {
 	case err != nil || hasControls(c.From) || !strings.Contains(from.Address, "@"):
 		return nil, fmt.Errorf("the sender %q is no e-mail address", c.From)
 	case c.Host == "" || c.Port < 1 || c.Port > 65535:
-		return nil, fmt.Errorf("the mail server %q, port %d is not understood", c.Host, c.Port)
+		return nil, fmt.Errorf("the mail server %q, port %d is invalid", c.Host, c.Port)
 	case c.TLS != StartTLS && c.TLS != ImplicitTLS && c.TLS != NoTLS:
 		return nil, fmt.Errorf("the TLS mode %q is none of %s, %s, %s", c.TLS, StartTLS, ImplicitTLS, NoTLS)
 	case c.TLS == NoTLS && c.User != "":

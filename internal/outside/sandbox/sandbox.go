@@ -81,7 +81,7 @@ func Change(ctx context.Context, objects Objects, id string, f func(data []byte)
 			return err
 		}
 	}
-	return errors.New("the sandbox object is being changed by too many")
+	return errors.New("too many changes of the sandbox object at once")
 }
 
 // maxChanges bounds how often a change is repeated because of others. A customer, a

@@ -137,7 +137,7 @@ func (s *Signer) key(ctx context.Context) ([]byte, error) {
 	}
 	var data secretData
 	if err := json.Unmarshal(object.Data, &data); err != nil || len(data.Secret) < sha256.Size {
-		return nil, errors.New("the secret of the sandboxes is not stored as it should be")
+		return nil, errors.New("the stored secret of the sandboxes is invalid")
 	}
 	s.secret.Store(&data.Secret)
 	return data.Secret, nil

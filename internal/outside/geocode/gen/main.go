@@ -261,7 +261,7 @@ func (s source) read(dir string) (string, error) {
 		return "", err
 	}
 	if sum := sha512.Sum512(bytes); base64.StdEncoding.EncodeToString(sum[:]) != s.sha512 {
-		return "", fmt.Errorf("%s is not what it was", s.name)
+		return "", fmt.Errorf("%s has changed", s.name)
 	}
 	text, err := exec.Command("tar", "-xzOf", archive, "package/"+s.file).Output()
 	if err != nil {
