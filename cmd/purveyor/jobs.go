@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"purveyor/internal/api"
 	"purveyor/internal/commerce"
 	"purveyor/internal/commit"
 	"purveyor/internal/config"
@@ -173,9 +174,13 @@ type jobsRetry struct {
 }
 
 func (c jobsRetry) Run() error {
-	return changeJob(c.Database, c.Job, func(ctx context.Context, r storage.Reader, j commerce.Job) (commit.Command[commerce.Job], error) {
-		cmd, err := effect.Retry(ctx, r, j)
-		return cmd, err
+	return changeJob(c.Database, c.Job, func(ctx context.Context, db *database, j commerce.Job) (commerce.Job, error) {
+		cmd, err := effect.Retry(ctx, db.Reader(), j)
+		if err != nil {
+			return j, err
+		}
+		j, err = commit.Do(ctx, db.committer, cmd)
+		return j, ofJob(c.Job, err)
 	})
 }
 
@@ -190,27 +195,36 @@ func (c jobsGiveUp) Run() error {
 		return errors.New("--reason: say why; the job and the order's timeline show it")
 	}
 	by := operator()
-	return changeJob(c.Database, c.Job, func(ctx context.Context, r storage.Reader, j commerce.Job) (commit.Command[commerce.Job], error) {
+	return changeJob(c.Database, c.Job, func(ctx context.Context, db *database, j commerce.Job) (commerce.Job, error) {
 		if j.State != commerce.JobDead {
-			return nil, fmt.Errorf("job %s is %s; only a dead job can be given up", j.ID, jobState(j, time.Now().UnixMilli()))
+			return j, fmt.Errorf("job %s is %s; only a dead job can be given up", j.ID, jobState(j, time.Now().UnixMilli()))
 		}
-		return effect.GiveUp(ctx, r, j, by, c.Reason)
+		cmd, err := effect.GiveUp(ctx, db.Reader(), api.Answers{}, j, by, c.Reason)
+		if err != nil {
+			return j, err
+		}
+		recorded, err := commit.Do(ctx, db.committer, cmd)
+		return recorded.Job, ofJob(c.Job, err)
 	})
 }
 
-// changeJob runs a command on a job and prints the job.
-func changeJob(c config.Database, id string, make func(context.Context, storage.Reader, commerce.Job) (commit.Command[commerce.Job], error)) error {
+// ofJob says which job an error is about.
+func ofJob(id string, err error) error {
+	if err != nil {
+		return fmt.Errorf("job %s: %w", id, err)
+	}
+	return nil
+}
+
+// changeJob changes a job and prints it.
+func changeJob(c config.Database, id string, change func(context.Context, *database, commerce.Job) (commerce.Job, error)) error {
 	return withDatabase(c, func(ctx context.Context, db *database) error {
 		j, err := findJob(ctx, db.Reader(), id)
 		if err != nil {
 			return err
 		}
-		cmd, err := make(ctx, db.Reader(), j)
-		if err != nil {
+		if j, err = change(ctx, db, j); err != nil {
 			return err
-		}
-		if j, err = commit.Do(ctx, db.committer, cmd); err != nil {
-			return fmt.Errorf("job %s: %w", id, err)
 		}
 		printJob(j)
 		return nil

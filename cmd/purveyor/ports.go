@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 
+	"purveyor/internal/api"
 	"purveyor/internal/config"
 	"purveyor/internal/effect"
 	"purveyor/internal/outside/mail"
@@ -48,5 +49,5 @@ func portsOf(c config.Outbound) (ports, error) {
 // options returns the dependencies of jobs that are known here.
 func (p ports) options(db *database) effect.Options {
 	return effect.Options{Engine: db.Engine, Committer: db.committer, Runner: db.runner,
-		Sender: p.webhooks, Mailer: p.mailer, Texter: p.texter}
+		Sender: p.webhooks, Answers: api.Answers{}, Mailer: p.mailer, Texter: p.texter}
 }

@@ -79,35 +79,35 @@ func (a *API) advance(r *request, cmd commit.Command[command.Advanced]) (reply, 
 		return reply{}, err
 	}
 	o := done.Order
-	delivery := wire.DeliveryOf(o)
+	delivery := deliveryOf(o)
 	for _, job := range asked {
 		if job.Awaited {
 			delivery = a.awaitDelivery(r, o, job)
 		}
 	}
 	return ok(struct {
-		OK               bool                 `json:"ok"`
-		OrderID          string               `json:"order_id"`
-		Status           string               `json:"status"`
-		UpdatedOn        int64                `json:"updated_on"`
-		ReadyForPickupAt int64                `json:"ready_for_pickup_at,omitzero"`
-		PickedUpAt       int64                `json:"picked_up_at,omitzero"`
-		Delivery         *wire.DeliveryAnswer `json:"delivery,omitempty"`
-		IdempotentReplay bool                 `json:"idempotent_replay"`
-		TraceID          string               `json:"trace_id"`
+		OK               bool            `json:"ok"`
+		OrderID          string          `json:"order_id"`
+		Status           string          `json:"status"`
+		UpdatedOn        int64           `json:"updated_on"`
+		ReadyForPickupAt int64           `json:"ready_for_pickup_at,omitzero"`
+		PickedUpAt       int64           `json:"picked_up_at,omitzero"`
+		Delivery         *deliveryAnswer `json:"delivery,omitempty"`
+		IdempotentReplay bool            `json:"idempotent_replay"`
+		TraceID          string          `json:"trace_id"`
 	}{true, o.ID, string(o.Status), o.UpdatedOn, o.ReadyForPickupAt, o.PickedUpAt, delivery, done.Replay, r.traceID})
 }
 
 // awaitDelivery waits for the courier of an order; what cannot be known in time
 // is not created yet.
-func (a *API) awaitDelivery(r *request, o commerce.Order, job commerce.Job) *wire.DeliveryAnswer {
+func (a *API) awaitDelivery(r *request, o commerce.Order, job commerce.Job) *deliveryAnswer {
 	ctx, cancel := a.env.WithTimeout(r.Context(), waitTime)
 	defer cancel()
 	if err := a.jobs.Finish(ctx, job.Key()); err != nil && ctx.Err() == nil {
 		slog.Warn("a courier was not waited for", "order", o.ID, "trace_id", r.traceID, "error", err)
 	}
 	if now, err := a.reader.Order(context.WithoutCancel(r.Context()), o.Key()); err == nil {
-		return wire.DeliveryOf(now)
+		return deliveryOf(now)
 	}
-	return wire.DeliveryOf(o)
+	return deliveryOf(o)
 }

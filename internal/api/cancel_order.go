@@ -1,8 +1,6 @@
 package api
 
 import (
-	"net/http"
-
 	"purveyor/internal/command"
 	"purveyor/internal/commerce"
 	"purveyor/internal/wire"
@@ -33,17 +31,8 @@ func (a *API) cancelOrder(r *request) (reply, error) {
 		return reply{}, err
 	}
 	cmd := command.CancelOrder{Facts: command.FactsOf(order), TraceID: r.traceID, Reason: reason,
-		Refund: in.Refund, RefundID: a.newRefundID(order), Answers: r.replyKey(r.Mode, key)}
-	return awaiting(a, r, cmd.Answers, in, cmd, encodeCancelled, a.refundRefused)
-}
-
-// encodeCancelled is the answer, and with a refund on its way that for the
-// meantime.
-func encodeCancelled(done command.CancelResult) (int, []byte) {
-	answer := wire.CancelAnswer{OK: true, OrderID: done.Order.ID, Status: commerce.Cancelled,
-		DeliveryCancelled: done.DeliveryCancelled, InventoryRestored: done.InventoryRestored}
-	if done.Refund != nil {
-		answer.Refund = &wire.CancelRefund{PaymentsRefundID: done.Refund.ID}
-	}
-	return http.StatusOK, wire.Encode(answer)
+		Refund: in.Refund, RefundID: a.newRefundID(order)}
+	return awaiting(a, r, r.replyKey(r.Mode, key), in, cmd, func(done command.CancelResult) (int, []byte) {
+		return Answers{}.Cancelled(done.Order, commerce.Delivery{}, done.Refund)
+	}, a.refundRefused)
 }

@@ -64,17 +64,16 @@ func (a *API) checkoutSession(r *request) (reply, error) {
 	if key == "" {
 		key = cmd.OrderID // nobody repeats it, but the answer comes the same way
 	}
-	cmd.Answers = r.replyKey(mode, key)
 	if cmd.Fulfillment == commerce.ByDelivery {
 		place := a.place(r.Context(), cmd.Address.Address)
 		cmd.Place = forReach(place)
 		if in.DeliveryFee == nil {
-			if cmd.DeliveryFeeCents, err = a.liveFee(r, cmd, place); err != nil {
+			if cmd.DeliveryFeeCents, err = a.liveFee(r, r.replyKey(mode, key), cmd, place); err != nil {
 				return reply{}, err
 			}
 		}
 	}
-	return awaiting(a, r, cmd.Answers, in, cmd, func(commerce.Order) (int, []byte) { return 0, nil }, a.sessionRefused)
+	return awaiting(a, r, r.replyKey(mode, key), in, cmd, func(commerce.Order) (int, []byte) { return 0, nil }, a.sessionRefused)
 }
 
 // titles are what the products of the lines are called now. One that is not

@@ -141,12 +141,12 @@ func (a *API) quoteOut(q courier.Quote) quoteOut {
 // no fee: nothing, unless the store charges the courier's live quote. No courier
 // is asked when the command will refuse the checkout anyway, or when the request
 // is a repeat whose answer stands already.
-func (a *API) liveFee(r *request, cmd command.StartCheckout, place *geocode.Place) (commerce.Cents, error) {
+func (a *API) liveFee(r *request, key commerce.ReplyKey, cmd command.StartCheckout, place *geocode.Place) (commerce.Cents, error) {
 	store, err := a.reader.Store(r.Context(), cmd.StoreID)
 	if err != nil || !store.ChargesQuote || !store.Active || !store.DeliveryEnabled || !r.Partner.MayUse(store.ID) {
 		return 0, err
 	}
-	if _, err := a.reader.Reply(r.Context(), cmd.Answers); !errors.Is(err, storage.ErrNotFound) {
+	if _, err := a.reader.Reply(r.Context(), key); !errors.Is(err, storage.ErrNotFound) {
 		return 0, err
 	}
 	t := a.trip(store, *cmd.Address, place, 0)

@@ -39,8 +39,8 @@ func (a *API) refundOrder(r *request) (reply, error) {
 		return reply{}, err
 	}
 	cmd := command.StartRefund{Facts: command.FactsOf(order), RefundID: a.newRefundID(order), AmountCents: amount, Reason: reason,
-		TraceID: r.traceID, Answers: r.replyKey(r.Mode, key)}
-	return awaiting(a, r, cmd.Answers, in, cmd, func(commerce.Refund) (int, []byte) { return 0, nil }, a.refundRefused)
+		TraceID: r.traceID}
+	return awaiting(a, r, r.replyKey(r.Mode, key), in, cmd, func(commerce.Refund) (int, []byte) { return 0, nil }, a.refundRefused)
 }
 
 // refundRefused says why the processor gave nothing back.

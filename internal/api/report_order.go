@@ -3,7 +3,6 @@ package api
 import (
 	"context"
 	"errors"
-	"net/http"
 
 	"purveyor/internal/command"
 	"purveyor/internal/commerce"
@@ -63,10 +62,8 @@ func (a *API) reportOrder(r *request) (reply, error) {
 	}
 	cmd.OrderID = commerce.NewOrderID(no, a.now().UnixMilli(), a.env.Entropy())
 	cmd.CustomerID = a.newID(commerce.PrefixCustomer)
-	cmd.Answers = r.replyKey(mode, key)
-	return awaiting(a, r, cmd.Answers, in, cmd, func(o commerce.Order) (int, []byte) {
-		return http.StatusCreated, wire.Encode(wire.ReportAnswer{OK: true, OrderID: o.ID, ExternalOrderID: o.ExternalID,
-			Status: string(commerce.Processed), Delivery: wire.DeliveryOf(o), TraceID: r.traceID})
+	return awaiting(a, r, r.replyKey(mode, key), in, cmd, func(o commerce.Order) (int, []byte) {
+		return Answers{}.Reported(o, r.traceID)
 	}, neverRefused)
 }
 

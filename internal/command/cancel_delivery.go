@@ -5,13 +5,12 @@ import (
 	"errors"
 
 	"purveyor/internal/commerce"
-	"purveyor/internal/wire"
 )
 
 // cancelDelivery records that nothing will be delivered, and adds the job that cancels at
-// the provider if a courier may be on the way. answers names the stored reply that the
-// job completes; it may be empty. The order may have no delivery yet.
-func (oc *orderChange) cancelDelivery(answers commerce.ReplyKey) {
+// the provider if a courier may be on the way. awaited: the answer of the command says
+// whether that job came in time. The order may have no delivery yet.
+func (oc *orderChange) cancelDelivery(awaited bool) {
 	stored, ok := oc.rows.Deliveries.Get(oc.order.Key())
 	oc.useDelivery(stored)
 	d := oc.delivery
@@ -23,18 +22,19 @@ func (oc *orderChange) cancelDelivery(answers commerce.ReplyKey) {
 	case d.State == commerce.DeliveryDispatching && d.Provider == "": // no provider was asked, and none will be
 		d.State = commerce.DeliveryOver
 	default:
-		d.CancelAnswers = answers
-		oc.enqueue(commerce.JobCancelDelivery, oc.order.ID, answers.Key != "")
+		oc.enqueue(commerce.JobCancelDelivery, oc.order.ID, awaited)
 	}
 	d.UpdatedOn = oc.now
 }
 
 // RecordDeliveryCancelled records the outcome of an attempt of the job that cancels a
-// delivery at its provider. It decides the answer of the call that cancelled.
+// delivery at its provider. The answer of the call that cancelled the order shows it.
 type RecordDeliveryCancelled struct {
 	RecordJob
-	Facts   OrderFacts
-	Answers commerce.ReplyKey // the delivery's CancelAnswers
+	Facts OrderFacts
+	// RefundID is the refund that the same call asked for, which its answer shows too;
+	// empty: none.
+	RefundID string
 	// Cancelled says that the provider cancelled; TooLate is its reason why it did not.
 	// Neither is set if there was no delivery to cancel.
 	Cancelled  bool
@@ -42,29 +42,33 @@ type RecordDeliveryCancelled struct {
 	ProviderID string // of the delivery, if the provider reports it
 }
 
-// Needs names the order, its partner and delivery, the job and the reply.
+// Needs names the order, its partner and delivery, the refund and the job.
 func (c RecordDeliveryCancelled) Needs() commerce.Needs {
 	n := c.Facts.needsDelivery()
 	n.Jobs = c.RecordJob.Needs().Jobs
 	c.Facts.needAttention(&n, commerce.AttentionNotCancelled, commerce.AttentionGoodsWithCourier, commerce.AttentionProviderRefusesUs)
-	if c.Answers.Key != "" {
-		n.OpenReplies = []commerce.ReplyKey{c.Answers}
+	if c.RefundID != "" {
+		n.Refunds = []commerce.RefundKey{c.refundKey()}
 	}
 	return n
 }
 
+func (c RecordDeliveryCancelled) refundKey() commerce.RefundKey {
+	return commerce.RefundKey{StoreID: c.Facts.Key.StoreID, RefundID: c.RefundID}
+}
+
 // Decide raises attention if the courier could not be stopped. The order stays cancelled.
-func (c RecordDeliveryCancelled) Decide(rows *commerce.Rows, now int64) (commerce.Job, commerce.Changes, error) {
+func (c RecordDeliveryCancelled) Decide(rows *commerce.Rows, now int64) (Recorded, commerce.Changes, error) {
 	if c.isGone(rows) {
-		return c.Job, commerce.Changes{}, nil // another worker was faster
+		return Recorded{Job: c.Job}, commerce.Changes{}, nil // another worker was faster
 	}
 	order, delivery, err := c.Facts.loadDelivery(rows)
 	if err != nil {
-		return c.Job, commerce.Changes{}, errors.Join(err, errors.New("the delivery of the job is not there"))
+		return Recorded{Job: c.Job}, commerce.Changes{}, errors.Join(err, errors.New("the delivery of the job is not there"))
 	}
 	job, changes, err := c.RecordJob.Decide(rows, now)
 	if err != nil {
-		return job, changes, err
+		return Recorded{Job: job}, changes, err
 	}
 	oc := begin(order, rows, now, c.by(), delivery.TraceID)
 	oc.changes = changes
@@ -74,7 +78,7 @@ func (c RecordDeliveryCancelled) Decide(rows *commerce.Rows, now int64) (commerc
 	oc.recordCredentials(c.Failed, CourierRefusesUs)
 	switch {
 	case c.Failed != nil && !job.Over():
-		return job, oc.finish(), nil
+		return Recorded{Job: job}, oc.finish(), nil
 	case c.Failed != nil:
 		oc.raiseAttention(commerce.AttentionNotCancelled, "The courier could not be cancelled, and may still come")
 	case c.TooLate != "":
@@ -88,28 +92,14 @@ func (c RecordDeliveryCancelled) Decide(rows *commerce.Rows, now int64) (commerc
 			d.Status = commerce.CourierCancelled
 			clearArrival(d)
 		}
+		d.CalledOff = c.Cancelled
 		d.ProviderID = cmp.Or(d.ProviderID, c.ProviderID) // without it a late callback would seem to be about another delivery
 	}
-	c.answer(rows, oc)
-	return job, oc.finish(), nil
-}
-
-// answer puts the outcome into the stored reply, and closes it unless it also waits for a
-// refund.
-func (c RecordDeliveryCancelled) answer(rows *commerce.Rows, oc *orderChange) {
-	if c.Answers.Key == "" {
-		return
+	recorded := Recorded{Job: job, Decision: commerce.Amended, Order: oc.order, Delivery: *d}
+	if c.RefundID != "" {
+		if refund, ok := rows.Refunds.Get(c.refundKey()); ok {
+			recorded.Refund = &refund
+		}
 	}
-	reply, ok := rows.Replies.Get(c.Answers)
-	if !ok {
-		return
-	}
-	if answer, err := wire.ParseCancelAnswer(reply.Body); err == nil {
-		answer.DeliveryCancelled = c.Cancelled
-		reply.Body = wire.Encode(answer)
-	}
-	if reply.Job == c.Job.Key() {
-		reply.Job = commerce.JobKey{}
-	}
-	oc.changes.Replies = append(oc.changes.Replies, reply)
+	return recorded, oc.finish(), nil
 }

@@ -14,15 +14,12 @@ type CancelOrder struct {
 	// Refund also refunds what is left of the payment. The caller draws RefundID.
 	Refund   bool
 	RefundID string
-	Answers  commerce.ReplyKey // whose answer tells of the refund
 }
 
-// CancelResult is what cancelling undid.
+// CancelResult is the order as it was cancelled.
 type CancelResult struct {
-	Order             commerce.Order
-	DeliveryCancelled bool
-	InventoryRestored bool
-	Refund            *commerce.Refund // nil: none was started
+	Order  commerce.Order
+	Refund *commerce.Refund // nil: none was started
 }
 
 // Needs names the order, the stock of its products, its partner, payment and
@@ -53,13 +50,13 @@ func (c CancelOrder) Decide(rows *commerce.Rows, now int64) (CancelResult, comme
 		return CancelResult{}, commerce.Changes{}, err
 	}
 	if order.Fulfillment == commerce.ByDelivery {
-		oc.cancelDelivery(c.Answers)
+		oc.cancelDelivery(true)
 	}
 	if payment, ok := rows.Payments.Get(c.Facts.Key); ok {
 		oc.usePayment(payment)
 		c.endPayment(oc)
 	}
-	return CancelResult{Order: oc.order, InventoryRestored: order.InventoryDeducted, Refund: oc.refund}, oc.finish(), nil
+	return CancelResult{Order: oc.order, Refund: oc.refund}, oc.finish(), nil
 }
 
 // endPayment closes an open payment session, and starts the refund that the call asks
@@ -73,7 +70,7 @@ func (c CancelOrder) endPayment(oc *orderChange) {
 	}
 	if c.Refund {
 		err := oc.startRefund(commerce.Refund{ID: c.RefundID, Reason: c.Reason, Origin: commerce.RefundCancelled,
-			TraceID: c.TraceID, Answers: c.Answers}, true)
+			TraceID: c.TraceID}, true)
 		if err == nil {
 			return
 		}

@@ -108,7 +108,7 @@ func TestCancel(t *testing.T) {
 					}
 					continue
 				}
-				if err != nil || result.Order.Status != commerce.Cancelled || result.InventoryRestored != deducted || result.Order.InventoryDeducted {
+				if err != nil || result.Order.Status != commerce.Cancelled || result.Order.Restocked != deducted || result.Order.InventoryDeducted {
 					t.Errorf("%s %s, deducted %v: %+v, %v", status, f, deducted, result, err)
 				}
 				if deducted && (len(changes.Stock) != 1 || changes.Stock[0].Quantity != 8 || changes.Stock[0].SoldCount != 0) {

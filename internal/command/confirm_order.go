@@ -45,7 +45,7 @@ func (c ConfirmOrder) Decide(rows *commerce.Rows, now int64) (Advanced, commerce
 		return recordShortStock(oc, err)
 	}
 	if order.Fulfillment == commerce.ByDelivery {
-		oc.startDelivery(commerce.ReplyKey{})
+		oc.startDelivery()
 	}
 	return Advanced{Order: oc.order}, oc.finish(), nil
 }

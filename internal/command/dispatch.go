@@ -6,15 +6,14 @@ import (
 	"fmt"
 
 	"purveyor/internal/commerce"
-	"purveyor/internal/wire"
 )
 
-// startDelivery makes the order's delivery and the job that looks for a courier.
-// answers names the stored reply that the job completes; it may be empty.
-func (oc *orderChange) startDelivery(answers commerce.ReplyKey) {
+// startDelivery makes the order's delivery and the job that looks for a courier. The
+// answer of the command shows the delivery that the job makes.
+func (oc *orderChange) startDelivery() {
 	oc.delivery = &commerce.Delivery{
 		StoreID: oc.order.StoreID, OrderID: oc.order.ID, Attempt: 1, State: commerce.DeliveryDispatching,
-		Answers: answers, TraceID: oc.traceID, CreatedOn: oc.now, UpdatedOn: oc.now, Changes: 1,
+		TraceID: oc.traceID, CreatedOn: oc.now, UpdatedOn: oc.now, Changes: 1,
 	}
 	oc.enqueue(commerce.JobDispatch, commerce.DeliveryRef(oc.order.ID, 1), true)
 }
@@ -70,7 +69,6 @@ const CourierRefusesUs = "The courier provider does not accept this service's cr
 type RecordDelivery struct {
 	RecordJob
 	Facts    OrderFacts
-	Answers  commerce.ReplyKey // of the delivery
 	Attempt  int64
 	Provider string
 	Made     *CourierUpdate // the delivery; nil: there is none
@@ -84,7 +82,7 @@ type RecordDelivery struct {
 	Told string
 }
 
-// Needs names the order, its partner and delivery, the job and the open reply.
+// Needs names the order, its partner and delivery and the job.
 func (c RecordDelivery) Needs() commerce.Needs {
 	n := c.Facts.needsDelivery()
 	n.Jobs = c.RecordJob.Needs().Jobs
@@ -95,21 +93,18 @@ func (c RecordDelivery) Needs() commerce.Needs {
 	if c.Made != nil {
 		c.Facts.needAttention(&n, troubles(c.Made.Status)...)
 	}
-	if c.Answers.Key != "" {
-		n.OpenReplies = []commerce.ReplyKey{c.Answers}
-	}
 	return n
 }
 
 // Decide records the delivery. If there is none yet, it raises attention and the order
 // stays as it is.
-func (c RecordDelivery) Decide(rows *commerce.Rows, now int64) (commerce.Job, commerce.Changes, error) {
+func (c RecordDelivery) Decide(rows *commerce.Rows, now int64) (Recorded, commerce.Changes, error) {
 	if stored, _ := rows.Jobs.Get(c.Job.Key()); c.isGone(rows) || c.GivenUpBy == "" && c.Made == nil && !stored.SameLease(c.Job) {
-		return c.Job, commerce.Changes{}, nil // the job is done, or a later attempt may be asking another provider
+		return Recorded{Job: c.Job}, commerce.Changes{}, nil // the job is done, or a later attempt may be asking another provider
 	}
 	order, delivery, err := c.Facts.loadDelivery(rows)
 	if err != nil {
-		return c.Job, commerce.Changes{}, errors.Join(err, errors.New("the delivery of the job is not there"))
+		return Recorded{Job: c.Job}, commerce.Changes{}, errors.Join(err, errors.New("the delivery of the job is not there"))
 	}
 	ours := delivery.Attempt == c.Attempt && (delivery.State == commerce.DeliveryDispatching ||
 		c.Made != nil && delivery.Unsure() && delivery.Provider == c.Provider) // the job that cancelled it did not find it
@@ -121,8 +116,9 @@ func (c RecordDelivery) Decide(rows *commerce.Rows, now int64) (commerce.Job, co
 		c.Failed = nil // a callback was faster, or the order is over
 	}
 	job, changes, err := c.RecordJob.Decide(rows, now)
+	recorded := Recorded{Job: job}
 	if err != nil {
-		return job, changes, err
+		return recorded, changes, err
 	}
 	oc := begin(order, rows, now, c.by(), delivery.TraceID)
 	oc.changes = changes
@@ -147,9 +143,10 @@ func (c RecordDelivery) Decide(rows *commerce.Rows, now int64) (commerce.Job, co
 		oc.delivery.State, oc.delivery.UpdatedOn = commerce.DeliveryOver, now
 	}
 	if c.Failed == nil || job.Over() {
-		c.answer(rows, oc)
+		recorded.Decision = commerce.Decided
 	}
-	return job, oc.finish(), nil
+	recorded.Order, recorded.Delivery = oc.order, *oc.delivery
+	return recorded, oc.finish(), nil
 }
 
 // raiseOutOfRadius asks the merchant, once, to look at an address beyond the store's
@@ -169,23 +166,6 @@ func (c RecordDelivery) complete(oc *orderChange) {
 	}
 	d.QuoteID, d.FeeCents = c.Made.QuoteID, cmp.Or(d.FeeCents, c.Made.FeeCents)
 	oc.order.CourierQuoteID = d.QuoteID
-}
-
-// answer closes the reply of the report.
-func (c RecordDelivery) answer(rows *commerce.Rows, oc *orderChange) {
-	if c.Answers.Key == "" {
-		return
-	}
-	reply, ok := c.openReply(rows, c.Answers)
-	if !ok {
-		return
-	}
-	if answer, err := wire.ParseReportAnswer(reply.Body); err == nil {
-		answer.Delivery = wire.DeliveryOf(oc.order)
-		reply.Body = wire.Encode(answer)
-	}
-	reply.Job = commerce.JobKey{}
-	oc.changes.Replies = append(oc.changes.Replies, reply)
 }
 
 // raiseNotDispatched records why there is no courier yet, once for each reason. The
@@ -242,7 +222,7 @@ func (oc *orderChange) startNextAttempt() bool {
 		return false
 	}
 	*d = commerce.Delivery{StoreID: d.StoreID, OrderID: d.OrderID, Attempt: d.Attempt + 1, State: commerce.DeliveryDispatching, Avoid: d.Provider,
-		ToldOn: d.ToldOn, Untold: d.Untold, Answers: d.Answers, TraceID: d.TraceID, CreatedOn: d.CreatedOn, UpdatedOn: oc.now, Changes: d.Changes + 1}
+		ToldOn: d.ToldOn, Untold: d.Untold, TraceID: d.TraceID, CreatedOn: d.CreatedOn, UpdatedOn: oc.now, Changes: d.Changes + 1}
 	oc.order.CourierQuoteID, oc.order.CourierDeliveryID, oc.order.CourierTrackingURL = "", "", ""
 	oc.enqueue(commerce.JobDispatch, d.Ref(), false)
 	return true

@@ -2,11 +2,9 @@ package command
 
 import (
 	"errors"
-	"strings"
 	"testing"
 
 	"purveyor/internal/commerce"
-	"purveyor/internal/wire"
 )
 
 func TestAskCourier(t *testing.T) {
@@ -93,7 +91,7 @@ func TestRecordDelivery(t *testing.T) {
 		}
 		job := leased(commerce.JobDispatch, commerce.DeliveryRef(o.ID, 1))
 		job.Tries = c.tries
-		cmd := RecordDelivery{RecordJob: RecordJob{Job: job, Delays: commerce.DispatchDelays}, Facts: FactsOf(o), Answers: answerKey, Attempt: 1, Provider: "u",
+		cmd := RecordDelivery{RecordJob: RecordJob{Job: job, Delays: commerce.DispatchDelays}, Facts: FactsOf(o), Attempt: 1, Provider: "u",
 			Made: c.made, Refused: c.refused}
 		if c.worker != "" {
 			cmd.Job.LeasedBy = c.worker
@@ -102,16 +100,16 @@ func TestRecordDelivery(t *testing.T) {
 			cmd.Failed = errors.New(c.failed)
 		}
 		before := withDelivery(o, d, job)
-		before.Replies = []commerce.Reply{{ReplyKey: answerKey, Job: job.Key(), Body: wire.Encode(wire.ReportAnswer{OK: true, OrderID: o.ID})}}
-		_, changes, err := cmd.Decide(fill(cmd.Needs(), before), now)
+		before.Replies = []commerce.Reply{openReplyOf(job)}
+		got, changes, err := decideAndClose(cmd, cmd.Job, before)
 		if s := summary(changes); err != nil || s != c.want {
 			t.Errorf("%s: %v\n%s, want\n%s", c.name, err, s, c.want)
 		}
 		if c.made != nil && len(changes.Deliveries) > 0 && c.made.QuoteID != "" && (changes.Orders[0].CourierQuoteID != "q1" || changes.Deliveries[0].FeeCents != 500) {
 			t.Errorf("%s: the quote is lost: %+v", c.name, changes.Deliveries[0])
 		}
-		if c.name == "made" && !strings.Contains(string(changes.Replies[0].Body), `"courier_delivery_id":"d1"`) {
-			t.Errorf("answered %s", changes.Replies[0].Body)
+		if c.name == "made" && (got.Order.CourierDeliveryID != "d1" || got.Delivery.ProviderID != "d1") {
+			t.Errorf("answered with %+v", got)
 		}
 	}
 }
@@ -124,24 +122,24 @@ func TestRecordDeliveryCancelled(t *testing.T) {
 		failed    string
 		tries     int64
 		other     bool // the reply waits for another job
-		says      string
+		closed    bool // the reply is closed already, with a refund
 	}{
-		{change: change{"cancelled", commerce.Cancelled, in(commerce.CourierAssigned), "delivery 1 over cancelled u, done, answered"}, cancelled: true, says: `"delivery_cancelled":true`},
-		{change: change{"cancelled, by its name alone", commerce.Cancelled, in("", dispatching), "delivery 1 over cancelled u, done, answered"}, cancelled: true, says: `"delivery_cancelled":true`},
-		{change: change{"cancelled, and a refund is awaited", commerce.Cancelled, in(commerce.CourierAssigned), "delivery 1 over cancelled u, done, amended"}, cancelled: true, other: true,
-			says: `"delivery_cancelled":true`},
-		{change: change{"it was never made", commerce.Cancelled, in("", dispatching), "delivery 1 over  u, done, answered"}, says: `"delivery_cancelled":false`},
-		{change: change{"it is over", commerce.Cancelled, in(commerce.CourierCancelled, over), "done, answered"}, cancelled: true, says: `"delivery_cancelled":true`},
-		{change: change{"too late", commerce.Cancelled, in(commerce.CourierLoaded), "order cancelled, raised goods_with_courier, order.note, done, answered"}, tooLate: "no", says: `"delivery_cancelled":false`},
+		{change: change{"cancelled", commerce.Cancelled, in(commerce.CourierAssigned), "delivery 1 over cancelled u, done, answered"}, cancelled: true},
+		{change: change{"cancelled, by its name alone", commerce.Cancelled, in("", dispatching), "delivery 1 over cancelled u, done, answered"}, cancelled: true},
+		{change: change{"cancelled, and a refund is awaited", commerce.Cancelled, in(commerce.CourierAssigned), "delivery 1 over cancelled u, done, amended"}, cancelled: true, other: true},
+		{change: change{"cancelled, and a refund was faster", commerce.Cancelled, in(commerce.CourierAssigned), "delivery 1 over cancelled u, done, answered"}, cancelled: true, closed: true},
+		{change: change{"it was never made", commerce.Cancelled, in("", dispatching), "delivery 1 over  u, done, answered"}},
+		{change: change{"it is over", commerce.Cancelled, in(commerce.CourierCancelled, over), "delivery 1 over cancelled u, done, answered"}, cancelled: true},
+		{change: change{"too late", commerce.Cancelled, in(commerce.CourierLoaded), "order cancelled, raised goods_with_courier, order.note, done, answered"}, tooLate: "no"},
 		{change: change{"failed", commerce.Cancelled, in(commerce.CourierAssigned), "waiting after 1 tries, next in 5 s"}, failed: "timeout"},
 		{change: change{"failed for the last time", commerce.Cancelled, in(commerce.CourierAssigned),
-			"order cancelled, raised courier_not_cancelled, order.note, dead after 9 tries, answered"}, failed: "timeout", tries: 8, says: `"delivery_cancelled":false`},
+			"order cancelled, raised courier_not_cancelled, order.note, dead after 9 tries, answered"}, failed: "timeout", tries: 8},
 	} {
 		o := deliveryOrder(c.order)
 		d := c.delivery(o)
 		job := leased(commerce.JobCancelDelivery, o.ID)
 		job.Tries = c.tries
-		cmd := RecordDeliveryCancelled{RecordJob: RecordJob{Job: job, Delays: commerce.CancelDelays}, Facts: FactsOf(o), Answers: answerKey,
+		cmd := RecordDeliveryCancelled{RecordJob: RecordJob{Job: job, Delays: commerce.CancelDelays}, Facts: FactsOf(o),
 			Cancelled: c.cancelled, TooLate: c.tooLate}
 		if c.cancelled {
 			cmd.ProviderID = "d1"
@@ -150,16 +148,20 @@ func TestRecordDeliveryCancelled(t *testing.T) {
 			cmd.Failed = errors.New(c.failed)
 		}
 		before := withDelivery(o, d, job)
-		before.Replies = []commerce.Reply{{ReplyKey: answerKey, Job: job.Key(), Body: wire.Encode(wire.CancelAnswer{OK: true, OrderID: o.ID, Status: commerce.Cancelled})}}
-		if c.other {
-			before.Replies[0].Job.ID = "job_2"
+		before.Replies = []commerce.Reply{openReplyOf(job)}
+		if c.other || c.closed {
+			cmd.RefundID, before.Refunds = "rfd", []commerce.Refund{pendingRefund(commerce.RefundCancelled, 100)}
+			before.Replies[0].Job.ID = map[bool]string{c.other: "job_2"}[true]
 		}
-		_, changes, err := cmd.Decide(fill(cmd.Needs(), before), now)
+		got, changes, err := decideAndClose(cmd, job, before)
 		if s := summary(changes); err != nil || s != c.want {
 			t.Errorf("%s: %v\n%s, want\n%s", c.name, err, s, c.want)
 		}
-		if c.says != "" && !strings.Contains(string(changes.Replies[0].Body), c.says) {
-			t.Errorf("%s: answered %s", c.name, changes.Replies[0].Body)
+		if len(changes.Replies) > 0 && (got.Delivery.CalledOff != c.cancelled || (got.Refund != nil) != (cmd.RefundID != "") || got.Order.ID != o.ID) {
+			t.Errorf("%s: answered with %+v", c.name, got)
+		}
+		if len(changes.Deliveries) > 0 && changes.Deliveries[0].CalledOff != c.cancelled {
+			t.Errorf("%s: called off: %+v", c.name, changes.Deliveries[0])
 		}
 		if after := merge(before, changes); c.cancelled && after.Deliveries[0].ProviderID != "d1" {
 			t.Errorf("%s: %+v", c.name, after.Deliveries[0])
@@ -178,12 +180,12 @@ func TestCancelWithDelivery(t *testing.T) {
 		{"over", commerce.Shipped, in(commerce.CourierCancelled, over), "order cancelled, " + told},
 	} {
 		o := deliveryOrder(c.order)
-		cmd := CancelOrder{Facts: FactsOf(o), Answers: answerKey}
+		cmd := CancelOrder{Facts: FactsOf(o)}
 		_, changes, err := cmd.Decide(fill(cmd.Needs(), withDelivery(o, c.delivery(o))), now)
 		if s := summary(changes); err != nil || s != c.want {
 			t.Errorf("%s: %v\n%s, want\n%s", c.name, err, s, c.want)
 		}
-		if len(changes.NewJobs) > 0 && (!changes.NewJobs[0].Awaited || changes.Deliveries[0].CancelAnswers != answerKey) {
+		if len(changes.NewJobs) > 0 && !changes.NewJobs[0].Awaited {
 			t.Errorf("%s: nobody waits for the courier: %+v", c.name, changes)
 		}
 	}

@@ -32,17 +32,17 @@ func (c GiveUpJob) Needs() commerce.Needs {
 }
 
 // Decide notes it on the order's timeline. It refuses a job that is not dead.
-func (c GiveUpJob) Decide(rows *commerce.Rows, now int64) (commerce.Job, commerce.Changes, error) {
+func (c GiveUpJob) Decide(rows *commerce.Rows, now int64) (Recorded, commerce.Changes, error) {
 	job, changes, err := c.RecordJob.Decide(rows, now)
 	if err != nil || c.Facts == nil {
-		return job, changes, err
+		return Recorded{Job: job}, changes, err
 	}
 	order, err := c.Facts.load(rows)
 	if err != nil {
-		return job, commerce.Changes{}, err
+		return Recorded{Job: job}, commerce.Changes{}, err
 	}
 	oc := begin(order, rows, now, c.by(), "")
 	oc.changes = changes
 	oc.addGivenUpNote(c.RecordJob)
-	return job, oc.finish(), nil
+	return Recorded{Job: job}, oc.finish(), nil
 }

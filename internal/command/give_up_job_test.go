@@ -6,13 +6,17 @@ import (
 	"testing"
 
 	"purveyor/internal/commerce"
-	"purveyor/internal/wire"
+	"purveyor/internal/commit"
 )
 
 // jobCommand is a command that records what becomes of a job.
-type jobCommand interface {
-	Needs() commerce.Needs
-	Decide(rows *commerce.Rows, now int64) (commerce.Job, commerce.Changes, error)
+type jobCommand = commit.Command[Recorded]
+
+// decideAndClose records the outcome of a job, and closes the reply that waits for
+// it, over what is stored.
+func decideAndClose(cmd jobCommand, job commerce.Job, stored commerce.Changes) (Recorded, commerce.Changes, error) {
+	cmd = commit.Close(job, cmd, func(Recorded) (int, []byte) { return 200, []byte("answer") })
+	return cmd.Decide(fill(cmd.Needs(), stored), now)
 }
 
 // deadJob is one without a try left.
@@ -36,9 +40,9 @@ type giveUpCase struct {
 
 func giveUpCases() []giveUpCase {
 	const given = ", order.note, given_up after 7 tries"
-	delivery := func(d commerce.Delivery, o commerce.Order, j commerce.Job, body any) commerce.Changes {
+	delivery := func(d commerce.Delivery, o commerce.Order, j commerce.Job) commerce.Changes {
 		c := withDelivery(o, d, j)
-		c.Replies = []commerce.Reply{{ReplyKey: answerKey, Job: j.Key(), Body: wire.Encode(body)}}
+		c.Replies = []commerce.Reply{openReplyOf(j)}
 		return c
 	}
 	return []giveUpCase{
@@ -61,14 +65,14 @@ func giveUpCases() []giveUpCase {
 			o, j := orderIn(commerce.PendingPayment, commerce.ByPickup, false), deadJob(commerce.JobOpenSession, "o")
 			stored := withPayment(o, paying(commerce.PaymentOpening, 0))
 			stored.Jobs, stored.Replies = []commerce.Job{j}, []commerce.Reply{openReplyOf(j)}
-			return RecordPaymentSession{RecordJob: byAnn(j), Facts: FactsOf(o), Answers: answerKey}, stored
+			return RecordPaymentSession{RecordJob: byAnn(j), Facts: FactsOf(o)}, stored
 		}, "order failed_payment, order.note, order.failed_payment, given_up after 7 tries, released"},
 		{"courier, still looked for", func() (jobCommand, commerce.Changes) {
 			o := deliveryOrder(commerce.Processed)
 			d := in("", dispatching, func(d *commerce.Delivery) { d.Provider = "" })(o)
 			j := deadJob(commerce.JobDispatch, d.Ref())
-			return RecordDelivery{RecordJob: byAnn(j), Facts: FactsOf(o), Answers: answerKey, Attempt: 1},
-				delivery(d, o, j, wire.ReportAnswer{OK: true, OrderID: o.ID})
+			return RecordDelivery{RecordJob: byAnn(j), Facts: FactsOf(o), Attempt: 1},
+				delivery(d, o, j)
 		}, "order processed, raised not_dispatched, delivery 1 over  , order.note, order.note, given_up after 7 tries, answered"},
 		{"courier, given up by the last try", func() (jobCommand, commerce.Changes) {
 			o := deliveryOrder(commerce.Processed)
@@ -86,8 +90,8 @@ func giveUpCases() []giveUpCase {
 			o := deliveryOrder(commerce.Cancelled)
 			d := in(commerce.CourierAssigned)(o)
 			j := deadJob(commerce.JobCancelDelivery, o.ID)
-			return RecordDeliveryCancelled{RecordJob: byAnn(j), Facts: FactsOf(o), Answers: answerKey},
-				delivery(d, o, j, wire.CancelAnswer{OK: true, OrderID: o.ID})
+			return RecordDeliveryCancelled{RecordJob: byAnn(j), Facts: FactsOf(o)},
+				delivery(d, o, j)
 		}, "order cancelled, raised courier_not_cancelled, order.note, order.note, given_up after 7 tries, answered"},
 		{"session to be ended", func() (jobCommand, commerce.Changes) {
 			o, j := orderIn(commerce.Cancelled, commerce.ByPickup, false), deadJob(commerce.JobExpireSession, "o")
@@ -109,8 +113,8 @@ func TestGiveUp(t *testing.T) {
 	for _, c := range giveUpCases() {
 		t.Run(c.name, func(t *testing.T) {
 			cmd, stored := c.make()
-			job, changes, err := cmd.Decide(fill(cmd.Needs(), stored), now)
-			got := summary(changes)
+			recorded, changes, err := decideAndClose(cmd, stored.Jobs[0], stored)
+			job, got := recorded.Job, summary(changes)
 			if len(changes.Released) > 0 {
 				got += ", released"
 			}
@@ -127,12 +131,12 @@ func TestGiveUp(t *testing.T) {
 			}
 			gone := stored
 			gone.Jobs = nil
-			if _, changes, err := cmd.Decide(fill(cmd.Needs(), gone), now); err == nil || summary(changes) != "" {
+			if _, changes, err := decideAndClose(cmd, stored.Jobs[0], gone); err == nil || summary(changes) != "" {
 				t.Errorf("a job that is done was given up: %v, %s", err, summary(changes))
 			}
 			stored.Jobs[0] = stored.Jobs[0].LeasedTo("you", now+1)
 			stored.Jobs[0].State = commerce.JobWaiting
-			if _, changes, err := cmd.Decide(fill(cmd.Needs(), stored), now); err == nil || summary(changes) != "" {
+			if _, changes, err := decideAndClose(cmd, stored.Jobs[0], stored); err == nil || summary(changes) != "" {
 				t.Errorf("a job that waits was given up: %v, %s", err, summary(changes))
 			}
 		})

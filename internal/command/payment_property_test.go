@@ -285,7 +285,7 @@ func TestRefundRefusedAfterCancel(t *testing.T) {
 	o, r, run := orderIn(commerce.Cancelled, commerce.ByPickup, false), pendingRefund(commerce.RefundAsked, 300), payJob(commerce.JobRefund, "rfd", 0)
 	cmd := recordRefund(o, r, run)
 	cmd.Refused = "no"
-	_, changes, err := cmd.Decide(fill(cmd.Needs(), refunding(o, r, run)), now)
+	_, changes, err := decideAndClose(cmd, run, refunding(o, r, run))
 	if err != nil || openCodes(changes.Attention) != "refund_due" || len(changes.Released) != 1 {
 		t.Errorf("%+v, %v", changes, err)
 	}
@@ -298,8 +298,8 @@ func TestRefundBeforeWhatCameBack(t *testing.T) {
 	before := refunding(o, r, run)
 	before.Payments[0].RefundedCents = 150
 	cmd := recordRefund(o, r, run)
-	job, changes, err := cmd.Decide(fill(cmd.Needs(), before), now)
-	if err != nil || job.State != commerce.JobWaiting || job.Tries != 1 || len(changes.Jobs) != 1 || len(changes.Payments)+len(changes.Refunds)+len(changes.Ledger) != 0 {
+	got, changes, err := cmd.Decide(fill(cmd.Needs(), before), now)
+	if err != nil || got.Job.State != commerce.JobWaiting || got.Job.Tries != 1 || len(changes.Jobs) != 1 || len(changes.Payments)+len(changes.Refunds)+len(changes.Ledger) != 0 {
 		t.Errorf("%+v, %v", changes, err)
 	}
 	callback := RecordRefundCallback{Facts: FactsOf(o), RefundID: "rfd", Ref: "re", AmountCents: 200}

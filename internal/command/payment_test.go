@@ -7,14 +7,13 @@ import (
 	"testing"
 
 	"purveyor/internal/commerce"
-	"purveyor/internal/wire"
 )
 
 var answerKey = commerce.ReplyKey{PartnerID: "p", Op: "live POST /v1/x", Key: "k"}
 
 // paying is the payment of orderIn, as far as it was captured.
 func paying(state commerce.PaymentState, captured commerce.Cents) commerce.Payment {
-	p := commerce.Payment{StoreID: "s", OrderID: "o", Processor: "box", Answers: answerKey, TraceID: "t", State: state, CapturedCents: captured}
+	p := commerce.Payment{StoreID: "s", OrderID: "o", Processor: "box", TraceID: "t", State: state, CapturedCents: captured}
 	if state != commerce.PaymentOpening && state != commerce.PaymentRefused {
 		p.SessionID, p.CheckoutURL = "cs", "https://pay.example"
 	}
@@ -33,7 +32,7 @@ func withPayment(o commerce.Order, p commerce.Payment) commerce.Changes {
 
 // payJob is a job of payments, leased to the worker "me".
 func payJob(kind commerce.JobKind, subject string, tries int64) commerce.Job {
-	return commerce.Job{Slot: 1, ID: "job_1", Kind: kind, Owner: "s", Subject: subject, RunAt: now - 1, State: commerce.JobWaiting, Tries: tries}.
+	return commerce.Job{Slot: 1, ID: "job_1", Kind: kind, Owner: "s", Subject: subject, ReplyTo: answerKey, RunAt: now - 1, State: commerce.JobWaiting, Tries: tries}.
 		LeasedTo("me", now+10)
 }
 
@@ -230,9 +229,9 @@ func TestRecordPaymentSession(t *testing.T) {
 			if !c.swept {
 				before.Replies = []commerce.Reply{reply}
 			}
-			cmd := RecordPaymentSession{RecordJob: RecordJob{Job: run, Failed: c.failed, Delays: commerce.PaymentDelays}, Facts: FactsOf(o), Answers: answerKey,
+			cmd := RecordPaymentSession{RecordJob: RecordJob{Job: run, Failed: c.failed, Delays: commerce.PaymentDelays}, Facts: FactsOf(o),
 				SessionID: "cs", URL: "https://pay.example", Refused: c.refused}
-			_, changes, err := cmd.Decide(fill(cmd.Needs(), before), now)
+			got, changes, err := decideAndClose(cmd, run, before)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -252,9 +251,8 @@ func TestRecordPaymentSession(t *testing.T) {
 				t.Errorf("%+v", changes)
 			}
 			if c.closed {
-				want := wire.Encode(wire.CheckoutAnswer{OK: true, OrderID: "o", SessionID: "cs", CheckoutURL: "https://pay.example", TraceID: "t"})
-				if r := changes.Replies[0]; r.Status != 201 || r.Open() || string(r.Body) != string(want) || changes.Payments[0].SessionID != "cs" {
-					t.Errorf("closed as %+v", r)
+				if r := changes.Replies[0]; r.Open() || got.Order.ID != "o" || got.Payment.SessionID != "cs" || got.Payment.CheckoutURL != "https://pay.example" || got.Payment.TraceID != "t" {
+					t.Errorf("closed as %+v, with %+v", r, got)
 				}
 			}
 			if c.expires && changes.NewJobs[0] != (commerce.Job{Kind: commerce.JobExpireSession, Mode: commerce.Live, Owner: "s", PartnerID: "p", Subject: "o", RunAt: now}) {

@@ -52,8 +52,18 @@ func (c RecordJob) isGone(rows *commerce.Rows) bool {
 	return !there && c.GivenUpBy == ""
 }
 
-// openReply returns the reply that waits for this job; false if it was swept.
-func (c RecordJob) openReply(rows *commerce.Rows, key commerce.ReplyKey) (commerce.Reply, bool) {
-	reply, ok := rows.Replies.Get(key)
-	return reply, ok && reply.Job == c.Job.Key()
+// Recorded is the result of a command that records the outcome of a job which a caller may
+// wait for.
+type Recorded struct {
+	Job      commerce.Job // as it goes on
+	Decision commerce.Decision
+	// The rows that the answer is made of, as they are now. Rows that the job is not about
+	// are not set.
+	Order    commerce.Order
+	Payment  commerce.Payment
+	Delivery commerce.Delivery
+	Refund   *commerce.Refund
 }
+
+// Decides implements commit.Deciding.
+func (r Recorded) Decides() commerce.Decision { return r.Decision }

@@ -4,7 +4,6 @@ import (
 	"errors"
 
 	"purveyor/internal/commerce"
-	"purveyor/internal/wire"
 )
 
 // RecordPaymentSession records the outcome of an attempt of the job that opens a payment
@@ -12,36 +11,35 @@ import (
 type RecordPaymentSession struct {
 	RecordJob
 	Facts     OrderFacts
-	Answers   commerce.ReplyKey // of the payment
 	SessionID string
 	URL       string
 	Refused   string // why the processor opened none; empty: it did
 }
 
-// Needs names the order, its partner and payment, the job and the open reply.
+// Needs names the order, its partner and payment, and the job.
 func (c RecordPaymentSession) Needs() commerce.Needs {
 	n := c.Facts.needs()
 	n.Payments = []commerce.OrderKey{c.Facts.Key}
-	n.OpenReplies = []commerce.ReplyKey{c.Answers}
 	n.Jobs = c.RecordJob.Needs().Jobs
 	return n
 }
 
-// Decide stores the session and closes the reply. A refusal ends the order in
-// failed_payment and releases the key, so that a repeat makes a new order. If the
+// Decide stores the session, which is the answer. A refusal ends the order in
+// failed_payment and leaves no answer, so that a repeat makes a new order. If the
 // processor cannot be reached, the job tries again until its schedule is used up.
-func (c RecordPaymentSession) Decide(rows *commerce.Rows, now int64) (commerce.Job, commerce.Changes, error) {
+func (c RecordPaymentSession) Decide(rows *commerce.Rows, now int64) (Recorded, commerce.Changes, error) {
 	if c.isGone(rows) {
-		return c.Job, commerce.Changes{}, nil // another worker was faster
+		return Recorded{Job: c.Job}, commerce.Changes{}, nil // another worker was faster
 	}
 	job, changes, err := c.RecordJob.Decide(rows, now)
+	recorded := Recorded{Job: job}
 	if err != nil || c.Failed != nil && !job.Over() {
-		return job, changes, err
+		return recorded, changes, err
 	}
 	payment, ok := rows.Payments.Get(c.Facts.Key)
 	order, err := c.Facts.load(rows)
 	if !ok || err != nil {
-		return job, changes, errors.Join(err, errors.New("the order of the payment is not there"))
+		return recorded, changes, errors.Join(err, errors.New("the order of the payment is not there"))
 	}
 	oc := begin(order, rows, now, c.by(), payment.TraceID)
 	oc.changes = changes
@@ -49,11 +47,14 @@ func (c RecordPaymentSession) Decide(rows *commerce.Rows, now int64) (commerce.J
 	oc.payment.UpdatedOn = now
 	oc.addGivenUpNote(c.RecordJob)
 	if refusal := c.refusal(); refusal != "" {
-		c.refuse(rows, oc, refusal)
+		recorded.Decision = commerce.Refused
+		oc.refuseSession(refusal)
 	} else {
-		c.open(rows, oc)
+		recorded.Decision = commerce.Decided
+		c.open(oc)
 	}
-	return job, oc.finish(), nil
+	recorded.Order, recorded.Payment = oc.order, *oc.payment
+	return recorded, oc.finish(), nil
 }
 
 func (c RecordPaymentSession) refusal() string {
@@ -66,7 +67,7 @@ func (c RecordPaymentSession) refusal() string {
 	return c.Refused
 }
 
-func (c RecordPaymentSession) open(rows *commerce.Rows, oc *orderChange) {
+func (c RecordPaymentSession) open(oc *orderChange) {
 	payment := oc.payment
 	payment.SessionID, payment.CheckoutURL = c.SessionID, c.URL
 	if payment.State == commerce.PaymentOpening { // otherwise a callback was faster
@@ -75,23 +76,13 @@ func (c RecordPaymentSession) open(rows *commerce.Rows, oc *orderChange) {
 	if oc.order.Status != commerce.PendingPayment && payment.State == commerce.PaymentOpen { // it was cancelled meanwhile
 		oc.enqueue(commerce.JobExpireSession, oc.order.ID, false)
 	}
-	reply, ok := c.openReply(rows, c.Answers)
-	if !ok {
-		return
-	}
-	reply.Status, reply.Job = wire.StatusCreated, commerce.JobKey{}
-	reply.Body = wire.Encode(wire.CheckoutAnswer{OK: true, OrderID: oc.order.ID, SessionID: c.SessionID, CheckoutURL: c.URL, TraceID: payment.TraceID})
-	oc.changes.Replies = []commerce.Reply{reply}
 }
 
-func (c RecordPaymentSession) refuse(rows *commerce.Rows, oc *orderChange, refusal string) {
+func (oc *orderChange) refuseSession(refusal string) {
 	payment := oc.payment
 	payment.Error = commerce.CleanText(refusal, commerce.MaxNote)
 	if payment.State == commerce.PaymentOpening {
 		payment.State = commerce.PaymentRefused
 	}
 	oc.tryTransition(commerce.PaymentSessionFailed, payment.Error)
-	if _, ok := c.openReply(rows, c.Answers); ok {
-		oc.changes.Released = []commerce.ReplyKey{c.Answers}
-	}
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	"purveyor/internal/commerce"
-	"purveyor/internal/wire"
 )
 
 // RecordRefund records the outcome of an attempt of a refund's job. It decides the answer of
@@ -15,19 +14,15 @@ type RecordRefund struct {
 	RecordJob
 	Facts    OrderFacts
 	RefundID string
-	Answers  commerce.ReplyKey // of the refund
-	Ref      string            // of the refund at the processor
-	Refused  string            // why the processor refunded nothing; empty: it did
+	Ref      string // of the refund at the processor
+	Refused  string // why the processor refunded nothing; empty: it did
 }
 
 // Needs names the rows that a full refund may change: the order with the stock of its
-// products, its partner and payment; the refund, the job and the open reply.
+// products, its partner, payment and delivery; the refund and the job.
 func (c RecordRefund) Needs() commerce.Needs {
 	n := needsOfRefund(c.Facts, c.RefundID)
 	n.Jobs = c.RecordJob.Needs().Jobs
-	if c.Answers.Key != "" {
-		n.OpenReplies = []commerce.ReplyKey{c.Answers}
-	}
 	return n
 }
 
@@ -42,14 +37,14 @@ func needsOfRefund(f OrderFacts, refundID string) commerce.Needs {
 
 // Decide enters the refund, or releases its amount. While the processor cannot be reached,
 // the amount stays reserved.
-func (c RecordRefund) Decide(rows *commerce.Rows, now int64) (commerce.Job, commerce.Changes, error) {
+func (c RecordRefund) Decide(rows *commerce.Rows, now int64) (Recorded, commerce.Changes, error) {
 	if c.isGone(rows) {
-		return c.Job, commerce.Changes{}, nil // another worker was faster
+		return Recorded{Job: c.Job}, commerce.Changes{}, nil // another worker was faster
 	}
 	order, payment, err := loadPaid(rows, c.Facts)
 	refund, ok := rows.Refunds.Get(commerce.RefundKey{StoreID: c.Facts.Key.StoreID, RefundID: c.RefundID})
 	if !ok || err != nil {
-		return c.Job, commerce.Changes{}, errors.Join(err, errors.New("the refund of the job is not there"))
+		return Recorded{Job: c.Job}, commerce.Changes{}, errors.Join(err, errors.New("the refund of the job is not there"))
 	}
 	made := c.Refused == "" && c.Failed == nil
 	// A try that stalled may have made the refund although an operator gave it up meanwhile.
@@ -58,8 +53,9 @@ func (c RecordRefund) Decide(rows *commerce.Rows, now int64) (commerce.Job, comm
 		c.Failed = tooEarly()
 	}
 	job, changes, err := c.RecordJob.Decide(rows, now)
+	recorded := Recorded{Job: job}
 	if err != nil {
-		return job, changes, err
+		return recorded, changes, err
 	}
 	oc := begin(order, rows, now, c.by(), refund.TraceID)
 	oc.changes = changes
@@ -73,12 +69,12 @@ func (c RecordRefund) Decide(rows *commerce.Rows, now int64) (commerce.Job, comm
 	case c.GivenUpBy != "":
 		c.Refused = job.Error
 	case c.Failed != nil && !job.Over():
-		return job, oc.finish(), nil
+		return recorded, oc.finish(), nil
 	case c.Failed != nil: // the outcome is not known, and no worker asks again
 		if !oc.raised(commerce.AttentionRefundUnknown) { // otherwise a repeat of the key had it tried once more
 			oc.raiseAttention(commerce.AttentionRefundUnknown, fmt.Sprintf("Whether %d cents were refunded is not known (%s): %s", refund.AmountCents, refund.ID, job.Error))
 		}
-		return job, oc.finish(), nil
+		return recorded, oc.finish(), nil
 	}
 	switch {
 	case late:
@@ -96,8 +92,15 @@ func (c RecordRefund) Decide(rows *commerce.Rows, now int64) (commerce.Job, comm
 		}
 	}
 	oc.refundsKnown(cmp.Or(c.GivenUpBy, refundKnown))
-	c.answer(rows, oc, *oc.refund)
-	return job, oc.finish(), nil
+	recorded.Order, recorded.Payment, recorded.Refund = oc.order, *oc.payment, oc.refund
+	for _, key := range c.Facts.delivery() {
+		recorded.Delivery, _ = rows.Deliveries.Get(key)
+	}
+	recorded.Decision = commerce.Decided
+	if oc.refund.State != commerce.RefundDone && oc.refund.Origin != commerce.RefundCancelled {
+		recorded.Decision = commerce.Refused // the call can be repeated, and is then a new refund
+	}
+	return recorded, oc.finish(), nil
 }
 
 // refundKnown is what resolves a reason when the processor has reported the outcome of a
@@ -112,45 +115,6 @@ func (oc *orderChange) refundsKnown(by string) {
 	}
 }
 
-// answer closes the reply. If the refund was refused, it releases the key instead, so that
-// the call can be repeated and is then a new refund.
-func (c RecordRefund) answer(rows *commerce.Rows, oc *orderChange, refund commerce.Refund) {
-	if c.Answers.Key == "" {
-		return
-	}
-	reply, ok := c.openReply(rows, c.Answers)
-	if !ok {
-		return
-	}
-	done := refund.State == commerce.RefundDone
-	switch {
-	case refund.Origin == commerce.RefundCancelled:
-		reply.Body = cancelledWith(reply.Body, refund)
-	case done:
-		reply.Body = wire.Encode(wire.RefundAnswer{OK: true, OrderID: oc.order.ID, PaymentsRefundID: refund.ID,
-			AmountRefundedCents: refund.AmountCents, TotalRefundedCents: refund.TotalRefundedCents, Status: refund.OrderStatus})
-	default:
-		oc.changes.Released = []commerce.ReplyKey{c.Answers}
-		return
-	}
-	reply.Status, reply.Job = wire.StatusOK, commerce.JobKey{}
-	oc.changes.Replies = []commerce.Reply{reply}
-}
-
-// cancelledWith is the answer of the call that cancelled the order, with the outcome of its
-// refund.
-func cancelledWith(meanwhile []byte, refund commerce.Refund) []byte {
-	answer, err := wire.ParseCancelAnswer(meanwhile)
-	if err != nil {
-		return meanwhile
-	}
-	answer.Refund = &wire.CancelRefund{PaymentsRefundID: refund.ID, Error: refund.Error}
-	if refund.State == commerce.RefundDone {
-		answer.Refund.AmountRefundedCents = refund.AmountCents
-	}
-	return wire.Encode(answer)
-}
-
 // completeRefund enters money that went back, of the refund that the command is about. When
 // all of the payment went back, the order is refunded, and goods that were not handed over
 // stay in the store.
@@ -161,7 +125,7 @@ func (oc *orderChange) completeRefund(ref string) {
 	oc.order.RefundedCents = p.RefundedCents
 	oc.offsetReturnedRefund()
 	if _, err := oc.check(commerce.RefundInFull); err == nil && oc.order.StillToFulfil() && oc.order.Fulfillment == commerce.ByDelivery {
-		oc.cancelDelivery(commerce.ReplyKey{})
+		oc.cancelDelivery(false)
 	}
 	if status := oc.order.Status; !oc.tryTransition(commerce.RefundInFull, "") { // a part of the payment is left
 		oc.addTimeline(commerce.TimelineRefunded, "", oc.timelineData(commerce.RefundInFull, nil))

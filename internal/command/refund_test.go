@@ -7,16 +7,11 @@ import (
 	"testing"
 
 	"purveyor/internal/commerce"
-	"purveyor/internal/wire"
 )
 
 // pendingRefund is one that was reserved.
 func pendingRefund(origin commerce.RefundOrigin, amount commerce.Cents) commerce.Refund {
-	r := commerce.Refund{StoreID: "s", ID: "rfd", OrderID: "o", AmountCents: amount, Reason: "duplicate", Origin: origin, TraceID: "t", State: commerce.RefundPending}
-	if origin == commerce.RefundAsked || origin == commerce.RefundCancelled {
-		r.Answers = answerKey
-	}
-	return r
+	return commerce.Refund{StoreID: "s", ID: "rfd", OrderID: "o", AmountCents: amount, Reason: "duplicate", Origin: origin, TraceID: "t", State: commerce.RefundPending}
 }
 
 // refunding is what is stored while a refund of 300 captured cents is on its
@@ -35,7 +30,7 @@ func refunding(o commerce.Order, r commerce.Refund, run commerce.Job) commerce.C
 }
 
 func recordRefund(o commerce.Order, r commerce.Refund, run commerce.Job) RecordRefund {
-	return RecordRefund{RecordJob: RecordJob{Job: run, Delays: commerce.PaymentDelays}, Facts: FactsOf(o), RefundID: r.ID, Answers: r.Answers, Ref: "re"}
+	return RecordRefund{RecordJob: RecordJob{Job: run, Delays: commerce.PaymentDelays}, Facts: FactsOf(o), RefundID: r.ID, Ref: "re"}
 }
 
 // handedOver are the statuses in which the customer has the goods, or in which
@@ -52,7 +47,7 @@ func TestStartRefund(t *testing.T) {
 			amount, want commerce.Cents
 			code         string
 		}{{0, 150, ""}, {150, 150, ""}, {1, 1, ""}, {151, 0, "invalid_amount"}, {-1, 0, "invalid_amount"}} {
-			cmd := StartRefund{Facts: FactsOf(o), RefundID: "rfd", AmountCents: c.amount, Reason: "duplicate", TraceID: "t", Answers: answerKey}
+			cmd := StartRefund{Facts: FactsOf(o), RefundID: "rfd", AmountCents: c.amount, Reason: "duplicate", TraceID: "t"}
 			got, changes, err := cmd.Decide(fill(cmd.Needs(), withPayment(o, p)), now)
 			if c.code != "" {
 				if refusal, ok := errors.AsType[*commerce.Error](err); !ok || refusal.Code != c.code || refusal.Field != "amount_cents" || len(changes.Payments) != 0 {
@@ -93,7 +88,7 @@ func checkFullRefund(t *testing.T, o commerce.Order, r commerce.Refund) {
 	cmd := recordRefund(o, r, run)
 	before := refunding(o, r, run)
 	before.Attention = raisedOn(o, "refund_due")
-	_, changes, err := cmd.Decide(fill(cmd.Needs(), before), now)
+	got, changes, err := decideAndClose(cmd, run, before)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -123,10 +118,8 @@ func checkFullRefund(t *testing.T, o commerce.Order, r commerce.Refund) {
 	if !reflect.DeepEqual(kinds, wantKinds) || !reflect.DeepEqual(webhookKinds(changes), wantWebhooks) {
 		t.Errorf("%s %s, %d cents: timeline %v, webhooks %v", o.Status, o.Fulfillment, r.AmountCents, kinds, webhookKinds(changes))
 	}
-	answer := wire.Encode(wire.RefundAnswer{OK: true, OrderID: "o", PaymentsRefundID: "rfd", AmountRefundedCents: r.AmountCents,
-		TotalRefundedCents: r.AmountCents, Status: want})
-	if reply := changes.Replies[0]; reply.Open() || reply.Status != 200 || string(reply.Body) != string(answer) {
-		t.Errorf("answered %d %s, want %s", reply.Status, reply.Body, answer)
+	if a := got.Refund; changes.Replies[0].Open() || a.ID != "rfd" || a.OrderID != "o" || a.AmountCents != r.AmountCents || a.TotalRefundedCents != r.AmountCents || a.OrderStatus != want {
+		t.Errorf("answered %+v with %+v", changes.Replies, a)
 	}
 	if e := changes.Ledger; len(e) != 1 || e[0].Kind != commerce.EntryRefund || e[0].AmountCents != r.AmountCents || e[0].Ref != "re" || e[0].RefundID != "rfd" || e[0].Seq != 2 {
 		t.Errorf("ledger %+v", e)
@@ -157,7 +150,6 @@ func TestRefundOfAMismatch(t *testing.T) {
 func TestRecordRefund(t *testing.T) {
 	const last = 6 // tries that failed, before the last one
 	away := errors.New("no route")
-	meanwhile := wire.Encode(wire.CancelAnswer{OK: true, OrderID: "o", Status: commerce.Cancelled, Refund: &wire.CancelRefund{PaymentsRefundID: "rfd"}})
 	for _, c := range []struct {
 		name     string
 		origin   commerce.RefundOrigin
@@ -172,21 +164,20 @@ func TestRecordRefund(t *testing.T) {
 		pending  commerce.Cents
 		note     string
 		flag     string
-		closed   string // the refund in the answer of cancel, or any answer
+		closed   bool
 		released bool
 		job      commerce.JobState
 	}{
 		{name: "refused", origin: commerce.RefundAsked, refused: "no", want: commerce.RefundFailed, note: "refund_refused", released: true},
 		{name: "refused, nobody asks any more", origin: commerce.RefundAsked, swept: true, refused: "no", want: commerce.RefundFailed, note: "refund_refused"},
 		{name: "made, nobody asks any more", origin: commerce.RefundAsked, swept: true, want: commerce.RefundDone},
-		{name: "made by cancel", origin: commerce.RefundCancelled, want: commerce.RefundDone, closed: `{"payments_refund_id":"rfd","amount_refunded_cents":200}`},
-		{name: "refused to cancel", origin: commerce.RefundCancelled, refused: "no", want: commerce.RefundFailed, note: "refund_due", flag: "refund_due",
-			closed: `{"payments_refund_id":"rfd","amount_refunded_cents":0,"error":"no"}`},
+		{name: "made by cancel", origin: commerce.RefundCancelled, want: commerce.RefundDone, closed: true},
+		{name: "refused to cancel", origin: commerce.RefundCancelled, refused: "no", want: commerce.RefundFailed, note: "refund_due", flag: "refund_due", closed: true},
 		{name: "of late money", origin: commerce.RefundLate, want: commerce.RefundDone},
 		{name: "of late money, refused", origin: commerce.RefundLate, refused: "no", want: commerce.RefundFailed, note: "refund_due", flag: "refund_due"},
-		{name: "a callback was faster", origin: commerce.RefundAsked, was: commerce.RefundDone, want: commerce.RefundDone, closed: "any"},
+		{name: "a callback was faster", origin: commerce.RefundAsked, was: commerce.RefundDone, want: commerce.RefundDone, closed: true},
 		{name: "a callback that it failed was faster", origin: commerce.RefundAsked, was: commerce.RefundFailed, want: commerce.RefundFailed, released: true},
-		{name: "a callback was faster, and a try says no", origin: commerce.RefundAsked, was: commerce.RefundDone, refused: "no", want: commerce.RefundDone, closed: "any"},
+		{name: "a callback was faster, and a try says no", origin: commerce.RefundAsked, was: commerce.RefundDone, refused: "no", want: commerce.RefundDone, closed: true},
 		{name: "unreachable", origin: commerce.RefundAsked, failed: away, job: commerce.JobWaiting, pending: 200},
 		{name: "unreachable for too long", origin: commerce.RefundAsked, tries: last, failed: away, job: commerce.JobDead, pending: 200, note: "refund_unknown", flag: "refund_unknown"},
 		{name: "unreachable for too long, as is known", origin: commerce.RefundAsked, tries: last + 1, flagged: "refund_unknown", failed: away, job: commerce.JobDead,
@@ -198,9 +189,11 @@ func TestRecordRefund(t *testing.T) {
 			if c.was != "" {
 				r.State = c.was
 			}
+			if c.origin == commerce.RefundLate { // no call asked for it
+				run.ReplyTo = commerce.ReplyKey{}
+			}
 			before := refunding(o, r, run)
 			before.Attention = raisedOn(o, c.flagged)
-			before.Replies[0].Body = meanwhile
 			if c.gone {
 				before.Jobs = nil
 			}
@@ -209,7 +202,7 @@ func TestRecordRefund(t *testing.T) {
 			}
 			cmd := recordRefund(o, r, run)
 			cmd.Refused, cmd.Failed = c.refused, c.failed
-			_, changes, err := cmd.Decide(fill(cmd.Needs(), before), now)
+			got, changes, err := decideAndClose(cmd, run, before)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -225,14 +218,11 @@ func TestRecordRefund(t *testing.T) {
 			if codes := noteCodes(changes.Timeline); c.note == "" && codes != nil || c.note != "" && !reflect.DeepEqual(codes, []string{c.note}) {
 				t.Errorf("notes %v", codes)
 			}
-			if (len(changes.Released) == 1) != c.released || (len(changes.Replies) == 1) != (c.closed != "") {
+			if (len(changes.Released) == 1) != c.released || (len(changes.Replies) == 1) != c.closed {
 				t.Errorf("released %+v, closed %+v", changes.Released, changes.Replies)
 			}
-			if c.closed != "" && c.closed != "any" {
-				answer, err := wire.ParseCancelAnswer(changes.Replies[0].Body)
-				if got := string(wire.Encode(answer.Refund)); err != nil || got != c.closed || answer.Status != commerce.Cancelled || changes.Replies[0].Open() {
-					t.Errorf("closed with %s, %v", changes.Replies[0].Body, err)
-				}
+			if c.closed && (changes.Replies[0].Open() || got.Order.ID != "o" || got.Refund.State != after.Refunds[0].State || got.Refund.Error != after.Refunds[0].Error) {
+				t.Errorf("closed %+v with %+v", changes.Replies, got)
 			}
 		})
 	}
@@ -286,7 +276,7 @@ func TestCancelEndsThePayment(t *testing.T) {
 			p.RefundedCents, p.PendingCents = c.refunded, c.pending
 			before := withPayment(o, p)
 			before.Attention = raisedOn(o, c.flagged)
-			cmd := CancelOrder{Facts: FactsOf(o), Reason: "no", Refund: refund, RefundID: "rfd", Answers: answerKey, TraceID: "t"}
+			cmd := CancelOrder{Facts: FactsOf(o), Reason: "no", Refund: refund, RefundID: "rfd", TraceID: "t"}
 			got, changes, err := cmd.Decide(fill(cmd.Needs(), before), now)
 			if err != nil || got.Order.Status != commerce.Cancelled {
 				t.Fatalf("%s: %+v, %v", c.name, changes, err)
@@ -318,7 +308,7 @@ func TestCancelEndsThePayment(t *testing.T) {
 func TestRefundTellsItsPlace(t *testing.T) {
 	o, run := orderIn(commerce.Paid, commerce.ByPickup, false), payJob(commerce.JobRefund, "rfd", 0)
 	first, second := pendingRefund(commerce.RefundAsked, 100), pendingRefund(commerce.RefundAsked, 200)
-	second.ID, second.Answers = "rfd_2", commerce.ReplyKey{}
+	second.ID = "rfd_2"
 	stored := refunding(o, first, run)
 	stored.Payments[0].PendingCents = 300
 	for _, r := range []commerce.Refund{first, second} {
@@ -334,13 +324,12 @@ func TestRefundTellsItsPlace(t *testing.T) {
 	}
 	stored.Refunds = []commerce.Refund{first}
 	cmd := recordRefund(o, first, run)
-	_, changes, err := cmd.Decide(fill(cmd.Needs(), stored), now)
-	want := wire.Encode(wire.RefundAnswer{OK: true, OrderID: "o", PaymentsRefundID: "rfd", AmountRefundedCents: 100, TotalRefundedCents: 100, Status: commerce.Paid})
+	got, changes, err := decideAndClose(cmd, run, stored)
 	if err != nil || stored.Orders[0].Status != commerce.Refunded || len(changes.Replies) != 1 {
 		t.Fatalf("%+v, %v", changes, err)
 	}
-	if string(changes.Replies[0].Body) != string(want) {
-		t.Errorf("answered %s, want %s", changes.Replies[0].Body, want)
+	if r := got.Refund; r.AmountCents != 100 || r.TotalRefundedCents != 100 || r.OrderStatus != commerce.Paid {
+		t.Errorf("answered with %+v", r)
 	}
 }
 

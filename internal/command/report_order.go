@@ -18,7 +18,6 @@ type ReportOrder struct {
 	PickupInstructions  string
 	DropoffInstructions string
 	ExternalPaymentID   string
-	Answers             commerce.ReplyKey // whose answer shows the delivery
 }
 
 func (c ReportOrder) externalKey() commerce.ExternalKey {
@@ -70,7 +69,7 @@ func (c ReportOrder) Decide(rows *commerce.Rows, now int64) (commerce.Order, com
 		oc.addNote("totals_mismatch", mismatch)
 	}
 	if c.Fulfillment == commerce.ByDelivery {
-		oc.startDelivery(c.Answers)
+		oc.startDelivery()
 	}
 	oc.changes.External = []commerce.ExternalRef{{ExternalKey: c.externalKey(), Order: oc.order.Key()}}
 	return oc.order, oc.finish(), nil

@@ -22,7 +22,6 @@ type StartCheckout struct {
 
 	Processor             string // takes the payment
 	SuccessURL, CancelURL string
-	Answers               commerce.ReplyKey // whose answer is the session
 }
 
 func (c StartCheckout) sale() sale { return sale{c.Actor, c.StoreID, c.Fulfillment, c.Lines} }
@@ -85,7 +84,7 @@ func (c StartCheckout) Decide(rows *commerce.Rows, now int64) (commerce.Order, c
 	oc.order.DeliveryFeeCents, oc.order.TotalCents = totals.DeliveryFee, totals.Total
 	oc.payment = &commerce.Payment{
 		StoreID: c.StoreID, OrderID: c.OrderID, Processor: c.Processor, SuccessURL: c.SuccessURL, CancelURL: c.CancelURL, StoreName: store.Name, Titles: c.Titles,
-		Answers: c.Answers, TraceID: c.Actor.TraceID, State: commerce.PaymentOpening, CreatedOn: now, UpdatedOn: now,
+		TraceID: c.Actor.TraceID, State: commerce.PaymentOpening, CreatedOn: now, UpdatedOn: now,
 	}
 	oc.enqueue(commerce.JobOpenSession, oc.order.ID, true)
 	return oc.order, oc.finish(), nil

@@ -10,7 +10,6 @@ type StartRefund struct {
 	AmountCents commerce.Cents // 0: all that is left
 	Reason      string
 	TraceID     string
-	Answers     commerce.ReplyKey // whose answer is the refund
 }
 
 // Needs names the order, its partner and payment, and the new refund.
@@ -38,7 +37,7 @@ func (c StartRefund) Decide(rows *commerce.Rows, now int64) (commerce.Refund, co
 	oc := begin(order, rows, now, commerce.ActorPartner, c.TraceID)
 	oc.usePayment(payment)
 	err = oc.startRefund(commerce.Refund{ID: c.RefundID, AmountCents: c.AmountCents, Reason: c.Reason,
-		Origin: commerce.RefundAsked, TraceID: c.TraceID, Answers: c.Answers}, true)
+		Origin: commerce.RefundAsked, TraceID: c.TraceID}, true)
 	if err != nil {
 		return commerce.Refund{}, commerce.Changes{}, err
 	}

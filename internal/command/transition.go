@@ -161,7 +161,7 @@ func (oc *orderChange) restoreStock() []wire.InventoryMove {
 	if !oc.order.InventoryDeducted {
 		return nil
 	}
-	oc.order.InventoryDeducted = false
+	oc.order.InventoryDeducted, oc.order.Restocked = false, true
 	var moves []wire.InventoryMove
 	order := commerce.OrderBodyOf(oc.order.ID)
 	for _, d := range commerce.Demands(oc.order.Lines) {

@@ -95,15 +95,16 @@ type Delivery struct {
 	HeardOn     int64 // Unix ms; when we were told
 	// ToldOn is the time of the last courier update that the partner was told of;
 	// Untold says that a job will tell of what has come since.
-	ToldOn        int64
-	Untold        bool
-	Answers       ReplyKey // whose answer tells of the delivery; empty: none
-	CancelAnswers ReplyKey // the same for cancelling it
-	TraceID       string   // of the request that asked for it
-	Error         string   // why the last try to dispatch it failed
-	CreatedOn     int64    // Unix ms
-	UpdatedOn     int64    // Unix ms
-	Changes       int64    // goes up with each change that a follower of the delivery may see
+	ToldOn int64
+	Untold bool
+	// CalledOff reports that the provider cancelled the delivery because the service
+	// asked for that, and not because the courier gave up.
+	CalledOff bool
+	TraceID   string // of the request that asked for it
+	Error     string // why the last try to dispatch it failed
+	CreatedOn int64  // Unix ms
+	UpdatedOn int64  // Unix ms
+	Changes   int64  // goes up with each change that a follower of the delivery may see
 }
 
 // MaxDispatches is how many attempts an order has: the first, and three after

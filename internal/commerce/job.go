@@ -62,6 +62,9 @@ type Job struct {
 	// it, whose caller is about to have it done. It is not stored: once the caller
 	// is gone, the job is one as any other.
 	Awaited bool
+	// ReplyTo is the open reply that the job decides: the answer of the call that
+	// asked for it. No key: no stored answer depends on the job.
+	ReplyTo ReplyKey
 
 	LeasedBy    string // the worker that has it; empty: none
 	LeasedUntil int64  // Unix ms

@@ -55,6 +55,9 @@ type Order struct {
 	CourierTrackingURL  string
 	// InventoryDeducted alone decides whether cancelling restores stock.
 	InventoryDeducted bool
+	// Restocked reports that cancelling or refunding the order put its goods back in
+	// stock.
+	Restocked bool
 	// Confirmed tells an order that was confirmed from one that was reported.
 	Confirmed        bool
 	ReadyForPickupAt int64 // Unix ms; 0: not yet

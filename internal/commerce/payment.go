@@ -26,8 +26,7 @@ type Payment struct {
 	// processors take one request.
 	StoreName string
 	Titles    []LineTitle
-	// Answers is the idempotency key whose answer is the session.
-	Answers     ReplyKey
+
 	TraceID     string // of the request that asked for it
 	State       PaymentState
 	SessionID   string
@@ -181,7 +180,6 @@ type Refund struct {
 	AmountCents Cents
 	Reason      string
 	Origin      RefundOrigin
-	Answers     ReplyKey // the idempotency key whose answer tells of it
 	TraceID     string
 	State       RefundState
 	// TotalRefundedCents and OrderStatus are what the refund made of the order: the

@@ -67,6 +67,11 @@ func (o once[R]) Decide(rows *commerce.Rows, now int64) (Reply, commerce.Changes
 	if err != nil {
 		return Reply{}, commerce.Changes{}, err
 	}
+	for i := range changes.NewJobs {
+		if changes.NewJobs[i].Awaited {
+			changes.NewJobs[i].ReplyTo = o.key
+		}
+	}
 	status, body := o.encode(result)
 	changes.Replies = append(changes.Replies, commerce.Reply{
 		ReplyKey: o.key, Fingerprint: o.fingerprint, Status: status, Body: body, CreatedOn: now,

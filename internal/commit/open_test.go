@@ -10,7 +10,6 @@ import (
 	"purveyor/internal/commit"
 	"purveyor/internal/storage"
 	"purveyor/internal/storage/storagetest"
-	"purveyor/internal/wire"
 )
 
 // checkout is a command whose answer its job decides.
@@ -18,9 +17,14 @@ func (s *shop) checkout(k string) (commerce.ReplyKey, command.OrderFacts, commit
 	n := s.orders.Add(1)
 	key := commerce.ReplyKey{PartnerID: "ptn_1", Op: "checkout", Key: k}
 	cmd := command.StartCheckout{Actor: s.actor, OrderID: commerce.NewOrderID(1, n, commerce.Entropy{}), CustomerID: "cus_1", StoreID: storeID,
-		Fulfillment: commerce.ByPickup, Lines: []commerce.OrderLine{{ProductID: productID(0), Quantity: 1}}, Processor: "box", Answers: key}
+		Fulfillment: commerce.ByPickup, Lines: []commerce.OrderLine{{ProductID: productID(0), Quantity: 1}}, Processor: "box"}
 	facts := command.OrderFacts{Key: commerce.OrderKey{StoreID: storeID, OrderID: cmd.OrderID}, PartnerID: "ptn_1", Fulfillment: cmd.Fulfillment, Lines: cmd.Lines}
 	return key, facts, commit.Once(key, [32]byte{1}, cmd, func(commerce.Order) (int, []byte) { return 0, nil })
+}
+
+// closing has the answer decided by what becomes of the job.
+func closing(cmd command.RecordPaymentSession) commit.Command[command.Recorded] {
+	return commit.Close(cmd.Job, cmd, func(r command.Recorded) (int, []byte) { return 201, []byte(r.Payment.SessionID) })
 }
 
 // awaited is the one job that a first call has asked for.
@@ -59,11 +63,11 @@ func testOpenReply(t *testing.T, open opener) {
 	if err != nil || !stored.Open() || stored.Job != job.Key() {
 		t.Errorf("stored %+v, %v", stored, err)
 	}
-	record := command.RecordPaymentSession{RecordJob: command.RecordJob{Job: job}, Facts: facts, Answers: key, SessionID: "cs", URL: "https://pay.example"}
+	record := closing(command.RecordPaymentSession{RecordJob: command.RecordJob{Job: job}, Facts: facts, SessionID: "cs", URL: "https://pay.example"})
 	must(commit.Do(t.Context(), s.committer, record))
 	must(commit.Do(t.Context(), s.committer, record)) // by another worker: too late, and without effect
 	repeat, _, err := commit.DoJobs(t.Context(), s.committer, again)
-	if err != nil || repeat.Status != wire.StatusCreated || repeat.Job.ID != "" || !repeat.Replayed || len(repeat.Body) == 0 {
+	if err != nil || repeat.Status != 201 || repeat.Job.ID != "" || !repeat.Replayed || string(repeat.Body) != "cs" {
 		t.Errorf("after the record: %+v, %v", repeat, err)
 	}
 }
@@ -117,7 +121,7 @@ func testReleasedReply(t *testing.T, open opener) {
 		t.Fatal(err)
 	}
 	job := awaited(t, jobs)
-	must(commit.Do(t.Context(), s.committer, command.RecordPaymentSession{RecordJob: command.RecordJob{Job: job}, Facts: facts, Answers: key, Refused: "no"}))
+	must(commit.Do(t.Context(), s.committer, closing(command.RecordPaymentSession{RecordJob: command.RecordJob{Job: job}, Facts: facts, Refused: "no"})))
 	if stored, err := s.engine.Reader().Reply(t.Context(), key); !errors.Is(err, storage.ErrNotFound) {
 		t.Errorf("stored %+v, %v", stored, err)
 	}

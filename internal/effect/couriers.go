@@ -14,6 +14,7 @@ import (
 	"purveyor/internal/jobs"
 	"purveyor/internal/outside/courier"
 	"purveyor/internal/outside/geocode"
+	"purveyor/internal/storage"
 )
 
 // couriers are the calls to courier providers.
@@ -50,16 +51,16 @@ func (c couriers) dispatch(ctx context.Context, job commerce.Job) jobs.Outcome {
 		return c.ledger().retryAfterLease(job, err)
 	}
 	record := command.RecordDelivery{RecordJob: command.RecordJob{Job: job, Delays: commerce.DispatchDelays, Jitter: c.Env.Jitter()},
-		Facts: command.FactsOf(order), Answers: delivery.Answers, Attempt: attempt}
+		Facts: command.FactsOf(order), Attempt: attempt}
 	if delivery.State != commerce.DeliveryDispatching || delivery.Attempt != attempt { // a callback was faster
-		return outcome(c.Options, record, nil)
+		return answered(c.Options, job, record, nil)
 	}
 	d := dispatching{couriers: c, job: job, order: order, delivery: delivery}
 	if d.request, record.Reach, err = c.request(ctx, order, delivery); outage(err) {
 		return c.ledger().retryAfterLease(job, err)
 	} else if err != nil {
 		record.Failed = err
-		return outcome(c.Options, record, err)
+		return answered(c.Options, job, record, err)
 	}
 	made, name, err := d.ask(ctx)
 	refusal, refused := errors.AsType[*courier.Refusal](err)
@@ -74,7 +75,7 @@ func (c couriers) dispatch(ctx context.Context, job commerce.Job) jobs.Outcome {
 	default:
 		record.Failed, record.Told = err, forPartners(err)
 	}
-	return outcome(c.Options, record, err)
+	return answered(c.Options, job, record, err)
 }
 
 // forPartners is what partners may read of a failure.
@@ -241,16 +242,20 @@ func (c couriers) cancel(ctx context.Context, job commerce.Job) jobs.Outcome {
 	if err != nil {
 		return c.ledger().retryAfterLease(job, err)
 	}
+	refundID, err := cancelRefund(ctx, c.Engine.Reader(), job, order)
+	if err != nil {
+		return c.ledger().retryAfterLease(job, err)
+	}
 	record := command.RecordDeliveryCancelled{RecordJob: command.RecordJob{Job: job, Delays: commerce.CancelDelays, Jitter: c.Env.Jitter()},
-		Facts: command.FactsOf(order), Answers: delivery.CancelAnswers}
+		Facts: command.FactsOf(order), RefundID: refundID}
 	provider, known := c.Fleet.Providers[delivery.Provider]
 	switch {
 	case delivery.State == commerce.DeliveryOver && !delivery.Unsure(), delivery.Provider == "":
 		record.Cancelled = delivery.Status == commerce.CourierCancelled
-		return outcome(c.Options, record, nil)
+		return answered(c.Options, job, record, nil)
 	case !known:
 		record.Failed = notOfFleet(delivery.Provider)
-		return outcome(c.Options, record, record.Failed)
+		return answered(c.Options, job, record, record.Failed)
 	}
 	now, err := provider.Cancel(ctx, courier.KeyOf(delivery))
 	refusal, refused := errors.AsType[*courier.Refusal](err)
@@ -263,7 +268,22 @@ func (c couriers) cancel(ctx context.Context, job commerce.Job) jobs.Outcome {
 	default:
 		record.Failed = err
 	}
-	return outcome(c.Options, record, record.Failed)
+	return answered(c.Options, job, record, record.Failed)
+}
+
+// cancelRefund is the id of the refund that the call which cancelled the order asked
+// for, if the answer of that call waits for the job. Both were stored together.
+func cancelRefund(ctx context.Context, r storage.Reader, job commerce.Job, order commerce.Order) (id string, err error) {
+	if job.ReplyTo.Key == "" {
+		return "", nil
+	}
+	refunds, err := r.Refunds(ctx, order.Key())
+	for _, refund := range refunds {
+		if refund.Origin == commerce.RefundCancelled {
+			id = refund.ID
+		}
+	}
+	return id, err
 }
 
 func notOfFleet(name string) error {

@@ -38,8 +38,10 @@ type Options struct {
 	// nothing is called.
 	Failed func(job commerce.Job, err error, dead bool)
 	Sender Sender
-	Mailer mail.Mailer // nil: mail is kept in the outbox
-	Texter sms.Texter  // nil: texts are kept in the outbox
+	// Answers makes the answers of calls that wait for a job.
+	Answers Answers
+	Mailer  mail.Mailer // nil: mail is kept in the outbox
+	Texter  sms.Texter  // nil: texts are kept in the outbox
 
 	// Processors take payments, by the names that payments know them by.
 	Processors map[string]Processor
@@ -59,6 +61,15 @@ type Processor interface {
 	OpenSession(ctx context.Context, r payment.SessionRequest) (payment.Session, error)
 	ExpireSession(ctx context.Context, id string) (payment.Session, error)
 	Refund(ctx context.Context, r payment.RefundRequest) (payment.Refund, error)
+}
+
+// Answers makes the answers that jobs decide, from what is stored by then: the
+// HTTP status and the body, as they are sent.
+type Answers interface {
+	CheckedOut(o commerce.Order, p commerce.Payment) (status int, body []byte)
+	Reported(o commerce.Order, traceID string) (status int, body []byte)
+	Refunded(r commerce.Refund) (status int, body []byte)
+	Cancelled(o commerce.Order, d commerce.Delivery, refund *commerce.Refund) (status int, body []byte)
 }
 
 // Geocoder finds places, as geocode.Geocoder does.
@@ -250,4 +261,28 @@ func outcome(o Options, record commit.Command[commerce.Job], failed error) jobs.
 	return jobs.Outcome{Err: failed, Record: jobs.Recording(o.Env, func(ctx context.Context) (commerce.Job, error) {
 		return commit.Do(ctx, o.Committer, record)
 	})}
+}
+
+// answered is the outcome of a try that a call may wait for. The command that
+// records it decides the call's answer, too.
+func answered(o Options, job commerce.Job, record commit.Command[command.Recorded], failed error) jobs.Outcome {
+	return jobs.Outcome{Err: failed, Record: jobs.Recording(o.Env, func(ctx context.Context) (commerce.Job, error) {
+		recorded, err := commit.Do(ctx, o.Committer, answering(o.Answers, job, record))
+		return recorded.Job, err
+	})}
+}
+
+// answering closes the reply that waits for a job when its outcome is recorded.
+func answering(a Answers, job commerce.Job, record commit.Command[command.Recorded]) commit.Command[command.Recorded] {
+	return commit.Close(job, record, func(r command.Recorded) (int, []byte) {
+		switch {
+		case job.Kind == commerce.JobOpenSession:
+			return a.CheckedOut(r.Order, r.Payment)
+		case job.Kind == commerce.JobDispatch:
+			return a.Reported(r.Order, r.Delivery.TraceID)
+		case job.Kind == commerce.JobRefund && r.Refund.Origin == commerce.RefundAsked:
+			return a.Refunded(*r.Refund)
+		}
+		return a.Cancelled(r.Order, r.Delivery, r.Refund)
+	})
 }

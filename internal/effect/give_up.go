@@ -12,19 +12,23 @@ import (
 )
 
 // GiveUp makes the command by which an operator gives up a dead job: the one that
-// records the last failed try of its kind. If what the job is about is not there
-// or cannot be read, only the job is given up.
-func GiveUp(ctx context.Context, r storage.Reader, job commerce.Job, by, reason string) (commit.Command[commerce.Job], error) {
+// records the last failed try of its kind, and with it the answer of a call that
+// waits. If what the job is about is not there or cannot be read, only the job is
+// given up.
+func GiveUp(ctx context.Context, r storage.Reader, a Answers, job commerce.Job, by, reason string) (commit.Command[command.Recorded], error) {
 	record := command.RecordJob{Job: job, Failed: errors.New(reason), GivenUpBy: by}
 	cmd, err := recordOf(ctx, r, job, record)
 	if errors.Is(err, storage.ErrNotFound) || errors.Is(err, storage.ErrUnreadable) {
 		return command.GiveUpJob{RecordJob: record}, nil
 	}
-	return cmd, err
+	if err != nil {
+		return nil, err
+	}
+	return answering(a, job, cmd), nil
 }
 
 // recordOf is the command that records a failed try of a job.
-func recordOf(ctx context.Context, r storage.Reader, job commerce.Job, record command.RecordJob) (commit.Command[commerce.Job], error) {
+func recordOf(ctx context.Context, r storage.Reader, job commerce.Job, record command.RecordJob) (commit.Command[command.Recorded], error) {
 	about, err := subjectOf(ctx, r, job)
 	switch {
 	case err != nil:
@@ -35,16 +39,19 @@ func recordOf(ctx context.Context, r storage.Reader, job commerce.Job, record co
 	facts := command.FactsOf(*about.order)
 	switch job.Kind {
 	case commerce.JobOpenSession:
-		paid, err := r.Payment(ctx, facts.Key)
-		return command.RecordPaymentSession{RecordJob: record, Facts: facts, Answers: paid.Answers}, err
+		_, err := r.Payment(ctx, facts.Key)
+		return command.RecordPaymentSession{RecordJob: record, Facts: facts}, err
 	case commerce.JobRefund:
-		return command.RecordRefund{RecordJob: record, Facts: facts, RefundID: about.refund.ID, Answers: about.refund.Answers}, nil
+		return command.RecordRefund{RecordJob: record, Facts: facts, RefundID: about.refund.ID}, nil
 	case commerce.JobDispatch:
-		delivery, err := r.Delivery(ctx, facts.Key)
-		return command.RecordDelivery{RecordJob: record, Facts: facts, Answers: delivery.Answers, Attempt: about.attempt}, err
+		_, err := r.Delivery(ctx, facts.Key)
+		return command.RecordDelivery{RecordJob: record, Facts: facts, Attempt: about.attempt}, err
 	case commerce.JobCancelDelivery:
-		delivery, err := r.Delivery(ctx, facts.Key)
-		return command.RecordDeliveryCancelled{RecordJob: record, Facts: facts, Answers: delivery.CancelAnswers}, err
+		refundID, err := cancelRefund(ctx, r, job, *about.order)
+		if err == nil {
+			_, err = r.Delivery(ctx, facts.Key)
+		}
+		return command.RecordDeliveryCancelled{RecordJob: record, Facts: facts, RefundID: refundID}, err
 	}
 	return command.GiveUpJob{RecordJob: record, Facts: &facts}, nil
 }

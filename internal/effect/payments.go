@@ -29,14 +29,14 @@ func (p payments) open(ctx context.Context, job commerce.Job) jobs.Outcome {
 	if err != nil {
 		return p.ledger().retryAfterLease(job, err)
 	}
-	record := command.RecordPaymentSession{RecordJob: p.recordJob(job), Facts: command.FactsOf(order), Answers: paid.Answers}
+	record := command.RecordPaymentSession{RecordJob: p.recordJob(job), Facts: command.FactsOf(order)}
 	session, err := processor.OpenSession(ctx, sessionRequest(order, paid))
 	record.SessionID, record.URL = session.ID, session.URL
 	if record.Refused, record.Failed = outcomeOf(err); deniedUs(err) {
 		// If an earlier try opened a session, its page was given to no customer.
 		record.Refused, record.Failed = commerce.ProcessorRefusesUs, nil
 	}
-	return outcome(p.Options, record, record.Failed)
+	return answered(p.Options, job, record, record.Failed)
 }
 
 // begun is an order whose session is to be opened: in hand if this process has
@@ -115,7 +115,7 @@ func (p payments) refund(ctx context.Context, job commerce.Job) jobs.Outcome {
 	if err != nil {
 		return p.ledger().retryAfterLease(job, err)
 	}
-	record := command.RecordRefund{RecordJob: p.recordJob(job), Facts: command.FactsOf(order), RefundID: refund.ID, Answers: refund.Answers}
+	record := command.RecordRefund{RecordJob: p.recordJob(job), Facts: command.FactsOf(order), RefundID: refund.ID}
 	made, err := processor.Refund(ctx, payment.RefundRequest{ID: refund.ID, OrderID: order.ID, SessionID: paid.SessionID,
 		PaymentID: paid.PaymentID, AmountCents: refund.AmountCents, Reason: refund.Reason})
 	record.Ref = made.ID
@@ -124,7 +124,7 @@ func (p payments) refund(ctx context.Context, job commerce.Job) jobs.Outcome {
 		// have been cut off behind the processor's door: then the amount stays reserved.
 		record.Refused, record.Failed = commerce.ProcessorRefusesUs, nil
 	}
-	return outcome(p.Options, record, record.Failed)
+	return answered(p.Options, job, record, record.Failed)
 }
 
 func (p payments) load(ctx context.Context, key commerce.OrderKey) (commerce.Order, commerce.Payment, Processor, error) {

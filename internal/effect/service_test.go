@@ -186,7 +186,7 @@ func (s *shop) serve(m *mortal, objects *fakesandbox.Objects, wrap func(Processo
 	if wrap != nil {
 		processor = wrap(processor)
 	}
-	v.effects = Start(Options{Engine: m, Committer: v.committer, Runner: v.runner, Sender: s,
+	v.effects = Start(Options{Engine: m, Committer: v.committer, Runner: v.runner, Sender: s, Answers: api.Answers{},
 		Processors: map[string]Processor{"sandbox": processor}, Post: v.post, Fleet: fleet, Movers: movers, Geocoder: nowhere{}, Failed: s.failed})
 	partners := api.New(m, v.committer, api.Options{Jobs: v.effects, Couriers: fleet, Geocoder: nowhere{}, Processors: map[commerce.Mode]string{commerce.Test: "sandbox"}})
 	v.api = web.Trace(env.Env{}, slog.New(slog.DiscardHandler), partners.Handler())

@@ -12,6 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"purveyor/internal/api"
 	"purveyor/internal/command"
 	"purveyor/internal/commerce"
 	"purveyor/internal/commit"
@@ -141,7 +142,7 @@ func (s *shop) runner(worker string) *jobs.Runner {
 
 // start begins to do jobs. It is to be stopped.
 func (s *shop) start(configured bool) *Effects {
-	o := Options{Engine: s.engine, Committer: s.committer, Runner: s.runner(fmt.Sprint("worker ", time.Now().UnixNano())), Sender: s}
+	o := Options{Engine: s.engine, Committer: s.committer, Runner: s.runner(fmt.Sprint("worker ", time.Now().UnixNano())), Sender: s, Answers: api.Answers{}}
 	if configured {
 		o.Mailer, o.Texter = mailer{s}, texter{s}
 	}

@@ -87,7 +87,7 @@ func ServeProfiled(ctx context.Context, addr, database, profile string, args ...
 	}
 	fleet := courier.Fleet{Providers: map[string]courier.Provider{Sandbox: couriers}, Modes: map[commerce.Mode][]string{commerce.Test: {Sandbox}}}
 	notices := inbound.New(env.Env{}, engine.Reader(), committer, map[string]inbound.PaymentCallbacks{Sandbox: box}, map[string]inbound.CourierCallbacks{Sandbox: couriers})
-	effects := effect.Start(effect.Options{Engine: engine, Committer: committer, Runner: runner, Sender: webhook.NewSender(flags.privateWebhooks, nil),
+	effects := effect.Start(effect.Options{Engine: engine, Committer: committer, Runner: runner, Answers: api.Answers{}, Sender: webhook.NewSender(flags.privateWebhooks, nil),
 		Processors: map[string]effect.Processor{Sandbox: box}, Fleet: fleet, Geocoder: geocode.Offline{}, Movers: map[string]sandbox.Mover{courier.SandboxObjects: couriers}, Post: notices.FromSandbox(sandbox.NewSigner(env.Env{}, objects))})
 	defer func() {
 		giveBack, cancel := context.WithTimeout(context.Background(), time.Second)

@@ -5,13 +5,13 @@ import "purveyor/internal/commerce"
 // Deliveries keeps the rows of commerce.Rows by that name.
 var Deliveries = Table[commerce.OrderKey, commerce.Delivery]{
 	Name: "deliveries", Key: "store_id, order_id",
-	Fixed: "answers_partner, answers_op, answers_key, trace_id, created_on",
+	Fixed: "trace_id, created_on",
 	Mutable: "attempt, state, provider, asked_on, provider_id, quote_id, fee_cents, avoid, tracking_url, status, pickup_eta, dropoff_eta, " +
-		"courier_name, courier_phone, courier_vehicle, courier_image_url, lat, lng, imminent, seen_on, heard_on, told_on, untold, cancel_partner, cancel_op, cancel_key, error, updated_on, changes",
+		"courier_name, courier_phone, courier_vehicle, courier_image_url, lat, lng, imminent, seen_on, heard_on, told_on, untold, called_off, error, updated_on, changes",
 	KeyOf:   func(v *commerce.Delivery) commerce.OrderKey { return v.Key() },
 	BindKey: func(b Binder, k commerce.OrderKey) { b.Text(k.StoreID).Text(k.OrderID) },
 	BindFixed: func(b Binder, v *commerce.Delivery) {
-		b.Text(v.Answers.PartnerID).Text(v.Answers.Op).Text(v.Answers.Key).Text(v.TraceID).Int(v.CreatedOn)
+		b.Text(v.TraceID).Int(v.CreatedOn)
 	},
 	BindMutable: func(b Binder, v *commerce.Delivery) {
 		b.Int(v.Attempt).Text(string(v.State)).Text(v.Provider).Int(v.AskedOn).Text(v.ProviderID).Text(v.QuoteID).Int(int64(v.FeeCents)).
@@ -23,13 +23,13 @@ var Deliveries = Table[commerce.OrderKey, commerce.Delivery]{
 			b.Float(nil).Float(nil)
 		}
 		b.Bool(v.Imminent).Int(v.SeenOn).Int(v.HeardOn).Int(v.ToldOn).Bool(v.Untold).
-			Text(v.CancelAnswers.PartnerID).Text(v.CancelAnswers.Op).Text(v.CancelAnswers.Key).Text(v.Error).Int(v.UpdatedOn).Int(v.Changes)
+			Bool(v.CalledOff).Text(v.Error).Int(v.UpdatedOn).Int(v.Changes)
 	},
 	Scan: scanDelivery,
 }
 
 func scanDelivery(s Scanner, k commerce.OrderKey) commerce.Delivery {
-	d := commerce.Delivery{StoreID: k.StoreID, OrderID: k.OrderID, Answers: scanReplyKey(s), TraceID: s.Text(), CreatedOn: s.Int(),
+	d := commerce.Delivery{StoreID: k.StoreID, OrderID: k.OrderID, TraceID: s.Text(), CreatedOn: s.Int(),
 		Attempt: s.Int(), State: commerce.DeliveryState(s.Text()), Provider: s.Text(), AskedOn: s.Int(), ProviderID: s.Text(), QuoteID: s.Text(),
 		FeeCents: commerce.Cents(s.Int()), Avoid: s.Text(), TrackingURL: s.Text(), Status: commerce.CourierStatus(s.Text()), PickupETA: s.Int(), DropoffETA: s.Int(),
 		Courier: commerce.Courier{Name: s.Text(), Phone: s.Text(), Vehicle: s.Text(), ImageURL: s.Text()}}
@@ -37,8 +37,7 @@ func scanDelivery(s Scanner, k commerce.OrderKey) commerce.Delivery {
 		d.Courier.At = &commerce.Point{Lat: *lat, Lng: *lng}
 	}
 	d.Imminent, d.SeenOn, d.HeardOn, d.ToldOn, d.Untold = s.Bool(), s.Int(), s.Int(), s.Int(), s.Bool()
-	d.CancelAnswers = scanReplyKey(s)
-	d.Error, d.UpdatedOn, d.Changes = s.Text(), s.Int(), s.Int()
+	d.CalledOff, d.Error, d.UpdatedOn, d.Changes = s.Bool(), s.Text(), s.Int(), s.Int()
 	return d
 }
 

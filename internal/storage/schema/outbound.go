@@ -21,19 +21,21 @@ var Endpoints = Table[string, commerce.Endpoint]{
 
 // Jobs keeps the rows of commerce.Rows by that name.
 var Jobs = Table[commerce.JobKey, commerce.Job]{
-	Name: "jobs", Key: "slot, id", Fixed: "kind, mode, owner, subject, partner_id",
+	Name: "jobs", Key: "slot, id", Fixed: "kind, mode, owner, subject, partner_id, reply_partner, reply_op, reply_key",
 	Mutable: "run_at, state, tries, probes, error, leased_by, leased_until",
 	KeyOf:   func(v *commerce.Job) commerce.JobKey { return v.Key() },
 	BindKey: func(b Binder, k commerce.JobKey) { b.Int(k.Slot).Text(k.ID) },
 	BindFixed: func(b Binder, v *commerce.Job) {
-		b.Text(string(v.Kind)).Text(string(v.Mode)).Text(v.Owner).Text(v.Subject).Text(v.PartnerID)
+		b.Text(string(v.Kind)).Text(string(v.Mode)).Text(v.Owner).Text(v.Subject).Text(v.PartnerID).
+			Text(v.ReplyTo.PartnerID).Text(v.ReplyTo.Op).Text(v.ReplyTo.Key)
 	},
 	BindMutable: func(b Binder, v *commerce.Job) {
 		b.Int(v.RunAt).Text(string(v.State)).Int(v.Tries).Int(v.Probes).Text(v.Error).Text(v.LeasedBy).Int(v.LeasedUntil)
 	},
 	Scan: func(s Scanner, k commerce.JobKey) commerce.Job {
 		return commerce.Job{Slot: k.Slot, ID: k.ID, Kind: commerce.JobKind(s.Text()), Mode: commerce.Mode(s.Text()), Owner: s.Text(), Subject: s.Text(), PartnerID: s.Text(),
-			RunAt: s.Int(), State: commerce.JobState(s.Text()), Tries: s.Int(), Probes: s.Int(), Error: s.Text(),
+			ReplyTo: commerce.ReplyKey{PartnerID: s.Text(), Op: s.Text(), Key: s.Text()},
+			RunAt:   s.Int(), State: commerce.JobState(s.Text()), Tries: s.Int(), Probes: s.Int(), Error: s.Text(),
 			LeasedBy: s.Text(), LeasedUntil: s.Int()}
 	},
 }

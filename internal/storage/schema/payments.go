@@ -9,14 +9,14 @@ import (
 // Payments keeps the rows of commerce.Rows by that name.
 var Payments = Table[commerce.OrderKey, commerce.Payment]{
 	Name: "payments", Key: "store_id, order_id",
-	Fixed: "processor, success_url, cancel_url, store_name, titles, answers_partner, answers_op, answers_key, trace_id, created_on",
+	Fixed: "processor, success_url, cancel_url, store_name, titles, trace_id, created_on",
 	Mutable: "state, session_id, checkout_url, payment_id, error, notice_id, captured_cents, refunded_cents, pending_cents, " +
 		"came_back_cents, entries, updated_on",
 	KeyOf:   func(v *commerce.Payment) commerce.OrderKey { return v.Key() },
 	BindKey: func(b Binder, k commerce.OrderKey) { b.Text(k.StoreID).Text(k.OrderID) },
 	BindFixed: func(b Binder, v *commerce.Payment) {
 		b.Text(v.Processor).Text(v.SuccessURL).Text(v.CancelURL).Text(v.StoreName).JSON(titles(v.Titles)).
-			Text(v.Answers.PartnerID).Text(v.Answers.Op).Text(v.Answers.Key).Text(v.TraceID).Int(v.CreatedOn)
+			Text(v.TraceID).Int(v.CreatedOn)
 	},
 	BindMutable: func(b Binder, v *commerce.Payment) {
 		b.Text(string(v.State)).Text(v.SessionID).Text(v.CheckoutURL).Text(v.PaymentID).Text(v.Error).Text(v.CallbackID).
@@ -24,7 +24,7 @@ var Payments = Table[commerce.OrderKey, commerce.Payment]{
 	},
 	Scan: func(s Scanner, k commerce.OrderKey) commerce.Payment {
 		return commerce.Payment{StoreID: k.StoreID, OrderID: k.OrderID, Processor: s.Text(), SuccessURL: s.Text(), CancelURL: s.Text(),
-			StoreName: s.Text(), Titles: titlesOf(s), Answers: scanReplyKey(s), TraceID: s.Text(), CreatedOn: s.Int(),
+			StoreName: s.Text(), Titles: titlesOf(s), TraceID: s.Text(), CreatedOn: s.Int(),
 			State: commerce.PaymentState(s.Text()), SessionID: s.Text(), CheckoutURL: s.Text(), PaymentID: s.Text(), Error: s.Text(), CallbackID: s.Text(),
 			CapturedCents: commerce.Cents(s.Int()), RefundedCents: commerce.Cents(s.Int()), PendingCents: commerce.Cents(s.Int()), CameBackCents: commerce.Cents(s.Int()),
 			Entries: s.Int(), UpdatedOn: s.Int()}
@@ -52,20 +52,20 @@ func titlesOf(s Scanner) (v []commerce.LineTitle) {
 // Refunds keeps the rows of commerce.Rows by that name.
 var Refunds = Table[commerce.RefundKey, commerce.Refund]{
 	Name: "refunds", Key: "store_id, id",
-	Fixed:   "order_id, amount_cents, reason, origin, answers_partner, answers_op, answers_key, trace_id, created_on",
+	Fixed:   "order_id, amount_cents, reason, origin, trace_id, created_on",
 	Mutable: "state, total_refunded_cents, order_status, ref, error, updated_on",
 	KeyOf:   func(v *commerce.Refund) commerce.RefundKey { return v.Key() },
 	BindKey: func(b Binder, k commerce.RefundKey) { b.Text(k.StoreID).Text(k.RefundID) },
 	BindFixed: func(b Binder, v *commerce.Refund) {
 		b.Text(v.OrderID).Int(int64(v.AmountCents)).Text(v.Reason).Text(string(v.Origin)).
-			Text(v.Answers.PartnerID).Text(v.Answers.Op).Text(v.Answers.Key).Text(v.TraceID).Int(v.CreatedOn)
+			Text(v.TraceID).Int(v.CreatedOn)
 	},
 	BindMutable: func(b Binder, v *commerce.Refund) {
 		b.Text(string(v.State)).Int(int64(v.TotalRefundedCents)).Text(string(v.OrderStatus)).Text(v.Ref).Text(v.Error).Int(v.UpdatedOn)
 	},
 	Scan: func(s Scanner, k commerce.RefundKey) commerce.Refund {
 		return commerce.Refund{StoreID: k.StoreID, ID: k.RefundID, OrderID: s.Text(), AmountCents: commerce.Cents(s.Int()), Reason: s.Text(),
-			Origin: commerce.RefundOrigin(s.Text()), Answers: scanReplyKey(s), TraceID: s.Text(), CreatedOn: s.Int(),
+			Origin: commerce.RefundOrigin(s.Text()), TraceID: s.Text(), CreatedOn: s.Int(),
 			State: commerce.RefundState(s.Text()), TotalRefundedCents: commerce.Cents(s.Int()), OrderStatus: commerce.OrderStatus(s.Text()), Ref: s.Text(), Error: s.Text(), UpdatedOn: s.Int()}
 	},
 }
@@ -78,10 +78,6 @@ func ScanRefund(s Scanner) commerce.Refund {
 // ScanPayment reads all columns of Payments.
 func ScanPayment(s Scanner) commerce.Payment {
 	return Payments.Scan(s, commerce.OrderKey{StoreID: s.Text(), OrderID: s.Text()})
-}
-
-func scanReplyKey(s Scanner) commerce.ReplyKey {
-	return commerce.ReplyKey{PartnerID: s.Text(), Op: s.Text(), Key: s.Text()}
 }
 
 // Ledger is what batches append.

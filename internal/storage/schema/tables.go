@@ -158,7 +158,7 @@ var Orders = Table[commerce.OrderKey, commerce.Order]{
 	Fixed: "partner_id, mode, source, external_id, fulfillment, lines, address, subtotal_cents, tax_cents, delivery_fee_cents, " +
 		"total_cents, pickup_instructions, dropoff_instructions, external_payment_id, created_on, customer_id, customer_email",
 	Mutable: "status, refunded_cents, courier_quote_id, courier_delivery_id, courier_tracking_url, inventory_deducted, confirmed, " +
-		"ready_for_pickup_at, picked_up_at, refunded_from, refund_stopped, updated_on, events, notified_on",
+		"ready_for_pickup_at, picked_up_at, refunded_from, refund_stopped, restocked, updated_on, events, notified_on",
 	KeyOf:   func(v *commerce.Order) commerce.OrderKey { return v.Key() },
 	BindKey: func(b Binder, k commerce.OrderKey) { b.Text(k.StoreID).Text(k.OrderID) },
 	BindFixed: func(b Binder, v *commerce.Order) {
@@ -171,7 +171,7 @@ var Orders = Table[commerce.OrderKey, commerce.Order]{
 	BindMutable: func(b Binder, v *commerce.Order) {
 		b.Text(string(v.Status)).Int(int64(v.RefundedCents)).Text(v.CourierQuoteID).Text(v.CourierDeliveryID).Text(v.CourierTrackingURL).
 			Bool(v.InventoryDeducted).Bool(v.Confirmed).Int(v.ReadyForPickupAt).Int(v.PickedUpAt).Text(string(v.RefundedFrom)).Bool(v.RefundStopped).
-			Int(v.UpdatedOn).Int(v.Events).Int(v.NotifiedOn)
+			Bool(v.Restocked).Int(v.UpdatedOn).Int(v.Events).Int(v.NotifiedOn)
 	},
 	Scan: scanOrder,
 }
@@ -195,7 +195,7 @@ func scanOrder(s Scanner, k commerce.OrderKey) commerce.Order {
 	o.CourierQuoteID, o.CourierDeliveryID, o.CourierTrackingURL = s.Text(), s.Text(), s.Text()
 	o.InventoryDeducted, o.Confirmed = s.Bool(), s.Bool()
 	o.ReadyForPickupAt, o.PickedUpAt, o.RefundedFrom, o.RefundStopped = s.Int(), s.Int(), commerce.OrderStatus(s.Text()), s.Bool()
-	o.UpdatedOn, o.Events, o.NotifiedOn = s.Int(), s.Int(), s.Int()
+	o.Restocked, o.UpdatedOn, o.Events, o.NotifiedOn = s.Bool(), s.Int(), s.Int(), s.Int()
 	return o
 }
 

@@ -99,7 +99,7 @@ func changeRows(t *testing.T, db Database) {
 	o := &c.Orders[0]
 	o.Status, o.RefundedCents, o.CourierQuoteID, o.CourierDeliveryID, o.CourierTrackingURL = commerce.Refunded, 1373, "a", "b", "c"
 	o.InventoryDeducted, o.Confirmed, o.ReadyForPickupAt, o.PickedUpAt = false, false, 117, 118
-	o.RefundedFrom, o.RefundStopped = "", false
+	o.RefundedFrom, o.RefundStopped, o.Restocked = "", false, false
 	o.UpdatedOn, o.Events, o.NotifiedOn = 120, 3, 121
 	fixed := c
 	fixed.Replies, fixed.External, fixed.Customers = nil, nil, nil

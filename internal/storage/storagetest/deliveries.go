@@ -14,15 +14,14 @@ func sampleDelivery() commerce.Delivery {
 	return commerce.Delivery{StoreID: "sto_1", OrderID: "ord_1", Attempt: 2, State: commerce.DeliveryActive, Provider: "uber", AskedOn: 50, ProviderID: "del_1",
 		QuoteID: "dqt_1", FeeCents: 599, Avoid: "doordash", TrackingURL: "https://t.example/1", Status: commerce.CourierEnRoute, PickupETA: 51, DropoffETA: 52,
 		Courier:  commerce.Courier{Name: "Ünï", Phone: "+15125550111", Vehicle: "bicycle", ImageURL: "https://t.example/1.png", At: &commerce.Point{Lat: 30.25, Lng: -97.5}},
-		Imminent: true, SeenOn: 53, HeardOn: 54, ToldOn: 55, Untold: true, Answers: commerce.ReplyKey{PartnerID: "ptn_1", Op: "live POST /v1/z", Key: "k 3"},
-		CancelAnswers: commerce.ReplyKey{PartnerID: "ptn_1", Op: "live POST /v1/w", Key: "k 4"},
-		TraceID:       "t", Error: "e", CreatedOn: 56, UpdatedOn: 57, Changes: 58}
+		Imminent: true, SeenOn: 53, HeardOn: 54, ToldOn: 55, Untold: true, CalledOff: true,
+		TraceID: "t", Error: "e", CreatedOn: 56, UpdatedOn: 57, Changes: 58}
 }
 
 // changeDelivery changes every field that can change.
 func changeDelivery(d *commerce.Delivery, p *commerce.GeocodedAddress) {
 	*d = commerce.Delivery{StoreID: d.StoreID, OrderID: d.OrderID, Attempt: 3, State: commerce.DeliveryOver, Status: commerce.CourierDone, UpdatedOn: 157, Changes: 158,
-		Answers: d.Answers, TraceID: d.TraceID, CreatedOn: d.CreatedOn}
+		TraceID: d.TraceID, CreatedOn: d.CreatedOn}
 	p.At, p.Precision, p.Source, p.FoundOn = commerce.Point{Lat: -1.5, Lng: 179.5}, "zip", "offline", 160
 }
 

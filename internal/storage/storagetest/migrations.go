@@ -58,6 +58,7 @@ func RunMigrations(t *testing.T, fresh func(testing.TB) Raw, known []storage.Mig
 	})
 	t.Run("flags of orders", func(t *testing.T) { migrateFlags(t, fresh(t)) })
 	t.Run("refunded orders", func(t *testing.T) { migrateRefunds(t, fresh(t)) })
+	t.Run("jobs whose answers wait", func(t *testing.T) { migrateReplies(t, fresh(t)) })
 	for change, says := range map[string]string{
 		"DROP INDEX endpoints_held":                                "index endpoints_held is missing",
 		"DROP TABLE outbox":                                        "table outbox is missing",

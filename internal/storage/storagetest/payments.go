@@ -13,13 +13,12 @@ import (
 
 // samplePayment is the payment of the order of sample, with every field set.
 func samplePayment() (commerce.Payment, commerce.Refund, []commerce.LedgerEntry) {
-	key := commerce.ReplyKey{PartnerID: "ptn_1", Op: "live POST /v1/y", Key: "k 2"}
 	return commerce.Payment{StoreID: "sto_1", OrderID: "ord_1", Processor: "sandbox", SuccessURL: "https://a.example/ok", CancelURL: "https://a.example/no",
 			StoreName: "One", Titles: []commerce.LineTitle{{Name: "Rye \"loaf\"", ImageURL: "https://a.example/1.png"}, {Name: "Ünï"}},
-			Answers: key, TraceID: "t", State: commerce.PaymentPaid, SessionID: "cs_1", CheckoutURL: "https://pay.example/1", PaymentID: "pi_1",
+			TraceID: "t", State: commerce.PaymentPaid, SessionID: "cs_1", CheckoutURL: "https://pay.example/1", PaymentID: "pi_1",
 			Error: "e", CallbackID: "n", CapturedCents: 1373, RefundedCents: 100, PendingCents: 50, CameBackCents: 25, Entries: 2, CreatedOn: 40, UpdatedOn: 41},
 		commerce.Refund{StoreID: "sto_1", ID: "rfd_1", OrderID: "ord_1", AmountCents: 100, Reason: "duplicate", Origin: commerce.RefundAsked,
-			Answers: key, TraceID: "t", State: commerce.RefundDone, TotalRefundedCents: 150, OrderStatus: commerce.Shipped, Ref: "re_1", Error: "e", CreatedOn: 42, UpdatedOn: 43},
+			TraceID: "t", State: commerce.RefundDone, TotalRefundedCents: 150, OrderStatus: commerce.Shipped, Ref: "re_1", Error: "e", CreatedOn: 42, UpdatedOn: 43},
 		[]commerce.LedgerEntry{
 			{StoreID: "sto_1", OrderID: "ord_1", Seq: 1, Kind: commerce.EntryCapture, AmountCents: 1373, Ref: "pi_1", CreatedOn: 44},
 			{StoreID: "sto_1", OrderID: "ord_1", Seq: 2, Kind: commerce.EntryRefund, AmountCents: 100, RefundID: "rfd_1", Ref: "re_1", CreatedOn: 45}}
