@@ -48,6 +48,7 @@ var arrows = map[string][]string{
 	"inbound":                   {"web", "commerce", "command", "commit", "storage", "outside/payment", "outside/courier", "outside/sandbox", "env"},
 	"api":                       {"web", "wire", "commerce", "command", "commit", "storage", "outside/courier", "outside/geocode", "env"},
 	"scenario":                  {"api", "jobs", "inbound", "effect", "outside/payment", "outside/courier", "outside/geocode", "outside/sandbox", "web", "commerce", "command", "commit", "storage", "storage/sqlite", "storage/postgres", "env"},
+	"simulation":                {"api", "command", "commerce", "commit", "effect", "env", "inbound", "jobs", "outside/courier", "outside/geocode", "outside/payment", "outside/sandbox", "outside/webhook", "storage", "storage/storagetest", "sweep", "testkit/memory", "testkit/sim", "web"},
 	"outside/courier":           {"commerce", "outside/httpcall", "outside/sandbox", "outside/watch", "env"},
 
 	"testkit/browser":      {},

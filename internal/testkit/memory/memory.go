@@ -5,6 +5,7 @@
 package memory
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -279,4 +280,25 @@ func (e *Engine) ReleaseParked(ctx context.Context, owner string, limit int) (n 
 		}
 	})
 	return n, err
+}
+
+// Orders are all that there are, in the order of their ids.
+func (d *Database) Orders() []commerce.Order {
+	all, _ := list(reader{d}, d.tables.orders.rows, -1, func(commerce.Order) bool { return true },
+		func(a, b commerce.Order) int { return cmp.Compare(a.ID, b.ID) })
+	return all
+}
+
+// OpenReplies are the stored replies whose answer is not decided yet.
+func (d *Database) OpenReplies() []commerce.Reply {
+	open, _ := list(reader{d}, d.tables.replies.rows, -1, commerce.Reply.Open,
+		func(a, b commerce.Reply) int { return cmp.Compare(a.Key, b.Key) })
+	return open
+}
+
+// SandboxObjects are all that there are, in the order of their ids.
+func (d *Database) SandboxObjects() []commerce.SandboxObject {
+	all, _ := list(reader{d}, d.tables.sandbox.rows, -1, func(commerce.SandboxObject) bool { return true },
+		func(a, b commerce.SandboxObject) int { return cmp.Compare(a.ID, b.ID) })
+	return all
 }
