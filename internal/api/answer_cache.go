@@ -26,7 +26,7 @@ type answerCache struct {
 type question struct{ product, query, stores string }
 
 type keptAnswer struct {
-	scope     storage.Scope
+	set       storage.ReadSet
 	version   atomic.Int64 // the storage.Version in which the answer was last seen to hold
 	body      []byte
 	documents storage.Documents // of a page: the parts of the body, for the page that follows this one
@@ -52,7 +52,7 @@ func (c *answerCache) get(ctx context.Context, q question) (kept *keptAnswer, ho
 		return nil, false, nil
 	}
 	known := storage.Version(kept.version.Load())
-	newer, holds, err := c.reader.Unchanged(ctx, kept.scope, known)
+	newer, holds, err := c.reader.Unchanged(ctx, kept.set, known)
 	if holds && newer != known {
 		kept.version.Store(int64(newer))
 	}

@@ -30,7 +30,7 @@ func (a *API) product(r *request) (storeID string, body []byte, err error) {
 		return "", nil, err
 	}
 	if holds {
-		return kept.scope.Product.StoreID, kept.body, nil
+		return kept.set.Product.StoreID, kept.body, nil
 	}
 	item, version, err := a.reader.Product(r.Context(), id)
 	if err != nil {
@@ -38,6 +38,6 @@ func (a *API) product(r *request) (storeID string, body []byte, err error) {
 	}
 	body = append(make([]byte, 0, 512), `{"ok":true,"product":`...)
 	body = append(wire.AppendProduct(body, item), '}')
-	a.kept.put(question{product: item.ID}, version, &keptAnswer{scope: storage.Scope{Product: item.Product.Key()}, body: body})
+	a.kept.put(question{product: item.ID}, version, &keptAnswer{set: storage.ReadSet{Product: item.Product.Key()}, body: body})
 	return item.StoreID, body, nil
 }

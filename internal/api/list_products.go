@@ -58,7 +58,7 @@ func (a *API) listProducts(r *request) (reply, error) {
 	}
 	if kept != nil || a.kept.askedBefore(q) {
 		body := appendPage(nil, products, count, cursor, filters)
-		a.kept.put(q, page.Version, &keptAnswer{scope: page.Scope, body: body, documents: documentsOf(body, page.Items, ends)})
+		a.kept.put(q, page.Version, &keptAnswer{set: page.ReadSet, body: body, documents: documentsOf(body, page.Items, ends)})
 		return reply{status: http.StatusOK, body: body}, nil
 	}
 	buffer = pages.Get().(*[]byte)

@@ -47,7 +47,7 @@ func (d Database) String() string {
 type Server struct {
 	Listen    string `help:"Address to serve on." default:"127.0.0.1:8080" env:"PURVEYOR_LISTEN" placeholder:"HOST:PORT"`
 	PublicURL string `help:"The service's address from outside; default: the address it listens on." env:"PURVEYOR_PUBLIC_URL" placeholder:"URL"`
-	CacheMiB  int    `help:"Memory for encoded products, in MiB." default:"16" env:"PURVEYOR_CACHE_MIB" name:"cache-mib"`
+	CacheMiB  int    `help:"Memory for answers about products and for stores, in MiB." default:"16" env:"PURVEYOR_CACHE_MIB" name:"cache-mib"`
 
 	RepliesMiB int64  `help:"Storage for the replies to a partner's calls with an Idempotency-Key, in MiB, at a rate limit of 240; proportionally more at a higher one. Beyond it, new calls with a key get 429." default:"1024" env:"PURVEYOR_REPLIES_MIB" name:"replies-mib"`
 	Sandbox    string `help:"on, or off: then test orders need configured providers, and the sandbox's pages are gone." enum:"on,off" default:"on" env:"PURVEYOR_SANDBOX"`

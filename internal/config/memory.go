@@ -6,7 +6,7 @@ import (
 )
 
 const (
-	// Bytes beside the cache of encoded products. What SQLite takes, about 50 MiB,
+	// Bytes beside the cache of answers about products. What SQLite takes, about 50 MiB,
 	// and the program's own text, about 25, come on top.
 	besideCacheAndSQLite = 44 << 20
 	besideCache          = 64 << 20

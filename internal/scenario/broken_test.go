@@ -135,7 +135,7 @@ func (r faultyReader) ProductPage(ctx context.Context, f storage.ProductFilter, 
 	return r.Reader.ProductPage(ctx, f, have)
 }
 
-func (r faultyReader) Unchanged(ctx context.Context, s storage.Scope, v storage.Version) (storage.Version, bool, error) {
+func (r faultyReader) Unchanged(ctx context.Context, s storage.ReadSet, v storage.Version) (storage.Version, bool, error) {
 	if err := fault(&r.f.read); err != nil {
 		return v, false, err
 	}

@@ -44,27 +44,27 @@ func (p ProductPosition) Compare(q ProductPosition) int {
 type ProductPage struct {
 	Items   []commerce.Item
 	More    bool // products follow that are not on the page
-	Scope   Scope
+	ReadSet ReadSet
 	Version Version
 }
 
-// Documents are what a caller has made of products. An engine looks only at which
-// there are, and at their lengths.
+// Documents are encoded products that a caller has. Engines look at their keys and
+// their lengths.
 type Documents map[commerce.ProductVersion][]byte
 
 // Version is a state of the database, in numbers that mean something to one
 // engine only. A caller keeps it beside an answer and passes it to Unchanged.
 type Version int64
 
-// Scope is what an answer was made of: one product, or one page of a list.
-type Scope struct {
+// ReadSet is what an answer was made of: one product, or one page of a list.
+type ReadSet struct {
 	Product commerce.ProductKey // empty: a page
 
 	Filter ProductFilter
-	// Count products stood from Filter.After through Last: those of the page and,
-	// where another page follows, the first product of that. A product that
-	// changes moves behind every position that was read before. So the page is the
-	// same while the number is the same and Last is the newest of them.
+	// Count products stood behind Filter.After, up to Last: the products of the page
+	// and, if another page follows, the first product of that. A product that
+	// changes moves behind every position that was read before. So the page is
+	// unchanged while Count products stand there and Last is the newest of them.
 	Count int64
 	Last  ProductPosition
 	Ends  bool // the page is the last one: every product behind Filter.After counts
@@ -79,7 +79,7 @@ type ProductList struct {
 	items    []commerce.Item
 }
 
-// List is a page with no product yet. The versions are those that Nearest gave.
+// List begins a page of these versions, which are those that Nearest gave.
 func (f ProductFilter) List(versions []commerce.ProductVersion, have Documents) ProductList {
 	return ProductList{filter: f, versions: versions, have: have, room: Room{Limit: f.Limit, Bytes: f.Bytes},
 		items: make([]commerce.Item, 0, min(f.Limit, len(versions)))}
@@ -98,7 +98,8 @@ func (l *ProductList) Add(p commerce.Item) bool {
 	return true
 }
 
-// Unread is the item of a version whose document the caller has; false: it has none.
+// Unread is the item that stands for a product whose document the caller has; false
+// if the caller does not have it.
 func (d Documents) Unread(v commerce.ProductVersion) (commerce.Item, bool) {
 	_, ok := d[v]
 	return commerce.Item{Product: commerce.Product{StoreID: v.StoreID, ID: v.ProductID},
@@ -118,15 +119,15 @@ func textBytes(p commerce.Item) int {
 func (l *ProductList) Page(v Version) ProductPage {
 	n := len(l.items)
 	page := ProductPage{Items: l.items, More: n < len(l.versions), Version: v,
-		Scope: Scope{Filter: l.filter, Count: int64(min(n+1, len(l.versions))), Ends: n == len(l.versions)}}
-	if last := page.Scope.Count - 1; last >= 0 {
-		page.Scope.Last = PositionOf(l.versions[last])
+		ReadSet: ReadSet{Filter: l.filter, Count: int64(min(n+1, len(l.versions))), Ends: n == len(l.versions)}}
+	if last := page.ReadSet.Count - 1; last >= 0 {
+		page.ReadSet.Last = PositionOf(l.versions[last])
 	}
 	return page
 }
 
-// Stores are the stores whose products are read one store after another; one
-// empty id stands for all products at once.
+// Stores are the stores to read, one after another. A single empty id means all
+// stores at once.
 func (f ProductFilter) Stores() []string {
 	if f.StoreIDs == nil {
 		return []string{""}
@@ -144,9 +145,9 @@ func (f ProductFilter) VersionsSQL(storeID, columns, from string) (string, []any
 		" ORDER BY updated_on, product_id LIMIT $" + strconv.Itoa(len(args)), args
 }
 
-// CountSQL selects how many products of a store (empty: of all) stand where
-// those of the page stood, and the newest stamp among them.
-func (s Scope) CountSQL(storeID, from string) (string, []any) {
+// CountSQL selects how many products of a store (empty: of all) stand at the
+// positions of the page, and their newest stamp.
+func (s ReadSet) CountSQL(storeID, from string) (string, []any) {
 	where, args := s.Filter.where(storeID)
 	if !s.Ends {
 		n := len(args)
@@ -181,8 +182,8 @@ func (f ProductFilter) where(storeID string) (sql string, args []any) {
 	return sql + "(updated_on, product_id) > ($" + strconv.Itoa(n-1) + ", $" + strconv.Itoa(n) + ")", args
 }
 
-// Nearest are the first of the versions that were read of each store, one more
-// than a page holds.
+// Nearest merges the versions that were read of each store and keeps the first,
+// one more than a page holds.
 func (f ProductFilter) Nearest(all []commerce.ProductVersion) []commerce.ProductVersion {
 	if len(f.StoreIDs) > 1 {
 		slices.SortFunc(all, func(a, b commerce.ProductVersion) int {

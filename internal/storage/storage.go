@@ -154,12 +154,12 @@ type Reader interface {
 	// are not read: their items have a key and a stamp only.
 	ProductPage(ctx context.Context, f ProductFilter, have Documents) (ProductPage, error)
 
-	// Unchanged reports whether reading the scope again would give what it gave in
-	// this version. It never misses a change that was committed before the call
-	// began, by any process. A change that does not touch the scope may be taken for
-	// one that does. If nothing changed, the caller passes the version that Unchanged
-	// returns next time: it saves the engine from looking at the same changes again.
-	Unchanged(ctx context.Context, s Scope, v Version) (Version, bool, error)
+	// Unchanged reports whether reading the set again would give what it gave in this
+	// version. It never misses a change that was committed before the call began, by
+	// any process. It may report a change where there is none. If nothing changed, the
+	// caller passes the returned version next time, so that the engine need not look
+	// at the same batches again.
+	Unchanged(ctx context.Context, s ReadSet, v Version) (Version, bool, error)
 
 	// Stock reads the stock rows of products by id; those not known are absent.
 	Stock(ctx context.Context, productIDs []string) (map[string]commerce.Stock, error)

@@ -14,10 +14,10 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// A version of a product is its stamp. A version of a page is the newest stamp
-// of its store: later batches write above that. noVersion is of a page whose
-// version is not known, because it shows several stores, or because a batch was
-// open that may still write below the newest stamp.
+// The version of a product is its stamp. The version of a page is the newest
+// stamp of its store, because later batches write above that. noVersion is the
+// version of a page that shows several stores, and of a page that was read while
+// an open batch could still write below the newest stamp.
 const noVersion storage.Version = -1
 
 // Product implements storage.Reader.
@@ -52,8 +52,9 @@ func (r reader) Items(ctx context.Context, storeID string, ids []string) (map[st
 	return items, err
 }
 
-// Readers that come upon what an open batch may still write below wait for it,
-// a batch's time or two, then do with what is complete.
+// A page ends before the stamps below which an open batch may still write. If it
+// would have to end there, the reader waits, for as long as a batch or two take,
+// and at last gives the part that is complete.
 const (
 	horizonPause = 2 * time.Millisecond
 	horizonTries = 500
@@ -86,11 +87,11 @@ func (r reader) ProductPage(ctx context.Context, f storage.ProductFilter, have s
 type pageRead struct {
 	filter storage.ProductFilter
 	have   storage.Documents
-	last   bool // take what there is, even if it is cut
+	last   bool // give the page even if it is cut
 	long   bool
+	cut    bool // the versions ended where an open batch may still write
 	page   storage.ProductPage
-	cut    bool // versions ended where an open batch may still write
-	done   bool
+	done   bool // the page is complete
 }
 
 const (
@@ -131,7 +132,7 @@ func (p *pageRead) run(ctx context.Context, pool *pgxpool.Pool) error {
 	}
 	p.page, p.done = list.Page(newest), true
 	if p.cut {
-		p.page.Scope.Count = -1 // products may be missing: no count proves the page
+		p.page.ReadSet.Count = -1 // products may be missing: no count proves the page
 	}
 	if p.long {
 		_, err = conn.Exec(ctx, seen(endSnapshot))
@@ -151,8 +152,8 @@ func readItem(ctx context.Context, q querier, key commerce.ProductKey) (item com
 // shortSQL reads products whose texts take no more than so many bytes.
 var shortSQL = itemsSQL + " AND octet_length(images) + octet_length(description) <= $3"
 
-// shortItems reads the products that are short and that the caller does not have,
-// puts each at its place and counts those that are there. Unless the page is long, it ends the snapshot.
+// shortItems reads the short products that the caller does not have. It puts each
+// product at its place, counts them, and ends the snapshot unless the page is long.
 func (p *pageRead) shortItems(ctx context.Context, conn *pgxpool.Conn, versions []commerce.ProductVersion) (items []commerce.Item, found int, err error) {
 	most := math.MaxInt32
 	if p.filter.Bytes > 0 {
@@ -185,8 +186,8 @@ func (p *pageRead) shortItems(ctx context.Context, conn *pgxpool.Conn, versions 
 	return items, found, err
 }
 
-// versions begins the snapshot and reads the versions of the page, up to what an
-// open batch may still write below.
+// versions begins the snapshot and reads the versions of the page. They end
+// before the first stamp below which an open batch may still write.
 func (p *pageRead) versions(ctx context.Context, conn *pgxpool.Conn) (all []commerce.ProductVersion, newest storage.Version, err error) {
 	floor := int64(math.MaxInt64)
 	newest = noVersion
@@ -267,7 +268,7 @@ func (e *Engine) readStamps(ctx context.Context, keys []commerce.ProductKey) (ma
 }
 
 // Unchanged implements storage.Reader.
-func (r reader) Unchanged(ctx context.Context, s storage.Scope, v storage.Version) (storage.Version, bool, error) {
+func (r reader) Unchanged(ctx context.Context, s storage.ReadSet, v storage.Version) (storage.Version, bool, error) {
 	same := false
 	err := r.read(ctx, func(ctx context.Context) error {
 		switch {
@@ -288,8 +289,9 @@ func (r reader) Unchanged(ctx context.Context, s storage.Scope, v storage.Versio
 	return v, same, err
 }
 
-// count counts what stands where the page stood, and finds the newest of it.
-func (r reader) count(ctx context.Context, s storage.Scope) (count, newest int64, err error) {
+// count counts the products at the positions of a page, and finds their newest
+// stamp.
+func (r reader) count(ctx context.Context, s storage.ReadSet) (count, newest int64, err error) {
 	var q pgx.Batch
 	for _, id := range s.Filter.Stores() {
 		sql, args := s.CountSQL(id, "stock")

@@ -10,16 +10,16 @@ import (
 	"purveyor/internal/storage/schema"
 )
 
-// A version is the stamp of the newest batch of the database. Every batch has a
-// stamp above all that were saved before, and every row that it changes carries
-// that stamp. So an answer of version v still holds if nothing that it shows has
-// a stamp above v.
+// A version is the stamp of the newest batch in the database. Each batch has a
+// higher stamp than all batches before, and writes it into every stock row that it
+// changes. So an answer of version v holds while no row that it shows has a higher
+// stamp than v.
 
 // Unchanged implements storage.Reader. It asks three sources, the cheapest first:
 // the stamp of the database, the latest changes of this process, and the rows.
-func (r reader) Unchanged(ctx context.Context, s storage.Scope, v storage.Version) (storage.Version, bool, error) {
-	// The stamp is read first: what is read after it may show later batches, but
-	// misses none that the stamp covers.
+func (r reader) Unchanged(ctx context.Context, s storage.ReadSet, v storage.Version) (storage.Version, bool, error) {
+	// The stamp is read first: later reads may show more batches than those up to the
+	// stamp, but never fewer.
 	stamp, err := r.e.freshness.stamp(ctx)
 	if err != nil || stamp == int64(v) {
 		return v, err == nil, err
@@ -34,8 +34,8 @@ func (r reader) Unchanged(ctx context.Context, s storage.Scope, v storage.Versio
 	return storage.Version(stamp), true, nil
 }
 
-// compare looks at the rows themselves.
-func (r reader) compare(ctx context.Context, s storage.Scope, v int64) (same bool, err error) {
+// compare reads the rows.
+func (r reader) compare(ctx context.Context, s storage.ReadSet, v int64) (same bool, err error) {
 	err = r.with(ctx, func(conn *connection) error {
 		if key := s.Product; key.ProductID != "" {
 			return query(conn, "SELECT updated_on FROM stock WHERE store_id = ? AND product_id = ?",
@@ -59,7 +59,7 @@ func (r reader) compare(ctx context.Context, s storage.Scope, v int64) (same boo
 type freshness struct {
 	index *walIndex // nil: the stamp is asked of SQLite each time
 	seen  atomic.Pointer[seenStamp]
-	mu    sync.Mutex // while the stamp is read: callers that wait for it need not read it again
+	mu    sync.Mutex // held while the stamp is read, so that waiting callers need not read it again
 	read  func(context.Context) (int64, error)
 	own   atomic.Int64 // the stamp of the newest batch of this process
 }
@@ -71,8 +71,8 @@ type seenStamp struct {
 	stamp  int64
 }
 
-// stamp is that of the newest batch that was committed before the call, or of a
-// later one.
+// stamp is the stamp of the newest batch that was committed before the call, or of
+// a later batch.
 func (f *freshness) stamp(ctx context.Context) (int64, error) {
 	if stamp, known := f.known(); known {
 		return stamp, nil
@@ -93,9 +93,9 @@ func (f *freshness) stamp(ctx context.Context) (int64, error) {
 	return stamp, err
 }
 
-// known is the stamp that was seen last, if nothing was committed since. An
-// index that fails to show a batch of this process is not believed: the batch's
-// stamp is loaded first, so that the header is at least as new.
+// known is the stamp that was seen last, if no process has committed since. It does
+// not believe an index that fails to show a batch of this process: own is loaded
+// before the header is read, so the header must be as new.
 func (f *freshness) known() (int64, bool) {
 	seen, own := f.seen.Load(), f.own.Load()
 	if seen == nil || seen.stamp < own {
@@ -105,8 +105,8 @@ func (f *freshness) known() (int64, bool) {
 	return seen.stamp, ok && header == seen.header
 }
 
-// newestStamp reads the newest stamp, if another connection has committed since
-// this one has read it.
+// newestStamp is the newest stamp. It is read again only if another connection has
+// committed since.
 func (c *connection) newestStamp() (int64, error) {
 	var version int64
 	err := query(c, "PRAGMA data_version", noArgs, func(s *scanner) { version = s.Int() })
@@ -120,10 +120,9 @@ func (c *connection) newestStamp() (int64, error) {
 	return stamp, err
 }
 
-// recentChanges remembers by stamp which products the latest batches of this
-// process have changed, and products of which stores. Most answers are known by
-// it to hold, without a look at the database, whose pages a reader reads again
-// after each commit.
+// recentChanges remembers which products and stores the latest batches of this
+// process have changed. It saves most reads of the database, which are slow after
+// each commit because a connection then drops its cached pages.
 type recentChanges struct {
 	mu sync.RWMutex
 	// since and until bound what is known: every batch with a stamp above since
@@ -136,8 +135,8 @@ type recentChanges struct {
 // mostChanges bounds the products that are remembered, at some 80 bytes each.
 const mostChanges = 20_000
 
-// add remembers a batch and the stamp that was the newest before it. Where
-// another process wrote between two batches, all that was known is forgotten.
+// add remembers a batch; before was the newest stamp when the batch began. If
+// another process wrote between two batches, add forgets everything from before.
 func (c *recentChanges) add(before, stamp int64, changed []commerce.ProductKey) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -150,8 +149,8 @@ func (c *recentChanges) add(before, stamp int64, changed []commerce.ProductKey) 
 	}
 }
 
-// changedProducts are those of which the batch changes the stock row, as every
-// change of a product does.
+// changedProducts are the products that the batch changes. Every change of a
+// product changes its stock row.
 func (b *batch) changedProducts() (keys []commerce.ProductKey) {
 	_ = b.rows.Stock.EachChanged(func(s, _ *commerce.Stock) error { // no callback fails
 		keys = append(keys, s.Key())
@@ -160,10 +159,9 @@ func (b *batch) changedProducts() (keys []commerce.ProductKey) {
 	return keys
 }
 
-// unchanged reports that no batch with a stamp above v and up to stamp has
-// changed the product or, of a page, any product of its stores. It is false
-// where that is not known.
-func (c *recentChanges) unchanged(s storage.Scope, v, stamp int64) bool {
+// unchanged reports that no batch after v, up to stamp, has changed the product or
+// any product of the page's stores. It is false also if that is not known.
+func (c *recentChanges) unchanged(s storage.ReadSet, v, stamp int64) bool {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
 	if v < c.since || stamp > c.until {

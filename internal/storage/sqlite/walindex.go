@@ -10,14 +10,15 @@ import (
 	"sync"
 )
 
-// walIndex looks at the index of the write-ahead log, the -shm file: memory that
-// all processes with the database share. Its header changes with every commit of
-// any process, and a look at it takes one call of the system, no lock and no
+// walIndex reads the header of the index of the write-ahead log: the -shm file,
+// which all processes with the database map and share. The header changes with
+// every commit of any process. To read it takes one system call, no lock and no
 // statement.
 //
-// The format is SQLite's (sqlite.org/walformat.html, "The WAL-Index File Format").
-// No other part of this program depends on it, and check compares it with what
-// SQLite says before it is used. Without an index, freshness asks SQLite each time.
+// The format belongs to SQLite (sqlite.org/walformat.html, "The WAL-Index File
+// Format"). No other part of this program depends on it. check compares the header
+// with what SQLite says before it is used. Without an index, freshness asks SQLite
+// each time.
 //
 // The file stays open as long as the process lives: POSIX ends all locks that a
 // process has on a file when the process closes any descriptor of it, and SQLite
@@ -28,18 +29,18 @@ type walIndex struct {
 }
 
 // walHeader is the first of the two copies of the header. A commit writes the
-// second copy, then the first, then returns. Two headers are equal only if the
-// same commit was the last: the header holds the salts of the log, which change
-// when the log begins again, the number of its frames, and a checksum of them all.
-// A header that is being written meanwhile has words of two commits, and is equal
-// to neither.
+// second copy, then the first, and then returns. Two headers are equal only if the
+// same commit was the newest: a header holds the salts of the log, which change
+// when the log begins again, the number of its frames, and a checksum of all frames.
+// If a commit writes while the header is read, the result mixes two headers, both
+// newer than every header that was read before, and does not equal any of those.
 type walHeader [48]byte
 
 // The fields of the header, in the byte order of the machine.
 const (
 	walVersion   = 0  // uint32
 	walInit      = 12 // uint8: 1 once the header is complete
-	walPageSize  = 14 // uint16, of a page of 64 KiB: 1
+	walPageSize  = 14 // uint16; 1 for pages of 64 KiB, which this program does not make
 	walFrames    = 16 // uint32: committed frames in the log
 	walPages     = 20 // uint32: pages of the database after the last of them
 	walChecksum  = 40 // 2 uint32, of all that stands before
@@ -54,11 +55,11 @@ var openIndexes struct {
 	list []*walIndex
 }
 
-// openWALIndex opens the index of the database that a connection has open. It is
-// nil if what it finds is not what this program knows.
+// openWALIndex opens the index of the connection's database. It returns nil if the
+// file is not as this program knows it.
 func openWALIndex(conn *connection) *walIndex {
 	if runtime.GOOS != "linux" {
-		return nil // reads of a file need not see what others write to its mapping
+		return nil // elsewhere a read of a file may miss what others wrote to its mapping
 	}
 	w, err := findIndex(conn)
 	if err == nil {
@@ -104,64 +105,55 @@ func findIndex(conn *connection) (*walIndex, error) {
 	return w, err
 }
 
-// read is the header as it is now; false if it cannot be read.
+// read reads the header; false if that fails.
 func (w *walIndex) read() (h walHeader, ok bool) {
 	_, err := w.file.ReadAt(h[:], 0)
 	return h, err == nil
 }
 
-// check compares the header with what a connection says of the database.
+// check compares the header with what a connection says about the database.
 func (w *walIndex) check(conn *connection) error {
-	const tries = 100 // others may commit meanwhile
+	const tries = 100 // other processes may commit meanwhile
 	for range tries {
 		before, ok := w.read()
-		if !ok {
+		agrees, err := before.agrees(conn)
+		var copies [2 * len(before)]byte
+		if _, err := w.file.ReadAt(copies[:], 0); err != nil || !ok {
 			return errors.New("it is too short")
 		}
-		err := w.compare(before, conn)
-		if after, _ := w.read(); after == before {
+		first, second := walHeader(copies[:len(before)]), walHeader(copies[len(before):])
+		switch {
+		case first != before:
+			continue
+		case err != nil:
 			return err
+		case !agrees || second != first:
+			return fmt.Errorf("its header is %x and %x", first, second)
 		}
+		return nil
 	}
 	return errors.New("it changes too often")
 }
 
-func (w *walIndex) compare(h walHeader, conn *connection) error {
-	var second walHeader
-	if _, err := w.file.ReadAt(second[:], int64(len(h))); err != nil || second != h {
-		return errors.New("the copies of its header differ")
-	}
-	if version := native.Uint32(h[walVersion:]); version != knownVersion || h[walInit] != 1 {
-		return fmt.Errorf("it has version %d", version)
-	}
-	if sum := h.checksum(); sum != [2]uint32{native.Uint32(h[walChecksum:]), native.Uint32(h[walChecksum+4:])} {
-		return errors.New("the checksum of its header is wrong")
-	}
+// agrees reports that the header has the known format, the number of frames that
+// the log has and, if the log has any, the sizes of the database.
+func (h *walHeader) agrees(conn *connection) (bool, error) {
 	frames, _, err := walCheckpoint(conn, "NOOP")
 	if err != nil {
-		return err
-	}
-	if frames != int64(native.Uint32(h[walFrames:])) {
-		return fmt.Errorf("the log has %d frames, not %d", frames, native.Uint32(h[walFrames:]))
-	}
-	if frames == 0 {
-		return nil // sizes are not there yet
+		return false, err
 	}
 	pages, err := pragma(conn, "page_count")
 	if err != nil {
-		return err
+		return false, err
 	}
 	bytes, err := pragma(conn, "page_size")
-	if err != nil {
-		return err
-	}
-	if pages != int64(native.Uint32(h[walPages:])) || bytes != int64(native.Uint16(h[walPageSize:])) {
-		return fmt.Errorf("the database has %d pages of %d bytes, not %d of %d", pages, bytes, native.Uint32(h[walPages:]), native.Uint16(h[walPageSize:]))
-	}
-	return nil
+	return native.Uint32(h[walVersion:]) == knownVersion && h[walInit] == 1 &&
+		h.checksum() == [2]uint32{native.Uint32(h[walChecksum:]), native.Uint32(h[walChecksum+4:])} &&
+		frames == int64(native.Uint32(h[walFrames:])) &&
+		(frames == 0 || pages == int64(native.Uint32(h[walPages:])) && bytes == int64(native.Uint16(h[walPageSize:]))), err
 }
 
-// checksum is SQLite's, of all that stands before it.
+// checksum computes the checksum of the fields before it, as SQLite does.
 func (h *walHeader) checksum() (sum [2]uint32) {
 	for i := 0; i < walChecksum; i += 8 {
 		sum[0] += native.Uint32(h[i:]) + sum[1]

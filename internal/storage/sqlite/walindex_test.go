@@ -158,7 +158,7 @@ func (w *watcher) check(t *testing.T, after string) {
 	for _, id := range w.ids {
 		now := before[id]
 		if known, ok := w.kept[id]; ok {
-			newer, same, err := w.e.Reader().Unchanged(ctx, storage.Scope{Product: now.Key()}, known.version)
+			newer, same, err := w.e.Reader().Unchanged(ctx, storage.ReadSet{Product: now.Key()}, known.version)
 			if want := known.stock == now; err != nil || same != want {
 				t.Errorf("after %s: %s is unchanged: %v, %v; want %v", after, id, same, err, want)
 			}
@@ -361,7 +361,7 @@ func TestRecentChangesAreBounded(t *testing.T) {
 		c.add(before, stamp, keys)
 	}
 	known := func(id string, v int64) bool {
-		return c.unchanged(storage.Scope{Product: commerce.ProductKey{StoreID: "sto_1", ProductID: id}}, v, stamp)
+		return c.unchanged(storage.ReadSet{Product: commerce.ProductKey{StoreID: "sto_1", ProductID: id}}, v, stamp)
 	}
 	batch(0, "prd_1")
 	batch(1, "prd_2")

@@ -85,7 +85,7 @@ type keeper struct {
 }
 
 type kept struct {
-	scope   storage.Scope
+	set     storage.ReadSet
 	version storage.Version
 	items   []commerce.Item
 }
@@ -117,7 +117,7 @@ func (k *keeper) ask(t *testing.T, keys []commerce.ProductKey, committed []atomi
 func (k *keeper) answer(name string, key commerce.ProductKey) (*kept, error) {
 	ctx := context.Background()
 	if a := k.kept[name]; a != nil {
-		version, same, err := k.reader.Unchanged(ctx, a.scope, a.version)
+		version, same, err := k.reader.Unchanged(ctx, a.set, a.version)
 		if err != nil {
 			return nil, err
 		}
@@ -126,7 +126,7 @@ func (k *keeper) answer(name string, key commerce.ProductKey) (*kept, error) {
 			return a, nil
 		}
 	}
-	a := &kept{scope: storage.Scope{Product: key}}
+	a := &kept{set: storage.ReadSet{Product: key}}
 	if name == key.ProductID {
 		item, version, err := k.reader.Product(ctx, name)
 		if err != nil {
@@ -138,7 +138,7 @@ func (k *keeper) answer(name string, key commerce.ProductKey) (*kept, error) {
 		if err != nil {
 			return nil, err
 		}
-		a.items, a.scope, a.version = page.Items, page.Scope, page.Version
+		a.items, a.set, a.version = page.Items, page.ReadSet, page.Version
 	}
 	k.kept[name] = a
 	return a, nil
@@ -163,10 +163,10 @@ func otherBatches(t *testing.T, db Database) {
 			return commerce.Changes{Categories: []commerce.Category{{ID: "cat_1", Name: "Bread", Active: i%2 == 0}}}
 		})
 		var same bool
-		if version, same, err = e.Reader().Unchanged(ctx, storage.Scope{Product: key}, version); err != nil || !same {
+		if version, same, err = e.Reader().Unchanged(ctx, storage.ReadSet{Product: key}, version); err != nil || !same {
 			t.Errorf("after batch %d the product is unchanged: %v, %v", i, same, err)
 		}
-		if page.Version, same, err = e.Reader().Unchanged(ctx, page.Scope, page.Version); err != nil || !same {
+		if page.Version, same, err = e.Reader().Unchanged(ctx, page.ReadSet, page.Version); err != nil || !same {
 			t.Errorf("after batch %d the page is unchanged: %v, %v", i, same, err)
 		}
 	}
@@ -214,18 +214,18 @@ func unchangedPages(t *testing.T, db Database) {
 			})
 		}
 		for _, p := range pages {
-			newer, same, err := e.Reader().Unchanged(context.Background(), p.Scope, p.Version)
+			newer, same, err := e.Reader().Unchanged(context.Background(), p.ReadSet, p.Version)
 			if err != nil {
 				t.Fatal(err)
 			}
-			again := read(p.Scope.Filter)
+			again := read(p.ReadSet.Filter)
 			if unchanged := reflect.DeepEqual(p.Items, again.Items) && p.More == again.More; same && !unchanged {
-				t.Errorf("%+v was taken for the same:\n was %v\n is  %v", p.Scope, p.Items, again.Items)
-			} else if !same && unchanged && (p.Scope.Ends || p.Scope.Last.ID != moved.ProductID) {
-				t.Errorf("%+v was not known again, though only %v moved: %v", p.Scope, moved, p.Items)
+				t.Errorf("%+v was taken for the same:\n was %v\n is  %v", p.ReadSet, p.Items, again.Items)
+			} else if !same && unchanged && (p.ReadSet.Ends || p.ReadSet.Last.ID != moved.ProductID) {
+				t.Errorf("%+v was not known again, though only %v moved: %v", p.ReadSet, moved, p.Items)
 			}
-			if _, still, err := e.Reader().Unchanged(context.Background(), p.Scope, newer); err != nil || still != same {
-				t.Errorf("%+v in its newer version: %v, %v; want %v", p.Scope, still, err, same)
+			if _, still, err := e.Reader().Unchanged(context.Background(), p.ReadSet, newer); err != nil || still != same {
+				t.Errorf("%+v in its newer version: %v, %v; want %v", p.ReadSet, still, err, same)
 			}
 		}
 	}
@@ -257,7 +257,7 @@ func unchangedProducts(t *testing.T, db Database) {
 		for _, k := range keys[:1+random.IntN(len(keys))] {
 			a, known := kept[k]
 			if known {
-				newer, same, err := e.Reader().Unchanged(context.Background(), storage.Scope{Product: k}, a.version)
+				newer, same, err := e.Reader().Unchanged(context.Background(), storage.ReadSet{Product: k}, a.version)
 				if want := a.item.Stock == stored[k.ProductID]; err != nil || same != want {
 					t.Errorf("%v in version %d is unchanged: %v, %v; want %v", k, a.version, same, err, want)
 				}

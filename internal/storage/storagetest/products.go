@@ -181,8 +181,8 @@ func boundedWalk(t *testing.T, e storage.Engine, f storage.ProductFilter, have s
 		if total > f.Bytes && n > 1 {
 			t.Errorf("%+v: a page of %d products takes %d bytes", f, n, total)
 		}
-		if _, same, err := e.Reader().Unchanged(context.Background(), page.Scope, page.Version); err != nil || !same {
-			t.Errorf("%+v: the page %+v is not known again: %v", f, page.Scope, err)
+		if _, same, err := e.Reader().Unchanged(context.Background(), page.ReadSet, page.Version); err != nil || !same {
+			t.Errorf("%+v: the page %+v is not known again: %v", f, page.ReadSet, err)
 		}
 		if want = want[n:]; page.More && n < f.Limit && total+length[want[0].ProductID] <= f.Bytes {
 			t.Errorf("%+v: a page of %d products and %d bytes ends before %s, which takes %d", f, n, total, want[0].ProductID, length[want[0].ProductID])

@@ -57,7 +57,7 @@ func (r reader) ProductPage(_ context.Context, f storage.ProductFilter, have sto
 }
 
 // Unchanged implements storage.Reader. A version is the stamp of the newest batch.
-func (r reader) Unchanged(_ context.Context, s storage.Scope, v storage.Version) (storage.Version, bool, error) {
+func (r reader) Unchanged(_ context.Context, s storage.ReadSet, v storage.Version) (storage.Version, bool, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if s.Product.ProductID != "" {
