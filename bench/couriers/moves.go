@@ -9,6 +9,7 @@ import (
 	"purveyor/bench/internal/load"
 	"purveyor/internal/commerce"
 	"purveyor/internal/storage"
+	"purveyor/internal/storage/schema"
 )
 
 // moves are the steps of the sandbox's couriers, as they are seen from outside
@@ -64,7 +65,7 @@ func (m *moves) spread(ctx context.Context) error {
 		at := m.begin.Add(m.step * time.Duration(i) / time.Duration(len(list))).UnixMilli()
 		list[i].RunAt, m.due[list[i].Key()] = at, at
 	}
-	tx.Rows().Apply(commerce.Changes{Jobs: list})
+	schema.Apply(tx.Rows(), &commerce.Changes{Jobs: list})
 	return tx.Save(ctx)
 }
 

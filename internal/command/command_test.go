@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"purveyor/internal/commerce"
+	"purveyor/internal/storage/schema"
+	"purveyor/internal/storage/schema/schematest"
 )
 
 const now = int64(1_800_000_000_000)
@@ -14,68 +16,12 @@ const now = int64(1_800_000_000_000)
 // fill makes rows for a command: those of stored that it asks for.
 func fill(needs commerce.Needs, stored commerce.Changes) *commerce.Rows {
 	rows := &commerce.Rows{}
-	rows.Require(needs)
-	for _, v := range stored.Partners {
-		fillRow(&rows.Partners, v.ID, v)
-	}
-	for _, v := range stored.Stores {
-		fillRow(&rows.Stores, v.ID, v)
-	}
-	for _, v := range stored.Categories {
-		fillRow(&rows.Categories, v.ID, v)
-	}
-	for _, v := range stored.Products {
-		fillRow(&rows.ProductStores, v.ID, commerce.ProductStore{ProductID: v.ID, StoreID: v.StoreID})
-		fillRow(&rows.Products, v.Key(), v)
-	}
-	for _, v := range stored.Stock {
-		fillRow(&rows.Stock, v.Key(), v)
-	}
-	for _, v := range stored.Orders {
-		fillRow(&rows.Orders, v.Key(), v)
-	}
-	for _, v := range stored.Customers {
-		fillRow(&rows.Customers, v.Key(), v)
-	}
-	for _, v := range stored.Replies {
-		fillRow(&rows.Replies, v.ReplyKey, v)
-	}
-	for _, v := range stored.Payments {
-		fillRow(&rows.Payments, v.Key(), v)
-	}
-	for _, v := range stored.Refunds {
-		fillRow(&rows.Refunds, v.Key(), v)
-	}
-	for _, v := range stored.Deliveries {
-		fillRow(&rows.Deliveries, v.Key(), v)
-	}
-	for _, v := range stored.Attention {
-		fillRow(&rows.Attention, v.Key(), v)
-	}
-	for _, v := range stored.Sandbox {
-		fillRow(&rows.Sandbox, v.ID, v)
-	}
-	for _, v := range stored.Mails {
-		fillRow(&rows.Mails, v.MailKey, v)
-	}
-	for _, v := range stored.Endpoints {
-		fillRow(&rows.Endpoints, v.PartnerID, v)
-	}
-	for _, v := range stored.Jobs {
-		fillRow(&rows.Jobs, v.Key(), v)
-	}
+	schema.Require(rows, &needs)
+	schematest.Fill(rows, stored)
 	if rows.NextStoreNo == commerce.NeedStoreNo {
 		rows.NextStoreNo = 7
 	}
 	return rows
-}
-
-func fillRow[K comparable, V any](t *commerce.Table[K, V], k K, v V) {
-	for _, asked := range t.Keys() {
-		if asked == k {
-			t.Fill(k, v)
-		}
-	}
 }
 
 func orderIn(status commerce.OrderStatus, f commerce.Fulfillment, deducted bool) commerce.Order {

@@ -27,12 +27,10 @@ func TestKeepPlace(t *testing.T) {
 		{"found by another", []commerce.GeocodedAddress{by}, 0, true},
 	} {
 		cmd := KeepPlace{found}
-		rows := &commerce.Rows{}
-		rows.Require(cmd.Needs())
-		for _, v := range c.stored {
-			v.FoundOn = now - c.age
-			fillRow(&rows.Places, v.Address, v)
+		for i := range c.stored {
+			c.stored[i].FoundOn = now - c.age
 		}
+		rows := fill(cmd.Needs(), commerce.Changes{Places: c.stored})
 		kept, changes, err := cmd.Decide(rows, now)
 		want := found
 		want.FoundOn = now

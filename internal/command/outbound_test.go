@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"purveyor/internal/commerce"
+	"purveyor/internal/storage/schema"
 )
 
 const second, minute = int64(1000), int64(60_000)
@@ -127,13 +128,12 @@ func TestRecordTogether(t *testing.T) {
 	if want := []commerce.Endpoint{{PartnerID: "p", Failures: 1, FailingSince: now}}; !reflect.DeepEqual(changes.Endpoints, want) {
 		t.Errorf("endpoints: %+v", changes.Endpoints)
 	}
-	rows.Apply(changes)
-	rows.Jobs.EachDeleted(func(k commerce.JobKey) error {
-		if k != changes.DoneJobs[0] && k != changes.DoneJobs[1] {
+	schema.Apply(rows, &changes)
+	for i := range rows.Jobs.Changed() {
+		if k, v, _ := rows.Jobs.Change(i); v == nil && k != changes.DoneJobs[0] && k != changes.DoneJobs[1] {
 			t.Errorf("%v is to go", k)
 		}
-		return nil
-	})
+	}
 }
 
 func TestParkAndReturn(t *testing.T) {

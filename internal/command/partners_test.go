@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"purveyor/internal/commerce"
+	"purveyor/internal/storage/schema"
 )
 
 // TestKeysHaveAPartner: no key is stored without its partner. No constraint of the
@@ -19,7 +20,7 @@ func TestKeysHaveAPartner(t *testing.T) {
 	if err != nil || len(made.Partners) != 1 || len(made.APIKeys) != 2 {
 		t.Fatalf("%+v, %v", made, err)
 	}
-	rows.Apply(made) // panics if a key was not in the needs
+	schema.Apply(rows, &made) // panics if a key was not in the needs
 	for _, k := range made.APIKeys {
 		if k.PartnerID != "p" || k.CreatedOn != now {
 			t.Errorf("%+v is not a key of the partner", k)

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"purveyor/internal/commerce"
+	"purveyor/internal/storage/schema"
 
 	"pgregory.net/rapid"
 )
@@ -64,7 +65,7 @@ func do[R any](w *till, cmd decider[R]) error {
 		j.ID, j.State = fmt.Sprint("job_", w.now, "_", i), commerce.JobWaiting
 		w.jobs[j.Key()] = *j
 	}
-	rows.Apply(changes) // panics for what was not in the needs
+	schema.Apply(rows, &changes) // panics for what was not in the needs
 	for _, k := range changes.DoneJobs {
 		delete(w.jobs, k)
 	}

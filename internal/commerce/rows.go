@@ -84,48 +84,9 @@ type Rows struct {
 	// NextStoreNo is the number of the next new store; 0 if it was not asked for.
 	NextStoreNo int64
 
-	// What is only ever appended.
-	Timeline       []TimelineEvent
-	StockMoves     []StockMove
-	Ledger         []LedgerEntry
-	Webhooks       []WebhookEvent
-	Attempts       []WebhookAttempt
-	Outbox         []UnsentMessage
-	StrayCallbacks []StrayCallback
-	NewJobs        []Job
-}
-
-// Require adds the rows that a command needs, none of them loaded yet.
-func (r *Rows) Require(n Needs) {
-	r.Replies.require(n.Replies, false)
-	r.Replies.require(n.OpenReplies, true)
-	r.Partners.require(n.Partners, n.Lock)
-	r.APIKeys.require(n.APIKeys, n.Lock)
-	r.Stores.require(n.Stores, n.Lock)
-	r.Categories.require(n.Categories, n.Lock)
-	r.ProductStores.require(n.ProductStores, false)
-	r.Products.require(n.Products, true)
-	r.Stock.require(n.Stock, true)
-	r.Orders.require(n.Orders, true)
-	r.Orders.expect(n.NewOrders)
-	r.External.require(n.External, false)
-	r.Customers.require(n.Customers, false)
-	r.Payments.require(n.Payments, true)
-	r.Payments.expect(n.NewPayments)
-	r.Refunds.expect(n.NewRefunds)
-	r.Refunds.require(n.Refunds, true)
-	r.Deliveries.expect(n.NewDeliveries)
-	r.Deliveries.require(n.Deliveries, true)
-	r.Attention.require(n.Attention, true)
-	r.Places.require(n.Places, true)
-	r.Endpoints.require(n.Endpoints, true)
-	r.Mails.require(n.Mails, true)
-	r.Jobs.require(n.Jobs, true)
-	r.Jobs.leaveUnseen(n.EndedJobs)
-	r.Sandbox.require(n.Sandbox, true)
-	if n.NextStoreNo && r.NextStoreNo == 0 {
-		r.NextStoreNo = NeedStoreNo
-	}
+	// Appended are the rows that are only ever added, of all commands: the fields
+	// of Changes that no table above holds. The others stay empty.
+	Appended Changes
 }
 
 // NeedStoreNo in Rows.NextStoreNo asks the engine to load it.
@@ -166,102 +127,19 @@ type Changes struct {
 	NewJobs        []Job
 }
 
-// Apply puts the changes of an accepted command into the rows.
-func (r *Rows) Apply(c Changes) {
-	for _, v := range c.Replies {
-		r.Replies.put(v.ReplyKey, v)
-	}
-	for _, k := range c.Released {
-		r.Replies.remove(k)
-	}
-	for _, v := range c.Partners {
-		r.Partners.put(v.ID, v)
-	}
-	for _, v := range c.APIKeys {
-		r.APIKeys.put(APIKeyRef{v.PartnerID, v.Mode}, v)
-	}
+// Prepare checks the changes of an accepted command, and adds to the rows what
+// follows from them: the store of a new product, the number of the next store.
+// It panics if a quantity changes without its stock move.
+func (r *Rows) Prepare(c *Changes) {
 	for _, v := range c.Stores {
-		r.Stores.put(v.ID, v)
 		if r.NextStoreNo > 0 {
 			r.NextStoreNo = max(r.NextStoreNo, v.No+1)
 		}
 	}
-	for _, v := range c.Categories {
-		r.Categories.put(v.ID, v)
-	}
 	for _, v := range c.Products {
 		if _, known := r.Products.Get(v.Key()); !known {
-			r.ProductStores.put(v.ID, ProductStore{v.ID, v.StoreID})
+			r.ProductStores.Put(v.ID, ProductStore{v.ID, v.StoreID})
 		}
-		r.Products.put(v.Key(), v)
 	}
 	r.checkMoves(c.Stock, c.StockMoves)
-	for _, v := range c.Stock {
-		r.Stock.put(v.Key(), v)
-	}
-	for _, v := range c.Orders {
-		r.Orders.put(v.Key(), v)
-	}
-	for _, v := range c.External {
-		r.External.put(v.ExternalKey, v)
-	}
-	for _, v := range c.Customers {
-		r.Customers.put(v.Key(), v)
-	}
-	r.applyOutside(c)
-	r.Timeline = append(r.Timeline, c.Timeline...)
-	r.StockMoves = append(r.StockMoves, c.StockMoves...)
-	r.Ledger = append(r.Ledger, c.Ledger...)
-	r.Webhooks = append(r.Webhooks, c.Webhooks...)
-	r.Attempts = append(r.Attempts, c.Attempts...)
-	r.Outbox = append(r.Outbox, c.Outbox...)
-	r.StrayCallbacks = append(r.StrayCallbacks, c.StrayCallbacks...)
-	r.NewJobs = append(r.NewJobs, c.NewJobs...)
-}
-
-// applyOutside applies what stands for things outside of the process.
-func (r *Rows) applyOutside(c Changes) {
-	for _, v := range c.Payments {
-		r.Payments.put(v.Key(), v)
-	}
-	for _, v := range c.Refunds {
-		r.Refunds.put(v.Key(), v)
-	}
-	for _, v := range c.Deliveries {
-		r.Deliveries.put(v.Key(), v)
-	}
-	for _, v := range c.Attention {
-		r.Attention.put(v.Key(), v)
-	}
-	for _, v := range c.Places {
-		r.Places.put(v.Address, v)
-	}
-	for _, v := range c.Endpoints {
-		r.Endpoints.put(v.PartnerID, v)
-	}
-	for _, v := range c.Mails {
-		r.Mails.put(v.MailKey, v)
-	}
-	for _, v := range c.Jobs {
-		r.Jobs.put(v.Key(), v)
-	}
-	for _, k := range c.DoneJobs {
-		r.Jobs.remove(k)
-	}
-	for _, v := range c.Sandbox {
-		r.Sandbox.put(v.ID, v)
-	}
-	for _, id := range c.GoneSandbox {
-		r.Sandbox.remove(id)
-	}
-}
-
-// Changed tells whether anything is to be saved.
-func (r *Rows) Changed() bool {
-	return len(r.Replies.changed)+len(r.Partners.changed)+len(r.APIKeys.changed)+len(r.Stores.changed)+
-		len(r.Categories.changed)+len(r.ProductStores.changed)+len(r.Products.changed)+len(r.Stock.changed)+
-		len(r.Orders.changed)+len(r.External.changed)+len(r.Customers.changed)+len(r.Payments.changed)+len(r.Refunds.changed)+
-		len(r.Deliveries.changed)+len(r.Attention.changed)+len(r.Places.changed)+len(r.StrayCallbacks)+
-		len(r.Endpoints.changed)+len(r.Mails.changed)+len(r.Jobs.changed)+len(r.Sandbox.changed)+
-		len(r.Timeline)+len(r.Ledger)+len(r.Webhooks)+len(r.Attempts)+len(r.Outbox)+len(r.NewJobs) > 0
 }

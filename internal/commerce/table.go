@@ -2,84 +2,77 @@ package commerce
 
 import "fmt"
 
-// Table holds the rows of one kind that were asked for, found or not.
+// Table holds the rows of one kind that the commands of a batch asked for,
+// whether they are stored or not.
 type Table[K comparable, V any] struct {
-	rows    map[K]*row[V]
-	keys    []K // as asked for
-	changed []K // in the order of their first change
+	rows    map[K]*row[K, V]
+	asked   []*row[K, V] // to load, in the order in which commands asked for them
+	changed []*row[K, V] // in the order of their first change
 }
 
-type row[V any] struct {
+type row[K comparable, V any] struct {
+	key    K
 	value  V
 	was    V    // as stored
 	known  bool // there is such a row, stored or put
 	stored bool // it was there when the batch began
 	locked bool // it may be changed
-	listed bool // its key is among those to load
+	listed bool // it is among those to load
 	unseen bool // it is not loaded, and may only be removed
 	moved  bool
 }
 
-func (t *Table[K, V]) require(keys []K, lock bool) {
-	if t.rows == nil && len(keys) > 0 {
-		t.rows = make(map[K]*row[V], len(keys))
-	}
+// Require adds rows that are to be loaded; with lock they may be changed.
+func (t *Table[K, V]) Require(keys []K, lock bool) {
 	for _, k := range keys {
-		r, asked := t.rows[k]
-		if !asked {
-			r = &row[V]{}
-			t.rows[k] = r
-		}
+		r, _ := t.row(k, len(keys))
 		if !r.listed { // no other command has asked to see it; one may take it to be new, or gone
 			r.listed, r.unseen = true, false
-			t.keys = append(t.keys, k)
+			t.asked = append(t.asked, r)
 		}
 		r.locked = r.locked || lock
 	}
 }
 
-// expect adds rows that are not loaded, since the command takes them to be new.
-func (t *Table[K, V]) expect(keys []K) {
-	if t.rows == nil && len(keys) > 0 {
-		t.rows = make(map[K]*row[V], len(keys))
-	}
+// Expect adds rows that are not loaded, since the command takes them to be new.
+func (t *Table[K, V]) Expect(keys []K) {
 	for _, k := range keys {
-		if _, asked := t.rows[k]; !asked {
-			t.rows[k] = &row[V]{}
-		}
+		t.row(k, len(keys))
 	}
 }
 
-// leaveUnseen adds rows that are to be removed, whether or not they are stored.
-func (t *Table[K, V]) leaveUnseen(keys []K) {
-	if t.rows == nil && len(keys) > 0 {
-		t.rows = make(map[K]*row[V], len(keys))
-	}
+// LeaveUnseen adds rows that are to be removed, whether or not they are stored.
+func (t *Table[K, V]) LeaveUnseen(keys []K) {
 	for _, k := range keys {
-		if _, asked := t.rows[k]; !asked {
-			t.rows[k] = &row[V]{unseen: true}
+		if r, added := t.row(k, len(keys)); added {
+			r.unseen = true
 		}
 	}
 }
 
-// Keys are the keys of the rows to load.
-func (t *Table[K, V]) Keys() []K { return t.keys }
-
-// LockedKeys are for engines: the keys of rows that may be changed, and others.
-func (t *Table[K, V]) LockedKeys() (locked, others []K) {
-	for _, k := range t.keys {
-		if t.rows[k].locked {
-			locked = append(locked, k)
-		} else {
-			others = append(others, k)
-		}
+// row finds a row, or adds one that is one of so many.
+func (t *Table[K, V]) row(k K, of int) (r *row[K, V], added bool) {
+	if t.rows == nil {
+		t.rows = make(map[K]*row[K, V], of)
 	}
-	return locked, others
+	r, asked := t.rows[k]
+	if !asked {
+		r = &row[K, V]{key: k}
+		t.rows[k] = r
+	}
+	return r, !asked
 }
 
-// Fill is for engines: the row is stored as v.
-func (t *Table[K, V]) Fill(k K, v V) {
-	r := t.rows[k]
+// Asked is for engines: how many rows are to be loaded.
+func (t *Table[K, V]) Asked() int { return len(t.asked) }
+
+// AskedKey is for engines: the key of a row to load, and whether commands may
+// change the row.
+func (t *Table[K, V]) AskedKey(i int) (k K, locked bool) { return t.asked[i].key, t.asked[i].locked }
+
+// Fill is for engines: row i of those to load is stored as v.
+func (t *Table[K, V]) Fill(i int, v V) {
+	r := t.asked[i]
 	r.value, r.was, r.known, r.stored = v, v, true, true
 }
 
@@ -93,7 +86,8 @@ func (t *Table[K, V]) Get(k K) (V, bool) {
 	return r.value, r.known
 }
 
-func (t *Table[K, V]) put(k K, v V) {
+// Put changes or adds a row.
+func (t *Table[K, V]) Put(k K, v V) {
 	r, asked := t.rows[k]
 	if !asked || r.unseen {
 		panic(fmt.Sprintf("commerce: %T %v is changed but was not in the needs of the command", v, k))
@@ -102,58 +96,43 @@ func (t *Table[K, V]) put(k K, v V) {
 		panic(fmt.Sprintf("commerce: %T %v is changed but the needs of the command did not lock it", v, k))
 	}
 	r.value, r.known = v, true
-	t.move(k, r)
+	t.move(r)
 }
 
-// remove deletes a row. One that is not there stays away.
-func (t *Table[K, V]) remove(k K) {
+// Remove deletes a row. One that is not there stays away.
+func (t *Table[K, V]) Remove(k K) {
 	if r := t.rows[k]; r != nil && r.unseen {
 		r.stored = true // it may be
-		t.move(k, r)
+		t.move(r)
 		return
 	}
 	if _, known := t.Get(k); known {
 		r := t.rows[k]
 		r.value, r.known = *new(V), false
-		t.move(k, r)
+		t.move(r)
 	}
 }
 
-func (t *Table[K, V]) move(k K, r *row[V]) {
+func (t *Table[K, V]) move(r *row[K, V]) {
 	if !r.moved {
 		r.moved = true
-		t.changed = append(t.changed, k)
+		t.changed = append(t.changed, r)
 	}
 }
 
-// EachDeleted is for engines: it calls f with the key of each row that is to
-// go, stored or never looked at.
-func (t *Table[K, V]) EachDeleted(f func(K) error) error {
-	for _, k := range t.changed {
-		if r := t.rows[k]; r.stored && !r.known {
-			if err := f(k); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
+// Changed is how many rows changed.
+func (t *Table[K, V]) Changed() int { return len(t.changed) }
 
-// EachChanged is for engines: it calls f with each changed row, in the order
-// of their first change, and the stored one that it replaces; nil: there is none.
-func (t *Table[K, V]) EachChanged(f func(v, was *V) error) error {
-	for _, k := range t.changed {
-		r := t.rows[k]
-		if !r.known {
-			continue
-		}
-		was := &r.was
-		if !r.stored {
-			was = nil
-		}
-		if err := f(&r.value, was); err != nil {
-			return err
-		}
+// Change is for engines: row i of those that changed as it is to be, and as it
+// is stored. No v: the row is to be deleted; no was: it is not stored. A row that
+// was added and removed by the same batch has neither.
+func (t *Table[K, V]) Change(i int) (k K, v, was *V) {
+	r := t.changed[i]
+	if r.known {
+		v = &r.value
 	}
-	return nil
+	if r.stored {
+		was = &r.was
+	}
+	return r.key, v, was
 }

@@ -4,6 +4,8 @@ import (
 	"log/slog"
 	"slices"
 	"time"
+
+	"purveyor/internal/storage/schema"
 )
 
 const (
@@ -34,7 +36,7 @@ type waiting struct {
 
 // add sets a call aside that met a lock when it was tried alone.
 func (a *aside) add(p call, err error, now time.Time) {
-	a.calls = append(a.calls, waiting{p, p.needs().Owners(), now.Add(lockPatience), err, true})
+	a.calls = append(a.calls, waiting{p, ownersOf(p), now.Add(lockPatience), err, true})
 	a.locked = now.Add(lockPause)
 }
 
@@ -77,7 +79,7 @@ func (c *Committer) screen(batch []call) (others []call) {
 		return batch
 	}
 	for _, p := range batch {
-		owners := p.needs().Owners()
+		owners := ownersOf(p)
 		i := slices.IndexFunc(locked, func(w waiting) bool {
 			return slices.ContainsFunc(w.owners, func(o string) bool { return slices.Contains(owners, o) })
 		})
@@ -144,4 +146,10 @@ func (c *Committer) rejoin() {
 		}
 		c.commit(batch)
 	}
+}
+
+// ownersOf are the owners of the rows that a call may change.
+func ownersOf(p call) []string {
+	needs := p.needs()
+	return schema.Owners(&needs)
 }

@@ -7,6 +7,8 @@ import (
 
 	"purveyor/internal/commerce"
 	"purveyor/internal/commit"
+	"purveyor/internal/storage/schema"
+	"purveyor/internal/storage/schema/schematest"
 )
 
 // outcome is a command that records what became of a job, with the decision.
@@ -64,12 +66,10 @@ func TestClose(t *testing.T) {
 		rows := &commerce.Rows{}
 		cmd := commit.Close(job, commit.Command[decision](outcome{decision: c.decision}), func(decision) (int, []byte) { return 201, []byte("answer") })
 		n := cmd.Needs()
-		if rows.Require(n); len(n.Orders) != 1 || !reflect.DeepEqual(n.OpenReplies, []commerce.ReplyKey{key}) {
+		if schema.Require(rows, &n); len(n.Orders) != 1 || !reflect.DeepEqual(n.OpenReplies, []commerce.ReplyKey{key}) {
 			t.Fatalf("%s: needs %+v", c.name, n)
 		}
-		for _, r := range c.stored {
-			rows.Replies.Fill(key, r)
-		}
+		schematest.Fill(rows, commerce.Changes{Replies: c.stored})
 		got, changes, err := cmd.Decide(rows, 9)
 		if err != nil || got.Decision != c.decision || len(changes.DoneJobs) != 1 || !reflect.DeepEqual(changes.Replies, c.want) || !reflect.DeepEqual(changes.Released, c.released) {
 			t.Errorf("%s: %+v, %v", c.name, changes, err)

@@ -16,6 +16,7 @@ import (
 	"purveyor/internal/commerce"
 	"purveyor/internal/env"
 	"purveyor/internal/storage"
+	"purveyor/internal/storage/schema"
 )
 
 // Command is one change of state.
@@ -340,20 +341,19 @@ func (c *Committer) try(batch []call) (errs []error, err error) {
 	rows, now := tx.Rows(), tx.Stamp()
 	errs = make([]error, len(batch))
 	ids := idSource{env: c.env, now: now}
+	var changes commerce.Changes
 	for i, p := range batch {
-		changes, err := p.decide(rows, now)
-		if err != nil {
-			errs[i] = err
+		if changes, errs[i] = p.decide(rows, now); errs[i] != nil {
 			continue
 		}
 		ids.complete(&changes)
 		p.asks(changes.NewJobs)
-		rows.Apply(changes)
+		schema.Apply(rows, &changes)
 	}
-	if !rows.Changed() {
+	if !schema.Changed(rows) {
 		return errs, nil
 	}
-	reserved, saved := c.reserve(rows.NewJobs), false
+	reserved, saved := c.reserve(rows.Appended.NewJobs), false
 	defer func() { c.end(reserved, saved) }()
 	err = tx.Save(ctx)
 	saved = err == nil

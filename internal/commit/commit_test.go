@@ -16,6 +16,7 @@ import (
 	"purveyor/internal/commerce"
 	"purveyor/internal/commit"
 	"purveyor/internal/storage"
+	"purveyor/internal/storage/schema"
 	"purveyor/internal/storage/storagetest"
 )
 
@@ -307,7 +308,7 @@ func testEventsOfOneBatch(t *testing.T, open opener) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rows.Apply(ready)
+	schema.Apply(rows, &ready)
 	_, picked, err := command.MarkPickedUp{Facts: facts}.Decide(rows, b.Stamp())
 	if err != nil {
 		t.Fatal(err)

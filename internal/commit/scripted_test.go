@@ -11,6 +11,7 @@ import (
 	"purveyor/internal/commerce"
 	"purveyor/internal/commit"
 	"purveyor/internal/storage"
+	"purveyor/internal/storage/schema"
 )
 
 // scripted is an engine in memory that keeps nothing. A test says what comes of
@@ -37,8 +38,8 @@ func (e *scripted) Load(_ context.Context, needs ...commerce.Needs) (storage.Bat
 			return nil, err
 		}
 	}
-	for _, n := range needs {
-		b.rows.Require(n)
+	for i := range needs {
+		schema.Require(&b.rows, &needs[i])
 	}
 	return b, nil
 }

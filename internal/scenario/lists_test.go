@@ -11,6 +11,7 @@ import (
 	"purveyor/internal/command"
 	"purveyor/internal/commerce"
 	"purveyor/internal/commit"
+	"purveyor/internal/storage/schema"
 )
 
 // The sizes of SPEC.md, Limits: the default and the maximal length of each list.
@@ -74,7 +75,7 @@ func (w *world) addTimeline(t *testing.T, order string, n int) {
 			Kind: commerce.TimelineNote, Status: o.Status, Message: fmt.Sprint("note ", o.Events), CreatedOn: batch.Stamp()})
 	}
 	changes.Orders = []commerce.Order{o}
-	batch.Rows().Apply(changes)
+	schema.Apply(batch.Rows(), &changes)
 	if err := batch.Save(context.Background()); err != nil {
 		t.Fatal(err)
 	}

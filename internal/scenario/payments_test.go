@@ -20,6 +20,7 @@ import (
 	"purveyor/internal/outside/payment"
 	"purveyor/internal/outside/sandbox"
 	"purveyor/internal/storage"
+	"purveyor/internal/storage/schema"
 )
 
 const (
@@ -203,7 +204,8 @@ func (w *world) change(t *testing.T, needs commerce.Needs, change func(rows *com
 		t.Fatal(err)
 	}
 	defer batch.Discard()
-	batch.Rows().Apply(change(batch.Rows(), batch.Stamp()))
+	changes := change(batch.Rows(), batch.Stamp())
+	schema.Apply(batch.Rows(), &changes)
 	if err := batch.Save(context.Background()); err != nil {
 		t.Fatal(err)
 	}

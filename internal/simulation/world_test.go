@@ -215,18 +215,23 @@ func (w *world) traceCommit(name string, b storage.Batch) {
 	traceRows(w, "reply", &r.Replies)
 	traceRows(w, "job", &r.Jobs)
 	traceRows(w, "sandbox", &r.Sandbox)
-	traceLog(w, "move", r.StockMoves)
-	traceLog(w, "timeline", r.Timeline)
-	traceLog(w, "ledger", r.Ledger)
-	traceLog(w, "event", r.Webhooks)
-	traceLog(w, "attempt", r.Attempts)
-	traceLog(w, "unsent", r.Outbox)
-	traceLog(w, "new job", r.NewJobs)
+	traceLog(w, "move", r.Appended.StockMoves)
+	traceLog(w, "timeline", r.Appended.Timeline)
+	traceLog(w, "ledger", r.Appended.Ledger)
+	traceLog(w, "event", r.Appended.Webhooks)
+	traceLog(w, "attempt", r.Appended.Attempts)
+	traceLog(w, "unsent", r.Appended.Outbox)
+	traceLog(w, "new job", r.Appended.NewJobs)
 }
 
 func traceRows[K comparable, V any](w *world, what string, rows *commerce.Table[K, V]) {
-	_ = rows.EachChanged(func(v, _ *V) error { w.sim.Tracef("  %s %s", what, inJSON(*v)); return nil })
-	_ = rows.EachDeleted(func(k K) error { w.sim.Tracef("  %s %v is deleted", what, k); return nil })
+	for i := range rows.Changed() {
+		if k, v, _ := rows.Change(i); v != nil {
+			w.sim.Tracef("  %s %s", what, inJSON(*v))
+		} else {
+			w.sim.Tracef("  %s %v is deleted", what, k)
+		}
+	}
 }
 
 func traceLog[V any](w *world, what string, rows []V) {

@@ -13,6 +13,7 @@ import (
 	"purveyor/internal/commerce"
 	"purveyor/internal/commit"
 	"purveyor/internal/storage"
+	"purveyor/internal/storage/schema"
 )
 
 // Receiver is a partner that gets webhooks.
@@ -119,7 +120,7 @@ func (r *recording) save(ctx context.Context, engine storage.Engine, from, until
 			r.parked()
 		}
 	}
-	tx.Rows().Apply(r.changes)
+	schema.Apply(tx.Rows(), &r.changes)
 	return tx.Save(ctx)
 }
 

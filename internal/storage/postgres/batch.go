@@ -59,8 +59,8 @@ func (e *Engine) loadWith(w *writer, needs []commerce.Needs) (storage.Batch, err
 			b.Discard()
 		}
 	}()
-	for _, n := range needs {
-		b.rows.Require(n)
+	for i := range needs {
+		schema.Require(&b.rows, &needs[i])
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), saveTime)
 	defer cancel()
@@ -122,31 +122,21 @@ func (b *batch) ask(q *request, floor int64) {
 		q.Queue(seen("SELECT value FROM meta WHERE name = 'next_store_no' FOR UPDATE")).
 			QueryRow(func(row pgx.Row) error { return row.Scan(&r.NextStoreNo) })
 	}
-	load(q, partners, &r.Partners)
-	load(q, apiKeys, &r.APIKeys)
-	load(q, stores, &r.Stores)
-	load(q, categories, &r.Categories)
-	load(q, productStores, &r.ProductStores)
-	load(q, products, &r.Products)
-	load(q, stock, &r.Stock)
-	load(q, orders, &r.Orders)
-	load(q, payments, &r.Payments)
-	load(q, refunds, &r.Refunds)
-	load(q, deliveries, &r.Deliveries)
-	load(q, attention, &r.Attention)
-	load(q, endpoints, &r.Endpoints)
-	load(q, mails, &r.Mails)
-	load(q, jobs, &r.Jobs)
-	load(q, sandbox, &r.Sandbox)
-	load(q, places, &r.Places)
+	for _, t := range tables {
+		if !t.AddedByName {
+			t.load(q, r)
+		}
+	}
 	// After the locks: the stamp is above those that the rows got from batches
 	// that this one waited for.
 	q.Queue(seen("SELECT max(last) FROM writers")).QueryRow(func(row pgx.Row) error { return row.Scan(&w.last) })
-	// What is only ever inserted comes last: after the locks, so that a batch
-	// that waited for one sees what the other inserted.
-	load(q, externalIDs, &r.External)
-	load(q, customers, &r.Customers)
-	load(q, replies, &r.Replies)
+	// Rows that are found by name come after the locks, so that a batch that waited
+	// for a lock sees what the other batch inserted.
+	for _, t := range tables {
+		if t.AddedByName {
+			t.load(q, r)
+		}
+	}
 }
 
 // prolongs keeps readers waiting for a batch that takes long, until ctx ends.
@@ -203,9 +193,7 @@ func (b *batch) Save(context.Context) error {
 // finds out by itself, its plans are those of small tables.
 func (b *batch) analyze(ctx context.Context) {
 	const large = 500
-	n := 0
-	_ = b.rows.Stock.EachChanged(func(_, _ *commerce.Stock) error { n++; return nil }) // no callback fails
-	if n < large {
+	if b.rows.Stock.Changed() < large {
 		return
 	}
 	for _, t := range []string{"stock", "products", "product_stores"} {
@@ -219,46 +207,12 @@ func (b *batch) write(q *request) {
 	if r.NextStoreNo > 0 {
 		q.Queue(seen("UPDATE meta SET value = $1 WHERE name = 'next_store_no'"), r.NextStoreNo)
 	}
-	save(q, partners, &r.Partners)
-	save(q, apiKeys, &r.APIKeys)
-	save(q, stores, &r.Stores)
-	save(q, categories, &r.Categories)
-	save(q, productStores, &r.ProductStores)
-	save(q, products, &r.Products)
-	save(q, stock, &r.Stock)
-	save(q, orders, &r.Orders)
-	save(q, externalIDs, &r.External)
-	save(q, customers, &r.Customers)
-	save(q, replies, &r.Replies)
-	save(q, payments, &r.Payments)
-	save(q, refunds, &r.Refunds)
-	save(q, deliveries, &r.Deliveries)
-	save(q, attention, &r.Attention)
-	save(q, places, &r.Places)
-	save(q, endpoints, &r.Endpoints)
-	save(q, mails, &r.Mails)
-	save(q, jobs, &r.Jobs)
-	save(q, sandbox, &r.Sandbox)
-	remove(q, replies, &r.Replies)
-	remove(q, jobs, &r.Jobs)
-	remove(q, sandbox, &r.Sandbox)
-	stockMoves.atOnce(q, pointers(r.StockMoves))
-	stockNotes.atOnce(q, pointers(schema.Noted(r.StockMoves)))
-	timeline.atOnce(q, pointers(r.Timeline))
-	ledger.atOnce(q, pointers(r.Ledger))
-	events.atOnce(q, pointers(r.Webhooks))
-	attempts.atOnce(q, pointers(r.Attempts))
-	callbacks.atOnce(q, pointers(r.StrayCallbacks))
-	outbox.atOnce(q, pointers(r.Outbox))
-	newJobs.atOnce(q, pointers(r.NewJobs))
-}
-
-func pointers[V any](rows []V) []*V {
-	list := make([]*V, len(rows))
-	for i := range rows {
-		list[i] = &rows[i]
+	for _, t := range tables {
+		t.save(q, r)
 	}
-	return list
+	for _, l := range logs {
+		l.append(q, r)
+	}
 }
 
 // Discard implements storage.Batch. A connection that does not answer to the

@@ -8,18 +8,15 @@ import (
 
 // loadShards asks for the rows of each prefix: a cluster locks rows of one shard at
 // a time, and does not take a LIMIT for each of many keys of several.
-func loadShards[K comparable, V any](q *request, t *table[K, V], rows *commerce.Table[K, V], locked, others []K) {
-	if t.single {
-		loadEach(q, t, rows, locked)
+func (t *table) loadShards(q *request, r *commerce.Rows, locked, others []keyed) {
+	if t.Single {
+		t.loadEach(q, r, locked)
 		locked = nil
 	}
-	queue := func(keys []K, lock string) {
-		for _, g := range t.groups(keys) {
+	queue := func(list []keyed, lock string) {
+		for _, g := range groups(list) {
 			q.Queue(seen(t.inRange+lock), g.args()...).Query(func(found pgx.Rows) error {
-				return each(found, func(s *scanner) {
-					k := g.find(s.next())
-					rows.Fill(k, t.Scan(s, k))
-				})
+				return each(found, func(s *scanner) { t.Fill(s, r, g.find(s.next())) })
 			})
 		}
 	}
@@ -28,10 +25,10 @@ func loadShards[K comparable, V any](q *request, t *table[K, V], rows *commerce.
 }
 
 // loadEach locks rows one by one, in the order of their keys.
-func loadEach[K comparable, V any](q *request, t *table[K, V], rows *commerce.Table[K, V], keys []K) {
-	for _, k := range t.inOrder(keys) {
+func (t *table) loadEach(q *request, r *commerce.Rows, list []keyed) {
+	for _, k := range list {
 		q.Queue(seen(t.byKey+" FOR UPDATE"), k.columns.args()...).Query(func(found pgx.Rows) error {
-			return each(found, func(s *scanner) { rows.Fill(k.key, t.Scan(s, k.key)) })
+			return each(found, func(s *scanner) { t.Fill(s, r, k.row) })
 		})
 	}
 }

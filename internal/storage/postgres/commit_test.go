@@ -38,7 +38,7 @@ func TestErrorOfCommit(t *testing.T) {
 				}
 				s, _ := b.Rows().Stock.Get(keys[0])
 				s.Quantity--
-				b.Rows().Apply(storagetest.WithMoves(b.Rows(), commerce.Changes{Stock: []commerce.Stock{s}}, b.Stamp()))
+				storagetest.Apply(b, storagetest.WithMoves(b.Rows(), commerce.Changes{Stock: []commerce.Stock{s}}, b.Stamp()))
 				return b.Save(ctx)
 			}
 			run(t, url, function+c.body, "CREATE TRIGGER fail BEFORE UPDATE ON stock FOR EACH ROW EXECUTE FUNCTION fail()")

@@ -48,7 +48,7 @@ func TestFailedBatchLeavesNothing(t *testing.T) {
 		used := b.(*batch).writer.conn
 		s, _ := b.Rows().Stock.Get(keys[0])
 		s.Quantity = -1
-		b.Rows().Apply(storagetest.WithMoves(b.Rows(), commerce.Changes{Stock: []commerce.Stock{s}}, b.Stamp()))
+		storagetest.Apply(b, storagetest.WithMoves(b.Rows(), commerce.Changes{Stock: []commerce.Stock{s}}, b.Stamp()))
 		if err := b.Save(ctx); err == nil || errors.Is(err, storage.ErrUnavailable) {
 			t.Fatalf("stock below zero: %v", err)
 		}

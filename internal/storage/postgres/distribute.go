@@ -1,9 +1,12 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+
+	"purveyor/internal/storage/schema"
 )
 
 // share is how a table is spread over the nodes of a distributed PostgreSQL:
@@ -12,23 +15,20 @@ type share struct {
 	table, column string // no column: whole on each node
 }
 
-// shares are all tables: what belongs to a store by store_id, what is unique
-// for a partner by partner_id, jobs by slot; what is small and read by all is
-// on each node, because the others may refer to it. The first table of a
-// column begins its group, which the others of that column join.
-var shares = []share{
-	{"schema_version", ""}, {"migrations", ""}, {"meta", ""}, {"writers", ""},
-	{"partners", ""}, {"api_keys", ""}, {"categories", ""}, {"stores", ""}, {"endpoints", ""},
-	{"products", "store_id"}, {"stock", "store_id"}, {"stock_moves", "store_id"}, {"stock_notes", "store_id"}, {"orders", "store_id"}, {"timeline", "store_id"}, {"customers", "store_id"},
-	{"payments", "store_id"}, {"refunds", "store_id"}, {"ledger", "store_id"}, {"deliveries", "store_id"},
-	{"attention", "store_id"}, {"mail_counts", "owner"},
-	{"replies", "partner_id"}, {"stored_replies", "partner_id"}, {"external_ids", "partner_id"}, {"rate_windows", "partner_id"}, {"webhook_events", "partner_id"},
-	{"webhook_attempts", "partner_id"},
-	{"product_stores", "product_id"},
-	{"jobs", "slot"},
-	{"outbox", "id"}, {"sandbox_objects", "id"},
-	{"courier_notices", "id"}, {"places", "address"},
-}
+// shares are all tables: what the engine keeps for itself, and the registry. Tables
+// that stand on each node come first, because the others may refer to them.
+var shares = func() (list []share) {
+	list = []share{{"schema_version", ""}, {"migrations", ""}, {"meta", ""}, {"writers", ""}}
+	spread := []share{{"rate_windows", "partner_id"}}
+	for _, p := range schema.Plains {
+		if p.Shard == schema.Everywhere {
+			list = append(list, share{table: p.Name})
+		} else {
+			spread = append(spread, share{p.Name, p.Shard})
+		}
+	}
+	return append(list, spread...)
+}()
 
 // ErrNoCitus says that the database cannot be distributed.
 var ErrNoCitus = errors.New("the database has not the extension citus; install it on every node, run CREATE EXTENSION citus in the database, add the workers, and try again")
@@ -53,27 +53,32 @@ func (e *Engine) Distribute(ctx context.Context) (tables []string, err error) {
 	// and stays on the coordinator all the same: a local table.
 	const isDone = `SELECT EXISTS (SELECT FROM pg_dist_partition WHERE logicalrelid = $1::text::regclass
 		AND NOT (to_jsonb(pg_dist_partition) @> '{"partmethod":"n","repmodel":"s"}'))`
-	first := map[string]string{} // table of each column
+	done := map[string]bool{}
+	group := map[string]string{} // of each column, a table that was distributed by it
 	for _, s := range shares {
-		group := first[s.column]
-		if group == "" {
-			first[s.column], group = s.table, "none"
+		var is bool
+		if err := conn.QueryRow(ctx, isDone, s.table).Scan(&is); err != nil {
+			return nil, fmt.Errorf("distribute %s: %w", s.table, explain(err))
 		}
-		var done bool
-		err := conn.QueryRow(ctx, isDone, s.table).Scan(&done)
-		switch {
-		case err != nil || done:
-		case s.column == "":
+		if done[s.table] = is; is && group[s.column] == "" {
+			group[s.column] = s.table
+		}
+	}
+	for _, s := range shares {
+		if done[s.table] {
+			continue
+		}
+		if s.column == "" {
 			_, err = conn.Exec(ctx, "SELECT create_reference_table($1::text::regclass)", s.table)
-		default:
-			_, err = conn.Exec(ctx, "SELECT create_distributed_table($1::text::regclass, $2::text, colocate_with => $3::text)", s.table, s.column, group)
+		} else {
+			_, err = conn.Exec(ctx, "SELECT create_distributed_table($1::text::regclass, $2::text, colocate_with => $3::text)",
+				s.table, s.column, cmp.Or(group[s.column], "none"))
+			group[s.column] = cmp.Or(group[s.column], s.table)
 		}
 		if err != nil {
 			return tables, fmt.Errorf("distribute %s: %w", s.table, explain(err))
 		}
-		if !done {
-			tables = append(tables, s.table)
-		}
+		tables = append(tables, s.table)
 	}
 	return tables, nil
 }

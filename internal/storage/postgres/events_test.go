@@ -7,6 +7,7 @@ import (
 
 	"purveyor/internal/commerce"
 	"purveyor/internal/storage"
+	"purveyor/internal/storage/storagetest"
 
 	"github.com/jackc/pgx/v5"
 )
@@ -26,7 +27,7 @@ func TestEventsWaitForOpenBatches(t *testing.T) {
 	}
 	save := func(b storage.Batch, n byte) string {
 		id := commerce.NewID(commerce.PrefixEvent, b.Stamp(), commerce.Entropy{n})
-		b.Rows().Apply(commerce.Changes{Webhooks: []commerce.WebhookEvent{{PartnerID: "ptn_1", ID: id, Kind: commerce.WebhookPaid, Data: []byte("{}")}}})
+		storagetest.Apply(b, commerce.Changes{Webhooks: []commerce.WebhookEvent{{PartnerID: "ptn_1", ID: id, Kind: commerce.WebhookPaid, Data: []byte("{}")}}})
 		if err := b.Save(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -60,7 +61,7 @@ func TestStampsOfOneRowAscend(t *testing.T) {
 	needs := commerce.Needs{Endpoints: []string{"ptn_1"}}
 	save := func(b storage.Batch, failures int64) {
 		t.Helper()
-		b.Rows().Apply(commerce.Changes{Endpoints: []commerce.Endpoint{{PartnerID: "ptn_1", Failures: failures}}})
+		storagetest.Apply(b, commerce.Changes{Endpoints: []commerce.Endpoint{{PartnerID: "ptn_1", Failures: failures}}})
 		if err := b.Save(t.Context()); err != nil {
 			t.Fatal(err)
 		}

@@ -6,12 +6,12 @@ import (
 	"strings"
 	"sync"
 
+	"purveyor/internal/commerce"
 	"purveyor/internal/storage/schema"
 )
 
-// insertion is the statements that insert rows of a table, and what binds these.
-type insertion[V any] struct {
-	bind  func(schema.Binder, *V)
+// insertion is the statements that insert rows of a table.
+type insertion struct {
 	width int    // columns of a row
 	key   int    // of which so many are its key; they stand first. 0: the order does not matter
 	sql   string // for any number of rows, as arrays
@@ -25,25 +25,25 @@ type insertOf struct {
 	sql  func() string
 }
 
-func insertionInto[V any](name, key, columns string, bind func(schema.Binder, *V)) insertion[V] {
+func insertionInto(d schema.Described) insertion {
+	shape := d.Shape()
 	var row values
-	bind(&row, new(V))
-	s := insertion[V]{bind: bind, width: len(row), key: len(schema.Split(key)), sql: insertSQL(name, columns, row)}
+	d.BindZero(&row, schema.Whole)
+	s := insertion{width: len(row), sql: insertSQL(shape.Name, shape.Columns(), row)}
+	if !shape.Unordered {
+		s.key = len(schema.Split(shape.Key))
+	}
 	for _, n := range []int{64, 48, 32, 24, 20, 16, 12, 8, 7, 6, 5, 4, 3, 2, 1} {
-		s.sizes = append(s.sizes, insertOf{n, sync.OnceValue(func() string { return valuesSQL(name, columns, len(row), n) })})
+		s.sizes = append(s.sizes, insertOf{n, sync.OnceValue(func() string { return valuesSQL(shape.Name, shape.Columns(), len(row), n) })})
 	}
 	return s
 }
 
-// bound are rows in the order of their keys, if they have any. A batch that inserts a key
+// inOrder sorts rows by their keys, if they have any. A batch that inserts a key
 // which another batch has inserted waits for the end of that one. All batches insert keys in
 // one order, so that two of them never wait for each other. And where keys grow,
 // the pages of their index get full, which saves the server more than the order costs.
-func (s *insertion[V]) bound(rows []*V) values {
-	bound := make(values, 0, len(rows)*s.width)
-	for _, v := range rows {
-		s.bind(&bound, v)
-	}
+func (s *insertion) inOrder(bound values) values {
 	if s.key == 0 {
 		return bound
 	}
@@ -57,9 +57,9 @@ func (s *insertion[V]) bound(rows []*V) values {
 }
 
 // atOnce inserts rows whose ids are ours.
-func (s *insertion[V]) atOnce(q *request, rows []*V) {
-	if len(rows) > 0 {
-		q.Queue(seen(s.sql), s.bound(rows).arrays(s.width)...)
+func (s *insertion) atOnce(q *request, bound values) {
+	if len(bound) > 0 {
+		q.Queue(seen(s.sql), s.inOrder(bound).arrays(s.width)...)
 	}
 }
 
@@ -70,11 +70,8 @@ func insertSQL(name, columns string, row values) string {
 // listed inserts rows whose keys others may insert at the same time: a
 // distributed engine tells a broken key from other faults for this form only.
 // Few sizes, so that few statements are prepared.
-func (s *insertion[V]) listed(q *request, rows []*V) {
-	if len(rows) == 0 {
-		return
-	}
-	bound := s.bound(rows)
+func (s *insertion) listed(q *request, bound values) {
+	bound = s.inOrder(bound)
 	for _, size := range s.sizes {
 		for n := size.rows * s.width; len(bound) >= n; bound = bound[n:] {
 			q.Queue(seen(size.sql()), bound[:n].args()...)
@@ -94,25 +91,30 @@ func valuesSQL(name, columns string, width, rows int) string {
 	return "INSERT INTO " + name + " (" + columns + ") VALUES " + strings.Join(list, ", ")
 }
 
-// What batches append.
-var (
-	newJobs    = insertionInto(schema.Jobs.Name, schema.Jobs.Key, schema.Jobs.Columns(), schema.Jobs.Bind)
-	stockMoves = unordered(&schema.StockMoves) // they have no key, only an index by numbers
-	stockNotes = appended(&schema.StockNotes)
-	timeline   = appended(&schema.Timeline)
-	ledger     = appended(&schema.Ledger)
-	events     = appended(&schema.WebhookEvents)
-	attempts   = appended(&schema.Attempts)
-	callbacks  = appended(&schema.StrayCallbacks)
-	outbox     = appended(&schema.Outbox)
-)
-
-func appended[V any](l *schema.Log[V]) insertion[V] {
-	return insertionInto(l.Name, l.ID, l.Columns(), l.Bind)
+// log is a table of the registry whose rows are only ever appended.
+type log struct {
+	schema.Appended
+	insertion
 }
 
-func unordered[V any](l *schema.Log[V]) insertion[V] {
-	i := appended(l)
-	i.key = 0
-	return i
+func prepareLogs() (list []*log) {
+	for _, l := range schema.Logs {
+		list = append(list, &log{l, insertionInto(l)})
+	}
+	return list
+}
+
+// append inserts the rows that were appended.
+func (l *log) append(q *request, r *commerce.Rows) {
+	n := l.Len(r)
+	if n == 0 {
+		return
+	}
+	bound := make(values, 0, n*l.width)
+	for i := range n {
+		if l.Has(r, i) {
+			l.BindAppended(&bound, r, i)
+		}
+	}
+	l.atOnce(q, bound)
 }

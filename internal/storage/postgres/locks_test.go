@@ -71,7 +71,7 @@ func TestLockedRow(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.Rows().Apply(commerce.Changes{Customers: []commerce.Customer{{CustomerKey: jo, ID: "cus_2"}}})
+	storagetest.Apply(b, commerce.Changes{Customers: []commerce.Customer{{CustomerKey: jo, ID: "cus_2"}}})
 	if err := b.Save(ctx); !errors.Is(err, storage.ErrLocked) {
 		t.Errorf("%v, want storage.ErrLocked", err)
 	}
@@ -114,7 +114,7 @@ func TestSlowStatement(t *testing.T) {
 		}
 		s, _ := b.Rows().Stock.Get(keys[0])
 		s.Quantity--
-		b.Rows().Apply(storagetest.WithMoves(b.Rows(), commerce.Changes{Stock: []commerce.Stock{s}}, b.Stamp()))
+		storagetest.Apply(b, storagetest.WithMoves(b.Rows(), commerce.Changes{Stock: []commerce.Stock{s}}, b.Stamp()))
 		if err := b.Save(ctx); !errors.Is(err, storage.ErrTimeout) || !errors.Is(err, storage.ErrUnavailable) {
 			t.Errorf("%v, want storage.ErrTimeout", err)
 		}

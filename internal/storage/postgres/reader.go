@@ -70,7 +70,7 @@ func (r reader) rows(ctx context.Context, sql string, args []any, row func(*scan
 }
 
 // one reads a row by its key; storage.ErrNotFound if there is none.
-func one[K comparable, V any](ctx context.Context, r reader, t *table[K, V], k K) (v V, err error) {
+func one[K comparable, V any](ctx context.Context, r reader, t typed[K, V], k K) (v V, err error) {
 	found := false
 	var key values
 	t.BindKey(&key, k)

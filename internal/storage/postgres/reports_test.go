@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"purveyor/internal/commerce"
+	"purveyor/internal/storage/schema"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -74,8 +75,8 @@ func reported(n int) *batch {
 			s := commerce.Stock{StoreID: store, ProductID: fmt.Sprintf("prd_%026d", 2*i+l), Name: "Product", PriceCents: 1299, Quantity: 99}
 			o.Lines = append(o.Lines, commerce.OrderLine{ProductID: s.ProductID, Quantity: 1, PriceCents: 1299})
 			needs.Stock = []commerce.ProductKey{s.Key()}
-			b.rows.Require(needs)
-			b.rows.Stock.Fill(s.Key(), s)
+			schema.Require(&b.rows, &needs)
+			b.rows.Stock.Fill(b.rows.Stock.Asked()-1, s)
 			sold := s
 			sold.Quantity, sold.SoldCount, sold.SoldCents = 98, 1, 1299
 			next, move := sold.MovedFrom(s, commerce.MoveSold, now)
@@ -85,8 +86,9 @@ func reported(n int) *batch {
 		customer := commerce.Customer{CustomerKey: commerce.CustomerKey{StoreID: store, PartnerID: o.PartnerID, Mode: o.Mode, Contact: o.CustomerEmail}, ID: o.CustomerID, Name: "A Customer", CreatedOn: now}
 		reply := commerce.Reply{ReplyKey: commerce.ReplyKey{PartnerID: o.PartnerID, Op: "live POST /v1/orders/report", Key: fmt.Sprintf("%032x", i)},
 			Status: 201, Body: bytes.Repeat([]byte{'x'}, 600), CreatedOn: now}
-		b.rows.Require(commerce.Needs{Partners: []string{o.PartnerID}, Stores: []string{store}, NewOrders: []commerce.OrderKey{o.Key()},
-			External: []commerce.ExternalKey{external.ExternalKey}, Customers: []commerce.CustomerKey{customer.Key()}, Replies: []commerce.ReplyKey{reply.ReplyKey}})
+		needs = commerce.Needs{Partners: []string{o.PartnerID}, Stores: []string{store}, NewOrders: []commerce.OrderKey{o.Key()},
+			External: []commerce.ExternalKey{external.ExternalKey}, Customers: []commerce.CustomerKey{customer.Key()}, Replies: []commerce.ReplyKey{reply.ReplyKey}}
+		schema.Require(&b.rows, &needs)
 		event := commerce.WebhookEvent{PartnerID: o.PartnerID, ID: commerce.NewID(commerce.PrefixEvent, now, entropy), Kind: commerce.WebhookPaid, Mode: o.Mode,
 			StoreID: store, OrderID: order, TraceID: order, Data: make([]byte, 600), Timestamp: now}
 		changes.Orders = append(changes.Orders, o)
@@ -99,6 +101,6 @@ func reported(n int) *batch {
 		changes.NewJobs = append(changes.NewJobs, commerce.Job{Slot: int64(i % commerce.JobSlots), ID: commerce.NewID(commerce.PrefixJob, now, entropy),
 			Kind: "deliver_webhook", Owner: o.PartnerID, Subject: event.ID, RunAt: now, State: commerce.JobWaiting})
 	}
-	b.rows.Apply(changes)
+	schema.Apply(&b.rows, &changes)
 	return b
 }

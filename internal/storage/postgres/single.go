@@ -28,11 +28,11 @@ func newSingles(e *Engine) singles {
 	return singles{lookups(e, stores), lookups(e, orders), lookups(e, payments), lookups(e, replies), lookups(e, deliveries), lookups(e, sandbox)}
 }
 
-func lookups[K comparable, V any](e *Engine, t *table[K, V]) *gather.Lookups[K, V] {
+func lookups[K comparable, V any](e *Engine, t typed[K, V]) *gather.Lookups[K, V] {
 	return gather.New(func(ctx context.Context, keys []K) (map[K]V, error) { return readSingles(ctx, e, t, keys) })
 }
 
-func readSingles[K comparable, V any](ctx context.Context, e *Engine, t *table[K, V], keys []K) (map[K]V, error) {
+func readSingles[K comparable, V any](ctx context.Context, e *Engine, t typed[K, V], keys []K) (map[K]V, error) {
 	found := make(map[K]V, len(keys))
 	var bound values
 	for i, k := range keys {
@@ -72,7 +72,7 @@ type byKeys struct {
 // through all rows and look for the key of each; a cluster refuses it, and is told
 // of its tables when they are spread. Only a cluster is told the shards again: one
 // server would look for each row in a sorted list of them.
-func byKeysSQL[K comparable, V any](t *schema.Table[K, V], bound values) (s byKeys) {
+func byKeysSQL(t schema.Shape, bound values) (s byKeys) {
 	key := schema.Split(t.Key)
 	names, lateral, join := make([]string, len(key)), make([]string, len(key)), make([]string, len(key))
 	for i, k := range key {

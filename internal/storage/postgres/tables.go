@@ -11,67 +11,73 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// table is a table of the schema with its statements.
-type table[K comparable, V any] struct {
-	*schema.Table[K, V]
-	options
+// table is a table of the registry with its statements.
+type table struct {
+	schema.Keyed
+	sqlText
+}
 
+// sqlText is the statements of a table. What PostgreSQL knows of a table may be from
+// when it was small, and then it walks through all rows of a prefix for the few that
+// are asked for. Where a prefix can have many rows, statements leave it no choice.
+type sqlText struct {
+	schema.Shape
 	key       []string
 	byKey     string // one row: SELECT values WHERE key
 	inRange   string // rows of one prefix, the key without its last column: SELECT last, values WHERE prefix AND last = ANY
 	ofKeys    byKeys
 	deleteSQL string // rows of one prefix
 	updateOne string
-	update    [2]string // of many rows: all that may change, and what changes often
-	shards    [2]string // what follows in it, to look for rows in these shards alone
-	insertion insertion[V]
+	update    [3]updateSQL // of many rows, by the part of the row that is written
+	insertion insertion
 }
 
-// options say how the rows of a table are found and saved. What PostgreSQL
-// knows of a table may be from when it was small, and then it walks through all
-// rows of a prefix for the few that are asked for. Where a prefix can have many
-// rows, statements leave it no choice.
-type options struct {
-	locks    bool // a batch locks the rows that it loads
-	collides bool // two processes may insert one key
-	single   bool // a statement for each row that is changed: each column of the key is compared with one value
-	lateral  bool // the same inside of one statement, for rows of one shard that are not locked
-	// known says that one server knows how large the table is: it grows slowly, or by an
-	// import (analyze), and never gets empty. To name shards then makes an update dearer:
-	// each row is looked for in a sorted list of them.
-	known bool
+// tables are those of the registry, in its order, and logs those of which rows are
+// only ever appended.
+var (
+	tables = prepareTables()
+	logs   = prepareLogs()
+)
+
+func prepareTables() (list []*table) {
+	for _, t := range schema.Tables {
+		list = append(list, &table{t, prepared(t)})
+	}
+	return list
 }
 
-func prepared[K comparable, V any](t *schema.Table[K, V], o options) *table[K, V] {
-	key := schema.Split(t.Key)
-	p := &table[K, V]{Table: t, options: o, key: key, insertion: insertionInto(t.Name, t.Key, t.Columns(), t.Bind)}
-	prefix, last := key[:len(key)-1], key[len(key)-1]
+func prepared(d schema.Keyed) sqlText {
+	p := sqlText{Shape: d.Shape(), insertion: insertionInto(d)}
+	p.key = schema.Split(p.Key)
+	prefix, last := p.key[:len(p.key)-1], p.key[len(p.key)-1]
 	var where string
 	for i, c := range prefix {
 		where += c + " = $" + strconv.Itoa(i+1) + " AND "
 	}
 	where += last
-	n := "$" + strconv.Itoa(len(key))
-	p.byKey = "SELECT " + t.Values() + " FROM " + t.Name + " WHERE " + where + " = " + n
-	p.deleteSQL = "DELETE FROM " + t.Name + " WHERE " + where + " = ANY(" + n + ")"
-	p.inRange = "SELECT " + schema.Join(last, t.Values()) + " FROM " + t.Name + " WHERE " + where + " = ANY(" + n + ")"
+	n := "$" + strconv.Itoa(len(p.key))
+	p.byKey = "SELECT " + p.Values() + " FROM " + p.Name + " WHERE " + where + " = " + n
+	p.deleteSQL = "DELETE FROM " + p.Name + " WHERE " + where + " = ANY(" + n + ")"
+	p.inRange = "SELECT " + schema.Join(last, p.Values()) + " FROM " + p.Name + " WHERE " + where + " = ANY(" + n + ")"
 	var bound values
-	t.BindKey(&bound, *new(K))
+	d.BindZero(&bound, schema.Whole)
+	bound = bound[:len(p.key)]
 	of := bound[len(prefix)].kind
 	if of != text && of != bytea {
-		panic("postgres: rows of " + t.Name + " are not told apart by text")
+		panic("postgres: rows of " + p.Name + " are not told apart by text")
 	}
-	if o.lateral {
-		p.inRange = "SELECT t.* FROM unnest(" + n + "::" + kinds[of].sql + "[]) AS k (v) CROSS JOIN LATERAL (SELECT " + schema.Join(last, t.Values()) +
-			" FROM " + t.Name + " WHERE " + where + " = k.v LIMIT 1) AS t"
+	if p.AddedByName {
+		p.inRange = "SELECT t.* FROM unnest(" + n + "::" + kinds[of].sql + "[]) AS k (v) CROSS JOIN LATERAL (SELECT " + schema.Join(last, p.Values()) +
+			" FROM " + p.Name + " WHERE " + where + " = k.v LIMIT 1) AS t"
 	}
-	p.ofKeys = byKeysSQL(t, bound)
-	if o.single {
-		p.updateOne = updateOneSQL(t.Name, schema.Split(t.Mutable), key)
+	p.ofKeys = byKeysSQL(p.Shape, slices.Clone(bound))
+	if p.Single {
+		p.updateOne = updateOneSQL(p.Name, schema.Split(p.Mutable), p.key)
 	}
-	p.update[0], p.shards[0] = updateSQL(t, false)
-	if t.Often != "" {
-		p.update[1], p.shards[1] = updateSQL(t, true)
+	for _, part := range []schema.Part{schema.Mutable, schema.Hot} {
+		if p.Written(part) != "" {
+			p.update[part] = updateManySQL(d, part, bound)
+		}
 	}
 	return p
 }
@@ -87,77 +93,117 @@ func updateOneSQL(name string, mutable, key []string) string {
 	return "UPDATE " + name + " SET " + strings.Join(set, ", ") + " WHERE " + strings.Join(where, " AND ")
 }
 
-// Orders, stock, endpoints and jobs are what batches compete for. Partners, stores and the like
-// are read by every batch and changed by few, which say so (commerce.Needs.Lock).
+// updateSQL is a statement, and what follows it to name the shards again: a
+// distributed engine asks only those, and a server that takes the table for empty
+// looks at no others.
+type updateSQL struct {
+	sql, shards string
+	width, key  int // of the columns that are bound, of which the key's begin at key
+}
+
+func updateManySQL(d schema.Keyed, part schema.Part, keyOf values) updateSQL {
+	shape := d.Shape()
+	var row values
+	d.BindZero(&row, part)
+	u := updateSQL{key: len(row)}
+	row = append(row, keyOf...)
+	u.width = len(row)
+	key := schema.Split(shape.Key)
+	var set, where []string
+	for _, w := range schema.Split(shape.Written(part)) {
+		set = append(set, w+" = u."+w)
+	}
+	for _, k := range key {
+		where = append(where, "t."+k+" = u."+k)
+	}
+	u.sql = "UPDATE " + shape.Name + " AS t SET " + strings.Join(set, ", ") + " FROM " + row.unnest() + " AS u (" + schema.Join(shape.Written(part), shape.Key) +
+		") WHERE " + strings.Join(where, " AND ")
+	u.shards = " AND t." + key[0] + " = ANY($" + strconv.Itoa(u.width+1) + ")"
+	return u
+}
+
+// typed is a table of which rows are read outside of batches.
+type typed[K comparable, V any] struct {
+	*schema.Table[K, V]
+	sqlText
+}
+
+func of[K comparable, V any](t *schema.Table[K, V]) typed[K, V] {
+	for _, p := range tables {
+		if p.Name == t.Name {
+			return typed[K, V]{t, p.sqlText}
+		}
+	}
+	panic("postgres: no table " + t.Name)
+}
+
+// The tables that readers name.
 var (
-	partners      = prepared(&schema.Partners, options{collides: true})
-	apiKeys       = prepared(&schema.APIKeys, options{collides: true})
-	stores        = prepared(&schema.Stores, options{collides: true})
-	categories    = prepared(&schema.Categories, options{collides: true})
-	productStores = prepared(&schema.ProductStores, options{collides: true})
-	products      = prepared(&schema.Products, options{collides: true, locks: true})
-	stock         = prepared(&schema.Stock, options{collides: true, locks: true, known: true})
-	orders        = prepared(&schema.Orders, options{locks: true, single: true})
-	externalIDs   = prepared(&schema.ExternalIDs, options{collides: true, lateral: true})
-	customers     = prepared(&schema.Customers, options{collides: true, lateral: true})
-	replies       = prepared(&schema.Replies, options{collides: true, lateral: true, single: true})
-	payments      = prepared(&schema.Payments, options{locks: true, single: true})
-	refunds       = prepared(&schema.Refunds, options{locks: true, single: true, collides: true})
-	deliveries    = prepared(&schema.Deliveries, options{locks: true, single: true})
-	attention     = prepared(&schema.Attention, options{locks: true})
-	places        = prepared(&schema.Places, options{locks: true, single: true, collides: true})
-	endpoints     = prepared(&schema.Endpoints, options{locks: true, collides: true})
-	mails         = prepared(&schema.Mails, options{locks: true, collides: true})
-	jobs          = prepared(&schema.Jobs, options{locks: true})
-	sandbox       = prepared(&schema.SandboxObjects, options{locks: true, single: true, collides: true})
+	partners      = of(&schema.Partners)
+	stores        = of(&schema.Stores)
+	categories    = of(&schema.Categories)
+	productStores = of(&schema.ProductStores)
+	products      = of(&schema.Products)
+	stock         = of(&schema.Stock)
+	orders        = of(&schema.Orders)
+	externalIDs   = of(&schema.ExternalIDs)
+	replies       = of(&schema.Replies)
+	payments      = of(&schema.Payments)
+	refunds       = of(&schema.Refunds)
+	deliveries    = of(&schema.Deliveries)
+	attention     = of(&schema.Attention)
+	places        = of(&schema.Places)
+	endpoints     = of(&schema.Endpoints)
+	jobs          = of(&schema.Jobs)
+	sandbox       = of(&schema.SandboxObjects)
 )
 
-// keyed is a key with its columns.
-type keyed[K comparable] struct {
-	key     K
+// keyed is a row of a batch, by its number, with the columns of its key.
+type keyed struct {
+	row     int
 	columns values
 }
 
-// inOrder sorts keys by their columns: batches lock in one order.
-func (t *table[K, V]) inOrder(keys []K) []keyed[K] {
-	n := len(t.key)
-	bound := make(values, 0, len(keys)*n)
-	list := make([]keyed[K], len(keys))
-	for i, k := range keys {
-		t.BindKey(&bound, k)
-		list[i] = keyed[K]{k, bound[i*n : (i+1)*n]}
+// inOrder sorts rows by the columns of their keys: batches lock in one order.
+func (s *sqlText) inOrder(rows []int, bindKey func(b schema.Binder, row int)) []keyed {
+	n := len(s.key)
+	bound := make(values, 0, len(rows)*n)
+	list := make([]keyed, len(rows))
+	for i, row := range rows {
+		bindKey(&bound, row)
+		list[i] = keyed{row, bound[i*n : (i+1)*n]}
 	}
-	slices.SortFunc(list, func(a, b keyed[K]) int { return slices.CompareFunc(a.columns, b.columns, compareValues) })
+	slices.SortFunc(list, func(a, b keyed) int { return slices.CompareFunc(a.columns, b.columns, compareValues) })
 	return list
 }
 
-// group is the keys that share a prefix, in order.
-type group[K comparable] struct {
-	keys   []K
+// group is the rows whose keys share a prefix, in order.
+type group struct {
+	rows   []int
 	prefix values
 	last   values // what follows it in each key
 }
 
-func (t *table[K, V]) groups(keys []K) (list []*group[K]) {
-	n := len(t.key) - 1
-	for _, k := range t.inOrder(keys) {
+func groups(list []keyed) (of []*group) {
+	for _, k := range list {
+		n := len(k.columns) - 1
 		prefix := k.columns[:n]
-		if len(list) == 0 || !slices.EqualFunc(list[len(list)-1].prefix, prefix, sameValue) {
-			list = append(list, &group[K]{prefix: prefix})
+		if len(of) == 0 || !slices.EqualFunc(of[len(of)-1].prefix, prefix, sameValue) {
+			of = append(of, &group{prefix: prefix})
 		}
-		g := list[len(list)-1]
-		g.keys, g.last = append(g.keys, k.key), append(g.last, k.columns[n])
+		g := of[len(of)-1]
+		g.rows, g.last = append(g.rows, k.row), append(g.last, k.columns[n])
 	}
-	return list
+	return of
 }
 
 // args are those of a statement for the keys of a prefix.
-func (g *group[K]) args() []any { return g.prefix.args(&array{values: g.last, step: 1}) }
+func (g *group) args() []any { return g.prefix.args(&array{values: g.last, step: 1}) }
 
-// find is the key of a row that was found, by its last column.
-func (g *group[K]) find(last []byte) K {
+// find is the number of a row that was found, by the last column of its key.
+func (g *group) find(last []byte) int {
 	i, _ := slices.BinarySearchFunc(g.last, string(last), func(v value, last string) int { return strings.Compare(v.text, last) })
-	return g.keys[i]
+	return g.rows[i]
 }
 
 // request is a batch of statements for one server, or for a cluster.
@@ -167,123 +213,99 @@ type request struct {
 }
 
 // load asks for rows, of which some are locked. Batches lock rows in one order.
-func load[K comparable, V any](q *request, t *table[K, V], rows *commerce.Table[K, V]) {
-	locked, others := rows.Keys(), []K(nil)
-	if !t.locks {
-		locked, others = rows.LockedKeys()
-	}
-	if q.cluster {
-		loadShards(q, t, rows, locked, others)
+func (t *table) load(q *request, r *commerce.Rows) {
+	n := t.Asked(r)
+	if n == 0 {
 		return
 	}
-	loadKeys(q, t, rows, locked, t.ofKeys.lock)
-	loadKeys(q, t, rows, others, t.ofKeys.read)
+	var locked, others []int
+	for i := range n {
+		if t.MayChange(r, i) {
+			locked = append(locked, i)
+		} else {
+			others = append(others, i)
+		}
+	}
+	bindKey := func(b schema.Binder, i int) { t.BindAsked(b, r, i) }
+	if q.cluster {
+		t.loadShards(q, r, t.inOrder(locked, bindKey), t.inOrder(others, bindKey))
+		return
+	}
+	t.loadKeys(q, r, t.inOrder(locked, bindKey), t.ofKeys.lock)
+	t.loadKeys(q, r, t.inOrder(others, bindKey), t.ofKeys.read)
 }
 
-func loadKeys[K comparable, V any](q *request, t *table[K, V], rows *commerce.Table[K, V], keys []K, sql string) {
-	if len(keys) == 0 {
+func (t *table) loadKeys(q *request, r *commerce.Rows, list []keyed, sql string) {
+	if len(list) == 0 {
 		return
 	}
-	list := t.inOrder(keys)
 	bound := make(values, 0, len(list)*(len(t.key)+1))
-	for i, k := range list {
+	for _, k := range list {
 		bound = append(bound, k.columns...)
-		bound.Int(int64(i))
+		bound.Int(int64(k.row))
 	}
 	q.Queue(seen(sql), bound.arrays(len(t.key)+1)...).Query(func(found pgx.Rows) error {
-		return each(found, func(s *scanner) {
-			k := list[s.Int()].key
-			rows.Fill(k, t.Scan(s, k))
-		})
+		return each(found, func(s *scanner) { t.Fill(s, r, int(s.Int())) })
 	})
 }
 
-// save writes what changed.
-func save[K comparable, V any](q *request, t *table[K, V], rows *commerce.Table[K, V]) {
-	var fresh, changed, often []*V
-	_ = rows.EachChanged(func(v, was *V) error { // no callback fails
-		switch {
-		case was == nil:
-			fresh = append(fresh, v)
-		case t.IsOften(v, was):
-			often = append(often, v)
-		default:
-			changed = append(changed, v)
+// save writes what changed, and deletes.
+func (t *table) save(q *request, r *commerce.Rows) {
+	var to [5][]int // rows, by what is to be done to them
+	for i := range t.Changed(r) {
+		change := t.Change(r, i)
+		if change == schema.UpdateHot && t.Single {
+			change = schema.Update
 		}
-		return nil
-	})
-	if t.single {
-		updateEach(q, t, changed)
-	} else {
-		updateMany(q, t, changed, false)
-		updateMany(q, t, often, true)
+		to[change] = append(to[change], i)
 	}
-	if t.collides {
-		t.insertion.listed(q, fresh)
+	if t.Single {
+		t.updateEach(q, r, to[schema.Update])
 	} else {
-		t.insertion.atOnce(q, fresh)
+		t.updateMany(q, r, to[schema.Update], schema.Mutable)
+		t.updateMany(q, r, to[schema.UpdateHot], schema.Hot)
+	}
+	if fresh := to[schema.Insert]; len(fresh) > 0 {
+		bound := make(values, 0, len(fresh)*t.insertion.width)
+		for _, i := range fresh {
+			t.BindChanged(&bound, r, i, schema.Whole)
+		}
+		if t.Collides {
+			t.insertion.listed(q, bound)
+		} else {
+			t.insertion.atOnce(q, bound)
+		}
+	}
+	if gone := to[schema.Delete]; len(gone) > 0 {
+		for _, g := range groups(t.inOrder(gone, func(b schema.Binder, i int) { t.BindChangedKey(b, r, i) })) {
+			q.Queue(seen(t.deleteSQL), g.args()...)
+		}
 	}
 }
 
-// remove deletes rows.
-func remove[K comparable, V any](q *request, t *table[K, V], rows *commerce.Table[K, V]) {
-	var gone []K
-	_ = rows.EachDeleted(func(k K) error { gone = append(gone, k); return nil }) // no callback fails
-	for _, g := range t.groups(gone) {
-		q.Queue(seen(t.deleteSQL), g.args()...)
-	}
-}
-
-func updateEach[K comparable, V any](q *request, t *table[K, V], rows []*V) {
-	for _, v := range rows {
+func (t *table) updateEach(q *request, r *commerce.Rows, rows []int) {
+	for _, i := range rows {
 		var row values
-		t.BindMutable(&row, v)
-		t.BindKey(&row, t.KeyOf(v))
+		t.BindChanged(&row, r, i, schema.Mutable)
+		t.BindChangedKey(&row, r, i)
 		q.Queue(seen(t.updateOne), row.args()...)
 	}
 }
 
-func updateMany[K comparable, V any](q *request, t *table[K, V], rows []*V, often bool) {
+func (t *table) updateMany(q *request, r *commerce.Rows, rows []int, part schema.Part) {
 	if len(rows) == 0 {
 		return
 	}
-	columns, bind := t.Written(often)
-	sql, shards := t.update[0], t.shards[0]
-	if often {
-		sql, shards = t.update[1], t.shards[1]
+	u := t.update[part]
+	bound := make(values, 0, len(rows)*u.width)
+	for _, i := range rows {
+		t.BindChanged(&bound, r, i, part)
+		t.BindChangedKey(&bound, r, i)
 	}
-	key := len(schema.Split(columns)) // where its columns begin
-	width := key + len(t.key)
-	bound := make(values, 0, len(rows)*width)
-	for _, v := range rows {
-		bind(&bound, v)
-		t.BindKey(&bound, t.KeyOf(v))
-	}
-	args := bound.arrays(width)
-	if q.cluster || !t.known {
-		sql += shards
-		args = append(args, array{values: bound[key:], step: width}.eachOnce())
+	sql, args := u.sql, bound.arrays(u.width)
+	if q.cluster || !t.Counted {
+		sql += u.shards
+		args = append(args, array{values: bound[u.key:], step: u.width}.eachOnce())
 	}
 	q.Queue(seen(sql), args...)
-}
-
-// updateSQL is the statement, and what follows it to name the shards again: a
-// distributed engine asks only those, and a server that takes the table for empty
-// looks at no others.
-func updateSQL[K comparable, V any](t *schema.Table[K, V], often bool) (sql, shards string) {
-	columns, bind := t.Written(often)
-	var row values
-	bind(&row, new(V))
-	t.BindKey(&row, *new(K))
-	written, key := schema.Split(columns), schema.Split(t.Key)
-	var set, where []string
-	for _, w := range written {
-		set = append(set, w+" = u."+w)
-	}
-	for _, k := range key {
-		where = append(where, "t."+k+" = u."+k)
-	}
-	sql = "UPDATE " + t.Name + " AS t SET " + strings.Join(set, ", ") + " FROM " + row.unnest() + " AS u (" + schema.Join(columns, t.Key) +
-		") WHERE " + strings.Join(where, " AND ")
-	return sql, " AND t." + key[0] + " = ANY($" + strconv.Itoa(len(row)+1) + ")"
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"purveyor/internal/commerce"
+	"purveyor/internal/storage/schema"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -104,18 +105,23 @@ func TestGroups(t *testing.T) {
 	for i := range 30 {
 		keys = append(keys, commerce.ProductKey{StoreID: fmt.Sprintf("sto_%d", i*7%3), ProductID: fmt.Sprintf("prd_%02d", i*11%30)})
 	}
-	groups := stock.groups(keys)
+	rows := make([]int, len(keys))
+	for i := range rows {
+		rows[i] = i
+	}
+	groups := groups(stock.inOrder(rows, func(b schema.Binder, i int) { stock.BindKey(b, keys[i]) }))
 	if len(groups) != 3 {
 		t.Fatalf("%d groups of 3 stores", len(groups))
 	}
 	for i, g := range groups {
 		store := fmt.Sprintf("sto_%d", i)
-		if g.prefix[0].text != store || len(g.keys) != 10 || !slices.IsSortedFunc(g.keys, func(a, b commerce.ProductKey) int { return strings.Compare(a.ProductID, b.ProductID) }) {
+		if g.prefix[0].text != store || len(g.rows) != 10 || !slices.IsSortedFunc(g.rows, func(a, b int) int { return strings.Compare(keys[a].ProductID, keys[b].ProductID) }) {
 			t.Errorf("group %d: %+v", i, g)
 		}
-		for n, k := range g.keys {
-			if k.StoreID != store || g.last[n].text != k.ProductID || g.find([]byte(k.ProductID)) != k {
-				t.Errorf("%+v in the group of %s, beside %s, found as %+v", k, store, g.last[n].text, g.find([]byte(k.ProductID)))
+		for n, row := range g.rows {
+			k := keys[row]
+			if k.StoreID != store || g.last[n].text != k.ProductID || g.find([]byte(k.ProductID)) != row {
+				t.Errorf("%+v in the group of %s, beside %s, found as %d", k, store, g.last[n].text, g.find([]byte(k.ProductID)))
 			}
 		}
 	}

@@ -10,17 +10,24 @@ import (
 // Plain is a table as its columns alone, for what moves rows without looking
 // at them.
 type Plain struct {
-	Name, Columns string
-	kinds         []*kind
+	Name, Columns, Shard string
+	kinds                []*kind
 }
 
-// Plains are all tables that are copied, parents before what refers to them.
-// What an engine keeps for itself is not among them.
-var Plains = []*Plain{
-	plain(&Partners), plain(&APIKeys), plain(&Stores), plain(&Categories), plain(&ProductStores), plain(&Products), plain(&Stock), plainLog(&StockMoves), plainLog(&StockNotes),
-	plain(&Orders), plain(&ExternalIDs), plain(&Customers), plain(&Replies), plainLog(&StoredReplies),
-	plain(&Payments), plain(&Refunds), plainLog(&Ledger), plain(&Deliveries), plain(&Attention), plainLog(&StrayCallbacks), plain(&Places), plain(&SandboxObjects),
-	plain(&Endpoints), plain(&Mails), plain(&Jobs), plainLog(&Timeline), plainLog(&WebhookEvents), plainLog(&Attempts), plainLog(&Outbox),
+// Plains are the tables of All, each once, for copies.
+var Plains = plains()
+
+func plains() (list []*Plain) {
+	for _, d := range All {
+		s := d.Shape()
+		if slices.ContainsFunc(list, func(p *Plain) bool { return p.Name == s.Name }) {
+			continue // NewJobs
+		}
+		var k kinds
+		d.BindZero(&k, Whole)
+		list = append(list, &Plain{s.Name, s.Columns(), s.Shard, k.list})
+	}
+	return list
 }
 
 // kind is how the values of a column move, and what adds them up in SQL: what
@@ -49,18 +56,6 @@ func (k *kinds) Bool(bool) Binder      { return k.add(boolKind) }
 func (k *kinds) Blob([]byte) Binder    { return k.add(blobKind) }
 func (k *kinds) JSON([]byte) Binder    { return k.add(jsonKind) }
 func (k *kinds) Float(*float64) Binder { return k.add(floatKind) }
-
-func plain[K comparable, V any](t *Table[K, V]) *Plain {
-	var k kinds
-	t.Bind(&k, new(V))
-	return &Plain{t.Name, t.Columns(), k.list}
-}
-
-func plainLog[V any](l *Log[V]) *Plain {
-	var k kinds
-	l.Bind(&k, new(V))
-	return &Plain{l.Name, l.Columns(), k.list}
-}
 
 // Move reads the columns of a row and binds them.
 func (p *Plain) Move(s Scanner, b Binder) {

@@ -2,7 +2,7 @@ package schema
 
 import "purveyor/internal/commerce"
 
-// Deliveries keeps the rows of commerce.Rows by that name.
+// Deliveries has the delivery of each order that is delivered: its present attempt.
 var Deliveries = Table[commerce.OrderKey, commerce.Delivery]{
 	Name: "deliveries", Key: "store_id, order_id",
 	Fixed: "trace_id, created_on",
@@ -25,7 +25,13 @@ var Deliveries = Table[commerce.OrderKey, commerce.Delivery]{
 		b.Bool(v.Imminent).Int(v.SeenOn).Int(v.HeardOn).Int(v.ToldOn).Bool(v.Untold).
 			Bool(v.CalledOff).Text(v.Error).Int(v.UpdatedOn).Int(v.Changes)
 	},
-	Scan: scanDelivery,
+	Scan:    scanDelivery,
+	Rows:    func(r *commerce.Rows) *commerce.Table[commerce.OrderKey, commerce.Delivery] { return &r.Deliveries },
+	Needs:   func(n *commerce.Needs) *[]commerce.OrderKey { return &n.Deliveries },
+	Changes: func(c *commerce.Changes) *[]commerce.Delivery { return &c.Deliveries },
+	Created: func(n *commerce.Needs) *[]commerce.OrderKey { return &n.NewDeliveries },
+	Lock:    LockAll,
+	Traits:  Traits{Shard: "store_id", Single: true},
 }
 
 func scanDelivery(s Scanner, k commerce.OrderKey) commerce.Delivery {
@@ -41,34 +47,17 @@ func scanDelivery(s Scanner, k commerce.OrderKey) commerce.Delivery {
 	return d
 }
 
-// StrayCallbacks are what batches append.
+// StrayCallbacks has the callbacks about deliveries that are not ours.
 var StrayCallbacks = Log[commerce.StrayCallback]{
 	Name: "courier_notices", ID: "id", Rest: "delivery_id, provider, body, received_on",
 	Bind: func(b Binder, n *commerce.StrayCallback) {
 		b.Text(n.ID).Text(n.DeliveryID).Text(n.Provider).Text(n.Body).Int(n.ReceivedOn)
 	},
+	Changes: func(c *commerce.Changes) *[]commerce.StrayCallback { return &c.StrayCallbacks },
+	Traits:  Traits{Shard: "id"},
 }
 
 // ScanStrayCallback reads all columns of StrayCallbacks.
 func ScanStrayCallback(s Scanner) commerce.StrayCallback {
 	return commerce.StrayCallback{ID: s.Text(), DeliveryID: s.Text(), Provider: s.Text(), Body: s.Text(), ReceivedOn: s.Int()}
-}
-
-// Places keeps the rows of commerce.Rows by that name.
-var Places = Table[string, commerce.GeocodedAddress]{
-	Name: "places", Key: "address", Mutable: "lat, lng, precision, source, found_on",
-	KeyOf:     func(v *commerce.GeocodedAddress) string { return v.Address },
-	BindKey:   bindText,
-	BindFixed: none[commerce.GeocodedAddress],
-	BindMutable: func(b Binder, v *commerce.GeocodedAddress) {
-		b.Float(&v.At.Lat).Float(&v.At.Lng).Text(v.Precision).Text(v.Source).Int(v.FoundOn)
-	},
-	Scan: func(s Scanner, address string) commerce.GeocodedAddress {
-		v := commerce.GeocodedAddress{Address: address}
-		if lat, lng := s.Float(), s.Float(); lat != nil && lng != nil {
-			v.At = commerce.Point{Lat: *lat, Lng: *lng}
-		}
-		v.Precision, v.Source, v.FoundOn = s.Text(), s.Text(), s.Int()
-		return v
-	},
 }

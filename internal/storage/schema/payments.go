@@ -6,7 +6,7 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// Payments keeps the rows of commerce.Rows by that name.
+// Payments has the payment of each order that is paid through us.
 var Payments = Table[commerce.OrderKey, commerce.Payment]{
 	Name: "payments", Key: "store_id, order_id",
 	Fixed: "processor, success_url, cancel_url, store_name, titles, trace_id, created_on",
@@ -29,6 +29,12 @@ var Payments = Table[commerce.OrderKey, commerce.Payment]{
 			CapturedCents: commerce.Cents(s.Int()), RefundedCents: commerce.Cents(s.Int()), PendingCents: commerce.Cents(s.Int()), CameBackCents: commerce.Cents(s.Int()),
 			Entries: s.Int(), UpdatedOn: s.Int()}
 	},
+	Rows:    func(r *commerce.Rows) *commerce.Table[commerce.OrderKey, commerce.Payment] { return &r.Payments },
+	Needs:   func(n *commerce.Needs) *[]commerce.OrderKey { return &n.Payments },
+	Changes: func(c *commerce.Changes) *[]commerce.Payment { return &c.Payments },
+	Created: func(n *commerce.Needs) *[]commerce.OrderKey { return &n.NewPayments },
+	Lock:    LockAll,
+	Traits:  Traits{Shard: "store_id", Single: true},
 }
 
 // titles is the JSON text of the lines' titles.
@@ -49,7 +55,12 @@ func titlesOf(s Scanner) (v []commerce.LineTitle) {
 	return v
 }
 
-// Refunds keeps the rows of commerce.Rows by that name.
+// ScanPayment reads all columns of Payments.
+func ScanPayment(s Scanner) commerce.Payment {
+	return Payments.Scan(s, commerce.OrderKey{StoreID: s.Text(), OrderID: s.Text()})
+}
+
+// Refunds of payments.
 var Refunds = Table[commerce.RefundKey, commerce.Refund]{
 	Name: "refunds", Key: "store_id, id",
 	Fixed:   "order_id, amount_cents, reason, origin, trace_id, created_on",
@@ -68,6 +79,12 @@ var Refunds = Table[commerce.RefundKey, commerce.Refund]{
 			Origin: commerce.RefundOrigin(s.Text()), TraceID: s.Text(), CreatedOn: s.Int(),
 			State: commerce.RefundState(s.Text()), TotalRefundedCents: commerce.Cents(s.Int()), OrderStatus: commerce.OrderStatus(s.Text()), Ref: s.Text(), Error: s.Text(), UpdatedOn: s.Int()}
 	},
+	Rows:    func(r *commerce.Rows) *commerce.Table[commerce.RefundKey, commerce.Refund] { return &r.Refunds },
+	Needs:   func(n *commerce.Needs) *[]commerce.RefundKey { return &n.Refunds },
+	Changes: func(c *commerce.Changes) *[]commerce.Refund { return &c.Refunds },
+	Created: func(n *commerce.Needs) *[]commerce.RefundKey { return &n.NewRefunds },
+	Lock:    LockAll,
+	Traits:  Traits{Shard: "store_id", Single: true, Collides: true},
 }
 
 // ScanRefund reads all columns of Refunds.
@@ -75,33 +92,18 @@ func ScanRefund(s Scanner) commerce.Refund {
 	return Refunds.Scan(s, commerce.RefundKey{StoreID: s.Text(), RefundID: s.Text()})
 }
 
-// ScanPayment reads all columns of Payments.
-func ScanPayment(s Scanner) commerce.Payment {
-	return Payments.Scan(s, commerce.OrderKey{StoreID: s.Text(), OrderID: s.Text()})
-}
-
-// Ledger is what batches append.
+// Ledger has the entries of each payment's account.
 var Ledger = Log[commerce.LedgerEntry]{
 	Name: "ledger", ID: "store_id, order_id, seq", Rest: "kind, amount_cents, refund_id, ref, created_on",
 	Bind: func(b Binder, e *commerce.LedgerEntry) {
 		b.Text(e.StoreID).Text(e.OrderID).Int(e.Seq).Text(string(e.Kind)).Int(int64(e.AmountCents)).Text(e.RefundID).Text(e.Ref).Int(e.CreatedOn)
 	},
+	Changes: func(c *commerce.Changes) *[]commerce.LedgerEntry { return &c.Ledger },
+	Traits:  Traits{Shard: "store_id"},
 }
 
 // ScanLedger reads the columns of Ledger that follow the order's key.
 func ScanLedger(s Scanner, k commerce.OrderKey) commerce.LedgerEntry {
 	return commerce.LedgerEntry{StoreID: k.StoreID, OrderID: k.OrderID, Seq: s.Int(), Kind: commerce.EntryKind(s.Text()),
 		AmountCents: commerce.Cents(s.Int()), RefundID: s.Text(), Ref: s.Text(), CreatedOn: s.Int()}
-}
-
-// SandboxObjects keeps the rows of commerce.Rows.Sandbox.
-var SandboxObjects = Table[string, commerce.SandboxObject]{
-	Name: "sandbox_objects", Key: "id", Mutable: "version, data, updated_on",
-	KeyOf:       func(v *commerce.SandboxObject) string { return v.ID },
-	BindKey:     bindText,
-	BindFixed:   none[commerce.SandboxObject],
-	BindMutable: func(b Binder, v *commerce.SandboxObject) { b.Int(v.Version).JSON(v.Data).Int(v.UpdatedOn) },
-	Scan: func(s Scanner, id string) commerce.SandboxObject {
-		return commerce.SandboxObject{ID: id, Version: s.Int(), Data: s.JSON(), UpdatedOn: s.Int()}
-	},
 }

@@ -3,11 +3,53 @@ package schema
 import (
 	"bytes"
 	"compress/flate"
+	"crypto/sha256"
+	"encoding/binary"
 	"io"
 	"sync"
 
 	"purveyor/internal/commerce"
 )
+
+// Replies has the answer of each idempotency key. Engines call PackReplies before
+// they bind rows. Idempotency keys come in no order and may be long; a
+// digest keeps the index that each of them changes small.
+var Replies = Table[commerce.ReplyKey, commerce.Reply]{
+	Name: "replies", Key: "partner_id, digest", Fixed: "fingerprint, created_on", Mutable: "status, body, job_slot, job_id",
+	KeyOf:     func(v *commerce.Reply) commerce.ReplyKey { return v.ReplyKey },
+	BindKey:   func(b Binder, k commerce.ReplyKey) { b.Text(k.PartnerID).Blob(digest(k)) },
+	BindFixed: func(b Binder, v *commerce.Reply) { b.Blob(v.Fingerprint[:]).Int(v.CreatedOn) },
+	BindMutable: func(b Binder, v *commerce.Reply) {
+		b.Int(int64(v.Status)).Blob(v.Body).Int(v.Job.Slot).Text(v.Job.ID)
+	},
+	Scan: func(s Scanner, k commerce.ReplyKey) commerce.Reply {
+		v := commerce.Reply{ReplyKey: k}
+		copy(v.Fingerprint[:], s.Blob())
+		v.CreatedOn, v.Status = s.Int(), int(s.Int())
+		var err error
+		if v.Body, err = unpack(s.Blob()); err != nil {
+			s.Fail(err)
+		}
+		v.Job = commerce.JobKey{Slot: s.Int(), ID: s.Text()}
+		return v
+	},
+	Rows:    func(r *commerce.Rows) *commerce.Table[commerce.ReplyKey, commerce.Reply] { return &r.Replies },
+	Needs:   func(n *commerce.Needs) *[]commerce.ReplyKey { return &n.Replies },
+	Changes: func(c *commerce.Changes) *[]commerce.Reply { return &c.Replies },
+	Locked:  func(n *commerce.Needs) *[]commerce.ReplyKey { return &n.OpenReplies },
+	Deleted: func(c *commerce.Changes) *[]commerce.ReplyKey { return &c.Released },
+	Traits:  Traits{Shard: "partner_id", Collides: true, AddedByName: true, Single: true},
+}
+
+func digest(k commerce.ReplyKey) []byte {
+	var parts []byte
+	for _, part := range []string{k.PartnerID, k.Op, k.Key} {
+		parts = binary.BigEndian.AppendUint32(parts, uint32(len(part)))
+		parts = append(parts, part...)
+	}
+	sum := sha256.Sum256(parts)
+	return sum[:16]
+}
 
 // packFrom is the size from which stored bodies are compressed. The answer of a
 // report is below it: compressing that would cost more than the rest of its row.
@@ -55,7 +97,11 @@ func unpack(stored []byte) ([]byte, error) {
 // PackReplies brings the bodies of a batch into the form in which they are stored,
 // just before they are saved, and returns how many bytes each partner gets to store.
 func PackReplies(rows *commerce.Table[commerce.ReplyKey, commerce.Reply]) (added ReplyBytes) {
-	_ = rows.EachChanged(func(v, was *commerce.Reply) error { // no callback fails
+	for i := range rows.Changed() {
+		_, v, was := rows.Change(i)
+		if v == nil {
+			continue
+		}
 		v.Body = pack(v.Body)
 		n := int64(len(v.Body))
 		if was == nil {
@@ -65,8 +111,7 @@ func PackReplies(rows *commerce.Table[commerce.ReplyKey, commerce.Reply]) (added
 			added = ReplyBytes{}
 		}
 		added[v.PartnerID] += n
-		return nil
-	})
+	}
 	return added
 }
 
@@ -119,5 +164,6 @@ type storedReplies struct {
 // log only in what is copied: engines add to the rows of the running hour.
 var StoredReplies = Log[storedReplies]{
 	Name: "stored_replies", ID: "partner_id, hour", Rest: "bytes",
-	Bind: func(b Binder, v *storedReplies) { b.Text(v.PartnerID).Int(v.Hour).Int(v.Bytes) },
+	Bind:   func(b Binder, v *storedReplies) { b.Text(v.PartnerID).Int(v.Hour).Int(v.Bytes) },
+	Traits: Traits{Shard: "partner_id"},
 }

@@ -41,9 +41,9 @@ func TestPackReplies(t *testing.T) {
 		return commerce.ReplyKey{PartnerID: partner, Op: "o", Key: "k"}
 	}
 	var rows commerce.Rows
-	rows.Require(commerce.Needs{Replies: []commerce.ReplyKey{key("a"), key("b")}, OpenReplies: []commerce.ReplyKey{key("c")}})
-	rows.Replies.Fill(key("c"), commerce.Reply{ReplyKey: key("c")})
-	rows.Apply(commerce.Changes{Replies: []commerce.Reply{{ReplyKey: key("a"), Body: large}, {ReplyKey: key("b"), Body: []byte("{}")}, {ReplyKey: key("c"), Body: []byte("{}")}}})
+	Require(&rows, &commerce.Needs{Replies: []commerce.ReplyKey{key("a"), key("b")}, OpenReplies: []commerce.ReplyKey{key("c")}})
+	rows.Replies.Fill(2, commerce.Reply{ReplyKey: key("c")})
+	Apply(&rows, &commerce.Changes{Replies: []commerce.Reply{{ReplyKey: key("a"), Body: large}, {ReplyKey: key("b"), Body: []byte("{}")}, {ReplyKey: key("c"), Body: []byte("{}")}}})
 	added := PackReplies(&rows.Replies)
 	v, _ := rows.Replies.Get(key("a"))
 	if len(v.Body) > len(large)/20 || added["a"] != int64(len(v.Body))+replyRow || added["b"] != 2+replyRow || added["c"] != 2 {

@@ -8,6 +8,10 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"purveyor/internal/commerce"
+
+	"github.com/go-json-experiment/json"
 )
 
 // Binder takes the values of columns one after another.
@@ -41,59 +45,6 @@ func unreadable(s Scanner, what string, err error) {
 	s.Fail(fmt.Errorf("%w: its %s: %w", ErrUnreadable, what, err))
 }
 
-// Table describes how the rows of one kind are kept: the columns of the key,
-// those that never change, and those that do (names separated by a comma and a
-// space); and how each part is bound and read, in that order.
-type Table[K comparable, V any] struct {
-	Name                string
-	Key, Fixed, Mutable string
-	KeyOf               func(*V) K
-	BindKey             func(Binder, K)
-	BindFixed           func(Binder, *V)
-	BindMutable         func(Binder, *V)
-	Scan                func(Scanner, K) V // reads fixed, then mutable
-
-	// Often is those of Mutable that most changes are confined to, as Confined
-	// tells: then only they are written, and indexes of the others are not touched.
-	Often     string
-	BindOften func(Binder, *V)
-	Confined  func(v, was *V) bool
-}
-
-// Written are the columns that a change writes, and what binds them.
-func (t *Table[K, V]) Written(often bool) (columns string, bind func(Binder, *V)) {
-	if often {
-		return t.Often, t.BindOften
-	}
-	return t.Mutable, t.BindMutable
-}
-
-// IsOften tells whether a change is confined to the columns of Often.
-func (t *Table[K, V]) IsOften(v, was *V) bool { return t.Confined != nil && t.Confined(v, was) }
-
-// Bind binds a whole row: key, fixed, mutable.
-func (t *Table[K, V]) Bind(b Binder, v *V) {
-	t.BindKey(b, t.KeyOf(v))
-	t.BindFixed(b, v)
-	t.BindMutable(b, v)
-}
-
-// Columns are all of the table, in the order of Bind.
-func (t *Table[K, V]) Columns() string { return Join(t.Key, t.Fixed, t.Mutable) }
-
-// Values are all but the key's, in the order of Scan.
-func (t *Table[K, V]) Values() string { return Join(t.Fixed, t.Mutable) }
-
-// Log describes rows that are only ever appended. ID is the columns of the
-// key, which stand first.
-type Log[V any] struct {
-	Name, ID, Rest string
-	Bind           func(Binder, *V)
-}
-
-// Columns are all of the log, in the order of Bind.
-func (l *Log[V]) Columns() string { return Join(l.ID, l.Rest) }
-
 // Join joins lists of columns; empty ones are left out.
 func Join(lists ...string) string {
 	var kept []string
@@ -118,4 +69,27 @@ func Qualified(table, columns string) string {
 	return table + "." + strings.ReplaceAll(columns, ", ", ", "+table+".")
 }
 
-func none[V any](Binder, *V) {}
+func bindText(b Binder, id string) { b.Text(id) }
+
+func bindProductKey(b Binder, k commerce.ProductKey) { b.Text(k.StoreID).Text(k.ProductID) }
+
+// list is the JSON text of a list of strings.
+func list(v []string) []byte {
+	if len(v) == 0 {
+		return []byte("[]")
+	}
+	data, err := json.Marshal(v)
+	if err != nil {
+		panic(err) // a []string always encodes
+	}
+	return data
+}
+
+func listOf(s Scanner) (v []string) {
+	if data := s.JSON(); string(data) != "[]" {
+		if err := json.Unmarshal(data, &v); err != nil {
+			unreadable(s, "list", err)
+		}
+	}
+	return v
+}

@@ -2,7 +2,6 @@ package sqlite
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"purveyor/internal/commerce"
@@ -37,8 +36,8 @@ func (e *Engine) Load(ctx context.Context, needs ...commerce.Needs) (storage.Bat
 			b.Discard()
 		}
 	}()
-	for _, n := range needs {
-		b.rows.Require(n)
+	for i := range needs {
+		schema.Require(&b.rows, &needs[i])
 	}
 	if err := b.load(); err != nil {
 		return nil, unavailable(err)
@@ -66,28 +65,12 @@ func (b *batch) load() error {
 			return err
 		}
 	}
-	return errors.Join(
-		load(b.conn, replies, &r.Replies),
-		load(b.conn, partners, &r.Partners),
-		load(b.conn, apiKeys, &r.APIKeys),
-		load(b.conn, stores, &r.Stores),
-		load(b.conn, categories, &r.Categories),
-		load(b.conn, productStores, &r.ProductStores),
-		load(b.conn, products, &r.Products),
-		load(b.conn, stock, &r.Stock),
-		load(b.conn, orders, &r.Orders),
-		load(b.conn, externalIDs, &r.External),
-		load(b.conn, customers, &r.Customers),
-		load(b.conn, payments, &r.Payments),
-		load(b.conn, refunds, &r.Refunds),
-		load(b.conn, deliveries, &r.Deliveries),
-		load(b.conn, attention, &r.Attention),
-		load(b.conn, places, &r.Places),
-		load(b.conn, endpoints, &r.Endpoints),
-		load(b.conn, mails, &r.Mails),
-		load(b.conn, jobs, &r.Jobs),
-		load(b.conn, sandbox, &r.Sandbox),
-	)
+	for _, t := range tables {
+		if err := t.load(b.conn, r); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func meta(conn *connection, name string) (value int64, err error) {
@@ -98,16 +81,6 @@ func meta(conn *connection, name string) (value int64, err error) {
 
 func (b *batch) setMeta(name string, value int64) error {
 	return exec(b.conn, "UPDATE meta SET value = ? WHERE name = ?", func(p schema.Binder) { p.Int(value).Text(name) })
-}
-
-func load[K comparable, V any](conn *connection, t *table[K, V], rows *commerce.Table[K, V]) error {
-	for _, k := range rows.Keys() {
-		err := query(conn, t.selectSQL, func(b schema.Binder) { t.BindKey(b, k) }, func(s *scanner) { rows.Fill(k, t.Scan(s, k)) })
-		if err != nil {
-			return fmt.Errorf("load %s: %w", t.Name, err)
-		}
-	}
-	return nil
 }
 
 // Save implements storage.Batch. Parents come before what refers to them.
@@ -147,93 +120,14 @@ func (b *batch) write() error {
 			return err
 		}
 	}
-	if err := firstError(
-		save(b.conn, replies, &r.Replies),
-		save(b.conn, partners, &r.Partners),
-		save(b.conn, apiKeys, &r.APIKeys),
-		save(b.conn, stores, &r.Stores),
-		save(b.conn, categories, &r.Categories),
-		save(b.conn, productStores, &r.ProductStores),
-		save(b.conn, products, &r.Products),
-		save(b.conn, stock, &r.Stock),
-		save(b.conn, orders, &r.Orders),
-		save(b.conn, externalIDs, &r.External),
-		save(b.conn, customers, &r.Customers),
-		save(b.conn, payments, &r.Payments),
-		save(b.conn, refunds, &r.Refunds),
-		save(b.conn, deliveries, &r.Deliveries),
-		save(b.conn, attention, &r.Attention),
-		save(b.conn, places, &r.Places),
-		save(b.conn, endpoints, &r.Endpoints),
-		save(b.conn, mails, &r.Mails),
-		save(b.conn, jobs, &r.Jobs),
-		save(b.conn, sandbox, &r.Sandbox),
-		remove(b.conn, replies, &r.Replies),
-		remove(b.conn, jobs, &r.Jobs),
-		remove(b.conn, sandbox, &r.Sandbox),
-	); err != nil {
-		return err
-	}
-	return b.append()
-}
-
-// firstError keeps the cause: what comes after it in a broken transaction
-// only follows from it.
-func firstError(errs ...error) error {
-	for _, err := range errs {
-		if err != nil {
+	for _, t := range tables {
+		if err := t.save(b.conn, r); err != nil {
 			return err
 		}
 	}
-	return nil
-}
-
-func save[K comparable, V any](conn *connection, t *table[K, V], rows *commerce.Table[K, V]) error {
-	return rows.EachChanged(func(v, was *V) error {
-		sql, bind := t.insertSQL, func(b schema.Binder) { t.Bind(b, v) }
-		if was != nil {
-			often := t.IsOften(v, was)
-			_, written := t.Written(often)
-			sql, bind = t.updateSQL[often], func(b schema.Binder) {
-				written(b, v)
-				t.BindKey(b, t.KeyOf(v))
-			}
-		}
-		if err := exec(conn, sql, bind); err != nil {
-			return fmt.Errorf("save %s: %w", t.Name, err)
-		}
-		return nil
-	})
-}
-
-func remove[K comparable, V any](conn *connection, t *table[K, V], rows *commerce.Table[K, V]) error {
-	return rows.EachDeleted(func(k K) error {
-		if err := exec(conn, t.deleteSQL, func(b schema.Binder) { t.BindKey(b, k) }); err != nil {
-			return fmt.Errorf("delete from %s: %w", t.Name, err)
-		}
-		return nil
-	})
-}
-
-func (b *batch) append() error {
-	r := &b.rows
-	return firstError(
-		appendTo(b.conn, insertMoves, schema.StockMoves.Bind, r.StockMoves),
-		appendTo(b.conn, insertNotes, schema.StockNotes.Bind, schema.Noted(r.StockMoves)),
-		appendTo(b.conn, insertTimeline, schema.Timeline.Bind, r.Timeline),
-		appendTo(b.conn, insertLedger, schema.Ledger.Bind, r.Ledger),
-		appendTo(b.conn, insertEvents, schema.WebhookEvents.Bind, r.Webhooks),
-		appendTo(b.conn, insertAttempts, schema.Attempts.Bind, r.Attempts),
-		appendTo(b.conn, insertCallbacks, schema.StrayCallbacks.Bind, r.StrayCallbacks),
-		appendTo(b.conn, insertOutbox, schema.Outbox.Bind, r.Outbox),
-		appendTo(b.conn, jobs.insertSQL, jobs.Bind, r.NewJobs),
-	)
-}
-
-func appendTo[V any](conn *connection, sql string, bind func(schema.Binder, *V), rows []V) error {
-	for i := range rows {
-		if err := exec(conn, sql, func(b schema.Binder) { bind(b, &rows[i]) }); err != nil {
-			return fmt.Errorf("%s: %w", sql, err)
+	for _, l := range logs {
+		if err := l.append(b.conn, r); err != nil {
+			return err
 		}
 	}
 	return nil

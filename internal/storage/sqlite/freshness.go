@@ -152,10 +152,10 @@ func (c *recentChanges) add(before, stamp int64, changed []commerce.ProductKey) 
 // changedProducts are the products that the batch changes. Every change of a
 // product changes its stock row.
 func (b *batch) changedProducts() (keys []commerce.ProductKey) {
-	_ = b.rows.Stock.EachChanged(func(s, _ *commerce.Stock) error { // no callback fails
-		keys = append(keys, s.Key())
-		return nil
-	})
+	for i := range b.rows.Stock.Changed() {
+		k, _, _ := b.rows.Stock.Change(i)
+		keys = append(keys, k)
+	}
 	return keys
 }
 

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"purveyor/internal/commerce"
+	"purveyor/internal/storage/storagetest"
 )
 
 // smallDisk mounts a file system of its own for the test.
@@ -45,7 +46,7 @@ func rewrite(e *Engine, size int) error {
 	}
 	defer b.Discard()
 	was, _ := b.Rows().Sandbox.Get("sbx_1")
-	b.Rows().Apply(commerce.Changes{Sandbox: []commerce.SandboxObject{{ID: "sbx_1", Version: was.Version + 1, Data: []byte(`"` + strings.Repeat(fmt.Sprint(was.Version%10), size) + `"`)}}})
+	storagetest.Apply(b, commerce.Changes{Sandbox: []commerce.SandboxObject{{ID: "sbx_1", Version: was.Version + 1, Data: []byte(`"` + strings.Repeat(fmt.Sprint(was.Version%10), size) + `"`)}}})
 	return b.Save(context.Background())
 }
 

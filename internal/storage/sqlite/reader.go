@@ -40,7 +40,7 @@ func (r reader) snapshot(ctx context.Context, f func(*connection) error) error {
 }
 
 // one reads a row by its key; storage.ErrNotFound if there is none.
-func one[K comparable, V any](ctx context.Context, r reader, t *table[K, V], k K) (v V, err error) {
+func one[K comparable, V any](ctx context.Context, r reader, t typed[K, V], k K) (v V, err error) {
 	found := false
 	err = r.with(ctx, func(conn *connection) error {
 		return query(conn, t.selectSQL, func(b schema.Binder) { t.BindKey(b, k) }, func(s *scanner) { v, found = t.Scan(s, k), true })

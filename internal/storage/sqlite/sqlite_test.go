@@ -14,6 +14,7 @@ import (
 	"purveyor/internal/commerce"
 	"purveyor/internal/storage"
 	"purveyor/internal/storage/schema"
+	"purveyor/internal/storage/storagetest"
 
 	"zombiezen.com/go/sqlite"
 	"zombiezen.com/go/sqlite/sqlitex"
@@ -29,7 +30,7 @@ func saveReply(e *Engine, key string) error {
 	defer b.Discard()
 	body := make([]byte, 8<<10)
 	_, _ = rand.Read(body) // it must not shrink
-	b.Rows().Apply(commerce.Changes{Replies: []commerce.Reply{{ReplyKey: k, Body: body}}})
+	storagetest.Apply(b, commerce.Changes{Replies: []commerce.Reply{{ReplyKey: k, Body: body}}})
 	return b.Save(context.Background())
 }
 

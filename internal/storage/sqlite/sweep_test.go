@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"purveyor/internal/commerce"
+	"purveyor/internal/storage/storagetest"
 )
 
 // TestSweptIsOverwritten looks for what was swept in the bytes of the file.
@@ -36,7 +37,7 @@ func TestSweptIsOverwritten(t *testing.T) {
 		changes.Outbox = append(changes.Outbox, commerce.UnsentMessage{ID: commerce.NewID(commerce.PrefixOutbox, at, n), Text: string(text)})
 		changes.NewJobs = append(changes.NewJobs, commerce.Job{ID: event.ID, State: commerce.JobDead, RunAt: at, Error: string(text)})
 	}
-	b.Rows().Apply(changes)
+	storagetest.Apply(b, changes)
 	if err := b.Save(t.Context()); err != nil {
 		t.Fatal(err)
 	}

@@ -1,65 +1,147 @@
 package sqlite
 
 import (
+	"fmt"
 	"strings"
 
+	"purveyor/internal/commerce"
 	"purveyor/internal/storage/schema"
 )
 
-// table is a table of the schema with its statements.
-type table[K comparable, V any] struct {
-	*schema.Table[K, V]
+// table is a table of the registry with its statements.
+type table struct {
+	schema.Keyed
+	name                            string
 	selectSQL, insertSQL, deleteSQL string
-	updateSQL                       map[bool]string // by whether the change is confined to Often
+	updateSQL                       [3]string // by the part of the row that is written
 }
 
-func prepared[K comparable, V any](t *schema.Table[K, V]) *table[K, V] {
-	where := strings.ReplaceAll(t.Key, ", ", " = ? AND ") + " = ?"
-	p := &table[K, V]{Table: t,
-		selectSQL: "SELECT " + t.Values() + " FROM " + t.Name + " WHERE " + where,
-		insertSQL: insertInto(t.Name, t.Columns()),
-		deleteSQL: "DELETE FROM " + t.Name + " WHERE " + where}
-	p.updateSQL = map[bool]string{}
-	for _, often := range []bool{false, true} {
-		if columns, _ := t.Written(often); columns != "" {
-			p.updateSQL[often] = "UPDATE " + t.Name + " SET " + strings.ReplaceAll(columns, ", ", " = ?, ") + " = ? WHERE " + where
+// tables and logs are those of the registry, in its order.
+var (
+	tables = prepareTables()
+	logs   = prepareLogs()
+)
+
+func prepareTables() (list []*table) {
+	for _, k := range schema.Tables {
+		s := k.Shape()
+		where := strings.ReplaceAll(s.Key, ", ", " = ? AND ") + " = ?"
+		t := &table{Keyed: k, name: s.Name,
+			selectSQL: "SELECT " + s.Values() + " FROM " + s.Name + " WHERE " + where,
+			insertSQL: insertInto(s.Name, s.Columns()),
+			deleteSQL: "DELETE FROM " + s.Name + " WHERE " + where}
+		for _, part := range []schema.Part{schema.Mutable, schema.Hot} {
+			if columns := s.Written(part); columns != "" {
+				t.updateSQL[part] = "UPDATE " + s.Name + " SET " + strings.ReplaceAll(columns, ", ", " = ?, ") + " = ? WHERE " + where
+			}
 		}
+		list = append(list, t)
 	}
-	return p
+	return list
+}
+
+// log is a table of the registry whose rows are only ever appended.
+type log struct {
+	schema.Appended
+	insertSQL string
+}
+
+func prepareLogs() (list []log) {
+	for _, l := range schema.Logs {
+		s := l.Shape()
+		list = append(list, log{l, insertInto(s.Name, s.Columns())})
+	}
+	return list
 }
 
 func insertInto(name, columns string) string {
 	return "INSERT INTO " + name + " (" + columns + ") VALUES (?" + strings.Repeat(", ?", strings.Count(columns, ",")) + ")"
 }
 
-var (
-	partners      = prepared(&schema.Partners)
-	apiKeys       = prepared(&schema.APIKeys)
-	stores        = prepared(&schema.Stores)
-	categories    = prepared(&schema.Categories)
-	productStores = prepared(&schema.ProductStores)
-	products      = prepared(&schema.Products)
-	stock         = prepared(&schema.Stock)
-	orders        = prepared(&schema.Orders)
-	externalIDs   = prepared(&schema.ExternalIDs)
-	customers     = prepared(&schema.Customers)
-	replies       = prepared(&schema.Replies)
-	payments      = prepared(&schema.Payments)
-	refunds       = prepared(&schema.Refunds)
-	deliveries    = prepared(&schema.Deliveries)
-	attention     = prepared(&schema.Attention)
-	places        = prepared(&schema.Places)
-	endpoints     = prepared(&schema.Endpoints)
-	mails         = prepared(&schema.Mails)
-	jobs          = prepared(&schema.Jobs)
-	sandbox       = prepared(&schema.SandboxObjects)
+// load reads the rows that commands asked for.
+func (t *table) load(conn *connection, r *commerce.Rows) error {
+	for i := range t.Asked(r) {
+		err := query(conn, t.selectSQL, func(b schema.Binder) { t.BindAsked(b, r, i) }, func(s *scanner) { t.Fill(s, r, i) })
+		if err != nil {
+			return fmt.Errorf("load %s: %w", t.name, err)
+		}
+	}
+	return nil
+}
 
-	insertMoves     = insertInto(schema.StockMoves.Name, schema.StockMoves.Columns())
-	insertNotes     = insertInto(schema.StockNotes.Name, schema.StockNotes.Columns())
-	insertTimeline  = insertInto(schema.Timeline.Name, schema.Timeline.Columns())
-	insertLedger    = insertInto(schema.Ledger.Name, schema.Ledger.Columns())
-	insertEvents    = insertInto(schema.WebhookEvents.Name, schema.WebhookEvents.Columns())
-	insertAttempts  = insertInto(schema.Attempts.Name, schema.Attempts.Columns())
-	insertCallbacks = insertInto(schema.StrayCallbacks.Name, schema.StrayCallbacks.Columns())
-	insertOutbox    = insertInto(schema.Outbox.Name, schema.Outbox.Columns())
+// save writes the rows that changed, and deletes.
+func (t *table) save(conn *connection, r *commerce.Rows) error {
+	for i := range t.Changed(r) {
+		var err error
+		switch t.Change(r, i) {
+		case schema.Insert:
+			err = exec(conn, t.insertSQL, func(b schema.Binder) { t.BindChanged(b, r, i, schema.Whole) })
+		case schema.Update:
+			err = t.update(conn, r, i, schema.Mutable)
+		case schema.UpdateHot:
+			err = t.update(conn, r, i, schema.Hot)
+		case schema.Delete:
+			err = exec(conn, t.deleteSQL, func(b schema.Binder) { t.BindChangedKey(b, r, i) })
+		}
+		if err != nil {
+			return fmt.Errorf("save %s: %w", t.name, err)
+		}
+	}
+	return nil
+}
+
+func (t *table) update(conn *connection, r *commerce.Rows, i int, part schema.Part) error {
+	return exec(conn, t.updateSQL[part], func(b schema.Binder) {
+		t.BindChanged(b, r, i, part)
+		t.BindChangedKey(b, r, i)
+	})
+}
+
+// append writes the rows that were appended.
+func (l log) append(conn *connection, r *commerce.Rows) error {
+	for i := range l.Len(r) {
+		if !l.Has(r, i) {
+			continue
+		}
+		if err := exec(conn, l.insertSQL, func(b schema.Binder) { l.BindAppended(b, r, i) }); err != nil {
+			return fmt.Errorf("%s: %w", l.insertSQL, err)
+		}
+	}
+	return nil
+}
+
+// typed is a table of which rows are read one by one, outside of batches.
+type typed[K comparable, V any] struct {
+	*schema.Table[K, V]
+	selectSQL string
+}
+
+func of[K comparable, V any](t *schema.Table[K, V]) typed[K, V] {
+	for _, p := range tables {
+		if p.name == t.Name {
+			return typed[K, V]{t, p.selectSQL}
+		}
+	}
+	panic("sqlite: no table " + t.Name)
+}
+
+// The tables that readers name.
+var (
+	partners      = of(&schema.Partners)
+	stores        = of(&schema.Stores)
+	categories    = of(&schema.Categories)
+	productStores = of(&schema.ProductStores)
+	products      = of(&schema.Products)
+	stock         = of(&schema.Stock)
+	orders        = of(&schema.Orders)
+	externalIDs   = of(&schema.ExternalIDs)
+	replies       = of(&schema.Replies)
+	payments      = of(&schema.Payments)
+	refunds       = of(&schema.Refunds)
+	deliveries    = of(&schema.Deliveries)
+	attention     = of(&schema.Attention)
+	places        = of(&schema.Places)
+	endpoints     = of(&schema.Endpoints)
+	jobs          = of(&schema.Jobs)
+	sandbox       = of(&schema.SandboxObjects)
 )

@@ -8,6 +8,7 @@ import (
 
 	"purveyor/internal/commerce"
 	"purveyor/internal/storage"
+	"purveyor/internal/storage/schema/schematest"
 )
 
 var attentionTests = map[string]func(*testing.T, Database){
@@ -28,7 +29,7 @@ func openAttention(t *testing.T, db Database) {
 	save := func(list ...commerce.Attention) {
 		t.Helper()
 		c := commerce.Changes{Attention: list}
-		Change(t, e, needsOf(c), func(*commerce.Rows, int64) commerce.Changes { return c })
+		Change(t, e, schematest.Needs(c), func(*commerce.Rows, int64) commerce.Changes { return c })
 	}
 	save(rows...)
 	rows[4].ResolvedOn, rows[4].ResolvedBy = 9, "order:cancel"

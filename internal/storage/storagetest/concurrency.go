@@ -153,7 +153,7 @@ func readsGoOn(t *testing.T, db Database) {
 		t.Fatal(err)
 	}
 	defer b.Discard()
-	b.Rows().Apply(add(key, 1)(b.Rows(), b.Stamp()))
+	Apply(b, add(key, 1)(b.Rows(), b.Stamp()))
 	if got := quantity(t, e, key); got != 5 {
 		t.Errorf("quantity %d beside an open batch, want 5", got)
 	}

@@ -34,7 +34,7 @@ func openBatchIsGone(t *testing.T, db Database) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.Rows().Apply(add(key, 2)(b.Rows(), b.Stamp()))
+	Apply(b, add(key, 2)(b.Rows(), b.Stamp()))
 	b.Discard() // what the end of a process does to its transaction
 	if got := quantity(t, db.Open(t, time.Now), key); got != 5 {
 		t.Errorf("quantity %d, want 5", got)

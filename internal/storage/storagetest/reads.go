@@ -11,6 +11,7 @@ import (
 
 	"purveyor/internal/commerce"
 	"purveyor/internal/storage"
+	"purveyor/internal/storage/schema/schematest"
 )
 
 var reads = map[string]func(*testing.T, Database){
@@ -94,7 +95,7 @@ func newestEvents(t *testing.T, db Database) {
 	for seq := range int64(12) {
 		c.Timeline = append(c.Timeline, commerce.TimelineEvent{StoreID: "sto_1", OrderID: "ord_1", Seq: seq + 1, Kind: commerce.TimelineNote})
 	}
-	Change(t, e, needsOf(c), func(*commerce.Rows, int64) commerce.Changes { return c })
+	Change(t, e, schematest.Needs(c), func(*commerce.Rows, int64) commerce.Changes { return c })
 	events, err := e.Reader().Timeline(context.Background(), c.Orders[0].Key(), 3)
 	if err != nil || len(events) != 3 || events[0].Seq != 10 || events[2].Seq != 12 {
 		t.Errorf("timeline: %+v, %v; want events 10, 11, 12", events, err)
@@ -104,7 +105,7 @@ func newestEvents(t *testing.T, db Database) {
 func keyHolder(t *testing.T, db Database) {
 	e := db.Open(t, time.Now)
 	c := sample()
-	Change(t, e, needsOf(c), func(*commerce.Rows, int64) commerce.Changes { return c })
+	Change(t, e, schematest.Needs(c), func(*commerce.Rows, int64) commerce.Changes { return c })
 	p, mode, err := e.Reader().KeyHolder(context.Background(), commerce.HashKey("k"))
 	if err != nil || p.ID != "ptn_1" || mode != commerce.Live {
 		t.Errorf("holder %s in %s, %v", p.ID, mode, err)

@@ -11,6 +11,7 @@ import (
 
 	"purveyor/internal/commerce"
 	"purveyor/internal/storage"
+	"purveyor/internal/storage/schema"
 )
 
 // Database opens one fresh database. Each call of Open gives another engine
@@ -52,9 +53,12 @@ func tryChange(e storage.Engine, needs commerce.Needs, change func(*commerce.Row
 		return err
 	}
 	defer b.Discard()
-	b.Rows().Apply(WithMoves(b.Rows(), change(b.Rows(), b.Stamp()), b.Stamp()))
+	Apply(b, WithMoves(b.Rows(), change(b.Rows(), b.Stamp()), b.Stamp()))
 	return b.Save(context.Background())
 }
+
+// Apply puts changes into the rows of a batch.
+func Apply(b storage.Batch, c commerce.Changes) { schema.Apply(b.Rows(), &c) }
 
 // WithMoves gives each stock row its move where its quantity changes, unless the
 // change has moves of its own.

@@ -57,7 +57,7 @@ func jobKey(j commerce.Job) commerce.JobKey              { return j.Key() }
 func eventKey(e commerce.WebhookEvent) commerce.EventKey { return e.Key() }
 
 // check refuses rows whose key is taken.
-func (l *logs) check(r *commerce.Rows, t *tables) error {
+func (l *logs) check(r *commerce.Changes, t *tables) error {
 	for _, err := range []error{
 		fresh(l.timeline, r.Timeline, timelineKey), fresh(l.moves, r.StockMoves, moveKey), fresh(l.ledger, r.Ledger, ledgerKey),
 		fresh(l.events, r.Webhooks, eventKey), fresh(l.attempts, r.Attempts, keyOfAttempt), fresh(l.notices, r.StrayCallbacks, noticeKey),
@@ -79,7 +79,7 @@ func fresh[K comparable, V any](rows map[K]V, added []V, key func(V) K) error {
 	return nil
 }
 
-func (l *logs) append(r *commerce.Rows, t *tables) {
+func (l *logs) append(r *commerce.Changes, t *tables) {
 	add(l.timeline, r.Timeline, timelineKey)
 	add(l.moves, r.StockMoves, moveKey)
 	add(l.ledger, r.Ledger, ledgerKey)

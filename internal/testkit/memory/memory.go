@@ -88,8 +88,8 @@ func (e *Engine) Load(ctx context.Context, needs ...commerce.Needs) (storage.Bat
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	b := &batch{e: e, stamp: max(e.stamp+1, e.now().UnixMilli())}
-	for _, n := range needs {
-		b.rows.Require(n)
+	for i := range needs {
+		schema.Require(&b.rows, &needs[i])
 	}
 	for _, t := range e.tables.all() {
 		t.load(&b.rows)
@@ -130,14 +130,14 @@ func (b *batch) Save(context.Context) error {
 			return err
 		}
 	}
-	if err := e.logs.check(r, &e.tables); err != nil {
+	if err := e.logs.check(&r.Appended, &e.tables); err != nil {
 		return err
 	}
 	e.replies.Add(packed(&r.Replies))
 	for _, t := range e.tables.all() {
 		t.save(r)
 	}
-	e.logs.append(r, &e.tables)
+	e.logs.append(&r.Appended, &e.tables)
 	e.stamp, e.nextStoreNo = b.stamp, max(e.nextStoreNo, r.NextStoreNo)
 	return nil
 }
@@ -146,9 +146,17 @@ func (b *batch) Save(context.Context) error {
 // they are.
 func packed(rows *commerce.Table[commerce.ReplyKey, commerce.Reply]) schema.ReplyBytes {
 	var bodies [][]byte
-	_ = rows.EachChanged(func(v, _ *commerce.Reply) error { bodies = append(bodies, v.Body); return nil })
+	for i := range rows.Changed() {
+		if _, v, _ := rows.Change(i); v != nil {
+			bodies = append(bodies, v.Body)
+		}
+	}
 	bytes := schema.PackReplies(rows)
-	_ = rows.EachChanged(func(v, _ *commerce.Reply) error { v.Body, bodies = bodies[0], bodies[1:]; return nil })
+	for i := range rows.Changed() {
+		if _, v, _ := rows.Change(i); v != nil {
+			v.Body, bodies = bodies[0], bodies[1:]
+		}
+	}
 	return bytes
 }
 

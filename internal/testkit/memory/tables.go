@@ -27,20 +27,27 @@ type kind interface {
 	save(*commerce.Rows)
 }
 
-func newTable[K comparable, V any](key func(*V) K, in func(*commerce.Rows) *commerce.Table[K, V]) *table[K, V] {
-	return &table[K, V]{rows: map[K]V{}, key: key, in: in}
+func newTable[K comparable, V any](of *schema.Table[K, V]) *table[K, V] {
+	return &table[K, V]{rows: map[K]V{}, key: of.KeyOf, in: of.Rows}
 }
 
 func (t *table[K, V]) load(r *commerce.Rows) {
-	for _, k := range t.in(r).Keys() {
+	rows := t.in(r)
+	for i := range rows.Asked() {
+		k, _ := rows.AskedKey(i)
 		if v, there := t.rows[k]; there {
-			t.in(r).Fill(k, clone(v))
+			rows.Fill(i, clone(v))
 		}
 	}
 }
 
 func (t *table[K, V]) check(r *commerce.Rows) error {
-	return t.in(r).EachChanged(func(v, was *V) error {
+	rows := t.in(r)
+	for i := range rows.Changed() {
+		_, v, was := rows.Change(i)
+		if v == nil {
+			continue
+		}
 		if _, there := t.rows[t.key(v)]; there && was == nil {
 			return refusal("it is there already", *v)
 		}
@@ -49,13 +56,19 @@ func (t *table[K, V]) check(r *commerce.Rows) error {
 				return refusal(broken, *v)
 			}
 		}
-		return nil
-	})
+	}
+	return nil
 }
 
 func (t *table[K, V]) save(r *commerce.Rows) {
-	_ = t.in(r).EachChanged(func(v, _ *V) error { t.put(*v); return nil })
-	_ = t.in(r).EachDeleted(func(k K) error { delete(t.rows, k); return nil })
+	rows := t.in(r)
+	for i := range rows.Changed() {
+		if k, v, _ := rows.Change(i); v != nil {
+			t.put(*v)
+		} else {
+			delete(t.rows, k)
+		}
+	}
 }
 
 func (t *table[K, V]) put(v V) {
@@ -144,26 +157,26 @@ func (t *tables) all() []kind {
 
 func newTables() tables {
 	t := tables{
-		replies:       newTable(schema.Replies.KeyOf, func(r *commerce.Rows) *commerce.Table[commerce.ReplyKey, commerce.Reply] { return &r.Replies }),
-		partners:      newTable(schema.Partners.KeyOf, func(r *commerce.Rows) *commerce.Table[string, commerce.Partner] { return &r.Partners }),
-		apiKeys:       newTable(schema.APIKeys.KeyOf, func(r *commerce.Rows) *commerce.Table[commerce.APIKeyRef, commerce.APIKey] { return &r.APIKeys }),
-		stores:        newTable(schema.Stores.KeyOf, func(r *commerce.Rows) *commerce.Table[string, commerce.Store] { return &r.Stores }),
-		categories:    newTable(schema.Categories.KeyOf, func(r *commerce.Rows) *commerce.Table[string, commerce.Category] { return &r.Categories }),
-		productStores: newTable(schema.ProductStores.KeyOf, func(r *commerce.Rows) *commerce.Table[string, commerce.ProductStore] { return &r.ProductStores }),
-		products:      newTable(schema.Products.KeyOf, func(r *commerce.Rows) *commerce.Table[commerce.ProductKey, commerce.Product] { return &r.Products }),
-		stock:         newTable(schema.Stock.KeyOf, func(r *commerce.Rows) *commerce.Table[commerce.ProductKey, commerce.Stock] { return &r.Stock }),
-		orders:        newTable(schema.Orders.KeyOf, func(r *commerce.Rows) *commerce.Table[commerce.OrderKey, commerce.Order] { return &r.Orders }),
-		external:      newTable(schema.ExternalIDs.KeyOf, func(r *commerce.Rows) *commerce.Table[commerce.ExternalKey, commerce.ExternalRef] { return &r.External }),
-		customers:     newTable(schema.Customers.KeyOf, func(r *commerce.Rows) *commerce.Table[commerce.CustomerKey, commerce.Customer] { return &r.Customers }),
-		payments:      newTable(schema.Payments.KeyOf, func(r *commerce.Rows) *commerce.Table[commerce.OrderKey, commerce.Payment] { return &r.Payments }),
-		refunds:       newTable(schema.Refunds.KeyOf, func(r *commerce.Rows) *commerce.Table[commerce.RefundKey, commerce.Refund] { return &r.Refunds }),
-		deliveries:    newTable(schema.Deliveries.KeyOf, func(r *commerce.Rows) *commerce.Table[commerce.OrderKey, commerce.Delivery] { return &r.Deliveries }),
-		attention:     newTable(schema.Attention.KeyOf, func(r *commerce.Rows) *commerce.Table[commerce.AttentionKey, commerce.Attention] { return &r.Attention }),
-		places:        newTable(schema.Places.KeyOf, func(r *commerce.Rows) *commerce.Table[string, commerce.GeocodedAddress] { return &r.Places }),
-		endpoints:     newTable(schema.Endpoints.KeyOf, func(r *commerce.Rows) *commerce.Table[string, commerce.Endpoint] { return &r.Endpoints }),
-		mails:         newTable(schema.Mails.KeyOf, func(r *commerce.Rows) *commerce.Table[commerce.MailKey, commerce.MailCount] { return &r.Mails }),
-		jobs:          newTable(schema.Jobs.KeyOf, func(r *commerce.Rows) *commerce.Table[commerce.JobKey, commerce.Job] { return &r.Jobs }),
-		sandbox:       newTable(schema.SandboxObjects.KeyOf, func(r *commerce.Rows) *commerce.Table[string, commerce.SandboxObject] { return &r.Sandbox }),
+		replies:       newTable(&schema.Replies),
+		partners:      newTable(&schema.Partners),
+		apiKeys:       newTable(&schema.APIKeys),
+		stores:        newTable(&schema.Stores),
+		categories:    newTable(&schema.Categories),
+		productStores: newTable(&schema.ProductStores),
+		products:      newTable(&schema.Products),
+		stock:         newTable(&schema.Stock),
+		orders:        newTable(&schema.Orders),
+		external:      newTable(&schema.ExternalIDs),
+		customers:     newTable(&schema.Customers),
+		payments:      newTable(&schema.Payments),
+		refunds:       newTable(&schema.Refunds),
+		deliveries:    newTable(&schema.Deliveries),
+		attention:     newTable(&schema.Attention),
+		places:        newTable(&schema.Places),
+		endpoints:     newTable(&schema.Endpoints),
+		mails:         newTable(&schema.Mails),
+		jobs:          newTable(&schema.Jobs),
+		sandbox:       newTable(&schema.SandboxObjects),
 	}
 	t.stock.allowed = func(s *commerce.Stock) string {
 		if s.Quantity < 0 {

@@ -21,11 +21,11 @@ func (b *bound) Blob(v []byte) Binder    { return b.put(v) }
 func (b *bound) JSON(v []byte) Binder    { return b.put(v) }
 func (b *bound) Float(v *float64) Binder { return b.put(v) }
 
-// TestOftenIsAllThatDiffers: whatever field of stock changes, a change that is
-// said to be confined to some columns differs in no other, and these are bound
-// as in a whole row.
-func TestOftenIsAllThatDiffers(t *testing.T) {
-	all, often := Split(Stock.Mutable), Split(Stock.Often)
+// TestHotColumnsAreAllThatDiffers: whatever field of stock changes, a
+// change of which OnlyHotChanged is true differs in no other column, and the hot
+// columns are bound as in a whole row.
+func TestHotColumnsAreAllThatDiffers(t *testing.T) {
+	all, hot := Split(Stock.Mutable), Split(Stock.HotColumns)
 	confined := 0
 	for i := range reflect.TypeFor[commerce.Stock]().NumField() {
 		var v, was commerce.Stock
@@ -40,21 +40,21 @@ func TestOftenIsAllThatDiffers(t *testing.T) {
 		var now, before, part bound
 		Stock.BindMutable(&now, &v)
 		Stock.BindMutable(&before, &was)
-		Stock.BindOften(&part, &v)
+		Stock.BindHot(&part, &v)
 		for c, name := range all {
-			at := slices.Index(often, name)
+			at := slices.Index(hot, name)
 			if at >= 0 && part[at] != now[c] {
 				t.Errorf("%s is bound as %s, in the whole row as %s", name, part[at], now[c])
 			}
-			if at < 0 && now[c] != before[c] && Stock.IsOften(&v, &was) {
-				t.Errorf("%s differs in a change that is said to be confined to %s", name, Stock.Often)
+			if at < 0 && now[c] != before[c] && Stock.OnlyHotChanged(&v, &was) {
+				t.Errorf("%s differs in a change that is said to be of %s alone", name, Stock.HotColumns)
 			}
 		}
-		if Stock.IsOften(&v, &was) {
+		if Stock.OnlyHotChanged(&v, &was) {
 			confined++
 		}
 	}
-	if confined < len(often) {
-		t.Errorf("%d changes are confined to %d columns", confined, len(often))
+	if confined < len(hot) {
+		t.Errorf("%d changes are confined to %d columns", confined, len(hot))
 	}
 }

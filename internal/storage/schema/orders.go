@@ -1,0 +1,118 @@
+package schema
+
+import (
+	"purveyor/internal/commerce"
+	"purveyor/internal/wire"
+)
+
+// Orders has a row for each order, with its lines.
+var Orders = Table[commerce.OrderKey, commerce.Order]{
+	Name: "orders", Key: "store_id, id",
+	Fixed: "partner_id, mode, source, external_id, fulfillment, lines, address, subtotal_cents, tax_cents, delivery_fee_cents, " +
+		"total_cents, pickup_instructions, dropoff_instructions, external_payment_id, created_on, customer_id, customer_email",
+	Mutable: "status, refunded_cents, courier_quote_id, courier_delivery_id, courier_tracking_url, inventory_deducted, confirmed, " +
+		"ready_for_pickup_at, picked_up_at, refunded_from, refund_stopped, restocked, updated_on, events, notified_on",
+	KeyOf:   func(v *commerce.Order) commerce.OrderKey { return v.Key() },
+	BindKey: func(b Binder, k commerce.OrderKey) { b.Text(k.StoreID).Text(k.OrderID) },
+	BindFixed: func(b Binder, v *commerce.Order) {
+		b.Text(v.PartnerID).Text(string(v.Mode)).Text(v.Source).Text(v.ExternalID).Text(string(v.Fulfillment)).
+			JSON(wire.AppendLines(nil, v.Lines)).JSON(addressJSON(v.Address)).
+			Int(int64(v.SubtotalCents)).Int(int64(v.TaxCents)).Int(int64(v.DeliveryFeeCents)).Int(int64(v.TotalCents)).
+			Text(v.PickupInstructions).Text(v.DropoffInstructions).Text(v.ExternalPaymentID).Int(v.CreatedOn).
+			Text(v.CustomerID).Text(v.CustomerEmail)
+	},
+	BindMutable: func(b Binder, v *commerce.Order) {
+		b.Text(string(v.Status)).Int(int64(v.RefundedCents)).Text(v.CourierQuoteID).Text(v.CourierDeliveryID).Text(v.CourierTrackingURL).
+			Bool(v.InventoryDeducted).Bool(v.Confirmed).Int(v.ReadyForPickupAt).Int(v.PickedUpAt).Text(string(v.RefundedFrom)).Bool(v.RefundStopped).
+			Bool(v.Restocked).Int(v.UpdatedOn).Int(v.Events).Int(v.NotifiedOn)
+	},
+	Scan:    scanOrder,
+	Rows:    func(r *commerce.Rows) *commerce.Table[commerce.OrderKey, commerce.Order] { return &r.Orders },
+	Needs:   func(n *commerce.Needs) *[]commerce.OrderKey { return &n.Orders },
+	Changes: func(c *commerce.Changes) *[]commerce.Order { return &c.Orders },
+	Created: func(n *commerce.Needs) *[]commerce.OrderKey { return &n.NewOrders },
+	Lock:    LockAll,
+	Traits:  Traits{Shard: "store_id", Single: true},
+}
+
+func scanOrder(s Scanner, k commerce.OrderKey) commerce.Order {
+	o := commerce.Order{StoreID: k.StoreID, ID: k.OrderID, PartnerID: s.Text(), Mode: commerce.Mode(s.Text()), Source: s.Text(),
+		ExternalID: s.Text(), Fulfillment: commerce.Fulfillment(s.Text())}
+	lines, address := s.JSON(), s.JSON()
+	var err error
+	if o.Lines, err = wire.ParseLines(lines); err != nil {
+		unreadable(s, "lines", err)
+	}
+	if o.Address, err = wire.ParseDeliveryAddress(address); err != nil {
+		unreadable(s, "address", err)
+	}
+	o.SubtotalCents, o.TaxCents = commerce.Cents(s.Int()), commerce.Cents(s.Int())
+	o.DeliveryFeeCents, o.TotalCents = commerce.Cents(s.Int()), commerce.Cents(s.Int())
+	o.PickupInstructions, o.DropoffInstructions, o.ExternalPaymentID = s.Text(), s.Text(), s.Text()
+	o.CreatedOn, o.CustomerID, o.CustomerEmail = s.Int(), s.Text(), s.Text()
+	o.Status, o.RefundedCents = commerce.OrderStatus(s.Text()), commerce.Cents(s.Int())
+	o.CourierQuoteID, o.CourierDeliveryID, o.CourierTrackingURL = s.Text(), s.Text(), s.Text()
+	o.InventoryDeducted, o.Confirmed = s.Bool(), s.Bool()
+	o.ReadyForPickupAt, o.PickedUpAt, o.RefundedFrom, o.RefundStopped = s.Int(), s.Int(), commerce.OrderStatus(s.Text()), s.Bool()
+	o.Restocked, o.UpdatedOn, o.Events, o.NotifiedOn = s.Bool(), s.Int(), s.Int(), s.Int()
+	return o
+}
+
+func addressJSON(a *commerce.DeliveryAddress) []byte {
+	if a == nil {
+		return nil
+	}
+	return wire.AppendDeliveryAddress(nil, a)
+}
+
+// ExternalIDs has the order of each external id of a partner.
+var ExternalIDs = Table[commerce.ExternalKey, commerce.ExternalRef]{
+	Name: "external_ids", Key: "partner_id, mode, external_id", Fixed: "store_id, order_id",
+	KeyOf:     func(v *commerce.ExternalRef) commerce.ExternalKey { return v.ExternalKey },
+	BindKey:   func(b Binder, k commerce.ExternalKey) { b.Text(k.PartnerID).Text(string(k.Mode)).Text(k.ExternalID) },
+	BindFixed: func(b Binder, v *commerce.ExternalRef) { b.Text(v.Order.StoreID).Text(v.Order.OrderID) },
+	Scan: func(s Scanner, k commerce.ExternalKey) commerce.ExternalRef {
+		return commerce.ExternalRef{ExternalKey: k, Order: commerce.OrderKey{StoreID: s.Text(), OrderID: s.Text()}}
+	},
+	Rows:    func(r *commerce.Rows) *commerce.Table[commerce.ExternalKey, commerce.ExternalRef] { return &r.External },
+	Needs:   func(n *commerce.Needs) *[]commerce.ExternalKey { return &n.External },
+	Changes: func(c *commerce.Changes) *[]commerce.ExternalRef { return &c.External },
+	Traits:  Traits{Shard: "partner_id", Collides: true, AddedByName: true},
+}
+
+// Customers of a store and partner. Batches ask for the
+// contacts of a store, partner and mode at once, so the contact stands last here;
+// in the index it follows the store, so that all customers of a contact are found.
+var Customers = Table[commerce.CustomerKey, commerce.Customer]{
+	Name: "customers", Key: "store_id, partner_id, mode, contact", Fixed: "id, name, created_on",
+	KeyOf: func(v *commerce.Customer) commerce.CustomerKey { return v.CustomerKey },
+	BindKey: func(b Binder, k commerce.CustomerKey) {
+		b.Text(k.StoreID).Text(k.PartnerID).Text(string(k.Mode)).Text(k.Contact)
+	},
+	BindFixed: func(b Binder, v *commerce.Customer) { b.Text(v.ID).Text(v.Name).Int(v.CreatedOn) },
+	Scan: func(s Scanner, k commerce.CustomerKey) commerce.Customer {
+		return commerce.Customer{CustomerKey: k, ID: s.Text(), Name: s.Text(), CreatedOn: s.Int()}
+	},
+	Rows:    func(r *commerce.Rows) *commerce.Table[commerce.CustomerKey, commerce.Customer] { return &r.Customers },
+	Needs:   func(n *commerce.Needs) *[]commerce.CustomerKey { return &n.Customers },
+	Changes: func(c *commerce.Changes) *[]commerce.Customer { return &c.Customers },
+	Traits:  Traits{Shard: "store_id", Collides: true, AddedByName: true},
+}
+
+// Timeline has what happened to an order.
+var Timeline = Log[commerce.TimelineEvent]{
+	Name: "timeline", ID: "store_id, order_id, seq", Rest: "kind, status, courier_status, message, data, created_on",
+	Bind: func(b Binder, e *commerce.TimelineEvent) {
+		b.Text(e.StoreID).Text(e.OrderID).Int(e.Seq).Text(string(e.Kind)).Text(string(e.Status)).
+			Text(string(e.CourierStatus)).Text(e.Message).JSON(e.Data).Int(e.CreatedOn)
+	},
+	Changes: func(c *commerce.Changes) *[]commerce.TimelineEvent { return &c.Timeline },
+	Traits:  Traits{Shard: "store_id"},
+}
+
+// ScanTimeline reads the columns of Timeline that follow the order's key.
+func ScanTimeline(s Scanner, k commerce.OrderKey) commerce.TimelineEvent {
+	return commerce.TimelineEvent{StoreID: k.StoreID, OrderID: k.OrderID, Seq: s.Int(),
+		Kind: commerce.TimelineKind(s.Text()), Status: commerce.OrderStatus(s.Text()), CourierStatus: commerce.CourierStatus(s.Text()),
+		Message: s.Text(), Data: s.JSON(), CreatedOn: s.Int()}
+}

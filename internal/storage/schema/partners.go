@@ -1,0 +1,55 @@
+package schema
+
+import "purveyor/internal/commerce"
+
+// Partners are the systems that sell for the merchant.
+var Partners = Table[string, commerce.Partner]{
+	Name: "partners", Key: "id", Fixed: "created_on",
+	Mutable:   "name, scopes, store_ids, rate_limit, callback_url, callback_secret, suspended, updated_on",
+	KeyOf:     func(p *commerce.Partner) string { return p.ID },
+	BindKey:   bindText,
+	BindFixed: func(b Binder, p *commerce.Partner) { b.Int(p.CreatedOn) },
+	BindMutable: func(b Binder, p *commerce.Partner) {
+		scopes := make([]string, len(p.Scopes))
+		for i, s := range p.Scopes {
+			scopes[i] = string(s)
+		}
+		b.Text(p.Name).JSON(list(scopes)).JSON(list(p.StoreIDs)).Int(p.RateLimit).
+			Text(p.CallbackURL).Text(p.CallbackSecret).Bool(p.Suspended).Int(p.UpdatedOn)
+	},
+	Scan: func(s Scanner, id string) commerce.Partner {
+		p := commerce.Partner{ID: id, CreatedOn: s.Int(), Name: s.Text()}
+		for _, scope := range listOf(s) {
+			p.Scopes = append(p.Scopes, commerce.Scope(scope))
+		}
+		p.StoreIDs, p.RateLimit, p.CallbackURL = listOf(s), s.Int(), s.Text()
+		p.CallbackSecret, p.Suspended, p.UpdatedOn = s.Text(), s.Bool(), s.Int()
+		return p
+	},
+	Rows:    func(r *commerce.Rows) *commerce.Table[string, commerce.Partner] { return &r.Partners },
+	Needs:   func(n *commerce.Needs) *[]string { return &n.Partners },
+	Changes: func(c *commerce.Changes) *[]commerce.Partner { return &c.Partners },
+	Lock:    LockOnRequest,
+	Traits:  Traits{Shard: Everywhere, Collides: true},
+}
+
+// APIKeys has the newest key of each partner and mode.
+var APIKeys = Table[commerce.APIKeyRef, commerce.APIKey]{
+	Name: "api_keys", Key: "partner_id, mode", Mutable: "hash, created_on",
+	KeyOf: func(k *commerce.APIKey) commerce.APIKeyRef {
+		return commerce.APIKeyRef{PartnerID: k.PartnerID, Mode: k.Mode}
+	},
+	BindKey:     func(b Binder, k commerce.APIKeyRef) { b.Text(k.PartnerID).Text(string(k.Mode)) },
+	BindMutable: func(b Binder, k *commerce.APIKey) { b.Blob(k.Hash[:]).Int(k.CreatedOn) },
+	Scan: func(s Scanner, k commerce.APIKeyRef) commerce.APIKey {
+		v := commerce.APIKey{PartnerID: k.PartnerID, Mode: k.Mode}
+		copy(v.Hash[:], s.Blob())
+		v.CreatedOn = s.Int()
+		return v
+	},
+	Rows:    func(r *commerce.Rows) *commerce.Table[commerce.APIKeyRef, commerce.APIKey] { return &r.APIKeys },
+	Needs:   func(n *commerce.Needs) *[]commerce.APIKeyRef { return &n.APIKeys },
+	Changes: func(c *commerce.Changes) *[]commerce.APIKey { return &c.APIKeys },
+	Lock:    LockOnRequest,
+	Traits:  Traits{Shard: Everywhere, Collides: true},
+}

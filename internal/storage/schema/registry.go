@@ -1,0 +1,155 @@
+package schema
+
+import (
+	"slices"
+
+	"purveyor/internal/commerce"
+)
+
+// All are all tables, parents before what refers to them. Batches lock, save
+// and append rows in this order, and copies go by it, too.
+var All = []Described{
+	&Partners, &APIKeys, &Stores, &Categories, &ProductStores, &Products, &Stock, &StockMoves, &StockNotes,
+	&Orders, &ExternalIDs, &Customers, &Replies, &StoredReplies,
+	&Payments, &Refunds, &Ledger, &Deliveries, &Attention, &StrayCallbacks,
+	&Endpoints, &Mails, &Jobs, &NewJobs, &SandboxObjects, &Places,
+	&Timeline, &WebhookEvents, &Attempts, &Outbox,
+}
+
+// Tables and Logs are those of All.
+var (
+	Tables = only[Keyed](All)
+	Logs   = only[Appended](All)
+)
+
+func only[T Described](all []Described) (list []T) {
+	for _, d := range all {
+		if t, ok := d.(T); ok {
+			list = append(list, t)
+		}
+	}
+	return list
+}
+
+// Described is a table of the registry.
+type Described interface {
+	Shape() Shape
+	// BindZero binds a part of an empty row, which tells the types of the columns.
+	BindZero(Binder, Part)
+	apply(*commerce.Rows, *commerce.Changes)
+	changed(*commerce.Rows) bool
+}
+
+// Shape is what the statements about a table are made of.
+type Shape struct {
+	Name                     string
+	Key, Fixed, Mutable, Hot string // lists of columns
+	Traits
+}
+
+// Columns are all of the table, in the order of Whole.
+func (s Shape) Columns() string { return Join(s.Key, s.Fixed, s.Mutable) }
+
+// Values are all but the key's.
+func (s Shape) Values() string { return Join(s.Fixed, s.Mutable) }
+
+// Written are the columns that an update writes.
+func (s Shape) Written(p Part) string {
+	if p == Hot {
+		return s.Hot
+	}
+	return s.Mutable
+}
+
+// Part is a part of the columns of a row.
+type Part int
+
+// The parts.
+const (
+	Whole   Part = iota // key, fixed, mutable
+	Mutable             // the columns that change
+	Hot                 // those that most changes are confined to
+)
+
+// Keyed is a table of rows that batches load by their keys, for engines, which
+// need not know the types of its keys and rows. Rows are named by their numbers
+// among those that were asked for, or that changed.
+type Keyed interface {
+	Described
+
+	// Asked is how many rows are to be loaded.
+	Asked(*commerce.Rows) int
+	MayChange(r *commerce.Rows, asked int) bool
+	BindAsked(b Binder, r *commerce.Rows, asked int) // the key
+	// Fill reads the values of a row that was found.
+	Fill(s Scanner, r *commerce.Rows, asked int)
+
+	// Changed is how many rows changed.
+	Changed(*commerce.Rows) int
+	Change(r *commerce.Rows, changed int) Change
+	BindChanged(b Binder, r *commerce.Rows, changed int, p Part)
+	BindChangedKey(b Binder, r *commerce.Rows, changed int)
+
+	require(*commerce.Rows, *commerce.Needs)
+	owners(n *commerce.Needs, add func(id string))
+}
+
+// Appended is a table of rows that are only ever added, for engines.
+type Appended interface {
+	Described
+
+	// Len is how many rows there are. Some of them may not be for this table (Has).
+	Len(*commerce.Rows) int
+	Has(r *commerce.Rows, appended int) bool
+	BindAppended(b Binder, r *commerce.Rows, appended int)
+}
+
+// Change is what is to be done to a row that changed.
+type Change int
+
+// The changes.
+const (
+	Nothing Change = iota // the batch added and removed it
+	Insert
+	Update    // all columns that change
+	UpdateHot // the hot ones
+	Delete
+)
+
+// Require adds the rows that a command needs to those of its batch.
+func Require(r *commerce.Rows, n *commerce.Needs) {
+	for _, t := range Tables {
+		t.require(r, n)
+	}
+	if n.NextStoreNo && r.NextStoreNo == 0 {
+		r.NextStoreNo = commerce.NeedStoreNo
+	}
+}
+
+// Apply puts the changes of an accepted command into the rows. It panics if the
+// command did not ask for a row that it changes, or moves stock without a trace.
+func Apply(r *commerce.Rows, c *commerce.Changes) {
+	r.Prepare(c)
+	for _, d := range All {
+		d.apply(r, c)
+	}
+}
+
+// Changed tells whether anything is to be saved.
+func Changed(r *commerce.Rows) bool {
+	return slices.ContainsFunc(All, func(d Described) bool { return d.changed(r) })
+}
+
+// Owners are the ids of the owners of the rows that the command may change, each once. An
+// owner is a store, a partner, or a single row that belongs to neither. Two commands
+// without a common owner never wait for the same row.
+func Owners(n *commerce.Needs) (owners []string) {
+	for _, t := range Tables {
+		t.owners(n, func(id string) {
+			if !slices.Contains(owners, id) {
+				owners = append(owners, id)
+			}
+		})
+	}
+	return owners
+}

@@ -1,0 +1,82 @@
+package schema
+
+import "purveyor/internal/commerce"
+
+// Stock has what a sale looks at and changes, and what lists of products filter by.
+var Stock = Table[commerce.ProductKey, commerce.Stock]{
+	Name: "stock", Key: "store_id, product_id",
+	Mutable: "name, price_cents, category_id, active, quantity, moves, moved_on, sold_count, sold_cents, updated_on",
+	KeyOf:   func(v *commerce.Stock) commerce.ProductKey { return v.Key() },
+	BindKey: bindProductKey,
+	BindMutable: func(b Binder, v *commerce.Stock) {
+		b.Text(v.Name).Int(int64(v.PriceCents)).Text(v.CategoryID).Bool(v.Active).Int(v.Quantity).Int(v.Moves).Int(v.MovedOn).Int(v.SoldCount).Int(int64(v.SoldCents)).Int(v.UpdatedOn)
+	},
+	HotColumns: "quantity, moves, moved_on, sold_count, sold_cents, updated_on", // what a sale changes
+	BindHot: func(b Binder, v *commerce.Stock) {
+		b.Int(v.Quantity).Int(v.Moves).Int(v.MovedOn).Int(v.SoldCount).Int(int64(v.SoldCents)).Int(v.UpdatedOn)
+	},
+	OnlyHotChanged: func(v, was *commerce.Stock) bool {
+		return v.Name == was.Name && v.PriceCents == was.PriceCents && v.CategoryID == was.CategoryID && v.Active == was.Active
+	},
+	Scan: func(s Scanner, k commerce.ProductKey) commerce.Stock {
+		return commerce.Stock{StoreID: k.StoreID, ProductID: k.ProductID, Name: s.Text(), PriceCents: commerce.Cents(s.Int()), CategoryID: s.Text(), Active: s.Bool(),
+			Quantity: s.Int(), Moves: s.Int(), MovedOn: s.Int(), SoldCount: s.Int(), SoldCents: commerce.Cents(s.Int()), UpdatedOn: s.Int()}
+	},
+	Rows:    func(r *commerce.Rows) *commerce.Table[commerce.ProductKey, commerce.Stock] { return &r.Stock },
+	Needs:   func(n *commerce.Needs) *[]commerce.ProductKey { return &n.Stock },
+	Changes: func(c *commerce.Changes) *[]commerce.Stock { return &c.Stock },
+	Lock:    LockAll,
+	Traits:  Traits{Shard: "store_id", Collides: true, Counted: true},
+}
+
+// StockMoves has a row for each change of a quantity. The key begins with the
+// time, so that batches write at the end of the index. An index by product would be
+// written in another place for each line of an order, and made SQLite's log a third
+// larger. PostgreSQL, which keeps rows and keys apart, has an index of time and
+// number alone. The moves of a product are a chain: the stock row has the time of
+// the newest move, and each move has the time of the move before it.
+var StockMoves = Log[commerce.StockMove]{
+	Name: "stock_moves", ID: "at, store_id, product_id, seq", Rest: "kind, delta, quantity_after, previous_at, order_body, noted",
+	Bind: func(b Binder, m *commerce.StockMove) {
+		b.Int(m.At).Text(m.StoreID).Text(m.ProductID).Int(m.Seq).Text(string(m.Kind)).Int(m.Delta).Int(m.QuantityAfter).Int(m.PreviousAt)
+		if m.Order == (commerce.OrderBody{}) {
+			b.Blob(nil)
+		} else {
+			b.Blob(m.Order[:])
+		}
+		b.Bool(m.Note != nil)
+	},
+	Changes: func(c *commerce.Changes) *[]commerce.StockMove { return &c.StockMoves },
+	Traits:  Traits{Shard: "store_id", Unordered: true},
+}
+
+// StockNotes has the notes of the moves that have one. They stand apart, so that
+// the rows of sales, which have none, stay narrow.
+var StockNotes = Log[commerce.StockMove]{
+	Name: "stock_notes", ID: "store_id, product_id, seq", Rest: "actor, reason, external_reference",
+	Bind: func(b Binder, m *commerce.StockMove) {
+		note := commerce.StockNote{}
+		if m.Note != nil {
+			note = *m.Note
+		}
+		b.Text(m.StoreID).Text(m.ProductID).Int(m.Seq).Text(note.Actor).Text(note.Reason).Text(note.ExternalReference)
+	},
+	Changes: func(c *commerce.Changes) *[]commerce.StockMove { return &c.StockMoves },
+	Only:    func(m *commerce.StockMove) bool { return m.Note != nil },
+	Traits:  Traits{Shard: "store_id"},
+}
+
+// MoveColumns are what ScanStockMove reads: columns of a move m, and of its note n.
+var MoveColumns = Join("m.at, m.seq", Qualified("m", StockMoves.Rest), Qualified("n", StockNotes.Rest))
+
+// ScanStockMove reads a move of the product.
+func ScanStockMove(s Scanner, k commerce.ProductKey) commerce.StockMove {
+	m := commerce.StockMove{StoreID: k.StoreID, ProductID: k.ProductID, At: s.Int(), Seq: s.Int(), Kind: commerce.MoveKind(s.Text()),
+		Delta: s.Int(), QuantityAfter: s.Int(), PreviousAt: s.Int()}
+	copy(m.Order[:], s.Blob())
+	noted, note := s.Bool(), commerce.StockNote{Actor: s.Text(), Reason: s.Text(), ExternalReference: s.Text()}
+	if noted {
+		m.Note = &note
+	}
+	return m
+}

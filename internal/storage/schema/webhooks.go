@@ -1,0 +1,57 @@
+package schema
+
+import "purveyor/internal/commerce"
+
+// Endpoints has how the webhook endpoints of partners fare.
+var Endpoints = Table[string, commerce.Endpoint]{
+	Name: "endpoints", Key: "partner_id",
+	Mutable: "failures, failing_since, held_until, paused_on, paused_for, previous_secret, previous_until",
+	KeyOf:   func(v *commerce.Endpoint) string { return v.PartnerID },
+	BindKey: bindText,
+	BindMutable: func(b Binder, v *commerce.Endpoint) {
+		b.Int(v.Failures).Int(v.FailingSince).Int(v.HeldUntil).Int(v.PausedOn).Text(string(v.PausedFor)).
+			Text(v.PreviousSecret).Int(v.PreviousUntil)
+	},
+	Scan: func(s Scanner, id string) commerce.Endpoint {
+		return commerce.Endpoint{PartnerID: id, Failures: s.Int(), FailingSince: s.Int(), HeldUntil: s.Int(), PausedOn: s.Int(),
+			PausedFor: commerce.PauseReason(s.Text()), PreviousSecret: s.Text(), PreviousUntil: s.Int()}
+	},
+	Rows:    func(r *commerce.Rows) *commerce.Table[string, commerce.Endpoint] { return &r.Endpoints },
+	Needs:   func(n *commerce.Needs) *[]string { return &n.Endpoints },
+	Changes: func(c *commerce.Changes) *[]commerce.Endpoint { return &c.Endpoints },
+	Lock:    LockAll,
+	Traits:  Traits{Shard: Everywhere, Collides: true},
+}
+
+// WebhookEvents has what partners are told.
+var WebhookEvents = Log[commerce.WebhookEvent]{
+	Name: "webhook_events", ID: "partner_id, id", Rest: "kind, mode, store_id, order_id, trace_id, data, timestamp",
+	Bind: func(b Binder, e *commerce.WebhookEvent) {
+		b.Text(e.PartnerID).Text(e.ID).Text(string(e.Kind)).Text(string(e.Mode)).Text(e.StoreID).Text(e.OrderID).
+			Text(e.TraceID).JSON(e.Data).Int(e.Timestamp)
+	},
+	Changes: func(c *commerce.Changes) *[]commerce.WebhookEvent { return &c.Webhooks },
+	Traits:  Traits{Shard: "partner_id"},
+}
+
+// ScanEvent reads the columns of WebhookEvents that follow the partner's.
+func ScanEvent(s Scanner, partnerID string) commerce.WebhookEvent {
+	return commerce.WebhookEvent{PartnerID: partnerID, ID: s.Text(), Kind: commerce.WebhookKind(s.Text()), Mode: commerce.Mode(s.Text()), StoreID: s.Text(),
+		OrderID: s.Text(), TraceID: s.Text(), Data: s.JSON(), Timestamp: s.Int()}
+}
+
+// Attempts has each attempt to deliver a webhook.
+var Attempts = Log[commerce.WebhookAttempt]{
+	Name: "webhook_attempts", ID: "partner_id, event_id, id", Rest: "url, at, took_ms, status, error, answer",
+	Bind: func(b Binder, a *commerce.WebhookAttempt) {
+		b.Text(a.PartnerID).Text(a.EventID).Text(a.ID).Text(a.URL).Int(a.At).Int(a.TookMs).Int(a.Status).Text(a.Error).Text(a.Answer)
+	},
+	Changes: func(c *commerce.Changes) *[]commerce.WebhookAttempt { return &c.Attempts },
+	Traits:  Traits{Shard: "partner_id"},
+}
+
+// ScanAttempt reads the columns of Attempts that follow the event's key.
+func ScanAttempt(s Scanner, k commerce.EventKey) commerce.WebhookAttempt {
+	return commerce.WebhookAttempt{PartnerID: k.PartnerID, EventID: k.ID, ID: s.Text(), URL: s.Text(), At: s.Int(), TookMs: s.Int(),
+		Status: s.Int(), Error: s.Text(), Answer: s.Text()}
+}
