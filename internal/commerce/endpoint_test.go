@@ -110,14 +110,14 @@ func TestSecretRotation(t *testing.T) {
 	}
 }
 
-// shop is an endpoint and its jobs, run as a worker would.
-type shop struct {
+// sender is an endpoint and its jobs, run as a worker would.
+type sender struct {
 	endpoint Endpoint
 	jobs     []Job
 }
 
 // step tries what is due at now; delivered jobs go.
-func (s *shop) step(t *rapid.T, now int64, try func() (WebhookAttempt, int64)) {
+func (s *sender) step(t *rapid.T, now int64, try func() (WebhookAttempt, int64)) {
 	var next *Job // to probe
 	for i := range s.jobs {
 		j := &s.jobs[i]
@@ -144,7 +144,7 @@ func (s *shop) step(t *rapid.T, now int64, try func() (WebhookAttempt, int64)) {
 	s.jobs = slices.DeleteFunc(s.jobs, func(j Job) bool { return j.ID == "" })
 }
 
-func (s *shop) run(t *rapid.T, j *Job, now int64, try func() (WebhookAttempt, int64)) {
+func (s *sender) run(t *rapid.T, j *Job, now int64, try func() (WebhookAttempt, int64)) {
 	attempt, retryAfter := try()
 	verdict := s.endpoint.After(*j, attempt, retryAfter, now, 0.5)
 	if wait := verdict.Job.RunAt - now; !attempt.Delivered() && (wait < 5*second || wait > JobHorizon) {
@@ -172,7 +172,7 @@ func TestNoEventIsLost(t *testing.T) {
 	waits := []int64{-5, 0, 0, 0, 1000, hour, 40 * day}
 	rapid.Check(t, func(t *rapid.T) {
 		now := int64(1_800_000_000_000)
-		s := shop{}
+		s := sender{}
 		for range rapid.IntRange(1, 120).Draw(t, "steps") {
 			now += rapid.SampledFrom([]int64{0, 1, second, minute, minute, hour, day, 9 * day, 900 * day, -second, -hour, -400 * day}).Draw(t, "passes")
 			if len(s.jobs) < 6 && rapid.Bool().Draw(t, "new") {
@@ -196,7 +196,7 @@ func TestNoEventIsLost(t *testing.T) {
 	})
 }
 
-func check(t *rapid.T, s shop) {
+func check(t *rapid.T, s sender) {
 	e := s.endpoint
 	for _, j := range s.jobs {
 		switch {

@@ -56,7 +56,7 @@ func (c customer) isAt(want string) {
 	}
 }
 
-func thanks(s *shop, session payment.Session) string {
+func thanks(s *checkout, session payment.Session) string {
 	return s.site.URL + "/thanks?session=" + session.ID
 }
 
@@ -64,7 +64,7 @@ func TestBrowser(t *testing.T) {
 	chrome := browser.Start(t)
 	for _, c := range []struct {
 		name string
-		test func(t *testing.T, chrome context.Context, s *shop, session payment.Session)
+		test func(t *testing.T, chrome context.Context, s *checkout, session payment.Session)
 	}{
 		{"pay", pay},
 		{"decline, then pay", declineThenPay},
@@ -79,13 +79,13 @@ func TestBrowser(t *testing.T) {
 		{"long order", longOrder},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			s := newShop(t)
+			s := newCheckout(t)
 			c.test(t, chrome, s, s.open(t, s.order("ord_1", "jo@example.com")))
 		})
 	}
 }
 
-func pay(t *testing.T, chrome context.Context, s *shop, session payment.Session) {
+func pay(t *testing.T, chrome context.Context, s *checkout, session payment.Session) {
 	c := newCustomer(t, chrome, session)
 	browser.Screenshot(t, c.Tab, "open")
 	c.Readable()
@@ -101,7 +101,7 @@ func pay(t *testing.T, chrome context.Context, s *shop, session payment.Session)
 	c.isAt(thanks(s, session))
 }
 
-func declineThenPay(t *testing.T, chrome context.Context, s *shop, session payment.Session) {
+func declineThenPay(t *testing.T, chrome context.Context, s *checkout, session payment.Session) {
 	c := newCustomer(t, chrome, session)
 	if status := c.press(button("decline")); status != http.StatusPaymentRequired {
 		t.Errorf("status %d", status)
@@ -116,14 +116,14 @@ func declineThenPay(t *testing.T, chrome context.Context, s *shop, session payme
 	c.isAt(thanks(s, session))
 }
 
-func withoutScripts(t *testing.T, chrome context.Context, s *shop, session payment.Session) {
+func withoutScripts(t *testing.T, chrome context.Context, s *checkout, session payment.Session) {
 	c := newCustomer(t, chrome, session, browser.NoScripts())
 	c.press(button("decline"))
 	c.press(button("pay"))
 	c.isAt(thanks(s, session))
 }
 
-func cancel(t *testing.T, chrome context.Context, s *shop, session payment.Session) {
+func cancel(t *testing.T, chrome context.Context, s *checkout, session payment.Session) {
 	c := newCustomer(t, chrome, session)
 	c.press(chromedp.Click(chromedp.CSS(".after a")))
 	c.isAt(s.site.URL + "/cart?order=ord_1")
@@ -132,7 +132,7 @@ func cancel(t *testing.T, chrome context.Context, s *shop, session payment.Sessi
 	}
 }
 
-func phone(t *testing.T, chrome context.Context, s *shop, session payment.Session) {
+func phone(t *testing.T, chrome context.Context, s *checkout, session payment.Session) {
 	c := newCustomer(t, chrome, session, chromedp.EmulateViewport(360, 740, chromedp.EmulateMobile, chromedp.EmulateTouch, chromedp.EmulateScale(2)))
 	browser.Screenshot(t, c.Tab, "phone")
 	c.Fits(360)
@@ -144,7 +144,7 @@ func phone(t *testing.T, chrome context.Context, s *shop, session payment.Sessio
 }
 
 // dark pays for a delivery in a dark theme on a phone, after a declined card.
-func dark(t *testing.T, chrome context.Context, s *shop, _ payment.Session) {
+func dark(t *testing.T, chrome context.Context, s *checkout, _ payment.Session) {
 	r := s.order("ord_dark", "")
 	r.Lines[0].Name = strings.Repeat("A very long name of goods ", 20)
 	r.DeliverTo = []string{"Jo Doe", "3180 18th St", "San Francisco, CA 94110"}
@@ -163,7 +163,7 @@ func dark(t *testing.T, chrome context.Context, s *shop, _ payment.Session) {
 	}
 }
 
-func expiredAndUnknown(t *testing.T, chrome context.Context, s *shop, session payment.Session) {
+func expiredAndUnknown(t *testing.T, chrome context.Context, s *checkout, session payment.Session) {
 	s.Lapse(t, session)
 	c := newCustomer(t, chrome, session)
 	browser.Screenshot(t, c.Tab, "expired")
@@ -177,7 +177,7 @@ func expiredAndUnknown(t *testing.T, chrome context.Context, s *shop, session pa
 
 // leadsOn has the shop redirect the customer to another origin. Browsers apply the
 // form's policy to that redirect, too.
-func leadsOn(t *testing.T, chrome context.Context, s *shop, _ payment.Session) {
+func leadsOn(t *testing.T, chrome context.Context, s *checkout, _ payment.Session) {
 	hop := httptest.NewServer(http.RedirectHandler(s.site.URL+"/welcome", http.StatusFound))
 	defer hop.Close()
 	r := s.order("ord_2", "jo@example.com")
@@ -188,7 +188,7 @@ func leadsOn(t *testing.T, chrome context.Context, s *shop, _ payment.Session) {
 }
 
 // keyboard pays without a mouse, and checks that the focus is visible.
-func keyboard(t *testing.T, chrome context.Context, s *shop, session payment.Session) {
+func keyboard(t *testing.T, chrome context.Context, s *checkout, session payment.Session) {
 	c := newCustomer(t, chrome, session)
 	var visited []string
 	for range 20 {
@@ -212,7 +212,7 @@ func keyboard(t *testing.T, chrome context.Context, s *shop, session payment.Ses
 }
 
 // framed has another site show the page in a frame to catch clicks.
-func framed(t *testing.T, chrome context.Context, _ *shop, session payment.Session) {
+func framed(t *testing.T, chrome context.Context, _ *checkout, session payment.Session) {
 	thief := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = fmt.Fprintf(w, `<!doctype html><title>thief</title><iframe src="%s"></iframe>`, session.URL)
 	}))
@@ -224,7 +224,7 @@ func framed(t *testing.T, chrome context.Context, _ *shop, session payment.Sessi
 }
 
 // longOrder has many lines, and words that do not fit.
-func longOrder(t *testing.T, chrome context.Context, s *shop, _ payment.Session) {
+func longOrder(t *testing.T, chrome context.Context, s *checkout, _ payment.Session) {
 	r := s.order("ord_2", "")
 	r.StoreName = strings.Repeat("Llanfairpwll", 8)
 	for i := range 60 {
@@ -253,7 +253,7 @@ func longOrder(t *testing.T, chrome context.Context, s *shop, _ payment.Session)
 
 // unharmed checks that the browser has blocked nothing on the page, and made requests
 // to the sandbox and the shop only.
-func (c customer) unharmed(s *shop) {
+func (c customer) unharmed(s *checkout) {
 	c.T.Helper()
 	pictures := 0
 	for _, request := range c.Requests() {

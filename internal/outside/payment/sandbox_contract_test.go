@@ -16,21 +16,21 @@ import (
 )
 
 func TestSandboxContract(t *testing.T) {
-	paymenttest.Run(t, func(t *testing.T) paymenttest.Harness { return newShop(t) })
+	paymenttest.Run(t, func(t *testing.T) paymenttest.Harness { return newCheckout(t) })
 }
 
-func (s *shop) Processor() payment.Processor { return s.sandbox }
+func (s *checkout) Processor() payment.Processor { return s.sandbox }
 
-func (s *shop) Pay(t *testing.T, session payment.Session) { s.click(t, session.ID, "pay") }
+func (s *checkout) Pay(t *testing.T, session payment.Session) { s.click(t, session.ID, "pay") }
 
-func (s *shop) Decline(t *testing.T, session payment.Session) { s.click(t, session.ID, "decline") }
+func (s *checkout) Decline(t *testing.T, session payment.Session) { s.click(t, session.ID, "decline") }
 
-func (s *shop) Lapse(_ *testing.T, _ payment.Session) {
+func (s *checkout) Lapse(_ *testing.T, _ payment.Session) {
 	// The sessions of these tests end within two hours.
 	s.ahead.Add(int64(2 * time.Hour))
 }
 
-func (s *shop) Posted(t *testing.T) []paymenttest.Post {
+func (s *checkout) Posted(t *testing.T) []paymenttest.Post {
 	var posts []paymenttest.Post
 	for _, callback := range s.objects.TakeCallbacks() {
 		now := time.Now().Add(time.Duration(s.ahead.Load()))
@@ -39,7 +39,7 @@ func (s *shop) Posted(t *testing.T) []paymenttest.Post {
 	return posts
 }
 
-func (s *shop) Sign(t *testing.T, body []byte, at time.Time) http.Header {
+func (s *checkout) Sign(t *testing.T, body []byte, at time.Time) http.Header {
 	t.Helper()
 	signature, err := sandbox.NewSigner(env.Env{}, s.objects).Sign(context.Background(), at, body)
 	if err != nil {
@@ -49,24 +49,24 @@ func (s *shop) Sign(t *testing.T, body []byte, at time.Time) http.Header {
 }
 
 // click presses one of the page's buttons.
-func (s *shop) click(t *testing.T, session, outcome string) *httptest.ResponseRecorder {
+func (s *checkout) click(t *testing.T, session, outcome string) *httptest.ResponseRecorder {
 	t.Helper()
 	return s.post(t, session, url.Values{"outcome": {outcome}}.Encode())
 }
 
-func (s *shop) post(t *testing.T, session, form string) *httptest.ResponseRecorder {
+func (s *checkout) post(t *testing.T, session, form string) *httptest.ResponseRecorder {
 	t.Helper()
 	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/sandbox/pay/"+session, strings.NewReader(form))
 	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	return s.serve(r)
 }
 
-func (s *shop) get(t *testing.T, session string) *httptest.ResponseRecorder {
+func (s *checkout) get(t *testing.T, session string) *httptest.ResponseRecorder {
 	t.Helper()
 	return s.serve(httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/sandbox/pay/"+session, nil))
 }
 
-func (s *shop) serve(r *http.Request) *httptest.ResponseRecorder {
+func (s *checkout) serve(r *http.Request) *httptest.ResponseRecorder {
 	w := httptest.NewRecorder()
 	s.sandbox.Handler().ServeHTTP(w, r)
 	return w

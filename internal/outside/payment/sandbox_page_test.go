@@ -47,7 +47,7 @@ func is(t *testing.T, w *httptest.ResponseRecorder, status int) {
 const form = `<form method="post">`
 
 func TestPageStates(t *testing.T) {
-	s := newShop(t)
+	s := newCheckout(t)
 	session := s.open(t, s.order("ord_1", "jo@example.com"))
 	thanks := s.site.URL + "/thanks?session=" + session.ID
 
@@ -92,7 +92,7 @@ func TestPageStates(t *testing.T) {
 }
 
 func TestExpiredPage(t *testing.T) {
-	s := newShop(t)
+	s := newCheckout(t)
 	session := s.open(t, s.order("ord_1", "jo@example.com"))
 	s.Lapse(t, session)
 	for range 2 {
@@ -110,7 +110,7 @@ func TestExpiredPage(t *testing.T) {
 // TestUnknownPage checks that all unknown pages get the same answer, which says
 // nothing about existing ones.
 func TestUnknownPage(t *testing.T) {
-	s := newShop(t)
+	s := newCheckout(t)
 	session := s.open(t, s.order("ord_1", "jo@example.com"))
 	want := s.get(t, "cs_test_0")
 	is(t, want, http.StatusNotFound)
@@ -130,7 +130,7 @@ func TestUnknownPage(t *testing.T) {
 
 // TestPagesAreApart checks that a page shows nothing of another order.
 func TestPagesAreApart(t *testing.T) {
-	s := newShop(t)
+	s := newCheckout(t)
 	s.open(t, s.order("ord_1", "jo@example.com"))
 	r := s.order("ord_2", "kim@example.com")
 	r.Lines, r.TotalCents, r.DeliveryFeeCents, r.TaxCents = []payment.Line{{Name: "Tea", PriceCents: 100, Quantity: 1}}, 100, 0, 0
@@ -142,7 +142,7 @@ func TestPagesAreApart(t *testing.T) {
 // TestTypedAddress checks that the page asks for an address if the shop has none, and
 // that its tags count.
 func TestTypedAddress(t *testing.T) {
-	s := newShop(t)
+	s := newCheckout(t)
 	session := s.open(t, s.order("ord_1", ""))
 	contains(t, s.get(t, session.ID), `name="email"`, "required")
 	for _, nonsense := range []string{"", "jo", strings.Repeat("j", 300) + "%40example.com"} {
@@ -159,7 +159,7 @@ func TestTypedAddress(t *testing.T) {
 
 // TestHostileTexts checks that markup in texts of shops stays text.
 func TestHostileTexts(t *testing.T) {
-	s := newShop(t)
+	s := newCheckout(t)
 	const hostile = `"><script>alert(1)</script><img src=x onerror=alert(1)>'</title></style>{{.}}`
 	r := s.order("ord_1"+hostile, "jo"+hostile+"@example.com")
 	r.StoreName = hostile
@@ -181,7 +181,7 @@ func TestHostileTexts(t *testing.T) {
 }
 
 func TestHeaders(t *testing.T) {
-	s := newShop(t)
+	s := newCheckout(t)
 	session := s.open(t, s.order("ord_1", ""))
 	first := s.get(t, session.ID)
 	_, rest, _ := strings.Cut(first.Body.String(), "<style>")
@@ -209,7 +209,7 @@ func TestHeaders(t *testing.T) {
 
 // TestSessionWithoutEnd opens a session whose request names no end.
 func TestSessionWithoutEnd(t *testing.T) {
-	s := newShop(t)
+	s := newCheckout(t)
 	r := s.order("ord_1", "")
 	r.ExpiresOn = 0
 	session := s.open(t, r)

@@ -15,9 +15,9 @@ import (
 	"purveyor/internal/testkit/fakesandbox"
 )
 
-// shop is a sandbox whose pages are served, and the website of a shop that sends its
+// checkout is a sandbox whose pages are served, and the website of a shop that sends its
 // customers there.
-type shop struct {
+type checkout struct {
 	objects *fakesandbox.Objects
 	sandbox *payment.Sandbox
 	pages   *httptest.Server
@@ -27,9 +27,9 @@ type shop struct {
 
 const picture = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 8 8"><rect width="8" height="8" fill="#2f855a"/><circle cx="4" cy="4" r="2.5" fill="#f6e05e"/></svg>`
 
-func newShop(t *testing.T) *shop {
+func newCheckout(t *testing.T) *checkout {
 	t.Helper()
-	s := &shop{objects: &fakesandbox.Objects{}}
+	s := &checkout{objects: &fakesandbox.Objects{}}
 	site := http.NewServeMux()
 	site.HandleFunc("GET /image.svg", func(w http.ResponseWriter, r *http.Request) {
 		if referrer := r.Header.Get("Referer"); referrer != "" {
@@ -51,7 +51,7 @@ func newShop(t *testing.T) *shop {
 }
 
 // order returns what the customer with this address has to pay: $57.40.
-func (s *shop) order(id, email string) payment.SessionRequest {
+func (s *checkout) order(id, email string) payment.SessionRequest {
 	return payment.SessionRequest{
 		OrderID:   id,
 		StoreName: "Harbor Street Market",
@@ -70,7 +70,7 @@ func (s *shop) order(id, email string) payment.SessionRequest {
 	}
 }
 
-func (s *shop) open(t *testing.T, r payment.SessionRequest) payment.Session {
+func (s *checkout) open(t *testing.T, r payment.SessionRequest) payment.Session {
 	t.Helper()
 	session, err := s.sandbox.OpenSession(t.Context(), r)
 	if err != nil {
@@ -80,7 +80,7 @@ func (s *shop) open(t *testing.T, r payment.SessionRequest) payment.Session {
 }
 
 // read returns the current state of a session.
-func (s *shop) read(t *testing.T, id string) payment.Session {
+func (s *checkout) read(t *testing.T, id string) payment.Session {
 	t.Helper()
 	session, err := s.sandbox.Session(t.Context(), id)
 	if err != nil {
@@ -99,7 +99,7 @@ type told struct {
 }
 
 // told returns the callbacks since the last call, in the order in which they are due.
-func (s *shop) told(t *testing.T) []told {
+func (s *checkout) told(t *testing.T) []told {
 	t.Helper()
 	var all []told
 	for _, callback := range s.objects.TakeCallbacks() {
@@ -116,7 +116,7 @@ func (s *shop) told(t *testing.T) []told {
 }
 
 // kinds lists the kinds of told, and when the later ones are due.
-func (s *shop) kinds(t *testing.T) string {
+func (s *checkout) kinds(t *testing.T) string {
 	t.Helper()
 	text := ""
 	for _, n := range s.told(t) {

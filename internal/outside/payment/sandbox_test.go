@@ -41,7 +41,7 @@ func TestMagicPayments(t *testing.T) {
 		{"jo+x.twice.unordered@example.com", http.StatusSeeOther, " paid paid pending@3s pending@3s"},
 	} {
 		t.Run(c.email, func(t *testing.T) {
-			s := newShop(t)
+			s := newCheckout(t)
 			session := s.open(t, s.order("ord_1", c.email))
 			if w := s.click(t, session.ID, "pay"); w.Code != c.status {
 				t.Errorf("status %d, want %d", w.Code, c.status)
@@ -60,7 +60,7 @@ func TestMagicPayments(t *testing.T) {
 // Ten of many declines are reported by callbacks. The page reports every one, and the
 // card can still pay.
 func TestFewDeclinesAreTold(t *testing.T) {
-	s := newShop(t)
+	s := newCheckout(t)
 	session := s.open(t, s.order("ord_1", "jo@example.com"))
 	for range 14 {
 		is(t, s.click(t, session.ID, "decline"), http.StatusPaymentRequired)
@@ -89,7 +89,7 @@ func TestMagicSessions(t *testing.T) {
 		{"jo+session-unreachable@example.com", true, false},
 		{"jo+session@example.com", false, false},
 	} {
-		s := newShop(t)
+		s := newCheckout(t)
 		_, err := s.sandbox.OpenSession(t.Context(), s.order("ord_1", c.email))
 		refusal, refused := errors.AsType[*payment.Refusal](err)
 		if (err != nil) != c.fails || refused != c.refuse || refused && refusal.Message == "" {
@@ -131,7 +131,7 @@ func TestMagicRefunds(t *testing.T) {
 		{"jo+refund-fails-later@example.com", " refunded refund_failed@3s", false, false},
 	} {
 		t.Run(c.email, func(t *testing.T) {
-			s := newShop(t)
+			s := newCheckout(t)
 			session := s.open(t, s.order("ord_1", c.email))
 			s.click(t, session.ID, "pay")
 			s.told(t)
@@ -152,7 +152,7 @@ func TestMagicRefunds(t *testing.T) {
 
 // TestRefundsThatAreRefused makes the mistakes that a caller can make.
 func TestRefundsThatAreRefused(t *testing.T) {
-	s := newShop(t)
+	s := newCheckout(t)
 	session := s.open(t, s.order("ord_1", "jo@example.com"))
 	s.click(t, session.ID, "pay")
 	good := payment.RefundRequest{ID: "rfd_1", SessionID: session.ID, PaymentID: s.read(t, session.ID).PaymentID, AmountCents: 1000}
@@ -181,7 +181,7 @@ func TestRefundsThatAreRefused(t *testing.T) {
 // TestRefundFailsLater checks that a failed refund gives the money back to the
 // merchant, and can be made again.
 func TestRefundFailsLater(t *testing.T) {
-	s := newShop(t)
+	s := newCheckout(t)
 	session := s.open(t, s.order("ord_1", "jo+refund-fails-later@example.com"))
 	s.click(t, session.ID, "pay")
 	r := payment.RefundRequest{ID: "rfd_1", SessionID: session.ID, PaymentID: s.read(t, session.ID).PaymentID, AmountCents: 5000}
@@ -208,7 +208,7 @@ func TestRefundFailsLater(t *testing.T) {
 // once the secret is known, a new session is one write, and a repeated one is one
 // read.
 func TestOpenSessionIsCheap(t *testing.T) {
-	s := newShop(t)
+	s := newCheckout(t)
 	s.open(t, s.order("ord_1", ""))
 	reads, puts := s.objects.Calls()
 	r := s.order("ord_2", "")
@@ -225,7 +225,7 @@ func TestOpenSessionIsCheap(t *testing.T) {
 // TestTwoProcesses checks that processes share all state, and that a restart changes
 // nothing.
 func TestTwoProcesses(t *testing.T) {
-	s := newShop(t)
+	s := newCheckout(t)
 	r := s.order("ord_1", "jo@example.com")
 	session := s.open(t, r)
 	other := payment.NewSandbox(env.Env{}, s.objects, s.pages.URL)
@@ -249,7 +249,7 @@ func TestTwoProcesses(t *testing.T) {
 // TestConcurrentClicks checks that concurrent clicks pay once and report it once, and
 // that an expired session takes no money.
 func TestConcurrentClicks(t *testing.T) {
-	s := newShop(t)
+	s := newCheckout(t)
 	session := s.open(t, s.order("ord_1", "jo@example.com"))
 	var all sync.WaitGroup
 	for range 8 {
@@ -273,7 +273,7 @@ func TestConcurrentClicks(t *testing.T) {
 
 // TestConcurrentRefunds checks that refunds never exceed what was paid.
 func TestConcurrentRefunds(t *testing.T) {
-	s := newShop(t)
+	s := newCheckout(t)
 	session := s.open(t, s.order("ord_1", "jo@example.com"))
 	s.click(t, session.ID, "pay")
 	paid := s.read(t, session.ID)
@@ -298,7 +298,7 @@ func TestConcurrentRefunds(t *testing.T) {
 func TestUnknownOutcome(t *testing.T) {
 	broken := errors.New("connection lost")
 	for _, stored := range []bool{false, true} {
-		s := newShop(t)
+		s := newCheckout(t)
 		failing := false
 		fail := func(o sandbox.Object) error {
 			if failing && strings.HasPrefix(o.ID, "cs_") {
@@ -355,7 +355,7 @@ func TestSessionRequestsThatAreRefused(t *testing.T) {
 		"empty cancel URL":    func(r *payment.SessionRequest) { r.CancelURL = "" },
 		"leading white space": func(r *payment.SessionRequest) { r.CancelURL = " https://shop.example/" },
 	} {
-		s := newShop(t)
+		s := newCheckout(t)
 		r := s.order("ord_1", "")
 		change(&r)
 		session, err := s.sandbox.OpenSession(t.Context(), r)
@@ -368,7 +368,7 @@ func TestSessionRequestsThatAreRefused(t *testing.T) {
 // TestCallbacksThatAreSignedAndWrong checks callbacks of another version or another
 // sandbox.
 func TestCallbacksThatAreSignedAndWrong(t *testing.T) {
-	s := newShop(t)
+	s := newCheckout(t)
 	for _, body := range []string{
 		`{"id":"evt_1","kind":"surprise","order_id":"ord_1"}`, `{"kind":"paid","order_id":"ord_1"}`, `{"id":"evt_1","kind":"paid"}`,
 		`{"id":"evt_1","kind":"paid","order_id":"ord_1","amount_cents":1e99}`, `[]`, `null`, ``, `{}{}`,
