@@ -26,10 +26,8 @@ var dialectLeft = map[string]int{
 	"internal/api/wire":            2,
 	"internal/command":             25,
 	"internal/commerce":            29,
-	"internal/commit":              5,
-	"internal/effect":              29,
+	"internal/commit":              1,
 	"internal/inbound":             4,
-	"internal/jobs":                5,
 	"internal/service":             13,
 	"internal/storage":             2,
 	"internal/storage/gather":      2,
@@ -37,7 +35,7 @@ var dialectLeft = map[string]int{
 	"internal/storage/sqlite":      3,
 	"internal/storage/storagetest": 3,
 	"internal/web":                 1,
-	"internal/wire":                2,
+	"internal/wire":                1,
 }
 
 // Comments are in plain English (CONTRIBUTING.md).

@@ -20,7 +20,7 @@ import (
 // Times of a stream.
 const (
 	streamPace  = time.Second      // between looks at what is stored
-	heartbeat   = 15 * time.Second // so that nobody takes the connection for dead
+	heartbeat   = 15 * time.Second // so that the connection does not look dead
 	streamLife  = 15 * time.Minute // then the client comes again, with its key
 	streamWrite = 10 * time.Second // for a client to take what is written
 	// streamAsk is how often the gate is asked whether the key still works. The gate

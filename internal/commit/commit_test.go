@@ -189,9 +189,9 @@ func testBatchRefusedByTheEngine(t *testing.T, open opener) {
 	}
 }
 
-// TestUnknownOutcome fails every save once before and once after it is
-// persisted. A command with a reply record is settled by it: done exactly once
-// and answered. One without is told that nobody knows.
+// TestUnknownOutcome fails every save once before and once after it is persisted. The
+// reply record of a keyed command settles its outcome: it takes effect exactly once
+// and is answered. A command without one is answered that the outcome is unknown.
 func TestUnknownOutcome(t *testing.T) { onEveryEngine(t, testUnknownOutcome) }
 
 func testUnknownOutcome(t *testing.T, open opener) {

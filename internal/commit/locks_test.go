@@ -18,11 +18,11 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// TestRowLockedFromOutside: while another program keeps one stock row locked,
-// two processes go on selling everything else: neighbours in the batch of an order
-// for that product, and those who come later. The order for it is made when the
-// row is free. The log tells how long the others took
-// (go test -run TestRowLockedFromOutside -v ./internal/commit).
+// TestRowLockedFromOutside checks that, while another program keeps one stock row
+// locked, two processes continue to sell everything else: neighbours in the batch of
+// an order for that product, and later orders. The order for it takes effect when the
+// row is free. The test logs how long the others took (go test -run
+// TestRowLockedFromOutside -v ./internal/commit).
 func TestRowLockedFromOutside(t *testing.T) {
 	ctx := context.Background()
 	url := database.Postgres(t)

@@ -132,9 +132,9 @@ func testReleasedReply(t *testing.T, open opener) {
 	}
 }
 
-// TestOpenReplyAfterAnUnknownOutcome: a keyed command of which nobody knows
-// whether it was saved finds its open reply, or takes place now. There is one
-// order and one job in the end, and its caller knows the job.
+// TestOpenReplyAfterAnUnknownOutcome checks that a keyed command with an unknown
+// outcome finds its open reply, or takes effect now. In the end there is one order
+// and one job, and the caller knows the job.
 func TestOpenReplyAfterAnUnknownOutcome(t *testing.T) {
 	onEveryEngine(t, testOpenReplyAfterAnUnknownOutcome)
 }

@@ -45,8 +45,8 @@ func (d *desk) Cancel(jobs []commerce.Job) {
 	d.room += len(jobs)
 }
 
-// TestStarter reports an order, which asks for one delivery: the job is saved
-// leased and handed over once, or else left to whoever claims it.
+// TestStarter reports an order, which asks for one delivery: its job is saved with a
+// lease and handed over once, or left to be claimed by polling.
 func TestStarter(t *testing.T) { onEveryEngine(t, testStarter) }
 
 func testStarter(t *testing.T, open opener) {

@@ -42,8 +42,8 @@ func TestWhatIsDelivered(t *testing.T) {
 	})
 }
 
-// TestCancelIsTriedAgain: a courier who could not be sent home is tried again
-// soon, also after the provider was taken out of the configuration and came back.
+// TestCancelIsTriedAgain checks that a failed cancellation is soon tried again, even
+// if the provider was removed from the configuration meanwhile and came back.
 func TestCancelIsTriedAgain(t *testing.T) {
 	in(t, func(s *shop) {
 		s.admit()

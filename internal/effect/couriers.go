@@ -20,18 +20,18 @@ import (
 // couriers are the calls to courier providers.
 type couriers struct{ Options }
 
-// settling is how long after the last call a provider may still create the
-// delivery, whatever it answers meanwhile: the longest time of a try, and the lease
-// of a try that was cut.
+// settling is how long after its latest call a provider may still create the
+// delivery, whatever it answers meanwhile: the longest time of an attempt, plus the
+// lease of an attempt that was cut.
 const settling = jobs.TryTime + time.Duration(commerce.JobLease)*time.Millisecond
 
-// unsettled reports whether a call may still be on its way. Each call moves
-// UpdatedOn before it is made.
+// unsettled reports whether a call may still have an effect. UpdatedOn is moved
+// before each call.
 func (c couriers) unsettled(d commerce.Delivery) bool {
 	return c.Env.Since(time.UnixMilli(d.UpdatedOn)) < settling
 }
 
-// dispatching is one try to find a courier for an order.
+// dispatching is one attempt to find a courier for an order.
 type dispatching struct {
 	couriers
 	job      commerce.Job
@@ -40,10 +40,10 @@ type dispatching struct {
 	request  courier.CreateRequest
 }
 
-// dispatch looks for a provider that takes an order. Before one is asked for a
-// delivery, its name is stored: if the process dies between the call and its
-// record, the next try asks that one what it has, and no other, so that there
-// are never two.
+// dispatch looks for a provider that accepts an order. Before it asks one for a
+// delivery, it stores the provider's name: if the process dies between the call and
+// its record, the next attempt asks only this provider what it has, so that an order
+// never has two deliveries.
 func (c couriers) dispatch(ctx context.Context, job commerce.Job) jobs.Outcome {
 	orderID, attempt, _ := commerce.ParseDeliveryRef(job.Subject)
 	order, delivery, err := c.load(ctx, commerce.OrderKey{StoreID: job.Owner, OrderID: orderID})
@@ -78,7 +78,7 @@ func (c couriers) dispatch(ctx context.Context, job commerce.Job) jobs.Outcome {
 	return answered(c.Options, job, record, err)
 }
 
-// forPartners is what partners may read of a failure.
+// forPartners returns the text about a failure that partners may read.
 func forPartners(err error) string {
 	if errors.Is(err, courier.ErrNoProvider) {
 		return "No courier is configured for these orders"
@@ -92,8 +92,8 @@ func forPartners(err error) string {
 	return ""
 }
 
-// ask asks one provider after the other. An error is a *courier.Refusal if all
-// of them have refused.
+// ask asks one provider after the other. The error is a *courier.Refusal if all of
+// them have refused.
 func (d dispatching) ask(ctx context.Context) (made courier.Delivery, name string, err error) {
 	if name := d.delivery.Provider; name != "" && d.Fleet.Providers[name] == nil {
 		return made, "", maybe(notOfFleet(name))
@@ -111,7 +111,7 @@ func (d dispatching) ask(ctx context.Context) (made courier.Delivery, name strin
 		}
 		failed = errors.Join(failed, fmt.Errorf("%s: %w", name, err))
 		if _, untouched := errors.AsType[*untouchedError](err); !untouched {
-			break // it may have made the delivery, so no other is asked
+			break // it may have created the delivery, so no other provider is asked
 		}
 	}
 	switch {
@@ -123,18 +123,20 @@ func (d dispatching) ask(ctx context.Context) (made courier.Delivery, name strin
 	return made, "", courier.ErrNoProvider
 }
 
-// untouchedError is the failure of a provider that has certainly made nothing.
+// untouchedError is the failure of a provider that has certainly not created a
+// delivery.
 type untouchedError struct{ error }
 
 func (e *untouchedError) Unwrap() error { return e.error }
 
 var errStopped = errors.New("the order is not to be delivered any more")
 
-// askOne has one provider make the delivery, or finds that it has made it.
+// askOne has one provider create the delivery, or finds the delivery that it has
+// already created.
 func (d dispatching) askOne(ctx context.Context, name string) (courier.Delivery, error) {
 	provider := d.Fleet.Providers[name]
 	untouched := func(err error) error { return &untouchedError{err} }
-	if d.delivery.Provider == name { // it was asked before, and the outcome is unknown
+	if d.delivery.Provider == name { // an earlier attempt asked it, with an unknown outcome
 		made, err := provider.Get(ctx, courier.KeyOf(d.delivery))
 		if refusal, ok := errors.AsType[*courier.Refusal](err); !ok || refusal.Code != courier.NotFound {
 			return made, maybe(err)
@@ -173,8 +175,8 @@ func (d dispatching) askOne(ctx context.Context, name string) (courier.Delivery,
 	return made, err
 }
 
-// quoteTime is how long a provider has for its offer: the next one is to have
-// time left within the same try.
+// quoteTime bounds one provider's quote, so that the next provider has time within
+// the same attempt.
 const quoteTime = 5 * time.Second
 
 func (d dispatching) quote(ctx context.Context, p courier.Provider) (courier.Quote, error) {
@@ -183,8 +185,8 @@ func (d dispatching) quote(ctx context.Context, p courier.Provider) (courier.Quo
 	return p.Quote(ctx, d.request.QuoteRequest)
 }
 
-// maybe says that a delivery may have been made all the same: a refusal to
-// answer is no refusal of that.
+// maybe marks err as ambiguous: the provider may have created the delivery even
+// though the call failed.
 func maybe(err error) error {
 	if err == nil {
 		return nil
@@ -195,8 +197,8 @@ func maybe(err error) error {
 	return fmt.Errorf("it may have the delivery already: %w", err)
 }
 
-// settled is a refusal to make a delivery, unless an earlier call may still be
-// making it.
+// settled returns a definite refusal, unless an earlier call may still create the
+// delivery.
 func settled(refusal error, untouched func(error) error) error {
 	if _, certain := errors.AsType[*untouchedError](untouched(refusal)); certain {
 		return refusal
@@ -204,8 +206,8 @@ func settled(refusal error, untouched func(error) error) error {
 	return maybe(refusal)
 }
 
-// request is what is to be delivered, and how far. Coordinates are given where
-// they are those of the door, not of a ZIP code's middle.
+// request returns the request for a delivery, and how far it is. It has coordinates
+// only if they are those of the door, not of a ZIP code's centre.
 func (c couriers) request(ctx context.Context, order commerce.Order, d commerce.Delivery) (r courier.CreateRequest, reach commerce.Reach, err error) {
 	store, err := c.Engine.Reader().Store(ctx, order.StoreID)
 	if err != nil {
@@ -235,8 +237,8 @@ func (c couriers) request(ctx context.Context, order commerce.Order, d commerce.
 	return r, store.ReachOf(place.ForReach()), nil
 }
 
-// cancel sends a courier home. One who may not have been found yet is waited
-// for: the job that looks for one stops by itself.
+// cancel calls the courier off. If the courier may not have been found yet, cancel
+// waits: the job that looks for one stops by itself.
 func (c couriers) cancel(ctx context.Context, job commerce.Job) jobs.Outcome {
 	order, delivery, err := c.load(ctx, commerce.OrderKey{StoreID: job.Owner, OrderID: job.Subject})
 	if err != nil {
@@ -264,15 +266,15 @@ func (c couriers) cancel(ctx context.Context, job commerce.Job) jobs.Outcome {
 		record.Cancelled, record.ProviderID = now.Status == commerce.CourierCancelled, now.ID
 	case refused && refusal.Code == courier.TooLate:
 		record.TooLate = refusal.Message
-	case refused && refusal.Code == courier.NotFound && !c.unsettled(delivery): // it was never made
+	case refused && refusal.Code == courier.NotFound && !c.unsettled(delivery): // it was never created
 	default:
 		record.Failed = err
 	}
 	return answered(c.Options, job, record, record.Failed)
 }
 
-// cancelRefund is the id of the refund that the call which cancelled the order asked
-// for, if the answer of that call waits for the job. Both were stored together.
+// cancelRefund returns the id of the refund that the cancelling call asked for, if
+// the answer of that call waits for the job. Both were stored together.
 func cancelRefund(ctx context.Context, r storage.Reader, job commerce.Job, order commerce.Order) (id string, err error) {
 	if job.ReplyTo.Key == "" {
 		return "", nil
@@ -290,7 +292,8 @@ func notOfFleet(name string) error {
 	return fmt.Errorf("the courier provider %q is not configured any more", name)
 }
 
-// tell tells a partner of a courier who has moved since it was last told.
+// tell sends a partner the courier's latest position, if it has moved since the last
+// webhook.
 func (c couriers) tell(ctx context.Context, job commerce.Job) jobs.Outcome {
 	order, err := c.Engine.Reader().Order(ctx, commerce.OrderKey{StoreID: job.Owner, OrderID: job.Subject})
 	if err != nil {
@@ -299,7 +302,7 @@ func (c couriers) tell(ctx context.Context, job commerce.Job) jobs.Outcome {
 	return succeeded(c.Env, c.Committer, command.SendCourierUpdate{Facts: command.FactsOf(order), Job: job.Key()})
 }
 
-// check asks for a delivery of which nothing was heard for long: its callbacks may
+// check asks the provider for a delivery without recent callbacks, because these may
 // have been lost.
 func (c couriers) check(ctx context.Context, job commerce.Job) jobs.Outcome {
 	orderID, attempt, _ := commerce.ParseDeliveryRef(job.Subject)

@@ -32,12 +32,13 @@ func newWebhooks(o Options, l ledger) *webhooks {
 		tries:      newTries(o.Env, o.Committer)}
 }
 
-// deliver makes one try, unless the partner is suspended, or the endpoint holds
-// its jobs and this is not its probe. Reading and sending share the time of the try.
+// deliver makes one attempt, unless the partner is suspended, or the endpoint holds
+// its jobs and this is not its probe. Reading and sending share the time of the
+// attempt.
 func (w *webhooks) deliver(ctx context.Context, job commerce.Job) jobs.Outcome {
 	p, err := w.recipients.get(ctx, job.Owner)
 	switch {
-	case errors.Is(err, storage.ErrNotFound), err == nil && p.partner.CallbackURL == "": // the partner wants no webhooks any more
+	case errors.Is(err, storage.ErrNotFound), err == nil && p.partner.CallbackURL == "": // the partner no longer wants webhooks
 		return w.done(job)
 	case err != nil:
 		return w.retryAfterLease(job, err)
@@ -48,19 +49,19 @@ func (w *webhooks) deliver(ctx context.Context, job commerce.Job) jobs.Outcome {
 	switch {
 	case err != nil:
 		return w.retryAfterLease(job, err)
-	case !found: // it is past its keep time
+	case !found: // the event has expired
 		return w.done(job)
 	}
 	return w.send(ctx, job, p, event)
 }
 
-// event is what a job is to deliver. It is in hand since the process saved or
-// claimed the job, except that of a probe, or when it could not be read then.
+// event returns the event of a job. The process usually has it since it saved or
+// claimed the job, except for a probe, or if it could not be read then.
 func (w *webhooks) event(ctx context.Context, job commerce.Job) (commerce.WebhookEvent, bool, error) {
 	if job.Event != nil {
 		return *job.Event, true, nil
 	}
-	// A stop cuts the sending; until then the job goes on.
+	// Stopping the process cuts the sending; reading continues until then.
 	uncut := context.WithoutCancel(ctx)
 	if end, ok := ctx.Deadline(); ok {
 		var cancel context.CancelFunc
@@ -72,7 +73,7 @@ func (w *webhooks) event(ctx context.Context, job commerce.Job) (commerce.Webhoo
 	return event, ok, err
 }
 
-// roomBeside is about what the body of a webhook has besides its data.
+// roomBeside is roughly the size of a webhook's body without its data.
 const roomBeside = 256
 
 func (w *webhooks) send(ctx context.Context, job commerce.Job, p recipient, event commerce.WebhookEvent) jobs.Outcome {
@@ -91,7 +92,7 @@ func (w *webhooks) send(ctx context.Context, job commerce.Job, p recipient, even
 	}
 	return jobs.Outcome{Err: failed, Record: func(_ context.Context, recorded func(commerce.Job, error)) {
 		w.tries.record(try, func(next commerce.Job, err error) {
-			if !delivered || job.State == commerce.JobParked { // the endpoint fares otherwise now
+			if !delivered || job.State == commerce.JobParked { // the state of the endpoint has changed
 				w.recipients.forget(job.Owner)
 			}
 			recorded(next, err)
@@ -110,8 +111,8 @@ func withoutPassword(text string) string {
 	return u.Redacted()
 }
 
-// park leaves a job with its endpoint. If that holds it no longer, the job
-// waits, and comes up again at once.
+// park leaves a job with its endpoint. If the endpoint no longer holds its jobs, the
+// job is due at once.
 func (w *webhooks) park(job commerce.Job) jobs.Outcome {
 	return jobs.Outcome{Record: jobs.Recording(w.env, func(ctx context.Context) (commerce.Job, error) {
 		parked, err := commit.Do(ctx, w.committer, command.ParkJobs{PartnerID: job.Owner, Jobs: []commerce.Job{job}})
@@ -123,14 +124,13 @@ func (w *webhooks) park(job commerce.Job) jobs.Outcome {
 	})}
 }
 
-// A try releases no more than this; what is left goes on after others had
-// their turn.
+// One attempt releases no more than this. Others have their turn before the rest.
 const (
 	releaseAtOnce = 1000
 	releaseRounds = 10
 )
 
-// release has the jobs of an endpoint that answers again wait their turn.
+// release makes the parked jobs of an endpoint that answers again due.
 func (w *webhooks) release(ctx context.Context, job commerce.Job) jobs.Outcome {
 	w.recipients.forget(job.Owner)
 	for range releaseRounds {
@@ -138,7 +138,7 @@ func (w *webhooks) release(ctx context.Context, job commerce.Job) jobs.Outcome {
 		if err != nil && !errors.Is(err, storage.ErrNotFound) {
 			return w.retryAfterLease(job, err)
 		}
-		if commerce.Parks(p.partner, p.endpoint) { // again; a later release has them
+		if commerce.Parks(p.partner, p.endpoint) { // it is held again; a later release makes them due
 			return w.done(job)
 		}
 		n, err := w.engine.ReleaseParked(ctx, job.Owner, releaseAtOnce)

@@ -52,15 +52,14 @@ type ride struct {
 	calls []keyedCall // those that have an answer of their own, in order
 }
 
-// keyedCall is a request with its answer, as far as somebody heard it.
+// keyedCall is a request with its answer, if one arrived.
 type keyedCall struct {
 	path, key string
 	body      any
 	heard     reply
 }
 
-// move is one thing that is done to an order, by somebody who does it again
-// until it has succeeded.
+// move is a change of an order that is repeated until it has succeeded.
 type move func(v *service, r *ride)
 
 // ask makes a request with a key, and keeps the answer unless the process is dead.
@@ -123,7 +122,7 @@ func cancellingWithRefund(v *service, r *ride) {
 
 func refunding(v *service, r *ride) { r.ask(v, r.path("refund"), map[string]any{}) }
 
-// told is a courier who goes on, and whose provider says so.
+// told is a courier that moves on, and whose provider posts a callback.
 func told(attempt int64, status commerce.CourierStatus) move {
 	return func(v *service, r *ride) {
 		ref := commerce.DeliveryRef(r.order.OrderID, attempt)
@@ -273,9 +272,9 @@ func (s *shop) quiet() bool {
 	return true
 }
 
-// checkAnswers: a repeat of each key is replayed; what was heard before stays
-// true, unless it was said to be for the meantime, which it may have been if
-// somebody else had the job.
+// checkAnswers checks that a repeat of each key is replayed. An earlier answer stays
+// true, unless it was a preliminary one, which is possible if another process had the
+// job.
 func (v *service) checkAnswers(r *ride, early bool) {
 	for i, c := range r.calls {
 		got := v.ask(c.path, c.key, c.body)

@@ -48,10 +48,10 @@ func (s *shop) checkOne(r *ride, at *depot) {
 	}
 }
 
-// TestWhoIsAskedNext: a provider that has refused, that wants to be left alone
-// or cannot even be asked for a quote has made nothing, so that the next one is
-// asked at once. Of one that was asked for the delivery and did not answer
-// nobody knows, so that nobody else is, however long that takes.
+// TestWhoIsAskedNext checks that the next provider is asked at once if the first one
+// refused, limits our calls, or cannot be asked for a quote: then it has created
+// nothing. If it was asked for the delivery and did not answer, the outcome is
+// unknown, and no other provider is asked, however long that takes.
 func TestWhoIsAskedNext(t *testing.T) {
 	const heals = 40 * time.Second
 	for _, c := range []struct {
@@ -84,8 +84,8 @@ func TestWhoIsAskedNext(t *testing.T) {
 	}
 }
 
-// TestNobodyTakesIt: each reason is told once, the order waits, and whoever is
-// free first brings it.
+// TestNobodyTakesIt checks that each reason is recorded once, that the order waits,
+// and that the first free courier delivers.
 func TestNobodyTakesIt(t *testing.T) {
 	delivering(t, func(s *shop, v *service, near, far *depot) {
 		near.set(quoting, refuses)
@@ -136,8 +136,8 @@ func TestAnImpatientPartner(t *testing.T) {
 	}
 }
 
-// TestNotOfTheFleetAnyMore: who may have the delivery cannot be asked, and so
-// nobody else is.
+// TestNotOfTheFleetAnyMore checks that no other provider is asked if the one that may
+// have the delivery is no longer configured.
 func TestNotOfTheFleetAnyMore(t *testing.T) {
 	in(t, func(s *shop) {
 		s.admit()
@@ -209,9 +209,9 @@ func TestTwoProcessesLookForACourier(t *testing.T) {
 	}
 }
 
-// TestCancelledMeanwhile cancels, or refunds, an order at every point of looking
-// for its courier, who may be slow to be cancelled too, while the process lives
-// or dies. In the end no courier is on the way, and the stock is back.
+// TestCancelledMeanwhile cancels, or refunds, an order at every point of the search
+// for its courier, which may be slow to cancel too, while the process lives or dies.
+// In the end no courier is on the way, and the stock is back.
 func TestCancelledMeanwhile(t *testing.T) {
 	for _, at := range []point{beforeQuote, beforeCreate, afterCreate} {
 		for _, trouble := range []trouble{"", isDown, losesAnswer} {
@@ -270,8 +270,8 @@ func (s *shop) cancelledMeanwhile(name string, at point, trouble trouble, by mov
 	second.checkAnswers(r, true)
 }
 
-// TestCancelWaitsForTheTruth: a courier who is looked for by a call that nobody
-// hears of is cancelled when the call has its effect.
+// TestCancelWaitsForTheTruth checks that a courier whose creation had no answer is
+// cancelled when the call takes effect.
 func TestCancelWaitsForTheTruth(t *testing.T) {
 	delivering(t, func(s *shop, v *service, near, far *depot) {
 		near.set(creating, isSlow)
@@ -365,7 +365,7 @@ func TestOneJobForAnAttempt(t *testing.T) {
 		v.stop()
 		time.Sleep(time.Duration(commerce.JobLease) * time.Millisecond)
 		far.once(beforeQuote, func() { time.Sleep(time.Second) })
-		far.once(beforeCreate, func() { // whoever else looked for this attempt would go elsewhere
+		far.once(beforeCreate, func() { // another process with this attempt would ask elsewhere
 			far.set(quoting, refuses)
 			time.Sleep(5 * time.Second)
 		})

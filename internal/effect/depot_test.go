@@ -46,8 +46,8 @@ const (
 type trouble string
 
 const (
-	isDown      trouble = "down"        // nobody answers, and nothing is done
-	losesAnswer trouble = "answer lost" // it is done, and nobody hears of it
+	isDown      trouble = "down"        // calls fail without an effect
+	losesAnswer trouble = "answer lost" // calls take effect, and their answers are lost
 	isSlow      trouble = "slow"        // it is done after the caller has given up
 	isLimited   trouble = "limited"
 	refuses     trouble = "refused"
@@ -236,7 +236,7 @@ func (d *depot) requests() []courier.CreateRequest {
 	return slices.Clone(d.asked)
 }
 
-// depotOf is who has a delivery; nil: nobody.
+// depotOf returns the depot that has a delivery; nil: none has.
 func (s *shop) depotOf(ref string) *depot {
 	for _, d := range s.depots {
 		d.mu.Lock()

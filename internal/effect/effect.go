@@ -28,14 +28,14 @@ type Sender interface {
 	Send(ctx context.Context, r webhook.Request) webhook.Result
 }
 
-// Options are what the effects work with.
+// Options are the dependencies of the effects.
 type Options struct {
 	Env       env.Env
 	Engine    storage.Engine
 	Committer *commit.Committer
 	Runner    *jobs.Runner // runs the jobs; the committer hands new ones to it
-	// Failed is called for each failed try of a job, as jobs.Options says. Nil:
-	// nothing is called.
+	// Failed is called for each failed attempt of a job, as jobs.Options says; nil:
+	// it is not called.
 	Failed func(job commerce.Job, err error, dead bool)
 	Sender Sender
 	// Answers makes the answers of calls that wait for a job.
@@ -43,20 +43,20 @@ type Options struct {
 	Mailer  mail.Mailer // nil: mail is kept in the outbox
 	Texter  sms.Texter  // nil: texts are kept in the outbox
 
-	// Processors take payments, by the names that payments know them by.
+	// Processors take payments, by the names that payments store.
 	Processors map[string]Processor
-	// Fleet brings goods, and Geocoder finds where to.
+	// Fleet delivers, and Geocoder finds the places of addresses.
 	Fleet    courier.Fleet
 	Geocoder Geocoder
 
-	// Movers move objects of sandboxes, by the beginning of their ids.
+	// Movers move objects of sandboxes, by the prefix of their ids.
 	Movers map[string]sandbox.Mover
-	// Post sends what the sandboxes post to the inbound path of that name. Nil: there
+	// Post sends a sandbox's callbacks to the inbound path with that name; nil: there
 	// is no sandbox.
 	Post func(ctx context.Context, to string, body []byte) error
 }
 
-// Processor is what jobs need of a payment processor.
+// Processor is the part of a payment processor that jobs use.
 type Processor interface {
 	OpenSession(ctx context.Context, r payment.SessionRequest) (payment.Session, error)
 	ExpireSession(ctx context.Context, id string) (payment.Session, error)
@@ -77,7 +77,7 @@ type Geocoder interface {
 	Find(ctx context.Context, q geocode.Query) (geocode.Place, error)
 }
 
-// Effects are the jobs of this process and what they do.
+// Effects are the running jobs of this process.
 type Effects struct {
 	env     env.Env
 	runner  *jobs.Runner
@@ -85,14 +85,14 @@ type Effects struct {
 	watched chan struct{} // closed when no endpoint is probed any more
 }
 
-// How many jobs of one lane are done at a time.
+// How many jobs of one lane run at a time.
 const (
 	webhookWidth  = 16
 	noticeWidth   = 4
 	providerWidth = 32
 )
 
-// What waits for the same things shares a pool.
+// Jobs that wait for the same thing share a pool.
 const (
 	webhookPool = jobs.Pool("webhooks")
 	noticePool  = jobs.Pool("notices")
@@ -101,7 +101,7 @@ const (
 	sandboxPool = jobs.Pool("sandbox")
 )
 
-// pools are how many tries of a pool are under way at a time.
+// pools bounds the concurrent attempts of each pool.
 var pools = map[jobs.Pool]int{webhookPool: 256, noticePool: 32, paymentPool: 64, courierPool: 64, sandboxPool: 64}
 
 // Start begins to do jobs. The jobs of new commits start at once.
@@ -153,14 +153,14 @@ func (e *Effects) Stop(ctx context.Context) {
 
 func (o Options) ledger() ledger { return ledger{o.Env, o.Committer, o.Runner} }
 
-// queue is storage as the runner sees it.
+// queue is storage as the runner uses it.
 type queue struct {
 	storage.Engine
 	reader storage.Reader
 }
 
-// ClaimJobs also reads the events that are to be delivered: all at once costs a
-// fraction of one by one.
+// ClaimJobs also reads the events of webhook jobs: one read for all costs a fraction
+// of one for each.
 func (q queue) ClaimJobs(ctx context.Context, c storage.JobClaim) ([]commerce.Job, error) {
 	list, err := q.Engine.ClaimJobs(ctx, c)
 	var keys []commerce.EventKey
@@ -184,7 +184,7 @@ func (q queue) ClaimJobs(ctx context.Context, c storage.JobClaim) ([]commerce.Jo
 	return list, nil
 }
 
-// eventKey names what a job delivers.
+// eventKey returns the key of the event that a job delivers.
 func eventKey(j commerce.Job) commerce.EventKey {
 	return commerce.EventKey{PartnerID: j.Owner, ID: j.Subject}
 }
@@ -193,14 +193,14 @@ func (q queue) NextDue(ctx context.Context, now int64) (bool, int64, error) {
 	return q.reader.NextDue(ctx, now)
 }
 
-// ledger changes jobs in the runner's name.
+// ledger changes jobs on behalf of the runner.
 type ledger struct {
 	env       env.Env
 	committer *commit.Committer
 	runner    *jobs.Runner
 }
 
-const returnAtOnce = 500 // jobs in a command
+const returnAtOnce = 500 // jobs per command
 
 // Return implements jobs.Ledger.
 func (l ledger) Return(ctx context.Context, list []commerce.Job) error {
@@ -218,15 +218,15 @@ func (l ledger) Take(ctx context.Context, key commerce.JobKey) (commerce.Job, bo
 	return taken.Job, taken.There, taken.Taken, err
 }
 
-// Fail implements jobs.Ledger. Only the job is touched, because what it is about
-// may be what cannot be read.
+// Fail implements jobs.Ledger. It writes the job only, because its subject may be
+// unreadable.
 func (l ledger) Fail(ctx context.Context, job commerce.Job, err error) (commerce.Job, error) {
 	return commit.Do(ctx, l.committer, command.RecordJob{Job: job, Failed: err, Delays: job.Kind.Delays(), Jitter: l.env.Jitter()})
 }
 
-// retryAfterLease is the outcome of a try that could not read what the job is
-// about. While the database is away, the job waits until its lease ends. A subject
-// that does not exist, or cannot be read, is a failed try.
+// retryAfterLease is the outcome of an attempt that could not read the job's subject.
+// While the database is away, the job waits until its lease ends. A subject that does
+// not exist, or cannot be read, makes the attempt fail.
 func (l ledger) retryAfterLease(job commerce.Job, err error) jobs.Outcome {
 	if outage(err) {
 		slog.Error("a job waits for the database", "kind", job.Kind, "job", job.ID, "error", err)
@@ -246,7 +246,7 @@ func (l ledger) done(job commerce.Job) jobs.Outcome {
 	return succeeded(l.env, l.committer, command.RecordJob{Job: job})
 }
 
-// succeeded is the outcome of a try that ended the job or put it off, with the
+// succeeded is the outcome of an attempt that ended or postponed the job, with the
 // command that records it.
 func succeeded[R any](e env.Env, c *commit.Committer, record commit.Command[R]) jobs.Outcome {
 	return jobs.Outcome{Record: jobs.Recording(e, func(ctx context.Context) (commerce.Job, error) {
@@ -255,16 +255,16 @@ func succeeded[R any](e env.Env, c *commit.Committer, record commit.Command[R]) 
 	})}
 }
 
-// outcome is the outcome of a try that failed or, if failed is nil, succeeded. The
-// command returns the job as it goes on.
+// outcome is the outcome of an attempt that failed or, if failed is nil, succeeded.
+// The command returns the job in its new state.
 func outcome(o Options, record commit.Command[commerce.Job], failed error) jobs.Outcome {
 	return jobs.Outcome{Err: failed, Record: jobs.Recording(o.Env, func(ctx context.Context) (commerce.Job, error) {
 		return commit.Do(ctx, o.Committer, record)
 	})}
 }
 
-// answered is the outcome of a try that a call may wait for. The command that
-// records it decides the call's answer, too.
+// answered is the outcome of an attempt for which a call may wait. The command that
+// records it also decides the call's answer.
 func answered(o Options, job commerce.Job, record commit.Command[command.Recorded], failed error) jobs.Outcome {
 	return jobs.Outcome{Err: failed, Record: jobs.Recording(o.Env, func(ctx context.Context) (commerce.Job, error) {
 		recorded, err := commit.Do(ctx, o.Committer, answering(o.Answers, job, record))

@@ -11,9 +11,9 @@ import (
 	"purveyor/internal/storage"
 )
 
-// GiveUp makes the command by which an operator gives up a dead job: the one that
-// records the last failed try of its kind, and with it the answer of a call that
-// waits. If what the job is about is not there or cannot be read, only the job is
+// GiveUp returns the command by which an operator gives up a dead job: the command
+// that records the last failed attempt of its kind, which also decides a waiting
+// answer. If the job's subject does not exist or cannot be read, only the job is
 // given up.
 func GiveUp(ctx context.Context, r storage.Reader, a Answers, job commerce.Job, by, reason string) (commit.Command[command.Recorded], error) {
 	record := command.RecordJob{Job: job, Failed: errors.New(reason), GivenUpBy: by}
@@ -27,7 +27,7 @@ func GiveUp(ctx context.Context, r storage.Reader, a Answers, job commerce.Job, 
 	return answering(a, job, cmd), nil
 }
 
-// recordOf is the command that records a failed try of a job.
+// recordOf returns the command that records a failed attempt of a job.
 func recordOf(ctx context.Context, r storage.Reader, job commerce.Job, record command.RecordJob) (commit.Command[command.Recorded], error) {
 	about, err := subjectOf(ctx, r, job)
 	switch {
@@ -56,7 +56,7 @@ func recordOf(ctx context.Context, r storage.Reader, job commerce.Job, record co
 	return command.GiveUpJob{RecordJob: record, Facts: &facts}, nil
 }
 
-// Retry makes the command by which an operator has a job tried at once.
+// Retry returns the command by which an operator has a job tried at once.
 func Retry(ctx context.Context, r storage.Reader, job commerce.Job) (command.RetryJob, error) {
 	cmd := command.RetryJob{Job: job.Key(), Kind: job.Kind}
 	about, err := subjectOf(ctx, r, job)
@@ -70,9 +70,9 @@ func Retry(ctx context.Context, r storage.Reader, job commerce.Job) (command.Ret
 	return cmd, nil
 }
 
-// subject is what a job is about.
+// subject is the subject of a job.
 type subject struct {
-	order   *commerce.Order // nil: no order
+	order   *commerce.Order // nil: it has no order
 	refund  commerce.Refund
 	attempt int64 // of the delivery
 }

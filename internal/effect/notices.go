@@ -15,24 +15,24 @@ import (
 // notices are e-mails and texts about an order.
 type notices struct{ Options }
 
-// notice is one of them, before it is known whether it leaves the house.
+// notice is a message before it is known whether it can be sent.
 type notice struct {
 	what     string // for people: "E-mail to the customer"
 	message  commerce.UnsentMessage
-	customer bool // it goes to the customer: what partners write has limits
-	// moot are the statuses in which the notice is of no use any more.
+	customer bool // the limits for texts of partners apply
+	// moot are the statuses in which the message is pointless.
 	moot []commerce.OrderStatus
 }
 
-// mailReady tells the customer that the order can be picked up.
+// mailReady writes to the customer that the order can be picked up.
 func (n notices) mailReady(ctx context.Context, job commerce.Job) jobs.Outcome {
-	job.Order = nil // it may be moot by now
+	job.Order = nil // the message may be pointless by now
 	return n.do(ctx, job, func(o commerce.Order, s commerce.Store) notice {
 		return notice{what: "E-mail to the customer", customer: true, message: readyMail(o, s), moot: []commerce.OrderStatus{commerce.Cancelled, commerce.Refunded}}
 	})
 }
 
-// mailPaid tells the merchant of a sale.
+// mailPaid writes to the merchant that an order was paid.
 func (n notices) mailPaid(ctx context.Context, job commerce.Job) jobs.Outcome {
 	return n.do(ctx, job, func(o commerce.Order, s commerce.Store) notice {
 		return notice{what: "E-mail to the store", message: paidMail(o, s)}
@@ -85,7 +85,8 @@ func (n notices) do(ctx context.Context, job commerce.Job, write func(commerce.O
 	return outcome(n.Options, record, record.Failed)
 }
 
-// allow counts a mail to a customer. A reason says that it is one too many.
+// allow counts an e-mail to a customer. It returns a reason if the e-mail exceeds a
+// limit.
 func (n notices) allow(ctx context.Context, job commerce.Job, facts command.OrderFacts, it notice) (commerce.UnsentReason, error) {
 	if !it.customer {
 		return "", nil
@@ -93,7 +94,8 @@ func (n notices) allow(ctx context.Context, job commerce.Job, facts command.Orde
 	return commit.Do(ctx, n.Committer, command.AllowMail{Facts: facts, JobID: job.ID, To: it.message.To})
 }
 
-// order is in hand if this process has just saved it.
+// order returns the order of a job. If this process has just saved the order, it
+// needs no read.
 func (n notices) order(ctx context.Context, job commerce.Job) (commerce.Order, error) {
 	if job.Order != nil {
 		return *job.Order, nil
@@ -106,7 +108,8 @@ func kept(m commerce.UnsentMessage, reason commerce.UnsentReason) *commerce.Unse
 	return &m
 }
 
-// transport is how a message leaves; nil: not at all. A repeat has the same id.
+// transport returns the function that sends a message; nil: it cannot be sent. A
+// repeat has the same id.
 func (n notices) transport(job commerce.Job, m commerce.UnsentMessage) func(context.Context) error {
 	switch {
 	case m.Kind == commerce.UnsentMail && n.Mailer != nil:

@@ -145,7 +145,8 @@ func TestNoticesThatFail(t *testing.T) {
 	}
 }
 
-// TestCancelledIsNotReady: nobody is sent for goods that are not there.
+// TestCancelledIsNotReady checks that no customer is sent for goods of a cancelled
+// order.
 func TestCancelledIsNotReady(t *testing.T) {
 	in(t, func(s *shop) {
 		o := s.sell("ann@e.example")

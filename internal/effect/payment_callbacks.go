@@ -39,8 +39,8 @@ func (o *Objects) PaymentCallbackWaits(ctx context.Context, orderID string) (boo
 	}
 }
 
-// isAbout reports whether a callback tells of the payment of an order. A callback
-// that is gone has been recorded meanwhile.
+// isAbout reports whether a callback is about the payment of an order. A deleted
+// callback has been recorded meanwhile.
 func (o *Objects) isAbout(ctx context.Context, callbackID, orderID string) (bool, error) {
 	object, err := o.engine.Reader().SandboxObject(ctx, callbackID)
 	if errors.Is(err, storage.ErrNotFound) {

@@ -17,13 +17,13 @@ import (
 // payments are the calls to payment processors.
 type payments struct{ Options }
 
-// sessionLife is how long a customer has for paying. It is counted from the
-// order, so that a repeated call asks for the very same session; processors
-// end theirs after 24 hours.
+// sessionLife is how long a customer has to pay. It is counted from the order, so
+// that a repeated call asks for the same session; processors end sessions after 24
+// hours.
 const sessionLife = 23 * time.Hour
 
-// open asks for the session of an order. If the process dies between the call
-// and its record, the next try gets the same session, by the order's id.
+// open creates the payment session of an order. If the process dies between the call
+// and its record, the next attempt gets the same session, by the order's id.
 func (p payments) open(ctx context.Context, job commerce.Job) jobs.Outcome {
 	order, paid, processor, err := p.begun(ctx, job)
 	if err != nil {
@@ -33,14 +33,15 @@ func (p payments) open(ctx context.Context, job commerce.Job) jobs.Outcome {
 	session, err := processor.OpenSession(ctx, sessionRequest(order, paid))
 	record.SessionID, record.URL = session.ID, session.URL
 	if record.Refused, record.Failed = outcomeOf(err); deniedUs(err) {
-		// If an earlier try opened a session, its page was given to no customer.
+		// If an earlier attempt opened a session, no customer has seen its page.
 		record.Refused, record.Failed = commerce.ProcessorRefusesUs, nil
 	}
 	return answered(p.Options, job, record, record.Failed)
 }
 
-// begun is an order whose session is to be opened: in hand if this process has
-// just saved it. What is asked of it never changes.
+// begun returns the order whose session is to be opened. If this process has just
+// saved the order, it needs no read. The request depends only on fields that never
+// change.
 func (p payments) begun(ctx context.Context, job commerce.Job) (commerce.Order, commerce.Payment, Processor, error) {
 	if job.Order == nil || job.Payment == nil {
 		return p.load(ctx, commerce.OrderKey{StoreID: job.Owner, OrderID: job.Subject})
@@ -48,8 +49,8 @@ func (p payments) begun(ctx context.Context, job commerce.Job) (commerce.Order, 
 	return *job.Order, *job.Payment, p.processor(*job.Payment), nil
 }
 
-// sessionRequest is what the customer is to pay. It is made of what never
-// changes, because under one idempotency key processors take one request.
+// sessionRequest returns the request for a payment session. It is made of fields that
+// never change, because processors accept one request per idempotency key.
 func sessionRequest(order commerce.Order, paid commerce.Payment) payment.SessionRequest {
 	r := payment.SessionRequest{
 		OrderID: order.ID, StoreName: paid.StoreName, DeliveryFeeCents: order.DeliveryFeeCents, TaxCents: order.TaxCents, TotalCents: order.TotalCents,
@@ -65,7 +66,7 @@ func sessionRequest(order commerce.Order, paid commerce.Payment) payment.Session
 	return r
 }
 
-// doorOf is an address as it is written on a parcel.
+// doorOf returns an address as written on a parcel.
 func doorOf(a *commerce.DeliveryAddress) (lines []string) {
 	if a == nil {
 		return nil
@@ -79,10 +80,9 @@ func doorOf(a *commerce.DeliveryAddress) (lines []string) {
 	return lines
 }
 
-// expire ends the session of an order that is over. A customer who was faster
-// has paid, and gets the money back. While the processor refuses to end the
-// session, its page still takes money: that is a failed try, and money that comes
-// goes back.
+// expire ends the session of an order that is over. If the customer has paid before,
+// the money is refunded. If the processor refuses to end the session, its page still
+// takes money: that is a failed attempt, and a payment is refunded.
 func (p payments) expire(ctx context.Context, job commerce.Job) jobs.Outcome {
 	order, paid, processor, err := p.load(ctx, commerce.OrderKey{StoreID: job.Owner, OrderID: job.Subject})
 	if err != nil {
@@ -98,14 +98,14 @@ func (p payments) expire(ctx context.Context, job commerce.Job) jobs.Outcome {
 	case session.Status == payment.SessionPaid:
 		return succeeded(p.Env, p.Committer, command.RecordPayment{Facts: facts, SessionID: session.ID, PaymentID: session.PaymentID,
 			AmountCents: session.PaidCents, TraceID: paid.TraceID, Job: &key})
-	case session.Status == payment.SessionPending: // a callback tells when the money is there
+	case session.Status == payment.SessionPending: // a callback reports the arrival of the money
 		return outcome(p.Options, command.RecordJob{Job: job}, nil)
 	}
 	return succeeded(p.Env, p.Committer, command.RecordPaymentCallback{Facts: facts, Kind: command.CallbackExpired, TraceID: paid.TraceID, Job: &key})
 }
 
-// refund gives money back. If the process dies between the call and its record,
-// the next try makes no second refund, by the refund's id.
+// refund returns money to the customer. If the process dies between the call and its
+// record, the next attempt does not refund again, by the refund's id.
 func (p payments) refund(ctx context.Context, job commerce.Job) jobs.Outcome {
 	refund, err := p.Engine.Reader().Refund(ctx, commerce.RefundKey{StoreID: job.Owner, RefundID: job.Subject})
 	if err != nil {
@@ -120,8 +120,9 @@ func (p payments) refund(ctx context.Context, job commerce.Job) jobs.Outcome {
 		PaymentID: paid.PaymentID, AmountCents: refund.AmountCents, Reason: refund.Reason})
 	record.Ref = made.ID
 	if record.Refused, record.Failed = outcomeOf(err); deniedUs(err) && job.Awaited {
-		// This was the first try of all, so that nothing went back. An earlier one could
-		// have been cut off behind the processor's door: then the amount stays reserved.
+		// This was the first attempt, so nothing was refunded. After an earlier
+		// attempt that was cut, the processor may have made the refund: then the
+		// amount stays reserved.
 		record.Refused, record.Failed = commerce.ProcessorRefusesUs, nil
 	}
 	return answered(p.Options, job, record, record.Failed)
@@ -151,7 +152,7 @@ func (p payments) recordJob(job commerce.Job) command.RecordJob {
 	return command.RecordJob{Job: job, Delays: commerce.PaymentDelays, Jitter: p.Env.Jitter()}
 }
 
-// outcomeOf tells a definite refusal from an error that says nothing.
+// outcomeOf separates a definite refusal from an error that leaves the outcome open.
 func outcomeOf(err error) (refused string, failed error) {
 	if r, ok := errors.AsType[*payment.Refusal](err); ok {
 		return cmp.Or(r.Message, "refused"), nil
@@ -159,14 +160,14 @@ func outcomeOf(err error) (refused string, failed error) {
 	return "", err
 }
 
-// deniedUs reports whether a processor refused our credentials, and not the call.
+// deniedUs reports whether a processor refused our credentials rather than the call.
 func deniedUs(err error) bool {
 	_, denied := errors.AsType[*commerce.CredentialsError](err)
 	return denied
 }
 
-// notConfigured stands for a processor that took payments once, and that the
-// operator has taken out of the configuration since.
+// notConfigured is the error for a processor that the operator has removed from the
+// configuration.
 type notConfigured string
 
 func (n notConfigured) err() error {

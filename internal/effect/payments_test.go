@@ -100,8 +100,9 @@ func TestSessionRefused(t *testing.T) {
 	})
 }
 
-// TestCheckoutUnreachable: the order waits, its key is in progress, and a
-// repeat gets the session once the processor is back: at once if somebody asks.
+// TestCheckoutUnreachable checks that the order waits, that its key is in progress,
+// and that a repeat gets the session once the processor is back: at once if there is
+// a repeat.
 func TestCheckoutUnreachable(t *testing.T) {
 	for _, wait := range []time.Duration{0, 6 * time.Second} {
 		taking(t, nil, func(s *shop, v *service, away *atomic.Bool) {
@@ -179,8 +180,8 @@ func TestRefundRefusedUs(t *testing.T) {
 	})
 }
 
-// TestUnreachableForGood: after the last try the order has failed, and the
-// key is free; a refund stays reserved and flagged, until somebody repeats it.
+// TestUnreachableForGood checks that after the last attempt the order has failed and
+// the key is free; a refund stays reserved and flagged until it is repeated.
 func TestUnreachableForGood(t *testing.T) {
 	taking(t, nil, func(s *shop, v *service, away *atomic.Bool) {
 		paid := v.paidOrder(nil, "paid", "")
@@ -243,8 +244,8 @@ func TestRefundRefused(t *testing.T) {
 	})
 }
 
-// TestSlowProcessor: 500 who wait for a slow processor, or 500 jobs that a dead
-// process left, hold up no webhook, and all are done.
+// TestSlowProcessor checks that 500 callers of a slow processor, or 500 jobs of a
+// dead process, delay no webhook, and are all served.
 func TestSlowProcessor(t *testing.T) {
 	const callers = 500
 	slow := checkoutBody("ann+slow@e.example") // 5 s
@@ -479,8 +480,8 @@ func (r *refusesEnd) ExpireSession(ctx context.Context, id string) (payment.Sess
 	return payment.Session{}, &payment.Refusal{Message: "not today"}
 }
 
-// TestCallbackOfAnotherProcessor: whoever may sign for one processor cannot pay
-// an order of another.
+// TestCallbackOfAnotherProcessor checks that a processor's signature cannot pay an
+// order of another processor.
 func TestCallbackOfAnotherProcessor(t *testing.T) {
 	objects := &fakesandbox.Objects{}
 	taking(t, objects, func(s *shop, v *service, _ *atomic.Bool) {
@@ -584,8 +585,8 @@ func TestPaymentCallbackWaits(t *testing.T) {
 	})
 }
 
-// The customer who pays for a delivery sees where it goes; one who collects the
-// goods sees no address.
+// A customer that pays for a delivery sees its address; one that collects the goods
+// sees no address.
 func TestWhereItGoes(t *testing.T) {
 	to := &commerce.DeliveryAddress{Name: "Ann", Address: commerce.Address{Line1: "1 Elm St", City: "Austin", State: "TX", PostalCode: "78701", Country: "US"}}
 	for _, c := range []struct {

@@ -12,10 +12,10 @@ import (
 	"purveyor/internal/storage"
 )
 
-// watchPause is the time between looks at the endpoints that are held.
+// watchPause is the time between two checks of held endpoints.
 const watchPause = 2 * time.Second
 
-// watch is a step of the machine that probes held endpoints: it begins the probes
+// watch is one step of the machine that probes held endpoints: it starts the probes
 // that are due. The machine ends with ctx.
 func (w *webhooks) watch(ctx context.Context) env.Next {
 	if ctx.Err() != nil {
@@ -39,7 +39,7 @@ func (w *webhooks) watch(ctx context.Context) env.Next {
 	return env.Next(wait)
 }
 
-// probe begins the probe of an endpoint, if no other process has.
+// probe starts the probe of an endpoint, unless another process has started it.
 func (w *webhooks) probe(ctx context.Context, partnerID string) error {
 	parked, err := w.reader.Jobs(ctx, storage.JobFilter{State: commerce.JobParked, Owner: partnerID, Limit: 1})
 	if err != nil {

@@ -10,13 +10,14 @@ import (
 	"purveyor/internal/storage"
 )
 
-// recipient is who gets webhooks.
+// recipient is a partner with its endpoint.
 type recipient struct {
 	partner  commerce.Partner
 	endpoint commerce.Endpoint
 }
 
-// recipients remembers for a second where the events of partners go. Partners bound it.
+// recipients caches for a second where the events of partners go. It is bounded by
+// the number of partners.
 type recipients struct {
 	env    env.Env
 	reader storage.Reader
@@ -53,7 +54,7 @@ func (p *recipients) get(ctx context.Context, id string) (recipient, error) {
 	return e.recipient, nil
 }
 
-// forget has the next who asks read again.
+// forget makes the next caller read the recipient again.
 func (p *recipients) forget(id string) {
 	e := p.entry(id)
 	e.mu.Lock()

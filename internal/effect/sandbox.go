@@ -17,7 +17,7 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// Objects keeps the objects of sandboxes in the database; it implements
+// Objects stores the objects of sandboxes in the database; it implements
 // sandbox.Objects. Their callbacks are jobs.
 type Objects struct {
 	env       env.Env
@@ -31,8 +31,8 @@ type Finisher interface {
 	Finish(ctx context.Context, key commerce.JobKey) error
 }
 
-// NewObjects makes them. Changes wait for their notices by jobs; nil: they do not
-// wait.
+// NewObjects makes them. A change waits until its callbacks are posted by jobs; if
+// jobs is nil, it does not wait.
 func NewObjects(e env.Env, engine storage.Engine, committer *commit.Committer, jobs Finisher) *Objects {
 	return &Objects{e, engine, committer, jobs}
 }
@@ -46,7 +46,7 @@ func (o *Objects) Object(ctx context.Context, id string) (sandbox.Object, error)
 	return sandbox.Object{ID: v.ID, Version: v.Version, Data: v.Data}, err
 }
 
-// callbackWait is how long the change of an object waits for its callbacks.
+// callbackWait bounds how long the change of an object waits for its callbacks.
 const callbackWait = 3 * time.Second
 
 // PutObject implements sandbox.Objects.
@@ -73,13 +73,13 @@ func (o *Objects) PutObject(ctx context.Context, v sandbox.Object, callbacks ...
 	defer cancel()
 	for i, callback := range callbacks {
 		if job := asked[i]; callback.After == 0 {
-			_ = o.jobs.Finish(wait, job.Key()) // it goes on without us
+			_ = o.jobs.Finish(wait, job.Key()) // the job continues without us
 		}
 	}
 	return nil
 }
 
-// storedCallback is a callback as it waits.
+// storedCallback is a callback as it is stored.
 type storedCallback struct {
 	To   string `json:"to"`
 	Body []byte `json:"body"`
@@ -88,7 +88,7 @@ type storedCallback struct {
 // sandboxes send the callbacks of sandboxes.
 type sandboxes struct{ Options }
 
-// send posts a callback to the service. One that is gone has arrived.
+// send posts a callback to the service. If it no longer exists, it has been posted.
 func (s sandboxes) send(ctx context.Context, job commerce.Job) jobs.Outcome {
 	record := command.RecordSandboxCallback{RecordJob: command.RecordJob{Job: job, Delays: commerce.NoticeDelays, Jitter: s.Env.Jitter()}}
 	object, err := s.Engine.Reader().SandboxObject(ctx, job.Subject)
@@ -107,9 +107,8 @@ func (s sandboxes) send(ctx context.Context, job commerce.Job) jobs.Outcome {
 	return outcome(s.Options, record, record.Failed)
 }
 
-// step has an object move one step on. Its callbacks are posted before the step
-// is stored: if the process dies in between, they are posted again under the
-// same ids.
+// step takes the next step of an object. Its callbacks are posted before the step is
+// stored: if the process dies in between, they are posted again with the same ids.
 func (s sandboxes) step(ctx context.Context, job commerce.Job) jobs.Outcome {
 	record := command.RecordSandboxStep{RecordJob: command.RecordJob{Job: job, Delays: commerce.StepDelays, Jitter: s.Env.Jitter()}}
 	object, err := s.Engine.Reader().SandboxObject(ctx, job.Subject)

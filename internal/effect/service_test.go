@@ -37,7 +37,7 @@ type mortal struct {
 	mu    sync.Mutex
 	saves int
 	at    int  // the save to die at; 0: none
-	after bool // that save is persisted, but nobody hears of it
+	after bool // that save is persisted, but reported as failed
 }
 
 func newMortal(e storage.Engine, at int, after bool) *mortal {
@@ -145,7 +145,7 @@ const payURL = "https://pay.example"
 
 var testKey = commerce.Test.NewKey([20]byte{1})
 
-// admit makes a partner who may ask as often as it likes.
+// admit creates a partner without a practical rate limit.
 func (s *shop) admit() {
 	const id = "ptn_2"
 	must(s.t, s.committer, command.CreatePartner{

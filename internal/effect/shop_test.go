@@ -50,7 +50,7 @@ type shop struct {
 	answer func(webhook.Request) webhook.Result
 	fails  error
 
-	depots []*depot // who delivers
+	depots []*depot // the fake courier providers
 	// sandboxFleet has the couriers of the sandbox deliver, in place of the depots.
 	sandboxFleet bool
 

@@ -12,7 +12,7 @@ import (
 	"purveyor/internal/commerce"
 )
 
-// letter is what templates see.
+// letter is the data of the templates.
 type letter struct {
 	Order    commerce.Order
 	Store    commerce.Store
@@ -21,14 +21,14 @@ type letter struct {
 	Pieces   int64
 	Total    string
 	Delivery bool
-	// Partner and Merchant are the instructions of each of the two.
+	// Partner and Merchant are the instructions from each of them.
 	Partner, Merchant string
 }
 
-const maxInstructions = 500 // characters of instructions in a mail
+const maxInstructions = 500 // characters of instructions in an e-mail
 
-// plainName is an order's name that can be nothing but a name: no sentence, and
-// nothing that a mail program would make a link of.
+// plainName matches an order's name that cannot be mistaken: no sentence, and nothing
+// that a mail program turns into a link.
 var plainName = regexp.MustCompile(`^[A-Za-z0-9#_-]{1,64}$`)
 
 func letterOf(o commerce.Order, s commerce.Store) letter {
@@ -79,8 +79,8 @@ var (
 	paidRich   = htmltemplate.Must(htmltemplate.New("").Parse(paidHTML))
 )
 
-// readyMail goes to an address that the partner has chosen, so that what the
-// partner writes is short and is called the partner's.
+// readyMail goes to an address that the partner has chosen, so texts of the partner
+// are short, and marked as the partner's.
 func readyMail(o commerce.Order, s commerce.Store) commerce.UnsentMessage {
 	l := letterOf(o, s)
 	if !plainName.MatchString(l.Name) {
@@ -118,7 +118,7 @@ func write(t interface{ Execute(io.Writer, any) error }, l letter) string {
 	return b.String()
 }
 
-// oneLine keeps what partners sent from ending a header.
+// oneLine prevents texts of partners from ending a header.
 func oneLine(s string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) {

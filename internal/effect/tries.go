@@ -11,13 +11,13 @@ import (
 	"purveyor/internal/env"
 )
 
-// tries collects webhook tries and records many in one transaction, which costs a
-// fraction of recording each alone; no caller waits for a record. If we crash
-// before a record, the webhook is sent again when the lease of its job ends.
+// tries collects webhook attempts and records many in one transaction, which costs a
+// fraction of recording each alone; no caller waits for a record. If we crash before
+// a record, the webhook is sent again when the lease of its job ends.
 type tries struct {
 	env       env.Env
 	committer *commit.Committer
-	now       chan struct{} // has an element when there is no need to wait for more tries
+	now       chan struct{} // has an element when there is no need to wait for more attempts
 
 	mu      sync.Mutex
 	ended   []ended // not yet on record
@@ -26,7 +26,7 @@ type tries struct {
 
 type ended struct {
 	try      command.WebhookTry
-	recorded func(commerce.Job, error) // with the job as it goes on
+	recorded func(commerce.Job, error) // gets the job in its new state
 }
 
 const (
@@ -39,7 +39,7 @@ func newTries(e env.Env, c *commit.Committer) *tries {
 	return &tries{env: e, committer: c, now: make(chan struct{}, 1)}
 }
 
-// record has a try recorded, and calls recorded with the result.
+// record records an attempt, and calls recorded with the result.
 func (t *tries) record(try command.WebhookTry, recorded func(commerce.Job, error)) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -48,7 +48,7 @@ func (t *tries) record(try command.WebhookTry, recorded func(commerce.Job, error
 		t.running = true
 		t.env.Go(t.run)
 	}
-	// The next tries need to know of a failure: it may hold the endpoint.
+	// The next attempts need to know of a failure: it may hold the endpoint.
 	if len(t.ended) >= plenty || !try.Attempt.Delivered() {
 		select {
 		case t.now <- struct{}{}:
@@ -57,7 +57,7 @@ func (t *tries) record(try command.WebhookTry, recorded func(commerce.Job, error
 	}
 }
 
-// run records until there is nothing to record. Tries that end while a transaction
+// run records until there is nothing to record. Attempts that end while a transaction
 // commits are in the next one.
 func (t *tries) run() {
 	for more := true; more; {
@@ -74,8 +74,8 @@ func (t *tries) run() {
 	}
 }
 
-// save records tries together. If that fails, it records each alone, so that one bad
-// try does not fail the others.
+// save records attempts together. If that fails, it records each alone, so that one
+// bad attempt does not fail the others.
 func (t *tries) save(list []ended) {
 	jobs, err := t.saveAll(list)
 	for i, e := range list {
@@ -90,7 +90,7 @@ func (t *tries) save(list []ended) {
 	}
 }
 
-// saveAll returns the jobs as they go on, as many as there are in list.
+// saveAll returns the jobs in their new states, as many as there are in list.
 func (t *tries) saveAll(list []ended) ([]commerce.Job, error) {
 	cmd := command.RecordWebhookAttempts{Tries: make([]command.WebhookTry, len(list))}
 	for i, e := range list {

@@ -118,8 +118,8 @@ func TestTriesEnd(t *testing.T) {
 	})
 }
 
-// TestJobsGather: jobs that come up all the time are claimed some at a time, and
-// none of them is late for long.
+// TestJobsGather checks that jobs that become due all the time are claimed several at
+// a time, and that each starts soon.
 func TestJobsGather(t *testing.T) {
 	in(t, takes(time.Millisecond), func(t *testing.T, s *store, r *Runner) {
 		const n = 1000
@@ -179,7 +179,8 @@ func TestLeaseOfTheDead(t *testing.T) {
 	})
 }
 
-// TestHangingOwner: one whose tries hang delays nobody, however much it has.
+// TestHangingOwner checks that an owner with hanging jobs delays no other owner,
+// however many jobs it has.
 func TestHangingOwner(t *testing.T) {
 	do := func(s *store) func(context.Context, commerce.Job) Outcome {
 		return func(ctx context.Context, j commerce.Job) Outcome {
@@ -348,8 +349,8 @@ func TestFinish(t *testing.T) {
 	})
 }
 
-// TestFinishElsewhere: what nobody has is taken, due or not; what another
-// process has is waited for.
+// TestFinishElsewhere checks that a free job is taken, due or not, and that a job of
+// another process is waited for.
 func TestFinishElsewhere(t *testing.T) {
 	in(t, takes(time.Second), func(t *testing.T, s *store, r *Runner) {
 		later := s.add("a", now()+time.Hour.Milliseconds())
@@ -409,7 +410,7 @@ func TestAwaited(t *testing.T) {
 	})
 }
 
-// TestEndWaits: who waits is let go; the job goes on.
+// TestEndWaits checks that waiting callers are released, and that the job continues.
 func TestEndWaits(t *testing.T) {
 	in(t, takes(5*time.Second), func(t *testing.T, s *store, r *Runner) {
 		j := start(t, s, r, "a", 1)[0]
@@ -425,8 +426,8 @@ func TestEndWaits(t *testing.T) {
 	})
 }
 
-// TestAwaitedByNobody: a caller that has gone before it could wait leaves the
-// job to whoever finds it.
+// TestAwaitedByNobody checks that the job of a caller that left before it could wait
+// is claimed by polling.
 func TestAwaitedByNobody(t *testing.T) {
 	in(t, takes(time.Second), func(t *testing.T, s *store, r *Runner) {
 		j := s.leased("a")
