@@ -61,10 +61,10 @@ func (l *Lookups[K, V]) Get(ctx context.Context, key K) (V, bool, error) {
 	}
 }
 
-// run answers until nobody waits.
+// run answers until no caller waits.
 func (l *Lookups[K, V]) run() {
 	for {
-		runtime.Gosched() // whoever is about to ask shall be among them
+		runtime.Gosched() // lets callers join that are about to ask
 		l.mu.Lock()
 		n := min(len(l.waiting), mostKeys)
 		if n == 0 {

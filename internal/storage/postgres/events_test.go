@@ -96,7 +96,7 @@ func TestStampsOfOneRowAscend(t *testing.T) {
 	}
 }
 
-// awaitLock returns when somebody waits for a row of the database.
+// awaitLock returns when a session waits for a row of the database.
 func awaitLock(t *testing.T, url string) {
 	t.Helper()
 	conn, err := pgx.Connect(t.Context(), url)

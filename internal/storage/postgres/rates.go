@@ -39,7 +39,7 @@ func leaseOn(ctx context.Context, conn *pgx.Conn, w commerce.RateWindow, limit, 
 	if err := each(rows, func(s *scanner) { granted, used = s.Int(), s.Int() }); err != nil {
 		return 0, 0, err
 	}
-	if granted == used { // who opens a window deletes the old ones
+	if granted == used { // the first grant of a window deletes the old ones
 		_, err = exec(ctx, conn, forgetWindows, w.PartnerID, w.Mode, w.Minute-storage.WindowsKept)
 	}
 	return granted, used, err

@@ -46,7 +46,7 @@ type value struct {
 	text string // or the bytes of a bytea
 }
 
-// compareValues orders values of one column, none of them NULL.
+// compareValues orders values of one column, which are not NULL.
 func compareValues(a, b value) int {
 	return cmp.Or(cmp.Compare(a.bits, b.bits), cmp.Compare(a.text, b.text))
 }

@@ -7,12 +7,12 @@ import (
 	"zombiezen.com/go/sqlite"
 )
 
-// What is committed stands in the write-ahead log until a checkpoint copies it
-// into the database file. SQLite would do that inside of some commits, whose
-// batches then wait for it; here a goroutine with a connection of its own does
-// it beside them, and seldom: a page that many commits wrote is copied once. Then
-// the log begins anew, in the space that it has: batches that would lengthen the
-// file, and reads that would look for their pages in a long log, take longer.
+// Commits go to the write-ahead log until a checkpoint copies it into the database
+// file. SQLite would do that inside some commits, whose batches would wait for it.
+// Here a goroutine with its own connection does it beside the batches, and rarely: a
+// page that many commits wrote is copied once. Then the log restarts in its existing
+// space, because batches that lengthen the file, and reads that search a long log,
+// take longer.
 const (
 	// checkpointPause is how long after a commit the log is looked at.
 	checkpointPause = 200 * time.Millisecond

@@ -142,7 +142,7 @@ func lease(conn *connection, w commerce.RateWindow, limit, want int64) (granted,
 	if err != nil {
 		return 0, 0, err
 	}
-	if granted == used { // who opens a window deletes the old ones
+	if granted == used { // the first grant of a window deletes the old ones
 		err = exec(conn, "DELETE FROM rate_windows WHERE partner_id = ? AND mode = ? AND minute < ?",
 			func(b schema.Binder) { b.Text(w.PartnerID).Text(string(w.Mode)).Int(w.Minute - storage.WindowsKept) })
 		if err != nil {

@@ -104,11 +104,11 @@ func (s *scanner) Fail(err error) {
 // beside them.
 var observe atomic.Pointer[func(sql string)]
 
-// connection is a connection of the driver with the statements that it has prepared. They are
-// kept here and not by the driver, which clears all bindings whenever a
-// statement is used again: SQLite then takes a plan that looked at a binding
-// for outdated and prepares the statement anew, up to a third of a read's cost.
-// Every use binds every parameter, so nothing needs clearing.
+// connection is a connection of the driver with its prepared statements. They are
+// kept here and not by the driver, which clears all bindings whenever it reuses a
+// statement: SQLite then considers a plan that looked at a binding outdated, and
+// prepares the statement again, which takes up to a third of a read's time. Every use
+// binds every parameter, so nothing needs clearing.
 type connection struct {
 	*sqlite.Conn
 	prepared map[string]*sqlite.Stmt

@@ -106,8 +106,8 @@ type Failure int32
 // The failures.
 const (
 	Never      Failure = iota
-	BeforeSave         // nothing is persisted, and the caller is told that nobody knows
-	AfterSave          // all is persisted, and the caller is told that nobody knows
+	BeforeSave         // nothing is persisted, and the caller gets an unknown outcome
+	AfterSave          // everything is persisted, and the caller gets an unknown outcome
 	Refused            // nothing is persisted, and the caller is told so
 )
 
@@ -117,8 +117,8 @@ type Flaky struct {
 	next  atomic.Int32
 	Loads atomic.Int64 // begun
 	Saves atomic.Int64 // begun
-	// AwayFor is how many loads find the database away after a save of which
-	// nobody knows.
+	// AwayFor is how many loads find the database away after a save with an unknown
+	// outcome.
 	AwayFor atomic.Int64
 	away    atomic.Int64
 }
