@@ -1,140 +1,210 @@
-// Command bench measures the service over real HTTP on loopback, each case
-// beside its baseline in the same run, and prints a table with the ratios.
+// Command bench measures the service as its users meet it: the built program in
+// a process of its own, HTTP over loopback, and each case in turns with what it
+// is compared with. It starts a PostgreSQL of its own.
 //
-//	go run ./bench -quick                 a minute, for a first look
-//	go run ./bench                        all cases on a small database
-//	go run ./bench -large -dir FOLDER     and that cost does not grow with the data
-//	go run ./bench -large -dir FOLDER -write   and docs/BENCHMARKS.md
+//	go -C bench run . -quick                          every case, in seconds; the figures mean nothing
+//	go -C bench run .                                 every case that needs no large database
+//	go -C bench run . -orders 1000000 -dir FOLDER     all; the large databases stay in FOLDER
+//	go -C bench run . -only limits/hot,payments       some cases, and all of a section
+//	go -C bench run . -only limits -old PROGRAM       beside an older build of the service
+//	go -C bench run . -only webhooks -profiles FOLDER with CPU profiles of the service
+//
+// The cases are listed in sections.go. measure.go, load.go and callers.go are
+// the load generator; process.go, database.go and direct.go make what is
+// measured; stage.go runs a case on all databases and report.go writes it down.
 package main
 
 import (
-	"encoding/json"
+	"context"
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"os"
+	"os/exec"
+	"os/signal"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"strings"
+	"syscall"
+	"time"
 
-	"purveyor/bench/internal/load"
+	"purveyor/internal/testkit/pg"
 )
 
+// options are what the command line says.
 type options struct {
-	quick, small, large, write bool
-	only, dir, file            string
-	profiles                   string
-	seconds                    float64
-	rounds                     int
+	only     string
+	seconds  float64
+	rounds   int
+	orders   int
+	dir      string
+	old      string
+	quick    bool
+	write    bool
+	profiles string
 }
 
 func main() {
-	err := hidden(os.Args[1:])
-	if errors.Is(err, errNotHidden) {
-		err = measure()
-	}
-	if err != nil {
+	if err := mainErr(os.Args[1:]); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
 }
 
-var errNotHidden = errors.New("not a hidden command")
-
-// hidden runs the parts of this program that are processes of their own.
-func hidden(args []string) error {
-	if len(args) == 0 {
-		return errNotHidden
-	}
-	ctx, stop := load.UntilSignal()
+func mainErr(args []string) error {
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
-	switch {
-	case args[0] == "bare" && len(args) == 3:
-		return load.ServeBare(ctx, args[1], args[2])
-	case args[0] == "profiled" && len(args) == 4:
-		return load.ServeProfiled(ctx, args[1], args[2], args[3])
-	case args[0] == "direct" && len(args) == 2:
-		var r directRun
-		if err := json.Unmarshal([]byte(args[1]), &r); err != nil {
-			return err
-		}
-		return r.run()
+	if len(args) == 2 && hidden[args[0]] != nil {
+		return runHidden(ctx, args[0], args[1])
 	}
-	return errNotHidden
-}
-
-func measure() (err error) {
 	var o options
-	flag.BoolVar(&o.quick, "quick", false, "one short round of each case; the figures are rough")
-	flag.BoolVar(&o.small, "small", true, "measure on the small database")
-	flag.BoolVar(&o.large, "large", false, "also compare a large database with a small one")
-	flag.StringVar(&o.only, "only", "", "cases to run, of product,page,order,reports; all if empty")
+	flag.StringVar(&o.only, "only", "", "sections and cases to run, such as limits,payments/notices; all if empty: "+strings.Join(allNames(), ", "))
 	flag.Float64Var(&o.seconds, "seconds", 3, "length of one run")
 	flag.IntVar(&o.rounds, "rounds", 5, "rounds of each case")
-	flag.StringVar(&o.dir, "dir", "", "folder on disk for databases; the large one stays there (default: a temporary folder)")
-	flag.BoolVar(&o.write, "write", false, "rewrite the generated section of the file")
-	flag.StringVar(&o.file, "file", "docs/BENCHMARKS.md", "the file that -write rewrites, from the root of the module")
-	flag.StringVar(&o.profiles, "profile", "", "only write CPU profiles of the server into this folder, of the small database or with -large of the large one")
+	flag.IntVar(&o.orders, "orders", 0, "also measure on databases with so many orders, or delivered webhooks; they stay in -dir")
+	flag.StringVar(&o.dir, "dir", "", "folder on disk for databases (default: a temporary folder)")
+	flag.StringVar(&o.old, "old", "", "an older program of the service to compare with, on databases that it makes itself")
+	flag.BoolVar(&o.quick, "quick", false, "one short round of each case on few rows; the figures mean nothing")
+	flag.BoolVar(&o.write, "write", false, "rewrite the sections of docs/BENCHMARKS.md that are measured")
+	flag.StringVar(&o.profiles, "profiles", "", "write a CPU profile of the service for each case and database into this folder, of the last round")
 	flag.Parse()
 	if flag.NArg() > 0 {
 		return fmt.Errorf("%q is not understood", flag.Args())
 	}
-	for name := range strings.SplitSeq(o.only, ",") {
-		if o.only != "" && !slices.Contains(caseNames, name) {
-			return fmt.Errorf("-only: there is no case %q; choose from %s", name, strings.Join(caseNames, ","))
+	return o.measure(ctx, os.Stdout)
+}
+
+// check refuses options that cannot work.
+func (o options) check() error {
+	for _, name := range o.names() {
+		if !slices.Contains(allNames(), name) {
+			return fmt.Errorf("-only: there is no case %q; choose from %s", name, strings.Join(allNames(), ", "))
+		}
+		if o.orders == 0 && strings.HasPrefix(name, "large") {
+			return errors.New("-only large needs -orders")
 		}
 	}
-	if o.write && (o.quick || o.only != "" || !o.small) {
-		return errors.New("-write is for whole runs, without -quick, -only and -small=false")
+	switch {
+	case o.orders > 0 && o.dir == "":
+		return errors.New("-orders takes time to fill databases: name a folder for them with -dir")
+	case o.write && (o.quick || strings.Contains(o.only, "/")):
+		return errors.New("-write is for whole sections, without -quick")
+	case o.write && o.orders == 0 && slices.ContainsFunc(sections, func(s section) bool { return s.full && o.wants(s.name) }):
+		return errors.New("-write of these sections needs -orders: their tables also show large databases")
 	}
-	ctx, stop := load.UntilSignal()
-	defer stop()
-	env, err := load.NewEnv(ctx, "./bench", o.dir, o.pace())
-	if err != nil {
+	return nil
+}
+
+func (o options) names() []string {
+	return strings.FieldsFunc(o.only, func(r rune) bool { return r == ',' })
+}
+
+// wants tells whether a section, or a case of it, is to be run.
+func (o options) wants(section string, cases ...string) bool {
+	return o.only == "" || slices.ContainsFunc(o.names(), func(name string) bool {
+		whole, one, _ := strings.Cut(name, "/")
+		return whole == section && (one == "" || len(cases) == 0 || slices.Contains(cases, one))
+	})
+}
+
+// bench is one run of this program.
+type bench struct {
+	options
+	sizes
+	ctx      context.Context
+	program  string // the service
+	self     string // this program
+	root     string // of the service's module
+	work     string // scratch, removed at the end
+	pace     pace
+	machine  string
+	running  string // the side that runs
+	postgres *pg.Server
+	pgbench  string // URL of its database; empty: it is not made yet
+}
+
+// measure runs the wanted cases and prints their tables.
+func (o options) measure(ctx context.Context, out io.Writer) (err error) {
+	if err := o.check(); err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, env.Close()) }()
-	b := &bench{env, o.profiles}
-	if o.profiles != "" {
-		return b.profile(o.cases(), o.large)
-	}
-	if o.small {
-		if err := b.small(o.cases()); err != nil {
-			return err
-		}
-	}
-	if o.large {
-		if err := b.large(o.cases()); err != nil {
-			return err
-		}
-	}
-	text := b.Report.Text()
-	fmt.Println(text)
-	if o.write {
-		if err := load.WriteSection(filepath.Join(b.Root, o.file), "./bench", text); err != nil {
-			return err
-		}
-	}
-	return b.Report.Failed()
-}
-
-var caseNames = []string{"product", "page", "order", "reports"}
-
-// cases tells which cases are wanted.
-func (o options) cases() func(string) bool {
-	wanted := strings.Split(o.only, ",")
-	return func(name string) bool { return o.only == "" || slices.Contains(wanted, name) }
-}
-
-func (o options) pace() load.Pace {
+	debug.SetGCPercent(400) // this process shares the machine with the service
+	b := &bench{options: o, sizes: o.sizes(), ctx: ctx, pace: newPace(o.seconds, o.rounds)}
 	if o.quick {
-		return load.NewPace(1, 1)
+		b.pace = newPace(0.03, 1)
 	}
-	return load.NewPace(o.seconds, o.rounds)
+	defer func() { err = errors.Join(err, b.close()) }()
+	defer catch(&err)
+	b.open()
+	for _, s := range sections {
+		if !o.wants(s.name) || s.name == "large" && o.orders == 0 {
+			continue
+		}
+		r := b.measureSection(s)
+		text := fmt.Sprintf("%s: `%s`. %s.\n\n%s", time.Now().UTC().Format(time.DateOnly), o.commandLine(), b.machine, r.text())
+		fmt.Fprintf(out, "## %s\n\n%s\n", s.name, text)
+		if len(r.errors) > 0 { // figures beside failures are worth nothing
+			return fmt.Errorf("%s: %s", s.name, strings.Join(r.errors, "\n"))
+		}
+		if o.write {
+			path := filepath.Join(b.root, "docs/BENCHMARKS.md")
+			made := must(replaceSection(string(must(os.ReadFile(path))), s.name, text))
+			check(os.WriteFile(path, []byte(made), 0o644))
+		}
+	}
+	return nil
 }
 
-// bench is where and how long to measure.
-type bench struct {
-	*load.Env
-	profiles string // folder for CPU profiles
+// commandLine is how these figures can be measured again. Folders are not named.
+func (o options) commandLine() string {
+	line := "go -C bench run ."
+	add := func(set bool, format string, args ...any) {
+		if set {
+			line += fmt.Sprintf(format, args...)
+		}
+	}
+	add(o.quick, " -quick")
+	add(o.only != "", " -only %s", o.only)
+	add(o.orders > 0, " -orders %d", o.orders)
+	add(o.dir != "", " -dir FOLDER")
+	add(o.old != "", " -old PROGRAM")
+	add(!o.quick, " -seconds %v -rounds %d", o.seconds, o.rounds)
+	add(o.write, " -write")
+	return line
+}
+
+// open makes the folders and builds the service.
+func (b *bench) open() {
+	root, err := exec.CommandContext(b.ctx, "go", "list", "-m", "-f", "{{.Dir}}", "purveyor").Output()
+	if err != nil {
+		check(fmt.Errorf("run this in the folder bench, or with go -C bench: %w", err))
+	}
+	b.root, b.self = strings.TrimSpace(string(root)), must(os.Executable())
+	for _, folder := range []string{b.dir, b.profiles} {
+		if folder != "" {
+			check(os.MkdirAll(folder, 0o755))
+		}
+	}
+	b.work = must(os.MkdirTemp(b.dir, "purveyor-bench-"))
+	b.machine = machine(b.work)
+	b.program = filepath.Join(b.work, "purveyor")
+	// What `go run` links stays in the build cache; what `go build` links does not.
+	args := []string{"run", "-C", b.root, "-exec", "cp"}
+	if b.profiles != "" {
+		source, overlay := filepath.Join(b.work, "profiling.go"), filepath.Join(b.work, "overlay.json")
+		check(os.WriteFile(source, []byte(profiling), 0o600))
+		added := filepath.Join(b.root, "cmd/purveyor/profiling.go")
+		check(os.WriteFile(overlay, fmt.Appendf(nil, `{"Replace":{%q:%q}}`, added, source), 0o600))
+		args = append(args, "-overlay", overlay)
+	}
+	b.output("go", append(args, "./cmd/purveyor", b.program)...)
+}
+
+func (b *bench) close() (err error) {
+	if b.postgres != nil {
+		err = b.postgres.Close()
+	}
+	return errors.Join(err, os.RemoveAll(b.work))
 }

@@ -198,7 +198,7 @@ func TestDocumentedBenchmarkFlagsExist(t *testing.T) {
 	for name, text := range documents(t) {
 		spans, lines := codeOf(text)
 		for _, code := range append(spans, lines...) {
-			if !strings.Contains(code, "go run ./bench") {
+			if !strings.Contains(code, "go -C bench run") {
 				continue
 			}
 			for _, m := range benchFlag.FindAllStringSubmatch(code, -1) {

@@ -1,0 +1,284 @@
+package main
+
+import (
+	"bytes"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestMain lets the hidden parts of the program be processes of their own.
+func TestMain(m *testing.M) {
+	if len(os.Args) == 3 && hidden[os.Args[1]] != nil {
+		if err := mainErr(os.Args[1:]); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// Every case runs on every database, and all that is checked holds.
+func TestQuickRunOfAllCases(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short leaves out what runs the service under load")
+	}
+	dir := t.TempDir()
+	if err := os.Chmod(filepath.Dir(dir), 0o755); err != nil { // root's PostgreSQL runs as another user
+		t.Fatal(err)
+	}
+	o := options{quick: true, orders: 100, dir: dir, profiles: filepath.Join(dir, "profiles")}
+	var out strings.Builder
+	if err := o.measure(t.Context(), &out); err != nil {
+		t.Fatalf("%v\n%s", err, out.String())
+	}
+	text := out.String()
+	databases := func(titles ...string) (lines []string) {
+		for _, title := range titles {
+			lines = append(lines, title+", SQLite", title+", PostgreSQL")
+		}
+		return lines
+	}
+	for section, lines := range map[string][]string{
+		"small": {"one product, SQLite, log at warn", "one order, SQLite", "two hot products against spread", "  engine alone, group commit", "  bare net/http, the same bytes"},
+		"large": {"process start to first answer, median of 5", "page of 100 products, over everything, SQLite large", "reports, over everything, scattered ids, SQLite large"},
+		"limits": append(databases("one product", "page of 100 products, stock changes", "  orders beside the pages", "reports, spread", "reports, two hot products"),
+			"reports, spread, SQLite full", "one product, PostgreSQL full", "  pgbench reading one product", "  pgbench with the same transaction"),
+		"webhooks": append(databases("reports with webhooks", "  deliveries beside them", "  reports without, beside a bare client that posts", "drain", "event to arrival"),
+			"drain, PostgreSQL full against empty", "event to arrival, SQLite full", "  bare net/http client, the same posts"),
+		"payments": append(databases("checkouts", "payment notices", "  reports", "reports beside a slow processor", "one product beside a slow processor", "  checkouts that wait"),
+			"oldest open transaction beside a slow processor, PostgreSQL"),
+		"nearby":     databases("nearby stores", "nearby stores at an even pace", "  one product"),
+		"deliveries": databases("preflights for delivery", "  one product", "courier notices", "  reports"),
+		"moving":     databases("courier steps", "courier steps beside reads and reports", "one product beside couriers", "reports beside couriers"),
+	} {
+		_, table, _ := strings.Cut(text, "## "+section+"\n")
+		table, _, _ = strings.Cut(table, "\n## ")
+		for _, line := range lines {
+			if !strings.Contains(table, "| "+line+" ") {
+				t.Errorf("%s has no line for %q", section, line)
+			}
+		}
+	}
+	for _, want := range []string{", 0 were older than", "all 320 attempts are on record", "each order is paid", "every order is delivered", "Checked at the end on PostgreSQL full"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is missing", want)
+		}
+	}
+	for _, file := range []string{"SQLite-limits_100/purveyor.db", "PostgreSQL-webhooks_100/dump", "PostgreSQL-webhooks_100/dataset.json",
+		"profiles/one-product-SQLite-full.pprof", "profiles/drain-PostgreSQL.pprof"} {
+		if info, err := os.Stat(filepath.Join(dir, file)); err != nil || info.Size() == 0 {
+			t.Errorf("%s: %v", file, err)
+		}
+	}
+	if t.Failed() {
+		t.Log(text)
+	}
+}
+
+func TestOptionsThatCannotWork(t *testing.T) {
+	for _, o := range []options{{only: "limits/order"}, {only: "large"}, {orders: 1000}, {write: true, quick: true}, {write: true, only: "payments/slow"}, {write: true}} {
+		if err := o.measure(t.Context(), nil); err == nil {
+			t.Errorf("%+v was taken", o)
+		}
+	}
+	for only, wanted := range map[string]bool{"": true, "limits": true, "limits/hot": true, "small,limits": true, "small/hot": false, "limits/page": false} {
+		if got := (options{only: only}).wants("limits", "hot"); got != wanted {
+			t.Errorf("-only %s: %v", only, got)
+		}
+	}
+	o := options{only: "limits", orders: 10, dir: "/some/where", old: "/some/program", seconds: 2, rounds: 3, write: true}
+	if got := o.commandLine(); got != "go -C bench run . -only limits -orders 10 -dir FOLDER -old PROGRAM -seconds 2 -rounds 3 -write" {
+		t.Error(got)
+	}
+}
+
+// docs/BENCHMARKS.md has a place for each section, and -write replaces nothing else.
+func TestSectionIsReplacedAndTheRestKept(t *testing.T) {
+	document, err := os.ReadFile("../docs/BENCHMARKS.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range sections {
+		made, err := replaceSection(string(document), s.name, "new figures")
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		begin, end := marks(s.name)
+		part := regexp.MustCompile(`(?s)` + begin + `.*` + end)
+		if !strings.Contains(part.FindString(made), "new figures") || part.ReplaceAllString(made, "") != part.ReplaceAllString(string(document), "") {
+			t.Errorf("%s: made\n%s", s.name, made)
+		}
+	}
+	if _, err := replaceSection("<!-- begin x -->", "x", ""); err == nil {
+		t.Error("a section without an end was replaced")
+	}
+}
+
+func TestMeasurementOfATally(t *testing.T) {
+	var sum tally
+	now := time.Now()
+	for i := range 1000 {
+		sum.done(now.Add(-time.Duration(i+1)*time.Millisecond), now, now.Add(-time.Hour), now.Add(time.Hour))
+	}
+	sum.done(now.Add(-time.Second), now, now, now.Add(time.Hour)) // began too early
+	m := sum.measurement(2*time.Second, 3*time.Second)
+	if m.Rate != 500 || m.P50 != 501*time.Millisecond || m.P99 != 991*time.Millisecond || m.ServerCPU != 3*time.Millisecond || m.Errors != 0 {
+		t.Errorf("%+v", m)
+	}
+	if m := (&tally{}).measurement(time.Second, 0); m.Errors == 0 {
+		t.Error("nothing in time is no error")
+	}
+	for want, values := range map[float64][]float64{0: nil, 3: {3}, 2: {9, 1, 2}, 2.5: {1, 9, 2, 3}} {
+		if got := medianOf(values); got != want {
+			t.Errorf("median of %v is %v, want %v", values, got, want)
+		}
+	}
+}
+
+func TestBasketsHoldTwoProductsOfOneStore(t *testing.T) {
+	shops, rng := shopsOf(size{Stores: 3, Products: 30}), newRand()
+	for range 1000 {
+		of := draw(shops, false, rng)
+		if of.a == of.b || of.a.Index%3 != of.b.Index%3 || of.shop.ID != shops[of.a.Index%3].ID {
+			t.Fatalf("basket %+v", of)
+		}
+	}
+}
+
+func TestAKeptDatabaseIsFoundAgain(t *testing.T) {
+	old := 21 * 24 * time.Hour
+	for _, c := range []struct {
+		kept, wanted size
+		schema       string
+		age          time.Duration
+		found        bool
+	}{
+		{size{Stores: 2, Orders: 2}, size{Stores: 2, Orders: 2}, "schema", old, true},
+		{size{Stores: 2, Orders: 2}, size{Stores: 2, Orders: 3}, "schema", 0, false},
+		{size{Stores: 2, Orders: 2}, size{Stores: 2, Orders: 2}, "another", 0, false},
+		{size{Stores: 2, Events: 2}, size{Stores: 2, Events: 2}, "schema", 0, true},
+		{size{Stores: 2, Events: 2}, size{Stores: 2, Events: 2}, "schema", old, false}, // the service sweeps them
+	} {
+		folder := t.TempDir()
+		(&dataset{Size: c.kept, Schema: "schema", Orders: []string{"ord_1"}}).keep(folder)
+		at := time.Now().Add(-c.age)
+		if err := os.Chtimes(filepath.Join(folder, keptFile), at, at); err != nil {
+			t.Fatal(err)
+		}
+		d := recall(folder, c.wanted, c.schema)
+		if (d != nil) != c.found || c.found && (len(d.Orders) != 1 || len(d.shops) != 2) {
+			t.Errorf("%+v: %+v", c, d)
+		}
+	}
+}
+
+func TestAPageMustShowWhatWasSoldBefore(t *testing.T) {
+	page := func(left ...int) []byte {
+		var b strings.Builder
+		for i, n := range left {
+			fmt.Fprintf(&b, `{"id":"prd_%d","store_id":"store-1","available_quantity":%d,"images":[]},`, i, n)
+		}
+		return []byte(`{"ok":true,"products":[` + strings.TrimSuffix(b.String(), ",") + `]}`)
+	}
+	for _, c := range []struct {
+		body  []byte
+		wrong string
+	}{
+		{page(49, 48), ""},
+		{page(49, 40), ""}, // more was sold meanwhile
+		{page(49, 49), "stale page"},
+		{page(49), "1 products"},
+		{page(49, 48, 1), "prd_2"},
+		{bytes.Replace(page(49, 48), []byte(":48"), []byte(`:"48"`), 1), "with quantity"},
+	} {
+		err := checkPage(c.body, map[string]int64{"prd_0": 49, "prd_1": 48})
+		if (err == nil) != (c.wrong == "") || err != nil && !strings.Contains(err.Error(), c.wrong) {
+			t.Errorf("%s: %v, want %q", c.body, err, c.wrong)
+		}
+	}
+}
+
+func TestPgbenchIsCountedFromItsLog(t *testing.T) {
+	var log strings.Builder
+	for i := range 1000 { // one ends every 10 ms, and took 30
+		fmt.Fprintf(&log, "3 %d 30000 0 %d %d\n", i, 1_760_000_000+i/100, i%100*10_000)
+	}
+	done, err := readLog(log.String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := countTransactions(done, pace{Warm: time.Second, Measured: 4 * time.Second})
+	if m.Rate < 98 || m.Rate > 100 || m.Errors != 0 || m.P50 != 30*time.Millisecond {
+		t.Errorf("%+v, want 100/s less those that began before", m)
+	}
+	if m := countTransactions(done[:10], pace{Warm: time.Second, Measured: time.Second}); m.Errors == 0 {
+		t.Error("nothing in time is no error")
+	}
+	if _, err := readLog("3 1 failed 0 1 2\n"); err == nil {
+		t.Error("a failed transaction was counted")
+	}
+}
+
+func TestTheSinkNoticesWhatIsWrong(t *testing.T) {
+	s := openSink()
+	defer func() { _ = s.server.Shutdown() }()
+	now := time.Now()
+	body := fmt.Sprintf(`{"id":"evt_1","event":"order.accepted","order_id":"ord_1","timestamp":%q,"data":{}}`, now.Add(-time.Minute).UTC().Format(time.RFC3339Nano))
+	sign := func(id, body string) http.Header {
+		mac := hmac.New(sha256.New, []byte(webhookSecret))
+		mac.Write([]byte(body))
+		return http.Header{"Webhook-Id": {id}, "Webhook-Timestamp": {fmt.Sprint(now.Unix())}, "X-Partner-Signature": {hex.EncodeToString(mac.Sum(nil))},
+			"Webhook-Signature": {must(s.receiver.Sign(id, now, []byte(body)))}}
+	}
+	without := func(name string) http.Header {
+		h := sign("evt_1", body)
+		h.Del(name)
+		return h
+	}
+	for _, c := range []struct {
+		name   string
+		header http.Header
+		body   string
+		wrong  string
+	}{
+		{"right", sign("evt_1", body), body, ""},
+		{"another body", sign("evt_1", body), strings.Replace(body, "{}", "{} ", 1), "x-partner-signature"},
+		{"unsigned", without("X-Partner-Signature"), body, "x-partner-signature"},
+		{"not signed by the standard", without("Webhook-Signature"), body, "headers"},
+		{"another event", sign("evt_2", body), body, `came as "evt_2"`},
+		{"no time", sign("evt_1", `{"id":"evt_1"}`), `{"id":"evt_1"}`, "parsing time"},
+	} {
+		s.begin(1, now.Add(-time.Hour), now.Add(time.Hour))
+		s.mu.Lock()
+		s.count = checked - 1 // the next one is verified
+		s.mu.Unlock()
+		if err := (webhook{c.header, []byte(c.body)}).send(t.Context(), http.DefaultClient, s.url); err != nil {
+			t.Fatal(err)
+		}
+		in := s.taken()
+		m := in.blame(measurement{})
+		if in.total != 1 || (m.Errors != 0) != (c.wrong != "") || !strings.Contains(strings.ToLower(m.FirstError), c.wrong) {
+			t.Errorf("%s: %d came in, %d errors: %q, want %q", c.name, in.total, m.Errors, m.FirstError, c.wrong)
+		}
+		if arrived := s.missing([]string{"ord_1"}) == 0; arrived != (c.name != "no time") { // it cannot be read
+			t.Errorf("%s: arrived %v", c.name, arrived)
+		}
+		if took := in.times.measurement(time.Second, 0).P50; c.wrong == "" && (took < 58*time.Second || in.during != 1 || string(in.kept[0].Body) != body) {
+			t.Errorf("%s: took %v, %d counted, kept %v", c.name, took, in.during, in.kept)
+		}
+	}
+	if s.missing([]string{"ord_1", "ord_2"}) == 0 {
+		t.Error("an order without an arrival is not missing")
+	}
+}

@@ -1,3 +1,0 @@
-\set s 1
-\set x 1
-\set y 2

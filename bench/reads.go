@@ -1,0 +1,282 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"sync/atomic"
+
+	"github.com/valyala/fasthttp"
+)
+
+// The small database is SQLite's alone. It is served twice: as the service comes,
+// and with a log that is silent.
+
+func openSmall(s *stage) {
+	s.open("small", []string{sqliteEngine}, s.small, nil)
+	base := s.list[0].data
+	s.spare = s.copyOf(base, "small_spare")
+	s.add(contender{name: sqliteEngine + ", log at warn", engine: sqliteEngine, database: "small_warn", data: s.copyOf(base, "small_warn"),
+		args: []string{"--log-level", "warn"}}, s.small)
+	s.keepBooks()
+}
+
+func settleSmall(s *stage) { s.settle(150) }
+
+// copyOf copies a database of SQLite on which no service runs.
+func (b *bench) copyOf(d *dataset, name string) *dataset {
+	c := *d
+	c.url = b.create(sqliteEngine, name)
+	b.copyFile(d.path(), c.path())
+	return &c
+}
+
+func smallProduct(s *stage) {
+	s.read("one product", map[string]float64{sqliteEngine: 0.5}, 0, productsOf(1<<30))
+}
+
+func smallPage(s *stage) {
+	s.read("page of 100 products", map[string]float64{sqliteEngine: 0.2}, 0, func(c *contender) []string { return c.pages(200, true) })
+}
+
+func smallOrder(s *stage) { s.read("one order", nil, 0, ordersOf(1<<30)) }
+
+func smallReports(s *stage) {
+	single, group := s.engineAlone("  engine alone, a transaction each", s.spare, 1, false), s.engineAlone("  engine alone, group commit", s.spare, 0, false)
+	own := s.compete(test{title: "reports, spread", run: reportSpread, targets: map[string]float64{sqliteEngine: targetAlone}, against: []*side{single, group}})
+	s.report.compare(own[s.list[0]], group, 0, "reports, spread, against group commit")
+}
+
+func smallHot(s *stage) {
+	spread := s.list[0].side("  reports, spread", reportSpread)
+	own := s.compete(test{title: "reports, two hot products", run: reportHot, targets: map[string]float64{sqliteEngine: targetAlone},
+		against: []*side{s.engineAlone("  engine alone, a transaction each, hot", s.spare, 1, true), spread}})
+	s.report.compare(own[s.list[0]], spread, targetHotAgainstSpread, "two hot products against spread")
+}
+
+const (
+	targetAlone            = 1.4 // of the engine without HTTP, with a transaction for each report
+	targetHotAgainstSpread = 1.0
+)
+
+func reportSpread(c *contender) measurement { return c.load(c.reporters) }
+
+func reportHot(c *contender) measurement {
+	orders := reports(c.data.shops, c.key(), false, c.book)
+	orders.hot = true
+	return c.load(orders.fully)
+}
+
+// paths says what is read on a database.
+type paths func(*contender) []string
+
+// productsOf is the first products of all stores, so many in all.
+func productsOf(most int) paths {
+	return func(c *contender) []string { return productPaths(allGoods(partOf(c.data.shops, most), most)) }
+}
+
+// ordersOf is so many orders.
+func ordersOf(most int) paths {
+	return func(c *contender) (list []string) {
+		for i := 0; i < len(c.data.Orders); i += max(1, len(c.data.Orders)/most) {
+			list = append(list, "/v1/orders/"+c.data.Orders[i])
+		}
+		return list
+	}
+}
+
+// pages walks the list of products and returns the paths of its full pages: of
+// all stores, and also of each store if that is wanted.
+func (c *contender) pages(most int, byStore bool) (list []string) {
+	filters := []string{""}
+	if byStore {
+		for _, shop := range c.data.shops {
+			filters = append(filters, "&store_id="+shop.ID)
+		}
+	}
+	for _, filter := range filters {
+		path := "/v1/products?limit=100" + filter
+		for n := 0; path != "" && n < most; n++ {
+			var page struct {
+				Count int    `json:"count"`
+				Next  string `json:"next_cursor"`
+			}
+			each(c.serve().addr, c.key(), []string{path}, func(_ int, body []byte) error { return json.Unmarshal(body, &page) })
+			if page.Count == 100 {
+				list = append(list, path)
+			}
+			if path = ""; page.Next != "" {
+				path = "/v1/products?limit=100" + filter + "&cursor=" + page.Next
+			}
+		}
+	}
+	return list
+}
+
+// onEach is the paths on each database.
+func (s *stage) onEach(of paths) map[*contender][]string {
+	all := map[*contender][]string{}
+	for _, c := range s.list {
+		all[c] = of(c)
+	}
+	return all
+}
+
+// read compares reads with net/http that writes the same bytes.
+func (s *stage) read(title string, targets map[string]float64, full float64, of paths, also ...*side) {
+	read := s.onEach(of)
+	bare, least, stop := s.bare(read[s.list[0]])
+	defer stop()
+	s.compete(test{title: title, targets: targets, full: full, against: append([]*side{bare}, also...), run: func(c *contender) measurement {
+		return c.load(func() []caller { return getters(read[c], c.key(), least) })
+	}})
+}
+
+// bare starts net/http alone, which writes what the first database answers. It
+// also returns the length that an answer has at least, and what stops it.
+func (s *stage) bare(list []string) (bare *side, least int, stop func()) {
+	first := s.list[0]
+	bodies, shortest := make(map[string][]byte, len(list)), 1<<30
+	each(first.serve().addr, first.key(), list, func(i int, body []byte) error {
+		bodies[list[i]] = bytes.Clone(body)
+		shortest = min(shortest, len(body))
+		return nil
+	})
+	p := s.startBytes(bodies)
+	least = shortest * 9 / 10 // a quantity or a stamp may have fewer digits later
+	return &side{name: "  bare net/http, the same bytes", run: func() measurement {
+		return run(p.addr, s.pace, getters(list, first.key(), least), p.meter)
+	}}, least, func() { check(p.stop()) }
+}
+
+// The limits: how far the service goes on each engine, beside what the machine
+// could do at most.
+
+func openLimits(s *stage) {
+	full := s.limits
+	full.Orders = s.orders
+	s.open("limits", engines, s.limits, &full)
+	s.keepBooks()
+}
+
+func settleLimits(s *stage) { s.settle(200) }
+
+// storePages is one page for each store, with all of its products.
+func storePages(c *contender) (list []string) {
+	for _, shop := range c.data.shops {
+		list = append(list, fmt.Sprintf("/v1/products?limit=%d&store_id=%s", ofEachStore, shop.ID))
+	}
+	return list
+}
+
+// targetPage is a part of net/http's rate.
+var targetPage = map[string]float64{sqliteEngine: 0.4, postgresEngine: 0.15}
+
+func limitsProduct(s *stage) {
+	s.read("one product", map[string]float64{sqliteEngine: 0.6, postgresEngine: 0.25}, targetFull, productsOf(1<<30),
+		s.pgbenchSide("  pgbench reading one product", "product"))
+}
+
+func limitsPage(s *stage) { s.read("page of 100 products", targetPage, targetFull, storePages) }
+
+func limitsReports(s *stage) {
+	s.compete(test{title: "reports, spread", run: reportSpread, targets: map[string]float64{sqliteEngine: 1.2, postgresEngine: 1.5}, full: targetFull,
+		against: []*side{s.pgbenchSide("  pgbench with the same transaction", "spread")}})
+}
+
+func limitsHot(s *stage) {
+	s.compete(test{title: "reports, two hot products", run: reportHot, targets: map[string]float64{sqliteEngine: 5, postgresEngine: 8}, full: targetFull,
+		against: []*side{s.pgbenchSide("  pgbench with the same transaction", "hot")}})
+}
+
+// limitsChanging reads pages while the stock changes. What an order sold that was
+// acknowledged before a page was asked for must be missing on that page.
+func limitsChanging(s *stage) {
+	const ordersPerSecond = 500
+	beside, w, pages := map[*contender]*side{}, &watch{}, s.onEach(storePages)
+	for _, c := range s.list {
+		beside[c] = &side{name: "  orders beside the pages, " + c.name}
+	}
+	bare, least, stop := s.bare(pages[s.list[0]])
+	defer stop()
+	s.compete(test{title: "page of 100 products, stock changes", targets: targetPage, full: targetFull, against: []*side{bare}, run: func(c *contender) measurement {
+		p, orders := c.serve(), measurement{}
+		wait := background(func() { orders = run(p.addr, c.pace, steadily(c.reporters(), ordersPerSecond), unmetered) })
+		m := run(p.addr, c.pace, w.watchers(c, pages[c], least), p.meter)
+		wait()
+		beside[c].rounds = append(beside[c].rounds, orders)
+		return m
+	}})
+	for _, c := range s.list {
+		s.report.atLeast(beside[c], ordersPerSecond*0.95)
+	}
+	s.report.note("Checked while the stock changed: of %d pages, with all their quantities, %d were older than an order that was acknowledged before.",
+		w.pages.Load(), w.stale.Load())
+}
+
+// watch counts the pages that were checked.
+type watch struct{ pages, stale atomic.Int64 }
+
+// watchers read the pages of stores and check one of eight, because the checks
+// share the machine with the service.
+func (w *watch) watchers(c *contender, pages []string, least int) []caller {
+	before := make(map[string]int64, len(c.sample))
+	for i, g := range c.sample {
+		before[g.ID] = c.stock[i]
+	}
+	list := make([]caller, connections)
+	for i := range list {
+		rng, checks := newRand(), false
+		most := map[string]int64{} // of each product of the page, as it may be at most
+		list[i] = caller{
+			next: func(r *fasthttp.Request) bool {
+				store := rng.IntN(len(pages))
+				if checks = rng.IntN(8) == 0; checks {
+					clear(most)
+					for _, g := range c.data.shops[store].Goods {
+						most[g.ID] = before[g.ID] - c.book.sold[g.Index].Load()
+					}
+				}
+				get(r, pages[store], c.key())
+				return true
+			},
+			answer: func(status int, body []byte) error {
+				err := hasBytes(least)(status, body)
+				if err != nil || !checks {
+					return err
+				}
+				w.pages.Add(1)
+				if err = checkPage(body, most); err != nil {
+					w.stale.Add(1)
+				}
+				return err
+			},
+		}
+	}
+	return list
+}
+
+// checkPage compares each quantity of a page with what may be left of the product.
+func checkPage(body []byte, most map[string]int64) error {
+	count := 0
+	for _, rest, ok := bytes.Cut(body, []byte(`"id":"`)); ok; _, rest, ok = bytes.Cut(rest, []byte(`"id":"`)) {
+		id, more, _ := bytes.Cut(rest, []byte{'"'})
+		_, more, _ = bytes.Cut(more, []byte(`"available_quantity":`))
+		digits, _, _ := bytes.Cut(more, []byte{','})
+		left, err := strconv.ParseInt(string(digits), 10, 64)
+		expected, known := most[string(id)]
+		if err != nil || !known {
+			return fmt.Errorf("product %q with quantity %q", id, digits)
+		}
+		if left > expected {
+			return fmt.Errorf("stale page: product %s has %d left, of which acknowledged orders left at most %d", id, left, expected)
+		}
+		rest = more
+		count++
+	}
+	if count != len(most) {
+		return fmt.Errorf("%d products on the page, want %d", count, len(most))
+	}
+	return nil
+}

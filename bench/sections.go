@@ -1,0 +1,112 @@
+package main
+
+import (
+	"fmt"
+	"time"
+)
+
+// section is a table of docs/BENCHMARKS.md: cases on the same databases.
+type section struct {
+	name  string
+	about func(*bench) string
+	full  bool // it also shows large databases
+	open  func(*stage)
+	cases []benchCase
+	end   func(*stage)
+}
+
+// benchCase is what -only names.
+type benchCase struct {
+	name string
+	run  func(*stage)
+}
+
+var sections = []section{
+	{name: "small", open: openSmall, end: settleSmall, about: func(b *bench) string { return b.small.String() },
+		cases: []benchCase{{"product", smallProduct}, {"page", smallPage}, {"order", smallOrder}, {"reports", smallReports}, {"hot", smallHot}}},
+	{name: "large", full: true, open: openLarge, end: settleSmall,
+		about: func(b *bench) string { return fmt.Sprintf("%s; nearly empty: %s", b.large, b.largeEmpty) },
+		cases: []benchCase{{"start", largeStart}, {"product", largeProduct}, {"page", largePage}, {"order", largeOrder}, {"reports", largeReports}}},
+	{name: "limits", full: true, open: openLimits, end: settleLimits,
+		about: func(b *bench) string { return fmt.Sprintf("%s; full: with %s orders", b.limits, thousands(b.orders)) },
+		cases: []benchCase{{"product", limitsProduct}, {"page", limitsPage}, {"changing", limitsChanging}, {"reports", limitsReports}, {"hot", limitsHot}}},
+	// Reports come first: other cases leave PostgreSQL something to clean up.
+	{name: "webhooks", full: true, open: openWebhooks, end: checkParked,
+		about: func(b *bench) string { return fmt.Sprintf("%s; full: and %s", b.shop, b.recorded().record()) },
+		cases: []benchCase{{"reports", webhookReports}, {"drain", webhookDrain}, {"latency", webhookLatency}}},
+	{name: "payments", open: openShop("payments"), about: shopSize,
+		cases: []benchCase{{"checkouts", checkoutRate}, {"notices", paymentNotices}, {"slow", slowProcessor}}},
+	{name: "nearby", open: func(s *stage) { s.open("nearby", engines, s.near, nil) }, about: func(b *bench) string { return b.near.String() },
+		cases: []benchCase{{"fast", nearbyFast}, {"even", nearbyEven}}},
+	{name: "deliveries", open: openShop("deliveries"), about: shopSize,
+		cases: []benchCase{{"preflight", preflights}, {"notices", courierNotices}}},
+	{name: "moving", open: openShop("moving"), about: shopSize, cases: []benchCase{{"couriers", movingCouriers}}},
+}
+
+func shopSize(b *bench) string { return b.shop.String() }
+
+// openShop makes an empty database of the usual size on each engine.
+func openShop(name string) func(*stage) {
+	return func(s *stage) { s.open(name, engines, s.shop, nil) }
+}
+
+// allNames are all that -only takes: sections, and cases as section/case.
+func allNames() (names []string) {
+	for _, s := range sections {
+		names = append(names, s.name)
+		for _, c := range s.cases {
+			names = append(names, s.name+"/"+c.name)
+		}
+	}
+	return names
+}
+
+// measureSection runs the wanted cases of a section.
+func (b *bench) measureSection(s section) *report {
+	st := &stage{bench: b, report: &report{title: s.about(b) + "."}}
+	defer func() { check(st.close()) }()
+	s.open(st)
+	for _, c := range s.cases {
+		if b.wants(s.name, c.name) {
+			c.run(st)
+		}
+	}
+	if s.end != nil {
+		s.end(st)
+	}
+	return st.report
+}
+
+// sizes are how much there is in each database and each run.
+type sizes struct {
+	small, large, largeEmpty, limits, shop, near size
+
+	receivers   int           // partners that get webhooks
+	waiting     int           // webhooks of a drain
+	drains      int           // in each round
+	reportTurns int           // of reports with and without webhooks, in each round
+	paid        int           // orders of a run of payment notices
+	slow        int           // checkouts that wait for a slow processor
+	tracked     int           // deliveries of a run of courier notices; a multiple of connections
+	moving      int           // couriers that move at once
+	step        time.Duration // between two steps of one of them
+}
+
+// ofEachStore is how many products a store of the limits has: a page of 100 is
+// all of them.
+const ofEachStore = 100
+
+func (o options) sizes() sizes {
+	if o.quick {
+		return sizes{
+			small: size{Stores: 4, Products: 800, Orders: 50}, large: size{Stores: 4, Products: 800, Orders: o.orders},
+			largeEmpty: size{Stores: 4, Products: 400, Orders: 10}, limits: size{Stores: 4, Products: 4 * ofEachStore},
+			shop: size{Stores: 4, Products: 400}, near: size{Stores: 2000, Products: 2000, Spread: true},
+			receivers: 2, waiting: 80, drains: 1, reportTurns: 1, paid: 80, slow: 20, tracked: connections, moving: 40, step: 200 * time.Millisecond}
+	}
+	return sizes{
+		small: size{Stores: 16, Products: 10_000, Orders: 5_000}, large: size{Stores: 200, Products: 200_000, Orders: o.orders},
+		largeEmpty: size{Stores: 200, Products: 10_000, Orders: 1_000}, limits: size{Stores: 100, Products: 100 * ofEachStore},
+		shop: size{Stores: 16, Products: 10_000}, near: size{Stores: 100_000, Products: 100_000, Spread: true},
+		receivers: 4, waiting: 10_000, drains: 3, reportTurns: 16, paid: 8000, slow: 500, tracked: 12 * connections, moving: 10_000, step: 5 * time.Second}
+}

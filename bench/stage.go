@@ -1,0 +1,248 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+)
+
+// stage is the databases of one section, while its cases run.
+type stage struct {
+	*bench
+	report *report
+	list   []*contender
+	spare  *dataset // a copy of the small database, on which no service runs
+	sink   *sink    // of webhooks; nil: there is none
+}
+
+// contender is one database, and the service on it while that runs.
+type contender struct {
+	*bench
+	name     string // "SQLite full"
+	engine   string
+	program  string
+	database string   // its name, to drop it
+	args     []string // of the service in every case
+	data     *dataset
+	empty    *contender // what a full database is compared with; else nil
+	newer    *contender // what is compared with this one, of an older program; else nil
+
+	service *process // nil: it does not run
+	flags   []string // with which the service runs
+
+	// What the book sold must be missing from the stock of the sample.
+	book   *book
+	sample []good
+	stock  []int64 // of the sample, before
+}
+
+// add adds a contender, and makes its database if it has none.
+func (s *stage) add(c contender, z size) *contender {
+	c.bench = s.bench
+	if c.program == "" {
+		c.program = s.program
+	}
+	if c.data == nil {
+		c.data = s.fill(s.create(c.engine, c.database), c.program, z)
+	}
+	s.list = append(s.list, &c)
+	return &c
+}
+
+// open makes databases on these engines: an empty one, with -orders a full one
+// if there is a size for it, and with -old one of the older program.
+func (s *stage) open(name string, on []string, empty size, full *size, args ...string) {
+	for _, engine := range on {
+		c := s.add(contender{name: engine, engine: engine, database: name, args: args}, empty)
+		if full != nil && s.orders > 0 {
+			database := fmt.Sprintf("%s_%d", name, s.orders)
+			s.add(contender{name: engine + " full", engine: engine, database: database, args: args, data: s.kept(engine, database, *full), empty: c}, *full)
+		}
+		if s.old != "" {
+			s.add(contender{name: engine + " old", engine: engine, database: name + "_old", args: args, program: s.old, newer: c}, empty)
+		}
+	}
+}
+
+func (s *stage) close() (err error) {
+	for _, c := range s.list {
+		err = errors.Join(err, c.stop(), s.drop(c.engine, c.database))
+	}
+	if s.sink != nil {
+		err = errors.Join(err, s.sink.server.Shutdown())
+	}
+	return err
+}
+
+// serve returns the service with these flags, and starts it if it does not run
+// with them already.
+func (c *contender) serve(flags ...string) *process {
+	flags = append(slices.Clone(c.args), flags...)
+	if c.service != nil && slices.Equal(flags, c.flags) {
+		return c.service
+	}
+	check(c.stop())
+	addr := freeAddress()
+	healthy := func() error {
+		return tryEach(addr, c.key(), []string{"/v1/health"}, func(int, []byte) error { return nil })
+	}
+	c.service = c.start(addr, healthy, c.program, append([]string{"serve", "--database", c.data.url, "--listen", addr}, flags...)...)
+	c.flags = flags
+	return c.service
+}
+
+func (c *contender) stop() error {
+	p := c.service
+	c.service = nil
+	if p == nil {
+		return nil
+	}
+	return p.stop()
+}
+
+// load measures callers, as fast as they can be answered.
+func (c *contender) load(callers func() []caller, flags ...string) measurement {
+	p := c.serve(flags...)
+	return run(p.addr, c.pace, callers(), p.meter)
+}
+
+// side measures one thing on this database.
+func (c *contender) side(title string, run func(*contender) measurement) *side {
+	return &side{name: title + ", " + c.name, run: func() measurement { return run(c) }}
+}
+
+// test is one thing that is measured on every database of a stage, in turns with
+// what it is compared with.
+type test struct {
+	title string
+	run   func(*contender) measurement
+	// against are baselines elsewhere, and beside is one on the same database, of
+	// an empty one alone. The rate is compared with the latter, or with the first
+	// of the former.
+	against []*side
+	beside  *test
+	targets map[string]float64 // the least ratio, by the name of the database
+	full    float64            // the least ratio of a full database to the empty one; 0: it is only shown
+	within  []time.Duration    // what p50 (0: any) and p99 must stay below, in place of a ratio
+	by      figure             // by which a full database is compared with the empty one; nil: the rate
+	both    bool               // a full database has the targets of the empty one, too
+	rounds  int                // for each round of other tests; 0: one
+}
+
+// both engines have the same target.
+func both(target float64) map[string]float64 {
+	return map[string]float64{sqliteEngine: target, postgresEngine: target}
+}
+
+// compete runs a test and writes its lines. It returns the sides of the databases.
+func (s *stage) compete(t test) map[*contender]*side {
+	own, beside := map[*contender]*side{}, map[*contender]*side{}
+	var turns []*side
+	for _, c := range s.list {
+		if t.beside != nil && c.newer == nil && c.empty == nil {
+			beside[c] = c.side(t.beside.title, t.beside.run)
+			turns = append(turns, beside[c])
+		}
+		own[c] = c.side(t.title, t.run)
+		turns = append(turns, own[c])
+	}
+	p := s.pace
+	p.Rounds *= max(t.rounds, 1)
+	s.alternate(p, append(turns, t.against...)...)
+	for _, c := range s.list {
+		s.judge(t, c, own, beside[c])
+		if beside[c] != nil {
+			s.report.show(beside[c])
+		}
+	}
+	s.report.show(t.against...)
+	return own
+}
+
+const (
+	targetFull = 0.85 // of the empty database
+	targetOld  = 0.95 // of an older program
+)
+
+// judge writes the lines of one database.
+func (s *stage) judge(t test, c *contender, own map[*contender]*side, beside *side) {
+	mine, by, base, target := own[c], t.by, beside, t.targets[c.name]
+	if by == nil {
+		by = rateOf
+	}
+	if base == nil && len(t.against) > 0 {
+		base = t.against[0]
+	}
+	if c.empty != nil {
+		target = t.targets[c.engine]
+	}
+	switch {
+	case c.newer != nil:
+		s.report.show(mine)
+		s.report.compare(own[c.newer], mine, targetOld, t.title+", "+c.newer.name+" against the older program")
+		return
+	case c.empty != nil && !t.both:
+		s.report.compareBy(by, mine, own[c.empty], t.full, "")
+		return
+	case t.within != nil:
+		s.report.within(mine, t.within[0], t.within[1])
+	case base != nil:
+		s.report.compare(mine, base, target, "")
+	default:
+		s.report.show(mine)
+	}
+	if c.empty != nil {
+		s.report.compareBy(by, mine, own[c.empty], t.full, mine.name+" against empty")
+	}
+}
+
+// keepBooks reads the stock of some products of every store, before anything is
+// sold, and begins to note what is.
+func (s *stage) keepBooks() {
+	for _, c := range s.list {
+		c.sample, c.book = allGoods(c.data.shops, ofEachStore), newBook(c.data.Size.Products)
+		c.stock = stockOf(c.serve().addr, c.key(), c.sample)
+	}
+}
+
+// settle ends a section: what the services hold in memory, and whether the
+// books are right.
+func (s *stage) settle(mostMemory float64) {
+	for _, c := range s.list {
+		s.report.memory(c.name, c.serve(), mostMemory)
+	}
+	for _, c := range s.list {
+		s.report.note("Checked at the end on %s: %s.", c.name, c.book.verify(c.service.addr, c.key(), c.sample, c.stock))
+	}
+}
+
+// key is that of the partner that gets no webhooks.
+func (c *contender) key() string { return c.data.Partners[0].Key }
+
+func (c *contender) testKey() string { return c.data.Partners[0].TestKey }
+
+func (c *contender) newBook() *book { return newBook(c.data.Size.Products) }
+
+// products reads single products as fast as they can be answered.
+func (c *contender) products() []caller {
+	const least = 200 // bytes of an answer
+	return getters(productPaths(allGoods(c.data.shops, 1<<30)), c.key(), least)
+}
+
+// reporters report spread orders as fast as they can be answered.
+func (c *contender) reporters() []caller {
+	noted := c.book
+	if noted == nil {
+		noted = c.newBook()
+	}
+	return reports(c.data.shops, c.key(), false, noted).fully()
+}
+
+// evenly reads products and reports orders at the same time, so many per second.
+func (c *contender) evenly(p *process, length pace, readsPerSecond, reportsPerSecond int) (reads, reports measurement) {
+	wait := background(func() { reads = run(p.addr, length, steadily(c.products(), readsPerSecond), unmetered) })
+	reports = run(p.addr, length, steadily(c.reporters(), reportsPerSecond), unmetered)
+	wait()
+	return reads, reports
+}
