@@ -120,7 +120,7 @@ func TestCancelUnreachable(t *testing.T) {
 		d.dash.Always(fakedoordash.Fault{Down: true})
 		for _, id := range []string{byUber.OrderID, byDash.OrderID} {
 			if out := d.cancel(id); out.Delivery {
-				t.Errorf("nobody can know that %+v", out)
+				t.Errorf("the outcome is unknown, and the answer says %+v", out)
 			}
 		}
 		d.fine()
@@ -135,9 +135,9 @@ func TestCancelUnreachable(t *testing.T) {
 	})
 }
 
-// TestCancelWhileNobodyKnows checks that a delivery with an unknown outcome is found
+// TestCancelAfterUnknownOutcome checks that a delivery with an unknown outcome is found
 // by our name for it, and cancelled.
-func TestCancelWhileNobodyKnows(t *testing.T) {
+func TestCancelAfterUnknownOutcome(t *testing.T) {
 	t.Parallel()
 	for _, order := range []string{"uber,doordash", "doordash,uber"} {
 		t.Run(order, func(t *testing.T) {

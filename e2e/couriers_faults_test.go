@@ -60,7 +60,7 @@ var dashFaults = []struct {
 }{
 	{"all is well", nil, false, dashName},
 	{"too far", &fakedoordash.Fault{Status: 422, Code: "undeliverable", Reason: "distance_too_long"}, true, uberName},
-	{"nobody at this time", &fakedoordash.Fault{Status: 422, Code: "undeliverable", Reason: "outside_of_delivery_time"}, false, uberName},
+	{"not at this time", &fakedoordash.Fault{Status: 422, Code: "undeliverable", Reason: "outside_of_delivery_time"}, false, uberName},
 	{"down", &fakedoordash.Fault{Down: true}, false, uberName},
 	{"down for a moment", &fakedoordash.Fault{Down: true}, true, uberName},
 	{"broken", &fakedoordash.Fault{Status: 503}, false, uberName},

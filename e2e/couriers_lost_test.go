@@ -51,7 +51,7 @@ func (d *dispatch) knowsInTheEnd(t *testing.T, name, by string, gone func()) {
 	request := d.report()
 	for range 2 {
 		if sold := d.place(201, request); sold.Delivery.Created {
-			t.Errorf("%s: nobody can know that %+v", name, *sold.Delivery)
+			t.Errorf("%s: the outcome is unknown, and the answer says %+v", name, *sold.Delivery)
 		}
 		gone()
 	}
@@ -148,9 +148,9 @@ func TestConfirmedAnswerIsLost(t *testing.T) {
 	}
 }
 
-// TestNobodyDelivers checks that an order stands if all providers refuse, says why,
+// TestEveryProviderRefuses checks that an order stands if all providers refuse, says why,
 // and is delivered by the next free courier.
-func TestNobodyDelivers(t *testing.T) {
+func TestEveryProviderRefuses(t *testing.T) {
 	onBoth(t, func(t *testing.T, s *shop) {
 		d := newDispatch(s)
 		d.uber.Always(&fakeuber.Fault{On: "POST /delivery_quotes", Status: 400, Code: "address_undeliverable_limited_couriers"})
@@ -174,8 +174,8 @@ func TestNobodyDelivers(t *testing.T) {
 	})
 }
 
-// TestNobodyIsConfigured checks that live orders wait until a provider is configured.
-func TestNobodyIsConfigured(t *testing.T) {
+// TestNoProviderIsConfigured checks that live orders wait until a provider is configured.
+func TestNoProviderIsConfigured(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	d := newDispatch(s)

@@ -78,7 +78,7 @@ func TestProviderIsTakenOut(t *testing.T) {
 		t.Errorf("%+v, %v", at, err)
 	}
 	if out := d.cancel(other.OrderID); out.Delivery {
-		t.Errorf("nobody can have cancelled it: %+v", out)
+		t.Errorf("it cannot have been cancelled: %+v", out)
 	}
 	d.process.stop()
 	d.process, d.client = d.shop.serve(d.flags()...)

@@ -97,8 +97,8 @@ func TestQuotes(t *testing.T) {
 	}
 }
 
-// TestQuotesOfNobody checks that live quotes need a provider, and test quotes do not.
-func TestQuotesOfNobody(t *testing.T) {
+// TestQuotesWithoutAProvider checks that live quotes need a provider, and test quotes do not.
+func TestQuotesWithoutAProvider(t *testing.T) {
 	t.Parallel()
 	d := newDispatch(newShop(t))
 	d.process.stop()

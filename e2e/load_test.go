@@ -277,7 +277,7 @@ func checkStory(c *client, id, status string) {
 		}
 	}
 	if status != "cancelled" && counts["order.cancelled"] > 0 {
-		c.t.Errorf("the timeline of %s tells of a cancel that nobody asked for", id)
+		c.t.Errorf("the timeline of %s has a cancellation without a request", id)
 	}
 }
 

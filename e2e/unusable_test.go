@@ -21,7 +21,7 @@ const unprivileged = 65534
 func operateAs(t *testing.T, args ...string) result {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), program(t, commandPath), args...)
-	asNobody(cmd)
+	asUnprivileged(cmd)
 	cmd.Env, cmd.Dir = environment(), os.TempDir()
 	r, err := tryCommand(cmd)
 	if err != nil {
@@ -30,7 +30,7 @@ func operateAs(t *testing.T, args ...string) result {
 	return r
 }
 
-func asNobody(cmd *exec.Cmd) {
+func asUnprivileged(cmd *exec.Cmd) {
 	if os.Geteuid() == 0 {
 		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: unprivileged, Gid: unprivileged}}
 	}

@@ -84,9 +84,9 @@ func TestWhoIsAskedNext(t *testing.T) {
 	}
 }
 
-// TestNobodyTakesIt checks that each reason is recorded once, that the order waits,
+// TestNoProviderAccepts checks that each reason is recorded once, that the order waits,
 // and that the first free courier delivers.
-func TestNobodyTakesIt(t *testing.T) {
+func TestNoProviderAccepts(t *testing.T) {
 	delivering(t, func(s *shop, v *service, near, far *depot) {
 		near.set(quoting, refuses)
 		far.set(creating, refuses)

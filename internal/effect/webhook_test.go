@@ -172,9 +172,9 @@ func TestStopAndStart(t *testing.T) {
 	})
 }
 
-// TestNobodyListens: without a callback URL, or with the event gone, a job
+// TestNoListener: without a callback URL, or with the event gone, a job
 // ends.
-func TestNobodyListens(t *testing.T) {
+func TestNoListener(t *testing.T) {
 	in(t, func(s *shop) {
 		s.sell("")
 		none := ""

@@ -61,10 +61,10 @@ func (s *store) addTo(mode commerce.Mode, owner, partnerID string, runAt int64) 
 	return j
 }
 
-// TestSandboxDelaysNobody: a retry goes out on time while slow retries of others
+// TestSandboxDelaysNoLiveJob: a retry goes out on time while slow retries of others
 // wait in great number: live beside the sandbox, one partner beside another in
 // either, and one store beside another.
-func TestSandboxDelaysNobody(t *testing.T) {
+func TestSandboxDelaysNoLiveJob(t *testing.T) {
 	for name, c := range map[string]struct {
 		slow, retry func(s *store, i int, at int64) commerce.Job
 		within      time.Duration // of its time

@@ -426,9 +426,9 @@ func TestEndWaits(t *testing.T) {
 	})
 }
 
-// TestAwaitedByNobody checks that the job of a caller that left before it could wait
+// TestCallerLeavesBeforeItWaits checks that the job of a caller that left before it could wait
 // is claimed by polling.
-func TestAwaitedByNobody(t *testing.T) {
+func TestCallerLeavesBeforeItWaits(t *testing.T) {
 	in(t, takes(time.Second), func(t *testing.T, s *store, r *Runner) {
 		j := s.leased("a")
 		if _, ok := r.Reserve(j); !ok {

@@ -33,14 +33,14 @@ var atlas = places{
 }
 
 const (
-	nobodyAnswers = "a town behind the mountains"
-	nonsense      = "a town below the sea"
+	noAnswer = "a town behind the mountains"
+	nonsense = "a town below the sea"
 )
 
 // Find implements geocode.Geocoder.
 func (p places) Find(_ context.Context, q geocode.Query) (geocode.Place, error) {
 	asked := cmp.Or(q.Text, strings.Trim(q.Address.PostalCode, "-"), q.Address.Line1)
-	if asked == nobodyAnswers {
+	if asked == noAnswer {
 		return geocode.Place{}, errors.New(secret)
 	}
 	if asked == nonsense {
@@ -183,7 +183,7 @@ func TestMostNearby(t *testing.T) {
 // log has them.
 func TestNoGeocoder(t *testing.T) {
 	onEveryEngine(t, func(t *testing.T, w *world) {
-		for i, address := range []string{nobodyAnswers, nonsense} {
+		for i, address := range []string{noAnswer, nonsense} {
 			trace := fmt.Sprint("no-geocoder-", i)
 			a := w.refuses(t, call{method: "POST", path: "/v1/stores/nearby", key: "busy", body: `{"delivery_address":"` + address + `"}`,
 				header: http.Header{"X-Trace-Id": {trace}}}, http.StatusInternalServerError, "geocoder_unavailable")

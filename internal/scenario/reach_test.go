@@ -107,7 +107,7 @@ func TestReach(t *testing.T) {
 func TestCheckoutWithoutGeocoder(t *testing.T) {
 	onEveryEngine(t, func(t *testing.T, w *world) {
 		w.importCatalog(t, "town")
-		for _, line := range []string{nobodyAnswers, nonsense} {
+		for _, line := range []string{noAnswer, nonsense} {
 			a := w.do(t, call{method: "POST", path: "/v1/checkout/session", key: "busy-test", idem: line, body: `{"store_id":"sto_town",
 				"items":[{"product_id":"prd_town","quantity":1}],"fulfillment_type":"delivery","success_url":"https://e.example/s","cancel_url":"https://e.example/c",
 				"delivery_address":{"name":"Ann","address":{"line1":"` + line + `","city":"Albany","state":"NY","postal_code":"-","country":"US"}}}`})

@@ -59,7 +59,7 @@ func (d *doordash) Arrange(t *testing.T, s couriertest.Situation, r courier.Crea
 // no delivery is created from a quote.
 var doordashSituations = map[couriertest.Situation]fakedoordash.Fault{
 	couriertest.TooFar:        {On: "POST", Status: 422, Code: "invalid_delivery_parameters", Message: "Invalid delivery", Reason: "distance_too_long"},
-	couriertest.NobodyFree:    {On: "POST", Status: 422, Code: "invalid_delivery_parameters", Message: "Invalid delivery", Reason: "outside_of_delivery_time"},
+	couriertest.NoCourierFree: {On: "POST", Status: 422, Code: "invalid_delivery_parameters", Message: "Invalid delivery", Reason: "outside_of_delivery_time"},
 	couriertest.Unplaceable:   {On: "POST", Status: 400, Code: "validation_error", Message: "Validation Failed", Fields: map[string]string{"dropoff_address": "Could not resolve to a valid address"}},
 	couriertest.AskedTooOften: {Status: 429, Code: "too_many_requests", Header: http.Header{"Retry-After": {"7"}}},
 	couriertest.Unreachable:   {Down: true},

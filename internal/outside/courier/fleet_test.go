@@ -128,7 +128,7 @@ func TestStops(t *testing.T) {
 	}
 	store.Lat, store.Lng = nil, nil
 	if got := PickupAt(store, "ring"); got != want {
-		t.Errorf("a store that nobody knows the place of: %+v", got)
+		t.Errorf("a store without a place: %+v", got)
 	}
 	to := &commerce.DeliveryAddress{Name: "Jo", Phone: "1", Address: commerce.Address{Line1: "2 Elm St"}}
 	if got := DropoffAt(to, "knock"); got != (Stop{Name: "Jo", Phone: "1", Address: to.Address, Instructions: "knock"}) {

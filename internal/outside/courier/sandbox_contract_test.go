@@ -86,7 +86,7 @@ func (x *town) Provider() courier.Provider { return x.sandbox }
 var asking = map[couriertest.Situation]string{
 	couriertest.Fine:          "",
 	couriertest.TooFar:        "out-of-zone",
-	couriertest.NobodyFree:    "no-couriers",
+	couriertest.NoCourierFree: "no-couriers",
 	couriertest.Unplaceable:   "bad-address",
 	couriertest.AlwaysStale:   "quote-expired",
 	couriertest.AskedTooOften: "limited",

@@ -127,9 +127,9 @@ func TestWhatToDoNext(t *testing.T) {
 	}
 }
 
-// TestPageTellsNobodyWhere checks that the public page does not show the customer's
+// TestPageHidesThePlace checks that the public page does not show the customer's
 // place.
-func TestPageTellsNobodyWhere(t *testing.T) {
+func TestPageHidesThePlace(t *testing.T) {
 	x := newTown(t, "https://shop.example")
 	d := x.create(t, asks(""))
 	for more := true; more; more = x.step(t, d.ID) {

@@ -199,7 +199,7 @@ func TestLocate(t *testing.T) {
 	}
 	r.Pickup.At = nil
 	if got := code(); got != courier.BadAddress {
-		t.Errorf("a store that nobody can place: %s", got)
+		t.Errorf("a store without a place: %s", got)
 	}
 	r.Pickup.At, at = &ferryBuilding, commerce.Point{Lat: 91}
 	if got := code(); got != courier.BadAddress {

@@ -35,9 +35,9 @@ func (w uberWorld) Provider() courier.Provider { return w.uber }
 
 // uberSituations are the situations that are faults of the fake server.
 var uberSituations = map[couriertest.Situation]fakeuber.Fault{
-	couriertest.TooFar:      {On: "POST /deliver", Status: 400, Code: "address_undeliverable", Message: "The specified location is not in a deliverable area."},
-	couriertest.NobodyFree:  {On: "POST /deliver", Status: 503, Code: "couriers_busy", Message: "All of our couriers are currently busy."},
-	couriertest.Unplaceable: {On: "POST /deliver", Status: 400, Code: "unknown_location", Message: "The specified location was not understood."},
+	couriertest.TooFar:        {On: "POST /deliver", Status: 400, Code: "address_undeliverable", Message: "The specified location is not in a deliverable area."},
+	couriertest.NoCourierFree: {On: "POST /deliver", Status: 503, Code: "couriers_busy", Message: "All of our couriers are currently busy."},
+	couriertest.Unplaceable:   {On: "POST /deliver", Status: 400, Code: "unknown_location", Message: "The specified location was not understood."},
 	couriertest.AskedTooOften: {Status: 429, Code: "customer_limited", Header: http.Header{
 		"Retry-After": {strconv.Itoa(int(couriertest.RetryAfter / time.Second))}}},
 	couriertest.Unreachable: {Down: true},

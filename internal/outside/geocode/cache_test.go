@@ -53,7 +53,7 @@ func TestQueryIsTidy(t *testing.T) {
 		t.Errorf("%q", q.Text)
 	}
 	if long := strings.Repeat(" x", 10_000); Text(long).Text != long {
-		t.Error("somebody reads what is too long")
+		t.Error("a text that is too long was looked up")
 	}
 	q := Parts(commerce.Address{Line1: " 1  Main St ", Line2: "\tB ", City: "St.  Louis", State: " MO", PostalCode: "63101 ", Country: " us"})
 	if q.Address != (commerce.Address{Line1: "1 Main St", Line2: "B", City: "St. Louis", State: "MO", PostalCode: "63101", Country: "us"}) {

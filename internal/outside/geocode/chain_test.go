@@ -109,7 +109,7 @@ func TestChain(t *testing.T) {
 		"known roughly, and not offline":  {nowhere, rough, nil, rough, nil, 1},
 		"known roughly, and less offline": {digits, rough, nil, rough, nil, 1},
 		"known by its first digits":       {digits, Place{}, errDead, area, nil, 1},
-		"known to nobody":                 {nowhere, Place{}, ErrNotFound, Place{}, ErrNotFound, 1},
+		"unknown":                         {nowhere, Place{}, ErrNotFound, Place{}, ErrNotFound, 1},
 		"perhaps known":                   {nowhere, Place{}, errDead, Place{}, errDead, 1},
 		"no street":                       {Text("New York, NY 10118"), door, nil, offline, nil, 0},
 		"no street in parts":              {Parts(commerce.Address{PostalCode: "10118"}), door, nil, offline, nil, 0},
@@ -266,7 +266,7 @@ func TestGuardProbesAlone(t *testing.T) {
 }
 
 // Callers that leave do not count as failures of the geocoder.
-func TestGuardForgivesThoseWhoLeave(t *testing.T) {
+func TestGuardIgnoresCallersThatLeave(t *testing.T) {
 	online := &scripted{answer: func(ctx context.Context) (Place, error) { return Place{}, ctx.Err() }}
 	g := NewGuard(env.Env{}, online, quiet)
 	gone, cancel := context.WithCancel(t.Context())

@@ -196,7 +196,7 @@ func keyboard(t *testing.T, chrome context.Context, s *checkout, session payment
 		at := ask[string](c, `document.activeElement.id || document.activeElement.value || document.activeElement.textContent`)
 		visited = append(visited, at)
 		if ask[string](c, `getComputedStyle(document.activeElement).outlineStyle`) != "solid" {
-			t.Errorf("nobody sees that the focus is on %s", at)
+			t.Errorf("the focus on %s is not visible", at)
 		}
 		if at == "pay" {
 			browser.Screenshot(t, c.Tab, "focus")

@@ -108,7 +108,7 @@ func TestHang(t *testing.T) {
 	checkError(t, sender.Send(ctx, Message{To: "2125550123"}), "canceled", false)
 }
 
-func TestNobodyToSendTo(t *testing.T) {
+func TestNoRecipient(t *testing.T) {
 	sender := texter(t, func(http.ResponseWriter, *http.Request) { t.Error("sent") })
 	checkError(t, sender.Send(t.Context(), Message{To: "call me"}), "is no phone number", true)
 }

@@ -62,7 +62,7 @@ func (c contract) createTwice() {
 	c.count(2)
 	c.Move(c.T, first, commerce.CourierAssigned)
 	if again := c.made(r); !same(again, first) || again.Status != commerce.CourierAssigned {
-		c.Errorf("once somebody was assigned, the same request gives %+v", again)
+		c.Errorf("once a courier was assigned, the same request gives %+v", again)
 	}
 	second := c.request(order1)
 	second.Ref = commerce.DeliveryRef(order1, 2)
@@ -146,7 +146,7 @@ func (c contract) alwaysStale() {
 func (c contract) lostAnswer() {
 	fine := c.quoted(c.request(order1))
 	_, err := c.Provider().Create(c.Context(), c.Arrange(c.T, AnswerIsLost, fine))
-	c.nobodyKnows(err, "create")
+	c.outcomeUnknown(err, "create")
 	fine = c.Arrange(c.T, Fine, fine)
 	found, err := c.Provider().Get(c.Context(), courier.Key{Ref: fine.Ref})
 	c.must(err)
@@ -157,7 +157,7 @@ func (c contract) lostAnswer() {
 	c.count(1)
 	c.Arrange(c.T, AnswerIsLost, fine)
 	_, err = c.Provider().Cancel(c.Context(), courier.Key{ID: d.ID, Ref: d.Ref})
-	c.nobodyKnows(err, "cancel")
+	c.outcomeUnknown(err, "cancel")
 	c.Arrange(c.T, Fine, fine)
 	c.cancelled(courier.Key{ID: d.ID, Ref: d.Ref}, d)
 }
@@ -245,14 +245,14 @@ func (c contract) unavailable(s Situation) {
 	fine := c.quoted(c.request(order2))
 	r := c.Arrange(c.T, s, fine)
 	_, err := c.Provider().Quote(c.briefly(s), r.QuoteRequest)
-	c.nobodyKnows(err, "quote")
+	c.outcomeUnknown(err, "quote")
 	_, err = c.Provider().Create(c.briefly(s), r)
-	c.nobodyKnows(err, "create")
+	c.outcomeUnknown(err, "create")
 	for _, k := range []courier.Key{{ID: d.ID, Ref: d.Ref}, {Ref: d.Ref}} {
 		_, err = c.Provider().Get(c.briefly(s), k)
-		c.nobodyKnows(err, "get")
+		c.outcomeUnknown(err, "get")
 		_, err = c.Provider().Cancel(c.briefly(s), k)
-		c.nobodyKnows(err, "cancel")
+		c.outcomeUnknown(err, "cancel")
 	}
 	fine = c.Arrange(c.T, Fine, fine)
 	c.made(fine)

@@ -60,7 +60,7 @@ const (
 
 	// Refusals.
 	TooFar        Situation = "too far"         // or an area that is not served
-	NobodyFree    Situation = "nobody free"     // no courier is available
+	NoCourierFree Situation = "no courier free" // no courier is available
 	Unplaceable   Situation = "unplaceable"     // the drop-off's address is wrong
 	AlwaysStale   Situation = "always stale"    // every quote has expired before it is used
 	AskedTooOften Situation = "asked too often" // 429 with Retry-After
@@ -103,7 +103,7 @@ func Run(t *testing.T, start func(t *testing.T) Harness) {
 		{"courier quits", contract.quits},
 		{"goods go back", contract.goesBack},
 		{"callbacks in any order", contract.anyOrder},
-		{"callbacks nobody can trust", contract.badCallbacks},
+		{"forged callbacks", contract.badCallbacks},
 	} {
 		t.Run(c.name, func(t *testing.T) { c.test(contract{t, start(t)}) })
 	}
@@ -118,9 +118,9 @@ func Run(t *testing.T, start func(t *testing.T) Harness) {
 }
 
 var refusals = map[Situation]courier.Code{
-	TooFar:      courier.OutOfZone,
-	NobodyFree:  courier.NoCouriers,
-	Unplaceable: courier.BadAddress,
+	TooFar:        courier.OutOfZone,
+	NoCourierFree: courier.NoCouriers,
+	Unplaceable:   courier.BadAddress,
 }
 
 var outages = []Situation{Unreachable, Hanging, Broken, Overloaded, Nonsense, Half}
@@ -230,8 +230,8 @@ func (c contract) refused(err error, code courier.Code, what string) {
 	}
 }
 
-// nobodyKnows checks that err is neither a refusal nor a limit.
-func (c contract) nobodyKnows(err error, what string) {
+// outcomeUnknown checks that err is neither a refusal nor a limit.
+func (c contract) outcomeUnknown(err error, what string) {
 	c.Helper()
 	_, refused := errors.AsType[*courier.Refusal](err)
 	_, limited := errors.AsType[*courier.Limited](err)

@@ -59,7 +59,7 @@ func Run(t *testing.T, start func(t *testing.T) Harness) {
 		{"refund twice", contract.refundTwice},
 		{"refund too much", contract.refundTooMuch},
 		{"refund what is not paid", contract.refundUnpaid},
-		{"callbacks nobody can trust", contract.badCallbacks},
+		{"forged callbacks", contract.badCallbacks},
 	} {
 		t.Run(c.name, func(t *testing.T) { c.test(contract{t, start(t)}) })
 	}
