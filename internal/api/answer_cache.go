@@ -2,10 +2,10 @@ package api
 
 import (
 	"context"
-	"hash/maphash"
 	"strings"
 	"sync/atomic"
 
+	"purveyor/internal/commerce"
 	"purveyor/internal/storage"
 
 	"github.com/maypok86/otter/v2"
@@ -13,12 +13,11 @@ import (
 
 // answerCache keeps whole answers about products, bounded in bytes. Before each
 // use it asks the storage whether the answer still holds, so nothing has to be
-// invalidated.
+// invalidated. What is asked often is not pushed out by what is asked once: a
+// partner may walk through the whole catalog.
 type answerCache struct {
 	reader  storage.Reader
 	entries *otter.Cache[question, *keptAnswer]
-	seed    maphash.Seed
-	asked   [1 << 12]atomic.Uint64 // hashes of questions; each slot holds the latest one that fell there
 }
 
 // question tells answers apart: by the id of a product, or by the words of a
@@ -29,15 +28,21 @@ type keptAnswer struct {
 	set       storage.ReadSet
 	version   atomic.Int64 // the storage.Version in which the answer was last seen to hold
 	body      []byte
-	documents storage.Documents // of a page: the parts of the body, for the page that follows this one
+	documents []document // in the body of a page, in their order
+}
+
+// document is one product in the body of a page, where it ends before this byte.
+type document struct {
+	version commerce.ProductVersion
+	end     int
 }
 
 func newAnswerCache(reader storage.Reader, bytes int) *answerCache {
 	const (
 		overhead   = 400 // bytes of an entry beside its body
-		ofDocument = 150 // bytes of a document beside its part of the body
+		ofDocument = 48  // bytes of a document
 	)
-	return &answerCache{reader: reader, seed: maphash.MakeSeed(), entries: otter.Must(&otter.Options[question, *keptAnswer]{
+	return &answerCache{reader: reader, entries: otter.Must(&otter.Options[question, *keptAnswer]{
 		MaximumWeight: uint64(bytes),
 		Weigher: func(q question, a *keptAnswer) uint32 {
 			return uint32(len(q.product) + len(q.query) + len(q.stores) + cap(a.body) + overhead + len(a.documents)*ofDocument)
@@ -67,12 +72,4 @@ func (c *answerCache) put(q question, v storage.Version, kept *keptAnswer) {
 	kept.version.Store(int64(v))
 	q.product, q.query = strings.Clone(q.product), strings.Clone(q.query) // else each holds its whole request
 	c.entries.Set(q, kept)
-}
-
-// askedBefore reports that the query was asked before. Only the answers of such
-// queries are kept: a partner that walks through the catalog once does not push
-// out what others poll.
-func (c *answerCache) askedBefore(q question) bool {
-	hash := maphash.Comparable(c.seed, q)
-	return c.asked[hash%uint64(len(c.asked))].Swap(hash) == hash
 }

@@ -3,6 +3,7 @@ package api
 import (
 	"errors"
 	"net/http"
+	"slices"
 
 	"purveyor/internal/commerce"
 	"purveyor/internal/storage"
@@ -36,8 +37,10 @@ func (a *API) product(r *request) (storeID string, body []byte, err error) {
 	if err != nil {
 		return "", nil, err
 	}
-	body = append(make([]byte, 0, 512), `{"ok":true,"product":`...)
-	body = append(wire.AppendProduct(body, item), '}')
+	buffer := pages.Get().(*[]byte)
+	long := append(wire.AppendProduct(append(*buffer, `{"ok":true,"product":`...), item), '}')
+	body = slices.Clone(long)
+	release(buffer, long)
 	a.kept.put(question{product: item.ID}, version, &keptAnswer{set: storage.ReadSet{Product: item.Product.Key()}, body: body})
 	return item.StoreID, body, nil
 }

@@ -2,7 +2,6 @@ package api
 
 import (
 	"net/http"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -41,28 +40,21 @@ func (a *API) listProducts(r *request) (reply, error) {
 		return reply{}, err
 	}
 	filter.Bytes = roomFor(filters)
-	var have storage.Documents
-	if kept != nil {
-		have = kept.documents
-	}
+	have := kept.parts()
 	page, err := a.reader.ProductPage(r.Context(), filter, have)
 	if err != nil {
 		return reply{}, err
 	}
 	buffer := pages.Get().(*[]byte)
-	products, ends := appendProducts(*buffer, page.Items, have, filter.Bytes)
+	products, documents := appendProducts(*buffer, page.Items, have, filter.Bytes)
 	defer release(buffer, products)
-	cursor, count := "", len(ends)
+	cursor, count := "", len(documents)
 	if page.More || count < len(page.Items) {
-		cursor = encodeProductCursor(storage.PositionOf(page.Items[count-1].Version()), productTag(inEffect))
+		cursor = encodeProductCursor(storage.PositionOf(documents[count-1].version), productTag(inEffect))
 	}
-	if kept != nil || a.kept.askedBefore(q) {
-		body := appendPage(nil, products, count, cursor, filters)
-		a.kept.put(q, page.Version, &keptAnswer{set: page.ReadSet, body: body, documents: documentsOf(body, page.Items, ends)})
-		return reply{status: http.StatusOK, body: body}, nil
-	}
-	buffer = pages.Get().(*[]byte)
-	return reply{status: http.StatusOK, body: appendPage(*buffer, products, count, cursor, filters), pooled: buffer}, nil
+	body := pageBody(products, count, cursor, filters)
+	a.kept.put(q, page.Version, &keptAnswer{set: page.ReadSet, body: body, documents: documents})
+	return reply{status: http.StatusOK, body: body}, nil
 }
 
 // questionOf is what a request asks of the list of products.
@@ -70,32 +62,31 @@ func questionOf(r *request) question {
 	return question{query: r.URL.RawQuery, stores: strings.Join(r.Partner.StoreIDs, "\x00")}
 }
 
-// appendProducts appends as many products as have room, at least one, and tells
-// where each ends.
-func appendProducts(b []byte, items []commerce.Item, have storage.Documents, room int) (products []byte, ends []int) {
-	ends = make([]int, 0, len(items))
+// appendProducts appends as many products as have room, at least one.
+func appendProducts(b []byte, items []commerce.Item, have storage.Documents, room int) ([]byte, []document) {
+	documents := make([]document, 0, len(items))
 	for _, p := range items {
-		before := len(b)
+		before, version := len(b), p.Version()
 		if before > 0 {
 			b = append(b, ',')
 		}
-		if document, ok := have[p.Version()]; ok {
-			b = append(b, document...)
+		if part, ok := have[version]; ok {
+			b = append(b, part...)
 		} else {
 			b = wire.AppendProduct(b, p)
 		}
 		if len(b) > room && before > 0 {
-			return b[:before], ends
+			return b[:before], documents
 		}
-		ends = append(ends, len(b))
+		documents = append(documents, document{version, len(b)})
 	}
-	return b, ends
+	return b, documents
 }
 
 const endOfPage = "]}"
 
-func appendPage(b, products []byte, count int, cursor string, filters []byte) []byte {
-	b = slices.Grow(b, 512+len(filters)+len(cursor)+len(products))
+func pageBody(products []byte, count int, cursor string, filters []byte) []byte {
+	b := make([]byte, 0, 128+len(filters)+len(cursor)+len(products))
 	b = append(b, `{"ok":true,"count":`...)
 	b = strconv.AppendInt(b, int64(count), 10)
 	if cursor != "" {
@@ -109,19 +100,18 @@ func appendPage(b, products []byte, count int, cursor string, filters []byte) []
 	return append(b, endOfPage...)
 }
 
-// documentsOf are the parts of a page, whose products end there.
-func documentsOf(body []byte, items []commerce.Item, ends []int) storage.Documents {
-	documents := make(storage.Documents, len(ends))
-	if len(ends) == 0 {
-		return documents
+// parts are the documents of a page that was kept, for the page that replaces it.
+func (a *keptAnswer) parts() storage.Documents {
+	if a == nil || len(a.documents) == 0 {
+		return nil
 	}
-	products := body[len(body)-len(endOfPage)-ends[len(ends)-1]:]
-	begin := 0
-	for i, end := range ends {
-		documents[items[i].Version()] = products[begin:end:end]
-		begin = end + len(",")
+	parts, begin := make(storage.Documents, len(a.documents)), 0
+	products := a.body[len(a.body)-len(endOfPage)-a.documents[len(a.documents)-1].end:]
+	for _, d := range a.documents {
+		parts[d.version] = products[begin:d.end:d.end]
+		begin = d.end + len(",")
 	}
-	return documents
+	return parts
 }
 
 // productFilter reads the query, and says in strings which filters are in

@@ -28,8 +28,8 @@ func TestDocumentsOfPage(t *testing.T) {
 	for _, n := range []int{0, 1, 2, 7} {
 		list := items(n)
 		products, ends := appendProducts(nil, list, nil, maxPage)
-		body := appendPage(nil, products, len(ends), "cursor", []byte(`{"active":"true"}`))
-		documents := documentsOf(body, list, ends)
+		body := pageBody(products, len(ends), "cursor", []byte(`{"active":"true"}`))
+		documents := (&keptAnswer{body: body, documents: ends}).parts()
 		if !json.Valid(body) || len(documents) != n {
 			t.Errorf("%d products: %d documents of %s", n, len(documents), body)
 		}
@@ -63,7 +63,7 @@ func TestProductsHaveRoom(t *testing.T) {
 	all, _ := appendProducts(nil, list, nil, maxPage)
 	for room := range len(all) + 2 {
 		got, ends := appendProducts(nil, list, nil, room)
-		if len(got) > room && len(ends) > 1 || !bytes.HasPrefix(all, got) || ends[len(ends)-1] != len(got) {
+		if len(got) > room && len(ends) > 1 || !bytes.HasPrefix(all, got) || ends[len(ends)-1].end != len(got) {
 			t.Errorf("%d bytes have room for %d: %s", room, len(ends), got)
 		}
 		if more, _ := appendProducts(nil, list[:min(len(ends)+1, len(list))], storage.Documents{}, maxPage); len(ends) < len(list) && len(more) <= room {
