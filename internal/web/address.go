@@ -58,9 +58,9 @@ func (p Proxies) Handler(next http.Handler) http.Handler {
 	})
 }
 
-// forwarded returns the caller for whom a trusted peer makes a request. If the header
-// is missing or unreadable at that place, it returns the last known address, which is
-// a proxy.
+// forwarded returns the caller behind a trusted peer's request. If the header is
+// missing or unreadable at that place, it returns the last known address, which is a
+// proxy.
 func (p Proxies) forwarded(last netip.Addr, headers []string) netip.Addr {
 	for _, header := range slices.Backward(headers) {
 		hops := strings.Split(header, ",")
