@@ -13,6 +13,7 @@ import (
 	"purveyor/internal/commerce"
 	"purveyor/internal/commit"
 	"purveyor/internal/storage/sqlite"
+	"purveyor/internal/wire"
 )
 
 // engineRun is the argument of engine-alone: one run of reports on SQLite without
@@ -43,7 +44,7 @@ func engineAlone(ctx context.Context, decode func(any) error) {
 	for _, s := range shops {
 		numbers[s.ID] = must(engine.Reader().Store(ctx, s.ID)).No
 	}
-	committer := commit.New(engine, commit.Options{Batch: r.Batch})
+	committer := commit.New(engine, commit.Options{Batch: r.Batch, EncodeEvent: wire.EventData})
 	defer committer.Close()
 	m := closedLoop(r.Pace, connections, ownCPU, func(_ int, t *tally, from, until time.Time) {
 		rng := newRand()

@@ -17,6 +17,7 @@ import (
 	"purveyor/internal/storage/postgres"
 	"purveyor/internal/storage/sqlite"
 	"purveyor/internal/web"
+	"purveyor/internal/wire"
 )
 
 // database is an open engine with its committer.
@@ -41,7 +42,7 @@ func openDatabase(c config.Database, m missing) (*database, error) {
 		return nil, err
 	}
 	runner := jobs.New(env.Env{}, env.Env{}.Text())
-	return &database{engine, runner, commit.New(engine, commit.Options{Starter: runner})}, nil
+	return &database{engine, runner, commit.New(engine, commit.Options{Starter: runner, EncodeEvent: wire.EventData})}, nil
 }
 
 func openEngine(c config.Database, m missing) (storage.Engine, error) {

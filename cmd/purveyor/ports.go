@@ -9,6 +9,7 @@ import (
 	"purveyor/internal/outside/mail"
 	"purveyor/internal/outside/sms"
 	"purveyor/internal/outside/webhook"
+	"purveyor/internal/wire"
 )
 
 // ports are the ways out of the process.
@@ -49,5 +50,5 @@ func portsOf(c config.Outbound) (ports, error) {
 // options returns the dependencies of jobs that are known here.
 func (p ports) options(db *database) effect.Options {
 	return effect.Options{Engine: db.Engine, Committer: db.committer, Runner: db.runner,
-		Sender: p.webhooks, Answers: api.Answers{}, Mailer: p.mailer, Texter: p.texter}
+		Sender: p.webhooks, AppendWebhook: wire.AppendWebhook, Answers: api.Answers{}, Mailer: p.mailer, Texter: p.texter}
 }

@@ -22,6 +22,7 @@ import (
 	"purveyor/internal/storage"
 	"purveyor/internal/storage/sqlite"
 	"purveyor/internal/web"
+	"purveyor/internal/wire"
 )
 
 // The three paths that take nearly all requests, through the whole chain of
@@ -51,7 +52,7 @@ type chain struct {
 
 func newChain(b *testing.B, engine storage.Engine, o api.Options) *chain {
 	b.Helper()
-	c := &chain{committer: commit.New(engine, commit.Options{}), key: commerce.Live.NewKey([20]byte{1}), response: discard{header: http.Header{}}}
+	c := &chain{committer: commit.New(engine, commit.Options{EncodeEvent: wire.EventData}), key: commerce.Live.NewKey([20]byte{1}), response: discard{header: http.Header{}}}
 	b.Cleanup(func() {
 		c.committer.Close()
 		if err := engine.Close(); err != nil {

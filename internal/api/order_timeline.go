@@ -37,7 +37,9 @@ func (a *API) orderTimeline(r *request) (reply, error) {
 // newestFitting leaves out the oldest events while the others may be more than an
 // answer has room for.
 func newestFitting(events []commerce.TimelineEvent) []commerce.TimelineEvent {
-	atMost := func(e commerce.TimelineEvent) int { return 400 + len(e.Data) + escaped*len(e.Message) }
+	atMost := func(e commerce.TimelineEvent) int {
+		return 400 + len(wire.TimelineData(e.Data)) + escaped*len(e.Message)
+	}
 	total := 0
 	for _, e := range events {
 		total += atMost(e)

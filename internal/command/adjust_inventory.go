@@ -4,7 +4,6 @@ import (
 	"errors"
 
 	"purveyor/internal/commerce"
-	"purveyor/internal/wire"
 )
 
 // AdjustInventory adds deltas to the stock of products: all of them, or none.
@@ -69,7 +68,7 @@ func (c AdjustInventory) Decide(rows *commerce.Rows, now int64) ([]Adjusted, com
 		next, err := stock.Adjust(l.Delta)
 		var e *commerce.Error
 		if errors.As(err, &e) && e.Kind == commerce.KindInvalid {
-			e.Field = wire.Index("adjustments", i, "delta")
+			e.Field = commerce.Index("adjustments", i, "delta")
 		}
 		if err != nil {
 			return nil, commerce.Changes{}, err

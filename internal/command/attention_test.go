@@ -131,7 +131,7 @@ func TestProviderRefusesUs(t *testing.T) {
 				t.Fatalf("%s: %v", name, err)
 			}
 			for _, e := range changes.Timeline {
-				if strings.Contains(string(e.Data), "provider_refuses_us") {
+				if note, ok := e.Data.(commerce.NoteData); ok && note.Code == "provider_refuses_us" {
 					notes++
 				}
 			}

@@ -121,7 +121,7 @@ func TestConfirm(t *testing.T) {
 			t.Errorf("%s: %s, replay %v, %v; want %+v", c.name, got.Order.Status, got.Replay, err, c.want)
 		}
 		if c.name == "paid" && (changes.Stock[0].Quantity != 0 || !got.Order.InventoryDeducted || !got.Order.Confirmed ||
-			changes.Webhooks[0].Kind != commerce.WebhookProcessed || !strings.Contains(string(changes.Timeline[0].Data), `"delta":-3`)) {
+			changes.Webhooks[0].Kind != commerce.WebhookProcessed || changes.Timeline[0].Data.(commerce.StockData).Moves[0].Delta != -3) {
 			t.Errorf("%s: %+v", c.name, changes)
 		}
 		if c.name == "stock gone" {

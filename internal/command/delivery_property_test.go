@@ -1,7 +1,6 @@
 package command
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -143,18 +142,8 @@ func (r *road) hear(w commerce.WebhookEvent) {
 		r.lastUpdate = r.now
 	}
 	if strings.HasPrefix(string(w.Kind), "delivery.") {
-		r.lastTold = placeIn(r.t, w.Data)
+		r.lastTold = place(w.About.Delivery.Courier.At)
 	}
-}
-
-func placeIn(t *rapid.T, data []byte) string {
-	var told struct {
-		Courier struct{ Location *commerce.Point }
-	}
-	if err := json.Unmarshal(data, &told); err != nil {
-		t.Fatal(err)
-	}
-	return place(told.Courier.Location)
 }
 
 func place(p *commerce.Point) string {

@@ -4,7 +4,6 @@ import (
 	"reflect"
 
 	"purveyor/internal/commerce"
-	"purveyor/internal/wire"
 )
 
 // orderChange collects the changes that one command makes to one order and to the rows
@@ -91,7 +90,7 @@ func appendChanged[V any](rows []V, stored, row *V) []V {
 }
 
 // addTimeline appends an event to the order's timeline.
-func (oc *orderChange) addTimeline(kind commerce.TimelineKind, message string, data []byte) {
+func (oc *orderChange) addTimeline(kind commerce.TimelineKind, message string, data commerce.TimelineData) {
 	oc.order.Events++
 	oc.changes.Timeline = append(oc.changes.Timeline, commerce.TimelineEvent{
 		StoreID: oc.order.StoreID, OrderID: oc.order.ID, Seq: oc.order.Events,
@@ -101,31 +100,31 @@ func (oc *orderChange) addTimeline(kind commerce.TimelineKind, message string, d
 
 // addDeliveryTimeline appends a timeline event that shows the delivery.
 func (oc *orderChange) addDeliveryTimeline(kind commerce.TimelineKind, message string) {
-	oc.addTimeline(kind, message, wire.DeliveryEventData(oc.order, *oc.delivery))
+	oc.addTimeline(kind, message, commerce.DeliveryDataOf(oc.order, *oc.delivery))
 	oc.changes.Timeline[len(oc.changes.Timeline)-1].CourierStatus = oc.delivery.Status
 }
 
 // addNote appends a timeline event with a message for people and a code for programs.
 func (oc *orderChange) addNote(code, message string) {
-	oc.addTimeline(commerce.TimelineNote, message, wire.NoteData(code))
+	oc.addTimeline(commerce.TimelineNote, message, commerce.NoteData{Code: code})
 }
 
 // addWebhook stores a webhook event for the order's partner. An order that the merchant
 // made has no partner, and so no webhook events.
-func (oc *orderChange) addWebhook(kind commerce.WebhookKind, data []byte) {
+func (oc *orderChange) addWebhook(kind commerce.WebhookKind, data commerce.EventData) {
 	if oc.order.PartnerID == "" {
 		return
 	}
 	oc.order.NotifiedOn = max(oc.now, oc.order.NotifiedOn+1)
 	oc.changes.Webhooks = append(oc.changes.Webhooks, commerce.WebhookEvent{
 		PartnerID: oc.order.PartnerID, Kind: kind, Mode: oc.order.Mode, StoreID: oc.order.StoreID, OrderID: oc.order.ID,
-		TraceID: oc.traceID, Data: data, Timestamp: oc.order.NotifiedOn, Deliver: oc.push,
+		TraceID: oc.traceID, About: &data, Timestamp: oc.order.NotifiedOn, Deliver: oc.push,
 	})
 }
 
 // addDeliveryWebhook stores a webhook event that shows the delivery.
 func (oc *orderChange) addDeliveryWebhook(kind commerce.WebhookKind) {
-	oc.addWebhook(kind, wire.DeliveryEventData(oc.order, *oc.delivery))
+	oc.addWebhook(kind, commerce.EventData{Order: oc.order, Delivery: *oc.delivery})
 }
 
 // enqueue adds a job about the order that is due now. The command's caller waits for a

@@ -44,7 +44,7 @@ func openReplyOf(j commerce.Job) commerce.Reply {
 func noteCodes(events []commerce.TimelineEvent) (codes []string) {
 	for _, e := range events {
 		if e.Kind == commerce.TimelineNote {
-			codes = append(codes, strings.TrimSuffix(strings.TrimPrefix(string(e.Data), `{"code":"`), `"}`))
+			codes = append(codes, e.Data.(commerce.NoteData).Code)
 		}
 	}
 	return codes

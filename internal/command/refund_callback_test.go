@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"purveyor/internal/commerce"
-	"purveyor/internal/wire"
 )
 
 // TestRecordRefundCallback: a refund in each state, and each callback of it.
@@ -119,11 +118,12 @@ func checkRefundCameBack(t *testing.T, o commerce.Order) {
 	if order.InventoryDeducted != was.InventoryDeducted || len(changes.Stock)+len(changes.Deliveries)+len(changes.NewJobs) != 0 {
 		t.Errorf("%s %s: the money came back, and so did %+v", o.Status, o.Fulfillment, changes)
 	}
-	event, told := changes.Webhooks[0], changes.Timeline[0]
+	event, note, told := changes.Webhooks[0], changes.Timeline[0], order
+	told.NotifiedOn = event.About.Order.NotifiedOn
 	if !reflect.DeepEqual(webhookKinds(changes), []commerce.WebhookKind{commerce.WebhookRefundFailed}) || event.Timestamp <= was.NotifiedOn ||
-		string(event.Data) != string(wire.RefundFailedEventData(order, commerce.Refunded, back.Refunds[0])) ||
-		!reflect.DeepEqual(noteCodes(changes.Timeline), []string{"refund_failed"}) || told.Status != want {
-		t.Errorf("%s %s: told %+v and %s %s", o.Status, o.Fulfillment, told, event.Kind, event.Data)
+		!reflect.DeepEqual(event.About, &commerce.EventData{Order: told, Previous: commerce.Refunded, Refund: back.Refunds[0]}) ||
+		!reflect.DeepEqual(noteCodes(changes.Timeline), []string{"refund_failed"}) || note.Status != want {
+		t.Errorf("%s %s: told %+v and %s %+v", o.Status, o.Fulfillment, note, event.Kind, event.About)
 	}
 	again := StartRefund{Facts: FactsOf(o), RefundID: "rfd_2"}
 	second, changes, err := again.Decide(fill(again.Needs(), back), now)

@@ -42,7 +42,7 @@ func (c TestEndpoint) Decide(rows *commerce.Rows, now int64) (commerce.WebhookEv
 		return commerce.WebhookEvent{}, commerce.Changes{}, commerce.Conflict("partner_suspended", "the partner is suspended, so nothing is sent to it; `purveyor partner suspend --lift` ends that")
 	}
 	event := commerce.WebhookEvent{PartnerID: c.PartnerID, Kind: commerce.WebhookTest, TraceID: c.TraceID,
-		Data: []byte("{}"), Timestamp: now, Deliver: true}
+		About: &commerce.EventData{}, Timestamp: now, Deliver: true}
 	return event, commerce.Changes{Webhooks: []commerce.WebhookEvent{event}}, nil
 }
 

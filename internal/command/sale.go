@@ -2,7 +2,6 @@ package command
 
 import (
 	"purveyor/internal/commerce"
-	"purveyor/internal/wire"
 )
 
 // sale is what all ways to order have in common: who sells what to whom.
@@ -53,7 +52,7 @@ func (s sale) check(rows *commerce.Rows) (commerce.Store, error) {
 	}
 	for i, l := range s.lines {
 		if _, ok := rows.Stock.Get(commerce.ProductKey{StoreID: s.storeID, ProductID: l.ProductID}); !ok {
-			return store, commerce.Invalid(wire.Index("items", i, "product_id"), "product %s is not a product of store %s", l.ProductID, s.storeID)
+			return store, commerce.Invalid(commerce.Index("items", i, "product_id"), "product %s is not a product of store %s", l.ProductID, s.storeID)
 		}
 	}
 	return store, nil

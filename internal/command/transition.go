@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"purveyor/internal/commerce"
-	"purveyor/internal/wire"
 )
 
 // transition takes the order through the row of the lifecycle table that the trigger
@@ -70,35 +69,35 @@ func (oc *orderChange) tryTransition(trigger commerce.Trigger, message string) b
 
 // timelineData is the data of the timeline event of a transition. moves are what the
 // transition did to stock.
-func (oc *orderChange) timelineData(trigger commerce.Trigger, moves []wire.InventoryMove) []byte {
+func (oc *orderChange) timelineData(trigger commerce.Trigger, moves []commerce.InventoryMove) commerce.TimelineData {
 	switch {
 	case trigger == commerce.PaymentSucceeded:
-		return wire.PaymentData(oc.payment.CapturedCents, oc.payment.PaymentID)
+		return commerce.PaymentData{AmountCents: oc.payment.CapturedCents, PaymentID: oc.payment.PaymentID}
 	case trigger == commerce.RefundInFull:
-		return wire.RefundData(*oc.refund, oc.order.RefundedCents, moves)
+		return commerce.RefundData{RefundID: oc.refund.ID, AmountCents: oc.refund.AmountCents, TotalCents: oc.order.RefundedCents,
+			Reason: oc.refund.Reason, Moves: moves}
 	case trigger == commerce.RefundCameBack:
-		return wire.NoteData(string(commerce.AttentionRefundFailed))
+		return commerce.NoteData{Code: string(commerce.AttentionRefundFailed)}
 	case moves != nil:
-		return wire.InventoryData(moves)
+		return commerce.StockData{Moves: moves}
 	}
 	return nil
 }
 
 // webhookData is the data of a webhook event about the order, whose status was previous
 // before the command.
-func (oc *orderChange) webhookData(kind commerce.WebhookKind, previous commerce.OrderStatus) []byte {
+func (oc *orderChange) webhookData(kind commerce.WebhookKind, previous commerce.OrderStatus) commerce.EventData {
+	data := commerce.EventData{Order: oc.order, Previous: previous}
 	switch kind {
-	case commerce.WebhookRefunded:
-		return wire.RefundEventData(oc.order, previous, *oc.refund)
-	case commerce.WebhookRefundFailed:
-		return wire.RefundFailedEventData(oc.order, previous, *oc.refund)
+	case commerce.WebhookRefunded, commerce.WebhookRefundFailed:
+		data.Refund = *oc.refund
 	}
-	return wire.OrderEventData(oc.order, previous)
+	return data
 }
 
 // moveStock does to the stock of the order's products what the effect says, and returns
 // what moved. If one product is refused, nothing is changed.
-func (oc *orderChange) moveStock(effect commerce.StockEffect) ([]wire.InventoryMove, error) {
+func (oc *orderChange) moveStock(effect commerce.StockEffect) ([]commerce.InventoryMove, error) {
 	switch effect {
 	case commerce.ChecksStock:
 		return nil, oc.checkStock()
@@ -133,11 +132,11 @@ func (oc *orderChange) checkStock() error {
 
 // deductStock takes the goods of all lines from stock with take. If take refuses one
 // product, deductStock returns its error and changes nothing.
-func (oc *orderChange) deductStock(take func(commerce.Stock, commerce.Demand, commerce.Mode) (commerce.Stock, error)) ([]wire.InventoryMove, error) {
+func (oc *orderChange) deductStock(take func(commerce.Stock, commerce.Demand, commerce.Mode) (commerce.Stock, error)) ([]commerce.InventoryMove, error) {
 	demands := commerce.Demands(oc.order.Lines)
 	taken := make([]commerce.Stock, 0, len(demands))
 	moved := make([]commerce.StockMove, 0, len(demands))
-	moves := make([]wire.InventoryMove, 0, len(demands))
+	moves := make([]commerce.InventoryMove, 0, len(demands))
 	order := commerce.OrderBodyOf(oc.order.ID)
 	for _, d := range demands {
 		stock := oc.stockOf(d.ProductID)
@@ -148,7 +147,7 @@ func (oc *orderChange) deductStock(take func(commerce.Stock, commerce.Demand, co
 		next, move := next.MovedFrom(stock, commerce.MoveSold, oc.now)
 		move.Order = order
 		taken, moved = append(taken, next), append(moved, move)
-		moves = append(moves, wire.InventoryMove{ProductID: d.ProductID, Delta: -d.Quantity, Left: next.Quantity})
+		moves = append(moves, commerce.InventoryMove{ProductID: d.ProductID, Delta: -d.Quantity, Left: next.Quantity})
 	}
 	oc.changes.Stock = append(oc.changes.Stock, taken...)
 	oc.changes.StockMoves = append(oc.changes.StockMoves, moved...)
@@ -157,19 +156,19 @@ func (oc *orderChange) deductStock(take func(commerce.Stock, commerce.Demand, co
 }
 
 // restoreStock puts the order's goods back into stock if they had been deducted.
-func (oc *orderChange) restoreStock() []wire.InventoryMove {
+func (oc *orderChange) restoreStock() []commerce.InventoryMove {
 	if !oc.order.InventoryDeducted {
 		return nil
 	}
 	oc.order.InventoryDeducted, oc.order.Restocked = false, true
-	var moves []wire.InventoryMove
+	var moves []commerce.InventoryMove
 	order := commerce.OrderBodyOf(oc.order.ID)
 	for _, d := range commerce.Demands(oc.order.Lines) {
 		stock := oc.stockOf(d.ProductID)
 		next, move := stock.Restore(d, oc.order.Mode).MovedFrom(stock, commerce.MoveRestored, oc.now)
 		move.Order = order
 		oc.changes.Stock, oc.changes.StockMoves = append(oc.changes.Stock, next), append(oc.changes.StockMoves, move)
-		moves = append(moves, wire.InventoryMove{ProductID: d.ProductID, Delta: d.Quantity, Left: next.Quantity})
+		moves = append(moves, commerce.InventoryMove{ProductID: d.ProductID, Delta: d.Quantity, Left: next.Quantity})
 	}
 	return moves
 }

@@ -170,7 +170,7 @@ func events(oc *orderChange) string {
 		parts = append(parts, string(e.Kind))
 	}
 	for _, w := range oc.changes.Webhooks {
-		if w.Timestamp != oc.order.NotifiedOn || !strings.Contains(string(w.Data), `"status":"`+string(oc.order.Status)+`"`) {
+		if w.Timestamp != oc.order.NotifiedOn || w.About.Order.Status != oc.order.Status {
 			parts = append(parts, "wrong")
 		}
 		parts = append(parts, "POST", string(w.Kind))

@@ -1,6 +1,9 @@
 package commerce
 
-import "fmt"
+import (
+	"fmt"
+	"strconv"
+)
 
 // Kind says what sort of refusal an Error is. One table in package web maps
 // it to an HTTP status.
@@ -45,4 +48,14 @@ func Conflict(code, format string, args ...any) *Error {
 // (SPEC, Authentication 3: the message is part of the contract).
 func StoreDenied() *Error {
 	return &Error{Kind: KindForbidden, Code: "store_not_allowed", Message: "Access denied to this store"}
+}
+
+// Index is the path of a field of a list's element, as Error.Field names it:
+// items[3].quantity.
+func Index(list string, i int, field string) string {
+	path := list + "[" + strconv.Itoa(i) + "]"
+	if field != "" {
+		path += "." + field
+	}
+	return path
 }

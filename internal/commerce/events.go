@@ -34,8 +34,8 @@ type TimelineEvent struct {
 	Status           OrderStatus   // of the order after the event; empty: not recorded
 	CourierStatus    CourierStatus // empty: the event is not about a delivery
 	Message          string
-	Data             []byte // a JSON object, or nil
-	CreatedOn        int64  // Unix ms
+	Data             TimelineData // nil: nothing more is to be said
+	CreatedOn        int64        // Unix ms
 }
 
 // WebhookKind is the type of a webhook event.
@@ -83,8 +83,21 @@ type WebhookEvent struct {
 	StoreID   string
 	OrderID   string
 	TraceID   string
-	Data      []byte // a JSON object
+	// About is what the event tells, as a command says it. The committer makes Data of
+	// it, and drops it.
+	About     *EventData
+	Data      []byte // the JSON object that the partner reads; it never changes
 	Timestamp int64  // Unix ms of the change, strictly increasing per order
 	// Deliver makes the committer add a job that sends the event to the callback URL.
 	Deliver bool
+}
+
+// EventData is what a webhook event tells: the rows as they were just after the change.
+// Order is there for all events but webhook.test, Refund for events of refunds and
+// Delivery for delivery.* events.
+type EventData struct {
+	Order    Order
+	Previous OrderStatus // of an order.* event: the status before the change; empty: there was no order
+	Refund   Refund
+	Delivery Delivery
 }

@@ -46,8 +46,8 @@ type Payment struct {
 
 // LineTitle is how a line is shown to who pays for it.
 type LineTitle struct {
-	Name     string `json:"name"`
-	ImageURL string `json:"image,omitempty"`
+	Name     string
+	ImageURL string
 }
 
 // Key of the row.

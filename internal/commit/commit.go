@@ -49,6 +49,9 @@ type Options struct {
 	Batch   int     // commands in one transaction, at most; 256
 	Env     env.Env // the real one
 	Starter Starter // runs new jobs in this process; nil: workers claim all jobs
+	// EncodeEvent makes the data of a webhook event from what the event is about. Nil:
+	// commands that add webhook events fail.
+	EncodeEvent func(commerce.WebhookEvent) []byte
 }
 
 // Committer is the one way in for changes. It is a step machine: Step commits one
@@ -58,6 +61,7 @@ type Committer struct {
 	engine   storage.Engine
 	maxBatch int
 	starter  Starter
+	encode   func(commerce.WebhookEvent) []byte
 	queue    chan call
 	woken    chan struct{} // has an element when the queue may have got one
 	done     chan struct{} // closed when every admitted command is answered
@@ -75,7 +79,7 @@ func New(engine storage.Engine, o Options) *Committer {
 	if o.Batch <= 0 {
 		o.Batch = maxBatch
 	}
-	c := &Committer{env: o.Env, engine: engine, maxBatch: o.Batch, starter: o.Starter, queue: make(chan call, maxQueue),
+	c := &Committer{env: o.Env, engine: engine, maxBatch: o.Batch, starter: o.Starter, encode: o.EncodeEvent, queue: make(chan call, maxQueue),
 		woken: make(chan struct{}, 1), done: make(chan struct{}), batch: make([]call, 0, o.Batch)}
 	c.env.Go(func() {
 		defer close(c.done)
@@ -340,7 +344,7 @@ func (c *Committer) try(batch []call) (errs []error, err error) {
 	defer tx.Discard()
 	rows, now := tx.Rows(), tx.Stamp()
 	errs = make([]error, len(batch))
-	ids := idSource{env: c.env, now: now}
+	ids := idSource{env: c.env, now: now, encode: c.encode}
 	var changes commerce.Changes
 	for i, p := range batch {
 		if changes, errs[i] = p.decide(rows, now); errs[i] != nil {

@@ -11,6 +11,8 @@ type idSource struct {
 	env env.Env
 	now int64
 	n   uint32
+
+	encode func(commerce.WebhookEvent) []byte
 }
 
 func (s *idSource) next(prefix string) string {
@@ -20,13 +22,16 @@ func (s *idSource) next(prefix string) string {
 	return commerce.NewID(prefix, s.now, e)
 }
 
-// complete gives what is appended its ids, each event that is to be pushed its
-// job, each job what is to be handed over with it, and the reply that awaits a
+// complete gives what is appended its ids, each event its data and, if it is to be
+// pushed, its job, each job what is to be handed over with it, and the reply that awaits a
 // job its key. A batch keeps to one slot of jobs, the next takes another.
 func (s *idSource) complete(c *commerce.Changes) {
 	for i := range c.Webhooks {
 		w := &c.Webhooks[i]
 		w.ID = s.next(commerce.PrefixEvent)
+		if w.About != nil {
+			w.Data, w.About = s.encode(*w), nil
+		}
 		if w.Deliver {
 			c.NewJobs = append(c.NewJobs, commerce.Job{
 				Kind: commerce.JobDeliverWebhook, Mode: w.Mode, Owner: w.PartnerID, Subject: w.ID, RunAt: w.Timestamp, Event: w,

@@ -14,6 +14,7 @@ import (
 	"purveyor/internal/storage"
 	"purveyor/internal/storage/postgres"
 	"purveyor/internal/testkit/database"
+	"purveyor/internal/wire"
 
 	"github.com/jackc/pgx/v5"
 )
@@ -32,7 +33,7 @@ func TestRowLockedFromOutside(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := commit.New(second, commit.Options{})
+	b := commit.New(second, commit.Options{EncodeEvent: wire.EventData})
 	t.Cleanup(func() {
 		b.Close()
 		if err := second.Close(); err != nil {

@@ -16,6 +16,7 @@ import (
 	"purveyor/internal/storage/sqlite"
 	"purveyor/internal/storage/storagetest"
 	"purveyor/internal/testkit/database"
+	"purveyor/internal/wire"
 )
 
 // shop is a store with products, a partner, and the committer under test.
@@ -70,7 +71,7 @@ func openShopWith(t testing.TB, open opener, n int, quantity int64, starter comm
 		t.Fatal(err)
 	}
 	s := &shop{t: t, engine: &storagetest.Flaky{Engine: engine}}
-	s.committer = commit.New(s.engine, commit.Options{Starter: starter})
+	s.committer = commit.New(s.engine, commit.Options{Starter: starter, EncodeEvent: wire.EventData})
 	s.close = sync.OnceFunc(func() {
 		s.committer.Close()
 		if err := engine.Close(); err != nil {

@@ -12,7 +12,6 @@ import (
 	"purveyor/internal/jobs"
 	"purveyor/internal/outside/webhook"
 	"purveyor/internal/storage"
-	"purveyor/internal/wire"
 )
 
 // webhooks delivers events to the callback URLs of partners.
@@ -21,13 +20,14 @@ type webhooks struct {
 	engine     storage.Engine
 	reader     storage.Reader
 	sender     Sender
+	body       func(b []byte, e commerce.WebhookEvent) []byte
 	recipients *recipients
 	tries      *tries
 }
 
 func newWebhooks(o Options, l ledger) *webhooks {
 	reader := o.Engine.Reader()
-	return &webhooks{ledger: l, engine: o.Engine, reader: reader, sender: o.Sender,
+	return &webhooks{ledger: l, engine: o.Engine, reader: reader, sender: o.Sender, body: o.AppendWebhook,
 		recipients: &recipients{env: o.Env, reader: reader, known: map[string]*entry{}},
 		tries:      newTries(o.Env, o.Committer)}
 }
@@ -79,7 +79,7 @@ const roomBeside = 256
 func (w *webhooks) send(ctx context.Context, job commerce.Job, p recipient, event commerce.WebhookEvent) jobs.Outcome {
 	at := w.env.Millis()
 	result := w.sender.Send(ctx, webhook.Request{
-		URL: p.partner.CallbackURL, ID: event.ID, Body: wire.AppendWebhook(make([]byte, 0, len(event.Data)+roomBeside), event), At: at,
+		URL: p.partner.CallbackURL, ID: event.ID, Body: w.body(make([]byte, 0, len(event.Data)+roomBeside), event), At: at,
 		Secret: p.partner.CallbackSecret, PreviousSecret: p.endpoint.Previous(at),
 	})
 	try := command.WebhookTry{Job: job, RetryAfter: result.RetryAfter, Jitter: w.env.Jitter(),

@@ -38,6 +38,8 @@ type Options struct {
 	// it is not called.
 	Failed func(job commerce.Job, err error, dead bool)
 	Sender Sender
+	// AppendWebhook appends the body by which an event is pushed.
+	AppendWebhook func(b []byte, e commerce.WebhookEvent) []byte
 	// Answers makes the answers of calls that wait for a job.
 	Answers Answers
 	Mailer  mail.Mailer // nil: mail is kept in the outbox

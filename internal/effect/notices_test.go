@@ -47,7 +47,7 @@ func (s *shop) notes(o commerce.Order) (messages []string) {
 	}
 	for _, e := range events {
 		if e.Kind == commerce.TimelineNote {
-			messages = append(messages, string(e.Data)+" "+e.Message)
+			messages = append(messages, e.Data.(commerce.NoteData).Code+" "+e.Message)
 		}
 	}
 	return messages

@@ -25,6 +25,7 @@ import (
 	"purveyor/internal/storage"
 	"purveyor/internal/testkit/fakesandbox"
 	"purveyor/internal/web"
+	"purveyor/internal/wire"
 )
 
 // mortal is an engine whose process dies at one of its saves: from then on
@@ -159,7 +160,7 @@ func (s *shop) admit() {
 func (s *shop) serve(m *mortal, objects *fakesandbox.Objects, wrap func(Processor) Processor) *service {
 	s.orders++
 	v := &service{s: s, m: m, runner: jobs.New(env.Env{}, fmt.Sprint("process ", s.orders))}
-	v.committer = commit.New(m, commit.Options{Starter: v.runner})
+	v.committer = commit.New(m, commit.Options{Starter: v.runner, EncodeEvent: wire.EventData})
 	inside := NewObjects(env.Env{}, m, v.committer, v.runner)
 	var kept sandbox.Objects = inside
 	if objects != nil {
@@ -186,7 +187,7 @@ func (s *shop) serve(m *mortal, objects *fakesandbox.Objects, wrap func(Processo
 	if wrap != nil {
 		processor = wrap(processor)
 	}
-	v.effects = Start(Options{Engine: m, Committer: v.committer, Runner: v.runner, Sender: s, Answers: api.Answers{},
+	v.effects = Start(Options{Engine: m, Committer: v.committer, Runner: v.runner, Sender: s, AppendWebhook: wire.AppendWebhook, Answers: api.Answers{},
 		Processors: map[string]Processor{"sandbox": processor}, Post: v.post, Fleet: fleet, Movers: movers, Geocoder: nowhere{}, Failed: s.failed})
 	partners := api.New(m, v.committer, api.Options{Jobs: v.effects, Couriers: fleet, Geocoder: nowhere{}, Processors: map[commerce.Mode]string{commerce.Test: "sandbox"}})
 	v.api = web.Trace(env.Env{}, slog.New(slog.DiscardHandler), partners.Handler())

@@ -24,6 +24,7 @@ import (
 	"purveyor/internal/storage"
 	"purveyor/internal/storage/sqlite"
 	"purveyor/internal/testkit/database"
+	"purveyor/internal/wire"
 )
 
 const (
@@ -86,7 +87,7 @@ func in(t *testing.T, test func(s *shop)) {
 func newShop(t *testing.T, engine storage.Engine) *shop {
 	t.Helper()
 	s := &shop{t: t, engine: engine, relay: &relay{}, pause: 5 * time.Millisecond}
-	s.committer = commit.New(engine, commit.Options{Starter: s.relay})
+	s.committer = commit.New(engine, commit.Options{Starter: s.relay, EncodeEvent: wire.EventData})
 	t.Cleanup(func() {
 		s.committer.Close()
 		if err := engine.Close(); err != nil {
@@ -142,7 +143,7 @@ func (s *shop) runner(worker string) *jobs.Runner {
 
 // start begins to do jobs. It is to be stopped.
 func (s *shop) start(configured bool) *Effects {
-	o := Options{Engine: s.engine, Committer: s.committer, Runner: s.runner(fmt.Sprint("worker ", time.Now().UnixNano())), Sender: s, Answers: api.Answers{}}
+	o := Options{Engine: s.engine, Committer: s.committer, Runner: s.runner(fmt.Sprint("worker ", time.Now().UnixNano())), Sender: s, AppendWebhook: wire.AppendWebhook, Answers: api.Answers{}}
 	if configured {
 		o.Mailer, o.Texter = mailer{s}, texter{s}
 	}

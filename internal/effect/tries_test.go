@@ -13,6 +13,7 @@ import (
 	"purveyor/internal/storage/sqlite"
 	"purveyor/internal/storage/storagetest"
 	"purveyor/internal/testkit/database"
+	"purveyor/internal/wire"
 )
 
 // try is one that ended with this status.
@@ -71,7 +72,7 @@ func TestTriesAreRecordedAlone(t *testing.T) {
 			t.Fatal(err)
 		}
 		flaky := &storagetest.Flaky{Engine: engine}
-		committer := commit.New(flaky, commit.Options{})
+		committer := commit.New(flaky, commit.Options{EncodeEvent: wire.EventData})
 		defer func() {
 			committer.Close()
 			if err := engine.Close(); err != nil {

@@ -117,7 +117,7 @@ func (p *parser) list(name string, read func(jsontext.Value) (string, error)) er
 		if err != nil {
 			return err
 		}
-		path := wire.Index(name, i, "")
+		path := commerce.Index(name, i, "")
 		at := int(p.dec.InputOffset()) - len(value)
 		p.file.lines[path] = p.lineAt(at)
 		id, err := read(value)

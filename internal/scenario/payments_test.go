@@ -21,6 +21,7 @@ import (
 	"purveyor/internal/outside/sandbox"
 	"purveyor/internal/storage"
 	"purveyor/internal/storage/schema"
+	"purveyor/internal/wire"
 )
 
 const (
@@ -44,7 +45,7 @@ func (w *world) wire() {
 	callbacks := inbound.New(env.Env{}, w.engine.Reader(), w.commit, map[string]inbound.PaymentCallbacks{sandboxName: w.sandbox},
 		map[string]inbound.CourierCallbacks{sandboxName: w.road})
 	w.line = &lineTo{Sandbox: w.sandbox}
-	w.effects = effect.Start(effect.Options{Engine: w.engine, Committer: w.commit, Runner: w.runner, Answers: api.Answers{},
+	w.effects = effect.Start(effect.Options{Engine: w.engine, Committer: w.commit, Runner: w.runner, AppendWebhook: wire.AppendWebhook, Answers: api.Answers{},
 		Processors: map[string]effect.Processor{sandboxName: w.line}, Fleet: fleet, Geocoder: knownPlaces,
 		Movers: map[string]sandbox.Mover{courier.SandboxObjects: w.road}, Post: callbacks.FromSandbox(w.signer)})
 	w.partners = api.New(w.engine, w.commit, api.Options{Now: w.clock.Now, ReplyBytes: replyBytes, Jobs: impatient{w.effects, w},

@@ -26,6 +26,7 @@ import (
 	"purveyor/internal/storage/sqlite"
 	"purveyor/internal/testkit/database"
 	"purveyor/internal/web"
+	"purveyor/internal/wire"
 
 	jsonv2 "github.com/go-json-experiment/json"
 )
@@ -116,7 +117,7 @@ func openWorld(t *testing.T, c *clock, open openEngine, prepare func(*world, *te
 	w := &world{clock: c, worker: fmt.Sprint("scenario ", workers.Add(1))}
 	w.engine = open(t, w.clock.Now)
 	w.runner = jobs.New(env.Env{}, w.worker)
-	w.commit = commit.New(w.engine, commit.Options{Starter: w.runner})
+	w.commit = commit.New(w.engine, commit.Options{Starter: w.runner, EncodeEvent: wire.EventData})
 	prepare(w, t)
 	w.wire()
 	w.server = httptest.NewServer(web.Trace(env.Env{}, slog.New(slog.DiscardHandler), w))

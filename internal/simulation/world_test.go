@@ -30,6 +30,7 @@ import (
 	"purveyor/internal/testkit/memory"
 	"purveyor/internal/testkit/sim"
 	"purveyor/internal/web"
+	"purveyor/internal/wire"
 )
 
 const (
@@ -70,7 +71,7 @@ func newWorld(t *testing.T, s *sim.Sim, e env.Env) *world {
 	w := &world{t: t, sim: s, env: e, db: memory.New(), delivered: map[string]bool{}}
 	engine := w.db.Open(e, e.Now)
 	w.reader = engine.Reader()
-	c := commit.New(engine, commit.Options{Env: e})
+	c := commit.New(engine, commit.Options{Env: e, EncodeEvent: wire.EventData})
 	defer c.Close()
 	price, stock, lat, lng := commerce.Cents(925), int64(quantity), 42.6526, -73.7562
 	catalog := command.ImportCatalog{Categories: []command.ImportCategory{{ID: "cat_1", Name: "Bread"}},
@@ -100,7 +101,7 @@ func (w *world) serve() {
 	w.sim.Tracef("%s starts", p.Name)
 	engine := &shaky{Engine: w.db.Open(e, e.Now), w: w, env: e, name: p.Name}
 	runner := jobs.New(e, p.Name)
-	committer := commit.New(engine, commit.Options{Env: e, Starter: runner})
+	committer := commit.New(engine, commit.Options{Env: e, Starter: runner, EncodeEvent: wire.EventData})
 	objects := effect.NewObjects(e, engine, committer, runner)
 	box, road := payment.NewSandbox(e, objects, publicURL), courier.NewSandbox(e, objects, publicURL)
 	road.Locate = func(ctx context.Context, a commerce.Address) (commerce.Point, bool) {
@@ -109,7 +110,7 @@ func (w *world) serve() {
 	}
 	fleet := courier.Fleet{Providers: map[string]courier.Provider{sandboxes: couriers{road, w, e}}, Modes: map[commerce.Mode][]string{commerce.Test: {sandboxes}}}
 	callbacks := inbound.New(e, engine.Reader(), committer, map[string]inbound.PaymentCallbacks{sandboxes: box}, map[string]inbound.CourierCallbacks{sandboxes: road})
-	effect.Start(effect.Options{Env: e, Engine: engine, Committer: committer, Runner: runner, Sender: partner{w, e},
+	effect.Start(effect.Options{Env: e, Engine: engine, Committer: committer, Runner: runner, Sender: partner{w, e}, AppendWebhook: wire.AppendWebhook, Answers: api.Answers{},
 		Processors: map[string]effect.Processor{sandboxes: processor{box, w, e}}, Fleet: fleet, Geocoder: geocode.Offline{},
 		Movers: map[string]sandbox.Mover{courier.SandboxObjects: road}, Post: callbacks.FromSandbox(sandbox.NewSigner(e, objects))})
 	partners := api.New(engine, committer, api.Options{Env: e, Jobs: runner, Processors: map[commerce.Mode]string{commerce.Test: sandboxes}, Couriers: fleet, Geocoder: geocode.Offline{}})

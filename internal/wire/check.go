@@ -34,7 +34,7 @@ func (c *Check) Fail(field, reason string, args ...any) {
 		return
 	}
 	if c.list != "" {
-		field = Index(c.list, c.index, field)
+		field = commerce.Index(c.list, c.index, field)
 	}
 	field = c.Prefix + field
 	c.Err = commerce.Invalid(field, "%s", field+" "+fmt.Sprintf(reason, args...))

@@ -30,11 +30,7 @@ type point struct {
 	Lng float64 `json:"lng"`
 }
 
-func deliveryOf(v commerce.Order, d commerce.Delivery) delivery {
-	return delivery{orNull(v.CourierDeliveryID), orNull(v.CourierTrackingURL), v.Status, orNull(d.Status)}
-}
-
-func approachOf(d commerce.Delivery) approach {
+func approachOf(d commerce.DeliveryData) approach {
 	a := approach{CourierImminent: d.Imminent,
 		Courier: courier{Name: d.Courier.Name, PhoneNumber: d.Courier.Phone, VehicleType: d.Courier.Vehicle, ImageURL: d.Courier.ImageURL}}
 	if d.DropoffETA != 0 {
@@ -47,26 +43,26 @@ func approachOf(d commerce.Delivery) approach {
 	return a
 }
 
-// DeliveryEventData is the data of delivery.* webhook events, and of those of
-// the timeline: the delivery as far as there is one, and the courier as far as
-// it is known.
-func DeliveryEventData(v commerce.Order, d commerce.Delivery) []byte {
-	return Encode(struct {
-		delivery
-		approach
-	}{deliveryOf(v, d), approachOf(d)})
+// deliveryData is the data of delivery.* events, of webhooks and of the timeline: the
+// delivery as far as there is one, and the courier as far as it is known.
+type deliveryData struct {
+	delivery
+	approach
+}
+
+func deliveryDataOf(d commerce.DeliveryData) deliveryData {
+	return deliveryData{delivery{orNull(d.CourierDeliveryID), orNull(d.CourierTrackingURL), d.Status, orNull(d.CourierStatus)}, approachOf(d)}
 }
 
 // tracking is what driver-location and tracking have in common (SPEC).
 type tracking struct {
 	OK      bool   `json:"ok"`
 	OrderID string `json:"order_id"`
-	delivery
-	approach
+	deliveryData
 }
 
 func trackingOf(v commerce.Order, d commerce.Delivery) tracking {
-	return tracking{true, v.ID, deliveryOf(v, d), approachOf(d)}
+	return tracking{true, v.ID, deliveryDataOf(commerce.DeliveryDataOf(v, d))}
 }
 
 // AppendDriverLocation appends the answer of driver-location. live: the
@@ -95,7 +91,7 @@ func AppendStreamStatus(b []byte, v commerce.Order, d commerce.Delivery) []byte 
 	return appendJSON(b, struct {
 		OrderID string `json:"order_id"`
 		delivery
-	}{v.ID, deliveryOf(v, d)})
+	}{v.ID, deliveryDataOf(commerce.DeliveryDataOf(v, d)).delivery})
 }
 
 // AppendStreamLocation appends the data of a stream's event location.
@@ -103,5 +99,5 @@ func AppendStreamLocation(b []byte, v commerce.Order, d commerce.Delivery) []byt
 	return appendJSON(b, struct {
 		OrderID string `json:"order_id"`
 		approach
-	}{v.ID, approachOf(d)})
+	}{v.ID, approachOf(commerce.DeliveryDataOf(v, d))})
 }

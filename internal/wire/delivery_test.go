@@ -30,7 +30,7 @@ func TestAppendDelivery(t *testing.T) {
 			}
 			return m
 		}
-		same(t, DeliveryEventData(o, d), both(map[string]any{"order_id": nil}))
+		same(t, event(commerce.WebhookDeliveryOut, commerce.EventData{Order: o, Delivery: d}), both(map[string]any{"order_id": nil}))
 		same(t, AppendDriverLocation(nil, o, d, false), both(map[string]any{"ok": true, "source": "cache"}))
 		same(t, AppendDriverLocation(nil, o, d, true), both(map[string]any{"ok": true, "source": "live"}))
 		same(t, AppendTrackingSnapshot(nil, o, d, nil), both(map[string]any{"ok": true, "recent_events": []any{}}))

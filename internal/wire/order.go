@@ -89,15 +89,6 @@ func addressOf(a *commerce.DeliveryAddress) *deliveryAddress {
 // AppendOrder appends an order as partners read it.
 func AppendOrder(b []byte, v commerce.Order) []byte { return appendJSON(b, orderOf(v)) }
 
-// AppendLines appends items of an order: product_id, quantity, price in cents
-// and, where it differs, original_price. Storage keeps lines in this form too.
-func AppendLines(b []byte, lines []commerce.OrderLine) []byte { return appendJSON(b, linesOf(lines)) }
-
-// AppendDeliveryAddress appends null for nil.
-func AppendDeliveryAddress(b []byte, a *commerce.DeliveryAddress) []byte {
-	return appendJSON(b, addressOf(a))
-}
-
 // timelineEvent is one entry of an order's timeline (SPEC, Order timeline event).
 type timelineEvent struct {
 	ID            string                  `json:"id"`
@@ -119,13 +110,13 @@ func timelineOf(events []commerce.TimelineEvent) []timelineEvent {
 	list := make([]timelineEvent, len(events))
 	for i, e := range events {
 		list[i] = timelineEvent{commerce.TimelineEventID(e.OrderID, e.Seq), e.OrderID, e.Kind, orNull(e.Status), orNull(e.CourierStatus),
-			orNull(e.Message), e.Data, e.CreatedOn}
+			orNull(e.Message), TimelineData(e.Data), e.CreatedOn}
 	}
 	return list
 }
 
-// InventoryMove is what a transition did to the stock of one product.
-type InventoryMove struct {
+// inventoryMove is what a transition did to the stock of one product.
+type inventoryMove struct {
 	ProductID string `json:"product_id"`
 	Delta     int64  `json:"delta"`
 	Left      int64  `json:"available_quantity"` // in stock afterwards
@@ -133,26 +124,44 @@ type InventoryMove struct {
 
 // inventory is what the data of several events say of stock.
 type inventory struct {
-	Moves []InventoryMove `json:"inventory"`
+	Moves []inventoryMove `json:"inventory"`
 }
 
-// InventoryData is the data of the timeline events order.processed and
-// order.cancelled.
-func InventoryData(moves []InventoryMove) []byte { return Encode(inventory{moves}) }
-
-// NoteData is the data of order.note: a machine code.
-func NoteData(code string) []byte {
-	return Encode(struct {
-		Code string `json:"code"`
-	}{code})
+func inventoryOf(moves []commerce.InventoryMove) inventory {
+	list := make([]inventoryMove, len(moves))
+	for i, m := range moves {
+		list[i] = inventoryMove(m)
+	}
+	return inventory{list}
 }
 
-// PaymentData is the data of the timeline event order.paid.
-func PaymentData(amount commerce.Cents, paymentID string) []byte {
-	return Encode(struct {
-		AmountCents commerce.Cents `json:"amount_cents"`
-		PaymentID   string         `json:"payment_id"`
-	}{amount, paymentID})
+// TimelineData is the JSON of what a timeline event says; nil for nothing.
+func TimelineData(data commerce.TimelineData) jsontext.Value {
+	switch d := data.(type) {
+	case commerce.NoteData:
+		return Encode(struct {
+			Code string `json:"code"`
+		}(d))
+	case commerce.StockData:
+		return Encode(inventoryOf(d.Moves))
+	case commerce.PaymentData:
+		return Encode(struct {
+			AmountCents commerce.Cents `json:"amount_cents"`
+			PaymentID   string         `json:"payment_id"`
+		}(d))
+	case commerce.RefundData:
+		said := refund{d.RefundID, d.AmountCents, d.TotalCents, d.Reason}
+		if d.Moves == nil {
+			return Encode(said)
+		}
+		return Encode(struct {
+			refund
+			inventory
+		}{said, inventoryOf(d.Moves)})
+	case commerce.DeliveryData:
+		return Encode(deliveryDataOf(d))
+	}
+	return nil
 }
 
 // refund is what the data of several events say of one; TotalCents is what went
@@ -162,20 +171,6 @@ type refund struct {
 	AmountCents commerce.Cents `json:"amount_refunded_cents"`
 	TotalCents  commerce.Cents `json:"total_refunded_cents"`
 	Reason      string         `json:"reason,omitzero"`
-}
-
-// RefundData is the data of the timeline event order.refunded; total is what
-// went back so far, with this refund. moves are there if the refund put goods
-// back in stock.
-func RefundData(r commerce.Refund, total commerce.Cents, moves []InventoryMove) []byte {
-	said := refund{r.ID, r.AmountCents, total, r.Reason}
-	if moves == nil {
-		return Encode(said)
-	}
-	return Encode(struct {
-		refund
-		inventory
-	}{said, inventory{moves}})
 }
 
 // change is what the data of every order.* webhook event begin with. Previous is
@@ -189,31 +184,30 @@ func changeOf(v commerce.Order, previous commerce.OrderStatus) change {
 	return change{orderOf(v), orNull(previous)}
 }
 
-// OrderEventData is the data of the order.* webhook events. previous is empty
-// when the order was made by this change.
-func OrderEventData(v commerce.Order, previous commerce.OrderStatus) []byte {
-	return appendJSON(make([]byte, 0, 1024), changeOf(v, previous))
-}
-
-// RefundEventData is the data of the webhook order.refunded: that of every
-// order event, and the refund (BEHAVIOUR, Lifecycle).
-func RefundEventData(v commerce.Order, previous commerce.OrderStatus, r commerce.Refund) []byte {
-	return Encode(struct {
-		change
-		refund
-		Status commerce.OrderStatus `json:"status"`
-	}{changeOf(v, previous), refund{r.ID, r.AmountCents, v.RefundedCents, r.Reason}, v.Status})
-}
-
-// RefundFailedEventData is the data of the webhook order.refund_failed: that of
-// every order event, and the refund that came back.
-func RefundFailedEventData(v commerce.Order, previous commerce.OrderStatus, r commerce.Refund) []byte {
-	return Encode(struct {
-		change
-		ID          string               `json:"payments_refund_id"`
-		AmountCents commerce.Cents       `json:"amount_cents"`
-		TotalCents  commerce.Cents       `json:"total_refunded_cents"`
-		Status      commerce.OrderStatus `json:"status"`
-		Error       string               `json:"error"`
-	}{changeOf(v, previous), r.ID, r.AmountCents, v.RefundedCents, v.Status, r.Error})
+// EventData is the data of a webhook event, made from what the event is about.
+func EventData(e commerce.WebhookEvent) []byte {
+	v := e.About
+	r, about := &v.Refund, changeOf(v.Order, v.Previous)
+	switch e.Kind {
+	case commerce.WebhookTest:
+		return []byte("{}")
+	case commerce.WebhookRefunded:
+		return Encode(struct {
+			change
+			refund
+			Status commerce.OrderStatus `json:"status"`
+		}{about, refund{r.ID, r.AmountCents, v.Order.RefundedCents, r.Reason}, v.Order.Status})
+	case commerce.WebhookRefundFailed:
+		return Encode(struct {
+			change
+			ID          string               `json:"payments_refund_id"`
+			AmountCents commerce.Cents       `json:"amount_cents"`
+			TotalCents  commerce.Cents       `json:"total_refunded_cents"`
+			Status      commerce.OrderStatus `json:"status"`
+			Error       string               `json:"error"`
+		}{about, r.ID, r.AmountCents, v.Order.RefundedCents, v.Order.Status, r.Error})
+	case commerce.WebhookDeliveryCreated, commerce.WebhookDeliveryOut, commerce.WebhookDeliveryDone, commerce.WebhookDeliveryCancelled, commerce.WebhookCourierUpdate:
+		return Encode(deliveryDataOf(commerce.DeliveryDataOf(v.Order, v.Delivery)))
+	}
+	return Encode(about)
 }

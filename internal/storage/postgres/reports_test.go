@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -96,7 +97,7 @@ func reported(n int) *batch {
 		changes.Customers = append(changes.Customers, customer)
 		changes.Replies = append(changes.Replies, reply)
 		changes.Timeline = append(changes.Timeline, commerce.TimelineEvent{StoreID: store, OrderID: order, Seq: 1, Kind: commerce.TimelineCreated, CreatedOn: now},
-			commerce.TimelineEvent{StoreID: store, OrderID: order, Seq: 2, Status: commerce.Processed, Data: make([]byte, 100), CreatedOn: now})
+			commerce.TimelineEvent{StoreID: store, OrderID: order, Seq: 2, Status: commerce.Processed, Data: commerce.NoteData{Code: strings.Repeat("x", 100)}, CreatedOn: now})
 		changes.Webhooks = append(changes.Webhooks, event)
 		changes.NewJobs = append(changes.NewJobs, commerce.Job{Slot: int64(i % commerce.JobSlots), ID: commerce.NewID(commerce.PrefixJob, now, entropy),
 			Kind: "deliver_webhook", Owner: o.PartnerID, Subject: event.ID, RunAt: now, State: commerce.JobWaiting})

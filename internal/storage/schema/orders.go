@@ -1,9 +1,6 @@
 package schema
 
-import (
-	"purveyor/internal/commerce"
-	"purveyor/internal/wire"
-)
+import "purveyor/internal/commerce"
 
 // Orders has a row for each order, with its lines.
 var Orders = Table[commerce.OrderKey, commerce.Order]{
@@ -16,7 +13,7 @@ var Orders = Table[commerce.OrderKey, commerce.Order]{
 	BindKey: func(b Binder, k commerce.OrderKey) { b.Text(k.StoreID).Text(k.OrderID) },
 	BindFixed: func(b Binder, v *commerce.Order) {
 		b.Text(v.PartnerID).Text(string(v.Mode)).Text(v.Source).Text(v.ExternalID).Text(string(v.Fulfillment)).
-			JSON(wire.AppendLines(nil, v.Lines)).JSON(addressJSON(v.Address)).
+			JSON(encodeLines(v.Lines)).JSON(encodeAddress(v.Address)).
 			Int(int64(v.SubtotalCents)).Int(int64(v.TaxCents)).Int(int64(v.DeliveryFeeCents)).Int(int64(v.TotalCents)).
 			Text(v.PickupInstructions).Text(v.DropoffInstructions).Text(v.ExternalPaymentID).Int(v.CreatedOn).
 			Text(v.CustomerID).Text(v.CustomerEmail)
@@ -38,14 +35,7 @@ var Orders = Table[commerce.OrderKey, commerce.Order]{
 func scanOrder(s Scanner, k commerce.OrderKey) commerce.Order {
 	o := commerce.Order{StoreID: k.StoreID, ID: k.OrderID, PartnerID: s.Text(), Mode: commerce.Mode(s.Text()), Source: s.Text(),
 		ExternalID: s.Text(), Fulfillment: commerce.Fulfillment(s.Text())}
-	lines, address := s.JSON(), s.JSON()
-	var err error
-	if o.Lines, err = wire.ParseLines(lines); err != nil {
-		unreadable(s, "lines", err)
-	}
-	if o.Address, err = wire.ParseDeliveryAddress(address); err != nil {
-		unreadable(s, "address", err)
-	}
+	o.Lines, o.Address = decodeLines(s), decodeAddress(s)
 	o.SubtotalCents, o.TaxCents = commerce.Cents(s.Int()), commerce.Cents(s.Int())
 	o.DeliveryFeeCents, o.TotalCents = commerce.Cents(s.Int()), commerce.Cents(s.Int())
 	o.PickupInstructions, o.DropoffInstructions, o.ExternalPaymentID = s.Text(), s.Text(), s.Text()
@@ -56,13 +46,6 @@ func scanOrder(s Scanner, k commerce.OrderKey) commerce.Order {
 	o.ReadyForPickupAt, o.PickedUpAt, o.RefundedFrom, o.RefundStopped = s.Int(), s.Int(), commerce.OrderStatus(s.Text()), s.Bool()
 	o.Restocked, o.UpdatedOn, o.Events, o.NotifiedOn = s.Bool(), s.Int(), s.Int(), s.Int()
 	return o
-}
-
-func addressJSON(a *commerce.DeliveryAddress) []byte {
-	if a == nil {
-		return nil
-	}
-	return wire.AppendDeliveryAddress(nil, a)
 }
 
 // ExternalIDs has the order of each external id of a partner.
@@ -104,7 +87,7 @@ var Timeline = Log[commerce.TimelineEvent]{
 	Name: "timeline", ID: "store_id, order_id, seq", Rest: "kind, status, courier_status, message, data, created_on",
 	Bind: func(b Binder, e *commerce.TimelineEvent) {
 		b.Text(e.StoreID).Text(e.OrderID).Int(e.Seq).Text(string(e.Kind)).Text(string(e.Status)).
-			Text(string(e.CourierStatus)).Text(e.Message).JSON(e.Data).Int(e.CreatedOn)
+			Text(string(e.CourierStatus)).Text(e.Message).JSON(encodeTimelineData(e.Data)).Int(e.CreatedOn)
 	},
 	Changes: func(c *commerce.Changes) *[]commerce.TimelineEvent { return &c.Timeline },
 	Traits:  Traits{Shard: "store_id"},
@@ -112,7 +95,8 @@ var Timeline = Log[commerce.TimelineEvent]{
 
 // ScanTimeline reads the columns of Timeline that follow the order's key.
 func ScanTimeline(s Scanner, k commerce.OrderKey) commerce.TimelineEvent {
-	return commerce.TimelineEvent{StoreID: k.StoreID, OrderID: k.OrderID, Seq: s.Int(),
-		Kind: commerce.TimelineKind(s.Text()), Status: commerce.OrderStatus(s.Text()), CourierStatus: commerce.CourierStatus(s.Text()),
-		Message: s.Text(), Data: s.JSON(), CreatedOn: s.Int()}
+	e := commerce.TimelineEvent{StoreID: k.StoreID, OrderID: k.OrderID, Seq: s.Int(),
+		Kind: commerce.TimelineKind(s.Text()), Status: commerce.OrderStatus(s.Text()), CourierStatus: commerce.CourierStatus(s.Text()), Message: s.Text()}
+	e.Data, e.CreatedOn = decodeTimelineData(s, e.Kind), s.Int()
+	return e
 }

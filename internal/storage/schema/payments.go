@@ -1,10 +1,6 @@
 package schema
 
-import (
-	"purveyor/internal/commerce"
-
-	"github.com/go-json-experiment/json"
-)
+import "purveyor/internal/commerce"
 
 // Payments has the payment of each order that is paid through us.
 var Payments = Table[commerce.OrderKey, commerce.Payment]{
@@ -15,7 +11,7 @@ var Payments = Table[commerce.OrderKey, commerce.Payment]{
 	KeyOf:   func(v *commerce.Payment) commerce.OrderKey { return v.Key() },
 	BindKey: func(b Binder, k commerce.OrderKey) { b.Text(k.StoreID).Text(k.OrderID) },
 	BindFixed: func(b Binder, v *commerce.Payment) {
-		b.Text(v.Processor).Text(v.SuccessURL).Text(v.CancelURL).Text(v.StoreName).JSON(titles(v.Titles)).
+		b.Text(v.Processor).Text(v.SuccessURL).Text(v.CancelURL).Text(v.StoreName).JSON(encodeTitles(v.Titles)).
 			Text(v.TraceID).Int(v.CreatedOn)
 	},
 	BindMutable: func(b Binder, v *commerce.Payment) {
@@ -24,7 +20,7 @@ var Payments = Table[commerce.OrderKey, commerce.Payment]{
 	},
 	Scan: func(s Scanner, k commerce.OrderKey) commerce.Payment {
 		return commerce.Payment{StoreID: k.StoreID, OrderID: k.OrderID, Processor: s.Text(), SuccessURL: s.Text(), CancelURL: s.Text(),
-			StoreName: s.Text(), Titles: titlesOf(s), TraceID: s.Text(), CreatedOn: s.Int(),
+			StoreName: s.Text(), Titles: decodeTitles(s), TraceID: s.Text(), CreatedOn: s.Int(),
 			State: commerce.PaymentState(s.Text()), SessionID: s.Text(), CheckoutURL: s.Text(), PaymentID: s.Text(), Error: s.Text(), CallbackID: s.Text(),
 			CapturedCents: commerce.Cents(s.Int()), RefundedCents: commerce.Cents(s.Int()), PendingCents: commerce.Cents(s.Int()), CameBackCents: commerce.Cents(s.Int()),
 			Entries: s.Int(), UpdatedOn: s.Int()}
@@ -35,24 +31,6 @@ var Payments = Table[commerce.OrderKey, commerce.Payment]{
 	Created: func(n *commerce.Needs) *[]commerce.OrderKey { return &n.NewPayments },
 	Lock:    LockAll,
 	Traits:  Traits{Shard: "store_id", Single: true},
-}
-
-// titles is the JSON text of the lines' titles.
-func titles(v []commerce.LineTitle) []byte {
-	data, err := json.Marshal(v)
-	if err != nil {
-		panic(err) // texts always encode
-	}
-	return data
-}
-
-func titlesOf(s Scanner) (v []commerce.LineTitle) {
-	if data := s.JSON(); string(data) != "[]" {
-		if err := json.Unmarshal(data, &v); err != nil {
-			unreadable(s, "titles", err)
-		}
-	}
-	return v
 }
 
 // ScanPayment reads all columns of Payments.

@@ -70,7 +70,7 @@ func seedEveryTable(t *testing.T, e storage.Engine) {
 		c.Attention = []commerce.Attention{{StoreID: "sto_1", OrderID: order.OrderID, Code: "x", Since: now, Detail: "ünï\n"},
 			{StoreID: "sto_1", OrderID: order.OrderID, Code: "y", Since: now, ResolvedOn: now, ResolvedBy: "order:cancel"}}
 		c.Timeline = []commerce.TimelineEvent{{StoreID: "sto_1", OrderID: order.OrderID, Seq: 1, Kind: "order.note", CreatedOn: now},
-			{StoreID: "sto_1", OrderID: order.OrderID, Seq: 2, Kind: "order.note", Data: []byte(`{"b":1,"a": 2}`), CreatedOn: now}}
+			{StoreID: "sto_1", OrderID: order.OrderID, Seq: 2, Kind: "order.note", Data: commerce.NoteData{Code: "ünï"}, CreatedOn: now}}
 		c.Webhooks = []commerce.WebhookEvent{{PartnerID: "ptn_1", ID: "evt_1", Kind: "order.paid", Data: []byte("{}"), Timestamp: now}}
 		c.Mails = []commerce.MailCount{{MailKey: commerce.MailsFor("ptn_1"), Day: 20_000, Count: 7, JobID: "job_1"}}
 		c.Endpoints = []commerce.Endpoint{{PartnerID: "ptn_1", Failures: 3, FailingSince: now}}

@@ -50,7 +50,7 @@ func sample() commerce.Changes {
 		Timeline: []commerce.TimelineEvent{
 			{StoreID: "sto_1", OrderID: "ord_1", Seq: 1, Kind: commerce.TimelineCreated, CreatedOn: 24},
 			{StoreID: "sto_1", OrderID: "ord_1", Seq: 2, Kind: commerce.TimelineProcessed, Status: commerce.Processed, CourierStatus: "c",
-				Message: "m", Data: []byte(`{"a":1}`), CreatedOn: 25}},
+				Message: "m", Data: commerce.StockData{Moves: []commerce.InventoryMove{{ProductID: "prd_1", Delta: -2, Left: 9}}}, CreatedOn: 25}},
 		Webhooks: []commerce.WebhookEvent{{PartnerID: "ptn_1", ID: "evt_1", Kind: commerce.WebhookAccepted, StoreID: "sto_1", OrderID: "ord_1",
 			TraceID: "t", Data: []byte(`{}`), Timestamp: 26}},
 		NewJobs: []commerce.Job{{Slot: 3, ID: "job_1", Kind: commerce.JobDeliverWebhook, Mode: commerce.Test, Owner: "ptn_1", Subject: "evt_1", PartnerID: "ptn_2", RunAt: 27,

@@ -1,0 +1,120 @@
+package schema
+
+import (
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"purveyor/internal/commerce"
+)
+
+// This file has the JSON texts that some columns hold. They are storage's own: what
+// partners read is made by package api. All databases ever written hold these
+// forms, so a field may be added to them and none renamed.
+
+// line is an item of an order; orders.lines is a list of them.
+type line struct {
+	ProductID          string          `json:"product_id"`
+	Quantity           int64           `json:"quantity"`
+	PriceCents         commerce.Cents  `json:"price"`
+	OriginalPriceCents *commerce.Cents `json:"original_price,omitzero"` // the catalog's price where it differed
+}
+
+// recipient is orders.address.
+type recipient struct {
+	Name    string `json:"name"`
+	Email   string `json:"email,omitzero"`
+	Phone   string `json:"phone,omitzero"`
+	Address place  `json:"address"`
+}
+
+type place struct {
+	Line1      string `json:"line1"`
+	Line2      string `json:"line2,omitzero"`
+	City       string `json:"city"`
+	State      string `json:"state"`
+	PostalCode string `json:"postal_code"`
+	Country    string `json:"country"`
+}
+
+// title is how a line is called on the payment page; payments.titles is a list of them.
+type title struct {
+	Name     string `json:"name"`
+	ImageURL string `json:"image,omitzero"`
+}
+
+func encodeLines(lines []commerce.OrderLine) []byte {
+	list := make([]line, len(lines))
+	for i, l := range lines {
+		list[i] = line(l)
+	}
+	return encode(list)
+}
+
+func decodeLines(s Scanner) []commerce.OrderLine {
+	list := decode[[]line](s, "lines")
+	lines := make([]commerce.OrderLine, len(list))
+	for i, l := range list {
+		lines[i] = commerce.OrderLine(l)
+	}
+	return lines
+}
+
+// encodeAddress gives NULL for no address.
+func encodeAddress(a *commerce.DeliveryAddress) []byte {
+	if a == nil {
+		return nil
+	}
+	return encode(recipient{a.Name, a.Email, a.Phone, place(a.Address)})
+}
+
+func decodeAddress(s Scanner) *commerce.DeliveryAddress {
+	stored := decode[*recipient](s, "address")
+	if stored == nil {
+		return nil
+	}
+	return &commerce.DeliveryAddress{Name: stored.Name, Email: stored.Email, Phone: stored.Phone, Address: commerce.Address(stored.Address)}
+}
+
+func encodeTitles(titles []commerce.LineTitle) []byte {
+	list := make([]title, len(titles))
+	for i, t := range titles {
+		list[i] = title(t)
+	}
+	return encode(list)
+}
+
+func decodeTitles(s Scanner) (titles []commerce.LineTitle) {
+	for _, t := range decode[[]title](s, "titles") {
+		titles = append(titles, commerce.LineTitle(t))
+	}
+	return titles
+}
+
+// asStored writes text that is no UTF-8 with U+FFFD. Decoders of requests let no such
+// text in.
+var asStored = json.JoinOptions(jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
+
+// encode is the JSON text of a form of this file, which always encodes.
+func encode(v any) []byte {
+	text, err := json.Marshal(v, asStored)
+	if err != nil {
+		panic(err)
+	}
+	return text
+}
+
+// decode reads a column; NULL and an empty list give the zero value. what names
+// the column in the error of a text that has another form.
+func decode[V any](s Scanner, what string) (v V) {
+	if text := s.JSON(); text != nil && string(text) != "[]" {
+		v = decodeText[V](s, text, what)
+	}
+	return v
+}
+
+func decodeText[V any](s Scanner, text []byte, what string) (v V) {
+	if err := json.Unmarshal(text, &v); err != nil {
+		unreadable(s, what, err)
+	}
+	return v
+}
