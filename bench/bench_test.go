@@ -86,7 +86,7 @@ func TestQuickRunOfAllCases(t *testing.T) {
 }
 
 func TestOptionsThatCannotWork(t *testing.T) {
-	for _, o := range []options{{only: "limits/order"}, {only: "large"}, {orders: 1000}, {write: true, quick: true}, {write: true, only: "payments/slow"}, {write: true}} {
+	for _, o := range []options{{only: "limits/order"}, {only: "large"}, {orders: 1000}, {write: true, quick: true}, {write: true, only: "payments/slow"}, {write: true}, {write: true, only: "payments", old: "purveyor"}} {
 		if err := o.measure(t.Context(), nil); err == nil {
 			t.Errorf("%+v was taken", o)
 		}
@@ -96,8 +96,8 @@ func TestOptionsThatCannotWork(t *testing.T) {
 			t.Errorf("-only %s: %v", only, got)
 		}
 	}
-	o := options{only: "limits", orders: 10, dir: "/some/where", old: "/some/program", seconds: 2, rounds: 3, write: true}
-	if got := o.commandLine(); got != "go -C bench run . -only limits -orders 10 -dir FOLDER -old PROGRAM -seconds 2 -rounds 3 -write" {
+	o := options{only: "limits", orders: 10, dir: "/some/where", old: "/some/program", seconds: 2, rounds: 3}
+	if got := o.commandLine(); got != "go -C bench run . -only limits -orders 10 -dir FOLDER -old PROGRAM -seconds 2 -rounds 3" {
 		t.Error(got)
 	}
 }

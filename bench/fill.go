@@ -29,8 +29,10 @@ func (b *bench) fillOrders(d *dataset, program string) {
 		report(n - n/10)
 	}
 	lastTenth := time.Now()
-	report(max(n/10, 1))
-	d.Orders = noted.ids()
+	report(n - len(noted.orders))
+	if d.Orders = noted.ids(); len(d.Orders) != n {
+		check(fmt.Errorf("%d orders were reported in time, not %d", len(d.Orders), n))
+	}
 	check(c.stop())
 	d.exec(fmt.Sprintf("DELETE FROM replies WHERE created_on < %d", lastTenth.UnixMilli()))
 }

@@ -89,8 +89,8 @@ func (o options) check() error {
 	switch {
 	case o.orders > 0 && o.dir == "":
 		return errors.New("-orders takes time to fill databases: name a folder for them with -dir")
-	case o.write && (o.quick || strings.Contains(o.only, "/")):
-		return errors.New("-write is for whole sections, without -quick")
+	case o.write && (o.quick || o.old != "" || strings.Contains(o.only, "/")):
+		return errors.New("-write is for whole sections, without -quick and -old")
 	case o.write && o.orders == 0 && slices.ContainsFunc(sections, func(s section) bool { return s.full && o.wants(s.name) }):
 		return errors.New("-write of these sections needs -orders: their tables also show large databases")
 	}
