@@ -90,6 +90,8 @@ func (old oldShop) goOn(s *shop) {
 	if len(open) < 50 {
 		s.t.Errorf("only %d jobs are open", len(open))
 	}
+	history := s.rows("SELECT partner_id || ' ' || orders.id || ' ' || seq || ' ' || data FROM timeline JOIN orders ON orders.id = order_id WHERE data IS NOT NULL AND partner_id <> '" +
+		old.Partners["Delta"].PartnerID + "'") // which may not read orders
 	s.operate("migrate").ok(s.t)
 	to := newSink(s.t)
 	for _, name := range []string{"Alfa", "Gamma"} {
@@ -99,6 +101,7 @@ func (old oldShop) goOn(s *shop) {
 	s.operate("partner", "suspend", "--lift", old.Partners["Gamma"].PartnerID).ok(s.t)
 	_, base := serve(s.t, s.url(), "--sandbox-step", "10ms", allowPrivate)
 	old.repeat(s.t, base)
+	old.reads(s.t, base, history)
 	old.finish(s.t, base)
 	eventually(s.t, patience, "all jobs to end", func() bool {
 		// A courier is checked five minutes after the last callback.
@@ -119,6 +122,36 @@ func (old oldShop) goOn(s *shop) {
 	} {
 		if n := s.count(query); n != "0" {
 			s.t.Errorf("%s: %s", what, n)
+		}
+	}
+}
+
+// reads compares the timelines that partners read with what the old program stored, byte
+// for byte. history has partner, order, number and data of each event.
+func (old oldShop) reads(t *testing.T, base string, history []string) {
+	t.Helper()
+	if len(history) < 50 {
+		t.Errorf("only %d events of timelines have data", len(history))
+	}
+	keys, timelines := map[string]string{}, map[string][]json.RawMessage{}
+	for _, p := range old.Partners {
+		keys[p.PartnerID] = p.Keys.Live
+	}
+	for _, row := range history {
+		part := strings.SplitN(row, " ", 4)
+		if timelines[part[1]] == nil {
+			var read struct {
+				Events []struct{ Data json.RawMessage }
+			}
+			newClient(t, base, keys[part[0]]).must(200, get("/v1/orders/"+part[1]+"/timeline?limit=500")).decode(t, &read)
+			for _, e := range read.Events {
+				timelines[part[1]] = append(timelines[part[1]], e.Data)
+			}
+		}
+		seq, err := strconv.Atoi(part[2])
+		must(t, err)
+		if events := timelines[part[1]]; seq > len(events) || string(events[seq-1]) != part[3] {
+			t.Errorf("event %d of %s is read as %q, was stored as %s", seq, part[1], events, part[3])
 		}
 	}
 }
