@@ -49,6 +49,6 @@ func portsOf(c config.Outbound) (ports, error) {
 
 // options returns the dependencies of jobs that are known here.
 func (p ports) options(db *database) effect.Options {
-	return effect.Options{Engine: db.Engine, Committer: db.committer, Runner: db.runner,
+	return effect.Options{Queue: db.Engine, Reads: db.Engine.Reader(), Committer: db.committer, Runner: db.runner,
 		Sender: p.webhooks, AppendWebhook: wire.AppendWebhook, Answers: api.Answers{}, Mailer: p.mailer, Texter: p.texter}
 }

@@ -127,7 +127,7 @@ func newService(db *database, c settings, p ports, baseURL string) (*service, er
 	}
 	_, elsewhere := db.Engine.(*postgres.Engine)
 	c.Server.BoundMemory(elsewhere)
-	objects := effect.NewObjects(env.Env{}, db.Engine, db.committer, db.runner)
+	objects := effect.NewObjects(env.Env{}, db.Engine.Reader(), db.committer, db.runner)
 	geocoder, err := newGeocoder(c.Couriers, db, baseURL)
 	if err != nil {
 		return nil, err
@@ -149,7 +149,7 @@ func newService(db *database, c settings, p ports, baseURL string) (*service, er
 	o.Failed, o.Processors, o.Fleet, o.Geocoder = warnings.job, processors.forJobs(warnings), fleet, geocoder
 	o.Movers, o.Post = couriers.movers(), callbacks.FromSandbox(sandbox.NewSigner(env.Env{}, objects))
 	effects := effect.Start(o)
-	partners := api.New(db, db.committer, api.Options{CacheBytes: c.CacheMiB << 20, ReplyBytes: c.RepliesMiB << 20, Jobs: effects, Processors: processors.modes,
+	partners := api.New(db.Reader(), db, db.committer, api.Options{CacheBytes: c.CacheMiB << 20, ReplyBytes: c.RepliesMiB << 20, Jobs: effects, Processors: processors.modes,
 		Couriers: fleet, Geocoder: geocoder})
 	return &service{db: db, effects: effects, api: partners.Handler(), streams: partners, countReplies: partners.CountReplies, inbound: callbacks, sandbox: pages, proxies: proxies,
 		reads: web.NewProbe(env.Env{}, "the database answers reads", db.read), writes: web.NewProbe(env.Env{}, "the database takes writes", db.Writable),

@@ -10,7 +10,7 @@ import (
 )
 
 // keyFinder lets the gate look up keys.
-type keyFinder struct{ reader storage.Reader }
+type keyFinder struct{ reader storage.Partners }
 
 func (k keyFinder) FindKey(ctx context.Context, hash commerce.KeyHash) (commerce.Partner, commerce.Mode, error) {
 	p, mode, err := k.reader.KeyHolder(ctx, hash)

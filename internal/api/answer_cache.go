@@ -16,7 +16,7 @@ import (
 // invalidated. What is asked often is not pushed out by what is asked once: a
 // partner may walk through the whole catalog.
 type answerCache struct {
-	reader  storage.Reader
+	reader  storage.Catalog
 	entries *otter.Cache[question, *keptAnswer]
 }
 
@@ -37,7 +37,7 @@ type document struct {
 	end     int
 }
 
-func newAnswerCache(reader storage.Reader, bytes int) *answerCache {
+func newAnswerCache(reader storage.Catalog, bytes int) *answerCache {
 	const (
 		overhead   = 400 // bytes of an entry beside its body
 		ofDocument = 48  // bytes of a document

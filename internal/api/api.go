@@ -24,12 +24,30 @@ import (
 	"github.com/go-chi/chi/v5"
 )
 
+// Reads are the reads that partners see.
+type Reads interface {
+	storage.Stores
+	storage.Catalog
+	storage.Orders
+	storage.Money
+	storage.Replies
+	storage.Partners
+	storage.Events
+	storage.Jobs
+}
+
+// Storage bounds what partners store and ask.
+type Storage interface {
+	storage.ReplyStore
+	storage.Quotas
+}
+
 // API serves the partners.
 type API struct {
 	env        env.Env
-	engine     storage.Engine
+	engine     Storage
 	stored     *storedReplies
-	reader     storage.Reader
+	reader     Reads
 	committer  *commit.Committer
 	gate       *web.Gate
 	bodies     *web.Bodies
@@ -76,7 +94,7 @@ type Finisher interface {
 }
 
 // New makes the API.
-func New(engine storage.Engine, committer *commit.Committer, o Options) *API {
+func New(reader Reads, engine Storage, committer *commit.Committer, o Options) *API {
 	if o.Now == nil {
 		o.Now = o.Env.Now
 	}
@@ -86,7 +104,6 @@ func New(engine storage.Engine, committer *commit.Committer, o Options) *API {
 	if o.ReplyBytes == 0 {
 		o.ReplyBytes = 1 << 30
 	}
-	reader := engine.Reader()
 	streaming, end := context.WithCancel(context.Background())
 	return &API{env: o.Env, engine: engine, stored: &storedReplies{most: o.ReplyBytes}, reader: reader, committer: committer, now: o.Now, jobs: o.Jobs, processors: o.Processors,
 		couriers: o.Couriers, geocoder: o.Geocoder, streaming: streaming, endStreams: end, streams: newStreams(o.Env), answers: web.NewBudget(maxAnswers, maxOfPartner),

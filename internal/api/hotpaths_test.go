@@ -66,7 +66,7 @@ func newChain(b *testing.B, engine storage.Engine, o api.Options) *chain {
 		b.Fatal(err)
 	}
 	log := slog.New(slog.NewTextHandler(io.Discard, nil)) // writes every line, as the default does
-	c.Handler = web.Trace(env.Env{}, log, api.New(engine, c.committer, o).Handler())
+	c.Handler = web.Trace(env.Env{}, log, api.New(engine.Reader(), engine, c.committer, o).Handler())
 	return c
 }
 

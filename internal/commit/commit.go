@@ -58,7 +58,7 @@ type Options struct {
 // batch. All fields below the mutex belong to the goroutine that calls Step.
 type Committer struct {
 	env      env.Env
-	engine   storage.Engine
+	engine   storage.Batches
 	maxBatch int
 	starter  Starter
 	encode   func(commerce.WebhookEvent) []byte
@@ -75,7 +75,7 @@ type Committer struct {
 }
 
 // New starts a committer over the engine.
-func New(engine storage.Engine, o Options) *Committer {
+func New(engine storage.Batches, o Options) *Committer {
 	if o.Batch <= 0 {
 		o.Batch = maxBatch
 	}

@@ -152,7 +152,7 @@ func TestDispatchWithoutDatabase(t *testing.T) {
 		r := &ride{name: "A-1"}
 		reporting(v, r)
 		job := s.jobs(commerce.JobWaiting, storeID)[0]
-		out := couriers{Options{Engine: unreadable{s.engine}, Committer: s.committer}}.dispatch(context.Background(), job)
+		out := couriers{Options{Queue: unreadable{s.engine}, Reads: unreadable{s.engine}.Reader(), Committer: s.committer}}.dispatch(context.Background(), job)
 		if !errors.Is(out.Err, storage.ErrUnavailable) || out.Record != nil {
 			t.Errorf("%+v", out)
 		}

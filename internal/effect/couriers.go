@@ -14,7 +14,6 @@ import (
 	"purveyor/internal/jobs"
 	"purveyor/internal/outside/courier"
 	"purveyor/internal/outside/geocode"
-	"purveyor/internal/storage"
 )
 
 // couriers are the calls to courier providers.
@@ -209,7 +208,7 @@ func settled(refusal error, untouched func(error) error) error {
 // request returns the request for a delivery, and how far it is. It has coordinates
 // only if they are those of the door, not of a ZIP code's centre.
 func (c couriers) request(ctx context.Context, order commerce.Order, d commerce.Delivery) (r courier.CreateRequest, reach commerce.Reach, err error) {
-	store, err := c.Engine.Reader().Store(ctx, order.StoreID)
+	store, err := c.Reads.Store(ctx, order.StoreID)
 	if err != nil {
 		return r, reach, fmt.Errorf("store %s: %w", order.StoreID, err)
 	}
@@ -218,7 +217,7 @@ func (c couriers) request(ctx context.Context, order commerce.Order, d commerce.
 	for i, line := range demands {
 		ids[i] = line.ProductID
 	}
-	known, err := c.Engine.Reader().Items(ctx, order.StoreID, ids)
+	known, err := c.Reads.Items(ctx, order.StoreID, ids)
 	if err != nil {
 		return r, reach, fmt.Errorf("products of order %s: %w", order.ID, err)
 	}
@@ -244,7 +243,7 @@ func (c couriers) cancel(ctx context.Context, job commerce.Job) jobs.Outcome {
 	if err != nil {
 		return c.ledger().retryAfterLease(job, err)
 	}
-	refundID, err := cancelRefund(ctx, c.Engine.Reader(), job, order)
+	refundID, err := cancelRefund(ctx, c.Reads, job, order)
 	if err != nil {
 		return c.ledger().retryAfterLease(job, err)
 	}
@@ -275,7 +274,7 @@ func (c couriers) cancel(ctx context.Context, job commerce.Job) jobs.Outcome {
 
 // cancelRefund returns the id of the refund that the cancelling call asked for, if
 // the answer of that call waits for the job. Both were stored together.
-func cancelRefund(ctx context.Context, r storage.Reader, job commerce.Job, order commerce.Order) (id string, err error) {
+func cancelRefund(ctx context.Context, r Reads, job commerce.Job, order commerce.Order) (id string, err error) {
 	if job.ReplyTo.Key == "" {
 		return "", nil
 	}
@@ -295,7 +294,7 @@ func notOfFleet(name string) error {
 // tell sends a partner the courier's latest position, if it has moved since the last
 // webhook.
 func (c couriers) tell(ctx context.Context, job commerce.Job) jobs.Outcome {
-	order, err := c.Engine.Reader().Order(ctx, commerce.OrderKey{StoreID: job.Owner, OrderID: job.Subject})
+	order, err := c.Reads.Order(ctx, commerce.OrderKey{StoreID: job.Owner, OrderID: job.Subject})
 	if err != nil {
 		return c.ledger().retryAfterLease(job, err)
 	}
@@ -325,7 +324,7 @@ func (c couriers) check(ctx context.Context, job commerce.Job) jobs.Outcome {
 }
 
 func (c couriers) load(ctx context.Context, key commerce.OrderKey) (commerce.Order, commerce.Delivery, error) {
-	reader := c.Engine.Reader()
+	reader := c.Reads
 	order, err := reader.Order(ctx, key)
 	if err != nil {
 		return order, commerce.Delivery{}, fmt.Errorf("order %s: %w", key.OrderID, err)

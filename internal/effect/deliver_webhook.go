@@ -17,8 +17,8 @@ import (
 // webhooks delivers events to the callback URLs of partners.
 type webhooks struct {
 	ledger
-	engine     storage.Engine
-	reader     storage.Reader
+	queue      storage.Queue
+	reader     Reads
 	sender     Sender
 	body       func(b []byte, e commerce.WebhookEvent) []byte
 	recipients *recipients
@@ -26,9 +26,8 @@ type webhooks struct {
 }
 
 func newWebhooks(o Options, l ledger) *webhooks {
-	reader := o.Engine.Reader()
-	return &webhooks{ledger: l, engine: o.Engine, reader: reader, sender: o.Sender, body: o.AppendWebhook,
-		recipients: &recipients{env: o.Env, reader: reader, known: map[string]*entry{}},
+	return &webhooks{ledger: l, queue: o.Queue, reader: o.Reads, sender: o.Sender, body: o.AppendWebhook,
+		recipients: &recipients{env: o.Env, reader: o.Reads, known: map[string]*entry{}},
 		tries:      newTries(o.Env, o.Committer)}
 }
 
@@ -141,7 +140,7 @@ func (w *webhooks) release(ctx context.Context, job commerce.Job) jobs.Outcome {
 		if commerce.Parks(p.partner, p.endpoint) { // it is held again; a later release makes them due
 			return w.done(job)
 		}
-		n, err := w.engine.ReleaseParked(ctx, job.Owner, releaseAtOnce)
+		n, err := w.queue.ReleaseParked(ctx, job.Owner, releaseAtOnce)
 		if err != nil {
 			return w.retryAfterLease(job, err)
 		}

@@ -369,7 +369,7 @@ func TestOneJobForAnAttempt(t *testing.T) {
 			far.set(quoting, refuses)
 			time.Sleep(5 * time.Second)
 		})
-		c := couriers{Options{Engine: s.engine, Committer: s.committer, Fleet: s.fleet(newMortal(s.engine, 0, false)), Geocoder: nowhere{}}}
+		c := couriers{Options{Queue: s.engine, Reads: s.engine.Reader(), Committer: s.committer, Fleet: s.fleet(newMortal(s.engine, 0, false)), Geocoder: nowhere{}}}
 		var wg sync.WaitGroup
 		left := s.jobs(commerce.JobWaiting, storeID)
 		for _, j := range left {

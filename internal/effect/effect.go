@@ -31,7 +31,8 @@ type Sender interface {
 // Options are the dependencies of the effects.
 type Options struct {
 	Env       env.Env
-	Engine    storage.Engine
+	Queue     storage.Queue
+	Reads     Reads
 	Committer *commit.Committer
 	Runner    *jobs.Runner // runs the jobs; the committer hands new ones to it
 	// Failed is called for each failed attempt of a job, as jobs.Options says; nil:
@@ -111,7 +112,7 @@ func Start(o Options) *Effects {
 	ledger := o.ledger()
 	w := newWebhooks(o, ledger)
 	n, p, c, s := notices{o}, payments{o}, couriers{o}, sandboxes{o}
-	o.Runner.Handle(jobs.Options{Queue: queue{o.Engine, o.Engine.Reader()}, Ledger: ledger, Failed: o.Failed, Pools: pools, Kinds: map[commerce.JobKind]jobs.Kind{
+	o.Runner.Handle(jobs.Options{Queue: queue{o.Queue, o.Reads}, Ledger: ledger, Failed: o.Failed, Pools: pools, Kinds: map[commerce.JobKind]jobs.Kind{
 		commerce.JobDeliverWebhook:  {Do: w.deliver, Pool: webhookPool, Width: webhookWidth},
 		commerce.JobReleaseParked:   {Do: w.release, Pool: webhookPool, Width: 1},
 		commerce.JobMailReady:       {Do: n.mailReady, Pool: noticePool, Width: noticeWidth},
@@ -157,14 +158,14 @@ func (o Options) ledger() ledger { return ledger{o.Env, o.Committer, o.Runner} }
 
 // queue is storage as the runner uses it.
 type queue struct {
-	storage.Engine
-	reader storage.Reader
+	storage.Queue
+	reader Reads
 }
 
 // ClaimJobs also reads the events of webhook jobs: one read for all costs a fraction
 // of one for each.
 func (q queue) ClaimJobs(ctx context.Context, c storage.JobClaim) ([]commerce.Job, error) {
-	list, err := q.Engine.ClaimJobs(ctx, c)
+	list, err := q.Queue.ClaimJobs(ctx, c)
 	var keys []commerce.EventKey
 	for _, j := range list {
 		if j.Kind == commerce.JobDeliverWebhook {

@@ -15,7 +15,7 @@ import (
 // that records the last failed attempt of its kind, which also decides a waiting
 // answer. If the job's subject does not exist or cannot be read, only the job is
 // given up.
-func GiveUp(ctx context.Context, r storage.Reader, a Answers, job commerce.Job, by, reason string) (commit.Command[command.Recorded], error) {
+func GiveUp(ctx context.Context, r Reads, a Answers, job commerce.Job, by, reason string) (commit.Command[command.Recorded], error) {
 	record := command.RecordJob{Job: job, Failed: errors.New(reason), GivenUpBy: by}
 	cmd, err := recordOf(ctx, r, job, record)
 	if errors.Is(err, storage.ErrNotFound) || errors.Is(err, storage.ErrUnreadable) {
@@ -28,7 +28,7 @@ func GiveUp(ctx context.Context, r storage.Reader, a Answers, job commerce.Job, 
 }
 
 // recordOf returns the command that records a failed attempt of a job.
-func recordOf(ctx context.Context, r storage.Reader, job commerce.Job, record command.RecordJob) (commit.Command[command.Recorded], error) {
+func recordOf(ctx context.Context, r Reads, job commerce.Job, record command.RecordJob) (commit.Command[command.Recorded], error) {
 	about, err := subjectOf(ctx, r, job)
 	switch {
 	case err != nil:
@@ -57,7 +57,7 @@ func recordOf(ctx context.Context, r storage.Reader, job commerce.Job, record co
 }
 
 // Retry returns the command by which an operator has a job tried at once.
-func Retry(ctx context.Context, r storage.Reader, job commerce.Job) (command.RetryJob, error) {
+func Retry(ctx context.Context, r Reads, job commerce.Job) (command.RetryJob, error) {
 	cmd := command.RetryJob{Job: job.Key(), Kind: job.Kind}
 	about, err := subjectOf(ctx, r, job)
 	if err != nil {
@@ -77,7 +77,7 @@ type subject struct {
 	attempt int64 // of the delivery
 }
 
-func subjectOf(ctx context.Context, r storage.Reader, job commerce.Job) (s subject, err error) {
+func subjectOf(ctx context.Context, r Reads, job commerce.Job) (s subject, err error) {
 	orderID := job.Subject
 	switch job.Kind {
 	case commerce.JobDeliverWebhook, commerce.JobReleaseParked, commerce.JobSandboxStep, commerce.JobSandboxCallback:

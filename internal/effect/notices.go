@@ -51,7 +51,7 @@ func (n notices) do(ctx context.Context, job commerce.Job, write func(commerce.O
 	if err != nil {
 		return n.ledger().retryAfterLease(job, err)
 	}
-	store, err := n.Engine.Reader().Store(ctx, job.Owner)
+	store, err := n.Reads.Store(ctx, job.Owner)
 	if err != nil {
 		return n.ledger().retryAfterLease(job, err)
 	}
@@ -100,7 +100,7 @@ func (n notices) order(ctx context.Context, job commerce.Job) (commerce.Order, e
 	if job.Order != nil {
 		return *job.Order, nil
 	}
-	return n.Engine.Reader().Order(ctx, commerce.OrderKey{StoreID: job.Owner, OrderID: job.Subject})
+	return n.Reads.Order(ctx, commerce.OrderKey{StoreID: job.Owner, OrderID: job.Subject})
 }
 
 func kept(m commerce.UnsentMessage, reason commerce.UnsentReason) *commerce.UnsentMessage {

@@ -154,7 +154,7 @@ func closeOldKeys(t *testing.T, engine storage.Engine, err error) {
 		})
 	uber := newDepot("uber")
 	uber.make(courier.CreateRequest{QuoteRequest: courier.QuoteRequest{Ref: commerce.DeliveryRef(oldCancel, 1)}})
-	effects := Start(Options{Engine: engine, Committer: s.committer, Runner: s.runner("me"), Sender: s, AppendWebhook: wire.AppendWebhook, Answers: api.Answers{}, Geocoder: nowhere{},
+	effects := Start(Options{Queue: engine, Reads: engine.Reader(), Committer: s.committer, Runner: s.runner("me"), Sender: s, AppendWebhook: wire.AppendWebhook, Answers: api.Answers{}, Geocoder: nowhere{},
 		Processors: map[string]Processor{"box": oldProcessor{}},
 		Fleet:      courier.Fleet{Providers: map[string]courier.Provider{"uber": uber}, Modes: map[commerce.Mode][]string{commerce.Test: {"uber"}}}})
 	defer s.stop(effects)

@@ -19,7 +19,7 @@ func (o *Objects) PaymentCallbackWaits(ctx context.Context, orderID string) (boo
 	const page = 100
 	filter := storage.JobFilter{State: commerce.JobWaiting, Owner: command.SandboxOwner, Limit: page}
 	for {
-		list, err := o.engine.Reader().Jobs(ctx, filter)
+		list, err := o.reads.Jobs(ctx, filter)
 		if err != nil {
 			return false, err
 		}
@@ -42,7 +42,7 @@ func (o *Objects) PaymentCallbackWaits(ctx context.Context, orderID string) (boo
 // isAbout reports whether a callback is about the payment of an order. A deleted
 // callback has been recorded meanwhile.
 func (o *Objects) isAbout(ctx context.Context, callbackID, orderID string) (bool, error) {
-	object, err := o.engine.Reader().SandboxObject(ctx, callbackID)
+	object, err := o.reads.SandboxObject(ctx, callbackID)
 	if errors.Is(err, storage.ErrNotFound) {
 		return false, nil
 	}

@@ -107,7 +107,7 @@ func (p payments) expire(ctx context.Context, job commerce.Job) jobs.Outcome {
 // refund returns money to the customer. If the process dies between the call and its
 // record, the next attempt does not refund again, by the refund's id.
 func (p payments) refund(ctx context.Context, job commerce.Job) jobs.Outcome {
-	refund, err := p.Engine.Reader().Refund(ctx, commerce.RefundKey{StoreID: job.Owner, RefundID: job.Subject})
+	refund, err := p.Reads.Refund(ctx, commerce.RefundKey{StoreID: job.Owner, RefundID: job.Subject})
 	if err != nil {
 		return p.ledger().retryAfterLease(job, err)
 	}
@@ -129,7 +129,7 @@ func (p payments) refund(ctx context.Context, job commerce.Job) jobs.Outcome {
 }
 
 func (p payments) load(ctx context.Context, key commerce.OrderKey) (commerce.Order, commerce.Payment, Processor, error) {
-	reader := p.Engine.Reader()
+	reader := p.Reads
 	order, err := reader.Order(ctx, key)
 	if err != nil {
 		return order, commerce.Payment{}, nil, fmt.Errorf("order %s: %w", key.OrderID, err)

@@ -318,7 +318,7 @@ func TestNotConfiguredAnyMore(t *testing.T) {
 		s.eventually("the jobs of the payment", s.idle)
 		v.stop()
 		refund := command.StartRefund{Facts: command.FactsOf(s.order(order)), RefundID: "rfd_1"}
-		without := Start(Options{Engine: s.engine, Committer: s.committer, Runner: s.runner("without"), Sender: s})
+		without := Start(Options{Queue: s.engine, Reads: s.engine.Reader(), Committer: s.committer, Runner: s.runner("without"), Sender: s})
 		must(t, s.committer, refund)
 		asked := s.jobs(commerce.JobWaiting, storeID)
 		if err := without.Finish(context.Background(), asked[0].Key()); err != nil {
@@ -509,7 +509,7 @@ func TestCallbackOfAnotherProcessor(t *testing.T) {
 // a change outlive the process.
 func TestObjects(t *testing.T) {
 	in(t, func(s *shop) {
-		o := NewObjects(env.Env{}, s.engine, s.committer, nil)
+		o := NewObjects(env.Env{}, s.engine.Reader(), s.committer, nil)
 		if _, err := o.Object(context.Background(), "cs"); !errors.Is(err, sandbox.ErrNoObject) {
 			t.Errorf("an object that is not there: %v", err)
 		}
@@ -538,7 +538,7 @@ func TestObjects(t *testing.T) {
 		var got []time.Time
 		begun := time.Now()
 		failures := 2
-		e := Start(Options{Engine: s.engine, Committer: s.committer, Runner: s.runner("me"), Sender: s, Post: func(_ context.Context, to string, body []byte) error {
+		e := Start(Options{Queue: s.engine, Reads: s.engine.Reader(), Committer: s.committer, Runner: s.runner("me"), Sender: s, Post: func(_ context.Context, to string, body []byte) error {
 			mu.Lock()
 			defer mu.Unlock()
 			if failures--; failures >= 0 {
@@ -565,7 +565,7 @@ func TestObjects(t *testing.T) {
 // those about other orders, and among those of couriers.
 func TestPaymentCallbackWaits(t *testing.T) {
 	in(t, func(s *shop) {
-		o, ctx := NewObjects(env.Env{}, s.engine, s.committer, nil), context.Background()
+		o, ctx := NewObjects(env.Env{}, s.engine.Reader(), s.committer, nil), context.Background()
 		put := func(id, to, orderID string) {
 			t.Helper()
 			callback := sandbox.Callback{To: to, After: time.Hour, Body: fmt.Appendf(nil, `{"order_id":%q}`, orderID)}

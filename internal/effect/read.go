@@ -16,11 +16,25 @@ type recipient struct {
 	endpoint commerce.Endpoint
 }
 
+// Reads are what jobs are about.
+type Reads interface {
+	storage.Stores
+	storage.Catalog
+	storage.Orders
+	storage.Money
+	storage.Replies
+	storage.Partners
+	storage.Endpoints
+	storage.Events
+	storage.Jobs
+	storage.SandboxObjects
+}
+
 // recipients caches for a second where the events of partners go. It is bounded by
 // the number of partners.
 type recipients struct {
 	env    env.Env
-	reader storage.Reader
+	reader Reads
 	mu     sync.Mutex
 	known  map[string]*entry
 }

@@ -17,11 +17,17 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
+// ObjectReads reads the objects, and the jobs that post their callbacks.
+type ObjectReads interface {
+	storage.SandboxObjects
+	storage.Jobs
+}
+
 // Objects stores the objects of sandboxes in the database; it implements
 // sandbox.Objects. Their callbacks are jobs.
 type Objects struct {
 	env       env.Env
-	engine    storage.Engine
+	reads     ObjectReads
 	committer *commit.Committer
 	jobs      Finisher
 }
@@ -33,13 +39,13 @@ type Finisher interface {
 
 // NewObjects makes them. A change waits until its callbacks are posted by jobs; if
 // jobs is nil, it does not wait.
-func NewObjects(e env.Env, engine storage.Engine, committer *commit.Committer, jobs Finisher) *Objects {
-	return &Objects{e, engine, committer, jobs}
+func NewObjects(e env.Env, reads ObjectReads, committer *commit.Committer, jobs Finisher) *Objects {
+	return &Objects{e, reads, committer, jobs}
 }
 
 // Object implements sandbox.Objects.
 func (o *Objects) Object(ctx context.Context, id string) (sandbox.Object, error) {
-	v, err := o.engine.Reader().SandboxObject(ctx, id)
+	v, err := o.reads.SandboxObject(ctx, id)
 	if errors.Is(err, storage.ErrNotFound) {
 		err = sandbox.ErrNoObject
 	}
@@ -91,7 +97,7 @@ type sandboxes struct{ Options }
 // send posts a callback to the service. If it no longer exists, it has been posted.
 func (s sandboxes) send(ctx context.Context, job commerce.Job) jobs.Outcome {
 	record := command.RecordSandboxCallback{RecordJob: command.RecordJob{Job: job, Delays: commerce.NoticeDelays, Jitter: s.Env.Jitter()}}
-	object, err := s.Engine.Reader().SandboxObject(ctx, job.Subject)
+	object, err := s.Reads.SandboxObject(ctx, job.Subject)
 	var callback storedCallback
 	switch {
 	case errors.Is(err, storage.ErrNotFound):
@@ -111,7 +117,7 @@ func (s sandboxes) send(ctx context.Context, job commerce.Job) jobs.Outcome {
 // stored: if the process dies in between, they are posted again with the same ids.
 func (s sandboxes) step(ctx context.Context, job commerce.Job) jobs.Outcome {
 	record := command.RecordSandboxStep{RecordJob: command.RecordJob{Job: job, Delays: commerce.StepDelays, Jitter: s.Env.Jitter()}}
-	object, err := s.Engine.Reader().SandboxObject(ctx, job.Subject)
+	object, err := s.Reads.SandboxObject(ctx, job.Subject)
 	if err != nil {
 		return s.ledger().retryAfterLease(job, err)
 	}

@@ -161,7 +161,7 @@ func (s *shop) serve(m *mortal, objects *fakesandbox.Objects, wrap func(Processo
 	s.orders++
 	v := &service{s: s, m: m, runner: jobs.New(env.Env{}, fmt.Sprint("process ", s.orders))}
 	v.committer = commit.New(m, commit.Options{Starter: v.runner, EncodeEvent: wire.EventData})
-	inside := NewObjects(env.Env{}, m, v.committer, v.runner)
+	inside := NewObjects(env.Env{}, m.Reader(), v.committer, v.runner)
 	var kept sandbox.Objects = inside
 	if objects != nil {
 		kept = objects
@@ -187,9 +187,9 @@ func (s *shop) serve(m *mortal, objects *fakesandbox.Objects, wrap func(Processo
 	if wrap != nil {
 		processor = wrap(processor)
 	}
-	v.effects = Start(Options{Engine: m, Committer: v.committer, Runner: v.runner, Sender: s, AppendWebhook: wire.AppendWebhook, Answers: api.Answers{},
+	v.effects = Start(Options{Queue: m, Reads: m.Reader(), Committer: v.committer, Runner: v.runner, Sender: s, AppendWebhook: wire.AppendWebhook, Answers: api.Answers{},
 		Processors: map[string]Processor{"sandbox": processor}, Post: v.post, Fleet: fleet, Movers: movers, Geocoder: nowhere{}, Failed: s.failed})
-	partners := api.New(m, v.committer, api.Options{Jobs: v.effects, Couriers: fleet, Geocoder: nowhere{}, Processors: map[commerce.Mode]string{commerce.Test: "sandbox"}})
+	partners := api.New(m.Reader(), m, v.committer, api.Options{Jobs: v.effects, Couriers: fleet, Geocoder: nowhere{}, Processors: map[commerce.Mode]string{commerce.Test: "sandbox"}})
 	v.api = web.Trace(env.Env{}, slog.New(slog.DiscardHandler), partners.Handler())
 	return v
 }

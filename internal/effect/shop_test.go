@@ -143,7 +143,7 @@ func (s *shop) runner(worker string) *jobs.Runner {
 
 // start begins to do jobs. It is to be stopped.
 func (s *shop) start(configured bool) *Effects {
-	o := Options{Engine: s.engine, Committer: s.committer, Runner: s.runner(fmt.Sprint("worker ", time.Now().UnixNano())), Sender: s, AppendWebhook: wire.AppendWebhook, Answers: api.Answers{}}
+	o := Options{Queue: s.engine, Reads: s.engine.Reader(), Committer: s.committer, Runner: s.runner(fmt.Sprint("worker ", time.Now().UnixNano())), Sender: s, AppendWebhook: wire.AppendWebhook, Answers: api.Answers{}}
 	if configured {
 		o.Mailer, o.Texter = mailer{s}, texter{s}
 	}

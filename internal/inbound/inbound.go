@@ -46,10 +46,17 @@ type callbackForm interface {
 	CallbackForm() (headers []string, maxBytes int)
 }
 
+// Reads are what callbacks are about.
+type Reads interface {
+	storage.Stores
+	storage.Orders
+	storage.Money
+}
+
 // Inbound takes callbacks.
 type Inbound struct {
 	env       env.Env
-	reader    storage.Reader
+	reader    Reads
 	committer *commit.Committer
 	payments  map[string]PaymentCallbacks
 	couriers  map[string]CourierCallbacks
@@ -58,7 +65,7 @@ type Inbound struct {
 }
 
 // New makes one that takes the callbacks of these processors and couriers.
-func New(e env.Env, reader storage.Reader, committer *commit.Committer, payments map[string]PaymentCallbacks, couriers map[string]CourierCallbacks) *Inbound {
+func New(e env.Env, reader Reads, committer *commit.Committer, payments map[string]PaymentCallbacks, couriers map[string]CourierCallbacks) *Inbound {
 	return &Inbound{env: e, reader: reader, committer: committer, payments: payments, couriers: couriers, bodies: web.NewStrangersBodies(e)}
 }
 

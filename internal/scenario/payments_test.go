@@ -37,7 +37,7 @@ const (
 // wire puts the parts together as cmd/purveyor does. Test mode uses the sandbox's
 // payments and couriers, and live mode has neither.
 func (w *world) wire() {
-	objects := effect.NewObjects(env.Env{}, w.engine, w.commit, w.runner)
+	objects := effect.NewObjects(env.Env{}, w.engine.Reader(), w.commit, w.runner)
 	w.sandbox = payment.NewSandbox(env.Env{}, objects, publicURL)
 	w.sandbox.Now, w.sandbox.Delay = w.clock.Now, delay
 	w.signer = signer{sandbox.NewSigner(env.Env{}, objects), w.clock}
@@ -45,10 +45,10 @@ func (w *world) wire() {
 	callbacks := inbound.New(env.Env{}, w.engine.Reader(), w.commit, map[string]inbound.PaymentCallbacks{sandboxName: w.sandbox},
 		map[string]inbound.CourierCallbacks{sandboxName: w.road})
 	w.line = &lineTo{Sandbox: w.sandbox}
-	w.effects = effect.Start(effect.Options{Engine: w.engine, Committer: w.commit, Runner: w.runner, AppendWebhook: wire.AppendWebhook, Answers: api.Answers{},
+	w.effects = effect.Start(effect.Options{Queue: w.engine, Reads: w.engine.Reader(), Committer: w.commit, Runner: w.runner, AppendWebhook: wire.AppendWebhook, Answers: api.Answers{},
 		Processors: map[string]effect.Processor{sandboxName: w.line}, Fleet: fleet, Geocoder: knownPlaces,
 		Movers: map[string]sandbox.Mover{courier.SandboxObjects: w.road}, Post: callbacks.FromSandbox(w.signer)})
-	w.partners = api.New(w.engine, w.commit, api.Options{Now: w.clock.Now, ReplyBytes: replyBytes, Jobs: impatient{w.effects, w},
+	w.partners = api.New(w.engine.Reader(), w.engine, w.commit, api.Options{Now: w.clock.Now, ReplyBytes: replyBytes, Jobs: impatient{w.effects, w},
 		Processors: map[commerce.Mode]string{commerce.Test: sandboxName}, Couriers: fleet, Geocoder: knownPlaces})
 	w.api = w.partners.Handler()
 	w.inbound, w.pages = callbacks, sandboxPages(w.sandbox.Handler(), w.road.Handler())

@@ -102,7 +102,7 @@ func (w *world) serve() {
 	engine := &shaky{Engine: w.db.Open(e, e.Now), w: w, env: e, name: p.Name}
 	runner := jobs.New(e, p.Name)
 	committer := commit.New(engine, commit.Options{Env: e, Starter: runner, EncodeEvent: wire.EventData})
-	objects := effect.NewObjects(e, engine, committer, runner)
+	objects := effect.NewObjects(e, engine.Reader(), committer, runner)
 	box, road := payment.NewSandbox(e, objects, publicURL), courier.NewSandbox(e, objects, publicURL)
 	road.Locate = func(ctx context.Context, a commerce.Address) (commerce.Point, bool) {
 		place, err := geocode.Offline{}.Find(ctx, geocode.Query{Address: a})
@@ -110,10 +110,10 @@ func (w *world) serve() {
 	}
 	fleet := courier.Fleet{Providers: map[string]courier.Provider{sandboxes: couriers{road, w, e}}, Modes: map[commerce.Mode][]string{commerce.Test: {sandboxes}}}
 	callbacks := inbound.New(e, engine.Reader(), committer, map[string]inbound.PaymentCallbacks{sandboxes: box}, map[string]inbound.CourierCallbacks{sandboxes: road})
-	effect.Start(effect.Options{Env: e, Engine: engine, Committer: committer, Runner: runner, Sender: partner{w, e}, AppendWebhook: wire.AppendWebhook, Answers: api.Answers{},
+	effect.Start(effect.Options{Env: e, Queue: engine, Reads: engine.Reader(), Committer: committer, Runner: runner, Sender: partner{w, e}, AppendWebhook: wire.AppendWebhook, Answers: api.Answers{},
 		Processors: map[string]effect.Processor{sandboxes: processor{box, w, e}}, Fleet: fleet, Geocoder: geocode.Offline{},
 		Movers: map[string]sandbox.Mover{courier.SandboxObjects: road}, Post: callbacks.FromSandbox(sandbox.NewSigner(e, objects))})
-	partners := api.New(engine, committer, api.Options{Env: e, Jobs: runner, Processors: map[commerce.Mode]string{commerce.Test: sandboxes}, Couriers: fleet, Geocoder: geocode.Offline{}})
+	partners := api.New(engine.Reader(), engine, committer, api.Options{Env: e, Jobs: runner, Processors: map[commerce.Mode]string{commerce.Test: sandboxes}, Couriers: fleet, Geocoder: geocode.Offline{}})
 	v := &server{process: p}
 	v.handler = web.Trace(e, slog.New(slog.DiscardHandler), partners.Handler())
 	pages := box.Handler()

@@ -7,13 +7,22 @@ import (
 	"purveyor/internal/storage/schema"
 )
 
+// Transfer moves whole databases.
+type Transfer interface {
+	// Snapshot calls f with one state of the database, and Fill with an empty
+	// database that takes rows: durably and all of them when both return nil, else
+	// none. Fill needs a database that no process writes to.
+	Snapshot(ctx context.Context, f func(schema.Snapshot) error) error
+	Fill(ctx context.Context, f func(schema.Filling) error) error
+}
+
 // ErrChanged is the refusal to copy a database that is in use.
 var ErrChanged = errors.New("the database was written to while it was copied, and nothing was kept; stop its services and try again")
 
 // Copy copies everything into an empty database, all or nothing, and returns
 // how many rows each table has. It refuses a source that changes meanwhile:
 // what came after the snapshot would be missing, without a sign of it.
-func Copy(ctx context.Context, from, to Engine) (rows map[string]int64, err error) {
+func Copy(ctx context.Context, from, to Transfer) (rows map[string]int64, err error) {
 	err = from.Snapshot(ctx, func(s schema.Snapshot) error {
 		return to.Fill(ctx, func(f schema.Filling) error {
 			if rows, err = schema.Copy(s, f); err != nil {
@@ -25,7 +34,7 @@ func Copy(ctx context.Context, from, to Engine) (rows map[string]int64, err erro
 	return rows, err
 }
 
-func unchanged(ctx context.Context, from Engine, s schema.Snapshot) error {
+func unchanged(ctx context.Context, from Transfer, s schema.Snapshot) error {
 	before, err := s.State()
 	if err != nil {
 		return err

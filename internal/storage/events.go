@@ -1,6 +1,34 @@
 package storage
 
-import "purveyor/internal/commerce"
+import (
+	"context"
+
+	"purveyor/internal/commerce"
+)
+
+// Events reads webhook events and their attempts.
+type Events interface {
+	// WebhookEvents reads events by key; those not known are absent.
+	WebhookEvents(ctx context.Context, keys []commerce.EventKey) (map[commerce.EventKey]commerce.WebhookEvent, error)
+
+	// EventPage reads events of a partner. In the order of ids none is ever
+	// skipped: a page ends before what an open batch may still write.
+	EventPage(ctx context.Context, f EventFilter) (EventPage, error)
+
+	// Attempts of an event, oldest first.
+	Attempts(ctx context.Context, key commerce.EventKey) ([]commerce.WebhookAttempt, error)
+}
+
+// Endpoints reads how the webhook endpoints of partners fare.
+type Endpoints interface {
+	// Endpoints reads how partners' endpoints fare; those of which nothing is
+	// stored are healthy and not in the map.
+	Endpoints(ctx context.Context, partnerIDs []string) (map[string]commerce.Endpoint, error)
+
+	// HeldEndpoints are those that are held and not paused, all of them, in the
+	// order of HeldUntil.
+	HeldEndpoints(ctx context.Context) ([]commerce.Endpoint, error)
+}
 
 // EventFilter selects webhook events of a partner.
 type EventFilter struct {

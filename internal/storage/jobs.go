@@ -1,6 +1,41 @@
 package storage
 
-import "purveyor/internal/commerce"
+import (
+	"context"
+
+	"purveyor/internal/commerce"
+)
+
+// Queue hands jobs out, and deletes what is old.
+type Queue interface {
+	// ClaimJobs leases jobs to a worker, the one that came up first first. No two
+	// claims give one job while a lease of it holds.
+	ClaimJobs(ctx context.Context, c JobClaim) ([]commerce.Job, error)
+
+	// ReleaseParked has parked jobs of an owner wait again, those that came up
+	// first, at most limit, and returns how many. They keep their RunAt.
+	ReleaseParked(ctx context.Context, owner string, limit int) (int, error)
+
+	// SweepEvents deletes webhook events that were made before the given time
+	// (Unix ms), their attempts and parked jobs, and outbox messages, jobs that were
+	// given up, and dead jobs of that age: a bounded number at a call. Dead jobs of
+	// commerce.HoldingKinds stay. It returns how many rows; 0 when there are no more.
+	// What is deleted is overwritten where the engine has the file.
+	SweepEvents(ctx context.Context, before int64) (int, error)
+}
+
+// Jobs reads jobs.
+type Jobs interface {
+	Job(ctx context.Context, key commerce.JobKey) (commerce.Job, error)
+
+	// Jobs in the order of (RunAt, Slot, ID).
+	Jobs(ctx context.Context, f JobFilter) ([]commerce.Job, error)
+
+	// NextDue tells whether a job is due now that no worker has leased, and when the
+	// next one comes up after now: by its time or, in a slot where none is due,
+	// because a lease ends; 0 when none does.
+	NextDue(ctx context.Context, now int64) (due bool, next int64, err error)
+}
 
 // JobClaim asks for due jobs of one slot that no worker has.
 type JobClaim struct {

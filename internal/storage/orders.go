@@ -1,0 +1,49 @@
+package storage
+
+import (
+	"context"
+
+	"purveyor/internal/commerce"
+)
+
+// Orders reads orders and what belongs to each of them.
+type Orders interface {
+	Order(ctx context.Context, key commerce.OrderKey) (commerce.Order, error)
+	ExternalOrder(ctx context.Context, key commerce.ExternalKey) (commerce.OrderKey, error)
+
+	// Timeline reads the newest events of an order, at most limit, oldest first.
+	Timeline(ctx context.Context, key commerce.OrderKey, limit int) ([]commerce.TimelineEvent, error)
+
+	// Delivery of an order.
+	Delivery(ctx context.Context, key commerce.OrderKey) (commerce.Delivery, error)
+}
+
+// AttentionReader reads why the merchant is or was asked to look at orders.
+type AttentionReader interface {
+	// Attention reads why the merchant is or was asked to look at an order, in the
+	// order of the codes.
+	Attention(ctx context.Context, key commerce.OrderKey) ([]commerce.Attention, error)
+
+	// OpenAttention reads at most limit open reasons of a store in the order of
+	// (Since, OrderID, Code), those after the given position.
+	OpenAttention(ctx context.Context, storeID string, after AttentionPosition, limit int) ([]commerce.Attention, error)
+}
+
+// AttentionPosition is a place in the order of a store's open reasons: behind
+// the reason with this time, order and code.
+type AttentionPosition struct {
+	Since   int64 // Unix ms
+	OrderID string
+	Code    commerce.AttentionCode
+}
+
+// CourierFacts reads what is known beside orders: geocoded addresses, and callbacks
+// about unknown deliveries.
+type CourierFacts interface {
+	// GeocodedAddress is where an address was found to be; address is its digest.
+	GeocodedAddress(ctx context.Context, address string) (commerce.GeocodedAddress, error)
+
+	// StrayCallbacks are those kept about a delivery that is none of ours, oldest
+	// first.
+	StrayCallbacks(ctx context.Context, deliveryID string) ([]commerce.StrayCallback, error)
+}
