@@ -13,7 +13,7 @@ import (
 
 	"purveyor/internal/commerce"
 	"purveyor/internal/storage"
-	"purveyor/internal/storage/gather"
+	"purveyor/internal/storage/batchget"
 	"purveyor/internal/storage/schema"
 
 	"github.com/jackc/pgx/v5"
@@ -46,8 +46,8 @@ type Engine struct {
 	claims   spare
 	replies  schema.ReplyCount
 	readers  *pgxpool.Pool
-	stamps   *gather.Lookups[commerce.ProductKey, int64] // of products
-	newest   *gather.Lookups[string, int64]              // stamps of stores' products
+	stamps   *batchget.Loader[commerce.ProductKey, int64] // of products
+	newest   *batchget.Loader[string, int64]              // stamps of stores' products
 	singles  singles
 	// spread says that tables may be spread over the nodes of a cluster, which
 	// does not take a LIMIT for each of many keys.
@@ -127,7 +127,7 @@ func Open(url string, o Options) (*Engine, error) {
 	if e.readers, err = pgxpool.NewWithConfig(context.Background(), pool); err != nil {
 		return nil, fmt.Errorf("open database: %w", err)
 	}
-	e.stamps, e.newest = gather.New(e.readStamps), gather.New(e.readNewest)
+	e.stamps, e.newest = batchget.New(e.readStamps), batchget.New(e.readNewest)
 	e.singles = newSingles(e)
 	if err := e.start(startTime, o.Existing); err != nil {
 		return nil, errors.Join(fmt.Errorf("open database: %w", explain(err)), e.Close())

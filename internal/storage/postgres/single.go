@@ -9,27 +9,27 @@ import (
 
 	"purveyor/internal/commerce"
 	"purveyor/internal/storage"
-	"purveyor/internal/storage/gather"
+	"purveyor/internal/storage/batchget"
 	"purveyor/internal/storage/schema"
 )
 
 // singles are look-ups of single rows by their keys. Those that are asked for
 // at once are read by one statement, for a statement is what they cost most.
 type singles struct {
-	stores     *gather.Lookups[string, commerce.Store]
-	orders     *gather.Lookups[commerce.OrderKey, commerce.Order]
-	payments   *gather.Lookups[commerce.OrderKey, commerce.Payment]
-	replies    *gather.Lookups[commerce.ReplyKey, commerce.Reply]
-	deliveries *gather.Lookups[commerce.OrderKey, commerce.Delivery]
-	sandbox    *gather.Lookups[string, commerce.SandboxObject]
+	stores     *batchget.Loader[string, commerce.Store]
+	orders     *batchget.Loader[commerce.OrderKey, commerce.Order]
+	payments   *batchget.Loader[commerce.OrderKey, commerce.Payment]
+	replies    *batchget.Loader[commerce.ReplyKey, commerce.Reply]
+	deliveries *batchget.Loader[commerce.OrderKey, commerce.Delivery]
+	sandbox    *batchget.Loader[string, commerce.SandboxObject]
 }
 
 func newSingles(e *Engine) singles {
 	return singles{lookups(e, stores), lookups(e, orders), lookups(e, payments), lookups(e, replies), lookups(e, deliveries), lookups(e, sandbox)}
 }
 
-func lookups[K comparable, V any](e *Engine, t typed[K, V]) *gather.Lookups[K, V] {
-	return gather.New(func(ctx context.Context, keys []K) (map[K]V, error) { return readSingles(ctx, e, t, keys) })
+func lookups[K comparable, V any](e *Engine, t typed[K, V]) *batchget.Loader[K, V] {
+	return batchget.New(func(ctx context.Context, keys []K) (map[K]V, error) { return readSingles(ctx, e, t, keys) })
 }
 
 func readSingles[K comparable, V any](ctx context.Context, e *Engine, t typed[K, V], keys []K) (map[K]V, error) {
@@ -101,7 +101,7 @@ func (v values) storable() bool {
 }
 
 // single reads a row by its key; storage.ErrNotFound if there is none.
-func single[K comparable, V any](ctx context.Context, r reader, rows *gather.Lookups[K, V], k K) (v V, err error) {
+func single[K comparable, V any](ctx context.Context, r reader, rows *batchget.Loader[K, V], k K) (v V, err error) {
 	found := false
 	err = r.read(ctx, func(ctx context.Context) (err error) {
 		v, found, err = rows.Get(ctx, k)

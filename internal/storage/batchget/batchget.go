@@ -1,7 +1,6 @@
-// Package gather answers single look-ups with few statements: those that are
-// asked for at once are read together. A statement each is what a small read
-// costs most.
-package gather
+// Package batchget batches lookups of single values that are made at the same time
+// into few reads. Most of what a small read costs is its statement.
+package batchget
 
 import (
 	"context"
@@ -10,8 +9,8 @@ import (
 	"time"
 )
 
-// Lookups reads values by their keys.
-type Lookups[K comparable, V any] struct {
+// Loader reads values by key, as a dataloader does.
+type Loader[K comparable, V any] struct {
 	read func(context.Context, []K) (map[K]V, error)
 
 	mu      sync.Mutex
@@ -33,15 +32,15 @@ const (
 	readTime    = 10 * time.Second
 )
 
-// New makes look-ups over read, which gives the values of keys, each of them
-// once; of what is not known it gives none.
-func New[K comparable, V any](read func(context.Context, []K) (map[K]V, error)) *Lookups[K, V] {
-	return &Lookups[K, V]{read: read}
+// New batches concurrent lookups into calls of read, which gets each key once and
+// may omit unknown keys.
+func New[K comparable, V any](read func(context.Context, []K) (map[K]V, error)) *Loader[K, V] {
+	return &Loader[K, V]{read: read}
 }
 
-// Get is the value of a key as it was when Get was called, or later; false if
-// it is not known.
-func (l *Lookups[K, V]) Get(ctx context.Context, key K) (V, bool, error) {
+// Get returns the value of a key as it was when Get was called, or later; false if
+// the key is unknown.
+func (l *Loader[K, V]) Get(ctx context.Context, key K) (V, bool, error) {
 	q := &lookup[K, V]{key: key, done: make(chan struct{})}
 	l.mu.Lock()
 	l.waiting = append(l.waiting, q)
@@ -61,10 +60,10 @@ func (l *Lookups[K, V]) Get(ctx context.Context, key K) (V, bool, error) {
 	}
 }
 
-// run answers until no caller waits.
-func (l *Lookups[K, V]) run() {
+// run answers lookups until none is waiting.
+func (l *Loader[K, V]) run() {
 	for {
-		runtime.Gosched() // lets callers join that are about to ask
+		runtime.Gosched() // lookups that are about to be made join this read
 		l.mu.Lock()
 		n := min(len(l.waiting), mostKeys)
 		if n == 0 {
@@ -79,7 +78,7 @@ func (l *Lookups[K, V]) run() {
 	}
 }
 
-func (l *Lookups[K, V]) answer(list []*lookup[K, V]) {
+func (l *Loader[K, V]) answer(list []*lookup[K, V]) {
 	ctx, cancel := context.WithTimeout(context.Background(), readTime)
 	defer cancel()
 	keys := make([]K, 0, len(list))
