@@ -48,7 +48,7 @@ func TestOneSeedOneHistory(t *testing.T) {
 		second := run(t, seed, orders)
 		compare(t, <-first, second)
 		for _, fault := range []string{" is killed\n", ": unreachable, ", ": answer lost, ", ": late, ", `": 0 ` + "\n", `"code":"in_progress"`} {
-			if !strings.Contains(second, fault) {
+			if !testing.Short() && !strings.Contains(second, fault) {
 				t.Errorf("nothing in the history of seed %d looks like %q: the test has lost its faults", seed, fault)
 			}
 		}
@@ -176,13 +176,16 @@ func (c *customer) order() {
 		body = fmt.Sprintf(`{%s%s, "success_url": "https://p.example/s", "cancel_url": "https://p.example/c"}`, strings.Replace(items, `, "price": 925`, "", 1), where)
 	}
 	made := c.keyed(path, "order", body, http.StatusCreated)
-	id, _ := made["order_id"].(string)
+	id, ok := made["order_id"].(string)
+	if !ok {
+		return // the test has failed
+	}
 	if paidHere {
 		if fate == 0 { // the order is not paid
 			c.cancel(id)
 			return
 		}
-		c.pay(made["checkout_url"].(string))
+		c.pay(fmt.Sprint(made["checkout_url"]))
 		c.reaches(id, "paid")
 		if fate == 1 {
 			c.cancel(id)
