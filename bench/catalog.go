@@ -64,7 +64,7 @@ func shopsOf(s size) []shop {
 		var e commerce.Entropy
 		binary.BigEndian.PutUint64(e[:], rng.Uint64())
 		at := &shops[i%s.Stores]
-		at.Goods = append(at.Goods, good{i, commerce.NewID(commerce.PrefixProduct, made+int64(i), e), 99 + rng.Int64N(9900)})
+		at.Goods = append(at.Goods, good{i, commerce.NewID(commerce.PrefixProduct, commerce.Millis(made)+commerce.Millis(int64(i)), e), 99 + rng.Int64N(9900)})
 	}
 	return shops
 }

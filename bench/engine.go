@@ -66,8 +66,8 @@ func reportDirectly(ctx context.Context, committer *commit.Committer, by commerc
 	now, traceID := time.Now().UnixMilli(), token(rng)
 	cmd := command.ReportOrder{
 		Actor:      commerce.Actor{Partner: by, Mode: commerce.Live, TraceID: traceID},
-		OrderID:    commerce.NewOrderID(storeNo, now, entropy(rng)),
-		CustomerID: commerce.NewID(commerce.PrefixCustomer, now, entropy(rng)),
+		OrderID:    commerce.NewOrderID(storeNo, commerce.Millis(now), entropy(rng)),
+		CustomerID: commerce.NewID(commerce.PrefixCustomer, commerce.Millis(now), entropy(rng)),
 		StoreID:    of.shop.ID,
 		ExternalID: nextExternalID(),
 		Lines: []commerce.OrderLine{

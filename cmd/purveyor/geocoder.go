@@ -49,7 +49,7 @@ type places struct{ db *database }
 // Place implements geocode.Memory.
 func (p places) Place(ctx context.Context, key string) (geocode.Place, bool, error) {
 	kept, err := p.db.Reader().GeocodedAddress(ctx, key)
-	if errors.Is(err, storage.ErrNotFound) || err == nil && kept.Outdated(time.Now().UnixMilli()) {
+	if errors.Is(err, storage.ErrNotFound) || err == nil && kept.Outdated(commerce.MillisOf(time.Now())) {
 		return geocode.Place{}, false, nil
 	}
 	return geocode.Place{Point: kept.At, Precision: geocode.Precision(kept.Precision)}, err == nil, err

@@ -41,12 +41,12 @@ func (c jobsList) Run() error {
 			if !c.asksFor(state) {
 				continue
 			}
-			list, err := c.inState(ctx, db.Reader(), state, now)
+			list, err := c.inState(ctx, db.Reader(), state, commerce.Millis(now))
 			if err != nil {
 				return err
 			}
 			for _, j := range list {
-				table.row(j.ID, jobState(j, now), j.Kind, j.Mode, j.Owner, orNone(j.PartnerID), j.Tries, nextTry(j, now), orNone(j.Error))
+				table.row(j.ID, jobState(j, commerce.Millis(now)), j.Kind, j.Mode, j.Owner, orNone(j.PartnerID), j.Tries, nextTry(j, commerce.Millis(now)), orNone(j.Error))
 			}
 			shown += len(list)
 		}
@@ -71,14 +71,14 @@ func (c jobsList) asksFor(state commerce.JobState) bool {
 // leasedState is the printed state of a job whose attempt is under way.
 const leasedState = "leased"
 
-func jobState(j commerce.Job, now int64) string {
+func jobState(j commerce.Job, now commerce.Millis) string {
 	if j.Leased(now) {
 		return leasedState
 	}
 	return string(j.State)
 }
 
-func nextTry(j commerce.Job, now int64) string {
+func nextTry(j commerce.Job, now commerce.Millis) string {
 	switch {
 	case j.Over():
 		return "none"
@@ -93,7 +93,7 @@ func nextTry(j commerce.Job, now int64) string {
 }
 
 // inState reads the selected jobs of a state, those that are due first at the top.
-func (c jobsList) inState(ctx context.Context, r storage.Reader, state commerce.JobState, now int64) (list []commerce.Job, err error) {
+func (c jobsList) inState(ctx context.Context, r storage.Reader, state commerce.JobState, now commerce.Millis) (list []commerce.Job, err error) {
 	owners := []string{c.Owner}
 	if state == commerce.JobParked && c.Owner == "" { // parked jobs are found by their partner
 		partners, err := r.Partners(ctx)
@@ -113,7 +113,7 @@ func (c jobsList) inState(ctx context.Context, r storage.Reader, state commerce.
 	return list[:min(len(list), max(c.Limit, 1))], nil
 }
 
-func (c jobsList) ofOwner(ctx context.Context, r storage.Reader, f storage.JobFilter, now int64) (list []commerce.Job, err error) {
+func (c jobsList) ofOwner(ctx context.Context, r storage.Reader, f storage.JobFilter, now commerce.Millis) (list []commerce.Job, err error) {
 	for len(list) < max(c.Limit, 1) {
 		page, err := r.Jobs(ctx, f)
 		if err != nil {
@@ -128,7 +128,7 @@ func (c jobsList) ofOwner(ctx context.Context, r storage.Reader, f storage.JobFi
 			break
 		}
 		last := page[len(page)-1]
-		f.After = storage.JobPosition{RunAt: last.RunAt, JobKey: last.Key()}
+		f.After = storage.JobPosition{RunAt: int64(last.RunAt), JobKey: last.Key()}
 	}
 	return list, nil
 }
@@ -151,8 +151,8 @@ func (c jobsShow) Run() error {
 func printJob(j commerce.Job) {
 	now := time.Now().UnixMilli()
 	printf("job      %s\nstate    %s\nkind     %s\nmode     %s\nowner    %s\npartner  %s\nabout    %s\ntries    %d\nnext     %s\nerror    %s\n",
-		j.ID, jobState(j, now), j.Kind, j.Mode, j.Owner, orNone(j.PartnerID), j.Subject, j.Tries, nextTry(j, now), orNone(j.Error))
-	if j.Leased(now) {
+		j.ID, jobState(j, commerce.Millis(now)), j.Kind, j.Mode, j.Owner, orNone(j.PartnerID), j.Subject, j.Tries, nextTry(j, commerce.Millis(now)), orNone(j.Error))
+	if j.Leased(commerce.Millis(now)) {
 		printf("leased   by %s until %s\n", j.LeasedBy, moment(j.LeasedUntil))
 	}
 }
@@ -197,7 +197,7 @@ func (c jobsGiveUp) Run() error {
 	by := operator()
 	return changeJob(c.Database, c.Job, func(ctx context.Context, db *database, j commerce.Job) (commerce.Job, error) {
 		if j.State != commerce.JobDead {
-			return j, fmt.Errorf("job %s is %s; only a dead job can be given up", j.ID, jobState(j, time.Now().UnixMilli()))
+			return j, fmt.Errorf("job %s is %s; only a dead job can be given up", j.ID, jobState(j, commerce.MillisOf(time.Now())))
 		}
 		cmd, err := effect.GiveUp(ctx, db.Reader(), api.Answers{}, j, by, c.Reason)
 		if err != nil {

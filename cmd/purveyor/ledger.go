@@ -162,7 +162,7 @@ func (l *ledgerReport) compare(ctx context.Context, a commerce.Account) (commerc
 // expectsNews reports whether a callback about the account's payment may be on the
 // way.
 func (l *ledgerReport) expectsNews(ctx context.Context, a commerce.Account) (bool, error) {
-	if a.Young(time.Now().UnixMilli()) {
+	if a.Young(commerce.MillisOf(time.Now())) {
 		return true, nil
 	}
 	if waits, err := l.callbackWaits(ctx, a.Order.ID); waits || err != nil {
@@ -182,7 +182,7 @@ func (l *ledgerReport) expectsNews(ctx context.Context, a commerce.Account) (boo
 			return false, nil
 		}
 		last := list[page-1]
-		filter.After = storage.JobPosition{RunAt: last.RunAt, JobKey: last.Key()}
+		filter.After = storage.JobPosition{RunAt: int64(last.RunAt), JobKey: last.Key()}
 	}
 }
 

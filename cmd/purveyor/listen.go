@@ -42,7 +42,7 @@ func (c listenCommand) Run() error {
 	if err != nil {
 		return err
 	}
-	l := listener{to: c.ForwardTo, base: strings.TrimSuffix(c.URL, "/"), key: c.Key, types: c.Types, since: since}
+	l := listener{to: c.ForwardTo, base: strings.TrimSuffix(c.URL, "/"), key: c.Key, types: c.Types, since: int64(since)}
 	l.client = http.Client{Timeout: listenTimeout, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	complain("Events of %s go to %s. Stop with Ctrl-C.\n", l.base, l.to)
 	return l.follow(ctx)

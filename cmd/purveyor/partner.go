@@ -103,7 +103,7 @@ func scopesOf(given []string) []commerce.Scope {
 func createPartner(ctx context.Context, db *database, p commerce.Partner) (issued, error) {
 	var e commerce.Entropy
 	_, _ = rand.Read(e[:]) // never fails (crypto/rand)
-	p.ID = commerce.NewID(commerce.PrefixPartner, time.Now().UnixMilli(), e)
+	p.ID = commerce.NewID(commerce.PrefixPartner, commerce.MillisOf(time.Now()), e)
 	made := issued{p.ID, map[commerce.Mode]string{}}
 	cmd := command.CreatePartner{Partner: p}
 	for _, mode := range []commerce.Mode{commerce.Live, commerce.Test} {
@@ -184,7 +184,7 @@ func printPartner(p commerce.Partner) {
 	printf("id               %s\nname             %s\nstate            %s\nrate limit       %d per minute\nscopes           %s\n"+
 		"stores           %s\ncallback url     %s\ncallback secret  %s\ncreated          %s\nupdated          %s\n",
 		p.ID, p.Name, stateOf(p), p.RateLimit, scopesText(p), storesText(p), shownURL(p.CallbackURL), secret,
-		time.UnixMilli(p.CreatedOn).UTC().Format(time.RFC3339), time.UnixMilli(p.UpdatedOn).UTC().Format(time.RFC3339))
+		time.UnixMilli(int64(p.CreatedOn)).UTC().Format(time.RFC3339), time.UnixMilli(int64(p.UpdatedOn)).UTC().Format(time.RFC3339))
 }
 
 func orNone(s string) string {

@@ -102,7 +102,7 @@ func endpointState(e commerce.Endpoint) string {
 	return "healthy"
 }
 
-func moment(ms int64) string { return time.UnixMilli(ms).UTC().Format(time.RFC3339) }
+func moment(t commerce.Millis) string { return t.Time().UTC().Format(time.RFC3339) }
 
 func listEvents(ctx context.Context, r storage.Reader, f storage.EventFilter) error {
 	page, err := r.EventPage(ctx, f)
@@ -160,7 +160,7 @@ func showEndpoint(ctx context.Context, r storage.Reader, partnerID string) error
 	}
 	e := endpoints[p.ID]
 	previous := "none"
-	if e.Previous(time.Now().UnixMilli()) != "" {
+	if e.Previous(commerce.MillisOf(time.Now())) != "" {
 		previous = "signs until " + moment(e.PreviousUntil) + ", x-partner-signature alone"
 	}
 	printf("partner          %s\ncallback url     %s\nstate            %s\nfailures         %d in a row\nprevious secret  %s\n",

@@ -29,19 +29,19 @@ func (s span) filter(partnerID string) (f storage.EventFilter, err error) {
 	return f, err
 }
 
-// parseMoment returns Unix ms; 0 for an empty text.
-func parseMoment(flag, text string) (int64, error) {
+// parseMoment parses a point in time; 0 for an empty text.
+func parseMoment(flag, text string) (commerce.Millis, error) {
 	if text == "" {
 		return 0, nil
 	}
 	if at, err := time.Parse(time.RFC3339, text); err == nil {
-		return at.UnixMilli(), nil
+		return commerce.MillisOf(at), nil
 	}
 	if ms, err := strconv.ParseInt(text, 10, 64); err == nil && ms > 0 {
-		return ms, nil
+		return commerce.Millis(ms), nil
 	}
 	if ago, err := time.ParseDuration(text); err == nil && ago >= 0 {
-		return time.Now().Add(-ago).UnixMilli(), nil
+		return commerce.MillisOf(time.Now().Add(-ago)), nil
 	}
 	return 0, fmt.Errorf("%s %q is no time; give it as 2006-01-02T15:04:05Z, as Unix ms, or as an age: 24h", flag, text)
 }

@@ -59,13 +59,13 @@ func (a *API) markPickedUp(r *request) (reply, error) {
 
 // moment is an optional time in Unix ms; 0 if it is not given. The command
 // holds it against the time of the change again.
-func (a *API) moment(field string, v *wire.Int) (int64, error) {
+func (a *API) moment(field string, v *wire.Int) (commerce.Millis, error) {
 	var c check
 	at := c.OptBetween(field, v, 1, maxMillis)
 	if at == nil || c.Err != nil {
 		return 0, c.Err
 	}
-	return commerce.Moment(field, *at, a.now().UnixMilli())
+	return commerce.Moment(field, commerce.Millis(*at), commerce.MillisOf(a.now()))
 }
 
 // advance runs one of the three calls and answers in their common shape. A
@@ -89,9 +89,9 @@ func (a *API) advance(r *request, cmd commit.Command[command.Advanced]) (reply, 
 		OK               bool            `json:"ok"`
 		OrderID          string          `json:"order_id"`
 		Status           string          `json:"status"`
-		UpdatedOn        int64           `json:"updated_on"`
-		ReadyForPickupAt int64           `json:"ready_for_pickup_at,omitzero"`
-		PickedUpAt       int64           `json:"picked_up_at,omitzero"`
+		UpdatedOn        commerce.Millis `json:"updated_on"`
+		ReadyForPickupAt commerce.Millis `json:"ready_for_pickup_at,omitzero"`
+		PickedUpAt       commerce.Millis `json:"picked_up_at,omitzero"`
 		Delivery         *deliveryAnswer `json:"delivery,omitempty"`
 		IdempotentReplay bool            `json:"idempotent_replay"`
 		TraceID          string          `json:"trace_id"`

@@ -265,5 +265,5 @@ func (r *request) actor(mode commerce.Mode) commerce.Actor {
 
 // newID draws an id.
 func (a *API) newID(prefix string) string {
-	return commerce.NewID(prefix, a.now().UnixMilli(), a.env.Entropy())
+	return commerce.NewID(prefix, commerce.MillisOf(a.now()), a.env.Entropy())
 }

@@ -59,7 +59,7 @@ func (a *API) checkoutSession(r *request) (reply, error) {
 	if cmd.Titles, err = a.titles(r.Context(), cmd.StoreID, cmd.Lines); err != nil {
 		return reply{}, err
 	}
-	cmd.OrderID = commerce.NewOrderID(no, a.now().UnixMilli(), a.env.Entropy())
+	cmd.OrderID = commerce.NewOrderID(no, commerce.MillisOf(a.now()), a.env.Entropy())
 	cmd.CustomerID = a.newID(commerce.PrefixCustomer)
 	if key == "" {
 		key = cmd.OrderID // nobody repeats it, but the answer comes the same way

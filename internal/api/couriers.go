@@ -133,7 +133,7 @@ func notConfigured(mode commerce.Mode, who, live, test string) string {
 func (a *API) whereabouts(ctx context.Context, order commerce.Order, overToo bool) (command.Tracked, bool, error) {
 	stored, err := a.delivery(ctx, order)
 	d := stored.Delivery
-	if err != nil || d.ProviderID == "" || d.Status.Over() && !overToo || !d.Status.Over() && d.Fresh(a.now().UnixMilli()) {
+	if err != nil || d.ProviderID == "" || d.Status.Over() && !overToo || !d.Status.Over() && d.Fresh(commerce.MillisOf(a.now())) {
 		return stored, false, err
 	}
 	now, err := a.live.Do(ctx, a.env, d.Ref(), func() (command.Tracked, error) {

@@ -132,9 +132,9 @@ func rounded(miles *float64) *float64 {
 }
 
 func (a *API) quoteOut(q courier.Quote) quoteOut {
-	return quoteOut{QuoteID: q.ID, FeeCents: q.FeeCents, Currency: q.Currency, DropoffETA: wire.ISO(q.DropoffETA),
-		ETASeconds: max(0, (q.DropoffETA-a.now().UnixMilli())/1000), DurationSeconds: q.DurationSeconds,
-		PickupDurationSeconds: q.PickupDurationSeconds, Expires: wire.ISO(q.ExpiresOn)}
+	return quoteOut{QuoteID: q.ID, FeeCents: q.FeeCents, Currency: q.Currency, DropoffETA: wire.ISO(commerce.Millis(q.DropoffETA)),
+		ETASeconds: int64(max(0, (q.DropoffETA-commerce.MillisOf(a.now()))/1000)), DurationSeconds: q.DurationSeconds,
+		PickupDurationSeconds: q.PickupDurationSeconds, Expires: wire.ISO(commerce.Millis(q.ExpiresOn))}
 }
 
 // liveFee is what the customer pays for a delivery for which the partner names

@@ -1,6 +1,10 @@
 package api
 
-import "purveyor/internal/wire"
+import (
+	"purveyor/internal/commerce"
+
+	"purveyor/internal/wire"
+)
 
 // health confirms that the key works.
 func (a *API) health(r *request) (reply, error) {
@@ -10,5 +14,5 @@ func (a *API) health(r *request) (reply, error) {
 		PartnerID string `json:"partner_client_id"`
 		Timestamp string `json:"timestamp"`
 		TraceID   string `json:"trace_id"`
-	}{true, "ok", r.Partner.ID, wire.ISO(a.now().UnixMilli()), r.traceID})
+	}{true, "ok", r.Partner.ID, wire.ISO(commerce.MillisOf(a.now())), r.traceID})
 }

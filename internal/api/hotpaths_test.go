@@ -104,7 +104,7 @@ func newCatalog(b *testing.B) *chain {
 }
 
 func productID(i int) string {
-	return commerce.NewID(commerce.PrefixProduct, 1_750_000_000_000+int64(i), commerce.Entropy{})
+	return commerce.NewID(commerce.PrefixProduct, commerce.Millis(1_750_000_000_000)+commerce.Millis(int64(i)), commerce.Entropy{})
 }
 
 func (c *chain) request(method, path string, body []byte) *http.Request {

@@ -17,7 +17,7 @@ func items(n int) []commerce.Item {
 	for i := range list {
 		id := fmt.Sprintf("prd_%d", i)
 		list[i] = commerce.Item{Product: commerce.Product{StoreID: "sto_1", ID: id, Description: strings.Repeat("<é>", i)},
-			Stock: commerce.Stock{StoreID: "sto_1", ProductID: id, Name: "Product", Quantity: int64(i), UpdatedOn: int64(100 + i)}}
+			Stock: commerce.Stock{StoreID: "sto_1", ProductID: id, Name: "Product", Quantity: int64(i), UpdatedOn: commerce.Millis(int64(100 + i))}}
 	}
 	return list
 }

@@ -8,18 +8,18 @@ import (
 
 // storeOut is the Store of SPEC.md, Resources.
 type storeOut struct {
-	ID              string `json:"id"`
-	Name            string `json:"name"`
-	Slug            string `json:"slug"`
-	City            string `json:"city"`
-	State           string `json:"state"`
-	ZipCode         string `json:"zip_code"`
-	Address         string `json:"address"`
-	Active          bool   `json:"active"`
-	Open            bool   `json:"open"`
-	PickupEnabled   bool   `json:"pickup_enabled"`
-	DeliveryEnabled bool   `json:"service_delivery_enabled"`
-	UpdatedOn       int64  `json:"updated_on"`
+	ID              string          `json:"id"`
+	Name            string          `json:"name"`
+	Slug            string          `json:"slug"`
+	City            string          `json:"city"`
+	State           string          `json:"state"`
+	ZipCode         string          `json:"zip_code"`
+	Address         string          `json:"address"`
+	Active          bool            `json:"active"`
+	Open            bool            `json:"open"`
+	PickupEnabled   bool            `json:"pickup_enabled"`
+	DeliveryEnabled bool            `json:"service_delivery_enabled"`
+	UpdatedOn       commerce.Millis `json:"updated_on"`
 }
 
 func storeShape(s commerce.Store) storeOut {

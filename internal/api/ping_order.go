@@ -1,6 +1,10 @@
 package api
 
-import "purveyor/internal/wire"
+import (
+	"purveyor/internal/commerce"
+
+	"purveyor/internal/wire"
+)
 
 // pingOrder is the small answer that partners poll.
 func (a *API) pingOrder(r *request) (reply, error) {
@@ -13,17 +17,17 @@ func (a *API) pingOrder(r *request) (reply, error) {
 		return reply{}, err
 	}
 	return ok(struct {
-		OK                    bool    `json:"ok"`
-		OrderID               string  `json:"order_id"`
-		ExternalOrderID       *string `json:"external_order_id"`
-		Status                string  `json:"status"`
-		FulfillmentType       string  `json:"fulfillment_type"`
-		CourierDeliveryID     *string `json:"courier_delivery_id"`
-		CourierTrackingURL    *string `json:"courier_tracking_url"`
-		EstimatedDeliveryTime *string `json:"estimated_delivery_time"`
-		UpdatedOn             int64   `json:"updated_on"`
+		OK                    bool            `json:"ok"`
+		OrderID               string          `json:"order_id"`
+		ExternalOrderID       *string         `json:"external_order_id"`
+		Status                string          `json:"status"`
+		FulfillmentType       string          `json:"fulfillment_type"`
+		CourierDeliveryID     *string         `json:"courier_delivery_id"`
+		CourierTrackingURL    *string         `json:"courier_tracking_url"`
+		EstimatedDeliveryTime *string         `json:"estimated_delivery_time"`
+		UpdatedOn             commerce.Millis `json:"updated_on"`
 	}{true, o.ID, orNull(o.ExternalID), string(o.Status), string(o.Fulfillment),
-		orNull(o.CourierDeliveryID), orNull(o.CourierTrackingURL), timeOrNull(tracked.Delivery.DropoffETA), o.UpdatedOn})
+		orNull(o.CourierDeliveryID), orNull(o.CourierTrackingURL), timeOrNull(int64(tracked.Delivery.DropoffETA)), o.UpdatedOn})
 }
 
 func orNull(s string) *string {
@@ -37,6 +41,6 @@ func timeOrNull(ms int64) *string {
 	if ms == 0 {
 		return nil
 	}
-	text := wire.ISO(ms)
+	text := wire.ISO(commerce.Millis(ms))
 	return &text
 }

@@ -54,5 +54,5 @@ func (a *API) refundRefused(ctx context.Context, job commerce.Job) error {
 
 func (a *API) newRefundID(o commerce.Order) string {
 	no, _ := commerce.StoreNoOfOrder(o.ID) // the order was found by it
-	return commerce.NewRefundID(no, a.now().UnixMilli(), a.env.Entropy())
+	return commerce.NewRefundID(no, commerce.MillisOf(a.now()), a.env.Entropy())
 }

@@ -60,7 +60,7 @@ func (a *API) reportOrder(r *request) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	cmd.OrderID = commerce.NewOrderID(no, a.now().UnixMilli(), a.env.Entropy())
+	cmd.OrderID = commerce.NewOrderID(no, commerce.MillisOf(a.now()), a.env.Entropy())
 	cmd.CustomerID = a.newID(commerce.PrefixCustomer)
 	return awaiting(a, r, r.replyKey(mode, key), in, cmd, func(o commerce.Order) (int, []byte) {
 		return Answers{}.Reported(o, r.traceID)

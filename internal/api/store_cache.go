@@ -26,7 +26,7 @@ func newStoreCache(bytes int) *storeCache {
 // get is the store in this version; false: it is not kept.
 func (c *storeCache) get(id string, updatedOn int64) (commerce.Store, bool) {
 	s, ok := c.entries.GetIfPresent(id)
-	return s, ok && s.UpdatedOn == updatedOn
+	return s, ok && s.UpdatedOn == commerce.Millis(updatedOn)
 }
 
 func (c *storeCache) put(s commerce.Store) { c.entries.Set(s.ID, s) }

@@ -33,7 +33,7 @@ func (s *storedReplies) full(p commerce.Partner) bool {
 // much each partner has stored. The limit on stored replies holds by the last
 // count, so it is called every few seconds, and when the process stops.
 func (a *API) CountReplies(ctx context.Context) error {
-	stored, err := a.engine.CountReplies(ctx, a.now().UnixMilli())
+	stored, err := a.engine.CountReplies(ctx, commerce.MillisOf(a.now()))
 	if err != nil {
 		return err
 	}

@@ -95,7 +95,7 @@ func (in upsertIn) command(actor commerce.Actor, prefix string) (command.UpsertP
 		Active: in.Active, Hot: in.Hot, SKU: in.SKU,
 		PriceCents: c.major("price", in.Price, commerce.MaxCents), Quantity: c.OptBetween("available_quantity", in.Quantity, 0, commerce.MaxStock),
 		SoldCount: c.OptBetween("sold_count", in.SoldCount, 0, commerce.MaxStock), SoldCents: c.major("sold_amount", in.SoldAmount, commerce.MaxTotal),
-		CreatedOn: c.OptBetween("created_on", in.CreatedOn, 0, maxMillis),
+		CreatedOn: (*commerce.Millis)(c.OptBetween("created_on", in.CreatedOn, 0, maxMillis)),
 	}
 	if in.ID != nil {
 		cmd.ID = c.ID("id", in.ID)

@@ -51,7 +51,7 @@ func (c AdjustInventory) Access(rows *commerce.Rows) error {
 
 // Decide refuses the whole when one line would leave the stock below zero. Each
 // line is a stock move, with its reason and external reference.
-func (c AdjustInventory) Decide(rows *commerce.Rows, now int64) ([]Adjusted, commerce.Changes, error) {
+func (c AdjustInventory) Decide(rows *commerce.Rows, now commerce.Millis) ([]Adjusted, commerce.Changes, error) {
 	if err := c.Access(rows); err != nil {
 		return nil, commerce.Changes{}, err
 	}

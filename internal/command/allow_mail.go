@@ -20,7 +20,7 @@ func (c AllowMail) Needs() commerce.Needs {
 }
 
 // Decide returns why the mail must stay in the house; empty: it may go.
-func (c AllowMail) Decide(rows *commerce.Rows, now int64) (commerce.UnsentReason, commerce.Changes, error) {
+func (c AllowMail) Decide(rows *commerce.Rows, now commerce.Millis) (commerce.UnsentReason, commerce.Changes, error) {
 	order := mailCount(rows, commerce.MailsTo(c.Facts.Key, c.To))
 	var partner commerce.MailCount
 	if c.Facts.PartnerID != "" {

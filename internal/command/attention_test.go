@@ -157,5 +157,5 @@ func TestProviderRefusesUs(t *testing.T) {
 // jobRecord is a command that ends a try of a job.
 type jobRecord interface {
 	Needs() commerce.Needs
-	Decide(*commerce.Rows, int64) (Recorded, commerce.Changes, error)
+	Decide(*commerce.Rows, commerce.Millis) (Recorded, commerce.Changes, error)
 }

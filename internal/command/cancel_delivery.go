@@ -58,7 +58,7 @@ func (c RecordDeliveryCancelled) refundKey() commerce.RefundKey {
 }
 
 // Decide raises attention if the courier could not be stopped. The order stays cancelled.
-func (c RecordDeliveryCancelled) Decide(rows *commerce.Rows, now int64) (Recorded, commerce.Changes, error) {
+func (c RecordDeliveryCancelled) Decide(rows *commerce.Rows, now commerce.Millis) (Recorded, commerce.Changes, error) {
 	if c.isGone(rows) {
 		return Recorded{Job: c.Job}, commerce.Changes{}, nil // another worker was faster
 	}

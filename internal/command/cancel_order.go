@@ -40,7 +40,7 @@ func (c CancelOrder) Access(rows *commerce.Rows) error { return c.Facts.access(r
 
 // Decide cancels from every status that is not terminal. Stock comes back
 // exactly when it had been deducted, whatever the status.
-func (c CancelOrder) Decide(rows *commerce.Rows, now int64) (CancelResult, commerce.Changes, error) {
+func (c CancelOrder) Decide(rows *commerce.Rows, now commerce.Millis) (CancelResult, commerce.Changes, error) {
 	order, err := c.Facts.load(rows)
 	if err != nil {
 		return CancelResult{}, commerce.Changes{}, err

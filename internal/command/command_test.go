@@ -11,7 +11,7 @@ import (
 	"purveyor/internal/storage/schema/schematest"
 )
 
-const now = int64(1_800_000_000_000)
+const now = commerce.Millis(1_800_000_000_000)
 
 // fill makes rows for a command: those of stored that it asks for.
 func fill(needs commerce.Needs, stored commerce.Changes) *commerce.Rows {

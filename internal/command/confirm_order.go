@@ -32,7 +32,7 @@ func (c ConfirmOrder) Needs() commerce.Needs {
 
 // Decide confirms. If stock is short, the order stays paid and the merchant is asked to
 // look at it.
-func (c ConfirmOrder) Decide(rows *commerce.Rows, now int64) (Advanced, commerce.Changes, error) {
+func (c ConfirmOrder) Decide(rows *commerce.Rows, now commerce.Millis) (Advanced, commerce.Changes, error) {
 	order, err := c.Facts.load(rows)
 	if err != nil {
 		return Advanced{}, commerce.Changes{}, err

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"reflect"
 	"testing"
+	"time"
 
 	"purveyor/internal/commerce"
 )
@@ -177,7 +178,7 @@ func TestSandboxStep(t *testing.T) {
 		name    string
 		objects []commerce.SandboxObject
 		version int64
-		next    int64
+		next    time.Duration
 		want    commerce.Changes
 	}{
 		{"gone", nil, 5, 9, commerce.Changes{DoneJobs: []commerce.JobKey{job.Key()}}},
@@ -185,7 +186,7 @@ func TestSandboxStep(t *testing.T) {
 		{"moved on", []commerce.SandboxObject{object}, 5, 9, commerce.Changes{Sandbox: []commerce.SandboxObject{moved}, Jobs: []commerce.Job{next}}},
 		{"at its end", []commerce.SandboxObject{object}, 5, 0, commerce.Changes{Sandbox: []commerce.SandboxObject{moved}, DoneJobs: []commerce.JobKey{job.Key()}}},
 	} {
-		cmd := RecordSandboxStep{RecordJob: RecordJob{Job: job}, Version: c.version, Data: moved.Data, Next: c.next}
+		cmd := RecordSandboxStep{RecordJob: RecordJob{Job: job}, Version: c.version, Data: moved.Data, Next: c.next * time.Millisecond}
 		_, changes, err := cmd.Decide(fill(cmd.Needs(), commerce.Changes{Sandbox: c.objects, Jobs: []commerce.Job{job}}), now)
 		if err != nil || !reflect.DeepEqual(changes, c.want) {
 			t.Errorf("%s: %v\n%+v, want\n%+v", c.name, err, changes, c.want)

@@ -28,7 +28,7 @@ type road struct {
 	wasDelivery commerce.Delivery
 
 	restored   int // how often the stock came back
-	lastUpdate int64
+	lastUpdate commerce.Millis
 	told       map[string]int // kinds of webhooks, by attempt
 	lastTold   string         // where the courier was, as the partner knows it
 }
@@ -136,7 +136,7 @@ func (r *road) hear(w commerce.WebhookEvent) {
 			r.t.Fatalf("%s is told twice", what)
 		}
 	case commerce.WebhookCourierUpdate:
-		if r.now < r.lastUpdate+commerce.CourierUpdateEvery {
+		if r.now < r.lastUpdate.Add(commerce.CourierUpdateEvery) {
 			r.t.Fatalf("courier updates at %d and %d", r.lastUpdate, r.now)
 		}
 		r.lastUpdate = r.now
@@ -181,7 +181,7 @@ func (r *road) check() {
 func (r *road) take(t *rapid.T) {
 	j := drawn(t, r.jobsOf(commerce.JobDispatch), "dispatch")
 	_, attempt, _ := commerce.ParseDeliveryRef(j.Subject)
-	j = j.LeasedTo(fmt.Sprint("worker ", len(r.tries)), r.now+10)
+	j = j.LeasedTo(fmt.Sprint("worker ", len(r.tries)), commerce.Millis(r.now)+10)
 	r.jobs[j.Key()] = j
 	r.tries = append(r.tries, dispatchTry{job: j, attempt: attempt})
 }
@@ -211,7 +211,7 @@ func (r *road) ask(t *rapid.T) {
 func (r *road) makeParcel(provider string, attempt int64) {
 	if r.parcelOf(provider, attempt) == nil {
 		ref := commerce.DeliveryRef(r.order.ID, attempt)
-		r.parcels = append(r.parcels, parcel{provider, CourierUpdate{ID: provider + ref, Ref: ref, QuoteID: "q", Status: commerce.CourierPending, SeenOn: r.now}, attempt})
+		r.parcels = append(r.parcels, parcel{provider, CourierUpdate{ID: provider + ref, Ref: ref, QuoteID: "q", Status: commerce.CourierPending, SeenOn: commerce.Millis(r.now)}, attempt})
 	}
 }
 
@@ -230,7 +230,7 @@ type spy[R any] struct {
 	got *R
 }
 
-func (s spy[R]) Decide(rows *commerce.Rows, now int64) (R, commerce.Changes, error) {
+func (s spy[R]) Decide(rows *commerce.Rows, now commerce.Millis) (R, commerce.Changes, error) {
 	got, changes, err := s.decider.Decide(rows, now)
 	*s.got = got
 	return got, changes, err
@@ -273,7 +273,7 @@ func (r *road) drive(t *rapid.T) {
 		p.news.Status = to
 	}
 	at := commerce.Point{Lat: 30, Lng: float64(rapid.IntRange(-99, -95).Draw(t, "lng"))}
-	p.news.SeenOn, p.news.Courier = r.now, commerce.Courier{Name: "Kim", At: &at}
+	p.news.SeenOn, p.news.Courier = commerce.Millis(r.now), commerce.Courier{Name: "Kim", At: &at}
 	r.callbacks = append(r.callbacks, RecordCourierUpdate{Attempt: p.attempt, Provider: p.provider, Update: p.news})
 }
 
@@ -409,7 +409,7 @@ func deliveriesGoForward(t *testing.T) {
 			"send home":     r.sendHome,
 			"tell":          r.tell,
 			"look after":    r.lookAfter,
-			"time":          func(t *rapid.T) { r.till.now += rapid.Int64Range(0, 40_000).Draw(t, "ms") },
+			"time":          func(t *rapid.T) { r.till.now += commerce.Millis(rapid.Int64Range(0, 40_000).Draw(t, "ms")) },
 			"":              func(t *rapid.T) { r.check() },
 		})
 	})

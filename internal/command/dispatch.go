@@ -31,7 +31,7 @@ type AskCourier struct {
 // Asked says whether the provider may be asked, and when it was first asked.
 type Asked struct {
 	Go      bool
-	AskedOn int64 // Unix ms
+	AskedOn commerce.Millis
 }
 
 // Needs names the order, its partner and delivery, and the job.
@@ -44,7 +44,7 @@ func (c AskCourier) Needs() commerce.Needs {
 // Decide refuses when the order is over, the delivery was made, or the lease of this
 // attempt has ended, because a later attempt may be asking another provider. Each request
 // to a provider moves UpdatedOn, from which the time to wait for its effect is counted.
-func (c AskCourier) Decide(rows *commerce.Rows, now int64) (Asked, commerce.Changes, error) {
+func (c AskCourier) Decide(rows *commerce.Rows, now commerce.Millis) (Asked, commerce.Changes, error) {
 	order, delivery, err := c.Facts.loadDelivery(rows)
 	if err != nil {
 		return Asked{}, commerce.Changes{}, err
@@ -98,7 +98,7 @@ func (c RecordDelivery) Needs() commerce.Needs {
 
 // Decide records the delivery. If there is none yet, it raises attention and the order
 // stays as it is.
-func (c RecordDelivery) Decide(rows *commerce.Rows, now int64) (Recorded, commerce.Changes, error) {
+func (c RecordDelivery) Decide(rows *commerce.Rows, now commerce.Millis) (Recorded, commerce.Changes, error) {
 	if stored, _ := rows.Jobs.Get(c.Job.Key()); c.isGone(rows) || c.GivenUpBy == "" && c.Made == nil && !stored.SameLease(c.Job) {
 		return Recorded{Job: c.Job}, commerce.Changes{}, nil // the job is done, or a later attempt may be asking another provider
 	}
@@ -211,7 +211,7 @@ func (oc *orderChange) recordDelivery(provider string, update CourierUpdate) {
 	oc.addDeliveryTimeline(commerce.TimelineDeliveryCreated, "")
 	oc.addDeliveryWebhook(commerce.WebhookDeliveryCreated)
 	oc.tryTransition(commerce.CourierCreated, "")
-	oc.enqueueAt(commerce.JobCheckDelivery, d.Ref(), oc.now+commerce.CheckEvery)
+	oc.enqueueAt(commerce.JobCheckDelivery, d.Ref(), oc.now.Add(commerce.CheckEvery))
 }
 
 // startNextAttempt looks for another courier after one gave up before the pick-up. It

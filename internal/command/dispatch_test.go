@@ -216,7 +216,7 @@ func TestSendCourierUpdate(t *testing.T) {
 }
 
 func TestRecordCheck(t *testing.T) {
-	silent := func(d *commerce.Delivery) { d.HeardOn = now - commerce.CheckEvery }
+	silent := func(d *commerce.Delivery) { d.HeardOn = now.Add(-commerce.CheckEvery) }
 	for _, c := range []struct {
 		change
 		due    bool

@@ -10,7 +10,7 @@ func (c PauseEndpoint) Needs() commerce.Needs { return endpointNeeds(c.PartnerID
 
 // Decide pauses. An endpoint that paused itself is from now on the operator's
 // to resume.
-func (c PauseEndpoint) Decide(rows *commerce.Rows, now int64) (commerce.Endpoint, commerce.Changes, error) {
+func (c PauseEndpoint) Decide(rows *commerce.Rows, now commerce.Millis) (commerce.Endpoint, commerce.Changes, error) {
 	e, err := knownEndpoint(rows, c.PartnerID)
 	if err != nil || e.PausedFor == commerce.PausedOperator {
 		return e, commerce.Changes{}, err
@@ -26,7 +26,7 @@ type ResumeEndpoint struct{ PartnerID string }
 func (c ResumeEndpoint) Needs() commerce.Needs { return endpointNeeds(c.PartnerID) }
 
 // Decide resumes.
-func (c ResumeEndpoint) Decide(rows *commerce.Rows, now int64) (commerce.Endpoint, commerce.Changes, error) {
+func (c ResumeEndpoint) Decide(rows *commerce.Rows, now commerce.Millis) (commerce.Endpoint, commerce.Changes, error) {
 	e, err := knownEndpoint(rows, c.PartnerID)
 	if err != nil || !e.Holds() {
 		return e, commerce.Changes{}, err
@@ -51,7 +51,7 @@ func (c RotateSecret) Needs() commerce.Needs {
 }
 
 // Decide rotates.
-func (c RotateSecret) Decide(rows *commerce.Rows, now int64) (commerce.Endpoint, commerce.Changes, error) {
+func (c RotateSecret) Decide(rows *commerce.Rows, now commerce.Millis) (commerce.Endpoint, commerce.Changes, error) {
 	e, err := knownEndpoint(rows, c.PartnerID)
 	if err != nil {
 		return e, commerce.Changes{}, err

@@ -32,7 +32,7 @@ func (c GiveUpJob) Needs() commerce.Needs {
 }
 
 // Decide notes it on the order's timeline. It refuses a job that is not dead.
-func (c GiveUpJob) Decide(rows *commerce.Rows, now int64) (Recorded, commerce.Changes, error) {
+func (c GiveUpJob) Decide(rows *commerce.Rows, now commerce.Millis) (Recorded, commerce.Changes, error) {
 	job, changes, err := c.RecordJob.Decide(rows, now)
 	if err != nil || c.Facts == nil {
 		return Recorded{Job: job}, changes, err

@@ -12,7 +12,7 @@ func (c KeepPlace) Needs() commerce.Needs {
 
 // Decide says whether there is something new to keep: processes that looked for
 // one address at once have found the same.
-func (c KeepPlace) Decide(rows *commerce.Rows, now int64) (bool, commerce.Changes, error) {
+func (c KeepPlace) Decide(rows *commerce.Rows, now commerce.Millis) (bool, commerce.Changes, error) {
 	c.Place.FoundOn = now
 	if kept, ok := rows.Places.Get(c.Place.Address); ok && !kept.Outdated(now) {
 		kept.FoundOn = now

@@ -28,7 +28,7 @@ func TestKeepPlace(t *testing.T) {
 	} {
 		cmd := KeepPlace{found}
 		for i := range c.stored {
-			c.stored[i].FoundOn = now - c.age
+			c.stored[i].FoundOn = now - commerce.Millis(c.age)
 		}
 		rows := fill(cmd.Needs(), commerce.Changes{Places: c.stored})
 		kept, changes, err := cmd.Decide(rows, now)

@@ -3,6 +3,7 @@ package command
 import (
 	"errors"
 	"testing"
+	"time"
 
 	"purveyor/internal/commerce"
 )
@@ -11,7 +12,7 @@ import (
 // and what it returns.
 func moves[R any](t *testing.T, stored commerce.Changes, cmd interface {
 	Needs() commerce.Needs
-	Decide(rows *commerce.Rows, now int64) (R, commerce.Changes, error)
+	Decide(rows *commerce.Rows, now commerce.Millis) (R, commerce.Changes, error)
 }) (R, bool) {
 	t.Helper()
 	result, changes, err := cmd.Decide(fill(cmd.Needs(), stored), now)
@@ -26,7 +27,7 @@ func moves[R any](t *testing.T, stored commerce.Changes, cmd interface {
 func TestLateTry(t *testing.T) {
 	o := deliveryOrder(commerce.Processed)
 	d := in("", func(d *commerce.Delivery) { d.State, d.Provider, d.ProviderID = commerce.DeliveryDispatching, "", "" })(o)
-	failed := func(run commerce.Job, delays []int64) RecordJob {
+	failed := func(run commerce.Job, delays []time.Duration) RecordJob {
 		return RecordJob{Job: run, Failed: errors.New("busy"), Delays: delays}
 	}
 	for name, try := range map[string]func(stored, run commerce.Job) (changed bool){

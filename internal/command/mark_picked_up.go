@@ -6,14 +6,14 @@ import "purveyor/internal/commerce"
 type MarkPickedUp struct {
 	Facts      OrderFacts
 	TraceID    string
-	PickedUpAt int64 // Unix ms; 0: now
+	PickedUpAt commerce.Millis // 0: now
 }
 
 // Needs names the order and its partner.
 func (c MarkPickedUp) Needs() commerce.Needs { return c.Facts.needs(commerce.MarkPickedUp) }
 
 // Decide marks the order.
-func (c MarkPickedUp) Decide(rows *commerce.Rows, now int64) (Advanced, commerce.Changes, error) {
+func (c MarkPickedUp) Decide(rows *commerce.Rows, now commerce.Millis) (Advanced, commerce.Changes, error) {
 	at, err := commerce.Moment("picked_up_at", c.PickedUpAt, now)
 	if err != nil {
 		return Advanced{}, commerce.Changes{}, err

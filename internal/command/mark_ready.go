@@ -6,14 +6,14 @@ import "purveyor/internal/commerce"
 type MarkReady struct {
 	Facts   OrderFacts
 	TraceID string
-	ReadyAt int64 // Unix ms; 0: now
+	ReadyAt commerce.Millis // 0: now
 }
 
 // Needs names the order and its partner.
 func (c MarkReady) Needs() commerce.Needs { return c.Facts.needs(commerce.MarkReady) }
 
 // Decide marks the order and adds the job that e-mails the customer.
-func (c MarkReady) Decide(rows *commerce.Rows, now int64) (Advanced, commerce.Changes, error) {
+func (c MarkReady) Decide(rows *commerce.Rows, now commerce.Millis) (Advanced, commerce.Changes, error) {
 	at, err := commerce.Moment("ready_at", c.ReadyAt, now)
 	if err != nil {
 		return Advanced{}, commerce.Changes{}, err

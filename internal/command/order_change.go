@@ -10,7 +10,7 @@ import (
 // that go with it. Events are appended in the order in which the partner reads them.
 type orderChange struct {
 	rows    *commerce.Rows // as they were when the command began
-	now     int64          // Unix ms
+	now     commerce.Millis
 	by      commerce.ActorKind
 	traceID string
 	push    bool // the partner has a callback URL
@@ -30,7 +30,7 @@ type orderChange struct {
 }
 
 // begin starts the change of an order that is stored.
-func begin(o commerce.Order, rows *commerce.Rows, now int64, by commerce.ActorKind, traceID string) *orderChange {
+func begin(o commerce.Order, rows *commerce.Rows, now commerce.Millis, by commerce.ActorKind, traceID string) *orderChange {
 	oc := create(o, rows, now, by, traceID)
 	stored := oc.order
 	oc.stored.order = &stored
@@ -39,7 +39,7 @@ func begin(o commerce.Order, rows *commerce.Rows, now int64, by commerce.ActorKi
 
 // create starts the change that makes an order. The order has no status until its first
 // transition.
-func create(o commerce.Order, rows *commerce.Rows, now int64, by commerce.ActorKind, traceID string) *orderChange {
+func create(o commerce.Order, rows *commerce.Rows, now commerce.Millis, by commerce.ActorKind, traceID string) *orderChange {
 	oc := &orderChange{order: o, rows: rows, now: now, by: by, traceID: traceID}
 	oc.order.UpdatedOn = now // events show the order with it; it alone is no reason to save the row
 	if o.PartnerID != "" {
@@ -136,7 +136,7 @@ func (oc *orderChange) enqueue(kind commerce.JobKind, subject string, awaited bo
 }
 
 // enqueueAt adds a job about the order that is due at a later time (Unix ms).
-func (oc *orderChange) enqueueAt(kind commerce.JobKind, subject string, at int64) {
+func (oc *orderChange) enqueueAt(kind commerce.JobKind, subject string, at commerce.Millis) {
 	oc.enqueue(kind, subject, false)
 	oc.changes.NewJobs[len(oc.changes.NewJobs)-1].RunAt = at
 }

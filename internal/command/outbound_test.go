@@ -4,12 +4,13 @@ import (
 	"errors"
 	"reflect"
 	"testing"
+	"time"
 
 	"purveyor/internal/commerce"
 	"purveyor/internal/storage/schema"
 )
 
-const second, minute = int64(1000), int64(60_000)
+const second, minute = 1000, 60_000 // ms
 
 // outbound is what is stored in most of these tests.
 func outbound(e commerce.Endpoint, jobs ...commerce.Job) commerce.Changes {
@@ -42,7 +43,7 @@ func TestRecordWebhookAttempts(t *testing.T) {
 	release := []commerce.Job{{Kind: commerce.JobReleaseParked, Owner: "p", Subject: "p", RunAt: now}}
 	failed := func(state commerce.JobState, wait, tries, probes int64) []commerce.Job {
 		return []commerce.Job{with(waiting.LeasedTo("", 0), func(j *commerce.Job) {
-			j.State, j.RunAt, j.Tries, j.Probes, j.Error = state, now+wait, tries, probes, "no"
+			j.State, j.RunAt, j.Tries, j.Probes, j.Error = state, now+commerce.Millis(wait), tries, probes, "no"
 		})}
 	}
 	done := []commerce.JobKey{waiting.Key()}
@@ -85,7 +86,7 @@ func TestRecordWebhookAttempts(t *testing.T) {
 			if !attempt.Delivered() {
 				attempt.Error = "no"
 			}
-			cmd := RecordWebhookAttempts{[]WebhookTry{{Job: c.run, Attempt: attempt, RetryAfter: c.retry}}}
+			cmd := RecordWebhookAttempts{[]WebhookTry{{Job: c.run, Attempt: attempt, RetryAfter: time.Duration(c.retry) * time.Millisecond}}}
 			_, changes, err := cmd.Decide(fill(cmd.Needs(), outbound(c.before, c.stored...)), now)
 			c.want.Attempts = []commerce.WebhookAttempt{attempt}
 			if err != nil || !reflect.DeepEqual(changes, c.want) {

@@ -16,7 +16,7 @@ func (c ParkJobs) Needs() commerce.Needs {
 
 // Decide returns how many were parked. If the endpoint no longer holds its jobs,
 // they wait.
-func (c ParkJobs) Decide(rows *commerce.Rows, _ int64) (parked int, changes commerce.Changes, _ error) {
+func (c ParkJobs) Decide(rows *commerce.Rows, _ commerce.Millis) (parked int, changes commerce.Changes, _ error) {
 	partner, _ := rows.Partners.Get(c.PartnerID)
 	holds := commerce.Parks(partner, endpointOf(rows, c.PartnerID))
 	for _, job := range stillLeased(rows, c.Jobs) {
@@ -38,7 +38,7 @@ type ReturnJobs struct {
 func (c ReturnJobs) Needs() commerce.Needs { return commerce.Needs{Jobs: keysOf(c.Jobs)} }
 
 // Decide returns how many leases it ended.
-func (c ReturnJobs) Decide(rows *commerce.Rows, _ int64) (int, commerce.Changes, error) {
+func (c ReturnJobs) Decide(rows *commerce.Rows, _ commerce.Millis) (int, commerce.Changes, error) {
 	changes := commerce.Changes{}
 	for _, job := range stillLeased(rows, c.Jobs) {
 		changes.Jobs = append(changes.Jobs, job.LeasedTo("", 0))

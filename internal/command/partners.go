@@ -22,7 +22,7 @@ func (c CreatePartner) Needs() commerce.Needs {
 }
 
 // Decide refuses scopes and stores that are not known.
-func (c CreatePartner) Decide(rows *commerce.Rows, now int64) (commerce.Partner, commerce.Changes, error) {
+func (c CreatePartner) Decide(rows *commerce.Rows, now commerce.Millis) (commerce.Partner, commerce.Changes, error) {
 	if err := checkPartner(rows, c.Partner); err != nil {
 		return c.Partner, commerce.Changes{}, err
 	}
@@ -99,7 +99,7 @@ func (c UpdatePartner) asksEndpoint() bool {
 // suspension ends, the deliveries that were parked meanwhile wait again, unless
 // the endpoint itself holds them. Another callback URL is a fresh start for the endpoint. A callback secret that is set
 // outright ends a rotation: from then on it alone signs.
-func (c UpdatePartner) Decide(rows *commerce.Rows, now int64) (commerce.Partner, commerce.Changes, error) {
+func (c UpdatePartner) Decide(rows *commerce.Rows, now commerce.Millis) (commerce.Partner, commerce.Changes, error) {
 	p, ok := rows.Partners.Get(c.ID)
 	if !ok {
 		return p, commerce.Changes{}, commerce.NotFound("partner")
@@ -153,7 +153,7 @@ func (c RotateKey) Needs() commerce.Needs {
 }
 
 // Decide replaces it.
-func (c RotateKey) Decide(rows *commerce.Rows, now int64) (commerce.Partner, commerce.Changes, error) {
+func (c RotateKey) Decide(rows *commerce.Rows, now commerce.Millis) (commerce.Partner, commerce.Changes, error) {
 	p, ok := rows.Partners.Get(c.Key.PartnerID)
 	if !ok {
 		return p, commerce.Changes{}, commerce.NotFound("partner")

@@ -17,7 +17,7 @@ import (
 // till is one order with its payment and delivery as stored, and what the
 // processor knows of it, which may be ahead.
 type till struct {
-	now     int64
+	now     commerce.Millis
 	order   commerce.Order
 	payment commerce.Payment
 	stock   commerce.Stock
@@ -45,7 +45,7 @@ func newTill(f commerce.Fulfillment) *till {
 // decider is a command.
 type decider[R any] interface {
 	Needs() commerce.Needs
-	Decide(rows *commerce.Rows, now int64) (R, commerce.Changes, error)
+	Decide(rows *commerce.Rows, now commerce.Millis) (R, commerce.Changes, error)
 }
 
 // do decides a command over what is stored, and stores what it changes.
@@ -56,7 +56,7 @@ func do[R any](w *till, cmd decider[R]) error {
 	stored.Deliveries, stored.Attention = w.deliveries, w.attention
 	stored.Refunds, stored.Jobs = slices.Collect(maps.Values(w.refunds)), slices.Collect(maps.Values(w.jobs))
 	rows := fill(cmd.Needs(), stored)
-	_, changes, err := cmd.Decide(rows, w.now)
+	_, changes, err := cmd.Decide(rows, commerce.Millis(w.now))
 	if err != nil {
 		return err
 	}
@@ -133,7 +133,7 @@ func (w *till) run(t *rapid.T, j commerce.Job, reachable, dies bool) {
 		return
 	}
 	r := w.refunds[j.Subject]
-	j = j.LeasedTo("me", w.now+10)
+	j = j.LeasedTo("me", commerce.Millis(w.now)+10)
 	w.jobs[j.Key()] = j
 	record := RecordRefund{RecordJob: RecordJob{Job: j, Delays: commerce.PaymentDelays}, Facts: FactsOf(w.order), RefundID: r.ID, Ref: "re " + r.ID}
 	switch _, made := w.made[r.ID]; {

@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 
 	"purveyor/internal/commerce"
 )
@@ -286,7 +287,7 @@ func checkSessionJob(t *testing.T, run commerce.Job, changes commerce.Changes, g
 
 func TestTakeJob(t *testing.T) {
 	due := payJob(commerce.JobRefund, "r", 1).LeasedTo("", 0)
-	ahead := with(due, func(j *commerce.Job) { j.RunAt = now + minute })
+	ahead := with(due, func(j *commerce.Job) { j.RunAt = now + commerce.Millis(minute) })
 	dead := with(due, func(j *commerce.Job) { j.State, j.Tries = commerce.JobDead, 7 })
 	for _, c := range []struct {
 		name         string
@@ -299,7 +300,7 @@ func TestTakeJob(t *testing.T) {
 		{"dead", []commerce.Job{dead}, true, true, 0},
 		{"another's", []commerce.Job{due.LeasedTo("you", now+1)}, true, false, 0},
 		{"another's whose lease has ended", []commerce.Job{due.LeasedTo("you", now)}, true, true, 0},
-		{"leased for longer than can be", []commerce.Job{due.LeasedTo("you", now+commerce.JobLease+1)}, true, true, 0},
+		{"leased for longer than can be", []commerce.Job{due.LeasedTo("you", now.Add(commerce.JobLease)+1)}, true, true, 0},
 		{"done", nil, false, false, 0},
 		{"given up", []commerce.Job{with(due, func(j *commerce.Job) { j.State = commerce.JobGivenUp })}, false, false, 0},
 	} {
@@ -310,7 +311,7 @@ func TestTakeJob(t *testing.T) {
 			continue
 		}
 		if c.taken {
-			want := c.stored[0].LeasedTo("me", now+commerce.JobLease)
+			want := c.stored[0].LeasedTo("me", now.Add(commerce.JobLease))
 			want.State, want.Probes = commerce.JobWaiting, c.probes
 			if got.Job != want || changes.Jobs[0] != want {
 				t.Errorf("%s: taken as %+v, want %+v", c.name, got.Job, want)
@@ -326,7 +327,7 @@ func TestImpatience(t *testing.T) {
 	for range 100 {
 		record := RecordJob{Job: j, Failed: errors.New("away"), Delays: commerce.PaymentDelays}
 		next, _, _ := record.Decide(fill(record.Needs(), commerce.Changes{Jobs: []commerce.Job{j}}), now)
-		if next.State != commerce.JobWaiting || next.RunAt != now+commerce.PaymentDelays[0] {
+		if next.State != commerce.JobWaiting || next.RunAt != now.Add(commerce.PaymentDelays[0]) {
 			t.Fatalf("%+v", next)
 		}
 		take := TakeJob{Job: j.Key(), Worker: "me"}
@@ -342,7 +343,7 @@ func TestSandboxObjects(t *testing.T) {
 		version int64
 		ok      bool
 	}{{nil, 0, true}, {nil, 1, false}, {[]commerce.SandboxObject{was}, 3, true}, {[]commerce.SandboxObject{was}, 2, false}, {[]commerce.SandboxObject{was}, 0, false}} {
-		put := PutSandboxObject{ID: "cs", Version: c.version, Data: []byte("b"), Callbacks: []SandboxCallback{{ID: "sbx_1", After: 5, Data: []byte("n")}}}
+		put := PutSandboxObject{ID: "cs", Version: c.version, Data: []byte("b"), Callbacks: []SandboxCallback{{ID: "sbx_1", After: 5 * time.Millisecond, Data: []byte("n")}}}
 		ok, changes, err := put.Decide(fill(put.Needs(), commerce.Changes{Sandbox: c.stored}), now)
 		want := commerce.Changes{}
 		if c.ok {

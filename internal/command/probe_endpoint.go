@@ -8,7 +8,7 @@ type ProbeEndpoint struct {
 	PartnerID string
 	Parked    *commerce.JobKey // the parked job with the lowest RunAt; nil: there is none
 	Worker    string
-	Until     int64 // Unix ms, of the lease
+	Until     commerce.Millis // of the lease
 }
 
 // Needs names the partner, its endpoint and the job.
@@ -23,7 +23,7 @@ func (c ProbeEndpoint) Needs() commerce.Needs {
 // Decide returns the job to try, leased and still parked, or nil: the time has
 // not come, the partner is suspended, another worker has it, or nothing is left to probe with, which
 // heals the endpoint.
-func (c ProbeEndpoint) Decide(rows *commerce.Rows, now int64) (*commerce.Job, commerce.Changes, error) {
+func (c ProbeEndpoint) Decide(rows *commerce.Rows, now commerce.Millis) (*commerce.Job, commerce.Changes, error) {
 	endpoint := endpointOf(rows, c.PartnerID)
 	if partner, _ := rows.Partners.Get(c.PartnerID); partner.Suspended || !endpoint.ProbeDue(now) {
 		return nil, commerce.Changes{}, nil

@@ -11,8 +11,8 @@ type RecordCheck struct {
 }
 
 // Due tells whether the provider is to be asked.
-func (c RecordCheck) Due(d commerce.Delivery, now int64) bool {
-	return c.watched(d) && d.HeardOn+commerce.CheckEvery <= now
+func (c RecordCheck) Due(d commerce.Delivery, now commerce.Millis) bool {
+	return c.watched(d) && d.HeardOn.Add(commerce.CheckEvery) <= now
 }
 
 func (c RecordCheck) watched(d commerce.Delivery) bool {
@@ -30,7 +30,7 @@ func (c RecordCheck) Needs() commerce.Needs {
 }
 
 // Decide ends the job once the delivery is over.
-func (c RecordCheck) Decide(rows *commerce.Rows, now int64) (Tracked, commerce.Changes, error) {
+func (c RecordCheck) Decide(rows *commerce.Rows, now commerce.Millis) (Tracked, commerce.Changes, error) {
 	job, there := rows.Jobs.Get(c.Job.Key())
 	if !there || !job.SameLease(c.Job) {
 		return Tracked{}, commerce.Changes{}, nil // the lease of this try has ended
@@ -49,7 +49,7 @@ func (c RecordCheck) Decide(rows *commerce.Rows, now int64) (Tracked, commerce.C
 		return tracked, changes, nil
 	}
 	job = job.LeasedTo("", 0)
-	job.RunAt = max(tracked.Delivery.HeardOn, now-commerce.CheckEvery/2) + commerce.CheckEvery
+	job.RunAt = max(tracked.Delivery.HeardOn, now.Add(-commerce.CheckEvery/2)).Add(commerce.CheckEvery)
 	changes.Jobs = append(changes.Jobs, job)
 	return tracked, changes, nil
 }

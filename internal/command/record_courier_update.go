@@ -15,12 +15,12 @@ type CourierUpdate struct {
 	Status      commerce.CourierStatus
 	TrackingURL string
 	FeeCents    commerce.Cents
-	PickupETA   int64 // Unix ms, as is the next; 0: not reported
-	DropoffETA  int64
+	PickupETA   commerce.Millis // as is the next; 0: not reported
+	DropoffETA  commerce.Millis
 	Courier     commerce.Courier
 	Imminent    bool
-	SeenOn      int64  // Unix ms; 0: now
-	Reason      string // of cancelling or returning
+	SeenOn      commerce.Millis // 0: now
+	Reason      string          // of cancelling or returning
 }
 
 // needsDelivery names an order, its partner and delivery.
@@ -79,7 +79,7 @@ func troubles(status commerce.CourierStatus) []commerce.AttentionCode {
 
 // Decide returns the order and its delivery as they are now. A delivery never goes back,
 // and an update that is older than what is stored changes nothing.
-func (c RecordCourierUpdate) Decide(rows *commerce.Rows, now int64) (Tracked, commerce.Changes, error) {
+func (c RecordCourierUpdate) Decide(rows *commerce.Rows, now commerce.Millis) (Tracked, commerce.Changes, error) {
 	order, delivery, err := c.Facts.loadDelivery(rows)
 	if err != nil {
 		return Tracked{}, commerce.Changes{}, err
@@ -261,7 +261,7 @@ func (oc *orderChange) recordCourierLeft(before commerce.CourierStatus, reason s
 // CourierUpdateEvery old. Otherwise one job publishes the newest update when it is due.
 func (oc *orderChange) scheduleCourierUpdate() {
 	d := oc.delivery
-	switch due := d.ToldOn + commerce.CourierUpdateEvery; {
+	switch due := d.ToldOn.Add(commerce.CourierUpdateEvery); {
 	case d.Untold: // a job is to publish it
 	case oc.now >= due:
 		oc.addCourierUpdate()
@@ -293,7 +293,7 @@ func (c SendCourierUpdate) Needs() commerce.Needs {
 }
 
 // Decide publishes the update unless the delivery is over by now, which says more.
-func (c SendCourierUpdate) Decide(rows *commerce.Rows, now int64) (bool, commerce.Changes, error) {
+func (c SendCourierUpdate) Decide(rows *commerce.Rows, now commerce.Millis) (bool, commerce.Changes, error) {
 	order, delivery, err := c.Facts.loadDelivery(rows)
 	if err != nil {
 		return false, commerce.Changes{}, err
@@ -321,7 +321,7 @@ type KeepStrayCallback struct{ Callback commerce.StrayCallback }
 func (c KeepStrayCallback) Needs() commerce.Needs { return commerce.Needs{} }
 
 // Decide stores it.
-func (c KeepStrayCallback) Decide(_ *commerce.Rows, now int64) (bool, commerce.Changes, error) {
+func (c KeepStrayCallback) Decide(_ *commerce.Rows, now commerce.Millis) (bool, commerce.Changes, error) {
 	c.Callback.ReceivedOn = now
 	return true, commerce.Changes{StrayCallbacks: []commerce.StrayCallback{c.Callback}}, nil
 }

@@ -1,13 +1,17 @@
 package command
 
-import "purveyor/internal/commerce"
+import (
+	"time"
+
+	"purveyor/internal/commerce"
+)
 
 // RecordJob records the outcome of one attempt of a job. A successful attempt ends it.
 type RecordJob struct {
-	Job    commerce.Job // as it was run
-	Failed error        // nil: the attempt succeeded
-	Delays []int64      // between attempts, in ms
-	Jitter float64      // in [0, 1), drawn by the caller
+	Job    commerce.Job    // as it was run
+	Failed error           // nil: the attempt succeeded
+	Delays []time.Duration // between attempts
+	Jitter float64         // in [0, 1), drawn by the caller
 	// GivenUpBy is the operator who gives up a dead job for the reason in Failed. What is
 	// recorded is then what a last failed attempt records. Empty: there was an attempt.
 	GivenUpBy string
@@ -28,7 +32,7 @@ func (c RecordJob) Needs() commerce.Needs {
 
 // Decide returns the job as it goes on. If the lease of the attempt has ended, the job may
 // be gone or leased again, and a failure changes nothing.
-func (c RecordJob) Decide(rows *commerce.Rows, now int64) (commerce.Job, commerce.Changes, error) {
+func (c RecordJob) Decide(rows *commerce.Rows, now commerce.Millis) (commerce.Job, commerce.Changes, error) {
 	job, there := rows.Jobs.Get(c.Job.Key())
 	switch {
 	case c.GivenUpBy != "" && (!there || job.State != commerce.JobDead):

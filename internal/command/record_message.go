@@ -31,7 +31,7 @@ func (c RecordMessage) Needs() commerce.Needs {
 }
 
 // Decide adds a note to the order's timeline if the message will not be sent.
-func (c RecordMessage) Decide(rows *commerce.Rows, now int64) (commerce.Job, commerce.Changes, error) {
+func (c RecordMessage) Decide(rows *commerce.Rows, now commerce.Millis) (commerce.Job, commerce.Changes, error) {
 	if c.isGone(rows) {
 		return c.Job, commerce.Changes{}, nil // another worker was faster
 	}

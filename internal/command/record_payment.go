@@ -32,7 +32,7 @@ func (c RecordPayment) Needs() commerce.Needs {
 // Decide moves the order to paid if it waits for exactly this amount. Another amount is
 // kept, and the merchant is asked to look. Money for an order that is over goes back at
 // once.
-func (c RecordPayment) Decide(rows *commerce.Rows, now int64) (commerce.Order, commerce.Changes, error) {
+func (c RecordPayment) Decide(rows *commerce.Rows, now commerce.Millis) (commerce.Order, commerce.Changes, error) {
 	order, payment, err := loadPaid(rows, c.Facts)
 	if err != nil {
 		return commerce.Order{}, commerce.Changes{}, err

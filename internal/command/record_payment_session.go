@@ -27,7 +27,7 @@ func (c RecordPaymentSession) Needs() commerce.Needs {
 // Decide stores the session, which is the answer. A refusal ends the order in
 // failed_payment and leaves no answer, so that a repeat makes a new order. If the
 // processor cannot be reached, the job tries again until its schedule is used up.
-func (c RecordPaymentSession) Decide(rows *commerce.Rows, now int64) (Recorded, commerce.Changes, error) {
+func (c RecordPaymentSession) Decide(rows *commerce.Rows, now commerce.Millis) (Recorded, commerce.Changes, error) {
 	if c.isGone(rows) {
 		return Recorded{Job: c.Job}, commerce.Changes{}, nil // another worker was faster
 	}

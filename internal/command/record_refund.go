@@ -37,7 +37,7 @@ func needsOfRefund(f OrderFacts, refundID string) commerce.Needs {
 
 // Decide enters the refund, or releases its amount. While the processor cannot be reached,
 // the amount stays reserved.
-func (c RecordRefund) Decide(rows *commerce.Rows, now int64) (Recorded, commerce.Changes, error) {
+func (c RecordRefund) Decide(rows *commerce.Rows, now commerce.Millis) (Recorded, commerce.Changes, error) {
 	if c.isGone(rows) {
 		return Recorded{Job: c.Job}, commerce.Changes{}, nil // another worker was faster
 	}

@@ -24,7 +24,7 @@ func (c RecordRefundCallback) Needs() commerce.Needs { return needsOfRefund(c.Fa
 
 // Decide brings the ledger in line with the processor. A conflict too_early makes the
 // processor send the callback again, because the payment is not known yet.
-func (c RecordRefundCallback) Decide(rows *commerce.Rows, now int64) (commerce.Refund, commerce.Changes, error) {
+func (c RecordRefundCallback) Decide(rows *commerce.Rows, now commerce.Millis) (commerce.Refund, commerce.Changes, error) {
 	order, payment, err := loadPaid(rows, c.Facts)
 	if err != nil {
 		return commerce.Refund{}, commerce.Changes{}, err
@@ -69,7 +69,7 @@ func tooEarly() error {
 }
 
 // elsewhere is a refund that was made in the processor's dashboard.
-func (c RecordRefundCallback) elsewhere(now int64) commerce.Refund {
+func (c RecordRefundCallback) elsewhere(now commerce.Millis) commerce.Refund {
 	return commerce.Refund{StoreID: c.Facts.Key.StoreID, ID: c.RefundID, OrderID: c.Facts.Key.OrderID, AmountCents: c.AmountCents,
 		Origin: commerce.RefundElsewhere, Ref: c.Ref, TraceID: c.TraceID, CreatedOn: now, UpdatedOn: now}
 }

@@ -2,6 +2,7 @@ package command
 
 import (
 	"slices"
+	"time"
 
 	"purveyor/internal/commerce"
 )
@@ -16,8 +17,8 @@ type RecordWebhookAttempts struct {
 type WebhookTry struct {
 	Job        commerce.Job // as it was run
 	Attempt    commerce.WebhookAttempt
-	RetryAfter int64   // ms, as the answer asks for; 0: it does not
-	Jitter     float64 // in [0, 1), drawn by the caller
+	RetryAfter time.Duration // as the answer asks for; 0: it does not
+	Jitter     float64       // in [0, 1), drawn by the caller
 }
 
 // Needs names the endpoints and the jobs. What was delivered counts whatever
@@ -44,7 +45,7 @@ func (c RecordWebhookAttempts) partners() (ids []string) {
 }
 
 // Decide returns the jobs as they go on.
-func (c RecordWebhookAttempts) Decide(rows *commerce.Rows, now int64) ([]commerce.Job, commerce.Changes, error) {
+func (c RecordWebhookAttempts) Decide(rows *commerce.Rows, now commerce.Millis) ([]commerce.Job, commerce.Changes, error) {
 	changes := commerce.Changes{}
 	jobs := make([]commerce.Job, len(c.Tries))
 	endpoints := make(map[string]commerce.Endpoint, 1) // as they fare after the tries so far
@@ -69,7 +70,7 @@ func (c RecordWebhookAttempts) Decide(rows *commerce.Rows, now int64) ([]commerc
 // record says what follows from a try. When the job's lease had ended
 // meanwhile, it may be gone or leased again: then only an attempt that was
 // delivered still counts for it.
-func (t WebhookTry) record(rows *commerce.Rows, e commerce.Endpoint, now int64, changes *commerce.Changes) commerce.Verdict {
+func (t WebhookTry) record(rows *commerce.Rows, e commerce.Endpoint, now commerce.Millis, changes *commerce.Changes) commerce.Verdict {
 	changes.Attempts = append(changes.Attempts, t.Attempt)
 	job, there := t.Job, false
 	if !t.Attempt.Delivered() {
@@ -102,6 +103,6 @@ func changed(before, after commerce.Endpoint) []commerce.Endpoint {
 }
 
 // releaseParked is a job of its own, because there may be any number to release.
-func releaseParked(partnerID string, now int64) commerce.Job {
+func releaseParked(partnerID string, now commerce.Millis) commerce.Job {
 	return commerce.Job{Kind: commerce.JobReleaseParked, Owner: partnerID, Subject: partnerID, RunAt: now}
 }

@@ -339,7 +339,7 @@ func TestRefundTellsItsPlace(t *testing.T) {
 func TestLateRefund(t *testing.T) {
 	o, r := orderIn(commerce.Paid, commerce.ByPickup, false), pendingRefund(commerce.RefundAsked, 300)
 	r.State, r.Error = commerce.RefundGivenUp, "given up"
-	run := payJob(commerce.JobRefund, "rfd", 7).LeasedTo("stalled", now-minute)
+	run := payJob(commerce.JobRefund, "rfd", 7).LeasedTo("stalled", now-commerce.Millis(minute))
 	stored := refunding(o, r, run.LeasedTo("", 0))
 	stored.Jobs[0].State, stored.Replies = commerce.JobGivenUp, nil
 	cmd := recordRefund(o, r, run)

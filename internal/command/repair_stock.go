@@ -20,7 +20,7 @@ func (c RepairStock) Needs() commerce.Needs {
 }
 
 // Decide records the repair.
-func (c RepairStock) Decide(rows *commerce.Rows, now int64) (commerce.StockMove, commerce.Changes, error) {
+func (c RepairStock) Decide(rows *commerce.Rows, now commerce.Millis) (commerce.StockMove, commerce.Changes, error) {
 	stock, ok := rows.Stock.Get(c.Product)
 	if !ok {
 		return commerce.StockMove{}, commerce.Changes{}, commerce.NotFound("product")

@@ -43,7 +43,7 @@ func (c ReportOrder) Access(rows *commerce.Rows) error { return c.sale().access(
 // Decide makes the order. Refusals: 400 for a store or product that cannot be sold from,
 // 403 for a store that the partner may not use, 409 for an external id that is taken, an
 // inactive product and insufficient stock.
-func (c ReportOrder) Decide(rows *commerce.Rows, now int64) (commerce.Order, commerce.Changes, error) {
+func (c ReportOrder) Decide(rows *commerce.Rows, now commerce.Millis) (commerce.Order, commerce.Changes, error) {
 	if err := c.check(rows); err != nil {
 		return commerce.Order{}, commerce.Changes{}, err
 	}

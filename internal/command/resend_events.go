@@ -12,7 +12,7 @@ type ResendEvents struct {
 func (c ResendEvents) Needs() commerce.Needs { return commerce.Needs{Partners: []string{c.PartnerID}} }
 
 // Decide makes a job for each; it returns how many.
-func (c ResendEvents) Decide(rows *commerce.Rows, now int64) (int, commerce.Changes, error) {
+func (c ResendEvents) Decide(rows *commerce.Rows, now commerce.Millis) (int, commerce.Changes, error) {
 	if err := hasCallback(rows, c.PartnerID); err != nil {
 		return 0, commerce.Changes{}, err
 	}
@@ -34,7 +34,7 @@ type TestEndpoint struct {
 func (c TestEndpoint) Needs() commerce.Needs { return commerce.Needs{Partners: []string{c.PartnerID}} }
 
 // Decide makes the event; its id is given by the committer.
-func (c TestEndpoint) Decide(rows *commerce.Rows, now int64) (commerce.WebhookEvent, commerce.Changes, error) {
+func (c TestEndpoint) Decide(rows *commerce.Rows, now commerce.Millis) (commerce.WebhookEvent, commerce.Changes, error) {
 	if err := hasCallback(rows, c.PartnerID); err != nil {
 		return commerce.WebhookEvent{}, commerce.Changes{}, err
 	}

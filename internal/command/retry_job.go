@@ -25,7 +25,7 @@ func (c RetryJob) Needs() commerce.Needs {
 
 // Decide returns the job as it waits. Refusals: 409 for a job that is done, parked,
 // given up or being tried, and for one that its order has no use for any more.
-func (c RetryJob) Decide(rows *commerce.Rows, now int64) (commerce.Job, commerce.Changes, error) {
+func (c RetryJob) Decide(rows *commerce.Rows, now commerce.Millis) (commerce.Job, commerce.Changes, error) {
 	job, there := rows.Jobs.Get(c.Job)
 	refuse := func(why string) (commerce.Job, commerce.Changes, error) {
 		return job, commerce.Changes{}, commerce.Conflict("job_not_retried", "%s", why)
@@ -61,7 +61,7 @@ func (c RetryJob) Decide(rows *commerce.Rows, now int64) (commerce.Job, commerce
 
 // reopen undoes what the last failed try of a dead job ended, or says why the
 // order has no use for another try.
-func (c RetryJob) reopen(rows *commerce.Rows, now int64, changes *commerce.Changes) (why string, err error) {
+func (c RetryJob) reopen(rows *commerce.Rows, now commerce.Millis, changes *commerce.Changes) (why string, err error) {
 	order, err := c.Facts.load(rows)
 	if err != nil {
 		return "", err

@@ -1,6 +1,10 @@
 package command
 
-import "purveyor/internal/commerce"
+import (
+	"time"
+
+	"purveyor/internal/commerce"
+)
 
 // SandboxOwner owns the jobs of all sandboxes.
 const SandboxOwner = "sandbox"
@@ -12,15 +16,15 @@ type PutSandboxObject struct {
 	Version   int64 // as it was read; 0: it is new
 	Data      []byte
 	Callbacks []SandboxCallback
-	// FirstStep has the object moved after so many ms; 0: it stays.
-	FirstStep int64
+	// FirstStep is when the object is first moved, from now; 0: it stays.
+	FirstStep time.Duration
 }
 
 // SandboxCallback is a callback that a sandbox sends after a while. It is an object
 // of its own until it has arrived.
 type SandboxCallback struct {
 	ID    string // drawn by the caller
-	After int64  // ms
+	After time.Duration
 	Data  []byte
 }
 
@@ -34,7 +38,7 @@ func (c PutSandboxObject) Needs() commerce.Needs {
 }
 
 // Decide returns whether the object was stored: not if it has another version.
-func (c PutSandboxObject) Decide(rows *commerce.Rows, now int64) (bool, commerce.Changes, error) {
+func (c PutSandboxObject) Decide(rows *commerce.Rows, now commerce.Millis) (bool, commerce.Changes, error) {
 	if stored, _ := rows.Sandbox.Get(c.ID); stored.Version != c.Version {
 		return false, commerce.Changes{}, nil
 	}
@@ -42,11 +46,11 @@ func (c PutSandboxObject) Decide(rows *commerce.Rows, now int64) (bool, commerce
 	for _, n := range c.Callbacks {
 		changes.Sandbox = append(changes.Sandbox, commerce.SandboxObject{ID: n.ID, Version: 1, Data: n.Data, UpdatedOn: now})
 		changes.NewJobs = append(changes.NewJobs, commerce.Job{
-			Kind: commerce.JobSandboxCallback, Mode: commerce.Test, Owner: SandboxOwner, Subject: n.ID, RunAt: now + n.After,
+			Kind: commerce.JobSandboxCallback, Mode: commerce.Test, Owner: SandboxOwner, Subject: n.ID, RunAt: now.Add(n.After),
 		})
 	}
 	if c.FirstStep > 0 {
-		changes.NewJobs = append(changes.NewJobs, commerce.Job{Kind: commerce.JobSandboxStep, Mode: commerce.Test, Owner: SandboxOwner, Subject: c.ID, RunAt: now + c.FirstStep})
+		changes.NewJobs = append(changes.NewJobs, commerce.Job{Kind: commerce.JobSandboxStep, Mode: commerce.Test, Owner: SandboxOwner, Subject: c.ID, RunAt: now.Add(c.FirstStep)})
 	}
 	return true, changes, nil
 }
@@ -63,7 +67,7 @@ func (c RecordSandboxCallback) Needs() commerce.Needs {
 }
 
 // Decide deletes a callback that has arrived.
-func (c RecordSandboxCallback) Decide(rows *commerce.Rows, now int64) (commerce.Job, commerce.Changes, error) {
+func (c RecordSandboxCallback) Decide(rows *commerce.Rows, now commerce.Millis) (commerce.Job, commerce.Changes, error) {
 	job, changes, err := c.RecordJob.Decide(rows, now)
 	if err == nil && c.Failed == nil {
 		changes.GoneSandbox = []string{c.Job.Subject}
@@ -75,9 +79,9 @@ func (c RecordSandboxCallback) Decide(rows *commerce.Rows, now int64) (commerce.
 // next one.
 type RecordSandboxStep struct {
 	RecordJob
-	Version int64  // of the object as it was read
-	Data    []byte // nil: it stays as it is
-	Next    int64  // ms; 0: there is no other step
+	Version int64         // of the object as it was read
+	Data    []byte        // nil: it stays as it is
+	Next    time.Duration // from now; 0: there is no other step
 }
 
 // Needs names the job and the object.
@@ -89,7 +93,7 @@ func (c RecordSandboxStep) Needs() commerce.Needs {
 
 // Decide stores nothing if somebody else has changed the object; then the step
 // is due again.
-func (c RecordSandboxStep) Decide(rows *commerce.Rows, now int64) (commerce.Job, commerce.Changes, error) {
+func (c RecordSandboxStep) Decide(rows *commerce.Rows, now commerce.Millis) (commerce.Job, commerce.Changes, error) {
 	job, there := rows.Jobs.Get(c.Job.Key())
 	if !there || !job.SameLease(c.Job) {
 		return c.Job, commerce.Changes{}, nil // the lease of this try has ended
@@ -115,7 +119,7 @@ func (c RecordSandboxStep) Decide(rows *commerce.Rows, now int64) (commerce.Job,
 		changes.DoneJobs = []commerce.JobKey{c.Job.Key()}
 		return c.Job, changes, nil
 	}
-	job.RunAt, job.Tries, job.Probes, job.Error = now+c.Next, 0, 0, ""
+	job.RunAt, job.Tries, job.Probes, job.Error = now.Add(c.Next), 0, 0, ""
 	changes.Jobs = []commerce.Job{job}
 	return job, changes, nil
 }

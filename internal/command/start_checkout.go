@@ -52,7 +52,7 @@ func (c StartCheckout) Access(rows *commerce.Rows) error { return c.sale().acces
 // Decide makes the order and the job that opens the session. Refusals: 400 for
 // a store or product that cannot be sold from and for an address out of reach,
 // 403 for a store of others, 409 for an inactive product and insufficient stock.
-func (c StartCheckout) Decide(rows *commerce.Rows, now int64) (commerce.Order, commerce.Changes, error) {
+func (c StartCheckout) Decide(rows *commerce.Rows, now commerce.Millis) (commerce.Order, commerce.Changes, error) {
 	store, err := c.sale().check(rows)
 	if err != nil {
 		return commerce.Order{}, commerce.Changes{}, err

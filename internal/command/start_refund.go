@@ -25,7 +25,7 @@ func (c StartRefund) Access(rows *commerce.Rows) error { return c.Facts.access(r
 
 // Decide reserves the amount. Refusals: 409 when there is no payment or nothing
 // is left of it, 400 for an amount beyond what is left.
-func (c StartRefund) Decide(rows *commerce.Rows, now int64) (commerce.Refund, commerce.Changes, error) {
+func (c StartRefund) Decide(rows *commerce.Rows, now commerce.Millis) (commerce.Refund, commerce.Changes, error) {
 	order, err := c.Facts.load(rows)
 	if err != nil {
 		return commerce.Refund{}, commerce.Changes{}, err

@@ -22,7 +22,7 @@ func (c TakeJob) Needs() commerce.Needs { return commerce.Needs{Jobs: []commerce
 
 // Decide leases it by the batch's own time, which the next command that takes the
 // job compares the lease with: however clocks differ, one of them gets it.
-func (c TakeJob) Decide(rows *commerce.Rows, now int64) (TakenJob, commerce.Changes, error) {
+func (c TakeJob) Decide(rows *commerce.Rows, now commerce.Millis) (TakenJob, commerce.Changes, error) {
 	job, there := rows.Jobs.Get(c.Job)
 	if there && job.State == commerce.JobGivenUp { // its outcome is on record: another try could move money again
 		return TakenJob{Job: job}, commerce.Changes{}, nil
@@ -33,7 +33,7 @@ func (c TakeJob) Decide(rows *commerce.Rows, now int64) (TakenJob, commerce.Chan
 	if job.RunAt > now {
 		job.Probes++
 	}
-	job = job.LeasedTo(c.Worker, now+commerce.JobLease)
+	job = job.LeasedTo(c.Worker, now.Add(commerce.JobLease))
 	job.State = commerce.JobWaiting
 	return TakenJob{job, true, true}, commerce.Changes{Jobs: []commerce.Job{job}}, nil
 }

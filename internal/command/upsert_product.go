@@ -21,7 +21,7 @@ type UpsertProduct struct {
 	SKU           *string
 	SoldCount     *int64
 	SoldCents     *commerce.Cents
-	CreatedOn     *int64 // Unix ms
+	CreatedOn     *commerce.Millis
 }
 
 func (c UpsertProduct) key() commerce.ProductKey {
@@ -41,7 +41,7 @@ func (c UpsertProduct) Needs() commerce.Needs {
 // changes. It refuses with 404 an id that is not known, with 403 a product of a
 // store or a store that the key may not use, and with 400 another store than the
 // product's, a category or store that is not known, and images that are too long.
-func (c UpsertProduct) Decide(rows *commerce.Rows, now int64) (commerce.Item, commerce.Changes, error) {
+func (c UpsertProduct) Decide(rows *commerce.Rows, now commerce.Millis) (commerce.Item, commerce.Changes, error) {
 	if err := c.check(rows); err != nil {
 		return commerce.Item{}, commerce.Changes{}, err
 	}

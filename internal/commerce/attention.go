@@ -83,9 +83,9 @@ func ResolvedBy(t Trigger) (codes []AttentionCode) {
 type Attention struct {
 	StoreID, OrderID string
 	Code             AttentionCode
-	Since            int64  // Unix ms
+	Since            Millis
 	Detail           string // for people
-	ResolvedOn       int64  // Unix ms; 0: open
+	ResolvedOn       Millis // 0: open
 	// ResolvedBy is the actor, or OrderItself and the trigger.
 	ResolvedBy string
 }
@@ -116,7 +116,7 @@ func (a Attention) Key() AttentionKey { return AttentionKey{a.StoreID, a.OrderID
 func (a Attention) Open() bool { return a.Since != 0 && a.ResolvedOn == 0 }
 
 // Raise opens the reason. If it is open, Raise replaces the detail and keeps Since.
-func (a Attention) Raise(detail string, now int64) Attention {
+func (a Attention) Raise(detail string, now Millis) Attention {
 	if !a.Open() {
 		a.Since, a.ResolvedOn, a.ResolvedBy = now, 0, ""
 	}
@@ -125,7 +125,7 @@ func (a Attention) Raise(detail string, now int64) Attention {
 }
 
 // Resolve closes the reason if it is open.
-func (a Attention) Resolve(by string, now int64) Attention {
+func (a Attention) Resolve(by string, now Millis) Attention {
 	if a.Open() {
 		a.ResolvedOn, a.ResolvedBy = now, by
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 	"testing"
+	"time"
 )
 
 // TestProbeDue: a held endpoint is probed from its time on, one that is paused or
@@ -17,8 +18,8 @@ func TestProbeDue(t *testing.T) {
 		{Endpoint{}, false},
 		{Endpoint{HeldUntil: now}, true},
 		{Endpoint{HeldUntil: now + 1}, false},
-		{Endpoint{HeldUntil: now + JobHorizon}, false},
-		{Endpoint{HeldUntil: now + JobHorizon + 1}, true},
+		{Endpoint{HeldUntil: Millis(now).Add(JobHorizon)}, false},
+		{Endpoint{HeldUntil: Millis(now).Add(JobHorizon) + 1}, true},
 		{Endpoint{HeldUntil: now, PausedOn: now - 1}, false},
 		{Endpoint{PausedOn: now - 1}, false},
 	} {
@@ -31,7 +32,7 @@ func TestProbeDue(t *testing.T) {
 // TestResume: what the endpoint did before counts no longer.
 func TestResume(t *testing.T) {
 	const now = 1_800_000_000_000
-	paused := Endpoint{PartnerID: "p", Failures: 7, FailingSince: now - day, HeldUntil: 5, PausedOn: now - 1, PausedFor: PausedFailing, PreviousSecret: "s", PreviousUntil: now + 1}
+	paused := Endpoint{PartnerID: "p", Failures: 7, FailingSince: now - dayMs, HeldUntil: 5, PausedOn: now - 1, PausedFor: PausedFailing, PreviousSecret: "s", PreviousUntil: now + 1}
 	want := Endpoint{PartnerID: "p", HeldUntil: now, PreviousSecret: "s", PreviousUntil: now + 1}
 	if got := paused.Resume(now); got != want {
 		t.Errorf("%+v, want %+v", got, want)
@@ -42,14 +43,14 @@ func TestResume(t *testing.T) {
 // the first of an unbroken row, and not a millisecond before.
 func TestPauseAfter(t *testing.T) {
 	const now = 1_800_000_000_000
-	for since, want := range map[int64]bool{PauseAfter - 1: false, PauseAfter: true, PauseAfter + 1: true} {
-		e := Endpoint{Failures: FailingAfter, FailingSince: now - since, HeldUntil: now}
+	for since, want := range map[time.Duration]bool{PauseAfter - time.Millisecond: false, PauseAfter: true, PauseAfter + time.Millisecond: true} {
+		e := Endpoint{Failures: FailingAfter, FailingSince: Millis(now).Add(-since), HeldUntil: now}
 		v := e.After(Job{State: JobParked, RunAt: now}, WebhookAttempt{Status: 500, Error: "no"}, 0, now, 0)
 		if paused := v.Endpoint.PausedOn != 0; paused != want || paused && v.Endpoint.PausedFor != PausedFailing {
-			t.Errorf("after %d ms: %+v", since, v.Endpoint)
+			t.Errorf("after %s: %+v", since, v.Endpoint)
 		}
 	}
-	e := Endpoint{Failures: FailingAfter - 2, FailingSince: now - PauseAfter}
+	e := Endpoint{Failures: FailingAfter - 2, FailingSince: Millis(now).Add(-PauseAfter)}
 	if v := e.After(Job{State: JobWaiting, RunAt: now}, WebhookAttempt{Status: 500, Error: "no"}, 0, now, 0); v.Endpoint.PausedOn != 0 {
 		t.Errorf("with too few failures: %+v", v.Endpoint)
 	}

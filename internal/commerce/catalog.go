@@ -26,7 +26,7 @@ type Store struct {
 	// ChargesQuote says that a customer pays the courier's live quote if the partner names
 	// no delivery fee.
 	ChargesQuote bool
-	UpdatedOn    int64 // Unix ms
+	UpdatedOn    Millis
 }
 
 // Offers reports whether the store fulfils orders in this way.
@@ -58,7 +58,7 @@ type Product struct {
 	FeaturedImage string
 	Images        []string
 	Source        string // SourcePartner, or empty for the merchant's own
-	CreatedOn     int64  // Unix ms
+	CreatedOn     Millis
 }
 
 // MaxImages is the largest sum of the lengths of a product's image URLs, in bytes.
@@ -86,12 +86,12 @@ type Stock struct {
 	PriceCents Cents
 	CategoryID string // empty: none
 	Active     bool
-	Quantity   int64 // never below zero; it changes by stock moves alone
-	Moves      int64 // counts the product's stock moves; the next one has this number + 1
-	MovedOn    int64 // Unix ms; time of the newest stock move, which finds that move
-	SoldCount  int64 // live orders only
-	SoldCents  Cents // live orders only
-	UpdatedOn  int64 // Unix ms; moves with every change of the product or its stock
+	Quantity   int64  // never below zero; it changes by stock moves alone
+	Moves      int64  // counts the product's stock moves; the next one has this number + 1
+	MovedOn    Millis // time of the newest stock move, which finds that move
+	SoldCount  int64  // live orders only
+	SoldCents  Cents  // live orders only
+	UpdatedOn  Millis // moves with every change of the product or its stock
 }
 
 // Item is a product with its stock, as partners see it.
@@ -116,5 +116,5 @@ func (p Item) Version() ProductVersion { return ProductVersion{p.Product.Key(), 
 // moves UpdatedOn.
 type ProductVersion struct {
 	ProductKey
-	UpdatedOn int64
+	UpdatedOn Millis
 }

@@ -3,6 +3,7 @@ package commerce
 import (
 	"strconv"
 	"strings"
+	"time"
 )
 
 // CourierStatus is where a courier's delivery stands. Providers have words of
@@ -79,7 +80,7 @@ type Delivery struct {
 	// Provider is who has it, or may have it: it is stored before the provider is
 	// asked to make the delivery. Empty: nobody was asked.
 	Provider   string
-	AskedOn    int64  // Unix ms; when the provider was first asked
+	AskedOn    Millis // when the provider was first asked
 	ProviderID string // of the delivery, once it is known to be made
 	QuoteID    string
 	FeeCents   Cents // the courier's own, which is not what the customer pays
@@ -87,24 +88,24 @@ type Delivery struct {
 	Avoid       string
 	TrackingURL string
 	Status      CourierStatus // empty: there is no delivery yet
-	PickupETA   int64         // Unix ms; 0: not known
-	DropoffETA  int64         // Unix ms; 0: not known
+	PickupETA   Millis        // 0: not known
+	DropoffETA  Millis        // 0: not known
 	Courier     Courier
-	Imminent    bool  // the courier is about to arrive
-	SeenOn      int64 // Unix ms; what the provider last told was true then
-	HeardOn     int64 // Unix ms; when we were told
+	Imminent    bool   // the courier is about to arrive
+	SeenOn      Millis // what the provider last told was true then
+	HeardOn     Millis // when we were told
 	// ToldOn is the time of the last courier update that the partner was told of;
 	// Untold says that a job will tell of what has come since.
-	ToldOn int64
+	ToldOn Millis
 	Untold bool
 	// CalledOff reports that the provider cancelled the delivery because the service
 	// asked for that, and not because the courier gave up.
 	CalledOff bool
 	TraceID   string // of the request that asked for it
 	Error     string // why the last try to dispatch it failed
-	CreatedOn int64  // Unix ms
-	UpdatedOn int64  // Unix ms
-	Changes   int64  // goes up with each change that a follower of the delivery may see
+	CreatedOn Millis
+	UpdatedOn Millis
+	Changes   int64 // goes up with each change that a follower of the delivery may see
 }
 
 // MaxDispatches is how many attempts an order has: the first, and three after
@@ -123,14 +124,14 @@ func (d Delivery) Unsure() bool { return d.Provider != "" && d.ProviderID == "" 
 
 // Fresh tells whether what is stored may be shown as it is: it is under 60
 // seconds old (SPEC, driver-location).
-func (d Delivery) Fresh(now int64) bool {
-	const freshness = 60 * second
-	return d.HeardOn > now-freshness && d.HeardOn <= now+freshness
+func (d Delivery) Fresh(now Millis) bool {
+	const freshness = time.Minute
+	return d.HeardOn > now.Add(-freshness) && d.HeardOn <= now.Add(freshness)
 }
 
 // CourierUpdateEvery is the least time between two courier updates that a
 // partner is told of for one order, in milliseconds.
-const CourierUpdateEvery = 30 * second
+const CourierUpdateEvery = 30 * time.Second
 
 // StrayCallback is a callback about a delivery that is none of ours, as it was
 // posted. It is kept for whoever looks for it.
@@ -139,7 +140,7 @@ type StrayCallback struct {
 	DeliveryID string
 	ID         string // given by the committer
 	Body       string
-	ReceivedOn int64 // Unix ms
+	ReceivedOn Millis
 }
 
 // GeocodedAddress is an address that a geocoder has found.
@@ -148,14 +149,14 @@ type GeocodedAddress struct {
 	At        Point
 	Precision string
 	Source    string // who found it
-	FoundOn   int64  // Unix ms
+	FoundOn   Millis
 }
 
 // Outdated tells whether the place is to be looked for again: houses are built,
 // and streets renamed. A time far ahead is not to be believed.
-func (p GeocodedAddress) Outdated(now int64) bool {
+func (p GeocodedAddress) Outdated(now Millis) bool {
 	const keep = 180 * day
-	return p.FoundOn < now-keep || p.FoundOn > now+day
+	return p.FoundOn < now.Add(-keep) || p.FoundOn > now.Add(day)
 }
 
 // PrefixDelivery begins the name of a delivery at its provider.

@@ -1,6 +1,9 @@
 package commerce
 
-import "errors"
+import (
+	"errors"
+	"time"
+)
 
 // PauseReason says why no webhooks are sent to an endpoint.
 type PauseReason string
@@ -21,24 +24,24 @@ const (
 // all parked jobs.
 type Endpoint struct {
 	PartnerID      string
-	Failures       int64 // in a row
-	FailingSince   int64 // Unix ms of the first of them; 0: none
-	HeldUntil      int64 // Unix ms of the next probe; 0: not held
-	PausedOn       int64 // Unix ms; 0: not paused
+	Failures       int64  // in a row
+	FailingSince   Millis // of the first of them; 0: none
+	HeldUntil      Millis // of the next probe; 0: not held
+	PausedOn       Millis // 0: not paused
 	PausedFor      PauseReason
 	PreviousSecret string // also signs until PreviousUntil
-	PreviousUntil  int64  // Unix ms
+	PreviousUntil  Millis
 }
 
-// The rules of BEHAVIOUR, Webhooks sent; times in milliseconds.
+// The rules of BEHAVIOUR, Webhooks sent.
 const (
 	FailingAfter  = 5 // failures in a row
 	PauseAfter    = 5 * day
 	MaxRetryAfter = day
 	SecretOverlap = day
 
-	firstProbe = 5 * second
-	lastProbe  = 60 * second
+	firstProbe = 5 * time.Second
+	lastProbe  = time.Minute
 )
 
 // Failing reports whether so many attempts failed in a row that only probes are sent.
@@ -52,18 +55,18 @@ func (e Endpoint) Holds() bool { return e.HeldUntil != 0 || e.PausedOn != 0 }
 func Parks(p Partner, e Endpoint) bool { return p.Suspended || e.Holds() }
 
 // ProbeDue reports whether a parked job may be attempted.
-func (e Endpoint) ProbeDue(now int64) bool {
+func (e Endpoint) ProbeDue(now Millis) bool {
 	return e.HeldUntil != 0 && e.PausedOn == 0 && due(e.HeldUntil, now)
 }
 
 // Pause stops all webhooks to the endpoint until it is resumed.
-func (e Endpoint) Pause(reason PauseReason, now int64) Endpoint {
+func (e Endpoint) Pause(reason PauseReason, now Millis) Endpoint {
 	e.HeldUntil, e.PausedOn, e.PausedFor = 0, now, reason
 	return e
 }
 
 // Resume makes a probe due at once. Its success releases all parked jobs.
-func (e Endpoint) Resume(now int64) Endpoint {
+func (e Endpoint) Resume(now Millis) Endpoint {
 	e = e.Healed()
 	e.HeldUntil, e.PausedOn, e.PausedFor = now, 0, ""
 	return e
@@ -71,7 +74,7 @@ func (e Endpoint) Resume(now int64) Endpoint {
 
 // Moved is the endpoint at another URL. The failures of the old URL no longer count, but a
 // pause by an operator stays.
-func (e Endpoint) Moved(now int64) Endpoint {
+func (e Endpoint) Moved(now Millis) Endpoint {
 	if e.Holds() && e.PausedFor != PausedOperator {
 		return e.Resume(now)
 	}
@@ -86,8 +89,8 @@ func (e Endpoint) Healed() Endpoint {
 }
 
 // RotateSecret keeps the replaced secret as a second signing secret for a day.
-func (e Endpoint) RotateSecret(replaced string, now int64) Endpoint {
-	e.PreviousSecret, e.PreviousUntil = replaced, now+SecretOverlap
+func (e Endpoint) RotateSecret(replaced string, now Millis) Endpoint {
+	e.PreviousSecret, e.PreviousUntil = replaced, now.Add(SecretOverlap)
 	return e
 }
 
@@ -98,7 +101,7 @@ func (e Endpoint) EndRotation() Endpoint {
 }
 
 // Previous is the replaced secret while it still signs, and else empty.
-func (e Endpoint) Previous(now int64) string {
+func (e Endpoint) Previous(now Millis) string {
 	if now >= e.PreviousUntil {
 		return ""
 	}
@@ -111,7 +114,7 @@ type WebhookAttempt struct {
 	EventID   string
 	ID        string // given by the committer; its order is the order of commits
 	URL       string
-	At        int64 // Unix ms of its start
+	At        Millis // of its start
 	TookMs    int64
 	Status    int64  // 0: no answer
 	Error     string // for people; empty: delivered
@@ -131,7 +134,7 @@ type Verdict struct {
 // After decides the consequence of an attempt to deliver a job's event. An attempt of a
 // parked job is a probe. retryAfter is the answer's Retry-After, 0 for none. The caller
 // draws jitter from [0, 1).
-func (e Endpoint) After(job Job, a WebhookAttempt, retryAfter, now int64, jitter float64) Verdict {
+func (e Endpoint) After(job Job, a WebhookAttempt, retryAfter time.Duration, now Millis, jitter float64) Verdict {
 	if a.Delivered() {
 		return Verdict{Endpoint: e.Healed(), Job: job, Release: e.HeldUntil != 0}
 	}
@@ -141,7 +144,7 @@ func (e Endpoint) After(job Job, a WebhookAttempt, retryAfter, now int64, jitter
 		dueOn = e.HeldUntil
 	}
 	job = job.Failed(errors.New(a.Error), RetryDelays, now, jitter)
-	job.RunAt = max(job.RunAt, now+retryAfter)
+	job.RunAt = max(job.RunAt, now.Add(retryAfter))
 	switch {
 	case e.PausedOn != 0:
 	case a.Status == 410:
@@ -156,9 +159,9 @@ func (e Endpoint) After(job Job, a WebhookAttempt, retryAfter, now int64, jitter
 	return Verdict{Endpoint: e, Job: job}
 }
 
-func (e Endpoint) failed(probe bool, dueOn, retryAfter, now int64) Endpoint {
+func (e Endpoint) failed(probe bool, dueOn Millis, retryAfter time.Duration, now Millis) Endpoint {
 	// Time without attempts, or that the clock skipped, does not count as time of failures.
-	if e.Failures == 0 || now < e.FailingSince || now > dueOn+day {
+	if e.Failures == 0 || now < e.FailingSince || now > dueOn.Add(day) {
 		e.FailingSince = now
 	}
 	e.Failures++
@@ -167,15 +170,15 @@ func (e Endpoint) failed(probe bool, dueOn, retryAfter, now int64) Endpoint {
 		hold = max(hold, probeDelay(e.Failures-FailingAfter))
 	}
 	if hold > 0 {
-		e.HeldUntil = now + hold
+		e.HeldUntil = now.Add(hold)
 	}
-	if e.Failing() && now-e.FailingSince >= PauseAfter {
+	if e.Failing() && now >= e.FailingSince.Add(PauseAfter) {
 		e = e.Pause(PausedFailing, now)
 	}
 	return e
 }
 
 // probeDelay doubles with every failed probe.
-func probeDelay(failed int64) int64 {
+func probeDelay(failed int64) time.Duration {
 	return min(firstProbe<<min(max(failed, 0), 10), lastProbe)
 }

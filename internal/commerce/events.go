@@ -35,7 +35,7 @@ type TimelineEvent struct {
 	CourierStatus    CourierStatus // empty: the event is not about a delivery
 	Message          string
 	Data             TimelineData // nil: nothing more is to be said
-	CreatedOn        int64        // Unix ms
+	CreatedOn        Millis
 }
 
 // WebhookKind is the type of a webhook event.
@@ -87,7 +87,7 @@ type WebhookEvent struct {
 	// it, and drops it.
 	About     *EventData
 	Data      []byte // the JSON object that the partner reads; it never changes
-	Timestamp int64  // Unix ms of the change, strictly increasing per order
+	Timestamp Millis // of the change, strictly increasing per order
 	// Deliver makes the committer add a job that sends the event to the callback URL.
 	Deliver bool
 }

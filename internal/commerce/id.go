@@ -35,7 +35,7 @@ var crockford = base32.NewEncoding("0123456789abcdefghjkmnpqrstvwxyz").WithPaddi
 type Entropy [10]byte
 
 // NewID makes an id. Ids sort by at (Unix ms), then by the entropy.
-func NewID(prefix string, at int64, e Entropy) string {
+func NewID(prefix string, at Millis, e Entropy) string {
 	var b [16]byte
 	binary.BigEndian.PutUint64(b[:8], uint64(at)<<16)
 	copy(b[6:], e[:])
@@ -51,13 +51,13 @@ func IsID(prefix, id string) bool {
 }
 
 // NewOrderID makes the id of an order of the store with this number.
-func NewOrderID(storeNo int64, at int64, e Entropy) string {
+func NewOrderID(storeNo int64, at Millis, e Entropy) string {
 	return NewID(PrefixOrder+encodeNo(storeNo)+"_", at, e)
 }
 
 // NewRefundID makes the id of a refund of an order of the store with this
 // number.
-func NewRefundID(storeNo int64, at int64, e Entropy) string {
+func NewRefundID(storeNo int64, at Millis, e Entropy) string {
 	return NewID(PrefixRefund+encodeNo(storeNo)+"_", at, e)
 }
 

@@ -16,8 +16,8 @@ func TestIDs(t *testing.T) {
 			copy(e[:], rapid.SliceOfN(rapid.Byte(), len(e), len(e)).Draw(t, "bytes"))
 			return e
 		})
-		first := NewOrderID(no, at, entropy.Draw(t, "e1"))
-		second := NewOrderID(no, later, entropy.Draw(t, "e2"))
+		first := NewOrderID(no, Millis(at), entropy.Draw(t, "e1"))
+		second := NewOrderID(no, Millis(later), entropy.Draw(t, "e2"))
 		if got, ok := StoreNoOfOrder(first); !ok || got != no {
 			t.Fatalf("store number of %s is %d, %v; want %d", first, got, ok, no)
 		}

@@ -3,6 +3,7 @@ package commerce
 import (
 	"errors"
 	"slices"
+	"time"
 )
 
 // JobKind names what a job does.
@@ -49,7 +50,7 @@ type Job struct {
 	// PartnerID is the partner whose order it is about, where Owner is a store;
 	// empty: the order is the merchant's.
 	PartnerID string
-	RunAt     int64 // Unix ms
+	RunAt     Millis
 	State     JobState
 	Tries     int64 // tries that failed
 	// Probes are those of the tries that were made while the job was parked, or
@@ -67,7 +68,7 @@ type Job struct {
 	ReplyTo ReplyKey
 
 	LeasedBy    string // the worker that has it; empty: none
-	LeasedUntil int64  // Unix ms
+	LeasedUntil Millis
 
 	// Event is the subject, where whoever has the job has it in hand; nil: it is to
 	// be read. It is no part of what is stored.
@@ -106,12 +107,12 @@ func (j Job) Lane() JobLane { return JobLane{JobClass{j.Kind, j.Mode}, j.Partner
 
 // Leased tells whether a worker has the job. A lease that lies further ahead
 // than any can is not to be believed.
-func (j Job) Leased(now int64) bool {
-	return j.LeasedUntil > now && j.LeasedUntil <= now+JobLease
+func (j Job) Leased(now Millis) bool {
+	return j.LeasedUntil > now && j.LeasedUntil <= now.Add(JobLease)
 }
 
 // LeasedTo is the job as the worker has it; with no worker, as it is given back.
-func (j Job) LeasedTo(worker string, until int64) Job {
+func (j Job) LeasedTo(worker string, until Millis) Job {
 	j.LeasedBy, j.LeasedUntil = worker, until
 	return j
 }
@@ -126,20 +127,13 @@ func (j Job) SameLease(other Job) bool {
 // JobSlots is the number of slots that jobs are spread over.
 const JobSlots = 32
 
-// JobLease is how long a claimed job belongs to its worker, in milliseconds.
+// JobLease is how long a claimed job belongs to its worker.
 // A lease that ran out is no failed try.
-const JobLease = 30 * second
+const JobLease = 30 * time.Second
 
-const (
-	second = int64(1000)
-	minute = 60 * second
-	hour   = 60 * minute
-	day    = 24 * hour
-)
-
-// RetryDelays are the waits after each failed try, in milliseconds; there is
+// RetryDelays are the waits after each failed try; there is
 // one try more than there are delays.
-var RetryDelays = []int64{5 * second, 5 * minute, 30 * minute, 2 * hour, 5 * hour, 10 * hour, 14 * hour, 20 * hour, 24 * hour}
+var RetryDelays = []time.Duration{5 * time.Second, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour, 5 * time.Hour, 10 * time.Hour, 14 * time.Hour, 20 * time.Hour, 24 * time.Hour}
 
 // NoticeDelays are those of mail and SMS, which are of no use the day after.
 var NoticeDelays = RetryDelays[:5]
@@ -149,16 +143,16 @@ var NoticeDelays = RetryDelays[:5]
 var PaymentDelays = RetryDelays[:6]
 
 // DispatchDelays are those of looking for a courier.
-var DispatchDelays = []int64{5 * second, 30 * second, 2 * minute, 5 * minute, 10 * minute, 20 * minute, 30 * minute, hour, 2 * hour}
+var DispatchDelays = []time.Duration{5 * time.Second, 30 * time.Second, 2 * time.Minute, 5 * time.Minute, 10 * time.Minute, 20 * time.Minute, 30 * time.Minute, time.Hour, 2 * time.Hour}
 
 // CancelDelays are those of sending a courier home, who is on the way meanwhile.
-var CancelDelays = []int64{5 * second, 15 * second, 30 * second, minute, 2 * minute, 5 * minute, 10 * minute, 30 * minute}
+var CancelDelays = []time.Duration{5 * time.Second, 15 * time.Second, 30 * time.Second, time.Minute, 2 * time.Minute, 5 * time.Minute, 10 * time.Minute, 30 * time.Minute}
 
 // StepDelays are those of a step of a sandbox object: the courier waits.
-var StepDelays = []int64{second, 5 * second, 5 * second, 15 * second, 15 * second, minute, minute, minute}
+var StepDelays = []time.Duration{time.Second, 5 * time.Second, 5 * time.Second, 15 * time.Second, 15 * time.Second, time.Minute, time.Minute, time.Minute}
 
 // Delays are the waits after each failed try of a job of the kind.
-func (k JobKind) Delays() []int64 {
+func (k JobKind) Delays() []time.Duration {
 	switch k {
 	case JobMailReady, JobMailPaid, JobTextPaid, JobSandboxCallback:
 		return NoticeDelays
@@ -175,20 +169,20 @@ func (k JobKind) Delays() []int64 {
 }
 
 // CheckEvery is after how long of silence the provider of a delivery is asked,
-// in milliseconds: callbacks can be lost.
-const CheckEvery = 5 * minute
+// : callbacks can be lost.
+const CheckEvery = 5 * time.Minute
 
-// JobHorizon is beyond what any rule puts a job off by, in milliseconds. What
+// JobHorizon is beyond what any rule puts a job off by. What
 // lies further ahead was written while the clock was ahead.
 const JobHorizon = 2 * day
 
 // Due tells whether the job may run: its time has come, or is not to be
 // believed.
-func (j Job) Due(now int64) bool {
+func (j Job) Due(now Millis) bool {
 	return j.State == JobWaiting && due(j.RunAt, now)
 }
 
-func due(at, now int64) bool { return at <= now || at > now+JobHorizon }
+func due(at, now Millis) bool { return at <= now || at > now.Add(JobHorizon) }
 
 // PermanentError is the failure of a job that no further try can mend. Any
 // other error is temporary.
@@ -200,14 +194,14 @@ func (e *PermanentError) Unwrap() error { return e.Err }
 // Failed is the job after one more try that failed: due again after the next
 // delay, or dead if the error is permanent or no delay is left. The caller
 // draws jitter from [0, 1).
-func (j Job) Failed(err error, delays []int64, now int64, jitter float64) Job {
+func (j Job) Failed(err error, delays []time.Duration, now Millis, jitter float64) Job {
 	j.Tries++
 	if j.State == JobParked {
 		j.Probes++
 	}
 	j.Error = CleanText(err.Error(), MaxNote)
 	wait, left := retryDelay(delays, j.Tries-j.Probes, jitter)
-	j.RunAt = now + wait
+	j.RunAt = now.Add(wait)
 	j.State = JobWaiting
 	var permanent *PermanentError
 	if !left || errors.As(err, &permanent) {
@@ -220,7 +214,7 @@ func (j Job) Failed(err error, delays []int64, now int64, jitter float64) Job {
 func (j Job) Over() bool { return j.State == JobDead || j.State == JobGivenUp }
 
 // GivenUp is a dead job whose outcome an operator decides.
-func (j Job) GivenUp(by, reason string, now int64) Job {
+func (j Job) GivenUp(by, reason string, now Millis) Job {
 	j.State, j.RunAt, j.Error = JobGivenUp, now, CleanText("given up by "+by+": "+reason, MaxNote)
 	return j
 }
@@ -235,8 +229,8 @@ var HoldingKinds = []JobKind{JobOpenSession, JobRefund, JobDispatch, JobCancelDe
 
 // retryDelay is the wait after so many failed tries, and whether there is
 // one; then it is the last delay. Jitter adds up to a tenth.
-func retryDelay(delays []int64, tries int64, jitter float64) (int64, bool) {
+func retryDelay(delays []time.Duration, tries int64, jitter float64) (time.Duration, bool) {
 	i := min(max(tries, 1), int64(len(delays)))
 	d := delays[i-1]
-	return d + int64(float64(d/10)*jitter), tries <= int64(len(delays))
+	return d + time.Duration(float64(d/10)*jitter), tries <= int64(len(delays))
 }

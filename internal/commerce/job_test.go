@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 
 	"pgregory.net/rapid"
@@ -17,7 +18,7 @@ func TestJobFailed(t *testing.T) {
 		name   string
 		job    Job
 		err    error
-		delays []int64
+		delays []time.Duration
 		jitter float64
 		wait   int64
 		state  JobState
@@ -35,7 +36,7 @@ func TestJobFailed(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			c.job.State = JobWaiting
 			got := c.job.Failed(c.err, c.delays, now, c.jitter)
-			if got.RunAt-now != c.wait || got.State != c.state || got.Tries != c.job.Tries+1 || got.Error != c.err.Error() {
+			if got.RunAt-now != Millis(c.wait) || got.State != c.state || got.Tries != c.job.Tries+1 || got.Error != c.err.Error() {
 				t.Errorf("%+v; want a wait of %d ms, %s", got, c.wait, c.state)
 			}
 		})
@@ -50,8 +51,8 @@ func TestJobDue(t *testing.T) {
 	}{
 		{Job{State: JobWaiting, RunAt: now}, true},
 		{Job{State: JobWaiting, RunAt: now + 1}, false},
-		{Job{State: JobWaiting, RunAt: now + 25*hour}, false},
-		{Job{State: JobWaiting, RunAt: now + 400*day}, true}, // written under a wrong clock
+		{Job{State: JobWaiting, RunAt: now + 25*hourMs}, false},
+		{Job{State: JobWaiting, RunAt: now + 400*dayMs}, true}, // written under a wrong clock
 		{Job{State: JobParked, RunAt: now}, false},
 		{Job{State: JobDead, RunAt: now}, false},
 	} {

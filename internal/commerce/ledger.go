@@ -3,6 +3,7 @@ package commerce
 import (
 	"fmt"
 	"slices"
+	"time"
 )
 
 // Account holds all records about the money of one order.
@@ -124,13 +125,13 @@ func (a Account) DifferencesAt(paid, refunded Cents) (list []Difference) {
 	return list
 }
 
-// young is how long the first callback about a payment may take, in ms.
-const young = minute
+// young is how long the first callback about a payment may take.
+const young = time.Minute
 
 // Young reports whether the payment session was stored or updated so recently that the
 // callback about its payment may be on the way.
-func (a Account) Young(now int64) bool {
-	return a.Payment.CapturedCents == 0 && now < a.Payment.UpdatedOn+young
+func (a Account) Young(now Millis) bool {
+	return a.Payment.CapturedCents == 0 && now < a.Payment.UpdatedOn.Add(young)
 }
 
 // Awaits reports whether the job is about the account's money, so that its outcome may

@@ -119,7 +119,7 @@ func TestAccountExplained(t *testing.T) {
 	a.Payment.UpdatedOn = 1000
 	for _, c := range []struct {
 		captured Cents
-		now      int64
+		now      Millis
 		want     bool
 	}{{0, 1000, true}, {0, 60_999, true}, {0, 61_000, false}, {1, 1000, false}} {
 		a.Payment.CapturedCents = c.captured

@@ -31,11 +31,11 @@ func MailsFor(partnerID string) MailKey { return MailKey{partnerID, "day"} }
 
 // CountMail counts a mail to a customer at its first attempt. If it returns a reason, the
 // mail is beyond a limit and neither count changes.
-func CountMail(order, partner MailCount, jobID string, now int64) (MailCount, MailCount, UnsentReason) {
+func CountMail(order, partner MailCount, jobID string, now Millis) (MailCount, MailCount, UnsentReason) {
 	if order.JobID == jobID && jobID != "" {
 		return order, partner, ""
 	}
-	if today := now / day; partner.Day != today {
+	if today := int64(now) / day.Milliseconds(); partner.Day != today {
 		partner.Day, partner.Count = today, 0
 	}
 	switch {

@@ -3,7 +3,7 @@ package commerce
 import "testing"
 
 func TestCountMail(t *testing.T) {
-	const now = 20_000*day + 5
+	const now = 20_000*dayMs + 5
 	count := func(n int64, job string) MailCount {
 		return MailCount{MailKey: MailsTo(OrderKey{"s", "o"}, "Ann@e.example"), Count: n, JobID: job}
 	}

@@ -13,7 +13,7 @@ type Site struct {
 	At                             Point
 	PickupEnabled, DeliveryEnabled bool
 	RadiusMiles                    float64 // how far it delivers; +Inf: no limit of its own
-	UpdatedOn                      int64   // Unix ms, of the store
+	UpdatedOn                      Millis  // of the store
 }
 
 // Site is the site of the store; false if its place is not known.
@@ -42,7 +42,7 @@ type Nearby struct {
 type StoreMatch struct {
 	StoreID   string
 	Miles     float64
-	UpdatedOn int64 // Unix ms, of the store as it was seen
+	UpdatedOn Millis // of the store as it was seen
 }
 
 // Pick returns the nearest of these stores, nearest first: those that offer the fulfillment

@@ -60,19 +60,19 @@ type Order struct {
 	Restocked bool
 	// Confirmed tells an order that was confirmed from one that was reported.
 	Confirmed        bool
-	ReadyForPickupAt int64 // Unix ms; 0: not yet
-	PickedUpAt       int64 // Unix ms; 0: not yet
+	ReadyForPickupAt Millis // 0: not yet
+	PickedUpAt       Millis // 0: not yet
 	// RefundedFrom is the status that a refunded order had before; empty: it is not
 	// refunded. RefundStopped tells whether that refund stopped the fulfilment.
 	RefundedFrom  OrderStatus
 	RefundStopped bool
-	CreatedOn     int64 // Unix ms
-	UpdatedOn     int64 // Unix ms
+	CreatedOn     Millis
+	UpdatedOn     Millis
 	// Events counts the order's timeline; the next event has this number + 1.
 	Events int64
 	// NotifiedOn is the timestamp of the last webhook event: they increase
 	// strictly for each order.
-	NotifiedOn int64
+	NotifiedOn Millis
 }
 
 // OrderKey finds an order.
@@ -139,7 +139,7 @@ type Customer struct {
 	CustomerKey
 	ID        string
 	Name      string
-	CreatedOn int64 // Unix ms
+	CreatedOn Millis
 }
 
 // CustomerKey finds a customer.
@@ -155,12 +155,12 @@ func (c Customer) Key() CustomerKey { return c.CustomerKey }
 
 // Moment is the time that a partner gives for a hand-over (Unix ms), or now
 // if it gave none (0). More than 30 days from now is refused.
-func Moment(field string, given, now int64) (int64, error) {
-	const window = 30 * 24 * 60 * 60 * 1000
+func Moment(field string, given, now Millis) (Millis, error) {
+	const window = 30 * day
 	switch {
 	case given == 0:
 		return now, nil
-	case given < now-window || given > now+window:
+	case given < now.Add(-window) || given > now.Add(window):
 		return 0, Invalid(field, "%s must be Unix milliseconds within 30 days of now", field)
 	}
 	return given, nil

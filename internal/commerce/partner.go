@@ -71,8 +71,8 @@ type Partner struct {
 	CallbackURL    string
 	CallbackSecret string
 	Suspended      bool
-	CreatedOn      int64 // Unix ms
-	UpdatedOn      int64 // Unix ms
+	CreatedOn      Millis
+	UpdatedOn      Millis
 }
 
 // MayUse tells whether the partner's key reaches this store.
@@ -97,7 +97,7 @@ type APIKey struct {
 	PartnerID string
 	Mode      Mode
 	Hash      KeyHash
-	CreatedOn int64 // Unix ms
+	CreatedOn Millis
 }
 
 // APIKeyRef names the one key of a partner in a mode.

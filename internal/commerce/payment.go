@@ -40,8 +40,8 @@ type Payment struct {
 	PendingCents  Cents // of refunds that nobody knows the outcome of yet
 	CameBackCents Cents // of refunds that came back and were not made again
 	Entries       int64 // of the ledger; the next one has this number + 1
-	CreatedOn     int64 // Unix ms
-	UpdatedOn     int64 // Unix ms
+	CreatedOn     Millis
+	UpdatedOn     Millis
 }
 
 // LineTitle is how a line is shown to who pays for it.
@@ -82,7 +82,7 @@ type LedgerEntry struct {
 	AmountCents      Cents  // above 0
 	RefundID         string // of a refund
 	Ref              string // of the payment or refund at the processor
-	CreatedOn        int64  // Unix ms
+	CreatedOn        Millis
 }
 
 // Signed is the amount as it counts for what the house has: captures and
@@ -94,7 +94,7 @@ func (e LedgerEntry) Signed() Cents {
 	return e.AmountCents
 }
 
-func (p *Payment) enter(kind EntryKind, amount Cents, refundID, ref string, now int64) LedgerEntry {
+func (p *Payment) enter(kind EntryKind, amount Cents, refundID, ref string, now Millis) LedgerEntry {
 	p.Entries++
 	p.UpdatedOn = now
 	return LedgerEntry{StoreID: p.StoreID, OrderID: p.OrderID, Seq: p.Entries, Kind: kind, AmountCents: amount,
@@ -102,7 +102,7 @@ func (p *Payment) enter(kind EntryKind, amount Cents, refundID, ref string, now 
 }
 
 // Capture enters money that the customer paid.
-func (p *Payment) Capture(amount Cents, paymentID string, now int64) LedgerEntry {
+func (p *Payment) Capture(amount Cents, paymentID string, now Millis) LedgerEntry {
 	p.CapturedCents += amount
 	p.State, p.PaymentID = PaymentPaid, paymentID
 	return p.enter(EntryCapture, amount, "", paymentID, now)
@@ -137,13 +137,13 @@ func NoPayment() *Error {
 func (p *Payment) Release(amount Cents) { p.PendingCents -= amount }
 
 // Return enters money that went back to the customer.
-func (p *Payment) Return(amount Cents, refundID, ref string, now int64) LedgerEntry {
+func (p *Payment) Return(amount Cents, refundID, ref string, now Millis) LedgerEntry {
 	p.RefundedCents += amount
 	return p.enter(EntryRefund, amount, refundID, ref, now)
 }
 
 // TakeBack enters a refund that did not arrive: its money is here again.
-func (p *Payment) TakeBack(amount Cents, refundID, ref string, now int64) LedgerEntry {
+func (p *Payment) TakeBack(amount Cents, refundID, ref string, now Millis) LedgerEntry {
 	p.RefundedCents -= amount
 	return p.enter(EntryRefundFailed, amount, refundID, ref, now)
 }
@@ -188,8 +188,8 @@ type Refund struct {
 	OrderStatus        OrderStatus
 	Ref                string // at the processor
 	Error              string // why it failed
-	CreatedOn          int64  // Unix ms
-	UpdatedOn          int64  // Unix ms
+	CreatedOn          Millis
+	UpdatedOn          Millis
 }
 
 // RefundKey finds a refund.
@@ -204,5 +204,5 @@ type SandboxObject struct {
 	ID        string
 	Version   int64 // goes up with each change
 	Data      []byte
-	UpdatedOn int64 // Unix ms
+	UpdatedOn Millis
 }

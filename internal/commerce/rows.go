@@ -10,7 +10,7 @@ type Reply struct {
 	Fingerprint [32]byte // SHA-256 of the decoded request, encoded again
 	Status      int
 	Body        []byte
-	CreatedOn   int64 // Unix ms
+	CreatedOn   Millis
 	// Job will decide the answer, and closes the reply; no id: it is closed. Status
 	// and Body are what is answered meanwhile; without a status there is nothing to
 	// say yet.

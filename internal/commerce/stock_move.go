@@ -27,15 +27,18 @@ type StockMove struct {
 	Kind               MoveKind
 	Delta              int64
 	QuantityAfter      int64
-	At                 int64      // Unix ms
-	PreviousAt         int64      // Unix ms; of the product's move before; 0: there is none
+	At                 Millis
+	PreviousAt         Millis     // of the product's move before; 0: there is none
 	Order              OrderBody  // the order that caused the move; zero: none
 	Note               *StockNote // nil for a move that an order caused
 }
 
 // MovePosition is a position in the history of a product. Reading continues with the newest
 // move of that time that has a lower number.
-type MovePosition struct{ At, Seq int64 }
+type MovePosition struct {
+	At  Millis
+	Seq int64
+}
 
 // NewestMove is the position from which the whole history is read, newest first.
 func (s Stock) NewestMove() MovePosition { return MovePosition{s.MovedOn, s.Moves + 1} }
@@ -57,7 +60,7 @@ type StockNote struct {
 
 // MovedFrom returns the row to save when s replaces the stored row was, and the stock move
 // that explains the change of the quantity.
-func (s Stock) MovedFrom(was Stock, kind MoveKind, now int64) (Stock, StockMove) {
+func (s Stock) MovedFrom(was Stock, kind MoveKind, now Millis) (Stock, StockMove) {
 	s.Moves, s.MovedOn, s.UpdatedOn = was.Moves+1, now, now
 	return s, StockMove{StoreID: s.StoreID, ProductID: s.ProductID, Seq: s.Moves, Kind: kind,
 		Delta: s.Quantity - was.Quantity, QuantityAfter: s.Quantity, At: now, PreviousAt: was.MovedOn}

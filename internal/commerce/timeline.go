@@ -32,7 +32,7 @@ type DeliveryData struct {
 	CourierTrackingURL string
 	Status             OrderStatus
 	CourierStatus      CourierStatus
-	DropoffETA         int64 // Unix ms; 0: not known
+	DropoffETA         Millis // 0: not known
 	Imminent           bool
 	Courier            Courier
 }

@@ -31,5 +31,5 @@ type UnsentMessage struct {
 	HTML      string // mail only
 	Reason    UnsentReason
 	OrderID   string
-	CreatedOn int64 // Unix ms
+	CreatedOn Millis
 }

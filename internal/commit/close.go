@@ -33,7 +33,7 @@ func (c closing[R]) Needs() commerce.Needs {
 	return n
 }
 
-func (c closing[R]) Decide(rows *commerce.Rows, now int64) (R, commerce.Changes, error) {
+func (c closing[R]) Decide(rows *commerce.Rows, now commerce.Millis) (R, commerce.Changes, error) {
 	result, changes, err := c.cmd.Decide(rows, now)
 	if err != nil {
 		return result, changes, err

@@ -21,7 +21,7 @@ func (o outcome) Needs() commerce.Needs {
 	return commerce.Needs{Orders: []commerce.OrderKey{{StoreID: "s"}}}
 }
 
-func (o outcome) Decide(*commerce.Rows, int64) (decision, commerce.Changes, error) {
+func (o outcome) Decide(*commerce.Rows, commerce.Millis) (decision, commerce.Changes, error) {
 	return decision{o.decision}, commerce.Changes{DoneJobs: []commerce.JobKey{{ID: "job_1"}}}, o.err
 }
 

@@ -25,7 +25,7 @@ type Command[R any] interface {
 	Needs() commerce.Needs
 	// Decide is pure. now is in Unix ms and is the stamp of the change. With an
 	// error, the changes are ignored.
-	Decide(rows *commerce.Rows, now int64) (R, commerce.Changes, error)
+	Decide(rows *commerce.Rows, now commerce.Millis) (R, commerce.Changes, error)
 }
 
 // ErrClosed is the answer to every command that comes after Close.
@@ -151,7 +151,7 @@ func (c *Committer) wake() {
 // call is a waiting command, without the type of its result.
 type call interface {
 	needs() commerce.Needs
-	decide(rows *commerce.Rows, now int64) (commerce.Changes, error)
+	decide(rows *commerce.Rows, now commerce.Millis) (commerce.Changes, error)
 	asks(jobs []commerce.Job) // tells the call which jobs its changes ask for
 	answer(err error)
 	keyed() bool // whether the outcome can be read from a reply record
@@ -167,7 +167,7 @@ type pending[R any] struct {
 
 func (p *pending[R]) needs() commerce.Needs { return p.cmd.Needs() }
 
-func (p *pending[R]) decide(rows *commerce.Rows, now int64) (changes commerce.Changes, err error) {
+func (p *pending[R]) decide(rows *commerce.Rows, now commerce.Millis) (changes commerce.Changes, err error) {
 	p.jobs = nil // of an earlier try
 	defer func() {
 		if v := recover(); v != nil {

@@ -30,7 +30,7 @@ func TestMain(m *testing.M) {
 type idle struct{}
 
 func (idle) Needs() commerce.Needs { return commerce.Needs{} }
-func (idle) Decide(*commerce.Rows, int64) (int, commerce.Changes, error) {
+func (idle) Decide(*commerce.Rows, commerce.Millis) (int, commerce.Changes, error) {
 	return 0, commerce.Changes{}, nil
 }
 
@@ -156,7 +156,7 @@ func testNeighbours(t *testing.T, open opener) {
 type buggy struct{}
 
 func (buggy) Needs() commerce.Needs { return commerce.Needs{} }
-func (buggy) Decide(rows *commerce.Rows, _ int64) (int, commerce.Changes, error) {
+func (buggy) Decide(rows *commerce.Rows, _ commerce.Millis) (int, commerce.Changes, error) {
 	rows.Partners.Get("nobody asked for this")
 	return 0, commerce.Changes{}, nil
 }
@@ -165,7 +165,7 @@ func (buggy) Decide(rows *commerce.Rows, _ int64) (int, commerce.Changes, error)
 type trespasser struct{}
 
 func (trespasser) Needs() commerce.Needs { return commerce.Needs{} }
-func (trespasser) Decide(*commerce.Rows, int64) (int, commerce.Changes, error) {
+func (trespasser) Decide(*commerce.Rows, commerce.Millis) (int, commerce.Changes, error) {
 	return 0, commerce.Changes{Categories: []commerce.Category{{ID: "nobody asked for this"}}}, nil
 }
 
@@ -270,7 +270,7 @@ func testCloseAnswersAll(t *testing.T, open opener) {
 type closer struct{ c *commit.Committer }
 
 func (closer) Needs() commerce.Needs { return commerce.Needs{} }
-func (c closer) Decide(*commerce.Rows, int64) (int, commerce.Changes, error) {
+func (c closer) Decide(*commerce.Rows, commerce.Millis) (int, commerce.Changes, error) {
 	go c.c.Close()
 	return 0, commerce.Changes{}, nil
 }
@@ -332,13 +332,13 @@ func testRepeatAfterASweep(t *testing.T, open opener) {
 	first := must(commit.Do(t.Context(), s.committer, s.once("k", s.report(0, 1))))
 	after := s.stock(0).UpdatedOn // the stamp of the batch
 	const keep = 72 * 60 * 60 * 1000
-	sweep := func(now int64) {
+	sweep := func(now commerce.Millis) {
 		t.Helper()
 		if _, err := s.engine.Sweep(t.Context(), now-keep); err != nil {
 			t.Fatal(err)
 		}
 	}
-	sweep(before + keep)
+	sweep(commerce.Millis(before + keep))
 	again := must(commit.Do(t.Context(), s.committer, s.once("k", s.report(0, 1))))
 	if !again.Replayed || !bytes.Equal(again.Body, first.Body) || s.stock(0).Quantity != 9 {
 		t.Errorf("after a sweep: %+v, %d left; want the first answer and 9", again, s.stock(0).Quantity)

@@ -156,7 +156,7 @@ func TestTriesAreBounded(t *testing.T) {
 type mail struct{ messages []commerce.UnsentMessage }
 
 func (mail) Needs() commerce.Needs { return commerce.Needs{} }
-func (m mail) Decide(*commerce.Rows, int64) (int, commerce.Changes, error) {
+func (m mail) Decide(*commerce.Rows, commerce.Millis) (int, commerce.Changes, error) {
 	return 0, commerce.Changes{Outbox: m.messages}, nil
 }
 

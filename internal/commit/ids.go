@@ -9,7 +9,7 @@ import (
 // and within a batch in the order of decisions.
 type idSource struct {
 	env env.Env
-	now int64
+	now commerce.Millis
 	n   uint32
 
 	encode func(commerce.WebhookEvent) []byte
@@ -52,7 +52,7 @@ func (s *idSource) complete(c *commerce.Changes) {
 		if j.Mode == "" {
 			j.Mode = commerce.Live
 		}
-		j.Slot, j.ID, j.State = s.now%commerce.JobSlots, s.next(commerce.PrefixJob), commerce.JobWaiting
+		j.Slot, j.ID, j.State = int64(s.now)%commerce.JobSlots, s.next(commerce.PrefixJob), commerce.JobWaiting
 		if j.Awaited {
 			for k := range c.Replies {
 				c.Replies[k].Job = j.Key()

@@ -45,7 +45,7 @@ func TestRowLockedFromOutside(t *testing.T) {
 	must(commit.Do(ctx, a.committer, other))
 	ofOtherStore := func() command.ReportOrder {
 		r := a.report(0, 1)
-		r.StoreID, r.OrderID, r.Lines[0].ProductID = "sto_2", commerce.NewOrderID(2, a.orders.Add(1), commerce.Entropy{}), "prd_other"
+		r.StoreID, r.OrderID, r.Lines[0].ProductID = "sto_2", commerce.NewOrderID(2, commerce.Millis(a.orders.Add(1)), commerce.Entropy{}), "prd_other"
 		return r
 	}
 

@@ -52,7 +52,7 @@ func (o once[R]) Needs() commerce.Needs {
 	return n
 }
 
-func (o once[R]) Decide(rows *commerce.Rows, now int64) (Reply, commerce.Changes, error) {
+func (o once[R]) Decide(rows *commerce.Rows, now commerce.Millis) (Reply, commerce.Changes, error) {
 	if err := o.cmd.Access(rows); err != nil {
 		return Reply{}, commerce.Changes{}, err
 	}

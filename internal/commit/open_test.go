@@ -16,7 +16,7 @@ import (
 func (s *shop) checkout(k string) (commerce.ReplyKey, command.OrderFacts, commit.Command[commit.Reply]) {
 	n := s.orders.Add(1)
 	key := commerce.ReplyKey{PartnerID: "ptn_1", Op: "checkout", Key: k}
-	cmd := command.StartCheckout{Actor: s.actor, OrderID: commerce.NewOrderID(1, n, commerce.Entropy{}), CustomerID: "cus_1", StoreID: storeID,
+	cmd := command.StartCheckout{Actor: s.actor, OrderID: commerce.NewOrderID(1, commerce.Millis(n), commerce.Entropy{}), CustomerID: "cus_1", StoreID: storeID,
 		Fulfillment: commerce.ByPickup, Lines: []commerce.OrderLine{{ProductID: productID(0), Quantity: 1}}, Processor: "box"}
 	facts := command.OrderFacts{Key: commerce.OrderKey{StoreID: storeID, OrderID: cmd.OrderID}, PartnerID: "ptn_1", Fulfillment: cmd.Fulfillment, Lines: cmd.Lines}
 	return key, facts, commit.Once(key, [32]byte{1}, cmd, func(commerce.Order) (int, []byte) { return 0, nil })

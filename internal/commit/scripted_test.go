@@ -56,9 +56,9 @@ type scriptedBatch struct {
 	stamp int64
 }
 
-func (b *scriptedBatch) Rows() *commerce.Rows { return &b.rows }
-func (b *scriptedBatch) Stamp() int64         { return b.stamp }
-func (b *scriptedBatch) Discard()             {}
+func (b *scriptedBatch) Rows() *commerce.Rows   { return &b.rows }
+func (b *scriptedBatch) Stamp() commerce.Millis { return commerce.Millis(b.stamp) }
+func (b *scriptedBatch) Discard()               {}
 func (b *scriptedBatch) Save(context.Context) error {
 	if b.e.save != nil {
 		return b.e.save()
@@ -75,7 +75,7 @@ func (c touch) key() commerce.ProductKey {
 
 func (c touch) Needs() commerce.Needs { return commerce.Needs{Stock: []commerce.ProductKey{c.key()}} }
 
-func (c touch) Decide(*commerce.Rows, int64) (int, commerce.Changes, error) {
+func (c touch) Decide(*commerce.Rows, commerce.Millis) (int, commerce.Changes, error) {
 	return 1, commerce.Changes{Stock: []commerce.Stock{{StoreID: c.store, ProductID: c.product}}}, nil
 }
 

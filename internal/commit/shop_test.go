@@ -106,7 +106,7 @@ func must[T any](v T, err error) T {
 func (s *shop) report(product int, quantity int64) command.ReportOrder {
 	n := s.orders.Add(1)
 	return command.ReportOrder{
-		Actor: s.actor, OrderID: commerce.NewOrderID(1, n, commerce.Entropy{}), CustomerID: "cus_1", StoreID: storeID,
+		Actor: s.actor, OrderID: commerce.NewOrderID(1, commerce.Millis(n), commerce.Entropy{}), CustomerID: "cus_1", StoreID: storeID,
 		ExternalID: fmt.Sprint("ext-", n), Fulfillment: commerce.ByPickup,
 		Lines: []commerce.OrderLine{{ProductID: productID(product), Quantity: quantity, PriceCents: 100}},
 	}

@@ -120,7 +120,7 @@ func testStarterHasTheOrder(t *testing.T, open opener) {
 	var run []func()
 	for n := range int64(3) {
 		cmd := command.StartCheckout{
-			Actor: s.actor, OrderID: commerce.NewOrderID(1, n+1, commerce.Entropy{}), CustomerID: "cus_1", StoreID: storeID, Fulfillment: commerce.ByPickup,
+			Actor: s.actor, OrderID: commerce.NewOrderID(1, commerce.Millis(n)+1, commerce.Entropy{}), CustomerID: "cus_1", StoreID: storeID, Fulfillment: commerce.ByPickup,
 			Lines: []commerce.OrderLine{{ProductID: productID(0), Quantity: n + 1}}, Titles: []commerce.LineTitle{{Name: "Product"}}, Processor: "sandbox",
 		}
 		run = append(run, func() { must(commit.Do(t.Context(), s.committer, cmd)) })

@@ -22,12 +22,12 @@ type couriers struct{ Options }
 // settling is how long after its latest call a provider may still create the
 // delivery, whatever it answers meanwhile: the longest time of an attempt, plus the
 // lease of an attempt that was cut.
-const settling = jobs.TryTime + time.Duration(commerce.JobLease)*time.Millisecond
+const settling = jobs.TryTime + commerce.JobLease
 
 // unsettled reports whether a call may still have an effect. UpdatedOn is moved
 // before each call.
 func (c couriers) unsettled(d commerce.Delivery) bool {
-	return c.Env.Since(time.UnixMilli(d.UpdatedOn)) < settling
+	return c.Env.Since(time.UnixMilli(int64(d.UpdatedOn))) < settling
 }
 
 // dispatching is one attempt to find a courier for an order.
@@ -311,7 +311,7 @@ func (c couriers) check(ctx context.Context, job commerce.Job) jobs.Outcome {
 	}
 	record := command.RecordCheck{Job: job, Record: command.RecordCourierUpdate{Facts: command.FactsOf(order), Attempt: attempt,
 		Provider: delivery.Provider, TraceID: delivery.TraceID}}
-	if record.Due(delivery, c.Env.Millis()) {
+	if record.Due(delivery, commerce.MillisOf(c.Env.Now())) {
 		now, err := c.Fleet.Get(ctx, delivery)
 		if err != nil {
 			slog.Info("a delivery of which nothing was heard could not be asked for", "order", orderID, "provider", delivery.Provider, "error", err)

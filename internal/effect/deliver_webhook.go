@@ -76,7 +76,7 @@ func (w *webhooks) event(ctx context.Context, job commerce.Job) (commerce.Webhoo
 const roomBeside = 256
 
 func (w *webhooks) send(ctx context.Context, job commerce.Job, p recipient, event commerce.WebhookEvent) jobs.Outcome {
-	at := w.env.Millis()
+	at := commerce.MillisOf(w.env.Now())
 	result := w.sender.Send(ctx, webhook.Request{
 		URL: p.partner.CallbackURL, ID: event.ID, Body: w.body(make([]byte, 0, len(event.Data)+roomBeside), event), At: at,
 		Secret: p.partner.CallbackSecret, PreviousSecret: p.endpoint.Previous(at),

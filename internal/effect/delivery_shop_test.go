@@ -28,10 +28,10 @@ func (s *shop) history(key commerce.OrderKey) (told []string) {
 	var last int64
 	for _, e := range events {
 		if e.Kind == commerce.TimelineCourierUpdate {
-			if e.CreatedOn-last < commerce.CourierUpdateEvery {
+			if e.CreatedOn.Sub(commerce.Millis(last)) < commerce.CourierUpdateEvery {
 				s.t.Errorf("courier updates at %d and %d", last, e.CreatedOn)
 			}
-			last = e.CreatedOn
+			last = int64(e.CreatedOn)
 			continue
 		}
 		told = append(told, fmt.Sprintf("%s (%s, %q) %s", e.Kind, e.Status, e.CourierStatus, e.Message))
@@ -53,10 +53,10 @@ func (s *shop) webhooks(o commerce.Order) (told []string) {
 			if e.OrderID != o.ID {
 				continue
 			}
-			if e.Timestamp <= last {
+			if e.Timestamp <= commerce.Millis(last) {
 				s.t.Errorf("%s at %d, after %d", e.Kind, e.Timestamp, last)
 			}
-			if last = e.Timestamp; e.Kind != commerce.WebhookCourierUpdate {
+			if last = int64(e.Timestamp); e.Kind != commerce.WebhookCourierUpdate {
 				told = append(told, string(e.Kind))
 			}
 		}

@@ -363,7 +363,7 @@ func TestOneJobForAnAttempt(t *testing.T) {
 		})
 		v.perform(r, []move{reporting})
 		v.stop()
-		time.Sleep(time.Duration(commerce.JobLease) * time.Millisecond)
+		time.Sleep(commerce.JobLease)
 		far.once(beforeQuote, func() { time.Sleep(time.Second) })
 		far.once(beforeCreate, func() { // another process with this attempt would ask elsewhere
 			far.set(quoting, refuses)

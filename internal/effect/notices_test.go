@@ -21,7 +21,7 @@ type want struct {
 
 func (w want) Needs() commerce.Needs { return commerce.Needs{} }
 
-func (w want) Decide(_ *commerce.Rows, now int64) (struct{}, commerce.Changes, error) {
+func (w want) Decide(_ *commerce.Rows, now commerce.Millis) (struct{}, commerce.Changes, error) {
 	return struct{}{}, commerce.Changes{NewJobs: []commerce.Job{{Kind: w.kind, Owner: w.order.StoreID, Subject: w.order.ID, RunAt: now}}}, nil
 }
 
@@ -218,7 +218,7 @@ type setMails struct {
 
 func (c setMails) Needs() commerce.Needs { return commerce.Needs{Mails: []commerce.MailKey{c.key}} }
 
-func (c setMails) Decide(*commerce.Rows, int64) (struct{}, commerce.Changes, error) {
+func (c setMails) Decide(*commerce.Rows, commerce.Millis) (struct{}, commerce.Changes, error) {
 	return struct{}{}, commerce.Changes{Mails: []commerce.MailCount{{MailKey: c.key, Day: c.day, Count: c.count}}}, nil
 }
 

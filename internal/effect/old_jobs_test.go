@@ -146,7 +146,7 @@ func closeOldKeys(t *testing.T, engine storage.Engine, err error) {
 		return commerce.ReplyKey{PartnerID: partnerID, Op: "op", Key: name}
 	}
 	storagetest.Change(t, engine, commerce.Needs{Replies: []commerce.ReplyKey{key("session"), key("refund"), key("report"), key("cancel")}},
-		func(_ *commerce.Rows, now int64) (c commerce.Changes) {
+		func(_ *commerce.Rows, now commerce.Millis) (c commerce.Changes) {
 			for name, job := range oldKeys {
 				c.Replies = append(c.Replies, commerce.Reply{ReplyKey: key(name), Job: job, Body: []byte{}, CreatedOn: now})
 			}

@@ -194,7 +194,7 @@ func TestUnreachableForGood(t *testing.T) {
 		v.ask(path, "r2", map[string]any{}).refused(t, http.StatusConflict, "already_refunded", "are on their way")
 		v.stop()
 		for range commerce.PaymentDelays { // a process runs only when something is due: a day of looks takes its time
-			time.Sleep(time.Until(time.UnixMilli(s.jobs(commerce.JobWaiting, storeID)[1].RunAt)))
+			time.Sleep(time.Until(time.UnixMilli(int64(s.jobs(commerce.JobWaiting, storeID)[1].RunAt))))
 			v = s.serve(newMortal(s.engine, 0, false), nil, unreachable)
 			time.Sleep(2 * time.Second)
 			v.stop()

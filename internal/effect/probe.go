@@ -26,10 +26,10 @@ func (w *webhooks) watch(ctx context.Context) env.Next {
 	if err != nil && ctx.Err() == nil {
 		slog.Error("held endpoints were not read", "error", err)
 	}
-	now := w.env.Millis()
+	now := commerce.MillisOf(w.env.Now())
 	for _, e := range held {
-		if !e.ProbeDue(now) {
-			wait = min(wait, time.Duration(e.HeldUntil-now)*time.Millisecond)
+		if !e.ProbeDue(commerce.Millis(now)) {
+			wait = min(wait, time.Duration(e.HeldUntil-commerce.Millis(now))*time.Millisecond)
 			continue
 		}
 		if err := w.probe(ctx, e.PartnerID); err != nil && ctx.Err() == nil {
@@ -45,7 +45,7 @@ func (w *webhooks) probe(ctx context.Context, partnerID string) error {
 	if err != nil {
 		return err
 	}
-	cmd := command.ProbeEndpoint{PartnerID: partnerID, Worker: w.runner.Worker, Until: w.env.Millis() + commerce.JobLease}
+	cmd := command.ProbeEndpoint{PartnerID: partnerID, Worker: w.runner.Worker, Until: commerce.MillisOf(w.env.Now()).Add(commerce.JobLease)}
 	if len(parked) > 0 {
 		key := parked[0].Key()
 		cmd.Parked = &key

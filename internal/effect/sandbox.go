@@ -57,13 +57,13 @@ const callbackWait = 3 * time.Second
 
 // PutObject implements sandbox.Objects.
 func (o *Objects) PutObject(ctx context.Context, v sandbox.Object, callbacks ...sandbox.Callback) error {
-	put := command.PutSandboxObject{ID: v.ID, Version: v.Version, Data: v.Data, FirstStep: v.FirstStep.Milliseconds()}
+	put := command.PutSandboxObject{ID: v.ID, Version: v.Version, Data: v.Data, FirstStep: v.FirstStep}
 	for _, n := range callbacks {
 		data, err := json.Marshal(storedCallback{n.To, n.Body})
 		if err != nil {
 			return err
 		}
-		put.Callbacks = append(put.Callbacks, command.SandboxCallback{ID: commerce.NewID(commerce.PrefixSandbox, o.env.Millis(), o.env.Entropy()), After: n.After.Milliseconds(), Data: data})
+		put.Callbacks = append(put.Callbacks, command.SandboxCallback{ID: commerce.NewID(commerce.PrefixSandbox, commerce.MillisOf(o.env.Now()), o.env.Entropy()), After: n.After, Data: data})
 	}
 	stored, asked, err := commit.DoJobs(ctx, o.committer, put)
 	if err != nil {
@@ -133,6 +133,6 @@ func (s sandboxes) step(ctx context.Context, job commerce.Job) jobs.Outcome {
 			err = s.Post(ctx, callback.To, callback.Body)
 		}
 	}
-	record.Failed, record.Version, record.Data, record.Next = err, object.Version, step.Data, step.Next.Milliseconds()
+	record.Failed, record.Version, record.Data, record.Next = err, object.Version, step.Data, step.Next
 	return outcome(s.Options, record, err)
 }

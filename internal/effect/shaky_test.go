@@ -170,7 +170,7 @@ func (lifted) Needs() commerce.Needs {
 	return commerce.Needs{Partners: []string{partnerID}, Lock: true}
 }
 
-func (lifted) Decide(rows *commerce.Rows, _ int64) (struct{}, commerce.Changes, error) {
+func (lifted) Decide(rows *commerce.Rows, _ commerce.Millis) (struct{}, commerce.Changes, error) {
 	p, _ := rows.Partners.Get(partnerID)
 	p.Suspended = false
 	return struct{}{}, commerce.Changes{Partners: []commerce.Partner{p}}, nil

@@ -155,7 +155,7 @@ func (s *shop) start(configured bool) *Effects {
 func (s *shop) runDue(owner string) {
 	if waiting := s.jobs(commerce.JobWaiting, owner); len(waiting) > 0 {
 		last := waiting[len(waiting)-1]
-		time.Sleep(time.Until(time.UnixMilli(last.RunAt)))
+		time.Sleep(time.Until(time.UnixMilli(int64(last.RunAt))))
 	}
 	e := s.start(true)
 	time.Sleep(5 * time.Second)
@@ -173,7 +173,7 @@ func (s *shop) stop(e *Effects) {
 func (s *shop) sell(email string) commerce.Order {
 	s.orders++
 	return must(s.t, s.committer, command.ReportOrder{
-		Actor: s.actor, OrderID: commerce.NewOrderID(1, s.orders, commerce.Entropy{}), CustomerID: "cus_1", StoreID: storeID,
+		Actor: s.actor, OrderID: commerce.NewOrderID(1, commerce.Millis(s.orders), commerce.Entropy{}), CustomerID: "cus_1", StoreID: storeID,
 		ExternalID: fmt.Sprint("A-", s.orders), Fulfillment: commerce.ByPickup, Address: &commerce.DeliveryAddress{Name: "Ann", Email: email},
 		Lines: []commerce.OrderLine{{ProductID: "prd_1", Quantity: 2, PriceCents: 1250}},
 	})

@@ -20,7 +20,7 @@ type ask struct{ commerce.Job }
 
 func (a ask) Needs() commerce.Needs { return commerce.Needs{} }
 
-func (a ask) Decide(_ *commerce.Rows, now int64) (struct{}, commerce.Changes, error) {
+func (a ask) Decide(_ *commerce.Rows, now commerce.Millis) (struct{}, commerce.Changes, error) {
 	a.RunAt = now
 	return struct{}{}, commerce.Changes{NewJobs: []commerce.Job{a.Job}}, nil
 }
@@ -42,7 +42,7 @@ func TestSubjectNotThere(t *testing.T) {
 			v.stop()
 			// While nothing is due there is no process, as each looks for jobs all the time.
 			next := slices.MinFunc(s.jobs(commerce.JobWaiting, storeID), func(a, b commerce.Job) int { return cmp.Compare(a.RunAt, b.RunAt) })
-			time.Sleep(time.Until(time.UnixMilli(next.RunAt)))
+			time.Sleep(time.Until(time.UnixMilli(int64(next.RunAt))))
 		}
 		dead := map[commerce.JobKind]commerce.Job{}
 		for _, j := range s.jobs(commerce.JobDead, storeID) {
@@ -85,7 +85,7 @@ func TestSandboxObjectsOfNoUse(t *testing.T) {
 		s.admit()
 		v := s.serve(newMortal(s.engine, 0, false), nil, nil)
 		defer v.stop()
-		must(s.t, s.committer, command.PutSandboxObject{ID: "none_1", Data: []byte("{}"), FirstStep: 1,
+		must(s.t, s.committer, command.PutSandboxObject{ID: "none_1", Data: []byte("{}"), FirstStep: time.Millisecond,
 			Callbacks: []command.SandboxCallback{{ID: "none_2", Data: []byte("[]")}}})
 		time.Sleep(10 * time.Second)
 		dead := map[commerce.JobKind]commerce.Job{}

@@ -26,7 +26,7 @@ func TestDelivered(t *testing.T) {
 			got[0].Secret != "secret" || got[0].PreviousSecret != "" || got[0].URL != "https://user:password@p.example/hook" {
 			t.Fatalf("sent %+v", got)
 		}
-		want := commerce.WebhookAttempt{PartnerID: partnerID, EventID: event.ID, URL: "https://user:xxxxx@p.example/hook", At: got[0].At, TookMs: 1, Status: 204}
+		want := commerce.WebhookAttempt{PartnerID: partnerID, EventID: event.ID, URL: "https://user:xxxxx@p.example/hook", At: commerce.Millis(got[0].At), TookMs: 1, Status: 204}
 		attempts := s.attempts(event)
 		attempts[0].ID = ""
 		if len(attempts) != 1 || attempts[0] != want {
@@ -58,10 +58,10 @@ func TestSchedule(t *testing.T) {
 		attempts := s.attempts(bad)
 		var waits []time.Duration
 		for i := 1; i < len(attempts); i++ {
-			waits = append(waits, time.Duration(attempts[i].At-attempts[i-1].At)*time.Millisecond)
+			waits = append(waits, attempts[i].At.Sub(attempts[i-1].At))
 		}
 		for i, delay := range commerce.RetryDelays {
-			least := time.Duration(delay) * time.Millisecond
+			least := delay
 			if i >= len(waits) || waits[i] < least || waits[i] > least+least/10+10*time.Second {
 				t.Fatalf("waits %v", waits)
 			}
@@ -264,7 +264,7 @@ type telling struct{ kind commerce.WebhookKind }
 
 func (c telling) Needs() commerce.Needs { return commerce.Needs{} }
 
-func (c telling) Decide(_ *commerce.Rows, now int64) (struct{}, commerce.Changes, error) {
+func (c telling) Decide(_ *commerce.Rows, now commerce.Millis) (struct{}, commerce.Changes, error) {
 	return struct{}{}, commerce.Changes{Webhooks: []commerce.WebhookEvent{{PartnerID: partnerID, Kind: c.kind, Mode: commerce.Live,
 		StoreID: storeID, OrderID: "ord_1", Data: []byte("{}"), Timestamp: now, Deliver: true}}}, nil
 }

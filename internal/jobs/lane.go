@@ -67,7 +67,7 @@ func (r *Runner) laneOf(job commerce.Job) *lane {
 func (r *Runner) Reserve(job commerce.Job) (commerce.Job, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if _, known := r.Kinds[job.Kind]; !known || r.stopping || job.RunAt > r.now()+soon {
+	if _, known := r.Kinds[job.Kind]; !known || r.stopping || job.RunAt > commerce.Millis(r.now()+soon) {
 		return job, false
 	}
 	l := r.laneOf(job)
@@ -81,7 +81,7 @@ func (r *Runner) Reserve(job commerce.Job) (commerce.Job, bool) {
 	}
 	l.promised++
 	l.pool.leased++
-	return job.LeasedTo(r.Worker, r.now()+commerce.JobLease), true
+	return job.LeasedTo(r.Worker, r.now().Add(commerce.JobLease)), true
 }
 
 // Cancel implements commit.Starter.
@@ -206,7 +206,9 @@ func (r *Runner) startNow(t *task) {
 }
 
 // stale reports whether the lease may end before a try does.
-func (r *Runner) stale(t *task) bool { return t.job.LeasedUntil-r.now() < TryTime.Milliseconds() }
+func (r *Runner) stale(t *task) bool {
+	return t.job.LeasedUntil-commerce.Millis(r.now()) < commerce.Millis(TryTime.Milliseconds())
+}
 
 // tried makes room for the next tries, and begins them. It returns one of them for
 // the caller's goroutine.

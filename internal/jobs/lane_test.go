@@ -27,7 +27,7 @@ func slowly(s *store) func(context.Context, commerce.Job) Outcome {
 			return Outcome{Err: errCut}
 		}
 		return Outcome{Err: errors.New("unreachable"), Record: Recording(env.Env{}, func(context.Context) (commerce.Job, error) {
-			j.RunAt = now() + time.Minute.Milliseconds()
+			j.RunAt = commerce.Millis(now() + commerce.Millis(time.Minute.Milliseconds()))
 			s.put(j.LeasedTo("", 0))
 			return j, nil
 		})}
@@ -55,7 +55,7 @@ func lanes(t *testing.T, test func(t *testing.T, s *store, r *Runner)) {
 
 // addTo stores a job of a lane.
 func (s *store) addTo(mode commerce.Mode, owner, partnerID string, runAt int64) commerce.Job {
-	j := s.add(owner, runAt)
+	j := s.add(owner, commerce.Millis(runAt))
 	j.Kind, j.Mode, j.PartnerID = call, mode, partnerID
 	s.put(j)
 	return j
@@ -95,12 +95,12 @@ func TestSandboxDelaysNoLiveJob(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			lanes(t, func(t *testing.T, s *store, r *Runner) {
 				for i := range 1000 {
-					c.slow(s, i, now()-1000)
+					c.slow(s, i, int64(now())-1000)
 				}
 				r.Wake()
 				for range 10 { // at any time of the slow ones
 					after(7 * time.Second)
-					j := c.retry(s, 0, now()+5000)
+					j := c.retry(s, 0, int64(now())+5000)
 					r.Wake()
 					after(5*time.Second - time.Millisecond)
 					if _, there := s.get(j.Key()); !there {
@@ -135,7 +135,7 @@ func TestPools(t *testing.T) {
 			work: {Do: takes(time.Millisecond)(s), Width: 16}, call: {Do: do, Width: 16, Pool: "slow"}}})
 		const waiting = 2000
 		for i := range waiting {
-			s.addTo(commerce.Live, fmt.Sprint("o", i), "", now()-1000)
+			s.addTo(commerce.Live, fmt.Sprint("o", i), "", int64(now())-1000)
 		}
 		r.Run()
 		defer r.Stop(t.Context())
@@ -187,12 +187,12 @@ func TestReserve(t *testing.T) {
 		r := newRunner("me", s, map[commerce.JobKind]Kind{work: {Do: takes(time.Hour)(s), Width: 1}})
 		defer r.Stop(t.Context())
 		lease, ok := r.Reserve(s.add("a", now()))
-		if !ok || lease.LeasedBy != "me" || lease.LeasedUntil != now()+commerce.JobLease {
+		if !ok || lease.LeasedBy != "me" || lease.LeasedUntil != now().Add(commerce.JobLease) {
 			t.Fatalf("%+v, %v", lease, ok)
 		}
 		for name, j := range map[string]commerce.Job{
-			"unknown":     {Kind: "unknown", Owner: "a", RunAt: now()},
-			"not due yet": {Kind: work, Owner: "a", RunAt: now() + soon + 1},
+			"unknown":     {Kind: "unknown", Owner: "a", RunAt: commerce.Millis(now())},
+			"not due yet": {Kind: work, Owner: "a", RunAt: commerce.Millis(now() + soon + 1)},
 		} {
 			if _, ok := r.Reserve(j); ok {
 				t.Errorf("a job that is %s was taken", name)
@@ -285,7 +285,7 @@ func TestStopWaitsForClaims(t *testing.T) {
 			t.Error("the stop did not wait for the claim")
 		}
 		for _, j := range s.jobs {
-			if j.Leased(now()) {
+			if j.Leased(commerce.Millis(now())) {
 				t.Fatalf("%s is still leased", j.ID)
 			}
 		}
@@ -327,11 +327,11 @@ func TestApart(t *testing.T) {
 		r.Run()
 		defer r.Stop(t.Context())
 		for i := range 20 {
-			j := s.addTo(commerce.Test, "sandbox", "", now()-1000)
+			j := s.addTo(commerce.Test, "sandbox", "", int64(now())-1000)
 			j.Subject = fmt.Sprint("slow ", i)
 			s.put(j)
 		}
-		j := s.addTo(commerce.Test, "sandbox", "", now())
+		j := s.addTo(commerce.Test, "sandbox", "", int64(now()))
 		j.Subject = "healthy"
 		s.put(j)
 		r.Wake()

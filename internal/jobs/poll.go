@@ -26,14 +26,14 @@ func (r *Runner) Step() env.Next {
 // look claims what is due, and returns how long nothing will be.
 func (r *Runner) look() time.Duration {
 	at := r.now()
-	due, next, err := r.Queue.NextDue(r.tries, at)
+	due, next, err := r.Queue.NextDue(r.tries, commerce.Millis(at))
 	wait, least := idlePause, time.Duration(0)
 	if err == nil && due {
-		wait, err = r.pass(at)
+		wait, err = r.pass(commerce.Millis(at))
 		least = passPause
 	}
 	if err == nil && next != 0 { // also after a pass: what it left is of lanes that have no room
-		wait = min(wait, max(time.Duration(next-at)*time.Millisecond, least))
+		wait = min(wait, max(time.Duration(commerce.Millis(next)-at)*time.Millisecond, least))
 	}
 	if err != nil && r.tries.Err() == nil {
 		slog.Error("the database was not asked for due jobs", "error", err)
@@ -53,7 +53,7 @@ const aheadEvery = 32
 // look. A pass costs about the same however little it finds, so after a pass that
 // left nothing behind the runner lets some jobs become due. Jobs that had no room
 // wake the runner once there is room.
-func (r *Runner) pass(at int64) (wait time.Duration, err error) {
+func (r *Runner) pass(at commerce.Millis) (wait time.Duration, err error) {
 	wait = idlePause
 	r.busy++
 	ahead := r.busy%aheadEvery == 1
@@ -70,7 +70,7 @@ func (r *Runner) pass(at int64) (wait time.Duration, err error) {
 			return wait, nil
 		}
 		jobs, err := r.Queue.ClaimJobs(r.tries, storage.JobClaim{
-			Slot: slot, Worker: r.Worker, Now: at, Until: at + commerce.JobLease, Limit: claimSize, Classes: classes, Except: full, Ahead: ahead,
+			Slot: slot, Worker: r.Worker, Now: at, Until: at.Add(commerce.JobLease), Limit: claimSize, Classes: classes, Except: full, Ahead: ahead,
 		})
 		if err != nil {
 			return idlePause, err
@@ -148,7 +148,7 @@ func (r *Runner) giveBack(ctx context.Context) {
 	slices.SortFunc(tasks, func(a, b *task) int { return cmp.Compare(a.job.ID, b.job.ID) })
 	var jobs []commerce.Job
 	for _, t := range tasks {
-		if t.job.Leased(r.now()) { // else another worker may have it by now
+		if t.job.Leased(commerce.Millis(r.now())) { // else another worker may have it by now
 			jobs = append(jobs, t.job)
 		}
 	}

@@ -57,7 +57,7 @@ type Queue interface {
 	ClaimJobs(ctx context.Context, claim storage.JobClaim) ([]commerce.Job, error)
 	// NextDue reports whether a job is due now that no worker has leased, and when
 	// the next other job becomes due (Unix ms); 0: there is none.
-	NextDue(ctx context.Context, now int64) (due bool, next int64, err error)
+	NextDue(ctx context.Context, now commerce.Millis) (due bool, next int64, err error)
 }
 
 // Ledger changes jobs in ways that are the same for all kinds.
@@ -231,7 +231,7 @@ func (r *Runner) Wake() {
 }
 
 // now is the time in Unix ms.
-func (r *Runner) now() int64 { return r.env.Millis() }
+func (r *Runner) now() commerce.Millis { return commerce.MillisOf(r.env.Now()) }
 
 // run executes t and then keeps taking ready tasks. Reusing the goroutine keeps its
 // grown stack.
@@ -279,7 +279,7 @@ func (r *Runner) record(t *task, outcome Outcome) {
 			return
 		}
 		slog.Error("the outcome of a job was not recorded", "kind", t.job.Kind, "job", t.job.ID, "error", err)
-		if r.now() >= t.job.LeasedUntil {
+		if commerce.Millis(r.now()) >= t.job.LeasedUntil {
 			r.recorded(t)
 			return
 		}

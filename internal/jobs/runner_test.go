@@ -125,7 +125,7 @@ func TestJobsGather(t *testing.T) {
 		const n = 1000
 		begin := now()
 		for i := range int64(n) {
-			s.add("a", begin+i)
+			s.add("a", begin+commerce.Millis(i))
 		}
 		r.Wake()
 		after(n*time.Millisecond + passPause + 10*time.Millisecond)
@@ -145,17 +145,17 @@ func TestFarAhead(t *testing.T) {
 		const n = 10_000
 		begin := now()
 		for i := range int64(n) {
-			s.add("a", begin+i)
+			s.add("a", begin+commerce.Millis(i))
 		}
 		r.Wake()
 		after(time.Second)
-		s.add("b", now()+2*commerce.JobHorizon)
+		s.add("b", now().Add(2*commerce.JobHorizon))
 		after(5 * time.Second)
 		if s.of("a") == 0 || s.of("b") != 0 {
 			t.Errorf("of those that come up %d are left, and %d that lies too far ahead", s.of("a"), s.of("b"))
 		}
 		after(n * time.Millisecond)
-		s.add("c", now()+2*commerce.JobHorizon)
+		s.add("c", now().Add(2*commerce.JobHorizon))
 		after(2 * idlePause)
 		if s.of("c") != 0 {
 			t.Error("an idle process does not take it up")
@@ -167,7 +167,7 @@ func TestFarAhead(t *testing.T) {
 // ends, and not before.
 func TestLeaseOfTheDead(t *testing.T) {
 	in(t, takes(time.Millisecond), func(t *testing.T, s *store, r *Runner) {
-		s.put(s.add("a", now()).LeasedTo("dead", now()+commerce.JobLease))
+		s.put(s.add("a", now()).LeasedTo("dead", now().Add(commerce.JobLease)))
 		after(30*time.Second - time.Millisecond)
 		if s.of("a") != 1 {
 			t.Fatal("a leased job was taken")
@@ -267,7 +267,7 @@ func TestGivenBackInTime(t *testing.T) {
 	do := func(s *store) func(context.Context, commerce.Job) Outcome {
 		return func(ctx context.Context, j commerce.Job) Outcome {
 			o := takes(15*time.Second)(s)(ctx, j)
-			if o.Record != nil && !j.Leased(now()) {
+			if o.Record != nil && !j.Leased(commerce.Millis(now())) {
 				panic("the try outlasted its lease")
 			}
 			o.Err = errors.New("no")
@@ -353,11 +353,11 @@ func TestFinish(t *testing.T) {
 // another process is waited for.
 func TestFinishElsewhere(t *testing.T) {
 	in(t, takes(time.Second), func(t *testing.T, s *store, r *Runner) {
-		later := s.add("a", now()+time.Hour.Milliseconds())
+		later := s.add("a", now()+commerce.Millis(time.Hour.Milliseconds()))
 		if err := r.Finish(t.Context(), later.Key()); err != nil || s.of("a") != 0 {
 			t.Errorf("put off: %v, %d left", err, s.of("a"))
 		}
-		others := s.add("b", now()).LeasedTo("other", now()+commerce.JobLease)
+		others := s.add("b", now()).LeasedTo("other", now().Add(commerce.JobLease))
 		s.put(others)
 		time.AfterFunc(5*time.Second, func() { s.done(others) })
 		began := time.Now()
@@ -578,7 +578,7 @@ func TestOneTryAtATime(t *testing.T) {
 			j := start(t, s, r, "a", 1)[0]
 			after(35 * time.Second)
 			if how == "taken" {
-				r.Take(j.LeasedTo("me", now()+commerce.JobLease))
+				r.Take(j.LeasedTo("me", now().Add(commerce.JobLease)))
 			}
 			after(2 * time.Minute)
 			if tries.Load() != 2 || s.of("a") != 0 {

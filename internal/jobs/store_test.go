@@ -14,7 +14,7 @@ import (
 
 const work = commerce.JobKind("work")
 
-func now() int64 { return time.Now().UnixMilli() }
+func now() commerce.Millis { return commerce.MillisOf(time.Now()) }
 
 // store is a Queue and a Ledger in memory.
 type store struct {
@@ -36,12 +36,12 @@ func newStore() *store {
 }
 
 // add stores a waiting job, spread over the slots.
-func (s *store) add(owner string, runAt int64) commerce.Job {
+func (s *store) add(owner string, runAt commerce.Millis) commerce.Job {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	n := s.added
 	s.added++
-	j := commerce.Job{Slot: n % commerce.JobSlots, ID: fmt.Sprintf("job_%06d", n), Kind: work, Mode: commerce.Live, Owner: owner, RunAt: runAt, State: commerce.JobWaiting}
+	j := commerce.Job{Slot: n % commerce.JobSlots, ID: fmt.Sprintf("job_%06d", n), Kind: work, Mode: commerce.Live, Owner: owner, RunAt: commerce.Millis(runAt), State: commerce.JobWaiting}
 	s.set(j)
 	return j
 }
@@ -60,7 +60,7 @@ func (s *store) remove(j commerce.Job) {
 
 // leased stores a job as leased to the worker from now on.
 func (s *store) leased(owner string) commerce.Job {
-	j := s.add(owner, now()).LeasedTo("me", now()+commerce.JobLease)
+	j := s.add(owner, now()).LeasedTo("me", now().Add(commerce.JobLease))
 	s.put(j)
 	return j
 }
@@ -114,7 +114,7 @@ func (s *store) ClaimJobs(_ context.Context, c storage.JobClaim) (claimed []comm
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, j := range s.slots[c.Slot] {
-		if far := j.RunAt > c.Now+commerce.JobHorizon; far && !c.Ahead {
+		if far := j.RunAt > c.Now.Add(commerce.JobHorizon); far && !c.Ahead {
 			continue
 		}
 		if j.Due(c.Now) && !j.Leased(c.Now) && slices.Contains(c.Classes, j.Lane().JobClass) && !slices.Contains(c.Except, j.Lane()) {
@@ -130,13 +130,13 @@ func (s *store) ClaimJobs(_ context.Context, c storage.JobClaim) (claimed []comm
 	return claimed, nil
 }
 
-func (s *store) NextDue(_ context.Context, now int64) (due bool, next int64, err error) {
+func (s *store) NextDue(_ context.Context, now commerce.Millis) (due bool, next int64, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.looks++
 	for _, j := range s.jobs {
 		at := j.RunAt
-		if at > now+commerce.JobHorizon {
+		if at > now.Add(commerce.JobHorizon) {
 			at = now
 		}
 		if j.Leased(now) {
@@ -161,10 +161,10 @@ func (s *store) Take(_ context.Context, key commerce.JobKey) (job commerce.Job, 
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	job, there = s.jobs[key]
-	if !there || job.Leased(now()) {
+	if !there || job.Leased(commerce.Millis(now())) {
 		return job, there, false, nil
 	}
-	job = job.LeasedTo("me", now()+commerce.JobLease)
+	job = job.LeasedTo("me", now().Add(commerce.JobLease))
 	s.set(job)
 	return job, true, true, nil
 }

@@ -35,7 +35,7 @@ func (w *world) storeLong(t *testing.T, images []string, ids ...string) {
 	t.Helper()
 	for _, id := range ids {
 		key := commerce.ProductKey{StoreID: "sto_north", ProductID: id}
-		w.change(t, commerce.Needs{Products: []commerce.ProductKey{key}, Stock: []commerce.ProductKey{key}}, func(rows *commerce.Rows, now int64) commerce.Changes {
+		w.change(t, commerce.Needs{Products: []commerce.ProductKey{key}, Stock: []commerce.ProductKey{key}}, func(rows *commerce.Rows, now commerce.Millis) commerce.Changes {
 			p, _ := rows.Products.Get(key)
 			s, _ := rows.Stock.Get(key)
 			p.Images, s.UpdatedOn = images, now

@@ -87,7 +87,7 @@ func (w *world) dueJobs(t *testing.T) (due []commerce.Job) {
 	t.Helper()
 	by := w.clock.Now().Add(time.Second).UnixMilli() // stamps can be slightly ahead of the clock
 	for _, job := range w.jobs(t) {
-		if job.RunAt <= by && !w.inJam(job) {
+		if job.RunAt <= commerce.Millis(by) && !w.inJam(job) {
 			due = append(due, job)
 		}
 	}
@@ -194,11 +194,11 @@ func (w *world) orderKey(t *testing.T, id string) commerce.OrderKey {
 // store saves rows directly, without a command.
 func (w *world) store(t *testing.T, needs commerce.Needs, changes commerce.Changes) {
 	t.Helper()
-	w.change(t, needs, func(*commerce.Rows, int64) commerce.Changes { return changes })
+	w.change(t, needs, func(*commerce.Rows, commerce.Millis) commerce.Changes { return changes })
 }
 
 // change changes rows directly, without a command.
-func (w *world) change(t *testing.T, needs commerce.Needs, change func(rows *commerce.Rows, now int64) commerce.Changes) {
+func (w *world) change(t *testing.T, needs commerce.Needs, change func(rows *commerce.Rows, now commerce.Millis) commerce.Changes) {
 	t.Helper()
 	batch, err := w.engine.Load(context.Background(), needs)
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"purveyor/internal/commerce"
 	"strings"
 	"testing"
 	"time"
@@ -30,7 +31,7 @@ func TestStoredReplies(t *testing.T) {
 			if err := w.partners.CountReplies(ctx); err != nil {
 				t.Fatal(err)
 			}
-			stored, err := w.engine.CountReplies(ctx, w.clock.Now().UnixMilli())
+			stored, err := w.engine.CountReplies(ctx, commerce.MillisOf(w.clock.Now()))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -73,7 +74,7 @@ func TestStoredReplies(t *testing.T) {
 		w.clock.move(74 * time.Hour)
 		for n := 1; n > 0; {
 			var err error
-			if n, err = w.engine.Sweep(ctx, w.clock.Now().Add(-72*time.Hour).UnixMilli()); err != nil {
+			if n, err = w.engine.Sweep(ctx, commerce.MillisOf(w.clock.Now().Add(-72*time.Hour))); err != nil {
 				t.Fatal(err)
 			}
 		}

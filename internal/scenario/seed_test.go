@@ -17,7 +17,7 @@ import (
 // The stock is left alone: what the catalog has is what is left after it.
 func (w *world) seedOrder(t *testing.T, words []string) string {
 	t.Helper()
-	o, err := orderOf(words, w.clock.Now().UnixMilli())
+	o, err := orderOf(words, commerce.MillisOf(w.clock.Now()))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,7 +36,7 @@ func (w *world) seedOrder(t *testing.T, words []string) string {
 	return o.ID
 }
 
-func orderOf(words []string, now int64) (o commerce.Order, err error) {
+func orderOf(words []string, now commerce.Millis) (o commerce.Order, err error) {
 	if len(words) < 4 {
 		return o, fmt.Errorf("an order needs a name, a status, a way and lines: %v", words)
 	}

@@ -24,7 +24,7 @@ type Batch interface {
 	// was saved before this one was loaded, and above every stamp that a page of
 	// products has shown. Rows that change carry it, so that a feed by
 	// (updated_on, id) skips nothing.
-	Stamp() int64
+	Stamp() commerce.Millis
 
 	// Save writes all changed and appended rows and commits. When it returns
 	// nil, they are durable: neither a crash of the process nor the loss of

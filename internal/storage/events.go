@@ -34,8 +34,8 @@ type Endpoints interface {
 type EventFilter struct {
 	PartnerID string
 	Kinds     []commerce.WebhookKind // nil: all
-	Since     int64                  // Unix ms of the event's timestamp, inclusive; 0: no bound
-	Until     int64                  // exclusive; 0: no bound
+	Since     commerce.Millis        // of the event's timestamp, inclusive; 0: no bound
+	Until     commerce.Millis        // exclusive; 0: no bound
 	After     string                 // id; empty: from the beginning
 	Newest    bool                   // the newest first, and After is where to go on downwards
 	Limit     int

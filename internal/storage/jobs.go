@@ -21,7 +21,7 @@ type Queue interface {
 	// given up, and dead jobs of that age: a bounded number at a call. Dead jobs of
 	// commerce.HoldingKinds stay. It returns how many rows; 0 when there are no more.
 	// What is deleted is overwritten where the engine has the file.
-	SweepEvents(ctx context.Context, before int64) (int, error)
+	SweepEvents(ctx context.Context, before commerce.Millis) (int, error)
 }
 
 // Jobs reads jobs.
@@ -34,15 +34,15 @@ type Jobs interface {
 	// NextDue tells whether a job is due now that no worker has leased, and when the
 	// next one comes up after now: by its time or, in a slot where none is due,
 	// because a lease ends; 0 when none does.
-	NextDue(ctx context.Context, now int64) (due bool, next int64, err error)
+	NextDue(ctx context.Context, now commerce.Millis) (due bool, next int64, err error)
 }
 
 // JobClaim asks for due jobs of one slot that no worker has.
 type JobClaim struct {
 	Slot   int64
 	Worker string
-	Now    int64 // Unix ms
-	Until  int64 // Unix ms; at most Now+commerce.JobLease
+	Now    commerce.Millis
+	Until  commerce.Millis // at most Now+commerce.JobLease
 	// Classes are the only jobs that are claimed: those of other kinds are for
 	// processes that know them.
 	Classes []commerce.JobClass
@@ -76,13 +76,13 @@ func (c JobClaim) LaneNames() []string {
 
 // AddNext is for engines: it adds one time at which a job comes up to what NextDue
 // answers. A negative time is none.
-func AddNext(at, now int64, due *bool, next *int64) {
+func AddNext(at, now commerce.Millis, due *bool, next *int64) {
 	switch {
 	case at < 0:
 	case at <= now:
 		*due = true
-	case *next == 0 || at < *next:
-		*next = at
+	case *next == 0 || at < commerce.Millis(*next):
+		*next = int64(at)
 	}
 }
 

@@ -32,7 +32,7 @@ type AttentionReader interface {
 // AttentionPosition is a place in the order of a store's open reasons: behind
 // the reason with this time, order and code.
 type AttentionPosition struct {
-	Since   int64 // Unix ms
+	Since   commerce.Millis
 	OrderID string
 	Code    commerce.AttentionCode
 }

@@ -32,7 +32,7 @@ type ProductPosition struct {
 
 // PositionOf is the position behind a product.
 func PositionOf(v commerce.ProductVersion) ProductPosition {
-	return ProductPosition{v.UpdatedOn, v.ProductID}
+	return ProductPosition{int64(v.UpdatedOn), v.ProductID}
 }
 
 // Compare orders positions.

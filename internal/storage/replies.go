@@ -17,12 +17,12 @@ type Replies interface {
 type ReplyStore interface {
 	// Sweep deletes stored replies made before the given time (Unix ms), a
 	// bounded number at a call, and returns how many.
-	Sweep(ctx context.Context, before int64) (int, error)
+	Sweep(ctx context.Context, before commerce.Millis) (int, error)
 
 	// CountReplies writes down what this engine has stored of replies since the last
 	// call, under the hour of now (Unix ms), and returns how many bytes each partner
 	// has stored, over all processes and restarts. It is an estimate: what a process
 	// stored after its last call is not counted if the process dies, and what Sweep
 	// deletes is taken off by the hour.
-	CountReplies(ctx context.Context, now int64) (schema.ReplyBytes, error)
+	CountReplies(ctx context.Context, now commerce.Millis) (schema.ReplyBytes, error)
 }

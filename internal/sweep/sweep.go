@@ -5,6 +5,7 @@ package sweep
 import (
 	"context"
 	"log/slog"
+	"purveyor/internal/commerce"
 	"time"
 
 	"purveyor/internal/env"
@@ -29,8 +30,8 @@ const (
 // Store is the part of storage that is swept. Each call deletes a bounded number of
 // rows that were made before a time (Unix ms), and returns how many.
 type Store interface {
-	Sweep(ctx context.Context, before int64) (int, error)
-	SweepEvents(ctx context.Context, before int64) (int, error)
+	Sweep(ctx context.Context, before commerce.Millis) (int, error)
+	SweepEvents(ctx context.Context, before commerce.Millis) (int, error)
 }
 
 // Sweeper sweeps until its context ends.
@@ -66,8 +67,8 @@ func (s *Sweeper) Step(ctx context.Context) env.Next {
 }
 
 // sweep reports whether more may be left.
-func (s *Sweeper) sweep(ctx context.Context, what string, sweep func(context.Context, int64) (int, error), keep time.Duration) bool {
-	n, err := sweep(ctx, s.env.Now().Add(-keep).UnixMilli())
+func (s *Sweeper) sweep(ctx context.Context, what string, sweep func(context.Context, commerce.Millis) (int, error), keep time.Duration) bool {
+	n, err := sweep(ctx, commerce.MillisOf(s.env.Now().Add(-keep)))
 	if err != nil && ctx.Err() == nil {
 		slog.Warn("expired rows were not deleted", "what", what, "error", err)
 	}

@@ -7,22 +7,23 @@ import (
 	"testing/synctest"
 	"time"
 
+	"purveyor/internal/commerce"
 	"purveyor/internal/env"
 )
 
 // store has so many portions to sweep.
 type store struct {
 	replies, events int
-	calls           []int64 // of Sweep: before when
+	calls           []commerce.Millis // of Sweep: before when
 }
 
-func (s *store) Sweep(_ context.Context, before int64) (int, error) {
+func (s *store) Sweep(_ context.Context, before commerce.Millis) (int, error) {
 	s.calls = append(s.calls, before)
 	s.replies--
 	return max(0, min(1, s.replies+1)), nil
 }
 
-func (s *store) SweepEvents(context.Context, int64) (int, error) {
+func (s *store) SweepEvents(context.Context, commerce.Millis) (int, error) {
 	s.events--
 	if s.events == 0 {
 		return 0, errors.New("the database is away")
@@ -43,7 +44,7 @@ func TestSweeper(t *testing.T) {
 			t.Error("it sweeps at once")
 		}
 		time.Sleep(2 * time.Second)
-		if len(s.calls) != 4 || s.calls[0] != began.Add(time.Minute-replyKeep).UnixMilli() {
+		if len(s.calls) != 4 || s.calls[0] != commerce.MillisOf(began.Add(time.Minute-replyKeep)) {
 			t.Errorf("replies were swept by %v", s.calls)
 		}
 		time.Sleep(time.Minute)

@@ -15,38 +15,38 @@ var texts = []string{"", "a", `say "hi"`, `back\slash`, "line\nbreak\ttab\r\b\f\
 
 // The plain encoder's view of the shapes of SPEC.md, Resources.
 type plainProduct struct {
-	ID            string   `json:"id"`
-	Name          string   `json:"name"`
-	Description   string   `json:"description,omitempty"`
-	StoreID       string   `json:"store_id"`
-	CategoryID    string   `json:"category_id,omitempty"`
-	Price         int64    `json:"price"`
-	SKU           string   `json:"sku,omitempty"`
-	Active        bool     `json:"active"`
-	Quantity      int64    `json:"available_quantity"`
-	FeaturedImage *string  `json:"featured_image"`
-	Images        []string `json:"images"`
-	UpdatedOn     int64    `json:"updated_on"`
+	ID            string          `json:"id"`
+	Name          string          `json:"name"`
+	Description   string          `json:"description,omitempty"`
+	StoreID       string          `json:"store_id"`
+	CategoryID    string          `json:"category_id,omitempty"`
+	Price         int64           `json:"price"`
+	SKU           string          `json:"sku,omitempty"`
+	Active        bool            `json:"active"`
+	Quantity      int64           `json:"available_quantity"`
+	FeaturedImage *string         `json:"featured_image"`
+	Images        []string        `json:"images"`
+	UpdatedOn     commerce.Millis `json:"updated_on"`
 }
 
 type plainUpserted struct {
-	ID            string      `json:"id"`
-	Name          string      `json:"name"`
-	Description   string      `json:"description"`
-	StoreID       string      `json:"store_id"`
-	CategoryID    string      `json:"category_id"`
-	FeaturedImage *string     `json:"featured_image"`
-	Images        []string    `json:"images"`
-	Active        bool        `json:"active"`
-	Hot           bool        `json:"hot"`
-	Price         json.Number `json:"price"`
-	Quantity      int64       `json:"available_quantity"`
-	SKU           string      `json:"sku"`
-	SoldCount     int64       `json:"sold_count"`
-	SoldAmount    json.Number `json:"sold_amount"`
-	CreatedOn     int64       `json:"created_on"`
-	UpdatedOn     int64       `json:"updated_on"`
-	Source        *string     `json:"source"`
+	ID            string          `json:"id"`
+	Name          string          `json:"name"`
+	Description   string          `json:"description"`
+	StoreID       string          `json:"store_id"`
+	CategoryID    string          `json:"category_id"`
+	FeaturedImage *string         `json:"featured_image"`
+	Images        []string        `json:"images"`
+	Active        bool            `json:"active"`
+	Hot           bool            `json:"hot"`
+	Price         json.Number     `json:"price"`
+	Quantity      int64           `json:"available_quantity"`
+	SKU           string          `json:"sku"`
+	SoldCount     int64           `json:"sold_count"`
+	SoldAmount    json.Number     `json:"sold_amount"`
+	CreatedOn     commerce.Millis `json:"created_on"`
+	UpdatedOn     commerce.Millis `json:"updated_on"`
+	Source        *string         `json:"source"`
 }
 
 // same compares by meaning: member order and escapes may differ.
@@ -88,11 +88,11 @@ func TestAppendProduct(t *testing.T) {
 		n := int64(i) * 12_345
 		item := commerce.Item{
 			Product: commerce.Product{StoreID: "s", ID: "id" + text, Description: text, SKU: text, Hot: i%3 == 0,
-				FeaturedImage: text, Images: images, Source: text, CreatedOn: n},
-			Stock: commerce.Stock{Name: text, PriceCents: commerce.Cents(n), CategoryID: text, Active: i%2 == 0, Quantity: n, SoldCount: n, SoldCents: commerce.Cents(n + 1), UpdatedOn: n + 2}}
-		same(t, AppendProduct(nil, item), plainProduct{item.ID, text, text, "s", text, n, text, item.Stock.Active, n, orNil(text), images, n + 2})
+				FeaturedImage: text, Images: images, Source: text, CreatedOn: commerce.Millis(n)},
+			Stock: commerce.Stock{Name: text, PriceCents: commerce.Cents(n), CategoryID: text, Active: i%2 == 0, Quantity: n, SoldCount: n, SoldCents: commerce.Cents(n + 1), UpdatedOn: commerce.Millis(n + 2)}}
+		same(t, AppendProduct(nil, item), plainProduct{item.ID, text, text, "s", text, n, text, item.Stock.Active, n, orNil(text), images, commerce.Millis(n + 2)})
 		same(t, AppendUpserted([]byte{}, item), plainUpserted{item.ID, text, text, "s", text, orNil(text), images, item.Stock.Active, item.Hot,
-			dollars(item.Stock.PriceCents), n, text, n, dollars(item.Stock.SoldCents), n, n + 2, orNil(text)})
+			dollars(item.Stock.PriceCents), n, text, n, dollars(item.Stock.SoldCents), commerce.Millis(n), commerce.Millis(n + 2), orNil(text)})
 	}
 	same(t, AppendProduct(nil, commerce.Item{}), plainProduct{Images: []string{}})
 }
@@ -166,7 +166,7 @@ func valid(s string) string {
 
 func TestISO(t *testing.T) {
 	for ms, want := range map[int64]string{0: "1970-01-01T00:00:00.000Z", 1772463845250: "2026-03-02T15:04:05.250Z", 253402300799999: "9999-12-31T23:59:59.999Z"} {
-		if got := ISO(ms); got != want {
+		if got := ISO(commerce.Millis(ms)); got != want {
 			t.Errorf("%d: %s, want %s", ms, got, want)
 		}
 	}

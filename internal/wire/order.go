@@ -11,8 +11,8 @@ import (
 type order struct {
 	ID                  string               `json:"id"`
 	StoreID             string               `json:"store_id"`
-	CreatedOn           int64                `json:"created_on"`
-	UpdatedOn           int64                `json:"updated_on"`
+	CreatedOn           commerce.Millis      `json:"created_on"`
+	UpdatedOn           commerce.Millis      `json:"updated_on"`
 	CustomerID          string               `json:"customer_id"`
 	Items               []line               `json:"items"`
 	Source              string               `json:"source,omitzero"`
@@ -29,8 +29,8 @@ type order struct {
 	CourierDeliveryID   string               `json:"courier_delivery_id,omitzero"`
 	CourierTrackingURL  string               `json:"courier_tracking_url,omitzero"`
 	CourierQuoteID      string               `json:"courier_quote_id,omitzero"`
-	ReadyForPickupAt    int64                `json:"ready_for_pickup_at,omitzero"`
-	PickedUpAt          int64                `json:"picked_up_at,omitzero"`
+	ReadyForPickupAt    commerce.Millis      `json:"ready_for_pickup_at,omitzero"`
+	PickedUpAt          commerce.Millis      `json:"picked_up_at,omitzero"`
 	Dev                 bool                 `json:"dev"`
 	PickupInstructions  string               `json:"pickup_instructions,omitzero"`
 	DropoffInstructions string               `json:"dropoff_instructions,omitzero"`
@@ -98,7 +98,7 @@ type timelineEvent struct {
 	CourierStatus *commerce.CourierStatus `json:"courier_delivery_status"`
 	Message       *string                 `json:"message"`
 	Data          jsontext.Value          `json:"data"` // nil is null
-	CreatedOn     int64                   `json:"created_on"`
+	CreatedOn     commerce.Millis         `json:"created_on"`
 }
 
 // AppendTimelineEvents appends a list of them.

@@ -16,7 +16,7 @@ func AppendProduct(b []byte, p commerce.Item) []byte {
 	o.num("available_quantity", p.Stock.Quantity)
 	o.nullStr("featured_image", p.FeaturedImage)
 	o.strings("images", p.Images)
-	o.num("updated_on", p.Stock.UpdatedOn)
+	o.num("updated_on", int64(p.Stock.UpdatedOn))
 	return o.close()
 }
 
@@ -38,8 +38,8 @@ func AppendUpserted(b []byte, p commerce.Item) []byte {
 	o.str("sku", p.SKU)
 	o.num("sold_count", p.Stock.SoldCount)
 	o.raw("sold_amount", commerce.AppendMajor(nil, p.Stock.SoldCents))
-	o.num("created_on", p.CreatedOn)
-	o.num("updated_on", p.Stock.UpdatedOn)
+	o.num("created_on", int64(p.CreatedOn))
+	o.num("updated_on", int64(p.Stock.UpdatedOn))
 	o.nullStr("source", p.Source)
 	return o.close()
 }

@@ -6,7 +6,8 @@ package wire
 
 import (
 	"strconv"
-	"time"
+
+	"purveyor/internal/commerce"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -117,4 +118,4 @@ func appendJSON(b []byte, v any) []byte {
 }
 
 // ISO is a time of the wire: ISO 8601 in UTC, to the millisecond.
-func ISO(ms int64) string { return time.UnixMilli(ms).UTC().Format("2006-01-02T15:04:05.000Z") }
+func ISO(t commerce.Millis) string { return t.Time().UTC().Format("2006-01-02T15:04:05.000Z") }

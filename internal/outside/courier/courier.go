@@ -65,10 +65,10 @@ type Quote struct {
 	ID                    string
 	FeeCents              commerce.Cents
 	Currency              string // upper case, as in USD
-	DropoffETA            int64  // Unix ms
-	ExpiresOn             int64  // Unix ms
-	DurationSeconds       int64  // from now to the drop-off
-	PickupDurationSeconds int64  // from now to the pick-up
+	DropoffETA            commerce.Millis
+	ExpiresOn             commerce.Millis
+	DurationSeconds       int64 // from now to the drop-off
+	PickupDurationSeconds int64 // from now to the pick-up
 }
 
 // CreateRequest asks for a delivery.
@@ -79,7 +79,7 @@ type CreateRequest struct {
 	Items   []Item
 	// AskedOn is when the first request for this Ref was made (Unix ms). Providers
 	// forget idempotency keys after some time.
-	AskedOn int64
+	AskedOn commerce.Millis
 }
 
 // Item is one line of the delivered goods.
@@ -95,7 +95,7 @@ type Key struct {
 	Ref string // given by us
 	// AskedOn is when the delivery was first asked for, as in CreateRequest. A search
 	// by Ref can skip older deliveries. 0: not known.
-	AskedOn int64
+	AskedOn commerce.Millis
 }
 
 // Delivery is a delivery as its provider reports it. Fields that the provider leaves
@@ -107,11 +107,11 @@ type Delivery struct {
 	Status      commerce.CourierStatus
 	TrackingURL string // a page for the customer
 	FeeCents    commerce.Cents
-	PickupETA   int64 // Unix ms
-	DropoffETA  int64 // Unix ms
+	PickupETA   commerce.Millis
+	DropoffETA  commerce.Millis
 	Courier     commerce.Courier
 	Imminent    bool
-	SeenOn      int64 // Unix ms, when the provider knew this; 0: now
+	SeenOn      commerce.Millis // when the provider knew this; 0: now
 	// Reason is the provider's text on why the delivery was cancelled or is coming
 	// back.
 	Reason string

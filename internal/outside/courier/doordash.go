@@ -8,6 +8,7 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"purveyor/internal/commerce"
 	"strings"
 	"time"
 
@@ -120,9 +121,9 @@ func (d *DoorDash) Quote(ctx context.Context, r QuoteRequest) (Quote, error) {
 	offer := a.delivery()
 	return Quote{
 		ID: offer.ID, FeeCents: offer.FeeCents, Currency: strings.ToUpper(a.Currency),
-		DropoffETA: offer.DropoffETA, ExpiresOn: now.Add(doordashQuote).UnixMilli(),
-		DurationSeconds:       doordashSeconds(offer.DropoffETA, now),
-		PickupDurationSeconds: doordashSeconds(offer.PickupETA, now),
+		DropoffETA: offer.DropoffETA, ExpiresOn: commerce.MillisOf(now.Add(doordashQuote)),
+		DurationSeconds:       doordashSeconds(int64(offer.DropoffETA), now),
+		PickupDurationSeconds: doordashSeconds(int64(offer.PickupETA), now),
 	}, nil
 }
 

@@ -147,8 +147,8 @@ func (a doordashDelivery) delivery() Delivery {
 		Status: state.status, Imminent: state.near,
 		TrackingURL: webLink(a.TrackingURL),
 		FeeCents:    a.Fee,
-		PickupETA:   doordashTime(a.PickupTimeEstimated),
-		DropoffETA:  doordashTime(a.DropoffTimeEstimated),
+		PickupETA:   commerce.Millis(doordashTime(a.PickupTimeEstimated)),
+		DropoffETA:  commerce.Millis(doordashTime(a.DropoffTimeEstimated)),
 		Courier: commerce.Courier{
 			Name:    commerce.CleanText(a.DasherName, commerce.MaxNote),
 			Phone:   commerce.CleanText(cmp.Or(a.DasherDropoffPhone, a.DasherPickupPhone), commerce.MaxNote),

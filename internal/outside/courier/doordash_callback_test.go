@@ -87,7 +87,7 @@ func TestDoorDashWholeEvent(t *testing.T) {
 	want := Delivery{
 		ID: "dlv_a", Ref: "dlv_a", Status: commerce.CourierCancelled, Reason: "failed_to_return", FeeCents: 975, TrackingURL: "https://track.example/53904a0b",
 		Courier: commerce.Courier{Name: "John D.", Phone: "+16505550188", At: &commerce.Point{Lat: 43.3, Lng: -79.3}},
-		SeenOn:  time.Date(2022, 2, 1, 23, 18, 22, 791_000_000, time.UTC).UnixMilli(),
+		SeenOn:  commerce.MillisOf(time.Date(2022, 2, 1, 23, 18, 22, 791_000_000, time.UTC)),
 	}
 	if len(got) != 1 || !reflect.DeepEqual(got[0].Delivery, want) {
 		t.Errorf("got %+v, want %+v", got, want)

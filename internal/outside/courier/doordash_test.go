@@ -111,7 +111,7 @@ func TestDoorDashQuoteNames(t *testing.T) {
 		if at, ok := server.Find(q.ID); !ok || at.DeliveryStatus != "quote" || seen[q.ID] {
 			t.Errorf("quote %q is %+v", q.ID, at)
 		}
-		if q.ExpiresOn != now.Add(5*time.Minute).UnixMilli() || q.Currency != "USD" || q.FeeCents != 975 {
+		if q.ExpiresOn != commerce.MillisOf(now.Add(5*time.Minute)) || q.Currency != "USD" || q.FeeCents != 975 {
 			t.Errorf("%+v", q)
 		}
 		seen[q.ID] = true
@@ -192,7 +192,7 @@ func TestDoorDashDelivery(t *testing.T) {
 		"dropoff_time_estimated":"2026-11-22T04:00:00.25Z","dasher_name":"John D.\u0007","dasher_dropoff_phone_number":"+1","dasher_pickup_phone_number":"+2",
 		"dasher_vehicle_make":"Toyota","dasher_vehicle_model":"Prius","dasher_vehicle_year":2019,"dasher_location":{"lat":37.5,"lng":-122.5}`)
 	want := Delivery{ID: "dlv_a", Ref: "dlv_a", Status: commerce.CourierEnRoute, Imminent: true, FeeCents: 1234, TrackingURL: "https://track.example/1",
-		DropoffETA: time.Date(2026, 11, 22, 4, 0, 0, 250_000_000, time.UTC).UnixMilli(),
+		DropoffETA: commerce.MillisOf(time.Date(2026, 11, 22, 4, 0, 0, 250_000_000, time.UTC)),
 		Courier:    commerce.Courier{Name: "John D.\uFFFD", Phone: "+1", Vehicle: "Toyota Prius", At: &commerce.Point{Lat: 37.5, Lng: -122.5}}}
 	if !reflect.DeepEqual(full, want) {
 		t.Errorf("got %+v, want %+v", full, want)

@@ -62,7 +62,9 @@ func (f Fleet) Get(ctx context.Context, d commerce.Delivery) (Delivery, error) {
 }
 
 // KeyOf returns the key of a delivery's current attempt.
-func KeyOf(d commerce.Delivery) Key { return Key{ID: d.ProviderID, Ref: d.Ref(), AskedOn: d.AskedOn} }
+func KeyOf(d commerce.Delivery) Key {
+	return Key{ID: d.ProviderID, Ref: d.Ref(), AskedOn: d.AskedOn}
+}
 
 // InOrder returns the providers to ask for a delivery. The provider that may have it
 // already comes first, and the one that gave it up comes last.

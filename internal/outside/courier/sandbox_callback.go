@@ -27,11 +27,11 @@ type callbackJSON struct {
 	Status      commerce.CourierStatus `json:"status"`
 	TrackingURL string                 `json:"tracking_url"`
 	FeeCents    commerce.Cents         `json:"fee_cents"`
-	PickupETA   int64                  `json:"pickup_eta,omitempty"`
-	DropoffETA  int64                  `json:"dropoff_eta,omitempty"`
+	PickupETA   commerce.Millis        `json:"pickup_eta,omitempty"`
+	DropoffETA  commerce.Millis        `json:"dropoff_eta,omitempty"`
 	Courier     *courierJSON           `json:"courier,omitempty"`
 	Imminent    bool                   `json:"imminent"`
-	SeenOn      int64                  `json:"seen_on"`
+	SeenOn      commerce.Millis        `json:"seen_on"`
 	Reason      string                 `json:"reason,omitempty"`
 }
 
@@ -45,7 +45,7 @@ type courierJSON struct {
 
 // seen sets the time of the latest change. It always grows, even if the clocks of two
 // processes differ.
-func (x *delivery) seen(now time.Time) { x.SeenOn = max(x.SeenOn+1, now.UnixMilli()) }
+func (x *delivery) seen(now time.Time) { x.SeenOn = max(x.SeenOn+1, commerce.MillisOf(now)) }
 
 func stepName(step int) string { return strconv.Itoa(step) }
 

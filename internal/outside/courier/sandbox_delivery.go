@@ -20,7 +20,7 @@ type delivery struct {
 	Way              route
 	Step             int // position in the plan
 	Cancelled        bool
-	SeenOn           int64 // Unix ms, time of the latest change
+	SeenOn           commerce.Millis // time of the latest change
 
 	// Callbacks that are posted later: Behind after the callback that follows it,
 	// Late after a number of steps.
@@ -139,10 +139,10 @@ func (s *Sandbox) view(x delivery) Delivery {
 	}
 	pickup, dropoff := s.left(x, at)
 	if v.Status.Rank() < commerce.CourierLoaded.Rank() {
-		v.PickupETA = x.SeenOn + pickup.Milliseconds()
+		v.PickupETA = x.SeenOn + commerce.Millis(pickup.Milliseconds())
 	}
 	if v.Status.Rank() < commerce.CourierReturning.Rank() || v.Status == commerce.CourierDone {
-		v.DropoffETA = x.SeenOn + dropoff.Milliseconds()
+		v.DropoffETA = x.SeenOn + commerce.Millis(dropoff.Milliseconds())
 	}
 	return v
 }

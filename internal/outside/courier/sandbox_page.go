@@ -215,7 +215,7 @@ func heading(d Delivery, store string) string {
 
 // detail says when the delivery arrives, or why it does not.
 func (s *Sandbox) detail(d Delivery) string {
-	switch minutes := (d.DropoffETA - s.Now().UnixMilli() + 30_000) / 60_000; {
+	switch minutes := (d.DropoffETA - commerce.MillisOf(s.Now()) + 30_000) / 60_000; {
 	case d.Status == commerce.CourierDone:
 		return "Enjoy!"
 	case d.Status == commerce.CourierPending:

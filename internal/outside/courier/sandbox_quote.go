@@ -67,8 +67,8 @@ func (s *Sandbox) offer(ctx context.Context, w route, now int64) (Quote, error) 
 		ID:                    id,
 		FeeCents:              baseFee + commerce.Cents(math.Round(feePerMile*w.From.MilesTo(w.To))),
 		Currency:              "USD",
-		DropoffETA:            now + dropoff.Milliseconds(),
-		ExpiresOn:             now + quoteLife.Milliseconds(),
+		DropoffETA:            commerce.Millis(now + dropoff.Milliseconds()),
+		ExpiresOn:             commerce.Millis(now + quoteLife.Milliseconds()),
 		DurationSeconds:       int64(dropoff / time.Second),
 		PickupDurationSeconds: int64(pickup / time.Second),
 	}, nil

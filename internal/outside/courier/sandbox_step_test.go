@@ -197,7 +197,7 @@ func TestSlowSteps(t *testing.T) {
 	x.sandbox.StepEvery = time.Hour
 	d := x.create(t, asks(""))
 	for now := d; ; {
-		if left, steps := now.DropoffETA-now.SeenOn, x.steps(t, d.ID); left != int64(steps)*time.Hour.Milliseconds() {
+		if left, steps := now.DropoffETA-now.SeenOn, x.steps(t, d.ID); left != commerce.Millis(int64(steps)*time.Hour.Milliseconds()) {
 			t.Errorf("when %s, %d steps take %d ms", now.Status, steps, left)
 		}
 		if !x.step(t, d.ID) {

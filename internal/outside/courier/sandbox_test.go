@@ -133,7 +133,7 @@ func TestQuotes(t *testing.T) {
 		if q.FeeCents != c.fee || q.DurationSeconds != c.seconds || q.PickupDurationSeconds != 384 || q.Currency != "USD" {
 			t.Errorf("%v miles: %+v", c.miles, q)
 		}
-		if life := q.ExpiresOn - x.Now().UnixMilli(); life > (15*time.Minute).Milliseconds() || life < (14*time.Minute).Milliseconds() {
+		if life := q.ExpiresOn - commerce.MillisOf(x.Now()); life > commerce.Millis((15*time.Minute).Milliseconds()) || life < commerce.Millis((14*time.Minute).Milliseconds()) {
 			t.Errorf("a quote is good for %d ms", life)
 		}
 	}

@@ -117,7 +117,7 @@ func (u *Uber) Create(ctx context.Context, r CreateRequest) (Delivery, error) {
 	if err != nil {
 		return Delivery{}, err
 	}
-	if u.Now().UnixMilli()-r.AskedOn > uberKeyLife.Milliseconds() {
+	if commerce.MillisOf(u.Now())-r.AskedOn > commerce.Millis(uberKeyLife.Milliseconds()) {
 		earlier, err := u.find(ctx, Key{Ref: r.Ref, AskedOn: r.AskedOn})
 		if !refusedAs(err, NotFound) {
 			return earlier, err
@@ -222,7 +222,7 @@ func (u *Uber) find(ctx context.Context, k Key) (Delivery, error) {
 			}
 		}
 		next := page.next()
-		if next == "" || page.endsBefore(k.AskedOn-uberClocks.Milliseconds()) {
+		if next == "" || page.endsBefore(k.AskedOn.Add(-uberClocks)) {
 			return Delivery{}, none
 		}
 		path = "/deliveries?" + next

@@ -98,7 +98,7 @@ func (e uberEvent) callback(body []byte) Callback {
 	if original := e.Data.original(); original != "" {
 		told = wayBack(original, e.Data, told)
 	}
-	told.SeenOn = int64(e.Created)
+	told.SeenOn = commerce.Millis(e.Created)
 	digest := sha256.Sum256(body)
 	return Callback{ID: cmp.Or(e.ID, "uber_"+hex.EncodeToString(digest[:16])), Delivery: told}
 }

@@ -153,7 +153,7 @@ type uberQuote struct {
 func (q uberQuote) quote() Quote {
 	return Quote{
 		ID: q.ID, FeeCents: q.Fee, Currency: strings.ToUpper(cmp.Or(q.CurrencyType, q.Currency)),
-		DropoffETA: int64(q.DropoffETA), ExpiresOn: int64(q.Expires),
+		DropoffETA: commerce.Millis(q.DropoffETA), ExpiresOn: commerce.Millis(q.Expires),
 		DurationSeconds: q.Duration * 60, PickupDurationSeconds: q.PickupDuration * 60,
 	}
 }
@@ -244,7 +244,7 @@ func (d uberDelivery) original() string {
 func (d uberDelivery) delivery(k Key) Delivery {
 	told := Delivery{
 		ID: cmp.Or(d.ID, k.ID), Ref: cmp.Or(d.ExternalID, k.Ref), QuoteID: d.QuoteID, Status: d.status(),
-		TrackingURL: webLink(d.TrackingURL), FeeCents: d.Fee, PickupETA: int64(d.PickupETA), DropoffETA: int64(d.DropoffETA),
+		TrackingURL: webLink(d.TrackingURL), FeeCents: d.Fee, PickupETA: commerce.Millis(d.PickupETA), DropoffETA: commerce.Millis(d.DropoffETA),
 		Imminent: d.Imminent, Reason: commerce.CleanText(d.UndeliverableReason, commerce.MaxNote),
 	}
 	if c := d.Courier; c != nil {
@@ -311,13 +311,13 @@ func (l uberList) next() string {
 	return query
 }
 
-// endsBefore reports whether all pages after this one are older than since (Unix ms).
+// endsBefore reports whether all pages after this one are older than since.
 // Deliveries are sorted, newest first, so the last one of this page decides.
-func (l uberList) endsBefore(since int64) bool {
+func (l uberList) endsBefore(since commerce.Millis) bool {
 	newestFirst := slices.IsSortedFunc(l.Data, func(a, b uberDelivery) int { return cmp.Compare(b.Created, a.Created) })
 	if len(l.Data) == 0 || !newestFirst {
 		return false
 	}
 	last := l.Data[len(l.Data)-1].Created
-	return last != 0 && int64(last) < since
+	return last != 0 && commerce.Millis(last) < since
 }

@@ -100,7 +100,7 @@ func TestUberReadsAsMuchOfTheListAsItMust(t *testing.T) {
 
 	// A delivery of today is not in yesterday's part of the list.
 	server.Advance(24 * time.Hour)
-	_, err = u.Get(t.Context(), Key{Ref: missing, AskedOn: u.Now().UnixMilli()})
+	_, err = u.Get(t.Context(), Key{Ref: missing, AskedOn: commerce.MillisOf(u.Now())})
 	uberRefused(t, err, NotFound, missing)
 	uberWant(t, "pages", len(uberPaths(server)), 1)
 
@@ -127,7 +127,7 @@ func TestUberListOfAnyOrder(t *testing.T) {
 		page := `{"data":[{"id":"del_1","created":"` + created[0] + `"},{"id":"del_2","created":"` + created[1] + `"}],"next_href":"https://elsewhere.example/x?offset=2&limit=2"}`
 		server.Next(fakeuber.Fault{On: "GET /deliveries", Status: 200, Body: page})
 		server.Next(fakeuber.Fault{On: "GET /deliveries", Status: 200, Body: `{"data":[{"id":"del_3","external_id":"` + ref + `"}]}`})
-		if d, err := u.Get(t.Context(), Key{Ref: ref, AskedOn: u.Now().UnixMilli()}); err != nil || d.ID != "del_3" {
+		if d, err := u.Get(t.Context(), Key{Ref: ref, AskedOn: commerce.MillisOf(u.Now())}); err != nil || d.ID != "del_3" {
 			t.Errorf("%s: %+v, %v", created, d, err)
 		}
 		requests := server.Requests()

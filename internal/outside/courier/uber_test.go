@@ -31,7 +31,7 @@ func uberStandIn(t testing.TB) (*Uber, *fakeuber.Server) {
 }
 
 func uberOrder(n byte) string {
-	return commerce.NewOrderID(7, time.Now().UnixMilli(), commerce.Entropy{n})
+	return commerce.NewOrderID(7, commerce.MillisOf(time.Now()), commerce.Entropy{n})
 }
 
 // uberAsk returns a request for the delivery of an order that was made just now.
@@ -50,7 +50,7 @@ func uberAsk(u *Uber, n byte) CreateRequest {
 				Address: commerce.Address{Line1: "3180 18th St", Line2: "Apt \"4\"", City: "San Francisco", State: "CA", PostalCode: "94110"},
 			},
 		},
-		OrderID: order, AskedOn: u.Now().UnixMilli(),
+		OrderID: order, AskedOn: commerce.MillisOf(u.Now()),
 		Items: []Item{{Name: "Sourdough bread", Quantity: 2, PriceCents: 650}, {Name: "", Quantity: 1, PriceCents: 614}},
 	}
 }

@@ -55,7 +55,7 @@ type SessionRequest struct {
 	// SuccessURL and CancelURL are where the page sends the customer. In both,
 	// {CHECKOUT_SESSION_ID} stands for the session's id.
 	SuccessURL, CancelURL string
-	ExpiresOn             int64 // Unix ms
+	ExpiresOn             commerce.Millis
 }
 
 // Line is one line of the order.

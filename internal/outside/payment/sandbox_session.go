@@ -134,7 +134,7 @@ func (x *session) typed(email string) {
 // lapse ends an open session whose time is over. There is no timer: every access
 // checks the clock.
 func (x *session) lapse(now time.Time) {
-	if x.Request.ExpiresOn != 0 && now.UnixMilli() >= x.Request.ExpiresOn {
+	if x.Request.ExpiresOn != 0 && commerce.MillisOf(now) >= x.Request.ExpiresOn {
 		x.expire()
 	}
 }

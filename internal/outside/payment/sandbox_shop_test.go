@@ -66,7 +66,7 @@ func (s *checkout) order(id, email string) payment.SessionRequest {
 		CustomerEmail:    email,
 		SuccessURL:       s.site.URL + "/thanks?session={CHECKOUT_SESSION_ID}",
 		CancelURL:        s.site.URL + "/cart?order=" + id,
-		ExpiresOn:        time.Now().Add(time.Hour).UnixMilli(),
+		ExpiresOn:        commerce.MillisOf(time.Now().Add(time.Hour)),
 	}
 }
 

@@ -131,7 +131,7 @@ func sessionParams(r SessionRequest) *stripe.CheckoutSessionCreateParams {
 		},
 		SuccessURL: stripe.String(r.SuccessURL),
 		CancelURL:  stripe.String(r.CancelURL),
-		ExpiresAt:  stripe.Int64(r.ExpiresOn / 1000),
+		ExpiresAt:  stripe.Int64(int64(r.ExpiresOn / 1000)),
 	}
 	p.SetIdempotencyKey(r.OrderID)
 	if r.CustomerEmail != "" {

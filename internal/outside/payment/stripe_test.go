@@ -31,7 +31,7 @@ func request(n byte) SessionRequest {
 		},
 		DeliveryFeeCents: 500, TaxCents: 115, TotalCents: 1914,
 		SuccessURL: "https://shop.example/thanks?s={CHECKOUT_SESSION_ID}", CancelURL: "https://shop.example/cart",
-		ExpiresOn: time.Now().Add(time.Hour).UnixMilli(),
+		ExpiresOn: commerce.MillisOf(time.Now().Add(time.Hour)),
 	}
 }
 

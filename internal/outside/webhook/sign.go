@@ -14,7 +14,7 @@ import (
 // While a secret is rotated, X-Partner-Signature is made with the old secret, because
 // it has room for one signature.
 func sign(h http.Header, r Request) {
-	timestamp := strconv.FormatInt(r.At/1000, 10)
+	timestamp := strconv.FormatInt(int64(r.At)/1000, 10)
 	h.Set("Webhook-Id", r.ID)
 	h.Set("Webhook-Timestamp", timestamp)
 	if r.Secret == "" {

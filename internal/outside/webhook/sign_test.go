@@ -13,6 +13,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"purveyor/internal/commerce"
 	"strings"
 	"testing"
 	"time"
@@ -101,7 +102,7 @@ func openssl(t *testing.T, key, text string) string {
 
 func TestSignaturesByGoLibrary(t *testing.T) {
 	for _, c := range signed {
-		got := receive(t, Request{ID: "evt_1", Body: []byte(body), At: time.Now().UnixMilli(), Secret: c.secret})
+		got := receive(t, Request{ID: "evt_1", Body: []byte(body), At: commerce.MillisOf(time.Now()), Secret: c.secret})
 		receiver, err := standardwebhooks.NewWebhookRaw([]byte(c.key))
 		if err != nil {
 			t.Fatal(err)
@@ -143,7 +144,7 @@ func TestSignaturesByNodeLibrary(t *testing.T) {
 	}
 	var checks []check
 	for _, c := range signed {
-		got := receive(t, Request{ID: "evt_1", Body: []byte(body), At: time.Now().UnixMilli(), Secret: c.secret})
+		got := receive(t, Request{ID: "evt_1", Body: []byte(body), At: commerce.MillisOf(time.Now()), Secret: c.secret})
 		headers := map[string]string{}
 		for name := range got.header {
 			headers[strings.ToLower(name)] = got.header.Get(name)
@@ -178,7 +179,7 @@ func TestSignaturesByNodeLibrary(t *testing.T) {
 }
 
 func TestRotation(t *testing.T) {
-	request := Request{ID: "evt_1", Body: []byte(body), At: time.Now().UnixMilli(), Secret: "new", PreviousSecret: "old"}
+	request := Request{ID: "evt_1", Body: []byte(body), At: commerce.MillisOf(time.Now()), Secret: "new", PreviousSecret: "old"}
 	got := receive(t, request)
 	for _, secret := range []string{"new", "old"} {
 		receiver, err := standardwebhooks.NewWebhookRaw([]byte(secret))

@@ -26,19 +26,19 @@ const (
 // Request is one event for one endpoint.
 type Request struct {
 	URL            string
-	ID             string // of the event, the same for each attempt
-	Body           []byte // JSON
-	At             int64  // Unix ms of this attempt
-	Secret         string // empty: unsigned
-	PreviousSecret string // while the secret is rotated; otherwise empty
+	ID             string          // of the event, the same for each attempt
+	Body           []byte          // JSON
+	At             commerce.Millis // of this attempt
+	Secret         string          // empty: unsigned
+	PreviousSecret string          // while the secret is rotated; otherwise empty
 }
 
 // Result is the outcome of a request. The event was delivered if Error is empty.
 type Result struct {
-	Status     int64  // 0: no answer
-	Error      string // in plain words, fit for storage
-	Answer     string // start of the body, cleaned by commerce.CleanText
-	RetryAfter int64  // milliseconds that the answer asks for; 0: none
+	Status     int64         // 0: no answer
+	Error      string        // in plain words, fit for storage
+	Answer     string        // start of the body, cleaned by commerce.CleanText
+	RetryAfter time.Duration // as the answer asks for; 0: none
 	TookMs     int64
 }
 
@@ -110,7 +110,7 @@ func (s *Sender) send(ctx context.Context, r Request) Result {
 	default:
 		result.Error = "status " + strconv.Itoa(response.StatusCode)
 	}
-	result.RetryAfter = httpcall.RetryAfter(response.Header, s.Env.Now()).Milliseconds()
+	result.RetryAfter = httpcall.RetryAfter(response.Header, s.Env.Now())
 	return result
 }
 

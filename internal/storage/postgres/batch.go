@@ -75,7 +75,7 @@ func (e *Engine) loadWith(w *writer, needs []commerce.Needs) (storage.Batch, err
 func (b *batch) Rows() *commerce.Rows { return &b.rows }
 
 // Stamp implements storage.Batch.
-func (b *batch) Stamp() int64 { return b.stamp }
+func (b *batch) Stamp() commerce.Millis { return commerce.Millis(b.stamp) }
 
 // Stamps of several processes are not in the order of their commits, so each
 // process says, before it begins to write, below which stamp it will write

@@ -19,7 +19,7 @@ func seedStock(t *testing.T, e storage.Engine, stores ...string) (keys []commerc
 	for _, s := range stores {
 		keys = append(keys, commerce.ProductKey{StoreID: s, ProductID: "prd_of_" + s})
 	}
-	storagetest.Change(t, e, commerce.Needs{Stock: keys}, func(_ *commerce.Rows, now int64) (c commerce.Changes) {
+	storagetest.Change(t, e, commerce.Needs{Stock: keys}, func(_ *commerce.Rows, now commerce.Millis) (c commerce.Changes) {
 		for _, k := range keys {
 			c.Stock = append(c.Stock, commerce.Stock{StoreID: k.StoreID, ProductID: k.ProductID, Name: "Product", Active: true, Quantity: 100, UpdatedOn: now})
 		}

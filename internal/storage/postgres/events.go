@@ -107,7 +107,7 @@ func (r reader) eventPage(ctx context.Context, f storage.EventFilter) (page stor
 // complete tells whether all events up to this one are there to be seen; floor
 // is that of open batches, 0 for none.
 func complete(id string, floor int64) bool {
-	return floor == 0 || id < commerce.NewID(commerce.PrefixEvent, floor, commerce.Entropy{})
+	return floor == 0 || id < commerce.NewID(commerce.PrefixEvent, commerce.Millis(floor), commerce.Entropy{})
 }
 
 // eventsSQL asks for one event more than the page holds.

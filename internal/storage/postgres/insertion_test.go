@@ -37,7 +37,7 @@ func TestInsertsInKeyOrder(t *testing.T) {
 		needs.Places, changes.Places = append(needs.Places, n), append(changes.Places, place)
 		needs.Sandbox, changes.Sandbox = append(needs.Sandbox, n), append(changes.Sandbox, object)
 	}
-	storagetest.Change(t, e, needs, func(*commerce.Rows, int64) commerce.Changes { return changes })
+	storagetest.Change(t, e, needs, func(*commerce.Rows, commerce.Millis) commerce.Changes { return changes })
 	for table, key := range map[string]string{"external_ids": "external_id", "customers": "contact", "replies": "encode(digest, 'hex')",
 		"places": "address", "sandbox_objects": "id"} {
 		found, err := e.readers.Query(ctx, "SELECT "+key+" FROM "+table+" ORDER BY ctid")

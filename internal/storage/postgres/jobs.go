@@ -37,17 +37,17 @@ func (e *Engine) ClaimJobs(ctx context.Context, c storage.JobClaim) (list []comm
 			var q pgx.Batch
 			q.Queue(seen(begin))
 			q.Queue(seen("SET LOCAL synchronous_commit = off"))
-			q.Queue(seen(sql), c.Worker, c.Until, c.Slot, runAt, c.Now, c.Now+commerce.JobLease, classes, except, c.Limit-len(list)).
+			q.Queue(seen(sql), c.Worker, c.Until, c.Slot, runAt, c.Now, c.Now.Add(commerce.JobLease), classes, except, c.Limit-len(list)).
 				Query(func(rows pgx.Rows) error {
 					return each(rows, func(s *scanner) { list = append(list, schema.ScanJob(s)) })
 				})
 			q.Queue(seen("COMMIT"))
 			return endTransaction(ctx, conn, conn.SendBatch(ctx, &q).Close())
 		}
-		if err := claim(claimDue, c.Now); err != nil || !c.Ahead || len(list) == c.Limit {
+		if err := claim(claimDue, int64(c.Now)); err != nil || !c.Ahead || len(list) == c.Limit {
 			return err
 		}
-		return claim(claimAhead, c.Now+commerce.JobHorizon)
+		return claim(claimAhead, int64(c.Now.Add(commerce.JobHorizon)))
 	})
 	// RETURNING keeps no order.
 	slices.SortFunc(list, func(a, b commerce.Job) int { return cmp.Or(cmp.Compare(a.RunAt, b.RunAt), cmp.Compare(a.ID, b.ID)) })
@@ -168,12 +168,14 @@ const nextSQL = `SELECT
 	coalesce((SELECT min(CASE WHEN leased_until > $4 THEN 0 ELSE leased_until END) FROM jobs
 		WHERE slot = $1 AND state = 'waiting' AND run_at > $3), -1)`
 
-func (r reader) NextDue(ctx context.Context, now int64) (due bool, next int64, err error) {
+func (r reader) NextDue(ctx context.Context, now commerce.Millis) (due bool, next int64, err error) {
 	err = r.read(ctx, func(ctx context.Context) error {
 		due, next = false, 0
-		return eachSlot(ctx, r.e.readers, nextSQL, func(slot int64) []any { return []any{slot, now, now + commerce.JobHorizon, now + commerce.JobLease} }, func(s *scanner) {
+		return eachSlot(ctx, r.e.readers, nextSQL, func(slot int64) []any {
+			return []any{slot, now, now.Add(commerce.JobHorizon), now.Add(commerce.JobLease)}
+		}, func(s *scanner) {
 			for range 3 {
-				storage.AddNext(s.Int(), now, &due, &next)
+				storage.AddNext(commerce.Millis(s.Int()), now, &due, &next)
 			}
 		})
 	})

@@ -47,8 +47,8 @@ func TestLockedRow(t *testing.T) {
 	other := address(url).Open(t, time.Now)
 	keys := seedStock(t, e, "sto_1", "sto_2") // locks are taken in this order
 	free, locked := keys[0], keys[1]
-	add := func(k commerce.ProductKey) func(*commerce.Rows, int64) commerce.Changes {
-		return func(rows *commerce.Rows, now int64) commerce.Changes {
+	add := func(k commerce.ProductKey) func(*commerce.Rows, commerce.Millis) commerce.Changes {
+		return func(rows *commerce.Rows, now commerce.Millis) commerce.Changes {
 			s, _ := rows.Stock.Get(k)
 			s.Quantity++
 			return storagetest.WithMoves(rows, commerce.Changes{Stock: []commerce.Stock{s}}, now)

@@ -202,7 +202,7 @@ func (p *pageRead) versions(ctx context.Context, conn *pgxpool.Conn) (all []comm
 		sql, args := f.VersionsSQL(id, ", "+horizon+", "+latest, "stock")
 		q.Queue(seen(sql), args...).Query(func(rows pgx.Rows) error {
 			return each(rows, func(s *scanner) {
-				all = append(all, commerce.ProductVersion{ProductKey: commerce.ProductKey{StoreID: s.Text(), ProductID: s.Text()}, UpdatedOn: s.Int()})
+				all = append(all, commerce.ProductVersion{ProductKey: commerce.ProductKey{StoreID: s.Text(), ProductID: s.Text()}, UpdatedOn: commerce.Millis(s.Int())})
 				if lowest := s.Int(); lowest != 0 {
 					floor = lowest
 				}
@@ -217,7 +217,7 @@ func (p *pageRead) versions(ctx context.Context, conn *pgxpool.Conn) (all []comm
 	if int64(newest) >= floor {
 		newest = noVersion
 	}
-	complete := slices.IndexFunc(all, func(v commerce.ProductVersion) bool { return v.UpdatedOn >= floor })
+	complete := slices.IndexFunc(all, func(v commerce.ProductVersion) bool { return v.UpdatedOn >= commerce.Millis(floor) })
 	if p.cut = complete >= 0; p.cut {
 		all = all[:complete]
 	}

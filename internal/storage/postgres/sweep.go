@@ -17,7 +17,7 @@ import (
 const sweepMost = 1000
 
 // Sweep implements storage.Engine.
-func (e *Engine) Sweep(ctx context.Context, before int64) (n int, err error) {
+func (e *Engine) Sweep(ctx context.Context, before commerce.Millis) (n int, err error) {
 	err = e.on(ctx, e.claims, func(conn *pgx.Conn) error {
 		if _, err := exec(ctx, conn, "DELETE FROM stored_replies WHERE hour <= $1", before-schema.HourMs); err != nil {
 			return err
@@ -45,7 +45,7 @@ func (e *Engine) Sweep(ctx context.Context, before int64) (n int, err error) {
 }
 
 // CountReplies implements storage.Engine.
-func (e *Engine) CountReplies(ctx context.Context, now int64) (stored schema.ReplyBytes, err error) {
+func (e *Engine) CountReplies(ctx context.Context, now commerce.Millis) (stored schema.ReplyBytes, err error) {
 	added := e.replies.Take()
 	err = e.on(ctx, e.claims, func(conn *pgx.Conn) error {
 		var q pgx.Batch
@@ -71,13 +71,13 @@ func (e *Engine) CountReplies(ctx context.Context, now int64) (stored schema.Rep
 }
 
 // SweepEvents implements storage.Engine. Ids begin with their time.
-func (e *Engine) SweepEvents(ctx context.Context, before int64) (n int, err error) {
+func (e *Engine) SweepEvents(ctx context.Context, before commerce.Millis) (n int, err error) {
 	partners, err := reader{e}.Partners(ctx)
 	if err != nil {
 		return 0, err
 	}
-	event := commerce.NewID(commerce.PrefixEvent, before, commerce.Entropy{})
-	message := commerce.NewID(commerce.PrefixOutbox, before, commerce.Entropy{})
+	event := commerce.NewID(commerce.PrefixEvent, commerce.Millis(before), commerce.Entropy{})
+	message := commerce.NewID(commerce.PrefixOutbox, commerce.Millis(before), commerce.Entropy{})
 	holding := make([]string, len(commerce.HoldingKinds))
 	for i, kind := range commerce.HoldingKinds {
 		holding[i] = string(kind)
@@ -91,7 +91,7 @@ func (e *Engine) SweepEvents(ctx context.Context, before int64) (n int, err erro
 		}
 		s.jobs("SELECT slot, id FROM jobs WHERE state = 'dead' AND run_at < $1 AND kind <> ALL($2) ORDER BY run_at, slot, id LIMIT $3", before, holding)
 		s.jobs("SELECT slot, id FROM jobs WHERE state = 'given_up' AND run_at < $1 ORDER BY run_at, slot, id LIMIT $2", before)
-		s.rows(sweepCallbacks, commerce.NewID(commerce.PrefixStrayCallback, before, commerce.Entropy{}))
+		s.rows(sweepCallbacks, commerce.NewID(commerce.PrefixStrayCallback, commerce.Millis(before), commerce.Entropy{}))
 		s.rows("DELETE FROM outbox WHERE id IN (SELECT id FROM outbox WHERE id < $1 ORDER BY id LIMIT $2)", message)
 		n += s.n
 		return s.err

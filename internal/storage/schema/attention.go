@@ -10,11 +10,11 @@ var Attention = Table[commerce.AttentionKey, commerce.Attention]{
 		b.Text(k.StoreID).Text(k.OrderID).Text(string(k.Code))
 	},
 	BindMutable: func(b Binder, v *commerce.Attention) {
-		b.Int(v.Since).Text(v.Detail).Int(v.ResolvedOn).Text(v.ResolvedBy)
+		b.Int(int64(v.Since)).Text(v.Detail).Int(int64(v.ResolvedOn)).Text(v.ResolvedBy)
 	},
 	Scan: func(s Scanner, k commerce.AttentionKey) commerce.Attention {
 		return commerce.Attention{StoreID: k.StoreID, OrderID: k.OrderID, Code: k.Code,
-			Since: s.Int(), Detail: s.Text(), ResolvedOn: s.Int(), ResolvedBy: s.Text()}
+			Since: commerce.Millis(s.Int()), Detail: s.Text(), ResolvedOn: commerce.Millis(s.Int()), ResolvedBy: s.Text()}
 	},
 	Rows:    func(r *commerce.Rows) *commerce.Table[commerce.AttentionKey, commerce.Attention] { return &r.Attention },
 	Needs:   func(n *commerce.Needs) *[]commerce.AttentionKey { return &n.Attention },

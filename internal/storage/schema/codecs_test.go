@@ -23,7 +23,7 @@ func (c *column) Fail(err error) { c.err = err }
 func TestStoredForms(t *testing.T) {
 	eta, price := int64(1_772_463_845_250), commerce.Cents(499)
 	order := commerce.Order{CourierDeliveryID: "d1", CourierTrackingURL: "https://c.example", Status: commerce.Shipped}
-	delivery := commerce.Delivery{Status: commerce.CourierEnRoute, DropoffETA: eta, Imminent: true, Courier: commerce.Courier{Name: "Ünï \"B\"", Phone: "+1",
+	delivery := commerce.Delivery{Status: commerce.CourierEnRoute, DropoffETA: commerce.Millis(eta), Imminent: true, Courier: commerce.Courier{Name: "Ünï \"B\"", Phone: "+1",
 		Vehicle: "bicycle", ImageURL: "https://c.example/1.png", At: &commerce.Point{Lat: 30.25, Lng: -97.743061}}}
 	moves := []commerce.InventoryMove{{ProductID: "prd_1", Delta: -2, Left: 5}}
 	event := func(kind commerce.TimelineKind, data commerce.TimelineData) (any, []byte, func(Scanner) any) {

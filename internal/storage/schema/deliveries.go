@@ -11,19 +11,19 @@ var Deliveries = Table[commerce.OrderKey, commerce.Delivery]{
 	KeyOf:   func(v *commerce.Delivery) commerce.OrderKey { return v.Key() },
 	BindKey: func(b Binder, k commerce.OrderKey) { b.Text(k.StoreID).Text(k.OrderID) },
 	BindFixed: func(b Binder, v *commerce.Delivery) {
-		b.Text(v.TraceID).Int(v.CreatedOn)
+		b.Text(v.TraceID).Int(int64(v.CreatedOn))
 	},
 	BindMutable: func(b Binder, v *commerce.Delivery) {
-		b.Int(v.Attempt).Text(string(v.State)).Text(v.Provider).Int(v.AskedOn).Text(v.ProviderID).Text(v.QuoteID).Int(int64(v.FeeCents)).
-			Text(v.Avoid).Text(v.TrackingURL).Text(string(v.Status)).Int(v.PickupETA).Int(v.DropoffETA).
+		b.Int(v.Attempt).Text(string(v.State)).Text(v.Provider).Int(int64(v.AskedOn)).Text(v.ProviderID).Text(v.QuoteID).Int(int64(v.FeeCents)).
+			Text(v.Avoid).Text(v.TrackingURL).Text(string(v.Status)).Int(int64(v.PickupETA)).Int(int64(v.DropoffETA)).
 			Text(v.Courier.Name).Text(v.Courier.Phone).Text(v.Courier.Vehicle).Text(v.Courier.ImageURL)
 		if at := v.Courier.At; at != nil {
 			b.Float(&at.Lat).Float(&at.Lng)
 		} else {
 			b.Float(nil).Float(nil)
 		}
-		b.Bool(v.Imminent).Int(v.SeenOn).Int(v.HeardOn).Int(v.ToldOn).Bool(v.Untold).
-			Bool(v.CalledOff).Text(v.Error).Int(v.UpdatedOn).Int(v.Changes)
+		b.Bool(v.Imminent).Int(int64(v.SeenOn)).Int(int64(v.HeardOn)).Int(int64(v.ToldOn)).Bool(v.Untold).
+			Bool(v.CalledOff).Text(v.Error).Int(int64(v.UpdatedOn)).Int(v.Changes)
 	},
 	Scan:    scanDelivery,
 	Rows:    func(r *commerce.Rows) *commerce.Table[commerce.OrderKey, commerce.Delivery] { return &r.Deliveries },
@@ -35,15 +35,15 @@ var Deliveries = Table[commerce.OrderKey, commerce.Delivery]{
 }
 
 func scanDelivery(s Scanner, k commerce.OrderKey) commerce.Delivery {
-	d := commerce.Delivery{StoreID: k.StoreID, OrderID: k.OrderID, TraceID: s.Text(), CreatedOn: s.Int(),
-		Attempt: s.Int(), State: commerce.DeliveryState(s.Text()), Provider: s.Text(), AskedOn: s.Int(), ProviderID: s.Text(), QuoteID: s.Text(),
-		FeeCents: commerce.Cents(s.Int()), Avoid: s.Text(), TrackingURL: s.Text(), Status: commerce.CourierStatus(s.Text()), PickupETA: s.Int(), DropoffETA: s.Int(),
+	d := commerce.Delivery{StoreID: k.StoreID, OrderID: k.OrderID, TraceID: s.Text(), CreatedOn: commerce.Millis(s.Int()),
+		Attempt: s.Int(), State: commerce.DeliveryState(s.Text()), Provider: s.Text(), AskedOn: commerce.Millis(s.Int()), ProviderID: s.Text(), QuoteID: s.Text(),
+		FeeCents: commerce.Cents(s.Int()), Avoid: s.Text(), TrackingURL: s.Text(), Status: commerce.CourierStatus(s.Text()), PickupETA: commerce.Millis(s.Int()), DropoffETA: commerce.Millis(s.Int()),
 		Courier: commerce.Courier{Name: s.Text(), Phone: s.Text(), Vehicle: s.Text(), ImageURL: s.Text()}}
 	if lat, lng := s.Float(), s.Float(); lat != nil && lng != nil {
 		d.Courier.At = &commerce.Point{Lat: *lat, Lng: *lng}
 	}
-	d.Imminent, d.SeenOn, d.HeardOn, d.ToldOn, d.Untold = s.Bool(), s.Int(), s.Int(), s.Int(), s.Bool()
-	d.CalledOff, d.Error, d.UpdatedOn, d.Changes = s.Bool(), s.Text(), s.Int(), s.Int()
+	d.Imminent, d.SeenOn, d.HeardOn, d.ToldOn, d.Untold = s.Bool(), commerce.Millis(s.Int()), commerce.Millis(s.Int()), commerce.Millis(s.Int()), s.Bool()
+	d.CalledOff, d.Error, d.UpdatedOn, d.Changes = s.Bool(), s.Text(), commerce.Millis(s.Int()), s.Int()
 	return d
 }
 
@@ -51,7 +51,7 @@ func scanDelivery(s Scanner, k commerce.OrderKey) commerce.Delivery {
 var StrayCallbacks = Log[commerce.StrayCallback]{
 	Name: "courier_notices", ID: "id", Rest: "delivery_id, provider, body, received_on",
 	Bind: func(b Binder, n *commerce.StrayCallback) {
-		b.Text(n.ID).Text(n.DeliveryID).Text(n.Provider).Text(n.Body).Int(n.ReceivedOn)
+		b.Text(n.ID).Text(n.DeliveryID).Text(n.Provider).Text(n.Body).Int(int64(n.ReceivedOn))
 	},
 	Changes: func(c *commerce.Changes) *[]commerce.StrayCallback { return &c.StrayCallbacks },
 	Traits:  Traits{Shard: "id"},
@@ -59,5 +59,5 @@ var StrayCallbacks = Log[commerce.StrayCallback]{
 
 // ScanStrayCallback reads all columns of StrayCallbacks.
 func ScanStrayCallback(s Scanner) commerce.StrayCallback {
-	return commerce.StrayCallback{ID: s.Text(), DeliveryID: s.Text(), Provider: s.Text(), Body: s.Text(), ReceivedOn: s.Int()}
+	return commerce.StrayCallback{ID: s.Text(), DeliveryID: s.Text(), Provider: s.Text(), Body: s.Text(), ReceivedOn: commerce.Millis(s.Int())}
 }

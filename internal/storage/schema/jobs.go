@@ -13,13 +13,13 @@ var Jobs = Table[commerce.JobKey, commerce.Job]{
 			Text(v.ReplyTo.PartnerID).Text(v.ReplyTo.Op).Text(v.ReplyTo.Key)
 	},
 	BindMutable: func(b Binder, v *commerce.Job) {
-		b.Int(v.RunAt).Text(string(v.State)).Int(v.Tries).Int(v.Probes).Text(v.Error).Text(v.LeasedBy).Int(v.LeasedUntil)
+		b.Int(int64(v.RunAt)).Text(string(v.State)).Int(v.Tries).Int(v.Probes).Text(v.Error).Text(v.LeasedBy).Int(int64(v.LeasedUntil))
 	},
 	Scan: func(s Scanner, k commerce.JobKey) commerce.Job {
 		return commerce.Job{Slot: k.Slot, ID: k.ID, Kind: commerce.JobKind(s.Text()), Mode: commerce.Mode(s.Text()), Owner: s.Text(), Subject: s.Text(), PartnerID: s.Text(),
 			ReplyTo: commerce.ReplyKey{PartnerID: s.Text(), Op: s.Text(), Key: s.Text()},
-			RunAt:   s.Int(), State: commerce.JobState(s.Text()), Tries: s.Int(), Probes: s.Int(), Error: s.Text(),
-			LeasedBy: s.Text(), LeasedUntil: s.Int()}
+			RunAt:   commerce.Millis(s.Int()), State: commerce.JobState(s.Text()), Tries: s.Int(), Probes: s.Int(), Error: s.Text(),
+			LeasedBy: s.Text(), LeasedUntil: commerce.Millis(s.Int())}
 	},
 	Rows:    func(r *commerce.Rows) *commerce.Table[commerce.JobKey, commerce.Job] { return &r.Jobs },
 	Needs:   func(n *commerce.Needs) *[]commerce.JobKey { return &n.Jobs },

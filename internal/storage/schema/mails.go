@@ -23,7 +23,7 @@ var Outbox = Log[commerce.UnsentMessage]{
 	Name: "outbox", ID: "id", Rest: "kind, recipient, subject, body, html, reason, order_id, created_on",
 	Bind: func(b Binder, m *commerce.UnsentMessage) {
 		b.Text(m.ID).Text(string(m.Kind)).Text(m.To).Text(m.Subject).Text(m.Text).Text(m.HTML).
-			Text(string(m.Reason)).Text(m.OrderID).Int(m.CreatedOn)
+			Text(string(m.Reason)).Text(m.OrderID).Int(int64(m.CreatedOn))
 	},
 	Changes: func(c *commerce.Changes) *[]commerce.UnsentMessage { return &c.Outbox },
 	Traits:  Traits{Shard: "id"},
@@ -32,5 +32,5 @@ var Outbox = Log[commerce.UnsentMessage]{
 // ScanOutbox reads all columns of Outbox.
 func ScanOutbox(s Scanner) commerce.UnsentMessage {
 	return commerce.UnsentMessage{ID: s.Text(), Kind: commerce.UnsentKind(s.Text()), To: s.Text(), Subject: s.Text(), Text: s.Text(),
-		HTML: s.Text(), Reason: commerce.UnsentReason(s.Text()), OrderID: s.Text(), CreatedOn: s.Int()}
+		HTML: s.Text(), Reason: commerce.UnsentReason(s.Text()), OrderID: s.Text(), CreatedOn: commerce.Millis(s.Int())}
 }

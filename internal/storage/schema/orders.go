@@ -15,13 +15,13 @@ var Orders = Table[commerce.OrderKey, commerce.Order]{
 		b.Text(v.PartnerID).Text(string(v.Mode)).Text(v.Source).Text(v.ExternalID).Text(string(v.Fulfillment)).
 			JSON(encodeLines(v.Lines)).JSON(encodeAddress(v.Address)).
 			Int(int64(v.SubtotalCents)).Int(int64(v.TaxCents)).Int(int64(v.DeliveryFeeCents)).Int(int64(v.TotalCents)).
-			Text(v.PickupInstructions).Text(v.DropoffInstructions).Text(v.ExternalPaymentID).Int(v.CreatedOn).
+			Text(v.PickupInstructions).Text(v.DropoffInstructions).Text(v.ExternalPaymentID).Int(int64(v.CreatedOn)).
 			Text(v.CustomerID).Text(v.CustomerEmail)
 	},
 	BindMutable: func(b Binder, v *commerce.Order) {
 		b.Text(string(v.Status)).Int(int64(v.RefundedCents)).Text(v.CourierQuoteID).Text(v.CourierDeliveryID).Text(v.CourierTrackingURL).
-			Bool(v.InventoryDeducted).Bool(v.Confirmed).Int(v.ReadyForPickupAt).Int(v.PickedUpAt).Text(string(v.RefundedFrom)).Bool(v.RefundStopped).
-			Bool(v.Restocked).Int(v.UpdatedOn).Int(v.Events).Int(v.NotifiedOn)
+			Bool(v.InventoryDeducted).Bool(v.Confirmed).Int(int64(v.ReadyForPickupAt)).Int(int64(v.PickedUpAt)).Text(string(v.RefundedFrom)).Bool(v.RefundStopped).
+			Bool(v.Restocked).Int(int64(v.UpdatedOn)).Int(v.Events).Int(int64(v.NotifiedOn))
 	},
 	Scan:    scanOrder,
 	Rows:    func(r *commerce.Rows) *commerce.Table[commerce.OrderKey, commerce.Order] { return &r.Orders },
@@ -39,12 +39,12 @@ func scanOrder(s Scanner, k commerce.OrderKey) commerce.Order {
 	o.SubtotalCents, o.TaxCents = commerce.Cents(s.Int()), commerce.Cents(s.Int())
 	o.DeliveryFeeCents, o.TotalCents = commerce.Cents(s.Int()), commerce.Cents(s.Int())
 	o.PickupInstructions, o.DropoffInstructions, o.ExternalPaymentID = s.Text(), s.Text(), s.Text()
-	o.CreatedOn, o.CustomerID, o.CustomerEmail = s.Int(), s.Text(), s.Text()
+	o.CreatedOn, o.CustomerID, o.CustomerEmail = commerce.Millis(s.Int()), s.Text(), s.Text()
 	o.Status, o.RefundedCents = commerce.OrderStatus(s.Text()), commerce.Cents(s.Int())
 	o.CourierQuoteID, o.CourierDeliveryID, o.CourierTrackingURL = s.Text(), s.Text(), s.Text()
 	o.InventoryDeducted, o.Confirmed = s.Bool(), s.Bool()
-	o.ReadyForPickupAt, o.PickedUpAt, o.RefundedFrom, o.RefundStopped = s.Int(), s.Int(), commerce.OrderStatus(s.Text()), s.Bool()
-	o.Restocked, o.UpdatedOn, o.Events, o.NotifiedOn = s.Bool(), s.Int(), s.Int(), s.Int()
+	o.ReadyForPickupAt, o.PickedUpAt, o.RefundedFrom, o.RefundStopped = commerce.Millis(s.Int()), commerce.Millis(s.Int()), commerce.OrderStatus(s.Text()), s.Bool()
+	o.Restocked, o.UpdatedOn, o.Events, o.NotifiedOn = s.Bool(), commerce.Millis(s.Int()), s.Int(), commerce.Millis(s.Int())
 	return o
 }
 
@@ -72,9 +72,9 @@ var Customers = Table[commerce.CustomerKey, commerce.Customer]{
 	BindKey: func(b Binder, k commerce.CustomerKey) {
 		b.Text(k.StoreID).Text(k.PartnerID).Text(string(k.Mode)).Text(k.Contact)
 	},
-	BindFixed: func(b Binder, v *commerce.Customer) { b.Text(v.ID).Text(v.Name).Int(v.CreatedOn) },
+	BindFixed: func(b Binder, v *commerce.Customer) { b.Text(v.ID).Text(v.Name).Int(int64(v.CreatedOn)) },
 	Scan: func(s Scanner, k commerce.CustomerKey) commerce.Customer {
-		return commerce.Customer{CustomerKey: k, ID: s.Text(), Name: s.Text(), CreatedOn: s.Int()}
+		return commerce.Customer{CustomerKey: k, ID: s.Text(), Name: s.Text(), CreatedOn: commerce.Millis(s.Int())}
 	},
 	Rows:    func(r *commerce.Rows) *commerce.Table[commerce.CustomerKey, commerce.Customer] { return &r.Customers },
 	Needs:   func(n *commerce.Needs) *[]commerce.CustomerKey { return &n.Customers },
@@ -87,7 +87,7 @@ var Timeline = Log[commerce.TimelineEvent]{
 	Name: "timeline", ID: "store_id, order_id, seq", Rest: "kind, status, courier_status, message, data, created_on",
 	Bind: func(b Binder, e *commerce.TimelineEvent) {
 		b.Text(e.StoreID).Text(e.OrderID).Int(e.Seq).Text(string(e.Kind)).Text(string(e.Status)).
-			Text(string(e.CourierStatus)).Text(e.Message).JSON(encodeTimelineData(e.Data)).Int(e.CreatedOn)
+			Text(string(e.CourierStatus)).Text(e.Message).JSON(encodeTimelineData(e.Data)).Int(int64(e.CreatedOn))
 	},
 	Changes: func(c *commerce.Changes) *[]commerce.TimelineEvent { return &c.Timeline },
 	Traits:  Traits{Shard: "store_id"},
@@ -97,6 +97,6 @@ var Timeline = Log[commerce.TimelineEvent]{
 func ScanTimeline(s Scanner, k commerce.OrderKey) commerce.TimelineEvent {
 	e := commerce.TimelineEvent{StoreID: k.StoreID, OrderID: k.OrderID, Seq: s.Int(),
 		Kind: commerce.TimelineKind(s.Text()), Status: commerce.OrderStatus(s.Text()), CourierStatus: commerce.CourierStatus(s.Text()), Message: s.Text()}
-	e.Data, e.CreatedOn = decodeTimelineData(s, e.Kind), s.Int()
+	e.Data, e.CreatedOn = decodeTimelineData(s, e.Kind), commerce.Millis(s.Int())
 	return e
 }

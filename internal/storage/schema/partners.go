@@ -8,22 +8,22 @@ var Partners = Table[string, commerce.Partner]{
 	Mutable:   "name, scopes, store_ids, rate_limit, callback_url, callback_secret, suspended, updated_on",
 	KeyOf:     func(p *commerce.Partner) string { return p.ID },
 	BindKey:   bindText,
-	BindFixed: func(b Binder, p *commerce.Partner) { b.Int(p.CreatedOn) },
+	BindFixed: func(b Binder, p *commerce.Partner) { b.Int(int64(p.CreatedOn)) },
 	BindMutable: func(b Binder, p *commerce.Partner) {
 		scopes := make([]string, len(p.Scopes))
 		for i, s := range p.Scopes {
 			scopes[i] = string(s)
 		}
 		b.Text(p.Name).JSON(list(scopes)).JSON(list(p.StoreIDs)).Int(p.RateLimit).
-			Text(p.CallbackURL).Text(p.CallbackSecret).Bool(p.Suspended).Int(p.UpdatedOn)
+			Text(p.CallbackURL).Text(p.CallbackSecret).Bool(p.Suspended).Int(int64(p.UpdatedOn))
 	},
 	Scan: func(s Scanner, id string) commerce.Partner {
-		p := commerce.Partner{ID: id, CreatedOn: s.Int(), Name: s.Text()}
+		p := commerce.Partner{ID: id, CreatedOn: commerce.Millis(s.Int()), Name: s.Text()}
 		for _, scope := range listOf(s) {
 			p.Scopes = append(p.Scopes, commerce.Scope(scope))
 		}
 		p.StoreIDs, p.RateLimit, p.CallbackURL = listOf(s), s.Int(), s.Text()
-		p.CallbackSecret, p.Suspended, p.UpdatedOn = s.Text(), s.Bool(), s.Int()
+		p.CallbackSecret, p.Suspended, p.UpdatedOn = s.Text(), s.Bool(), commerce.Millis(s.Int())
 		return p
 	},
 	Rows:    func(r *commerce.Rows) *commerce.Table[string, commerce.Partner] { return &r.Partners },
@@ -40,11 +40,11 @@ var APIKeys = Table[commerce.APIKeyRef, commerce.APIKey]{
 		return commerce.APIKeyRef{PartnerID: k.PartnerID, Mode: k.Mode}
 	},
 	BindKey:     func(b Binder, k commerce.APIKeyRef) { b.Text(k.PartnerID).Text(string(k.Mode)) },
-	BindMutable: func(b Binder, k *commerce.APIKey) { b.Blob(k.Hash[:]).Int(k.CreatedOn) },
+	BindMutable: func(b Binder, k *commerce.APIKey) { b.Blob(k.Hash[:]).Int(int64(k.CreatedOn)) },
 	Scan: func(s Scanner, k commerce.APIKeyRef) commerce.APIKey {
 		v := commerce.APIKey{PartnerID: k.PartnerID, Mode: k.Mode}
 		copy(v.Hash[:], s.Blob())
-		v.CreatedOn = s.Int()
+		v.CreatedOn = commerce.Millis(s.Int())
 		return v
 	},
 	Rows:    func(r *commerce.Rows) *commerce.Table[commerce.APIKeyRef, commerce.APIKey] { return &r.APIKeys },

@@ -12,18 +12,18 @@ var Payments = Table[commerce.OrderKey, commerce.Payment]{
 	BindKey: func(b Binder, k commerce.OrderKey) { b.Text(k.StoreID).Text(k.OrderID) },
 	BindFixed: func(b Binder, v *commerce.Payment) {
 		b.Text(v.Processor).Text(v.SuccessURL).Text(v.CancelURL).Text(v.StoreName).JSON(encodeTitles(v.Titles)).
-			Text(v.TraceID).Int(v.CreatedOn)
+			Text(v.TraceID).Int(int64(v.CreatedOn))
 	},
 	BindMutable: func(b Binder, v *commerce.Payment) {
 		b.Text(string(v.State)).Text(v.SessionID).Text(v.CheckoutURL).Text(v.PaymentID).Text(v.Error).Text(v.CallbackID).
-			Int(int64(v.CapturedCents)).Int(int64(v.RefundedCents)).Int(int64(v.PendingCents)).Int(int64(v.CameBackCents)).Int(v.Entries).Int(v.UpdatedOn)
+			Int(int64(v.CapturedCents)).Int(int64(v.RefundedCents)).Int(int64(v.PendingCents)).Int(int64(v.CameBackCents)).Int(v.Entries).Int(int64(v.UpdatedOn))
 	},
 	Scan: func(s Scanner, k commerce.OrderKey) commerce.Payment {
 		return commerce.Payment{StoreID: k.StoreID, OrderID: k.OrderID, Processor: s.Text(), SuccessURL: s.Text(), CancelURL: s.Text(),
-			StoreName: s.Text(), Titles: decodeTitles(s), TraceID: s.Text(), CreatedOn: s.Int(),
+			StoreName: s.Text(), Titles: decodeTitles(s), TraceID: s.Text(), CreatedOn: commerce.Millis(s.Int()),
 			State: commerce.PaymentState(s.Text()), SessionID: s.Text(), CheckoutURL: s.Text(), PaymentID: s.Text(), Error: s.Text(), CallbackID: s.Text(),
 			CapturedCents: commerce.Cents(s.Int()), RefundedCents: commerce.Cents(s.Int()), PendingCents: commerce.Cents(s.Int()), CameBackCents: commerce.Cents(s.Int()),
-			Entries: s.Int(), UpdatedOn: s.Int()}
+			Entries: s.Int(), UpdatedOn: commerce.Millis(s.Int())}
 	},
 	Rows:    func(r *commerce.Rows) *commerce.Table[commerce.OrderKey, commerce.Payment] { return &r.Payments },
 	Needs:   func(n *commerce.Needs) *[]commerce.OrderKey { return &n.Payments },
@@ -47,15 +47,15 @@ var Refunds = Table[commerce.RefundKey, commerce.Refund]{
 	BindKey: func(b Binder, k commerce.RefundKey) { b.Text(k.StoreID).Text(k.RefundID) },
 	BindFixed: func(b Binder, v *commerce.Refund) {
 		b.Text(v.OrderID).Int(int64(v.AmountCents)).Text(v.Reason).Text(string(v.Origin)).
-			Text(v.TraceID).Int(v.CreatedOn)
+			Text(v.TraceID).Int(int64(v.CreatedOn))
 	},
 	BindMutable: func(b Binder, v *commerce.Refund) {
-		b.Text(string(v.State)).Int(int64(v.TotalRefundedCents)).Text(string(v.OrderStatus)).Text(v.Ref).Text(v.Error).Int(v.UpdatedOn)
+		b.Text(string(v.State)).Int(int64(v.TotalRefundedCents)).Text(string(v.OrderStatus)).Text(v.Ref).Text(v.Error).Int(int64(v.UpdatedOn))
 	},
 	Scan: func(s Scanner, k commerce.RefundKey) commerce.Refund {
 		return commerce.Refund{StoreID: k.StoreID, ID: k.RefundID, OrderID: s.Text(), AmountCents: commerce.Cents(s.Int()), Reason: s.Text(),
-			Origin: commerce.RefundOrigin(s.Text()), TraceID: s.Text(), CreatedOn: s.Int(),
-			State: commerce.RefundState(s.Text()), TotalRefundedCents: commerce.Cents(s.Int()), OrderStatus: commerce.OrderStatus(s.Text()), Ref: s.Text(), Error: s.Text(), UpdatedOn: s.Int()}
+			Origin: commerce.RefundOrigin(s.Text()), TraceID: s.Text(), CreatedOn: commerce.Millis(s.Int()),
+			State: commerce.RefundState(s.Text()), TotalRefundedCents: commerce.Cents(s.Int()), OrderStatus: commerce.OrderStatus(s.Text()), Ref: s.Text(), Error: s.Text(), UpdatedOn: commerce.Millis(s.Int())}
 	},
 	Rows:    func(r *commerce.Rows) *commerce.Table[commerce.RefundKey, commerce.Refund] { return &r.Refunds },
 	Needs:   func(n *commerce.Needs) *[]commerce.RefundKey { return &n.Refunds },
@@ -74,7 +74,7 @@ func ScanRefund(s Scanner) commerce.Refund {
 var Ledger = Log[commerce.LedgerEntry]{
 	Name: "ledger", ID: "store_id, order_id, seq", Rest: "kind, amount_cents, refund_id, ref, created_on",
 	Bind: func(b Binder, e *commerce.LedgerEntry) {
-		b.Text(e.StoreID).Text(e.OrderID).Int(e.Seq).Text(string(e.Kind)).Int(int64(e.AmountCents)).Text(e.RefundID).Text(e.Ref).Int(e.CreatedOn)
+		b.Text(e.StoreID).Text(e.OrderID).Int(e.Seq).Text(string(e.Kind)).Int(int64(e.AmountCents)).Text(e.RefundID).Text(e.Ref).Int(int64(e.CreatedOn))
 	},
 	Changes: func(c *commerce.Changes) *[]commerce.LedgerEntry { return &c.Ledger },
 	Traits:  Traits{Shard: "store_id"},
@@ -83,5 +83,5 @@ var Ledger = Log[commerce.LedgerEntry]{
 // ScanLedger reads the columns of Ledger that follow the order's key.
 func ScanLedger(s Scanner, k commerce.OrderKey) commerce.LedgerEntry {
 	return commerce.LedgerEntry{StoreID: k.StoreID, OrderID: k.OrderID, Seq: s.Int(), Kind: commerce.EntryKind(s.Text()),
-		AmountCents: commerce.Cents(s.Int()), RefundID: s.Text(), Ref: s.Text(), CreatedOn: s.Int()}
+		AmountCents: commerce.Cents(s.Int()), RefundID: s.Text(), Ref: s.Text(), CreatedOn: commerce.Millis(s.Int())}
 }

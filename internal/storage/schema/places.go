@@ -8,14 +8,14 @@ var Places = Table[string, commerce.GeocodedAddress]{
 	KeyOf:   func(v *commerce.GeocodedAddress) string { return v.Address },
 	BindKey: bindText,
 	BindMutable: func(b Binder, v *commerce.GeocodedAddress) {
-		b.Float(&v.At.Lat).Float(&v.At.Lng).Text(v.Precision).Text(v.Source).Int(v.FoundOn)
+		b.Float(&v.At.Lat).Float(&v.At.Lng).Text(v.Precision).Text(v.Source).Int(int64(v.FoundOn))
 	},
 	Scan: func(s Scanner, address string) commerce.GeocodedAddress {
 		v := commerce.GeocodedAddress{Address: address}
 		if lat, lng := s.Float(), s.Float(); lat != nil && lng != nil {
 			v.At = commerce.Point{Lat: *lat, Lng: *lng}
 		}
-		v.Precision, v.Source, v.FoundOn = s.Text(), s.Text(), s.Int()
+		v.Precision, v.Source, v.FoundOn = s.Text(), s.Text(), commerce.Millis(s.Int())
 		return v
 	},
 	Rows:    func(r *commerce.Rows) *commerce.Table[string, commerce.GeocodedAddress] { return &r.Places },

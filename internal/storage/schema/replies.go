@@ -18,14 +18,14 @@ var Replies = Table[commerce.ReplyKey, commerce.Reply]{
 	Name: "replies", Key: "partner_id, digest", Fixed: "fingerprint, created_on", Mutable: "status, body, job_slot, job_id",
 	KeyOf:     func(v *commerce.Reply) commerce.ReplyKey { return v.ReplyKey },
 	BindKey:   func(b Binder, k commerce.ReplyKey) { b.Text(k.PartnerID).Blob(digest(k)) },
-	BindFixed: func(b Binder, v *commerce.Reply) { b.Blob(v.Fingerprint[:]).Int(v.CreatedOn) },
+	BindFixed: func(b Binder, v *commerce.Reply) { b.Blob(v.Fingerprint[:]).Int(int64(v.CreatedOn)) },
 	BindMutable: func(b Binder, v *commerce.Reply) {
 		b.Int(int64(v.Status)).Blob(v.Body).Int(v.Job.Slot).Text(v.Job.ID)
 	},
 	Scan: func(s Scanner, k commerce.ReplyKey) commerce.Reply {
 		v := commerce.Reply{ReplyKey: k}
 		copy(v.Fingerprint[:], s.Blob())
-		v.CreatedOn, v.Status = s.Int(), int(s.Int())
+		v.CreatedOn, v.Status = commerce.Millis(s.Int()), int(s.Int())
 		var err error
 		if v.Body, err = unpack(s.Blob()); err != nil {
 			s.Fail(err)
@@ -150,7 +150,7 @@ func (c *ReplyCount) Take() ReplyBytes {
 }
 
 // HourOf is the hour under which bytes are counted: its beginning, Unix ms.
-func HourOf(at int64) int64 { return at - at%HourMs }
+func HourOf(at commerce.Millis) int64 { return int64(at - at%HourMs) }
 
 // HourMs is an hour in ms.
 const HourMs = 60 * 60 * 1000

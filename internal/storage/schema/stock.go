@@ -9,18 +9,18 @@ var Stock = Table[commerce.ProductKey, commerce.Stock]{
 	KeyOf:   func(v *commerce.Stock) commerce.ProductKey { return v.Key() },
 	BindKey: bindProductKey,
 	BindMutable: func(b Binder, v *commerce.Stock) {
-		b.Text(v.Name).Int(int64(v.PriceCents)).Text(v.CategoryID).Bool(v.Active).Int(v.Quantity).Int(v.Moves).Int(v.MovedOn).Int(v.SoldCount).Int(int64(v.SoldCents)).Int(v.UpdatedOn)
+		b.Text(v.Name).Int(int64(v.PriceCents)).Text(v.CategoryID).Bool(v.Active).Int(v.Quantity).Int(v.Moves).Int(int64(v.MovedOn)).Int(v.SoldCount).Int(int64(v.SoldCents)).Int(int64(v.UpdatedOn))
 	},
 	HotColumns: "quantity, moves, moved_on, sold_count, sold_cents, updated_on", // what a sale changes
 	BindHot: func(b Binder, v *commerce.Stock) {
-		b.Int(v.Quantity).Int(v.Moves).Int(v.MovedOn).Int(v.SoldCount).Int(int64(v.SoldCents)).Int(v.UpdatedOn)
+		b.Int(v.Quantity).Int(v.Moves).Int(int64(v.MovedOn)).Int(v.SoldCount).Int(int64(v.SoldCents)).Int(int64(v.UpdatedOn))
 	},
 	OnlyHotChanged: func(v, was *commerce.Stock) bool {
 		return v.Name == was.Name && v.PriceCents == was.PriceCents && v.CategoryID == was.CategoryID && v.Active == was.Active
 	},
 	Scan: func(s Scanner, k commerce.ProductKey) commerce.Stock {
 		return commerce.Stock{StoreID: k.StoreID, ProductID: k.ProductID, Name: s.Text(), PriceCents: commerce.Cents(s.Int()), CategoryID: s.Text(), Active: s.Bool(),
-			Quantity: s.Int(), Moves: s.Int(), MovedOn: s.Int(), SoldCount: s.Int(), SoldCents: commerce.Cents(s.Int()), UpdatedOn: s.Int()}
+			Quantity: s.Int(), Moves: s.Int(), MovedOn: commerce.Millis(s.Int()), SoldCount: s.Int(), SoldCents: commerce.Cents(s.Int()), UpdatedOn: commerce.Millis(s.Int())}
 	},
 	Rows:    func(r *commerce.Rows) *commerce.Table[commerce.ProductKey, commerce.Stock] { return &r.Stock },
 	Needs:   func(n *commerce.Needs) *[]commerce.ProductKey { return &n.Stock },
@@ -38,7 +38,7 @@ var Stock = Table[commerce.ProductKey, commerce.Stock]{
 var StockMoves = Log[commerce.StockMove]{
 	Name: "stock_moves", ID: "at, store_id, product_id, seq", Rest: "kind, delta, quantity_after, previous_at, order_body, noted",
 	Bind: func(b Binder, m *commerce.StockMove) {
-		b.Int(m.At).Text(m.StoreID).Text(m.ProductID).Int(m.Seq).Text(string(m.Kind)).Int(m.Delta).Int(m.QuantityAfter).Int(m.PreviousAt)
+		b.Int(int64(m.At)).Text(m.StoreID).Text(m.ProductID).Int(m.Seq).Text(string(m.Kind)).Int(m.Delta).Int(m.QuantityAfter).Int(int64(m.PreviousAt))
 		if m.Order == (commerce.OrderBody{}) {
 			b.Blob(nil)
 		} else {
@@ -71,8 +71,8 @@ var MoveColumns = Join("m.at, m.seq", Qualified("m", StockMoves.Rest), Qualified
 
 // ScanStockMove reads a move of the product.
 func ScanStockMove(s Scanner, k commerce.ProductKey) commerce.StockMove {
-	m := commerce.StockMove{StoreID: k.StoreID, ProductID: k.ProductID, At: s.Int(), Seq: s.Int(), Kind: commerce.MoveKind(s.Text()),
-		Delta: s.Int(), QuantityAfter: s.Int(), PreviousAt: s.Int()}
+	m := commerce.StockMove{StoreID: k.StoreID, ProductID: k.ProductID, At: commerce.Millis(s.Int()), Seq: s.Int(), Kind: commerce.MoveKind(s.Text()),
+		Delta: s.Int(), QuantityAfter: s.Int(), PreviousAt: commerce.Millis(s.Int())}
 	copy(m.Order[:], s.Blob())
 	noted, note := s.Bool(), commerce.StockNote{Actor: s.Text(), Reason: s.Text(), ExternalReference: s.Text()}
 	if noted {

@@ -17,12 +17,12 @@ var Stores = Table[string, commerce.Store]{
 	BindMutable: func(b Binder, v *commerce.Store) {
 		b.Text(v.Name).Text(v.Slug).Text(v.Address).Text(v.City).Text(v.State).Text(v.ZipCode).
 			Bool(v.Active).Bool(v.Open).Bool(v.PickupEnabled).Bool(v.DeliveryEnabled).
-			Float(v.Lat).Float(v.Lng).Float(v.RadiusMiles).Text(v.Email).Text(v.Phone).Int(v.TaxRateBps).Bool(v.ChargesQuote).Int(v.UpdatedOn).Int(v.Band())
+			Float(v.Lat).Float(v.Lng).Float(v.RadiusMiles).Text(v.Email).Text(v.Phone).Int(v.TaxRateBps).Bool(v.ChargesQuote).Int(int64(v.UpdatedOn)).Int(v.Band())
 	},
 	Scan: func(s Scanner, id string) commerce.Store { // the band follows from the place
 		return commerce.Store{ID: id, No: s.Int(), Name: s.Text(), Slug: s.Text(), Address: s.Text(), City: s.Text(), State: s.Text(),
 			ZipCode: s.Text(), Active: s.Bool(), Open: s.Bool(), PickupEnabled: s.Bool(), DeliveryEnabled: s.Bool(),
-			Lat: s.Float(), Lng: s.Float(), RadiusMiles: s.Float(), Email: s.Text(), Phone: s.Text(), TaxRateBps: s.Int(), ChargesQuote: s.Bool(), UpdatedOn: s.Int()}
+			Lat: s.Float(), Lng: s.Float(), RadiusMiles: s.Float(), Email: s.Text(), Phone: s.Text(), TaxRateBps: s.Int(), ChargesQuote: s.Bool(), UpdatedOn: commerce.Millis(s.Int())}
 	},
 	Rows:    func(r *commerce.Rows) *commerce.Table[string, commerce.Store] { return &r.Stores },
 	Needs:   func(n *commerce.Needs) *[]string { return &n.Stores },
@@ -41,6 +41,6 @@ func ScanSite(s Scanner) commerce.Site {
 	if radius := s.Float(); radius != nil {
 		site.RadiusMiles = *radius
 	}
-	site.UpdatedOn = s.Int()
+	site.UpdatedOn = commerce.Millis(s.Int())
 	return site
 }

@@ -120,7 +120,7 @@ func deliveryFormOf(d commerce.DeliveryData) deliveryForm {
 	f := deliveryForm{orNull(d.CourierDeliveryID), orNull(d.CourierTrackingURL), d.Status, orNull(d.CourierStatus), nil, d.Imminent,
 		courierForm{Name: d.Courier.Name, Phone: d.Courier.Phone, Vehicle: d.Courier.Vehicle, ImageURL: d.Courier.ImageURL}}
 	if d.DropoffETA != 0 {
-		eta := time.UnixMilli(d.DropoffETA).UTC().Format(etaLayout)
+		eta := time.UnixMilli(int64(d.DropoffETA)).UTC().Format(etaLayout)
 		f.DropoffETA = &eta
 	}
 	if at := d.Courier.At; at != nil {
@@ -138,7 +138,7 @@ func (f deliveryForm) facts(s Scanner) commerce.DeliveryData {
 		if err != nil {
 			unreadable(s, "data", err)
 		}
-		d.DropoffETA = eta.UnixMilli()
+		d.DropoffETA = commerce.MillisOf(eta)
 	}
 	if at := f.Courier.At; at != nil {
 		d.Courier.At = &commerce.Point{Lat: at.Lat, Lng: at.Lng}

@@ -9,12 +9,12 @@ var Endpoints = Table[string, commerce.Endpoint]{
 	KeyOf:   func(v *commerce.Endpoint) string { return v.PartnerID },
 	BindKey: bindText,
 	BindMutable: func(b Binder, v *commerce.Endpoint) {
-		b.Int(v.Failures).Int(v.FailingSince).Int(v.HeldUntil).Int(v.PausedOn).Text(string(v.PausedFor)).
-			Text(v.PreviousSecret).Int(v.PreviousUntil)
+		b.Int(v.Failures).Int(int64(v.FailingSince)).Int(int64(v.HeldUntil)).Int(int64(v.PausedOn)).Text(string(v.PausedFor)).
+			Text(v.PreviousSecret).Int(int64(v.PreviousUntil))
 	},
 	Scan: func(s Scanner, id string) commerce.Endpoint {
-		return commerce.Endpoint{PartnerID: id, Failures: s.Int(), FailingSince: s.Int(), HeldUntil: s.Int(), PausedOn: s.Int(),
-			PausedFor: commerce.PauseReason(s.Text()), PreviousSecret: s.Text(), PreviousUntil: s.Int()}
+		return commerce.Endpoint{PartnerID: id, Failures: s.Int(), FailingSince: commerce.Millis(s.Int()), HeldUntil: commerce.Millis(s.Int()), PausedOn: commerce.Millis(s.Int()),
+			PausedFor: commerce.PauseReason(s.Text()), PreviousSecret: s.Text(), PreviousUntil: commerce.Millis(s.Int())}
 	},
 	Rows:    func(r *commerce.Rows) *commerce.Table[string, commerce.Endpoint] { return &r.Endpoints },
 	Needs:   func(n *commerce.Needs) *[]string { return &n.Endpoints },
@@ -28,7 +28,7 @@ var WebhookEvents = Log[commerce.WebhookEvent]{
 	Name: "webhook_events", ID: "partner_id, id", Rest: "kind, mode, store_id, order_id, trace_id, data, timestamp",
 	Bind: func(b Binder, e *commerce.WebhookEvent) {
 		b.Text(e.PartnerID).Text(e.ID).Text(string(e.Kind)).Text(string(e.Mode)).Text(e.StoreID).Text(e.OrderID).
-			Text(e.TraceID).JSON(e.Data).Int(e.Timestamp)
+			Text(e.TraceID).JSON(e.Data).Int(int64(e.Timestamp))
 	},
 	Changes: func(c *commerce.Changes) *[]commerce.WebhookEvent { return &c.Webhooks },
 	Traits:  Traits{Shard: "partner_id"},
@@ -37,14 +37,14 @@ var WebhookEvents = Log[commerce.WebhookEvent]{
 // ScanEvent reads the columns of WebhookEvents that follow the partner's.
 func ScanEvent(s Scanner, partnerID string) commerce.WebhookEvent {
 	return commerce.WebhookEvent{PartnerID: partnerID, ID: s.Text(), Kind: commerce.WebhookKind(s.Text()), Mode: commerce.Mode(s.Text()), StoreID: s.Text(),
-		OrderID: s.Text(), TraceID: s.Text(), Data: s.JSON(), Timestamp: s.Int()}
+		OrderID: s.Text(), TraceID: s.Text(), Data: s.JSON(), Timestamp: commerce.Millis(s.Int())}
 }
 
 // Attempts has each attempt to deliver a webhook.
 var Attempts = Log[commerce.WebhookAttempt]{
 	Name: "webhook_attempts", ID: "partner_id, event_id, id", Rest: "url, at, took_ms, status, error, answer",
 	Bind: func(b Binder, a *commerce.WebhookAttempt) {
-		b.Text(a.PartnerID).Text(a.EventID).Text(a.ID).Text(a.URL).Int(a.At).Int(a.TookMs).Int(a.Status).Text(a.Error).Text(a.Answer)
+		b.Text(a.PartnerID).Text(a.EventID).Text(a.ID).Text(a.URL).Int(int64(a.At)).Int(a.TookMs).Int(a.Status).Text(a.Error).Text(a.Answer)
 	},
 	Changes: func(c *commerce.Changes) *[]commerce.WebhookAttempt { return &c.Attempts },
 	Traits:  Traits{Shard: "partner_id"},
@@ -52,6 +52,6 @@ var Attempts = Log[commerce.WebhookAttempt]{
 
 // ScanAttempt reads the columns of Attempts that follow the event's key.
 func ScanAttempt(s Scanner, k commerce.EventKey) commerce.WebhookAttempt {
-	return commerce.WebhookAttempt{PartnerID: k.PartnerID, EventID: k.ID, ID: s.Text(), URL: s.Text(), At: s.Int(), TookMs: s.Int(),
+	return commerce.WebhookAttempt{PartnerID: k.PartnerID, EventID: k.ID, ID: s.Text(), URL: s.Text(), At: commerce.Millis(s.Int()), TookMs: s.Int(),
 		Status: s.Int(), Error: s.Text(), Answer: s.Text()}
 }

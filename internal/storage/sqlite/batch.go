@@ -48,7 +48,7 @@ func (e *Engine) Load(ctx context.Context, needs ...commerce.Needs) (storage.Bat
 
 func (b *batch) Rows() *commerce.Rows { return &b.rows }
 
-func (b *batch) Stamp() int64 { return b.stamp }
+func (b *batch) Stamp() commerce.Millis { return commerce.Millis(b.stamp) }
 
 func (b *batch) load() error {
 	if err := exec(b.conn, "BEGIN IMMEDIATE", noArgs); err != nil {

@@ -26,7 +26,7 @@ func (r reader) OpenAttention(ctx context.Context, storeID string, after storage
 		return query(conn, "SELECT "+attention.Columns()+" FROM attention WHERE resolved_on = 0 AND store_id = ?"+
 			" AND (since, order_id, code) > (?, ?, ?) ORDER BY since, order_id, code LIMIT ?",
 			func(b schema.Binder) {
-				b.Text(storeID).Int(after.Since).Text(after.OrderID).Text(string(after.Code)).Int(int64(limit))
+				b.Text(storeID).Int(int64(after.Since)).Text(after.OrderID).Text(string(after.Code)).Int(int64(limit))
 			},
 			func(s *scanner) { list = append(list, schema.ScanAttention(s)) })
 	})

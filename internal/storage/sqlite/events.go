@@ -103,10 +103,10 @@ func eventsSQL(f storage.EventFilter) (string, func(schema.Binder), error) {
 			b.JSON(kinds)
 		}
 		if f.Since != 0 {
-			b.Int(f.Since)
+			b.Int(int64(f.Since))
 		}
 		if f.Until != 0 {
-			b.Int(f.Until)
+			b.Int(int64(f.Until))
 		}
 		b.Int(int64(f.Limit + 1))
 	}, nil

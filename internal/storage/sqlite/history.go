@@ -30,7 +30,7 @@ func (r reader) StockMoves(ctx context.Context, key commerce.ProductKey, from co
 	err = r.with(ctx, func(conn *connection) error {
 		for n := 0; n < limit; n++ {
 			err := query(conn, stockMove,
-				func(b schema.Binder) { b.Int(from.At).Text(key.StoreID).Text(key.ProductID).Int(from.Seq) },
+				func(b schema.Binder) { b.Int(int64(from.At)).Text(key.StoreID).Text(key.ProductID).Int(from.Seq) },
 				func(s *scanner) { list = append(list, schema.ScanStockMove(s, key)) })
 			if err != nil || len(list) == n {
 				return err

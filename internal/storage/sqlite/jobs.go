@@ -50,7 +50,7 @@ func (e *Engine) ClaimJobs(ctx context.Context, c storage.JobClaim) (list []comm
 	defer func() { e.writer <- conn }()
 	claim := func(sql string, runAt int64) error {
 		return query(conn, sql, func(b schema.Binder) {
-			b.Text(c.Worker).Int(c.Until).Int(c.Slot).Int(c.Slot).Int(runAt).Int(c.Now).Int(c.Now + commerce.JobLease).
+			b.Text(c.Worker).Int(int64(c.Until)).Int(c.Slot).Int(c.Slot).Int(runAt).Int(int64(c.Now)).Int(int64(c.Now.Add(commerce.JobLease))).
 				JSON(classes).JSON(except).Int(int64(c.Limit - len(list)))
 		}, func(s *scanner) { list = append(list, schema.ScanJob(s)) })
 	}
@@ -63,9 +63,9 @@ func (e *Engine) ClaimJobs(ctx context.Context, c storage.JobClaim) (list []comm
 			panic(failed) // rather no service than one that forgets what it answered
 		}
 	}()
-	err = claim(claimDue, c.Now)
+	err = claim(claimDue, int64(c.Now))
 	if err == nil && c.Ahead && len(list) < c.Limit {
-		err = claim(claimAhead, c.Now+commerce.JobHorizon)
+		err = claim(claimAhead, int64(c.Now.Add(commerce.JobHorizon)))
 	}
 	if len(list) > 0 {
 		e.tellSaved()
@@ -161,14 +161,14 @@ const nextSQL = `SELECT
 	coalesce((SELECT min(CASE WHEN leased_until > ?2 + ?4 THEN 0 ELSE leased_until END) FROM jobs INDEXED BY jobs_waiting
 		WHERE slot = ?1+0 AND state = 'waiting' AND run_at > ?2 + ?3), -1)`
 
-func (r reader) NextDue(ctx context.Context, now int64) (due bool, next int64, err error) {
+func (r reader) NextDue(ctx context.Context, now commerce.Millis) (due bool, next int64, err error) {
 	err = r.snapshot(ctx, func(conn *connection) error {
 		for slot := range int64(commerce.JobSlots) {
 			err := query(conn, nextSQL, func(b schema.Binder) {
-				b.Int(slot).Int(now).Int(commerce.JobHorizon).Int(commerce.JobLease)
+				b.Int(slot).Int(int64(now)).Int(commerce.JobHorizon.Milliseconds()).Int(commerce.JobLease.Milliseconds())
 			}, func(s *scanner) {
 				for range 3 {
-					storage.AddNext(s.Int(), now, &due, &next)
+					storage.AddNext(commerce.Millis(s.Int()), now, &due, &next)
 				}
 			})
 			if err != nil {

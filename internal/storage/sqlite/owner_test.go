@@ -29,13 +29,13 @@ func TestOwn(t *testing.T) {
 	}
 	claim := func(e *Engine, worker string, slot int64) {
 		t.Helper()
-		list, err := e.ClaimJobs(t.Context(), storage.JobClaim{Worker: worker, Slot: slot, Now: 1000, Until: 1000 + commerce.JobLease, Limit: 1, Classes: []commerce.JobClass{{Kind: "k", Mode: commerce.Live}}})
+		list, err := e.ClaimJobs(t.Context(), storage.JobClaim{Worker: worker, Slot: slot, Now: 1000, Until: commerce.Millis(1000).Add(commerce.JobLease), Limit: 1, Classes: []commerce.JobClass{{Kind: "k", Mode: commerce.Live}}})
 		if err != nil || len(list) != 1 {
 			t.Fatalf("%s claimed %v, %v", worker, list, err)
 		}
 	}
 	first, second := open(), open()
-	storagetest.Change(t, first, commerce.Needs{}, func(*commerce.Rows, int64) (c commerce.Changes) {
+	storagetest.Change(t, first, commerce.Needs{}, func(*commerce.Rows, commerce.Millis) (c commerce.Changes) {
 		for slot := range int64(3) {
 			c.NewJobs = append(c.NewJobs, commerce.Job{Slot: slot, ID: "job_1", Kind: "k", Mode: commerce.Live, Owner: "o", RunAt: 1, State: commerce.JobWaiting})
 		}

@@ -97,7 +97,7 @@ func readVersions(conn *connection, f storage.ProductFilter) ([]commerce.Product
 		sql, args := f.VersionsSQL(id, "", stockIndex(f, id))
 		err := query(conn, sql, bindAll(args), func(s *scanner) {
 			list = append(list, commerce.ProductVersion{
-				ProductKey: commerce.ProductKey{StoreID: conn.storeID(s), ProductID: s.Text()}, UpdatedOn: s.Int()})
+				ProductKey: commerce.ProductKey{StoreID: conn.storeID(s), ProductID: s.Text()}, UpdatedOn: commerce.Millis(s.Int())})
 		})
 		if err != nil {
 			return nil, err

@@ -14,17 +14,17 @@ import (
 const sweepMost = 1000
 
 // Sweep implements storage.Engine.
-func (e *Engine) Sweep(ctx context.Context, before int64) (int, error) {
-	_, err := e.writeOne(ctx, "DELETE FROM stored_replies WHERE hour <= ?", func(b schema.Binder) { b.Int(before - schema.HourMs) })
+func (e *Engine) Sweep(ctx context.Context, before commerce.Millis) (int, error) {
+	_, err := e.writeOne(ctx, "DELETE FROM stored_replies WHERE hour <= ?", func(b schema.Binder) { b.Int(int64(before - schema.HourMs)) })
 	if err != nil {
 		return 0, err
 	}
 	return e.writeOne(ctx, `DELETE FROM replies WHERE rowid IN (SELECT rowid FROM replies WHERE created_on < ? ORDER BY created_on LIMIT ?)`,
-		func(b schema.Binder) { b.Int(before).Int(sweepMost) })
+		func(b schema.Binder) { b.Int(int64(before)).Int(sweepMost) })
 }
 
 // CountReplies implements storage.Engine.
-func (e *Engine) CountReplies(ctx context.Context, now int64) (schema.ReplyBytes, error) {
+func (e *Engine) CountReplies(ctx context.Context, now commerce.Millis) (schema.ReplyBytes, error) {
 	if added := e.replies.Take(); len(added) > 0 {
 		list, err := json.Marshal(added)
 		if err == nil {
@@ -46,7 +46,7 @@ func (e *Engine) CountReplies(ctx context.Context, now int64) (schema.ReplyBytes
 }
 
 // SweepEvents implements storage.Engine. Ids begin with their time.
-func (e *Engine) SweepEvents(ctx context.Context, before int64) (n int, err error) {
+func (e *Engine) SweepEvents(ctx context.Context, before commerce.Millis) (n int, err error) {
 	sweep := func(sql string, bind func(schema.Binder)) {
 		if err != nil || n >= sweepMost {
 			return
@@ -63,28 +63,30 @@ func (e *Engine) SweepEvents(ctx context.Context, before int64) (n int, err erro
 	if err != nil {
 		return 0, err
 	}
-	event := commerce.NewID(commerce.PrefixEvent, before, commerce.Entropy{})
+	event := commerce.NewID(commerce.PrefixEvent, commerce.Millis(before), commerce.Entropy{})
 	for _, p := range partners {
 		sweep(`DELETE FROM webhook_attempts WHERE (partner_id, event_id, id) IN (SELECT partner_id, event_id, id
 			FROM webhook_attempts WHERE partner_id = ? AND event_id < ? ORDER BY event_id, id LIMIT ?)`,
 			func(b schema.Binder) { b.Text(p.ID).Text(event) })
 		sweep(`DELETE FROM jobs WHERE (slot, id) IN (SELECT slot, id FROM jobs
 			WHERE state = 'parked' AND owner = ? AND run_at < ? ORDER BY run_at, slot, id LIMIT ?)`,
-			func(b schema.Binder) { b.Text(p.ID).Int(before) })
+			func(b schema.Binder) { b.Text(p.ID).Int(int64(before)) })
 		sweep(`DELETE FROM webhook_events WHERE rowid IN (SELECT rowid FROM webhook_events
 			WHERE partner_id = ? AND id < ? ORDER BY id LIMIT ?)`,
 			func(b schema.Binder) { b.Text(p.ID).Text(event) })
 	}
 	sweep(`DELETE FROM jobs WHERE (slot, id) IN (SELECT slot, id FROM jobs WHERE state = 'dead' AND run_at < ?
 		AND kind NOT IN (SELECT value FROM json_each(?)) ORDER BY run_at, slot, id LIMIT ?)`,
-		func(b schema.Binder) { b.Int(before).JSON(holding) })
+		func(b schema.Binder) { b.Int(int64(before)).JSON(holding) })
 	sweep(`DELETE FROM jobs WHERE (slot, id) IN (SELECT slot, id FROM jobs WHERE state = 'given_up' AND run_at < ? ORDER BY run_at, slot, id LIMIT ?)`,
-		func(b schema.Binder) { b.Int(before) })
+		func(b schema.Binder) { b.Int(int64(before)) })
 	sweep(`DELETE FROM courier_notices WHERE id IN (SELECT id FROM courier_notices WHERE id < ? ORDER BY id LIMIT ?)`,
 		func(b schema.Binder) {
-			b.Text(commerce.NewID(commerce.PrefixStrayCallback, before, commerce.Entropy{}))
+			b.Text(commerce.NewID(commerce.PrefixStrayCallback, commerce.Millis(before), commerce.Entropy{}))
 		})
 	sweep(`DELETE FROM outbox WHERE id IN (SELECT id FROM outbox WHERE id < ? ORDER BY id LIMIT ?)`,
-		func(b schema.Binder) { b.Text(commerce.NewID(commerce.PrefixOutbox, before, commerce.Entropy{})) })
+		func(b schema.Binder) {
+			b.Text(commerce.NewID(commerce.PrefixOutbox, commerce.Millis(before), commerce.Entropy{}))
+		})
 	return n, err
 }

@@ -31,11 +31,11 @@ func TestSweptIsOverwritten(t *testing.T) {
 			at, text = before, kept
 		}
 		n := commerce.Entropy{byte(i >> 8), byte(i)}
-		event := commerce.WebhookEvent{PartnerID: "ptn_1", ID: commerce.NewID(commerce.PrefixEvent, at, n), Data: text}
+		event := commerce.WebhookEvent{PartnerID: "ptn_1", ID: commerce.NewID(commerce.PrefixEvent, commerce.Millis(at), n), Data: text}
 		changes.Webhooks = append(changes.Webhooks, event)
 		changes.Attempts = append(changes.Attempts, commerce.WebhookAttempt{PartnerID: "ptn_1", EventID: event.ID, ID: "att_1", Answer: string(text)})
-		changes.Outbox = append(changes.Outbox, commerce.UnsentMessage{ID: commerce.NewID(commerce.PrefixOutbox, at, n), Text: string(text)})
-		changes.NewJobs = append(changes.NewJobs, commerce.Job{ID: event.ID, State: commerce.JobDead, RunAt: at, Error: string(text)})
+		changes.Outbox = append(changes.Outbox, commerce.UnsentMessage{ID: commerce.NewID(commerce.PrefixOutbox, commerce.Millis(at), n), Text: string(text)})
+		changes.NewJobs = append(changes.NewJobs, commerce.Job{ID: event.ID, State: commerce.JobDead, RunAt: commerce.Millis(at), Error: string(text)})
 	}
 	storagetest.Apply(b, changes)
 	if err := b.Save(t.Context()); err != nil {

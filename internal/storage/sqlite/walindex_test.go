@@ -55,7 +55,7 @@ func TestOtherProcess(t *testing.T) {
 
 func addOne(t testing.TB, e storage.Engine, id string) {
 	key := commerce.ProductKey{StoreID: "sto_0", ProductID: id}
-	storagetest.Change(t, e, commerce.Needs{Stock: []commerce.ProductKey{key}}, func(rows *commerce.Rows, now int64) commerce.Changes {
+	storagetest.Change(t, e, commerce.Needs{Stock: []commerce.ProductKey{key}}, func(rows *commerce.Rows, now commerce.Millis) commerce.Changes {
 		s, _ := rows.Stock.Get(key)
 		s.Quantity, s.UpdatedOn = s.Quantity+1, now
 		return commerce.Changes{Stock: []commerce.Stock{s}}

@@ -20,7 +20,7 @@ var attentionTests = map[string]func(*testing.T, Database){
 func openAttention(t *testing.T, db Database) {
 	e := db.Open(t, time.Now)
 	row := func(store, order string, code commerce.AttentionCode, since, resolved int64) commerce.Attention {
-		return commerce.Attention{StoreID: store, OrderID: order, Code: code, Since: since, Detail: "d", ResolvedOn: resolved}
+		return commerce.Attention{StoreID: store, OrderID: order, Code: code, Since: commerce.Millis(since), Detail: "d", ResolvedOn: commerce.Millis(resolved)}
 	}
 	rows := []commerce.Attention{
 		row("sto_1", "ord_b", "a", 5, 0), row("sto_1", "ord_a", "b", 5, 0), row("sto_1", "ord_a", "a", 5, 0), row("sto_1", "ord_a", "c", 4, 0),
@@ -29,7 +29,7 @@ func openAttention(t *testing.T, db Database) {
 	save := func(list ...commerce.Attention) {
 		t.Helper()
 		c := commerce.Changes{Attention: list}
-		Change(t, e, schematest.Needs(c), func(*commerce.Rows, int64) commerce.Changes { return c })
+		Change(t, e, schematest.Needs(c), func(*commerce.Rows, commerce.Millis) commerce.Changes { return c })
 	}
 	save(rows...)
 	rows[4].ResolvedOn, rows[4].ResolvedBy = 9, "order:cancel"

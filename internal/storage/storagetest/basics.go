@@ -30,7 +30,7 @@ var basics = map[string]func(*testing.T, Database){
 // store saves changes as they are.
 func store(t *testing.T, e storage.Engine, c commerce.Changes) {
 	t.Helper()
-	Change(t, e, schematest.Needs(c), func(*commerce.Rows, int64) commerce.Changes { return c })
+	Change(t, e, schematest.Needs(c), func(*commerce.Rows, commerce.Millis) commerce.Changes { return c })
 }
 
 func roundTrip(t *testing.T, db Database) {
@@ -118,7 +118,7 @@ func changeRows(t *testing.T, db Database) {
 	o.UpdatedOn, o.Events, o.NotifiedOn = 120, 3, 121
 	fixed := c
 	fixed.Replies, fixed.External, fixed.Customers = nil, nil, nil
-	Change(t, e, schematest.Needs(c), func(*commerce.Rows, int64) commerce.Changes { return fixed })
+	Change(t, e, schematest.Needs(c), func(*commerce.Rows, commerce.Millis) commerce.Changes { return fixed })
 	wantRows(t, e, c)
 }
 
@@ -175,7 +175,7 @@ func discard(t *testing.T, db Database) {
 func constraint(t *testing.T, db Database) {
 	e := db.Open(t, time.Now)
 	keys := seedProducts(t, e, 1, 2, 5)
-	err := tryChange(e, stockOf(keys...), func(rows *commerce.Rows, now int64) commerce.Changes {
+	err := tryChange(e, stockOf(keys...), func(rows *commerce.Rows, now commerce.Millis) commerce.Changes {
 		good := add(keys[0], 1)(rows, now)
 		bad := add(keys[1], -6)(rows, now)
 		return commerce.Changes{Stock: append(good.Stock, bad.Stock...)}
@@ -199,11 +199,11 @@ func stamps(t *testing.T, db Database) {
 		if i%2 == 1 {
 			e = second // another process whose clock is behind
 		}
-		Change(t, e, stockOf(key), func(rows *commerce.Rows, now int64) commerce.Changes {
-			if now <= last {
+		Change(t, e, stockOf(key), func(rows *commerce.Rows, now commerce.Millis) commerce.Changes {
+			if now <= commerce.Millis(last) {
 				t.Errorf("stamp %d does not come after %d", now, last)
 			}
-			last = now
+			last = int64(now)
 			return add(key, 1)(rows, now)
 		})
 	}
@@ -213,7 +213,7 @@ func stamps(t *testing.T, db Database) {
 		t.Fatal(err)
 	}
 	defer b.Discard()
-	if b.Stamp() != clock.UnixMilli() {
+	if b.Stamp() != commerce.MillisOf(clock) {
 		t.Errorf("stamp %d, want the clock's %d", b.Stamp(), clock.UnixMilli())
 	}
 }
@@ -221,7 +221,7 @@ func stamps(t *testing.T, db Database) {
 func storeNumbers(t *testing.T, db Database) {
 	e := db.Open(t, time.Now)
 	for i, id := range []string{"sto_a", "sto_b", "sto_c"} {
-		Change(t, e, commerce.Needs{Stores: []string{id}, NextStoreNo: true}, func(rows *commerce.Rows, now int64) commerce.Changes {
+		Change(t, e, commerce.Needs{Stores: []string{id}, NextStoreNo: true}, func(rows *commerce.Rows, now commerce.Millis) commerce.Changes {
 			if rows.NextStoreNo != int64(i+1) {
 				t.Errorf("next number %d, want %d", rows.NextStoreNo, i+1)
 			}
@@ -244,7 +244,7 @@ func writable(t *testing.T, db Database) {
 			t.Fatal(err)
 		}
 		defer b.Discard()
-		return b.Stamp()
+		return int64(b.Stamp())
 	}
 	before := stamp()
 	for range 3 {

@@ -21,7 +21,7 @@ var concurrency = map[string]func(*testing.T, Database){
 
 // changeBesideOthers runs a batch again, some times, if it waited too long for the
 // lock of another writer: nothing of it was saved.
-func changeBesideOthers(e storage.Engine, needs commerce.Needs, change func(*commerce.Rows, int64) commerce.Changes) (err error) {
+func changeBesideOthers(e storage.Engine, needs commerce.Needs, change func(*commerce.Rows, commerce.Millis) commerce.Changes) (err error) {
 	for range 10 {
 		if err = tryChange(e, needs, change); !errors.Is(err, storage.ErrLocked) {
 			return err
@@ -65,7 +65,7 @@ func onePageOneState(t *testing.T, db Database) {
 				return
 			default:
 			}
-			err := tryChange(e, stockOf(keys...), func(rows *commerce.Rows, now int64) commerce.Changes {
+			err := tryChange(e, stockOf(keys...), func(rows *commerce.Rows, now commerce.Millis) commerce.Changes {
 				return commerce.Changes{Stock: append(add(keys[0], -1)(rows, now).Stock, add(keys[1], 1)(rows, now).Stock...)}
 			})
 			if err != nil {
@@ -120,7 +120,7 @@ func feedSkipsNothing(t *testing.T, db Database) {
 		}
 		n := len(page.Items)
 		for _, v := range versions(t, page) {
-			seen[v.ProductID] = v.UpdatedOn
+			seen[v.ProductID] = int64(v.UpdatedOn)
 			position = storage.PositionOf(v)
 		}
 		if !page.More && n == 0 && finished {
@@ -139,7 +139,7 @@ func feedSkipsNothing(t *testing.T, db Database) {
 		t.Fatal(err)
 	}
 	for id, s := range stored {
-		if seen[id] != s.UpdatedOn {
+		if commerce.Millis(seen[id]) != s.UpdatedOn {
 			t.Errorf("%s: the feed ended at version %d, stored is %d", id, seen[id], s.UpdatedOn)
 		}
 	}

@@ -52,7 +52,7 @@ func seedEveryTable(t *testing.T, e storage.Engine) {
 		Deliveries: []commerce.OrderKey{sampleDelivery().Key()}, Places: []string{samplePlace().Address},
 		Stock: []commerce.ProductKey{{StoreID: "sto_1", ProductID: "prd_1_000"}}, Attention: commerce.AttentionKeys(order, "x", "y")}
 	var c commerce.Changes
-	Change(t, e, needs, func(rows *commerce.Rows, now int64) commerce.Changes {
+	Change(t, e, needs, func(rows *commerce.Rows, now commerce.Millis) commerce.Changes {
 		store, _ := rows.Stores.Get("sto_1")
 		store.Lat, store.Lng, store.UpdatedOn = &zero, &far, now
 		c.Stores = []commerce.Store{store}
@@ -155,13 +155,13 @@ func copyAll(t *testing.T, from, to storage.Engine) {
 	// The copy's clock is behind: its stamps and store numbers go on all the same.
 	last := int64(0)
 	key := commerce.ProductKey{StoreID: "sto_1", ProductID: "prd_1_000"}
-	Change(t, from, stockOf(key), func(rows *commerce.Rows, now int64) commerce.Changes {
+	Change(t, from, stockOf(key), func(rows *commerce.Rows, now commerce.Millis) commerce.Changes {
 		s, _ := rows.Stock.Get(key)
-		last = s.UpdatedOn
+		last = int64(s.UpdatedOn)
 		return commerce.Changes{}
 	})
-	Change(t, to, commerce.Needs{Stock: []commerce.ProductKey{key}, NextStoreNo: true}, func(rows *commerce.Rows, now int64) commerce.Changes {
-		if now <= last || rows.NextStoreNo != 4 {
+	Change(t, to, commerce.Needs{Stock: []commerce.ProductKey{key}, NextStoreNo: true}, func(rows *commerce.Rows, now commerce.Millis) commerce.Changes {
+		if now <= commerce.Millis(last) || rows.NextStoreNo != 4 {
 			t.Errorf("the copy goes on with stamp %d after %d, and store %d", now, last, rows.NextStoreNo)
 		}
 		return add(key, 1)(rows, now)

@@ -80,14 +80,14 @@ func refusedAppends(t *testing.T, db Database) {
 		"message":  {Outbox: []commerce.UnsentMessage{{ID: "out_1", Kind: commerce.UnsentSMS}}},
 		"job":      {NewJobs: []commerce.Job{{Slot: 3, ID: "job_1", Kind: "x", Mode: commerce.Live, State: commerce.JobWaiting, RunAt: 1}}},
 	}
-	Change(t, e, commerce.Needs{Orders: []commerce.OrderKey{order}}, func(*commerce.Rows, int64) commerce.Changes {
+	Change(t, e, commerce.Needs{Orders: []commerce.OrderKey{order}}, func(*commerce.Rows, commerce.Millis) commerce.Changes {
 		return commerce.Changes{Orders: []commerce.Order{{StoreID: order.StoreID, ID: order.OrderID}}}
 	})
 	for _, c := range appends {
-		Change(t, e, commerce.Needs{}, func(*commerce.Rows, int64) commerce.Changes { return c })
+		Change(t, e, commerce.Needs{}, func(*commerce.Rows, commerce.Millis) commerce.Changes { return c })
 	}
 	for name, c := range appends {
-		err := tryChange(e, stockOf(key), func(rows *commerce.Rows, now int64) commerce.Changes {
+		err := tryChange(e, stockOf(key), func(rows *commerce.Rows, now commerce.Millis) commerce.Changes {
 			c.Stock = add(key, 1)(rows, now).Stock
 			return c
 		})

@@ -20,14 +20,14 @@ var events = map[string]func(*testing.T, Database){
 }
 
 // event is of the batch with this stamp, as the committer makes it.
-func event(now int64, n uint32, kind commerce.WebhookKind) commerce.WebhookEvent {
+func event(now commerce.Millis, n uint32, kind commerce.WebhookKind) commerce.WebhookEvent {
 	var e commerce.Entropy
 	binary.BigEndian.PutUint32(e[:], n)
 	return commerce.WebhookEvent{PartnerID: "ptn_1", ID: commerce.NewID(commerce.PrefixEvent, now, e), Kind: kind, Data: []byte("{}"), Timestamp: now}
 }
 
-func addEvents(e storage.Engine, make func(now int64) []commerce.WebhookEvent) error {
-	return tryChange(e, commerce.Needs{}, func(_ *commerce.Rows, now int64) commerce.Changes {
+func addEvents(e storage.Engine, make func(now commerce.Millis) []commerce.WebhookEvent) error {
+	return tryChange(e, commerce.Needs{}, func(_ *commerce.Rows, now commerce.Millis) commerce.Changes {
 		return commerce.Changes{Webhooks: make(now)}
 	})
 }
@@ -38,11 +38,11 @@ func eventPages(t *testing.T, db Database) {
 	const base = 1_700_000_000_000
 	var all []commerce.WebhookEvent
 	for i := range int64(9) {
-		all = append(all, event(base+i, 0, kinds[i%3]))
+		all = append(all, event(commerce.Millis(base)+commerce.Millis(i), 0, kinds[i%3]))
 	}
 	foreign := event(base+100, 0, kinds[0])
 	foreign.PartnerID = "ptn_2"
-	if err := addEvents(e, func(int64) []commerce.WebhookEvent { return append(slices.Clone(all), foreign) }); err != nil {
+	if err := addEvents(e, func(commerce.Millis) []commerce.WebhookEvent { return append(slices.Clone(all), foreign) }); err != nil {
 		t.Fatal(err)
 	}
 	id := func(i int) string { return all[i].ID }
@@ -99,7 +99,7 @@ func eventsSkipNothing(t *testing.T, db Database) {
 		writers.Go(func() {
 			for i := range 120 {
 				var made []commerce.WebhookEvent
-				err := addEvents(e, func(now int64) []commerce.WebhookEvent {
+				err := addEvents(e, func(now commerce.Millis) []commerce.WebhookEvent {
 					made = []commerce.WebhookEvent{event(now, uint32(w), commerce.WebhookPaid)}
 					if (i+w)%5 == 0 {
 						made = append(made, event(now, uint32(2+w), rare))
@@ -163,22 +163,22 @@ func sweepEvents(t *testing.T, db Database) {
 	e := db.Open(t, time.Now)
 	const before = 1_700_000_000_000
 	partner := commerce.Partner{ID: "ptn_1", Name: "P"}
-	Change(t, e, commerce.Needs{Partners: []string{partner.ID}}, func(*commerce.Rows, int64) commerce.Changes {
+	Change(t, e, commerce.Needs{Partners: []string{partner.ID}}, func(*commerce.Rows, commerce.Millis) commerce.Changes {
 		c := commerce.Changes{Partners: []commerce.Partner{partner}}
 		for i, at := range []int64{before - 1, before} {
-			v := event(at, 0, commerce.WebhookPaid)
+			v := event(commerce.Millis(at), 0, commerce.WebhookPaid)
 			c.Webhooks = append(c.Webhooks, v)
 			c.Attempts = append(c.Attempts, commerce.WebhookAttempt{PartnerID: v.PartnerID, EventID: v.ID, ID: "att_1"},
 				commerce.WebhookAttempt{PartnerID: v.PartnerID, EventID: v.ID, ID: "att_2"})
-			c.Outbox = append(c.Outbox, commerce.UnsentMessage{ID: commerce.NewID(commerce.PrefixOutbox, at, commerce.Entropy{}), CreatedOn: at})
-			c.StrayCallbacks = append(c.StrayCallbacks, commerce.StrayCallback{DeliveryID: "del_1", ID: commerce.NewID(commerce.PrefixStrayCallback, at, commerce.Entropy{}), ReceivedOn: at})
+			c.Outbox = append(c.Outbox, commerce.UnsentMessage{ID: commerce.NewID(commerce.PrefixOutbox, commerce.Millis(at), commerce.Entropy{}), CreatedOn: commerce.Millis(at)})
+			c.StrayCallbacks = append(c.StrayCallbacks, commerce.StrayCallback{DeliveryID: "del_1", ID: commerce.NewID(commerce.PrefixStrayCallback, commerce.Millis(at), commerce.Entropy{}), ReceivedOn: commerce.Millis(at)})
 			for s, state := range sweptStates {
-				j := waiting(int64(s), fmt.Sprintf("job_%d_%s", i, state), at)
+				j := waiting(int64(s), fmt.Sprintf("job_%d_%s", i, state), commerce.Millis(at))
 				j.State, j.Owner = state, "ptn_1"
 				c.NewJobs = append(c.NewJobs, j)
 			}
 			for s, kind := range commerce.HoldingKinds { // whose dead jobs stay
-				j := waiting(int64(s), fmt.Sprintf("job_%d_%s", i, kind), at)
+				j := waiting(int64(s), fmt.Sprintf("job_%d_%s", i, kind), commerce.Millis(at))
 				j.State, j.Kind, j.Owner = commerce.JobDead, kind, "sto_1"
 				c.NewJobs = append(c.NewJobs, j)
 			}
@@ -192,7 +192,7 @@ func sweepEvents(t *testing.T, db Database) {
 		callbacks, callbacksErr := r.StrayCallbacks(ctx, "del_1")
 		n := [8]int{len(page.Events), 0, len(outbox), len(callbacks)}
 		for _, at := range []int64{before - 1, before} {
-			attempts, attemptsErr := r.Attempts(ctx, event(at, 0, "").Key())
+			attempts, attemptsErr := r.Attempts(ctx, event(commerce.Millis(at), 0, "").Key())
 			n[1] += len(attempts)
 			err = firstOf(err, attemptsErr)
 		}

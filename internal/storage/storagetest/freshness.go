@@ -159,7 +159,7 @@ func otherBatches(t *testing.T, db Database) {
 		t.Fatal(err)
 	}
 	for i, writer := range []storage.Engine{e, other, e} {
-		Change(t, writer, commerce.Needs{Lock: true, Categories: []string{"cat_1"}}, func(*commerce.Rows, int64) commerce.Changes {
+		Change(t, writer, commerce.Needs{Lock: true, Categories: []string{"cat_1"}}, func(*commerce.Rows, commerce.Millis) commerce.Changes {
 			return commerce.Changes{Categories: []commerce.Category{{ID: "cat_1", Name: "Bread", Active: i%2 == 0}}}
 		})
 		var same bool
@@ -204,7 +204,7 @@ func unchangedPages(t *testing.T, db Database) {
 			writer = other // as another process would
 		}
 		if random.IntN(4) > 0 {
-			Change(t, writer, stockOf(moved), func(rows *commerce.Rows, now int64) commerce.Changes {
+			Change(t, writer, stockOf(moved), func(rows *commerce.Rows, now commerce.Millis) commerce.Changes {
 				s, _ := rows.Stock.Get(moved)
 				s.Quantity, s.Active, s.UpdatedOn = int64(random.IntN(2)), random.IntN(4) > 0, now
 				if random.IntN(3) == 0 {

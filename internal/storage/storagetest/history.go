@@ -62,7 +62,7 @@ func movePages(t *testing.T, db Database) {
 		Change(t, e, stockOf(keys[i%2]), add(keys[i%2], i+1))
 	}
 	var row commerce.Stock
-	Change(t, e, stockOf(keys[0]), func(rows *commerce.Rows, now int64) (c commerce.Changes) {
+	Change(t, e, stockOf(keys[0]), func(rows *commerce.Rows, now commerce.Millis) (c commerce.Changes) {
 		s, _ := rows.Stock.Get(keys[0])
 		for range 3 {
 			next, move := s.MovedFrom(s, commerce.MoveAdjusted, now)

@@ -23,14 +23,14 @@ var jobs = map[string]func(*testing.T, Database){
 }
 
 // waiting is a job as the committer makes it.
-func waiting(slot int64, id string, runAt int64) commerce.Job {
+func waiting(slot int64, id string, runAt commerce.Millis) commerce.Job {
 	return commerce.Job{Slot: slot, ID: id, Kind: commerce.JobDeliverWebhook, Mode: commerce.Live, Owner: "sto 1", Subject: "evt",
-		PartnerID: "ptn_1", RunAt: runAt, State: commerce.JobWaiting}
+		PartnerID: "ptn_1", RunAt: commerce.Millis(runAt), State: commerce.JobWaiting}
 }
 
 func addJobs(t testing.TB, e storage.Engine, list ...commerce.Job) {
 	t.Helper()
-	Change(t, e, commerce.Needs{}, func(*commerce.Rows, int64) commerce.Changes { return commerce.Changes{NewJobs: list} })
+	Change(t, e, commerce.Needs{}, func(*commerce.Rows, commerce.Millis) commerce.Changes { return commerce.Changes{NewJobs: list} })
 }
 
 // classes are those of waiting, and others.
@@ -50,30 +50,33 @@ func claim(t testing.TB, e storage.Engine, c storage.JobClaim) []commerce.Job {
 
 // claimWhatIsDue has one job a slot, and asks for it.
 func claimWhatIsDue(t *testing.T, db Database) {
-	const now, lease, horizon = 1_800_000_000_000, commerce.JobLease, commerce.JobHorizon
+	const now = commerce.Millis(1_800_000_000_000)
+	lease, horizon := commerce.Millis(commerce.JobLease.Milliseconds()), commerce.Millis(commerce.JobHorizon.Milliseconds())
 	e := db.Open(t, time.Now)
-	of := func(state commerce.JobState, runAt int64) commerce.Job {
+	of := func(state commerce.JobState, runAt commerce.Millis) commerce.Job {
 		j := waiting(0, "", runAt)
 		j.State = state
 		return j
 	}
-	leased := func(until int64) commerce.Job { return waiting(0, "", now-1).LeasedTo("other", until) }
+	leased := func(until commerce.Millis) commerce.Job {
+		return waiting(0, "", now-1).LeasedTo("other", commerce.Millis(until))
+	}
 	for slot, c := range []struct {
 		name string
 		job  commerce.Job
 		due  bool
 		next int64 // when it comes up; 0: it does not
 	}{
-		{"due", waiting(0, "", now), true, now},
-		{"not yet due", waiting(0, "", now+1), false, now + 1},
-		{"as far ahead as a job can be", waiting(0, "", now+horizon), false, now + horizon},
-		{"written while the clock was ahead", waiting(0, "", now+horizon+1), true, now},
-		{"leased", leased(now + 1), false, now + 1},
-		{"as long as a lease can be", leased(now + lease), false, now + lease},
-		{"lease over", leased(now), true, now},
-		{"leased while the clock was ahead", leased(now + lease + 1), true, now},
-		{"far ahead, leased", waiting(0, "", now+2*horizon).LeasedTo("other", now+5), false, now + 5},
-		{"not due, lease over", waiting(0, "", now+7).LeasedTo("other", now-5), false, now + 7},
+		{"due", waiting(0, "", now), true, int64(now)},
+		{"not yet due", waiting(0, "", now+1), false, int64(now + 1)},
+		{"as far ahead as a job can be", waiting(0, "", now+horizon), false, int64(now + horizon)},
+		{"written while the clock was ahead", waiting(0, "", now+horizon+1), true, int64(now)},
+		{"leased", leased(now + 1), false, int64(now + 1)},
+		{"as long as a lease can be", leased(now + lease), false, int64(now + lease)},
+		{"lease over", leased(now), true, int64(now)},
+		{"leased while the clock was ahead", leased(now + lease + 1), true, int64(now)},
+		{"far ahead, leased", waiting(0, "", now+2*horizon).LeasedTo("other", now+5), false, int64(now + 5)},
+		{"not due, lease over", waiting(0, "", now+7).LeasedTo("other", now-5), false, int64(now + 7)},
 		{"parked", of(commerce.JobParked, now-1), false, 0},
 		{"dead", of(commerce.JobDead, now-1), false, 0},
 	} {
@@ -106,7 +109,7 @@ func claimWhatIsDue(t *testing.T, db Database) {
 		if got := claim(t, e, ask); len(got) != 0 {
 			t.Errorf("%s: claimed twice", c.name)
 		}
-		Change(t, e, commerce.Needs{Jobs: []commerce.JobKey{job.Key()}}, func(*commerce.Rows, int64) commerce.Changes {
+		Change(t, e, commerce.Needs{Jobs: []commerce.JobKey{job.Key()}}, func(*commerce.Rows, commerce.Millis) commerce.Changes {
 			return commerce.Changes{DoneJobs: []commerce.JobKey{job.Key()}}
 		})
 	}
@@ -115,7 +118,7 @@ func claimWhatIsDue(t *testing.T, db Database) {
 		t.Errorf("no job is left, but one comes up: %v, at %d, %v", due, next, err)
 	}
 	addJobs(t, e, waiting(3, "job_due", now), waiting(4, "job_later", now+50), waiting(3, "job_next", now+40))
-	if due, next, err := e.Reader().NextDue(context.Background(), now); !due || next != now+40 || err != nil {
+	if due, next, err := e.Reader().NextDue(context.Background(), now); !due || commerce.Millis(next) != now+40 || err != nil {
 		t.Errorf("one is due, and the next comes up in 40 ms: %v, at %d, %v", due, next, err)
 	}
 }
@@ -127,13 +130,13 @@ func laneWith(l commerce.JobLane, owner, partnerID string, mode commerce.Mode) c
 }
 
 func claimInOrder(t *testing.T, db Database) {
-	const now = 1_800_000_000_000
+	const now = commerce.Millis(1_800_000_000_000)
 	e := db.Open(t, time.Now)
 	var list []commerce.Job
 	for i := range 20 {
-		list = append(list, waiting(31, fmt.Sprintf("job_%02d", i), now-int64(i*7%10)))
+		list = append(list, waiting(31, fmt.Sprintf("job_%02d", i), now-commerce.Millis(i*7%10)))
 	}
-	ahead := waiting(31, "job_ahead", now+10*commerce.JobHorizon)
+	ahead := waiting(31, "job_ahead", now.Add(10*commerce.JobHorizon))
 	addJobs(t, e, append(list, ahead)...)
 	slices.SortFunc(list, func(a, b commerce.Job) int { return cmp.Or(cmp.Compare(a.RunAt, b.RunAt), cmp.Compare(a.ID, b.ID)) })
 	list = append(list, ahead)
@@ -157,11 +160,11 @@ func claimOnce(t *testing.T, db Database) {
 	const n, rounds = 60, 3
 	var list []commerce.Job
 	for i := range int64(n) {
-		list = append(list, waiting(i%2, fmt.Sprintf("job_%02d", i), i))
+		list = append(list, waiting(i%2, fmt.Sprintf("job_%02d", i), commerce.Millis(i)))
 	}
 	addJobs(t, engines[0], list...)
 	for round := range int64(rounds) {
-		now := 1000 + round*commerce.JobLease
+		now := commerce.Millis(1000).Add(time.Duration(round) * commerce.JobLease)
 		var mu sync.Mutex
 		claimed, total := map[string]int{}, 0
 		deadline := time.Now().Add(time.Minute)
@@ -170,7 +173,7 @@ func claimOnce(t *testing.T, db Database) {
 			wg.Go(func() {
 				for left := true; left && time.Now().Before(deadline); {
 					got, err := engines[w%2].ClaimJobs(context.Background(), storage.JobClaim{
-						Slot: int64(w / 2), Worker: fmt.Sprint(w), Now: now, Until: now + commerce.JobLease, Limit: 7, Classes: classes})
+						Slot: int64(w / 2), Worker: fmt.Sprint(w), Now: now, Until: now.Add(commerce.JobLease), Limit: 7, Classes: classes})
 					if err != nil {
 						t.Error(err)
 						return
@@ -198,12 +201,12 @@ func jobsGoOn(t *testing.T, db Database) {
 	var keys []commerce.JobKey
 	var list []commerce.Job
 	for i := range int64(12) {
-		j := waiting(i*3%4*10, fmt.Sprintf("job_%02d", i), now-100+i)
+		j := waiting(i*3%4*10, fmt.Sprintf("job_%02d", i), commerce.Millis(now-100+i))
 		list, keys = append(list, j), append(keys, j.Key())
 	}
 	list[11].Owner = "sto_2"
 	addJobs(t, e, list...)
-	Change(t, e, commerce.Needs{Jobs: keys}, func(rows *commerce.Rows, _ int64) (c commerce.Changes) {
+	Change(t, e, commerce.Needs{Jobs: keys}, func(rows *commerce.Rows, _ commerce.Millis) (c commerce.Changes) {
 		for _, k := range keys[2:] {
 			j, _ := rows.Jobs.Get(k)
 			j.State = commerce.JobParked
@@ -240,7 +243,7 @@ func jobsGoOn(t *testing.T, db Database) {
 	}
 	// What is done is gone for both, seen or not; doing it twice is no error.
 	for _, needs := range []commerce.Needs{{EndedJobs: keys}, {EndedJobs: keys}, {Jobs: keys}} {
-		Change(t, other, needs, func(*commerce.Rows, int64) commerce.Changes { return commerce.Changes{DoneJobs: keys} })
+		Change(t, other, needs, func(*commerce.Rows, commerce.Millis) commerce.Changes { return commerce.Changes{DoneJobs: keys} })
 	}
 	look(t, e, commerce.Needs{Jobs: keys}, func(rows *commerce.Rows) {
 		for _, k := range keys {
@@ -256,7 +259,7 @@ func jobPages(t *testing.T, db Database) {
 	states := []commerce.JobState{commerce.JobWaiting, commerce.JobParked, commerce.JobDead, commerce.JobGivenUp}
 	var list []commerce.Job
 	for i := range int64(60) {
-		j := waiting(i*5%32, fmt.Sprintf("job_%02d", i), 100+i*7%11)
+		j := waiting(i*5%32, fmt.Sprintf("job_%02d", i), commerce.Millis(100)+commerce.Millis(i*7%11))
 		j.State, j.Owner = states[i%4], []string{"ptn_1", "ptn_2"}[i/4%2]
 		list = append(list, j)
 	}
@@ -279,7 +282,7 @@ func jobPages(t *testing.T, db Database) {
 			}
 			got = append(got, page...)
 			if more = len(page) == f.Limit; more {
-				f.After = storage.JobPosition{RunAt: page[3].RunAt, JobKey: page[3].Key()}
+				f.After = storage.JobPosition{RunAt: int64(page[3].RunAt), JobKey: page[3].Key()}
 			}
 		}
 		if !slices.Equal(got, want) {
@@ -297,7 +300,7 @@ func heldEndpoints(t *testing.T, db Database) {
 	for _, v := range list {
 		needs.Endpoints = append(needs.Endpoints, v.PartnerID)
 	}
-	Change(t, e, needs, func(*commerce.Rows, int64) commerce.Changes { return commerce.Changes{Endpoints: list} })
+	Change(t, e, needs, func(*commerce.Rows, commerce.Millis) commerce.Changes { return commerce.Changes{Endpoints: list} })
 	got, err := e.Reader().HeldEndpoints(context.Background())
 	if want := []commerce.Endpoint{list[2], list[0]}; err != nil || !slices.Equal(got, want) {
 		t.Errorf("held: %+v, %v; want %+v", got, err, want)

@@ -67,10 +67,10 @@ func closeReplies(t *testing.T, db Database) {
 	for _, k := range keys {
 		open = append(open, commerce.Reply{ReplyKey: k, Job: commerce.JobKey{Slot: 1, ID: "job"}, Body: []byte{}, CreatedOn: 7})
 	}
-	Change(t, e, commerce.Needs{Replies: keys}, func(*commerce.Rows, int64) commerce.Changes { return commerce.Changes{Replies: open} })
+	Change(t, e, commerce.Needs{Replies: keys}, func(*commerce.Rows, commerce.Millis) commerce.Changes { return commerce.Changes{Replies: open} })
 	closed := open[0]
 	closed.Status, closed.Body, closed.Job = 201, []byte("{}"), commerce.JobKey{}
-	Change(t, e, commerce.Needs{OpenReplies: keys}, func(*commerce.Rows, int64) commerce.Changes {
+	Change(t, e, commerce.Needs{OpenReplies: keys}, func(*commerce.Rows, commerce.Millis) commerce.Changes {
 		return commerce.Changes{Replies: []commerce.Reply{closed}, Released: keys[1:2]}
 	})
 	ctx, r := context.Background(), e.Reader()
@@ -88,10 +88,10 @@ func closeReplies(t *testing.T, db Database) {
 func deleteObjects(t *testing.T, db Database) {
 	e := db.Open(t, time.Now)
 	ids := []string{"sbx_1", "sbx_2"}
-	Change(t, e, commerce.Needs{Sandbox: ids}, func(*commerce.Rows, int64) commerce.Changes {
+	Change(t, e, commerce.Needs{Sandbox: ids}, func(*commerce.Rows, commerce.Millis) commerce.Changes {
 		return commerce.Changes{Sandbox: []commerce.SandboxObject{{ID: ids[0], Data: []byte("{}")}, {ID: ids[1], Data: []byte("{}")}}}
 	})
-	Change(t, e, commerce.Needs{Sandbox: ids}, func(*commerce.Rows, int64) commerce.Changes {
+	Change(t, e, commerce.Needs{Sandbox: ids}, func(*commerce.Rows, commerce.Millis) commerce.Changes {
 		return commerce.Changes{GoneSandbox: ids[:1]}
 	})
 	ctx, r := context.Background(), e.Reader()

@@ -33,7 +33,7 @@ func productPages(t *testing.T, db Database) {
 				}
 			}
 		}, func(a, b commerce.ProductKey) int { return cmp.Compare(a.ProductID, b.ProductID) })
-		Change(t, e, stockOf(batch...), func(rows *commerce.Rows, now int64) (c commerce.Changes) {
+		Change(t, e, stockOf(batch...), func(rows *commerce.Rows, now commerce.Millis) (c commerce.Changes) {
 			for _, k := range batch {
 				s, _ := rows.Stock.Get(k)
 				s.CategoryID = fmt.Sprintf("cat_%d", random.IntN(3))
@@ -134,7 +134,7 @@ func pageBytes(t *testing.T, db Database) {
 	length := map[string]int{} // of the texts of each product
 	for _, k := range keys {
 		long := []int{0, 1, 50, 100, 300, 1500}[random.IntN(6)]
-		Change(t, e, commerce.Needs{Products: []commerce.ProductKey{k}, Stock: []commerce.ProductKey{k}}, func(rows *commerce.Rows, now int64) commerce.Changes {
+		Change(t, e, commerce.Needs{Products: []commerce.ProductKey{k}, Stock: []commerce.ProductKey{k}}, func(rows *commerce.Rows, now commerce.Millis) commerce.Changes {
 			p, _ := rows.Products.Get(k)
 			s, _ := rows.Stock.Get(k)
 			p.Description, p.Images, s.UpdatedOn = strings.Repeat("x", long/2), []string{strings.Repeat("y", long-long/2)}, now

@@ -30,7 +30,7 @@ func storesAndCategories(t *testing.T, db Database) {
 	e := db.Open(t, time.Now)
 	keys := seedProducts(t, e, 3, 2, 1)
 	Change(t, e, commerce.Needs{Lock: true, Stores: []string{"sto_2"}, Categories: []string{"c1", "c2", "c3"}, Stock: []commerce.ProductKey{keys[0], keys[2]}},
-		func(rows *commerce.Rows, now int64) commerce.Changes {
+		func(rows *commerce.Rows, now commerce.Millis) commerce.Changes {
 			closed, _ := rows.Stores.Get("sto_2")
 			closed.Active = false
 			s, _ := rows.Stock.Get(keys[0])
@@ -95,7 +95,7 @@ func newestEvents(t *testing.T, db Database) {
 	for seq := range int64(12) {
 		c.Timeline = append(c.Timeline, commerce.TimelineEvent{StoreID: "sto_1", OrderID: "ord_1", Seq: seq + 1, Kind: commerce.TimelineNote})
 	}
-	Change(t, e, schematest.Needs(c), func(*commerce.Rows, int64) commerce.Changes { return c })
+	Change(t, e, schematest.Needs(c), func(*commerce.Rows, commerce.Millis) commerce.Changes { return c })
 	events, err := e.Reader().Timeline(context.Background(), c.Orders[0].Key(), 3)
 	if err != nil || len(events) != 3 || events[0].Seq != 10 || events[2].Seq != 12 {
 		t.Errorf("timeline: %+v, %v; want events 10, 11, 12", events, err)
@@ -105,7 +105,7 @@ func newestEvents(t *testing.T, db Database) {
 func keyHolder(t *testing.T, db Database) {
 	e := db.Open(t, time.Now)
 	c := sample()
-	Change(t, e, schematest.Needs(c), func(*commerce.Rows, int64) commerce.Changes { return c })
+	Change(t, e, schematest.Needs(c), func(*commerce.Rows, commerce.Millis) commerce.Changes { return c })
 	p, mode, err := e.Reader().KeyHolder(context.Background(), commerce.HashKey("k"))
 	if err != nil || p.ID != "ptn_1" || mode != commerce.Live {
 		t.Errorf("holder %s in %s, %v", p.ID, mode, err)
@@ -148,7 +148,7 @@ func atOnce(t *testing.T, db Database) {
 		needs.NewOrders = append(needs.NewOrders, key)
 		made.Orders = append(made.Orders, commerce.Order{StoreID: key.StoreID, ID: key.OrderID, Lines: []commerce.OrderLine{{ProductID: "p", Quantity: int64(i)}}})
 	}
-	Change(t, e, needs, func(*commerce.Rows, int64) commerce.Changes { return made })
+	Change(t, e, needs, func(*commerce.Rows, commerce.Millis) commerce.Changes { return made })
 	var group sync.WaitGroup
 	for range 5 {
 		for i, o := range made.Orders {

@@ -17,13 +17,13 @@ func countReplies(t *testing.T, db Database) {
 	one, two := db.Open(t, time.Now), db.Open(t, time.Now)
 	store := func(e storage.Engine, partner, key string, body int) {
 		k := commerce.ReplyKey{PartnerID: partner, Op: "o", Key: key}
-		Change(t, e, commerce.Needs{Replies: []commerce.ReplyKey{k}}, func(*commerce.Rows, int64) commerce.Changes {
-			return commerce.Changes{Replies: []commerce.Reply{{ReplyKey: k, Body: make([]byte, body), CreatedOn: now}}}
+		Change(t, e, commerce.Needs{Replies: []commerce.ReplyKey{k}}, func(*commerce.Rows, commerce.Millis) commerce.Changes {
+			return commerce.Changes{Replies: []commerce.Reply{{ReplyKey: k, Body: make([]byte, body), CreatedOn: commerce.Millis(now)}}}
 		})
 	}
 	want := func(e storage.Engine, a, b int64) {
 		t.Helper()
-		got, err := e.CountReplies(ctx, now)
+		got, err := e.CountReplies(ctx, commerce.Millis(now))
 		if err != nil || got["a"] != a || got["b"] != b {
 			t.Errorf("counted %v, %v; want %d and %d", got, err, a, b)
 		}
@@ -35,7 +35,7 @@ func countReplies(t *testing.T, db Database) {
 	store(one, "a", "2", 10_000)
 	store(two, "b", "1", 0)
 	store(two, "a", "3", 0)
-	got, err := one.CountReplies(ctx, now)
+	got, err := one.CountReplies(ctx, commerce.Millis(now))
 	if err != nil || got["a"] <= 512 || got["a"] > 256+2*large {
 		t.Errorf("counted %v, %v", got, err)
 	}
@@ -46,7 +46,7 @@ func countReplies(t *testing.T, db Database) {
 	store(two, "b", "2", 0)
 	want(two, sofar+256, 512)
 	for _, before := range []int64{now - hour, now - hour + 1, now} { // the hour of the first ones ended an hour ago
-		if _, err := one.Sweep(ctx, before); err != nil {
+		if _, err := one.Sweep(ctx, commerce.Millis(before)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -56,7 +56,7 @@ func countReplies(t *testing.T, db Database) {
 func sweep(t *testing.T, db Database) {
 	e := db.Open(t, time.Now)
 	keys := []commerce.ReplyKey{{PartnerID: "p", Op: "o", Key: "old"}, {PartnerID: "p", Op: "o", Key: "young"}}
-	Change(t, e, commerce.Needs{Replies: keys}, func(*commerce.Rows, int64) commerce.Changes {
+	Change(t, e, commerce.Needs{Replies: keys}, func(*commerce.Rows, commerce.Millis) commerce.Changes {
 		return commerce.Changes{Replies: []commerce.Reply{{ReplyKey: keys[0], CreatedOn: 99}, {ReplyKey: keys[1], CreatedOn: 100}}}
 	})
 	if n, err := e.Sweep(context.Background(), 100); n != 1 || err != nil {

@@ -61,7 +61,7 @@ func SaveStores(t testing.TB, e storage.Engine, list []commerce.Store) {
 		for _, s := range part {
 			needs.Stores = append(needs.Stores, s.ID)
 		}
-		Change(t, e, needs, func(rows *commerce.Rows, now int64) (c commerce.Changes) {
+		Change(t, e, needs, func(rows *commerce.Rows, now commerce.Millis) (c commerce.Changes) {
 			for i := range part {
 				part[i].No, part[i].UpdatedOn = rows.NextStoreNo+int64(i), now
 			}
@@ -133,7 +133,7 @@ func moveStores(t *testing.T, db Database) {
 		if p != nil {
 			list[0].Lat, list[0].Lng = &p.Lat, &p.Lng
 		}
-		Change(t, e, commerce.Needs{Lock: true, Stores: []string{list[0].ID}}, func(_ *commerce.Rows, now int64) commerce.Changes {
+		Change(t, e, commerce.Needs{Lock: true, Stores: []string{list[0].ID}}, func(_ *commerce.Rows, now commerce.Millis) commerce.Changes {
 			list[0].UpdatedOn = now
 			return commerce.Changes{Stores: list}
 		})

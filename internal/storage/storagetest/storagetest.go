@@ -40,14 +40,14 @@ func Run(t *testing.T, fresh func(t testing.TB) Database) {
 }
 
 // Change runs one batch: load, change, save.
-func Change(t testing.TB, e storage.Engine, needs commerce.Needs, change func(rows *commerce.Rows, now int64) commerce.Changes) {
+func Change(t testing.TB, e storage.Engine, needs commerce.Needs, change func(rows *commerce.Rows, now commerce.Millis) commerce.Changes) {
 	t.Helper()
 	if err := tryChange(e, needs, change); err != nil {
 		t.Fatal(err)
 	}
 }
 
-func tryChange(e storage.Engine, needs commerce.Needs, change func(*commerce.Rows, int64) commerce.Changes) error {
+func tryChange(e storage.Engine, needs commerce.Needs, change func(*commerce.Rows, commerce.Millis) commerce.Changes) error {
 	b, err := e.Load(context.Background(), needs)
 	if err != nil {
 		return err
@@ -62,7 +62,7 @@ func Apply(b storage.Batch, c commerce.Changes) { schema.Apply(b.Rows(), &c) }
 
 // WithMoves gives each stock row its move where its quantity changes, unless the
 // change has moves of its own.
-func WithMoves(rows *commerce.Rows, c commerce.Changes, now int64) commerce.Changes {
+func WithMoves(rows *commerce.Rows, c commerce.Changes, now commerce.Millis) commerce.Changes {
 	if len(c.StockMoves) > 0 {
 		return c
 	}
@@ -106,7 +106,7 @@ func seedProducts(t testing.TB, e storage.Engine, storeCount, n int, quantity in
 		needs.ProductStores = append(needs.ProductStores, k.ProductID)
 	}
 	needs.Products, needs.Stock = keys, keys
-	Change(t, e, needs, func(rows *commerce.Rows, now int64) (c commerce.Changes) {
+	Change(t, e, needs, func(rows *commerce.Rows, now commerce.Millis) (c commerce.Changes) {
 		for s := range storeCount {
 			c.Stores = append(c.Stores, commerce.Store{ID: storeName(s), No: rows.NextStoreNo + int64(s), Name: "Store", Active: true, UpdatedOn: now})
 		}
@@ -130,8 +130,8 @@ func storeName(i int) string { return fmt.Sprintf("sto_%d", i) }
 func stockOf(keys ...commerce.ProductKey) commerce.Needs { return commerce.Needs{Stock: keys} }
 
 // add changes the quantity of one product.
-func add(k commerce.ProductKey, delta int64) func(*commerce.Rows, int64) commerce.Changes {
-	return func(rows *commerce.Rows, now int64) commerce.Changes {
+func add(k commerce.ProductKey, delta int64) func(*commerce.Rows, commerce.Millis) commerce.Changes {
+	return func(rows *commerce.Rows, now commerce.Millis) commerce.Changes {
 		s, _ := rows.Stock.Get(k)
 		s.Quantity += delta
 		s.UpdatedOn = now

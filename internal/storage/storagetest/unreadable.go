@@ -18,7 +18,7 @@ func RunUnreadable(t *testing.T, db Database, run func(sql string)) {
 	broken, whole := commerce.OrderKey{StoreID: "sto_1", OrderID: "ord_broken"}, commerce.OrderKey{StoreID: "sto_1", OrderID: "ord_whole"}
 	keys := []commerce.OrderKey{broken, whole}
 	partners := []string{"ptn_broken", "ptn_whole"}
-	Change(t, e, commerce.Needs{Orders: keys, Payments: keys, Partners: partners}, func(_ *commerce.Rows, now int64) (c commerce.Changes) {
+	Change(t, e, commerce.Needs{Orders: keys, Payments: keys, Partners: partners}, func(_ *commerce.Rows, now commerce.Millis) (c commerce.Changes) {
 		for _, k := range keys {
 			c.Orders = append(c.Orders, commerce.Order{StoreID: k.StoreID, ID: k.OrderID, Status: commerce.Paid, UpdatedOn: now,
 				Lines: []commerce.OrderLine{{ProductID: "prd_1", Quantity: 1}}})
@@ -52,7 +52,7 @@ func RunUnreadable(t *testing.T, db Database, run func(sql string)) {
 		if err := readOrder(whole); err != nil {
 			t.Errorf("%s: another order: %v", what, err)
 		}
-		Change(t, e, commerce.Needs{Orders: keys[1:], Partners: partners[1:]}, func(rows *commerce.Rows, now int64) commerce.Changes {
+		Change(t, e, commerce.Needs{Orders: keys[1:], Partners: partners[1:]}, func(rows *commerce.Rows, now commerce.Millis) commerce.Changes {
 			o, _ := rows.Orders.Get(whole)
 			o.UpdatedOn = now
 			return commerce.Changes{Orders: []commerce.Order{o}}

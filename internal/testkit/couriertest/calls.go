@@ -17,7 +17,7 @@ func (c contract) quote() {
 	if q.ID == "" || q.FeeCents <= 0 || q.Currency != "USD" {
 		c.Errorf("the quote is %+v", q)
 	}
-	if q.ExpiresOn <= now || q.ExpiresOn > now+time.Hour.Milliseconds() {
+	if q.ExpiresOn <= commerce.Millis(now) || q.ExpiresOn > commerce.Millis(now+time.Hour.Milliseconds()) {
 		c.Errorf("a quote of %d expires at %d", now, q.ExpiresOn)
 	}
 	// A few seconds mean that minutes were not converted.
@@ -25,7 +25,7 @@ func (c contract) quote() {
 		c.Errorf("the pick-up takes %d s, all of it %d s", q.PickupDurationSeconds, q.DurationSeconds)
 	}
 	const tolerance = 2 * time.Minute // for durations that are given in minutes
-	if off := q.DropoffETA - now - q.DurationSeconds*1000; off > tolerance.Milliseconds() || off < -tolerance.Milliseconds() {
+	if off := q.DropoffETA - commerce.Millis(now) - commerce.Millis(q.DurationSeconds*1000); off > commerce.Millis(tolerance.Milliseconds()) || off < commerce.Millis(-tolerance.Milliseconds()) {
 		c.Errorf("it takes %d s, and is there at %d; now is %d", q.DurationSeconds, q.DropoffETA, now)
 	}
 	c.count(0)
@@ -40,7 +40,7 @@ func (c contract) create() {
 	if d.FeeCents != q.FeeCents || d.QuoteID != q.ID {
 		c.Errorf("by the quote %+v the delivery is %+v", q, d)
 	}
-	if now := c.Now().UnixMilli(); d.DropoffETA <= now || d.PickupETA <= now || d.PickupETA >= d.DropoffETA {
+	if now := c.Now().UnixMilli(); d.DropoffETA <= commerce.Millis(now) || d.PickupETA <= commerce.Millis(now) || d.PickupETA >= d.DropoffETA {
 		c.Errorf("at %d the times are %d and %d", now, d.PickupETA, d.DropoffETA)
 	}
 	if d.Status != commerce.CourierPending {
@@ -108,8 +108,8 @@ func (c contract) createLater() {
 func (c contract) expiredQuote() {
 	r := c.quoted(c.request(order1))
 	c.Lapse(c.T)
-	r.AskedOn = c.Now().UnixMilli()
-	if d := c.made(r); d.FeeCents <= 0 || d.DropoffETA <= c.Now().UnixMilli() {
+	r.AskedOn = commerce.MillisOf(c.Now())
+	if d := c.made(r); d.FeeCents <= 0 || d.DropoffETA <= commerce.MillisOf(c.Now()) {
 		c.Errorf("by an expired quote the delivery is %+v", d)
 	}
 	c.count(1)

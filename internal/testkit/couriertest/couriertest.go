@@ -156,7 +156,7 @@ func (c contract) request(order string) courier.CreateRequest {
 		},
 		OrderID: order,
 		Items:   []courier.Item{{Name: "Sourdough bread", Quantity: 2, PriceCents: 650}, {Name: "Olive oil", Quantity: 1, PriceCents: 3497}},
-		AskedOn: c.Now().UnixMilli(),
+		AskedOn: commerce.MillisOf(c.Now()),
 	}
 }
 

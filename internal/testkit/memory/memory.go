@@ -107,8 +107,8 @@ type batch struct {
 	over  bool
 }
 
-func (b *batch) Rows() *commerce.Rows { return &b.rows }
-func (b *batch) Stamp() int64         { return b.stamp }
+func (b *batch) Rows() *commerce.Rows   { return &b.rows }
+func (b *batch) Stamp() commerce.Millis { return commerce.Millis(b.stamp) }
 
 // Discard implements storage.Batch.
 func (b *batch) Discard() {
@@ -208,20 +208,20 @@ func (e *Engine) GrantQuota(_ context.Context, w commerce.RateWindow, limit, wan
 const sweepMost = 1000
 
 // Sweep implements storage.Engine.
-func (e *Engine) Sweep(ctx context.Context, before int64) (n int, err error) {
+func (e *Engine) Sweep(ctx context.Context, before commerce.Millis) (n int, err error) {
 	err = e.write(ctx, func() {
 		for s := range e.stored {
-			if s.hour <= before-schema.HourMs {
+			if commerce.Millis(s.hour) <= before-schema.HourMs {
 				delete(e.stored, s)
 			}
 		}
-		n = sweep(e.tables.replies.rows, sweepMost, func(r commerce.Reply) bool { return r.CreatedOn < before })
+		n = sweep(e.tables.replies.rows, sweepMost, func(r commerce.Reply) bool { return r.CreatedOn < commerce.Millis(before) })
 	})
 	return n, err
 }
 
 // CountReplies implements storage.Engine.
-func (e *Engine) CountReplies(ctx context.Context, now int64) (schema.ReplyBytes, error) {
+func (e *Engine) CountReplies(ctx context.Context, now commerce.Millis) (schema.ReplyBytes, error) {
 	all := schema.ReplyBytes{}
 	err := e.write(ctx, func() {
 		for partner, n := range e.replies.Take() {
@@ -235,14 +235,16 @@ func (e *Engine) CountReplies(ctx context.Context, now int64) (schema.ReplyBytes
 }
 
 // SweepEvents implements storage.Engine. Ids begin with their time.
-func (e *Engine) SweepEvents(ctx context.Context, before int64) (n int, err error) {
-	older := func(prefix, id string) bool { return id < commerce.NewID(prefix, before, commerce.Entropy{}) }
+func (e *Engine) SweepEvents(ctx context.Context, before commerce.Millis) (n int, err error) {
+	older := func(prefix, id string) bool {
+		return id < commerce.NewID(prefix, commerce.Millis(before), commerce.Entropy{})
+	}
 	err = e.write(ctx, func() {
 		l, partners := &e.logs, e.tables.partners.rows
 		of := func(id string) bool { _, there := partners[id]; return there }
 		n += sweep(l.attempts, sweepMost-n, func(a commerce.WebhookAttempt) bool { return of(a.PartnerID) && older(commerce.PrefixEvent, a.EventID) })
 		n += sweep(e.tables.jobs.rows, sweepMost-n, func(j commerce.Job) bool {
-			return j.RunAt < before && (j.State == commerce.JobParked && of(j.Owner) || j.State == commerce.JobDead && !j.Kind.Holds() || j.State == commerce.JobGivenUp)
+			return j.RunAt < commerce.Millis(before) && (j.State == commerce.JobParked && of(j.Owner) || j.State == commerce.JobDead && !j.Kind.Holds() || j.State == commerce.JobGivenUp)
 		})
 		n += sweep(l.events, sweepMost-n, func(v commerce.WebhookEvent) bool { return of(v.PartnerID) && older(commerce.PrefixEvent, v.ID) })
 		n += sweep(l.notices, sweepMost-n, func(v commerce.StrayCallback) bool { return older(commerce.PrefixStrayCallback, v.ID) })

@@ -61,7 +61,7 @@ func (r reader) Unchanged(_ context.Context, s storage.ReadSet, v storage.Versio
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if s.Product.ProductID != "" {
-		return storage.Version(r.stamp), r.tables.stock.rows[s.Product].UpdatedOn <= int64(v), nil
+		return storage.Version(r.stamp), r.tables.stock.rows[s.Product].UpdatedOn <= commerce.Millis(v), nil
 	}
 	versions := r.versions(s.Filter)
 	if !s.Ends {

@@ -95,7 +95,7 @@ func request(order string) payment.SessionRequest {
 		CustomerEmail:    "jo@example.com",
 		SuccessURL:       "https://shop.example/thanks?session={CHECKOUT_SESSION_ID}",
 		CancelURL:        "https://shop.example/cart",
-		ExpiresOn:        expiresOn,
+		ExpiresOn:        commerce.Millis(expiresOn),
 	}
 }
 
