@@ -300,7 +300,7 @@ func TestResendAndTest(t *testing.T) {
 func TestRecordNotice(t *testing.T) {
 	run := job(commerce.JobWaiting)
 	run.Kind = commerce.JobMailReady
-	last := with(run, func(j *commerce.Job) { j.Tries = int64(len(commerce.NoticeDelays)) })
+	last := with(run, func(j *commerce.Job) { j.Tries = int64(len(commerce.MessageDelays)) })
 	order := orderIn(commerce.ReadyForPickup, commerce.ByPickup, true)
 	for _, c := range []struct {
 		name    string
@@ -325,7 +325,7 @@ func TestRecordNotice(t *testing.T) {
 		{name: "failed, another has it", stored: []commerce.Job{last.LeasedTo("you", now+9)}, failed: errors.New("busy")},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			cmd := RecordMessage{RecordJob: RecordJob{Job: run, Failed: c.failed, Delays: commerce.NoticeDelays}, Facts: FactsOf(order), What: "The mail", NotSent: c.notSent}
+			cmd := RecordMessage{RecordJob: RecordJob{Job: run, Failed: c.failed, Delays: commerce.MessageDelays}, Facts: FactsOf(order), What: "The mail", NotSent: c.notSent}
 			if c.kept {
 				cmd.Kept = &commerce.UnsentMessage{To: "a@example.com"}
 			}

@@ -357,7 +357,7 @@ func TestSandboxObjects(t *testing.T) {
 	run := payJob(commerce.JobSandboxCallback, "sbx_1", 0)
 	before := commerce.Changes{Jobs: []commerce.Job{run}, Sandbox: []commerce.SandboxObject{{ID: "sbx_1", Version: 1}}}
 	for _, failed := range []error{nil, errors.New("no")} {
-		record := RecordSandboxCallback{RecordJob{Job: run, Failed: failed, Delays: commerce.NoticeDelays}}
+		record := RecordSandboxCallback{RecordJob{Job: run, Failed: failed, Delays: commerce.MessageDelays}}
 		_, changes, err := record.Decide(fill(record.Needs(), before), now)
 		if err != nil || (len(changes.GoneSandbox) == 1) != (failed == nil) || (len(changes.DoneJobs) == 1) != (failed == nil) {
 			t.Errorf("failed %v: %+v, %v", failed, changes, err)

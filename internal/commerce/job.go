@@ -135,8 +135,8 @@ const JobLease = 30 * time.Second
 // one try more than there are delays.
 var RetryDelays = []time.Duration{5 * time.Second, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour, 5 * time.Hour, 10 * time.Hour, 14 * time.Hour, 20 * time.Hour, 24 * time.Hour}
 
-// NoticeDelays are those of mail and SMS, which are of no use the day after.
-var NoticeDelays = RetryDelays[:5]
+// MessageDelays are those of mail and SMS, which are of no use the day after.
+var MessageDelays = RetryDelays[:5]
 
 // PaymentDelays are those of calls to a payment processor, together shorter
 // than a session lasts.
@@ -155,7 +155,7 @@ var StepDelays = []time.Duration{time.Second, 5 * time.Second, 5 * time.Second, 
 func (k JobKind) Delays() []time.Duration {
 	switch k {
 	case JobMailReady, JobMailPaid, JobTextPaid, JobSandboxCallback:
-		return NoticeDelays
+		return MessageDelays
 	case JobOpenSession, JobExpireSession, JobRefund:
 		return PaymentDelays
 	case JobDispatch:

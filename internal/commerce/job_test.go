@@ -29,9 +29,9 @@ func TestJobFailed(t *testing.T) {
 		{"last delay", Job{Tries: 8}, refused, RetryDelays, 0, 86_400_000, JobWaiting},
 		{"last try", Job{Tries: 9}, refused, RetryDelays, 0, 86_400_000, JobDead},
 		{"probes do not count", Job{Tries: 400, Probes: 399}, refused, RetryDelays, 0, 300_000, JobWaiting},
-		{"a callback's last delay", Job{Tries: 4}, refused, NoticeDelays, 0, 18_000_000, JobWaiting},
-		{"a callback's last try", Job{Tries: 5}, refused, NoticeDelays, 0, 18_000_000, JobDead},
-		{"permanent", Job{}, fmt.Errorf("mail: %w", &PermanentError{refused}), NoticeDelays, 0, 5000, JobDead},
+		{"a callback's last delay", Job{Tries: 4}, refused, MessageDelays, 0, 18_000_000, JobWaiting},
+		{"a callback's last try", Job{Tries: 5}, refused, MessageDelays, 0, 18_000_000, JobDead},
+		{"permanent", Job{}, fmt.Errorf("mail: %w", &PermanentError{refused}), MessageDelays, 0, 5000, JobDead},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			c.job.State = JobWaiting

@@ -91,33 +91,33 @@ type Effects struct {
 // How many jobs of one lane run at a time.
 const (
 	webhookWidth  = 16
-	noticeWidth   = 4
+	messageWidth  = 4
 	providerWidth = 32
 )
 
 // Jobs that wait for the same thing share a pool.
 const (
 	webhookPool = jobs.Pool("webhooks")
-	noticePool  = jobs.Pool("notices")
+	messagePool = jobs.Pool("messages")
 	paymentPool = jobs.Pool("payments")
 	courierPool = jobs.Pool("couriers")
 	sandboxPool = jobs.Pool("sandbox")
 )
 
 // pools bounds the concurrent attempts of each pool.
-var pools = map[jobs.Pool]int{webhookPool: 256, noticePool: 32, paymentPool: 64, courierPool: 64, sandboxPool: 64}
+var pools = map[jobs.Pool]int{webhookPool: 256, messagePool: 32, paymentPool: 64, courierPool: 64, sandboxPool: 64}
 
 // Start begins to do jobs. The jobs of new commits start at once.
 func Start(o Options) *Effects {
 	ledger := o.ledger()
 	w := newWebhooks(o, ledger)
-	n, p, c, s := notices{o}, payments{o}, couriers{o}, sandboxes{o}
+	m, p, c, s := messages{o}, payments{o}, couriers{o}, sandboxes{o}
 	o.Runner.Handle(jobs.Options{Queue: queue{o.Queue, o.Reads}, Ledger: ledger, Failed: o.Failed, Pools: pools, Kinds: map[commerce.JobKind]jobs.Kind{
 		commerce.JobDeliverWebhook:  {Do: w.deliver, Pool: webhookPool, Width: webhookWidth},
 		commerce.JobReleaseParked:   {Do: w.release, Pool: webhookPool, Width: 1},
-		commerce.JobMailReady:       {Do: n.mailReady, Pool: noticePool, Width: noticeWidth},
-		commerce.JobMailPaid:        {Do: n.mailPaid, Pool: noticePool, Width: noticeWidth},
-		commerce.JobTextPaid:        {Do: n.textPaid, Pool: noticePool, Width: noticeWidth},
+		commerce.JobMailReady:       {Do: m.mailReady, Pool: messagePool, Width: messageWidth},
+		commerce.JobMailPaid:        {Do: m.mailPaid, Pool: messagePool, Width: messageWidth},
+		commerce.JobTextPaid:        {Do: m.textPaid, Pool: messagePool, Width: messageWidth},
 		commerce.JobOpenSession:     {Do: p.open, Pool: paymentPool, Width: providerWidth},
 		commerce.JobExpireSession:   {Do: p.expire, Pool: paymentPool, Width: providerWidth},
 		commerce.JobRefund:          {Do: p.refund, Pool: paymentPool, Width: providerWidth},

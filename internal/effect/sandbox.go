@@ -96,7 +96,7 @@ type sandboxes struct{ Options }
 
 // send posts a callback to the service. If it no longer exists, it has been posted.
 func (s sandboxes) send(ctx context.Context, job commerce.Job) jobs.Outcome {
-	record := command.RecordSandboxCallback{RecordJob: command.RecordJob{Job: job, Delays: commerce.NoticeDelays, Jitter: s.Env.Jitter()}}
+	record := command.RecordSandboxCallback{RecordJob: command.RecordJob{Job: job, Delays: commerce.MessageDelays, Jitter: s.Env.Jitter()}}
 	object, err := s.Reads.SandboxObject(ctx, job.Subject)
 	var callback storedCallback
 	switch {

@@ -85,8 +85,8 @@ func TestNoticesLeave(t *testing.T) {
 	})
 }
 
-// TestNoticesAreKept: test orders and what is not configured stay in the house.
-func TestNoticesAreKept(t *testing.T) {
+// TestMessagesAreKept: test orders and what is not configured stay in the house.
+func TestMessagesAreKept(t *testing.T) {
 	for _, c := range []struct {
 		mode       commerce.Mode
 		configured bool
@@ -107,26 +107,26 @@ func TestNoticesAreKept(t *testing.T) {
 				t.Errorf("%s, configured %v: kept %+v", c.mode, c.configured, kept)
 			}
 			if len(s.sentMails())+len(s.sentTexts()) != 0 {
-				t.Error("a notice left the house")
+				t.Error("a message was sent")
 			}
 		})
 	}
 }
 
-// TestNoticesThatFail: a missing address and a server that refuses are notes
+// TestMessagesThatFail: a missing address and a server that refuses are notes
 // for people; a server that is away is tried for hours.
-func TestNoticesThatFail(t *testing.T) {
+func TestMessagesThatFail(t *testing.T) {
 	cases := []struct {
 		name, email string
 		fails       error
 		tries       int
 		note        string
 	}{
-		{"no address", "", nil, 0, `{"code":"notice_not_sent"} E-mail to the customer was not sent: there is no address`},
+		{"no address", "", nil, 0, `notice_not_sent E-mail to the customer was not sent: there is no address`},
 		{"refused", "ann@e.example", &commerce.PermanentError{Err: errors.New("no such mailbox")}, 1,
-			`{"code":"notice_failed"} E-mail to the customer could not be sent: no such mailbox`},
-		{"away", "ann@e.example", errors.New("connection refused"), 1 + len(commerce.NoticeDelays),
-			`{"code":"notice_failed"} E-mail to the customer could not be sent: connection refused`},
+			`notice_failed E-mail to the customer could not be sent: no such mailbox`},
+		{"away", "ann@e.example", errors.New("connection refused"), 1 + len(commerce.MessageDelays),
+			`notice_failed E-mail to the customer could not be sent: connection refused`},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
@@ -134,7 +134,7 @@ func TestNoticesThatFail(t *testing.T) {
 				s.fails = c.fails
 				o := s.sell(c.email)
 				s.ready(o)
-				for range 2 + len(commerce.NoticeDelays) {
+				for range 2 + len(commerce.MessageDelays) {
 					s.runDue(storeID)
 				}
 				if notes := s.notes(o); len(s.sentMails()) != c.tries || len(notes) != 1 || notes[0] != c.note {

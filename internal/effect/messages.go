@@ -1,0 +1,123 @@
+package effect
+
+import (
+	"context"
+	"slices"
+
+	"purveyor/internal/command"
+	"purveyor/internal/commerce"
+	"purveyor/internal/commit"
+	"purveyor/internal/jobs"
+	"purveyor/internal/outside/mail"
+	"purveyor/internal/outside/sms"
+)
+
+// messages are e-mails and texts about an order.
+type messages struct{ Options }
+
+// orderMessage is a message before it is known whether it can be sent.
+type orderMessage struct {
+	what     string // for people: "E-mail to the customer"
+	message  commerce.UnsentMessage
+	customer bool // the limits for texts of partners apply
+	// moot are the statuses in which the message is pointless.
+	moot []commerce.OrderStatus
+}
+
+// mailReady writes to the customer that the order can be picked up.
+func (ms messages) mailReady(ctx context.Context, job commerce.Job) jobs.Outcome {
+	job.Order = nil // the message may be pointless by now
+	return ms.do(ctx, job, func(o commerce.Order, s commerce.Store) orderMessage {
+		return orderMessage{what: "E-mail to the customer", customer: true, message: readyMail(o, s), moot: []commerce.OrderStatus{commerce.Cancelled, commerce.Refunded}}
+	})
+}
+
+// mailPaid writes to the merchant that an order was paid.
+func (ms messages) mailPaid(ctx context.Context, job commerce.Job) jobs.Outcome {
+	return ms.do(ctx, job, func(o commerce.Order, s commerce.Store) orderMessage {
+		return orderMessage{what: "E-mail to the store", message: paidMail(o, s)}
+	})
+}
+
+// textPaid is mailPaid as a text.
+func (ms messages) textPaid(ctx context.Context, job commerce.Job) jobs.Outcome {
+	return ms.do(ctx, job, func(o commerce.Order, s commerce.Store) orderMessage {
+		return orderMessage{what: "SMS to the store", message: paidText(o, s)}
+	})
+}
+
+func (ms messages) do(ctx context.Context, job commerce.Job, write func(commerce.Order, commerce.Store) orderMessage) jobs.Outcome {
+	order, err := ms.order(ctx, job)
+	if err != nil {
+		return ms.ledger().retryAfterLease(job, err)
+	}
+	store, err := ms.Reads.Store(ctx, job.Owner)
+	if err != nil {
+		return ms.ledger().retryAfterLease(job, err)
+	}
+	it := write(order, store)
+	if slices.Contains(it.moot, order.Status) {
+		return ms.ledger().done(job)
+	}
+	record := command.RecordMessage{
+		RecordJob: command.RecordJob{Job: job, Delays: commerce.MessageDelays, Jitter: ms.Env.Jitter()},
+		Facts:     command.FactsOf(order), What: it.what,
+	}
+	send := ms.transport(job, it.message)
+	switch {
+	case it.message.To == "":
+		record.NotSent = "there is no address"
+	case order.Mode == commerce.Test:
+		record.Kept = kept(it.message, commerce.UnsentTestMode)
+	case send == nil:
+		record.Kept = kept(it.message, commerce.UnsentNotConfigured)
+	default:
+		reason, err := ms.allow(ctx, job, record.Facts, it)
+		switch {
+		case err != nil:
+			return ms.ledger().retryAfterLease(job, err)
+		case reason != "":
+			record.Kept = kept(it.message, reason)
+		default:
+			record.Failed = send(ctx)
+		}
+	}
+	return outcome(ms.Options, record, record.Failed)
+}
+
+// allow counts an e-mail to a customer. It returns a reason if the e-mail exceeds a
+// limit.
+func (ms messages) allow(ctx context.Context, job commerce.Job, facts command.OrderFacts, it orderMessage) (commerce.UnsentReason, error) {
+	if !it.customer {
+		return "", nil
+	}
+	return commit.Do(ctx, ms.Committer, command.AllowMail{Facts: facts, JobID: job.ID, To: it.message.To})
+}
+
+// order returns the order of a job. If this process has just saved the order, it
+// needs no read.
+func (ms messages) order(ctx context.Context, job commerce.Job) (commerce.Order, error) {
+	if job.Order != nil {
+		return *job.Order, nil
+	}
+	return ms.Reads.Order(ctx, commerce.OrderKey{StoreID: job.Owner, OrderID: job.Subject})
+}
+
+func kept(m commerce.UnsentMessage, reason commerce.UnsentReason) *commerce.UnsentMessage {
+	m.Reason = reason
+	return &m
+}
+
+// transport returns the function that sends a message; nil: it cannot be sent. A
+// repeat has the same id.
+func (ms messages) transport(job commerce.Job, m commerce.UnsentMessage) func(context.Context) error {
+	switch {
+	case m.Kind == commerce.UnsentMail && ms.Mailer != nil:
+		return func(ctx context.Context) error {
+			return ms.Mailer.Send(ctx, mail.Message{ID: job.ID, To: m.To, Subject: m.Subject, Text: m.Text, HTML: m.HTML})
+		}
+	case m.Kind == commerce.UnsentSMS && ms.Texter != nil:
+		return func(ctx context.Context) error { return ms.Texter.Send(ctx, sms.Message{To: m.To, Text: m.Text}) }
+	}
+	return nil
+}
