@@ -11,6 +11,7 @@ import (
 	"purveyor/internal/commerce"
 	"purveyor/internal/commit"
 	"purveyor/internal/storage"
+	"purveyor/internal/wire"
 )
 
 // shaky is an engine of which one read or write fails for a while, by its name.
@@ -92,7 +93,7 @@ func TestHeldWhileTheDatabaseIsAway(t *testing.T) {
 func heldWhileAway(s *shop, engine *shaky, fails string, suspended bool) {
 	const sold = 20
 	suspend := func(yes bool) { must(s.t, s.committer, command.UpdatePartner{ID: partnerID, Suspended: &yes}) }
-	e := Start(Options{Queue: engine, Reads: engine.Reader(), Committer: s.committer, Runner: s.runner("w"), Sender: s, Mailer: mailer{s}, Texter: texter{s}})
+	e := Start(Options{Queue: engine, Reads: engine.Reader(), Committer: s.committer, Runner: s.runner("w"), Sender: s, AppendWebhook: wire.AppendWebhook, Mailer: mailer{s}, Texter: texter{s}})
 	defer s.stop(e)
 	if suspended {
 		suspend(true)
@@ -135,7 +136,7 @@ func heldWhileAway(s *shop, engine *shaky, fails string, suspended bool) {
 func TestReleaseInTurns(t *testing.T) {
 	in(t, func(s *shop) {
 		engine := &shaky{Engine: s.engine, full: 2*releaseRounds + 5}
-		e := Start(Options{Queue: engine, Reads: engine.Reader(), Committer: s.committer, Runner: s.runner("w"), Sender: s, Mailer: mailer{s}, Texter: texter{s}})
+		e := Start(Options{Queue: engine, Reads: engine.Reader(), Committer: s.committer, Runner: s.runner("w"), Sender: s, AppendWebhook: wire.AppendWebhook, Mailer: mailer{s}, Texter: texter{s}})
 		defer s.stop(e)
 		yes, no := true, false
 		must(t, s.committer, command.UpdatePartner{ID: partnerID, Suspended: &yes})
