@@ -40,14 +40,17 @@ func TestSweeper(t *testing.T) {
 		began := time.Now()
 		go New(env.Env{}, s).Run(ctx)
 		time.Sleep(59 * time.Second)
+		synctest.Wait()
 		if len(s.calls) > 0 {
 			t.Error("it sweeps at once")
 		}
 		time.Sleep(2 * time.Second)
+		synctest.Wait()
 		if len(s.calls) != 4 || s.calls[0] != commerce.MillisOf(began.Add(time.Minute-replyKeep)) {
 			t.Errorf("replies were swept by %v", s.calls)
 		}
 		time.Sleep(time.Minute)
+		synctest.Wait()
 		if len(s.calls) != 5 {
 			t.Errorf("replies were swept %d times after two minutes", len(s.calls))
 		}
@@ -63,6 +66,7 @@ func TestCount(t *testing.T) {
 		counted := 0
 		go Count(ctx, env.Env{}, func(ctx context.Context) error { counted++; return ctx.Err() })
 		time.Sleep(6 * time.Second)
+		synctest.Wait()
 		if counted != 2 {
 			t.Errorf("counted %d times in six seconds", counted)
 		}
