@@ -3,6 +3,9 @@ package sweep
 import (
 	"context"
 	"errors"
+	"slices"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -13,22 +16,33 @@ import (
 
 // store has so many portions to sweep.
 type store struct {
+	mu              sync.Mutex
 	replies, events int
 	calls           []commerce.Millis // of Sweep: before when
 }
 
 func (s *store) Sweep(_ context.Context, before commerce.Millis) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	s.calls = append(s.calls, before)
 	s.replies--
 	return max(0, min(1, s.replies+1)), nil
 }
 
 func (s *store) SweepEvents(context.Context, commerce.Millis) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	s.events--
 	if s.events == 0 {
 		return 0, errors.New("the database is away")
 	}
 	return max(0, min(1, s.events+1)), nil
+}
+
+func (s *store) swept() []commerce.Millis {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.calls)
 }
 
 // TestSweeper: once a minute it sweeps until nothing is left, and ends with its
@@ -41,18 +55,18 @@ func TestSweeper(t *testing.T) {
 		go New(env.Env{}, s).Run(ctx)
 		time.Sleep(59 * time.Second)
 		synctest.Wait()
-		if len(s.calls) > 0 {
+		if len(s.swept()) > 0 {
 			t.Error("it sweeps at once")
 		}
 		time.Sleep(2 * time.Second)
 		synctest.Wait()
-		if len(s.calls) != 4 || s.calls[0] != commerce.MillisOf(began.Add(time.Minute-replyKeep)) {
-			t.Errorf("replies were swept by %v", s.calls)
+		if len(s.swept()) != 4 || s.swept()[0] != commerce.MillisOf(began.Add(time.Minute-replyKeep)) {
+			t.Errorf("replies were swept by %v", s.swept())
 		}
 		time.Sleep(time.Minute)
 		synctest.Wait()
-		if len(s.calls) != 5 {
-			t.Errorf("replies were swept %d times after two minutes", len(s.calls))
+		if len(s.swept()) != 5 {
+			t.Errorf("replies were swept %d times after two minutes", len(s.swept()))
 		}
 		cancel()
 		synctest.Wait()
@@ -63,16 +77,16 @@ func TestSweeper(t *testing.T) {
 func TestCount(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
-		counted := 0
-		go Count(ctx, env.Env{}, func(ctx context.Context) error { counted++; return ctx.Err() })
+		var counted atomic.Int64
+		go Count(ctx, env.Env{}, func(ctx context.Context) error { counted.Add(1); return ctx.Err() })
 		time.Sleep(6 * time.Second)
 		synctest.Wait()
-		if counted != 2 {
-			t.Errorf("counted %d times in six seconds", counted)
+		if counted.Load() != 2 {
+			t.Errorf("counted %d times in six seconds", counted.Load())
 		}
 		cancel()
 		synctest.Wait()
-		if counted != 3 {
+		if counted.Load() != 3 {
 			t.Error("the last count is missing")
 		}
 	})
