@@ -65,7 +65,7 @@ func engineAlone(ctx context.Context, decode func(any) error) {
 func reportDirectly(ctx context.Context, committer *commit.Committer, by commerce.Partner, of basket, storeNo int64, rng *rand.Rand) error {
 	now, traceID := time.Now().UnixMilli(), token(rng)
 	cmd := command.ReportOrder{
-		Actor:      commerce.Actor{Partner: by, Mode: commerce.Live, TraceID: traceID},
+		Actor:      commerce.PartnerActor(by.ID, commerce.Live, commerce.Live, traceID),
 		OrderID:    commerce.NewOrderID(storeNo, commerce.Millis(now), entropy(rng)),
 		CustomerID: commerce.NewID(commerce.PrefixCustomer, commerce.Millis(now), entropy(rng)),
 		StoreID:    of.shop.ID,

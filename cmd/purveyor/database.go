@@ -8,11 +8,13 @@ import (
 	"math"
 	"time"
 
+	"purveyor/internal/api"
 	"purveyor/internal/commerce"
 	"purveyor/internal/commit"
 	"purveyor/internal/config"
 	"purveyor/internal/env"
 	"purveyor/internal/jobs"
+	"purveyor/internal/service"
 	"purveyor/internal/storage"
 	"purveyor/internal/storage/postgres"
 	"purveyor/internal/storage/sqlite"
@@ -20,11 +22,13 @@ import (
 	"purveyor/internal/wire"
 )
 
-// database is an open engine with its committer.
+// database is an open engine with its committer, and the use cases of the
+// operator over it.
 type database struct {
 	storage.Engine
 	runner    *jobs.Runner // gets the new jobs once it handles any
 	committer *commit.Committer
+	uses      *service.Service
 }
 
 // missing says what to do if the database does not exist.
@@ -42,7 +46,8 @@ func openDatabase(c config.Database, m missing) (*database, error) {
 		return nil, err
 	}
 	runner := jobs.New(env.Env{}, env.Env{}.Text())
-	return &database{engine, runner, commit.New(engine, commit.Options{Starter: runner, EncodeEvent: wire.EventData})}, nil
+	committer := commit.New(engine, commit.Options{Starter: runner, EncodeEvent: wire.EventData})
+	return &database{engine, runner, committer, service.New(engine.Reader(), engine, committer, service.Options{Answers: api.Answers{}})}, nil
 }
 
 func openEngine(c config.Database, m missing) (storage.Engine, error) {

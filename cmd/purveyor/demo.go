@@ -45,12 +45,12 @@ func (d demoCommand) Run() (err error) {
 	if err := d.prepare(ctx, db, listener); err != nil {
 		return errors.Join(err, listener.Close(), db.Close())
 	}
-	service, err := newService(db, d.settings, ports, baseURL(d.Server, listener))
+	process, err := newProcess(db, d.settings, ports, baseURL(d.Server, listener))
 	if err != nil {
 		return errors.Join(err, listener.Close(), db.Close())
 	}
-	service.images = demo.Images()
-	return service.run(ctx, listener)
+	process.images = demo.Images()
+	return process.run(ctx, listener)
 }
 
 // prepare fills the new database and prints the next steps.

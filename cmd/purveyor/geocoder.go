@@ -8,9 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"purveyor/internal/command"
 	"purveyor/internal/commerce"
-	"purveyor/internal/commit"
 	"purveyor/internal/config"
 	"purveyor/internal/outside/geocode"
 	"purveyor/internal/storage"
@@ -60,9 +58,7 @@ func (p places) Place(ctx context.Context, key string) (geocode.Place, bool, err
 func (p places) Keep(ctx context.Context, key string, place geocode.Place, source string) error {
 	done := make(chan error, 1)
 	go func() {
-		_, err := commit.Do(ctx, p.db.committer, command.KeepPlace{
-			Place: commerce.GeocodedAddress{Address: key, At: place.Point, Precision: string(place.Precision), Source: source}})
-		done <- err
+		done <- p.db.uses.KeepPlace(ctx, commerce.GeocodedAddress{Address: key, At: place.Point, Precision: string(place.Precision), Source: source})
 	}()
 	select {
 	case err := <-done:

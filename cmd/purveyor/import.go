@@ -6,10 +6,9 @@ import (
 	"fmt"
 	"os"
 
-	"purveyor/internal/command"
-	"purveyor/internal/commit"
 	"purveyor/internal/config"
 	"purveyor/internal/importfile"
+	"purveyor/internal/service"
 )
 
 type importCommand struct {
@@ -42,11 +41,9 @@ func (c importCommand) Run() error {
 }
 
 // importCatalog applies a file that parsed without problems.
-func importCatalog(ctx context.Context, db *database, name string, file *importfile.File) (command.ImportResult, error) {
-	catalog := file.Catalog
-	catalog.Actor = operator()
-	result, err := commit.Do(ctx, db.committer, catalog)
-	refused, ok := errors.AsType[*command.ImportRefused](err)
+func importCatalog(ctx context.Context, db *database, name string, file *importfile.File) (service.ImportResult, error) {
+	result, err := db.uses.ImportCatalog(ctx, operator(), file.Catalog)
+	refused, ok := errors.AsType[*service.ImportRefused](err)
 	if !ok {
 		return result, err
 	}

@@ -9,11 +9,9 @@ import (
 	"strings"
 	"time"
 
-	"purveyor/internal/api"
 	"purveyor/internal/commerce"
-	"purveyor/internal/commit"
 	"purveyor/internal/config"
-	"purveyor/internal/effect"
+	"purveyor/internal/service"
 	"purveyor/internal/storage"
 )
 
@@ -174,13 +172,8 @@ type jobsRetry struct {
 }
 
 func (c jobsRetry) Run() error {
-	return changeJob(c.Database, c.Job, func(ctx context.Context, db *database, j commerce.Job) (commerce.Job, error) {
-		cmd, err := effect.Retry(ctx, db.Reader(), j)
-		if err != nil {
-			return j, err
-		}
-		j, err = commit.Do(ctx, db.committer, cmd)
-		return j, ofJob(c.Job, err)
+	return changeJob(c.Database, c.Job, func(ctx context.Context, uses *service.Service, j commerce.Job) (commerce.Job, error) {
+		return uses.RetryJob(ctx, operator(), j)
 	})
 }
 
@@ -194,37 +187,23 @@ func (c jobsGiveUp) Run() error {
 	if strings.TrimSpace(c.Reason) == "" {
 		return errors.New("--reason: say why; the job and the order's timeline show it")
 	}
-	by := operator()
-	return changeJob(c.Database, c.Job, func(ctx context.Context, db *database, j commerce.Job) (commerce.Job, error) {
+	return changeJob(c.Database, c.Job, func(ctx context.Context, uses *service.Service, j commerce.Job) (commerce.Job, error) {
 		if j.State != commerce.JobDead {
-			return j, fmt.Errorf("job %s is %s; only a dead job can be given up", j.ID, jobState(j, commerce.MillisOf(time.Now())))
+			return j, fmt.Errorf("it is %s; only a dead job can be given up", jobState(j, commerce.MillisOf(time.Now())))
 		}
-		cmd, err := effect.GiveUp(ctx, db.Reader(), api.Answers{}, j, by, c.Reason)
-		if err != nil {
-			return j, err
-		}
-		recorded, err := commit.Do(ctx, db.committer, cmd)
-		return recorded.Job, ofJob(c.Job, err)
+		return uses.GiveUpJob(ctx, operator(), j, c.Reason)
 	})
 }
 
-// ofJob says which job an error is about.
-func ofJob(id string, err error) error {
-	if err != nil {
-		return fmt.Errorf("job %s: %w", id, err)
-	}
-	return nil
-}
-
 // changeJob changes a job and prints it.
-func changeJob(c config.Database, id string, change func(context.Context, *database, commerce.Job) (commerce.Job, error)) error {
+func changeJob(c config.Database, id string, change func(context.Context, *service.Service, commerce.Job) (commerce.Job, error)) error {
 	return withDatabase(c, func(ctx context.Context, db *database) error {
 		j, err := findJob(ctx, db.Reader(), id)
 		if err != nil {
 			return err
 		}
-		if j, err = change(ctx, db, j); err != nil {
-			return err
+		if j, err = change(ctx, db.uses, j); err != nil {
+			return fmt.Errorf("job %s: %w", id, err)
 		}
 		printJob(j)
 		return nil

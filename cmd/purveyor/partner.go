@@ -2,16 +2,14 @@ package main
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"strings"
 	"time"
 
-	"purveyor/internal/command"
 	"purveyor/internal/commerce"
-	"purveyor/internal/commit"
 	"purveyor/internal/config"
+	"purveyor/internal/service"
 	"purveyor/internal/storage"
 )
 
@@ -22,13 +20,6 @@ type partnerCommand struct {
 	Update    partnerUpdate    `cmd:"" help:"Change a partner. Settings without a flag stay as they are."`
 	RotateKey partnerRotateKey `cmd:"" help:"Replace a key, and print the new one once. The old one stops working within seconds."`
 	Suspend   partnerSuspend   `cmd:"" help:"Stop a partner's keys within seconds, and hold its webhooks; or undo that."`
-}
-
-// newKey makes an API key.
-func newKey(mode commerce.Mode) string {
-	var random [20]byte
-	_, _ = rand.Read(random[:]) // never fails (crypto/rand)
-	return mode.NewKey(random)
 }
 
 type partnerCreate struct {
@@ -101,17 +92,8 @@ func scopesOf(given []string) []commerce.Scope {
 
 // createPartner creates a partner with a live and a test key.
 func createPartner(ctx context.Context, db *database, p commerce.Partner) (issued, error) {
-	var e commerce.Entropy
-	_, _ = rand.Read(e[:]) // never fails (crypto/rand)
-	p.ID = commerce.NewID(commerce.PrefixPartner, commerce.MillisOf(time.Now()), e)
-	made := issued{p.ID, map[commerce.Mode]string{}}
-	cmd := command.CreatePartner{Partner: p}
-	for _, mode := range []commerce.Mode{commerce.Live, commerce.Test} {
-		made.Keys[mode] = newKey(mode)
-		cmd.Keys = append(cmd.Keys, commerce.APIKey{PartnerID: p.ID, Mode: mode, Hash: commerce.HashKey(made.Keys[mode])})
-	}
-	_, err := commit.Do(ctx, db.committer, cmd)
-	return made, flagError(err)
+	made, err := db.uses.CreatePartner(ctx, operator(), p)
+	return issued{made.Partner.ID, made.Keys}, flagError(err)
 }
 
 // flagError names the flag that is at fault.
@@ -215,7 +197,7 @@ type partnerUpdate struct {
 }
 
 func (c partnerUpdate) Run() error {
-	cmd := command.UpdatePartner{ID: c.ID, Name: c.Name, RateLimit: c.RateLimit, CallbackURL: c.CallbackURL}
+	change := service.UpdatePartner{ID: c.ID, Name: c.Name, RateLimit: c.RateLimit, CallbackURL: c.CallbackURL}
 	if c.CallbackURL != nil {
 		if err := checkCallbackURL(*c.CallbackURL); err != nil {
 			return err
@@ -226,26 +208,26 @@ func (c partnerUpdate) Run() error {
 		if err != nil {
 			return err
 		}
-		cmd.CallbackSecret = &secret
+		change.CallbackSecret = &secret
 	}
 	if len(c.Scope) > 0 {
 		scopes := scopesOf(c.Scope)
-		cmd.Scopes = &scopes
+		change.Scopes = &scopes
 	}
 	if len(c.Store) > 0 && c.AllStores {
 		return errors.New("--store and --all-stores exclude each other")
 	}
 	if len(c.Store) > 0 || c.AllStores {
-		cmd.StoreIDs = &c.Store
+		change.StoreIDs = &c.Store
 	}
-	return changePartner(c.Database, cmd)
+	return changePartner(c.Database, change)
 }
 
-func changePartner(c config.Database, cmd command.UpdatePartner) error {
+func changePartner(c config.Database, change service.UpdatePartner) error {
 	return withDatabase(c, func(ctx context.Context, db *database) error {
-		p, err := commit.Do(ctx, db.committer, cmd)
+		p, err := db.uses.UpdatePartner(ctx, operator(), change)
 		if err != nil {
-			return partnerMissing(cmd.ID, err)
+			return partnerMissing(change.ID, err)
 		}
 		printPartner(p)
 		return nil
@@ -261,9 +243,7 @@ type partnerRotateKey struct {
 
 func (c partnerRotateKey) Run() error {
 	return withDatabase(c.Database, func(ctx context.Context, db *database) error {
-		key := newKey(c.Mode)
-		_, err := commit.Do(ctx, db.committer, command.RotateKey{
-			Key: commerce.APIKey{PartnerID: c.ID, Mode: c.Mode, Hash: commerce.HashKey(key)}})
+		key, err := db.uses.RotateKey(ctx, operator(), c.ID, c.Mode)
 		if err != nil {
 			return partnerMissing(c.ID, err)
 		}
@@ -283,5 +263,5 @@ type partnerSuspend struct {
 
 func (c partnerSuspend) Run() error {
 	suspended := !c.Lift
-	return changePartner(c.Database, command.UpdatePartner{ID: c.ID, Suspended: &suspended})
+	return changePartner(c.Database, service.UpdatePartner{ID: c.ID, Suspended: &suspended})
 }

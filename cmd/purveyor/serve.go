@@ -20,6 +20,7 @@ import (
 	"purveyor/internal/env"
 	"purveyor/internal/inbound"
 	"purveyor/internal/outside/sandbox"
+	"purveyor/internal/service"
 	"purveyor/internal/storage/postgres"
 	"purveyor/internal/sweep"
 	"purveyor/internal/web"
@@ -65,13 +66,13 @@ func (s serveCommand) Run() error {
 		return errors.Join(err, listener.Close())
 	}
 	base := baseURL(s.Server, listener)
-	service, err := newService(db, s.settings, ports, base)
+	process, err := newProcess(db, s.settings, ports, base)
 	if err != nil {
 		return errors.Join(err, listener.Close(), db.Close())
 	}
 	slog.Info("serving", "url", base, "database", s.Database.String(), "sandbox", s.Sandbox, "outbound", s.Outbound,
 		"payments", s.Payments.Shown(s.TestOrdersBy()), "couriers", s.Couriers.Shown(s.TestOrdersBy()))
-	return service.run(ctx, listener)
+	return process.run(ctx, listener)
 }
 
 // baseURL returns the service's public URL, without a slash at its end.
@@ -101,8 +102,8 @@ func listen(address string) (net.Listener, error) {
 	return l, nil
 }
 
-// service is everything that runs while the process serves.
-type service struct {
+// process is everything that runs while the process serves.
+type process struct {
 	db      *database
 	effects *effect.Effects
 	api     http.Handler
@@ -119,8 +120,8 @@ type service struct {
 	reads, writes *web.Probe // of the database
 }
 
-// newService wires the parts together and starts the jobs.
-func newService(db *database, c settings, p ports, baseURL string) (*service, error) {
+// newProcess wires the parts together and starts the jobs.
+func newProcess(db *database, c settings, p ports, baseURL string) (*process, error) {
 	proxies, err := c.TrustedProxies()
 	if err != nil {
 		return nil, err
@@ -142,22 +143,22 @@ func newService(db *database, c settings, p ports, baseURL string) (*service, er
 		withoutSandbox(processors, couriers)
 		pages = nil
 	}
-	callbacks := inbound.New(env.Env{}, db.Reader(), db.committer, processors.callbackReaders(), couriers.callbackReaders())
 	warnings := newWarnings()
 	fleet := couriers.watched(warnings)
+	uses := service.New(db.Reader(), db, db.committer, service.Options{Jobs: db.runner, ReplyBytes: c.RepliesMiB << 20, Processors: processors.modes, Couriers: fleet, Geocoder: geocoder})
+	callbacks := inbound.New(env.Env{}, uses, processors.callbackReaders(), couriers.callbackReaders())
 	o := p.options(db)
 	o.Failed, o.Processors, o.Fleet, o.Geocoder = warnings.job, processors.forJobs(warnings), fleet, geocoder
 	o.Movers, o.Post = couriers.movers(), callbacks.FromSandbox(sandbox.NewSigner(env.Env{}, objects))
 	effects := effect.Start(o)
-	partners := api.New(db.Reader(), db, db.committer, api.Options{CacheBytes: c.CacheMiB << 20, ReplyBytes: c.RepliesMiB << 20, Jobs: effects, Processors: processors.modes,
-		Couriers: fleet, Geocoder: geocoder})
-	return &service{db: db, effects: effects, api: partners.Handler(), streams: partners, countReplies: partners.CountReplies, inbound: callbacks, sandbox: pages, proxies: proxies,
+	partners := api.New(db.Reader(), db, uses, api.Options{CacheBytes: c.CacheMiB << 20})
+	return &process{db: db, effects: effects, api: partners.Handler(), streams: partners, countReplies: uses.CountReplies, inbound: callbacks, sandbox: pages, proxies: proxies,
 		reads: web.NewProbe(env.Env{}, "the database answers reads", db.read), writes: web.NewProbe(env.Env{}, "the database takes writes", db.Writable),
 		askProviders: func(ctx context.Context) { warnings.askProviders(ctx, checksOf(processors, couriers)) }}, nil
 }
 
 // ServeHTTP routes the paths outside of the API.
-func (s *service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (s *process) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch path := r.URL.Path; {
 	case path == "/livez":
 		answerOK(w, true)
@@ -175,7 +176,7 @@ func (s *service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // ready reports whether requests can be served, or, with ?reads=1, whether reads can.
-func (s *service) ready(r *http.Request) bool {
+func (s *process) ready(r *http.Request) bool {
 	return (r.URL.Query().Get("reads") == "1" || s.writes.OK()) && s.reads.OK()
 }
 
@@ -200,7 +201,7 @@ const (
 
 // run serves until ctx ends, then stops in order: readiness, requests, jobs,
 // commands, database. Every admitted request is answered.
-func (s *service) run(ctx context.Context, l net.Listener) error {
+func (s *process) run(ctx context.Context, l net.Listener) error {
 	server := newHTTPServer(s, s.proxies)
 	l = limitConnections(l, s.proxies)
 	sweeping, stopSweeping := context.WithCancel(context.Background())

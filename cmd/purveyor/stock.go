@@ -7,10 +7,9 @@ import (
 	"os"
 	"os/user"
 
-	"purveyor/internal/command"
 	"purveyor/internal/commerce"
-	"purveyor/internal/commit"
 	"purveyor/internal/config"
+	"purveyor/internal/service"
 	"purveyor/internal/storage"
 )
 
@@ -124,8 +123,8 @@ func (c *stockChecking) repair(ctx context.Context, key commerce.ProductKey, new
 	if !c.Repair {
 		return nil
 	}
-	move, err := commit.Do(ctx, c.db.committer, command.RepairStock{
-		Actor: operator(), Product: key, Reason: commerce.CleanText(c.Reason, maxReason), After: newest})
+	move, err := c.db.uses.RepairStock(ctx, operator(), service.RepairStock{
+		Product: key, Reason: commerce.CleanText(c.Reason, maxReason), After: newest})
 	if err != nil {
 		return err
 	}
@@ -148,11 +147,11 @@ func (c *stockChecking) conclude() error {
 	return nil
 }
 
-// operator returns the name of this shell's user in histories: operator:LOGIN.
-func operator() string {
+// operator returns the user of this shell.
+func operator() commerce.Actor {
 	login := os.Getenv("USER")
 	if u, err := user.Current(); err == nil {
 		login = u.Username
 	}
-	return "operator:" + commerce.CleanText(login, maxReason)
+	return commerce.Actor{Kind: commerce.ActorOperator, ID: commerce.CleanText(login, maxReason)}
 }

@@ -2,18 +2,15 @@ package main
 
 import (
 	"context"
-	"crypto/rand"
-	"encoding/base64"
 	"errors"
 	"fmt"
 	"strings"
 	"time"
 
-	"purveyor/internal/command"
 	"purveyor/internal/commerce"
-	"purveyor/internal/commit"
 	"purveyor/internal/config"
 	"purveyor/internal/outside/webhook"
+	"purveyor/internal/service"
 	"purveyor/internal/storage"
 	"purveyor/internal/wire"
 )
@@ -250,7 +247,7 @@ type webhookPause struct {
 }
 
 func (c webhookPause) Run() error {
-	return changeEndpoint(c.Database, c.Partner, command.PauseEndpoint{PartnerID: c.Partner})
+	return changeEndpoint(c.Database, c.Partner, (*service.Service).PauseEndpoint)
 }
 
 type webhookResume struct {
@@ -259,12 +256,12 @@ type webhookResume struct {
 }
 
 func (c webhookResume) Run() error {
-	return changeEndpoint(c.Database, c.Partner, command.ResumeEndpoint{PartnerID: c.Partner})
+	return changeEndpoint(c.Database, c.Partner, (*service.Service).ResumeEndpoint)
 }
 
-func changeEndpoint(c config.Database, partnerID string, cmd commit.Command[commerce.Endpoint]) error {
+func changeEndpoint(c config.Database, partnerID string, change func(*service.Service, context.Context, commerce.Actor, string) error) error {
 	return withDatabase(c, func(ctx context.Context, db *database) error {
-		if _, err := commit.Do(ctx, db.committer, cmd); err != nil {
+		if err := change(db.uses, ctx, operator(), partnerID); err != nil {
 			return partnerMissing(partnerID, err)
 		}
 		return showEndpoint(ctx, db.Reader(), partnerID)
@@ -281,7 +278,7 @@ const testPoll = 200 * time.Millisecond
 
 func (c webhookTest) Run() error {
 	return withDatabase(c.Database, func(ctx context.Context, db *database) error {
-		if _, err := commit.Do(ctx, db.committer, command.TestEndpoint{PartnerID: c.Partner}); err != nil {
+		if err := db.uses.TestEndpoint(ctx, operator(), c.Partner); err != nil {
 			return partnerMissing(c.Partner, err)
 		}
 		// The committer has chosen its id; it is the newest event of its kind.
@@ -344,11 +341,8 @@ func (c webhookRotateSecret) Run() error {
 	if err != nil {
 		return err
 	}
-	if c.Secret == "" {
-		secret = newSecret()
-	}
 	return withDatabase(c.Database, func(ctx context.Context, db *database) error {
-		e, err := commit.Do(ctx, db.committer, command.RotateSecret{PartnerID: c.Partner, Secret: secret, Now: c.Now})
+		secret, e, err := db.uses.RotateSecret(ctx, operator(), service.RotateSecret{PartnerID: c.Partner, Secret: secret, Now: c.Now})
 		if err != nil {
 			return partnerMissing(c.Partner, err)
 		}
@@ -361,11 +355,4 @@ func (c webhookRotateSecret) Run() error {
 		}
 		return nil
 	})
-}
-
-// newSecret makes a secret in the form of Standard Webhooks.
-func newSecret() string {
-	var b [24]byte
-	_, _ = rand.Read(b[:]) // never fails (crypto/rand)
-	return "whsec_" + base64.StdEncoding.EncodeToString(b[:])
 }

@@ -7,9 +7,7 @@ import (
 	"strconv"
 	"time"
 
-	"purveyor/internal/command"
 	"purveyor/internal/commerce"
-	"purveyor/internal/commit"
 	"purveyor/internal/config"
 	"purveyor/internal/storage"
 )
@@ -62,7 +60,7 @@ func (c webhookResend) Run() error {
 			of[e.PartnerID] = append(of[e.PartnerID], e.ID)
 		}
 		for partnerID, ids := range of {
-			n, err := commit.Do(ctx, db.committer, command.ResendEvents{PartnerID: partnerID, EventIDs: ids})
+			n, err := db.uses.ResendEvents(ctx, operator(), partnerID, ids)
 			if err != nil {
 				return partnerMissing(partnerID, err)
 			}
@@ -107,7 +105,7 @@ func (c webhookReplay) Run() error {
 			if err != nil {
 				return err
 			}
-			n, err := commit.Do(ctx, db.committer, command.ResendEvents{PartnerID: c.Partner, EventIDs: ids})
+			n, err := db.uses.ResendEvents(ctx, operator(), c.Partner, ids)
 			if err != nil {
 				return partnerMissing(c.Partner, err)
 			}

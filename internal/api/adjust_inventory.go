@@ -3,8 +3,8 @@ package api
 import (
 	"net/http"
 
-	"purveyor/internal/command"
 	"purveyor/internal/commerce"
+	"purveyor/internal/service"
 	"purveyor/internal/wire"
 )
 
@@ -31,40 +31,22 @@ type adjustedOut struct {
 }
 
 // adjustInventory applies all deltas, or none.
-func (a *API) adjustInventory(r *request) (reply, error) {
-	key, err := r.keyRequired()
-	if err != nil {
-		return reply{}, err
+var adjustInventory = keyed[adjustIn](needsKey, (*service.Service).AdjustInventory, func(_ *request, done []service.Adjusted) (int, []byte) {
+	out := make([]adjustedOut, len(done))
+	for i, d := range done {
+		out[i] = adjustedOut(d)
 	}
-	var in adjustIn
-	if err := r.decodeBody(&in); err != nil {
-		return reply{}, err
-	}
-	lines, err := in.lines()
-	if err != nil {
-		return reply{}, err
-	}
-	if err := a.findStores(r, lines); err != nil {
-		return reply{}, err
-	}
-	cmd := command.AdjustInventory{Actor: r.actor(r.Mode), Lines: lines}
-	return do(a, r, r.Mode, key, in, cmd, func(done []command.Adjusted) (int, []byte) {
-		out := make([]adjustedOut, len(done))
-		for i, d := range done {
-			out[i] = adjustedOut(d)
-		}
-		return http.StatusOK, wire.Encode(struct {
-			OK          bool          `json:"ok"`
-			Adjusted    int           `json:"adjusted"`
-			Adjustments []adjustedOut `json:"adjustments"`
-		}{true, len(out), out})
-	})
-}
+	return http.StatusOK, wire.Encode(struct {
+		OK          bool          `json:"ok"`
+		Adjusted    int           `json:"adjusted"`
+		Adjustments []adjustedOut `json:"adjustments"`
+	}{true, len(out), out})
+})
 
-func (in adjustIn) lines() ([]command.AdjustmentLine, error) {
+func (in adjustIn) call(*request) ([]service.Adjustment, error) {
 	var c check
 	c.NotEmpty("adjustments", len(in.Adjustments))
-	lines := make([]command.AdjustmentLine, len(in.Adjustments))
+	lines := make([]service.Adjustment, len(in.Adjustments))
 	c.Each("adjustments", len(lines), func(i int) {
 		line := in.Adjustments[i]
 		lines[i].Product.ProductID = c.ID("product_id", line.ProductID)
@@ -73,26 +55,4 @@ func (in adjustIn) lines() ([]command.AdjustmentLine, error) {
 		lines[i].ExternalReference = c.Optional("external_reference", line.ExternalReference, wire.MaxID)
 	})
 	return lines, c.Err
-}
-
-// findStores fills in the store of each product, which never changes.
-func (a *API) findStores(r *request, lines []command.AdjustmentLine) error {
-	ids := make([]string, len(lines))
-	for i, l := range lines {
-		ids[i] = l.Product.ProductID
-	}
-	stock, err := a.reader.Stock(r.Context(), ids)
-	if err != nil {
-		return err
-	}
-	for i := range lines {
-		s, ok := stock[lines[i].Product.ProductID]
-		if !ok {
-			e := commerce.NotFound("product")
-			e.Message = "product " + lines[i].Product.ProductID + " not found"
-			return e
-		}
-		lines[i].Product.StoreID = s.StoreID
-	}
-	return nil
 }

@@ -1,23 +1,18 @@
 // Package api is the partner API under /v1: one table of routes, one file for
-// each endpoint. A handler reads and checks the shape of its request, then
-// runs a command or a read, and writes the answer of SPEC.md. What may happen
-// is decided in commerce and command.
+// each endpoint. A handler reads and checks the shape of its request, runs a use
+// case of package service or a read, and writes the answer of SPEC.md.
 package api
 
 import (
 	"context"
-	"errors"
-	"log/slog"
 	"net/http"
 	"net/url"
 	"strings"
-	"sync"
 	"time"
 
-	"purveyor/internal/command"
 	"purveyor/internal/commerce"
-	"purveyor/internal/commit"
 	"purveyor/internal/env"
+	"purveyor/internal/service"
 	"purveyor/internal/storage"
 	"purveyor/internal/web"
 
@@ -36,78 +31,41 @@ type Reads interface {
 	storage.Jobs
 }
 
-// Storage bounds what partners store and ask.
-type Storage interface {
-	storage.ReplyStore
-	storage.Quotas
-}
-
 // API serves the partners.
 type API struct {
 	env        env.Env
-	engine     Storage
-	stored     *storedReplies
+	service    *service.Service
 	reader     Reads
-	committer  *commit.Committer
 	gate       *web.Gate
 	bodies     *web.Bodies
 	now        func() time.Time
 	kept       *answerCache
-	stores     *storeCache // that searches have found
-	jobs       Finisher
-	couriers   Couriers
-	geocoder   Geocoder
-	live       env.Flights[command.Tracked] // calls for where couriers are
-	streams    *streams                     // that are open
-	answers    *web.Budget                  // of long answers that are being written
-	streaming  context.Context              // ends with EndStreams
+	stores     *storeCache     // that searches have found
+	streams    *streams        // that are open
+	answers    *web.Budget     // of long answers that are being written
+	streaming  context.Context // ends with EndStreams
 	endStreams context.CancelFunc
-	// processors are who takes payments in each mode, by name.
-	processors map[commerce.Mode]string
-	// A store and its number never change, so these are never dropped.
-	storeNos sync.Map // store id -> number
-	storeIDs sync.Map // number -> store id
 }
 
-// Options of an API; each zero value is a default, but for Jobs and Geocoder.
+// Options of an API; each zero value is a default.
 type Options struct {
 	Env        env.Env
 	Now        func() time.Time
 	CacheBytes int // of answers about products, and of stores; 16 MiB
-	// Jobs does what answers of checkouts, refunds and cancelling depend on. There
-	// is no default: what is awaited is begun by nobody else.
-	Jobs Finisher
-	// Processors are who takes payments in each mode, by name; a mode that is not
-	// there takes none.
-	Processors map[commerce.Mode]string
-	// Couriers bring goods, and Geocoder finds where to.
-	Couriers Couriers
-	Geocoder Geocoder
-	// ReplyBytes is how much a partner with the default rate limit may have stored
-	// of replies; 1 GiB.
-	ReplyBytes int64
 }
 
-// Finisher has a job done while its caller waits, as jobs.Runner does.
-type Finisher interface {
-	Finish(ctx context.Context, key commerce.JobKey) error
-}
-
-// New makes the API.
-func New(reader Reads, engine Storage, committer *commit.Committer, o Options) *API {
+// New makes the API over a service and the storage that it works with.
+func New(reader Reads, quotas storage.Quotas, s *service.Service, o Options) *API {
 	if o.Now == nil {
 		o.Now = o.Env.Now
 	}
 	if o.CacheBytes == 0 {
 		o.CacheBytes = 16 << 20
 	}
-	if o.ReplyBytes == 0 {
-		o.ReplyBytes = 1 << 30
-	}
 	streaming, end := context.WithCancel(context.Background())
-	return &API{env: o.Env, engine: engine, stored: &storedReplies{most: o.ReplyBytes}, reader: reader, committer: committer, now: o.Now, jobs: o.Jobs, processors: o.Processors,
-		couriers: o.Couriers, geocoder: o.Geocoder, streaming: streaming, endStreams: end, streams: newStreams(o.Env), answers: web.NewBudget(maxAnswers, maxOfPartner),
-		gate: web.NewGate(o.Env, keyFinder{reader}, engine, o.Now), bodies: web.NewBodies(o.Env), kept: newAnswerCache(reader, o.CacheBytes/4*3), stores: newStoreCache(o.CacheBytes / 4)}
+	return &API{env: o.Env, service: s, reader: reader, now: o.Now, gate: web.NewGate(o.Env, keyFinder{reader}, quotas, o.Now), bodies: web.NewBodies(o.Env),
+		streaming: streaming, endStreams: end, streams: newStreams(o.Env), answers: web.NewBudget(maxAnswers, maxOfPartner),
+		kept: newAnswerCache(reader, o.CacheBytes/4*3), stores: newStoreCache(o.CacheBytes / 4)}
 }
 
 // Handler serves every route of the table, and refusals in the spec's shape
@@ -173,10 +131,24 @@ func allowed(mux *chi.Mux, r *http.Request) (methods []string) {
 type request struct {
 	*http.Request
 	web.Caller
+	api     *API
 	traceID string
 	w       *web.Writer
-	bodies  *web.Bodies
 	maxBody int
+	dev     bool // the body asks for the sandbox
+}
+
+// mode of a request is that of the key, and test if the body asks for it.
+func (r *request) mode() commerce.Mode {
+	if r.dev {
+		return commerce.Test
+	}
+	return r.Mode
+}
+
+// caller is the partner as use cases take it.
+func (r *request) caller() service.Caller {
+	return service.Caller{Actor: commerce.PartnerActor(r.Partner.ID, r.Mode, r.mode(), r.traceID), Partner: r.Partner}
 }
 
 // reply is what a handler answers: a JSON body that is encoded already.
@@ -222,7 +194,7 @@ func (a *API) handle(route Route, w *web.Writer, r *http.Request) (reply, error)
 			return reply{}, scopeMissing(scope)
 		}
 	}
-	return route.handler(a, &request{r, caller, w.TraceID, w, a.bodies, web.MaxBody})
+	return route.handler(a, &request{Request: r, Caller: caller, api: a, traceID: w.TraceID, w: w, maxBody: web.MaxBody})
 }
 
 func scopeMissing(scopes ...commerce.Scope) error {
@@ -231,19 +203,6 @@ func scopeMissing(scopes ...commerce.Scope) error {
 		names[i] = string(s)
 	}
 	return &web.Error{Status: http.StatusForbidden, Code: "scope_missing", Message: "This key lacks the scope " + strings.Join(names, " or ")}
-}
-
-// outward says what a partner can do about an error of the inside.
-func outward(err error) error {
-	switch {
-	case errors.Is(err, storage.ErrOutcomeUnknown):
-		return errors.Join(&web.Error{Status: http.StatusInternalServerError, Code: "outcome_unknown", Log: slog.LevelError,
-			Message: "It is not known whether this was done; look, or repeat it with the same Idempotency-Key if it had one"}, err)
-	case errors.Is(err, storage.ErrUnavailable), errors.Is(err, commit.ErrClosed):
-		return errors.Join(&web.Error{Status: http.StatusInternalServerError, Code: "unavailable", Log: slog.LevelError,
-			Message: "The service cannot use its database right now; nothing was changed, try again"}, err)
-	}
-	return err
 }
 
 // param is a path parameter, decoded. What cannot be decoded names nothing.
@@ -257,13 +216,4 @@ func (r *request) param(name string) string {
 		return ""
 	}
 	return decoded
-}
-
-func (r *request) actor(mode commerce.Mode) commerce.Actor {
-	return commerce.Actor{Partner: r.Partner, Mode: mode, TraceID: r.traceID}
-}
-
-// newID draws an id.
-func (a *API) newID(prefix string) string {
-	return commerce.NewID(prefix, commerce.MillisOf(a.now()), a.env.Entropy())
 }

@@ -1,8 +1,8 @@
 package api
 
 import (
-	"purveyor/internal/command"
 	"purveyor/internal/commerce"
+	"purveyor/internal/service"
 	"purveyor/internal/wire"
 )
 
@@ -11,28 +11,18 @@ type cancelIn struct {
 	Refund bool    `json:"refund"`
 }
 
-// cancelOrder ends an order before its goods were handed over.
-func (a *API) cancelOrder(r *request) (reply, error) {
-	key, err := r.keyRequired()
-	if err != nil {
-		return reply{}, err
-	}
-	var in cancelIn
-	if err := r.decodeOptionalBody(&in); err != nil {
-		return reply{}, err
-	}
+// cancelOrder ends an order before its goods were handed over. What the courier
+// and the refund come to is not known yet when it is answered.
+var cancelOrder = keyed[cancelIn](needsKey|needsNoBody, (*service.Service).CancelOrder, func(_ *request, done service.Cancelled) (int, []byte) {
+	return Answers{}.Cancelled(done.Order, commerce.Delivery{}, done.Refund)
+})
+
+func (in cancelIn) call(r *request) (service.CancelOrder, error) {
 	var c check
 	reason := c.Optional("reason", in.Reason, wire.MaxText)
 	if c.Err != nil {
-		return reply{}, c.Err
+		return service.CancelOrder{}, c.Err
 	}
-	order, err := a.order(r)
-	if err != nil {
-		return reply{}, err
-	}
-	cmd := command.CancelOrder{Facts: command.FactsOf(order), TraceID: r.traceID, Reason: reason,
-		Refund: in.Refund, RefundID: a.newRefundID(order)}
-	return awaiting(a, r, r.replyKey(r.Mode, key), in, cmd, func(done command.CancelResult) (int, []byte) {
-		return Answers{}.Cancelled(done.Order, commerce.Delivery{}, done.Refund)
-	}, a.refundRefused)
+	order, err := r.order()
+	return service.CancelOrder{Order: order, Reason: reason, Refund: in.Refund}, err
 }

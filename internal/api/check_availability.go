@@ -1,11 +1,8 @@
 package api
 
 import (
-	"maps"
-	"slices"
-
 	"purveyor/internal/commerce"
-	"purveyor/internal/storage"
+	"purveyor/internal/service"
 	"purveyor/internal/wire"
 )
 
@@ -30,29 +27,18 @@ type maxAvailabilityItems struct{}
 
 func (maxAvailabilityItems) Most() int { return 200 }
 
+type availabilityIn struct {
+	StoreID *string                                 `json:"store_id"`
+	Items   wire.List[itemIn, maxAvailabilityItems] `json:"items"`
+}
+
 // checkAvailability tells what could be sold right now. It reserves nothing.
 func (a *API) checkAvailability(r *request) (reply, error) {
-	var in struct {
-		StoreID *string                                 `json:"store_id"`
-		Items   wire.List[itemIn, maxAvailabilityItems] `json:"items"`
-	}
-	if err := r.decodeBody(&in); err != nil {
+	in, lines, err := readInput[availabilityIn](r, 0)
+	if err != nil {
 		return reply{}, err
 	}
-	var c check
-	if in.StoreID != nil {
-		c.ID("store_id", in.StoreID)
-	}
-	lines := c.items(in.Items)
-	if c.Err != nil {
-		return reply{}, c.Err
-	}
-	if in.StoreID != nil {
-		if err := a.mayRead(r, *in.StoreID); err != nil {
-			return reply{}, err
-		}
-	}
-	items, all, err := a.availability(r, in.StoreID, lines)
+	items, all, err := a.service.CheckAvailability(r.Context(), r.caller(), in.StoreID, lines)
 	if err != nil {
 		return reply{}, err
 	}
@@ -61,7 +47,33 @@ func (a *API) checkAvailability(r *request) (reply, error) {
 		StoreID      *string           `json:"store_id"`
 		AllAvailable bool              `json:"all_available"`
 		Items        []availabilityOut `json:"items"`
-	}{true, in.StoreID, all, items})
+	}{true, in.StoreID, all, availabilityOf(items, in.StoreID != nil)})
+}
+
+func (in availabilityIn) call(*request) ([]commerce.OrderLine, error) {
+	var c check
+	if in.StoreID != nil {
+		c.ID("store_id", in.StoreID)
+	}
+	return c.items(in.Items), c.Err
+}
+
+// availabilityOf is the items as they are answered; ofStore: a store was asked
+// for, so that each says whether it is a wrong one.
+func availabilityOf(items []service.Available, ofStore bool) []availabilityOut {
+	list := make([]availabilityOut, len(items))
+	for i := range items {
+		it := &items[i]
+		out := availabilityOut{ProductID: it.Line.ProductID, RequestedQuantity: it.Line.Quantity, Found: it.Found, Available: it.Available}
+		if ofStore {
+			out.WrongStore = &it.WrongStore
+		}
+		if it.Found {
+			out.StoreID, out.Active, out.AvailableQuantity = &it.Stock.StoreID, &it.Stock.Active, it.Stock.Quantity
+		}
+		list[i] = out
+	}
+	return list
 }
 
 // items are the lines of a cart: product and quantity.
@@ -73,55 +85,4 @@ func (c *check) items(in []itemIn) []commerce.OrderLine {
 			Quantity: c.Between("quantity", in[i].Quantity, 1, commerce.MaxQuantity)}
 	})
 	return lines
-}
-
-// availability answers each line. A product on several lines is available on
-// each only if there is enough for all of them together.
-func (a *API) availability(r *request, storeID *string, lines []commerce.OrderLine) ([]availabilityOut, bool, error) {
-	wanted := make(map[string]int64, len(lines))
-	ids := make([]string, 0, len(lines))
-	for _, d := range commerce.Demands(lines) {
-		wanted[d.ProductID] = d.Quantity
-		ids = append(ids, d.ProductID)
-	}
-	stock, err := a.reader.Stock(r.Context(), ids)
-	if err != nil {
-		return nil, false, err
-	}
-	selling, err := a.selling(r, stock)
-	if err != nil {
-		return nil, false, err
-	}
-	items, all := make([]availabilityOut, len(lines)), true
-	for i, l := range lines {
-		out := availabilityOut{ProductID: l.ProductID, RequestedQuantity: l.Quantity}
-		s, known := stock[l.ProductID]
-		wrong := known && storeID != nil && s.StoreID != *storeID
-		if storeID != nil {
-			out.WrongStore = &wrong
-		}
-		if known && r.Partner.MayUse(s.StoreID) {
-			out.Found, out.StoreID, out.Active, out.AvailableQuantity = true, &s.StoreID, &s.Active, s.Quantity
-			out.Available = s.Active && selling[s.StoreID] && !wrong && wanted[l.ProductID] <= s.Quantity
-		}
-		items[i] = out
-		all = all && out.Available
-	}
-	return items, all, nil
-}
-
-// selling are the active ones among the stores of these products.
-func (a *API) selling(r *request, stock map[string]commerce.Stock) (map[string]bool, error) {
-	stores := make(map[string]bool, 1)
-	for _, s := range stock {
-		stores[s.StoreID] = false
-	}
-	if len(stores) == 0 {
-		return stores, nil
-	}
-	active, err := a.reader.Stores(r.Context(), storage.StoreFilter{Active: true, IDs: slices.Collect(maps.Keys(stores)), Limit: len(stores)})
-	for _, s := range active {
-		stores[s.ID] = true
-	}
-	return stores, err
 }

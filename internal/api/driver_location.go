@@ -8,11 +8,11 @@ import (
 
 // driverLocation tells where the courier is.
 func (a *API) driverLocation(r *request) (reply, error) {
-	order, err := a.order(r)
+	order, err := r.order()
 	if err != nil {
 		return reply{}, err
 	}
-	now, live, err := a.whereabouts(r.Context(), order, true)
+	now, live, err := a.service.TrackOrder(r.Context(), order, true)
 	if err != nil {
 		return reply{}, err
 	}

@@ -19,6 +19,7 @@ import (
 	"purveyor/internal/commit"
 	"purveyor/internal/env"
 	"purveyor/internal/importfile"
+	"purveyor/internal/service"
 	"purveyor/internal/storage"
 	"purveyor/internal/storage/sqlite"
 	"purveyor/internal/web"
@@ -50,7 +51,7 @@ type chain struct {
 	response  discard
 }
 
-func newChain(b *testing.B, engine storage.Engine, o api.Options) *chain {
+func newChain(b *testing.B, engine storage.Engine, o service.Options) *chain {
 	b.Helper()
 	c := &chain{committer: commit.New(engine, commit.Options{EncodeEvent: wire.EventData}), key: commerce.Live.NewKey([20]byte{1}), response: discard{header: http.Header{}}}
 	b.Cleanup(func() {
@@ -66,7 +67,7 @@ func newChain(b *testing.B, engine storage.Engine, o api.Options) *chain {
 		b.Fatal(err)
 	}
 	log := slog.New(slog.NewTextHandler(io.Discard, nil)) // writes every line, as the default does
-	c.Handler = web.Trace(env.Env{}, log, api.New(engine.Reader(), engine, c.committer, o).Handler())
+	c.Handler = web.Trace(env.Env{}, log, api.New(engine.Reader(), engine, service.New(engine.Reader(), engine, c.committer, o), api.Options{}).Handler())
 	return c
 }
 
@@ -77,7 +78,7 @@ func newCatalog(b *testing.B) *chain {
 	if err != nil {
 		b.Fatal(err)
 	}
-	c := newChain(b, engine, api.Options{})
+	c := newChain(b, engine, service.Options{})
 	var stores, products []map[string]any
 	for i := range 16 {
 		stores = append(stores, map[string]any{"id": fmt.Sprintf("store-%d", i), "name": "Corner Market", "address": "1 Market Street",

@@ -23,7 +23,7 @@ func (a *API) listCategories(r *request) (reply, error) {
 	filter := storage.CategoryFilter{Active: &active}
 	switch {
 	case storeID != "":
-		if err := a.mayRead(r, storeID); err != nil {
+		if err := a.service.MayReadStore(r.Context(), r.Partner, storeID); err != nil {
 			return reply{}, err
 		}
 		filter.StoreIDs = []string{storeID}
@@ -37,7 +37,7 @@ func (a *API) listCategories(r *request) (reply, error) {
 // active or not.
 func (a *API) listStoreCategories(r *request) (reply, error) {
 	storeID := r.param("store_id")
-	if err := a.mayRead(r, storeID); err != nil {
+	if err := a.service.MayReadStore(r.Context(), r.Partner, storeID); err != nil {
 		return reply{}, err
 	}
 	return a.categories(r, storage.CategoryFilter{StoreIDs: []string{storeID}}, "")

@@ -28,7 +28,7 @@ func (a *API) listProducts(r *request) (reply, error) {
 		return reply{}, err
 	}
 	if storeID := inEffect["store_id"]; storeID != "" {
-		if err := a.mayRead(r, storeID); err != nil {
+		if err := a.service.MayReadStore(r.Context(), r.Partner, storeID); err != nil {
 			return reply{}, err
 		}
 		filter.StoreIDs = []string{storeID}

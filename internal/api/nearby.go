@@ -2,15 +2,9 @@ package api
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"log/slog"
-	"net/http"
 
 	"purveyor/internal/commerce"
-	"purveyor/internal/outside/geocode"
 	"purveyor/internal/storage"
-	"purveyor/internal/web"
 	"purveyor/internal/wire"
 )
 
@@ -23,24 +17,24 @@ type placeIn struct {
 	Country    *string `json:"country"`
 }
 
-// place is what a geocoder is asked: a text, or at least a street or a postal
-// code.
-func (c *check) place(field string, v *wire.TextOr[placeIn]) (q geocode.Query) {
+// place is an address to search around: a text, or parts with at least a street
+// or a postal code.
+func (c *check) place(field string, v *wire.TextOr[placeIn]) (text string, parts commerce.Address) {
 	switch {
 	case v == nil:
 		c.Fail(field, "is missing")
 	case v.Text != nil:
-		q = geocode.Text(c.Required(field, v.Text, wire.MaxName))
+		text = c.Required(field, v.Text, wire.MaxName)
 	default:
 		in := v.Object
-		q = geocode.Parts(commerce.Address{Line1: c.Optional(field+".line1", in.Line1, wire.MaxName), City: c.Optional(field+".city", in.City, wire.MaxName),
+		parts = commerce.Address{Line1: c.Optional(field+".line1", in.Line1, wire.MaxName), City: c.Optional(field+".city", in.City, wire.MaxName),
 			State: c.Optional(field+".state", in.State, wire.MaxName), PostalCode: c.Optional(field+".postal_code", in.PostalCode, 20),
-			Country: c.Optional(field+".country", in.Country, 100)})
-		if blank(q.Address.Line1) && blank(q.Address.PostalCode) {
+			Country: c.Optional(field+".country", in.Country, 100)}
+		if blank(parts.Line1) && blank(parts.PostalCode) {
 			c.Fail(field, "must have line1 or postal_code")
 		}
 	}
-	return q
+	return text, parts
 }
 
 type nearbyIn struct {
@@ -54,21 +48,20 @@ type nearbyIn struct {
 // nearbyStores lists the stores that are nearest to an address.
 func (a *API) nearbyStores(r *request) (reply, error) {
 	var in nearbyIn
-	if err := r.decodeBody(&in); err != nil {
+	if err := r.decodeBody(&in, 0); err != nil {
 		return reply{}, err
 	}
 	var c check
-	query := c.place("delivery_address", in.Address)
+	text, parts := c.place("delivery_address", in.Address)
 	search := commerce.Nearby{Partner: r.Partner, MaxMiles: c.upTo("max_distance_miles", in.MaxMiles, 10, 100),
 		Limit: c.limit("limit", in.Limit, 50, 300), Fulfillment: c.fulfillment(in.Fulfillment, true)}
 	if c.Err != nil {
 		return reply{}, c.Err
 	}
-	origin, err := a.locate(r.Context(), query)
-	if err != nil {
+	var err error
+	if search.Origin, err = a.service.LocateAddress(r.Context(), text, parts); err != nil {
 		return reply{}, err
 	}
-	search.Origin = origin.Point
 	stores, err := a.near(r.Context(), search, in.Active == nil || *in.Active)
 	if err != nil {
 		return reply{}, err
@@ -81,22 +74,6 @@ func (a *API) nearbyStores(r *request) (reply, error) {
 		Fulfillment commerce.Fulfillment `json:"fulfillment_type"`
 		Stores      []nearStoreOut       `json:"stores"`
 	}{true, len(stores), pointOut(search.Origin), search.MaxMiles, search.Fulfillment, stores})
-}
-
-// locate asks the geocoder, which nothing can be found without.
-func (a *API) locate(ctx context.Context, q geocode.Query) (geocode.Place, error) {
-	place, err := a.geocoder.Find(ctx, q)
-	if err == nil && !place.Valid() {
-		err = fmt.Errorf("the geocoder says that it is at %v", place.Point)
-	}
-	switch {
-	case errors.Is(err, geocode.ErrNotFound):
-		err = &web.Error{Status: http.StatusBadRequest, Code: "address_not_found", Field: "delivery_address", Message: "delivery_address cannot be placed on the map"}
-	case err != nil:
-		err = errors.Join(&web.Error{Status: http.StatusInternalServerError, Code: "geocoder_unavailable", Log: slog.LevelWarn,
-			Message: "The service cannot look up addresses right now; try again"}, err)
-	}
-	return place, err
 }
 
 // near gives the stores that a search finds. They may have been read after they

@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"purveyor/internal/api"
 	"purveyor/internal/commerce"
 	"purveyor/internal/outside/geocode"
+	"purveyor/internal/service"
 	"purveyor/internal/storage"
 	"purveyor/internal/storage/postgres"
 	"purveyor/internal/storage/sqlite"
@@ -37,7 +37,7 @@ var searched = atlas{
 // benchmarkNearby searches among 100,000 stores, through the whole chain of
 // handlers and the real engine, without sockets and without a real geocoder.
 func benchmarkNearby(b *testing.B, engine storage.Engine) {
-	c := newChain(b, engine, api.Options{Geocoder: searched})
+	c := newChain(b, engine, service.Options{Geocoder: searched})
 	storagetest.SaveStores(b, engine, storagetest.Spread(100_000, rand.New(rand.NewPCG(1, 1))))
 	for _, options := range []string{``, `,"fulfillment_type":"pickup"`, `,"max_distance_miles":100`, `,"max_distance_miles":100,"limit":300`,
 		`,"max_distance_miles":100,"limit":300,"active":false`} {

@@ -17,7 +17,7 @@ func (a *API) orderTimeline(r *request) (reply, error) {
 	if q.Err() != nil {
 		return reply{}, q.Err()
 	}
-	order, err := a.order(r)
+	order, err := r.order()
 	if err != nil {
 		return reply{}, err
 	}

@@ -10,11 +10,11 @@ const recentEvents = 10
 
 // orderTracking is the delivery of an order with the last of its history.
 func (a *API) orderTracking(r *request) (reply, error) {
-	order, err := a.order(r)
+	order, err := r.order()
 	if err != nil {
 		return reply{}, err
 	}
-	now, _, err := a.whereabouts(r.Context(), order, false)
+	now, _, err := a.service.TrackOrder(r.Context(), order, false)
 	if err != nil {
 		return reply{}, err
 	}

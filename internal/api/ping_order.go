@@ -8,11 +8,11 @@ import (
 
 // pingOrder is the small answer that partners poll.
 func (a *API) pingOrder(r *request) (reply, error) {
-	o, err := a.order(r)
+	o, err := r.order()
 	if err != nil {
 		return reply{}, err
 	}
-	tracked, err := a.delivery(r.Context(), o)
+	tracked, err := a.service.StoredDelivery(r.Context(), o)
 	if err != nil {
 		return reply{}, err
 	}

@@ -1,9 +1,8 @@
 package api
 
 import (
-	"log/slog"
-
 	"purveyor/internal/commerce"
+	"purveyor/internal/service"
 	"purveyor/internal/wire"
 )
 
@@ -21,7 +20,7 @@ type preflightIn struct {
 type preflightOut struct {
 	OK              bool                 `json:"ok"`
 	Eligible        bool                 `json:"eligible"`
-	Reasons         []string             `json:"reasons"`
+	Reasons         []service.Obstacle   `json:"reasons"`
 	FulfillmentType commerce.Fulfillment `json:"fulfillment_type"`
 	Store           preflightStore       `json:"store"`
 	Availability    struct {
@@ -45,101 +44,34 @@ type preflightStore struct {
 	DistanceMiles   *float64 `json:"distance_miles"`
 }
 
-// The reasons why a cart is not eligible (SPEC).
-const (
-	reasonInactive    = "store_inactive"
-	reasonUnavailable = "item_unavailable"
-	reasonRadius      = "out_of_radius"
-	reasonQuote       = "quote_unavailable"
-	reasonNoDelivery  = "store_delivery_disabled"
-	reasonNoPickup    = "store_pickup_disabled"
-)
-
 // preflight tells whether a cart could be sold right now, and what its delivery
 // would cost. It changes nothing.
-func (a *API) preflight(r *request) (reply, error) {
-	var in preflightIn
-	if err := r.decodeBody(&in); err != nil {
-		return reply{}, err
+var preflight = called[preflightIn](0, (*service.Service).Preflight, func(r *request, p service.Preflighted) any {
+	s := p.Store
+	out := preflightOut{OK: true, Eligible: len(p.Obstacles) == 0, FulfillmentType: p.Fulfillment, Reasons: p.Obstacles, TraceID: r.traceID,
+		Store: preflightStore{ID: s.ID, Name: s.Name, Active: s.Active, Open: s.Open, City: s.City, State: s.State,
+			PickupEnabled: s.PickupEnabled, DeliveryEnabled: s.DeliveryEnabled, DeliveryRadius: s.RadiusMiles, DistanceMiles: rounded(p.Miles)}}
+	out.Availability.Items, out.Availability.AllAvailable = availabilityOf(p.Items, true), p.AllAvailable
+	if p.Quote != nil {
+		offer := r.quoteOut(*p.Quote)
+		out.Quote = &offer
 	}
-	p, err := in.check()
-	if err != nil {
-		return reply{}, err
-	}
-	if p.fulfillment == commerce.ByDelivery {
-		if err := r.scopeOf(commerce.ReadDelivery, commerce.WriteOrders); err != nil {
-			return reply{}, err
-		}
-	}
-	store, err := a.store(r, p.storeID)
-	if err != nil {
-		return reply{}, err
-	}
-	out := preflightOut{OK: true, FulfillmentType: p.fulfillment, Reasons: []string{}, TraceID: r.traceID,
-		Store: preflightStore{ID: store.ID, Name: store.Name, Active: store.Active, Open: store.Open, City: store.City, State: store.State,
-			PickupEnabled: store.PickupEnabled, DeliveryEnabled: store.DeliveryEnabled, DeliveryRadius: store.RadiusMiles}}
-	out.Availability.Items, out.Availability.AllAvailable, err = a.availability(r, &store.ID, p.lines)
-	if err != nil {
-		return reply{}, err
-	}
-	if !store.Active {
-		out.Reasons = append(out.Reasons, reasonInactive)
-	}
-	if !out.Availability.AllAvailable {
-		out.Reasons = append(out.Reasons, reasonUnavailable)
-	}
-	switch {
-	case p.fulfillment == commerce.ByDelivery:
-		a.preflightDelivery(r, store, p, r.modeOf(in.Dev), &out)
-	case !store.PickupEnabled:
-		out.Reasons = append(out.Reasons, reasonNoPickup)
-	}
-	out.Eligible = len(out.Reasons) == 0
-	return ok(out)
-}
+	return out
+})
 
-// preflightDelivery asks for an offer, unless it is certain already that nothing
-// will be delivered.
-func (a *API) preflightDelivery(r *request, store commerce.Store, p cart, mode commerce.Mode, out *preflightOut) {
-	t := a.trip(store, p.to, a.place(r.Context(), p.to.Address), p.value)
-	out.Store.DistanceMiles = rounded(t.reach.Miles)
-	if t.reach.Beyond {
-		out.Reasons = append(out.Reasons, reasonRadius)
-	}
-	if !store.DeliveryEnabled {
-		out.Reasons = append(out.Reasons, reasonNoDelivery)
-	}
-	if t.reach.Beyond || !store.DeliveryEnabled || !store.Active {
-		return
-	}
-	q, err := a.quote(r.Context(), mode, t)
-	if err != nil {
-		slog.Info("no courier makes an offer", "store", store.ID, "trace_id", r.traceID, "error", err)
-		out.Reasons = append(out.Reasons, reasonQuote)
-		return
-	}
-	offer := a.quoteOut(q)
-	out.Quote = &offer
-}
-
-// cart is what a preflight asks about.
-type cart struct {
-	storeID     string
-	lines       []commerce.OrderLine
-	fulfillment commerce.Fulfillment
-	to          commerce.DeliveryAddress
-	value       commerce.Cents
-}
-
-func (in preflightIn) check() (cart, error) {
+func (in preflightIn) call(r *request) (service.Cart, error) {
+	r.dev = in.Dev
 	var c check
-	p := cart{storeID: c.ID("store_id", in.StoreID), lines: c.items(in.Items),
-		fulfillment: c.fulfillment(in.FulfillmentType, in.DeliveryAddress != nil)}
-	if p.fulfillment == commerce.ByDelivery || in.DeliveryAddress != nil {
-		p.to = c.destination("delivery_address", in.DeliveryAddress)
+	cart := service.Cart{StoreID: c.ID("store_id", in.StoreID), Lines: c.items(in.Items),
+		Fulfillment: c.fulfillment(in.FulfillmentType, in.DeliveryAddress != nil)}
+	if cart.Fulfillment == commerce.ByDelivery || in.DeliveryAddress != nil {
+		cart.To = c.destination("delivery_address", in.DeliveryAddress)
 	}
 	if subtotal := c.cents("subtotal", in.Subtotal, commerce.MaxTotal); subtotal != nil {
-		p.value = *subtotal
+		cart.ValueCents = *subtotal
 	}
-	return p, c.Err
+	if c.Err == nil && cart.Fulfillment == commerce.ByDelivery {
+		return cart, r.hasOneOf(commerce.ReadDelivery, commerce.WriteOrders)
+	}
+	return cart, c.Err
 }

@@ -1,12 +1,8 @@
 package api
 
 import (
-	"context"
-	"errors"
-
-	"purveyor/internal/command"
 	"purveyor/internal/commerce"
-	"purveyor/internal/storage"
+	"purveyor/internal/service"
 	"purveyor/internal/wire"
 )
 
@@ -39,43 +35,14 @@ type maxOrderLines struct{}
 func (maxOrderLines) Most() int { return 98 }
 
 // reportOrder records an order that the partner was paid for already.
-func (a *API) reportOrder(r *request) (reply, error) {
-	key, err := r.keyRequired()
-	if err != nil {
-		return reply{}, err
-	}
-	var in reportIn
-	if err := r.decodeBody(&in); err != nil {
-		return reply{}, err
-	}
-	mode := r.modeOf(in.Dev)
-	cmd, err := in.command(r.actor(mode))
-	if err != nil {
-		return reply{}, err
-	}
-	no, err := a.storeNo(r.Context(), cmd.StoreID)
-	if errors.Is(err, storage.ErrNotFound) {
-		err = commerce.Invalid("store_id", "store %s is not known", cmd.StoreID)
-	}
-	if err != nil {
-		return reply{}, err
-	}
-	cmd.OrderID = commerce.NewOrderID(no, commerce.MillisOf(a.now()), a.env.Entropy())
-	cmd.CustomerID = a.newID(commerce.PrefixCustomer)
-	return awaiting(a, r, r.replyKey(mode, key), in, cmd, func(o commerce.Order) (int, []byte) {
-		return Answers{}.Reported(o, r.traceID)
-	}, neverRefused)
-}
+var reportOrder = keyed[reportIn](needsKey, (*service.Service).ReportOrder, func(r *request, o commerce.Order) (int, []byte) {
+	return Answers{}.Reported(o, r.traceID)
+})
 
-// neverRefused is for jobs that release no key, however they end.
-func neverRefused(context.Context, commerce.Job) error {
-	return errors.New("the stored answer is gone")
-}
-
-func (in reportIn) command(actor commerce.Actor) (command.ReportOrder, error) {
+func (in reportIn) call(r *request) (service.ReportOrder, error) {
+	r.dev = in.Dev
 	var c check
-	cmd := command.ReportOrder{
-		Actor:               actor,
+	order := service.ReportOrder{
 		ExternalID:          c.ID("external_order_id", in.ExternalOrderID),
 		StoreID:             c.ID("store_id", in.StoreID),
 		Lines:               in.lines(&c),
@@ -92,10 +59,10 @@ func (in reportIn) command(actor commerce.Actor) (command.ReportOrder, error) {
 		},
 	}
 	if fee := c.cents("delivery_fee", in.DeliveryFee, commerce.MaxCents); fee != nil {
-		cmd.Given.DeliveryFee = *fee
+		order.Given.DeliveryFee = *fee
 	}
-	c.handOver(cmd.Fulfillment, cmd.Address, cmd.Given.DeliveryFee)
-	return cmd, c.Err
+	c.handOver(order.Fulfillment, order.Address, order.Given.DeliveryFee)
+	return order, c.Err
 }
 
 func (in reportIn) lines(c *check) []commerce.OrderLine {

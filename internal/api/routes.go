@@ -11,7 +11,7 @@ import (
 type Route struct {
 	Method, Path string
 	Scopes       []commerce.Scope
-	handler      func(*API, *request) (reply, error)
+	handler      handler
 }
 
 // Routes is the only source of what the API serves.
@@ -26,13 +26,13 @@ var Routes = []Route{
 	{get, "/v1/products", needs(commerce.ReadProducts), (*API).listProducts},
 	{get, "/v1/products/{product_id}", needs(commerce.ReadProducts), (*API).getProduct},
 	{post, "/v1/products/availability", needs(commerce.ReadProducts), (*API).checkAvailability},
-	{post, "/v1/products/upsert", needs(commerce.WriteProducts), withLargeBody((*API).upsertProduct)},
-	{post, "/v1/inventory/adjustments", needs(commerce.WriteInventory), withLargeBody((*API).adjustInventory)},
+	{post, "/v1/products/upsert", needs(commerce.WriteProducts), withLargeBody(upsertProduct)},
+	{post, "/v1/inventory/adjustments", needs(commerce.WriteInventory), withLargeBody(adjustInventory)},
 
-	{post, "/v1/delivery/quote", nil, (*API).deliveryQuote}, // read_delivery or write_orders
-	{post, "/v1/checkout/preflight", needs(commerce.ReadStores, commerce.ReadProducts), (*API).preflight},
-	{post, "/v1/checkout/session", needs(commerce.WriteOrders), (*API).checkoutSession},
-	{post, "/v1/orders/report", needs(commerce.WriteOrders), (*API).reportOrder},
+	{post, "/v1/delivery/quote", nil, withOneOf(quoteDelivery, commerce.ReadDelivery, commerce.WriteOrders)},
+	{post, "/v1/checkout/preflight", needs(commerce.ReadStores, commerce.ReadProducts), preflight},
+	{post, "/v1/checkout/session", needs(commerce.WriteOrders), startCheckout},
+	{post, "/v1/orders/report", needs(commerce.WriteOrders), reportOrder},
 	{get, "/v1/orders/by-external/{external_order_id}", needs(commerce.ReadOrders), (*API).getOrderByExternal},
 	{get, "/v1/orders/{order_id}", needs(commerce.ReadOrders), (*API).getOrder},
 	{get, "/v1/orders/{order_id}/ping", needs(commerce.ReadOrders), (*API).pingOrder},
@@ -41,10 +41,10 @@ var Routes = []Route{
 	{get, "/v1/orders/{order_id}/tracking/stream", needs(commerce.ReadOrders), (*API).trackingStream},
 	{get, "/v1/orders/{order_id}/timeline", needs(commerce.ReadOrders), (*API).orderTimeline},
 	{post, "/v1/orders/{order_id}/confirm", needs(commerce.WriteOrders), (*API).confirmOrder},
-	{post, "/v1/orders/{order_id}/ready-for-pickup", needs(commerce.WriteOrders), (*API).markReady},
-	{post, "/v1/orders/{order_id}/picked-up", needs(commerce.WriteOrders), (*API).markPickedUp},
-	{post, "/v1/orders/{order_id}/cancel", needs(commerce.WriteOrders), (*API).cancelOrder},
-	{post, "/v1/orders/{order_id}/refund", needs(commerce.WriteOrders), (*API).refundOrder},
+	{post, "/v1/orders/{order_id}/ready-for-pickup", needs(commerce.WriteOrders), markReady},
+	{post, "/v1/orders/{order_id}/picked-up", needs(commerce.WriteOrders), markPickedUp},
+	{post, "/v1/orders/{order_id}/cancel", needs(commerce.WriteOrders), cancelOrder},
+	{post, "/v1/orders/{order_id}/refund", needs(commerce.WriteOrders), refundOrder},
 
 	{get, "/v1/events", needs(commerce.ReadOrders), (*API).listEvents},
 }
@@ -55,10 +55,10 @@ const (
 )
 
 // withLargeBody is a handler whose requests may be as large as any.
-func withLargeBody(handler func(*API, *request) (reply, error)) func(*API, *request) (reply, error) {
+func withLargeBody(h handler) handler {
 	return func(a *API, r *request) (reply, error) {
 		r.maxBody = web.MaxLargeBody
-		return handler(a, r)
+		return h(a, r)
 	}
 }
 

@@ -6,9 +6,9 @@ import (
 	"sync"
 	"time"
 
-	"purveyor/internal/command"
 	"purveyor/internal/commerce"
 	"purveyor/internal/env"
+	"purveyor/internal/service"
 	"purveyor/internal/web"
 )
 
@@ -41,7 +41,7 @@ type followed struct {
 
 	mu  sync.Mutex
 	at  time.Time // of the last look; zero: none has succeeded
-	now command.Tracked
+	now service.Tracked
 }
 
 func newStreams(e env.Env) *streams {
@@ -83,7 +83,7 @@ func (s *streams) leave(owner streamOwner, order commerce.OrderKey) {
 
 // look gives the order as another stream has seen it just now, or else by read.
 // A failed look is not shared: it may have failed because its caller has gone.
-func (f *followed) look(ctx context.Context, read func(context.Context) (command.Tracked, error)) (command.Tracked, error) {
+func (f *followed) look(ctx context.Context, read func(context.Context) (service.Tracked, error)) (service.Tracked, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if !f.at.IsZero() && f.env.Since(f.at) < streamPace/2 {

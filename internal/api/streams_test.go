@@ -12,9 +12,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"purveyor/internal/command"
 	"purveyor/internal/commerce"
 	"purveyor/internal/env"
+	"purveyor/internal/service"
 	"purveyor/internal/web"
 )
 
@@ -87,9 +87,9 @@ func TestStreamsShareLooks(t *testing.T) {
 		f := &followed{}
 		looks := 0
 		var failure error
-		read := func(context.Context) (command.Tracked, error) {
+		read := func(context.Context) (service.Tracked, error) {
 			looks++
-			return command.Tracked{Order: commerce.Order{Events: int64(looks)}}, failure
+			return service.Tracked{Order: commerce.Order{Events: int64(looks)}}, failure
 		}
 		failure = errors.New("gone")
 		if _, err := f.look(t.Context(), read); err == nil {
@@ -138,7 +138,7 @@ func TestStreamHeartbeat(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := &goneWriter{ResponseRecorder: httptest.NewRecorder(), left: 100}
 		s := streamTo(g)
-		now := command.Tracked{Order: commerce.Order{ID: "ord_1", Status: commerce.Processed}}
+		now := service.Tracked{Order: commerce.Order{ID: "ord_1", Status: commerce.Processed}}
 		for range 32 {
 			if !s.tell(now) {
 				t.Fatal("the stream is over")
@@ -153,7 +153,7 @@ func TestStreamHeartbeat(t *testing.T) {
 
 // A stream ends when its client is gone, or a connection cannot be bounded.
 func TestStreamEndsWithItsClient(t *testing.T) {
-	now := command.Tracked{Order: commerce.Order{ID: "ord_1", Status: commerce.Processed}}
+	now := service.Tracked{Order: commerce.Order{ID: "ord_1", Status: commerce.Processed}}
 	s := streamTo(&goneWriter{ResponseRecorder: httptest.NewRecorder(), left: 1})
 	if !s.tell(now) {
 		t.Error("over while its client is there")

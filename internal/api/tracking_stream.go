@@ -10,9 +10,9 @@ import (
 	"strconv"
 	"time"
 
-	"purveyor/internal/command"
 	"purveyor/internal/commerce"
 	"purveyor/internal/env"
+	"purveyor/internal/service"
 	"purveyor/internal/web"
 	"purveyor/internal/wire"
 )
@@ -33,7 +33,7 @@ const (
 // nothing more will come. Who comes again with Last-Event-ID gets what has changed
 // since.
 func (a *API) trackingStream(r *request) (reply, error) {
-	order, err := a.order(r)
+	order, err := r.order()
 	if err != nil {
 		return reply{}, err
 	}
@@ -96,19 +96,19 @@ func (s *trackingStream) run(r *request, order commerce.Order) {
 
 // look gives the order as it is now; errNotAllowed if the key may no longer read
 // it.
-func (s *trackingStream) look(ctx context.Context, r *request, order commerce.Order) (command.Tracked, error) {
+func (s *trackingStream) look(ctx context.Context, r *request, order commerce.Order) (service.Tracked, error) {
 	if s.env.Since(s.asked) >= streamAsk {
 		if err := s.ask(r, order); err != nil {
-			return command.Tracked{}, err
+			return service.Tracked{}, err
 		}
 		s.asked = s.env.Now()
 	}
-	return s.followed.look(ctx, func(ctx context.Context) (command.Tracked, error) {
+	return s.followed.look(ctx, func(ctx context.Context) (service.Tracked, error) {
 		order, err := s.api.reader.Order(ctx, order.Key())
 		if err != nil {
-			return command.Tracked{}, err
+			return service.Tracked{}, err
 		}
-		now, _, err := s.api.whereabouts(ctx, order, false)
+		now, _, err := s.api.service.TrackOrder(ctx, order, false)
 		return now, err
 	})
 }
@@ -125,14 +125,14 @@ func (s *trackingStream) ask(r *request, order commerce.Order) error {
 		return errNotAllowed
 	case err != nil:
 		return err
-	case !caller.Partner.Has(commerce.ReadOrders) || maySee(caller, order) != nil:
+	case !caller.Partner.Has(commerce.ReadOrders) || (service.Caller{Actor: commerce.Actor{Mode: caller.Mode}, Partner: caller.Partner}).MaySee(order) != nil:
 		return errNotAllowed
 	}
 	return nil
 }
 
 // tell writes what has changed; false: the stream is over.
-func (s *trackingStream) tell(now command.Tracked) bool {
+func (s *trackingStream) tell(now service.Tracked) bool {
 	status := wire.AppendStreamStatus(nil, now.Order, now.Delivery)
 	location := wire.AppendStreamLocation(nil, now.Order, now.Delivery)
 	id := strconv.FormatInt(now.Order.Events, 10) + "-" + strconv.FormatInt(now.Delivery.Changes, 10)

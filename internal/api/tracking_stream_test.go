@@ -8,8 +8,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"purveyor/internal/command"
 	"purveyor/internal/commerce"
+	"purveyor/internal/service"
 	"purveyor/internal/web"
 )
 
@@ -35,7 +35,7 @@ func TestStreamIsStillHere(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := &client{ResponseRecorder: httptest.NewRecorder()}
 		s := &trackingStream{w: &web.Writer{ResponseWriter: c}}
-		now := command.Tracked{Order: commerce.Order{ID: "ord_1", Status: commerce.Processed}}
+		now := service.Tracked{Order: commerce.Order{ID: "ord_1", Status: commerce.Processed}}
 		said := func() string { defer c.Body.Reset(); return c.Body.String() }
 		if !s.tell(now) || !strings.HasPrefix(said(), "event: status\n") || !c.deadline.Equal(time.Now().Add(streamWrite)) {
 			t.Errorf("at first: %q, to be written until %v", c.Body, c.deadline)

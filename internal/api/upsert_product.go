@@ -3,9 +3,8 @@ package api
 import (
 	"net/http"
 
-	"purveyor/internal/command"
 	"purveyor/internal/commerce"
-	"purveyor/internal/web"
+	"purveyor/internal/service"
 	"purveyor/internal/wire"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -28,6 +27,8 @@ type upsertIn struct {
 	SoldCount     *wire.Int   `json:"sold_count"`
 	SoldAmount    *wire.Major `json:"sold_amount"`
 	CreatedOn     *wire.Int   `json:"created_on"`
+
+	path string // of the product in the body, for errors
 }
 
 type imagesIn = wire.List[string, maxImages]
@@ -36,60 +37,41 @@ type maxImages struct{}
 
 func (maxImages) Most() int { return wire.MaxImages }
 
-// upsertProduct makes or updates one product. The body is the product, or an
-// object with the product in it.
-func (a *API) upsertProduct(r *request) (reply, error) {
-	key, err := web.IdempotencyKey(r.Request)
-	if err != nil {
-		return reply{}, err
-	}
-	var in upsertIn
-	var prefix string
-	err = r.decodeBodyBy(func(data []byte) (err error) {
-		in, prefix, err = decodeUpsert(data)
-		return err
-	})
-	if err != nil {
-		return reply{}, err
-	}
-	cmd, err := in.command(r.actor(r.Mode), prefix)
-	if err != nil {
-		return reply{}, err
-	}
-	if cmd.Create {
-		cmd.ID = a.newID(commerce.PrefixProduct)
-	}
-	return do(a, r, r.Mode, key, in, cmd, func(p commerce.Item) (int, []byte) {
-		b := append(make([]byte, 0, 1024), `{"ok":true,"product_id":`...)
-		b = wire.AppendString(b, p.ID)
-		b = append(b, `,"product":`...)
-		return http.StatusOK, append(wire.AppendUpserted(b, p), '}')
-	})
-}
+// upsertProduct makes or updates one product.
+var upsertProduct = keyed[upsertIn](0, (*service.Service).UpsertProduct, func(_ *request, p commerce.Item) (int, []byte) {
+	b := append(make([]byte, 0, 1024), `{"ok":true,"product_id":`...)
+	b = wire.AppendString(b, p.ID)
+	b = append(b, `,"product":`...)
+	return http.StatusOK, append(wire.AppendUpserted(b, p), '}')
+})
 
-// decodeUpsert gives the product and, for error paths, where in the body it
-// stood.
-func decodeUpsert(data []byte) (in upsertIn, prefix string, err error) {
+// decode reads a body that is the product, or an object with the product in it.
+func (in *upsertIn) decode(data []byte) error {
 	var wrapped struct {
 		Product jsontext.Value `json:"product"`
 	}
-	if err := decode(data, &wrapped); err != nil {
-		return in, "", err
+	if err := wire.Decode(data, &wrapped); err != nil {
+		return err
 	}
 	if wrapped.Product == nil || wrapped.Product.Kind() == 'n' {
-		return in, "", decode(data, &in)
+		return wire.Decode(data, (*plainUpsertIn)(in))
 	}
 	var nested struct {
-		Product upsertIn `json:"product"`
+		Product plainUpsertIn `json:"product"`
 	}
-	err = decode(data, &nested)
-	return nested.Product, "product.", err
+	err := wire.Decode(data, &nested)
+	*in = upsertIn(nested.Product)
+	in.path = "product."
+	return err
 }
 
-func (in upsertIn) command(actor commerce.Actor, prefix string) (command.UpsertProduct, error) {
-	c := check{wire.Check{Prefix: prefix}}
-	cmd := command.UpsertProduct{
-		Actor: actor, Create: in.ID == nil,
+// plainUpsertIn is an upsertIn that is read as any other struct.
+type plainUpsertIn upsertIn
+
+func (in upsertIn) call(*request) (service.UpsertProduct, error) {
+	c := check{wire.Check{Prefix: in.path}}
+	cmd := service.UpsertProduct{
+		Create:  in.ID == nil,
 		StoreID: c.ID("store_id", in.StoreID), CategoryID: c.ID("category_id", in.CategoryID), Name: c.Required("name", in.Name, wire.MaxName),
 		Description: in.Description, FeaturedImage: in.FeaturedImage, Images: (*[]string)(in.Images),
 		Active: in.Active, Hot: in.Hot, SKU: in.SKU,

@@ -11,8 +11,6 @@ import (
 	"purveyor/internal/wire"
 )
 
-func decode(data []byte, v any) error { return wire.Decode(data, v) }
-
 // check is wire.Check with the shapes that only requests have.
 type check struct{ wire.Check }
 

@@ -34,13 +34,13 @@ func (c AdjustInventory) Needs() commerce.Needs {
 	for i, l := range c.Lines {
 		keys[i] = l.Product
 	}
-	return commerce.Needs{Partners: []string{c.Actor.Partner.ID}, Stock: keys}
+	return commerce.Needs{Partners: []string{c.Actor.PartnerID()}, Stock: keys}
 }
 
 // Access refuses the whole when a product is of a store that the partner may not
 // use.
 func (c AdjustInventory) Access(rows *commerce.Rows) error {
-	partner, _ := rows.Partners.Get(c.Actor.Partner.ID)
+	partner, _ := rows.Partners.Get(c.Actor.PartnerID())
 	for _, l := range c.Lines {
 		if !partner.MayUse(l.Product.StoreID) {
 			return commerce.StoreDenied()

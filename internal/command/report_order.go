@@ -21,7 +21,7 @@ type ReportOrder struct {
 }
 
 func (c ReportOrder) externalKey() commerce.ExternalKey {
-	return commerce.ExternalKey{PartnerID: c.Actor.Partner.ID, Mode: c.Actor.Mode, ExternalID: c.ExternalID}
+	return commerce.ExternalKey{PartnerID: c.Actor.PartnerID(), Mode: c.Actor.Mode, ExternalID: c.ExternalID}
 }
 
 // Needs names the store, the stock of the products, the external id, the customer, and the
@@ -53,7 +53,7 @@ func (c ReportOrder) Decide(rows *commerce.Rows, now commerce.Millis) (commerce.
 		return commerce.Order{}, commerce.Changes{}, err
 	}
 	oc := create(commerce.Order{
-		StoreID: c.StoreID, ID: c.OrderID, PartnerID: c.Actor.Partner.ID, Mode: c.Actor.Mode,
+		StoreID: c.StoreID, ID: c.OrderID, PartnerID: c.Actor.PartnerID(), Mode: c.Actor.Mode,
 		Source: commerce.SourcePartner, ExternalID: c.ExternalID, CustomerID: c.CustomerID,
 		Fulfillment: c.Fulfillment, Lines: lines, Address: c.Address,
 		SubtotalCents: totals.Subtotal, TaxCents: totals.Tax, DeliveryFeeCents: totals.DeliveryFee, TotalCents: totals.Total,

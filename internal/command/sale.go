@@ -16,12 +16,12 @@ type sale struct {
 // partner, and makes the order.
 func (s sale) needs(orderID string, customer *commerce.DeliveryAddress) commerce.Needs {
 	n := commerce.Needs{
-		Partners:  []string{s.actor.Partner.ID},
+		Partners:  []string{s.actor.PartnerID()},
 		Stores:    []string{s.storeID},
 		Stock:     commerce.ProductKeys(s.storeID, s.lines),
 		NewOrders: []commerce.OrderKey{{StoreID: s.storeID, OrderID: orderID}},
 	}
-	n.Customers = customerKeys(s.storeID, s.actor.Partner.ID, s.actor.Mode, customer)
+	n.Customers = customerKeys(s.storeID, s.actor.PartnerID(), s.actor.Mode, customer)
 	return n
 }
 
@@ -31,7 +31,7 @@ func (s sale) access(rows *commerce.Rows) error {
 	if _, ok := rows.Stores.Get(s.storeID); !ok {
 		return commerce.Invalid("store_id", "store %s is not known", s.storeID)
 	}
-	if partner, _ := rows.Partners.Get(s.actor.Partner.ID); !partner.MayUse(s.storeID) {
+	if partner, _ := rows.Partners.Get(s.actor.PartnerID()); !partner.MayUse(s.storeID) {
 		return commerce.StoreDenied()
 	}
 	return nil

@@ -67,7 +67,7 @@ func (c StartCheckout) Decide(rows *commerce.Rows, now commerce.Millis) (commerc
 		lines[i] = l
 	}
 	oc := create(commerce.Order{
-		StoreID: c.StoreID, ID: c.OrderID, PartnerID: c.Actor.Partner.ID, Mode: c.Actor.Mode,
+		StoreID: c.StoreID, ID: c.OrderID, PartnerID: c.Actor.PartnerID(), Mode: c.Actor.Mode,
 		Source: commerce.SourcePartner, CustomerID: c.CustomerID, Fulfillment: c.Fulfillment, Lines: lines, Address: c.Address,
 		PickupInstructions: c.PickupInstructions, DropoffInstructions: c.DropoffInstructions, CreatedOn: now,
 	}, rows, now, commerce.ActorPartner, c.Actor.TraceID)

@@ -32,7 +32,7 @@ func (c UpsertProduct) key() commerce.ProductKey {
 func (c UpsertProduct) Needs() commerce.Needs {
 	keys := []commerce.ProductKey{c.key()}
 	return commerce.Needs{
-		Partners: []string{c.Actor.Partner.ID}, Stores: []string{c.StoreID}, Categories: []string{c.CategoryID},
+		Partners: []string{c.Actor.PartnerID()}, Stores: []string{c.StoreID}, Categories: []string{c.CategoryID},
 		ProductStores: []string{c.ID}, Products: keys, Stock: keys,
 	}
 }
@@ -99,7 +99,7 @@ func (c UpsertProduct) check(rows *commerce.Rows) error {
 // store that the partner may not use (403), a store that is not known (400), and
 // one that the partner may not use (403).
 func (c UpsertProduct) Access(rows *commerce.Rows) error {
-	partner, _ := rows.Partners.Get(c.Actor.Partner.ID)
+	partner, _ := rows.Partners.Get(c.Actor.PartnerID())
 	home, known := rows.ProductStores.Get(c.ID)
 	switch {
 	case !known && !c.Create:

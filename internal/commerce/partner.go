@@ -113,13 +113,34 @@ type RateWindow struct {
 	Minute    int64 // Unix time in whole minutes
 }
 
-// Actor is who issues a command: a partner, in the mode of the request, under
-// the trace id of the request.
+// Actor is the person or program that a change is made for.
 type Actor struct {
-	Partner Partner
-	Mode    Mode
-	TraceID string
+	Kind    ActorKind
+	ID      string // within the kind: PARTNER/KEY of a partner; empty for the system
+	Mode    Mode   // of the request
+	TraceID string // of the request
 }
 
-// Name of the actor in what it leaves behind: partner:ID/MODE.
-func (a Actor) Name() string { return "partner:" + a.Partner.ID + "/" + string(a.Mode) }
+// PartnerActor is a partner that calls with one of its keys. Until keys have ids,
+// a key is named by its mode. mode is that of the request: with a live key it may
+// be Test.
+func PartnerActor(partnerID string, key, mode Mode, traceID string) Actor {
+	return Actor{ActorPartner, partnerID + "/" + string(key), mode, traceID}
+}
+
+// Name of the actor in histories: KIND:ID, or KIND without an ID.
+func (a Actor) Name() string {
+	if a.ID == "" {
+		return string(a.Kind)
+	}
+	return string(a.Kind) + ":" + a.ID
+}
+
+// PartnerID is the partner whose key the actor calls with; empty for all others.
+func (a Actor) PartnerID() string {
+	if a.Kind != ActorPartner {
+		return ""
+	}
+	id, _, _ := strings.Cut(a.ID, "/")
+	return id
+}

@@ -89,8 +89,9 @@ func openShopWith(t testing.TB, open opener, n int, quantity int64, starter comm
 			ID: productID(i), Name: "Product", StoreID: storeID, PriceCents: &price, Quantity: &quantity})
 	}
 	must(commit.Do(t.Context(), s.committer, catalog))
-	s.actor = commerce.Actor{Mode: commerce.Live, TraceID: "trace", Partner: must(commit.Do(t.Context(), s.committer, command.CreatePartner{Partner: commerce.Partner{
-		ID: "ptn_1", Name: "P", Scopes: []commerce.Scope{commerce.AllScopes}, RateLimit: 1, CallbackURL: "https://p.example"}}))}
+	s.actor = commerce.PartnerActor("ptn_1", commerce.Live, commerce.Live, "trace")
+	must(commit.Do(t.Context(), s.committer, command.CreatePartner{Partner: commerce.Partner{
+		ID: "ptn_1", Name: "P", Scopes: []commerce.Scope{commerce.AllScopes}, RateLimit: 1, CallbackURL: "https://p.example"}}))
 	return s
 }
 

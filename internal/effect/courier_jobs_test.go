@@ -16,7 +16,7 @@ import (
 // TestWhatIsDelivered: the provider learns what the parcel is worth, by which it
 // is insured, what is in it, and between which doors it goes.
 func TestWhatIsDelivered(t *testing.T) {
-	delivering(t, func(s *shop, v *service, near, _ *depot) {
+	delivering(t, func(s *shop, v *process, near, _ *depot) {
 		r := &ride{name: "A-1"}
 		reporting(v, r)
 		requests := near.requests()
@@ -89,7 +89,7 @@ func TestCancelIsTriedAgain(t *testing.T) {
 // TestRefusalThatTellsNothing: only a provider that says that it has no such
 // delivery has none. Until it tells, no delivery is asked for again.
 func TestRefusalThatTellsNothing(t *testing.T) {
-	delivering(t, func(s *shop, v *service, near, far *depot) {
+	delivering(t, func(s *shop, v *process, near, far *depot) {
 		near.set(creating, losesAnswer)
 		near.set(getting, keepsSilent)
 		r := &ride{name: "A-1"}
@@ -107,7 +107,7 @@ func TestRefusalThatTellsNothing(t *testing.T) {
 // TestSilentDelivery: a provider of which nothing was heard for long is asked,
 // until it tells.
 func TestSilentDelivery(t *testing.T) {
-	delivering(t, func(s *shop, v *service, near, _ *depot) {
+	delivering(t, func(s *shop, v *process, near, _ *depot) {
 		r := &ride{name: "A-1"}
 		reporting(v, r)
 		near.set(getting, isDown)
@@ -146,7 +146,7 @@ func (noStores) Store(context.Context, string) (commerce.Store, error) {
 
 // TestDispatchWithoutDatabase: what cannot be read is no failed try of the job.
 func TestDispatchWithoutDatabase(t *testing.T) {
-	delivering(t, func(s *shop, v *service, near, far *depot) {
+	delivering(t, func(s *shop, v *process, near, far *depot) {
 		near.set(quoting, isDown)
 		far.set(quoting, isDown)
 		r := &ride{name: "A-1"}

@@ -14,6 +14,7 @@ import (
 	"purveyor/internal/jobs"
 	"purveyor/internal/outside/courier"
 	"purveyor/internal/outside/geocode"
+	"purveyor/internal/service"
 )
 
 // couriers are the calls to courier providers.
@@ -243,7 +244,7 @@ func (c couriers) cancel(ctx context.Context, job commerce.Job) jobs.Outcome {
 	if err != nil {
 		return c.ledger().retryAfterLease(job, err)
 	}
-	refundID, err := cancelRefund(ctx, c.Reads, job, order)
+	refundID, err := service.CancelRefund(ctx, c.Reads, job, order)
 	if err != nil {
 		return c.ledger().retryAfterLease(job, err)
 	}
@@ -270,21 +271,6 @@ func (c couriers) cancel(ctx context.Context, job commerce.Job) jobs.Outcome {
 		record.Failed = err
 	}
 	return answered(c.Options, job, record, record.Failed)
-}
-
-// cancelRefund returns the id of the refund that the cancelling call asked for, if
-// the answer of that call waits for the job. Both were stored together.
-func cancelRefund(ctx context.Context, r Reads, job commerce.Job, order commerce.Order) (id string, err error) {
-	if job.ReplyTo.Key == "" {
-		return "", nil
-	}
-	refunds, err := r.Refunds(ctx, order.Key())
-	for _, refund := range refunds {
-		if refund.Origin == commerce.RefundCancelled {
-			id = refund.ID
-		}
-	}
-	return id, err
 }
 
 func notOfFleet(name string) error {

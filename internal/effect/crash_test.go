@@ -194,7 +194,7 @@ func (s *shop) prepare(f flow, objects *fakesandbox.Objects, key string) (order 
 
 // askUntilDeath makes a request and waits until the process has nothing left to
 // do, or is dead. An answer that came too late for anybody to hear is empty.
-func (v *service) askUntilDeath(path, key string, body any) (heard reply) {
+func (v *process) askUntilDeath(path, key string, body any) (heard reply) {
 	answered := make(chan reply, 1)
 	go func() { answered <- v.ask(path, key, body) }()
 	select {
@@ -213,7 +213,7 @@ func (v *service) askUntilDeath(path, key string, body any) (heard reply) {
 
 // checkFlow: one session, the money that the processor says, the status and the
 // history that belong to it.
-func (v *service) checkFlow(f flow, name string, key commerce.OrderKey) {
+func (v *process) checkFlow(f flow, name string, key commerce.OrderKey) {
 	v.s.t.Helper()
 	v.checkMoney(key)
 	o, p := v.s.order(key), v.s.payment(key)

@@ -60,10 +60,10 @@ type keyedCall struct {
 }
 
 // move is a change of an order that is repeated until it has succeeded.
-type move func(v *service, r *ride)
+type move func(v *process, r *ride)
 
 // ask makes a request with a key, and keeps the answer unless the process is dead.
-func (r *ride) ask(v *service, path string, body any) reply {
+func (r *ride) ask(v *process, path string, body any) reply {
 	c := keyedCall{path: path, key: path + " " + r.name, body: body}
 	got := v.ask(c.path, c.key, c.body)
 	if v.m.isDead() {
@@ -78,7 +78,7 @@ func (r *ride) ask(v *service, path string, body any) reply {
 
 func (r *ride) path(verb string) string { return "/v1/orders/" + r.order.OrderID + "/" + verb }
 
-func reporting(v *service, r *ride) {
+func reporting(v *process, r *ride) {
 	got := r.ask(v, "/v1/orders/report", map[string]any{"external_order_id": r.name, "store_id": storeID, "fulfillment_type": "delivery", "delivery_address": address,
 		"items": []map[string]any{{"product_id": "prd_1", "quantity": 2, "price": 1250}}})
 	r.order = commerce.OrderKey{StoreID: storeID, OrderID: orderIDOf(got)}
@@ -98,7 +98,7 @@ func orderIDOf(r reply) string {
 	return match[1]
 }
 
-func paying(v *service, r *ride) {
+func paying(v *process, r *ride) {
 	body := checkoutBody("").(map[string]any)
 	body["fulfillment_type"], body["delivery_address"] = "delivery", address
 	r.order = v.ask(checkoutPath, "checkout "+r.name, body).checkedOut(v.s)
@@ -106,25 +106,25 @@ func paying(v *service, r *ride) {
 }
 
 // confirming has no key: it is repeated by its own rules.
-func confirming(v *service, r *ride) {
+func confirming(v *process, r *ride) {
 	if got := v.ask(r.path("confirm"), "confirm "+r.name, map[string]any{}); got.status != http.StatusOK && !v.m.isDead() {
 		v.s.t.Errorf("%s: confirm was answered %d: %s", r.name, got.status, got.body)
 	}
 }
 
-func cancellingIt(v *service, r *ride) {
+func cancellingIt(v *process, r *ride) {
 	r.ask(v, r.path("cancel"), map[string]any{"reason": "changed their mind"})
 }
 
-func cancellingWithRefund(v *service, r *ride) {
+func cancellingWithRefund(v *process, r *ride) {
 	r.ask(v, r.path("cancel"), map[string]any{"refund": true})
 }
 
-func refunding(v *service, r *ride) { r.ask(v, r.path("refund"), map[string]any{}) }
+func refunding(v *process, r *ride) { r.ask(v, r.path("refund"), map[string]any{}) }
 
 // told is a courier that moves on, and whose provider posts a callback.
 func told(attempt int64, status commerce.CourierStatus) move {
-	return func(v *service, r *ride) {
+	return func(v *process, r *ride) {
 		ref := commerce.DeliveryRef(r.order.OrderID, attempt)
 		v.s.eventually("a courier", func() bool { return v.m.isDead() || v.s.depotOf(ref) != nil })
 		if d := v.s.depotOf(ref); d != nil {
@@ -239,7 +239,7 @@ func (s *shop) alive(r *ride, moves []move) {
 // perform makes moves one after the other, each when nothing is left to do of
 // the one before. It returns those that are to be made by another process, because
 // this one has died.
-func (v *service) perform(r *ride, moves []move) []move {
+func (v *process) perform(r *ride, moves []move) []move {
 	for i, m := range moves {
 		done := make(chan struct{})
 		go func() {
@@ -275,7 +275,7 @@ func (s *shop) quiet() bool {
 // checkAnswers checks that a repeat of each key is replayed. An earlier answer stays
 // true, unless it was a preliminary one, which is possible if another process had the
 // job.
-func (v *service) checkAnswers(r *ride, early bool) {
+func (v *process) checkAnswers(r *ride, early bool) {
 	for i, c := range r.calls {
 		got := v.ask(c.path, c.key, c.body)
 		if got.status/100 != 2 || !got.replayed {
@@ -297,7 +297,7 @@ func meanwhile(body string) bool {
 var randomID = regexp.MustCompile(`rfd_[0-9A-Za-z_]+|"trace_id":"[^"]*"`)
 
 // outcome is all that came of a ride, without what differs from order to order.
-func (v *service) outcome(r *ride, stockBefore int64) string {
+func (v *process) outcome(r *ride, stockBefore int64) string {
 	s := v.s
 	s.t.Helper()
 	o, d := s.order(r.order), s.delivery(r.order)

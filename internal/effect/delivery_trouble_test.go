@@ -15,7 +15,7 @@ import (
 
 // delivering runs a test in a shop with two depots, of which near is asked
 // first.
-func delivering(t *testing.T, test func(s *shop, v *service, near, far *depot)) {
+func delivering(t *testing.T, test func(s *shop, v *process, near, far *depot)) {
 	t.Helper()
 	in(t, func(s *shop) {
 		s.admit()
@@ -64,7 +64,7 @@ func TestWhoIsAskedNext(t *testing.T) {
 		{creating, losesAnswer, false}, {creating, isDown, false}, {creating, isSlow, false},
 	} {
 		t.Run(fmt.Sprint(c.call, " ", c.trouble), func(t *testing.T) {
-			delivering(t, func(s *shop, v *service, near, far *depot) {
+			delivering(t, func(s *shop, v *process, near, far *depot) {
 				near.set(c.call, c.trouble)
 				r := &ride{name: "A-1"}
 				reporting(v, r)
@@ -87,7 +87,7 @@ func TestWhoIsAskedNext(t *testing.T) {
 // TestNoProviderAccepts checks that each reason is recorded once, that the order waits,
 // and that the first free courier delivers.
 func TestNoProviderAccepts(t *testing.T) {
-	delivering(t, func(s *shop, v *service, near, far *depot) {
+	delivering(t, func(s *shop, v *process, near, far *depot) {
 		near.set(quoting, refuses)
 		far.set(creating, refuses)
 		r := &ride{name: "A-1"}
@@ -118,7 +118,7 @@ func TestAnImpatientPartner(t *testing.T) {
 	}
 	for _, refused := range []call{quoting, creating} {
 		for _, down := range []time.Duration{0, settling} {
-			delivering(t, func(s *shop, v *service, near, far *depot) {
+			delivering(t, func(s *shop, v *process, near, far *depot) {
 				r := &ride{name: fmt.Sprint(refused, " refused, down for ", down)}
 				if down > 0 {
 					near.set(creating, isDown)
@@ -176,8 +176,8 @@ func TestTwoProcessesLookForACourier(t *testing.T) {
 		{afterCreate, "", "near"}, {afterCreate, isDown, "near"},
 	} {
 		t.Run(fmt.Sprintf("%s, then a quote %q", c.stalled, c.near), func(t *testing.T) {
-			delivering(t, func(s *shop, first *service, near, far *depot) {
-				var second *service
+			delivering(t, func(s *shop, first *process, near, far *depot) {
+				var second *process
 				near.once(c.stalled, func() {
 					near.set(quoting, c.near)
 					first.m.idle.Store(true) // else it may claim the job again itself
@@ -273,7 +273,7 @@ func (s *shop) cancelledMeanwhile(name string, at point, trouble trouble, by mov
 // TestCancelWaitsForTheTruth checks that a courier whose creation had no answer is
 // cancelled when the call takes effect.
 func TestCancelWaitsForTheTruth(t *testing.T) {
-	delivering(t, func(s *shop, v *service, near, far *depot) {
+	delivering(t, func(s *shop, v *process, near, far *depot) {
 		near.set(creating, isSlow)
 		r := &ride{name: "A-1"}
 		known := make(chan struct{}) // which order it is

@@ -320,7 +320,7 @@ func (nowhere) Find(context.Context, geocode.Query) (geocode.Place, error) {
 
 // tell posts a notice until it is taken, as providers do, or the process is
 // dead.
-func (v *service) tell(d *depot, n courier.Delivery) {
+func (v *process) tell(d *depot, n courier.Delivery) {
 	body, err := json.Marshal(n)
 	if err != nil {
 		v.s.t.Error(err)

@@ -20,6 +20,7 @@ import (
 	"purveyor/internal/outside/sandbox"
 	"purveyor/internal/outside/sms"
 	"purveyor/internal/outside/webhook"
+	"purveyor/internal/service"
 	"purveyor/internal/storage"
 )
 
@@ -42,7 +43,7 @@ type Options struct {
 	// AppendWebhook appends the body by which an event is pushed.
 	AppendWebhook func(b []byte, e commerce.WebhookEvent) []byte
 	// Answers makes the answers of calls that wait for a job.
-	Answers Answers
+	Answers service.Answers
 	Mailer  mail.Mailer // nil: mail is kept in the outbox
 	Texter  sms.Texter  // nil: texts are kept in the outbox
 
@@ -64,15 +65,6 @@ type Processor interface {
 	OpenSession(ctx context.Context, r payment.SessionRequest) (payment.Session, error)
 	ExpireSession(ctx context.Context, id string) (payment.Session, error)
 	Refund(ctx context.Context, r payment.RefundRequest) (payment.Refund, error)
-}
-
-// Answers makes the answers that jobs decide, from what is stored by then: the
-// HTTP status and the body, as they are sent.
-type Answers interface {
-	CheckedOut(o commerce.Order, p commerce.Payment) (status int, body []byte)
-	Reported(o commerce.Order, traceID string) (status int, body []byte)
-	Refunded(r commerce.Refund) (status int, body []byte)
-	Cancelled(o commerce.Order, d commerce.Delivery, refund *commerce.Refund) (status int, body []byte)
 }
 
 // Geocoder finds places, as geocode.Geocoder does.
@@ -270,22 +262,7 @@ func outcome(o Options, record commit.Command[commerce.Job], failed error) jobs.
 // records it also decides the call's answer.
 func answered(o Options, job commerce.Job, record commit.Command[command.Recorded], failed error) jobs.Outcome {
 	return jobs.Outcome{Err: failed, Record: jobs.Recording(o.Env, func(ctx context.Context) (commerce.Job, error) {
-		recorded, err := commit.Do(ctx, o.Committer, answering(o.Answers, job, record))
+		recorded, err := commit.Do(ctx, o.Committer, service.Answering(o.Answers, job, record))
 		return recorded.Job, err
 	})}
-}
-
-// answering closes the reply that waits for a job when its outcome is recorded.
-func answering(a Answers, job commerce.Job, record commit.Command[command.Recorded]) commit.Command[command.Recorded] {
-	return commit.Close(job, record, func(r command.Recorded) (int, []byte) {
-		switch {
-		case job.Kind == commerce.JobOpenSession:
-			return a.CheckedOut(r.Order, r.Payment)
-		case job.Kind == commerce.JobDispatch:
-			return a.Reported(r.Order, r.Delivery.TraceID)
-		case job.Kind == commerce.JobRefund && r.Refund.Origin == commerce.RefundAsked:
-			return a.Refunded(*r.Refund)
-		}
-		return a.Cancelled(r.Order, r.Delivery, r.Refund)
-	})
 }

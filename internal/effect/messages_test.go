@@ -165,7 +165,7 @@ func TestCancelledIsNotReady(t *testing.T) {
 // told. The counts hold over processes, and another try of a mail counts once.
 func TestMailsAreLimited(t *testing.T) {
 	in(t, func(s *shop) {
-		partner, day := commerce.MailsFor(s.actor.Partner.ID), time.Now().UnixMilli()/86_400_000
+		partner, day := commerce.MailsFor(s.actor.PartnerID()), time.Now().UnixMilli()/86_400_000
 		count := func(n int64) {
 			must(t, s.committer, commit.Command[struct{}](setMails{partner, n, day}))
 		}

@@ -63,7 +63,7 @@ func (f far) Refund(ctx context.Context, r payment.RefundRequest) (payment.Refun
 
 // taking runs a test in a shop that takes card payments, with a processor that
 // can go away.
-func taking(t *testing.T, objects *fakesandbox.Objects, test func(s *shop, v *service, away *atomic.Bool)) {
+func taking(t *testing.T, objects *fakesandbox.Objects, test func(s *shop, v *process, away *atomic.Bool)) {
 	t.Helper()
 	in(t, func(s *shop) {
 		s.admit()
@@ -84,7 +84,7 @@ func (r reply) refused(t *testing.T, status int, code, words string) {
 // TestSessionRefused: the order has failed, and the key is free: a repeat is
 // another order.
 func TestSessionRefused(t *testing.T) {
-	taking(t, nil, func(s *shop, v *service, _ *atomic.Bool) {
+	taking(t, nil, func(s *shop, v *process, _ *atomic.Bool) {
 		for n := range 2 {
 			v.ask(checkoutPath, "k", checkoutBody("ann+session-refused@e.example")).refused(t, http.StatusBadGateway, "payment_processor_error", "The sandbox refuses this session")
 			if s.payments() != n+1 || !s.idle() {
@@ -105,7 +105,7 @@ func TestSessionRefused(t *testing.T) {
 // a repeat.
 func TestCheckoutUnreachable(t *testing.T) {
 	for _, wait := range []time.Duration{0, 6 * time.Second} {
-		taking(t, nil, func(s *shop, v *service, away *atomic.Bool) {
+		taking(t, nil, func(s *shop, v *process, away *atomic.Bool) {
 			away.Store(true)
 			for range 20 { // impatience does not use up the tries
 				v.ask(checkoutPath, "k", checkoutBody("")).refused(t, http.StatusConflict, "in_progress", "")
@@ -183,7 +183,7 @@ func TestRefundRefusedUs(t *testing.T) {
 // TestUnreachableForGood checks that after the last attempt the order has failed and
 // the key is free; a refund stays reserved and flagged until it is repeated.
 func TestUnreachableForGood(t *testing.T) {
-	taking(t, nil, func(s *shop, v *service, away *atomic.Bool) {
+	taking(t, nil, func(s *shop, v *process, away *atomic.Bool) {
 		paid := v.paidOrder(nil, "paid", "")
 		s.eventually("the jobs of the payment", s.idle)
 		away.Store(true)
@@ -225,7 +225,7 @@ func TestUnreachableForGood(t *testing.T) {
 
 // TestRefundRefused: nothing counts against the total, and the key is free.
 func TestRefundRefused(t *testing.T) {
-	taking(t, nil, func(s *shop, v *service, _ *atomic.Bool) {
+	taking(t, nil, func(s *shop, v *process, _ *atomic.Bool) {
 		order := v.paidOrder(nil, "k", "ann+refund-refused@e.example")
 		path := "/v1/orders/" + order.OrderID + "/refund"
 		for range 2 {
@@ -249,7 +249,7 @@ func TestRefundRefused(t *testing.T) {
 func TestSlowProcessor(t *testing.T) {
 	const callers = 500
 	slow := checkoutBody("ann+slow@e.example") // 5 s
-	taking(t, nil, func(s *shop, v *service, _ *atomic.Bool) {
+	taking(t, nil, func(s *shop, v *process, _ *atomic.Bool) {
 		var wg sync.WaitGroup
 		var opened atomic.Int64
 		for i := range callers {
@@ -298,7 +298,7 @@ func TestSlowProcessor(t *testing.T) {
 }
 
 // webhookGoesOut sells something, by the process, and wants its webhook sent.
-func (s *shop) webhookGoesOut(v *service) {
+func (s *shop) webhookGoesOut(v *process) {
 	s.t.Helper()
 	before := len(s.got())
 	committer := s.committer
@@ -313,7 +313,7 @@ func (s *shop) webhookGoesOut(v *service) {
 
 // TestNotConfiguredAnyMore: the job waits for the operator, and says so.
 func TestNotConfiguredAnyMore(t *testing.T) {
-	taking(t, nil, func(s *shop, v *service, _ *atomic.Bool) {
+	taking(t, nil, func(s *shop, v *process, _ *atomic.Bool) {
 		order := v.paidOrder(nil, "k", "")
 		s.eventually("the jobs of the payment", s.idle)
 		v.stop()
@@ -343,7 +343,7 @@ func TestNotConfiguredAnyMore(t *testing.T) {
 // money goes back, once.
 func TestPaidWhileItWasCancelled(t *testing.T) {
 	objects := &fakesandbox.Objects{}
-	taking(t, objects, func(s *shop, v *service, _ *atomic.Bool) {
+	taking(t, objects, func(s *shop, v *process, _ *atomic.Bool) {
 		order := v.ask(checkoutPath, "k", checkoutBody("")).checkedOut(s)
 		v.pay(s.payment(order).SessionID)
 		if got := v.ask("/v1/orders/"+order.OrderID+"/cancel", "c", map[string]any{}); got.status != http.StatusOK {
@@ -363,7 +363,7 @@ func TestPaidWhileItWasCancelled(t *testing.T) {
 // TestCallbacksOfTheSandbox: late, twice, out of order, and of a refund that
 // comes back; each counts once.
 func TestCallbacksOfTheSandbox(t *testing.T) {
-	taking(t, nil, func(s *shop, v *service, _ *atomic.Bool) {
+	taking(t, nil, func(s *shop, v *process, _ *atomic.Bool) {
 		for _, tags := range []string{"late", "twice", "unordered", "late.twice.unordered"} {
 			order := v.paidOrder(nil, tags, "ann+"+tags+"@e.example")
 			if paid := s.order(order).Status == commerce.Paid; paid == strings.Contains(tags, "late") {
@@ -484,10 +484,10 @@ func (r *refusesEnd) ExpireSession(ctx context.Context, id string) (payment.Sess
 // order of another processor.
 func TestCallbackOfAnotherProcessor(t *testing.T) {
 	objects := &fakesandbox.Objects{}
-	taking(t, objects, func(s *shop, v *service, _ *atomic.Bool) {
+	taking(t, objects, func(s *shop, v *process, _ *atomic.Bool) {
 		order := v.ask(checkoutPath, "k", checkoutBody("")).checkedOut(s)
 		v.pay(s.payment(order).SessionID)
-		handler := web.Trace(env.Env{}, slog.New(slog.DiscardHandler), inbound.New(env.Env{}, s.engine.Reader(), v.committer, map[string]inbound.PaymentCallbacks{"other": v.box, "sandbox": v.box}, nil))
+		handler := web.Trace(env.Env{}, slog.New(slog.DiscardHandler), inbound.New(env.Env{}, v.uses, map[string]inbound.PaymentCallbacks{"other": v.box, "sandbox": v.box}, nil))
 		n := objects.TakeCallbacks()[0]
 		for _, name := range []string{"other", "sandbox"} {
 			signature, err := sandbox.NewSigner(env.Env{}, objects).Sign(context.Background(), time.Now(), n.Body)

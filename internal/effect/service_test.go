@@ -22,6 +22,7 @@ import (
 	"purveyor/internal/outside/courier"
 	"purveyor/internal/outside/payment"
 	"purveyor/internal/outside/sandbox"
+	"purveyor/internal/service"
 	"purveyor/internal/storage"
 	"purveyor/internal/testkit/fakesandbox"
 	"purveyor/internal/web"
@@ -130,7 +131,7 @@ func (p mortalProcessor) Refund(ctx context.Context, r payment.RefundRequest) (p
 
 // service is a whole process that takes card payments in the sandbox and has the
 // depots of its shop deliver, but for its sockets.
-type service struct {
+type process struct {
 	s         *shop
 	m         *mortal
 	runner    *jobs.Runner
@@ -139,6 +140,7 @@ type service struct {
 	api       http.Handler
 	inbound   http.Handler
 	box       *payment.Sandbox
+	uses      *service.Service
 	post      func(ctx context.Context, to string, body []byte) error
 }
 
@@ -157,9 +159,9 @@ func (s *shop) admit() {
 
 // serve starts a process. objects are a sandbox that stands outside of the
 // database, as a real processor does; nil: it stands in it.
-func (s *shop) serve(m *mortal, objects *fakesandbox.Objects, wrap func(Processor) Processor) *service {
+func (s *shop) serve(m *mortal, objects *fakesandbox.Objects, wrap func(Processor) Processor) *process {
 	s.orders++
-	v := &service{s: s, m: m, runner: jobs.New(env.Env{}, fmt.Sprint("process ", s.orders))}
+	v := &process{s: s, m: m, runner: jobs.New(env.Env{}, fmt.Sprint("process ", s.orders))}
 	v.committer = commit.New(m, commit.Options{Starter: v.runner, EncodeEvent: wire.EventData})
 	inside := NewObjects(env.Env{}, m.Reader(), v.committer, v.runner)
 	var kept sandbox.Objects = inside
@@ -180,7 +182,8 @@ func (s *shop) serve(m *mortal, objects *fakesandbox.Objects, wrap func(Processo
 	for name, p := range fleet.Providers {
 		posters[name] = p
 	}
-	notices := inbound.New(env.Env{}, m.Reader(), v.committer, map[string]inbound.PaymentCallbacks{"sandbox": v.box}, posters)
+	v.uses = service.New(m.Reader(), m, v.committer, service.Options{Jobs: v.runner, Couriers: fleet, Geocoder: nowhere{}, Processors: map[commerce.Mode]string{commerce.Test: "sandbox"}})
+	notices := inbound.New(env.Env{}, v.uses, map[string]inbound.PaymentCallbacks{"sandbox": v.box}, posters)
 	v.post = notices.FromSandbox(sandbox.NewSigner(env.Env{}, kept))
 	v.inbound = web.Trace(env.Env{}, slog.New(slog.DiscardHandler), notices)
 	var processor Processor = mortalProcessor{v.box, m}
@@ -189,13 +192,13 @@ func (s *shop) serve(m *mortal, objects *fakesandbox.Objects, wrap func(Processo
 	}
 	v.effects = Start(Options{Queue: m, Reads: m.Reader(), Committer: v.committer, Runner: v.runner, Sender: s, AppendWebhook: wire.AppendWebhook, Answers: api.Answers{},
 		Processors: map[string]Processor{"sandbox": processor}, Post: v.post, Fleet: fleet, Movers: movers, Geocoder: nowhere{}, Failed: s.failed})
-	partners := api.New(m.Reader(), m, v.committer, api.Options{Jobs: v.effects, Couriers: fleet, Geocoder: nowhere{}, Processors: map[commerce.Mode]string{commerce.Test: "sandbox"}})
+	partners := api.New(m.Reader(), m, v.uses, api.Options{})
 	v.api = web.Trace(env.Env{}, slog.New(slog.DiscardHandler), partners.Handler())
 	return v
 }
 
 // stop ends the process: in order, unless it is dead.
-func (v *service) stop() {
+func (v *process) stop() {
 	v.effects.EndWaits()
 	v.s.stop(v.effects)
 	v.committer.Close()
@@ -209,7 +212,7 @@ type reply struct {
 }
 
 // ask makes a request of the API.
-func (v *service) ask(path, key string, body any) reply {
+func (v *process) ask(path, key string, body any) reply {
 	data, err := json.Marshal(body)
 	if err != nil {
 		v.s.t.Error(err)
@@ -223,7 +226,7 @@ func (v *service) ask(path, key string, body any) reply {
 }
 
 // notice posts what a courier provider has to tell.
-func (v *service) notice(provider, body string) int {
+func (v *process) notice(provider, body string) int {
 	w := httptest.NewRecorder()
 	r := httptest.NewRequest(http.MethodPost, inbound.CouriersPath(provider), strings.NewReader(body))
 	r.Header.Set(sandbox.SignatureHeader, "a depot looks at none")
@@ -258,7 +261,7 @@ func (r reply) checkedOut(s *shop) commerce.OrderKey {
 }
 
 // pay is a click of the customer.
-func (v *service) pay(sessionID string) reply {
+func (v *process) pay(sessionID string) reply {
 	r := httptest.NewRequest(http.MethodPost, "/sandbox/pay/"+sessionID, strings.NewReader(url.Values{"outcome": {"pay"}}.Encode()))
 	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	w := httptest.NewRecorder()
@@ -268,7 +271,7 @@ func (v *service) pay(sessionID string) reply {
 
 // deliver posts what a sandbox outside of the database has to tell, so many
 // times.
-func (v *service) deliver(objects *fakesandbox.Objects, times int) {
+func (v *process) deliver(objects *fakesandbox.Objects, times int) {
 	v.s.t.Helper()
 	if objects == nil {
 		return
@@ -283,7 +286,7 @@ func (v *service) deliver(objects *fakesandbox.Objects, times int) {
 }
 
 // paidOrder is an order that was checked out and paid.
-func (v *service) paidOrder(objects *fakesandbox.Objects, key, email string) commerce.OrderKey {
+func (v *process) paidOrder(objects *fakesandbox.Objects, key, email string) commerce.OrderKey {
 	v.s.t.Helper()
 	order := v.ask(checkoutPath, key, checkoutBody(email)).checkedOut(v.s)
 	if clicked := v.pay(v.s.payment(order).SessionID); clicked.status != http.StatusSeeOther {
@@ -357,7 +360,7 @@ func (s *shop) idle() bool {
 
 // checkMoney compares the payment, its ledger and its order with what the
 // processor has.
-func (v *service) checkMoney(key commerce.OrderKey) {
+func (v *process) checkMoney(key commerce.OrderKey) {
 	v.s.t.Helper()
 	p, o := v.s.payment(key), v.s.order(key)
 	entries, err := v.s.engine.Reader().Ledger(context.Background(), key)

@@ -106,9 +106,10 @@ func (s *shop) fill() {
 		Stores:     []command.ImportStore{{ID: storeID, Name: "One", Email: &mail, Phone: &phone}},
 		Products:   []command.ImportProduct{{ID: "prd_1", Name: "Rye", StoreID: storeID, PriceCents: &price, Quantity: &stock}},
 	})
-	s.actor = commerce.Actor{Mode: commerce.Live, TraceID: "trace", Partner: must(s.t, s.committer, command.CreatePartner{Partner: commerce.Partner{
+	s.actor = commerce.PartnerActor(partnerID, commerce.Live, commerce.Live, "trace")
+	must(s.t, s.committer, command.CreatePartner{Partner: commerce.Partner{
 		ID: partnerID, Name: "P", Scopes: []commerce.Scope{commerce.AllScopes}, RateLimit: 1,
-		CallbackURL: "https://user:password@p.example/hook", CallbackSecret: "secret"}})}
+		CallbackURL: "https://user:password@p.example/hook", CallbackSecret: "secret"}})
 }
 
 func must[R any](t *testing.T, c *commit.Committer, cmd commit.Command[R]) R {

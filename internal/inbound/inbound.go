@@ -1,22 +1,18 @@
-// Package inbound takes what providers tell the service: it has the callback
-// verified and translated by the provider's adapter, and runs the command that
-// records it. A provider that gets no 2xx sends its callback again.
+// Package inbound takes what providers post to the service: the provider's adapter
+// verifies and translates the callback, and a use case of package service records
+// it. A provider that gets no 2xx sends its callback again.
 package inbound
 
 import (
 	"context"
-	"errors"
-	"log/slog"
 	"net/http"
 	"slices"
 	"strings"
-	"sync"
 
 	"purveyor/internal/commerce"
-	"purveyor/internal/commit"
 	"purveyor/internal/env"
 	"purveyor/internal/outside/payment"
-	"purveyor/internal/storage"
+	"purveyor/internal/service"
 	"purveyor/internal/web"
 )
 
@@ -46,27 +42,18 @@ type callbackForm interface {
 	CallbackForm() (headers []string, maxBytes int)
 }
 
-// Reads are what callbacks are about.
-type Reads interface {
-	storage.Stores
-	storage.Orders
-	storage.Money
-}
-
 // Inbound takes callbacks.
 type Inbound struct {
-	env       env.Env
-	reader    Reads
-	committer *commit.Committer
-	payments  map[string]PaymentCallbacks
-	couriers  map[string]CourierCallbacks
-	bodies    *web.Bodies
-	stores    sync.Map // number -> id, which never changes
+	env      env.Env
+	service  *service.Service
+	payments map[string]PaymentCallbacks
+	couriers map[string]CourierCallbacks
+	bodies   *web.Bodies
 }
 
 // New makes one that takes the callbacks of these processors and couriers.
-func New(e env.Env, reader Reads, committer *commit.Committer, payments map[string]PaymentCallbacks, couriers map[string]CourierCallbacks) *Inbound {
-	return &Inbound{env: e, reader: reader, committer: committer, payments: payments, couriers: couriers, bodies: web.NewStrangersBodies(e)}
+func New(e env.Env, s *service.Service, payments map[string]PaymentCallbacks, couriers map[string]CourierCallbacks) *Inbound {
+	return &Inbound{env: e, service: s, payments: payments, couriers: couriers, bodies: web.NewStrangersBodies(e)}
 }
 
 // ServeHTTP answers {"ok":true} once a callback is on record. Refusals: 400 for a
@@ -114,46 +101,11 @@ func (in *Inbound) recorder(path string) (callbackForm, func(w *web.Writer, r *h
 	return nil, nil
 }
 
-// takePayment reads and records what a payment processor posts.
-func (in *Inbound) takePayment(w *web.Writer, r *http.Request, name string, processor PaymentCallbacks, body []byte) error {
-	callbacks, err := processor.ReadCallback(r.Context(), r.Header, body)
-	if bad, ok := errors.AsType[*payment.BadCallback](err); ok {
-		return badCallback(bad)
-	}
-	if err != nil {
-		return err
-	}
-	for _, n := range callbacks {
-		if err := in.payment(r.Context(), name, n, w.TraceID); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 func badCallback(err error) error {
 	return &web.Error{Status: http.StatusBadRequest, Code: "bad_notice", Message: err.Error()}
 }
 
-// orderKey finds the order that a callback is about; storage.ErrNotFound if it is
-// none of ours.
-func (in *Inbound) orderKey(ctx context.Context, orderID string) (commerce.OrderKey, error) {
-	no, ok := commerce.StoreNoOfOrder(orderID)
-	if !ok {
-		return commerce.OrderKey{}, storage.ErrNotFound
-	}
-	if id, known := in.stores.Load(no); known {
-		return commerce.OrderKey{StoreID: id.(string), OrderID: orderID}, nil
-	}
-	store, err := in.reader.StoreByNo(ctx, no)
-	if err != nil {
-		return commerce.OrderKey{}, err
-	}
-	in.stores.Store(no, store.ID)
-	return commerce.OrderKey{StoreID: store.ID, OrderID: orderID}, nil
-}
-
-// unknown is for callbacks of what is not ours. Their sender cannot mend that.
-func unknown(processor string, n payment.Callback) {
-	slog.Warn("a payment callback is about an unknown order", "processor", processor, "kind", n.Kind, "order", n.OrderID, "session", n.SessionID, "payment", n.PaymentID)
+// provider is the actor of what a provider tells.
+func provider(name, traceID string) commerce.Actor {
+	return commerce.Actor{Kind: commerce.ActorProvider, ID: name, TraceID: traceID}
 }

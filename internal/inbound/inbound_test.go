@@ -42,7 +42,7 @@ func (c *counted) Read(b []byte) (int, error) {
 // of its provider is not handed on.
 func TestCallbacksAreBounded(t *testing.T) {
 	q := &quiet{}
-	handler := web.Trace(env.Env{}, slog.New(slog.DiscardHandler), New(env.Env{}, nil, nil, map[string]PaymentCallbacks{"quiet": q}, nil))
+	handler := web.Trace(env.Env{}, slog.New(slog.DiscardHandler), New(env.Env{}, nil, map[string]PaymentCallbacks{"quiet": q}, nil))
 	for _, c := range []struct {
 		header string
 		size   int

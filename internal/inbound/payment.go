@@ -1,66 +1,64 @@
 package inbound
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"log/slog"
+	"net/http"
 
-	"purveyor/internal/command"
-	"purveyor/internal/commerce"
-	"purveyor/internal/commit"
 	"purveyor/internal/outside/payment"
-	"purveyor/internal/storage"
+	"purveyor/internal/service"
+	"purveyor/internal/web"
 )
 
-// payment records one callback of a processor. Of a payment that another
-// processor takes it tells nothing: a test account must not pay live orders.
-func (in *Inbound) payment(ctx context.Context, processor string, n payment.Callback, traceID string) error {
-	key, err := in.orderKey(ctx, n.OrderID)
-	var order commerce.Order
-	var paid commerce.Payment
-	if err == nil {
-		order, err = in.reader.Order(ctx, key)
+// takePayment reads and records what a payment processor posts.
+func (in *Inbound) takePayment(w *web.Writer, r *http.Request, name string, processor PaymentCallbacks, body []byte) error {
+	callbacks, err := processor.ReadCallback(r.Context(), r.Header, body)
+	if bad, ok := errors.AsType[*payment.BadCallback](err); ok {
+		return badCallback(bad)
 	}
-	if err == nil {
-		paid, err = in.reader.Payment(ctx, key)
-	}
-	switch {
-	case errors.Is(err, storage.ErrNotFound), err == nil && paid.Processor != processor:
-		unknown(processor, n)
-		return nil
-	case err != nil:
+	if err != nil {
 		return err
 	}
-	return in.record(ctx, n, command.FactsOf(order), traceID)
+	for _, n := range callbacks {
+		if err := in.payment(r.Context(), name, n, w.TraceID); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
-func (in *Inbound) record(ctx context.Context, n payment.Callback, facts command.OrderFacts, traceID string) error {
-	note := command.RecordPaymentCallback{Facts: facts, CallbackID: n.ID, Message: n.Message, AmountCents: n.AmountCents, TraceID: traceID}
+// payment records one callback of a processor. A callback about what is not ours
+// is answered as any other, because its sender cannot mend that.
+func (in *Inbound) payment(ctx context.Context, processor string, n payment.Callback, traceID string) error {
+	err := in.record(ctx, processor, n, traceID)
+	if errors.Is(err, service.ErrUnknownSubject) {
+		slog.Warn("a payment callback is about an unknown order", "processor", processor, "kind", n.Kind, "order", n.OrderID, "session", n.SessionID, "payment", n.PaymentID)
+		return nil
+	}
+	return err
+}
+
+func (in *Inbound) record(ctx context.Context, processor string, n payment.Callback, traceID string) error {
+	by := provider(processor, traceID)
+	note := service.RecordPaymentCallback{OrderID: n.OrderID, CallbackID: n.ID, Message: n.Message, AmountCents: n.AmountCents}
 	switch n.Kind {
 	case payment.CallbackPaid:
-		return run(ctx, in.committer, command.RecordPayment{Facts: facts, SessionID: n.SessionID, PaymentID: n.PaymentID,
-			AmountCents: n.AmountCents, TraceID: traceID})
+		return in.service.RecordPayment(ctx, by, service.RecordPayment{OrderID: n.OrderID, SessionID: n.SessionID, PaymentID: n.PaymentID, AmountCents: n.AmountCents})
 	case payment.CallbackRefunded, payment.CallbackRefundFailed:
-		return run(ctx, in.committer, command.RecordRefundCallback{Facts: facts, RefundID: cmp.Or(n.OurRefundID, n.RefundID), Ref: n.RefundID,
-			AmountCents: n.AmountCents, Failed: n.Kind == payment.CallbackRefundFailed, Message: n.Message, TraceID: traceID})
+		return in.service.RecordRefundCallback(ctx, by, service.RecordRefundCallback{OrderID: n.OrderID, RefundID: n.OurRefundID, Ref: n.RefundID,
+			AmountCents: n.AmountCents, Failed: n.Kind == payment.CallbackRefundFailed, Message: n.Message})
 	case payment.CallbackPending:
-		note.Kind = command.CallbackPending
+		note.Kind = service.CallbackPending
 	case payment.CallbackDeclined:
-		note.Kind = command.CallbackDeclined
+		note.Kind = service.CallbackDeclined
 	case payment.CallbackExpired:
-		note.Kind = command.CallbackExpired
+		note.Kind = service.CallbackExpired
 	case payment.CallbackDisputed:
-		note.Kind = command.CallbackDisputed
+		note.Kind = service.CallbackDisputed
 	default:
 		slog.Warn("a payment callback of an unknown kind", "kind", n.Kind)
 		return nil
 	}
-	return run(ctx, in.committer, note)
-}
-
-// run runs a command whose result nobody needs.
-func run[R any](ctx context.Context, c *commit.Committer, cmd commit.Command[R]) error {
-	_, err := commit.Do(ctx, c, cmd)
-	return err
+	return in.service.RecordPaymentCallback(ctx, by, note)
 }

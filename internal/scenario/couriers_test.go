@@ -13,9 +13,9 @@ import (
 
 	"purveyor/internal/command"
 	"purveyor/internal/commerce"
-	"purveyor/internal/effect"
 	"purveyor/internal/env"
 	"purveyor/internal/inbound"
+	"purveyor/internal/jobs"
 	"purveyor/internal/outside/courier"
 	"purveyor/internal/outside/geocode"
 	"purveyor/internal/outside/sandbox"
@@ -170,16 +170,16 @@ func (r *road) call(ctx context.Context, call func() (courier.Delivery, error)) 
 // impatient waits for jobs like the runner, but in a jam only until a call is stuck:
 // so a caller's ten seconds are over without passing.
 type impatient struct {
-	*effect.Effects
+	*jobs.Runner
 	w *world
 }
 
 func (i impatient) Finish(ctx context.Context, key commerce.JobKey) error {
 	if job, err := i.w.engine.Reader().Job(ctx, key); err != nil || !i.w.inJam(job) {
-		return i.Effects.Finish(ctx, key)
+		return i.Runner.Finish(ctx, key)
 	}
 	done := make(chan error, 1)
-	go func() { done <- i.Effects.Finish(ctx, key) }()
+	go func() { done <- i.Runner.Finish(ctx, key) }()
 	select {
 	case err := <-done:
 		return err

@@ -19,6 +19,7 @@ import (
 	"purveyor/internal/outside/courier"
 	"purveyor/internal/outside/payment"
 	"purveyor/internal/outside/sandbox"
+	"purveyor/internal/service"
 	"purveyor/internal/storage"
 	"purveyor/internal/storage/schema"
 	"purveyor/internal/wire"
@@ -42,14 +43,15 @@ func (w *world) wire() {
 	w.sandbox.Now, w.sandbox.Delay = w.clock.Now, delay
 	w.signer = signer{sandbox.NewSigner(env.Env{}, objects), w.clock}
 	fleet := w.newCouriers(objects)
-	callbacks := inbound.New(env.Env{}, w.engine.Reader(), w.commit, map[string]inbound.PaymentCallbacks{sandboxName: w.sandbox},
+	w.service = service.New(w.engine.Reader(), w.engine, w.commit, service.Options{Jobs: impatient{w.runner, w}, Now: w.clock.Now, ReplyBytes: replyBytes,
+		Processors: map[commerce.Mode]string{commerce.Test: sandboxName}, Couriers: fleet, Geocoder: knownPlaces})
+	callbacks := inbound.New(env.Env{}, w.service, map[string]inbound.PaymentCallbacks{sandboxName: w.sandbox},
 		map[string]inbound.CourierCallbacks{sandboxName: w.road})
 	w.line = &lineTo{Sandbox: w.sandbox}
 	w.effects = effect.Start(effect.Options{Queue: w.engine, Reads: w.engine.Reader(), Committer: w.commit, Runner: w.runner, AppendWebhook: wire.AppendWebhook, Answers: api.Answers{},
 		Processors: map[string]effect.Processor{sandboxName: w.line}, Fleet: fleet, Geocoder: knownPlaces,
 		Movers: map[string]sandbox.Mover{courier.SandboxObjects: w.road}, Post: callbacks.FromSandbox(w.signer)})
-	w.partners = api.New(w.engine.Reader(), w.engine, w.commit, api.Options{Now: w.clock.Now, ReplyBytes: replyBytes, Jobs: impatient{w.effects, w},
-		Processors: map[commerce.Mode]string{commerce.Test: sandboxName}, Couriers: fleet, Geocoder: knownPlaces})
+	w.partners = api.New(w.engine.Reader(), w.engine, w.service, api.Options{Now: w.clock.Now})
 	w.api = w.partners.Handler()
 	w.inbound, w.pages = callbacks, sandboxPages(w.sandbox.Handler(), w.road.Handler())
 }

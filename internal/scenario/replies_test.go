@@ -28,7 +28,7 @@ func TestStoredReplies(t *testing.T) {
 		}
 		count := func() int64 {
 			t.Helper()
-			if err := w.partners.CountReplies(ctx); err != nil {
+			if err := w.service.CountReplies(ctx); err != nil {
 				t.Fatal(err)
 			}
 			stored, err := w.engine.CountReplies(ctx, commerce.MillisOf(w.clock.Now()))

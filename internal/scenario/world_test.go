@@ -21,6 +21,7 @@ import (
 	"purveyor/internal/inbound"
 	"purveyor/internal/jobs"
 	"purveyor/internal/outside/payment"
+	"purveyor/internal/service"
 	"purveyor/internal/storage"
 	"purveyor/internal/storage/postgres"
 	"purveyor/internal/storage/sqlite"
@@ -101,6 +102,7 @@ type world struct {
 	pages   http.Handler // of the sandboxes
 	// partners is what api serves.
 	partners *api.API
+	service  *service.Service // its use cases
 }
 
 var workers atomic.Int64 // number of names so far

@@ -25,6 +25,7 @@ import (
 	"purveyor/internal/outside/payment"
 	"purveyor/internal/outside/sandbox"
 	"purveyor/internal/outside/webhook"
+	"purveyor/internal/service"
 	"purveyor/internal/storage"
 	"purveyor/internal/sweep"
 	"purveyor/internal/testkit/memory"
@@ -109,11 +110,12 @@ func (w *world) serve() {
 		return place.Point, err == nil
 	}
 	fleet := courier.Fleet{Providers: map[string]courier.Provider{sandboxes: couriers{road, w, e}}, Modes: map[commerce.Mode][]string{commerce.Test: {sandboxes}}}
-	callbacks := inbound.New(e, engine.Reader(), committer, map[string]inbound.PaymentCallbacks{sandboxes: box}, map[string]inbound.CourierCallbacks{sandboxes: road})
+	uses := service.New(engine.Reader(), engine, committer, service.Options{Env: e, Jobs: runner, Processors: map[commerce.Mode]string{commerce.Test: sandboxes}, Couriers: fleet, Geocoder: geocode.Offline{}})
+	callbacks := inbound.New(e, uses, map[string]inbound.PaymentCallbacks{sandboxes: box}, map[string]inbound.CourierCallbacks{sandboxes: road})
 	effect.Start(effect.Options{Env: e, Queue: engine, Reads: engine.Reader(), Committer: committer, Runner: runner, Sender: partner{w, e}, AppendWebhook: wire.AppendWebhook, Answers: api.Answers{},
 		Processors: map[string]effect.Processor{sandboxes: processor{box, w, e}}, Fleet: fleet, Geocoder: geocode.Offline{},
 		Movers: map[string]sandbox.Mover{courier.SandboxObjects: road}, Post: callbacks.FromSandbox(sandbox.NewSigner(e, objects))})
-	partners := api.New(engine.Reader(), engine, committer, api.Options{Env: e, Jobs: runner, Processors: map[commerce.Mode]string{commerce.Test: sandboxes}, Couriers: fleet, Geocoder: geocode.Offline{}})
+	partners := api.New(engine.Reader(), engine, uses, api.Options{Env: e})
 	v := &server{process: p}
 	v.handler = web.Trace(e, slog.New(slog.DiscardHandler), partners.Handler())
 	pages := box.Handler()
@@ -126,7 +128,7 @@ func (w *world) serve() {
 		api.ServeHTTP(rw, r)
 	})
 	p.Go(func() { sweep.New(e, engine).Run(context.Background()) })
-	p.Go(func() { sweep.Count(context.Background(), e, partners.CountReplies) })
+	p.Go(func() { sweep.Count(context.Background(), e, uses.CountReplies) })
 	w.servers = append(w.servers, v)
 }
 

@@ -1,0 +1,49 @@
+package api
+
+import (
+	"purveyor/internal/commerce"
+	"purveyor/internal/service"
+	"purveyor/internal/wire"
+)
+
+// confirmOrder takes a paid order to processed.
+func (a *API) confirmOrder(r *request) (reply, error) {
+	order, err := r.order()
+	if err != nil {
+		return reply{}, err
+	}
+	out, err := a.service.ConfirmOrder(r.Context(), r.caller(), order)
+	if err != nil {
+		return reply{}, err
+	}
+	return ok(advanced(r, out))
+}
+
+// advancedOut answers confirm, ready-for-pickup and picked-up.
+type advancedOut struct {
+	OK               bool            `json:"ok"`
+	OrderID          string          `json:"order_id"`
+	Status           string          `json:"status"`
+	UpdatedOn        commerce.Millis `json:"updated_on"`
+	ReadyForPickupAt commerce.Millis `json:"ready_for_pickup_at,omitzero"`
+	PickedUpAt       commerce.Millis `json:"picked_up_at,omitzero"`
+	Delivery         *deliveryAnswer `json:"delivery,omitempty"`
+	IdempotentReplay bool            `json:"idempotent_replay"`
+	TraceID          string          `json:"trace_id"`
+}
+
+func advanced(r *request, out service.Outcome[service.Advanced]) any {
+	o := out.Result.Order
+	return advancedOut{true, o.ID, string(o.Status), o.UpdatedOn, o.ReadyForPickupAt, o.PickedUpAt, deliveryOf(out.Result.Now), out.Replayed, r.traceID}
+}
+
+// moment is an optional time in Unix ms; 0 if it is not given. The command
+// compares it with the time of the change again.
+func (r *request) moment(field string, v *wire.Int) (commerce.Millis, error) {
+	var c check
+	at := c.OptBetween(field, v, 1, maxMillis)
+	if at == nil || c.Err != nil {
+		return 0, c.Err
+	}
+	return commerce.Moment(field, commerce.Millis(*at), commerce.MillisOf(r.api.now()))
+}

@@ -1,0 +1,87 @@
+package api
+
+import (
+	"context"
+	"net/http"
+
+	"purveyor/internal/service"
+	"purveyor/internal/web"
+	"purveyor/internal/wire"
+)
+
+// handler serves a route.
+type handler = func(*API, *request) (reply, error)
+
+// input is the decoded body of a request. call checks it, and returns what the
+// use case takes.
+type input[C any] interface {
+	call(r *request) (C, error)
+}
+
+// rules of a request, added up.
+type rules int
+
+const (
+	needsKey    rules = 1 << iota // the header Idempotency-Key is required
+	needsNoBody                   // no body stands for an empty object
+)
+
+// keyed makes the handler of a call that takes effect at most once for the
+// Idempotency-Key of its request: key and body are read, the use case runs, and
+// the reply that is stored for the key is the answer.
+func keyed[In input[C], C, R any](rule rules, run func(*service.Service, context.Context, service.Caller, C, service.Once[R]) (service.Outcome[R], error),
+	encode func(*request, R) (status int, body []byte)) handler {
+	return func(a *API, r *request) (reply, error) {
+		key, err := r.idempotencyKey(rule)
+		if err != nil {
+			return reply{}, err
+		}
+		in, what, err := readInput[In](r, rule)
+		if err != nil {
+			return reply{}, err
+		}
+		once := service.Once[R]{Key: r.replyKey(key), Encode: func(result R) (int, []byte) { return encode(r, result) }}
+		if once.Fingerprint, err = fingerprint(in); err != nil {
+			return reply{}, err
+		}
+		out, err := run(a.service, r.Context(), r.caller(), what, once)
+		switch {
+		case err != nil:
+			return reply{}, err
+		case out.Reply.Status != 0:
+			return reply{status: out.Reply.Status, body: out.Reply.Body, replayed: out.Replayed}, nil
+		case out.Pending != nil:
+			return reply{}, &web.Error{Status: http.StatusConflict, Code: "in_progress", RetryAfter: 1, OrderID: out.Pending.OrderID,
+				Message: "This is still in progress; repeat it with the same Idempotency-Key for its result"}
+		}
+		status, body := encode(r, out.Result)
+		return reply{status: status, body: body}, nil
+	}
+}
+
+// called makes the handler of a call without a key. What encode returns is
+// answered as JSON, with status 200.
+func called[In input[C], C, R any](rule rules, run func(*service.Service, context.Context, service.Caller, C) (R, error), encode func(*request, R) any) handler {
+	return func(a *API, r *request) (reply, error) {
+		_, what, err := readInput[In](r, rule)
+		if err != nil {
+			return reply{}, err
+		}
+		result, err := run(a.service, r.Context(), r.caller(), what)
+		if err != nil {
+			return reply{}, err
+		}
+		return ok(encode(r, result))
+	}
+}
+
+func readInput[In input[C], C any](r *request, rule rules) (in In, what C, err error) {
+	if err := r.decodeBody(&in, rule); err != nil {
+		return in, what, err
+	}
+	what, err = in.call(r)
+	return in, what, err
+}
+
+// ok answers v as JSON.
+func ok(v any) (reply, error) { return reply{status: http.StatusOK, body: wire.Encode(v)}, nil }

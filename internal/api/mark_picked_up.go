@@ -1,0 +1,21 @@
+package api
+
+import (
+	"purveyor/internal/service"
+	"purveyor/internal/wire"
+)
+
+type pickedUpIn struct {
+	PickedUpAt *wire.Int `json:"picked_up_at"`
+}
+
+// markPickedUp records that the customer has the goods.
+var markPickedUp = called[pickedUpIn](needsNoBody, (*service.Service).MarkPickedUp, advanced)
+
+func (in pickedUpIn) call(r *request) (what service.MarkPickedUp, err error) {
+	if what.PickedUpAt, err = r.moment("picked_up_at", in.PickedUpAt); err != nil {
+		return what, err
+	}
+	what.Order, err = r.order()
+	return what, err
+}

@@ -1,0 +1,50 @@
+package api
+
+import (
+	"purveyor/internal/commerce"
+	"purveyor/internal/service"
+	"purveyor/internal/wire"
+)
+
+// checkoutIn is the request of SPEC.md, POST /v1/checkout/session.
+type checkoutIn struct {
+	StoreID             *string                          `json:"store_id"`
+	Items               wire.List[itemIn, maxOrderLines] `json:"items"`
+	SuccessURL          *string                          `json:"success_url"`
+	CancelURL           *string                          `json:"cancel_url"`
+	FulfillmentType     *string                          `json:"fulfillment_type"`
+	DeliveryAddress     *addressIn                       `json:"delivery_address"`
+	DeliveryFee         *wire.Int                        `json:"delivery_fee"`
+	CustomerEmail       *string                          `json:"customer_email"`
+	PickupInstructions  *string                          `json:"pickup_instructions"`
+	DropoffInstructions *string                          `json:"dropoff_instructions"`
+	Dev                 bool                             `json:"dev"`
+}
+
+// startCheckout makes an order that its customer is to pay on a page of the
+// payment processor. The job that opens the session decides the answer.
+var startCheckout = keyed[checkoutIn](0, (*service.Service).StartCheckout, func(*request, commerce.Order) (int, []byte) { return 0, nil })
+
+func (in checkoutIn) call(r *request) (service.StartCheckout, error) {
+	r.dev = in.Dev
+	var c check
+	cmd := service.Checkout{
+		StoreID:             c.ID("store_id", in.StoreID),
+		Lines:               c.items(in.Items),
+		SuccessURL:          c.webURL("success_url", in.SuccessURL),
+		CancelURL:           c.webURL("cancel_url", in.CancelURL),
+		Fulfillment:         c.fulfillment(in.FulfillmentType, in.DeliveryAddress != nil),
+		Address:             c.address("delivery_address", in.DeliveryAddress),
+		CustomerEmail:       c.email("customer_email", in.CustomerEmail),
+		PickupInstructions:  c.instructions("pickup_instructions", in.PickupInstructions),
+		DropoffInstructions: c.instructions("dropoff_instructions", in.DropoffInstructions),
+	}
+	if in.FulfillmentType == nil {
+		c.Fail("fulfillment_type", "is missing")
+	}
+	if fee := c.cents("delivery_fee", in.DeliveryFee, commerce.MaxCents); fee != nil {
+		cmd.DeliveryFeeCents = *fee
+	}
+	c.handOver(cmd.Fulfillment, cmd.Address, cmd.DeliveryFeeCents)
+	return service.StartCheckout{Checkout: cmd, FeeGiven: in.DeliveryFee != nil}, c.Err
+}

@@ -1,0 +1,50 @@
+package service
+
+import (
+	"context"
+
+	"purveyor/internal/command"
+	"purveyor/internal/commerce"
+	"purveyor/internal/commit"
+	"purveyor/internal/storage"
+)
+
+// Answers makes the answers that jobs decide, from what is stored by then: the
+// HTTP status and the body, as they are sent. The API implements it.
+type Answers interface {
+	CheckedOut(o commerce.Order, p commerce.Payment) (status int, body []byte)
+	Reported(o commerce.Order, traceID string) (status int, body []byte)
+	Refunded(r commerce.Refund) (status int, body []byte)
+	Cancelled(o commerce.Order, d commerce.Delivery, refund *commerce.Refund) (status int, body []byte)
+}
+
+// Answering closes the reply that waits for a job in the batch that records the
+// outcome of the job.
+func Answering(a Answers, job commerce.Job, record commit.Command[command.Recorded]) commit.Command[command.Recorded] {
+	return commit.Close(job, record, func(r command.Recorded) (int, []byte) {
+		switch {
+		case job.Kind == commerce.JobOpenSession:
+			return a.CheckedOut(r.Order, r.Payment)
+		case job.Kind == commerce.JobDispatch:
+			return a.Reported(r.Order, r.Delivery.TraceID)
+		case job.Kind == commerce.JobRefund && r.Refund.Origin == commerce.RefundAsked:
+			return a.Refunded(*r.Refund)
+		}
+		return a.Cancelled(r.Order, r.Delivery, r.Refund)
+	})
+}
+
+// CancelRefund is the id of the refund that the call which cancelled the order asked
+// for, if the answer of that call waits for the job. Both were stored together.
+func CancelRefund(ctx context.Context, r storage.Money, job commerce.Job, order commerce.Order) (id string, err error) {
+	if job.ReplyTo.Key == "" {
+		return "", nil
+	}
+	refunds, err := r.Refunds(ctx, order.Key())
+	for _, refund := range refunds {
+		if refund.Origin == commerce.RefundCancelled {
+			id = refund.ID
+		}
+	}
+	return id, err
+}

@@ -1,0 +1,57 @@
+package service
+
+import (
+	"context"
+	"log/slog"
+
+	"purveyor/internal/command"
+	"purveyor/internal/commerce"
+	"purveyor/internal/commit"
+)
+
+// Advanced is an order that was taken one step on.
+type Advanced struct {
+	Order commerce.Order // as the step left it
+	Now   commerce.Order // as it is after the wait for a courier; else the same
+}
+
+// ConfirmOrder takes a paid order to processed. Of order, which was found for the
+// caller, only what never changes is used. The outcome waits for the courier of
+// a delivery.
+func (s *Service) ConfirmOrder(ctx context.Context, by Caller, order commerce.Order) (Outcome[Advanced], error) {
+	return s.advance(ctx, by, command.ConfirmOrder{Facts: command.FactsOf(order), TraceID: by.TraceID})
+}
+
+// advance runs a command that takes an order one step on.
+func (s *Service) advance(ctx context.Context, by Caller, cmd commit.Command[command.Advanced]) (out Outcome[Advanced], err error) {
+	done, asked, err := commit.DoJobs(ctx, s.committer, cmd)
+	if err == nil {
+		err = done.Refused
+	}
+	if err != nil {
+		return out, err
+	}
+	out.Result, out.Replayed = Advanced{done.Order, done.Order}, done.Replay
+	if jobs := awaited(asked); len(jobs) > 0 {
+		out.Result.Now, out.Pending = s.awaitCourier(ctx, by, done.Order, jobs)
+	}
+	return out, nil
+}
+
+// awaitCourier waits for the jobs that look for a courier, and returns the order
+// as it is then.
+func (s *Service) awaitCourier(ctx context.Context, by Caller, order commerce.Order, jobs []commerce.Job) (commerce.Order, *Pending) {
+	wait, cancel := s.o.Env.WithTimeout(ctx, waitTime)
+	defer cancel()
+	var pending *Pending
+	if err := s.finish(wait, jobs); err != nil {
+		pending = &Pending{}
+		if wait.Err() == nil {
+			slog.Warn("a courier was not waited for", "order", order.ID, "trace_id", by.TraceID, "error", err)
+		}
+	}
+	if now, err := s.reader.Order(context.WithoutCancel(ctx), order.Key()); err == nil {
+		order = now
+	}
+	return order, pending
+}

@@ -1,0 +1,29 @@
+package service
+
+import (
+	"context"
+
+	"purveyor/internal/command"
+	"purveyor/internal/commerce"
+)
+
+// CreatedPartner is a new partner with its keys, of which only the hashes are
+// stored.
+type CreatedPartner struct {
+	Partner commerce.Partner
+	Keys    map[commerce.Mode]string
+}
+
+// CreatePartner makes a partner with a live and a test key. The ID of p is drawn
+// here. It refuses scopes and stores that are not known.
+func (s *Service) CreatePartner(ctx context.Context, by commerce.Actor, p commerce.Partner) (made CreatedPartner, err error) {
+	p.ID = s.newID(commerce.PrefixPartner)
+	made.Keys = map[commerce.Mode]string{}
+	cmd := command.CreatePartner{Partner: p}
+	for _, mode := range []commerce.Mode{commerce.Live, commerce.Test} {
+		made.Keys[mode] = s.newKey(mode)
+		cmd.Keys = append(cmd.Keys, commerce.APIKey{PartnerID: p.ID, Mode: mode, Hash: commerce.HashKey(made.Keys[mode])})
+	}
+	made.Partner, err = act(ctx, s, by, cmd)
+	return made, err
+}

@@ -1,0 +1,59 @@
+package service
+
+import (
+	"context"
+	"errors"
+
+	"purveyor/internal/command"
+	"purveyor/internal/commerce"
+	"purveyor/internal/commit"
+	"purveyor/internal/storage"
+)
+
+// GiveUpJob gives up a dead job for a reason: the command that records the last
+// failed try of its kind runs, and with it the answer of a call that waits is
+// decided. If what the job is about is not there or cannot be read, only the job
+// is given up.
+func (s *Service) GiveUpJob(ctx context.Context, by commerce.Actor, job commerce.Job, reason string) (commerce.Job, error) {
+	record := command.RecordJob{Job: job, Failed: errors.New(reason), GivenUpBy: by.Name()}
+	cmd, err := s.recordOf(ctx, job, record)
+	switch {
+	case errors.Is(err, storage.ErrNotFound), errors.Is(err, storage.ErrUnreadable):
+		cmd = command.GiveUpJob{RecordJob: record}
+	case err != nil:
+		return job, err
+	default:
+		cmd = Answering(s.o.Answers, job, cmd)
+	}
+	recorded, err := act(ctx, s, by, cmd)
+	return recorded.Job, err
+}
+
+// recordOf is the command that records a failed try of a job.
+func (s *Service) recordOf(ctx context.Context, job commerce.Job, record command.RecordJob) (commit.Command[command.Recorded], error) {
+	about, err := s.subjectOf(ctx, job)
+	switch {
+	case err != nil:
+		return nil, err
+	case about.order == nil:
+		return command.GiveUpJob{RecordJob: record}, nil
+	}
+	facts := command.FactsOf(*about.order)
+	switch job.Kind {
+	case commerce.JobOpenSession:
+		_, err := s.reader.Payment(ctx, facts.Key)
+		return command.RecordPaymentSession{RecordJob: record, Facts: facts}, err
+	case commerce.JobRefund:
+		return command.RecordRefund{RecordJob: record, Facts: facts, RefundID: about.refund.ID}, nil
+	case commerce.JobDispatch:
+		_, err := s.reader.Delivery(ctx, facts.Key)
+		return command.RecordDelivery{RecordJob: record, Facts: facts, Attempt: about.attempt}, err
+	case commerce.JobCancelDelivery:
+		refundID, err := CancelRefund(ctx, s.reader, job, *about.order)
+		if err == nil {
+			_, err = s.reader.Delivery(ctx, facts.Key)
+		}
+		return command.RecordDeliveryCancelled{RecordJob: record, Facts: facts, RefundID: refundID}, err
+	}
+	return command.GiveUpJob{RecordJob: record, Facts: &facts}, nil
+}

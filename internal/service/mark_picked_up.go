@@ -1,0 +1,19 @@
+package service
+
+import (
+	"context"
+
+	"purveyor/internal/command"
+	"purveyor/internal/commerce"
+)
+
+// MarkPickedUp is a pickup order whose customer has the goods.
+type MarkPickedUp struct {
+	Order      commerce.Order  // as it was found; only what never changes is used
+	PickedUpAt commerce.Millis // Unix ms; 0: now
+}
+
+// MarkPickedUp records that the customer has the goods of a pickup order.
+func (s *Service) MarkPickedUp(ctx context.Context, by Caller, in MarkPickedUp) (Outcome[Advanced], error) {
+	return s.advance(ctx, by, command.MarkPickedUp{Facts: command.FactsOf(in.Order), TraceID: by.TraceID, PickedUpAt: in.PickedUpAt})
+}

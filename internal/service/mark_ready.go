@@ -1,0 +1,19 @@
+package service
+
+import (
+	"context"
+
+	"purveyor/internal/command"
+	"purveyor/internal/commerce"
+)
+
+// MarkReady is a pickup order that waits for its customer.
+type MarkReady struct {
+	Order   commerce.Order  // as it was found; only what never changes is used
+	ReadyAt commerce.Millis // Unix ms; 0: now
+}
+
+// MarkReady records that a pickup order waits for its customer.
+func (s *Service) MarkReady(ctx context.Context, by Caller, in MarkReady) (Outcome[Advanced], error) {
+	return s.advance(ctx, by, command.MarkReady{Facts: command.FactsOf(in.Order), TraceID: by.TraceID, ReadyAt: in.ReadyAt})
+}

@@ -1,0 +1,70 @@
+package service
+
+import (
+	"context"
+	"errors"
+
+	"purveyor/internal/command"
+	"purveyor/internal/commerce"
+	"purveyor/internal/commit"
+	"purveyor/internal/storage"
+)
+
+// ErrUnknownSubject: a provider tells of an order or a delivery that is none of
+// ours, or that another provider has. Nothing was changed.
+var ErrUnknownSubject = errors.New("the callback is about nothing that the provider was asked for")
+
+// RecordPayment is money that a customer has paid.
+type RecordPayment struct {
+	OrderID     string
+	SessionID   string
+	PaymentID   string // at the processor
+	AmountCents commerce.Cents
+}
+
+// RecordPayment records that the customer has paid, however often and however
+// late the processor tells it. by is the processor; the payment of an order that
+// another processor takes is ErrUnknownSubject, because a test account must not
+// pay live orders.
+func (s *Service) RecordPayment(ctx context.Context, by commerce.Actor, in RecordPayment) error {
+	facts, err := s.paymentFacts(ctx, by, in.OrderID)
+	if err != nil {
+		return err
+	}
+	return run(ctx, s, command.RecordPayment{Facts: facts, SessionID: in.SessionID, PaymentID: in.PaymentID, AmountCents: in.AmountCents, TraceID: by.TraceID})
+}
+
+// paymentFacts are the facts of an order whose payment the processor takes.
+func (s *Service) paymentFacts(ctx context.Context, processor commerce.Actor, orderID string) (command.OrderFacts, error) {
+	order, err := s.orderOf(ctx, orderID)
+	if err != nil {
+		return command.OrderFacts{}, unknownSubject(err)
+	}
+	paid, err := s.reader.Payment(ctx, order.Key())
+	if err == nil && paid.Processor != processor.ID {
+		err = ErrUnknownSubject
+	}
+	return command.FactsOf(order), unknownSubject(err)
+}
+
+// orderOf finds an order by its id alone; storage.ErrNotFound if it is none of ours.
+func (s *Service) orderOf(ctx context.Context, orderID string) (commerce.Order, error) {
+	key, err := s.orderKey(ctx, orderID)
+	if err != nil {
+		return commerce.Order{}, err
+	}
+	return s.reader.Order(ctx, key)
+}
+
+func unknownSubject(err error) error {
+	if errors.Is(err, storage.ErrNotFound) {
+		return ErrUnknownSubject
+	}
+	return err
+}
+
+// run runs a command whose result is not used.
+func run[R any](ctx context.Context, s *Service, cmd commit.Command[R]) error {
+	_, err := commit.Do(ctx, s.committer, cmd)
+	return err
+}

@@ -1,0 +1,40 @@
+package service
+
+import (
+	"context"
+
+	"purveyor/internal/command"
+	"purveyor/internal/commerce"
+)
+
+// PaymentCallbackKind is a change of a payment that the processor reports and that
+// moves no money.
+type PaymentCallbackKind = command.PaymentCallbackKind
+
+// The kinds.
+const (
+	CallbackPending  = command.CallbackPending
+	CallbackDeclined = command.CallbackDeclined
+	CallbackExpired  = command.CallbackExpired
+	CallbackDisputed = command.CallbackDisputed
+)
+
+// RecordPaymentCallback is such a change of the payment of an order.
+type RecordPaymentCallback struct {
+	OrderID     string
+	Kind        PaymentCallbackKind
+	CallbackID  string // a repeated callback has the same
+	Message     string // in the processor's words
+	AmountCents commerce.Cents
+}
+
+// RecordPaymentCallback adds the callback to the order's timeline. by is the
+// processor, as for RecordPayment.
+func (s *Service) RecordPaymentCallback(ctx context.Context, by commerce.Actor, in RecordPaymentCallback) error {
+	facts, err := s.paymentFacts(ctx, by, in.OrderID)
+	if err != nil {
+		return err
+	}
+	return run(ctx, s, command.RecordPaymentCallback{Facts: facts, Kind: in.Kind, CallbackID: in.CallbackID, Message: in.Message,
+		AmountCents: in.AmountCents, TraceID: by.TraceID})
+}

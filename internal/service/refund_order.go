@@ -1,0 +1,34 @@
+package service
+
+import (
+	"context"
+	"errors"
+
+	"purveyor/internal/command"
+	"purveyor/internal/commerce"
+	"purveyor/internal/storage"
+)
+
+// RefundOrder is money to be given back.
+type RefundOrder struct {
+	Order       commerce.Order // as it was found; only what never changes is used
+	AmountCents commerce.Cents // 0: all that is left
+	Reason      string
+}
+
+// RefundOrder gives money of a card payment back. The answer waits for the
+// processor.
+func (s *Service) RefundOrder(ctx context.Context, by Caller, in RefundOrder, o Once[commerce.Refund]) (Outcome[commerce.Refund], error) {
+	cmd := command.StartRefund{Facts: command.FactsOf(in.Order), TraceID: by.TraceID, RefundID: s.newRefundID(in.Order),
+		AmountCents: in.AmountCents, Reason: in.Reason}
+	return once(ctx, s, by, o, cmd, s.refundRefused)
+}
+
+// refundRefused says why the processor gave nothing back.
+func (s *Service) refundRefused(ctx context.Context, job commerce.Job) error {
+	refund, err := s.reader.Refund(ctx, commerce.RefundKey{StoreID: job.Owner, RefundID: job.Subject})
+	if err != nil && !errors.Is(err, storage.ErrNotFound) {
+		return err
+	}
+	return &ProcessorError{refund.Error, madeOrder(job)}
+}

@@ -1,0 +1,52 @@
+package service
+
+import (
+	"context"
+	"fmt"
+
+	"purveyor/internal/command"
+	"purveyor/internal/commerce"
+)
+
+// RetryJob has a job that waits or is dead tried at once, and returns it as it
+// waits then.
+func (s *Service) RetryJob(ctx context.Context, by commerce.Actor, job commerce.Job) (commerce.Job, error) {
+	cmd := command.RetryJob{Job: job.Key(), Kind: job.Kind}
+	about, err := s.subjectOf(ctx, job)
+	if err != nil {
+		return job, err
+	}
+	if about.order != nil {
+		facts := command.FactsOf(*about.order)
+		cmd.Facts, cmd.Attempt = &facts, about.attempt
+	}
+	return act(ctx, s, by, cmd)
+}
+
+// subject is what a job is about.
+type subject struct {
+	order   *commerce.Order // nil: no order
+	refund  commerce.Refund
+	attempt int64 // of the delivery
+}
+
+func (s *Service) subjectOf(ctx context.Context, job commerce.Job) (about subject, err error) {
+	orderID := job.Subject
+	switch job.Kind {
+	case commerce.JobDeliverWebhook, commerce.JobReleaseParked, commerce.JobSandboxStep, commerce.JobSandboxCallback:
+		return about, nil
+	case commerce.JobRefund:
+		if about.refund, err = s.reader.Refund(ctx, commerce.RefundKey{StoreID: job.Owner, RefundID: job.Subject}); err != nil {
+			return about, fmt.Errorf("refund %s: %w", job.Subject, err)
+		}
+		orderID = about.refund.OrderID
+	case commerce.JobDispatch, commerce.JobCheckDelivery:
+		orderID, about.attempt, _ = commerce.ParseDeliveryRef(job.Subject)
+	}
+	order, err := s.reader.Order(ctx, commerce.OrderKey{StoreID: job.Owner, OrderID: orderID})
+	if err != nil {
+		return about, fmt.Errorf("order %s: %w", orderID, err)
+	}
+	about.order = &order
+	return about, nil
+}

@@ -1,0 +1,102 @@
+// Package service is the home of use cases: one file and one exported method
+// for each. A method reads the facts that never change, draws the ids of what it
+// makes, runs a command, waits for the outside if the answer depends on it, and
+// returns a typed result. Fronts (the API, inbound callbacks, the command line)
+// decode their input, call one method and encode what it returns.
+package service
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"purveyor/internal/commerce"
+	"purveyor/internal/commit"
+	"purveyor/internal/env"
+	"purveyor/internal/outside/courier"
+	"purveyor/internal/outside/geocode"
+	"purveyor/internal/storage"
+)
+
+// Reads are the reads of use cases.
+type Reads interface {
+	storage.Stores
+	storage.Catalog
+	storage.Orders
+	storage.Money
+	storage.Replies
+	storage.Jobs
+}
+
+// Service runs the use cases. Any number of goroutines may use it.
+type Service struct {
+	stored    storage.ReplyStore
+	reader    Reads
+	committer *commit.Committer
+	o         Options
+	replies   storedReplies
+	calls     env.Flights[Tracked] // calls that ask a provider where a courier is
+	// The id and the number of a store never change, so entries are never dropped.
+	storeNos sync.Map // store id -> number
+	storeIDs sync.Map // number -> store id
+}
+
+// Options are what a service works with. A use case needs only those that its
+// file names.
+type Options struct {
+	Env env.Env
+	Now func() time.Time // nil: that of Env
+	// Jobs runs a job while its caller waits. Required by calls whose answer a job
+	// decides: no worker starts such a job by itself.
+	Jobs Finisher
+	// Answers makes the answers that jobs decide. Required by GiveUpJob.
+	Answers Answers
+	// Processors names the payment processor of each mode. A mode without an entry
+	// takes no payments.
+	Processors map[commerce.Mode]string
+	Couriers   Couriers
+	Geocoder   Geocoder
+	// ReplyBytes is how many bytes of replies a partner with the default rate limit
+	// may have stored; 0: 1 GiB.
+	ReplyBytes int64
+}
+
+// Finisher runs a job while its caller waits, as jobs.Runner does.
+type Finisher interface {
+	Finish(ctx context.Context, key commerce.JobKey) error
+}
+
+// Couriers are the reads of courier.Fleet. What changes a delivery is done by
+// jobs.
+type Couriers interface {
+	Quote(ctx context.Context, mode commerce.Mode, r courier.QuoteRequest) (courier.Quote, error)
+	Get(ctx context.Context, d commerce.Delivery) (courier.Delivery, error)
+}
+
+// Geocoder finds places, as geocode.Geocoder does.
+type Geocoder interface {
+	Find(ctx context.Context, q geocode.Query) (geocode.Place, error)
+}
+
+// New makes a service over the storage and its committer.
+func New(reader Reads, stored storage.ReplyStore, committer *commit.Committer, o Options) *Service {
+	if o.Now == nil {
+		o.Now = o.Env.Now
+	}
+	if o.ReplyBytes == 0 {
+		o.ReplyBytes = 1 << 30
+	}
+	return &Service{stored: stored, reader: reader, committer: committer, o: o}
+}
+
+func (s *Service) millis() commerce.Millis { return commerce.MillisOf(s.o.Now()) }
+
+func (s *Service) newID(prefix string) string {
+	return commerce.NewID(prefix, s.millis(), s.o.Env.Entropy())
+}
+
+// newRefundID draws the id of a refund of an order, which carries its store.
+func (s *Service) newRefundID(o commerce.Order) string {
+	no, _ := commerce.StoreNoOfOrder(o.ID) // the order was found by it
+	return commerce.NewRefundID(no, s.millis(), s.o.Env.Entropy())
+}

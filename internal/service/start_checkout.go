@@ -1,0 +1,105 @@
+package service
+
+import (
+	"context"
+	"errors"
+
+	"purveyor/internal/command"
+	"purveyor/internal/commerce"
+	"purveyor/internal/outside/geocode"
+	"purveyor/internal/storage"
+)
+
+// Checkout is what the caller of StartCheckout asks for. The use case fills in
+// Actor, the ids, Titles, Place and Processor.
+type Checkout = command.StartCheckout
+
+// StartCheckout is an order that its customer is to pay on a page of the payment
+// processor.
+type StartCheckout struct {
+	Checkout
+	// FeeGiven: DeliveryFeeCents is what the partner charges. Else the store
+	// says whether the courier's live quote is charged.
+	FeeGiven bool
+}
+
+// StartCheckout makes an order and opens its payment session. The answer is the
+// session, so that it waits for the processor.
+func (s *Service) StartCheckout(ctx context.Context, by Caller, in StartCheckout, o Once[commerce.Order]) (out Outcome[commerce.Order], err error) {
+	cmd := in.Checkout
+	if cmd.Processor = s.o.Processors[by.Mode]; cmd.Processor == "" {
+		return out, &PortError{Port: PaymentPort, Fault: NotConfigured, Mode: by.Mode}
+	}
+	if cmd.OrderID, err = s.newOrderID(ctx, cmd.StoreID); err != nil {
+		return out, err
+	}
+	if cmd.Titles, err = s.titles(ctx, cmd.StoreID, cmd.Lines); err != nil {
+		return out, err
+	}
+	cmd.CustomerID = s.newID(commerce.PrefixCustomer)
+	keyed := o.Key.Key != ""
+	if !keyed {
+		o.Key.Key = cmd.OrderID // no call repeats it, but the job's answer comes the same way
+	}
+	cmd.Actor = by.Actor
+	if cmd.Fulfillment == commerce.ByDelivery {
+		place := s.place(ctx, cmd.Address.Address)
+		cmd.Place = forReach(place)
+		if !in.FeeGiven {
+			if cmd.DeliveryFeeCents, err = s.liveFee(ctx, by, o.Key, cmd, place); err != nil {
+				return out, err
+			}
+		}
+	}
+	if keyed {
+		return once(ctx, s, by, o, cmd, s.sessionRefused)
+	}
+	return onceWithRoom(ctx, s, o, cmd, s.sessionRefused)
+}
+
+// titles are what the products of the lines are called now. A product that is not
+// known in the store has none: the command will refuse it.
+func (s *Service) titles(ctx context.Context, storeID string, lines []commerce.OrderLine) ([]commerce.LineTitle, error) {
+	ids := make([]string, len(lines))
+	for i, l := range lines {
+		ids[i] = l.ProductID
+	}
+	items, err := s.reader.Items(ctx, storeID, ids)
+	if err != nil {
+		return nil, err
+	}
+	titles := make([]commerce.LineTitle, len(lines))
+	for i, id := range ids {
+		titles[i] = commerce.LineTitle{Name: items[id].Stock.Name, ImageURL: items[id].FeaturedImage}
+	}
+	return titles, nil
+}
+
+// liveFee is what the customer pays for a delivery for which the partner names
+// no fee: nothing, unless the store charges the courier's live quote. No courier
+// is asked when the command will refuse the checkout anyway, or when the call is
+// a repeat whose answer stands.
+func (s *Service) liveFee(ctx context.Context, by Caller, key commerce.ReplyKey, cmd command.StartCheckout, place *geocode.Place) (commerce.Cents, error) {
+	store, err := s.reader.Store(ctx, cmd.StoreID)
+	if err != nil || !store.ChargesQuote || !store.Active || !store.DeliveryEnabled || !by.Partner.MayUse(store.ID) {
+		return 0, err
+	}
+	if _, err := s.reader.Reply(ctx, key); !errors.Is(err, storage.ErrNotFound) {
+		return 0, err
+	}
+	t := s.trip(store, *cmd.Address, place, 0)
+	if t.reach.Beyond {
+		return 0, commerce.OutOfRadius()
+	}
+	q, err := s.quote(ctx, by.Mode, t)
+	return q.FeeCents, err
+}
+
+// sessionRefused says why the processor opened no session.
+func (s *Service) sessionRefused(ctx context.Context, job commerce.Job) error {
+	payment, err := s.reader.Payment(ctx, commerce.OrderKey{StoreID: job.Owner, OrderID: job.Subject})
+	if err != nil && !errors.Is(err, storage.ErrNotFound) {
+		return err
+	}
+	return &ProcessorError{payment.Error, madeOrder(job)}
+}

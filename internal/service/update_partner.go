@@ -1,0 +1,17 @@
+package service
+
+import (
+	"context"
+
+	"purveyor/internal/command"
+	"purveyor/internal/commerce"
+)
+
+// UpdatePartner says what is to change of a partner; what is nil stays.
+type UpdatePartner = command.UpdatePartner
+
+// UpdatePartner changes a partner: its name, rights, limits and endpoint, and
+// whether it is suspended.
+func (s *Service) UpdatePartner(ctx context.Context, by commerce.Actor, in UpdatePartner) (commerce.Partner, error) {
+	return act(ctx, s, by, in)
+}

@@ -1,0 +1,21 @@
+package service
+
+import (
+	"context"
+
+	"purveyor/internal/command"
+	"purveyor/internal/commerce"
+)
+
+// UpsertProduct is a product to be made or updated. The use case fills in Actor, and
+// the ID of a product to be made.
+type UpsertProduct = command.UpsertProduct
+
+// UpsertProduct makes a product, or updates it.
+func (s *Service) UpsertProduct(ctx context.Context, by Caller, in UpsertProduct, o Once[commerce.Item]) (Outcome[commerce.Item], error) {
+	if in.Create {
+		in.ID = s.newID(commerce.PrefixProduct)
+	}
+	in.Actor = by.Actor
+	return once(ctx, s, by, o, in, neverRefused)
+}
