@@ -37,7 +37,7 @@ func (e *Engine) ClaimJobs(ctx context.Context, c storage.JobClaim) (list []comm
 			var q pgx.Batch
 			q.Queue(seen(begin))
 			q.Queue(seen("SET LOCAL synchronous_commit = off"))
-			q.Queue(seen(sql), c.Worker, c.Until, c.Slot, runAt, c.Now, c.Now.Add(commerce.JobLease), classes, except, c.Limit-len(list)).
+			q.Queue(seen(sql), c.Worker, c.Until, c.Slot, runAt, c.Now, c.Now.Add(commerce.LongestLease), classes, except, c.Limit-len(list)).
 				Query(func(rows pgx.Rows) error {
 					return each(rows, func(s *scanner) { list = append(list, schema.ScanJob(s)) })
 				})
@@ -172,7 +172,7 @@ func (r reader) NextDue(ctx context.Context, now commerce.Millis) (due bool, nex
 	err = r.read(ctx, func(ctx context.Context) error {
 		due, next = false, 0
 		return eachSlot(ctx, r.e.readers, nextSQL, func(slot int64) []any {
-			return []any{slot, now, now.Add(commerce.JobHorizon), now.Add(commerce.JobLease)}
+			return []any{slot, now, now.Add(commerce.JobHorizon), now.Add(commerce.LongestLease)}
 		}, func(s *scanner) {
 			for range 3 {
 				storage.AddNext(commerce.Millis(s.Int()), now, &due, &next)

@@ -50,7 +50,7 @@ func (e *Engine) ClaimJobs(ctx context.Context, c storage.JobClaim) (list []comm
 	defer func() { e.writer <- conn }()
 	claim := func(sql string, runAt int64) error {
 		return query(conn, sql, func(b schema.Binder) {
-			b.Text(c.Worker).Int(int64(c.Until)).Int(c.Slot).Int(c.Slot).Int(runAt).Int(int64(c.Now)).Int(int64(c.Now.Add(commerce.JobLease))).
+			b.Text(c.Worker).Int(int64(c.Until)).Int(c.Slot).Int(c.Slot).Int(runAt).Int(int64(c.Now)).Int(int64(c.Now.Add(commerce.LongestLease))).
 				JSON(classes).JSON(except).Int(int64(c.Limit - len(list)))
 		}, func(s *scanner) { list = append(list, schema.ScanJob(s)) })
 	}
@@ -165,7 +165,7 @@ func (r reader) NextDue(ctx context.Context, now commerce.Millis) (due bool, nex
 	err = r.snapshot(ctx, func(conn *connection) error {
 		for slot := range int64(commerce.JobSlots) {
 			err := query(conn, nextSQL, func(b schema.Binder) {
-				b.Int(slot).Int(int64(now)).Int(commerce.JobHorizon.Milliseconds()).Int(commerce.JobLease.Milliseconds())
+				b.Int(slot).Int(int64(now)).Int(commerce.JobHorizon.Milliseconds()).Int(commerce.LongestLease.Milliseconds())
 			}, func(s *scanner) {
 				for range 3 {
 					storage.AddNext(commerce.Millis(s.Int()), now, &due, &next)

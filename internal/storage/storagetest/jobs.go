@@ -52,6 +52,7 @@ func claim(t testing.TB, e storage.Engine, c storage.JobClaim) []commerce.Job {
 func claimWhatIsDue(t *testing.T, db Database) {
 	const now = commerce.Millis(1_800_000_000_000)
 	lease, horizon := commerce.Millis(commerce.JobLease.Milliseconds()), commerce.Millis(commerce.JobHorizon.Milliseconds())
+	longest := commerce.Millis(commerce.LongestLease.Milliseconds())
 	e := db.Open(t, time.Now)
 	of := func(state commerce.JobState, runAt commerce.Millis) commerce.Job {
 		j := waiting(0, "", runAt)
@@ -72,9 +73,10 @@ func claimWhatIsDue(t *testing.T, db Database) {
 		{"as far ahead as a job can be", waiting(0, "", now+horizon), false, int64(now + horizon)},
 		{"written while the clock was ahead", waiting(0, "", now+horizon+1), true, int64(now)},
 		{"leased", leased(now + 1), false, int64(now + 1)},
-		{"as long as a lease can be", leased(now + lease), false, int64(now + lease)},
+		{"leased by a process whose clock is ahead", leased(now + lease + 1), false, int64(now + lease + 1)},
+		{"as long as a lease can be", leased(now + longest), false, int64(now + longest)},
 		{"lease over", leased(now), true, int64(now)},
-		{"leased while the clock was ahead", leased(now + lease + 1), true, int64(now)},
+		{"leased while the clock was ahead", leased(now + longest + 1), true, int64(now)},
 		{"far ahead, leased", waiting(0, "", now+2*horizon).LeasedTo("other", now+5), false, int64(now + 5)},
 		{"not due, lease over", waiting(0, "", now+7).LeasedTo("other", now-5), false, int64(now + 7)},
 		{"parked", of(commerce.JobParked, now-1), false, 0},
