@@ -156,14 +156,6 @@ func TestAppendTimelineEvents(t *testing.T) {
 	}
 }
 
-// valid is what a decoder would have let in.
-func valid(s string) string {
-	b := AppendString(nil, s)
-	var out string
-	_ = json.Unmarshal(b, &out) // what AppendString writes is JSON
-	return out
-}
-
 func TestISO(t *testing.T) {
 	for ms, want := range map[int64]string{0: "1970-01-01T00:00:00.000Z", 1772463845250: "2026-03-02T15:04:05.250Z", 253402300799999: "9999-12-31T23:59:59.999Z"} {
 		if got := ISO(commerce.Millis(ms)); got != want {

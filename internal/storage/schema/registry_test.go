@@ -1,7 +1,6 @@
 package schema
 
 import (
-	"fmt"
 	"reflect"
 	"slices"
 	"testing"
@@ -88,7 +87,7 @@ func TestAppliedIsChanged(t *testing.T) {
 		}
 		Apply(&rows, &c)
 		if !Changed(&rows) {
-			t.Error(fmt.Sprintf("%s: nothing is to be saved", name))
+			t.Errorf("%s: nothing is to be saved", name)
 		}
 	}
 }
