@@ -53,13 +53,19 @@ func TestOtherProcess(t *testing.T) {
 	}
 }
 
+// addOne adds to the quantity of a product. Another process that writes all the
+// time may keep the lock for longer than a batch waits.
 func addOne(t testing.TB, e storage.Engine, id string) {
+	t.Helper()
 	key := commerce.ProductKey{StoreID: "sto_0", ProductID: id}
-	storagetest.Change(t, e, commerce.Needs{Stock: []commerce.ProductKey{key}}, func(rows *commerce.Rows, now commerce.Millis) commerce.Changes {
+	err := storagetest.ChangeBesideOthers(e, commerce.Needs{Stock: []commerce.ProductKey{key}}, func(rows *commerce.Rows, now commerce.Millis) commerce.Changes {
 		s, _ := rows.Stock.Get(key)
 		s.Quantity, s.UpdatedOn = s.Quantity+1, now
 		return commerce.Changes{Stock: []commerce.Stock{s}}
 	})
+	if err != nil {
+		t.Fatal(err)
+	}
 }
 
 func beginLog(t testing.TB, e *Engine, mode string) {

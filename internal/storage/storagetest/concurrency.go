@@ -19,9 +19,9 @@ var concurrency = map[string]func(*testing.T, Database){
 	"a batch that waits gives up when its caller has gone": waitGivesUp,
 }
 
-// changeBesideOthers runs a batch again, some times, if it waited too long for the
+// ChangeBesideOthers runs a batch again, some times, if it waited too long for the
 // lock of another writer: nothing of it was saved.
-func changeBesideOthers(e storage.Engine, needs commerce.Needs, change func(*commerce.Rows, commerce.Millis) commerce.Changes) (err error) {
+func ChangeBesideOthers(e storage.Engine, needs commerce.Needs, change func(*commerce.Rows, commerce.Millis) commerce.Changes) (err error) {
 	for range 10 {
 		if err = tryChange(e, needs, change); !errors.Is(err, storage.ErrLocked) {
 			return err
@@ -38,7 +38,7 @@ func noLostUpdates(t *testing.T, db Database) {
 	for w := range writers {
 		wg.Go(func() {
 			for range each {
-				if err := changeBesideOthers(engines[w%2], stockOf(key), add(key, 1)); err != nil {
+				if err := ChangeBesideOthers(engines[w%2], stockOf(key), add(key, 1)); err != nil {
 					t.Error(err)
 				}
 			}
@@ -103,7 +103,7 @@ func feedSkipsNothing(t *testing.T, db Database) {
 		writers.Go(func() {
 			for i := range 150 {
 				k := keys[(i*7+w*31)%len(keys)]
-				if err := changeBesideOthers(e, stockOf(k), add(k, 1)); err != nil {
+				if err := ChangeBesideOthers(e, stockOf(k), add(k, 1)); err != nil {
 					t.Error(err)
 				}
 			}

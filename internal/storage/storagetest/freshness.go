@@ -46,7 +46,7 @@ func keptAnswers(t *testing.T, db Database) {
 			random := rand.New(rand.NewPCG(9, uint64(w)))
 			for range rounds {
 				at := w + 2*random.IntN(len(keys)/2) // products of its own, so that it knows their quantities
-				if err := changeBesideOthers(e, stockOf(keys[at]), add(keys[at], 1)); err != nil {
+				if err := ChangeBesideOthers(e, stockOf(keys[at]), add(keys[at], 1)); err != nil {
 					t.Error(err)
 					return
 				}
