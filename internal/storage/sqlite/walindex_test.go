@@ -45,6 +45,7 @@ func TestOtherProcess(t *testing.T) {
 			fmt.Println("done")
 			for {
 				addOne(t, e, id)
+				time.Sleep(time.Millisecond) // SQLite's lock is not fair: without a pause the other process never gets it
 			}
 		}
 	}
