@@ -61,7 +61,8 @@ func TestPostgresConnectionsExhausted(t *testing.T) {
 	for _, conn := range hogs[1:] {
 		must(t, conn.Close(t.Context()))
 	}
-	eventually(t, patience, "the others to be gone", func() bool { return others("*") == 0 })
+	// The service may have a connection again before the last of the others has gone.
+	eventually(t, patience, "the others to be gone", func() bool { return others("CASE WHEN datname <> 'shop' THEN pid END") == 0 })
 	must(t, hogs[0].Close(t.Context()))
 	checkAfterwards(t, s, c, requests, before)
 }

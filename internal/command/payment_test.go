@@ -301,7 +301,8 @@ func TestTakeJob(t *testing.T) {
 		{"dead", []commerce.Job{dead}, true, true, 0},
 		{"another's", []commerce.Job{due.LeasedTo("you", now+1)}, true, false, 0},
 		{"another's whose lease has ended", []commerce.Job{due.LeasedTo("you", now)}, true, true, 0},
-		{"leased for longer than can be", []commerce.Job{due.LeasedTo("you", now+commerce.JobLease+1)}, true, true, 0},
+		{"another's, whose clock is ahead", []commerce.Job{due.LeasedTo("you", now+commerce.JobLease+1)}, true, false, 0},
+		{"leased for longer than can be", []commerce.Job{due.LeasedTo("you", now+commerce.LongestLease+1)}, true, true, 0},
 		{"done", nil, false, false, 0},
 		{"given up", []commerce.Job{with(due, func(j *commerce.Job) { j.State = commerce.JobGivenUp })}, false, false, 0},
 	} {

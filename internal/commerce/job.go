@@ -101,10 +101,10 @@ type JobLane struct {
 // Lane of the job.
 func (j Job) Lane() JobLane { return JobLane{JobClass{j.Kind, j.Mode}, j.PartnerID, j.Owner} }
 
-// Leased tells whether a worker has the job. A lease that lies further ahead
-// than any can is not to be believed.
+// Leased tells whether a worker has the job. A lease that ends after
+// LongestLease is not believed.
 func (j Job) Leased(now int64) bool {
-	return j.LeasedUntil > now && j.LeasedUntil <= now+JobLease
+	return j.LeasedUntil > now && j.LeasedUntil <= now+LongestLease
 }
 
 // LeasedTo is the job as the worker has it; with no worker, as it is given back.
@@ -126,6 +126,13 @@ const JobSlots = 32
 // JobLease is how long a claimed job belongs to its worker, in milliseconds.
 // A lease that ran out is no failed try.
 const JobLease = 30 * second
+
+// LongestLease is how far ahead the end of a lease may lie, in milliseconds. The
+// clock of the worker may be ahead of the clock of the process that reads the lease;
+// without this margin a clock that is a millisecond behind would have two processes
+// do the same job. A lease that ends later was written while a clock was wrong, and
+// is ignored: else nothing would do the job until then.
+const LongestLease = 2 * JobLease
 
 const (
 	second = int64(1000)

@@ -37,7 +37,7 @@ func (e *Engine) ClaimJobs(ctx context.Context, c storage.JobClaim) (list []comm
 			var q pgx.Batch
 			q.Queue(seen(begin))
 			q.Queue(seen("SET LOCAL synchronous_commit = off"))
-			q.Queue(seen(sql), c.Worker, c.Until, c.Slot, runAt, c.Now, c.Now+commerce.JobLease, classes, except, c.Limit-len(list)).
+			q.Queue(seen(sql), c.Worker, c.Until, c.Slot, runAt, c.Now, c.Now+commerce.LongestLease, classes, except, c.Limit-len(list)).
 				Query(func(rows pgx.Rows) error {
 					return each(rows, func(s *scanner) { list = append(list, schema.ScanJob(s)) })
 				})
@@ -171,7 +171,9 @@ const nextSQL = `SELECT
 func (r reader) NextDue(ctx context.Context, now int64) (due bool, next int64, err error) {
 	err = r.read(ctx, func(ctx context.Context) error {
 		due, next = false, 0
-		return eachSlot(ctx, r.e.readers, nextSQL, func(slot int64) []any { return []any{slot, now, now + commerce.JobHorizon, now + commerce.JobLease} }, func(s *scanner) {
+		return eachSlot(ctx, r.e.readers, nextSQL, func(slot int64) []any {
+			return []any{slot, now, now + commerce.JobHorizon, now + commerce.LongestLease}
+		}, func(s *scanner) {
 			for range 3 {
 				storage.AddNext(s.Int(), now, &due, &next)
 			}

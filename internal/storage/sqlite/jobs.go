@@ -50,7 +50,7 @@ func (e *Engine) ClaimJobs(ctx context.Context, c storage.JobClaim) (list []comm
 	defer func() { e.writer <- conn }()
 	claim := func(sql string, runAt int64) error {
 		return query(conn, sql, func(b schema.Binder) {
-			b.Text(c.Worker).Int(c.Until).Int(c.Slot).Int(c.Slot).Int(runAt).Int(c.Now).Int(c.Now + commerce.JobLease).
+			b.Text(c.Worker).Int(c.Until).Int(c.Slot).Int(c.Slot).Int(runAt).Int(c.Now).Int(c.Now + commerce.LongestLease).
 				JSON(classes).JSON(except).Int(int64(c.Limit - len(list)))
 		}, func(s *scanner) { list = append(list, schema.ScanJob(s)) })
 	}
@@ -165,7 +165,7 @@ func (r reader) NextDue(ctx context.Context, now int64) (due bool, next int64, e
 	err = r.snapshot(ctx, func(conn *connection) error {
 		for slot := range int64(commerce.JobSlots) {
 			err := query(conn, nextSQL, func(b schema.Binder) {
-				b.Int(slot).Int(now).Int(commerce.JobHorizon).Int(commerce.JobLease)
+				b.Int(slot).Int(now).Int(commerce.JobHorizon).Int(commerce.LongestLease)
 			}, func(s *scanner) {
 				for range 3 {
 					storage.AddNext(s.Int(), now, &due, &next)

@@ -66,17 +66,22 @@ func TestPlainsAreAllTables(t *testing.T) {
 func TestConformance(t *testing.T) {
 	var mu sync.Mutex
 	sent := map[string]bool{}
-	observe = func(sql string) {
+	observeBy(t, func(sql string) {
 		mu.Lock()
 		defer mu.Unlock()
 		sent[sql] = true
-	}
-	defer func() { observe = nil }()
+	})
 	t.Run("suite", func(t *testing.T) {
 		storagetest.Run(t, fresh)
 	})
-	observe = nil
+	observe.Store(nil)
 	checkPlans(t, sent)
+}
+
+// observeBy has statements seen by f until the test ends.
+func observeBy(t *testing.T, f func(sql string)) {
+	observe.Store(&f)
+	t.Cleanup(func() { observe.Store(nil) })
 }
 
 // Small tables that are listed whole, and sorted in memory.

@@ -1,6 +1,8 @@
 package sqlite
 
 import (
+	"sync/atomic"
+
 	"purveyor/internal/storage/schema"
 
 	"zombiezen.com/go/sqlite"
@@ -97,8 +99,9 @@ func (s *scanner) Fail(err error) {
 	}
 }
 
-// observe sees every statement that is sent; tests set it.
-var observe func(sql string)
+// observe sees every statement that is sent. Tests set it, while checkpoints run
+// beside them.
+var observe atomic.Pointer[func(sql string)]
 
 // connection is a connection of the driver with the statements that it has prepared. They are
 // kept here and not by the driver, which clears all bindings whenever a
@@ -152,8 +155,8 @@ func (c *connection) prepare(sql string) (*sqlite.Stmt, error) {
 
 // query runs a prepared statement and calls row for each of its rows.
 func query(c *connection, sql string, bind func(schema.Binder), row func(*scanner)) error {
-	if observe != nil {
-		observe(sql)
+	if observe := observe.Load(); observe != nil {
+		(*observe)(sql)
 	}
 	stmt, err := c.prepare(sql)
 	if err != nil {

@@ -50,7 +50,7 @@ func claim(t testing.TB, e storage.Engine, c storage.JobClaim) []commerce.Job {
 
 // claimWhatIsDue has one job a slot, and asks for it.
 func claimWhatIsDue(t *testing.T, db Database) {
-	const now, lease, horizon = 1_800_000_000_000, commerce.JobLease, commerce.JobHorizon
+	const now, lease, longest, horizon = 1_800_000_000_000, commerce.JobLease, commerce.LongestLease, commerce.JobHorizon
 	e := db.Open(t, time.Now)
 	of := func(state commerce.JobState, runAt int64) commerce.Job {
 		j := waiting(0, "", runAt)
@@ -69,9 +69,10 @@ func claimWhatIsDue(t *testing.T, db Database) {
 		{"as far ahead as a job can be", waiting(0, "", now+horizon), false, now + horizon},
 		{"written while the clock was ahead", waiting(0, "", now+horizon+1), true, now},
 		{"leased", leased(now + 1), false, now + 1},
-		{"as long as a lease can be", leased(now + lease), false, now + lease},
+		{"leased by a process whose clock is ahead", leased(now + lease + 1), false, now + lease + 1},
+		{"as long as a lease can be", leased(now + longest), false, now + longest},
 		{"lease over", leased(now), true, now},
-		{"leased while the clock was ahead", leased(now + lease + 1), true, now},
+		{"leased while the clock was ahead", leased(now + longest + 1), true, now},
 		{"far ahead, leased", waiting(0, "", now+2*horizon).LeasedTo("other", now+5), false, now + 5},
 		{"not due, lease over", waiting(0, "", now+7).LeasedTo("other", now-5), false, now + 7},
 		{"parked", of(commerce.JobParked, now-1), false, 0},
