@@ -21,13 +21,7 @@ type bodies struct {
 	mu       sync.Mutex
 	compiler *jsonschema.Compiler
 	schemas  map[string]*jsonschema.Schema // by their places in the document
-	long     map[string]bool               // places with a long body that was checked
 }
-
-// longBody is the size from which only one body per schema is checked. A list of 2
-// MiB takes as long as a thousand short bodies, and differs from the next one in its
-// rows only, which short lists cover as well.
-const longBody = 256 << 10
 
 const documentURL = "mem:///openapi.json"
 
@@ -40,7 +34,7 @@ func newBodies(doc *openapi3.T) (*bodies, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &bodies{compiler: jsonschema.NewCompiler(), schemas: map[string]*jsonschema.Schema{}, long: map[string]bool{}}
+	b := &bodies{compiler: jsonschema.NewCompiler(), schemas: map[string]*jsonschema.Schema{}}
 	b.compiler.DefaultDraft(jsonschema.Draft2020)
 	b.compiler.AssertFormat()
 	return b, b.compiler.AddResource(documentURL, tree)
@@ -118,9 +112,6 @@ func (b *bodies) check(ref, place string, content openapi3.Content, contentType 
 	if ref != "" {
 		place = ref
 	}
-	if len(body) > longBody && !b.firstLong(place) {
-		return nil
-	}
 	schema, err := b.schema(place + "/content/" + escape(kind) + "/schema")
 	if err != nil {
 		return err
@@ -130,14 +121,6 @@ func (b *bodies) check(ref, place string, content openapi3.Content, contentType 
 		return err
 	}
 	return schema.Validate(value)
-}
-
-func (b *bodies) firstLong(place string) bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	seen := b.long[place]
-	b.long[place] = true
-	return !seen
 }
 
 func (b *bodies) schema(place string) (*jsonschema.Schema, error) {
