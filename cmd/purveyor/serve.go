@@ -21,7 +21,6 @@ import (
 	"purveyor/internal/inbound"
 	"purveyor/internal/outside/sandbox"
 	"purveyor/internal/service"
-	"purveyor/internal/storage/postgres"
 	"purveyor/internal/sweep"
 	"purveyor/internal/web"
 )
@@ -126,8 +125,6 @@ func newProcess(db *database, c settings, p ports, baseURL string) (*process, er
 	if err != nil {
 		return nil, err
 	}
-	_, elsewhere := db.Engine.(*postgres.Engine)
-	c.Server.BoundMemory(elsewhere)
 	objects := effect.NewObjects(env.Env{}, db.Engine.Reader(), db.committer, db.runner)
 	geocoder, err := newGeocoder(c.Couriers, db, baseURL)
 	if err != nil {
