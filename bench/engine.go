@@ -9,11 +9,11 @@ import (
 	"os"
 	"time"
 
+	"purveyor/internal/api/wire"
 	"purveyor/internal/command"
 	"purveyor/internal/commerce"
 	"purveyor/internal/commit"
 	"purveyor/internal/storage/sqlite"
-	"purveyor/internal/wire"
 )
 
 // engineRun is the argument of engine-alone: one run of reports on SQLite without

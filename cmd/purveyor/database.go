@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"purveyor/internal/api"
+	"purveyor/internal/api/wire"
 	"purveyor/internal/commerce"
 	"purveyor/internal/commit"
 	"purveyor/internal/config"
@@ -19,7 +20,6 @@ import (
 	"purveyor/internal/storage/postgres"
 	"purveyor/internal/storage/sqlite"
 	"purveyor/internal/web"
-	"purveyor/internal/wire"
 )
 
 // database is an open engine with its committer, and the use cases of the

@@ -4,12 +4,12 @@ import (
 	"fmt"
 
 	"purveyor/internal/api"
+	"purveyor/internal/api/wire"
 	"purveyor/internal/config"
 	"purveyor/internal/effect"
 	"purveyor/internal/outside/mail"
 	"purveyor/internal/outside/sms"
 	"purveyor/internal/outside/webhook"
-	"purveyor/internal/wire"
 )
 
 // ports are the ways out of the process.

@@ -7,12 +7,12 @@ import (
 	"strings"
 	"time"
 
+	"purveyor/internal/api/wire"
 	"purveyor/internal/commerce"
 	"purveyor/internal/config"
 	"purveyor/internal/outside/webhook"
 	"purveyor/internal/service"
 	"purveyor/internal/storage"
-	"purveyor/internal/wire"
 )
 
 type webhookCommand struct {

@@ -3,20 +3,21 @@ package api
 import (
 	"net/http"
 
+	"purveyor/internal/api/wire"
 	"purveyor/internal/commerce"
+	"purveyor/internal/jsonin"
 	"purveyor/internal/service"
-	"purveyor/internal/wire"
 )
 
 type adjustIn struct {
-	Adjustments wire.List[adjustmentIn, maxAdjustments] `json:"adjustments"`
+	Adjustments jsonin.List[adjustmentIn, maxAdjustments] `json:"adjustments"`
 }
 
 type adjustmentIn struct {
-	ProductID         *string   `json:"product_id"`
-	Delta             *wire.Int `json:"delta"`
-	Reason            *string   `json:"reason"`
-	ExternalReference *string   `json:"external_reference"`
+	ProductID         *string     `json:"product_id"`
+	Delta             *jsonin.Int `json:"delta"`
+	Reason            *string     `json:"reason"`
+	ExternalReference *string     `json:"external_reference"`
 }
 
 type maxAdjustments struct{}
@@ -51,8 +52,8 @@ func (in adjustIn) call(*request) ([]service.Adjustment, error) {
 		line := in.Adjustments[i]
 		lines[i].Product.ProductID = c.ID("product_id", line.ProductID)
 		lines[i].Delta = c.Between("delta", line.Delta, -commerce.MaxStock, commerce.MaxStock)
-		lines[i].Reason = c.Optional("reason", line.Reason, wire.MaxName)
-		lines[i].ExternalReference = c.Optional("external_reference", line.ExternalReference, wire.MaxID)
+		lines[i].Reason = c.Optional("reason", line.Reason, jsonin.MaxName)
+		lines[i].ExternalReference = c.Optional("external_reference", line.ExternalReference, jsonin.MaxID)
 	})
 	return lines, c.Err
 }

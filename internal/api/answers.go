@@ -3,8 +3,8 @@ package api
 import (
 	"net/http"
 
+	"purveyor/internal/api/wire"
 	"purveyor/internal/commerce"
-	"purveyor/internal/wire"
 )
 
 // Answers makes the answers that a job may decide long after the request (SPEC,

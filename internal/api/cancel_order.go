@@ -2,8 +2,8 @@ package api
 
 import (
 	"purveyor/internal/commerce"
+	"purveyor/internal/jsonin"
 	"purveyor/internal/service"
-	"purveyor/internal/wire"
 )
 
 type cancelIn struct {
@@ -19,7 +19,7 @@ var cancelOrder = keyed[cancelIn](needsKey|needsNoBody, (*service.Service).Cance
 
 func (in cancelIn) call(r *request) (service.CancelOrder, error) {
 	var c check
-	reason := c.Optional("reason", in.Reason, wire.MaxText)
+	reason := c.Optional("reason", in.Reason, jsonin.MaxText)
 	if c.Err != nil {
 		return service.CancelOrder{}, c.Err
 	}

@@ -2,13 +2,13 @@ package api
 
 import (
 	"purveyor/internal/commerce"
+	"purveyor/internal/jsonin"
 	"purveyor/internal/service"
-	"purveyor/internal/wire"
 )
 
 type itemIn struct {
-	ProductID *string   `json:"product_id"`
-	Quantity  *wire.Int `json:"quantity"`
+	ProductID *string     `json:"product_id"`
+	Quantity  *jsonin.Int `json:"quantity"`
 }
 
 // availabilityOut is one item of the answer (SPEC, Products).
@@ -28,8 +28,8 @@ type maxAvailabilityItems struct{}
 func (maxAvailabilityItems) Most() int { return 200 }
 
 type availabilityIn struct {
-	StoreID *string                                 `json:"store_id"`
-	Items   wire.List[itemIn, maxAvailabilityItems] `json:"items"`
+	StoreID *string                                   `json:"store_id"`
+	Items   jsonin.List[itemIn, maxAvailabilityItems] `json:"items"`
 }
 
 // checkAvailability tells what could be sold right now. It reserves nothing.

@@ -2,8 +2,8 @@ package api
 
 import (
 	"purveyor/internal/commerce"
+	"purveyor/internal/jsonin"
 	"purveyor/internal/service"
-	"purveyor/internal/wire"
 )
 
 // confirmOrder takes a paid order to processed.
@@ -39,7 +39,7 @@ func advanced(r *request, out service.Outcome[service.Advanced]) any {
 
 // moment is an optional time in Unix ms; 0 if it is not given. The command
 // compares it with the time of the change again.
-func (r *request) moment(field string, v *wire.Int) (commerce.Millis, error) {
+func (r *request) moment(field string, v *jsonin.Int) (commerce.Millis, error) {
 	var c check
 	at := c.OptBetween(field, v, 1, maxMillis)
 	if at == nil || c.Err != nil {

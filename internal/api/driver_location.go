@@ -3,7 +3,7 @@ package api
 import (
 	"net/http"
 
-	"purveyor/internal/wire"
+	"purveyor/internal/api/wire"
 )
 
 // driverLocation tells where the courier is.

@@ -4,9 +4,9 @@ import (
 	"context"
 	"net/http"
 
+	"purveyor/internal/api/wire"
 	"purveyor/internal/service"
 	"purveyor/internal/web"
-	"purveyor/internal/wire"
 )
 
 // handler serves a route.

@@ -3,8 +3,8 @@ package api
 import (
 	"net/http"
 
+	"purveyor/internal/api/wire"
 	"purveyor/internal/commerce"
-	"purveyor/internal/wire"
 )
 
 // getOrder reads an order by its id.

@@ -5,9 +5,9 @@ import (
 	"net/http"
 	"slices"
 
+	"purveyor/internal/api/wire"
 	"purveyor/internal/commerce"
 	"purveyor/internal/storage"
-	"purveyor/internal/wire"
 )
 
 // getProduct reads one product.

@@ -3,7 +3,7 @@ package api
 import (
 	"purveyor/internal/commerce"
 
-	"purveyor/internal/wire"
+	"purveyor/internal/api/wire"
 )
 
 // health confirms that the key works.

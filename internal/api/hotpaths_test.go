@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"purveyor/internal/api"
+	"purveyor/internal/api/wire"
 	"purveyor/internal/command"
 	"purveyor/internal/commerce"
 	"purveyor/internal/commit"
@@ -23,7 +24,6 @@ import (
 	"purveyor/internal/storage"
 	"purveyor/internal/storage/sqlite"
 	"purveyor/internal/web"
-	"purveyor/internal/wire"
 )
 
 // The three paths that take nearly all requests, through the whole chain of

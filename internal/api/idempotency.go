@@ -6,8 +6,8 @@ import (
 	"net/http"
 
 	"purveyor/internal/commerce"
+	"purveyor/internal/jsonin"
 	"purveyor/internal/web"
-	"purveyor/internal/wire"
 
 	"github.com/go-json-experiment/json"
 )
@@ -47,6 +47,6 @@ func (r *request) decodeBody(v any, rule rules) error {
 		if d, ok := v.(selfDecoder); ok {
 			return d.decode(data)
 		}
-		return wire.Decode(data, v)
+		return jsonin.Decode(data, v)
 	})
 }

@@ -6,10 +6,10 @@ import (
 	"strconv"
 	"strings"
 
+	"purveyor/internal/api/wire"
 	"purveyor/internal/commerce"
 	"purveyor/internal/storage"
 	"purveyor/internal/web"
-	"purveyor/internal/wire"
 )
 
 // maxEventReads bounds how far a request looks for events that its key may

@@ -5,10 +5,10 @@ import (
 	"strconv"
 	"strings"
 
+	"purveyor/internal/api/wire"
 	"purveyor/internal/commerce"
 	"purveyor/internal/storage"
 	"purveyor/internal/web"
-	"purveyor/internal/wire"
 
 	"github.com/go-json-experiment/json"
 )

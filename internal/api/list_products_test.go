@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
+	"purveyor/internal/api/wire"
 	"purveyor/internal/commerce"
 	"purveyor/internal/storage"
-	"purveyor/internal/wire"
 )
 
 func items(n int) []commerce.Item {

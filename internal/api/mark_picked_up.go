@@ -1,12 +1,12 @@
 package api
 
 import (
+	"purveyor/internal/jsonin"
 	"purveyor/internal/service"
-	"purveyor/internal/wire"
 )
 
 type pickedUpIn struct {
-	PickedUpAt *wire.Int `json:"picked_up_at"`
+	PickedUpAt *jsonin.Int `json:"picked_up_at"`
 }
 
 // markPickedUp records that the customer has the goods.

@@ -1,12 +1,12 @@
 package api
 
 import (
+	"purveyor/internal/jsonin"
 	"purveyor/internal/service"
-	"purveyor/internal/wire"
 )
 
 type readyIn struct {
-	ReadyAt *wire.Int `json:"ready_at"`
+	ReadyAt *jsonin.Int `json:"ready_at"`
 }
 
 // markReady records that a pickup order waits for its customer.

@@ -4,8 +4,8 @@ import (
 	"context"
 
 	"purveyor/internal/commerce"
+	"purveyor/internal/jsonin"
 	"purveyor/internal/storage"
-	"purveyor/internal/wire"
 )
 
 // placeIn is an address to search around, in parts.
@@ -19,16 +19,16 @@ type placeIn struct {
 
 // place is an address to search around: a text, or parts with at least a street
 // or a postal code.
-func (c *check) place(field string, v *wire.TextOr[placeIn]) (text string, parts commerce.Address) {
+func (c *check) place(field string, v *jsonin.TextOr[placeIn]) (text string, parts commerce.Address) {
 	switch {
 	case v == nil:
 		c.Fail(field, "is missing")
 	case v.Text != nil:
-		text = c.Required(field, v.Text, wire.MaxName)
+		text = c.Required(field, v.Text, jsonin.MaxName)
 	default:
 		in := v.Object
-		parts = commerce.Address{Line1: c.Optional(field+".line1", in.Line1, wire.MaxName), City: c.Optional(field+".city", in.City, wire.MaxName),
-			State: c.Optional(field+".state", in.State, wire.MaxName), PostalCode: c.Optional(field+".postal_code", in.PostalCode, 20),
+		parts = commerce.Address{Line1: c.Optional(field+".line1", in.Line1, jsonin.MaxName), City: c.Optional(field+".city", in.City, jsonin.MaxName),
+			State: c.Optional(field+".state", in.State, jsonin.MaxName), PostalCode: c.Optional(field+".postal_code", in.PostalCode, 20),
 			Country: c.Optional(field+".country", in.Country, 100)}
 		if blank(parts.Line1) && blank(parts.PostalCode) {
 			c.Fail(field, "must have line1 or postal_code")
@@ -38,11 +38,11 @@ func (c *check) place(field string, v *wire.TextOr[placeIn]) (text string, parts
 }
 
 type nearbyIn struct {
-	Address     *wire.TextOr[placeIn] `json:"delivery_address"`
-	MaxMiles    *wire.Number          `json:"max_distance_miles"`
-	Limit       *wire.Number          `json:"limit"`
-	Fulfillment *string               `json:"fulfillment_type"`
-	Active      *bool                 `json:"active"`
+	Address     *jsonin.TextOr[placeIn] `json:"delivery_address"`
+	MaxMiles    *jsonin.Number          `json:"max_distance_miles"`
+	Limit       *jsonin.Number          `json:"limit"`
+	Fulfillment *string                 `json:"fulfillment_type"`
+	Active      *bool                   `json:"active"`
 }
 
 // nearbyStores lists the stores that are nearest to an address.

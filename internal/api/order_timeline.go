@@ -4,9 +4,9 @@ import (
 	"net/http"
 	"strconv"
 
+	"purveyor/internal/api/wire"
 	"purveyor/internal/commerce"
 	"purveyor/internal/web"
-	"purveyor/internal/wire"
 )
 
 // orderTimeline reads the history of an order, oldest first; beyond the limit

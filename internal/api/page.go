@@ -4,9 +4,9 @@ import (
 	"net/http"
 	"sync"
 
+	"purveyor/internal/api/wire"
 	"purveyor/internal/storage"
 	"purveyor/internal/web"
-	"purveyor/internal/wire"
 )
 
 const (

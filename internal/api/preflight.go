@@ -2,18 +2,18 @@ package api
 
 import (
 	"purveyor/internal/commerce"
+	"purveyor/internal/jsonin"
 	"purveyor/internal/service"
-	"purveyor/internal/wire"
 )
 
 // preflightIn is the request of SPEC.md, POST /v1/checkout/preflight.
 type preflightIn struct {
-	StoreID         *string                          `json:"store_id"`
-	Items           wire.List[itemIn, maxOrderLines] `json:"items"`
-	FulfillmentType *string                          `json:"fulfillment_type"`
-	DeliveryAddress *addressIn                       `json:"delivery_address"`
-	Subtotal        *wire.Int                        `json:"subtotal"`
-	Dev             bool                             `json:"dev"`
+	StoreID         *string                            `json:"store_id"`
+	Items           jsonin.List[itemIn, maxOrderLines] `json:"items"`
+	FulfillmentType *string                            `json:"fulfillment_type"`
+	DeliveryAddress *addressIn                         `json:"delivery_address"`
+	Subtotal        *jsonin.Int                        `json:"subtotal"`
+	Dev             bool                               `json:"dev"`
 }
 
 // preflightOut is its answer.

@@ -4,24 +4,25 @@ import (
 	"math"
 	"strings"
 
+	"purveyor/internal/api/wire"
 	"purveyor/internal/commerce"
+	"purveyor/internal/jsonin"
 	"purveyor/internal/service"
-	"purveyor/internal/wire"
 )
 
 // quoteIn is the request of SPEC.md, POST /v1/delivery/quote.
 type quoteIn struct {
-	StoreID         *string                                      `json:"store_id"`
-	DeliveryAddress *addressIn                                   `json:"delivery_address"`
-	Items           wire.List[quoteItemIn, maxAvailabilityItems] `json:"items"`
-	Subtotal        *wire.Int                                    `json:"subtotal"`
-	Dev             bool                                         `json:"dev"`
+	StoreID         *string                                        `json:"store_id"`
+	DeliveryAddress *addressIn                                     `json:"delivery_address"`
+	Items           jsonin.List[quoteItemIn, maxAvailabilityItems] `json:"items"`
+	Subtotal        *jsonin.Int                                    `json:"subtotal"`
+	Dev             bool                                           `json:"dev"`
 }
 
 type quoteItemIn struct {
-	ProductID *string   `json:"product_id"`
-	Quantity  *wire.Int `json:"quantity"`
-	Name      *string   `json:"name"`
+	ProductID *string     `json:"product_id"`
+	Quantity  *jsonin.Int `json:"quantity"`
+	Name      *string     `json:"name"`
 }
 
 // quoteOut is an offer (SPEC, Nearby stores and delivery quote).
@@ -53,8 +54,8 @@ func (in quoteIn) call(r *request) (q service.QuoteDelivery, err error) {
 	q.To = c.destination("delivery_address", in.DeliveryAddress)
 	c.Each("items", len(in.Items), func(i int) {
 		item := in.Items[i]
-		c.Optional("product_id", item.ProductID, wire.MaxID)
-		c.Optional("name", item.Name, wire.MaxName)
+		c.Optional("product_id", item.ProductID, jsonin.MaxID)
+		c.Optional("name", item.Name, jsonin.MaxName)
 		c.OptBetween("quantity", item.Quantity, 1, commerce.MaxQuantity)
 	})
 	if subtotal := c.cents("subtotal", in.Subtotal, commerce.MaxTotal); subtotal != nil {

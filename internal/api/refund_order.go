@@ -2,13 +2,13 @@ package api
 
 import (
 	"purveyor/internal/commerce"
+	"purveyor/internal/jsonin"
 	"purveyor/internal/service"
-	"purveyor/internal/wire"
 )
 
 type refundIn struct {
-	AmountCents *wire.Int `json:"amount_cents"`
-	Reason      *string   `json:"reason"`
+	AmountCents *jsonin.Int `json:"amount_cents"`
+	Reason      *string     `json:"reason"`
 }
 
 // refundOrder gives money of a card payment back. The job that asks the processor
@@ -17,7 +17,7 @@ var refundOrder = keyed[refundIn](needsKey|needsNoBody, (*service.Service).Refun
 
 func (in refundIn) call(r *request) (service.RefundOrder, error) {
 	var c check
-	refund := service.RefundOrder{Reason: c.Optional("reason", in.Reason, wire.MaxText)}
+	refund := service.RefundOrder{Reason: c.Optional("reason", in.Reason, jsonin.MaxText)}
 	if given := c.OptBetween("amount_cents", in.AmountCents, 1, int64(commerce.MaxTotal)); given != nil {
 		refund.AmountCents = commerce.Cents(*given)
 	}

@@ -2,32 +2,32 @@ package api
 
 import (
 	"purveyor/internal/commerce"
+	"purveyor/internal/jsonin"
 	"purveyor/internal/service"
-	"purveyor/internal/wire"
 )
 
 // reportIn is the request of SPEC.md, POST /v1/orders/report.
 type reportIn struct {
-	ExternalOrderID     *string                              `json:"external_order_id"`
-	StoreID             *string                              `json:"store_id"`
-	Items               wire.List[soldItemIn, maxOrderLines] `json:"items"`
-	FulfillmentType     *string                              `json:"fulfillment_type"`
-	Total               *wire.Int                            `json:"total"`
-	Subtotal            *wire.Int                            `json:"subtotal"`
-	TaxAmount           *wire.Int                            `json:"tax_amount"`
-	TaxRate             *wire.Rate                           `json:"tax_rate"`
-	DeliveryFee         *wire.Int                            `json:"delivery_fee"`
-	DeliveryAddress     *addressIn                           `json:"delivery_address"`
-	PickupInstructions  *string                              `json:"pickup_instructions"`
-	DropoffInstructions *string                              `json:"dropoff_instructions"`
-	ExternalPaymentID   *string                              `json:"external_payment_id"`
-	Dev                 bool                                 `json:"dev"`
+	ExternalOrderID     *string                                `json:"external_order_id"`
+	StoreID             *string                                `json:"store_id"`
+	Items               jsonin.List[soldItemIn, maxOrderLines] `json:"items"`
+	FulfillmentType     *string                                `json:"fulfillment_type"`
+	Total               *jsonin.Int                            `json:"total"`
+	Subtotal            *jsonin.Int                            `json:"subtotal"`
+	TaxAmount           *jsonin.Int                            `json:"tax_amount"`
+	TaxRate             *jsonin.Rate                           `json:"tax_rate"`
+	DeliveryFee         *jsonin.Int                            `json:"delivery_fee"`
+	DeliveryAddress     *addressIn                             `json:"delivery_address"`
+	PickupInstructions  *string                                `json:"pickup_instructions"`
+	DropoffInstructions *string                                `json:"dropoff_instructions"`
+	ExternalPaymentID   *string                                `json:"external_payment_id"`
+	Dev                 bool                                   `json:"dev"`
 }
 
 type soldItemIn struct {
-	ProductID *string   `json:"product_id"`
-	Quantity  *wire.Int `json:"quantity"`
-	Price     *wire.Int `json:"price"`
+	ProductID *string     `json:"product_id"`
+	Quantity  *jsonin.Int `json:"quantity"`
+	Price     *jsonin.Int `json:"price"`
 }
 
 type maxOrderLines struct{}
@@ -50,7 +50,7 @@ func (in reportIn) call(r *request) (service.ReportOrder, error) {
 		Address:             c.address("delivery_address", in.DeliveryAddress),
 		PickupInstructions:  c.instructions("pickup_instructions", in.PickupInstructions),
 		DropoffInstructions: c.instructions("dropoff_instructions", in.DropoffInstructions),
-		ExternalPaymentID:   c.Optional("external_payment_id", in.ExternalPaymentID, wire.MaxID),
+		ExternalPaymentID:   c.Optional("external_payment_id", in.ExternalPaymentID, jsonin.MaxID),
 		Given: commerce.GivenTotals{
 			Total:    c.cents("total", in.Total, commerce.MaxTotal),
 			Subtotal: c.cents("subtotal", in.Subtotal, commerce.MaxTotal),
@@ -80,6 +80,6 @@ func (in reportIn) lines(c *check) []commerce.OrderLine {
 }
 
 // cents is an optional amount.
-func (c *check) cents(field string, v *wire.Int, most commerce.Cents) *commerce.Cents {
+func (c *check) cents(field string, v *jsonin.Int, most commerce.Cents) *commerce.Cents {
 	return (*commerce.Cents)(c.OptBetween(field, v, 0, int64(most)))
 }

@@ -2,23 +2,23 @@ package api
 
 import (
 	"purveyor/internal/commerce"
+	"purveyor/internal/jsonin"
 	"purveyor/internal/service"
-	"purveyor/internal/wire"
 )
 
 // checkoutIn is the request of SPEC.md, POST /v1/checkout/session.
 type checkoutIn struct {
-	StoreID             *string                          `json:"store_id"`
-	Items               wire.List[itemIn, maxOrderLines] `json:"items"`
-	SuccessURL          *string                          `json:"success_url"`
-	CancelURL           *string                          `json:"cancel_url"`
-	FulfillmentType     *string                          `json:"fulfillment_type"`
-	DeliveryAddress     *addressIn                       `json:"delivery_address"`
-	DeliveryFee         *wire.Int                        `json:"delivery_fee"`
-	CustomerEmail       *string                          `json:"customer_email"`
-	PickupInstructions  *string                          `json:"pickup_instructions"`
-	DropoffInstructions *string                          `json:"dropoff_instructions"`
-	Dev                 bool                             `json:"dev"`
+	StoreID             *string                            `json:"store_id"`
+	Items               jsonin.List[itemIn, maxOrderLines] `json:"items"`
+	SuccessURL          *string                            `json:"success_url"`
+	CancelURL           *string                            `json:"cancel_url"`
+	FulfillmentType     *string                            `json:"fulfillment_type"`
+	DeliveryAddress     *addressIn                         `json:"delivery_address"`
+	DeliveryFee         *jsonin.Int                        `json:"delivery_fee"`
+	CustomerEmail       *string                            `json:"customer_email"`
+	PickupInstructions  *string                            `json:"pickup_instructions"`
+	DropoffInstructions *string                            `json:"dropoff_instructions"`
+	Dev                 bool                               `json:"dev"`
 }
 
 // startCheckout makes an order that its customer is to pay on a page of the

@@ -10,11 +10,11 @@ import (
 	"strconv"
 	"time"
 
+	"purveyor/internal/api/wire"
 	"purveyor/internal/commerce"
 	"purveyor/internal/env"
 	"purveyor/internal/service"
 	"purveyor/internal/web"
-	"purveyor/internal/wire"
 )
 
 // Times of a stream.

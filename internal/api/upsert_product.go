@@ -3,39 +3,40 @@ package api
 import (
 	"net/http"
 
+	"purveyor/internal/api/wire"
 	"purveyor/internal/commerce"
+	"purveyor/internal/jsonin"
 	"purveyor/internal/service"
-	"purveyor/internal/wire"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
 
 // upsertIn is the product of an upsert request (SPEC, Products).
 type upsertIn struct {
-	ID            *string     `json:"id"`
-	StoreID       *string     `json:"store_id"`
-	CategoryID    *string     `json:"category_id"`
-	Name          *string     `json:"name"`
-	Description   *string     `json:"description"`
-	FeaturedImage *string     `json:"featured_image"`
-	Images        *imagesIn   `json:"images"`
-	Active        *bool       `json:"active"`
-	Hot           *bool       `json:"hot"`
-	Price         *wire.Major `json:"price"`
-	Quantity      *wire.Int   `json:"available_quantity"`
-	SKU           *string     `json:"sku"`
-	SoldCount     *wire.Int   `json:"sold_count"`
-	SoldAmount    *wire.Major `json:"sold_amount"`
-	CreatedOn     *wire.Int   `json:"created_on"`
+	ID            *string       `json:"id"`
+	StoreID       *string       `json:"store_id"`
+	CategoryID    *string       `json:"category_id"`
+	Name          *string       `json:"name"`
+	Description   *string       `json:"description"`
+	FeaturedImage *string       `json:"featured_image"`
+	Images        *imagesIn     `json:"images"`
+	Active        *bool         `json:"active"`
+	Hot           *bool         `json:"hot"`
+	Price         *jsonin.Major `json:"price"`
+	Quantity      *jsonin.Int   `json:"available_quantity"`
+	SKU           *string       `json:"sku"`
+	SoldCount     *jsonin.Int   `json:"sold_count"`
+	SoldAmount    *jsonin.Major `json:"sold_amount"`
+	CreatedOn     *jsonin.Int   `json:"created_on"`
 
 	path string // of the product in the body, for errors
 }
 
-type imagesIn = wire.List[string, maxImages]
+type imagesIn = jsonin.List[string, maxImages]
 
 type maxImages struct{}
 
-func (maxImages) Most() int { return wire.MaxImages }
+func (maxImages) Most() int { return jsonin.MaxImages }
 
 // upsertProduct makes or updates one product.
 var upsertProduct = keyed[upsertIn](0, (*service.Service).UpsertProduct, func(_ *request, p commerce.Item) (int, []byte) {
@@ -50,16 +51,16 @@ func (in *upsertIn) decode(data []byte) error {
 	var wrapped struct {
 		Product jsontext.Value `json:"product"`
 	}
-	if err := wire.Decode(data, &wrapped); err != nil {
+	if err := jsonin.Decode(data, &wrapped); err != nil {
 		return err
 	}
 	if wrapped.Product == nil || wrapped.Product.Kind() == 'n' {
-		return wire.Decode(data, (*plainUpsertIn)(in))
+		return jsonin.Decode(data, (*plainUpsertIn)(in))
 	}
 	var nested struct {
 		Product plainUpsertIn `json:"product"`
 	}
-	err := wire.Decode(data, &nested)
+	err := jsonin.Decode(data, &nested)
 	*in = upsertIn(nested.Product)
 	in.path = "product."
 	return err
@@ -69,10 +70,10 @@ func (in *upsertIn) decode(data []byte) error {
 type plainUpsertIn upsertIn
 
 func (in upsertIn) call(*request) (service.UpsertProduct, error) {
-	c := check{wire.Check{Prefix: in.path}}
+	c := check{jsonin.Check{Prefix: in.path}}
 	cmd := service.UpsertProduct{
 		Create:  in.ID == nil,
-		StoreID: c.ID("store_id", in.StoreID), CategoryID: c.ID("category_id", in.CategoryID), Name: c.Required("name", in.Name, wire.MaxName),
+		StoreID: c.ID("store_id", in.StoreID), CategoryID: c.ID("category_id", in.CategoryID), Name: c.Required("name", in.Name, jsonin.MaxName),
 		Description: in.Description, FeaturedImage: in.FeaturedImage, Images: (*[]string)(in.Images),
 		Active: in.Active, Hot: in.Hot, SKU: in.SKU,
 		PriceCents: c.major("price", in.Price, commerce.MaxCents), Quantity: c.OptBetween("available_quantity", in.Quantity, 0, commerce.MaxStock),
@@ -82,9 +83,9 @@ func (in upsertIn) call(*request) (service.UpsertProduct, error) {
 	if in.ID != nil {
 		cmd.ID = c.ID("id", in.ID)
 	}
-	c.Optional("description", in.Description, wire.MaxText)
-	c.Optional("featured_image", in.FeaturedImage, wire.MaxURL)
-	c.Optional("sku", in.SKU, wire.MaxID)
+	c.Optional("description", in.Description, jsonin.MaxText)
+	c.Optional("featured_image", in.FeaturedImage, jsonin.MaxURL)
+	c.Optional("sku", in.SKU, jsonin.MaxID)
 	c.Images("images", (*[]string)(in.Images))
 	return cmd, c.Err
 }
@@ -92,7 +93,7 @@ func (in upsertIn) call(*request) (service.UpsertProduct, error) {
 // maxMillis is the end of the year 9999.
 const maxMillis = 253_402_300_799_999
 
-func (c *check) major(field string, v *wire.Major, most commerce.Cents) *commerce.Cents {
+func (c *check) major(field string, v *jsonin.Major, most commerce.Cents) *commerce.Cents {
 	if v == nil {
 		return nil
 	}

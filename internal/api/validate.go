@@ -8,14 +8,14 @@ import (
 	"unicode"
 
 	"purveyor/internal/commerce"
-	"purveyor/internal/wire"
+	"purveyor/internal/jsonin"
 )
 
-// check is wire.Check with the shapes that only requests have.
-type check struct{ wire.Check }
+// check is jsonin.Check with the shapes that only requests have.
+type check struct{ jsonin.Check }
 
 // upTo is a number above 0: above the maximum it is the maximum.
-func (c *check) upTo(field string, v *wire.Number, otherwise, most float64) float64 {
+func (c *check) upTo(field string, v *jsonin.Number, otherwise, most float64) float64 {
 	if v == nil {
 		return otherwise
 	}
@@ -26,7 +26,7 @@ func (c *check) upTo(field string, v *wire.Number, otherwise, most float64) floa
 }
 
 // limit is the size of a list: above the maximum it is the maximum.
-func (c *check) limit(field string, v *wire.Number, otherwise, most int) int {
+func (c *check) limit(field string, v *jsonin.Number, otherwise, most int) int {
 	if v == nil {
 		return otherwise
 	}
@@ -84,7 +84,7 @@ func (c *check) address(field string, v *addressIn) *commerce.DeliveryAddress {
 		return nil
 	}
 	a := &commerce.DeliveryAddress{
-		Name: c.Required(field+".name", v.Name, wire.MaxName), Email: c.oneLine(field+".email", v.Email, wire.MaxID),
+		Name: c.Required(field+".name", v.Name, jsonin.MaxName), Email: c.oneLine(field+".email", v.Email, jsonin.MaxID),
 		Phone: c.Optional(field+".phone", v.Phone, 50),
 	}
 	if v.Address == nil {
@@ -93,8 +93,8 @@ func (c *check) address(field string, v *addressIn) *commerce.DeliveryAddress {
 	}
 	in := field + ".address."
 	a.Address = commerce.Address{
-		Line1: c.Required(in+"line1", v.Address.Line1, wire.MaxName), Line2: c.Optional(in+"line2", v.Address.Line2, wire.MaxName),
-		City: c.Required(in+"city", v.Address.City, wire.MaxName), State: c.Required(in+"state", v.Address.State, wire.MaxName),
+		Line1: c.Required(in+"line1", v.Address.Line1, jsonin.MaxName), Line2: c.Optional(in+"line2", v.Address.Line2, jsonin.MaxName),
+		City: c.Required(in+"city", v.Address.City, jsonin.MaxName), State: c.Required(in+"state", v.Address.State, jsonin.MaxName),
 		PostalCode: c.Required(in+"postal_code", v.Address.PostalCode, 20), Country: c.Required(in+"country", v.Address.Country, 100),
 	}
 	return a
@@ -104,7 +104,7 @@ func (c *check) address(field string, v *addressIn) *commerce.DeliveryAddress {
 // characters are refused: they would steer the terminal or the mail program
 // that shows them.
 func (c *check) instructions(field string, v *string) string {
-	text := c.Optional(field, v, wire.MaxText)
+	text := c.Optional(field, v, jsonin.MaxText)
 	if strings.ContainsFunc(strings.ReplaceAll(text, "\r\n", "\n"), steers) {
 		c.Fail(field, "holds control characters")
 	}
@@ -124,7 +124,7 @@ func (c *check) oneLine(field string, v *string, most int) string {
 
 // email is an address that mail can be sent to: processors refuse others.
 func (c *check) email(field string, v *string) string {
-	text := c.oneLine(field, v, wire.MaxID)
+	text := c.oneLine(field, v, jsonin.MaxID)
 	if text == "" {
 		return ""
 	}
@@ -137,7 +137,7 @@ func (c *check) email(field string, v *string) string {
 // webURL is where a page may lead to: absolute http or https, without
 // credentials (BEHAVIOUR, Money and content).
 func (c *check) webURL(field string, v *string) string {
-	text := c.Required(field, v, wire.MaxURL)
+	text := c.Required(field, v, jsonin.MaxURL)
 	u, err := url.Parse(text)
 	switch {
 	case err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Hostname() == "":

@@ -8,10 +8,10 @@ import (
 	"testing/synctest"
 	"time"
 
+	"purveyor/internal/api/wire"
 	"purveyor/internal/commerce"
 	"purveyor/internal/commit"
 	"purveyor/internal/storage"
-	"purveyor/internal/wire"
 )
 
 // awayAfterSave is an engine whose save goes out and whose database then stays

@@ -8,13 +8,13 @@ import (
 	"testing"
 	"time"
 
+	"purveyor/internal/api/wire"
 	"purveyor/internal/command"
 	"purveyor/internal/commerce"
 	"purveyor/internal/commit"
 	"purveyor/internal/storage"
 	"purveyor/internal/storage/postgres"
 	"purveyor/internal/testkit/database"
-	"purveyor/internal/wire"
 
 	"github.com/jackc/pgx/v5"
 )

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"purveyor/internal/api/wire"
 	"purveyor/internal/command"
 	"purveyor/internal/commerce"
 	"purveyor/internal/commit"
@@ -16,7 +17,6 @@ import (
 	"purveyor/internal/storage/sqlite"
 	"purveyor/internal/storage/storagetest"
 	"purveyor/internal/testkit/database"
-	"purveyor/internal/wire"
 )
 
 // shop is a store with products, a partner, and the committer under test.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"purveyor/internal/api"
+	"purveyor/internal/api/wire"
 	"purveyor/internal/commerce"
 	"purveyor/internal/outside/courier"
 	"purveyor/internal/outside/payment"
@@ -18,7 +19,6 @@ import (
 	"purveyor/internal/storage/sqlite"
 	"purveyor/internal/storage/storagetest"
 	"purveyor/internal/testkit/pg"
-	"purveyor/internal/wire"
 
 	"github.com/jackc/pgx/v5"
 	driver "zombiezen.com/go/sqlite"

@@ -13,6 +13,7 @@ import (
 	"sync/atomic"
 
 	"purveyor/internal/api"
+	"purveyor/internal/api/wire"
 	"purveyor/internal/command"
 	"purveyor/internal/commerce"
 	"purveyor/internal/commit"
@@ -26,7 +27,6 @@ import (
 	"purveyor/internal/storage"
 	"purveyor/internal/testkit/fakesandbox"
 	"purveyor/internal/web"
-	"purveyor/internal/wire"
 )
 
 // mortal is an engine whose process dies at one of its saves: from then on

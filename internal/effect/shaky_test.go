@@ -7,11 +7,11 @@ import (
 	"testing"
 	"time"
 
+	"purveyor/internal/api/wire"
 	"purveyor/internal/command"
 	"purveyor/internal/commerce"
 	"purveyor/internal/commit"
 	"purveyor/internal/storage"
-	"purveyor/internal/wire"
 )
 
 // shaky is an engine of which one read or write fails for a while, by its name.

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"purveyor/internal/api"
+	"purveyor/internal/api/wire"
 	"purveyor/internal/command"
 	"purveyor/internal/commerce"
 	"purveyor/internal/commit"
@@ -24,7 +25,6 @@ import (
 	"purveyor/internal/storage"
 	"purveyor/internal/storage/sqlite"
 	"purveyor/internal/testkit/database"
-	"purveyor/internal/wire"
 )
 
 const (

@@ -6,6 +6,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"purveyor/internal/api/wire"
 	"purveyor/internal/command"
 	"purveyor/internal/commerce"
 	"purveyor/internal/commit"
@@ -13,7 +14,6 @@ import (
 	"purveyor/internal/storage/sqlite"
 	"purveyor/internal/storage/storagetest"
 	"purveyor/internal/testkit/database"
-	"purveyor/internal/wire"
 )
 
 // try is one that ended with this status.

@@ -7,10 +7,10 @@ import (
 	"testing"
 	"time"
 
+	"purveyor/internal/api/wire"
 	"purveyor/internal/command"
 	"purveyor/internal/commerce"
 	"purveyor/internal/outside/webhook"
-	"purveyor/internal/wire"
 )
 
 // TestDelivered: an event goes out at once as GET /v1/events gives it, and is

@@ -5,7 +5,7 @@ import (
 
 	"purveyor/internal/command"
 	"purveyor/internal/commerce"
-	"purveyor/internal/wire"
+	"purveyor/internal/jsonin"
 )
 
 func (p *parser) category(value jsontext.Value) (string, error) {
@@ -14,50 +14,50 @@ func (p *parser) category(value jsontext.Value) (string, error) {
 		Name   string `json:"name"`
 		Active *bool  `json:"active"`
 	}
-	if err := wire.Decode(value, &in); err != nil {
+	if err := jsonin.Decode(value, &in); err != nil {
 		return "", err
 	}
-	var c wire.Check
+	var c jsonin.Check
 	c.ID("id", &in.ID)
-	c.Required("name", &in.Name, wire.MaxName)
+	c.Required("name", &in.Name, jsonin.MaxName)
 	p.file.Catalog.Categories = append(p.file.Catalog.Categories, command.ImportCategory(in))
 	return in.ID, c.Err
 }
 
 func (p *parser) store(value jsontext.Value) (string, error) {
 	var in struct {
-		ID              string    `json:"id"`
-		Name            string    `json:"name"`
-		Slug            *string   `json:"slug"`
-		Address         *string   `json:"address"`
-		City            *string   `json:"city"`
-		State           *string   `json:"state"`
-		ZipCode         *string   `json:"zip_code"`
-		Email           *string   `json:"email"`
-		Phone           *string   `json:"phone"`
-		Active          *bool     `json:"active"`
-		Open            *bool     `json:"open"`
-		PickupEnabled   *bool     `json:"pickup_enabled"`
-		DeliveryEnabled *bool     `json:"service_delivery_enabled"`
-		Lat             *float64  `json:"lat"`
-		Lng             *float64  `json:"lng"`
-		RadiusMiles     *float64  `json:"service_delivery_radius_miles"`
-		TaxRateBps      *wire.Int `json:"tax_rate_bps"`
-		ChargesQuote    *bool     `json:"charge_live_quote"`
+		ID              string      `json:"id"`
+		Name            string      `json:"name"`
+		Slug            *string     `json:"slug"`
+		Address         *string     `json:"address"`
+		City            *string     `json:"city"`
+		State           *string     `json:"state"`
+		ZipCode         *string     `json:"zip_code"`
+		Email           *string     `json:"email"`
+		Phone           *string     `json:"phone"`
+		Active          *bool       `json:"active"`
+		Open            *bool       `json:"open"`
+		PickupEnabled   *bool       `json:"pickup_enabled"`
+		DeliveryEnabled *bool       `json:"service_delivery_enabled"`
+		Lat             *float64    `json:"lat"`
+		Lng             *float64    `json:"lng"`
+		RadiusMiles     *float64    `json:"service_delivery_radius_miles"`
+		TaxRateBps      *jsonin.Int `json:"tax_rate_bps"`
+		ChargesQuote    *bool       `json:"charge_live_quote"`
 	}
-	if err := wire.Decode(value, &in); err != nil {
+	if err := jsonin.Decode(value, &in); err != nil {
 		return "", err
 	}
-	var c wire.Check
+	var c jsonin.Check
 	c.ID("id", &in.ID)
-	c.Required("name", &in.Name, wire.MaxName)
-	c.Optional("slug", in.Slug, wire.MaxName)
-	c.Optional("address", in.Address, wire.MaxName)
-	c.Optional("city", in.City, wire.MaxName)
-	c.Optional("state", in.State, wire.MaxName)
-	c.Optional("zip_code", in.ZipCode, wire.MaxName)
-	c.Optional("email", in.Email, wire.MaxName)
-	c.Optional("phone", in.Phone, wire.MaxName)
+	c.Required("name", &in.Name, jsonin.MaxName)
+	c.Optional("slug", in.Slug, jsonin.MaxName)
+	c.Optional("address", in.Address, jsonin.MaxName)
+	c.Optional("city", in.City, jsonin.MaxName)
+	c.Optional("state", in.State, jsonin.MaxName)
+	c.Optional("zip_code", in.ZipCode, jsonin.MaxName)
+	c.Optional("email", in.Email, jsonin.MaxName)
+	c.Optional("phone", in.Phone, jsonin.MaxName)
 	if (in.Lat == nil) != (in.Lng == nil) {
 		c.Fail("lat", "must come together with lng")
 	}
@@ -73,7 +73,7 @@ func (p *parser) store(value jsontext.Value) (string, error) {
 	return in.ID, c.Err
 }
 
-func within(c *wire.Check, field string, v *float64, least, most float64) {
+func within(c *jsonin.Check, field string, v *float64, least, most float64) {
 	if v != nil && (*v < least || *v > most) {
 		c.Fail(field, "must be from %g to %g", least, most)
 	}
@@ -81,31 +81,31 @@ func within(c *wire.Check, field string, v *float64, least, most float64) {
 
 func (p *parser) product(value jsontext.Value) (string, error) {
 	var in struct {
-		ID            string    `json:"id"`
-		Name          string    `json:"name"`
-		StoreID       string    `json:"store_id"`
-		CategoryID    *string   `json:"category_id"`
-		Description   *string   `json:"description"`
-		SKU           *string   `json:"sku"`
-		FeaturedImage *string   `json:"featured_image"`
-		Images        *[]string `json:"images"`
-		Price         *wire.Int `json:"price"`
-		Active        *bool     `json:"active"`
-		Quantity      *wire.Int `json:"available_quantity"`
+		ID            string      `json:"id"`
+		Name          string      `json:"name"`
+		StoreID       string      `json:"store_id"`
+		CategoryID    *string     `json:"category_id"`
+		Description   *string     `json:"description"`
+		SKU           *string     `json:"sku"`
+		FeaturedImage *string     `json:"featured_image"`
+		Images        *[]string   `json:"images"`
+		Price         *jsonin.Int `json:"price"`
+		Active        *bool       `json:"active"`
+		Quantity      *jsonin.Int `json:"available_quantity"`
 	}
-	if err := wire.Decode(value, &in); err != nil {
+	if err := jsonin.Decode(value, &in); err != nil {
 		return "", err
 	}
-	var c wire.Check
+	var c jsonin.Check
 	c.ID("id", &in.ID)
 	c.ID("store_id", &in.StoreID)
-	c.Required("name", &in.Name, wire.MaxName)
+	c.Required("name", &in.Name, jsonin.MaxName)
 	if in.CategoryID != nil {
 		c.ID("category_id", in.CategoryID)
 	}
-	c.Optional("description", in.Description, wire.MaxText)
-	c.Optional("sku", in.SKU, wire.MaxID)
-	c.Optional("featured_image", in.FeaturedImage, wire.MaxURL)
+	c.Optional("description", in.Description, jsonin.MaxText)
+	c.Optional("sku", in.SKU, jsonin.MaxID)
+	c.Optional("featured_image", in.FeaturedImage, jsonin.MaxURL)
 	c.Images("images", in.Images)
 	price := c.OptBetween("price", in.Price, 0, int64(commerce.MaxCents))
 	quantity := c.OptBetween("available_quantity", in.Quantity, 0, commerce.MaxStock)

@@ -14,7 +14,7 @@ import (
 
 	"purveyor/internal/command"
 	"purveyor/internal/commerce"
-	"purveyor/internal/wire"
+	"purveyor/internal/jsonin"
 )
 
 // Problem is one error in the file.
@@ -147,7 +147,7 @@ func (p *parser) syntax(err error) {
 	if syntactic, ok := errors.AsType[*jsontext.SyntacticError](err); ok {
 		offset, err = int(syntactic.ByteOffset), syntactic.Err
 		if syntactic.JSONPointer != "" {
-			path = wire.Path(syntactic.JSONPointer)
+			path = jsonin.Path(syntactic.JSONPointer)
 		}
 	}
 	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {

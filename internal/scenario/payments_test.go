@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"purveyor/internal/api"
+	"purveyor/internal/api/wire"
 	"purveyor/internal/command"
 	"purveyor/internal/commerce"
 	"purveyor/internal/effect"
@@ -22,7 +23,6 @@ import (
 	"purveyor/internal/service"
 	"purveyor/internal/storage"
 	"purveyor/internal/storage/schema"
-	"purveyor/internal/wire"
 )
 
 const (

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"purveyor/internal/api"
+	"purveyor/internal/api/wire"
 	"purveyor/internal/commit"
 	"purveyor/internal/effect"
 	"purveyor/internal/env"
@@ -27,7 +28,6 @@ import (
 	"purveyor/internal/storage/sqlite"
 	"purveyor/internal/testkit/database"
 	"purveyor/internal/web"
-	"purveyor/internal/wire"
 
 	jsonv2 "github.com/go-json-experiment/json"
 )

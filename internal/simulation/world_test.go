@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"purveyor/internal/api"
+	"purveyor/internal/api/wire"
 	"purveyor/internal/command"
 	"purveyor/internal/commerce"
 	"purveyor/internal/commit"
@@ -31,7 +32,6 @@ import (
 	"purveyor/internal/testkit/memory"
 	"purveyor/internal/testkit/sim"
 	"purveyor/internal/web"
-	"purveyor/internal/wire"
 )
 
 const (

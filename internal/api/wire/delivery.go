@@ -2,7 +2,7 @@ package wire
 
 import "purveyor/internal/commerce"
 
-// delivery is what an order's answers and events say of its delivery.
+// delivery is the part about an order's delivery in answers and events.
 type delivery struct {
 	CourierDeliveryID  *string                 `json:"courier_delivery_id"`
 	CourierTrackingURL *string                 `json:"courier_tracking_url"`
@@ -10,11 +10,11 @@ type delivery struct {
 	CourierStatus      *commerce.CourierStatus `json:"courier_delivery_status"`
 }
 
-// approach says how far the courier is.
+// approach is the part about the courier in answers and events.
 type approach struct {
 	EstimatedDeliveryTime *string `json:"estimated_delivery_time"` // ISO 8601
 	CourierImminent       bool    `json:"courier_imminent"`
-	Courier               courier `json:"courier"` // empty while nothing is known
+	Courier               courier `json:"courier"` // {} while no courier is known
 }
 
 type courier struct {
@@ -43,8 +43,7 @@ func approachOf(d commerce.DeliveryData) approach {
 	return a
 }
 
-// deliveryData is the data of delivery.* events, of webhooks and of the timeline: the
-// delivery as far as there is one, and the courier as far as it is known.
+// deliveryData is the data of delivery.* events, in webhooks and in the timeline.
 type deliveryData struct {
 	delivery
 	approach
@@ -54,7 +53,7 @@ func deliveryDataOf(d commerce.DeliveryData) deliveryData {
 	return deliveryData{delivery{orNull(d.CourierDeliveryID), orNull(d.CourierTrackingURL), d.Status, orNull(d.CourierStatus)}, approachOf(d)}
 }
 
-// tracking is what driver-location and tracking have in common (SPEC).
+// tracking is the beginning of the answers of driver-location and tracking (SPEC).
 type tracking struct {
 	OK      bool   `json:"ok"`
 	OrderID string `json:"order_id"`
@@ -65,8 +64,8 @@ func trackingOf(v commerce.Order, d commerce.Delivery) tracking {
 	return tracking{true, v.ID, deliveryDataOf(commerce.DeliveryDataOf(v, d))}
 }
 
-// AppendDriverLocation appends the answer of driver-location. live: the
-// provider was asked just now.
+// AppendDriverLocation appends the answer of driver-location. live: the provider
+// was asked just now.
 func AppendDriverLocation(b []byte, v commerce.Order, d commerce.Delivery, live bool) []byte {
 	source := "cache"
 	if live {

@@ -1,4 +1,6 @@
-package wire
+// Package jsonin decodes and checks JSON that comes from outside: bodies of
+// requests and the file of `purveyor import`.
+package jsonin
 
 import (
 	"bytes"
@@ -14,8 +16,8 @@ import (
 	"purveyor/internal/commerce"
 )
 
-// Decode reads one JSON object into v. It refuses what is ambiguous or cannot
-// be stored: duplicate names, invalid UTF-8, trailing data, NUL characters.
+// Decode reads one JSON object into v. It refuses input that is ambiguous or that
+// cannot be stored: duplicate names, invalid UTF-8, trailing data, NUL characters.
 // Unknown members are ignored. The error is a *commerce.Error that names the
 // path at fault.
 func Decode(data []byte, v any) error {
@@ -35,8 +37,8 @@ func Decode(data []byte, v any) error {
 	return nil
 }
 
-// hasNUL finds the escape of U+0000, and not an escaped backslash before
-// u0000. The character itself is no valid JSON.
+// hasNUL reports whether data has the escape of U+0000. An escaped backslash
+// before u0000 is not such an escape. The raw character is not valid JSON.
 func hasNUL(data []byte) bool {
 	for {
 		i := bytes.Index(data, []byte(`\u0000`))
@@ -90,8 +92,8 @@ func expectation(err *json.SemanticError) string {
 	return "has a value that cannot be used"
 }
 
-// Path writes a JSON pointer as partners read it: items[0].quantity. The top
-// is "body". What is longer than any real path is cut.
+// Path returns a JSON pointer as partners read it: items[0].quantity. The top
+// is "body". A path that is longer than any real path is cut.
 func Path(p jsontext.Pointer) string {
 	const longest = 200
 	var b strings.Builder
@@ -114,13 +116,13 @@ func Path(p jsontext.Pointer) string {
 	return b.String()
 }
 
-// valueError is the reason why a value cannot be taken.
+// valueError says why a value is refused.
 type valueError struct{ reason string }
 
 func (e *valueError) Error() string { return e.reason }
 
-// Int is an integer of the wire. It is read from the text of the number, so
-// that 5, 5.0 and 5e0 are the same and 5.5 is refused.
+// Int is an integer. It is read from the text of the number, so that 5, 5.0 and
+// 5e0 are the same and 5.5 is refused.
 type Int int64
 
 // UnmarshalJSONFrom implements json.UnmarshalerFrom.
@@ -130,7 +132,7 @@ func (v *Int) UnmarshalJSONFrom(d *jsontext.Decoder) error {
 	return err
 }
 
-// Number is one that need not be exact. What is beyond all bounds is infinite.
+// Number is a number that need not be exact. One that is out of range is infinite.
 type Number float64
 
 // UnmarshalJSONFrom implements json.UnmarshalerFrom.
@@ -144,7 +146,7 @@ func (v *Number) UnmarshalJSONFrom(d *jsontext.Decoder) error {
 	return nil
 }
 
-// TextOr is a text, or an object.
+// TextOr is either a text or an object.
 type TextOr[T any] struct {
 	Text   *string // nil: the object was given
 	Object T
@@ -164,7 +166,7 @@ func (v *TextOr[T]) UnmarshalJSONFrom(d *jsontext.Decoder) error {
 	return &valueError{"must be a string or an object"}
 }
 
-// Major is an amount in major units, at most two decimal places, read exactly
+// Major is an amount in major units with at most two decimal places, read exactly
 // into cents.
 type Major commerce.Cents
 

@@ -38,7 +38,8 @@ type order struct {
 	CustomerEmail       string               `json:"customer_email,omitzero"`
 }
 
-// line is an item of an order; OriginalPrice is there where it differs.
+// line is an item of an order. OriginalPrice is nil if the product's own price was
+// charged.
 type line struct {
 	ProductID     string          `json:"product_id"`
 	Quantity      int64           `json:"quantity"`
@@ -101,7 +102,7 @@ type timelineEvent struct {
 	CreatedOn     commerce.Millis         `json:"created_on"`
 }
 
-// AppendTimelineEvents appends a list of them.
+// AppendTimelineEvents appends a list of timeline events.
 func AppendTimelineEvents(b []byte, events []commerce.TimelineEvent) []byte {
 	return appendJSON(b, timelineOf(events))
 }
@@ -115,14 +116,14 @@ func timelineOf(events []commerce.TimelineEvent) []timelineEvent {
 	return list
 }
 
-// inventoryMove is what a transition did to the stock of one product.
+// inventoryMove is the change of one product's stock by a transition.
 type inventoryMove struct {
 	ProductID string `json:"product_id"`
 	Delta     int64  `json:"delta"`
 	Left      int64  `json:"available_quantity"` // in stock afterwards
 }
 
-// inventory is what the data of several events say of stock.
+// inventory is the part about stock in the data of several events.
 type inventory struct {
 	Moves []inventoryMove `json:"inventory"`
 }
@@ -135,7 +136,7 @@ func inventoryOf(moves []commerce.InventoryMove) inventory {
 	return inventory{list}
 }
 
-// TimelineData is the JSON of what a timeline event says; nil for nothing.
+// TimelineData is the data of a timeline event as JSON; nil if it has none.
 func TimelineData(data commerce.TimelineData) jsontext.Value {
 	switch d := data.(type) {
 	case commerce.NoteData:
@@ -164,8 +165,8 @@ func TimelineData(data commerce.TimelineData) jsontext.Value {
 	return nil
 }
 
-// refund is what the data of several events say of one; TotalCents is what went
-// back so far, with this refund.
+// refund is the part about a refund in the data of several events. TotalCents is
+// the sum of the order's refunds, this one included.
 type refund struct {
 	ID          string         `json:"payments_refund_id"`
 	AmountCents commerce.Cents `json:"amount_refunded_cents"`
@@ -173,8 +174,8 @@ type refund struct {
 	Reason      string         `json:"reason,omitzero"`
 }
 
-// change is what the data of every order.* webhook event begin with. Previous is
-// null when the order was made by this change.
+// change is the beginning of the data of every order.* webhook event. Previous is
+// null if this change created the order.
 type change struct {
 	Order    order                 `json:"order"`
 	Previous *commerce.OrderStatus `json:"previous_status"`
@@ -184,7 +185,7 @@ func changeOf(v commerce.Order, previous commerce.OrderStatus) change {
 	return change{orderOf(v), orNull(previous)}
 }
 
-// EventData is the data of a webhook event, made from what the event is about.
+// EventData is the data of a webhook event as JSON.
 func EventData(e commerce.WebhookEvent) []byte {
 	v := e.About
 	r, about := &v.Refund, changeOf(v.Order, v.Previous)

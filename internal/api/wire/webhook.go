@@ -6,8 +6,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// AppendWebhook appends an event as it is pushed, and as GET /v1/events gives
-// it (SPEC, Events).
+// AppendWebhook appends an event as webhooks carry it and as GET /v1/events lists it
+// (SPEC, Events).
 func AppendWebhook(b []byte, e commerce.WebhookEvent) []byte {
 	return appendJSON(b, struct {
 		ID        string               `json:"id"`

@@ -1,7 +1,7 @@
-// Package wire writes the JSON shapes of SPEC.md, Resources, that more than
-// one way out of the service carries: products, orders and timeline events,
-// in answers and in webhooks. Products are appended by hand, because encoding is
-// most of the cost of a list of them; a test compares them with the plain encoder.
+// Package wire encodes the JSON shapes of SPEC.md, Resources, that several
+// answers and the webhooks share: products, orders, deliveries and timeline
+// events. Products are appended by hand, because encoding is most of the cost of a
+// list of products; a test compares them with the plain encoder.
 package wire
 
 import (
@@ -78,12 +78,12 @@ func (o *object) strings(name string, list []string) {
 	o.b = append(o.b, ']')
 }
 
-// AppendString appends v as a JSON string. Everything that is stored is valid
-// UTF-8, because no decoder lets anything else in.
+// AppendString appends v as a JSON string. Every stored text is valid UTF-8,
+// because decoders refuse any other.
 func AppendString(b []byte, v string) []byte {
 	b, err := jsontext.AppendQuote(b, v)
 	if err != nil {
-		return b // v is written all the same, with U+FFFD for what is no UTF-8
+		return b // v was appended, with U+FFFD for bytes that are not UTF-8
 	}
 	return b
 }
@@ -96,7 +96,7 @@ func AppendStringOrNull(b []byte, v string) []byte {
 	return AppendString(b, v)
 }
 
-// orNull is nil, which is written as null, for an empty text.
+// orNull returns nil, which is encoded as null, for an empty text.
 func orNull[T ~string](v T) *T {
 	if v == "" {
 		return nil
@@ -104,18 +104,20 @@ func orNull[T ~string](v T) *T {
 	return &v
 }
 
-// stored lets out what is stored: decoders let nothing else in, and text that is
-// no UTF-8 all the same is written with U+FFFD.
-var stored = json.JoinOptions(jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
+// lenient encodes every stored text: bytes that are not UTF-8 become U+FFFD.
+var lenient = json.JoinOptions(jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
 
-// appendJSON appends the JSON of a shape of this package, which always encodes.
+// Encode returns v as JSON. It panics if v cannot be encoded, which is a bug.
+func Encode(v any) []byte { return appendJSON(nil, v) }
+
+// appendJSON appends v as JSON; see Encode.
 func appendJSON(b []byte, v any) []byte {
-	text, err := json.Marshal(v, stored)
+	text, err := json.Marshal(v, lenient)
 	if err != nil {
 		panic(err)
 	}
 	return append(b, text...)
 }
 
-// ISO is a time of the wire: ISO 8601 in UTC, to the millisecond.
+// ISO formats a time as ISO 8601 in UTC, to the millisecond.
 func ISO(t commerce.Millis) string { return t.Time().UTC().Format("2006-01-02T15:04:05.000Z") }

@@ -1,4 +1,4 @@
-package wire
+package jsonin
 
 import (
 	"fmt"
@@ -7,10 +7,10 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Bound tells how many elements a List may have.
+// Bound is the number of elements that a List may have.
 type Bound interface{ Most() int }
 
-// List is an array of a request. Decoding stops at the first element beyond its
+// List is an array with a bound. Decoding stops at the first element beyond the
 // bound, so that a body of countless elements costs no more than a long list.
 type List[T any, B Bound] []T
 
@@ -20,8 +20,8 @@ func (l *List[T, B]) UnmarshalJSONFrom(d *jsontext.Decoder) error {
 	switch d.PeekKind() {
 	case 'n':
 		return d.SkipValue()
-	case '[', 0: // what is no JSON at all is for ReadToken to say
-	default: // decoding ends with the error, so the value need not be skipped
+	case '[', 0: // 0 is not JSON: ReadToken reports it
+	default: // decoding ends with this error, so the value need not be skipped
 		return &valueError{"must be an array"}
 	}
 	if _, err := d.ReadToken(); err != nil {

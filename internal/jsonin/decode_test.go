@@ -1,4 +1,4 @@
-package wire
+package jsonin
 
 import (
 	"encoding/json"

@@ -1,4 +1,4 @@
-package wire
+package jsonin
 
 import (
 	"fmt"
@@ -17,8 +17,8 @@ const (
 	MaxText = 5000
 )
 
-// Check collects the first thing that is wrong with what was decoded, as a
-// *commerce.Error with its path.
+// Check keeps the first error in decoded input: a *commerce.Error that names the
+// path at fault.
 type Check struct {
 	Prefix string // of every path
 	Err    error
@@ -27,7 +27,7 @@ type Check struct {
 	index int
 }
 
-// Fail notes a reason, if it is the first. Inside Each, field is one of the
+// Fail keeps an error if it is the first. Inside Each, field is a field of the
 // element.
 func (c *Check) Fail(field, reason string, args ...any) {
 	if c.Err != nil {
@@ -40,8 +40,8 @@ func (c *Check) Fail(field, reason string, args ...any) {
 	c.Err = commerce.Invalid(field, "%s", field+" "+fmt.Sprintf(reason, args...))
 }
 
-// Each checks the n elements of a list by f, up to the first thing that is
-// wrong. The path of an element is built only to name it in the error.
+// Each checks the n elements of a list with f, up to the first error. The path
+// of an element is built only for an error.
 func (c *Check) Each(list string, n int, f func(i int)) {
 	c.list = list
 	for c.index = 0; c.index < n && c.Err == nil; c.index++ {
@@ -50,7 +50,7 @@ func (c *Check) Each(list string, n int, f func(i int)) {
 	c.list = ""
 }
 
-// ID is a required reference: not empty, one line.
+// ID checks a required reference: not empty, one line.
 func (c *Check) ID(field string, v *string) string {
 	text := c.Required(field, v, MaxID)
 	if strings.ContainsFunc(text, unicode.IsControl) {
@@ -59,7 +59,7 @@ func (c *Check) ID(field string, v *string) string {
 	return text
 }
 
-// Required is text of at most so many characters that is not blank.
+// Required checks a text that must not be blank, of at most most characters.
 func (c *Check) Required(field string, v *string, most int) string {
 	if v == nil || strings.TrimSpace(*v) == "" {
 		c.Fail(field, "is missing")
@@ -67,7 +67,8 @@ func (c *Check) Required(field string, v *string, most int) string {
 	return c.Optional(field, v, most)
 }
 
-// Optional is text of at most so many characters; empty if it is not given.
+// Optional checks a text of at most most characters, and returns "" if none is
+// given.
 func (c *Check) Optional(field string, v *string, most int) string {
 	if v == nil {
 		return ""
@@ -78,7 +79,7 @@ func (c *Check) Optional(field string, v *string, most int) string {
 	return *v
 }
 
-// Between is a required integer.
+// Between checks a required integer.
 func (c *Check) Between(field string, v *Int, least, most int64) int64 {
 	if v == nil {
 		c.Fail(field, "is missing")
@@ -90,7 +91,7 @@ func (c *Check) Between(field string, v *Int, least, most int64) int64 {
 	return int64(*v)
 }
 
-// OptBetween is an optional integer.
+// OptBetween checks an optional integer.
 func (c *Check) OptBetween(field string, v *Int, least, most int64) *int64 {
 	if v == nil {
 		return nil
@@ -99,10 +100,10 @@ func (c *Check) OptBetween(field string, v *Int, least, most int64) *int64 {
 	return &n
 }
 
-// MaxImages is how many pictures a product may have.
+// MaxImages is the number of pictures that a product may have.
 const MaxImages = 50
 
-// Images are the pictures of a product: few, none of them blank.
+// Images checks the pictures of a product: at most MaxImages, and no blank one.
 func (c *Check) Images(field string, v *[]string) {
 	if v == nil {
 		return
@@ -113,7 +114,7 @@ func (c *Check) Images(field string, v *[]string) {
 	c.Each(field, len(*v), func(i int) { c.Required("", &(*v)[i], MaxURL) })
 }
 
-// NotEmpty wants a list to have an element.
+// NotEmpty refuses a list without elements.
 func (c *Check) NotEmpty(field string, n int) {
 	if n == 0 {
 		c.Fail(field, "must have at least one element")
