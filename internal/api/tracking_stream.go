@@ -19,19 +19,19 @@ import (
 
 // Times of a stream.
 const (
-	streamPace  = time.Second      // between looks at what is stored
-	heartbeat   = 15 * time.Second // so that the connection does not look dead
-	streamLife  = 15 * time.Minute // then the client comes again, with its key
-	streamWrite = 10 * time.Second // for a client to take what is written
+	streamPace  = time.Second      // between two reads of the order
+	heartbeat   = 15 * time.Second // longest silence, so that the connection does not look dead
+	streamLife  = 15 * time.Minute // then the client must reconnect, with its key
+	streamWrite = 10 * time.Second // for the client to read one write
 	// streamAsk is how often the gate is asked whether the key still works. The gate
 	// believes a key for two seconds, so that a stream ends within five.
 	streamAsk = 2 * time.Second
 )
 
-// trackingStream follows an order as server-sent events: status when its status
-// or that of its delivery changes, location when its courier moves, end when
-// nothing more will come. Who comes again with Last-Event-ID gets what has changed
-// since.
+// trackingStream follows an order as server-sent events: "status" when the status of the
+// order or of its delivery changes, "location" when its courier moves, and "end" when no
+// change can follow. A client that reconnects with Last-Event-ID gets the changes since
+// that event.
 func (a *API) trackingStream(r *request) (reply, error) {
 	order, err := r.order()
 	if err != nil {
@@ -55,8 +55,8 @@ type trackingStream struct {
 	w                *web.Writer
 	followed         *followed
 	asked            time.Time // when the gate was
-	last             string    // id of the newest that the client has
-	status, location []byte    // as they were sent
+	last             string    // the id of the last event that the client has
+	status, location []byte    // the data of the last events of these kinds
 	written          time.Time
 }
 
@@ -94,8 +94,8 @@ func (s *trackingStream) run(r *request, order commerce.Order) {
 	}
 }
 
-// look gives the order as it is now; errNotAllowed if the key may no longer read
-// it.
+// look reads the order and its delivery. It returns errNotAllowed if the key may no
+// longer read the order.
 func (s *trackingStream) look(ctx context.Context, r *request, order commerce.Order) (service.Tracked, error) {
 	if s.env.Since(s.asked) >= streamAsk {
 		if err := s.ask(r, order); err != nil {
@@ -113,7 +113,7 @@ func (s *trackingStream) look(ctx context.Context, r *request, order commerce.Or
 	})
 }
 
-// errNotAllowed ends a stream. Its client learns why when it comes again.
+// errNotAllowed ends a stream. The client learns the reason when it reconnects.
 var errNotAllowed = errors.New("the key may no longer read the order")
 
 // ask asks the gate again: a partner may have been suspended, or lost its key,
@@ -131,7 +131,7 @@ func (s *trackingStream) ask(r *request, order commerce.Order) error {
 	return nil
 }
 
-// tell writes what has changed; false: the stream is over.
+// tell writes the changes since the last call. It returns false when the stream is over.
 func (s *trackingStream) tell(now service.Tracked) bool {
 	status := wire.AppendStreamStatus(nil, now.Order, now.Delivery)
 	location := wire.AppendStreamLocation(nil, now.Order, now.Delivery)
@@ -156,7 +156,8 @@ func (s *trackingStream) tell(now service.Tracked) bool {
 	return (len(b) == 0 || s.write(b)) && !over
 }
 
-// write gives the client a while to take it.
+// write sends b to the client, which has streamWrite to read it. It returns false if the
+// client is gone.
 func (s *trackingStream) write(b []byte) bool {
 	s.written = s.env.Now()
 	c := http.NewResponseController(s.w)
@@ -169,5 +170,5 @@ func (s *trackingStream) write(b []byte) bool {
 	return c.Flush() == nil
 }
 
-// EndStreams has all who follow orders come again later: the process stops.
+// EndStreams ends all streams because the process stops. The clients reconnect later.
 func (a *API) EndStreams() { a.endStreams() }

@@ -46,8 +46,8 @@ func mergeAttention(before, changes []commerce.Attention) []commerce.Attention {
 	return after
 }
 
-// TestDisputeSurvivesTheCourier: a courier who is not found, and then is, raises
-// and resolves a reason of its own. The bank's dispute stays open all the while.
+// TestDisputeSurvivesTheCourier: the search for a courier fails and later succeeds. It
+// raises and resolves a reason of its own. The bank's dispute stays open all the while.
 func TestDisputeSurvivesTheCourier(t *testing.T) {
 	o := deliveryOrder(commerce.Processed)
 	job := leased(commerce.JobDispatch, commerce.DeliveryRef(o.ID, 1))

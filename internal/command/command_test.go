@@ -214,8 +214,8 @@ func TestContacts(t *testing.T) {
 	}
 }
 
-// TestCustomer: a customer who is known by the e-mail address, else by the phone number,
-// buys again, and is known by each contact from then on.
+// TestCustomer: a customer that was found by the e-mail address, else by the phone
+// number, buys again, and can be found by each contact from then on.
 func TestCustomer(t *testing.T) {
 	key := func(contact string) commerce.CustomerKey {
 		return commerce.CustomerKey{StoreID: "s", PartnerID: "p", Mode: commerce.Live, Contact: contact}

@@ -58,8 +58,8 @@ func TestNewsOfTheCourier(t *testing.T) {
 	}
 }
 
-// TestAnotherCourier: the order shows nothing more of a courier who left. What the
-// partner has not been told stays to be told, and the changes go on being counted.
+// TestAnotherCourier: the order shows nothing more of a courier that left. An update
+// that waits for the partner still waits, and the changes are still counted.
 func TestAnotherCourier(t *testing.T) {
 	o := deliveryOrder(commerce.Shipped)
 	o.CourierQuoteID = "q"

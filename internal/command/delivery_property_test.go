@@ -12,8 +12,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// road is one paid order that is to be delivered, with its couriers, and all that
-// was told of it.
+// road is one paid order that is to be delivered, with its couriers, their callbacks, and
+// the webhooks of its partner.
 type road struct {
 	*till
 	t *rapid.T
@@ -21,19 +21,19 @@ type road struct {
 	parcels   []parcel
 	tries     []dispatchTry
 	callbacks []RecordCourierUpdate
-	ran       []commerce.JobKey // of courier updates; they may run again
+	ran       []commerce.JobKey // the jobs of courier updates that have run; they may run again
 
-	// As it was before the command under way.
+	// The rows before the current command.
 	wasOrder    commerce.Order
 	wasDelivery commerce.Delivery
 
 	restored   int // how often the stock came back
 	lastUpdate commerce.Millis
-	told       map[string]int // kinds of webhooks, by attempt
-	lastTold   string         // where the courier was, as the partner knows it
+	told       map[string]int // counts webhooks by kind and attempt
+	lastTold   string         // the courier's position in the last webhook
 }
 
-// parcel is what a provider has made of an attempt.
+// parcel is the delivery that a provider created for an attempt.
 type parcel struct {
 	provider string
 	news     CourierUpdate
@@ -49,7 +49,7 @@ type dispatchTry struct {
 
 func newRoad(t *rapid.T) *road {
 	r := &road{till: newTill(commerce.ByDelivery), t: t, told: map[string]int{}}
-	r.saved = r.look
+	r.saved = r.checkChanges
 	r.remember()
 	r.pay(300)
 	r.till.callbacks[0](t)
@@ -72,7 +72,7 @@ func (r *road) delivery() commerce.Delivery {
 
 func (r *road) remember() { r.wasOrder, r.wasDelivery = r.order, r.delivery() }
 
-// jobsOf are the jobs of a kind.
+// jobsOf returns the jobs of a kind, sorted by id.
 func (r *road) jobsOf(kind commerce.JobKind) (list []commerce.Job) {
 	for _, j := range r.jobs {
 		if j.Kind == kind {
@@ -83,7 +83,7 @@ func (r *road) jobsOf(kind commerce.JobKind) (list []commerce.Job) {
 	return list
 }
 
-// drawn is one of a list; it skips the step if that is empty.
+// drawn draws an element of a list. It skips the step if the list is empty.
 func drawn[V any](t *rapid.T, list []V, what string) V {
 	if len(list) == 0 {
 		t.Skip("no ", what)
@@ -91,8 +91,8 @@ func drawn[V any](t *rapid.T, list []V, what string) V {
 	return list[rapid.IntRange(0, len(list)-1).Draw(t, what)]
 }
 
-// look checks what a command has changed against how it was before.
-func (r *road) look(changes commerce.Changes) {
+// checkChanges compares the changes of a command with the rows before it.
+func (r *road) checkChanges(changes commerce.Changes) {
 	was, now, t := r.wasOrder, r.order, r.t
 	if now.Status != was.Status && (was.Status.Terminal() && now.Status != commerce.Refunded ||
 		slices.Index(commerce.Statuses, now.Status) < slices.Index(commerce.Statuses, was.Status)) {
@@ -119,7 +119,7 @@ func (r *road) look(changes commerce.Changes) {
 			t.Fatalf("%s at %d, after %d", w.Kind, w.Timestamp, last)
 		}
 		last = w.Timestamp
-		r.hear(w)
+		r.receive(w)
 	}
 	if last != now.NotifiedOn {
 		t.Fatalf("the last event is of %d, and the order says %d", last, now.NotifiedOn)
@@ -127,8 +127,8 @@ func (r *road) look(changes commerce.Changes) {
 	r.remember()
 }
 
-// hear is the partner, who gets a webhook.
-func (r *road) hear(w commerce.WebhookEvent) {
+// receive is the partner that gets a webhook.
+func (r *road) receive(w commerce.WebhookEvent) {
 	switch w.Kind {
 	case commerce.WebhookDeliveryCreated, commerce.WebhookDeliveryOut, commerce.WebhookDeliveryDone:
 		what := fmt.Sprint(w.Kind, " of attempt ", r.wasDelivery.Attempt)
@@ -153,7 +153,7 @@ func place(p *commerce.Point) string {
 	return fmt.Sprint(*p)
 }
 
-// check holds what is stored against the jobs that must go on with it.
+// check verifies that a job exists for each state of the delivery that needs one.
 func (r *road) check() {
 	if len(r.deliveries) == 0 {
 		return
@@ -165,19 +165,19 @@ func (r *road) check() {
 	cancelling := has(commerce.JobCancelDelivery, r.order.ID)
 	switch {
 	case d.Untold && !has(commerce.JobCourierUpdate, r.order.ID):
-		r.t.Fatalf("nobody will tell of the courier: %+v", d)
+		r.t.Fatalf("no job will send the courier update: %+v", d)
 	case d.State == commerce.DeliveryDispatching && !has(commerce.JobDispatch, d.Ref()) && !(over && (cancelling || openCodes(r.attention) != "")):
-		r.t.Fatalf("nobody looks for a courier: %+v", d)
+		r.t.Fatalf("no job looks for a courier: %+v", d)
 	case d.State == commerce.DeliveryActive && !over && !has(commerce.JobCheckDelivery, d.Ref()):
-		r.t.Fatalf("nobody asks for the delivery: %+v", d)
+		r.t.Fatalf("no job checks the delivery: %+v", d)
 	case d.State == commerce.DeliveryActive && over && !cancelling && openCodes(r.attention) == "" && d.Status != commerce.CourierReturning:
 		r.t.Fatalf("a courier is on the way for an order that is %s: %+v", r.order.Status, d)
 	case d.State == commerce.DeliveryActive && !over && !d.Untold && r.lastTold != place(d.Courier.At):
-		r.t.Fatalf("the partner knows the courier at %s, who is at %s", r.lastTold, place(d.Courier.At))
+		r.t.Fatalf("the partner was told that the courier is at %s, and it is at %s", r.lastTold, place(d.Courier.At))
 	}
 }
 
-// take has a worker take the job that looks for a courier, whoever had it.
+// take has a new worker take the job that looks for a courier, even if another has it.
 func (r *road) take(t *rapid.T) {
 	j := drawn(t, r.jobsOf(commerce.JobDispatch), "dispatch")
 	_, attempt, _ := commerce.ParseDeliveryRef(j.Subject)
@@ -186,9 +186,9 @@ func (r *road) take(t *rapid.T) {
 	r.tries = append(r.tries, dispatchTry{job: j, attempt: attempt})
 }
 
-// ask has a worker say whom it asks. It has the delivery made at once, whether or
-// not it will live to tell.
-func (r *road) ask(t *rapid.T) {
+// askProvider has a worker store the provider that it asks. The provider may create the
+// delivery at once, even if the worker never records that.
+func (r *road) askProvider(t *rapid.T) {
 	if len(r.tries) == 0 {
 		t.Skip("no worker")
 	}
@@ -196,7 +196,7 @@ func (r *road) ask(t *rapid.T) {
 	provider := rapid.SampledFrom([]string{"u", "v"}).Draw(t, "provider")
 	before := r.delivery()
 	if before.Attempt == w.attempt && before.Provider != "" {
-		provider = before.Provider // as long as it is not certain that it has nothing
+		provider = before.Provider // it may have created the delivery, so no other may be asked
 	}
 	var asked Asked
 	try(t, r.till, spy[Asked]{AskCourier{Facts: FactsOf(r.order), Job: w.job, Attempt: w.attempt, Provider: provider}, &asked})
@@ -224,7 +224,7 @@ func (r *road) parcelOf(provider string, attempt int64) *parcel {
 	return nil
 }
 
-// spy keeps what a command returns.
+// spy keeps the result of a command.
 type spy[R any] struct {
 	decider[R]
 	got *R
@@ -236,7 +236,7 @@ func (s spy[R]) Decide(rows *commerce.Rows, now commerce.Millis) (R, commerce.Ch
 	return got, changes, err
 }
 
-// record has a worker record what it knows, again if it likes.
+// record has a worker record the outcome of its attempt. A worker may do so repeatedly.
 func (r *road) record(t *rapid.T) {
 	w := drawn(t, r.tries, "worker")
 	cmd := RecordDelivery{RecordJob: RecordJob{Job: w.job, Delays: commerce.DispatchDelays}, Facts: FactsOf(r.order), Attempt: w.attempt, Provider: w.asked}
@@ -248,14 +248,14 @@ func (r *road) record(t *rapid.T) {
 	case made != nil || w.asked != "" && rapid.Bool().Draw(t, "away"):
 		cmd.Failed = errors.New("no answer")
 	case r.delivery().Provider != "" && r.parcelOf(r.delivery().Provider, r.delivery().Attempt) != nil:
-		t.Skip("somebody else was asked")
+		t.Skip("another provider was asked")
 	default:
-		cmd.Refused = "nobody is free"
+		cmd.Refused = "no courier is free"
 	}
 	try(t, r.till, cmd)
 }
 
-// drive takes a courier on, and has the provider tell of it some time.
+// drive moves a courier on. The callback about it arrives later, or never.
 func (r *road) drive(t *rapid.T) {
 	if len(r.parcels) == 0 {
 		t.Skip("no courier")
@@ -294,8 +294,8 @@ func (r *road) bring(t *rapid.T) {
 	}
 }
 
-// driveAndTell is a courier of whom is told at once.
-func (r *road) driveAndTell(t *rapid.T) {
+// driveAndPost moves a courier on, and the callback about it arrives at once.
+func (r *road) driveAndPost(t *rapid.T) {
 	before := len(r.callbacks)
 	r.drive(t)
 	if len(r.callbacks) > before {
@@ -305,8 +305,8 @@ func (r *road) driveAndTell(t *rapid.T) {
 	}
 }
 
-// callback is one that comes now: of those that were posted, or one that nobody
-// should have posted.
+// callback has a callback arrive: one that was posted, or one that is wrong about the
+// attempt and the provider.
 func (r *road) callback(t *rapid.T) {
 	n := drawn(t, r.callbacks, "callback")
 	if n.Facts = FactsOf(r.order); rapid.IntRange(0, 9).Draw(t, "astray at 0") == 0 {
@@ -318,8 +318,8 @@ func (r *road) callback(t *rapid.T) {
 	}
 }
 
-// sendHome is a try of the job that cancels a delivery.
-func (r *road) sendHome(t *rapid.T) {
+// callOff is an attempt of the job that cancels a delivery.
+func (r *road) callOff(t *rapid.T) {
 	j := drawn(t, r.jobsOf(commerce.JobCancelDelivery), "cancelling")
 	d := r.delivery()
 	cmd := RecordDeliveryCancelled{RecordJob: RecordJob{Job: j, Delays: commerce.CancelDelays}, Facts: FactsOf(r.order)}
@@ -339,9 +339,9 @@ func (r *road) sendHome(t *rapid.T) {
 	try(t, r.till, cmd)
 }
 
-// tell is the job of a courier update, when it is due; one that has run may run
-// again at any time, as somebody else had it too.
-func (r *road) tell(t *rapid.T) {
+// sendUpdate runs the job of a courier update once it is due. A job that has run may run
+// again at any time, because another worker may have claimed it as well.
+func (r *road) sendUpdate(t *rapid.T) {
 	if again := rapid.IntRange(0, 3).Draw(t, "again at 0") == 0; again {
 		try(t, r.till, SendCourierUpdate{Facts: FactsOf(r.order), Job: drawn(t, r.ran, "job that has run")})
 		return
@@ -352,8 +352,8 @@ func (r *road) tell(t *rapid.T) {
 	try(t, r.till, SendCourierUpdate{Facts: FactsOf(r.order), Job: j.Key()})
 }
 
-// lookAfter is the job that asks for a delivery.
-func (r *road) lookAfter(t *rapid.T) {
+// checkDelivery runs the job that asks the provider for a delivery.
+func (r *road) checkDelivery(t *rapid.T) {
 	j := drawn(t, r.jobsOf(commerce.JobCheckDelivery), "check")
 	_, attempt, _ := commerce.ParseDeliveryRef(j.Subject)
 	d := r.delivery()
@@ -365,9 +365,9 @@ func (r *road) lookAfter(t *rapid.T) {
 	try(t, r.till, cmd)
 }
 
-// TestDeliveriesGoForward: whatever partner, couriers, providers and processes do
-// in whatever order, nothing goes back, nothing is told twice or too often, and
-// somebody goes on with what is not over.
+// TestDeliveriesGoForward: partner, couriers, providers and processes act in a random
+// order. No status goes back, no webhook is sent twice or too often, and a job exists for
+// each delivery that is not over.
 func TestDeliveriesGoForward(t *testing.T) {
 	for range 5 { // the way to a second courier is long
 		deliveriesGoForward(t)
@@ -382,7 +382,7 @@ func deliveriesGoForward(t *testing.T) {
 		n := 0
 		try(t, r.till, ConfirmOrder{Facts: facts})
 		r.mustMove(commerce.Paid, commerce.Processed)
-		if rapid.Bool().Draw(t, "with a courier") {
+		if rapid.Bool().Draw(t, "with courier") {
 			r.bring(t)
 		}
 		t.Repeat(map[string]func(*rapid.T){
@@ -399,16 +399,16 @@ func deliveriesGoForward(t *testing.T) {
 			},
 			"refund job":    func(t *rapid.T) { r.run(t, drawn(t, r.jobsOf(commerce.JobRefund), "refund"), true, false) },
 			"take":          r.take,
-			"ask":           r.ask,
+			"ask":           r.askProvider,
 			"record":        r.record,
 			"drive":         r.drive,
 			"bring":         r.bring,
-			"drive, told":   r.driveAndTell,
+			"drive, posted": r.driveAndPost,
 			"callback":      r.callback,
 			"more callback": r.callback,
-			"send home":     r.sendHome,
-			"tell":          r.tell,
-			"look after":    r.lookAfter,
+			"call off":      r.callOff,
+			"send update":   r.sendUpdate,
+			"check":         r.checkDelivery,
 			"time":          func(t *rapid.T) { r.till.now += commerce.Millis(rapid.Int64Range(0, 40_000).Draw(t, "ms")) },
 			"":              func(t *rapid.T) { r.check() },
 		})

@@ -169,7 +169,7 @@ func TestRecordDeliveryCancelled(t *testing.T) {
 	}
 }
 
-// TestCancelWithDelivery: whoever may be on the way is sent home.
+// TestCancelWithDelivery: a courier that may be on the way is called off.
 func TestCancelWithDelivery(t *testing.T) {
 	const told = "order.cancelled, delivery.cancelled, POST order.cancelled, POST delivery.cancelled"
 	for _, c := range []change{

@@ -14,8 +14,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// till is one order with its payment and delivery as stored, and what the
-// processor knows of it, which may be ahead.
+// till is one order with its stored payment and delivery, and the state at the
+// processor, which may be ahead of them.
 type till struct {
 	now     commerce.Millis
 	order   commerce.Order
@@ -27,7 +27,7 @@ type till struct {
 
 	attention  []commerce.Attention
 	deliveries []commerce.Delivery    // one, or none
-	saved      func(commerce.Changes) // is told of all that is stored; nil: nobody is
+	saved      func(commerce.Changes) // called with all stored changes; may be nil
 
 	paid      commerce.Cents // at the processor
 	made      map[string]commerce.Cents
@@ -168,9 +168,9 @@ func byID(a, b commerce.JobKey) int {
 	return 0
 }
 
-// TestMoneyAddsUp: whatever partner, customer, processor and processes do in
-// whatever order, the books add up, stock comes back once, nobody's money is
-// kept in silence, and in the end the ledger is what the processor has.
+// TestMoneyAddsUp: partner, customer, processor and processes act in a random order. The
+// books add up, stock comes back at most once, money that is owed raises attention, and
+// in the end the ledger agrees with the processor.
 func TestMoneyAddsUp(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := newTill(commerce.ByPickup)
@@ -260,7 +260,7 @@ func (w *till) check(t *rapid.T) {
 		t.Fatalf("%d in stock, deducted %v", w.stock.Quantity, o.InventoryDeducted)
 	}
 	if over := o.Status == commerce.Cancelled || o.Status == commerce.Refunded; over && p.Left() > 0 && openCodes(w.attention) == "" {
-		t.Fatalf("nobody is told of %d cents of an order that is %s", p.Left(), o.Status)
+		t.Fatalf("the order is %s, and no attention is raised for its %d cents", o.Status, p.Left())
 	}
 }
 
@@ -280,8 +280,8 @@ func (w *till) settle(t *rapid.T) {
 	}
 }
 
-// TestRefundRefusedAfterCancel: the order was cancelled while its refund was on
-// its way. Nobody gave the money back, so somebody is told.
+// TestRefundRefusedAfterCancel: the order was cancelled while its refund was pending,
+// and the processor refuses the refund. The money is still here, so attention is raised.
 func TestRefundRefusedAfterCancel(t *testing.T) {
 	o, r, run := orderIn(commerce.Cancelled, commerce.ByPickup, false), pendingRefund(commerce.RefundAsked, 300), payJob(commerce.JobRefund, "rfd", 0)
 	cmd := recordRefund(o, r, run)

@@ -124,8 +124,8 @@ func TestPaidBeforeTheSessionIsKnown(t *testing.T) {
 	}
 }
 
-// TestNoPayment: of an order that nobody pays by card there is nothing to
-// record, note or refund.
+// TestNoPayment: for an order without a card payment, payments, notes and refunds cannot
+// be recorded.
 func TestNoPayment(t *testing.T) {
 	o := orderIn(commerce.Processed, commerce.ByPickup, true)
 	paid, note := RecordPayment{Facts: FactsOf(o)}, RecordPaymentCallback{Facts: FactsOf(o)}
@@ -321,8 +321,8 @@ func TestTakeJob(t *testing.T) {
 	}
 }
 
-// TestImpatience: who repeats a call again and again has it tried as often, and
-// uses up none of the tries that are made later.
+// TestImpatience: a caller that repeats a call has an attempt made each time, and does
+// not use up the attempts that the schedule makes later.
 func TestImpatience(t *testing.T) {
 	j := payJob(commerce.JobRefund, "r", 0)
 	for range 100 {

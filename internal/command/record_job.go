@@ -12,8 +12,9 @@ type RecordJob struct {
 	Failed error           // nil: the attempt succeeded
 	Delays []time.Duration // between attempts
 	Jitter float64         // in [0, 1), drawn by the caller
-	// GivenUpBy is the operator who gives up a dead job for the reason in Failed. What is
-	// recorded is then what a last failed attempt records. Empty: there was an attempt.
+	// GivenUpBy is the operator that gives up a dead job for the reason in Failed. The
+	// command then records the same as after a last failed attempt. Empty: there was an
+	// attempt.
 	GivenUpBy string
 }
 

@@ -12,7 +12,7 @@ import (
 func TestRecordRefundCallback(t *testing.T) {
 	for _, c := range []struct {
 		name     string
-		was      commerce.RefundState // empty: there is none of this id
+		was      commerce.RefundState // empty: no refund has this id
 		captured commerce.Cents
 		amount   commerce.Cents // of the callback
 		failed   bool

@@ -4,7 +4,8 @@ import (
 	"purveyor/internal/commerce"
 )
 
-// sale is what all ways to order have in common: who sells what to whom.
+// sale is the common part of the commands that create an order: the actor, the store,
+// the fulfillment and the lines.
 type sale struct {
 	actor       commerce.Actor
 	storeID     string
@@ -12,8 +13,8 @@ type sale struct {
 	lines       []commerce.OrderLine
 }
 
-// needs names the store, the stock of the products, the customer, and the
-// partner, and makes the order.
+// needs names the rows of a sale: the partner, the store, the stock of the products, the
+// customer and the new order.
 func (s sale) needs(orderID string, customer *commerce.DeliveryAddress) commerce.Needs {
 	n := commerce.Needs{
 		Partners:  []string{s.actor.PartnerID()},
@@ -25,8 +26,7 @@ func (s sale) needs(orderID string, customer *commerce.DeliveryAddress) commerce
 	return n
 }
 
-// access refuses a store that is not known (400) and one that the partner may
-// not use (403).
+// access refuses an unknown store (400) and a store that the partner may not use (403).
 func (s sale) access(rows *commerce.Rows) error {
 	if _, ok := rows.Stores.Get(s.storeID); !ok {
 		return commerce.Invalid("store_id", "store %s is not known", s.storeID)
@@ -37,8 +37,8 @@ func (s sale) access(rows *commerce.Rows) error {
 	return nil
 }
 
-// check returns the store that sells. Refusals: those of access, and 400 for a
-// store or product that cannot be sold from.
+// check returns the store. It refuses what access refuses, and stores, fulfillments and
+// products that cannot be sold (400).
 func (s sale) check(rows *commerce.Rows) (commerce.Store, error) {
 	store, _ := rows.Stores.Get(s.storeID)
 	if err := s.access(rows); err != nil {

@@ -91,8 +91,8 @@ func (c RecordSandboxStep) Needs() commerce.Needs {
 	return n
 }
 
-// Decide stores nothing if somebody else has changed the object; then the step
-// is due again.
+// Decide stores nothing if the object has changed since it was read. The step is then
+// due again at once.
 func (c RecordSandboxStep) Decide(rows *commerce.Rows, now commerce.Millis) (commerce.Job, commerce.Changes, error) {
 	job, there := rows.Jobs.Get(c.Job.Key())
 	if !there || !job.SameLease(c.Job) {

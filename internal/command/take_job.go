@@ -2,29 +2,30 @@ package command
 
 import "purveyor/internal/commerce"
 
-// TakeJob leases a job that nobody has, whether it is due or not, because
-// somebody waits for it. A try before its time is one more than the schedule
-// has, so that who asks often does not use it up.
+// TakeJob leases a job that no worker holds, because a caller waits for it. The job need
+// not be due: an attempt before its time counts as a probe, so that a caller that asks
+// often does not use up the schedule of retries.
 type TakeJob struct {
 	Job    commerce.JobKey
 	Worker string
 }
 
-// TakenJob is what there was to take.
+// TakenJob is the result of TakeJob.
 type TakenJob struct {
 	Job   commerce.Job
-	There bool // false: it is done, or was given up
-	Taken bool // false: another worker has it
+	There bool // false: the job is done, or was given up
+	Taken bool // false: another worker holds the job
 }
 
 // Needs names the job.
 func (c TakeJob) Needs() commerce.Needs { return commerce.Needs{Jobs: []commerce.JobKey{c.Job}} }
 
-// Decide leases it by the batch's own time, which the next command that takes the
-// job compares the lease with: however clocks differ, one of them gets it.
+// Decide leases the job by the time of the batch, not by the clock of the caller. The next
+// command that takes the job compares the lease with the time of its own batch, so that
+// only one of them gets the job, however the clocks of the callers differ.
 func (c TakeJob) Decide(rows *commerce.Rows, now commerce.Millis) (TakenJob, commerce.Changes, error) {
 	job, there := rows.Jobs.Get(c.Job)
-	if there && job.State == commerce.JobGivenUp { // its outcome is on record: another try could move money again
+	if there && job.State == commerce.JobGivenUp { // its outcome is recorded: another attempt could move money again
 		return TakenJob{Job: job}, commerce.Changes{}, nil
 	}
 	if !there || job.Leased(now) {

@@ -9,7 +9,7 @@ import (
 )
 
 // transition takes the order through the row of the lifecycle table that the trigger
-// names, and is the only function that executes the table. It checks who may do it, the
+// names, and is the only function that executes the table. It checks the actor, the
 // status and the condition, and checks, deducts or restores stock. Then it sets the
 // status, appends the timeline event, the webhook event and the jobs, and resolves the
 // attention that the trigger resolves. If it returns an error, it has changed nothing.

@@ -10,7 +10,7 @@ type AttentionCode string
 
 // The codes. Reasons ranks them and says what resolves each.
 const (
-	AttentionTwoCouriers       AttentionCode = "two_couriers"          // a courier who had cancelled has the goods after all
+	AttentionTwoCouriers       AttentionCode = "two_couriers"          // a courier that had cancelled has the goods after all
 	AttentionGoodsWithCourier  AttentionCode = "goods_with_courier"    // the courier has goods that the customer will not get
 	AttentionNotCancelled      AttentionCode = "courier_not_cancelled" // the courier may still come for a cancelled order
 	AttentionGoodsReturning    AttentionCode = "goods_returning"       // the courier is on the way back
@@ -22,7 +22,7 @@ const (
 	AttentionRefundFailed      AttentionCode = "refund_failed"         // the bank gave a refund back
 	AttentionRefundDue         AttentionCode = "refund_due"            // money of an order that will not be fulfilled
 	AttentionInsufficientStock AttentionCode = "insufficient_stock"    // a paid order cannot be confirmed
-	AttentionCourierGaveUp     AttentionCode = "courier_gave_up"       // the last courier who was tried does not deliver
+	AttentionCourierGaveUp     AttentionCode = "courier_gave_up"       // the last courier that was tried does not deliver
 	AttentionNotDispatched     AttentionCode = "not_dispatched"        // no courier has taken the order yet
 	AttentionProviderRefusesUs AttentionCode = "provider_refuses_us"   // a provider refuses our credentials
 	AttentionOutOfRadius       AttentionCode = "out_of_radius"         // the address lies beyond the store's radius

@@ -6,25 +6,25 @@ import (
 	"time"
 )
 
-// CourierStatus is where a courier's delivery stands. Providers have words of
-// their own, which their adapters translate.
+// CourierStatus is the progress of a courier. Each provider has other words for it,
+// which its adapter translates into these.
 type CourierStatus string
 
-// The statuses, in the order in which a delivery may meet them. Any but the
-// first may be skipped.
+// The statuses, in the order in which a delivery may reach them. Callbacks may be lost,
+// so a delivery may skip any status but the first.
 const (
 	CourierPending   CourierStatus = "pending"             // the provider looks for a courier
 	CourierAssigned  CourierStatus = "pickup"              // the courier is on the way to the store
 	CourierLoaded    CourierStatus = "pickup_complete"     // the courier has the goods
-	CourierEnRoute   CourierStatus = "en_route_to_dropoff" // and is on the way to the customer
-	CourierReturning CourierStatus = "returning"           // and brings them back
-	CourierDone      CourierStatus = "delivered"           // over
-	CourierCancelled CourierStatus = "cancelled"           // over
-	CourierReturned  CourierStatus = "returned"            // over; the goods are at the store again
+	CourierEnRoute   CourierStatus = "en_route_to_dropoff" // the courier is on the way to the customer, with the goods
+	CourierReturning CourierStatus = "returning"           // the courier brings the goods back to the store
+	CourierDone      CourierStatus = "delivered"           // final: the customer has the goods
+	CourierCancelled CourierStatus = "cancelled"           // final: the provider or the service cancelled the delivery
+	CourierReturned  CourierStatus = "returned"            // final: the goods are at the store again
 )
 
-// Rank orders the statuses: a delivery never goes back. 0 is for a status that
-// is not known.
+// Rank orders the statuses. A delivery never goes to a status of lower rank. The rank
+// of an unknown status is 0; all final statuses share the highest rank.
 func (s CourierStatus) Rank() int {
 	switch s {
 	case CourierPending:
@@ -43,73 +43,75 @@ func (s CourierStatus) Rank() int {
 	return 0
 }
 
-// Over tells whether nothing follows.
+// Over reports whether the status is final.
 func (s CourierStatus) Over() bool { return s.Rank() == 6 }
 
-// HasGoods tells whether the courier has, or had, the goods.
+// HasGoods reports whether the courier has, or had, the goods.
 func (s CourierStatus) HasGoods() bool {
 	r := s.Rank()
 	return r >= 3 && s != CourierCancelled
 }
 
-// Courier is who brings the goods, as far as the provider tells.
+// Courier is the driver of a delivery. Fields that the provider did not give are empty.
 type Courier struct {
 	Name, Phone, Vehicle, ImageURL string
-	At                             *Point // nil: not known
+	At                             *Point // the last known position; nil: unknown
 }
 
-// DeliveryState says who moves a delivery on.
+// DeliveryState is the phase of a delivery. It determines what moves the delivery on.
 type DeliveryState string
 
 // The states.
 const (
-	DeliveryDispatching DeliveryState = "dispatching" // a job, which looks for a provider that takes it
-	DeliveryActive      DeliveryState = "active"      // its provider has it
-	DeliveryOver        DeliveryState = "over"        // nobody: delivered, returned, cancelled, or given up
+	DeliveryDispatching DeliveryState = "dispatching" // a job looks for a provider that accepts the delivery
+	DeliveryActive      DeliveryState = "active"      // the provider accepted it, and its callbacks move it on
+	DeliveryOver        DeliveryState = "over"        // delivered, returned, cancelled or given up: nothing moves it on
 )
 
-// Delivery is how the goods of one order get to the customer. The order has one
-// row, which is about the present attempt: when a courier cancels before the
-// pick-up, another attempt begins.
+// Delivery is the way of one order's goods to the customer. An order has one row, which
+// describes the current attempt. If a courier cancels before the pick-up, the next
+// attempt replaces it in the row.
 type Delivery struct {
 	StoreID, OrderID string
-	// Attempt counts from 1. With the order's id it names the delivery at its
-	// provider (Ref), which makes one delivery of a name, however often it is asked.
+	// Attempt counts from 1. The order's id and Attempt make the name of the delivery
+	// at its provider (Ref). A provider creates at most one delivery for a name,
+	// however often the service asks.
 	Attempt int64
 	State   DeliveryState
-	// Provider is who has it, or may have it: it is stored before the provider is
-	// asked to make the delivery. Empty: nobody was asked.
+	// Provider is the provider that has the delivery or may have it. It is stored
+	// before the provider is called, so that after a crash no other provider is asked
+	// for the same order. Empty: no provider was asked yet.
 	Provider   string
 	AskedOn    Millis // when the provider was first asked
-	ProviderID string // of the delivery, once it is known to be made
+	ProviderID string // the provider's id of the delivery; empty: not known to exist
 	QuoteID    string
-	FeeCents   Cents // the courier's own, which is not what the customer pays
-	// Avoid is the provider that cancelled the attempt before, which is asked last.
+	FeeCents   Cents // what the provider charges the merchant; the customer pays Order.DeliveryFeeCents
+	// Avoid is the provider that cancelled the previous attempt. It is asked last.
 	Avoid       string
 	TrackingURL string
-	Status      CourierStatus // empty: there is no delivery yet
-	PickupETA   Millis        // 0: not known
-	DropoffETA  Millis        // 0: not known
+	Status      CourierStatus // empty: no provider has created the delivery yet
+	PickupETA   Millis        // 0: unknown
+	DropoffETA  Millis        // 0: unknown
 	Courier     Courier
 	Imminent    bool   // the courier is about to arrive
-	SeenOn      Millis // what the provider last told was true then
-	HeardOn     Millis // when we were told
-	// ToldOn is the time of the last courier update that the partner was told of;
-	// Untold says that a job will tell of what has come since.
+	SeenOn      Millis // the provider's time of its last report
+	HeardOn     Millis // when the service got that report
+	// ToldOn is when the partner last got a courier update. Untold reports that a later
+	// change waits for a job, which sends the next update.
 	ToldOn Millis
 	Untold bool
 	// CalledOff reports that the provider cancelled the delivery because the service
 	// asked for that, and not because the courier gave up.
 	CalledOff bool
-	TraceID   string // of the request that asked for it
+	TraceID   string // of the request that asked for the delivery
 	Error     string // why the last try to dispatch it failed
 	CreatedOn Millis
 	UpdatedOn Millis
-	Changes   int64 // goes up with each change that a follower of the delivery may see
+	Changes   int64 // counts the changes that tracking shows
 }
 
-// MaxDispatches is how many attempts an order has: the first, and three after
-// couriers who cancelled (BEHAVIOUR, Lifecycle).
+// MaxDispatches is the largest number of attempts for an order: the first, and one
+// after each of up to three couriers that cancelled (BEHAVIOUR, Lifecycle).
 const MaxDispatches = 4
 
 // Key of the row.
@@ -118,23 +120,24 @@ func (d Delivery) Key() OrderKey { return OrderKey{d.StoreID, d.OrderID} }
 // Ref names this attempt at its provider.
 func (d Delivery) Ref() string { return DeliveryRef(d.OrderID, d.Attempt) }
 
-// Unsure tells whether a provider was asked to make the delivery, and nobody
-// knows whether it has.
+// Unsure reports whether a provider was asked to create the delivery, and it is unknown
+// whether the provider did.
 func (d Delivery) Unsure() bool { return d.Provider != "" && d.ProviderID == "" }
 
-// Fresh tells whether what is stored may be shown as it is: it is under 60
-// seconds old (SPEC, driver-location).
+// Fresh reports whether the last report is under 60 seconds old, so that it may be shown
+// without asking the provider (SPEC, driver-location). A report from far ahead was
+// written while a clock was wrong, and is not fresh.
 func (d Delivery) Fresh(now Millis) bool {
 	const freshness = time.Minute
 	return d.HeardOn > now.Add(-freshness) && d.HeardOn <= now.Add(freshness)
 }
 
-// CourierUpdateEvery is the least time between two courier updates that a
-// partner is told of for one order, in milliseconds.
+// CourierUpdateEvery is the least time between two courier updates about one order that
+// are sent to its partner.
 const CourierUpdateEvery = 30 * time.Second
 
-// StrayCallback is a callback about a delivery that is none of ours, as it was
-// posted. It is kept for whoever looks for it.
+// StrayCallback is a callback about an unknown delivery, as the provider posted it. It
+// is stored so that an operator can look at it.
 type StrayCallback struct {
 	Provider   string
 	DeliveryID string
@@ -145,30 +148,31 @@ type StrayCallback struct {
 
 // GeocodedAddress is an address that a geocoder has found.
 type GeocodedAddress struct {
-	Address   string // normalised, as a digest
+	Address   string // the digest of the normalised address
 	At        Point
 	Precision string
-	Source    string // who found it
+	Source    string // the geocoder that found it
 	FoundOn   Millis
 }
 
-// Outdated tells whether the place is to be looked for again: houses are built,
-// and streets renamed. A time far ahead is not to be believed.
+// Outdated reports whether a geocoder must look for the address again, because houses
+// are built and streets renamed. A FoundOn that lies far ahead was written while a clock
+// was wrong, and counts as outdated.
 func (p GeocodedAddress) Outdated(now Millis) bool {
 	const keep = 180 * day
 	return p.FoundOn < now.Add(-keep) || p.FoundOn > now.Add(day)
 }
 
-// PrefixDelivery begins the name of a delivery at its provider.
+// PrefixDelivery is the prefix of the name of a delivery at its provider.
 const PrefixDelivery = "dlv_"
 
-// DeliveryRef names an attempt to deliver an order. It is derived, so that
-// whoever repeats a call to a provider names the same.
+// DeliveryRef is the name of an attempt to deliver an order. It is derived from its
+// arguments, so that each repeat of a call to a provider uses the same name.
 func DeliveryRef(orderID string, attempt int64) string {
 	return PrefixDelivery + strings.TrimPrefix(orderID, PrefixOrder) + "_" + strconv.FormatInt(attempt, 10)
 }
 
-// ParseDeliveryRef reads DeliveryRef back; false: it is none.
+// ParseDeliveryRef is the inverse of DeliveryRef. It returns false for any other text.
 func ParseDeliveryRef(ref string) (orderID string, attempt int64, ok bool) {
 	body, ok := strings.CutPrefix(ref, PrefixDelivery)
 	at := strings.LastIndexByte(body, '_')

@@ -3,7 +3,7 @@ package commerce
 // Fulfillment is how goods reach the customer.
 type Fulfillment string
 
-// The two ways.
+// The ways: a courier brings the goods, or the customer picks them up at the store.
 const (
 	ByDelivery Fulfillment = "delivery"
 	ByPickup   Fulfillment = "pickup"
@@ -14,25 +14,26 @@ type Address struct {
 	Line1, Line2, City, State, PostalCode, Country string
 }
 
-// DeliveryAddress says who receives an order, and where.
+// DeliveryAddress is the recipient of an order, with the contacts and the address.
 type DeliveryAddress struct {
 	Name, Email, Phone string
 	Address            Address
 }
 
-// OrderLine is one line of an order. Lines never change.
+// OrderLine is one line of an order. A line never changes.
 type OrderLine struct {
 	ProductID          string
 	Quantity           int64
-	PriceCents         Cents  // of one piece
-	OriginalPriceCents *Cents // the catalog's price, where it differed
+	PriceCents         Cents  // of one piece, as it was sold
+	OriginalPriceCents *Cents // the catalog's price of one piece; nil: the same as PriceCents
 }
 
-// Order is one sale of one store. It is the same shape whoever made it.
+// Order is one sale of one store. Orders of partners and orders of the merchant have
+// the same shape.
 type Order struct {
 	StoreID             string
 	ID                  string
-	PartnerID           string // empty: made by the merchant
+	PartnerID           string // the partner that made the order; empty: the merchant
 	Mode                Mode
 	Source              string
 	ExternalID          string
@@ -53,25 +54,26 @@ type Order struct {
 	CourierQuoteID      string
 	CourierDeliveryID   string
 	CourierTrackingURL  string
-	// InventoryDeducted alone decides whether cancelling restores stock.
+	// InventoryDeducted reports that the goods are deducted from stock. It alone decides
+	// whether cancelling the order restores stock.
 	InventoryDeducted bool
-	// Restocked reports that cancelling or refunding the order put its goods back in
-	// stock.
+	// Restocked reports that cancelling or refunding the order restored stock.
 	Restocked bool
-	// Confirmed tells an order that was confirmed from one that was reported.
+	// Confirmed reports that the order became processed by a confirmation. A reported
+	// order is processed from the start, and is never confirmed.
 	Confirmed        bool
 	ReadyForPickupAt Millis // 0: not yet
 	PickedUpAt       Millis // 0: not yet
-	// RefundedFrom is the status that a refunded order had before; empty: it is not
-	// refunded. RefundStopped tells whether that refund stopped the fulfilment.
+	// RefundedFrom is the status of the order before it became refunded; empty: it is
+	// not refunded. RefundStopped reports that this refund stopped the fulfilment.
 	RefundedFrom  OrderStatus
 	RefundStopped bool
 	CreatedOn     Millis
 	UpdatedOn     Millis
-	// Events counts the order's timeline; the next event has this number + 1.
+	// Events is the number of timeline events. The next one has Seq Events + 1.
 	Events int64
-	// NotifiedOn is the timestamp of the last webhook event: they increase
-	// strictly for each order.
+	// NotifiedOn is the timestamp of the last webhook event. The timestamps of an
+	// order's webhook events increase strictly, so that a partner can sort them.
 	NotifiedOn Millis
 }
 
@@ -81,14 +83,16 @@ type OrderKey struct{ StoreID, OrderID string }
 // Key of the row.
 func (o Order) Key() OrderKey { return OrderKey{o.StoreID, o.ID} }
 
-// Demand is how much of one product an order takes, over all its lines.
+// Demand is the quantity of one product in all lines of an order, and the price of all
+// these pieces together.
 type Demand struct {
 	ProductID string
 	Quantity  int64
 	Cents     Cents
 }
 
-// Demands sums the lines per product, in the order of their first mention.
+// Demands sums the lines by product. The products keep the order in which the lines
+// first name them.
 func Demands(lines []OrderLine) []Demand {
 	var out []Demand
 next:
@@ -106,7 +110,7 @@ next:
 	return out
 }
 
-// ProductKeys names the products of an order of this store, each once.
+// ProductKeys returns the keys of the products in the lines, each key once.
 func ProductKeys(storeID string, lines []OrderLine) []ProductKey {
 	demands := Demands(lines)
 	keys := make([]ProductKey, len(demands))
@@ -116,15 +120,15 @@ func ProductKeys(storeID string, lines []OrderLine) []ProductKey {
 	return keys
 }
 
-// ExternalKey names an order as its partner does. It is unique for each
-// partner and mode.
+// ExternalKey is the id that a partner gave to an order. It is unique for each partner
+// and mode.
 type ExternalKey struct {
 	PartnerID  string
 	Mode       Mode
 	ExternalID string
 }
 
-// ExternalRef says which order an external id stands for.
+// ExternalRef maps an external id to the order that has it.
 type ExternalRef struct {
 	ExternalKey
 	Order OrderKey
@@ -133,8 +137,9 @@ type ExternalRef struct {
 // Key of the row.
 func (r ExternalRef) Key() ExternalKey { return r.ExternalKey }
 
-// Customer is known to one store by an e-mail address or a phone number, for
-// one partner and mode. A customer with both has a row for each, with the same id.
+// Customer is a buyer of one store through one partner in one mode. The row is found by
+// one contact: an e-mail address or a phone number. A customer with both contacts has
+// two rows with the same ID.
 type Customer struct {
 	CustomerKey
 	ID        string
@@ -153,8 +158,8 @@ type CustomerKey struct {
 // Key of the row.
 func (c Customer) Key() CustomerKey { return c.CustomerKey }
 
-// Moment is the time that a partner gives for a hand-over (Unix ms), or now
-// if it gave none (0). More than 30 days from now is refused.
+// Moment checks the time of a hand-over that a partner gave in field. It returns now if
+// the partner gave no time (0), and refuses times more than 30 days from now.
 func Moment(field string, given, now Millis) (Millis, error) {
 	const window = 30 * day
 	switch {

@@ -2,49 +2,51 @@ package commerce
 
 import "fmt"
 
-// PaymentState is where the card payment of an order stands.
+// PaymentState is the phase of an order's card payment. It determines what moves the
+// payment on.
 type PaymentState string
 
-// The states, each with who moves the payment on from there.
+// The states.
 const (
-	PaymentOpening PaymentState = "opening" // a job, which asks the processor for a session
-	PaymentOpen    PaymentState = "open"    // the customer
-	PaymentRefused PaymentState = "refused" // nobody; the processor opened no session
-	PaymentExpired PaymentState = "expired" // nobody, unless the customer paid in the last moment
-	PaymentPaid    PaymentState = "paid"    // refunds
+	PaymentOpening PaymentState = "opening" // a job asks the processor for a session
+	PaymentOpen    PaymentState = "open"    // the customer can pay
+	PaymentRefused PaymentState = "refused" // the processor opened no session; final
+	PaymentExpired PaymentState = "expired" // the session has ended; final, unless the customer paid in the last moment
+	PaymentPaid    PaymentState = "paid"    // the customer has paid; refunds may follow
 )
 
-// Payment is the card payment of one order, and the balance of its ledger.
-// The three amounts move only with Capture, Reserve, Release, Return and
-// TakeBack, of which each but the second and third is an entry of the ledger.
+// Payment is the card payment of one order, with the balance of the order's ledger.
+// CapturedCents, RefundedCents and PendingCents change only through Capture, Reserve,
+// Release, Return and TakeBack. Capture, Return and TakeBack also return the ledger
+// entry that explains the change.
 type Payment struct {
 	StoreID, OrderID      string
-	Processor             string // who takes it, by the name that is configured
+	Processor             string // the configured name of the processor
 	SuccessURL, CancelURL string
-	// StoreName and Titles are what the store and the lines of the order are called
-	// on the page, as they were when the order was made: under one idempotency key
-	// processors take one request.
+	// StoreName and Titles are the names of the store and the products on the payment
+	// page. They are kept as they were when the order was made: a processor refuses a
+	// repeat under the same idempotency key if the request differs.
 	StoreName string
 	Titles    []LineTitle
 
-	TraceID     string // of the request that asked for it
+	TraceID     string // of the request that asked for the payment
 	State       PaymentState
 	SessionID   string
 	CheckoutURL string
-	PaymentID   string // at the processor, once it is paid
+	PaymentID   string // the processor's id of the payment; empty: not paid
 	Error       string // why there is no session
-	CallbackID  string // of the last callback that the timeline was told of
+	CallbackID  string // the last callback that has a timeline event
 
 	CapturedCents Cents
 	RefundedCents Cents
-	PendingCents  Cents // of refunds that nobody knows the outcome of yet
+	PendingCents  Cents // reserved for refunds whose outcome is unknown
 	CameBackCents Cents // of refunds that came back and were not made again
-	Entries       int64 // of the ledger; the next one has this number + 1
+	Entries       int64 // the number of ledger entries; the next one has Seq Entries + 1
 	CreatedOn     Millis
 	UpdatedOn     Millis
 }
 
-// LineTitle is how a line is shown to who pays for it.
+// LineTitle is a line of the order as the payment page shows it.
 type LineTitle struct {
 	Name     string
 	ImageURL string
@@ -53,40 +55,41 @@ type LineTitle struct {
 // Key of the row.
 func (p Payment) Key() OrderKey { return OrderKey{p.StoreID, p.OrderID} }
 
-// Left is what can still be refunded. Refunds in flight count as spent.
+// Left is the amount that can still be refunded. Pending refunds count as refunded.
 func (p Payment) Left() Cents { return max(0, p.CapturedCents-p.RefundedCents-p.PendingCents) }
 
-// Has tells whether so much can have gone back. If not, the processor knows of
-// a refund that came back, and its callback has not arrived.
+// Has reports whether the ledger covers another refund of amount. If the processor made
+// one that the ledger does not cover, the money of an earlier refund came back there,
+// and the callback about it has not arrived yet.
 func (p Payment) Has(amount Cents) bool { return amount <= p.CapturedCents-p.RefundedCents }
 
-// Returned tells whether money was captured, and all of it given back.
+// Returned reports whether money was captured and all of it refunded.
 func (p Payment) Returned() bool { return p.CapturedCents > 0 && p.RefundedCents == p.CapturedCents }
 
-// EntryKind is what moved the money of an order.
+// EntryKind is the kind of a movement of an order's money.
 type EntryKind string
 
 // The kinds.
 const (
 	EntryCapture      EntryKind = "capture"
 	EntryRefund       EntryKind = "refund"
-	EntryRefundFailed EntryKind = "refund_failed" // a refund that was entered before came back
+	EntryRefundFailed EntryKind = "refund_failed" // the money of an entered refund came back
 )
 
-// LedgerEntry is one movement of an order's money. Entries are only ever
-// added; what they sum to is what was captured and refunded.
+// LedgerEntry is one movement of an order's money. Entries are added and never changed.
+// Their sum is the captured amount less the refunded amount.
 type LedgerEntry struct {
 	StoreID, OrderID string
 	Seq              int64 // 1, 2, ... for each order
 	Kind             EntryKind
 	AmountCents      Cents  // above 0
-	RefundID         string // of a refund
-	Ref              string // of the payment or refund at the processor
+	RefundID         string // empty for a capture
+	Ref              string // the processor's id of the payment or refund
 	CreatedOn        Millis
 }
 
-// Signed is the amount as it counts for what the house has: captures and
-// refunds that came back above 0, refunds below.
+// Signed is the effect of the entry on the merchant's balance: above 0 for captures and
+// for refunds that came back, below 0 for refunds.
 func (e LedgerEntry) Signed() Cents {
 	if e.Kind == EntryRefund {
 		return -e.AmountCents
@@ -94,6 +97,7 @@ func (e LedgerEntry) Signed() Cents {
 	return e.AmountCents
 }
 
+// enter counts the next ledger entry and returns it.
 func (p *Payment) enter(kind EntryKind, amount Cents, refundID, ref string, now Millis) LedgerEntry {
 	p.Entries++
 	p.UpdatedOn = now
@@ -101,15 +105,16 @@ func (p *Payment) enter(kind EntryKind, amount Cents, refundID, ref string, now 
 		RefundID: refundID, Ref: ref, CreatedOn: now}
 }
 
-// Capture enters money that the customer paid.
+// Capture records money that the customer paid.
 func (p *Payment) Capture(amount Cents, paymentID string, now Millis) LedgerEntry {
 	p.CapturedCents += amount
 	p.State, p.PaymentID = PaymentPaid, paymentID
 	return p.enter(EntryCapture, amount, "", paymentID, now)
 }
 
-// Reserve sets money aside for a refund: 409 if there is none to refund, 400
-// for an amount beyond what is left; 0 is all that is left.
+// Reserve sets amount aside for a refund and returns it; amount 0 stands for all that is
+// left. It refuses an order without a payment or with nothing left (409), and an amount
+// beyond what is left (400).
 func (p *Payment) Reserve(amount Cents) (Cents, error) {
 	left := p.Left()
 	switch {
@@ -128,65 +133,65 @@ func (p *Payment) Reserve(amount Cents) (Cents, error) {
 	return amount, nil
 }
 
-// NoPayment is the refusal to refund what no processor has taken.
+// NoPayment is the refusal to refund an order that no processor took money for.
 func NoPayment() *Error {
 	return Conflict("no_processor_payment", "This order has no payment at the payment processor that could be refunded")
 }
 
-// Release ends a reservation: the refund was made, or never will be.
+// Release ends a reservation, once the refund is made or is known never to be made.
 func (p *Payment) Release(amount Cents) { p.PendingCents -= amount }
 
-// Return enters money that went back to the customer.
+// Return records money that went back to the customer.
 func (p *Payment) Return(amount Cents, refundID, ref string, now Millis) LedgerEntry {
 	p.RefundedCents += amount
 	return p.enter(EntryRefund, amount, refundID, ref, now)
 }
 
-// TakeBack enters a refund that did not arrive: its money is here again.
+// TakeBack records that the money of an entered refund came back to the merchant.
 func (p *Payment) TakeBack(amount Cents, refundID, ref string, now Millis) LedgerEntry {
 	p.RefundedCents -= amount
 	return p.enter(EntryRefundFailed, amount, refundID, ref, now)
 }
 
-// RefundState is where a refund stands.
+// RefundState is the phase of a refund.
 type RefundState string
 
 // The states.
 const (
-	RefundPending RefundState = "pending" // a job asks the processor for it; its amount is reserved
-	RefundDone    RefundState = "done"    // it is in the ledger
-	RefundFailed  RefundState = "failed"  // refused, or it came back
-	// An operator gave it up, without an answer of the processor, which may still tell
-	// that it was made.
+	RefundPending RefundState = "pending" // a job asks the processor for it, and its amount is reserved
+	RefundDone    RefundState = "done"    // the processor made it, and it is in the ledger
+	RefundFailed  RefundState = "failed"  // the processor refused it, or its money came back
+	// RefundGivenUp is set by an operator when the processor never answered. A callback
+	// may still report that the refund was made.
 	RefundGivenUp RefundState = "given_up"
 )
 
-// RefundOrigin is what a refund was made for.
+// RefundOrigin is the reason why a refund exists.
 type RefundOrigin string
 
 // The origins.
 const (
-	RefundAsked     RefundOrigin = "asked"     // a partner or a merchant
-	RefundCancelled RefundOrigin = "cancelled" // by the call that cancelled the order
+	RefundAsked     RefundOrigin = "asked"     // a partner or the merchant asked for it
+	RefundCancelled RefundOrigin = "cancelled" // the call that cancelled the order asked for it
 	RefundLate      RefundOrigin = "late"      // the customer paid an order that was over
-	RefundElsewhere RefundOrigin = "elsewhere" // in the processor's dashboard
+	RefundElsewhere RefundOrigin = "elsewhere" // it was made in the processor's dashboard
 )
 
-// Refund is money of one order on its way back to the customer.
+// Refund is a repayment of all or part of an order's money.
 type Refund struct {
 	StoreID     string
-	ID          string // of ours; of the processor's for one that was made there
+	ID          string // made by the service; the processor's own for RefundElsewhere
 	OrderID     string
 	AmountCents Cents
 	Reason      string
 	Origin      RefundOrigin
 	TraceID     string
 	State       RefundState
-	// TotalRefundedCents and OrderStatus are what the refund made of the order: the
-	// sum of its refunds up to this one, and its status then.
+	// TotalRefundedCents and OrderStatus describe the order right after this refund: the
+	// sum of its refunds so far, and its status.
 	TotalRefundedCents Cents
 	OrderStatus        OrderStatus
-	Ref                string // at the processor
+	Ref                string // the processor's id of the refund
 	Error              string // why it failed
 	CreatedOn          Millis
 	UpdatedOn          Millis
@@ -198,8 +203,8 @@ type RefundKey struct{ StoreID, RefundID string }
 // Key of the row.
 func (r Refund) Key() RefundKey { return RefundKey{r.StoreID, r.ID} }
 
-// SandboxObject is the state of one thing in a sandbox, which only the
-// sandbox understands.
+// SandboxObject is the stored state of one object of a sandbox. Only the sandbox knows
+// the format of Data.
 type SandboxObject struct {
 	ID        string
 	Version   int64 // goes up with each change

@@ -20,8 +20,8 @@ type Reply struct {
 // Keyed is a command that a partner may send under an idempotency key.
 type Keyed[R any] interface {
 	Command[R]
-	// Access refuses a caller who may not do this, or may not do it any more. Once
-	// asks it first: before it gives a stored answer, and before Decide.
+	// Access refuses a caller that may not do this, or may not do it any more. Once calls
+	// it before it returns a stored answer, and before Decide.
 	Access(rows *commerce.Rows) error
 }
 

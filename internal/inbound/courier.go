@@ -35,8 +35,9 @@ func (in *Inbound) takeCourier(w *web.Writer, r *http.Request, name string, prov
 	return nil
 }
 
-// courier records one callback. One that is about none of our deliveries, or of
-// another provider's, is kept: its sender cannot mend that.
+// courier records one callback. A callback about an unknown delivery, or about one of
+// another provider, is stored as a stray callback and accepted: the provider could not
+// correct it.
 func (in *Inbound) courier(ctx context.Context, name string, n courier.Callback, body []byte, traceID string) error {
 	by := provider(name, traceID)
 	err := in.service.RecordCourierUpdate(ctx, by, n.Delivery)

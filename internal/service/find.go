@@ -98,8 +98,8 @@ func storeRefusal(p commerce.Partner, storeID string, err error) error {
 	return err
 }
 
-// orderKey finds the store of an order by the number that its id carries;
-// storage.ErrNotFound if the id is none of ours.
+// orderKey finds the store of an order by the number that the order's id carries. It
+// returns storage.ErrNotFound for an id that the service did not make.
 func (s *Service) orderKey(ctx context.Context, orderID string) (commerce.OrderKey, error) {
 	no, ok := commerce.StoreNoOfOrder(orderID)
 	if !ok {
@@ -109,8 +109,8 @@ func (s *Service) orderKey(ctx context.Context, orderID string) (commerce.OrderK
 	return commerce.OrderKey{StoreID: storeID, OrderID: orderID}, err
 }
 
-// newOrderID draws the id of an order of a store, which carries the store's
-// number. It refuses a store that is not known (400).
+// newOrderID makes the id of a new order of a store, which carries the store's number.
+// It refuses an unknown store (400).
 func (s *Service) newOrderID(ctx context.Context, storeID string) (string, error) {
 	no, err := s.storeNo(ctx, storeID)
 	if errors.Is(err, storage.ErrNotFound) {

@@ -125,8 +125,8 @@ func (s *Service) decided(ctx context.Context, key commerce.ReplyKey, jobs []com
 	return Reply{stored.Status, stored.Body}, nil, nil
 }
 
-// finish runs jobs side by side: a courier who is slow to be cancelled does not
-// put off a refund.
+// finish runs jobs at the same time, so that a slow cancellation of a courier does not
+// delay a refund.
 func (s *Service) finish(ctx context.Context, jobs []commerce.Job) error {
 	if len(jobs) == 1 {
 		return s.o.Jobs.Finish(ctx, jobs[0].Key())

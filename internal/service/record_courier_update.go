@@ -10,9 +10,9 @@ import (
 	"purveyor/internal/outside/courier"
 )
 
-// RecordCourierUpdate records what a courier provider tells of a delivery, however
-// often, late and out of order. by is the provider. A delivery that is none of
-// ours, or another provider's, is ErrUnknownSubject.
+// RecordCourierUpdate records a callback of a courier provider about a delivery.
+// Callbacks may be repeated, late and out of order. by is the provider. It returns
+// ErrUnknownSubject for an unknown delivery, and for a delivery of another provider.
 func (s *Service) RecordCourierUpdate(ctx context.Context, by commerce.Actor, told courier.Delivery) error {
 	orderID, attempt, ok := commerce.ParseDeliveryRef(told.Ref)
 	if !ok {

@@ -10,11 +10,11 @@ import (
 	"purveyor/internal/storage"
 )
 
-// ErrUnknownSubject: a provider tells of an order or a delivery that is none of
-// ours, or that another provider has. Nothing was changed.
+// ErrUnknownSubject is returned for a callback about an unknown order or delivery, and
+// for one about an order or delivery of another provider. Nothing was changed.
 var ErrUnknownSubject = errors.New("the callback is about nothing that the provider was asked for")
 
-// RecordPayment is money that a customer has paid.
+// RecordPayment is a payment of a customer.
 type RecordPayment struct {
 	OrderID     string
 	SessionID   string
@@ -22,10 +22,9 @@ type RecordPayment struct {
 	AmountCents commerce.Cents
 }
 
-// RecordPayment records that the customer has paid, however often and however
-// late the processor tells it. by is the processor; the payment of an order that
-// another processor takes is ErrUnknownSubject, because a test account must not
-// pay live orders.
+// RecordPayment records that the customer has paid. Callbacks may be repeated and late.
+// by is the processor. It returns ErrUnknownSubject if another processor takes the order's
+// payment, because a test account must not pay live orders.
 func (s *Service) RecordPayment(ctx context.Context, by commerce.Actor, in RecordPayment) error {
 	facts, err := s.paymentFacts(ctx, by, in.OrderID)
 	if err != nil {
@@ -34,7 +33,8 @@ func (s *Service) RecordPayment(ctx context.Context, by commerce.Actor, in Recor
 	return run(ctx, s, command.RecordPayment{Facts: facts, SessionID: in.SessionID, PaymentID: in.PaymentID, AmountCents: in.AmountCents, TraceID: by.TraceID})
 }
 
-// paymentFacts are the facts of an order whose payment the processor takes.
+// paymentFacts returns the facts of an order, or ErrUnknownSubject if the processor does
+// not take its payment.
 func (s *Service) paymentFacts(ctx context.Context, processor commerce.Actor, orderID string) (command.OrderFacts, error) {
 	order, err := s.orderOf(ctx, orderID)
 	if err != nil {
@@ -47,7 +47,8 @@ func (s *Service) paymentFacts(ctx context.Context, processor commerce.Actor, or
 	return command.FactsOf(order), unknownSubject(err)
 }
 
-// orderOf finds an order by its id alone; storage.ErrNotFound if it is none of ours.
+// orderOf finds an order by its id alone. It returns storage.ErrNotFound for an unknown
+// order.
 func (s *Service) orderOf(ctx context.Context, orderID string) (commerce.Order, error) {
 	key, err := s.orderKey(ctx, orderID)
 	if err != nil {

@@ -67,7 +67,7 @@ type StoreFilter struct {
 // SiteFilter selects the sites of stores in an area.
 type SiteFilter struct {
 	Active bool
-	Area   []commerce.Strip // none of which overlap
+	Area   []commerce.Strip // they do not overlap
 }
 
 // CategoryFilter selects categories.

@@ -40,10 +40,9 @@ type AttentionPosition struct {
 // CourierFacts reads what is known beside orders: geocoded addresses, and callbacks
 // about unknown deliveries.
 type CourierFacts interface {
-	// GeocodedAddress is where an address was found to be; address is its digest.
+	// GeocodedAddress is the place of the address with this digest.
 	GeocodedAddress(ctx context.Context, address string) (commerce.GeocodedAddress, error)
 
-	// StrayCallbacks are those kept about a delivery that is none of ours, oldest
-	// first.
+	// StrayCallbacks are the stored callbacks about an unknown delivery, oldest first.
 	StrayCallbacks(ctx context.Context, deliveryID string) ([]commerce.StrayCallback, error)
 }
