@@ -7,13 +7,14 @@ import (
 	"purveyor/internal/commerce"
 )
 
-// Adjustment is one delta. Its Product needs only the id of the product.
+// Adjustment is one delta. Of Product only the product's id must be set.
 type Adjustment = command.AdjustmentLine
 
-// Adjusted is what one adjustment did.
+// Adjusted is the outcome of one adjustment.
 type Adjusted = command.Adjusted
 
-// AdjustInventory adds deltas to the stock of products: all of them, or none.
+// AdjustInventory adds deltas to the stock of products: all of them, or none if one is
+// refused.
 func (s *Service) AdjustInventory(ctx context.Context, by Caller, lines []Adjustment, o Once[[]Adjusted]) (Outcome[[]Adjusted], error) {
 	if err := s.findStores(ctx, lines); err != nil {
 		return Outcome[[]Adjusted]{}, err
@@ -21,7 +22,7 @@ func (s *Service) AdjustInventory(ctx context.Context, by Caller, lines []Adjust
 	return once(ctx, s, by, o, command.AdjustInventory{Actor: by.Actor, Lines: lines}, neverRefused)
 }
 
-// findStores fills in the store of each product, which never changes.
+// findStores sets the store of each product. A product never changes its store.
 func (s *Service) findStores(ctx context.Context, lines []Adjustment) error {
 	ids := make([]string, len(lines))
 	for i, l := range lines {

@@ -9,8 +9,8 @@ import (
 	"purveyor/internal/storage"
 )
 
-// Answers makes the answers that jobs decide, from what is stored by then: the
-// HTTP status and the body, as they are sent. The API implements it.
+// Answers encodes the answers that jobs decide: the HTTP status and the body, made from
+// the rows as they are then. The API implements it.
 type Answers interface {
 	CheckedOut(o commerce.Order, p commerce.Payment) (status int, body []byte)
 	Reported(o commerce.Order, traceID string) (status int, body []byte)
@@ -18,8 +18,8 @@ type Answers interface {
 	Cancelled(o commerce.Order, d commerce.Delivery, refund *commerce.Refund) (status int, body []byte)
 }
 
-// Answering closes the reply that waits for a job in the batch that records the
-// outcome of the job.
+// Answering wraps the command that records the outcome of a job. In the same batch it
+// closes the reply that waits for the job.
 func Answering(a Answers, job commerce.Job, record commit.Command[command.Recorded]) commit.Command[command.Recorded] {
 	return commit.Close(job, record, func(r command.Recorded) (int, []byte) {
 		switch {
@@ -34,8 +34,9 @@ func Answering(a Answers, job commerce.Job, record commit.Command[command.Record
 	})
 }
 
-// CancelRefund is the id of the refund that the call which cancelled the order asked
-// for, if the answer of that call waits for the job. Both were stored together.
+// CancelRefund returns the id of the refund that was asked for by the call that cancelled
+// the order, if the answer of this call waits for the job. The order and the refund were
+// stored together.
 func CancelRefund(ctx context.Context, r storage.Money, job commerce.Job, order commerce.Order) (id string, err error) {
 	if job.ReplyTo.Key == "" {
 		return "", nil

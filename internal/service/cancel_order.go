@@ -7,18 +7,18 @@ import (
 	"purveyor/internal/commerce"
 )
 
-// CancelOrder is an order to be cancelled.
+// CancelOrder is the input of Service.CancelOrder.
 type CancelOrder struct {
-	Order  commerce.Order // as it was found; only what never changes is used
+	Order  commerce.Order // as the caller found it; only its unchanging facts are used
 	Reason string
-	Refund bool // what is left of the payment goes back
+	Refund bool // also refund the rest of the payment
 }
 
-// Cancelled is what cancelling undid.
+// Cancelled is the cancelled order with the refund that was started.
 type Cancelled = command.CancelResult
 
-// CancelOrder ends an order before its goods were handed over. The answer waits
-// for the courier to be sent home and for the refund.
+// CancelOrder ends an order before its goods are handed over. The answer waits until the
+// courier is called off and the refund is decided.
 func (s *Service) CancelOrder(ctx context.Context, by Caller, in CancelOrder, o Once[Cancelled]) (Outcome[Cancelled], error) {
 	cmd := command.CancelOrder{Facts: command.FactsOf(in.Order), TraceID: by.TraceID, Reason: in.Reason,
 		Refund: in.Refund, RefundID: s.newRefundID(in.Order)}

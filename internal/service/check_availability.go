@@ -9,19 +9,20 @@ import (
 	"purveyor/internal/storage"
 )
 
-// Available is what could be sold of one line of a cart.
+// Available is the availability of one line of a cart.
 type Available struct {
 	Line       commerce.OrderLine
-	Found      bool           // the product is known, in a store that the caller may use
-	Stock      commerce.Stock // if it was found
-	WrongStore bool           // the product is of another store than the one asked for
+	Found      bool           // the product exists in a store that the caller may use
+	Stock      commerce.Stock // set if Found
+	WrongStore bool           // the product belongs to another store than the requested one
 	Available  bool
 }
 
-// CheckAvailability tells for each line whether it could be sold right now, and
-// whether all could. storeID is the store that is to sell; nil: any. A product on
-// several lines is available on each only if there is enough for all of them
-// together. Nothing is reserved. It refuses a store that the caller may not use.
+// CheckAvailability reports for each line whether it could be sold right now, and whether
+// all lines could be sold. storeID is the store that is to sell; nil stands for any store.
+// If several lines name one product, each is available only if there is enough stock for
+// all of them together. Nothing is reserved. It refuses a store that the caller may not
+// use.
 func (s *Service) CheckAvailability(ctx context.Context, by Caller, storeID *string, lines []commerce.OrderLine) ([]Available, bool, error) {
 	if storeID != nil {
 		if err := s.MayReadStore(ctx, by.Partner, *storeID); err != nil {
@@ -57,7 +58,7 @@ func (s *Service) CheckAvailability(ctx context.Context, by Caller, storeID *str
 	return items, all, nil
 }
 
-// selling holds the active stores among those of these products.
+// selling returns the active stores of these products.
 func (s *Service) selling(ctx context.Context, stock map[string]commerce.Stock) (map[string]bool, error) {
 	stores := make(map[string]bool, 1)
 	for _, p := range stock {

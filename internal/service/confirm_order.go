@@ -9,20 +9,19 @@ import (
 	"purveyor/internal/commit"
 )
 
-// Advanced is an order that was taken one step on.
+// Advanced is an order that was confirmed, marked ready or marked picked up.
 type Advanced struct {
-	Order commerce.Order // as the step left it
-	Now   commerce.Order // as it is after the wait for a courier; else the same
+	Order commerce.Order // right after the command
+	Now   commerce.Order // after the wait for a courier; the same as Order if there was none
 }
 
-// ConfirmOrder takes a paid order to processed. Of order, which was found for the
-// caller, only what never changes is used. The outcome waits for the courier of
-// a delivery.
+// ConfirmOrder takes a paid order to processed. Of order, as the caller found it, only the
+// unchanging facts are used. For a delivery, the outcome waits for a courier.
 func (s *Service) ConfirmOrder(ctx context.Context, by Caller, order commerce.Order) (Outcome[Advanced], error) {
 	return s.advance(ctx, by, command.ConfirmOrder{Facts: command.FactsOf(order), TraceID: by.TraceID})
 }
 
-// advance runs a command that takes an order one step on.
+// advance runs a command that confirms an order, marks it ready or marks it picked up.
 func (s *Service) advance(ctx context.Context, by Caller, cmd commit.Command[command.Advanced]) (out Outcome[Advanced], err error) {
 	done, asked, err := commit.DoJobs(ctx, s.committer, cmd)
 	if err == nil {
@@ -38,8 +37,8 @@ func (s *Service) advance(ctx context.Context, by Caller, cmd commit.Command[com
 	return out, nil
 }
 
-// awaitCourier waits for the jobs that look for a courier, and returns the order
-// as it is then.
+// awaitCourier waits for the jobs that look for a courier, and returns the order after
+// that.
 func (s *Service) awaitCourier(ctx context.Context, by Caller, order commerce.Order, jobs []commerce.Job) (commerce.Order, *Pending) {
 	wait, cancel := s.o.Env.WithTimeout(ctx, waitTime)
 	defer cancel()

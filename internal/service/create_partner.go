@@ -7,15 +7,14 @@ import (
 	"purveyor/internal/commerce"
 )
 
-// CreatedPartner is a new partner with its keys, of which only the hashes are
-// stored.
+// CreatedPartner is a new partner with its keys. Only the hashes of the keys are stored.
 type CreatedPartner struct {
 	Partner commerce.Partner
 	Keys    map[commerce.Mode]string
 }
 
-// CreatePartner makes a partner with a live and a test key. The ID of p is drawn
-// here. It refuses scopes and stores that are not known.
+// CreatePartner makes a partner with a live and a test key, and sets the ID of p. It
+// refuses unknown scopes and stores.
 func (s *Service) CreatePartner(ctx context.Context, by commerce.Actor, p commerce.Partner) (made CreatedPartner, err error) {
 	p.ID = s.newID(commerce.PrefixPartner)
 	made.Keys = map[commerce.Mode]string{}

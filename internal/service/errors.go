@@ -13,26 +13,26 @@ import (
 // that partners may read; nothing was changed), the errors of package storage,
 // and ErrClosed.
 
-// ErrClosed: the service is shutting down; nothing was changed.
+// ErrClosed means that the service is shutting down. Nothing was changed.
 var ErrClosed = commit.ErrClosed
 
-// ErrTooManyReplies: the partner has as many replies stored as it may. Calls
-// without an idempotency key, and repeats, are not refused.
+// ErrTooManyReplies means that the stored replies of the partner have reached their limit.
+// Calls without an idempotency key, and repeats, are not refused.
 var ErrTooManyReplies = errors.New("too much is stored of the partner's replies")
 
 // ProcessorError is the definite refusal of a payment processor.
 type ProcessorError struct {
-	Message string // in the processor's words; commerce.ProcessorRefusesUs: it refuses our credentials
-	OrderID string // of the order that the refused call has made; empty: it made none
+	Message string // in the processor's words, or commerce.ProcessorRefusesUs
+	OrderID string // the order that the refused call made; empty: none
 }
 
 func (e *ProcessorError) Error() string { return "the payment processor refuses: " + e.Message }
 
-// CourierRefusesUs is what partners are told when a courier provider refuses our
+// CourierRefusesUs is the text for partners when a courier provider refuses our
 // credentials.
 const CourierRefusesUs = command.CourierRefusesUs
 
-// Port is a part of the outside.
+// Port is a kind of provider.
 type Port string
 
 // The ports that calls depend on.
@@ -42,7 +42,7 @@ const (
 	GeocodePort Port = "geocode"
 )
 
-// Fault is why a port could not be used.
+// Fault is the reason why a port could not be used.
 type Fault int
 
 // The faults.
@@ -52,14 +52,13 @@ const (
 	Unavailable                    // it did not answer, or not now
 )
 
-// PortError says that a call could not be done because a port could not be used.
-// Nothing was changed.
+// PortError means that a call needs a port that could not be used. Nothing was changed.
 type PortError struct {
 	Port       Port
 	Fault      Fault
 	Mode       commerce.Mode
-	RetryAfter time.Duration // 0: not known
-	Err        error         // the cause; nil: Fault says it all
+	RetryAfter time.Duration // 0: unknown
+	Err        error         // the cause; nil: there is none beside Fault
 }
 
 func (e *PortError) Error() string {

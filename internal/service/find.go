@@ -8,15 +8,15 @@ import (
 	"purveyor/internal/storage"
 )
 
-// Caller is the actor of a call and, if that is a partner, its row as the front
-// has looked it up.
+// Caller is the actor of a call and, for a partner, the partner's row as the front read
+// it.
 type Caller struct {
 	commerce.Actor
 	Partner commerce.Partner
 }
 
-// FindOrder finds an order that the caller may see: its own, and with a test key
-// only test orders. Any other order is not found for it.
+// FindOrder finds an order of the caller. A test key finds test orders only. Any other
+// order is answered as not found.
 func (s *Service) FindOrder(ctx context.Context, c Caller, orderID string) (commerce.Order, error) {
 	key, err := s.orderKey(ctx, orderID)
 	if err != nil {
@@ -25,8 +25,8 @@ func (s *Service) FindOrder(ctx context.Context, c Caller, orderID string) (comm
 	return s.visibleOrder(ctx, c, key)
 }
 
-// FindOrderByExternal finds an order by the partner's own id: of the caller's
-// mode first, and with a live key else the test order.
+// FindOrderByExternal finds an order by the partner's own id. It looks for an order of the
+// caller's mode first; a live key then finds the test order with this id.
 func (s *Service) FindOrderByExternal(ctx context.Context, c Caller, externalID string) (commerce.Order, error) {
 	modes := []commerce.Mode{c.Mode}
 	if c.Mode == commerce.Live {
@@ -56,7 +56,7 @@ func (s *Service) visibleOrder(ctx context.Context, c Caller, key commerce.Order
 	return order, nil
 }
 
-// MaySee refuses an order that is not the caller's.
+// MaySee refuses an order that does not belong to the caller.
 func (c Caller) MaySee(order commerce.Order) error {
 	switch {
 	case order.PartnerID != c.Partner.ID, c.Mode == commerce.Test && order.Mode != commerce.Test:
@@ -74,15 +74,14 @@ func orderMissing(err error) error {
 	return err
 }
 
-// MayReadStore refuses a store that is not known (404), and one that the key is
-// not for (403). A store that was found once is not read again: stores do not go
-// away.
+// MayReadStore refuses an unknown store (404) and a store that the key may not use (403).
+// A store that was found once is not read again, because stores are never deleted.
 func (s *Service) MayReadStore(ctx context.Context, p commerce.Partner, storeID string) error {
 	_, err := s.storeNo(ctx, storeID)
 	return storeRefusal(p, storeID, err)
 }
 
-// store reads a store; it refuses as MayReadStore does.
+// store reads a store. It refuses as MayReadStore does.
 func (s *Service) store(ctx context.Context, p commerce.Partner, id string) (commerce.Store, error) {
 	store, err := s.reader.Store(ctx, id)
 	return store, storeRefusal(p, id, err)

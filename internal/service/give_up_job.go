@@ -10,10 +10,10 @@ import (
 	"purveyor/internal/storage"
 )
 
-// GiveUpJob gives up a dead job for a reason: the command that records the last
-// failed try of its kind runs, and with it the answer of a call that waits is
-// decided. If what the job is about is not there or cannot be read, only the job
-// is given up.
+// GiveUpJob gives up a dead job for a reason. It runs the command that records the last
+// failed attempt of its kind, and so also decides the answer of a call that waits for the
+// job. If the subject of the job does not exist or cannot be read, only the job is given
+// up.
 func (s *Service) GiveUpJob(ctx context.Context, by commerce.Actor, job commerce.Job, reason string) (commerce.Job, error) {
 	record := command.RecordJob{Job: job, Failed: errors.New(reason), GivenUpBy: by.Name()}
 	cmd, err := s.recordOf(ctx, job, record)
@@ -29,7 +29,7 @@ func (s *Service) GiveUpJob(ctx context.Context, by commerce.Actor, job commerce
 	return recorded.Job, err
 }
 
-// recordOf is the command that records a failed try of a job.
+// recordOf returns the command that records a failed attempt of a job.
 func (s *Service) recordOf(ctx context.Context, job commerce.Job, record command.RecordJob) (commit.Command[command.Recorded], error) {
 	about, err := s.subjectOf(ctx, job)
 	switch {

@@ -7,17 +7,17 @@ import (
 	"purveyor/internal/commerce"
 )
 
-// ImportCatalog is a catalog to be imported. The use case fills in Actor.
+// ImportCatalog is a catalog to import. The use case sets Actor.
 type ImportCatalog = command.ImportCatalog
 
-// ImportResult counts what an import made and updated.
+// ImportResult counts the rows that an import created and updated.
 type ImportResult = command.ImportResult
 
-// ImportRefused lists what is wrong with a catalog, of which nothing was imported.
+// ImportRefused lists the problems of a catalog. Nothing of it was imported.
 type ImportRefused = command.ImportRefused
 
-// ImportCatalog makes or updates categories, stores and products: all of them, or
-// none. An *ImportRefused says what is wrong.
+// ImportCatalog creates or updates categories, stores and products: all of them, or none.
+// It returns an *ImportRefused with the problems if there are any.
 func (s *Service) ImportCatalog(ctx context.Context, by commerce.Actor, in ImportCatalog) (ImportResult, error) {
 	in.Actor = by.Name()
 	return act(ctx, s, by, in)

@@ -7,7 +7,7 @@ import (
 	"purveyor/internal/commerce"
 )
 
-// KeepPlace keeps where a geocoder has found an address, for all processes.
+// KeepPlace stores where a geocoder found an address, for all processes.
 func (s *Service) KeepPlace(ctx context.Context, place commerce.GeocodedAddress) error {
 	return run(ctx, s, command.KeepPlace{Place: place})
 }

@@ -9,8 +9,8 @@ import (
 	"purveyor/internal/outside/geocode"
 )
 
-// LocateAddress finds where an address is: text if it is not empty, else parts.
-// It refuses with 400 an address that cannot be placed.
+// LocateAddress returns the coordinates of an address: of text if it is not empty, else of
+// parts. It refuses an address that cannot be located (400).
 func (s *Service) LocateAddress(ctx context.Context, text string, parts commerce.Address) (commerce.Point, error) {
 	query := geocode.Parts(parts)
 	if text != "" {

@@ -7,9 +7,9 @@ import (
 	"purveyor/internal/commerce"
 )
 
-// MarkPickedUp is a pickup order whose customer has the goods.
+// MarkPickedUp is the input of Service.MarkPickedUp.
 type MarkPickedUp struct {
-	Order      commerce.Order  // as it was found; only what never changes is used
+	Order      commerce.Order  // as the caller found it; only its unchanging facts are used
 	PickedUpAt commerce.Millis // Unix ms; 0: now
 }
 

@@ -7,9 +7,9 @@ import (
 	"purveyor/internal/commerce"
 )
 
-// MarkReady is a pickup order that waits for its customer.
+// MarkReady is the input of Service.MarkReady.
 type MarkReady struct {
-	Order   commerce.Order  // as it was found; only what never changes is used
+	Order   commerce.Order  // as the caller found it; only its unchanging facts are used
 	ReadyAt commerce.Millis // Unix ms; 0: now
 }
 

@@ -10,54 +10,55 @@ import (
 	"purveyor/internal/storage"
 )
 
-// Once says how a call takes effect at most once.
+// Once is what a call needs to take effect at most once.
 type Once[R any] struct {
-	// Key is the scope of the idempotency key. With an empty Key.Key the caller gave
-	// none, and a repeat of the call is a new one.
+	// Key is the idempotency key and its scope. If Key.Key is empty, the caller gave no
+	// key, and a repeat of the call is a new call.
 	Key         commerce.ReplyKey
-	Fingerprint [32]byte // SHA-256 of the decoded request, encoded again: a repeat has the same
-	// Encode makes the answer of an accepted call. It runs inside the batch, so that
-	// the very bytes are stored that are answered. Status 0: a job decides the answer,
-	// and there is nothing to answer meanwhile.
+	Fingerprint [32]byte // SHA-256 of the decoded request, encoded again; equal for repeats
+	// Encode makes the answer of an accepted call. It runs inside the batch, so that the
+	// stored bytes are the bytes that are answered. Status 0 means that a job decides the
+	// answer, and that there is no answer for the meantime.
 	Encode func(R) (status int, body []byte)
 }
 
-// Outcome is what came of a call.
+// Outcome is the outcome of a call.
 type Outcome[R any] struct {
-	// Result of the command of a call without a key. Calls with a key have Reply.
+	// Result is set for calls without a key, Reply for calls with one.
 	Result   R
 	Reply    Reply
-	Replayed bool     // the call is a repeat, and has changed nothing
+	Replayed bool     // the call was a repeat, and changed nothing
 	Pending  *Pending // nil: the answer is decided
 }
 
-// Reply is an answer as it is stored for an idempotency key; Status 0: none is.
+// Reply is an answer in the form in which it is stored for an idempotency key. Status 0
+// means that there is no answer yet.
 type Reply struct {
 	Status int
 	Body   []byte
 }
 
-// Pending says that the outside has not answered in waitTime. The job goes on,
-// and a repeat of the call under its key gets the result. If there is a Reply,
-// it is the answer for the meantime.
+// Pending reports that the provider has not answered within waitTime. The job goes on, and
+// a repeat of the call under its key gets the result. If the Outcome has a Reply, it is
+// the answer for the meantime.
 type Pending struct {
-	OrderID string // of the order that the call has made; empty: it made none, or that is not known
+	OrderID string // the order that the call made; empty: none, or unknown
 }
 
-// waitTime is how long a call waits for an outside result.
+// waitTime is how long a call waits for a provider.
 const waitTime = 10 * time.Second
 
-// refusal says why a job released the key of its call: the outside refused.
+// refusal returns the error of a call whose job released the key because the provider
+// refused.
 type refusal func(ctx context.Context, job commerce.Job) error
 
-// neverRefused is for calls whose jobs close their key, however they end.
+// neverRefused is the refusal of calls whose jobs always close their key.
 func neverRefused(context.Context, commerce.Job) error {
 	return errors.New("the stored answer is gone")
 }
 
-// once runs the command of a call: at most once for its key, if it has
-// one. When the command asks for jobs that decide its answer, once runs them and
-// waits for what they decide.
+// once runs the command of a call, at most once if the call has a key. If the command adds
+// jobs that decide the answer, once runs these jobs and waits for the answer.
 func once[R any](ctx context.Context, s *Service, by Caller, o Once[R], cmd commit.Keyed[R], refused refusal) (out Outcome[R], err error) {
 	if o.Key.Key == "" {
 		out.Result, err = commit.Do(ctx, s.committer, cmd)
@@ -79,9 +80,9 @@ func onceWithRoom[R any](ctx context.Context, s *Service, o Once[R], cmd commit.
 	if len(jobs) == 0 && stored.Job.ID == "" {
 		return out, nil
 	}
-	if len(jobs) == 0 { // the call is a repeat, and its job goes on
+	if len(jobs) == 0 { // the call is a repeat, and its job still runs
 		job, err := s.reader.Job(context.WithoutCancel(ctx), stored.Job)
-		if err != nil { // it is done by now, or its reply will tell
+		if err != nil { // the job is done by now; decided reads the reply in any case
 			job = commerce.Job{Slot: stored.Job.Slot, ID: stored.Job.ID}
 		}
 		jobs = []commerce.Job{job}
@@ -99,11 +100,11 @@ func awaited(asked []commerce.Job) (jobs []commerce.Job) {
 	return jobs
 }
 
-// decided runs jobs, waits for them, and returns the reply that they decide, or
-// the one for the meantime. The reply stays open for the last of them. A job
-// without a subject is known by its key alone.
+// decided runs jobs, waits for them, and returns the reply that they decide, or meanwhile
+// if it is not decided in time. The reply stays open until the last job has decided. A job
+// without a Subject is known by its key alone.
 func (s *Service) decided(ctx context.Context, key commerce.ReplyKey, jobs []commerce.Job, meanwhile Reply, refused refusal) (Reply, *Pending, error) {
-	gone := context.WithoutCancel(ctx) // the caller may be; no worker starts these jobs before their leases end
+	gone := context.WithoutCancel(ctx) // for reads that must succeed even if the caller has gone
 	wait, cancel := s.o.Env.WithTimeout(ctx, waitTime)
 	defer cancel()
 	if err := s.finish(wait, jobs); err != nil && wait.Err() == nil && !errors.Is(err, context.Canceled) {
@@ -115,7 +116,7 @@ func (s *Service) decided(ctx context.Context, key commerce.ReplyKey, jobs []com
 	switch {
 	case errors.Is(err, storage.ErrNotFound) && job.Subject != "":
 		return Reply{}, nil, refused(gone, job)
-	case errors.Is(err, storage.ErrNotFound): // another call had it refused just now: a repeat is a new one
+	case errors.Is(err, storage.ErrNotFound): // the job just released the key for another call: a repeat is a new call
 		return Reply{}, pending, nil
 	case err != nil:
 		return Reply{}, nil, err
@@ -140,8 +141,8 @@ func (s *Service) finish(ctx context.Context, jobs []commerce.Job) error {
 	return errors.Join(errs...)
 }
 
-// madeOrder is the order that was made by the call that asked for the job;
-// empty: it made none, or that is not known.
+// madeOrder returns the order that was made by the call that asked for the job. It is
+// empty if the call made no order or the job is unknown.
 func madeOrder(job commerce.Job) string {
 	if job.Kind != commerce.JobOpenSession {
 		return ""

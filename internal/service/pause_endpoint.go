@@ -7,8 +7,8 @@ import (
 	"purveyor/internal/commerce"
 )
 
-// PauseEndpoint sends nothing to a partner until its endpoint is resumed. Its
-// events wait.
+// PauseEndpoint stops the webhooks of a partner until its endpoint is resumed. They wait
+// meanwhile.
 func (s *Service) PauseEndpoint(ctx context.Context, by commerce.Actor, partnerID string) error {
 	_, err := act(ctx, s, by, command.PauseEndpoint{PartnerID: partnerID})
 	return err

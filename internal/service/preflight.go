@@ -7,7 +7,7 @@ import (
 	"purveyor/internal/commerce"
 )
 
-// Cart is what a preflight asks about.
+// Cart is the input of Preflight.
 type Cart struct {
 	StoreID     string
 	Lines       []commerce.OrderLine
@@ -16,7 +16,7 @@ type Cart struct {
 	ValueCents  commerce.Cents           // of the goods
 }
 
-// Obstacle is why a cart cannot be sold now, as SPEC names it.
+// Obstacle is a reason why a cart cannot be sold now, by its name in SPEC.
 type Obstacle string
 
 // The obstacles.
@@ -29,19 +29,19 @@ const (
 	NoPickup         Obstacle = "store_pickup_disabled"
 )
 
-// Preflighted tells whether a cart could be sold now: if there are no obstacles.
+// Preflighted is the result of Preflight. The cart can be sold if there are no obstacles.
 type Preflighted struct {
 	Store        commerce.Store
 	Fulfillment  commerce.Fulfillment
 	Items        []Available
 	AllAvailable bool
 	Obstacles    []Obstacle // never nil
-	Miles        *float64   // to the address of a delivery; nil: not known
-	Quote        *Quoted    // of a delivery; nil: there is no offer
+	Miles        *float64   // to the address of a delivery; nil: unknown
+	Quote        *Quoted    // the offer for a delivery; nil: none
 }
 
-// Preflight tells whether a cart could be sold right now, and what its delivery
-// would cost. It changes nothing. It refuses a store that the caller may not use.
+// Preflight reports whether a cart could be sold right now, and what its delivery would
+// cost. It changes nothing. It refuses a store that the caller may not use.
 func (s *Service) Preflight(ctx context.Context, by Caller, cart Cart) (p Preflighted, err error) {
 	p.Fulfillment, p.Obstacles = cart.Fulfillment, []Obstacle{}
 	if p.Store, err = s.store(ctx, by.Partner, cart.StoreID); err != nil {
@@ -65,8 +65,7 @@ func (s *Service) Preflight(ctx context.Context, by Caller, cart Cart) (p Prefli
 	return p, nil
 }
 
-// preflightDelivery asks for an offer, unless it is certain that nothing will be
-// delivered.
+// preflightDelivery gets an offer for the delivery, unless an obstacle is certain already.
 func (s *Service) preflightDelivery(ctx context.Context, by Caller, cart Cart, p *Preflighted) {
 	t := s.trip(p.Store, cart.To, s.place(ctx, cart.To.Address), cart.ValueCents)
 	p.Miles = t.reach.Miles

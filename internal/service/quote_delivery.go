@@ -11,7 +11,7 @@ import (
 	"purveyor/internal/outside/geocode"
 )
 
-// QuoteDelivery is a delivery whose price is asked for.
+// QuoteDelivery is the input of Service.QuoteDelivery.
 type QuoteDelivery struct {
 	StoreID    string
 	To         commerce.DeliveryAddress
@@ -21,12 +21,12 @@ type QuoteDelivery struct {
 // Quoted is an offer of a courier provider.
 type Quoted struct {
 	courier.Quote
-	Miles *float64 // from the store to the address; nil: not known
+	Miles *float64 // from the store to the address; nil: unknown
 }
 
-// QuoteDelivery asks the couriers of the caller's mode what a delivery would cost
-// now. It changes nothing. Refusals: a store that the caller may not use, that
-// does not deliver or is not active, and an address out of reach.
+// QuoteDelivery asks the courier providers of the caller's mode for the price of a
+// delivery. It changes nothing. It refuses a store that the caller may not use, that does
+// not deliver or that is not active, and an address out of reach.
 func (s *Service) QuoteDelivery(ctx context.Context, by Caller, in QuoteDelivery) (Quoted, error) {
 	store, err := s.store(ctx, by.Partner, in.StoreID)
 	switch {
@@ -54,8 +54,8 @@ type trip struct {
 	reach   commerce.Reach
 }
 
-// trip to an address; place is where the address is, and may be nil. Couriers get
-// the coordinates when these are those of the door or its street.
+// trip returns the way from a store to an address. place is the place of the address, or
+// nil. Couriers get its coordinates only if these are those of the door or of its street.
 func (s *Service) trip(store commerce.Store, to commerce.DeliveryAddress, place *geocode.Place, value commerce.Cents) trip {
 	t := trip{reach: store.ReachOf(forReach(place)), request: courier.QuoteRequest{Ref: s.newID(commerce.PrefixQuote), StoreID: store.ID, ValueCents: value,
 		Pickup: courier.PickupAt(store, ""), Dropoff: courier.DropoffAt(&to, "")}}
@@ -65,7 +65,7 @@ func (s *Service) trip(store commerce.Store, to commerce.DeliveryAddress, place 
 	return t
 }
 
-// quote asks the couriers of a mode for an offer. An error is a refusal (400) or
+// quote asks the courier providers of a mode for an offer. Its error is a refusal (400) or
 // a *PortError.
 func (s *Service) quote(ctx context.Context, mode commerce.Mode, t trip) (courier.Quote, error) {
 	ctx, cancel := s.o.Env.WithTimeout(ctx, quoteTime)
@@ -92,9 +92,8 @@ func (s *Service) quote(ctx context.Context, mode commerce.Mode, t trip) (courie
 	return q, failed
 }
 
-// place finds where an address is, as well as that is known. It is nil when the
-// address cannot be placed or the geocoder does not answer: then the courier
-// decides.
+// place returns the place of an address. It returns nil if the address cannot be located
+// or the geocoder does not answer; the courier provider then decides.
 func (s *Service) place(ctx context.Context, address commerce.Address) *geocode.Place {
 	place, err := s.o.Geocoder.Find(ctx, geocode.Parts(address))
 	switch {
@@ -110,7 +109,7 @@ func (s *Service) place(ctx context.Context, address commerce.Address) *geocode.
 	return &place
 }
 
-// forReach is the place as the rule of reach takes it.
+// forReach converts a place for commerce.Store.ReachOf.
 func forReach(place *geocode.Place) *commerce.Place {
 	if place == nil {
 		return nil

@@ -7,8 +7,8 @@ import (
 	"purveyor/internal/commerce"
 )
 
-// PaymentCallbackKind is a change of a payment that the processor reports and that
-// moves no money.
+// PaymentCallbackKind is a change of a payment that the processor reports and that moves
+// no money.
 type PaymentCallbackKind = command.PaymentCallbackKind
 
 // The kinds.
@@ -19,17 +19,17 @@ const (
 	CallbackDisputed = command.CallbackDisputed
 )
 
-// RecordPaymentCallback is such a change of the payment of an order.
+// RecordPaymentCallback is a callback about a payment that moves no money.
 type RecordPaymentCallback struct {
 	OrderID     string
 	Kind        PaymentCallbackKind
-	CallbackID  string // a repeated callback has the same
+	CallbackID  string // a repeated callback has the same id
 	Message     string // in the processor's words
 	AmountCents commerce.Cents
 }
 
-// RecordPaymentCallback adds the callback to the order's timeline. by is the
-// processor, as for RecordPayment.
+// RecordPaymentCallback adds the callback to the order's timeline. by is the processor, as
+// for RecordPayment.
 func (s *Service) RecordPaymentCallback(ctx context.Context, by commerce.Actor, in RecordPaymentCallback) error {
 	facts, err := s.paymentFacts(ctx, by, in.OrderID)
 	if err != nil {

@@ -8,19 +8,19 @@ import (
 	"purveyor/internal/commerce"
 )
 
-// RecordRefundCallback is what a processor tells of a refund.
+// RecordRefundCallback is a callback about a refund.
 type RecordRefundCallback struct {
 	OrderID     string
-	RefundID    string // ours; empty: the refund was made at the processor
-	Ref         string // of the refund at the processor
+	RefundID    string // our id; empty: the refund was made at the processor
+	Ref         string // the processor's id of the refund
 	AmountCents commerce.Cents
 	Failed      bool   // the money did not arrive
 	Message     string // why it failed
 }
 
-// RecordRefundCallback brings the ledger to what the processor says of a refund. by
-// is the processor, as for RecordPayment. A conflict too_early asks for the
-// callback to be sent again.
+// RecordRefundCallback brings the ledger into agreement with a callback about a refund. by
+// is the processor, as for RecordPayment. It returns the conflict too_early if the
+// processor should send the callback again later.
 func (s *Service) RecordRefundCallback(ctx context.Context, by commerce.Actor, in RecordRefundCallback) error {
 	facts, err := s.paymentFacts(ctx, by, in.OrderID)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 
 // RefundOrder is money to be given back.
 type RefundOrder struct {
-	Order       commerce.Order // as it was found; only what never changes is used
+	Order       commerce.Order // as the caller found it; only its unchanging facts are used
 	AmountCents commerce.Cents // 0: all that is left
 	Reason      string
 }
@@ -24,7 +24,7 @@ func (s *Service) RefundOrder(ctx context.Context, by Caller, in RefundOrder, o 
 	return once(ctx, s, by, o, cmd, s.refundRefused)
 }
 
-// refundRefused says why the processor gave nothing back.
+// refundRefused returns the error of a call whose refund the processor refused.
 func (s *Service) refundRefused(ctx context.Context, job commerce.Job) error {
 	refund, err := s.reader.Refund(ctx, commerce.RefundKey{StoreID: job.Owner, RefundID: job.Subject})
 	if err != nil && !errors.Is(err, storage.ErrNotFound) {

@@ -7,12 +7,11 @@ import (
 	"purveyor/internal/commerce"
 )
 
-// RepairStock is a product whose chain of stock moves is broken. The use case
-// fills in Actor.
+// RepairStock is a product with a broken chain of stock moves. The use case sets Actor.
 type RepairStock = command.RepairStock
 
-// RepairStock lets the chain of a product begin again at the quantity that it
-// has. What can be sold does not change.
+// RepairStock begins the chain of stock moves of a product again at its current quantity.
+// Sales are not affected.
 func (s *Service) RepairStock(ctx context.Context, by commerce.Actor, in RepairStock) (commerce.StockMove, error) {
 	in.Actor = by.Name()
 	return act(ctx, s, by, in)

@@ -9,14 +9,14 @@ import (
 	"purveyor/internal/storage"
 )
 
-// storedReplies is how many bytes of replies each partner has stored, as of the
+// storedReplies is the number of bytes of replies that each partner has stored, as of the
 // last count.
 type storedReplies struct {
 	bytes atomic.Pointer[map[string]int64]
 }
 
-// full reports whether the partner has as much stored as it may: most bytes with
-// the default rate limit, and in proportion more with a higher one.
+// full reports whether the partner has reached the limit of stored replies. The limit is
+// most bytes with the default rate limit, and in proportion more with a higher one.
 func (r *storedReplies) full(p commerce.Partner, most int64) bool {
 	stored := r.bytes.Load()
 	if stored == nil {
@@ -25,9 +25,9 @@ func (r *storedReplies) full(p commerce.Partner, most int64) bool {
 	return float64((*stored)[p.ID]) >= float64(most)*max(1, float64(p.RateLimit)/commerce.DefaultRateLimit)
 }
 
-// CountReplies writes down what was stored since the last call, and reads how
-// much each partner has stored. The limit on stored replies holds as of the last
-// count, so call it every few seconds, and when the process stops.
+// CountReplies stores how many bytes of replies this process has added since the last
+// call, and reads the totals of all partners. The limit on stored replies holds as of the
+// last count, so call it every few seconds, and when the process stops.
 func (s *Service) CountReplies(ctx context.Context) error {
 	stored, err := s.stored.CountReplies(ctx, s.millis())
 	if err != nil {
@@ -38,8 +38,8 @@ func (s *Service) CountReplies(ctx context.Context) error {
 	return nil
 }
 
-// roomForReply refuses a new call with an idempotency key when no more replies of
-// the partner can be stored. A repeat is answered.
+// roomForReply refuses a new call with an idempotency key if the stored replies of the
+// partner have reached their limit. Repeats are not refused.
 func (s *Service) roomForReply(ctx context.Context, p commerce.Partner, key commerce.ReplyKey) error {
 	if !s.replies.full(p, s.o.ReplyBytes) {
 		return nil

@@ -7,12 +7,12 @@ import (
 	"purveyor/internal/commerce"
 )
 
-// ReportOrder is an order that its partner was paid for. The use case fills in
-// Actor and the ids.
+// ReportOrder is an order whose customer paid the partner. The use case sets Actor and the
+// ids.
 type ReportOrder = command.ReportOrder
 
-// ReportOrder records an order that was paid outside of the service. The answer
-// of a delivery waits for the courier, and says meanwhile that there is none.
+// ReportOrder records an order that was paid outside of the service. For a delivery, the
+// answer waits for a courier, and says meanwhile that there is none.
 func (s *Service) ReportOrder(ctx context.Context, by Caller, in ReportOrder, o Once[commerce.Order]) (out Outcome[commerce.Order], err error) {
 	if in.OrderID, err = s.newOrderID(ctx, in.StoreID); err != nil {
 		return out, err

@@ -7,7 +7,7 @@ import (
 	"purveyor/internal/commerce"
 )
 
-// ResendEvents sends events of a partner once more, and returns how many.
+// ResendEvents sends events of a partner again, and returns how many.
 func (s *Service) ResendEvents(ctx context.Context, by commerce.Actor, partnerID string, eventIDs []string) (int, error) {
 	return act(ctx, s, by, command.ResendEvents{PartnerID: partnerID, EventIDs: eventIDs})
 }

@@ -7,8 +7,8 @@ import (
 	"purveyor/internal/commerce"
 )
 
-// ResumeEndpoint has a paused or failing endpoint tried at once. If it answers,
-// all that waits is sent.
+// ResumeEndpoint sends a webhook to a paused or failing endpoint at once. If the endpoint
+// answers, all waiting webhooks are sent.
 func (s *Service) ResumeEndpoint(ctx context.Context, by commerce.Actor, partnerID string) error {
 	_, err := act(ctx, s, by, command.ResumeEndpoint{PartnerID: partnerID})
 	return err

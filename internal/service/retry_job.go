@@ -8,8 +8,7 @@ import (
 	"purveyor/internal/commerce"
 )
 
-// RetryJob has a job that waits or is dead tried at once, and returns it as it
-// waits then.
+// RetryJob has a waiting or dead job run at once. It returns the job, which is due then.
 func (s *Service) RetryJob(ctx context.Context, by commerce.Actor, job commerce.Job) (commerce.Job, error) {
 	cmd := command.RetryJob{Job: job.Key(), Kind: job.Kind}
 	about, err := s.subjectOf(ctx, job)

@@ -7,8 +7,8 @@ import (
 	"purveyor/internal/commerce"
 )
 
-// RotateKey replaces the key of a partner in one mode, and returns the new one, of
-// which only the hash is stored. The old one stops working within seconds.
+// RotateKey replaces the key of a partner in one mode, and returns the new one. Only its
+// hash is stored. The old key stops working within seconds.
 func (s *Service) RotateKey(ctx context.Context, by commerce.Actor, partnerID string, mode commerce.Mode) (key string, err error) {
 	key = s.newKey(mode)
 	_, err = act(ctx, s, by, command.RotateKey{Key: commerce.APIKey{PartnerID: partnerID, Mode: mode, Hash: commerce.HashKey(key)}})

@@ -8,12 +8,12 @@ import (
 	"purveyor/internal/commerce"
 )
 
-// RotateSecret says how the callback secret of a partner is replaced. An empty
-// Secret is drawn.
+// RotateSecret is the input of Service.RotateSecret. If Secret is empty, the use case
+// makes one.
 type RotateSecret = command.RotateSecret
 
-// RotateSecret replaces the callback secret of a partner, and returns the new one.
-// For a day both sign, unless in.Now is set.
+// RotateSecret replaces the callback secret of a partner, and returns the new one. For a
+// day webhooks are signed with both, unless in.Now is set.
 func (s *Service) RotateSecret(ctx context.Context, by commerce.Actor, in RotateSecret) (secret string, e commerce.Endpoint, err error) {
 	if in.Secret == "" {
 		in.Secret = s.newSecret()
@@ -22,7 +22,7 @@ func (s *Service) RotateSecret(ctx context.Context, by commerce.Actor, in Rotate
 	return in.Secret, e, err
 }
 
-// newSecret draws a secret in the form of Standard Webhooks.
+// newSecret makes a random secret in the form of Standard Webhooks.
 func (s *Service) newSecret() string {
 	var b [24]byte
 	s.o.Env.Read(b[:])

@@ -1,8 +1,8 @@
-// Package service is the home of use cases: one file and one exported method
-// for each. A method reads the facts that never change, draws the ids of what it
-// makes, runs a command, waits for the outside if the answer depends on it, and
-// returns a typed result. Fronts (the API, inbound callbacks, the command line)
-// decode their input, call one method and encode what it returns.
+// Package service is the home of use cases: one file and one exported method for each. A
+// method reads the facts that never change, makes the ids of new rows, runs a command,
+// waits for a provider if the answer depends on it, and returns a typed result. Fronts
+// (the API, inbound callbacks, the command line) decode their input, call one method and
+// encode its result.
 package service
 
 import (
@@ -28,26 +28,26 @@ type Reads interface {
 	storage.Jobs
 }
 
-// Service runs the use cases. Any number of goroutines may use it.
+// Service runs the use cases. It is safe for concurrent use.
 type Service struct {
 	stored    storage.ReplyStore
 	reader    Reads
 	committer *commit.Committer
 	o         Options
 	replies   storedReplies
-	calls     env.Flights[Tracked] // calls that ask a provider where a courier is
+	calls     env.Flights[Tracked] // calls that ask a provider for a courier's position
 	// The id and the number of a store never change, so entries are never dropped.
 	storeNos sync.Map // store id -> number
 	storeIDs sync.Map // number -> store id
 }
 
-// Options are what a service works with. A use case needs only those that its
-// file names.
+// Options are the dependencies of a service. A use case needs only those that its file
+// uses.
 type Options struct {
 	Env env.Env
 	Now func() time.Time // nil: that of Env
-	// Jobs runs a job while its caller waits. Required by calls whose answer a job
-	// decides: no worker starts such a job by itself.
+	// Jobs runs a job while its caller waits. Calls whose answer a job decides require
+	// it: no worker starts such a job before its lease ends.
 	Jobs Finisher
 	// Answers makes the answers that jobs decide. Required by GiveUpJob.
 	Answers Answers
@@ -66,8 +66,7 @@ type Finisher interface {
 	Finish(ctx context.Context, key commerce.JobKey) error
 }
 
-// Couriers are the reads of courier.Fleet. What changes a delivery is done by
-// jobs.
+// Couriers are the reads of courier.Fleet. Jobs make all calls that change a delivery.
 type Couriers interface {
 	Quote(ctx context.Context, mode commerce.Mode, r courier.QuoteRequest) (courier.Quote, error)
 	Get(ctx context.Context, d commerce.Delivery) (courier.Delivery, error)
@@ -78,7 +77,8 @@ type Geocoder interface {
 	Find(ctx context.Context, q geocode.Query) (geocode.Place, error)
 }
 
-// New makes a service over the storage and its committer.
+// New makes a service that reads from reader and stored, and changes rows by the
+// committer.
 func New(reader Reads, stored storage.ReplyStore, committer *commit.Committer, o Options) *Service {
 	if o.Now == nil {
 		o.Now = o.Env.Now
@@ -95,7 +95,8 @@ func (s *Service) newID(prefix string) string {
 	return commerce.NewID(prefix, s.millis(), s.o.Env.Entropy())
 }
 
-// newRefundID draws the id of a refund of an order, which carries its store.
+// newRefundID makes the id of a refund of an order, which carries the number of the
+// order's store.
 func (s *Service) newRefundID(o commerce.Order) string {
 	no, _ := commerce.StoreNoOfOrder(o.ID) // the order was found by it
 	return commerce.NewRefundID(no, s.millis(), s.o.Env.Entropy())

@@ -10,21 +10,20 @@ import (
 	"purveyor/internal/storage"
 )
 
-// Checkout is what the caller of StartCheckout asks for. The use case fills in
-// Actor, the ids, Titles, Place and Processor.
+// Checkout is the input of StartCheckout. The use case sets Actor, the ids, Titles, Place
+// and Processor.
 type Checkout = command.StartCheckout
 
-// StartCheckout is an order that its customer is to pay on a page of the payment
-// processor.
+// StartCheckout is an order that the customer pays on a page of the payment processor.
 type StartCheckout struct {
 	Checkout
-	// FeeGiven: DeliveryFeeCents is what the partner charges. Else the store
-	// says whether the courier's live quote is charged.
+	// FeeGiven reports that the partner set DeliveryFeeCents. Otherwise the store
+	// decides whether the customer pays the courier's live quote.
 	FeeGiven bool
 }
 
-// StartCheckout makes an order and opens its payment session. The answer is the
-// session, so that it waits for the processor.
+// StartCheckout makes an order and opens its payment session. The answer contains the
+// session, so it waits for the processor.
 func (s *Service) StartCheckout(ctx context.Context, by Caller, in StartCheckout, o Once[commerce.Order]) (out Outcome[commerce.Order], err error) {
 	cmd := in.Checkout
 	if cmd.Processor = s.o.Processors[by.Mode]; cmd.Processor == "" {
@@ -39,7 +38,7 @@ func (s *Service) StartCheckout(ctx context.Context, by Caller, in StartCheckout
 	cmd.CustomerID = s.newID(commerce.PrefixCustomer)
 	keyed := o.Key.Key != ""
 	if !keyed {
-		o.Key.Key = cmd.OrderID // no call repeats it, but the job's answer comes the same way
+		o.Key.Key = cmd.OrderID // never repeated; it carries the answer of the job to this call
 	}
 	cmd.Actor = by.Actor
 	if cmd.Fulfillment == commerce.ByDelivery {
@@ -57,8 +56,8 @@ func (s *Service) StartCheckout(ctx context.Context, by Caller, in StartCheckout
 	return onceWithRoom(ctx, s, o, cmd, s.sessionRefused)
 }
 
-// titles are what the products of the lines are called now. A product that is not
-// known in the store has none: the command will refuse it.
+// titles returns the current names of the products of the lines. A product that the store
+// does not have gets an empty title; the command will refuse it.
 func (s *Service) titles(ctx context.Context, storeID string, lines []commerce.OrderLine) ([]commerce.LineTitle, error) {
 	ids := make([]string, len(lines))
 	for i, l := range lines {
@@ -75,10 +74,9 @@ func (s *Service) titles(ctx context.Context, storeID string, lines []commerce.O
 	return titles, nil
 }
 
-// liveFee is what the customer pays for a delivery for which the partner names
-// no fee: nothing, unless the store charges the courier's live quote. No courier
-// is asked when the command will refuse the checkout anyway, or when the call is
-// a repeat whose answer stands.
+// liveFee returns the delivery fee if the partner gave none: nothing, unless the store
+// charges the courier's live quote. No courier provider is asked if the command will
+// refuse the checkout anyway, or if the call is a repeat with a stored answer.
 func (s *Service) liveFee(ctx context.Context, by Caller, key commerce.ReplyKey, cmd command.StartCheckout, place *geocode.Place) (commerce.Cents, error) {
 	store, err := s.reader.Store(ctx, cmd.StoreID)
 	if err != nil || !store.ChargesQuote || !store.Active || !store.DeliveryEnabled || !by.Partner.MayUse(store.ID) {
@@ -95,7 +93,7 @@ func (s *Service) liveFee(ctx context.Context, by Caller, key commerce.ReplyKey,
 	return q.FeeCents, err
 }
 
-// sessionRefused says why the processor opened no session.
+// sessionRefused returns the error of a call whose payment session the processor refused.
 func (s *Service) sessionRefused(ctx context.Context, job commerce.Job) error {
 	payment, err := s.reader.Payment(ctx, commerce.OrderKey{StoreID: job.Owner, OrderID: job.Subject})
 	if err != nil && !errors.Is(err, storage.ErrNotFound) {

@@ -7,8 +7,8 @@ import (
 	"purveyor/internal/commerce"
 )
 
-// TestEndpoint sends a partner an event that says nothing. The event is the
-// newest of kind commerce.WebhookTest.
+// TestEndpoint sends a partner a webhook event without meaning. The event is the newest
+// one of kind commerce.WebhookTest.
 func (s *Service) TestEndpoint(ctx context.Context, by commerce.Actor, partnerID string) error {
 	_, err := act(ctx, s, by, command.TestEndpoint{PartnerID: partnerID, TraceID: by.TraceID})
 	return err

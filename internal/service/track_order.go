@@ -15,15 +15,15 @@ import (
 // Tracked is an order and its delivery.
 type Tracked = command.Tracked
 
-// liveTime is how long a call waits for where a courier is; after it, what is
-// stored is shown.
+// liveTime is how long a call waits for the position of a courier. After it, the stored
+// position is shown.
 const liveTime = 5 * time.Second
 
-// TrackOrder returns the delivery of an order as it is now, and whether its
-// provider was asked just now. What was heard less than 60 seconds ago is not
-// asked for again; what is stored is returned when the provider does not answer.
-// Calls for one order at a time share one question. overToo: a delivery that is
-// over is asked for, too.
+// TrackOrder returns the current delivery of an order, and whether its provider was asked
+// just now. The provider is not asked if its last report is less than 60 seconds old. If
+// it does not answer, the stored delivery is returned. Concurrent calls for one order
+// share one request. If overToo is set, the provider is also asked about a delivery that
+// is over.
 func (s *Service) TrackOrder(ctx context.Context, order commerce.Order, overToo bool) (Tracked, bool, error) {
 	stored, err := s.StoredDelivery(ctx, order)
 	d := stored.Delivery
@@ -45,8 +45,8 @@ func (s *Service) TrackOrder(ctx context.Context, order commerce.Order, overToo 
 	return stored, false, nil
 }
 
-// askCourier asks the provider, and stores what it says. d is what the caller
-// knows: if more is known by now, another call has just ended.
+// askCourier asks the provider, and stores its answer. d is the delivery as the caller
+// read it: if the stored one is newer, another call has just asked.
 func (s *Service) askCourier(ctx context.Context, order commerce.Order, d commerce.Delivery) (Tracked, error) {
 	if stored, err := s.StoredDelivery(ctx, order); err == nil && stored.Delivery.HeardOn > d.HeardOn {
 		return stored, nil
@@ -59,10 +59,10 @@ func (s *Service) askCourier(ctx context.Context, order commerce.Order, d commer
 		Update: command.CourierUpdate(now), TraceID: d.TraceID})
 }
 
-// StoredDelivery is what is stored of an order's delivery, and the order as it
-// was then; no delivery if the order has none. What moves both gives both its
-// time, so that a delivery which is newer than the order may belong to a newer
-// order.
+// StoredDelivery returns the stored delivery of an order with the matching state of the
+// order. The delivery is empty if the order has none. A change of both gives both the same
+// UpdatedOn, so a delivery that is newer than the order may belong to a newer state of the
+// order, which is then read.
 func (s *Service) StoredDelivery(ctx context.Context, order commerce.Order) (Tracked, error) {
 	if order.Fulfillment != commerce.ByDelivery {
 		return Tracked{Order: order}, nil

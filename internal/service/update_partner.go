@@ -7,7 +7,7 @@ import (
 	"purveyor/internal/commerce"
 )
 
-// UpdatePartner says what is to change of a partner; what is nil stays.
+// UpdatePartner is a change of a partner. Fields that are nil keep their values.
 type UpdatePartner = command.UpdatePartner
 
 // UpdatePartner changes a partner: its name, rights, limits and endpoint, and

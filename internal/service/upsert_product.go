@@ -7,11 +7,11 @@ import (
 	"purveyor/internal/commerce"
 )
 
-// UpsertProduct is a product to be made or updated. The use case fills in Actor, and
-// the ID of a product to be made.
+// UpsertProduct is a product to create or update. The use case sets Actor, and the ID of a
+// new product.
 type UpsertProduct = command.UpsertProduct
 
-// UpsertProduct makes a product, or updates it.
+// UpsertProduct creates a product, or updates it.
 func (s *Service) UpsertProduct(ctx context.Context, by Caller, in UpsertProduct, o Once[commerce.Item]) (Outcome[commerce.Item], error) {
 	if in.Create {
 		in.ID = s.newID(commerce.PrefixProduct)
