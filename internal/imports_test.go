@@ -51,7 +51,7 @@ var arrows = map[string][]string{
 	"api":                       {"web", "api/wire", "jsonin", "commerce", "service", "storage", "env"},
 	"api/wire":                  {"commerce"},
 	"scenario":                  {"api", "jobs", "inbound", "service", "effect", "outside/payment", "outside/courier", "outside/geocode", "outside/sandbox", "web", "commerce", "command", "commit", "storage", "storage/sqlite", "storage/postgres", "env"},
-	"simulation":                {"api", "command", "commerce", "commit", "effect", "env", "inbound", "jobs", "outside/courier", "outside/geocode", "outside/payment", "outside/sandbox", "outside/webhook", "service", "storage", "storage/storagetest", "sweep", "testkit/memory", "testkit/sim", "web"},
+	"simulation":                {"api", "commerce", "commit", "effect", "env", "inbound", "jobs", "outside/courier", "outside/geocode", "outside/payment", "outside/sandbox", "outside/webhook", "service", "storage", "storage/storagetest", "sweep", "testkit/memory", "testkit/sim", "web"},
 	"outside/courier":           {"commerce", "outside/httpcall", "outside/sandbox", "outside/watch", "env"},
 
 	"testkit/browser":      {},
@@ -60,6 +60,7 @@ var arrows = map[string][]string{
 	"testkit/memory":       {"commerce", "env", "storage", "storage/schema", "storage/storagetest"},
 	"testkit/sim":          {"env"},
 	"testkit/fakedoordash": {},
+	"testkit/fixture":      {"command", "commerce", "commit", "storage", "api/wire"},
 	"testkit/fakesandbox":  {"outside/sandbox"},
 	"testkit/fakestripe":   {},
 	"testkit/fakeuber":     {},

@@ -15,7 +15,6 @@ import (
 
 	"purveyor/internal/api"
 	"purveyor/internal/api/wire"
-	"purveyor/internal/command"
 	"purveyor/internal/commerce"
 	"purveyor/internal/commit"
 	"purveyor/internal/env"
@@ -23,6 +22,7 @@ import (
 	"purveyor/internal/service"
 	"purveyor/internal/storage"
 	"purveyor/internal/storage/sqlite"
+	"purveyor/internal/testkit/fixture"
 	"purveyor/internal/web"
 )
 
@@ -53,16 +53,14 @@ type chain struct {
 
 func newChain(b *testing.B, engine storage.Engine, o service.Options) *chain {
 	b.Helper()
-	c := &chain{committer: commit.New(engine, commit.Options{EncodeEvent: wire.EventData}), key: commerce.Live.NewKey([20]byte{1}), response: discard{header: http.Header{}}}
+	c := &chain{committer: commit.New(engine, commit.Options{EncodeEvent: wire.EventData}), key: fixture.Key("ptn_bench", commerce.Live), response: discard{header: http.Header{}}}
 	b.Cleanup(func() {
 		c.committer.Close()
 		if err := engine.Close(); err != nil {
 			b.Error(err)
 		}
 	})
-	partner := commerce.Partner{ID: "ptn_bench", Name: "Bench", Scopes: []commerce.Scope{commerce.AllScopes}, RateLimit: 1 << 40}
-	_, err := commit.Do(b.Context(), c.committer, command.CreatePartner{Partner: partner,
-		Keys: []commerce.APIKey{{PartnerID: partner.ID, Mode: commerce.Live, Hash: commerce.HashKey(c.key)}}})
+	_, err := commit.Do(b.Context(), c.committer, fixture.Admit(commerce.Partner{ID: "ptn_bench", Name: "Bench"}))
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -18,6 +18,7 @@ import (
 	"purveyor/internal/storage"
 	"purveyor/internal/storage/schema"
 	"purveyor/internal/storage/storagetest"
+	"purveyor/internal/testkit/fixture"
 )
 
 // TestMain keeps the log of the failures that are provoked here out of sight.
@@ -37,21 +38,21 @@ func (idle) Decide(*commerce.Rows, commerce.Millis) (int, commerce.Changes, erro
 // together runs commands in one batch: the writer is held, an idle command
 // waits for it, and all others gather behind that one before it is let go.
 func (s *shop) together(run ...func()) {
-	s.t.Helper()
+	s.T.Helper()
 	hold, err := s.engine.Engine.Load(context.Background())
 	if err != nil {
-		s.t.Fatal(err)
+		s.T.Fatal(err)
 	}
 	var wg sync.WaitGroup
 	before := s.engine.Loads.Load()
-	wg.Go(func() { _, _ = commit.Do(context.Background(), s.committer, idle{}) })
+	wg.Go(func() { _, _ = commit.Do(context.Background(), s.Committer, idle{}) })
 	for s.engine.Loads.Load() == before {
 		runtime.Gosched()
 	}
 	for _, f := range run {
 		wg.Go(f)
 	}
-	for s.committer.Waiting() < len(run) {
+	for s.Committer.Waiting() < len(run) {
 		runtime.Gosched()
 	}
 	hold.Discard()
@@ -68,7 +69,7 @@ func testSameKeyTogether(t *testing.T, open opener) {
 	for i := range callers {
 		run = append(run, func() {
 			var err error
-			if replies[i], err = commit.Do(t.Context(), s.committer, s.once("k", s.report(0, 1))); err != nil {
+			if replies[i], err = commit.Do(t.Context(), s.Committer, s.once("k", s.Report(0, 1))); err != nil {
 				t.Error(err)
 			}
 		})
@@ -83,8 +84,8 @@ func testSameKeyTogether(t *testing.T, open opener) {
 			t.Errorf("answers differ: %d %s and %s", r.Status, r.Body, replies[0].Body)
 		}
 	}
-	if firsts != 1 || s.stock(0).Quantity != 99 {
-		t.Errorf("%d first answers, %d left; want 1 and 99", firsts, s.stock(0).Quantity)
+	if firsts != 1 || s.Stock(0).Quantity != 99 {
+		t.Errorf("%d first answers, %d left; want 1 and 99", firsts, s.Stock(0).Quantity)
 	}
 }
 
@@ -92,13 +93,13 @@ func TestKeyReused(t *testing.T) { onEveryEngine(t, testKeyReused) }
 
 func testKeyReused(t *testing.T, open opener) {
 	s := openShop(t, open, 1, 100)
-	must(commit.Do(t.Context(), s.committer, s.once("k", s.report(0, 1))))
-	other := commit.Once(commerce.ReplyKey{PartnerID: "ptn_1", Op: "report", Key: "k"}, [32]byte{1}, s.report(0, 1),
+	must(commit.Do(t.Context(), s.Committer, s.once("k", s.Report(0, 1))))
+	other := commit.Once(commerce.ReplyKey{PartnerID: "ptn_1", Op: "report", Key: "k"}, [32]byte{1}, s.Report(0, 1),
 		func(commerce.Order) (int, []byte) { return 201, nil })
-	_, err := commit.Do(t.Context(), s.committer, other)
+	_, err := commit.Do(t.Context(), s.Committer, other)
 	var refusal *commerce.Error
-	if !errors.As(err, &refusal) || refusal.Code != "idempotency_key_reused" || s.stock(0).Quantity != 99 {
-		t.Errorf("%v, %d left", err, s.stock(0).Quantity)
+	if !errors.As(err, &refusal) || refusal.Code != "idempotency_key_reused" || s.Stock(0).Quantity != 99 {
+		t.Errorf("%v, %d left", err, s.Stock(0).Quantity)
 	}
 }
 
@@ -107,12 +108,12 @@ func TestRefusalIsNotStored(t *testing.T) { onEveryEngine(t, testRefusalIsNotSto
 
 func testRefusalIsNotStored(t *testing.T, open opener) {
 	s := openShop(t, open, 1, 1)
-	tooMany := s.once("k", s.report(0, 2))
-	if _, err := commit.Do(t.Context(), s.committer, tooMany); err == nil {
+	tooMany := s.once("k", s.Report(0, 2))
+	if _, err := commit.Do(t.Context(), s.Committer, tooMany); err == nil {
 		t.Fatal("sold more than there was")
 	}
-	must(commit.Do(t.Context(), s.committer, command.AdjustInventory{Actor: s.actor, Lines: []command.AdjustmentLine{{Product: key(0), Delta: 1}}}))
-	r, err := commit.Do(t.Context(), s.committer, tooMany)
+	must(commit.Do(t.Context(), s.Committer, command.AdjustInventory{Actor: fixture.Actor(commerce.Live), Lines: []command.AdjustmentLine{{Product: fixture.ProductKey(0), Delta: 1}}}))
+	r, err := commit.Do(t.Context(), s.Committer, tooMany)
 	if err != nil || r.Replayed {
 		t.Errorf("the repeat after a refusal: %+v, %v", r, err)
 	}
@@ -127,7 +128,7 @@ func testNeighbours(t *testing.T, open opener) {
 	var mu sync.Mutex
 	sold, refused := 0, 0
 	sell := func() {
-		_, err := commit.Do(t.Context(), s.committer, s.report(0, 1))
+		_, err := commit.Do(t.Context(), s.Committer, s.Report(0, 1))
 		mu.Lock()
 		defer mu.Unlock()
 		if err == nil {
@@ -137,18 +138,18 @@ func testNeighbours(t *testing.T, open opener) {
 		}
 	}
 	bug := func() {
-		if _, err := commit.Do(t.Context(), s.committer, buggy{}); err == nil {
+		if _, err := commit.Do(t.Context(), s.Committer, buggy{}); err == nil {
 			t.Error("a panic was no error")
 		}
 	}
 	outside := func() {
-		if _, err := commit.Do(t.Context(), s.committer, trespasser{}); err == nil {
+		if _, err := commit.Do(t.Context(), s.Committer, trespasser{}); err == nil {
 			t.Error("a change outside of the needs was no error")
 		}
 	}
 	s.together(sell, sell, bug, sell, sell, outside, sell, sell, bug, sell, sell)
-	if sold != 5 || refused != 3 || s.stock(0).Quantity != 0 {
-		t.Errorf("sold %d, refused %d, left %d; want 5, 3, 0", sold, refused, s.stock(0).Quantity)
+	if sold != 5 || refused != 3 || s.Stock(0).Quantity != 0 {
+		t.Errorf("sold %d, refused %d, left %d; want 5, 3, 0", sold, refused, s.Stock(0).Quantity)
 	}
 }
 
@@ -178,10 +179,10 @@ func testBatchRefusedByTheEngine(t *testing.T, open opener) {
 	saves := s.engine.Saves.Load()
 	var run []func()
 	for range 10 {
-		run = append(run, func() { must(commit.Do(t.Context(), s.committer, s.report(0, 1))) })
+		run = append(run, func() { must(commit.Do(t.Context(), s.Committer, s.Report(0, 1))) })
 	}
 	s.together(run...)
-	if got := s.stock(0).Quantity; got != 90 {
+	if got := s.Stock(0).Quantity; got != 90 {
 		t.Errorf("%d left, want 90", got)
 	}
 	if got := s.engine.Saves.Load() - saves; got != 11 {
@@ -201,20 +202,20 @@ func testUnknownOutcome(t *testing.T, open opener) {
 		for _, how := range []storagetest.Failure{storagetest.BeforeSave, storagetest.AfterSave} {
 			k := fmt.Sprint(i, how)
 			s.engine.Fail(how)
-			first, err := commit.Do(t.Context(), s.committer, s.once(k, s.report(0, 1)))
+			first, err := commit.Do(t.Context(), s.Committer, s.once(k, s.Report(0, 1)))
 			if err != nil || first.Status != 201 {
 				t.Fatalf("failure %d: %+v, %v", how, first, err)
 			}
 			left--
-			again, err := commit.Do(t.Context(), s.committer, s.once(k, s.report(0, 1)))
+			again, err := commit.Do(t.Context(), s.Committer, s.once(k, s.Report(0, 1)))
 			if err != nil || !again.Replayed || !bytes.Equal(again.Body, first.Body) {
 				t.Errorf("failure %d, repeated: %+v, %v; first was %s", how, again, err, first.Body)
 			}
-			if got := s.stock(0).Quantity; got != left {
+			if got := s.Stock(0).Quantity; got != left {
 				t.Fatalf("failure %d: %d left, want %d", how, got, left)
 			}
 			s.engine.Fail(how)
-			if _, err := commit.Do(t.Context(), s.committer, s.report(0, 1)); !errors.Is(err, storage.ErrOutcomeUnknown) {
+			if _, err := commit.Do(t.Context(), s.Committer, s.Report(0, 1)); !errors.Is(err, storage.ErrOutcomeUnknown) {
 				t.Errorf("without a key, failure %d: %v", how, err)
 			}
 			if how == storagetest.AfterSave {
@@ -235,11 +236,11 @@ func testUnknownOutcomeOfADatabaseThatIsAway(t *testing.T, open opener) {
 	s.engine.AwayFor.Store(3)
 	for i, how := range []storagetest.Failure{storagetest.BeforeSave, storagetest.AfterSave} {
 		s.engine.Fail(how)
-		reply, err := commit.Do(t.Context(), s.committer, s.once(fmt.Sprint(i), s.report(0, 1)))
+		reply, err := commit.Do(t.Context(), s.Committer, s.once(fmt.Sprint(i), s.Report(0, 1)))
 		if err != nil || reply.Status != 201 || reply.Replayed != (how == storagetest.AfterSave) {
 			t.Errorf("failure %d: %+v, %v", how, reply, err)
 		}
-		if got := s.stock(0).Quantity; got != 99-int64(i) {
+		if got := s.Stock(0).Quantity; got != 99-int64(i) {
 			t.Errorf("failure %d: %d left", how, got)
 		}
 	}
@@ -252,15 +253,15 @@ func testCloseAnswersAll(t *testing.T, open opener) {
 	const callers = 40
 	var run []func()
 	for range callers {
-		run = append(run, func() { must(commit.Do(context.Background(), s.committer, s.report(0, 1))) })
+		run = append(run, func() { must(commit.Do(context.Background(), s.Committer, s.Report(0, 1))) })
 	}
-	run = append(run, func() { must(commit.Do(context.Background(), s.committer, closer{s.committer})) })
+	run = append(run, func() { must(commit.Do(context.Background(), s.Committer, closer{s.Committer})) })
 	s.together(run...)
-	s.committer.Close()
-	if got := s.stock(0).Quantity; got != 1000-callers {
+	s.Committer.Close()
+	if got := s.Stock(0).Quantity; got != 1000-callers {
 		t.Errorf("%d left, want %d", got, 1000-callers)
 	}
-	if _, err := commit.Do(context.Background(), s.committer, s.report(0, 1)); !errors.Is(err, commit.ErrClosed) {
+	if _, err := commit.Do(context.Background(), s.Committer, s.Report(0, 1)); !errors.Is(err, commit.ErrClosed) {
 		t.Errorf("after Close: %v", err)
 	}
 }
@@ -283,9 +284,9 @@ func testCallerGone(t *testing.T, open opener) {
 	ctx, cancel := context.WithCancel(t.Context())
 	s.together(func() {
 		defer cancel()
-		_, _ = commit.Do(ctx, s.committer, s.report(0, 1))
+		_, _ = commit.Do(ctx, s.Committer, s.Report(0, 1))
 	})
-	if got := s.stock(0).Quantity; got != 9 {
+	if got := s.Stock(0).Quantity; got != 9 {
 		t.Errorf("%d left, want 9", got)
 	}
 }
@@ -296,7 +297,7 @@ func TestEventsOfOneBatch(t *testing.T) { onEveryEngine(t, testEventsOfOneBatch)
 
 func testEventsOfOneBatch(t *testing.T, open opener) {
 	s := openShop(t, open, 1, 10)
-	order := must(commit.Do(t.Context(), s.committer, s.report(0, 1)))
+	order := must(commit.Do(t.Context(), s.Committer, s.Report(0, 1)))
 	facts := command.FactsOf(order)
 	b, err := s.engine.Load(t.Context(), command.MarkReady{Facts: facts}.Needs(), command.MarkPickedUp{Facts: facts}.Needs())
 	if err != nil {
@@ -329,8 +330,8 @@ func TestRepeatAfterASweep(t *testing.T) { onEveryEngine(t, testRepeatAfterASwee
 func testRepeatAfterASweep(t *testing.T, open opener) {
 	s := openShop(t, open, 1, 10)
 	before := time.Now().UnixMilli()
-	first := must(commit.Do(t.Context(), s.committer, s.once("k", s.report(0, 1))))
-	after := s.stock(0).UpdatedOn // the stamp of the batch
+	first := must(commit.Do(t.Context(), s.Committer, s.once("k", s.Report(0, 1))))
+	after := s.Stock(0).UpdatedOn // the stamp of the batch
 	const keep = 72 * 60 * 60 * 1000
 	sweep := func(now commerce.Millis) {
 		t.Helper()
@@ -339,13 +340,13 @@ func testRepeatAfterASweep(t *testing.T, open opener) {
 		}
 	}
 	sweep(commerce.Millis(before + keep))
-	again := must(commit.Do(t.Context(), s.committer, s.once("k", s.report(0, 1))))
-	if !again.Replayed || !bytes.Equal(again.Body, first.Body) || s.stock(0).Quantity != 9 {
-		t.Errorf("after a sweep: %+v, %d left; want the first answer and 9", again, s.stock(0).Quantity)
+	again := must(commit.Do(t.Context(), s.Committer, s.once("k", s.Report(0, 1))))
+	if !again.Replayed || !bytes.Equal(again.Body, first.Body) || s.Stock(0).Quantity != 9 {
+		t.Errorf("after a sweep: %+v, %d left; want the first answer and 9", again, s.Stock(0).Quantity)
 	}
 	sweep(after + keep + 1)
-	late := must(commit.Do(t.Context(), s.committer, s.once("k", s.report(0, 1))))
-	if late.Replayed || s.stock(0).Quantity != 8 {
-		t.Errorf("after its time: %+v, %d left; want an answer of its own and 8", late, s.stock(0).Quantity)
+	late := must(commit.Do(t.Context(), s.Committer, s.once("k", s.Report(0, 1))))
+	if late.Replayed || s.Stock(0).Quantity != 8 {
+		t.Errorf("after its time: %+v, %d left; want an answer of its own and 8", late, s.Stock(0).Quantity)
 	}
 }

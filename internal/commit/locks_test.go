@@ -15,6 +15,7 @@ import (
 	"purveyor/internal/storage"
 	"purveyor/internal/storage/postgres"
 	"purveyor/internal/testkit/database"
+	"purveyor/internal/testkit/fixture"
 
 	"github.com/jackc/pgx/v5"
 )
@@ -41,11 +42,11 @@ func TestRowLockedFromOutside(t *testing.T) {
 		}
 	})
 	other := command.ImportCatalog{Stores: []command.ImportStore{{ID: "sto_2", Name: "Two"}},
-		Products: []command.ImportProduct{{ID: "prd_other", Name: "Product", StoreID: "sto_2", PriceCents: ptr(commerce.Cents(100)), Quantity: ptr(int64(1000))}}}
-	must(commit.Do(ctx, a.committer, other))
+		Products: []command.ImportProduct{{ID: "prd_other", Name: "Product", StoreID: "sto_2", PriceCents: new(commerce.Cents(100)), Quantity: new(int64(1000))}}}
+	must(commit.Do(ctx, a.Committer, other))
 	ofOtherStore := func() command.ReportOrder {
-		r := a.report(0, 1)
-		r.StoreID, r.OrderID, r.Lines[0].ProductID = "sto_2", commerce.NewOrderID(2, commerce.Millis(a.orders.Add(1)), commerce.Entropy{}), "prd_other"
+		r := a.Report(0, 1)
+		r.StoreID, r.OrderID, r.Lines[0].ProductID = "sto_2", a.NewOrderID(2), "prd_other"
 		return r
 	}
 
@@ -54,7 +55,7 @@ func TestRowLockedFromOutside(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer conn.Close(ctx)
-	for _, sql := range []string{"BEGIN", "SELECT FROM stock WHERE store_id = '" + storeID + "' AND product_id = '" + productID(0) + "' FOR UPDATE"} {
+	for _, sql := range []string{"BEGIN", "SELECT FROM stock WHERE store_id = '" + fixture.StoreID + "' AND product_id = '" + fixture.ProductID(0) + "' FOR UPDATE"} {
 		if _, err := conn.Exec(ctx, sql); err != nil {
 			t.Fatal(err)
 		}
@@ -73,18 +74,18 @@ func TestRowLockedFromOutside(t *testing.T) {
 	}
 	var run []func()
 	run = append(run, func() {
-		go func() { _, err := commit.Do(ctx, a.committer, a.report(0, 1)); locked <- err }()
+		go func() { _, err := commit.Do(ctx, a.Committer, a.Report(0, 1)); locked <- err }()
 	})
 	for range 5 {
-		run = append(run, func() { sell(a.committer, ofOtherStore()) }, func() { sell(a.committer, a.report(1, 1)) })
+		run = append(run, func() { sell(a.Committer, ofOtherStore()) }, func() { sell(a.Committer, a.Report(1, 1)) })
 	}
 	a.together(run...)
 	for range 5 {
-		sell(a.committer, ofOtherStore())
+		sell(a.Committer, ofOtherStore())
 		sell(b, ofOtherStore())
-		sell(b, a.report(2, 1))
+		sell(b, a.Report(2, 1))
 	}
-	t.Logf("the row stays locked; other orders took at most %v in the process that waits for it, and %v in another", longest[a.committer], longest[b])
+	t.Logf("the row stays locked; other orders took at most %v in the process that waits for it, and %v in another", longest[a.Committer], longest[b])
 	select {
 	case err := <-locked:
 		t.Errorf("the order for the locked product was answered: %v", err)
@@ -97,7 +98,7 @@ func TestRowLockedFromOutside(t *testing.T) {
 		t.Error(err)
 	}
 	for i, want := range []int64{999, 995, 995} {
-		if got := a.stock(i).Quantity; got != want {
+		if got := a.Stock(i).Quantity; got != want {
 			t.Errorf("%d left of product %d, want %d", got, i, want)
 		}
 	}
@@ -115,24 +116,24 @@ func testRealViolation(t *testing.T, open opener) {
 		return command.CreatePartner{Partner: commerce.Partner{ID: id, Name: id, RateLimit: 1},
 			Keys: []commerce.APIKey{{Mode: commerce.Live, Hash: commerce.HashKey("one key")}}}
 	}
-	must(commit.Do(t.Context(), s.committer, create("ptn_first")))
+	must(commit.Do(t.Context(), s.Committer, create("ptn_first")))
 	loads := s.engine.Loads.Load()
 	var run []func()
 	for i := range 5 {
 		run = append(run, func() {
-			if _, err := commit.Do(t.Context(), s.committer, s.once(fmt.Sprint(i), s.report(0, 1))); err != nil {
+			if _, err := commit.Do(t.Context(), s.Committer, s.once(fmt.Sprint(i), s.Report(0, 1))); err != nil {
 				t.Error(err)
 			}
 		})
 	}
 	run = append(run, func() {
-		_, err := commit.Do(t.Context(), s.committer, create("ptn_second"))
+		_, err := commit.Do(t.Context(), s.Committer, create("ptn_second"))
 		if err == nil || errors.Is(err, storage.ErrUnavailable) || errors.Is(err, storage.ErrOutcomeUnknown) {
 			t.Errorf("a second key with the same hash: %v", err)
 		}
 	})
 	s.together(run...)
-	if got := s.stock(0).Quantity; got != 95 {
+	if got := s.Stock(0).Quantity; got != 95 {
 		t.Errorf("%d left, want 95", got)
 	}
 	if _, err := s.engine.Reader().Partner(t.Context(), "ptn_second"); !errors.Is(err, storage.ErrNotFound) {

@@ -10,15 +10,14 @@ import (
 	"purveyor/internal/commit"
 	"purveyor/internal/storage"
 	"purveyor/internal/storage/storagetest"
+	"purveyor/internal/testkit/fixture"
 )
 
 // checkout is a command whose answer its job decides.
 func (s *shop) checkout(k string) (commerce.ReplyKey, command.OrderFacts, commit.Command[commit.Reply]) {
-	n := s.orders.Add(1)
-	key := commerce.ReplyKey{PartnerID: "ptn_1", Op: "checkout", Key: k}
-	cmd := command.StartCheckout{Actor: s.actor, OrderID: commerce.NewOrderID(1, commerce.Millis(n), commerce.Entropy{}), CustomerID: "cus_1", StoreID: storeID,
-		Fulfillment: commerce.ByPickup, Lines: []commerce.OrderLine{{ProductID: productID(0), Quantity: 1}}, Processor: "box"}
-	facts := command.OrderFacts{Key: commerce.OrderKey{StoreID: storeID, OrderID: cmd.OrderID}, PartnerID: "ptn_1", Fulfillment: cmd.Fulfillment, Lines: cmd.Lines}
+	key := commerce.ReplyKey{PartnerID: fixture.PartnerID, Op: "checkout", Key: k}
+	cmd := s.Checkout(0, 1)
+	facts := command.OrderFacts{Key: commerce.OrderKey{StoreID: cmd.StoreID, OrderID: cmd.OrderID}, PartnerID: fixture.PartnerID, Fulfillment: cmd.Fulfillment, Lines: cmd.Lines}
 	return key, facts, commit.Once(key, [32]byte{1}, cmd, func(commerce.Order) (int, []byte) { return 0, nil })
 }
 
@@ -43,7 +42,7 @@ func TestOpenReply(t *testing.T) { onEveryEngine(t, testOpenReply) }
 func testOpenReply(t *testing.T, open opener) {
 	s := openShop(t, open, 1, 10)
 	key, facts, cmd := s.checkout("k")
-	first, jobs, err := commit.DoJobs(t.Context(), s.committer, cmd)
+	first, jobs, err := commit.DoJobs(t.Context(), s.Committer, cmd)
 	if err != nil || first.Replayed || first.Status != 0 || first.Job.ID != "" {
 		t.Fatalf("%+v, %v", first, err)
 	}
@@ -52,7 +51,7 @@ func testOpenReply(t *testing.T, open opener) {
 	var run []func()
 	for range 3 {
 		run = append(run, func() {
-			repeat, jobs, err := commit.DoJobs(t.Context(), s.committer, again)
+			repeat, jobs, err := commit.DoJobs(t.Context(), s.Committer, again)
 			if err != nil || !repeat.Replayed || repeat.Status != 0 || repeat.Job != job.Key() || len(jobs) != 0 {
 				t.Errorf("a repeat: %+v, %+v, %v", repeat, jobs, err)
 			}
@@ -64,9 +63,9 @@ func testOpenReply(t *testing.T, open opener) {
 		t.Errorf("stored %+v, %v", stored, err)
 	}
 	record := closing(command.RecordPaymentSession{RecordJob: command.RecordJob{Job: job}, Facts: facts, SessionID: "cs", URL: "https://pay.example"})
-	must(commit.Do(t.Context(), s.committer, record))
-	must(commit.Do(t.Context(), s.committer, record)) // by another worker: too late, and without effect
-	repeat, _, err := commit.DoJobs(t.Context(), s.committer, again)
+	must(commit.Do(t.Context(), s.Committer, record))
+	must(commit.Do(t.Context(), s.Committer, record)) // by another worker: too late, and without effect
+	repeat, _, err := commit.DoJobs(t.Context(), s.Committer, again)
 	if err != nil || repeat.Status != 201 || repeat.Job.ID != "" || !repeat.Replayed || string(repeat.Body) != "cs" {
 		t.Errorf("after the record: %+v, %v", repeat, err)
 	}
@@ -85,7 +84,7 @@ func testOpenReplyTogether(t *testing.T, open opener) {
 	for range 5 {
 		_, _, cmd := s.checkout("k")
 		run = append(run, func() {
-			reply, jobs, err := commit.DoJobs(t.Context(), s.committer, cmd)
+			reply, jobs, err := commit.DoJobs(t.Context(), s.Committer, cmd)
 			mu.Lock()
 			defer mu.Unlock()
 			if err != nil {
@@ -116,17 +115,17 @@ func TestReleasedReply(t *testing.T) { onEveryEngine(t, testReleasedReply) }
 func testReleasedReply(t *testing.T, open opener) {
 	s := openShop(t, open, 1, 10)
 	key, facts, cmd := s.checkout("k")
-	_, jobs, err := commit.DoJobs(t.Context(), s.committer, cmd)
+	_, jobs, err := commit.DoJobs(t.Context(), s.Committer, cmd)
 	if err != nil {
 		t.Fatal(err)
 	}
 	job := awaited(t, jobs)
-	must(commit.Do(t.Context(), s.committer, closing(command.RecordPaymentSession{RecordJob: command.RecordJob{Job: job}, Facts: facts, Refused: "no"})))
+	must(commit.Do(t.Context(), s.Committer, closing(command.RecordPaymentSession{RecordJob: command.RecordJob{Job: job}, Facts: facts, Refused: "no"})))
 	if stored, err := s.engine.Reader().Reply(t.Context(), key); !errors.Is(err, storage.ErrNotFound) {
 		t.Errorf("stored %+v, %v", stored, err)
 	}
 	_, _, again := s.checkout("k")
-	second, jobs, err := commit.DoJobs(t.Context(), s.committer, again)
+	second, jobs, err := commit.DoJobs(t.Context(), s.Committer, again)
 	if err != nil || second.Replayed || awaited(t, jobs).Key() == job.Key() {
 		t.Errorf("the repeat: %+v, %+v, %v", second, jobs, err)
 	}
@@ -144,7 +143,7 @@ func testOpenReplyAfterAnUnknownOutcome(t *testing.T, open opener) {
 		s := openShop(t, open, 1, 10)
 		key, _, cmd := s.checkout("k")
 		s.engine.Fail(how)
-		reply, jobs, err := commit.DoJobs(t.Context(), s.committer, cmd)
+		reply, jobs, err := commit.DoJobs(t.Context(), s.Committer, cmd)
 		if err != nil || reply.Replayed != (how == storagetest.AfterSave) {
 			t.Fatalf("failure %d: %+v, %v", how, reply, err)
 		}
@@ -158,7 +157,7 @@ func testOpenReplyAfterAnUnknownOutcome(t *testing.T, open opener) {
 		if err != nil || stored.Job != job || job.ID == "" {
 			t.Errorf("failure %d: stored %+v, %v, and told of %+v", how, stored, err, job)
 		}
-		waiting, err := s.engine.Reader().Jobs(t.Context(), storage.JobFilter{State: commerce.JobWaiting, Owner: storeID, Limit: 9})
+		waiting, err := s.engine.Reader().Jobs(t.Context(), storage.JobFilter{State: commerce.JobWaiting, Owner: fixture.StoreID, Limit: 9})
 		if err != nil || len(waiting) != 1 || waiting[0].Key() != job {
 			t.Errorf("failure %d: jobs %+v, %v", how, waiting, err)
 		}

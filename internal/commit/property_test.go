@@ -13,6 +13,7 @@ import (
 	"purveyor/internal/commerce"
 	"purveyor/internal/commit"
 	"purveyor/internal/storage/storagetest"
+	"purveyor/internal/testkit/fixture"
 
 	"github.com/anishathalye/porcupine"
 	"pgregory.net/rapid"
@@ -70,7 +71,7 @@ func testStockAddsUp(t *testing.T, open opener) {
 		}
 		start := rapid.Int64Range(0, 20).Draw(rt, "start")
 		s := openShop(t, open, products, start)
-		defer s.close()
+		defer s.Close()
 		b := &books{want: [products]int64{start, start, start}}
 		for range rapid.IntRange(1, 4).Draw(rt, "rounds") {
 			round := rapid.SliceOfN(steps, 1, 16).Draw(rt, "at once")
@@ -82,11 +83,11 @@ func testStockAddsUp(t *testing.T, open opener) {
 			wg.Wait()
 			storagetest.CheckStock(t, s.engine.Reader())
 			for p := range products {
-				got := s.stock(p)
+				got := s.Stock(p)
 				if b.named {
 					b.want[p] = got.Quantity
 				}
-				if got.Quantity != b.want[p] || got.Quantity < 0 || got.SoldCount != b.sold[p] || got.SoldCents != commerce.Cents(100*b.sold[p]) {
+				if got.Quantity != b.want[p] || got.Quantity < 0 || got.SoldCount != b.sold[p] || got.SoldCents != fixture.Price*commerce.Cents(b.sold[p]) {
 					rt.Fatalf("product %d: %+v; want %d left and %d sold", p, got, b.want[p], b.sold[p])
 				}
 			}
@@ -96,12 +97,12 @@ func testStockAddsUp(t *testing.T, open opener) {
 
 // take does one step and enters its result in the books.
 func (s *shop) take(t *rapid.T, b *books, st step) {
-	ctx := s.t.Context()
+	ctx := s.T.Context()
 	var err error
 	switch st.kind {
 	case "report":
 		var o commerce.Order
-		if o, err = commit.Do(ctx, s.committer, s.report(st.product, st.quantity)); err == nil {
+		if o, err = commit.Do(ctx, s.Committer, s.Report(st.product, st.quantity)); err == nil {
 			b.move(st.product, -st.quantity)
 			b.mu.Lock()
 			b.sold[st.product] += st.quantity
@@ -113,20 +114,20 @@ func (s *shop) take(t *rapid.T, b *books, st step) {
 		if delta%2 == 0 {
 			delta = -delta
 		}
-		if _, err = commit.Do(ctx, s.committer, command.AdjustInventory{Actor: s.actor,
-			Lines: []command.AdjustmentLine{{Product: key(st.product), Delta: delta}}}); err == nil {
+		if _, err = commit.Do(ctx, s.Committer, command.AdjustInventory{Actor: fixture.Actor(commerce.Live),
+			Lines: []command.AdjustmentLine{{Product: fixture.ProductKey(st.product), Delta: delta}}}); err == nil {
 			b.move(st.product, delta)
 		}
 	case "upsert": // changes the product and must leave its stock alone
-		_, err = commit.Do(ctx, s.committer, command.UpsertProduct{Actor: s.actor, ID: productID(st.product), StoreID: storeID,
-			CategoryID: category, Name: fmt.Sprint("Renamed ", st.quantity)})
+		_, err = commit.Do(ctx, s.Committer, command.UpsertProduct{Actor: fixture.Actor(commerce.Live), ID: fixture.ProductID(st.product), StoreID: fixture.StoreID,
+			CategoryID: fixture.CategoryID, Name: fmt.Sprint("Renamed ", st.quantity)})
 	case "set":
-		_, err = commit.Do(ctx, s.committer, command.UpsertProduct{Actor: s.actor, ID: productID(st.product), StoreID: storeID,
-			CategoryID: category, Name: "Product", Quantity: &st.quantity})
+		_, err = commit.Do(ctx, s.Committer, command.UpsertProduct{Actor: fixture.Actor(commerce.Live), ID: fixture.ProductID(st.product), StoreID: fixture.StoreID,
+			CategoryID: fixture.CategoryID, Name: "Product", Quantity: &st.quantity})
 		b.name()
 	case "import":
-		_, err = commit.Do(ctx, s.committer, command.ImportCatalog{Actor: "operator:ann", Products: []command.ImportProduct{
-			{ID: productID(st.product), Name: "Product", StoreID: storeID, Quantity: &st.quantity}}})
+		_, err = commit.Do(ctx, s.Committer, command.ImportCatalog{Actor: "operator:ann", Products: []command.ImportProduct{
+			{ID: fixture.ProductID(st.product), Name: "Product", StoreID: fixture.StoreID, Quantity: &st.quantity}}})
 		b.name()
 	case "cancel":
 		b.mu.Lock()
@@ -137,7 +138,7 @@ func (s *shop) take(t *rapid.T, b *books, st step) {
 		o := b.pending[0]
 		b.pending = b.pending[1:]
 		b.mu.Unlock()
-		if _, err = commit.Do(ctx, s.committer, command.CancelOrder{Facts: command.FactsOf(o)}); err == nil {
+		if _, err = commit.Do(ctx, s.Committer, command.CancelOrder{Facts: command.FactsOf(o)}); err == nil {
 			line := o.Lines[0]
 			var product int
 			_, _ = fmt.Sscanf(line.ProductID, "prd_%d", &product)
@@ -230,31 +231,31 @@ func testStockIsLinearizable(t *testing.T, open opener) {
 }
 
 func (s *shop) do(in stockInput) stockOutput {
-	ctx := s.t.Context()
+	ctx := s.T.Context()
 	switch in.kind {
 	case "take":
-		_, err := commit.Do(ctx, s.committer, s.report(0, in.value))
+		_, err := commit.Do(ctx, s.Committer, s.Report(0, in.value))
 		return stockOutput{ok: s.accepted(err)}
 	case "add":
-		done, err := commit.Do(ctx, s.committer, command.AdjustInventory{Actor: s.actor,
-			Lines: []command.AdjustmentLine{{Product: key(0), Delta: in.value}}})
+		done, err := commit.Do(ctx, s.Committer, command.AdjustInventory{Actor: fixture.Actor(commerce.Live),
+			Lines: []command.AdjustmentLine{{Product: fixture.ProductKey(0), Delta: in.value}}})
 		if !s.accepted(err) {
 			return stockOutput{}
 		}
 		return stockOutput{ok: true, quantity: done[0].Next}
 	case "set":
-		_, err := commit.Do(ctx, s.committer, command.UpsertProduct{Actor: s.actor, ID: productID(0), StoreID: storeID,
-			CategoryID: category, Name: "Product", Quantity: &in.value})
+		_, err := commit.Do(ctx, s.Committer, command.UpsertProduct{Actor: fixture.Actor(commerce.Live), ID: fixture.ProductID(0), StoreID: fixture.StoreID,
+			CategoryID: fixture.CategoryID, Name: "Product", Quantity: &in.value})
 		return stockOutput{ok: s.accepted(err)}
 	default:
-		return stockOutput{quantity: s.stock(0).Quantity}
+		return stockOutput{quantity: s.Stock(0).Quantity}
 	}
 }
 
 func (s *shop) accepted(err error) bool {
 	var refusal *commerce.Error
 	if err != nil && !errors.As(err, &refusal) {
-		s.t.Error(err)
+		s.T.Error(err)
 	}
 	return err == nil
 }

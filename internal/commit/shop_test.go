@@ -1,14 +1,9 @@
 package commit_test
 
 import (
-	"context"
 	"crypto/sha256"
-	"fmt"
-	"sync"
-	"sync/atomic"
 	"testing"
 
-	"purveyor/internal/api/wire"
 	"purveyor/internal/command"
 	"purveyor/internal/commerce"
 	"purveyor/internal/commit"
@@ -17,27 +12,13 @@ import (
 	"purveyor/internal/storage/sqlite"
 	"purveyor/internal/storage/storagetest"
 	"purveyor/internal/testkit/database"
+	"purveyor/internal/testkit/fixture"
 )
 
-// shop is a store with products, a partner, and the committer under test.
+// shop is a shop whose committer is under test.
 type shop struct {
-	t         testing.TB
-	engine    *storagetest.Flaky
-	committer *commit.Committer
-	actor     commerce.Actor
-	orders    atomic.Int64
-	close     func() // at the end of the test, or earlier
-}
-
-const (
-	storeID  = "sto_1"
-	category = "cat_1"
-)
-
-func productID(i int) string { return fmt.Sprintf("prd_%d", i) }
-
-func key(i int) commerce.ProductKey {
-	return commerce.ProductKey{StoreID: storeID, ProductID: productID(i)}
+	*fixture.Shop
+	engine *storagetest.Flaky
 }
 
 // opener opens an engine on a fresh database.
@@ -70,29 +51,8 @@ func openShopWith(t testing.TB, open opener, n int, quantity int64, starter comm
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &shop{t: t, engine: &storagetest.Flaky{Engine: engine}}
-	s.committer = commit.New(s.engine, commit.Options{Starter: starter, EncodeEvent: wire.EventData})
-	s.close = sync.OnceFunc(func() {
-		s.committer.Close()
-		if err := engine.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	t.Cleanup(s.close)
-	catalog := command.ImportCatalog{
-		Categories: []command.ImportCategory{{ID: category, Name: "Bread"}},
-		Stores:     []command.ImportStore{{ID: storeID, Name: "One"}},
-	}
-	price := commerce.Cents(100)
-	for i := range n {
-		catalog.Products = append(catalog.Products, command.ImportProduct{
-			ID: productID(i), Name: "Product", StoreID: storeID, PriceCents: &price, Quantity: &quantity})
-	}
-	must(commit.Do(t.Context(), s.committer, catalog))
-	s.actor = commerce.PartnerActor("ptn_1", commerce.Live, commerce.Live, "trace")
-	must(commit.Do(t.Context(), s.committer, command.CreatePartner{Partner: commerce.Partner{
-		ID: "ptn_1", Name: "P", Scopes: []commerce.Scope{commerce.AllScopes}, RateLimit: 1, CallbackURL: "https://p.example"}}))
-	return s
+	flaky := &storagetest.Flaky{Engine: engine}
+	return &shop{fixture.Open(t, flaky, starter, n, quantity), flaky}
 }
 
 // must is for what a test only prepares.
@@ -103,26 +63,8 @@ func must[T any](v T, err error) T {
 	return v
 }
 
-// report is a command that sells some of a product, as a new order.
-func (s *shop) report(product int, quantity int64) command.ReportOrder {
-	n := s.orders.Add(1)
-	return command.ReportOrder{
-		Actor: s.actor, OrderID: commerce.NewOrderID(1, commerce.Millis(n), commerce.Entropy{}), CustomerID: "cus_1", StoreID: storeID,
-		ExternalID: fmt.Sprint("ext-", n), Fulfillment: commerce.ByPickup,
-		Lines: []commerce.OrderLine{{ProductID: productID(product), Quantity: quantity, PriceCents: 100}},
-	}
-}
-
 // once gives a command an idempotency key, as the API does.
 func (s *shop) once(idempotencyKey string, cmd command.ReportOrder) commit.Command[commit.Reply] {
-	return commit.Once(commerce.ReplyKey{PartnerID: "ptn_1", Op: "report", Key: idempotencyKey}, sha256.Sum256([]byte(idempotencyKey)), cmd,
+	return commit.Once(commerce.ReplyKey{PartnerID: fixture.PartnerID, Op: "report", Key: idempotencyKey}, sha256.Sum256([]byte(idempotencyKey)), cmd,
 		func(o commerce.Order) (int, []byte) { return 201, []byte(o.ID) })
-}
-
-func (s *shop) stock(product int) commerce.Stock {
-	found, err := s.engine.Reader().Stock(context.Background(), []string{productID(product)})
-	if err != nil {
-		s.t.Error(err)
-	}
-	return found[productID(product)]
 }

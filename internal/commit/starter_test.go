@@ -7,7 +7,6 @@ import (
 	"sync"
 	"testing"
 
-	"purveyor/internal/command"
 	"purveyor/internal/commerce"
 	"purveyor/internal/commit"
 	"purveyor/internal/storage"
@@ -71,8 +70,8 @@ func testStarter(t *testing.T, open opener) {
 			s := openShopWith(t, open, 1, 10, d)
 			s.engine.Fail(c.failure)
 			if c.keyed {
-				must(commit.Do(t.Context(), s.committer, s.once("k", s.report(0, 1))))
-			} else if _, err := commit.Do(t.Context(), s.committer, s.report(0, 1)); (err == nil) != (c.failure == storagetest.Never) {
+				must(commit.Do(t.Context(), s.Committer, s.once("k", s.Report(0, 1))))
+			} else if _, err := commit.Do(t.Context(), s.Committer, s.Report(0, 1)); (err == nil) != (c.failure == storagetest.Never) {
 				t.Error(err)
 			}
 			stored, err := s.engine.Reader().Jobs(t.Context(), storage.JobFilter{State: commerce.JobWaiting, Owner: "ptn_1", Limit: 5})
@@ -100,7 +99,7 @@ func testStarterOfABatch(t *testing.T, open opener) {
 	s := openShopWith(t, open, 1, 3, d)
 	var run []func()
 	for range 5 {
-		run = append(run, func() { _, _ = commit.Do(t.Context(), s.committer, s.report(0, 1)) })
+		run = append(run, func() { _, _ = commit.Do(t.Context(), s.Committer, s.Report(0, 1)) })
 	}
 	s.together(run...)
 	stored, err := s.engine.Reader().Jobs(t.Context(), storage.JobFilter{State: commerce.JobWaiting, Owner: "ptn_1", Limit: 9})
@@ -119,11 +118,8 @@ func testStarterHasTheOrder(t *testing.T, open opener) {
 	s := openShopWith(t, open, 1, 10, d)
 	var run []func()
 	for n := range int64(3) {
-		cmd := command.StartCheckout{
-			Actor: s.actor, OrderID: commerce.NewOrderID(1, commerce.Millis(n)+1, commerce.Entropy{}), CustomerID: "cus_1", StoreID: storeID, Fulfillment: commerce.ByPickup,
-			Lines: []commerce.OrderLine{{ProductID: productID(0), Quantity: n + 1}}, Titles: []commerce.LineTitle{{Name: "Product"}}, Processor: "sandbox",
-		}
-		run = append(run, func() { must(commit.Do(t.Context(), s.committer, cmd)) })
+		cmd := s.Checkout(0, n+1)
+		run = append(run, func() { must(commit.Do(t.Context(), s.Committer, cmd)) })
 	}
 	s.together(run...)
 	if len(d.started) != 3 {
@@ -141,18 +137,18 @@ func testStarterHasTheOrder(t *testing.T, open opener) {
 // withoutEvents sees that deliveries are handed over with their events, as those
 // are stored, and gives what is stored of the jobs.
 func (s *shop) withoutEvents(started []commerce.Job) []commerce.Job {
-	s.t.Helper()
+	s.T.Helper()
 	list := slices.Clone(started)
 	for i, j := range list {
 		key := commerce.EventKey{PartnerID: j.Owner, ID: j.Subject}
-		found, err := s.engine.Reader().WebhookEvents(s.t.Context(), []commerce.EventKey{key})
+		found, err := s.engine.Reader().WebhookEvents(s.T.Context(), []commerce.EventKey{key})
 		if err != nil || j.Event == nil {
-			s.t.Fatalf("event of %+v: %v", j, err)
+			s.T.Fatalf("event of %+v: %v", j, err)
 		}
 		event := *j.Event
 		event.Deliver = false // is not stored
 		if !reflect.DeepEqual(found[key], event) {
-			s.t.Errorf("handed over %+v\nstored %+v", event, found[key])
+			s.T.Errorf("handed over %+v\nstored %+v", event, found[key])
 		}
 		list[i].Event = nil
 	}

@@ -23,11 +23,11 @@ func TestWhatIsDelivered(t *testing.T) {
 		if len(requests) != 1 {
 			t.Fatalf("%d requests", len(requests))
 		}
-		store, err := s.engine.Reader().Store(context.Background(), storeID)
+		store, err := s.Engine.Reader().Store(context.Background(), storeID)
 		if err != nil {
 			t.Fatal(err)
 		}
-		o := s.order(r.order)
+		o := s.Order(r.order)
 		got := requests[0]
 		if got.AskedOn == 0 {
 			t.Error("it is not said since when the delivery is asked for")
@@ -49,7 +49,7 @@ func TestCancelIsTriedAgain(t *testing.T) {
 		s.admit()
 		near, far := newDepot("near"), newDepot("far")
 		s.depots = []*depot{near, far}
-		v := s.serve(newMortal(s.engine, 0, false), nil, nil)
+		v := s.serve(newMortal(s.Engine, 0, false), nil, nil)
 		r := &ride{name: "A-1"}
 		reporting(v, r)
 		near.set(cancelling, isDown)
@@ -57,7 +57,7 @@ func TestCancelIsTriedAgain(t *testing.T) {
 			t.Errorf("answered %s", a.body)
 		}
 		cancels := func() (list []commerce.Job) {
-			for _, j := range s.jobs(commerce.JobWaiting, storeID) {
+			for _, j := range s.Jobs(commerce.JobWaiting, storeID) {
 				if j.Kind == commerce.JobCancelDelivery {
 					list = append(list, j)
 				}
@@ -69,7 +69,7 @@ func TestCancelIsTriedAgain(t *testing.T) {
 		}
 		v.stop()
 		s.depots = []*depot{far}
-		without := s.serve(newMortal(s.engine, 0, false), nil, nil)
+		without := s.serve(newMortal(s.Engine, 0, false), nil, nil)
 		time.Sleep(10 * time.Second)
 		without.stop()
 		if list := cancels(); len(list) != 1 || !strings.Contains(list[0].Error, `"near" is not configured any more`) {
@@ -77,11 +77,11 @@ func TestCancelIsTriedAgain(t *testing.T) {
 		}
 		s.depots = []*depot{near, far}
 		near.set(cancelling, "")
-		again := s.serve(newMortal(s.engine, 0, false), nil, nil)
+		again := s.serve(newMortal(s.Engine, 0, false), nil, nil)
 		defer again.stop()
 		s.hours("the courier to be sent home", s.quiet)
-		if n, list := s.underWay(r.order.OrderID); n != 0 || s.delivery(r.order).State != commerce.DeliveryOver {
-			t.Errorf("%d are under way: %s; %+v", n, list, s.delivery(r.order))
+		if n, list := s.underWay(r.order.OrderID); n != 0 || s.Delivery(r.order).State != commerce.DeliveryOver {
+			t.Errorf("%d are under way: %s; %+v", n, list, s.Delivery(r.order))
 		}
 	})
 }
@@ -113,7 +113,7 @@ func TestSilentDelivery(t *testing.T) {
 		near.set(getting, isDown)
 		near.move(commerce.DeliveryRef(r.order.OrderID, 1), commerce.CourierDone) // and its notice is lost
 		check := func() commerce.Job {
-			for _, j := range s.jobs(commerce.JobWaiting, storeID) {
+			for _, j := range s.Jobs(commerce.JobWaiting, storeID) {
 				if j.Kind == commerce.JobCheckDelivery {
 					return j
 				}
@@ -122,12 +122,12 @@ func TestSilentDelivery(t *testing.T) {
 		}
 		first := check().RunAt
 		time.Sleep(commerce.CheckEvery + time.Minute)
-		if o, j := s.order(r.order), check(); o.Status != commerce.Shipped || j.RunAt <= first || j.LeasedBy != "" {
+		if o, j := s.Order(r.order), check(); o.Status != commerce.Shipped || j.RunAt <= first || j.LeasedBy != "" {
 			t.Errorf("while it is down: %s, %+v", o.Status, j)
 		}
 		near.set(getting, "")
 		time.Sleep(2 * commerce.CheckEvery)
-		if o := s.order(r.order); o.Status != commerce.Delivered || check().ID != "" {
+		if o := s.Order(r.order); o.Status != commerce.Delivered || check().ID != "" {
 			t.Errorf("it has told by now, and the order is %s; %+v", o.Status, check())
 		}
 	})
@@ -151,8 +151,8 @@ func TestDispatchWithoutDatabase(t *testing.T) {
 		far.set(quoting, isDown)
 		r := &ride{name: "A-1"}
 		reporting(v, r)
-		job := s.jobs(commerce.JobWaiting, storeID)[0]
-		out := couriers{Options{Queue: unreadable{s.engine}, Reads: unreadable{s.engine}.Reader(), Committer: s.committer}}.dispatch(context.Background(), job)
+		job := s.Jobs(commerce.JobWaiting, storeID)[0]
+		out := couriers{Options{Queue: unreadable{s.Engine}, Reads: unreadable{s.Engine}.Reader(), Committer: s.Committer}}.dispatch(context.Background(), job)
 		if !errors.Is(out.Err, storage.ErrUnavailable) || out.Record != nil {
 			t.Errorf("%+v", out)
 		}

@@ -14,6 +14,7 @@ import (
 	"purveyor/internal/storage/storagetest"
 	"purveyor/internal/testkit/database"
 	"purveyor/internal/testkit/fakesandbox"
+	"purveyor/internal/testkit/fixture"
 )
 
 // flow is one call whose outcome is decided outside of the process, and what
@@ -92,7 +93,7 @@ func (s *shop) returnJobs(worker string) {
 			cmd.Jobs = append(cmd.Jobs, j)
 		}
 	}
-	must(s.t, s.committer, cmd)
+	fixture.Do(s.Shop, cmd)
 }
 
 // crash has processes die in a flow, with the processor in the database or
@@ -105,7 +106,7 @@ func (s *shop) crash(f flow, outside bool, deaths ...death) {
 			at++
 		}
 		if least := 3; at < least {
-			s.t.Errorf("the process died %d times: the test did not test it", at-1)
+			s.T.Errorf("the process died %d times: the test did not test it", at-1)
 		}
 	}
 }
@@ -113,13 +114,13 @@ func (s *shop) crash(f flow, outside bool, deaths ...death) {
 // crashAt has a process die at one of its saves, and tells whether it came so
 // far.
 func (s *shop) crashAt(f flow, outside, again, after bool, at int) (died bool) {
-	s.t.Helper()
+	s.T.Helper()
 	name := fmt.Sprintf("processor outside %v, asked again %v, save %d, persisted %v", outside, again, at, after)
 	var objects *fakesandbox.Objects
 	if outside {
 		objects = &fakesandbox.Objects{}
 	}
-	before := s.stock()
+	before := s.Stock(0).Quantity
 	order := s.prepare(f, objects, name)
 	payments := s.payments()
 	path := f.path
@@ -127,18 +128,18 @@ func (s *shop) crashAt(f flow, outside, again, after bool, at int) (died bool) {
 		path = fmt.Sprintf(f.path, order.OrderID)
 	}
 
-	first := s.serve(newMortal(s.engine, at, after), objects, nil)
+	first := s.serve(newMortal(s.Engine, at, after), objects, nil)
 	acknowledged := first.askUntilDeath(path, name, f.body)
 	died = first.m.isDead()
 	first.stop()
 	if acknowledged.status != 0 && acknowledged.status != f.status {
-		s.t.Errorf("%s: answered %d: %s", name, acknowledged.status, acknowledged.body)
+		s.T.Errorf("%s: answered %d: %s", name, acknowledged.status, acknowledged.body)
 	}
 	if s.endLeases != nil {
 		s.endLeases(first.runner.Worker)
 	}
 
-	second := s.serve(newMortal(s.engine, 0, false), objects, nil)
+	second := s.serve(newMortal(s.Engine, 0, false), objects, nil)
 	defer second.stop()
 	if !again {
 		s.eventually(name+": the work to be found", s.idle)
@@ -151,33 +152,33 @@ func (s *shop) crashAt(f flow, outside, again, after bool, at int) (died bool) {
 	s.eventually(name+": the work to be done", s.idle)
 	second.deliver(objects, 2)
 	if got.status != f.status || !strings.Contains(got.body, f.says) || acknowledged.status != 0 && acknowledged.body != got.body {
-		s.t.Errorf("%s: answered %d: %s\nbefore %d: %s", name, got.status, got.body, acknowledged.status, acknowledged.body)
+		s.T.Errorf("%s: answered %d: %s\nbefore %d: %s", name, got.status, got.body, acknowledged.status, acknowledged.body)
 	}
 	if third := second.ask(path, name, f.body); third.status != got.status || third.body != got.body || !third.replayed {
-		s.t.Errorf("%s: repeated %+v, after %+v", name, third, got)
+		s.T.Errorf("%s: repeated %+v, after %+v", name, third, got)
 	}
 	if order.OrderID == "" {
 		order = got.checkedOut(s)
 		payments++
 	}
 	if n := s.payments(); n != payments {
-		s.t.Errorf("%s: there are %d payments, want %d", name, n, payments)
+		s.T.Errorf("%s: there are %d payments, want %d", name, n, payments)
 	}
 	second.checkFlow(f, name, order)
-	storagetest.CheckStock(s.t, s.engine.Reader())
-	if taken := before - s.stock(); taken != f.stock {
-		s.t.Errorf("%s: %d pieces are taken, want %d", name, taken, f.stock)
+	storagetest.CheckStock(s.T, s.Engine.Reader())
+	if taken := before - s.Stock(0).Quantity; taken != f.stock {
+		s.T.Errorf("%s: %d pieces are taken, want %d", name, taken, f.stock)
 	}
-	if s.t.Failed() {
-		s.t.FailNow()
+	if s.T.Failed() {
+		s.T.FailNow()
 	}
 	return died
 }
 
 // prepare makes the order that a flow is about, in a process of its own.
 func (s *shop) prepare(f flow, objects *fakesandbox.Objects, key string) (order commerce.OrderKey) {
-	s.t.Helper()
-	v := s.serve(newMortal(s.engine, 0, false), objects, nil)
+	s.T.Helper()
+	v := s.serve(newMortal(s.Engine, 0, false), objects, nil)
 	defer v.stop()
 	switch {
 	case f.checkedOut:
@@ -185,7 +186,7 @@ func (s *shop) prepare(f flow, objects *fakesandbox.Objects, key string) (order 
 	case f.paid:
 		order = v.paidOrder(objects, "checkout "+key, "")
 		if confirmed := v.ask("/v1/orders/"+order.OrderID+"/confirm", "confirm "+key, map[string]any{}); confirmed.status != http.StatusOK {
-			s.t.Fatalf("confirm was answered %d: %s", confirmed.status, confirmed.body)
+			s.T.Fatalf("confirm was answered %d: %s", confirmed.status, confirmed.body)
 		}
 	}
 	s.eventually("the jobs of what comes before", s.idle)
@@ -214,26 +215,26 @@ func (v *process) askUntilDeath(path, key string, body any) (heard reply) {
 // checkFlow: one session, the money that the processor says, the status and the
 // history that belong to it.
 func (v *process) checkFlow(f flow, name string, key commerce.OrderKey) {
-	v.s.t.Helper()
+	v.s.T.Helper()
 	v.checkMoney(key)
-	o, p := v.s.order(key), v.s.payment(key)
+	o, p := v.s.Order(key), v.s.Payment(key)
 	session, err := v.box.Session(context.Background(), p.SessionID)
-	if err != nil || session.Status != f.session || o.Status != f.order || p.RefundedCents != f.refunded || v.s.attention(key) != "" {
-		v.s.t.Errorf("%s: order %+v\npayment %+v\nsession %+v, %v", name, o, p, session, err)
+	if err != nil || session.Status != f.session || o.Status != f.order || p.RefundedCents != f.refunded || v.s.Attention(key) != "" {
+		v.s.T.Errorf("%s: order %+v\npayment %+v\nsession %+v, %v", name, o, p, session, err)
 	}
-	counts := v.s.kinds(key)
+	counts := v.s.Kinds(key)
 	for kind, n := range f.timeline {
 		if counts[kind] != n {
-			v.s.t.Errorf("%s: the timeline has %s %d times, want %d", name, kind, counts[kind], n)
+			v.s.T.Errorf("%s: the timeline has %s %d times, want %d", name, kind, counts[kind], n)
 		}
 	}
 }
 
 func (s *shop) payments() int {
-	s.t.Helper()
-	list, err := s.engine.Reader().Payments(context.Background(), commerce.OrderKey{}, 100_000)
+	s.T.Helper()
+	list, err := s.Engine.Reader().Payments(context.Background(), commerce.OrderKey{}, 100_000)
 	if err != nil {
-		s.t.Fatal(err)
+		s.T.Fatal(err)
 	}
 	return len(list)
 }

@@ -80,7 +80,7 @@ func (r *ride) path(verb string) string { return "/v1/orders/" + r.order.OrderID
 
 func reporting(v *process, r *ride) {
 	got := r.ask(v, "/v1/orders/report", map[string]any{"external_order_id": r.name, "store_id": storeID, "fulfillment_type": "delivery", "delivery_address": address,
-		"items": []map[string]any{{"product_id": "prd_1", "quantity": 2, "price": 1250}}})
+		"items": []map[string]any{{"product_id": "prd_0", "quantity": 2, "price": 1250}}})
 	r.order = commerce.OrderKey{StoreID: storeID, OrderID: orderIDOf(got)}
 }
 
@@ -102,13 +102,13 @@ func paying(v *process, r *ride) {
 	body := checkoutBody("").(map[string]any)
 	body["fulfillment_type"], body["delivery_address"] = "delivery", address
 	r.order = v.ask(checkoutPath, "checkout "+r.name, body).checkedOut(v.s)
-	v.pay(v.s.payment(r.order).SessionID)
+	v.pay(v.s.Payment(r.order).SessionID)
 }
 
 // confirming has no key: it is repeated by its own rules.
 func confirming(v *process, r *ride) {
 	if got := v.ask(r.path("confirm"), "confirm "+r.name, map[string]any{}); got.status != http.StatusOK && !v.m.isDead() {
-		v.s.t.Errorf("%s: confirm was answered %d: %s", r.name, got.status, got.body)
+		v.s.T.Errorf("%s: confirm was answered %d: %s", r.name, got.status, got.body)
 	}
 }
 
@@ -187,18 +187,18 @@ func (s *shop) travel(j journey, deaths ...death) {
 	s.depots = []*depot{newDepot("near"), newDepot("far")}
 	want, _ := s.travelOnce(j, "alive", false, false, 0)
 	end, under := fmt.Sprintf("order %s, attention %q,", j.status, j.attention), fmt.Sprintf("\n%d under way\n", j.underWay)
-	if s.t.Failed() || !strings.HasPrefix(want, end) || !strings.Contains(want, under) {
-		s.t.Fatalf("without a crash:\n%s", want)
+	if s.T.Failed() || !strings.HasPrefix(want, end) || !strings.Contains(want, under) {
+		s.T.Fatalf("without a crash:\n%s", want)
 	}
 	for _, d := range deaths {
 		for at, died := 1, true; died; at++ {
 			name := fmt.Sprintf("asked again %v, save %d, persisted %v", d.again, at, d.persisted)
 			var got string
-			if got, died = s.travelOnce(j, name, d.again, d.persisted, at); got != want || s.t.Failed() {
-				s.t.Fatalf("%s: it is\n%s\nand without a crash\n%s", name, got, want)
+			if got, died = s.travelOnce(j, name, d.again, d.persisted, at); got != want || s.T.Failed() {
+				s.T.Fatalf("%s: it is\n%s\nand without a crash\n%s", name, got, want)
 			}
 			if !died && at <= j.saves {
-				s.t.Errorf("%s: the process does not come to save %d", name, j.saves)
+				s.T.Errorf("%s: the process does not come to save %d", name, j.saves)
 			}
 		}
 	}
@@ -207,18 +207,18 @@ func (s *shop) travel(j journey, deaths ...death) {
 // travelOnce has a process die at one of its saves (0: none), and tells what
 // came of it in the end, and whether it came so far.
 func (s *shop) travelOnce(j journey, name string, again, after bool, at int) (outcome string, died bool) {
-	s.t.Helper()
+	s.T.Helper()
 	r := &ride{name: name}
-	before := s.stock()
+	before := s.Stock(0).Quantity
 	s.alive(r, j.before)
-	first := s.serve(newMortal(s.engine, at, after), nil, nil)
+	first := s.serve(newMortal(s.Engine, at, after), nil, nil)
 	left := first.perform(r, j.moves)
 	died = first.m.isDead()
 	first.stop()
 	if s.endLeases != nil {
 		s.endLeases(first.runner.Worker)
 	}
-	second := s.serve(newMortal(s.engine, 0, false), nil, nil)
+	second := s.serve(newMortal(s.Engine, 0, false), nil, nil)
 	defer second.stop()
 	if !again {
 		s.eventually(name+": the work to be found", s.quiet)
@@ -231,7 +231,7 @@ func (s *shop) travelOnce(j journey, name string, again, after bool, at int) (ou
 
 // alive does what comes before, in a process that lives.
 func (s *shop) alive(r *ride, moves []move) {
-	v := s.serve(newMortal(s.engine, 0, false), nil, nil)
+	v := s.serve(newMortal(s.Engine, 0, false), nil, nil)
 	defer v.stop()
 	v.perform(r, moves)
 }
@@ -279,10 +279,10 @@ func (v *process) checkAnswers(r *ride, early bool) {
 	for i, c := range r.calls {
 		got := v.ask(c.path, c.key, c.body)
 		if got.status/100 != 2 || !got.replayed {
-			v.s.t.Errorf("%s: %s, repeated: %+v", r.name, c.path, got)
+			v.s.T.Errorf("%s: %s, repeated: %+v", r.name, c.path, got)
 		}
 		if c.heard.status/100 == 2 && c.heard.body != got.body && !(early && meanwhile(c.heard.body)) {
-			v.s.t.Errorf("%s: %s was answered %s, and then %s", r.name, c.path, c.heard.body, got.body)
+			v.s.T.Errorf("%s: %s was answered %s, and then %s", r.name, c.path, c.heard.body, got.body)
 		}
 		r.calls[i].heard = got
 	}
@@ -299,12 +299,12 @@ var randomID = regexp.MustCompile(`rfd_[0-9A-Za-z_]+|"trace_id":"[^"]*"`)
 // outcome is all that came of a ride, without what differs from order to order.
 func (v *process) outcome(r *ride, stockBefore int64) string {
 	s := v.s
-	s.t.Helper()
-	o, d := s.order(r.order), s.delivery(r.order)
+	s.T.Helper()
+	o, d := s.Order(r.order), s.Delivery(r.order)
 	underWay, deliveries := s.underWay(o.ID)
 	lines := []string{
-		fmt.Sprintf("order %s, attention %q, courier %q, quote %q, %d taken from stock, deducted %v, refunded %d", o.Status, s.attention(r.order), o.CourierDeliveryID,
-			o.CourierQuoteID, stockBefore-s.stock(), o.InventoryDeducted, o.RefundedCents),
+		fmt.Sprintf("order %s, attention %q, courier %q, quote %q, %d taken from stock, deducted %v, refunded %d", o.Status, s.Attention(r.order), o.CourierDeliveryID,
+			o.CourierQuoteID, stockBefore-s.Stock(0).Quantity, o.InventoryDeducted, o.RefundedCents),
 		fmt.Sprintf("delivery %s of attempt %d, %q by %q, id %q, fee %d", d.State, d.Attempt, d.Status, d.Provider, d.ProviderID, d.FeeCents),
 		fmt.Sprintf("%d under way\n%s", underWay, deliveries),
 		"timeline: " + strings.Join(s.history(r.order), ", "),

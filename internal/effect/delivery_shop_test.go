@@ -8,28 +8,19 @@ import (
 	"purveyor/internal/storage"
 )
 
-func (s *shop) delivery(key commerce.OrderKey) commerce.Delivery {
-	s.t.Helper()
-	d, err := s.engine.Reader().Delivery(context.Background(), key)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	return d
-}
-
 // history is the timeline of an order but for courier updates, which come by
 // the clock. These are at least so far apart as they must be.
 func (s *shop) history(key commerce.OrderKey) (told []string) {
-	s.t.Helper()
-	events, err := s.engine.Reader().Timeline(context.Background(), key, 500)
+	s.T.Helper()
+	events, err := s.Engine.Reader().Timeline(context.Background(), key, 500)
 	if err != nil {
-		s.t.Fatal(err)
+		s.T.Fatal(err)
 	}
 	var last int64
 	for _, e := range events {
 		if e.Kind == commerce.TimelineCourierUpdate {
 			if e.CreatedOn.Sub(commerce.Millis(last)) < commerce.CourierUpdateEvery {
-				s.t.Errorf("courier updates at %d and %d", last, e.CreatedOn)
+				s.T.Errorf("courier updates at %d and %d", last, e.CreatedOn)
 			}
 			last = int64(e.CreatedOn)
 			continue
@@ -42,19 +33,19 @@ func (s *shop) history(key commerce.OrderKey) (told []string) {
 // webhooks is what the partner of an order is told, in the order of the
 // commits, but for courier updates. Its timestamps go up.
 func (s *shop) webhooks(o commerce.Order) (told []string) {
-	s.t.Helper()
+	s.T.Helper()
 	var last int64
 	for filter := (storage.EventFilter{PartnerID: o.PartnerID, Limit: 1000}); ; {
-		page, err := s.engine.Reader().EventPage(context.Background(), filter)
+		page, err := s.Engine.Reader().EventPage(context.Background(), filter)
 		if err != nil {
-			s.t.Fatal(err)
+			s.T.Fatal(err)
 		}
 		for _, e := range page.Events {
 			if e.OrderID != o.ID {
 				continue
 			}
 			if e.Timestamp <= commerce.Millis(last) {
-				s.t.Errorf("%s at %d, after %d", e.Kind, e.Timestamp, last)
+				s.T.Errorf("%s at %d, after %d", e.Kind, e.Timestamp, last)
 			}
 			if last = int64(e.Timestamp); e.Kind != commerce.WebhookCourierUpdate {
 				told = append(told, string(e.Kind))

@@ -11,6 +11,7 @@ import (
 
 	"purveyor/internal/command"
 	"purveyor/internal/commerce"
+	"purveyor/internal/testkit/fixture"
 )
 
 // delivering runs a test in a shop with two depots, of which near is asked
@@ -21,7 +22,7 @@ func delivering(t *testing.T, test func(s *shop, v *process, near, far *depot)) 
 		s.admit()
 		near, far := newDepot("near"), newDepot("far")
 		s.depots = []*depot{near, far}
-		v := s.serve(newMortal(s.engine, 0, false), nil, nil)
+		v := s.serve(newMortal(s.Engine, 0, false), nil, nil)
 		defer v.stop()
 		test(s, v, near, far)
 	})
@@ -29,10 +30,10 @@ func delivering(t *testing.T, test func(s *shop, v *process, near, far *depot)) 
 
 // hours is eventually for what is tried again after hours; only in a bubble.
 func (s *shop) hours(what string, ok func() bool) {
-	s.t.Helper()
+	s.T.Helper()
 	for deadline := time.Now().Add(6 * time.Hour); !ok(); time.Sleep(5 * time.Second) {
 		if time.Now().After(deadline) {
-			s.t.Fatalf("waited in vain for %s: %+v", what, s.jobs(commerce.JobWaiting, storeID))
+			s.T.Fatalf("waited in vain for %s: %+v", what, s.Jobs(commerce.JobWaiting, storeID))
 		}
 	}
 }
@@ -40,11 +41,11 @@ func (s *shop) hours(what string, ok func() bool) {
 // checkOne: there is one delivery of an order, at this depot, and the order knows
 // of it.
 func (s *shop) checkOne(r *ride, at *depot) {
-	s.t.Helper()
-	o, d := s.order(r.order), s.delivery(r.order)
+	s.T.Helper()
+	o, d := s.Order(r.order), s.Delivery(r.order)
 	if n, list := s.underWay(o.ID); n != 1 || d.Provider != at.name || d.ProviderID != at.name+" "+d.Ref() || o.CourierDeliveryID != d.ProviderID ||
-		o.Status != commerce.Shipped || s.attention(r.order) != "" {
-		s.t.Errorf("%s: want one delivery, by %s; order %+v\ndelivery %+v\n%d under way: %s", r.name, at.name, o, d, n, list)
+		o.Status != commerce.Shipped || s.Attention(r.order) != "" {
+		s.T.Errorf("%s: want one delivery, by %s; order %+v\ndelivery %+v\n%d under way: %s", r.name, at.name, o, d, n, list)
 	}
 }
 
@@ -93,8 +94,8 @@ func TestNoProviderAccepts(t *testing.T) {
 		r := &ride{name: "A-1"}
 		reporting(v, r)
 		time.Sleep(time.Minute)
-		o, d := s.order(r.order), s.delivery(r.order)
-		if notes := s.notes(o); o.Status != commerce.Processed || s.attention(r.order) != "not_dispatched" || len(notes) != 1 || !strings.Contains(notes[0], "nobody is free") {
+		o, d := s.Order(r.order), s.Delivery(r.order)
+		if notes := s.notes(o); o.Status != commerce.Processed || s.Attention(r.order) != "not_dispatched" || len(notes) != 1 || !strings.Contains(notes[0], "nobody is free") {
 			t.Errorf("%+v, notes %q", o, notes)
 		}
 		if d.Provider != "" || d.State != commerce.DeliveryDispatching {
@@ -145,18 +146,18 @@ func TestNotOfTheFleetAnyMore(t *testing.T) {
 		s.depots = []*depot{near, far}
 		near.set(creating, losesAnswer)
 		r := &ride{name: "A-1"}
-		v := s.serve(newMortal(s.engine, 0, false), nil, nil)
+		v := s.serve(newMortal(s.Engine, 0, false), nil, nil)
 		reporting(v, r)
 		v.stop()
 		s.depots = []*depot{far}
-		without := s.serve(newMortal(s.engine, 0, false), nil, nil)
+		without := s.serve(newMortal(s.Engine, 0, false), nil, nil)
 		time.Sleep(time.Hour)
 		without.stop()
-		if d := s.delivery(r.order); !strings.Contains(d.Error, `"near" is not configured any more`) {
+		if d := s.Delivery(r.order); !strings.Contains(d.Error, `"near" is not configured any more`) {
 			t.Errorf("%+v", d)
 		}
 		s.depots = []*depot{near, far}
-		again := s.serve(newMortal(s.engine, 0, false), nil, nil)
+		again := s.serve(newMortal(s.Engine, 0, false), nil, nil)
 		defer again.stop()
 		s.hours("a courier", s.quiet)
 		s.checkOne(r, near)
@@ -182,7 +183,7 @@ func TestTwoProcessesLookForACourier(t *testing.T) {
 					near.set(quoting, c.near)
 					first.m.idle.Store(true) // else it may claim the job again itself
 					s.returnJobs(first.runner.Worker)
-					second = s.serve(newMortal(s.engine, 0, false), nil, nil)
+					second = s.serve(newMortal(s.Engine, 0, false), nil, nil)
 					over := make(chan struct{})
 					far.once(beforeCreate, func() { // the first one goes on while the second one asks
 						near.set(quoting, "")
@@ -230,9 +231,9 @@ func (s *shop) cancelledMeanwhile(name string, at point, trouble trouble, by mov
 	near := newDepot("near")
 	s.depots = []*depot{near}
 	near.set(cancelling, trouble)
-	before := s.stock()
+	before := s.Stock(0).Quantity
 	r := &ride{name: name}
-	v := s.serve(newMortal(s.engine, 0, false), nil, nil)
+	v := s.serve(newMortal(s.Engine, 0, false), nil, nil)
 	v.perform(r, []move{paying})
 	near.once(at, func() {
 		by(v, r)
@@ -253,19 +254,19 @@ func (s *shop) cancelledMeanwhile(name string, at point, trouble trouble, by mov
 	s.stop(v.effects)
 	<-confirmed
 	v.stop()
-	second := s.serve(newMortal(s.engine, 0, false), nil, nil)
+	second := s.serve(newMortal(s.Engine, 0, false), nil, nil)
 	defer second.stop()
 	time.Sleep(time.Minute)
 	near.set(cancelling, "")
 	s.hours("the courier to be sent home", s.quiet)
-	o, d := s.order(r.order), s.delivery(r.order)
+	o, d := s.Order(r.order), s.Delivery(r.order)
 	n, list := s.underWay(o.ID)
-	if n != 0 || d.State != commerce.DeliveryOver || s.attention(r.order) != "" && s.attention(r.order) != "refund_due" || o.InventoryDeducted || s.stock() != before ||
+	if n != 0 || d.State != commerce.DeliveryOver || s.Attention(r.order) != "" && s.Attention(r.order) != "refund_due" || o.InventoryDeducted || s.Stock(0).Quantity != before ||
 		o.Status != commerce.Cancelled && o.Status != commerce.Refunded {
-		s.t.Errorf("%s, dies %v: order %+v\ndelivery %+v\n%d under way: %s", name, dies, o, d, n, list)
+		s.T.Errorf("%s, dies %v: order %+v\ndelivery %+v\n%d under way: %s", name, dies, o, d, n, list)
 	}
-	if counts := s.kinds(r.order); counts[commerce.TimelineDeliveryCancelled] != 1 || counts[commerce.TimelineDeliveryCreated] != 0 {
-		s.t.Errorf("%s, dies %v: the timeline is %v", name, dies, counts)
+	if counts := s.Kinds(r.order); counts[commerce.TimelineDeliveryCancelled] != 1 || counts[commerce.TimelineDeliveryCreated] != 0 {
+		s.T.Errorf("%s, dies %v: the timeline is %v", name, dies, counts)
 	}
 	second.checkAnswers(r, true)
 }
@@ -286,14 +287,14 @@ func TestCancelWaitsForTheTruth(t *testing.T) {
 		s.depots = []*depot{near}
 		go reporting(v, &ride{name: "A-1"})
 		time.Sleep(time.Second)
-		list := s.jobs(commerce.JobWaiting, storeID)
+		list := s.Jobs(commerce.JobWaiting, storeID)
 		orderID, _, _ := commerce.ParseDeliveryRef(list[0].Subject)
 		r.order = commerce.OrderKey{StoreID: storeID, OrderID: orderID}
 		close(known)
 		time.Sleep(2 * late)
 		s.hours("the courier to be sent home", s.quiet)
-		if has, n := near.has(orderID); n != 0 || len(has) != 1 || s.order(r.order).Status != commerce.Cancelled || s.delivery(r.order).State != commerce.DeliveryOver {
-			t.Errorf("%+v; %d under way: %v", s.delivery(r.order), n, has)
+		if has, n := near.has(orderID); n != 0 || len(has) != 1 || s.Order(r.order).Status != commerce.Cancelled || s.Delivery(r.order).State != commerce.DeliveryOver {
+			t.Errorf("%+v; %d under way: %v", s.Delivery(r.order), n, has)
 		}
 	})
 }
@@ -313,7 +314,7 @@ func (s *shop) noticeFirst(status commerce.CourierStatus, dies bool) {
 	near, far := newDepot("near"), newDepot("far")
 	s.depots = []*depot{near, far}
 	r := &ride{name: fmt.Sprintf("%s, dies %v", status, dies)}
-	v := s.serve(newMortal(s.engine, 0, false), nil, nil)
+	v := s.serve(newMortal(s.Engine, 0, false), nil, nil)
 	near.once(afterCreate, func() {
 		ref := strings.TrimPrefix(refOf(near), "near ")
 		if dies { // with what the notice asks for leased to it
@@ -325,7 +326,7 @@ func (s *shop) noticeFirst(status commerce.CourierStatus, dies bool) {
 	})
 	v.perform(r, []move{reporting})
 	v.stop()
-	second := s.serve(newMortal(s.engine, 0, false), nil, nil)
+	second := s.serve(newMortal(s.Engine, 0, false), nil, nil)
 	defer second.stop()
 	for range 4 { // until the lease of the first one's job ends
 		reporting(second, r)
@@ -339,11 +340,11 @@ func (s *shop) noticeFirst(status commerce.CourierStatus, dies bool) {
 	if status == commerce.CourierCancelled {
 		attempts = 2
 	}
-	o, d, counts := s.order(r.order), s.delivery(r.order), s.kinds(r.order)
+	o, d, counts := s.Order(r.order), s.Delivery(r.order), s.Kinds(r.order)
 	n, list := s.underWay(o.ID)
-	if n != 1 || o.Status != want || s.attention(r.order) != "" || d.Attempt != attempts || d.ProviderID == "" || int64(counts[commerce.TimelineDeliveryCreated]) != attempts ||
+	if n != 1 || o.Status != want || s.Attention(r.order) != "" || d.Attempt != attempts || d.ProviderID == "" || int64(counts[commerce.TimelineDeliveryCreated]) != attempts ||
 		counts[commerce.TimelineShipped] != 1 || !dies && (o.CourierQuoteID == "" || d.FeeCents != 500) {
-		s.t.Errorf("%s: order %+v\ndelivery %+v\ntimeline %v\n%d under way: %s", r.name, o, d, counts, n, list)
+		s.T.Errorf("%s: order %+v\ndelivery %+v\ntimeline %v\n%d under way: %s", r.name, o, d, counts, n, list)
 	}
 }
 
@@ -356,7 +357,7 @@ func TestOneJobForAnAttempt(t *testing.T) {
 		near, far := newDepot("near"), newDepot("far")
 		s.depots = []*depot{near, far}
 		r := &ride{name: "A-1"}
-		v := s.serve(newMortal(s.engine, 0, false), nil, nil)
+		v := s.serve(newMortal(s.Engine, 0, false), nil, nil)
 		near.once(afterCreate, func() {
 			v.m.dieAfterNext()
 			v.tell(near, near.move(strings.TrimPrefix(refOf(near), "near "), commerce.CourierCancelled))
@@ -369,12 +370,12 @@ func TestOneJobForAnAttempt(t *testing.T) {
 			far.set(quoting, refuses)
 			time.Sleep(5 * time.Second)
 		})
-		c := couriers{Options{Queue: s.engine, Reads: s.engine.Reader(), Committer: s.committer, Fleet: s.fleet(newMortal(s.engine, 0, false)), Geocoder: nowhere{}}}
+		c := couriers{Options{Queue: s.Engine, Reads: s.Engine.Reader(), Committer: s.Committer, Fleet: s.fleet(newMortal(s.Engine, 0, false)), Geocoder: nowhere{}}}
 		var wg sync.WaitGroup
-		left := s.jobs(commerce.JobWaiting, storeID)
+		left := s.Jobs(commerce.JobWaiting, storeID)
 		for _, j := range left {
 			if j.Kind == commerce.JobDispatch {
-				job := must(t, s.committer, command.TakeJob{Job: j.Key(), Worker: "me"}).Job
+				job := fixture.Do(s.Shop, command.TakeJob{Job: j.Key(), Worker: "me"}).Job
 				wg.Go(func() {
 					c.dispatch(context.Background(), job).Record(context.Background(), func(commerce.Job, error) {})
 				})
@@ -404,14 +405,14 @@ func TestSlowSandbox(t *testing.T) {
 	in(t, func(s *shop) {
 		s.admit()
 		s.sandboxFleet = true
-		v := s.serve(newMortal(s.engine, 0, false), nil, nil)
+		v := s.serve(newMortal(s.Engine, 0, false), nil, nil)
 		defer v.stop()
 		to := map[string]any{"name": "Ann", "phone": "+15125550123", "address": map[string]any{"line1": "1 Congress Ave", "line2": "sandbox:slow", "city": "Austin",
 			"state": "TX", "postal_code": "78701", "country": "US"}}
 		for n := range 20 {
 			began := time.Now()
 			a := v.ask("/v1/orders/report", fmt.Sprint("slow-", n), map[string]any{"external_order_id": fmt.Sprint("slow-", n), "store_id": storeID,
-				"fulfillment_type": "delivery", "delivery_address": to, "items": []map[string]any{{"product_id": "prd_1", "quantity": 1, "price": 1250}}})
+				"fulfillment_type": "delivery", "delivery_address": to, "items": []map[string]any{{"product_id": "prd_0", "quantity": 1, "price": 1250}}})
 			if took := time.Since(began); a.status != http.StatusCreated || !strings.Contains(a.body, `"created":true`) || took < 8*time.Second || took > 9*time.Second {
 				t.Errorf("answered %d after %v: %s", a.status, took, a.body)
 			}

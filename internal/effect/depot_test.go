@@ -323,7 +323,7 @@ func (nowhere) Find(context.Context, geocode.Query) (geocode.Place, error) {
 func (v *process) tell(d *depot, n courier.Delivery) {
 	body, err := json.Marshal(n)
 	if err != nil {
-		v.s.t.Error(err)
+		v.s.T.Error(err)
 	}
 	v.s.eventually("a notice to be taken", func() bool {
 		return v.m.isDead() || v.notice(d.name, string(body)) == http.StatusOK

@@ -11,6 +11,7 @@ import (
 	"purveyor/internal/command"
 	"purveyor/internal/commerce"
 	"purveyor/internal/commit"
+	"purveyor/internal/testkit/fixture"
 )
 
 // want is a job of a notice as a command of payments will write it.
@@ -26,24 +27,24 @@ func (w want) Decide(_ *commerce.Rows, now commerce.Millis) (struct{}, commerce.
 }
 
 func (s *shop) ready(o commerce.Order) {
-	must(s.t, s.committer, command.MarkReady{Facts: command.FactsOf(o)})
+	fixture.Do(s.Shop, command.MarkReady{Facts: command.FactsOf(o)})
 }
 
 func (s *shop) outbox() []commerce.UnsentMessage {
-	s.t.Helper()
-	list, err := s.engine.Reader().Outbox(context.Background(), "", 100)
+	s.T.Helper()
+	list, err := s.Engine.Reader().Outbox(context.Background(), "", 100)
 	if err != nil {
-		s.t.Fatal(err)
+		s.T.Fatal(err)
 	}
 	return list
 }
 
 // notes are the codes of the notes on an order's timeline.
 func (s *shop) notes(o commerce.Order) (messages []string) {
-	s.t.Helper()
-	events, err := s.engine.Reader().Timeline(context.Background(), o.Key(), 100)
+	s.T.Helper()
+	events, err := s.Engine.Reader().Timeline(context.Background(), o.Key(), 100)
 	if err != nil {
-		s.t.Fatal(err)
+		s.T.Fatal(err)
 	}
 	for _, e := range events {
 		if e.Kind == commerce.TimelineNote {
@@ -59,27 +60,27 @@ func TestNoticesLeave(t *testing.T) {
 		defer s.stop(e)
 		o := s.sell("ann@e.example")
 		s.ready(o)
-		must(t, s.committer, commit.Command[struct{}](want{o, commerce.JobMailPaid}))
-		must(t, s.committer, commit.Command[struct{}](want{o, commerce.JobTextPaid}))
+		fixture.Do(s.Shop, commit.Command[struct{}](want{o, commerce.JobMailPaid}))
+		fixture.Do(s.Shop, commit.Command[struct{}](want{o, commerce.JobTextPaid}))
 		time.Sleep(5 * time.Second)
 		if len(s.sentMails()) != 2 || len(s.sentTexts()) != 1 || len(s.outbox()) != 0 || len(s.notes(o)) != 0 {
 			t.Fatalf("mails %+v, texts %+v, outbox %+v, notes %v", s.sentMails(), s.sentTexts(), s.outbox(), s.notes(o))
 		}
 		ready, paid, text := s.sentMails()[0], s.sentMails()[1], s.sentTexts()[0]
-		if ready.To == "store@e.example" {
+		if ready.To == fixture.StoreEmail {
 			ready, paid = paid, ready
 		}
 		if ready.To != "ann@e.example" || ready.Subject != "Your order A-1 is ready for pickup" || !strings.HasPrefix(ready.ID, "job_") ||
 			!strings.Contains(ready.Text, "A-1") || !strings.Contains(ready.Text, "One") || !strings.Contains(ready.HTML, "<b>A-1</b>") {
 			t.Errorf("to the customer: %+v", ready)
 		}
-		if paid.To != "store@e.example" || paid.Subject != "New order A-1, $25.00" || !strings.Contains(paid.Text, "2 pieces, $25.00, for pickup from One") {
+		if paid.To != fixture.StoreEmail || paid.Subject != "New order A-1, $25.00" || !strings.Contains(paid.Text, "2 pieces, $25.00, for pickup from One") {
 			t.Errorf("to the store: %+v", paid)
 		}
-		if text.To != "+15125550100" || text.Text != "One: new paid order A-1, 2 pieces, $25.00." {
+		if text.To != fixture.StorePhone || text.Text != "One: new paid order A-1, 2 pieces, $25.00." {
 			t.Errorf("text: %+v", text)
 		}
-		if left := s.jobs(commerce.JobWaiting, storeID); len(left) != 0 {
+		if left := s.Jobs(commerce.JobWaiting, storeID); len(left) != 0 {
 			t.Errorf("jobs left: %+v", left)
 		}
 	})
@@ -93,12 +94,11 @@ func TestMessagesAreKept(t *testing.T) {
 		reason     commerce.UnsentReason
 	}{{commerce.Test, true, commerce.UnsentTestMode}, {commerce.Test, false, commerce.UnsentTestMode}, {commerce.Live, false, commerce.UnsentNotConfigured}} {
 		in(t, func(s *shop) {
-			s.actor.Mode = c.mode
 			e := s.start(c.configured)
 			defer s.stop(e)
-			o := s.sell("ann@e.example")
+			o := s.sellIn(c.mode, "ann@e.example")
 			s.ready(o)
-			must(t, s.committer, commit.Command[struct{}](want{o, commerce.JobTextPaid}))
+			fixture.Do(s.Shop, commit.Command[struct{}](want{o, commerce.JobTextPaid}))
 			time.Sleep(5 * time.Second)
 			kept := s.outbox()
 			slices.SortFunc(kept, func(a, b commerce.UnsentMessage) int { return strings.Compare(string(a.Kind), string(b.Kind)) })
@@ -151,11 +151,11 @@ func TestCancelledIsNotReady(t *testing.T) {
 	in(t, func(s *shop) {
 		o := s.sell("ann@e.example")
 		s.ready(o)
-		must(t, s.committer, command.CancelOrder{Facts: command.FactsOf(o)})
+		fixture.Do(s.Shop, command.CancelOrder{Facts: command.FactsOf(o)})
 		e := s.start(true)
 		defer s.stop(e)
 		time.Sleep(5 * time.Second)
-		if left := s.jobs(commerce.JobWaiting, storeID); len(s.sentMails()) != 0 || len(left) != 0 {
+		if left := s.Jobs(commerce.JobWaiting, storeID); len(s.sentMails()) != 0 || len(left) != 0 {
 			t.Errorf("mails %+v, jobs %+v", s.sentMails(), left)
 		}
 	})
@@ -165,9 +165,9 @@ func TestCancelledIsNotReady(t *testing.T) {
 // told. The counts hold over processes, and another try of a mail counts once.
 func TestMailsAreLimited(t *testing.T) {
 	in(t, func(s *shop) {
-		partner, day := commerce.MailsFor(s.actor.PartnerID()), time.Now().UnixMilli()/86_400_000
+		partner, day := commerce.MailsFor(partnerID), time.Now().UnixMilli()/86_400_000
 		count := func(n int64) {
-			must(t, s.committer, commit.Command[struct{}](setMails{partner, n, day}))
+			fixture.Do(s.Shop, commit.Command[struct{}](setMails{partner, n, day}))
 		}
 		count(commerce.MailsOfPartner - 1)
 		s.fails = errors.New("connection refused")
@@ -186,14 +186,14 @@ func TestMailsAreLimited(t *testing.T) {
 		s.runDue(storeID) // another process
 		kept := s.outbox()
 		if len(s.sentMails()) != 3 || len(kept) != 1 || kept[0].Reason != commerce.UnsentTooManyOfPartner || kept[0].To != "bob@e.example" ||
-			s.attention(beyond.Key()) != "mail_not_sent" || s.attention(tried.Key()) != "" || len(s.jobs(commerce.JobWaiting, storeID)) != 0 {
-			t.Errorf("%d sent, kept %+v, attention %q", len(s.sentMails()), kept, s.attention(beyond.Key()))
+			s.Attention(beyond.Key()) != "mail_not_sent" || s.Attention(tried.Key()) != "" || len(s.Jobs(commerce.JobWaiting, storeID)) != 0 {
+			t.Errorf("%d sent, kept %+v, attention %q", len(s.sentMails()), kept, s.Attention(beyond.Key()))
 		}
 		if notes := s.notes(beyond); len(notes) != 1 || !strings.Contains(notes[0], "E-mail to the customer was not sent: too many mails of this partner today. It is in the outbox") {
 			t.Errorf("notes %q", notes)
 		}
-		must(t, s.committer, command.MarkPickedUp{Facts: command.FactsOf(beyond)})
-		if s.attention(beyond.Key()) != "" {
+		fixture.Do(s.Shop, command.MarkPickedUp{Facts: command.FactsOf(beyond)})
+		if s.Attention(beyond.Key()) != "" {
 			t.Error("the customer has the goods, and the merchant is still to look")
 		}
 		time.Sleep(24 * time.Hour) // of another day
@@ -201,11 +201,11 @@ func TestMailsAreLimited(t *testing.T) {
 		s.ready(next)
 		s.runDue(storeID)
 		for range commerce.MailsOfOrder { // of this order, with the first
-			must(t, s.committer, commit.Command[struct{}](want{next, commerce.JobMailReady}))
+			fixture.Do(s.Shop, commit.Command[struct{}](want{next, commerce.JobMailReady}))
 			s.runDue(storeID)
 		}
-		if n := len(s.sentMails()); n != 3+commerce.MailsOfOrder || len(s.outbox()) != 2 || s.outbox()[0].Reason != commerce.UnsentTooManyOfOrder || s.attention(next.Key()) != "mail_not_sent" {
-			t.Errorf("%d sent, outbox %+v, attention %q", n, s.outbox(), s.attention(next.Key()))
+		if n := len(s.sentMails()); n != 3+commerce.MailsOfOrder || len(s.outbox()) != 2 || s.outbox()[0].Reason != commerce.UnsentTooManyOfOrder || s.Attention(next.Key()) != "mail_not_sent" {
+			t.Errorf("%d sent, outbox %+v, attention %q", n, s.outbox(), s.Attention(next.Key()))
 		}
 	})
 }

@@ -100,7 +100,7 @@ func oldRows() (rows []string) {
 		add("INSERT INTO orders (store_id, id, partner_id, mode, source, external_id, fulfillment, lines, address, subtotal_cents, tax_cents,"+
 			" delivery_fee_cents, total_cents, pickup_instructions, dropoff_instructions, external_payment_id, created_on, customer_id, customer_email, status,"+
 			" refunded_cents, courier_quote_id, courier_delivery_id, courier_tracking_url, inventory_deducted, confirmed, ready_for_pickup_at, picked_up_at,"+
-			" attention, updated_on, events, notified_on) VALUES ('%s', '%s', '%s', 'test', 'partner', '%s', '%s', '[{\"product_id\":\"prd_1\",\"quantity\":1,\"price\":300}]',"+
+			" attention, updated_on, events, notified_on) VALUES ('%s', '%s', '%s', 'test', 'partner', '%s', '%s', '[{\"product_id\":\"prd_0\",\"quantity\":1,\"price\":300}]',"+
 			" %s, 300, 0, 0, 300, '', '', '', 7, '', '', '%s', 0, '', '', '', FALSE, %s, 0, 0, '', 8, 0, 0)",
 			storeID, o.id, partnerID, o.external, o.fulfillment, o.address, o.status, map[bool]string{true: "TRUE", false: "FALSE"}[o.id == oldCancel])
 	}
@@ -154,7 +154,7 @@ func closeOldKeys(t *testing.T, engine storage.Engine, err error) {
 		})
 	uber := newDepot("uber")
 	uber.make(courier.CreateRequest{QuoteRequest: courier.QuoteRequest{Ref: commerce.DeliveryRef(oldCancel, 1)}})
-	effects := Start(Options{Queue: engine, Reads: engine.Reader(), Committer: s.committer, Runner: s.runner("me"), Sender: s, AppendWebhook: wire.AppendWebhook, Answers: api.Answers{}, Geocoder: nowhere{},
+	effects := Start(Options{Queue: engine, Reads: engine.Reader(), Committer: s.Committer, Runner: s.runner("me"), Sender: s, AppendWebhook: wire.AppendWebhook, Answers: api.Answers{}, Geocoder: nowhere{},
 		Processors: map[string]Processor{"box": oldProcessor{}},
 		Fleet:      courier.Fleet{Providers: map[string]courier.Provider{"uber": uber}, Modes: map[commerce.Mode][]string{commerce.Test: {"uber"}}}})
 	defer s.stop(effects)

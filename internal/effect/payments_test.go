@@ -22,6 +22,7 @@ import (
 	"purveyor/internal/outside/payment"
 	"purveyor/internal/outside/sandbox"
 	"purveyor/internal/testkit/fakesandbox"
+	"purveyor/internal/testkit/fixture"
 	"purveyor/internal/web"
 )
 
@@ -68,7 +69,7 @@ func taking(t *testing.T, objects *fakesandbox.Objects, test func(s *shop, v *pr
 	in(t, func(s *shop) {
 		s.admit()
 		var away atomic.Bool
-		v := s.serve(newMortal(s.engine, 0, false), objects, func(p Processor) Processor { return far{p, &away, time.Millisecond} })
+		v := s.serve(newMortal(s.Engine, 0, false), objects, func(p Processor) Processor { return far{p, &away, time.Millisecond} })
 		defer v.stop()
 		test(s, v, &away)
 	})
@@ -91,9 +92,9 @@ func TestSessionRefused(t *testing.T) {
 				t.Errorf("%d payments after try %d", s.payments(), n)
 			}
 		}
-		all, _ := s.engine.Reader().Payments(context.Background(), commerce.OrderKey{}, 9)
+		all, _ := s.Engine.Reader().Payments(context.Background(), commerce.OrderKey{}, 9)
 		for _, p := range all {
-			if o := s.order(p.Key()); o.Status != commerce.FailedPayment || p.State != commerce.PaymentRefused || s.kinds(p.Key())[commerce.TimelineFailedPayment] != 1 {
+			if o := s.Order(p.Key()); o.Status != commerce.FailedPayment || p.State != commerce.PaymentRefused || s.Kinds(p.Key())[commerce.TimelineFailedPayment] != 1 {
 				t.Errorf("%+v, %+v", o, p)
 			}
 		}
@@ -113,11 +114,11 @@ func TestCheckoutUnreachable(t *testing.T) {
 			away.Store(false)
 			time.Sleep(wait)
 			if s.idle() != (wait > 0) {
-				t.Errorf("after %v: jobs %+v", wait, s.jobs(commerce.JobWaiting, storeID))
+				t.Errorf("after %v: jobs %+v", wait, s.Jobs(commerce.JobWaiting, storeID))
 			}
 			order := v.ask(checkoutPath, "k", checkoutBody("")).checkedOut(s)
-			if s.payments() != 1 || s.order(order).Status != commerce.PendingPayment {
-				t.Errorf("%d payments, %+v", s.payments(), s.order(order))
+			if s.payments() != 1 || s.Order(order).Status != commerce.PendingPayment {
+				t.Errorf("%d payments, %+v", s.payments(), s.Order(order))
 			}
 		})
 	}
@@ -143,18 +144,18 @@ func TestRefundRefusedUs(t *testing.T) {
 	in(t, func(s *shop) {
 		s.admit()
 		var away, denies atomic.Bool
-		v := s.serve(newMortal(s.engine, 0, false), nil, func(p Processor) Processor { return denying{far{p, &away, time.Millisecond}, &denies} })
+		v := s.serve(newMortal(s.Engine, 0, false), nil, func(p Processor) Processor { return denying{far{p, &away, time.Millisecond}, &denies} })
 		defer v.stop()
 		paid := v.paidOrder(nil, "paid", "")
 		s.eventually("the jobs of the payment", s.idle)
 		path, body := "/v1/orders/"+paid.OrderID+"/refund", map[string]any{"amount_cents": 100}
-		pending := func() commerce.Cents { return s.payment(paid).PendingCents }
+		pending := func() commerce.Cents { return s.Payment(paid).PendingCents }
 
 		denies.Store(true)
 		for range 2 { // the key is free after each
 			v.ask(path, "r", body).refused(t, http.StatusBadGateway, "payment_not_configured", commerce.ProcessorRefusesUs)
-			if pending() != 0 || !s.idle() || s.attention(paid) != "" {
-				t.Errorf("%d cents stay reserved, %q", pending(), s.attention(paid))
+			if pending() != 0 || !s.idle() || s.Attention(paid) != "" {
+				t.Errorf("%d cents stay reserved, %q", pending(), s.Attention(paid))
 			}
 		}
 
@@ -165,8 +166,8 @@ func TestRefundRefusedUs(t *testing.T) {
 		away.Store(false)
 		for range 2 {
 			v.ask(path, "r", body).refused(t, http.StatusConflict, "in_progress", "")
-			if pending() != 100 || s.attention(paid) != "provider_refuses_us" {
-				t.Errorf("%d cents stay reserved, %q", pending(), s.attention(paid))
+			if pending() != 100 || s.Attention(paid) != "provider_refuses_us" {
+				t.Errorf("%d cents stay reserved, %q", pending(), s.Attention(paid))
 			}
 		}
 		denies.Store(false)
@@ -174,8 +175,8 @@ func TestRefundRefusedUs(t *testing.T) {
 			t.Errorf("answered %d: %s", a.status, a.body)
 		}
 		s.eventually("the jobs of the refund", s.idle)
-		if p := s.payment(paid); p.RefundedCents != 100 || p.PendingCents != 0 || s.attention(paid) != "" {
-			t.Errorf("%+v, %q", p, s.attention(paid))
+		if p := s.Payment(paid); p.RefundedCents != 100 || p.PendingCents != 0 || s.Attention(paid) != "" {
+			t.Errorf("%+v, %q", p, s.Attention(paid))
 		}
 	})
 }
@@ -194,25 +195,25 @@ func TestUnreachableForGood(t *testing.T) {
 		v.ask(path, "r2", map[string]any{}).refused(t, http.StatusConflict, "already_refunded", "are on their way")
 		v.stop()
 		for range commerce.PaymentDelays { // a process runs only when something is due: a day of looks takes its time
-			time.Sleep(time.Until(time.UnixMilli(int64(s.jobs(commerce.JobWaiting, storeID)[1].RunAt))))
-			v = s.serve(newMortal(s.engine, 0, false), nil, unreachable)
+			time.Sleep(time.Until(time.UnixMilli(int64(s.Jobs(commerce.JobWaiting, storeID)[1].RunAt))))
+			v = s.serve(newMortal(s.Engine, 0, false), nil, unreachable)
 			time.Sleep(2 * time.Second)
 			v.stop()
 		}
-		if dead := s.jobs(commerce.JobDead, storeID); len(dead) != 2 || dead[0].Tries != 1+int64(len(commerce.PaymentDelays)) {
+		if dead := s.Jobs(commerce.JobDead, storeID); len(dead) != 2 || dead[0].Tries != 1+int64(len(commerce.PaymentDelays)) {
 			t.Fatalf("dead jobs %+v", dead)
 		}
-		if o, p := s.order(paid), s.payment(paid); s.attention(paid) != "refund_unknown" || p.PendingCents != 2500 || o.Status != commerce.Paid {
+		if o, p := s.Order(paid), s.Payment(paid); s.Attention(paid) != "refund_unknown" || p.PendingCents != 2500 || o.Status != commerce.Paid {
 			t.Errorf("%+v, %+v", o, p)
 		}
-		v = s.serve(newMortal(s.engine, 0, false), nil, unreachable)
+		v = s.serve(newMortal(s.Engine, 0, false), nil, unreachable)
 		defer v.stop()
 		v.ask(path, "r", map[string]any{}).refused(t, http.StatusConflict, "in_progress", "")
-		if notes := s.notes(s.order(paid)); len(notes) != 1 {
+		if notes := s.notes(s.Order(paid)); len(notes) != 1 {
 			t.Errorf("a repeat is noted again: %v", notes)
 		}
 		away.Store(false)
-		if got := v.ask(path, "r", map[string]any{}); got.status != http.StatusOK || s.order(paid).Status != commerce.Refunded {
+		if got := v.ask(path, "r", map[string]any{}); got.status != http.StatusOK || s.Order(paid).Status != commerce.Refunded {
 			t.Errorf("answered %d: %s", got.status, got.body)
 		}
 		v.checkMoney(paid)
@@ -231,15 +232,15 @@ func TestRefundRefused(t *testing.T) {
 		for range 2 {
 			v.ask(path, "r", map[string]any{"amount_cents": 2500}).refused(t, http.StatusBadGateway, "payment_processor_error", "The sandbox refuses this refund")
 		}
-		refunds, _ := s.engine.Reader().Refunds(context.Background(), order)
-		if len(refunds) != 2 || refunds[0].State != commerce.RefundFailed || s.payment(order).Left() != 2500 || s.order(order).Status != commerce.Paid {
-			t.Errorf("refunds %+v, payment %+v", refunds, s.payment(order))
+		refunds, _ := s.Engine.Reader().Refunds(context.Background(), order)
+		if len(refunds) != 2 || refunds[0].State != commerce.RefundFailed || s.Payment(order).Left() != 2500 || s.Order(order).Status != commerce.Paid {
+			t.Errorf("refunds %+v, payment %+v", refunds, s.Payment(order))
 		}
 		v.checkMoney(order)
 		cancelled := v.ask("/v1/orders/"+order.OrderID+"/cancel", "c", map[string]any{"refund": true})
 		if cancelled.status != http.StatusOK || !strings.Contains(cancelled.body, `"amount_refunded_cents":0,"error":"The sandbox refuses`) ||
-			s.order(order).Status != commerce.Cancelled || s.attention(order) != "refund_due" {
-			t.Errorf("cancel was answered %d: %s, and the order is %+v", cancelled.status, cancelled.body, s.order(order))
+			s.Order(order).Status != commerce.Cancelled || s.Attention(order) != "refund_due" {
+			t.Errorf("cancel was answered %d: %s, and the order is %+v", cancelled.status, cancelled.body, s.Order(order))
 		}
 	})
 }
@@ -271,7 +272,7 @@ func TestSlowProcessor(t *testing.T) {
 	})
 	in(t, func(s *shop) {
 		s.admit()
-		first := s.serve(newMortal(s.engine, 0, false), nil, func(p Processor) Processor { return far{p, new(atomic.Bool), time.Hour} })
+		first := s.serve(newMortal(s.Engine, 0, false), nil, func(p Processor) Processor { return far{p, new(atomic.Bool), time.Hour} })
 		var wg sync.WaitGroup
 		for i := range callers {
 			wg.Go(func() {
@@ -280,12 +281,12 @@ func TestSlowProcessor(t *testing.T) {
 		}
 		wg.Wait()
 		first.stop()
-		second := s.serve(newMortal(s.engine, 0, false), nil, nil)
+		second := s.serve(newMortal(s.Engine, 0, false), nil, nil)
 		defer second.stop()
 		time.Sleep(time.Second)
 		s.webhookGoesOut(second)
 		time.Sleep(5 * time.Minute)
-		all, _ := s.engine.Reader().Payments(context.Background(), commerce.OrderKey{}, callers+1)
+		all, _ := s.Engine.Reader().Payments(context.Background(), commerce.OrderKey{}, callers+1)
 		for _, p := range all {
 			if p.State != commerce.PaymentOpen {
 				t.Fatalf("after 5 minutes: %+v", p)
@@ -299,15 +300,15 @@ func TestSlowProcessor(t *testing.T) {
 
 // webhookGoesOut sells something, by the process, and wants its webhook sent.
 func (s *shop) webhookGoesOut(v *process) {
-	s.t.Helper()
+	s.T.Helper()
 	before := len(s.got())
-	committer := s.committer
-	s.committer = v.committer
+	committer := s.Committer
+	s.Committer = v.committer
 	s.sell("")
-	s.committer = committer
+	s.Committer = committer
 	time.Sleep(100 * time.Millisecond)
 	if n := len(s.got()) - before; n != 1 {
-		s.t.Errorf("%d webhooks went out in 100 ms, want 1", n)
+		s.T.Errorf("%d webhooks went out in 100 ms, want 1", n)
 	}
 }
 
@@ -317,21 +318,21 @@ func TestNotConfiguredAnyMore(t *testing.T) {
 		order := v.paidOrder(nil, "k", "")
 		s.eventually("the jobs of the payment", s.idle)
 		v.stop()
-		refund := command.StartRefund{Facts: command.FactsOf(s.order(order)), RefundID: "rfd_1"}
-		without := Start(Options{Queue: s.engine, Reads: s.engine.Reader(), Committer: s.committer, Runner: s.runner("without"), Sender: s})
-		must(t, s.committer, refund)
-		asked := s.jobs(commerce.JobWaiting, storeID)
+		refund := command.StartRefund{Facts: command.FactsOf(s.Order(order)), RefundID: "rfd_1"}
+		without := Start(Options{Queue: s.Engine, Reads: s.Engine.Reader(), Committer: s.Committer, Runner: s.runner("without"), Sender: s})
+		fixture.Do(s.Shop, refund)
+		asked := s.Jobs(commerce.JobWaiting, storeID)
 		if err := without.Finish(context.Background(), asked[0].Key()); err != nil {
 			t.Error(err)
 		}
-		if j := s.jobs(commerce.JobWaiting, storeID); len(j) != 1 || j[0].Error != `the payment processor "sandbox" is not configured any more` || j[0].Tries != 1 {
+		if j := s.Jobs(commerce.JobWaiting, storeID); len(j) != 1 || j[0].Error != `the payment processor "sandbox" is not configured any more` || j[0].Tries != 1 {
 			t.Errorf("jobs %+v", j)
 		}
 		s.stop(without)
-		again := s.serve(newMortal(s.engine, 0, false), nil, nil)
+		again := s.serve(newMortal(s.Engine, 0, false), nil, nil)
 		defer again.stop()
 		s.eventually("the refund", s.idle)
-		if o := s.order(order); o.Status != commerce.Refunded {
+		if o := s.Order(order); o.Status != commerce.Refunded {
 			t.Errorf("%+v", o)
 		}
 		again.checkMoney(order)
@@ -345,14 +346,14 @@ func TestPaidWhileItWasCancelled(t *testing.T) {
 	objects := &fakesandbox.Objects{}
 	taking(t, objects, func(s *shop, v *process, _ *atomic.Bool) {
 		order := v.ask(checkoutPath, "k", checkoutBody("")).checkedOut(s)
-		v.pay(s.payment(order).SessionID)
+		v.pay(s.Payment(order).SessionID)
 		if got := v.ask("/v1/orders/"+order.OrderID+"/cancel", "c", map[string]any{}); got.status != http.StatusOK {
 			t.Fatalf("cancel was answered %d: %s", got.status, got.body)
 		}
-		s.eventually("the refund", func() bool { return s.idle() && s.order(order).Status == commerce.Refunded })
+		s.eventually("the refund", func() bool { return s.idle() && s.Order(order).Status == commerce.Refunded })
 		v.deliver(objects, 2)
-		counts := s.kinds(order)
-		if notes := s.notes(s.order(order)); len(notes) != 1 || !strings.Contains(notes[0], "payment_too_late") ||
+		counts := s.Kinds(order)
+		if notes := s.notes(s.Order(order)); len(notes) != 1 || !strings.Contains(notes[0], "payment_too_late") ||
 			counts[commerce.TimelineCancelled] != 1 || counts[commerce.TimelineRefunded] != 1 || counts[commerce.TimelinePaid] != 0 {
 			t.Errorf("notes %v, timeline %v", notes, counts)
 		}
@@ -366,11 +367,11 @@ func TestCallbacksOfTheSandbox(t *testing.T) {
 	taking(t, nil, func(s *shop, v *process, _ *atomic.Bool) {
 		for _, tags := range []string{"late", "twice", "unordered", "late.twice.unordered"} {
 			order := v.paidOrder(nil, tags, "ann+"+tags+"@e.example")
-			if paid := s.order(order).Status == commerce.Paid; paid == strings.Contains(tags, "late") {
-				t.Errorf("%s: the order is %s at once", tags, s.order(order).Status)
+			if paid := s.Order(order).Status == commerce.Paid; paid == strings.Contains(tags, "late") {
+				t.Errorf("%s: the order is %s at once", tags, s.Order(order).Status)
 			}
 			s.eventually(tags, s.idle)
-			if o := s.order(order); o.Status != commerce.Paid || s.kinds(order)[commerce.TimelinePaid] != 1 || len(s.notes(o)) != 0 {
+			if o := s.Order(order); o.Status != commerce.Paid || s.Kinds(order)[commerce.TimelinePaid] != 1 || len(s.notes(o)) != 0 {
 				t.Errorf("%s: %+v, notes %v", tags, o, s.notes(o))
 			}
 			v.checkMoney(order)
@@ -379,11 +380,11 @@ func TestCallbacksOfTheSandbox(t *testing.T) {
 		if got := v.ask("/v1/orders/"+order.OrderID+"/refund", "r", map[string]any{}); got.status != http.StatusOK {
 			t.Fatalf("refund was answered %d: %s", got.status, got.body)
 		}
-		if o := s.order(order); o.Status != commerce.Refunded || o.RefundedCents != 2500 {
+		if o := s.Order(order); o.Status != commerce.Refunded || o.RefundedCents != 2500 {
 			t.Errorf("%+v", o)
 		}
 		s.eventually("the money to come back", s.idle)
-		if o, p := s.order(order), s.payment(order); s.attention(order) != "refund_failed" || o.RefundedCents != 0 || p.Left() != 2500 || p.Entries != 3 {
+		if o, p := s.Order(order), s.Payment(order); s.Attention(order) != "refund_failed" || o.RefundedCents != 0 || p.Left() != 2500 || p.Entries != 3 {
 			t.Errorf("%+v, %+v", o, p)
 		}
 		v.checkMoney(order)
@@ -415,13 +416,13 @@ func TestEndOfASession(t *testing.T) {
 	} {
 		in(t, func(s *shop) {
 			s.admit()
-			v := s.serve(newMortal(s.engine, 0, false), nil, func(p Processor) Processor { c.answer.Processor = p; return c.answer })
+			v := s.serve(newMortal(s.Engine, 0, false), nil, func(p Processor) Processor { c.answer.Processor = p; return c.answer })
 			defer v.stop()
 			order := v.ask(checkoutPath, "k", checkoutBody("")).checkedOut(s)
 			v.ask("/v1/orders/"+order.OrderID+"/cancel", "c", map[string]any{})
 			s.eventually("the end of the session", s.idle)
-			notes := strings.Join(s.notes(s.order(order)), " ")
-			if p := s.payment(order); p.State != c.state || strings.Contains(notes, "payment_session_expired") != c.noted {
+			notes := strings.Join(s.notes(s.Order(order)), " ")
+			if p := s.Payment(order); p.State != c.state || strings.Contains(notes, "payment_session_expired") != c.noted {
 				t.Errorf("%s: %+v, notes %q", c.name, p, notes)
 			}
 		})
@@ -438,26 +439,26 @@ func TestSessionThatDoesNotEnd(t *testing.T) {
 			var told error
 			s.failed = func(_ commerce.Job, err error, _ bool) { told = err }
 			refusing := &refusesEnd{}
-			v := s.serve(newMortal(s.engine, 0, false), nil, func(p Processor) Processor { refusing.Processor = p; return refusing })
+			v := s.serve(newMortal(s.Engine, 0, false), nil, func(p Processor) Processor { refusing.Processor = p; return refusing })
 			defer v.stop()
 			order := v.ask(checkoutPath, "k", checkoutBody("")).checkedOut(s)
 			v.ask("/v1/orders/"+order.OrderID+"/cancel", "c", map[string]any{})
 			s.eventually("a first try", func() bool { return refusing.times.Load() > 0 })
 			synctest.Wait()
-			jobs := s.jobs(commerce.JobWaiting, storeID)
-			if p := s.payment(order); p.State != commerce.PaymentOpen || len(jobs) != 1 || jobs[0].Tries != 1 || !strings.Contains(jobs[0].Error, "not today") {
+			jobs := s.Jobs(commerce.JobWaiting, storeID)
+			if p := s.Payment(order); p.State != commerce.PaymentOpen || len(jobs) != 1 || jobs[0].Tries != 1 || !strings.Contains(jobs[0].Error, "not today") {
 				t.Fatalf("after a refusal: %+v, jobs %+v", p, jobs)
 			}
-			if told == nil || strings.Contains(strings.Join(s.notes(s.order(order)), " "), "payment_session_expired") {
-				t.Errorf("told %v, notes %q", told, s.notes(s.order(order)))
+			if told == nil || strings.Contains(strings.Join(s.notes(s.Order(order)), " "), "payment_session_expired") {
+				t.Errorf("told %v, notes %q", told, s.notes(s.Order(order)))
 			}
 			if pays {
-				v.pay(s.payment(order).SessionID)
-				s.eventually("the refund", func() bool { return s.payment(order).Returned() })
+				v.pay(s.Payment(order).SessionID)
+				s.eventually("the refund", func() bool { return s.Payment(order).Returned() })
 			}
 			refusing.over.Store(true)
 			s.eventually("another try", s.idle)
-			if p := s.payment(order); (p.State == commerce.PaymentExpired) == pays {
+			if p := s.Payment(order); (p.State == commerce.PaymentExpired) == pays {
 				t.Errorf("paid %t: %+v", pays, p)
 			}
 			v.checkMoney(order)
@@ -486,7 +487,7 @@ func TestCallbackOfAnotherProcessor(t *testing.T) {
 	objects := &fakesandbox.Objects{}
 	taking(t, objects, func(s *shop, v *process, _ *atomic.Bool) {
 		order := v.ask(checkoutPath, "k", checkoutBody("")).checkedOut(s)
-		v.pay(s.payment(order).SessionID)
+		v.pay(s.Payment(order).SessionID)
 		handler := web.Trace(env.Env{}, slog.New(slog.DiscardHandler), inbound.New(env.Env{}, v.uses, map[string]inbound.PaymentCallbacks{"other": v.box, "sandbox": v.box}, nil))
 		n := objects.TakeCallbacks()[0]
 		for _, name := range []string{"other", "sandbox"} {
@@ -498,7 +499,7 @@ func TestCallbackOfAnotherProcessor(t *testing.T) {
 			r.Header.Set(sandbox.SignatureHeader, signature)
 			w := httptest.NewRecorder()
 			handler.ServeHTTP(w, r)
-			if o := s.order(order); w.Code != http.StatusOK || (o.Status == commerce.Paid) != (name == "sandbox") {
+			if o := s.Order(order); w.Code != http.StatusOK || (o.Status == commerce.Paid) != (name == "sandbox") {
 				t.Errorf("by %s: answered %d, the order is %s", name, w.Code, o.Status)
 			}
 		}
@@ -509,7 +510,7 @@ func TestCallbackOfAnotherProcessor(t *testing.T) {
 // a change outlive the process.
 func TestObjects(t *testing.T) {
 	in(t, func(s *shop) {
-		o := NewObjects(env.Env{}, s.engine.Reader(), s.committer, nil)
+		o := NewObjects(env.Env{}, s.Engine.Reader(), s.Committer, nil)
 		if _, err := o.Object(context.Background(), "cs"); !errors.Is(err, sandbox.ErrNoObject) {
 			t.Errorf("an object that is not there: %v", err)
 		}
@@ -538,7 +539,7 @@ func TestObjects(t *testing.T) {
 		var got []time.Time
 		begun := time.Now()
 		failures := 2
-		e := Start(Options{Queue: s.engine, Reads: s.engine.Reader(), Committer: s.committer, Runner: s.runner("me"), Sender: s, Post: func(_ context.Context, to string, body []byte) error {
+		e := Start(Options{Queue: s.Engine, Reads: s.Engine.Reader(), Committer: s.Committer, Runner: s.runner("me"), Sender: s, Post: func(_ context.Context, to string, body []byte) error {
 			mu.Lock()
 			defer mu.Unlock()
 			if failures--; failures >= 0 {
@@ -565,7 +566,7 @@ func TestObjects(t *testing.T) {
 // those about other orders, and among those of couriers.
 func TestPaymentCallbackWaits(t *testing.T) {
 	in(t, func(s *shop) {
-		o, ctx := NewObjects(env.Env{}, s.engine.Reader(), s.committer, nil), context.Background()
+		o, ctx := NewObjects(env.Env{}, s.Engine.Reader(), s.Committer, nil), context.Background()
 		put := func(id, to, orderID string) {
 			t.Helper()
 			callback := sandbox.Callback{To: to, After: time.Hour, Body: fmt.Appendf(nil, `{"order_id":%q}`, orderID)}

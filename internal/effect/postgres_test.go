@@ -8,6 +8,7 @@ import (
 	"purveyor/internal/commerce"
 	"purveyor/internal/storage/postgres"
 	"purveyor/internal/testkit/database"
+	"purveyor/internal/testkit/fixture"
 )
 
 // TestOnPostgreSQL: two processes on one database share the work, hold it
@@ -30,17 +31,17 @@ func TestOnPostgreSQL(t *testing.T) {
 	for range sold / 2 {
 		s.sell("")
 	}
-	s.eventually("all to be parked", func() bool { return len(s.jobs(commerce.JobParked, partnerID)) == sold })
-	if paused := s.endpoint(); paused.PausedFor != commerce.PausedGone {
+	s.eventually("all to be parked", func() bool { return len(s.Jobs(commerce.JobParked, partnerID)) == sold })
+	if paused := s.Endpoint(partnerID); paused.PausedFor != commerce.PausedGone {
 		t.Errorf("endpoint %+v", paused)
 	}
 	s.answers(nil)
-	must(t, s.committer, command.ResumeEndpoint{PartnerID: partnerID})
+	fixture.Do(s.Shop, command.ResumeEndpoint{PartnerID: partnerID})
 	s.eventually("all to be delivered", func() bool {
-		return len(s.jobs(commerce.JobParked, partnerID))+len(s.jobs(commerce.JobWaiting, partnerID)) == 0
+		return len(s.Jobs(commerce.JobParked, partnerID))+len(s.Jobs(commerce.JobWaiting, partnerID)) == 0
 	})
-	for _, e := range s.events() {
-		attempts := s.attempts(e)
+	for _, e := range s.Events(partnerID) {
+		attempts := s.Attempts(e)
 		if n := len(attempts); n == 0 || !attempts[n-1].Delivered() {
 			t.Errorf("%s: attempts %+v", e.ID, attempts)
 		}
@@ -48,10 +49,10 @@ func TestOnPostgreSQL(t *testing.T) {
 }
 
 func (s *shop) eventually(what string, ok func() bool) {
-	s.t.Helper()
+	s.T.Helper()
 	for deadline := time.Now().Add(time.Minute); !ok(); time.Sleep(s.pause) {
 		if time.Now().After(deadline) {
-			s.t.Fatalf("waited in vain for %s", what)
+			s.T.Fatalf("waited in vain for %s", what)
 		}
 	}
 }

@@ -14,7 +14,6 @@ import (
 
 	"purveyor/internal/api"
 	"purveyor/internal/api/wire"
-	"purveyor/internal/command"
 	"purveyor/internal/commerce"
 	"purveyor/internal/commit"
 	"purveyor/internal/env"
@@ -26,6 +25,7 @@ import (
 	"purveyor/internal/service"
 	"purveyor/internal/storage"
 	"purveyor/internal/testkit/fakesandbox"
+	"purveyor/internal/testkit/fixture"
 	"purveyor/internal/web"
 )
 
@@ -146,22 +146,18 @@ type process struct {
 
 const payURL = "https://pay.example"
 
-var testKey = commerce.Test.NewKey([20]byte{1})
+const guestID = "ptn_2"
 
-// admit creates a partner without a practical rate limit.
-func (s *shop) admit() {
-	const id = "ptn_2"
-	must(s.t, s.committer, command.CreatePartner{
-		Partner: commerce.Partner{ID: id, Name: "Q", Scopes: []commerce.Scope{commerce.AllScopes}, RateLimit: 1_000_000},
-		Keys:    []commerce.APIKey{{PartnerID: id, Mode: commerce.Test, Hash: commerce.HashKey(testKey)}},
-	})
-}
+var testKey = fixture.Key(guestID, commerce.Test)
+
+// admit creates a partner without an endpoint.
+func (s *shop) admit() { fixture.Do(s.Shop, fixture.Admit(commerce.Partner{ID: guestID, Name: "Q"})) }
 
 // serve starts a process. objects are a sandbox that stands outside of the
 // database, as a real processor does; nil: it stands in it.
 func (s *shop) serve(m *mortal, objects *fakesandbox.Objects, wrap func(Processor) Processor) *process {
-	s.orders++
-	v := &process{s: s, m: m, runner: jobs.New(env.Env{}, fmt.Sprint("process ", s.orders))}
+	s.started++
+	v := &process{s: s, m: m, runner: jobs.New(env.Env{}, fmt.Sprint("process ", s.started))}
 	v.committer = commit.New(m, commit.Options{Starter: v.runner, EncodeEvent: wire.EventData})
 	inside := NewObjects(env.Env{}, m.Reader(), v.committer, v.runner)
 	var kept sandbox.Objects = inside
@@ -174,7 +170,7 @@ func (s *shop) serve(m *mortal, objects *fakesandbox.Objects, wrap func(Processo
 	if s.sandboxFleet {
 		box := courier.NewSandbox(env.Env{}, kept, payURL)
 		box.Locate = func(context.Context, commerce.Address) (commerce.Point, bool) {
-			return commerce.Point{Lat: 30.27, Lng: -97.74}, true
+			return fixture.StoreAt, true
 		}
 		fleet.Providers["sandbox"], fleet.Modes[commerce.Test] = box, []string{"sandbox"}
 		movers = map[string]sandbox.Mover{courier.SandboxObjects: box}
@@ -215,7 +211,7 @@ type reply struct {
 func (v *process) ask(path, key string, body any) reply {
 	data, err := json.Marshal(body)
 	if err != nil {
-		v.s.t.Error(err)
+		v.s.T.Error(err)
 	}
 	r := httptest.NewRequest(http.MethodPost, path, strings.NewReader(string(data)))
 	r.Header.Set("X-Api-Key", testKey)
@@ -237,7 +233,7 @@ func (v *process) notice(provider, body string) int {
 // checkoutBody is of two loaves for $25.00, bought by a customer with this address.
 func checkoutBody(email string) any {
 	body := map[string]any{"store_id": storeID, "fulfillment_type": "pickup", "success_url": "https://shop.example/ok", "cancel_url": "https://shop.example/no",
-		"items": []map[string]any{{"product_id": "prd_1", "quantity": 2}}}
+		"items": []map[string]any{{"product_id": "prd_0", "quantity": 2}}}
 	if email != "" {
 		body["customer_email"] = email
 	}
@@ -248,14 +244,14 @@ const checkoutPath = "/v1/checkout/session"
 
 // checkedOut reads the order id of an answer.
 func (r reply) checkedOut(s *shop) commerce.OrderKey {
-	s.t.Helper()
+	s.T.Helper()
 	var body struct {
 		OrderID   string `json:"order_id"`
 		SessionID string `json:"session_id"`
 		URL       string `json:"checkout_url"`
 	}
 	if err := json.Unmarshal([]byte(r.body), &body); err != nil || r.status != http.StatusCreated || body.OrderID == "" || body.SessionID == "" || body.URL == "" {
-		s.t.Fatalf("checkout was answered %d: %s", r.status, r.body)
+		s.T.Fatalf("checkout was answered %d: %s", r.status, r.body)
 	}
 	return commerce.OrderKey{StoreID: storeID, OrderID: body.OrderID}
 }
@@ -272,14 +268,14 @@ func (v *process) pay(sessionID string) reply {
 // deliver posts what a sandbox outside of the database has to tell, so many
 // times.
 func (v *process) deliver(objects *fakesandbox.Objects, times int) {
-	v.s.t.Helper()
+	v.s.T.Helper()
 	if objects == nil {
 		return
 	}
 	for _, n := range objects.TakeCallbacks() {
 		for range times {
 			if err := v.post(context.Background(), n.To, n.Body); err != nil {
-				v.s.t.Errorf("a notice: %v", err)
+				v.s.T.Errorf("a notice: %v", err)
 			}
 		}
 	}
@@ -287,70 +283,13 @@ func (v *process) deliver(objects *fakesandbox.Objects, times int) {
 
 // paidOrder is an order that was checked out and paid.
 func (v *process) paidOrder(objects *fakesandbox.Objects, key, email string) commerce.OrderKey {
-	v.s.t.Helper()
+	v.s.T.Helper()
 	order := v.ask(checkoutPath, key, checkoutBody(email)).checkedOut(v.s)
-	if clicked := v.pay(v.s.payment(order).SessionID); clicked.status != http.StatusSeeOther {
-		v.s.t.Fatalf("the payment page answered %d: %s", clicked.status, clicked.body)
+	if clicked := v.pay(v.s.Payment(order).SessionID); clicked.status != http.StatusSeeOther {
+		v.s.T.Fatalf("the payment page answered %d: %s", clicked.status, clicked.body)
 	}
 	v.deliver(objects, 1)
 	return order
-}
-
-func (s *shop) payment(key commerce.OrderKey) commerce.Payment {
-	s.t.Helper()
-	p, err := s.engine.Reader().Payment(context.Background(), key)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	return p
-}
-
-func (s *shop) order(key commerce.OrderKey) commerce.Order {
-	s.t.Helper()
-	o, err := s.engine.Reader().Order(context.Background(), key)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	return o
-}
-
-// attention lists the open reasons to look at an order.
-func (s *shop) attention(key commerce.OrderKey) string {
-	s.t.Helper()
-	rows, err := s.engine.Reader().Attention(context.Background(), key)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	var open []string
-	for _, a := range rows {
-		if a.Open() {
-			open = append(open, string(a.Code))
-		}
-	}
-	return strings.Join(open, " ")
-}
-
-func (s *shop) stock() int64 {
-	s.t.Helper()
-	found, err := s.engine.Reader().Stock(context.Background(), []string{"prd_1"})
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	return found["prd_1"].Quantity
-}
-
-// kinds counts the events of an order's timeline.
-func (s *shop) kinds(key commerce.OrderKey) map[commerce.TimelineKind]int {
-	s.t.Helper()
-	events, err := s.engine.Reader().Timeline(context.Background(), key, 100)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	counts := map[commerce.TimelineKind]int{}
-	for _, e := range events {
-		counts[e.Kind]++
-	}
-	return counts
 }
 
 // idle tells whether nothing is left to be done.
@@ -361,19 +300,19 @@ func (s *shop) idle() bool {
 // checkMoney compares the payment, its ledger and its order with what the
 // processor has.
 func (v *process) checkMoney(key commerce.OrderKey) {
-	v.s.t.Helper()
-	p, o := v.s.payment(key), v.s.order(key)
-	entries, err := v.s.engine.Reader().Ledger(context.Background(), key)
+	v.s.T.Helper()
+	p, o := v.s.Payment(key), v.s.Order(key)
+	entries, err := v.s.Engine.Reader().Ledger(context.Background(), key)
 	if err != nil {
-		v.s.t.Fatal(err)
+		v.s.T.Fatal(err)
 	}
 	var sum, refunds commerce.Cents
 	for _, e := range entries {
 		sum += e.Signed()
 	}
-	list, err := v.s.engine.Reader().Refunds(context.Background(), key)
+	list, err := v.s.Engine.Reader().Refunds(context.Background(), key)
 	if err != nil {
-		v.s.t.Fatal(err)
+		v.s.T.Fatal(err)
 	}
 	for _, r := range list {
 		if r.State == commerce.RefundDone {
@@ -382,10 +321,10 @@ func (v *process) checkMoney(key commerce.OrderKey) {
 	}
 	session, err := v.box.Session(context.Background(), p.SessionID)
 	if err != nil {
-		v.s.t.Fatal(err)
+		v.s.T.Fatal(err)
 	}
 	if sum != p.CapturedCents-p.RefundedCents || int64(len(entries)) != p.Entries || refunds != p.RefundedCents || o.RefundedCents != p.RefundedCents || p.PendingCents != 0 ||
 		session.PaidCents != p.CapturedCents || session.RefundedCents != p.RefundedCents {
-		v.s.t.Errorf("order %+v\npayment %+v\nledger %+v\nrefunds %+v\nat the processor %+v", o, p, entries, list, session)
+		v.s.T.Errorf("order %+v\npayment %+v\nledger %+v\nrefunds %+v\nat the processor %+v", o, p, entries, list, session)
 	}
 }

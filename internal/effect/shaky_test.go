@@ -12,6 +12,7 @@ import (
 	"purveyor/internal/commerce"
 	"purveyor/internal/commit"
 	"purveyor/internal/storage"
+	"purveyor/internal/testkit/fixture"
 )
 
 // shaky is an engine of which one read or write fails for a while, by its name.
@@ -85,15 +86,15 @@ func TestHeldWhileTheDatabaseIsAway(t *testing.T) {
 			if suspended && fails != "Partner" && fails != "ReleaseParked" {
 				continue // a suspended partner gets no probe
 			}
-			in(t, func(s *shop) { heldWhileAway(s, &shaky{Engine: s.engine}, fails, suspended) })
+			in(t, func(s *shop) { heldWhileAway(s, &shaky{Engine: s.Engine}, fails, suspended) })
 		}
 	}
 }
 
 func heldWhileAway(s *shop, engine *shaky, fails string, suspended bool) {
 	const sold = 20
-	suspend := func(yes bool) { must(s.t, s.committer, command.UpdatePartner{ID: partnerID, Suspended: &yes}) }
-	e := Start(Options{Queue: engine, Reads: engine.Reader(), Committer: s.committer, Runner: s.runner("w"), Sender: s, AppendWebhook: wire.AppendWebhook, Mailer: mailer{s}, Texter: texter{s}})
+	suspend := func(yes bool) { fixture.Do(s.Shop, command.UpdatePartner{ID: partnerID, Suspended: &yes}) }
+	e := Start(Options{Queue: engine, Reads: engine.Reader(), Committer: s.Committer, Runner: s.runner("w"), Sender: s, AppendWebhook: wire.AppendWebhook, Mailer: mailer{s}, Texter: texter{s}})
 	defer s.stop(e)
 	if suspended {
 		suspend(true)
@@ -104,8 +105,8 @@ func heldWhileAway(s *shop, engine *shaky, fails string, suspended bool) {
 		s.sell("")
 	}
 	time.Sleep(10 * time.Minute)
-	if n := len(s.jobs(commerce.JobParked, partnerID)); n != sold {
-		s.t.Fatalf("%d jobs are parked, want %d", n, sold)
+	if n := len(s.Jobs(commerce.JobParked, partnerID)); n != sold {
+		s.T.Fatalf("%d jobs are parked, want %d", n, sold)
 	}
 	engine.fails.Store(fails)
 	s.answers(nil)
@@ -115,10 +116,10 @@ func heldWhileAway(s *shop, engine *shaky, fails string, suspended bool) {
 	before := len(s.got())
 	time.Sleep(5 * time.Minute)
 	if engine.failed.Load() == 0 {
-		s.t.Errorf("%s was not called: the test did not test it", fails)
+		s.T.Errorf("%s was not called: the test did not test it", fails)
 	}
 	if n := len(s.got()) - before; n != 0 && fails != "ReleaseParked" { // that is called after a probe
-		s.t.Errorf("%s, suspended %t: %d requests while it fails", fails, suspended, n)
+		s.T.Errorf("%s, suspended %t: %d requests while it fails", fails, suspended, n)
 	}
 	engine.fails.Store("")
 	time.Sleep(20 * time.Minute)
@@ -126,8 +127,8 @@ func heldWhileAway(s *shop, engine *shaky, fails string, suspended bool) {
 	for _, r := range s.got()[before:] {
 		seen[r.ID] = true
 	}
-	if left := len(s.jobs(commerce.JobParked, partnerID)) + len(s.jobs(commerce.JobWaiting, partnerID)); len(seen) != sold || left != 0 {
-		s.t.Errorf("%s, suspended %t: %d of %d events arrived, %d jobs are left", fails, suspended, len(seen), sold, left)
+	if left := len(s.Jobs(commerce.JobParked, partnerID)) + len(s.Jobs(commerce.JobWaiting, partnerID)); len(seen) != sold || left != 0 {
+		s.T.Errorf("%s, suspended %t: %d of %d events arrived, %d jobs are left", fails, suspended, len(seen), sold, left)
 	}
 }
 
@@ -135,14 +136,14 @@ func heldWhileAway(s *shop, engine *shaky, fails string, suspended bool) {
 // goes on.
 func TestReleaseInTurns(t *testing.T) {
 	in(t, func(s *shop) {
-		engine := &shaky{Engine: s.engine, full: 2*releaseRounds + 5}
-		e := Start(Options{Queue: engine, Reads: engine.Reader(), Committer: s.committer, Runner: s.runner("w"), Sender: s, AppendWebhook: wire.AppendWebhook, Mailer: mailer{s}, Texter: texter{s}})
+		engine := &shaky{Engine: s.Engine, full: 2*releaseRounds + 5}
+		e := Start(Options{Queue: engine, Reads: engine.Reader(), Committer: s.Committer, Runner: s.runner("w"), Sender: s, AppendWebhook: wire.AppendWebhook, Mailer: mailer{s}, Texter: texter{s}})
 		defer s.stop(e)
 		yes, no := true, false
-		must(t, s.committer, command.UpdatePartner{ID: partnerID, Suspended: &yes})
+		fixture.Do(s.Shop, command.UpdatePartner{ID: partnerID, Suspended: &yes})
 		s.sell("")
 		time.Sleep(time.Minute)
-		must(t, s.committer, command.UpdatePartner{ID: partnerID, Suspended: &no})
+		fixture.Do(s.Shop, command.UpdatePartner{ID: partnerID, Suspended: &no})
 		time.Sleep(time.Minute)
 		if n := engine.released.Load(); n != engine.full+1 || len(s.got()) != 1 {
 			t.Errorf("%d calls, want %d; %d requests", n, engine.full+1, len(s.got()))
@@ -185,28 +186,28 @@ func TestParkedTooLate(t *testing.T) {
 		e := s.start(true)
 		defer s.stop(e)
 		yes := true
-		must(t, s.committer, command.UpdatePartner{ID: partnerID, Suspended: &yes})
+		fixture.Do(s.Shop, command.UpdatePartner{ID: partnerID, Suspended: &yes})
 		time.Sleep(time.Minute)
 		s.sell("")
 		time.Sleep(100 * time.Millisecond) // the process knows of the suspension, for a second
-		must(t, s.committer, commit.Command[struct{}](lifted{}))
+		fixture.Do(s.Shop, commit.Command[struct{}](lifted{}))
 		s.sell("")
 		time.Sleep(100 * time.Millisecond)
-		if n, parked := len(s.got()), len(s.jobs(commerce.JobParked, partnerID)); n != 1 || parked != 1 {
+		if n, parked := len(s.got()), len(s.Jobs(commerce.JobParked, partnerID)); n != 1 || parked != 1 {
 			t.Errorf("%d events went out, want the second; %d are parked, want the first", n, parked)
 		}
-		must(t, s.committer, command.UpdatePartner{ID: partnerID, Suspended: &yes})
+		fixture.Do(s.Shop, command.UpdatePartner{ID: partnerID, Suspended: &yes})
 		time.Sleep(time.Minute)
-		must(s.t, s.committer, ask{commerce.Job{Kind: commerce.JobReleaseParked, Owner: partnerID, Subject: partnerID}})
+		fixture.Do(s.Shop, ask{commerce.Job{Kind: commerce.JobReleaseParked, Owner: partnerID, Subject: partnerID}})
 		time.Sleep(time.Minute)
-		if waiting, parked := s.jobs(commerce.JobWaiting, partnerID), s.jobs(commerce.JobParked, partnerID); len(waiting) != 0 || len(parked) != 1 {
+		if waiting, parked := s.Jobs(commerce.JobWaiting, partnerID), s.Jobs(commerce.JobParked, partnerID); len(waiting) != 0 || len(parked) != 1 {
 			t.Errorf("after a release while the partner is suspended: %+v wait, %d are parked", waiting, len(parked))
 		}
-		must(t, s.committer, commit.Command[struct{}](lifted{}))
+		fixture.Do(s.Shop, commit.Command[struct{}](lifted{}))
 		time.Sleep(time.Minute)
-		must(s.t, s.committer, ask{commerce.Job{Kind: commerce.JobDeliverWebhook, Owner: partnerID, Subject: "evt_gone"}})
+		fixture.Do(s.Shop, ask{commerce.Job{Kind: commerce.JobDeliverWebhook, Owner: partnerID, Subject: "evt_gone"}})
 		time.Sleep(time.Minute)
-		if waiting, sent := s.jobs(commerce.JobWaiting, partnerID), len(s.got()); len(waiting) != 0 || sent != 1 {
+		if waiting, sent := s.Jobs(commerce.JobWaiting, partnerID), len(s.got()); len(waiting) != 0 || sent != 1 {
 			t.Errorf("a job without its event: %+v wait, %d requests", waiting, sent)
 		}
 	})

@@ -14,9 +14,7 @@ import (
 
 	"purveyor/internal/api"
 	"purveyor/internal/api/wire"
-	"purveyor/internal/command"
 	"purveyor/internal/commerce"
-	"purveyor/internal/commit"
 	"purveyor/internal/env"
 	"purveyor/internal/jobs"
 	"purveyor/internal/outside/mail"
@@ -25,22 +23,20 @@ import (
 	"purveyor/internal/storage"
 	"purveyor/internal/storage/sqlite"
 	"purveyor/internal/testkit/database"
+	"purveyor/internal/testkit/fixture"
 )
 
 const (
-	partnerID = "ptn_1"
-	storeID   = "sto_1"
+	partnerID = fixture.PartnerID
+	storeID   = fixture.StoreID
 )
 
 // shop is a store and a partner on a real engine, in a bubble of its own time,
 // and the other ends of all ports.
 type shop struct {
-	relay     *relay
-	t         *testing.T
-	engine    storage.Engine
-	committer *commit.Committer
-	actor     commerce.Actor
-	orders    int64
+	*fixture.Shop
+	relay   *relay
+	started int // processes so far
 
 	mu       sync.Mutex
 	requests []webhook.Request
@@ -86,39 +82,9 @@ func in(t *testing.T, test func(s *shop)) {
 
 func newShop(t *testing.T, engine storage.Engine) *shop {
 	t.Helper()
-	s := &shop{t: t, engine: engine, relay: &relay{}, pause: 5 * time.Millisecond}
-	s.committer = commit.New(engine, commit.Options{Starter: s.relay, EncodeEvent: wire.EventData})
-	t.Cleanup(func() {
-		s.committer.Close()
-		if err := engine.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	s.fill()
+	s := &shop{relay: &relay{}, pause: 5 * time.Millisecond}
+	s.Shop = fixture.Open(t, engine, s.relay, 1, 1_000_000)
 	return s
-}
-
-func (s *shop) fill() {
-	price, stock := commerce.Cents(1250), int64(1_000_000)
-	mail, phone := "store@e.example", "+15125550100"
-	must(s.t, s.committer, command.ImportCatalog{
-		Categories: []command.ImportCategory{{ID: "cat_1", Name: "Bread"}},
-		Stores:     []command.ImportStore{{ID: storeID, Name: "One", Email: &mail, Phone: &phone}},
-		Products:   []command.ImportProduct{{ID: "prd_1", Name: "Rye", StoreID: storeID, PriceCents: &price, Quantity: &stock}},
-	})
-	s.actor = commerce.PartnerActor(partnerID, commerce.Live, commerce.Live, "trace")
-	must(s.t, s.committer, command.CreatePartner{Partner: commerce.Partner{
-		ID: partnerID, Name: "P", Scopes: []commerce.Scope{commerce.AllScopes}, RateLimit: 1,
-		CallbackURL: "https://user:password@p.example/hook", CallbackSecret: "secret"}})
-}
-
-func must[R any](t *testing.T, c *commit.Committer, cmd commit.Command[R]) R {
-	t.Helper()
-	r, err := commit.Do(context.Background(), c, cmd)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r
 }
 
 // relay hands new jobs to the runner that was made last, as if its process had a
@@ -144,7 +110,7 @@ func (s *shop) runner(worker string) *jobs.Runner {
 
 // start begins to do jobs. It is to be stopped.
 func (s *shop) start(configured bool) *Effects {
-	o := Options{Queue: s.engine, Reads: s.engine.Reader(), Committer: s.committer, Runner: s.runner(fmt.Sprint("worker ", time.Now().UnixNano())), Sender: s, AppendWebhook: wire.AppendWebhook, Answers: api.Answers{}}
+	o := Options{Queue: s.Engine, Reads: s.Engine.Reader(), Committer: s.Committer, Runner: s.runner(fmt.Sprint("worker ", time.Now().UnixNano())), Sender: s, AppendWebhook: wire.AppendWebhook, Answers: api.Answers{}}
 	if configured {
 		o.Mailer, o.Texter = mailer{s}, texter{s}
 	}
@@ -154,7 +120,7 @@ func (s *shop) start(configured bool) *Effects {
 // runDue lets time pass until the next job of an owner is due, and a process do
 // it.
 func (s *shop) runDue(owner string) {
-	if waiting := s.jobs(commerce.JobWaiting, owner); len(waiting) > 0 {
+	if waiting := s.Jobs(commerce.JobWaiting, owner); len(waiting) > 0 {
 		last := waiting[len(waiting)-1]
 		time.Sleep(time.Until(time.UnixMilli(int64(last.RunAt))))
 	}
@@ -171,13 +137,14 @@ func (s *shop) stop(e *Effects) {
 }
 
 // sell makes an order of a pickup by a customer with this address.
-func (s *shop) sell(email string) commerce.Order {
-	s.orders++
-	return must(s.t, s.committer, command.ReportOrder{
-		Actor: s.actor, OrderID: commerce.NewOrderID(1, commerce.Millis(s.orders), commerce.Entropy{}), CustomerID: "cus_1", StoreID: storeID,
-		ExternalID: fmt.Sprint("A-", s.orders), Fulfillment: commerce.ByPickup, Address: &commerce.DeliveryAddress{Name: "Ann", Email: email},
-		Lines: []commerce.OrderLine{{ProductID: "prd_1", Quantity: 2, PriceCents: 1250}},
-	})
+func (s *shop) sell(email string) commerce.Order { return s.sellIn(commerce.Live, email) }
+
+// sellIn is sell with a key of the mode.
+func (s *shop) sellIn(mode commerce.Mode, email string) commerce.Order {
+	cmd := s.Report(0, 2)
+	cmd.Actor = fixture.Actor(mode)
+	cmd.Address = &commerce.DeliveryAddress{Name: "Ann", Email: email}
+	return fixture.Do(s.Shop, cmd)
 }
 
 // Send implements Sender.
@@ -242,45 +209,8 @@ func (x texter) Send(_ context.Context, message sms.Message) error {
 	return x.s.fails
 }
 
-// jobs lists the jobs of an owner in a state.
-func (s *shop) jobs(state commerce.JobState, owner string) []commerce.Job {
-	s.t.Helper()
-	list, err := s.engine.Reader().Jobs(context.Background(), storage.JobFilter{State: state, Owner: owner, Limit: 100_000})
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	return list
-}
-
 // work is what waits, but for the webhooks.
 func (s *shop) work() []commerce.Job {
-	s.t.Helper()
-	return slices.DeleteFunc(s.jobs(commerce.JobWaiting, ""), func(j commerce.Job) bool { return j.Owner == partnerID })
-}
-
-func (s *shop) endpoint() commerce.Endpoint {
-	s.t.Helper()
-	found, err := s.engine.Reader().Endpoints(context.Background(), []string{partnerID})
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	return found[partnerID]
-}
-
-func (s *shop) events() []commerce.WebhookEvent {
-	s.t.Helper()
-	page, err := s.engine.Reader().EventPage(context.Background(), storage.EventFilter{PartnerID: partnerID, Limit: 100_000})
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	return page.Events
-}
-
-func (s *shop) attempts(event commerce.WebhookEvent) []commerce.WebhookAttempt {
-	s.t.Helper()
-	list, err := s.engine.Reader().Attempts(context.Background(), event.Key())
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	return list
+	s.T.Helper()
+	return slices.DeleteFunc(s.Jobs(commerce.JobWaiting, ""), func(j commerce.Job) bool { return j.Owner == partnerID })
 }

@@ -36,7 +36,7 @@ func TestTriesAreGathered(t *testing.T) {
 		{"a failure after others", []int64{200, 200, 500}, 0},
 	} {
 		in(t, func(s *shop) {
-			tries := newTries(env.Env{}, s.committer)
+			tries := newTries(env.Env{}, s.Committer)
 			began, done := time.Now(), make(chan time.Duration, len(c.statuses))
 			for i, status := range c.statuses {
 				if status == 0 {
@@ -53,7 +53,7 @@ func TestTriesAreGathered(t *testing.T) {
 				if took := <-done; took != c.want {
 					t.Errorf("%s: recorded after %v, want %v", c.name, took, c.want)
 				}
-				if n := len(s.attempts(commerce.WebhookEvent{PartnerID: partnerID, ID: try(i, 0).Job.Subject})); n != 1 {
+				if n := len(s.Attempts(commerce.WebhookEvent{PartnerID: partnerID, ID: try(i, 0).Job.Subject})); n != 1 {
 					t.Errorf("%s: %d attempts are on record", c.name, n)
 				}
 			}

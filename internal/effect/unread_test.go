@@ -13,6 +13,7 @@ import (
 	"purveyor/internal/command"
 	"purveyor/internal/commerce"
 	"purveyor/internal/storage"
+	"purveyor/internal/testkit/fixture"
 )
 
 // ask asks for a job about something.
@@ -34,21 +35,21 @@ func TestSubjectNotThere(t *testing.T) {
 		kinds := []commerce.JobKind{commerce.JobMailReady, commerce.JobMailPaid, commerce.JobTextPaid, commerce.JobOpenSession, commerce.JobExpireSession,
 			commerce.JobRefund, commerce.JobDispatch, commerce.JobCancelDelivery, commerce.JobSandboxStep}
 		for _, kind := range append(long, kinds...) {
-			must(s.t, s.committer, ask{commerce.Job{Kind: kind, Mode: commerce.Test, Owner: storeID, Subject: "none"}})
+			fixture.Do(s.Shop, ask{commerce.Job{Kind: kind, Mode: commerce.Test, Owner: storeID, Subject: "none"}})
 		}
 		for end := time.Now().Add(20 * time.Hour); time.Now().Before(end); {
-			v := s.serve(newMortal(s.engine, 0, false), nil, nil)
+			v := s.serve(newMortal(s.Engine, 0, false), nil, nil)
 			time.Sleep(5 * time.Second)
 			v.stop()
 			// While nothing is due there is no process, as each looks for jobs all the time.
-			next := slices.MinFunc(s.jobs(commerce.JobWaiting, storeID), func(a, b commerce.Job) int { return cmp.Compare(a.RunAt, b.RunAt) })
+			next := slices.MinFunc(s.Jobs(commerce.JobWaiting, storeID), func(a, b commerce.Job) int { return cmp.Compare(a.RunAt, b.RunAt) })
 			time.Sleep(time.Until(time.UnixMilli(int64(next.RunAt))))
 		}
 		dead := map[commerce.JobKind]commerce.Job{}
-		for _, j := range s.jobs(commerce.JobDead, storeID) {
+		for _, j := range s.Jobs(commerce.JobDead, storeID) {
 			dead[j.Kind] = j
 		}
-		for _, j := range s.jobs(commerce.JobWaiting, storeID) {
+		for _, j := range s.Jobs(commerce.JobWaiting, storeID) {
 			if !slices.Contains(long, j.Kind) || j.Tries < 3 || !strings.Contains(j.Error, "not found") {
 				t.Errorf("%s waits after %d tries: %q", j.Kind, j.Tries, j.Error)
 			}
@@ -83,13 +84,13 @@ func TestUnread(t *testing.T) {
 func TestSandboxObjectsOfNoUse(t *testing.T) {
 	in(t, func(s *shop) {
 		s.admit()
-		v := s.serve(newMortal(s.engine, 0, false), nil, nil)
+		v := s.serve(newMortal(s.Engine, 0, false), nil, nil)
 		defer v.stop()
-		must(s.t, s.committer, command.PutSandboxObject{ID: "none_1", Data: []byte("{}"), FirstStep: time.Millisecond,
+		fixture.Do(s.Shop, command.PutSandboxObject{ID: "none_1", Data: []byte("{}"), FirstStep: time.Millisecond,
 			Callbacks: []command.SandboxCallback{{ID: "none_2", Data: []byte("[]")}}})
 		time.Sleep(10 * time.Second)
 		dead := map[commerce.JobKind]commerce.Job{}
-		for _, j := range s.jobs(commerce.JobDead, "sandbox") {
+		for _, j := range s.Jobs(commerce.JobDead, "sandbox") {
 			dead[j.Kind] = j
 		}
 		if j := dead[commerce.JobSandboxStep]; j.Tries != 1 || !strings.Contains(j.Error, "nothing moves objects like none_1") {

@@ -11,6 +11,7 @@ import (
 	"purveyor/internal/command"
 	"purveyor/internal/commerce"
 	"purveyor/internal/outside/webhook"
+	"purveyor/internal/testkit/fixture"
 )
 
 // TestDelivered: an event goes out at once as GET /v1/events gives it, and is
@@ -21,18 +22,18 @@ func TestDelivered(t *testing.T) {
 		defer s.stop(e)
 		s.sell("")
 		time.Sleep(100 * time.Millisecond)
-		event, got := s.events()[0], s.got()
+		event, got := s.Events(partnerID)[0], s.got()
 		if len(got) != 1 || !bytes.Equal(got[0].Body, wire.AppendWebhook(nil, event)) || got[0].ID != event.ID ||
 			got[0].Secret != "secret" || got[0].PreviousSecret != "" || got[0].URL != "https://user:password@p.example/hook" {
 			t.Fatalf("sent %+v", got)
 		}
 		want := commerce.WebhookAttempt{PartnerID: partnerID, EventID: event.ID, URL: "https://user:xxxxx@p.example/hook", At: commerce.Millis(got[0].At), TookMs: 1, Status: 204}
-		attempts := s.attempts(event)
+		attempts := s.Attempts(event)
 		attempts[0].ID = ""
 		if len(attempts) != 1 || attempts[0] != want {
 			t.Errorf("on record %+v", attempts)
 		}
-		if left := s.jobs(commerce.JobWaiting, partnerID); len(left) != 0 {
+		if left := s.Jobs(commerce.JobWaiting, partnerID); len(left) != 0 {
 			t.Errorf("jobs left: %+v", left)
 		}
 	})
@@ -44,7 +45,7 @@ func TestDelivered(t *testing.T) {
 func TestSchedule(t *testing.T) {
 	in(t, func(s *shop) {
 		s.sell("")
-		bad := s.events()[0]
+		bad := s.Events(partnerID)[0]
 		s.answers(func(r webhook.Request) webhook.Result {
 			if r.ID == bad.ID {
 				return status(500)(r)
@@ -55,7 +56,7 @@ func TestSchedule(t *testing.T) {
 			s.runDue(partnerID)
 			s.sell("") // others arrive, so the endpoint is not failing
 		}
-		attempts := s.attempts(bad)
+		attempts := s.Attempts(bad)
 		var waits []time.Duration
 		for i := 1; i < len(attempts); i++ {
 			waits = append(waits, attempts[i].At.Sub(attempts[i-1].At))
@@ -66,7 +67,7 @@ func TestSchedule(t *testing.T) {
 				t.Fatalf("waits %v", waits)
 			}
 		}
-		dead := s.jobs(commerce.JobDead, partnerID)
+		dead := s.Jobs(commerce.JobDead, partnerID)
 		if len(attempts) != 10 || len(dead) != 1 || dead[0].Subject != bad.ID || dead[0].Error != "status 500" {
 			t.Errorf("%d attempts, dead %+v", len(attempts), dead)
 		}
@@ -90,10 +91,10 @@ func TestOutage(t *testing.T) {
 			s.sell("")
 		}
 		time.Sleep(10 * time.Minute)
-		if endpoint := s.endpoint(); !endpoint.Failing() || endpoint.HeldUntil == 0 {
+		if endpoint := s.Endpoint(partnerID); !endpoint.Failing() || endpoint.HeldUntil == 0 {
 			t.Fatalf("endpoint %+v", endpoint)
 		}
-		if n, got := len(s.jobs(commerce.JobParked, partnerID)), len(s.got()); n != sold || got > 10+8+commerce.FailingAfter+webhookWidth {
+		if n, got := len(s.Jobs(commerce.JobParked, partnerID)), len(s.got()); n != sold || got > 10+8+commerce.FailingAfter+webhookWidth {
 			t.Errorf("%d jobs are parked of %d, %d requests were made in ten minutes", n, sold, got)
 		}
 		before := len(s.got())
@@ -103,11 +104,11 @@ func TestOutage(t *testing.T) {
 		for _, r := range s.got()[before:] {
 			seen[r.ID]++
 		}
-		if endpoint := s.endpoint(); len(seen) != sold || len(s.got())-before != sold || endpoint.Holds() {
+		if endpoint := s.Endpoint(partnerID); len(seen) != sold || len(s.got())-before != sold || endpoint.Holds() {
 			t.Errorf("%d of %d events arrived in %d requests, endpoint %+v", len(seen), sold, len(s.got())-before, endpoint)
 		}
 		for _, state := range []commerce.JobState{commerce.JobWaiting, commerce.JobParked, commerce.JobDead} {
-			if left := s.jobs(state, partnerID); len(left) != 0 {
+			if left := s.Jobs(state, partnerID); len(left) != 0 {
 				t.Errorf("%d jobs are left %s", len(left), state)
 			}
 		}
@@ -121,7 +122,7 @@ func TestGone(t *testing.T) {
 		e := s.start(true)
 		s.sell("")
 		time.Sleep(time.Second)
-		if endpoint := s.endpoint(); endpoint.PausedFor != commerce.PausedGone {
+		if endpoint := s.Endpoint(partnerID); endpoint.PausedFor != commerce.PausedGone {
 			t.Fatalf("endpoint %+v", endpoint)
 		}
 		s.sell("")
@@ -135,7 +136,7 @@ func TestGone(t *testing.T) {
 			t.Errorf("%d requests to an endpoint that is gone", n)
 		}
 		s.answers(nil)
-		must(t, s.committer, command.ResumeEndpoint{PartnerID: partnerID})
+		fixture.Do(s.Shop, command.ResumeEndpoint{PartnerID: partnerID})
 		time.Sleep(10 * time.Second)
 		if n := len(s.got()); n != 4 {
 			t.Errorf("%d requests after the resume, want 4", n)
@@ -152,12 +153,12 @@ func TestStopAndStart(t *testing.T) {
 			s.sell("")
 		}
 		s.stop(e)
-		for _, j := range s.jobs(commerce.JobWaiting, partnerID) {
+		for _, j := range s.Jobs(commerce.JobWaiting, partnerID) {
 			if j.LeasedBy != "" || j.Tries != 0 {
 				t.Errorf("a job was left as %+v", j)
 			}
 		}
-		sold := len(s.events())
+		sold := len(s.Events(partnerID))
 		e = s.start(true)
 		defer s.stop(e)
 		time.Sleep(5 * time.Second)
@@ -178,11 +179,11 @@ func TestNoListener(t *testing.T) {
 	in(t, func(s *shop) {
 		s.sell("")
 		none := ""
-		must(t, s.committer, command.UpdatePartner{ID: partnerID, CallbackURL: &none})
+		fixture.Do(s.Shop, command.UpdatePartner{ID: partnerID, CallbackURL: &none})
 		e := s.start(true)
 		time.Sleep(5 * time.Second)
 		s.stop(e)
-		if n := len(s.jobs(commerce.JobWaiting, partnerID)); n != 0 || len(s.got()) != 0 {
+		if n := len(s.Jobs(commerce.JobWaiting, partnerID)); n != 0 || len(s.got()) != 0 {
 			t.Errorf("%d jobs are left, %d requests", n, len(s.got()))
 		}
 	})
@@ -191,7 +192,7 @@ func TestNoListener(t *testing.T) {
 // TestRotation: while a secret is rotated both sign.
 func TestRotation(t *testing.T) {
 	in(t, func(s *shop) {
-		must(t, s.committer, command.RotateSecret{PartnerID: partnerID, Secret: "new"})
+		fixture.Do(s.Shop, command.RotateSecret{PartnerID: partnerID, Secret: "new"})
 		for _, want := range []string{"secret", ""} {
 			s.sell("")
 			e := s.start(true)
@@ -214,7 +215,7 @@ func TestSuspended(t *testing.T) {
 			e := s.start(true)
 			defer s.stop(e)
 			suspend := func(yes bool) {
-				must(t, s.committer, command.UpdatePartner{ID: partnerID, Suspended: &yes})
+				fixture.Do(s.Shop, command.UpdatePartner{ID: partnerID, Suspended: &yes})
 			}
 			switch before {
 			case "failing":
@@ -224,7 +225,7 @@ func TestSuspended(t *testing.T) {
 				}
 				time.Sleep(2 * time.Second)
 			case "paused":
-				must(t, s.committer, command.PauseEndpoint{PartnerID: partnerID})
+				fixture.Do(s.Shop, command.PauseEndpoint{PartnerID: partnerID})
 			}
 			suspend(true)
 			time.Sleep(2 * time.Second) // what is known of a partner is a second old at most
@@ -237,7 +238,7 @@ func TestSuspended(t *testing.T) {
 			if n := len(s.got()) - sent; n != 0 {
 				t.Errorf("%s: %d requests to a suspended partner", before, n)
 			}
-			if n := len(s.jobs(commerce.JobParked, partnerID)); n < 20 {
+			if n := len(s.Jobs(commerce.JobParked, partnerID)); n < 20 {
 				t.Errorf("%s: %d jobs are parked", before, n)
 			}
 			suspend(false)
@@ -252,8 +253,8 @@ func TestSuspended(t *testing.T) {
 				}
 				return
 			}
-			if len(got) < 20 || len(s.jobs(commerce.JobParked, partnerID)) != 0 {
-				t.Errorf("%s: %d events arrived after the suspension, %d are parked", before, len(got), len(s.jobs(commerce.JobParked, partnerID)))
+			if len(got) < 20 || len(s.Jobs(commerce.JobParked, partnerID)) != 0 {
+				t.Errorf("%s: %d events arrived after the suspension, %d are parked", before, len(got), len(s.Jobs(commerce.JobParked, partnerID)))
 			}
 		})
 	}
@@ -275,7 +276,7 @@ func TestEachKindArrives(t *testing.T) {
 		e := s.start(true)
 		defer s.stop(e)
 		for _, kind := range commerce.WebhookKinds {
-			must(t, s.committer, telling{kind})
+			fixture.Do(s.Shop, telling{kind})
 		}
 		time.Sleep(10 * time.Second)
 		arrived := map[string]bool{}

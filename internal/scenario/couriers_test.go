@@ -215,26 +215,26 @@ func sandboxPages(payments, couriers http.Handler) http.Handler {
 // The stores of "town" are at one corner, and differ in what they deliver.
 func init() {
 	at := func(id string, change func(*command.ImportStore)) command.ImportStore {
-		s := command.ImportStore{ID: id, Name: "Town " + id[4:], Address: p("1 Elm St"), City: p("Albany"), State: p("NY"), ZipCode: p("12207"),
-			Email: p("town@example.com"), Phone: p("+15185550100"), Lat: p(42.65), Lng: p(-73.75), RadiusMiles: p(5.0)}
+		s := command.ImportStore{ID: id, Name: "Town " + id[4:], Address: new("1 Elm St"), City: new("Albany"), State: new("NY"), ZipCode: new("12207"),
+			Email: new("town@example.com"), Phone: new("+15185550100"), Lat: new(42.65), Lng: new(-73.75), RadiusMiles: new(5.0)}
 		change(&s)
 		return s
 	}
 	catalogs["town"] = command.ImportCatalog{
 		Stores: []command.ImportStore{
 			at("sto_town", func(*command.ImportStore) {}),
-			at("sto_fees", func(s *command.ImportStore) { s.ChargesQuote = p(true) }),
-			at("sto_desk", func(s *command.ImportStore) { s.DeliveryEnabled, s.ChargesQuote = p(false), p(true) }),
-			at("sto_shut", func(s *command.ImportStore) { s.Active = p(false) }),
+			at("sto_fees", func(s *command.ImportStore) { s.ChargesQuote = new(true) }),
+			at("sto_desk", func(s *command.ImportStore) { s.DeliveryEnabled, s.ChargesQuote = new(false), new(true) }),
+			at("sto_shut", func(s *command.ImportStore) { s.Active = new(false) }),
 			at("sto_wide", func(s *command.ImportStore) { s.RadiusMiles = nil }),
-			{ID: "sto_lost", Name: "Lost Market", City: p("Nowhere"), State: p("ZZ"), RadiusMiles: p(5.0)}, // a place that no geocoder knows
+			{ID: "sto_lost", Name: "Lost Market", City: new("Nowhere"), State: new("ZZ"), RadiusMiles: new(5.0)}, // a place that no geocoder knows
 		},
 		Products: []command.ImportProduct{goods("town", 925), goods("fees", 925), goods("desk", 925), goods("shut", 925), goods("wide", 925), goods("lost", 925)},
 	}
 }
 
 func goods(store string, price commerce.Cents) command.ImportProduct {
-	return command.ImportProduct{ID: "prd_" + store, Name: "Basket", StoreID: "sto_" + store, PriceCents: &price, Quantity: p(int64(20))}
+	return command.ImportProduct{ID: "prd_" + store, Name: "Basket", StoreID: "sto_" + store, PriceCents: &price, Quantity: new(int64(20))}
 }
 
 // courierDirective executes one of these directives of a transcript:

@@ -2,7 +2,6 @@ package scenario
 
 import (
 	"context"
-	"crypto/sha256"
 	"fmt"
 	"strings"
 	"sync"
@@ -11,6 +10,7 @@ import (
 	"purveyor/internal/command"
 	"purveyor/internal/commerce"
 	"purveyor/internal/commit"
+	"purveyor/internal/testkit/fixture"
 )
 
 // Partners by name. Each has a live key and a test key, whose name ends in "-test".
@@ -51,11 +51,7 @@ func keyValue(name string) (value string, ok bool) {
 	return keyOf(name, commerce.Live), true
 }
 
-// keyOf returns a partner's key, which is derived from the name.
-func keyOf(name string, mode commerce.Mode) string {
-	sum := sha256.Sum256([]byte(name))
-	return mode.NewKey([20]byte(sum[:20]))
-}
+func keyOf(name string, mode commerce.Mode) string { return fixture.Key(partnerID(name), mode) }
 
 func partnerID(name string) string { return "ptn_" + name }
 
@@ -86,15 +82,7 @@ func (w *world) addPartners(t *testing.T) {
 		if p.RateLimit == 0 {
 			p.RateLimit = commerce.DefaultRateLimit
 		}
-		if p.Scopes == nil {
-			p.Scopes = []commerce.Scope{commerce.AllScopes}
-		}
-		create := command.CreatePartner{Partner: p}
-		for _, mode := range []commerce.Mode{commerce.Live, commerce.Test} {
-			create.Keys = append(create.Keys, commerce.APIKey{PartnerID: p.ID, Mode: mode,
-				Hash: commerce.HashKey(keyOf(name, mode))})
-		}
-		commands = append(commands, create)
+		commands = append(commands, fixture.Admit(p))
 	}
 	run(t, w, commands...)
 }
@@ -112,16 +100,14 @@ func (w *world) restrict(t *testing.T, name string, stores ...string) {
 	run(t, w, commit.Command[commerce.Partner](command.UpdatePartner{ID: partnerID(name), StoreIDs: &stores}))
 }
 
-func p[T any](v T) *T { return &v }
-
 // Four stores: two that sell, one that is closed, and one that only delivers.
 var stores = []command.ImportStore{
-	{ID: "sto_north", Name: "North Market", Slug: p("north"), Address: p("1 North St"), City: p("Albany"), State: p("NY"), ZipCode: p("12207"),
-		Email: p("north@example.com"), Phone: p("+15185550100")},
-	{ID: "sto_south", Name: "South Market", Slug: p("south"), City: p("Atlanta"), State: p("GA"), Open: p(false), DeliveryEnabled: p(false),
-		TaxRateBps: p(int64(825))},
-	{ID: "sto_gone", Name: "Gone Market", Active: p(false)},
-	{ID: "sto_courier", Name: "Courier Kitchen", PickupEnabled: p(false)},
+	{ID: "sto_north", Name: "North Market", Slug: new("north"), Address: new("1 North St"), City: new("Albany"), State: new("NY"), ZipCode: new("12207"),
+		Email: new("north@example.com"), Phone: new("+15185550100")},
+	{ID: "sto_south", Name: "South Market", Slug: new("south"), City: new("Atlanta"), State: new("GA"), Open: new(false), DeliveryEnabled: new(false),
+		TaxRateBps: new(int64(825))},
+	{ID: "sto_gone", Name: "Gone Market", Active: new(false)},
+	{ID: "sto_courier", Name: "Courier Kitchen", PickupEnabled: new(false)},
 }
 
 // catalogs are the fixtures that a transcript can ask for.
@@ -129,19 +115,19 @@ var catalogs = map[string]command.ImportCatalog{
 	"small": {
 		Categories: []command.ImportCategory{
 			{ID: "cat_bread", Name: "Bread"}, {ID: "cat_dairy", Name: "Dairy"},
-			{ID: "cat_seasonal", Name: "Seasonal", Active: p(false)}, {ID: "cat_empty", Name: "Empty"},
+			{ID: "cat_seasonal", Name: "Seasonal", Active: new(false)}, {ID: "cat_empty", Name: "Empty"},
 		},
 		Products: []command.ImportProduct{
-			{ID: "prd_loaf", Name: "Country Loaf", StoreID: "sto_north", CategoryID: p("cat_bread"), Description: p("Two days of rest."),
-				SKU: p("BR-1"), FeaturedImage: p("https://img.example.com/loaf.jpg"), Images: p([]string{"https://img.example.com/loaf.jpg"}),
-				PriceCents: p(commerce.Cents(925)), Quantity: p(int64(20))},
-			{ID: "prd_roll", Name: "Roll", StoreID: "sto_north", CategoryID: p("cat_bread"), PriceCents: p(commerce.Cents(150)), Quantity: p(int64(50))},
-			{ID: "prd_milk", Name: "Milk", StoreID: "sto_north", CategoryID: p("cat_dairy"), PriceCents: p(commerce.Cents(399)), Quantity: p(int64(0))},
-			{ID: "prd_stollen", Name: "Stollen", StoreID: "sto_north", CategoryID: p("cat_seasonal"), PriceCents: p(commerce.Cents(1450)),
-				Active: p(false), Quantity: p(int64(5))},
-			{ID: "prd_south_loaf", Name: "Corn Bread", StoreID: "sto_south", CategoryID: p("cat_bread"), PriceCents: p(commerce.Cents(600)), Quantity: p(int64(8))},
-			{ID: "prd_gone", Name: "Gone Cake", StoreID: "sto_gone", PriceCents: p(commerce.Cents(100)), Quantity: p(int64(1))},
-			{ID: "prd_soup", Name: "Soup", StoreID: "sto_courier", PriceCents: p(commerce.Cents(700)), Quantity: p(int64(9))},
+			{ID: "prd_loaf", Name: "Country Loaf", StoreID: "sto_north", CategoryID: new("cat_bread"), Description: new("Two days of rest."),
+				SKU: new("BR-1"), FeaturedImage: new("https://img.example.com/loaf.jpg"), Images: new([]string{"https://img.example.com/loaf.jpg"}),
+				PriceCents: new(commerce.Cents(925)), Quantity: new(int64(20))},
+			{ID: "prd_roll", Name: "Roll", StoreID: "sto_north", CategoryID: new("cat_bread"), PriceCents: new(commerce.Cents(150)), Quantity: new(int64(50))},
+			{ID: "prd_milk", Name: "Milk", StoreID: "sto_north", CategoryID: new("cat_dairy"), PriceCents: new(commerce.Cents(399)), Quantity: new(int64(0))},
+			{ID: "prd_stollen", Name: "Stollen", StoreID: "sto_north", CategoryID: new("cat_seasonal"), PriceCents: new(commerce.Cents(1450)),
+				Active: new(false), Quantity: new(int64(5))},
+			{ID: "prd_south_loaf", Name: "Corn Bread", StoreID: "sto_south", CategoryID: new("cat_bread"), PriceCents: new(commerce.Cents(600)), Quantity: new(int64(8))},
+			{ID: "prd_gone", Name: "Gone Cake", StoreID: "sto_gone", PriceCents: new(commerce.Cents(100)), Quantity: new(int64(1))},
+			{ID: "prd_soup", Name: "Soup", StoreID: "sto_courier", PriceCents: new(commerce.Cents(700)), Quantity: new(int64(9))},
 		},
 	},
 	// Seven products that changed together: page boundaries within one stamp.
@@ -154,7 +140,7 @@ var catalogs = map[string]command.ImportCatalog{
 func numbered(n int) (list []command.ImportProduct) {
 	for i := range n {
 		list = append(list, command.ImportProduct{ID: fmt.Sprintf("prd_%03d", i+1), Name: fmt.Sprintf("Fruit %d", i+1),
-			StoreID: "sto_north", CategoryID: p("cat_fruit"), PriceCents: p(commerce.Cents(100)), Quantity: p(int64(10))})
+			StoreID: "sto_north", CategoryID: new("cat_fruit"), PriceCents: new(commerce.Cents(100)), Quantity: new(int64(10))})
 	}
 	return list
 }

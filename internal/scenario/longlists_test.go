@@ -150,7 +150,7 @@ func TestPagesOfStores(t *testing.T) {
 	onEveryEngine(t, func(t *testing.T, w *world) {
 		many := command.ImportCatalog{Stores: []command.ImportStore{{ID: "sto_courier", Name: "C"}, {ID: "sto_north", Name: "N"}, {ID: "sto_south", Name: "S"}}}
 		for i := range 350 {
-			many.Stores = append(many.Stores, command.ImportStore{ID: fmt.Sprintf("sto_m%03d", i), Name: "Many", Address: p(strings.Repeat("🧀", 2500))})
+			many.Stores = append(many.Stores, command.ImportStore{ID: fmt.Sprintf("sto_m%03d", i), Name: "Many", Address: new(strings.Repeat("🧀", 2500))})
 		}
 		run(t, w, commit.Command[command.ImportResult](many))
 		var want []string

@@ -57,20 +57,20 @@ func (p places) Find(_ context.Context, q geocode.Query) (geocode.Place, error) 
 // miles.
 func init() {
 	around := func(id string, lat, lng float64, change func(*command.ImportStore)) command.ImportStore {
-		s := command.ImportStore{ID: id, Name: "Market " + id[4:], City: p("Albany"), State: p("NY"), Lat: p(lat), Lng: p(lng)}
+		s := command.ImportStore{ID: id, Name: "Market " + id[4:], City: new("Albany"), State: new("NY"), Lat: new(lat), Lng: new(lng)}
 		change(&s)
 		return s
 	}
 	catalogs["around"] = command.ImportCatalog{Stores: []command.ImportStore{
 		around("sto_corner", 42.65, -73.75, func(s *command.ImportStore) {
-			s.Address, s.ZipCode, s.Slug, s.RadiusMiles = p("1 Elm St"), p("12207"), p("corner"), p(0.5)
+			s.Address, s.ZipCode, s.Slug, s.RadiusMiles = new("1 Elm St"), new("12207"), new("corner"), new(0.5)
 		}),
-		around("sto_mile", 42.67, -73.75, func(s *command.ImportStore) { s.Open = p(false) }),
-		around("sto_short", 42.68, -73.75, func(s *command.ImportStore) { s.RadiusMiles = p(2.0) }),
-		around("sto_window", 42.69, -73.75, func(s *command.ImportStore) { s.DeliveryEnabled, s.RadiusMiles = p(false), p(5.0) }),
-		around("sto_kitchen", 42.7, -73.75, func(s *command.ImportStore) { s.PickupEnabled = p(false) }),
-		around("sto_closed", 42.66, -73.75, func(s *command.ImportStore) { s.Active = p(false) }),
-		around("sto_valley", 42.9, -73.75, func(s *command.ImportStore) { s.RadiusMiles = p(40.0) }),
+		around("sto_mile", 42.67, -73.75, func(s *command.ImportStore) { s.Open = new(false) }),
+		around("sto_short", 42.68, -73.75, func(s *command.ImportStore) { s.RadiusMiles = new(2.0) }),
+		around("sto_window", 42.69, -73.75, func(s *command.ImportStore) { s.DeliveryEnabled, s.RadiusMiles = new(false), new(5.0) }),
+		around("sto_kitchen", 42.7, -73.75, func(s *command.ImportStore) { s.PickupEnabled = new(false) }),
+		around("sto_closed", 42.66, -73.75, func(s *command.ImportStore) { s.Active = new(false) }),
+		around("sto_valley", 42.9, -73.75, func(s *command.ImportStore) { s.RadiusMiles = new(40.0) }),
 		around("sto_island", 66.16, 179.99, func(*command.ImportStore) {}),
 		around("sto_ice", 89.9, 130, func(*command.ImportStore) {}),
 		{ID: "sto_nowhere", Name: "Market without a place"},
@@ -115,13 +115,13 @@ func TestNearbyAfterImport(t *testing.T) {
 			s.Name = "Market"
 			run(t, w, commit.Command[command.ImportResult](command.ImportCatalog{Stores: []command.ImportStore{s}}))
 		}
-		move(command.ImportStore{ID: "sto_mile", Lat: p(42.9), Lng: p(-73.75)})
+		move(command.ImportStore{ID: "sto_mile", Lat: new(42.9), Lng: new(-73.75)})
 		w.finds(t, "busy", body, "sto_corner")
-		move(command.ImportStore{ID: "sto_nowhere", Lat: p(42.66), Lng: p(-73.75)})
+		move(command.ImportStore{ID: "sto_nowhere", Lat: new(42.66), Lng: new(-73.75)})
 		w.finds(t, "busy", body, "sto_corner", "sto_nowhere")
-		move(command.ImportStore{ID: "sto_corner", Active: p(false)})
+		move(command.ImportStore{ID: "sto_corner", Active: new(false)})
 		w.finds(t, "busy", body, "sto_nowhere")
-		move(command.ImportStore{ID: "sto_nowhere", RadiusMiles: p(0.1)})
+		move(command.ImportStore{ID: "sto_nowhere", RadiusMiles: new(0.1)})
 		w.finds(t, "busy", body)
 	})
 }
@@ -134,7 +134,7 @@ func TestNearbyOfRestrictedKeys(t *testing.T) {
 		own := []string{"sto_valley", "sto_short", "sto_mile", "sto_nowhere", "sto_closed"}
 		for i := range 150 {
 			id := fmt.Sprintf("sto_m%03d", i)
-			many.Stores = append(many.Stores, command.ImportStore{ID: id, Name: "Many", Lat: p(10.0), Lng: p(10.0)})
+			many.Stores = append(many.Stores, command.ImportStore{ID: id, Name: "Many", Lat: new(10.0), Lng: new(10.0)})
 			own = append(own, id)
 		}
 		run(t, w, commit.Command[command.ImportResult](many))
@@ -153,9 +153,9 @@ func TestMostNearby(t *testing.T) {
 	onEveryEngine(t, func(t *testing.T, w *world) {
 		var many command.ImportCatalog
 		for i := range 350 {
-			many.Stores = append(many.Stores, command.ImportStore{ID: fmt.Sprintf("sto_m%03d", i), Name: "Many", Lat: p(42.65 + float64(i)/1000), Lng: p(-73.75)})
+			many.Stores = append(many.Stores, command.ImportStore{ID: fmt.Sprintf("sto_m%03d", i), Name: "Many", Lat: new(42.65 + float64(i)/1000), Lng: new(-73.75)})
 		}
-		many.Stores = append(many.Stores, command.ImportStore{ID: "sto_beyond", Name: "Beyond", Lat: p(42.65 + 1.45), Lng: p(-73.75)})
+		many.Stores = append(many.Stores, command.ImportStore{ID: "sto_beyond", Name: "Beyond", Lat: new(42.65 + 1.45), Lng: new(-73.75)})
 		run(t, w, commit.Command[command.ImportResult](many))
 		for _, c := range []struct {
 			options     string
@@ -229,7 +229,7 @@ func TestStoresMoveMeanwhile(t *testing.T) {
 			w.finds(t, "busy", body, "sto_corner", "sto_mile", "sto_kitchen")
 			m.then = func() {
 				run(t, w, commit.Command[command.ImportResult](command.ImportCatalog{Stores: []command.ImportStore{
-					{ID: "sto_corner", Name: "Away", Lat: p(43.65), Lng: p(-73.75)}, {ID: "sto_kitchen", Name: "Nearer", Lat: p(42.651), Lng: p(-73.75)},
+					{ID: "sto_corner", Name: "Away", Lat: new(43.65), Lng: new(-73.75)}, {ID: "sto_kitchen", Name: "Nearer", Lat: new(42.651), Lng: new(-73.75)},
 				}}))
 			}
 			a := w.do(t, call{method: "POST", path: "/v1/stores/nearby", key: "busy", body: body})

@@ -18,6 +18,7 @@ import (
 	"purveyor/internal/outside/courier"
 	"purveyor/internal/storage"
 	"purveyor/internal/storage/storagetest"
+	"purveyor/internal/testkit/fixture"
 	"purveyor/internal/testkit/sim"
 )
 
@@ -137,7 +138,7 @@ func (w *world) settle() {
 // partnerOf is the owner that parked jobs are looked for by.
 func partnerOf(state commerce.JobState) string {
 	if state == commerce.JobParked {
-		return partnerID
+		return fixture.PartnerID
 	}
 	return ""
 }
@@ -165,7 +166,7 @@ const door = `{"name": "Ann Lee", "email": "ann@example.com", "phone": "+1518555
 func (c *customer) order() {
 	lots := c.w.sim.Lots()
 	delivery, paidHere, fate := lots.IntN(2) == 0, lots.IntN(2) == 0, lots.IntN(6)
-	items := fmt.Sprintf(`"store_id": %q, "items": [{"product_id": %q, "quantity": %d, "price": 925}]`, storeID, productID(lots.IntN(products)), 1+lots.IntN(3))
+	items := fmt.Sprintf(`"store_id": %q, "items": [{"product_id": %q, "quantity": %d, "price": 925}]`, fixture.StoreID, fixture.ProductID(lots.IntN(products)), 1+lots.IntN(3))
 	where := `, "fulfillment_type": "pickup"`
 	if delivery {
 		where = `, "fulfillment_type": "delivery", "delivery_address": ` + door
@@ -312,7 +313,7 @@ func (w *world) check() {
 	storagetest.CheckStock(t, w.reader)
 	left := map[string]int64{}
 	for n := range products {
-		left[productID(n)] = quantity
+		left[fixture.ProductID(n)] = quantity
 	}
 	orders, made := w.db.Orders(), w.deliveries()
 	if len(orders) == 0 {
@@ -334,9 +335,9 @@ func (w *world) check() {
 		}
 	}
 	for n := range products {
-		stock, err := w.reader.Stock(ctx, []string{productID(n)})
-		if got := stock[productID(n)].Quantity; err != nil || got != left[productID(n)] {
-			t.Errorf("%d of %s are in stock, but %d were not sold: %v", got, productID(n), left[productID(n)], err)
+		stock, err := w.reader.Stock(ctx, []string{fixture.ProductID(n)})
+		if got := stock[fixture.ProductID(n)].Quantity; err != nil || got != left[fixture.ProductID(n)] {
+			t.Errorf("%d of %s are in stock, but %d were not sold: %v", got, fixture.ProductID(n), left[fixture.ProductID(n)], err)
 		}
 	}
 	if open := w.db.OpenReplies(); len(open) > 0 {
@@ -379,7 +380,7 @@ func (w *world) checkMoney(ctx context.Context, o commerce.Order) {
 
 // checkEvents: the partner took every webhook.
 func (w *world) checkEvents(ctx context.Context) {
-	page, err := w.reader.EventPage(ctx, storage.EventFilter{PartnerID: partnerID, Limit: 1_000_000})
+	page, err := w.reader.EventPage(ctx, storage.EventFilter{PartnerID: fixture.PartnerID, Limit: 1_000_000})
 	if err != nil || len(page.Events) == 0 {
 		w.t.Errorf("%d events, %v", len(page.Events), err)
 	}

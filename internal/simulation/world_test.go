@@ -14,7 +14,6 @@ import (
 
 	"purveyor/internal/api"
 	"purveyor/internal/api/wire"
-	"purveyor/internal/command"
 	"purveyor/internal/commerce"
 	"purveyor/internal/commit"
 	"purveyor/internal/effect"
@@ -29,23 +28,20 @@ import (
 	"purveyor/internal/service"
 	"purveyor/internal/storage"
 	"purveyor/internal/sweep"
+	"purveyor/internal/testkit/fixture"
 	"purveyor/internal/testkit/memory"
 	"purveyor/internal/testkit/sim"
 	"purveyor/internal/web"
 )
 
 const (
-	partnerID = "ptn_1"
-	storeID   = "sto_1"
 	products  = 5
 	quantity  = 100_000 // of each product, at the beginning
 	publicURL = "https://purveyor.example"
 	sandboxes = "sandbox"
 )
 
-var testKey = commerce.Test.NewKey([20]byte{1})
-
-func productID(n int) string { return fmt.Sprintf("prd_%d", n) }
+var testKey = fixture.Key(fixture.PartnerID, commerce.Test)
 
 // world is a database, the processes that serve it, and what is outside of them.
 type world struct {
@@ -74,25 +70,11 @@ func newWorld(t *testing.T, s *sim.Sim, e env.Env) *world {
 	w.reader = engine.Reader()
 	c := commit.New(engine, commit.Options{Env: e, EncodeEvent: wire.EventData})
 	defer c.Close()
-	price, stock, lat, lng := commerce.Cents(925), int64(quantity), 42.6526, -73.7562
-	catalog := command.ImportCatalog{Categories: []command.ImportCategory{{ID: "cat_1", Name: "Bread"}},
-		Stores: []command.ImportStore{{ID: storeID, Name: "One", Address: ptr("1 Main St"), City: ptr("Albany"), State: ptr("NY"), ZipCode: ptr("12207"), Lat: &lat, Lng: &lng, Phone: ptr("+15185550100")}}}
-	for n := range products {
-		catalog.Products = append(catalog.Products, command.ImportProduct{ID: productID(n), Name: "Rye", StoreID: storeID, PriceCents: &price, Quantity: &stock})
-	}
-	_, err := commit.Do(context.Background(), c, catalog)
-	if err == nil {
-		_, err = commit.Do(context.Background(), c, command.CreatePartner{
-			Partner: commerce.Partner{ID: partnerID, Name: "P", Scopes: []commerce.Scope{commerce.AllScopes}, RateLimit: 10_000_000, CallbackURL: "https://p.example/hook", CallbackSecret: "secret"},
-			Keys:    []commerce.APIKey{{PartnerID: partnerID, Mode: commerce.Test, Hash: commerce.HashKey(testKey)}}})
-	}
-	if err != nil {
+	if err := fixture.Fill(c, products, quantity); err != nil {
 		panic(err) // tests may not be ended by another goroutine than their own
 	}
 	return w
 }
-
-func ptr[T any](v T) *T { return &v }
 
 // serve starts a process, put together as cmd/purveyor does.
 func (w *world) serve() {

@@ -189,7 +189,7 @@ func unchangedPages(t *testing.T, db Database) {
 	for range 40 {
 		var pages []storage.ProductPage
 		for _, stores := range [][]string{nil, {"sto_0"}, {"sto_1", "sto_2"}} {
-			for _, f := range []storage.ProductFilter{{}, {AvailableOnly: true}, {CategoryID: "cat_1"}, {Active: ptr(true)}} {
+			for _, f := range []storage.ProductFilter{{}, {AvailableOnly: true}, {CategoryID: "cat_1"}, {Active: new(true)}} {
 				f.StoreIDs, f.Limit = stores, 1+random.IntN(7)
 				first := read(f)
 				pages = append(pages, first)

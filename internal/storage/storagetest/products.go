@@ -52,7 +52,7 @@ func productPages(t *testing.T, db Database) {
 	}
 	for _, stores := range [][]string{nil, {"sto_0"}, {"sto_0", "sto_2"}, {"sto_1", "sto_0", "sto_2"}, {"sto_x"}} {
 		for _, category := range []string{"", "cat_1", "cat_x"} {
-			for _, active := range []*bool{nil, ptr(true), ptr(false)} {
+			for _, active := range []*bool{nil, new(true), new(false)} {
 				for _, available := range []bool{false, true} {
 					for _, limit := range []int{1, 7, 100} {
 						f := storage.ProductFilter{StoreIDs: stores, CategoryID: category, Active: active, AvailableOnly: available, Limit: limit}

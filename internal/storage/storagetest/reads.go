@@ -66,11 +66,11 @@ func storesAndCategories(t *testing.T, db Database) {
 		filter storage.CategoryFilter
 		want   []string
 	}{
-		{storage.CategoryFilter{Active: ptr(true)}, []string{"c2", "c1"}}, // by name
-		{storage.CategoryFilter{Active: ptr(false)}, []string{"c3"}},
+		{storage.CategoryFilter{Active: new(true)}, []string{"c2", "c1"}}, // by name
+		{storage.CategoryFilter{Active: new(false)}, []string{"c3"}},
 		{storage.CategoryFilter{}, []string{"c2", "c3", "c1"}},
-		{storage.CategoryFilter{Active: ptr(true), StoreIDs: []string{"sto_0"}}, []string{"c2"}},
-		{storage.CategoryFilter{Active: ptr(false), StoreIDs: []string{"sto_0"}}, []string{}},
+		{storage.CategoryFilter{Active: new(true), StoreIDs: []string{"sto_0"}}, []string{"c2"}},
+		{storage.CategoryFilter{Active: new(false), StoreIDs: []string{"sto_0"}}, []string{}},
 		{storage.CategoryFilter{StoreIDs: []string{"sto_0"}}, []string{"c2"}},
 		{storage.CategoryFilter{StoreIDs: []string{"sto_1"}}, []string{"c3"}},
 		{storage.CategoryFilter{StoreIDs: []string{"sto_0", "sto_1", "sto_2"}}, []string{"c2", "c3"}},

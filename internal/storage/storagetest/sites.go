@@ -46,7 +46,7 @@ func Spread(n int, random *rand.Rand) []commerce.Store {
 			City: "City", State: "ST", ZipCode: "12345", Active: true, Open: true, PickupEnabled: random.IntN(10) > 0, DeliveryEnabled: random.IntN(10) > 0,
 			Lat: &lat, Lng: &lng, Email: "store@example.com", Phone: "+15185550100"}
 		if random.IntN(10) > 0 {
-			list[i].RadiusMiles = ptr(float64(2 + random.IntN(9)))
+			list[i].RadiusMiles = new(float64(2 + random.IntN(9)))
 		}
 	}
 	return list
