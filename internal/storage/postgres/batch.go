@@ -26,9 +26,9 @@ type batch struct {
 }
 
 const (
-	// lease is how long readers wait for an open batch whose process may be dead.
-	lease      = "8 seconds"
-	renewAfter = 2 * time.Second
+	// watermarkTime is how long readers wait for an open batch whose process may be dead.
+	watermarkTime = "8 seconds"
+	renewAfter    = 2 * time.Second
 	// saveTime bounds the wait for an answer to a commit.
 	saveTime = 20 * time.Second
 
@@ -78,44 +78,45 @@ func (b *batch) Rows() *commerce.Rows { return &b.rows }
 func (b *batch) Stamp() commerce.Millis { return commerce.Millis(b.stamp) }
 
 // Stamps of several processes are not in the order of their commits, so each
-// process says, before it begins to write, below which stamp it will write
-// nothing (its floor), and takes that back with the commit. Readers of feeds
-// stop before the lowest floor. The newest saved stamp is read after the floor
-// was told: whatever a reader saw before it could see the floor is below it.
+// process publishes its low watermark before it begins to write: the stamp below
+// which it will write nothing. It withdraws the watermark with the commit. A page of
+// a feed ends before the lowest watermark of all processes. The newest saved stamp
+// is read after the watermark was published, so everything that a reader saw before
+// it could see the watermark is below it.
 const (
-	announce = `INSERT INTO writers (id, floor, last, until) VALUES ($1, $2, 0, now() + INTERVAL '` + lease + `')
+	publish = `INSERT INTO writers (id, floor, last, until) VALUES ($1, $2, 0, now() + INTERVAL '` + watermarkTime + `')
 		ON CONFLICT (id) DO UPDATE SET floor = excluded.floor, until = excluded.until`
-	prolong = `UPDATE writers SET until = now() + INTERVAL '` + lease + `' WHERE id = $1`
-	settled = `UPDATE writers SET floor = NULL, last = $2 WHERE id = $1`
-	retract = `UPDATE writers SET floor = NULL WHERE id = $1`
-	forget  = `DELETE FROM writers WHERE until < now() - INTERVAL '1 hour' AND last < (SELECT max(last) FROM writers)`
-	// horizon is the lowest floor, or NULL: what stands below it is complete.
-	horizon = `(SELECT min(floor) FROM writers WHERE until > now())`
+	prolong       = `UPDATE writers SET until = now() + INTERVAL '` + watermarkTime + `' WHERE id = $1`
+	withdrawSaved = `UPDATE writers SET floor = NULL, last = $2 WHERE id = $1` // with the stamp that is saved
+	withdraw      = `UPDATE writers SET floor = NULL WHERE id = $1`
+	forget        = `DELETE FROM writers WHERE until < now() - INTERVAL '1 hour' AND last < (SELECT max(last) FROM writers)`
+	// lowWatermark is the lowest of all processes, or NULL: rows below it are complete.
+	lowWatermark = `(SELECT min(floor) FROM writers WHERE until > now())`
 )
 
 const begin = "BEGIN ISOLATION LEVEL READ COMMITTED"
 
 func (b *batch) load(ctx context.Context) error {
 	w := b.writer
-	floor := max(w.last+1, b.engine.now().UnixMilli())
+	watermark := max(w.last+1, b.engine.now().UnixMilli())
 	q := request{cluster: b.engine.spread}
-	b.ask(&q, floor)
+	b.ask(&q, watermark)
 	if err := w.conn.SendBatch(ctx, &q.Batch).Close(); err != nil {
 		return err
 	}
-	b.stamp = max(floor, w.last+1)
+	b.stamp = max(watermark, w.last+1)
 	open, end := context.WithCancel(b.engine.running)
 	b.end = end
 	go b.engine.prolongs(open, w.id)
 	return nil
 }
 
-// ask tells of the floor, then locks and reads the rows.
-func (b *batch) ask(q *request, floor int64) {
+// ask publishes the low watermark, then locks and reads the rows.
+func (b *batch) ask(q *request, watermark int64) {
 	w, r := b.writer, &b.rows
 	q.Queue(seen(begin))
 	q.Queue(seen("SET LOCAL synchronous_commit = off")) // it need not outlive a crash
-	q.Queue(seen(announce), w.id, floor)
+	q.Queue(seen(publish), w.id, watermark)
 	q.Queue(seen("COMMIT"))
 	q.Queue(seen(begin))
 	if r.NextStoreNo == commerce.NeedStoreNo {
@@ -161,7 +162,7 @@ func (b *batch) Save(context.Context) error {
 	w := b.writer
 	q := request{cluster: b.engine.spread}
 	b.write(&q)
-	q.Queue(seen(settled), w.id, b.stamp)
+	q.Queue(seen(withdrawSaved), w.id, b.stamp)
 	q.Queue(seen("COMMIT"))
 	ctx, cancel := context.WithTimeout(context.Background(), saveTime)
 	defer cancel()
@@ -228,7 +229,7 @@ func (b *batch) Discard() {
 		// prepared first, and a failed transaction prepares nothing but its end.
 		_, err := exec(ctx, conn, "ROLLBACK")
 		if err == nil {
-			_, err = exec(ctx, conn, retract, b.writer.id)
+			_, err = exec(ctx, conn, withdraw, b.writer.id)
 		}
 		if err != nil {
 			_ = conn.Close(ctx) // it is given up

@@ -28,8 +28,8 @@ func seedStock(t *testing.T, e storage.Engine, stores ...string) (keys []commerc
 	return keys
 }
 
-// TestFailedBatchLeavesNothing: a batch that a constraint refuses takes its floor
-// back, so that feeds do not wait for it, and its connection serves the next one.
+// TestFailedBatchLeavesNothing: a batch that a constraint refuses withdraws its
+// low watermark, so that feeds do not wait for it, and its connection serves the next one.
 func TestFailedBatchLeavesNothing(t *testing.T) {
 	ctx := context.Background()
 	url := database(t)
@@ -52,8 +52,8 @@ func TestFailedBatchLeavesNothing(t *testing.T) {
 		if err := b.Save(ctx); err == nil || errors.Is(err, storage.ErrUnavailable) {
 			t.Fatalf("stock below zero: %v", err)
 		}
-		var floors int
-		if err := conn.QueryRow(ctx, "SELECT count(*)::int FROM writers WHERE floor IS NOT NULL AND until > now()").Scan(&floors); err != nil {
+		var watermarks int
+		if err := conn.QueryRow(ctx, "SELECT count(*)::int FROM writers WHERE floor IS NOT NULL AND until > now()").Scan(&watermarks); err != nil {
 			t.Fatal(err)
 		}
 		w, err := e.takeWriter(ctx)
@@ -61,8 +61,8 @@ func TestFailedBatchLeavesNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 		e.writer <- w
-		if floors != 0 || w.conn != used {
-			t.Errorf("%d floors are left, and the connection is the same: %v", floors, w.conn == used)
+		if watermarks != 0 || w.conn != used {
+			t.Errorf("%d low watermarks are left, and the connection is the same: %v", watermarks, w.conn == used)
 		}
 	}
 }

@@ -56,19 +56,18 @@ func (r reader) EventPage(ctx context.Context, f storage.EventFilter) (page stor
 	for tries := 1; ; tries++ {
 		var cut bool
 		page, cut, err = r.eventPage(ctx, f)
-		if err != nil || !cut || tries >= horizonTries {
+		if err != nil || !cut || tries >= watermarkTries {
 			return page, err
 		}
 		select {
 		case <-ctx.Done():
 			return page, ctx.Err()
-		case <-time.After(horizonPause):
+		case <-time.After(watermarkPause):
 		}
 	}
 }
 
-// eventPage stops before what an open batch may still write; cut tells that
-// it did. The newest event is read before the page, so that nothing stands
+// eventPage ends before the low watermark; cut reports that the watermark was met. The newest event is read before the page, so that nothing stands
 // below it that the page does not see.
 func (r reader) eventPage(ctx context.Context, f storage.EventFilter) (page storage.EventPage, cut bool, err error) {
 	var list storage.EventList
@@ -76,7 +75,7 @@ func (r reader) eventPage(ctx context.Context, f storage.EventFilter) (page stor
 	err = r.read(ctx, func(ctx context.Context) error {
 		list, newest, cut = f.List(), "", false
 		var q pgx.Batch
-		q.Queue(seen("SELECT id, "+horizon+" FROM webhook_events WHERE partner_id = $1 ORDER BY id DESC LIMIT 1"), f.PartnerID).
+		q.Queue(seen("SELECT id, "+lowWatermark+" FROM webhook_events WHERE partner_id = $1 ORDER BY id DESC LIMIT 1"), f.PartnerID).
 			Query(func(rows pgx.Rows) error {
 				return each(rows, func(s *scanner) {
 					if id := s.Text(); complete(id, s.Int()) {
@@ -104,10 +103,9 @@ func (r reader) eventPage(ctx context.Context, f storage.EventFilter) (page stor
 	return list.Page(newest), cut, err
 }
 
-// complete tells whether all events up to this one are there to be seen; floor
-// is that of open batches, 0 for none.
-func complete(id string, floor int64) bool {
-	return floor == 0 || id < commerce.NewID(commerce.PrefixEvent, commerce.Millis(floor), commerce.Entropy{})
+// complete reports whether the event is below the low watermark; 0: no batch is open.
+func complete(id string, watermark int64) bool {
+	return watermark == 0 || id < commerce.NewID(commerce.PrefixEvent, commerce.Millis(watermark), commerce.Entropy{})
 }
 
 // eventsSQL asks for one event more than the page holds.
@@ -136,7 +134,7 @@ func eventsSQL(f storage.EventFilter) (string, []any) {
 		and("timestamp < $", f.Until)
 	}
 	args = append(args, f.Limit+1)
-	return "SELECT id, " + schema.WebhookEvents.Rest + ", " + horizon + " FROM webhook_events WHERE " + where + order +
+	return "SELECT id, " + schema.WebhookEvents.Rest + ", " + lowWatermark + " FROM webhook_events WHERE " + where + order +
 		" LIMIT $" + strconv.Itoa(len(args)), args
 }
 

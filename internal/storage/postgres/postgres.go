@@ -58,7 +58,7 @@ type Engine struct {
 type writer struct {
 	conn *pgx.Conn
 	// id is that of the connection among the writers. What was sent on one that
-	// broke may still be on its way, so its floor is not taken back by another.
+	// broke may still be on its way, so no other connection withdraws its low watermark.
 	id   string
 	last int64 // the newest stamp that it knows of
 }
@@ -72,7 +72,7 @@ const (
 	// long migrations take depends on the rows that are there, so they have no bound.
 	startTime = 10 * time.Second
 	// statementTime bounds each statement, at the server: a batch must end before
-	// its lease does, even if this process no longer runs.
+	// its low watermark does, even if this process no longer runs.
 	statementTime = "6s"
 	idleTime      = "5s" // between two statements of a batch
 	// closePatience is longer than the server waits for an idle batch.

@@ -52,19 +52,18 @@ func (r reader) Items(ctx context.Context, storeID string, ids []string) (map[st
 	return items, err
 }
 
-// A page ends before the stamps below which an open batch may still write. If it
-// would have to end there, the reader waits, for as long as a batch or two take,
-// and at last gives the part that is complete.
+// A page ends before the low watermark. If the watermark cuts the page, the reader
+// waits for as long as a batch or two take, and at last gives the part below it.
 const (
-	horizonPause = 2 * time.Millisecond
-	horizonTries = 500
+	watermarkPause = 2 * time.Millisecond
+	watermarkTries = 500
 )
 
 // ProductPage implements storage.Reader.
 func (r reader) ProductPage(ctx context.Context, f storage.ProductFilter, have storage.Documents) (storage.ProductPage, error) {
 	p := pageRead{filter: f, have: have}
 	for tries := 1; ; tries++ {
-		p.last = tries >= horizonTries
+		p.last = tries >= watermarkTries
 		err := r.read(ctx, func(ctx context.Context) error { return p.run(ctx, r.e.readers) })
 		if err != nil || p.done {
 			return p.page, err
@@ -75,7 +74,7 @@ func (r reader) ProductPage(ctx context.Context, f storage.ProductFilter, have s
 		select {
 		case <-ctx.Done():
 			return p.page, ctx.Err()
-		case <-time.After(horizonPause):
+		case <-time.After(watermarkPause):
 		}
 	}
 }
@@ -186,10 +185,10 @@ func (p *pageRead) shortItems(ctx context.Context, conn *pgxpool.Conn, versions 
 	return items, found, err
 }
 
-// versions begins the snapshot and reads the versions of the page. They end
-// before the first stamp below which an open batch may still write.
+// versions begins the snapshot and reads the versions of the page, which end
+// before the low watermark.
 func (p *pageRead) versions(ctx context.Context, conn *pgxpool.Conn) (all []commerce.ProductVersion, newest storage.Version, err error) {
-	floor := int64(math.MaxInt64)
+	watermark := int64(math.MaxInt64)
 	newest = noVersion
 	f := p.filter
 	latest := "-1::bigint"
@@ -199,12 +198,12 @@ func (p *pageRead) versions(ctx context.Context, conn *pgxpool.Conn) (all []comm
 	var q pgx.Batch
 	q.Queue(seen(beginSnapshot))
 	for _, id := range f.Stores() {
-		sql, args := f.VersionsSQL(id, ", "+horizon+", "+latest, "stock")
+		sql, args := f.VersionsSQL(id, ", "+lowWatermark+", "+latest, "stock")
 		q.Queue(seen(sql), args...).Query(func(rows pgx.Rows) error {
 			return each(rows, func(s *scanner) {
 				all = append(all, commerce.ProductVersion{ProductKey: commerce.ProductKey{StoreID: s.Text(), ProductID: s.Text()}, UpdatedOn: commerce.Millis(s.Int())})
 				if lowest := s.Int(); lowest != 0 {
-					floor = lowest
+					watermark = lowest
 				}
 				newest = storage.Version(s.Int())
 			})
@@ -214,10 +213,10 @@ func (p *pageRead) versions(ctx context.Context, conn *pgxpool.Conn) (all []comm
 		return nil, noVersion, err
 	}
 	all = f.Nearest(all)
-	if int64(newest) >= floor {
+	if int64(newest) >= watermark {
 		newest = noVersion
 	}
-	complete := slices.IndexFunc(all, func(v commerce.ProductVersion) bool { return v.UpdatedOn >= commerce.Millis(floor) })
+	complete := slices.IndexFunc(all, func(v commerce.ProductVersion) bool { return v.UpdatedOn >= commerce.Millis(watermark) })
 	if p.cut = complete >= 0; p.cut {
 		all = all[:complete]
 	}

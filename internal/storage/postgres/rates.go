@@ -9,9 +9,9 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Leases have a connection of their own, because reads need them.
+// Grants have a connection of their own, because every read needs them.
 const (
-	leaseRequests = `INSERT INTO rate_windows (partner_id, mode, minute, used, granted)
+	grantSQL = `INSERT INTO rate_windows (partner_id, mode, minute, used, granted)
 		VALUES ($1, $2, $3, LEAST($4::bigint, $5::bigint), LEAST($4::bigint, $5::bigint))
 		ON CONFLICT (partner_id, mode, minute) DO UPDATE
 		SET used = rate_windows.used + LEAST($4::bigint, $5::bigint - rate_windows.used), granted = LEAST($4::bigint, $5::bigint - rate_windows.used)
@@ -20,19 +20,19 @@ const (
 	forgetWindows = `DELETE FROM rate_windows WHERE partner_id = $1 AND mode = $2 AND minute < $3`
 )
 
-// GrantQuota implements storage.Engine. Should the connection break, the
-// lease is tried once more: at worst one is lost.
+// GrantQuota implements storage.Engine. If the connection breaks, the grant is
+// tried once more, and at worst one grant is lost.
 func (e *Engine) GrantQuota(ctx context.Context, w commerce.RateWindow, limit, want int64) (granted, used int64, err error) {
 	err = e.on(ctx, e.rates, func(conn *pgx.Conn) (err error) {
-		granted, used, err = leaseOn(ctx, conn, w, limit, want)
+		granted, used, err = grantOn(ctx, conn, w, limit, want)
 		return err
 	})
 	return granted, used, err
 }
 
-func leaseOn(ctx context.Context, conn *pgx.Conn, w commerce.RateWindow, limit, want int64) (granted, used int64, err error) {
+func grantOn(ctx context.Context, conn *pgx.Conn, w commerce.RateWindow, limit, want int64) (granted, used int64, err error) {
 	used = limit // no row comes back when nothing is left
-	rows, err := query(ctx, conn, leaseRequests, w.PartnerID, w.Mode, w.Minute, want, limit)
+	rows, err := query(ctx, conn, grantSQL, w.PartnerID, w.Mode, w.Minute, want, limit)
 	if err != nil {
 		return 0, 0, err
 	}
