@@ -1,7 +1,10 @@
 package storage
 
 import (
+	"cmp"
 	"context"
+	"strconv"
+	"strings"
 
 	"purveyor/internal/commerce"
 )
@@ -40,6 +43,39 @@ type EventFilter struct {
 	Newest    bool                   // the newest first, and After is where to go on downwards
 	Limit     int
 	Bytes     int // that the page takes in an answer, as ProductFilter.Bytes; 0: no bound
+}
+
+// AfterAllIDs is greater than any id.
+const AfterAllIDs = "~"
+
+// SQL selects the columns of the events in their order, one event more than the page holds.
+func (f EventFilter) SQL(columns string) (string, []any) {
+	sql, args := "SELECT "+columns+" FROM webhook_events WHERE partner_id = $1 AND id", []any{f.PartnerID}
+	next := func(v any) string {
+		args = append(args, v)
+		return " $" + strconv.Itoa(len(args))
+	}
+	order := " ORDER BY id"
+	if f.Newest {
+		sql += " <" + next(cmp.Or(f.After, AfterAllIDs))
+		order += " DESC"
+	} else {
+		sql += " >" + next(f.After)
+	}
+	if f.Kinds != nil {
+		kinds := []string{"''"} // no event has it, but the list must not be empty
+		for _, k := range f.Kinds {
+			kinds = append(kinds, next(string(k)))
+		}
+		sql += " AND kind IN (" + strings.Join(kinds, ",") + ")"
+	}
+	if f.Since != 0 {
+		sql += " AND timestamp >=" + next(int64(f.Since))
+	}
+	if f.Until != 0 {
+		sql += " AND timestamp <" + next(int64(f.Until))
+	}
+	return sql + order + " LIMIT" + next(int64(f.Limit+1)), args
 }
 
 // EventPage is what there is on a page.

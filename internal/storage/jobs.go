@@ -1,7 +1,9 @@
 package storage
 
 import (
+	"cmp"
 	"context"
+	"slices"
 
 	"purveyor/internal/commerce"
 )
@@ -84,6 +86,15 @@ func AddNext(at, now commerce.Millis, due *bool, next *int64) {
 	case *next == 0 || at < commerce.Millis(*next):
 		*next = int64(at)
 	}
+}
+
+// FirstJobs puts jobs that were read slot by slot into the order of Jobs, and keeps
+// at most limit of them.
+func FirstJobs(list []commerce.Job, limit int) []commerce.Job {
+	slices.SortFunc(list, func(a, b commerce.Job) int {
+		return cmp.Or(cmp.Compare(a.RunAt, b.RunAt), cmp.Compare(a.Slot, b.Slot), cmp.Compare(a.ID, b.ID))
+	})
+	return list[:min(len(list), limit)]
 }
 
 // JobFilter selects jobs.

@@ -1,9 +1,7 @@
 package postgres
 
 import (
-	"cmp"
 	"context"
-	"strconv"
 	"time"
 
 	"purveyor/internal/commerce"
@@ -21,12 +19,6 @@ func (r reader) Endpoints(ctx context.Context, partnerIDs []string) (map[string]
 		found[id] = endpoints.Scan(s, id)
 	})
 	return found, err
-}
-
-func (r reader) HeldEndpoints(ctx context.Context) (list []commerce.Endpoint, err error) {
-	err = r.rows(ctx, "SELECT "+endpoints.Columns()+" FROM endpoints WHERE held_until <> 0 AND paused_on = 0 ORDER BY held_until", nil,
-		func(s *scanner) { list = append(list, endpoints.Scan(s, s.Text())) })
-	return list, err
 }
 
 func (r reader) WebhookEvents(ctx context.Context, keys []commerce.EventKey) (map[commerce.EventKey]commerce.WebhookEvent, error) {
@@ -83,7 +75,7 @@ func (r reader) eventPage(ctx context.Context, f storage.EventFilter) (page stor
 					}
 				})
 			})
-		sql, args := eventsSQL(f)
+		sql, args := f.SQL("id, " + schema.WebhookEvents.Rest + ", " + lowWatermark)
 		q.Queue(seen(sql), args...).Query(func(rows pgx.Rows) error {
 			return each(rows, func(s *scanner) {
 				if cut || list.Full() {
@@ -106,57 +98,4 @@ func (r reader) eventPage(ctx context.Context, f storage.EventFilter) (page stor
 // complete reports whether the event is below the low watermark; 0: no batch is open.
 func complete(id string, watermark int64) bool {
 	return watermark == 0 || id < commerce.NewID(commerce.PrefixEvent, commerce.Millis(watermark), commerce.Entropy{})
-}
-
-// eventsSQL asks for one event more than the page holds.
-func eventsSQL(f storage.EventFilter) (string, []any) {
-	args := []any{f.PartnerID}
-	where := "partner_id = $1"
-	and := func(condition string, v any) {
-		args = append(args, v)
-		where += " AND " + condition + strconv.Itoa(len(args))
-	}
-	order := " ORDER BY id"
-	if f.Newest {
-		and("id < $", cmp.Or(f.After, afterAllIDs))
-		order += " DESC"
-	} else {
-		and("id > $", f.After)
-	}
-	if f.Kinds != nil {
-		args = append(args, f.Kinds)
-		where += " AND kind = ANY($" + strconv.Itoa(len(args)) + ")"
-	}
-	if f.Since != 0 {
-		and("timestamp >= $", f.Since)
-	}
-	if f.Until != 0 {
-		and("timestamp < $", f.Until)
-	}
-	args = append(args, f.Limit+1)
-	return "SELECT id, " + schema.WebhookEvents.Rest + ", " + lowWatermark + " FROM webhook_events WHERE " + where + order +
-		" LIMIT $" + strconv.Itoa(len(args)), args
-}
-
-func (r reader) Attempts(ctx context.Context, key commerce.EventKey) (list []commerce.WebhookAttempt, err error) {
-	err = r.rows(ctx, "SELECT id, "+schema.Attempts.Rest+" FROM webhook_attempts WHERE partner_id = $1 AND event_id = $2 ORDER BY id",
-		[]any{key.PartnerID, key.ID}, func(s *scanner) { list = append(list, schema.ScanAttempt(s, key)) })
-	return list, err
-}
-
-const afterAllIDs = "~"
-
-func (r reader) Outbox(ctx context.Context, before string, limit int) (list []commerce.UnsentMessage, err error) {
-	err = r.rows(ctx, "SELECT "+schema.Outbox.Columns()+" FROM outbox WHERE id < $1 ORDER BY id DESC LIMIT $2",
-		[]any{cmp.Or(before, afterAllIDs), limit}, func(s *scanner) { list = append(list, schema.ScanOutbox(s)) })
-	return list, err
-}
-
-func (r reader) OutboxMessage(ctx context.Context, id string) (m commerce.UnsentMessage, err error) {
-	err = r.rows(ctx, "SELECT "+schema.Outbox.Columns()+" FROM outbox WHERE id = $1", []any{id},
-		func(s *scanner) { m = schema.ScanOutbox(s) })
-	if err == nil && m.ID == "" {
-		err = storage.ErrNotFound
-	}
-	return m, err
 }

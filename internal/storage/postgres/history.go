@@ -9,18 +9,6 @@ import (
 	"purveyor/internal/storage/schema"
 )
 
-func (r reader) StockPage(ctx context.Context, storeID string, after commerce.ProductKey, limit int) (list []commerce.Stock, err error) {
-	where, first := "(store_id, product_id) > ($1, $2)", after.StoreID
-	if storeID != "" {
-		where, first = "store_id = $1 AND product_id > $2", storeID
-	}
-	err = r.rows(ctx, "SELECT "+stock.Columns()+" FROM stock WHERE "+where+" ORDER BY store_id, product_id LIMIT $3", []any{first, after.ProductID, limit},
-		func(s *scanner) {
-			list = append(list, stock.Scan(s, commerce.ProductKey{StoreID: s.Text(), ProductID: s.Text()}))
-		})
-	return list, err
-}
-
 // readMoves follows the chain of a product. Each step looks through the moves of
 // one batch, from the highest number below that of the newer move downwards.
 var readMoves = "SELECT " + schema.MoveColumns + ` FROM (

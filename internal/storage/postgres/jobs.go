@@ -23,8 +23,8 @@ const (
 )
 
 var (
-	claimDue   = claimSQL + "run_at <= $4" + claimRest + jobs.Columns()
-	claimAhead = claimSQL + "run_at > $4" + claimRest + jobs.Columns()
+	claimDue   = claimSQL + "run_at <= $4" + claimRest + schema.Jobs.Columns()
+	claimAhead = claimSQL + "run_at > $4" + claimRest + schema.Jobs.Columns()
 )
 
 // ClaimJobs implements storage.Engine. A lease need not outlive a crash of the
@@ -105,40 +105,21 @@ func inSlots(ctx context.Context, conn execer, keys map[int64][]string, sql stri
 	return n, nil
 }
 
-// Job implements storage.Reader, as do the others.
-func (r reader) Job(ctx context.Context, key commerce.JobKey) (commerce.Job, error) {
-	return one(ctx, r, jobs, key)
-}
+var waitingSQL = "SELECT " + schema.Jobs.Columns() + " FROM jobs WHERE state = 'waiting' AND slot = $1 AND ($2 = '' OR owner = $2)" +
+	" AND (run_at, slot, id) > ($3, $4, $5) ORDER BY run_at, slot, id LIMIT $6"
 
+// Jobs implements storage.Reader.
 func (r reader) Jobs(ctx context.Context, f storage.JobFilter) (list []commerce.Job, err error) {
-	where := "state = 'parked' AND owner = $5"
-	switch f.State {
-	case commerce.JobWaiting:
-		return r.waitingJobs(ctx, f)
-	case commerce.JobDead:
-		where = "state = 'dead' AND ($5 = '' OR owner = $5)"
-	case commerce.JobGivenUp:
-		where = "state = 'given_up' AND ($5 = '' OR owner = $5)"
+	if f.State != commerce.JobWaiting {
+		return r.Reader.Jobs(ctx, f)
 	}
-	err = r.rows(ctx, jobsSQL(where), []any{f.After.RunAt, f.After.Slot, f.After.ID, f.Limit, f.Owner}, func(s *scanner) { list = append(list, schema.ScanJob(s)) })
-	return list, err
-}
-
-func jobsSQL(where string) string {
-	return "SELECT " + jobs.Columns() + " FROM jobs WHERE " + where + " AND (run_at, slot, id) > ($1, $2, $3) ORDER BY run_at, slot, id LIMIT $4"
-}
-
-func (r reader) waitingJobs(ctx context.Context, f storage.JobFilter) (list []commerce.Job, err error) {
 	err = r.snapshot(ctx, func(ctx context.Context, tx pgx.Tx) error {
 		list = nil
-		return eachSlot(ctx, tx, jobsSQL("state = 'waiting' AND slot = $5 AND ($6 = '' OR owner = $6)"),
-			func(slot int64) []any { return []any{f.After.RunAt, f.After.Slot, f.After.ID, f.Limit, slot, f.Owner} },
+		return eachSlot(ctx, tx, waitingSQL,
+			func(slot int64) []any { return []any{slot, f.Owner, f.After.RunAt, f.After.Slot, f.After.ID, f.Limit} },
 			func(s *scanner) { list = append(list, schema.ScanJob(s)) })
 	})
-	slices.SortFunc(list, func(a, b commerce.Job) int {
-		return cmp.Or(cmp.Compare(a.RunAt, b.RunAt), cmp.Compare(a.Slot, b.Slot), cmp.Compare(a.ID, b.ID))
-	})
-	return list[:min(len(list), f.Limit)], err
+	return storage.FirstJobs(list, f.Limit), err
 }
 
 type sender interface {

@@ -192,7 +192,7 @@ func (e *Engine) Close() (err error) {
 }
 
 // Reader implements storage.Engine.
-func (e *Engine) Reader() storage.Reader { return reader{e} }
+func (e *Engine) Reader() storage.Reader { return newReader(e) }
 
 // takeWriter waits for the turn to write, and connects if need be.
 func (e *Engine) takeWriter(ctx context.Context) (*writer, error) {

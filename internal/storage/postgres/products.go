@@ -22,7 +22,7 @@ const noVersion storage.Version = -1
 
 // Product implements storage.Reader.
 func (r reader) Product(ctx context.Context, id string) (item commerce.Item, v storage.Version, err error) {
-	of, err := one(ctx, r, productStores, id)
+	of, err := r.ProductStore(ctx, id)
 	if err != nil {
 		return item, v, err
 	}

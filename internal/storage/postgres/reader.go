@@ -2,14 +2,13 @@ package postgres
 
 import (
 	"context"
-	"crypto/subtle"
 	"errors"
-	"slices"
 	"strconv"
 	"time"
 
 	"purveyor/internal/commerce"
 	"purveyor/internal/storage"
+	"purveyor/internal/storage/reads"
 	"purveyor/internal/storage/schema"
 
 	"github.com/jackc/pgx/v5"
@@ -17,7 +16,20 @@ import (
 )
 
 // reader implements storage.Reader on the pool of reading connections.
-type reader struct{ e *Engine }
+type reader struct {
+	reads.Reader
+	e *Engine
+}
+
+func newReader(e *Engine) reader {
+	r := reader{e: e}
+	r.Reader.Rows = func(ctx context.Context, sql string, bind func(schema.Binder), row func(schema.Scanner)) error {
+		var bound values
+		bind(&bound)
+		return r.rows(ctx, sql, bound.args(), func(s *scanner) { row(s) })
+	}
+	return r
+}
 
 // readTime bounds one read, so that a server that went silent does not hold up its callers.
 const readTime = 10 * time.Second
@@ -69,30 +81,9 @@ func (r reader) rows(ctx context.Context, sql string, args []any, row func(*scan
 	})
 }
 
-// one reads a row by its key; storage.ErrNotFound if there is none.
-func one[K comparable, V any](ctx context.Context, r reader, t typed[K, V], k K) (v V, err error) {
-	found := false
-	var key values
-	t.BindKey(&key, k)
-	err = r.rows(ctx, t.byKey, key.args(), func(s *scanner) { v, found = t.Scan(s, k), true })
-	if err == nil && !found {
-		err = storage.ErrNotFound
-	}
-	return v, err
-}
-
 // Store implements storage.Reader, as do the others.
 func (r reader) Store(ctx context.Context, id string) (commerce.Store, error) {
 	return single(ctx, r, r.e.singles.stores, id)
-}
-
-func (r reader) StoreByNo(ctx context.Context, no int64) (store commerce.Store, err error) {
-	err = r.rows(ctx, "SELECT id, "+stores.Values()+" FROM stores WHERE no = $1", []any{no},
-		func(s *scanner) { store = stores.Scan(s, s.Text()) })
-	if err == nil && store.ID == "" {
-		err = storage.ErrNotFound
-	}
-	return store, err
 }
 
 func (r reader) Stores(ctx context.Context, f storage.StoreFilter) (list []commerce.Store, err error) {
@@ -167,46 +158,22 @@ func (r reader) Order(ctx context.Context, key commerce.OrderKey) (commerce.Orde
 	return single(ctx, r, r.e.singles.orders, key)
 }
 
-func (r reader) ExternalOrder(ctx context.Context, key commerce.ExternalKey) (commerce.OrderKey, error) {
-	ref, err := one(ctx, r, externalIDs, key)
-	return ref.Order, err
-}
-
-func (r reader) Timeline(ctx context.Context, key commerce.OrderKey, limit int) (list []commerce.TimelineEvent, err error) {
-	err = r.rows(ctx, "SELECT seq, "+schema.Timeline.Rest+" FROM timeline WHERE store_id = $1 AND order_id = $2 ORDER BY seq DESC LIMIT $3",
-		[]any{key.StoreID, key.OrderID, limit}, func(s *scanner) { list = append(list, schema.ScanTimeline(s, key)) })
-	slices.Reverse(list)
-	return list, err
-}
-
-// KeyHolder finds the key by an index over hashes, which tells an attacker
-// nothing of the key; what was found is compared in constant time all the same.
-func (r reader) KeyHolder(ctx context.Context, hash commerce.KeyHash) (commerce.Partner, commerce.Mode, error) {
-	var key commerce.APIKey
-	err := r.rows(ctx, "SELECT partner_id, mode, hash FROM api_keys WHERE hash = $1", []any{hash[:]}, func(s *scanner) {
-		key.PartnerID, key.Mode = s.Text(), commerce.Mode(s.Text())
-		copy(key.Hash[:], s.Blob())
-	})
-	if err != nil {
-		return commerce.Partner{}, "", err
-	}
-	if subtle.ConstantTimeCompare(key.Hash[:], hash[:]) != 1 {
-		return commerce.Partner{}, "", storage.ErrNotFound
-	}
-	p, err := r.Partner(ctx, key.PartnerID)
-	return p, key.Mode, err
-}
-
-func (r reader) Partner(ctx context.Context, id string) (commerce.Partner, error) {
-	return one(ctx, r, partners, id)
-}
-
-func (r reader) Partners(ctx context.Context) (list []commerce.Partner, err error) {
-	err = r.rows(ctx, "SELECT id, "+partners.Values()+" FROM partners ORDER BY id", nil,
-		func(s *scanner) { list = append(list, partners.Scan(s, s.Text())) })
-	return list, err
-}
-
 func (r reader) Ping(ctx context.Context) error {
 	return r.rows(ctx, "SELECT version FROM schema_version WHERE id = 1", nil, func(*scanner) {})
+}
+
+func (r reader) Delivery(ctx context.Context, key commerce.OrderKey) (commerce.Delivery, error) {
+	return single(ctx, r, r.e.singles.deliveries, key)
+}
+
+func (r reader) Reply(ctx context.Context, key commerce.ReplyKey) (commerce.Reply, error) {
+	return single(ctx, r, r.e.singles.replies, key)
+}
+
+func (r reader) Payment(ctx context.Context, key commerce.OrderKey) (commerce.Payment, error) {
+	return single(ctx, r, r.e.singles.payments, key)
+}
+
+func (r reader) SandboxObject(ctx context.Context, id string) (commerce.SandboxObject, error) {
+	return single(ctx, r, r.e.singles.sandbox, id)
 }

@@ -13,7 +13,7 @@ import (
 // TestReadsThatBreak are made again, unless some of the rows were given already:
 // nothing is listed twice.
 func TestReadsThatBreak(t *testing.T) {
-	r := reader{fresh(t).Open(t, time.Now).(*Engine)}
+	r := newReader(fresh(t).Open(t, time.Now).(*Engine))
 	tries := 0
 	err := r.read(context.Background(), func(context.Context) error {
 		if tries++; tries == 1 {

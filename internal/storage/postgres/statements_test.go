@@ -103,7 +103,7 @@ var allShards = regexp.MustCompile(`^SELECT (count\(\*\), max\(updated_on\)|stor
 	`|^(SELECT partner_id, sum\(bytes\)::bigint|DELETE) FROM stored_replies ` +
 	`|^SELECT partner_id, digest FROM replies WHERE created_on < \$1 ` +
 	`|^SELECT slot, id FROM jobs WHERE state = '(parked|dead|given_up)' AND ` +
-	`|^SELECT slot, id, kind, .* FROM jobs WHERE state = '(parked|dead|given_up)' AND .*LIMIT \$4$` +
+	`|^SELECT slot, id, kind, .* FROM jobs WHERE state = '(parked|dead|given_up)' AND .*LIMIT \$5$` +
 	`|^(SELECT|DELETE) .*FROM (outbox|courier_notices) WHERE id < ` +
 	`|^SELECT .* FROM courier_notices WHERE delivery_id = `)
 

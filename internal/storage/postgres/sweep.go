@@ -72,7 +72,7 @@ func (e *Engine) CountReplies(ctx context.Context, now commerce.Millis) (stored 
 
 // SweepEvents implements storage.Engine. Ids begin with their time.
 func (e *Engine) SweepEvents(ctx context.Context, before commerce.Millis) (n int, err error) {
-	partners, err := reader{e}.Partners(ctx)
+	partners, err := newReader(e).Partners(ctx)
 	if err != nil {
 		return 0, err
 	}

@@ -23,7 +23,7 @@ type table struct {
 type sqlText struct {
 	schema.Shape
 	key       []string
-	byKey     string // one row: SELECT values WHERE key
+	byKey     string // one row
 	inRange   string // rows of one prefix, the key without its last column: SELECT last, values WHERE prefix AND last = ANY
 	ofKeys    byKeys
 	deleteSQL string // rows of one prefix
@@ -56,7 +56,7 @@ func prepared(d schema.Keyed) sqlText {
 	}
 	where += last
 	n := "$" + strconv.Itoa(len(p.key))
-	p.byKey = "SELECT " + p.Values() + " FROM " + p.Name + " WHERE " + where + " = " + n
+	p.byKey = p.ByKeySQL()
 	p.deleteSQL = "DELETE FROM " + p.Name + " WHERE " + where + " = ANY(" + n + ")"
 	p.inRange = "SELECT " + schema.Join(last, p.Values()) + " FROM " + p.Name + " WHERE " + where + " = ANY(" + n + ")"
 	var bound values
@@ -149,10 +149,7 @@ var (
 	externalIDs   = of(&schema.ExternalIDs)
 	replies       = of(&schema.Replies)
 	payments      = of(&schema.Payments)
-	refunds       = of(&schema.Refunds)
 	deliveries    = of(&schema.Deliveries)
-	attention     = of(&schema.Attention)
-	places        = of(&schema.Places)
 	endpoints     = of(&schema.Endpoints)
 	jobs          = of(&schema.Jobs)
 	sandbox       = of(&schema.SandboxObjects)

@@ -2,6 +2,8 @@ package schema
 
 import (
 	"slices"
+	"strconv"
+	"strings"
 
 	"purveyor/internal/commerce"
 )
@@ -52,6 +54,15 @@ func (s Shape) Columns() string { return Join(s.Key, s.Fixed, s.Mutable) }
 
 // Values are all but the key's.
 func (s Shape) Values() string { return Join(s.Fixed, s.Mutable) }
+
+// ByKeySQL selects the values of the row with a key, whose columns are $1, $2 and so on.
+func (s Shape) ByKeySQL() string {
+	var where []string
+	for i, c := range Split(s.Key) {
+		where = append(where, c+" = $"+strconv.Itoa(i+1))
+	}
+	return "SELECT " + s.Values() + " FROM " + s.Name + " WHERE " + strings.Join(where, " AND ")
+}
 
 // Written are the columns that an update writes.
 func (s Shape) Written(p Part) string {

@@ -13,7 +13,7 @@ type snapshot struct{ conn *connection }
 // Snapshot implements storage.Engine.
 func (e *Engine) Snapshot(ctx context.Context, f func(schema.Snapshot) error) error {
 	var failed error // of f, and so perhaps of another database
-	err := reader{e}.snapshot(ctx, func(conn *connection) error {
+	err := newReader(e).snapshot(ctx, func(conn *connection) error {
 		failed = f(snapshot{conn})
 		return nil
 	})

@@ -7,6 +7,7 @@ import (
 
 	"purveyor/internal/commerce"
 	"purveyor/internal/storage"
+	"purveyor/internal/storage/reads"
 	"purveyor/internal/storage/schema"
 )
 
@@ -39,12 +40,12 @@ func (r reader) compare(ctx context.Context, s storage.ReadSet, v int64) (same b
 	err = r.with(ctx, func(conn *connection) error {
 		if key := s.Product; key.ProductID != "" {
 			return query(conn, "SELECT updated_on FROM stock WHERE store_id = ? AND product_id = ?",
-				func(b schema.Binder) { stock.BindKey(b, key) }, func(row *scanner) { same = row.Int() <= v })
+				func(b schema.Binder) { schema.Stock.BindKey(b, key) }, func(row *scanner) { same = row.Int() <= v })
 		}
 		var count, newest int64
 		for _, id := range s.Filter.Stores() {
 			sql, args := s.CountSQL(id, stockIndex(s.Filter, id))
-			err := query(conn, sql, bindAll(args), func(row *scanner) { count, newest = count+row.Int(), max(newest, row.Int()) })
+			err := query(conn, sql, reads.Bind(args...), func(row *scanner) { count, newest = count+row.Int(), max(newest, row.Int()) })
 			if err != nil {
 				return err
 			}

@@ -7,21 +7,6 @@ import (
 	"purveyor/internal/storage/schema"
 )
 
-func (r reader) StockPage(ctx context.Context, storeID string, after commerce.ProductKey, limit int) (list []commerce.Stock, err error) {
-	where, first := "(store_id, product_id) > (?, ?)", after.StoreID
-	if storeID != "" {
-		where, first = "store_id = ? AND product_id > ?", storeID
-	}
-	err = r.with(ctx, func(conn *connection) error {
-		return query(conn, "SELECT "+stock.Columns()+" FROM stock WHERE "+where+" ORDER BY store_id, product_id LIMIT ?",
-			func(b schema.Binder) { b.Text(first).Text(after.ProductID).Int(int64(limit)) },
-			func(s *scanner) {
-				list = append(list, stock.Scan(s, commerce.ProductKey{StoreID: conn.storeID(s), ProductID: s.Text()}))
-			})
-	})
-	return list, err
-}
-
 var stockMove = "SELECT " + schema.MoveColumns + ` FROM stock_moves AS m
 	LEFT JOIN stock_notes AS n ON n.store_id = m.store_id AND n.product_id = m.product_id AND n.seq = m.seq
 	WHERE m.at = ? AND m.store_id = ? AND m.product_id = ? AND m.seq < ? ORDER BY m.seq DESC LIMIT 1`

@@ -7,6 +7,7 @@ import (
 
 	"purveyor/internal/commerce"
 	"purveyor/internal/storage"
+	"purveyor/internal/storage/reads"
 	"purveyor/internal/storage/schema"
 
 	"github.com/go-json-experiment/json"
@@ -28,8 +29,8 @@ const (
 )
 
 var (
-	claimDue   = claimSQL + "run_at <= ?+0" + claimRest + jobs.Columns()
-	claimAhead = claimSQL + "run_at > ?+0" + claimRest + jobs.Columns()
+	claimDue   = claimSQL + "run_at <= ?+0" + claimRest + schema.Jobs.Columns()
+	claimAhead = claimSQL + "run_at > ?+0" + claimRest + schema.Jobs.Columns()
 )
 
 // ClaimJobs implements storage.Engine. A lease need not outlive the loss of
@@ -100,51 +101,25 @@ func (e *Engine) writeOne(ctx context.Context, sql string, bind func(schema.Bind
 	return n, nil
 }
 
-// Job implements storage.Reader, as do the others.
-func (r reader) Job(ctx context.Context, key commerce.JobKey) (commerce.Job, error) {
-	return one(ctx, r, jobs, key)
-}
+var waitingSQL = "SELECT " + schema.Jobs.Columns() + " FROM jobs WHERE state = 'waiting' AND slot = ?1+0 AND (?2 = '' OR owner = ?2)" +
+	" AND (run_at, slot, id) > (?3, ?4, ?5) ORDER BY run_at, slot, id LIMIT ?6"
 
-// ofOwner takes the owner twice; empty selects all.
-const ofOwner = " AND (? = '' OR owner = ?)"
-
-const jobOrder = " AND (run_at, slot, id) > (?, ?, ?) ORDER BY run_at, slot, id LIMIT ?"
-
+// Jobs implements storage.Reader.
 func (r reader) Jobs(ctx context.Context, f storage.JobFilter) (list []commerce.Job, err error) {
-	read := func(conn *connection, where string, first ...any) error {
-		return query(conn, "SELECT "+jobs.Columns()+" FROM jobs WHERE "+where, func(b schema.Binder) {
-			for _, v := range first {
-				switch v := v.(type) {
-				case int64:
-					b.Int(v)
-				case string:
-					b.Text(v)
-				}
-			}
-			b.Int(f.After.RunAt).Int(f.After.Slot).Text(f.After.ID).Int(int64(f.Limit))
-		}, func(s *scanner) { list = append(list, schema.ScanJob(s)) })
+	if f.State != commerce.JobWaiting {
+		return r.Reader.Jobs(ctx, f)
 	}
 	err = r.snapshot(ctx, func(conn *connection) error {
-		switch {
-		case f.State == commerce.JobParked:
-			return read(conn, "state = 'parked' AND owner = ?"+jobOrder, f.Owner)
-		case f.State == commerce.JobGivenUp:
-			return read(conn, "state = 'given_up'"+ofOwner+jobOrder, f.Owner, f.Owner)
-		case f.State == commerce.JobDead:
-			return read(conn, "state = 'dead'"+ofOwner+jobOrder, f.Owner, f.Owner)
-		}
 		for slot := range int64(commerce.JobSlots) {
-			if err := read(conn, "state = 'waiting' AND slot = ?+0"+ofOwner+jobOrder, slot, f.Owner, f.Owner); err != nil {
+			err := query(conn, waitingSQL, reads.Bind(slot, f.Owner, f.After.RunAt, f.After.Slot, f.After.ID, f.Limit),
+				func(s *scanner) { list = append(list, schema.ScanJob(s)) })
+			if err != nil {
 				return err
 			}
 		}
-		slices.SortFunc(list, func(a, b commerce.Job) int {
-			return cmp.Or(cmp.Compare(a.RunAt, b.RunAt), cmp.Compare(a.Slot, b.Slot), cmp.Compare(a.ID, b.ID))
-		})
-		list = list[:min(len(list), f.Limit)]
 		return nil
 	})
-	return list, err
+	return storage.FirstJobs(list, f.Limit), err
 }
 
 // nextSQL gives, of one slot: the first lease end of what is due, when the

@@ -5,6 +5,7 @@ import (
 
 	"purveyor/internal/commerce"
 	"purveyor/internal/storage"
+	"purveyor/internal/storage/reads"
 	"purveyor/internal/storage/schema"
 )
 
@@ -18,7 +19,7 @@ func (r reader) Product(ctx context.Context, id string) (item commerce.Item, v s
 	err = r.with(ctx, func(conn *connection) error {
 		return query(conn, itemByIDSQL, func(b schema.Binder) { b.Text(id) }, func(s *scanner) {
 			key := commerce.ProductKey{StoreID: conn.storeID(s), ProductID: id}
-			item = commerce.Item{Product: products.Scan(s, key), Stock: stock.Scan(s, key)}
+			item = commerce.Item{Product: schema.Products.Scan(s, key), Stock: schema.Stock.Scan(s, key)}
 		})
 	})
 	if err == nil && item.ID == "" {
@@ -27,18 +28,18 @@ func (r reader) Product(ctx context.Context, id string) (item commerce.Item, v s
 	return item, storage.Version(stamp), err
 }
 
-var itemByIDSQL = "SELECT product_stores.store_id, " + schema.Qualified("products", products.Values()) + ", " + schema.Qualified("stock", stock.Mutable) +
+var itemByIDSQL = "SELECT product_stores.store_id, " + schema.Qualified("products", schema.Products.Values()) + ", " + schema.Qualified("stock", schema.Stock.Mutable) +
 	" FROM product_stores JOIN products ON products.store_id = product_stores.store_id AND products.id = product_stores.product_id" +
 	" JOIN stock ON stock.store_id = product_stores.store_id AND stock.product_id = product_stores.product_id" +
 	" WHERE product_stores.product_id = ?"
 
-var itemSQL = "SELECT " + schema.Qualified("products", products.Values()) + ", " + schema.Qualified("stock", stock.Mutable) +
+var itemSQL = "SELECT " + schema.Qualified("products", schema.Products.Values()) + ", " + schema.Qualified("stock", schema.Stock.Mutable) +
 	" FROM products JOIN stock ON stock.store_id = products.store_id AND stock.product_id = products.id" +
 	" WHERE products.store_id = ? AND products.id = ?"
 
 func readItem(conn *connection, key commerce.ProductKey) (item commerce.Item, err error) {
-	err = query(conn, itemSQL, func(b schema.Binder) { products.BindKey(b, key) }, func(s *scanner) {
-		item = commerce.Item{Product: products.Scan(s, key), Stock: stock.Scan(s, key)}
+	err = query(conn, itemSQL, func(b schema.Binder) { schema.Products.BindKey(b, key) }, func(s *scanner) {
+		item = commerce.Item{Product: schema.Products.Scan(s, key), Stock: schema.Stock.Scan(s, key)}
 	})
 	return item, err
 }
@@ -95,7 +96,7 @@ func readVersions(conn *connection, f storage.ProductFilter) ([]commerce.Product
 	list := make([]commerce.ProductVersion, 0, f.Limit+1)
 	for _, id := range f.Stores() {
 		sql, args := f.VersionsSQL(id, "", stockIndex(f, id))
-		err := query(conn, sql, bindAll(args), func(s *scanner) {
+		err := query(conn, sql, reads.Bind(args...), func(s *scanner) {
 			list = append(list, commerce.ProductVersion{
 				ProductKey: commerce.ProductKey{StoreID: conn.storeID(s), ProductID: s.Text()}, UpdatedOn: commerce.Millis(s.Int())})
 		})

@@ -94,7 +94,7 @@ func Open(path string, o Options) (*Engine, error) {
 	e := &Engine{path: path, options: o, now: o.Now, writer: make(chan *connection, 1), count: max(4, 2*runtime.GOMAXPROCS(0))}
 	e.freshness.index = openWALIndex(writer)
 	e.freshness.read = func(ctx context.Context) (stamp int64, err error) {
-		err = reader{e}.with(ctx, func(conn *connection) (err error) {
+		err = newReader(e).with(ctx, func(conn *connection) (err error) {
 			stamp, err = conn.newestStamp()
 			return err
 		})
@@ -213,7 +213,7 @@ func (e *Engine) Close() error {
 }
 
 // Reader implements storage.Engine.
-func (e *Engine) Reader() storage.Reader { return reader{e} }
+func (e *Engine) Reader() storage.Reader { return newReader(e) }
 
 // Writable implements storage.Engine. It cannot tell that the disk is full,
 // because a write that is rolled back needs no room.

@@ -1,7 +1,6 @@
 package sqlite
 
 import (
-	"fmt"
 	"sync/atomic"
 
 	"purveyor/internal/storage/schema"
@@ -184,21 +183,3 @@ func exec(c *connection, sql string, bind func(schema.Binder)) error {
 }
 
 func noArgs(schema.Binder) {}
-
-// bindAll binds the values of a statement that storage has made.
-func bindAll(args []any) func(schema.Binder) {
-	return func(b schema.Binder) {
-		for _, arg := range args {
-			switch v := arg.(type) {
-			case string:
-				b.Text(v)
-			case int64:
-				b.Int(v)
-			case bool:
-				b.Bool(v)
-			default:
-				panic(fmt.Sprintf("a parameter of type %T", arg))
-			}
-		}
-	}
-}

@@ -38,7 +38,7 @@ func (e *Engine) CountReplies(ctx context.Context, now commerce.Millis) (schema.
 		}
 	}
 	stored := schema.ReplyBytes{}
-	err := reader{e}.with(ctx, func(conn *connection) error {
+	err := newReader(e).with(ctx, func(conn *connection) error {
 		return query(conn, "SELECT partner_id, sum(bytes) FROM stored_replies GROUP BY partner_id", noArgs,
 			func(s *scanner) { stored[s.Text()] = s.Int() })
 	})
@@ -59,7 +59,7 @@ func (e *Engine) SweepEvents(ctx context.Context, before commerce.Millis) (n int
 	if err != nil {
 		return 0, err
 	}
-	partners, err := reader{e}.Partners(ctx)
+	partners, err := newReader(e).Partners(ctx)
 	if err != nil {
 		return 0, err
 	}

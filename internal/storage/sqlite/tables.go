@@ -27,7 +27,7 @@ func prepareTables() (list []*table) {
 		s := k.Shape()
 		where := strings.ReplaceAll(s.Key, ", ", " = ? AND ") + " = ?"
 		t := &table{Keyed: k, name: s.Name,
-			selectSQL: "SELECT " + s.Values() + " FROM " + s.Name + " WHERE " + where,
+			selectSQL: s.ByKeySQL(),
 			insertSQL: insertInto(s.Name, s.Columns()),
 			deleteSQL: "DELETE FROM " + s.Name + " WHERE " + where}
 		for _, part := range []schema.Part{schema.Mutable, schema.Hot} {
@@ -109,38 +109,3 @@ func (l log) append(conn *connection, r *commerce.Rows) error {
 	}
 	return nil
 }
-
-// typed is a table of which rows are read one by one, outside of batches.
-type typed[K comparable, V any] struct {
-	*schema.Table[K, V]
-	selectSQL string
-}
-
-func of[K comparable, V any](t *schema.Table[K, V]) typed[K, V] {
-	for _, p := range tables {
-		if p.name == t.Name {
-			return typed[K, V]{t, p.selectSQL}
-		}
-	}
-	panic("sqlite: no table " + t.Name)
-}
-
-// The tables that readers name.
-var (
-	partners    = of(&schema.Partners)
-	stores      = of(&schema.Stores)
-	categories  = of(&schema.Categories)
-	products    = of(&schema.Products)
-	stock       = of(&schema.Stock)
-	orders      = of(&schema.Orders)
-	externalIDs = of(&schema.ExternalIDs)
-	replies     = of(&schema.Replies)
-	payments    = of(&schema.Payments)
-	refunds     = of(&schema.Refunds)
-	deliveries  = of(&schema.Deliveries)
-	attention   = of(&schema.Attention)
-	places      = of(&schema.Places)
-	endpoints   = of(&schema.Endpoints)
-	jobs        = of(&schema.Jobs)
-	sandbox     = of(&schema.SandboxObjects)
-)
