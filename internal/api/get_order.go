@@ -16,15 +16,6 @@ func (a *API) getOrder(r *request) (reply, error) {
 	return orderReply(order), nil
 }
 
-// getOrderByExternal reads an order by the partner's own id.
-func (a *API) getOrderByExternal(r *request) (reply, error) {
-	order, err := a.service.FindOrderByExternal(r.Context(), r.caller(), r.param("external_order_id"))
-	if err != nil {
-		return reply{}, err
-	}
-	return orderReply(order), nil
-}
-
 func orderReply(o commerce.Order) reply {
 	b := append(make([]byte, 0, 1024), `{"ok":true,"order":`...)
 	return reply{status: http.StatusOK, body: append(wire.AppendOrder(b, o), '}')}

@@ -33,16 +33,6 @@ func (a *API) listCategories(r *request) (reply, error) {
 	return a.categories(r, filter, storeID)
 }
 
-// listStoreCategories lists the categories that have products in a store,
-// active or not.
-func (a *API) listStoreCategories(r *request) (reply, error) {
-	storeID := r.param("store_id")
-	if err := a.service.MayReadStore(r.Context(), r.Partner, storeID); err != nil {
-		return reply{}, err
-	}
-	return a.categories(r, storage.CategoryFilter{StoreIDs: []string{storeID}}, "")
-}
-
 // categories answers with the categories of a filter; storeID is what the
 // answer says of the query, empty if it named no store.
 func (a *API) categories(r *request, filter storage.CategoryFilter, storeID string) (reply, error) {

@@ -37,7 +37,7 @@ var Routes = []Route{
 	{get, "/v1/orders/{order_id}", needs(commerce.ReadOrders), (*API).getOrder},
 	{get, "/v1/orders/{order_id}/ping", needs(commerce.ReadOrders), (*API).pingOrder},
 	{get, "/v1/orders/{order_id}/driver-location", needs(commerce.ReadDelivery), (*API).driverLocation},
-	{get, "/v1/orders/{order_id}/tracking", needs(commerce.ReadOrders), (*API).orderTracking},
+	{get, "/v1/orders/{order_id}/tracking", needs(commerce.ReadOrders), (*API).trackOrder},
 	{get, "/v1/orders/{order_id}/tracking/stream", needs(commerce.ReadOrders), (*API).trackingStream},
 	{get, "/v1/orders/{order_id}/timeline", needs(commerce.ReadOrders), (*API).orderTimeline},
 	{post, "/v1/orders/{order_id}/confirm", needs(commerce.WriteOrders), (*API).confirmOrder},

@@ -394,7 +394,7 @@ func deliveriesGoForward(t *testing.T) {
 			},
 			"refund": func(t *rapid.T) {
 				if n++; rapid.IntRange(0, 9).Draw(t, "refund at 0") == 0 {
-					try(t, r.till, StartRefund{Facts: facts, RefundID: fmt.Sprint("rfd_", n)})
+					try(t, r.till, RefundOrder{Facts: facts, RefundID: fmt.Sprint("rfd_", n)})
 				}
 			},
 			"refund job":    func(t *rapid.T) { r.run(t, drawn(t, r.jobsOf(commerce.JobRefund), "refund"), true, false) },

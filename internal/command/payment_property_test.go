@@ -198,7 +198,7 @@ func TestMoneyAddsUp(t *testing.T) {
 				try(t, w, CancelOrder{Facts: facts, Refund: rapid.Bool().Draw(t, "with refund"), RefundID: id()})
 			},
 			"refund": func(t *rapid.T) {
-				try(t, w, StartRefund{Facts: facts, RefundID: id(), AmountCents: commerce.Cents(rapid.SampledFrom([]int64{0, 1, 100, 299, 300, 301}).Draw(t, "amount"))})
+				try(t, w, RefundOrder{Facts: facts, RefundID: id(), AmountCents: commerce.Cents(rapid.SampledFrom([]int64{0, 1, 100, 299, 300, 301}).Draw(t, "amount"))})
 			},
 			"job": func(t *rapid.T) {
 				j := w.jobs[pick(t, w.jobs, byID, "job")]

@@ -129,7 +129,7 @@ func TestPaidBeforeTheSessionIsKnown(t *testing.T) {
 func TestNoPayment(t *testing.T) {
 	o := orderIn(commerce.Processed, commerce.ByPickup, true)
 	paid, note := RecordPayment{Facts: FactsOf(o)}, RecordPaymentCallback{Facts: FactsOf(o)}
-	callback, start := RecordRefundCallback{Facts: FactsOf(o), RefundID: "r", AmountCents: 1}, StartRefund{Facts: FactsOf(o), RefundID: "r"}
+	callback, start := RecordRefundCallback{Facts: FactsOf(o), RefundID: "r", AmountCents: 1}, RefundOrder{Facts: FactsOf(o), RefundID: "r"}
 	_, a, paidErr := paid.Decide(fill(paid.Needs(), stored(o, 5)), now)
 	_, b, noteErr := note.Decide(fill(note.Needs(), stored(o, 5)), now)
 	_, c, callbackErr := callback.Decide(fill(callback.Needs(), stored(o, 5)), now)

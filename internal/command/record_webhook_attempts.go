@@ -87,22 +87,3 @@ func (t WebhookTry) record(rows *commerce.Rows, e commerce.Endpoint, now commerc
 	}
 	return verdict
 }
-
-func endpointOf(rows *commerce.Rows, partnerID string) commerce.Endpoint {
-	e, _ := rows.Endpoints.Get(partnerID)
-	e.PartnerID = partnerID
-	return e
-}
-
-// changed is the row to save, if it is another than before.
-func changed(before, after commerce.Endpoint) []commerce.Endpoint {
-	if before == after {
-		return nil
-	}
-	return []commerce.Endpoint{after}
-}
-
-// releaseParked is a job of its own, because there may be any number to release.
-func releaseParked(partnerID string, now commerce.Millis) commerce.Job {
-	return commerce.Job{Kind: commerce.JobReleaseParked, Owner: partnerID, Subject: partnerID, RunAt: now}
-}

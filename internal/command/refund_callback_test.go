@@ -125,7 +125,7 @@ func checkRefundCameBack(t *testing.T, o commerce.Order) {
 		!reflect.DeepEqual(noteCodes(changes.Timeline), []string{"refund_failed"}) || note.Status != want {
 		t.Errorf("%s %s: told %+v and %s %+v", o.Status, o.Fulfillment, note, event.Kind, event.About)
 	}
-	again := StartRefund{Facts: FactsOf(o), RefundID: "rfd_2"}
+	again := RefundOrder{Facts: FactsOf(o), RefundID: "rfd_2"}
 	second, changes, err := again.Decide(fill(again.Needs(), back), now)
 	if err != nil || second.AmountCents != 300 {
 		t.Fatalf("%+v, %v", second, err)

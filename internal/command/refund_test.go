@@ -37,9 +37,9 @@ func recordRefund(o commerce.Order, r commerce.Refund, run commerce.Job) RecordR
 // cancelling has given them back before.
 var handedOver = map[commerce.OrderStatus]bool{commerce.Delivered: true, commerce.PickedUp: true, commerce.Cancelled: true}
 
-// TestStartRefund: the amount is set aside in every status, within what is
+// TestRefundOrder: the amount is set aside in every status, within what is
 // left.
-func TestStartRefund(t *testing.T) {
+func TestRefundOrder(t *testing.T) {
 	for _, status := range commerce.Statuses {
 		o, p := orderIn(status, commerce.ByPickup, true), paying(commerce.PaymentPaid, 300)
 		p.RefundedCents, p.PendingCents = 100, 50
@@ -47,7 +47,7 @@ func TestStartRefund(t *testing.T) {
 			amount, want commerce.Cents
 			code         string
 		}{{0, 150, ""}, {150, 150, ""}, {1, 1, ""}, {151, 0, "invalid_amount"}, {-1, 0, "invalid_amount"}} {
-			cmd := StartRefund{Facts: FactsOf(o), RefundID: "rfd", AmountCents: c.amount, Reason: "duplicate", TraceID: "t"}
+			cmd := RefundOrder{Facts: FactsOf(o), RefundID: "rfd", AmountCents: c.amount, Reason: "duplicate", TraceID: "t"}
 			got, changes, err := cmd.Decide(fill(cmd.Needs(), withPayment(o, p)), now)
 			if c.code != "" {
 				if refusal, ok := errors.AsType[*commerce.Error](err); !ok || refusal.Code != c.code || refusal.Field != "amount_cents" || len(changes.Payments) != 0 {

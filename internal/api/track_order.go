@@ -8,8 +8,8 @@ import (
 
 const recentEvents = 10
 
-// orderTracking is the delivery of an order with the last of its history.
-func (a *API) orderTracking(r *request) (reply, error) {
+// trackOrder is the delivery of an order with the last of its history.
+func (a *API) trackOrder(r *request) (reply, error) {
 	order, err := r.order()
 	if err != nil {
 		return reply{}, err

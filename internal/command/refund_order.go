@@ -2,9 +2,9 @@ package command
 
 import "purveyor/internal/commerce"
 
-// StartRefund reserves money of a payment, and makes the job that asks the processor to
+// RefundOrder reserves money of a payment, and adds the job that asks the processor to
 // refund it.
-type StartRefund struct {
+type RefundOrder struct {
 	Facts       OrderFacts
 	RefundID    string         // drawn by the caller
 	AmountCents commerce.Cents // 0: all that is left
@@ -13,7 +13,7 @@ type StartRefund struct {
 }
 
 // Needs names the order, its partner and payment, and the new refund.
-func (c StartRefund) Needs() commerce.Needs {
+func (c RefundOrder) Needs() commerce.Needs {
 	n := c.Facts.needs()
 	n.Payments = []commerce.OrderKey{c.Facts.Key}
 	n.NewRefunds = []commerce.RefundKey{{StoreID: c.Facts.Key.StoreID, RefundID: c.RefundID}}
@@ -21,11 +21,11 @@ func (c StartRefund) Needs() commerce.Needs {
 }
 
 // Access implements commit.Keyed.
-func (c StartRefund) Access(rows *commerce.Rows) error { return c.Facts.access(rows) }
+func (c RefundOrder) Access(rows *commerce.Rows) error { return c.Facts.access(rows) }
 
 // Decide reserves the amount. Refusals: 409 when there is no payment or nothing
 // is left of it, 400 for an amount beyond what is left.
-func (c StartRefund) Decide(rows *commerce.Rows, now commerce.Millis) (commerce.Refund, commerce.Changes, error) {
+func (c RefundOrder) Decide(rows *commerce.Rows, now commerce.Millis) (commerce.Refund, commerce.Changes, error) {
 	order, err := c.Facts.load(rows)
 	if err != nil {
 		return commerce.Refund{}, commerce.Changes{}, err

@@ -25,26 +25,6 @@ func (s *Service) FindOrder(ctx context.Context, c Caller, orderID string) (comm
 	return s.visibleOrder(ctx, c, key)
 }
 
-// FindOrderByExternal finds an order by the partner's own id. It looks for an order of the
-// caller's mode first; a live key then finds the test order with this id.
-func (s *Service) FindOrderByExternal(ctx context.Context, c Caller, externalID string) (commerce.Order, error) {
-	modes := []commerce.Mode{c.Mode}
-	if c.Mode == commerce.Live {
-		modes = append(modes, commerce.Test)
-	}
-	for _, mode := range modes {
-		key, err := s.reader.ExternalOrder(ctx, commerce.ExternalKey{PartnerID: c.Partner.ID, Mode: mode, ExternalID: externalID})
-		switch {
-		case errors.Is(err, storage.ErrNotFound):
-			continue
-		case err != nil:
-			return commerce.Order{}, err
-		}
-		return s.visibleOrder(ctx, c, key)
-	}
-	return commerce.Order{}, commerce.NotFound("order")
-}
-
 func (s *Service) visibleOrder(ctx context.Context, c Caller, key commerce.OrderKey) (commerce.Order, error) {
 	order, err := s.reader.Order(ctx, key)
 	if err != nil {
@@ -74,29 +54,6 @@ func orderMissing(err error) error {
 	return err
 }
 
-// MayReadStore refuses an unknown store (404) and a store that the key may not use (403).
-// A store that was found once is not read again, because stores are never deleted.
-func (s *Service) MayReadStore(ctx context.Context, p commerce.Partner, storeID string) error {
-	_, err := s.storeNo(ctx, storeID)
-	return storeRefusal(p, storeID, err)
-}
-
-// store reads a store. It refuses as MayReadStore does.
-func (s *Service) store(ctx context.Context, p commerce.Partner, id string) (commerce.Store, error) {
-	store, err := s.reader.Store(ctx, id)
-	return store, storeRefusal(p, id, err)
-}
-
-func storeRefusal(p commerce.Partner, storeID string, err error) error {
-	switch {
-	case errors.Is(err, storage.ErrNotFound):
-		return commerce.NotFound("store")
-	case err == nil && !p.MayUse(storeID):
-		return commerce.StoreDenied()
-	}
-	return err
-}
-
 // orderKey finds the store of an order by the number that the order's id carries. It
 // returns storage.ErrNotFound for an id that the service did not make.
 func (s *Service) orderKey(ctx context.Context, orderID string) (commerce.OrderKey, error) {
@@ -119,28 +76,4 @@ func (s *Service) newOrderID(ctx context.Context, storeID string) (string, error
 		return "", err
 	}
 	return commerce.NewOrderID(no, s.millis(), s.o.Env.Entropy()), nil
-}
-
-func (s *Service) storeNo(ctx context.Context, id string) (int64, error) {
-	if no, ok := s.storeNos.Load(id); ok {
-		return no.(int64), nil
-	}
-	store, err := s.reader.Store(ctx, id)
-	if err != nil {
-		return 0, err
-	}
-	s.storeNos.Store(id, store.No)
-	return store.No, nil
-}
-
-func (s *Service) storeID(ctx context.Context, no int64) (string, error) {
-	if id, ok := s.storeIDs.Load(no); ok {
-		return id.(string), nil
-	}
-	store, err := s.reader.StoreByNo(ctx, no)
-	if err != nil {
-		return "", err
-	}
-	s.storeIDs.Store(no, store.ID)
-	return store.ID, nil
 }

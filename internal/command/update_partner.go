@@ -1,0 +1,76 @@
+package command
+
+import "purveyor/internal/commerce"
+
+// UpdatePartner changes a partner. Fields that are nil stay as they are.
+type UpdatePartner struct {
+	ID             string
+	Name           *string
+	Scopes         *[]commerce.Scope
+	StoreIDs       *[]string
+	RateLimit      *int64
+	CallbackURL    *string
+	CallbackSecret *string
+	Suspended      *bool
+}
+
+// Needs names the partner, the stores that it is to be restricted to, and its endpoint.
+func (c UpdatePartner) Needs() commerce.Needs {
+	n := commerce.Needs{Lock: true, Partners: []string{c.ID}}
+	if c.StoreIDs != nil {
+		n.Stores = *c.StoreIDs
+	}
+	if c.asksEndpoint() {
+		n.Endpoints = []string{c.ID}
+	}
+	return n
+}
+
+func (c UpdatePartner) asksEndpoint() bool {
+	return c.CallbackURL != nil || c.CallbackSecret != nil || c.Suspended != nil
+}
+
+// Decide refuses what CreatePartner refuses, and an unknown partner. When a suspension
+// ends, parked webhooks become due, unless the endpoint holds them. A new callback URL is
+// a fresh start for the endpoint. A callback secret that is set here ends a rotation: from
+// now on only this secret signs.
+func (c UpdatePartner) Decide(rows *commerce.Rows, now commerce.Millis) (commerce.Partner, commerce.Changes, error) {
+	p, ok := rows.Partners.Get(c.ID)
+	if !ok {
+		return p, commerce.Changes{}, commerce.NotFound("partner")
+	}
+	var before commerce.Endpoint
+	if c.asksEndpoint() {
+		before = endpointOf(rows, c.ID)
+	}
+	endpoint := before
+	if c.CallbackURL != nil && *c.CallbackURL != p.CallbackURL {
+		endpoint = endpoint.Moved(now)
+	}
+	if c.CallbackSecret != nil {
+		endpoint = endpoint.EndRotation()
+	}
+	changes := commerce.Changes{Endpoints: changed(before, endpoint)}
+	set(&p.Name, c.Name)
+	set(&p.Scopes, c.Scopes)
+	set(&p.RateLimit, c.RateLimit)
+	set(&p.CallbackURL, c.CallbackURL)
+	set(&p.CallbackSecret, c.CallbackSecret)
+	if p.Suspended && c.Suspended != nil && !*c.Suspended && !endpoint.Holds() {
+		changes.NewJobs = []commerce.Job{releaseParked(c.ID, now)}
+	}
+	set(&p.Suspended, c.Suspended)
+	check := p
+	check.StoreIDs = nil // its present stores were checked when they were given
+	if c.StoreIDs != nil {
+		p.StoreIDs = *c.StoreIDs
+		check.StoreIDs = p.StoreIDs
+	}
+	if err := checkPartner(rows, check); err != nil {
+		return p, commerce.Changes{}, err
+	}
+	p.Scopes, p.StoreIDs = eachOnce(p.Scopes), eachOnce(p.StoreIDs)
+	p.UpdatedOn = now
+	changes.Partners = []commerce.Partner{p}
+	return p, changes, nil
+}
