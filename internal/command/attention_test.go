@@ -80,7 +80,7 @@ func TestCancelResolvesItsReasons(t *testing.T) {
 		o := orderIn(commerce.Paid, commerce.ByPickup, false)
 		before := stored(o, 5)
 		before.Attention = raisedOn(o, string(r.Code))
-		cmd := CancelOrder{Facts: FactsOf(o)}
+		cmd := CancelOrder{Facts: FactsOf(o), Actor: byPartner}
 		_, changes, err := cmd.Decide(fill(cmd.Needs(), before), now)
 		open := openCodes(merge(before, changes).Attention) != ""
 		if err != nil || open == slices.Contains(r.By, commerce.Cancel) {

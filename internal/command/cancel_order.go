@@ -8,9 +8,9 @@ import (
 
 // CancelOrder ends an order before its goods are handed over.
 type CancelOrder struct {
-	Facts   OrderFacts
-	TraceID string
-	Reason  string // for the audit log
+	Facts  OrderFacts
+	Actor  commerce.Actor
+	Reason string // for the audit log
 	// Refund also refunds what is left of the payment. The caller draws RefundID.
 	Refund   bool
 	RefundID string
@@ -45,7 +45,7 @@ func (c CancelOrder) Decide(rows *commerce.Rows, now commerce.Millis) (CancelRes
 	if err != nil {
 		return CancelResult{}, commerce.Changes{}, err
 	}
-	oc := begin(order, rows, now, commerce.ActorPartner, c.TraceID)
+	oc := begin(order, rows, now, c.Actor)
 	if err := oc.transition(commerce.Cancel, c.Reason); err != nil {
 		return CancelResult{}, commerce.Changes{}, err
 	}
@@ -70,7 +70,7 @@ func (c CancelOrder) endPayment(oc *orderChange) {
 	}
 	if c.Refund {
 		err := oc.startRefund(commerce.Refund{ID: c.RefundID, Reason: c.Reason, Origin: commerce.RefundCancelled,
-			TraceID: c.TraceID}, true)
+			TraceID: c.Actor.TraceID}, true)
 		if err == nil {
 			return
 		}

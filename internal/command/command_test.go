@@ -11,6 +11,12 @@ import (
 	"purveyor/internal/storage/schema/schematest"
 )
 
+// The actors of most tests.
+var (
+	byPartner   = commerce.PartnerActor("p", commerce.Live, commerce.Live, "t")
+	byProcessor = commerce.Actor{Kind: commerce.ActorProvider, ID: "stripe", TraceID: "n"}
+)
+
 const now = commerce.Millis(1_800_000_000_000)
 
 // fill makes rows for a command: those of stored that it asks for.
@@ -45,7 +51,7 @@ func TestCancel(t *testing.T) {
 		for _, f := range []commerce.Fulfillment{commerce.ByPickup, commerce.ByDelivery} {
 			for _, deducted := range []bool{false, true} {
 				o := orderIn(status, f, deducted)
-				cmd := CancelOrder{Facts: FactsOf(o), Reason: "changed their mind"}
+				cmd := CancelOrder{Facts: FactsOf(o), Actor: byPartner, Reason: "changed their mind"}
 				result, changes, err := cmd.Decide(fill(cmd.Needs(), stored(o, 5)), now)
 				if status.Terminal() {
 					var refusal *commerce.Error
@@ -108,7 +114,7 @@ func TestConfirm(t *testing.T) {
 	} {
 		o := orderIn(c.status, commerce.ByDelivery, false)
 		o.Confirmed = c.confirmed
-		cmd := ConfirmOrder{Facts: FactsOf(o)}
+		cmd := ConfirmOrder{Facts: FactsOf(o), Actor: byPartner}
 		got, changes, err := cmd.Decide(fill(cmd.Needs(), stored(o, c.quantity)), now)
 		if err == nil {
 			err = got.Refused
@@ -129,7 +135,7 @@ func TestConfirm(t *testing.T) {
 			if openCodes(changes.Attention) != "insufficient_stock" || changes.Timeline[0].Kind != commerce.TimelineNote || len(changes.Stock)+len(changes.Webhooks) != 0 {
 				t.Errorf("%s: %+v", c.name, changes)
 			}
-			again := ConfirmOrder{Facts: FactsOf(noted)}
+			again := ConfirmOrder{Facts: FactsOf(noted), Actor: byPartner}
 			before := stored(noted, 2)
 			before.Attention = changes.Attention
 			if _, second, err := again.Decide(fill(again.Needs(), before), now); err == nil || len(second.Timeline) != 0 {

@@ -19,8 +19,8 @@ type Advanced struct {
 
 // ConfirmOrder moves a paid order to processed and takes its goods from stock.
 type ConfirmOrder struct {
-	Facts   OrderFacts
-	TraceID string
+	Facts OrderFacts
+	Actor commerce.Actor
 }
 
 // Needs names the order, its delivery, the stock of its products, and the partner.
@@ -40,7 +40,7 @@ func (c ConfirmOrder) Decide(rows *commerce.Rows, now commerce.Millis) (Advanced
 	if confirmedBefore(order) {
 		return Advanced{Order: order, Replay: true}, commerce.Changes{}, nil
 	}
-	oc := begin(order, rows, now, commerce.ActorPartner, c.TraceID)
+	oc := begin(order, rows, now, c.Actor)
 	if err := oc.transition(commerce.Confirm, ""); err != nil {
 		return recordShortStock(oc, err)
 	}

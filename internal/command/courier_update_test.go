@@ -121,7 +121,7 @@ func TestPushOnlyWithCallback(t *testing.T) {
 		o := orderIn(commerce.Processed, commerce.ByPickup, true)
 		before := stored(o, 1)
 		before.Partners[0].CallbackURL = url
-		cmd := MarkReady{Facts: FactsOf(o)}
+		cmd := MarkReady{Facts: FactsOf(o), Actor: byPartner}
 		_, changes, err := cmd.Decide(fill(cmd.Needs(), before), now)
 		if err != nil || len(changes.Webhooks) != 1 || changes.Webhooks[0].Deliver != (url != "") {
 			t.Errorf("with the URL %q: %+v, %v", url, changes.Webhooks, err)
@@ -134,7 +134,7 @@ func TestConfirmedAfterAll(t *testing.T) {
 	o := orderIn(commerce.Paid, commerce.ByPickup, false)
 	before := stored(o, 5)
 	before.Attention = raisedOn(o, "insufficient_stock", "refund_failed")
-	cmd := ConfirmOrder{Facts: FactsOf(o)}
+	cmd := ConfirmOrder{Facts: FactsOf(o), Actor: byPartner}
 	_, changes, err := cmd.Decide(fill(cmd.Needs(), before), now)
 	if open := openCodes(merge(before, changes).Attention); err != nil || open != "refund_failed" {
 		t.Errorf("open are %q, %v", open, err)
@@ -147,7 +147,7 @@ func TestRefundElsewhere(t *testing.T) {
 	o := orderIn(commerce.Paid, commerce.ByPickup, false)
 	for _, failed := range []bool{false, true} {
 		before := withPayment(o, paying(commerce.PaymentPaid, 300))
-		cmd := RecordRefundCallback{Facts: FactsOf(o), RefundID: "re_1", Ref: "re_1", AmountCents: 120, Failed: failed, Message: "no", TraceID: "n"}
+		cmd := RecordRefundCallback{Facts: FactsOf(o), Actor: byProcessor, RefundID: "re_1", Ref: "re_1", AmountCents: 120, Failed: failed, Message: "no"}
 		_, changes, err := cmd.Decide(fill(cmd.Needs(), before), now)
 		if err != nil || len(changes.Refunds) != 1 {
 			t.Fatalf("%+v, %v", changes, err)

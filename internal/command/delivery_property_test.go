@@ -380,21 +380,21 @@ func deliveriesGoForward(t *testing.T) {
 		r := newRoad(t)
 		facts := FactsOf(r.order)
 		n := 0
-		try(t, r.till, ConfirmOrder{Facts: facts})
+		try(t, r.till, ConfirmOrder{Facts: facts, Actor: byPartner})
 		r.mustMove(commerce.Paid, commerce.Processed)
 		if rapid.Bool().Draw(t, "with courier") {
 			r.bring(t)
 		}
 		t.Repeat(map[string]func(*rapid.T){
-			"confirm": func(t *rapid.T) { try(t, r.till, ConfirmOrder{Facts: facts}) },
+			"confirm": func(t *rapid.T) { try(t, r.till, ConfirmOrder{Facts: facts, Actor: byPartner}) },
 			"cancel": func(t *rapid.T) {
 				if rapid.IntRange(0, 9).Draw(t, "cancel at 0") == 0 {
-					try(t, r.till, CancelOrder{Facts: facts})
+					try(t, r.till, CancelOrder{Facts: facts, Actor: byPartner})
 				}
 			},
 			"refund": func(t *rapid.T) {
 				if n++; rapid.IntRange(0, 9).Draw(t, "refund at 0") == 0 {
-					try(t, r.till, RefundOrder{Facts: facts, RefundID: fmt.Sprint("rfd_", n)})
+					try(t, r.till, RefundOrder{Facts: facts, Actor: byPartner, RefundID: fmt.Sprint("rfd_", n)})
 				}
 			},
 			"refund job":    func(t *rapid.T) { r.run(t, drawn(t, r.jobsOf(commerce.JobRefund), "refund"), true, false) },

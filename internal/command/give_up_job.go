@@ -8,8 +8,8 @@ import (
 
 // addGivenUpNote adds a note to the timeline if an operator gave up the job.
 func (oc *orderChange) addGivenUpNote(c RecordJob) {
-	if c.GivenUpBy != "" {
-		oc.addNote("job_given_up", commerce.CleanText(fmt.Sprintf("%s gave up %s: %s", c.GivenUpBy, c.Job.Kind, c.Failed), commerce.MaxNote))
+	if c.isGivenUp() {
+		oc.addNote("job_given_up", commerce.CleanText(fmt.Sprintf("%s gave up %s: %s", c.GivenUpBy.Name(), c.Job.Kind, c.Failed), commerce.MaxNote))
 	}
 }
 
@@ -41,7 +41,7 @@ func (c GiveUpJob) Decide(rows *commerce.Rows, now commerce.Millis) (Recorded, c
 	if err != nil {
 		return Recorded{Job: job}, commerce.Changes{}, err
 	}
-	oc := begin(order, rows, now, c.by(), "")
+	oc := begin(order, rows, now, c.by(""))
 	oc.changes = changes
 	oc.addGivenUpNote(c.RecordJob)
 	return Recorded{Job: job}, oc.finish(), nil

@@ -28,7 +28,7 @@ func deadJob(kind commerce.JobKind, subject string) commerce.Job {
 
 // byAnn has an operator give up a job.
 func byAnn(j commerce.Job) RecordJob {
-	return RecordJob{Job: j, Failed: errors.New("by phone"), GivenUpBy: "operator:ann"}
+	return RecordJob{Job: j, Failed: errors.New("by phone"), GivenUpBy: commerce.Actor{Kind: commerce.ActorOperator, ID: "ann"}}
 }
 
 // giveUpCase is a dead job and what giving it up records.

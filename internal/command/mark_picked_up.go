@@ -5,7 +5,7 @@ import "purveyor/internal/commerce"
 // MarkPickedUp records that the customer has the goods.
 type MarkPickedUp struct {
 	Facts      OrderFacts
-	TraceID    string
+	Actor      commerce.Actor
 	PickedUpAt commerce.Millis // 0: now
 }
 
@@ -25,7 +25,7 @@ func (c MarkPickedUp) Decide(rows *commerce.Rows, now commerce.Millis) (Advanced
 	if order.Fulfillment == commerce.ByPickup && order.Status == commerce.PickedUp {
 		return Advanced{Order: order, Replay: true}, commerce.Changes{}, nil
 	}
-	oc := begin(order, rows, now, commerce.ActorPartner, c.TraceID)
+	oc := begin(order, rows, now, c.Actor)
 	oc.order.PickedUpAt = at
 	if err := oc.transition(commerce.MarkPickedUp, ""); err != nil {
 		return Advanced{}, commerce.Changes{}, err

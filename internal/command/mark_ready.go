@@ -5,7 +5,7 @@ import "purveyor/internal/commerce"
 // MarkReady records that a pickup order is ready for its customer.
 type MarkReady struct {
 	Facts   OrderFacts
-	TraceID string
+	Actor   commerce.Actor
 	ReadyAt commerce.Millis // 0: now
 }
 
@@ -25,7 +25,7 @@ func (c MarkReady) Decide(rows *commerce.Rows, now commerce.Millis) (Advanced, c
 	if order.Fulfillment == commerce.ByPickup && (order.Status == commerce.ReadyForPickup || order.Status == commerce.PickedUp) {
 		return Advanced{Order: order, Replay: true}, commerce.Changes{}, nil
 	}
-	oc := begin(order, rows, now, commerce.ActorPartner, c.TraceID)
+	oc := begin(order, rows, now, c.Actor)
 	oc.order.ReadyForPickupAt = at
 	if err := oc.transition(commerce.MarkReady, ""); err != nil {
 		return Advanced{}, commerce.Changes{}, err

@@ -9,11 +9,11 @@ import (
 // orderChange collects the changes that one command makes to one order and to the rows
 // that go with it. Events are appended in the order in which the partner reads them.
 type orderChange struct {
-	rows    *commerce.Rows // as they were when the command began
-	now     commerce.Millis
-	by      commerce.ActorKind
-	traceID string
-	push    bool // the partner has a callback URL
+	rows  *commerce.Rows // as they were when the command began
+	now   commerce.Millis
+	by    commerce.Actor
+	actor string // the name of by
+	push  bool   // the partner has a callback URL
 
 	order    commerce.Order
 	payment  *commerce.Payment  // nil: the command does not use it, and so below
@@ -30,8 +30,8 @@ type orderChange struct {
 }
 
 // begin starts the change of an order that is stored.
-func begin(o commerce.Order, rows *commerce.Rows, now commerce.Millis, by commerce.ActorKind, traceID string) *orderChange {
-	oc := create(o, rows, now, by, traceID)
+func begin(o commerce.Order, rows *commerce.Rows, now commerce.Millis, by commerce.Actor) *orderChange {
+	oc := create(o, rows, now, by)
 	stored := oc.order
 	oc.stored.order = &stored
 	return oc
@@ -39,8 +39,8 @@ func begin(o commerce.Order, rows *commerce.Rows, now commerce.Millis, by commer
 
 // create starts the change that makes an order. The order has no status until its first
 // transition.
-func create(o commerce.Order, rows *commerce.Rows, now commerce.Millis, by commerce.ActorKind, traceID string) *orderChange {
-	oc := &orderChange{order: o, rows: rows, now: now, by: by, traceID: traceID}
+func create(o commerce.Order, rows *commerce.Rows, now commerce.Millis, by commerce.Actor) *orderChange {
+	oc := &orderChange{order: o, rows: rows, now: now, by: by, actor: by.Name()}
 	oc.order.UpdatedOn = now // events show the order with it; it alone is no reason to save the row
 	if o.PartnerID != "" {
 		p, ok := rows.Partners.Get(o.PartnerID)
@@ -94,7 +94,7 @@ func (oc *orderChange) addTimeline(kind commerce.TimelineKind, message string, d
 	oc.order.Events++
 	oc.changes.Timeline = append(oc.changes.Timeline, commerce.TimelineEvent{
 		StoreID: oc.order.StoreID, OrderID: oc.order.ID, Seq: oc.order.Events,
-		Kind: kind, Status: oc.order.Status, Message: message, Data: data, CreatedOn: oc.now,
+		Kind: kind, Status: oc.order.Status, Message: message, Data: data, CreatedOn: oc.now, Actor: oc.actor,
 	})
 }
 
@@ -118,7 +118,7 @@ func (oc *orderChange) addWebhook(kind commerce.WebhookKind, data commerce.Event
 	oc.order.NotifiedOn = max(oc.now, oc.order.NotifiedOn+1)
 	oc.changes.Webhooks = append(oc.changes.Webhooks, commerce.WebhookEvent{
 		PartnerID: oc.order.PartnerID, Kind: kind, Mode: oc.order.Mode, StoreID: oc.order.StoreID, OrderID: oc.order.ID,
-		TraceID: oc.traceID, About: &data, Timestamp: oc.order.NotifiedOn, Deliver: oc.push,
+		TraceID: oc.by.TraceID, About: &data, Timestamp: oc.order.NotifiedOn, Deliver: oc.push,
 	})
 }
 

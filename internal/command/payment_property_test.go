@@ -111,7 +111,7 @@ func (w *till) left() commerce.Cents {
 
 func (w *till) pay(amount commerce.Cents) {
 	w.paid = amount
-	cmd := RecordPayment{Facts: FactsOf(w.order), SessionID: "cs", PaymentID: "pi", AmountCents: amount}
+	cmd := RecordPayment{Facts: FactsOf(w.order), Actor: byProcessor, SessionID: "cs", PaymentID: "pi", AmountCents: amount}
 	w.callbacks = append(w.callbacks, func(t *rapid.T) { try(t, w, cmd) })
 }
 
@@ -122,7 +122,7 @@ func (w *till) refundAt(id string, amount commerce.Cents, failed bool) {
 	} else {
 		w.made[id] = amount
 	}
-	cmd := RecordRefundCallback{Facts: FactsOf(w.order), RefundID: id, Ref: "re " + id, AmountCents: amount, Failed: failed}
+	cmd := RecordRefundCallback{Facts: FactsOf(w.order), Actor: byProcessor, RefundID: id, Ref: "re " + id, AmountCents: amount, Failed: failed}
 	w.callbacks = append(w.callbacks, func(t *rapid.T) { try(t, w, cmd) })
 }
 
@@ -191,14 +191,14 @@ func TestMoneyAddsUp(t *testing.T) {
 				}
 				w.callbacks[rapid.IntRange(0, len(w.callbacks)-1).Draw(t, "which")](t)
 			},
-			"confirm":   func(t *rapid.T) { try(t, w, ConfirmOrder{Facts: facts}) },
-			"ready":     func(t *rapid.T) { try(t, w, MarkReady{Facts: facts}) },
-			"picked up": func(t *rapid.T) { try(t, w, MarkPickedUp{Facts: facts}) },
+			"confirm":   func(t *rapid.T) { try(t, w, ConfirmOrder{Facts: facts, Actor: byPartner}) },
+			"ready":     func(t *rapid.T) { try(t, w, MarkReady{Facts: facts, Actor: byPartner}) },
+			"picked up": func(t *rapid.T) { try(t, w, MarkPickedUp{Facts: facts, Actor: byPartner}) },
 			"cancel": func(t *rapid.T) {
-				try(t, w, CancelOrder{Facts: facts, Refund: rapid.Bool().Draw(t, "with refund"), RefundID: id()})
+				try(t, w, CancelOrder{Facts: facts, Actor: byPartner, Refund: rapid.Bool().Draw(t, "with refund"), RefundID: id()})
 			},
 			"refund": func(t *rapid.T) {
-				try(t, w, RefundOrder{Facts: facts, RefundID: id(), AmountCents: commerce.Cents(rapid.SampledFrom([]int64{0, 1, 100, 299, 300, 301}).Draw(t, "amount"))})
+				try(t, w, RefundOrder{Facts: facts, Actor: byPartner, RefundID: id(), AmountCents: commerce.Cents(rapid.SampledFrom([]int64{0, 1, 100, 299, 300, 301}).Draw(t, "amount"))})
 			},
 			"job": func(t *rapid.T) {
 				j := w.jobs[pick(t, w.jobs, byID, "job")]
@@ -303,7 +303,7 @@ func TestRefundBeforeWhatCameBack(t *testing.T) {
 	if err != nil || got.Job.State != commerce.JobWaiting || got.Job.Tries != 1 || len(changes.Jobs) != 1 || len(changes.Payments)+len(changes.Refunds)+len(changes.Ledger) != 0 {
 		t.Errorf("%+v, %v", changes, err)
 	}
-	callback := RecordRefundCallback{Facts: FactsOf(o), RefundID: "rfd", Ref: "re", AmountCents: 200}
+	callback := RecordRefundCallback{Facts: FactsOf(o), Actor: byProcessor, RefundID: "rfd", Ref: "re", AmountCents: 200}
 	_, changes, err = callback.Decide(fill(callback.Needs(), before), now)
 	if refusal, ok := errors.AsType[*commerce.Error](err); !ok || refusal.Code != "too_early" || len(changes.Payments) != 0 {
 		t.Errorf("%+v, %v", changes, err)

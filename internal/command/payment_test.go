@@ -57,7 +57,7 @@ func TestRecordPayment(t *testing.T) {
 	for _, status := range commerce.Statuses {
 		for _, amount := range []commerce.Cents{300, 299} {
 			o := orderIn(status, commerce.ByPickup, false)
-			cmd := RecordPayment{Facts: FactsOf(o), SessionID: "cs", PaymentID: "pi", AmountCents: amount, TraceID: "n"}
+			cmd := RecordPayment{Facts: FactsOf(o), Actor: byProcessor, SessionID: "cs", PaymentID: "pi", AmountCents: amount}
 			before := withPayment(o, paying(commerce.PaymentOpen, 0))
 			got, changes, err := cmd.Decide(fill(cmd.Needs(), before), now)
 			if err != nil || len(changes.Payments) != 1 || len(changes.Ledger) != 1 {
@@ -117,7 +117,7 @@ func checkRepeatedPayment(t *testing.T, cmd RecordPayment, before, changes comme
 // the call that opened the session, in which case it names it.
 func TestPaidBeforeTheSessionIsKnown(t *testing.T) {
 	o := orderIn(commerce.PendingPayment, commerce.ByPickup, false)
-	cmd := RecordPayment{Facts: FactsOf(o), SessionID: "cs", PaymentID: "pi", AmountCents: 300}
+	cmd := RecordPayment{Facts: FactsOf(o), Actor: byProcessor, SessionID: "cs", PaymentID: "pi", AmountCents: 300}
 	order, changes, err := cmd.Decide(fill(cmd.Needs(), withPayment(o, paying(commerce.PaymentOpening, 0))), now)
 	if err != nil || order.Status != commerce.Paid || changes.Payments[0].SessionID != "cs" {
 		t.Errorf("%+v, %v", changes, err)
@@ -128,8 +128,8 @@ func TestPaidBeforeTheSessionIsKnown(t *testing.T) {
 // be recorded.
 func TestNoPayment(t *testing.T) {
 	o := orderIn(commerce.Processed, commerce.ByPickup, true)
-	paid, note := RecordPayment{Facts: FactsOf(o)}, RecordPaymentCallback{Facts: FactsOf(o)}
-	callback, start := RecordRefundCallback{Facts: FactsOf(o), RefundID: "r", AmountCents: 1}, RefundOrder{Facts: FactsOf(o), RefundID: "r"}
+	paid, note := RecordPayment{Facts: FactsOf(o), Actor: byProcessor}, RecordPaymentCallback{Facts: FactsOf(o), Actor: byProcessor}
+	callback, start := RecordRefundCallback{Facts: FactsOf(o), Actor: byProcessor, RefundID: "r", AmountCents: 1}, RefundOrder{Facts: FactsOf(o), Actor: byPartner, RefundID: "r"}
 	_, a, paidErr := paid.Decide(fill(paid.Needs(), stored(o, 5)), now)
 	_, b, noteErr := note.Decide(fill(note.Needs(), stored(o, 5)), now)
 	_, c, callbackErr := callback.Decide(fill(callback.Needs(), stored(o, 5)), now)
@@ -157,7 +157,7 @@ func TestRecordPaymentCallback(t *testing.T) {
 					p.CallbackID = "evt"
 				}
 				key := commerce.JobKey{Slot: 1, ID: "job_1"}
-				cmd := RecordPaymentCallback{Facts: FactsOf(o), Kind: news, CallbackID: "evt", Message: "No\x00.", AmountCents: 300, Job: &key}
+				cmd := RecordPaymentCallback{Facts: FactsOf(o), Actor: byProcessor, Kind: news, CallbackID: "evt", Message: "No\x00.", AmountCents: 300, Job: &key}
 				order, changes, err := cmd.Decide(fill(cmd.Needs(), withPayment(o, p)), now)
 				if err != nil || order.Status != commerce.PendingPayment || !reflect.DeepEqual(changes.DoneJobs, []commerce.JobKey{key}) {
 					t.Fatalf("%s while %s: %+v, %v", news, state, changes, err)

@@ -84,7 +84,7 @@ func (c RecordCourierUpdate) Decide(rows *commerce.Rows, now commerce.Millis) (T
 	if err != nil {
 		return Tracked{}, commerce.Changes{}, err
 	}
-	oc := begin(order, rows, now, commerce.ActorProvider, c.TraceID)
+	oc := begin(order, rows, now, commerce.Actor{Kind: commerce.ActorProvider, ID: c.Provider, TraceID: c.TraceID})
 	oc.useDelivery(delivery)
 	if !c.about(delivery) {
 		if c.Attempt < delivery.Attempt && c.Update.Status.HasGoods() && !order.Stopped() && !oc.raised(commerce.AttentionTwoCouriers) {

@@ -13,7 +13,7 @@ import (
 func (oc *orderChange) startDelivery() {
 	oc.delivery = &commerce.Delivery{
 		StoreID: oc.order.StoreID, OrderID: oc.order.ID, Attempt: 1, State: commerce.DeliveryDispatching,
-		TraceID: oc.traceID, CreatedOn: oc.now, UpdatedOn: oc.now, Changes: 1,
+		TraceID: oc.by.TraceID, CreatedOn: oc.now, UpdatedOn: oc.now, Changes: 1,
 	}
 	oc.enqueue(commerce.JobDispatch, commerce.DeliveryRef(oc.order.ID, 1), true)
 }
@@ -57,7 +57,7 @@ func (c RecordDelivery) Needs() commerce.Needs {
 // Decide records the delivery. If there is none yet, it raises attention and the order
 // stays as it is.
 func (c RecordDelivery) Decide(rows *commerce.Rows, now commerce.Millis) (Recorded, commerce.Changes, error) {
-	if stored, _ := rows.Jobs.Get(c.Job.Key()); c.isGone(rows) || c.GivenUpBy == "" && c.Made == nil && !stored.SameLease(c.Job) {
+	if stored, _ := rows.Jobs.Get(c.Job.Key()); c.isGone(rows) || !c.isGivenUp() && c.Made == nil && !stored.SameLease(c.Job) {
 		return Recorded{Job: c.Job}, commerce.Changes{}, nil // the job is done, or a later attempt may be asking another provider
 	}
 	order, delivery, err := c.Facts.loadDelivery(rows)
@@ -70,7 +70,7 @@ func (c RecordDelivery) Decide(rows *commerce.Rows, now commerce.Millis) (Record
 		c.Failed = errors.New(c.Refused)
 	}
 	wanted := ours && !order.Stopped()
-	if !wanted && c.GivenUpBy == "" {
+	if !wanted && !c.isGivenUp() {
 		c.Failed = nil // a callback was faster, or the order is over
 	}
 	job, changes, err := c.RecordJob.Decide(rows, now)
@@ -78,11 +78,11 @@ func (c RecordDelivery) Decide(rows *commerce.Rows, now commerce.Millis) (Record
 	if err != nil {
 		return recorded, changes, err
 	}
-	oc := begin(order, rows, now, c.by(), delivery.TraceID)
+	oc := begin(order, rows, now, c.by(delivery.TraceID))
 	oc.changes = changes
 	oc.useDelivery(delivery)
 	oc.addGivenUpNote(c.RecordJob)
-	if wanted && c.GivenUpBy == "" {
+	if wanted && !c.isGivenUp() {
 		oc.raiseOutOfRadius(c.Reach)
 	}
 	switch {

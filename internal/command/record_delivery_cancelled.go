@@ -70,7 +70,7 @@ func (c RecordDeliveryCancelled) Decide(rows *commerce.Rows, now commerce.Millis
 	if err != nil {
 		return Recorded{Job: job}, changes, err
 	}
-	oc := begin(order, rows, now, c.by(), delivery.TraceID)
+	oc := begin(order, rows, now, c.by(delivery.TraceID))
 	oc.changes = changes
 	oc.useDelivery(delivery)
 	d := oc.delivery

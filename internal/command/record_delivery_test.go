@@ -180,7 +180,7 @@ func TestCancelWithDelivery(t *testing.T) {
 		{"over", commerce.Shipped, in(commerce.CourierCancelled, over), "order cancelled, " + told},
 	} {
 		o := deliveryOrder(c.order)
-		cmd := CancelOrder{Facts: FactsOf(o)}
+		cmd := CancelOrder{Facts: FactsOf(o), Actor: byPartner}
 		_, changes, err := cmd.Decide(fill(cmd.Needs(), withDelivery(o, c.delivery(o))), now)
 		if s := summary(changes); err != nil || s != c.want {
 			t.Errorf("%s: %v\n%s, want\n%s", c.name, err, s, c.want)

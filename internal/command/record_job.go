@@ -12,19 +12,25 @@ type RecordJob struct {
 	Failed error           // nil: the attempt succeeded
 	Delays []time.Duration // between attempts
 	Jitter float64         // in [0, 1), drawn by the caller
-	// GivenUpBy is the operator that gives up a dead job for the reason in Failed. The
-	// command then records the same as after a last failed attempt. Empty: there was an
+	// GivenUpBy is the person that gives up a dead job for the reason in Failed. The
+	// command then records the same as after a last failed attempt. Zero: there was an
 	// attempt.
-	GivenUpBy string
+	GivenUpBy commerce.Actor
 }
 
-// by is the actor of what the job records.
-func (c RecordJob) by() commerce.ActorKind {
-	if c.GivenUpBy != "" {
-		return commerce.ActorOperator
+// by is the actor of what the job records, with the trace id of the request that the job
+// follows from.
+func (c RecordJob) by(traceID string) commerce.Actor {
+	if !c.isGivenUp() {
+		return commerce.SystemActor(traceID)
 	}
-	return commerce.ActorSystem
+	by := c.GivenUpBy
+	by.TraceID = traceID
+	return by
 }
+
+// isGivenUp reports whether a person gives up the job.
+func (c RecordJob) isGivenUp() bool { return c.GivenUpBy.Kind != "" }
 
 // Needs names the job.
 func (c RecordJob) Needs() commerce.Needs {
@@ -36,10 +42,10 @@ func (c RecordJob) Needs() commerce.Needs {
 func (c RecordJob) Decide(rows *commerce.Rows, now commerce.Millis) (commerce.Job, commerce.Changes, error) {
 	job, there := rows.Jobs.Get(c.Job.Key())
 	switch {
-	case c.GivenUpBy != "" && (!there || job.State != commerce.JobDead):
+	case c.isGivenUp() && (!there || job.State != commerce.JobDead):
 		return c.Job, commerce.Changes{}, commerce.Conflict("job_not_dead", "the job is not dead; only a dead job can be given up")
-	case c.GivenUpBy != "":
-		job = job.GivenUp(c.GivenUpBy, c.Failed.Error(), now)
+	case c.isGivenUp():
+		job = job.GivenUp(c.GivenUpBy.Name(), c.Failed.Error(), now)
 		return job, commerce.Changes{Jobs: []commerce.Job{job}}, nil
 	case c.Failed == nil:
 		return c.Job, commerce.Changes{DoneJobs: []commerce.JobKey{c.Job.Key()}}, nil
@@ -54,7 +60,7 @@ func (c RecordJob) Decide(rows *commerce.Rows, now commerce.Millis) (commerce.Jo
 // refuses to give up a job that is gone.
 func (c RecordJob) isGone(rows *commerce.Rows) bool {
 	_, there := rows.Jobs.Get(c.Job.Key())
-	return !there && c.GivenUpBy == ""
+	return !there && !c.isGivenUp()
 }
 
 // Recorded is the result of a command that records the outcome of a job which a caller may

@@ -49,7 +49,7 @@ func (c RecordMessage) Decide(rows *commerce.Rows, now commerce.Millis) (commerc
 	if missing != nil {
 		return job, changes, err // there is no timeline to add a note to
 	}
-	oc := begin(order, rows, now, c.by(), "")
+	oc := begin(order, rows, now, c.by(""))
 	oc.changes = changes
 	switch {
 	case c.limited():

@@ -13,8 +13,9 @@ type RecordPayment struct {
 	SessionID   string
 	PaymentID   string // at the processor
 	AmountCents commerce.Cents
-	TraceID     string
-	Job         *commerce.JobKey // the job that learned of it and ends with it; nil: a callback
+	// Actor is the processor that reports it, or the system if a job learned of it.
+	Actor commerce.Actor
+	Job   *commerce.JobKey // the job that learned of it and ends with it; nil: a callback
 }
 
 func (c RecordPayment) refundKey() commerce.RefundKey {
@@ -37,7 +38,7 @@ func (c RecordPayment) Decide(rows *commerce.Rows, now commerce.Millis) (commerc
 	if err != nil {
 		return commerce.Order{}, commerce.Changes{}, err
 	}
-	oc := begin(order, rows, now, reporter(c.Job), c.TraceID)
+	oc := begin(order, rows, now, c.Actor)
 	oc.usePayment(payment)
 	oc.endJob(c.Job)
 	if payment.CapturedCents > 0 {
@@ -54,7 +55,7 @@ func (c RecordPayment) Decide(rows *commerce.Rows, now commerce.Millis) (commerc
 		oc.raiseAttention(commerce.AttentionPaymentMismatch, fmt.Sprintf("%d cents were paid, but the total is %d; the order is not marked as paid", c.AmountCents, order.TotalCents))
 	default:
 		oc.addNote("payment_too_late", fmt.Sprintf("The customer paid %d cents when the order was %s already; the money goes back", c.AmountCents, order.Status))
-		if err := oc.startRefund(commerce.Refund{ID: c.refundKey().RefundID, Origin: commerce.RefundLate, TraceID: c.TraceID}, false); err != nil {
+		if err := oc.startRefund(commerce.Refund{ID: c.refundKey().RefundID, Origin: commerce.RefundLate, TraceID: c.Actor.TraceID}, false); err != nil {
 			return commerce.Order{}, commerce.Changes{}, err
 		}
 	}
@@ -69,15 +70,6 @@ func (c RecordPayment) again(oc *orderChange) (commerce.Order, commerce.Changes,
 	}
 	oc.raiseAttention(commerce.AttentionSecondPayment, fmt.Sprintf("The customer paid %d cents once more (%s); look at the payment processor", c.AmountCents, c.PaymentID))
 	return oc.order, oc.finish(), nil
-}
-
-// reporter is the actor of a change of a payment: the processor by a callback, or a job
-// that asked it.
-func reporter(job *commerce.JobKey) commerce.ActorKind {
-	if job != nil {
-		return commerce.ActorSystem
-	}
-	return commerce.ActorProvider
 }
 
 // needsOfPayment names an order, its partner and payment, and the job that learned of the

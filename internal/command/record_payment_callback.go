@@ -26,8 +26,9 @@ type RecordPaymentCallback struct {
 	CallbackID  string // a repeated callback changes nothing
 	Message     string // in the processor's words
 	AmountCents commerce.Cents
-	TraceID     string
-	Job         *commerce.JobKey // the job that learned of it and ends with it; nil: a callback
+	// Actor is the processor that reports it, or the system if a job learned of it.
+	Actor commerce.Actor
+	Job   *commerce.JobKey // the job that learned of it and ends with it; nil: a callback
 }
 
 // Needs names the order, its partner and its payment.
@@ -45,7 +46,7 @@ func (c RecordPaymentCallback) Decide(rows *commerce.Rows, now commerce.Millis) 
 	if err != nil {
 		return commerce.Order{}, commerce.Changes{}, err
 	}
-	oc := begin(order, rows, now, reporter(c.Job), c.TraceID)
+	oc := begin(order, rows, now, c.Actor)
 	oc.usePayment(payment)
 	oc.endJob(c.Job)
 	if !c.isNew(payment) {

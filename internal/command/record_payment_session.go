@@ -41,7 +41,7 @@ func (c RecordPaymentSession) Decide(rows *commerce.Rows, now commerce.Millis) (
 	if !ok || err != nil {
 		return recorded, changes, errors.Join(err, errors.New("the order of the payment is not there"))
 	}
-	oc := begin(order, rows, now, c.by(), payment.TraceID)
+	oc := begin(order, rows, now, c.by(payment.TraceID))
 	oc.changes = changes
 	oc.usePayment(payment)
 	oc.payment.UpdatedOn = now
@@ -58,7 +58,7 @@ func (c RecordPaymentSession) Decide(rows *commerce.Rows, now commerce.Millis) (
 }
 
 func (c RecordPaymentSession) refusal() string {
-	if c.GivenUpBy != "" {
+	if c.isGivenUp() {
 		return "The operator gave up opening a payment session: " + c.Failed.Error()
 	}
 	if c.Failed != nil {

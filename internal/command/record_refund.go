@@ -1,7 +1,6 @@
 package command
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 
@@ -57,7 +56,7 @@ func (c RecordRefund) Decide(rows *commerce.Rows, now commerce.Millis) (Recorded
 	if err != nil {
 		return recorded, changes, err
 	}
-	oc := begin(order, rows, now, c.by(), refund.TraceID)
+	oc := begin(order, rows, now, c.by(refund.TraceID))
 	oc.changes = changes
 	oc.usePayment(payment)
 	oc.useRefund(refund)
@@ -66,7 +65,7 @@ func (c RecordRefund) Decide(rows *commerce.Rows, now commerce.Millis) (Recorded
 	}
 	oc.addGivenUpNote(c.RecordJob)
 	switch {
-	case c.GivenUpBy != "":
+	case c.isGivenUp():
 		c.Refused = job.Error
 	case c.Failed != nil && !job.Over():
 		return recorded, oc.finish(), nil
@@ -83,7 +82,7 @@ func (c RecordRefund) Decide(rows *commerce.Rows, now commerce.Millis) (Recorded
 		oc.payment.Release(refund.AmountCents)
 		if c.Refused != "" {
 			oc.refuseRefund(c.Refused)
-			if c.GivenUpBy != "" {
+			if c.isGivenUp() {
 				oc.refund.State = commerce.RefundGivenUp
 				oc.raiseWithoutNote(commerce.AttentionRefundDue, fmt.Sprintf("%d cents were not refunded: %s", refund.AmountCents, oc.refund.Error))
 			}
@@ -91,7 +90,11 @@ func (c RecordRefund) Decide(rows *commerce.Rows, now commerce.Millis) (Recorded
 			oc.completeRefund(c.Ref)
 		}
 	}
-	oc.refundsKnown(cmp.Or(c.GivenUpBy, refundKnown))
+	if c.isGivenUp() {
+		oc.refundsKnown(c.GivenUpBy.Name())
+	} else {
+		oc.refundsKnown(refundKnown)
+	}
 	recorded.Order, recorded.Payment, recorded.Refund = oc.order, *oc.payment, oc.refund
 	for _, key := range c.Facts.delivery() {
 		recorded.Delivery, _ = rows.Deliveries.Get(key)

@@ -15,8 +15,8 @@ type RecordRefundCallback struct {
 	Ref         string // of the refund at the processor
 	AmountCents commerce.Cents
 	Failed      bool
-	Message     string // why it failed
-	TraceID     string
+	Message     string         // why it failed
+	Actor       commerce.Actor // the processor
 }
 
 // Needs names the rows that a refund may change, as RecordRefund does.
@@ -30,7 +30,7 @@ func (c RecordRefundCallback) Decide(rows *commerce.Rows, now commerce.Millis) (
 		return commerce.Refund{}, commerce.Changes{}, err
 	}
 	refund, known := rows.Refunds.Get(commerce.RefundKey{StoreID: c.Facts.Key.StoreID, RefundID: c.RefundID})
-	oc := begin(order, rows, now, commerce.ActorProvider, c.TraceID)
+	oc := begin(order, rows, now, c.Actor)
 	oc.usePayment(payment)
 	oc.useRefund(refund)
 	switch {
@@ -71,7 +71,7 @@ func tooEarly() error {
 // elsewhere is a refund that was made in the processor's dashboard.
 func (c RecordRefundCallback) elsewhere(now commerce.Millis) commerce.Refund {
 	return commerce.Refund{StoreID: c.Facts.Key.StoreID, ID: c.RefundID, OrderID: c.Facts.Key.OrderID, AmountCents: c.AmountCents,
-		Origin: commerce.RefundElsewhere, Ref: c.Ref, TraceID: c.TraceID, CreatedOn: now, UpdatedOn: now}
+		Origin: commerce.RefundElsewhere, Ref: c.Ref, TraceID: c.Actor.TraceID, CreatedOn: now, UpdatedOn: now}
 }
 
 // takeBack enters money that the bank returned. A refunded order gets back an earlier

@@ -43,7 +43,7 @@ func TestRecordRefundCallback(t *testing.T) {
 			if c.was == "" {
 				before.Refunds, before.Payments[0].PendingCents = nil, 0
 			}
-			cmd := RecordRefundCallback{Facts: FactsOf(o), RefundID: "rfd", Ref: "re", AmountCents: c.amount, Failed: c.failed, Message: "closed account", TraceID: "n"}
+			cmd := RecordRefundCallback{Facts: FactsOf(o), Actor: byProcessor, RefundID: "rfd", Ref: "re", AmountCents: c.amount, Failed: c.failed, Message: "closed account"}
 			_, changes, err := cmd.Decide(fill(cmd.Needs(), before), now)
 			if refusal, ok := errors.AsType[*commerce.Error](err); c.code != "" {
 				if !ok || refusal.Code != c.code || refusal.Kind != commerce.KindConflict || len(changes.Refunds)+len(changes.Payments) != 0 {
@@ -104,7 +104,7 @@ func checkRefundCameBack(t *testing.T, o commerce.Order) {
 		t.Fatal(err)
 	}
 	refunded := merge(before, changes)
-	failed := RecordRefundCallback{Facts: FactsOf(o), RefundID: "rfd", AmountCents: 300, Failed: true, Message: "closed account", TraceID: "n"}
+	failed := RecordRefundCallback{Facts: FactsOf(o), Actor: byProcessor, RefundID: "rfd", AmountCents: 300, Failed: true, Message: "closed account"}
 	_, changes, err = failed.Decide(fill(failed.Needs(), refunded), now)
 	want := o.Status
 	if !handedOver[o.Status] && o.PickedUpAt == 0 {
@@ -125,7 +125,7 @@ func checkRefundCameBack(t *testing.T, o commerce.Order) {
 		!reflect.DeepEqual(noteCodes(changes.Timeline), []string{"refund_failed"}) || note.Status != want {
 		t.Errorf("%s %s: told %+v and %s %+v", o.Status, o.Fulfillment, note, event.Kind, event.About)
 	}
-	again := RefundOrder{Facts: FactsOf(o), RefundID: "rfd_2"}
+	again := RefundOrder{Facts: FactsOf(o), Actor: byPartner, RefundID: "rfd_2"}
 	second, changes, err := again.Decide(fill(again.Needs(), back), now)
 	if err != nil || second.AmountCents != 300 {
 		t.Fatalf("%+v, %v", second, err)

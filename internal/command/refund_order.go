@@ -9,7 +9,7 @@ type RefundOrder struct {
 	RefundID    string         // drawn by the caller
 	AmountCents commerce.Cents // 0: all that is left
 	Reason      string
-	TraceID     string
+	Actor       commerce.Actor
 }
 
 // Needs names the order, its partner and payment, and the new refund.
@@ -34,10 +34,10 @@ func (c RefundOrder) Decide(rows *commerce.Rows, now commerce.Millis) (commerce.
 	if !ok {
 		return commerce.Refund{}, commerce.Changes{}, commerce.NoPayment()
 	}
-	oc := begin(order, rows, now, commerce.ActorPartner, c.TraceID)
+	oc := begin(order, rows, now, c.Actor)
 	oc.usePayment(payment)
 	err = oc.startRefund(commerce.Refund{ID: c.RefundID, AmountCents: c.AmountCents, Reason: c.Reason,
-		Origin: commerce.RefundAsked, TraceID: c.TraceID}, true)
+		Origin: commerce.RefundAsked, TraceID: c.Actor.TraceID}, true)
 	if err != nil {
 		return commerce.Refund{}, commerce.Changes{}, err
 	}

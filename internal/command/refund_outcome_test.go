@@ -20,7 +20,7 @@ func TestRefundOutcomeKnown(t *testing.T) {
 		return cmd
 	}
 	callback := func(failed bool) RecordRefundCallback {
-		return RecordRefundCallback{Facts: FactsOf(o), RefundID: "rfd", Ref: "re", AmountCents: 200, Failed: failed, Message: "closed account"}
+		return RecordRefundCallback{Facts: FactsOf(o), Actor: byProcessor, RefundID: "rfd", Ref: "re", AmountCents: 200, Failed: failed, Message: "closed account"}
 	}
 	decide := func(cmd jobCommand, before commerce.Changes) (commerce.Changes, error) {
 		_, changes, err := cmd.Decide(fill(cmd.Needs(), before), now)
@@ -88,7 +88,7 @@ func TestRefundMadeAfterItWasGivenUp(t *testing.T) {
 		t.Fatal(err)
 	}
 	after := merge(before, changes)
-	callback := RecordRefundCallback{Facts: FactsOf(o), RefundID: "rfd", Ref: "re", AmountCents: 200, Failed: true, Message: "closed account"}
+	callback := RecordRefundCallback{Facts: FactsOf(o), Actor: byProcessor, RefundID: "rfd", Ref: "re", AmountCents: 200, Failed: true, Message: "closed account"}
 	refund, changes, err := callback.Decide(fill(callback.Needs(), after), now+1)
 	if err != nil || refund.State != commerce.RefundFailed || !reflect.DeepEqual(changes, commerce.Changes{Refunds: []commerce.Refund{refund}}) {
 		t.Errorf("told that it failed: %+v, %v", changes, err)

@@ -47,7 +47,7 @@ func TestRefundOrder(t *testing.T) {
 			amount, want commerce.Cents
 			code         string
 		}{{0, 150, ""}, {150, 150, ""}, {1, 1, ""}, {151, 0, "invalid_amount"}, {-1, 0, "invalid_amount"}} {
-			cmd := RefundOrder{Facts: FactsOf(o), RefundID: "rfd", AmountCents: c.amount, Reason: "duplicate", TraceID: "t"}
+			cmd := RefundOrder{Facts: FactsOf(o), Actor: byPartner, RefundID: "rfd", AmountCents: c.amount, Reason: "duplicate"}
 			got, changes, err := cmd.Decide(fill(cmd.Needs(), withPayment(o, p)), now)
 			if c.code != "" {
 				if refusal, ok := errors.AsType[*commerce.Error](err); !ok || refusal.Code != c.code || refusal.Field != "amount_cents" || len(changes.Payments) != 0 {
@@ -276,7 +276,7 @@ func TestCancelEndsThePayment(t *testing.T) {
 			p.RefundedCents, p.PendingCents = c.refunded, c.pending
 			before := withPayment(o, p)
 			before.Attention = raisedOn(o, c.flagged)
-			cmd := CancelOrder{Facts: FactsOf(o), Reason: "no", Refund: refund, RefundID: "rfd", TraceID: "t"}
+			cmd := CancelOrder{Facts: FactsOf(o), Actor: byPartner, Reason: "no", Refund: refund, RefundID: "rfd"}
 			got, changes, err := cmd.Decide(fill(cmd.Needs(), before), now)
 			if err != nil || got.Order.Status != commerce.Cancelled {
 				t.Fatalf("%s: %+v, %v", c.name, changes, err)
@@ -313,7 +313,7 @@ func TestRefundTellsItsPlace(t *testing.T) {
 	stored.Payments[0].PendingCents = 300
 	for _, r := range []commerce.Refund{first, second} {
 		stored.Refunds = []commerce.Refund{r}
-		callback := RecordRefundCallback{Facts: FactsOf(o), RefundID: r.ID, Ref: "re", AmountCents: r.AmountCents}
+		callback := RecordRefundCallback{Facts: FactsOf(o), Actor: byProcessor, RefundID: r.ID, Ref: "re", AmountCents: r.AmountCents}
 		_, changes, err := callback.Decide(fill(callback.Needs(), stored), now)
 		if err != nil {
 			t.Fatal(err)

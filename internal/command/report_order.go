@@ -59,7 +59,7 @@ func (c ReportOrder) Decide(rows *commerce.Rows, now commerce.Millis) (commerce.
 		SubtotalCents: totals.Subtotal, TaxCents: totals.Tax, DeliveryFeeCents: totals.DeliveryFee, TotalCents: totals.Total,
 		PickupInstructions: c.PickupInstructions, DropoffInstructions: c.DropoffInstructions,
 		ExternalPaymentID: c.ExternalPaymentID, CreatedOn: now,
-	}, rows, now, commerce.ActorPartner, c.Actor.TraceID)
+	}, rows, now, c.Actor)
 	oc.setCustomer(c.Address)
 	oc.addTimeline(commerce.TimelineCreated, "", nil)
 	if err := oc.transition(commerce.Report, ""); err != nil {

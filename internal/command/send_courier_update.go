@@ -25,7 +25,7 @@ func (c SendCourierUpdate) Decide(rows *commerce.Rows, now commerce.Millis) (boo
 	if _, there := rows.Jobs.Get(c.Job); !there {
 		return false, commerce.Changes{}, nil // it was done; later updates have a job of their own, which is not due yet
 	}
-	oc := begin(order, rows, now, commerce.ActorSystem, delivery.TraceID)
+	oc := begin(order, rows, now, commerce.SystemActor(delivery.TraceID))
 	oc.useDelivery(delivery)
 	oc.changes.DoneJobs = []commerce.JobKey{c.Job}
 	published := delivery.Untold && delivery.State == commerce.DeliveryActive

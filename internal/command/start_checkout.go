@@ -70,7 +70,7 @@ func (c StartCheckout) Decide(rows *commerce.Rows, now commerce.Millis) (commerc
 		StoreID: c.StoreID, ID: c.OrderID, PartnerID: c.Actor.PartnerID(), Mode: c.Actor.Mode,
 		Source: commerce.SourcePartner, CustomerID: c.CustomerID, Fulfillment: c.Fulfillment, Lines: lines, Address: c.Address,
 		PickupInstructions: c.PickupInstructions, DropoffInstructions: c.DropoffInstructions, CreatedOn: now,
-	}, rows, now, commerce.ActorPartner, c.Actor.TraceID)
+	}, rows, now, c.Actor)
 	oc.setCustomer(c.customer())
 	oc.addTimeline(commerce.TimelineCreated, "", nil)
 	if err := oc.transition(commerce.StartCheckout, ""); err != nil { // short stock is refused before a total that is wrong

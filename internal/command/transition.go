@@ -46,8 +46,8 @@ func (oc *orderChange) transition(trigger commerce.Trigger, message string) erro
 func (oc *orderChange) check(trigger commerce.Trigger) (commerce.Transition, error) {
 	t, err := oc.order.Check(trigger)
 	switch {
-	case !slices.Contains(t.By, oc.by):
-		return t, &commerce.Error{Kind: commerce.KindForbidden, Code: "actor_not_allowed", Message: fmt.Sprintf("%s is not open to a %s", trigger, oc.by)}
+	case !slices.Contains(t.By, oc.by.Kind):
+		return t, &commerce.Error{Kind: commerce.KindForbidden, Code: "actor_not_allowed", Message: fmt.Sprintf("%s is not open to a %s", trigger, oc.by.Kind)}
 	case err != nil:
 		return t, err
 	case !t.If.Holds(oc.order, oc.payment):

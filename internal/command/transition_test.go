@@ -111,6 +111,11 @@ func TestTransitions(t *testing.T) {
 						if got := events(oc); got != row.events {
 							t.Errorf("%s: %q, want %q", name, got, row.events)
 						}
+						for _, e := range oc.changes.Timeline {
+							if e.Actor != string(by)+":x" {
+								t.Errorf("%s: the timeline names %q as the actor", name, e.Actor)
+							}
+						}
 						checkResolved(t, name, row.trigger, oc.changes)
 					}
 				}
@@ -136,7 +141,7 @@ func changing(o commerce.Order, by commerce.ActorKind, quantity int64) (*orderCh
 	for _, r := range commerce.Reasons {
 		before.Attention = append(before.Attention, raisedOn(o, string(r.Code))...)
 	}
-	oc := begin(o, fill(needs, before), now, by, "t")
+	oc := begin(o, fill(needs, before), now, commerce.Actor{Kind: by, ID: "x", TraceID: "t"})
 	p := paying(commerce.PaymentPaid, o.TotalCents)
 	p.RefundedCents = o.TotalCents
 	oc.usePayment(p)
@@ -252,7 +257,7 @@ func TestInactiveProducts(t *testing.T) {
 		before.Stock[0].Active = false
 		needs := FactsOf(o).needs(trigger)
 		needs.Stock = commerce.ProductKeys("s", o.Lines)
-		oc := begin(o, fill(needs, before), now, commerce.ActorPartner, "t")
+		oc := begin(o, fill(needs, before), now, byPartner)
 		code := ""
 		if err := oc.transition(trigger, ""); err != nil {
 			code = err.(*commerce.Error).Code

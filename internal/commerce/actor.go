@@ -1,5 +1,7 @@
 package commerce
 
+import "strings"
+
 // ActorKind says what kind of party makes a change.
 type ActorKind string
 
@@ -12,3 +14,38 @@ const (
 	ActorSystem   ActorKind = "system"   // a job or a sweep of this service
 	ActorOperator ActorKind = "operator" // a login of the shell
 )
+
+// Actor is the person or program that a change is made for.
+type Actor struct {
+	Kind    ActorKind
+	ID      string // within the kind: PARTNER/KEY of a partner; empty for the system
+	Mode    Mode   // of the request
+	TraceID string // of the request
+}
+
+// PartnerActor is a partner that calls with one of its keys. Until keys have ids,
+// a key is named by its mode. mode is that of the request: with a live key it may
+// be Test.
+func PartnerActor(partnerID string, key, mode Mode, traceID string) Actor {
+	return Actor{ActorPartner, partnerID + "/" + string(key), mode, traceID}
+}
+
+// SystemActor is this service, in a job that follows from the request with the trace id.
+func SystemActor(traceID string) Actor { return Actor{Kind: ActorSystem, TraceID: traceID} }
+
+// Name of the actor in histories: KIND:ID, or KIND without an ID.
+func (a Actor) Name() string {
+	if a.ID == "" {
+		return string(a.Kind)
+	}
+	return string(a.Kind) + ":" + a.ID
+}
+
+// PartnerID is the partner whose key the actor calls with; empty for all others.
+func (a Actor) PartnerID() string {
+	if a.Kind != ActorPartner {
+		return ""
+	}
+	id, _, _ := strings.Cut(a.ID, "/")
+	return id
+}

@@ -36,6 +36,7 @@ type TimelineEvent struct {
 	Message          string
 	Data             TimelineData // nil: nothing more is to be said
 	CreatedOn        Millis
+	Actor            string // as Actor.Name gives it; empty: not recorded
 }
 
 // WebhookKind is the type of a webhook event.

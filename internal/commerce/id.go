@@ -24,6 +24,7 @@ const (
 	PrefixSandbox       = "sbx_"
 	PrefixStrayCallback = "cno_"
 	PrefixQuote         = "qte_"
+	PrefixAudit         = "aud_"
 	prefixTimeline      = "tev_"
 )
 

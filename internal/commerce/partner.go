@@ -112,35 +112,3 @@ type RateWindow struct {
 	Mode      Mode
 	Minute    int64 // Unix time in whole minutes
 }
-
-// Actor is the person or program that a change is made for.
-type Actor struct {
-	Kind    ActorKind
-	ID      string // within the kind: PARTNER/KEY of a partner; empty for the system
-	Mode    Mode   // of the request
-	TraceID string // of the request
-}
-
-// PartnerActor is a partner that calls with one of its keys. Until keys have ids,
-// a key is named by its mode. mode is that of the request: with a live key it may
-// be Test.
-func PartnerActor(partnerID string, key, mode Mode, traceID string) Actor {
-	return Actor{ActorPartner, partnerID + "/" + string(key), mode, traceID}
-}
-
-// Name of the actor in histories: KIND:ID, or KIND without an ID.
-func (a Actor) Name() string {
-	if a.ID == "" {
-		return string(a.Kind)
-	}
-	return string(a.Kind) + ":" + a.ID
-}
-
-// PartnerID is the partner whose key the actor calls with; empty for all others.
-func (a Actor) PartnerID() string {
-	if a.Kind != ActorPartner {
-		return ""
-	}
-	id, _, _ := strings.Cut(a.ID, "/")
-	return id
-}

@@ -125,6 +125,7 @@ type Changes struct {
 	Outbox         []UnsentMessage
 	StrayCallbacks []StrayCallback
 	NewJobs        []Job
+	Audit          []AuditEntry
 }
 
 // Prepare checks the changes of an accepted command, and adds to the rows what

@@ -299,18 +299,18 @@ func testEventsOfOneBatch(t *testing.T, open opener) {
 	s := openShop(t, open, 1, 10)
 	order := must(commit.Do(t.Context(), s.Committer, s.Report(0, 1)))
 	facts := command.FactsOf(order)
-	b, err := s.engine.Load(t.Context(), command.MarkReady{Facts: facts}.Needs(), command.MarkPickedUp{Facts: facts}.Needs())
+	b, err := s.engine.Load(t.Context(), command.MarkReady{Facts: facts, Actor: fixture.Actor(commerce.Live)}.Needs(), command.MarkPickedUp{Facts: facts, Actor: fixture.Actor(commerce.Live)}.Needs())
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer b.Discard()
 	rows := b.Rows()
-	_, ready, err := command.MarkReady{Facts: facts}.Decide(rows, b.Stamp())
+	_, ready, err := command.MarkReady{Facts: facts, Actor: fixture.Actor(commerce.Live)}.Decide(rows, b.Stamp())
 	if err != nil {
 		t.Fatal(err)
 	}
 	schema.Apply(rows, &ready)
-	_, picked, err := command.MarkPickedUp{Facts: facts}.Decide(rows, b.Stamp())
+	_, picked, err := command.MarkPickedUp{Facts: facts, Actor: fixture.Actor(commerce.Live)}.Decide(rows, b.Stamp())
 	if err != nil {
 		t.Fatal(err)
 	}

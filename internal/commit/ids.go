@@ -47,6 +47,9 @@ func (s *idSource) complete(c *commerce.Changes) {
 	for i := range c.StrayCallbacks {
 		c.StrayCallbacks[i].ID = s.next(commerce.PrefixStrayCallback)
 	}
+	for i := range c.Audit {
+		c.Audit[i].ID = s.next(commerce.PrefixAudit)
+	}
 	for i := range c.NewJobs {
 		j := &c.NewJobs[i]
 		if j.Mode == "" {

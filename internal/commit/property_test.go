@@ -138,7 +138,7 @@ func (s *shop) take(t *rapid.T, b *books, st step) {
 		o := b.pending[0]
 		b.pending = b.pending[1:]
 		b.mu.Unlock()
-		if _, err = commit.Do(ctx, s.Committer, command.CancelOrder{Facts: command.FactsOf(o)}); err == nil {
+		if _, err = commit.Do(ctx, s.Committer, command.CancelOrder{Facts: command.FactsOf(o), Actor: fixture.Actor(commerce.Live)}); err == nil {
 			line := o.Lines[0]
 			var product int
 			_, _ = fmt.Sscanf(line.ProductID, "prd_%d", &product)

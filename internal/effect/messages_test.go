@@ -27,7 +27,7 @@ func (w want) Decide(_ *commerce.Rows, now commerce.Millis) (struct{}, commerce.
 }
 
 func (s *shop) ready(o commerce.Order) {
-	fixture.Do(s.Shop, command.MarkReady{Facts: command.FactsOf(o)})
+	fixture.Do(s.Shop, command.MarkReady{Facts: command.FactsOf(o), Actor: fixture.Actor(commerce.Live)})
 }
 
 func (s *shop) outbox() []commerce.UnsentMessage {
@@ -151,7 +151,7 @@ func TestCancelledIsNotReady(t *testing.T) {
 	in(t, func(s *shop) {
 		o := s.sell("ann@e.example")
 		s.ready(o)
-		fixture.Do(s.Shop, command.CancelOrder{Facts: command.FactsOf(o)})
+		fixture.Do(s.Shop, command.CancelOrder{Facts: command.FactsOf(o), Actor: fixture.Actor(commerce.Live)})
 		e := s.start(true)
 		defer s.stop(e)
 		time.Sleep(5 * time.Second)
@@ -192,7 +192,7 @@ func TestMailsAreLimited(t *testing.T) {
 		if notes := s.notes(beyond); len(notes) != 1 || !strings.Contains(notes[0], "E-mail to the customer was not sent: too many mails of this partner today. It is in the outbox") {
 			t.Errorf("notes %q", notes)
 		}
-		fixture.Do(s.Shop, command.MarkPickedUp{Facts: command.FactsOf(beyond)})
+		fixture.Do(s.Shop, command.MarkPickedUp{Facts: command.FactsOf(beyond), Actor: fixture.Actor(commerce.Live)})
 		if s.Attention(beyond.Key()) != "" {
 			t.Error("the customer has the goods, and the merchant is still to look")
 		}

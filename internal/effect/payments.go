@@ -97,11 +97,11 @@ func (p payments) expire(ctx context.Context, job commerce.Job) jobs.Outcome {
 		return outcome(p.Options, record, err)
 	case session.Status == payment.SessionPaid:
 		return succeeded(p.Env, p.Committer, command.RecordPayment{Facts: facts, SessionID: session.ID, PaymentID: session.PaymentID,
-			AmountCents: session.PaidCents, TraceID: paid.TraceID, Job: &key})
+			AmountCents: session.PaidCents, Actor: commerce.SystemActor(paid.TraceID), Job: &key})
 	case session.Status == payment.SessionPending: // a callback reports the arrival of the money
 		return outcome(p.Options, command.RecordJob{Job: job}, nil)
 	}
-	return succeeded(p.Env, p.Committer, command.RecordPaymentCallback{Facts: facts, Kind: command.CallbackExpired, TraceID: paid.TraceID, Job: &key})
+	return succeeded(p.Env, p.Committer, command.RecordPaymentCallback{Facts: facts, Kind: command.CallbackExpired, Actor: commerce.SystemActor(paid.TraceID), Job: &key})
 }
 
 // refund returns money to the customer. If the process dies between the call and its

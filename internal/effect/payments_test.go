@@ -318,7 +318,7 @@ func TestNotConfiguredAnyMore(t *testing.T) {
 		order := v.paidOrder(nil, "k", "")
 		s.eventually("the jobs of the payment", s.idle)
 		v.stop()
-		refund := command.RefundOrder{Facts: command.FactsOf(s.Order(order)), RefundID: "rfd_1"}
+		refund := command.RefundOrder{Facts: command.FactsOf(s.Order(order)), Actor: fixture.Actor(commerce.Live), RefundID: "rfd_1"}
 		without := Start(Options{Queue: s.Engine, Reads: s.Engine.Reader(), Committer: s.Committer, Runner: s.runner("without"), Sender: s})
 		fixture.Do(s.Shop, refund)
 		asked := s.Jobs(commerce.JobWaiting, storeID)

@@ -15,7 +15,7 @@ import (
 // job. If the subject of the job does not exist or cannot be read, only the job is given
 // up.
 func (s *Service) GiveUpJob(ctx context.Context, by commerce.Actor, job commerce.Job, reason string) (commerce.Job, error) {
-	record := command.RecordJob{Job: job, Failed: errors.New(reason), GivenUpBy: by.Name()}
+	record := command.RecordJob{Job: job, Failed: errors.New(reason), GivenUpBy: by}
 	cmd, err := s.recordOf(ctx, job, record)
 	switch {
 	case errors.Is(err, storage.ErrNotFound), errors.Is(err, storage.ErrUnreadable):

@@ -30,7 +30,7 @@ func (s *Service) RecordPayment(ctx context.Context, by commerce.Actor, in Recor
 	if err != nil {
 		return err
 	}
-	return run(ctx, s, command.RecordPayment{Facts: facts, SessionID: in.SessionID, PaymentID: in.PaymentID, AmountCents: in.AmountCents, TraceID: by.TraceID})
+	return run(ctx, s, command.RecordPayment{Facts: facts, SessionID: in.SessionID, PaymentID: in.PaymentID, AmountCents: in.AmountCents, Actor: by})
 }
 
 // paymentFacts returns the facts of an order, or ErrUnknownSubject if the processor does

@@ -36,5 +36,5 @@ func (s *Service) RecordPaymentCallback(ctx context.Context, by commerce.Actor, 
 		return err
 	}
 	return run(ctx, s, command.RecordPaymentCallback{Facts: facts, Kind: in.Kind, CallbackID: in.CallbackID, Message: in.Message,
-		AmountCents: in.AmountCents, TraceID: by.TraceID})
+		AmountCents: in.AmountCents, Actor: by})
 }

@@ -27,5 +27,5 @@ func (s *Service) RecordRefundCallback(ctx context.Context, by commerce.Actor, i
 		return err
 	}
 	return run(ctx, s, command.RecordRefundCallback{Facts: facts, RefundID: cmp.Or(in.RefundID, in.Ref), Ref: in.Ref,
-		AmountCents: in.AmountCents, Failed: in.Failed, Message: in.Message, TraceID: by.TraceID})
+		AmountCents: in.AmountCents, Failed: in.Failed, Message: in.Message, Actor: by})
 }

@@ -36,6 +36,7 @@ type Reader interface {
 	Events
 	Jobs
 	Messages
+	AuditReader
 	SandboxObjects
 
 	// Ping tells whether the database answers.

@@ -167,6 +167,7 @@ var (
 		"webhook_attempts": {{"partner_id", "event_id"}},
 		"jobs":             {{"slot", "id"}, {"slot", "run_at"}, {"owner"}, {"run_at"}},
 		"outbox":           {{"id"}},
+		"audit":            {{"store_id", "id"}},
 	}
 	// Stores are listed in pages.
 	pageOfStores = regexp.MustCompile(`^SELECT .* FROM stores WHERE active = \$1 AND id > \$2( AND id = ANY\(\$4\))? ORDER BY id LIMIT \$3$`)

@@ -160,7 +160,7 @@ func unfitInsert(table, columns, form string) (faults []string) {
 		faults = append(faults, "a row without "+c)
 	}
 	ours := []string{"orders", "timeline", "webhook_events", "webhook_attempts", "jobs", "outbox", "payments", "ledger", "deliveries", "courier_notices",
-		"stock_moves", "stock_notes", "attention"} // of orders and stock, whose rows are locked
+		"stock_moves", "stock_notes", "attention", "audit"} // of orders and stock, whose rows are locked
 	if form == "SELECT" && !slices.Contains(ours, table) {
 		faults = append(faults, "unnest of rows that may be there already")
 	}

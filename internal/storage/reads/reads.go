@@ -268,6 +268,12 @@ func (r Reader) OutboxMessage(ctx context.Context, id string) (commerce.UnsentMe
 	return first(ctx, r, schema.ScanOutbox, "SELECT "+schema.Outbox.Columns()+" FROM outbox WHERE id = $1", id)
 }
 
+// Audit reads the acts of a store, the newest first.
+func (r Reader) Audit(ctx context.Context, storeID, before string, limit int) ([]commerce.AuditEntry, error) {
+	return list(ctx, r, schema.ScanAudit, "SELECT "+schema.Audit.Columns()+" FROM audit WHERE store_id = $1 AND id < $2 ORDER BY id DESC LIMIT $3",
+		storeID, cmp.Or(before, storage.AfterAllIDs), limit)
+}
+
 // Job reads a job.
 func (r Reader) Job(ctx context.Context, key commerce.JobKey) (commerce.Job, error) {
 	return one(ctx, r, jobs, key)

@@ -84,10 +84,10 @@ var Customers = Table[commerce.CustomerKey, commerce.Customer]{
 
 // Timeline has what happened to an order.
 var Timeline = Log[commerce.TimelineEvent]{
-	Name: "timeline", ID: "store_id, order_id, seq", Rest: "kind, status, courier_status, message, data, created_on",
+	Name: "timeline", ID: "store_id, order_id, seq", Rest: "kind, status, courier_status, message, data, created_on, actor",
 	Bind: func(b Binder, e *commerce.TimelineEvent) {
 		b.Text(e.StoreID).Text(e.OrderID).Int(e.Seq).Text(string(e.Kind)).Text(string(e.Status)).
-			Text(string(e.CourierStatus)).Text(e.Message).JSON(encodeTimelineData(e.Data)).Int(int64(e.CreatedOn))
+			Text(string(e.CourierStatus)).Text(e.Message).JSON(encodeTimelineData(e.Data)).Int(int64(e.CreatedOn)).Text(e.Actor)
 	},
 	Changes: func(c *commerce.Changes) *[]commerce.TimelineEvent { return &c.Timeline },
 	Traits:  Traits{Shard: "store_id"},
@@ -97,6 +97,6 @@ var Timeline = Log[commerce.TimelineEvent]{
 func ScanTimeline(s Scanner, k commerce.OrderKey) commerce.TimelineEvent {
 	e := commerce.TimelineEvent{StoreID: k.StoreID, OrderID: k.OrderID, Seq: s.Int(),
 		Kind: commerce.TimelineKind(s.Text()), Status: commerce.OrderStatus(s.Text()), CourierStatus: commerce.CourierStatus(s.Text()), Message: s.Text()}
-	e.Data, e.CreatedOn = decodeTimelineData(s, e.Kind), commerce.Millis(s.Int())
+	e.Data, e.CreatedOn, e.Actor = decodeTimelineData(s, e.Kind), commerce.Millis(s.Int()), s.Text()
 	return e
 }

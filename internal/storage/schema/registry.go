@@ -15,7 +15,7 @@ var All = []Described{
 	&Orders, &ExternalIDs, &Customers, &Replies, &StoredReplies,
 	&Payments, &Refunds, &Ledger, &Deliveries, &Attention, &StrayCallbacks,
 	&Endpoints, &Mails, &Jobs, &NewJobs, &SandboxObjects, &Places,
-	&Timeline, &WebhookEvents, &Attempts, &Outbox,
+	&Timeline, &WebhookEvents, &Attempts, &Outbox, &Audit,
 }
 
 // Tables and Logs are those of All.

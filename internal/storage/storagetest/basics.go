@@ -80,6 +80,10 @@ func wantOutbound(t *testing.T, r storage.Reader, c commerce.Changes) {
 	want("outbox", err, outbox, c.Outbox)
 	message, err := r.OutboxMessage(ctx, "out_1")
 	want("message", err, message, c.Outbox[0])
+	audit, err := r.Audit(ctx, "sto_1", "", 5)
+	want("audit", err, audit, c.Audit)
+	audit, err = r.Audit(ctx, "sto_1", "aud_1", 5)
+	want("audit before the first entry", err, audit, []commerce.AuditEntry(nil))
 }
 
 func changeRows(t *testing.T, db Database) {
@@ -92,7 +96,7 @@ func changeRows(t *testing.T, db Database) {
 	store(t, e, rest)
 	wantRows(t, e, rest)
 	c.Jobs, c.NewJobs = c.NewJobs, nil
-	c.Timeline, c.Ledger, c.Webhooks, c.Attempts, c.Outbox, c.StrayCallbacks = nil, nil, nil, nil, nil, nil
+	c.Timeline, c.Ledger, c.Webhooks, c.Attempts, c.Outbox, c.StrayCallbacks, c.Audit = nil, nil, nil, nil, nil, nil, nil
 	c.StockMoves = []commerce.StockMove{{StoreID: "sto_1", ProductID: "prd_1", Seq: 3, Kind: commerce.MoveSet, Delta: -8, QuantityAfter: 1, At: 116, PreviousAt: 16}}
 	changeDelivery(&c.Deliveries[0], &c.Places[0])
 	c.Attention[0] = commerce.Attention{StoreID: "sto_1", OrderID: "ord_1", Code: "x", Since: 161, ResolvedOn: 162, ResolvedBy: "staff:usr_1"}

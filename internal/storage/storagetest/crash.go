@@ -78,6 +78,7 @@ func refusedAppends(t *testing.T, db Database) {
 		"attempt":  {Attempts: []commerce.WebhookAttempt{{PartnerID: "ptn_1", EventID: "evt_1", ID: "att_1"}}},
 		"callback": {StrayCallbacks: sampleCallbacks()[:1]},
 		"message":  {Outbox: []commerce.UnsentMessage{{ID: "out_1", Kind: commerce.UnsentSMS}}},
+		"audit":    {Audit: []commerce.AuditEntry{{ID: "aud_1", Before: []byte("{}"), After: []byte("{}")}}},
 		"job":      {NewJobs: []commerce.Job{{Slot: 3, ID: "job_1", Kind: "x", Mode: commerce.Live, State: commerce.JobWaiting, RunAt: 1}}},
 	}
 	Change(t, e, commerce.Needs{Orders: []commerce.OrderKey{order}}, func(*commerce.Rows, commerce.Millis) commerce.Changes {

@@ -50,7 +50,7 @@ func sample() commerce.Changes {
 		Timeline: []commerce.TimelineEvent{
 			{StoreID: "sto_1", OrderID: "ord_1", Seq: 1, Kind: commerce.TimelineCreated, CreatedOn: 24},
 			{StoreID: "sto_1", OrderID: "ord_1", Seq: 2, Kind: commerce.TimelineProcessed, Status: commerce.Processed, CourierStatus: "c",
-				Message: "m", Data: commerce.StockData{Moves: []commerce.InventoryMove{{ProductID: "prd_1", Delta: -2, Left: 9}}}, CreatedOn: 25}},
+				Message: "m", Data: commerce.StockData{Moves: []commerce.InventoryMove{{ProductID: "prd_1", Delta: -2, Left: 9}}}, CreatedOn: 25, Actor: "partner:ptn_1/live"}},
 		Webhooks: []commerce.WebhookEvent{{PartnerID: "ptn_1", ID: "evt_1", Kind: commerce.WebhookAccepted, StoreID: "sto_1", OrderID: "ord_1",
 			TraceID: "t", Data: []byte(`{}`), Timestamp: 26}},
 		NewJobs: []commerce.Job{{Slot: 3, ID: "job_1", Kind: commerce.JobDeliverWebhook, Mode: commerce.Test, Owner: "ptn_1", Subject: "evt_1", PartnerID: "ptn_2", RunAt: 27,
@@ -63,6 +63,8 @@ func sample() commerce.Changes {
 			Status: 500, Error: "it answered 500", Answer: "oh \ufffd"}},
 		Outbox: []commerce.UnsentMessage{{ID: "out_1", Kind: commerce.UnsentMail, To: "c@example.com", Subject: "Ready", Text: "a\nb", HTML: "<p>",
 			Reason: commerce.UnsentTestMode, OrderID: "ord_1", CreatedOn: 35}},
+		Audit: []commerce.AuditEntry{{StoreID: "sto_1", ID: "aud_1", Actor: "operator:ann", Action: "retry_job", Object: "job_1",
+			Before: []byte(`{"jobs":{"3/job_1":{"state":"dead"}}}`), After: []byte(`{}`), Address: "192.0.2.1", TraceID: "t", CreatedOn: 37}},
 	}
 }
 

@@ -13,6 +13,7 @@ type logs struct {
 	attempts map[attemptKey]commerce.WebhookAttempt
 	notices  map[string]commerce.StrayCallback
 	outbox   map[string]commerce.UnsentMessage
+	audit    map[storeAudit]commerce.AuditEntry
 }
 
 type eventOfOrder struct {
@@ -25,6 +26,8 @@ type numbered struct {
 	seq int64
 }
 
+type storeAudit struct{ storeID, id string }
+
 type attemptKey struct {
 	commerce.EventKey
 	id string
@@ -32,7 +35,7 @@ type attemptKey struct {
 
 func newLogs() logs {
 	return logs{map[eventOfOrder]commerce.TimelineEvent{}, map[numbered]commerce.StockMove{}, map[eventOfOrder]commerce.LedgerEntry{},
-		map[commerce.EventKey]commerce.WebhookEvent{}, map[attemptKey]commerce.WebhookAttempt{}, map[string]commerce.StrayCallback{}, map[string]commerce.UnsentMessage{}}
+		map[commerce.EventKey]commerce.WebhookEvent{}, map[attemptKey]commerce.WebhookAttempt{}, map[string]commerce.StrayCallback{}, map[string]commerce.UnsentMessage{}, map[storeAudit]commerce.AuditEntry{}}
 }
 
 func timelineKey(e commerce.TimelineEvent) eventOfOrder {
@@ -52,6 +55,7 @@ func keyOfAttempt(a commerce.WebhookAttempt) attemptKey {
 }
 
 func noticeKey(n commerce.StrayCallback) string          { return n.ID }
+func auditKey(e commerce.AuditEntry) storeAudit          { return storeAudit{e.StoreID, e.ID} }
 func outboxKey(m commerce.UnsentMessage) string          { return m.ID }
 func jobKey(j commerce.Job) commerce.JobKey              { return j.Key() }
 func eventKey(e commerce.WebhookEvent) commerce.EventKey { return e.Key() }
@@ -61,7 +65,7 @@ func (l *logs) check(r *commerce.Changes, t *tables) error {
 	for _, err := range []error{
 		fresh(l.timeline, r.Timeline, timelineKey), fresh(l.moves, r.StockMoves, moveKey), fresh(l.ledger, r.Ledger, ledgerKey),
 		fresh(l.events, r.Webhooks, eventKey), fresh(l.attempts, r.Attempts, keyOfAttempt), fresh(l.notices, r.StrayCallbacks, noticeKey),
-		fresh(l.outbox, r.Outbox, outboxKey), fresh(t.jobs.rows, r.NewJobs, jobKey),
+		fresh(l.outbox, r.Outbox, outboxKey), fresh(l.audit, r.Audit, auditKey), fresh(t.jobs.rows, r.NewJobs, jobKey),
 	} {
 		if err != nil {
 			return err
@@ -87,6 +91,7 @@ func (l *logs) append(r *commerce.Changes, t *tables) {
 	add(l.attempts, r.Attempts, keyOfAttempt)
 	add(l.notices, r.StrayCallbacks, noticeKey)
 	add(l.outbox, r.Outbox, outboxKey)
+	add(l.audit, r.Audit, auditKey)
 	for _, e := range r.Webhooks {
 		e.Deliver = false // is not stored
 		l.events[e.Key()] = clone(e)

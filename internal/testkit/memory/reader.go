@@ -316,6 +316,11 @@ func (r reader) Outbox(_ context.Context, before string, limit int) ([]commerce.
 		func(a, b commerce.UnsentMessage) int { return cmp.Compare(b.ID, a.ID) })
 }
 
+func (r reader) Audit(_ context.Context, storeID, before string, limit int) ([]commerce.AuditEntry, error) {
+	return list(r, r.logs.audit, limit, func(e commerce.AuditEntry) bool { return e.StoreID == storeID && (before == "" || e.ID < before) },
+		func(a, b commerce.AuditEntry) int { return cmp.Compare(b.ID, a.ID) })
+}
+
 func (r reader) OutboxMessage(_ context.Context, id string) (commerce.UnsentMessage, error) {
 	return one(r, r.logs.outbox, id)
 }
