@@ -53,8 +53,8 @@ func TestQuickRunOfAllCases(t *testing.T) {
 		"large": {"process start to first answer, median of 5", "page of 100 products, over everything, SQLite large", "reports, over everything, scattered ids, SQLite large"},
 		"limits": append(databases("one product", "page of 100 products, stock changes", "  orders beside the pages", "reports, spread", "reports, two hot products"),
 			"reports, spread, SQLite full", "one product, PostgreSQL full", "  pgbench reading one product", "  pgbench with the same transaction"),
-		"webhooks": append(databases("reports with webhooks", "  deliveries beside them", "  reports without, beside a bare client that posts", "drain", "event to arrival"),
-			"drain, PostgreSQL full against empty", "event to arrival, SQLite full", "  bare net/http client, the same posts"),
+		"webhooks": append(databases("reports with webhooks", "  deliveries beside them", "  reports without", "drain", "event to arrival"),
+			"drain, PostgreSQL full against empty", "event to arrival, SQLite full"),
 		"payments": append(databases("checkouts", "payment notices", "  reports", "reports beside a slow processor", "one product beside a slow processor", "  checkouts that wait"),
 			"oldest open transaction beside a slow processor, PostgreSQL"),
 		"nearby":     databases("nearby stores", "nearby stores at an even pace", "  one product"),
@@ -69,7 +69,7 @@ func TestQuickRunOfAllCases(t *testing.T) {
 			}
 		}
 	}
-	for _, want := range []string{", 0 were older than", "all 320 attempts are on record", "each order is paid", "every order is delivered", "Checked at the end on PostgreSQL full"} {
+	for _, want := range []string{", 0 were older than", "all 80 attempts are on record", "each order is paid", "every order is delivered", "Checked at the end on PostgreSQL full"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is missing", want)
 		}
@@ -259,13 +259,17 @@ func TestTheSinkNoticesWhatIsWrong(t *testing.T) {
 		{"another event", sign("evt_2", body), body, `came as "evt_2"`},
 		{"no time", sign("evt_1", `{"id":"evt_1"}`), `{"id":"evt_1"}`, "parsing time"},
 	} {
-		s.begin(1, now.Add(-time.Hour), now.Add(time.Hour))
+		s.begin(now.Add(-time.Hour), now.Add(time.Hour))
 		s.mu.Lock()
 		s.count = checked - 1 // the next one is verified
 		s.mu.Unlock()
-		if err := (webhook{c.header, []byte(c.body)}).send(t.Context(), http.DefaultClient, s.url); err != nil {
+		request := must(http.NewRequest(http.MethodPost, s.url, strings.NewReader(c.body)))
+		request.Header = c.header
+		response, err := http.DefaultClient.Do(request)
+		if err != nil {
 			t.Fatal(err)
 		}
+		_ = response.Body.Close()
 		in := s.taken()
 		m := in.blame(measurement{})
 		if in.total != 1 || (m.Errors != 0) != (c.wrong != "") || !strings.Contains(strings.ToLower(m.FirstError), c.wrong) {
@@ -274,8 +278,8 @@ func TestTheSinkNoticesWhatIsWrong(t *testing.T) {
 		if arrived := s.missing([]string{"ord_1"}) == 0; arrived != (c.name != "no time") { // it cannot be read
 			t.Errorf("%s: arrived %v", c.name, arrived)
 		}
-		if took := in.times.measurement(time.Second, 0).P50; c.wrong == "" && (took < 58*time.Second || in.during != 1 || string(in.kept[0].Body) != body) {
-			t.Errorf("%s: took %v, %d counted, kept %v", c.name, took, in.during, in.kept)
+		if took := in.times.measurement(time.Second, 0).P50; c.wrong == "" && (took < 58*time.Second || in.during != 1) {
+			t.Errorf("%s: took %v, %d counted", c.name, took, in.during)
 		}
 	}
 	if s.missing([]string{"ord_1", "ord_2"}) == 0 {

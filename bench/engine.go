@@ -17,11 +17,11 @@ import (
 )
 
 // engineRun is the argument of engine-alone: one run of reports on SQLite without
-// HTTP, by as many goroutines as there are connections otherwise.
+// HTTP.
 type engineRun struct {
 	Path, PartnerID string
 	Size            size
-	Batch           int // commands of a transaction at most; 0: as in the service
+	Batch, Workers  int // Batch: commands of a transaction at most; 0: as in the service
 	Hot             bool
 	Pace            pace
 }
@@ -29,7 +29,7 @@ type engineRun struct {
 // engineAlone measures reports on a database that no service runs on.
 func (b *bench) engineAlone(name string, d *dataset, batch int, hot bool) *side {
 	return &side{name: name, run: func() (m measurement) {
-		check(json.Unmarshal(b.output(b.self, b.own("engine-alone", engineRun{d.path(), d.Partners[0].ID, d.Size, batch, hot, b.pace})...), &m))
+		check(json.Unmarshal(b.output(b.self, b.own("engine-alone", engineRun{d.path(), d.Partners[0].ID, d.Size, batch, connections, hot, b.pace})...), &m))
 		return m
 	}}
 }
@@ -46,7 +46,7 @@ func engineAlone(ctx context.Context, decode func(any) error) {
 	}
 	committer := commit.New(engine, commit.Options{Batch: r.Batch, EncodeEvent: wire.EventData})
 	defer committer.Close()
-	m := closedLoop(r.Pace, connections, ownCPU, func(_ int, t *tally, from, until time.Time) {
+	m := closedLoop(r.Pace, r.Workers, ownCPU, func(_ int, t *tally, from, until time.Time) {
 		rng := newRand()
 		for time.Now().Before(until) {
 			basket, began := draw(shops, r.Hot, rng), time.Now()

@@ -22,8 +22,7 @@ func (b *bench) fillOrders(d *dataset, program string) {
 	defer func() { check(c.stop()) }()
 	p := c.serve()
 	report := func(orders int) {
-		const callers = 4 * connections // for large batches
-		finish(p.addr, limited(reports(d.shops, d.Partners[0].Key, false, noted).callers(callers), orders))
+		finish(p.addr, limited(reports(d.shops, d.Partners[0].Key, false, noted).callers(4*connections), orders)) // many, for large batches
 	}
 	if n >= 10 {
 		report(n - n/10)

@@ -13,8 +13,10 @@ import (
 )
 
 // connections is how many connections the load generator keeps busy, or how
-// many goroutines a baseline without HTTP has.
-const connections = 64
+// many goroutines a baseline without HTTP has. A quick run has fewer.
+var connections = 64
+
+const quickConnections = 4
 
 // caller makes the requests of one connection and looks at the answers.
 type caller struct {

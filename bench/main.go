@@ -131,10 +131,10 @@ func (o options) measure(ctx context.Context, out io.Writer) (err error) {
 		return err
 	}
 	debug.SetGCPercent(400) // this process shares the machine with the service
-	b := &bench{options: o, sizes: o.sizes(), ctx: ctx, pace: newPace(o.seconds, o.rounds)}
 	if o.quick {
-		b.pace = newPace(0.03, 1)
+		o.seconds, o.rounds, connections = 0.01, 1, quickConnections
 	}
+	b := &bench{options: o, sizes: o.sizes(), ctx: ctx, pace: newPace(o.seconds, o.rounds)}
 	defer func() { err = errors.Join(err, b.close()) }()
 	defer catch(&err)
 	b.open()

@@ -150,7 +150,6 @@ func (p *process) memory(name string) float64 {
 var hidden = map[string]func(ctx context.Context, decode func(any) error){
 	"serve-bytes":  serveBytes,
 	"engine-alone": engineAlone,
-	"post":         postAll,
 }
 
 // own is the command line by which this program runs a hidden part of itself.

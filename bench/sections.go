@@ -87,7 +87,7 @@ type sizes struct {
 	reportTurns int           // of reports with and without webhooks, in each round
 	paid        int           // orders of a run of payment notices
 	slow        int           // checkouts that wait for a slow processor
-	tracked     int           // deliveries of a run of courier notices; a multiple of connections
+	tracked     int           // deliveries of a run of courier notices; a quarter of them is a multiple of connections
 	moving      int           // couriers that move at once
 	step        time.Duration // between two steps of one of them
 }
@@ -99,14 +99,14 @@ const ofEachStore = 100
 func (o options) sizes() sizes {
 	if o.quick {
 		return sizes{
-			small: size{Stores: 4, Products: 800, Orders: 50}, large: size{Stores: 4, Products: 800, Orders: o.orders},
-			largeEmpty: size{Stores: 4, Products: 400, Orders: 10}, limits: size{Stores: 4, Products: 4 * ofEachStore},
-			shop: size{Stores: 4, Products: 400}, near: size{Stores: 2000, Products: 2000, Spread: true},
-			receivers: 2, waiting: 80, drains: 1, reportTurns: 1, paid: 80, slow: 20, tracked: connections, moving: 40, step: 200 * time.Millisecond}
+			small: size{Stores: 2, Products: 240, Orders: 20}, large: size{Stores: 2, Products: 400, Orders: o.orders},
+			largeEmpty: size{Stores: 2, Products: 200, Orders: 10}, limits: size{Stores: 2, Products: 2 * ofEachStore},
+			shop: size{Stores: 2, Products: 20}, near: size{Stores: 2000, Products: 2000, Spread: true},
+			receivers: 2, waiting: 20, drains: 1, reportTurns: 1, paid: 12, slow: 8, tracked: 16, moving: 8, step: 200 * time.Millisecond}
 	}
 	return sizes{
 		small: size{Stores: 16, Products: 10_000, Orders: 5_000}, large: size{Stores: 200, Products: 200_000, Orders: o.orders},
 		largeEmpty: size{Stores: 200, Products: 10_000, Orders: 1_000}, limits: size{Stores: 100, Products: 100 * ofEachStore},
 		shop: size{Stores: 16, Products: 10_000}, near: size{Stores: 100_000, Products: 100_000, Spread: true},
-		receivers: 4, waiting: 10_000, drains: 3, reportTurns: 16, paid: 8000, slow: 500, tracked: 12 * connections, moving: 10_000, step: 5 * time.Second}
+		receivers: 4, waiting: 10_000, drains: 3, reportTurns: 16, paid: 8000, slow: 500, tracked: 768, moving: 10_000, step: 5 * time.Second}
 }

@@ -18,7 +18,7 @@ import (
 	"github.com/valyala/fasthttp"
 )
 
-// sink takes webhooks, in this process. It stands for partners elsewhere but
+// sink receives webhooks, in this process. It stands for partners elsewhere but
 // shares the machine with the service, so it takes little time: with net/http it
 // took a third of what a webhook cost the machine.
 type sink struct {
@@ -34,13 +34,9 @@ type sink struct {
 // intake is what came in since the sink was told to begin.
 type intake struct {
 	arrived     map[string]string // order id -> event id
-	kept        []webhook         // the first ones
-	most        int               // of them
 	unchecked   []webhook         // whose signatures are to be verified
 	total       int
 	first, last time.Time
-	connections int // at most, at a time
-
 	from, until time.Time // arrivals between them are counted, and times of events made between them
 	during      int
 	times       tally
@@ -65,30 +61,26 @@ func openSink() *sink {
 	l := must(net.Listen("tcp", "127.0.0.1:0"))
 	s := &sink{url: "http://" + l.Addr().String() + "/webhooks", receiver: must(standardwebhooks.NewWebhook(webhookSecret))}
 	s.server = fasthttp.Server{Handler: s.take, NoDefaultServerHeader: true, NoDefaultDate: true, CloseOnShutdown: true}
-	s.begin(0, time.Time{}, time.Time{})
+	s.begin(time.Time{}, time.Time{})
 	go func() { _ = s.server.Serve(l) }() // ends with Shutdown
 	return s
 }
 
-// begin forgets all that came in. It keeps the next webhooks, at most so many,
-// and takes times between two times.
-func (s *sink) begin(most int, from, until time.Time) {
+// begin forgets all that came in, and takes times between two times.
+func (s *sink) begin(from, until time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.intake = intake{arrived: map[string]string{}, most: most, from: from, until: until}
+	s.intake = intake{arrived: map[string]string{}, from: from, until: until}
 }
 
-// take counts a webhook, and keeps the first ones and those that are to be
-// verified. The answer is 200.
+// take counts a webhook, and keeps those that are to be verified. The answer is 200.
 func (s *sink) take(c *fasthttp.RequestCtx) {
 	arrived, body := time.Now(), c.Request.Body()
 	made, wrong := time.Parse(time.RFC3339, textOf(body, `"timestamp":"`))
 	order, event := textOf(body, `"order_id":"`), string(c.Request.Header.Peek("Webhook-Id"))
-	open := int(s.server.GetOpenConnectionsCount())
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.total++
-	s.connections = max(s.connections, open)
 	if s.first.IsZero() {
 		s.first = arrived
 	}
@@ -107,9 +99,6 @@ func (s *sink) take(c *fasthttp.RequestCtx) {
 		s.times.done(made, arrived, s.from, arrived.Add(1))
 	}
 	s.arrived[order] = event
-	if len(s.kept) < s.most {
-		s.kept = append(s.kept, copyOf(&c.Request))
-	}
 }
 
 func copyOf(r *fasthttp.Request) webhook {

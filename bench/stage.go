@@ -123,11 +123,13 @@ type test struct {
 	against []*side
 	beside  *test
 	targets map[string]float64 // the least ratio, by the name of the database
-	full    float64            // the least ratio of a full database to the empty one; 0: it is only shown
-	within  []time.Duration    // what p50 (0: any) and p99 must stay below, in place of a ratio
-	by      figure             // by which a full database is compared with the empty one; nil: the rate
-	both    bool               // a full database has the targets of the empty one, too
-	rounds  int                // for each round of other tests; 0: one
+	// perSecond is the least rate, in place of a ratio.
+	perSecond float64
+	full      float64         // the least ratio of a full database to the empty one; 0: it is only shown
+	within    []time.Duration // what p50 (0: any) and p99 must stay below, in place of a ratio
+	by        figure          // by which a full database is compared with the empty one; nil: the rate
+	both      bool            // a full database has the targets of the empty one, too
+	rounds    int             // for each round of other tests; 0: one
 }
 
 // both engines have the same target.
@@ -185,6 +187,8 @@ func (s *stage) judge(t test, c *contender, own map[*contender]*side, beside *si
 	case c.empty != nil && !t.both:
 		s.report.compareBy(by, mine, own[c.empty], t.full, "")
 		return
+	case t.perSecond > 0:
+		s.report.atLeast(mine, t.perSecond)
 	case t.within != nil:
 		s.report.within(mine, t.within[0], t.within[1])
 	case base != nil:
