@@ -61,7 +61,7 @@ var arrows = map[string][]string{
 	"testkit/memory":       {"commerce", "env", "storage", "storage/schema", "storage/storagetest"},
 	"testkit/sim":          {"env"},
 	"testkit/fakedoordash": {},
-	"testkit/fixture":      {"command", "commerce", "commit", "storage", "api/wire"},
+	"testkit/fixture":      {"command", "commerce", "commit", "storage", "storage/schema", "api/wire"},
 	"testkit/fakesandbox":  {"outside/sandbox"},
 	"testkit/fakestripe":   {},
 	"testkit/fakeuber":     {},

@@ -22,7 +22,7 @@ import (
 	"purveyor/internal/outside/sandbox"
 	"purveyor/internal/service"
 	"purveyor/internal/storage"
-	"purveyor/internal/storage/schema"
+	"purveyor/internal/testkit/fixture"
 )
 
 const (
@@ -203,16 +203,7 @@ func (w *world) store(t *testing.T, needs commerce.Needs, changes commerce.Chang
 // change changes rows directly, without a command.
 func (w *world) change(t *testing.T, needs commerce.Needs, change func(rows *commerce.Rows, now commerce.Millis) commerce.Changes) {
 	t.Helper()
-	batch, err := w.engine.Load(context.Background(), needs)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer batch.Discard()
-	changes := change(batch.Rows(), batch.Stamp())
-	schema.Apply(batch.Rows(), &changes)
-	if err := batch.Save(context.Background()); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Change(t, w.engine, needs, change)
 }
 
 // checkout returns a call that creates an order of rolls at 150 cents, for a customer
