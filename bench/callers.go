@@ -151,7 +151,7 @@ func address(rng *rand.Rand) string {
 // stockOf reads the stock of products over the API.
 func stockOf(addr, key string, goods []good) []int64 {
 	stock := make([]int64, len(goods))
-	each(addr, key, productPaths(goods), func(i int, body []byte) error {
+	each(addr, key, pathsOf(goods), func(i int, body []byte) error {
 		var answer struct {
 			Product struct {
 				Quantity int64 `json:"available_quantity"`
@@ -164,7 +164,7 @@ func stockOf(addr, key string, goods []good) []int64 {
 	return stock
 }
 
-func productPaths(goods []good) []string {
+func pathsOf(goods []good) []string {
 	paths := make([]string, len(goods))
 	for i, g := range goods {
 		paths[i] = "/v1/products/" + g.ID

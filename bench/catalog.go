@@ -69,21 +69,12 @@ func shopsOf(s size) []shop {
 	return shops
 }
 
-// allGoods is the first products of each shop, at most so many of each.
-func allGoods(shops []shop, most int) (list []good) {
+// allGoods is the products of all these shops.
+func allGoods(shops []shop) (list []good) {
 	for _, s := range shops {
-		list = append(list, s.Goods[:min(len(s.Goods), most)]...)
+		list = append(list, s.Goods...)
 	}
 	return list
-}
-
-// partOf is the shops with their first products alone, so many in all.
-func partOf(shops []shop, products int) []shop {
-	part := make([]shop, len(shops))
-	for i, s := range shops {
-		part[i] = shop{ID: s.ID, Goods: s.Goods[:min(products/len(shops), len(s.Goods))]}
-	}
-	return part
 }
 
 // writeCatalog writes the file for `purveyor import`. A product is about 450

@@ -12,8 +12,8 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// connections is how many connections the load generator keeps busy, or how
-// many goroutines a baseline without HTTP has. A quick run has fewer.
+// connections is how many connections the load generator keeps busy. A quick run
+// has fewer.
 var connections = 64
 
 const quickConnections = 4

@@ -7,10 +7,9 @@
 //	go -C bench run . -orders 1000000 -dir FOLDER     all; the large databases stay in FOLDER
 //	go -C bench run . -only limits/hot,payments       some cases, and all of a section
 //	go -C bench run . -only limits -old PROGRAM       beside an older build of the service
-//	go -C bench run . -only webhooks -profiles FOLDER with CPU profiles of the service
 //
 // The cases are listed in sections.go. measure.go, load.go and callers.go are
-// the load generator; process.go, database.go and direct.go make what is
+// the load generator; process.go, database.go and fill.go make what is
 // measured; stage.go runs a case on all databases and report.go writes it down.
 package main
 
@@ -35,15 +34,14 @@ import (
 
 // options are what the command line says.
 type options struct {
-	only     string
-	seconds  float64
-	rounds   int
-	orders   int
-	dir      string
-	old      string
-	quick    bool
-	write    bool
-	profiles string
+	only    string
+	seconds float64
+	rounds  int
+	orders  int
+	dir     string
+	old     string
+	quick   bool
+	write   bool
 }
 
 func main() {
@@ -56,19 +54,18 @@ func main() {
 func mainErr(args []string) error {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
-	if len(args) == 2 && hidden[args[0]] != nil {
-		return runHidden(ctx, args[0], args[1])
+	if len(args) == 2 && args[0] == serveBytesArg {
+		return serveBytes(ctx, args[1])
 	}
 	var o options
 	flag.StringVar(&o.only, "only", "", "sections and cases to run, such as limits,payments/notices; all if empty: "+strings.Join(allNames(), ", "))
-	flag.Float64Var(&o.seconds, "seconds", 3, "length of one run")
-	flag.IntVar(&o.rounds, "rounds", 5, "rounds of each case")
+	flag.Float64Var(&o.seconds, "seconds", 2, "length of one run")
+	flag.IntVar(&o.rounds, "rounds", 3, "rounds of each case")
 	flag.IntVar(&o.orders, "orders", 0, "also measure on databases with so many orders, or delivered webhooks; they stay in -dir")
 	flag.StringVar(&o.dir, "dir", "", "folder on disk for databases (default: a temporary folder)")
 	flag.StringVar(&o.old, "old", "", "an older program of the service to compare with, on databases that it makes itself")
 	flag.BoolVar(&o.quick, "quick", false, "one short round of each case on few rows; the figures mean nothing")
-	flag.BoolVar(&o.write, "write", false, "rewrite the sections of docs/BENCHMARKS.md that are measured")
-	flag.StringVar(&o.profiles, "profiles", "", "write a CPU profile of the service for each case and database into this folder, of the last round")
+	flag.BoolVar(&o.write, "write", false, "write what is measured into docs/BENCHMARKS.md")
 	flag.Parse()
 	if flag.NArg() > 0 {
 		return fmt.Errorf("%q is not understood", flag.Args())
@@ -82,9 +79,6 @@ func (o options) check() error {
 		if !slices.Contains(allNames(), name) {
 			return fmt.Errorf("-only: there is no case %q; choose from %s", name, strings.Join(allNames(), ", "))
 		}
-		if o.orders == 0 && strings.HasPrefix(name, "large") {
-			return errors.New("-only large needs -orders")
-		}
 	}
 	switch {
 	case o.orders > 0 && o.dir == "":
@@ -92,7 +86,7 @@ func (o options) check() error {
 	case o.write && (o.quick || o.old != "" || strings.Contains(o.only, "/")):
 		return errors.New("-write is for whole sections, without -quick and -old")
 	case o.write && o.orders == 0 && slices.ContainsFunc(sections, func(s section) bool { return s.full && o.wants(s.name) }):
-		return errors.New("-write of these sections needs -orders: their tables also show large databases")
+		return errors.New("-write of these sections needs -orders: they also have targets for full databases")
 	}
 	return nil
 }
@@ -115,12 +109,10 @@ type bench struct {
 	sizes
 	ctx      context.Context
 	program  string // the service
-	self     string // this program
 	root     string // of the service's module
 	work     string // scratch, removed at the end
 	pace     pace
 	machine  string
-	running  string // the side that runs
 	postgres *pg.Server
 	pgbench  string // URL of its database; empty: it is not made yet
 }
@@ -139,18 +131,19 @@ func (o options) measure(ctx context.Context, out io.Writer) (err error) {
 	defer catch(&err)
 	b.open()
 	for _, s := range sections {
-		if !o.wants(s.name) || s.name == "large" && o.orders == 0 {
+		if !o.wants(s.name) {
 			continue
 		}
 		r := b.measureSection(s)
-		text := fmt.Sprintf("%s: `%s`. %s.\n\n%s", time.Now().UTC().Format(time.DateOnly), o.commandLine(), b.machine, r.text())
-		fmt.Fprintf(out, "## %s\n\n%s\n", s.name, text)
+		day := time.Now().UTC().Format(time.DateOnly)
+		about := fmt.Sprintf("%s: `%s`. %s.", day, o.commandLine(), b.machine)
+		fmt.Fprintf(out, "## %s\n\n%s\n\n%s\n", s.name, about, r.text())
 		if len(r.errors) > 0 { // figures beside failures are worth nothing
 			return fmt.Errorf("%s: %s", s.name, strings.Join(r.errors, "\n"))
 		}
 		if o.write {
 			path := filepath.Join(b.root, "docs/BENCHMARKS.md")
-			made := must(replaceSection(string(must(os.ReadFile(path))), s.name, text))
+			made := must(replaceFigures(string(must(os.ReadFile(path))), s.name, about, day, r.rows))
 			check(os.WriteFile(path, []byte(made), 0o644))
 		}
 	}
@@ -181,25 +174,15 @@ func (b *bench) open() {
 	if err != nil {
 		check(fmt.Errorf("run this in the folder bench, or with go -C bench: %w", err))
 	}
-	b.root, b.self = strings.TrimSpace(string(root)), must(os.Executable())
-	for _, folder := range []string{b.dir, b.profiles} {
-		if folder != "" {
-			check(os.MkdirAll(folder, 0o755))
-		}
+	b.root = strings.TrimSpace(string(root))
+	if b.dir != "" {
+		check(os.MkdirAll(b.dir, 0o755))
 	}
 	b.work = must(os.MkdirTemp(b.dir, "purveyor-bench-"))
 	b.machine = machine(b.work)
 	b.program = filepath.Join(b.work, "purveyor")
 	// What `go run` links stays in the build cache; what `go build` links does not.
-	args := []string{"run", "-C", b.root, "-exec", "cp"}
-	if b.profiles != "" {
-		source, overlay := filepath.Join(b.work, "profiling.go"), filepath.Join(b.work, "overlay.json")
-		check(os.WriteFile(source, []byte(profiling), 0o600))
-		added := filepath.Join(b.root, "cmd/purveyor/profiling.go")
-		check(os.WriteFile(overlay, fmt.Appendf(nil, `{"Replace":{%q:%q}}`, added, source), 0o600))
-		args = append(args, "-overlay", overlay)
-	}
-	b.output("go", append(args, "./cmd/purveyor", b.program)...)
+	b.output("go", "run", "-C", b.root, "-exec", "cp", "./cmd/purveyor", b.program)
 }
 
 func (b *bench) close() (err error) {

@@ -85,10 +85,9 @@ type side struct {
 
 // alternate runs all sides in turn, round by round, so that changes in the
 // machine's speed meet them alike.
-func (b *bench) alternate(p pace, list ...*side) {
+func alternate(p pace, list ...*side) {
 	for range p.Rounds {
 		for _, s := range list {
-			b.running = s.name
 			m := s.run()
 			fmt.Fprintf(os.Stderr, "  %-60s %9.0f/s  p50 %v  p99 %v\n", s.name, m.Rate, round(m.P50), round(m.P99))
 			if m.Errors > 0 {

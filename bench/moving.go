@@ -44,7 +44,6 @@ func (s *stage) moveOn(c *contender) {
 	p = c.serve("--sandbox-step", s.step.String())
 	wait := background(func() { m.watch(s.ctx) })
 	time.Sleep(time.Until(m.begin.Add(stepsBefore * s.step)))
-	s.running = "courier steps, " + c.name
 	from, stop := time.Now(), p.meter()
 	time.Sleep(stepsAlone * s.step)
 	middle, used := time.Now(), stop()

@@ -137,7 +137,7 @@ func (s *stage) slowOn(c *contender, length pace) {
 		readsAlone.rounds = append(readsAlone.rounds, read)
 		return reported
 	})
-	s.alternate(length, reportsAlone, reports)
+	alternate(length, reportsAlone, reports)
 	s.report.slower(reports, reportsAlone, targetSlow)
 	s.report.slower(reads, readsAlone, targetSlow)
 	s.report.show(reportsAlone, readsAlone, waiting)

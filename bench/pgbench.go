@@ -2,11 +2,13 @@ package main
 
 import (
 	_ "embed"
+	"errors"
 	"fmt"
 	"math"
 	"os"
 	"path/filepath"
-	"slices"
+	"regexp"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -44,66 +46,45 @@ func (b *bench) openPgbench() {
 
 func (b *bench) script(name string) string { return filepath.Join(b.work, name+".pgbench.sql") }
 
-// pgbenchSide runs a script as long as the service is measured. A run without a
-// transaction in that time is repeated with four times the length.
+// progress is a line of pgbench about one second: transactions per second, and
+// their mean time in ms.
+var progress = regexp.MustCompile(`progress: .* ([\d.]+) tps, lat ([\d.]+) ms`)
+
+// pgbenchSide runs a script as long as the service is measured, in whole seconds,
+// after a first one that does not count. The last is not printed. The p50 is a mean.
 func (b *bench) pgbenchSide(title, script string) *side {
 	b.openPgbench()
+	args := []string{"--no-vacuum", "--protocol=prepared", "--progress=1", fmt.Sprintf("--client=%d", connections), "--jobs=2",
+		fmt.Sprintf("--time=%.0f", 2+math.Ceil(b.pace.Measured.Seconds())), "--file=" + b.script(script),
+		fmt.Sprintf("--define=stores=%d", b.limits.Stores), fmt.Sprintf("--define=goods=%d", ofEachStore)}
+	if b.quick {
+		args = append(args, "--rate=20")
+	}
 	return &side{name: title, run: func() measurement {
-		for p := b.pace; ; p.Measured *= 4 {
-			const connecting = 0.5 // seconds
-			m := countTransactions(b.transactions(script, math.Ceil(connecting+(p.Warm+p.Measured).Seconds())), p)
-			if m.Errors == 0 || p.Measured > 5*time.Second {
-				return m
-			}
+		// Ids of orders are made of these, and ascend on each connection.
+		ids := []string{fmt.Sprintf("--define=run=%d", time.Now().Unix()), "--define=n=0", b.pgbench}
+		cmd := b.command("pgbench", append(args, ids...)...)
+		lines, err := cmd.CombinedOutput()
+		if err != nil {
+			check(fmt.Errorf("%s: %w\n%s", cmd.Args, err, lines))
 		}
+		return must(countProgress(string(lines)))
 	}}
 }
 
-// transactions runs pgbench and returns what it logged.
-func (b *bench) transactions(script string, seconds float64) (list []transaction) {
-	logs := must(os.MkdirTemp(b.work, "pgbench-"))
-	defer func() { _ = os.RemoveAll(logs) }()
-	b.output("pgbench", "--no-vacuum", "--protocol=prepared", "--client="+fmt.Sprint(connections), "--jobs=2",
-		"--time="+fmt.Sprint(seconds), "--file="+b.script(script), "--log", "--log-prefix="+filepath.Join(logs, "log"),
-		"--define=stores="+fmt.Sprint(b.limits.Stores), "--define=goods="+fmt.Sprint(ofEachStore),
-		// Ids of orders are made of these, and ascend on each connection.
-		"--define=run="+fmt.Sprint(time.Now().Unix()), "--define=n=0", b.pgbench)
-	for _, path := range must(filepath.Glob(filepath.Join(logs, "log.*"))) {
-		list = append(list, must(readLog(string(must(os.ReadFile(path)))))...)
+// countProgress is the mean of what pgbench printed about all seconds but the first.
+func countProgress(lines string) (m measurement, err error) {
+	seconds := progress.FindAllStringSubmatch(lines, -1)
+	if len(seconds) < 2 {
+		return m, fmt.Errorf("pgbench printed no progress:\n%s", lines)
 	}
-	return list
-}
-
-// transaction is one line of pgbench's log.
-type transaction struct {
-	took  time.Duration
-	ended time.Time
-}
-
-// readLog reads the transactions of a log. Its lines are: client, number,
-// microseconds, script, and the end in seconds and microseconds.
-func readLog(log string) (list []transaction, err error) {
-	for line := range strings.Lines(log) {
-		var client, number, micros, script, seconds, rest int64
-		if _, err := fmt.Sscan(line, &client, &number, &micros, &script, &seconds, &rest); err != nil {
-			return nil, fmt.Errorf("%q in the log of pgbench: %w", line, err)
-		}
-		list = append(list, transaction{time.Duration(micros) * time.Microsecond, time.Unix(seconds, rest*1000)})
+	rest := seconds[1:]
+	for _, of := range rest {
+		rate, err1 := strconv.ParseFloat(of[1], 64)
+		ms, err2 := strconv.ParseFloat(of[2], 64)
+		err = errors.Join(err, err1, err2)
+		m.Rate += rate / float64(len(rest))
+		m.P50 += time.Duration(ms * float64(time.Millisecond) / float64(len(rest)))
 	}
-	return list, nil
-}
-
-// countTransactions counts as the load generator does: from a while after the
-// first transaction has ended, and so long.
-func countTransactions(done []transaction, p pace) measurement {
-	var sum tally
-	if len(done) == 0 {
-		return sum.measurement(p.Measured, 0)
-	}
-	first := slices.MinFunc(done, func(a, b transaction) int { return a.ended.Compare(b.ended) })
-	from := first.ended.Add(p.Warm)
-	for _, t := range done {
-		sum.done(t.ended.Add(-t.took), t.ended, from, from.Add(p.Measured))
-	}
-	return sum.measurement(p.Measured, 0)
+	return m, err
 }

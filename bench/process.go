@@ -5,12 +5,10 @@ import (
 	"encoding/gob"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"net/http"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
@@ -21,7 +19,6 @@ import (
 type process struct {
 	*bench
 	addr  string
-	pprof string // where it serves profiles; empty: nowhere
 	cmd   *exec.Cmd
 	took  time.Duration // from its start to the first answer
 	ended chan error
@@ -33,10 +30,6 @@ func (b *bench) start(addr string, ready func() error, program string, args ...s
 	log := must(os.CreateTemp(b.work, "*.log"))
 	defer func() { _ = log.Close() }()
 	p := &process{bench: b, addr: addr, cmd: b.command(program, args...), ended: make(chan error, 1)}
-	if b.profiles != "" && program == b.program {
-		p.pprof = freeAddress()
-		p.cmd.Env = append(os.Environ(), "BENCH_PPROF="+p.pprof)
-	}
 	p.cmd.Stdout, p.cmd.Stderr = log, log
 	began := time.Now()
 	check(p.cmd.Start())
@@ -102,40 +95,10 @@ func (p *process) cpu() time.Duration {
 	return time.Duration(must(strconv.Atoi(fields[11]))+must(strconv.Atoi(fields[12]))) * tick // user and system
 }
 
-// ownCPU is the meter of this process.
-func ownCPU() func() time.Duration {
-	used := func() time.Duration {
-		var u syscall.Rusage
-		check(syscall.Getrusage(syscall.RUSAGE_SELF, &u))
-		return time.Duration(u.Utime.Nano() + u.Stime.Nano())
-	}
-	before := used()
-	return func() time.Duration { return used() - before }
-}
-
-// meter is the meter of the process. With -profiles it also writes a CPU profile
-// of the time, under the name of the side that runs.
+// meter is the meter of the process.
 func (p *process) meter() func() time.Duration {
 	before := p.cpu()
-	p.profile("start")
-	return func() time.Duration {
-		used := p.cpu() - before
-		if profile := p.profile("stop"); profile != nil {
-			name := strings.NewReplacer(" ", "-", ",", "", "/", "-").Replace(strings.TrimSpace(p.running))
-			check(os.WriteFile(filepath.Join(p.profiles, name+".pprof"), profile, 0o644))
-		}
-		return used
-	}
-}
-
-// profile starts or stops the profile of the process. It returns what was made.
-func (p *process) profile(action string) []byte {
-	if p.pprof == "" {
-		return nil
-	}
-	r := must(http.Get("http://" + p.pprof + "/" + action))
-	defer func() { _ = r.Body.Close() }()
-	return must(io.ReadAll(r.Body))
+	return func() time.Duration { return p.cpu() - before }
 }
 
 // memory is a figure of /proc/PID/status in MiB: VmRSS is now, VmHWM was the most.
@@ -145,29 +108,11 @@ func (p *process) memory(name string) float64 {
 	return must(strconv.ParseFloat(kib, 64)) / 1024
 }
 
-// hidden are the parts of this program that are processes of their own. Each
-// reads its argument from a file.
-var hidden = map[string]func(ctx context.Context, decode func(any) error){
-	"serve-bytes":  serveBytes,
-	"engine-alone": engineAlone,
-}
+// serveBytesArg makes this program the baseline of reads, if it is its first argument.
+const serveBytesArg = "serve-bytes"
 
-// own is the command line by which this program runs a hidden part of itself.
-func (b *bench) own(part string, argument any) []string {
-	f := must(os.CreateTemp(b.work, part))
-	check(errors.Join(gob.NewEncoder(f).Encode(argument), f.Close()))
-	return []string{part, f.Name()}
-}
-
-func runHidden(ctx context.Context, part, path string) (err error) {
-	defer catch(&err)
-	f := must(os.Open(path))
-	defer func() { _ = f.Close() }()
-	hidden[part](ctx, gob.NewDecoder(f).Decode)
-	return nil
-}
-
-// bytesServer is the argument of serve-bytes: answers by the URI of the request.
+// bytesServer is what the baseline reads from the file that the second argument
+// names: answers by the URI of the request.
 type bytesServer struct {
 	Addr   string
 	Bodies map[string][]byte
@@ -176,20 +121,24 @@ type bytesServer struct {
 // startBytes starts the baseline of reads: net/http alone, in a process of its
 // own, which writes the same bytes.
 func (b *bench) startBytes(bodies map[string][]byte) *process {
-	addr := freeAddress()
+	addr, f := freeAddress(), must(os.CreateTemp(b.work, serveBytesArg))
+	check(errors.Join(gob.NewEncoder(f).Encode(bytesServer{addr, bodies}), f.Close()))
 	return b.start(addr, func() error {
 		c, err := net.Dial("tcp", addr)
 		if err == nil {
 			err = c.Close()
 		}
 		return err
-	}, b.self, b.own("serve-bytes", bytesServer{addr, bodies})...)
+	}, must(os.Executable()), serveBytesArg, f.Name())
 }
 
 // serveBytes serves until the context ends, with the limits of the service.
-func serveBytes(ctx context.Context, decode func(any) error) {
+func serveBytes(ctx context.Context, path string) (err error) {
+	defer catch(&err)
+	f := must(os.Open(path))
+	defer func() { _ = f.Close() }()
 	var s bytesServer
-	check(decode(&s))
+	check(gob.NewDecoder(f).Decode(&s))
 	server := &http.Server{Addr: s.Addr, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 15 * time.Second,
 		WriteTimeout: 30 * time.Second, IdleTimeout: 90 * time.Second, MaxHeaderBytes: 16 << 10,
 		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -205,28 +154,7 @@ func serveBytes(ctx context.Context, decode func(any) error) {
 		})}
 	context.AfterFunc(ctx, func() { _ = server.Close() })
 	if err := server.ListenAndServe(); !errors.Is(err, http.ErrServerClosed) {
-		check(err)
+		return err
 	}
+	return nil
 }
-
-// profiling is a file that is added to cmd/purveyor when -profiles is given. The
-// program is otherwise the one that users run.
-const profiling = `package main
-
-import (
-	"bytes"
-	"net/http"
-	"os"
-	"runtime/pprof"
-)
-
-func init() {
-	var profile bytes.Buffer
-	mux := http.NewServeMux()
-	mux.HandleFunc("/start", func(http.ResponseWriter, *http.Request) { profile.Reset(); _ = pprof.StartCPUProfile(&profile) })
-	mux.HandleFunc("/stop", func(w http.ResponseWriter, _ *http.Request) { pprof.StopCPUProfile(); _, _ = w.Write(profile.Bytes()) })
-	if addr := os.Getenv("BENCH_PPROF"); addr != "" {
-		go http.ListenAndServe(addr, mux)
-	}
-}
-`

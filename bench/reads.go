@@ -10,105 +10,22 @@ import (
 	"github.com/valyala/fasthttp"
 )
 
-// The small database is SQLite's alone. It is served twice: as the service comes,
-// and with a log that is silent.
-
-func openSmall(s *stage) {
-	s.open("small", []string{sqliteEngine}, s.small, nil)
-	base := s.list[0].data
-	s.spare = s.copyOf(base, "small_spare")
-	s.add(contender{name: sqliteEngine + ", log at warn", engine: sqliteEngine, database: "small_warn", data: s.copyOf(base, "small_warn"),
-		args: []string{"--log-level", "warn"}}, s.small)
-	s.keepBooks()
-}
-
-func settleSmall(s *stage) { s.settle(150) }
-
-// copyOf copies a database of SQLite on which no service runs.
-func (b *bench) copyOf(d *dataset, name string) *dataset {
-	c := *d
-	c.url = b.create(sqliteEngine, name)
-	b.copyFile(d.path(), c.path())
-	return &c
-}
-
-func smallProduct(s *stage) {
-	s.read("one product", map[string]float64{sqliteEngine: 0.5}, 0, productsOf(1<<30))
-}
-
-func smallPage(s *stage) {
-	s.read("page of 100 products", map[string]float64{sqliteEngine: 0.2}, 0, func(c *contender) []string { return c.pages(200, true) })
-}
-
-func smallOrder(s *stage) { s.read("one order", nil, 0, ordersOf(1<<30)) }
-
-func smallReports(s *stage) {
-	single, group := s.engineAlone("  engine alone, a transaction each", s.spare, 1, false), s.engineAlone("  engine alone, group commit", s.spare, 0, false)
-	own := s.compete(test{title: "reports, spread", run: reportSpread, targets: map[string]float64{sqliteEngine: targetAlone}, against: []*side{single, group}})
-	s.report.compare(own[s.list[0]], group, 0, "reports, spread, against group commit")
-}
-
-func smallHot(s *stage) {
-	spread := s.list[0].side("  reports, spread", reportSpread)
-	own := s.compete(test{title: "reports, two hot products", run: reportHot, targets: map[string]float64{sqliteEngine: targetAlone},
-		against: []*side{s.engineAlone("  engine alone, a transaction each, hot", s.spare, 1, true), spread}})
-	s.report.compare(own[s.list[0]], spread, targetHotAgainstSpread, "two hot products against spread")
-}
-
-const (
-	targetAlone            = 1.4 // of the engine without HTTP, with a transaction for each report
-	targetHotAgainstSpread = 1.0
-)
-
-func reportSpread(c *contender) measurement { return c.load(c.reporters) }
-
-func reportHot(c *contender) measurement {
-	orders := reports(c.data.shops, c.key(), false, c.book)
-	orders.hot = true
-	return c.load(orders.fully)
-}
-
 // paths says what is read on a database.
 type paths func(*contender) []string
 
-// productsOf is the first products of all stores, so many in all.
-func productsOf(most int) paths {
-	return func(c *contender) []string { return productPaths(allGoods(partOf(c.data.shops, most), most)) }
-}
-
-// ordersOf is so many orders.
-func ordersOf(most int) paths {
-	return func(c *contender) (list []string) {
-		for i := 0; i < len(c.data.Orders); i += max(1, len(c.data.Orders)/most) {
-			list = append(list, "/v1/orders/"+c.data.Orders[i])
+// pages walks the list of all products and returns the paths of its full pages.
+func (c *contender) pages() (list []string) {
+	for path := "/v1/products?limit=100"; path != ""; {
+		var page struct {
+			Count int    `json:"count"`
+			Next  string `json:"next_cursor"`
 		}
-		return list
-	}
-}
-
-// pages walks the list of products and returns the paths of its full pages: of
-// all stores, and also of each store if that is wanted.
-func (c *contender) pages(most int, byStore bool) (list []string) {
-	filters := []string{""}
-	if byStore {
-		for _, shop := range c.data.shops {
-			filters = append(filters, "&store_id="+shop.ID)
+		each(c.serve().addr, c.key(), []string{path}, func(_ int, body []byte) error { return json.Unmarshal(body, &page) })
+		if page.Count == 100 {
+			list = append(list, path)
 		}
-	}
-	for _, filter := range filters {
-		path := "/v1/products?limit=100" + filter
-		for n := 0; path != "" && n < most; n++ {
-			var page struct {
-				Count int    `json:"count"`
-				Next  string `json:"next_cursor"`
-			}
-			each(c.serve().addr, c.key(), []string{path}, func(_ int, body []byte) error { return json.Unmarshal(body, &page) })
-			if page.Count == 100 {
-				list = append(list, path)
-			}
-			if path = ""; page.Next != "" {
-				path = "/v1/products?limit=100" + filter + "&cursor=" + page.Next
-			}
+		if path = ""; page.Next != "" {
+			path = "/v1/products?limit=100&cursor=" + page.Next
 		}
 	}
 	return list
@@ -151,20 +68,38 @@ func (s *stage) bare(list []string) (bare *side, least int, stop func()) {
 }
 
 // The limits: how far the service goes on each engine, beside what the machine
-// could do at most.
+// could do at most. The load on a full database is that on the empty one: as many
+// products, pages and orders are asked for.
 
 func openLimits(s *stage) {
-	full := s.limits
-	full.Orders = s.orders
-	s.open("limits", engines, s.limits, &full)
+	s.open("limits", engines, s.limits, &s.full)
 	s.keepBooks()
 }
 
-func settleLimits(s *stage) { s.settle(200) }
+// busy are the stores that the load is on.
+func (c *contender) busy() []shop {
+	if c.empty == nil {
+		return c.data.shops
+	}
+	return c.data.shops[:len(c.empty.data.shops)]
+}
+
+// limitsStart times how long a start takes until the first answer.
+func limitsStart(s *stage) {
+	const starts = 5
+	for _, c := range s.list {
+		var times []float64
+		for range starts {
+			check(c.stop())
+			times = append(times, float64(c.serve().took.Microseconds())/1000)
+		}
+		s.report.limit(fmt.Sprintf("process start to first answer, median of %d, %s", starts, c.name), medianOf(times), 500, "ms")
+	}
+}
 
 // storePages is one page for each store, with all of its products.
 func storePages(c *contender) (list []string) {
-	for _, shop := range c.data.shops {
+	for _, shop := range c.busy() {
 		list = append(list, fmt.Sprintf("/v1/products?limit=%d&store_id=%s", ofEachStore, shop.ID))
 	}
 	return list
@@ -174,20 +109,51 @@ func storePages(c *contender) (list []string) {
 var targetPage = map[string]float64{sqliteEngine: 0.4, postgresEngine: 0.15}
 
 func limitsProduct(s *stage) {
-	s.read("one product", map[string]float64{sqliteEngine: 0.6, postgresEngine: 0.25}, targetFull, productsOf(1<<30),
-		s.pgbenchSide("  pgbench reading one product", "product"))
+	s.read("one product", map[string]float64{sqliteEngine: 0.6, postgresEngine: 0.25}, targetLarge,
+		func(c *contender) []string { return pathsOf(allGoods(c.busy())) }, s.pgbenchSide("  pgbench reading one product", "product"))
 }
 
-func limitsPage(s *stage) { s.read("page of 100 products", targetPage, targetFull, storePages) }
+func limitsPage(s *stage) { s.read("page of 100 products", targetPage, targetLarge, storePages) }
+
+func limitsOrder(s *stage) {
+	s.read("one order", nil, targetLarge, func(c *contender) []string { return orderPaths(c.data.Orders[:s.limits.Orders]) })
+}
 
 func limitsReports(s *stage) {
-	s.compete(test{title: "reports, spread", run: reportSpread, targets: map[string]float64{sqliteEngine: 1.2, postgresEngine: 1.5}, full: targetFull,
+	s.compete(test{title: "reports, spread", run: reportSpread, targets: map[string]float64{sqliteEngine: 1.2, postgresEngine: 1.5}, full: targetLarge,
 		against: []*side{s.pgbenchSide("  pgbench with the same transaction", "spread")}})
 }
 
 func limitsHot(s *stage) {
-	s.compete(test{title: "reports, two hot products", run: reportHot, targets: map[string]float64{sqliteEngine: 5, postgresEngine: 8}, full: targetFull,
-		against: []*side{s.pgbenchSide("  pgbench with the same transaction", "hot")}})
+	spread := s.list[0].side("  reports, spread", reportSpread)
+	own := s.compete(test{title: "reports, two hot products", run: reportHot, targets: map[string]float64{sqliteEngine: 5, postgresEngine: 8}, full: targetLarge,
+		against: []*side{s.pgbenchSide("  pgbench with the same transaction", "hot"), spread}})
+	s.report.compare(own[s.list[0]], spread, 1, "reports, two hot products, SQLite against spread")
+}
+
+func reportSpread(c *contender) measurement { return c.load(c.reporters) }
+
+func reportHot(c *contender) measurement {
+	orders := reports(c.data.shops, c.key(), false, c.book)
+	orders.hot = true
+	return c.load(orders.fully)
+}
+
+// limitsEverything wants all that is in the databases alike, which no cache holds
+// if they are full, and reports orders whose external ids come in no order.
+func limitsEverything(s *stage) {
+	all := func(title string, of paths) {
+		read := s.onEach(of)
+		s.compete(test{title: title + ", of all", run: func(c *contender) measurement {
+			return c.load(func() []caller { return getters(read[c], c.key(), 100) })
+		}})
+	}
+	all("one product", func(c *contender) []string { return pathsOf(allGoods(c.data.shops)) })
+	all("page of 100 products", (*contender).pages)
+	all("one order", func(c *contender) []string { return orderPaths(c.data.Orders) })
+	s.compete(test{title: "reports, of all, scattered ids", run: func(c *contender) measurement {
+		return c.load(reports(c.data.shops, c.key(), true, c.book).fully)
+	}})
 }
 
 // limitsChanging reads pages while the stock changes. What an order sold that was
@@ -200,7 +166,7 @@ func limitsChanging(s *stage) {
 	}
 	bare, least, stop := s.bare(pages[s.list[0]])
 	defer stop()
-	s.compete(test{title: "page of 100 products, stock changes", targets: targetPage, full: targetFull, against: []*side{bare}, run: func(c *contender) measurement {
+	s.compete(test{title: "page of 100 products, stock changes", targets: targetPage, full: targetLarge, against: []*side{bare}, run: func(c *contender) measurement {
 		p, orders := c.serve(), measurement{}
 		wait := background(func() { orders = run(p.addr, c.pace, steadily(c.reporters(), ordersPerSecond), unmetered) })
 		m := run(p.addr, c.pace, w.watchers(c, pages[c], least), p.meter)

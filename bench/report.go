@@ -4,14 +4,14 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
 	"unicode/utf8"
 )
 
-// report is the table of one section, as Markdown that also reads well on a
-// terminal.
+// report is the table of one section.
 type report struct {
 	title  string
 	rows   [][]string
@@ -21,39 +21,25 @@ type report struct {
 
 var columns = []string{"case", "requests/s", "p50", "p99", "server CPU a request", "ratio (least to most)", "target", "met"}
 
-// verdict is a target and whether it was met; none is zero.
-type verdict struct {
-	target string
-	met    bool
-}
-
-func (v verdict) cells() []string {
-	switch {
-	case v.target == "":
-		return []string{"", ""}
-	case v.met:
-		return []string{v.target, "yes"}
-	}
-	return []string{v.target, "no"}
-}
-
 // note adds a sentence below the table.
 func (r *report) note(format string, args ...any) {
 	r.notes = append(r.notes, fmt.Sprintf(format, args...))
 }
 
-// line adds the figures of a side.
-func (r *report) line(s *side, v verdict) { r.add(r.figures(s), "", v) }
+// add adds a line. Without a target there is nothing to meet.
+func (r *report) add(figures []string, ratio, target string, met bool) {
+	answer := map[bool]string{true: "yes", false: "no"}[met]
+	if target == "" {
+		answer = ""
+	}
+	r.rows = append(r.rows, append(figures, ratio, target, answer))
+}
 
 // show adds the figures of baselines.
 func (r *report) show(list ...*side) {
 	for _, s := range list {
-		r.line(s, verdict{})
+		r.add(r.figures(s), "", "", false)
 	}
-}
-
-func (r *report) add(figures []string, ratio string, v verdict) {
-	r.rows = append(r.rows, append(append(figures, ratio), v.cells()...))
 }
 
 // compare adds the ratio of a side's rate to that of another one, which must be
@@ -64,31 +50,30 @@ func (r *report) compare(of, against *side, least float64, title string) {
 
 func (r *report) compareBy(by figure, of, against *side, least float64, title string) {
 	median, low, high := ratio(of, against, by)
-	cells := []string{title, "", "", "", ""}
+	cells, target := []string{title, "", "", "", ""}, ""
 	if title == "" {
 		cells = r.figures(of)
 	}
-	v := verdict{}
 	if least > 0 {
-		v = verdict{decimals(least), median >= least}
+		target = decimals(least)
 	}
-	r.add(cells, fmt.Sprintf("%.2f (%.2f to %.2f)", median, low, high), v)
+	r.add(cells, fmt.Sprintf("%.2f (%.2f to %.2f)", median, low, high), target, median >= least)
 }
 
 // slower adds the ratio of a side's p99 to that of another one, which must be at
 // most so much (0: it is only shown).
 func (r *report) slower(of, against *side, most float64) {
 	median, low, high := ratio(of, against, p99Of)
-	v := verdict{}
+	target := ""
 	if most > 0 {
-		v = verdict{"at most " + decimals(most), median <= most}
+		target = "at most " + decimals(most)
 	}
-	r.add(r.figures(of), fmt.Sprintf("p99: %.2f (%.2f to %.2f)", median, low, high), v)
+	r.add(r.figures(of), fmt.Sprintf("p99: %.2f (%.2f to %.2f)", median, low, high), target, median <= most)
 }
 
 // atLeast adds a side whose rate must be at least so much.
 func (r *report) atLeast(s *side, least float64) {
-	r.line(s, verdict{fmt.Sprintf("at least %.0f/s", least), s.median(rateOf) >= least})
+	r.add(r.figures(s), "", fmt.Sprintf("at least %.0f/s", least), s.median(rateOf) >= least)
 }
 
 // within adds a side whose times must stay below others.
@@ -97,18 +82,12 @@ func (r *report) within(s *side, p50, p99 time.Duration) {
 	if p50 > 0 {
 		target, met = fmt.Sprintf("p50 below %v, ", p50)+target, met && s.median(p50Of) < float64(p50)
 	}
-	r.line(s, verdict{target, met})
+	r.add(r.figures(s), "", target, met)
 }
 
 // limit adds a figure that must stay below another one.
 func (r *report) limit(title string, value, most float64, unit string) {
-	r.add([]string{title, fmt.Sprintf("%.0f %s", value, unit), "", "", ""}, "", verdict{fmt.Sprintf("below %.0f %s", most, unit), value < most})
-}
-
-// memory adds how much memory a process holds now, and held at most.
-func (r *report) memory(name string, p *process, most float64) {
-	r.limit("memory of the service after all this (VmRSS), "+name, p.memory("VmRSS"), most, "MiB")
-	r.limit("its most memory (VmHWM), "+name, p.memory("VmHWM"), most, "MiB")
+	r.add([]string{title, fmt.Sprintf("%.0f %s", value, unit), "", "", ""}, "", fmt.Sprintf("below %.0f %s", most, unit), value < most)
 }
 
 // figures are the first cells of a side's line.
@@ -146,26 +125,31 @@ func micros(d time.Duration) string {
 
 // text is the table and what is below it.
 func (r *report) text() string {
-	widths := make([]int, len(columns))
-	table := append([][]string{columns, make([]string, len(columns))}, r.rows...)
-	for _, row := range table {
+	text := r.title + "\n\n" + table(append([][]string{columns}, r.rows...))
+	for _, note := range r.notes {
+		text += "\n" + note + "\n"
+	}
+	return text
+}
+
+// table is Markdown that also reads well on a terminal. The first row is the head.
+func table(rows [][]string) string {
+	widths := make([]int, len(rows[0]))
+	for _, row := range rows {
 		for i, cell := range row {
 			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
 		}
 	}
+	line := make([]string, len(widths))
 	for i, w := range widths {
-		table[1][i] = strings.Repeat("-", w)
+		line[i] = strings.Repeat("-", w)
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s\n\n", r.title)
-	for _, row := range table {
+	for _, row := range slices.Insert(rows, 1, line) {
 		for i, cell := range row {
 			fmt.Fprintf(&b, "| %-*s ", widths[i], cell)
 		}
 		b.WriteString("|\n")
-	}
-	for _, note := range r.notes {
-		fmt.Fprintf(&b, "\n%s\n", note)
 	}
 	return b.String()
 }
@@ -193,18 +177,38 @@ func syncTime(folder string) time.Duration {
 	return time.Duration(medianOf(values))
 }
 
-// marks are the lines around what -write writes of a section.
-func marks(section string) (begin, end string) {
-	return "<!-- begin " + section + " -->", "<!-- end " + section + " -->"
+// The document has the figures that have a target, in one table between these marks.
+const beginFigures, endFigures = "<!-- begin figures -->", "<!-- end figures -->"
+
+// replaceFigures puts the rows of a section in the place of those that the
+// document has of it. Rows of the other sections stay; about is written above all.
+func replaceFigures(document, section, about, day string, measured [][]string) (string, error) {
+	before, rest, found := strings.Cut(document, beginFigures)
+	old, after, ended := strings.Cut(rest, endFigures)
+	if !found || !ended {
+		return "", fmt.Errorf("the document has no place for figures: %s and %s", beginFigures, endFigures)
+	}
+	rows := [][]string{append(append([]string{"section"}, columns...), "measured")}
+	for _, s := range sections {
+		for _, row := range measured {
+			if s.name == section && row[len(row)-2] != "" {
+				rows = append(rows, append(append([]string{section}, row...), day))
+			}
+		}
+		for line := range strings.Lines(old) {
+			if cells := cellsOf(line); s.name != section && cells[0] == s.name {
+				rows = append(rows, cells)
+			}
+		}
+	}
+	return before + beginFigures + "\n\n" + about + "\n\n" + table(rows) + "\n" + endFigures + after, nil
 }
 
-// replaceSection replaces what stands between the marks of a section.
-func replaceSection(document, section, text string) (string, error) {
-	begin, end := marks(section)
-	before, rest, found := strings.Cut(document, begin)
-	_, after, ended := strings.Cut(rest, end)
-	if !found || !ended {
-		return "", fmt.Errorf("the document has no place for section %s: %s and %s", section, begin, end)
+// cellsOf is the cells of a line of a table.
+func cellsOf(line string) []string {
+	cells := strings.Split(strings.Trim(line, "|\n"), "|")
+	for i := range cells {
+		cells[i] = strings.TrimSpace(cells[i])
 	}
-	return before + begin + "\n\n" + text + "\n" + end + after, nil
+	return cells
 }

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// section is a table of docs/BENCHMARKS.md: cases on the same databases.
+// section is cases on the same databases.
 type section struct {
 	name  string
 	about func(*bench) string
@@ -22,14 +22,10 @@ type benchCase struct {
 }
 
 var sections = []section{
-	{name: "small", open: openSmall, end: settleSmall, about: func(b *bench) string { return b.small.String() },
-		cases: []benchCase{{"product", smallProduct}, {"page", smallPage}, {"order", smallOrder}, {"reports", smallReports}, {"hot", smallHot}}},
-	{name: "large", full: true, open: openLarge, end: settleSmall,
-		about: func(b *bench) string { return fmt.Sprintf("%s; nearly empty: %s", b.large, b.largeEmpty) },
-		cases: []benchCase{{"start", largeStart}, {"product", largeProduct}, {"page", largePage}, {"order", largeOrder}, {"reports", largeReports}}},
-	{name: "limits", full: true, open: openLimits, end: settleLimits,
-		about: func(b *bench) string { return fmt.Sprintf("%s; full: with %s orders", b.limits, thousands(b.orders)) },
-		cases: []benchCase{{"product", limitsProduct}, {"page", limitsPage}, {"changing", limitsChanging}, {"reports", limitsReports}, {"hot", limitsHot}}},
+	{name: "limits", full: true, open: openLimits, end: (*stage).settle,
+		about: func(b *bench) string { return fmt.Sprintf("%s; full: %s", b.limits, b.full) },
+		cases: []benchCase{{"start", limitsStart}, {"product", limitsProduct}, {"page", limitsPage}, {"order", limitsOrder}, {"changing", limitsChanging},
+			{"reports", limitsReports}, {"hot", limitsHot}, {"everything", limitsEverything}}},
 	// Reports come first: other cases leave PostgreSQL something to clean up.
 	{name: "webhooks", full: true, open: openWebhooks, end: checkParked,
 		about: func(b *bench) string { return fmt.Sprintf("%s; full: and %s", b.shop, b.recorded().record()) },
@@ -79,7 +75,7 @@ func (b *bench) measureSection(s section) *report {
 
 // sizes are how much there is in each database and each run.
 type sizes struct {
-	small, large, largeEmpty, limits, shop, near size
+	limits, full, shop, near size
 
 	receivers   int           // partners that get webhooks
 	waiting     int           // webhooks of a drain
@@ -99,14 +95,12 @@ const ofEachStore = 100
 func (o options) sizes() sizes {
 	if o.quick {
 		return sizes{
-			small: size{Stores: 2, Products: 240, Orders: 20}, large: size{Stores: 2, Products: 400, Orders: o.orders},
-			largeEmpty: size{Stores: 2, Products: 200, Orders: 10}, limits: size{Stores: 2, Products: 2 * ofEachStore},
+			limits: size{Stores: 2, Products: 2 * ofEachStore, Orders: 10}, full: size{Stores: 3, Products: 3 * ofEachStore, Orders: o.orders},
 			shop: size{Stores: 2, Products: 20}, near: size{Stores: 2000, Products: 2000, Spread: true},
 			receivers: 2, waiting: 20, drains: 1, reportTurns: 1, paid: 12, slow: 8, tracked: 16, moving: 8, step: 200 * time.Millisecond}
 	}
 	return sizes{
-		small: size{Stores: 16, Products: 10_000, Orders: 5_000}, large: size{Stores: 200, Products: 200_000, Orders: o.orders},
-		largeEmpty: size{Stores: 200, Products: 10_000, Orders: 1_000}, limits: size{Stores: 100, Products: 100 * ofEachStore},
+		limits: size{Stores: 100, Products: 100 * ofEachStore, Orders: 1000}, full: size{Stores: 2000, Products: 2000 * ofEachStore, Orders: o.orders},
 		shop: size{Stores: 16, Products: 10_000}, near: size{Stores: 100_000, Products: 100_000, Spread: true},
-		receivers: 4, waiting: 10_000, drains: 3, reportTurns: 16, paid: 8000, slow: 500, tracked: 768, moving: 10_000, step: 5 * time.Second}
+		receivers: 4, waiting: 10_000, drains: 2, reportTurns: 16, paid: 8000, slow: 500, tracked: 768, moving: 10_000, step: 5 * time.Second}
 }

@@ -12,8 +12,7 @@ type stage struct {
 	*bench
 	report *report
 	list   []*contender
-	spare  *dataset // a copy of the small database, on which no service runs
-	sink   *sink    // of webhooks; nil: there is none
+	sink   *sink // of webhooks; nil: there is none
 }
 
 // contender is one database, and the service on it while that runs.
@@ -151,7 +150,7 @@ func (s *stage) compete(t test) map[*contender]*side {
 	}
 	p := s.pace
 	p.Rounds *= max(t.rounds, 1)
-	s.alternate(p, append(turns, t.against...)...)
+	alternate(p, append(turns, t.against...)...)
 	for _, c := range s.list {
 		s.judge(t, c, own, beside[c])
 		if beside[c] != nil {
@@ -163,8 +162,9 @@ func (s *stage) compete(t test) map[*contender]*side {
 }
 
 const (
-	targetFull = 0.85 // of the empty database
-	targetOld  = 0.95 // of an older program
+	targetFull  = 0.85 // of the empty database, if only the record of webhooks is longer
+	targetLarge = 0.8  // of the empty database, if there are 20 times the products as well
+	targetOld   = 0.95 // of an older program
 )
 
 // judge writes the lines of one database.
@@ -205,16 +205,17 @@ func (s *stage) judge(t test, c *contender, own map[*contender]*side, beside *si
 // sold, and begins to note what is.
 func (s *stage) keepBooks() {
 	for _, c := range s.list {
-		c.sample, c.book = allGoods(c.data.shops, ofEachStore), newBook(c.data.Size.Products)
+		c.sample, c.book = allGoods(c.busy()), newBook(c.data.Size.Products)
 		c.stock = stockOf(c.serve().addr, c.key(), c.sample)
 	}
 }
 
-// settle ends a section: what the services hold in memory, and whether the
-// books are right.
-func (s *stage) settle(mostMemory float64) {
+// settle ends a section: how much memory the services held at most, and whether
+// the books are right.
+func (s *stage) settle() {
 	for _, c := range s.list {
-		s.report.memory(c.name, c.serve(), mostMemory)
+		most := map[string]float64{sqliteEngine: 150, postgresEngine: 200}[c.engine]
+		s.report.limit("most memory of the service (VmHWM), "+c.name, c.serve().memory("VmHWM"), most, "MiB")
 	}
 	for _, c := range s.list {
 		s.report.note("Checked at the end on %s: %s.", c.name, c.book.verify(c.service.addr, c.key(), c.sample, c.stock))
@@ -231,7 +232,7 @@ func (c *contender) newBook() *book { return newBook(c.data.Size.Products) }
 // products reads single products as fast as they can be answered.
 func (c *contender) products() []caller {
 	const least = 200 // bytes of an answer
-	return getters(productPaths(allGoods(c.data.shops, 1<<30)), c.key(), least)
+	return getters(pathsOf(allGoods(c.busy())), c.key(), least)
 }
 
 // reporters report spread orders as fast as they can be answered.
@@ -240,7 +241,7 @@ func (c *contender) reporters() []caller {
 	if noted == nil {
 		noted = c.newBook()
 	}
-	return reports(c.data.shops, c.key(), false, noted).fully()
+	return reports(c.busy(), c.key(), false, noted).fully()
 }
 
 // evenly reads products and reports orders at the same time, so many per second.

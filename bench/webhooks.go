@@ -180,7 +180,7 @@ func (s *stage) reportsPosting(c *contender, length pace) {
 		p := c.serve()
 		return run(p.addr, length, c.reporters(), p.meter)
 	})
-	s.alternate(length, alone, posts)
+	alternate(length, alone, posts)
 	s.report.compare(posts, alone, targetPosting, "")
 	s.report.compare(delivered, posts, 0, "")
 	s.report.show(alone)
