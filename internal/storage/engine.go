@@ -8,6 +8,7 @@ import "context"
 type Engine interface {
 	Batches
 	Queue
+	Expiry
 	ReplyStore
 	Quotas
 	Transfer

@@ -8,7 +8,7 @@ import (
 	"purveyor/internal/commerce"
 )
 
-// Queue hands jobs out, and deletes what is old.
+// Queue hands jobs out.
 type Queue interface {
 	// ClaimJobs leases jobs to a worker, the one that came up first first. No two
 	// claims give one job while a lease of it holds.
@@ -17,13 +17,6 @@ type Queue interface {
 	// ReleaseParked has parked jobs of an owner wait again, those that came up
 	// first, at most limit, and returns how many. They keep their RunAt.
 	ReleaseParked(ctx context.Context, owner string, limit int) (int, error)
-
-	// SweepEvents deletes webhook events that were made before the given time
-	// (Unix ms), their attempts and parked jobs, and outbox messages, jobs that were
-	// given up, and dead jobs of that age: a bounded number at a call. Dead jobs of
-	// commerce.HoldingKinds stay. It returns how many rows; 0 when there are no more.
-	// What is deleted is overwritten where the engine has the file.
-	SweepEvents(ctx context.Context, before commerce.Millis) (int, error)
 }
 
 // Jobs reads jobs.

@@ -13,12 +13,16 @@ type Replies interface {
 	Reply(ctx context.Context, key commerce.ReplyKey) (commerce.Reply, error)
 }
 
-// ReplyStore bounds what is stored of replies.
-type ReplyStore interface {
-	// Sweep deletes stored replies made before the given time (Unix ms), a
-	// bounded number at a call, and returns how many.
-	Sweep(ctx context.Context, before commerce.Millis) (int, error)
+// Expiry deletes what is old.
+type Expiry interface {
+	// Sweep deletes rows that have expired by now (schema.Expired), a bounded number
+	// at a call. It returns how many; 0 when there are no more. What is deleted is
+	// overwritten where the engine has the file.
+	Sweep(ctx context.Context, now commerce.Millis) (int, error)
+}
 
+// ReplyStore counts what is stored of replies.
+type ReplyStore interface {
 	// CountReplies writes down what this engine has stored of replies since the last
 	// call, under the hour of now (Unix ms), and returns how many bytes each partner
 	// has stored, over all processes and restarts. It is an estimate: what a process

@@ -11,13 +11,6 @@ import (
 	"purveyor/internal/env"
 )
 
-// How long data stays that partners may still ask for (BEHAVIOUR, Idempotency;
-// openapi.yaml, Events).
-const (
-	replyKeep = 72 * time.Hour
-	eventKeep = 30 * 24 * time.Hour
-)
-
 const (
 	pause = time.Minute // between sweeps that found nothing more
 	// countPause is how far the count of stored replies lags behind: a partner can
@@ -28,10 +21,9 @@ const (
 )
 
 // Store is the part of storage that is swept. Each call deletes a bounded number of
-// rows that were made before a time (Unix ms), and returns how many.
+// rows that have expired, and returns how many.
 type Store interface {
-	Sweep(ctx context.Context, before commerce.Millis) (int, error)
-	SweepEvents(ctx context.Context, before commerce.Millis) (int, error)
+	Sweep(ctx context.Context, now commerce.Millis) (int, error)
 }
 
 // Sweeper sweeps until its context ends.
@@ -49,7 +41,7 @@ func (s *Sweeper) Run(ctx context.Context) {
 	s.env.Drive(func() env.Next { return s.Step(ctx) }, ctx.Done())
 }
 
-// Step sweeps a little of each kind of rows.
+// Step deletes some of the expired rows.
 func (s *Sweeper) Step(ctx context.Context) env.Next {
 	switch {
 	case ctx.Err() != nil:
@@ -58,21 +50,14 @@ func (s *Sweeper) Step(ctx context.Context) env.Next {
 		s.begun = true
 		return env.Next(pause)
 	}
-	replies := s.sweep(ctx, "replies", s.store.Sweep, replyKeep)
-	events := s.sweep(ctx, "events", s.store.SweepEvents, eventKeep)
-	if replies || events {
+	n, err := s.store.Sweep(ctx, commerce.MillisOf(s.env.Now()))
+	if err != nil && ctx.Err() == nil {
+		slog.Warn("expired rows were not deleted", "error", err)
+	}
+	if err == nil && n > 0 {
 		return env.AtOnce
 	}
 	return env.Next(pause)
-}
-
-// sweep reports whether more may be left.
-func (s *Sweeper) sweep(ctx context.Context, what string, sweep func(context.Context, commerce.Millis) (int, error), keep time.Duration) bool {
-	n, err := sweep(ctx, commerce.MillisOf(s.env.Now().Add(-keep)))
-	if err != nil && ctx.Err() == nil {
-		slog.Warn("expired rows were not deleted", "what", what, "error", err)
-	}
-	return err == nil && n > 0
 }
 
 // Count drives the counting of stored replies until ctx ends, and counts a last

@@ -14,29 +14,22 @@ import (
 	"purveyor/internal/env"
 )
 
-// store has so many portions to sweep.
+// store has so many portions to sweep. The database is away at the call after that.
 type store struct {
-	mu              sync.Mutex
-	replies, events int
-	calls           []commerce.Millis // of Sweep: before when
+	mu       sync.Mutex
+	portions int
+	calls    []commerce.Millis // of Sweep: by what time
 }
 
-func (s *store) Sweep(_ context.Context, before commerce.Millis) (int, error) {
+func (s *store) Sweep(_ context.Context, now commerce.Millis) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.calls = append(s.calls, before)
-	s.replies--
-	return max(0, min(1, s.replies+1)), nil
-}
-
-func (s *store) SweepEvents(context.Context, commerce.Millis) (int, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.events--
-	if s.events == 0 {
-		return 0, errors.New("the database is away")
+	s.calls = append(s.calls, now)
+	s.portions--
+	if s.portions == -2 {
+		return 1, errors.New("the database is away")
 	}
-	return max(0, min(1, s.events+1)), nil
+	return max(0, min(1, s.portions+1)), nil
 }
 
 func (s *store) swept() []commerce.Millis {
@@ -49,7 +42,7 @@ func (s *store) swept() []commerce.Millis {
 // context.
 func TestSweeper(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := &store{replies: 3, events: 1}
+		s := &store{portions: 3}
 		ctx, cancel := context.WithCancel(t.Context())
 		began := time.Now()
 		go New(env.Env{}, s).Run(ctx)
@@ -60,13 +53,13 @@ func TestSweeper(t *testing.T) {
 		}
 		time.Sleep(2 * time.Second)
 		synctest.Wait()
-		if len(s.swept()) != 4 || s.swept()[0] != commerce.MillisOf(began.Add(time.Minute-replyKeep)) {
-			t.Errorf("replies were swept by %v", s.swept())
+		if len(s.swept()) != 4 || s.swept()[0] != commerce.MillisOf(began.Add(time.Minute)) {
+			t.Errorf("rows were swept by %v", s.swept())
 		}
 		time.Sleep(time.Minute)
 		synctest.Wait()
 		if len(s.swept()) != 5 {
-			t.Errorf("replies were swept %d times after two minutes", len(s.swept()))
+			t.Errorf("rows were swept %d times after two minutes", len(s.swept()))
 		}
 		cancel()
 		synctest.Wait()

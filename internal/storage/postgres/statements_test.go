@@ -100,9 +100,9 @@ var never = map[string]*regexp.Regexp{
 var allShards = regexp.MustCompile(`^SELECT (count\(\*\), max\(updated_on\)|store_id, product_id, updated_on, .*) FROM stock WHERE .*\(updated_on, product_id\) > ` +
 	`|^SELECT .* FROM stock WHERE \(store_id, product_id\) > ` +
 	`|^SELECT .* FROM payments WHERE \(store_id, order_id\) > ` +
-	`|^(SELECT partner_id, sum\(bytes\)::bigint|DELETE) FROM stored_replies ` +
+	`|^SELECT partner_id, (sum\(bytes\)::bigint|hour) FROM stored_replies ` +
 	`|^SELECT partner_id, digest FROM replies WHERE created_on < \$1 ` +
-	`|^SELECT slot, id FROM jobs WHERE state = '(parked|dead|given_up)' AND ` +
+	`|^SELECT slot, id FROM jobs WHERE (run_at < \$1 AND .*)?state = '(parked|dead|given_up)'` +
 	`|^SELECT slot, id, kind, .* FROM jobs WHERE state = '(parked|dead|given_up)' AND .*LIMIT \$5$` +
 	`|^(SELECT|DELETE) .*FROM (outbox|courier_notices) WHERE id < ` +
 	`|^SELECT .* FROM courier_notices WHERE delivery_id = `)

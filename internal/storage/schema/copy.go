@@ -10,8 +10,9 @@ import (
 // Plain is a table as its columns alone, for what moves rows without looking
 // at them.
 type Plain struct {
-	Name, Columns, Shard string
-	kinds                []*kind
+	Name, Key, Columns, Shard string
+	Expired                   []Expired
+	kinds                     []*kind
 }
 
 // Plains are the tables of All, each once, for copies.
@@ -25,7 +26,7 @@ func plains() (list []*Plain) {
 		}
 		var k kinds
 		d.BindZero(&k, Whole)
-		list = append(list, &Plain{s.Name, s.Columns(), s.Shard, k.list})
+		list = append(list, &Plain{s.Name, s.Key, s.Columns(), s.Shard, s.Expired, k.list})
 	}
 	return list
 }
@@ -60,6 +61,13 @@ func (k *kinds) Float(*float64) Binder { return k.add(floatKind) }
 // Move reads the columns of a row and binds them.
 func (p *Plain) Move(s Scanner, b Binder) {
 	for _, k := range p.kinds {
+		k.move(s, b)
+	}
+}
+
+// MoveKey reads the columns of a key and binds them.
+func (p *Plain) MoveKey(s Scanner, b Binder) {
+	for _, k := range p.kinds[:len(Split(p.Key))] {
 		k.move(s, b)
 	}
 }

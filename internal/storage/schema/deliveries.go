@@ -54,7 +54,8 @@ var StrayCallbacks = Log[commerce.StrayCallback]{
 		b.Text(n.ID).Text(n.DeliveryID).Text(n.Provider).Text(n.Body).Int(int64(n.ReceivedOn))
 	},
 	Changes: func(c *commerce.Changes) *[]commerce.StrayCallback { return &c.StrayCallbacks },
-	Traits:  Traits{Shard: "id"},
+	Traits: Traits{Shard: "id",
+		Expired: []Expired{{Keep: EventKeep, Column: "id", Prefix: commerce.PrefixStrayCallback, Order: "id"}}},
 }
 
 // ScanStrayCallback reads all columns of StrayCallbacks.

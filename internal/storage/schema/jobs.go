@@ -1,6 +1,10 @@
 package schema
 
-import "purveyor/internal/commerce"
+import (
+	"strings"
+
+	"purveyor/internal/commerce"
+)
 
 // Jobs has what is to be done outside of the process.
 var Jobs = Table[commerce.JobKey, commerce.Job]{
@@ -27,7 +31,20 @@ var Jobs = Table[commerce.JobKey, commerce.Job]{
 	Ended:   func(n *commerce.Needs) *[]commerce.JobKey { return &n.EndedJobs },
 	Deleted: func(c *commerce.Changes) *[]commerce.JobKey { return &c.DoneJobs },
 	Lock:    LockAll,
-	Traits:  Traits{Shard: "slot"},
+	Traits: Traits{Shard: "slot", Expired: []Expired{
+		{Keep: EventKeep, Column: "run_at", Where: "state = 'parked'", Partner: "owner", Order: "run_at, slot, id"},
+		{Keep: EventKeep, Column: "run_at", Where: "state = 'dead' AND kind NOT IN (" + holdingKinds() + ")", Order: "run_at, slot, id"},
+		{Keep: EventKeep, Column: "run_at", Where: "state = 'given_up'", Order: "run_at, slot, id"},
+	}},
+}
+
+// holdingKinds are the kinds whose dead jobs stay, as SQL writes them.
+func holdingKinds() string {
+	var list []string
+	for _, kind := range commerce.HoldingKinds {
+		list = append(list, "'"+string(kind)+"'")
+	}
+	return strings.Join(list, ", ")
 }
 
 // NewJobs adds jobs under new ids, which no command asks for, to the table of jobs.

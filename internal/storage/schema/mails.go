@@ -26,7 +26,8 @@ var Outbox = Log[commerce.UnsentMessage]{
 			Text(string(m.Reason)).Text(m.OrderID).Int(int64(m.CreatedOn))
 	},
 	Changes: func(c *commerce.Changes) *[]commerce.UnsentMessage { return &c.Outbox },
-	Traits:  Traits{Shard: "id"},
+	Traits: Traits{Shard: "id",
+		Expired: []Expired{{Keep: EventKeep, Column: "id", Prefix: commerce.PrefixOutbox, Order: "id"}}},
 }
 
 // ScanOutbox reads all columns of Outbox.

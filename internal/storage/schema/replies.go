@@ -7,6 +7,7 @@ import (
 	"encoding/binary"
 	"io"
 	"sync"
+	"time"
 
 	"purveyor/internal/commerce"
 )
@@ -38,7 +39,8 @@ var Replies = Table[commerce.ReplyKey, commerce.Reply]{
 	Changes: func(c *commerce.Changes) *[]commerce.Reply { return &c.Replies },
 	Locked:  func(n *commerce.Needs) *[]commerce.ReplyKey { return &n.OpenReplies },
 	Deleted: func(c *commerce.Changes) *[]commerce.ReplyKey { return &c.Released },
-	Traits:  Traits{Shard: "partner_id", Collides: true, AddedByName: true, Single: true},
+	Traits: Traits{Shard: "partner_id", Collides: true, AddedByName: true, Single: true,
+		Expired: []Expired{{Keep: ReplyKeep, Column: "created_on", Order: "created_on"}}},
 }
 
 func digest(k commerce.ReplyKey) []byte {
@@ -164,6 +166,7 @@ type storedReplies struct {
 // log only in what is copied: engines add to the rows of the running hour.
 var StoredReplies = Log[storedReplies]{
 	Name: "stored_replies", ID: "partner_id, hour", Rest: "bytes",
-	Bind:   func(b Binder, v *storedReplies) { b.Text(v.PartnerID).Int(v.Hour).Int(v.Bytes) },
-	Traits: Traits{Shard: "partner_id"},
+	Bind: func(b Binder, v *storedReplies) { b.Text(v.PartnerID).Int(v.Hour).Int(v.Bytes) },
+	Traits: Traits{Shard: "partner_id", // the hour has ended when it expires, and all rows are few
+		Expired: []Expired{{Keep: ReplyKeep + time.Hour, Column: "hour", Order: "partner_id, hour"}}},
 }

@@ -69,6 +69,8 @@ type Traits struct {
 	Counted bool
 	// Unordered: the table has no key, so the order of inserts does not matter.
 	Unordered bool
+	// Expired are the rows that sweeps delete.
+	Expired []Expired
 }
 
 // Everywhere is the Shard of a small table that all others may refer to: each

@@ -31,7 +31,8 @@ var WebhookEvents = Log[commerce.WebhookEvent]{
 			Text(e.TraceID).JSON(e.Data).Int(int64(e.Timestamp))
 	},
 	Changes: func(c *commerce.Changes) *[]commerce.WebhookEvent { return &c.Webhooks },
-	Traits:  Traits{Shard: "partner_id"},
+	Traits: Traits{Shard: "partner_id",
+		Expired: []Expired{{Keep: EventKeep, Column: "id", Prefix: commerce.PrefixEvent, Partner: "partner_id", Order: "id"}}},
 }
 
 // ScanEvent reads the columns of WebhookEvents that follow the partner's.
@@ -47,7 +48,8 @@ var Attempts = Log[commerce.WebhookAttempt]{
 		b.Text(a.PartnerID).Text(a.EventID).Text(a.ID).Text(a.URL).Int(int64(a.At)).Int(a.TookMs).Int(a.Status).Text(a.Error).Text(a.Answer)
 	},
 	Changes: func(c *commerce.Changes) *[]commerce.WebhookAttempt { return &c.Attempts },
-	Traits:  Traits{Shard: "partner_id"},
+	Traits: Traits{Shard: "partner_id",
+		Expired: []Expired{{Keep: EventKeep, Column: "event_id", Prefix: commerce.PrefixEvent, Partner: "partner_id", Order: "event_id, id"}}},
 }
 
 // ScanAttempt reads the columns of Attempts that follow the event's key.

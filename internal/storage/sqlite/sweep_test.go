@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"purveyor/internal/commerce"
+	"purveyor/internal/storage/schema"
 	"purveyor/internal/storage/storagetest"
 )
 
@@ -43,7 +44,7 @@ func TestSweptIsOverwritten(t *testing.T) {
 	}
 	total := 0
 	for n := 1; n > 0; total += n {
-		if n, err = e.SweepEvents(context.Background(), before); err != nil {
+		if n, err = e.Sweep(context.Background(), commerce.Millis(before).Add(schema.EventKeep)); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 
 	"purveyor/internal/commerce"
 	"purveyor/internal/storage"
+	"purveyor/internal/storage/schema"
 )
 
 var events = map[string]func(*testing.T, Database){
@@ -210,7 +211,7 @@ func sweepEvents(t *testing.T, db Database) {
 		t.Fatalf("before: %v", got)
 	}
 	for _, want := range []int{8, 0} {
-		if n, err := e.SweepEvents(context.Background(), before); n != want || err != nil {
+		if n, err := e.Sweep(context.Background(), commerce.Millis(before).Add(schema.EventKeep)); n != want || err != nil {
 			t.Errorf("swept %d, %v; want %d", n, err, want)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 
 	"purveyor/internal/commerce"
 	"purveyor/internal/storage"
+	"purveyor/internal/storage/schema"
 )
 
 // countReplies: what engines store adds up over processes and restarts, by
@@ -46,7 +47,7 @@ func countReplies(t *testing.T, db Database) {
 	store(two, "b", "2", 0)
 	want(two, sofar+256, 512)
 	for _, before := range []int64{now - hour, now - hour + 1, now} { // the hour of the first ones ended an hour ago
-		if _, err := one.Sweep(ctx, commerce.Millis(before)); err != nil {
+		if _, err := one.Sweep(ctx, commerce.Millis(before).Add(schema.ReplyKeep)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -59,7 +60,7 @@ func sweep(t *testing.T, db Database) {
 	Change(t, e, commerce.Needs{Replies: keys}, func(*commerce.Rows, commerce.Millis) commerce.Changes {
 		return commerce.Changes{Replies: []commerce.Reply{{ReplyKey: keys[0], CreatedOn: 99}, {ReplyKey: keys[1], CreatedOn: 100}}}
 	})
-	if n, err := e.Sweep(context.Background(), 100); n != 1 || err != nil {
+	if n, err := e.Sweep(context.Background(), commerce.Millis(100).Add(schema.ReplyKeep)); n != 1 || err != nil {
 		t.Errorf("swept %d, %v; want 1", n, err)
 	}
 	look(t, e, commerce.Needs{Replies: keys}, func(rows *commerce.Rows) {

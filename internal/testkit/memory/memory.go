@@ -207,19 +207,6 @@ func (e *Engine) GrantQuota(_ context.Context, w commerce.RateWindow, limit, wan
 // sweepMost is how many rows a call of a sweep deletes.
 const sweepMost = 1000
 
-// Sweep implements storage.Engine.
-func (e *Engine) Sweep(ctx context.Context, before commerce.Millis) (n int, err error) {
-	err = e.write(ctx, func() {
-		for s := range e.stored {
-			if commerce.Millis(s.hour) <= before-schema.HourMs {
-				delete(e.stored, s)
-			}
-		}
-		n = sweep(e.tables.replies.rows, sweepMost, func(r commerce.Reply) bool { return r.CreatedOn < commerce.Millis(before) })
-	})
-	return n, err
-}
-
 // CountReplies implements storage.Engine.
 func (e *Engine) CountReplies(ctx context.Context, now commerce.Millis) (schema.ReplyBytes, error) {
 	all := schema.ReplyBytes{}
@@ -234,17 +221,24 @@ func (e *Engine) CountReplies(ctx context.Context, now commerce.Millis) (schema.
 	return all, err
 }
 
-// SweepEvents implements storage.Engine. Ids begin with their time.
-func (e *Engine) SweepEvents(ctx context.Context, before commerce.Millis) (n int, err error) {
+// Sweep implements storage.Engine. Ids begin with their time.
+func (e *Engine) Sweep(ctx context.Context, now commerce.Millis) (n int, err error) {
+	replies, events := now.Add(-schema.ReplyKeep), now.Add(-schema.EventKeep)
 	older := func(prefix, id string) bool {
-		return id < commerce.NewID(prefix, commerce.Millis(before), commerce.Entropy{})
+		return id < commerce.NewID(prefix, max(0, events), commerce.Entropy{})
 	}
 	err = e.write(ctx, func() {
+		for s := range e.stored {
+			if commerce.Millis(s.hour) <= replies-schema.HourMs {
+				delete(e.stored, s)
+			}
+		}
 		l, partners := &e.logs, e.tables.partners.rows
 		of := func(id string) bool { _, there := partners[id]; return there }
+		n += sweep(e.tables.replies.rows, sweepMost-n, func(r commerce.Reply) bool { return r.CreatedOn < replies })
 		n += sweep(l.attempts, sweepMost-n, func(a commerce.WebhookAttempt) bool { return of(a.PartnerID) && older(commerce.PrefixEvent, a.EventID) })
 		n += sweep(e.tables.jobs.rows, sweepMost-n, func(j commerce.Job) bool {
-			return j.RunAt < commerce.Millis(before) && (j.State == commerce.JobParked && of(j.Owner) || j.State == commerce.JobDead && !j.Kind.Holds() || j.State == commerce.JobGivenUp)
+			return j.RunAt < events && (j.State == commerce.JobParked && of(j.Owner) || j.State == commerce.JobDead && !j.Kind.Holds() || j.State == commerce.JobGivenUp)
 		})
 		n += sweep(l.events, sweepMost-n, func(v commerce.WebhookEvent) bool { return of(v.PartnerID) && older(commerce.PrefixEvent, v.ID) })
 		n += sweep(l.notices, sweepMost-n, func(v commerce.StrayCallback) bool { return older(commerce.PrefixStrayCallback, v.ID) })

@@ -1,0 +1,87 @@
+package schema
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"purveyor/internal/commerce"
+)
+
+// How long data stays that partners may still ask for (BEHAVIOUR, Idempotency;
+// openapi.yaml, Events).
+const (
+	ReplyKeep = 72 * time.Hour
+	EventKeep = 30 * 24 * time.Hour
+)
+
+// Expired says which rows of a table sweeps delete: those that are older than Keep.
+type Expired struct {
+	Keep time.Duration
+	// Column has the time of a row: Unix ms, or an id with this Prefix, which begins
+	// with the time.
+	Column, Prefix string
+	Where          string // a further condition; empty: there is none
+	// Partner is a column with a partner's id. The index begins with it, so rows are
+	// looked for partner by partner. Empty: the index begins with Column.
+	Partner string
+	Order   string // columns of the index, from Column on
+}
+
+// Condition is true for rows that a sweep deletes. Its parameters, which are
+// numbered from first on, are those of Args.
+func (x Expired) Condition(first int) string {
+	list := []string{x.Column + " < $" + strconv.Itoa(first)}
+	if x.Partner != "" {
+		list = append(list, x.Partner+" = $"+strconv.Itoa(first+1))
+	}
+	if x.Where != "" {
+		list = append(list, x.Where)
+	}
+	return strings.Join(list, " AND ")
+}
+
+// Args are those of Condition; partnerID is of no matter without a Partner.
+func (x Expired) Args(now commerce.Millis, partnerID string) []any {
+	before := max(0, now.Add(-x.Keep))
+	args := []any{int64(before)}
+	if x.Prefix != "" {
+		args[0] = commerce.NewID(x.Prefix, before, commerce.Entropy{})
+	}
+	if x.Partner != "" {
+		args = append(args, partnerID)
+	}
+	return args
+}
+
+// FindSQL selects the keys of at most so many rows as its last parameter says.
+func (p *Plain) FindSQL(x Expired) string {
+	limit := 2
+	if x.Partner != "" {
+		limit++
+	}
+	return "SELECT " + p.Key + " FROM " + p.Name + " WHERE " + x.Condition(1) + " ORDER BY " + x.Order + " LIMIT $" + strconv.Itoa(limit)
+}
+
+// Sweep calls remove for each kind of expired rows, and for each partner where
+// rows are looked for so, until most rows are removed. It returns how many were.
+func Sweep(now commerce.Millis, partners []commerce.Partner, most int, remove func(p *Plain, x Expired, args []any, limit int) (int, error)) (n int, err error) {
+	for _, p := range Plains {
+		for _, x := range p.Expired {
+			of := partners
+			if x.Partner == "" {
+				of = []commerce.Partner{{}}
+			}
+			for _, partner := range of {
+				if n >= most {
+					return n, nil
+				}
+				removed, err := remove(p, x, x.Args(now, partner.ID), most-n)
+				if n += removed; err != nil {
+					return n, err
+				}
+			}
+		}
+	}
+	return n, nil
+}
