@@ -69,6 +69,16 @@ func buildAndRun(m *testing.M) int {
 	return m.Run()
 }
 
+// besideNothing leaves a test that sends all it can to a later step of scripts/test:
+// beside others it would be answered too late. There it runs without the race
+// detector; the full run also has it with the race detector.
+func besideNothing(t *testing.T) {
+	t.Helper()
+	if raceEnabled && os.Getenv("PURVEYOR_TEST_LOAD") == "" {
+		t.Skip("runs in a step of its own")
+	}
+}
+
 // readSources lists the folders of the program's code. "go test" remembers which
 // folders a test has listed, and runs it again when a file there has changed. It
 // does not see what the build in a process of its own depends on.
