@@ -25,7 +25,6 @@ type Database struct {
 
 	mu          sync.Mutex // guards what follows; it is never held while a caller waits
 	tables      tables
-	logs        logs
 	stamp       int64
 	nextStoreNo int64
 	windows     map[commerce.RateWindow]int64
@@ -39,7 +38,7 @@ type storedIn struct {
 
 // New makes an empty database.
 func New() *Database {
-	d := &Database{writer: make(chan struct{}, 1), tables: newTables(), logs: newLogs(), nextStoreNo: 1,
+	d := &Database{writer: make(chan struct{}, 1), tables: newTables(), nextStoreNo: 1,
 		windows: map[commerce.RateWindow]int64{}, stored: map[storedIn]int64{}}
 	d.writer <- struct{}{}
 	return d
@@ -91,9 +90,7 @@ func (e *Engine) Load(ctx context.Context, needs ...commerce.Needs) (storage.Bat
 	for i := range needs {
 		schema.Require(&b.rows, &needs[i])
 	}
-	for _, t := range e.tables.all() {
-		t.load(&b.rows)
-	}
+	e.tables.load(&b.rows)
 	if b.rows.NextStoreNo == commerce.NeedStoreNo {
 		b.rows.NextStoreNo = e.nextStoreNo
 	}
@@ -125,19 +122,10 @@ func (b *batch) Save(context.Context) error {
 	e, r := b.e, &b.rows
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	for _, t := range e.tables.all() {
-		if err := t.check(r); err != nil {
-			return err
-		}
-	}
-	if err := e.logs.check(&r.Appended, &e.tables); err != nil {
+	if err := e.tables.save(changes(r)); err != nil {
 		return err
 	}
 	e.replies.Add(packed(&r.Replies))
-	for _, t := range e.tables.all() {
-		t.save(r)
-	}
-	e.logs.append(&r.Appended, &e.tables)
 	e.stamp, e.nextStoreNo = b.stamp, max(e.nextStoreNo, r.NextStoreNo)
 	return nil
 }
@@ -233,23 +221,27 @@ func (e *Engine) Sweep(ctx context.Context, now commerce.Millis) (n int, err err
 				delete(e.stored, s)
 			}
 		}
-		l, partners := &e.logs, e.tables.partners.rows
-		of := func(id string) bool { _, there := partners[id]; return there }
-		n += sweep(e.tables.replies.rows, sweepMost-n, func(r commerce.Reply) bool { return r.CreatedOn < replies })
-		n += sweep(l.attempts, sweepMost-n, func(a commerce.WebhookAttempt) bool { return of(a.PartnerID) && older(commerce.PrefixEvent, a.EventID) })
-		n += sweep(e.tables.jobs.rows, sweepMost-n, func(j commerce.Job) bool {
+		of := func(id string) bool { _, there := get(e.tables, &schema.Partners, id); return there }
+		n += sweep(e.tables, &schema.Replies, sweepMost-n, func(r commerce.Reply) bool { return r.CreatedOn < replies })
+		n += sweep(e.tables, &schema.Attempts, sweepMost-n, func(a commerce.WebhookAttempt) bool {
+			return of(a.PartnerID) && older(commerce.PrefixEvent, a.EventID)
+		})
+		n += sweep(e.tables, &schema.Jobs, sweepMost-n, func(j commerce.Job) bool {
 			return j.RunAt < events && (j.State == commerce.JobParked && of(j.Owner) || j.State == commerce.JobDead && !j.Kind.Holds() || j.State == commerce.JobGivenUp)
 		})
-		n += sweep(l.events, sweepMost-n, func(v commerce.WebhookEvent) bool { return of(v.PartnerID) && older(commerce.PrefixEvent, v.ID) })
-		n += sweep(l.notices, sweepMost-n, func(v commerce.StrayCallback) bool { return older(commerce.PrefixStrayCallback, v.ID) })
-		n += sweep(l.outbox, sweepMost-n, func(m commerce.UnsentMessage) bool { return older(commerce.PrefixOutbox, m.ID) })
+		n += sweep(e.tables, &schema.WebhookEvents, sweepMost-n, func(v commerce.WebhookEvent) bool {
+			return of(v.PartnerID) && older(commerce.PrefixEvent, v.ID)
+		})
+		n += sweep(e.tables, &schema.StrayCallbacks, sweepMost-n, func(v commerce.StrayCallback) bool { return older(commerce.PrefixStrayCallback, v.ID) })
+		n += sweep(e.tables, &schema.Outbox, sweepMost-n, func(m commerce.UnsentMessage) bool { return older(commerce.PrefixOutbox, m.ID) })
 	})
 	return n, err
 }
 
-func sweep[K comparable, V any](rows map[K]V, most int, old func(V) bool) (n int) {
+func sweep[V any](t tables, of schema.Described, most int, old func(V) bool) (n int) {
+	rows := t[of.Shape().Name]
 	for k, v := range rows {
-		if n < most && old(v) {
+		if n < most && old(v.(V)) {
 			delete(rows, k)
 			n++
 		}
@@ -260,14 +252,14 @@ func sweep[K comparable, V any](rows map[K]V, most int, old func(V) bool) (n int
 // ClaimJobs implements storage.Engine.
 func (e *Engine) ClaimJobs(ctx context.Context, c storage.JobClaim) (list []commerce.Job, err error) {
 	err = e.write(ctx, func() {
-		list = selected(e.tables.jobs.rows, func(j commerce.Job) bool {
+		list = selected(e.tables, &schema.Jobs, func(j commerce.Job) bool {
 			return j.Slot == c.Slot && j.Due(c.Now) && !j.Leased(c.Now) && (c.Ahead || j.RunAt <= c.Now) &&
 				slices.Contains(c.Classes, j.Lane().JobClass) && !slices.Contains(c.Except, j.Lane())
 		}, byRunAt)
 		list = list[:min(len(list), c.Limit)]
 		for i, j := range list {
 			list[i] = j.LeasedTo(c.Worker, c.Until)
-			e.tables.jobs.rows[j.Key()] = list[i]
+			put(e.tables, &schema.Jobs, list[i])
 		}
 	})
 	return list, err
@@ -276,10 +268,10 @@ func (e *Engine) ClaimJobs(ctx context.Context, c storage.JobClaim) (list []comm
 // ReleaseParked implements storage.Engine.
 func (e *Engine) ReleaseParked(ctx context.Context, owner string, limit int) (n int, err error) {
 	err = e.write(ctx, func() {
-		parked := selected(e.tables.jobs.rows, func(j commerce.Job) bool { return j.State == commerce.JobParked && j.Owner == owner }, byRunAt)
+		parked := selected(e.tables, &schema.Jobs, func(j commerce.Job) bool { return j.State == commerce.JobParked && j.Owner == owner }, byRunAt)
 		for _, j := range parked[:min(len(parked), limit)] {
 			j.State = commerce.JobWaiting
-			e.tables.jobs.rows[j.Key()] = j
+			put(e.tables, &schema.Jobs, j)
 			n++
 		}
 	})
@@ -288,21 +280,21 @@ func (e *Engine) ReleaseParked(ctx context.Context, owner string, limit int) (n 
 
 // Orders are all that there are, in the order of their ids.
 func (d *Database) Orders() []commerce.Order {
-	all, _ := list(reader{d}, d.tables.orders.rows, -1, func(commerce.Order) bool { return true },
+	all, _ := list(reader{d}, &schema.Orders, -1, func(commerce.Order) bool { return true },
 		func(a, b commerce.Order) int { return cmp.Compare(a.ID, b.ID) })
 	return all
 }
 
 // OpenReplies are the stored replies whose answer is not decided yet.
 func (d *Database) OpenReplies() []commerce.Reply {
-	open, _ := list(reader{d}, d.tables.replies.rows, -1, commerce.Reply.Open,
+	open, _ := list(reader{d}, &schema.Replies, -1, commerce.Reply.Open,
 		func(a, b commerce.Reply) int { return cmp.Compare(a.Key, b.Key) })
 	return open
 }
 
 // SandboxObjects are all that there are, in the order of their ids.
 func (d *Database) SandboxObjects() []commerce.SandboxObject {
-	all, _ := list(reader{d}, d.tables.sandbox.rows, -1, func(commerce.SandboxObject) bool { return true },
+	all, _ := list(reader{d}, &schema.SandboxObjects, -1, func(commerce.SandboxObject) bool { return true },
 		func(a, b commerce.SandboxObject) int { return cmp.Compare(a.ID, b.ID) })
 	return all
 }

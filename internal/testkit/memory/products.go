@@ -6,21 +6,30 @@ import (
 
 	"purveyor/internal/commerce"
 	"purveyor/internal/storage"
+	"purveyor/internal/storage/schema"
 )
 
 // Product implements storage.Reader.
 func (r reader) Product(_ context.Context, id string) (commerce.Item, storage.Version, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	key := commerce.ProductKey{StoreID: r.tables.productStores.rows[id].StoreID, ProductID: id}
-	if _, there := r.tables.stock.rows[key]; !there {
+	key := r.productKey(id)
+	if _, there := get(r.tables, &schema.Stock, key); !there {
 		return commerce.Item{}, 0, storage.ErrNotFound
 	}
 	return r.item(key), storage.Version(r.stamp), nil
 }
 
+// productKey is the key of a product, with an empty store if there is no such product.
+func (d *Database) productKey(id string) commerce.ProductKey {
+	of, _ := get(d.tables, &schema.ProductStores, id)
+	return commerce.ProductKey{StoreID: of.StoreID, ProductID: id}
+}
+
 func (d *Database) item(key commerce.ProductKey) commerce.Item {
-	return commerce.Item{Product: clone(d.tables.products.rows[key]), Stock: clone(d.tables.stock.rows[key])}
+	product, _ := get(d.tables, &schema.Products, key)
+	stock, _ := get(d.tables, &schema.Stock, key)
+	return commerce.Item{Product: clone(product), Stock: clone(stock)}
 }
 
 // Items implements storage.Reader.
@@ -30,7 +39,7 @@ func (r reader) Items(_ context.Context, storeID string, ids []string) (map[stri
 	items := map[string]commerce.Item{}
 	for _, id := range ids {
 		key := commerce.ProductKey{StoreID: storeID, ProductID: id}
-		if _, there := r.tables.stock.rows[key]; there {
+		if _, there := get(r.tables, &schema.Stock, key); there {
 			items[id] = r.item(key)
 		}
 	}
@@ -61,7 +70,8 @@ func (r reader) Unchanged(_ context.Context, s storage.ReadSet, v storage.Versio
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if s.Product.ProductID != "" {
-		return storage.Version(r.stamp), r.tables.stock.rows[s.Product].UpdatedOn <= commerce.Millis(v), nil
+		stock, _ := get(r.tables, &schema.Stock, s.Product)
+		return storage.Version(r.stamp), stock.UpdatedOn <= commerce.Millis(v), nil
 	}
 	versions := r.versions(s.Filter)
 	if !s.Ends {
@@ -74,7 +84,7 @@ func (r reader) Unchanged(_ context.Context, s storage.ReadSet, v storage.Versio
 // versions are all that follow the position of a filter, in order. The lock is
 // held.
 func (d *Database) versions(f storage.ProductFilter) (list []commerce.ProductVersion) {
-	for key, s := range d.tables.stock.rows {
+	for key, s := range each(d.tables, &schema.Stock) {
 		v := commerce.ProductVersion{ProductKey: key, UpdatedOn: s.UpdatedOn}
 		if (f.StoreIDs == nil || slices.Contains(f.StoreIDs, s.StoreID)) && (f.CategoryID == "" || s.CategoryID == f.CategoryID) &&
 			(f.Active == nil || s.Active == *f.Active) && (!f.AvailableOnly || s.Quantity > 0) &&

@@ -8,39 +8,27 @@ import (
 
 	"purveyor/internal/commerce"
 	"purveyor/internal/storage"
+	"purveyor/internal/storage/schema"
 )
 
 // reader implements storage.Reader. Each call sees one state, under the lock.
 type reader struct{ *Database }
 
-func one[K comparable, V any](r reader, rows map[K]V, key K) (V, error) {
+func one[K comparable, V any](r reader, of *schema.Table[K, V], key K) (v V, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	v, there := rows[key]
+	v, there := get(r.tables, of, key)
 	if !there {
 		return v, storage.ErrNotFound
 	}
 	return clone(v), nil
 }
 
-// several reads rows by key; those that are not there are absent.
-func several[K comparable, V any](r reader, rows map[K]V, keys []K) (map[K]V, error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	found := map[K]V{}
-	for _, k := range keys {
-		if v, there := rows[k]; there {
-			found[k] = clone(v)
-		}
-	}
-	return found, nil
-}
-
 // list reads the rows that are wanted, at most limit (below 0: all) in order.
-func list[K comparable, V any](r reader, rows map[K]V, limit int, wanted func(V) bool, order func(a, b V) int) ([]V, error) {
+func list[V any](r reader, of schema.Described, limit int, wanted func(V) bool, order func(a, b V) int) ([]V, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	all := selected(rows, wanted, order)
+	all := selected(r.tables, of, wanted, order)
 	if limit >= 0 {
 		all = all[:min(len(all), limit)]
 	}
@@ -48,8 +36,8 @@ func list[K comparable, V any](r reader, rows map[K]V, limit int, wanted func(V)
 }
 
 // first reads a row that is not found by its key.
-func first[K comparable, V any](r reader, rows map[K]V, wanted func(V) bool) (v V, err error) {
-	found, _ := list(r, rows, 1, wanted, func(V, V) int { return 0 })
+func first[V any](r reader, of schema.Described, wanted func(V) bool) (v V, err error) {
+	found, _ := list(r, of, 1, wanted, func(V, V) int { return 0 })
 	if len(found) == 0 {
 		return v, storage.ErrNotFound
 	}
@@ -57,21 +45,21 @@ func first[K comparable, V any](r reader, rows map[K]V, wanted func(V) bool) (v 
 }
 
 func (r reader) Store(_ context.Context, id string) (commerce.Store, error) {
-	return one(r, r.tables.stores.rows, id)
+	return one(r, &schema.Stores, id)
 }
 
 func (r reader) StoreByNo(_ context.Context, no int64) (commerce.Store, error) {
-	return first(r, r.tables.stores.rows, func(s commerce.Store) bool { return s.No == no })
+	return first(r, &schema.Stores, func(s commerce.Store) bool { return s.No == no })
 }
 
 func (r reader) Stores(_ context.Context, f storage.StoreFilter) ([]commerce.Store, error) {
-	return list(r, r.tables.stores.rows, f.Limit, func(s commerce.Store) bool {
+	return list(r, &schema.Stores, f.Limit, func(s commerce.Store) bool {
 		return s.Active == f.Active && s.ID > f.After && (f.IDs == nil || slices.Contains(f.IDs, s.ID))
 	}, func(a, b commerce.Store) int { return cmp.Compare(a.ID, b.ID) })
 }
 
 func (r reader) Sites(_ context.Context, f storage.SiteFilter) (sites []commerce.Site, err error) {
-	stores, err := list(r, r.tables.stores.rows, -1, func(s commerce.Store) bool {
+	stores, err := list(r, &schema.Stores, -1, func(s commerce.Store) bool {
 		return s.Active == f.Active && slices.ContainsFunc(f.Area, func(strip commerce.Strip) bool {
 			at, known := s.Point()
 			return known && s.Band() == strip.Band && strip.West <= at.Lng && at.Lng <= strip.East
@@ -86,14 +74,14 @@ func (r reader) Sites(_ context.Context, f storage.SiteFilter) (sites []commerce
 }
 
 func (r reader) Categories(_ context.Context, f storage.CategoryFilter) ([]commerce.Category, error) {
-	return list(r, r.tables.categories.rows, -1, func(c commerce.Category) bool {
+	return list(r, &schema.Categories, -1, func(c commerce.Category) bool {
 		if f.Active != nil && *f.Active != c.Active {
 			return false
 		}
 		if f.StoreIDs == nil {
 			return true
 		}
-		for _, s := range r.tables.stock.rows {
+		for _, s := range each(r.tables, &schema.Stock) {
 			if s.CategoryID == c.ID && slices.Contains(f.StoreIDs, s.StoreID) {
 				return true
 			}
@@ -107,7 +95,7 @@ func (r reader) Stock(_ context.Context, productIDs []string) (map[string]commer
 	defer r.mu.Unlock()
 	found := map[string]commerce.Stock{}
 	for _, id := range productIDs {
-		if s, there := r.tables.stock.rows[commerce.ProductKey{StoreID: r.tables.productStores.rows[id].StoreID, ProductID: id}]; there {
+		if s, there := get(r.tables, &schema.Stock, r.productKey(id)); there {
 			found[id] = clone(s)
 		}
 	}
@@ -122,14 +110,14 @@ func (r reader) StockPage(_ context.Context, storeID string, after commerce.Prod
 	if storeID != "" {
 		after.StoreID = storeID
 	}
-	return list(r, r.tables.stock.rows, limit, func(s commerce.Stock) bool {
+	return list(r, &schema.Stock, limit, func(s commerce.Stock) bool {
 		return (storeID == "" || s.StoreID == storeID) && compareProducts(s.Key(), after) > 0
 	}, func(a, b commerce.Stock) int { return compareProducts(a.Key(), b.Key()) })
 }
 
 func (r reader) StockMoves(_ context.Context, key commerce.ProductKey, from commerce.MovePosition, limit int) (moves []commerce.StockMove, err error) {
 	for len(moves) < limit {
-		next, _ := list(r, r.logs.moves, 1, func(m commerce.StockMove) bool {
+		next, _ := list(r, &schema.StockMoves, 1, func(m commerce.StockMove) bool {
 			return m.StoreID == key.StoreID && m.ProductID == key.ProductID && m.At == from.At && m.Seq < from.Seq
 		}, func(a, b commerce.StockMove) int { return cmp.Compare(b.Seq, a.Seq) })
 		if len(next) == 0 {
@@ -141,33 +129,33 @@ func (r reader) StockMoves(_ context.Context, key commerce.ProductKey, from comm
 }
 
 func (r reader) Order(_ context.Context, key commerce.OrderKey) (commerce.Order, error) {
-	return one(r, r.tables.orders.rows, key)
+	return one(r, &schema.Orders, key)
 }
 
 func (r reader) ExternalOrder(_ context.Context, key commerce.ExternalKey) (commerce.OrderKey, error) {
-	ref, err := one(r, r.tables.external.rows, key)
+	ref, err := one(r, &schema.ExternalIDs, key)
 	return ref.Order, err
 }
 
 func (r reader) Reply(_ context.Context, key commerce.ReplyKey) (commerce.Reply, error) {
-	return one(r, r.tables.replies.rows, key)
+	return one(r, &schema.Replies, key)
 }
 
 func (r reader) Payment(_ context.Context, key commerce.OrderKey) (commerce.Payment, error) {
-	return one(r, r.tables.payments.rows, key)
+	return one(r, &schema.Payments, key)
 }
 
 func (r reader) Refund(_ context.Context, key commerce.RefundKey) (commerce.Refund, error) {
-	return one(r, r.tables.refunds.rows, key)
+	return one(r, &schema.Refunds, key)
 }
 
 func (r reader) Ledger(_ context.Context, key commerce.OrderKey) ([]commerce.LedgerEntry, error) {
-	return list(r, r.logs.ledger, -1, func(e commerce.LedgerEntry) bool { return e.StoreID == key.StoreID && e.OrderID == key.OrderID },
+	return list(r, &schema.Ledger, -1, func(e commerce.LedgerEntry) bool { return e.StoreID == key.StoreID && e.OrderID == key.OrderID },
 		func(a, b commerce.LedgerEntry) int { return cmp.Compare(a.Seq, b.Seq) })
 }
 
 func (r reader) Refunds(_ context.Context, key commerce.OrderKey) ([]commerce.Refund, error) {
-	return list(r, r.tables.refunds.rows, -1, func(v commerce.Refund) bool { return v.StoreID == key.StoreID && v.OrderID == key.OrderID },
+	return list(r, &schema.Refunds, -1, func(v commerce.Refund) bool { return v.StoreID == key.StoreID && v.OrderID == key.OrderID },
 		func(a, b commerce.Refund) int {
 			return cmp.Or(cmp.Compare(a.CreatedOn, b.CreatedOn), cmp.Compare(a.ID, b.ID))
 		})
@@ -178,16 +166,16 @@ func compareOrders(a, b commerce.OrderKey) int {
 }
 
 func (r reader) Payments(_ context.Context, after commerce.OrderKey, limit int) ([]commerce.Payment, error) {
-	return list(r, r.tables.payments.rows, limit, func(p commerce.Payment) bool { return compareOrders(p.Key(), after) > 0 },
+	return list(r, &schema.Payments, limit, func(p commerce.Payment) bool { return compareOrders(p.Key(), after) > 0 },
 		func(a, b commerce.Payment) int { return compareOrders(a.Key(), b.Key()) })
 }
 
 func (r reader) Delivery(_ context.Context, key commerce.OrderKey) (commerce.Delivery, error) {
-	return one(r, r.tables.deliveries.rows, key)
+	return one(r, &schema.Deliveries, key)
 }
 
 func (r reader) Attention(_ context.Context, key commerce.OrderKey) ([]commerce.Attention, error) {
-	return list(r, r.tables.attention.rows, -1, func(a commerce.Attention) bool { return a.StoreID == key.StoreID && a.OrderID == key.OrderID },
+	return list(r, &schema.Attention, -1, func(a commerce.Attention) bool { return a.StoreID == key.StoreID && a.OrderID == key.OrderID },
 		func(a, b commerce.Attention) int { return cmp.Compare(a.Code, b.Code) })
 }
 
@@ -198,33 +186,33 @@ func (r reader) OpenAttention(_ context.Context, storeID string, after storage.A
 	order := func(a, b storage.AttentionPosition) int {
 		return cmp.Or(cmp.Compare(a.Since, b.Since), cmp.Compare(a.OrderID, b.OrderID), cmp.Compare(a.Code, b.Code))
 	}
-	return list(r, r.tables.attention.rows, limit, func(a commerce.Attention) bool {
+	return list(r, &schema.Attention, limit, func(a commerce.Attention) bool {
 		return a.StoreID == storeID && a.ResolvedOn == 0 && order(at(a), after) > 0
 	}, func(a, b commerce.Attention) int { return order(at(a), at(b)) })
 }
 
 func (r reader) GeocodedAddress(_ context.Context, address string) (commerce.GeocodedAddress, error) {
-	return one(r, r.tables.places.rows, address)
+	return one(r, &schema.Places, address)
 }
 
 func (r reader) StrayCallbacks(_ context.Context, deliveryID string) ([]commerce.StrayCallback, error) {
-	return list(r, r.logs.notices, -1, func(n commerce.StrayCallback) bool { return n.DeliveryID == deliveryID },
+	return list(r, &schema.StrayCallbacks, -1, func(n commerce.StrayCallback) bool { return n.DeliveryID == deliveryID },
 		func(a, b commerce.StrayCallback) int { return cmp.Compare(a.ID, b.ID) })
 }
 
 func (r reader) SandboxObject(_ context.Context, id string) (commerce.SandboxObject, error) {
-	return one(r, r.tables.sandbox.rows, id)
+	return one(r, &schema.SandboxObjects, id)
 }
 
 func (r reader) Timeline(_ context.Context, key commerce.OrderKey, limit int) ([]commerce.TimelineEvent, error) {
-	newest, err := list(r, r.logs.timeline, limit, func(e commerce.TimelineEvent) bool { return e.StoreID == key.StoreID && e.OrderID == key.OrderID },
+	newest, err := list(r, &schema.Timeline, limit, func(e commerce.TimelineEvent) bool { return e.StoreID == key.StoreID && e.OrderID == key.OrderID },
 		func(a, b commerce.TimelineEvent) int { return cmp.Compare(b.Seq, a.Seq) })
 	slices.Reverse(newest)
 	return newest, err
 }
 
 func (r reader) KeyHolder(ctx context.Context, hash commerce.KeyHash) (commerce.Partner, commerce.Mode, error) {
-	key, err := first(r, r.tables.apiKeys.rows, func(k commerce.APIKey) bool { return k.Hash == hash })
+	key, err := first(r, &schema.APIKeys, func(k commerce.APIKey) bool { return k.Hash == hash })
 	if err != nil {
 		return commerce.Partner{}, "", err
 	}
@@ -233,20 +221,20 @@ func (r reader) KeyHolder(ctx context.Context, hash commerce.KeyHash) (commerce.
 }
 
 func (r reader) Partner(_ context.Context, id string) (commerce.Partner, error) {
-	return one(r, r.tables.partners.rows, id)
+	return one(r, &schema.Partners, id)
 }
 
 func (r reader) Partners(context.Context) ([]commerce.Partner, error) {
-	return list(r, r.tables.partners.rows, -1, func(commerce.Partner) bool { return true }, func(a, b commerce.Partner) int { return cmp.Compare(a.ID, b.ID) })
+	return list(r, &schema.Partners, -1, func(commerce.Partner) bool { return true }, func(a, b commerce.Partner) int { return cmp.Compare(a.ID, b.ID) })
 }
 
 func (r reader) Job(_ context.Context, key commerce.JobKey) (commerce.Job, error) {
-	return one(r, r.tables.jobs.rows, key)
+	return one(r, &schema.Jobs, key)
 }
 
 func (r reader) Jobs(_ context.Context, f storage.JobFilter) ([]commerce.Job, error) {
 	after := commerce.Job{RunAt: commerce.Millis(f.After.RunAt), Slot: f.After.Slot, ID: f.After.ID}
-	return list(r, r.tables.jobs.rows, f.Limit, func(j commerce.Job) bool {
+	return list(r, &schema.Jobs, f.Limit, func(j commerce.Job) bool {
 		return j.State == f.State && (f.Owner == "" && f.State != commerce.JobParked || j.Owner == f.Owner) && byRunAt(j, after) > 0
 	}, byRunAt)
 }
@@ -254,7 +242,7 @@ func (r reader) Jobs(_ context.Context, f storage.JobFilter) ([]commerce.Job, er
 func (r reader) NextDue(_ context.Context, now commerce.Millis) (due bool, next int64, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for _, j := range r.tables.jobs.rows {
+	for _, j := range each(r.tables, &schema.Jobs) {
 		if j.State != commerce.JobWaiting {
 			continue
 		}
@@ -271,25 +259,37 @@ func (r reader) NextDue(_ context.Context, now commerce.Millis) (due bool, next 
 }
 
 func (r reader) Endpoints(_ context.Context, partnerIDs []string) (map[string]commerce.Endpoint, error) {
-	return several(r, r.tables.endpoints.rows, partnerIDs)
+	found := map[string]commerce.Endpoint{}
+	for _, id := range partnerIDs {
+		if e, err := one(r, &schema.Endpoints, id); err == nil {
+			found[id] = e
+		}
+	}
+	return found, nil
 }
 
 func (r reader) HeldEndpoints(context.Context) ([]commerce.Endpoint, error) {
-	return list(r, r.tables.endpoints.rows, -1, func(e commerce.Endpoint) bool { return e.HeldUntil != 0 && e.PausedOn == 0 },
+	return list(r, &schema.Endpoints, -1, func(e commerce.Endpoint) bool { return e.HeldUntil != 0 && e.PausedOn == 0 },
 		func(a, b commerce.Endpoint) int {
 			return cmp.Or(cmp.Compare(a.HeldUntil, b.HeldUntil), cmp.Compare(a.PartnerID, b.PartnerID))
 		})
 }
 
 func (r reader) WebhookEvents(_ context.Context, keys []commerce.EventKey) (map[commerce.EventKey]commerce.WebhookEvent, error) {
-	return several(r, r.logs.events, keys)
+	found := map[commerce.EventKey]commerce.WebhookEvent{}
+	events, err := list(r, &schema.WebhookEvents, -1, func(e commerce.WebhookEvent) bool { return slices.Contains(keys, e.Key()) },
+		func(commerce.WebhookEvent, commerce.WebhookEvent) int { return 0 })
+	for _, e := range events {
+		found[e.Key()] = e
+	}
+	return found, err
 }
 
 // EventPage implements storage.Reader. There is one writer: ids become visible in
 // their order.
 func (r reader) EventPage(_ context.Context, f storage.EventFilter) (storage.EventPage, error) {
 	order := func(a, b commerce.WebhookEvent) int { return strings.Compare(a.ID, b.ID) }
-	all, _ := list(r, r.logs.events, -1, func(e commerce.WebhookEvent) bool { return e.PartnerID == f.PartnerID }, order)
+	all, _ := list(r, &schema.WebhookEvents, -1, func(e commerce.WebhookEvent) bool { return e.PartnerID == f.PartnerID }, order)
 	newest, page := "", f.List()
 	if len(all) > 0 {
 		newest = all[len(all)-1].ID
@@ -307,22 +307,22 @@ func (r reader) EventPage(_ context.Context, f storage.EventFilter) (storage.Eve
 }
 
 func (r reader) Attempts(_ context.Context, key commerce.EventKey) ([]commerce.WebhookAttempt, error) {
-	return list(r, r.logs.attempts, -1, func(a commerce.WebhookAttempt) bool { return a.PartnerID == key.PartnerID && a.EventID == key.ID },
+	return list(r, &schema.Attempts, -1, func(a commerce.WebhookAttempt) bool { return a.PartnerID == key.PartnerID && a.EventID == key.ID },
 		func(a, b commerce.WebhookAttempt) int { return cmp.Compare(a.ID, b.ID) })
 }
 
 func (r reader) Outbox(_ context.Context, before string, limit int) ([]commerce.UnsentMessage, error) {
-	return list(r, r.logs.outbox, limit, func(m commerce.UnsentMessage) bool { return before == "" || m.ID < before },
+	return list(r, &schema.Outbox, limit, func(m commerce.UnsentMessage) bool { return before == "" || m.ID < before },
 		func(a, b commerce.UnsentMessage) int { return cmp.Compare(b.ID, a.ID) })
 }
 
 func (r reader) Audit(_ context.Context, storeID, before string, limit int) ([]commerce.AuditEntry, error) {
-	return list(r, r.logs.audit, limit, func(e commerce.AuditEntry) bool { return e.StoreID == storeID && (before == "" || e.ID < before) },
+	return list(r, &schema.Audit, limit, func(e commerce.AuditEntry) bool { return e.StoreID == storeID && (before == "" || e.ID < before) },
 		func(a, b commerce.AuditEntry) int { return cmp.Compare(b.ID, a.ID) })
 }
 
 func (r reader) OutboxMessage(_ context.Context, id string) (commerce.UnsentMessage, error) {
-	return one(r, r.logs.outbox, id)
+	return first(r, &schema.Outbox, func(m commerce.UnsentMessage) bool { return m.ID == id })
 }
 
 func (r reader) Ping(context.Context) error { return nil }

@@ -2,6 +2,8 @@ package memory
 
 import (
 	"cmp"
+	"fmt"
+	"iter"
 	"reflect"
 	"slices"
 
@@ -9,81 +11,173 @@ import (
 	"purveyor/internal/storage/schema"
 )
 
-// table keeps the rows of one kind.
-type table[K comparable, V any] struct {
-	rows map[K]V
-	key  func(*V) K
-	in   func(*commerce.Rows) *commerce.Table[K, V]
-	// allowed returns what constraint a row breaks; nil: there is none.
-	allowed func(*V) string
-	// stored takes away what is no part of the stored row; nil: there is nothing.
-	stored func(*V)
+// tables are the rows of all tables of the registry, by the name of the table and
+// the key of the row.
+type tables map[string]map[any]any
+
+func newTables() tables {
+	t := tables{}
+	for _, d := range schema.All {
+		t[d.Shape().Name] = map[any]any{}
+	}
+	return t
 }
 
-// kind is a table of any rows.
-type kind interface {
-	load(*commerce.Rows)
-	check(*commerce.Rows) error
-	save(*commerce.Rows)
+// get reads a row. It is the row of the database, not a copy.
+func get[K comparable, V any](t tables, of *schema.Table[K, V], k K) (v V, there bool) {
+	v, there = t[of.Name][k].(V)
+	return v, there
 }
 
-func newTable[K comparable, V any](of *schema.Table[K, V]) *table[K, V] {
-	return &table[K, V]{rows: map[K]V{}, key: of.KeyOf, in: of.Rows}
-}
+// put writes a row.
+func put[K comparable, V any](t tables, of *schema.Table[K, V], v V) { t[of.Name][of.KeyOf(&v)] = v }
 
-func (t *table[K, V]) load(r *commerce.Rows) {
-	rows := t.in(r)
-	for i := range rows.Asked() {
-		k, _ := rows.AskedKey(i)
-		if v, there := t.rows[k]; there {
-			rows.Fill(i, clone(v))
+// each gives the rows of a table, which are not copies.
+func each[K comparable, V any](t tables, of *schema.Table[K, V]) iter.Seq2[K, V] {
+	return func(yield func(K, V) bool) {
+		for k, v := range t[of.Name] {
+			if !yield(k.(K), v.(V)) {
+				return
+			}
 		}
 	}
 }
 
-func (t *table[K, V]) check(r *commerce.Rows) error {
-	rows := t.in(r)
-	for i := range rows.Changed() {
-		_, v, was := rows.Change(i)
-		if v == nil {
+// load gives the rows that commands asked for.
+func (t tables) load(r *commerce.Rows) {
+	for _, d := range schema.Tables {
+		rows := rowsOf(d, r)
+		for i := range d.Asked(r) {
+			n := reflect.ValueOf(i)
+			key := rows.MethodByName("AskedKey").Call([]reflect.Value{n})[0].Interface()
+			if v, there := t[d.Shape().Name][key]; there {
+				rows.MethodByName("Fill").Call([]reflect.Value{n, cloned(reflect.ValueOf(v))})
+			}
+		}
+	}
+}
+
+// change is a row as it is to be saved.
+type change struct {
+	table string
+	key   any
+	value any  // nil: the row is deleted
+	fresh bool // it must not be there yet
+}
+
+// changes are all that a batch saves.
+func changes(r *commerce.Rows) (list []change) {
+	for _, d := range schema.Tables {
+		rows := rowsOf(d, r)
+		for i := range d.Changed(r) {
+			out := rows.MethodByName("Change").Call([]reflect.Value{reflect.ValueOf(i)})
+			c := change{table: d.Shape().Name, key: out[0].Interface(), fresh: out[2].IsNil()}
+			if !out[1].IsNil() {
+				c.value = stored(cloned(out[1].Elem()).Interface())
+			}
+			list = append(list, c)
+		}
+	}
+	for _, d := range schema.Logs {
+		if d.Len(r) == 0 || !field(d, "Only").IsNil() { // the rows are part of another table's
 			continue
 		}
-		if _, there := t.rows[t.key(v)]; there && was == nil {
-			return refusal("it is there already", *v)
-		}
-		if t.allowed != nil {
-			if broken := t.allowed(v); broken != "" {
-				return refusal(broken, *v)
+		rows := field(d, "Changes").Call([]reflect.Value{reflect.ValueOf(&r.Appended)})[0].Elem()
+		for i := range rows.Len() {
+			key := keyColumns{left: len(schema.Split(d.Shape().Key))}
+			d.BindAppended(&key, r, i)
+			c := change{d.Shape().Name, key.text, stored(cloned(rows.Index(i)).Interface()), true}
+			if j, ok := c.value.(commerce.Job); ok { // of a table that has keys of its own
+				c.key = j.Key()
 			}
+			list = append(list, c)
+		}
+	}
+	return list
+}
+
+func field(d schema.Described, name string) reflect.Value {
+	return reflect.ValueOf(d).Elem().FieldByName(name)
+}
+
+// rowsOf gives a table's part of the rows of a batch.
+func rowsOf(d schema.Described, r *commerce.Rows) reflect.Value {
+	return field(d, "Rows").Call([]reflect.Value{reflect.ValueOf(r)})[0]
+}
+
+// keyColumns is a Binder that keeps the columns of a key.
+type keyColumns struct {
+	left int
+	text string
+}
+
+func (k *keyColumns) add(v any) schema.Binder {
+	if k.left > 0 {
+		k.left--
+		k.text += fmt.Sprintf("%q ", fmt.Sprint(v))
+	}
+	return k
+}
+func (k *keyColumns) Text(v string) schema.Binder    { return k.add(v) }
+func (k *keyColumns) Int(v int64) schema.Binder      { return k.add(v) }
+func (k *keyColumns) Bool(v bool) schema.Binder      { return k.add(v) }
+func (k *keyColumns) Blob(v []byte) schema.Binder    { return k.add(v) }
+func (k *keyColumns) JSON(v []byte) schema.Binder    { return k.add(v) }
+func (k *keyColumns) Float(v *float64) schema.Binder { return k.add(v) }
+
+// stored takes away what is no part of the stored row.
+func stored(row any) any {
+	switch v := row.(type) {
+	case commerce.Job:
+		v.Awaited, v.Event, v.Order, v.Payment = false, nil, nil, nil
+		return v
+	case commerce.WebhookEvent:
+		v.Deliver = false
+		return v
+	}
+	return row
+}
+
+// broken returns what constraint a row breaks; empty: it breaks none.
+func broken(row any) string {
+	switch v := row.(type) {
+	case commerce.Stock:
+		if v.Quantity < 0 {
+			return "stock is below zero"
+		}
+	case commerce.Payment:
+		if v.RefundedCents+v.PendingCents > v.CapturedCents {
+			return "more goes back than was paid"
+		}
+	}
+	return ""
+}
+
+// save writes the changes, unless one of them is refused: then it writes nothing.
+func (t tables) save(list []change) error {
+	for _, c := range list {
+		if _, there := t[c.table][c.key]; there && c.fresh && c.value != nil {
+			return refusal("it is there already", c.value)
+		}
+		if what := broken(c.value); what != "" {
+			return refusal(what, c.value)
+		}
+	}
+	for _, c := range list {
+		if c.value == nil {
+			delete(t[c.table], c.key)
+		} else {
+			t[c.table][c.key] = c.value
 		}
 	}
 	return nil
 }
 
-func (t *table[K, V]) save(r *commerce.Rows) {
-	rows := t.in(r)
-	for i := range rows.Changed() {
-		if k, v, _ := rows.Change(i); v != nil {
-			t.put(*v)
-		} else {
-			delete(t.rows, k)
-		}
-	}
-}
-
-func (t *table[K, V]) put(v V) {
-	v = clone(v)
-	if t.stored != nil {
-		t.stored(&v)
-	}
-	t.rows[t.key(&v)] = v
-}
-
 // selected gives the rows that are wanted, in order. Rows that are equal in it come
 // in any order.
-func selected[K comparable, V any](rows map[K]V, wanted func(V) bool, order func(a, b V) int) (list []V) {
-	for _, v := range rows {
-		if wanted(v) {
+func selected[V any](t tables, of schema.Described, wanted func(V) bool, order func(a, b V) int) (list []V) {
+	for _, row := range t[of.Shape().Name] {
+		if v := row.(V); wanted(v) {
 			list = append(list, clone(v))
 		}
 	}
@@ -97,7 +191,7 @@ func byRunAt(a, b commerce.Job) int {
 
 // clone copies a value with all that it points to.
 func clone[V any](v V) V {
-	return cloned(reflect.ValueOf(&v).Elem()).Interface().(V)
+	return cloned(reflect.ValueOf(v)).Interface().(V)
 }
 
 func cloned(v reflect.Value) reflect.Value {
@@ -124,72 +218,4 @@ func cloned(v reflect.Value) reflect.Value {
 		}
 	}
 	return out
-}
-
-// tables are those of commerce.Rows.
-type tables struct {
-	replies       *table[commerce.ReplyKey, commerce.Reply]
-	partners      *table[string, commerce.Partner]
-	apiKeys       *table[commerce.APIKeyRef, commerce.APIKey]
-	stores        *table[string, commerce.Store]
-	categories    *table[string, commerce.Category]
-	productStores *table[string, commerce.ProductStore]
-	products      *table[commerce.ProductKey, commerce.Product]
-	stock         *table[commerce.ProductKey, commerce.Stock]
-	orders        *table[commerce.OrderKey, commerce.Order]
-	external      *table[commerce.ExternalKey, commerce.ExternalRef]
-	customers     *table[commerce.CustomerKey, commerce.Customer]
-	payments      *table[commerce.OrderKey, commerce.Payment]
-	refunds       *table[commerce.RefundKey, commerce.Refund]
-	deliveries    *table[commerce.OrderKey, commerce.Delivery]
-	attention     *table[commerce.AttentionKey, commerce.Attention]
-	places        *table[string, commerce.GeocodedAddress]
-	endpoints     *table[string, commerce.Endpoint]
-	mails         *table[commerce.MailKey, commerce.MailCount]
-	jobs          *table[commerce.JobKey, commerce.Job]
-	sandbox       *table[string, commerce.SandboxObject]
-}
-
-func (t *tables) all() []kind {
-	return []kind{t.replies, t.partners, t.apiKeys, t.stores, t.categories, t.productStores, t.products, t.stock, t.orders, t.external,
-		t.customers, t.payments, t.refunds, t.deliveries, t.attention, t.places, t.endpoints, t.mails, t.jobs, t.sandbox}
-}
-
-func newTables() tables {
-	t := tables{
-		replies:       newTable(&schema.Replies),
-		partners:      newTable(&schema.Partners),
-		apiKeys:       newTable(&schema.APIKeys),
-		stores:        newTable(&schema.Stores),
-		categories:    newTable(&schema.Categories),
-		productStores: newTable(&schema.ProductStores),
-		products:      newTable(&schema.Products),
-		stock:         newTable(&schema.Stock),
-		orders:        newTable(&schema.Orders),
-		external:      newTable(&schema.ExternalIDs),
-		customers:     newTable(&schema.Customers),
-		payments:      newTable(&schema.Payments),
-		refunds:       newTable(&schema.Refunds),
-		deliveries:    newTable(&schema.Deliveries),
-		attention:     newTable(&schema.Attention),
-		places:        newTable(&schema.Places),
-		endpoints:     newTable(&schema.Endpoints),
-		mails:         newTable(&schema.Mails),
-		jobs:          newTable(&schema.Jobs),
-		sandbox:       newTable(&schema.SandboxObjects),
-	}
-	t.stock.allowed = func(s *commerce.Stock) string {
-		if s.Quantity < 0 {
-			return "stock is below zero"
-		}
-		return ""
-	}
-	t.payments.allowed = func(p *commerce.Payment) string {
-		if p.RefundedCents+p.PendingCents > p.CapturedCents {
-			return "more goes back than was paid"
-		}
-		return ""
-	}
-	t.jobs.stored = func(j *commerce.Job) { j.Awaited, j.Event, j.Order, j.Payment = false, nil, nil, nil }
-	return t
 }
