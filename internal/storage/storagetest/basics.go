@@ -57,35 +57,6 @@ func roundTrip(t *testing.T, db Database) {
 	wantDeliveries(t, e.Reader(), c)
 }
 
-// wantOutbound reads what is told to partners, as sample has it.
-func wantOutbound(t *testing.T, r storage.Reader, c commerce.Changes) {
-	t.Helper()
-	ctx := context.Background()
-	event := c.Webhooks[0]
-	want := func(what string, err error, got, want any) {
-		t.Helper()
-		if err != nil || !reflect.DeepEqual(got, want) {
-			t.Errorf("%s:\n got %+v, %v\nwant %+v", what, got, err, want)
-		}
-	}
-	job, err := r.Job(ctx, c.NewJobs[0].Key())
-	want("job", err, job, c.NewJobs[0])
-	found, err := r.WebhookEvents(ctx, []commerce.EventKey{event.Key(), {PartnerID: "ptn_1", ID: "evt_0"}, {PartnerID: "ptn_0", ID: "evt_1"}})
-	want("events", err, found, map[commerce.EventKey]commerce.WebhookEvent{event.Key(): event})
-	endpoints, err := r.Endpoints(ctx, []string{"ptn_0", "ptn_1"})
-	want("endpoints", err, endpoints, map[string]commerce.Endpoint{"ptn_1": c.Endpoints[0]})
-	attempts, err := r.Attempts(ctx, event.Key())
-	want("attempts", err, attempts, c.Attempts)
-	outbox, err := r.Outbox(ctx, "", 5)
-	want("outbox", err, outbox, c.Outbox)
-	message, err := r.OutboxMessage(ctx, "out_1")
-	want("message", err, message, c.Outbox[0])
-	audit, err := r.Audit(ctx, "sto_1", "", 5)
-	want("audit", err, audit, c.Audit)
-	audit, err = r.Audit(ctx, "sto_1", "aud_1", 5)
-	want("audit before the first entry", err, audit, []commerce.AuditEntry(nil))
-}
-
 func changeRows(t *testing.T, db Database) {
 	e := db.Open(t, time.Now)
 	c := sample()
@@ -219,22 +190,6 @@ func stamps(t *testing.T, db Database) {
 	defer b.Discard()
 	if b.Stamp() != commerce.MillisOf(clock) {
 		t.Errorf("stamp %d, want the clock's %d", b.Stamp(), clock.UnixMilli())
-	}
-}
-
-func storeNumbers(t *testing.T, db Database) {
-	e := db.Open(t, time.Now)
-	for i, id := range []string{"sto_a", "sto_b", "sto_c"} {
-		Change(t, e, commerce.Needs{Stores: []string{id}, NextStoreNo: true}, func(rows *commerce.Rows, now commerce.Millis) commerce.Changes {
-			if rows.NextStoreNo != int64(i+1) {
-				t.Errorf("next number %d, want %d", rows.NextStoreNo, i+1)
-			}
-			return commerce.Changes{Stores: []commerce.Store{{ID: id, No: rows.NextStoreNo, UpdatedOn: now}}}
-		})
-		store, err := e.Reader().StoreByNo(context.Background(), int64(i+1))
-		if err != nil || store.ID != id {
-			t.Errorf("store %d is %q, %v; want %q", i+1, store.ID, err, id)
-		}
 	}
 }
 

@@ -3,6 +3,7 @@ package storagetest
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"testing"
 	"time"
@@ -173,4 +174,36 @@ func waitGivesUp(t *testing.T, db Database) {
 		second.Discard()
 		t.Error("a second batch over the same rows began before the first had ended")
 	}
+}
+
+// atOnce asks for rows of several keys at the same time: each caller gets its
+// own, whatever the others ask for.
+func atOnce(t *testing.T, db Database) {
+	e := db.Open(t, time.Now)
+	var needs commerce.Needs
+	var made commerce.Changes
+	for i := range 20 {
+		key := commerce.OrderKey{StoreID: storeName(i % 3), OrderID: fmt.Sprintf("ord_%02d", i)}
+		needs.NewOrders = append(needs.NewOrders, key)
+		made.Orders = append(made.Orders, commerce.Order{StoreID: key.StoreID, ID: key.OrderID, Lines: []commerce.OrderLine{{ProductID: "p", Quantity: int64(i)}}})
+	}
+	Change(t, e, needs, func(*commerce.Rows, commerce.Millis) commerce.Changes { return made })
+	var group sync.WaitGroup
+	for range 5 {
+		for i, o := range made.Orders {
+			group.Go(func() {
+				if got, err := e.Reader().Order(context.Background(), o.Key()); err != nil || got.ID != o.ID || got.Lines[0].Quantity != int64(i) {
+					t.Errorf("%s is %+v, %v", o.ID, got, err)
+				}
+			})
+		}
+		for _, id := range []string{"ord_x", "ord_\x00", "ord_\xff"} {
+			group.Go(func() {
+				if got, err := e.Reader().Order(context.Background(), commerce.OrderKey{StoreID: storeName(0), OrderID: id}); !errors.Is(err, storage.ErrNotFound) {
+					t.Errorf("%q is %+v, %v", id, got, err)
+				}
+			})
+		}
+	}
+	group.Wait()
 }

@@ -2,8 +2,8 @@ package storagetest
 
 import (
 	"context"
-	"encoding/binary"
 	"fmt"
+	"reflect"
 	"slices"
 	"sync"
 	"testing"
@@ -12,6 +12,8 @@ import (
 	"purveyor/internal/commerce"
 	"purveyor/internal/storage"
 	"purveyor/internal/storage/schema"
+
+	"encoding/binary"
 )
 
 var events = map[string]func(*testing.T, Database){
@@ -231,4 +233,33 @@ func firstOf(errs ...error) error {
 		}
 	}
 	return nil
+}
+
+// wantOutbound reads what is told to partners, as sample has it.
+func wantOutbound(t *testing.T, r storage.Reader, c commerce.Changes) {
+	t.Helper()
+	ctx := context.Background()
+	event := c.Webhooks[0]
+	want := func(what string, err error, got, want any) {
+		t.Helper()
+		if err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("%s:\n got %+v, %v\nwant %+v", what, got, err, want)
+		}
+	}
+	job, err := r.Job(ctx, c.NewJobs[0].Key())
+	want("job", err, job, c.NewJobs[0])
+	found, err := r.WebhookEvents(ctx, []commerce.EventKey{event.Key(), {PartnerID: "ptn_1", ID: "evt_0"}, {PartnerID: "ptn_0", ID: "evt_1"}})
+	want("events", err, found, map[commerce.EventKey]commerce.WebhookEvent{event.Key(): event})
+	endpoints, err := r.Endpoints(ctx, []string{"ptn_0", "ptn_1"})
+	want("endpoints", err, endpoints, map[string]commerce.Endpoint{"ptn_1": c.Endpoints[0]})
+	attempts, err := r.Attempts(ctx, event.Key())
+	want("attempts", err, attempts, c.Attempts)
+	outbox, err := r.Outbox(ctx, "", 5)
+	want("outbox", err, outbox, c.Outbox)
+	message, err := r.OutboxMessage(ctx, "out_1")
+	want("message", err, message, c.Outbox[0])
+	audit, err := r.Audit(ctx, "sto_1", "", 5)
+	want("audit", err, audit, c.Audit)
+	audit, err = r.Audit(ctx, "sto_1", "aud_1", 5)
+	want("audit before the first entry", err, audit, []commerce.AuditEntry(nil))
 }

@@ -192,3 +192,21 @@ func boundedWalk(t *testing.T, e storage.Engine, f storage.ProductFilter, have s
 		}
 	}
 }
+
+func itemsOfStore(t *testing.T, db Database) {
+	e := db.Open(t, time.Now)
+	keys := seedProducts(t, e, 2, 3, 7)
+	got, err := e.Reader().Items(context.Background(), "sto_0", []string{"prd_0_002", "prd_0_000", "prd_0_002", "prd_1_000", "prd_x"})
+	if err != nil || len(got) != 2 {
+		t.Fatalf("%+v, %v", got, err)
+	}
+	for _, k := range []commerce.ProductKey{keys[0], keys[2]} {
+		if item := got[k.ProductID]; item.ID != k.ProductID || item.StoreID != "sto_0" || item.Stock.ProductID != k.ProductID ||
+			item.Stock.StoreID != "sto_0" || item.Stock.Name != "Product "+k.ProductID || item.Stock.Quantity != 7 {
+			t.Errorf("%s is %+v", k.ProductID, item)
+		}
+	}
+	if none, err := e.Reader().Items(context.Background(), "sto_0", nil); err != nil || len(none) != 0 {
+		t.Errorf("of no ids %+v, %v", none, err)
+	}
+}

@@ -147,3 +147,15 @@ func quantity(t testing.TB, e storage.Engine, k commerce.ProductKey) int64 {
 	}
 	return found[k.ProductID].Quantity
 }
+
+var reads = map[string]func(*testing.T, Database){
+	"product pages agree with a plain filter":   productPages,
+	"a page ends where it has no room":          pageBytes,
+	"stores and categories":                     storesAndCategories,
+	"sites of an area":                          sites,
+	"a store is found where it is now":          moveStores,
+	"a timeline gives the newest, oldest first": newestEvents,
+	"items of a store":                          itemsOfStore,
+	"rows that are asked for at once":           atOnce,
+	"a key finds its holder":                    keyHolder,
+}

@@ -1,0 +1,27 @@
+package storagetest
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"purveyor/internal/commerce"
+	"purveyor/internal/storage/schema/schematest"
+)
+
+func keyHolder(t *testing.T, db Database) {
+	e := db.Open(t, time.Now)
+	c := sample()
+	Change(t, e, schematest.Needs(c), func(*commerce.Rows, commerce.Millis) commerce.Changes { return c })
+	p, mode, err := e.Reader().KeyHolder(context.Background(), commerce.HashKey("k"))
+	if err != nil || p.ID != "ptn_1" || mode != commerce.Live {
+		t.Errorf("holder %s in %s, %v", p.ID, mode, err)
+	}
+	if _, _, err := e.Reader().KeyHolder(context.Background(), commerce.HashKey("K")); err == nil {
+		t.Error("a wrong key has a holder")
+	}
+	list, err := e.Reader().Partners(context.Background())
+	if err != nil || len(list) != 1 || list[0].Name != c.Partners[0].Name {
+		t.Errorf("partners %+v, %v", list, err)
+	}
+}
