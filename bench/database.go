@@ -128,19 +128,22 @@ func (d *dataset) keep(folder string) {
 }
 
 // kept is a copy of a large database, so that each run begins with the same. The
-// original is made once, in a folder of -dir: SQLite's file, or a dump.
+// original is made once, in a folder of -dir: SQLite's file, and of that one a copy
+// in PostgreSQL, as a dump.
 func (b *bench) kept(engine, name string, s size) *dataset {
 	schema, folder := b.schema(engine), filepath.Join(b.dir, engine+"-"+name)
-	original := filepath.Join(folder, map[string]string{sqliteEngine: "purveyor.db", postgresEngine: "dump"}[engine])
+	file, dump := filepath.Join(b.dir, sqliteEngine+"-"+name, "purveyor.db"), filepath.Join(folder, "dump")
 	d := recall(folder, s, schema)
 	if d == nil {
 		fmt.Fprintf(os.Stderr, "preparing %s: %s, %s\n", engine, s, s.record())
 		check(errors.Join(os.RemoveAll(folder), os.MkdirAll(folder, 0o700)))
 		if engine == sqliteEngine {
-			d = b.fill(sqliteScheme+original, b.program, s)
+			d = b.fill(sqliteScheme+file, b.program, s)
 		} else {
-			d = b.fill(b.create(engine, name), b.program, s)
-			b.output("pg_dump", "--format=directory", "--jobs=2", "--compress=1", "--file="+original, d.url)
+			d = recall(filepath.Dir(file), s, b.schema(sqliteEngine)) // SQLite comes first
+			d.url = b.create(engine, name)
+			b.output(b.program, "copy", "--from", sqliteScheme+file, "--to", d.url)
+			b.output("pg_dump", "--format=directory", "--jobs=2", "--compress=1", "--file="+dump, d.url)
 			check(b.drop(engine, name))
 		}
 		d.Schema = schema
@@ -148,10 +151,10 @@ func (b *bench) kept(engine, name string, s size) *dataset {
 	}
 	d.url = b.create(engine, name)
 	if engine == sqliteEngine {
-		b.copyFile(original, d.path())
+		b.copyFile(file, d.path())
 		return d
 	}
-	b.output("pg_restore", "--jobs=2", "--dbname="+d.url, original)
+	b.output("pg_restore", "--jobs=2", "--dbname="+d.url, dump)
 	// The server would do this by itself sooner or later, during a measurement.
 	b.output("vacuumdb", "--analyze", "--dbname="+d.url)
 	check(b.postgres.SQL("CHECKPOINT"))

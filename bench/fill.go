@@ -94,6 +94,10 @@ func (d *dataset) exec(statements ...string) {
 func (d *dataset) query(statement string, f func(scan func(...any))) {
 	db := d.open()
 	defer func() { _ = db.Close() }()
+	query(db, statement, f)
+}
+
+func query(db *sql.DB, statement string, f func(scan func(...any))) {
 	rows, err := db.Query(statement)
 	if err != nil {
 		check(fmt.Errorf("%s: %w", statement, err))

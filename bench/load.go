@@ -16,8 +16,6 @@ import (
 // has fewer.
 var connections = 64
 
-const quickConnections = 4
-
 // caller makes the requests of one connection and looks at the answers.
 type caller struct {
 	next   func(*fasthttp.Request) bool // false: there are no more

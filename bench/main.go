@@ -1,12 +1,7 @@
 // Command bench measures the service as its users meet it: the built program in
 // a process of its own, HTTP over loopback, and each case in turns with what it
 // is compared with. It starts a PostgreSQL of its own.
-//
-//	go -C bench run . -quick                          every case, in seconds; the figures mean nothing
-//	go -C bench run .                                 every case that needs no large database
-//	go -C bench run . -orders 1000000 -dir FOLDER     all; the large databases stay in FOLDER
-//	go -C bench run . -only limits/hot,payments       some cases, and all of a section
-//	go -C bench run . -only limits -old PROGRAM       beside an older build of the service
+// docs/BENCHMARKS.md says how to run it.
 //
 // The cases are listed in sections.go. measure.go, load.go and callers.go are
 // the load generator; process.go, database.go and fill.go make what is
@@ -124,7 +119,7 @@ func (o options) measure(ctx context.Context, out io.Writer) (err error) {
 	}
 	debug.SetGCPercent(400) // this process shares the machine with the service
 	if o.quick {
-		o.seconds, o.rounds, connections = 0.01, 1, quickConnections
+		o.seconds, o.rounds, connections = 0.01, 1, 4
 	}
 	b := &bench{options: o, sizes: o.sizes(), ctx: ctx, pace: newPace(o.seconds, o.rounds)}
 	defer func() { err = errors.Join(err, b.close()) }()

@@ -86,8 +86,12 @@ type side struct {
 // alternate runs all sides in turn, round by round, so that changes in the
 // machine's speed meet them alike.
 func alternate(p pace, list ...*side) {
-	for range p.Rounds {
-		for _, s := range list {
+	for i := range p.Rounds {
+		turns := slices.Clone(list)
+		if i%2 == 1 { // what a side leaves behind meets others the next time
+			slices.Reverse(turns)
+		}
+		for _, s := range turns {
 			m := s.run()
 			fmt.Fprintf(os.Stderr, "  %-60s %9.0f/s  p50 %v  p99 %v\n", s.name, m.Rate, round(m.P50), round(m.P99))
 			if m.Errors > 0 {

@@ -2,15 +2,13 @@ package main
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
 	"time"
 )
 
 const (
 	targetSteps = 0.9 // of those that are due
-
-	besideReports = 200 // per second
-	besideReads   = 1000
 
 	// A courier takes twelve steps: these are of the middle.
 	stepsBefore = 1
@@ -38,7 +36,7 @@ func (s *stage) moveOn(c *contender) {
 	}
 	p := c.serve(standStill...)
 	orders := c.deliver(p, s.moving)
-	readsAlone, reportsAlone := c.evenly(p, length, besideReads, besideReports)
+	readsAlone, reportsAlone := c.evenly(p, length, s.besideReads, s.besideReports)
 	check(c.stop())
 	m := watchMoves(c.data, s.step, s.moving)
 	p = c.serve("--sandbox-step", s.step.String())
@@ -47,7 +45,7 @@ func (s *stage) moveOn(c *contender) {
 	from, stop := time.Now(), p.meter()
 	time.Sleep(stepsAlone * s.step)
 	middle, used := time.Now(), stop()
-	reads, reports := c.evenly(p, length, besideReads, besideReports)
+	reads, reports := c.evenly(p, length, s.besideReads, s.besideReports)
 	until := time.Now()
 	wait()
 	c.checkDelivered(p, orders)
@@ -64,7 +62,7 @@ func (s *stage) moveOn(c *contender) {
 // a step that is done puts its job off by the time between two steps, so the job
 // says when it was done, and how late.
 type moves struct {
-	data  *dataset
+	db    *sql.DB
 	step  time.Duration
 	begin time.Time        // of the first step
 	due   map[string]int64 // by job, in Unix ms
@@ -78,7 +76,7 @@ type move struct{ done, late int64 } // Unix ms, ms
 // while no service runs.
 func watchMoves(d *dataset, step time.Duration, couriers int) *moves {
 	const start = 2 * time.Second // of a service
-	m := &moves{data: d, step: step, begin: time.Now().Add(start)}
+	m := &moves{db: d.open(), step: step, begin: time.Now().Add(start)}
 	d.exec(fmt.Sprintf(`UPDATE jobs SET run_at = %d + %d * place / %d
 		FROM (SELECT id AS job, row_number() OVER (ORDER BY id) AS place FROM jobs WHERE kind = 'sandbox_step') AS list WHERE job = id`,
 		m.begin.UnixMilli(), step.Milliseconds(), couriers))
@@ -91,7 +89,7 @@ func watchMoves(d *dataset, step time.Duration, couriers int) *moves {
 // jobs are the steps that are to be done, and when.
 func (m *moves) jobs() map[string]int64 {
 	due := map[string]int64{}
-	m.data.query("SELECT id, run_at FROM jobs WHERE kind = 'sandbox_step' AND state = 'waiting'", func(scan func(...any)) {
+	query(m.db, "SELECT id, run_at FROM jobs WHERE kind = 'sandbox_step' AND state = 'waiting'", func(scan func(...any)) {
 		var id string
 		var at int64
 		scan(&id, &at)
@@ -108,6 +106,7 @@ func (m *moves) watch(ctx context.Context) {
 		check(ctx.Err())
 		due := m.jobs()
 		if len(due) == 0 {
+			check(m.db.Close())
 			return
 		}
 		for id, at := range due {

@@ -3,7 +3,6 @@ package main
 import (
 	"crypto/hmac"
 	"crypto/sha256"
-	"database/sql"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
@@ -89,8 +88,7 @@ func hasStatus(status string) func(int, []byte) error {
 }
 
 const (
-	targetSlow = 2.0 // times the p99 without a slow processor
-
+	targetSlow  = 2.0 // times the p99 without a slow processor
 	slowReports = 400 // per second: a tenth of what can be
 	slowReads   = 2000
 
@@ -166,22 +164,18 @@ func (t *transactions) watch(c *contender, f func()) {
 	wait := background(func() {
 		db := c.data.open()
 		defer func() { _ = db.Close() }()
-		t.look(db, oldest, done)
+		for {
+			var seconds float64
+			check(db.QueryRow(oldest).Scan(&seconds))
+			t.oldest, t.looks = max(t.oldest, time.Duration(seconds*float64(time.Second))), t.looks+1
+			select {
+			case <-done:
+				return
+			case <-time.After(20 * time.Millisecond):
+			}
+		}
 	})
 	f()
 	close(done)
 	wait()
-}
-
-func (t *transactions) look(db *sql.DB, oldest string, done chan struct{}) {
-	for {
-		var seconds float64
-		check(db.QueryRow(oldest).Scan(&seconds))
-		t.oldest, t.looks = max(t.oldest, time.Duration(seconds*float64(time.Second))), t.looks+1
-		select {
-		case <-done:
-			return
-		case <-time.After(20 * time.Millisecond):
-		}
-	}
 }

@@ -38,7 +38,7 @@ func (b *bench) start(addr string, ready func() error, program string, args ...s
 		select {
 		case ended := <-p.ended:
 			check(fmt.Errorf("%s ended before it served: %v\n%s", p.cmd.Args, ended, must(os.ReadFile(log.Name()))))
-		case <-time.After(time.Millisecond):
+		case <-time.After(5 * time.Millisecond):
 		}
 		if time.Since(began) > 30*time.Second {
 			check(errors.Join(fmt.Errorf("%s does not serve: %w", p.cmd.Args, err), p.stop()))

@@ -86,14 +86,13 @@ func (c *contender) busy() []shop {
 
 // limitsStart times how long a start takes until the first answer.
 func limitsStart(s *stage) {
-	const starts = 5
 	for _, c := range s.list {
 		var times []float64
-		for range starts {
+		for range s.starts {
 			check(c.stop())
 			times = append(times, float64(c.serve().took.Microseconds())/1000)
 		}
-		s.report.limit(fmt.Sprintf("process start to first answer, median of %d, %s", starts, c.name), medianOf(times), 500, "ms")
+		s.report.limit(fmt.Sprintf("process start to first answer, median of %d, %s", s.starts, c.name), medianOf(times), 500, "ms")
 	}
 }
 

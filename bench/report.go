@@ -35,7 +35,7 @@ func (r *report) add(figures []string, ratio, target string, met bool) {
 	r.rows = append(r.rows, append(figures, ratio, target, answer))
 }
 
-// show adds the figures of baselines.
+// show adds figures without a target.
 func (r *report) show(list ...*side) {
 	for _, s := range list {
 		r.add(r.figures(s), "", "", false)

@@ -77,15 +77,17 @@ func (b *bench) measureSection(s section) *report {
 type sizes struct {
 	limits, full, shop, near size
 
-	receivers   int           // partners that get webhooks
-	waiting     int           // webhooks of a drain
-	drains      int           // in each round
-	reportTurns int           // of reports with and without webhooks, in each round
-	paid        int           // orders of a run of payment notices
-	slow        int           // checkouts that wait for a slow processor
-	tracked     int           // deliveries of a run of courier notices; a quarter of them is a multiple of connections
-	moving      int           // couriers that move at once
-	step        time.Duration // between two steps of one of them
+	receivers                  int           // partners that get webhooks
+	waiting                    int           // webhooks of a drain
+	drains                     int           // in each round
+	reportTurns                int           // of reports with and without webhooks, in each round
+	paid                       int           // orders of a run of payment notices
+	slow                       int           // checkouts that wait for a slow processor
+	tracked                    int           // deliveries of a run of courier notices; a quarter of them is a multiple of connections
+	moving                     int           // couriers that move at once
+	step                       time.Duration // between two steps of one of them
+	starts                     int           // that are timed
+	besideReads, besideReports int           // per second, while couriers move
 }
 
 // ofEachStore is how many products a store of the limits has: a page of 100 is
@@ -97,10 +99,12 @@ func (o options) sizes() sizes {
 		return sizes{
 			limits: size{Stores: 2, Products: 2 * ofEachStore, Orders: 10}, full: size{Stores: 3, Products: 3 * ofEachStore, Orders: o.orders},
 			shop: size{Stores: 2, Products: 20}, near: size{Stores: 2000, Products: 2000, Spread: true},
-			receivers: 2, waiting: 20, drains: 1, reportTurns: 1, paid: 12, slow: 8, tracked: 16, moving: 8, step: 200 * time.Millisecond}
+			receivers: 1, waiting: 20, drains: 1, reportTurns: 1, paid: 12, slow: 8, tracked: 16, moving: 8, step: 200 * time.Millisecond,
+			starts: 1, besideReads: 100, besideReports: 50}
 	}
 	return sizes{
 		limits: size{Stores: 100, Products: 100 * ofEachStore, Orders: 1000}, full: size{Stores: 2000, Products: 2000 * ofEachStore, Orders: o.orders},
 		shop: size{Stores: 16, Products: 10_000}, near: size{Stores: 100_000, Products: 100_000, Spread: true},
-		receivers: 4, waiting: 10_000, drains: 2, reportTurns: 16, paid: 8000, slow: 500, tracked: 768, moving: 10_000, step: 5 * time.Second}
+		receivers: 4, waiting: 10_000, drains: 2, reportTurns: 16, paid: 8000, slow: 500, tracked: 768, moving: 10_000, step: 5 * time.Second,
+		starts: 5, besideReads: 1000, besideReports: 200}
 }

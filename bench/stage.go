@@ -119,16 +119,15 @@ type test struct {
 	// against are baselines elsewhere, and beside is one on the same database, of
 	// an empty one alone. The rate is compared with the latter, or with the first
 	// of the former.
-	against []*side
-	beside  *test
-	targets map[string]float64 // the least ratio, by the name of the database
-	// perSecond is the least rate, in place of a ratio.
-	perSecond float64
-	full      float64         // the least ratio of a full database to the empty one; 0: it is only shown
-	within    []time.Duration // what p50 (0: any) and p99 must stay below, in place of a ratio
-	by        figure          // by which a full database is compared with the empty one; nil: the rate
-	both      bool            // a full database has the targets of the empty one, too
-	rounds    int             // for each round of other tests; 0: one
+	against   []*side
+	beside    *test
+	targets   map[string]float64 // the least ratio, by the name of the database
+	perSecond float64            // the least rate, in place of a ratio
+	full      float64            // the least ratio of a full database to the empty one; 0: it is only shown
+	within    []time.Duration    // what p50 (0: any) and p99 must stay below, in place of a ratio
+	by        figure             // by which a full database is compared with the empty one; nil: the rate
+	both      bool               // a full database has the targets of the empty one, too
+	rounds    int                // for each round of other tests; 0: one
 }
 
 // both engines have the same target.
