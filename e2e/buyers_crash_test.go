@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"purveyor/internal/testkit/check"
 	"purveyor/internal/testkit/pg"
 
 	"github.com/jackc/pgx/v5"
@@ -20,15 +21,15 @@ func (s *shop) endLeases() {
 		return
 	}
 	conn, err := pgx.Connect(s.t.Context(), s.postgres)
-	must(s.t, err)
+	check.OK(s.t, err)
 	defer conn.Close(s.t.Context())
-	eventually(s.t, patience, "the server to end what the process had begun", func() bool {
+	check.Eventually(s.t, patience, pollPause, "the server to end what the process had begun", func() bool {
 		var n int
-		must(s.t, conn.QueryRow(s.t.Context(), "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()").Scan(&n))
+		check.OK(s.t, conn.QueryRow(s.t.Context(), "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()").Scan(&n))
 		return n == 0
 	})
 	_, err = conn.Exec(s.t.Context(), sql)
-	must(s.t, err)
+	check.OK(s.t, err)
 }
 
 // The process is killed in the middle of checkouts, payments and refunds. Everything
@@ -55,7 +56,7 @@ func killedWhileCustomersPay(t *testing.T, s *shop) {
 		p, c := s.serve()
 		wait := b.load(c.with(s.partner.Keys.Test), round)
 		target := b.acked.Load() + times(40)
-		eventually(t, patience, "customers to pay", func() bool { return b.acked.Load() >= target })
+		check.Eventually(t, patience, pollPause, "customers to pay", func() bool { return b.acked.Load() >= target })
 		time.Sleep(rand.N(30 * time.Millisecond)) // at a random moment, not always after the same answer
 		p.kill()
 		bought := wait()

@@ -12,6 +12,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+
+	"purveyor/internal/testkit/check"
 )
 
 // purchase is an order that is paid in the sandbox, with its requests so far, one
@@ -224,7 +226,7 @@ func (b *buyers) settle(c *client, bought []*purchase) {
 	for _, p := range bought {
 		if st := p.steps[len(p.steps)-1]; !st.done() {
 			repeated++
-			eventually(c.t, patience, "an answer to "+st.path, func() bool { return b.take(c, p, st) || st.err != nil })
+			check.Eventually(c.t, patience, pollPause, "an answer to "+st.path, func() bool { return b.take(c, p, st) || st.err != nil })
 		}
 		for _, st := range p.steps {
 			again, err := c.click(st.request)
@@ -242,7 +244,7 @@ func (b *buyers) settle(c *client, bought []*purchase) {
 // check compares all orders with their purchases, and the ledger with the sandbox.
 func (b *buyers) check(c *client) {
 	c.t.Helper()
-	eventually(c.t, patience, "all jobs to be done", func() bool {
+	check.Eventually(c.t, patience, pollPause, "all jobs to be done", func() bool {
 		return b.shop.count("SELECT count(*) || '' FROM jobs WHERE state = 'waiting'") == "0"
 	})
 	want := map[string]string{}

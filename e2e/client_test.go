@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"purveyor/internal/testkit/check"
 )
 
 // client is a partner with one key.
@@ -194,7 +196,7 @@ func (c *client) product(id string) product {
 func (c *client) eventuallyStatus(limit time.Duration, status int, r request) answer {
 	c.t.Helper()
 	var a answer
-	eventually(c.t, limit, r.method+" "+r.path+" to answer "+http.StatusText(status), func() bool {
+	check.Eventually(c.t, limit, pollPause, r.method+" "+r.path+" to answer "+http.StatusText(status), func() bool {
 		var err error
 		a, err = c.send(r)
 		return err == nil && a.status == status

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"purveyor/internal/testkit/check"
 )
 
 func TestHelp(t *testing.T) {
@@ -129,7 +131,7 @@ func TestLogSettings(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	p := start(t, []string{"PURVEYOR_LOG_FORMAT=json", "PURVEYOR_DATABASE=" + s.url()}, "serve", "--listen", "127.0.0.1:0", "--public-url", "https://api.example.com/")
-	eventually(t, patience, "the log line", func() bool {
+	check.Eventually(t, patience, pollPause, "the log line", func() bool {
 		return strings.Contains(p.stderr.String(), `"msg":"serving","url":"https://api.example.com",`)
 	})
 	p.stop()

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"purveyor/internal/testkit/check"
 	"purveyor/internal/testkit/fakedoordash"
 	"purveyor/internal/testkit/fakeuber"
 )
@@ -80,8 +81,8 @@ func TestCallbacksLeadToTheDoor(t *testing.T) {
 			{"dropoff", "arrived_at_dropoff", "out_for_delivery", "en_route_to_dropoff"},
 			{"delivered", "delivered", "delivered", "delivered"},
 		} {
-			must(t, d.uber.Move(byUber.Delivery.ID, step.uber))
-			must(t, d.dash.Move(byDash.Delivery.ID, step.dash))
+			check.OK(t, d.uber.Move(byUber.Delivery.ID, step.uber))
+			check.OK(t, d.dash.Move(byDash.Delivery.ID, step.dash))
 			d.tell(2)
 			for _, id := range []string{byUber.OrderID, byDash.OrderID} {
 				at, err := d.location(id)
@@ -118,7 +119,7 @@ func TestCallbacksInTheWrongOrder(t *testing.T) {
 	t.Parallel()
 	d := newDispatch(newShop(t))
 	sold := d.sold()
-	must(t, d.uber.Move(sold.Delivery.ID, "delivered"))
+	check.OK(t, d.uber.Move(sold.Delivery.ID, "delivered"))
 	events := d.uber.Take()
 	for i := len(events) - 1; i >= 0; i-- {
 		d.tellOne(uberName, events[i].Header(), events[i].Body)
@@ -142,8 +143,8 @@ func TestForgedCallbacks(t *testing.T) {
 	byDash := d.sold()
 	d.uber.Take()
 	d.dash.Take()
-	must(t, d.uber.Move(byUber.Delivery.ID, "delivered"))
-	must(t, d.dash.Move(byDash.Delivery.ID, "delivered"))
+	check.OK(t, d.uber.Move(byUber.Delivery.ID, "delivered"))
+	check.OK(t, d.dash.Move(byDash.Delivery.ID, "delivered"))
 	uberEvents, dashEvents := d.uber.Take(), d.dash.Take()
 	body := uberEvents[len(uberEvents)-1].Body
 	dashBody := dashEvents[len(dashEvents)-1].Body
@@ -208,7 +209,7 @@ func TestStrayCallbacks(t *testing.T) {
 	onBoth(t, func(t *testing.T, s *shop) {
 		d := newDispatch(s)
 		sold := d.sold()
-		must(t, d.uber.Move(sold.Delivery.ID, "pickup"))
+		check.OK(t, d.uber.Move(sold.Delivery.ID, "pickup"))
 		d.tell(1)
 		ours := "dlv_" + strings.TrimPrefix(sold.OrderID, "ord_") + "_1"
 		elsewhere := "dlv_" + strings.TrimPrefix(sold.OrderID, "ord_1_")[:3] + "_1"
@@ -248,9 +249,9 @@ func TestCourierGivesUp(t *testing.T) {
 			d.attempt(sold.OrderID, attempt+1, by)
 			id := d.stored(sold.OrderID, "provider_id")
 			if by == uberName {
-				must(t, d.uber.Move(id, "canceled"))
+				check.OK(t, d.uber.Move(id, "canceled"))
 			} else {
-				must(t, d.dash.GiveUp(id, "failed_to_assign_and_refunded"))
+				check.OK(t, d.dash.GiveUp(id, "failed_to_assign_and_refunded"))
 			}
 			d.tell(2)
 		}
@@ -270,7 +271,7 @@ func TestCourierGivesUp(t *testing.T) {
 func (d *dispatch) attempt(orderID string, n int, by string) {
 	d.t.Helper()
 	want := fmt.Sprint(n, " active ", by)
-	eventually(d.t, patience, "attempt "+want, func() bool { return d.stored(orderID, "attempt", "state", "provider") == want })
+	check.Eventually(d.t, patience, pollPause, "attempt "+want, func() bool { return d.stored(orderID, "attempt", "state", "provider") == want })
 }
 
 // TestCourierGivesUpAndTheOtherIsDown checks that the provider whose courier gave up
@@ -280,7 +281,7 @@ func TestCourierGivesUpAndTheOtherIsDown(t *testing.T) {
 	d := newDispatch(newShop(t))
 	sold := d.sold()
 	d.dash.Always(fakedoordash.Fault{Down: true})
-	must(t, d.uber.Move(sold.Delivery.ID, "canceled"))
+	check.OK(t, d.uber.Move(sold.Delivery.ID, "canceled"))
 	d.tell(1)
 	d.attempt(sold.OrderID, 2, uberName)
 	if d.made() != [2]int{2, 0} {
@@ -296,8 +297,8 @@ func TestGoodsComeBack(t *testing.T) {
 	byUber := d.sold()
 	d.uber.Always(&fakeuber.Fault{Status: 429})
 	byDash := d.sold()
-	must(t, d.uber.Move(byUber.Delivery.ID, "returned"))
-	must(t, d.dash.Move(byDash.Delivery.ID, "returned"))
+	check.OK(t, d.uber.Move(byUber.Delivery.ID, "returned"))
+	check.OK(t, d.dash.Move(byDash.Delivery.ID, "returned"))
 	d.tell(2)
 	for _, id := range []string{byUber.OrderID, byDash.OrderID} {
 		if now := d.stored(id, "attempt", "state", "status"); now != "1 over returned" || d.attention(id) != "goods_returned" || d.order("/v1/orders/"+id).Status != "out_for_delivery" {

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	"purveyor/internal/testkit/check"
 	"purveyor/internal/testkit/fakedoordash"
 	"purveyor/internal/testkit/fakeuber"
 )
@@ -91,15 +92,15 @@ func TestCancelTooLate(t *testing.T) {
 	d.uber.Always(&fakeuber.Fault{Status: 429})
 	byDash := d.sold()
 	d.uber.Always(nil)
-	must(t, d.uber.Move(byUber.Delivery.ID, "pickup_complete")) // we have received no callback about this
-	must(t, d.dash.Move(byDash.Delivery.ID, "picked_up"))
+	check.OK(t, d.uber.Move(byUber.Delivery.ID, "pickup_complete")) // we have received no callback about this
+	check.OK(t, d.dash.Move(byDash.Delivery.ID, "picked_up"))
 	for _, id := range []string{byUber.OrderID, byDash.OrderID} {
 		if out := d.cancel(id); out.Delivery || d.attention(id) != "goods_with_courier" {
 			t.Errorf("%+v, attention %q", out, d.attention(id))
 		}
 	}
-	must(t, d.uber.Move(byUber.Delivery.ID, "delivered"))
-	must(t, d.dash.Move(byDash.Delivery.ID, "delivered"))
+	check.OK(t, d.uber.Move(byUber.Delivery.ID, "delivered"))
+	check.OK(t, d.dash.Move(byDash.Delivery.ID, "delivered"))
 	d.tell(1)
 	for _, id := range []string{byUber.OrderID, byDash.OrderID} {
 		if o := d.order("/v1/orders/" + id); o.Status != "cancelled" || d.stored(id, "state", "status") != "over delivered" {
@@ -151,7 +152,7 @@ func TestCancelAfterUnknownOutcome(t *testing.T) {
 			if out := d.cancel(sold.OrderID); !out.Delivery || d.stored(sold.OrderID, "state", "status") != "over cancelled" {
 				t.Errorf("%+v, delivery %s", out, d.stored(sold.OrderID, "state", "status"))
 			}
-			eventually(t, patience, "the search for a courier to end", func() bool {
+			check.Eventually(t, patience, pollPause, "the search for a courier to end", func() bool {
 				return d.shop.count("SELECT CAST(count(*) AS TEXT) FROM jobs WHERE kind = 'dispatch'") == "0"
 			})
 			if made[0]+made[1] != 1 || d.made() != made || d.attention(sold.OrderID) != "" {

@@ -5,12 +5,12 @@ import (
 	"sync"
 	"testing"
 
-	"zombiezen.com/go/sqlite/sqlitex"
-
-	"github.com/jackc/pgx/v5"
-
+	"purveyor/internal/testkit/check"
 	"purveyor/internal/testkit/fakedoordash"
 	"purveyor/internal/testkit/fakeuber"
+
+	"github.com/jackc/pgx/v5"
+	"zombiezen.com/go/sqlite/sqlitex"
 )
 
 // change runs statements in the database while the service is running.
@@ -18,16 +18,16 @@ func (s *shop) change(script string) {
 	s.t.Helper()
 	if s.postgres != "" {
 		conn, err := pgx.Connect(s.t.Context(), s.postgres)
-		must(s.t, err)
+		check.OK(s.t, err)
 		defer conn.Close(s.t.Context())
 		_, err = conn.Exec(s.t.Context(), script)
-		must(s.t, err)
+		check.OK(s.t, err)
 		return
 	}
 	conn := openSQLite(s.t, s.path())
 	defer conn.Close()
 	conn.SetBusyTimeout(patience)
-	must(s.t, sqlitex.ExecuteScript(conn, script, nil))
+	check.OK(s.t, sqlitex.ExecuteScript(conn, script, nil))
 }
 
 // silence makes all deliveries look as if the last callback came ten minutes ago.
@@ -79,7 +79,7 @@ func TestManyPollersShareACall(t *testing.T) {
 		if n := d.reads(); n != 0 {
 			t.Errorf("Uber was asked %d times for what was just heard", n)
 		}
-		must(t, d.uber.Move(sold.Delivery.ID, "dropoff")) // without a callback
+		check.OK(t, d.uber.Move(sold.Delivery.ID, "dropoff")) // without a callback
 		d.silence()
 		live := 0
 		for _, at := range d.poll(sold.OrderID, many) {
@@ -154,7 +154,7 @@ func TestFinishedIsAskedFor(t *testing.T) {
 	t.Parallel()
 	d := newDispatch(newShop(t))
 	sold := d.sold()
-	must(t, d.uber.Move(sold.Delivery.ID, "delivered"))
+	check.OK(t, d.uber.Move(sold.Delivery.ID, "delivered"))
 	d.tell(1)
 	d.uber.Requests()
 	d.silence()
@@ -184,15 +184,15 @@ func TestLostCallbacksAreFound(t *testing.T) {
 		for _, step := range []struct{ uber, dash, status string }{
 			{"pickup_complete", "picked_up", "out_for_delivery"}, {"delivered", "delivered", "delivered"},
 		} {
-			must(t, d.uber.Move(byUber.Delivery.ID, step.uber))
-			must(t, d.dash.Move(byDash.Delivery.ID, step.dash))
+			check.OK(t, d.uber.Move(byUber.Delivery.ID, step.uber))
+			check.OK(t, d.dash.Move(byDash.Delivery.ID, step.dash))
 			d.silence()
 			d.shop.change("UPDATE jobs SET run_at = run_at - 600000 WHERE kind = 'check_delivery';")
 			for _, id := range ids {
-				eventually(t, patience, "the delivery to be found "+step.status, func() bool { return d.order("/v1/orders/"+id).Status == step.status })
+				check.Eventually(t, patience, pollPause, "the delivery to be found "+step.status, func() bool { return d.order("/v1/orders/"+id).Status == step.status })
 			}
 		}
-		eventually(t, patience, "the checks to end", func() bool {
+		check.Eventually(t, patience, pollPause, "the checks to end", func() bool {
 			return d.shop.count("SELECT CAST(count(*) AS TEXT) FROM jobs WHERE kind = 'check_delivery'") == "0"
 		})
 		d.tell(1) // the callbacks arrive late
@@ -210,11 +210,11 @@ func TestLostGiveUpIsFound(t *testing.T) {
 	t.Parallel()
 	d := newDispatch(newShop(t))
 	sold := d.sold()
-	must(t, d.uber.Move(sold.Delivery.ID, "canceled"))
+	check.OK(t, d.uber.Move(sold.Delivery.ID, "canceled"))
 	d.silence()
 	d.shop.change("UPDATE jobs SET run_at = run_at - 600000 WHERE kind = 'check_delivery';")
 	d.attempt(sold.OrderID, 2, dashName)
-	eventually(t, patience, "one check for the new attempt", func() bool {
+	check.Eventually(t, patience, pollPause, "one check for the new attempt", func() bool {
 		subjects := d.shop.rows("SELECT subject FROM jobs WHERE kind = 'check_delivery'")
 		return len(subjects) == 1 && strings.HasSuffix(subjects[0], "_2")
 	})

@@ -5,6 +5,7 @@ import (
 	"sync"
 	"testing"
 
+	"purveyor/internal/testkit/check"
 	"purveyor/internal/testkit/fakedoordash"
 	"purveyor/internal/testkit/fakeuber"
 )
@@ -119,7 +120,7 @@ func (d *dispatch) placeByMany(r request) (sold delivered) {
 		})
 	}
 	wg.Wait()
-	eventually(d.t, patience, "a courier", func() bool {
+	check.Eventually(d.t, patience, pollPause, "a courier", func() bool {
 		sold = d.place(201, r)
 		return sold.Delivery.Created
 	})
@@ -142,7 +143,7 @@ func TestConfirmedAnswerIsLost(t *testing.T) {
 	if order.Delivery.Created || d.attention(order.OrderID) != "not_dispatched" {
 		t.Errorf("%+v, attention %q", *order.Delivery, d.attention(order.OrderID))
 	}
-	eventually(t, patience, "the courier to be found", func() bool { return d.order("/v1/orders/"+order.OrderID).Status == "shipped" })
+	check.Eventually(t, patience, pollPause, "the courier to be found", func() bool { return d.order("/v1/orders/"+order.OrderID).Status == "shipped" })
 	if d.made() != [2]int{1, 0} || d.attention(order.OrderID) != "" {
 		t.Errorf("made are %v, attention %q", d.made(), d.attention(order.OrderID))
 	}

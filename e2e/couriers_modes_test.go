@@ -3,6 +3,8 @@ package e2e_test
 import (
 	"strings"
 	"testing"
+
+	"purveyor/internal/testkit/check"
 )
 
 // TestTestOrdersByUber checks that, with test credentials, Uber's simulated courier
@@ -26,7 +28,7 @@ func TestTestOrdersByUber(t *testing.T) {
 	if d.made() != [2]int{1, 0} || d.stored(sold.OrderID, "provider") != "uber-test" || !simulated {
 		t.Errorf("made are %v, by %s, simulated: %v", d.made(), d.stored(sold.OrderID, "provider"), simulated)
 	}
-	must(t, d.uber.Move(sold.Delivery.ID, "delivered"))
+	check.OK(t, d.uber.Move(sold.Delivery.ID, "delivered"))
 	for _, e := range d.uber.Take() {
 		d.told(uberName, e.Header(), e.Body).refusal(t, 404, "not_found") // no provider of live orders is configured
 		d.tellOne("uber-test", e.Header(), e.Body)
@@ -49,7 +51,7 @@ func TestTestCredentialsForLiveOrders(t *testing.T) {
 	d.uber.Live = false
 	d.process, d.client = s.serve(d.flags()...)
 	d.bringsOne(t, "test credentials", "report", dashName)
-	eventually(t, patience, "the log to say why", func() bool {
+	check.Eventually(t, patience, pollPause, "the log to say why", func() bool {
 		return strings.Contains(d.process.stderr.String(), "Uber Direct answers in another mode")
 	})
 }
@@ -63,7 +65,7 @@ func TestProviderIsTakenOut(t *testing.T) {
 	sold, other := d.sold(), d.sold()
 	d.process.stop()
 	d.process, d.client = d.shop.serve(append(d.flags(), "--couriers", "doordash")...)
-	must(t, d.uber.Move(sold.Delivery.ID, "pickup_complete"))
+	check.OK(t, d.uber.Move(sold.Delivery.ID, "pickup_complete"))
 	d.tell(1)
 	if at, err := d.location(sold.OrderID); err != nil || at.Status != "out_for_delivery" {
 		t.Errorf("%+v, %v", at, err)

@@ -3,10 +3,11 @@ package e2e_test
 import (
 	"testing"
 
-	"zombiezen.com/go/sqlite/sqlitex"
-
+	"purveyor/internal/testkit/check"
 	"purveyor/internal/testkit/fakedoordash"
 	"purveyor/internal/testkit/fakeuber"
+
+	"zombiezen.com/go/sqlite/sqlitex"
 )
 
 // quoted holds the offer in the answer of a quote or a preflight.
@@ -73,7 +74,7 @@ func TestQuotes(t *testing.T) {
 		}
 		if c.status != 200 {
 			a, err := d.send(quoteRequest())
-			must(t, err)
+			check.OK(t, err)
 			if a.refusal(t, c.status, c.code); a.header.Get("Retry-After") != c.after {
 				t.Errorf("%s: Retry-After %q", c.name, a.header.Get("Retry-After"))
 			}
@@ -117,14 +118,14 @@ func TestCallbackWithoutDatabase(t *testing.T) {
 	t.Parallel()
 	d := newDispatch(newShop(t))
 	sold := d.sold()
-	must(t, d.uber.Move(sold.Delivery.ID, "pickup_complete"))
+	check.OK(t, d.uber.Move(sold.Delivery.ID, "pickup_complete"))
 	conn := openSQLite(t, d.shop.path())
 	defer conn.Close()
-	must(t, sqlitex.ExecuteTransient(conn, "BEGIN IMMEDIATE", nil)) // blocks all other writers
+	check.OK(t, sqlitex.ExecuteTransient(conn, "BEGIN IMMEDIATE", nil)) // blocks all other writers
 	events := d.uber.Take()
 	last := events[len(events)-1]
 	d.told(uberName, last.Header(), last.Body).refusal(t, 500, "internal")
-	must(t, sqlitex.ExecuteTransient(conn, "ROLLBACK", nil))
+	check.OK(t, sqlitex.ExecuteTransient(conn, "ROLLBACK", nil))
 	d.tellOne(uberName, last.Header(), last.Body)
 	if o := d.order("/v1/orders/" + sold.OrderID); o.Status != "out_for_delivery" {
 		t.Errorf("the order is %s", o.Status)

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"purveyor/internal/testkit/check"
 )
 
 // The process is killed in the middle of its work, again and again on one file.
@@ -54,7 +56,7 @@ func TestKilledImport(t *testing.T) {
 	for range 3 {
 		p := start(t, nil, "import", file, "--database", s.url())
 		wal := s.path() + "-wal"
-		eventually(t, patience, "the import to be at work, or over", func() bool {
+		check.Eventually(t, patience, pollPause, "the import to be at work, or over", func() bool {
 			select {
 			case <-p.done:
 				return true

@@ -10,6 +10,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"purveyor/internal/testkit/check"
 )
 
 var (
@@ -26,7 +28,7 @@ func TestDemo(t *testing.T) {
 	temp := t.TempDir()
 	p := start(t, []string{"TMPDIR=" + temp}, "demo", "--listen", "127.0.0.1:0")
 	base := p.ready(&p.stdout, demoLine)
-	eventually(t, patience, "the whole welcome", func() bool { return strings.Contains(p.stdout.String(), "Ctrl-C") })
+	check.Eventually(t, patience, pollPause, "the whole welcome", func() bool { return strings.Contains(p.stdout.String(), "Ctrl-C") })
 	welcome := p.stdout.String()
 	if left, err := os.ReadDir(temp); err != nil || len(left) == 0 {
 		t.Fatalf("the demo keeps nothing in TMPDIR (error %v), so its folder cannot be watched", err)

@@ -9,6 +9,8 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+
+	"purveyor/internal/testkit/check"
 )
 
 // The disk fills up: reports are refused, nothing that was answered is lost, reads
@@ -27,7 +29,7 @@ func TestDiskFull(t *testing.T) {
 		// room for it.
 		server := newPostgres(t)
 		space := filepath.Join(disk, "space")
-		must(t, server.SQL("COPY (SELECT 1) TO PROGRAM 'cat && mkdir "+space+"'",
+		check.OK(t, server.SQL("COPY (SELECT 1) TO PROGRAM 'cat && mkdir "+space+"'",
 			"CREATE TABLESPACE small LOCATION '"+space+"'", "CREATE DATABASE shop TABLESPACE small"))
 		s := &shop{t: t, postgres: server.URL("shop")}
 		s.fill()

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"purveyor/internal/testkit/check"
 	"purveyor/internal/testkit/pg"
 )
 
@@ -148,7 +149,7 @@ func killedWhileCouriersDrive(t *testing.T, s *shop) {
 		p, c := s.serve("--sandbox-step", "40ms")
 		wait := d.load(c.with(s.partner.Keys.Test), round)
 		target := d.acked.Load() + times(10)
-		eventually(t, patience, "couriers to drive", func() bool {
+		check.Eventually(t, patience, pollPause, "couriers to drive", func() bool {
 			return d.acked.Load() >= target && s.count("SELECT count(*) || '' FROM deliveries WHERE status <> 'pending' AND status <> ''") != "0"
 		})
 		time.Sleep(rand.N(30 * time.Millisecond)) // at a random moment, not always after the same answer
@@ -203,7 +204,7 @@ func (v sandboxDelivery) quits() bool { return v.Cancelled || slices.Contains(v.
 func (d *drivers) check() {
 	t, s := d.shop.t, d.shop
 	t.Helper()
-	eventually(t, 2*patience, "all couriers to arrive", func() bool {
+	check.Eventually(t, 2*patience, pollPause, "all couriers to arrive", func() bool {
 		return s.count("SELECT count(*) || '' FROM jobs WHERE state = 'waiting' AND kind NOT IN ('check_delivery', 'courier_update')") == "0"
 	})
 	parcels := d.parcels()

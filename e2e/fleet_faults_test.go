@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"purveyor/internal/testkit/check"
 	"purveyor/internal/testkit/faultproxy"
 	"purveyor/internal/testkit/pg"
 )
@@ -107,9 +108,9 @@ func TestFleetDatabaseRestarted(t *testing.T) {
 	underFault(t, &shop{t: t, postgres: s.URL("postgres")}, func(f *fleet) {
 		for _, end := range []func() error{s.Stop, s.Kill} {
 			f.burst()
-			must(t, end())
+			check.OK(t, end())
 			f.down()
-			must(t, s.Restart())
+			check.OK(t, s.Restart())
 			f.recovers("the database was restarted", time.Now())
 		}
 	})
@@ -120,14 +121,14 @@ func TestFleetFailover(t *testing.T) {
 	t.Parallel()
 	primary := newPostgres(t)
 	standby, err := primary.Standby("")
-	must(t, err)
-	t.Cleanup(func() { must(t, standby.Close()) })
+	check.OK(t, err)
+	t.Cleanup(func() { check.OK(t, standby.Close()) })
 	url := pg.URL("postgres", primary.Address(), standby.Address())
 	underFault(t, &shop{t: t, postgres: url}, func(f *fleet) {
 		f.burst()
-		must(t, primary.Kill())
+		check.OK(t, primary.Kill())
 		f.down()
-		must(t, standby.Promote())
+		check.OK(t, standby.Promote())
 		f.recovers("the failover", time.Now())
 	})
 }
@@ -137,14 +138,7 @@ func TestFleetFailover(t *testing.T) {
 func newPostgres(t *testing.T, settings ...string) *pg.Server {
 	t.Helper()
 	s, err := pg.Start("", append(settings, "fsync=off", "shared_buffers=32MB")...)
-	must(t, err)
-	t.Cleanup(func() { must(t, s.Close()) })
+	check.OK(t, err)
+	t.Cleanup(func() { check.OK(t, s.Close()) })
 	return s
-}
-
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"purveyor/internal/testkit/check"
 	"purveyor/internal/testkit/faultproxy"
 )
 
@@ -158,7 +159,7 @@ func (f *fleet) grant(requests int64) {
 // cut waits until the cut has hit a connection, under load.
 func (f *fleet) cut(where string, cut <-chan struct{}) {
 	f.t.Helper()
-	eventually(f.t, patience, "a cut "+where, func() bool {
+	check.Eventually(f.t, patience, pollPause, "a cut "+where, func() bool {
 		if len(f.tokens) < loadWorkers {
 			f.grant(loadWorkers)
 		}
@@ -175,7 +176,7 @@ func (f *fleet) cut(where string, cut <-chan struct{}) {
 // time, when everything worked again.
 func (f *fleet) recovers(what string, since time.Time) {
 	f.t.Helper()
-	eventually(f.t, patience, "every process to serve after "+what, func() bool {
+	check.Eventually(f.t, patience, pollPause, "every process to serve after "+what, func() bool {
 		if len(f.tokens) < loadWorkers {
 			f.grant(loadWorkers)
 		}
@@ -195,7 +196,7 @@ func (f *fleet) down() {
 	for i, m := range f.members {
 		probe := *m.client
 		probe.http = &http.Client{Transport: probe.http.Transport, Timeout: time.Second}
-		eventually(f.t, patience, fmt.Sprintf("readiness of process %d to fall", i), func() bool {
+		check.Eventually(f.t, patience, pollPause, fmt.Sprintf("readiness of process %d to fall", i), func() bool {
 			a, err := probe.send(get("/readyz"))
 			return err != nil || a.status != http.StatusOK
 		})

@@ -9,9 +9,10 @@ import (
 	"sync"
 	"testing"
 
-	"zombiezen.com/go/sqlite/sqlitex"
-
+	"purveyor/internal/testkit/check"
 	"purveyor/internal/testkit/pg"
+
+	"zombiezen.com/go/sqlite/sqlitex"
 )
 
 // surveyor is a fake geocoder that counts its requests.
@@ -193,13 +194,13 @@ func TestPlacesWithoutDatabase(t *testing.T) {
 	c.isAt(aroundTheZIP, "94110") // so that the service knows the key
 	conn := openSQLite(t, s.path())
 	defer conn.Close()
-	must(t, sqlitex.ExecuteTransient(conn, "BEGIN IMMEDIATE", nil)) // blocks all other writers
+	check.OK(t, sqlitex.ExecuteTransient(conn, "BEGIN IMMEDIATE", nil)) // blocks all other writers
 	c.isAt(atTheDoor, street)
 	c.isAt(atTheDoor, street)
 	g.askedTimes(t, 1)
-	must(t, sqlitex.ExecuteTransient(conn, "ROLLBACK", nil))
+	check.OK(t, sqlitex.ExecuteTransient(conn, "ROLLBACK", nil))
 	c.isAt(atTheDoor, "3190 18th St, San Francisco, CA 94110")
-	eventually(t, patience, "places to be kept", func() bool { return len(s.rows("SELECT source FROM places")) > 0 })
+	check.Eventually(t, patience, pollPause, "places to be kept", func() bool { return len(s.rows("SELECT source FROM places")) > 0 })
 }
 
 // TestTwoProcessesFindOnePlace checks that two processes can store the same place.

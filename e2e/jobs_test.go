@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"purveyor/internal/testkit/check"
 )
 
 // refundJob returns the id of the single refund job in this state.
@@ -43,7 +45,7 @@ func TestJobsCommand(t *testing.T) {
 		}
 		tries := s.count("SELECT tries FROM jobs WHERE kind = 'refund_payment'")
 		s.operate("jobs", "retry", job).ok(t)
-		eventually(t, patience, "another try", func() bool { return s.count("SELECT tries FROM jobs WHERE kind = 'refund_payment'") != tries })
+		check.Eventually(t, patience, pollPause, "another try", func() bool { return s.count("SELECT tries FROM jobs WHERE kind = 'refund_payment'") != tries })
 		p.kill()
 
 		die := "UPDATE jobs SET state = 'dead', leased_by = '', leased_until = 0 WHERE kind = 'refund_payment';"
@@ -61,7 +63,7 @@ func TestJobsCommand(t *testing.T) {
 		}
 		s.change(die)
 		me, err := user.Current()
-		must(t, err)
+		check.OK(t, err)
 		by := "operator:" + me.Username
 		text := s.operate("jobs", "give-up", job, "--reason", "paid back\x1b[31m in cash").ok(t)
 		if !strings.Contains(text, "state    given_up") || !strings.Contains(text, "given up by "+by+": paid back") || strings.Contains(text, "\x1b") {

@@ -10,6 +10,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"purveyor/internal/testkit/check"
 )
 
 // attempt is a request of a load, and what its sender knows of its outcome.
@@ -285,5 +287,5 @@ func checkStory(c *client, id, status string) {
 func (l *callLog) waitForLoad(t *testing.T, more int64) {
 	t.Helper()
 	target := l.acked.Load() + more
-	eventually(t, patience, "the load to get going", func() bool { return l.acked.Load() >= target })
+	check.Eventually(t, patience, pollPause, "the load to get going", func() bool { return l.acked.Load() >= target })
 }

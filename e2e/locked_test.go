@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"purveyor/internal/testkit/check"
+
 	"zombiezen.com/go/sqlite/sqlitex"
 )
 
@@ -52,7 +54,7 @@ func TestDatabaseLocked(t *testing.T) {
 		t.Fatal(err)
 	}
 	c.eventuallyStatus(patience, 200, get("/readyz"))
-	eventually(t, patience, "the log to say that the service is ready again", func() bool { return strings.Contains(p.stderr.String(), "ready again") })
+	check.Eventually(t, patience, pollPause, "the log to say that the service is ready again", func() bool { return strings.Contains(p.stderr.String(), "ready again") })
 	if n := strings.Count(p.stderr.String(), `msg="not ready" fails="the database takes writes"`); n != 1 {
 		t.Errorf("the log says %d times that no writes were taken, want once", n)
 	}

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"purveyor/internal/testkit/check"
 	"purveyor/internal/testkit/pg"
 )
 
@@ -48,12 +49,12 @@ func TestMakeOldDatabase(t *testing.T) {
 	server, command := serverPath, commandPath
 	serverPath, commandPath = old, old // no test runs at the same time
 	t.Cleanup(func() { serverPath, commandPath = server, command })
-	must(t, os.MkdirAll(oldDatabases, 0o755))
+	check.OK(t, os.MkdirAll(oldDatabases, 0o755))
 	t.Run("sqlite", func(t *testing.T) {
 		s := &shop{t: t, dir: t.TempDir()}
 		made := useOldShop(s)
 		dump, err := exec.Command("sqlite3", s.path(), ".dump").Output()
-		must(t, err)
+		check.OK(t, err)
 		numbers := fmt.Sprintf("PRAGMA user_version=%s;\nPRAGMA application_id=%s;\n", s.count("PRAGMA user_version"), s.count("PRAGMA application_id"))
 		// A reader of the database keeps a transaction open.
 		script := strings.NewReplacer("\nBEGIN TRANSACTION;", "", "\nCOMMIT;", "").Replace(string(dump))
@@ -63,7 +64,7 @@ func TestMakeOldDatabase(t *testing.T) {
 		s := &shop{t: t, postgres: pg.Shared(t).Database(t)}
 		made := useOldShop(s)
 		dump, err := exec.Command("pg_dump", "--format=plain", "--no-owner", "--no-privileges", s.postgres).Output()
-		must(t, err)
+		check.OK(t, err)
 		made.keep(t, "postgres", dump)
 	})
 }
@@ -71,13 +72,13 @@ func TestMakeOldDatabase(t *testing.T) {
 func (made oldShop) keep(t *testing.T, name string, dump []byte) {
 	t.Helper()
 	data, err := json.MarshalIndent(made, "", " ")
-	must(t, err)
-	must(t, os.WriteFile(filepath.Join(oldDatabases, name+".json"), append(data, '\n'), 0o644))
+	check.OK(t, err)
+	check.OK(t, os.WriteFile(filepath.Join(oldDatabases, name+".json"), append(data, '\n'), 0o644))
 	var packed bytes.Buffer
 	w := gzip.NewWriter(&packed)
 	_, err = w.Write(dump)
-	must(t, errors.Join(err, w.Close()))
-	must(t, os.WriteFile(filepath.Join(oldDatabases, name+".sql.gz"), packed.Bytes(), 0o644))
+	check.OK(t, errors.Join(err, w.Close()))
+	check.OK(t, os.WriteFile(filepath.Join(oldDatabases, name+".sql.gz"), packed.Bytes(), 0o644))
 }
 
 // oldUser makes requests, and records them with their answers.
@@ -94,7 +95,7 @@ type oldUser struct {
 func (u *oldUser) call(key, path string, body map[string]any) (a answer) {
 	u.t.Helper()
 	data, err := json.Marshal(body)
-	must(u.t, err)
+	check.OK(u.t, err)
 	e := exchange{APIKey: key, Path: path, Body: data}
 	u.mu.Lock()
 	e.Key = fmt.Sprintf("old-%d", len(u.made.Exchanges))
@@ -187,7 +188,7 @@ func useOldShop(s *shop) oldShop {
 
 func (u *oldUser) eventually(what, query, want string) {
 	u.t.Helper()
-	eventually(u.t, patience, what, func() bool { return u.shop.count(query) == want })
+	check.Eventually(u.t, patience, pollPause, what, func() bool { return u.shop.count(query) == want })
 }
 
 // catalog creates and changes products with keys.
@@ -257,7 +258,7 @@ func (u *oldUser) checkout(key, email, product string, quantity int) (orderID, p
 	}
 	u.must(201, key, "/v1/checkout/session", oldCheckout(email, product, quantity)).decode(u.t, &made)
 	where, err := url.Parse(made.URL)
-	must(u.t, err)
+	check.OK(u.t, err)
 	return made.OrderID, where.Path
 }
 

@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"purveyor/internal/testkit/check"
 	"purveyor/internal/testkit/pg"
 )
 
@@ -49,14 +50,14 @@ func TestOldDatabase(t *testing.T) {
 func readOldShop(t *testing.T, name string) (old oldShop, dump string) {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join(oldDatabases, name+".json"))
-	must(t, err)
-	must(t, json.Unmarshal(data, &old))
+	check.OK(t, err)
+	check.OK(t, json.Unmarshal(data, &old))
 	packed, err := os.ReadFile(filepath.Join(oldDatabases, name+".sql.gz"))
-	must(t, err)
+	check.OK(t, err)
 	r, err := gzip.NewReader(bytes.NewReader(packed))
-	must(t, err)
+	check.OK(t, err)
 	text, err := io.ReadAll(r)
-	must(t, err)
+	check.OK(t, err)
 	made := time.UnixMilli(old.MadeOn)
 	dump = later(string(text), made, time.Since(made)-time.Hour)
 	// The sandboxes' providers, which were unreachable or slow, work again: the
@@ -103,7 +104,7 @@ func (old oldShop) goOn(s *shop) {
 	old.repeat(s.t, base)
 	old.reads(s.t, base, history)
 	old.finish(s.t, base)
-	eventually(s.t, patience, "all jobs to end", func() bool {
+	check.Eventually(s.t, patience, pollPause, "all jobs to end", func() bool {
 		// A courier is checked five minutes after the last callback.
 		left := s.rows("SELECT id FROM jobs WHERE kind <> 'check_delivery'")
 		return !slices.ContainsFunc(open, func(id string) bool { return slices.Contains(left, id) })
@@ -149,7 +150,7 @@ func (old oldShop) reads(t *testing.T, base string, history []string) {
 			}
 		}
 		seq, err := strconv.Atoi(part[2])
-		must(t, err)
+		check.OK(t, err)
 		if events := timelines[part[1]]; seq > len(events) || string(events[seq-1]) != part[3] {
 			t.Errorf("event %d of %s is read as %q, was stored as %s", seq, part[1], events, part[3])
 		}
@@ -189,7 +190,7 @@ func (old oldShop) finish(t *testing.T, base string) {
 
 func (c *client) eventuallyAnswered(r request) (a answer) {
 	c.t.Helper()
-	eventually(c.t, patience, "an answer to "+r.path, func() bool {
+	check.Eventually(c.t, patience, pollPause, "an answer to "+r.path, func() bool {
 		var err error
 		if a, err = c.send(r); err != nil || a.status/100 != 2 && !strings.Contains(string(a.body), `"code":"in_progress"`) {
 			c.t.Fatalf("%s was answered %d, %v: %s", r.path, a.status, err, a.body)
@@ -203,7 +204,7 @@ func (c *client) eventuallyAnswered(r request) (a answer) {
 func (old oldShop) received(s *shop, to *sink, name string) {
 	s.t.Helper()
 	events := s.rows(fmt.Sprintf("SELECT id FROM webhook_events WHERE partner_id = '%s'", old.Partners[name].PartnerID))
-	eventually(s.t, patience, "the events of "+name, func() bool {
+	check.Eventually(s.t, patience, pollPause, "the events of "+name, func() bool {
 		got := map[string]bool{}
 		for _, r := range to.at("/" + name) {
 			got[r.event.ID] = true

@@ -6,6 +6,8 @@ import (
 	"sync"
 	"testing"
 
+	"purveyor/internal/testkit/check"
+
 	"github.com/jackc/pgx/v5"
 )
 
@@ -18,10 +20,10 @@ func TestPostgresGone(t *testing.T) {
 	s.fill()
 	_, c := s.serve()
 	before := c.product("p1").Quantity
-	must(t, server.Kill())
+	check.OK(t, server.Kill())
 	requests := refusedAll(c)
 	s.operate("partner", "list").refused(t, 1, "cannot be reached", "--database")
-	must(t, server.Restart())
+	check.OK(t, server.Restart())
 	checkAfterwards(t, s, c, requests, before)
 }
 
@@ -30,7 +32,7 @@ func TestPostgresConnectionsExhausted(t *testing.T) {
 	t.Parallel()
 	const connections = 20
 	server := newPostgres(t, fmt.Sprint("max_connections=", connections))
-	must(t, server.SQL("CREATE DATABASE shop"))
+	check.OK(t, server.SQL("CREATE DATABASE shop"))
 	s := &shop{t: t, postgres: server.URL("shop")}
 	s.fill()
 	_, c := s.serve()
@@ -49,13 +51,13 @@ func TestPostgresConnectionsExhausted(t *testing.T) {
 	hog()
 	others := func(what string) int {
 		var n int
-		must(t, hogs[0].QueryRow(t.Context(), "SELECT count("+what+") FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()").Scan(&n))
+		check.OK(t, hogs[0].QueryRow(t.Context(), "SELECT count("+what+") FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()").Scan(&n))
 		return n
 	}
 	// The service's own connections are cut, too, and the others take what is free
 	// then. A connection that is just being closed still counts for the server, but is
 	// no longer listed: only the number of the others tells that none is left.
-	eventually(t, patience, "the others to have all connections", func() bool {
+	check.Eventually(t, patience, pollPause, "the others to have all connections", func() bool {
 		others("CASE WHEN datname = 'shop' THEN pg_terminate_backend(pid) END")
 		hog()
 		return len(hogs) == connections
@@ -63,11 +65,11 @@ func TestPostgresConnectionsExhausted(t *testing.T) {
 	requests := refusedAll(c)
 	s.operate("partner", "list").refused(t, 1, "no connection left", "max_connections")
 	for _, conn := range hogs[1:] {
-		must(t, conn.Close(t.Context()))
+		check.OK(t, conn.Close(t.Context()))
 	}
 	// The service may have a connection again before the last of the others has gone.
-	eventually(t, patience, "the others to be gone", func() bool { return others("CASE WHEN datname <> 'shop' THEN pid END") == 0 })
-	must(t, hogs[0].Close(t.Context()))
+	check.Eventually(t, patience, pollPause, "the others to be gone", func() bool { return others("CASE WHEN datname <> 'shop' THEN pid END") == 0 })
+	check.OK(t, hogs[0].Close(t.Context()))
 	checkAfterwards(t, s, c, requests, before)
 }
 

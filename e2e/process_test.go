@@ -13,10 +13,15 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"purveyor/internal/testkit/check"
 )
 
 // patience bounds waits that have no limit of their own.
 const patience = 30 * time.Second
+
+// pollPause is the pause between two looks at what a test waits for.
+const pollPause = 5 * time.Millisecond
 
 // output collects the output of a process, and can be read meanwhile.
 type output struct {
@@ -136,7 +141,7 @@ func serve(t *testing.T, database string, flags ...string) (p *process, base str
 // ready waits for the line with the base URL, then for readiness.
 func (p *process) ready(from *output, line *regexp.Regexp) (base string) {
 	p.t.Helper()
-	eventually(p.t, patience, "the service to tell its address", func() bool {
+	check.Eventually(p.t, patience, pollPause, "the service to tell its address", func() bool {
 		if match := line.FindStringSubmatch(from.String()); match != nil {
 			base = match[1]
 			return true
@@ -149,21 +154,11 @@ func (p *process) ready(from *output, line *regexp.Regexp) (base string) {
 		return false
 	})
 	probe := newClient(p.t, base, "")
-	eventually(p.t, patience, "readiness", func() bool {
+	check.Eventually(p.t, patience, pollPause, "readiness", func() bool {
 		a, err := probe.send(request{method: "GET", path: "/readyz"})
 		return err == nil && a.status == 200
 	})
 	return base
-}
-
-// eventually polls until ok returns true, and fails the test after the limit.
-func eventually(t *testing.T, limit time.Duration, what string, ok func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(limit); !ok(); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("waited %v in vain for %s", limit, what)
-		}
-	}
 }
 
 // result is the outcome of a command.

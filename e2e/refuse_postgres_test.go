@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"purveyor/internal/testkit/check"
 	"purveyor/internal/testkit/pg"
 
 	"github.com/jackc/pgx/v5"
@@ -71,9 +72,9 @@ func TestPostgresRefused(t *testing.T) {
 func guard(t *testing.T, s *pg.Server) {
 	t.Helper()
 	rules := (&shop{t: t, postgres: s.URL("postgres")}).count("SHOW hba_file")
-	must(t, s.SQL("CREATE ROLE reader LOGIN", "CREATE ROLE guarded LOGIN PASSWORD 'right'",
+	check.OK(t, s.SQL("CREATE ROLE reader LOGIN", "CREATE ROLE guarded LOGIN PASSWORD 'right'",
 		"COPY (VALUES ('host all guarded all scram-sha-256'), ('host all all all trust')) TO '"+rules+"'", "SELECT pg_reload_conf()"))
-	eventually(t, patience, "the password to be asked for", func() bool {
+	check.Eventually(t, patience, pollPause, "the password to be asked for", func() bool {
 		conn, err := pgx.Connect(t.Context(), strings.Replace(s.URL("postgres"), "//purveyor@", "//guarded@", 1))
 		if err == nil {
 			_ = conn.Close(t.Context())
@@ -85,6 +86,6 @@ func guard(t *testing.T, s *pg.Server) {
 // databaseOf makes an empty database that is dropped with its server.
 func databaseOf(t *testing.T, s *pg.Server, name string) string {
 	t.Helper()
-	must(t, s.SQL("CREATE DATABASE "+name))
+	check.OK(t, s.SQL("CREATE DATABASE "+name))
 	return name
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"purveyor/internal/testkit/check"
 	"purveyor/internal/testkit/fakedoordash"
 	"purveyor/internal/testkit/fakeuber"
 )
@@ -44,7 +45,7 @@ func TestProvidersRefuseUs(t *testing.T) {
 		began := time.Now()
 		d := newDispatch(s)
 		paid, toConfirm, toCancel := d.paid(), d.paid(), d.sold()
-		eventually(t, patience, "the providers to be asked at the start", func() bool {
+		check.Eventually(t, patience, pollPause, "the providers to be asked at the start", func() bool {
 			return len(d.stripe.Requests()) > 0 && len(d.dash.Requests()) > 0
 		})
 		if log := d.process.stderr.String(); strings.Contains(log, "level=WARN") || strings.Contains(log, "level=ERROR") {
@@ -96,8 +97,8 @@ func TestProvidersRefuseUs(t *testing.T) {
 		if again := d.place(201, report); !again.Delivery.Created || again.OrderID != reported.OrderID {
 			t.Errorf("the repeat tells %+v", again)
 		}
-		eventually(t, time.Minute, "a courier for what was confirmed", func() bool { return d.order("/v1/orders/"+toConfirm).Status == "shipped" })
-		eventually(t, time.Minute, "the courier to be sent home", func() bool { return d.uberStatus(toCancel.Delivery.ID) == "canceled" })
+		check.Eventually(t, time.Minute, pollPause, "a courier for what was confirmed", func() bool { return d.order("/v1/orders/"+toConfirm).Status == "shipped" })
+		check.Eventually(t, time.Minute, pollPause, "the courier to be sent home", func() bool { return d.uberStatus(toCancel.Delivery.ID) == "canceled" })
 		for _, id := range []string{reported.OrderID, toConfirm, toCancel.OrderID} {
 			d.eventuallyAttention(id, "")
 		}
@@ -107,7 +108,7 @@ func TestProvidersRefuseUs(t *testing.T) {
 // eventuallyAttention waits until the open reasons to look at an order are these.
 func (d *dispatch) eventuallyAttention(orderID, want string) {
 	d.t.Helper()
-	eventually(d.t, patience, fmt.Sprintf("%q to stand at the order %s", want, orderID), func() bool { return d.attention(orderID) == want })
+	check.Eventually(d.t, patience, pollPause, fmt.Sprintf("%q to stand at the order %s", want, orderID), func() bool { return d.attention(orderID) == want })
 }
 
 // oneLineAMinute checks that each provider had a warning, and no more than one a
@@ -116,7 +117,7 @@ func (d *dispatch) oneLineAMinute(began time.Time, message string, providers ...
 	d.t.Helper()
 	for _, name := range providers {
 		line := regexp.MustCompile(`level=WARN msg="` + message + `" provider=` + name + ` `)
-		eventually(d.t, patience, "the warning about "+name, func() bool { return line.MatchString(d.process.stderr.String()) })
+		check.Eventually(d.t, patience, pollPause, "the warning about "+name, func() bool { return line.MatchString(d.process.stderr.String()) })
 		if n, most := len(line.FindAllString(d.process.stderr.String(), -1)), 1+int(time.Since(began)/time.Minute); n > most {
 			d.t.Errorf("%d warnings about %s in %v", n, name, time.Since(began))
 		}
@@ -143,7 +144,7 @@ func TestProvidersRefuseUsAtStart(t *testing.T) {
 		`level=WARN msg="a provider refuses our credentials" provider=uber `,
 		`level=WARN msg="a provider cannot be reached, or fails" provider=stripe `,
 	} {
-		eventually(t, patience, line, func() bool { return strings.Contains(p.stderr.String(), line) })
+		check.Eventually(t, patience, pollPause, line, func() bool { return strings.Contains(p.stderr.String(), line) })
 	}
 	p.stop() // although DoorDash has not answered
 	if strings.Contains(p.stderr.String(), "provider=doordash") {

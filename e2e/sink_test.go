@@ -8,6 +8,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"purveyor/internal/testkit/check"
 )
 
 // sink is an endpoint for webhooks.
@@ -81,7 +83,7 @@ func (s *sink) at(path string) (list []received) {
 // waitFor waits for this many requests for a path.
 func (s *sink) waitFor(t *testing.T, path string, n int) []received {
 	t.Helper()
-	eventually(t, time.Minute, "webhooks at "+path, func() bool { return len(s.at(path)) >= n })
+	check.Eventually(t, time.Minute, pollPause, "webhooks at "+path, func() bool { return len(s.at(path)) >= n })
 	return s.at(path)
 }
 

@@ -14,6 +14,8 @@ import (
 	"testing"
 	"time"
 
+	"purveyor/internal/testkit/check"
+
 	"zombiezen.com/go/sqlite/sqlitex"
 )
 
@@ -60,14 +62,14 @@ func TestStopWithSlowBodies(t *testing.T) {
 
 	p.signal(syscall.SIGTERM)
 	// Load balancers see the end coming before connections are refused.
-	eventually(t, patience, "readiness to fall", func() bool {
+	check.Eventually(t, patience, pollPause, "readiness to fall", func() bool {
 		a, err := c.send(get("/readyz"))
 		if err != nil {
 			t.Fatalf("connections were refused before readiness fell: %v", err)
 		}
 		return a.status == http.StatusServiceUnavailable
 	})
-	eventually(t, patience, "new connections to be refused", func() bool {
+	check.Eventually(t, patience, pollPause, "new connections to be refused", func() bool {
 		conn, err := net.Dial("tcp", strings.TrimPrefix(c.base, "http://"))
 		if err == nil {
 			_ = conn.Close()
@@ -101,7 +103,7 @@ func TestStopWhileLocked(t *testing.T) {
 		waiting[i] = &attempt{request: report(fmt.Sprintf("waiting-%d", i), "p1")}
 		wg.Go(func() { l.send(c, waiting[i]) })
 	}
-	eventually(t, patience, "the requests to be sent", func() bool {
+	check.Eventually(t, patience, pollPause, "the requests to be sent", func() bool {
 		return !slices.ContainsFunc(waiting, func(a *attempt) bool { return a.sent.Load() == 0 })
 	})
 	p.stop()

@@ -11,6 +11,8 @@ import (
 	"syscall"
 	"testing"
 
+	"purveyor/internal/testkit/check"
+
 	"github.com/jackc/pgx/v5"
 )
 
@@ -40,13 +42,13 @@ func asUnprivileged(cmd *exec.Cmd) {
 func unprivilegedFolder(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "purveyor-rights-")
-	must(t, err)
+	check.OK(t, err)
 	t.Cleanup(func() {
 		_ = os.Chmod(dir, 0o700)
 		_ = os.RemoveAll(dir)
 	})
 	if os.Geteuid() == 0 {
-		must(t, os.Chown(dir, unprivileged, unprivileged))
+		check.OK(t, os.Chown(dir, unprivileged, unprivileged))
 	}
 	return dir
 }
@@ -64,10 +66,10 @@ func TestRightsRefused(t *testing.T) {
 			}
 			path := filepath.Join(unprivilegedFolder(t), "shop.db")
 			operateAs(t, "migrate", "--database", "sqlite:"+path).ok(t)
-			must(t, os.WriteFile(path+tc.file, readOrNothing(path+tc.file), 0o600))
-			must(t, os.Chmod(path+tc.file, 0o444))
+			check.OK(t, os.WriteFile(path+tc.file, readOrNothing(path+tc.file), 0o600))
+			check.OK(t, os.Chmod(path+tc.file, 0o444))
 			if os.Geteuid() == 0 {
-				must(t, os.Chown(path+tc.file, 0, 0)) // this file belongs to root
+				check.OK(t, os.Chown(path+tc.file, 0, 0)) // this file belongs to root
 			}
 			operateAs(t, "serve", "--listen", "127.0.0.1:0", "--database", "sqlite:"+path).refused(t, 1, path+tc.file, "rights", "-r--r--r--")
 		})
@@ -89,10 +91,10 @@ func TestRightsMended(t *testing.T) {
 	path := filepath.Join(unprivilegedFolder(t), "shop.db")
 	operateAs(t, "migrate", "--database", "sqlite:"+path).ok(t)
 	for _, suffix := range []string{"-wal", "-shm"} {
-		must(t, os.WriteFile(path+suffix, nil, 0o600))
-		must(t, os.Chmod(path+suffix, 0o444))
+		check.OK(t, os.WriteFile(path+suffix, nil, 0o600))
+		check.OK(t, os.Chmod(path+suffix, 0o444))
 		if os.Geteuid() == 0 {
-			must(t, os.Chown(path+suffix, unprivileged, unprivileged))
+			check.OK(t, os.Chown(path+suffix, unprivileged, unprivileged))
 		}
 	}
 	operateAs(t, "partner", "create", "--name", "X", "--database", "sqlite:"+path).ok(t)
@@ -121,15 +123,15 @@ func TestDamagedList(t *testing.T) {
 func (s *shop) damage(name string) {
 	s.t.Helper()
 	root, err := strconv.Atoi(s.count("SELECT rootpage FROM sqlite_schema WHERE name = '" + name + "'"))
-	must(s.t, err)
+	check.OK(s.t, err)
 	file, err := os.OpenFile(s.path(), os.O_RDWR, 0)
-	must(s.t, err)
+	check.OK(s.t, err)
 	noise := make([]byte, 2<<10)
 	_, _ = rand.Read(noise)
 	noise[0] = 0xff // no page starts with this byte
 	const pageBytes = 4096
 	_, err = file.WriteAt(noise, int64(root-1)*pageBytes)
-	must(s.t, errors.Join(err, file.Close()))
+	check.OK(s.t, errors.Join(err, file.Close()))
 }
 
 // A database that is set to read-only: a service does not start, and a running one
@@ -137,23 +139,23 @@ func (s *shop) damage(name string) {
 func TestPostgresTakesNoWrites(t *testing.T) {
 	t.Parallel()
 	server := newPostgres(t)
-	must(t, server.SQL("CREATE DATABASE shop"))
+	check.OK(t, server.SQL("CREATE DATABASE shop"))
 	s := &shop{t: t, postgres: server.URL("shop")}
 	s.fill()
 	p, c := s.serve()
 	c.must(200, get("/readyz"))
 	set := func(sql string) {
 		conn, err := pgx.Connect(t.Context(), server.URL("postgres"))
-		must(t, err)
+		check.OK(t, err)
 		defer conn.Close(t.Context())
 		for _, each := range []string{sql, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = 'shop'"} {
 			_, err := conn.Exec(t.Context(), each)
-			must(t, err)
+			check.OK(t, err)
 		}
 	}
 	set("ALTER DATABASE shop SET default_transaction_read_only = on")
 	c.eventuallyStatus(patience, 503, get("/readyz"))
-	eventually(t, patience, "the cause in the log", func() bool {
+	check.Eventually(t, patience, pollPause, "the cause in the log", func() bool {
 		return strings.Contains(p.stderr.String(), "the database is set to read-only")
 	})
 	s.operate("serve", "--listen", "127.0.0.1:0").refused(t, 1, "read-only", "default_transaction_read_only")
@@ -171,7 +173,7 @@ func TestFilesArePrivate(t *testing.T) {
 	c.must(201, report("A-1", "p1"))
 	checkPrivate(t, s.dir, "shop.db", "shop.db-wal", "shop.db-shm", "shop.db-rates", "shop.db-rates-wal", "shop.db-rates-shm", "shop.db-lock")
 	p.stop()
-	must(t, os.Chmod(s.path(), 0o644))
+	check.OK(t, os.Chmod(s.path(), 0o644))
 	if r := s.operate("partner", "list"); !strings.Contains(r.stderr, "chmod o=") || !strings.Contains(r.stderr, s.path()) {
 		t.Errorf("nothing warns of a file that all can read: %s", r.stderr)
 	}
@@ -180,11 +182,11 @@ func TestFilesArePrivate(t *testing.T) {
 func checkPrivate(t *testing.T, dir string, names ...string) {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
-	must(t, err)
+	check.OK(t, err)
 	found := map[string]bool{}
 	for _, e := range entries {
 		info, err := e.Info()
-		must(t, err)
+		check.OK(t, err)
 		found[e.Name()] = true
 		if mode := info.Mode().Perm(); mode != 0o600 {
 			t.Errorf("%s has the rights %v", e.Name(), mode)
@@ -210,10 +212,10 @@ func TestMissingDatabase(t *testing.T) {
 	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
 		t.Errorf("%v was made (error %v)", left, err)
 	}
-	must(t, os.WriteFile(path, nil, 0o600))
+	check.OK(t, os.WriteFile(path, nil, 0o600))
 	operate(t, "partner", "list", "--database", "sqlite:"+path).refused(t, 1, path, "empty", "purveyor migrate")
 	catalog := filepath.Join(t.TempDir(), "catalog.json")
-	must(t, os.WriteFile(catalog, []byte("{}"), 0o600))
+	check.OK(t, os.WriteFile(catalog, []byte("{}"), 0o600))
 	for name, command := range map[string][]string{"migrated": {"migrate"}, "imported": {"import", catalog}, "partner": {"partner", "create", "--name", "X"}} {
 		operate(t, append(command, "--database", "sqlite:"+filepath.Join(dir, name))...).ok(t)
 	}
@@ -235,7 +237,7 @@ func TestLeasesEndWithTheirProcess(t *testing.T) {
 	cut := make(chan error, 1)
 	go func() { _, err := c.with(s.partner.Keys.Test).send(checkout); cut <- err }()
 	const leased = "SELECT leased_by FROM jobs WHERE kind = 'open_session' AND leased_by <> ''"
-	eventually(t, patience, "the job", func() bool { return len(s.rows(leased)) == 1 })
+	check.Eventually(t, patience, pollPause, "the job", func() bool { return len(s.rows(leased)) == 1 })
 	dead := s.rows(leased)[0]
 	p.kill()
 	if err := <-cut; err == nil {
@@ -243,7 +245,7 @@ func TestLeasesEndWithTheirProcess(t *testing.T) {
 	}
 	_, c = s.serve()
 	const half = patience / 2 // of a lease, which lasts 30 s
-	eventually(t, half, "the next process to take the job", func() bool {
+	check.Eventually(t, half, pollPause, "the next process to take the job", func() bool {
 		owners := s.rows(leased)
 		return len(owners) == 0 || owners[0] != dead
 	})

@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"purveyor/internal/testkit/check"
+
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 )
 
@@ -62,7 +64,7 @@ func TestKilledWhileDelivering(t *testing.T) {
 		t.Errorf("%d acknowledged orders have no event", len(acknowledged))
 	}
 	arrived := map[string]bool{}
-	eventually(t, 3*time.Minute, "every event to arrive", func() bool {
+	check.Eventually(t, 3*time.Minute, pollPause, "every event to arrive", func() bool {
 		clear(arrived)
 		for _, r := range to.at("/hook") {
 			arrived[r.event.ID] = true
@@ -176,7 +178,7 @@ func TestWebhookCommands(t *testing.T) {
 	s.eventuallyShows(partner, "(operator)", "signs until")
 	s.operate("webhook", "resume", partner).ok(t)
 	s.eventuallyShows(partner, "healthy", "parked           0")
-	eventually(t, time.Minute, "what was parked", func() bool {
+	check.Eventually(t, time.Minute, pollPause, "what was parked", func() bool {
 		got := to.at("/hook")
 		i := slices.IndexFunc(got, func(r received) bool { return r.event.OrderID == parked })
 		if i >= 0 {
@@ -205,7 +207,7 @@ func (s *shop) eventuallyShows(id string, words ...string) {
 			s.t.Logf("webhook show %s:\n%s", id, text)
 		}
 	}()
-	eventually(s.t, time.Minute, fmt.Sprintf("%q about %s", words, id), func() bool {
+	check.Eventually(s.t, time.Minute, pollPause, fmt.Sprintf("%q about %s", words, id), func() bool {
 		text = s.operate("webhook", "show", id).ok(s.t)
 		for _, w := range words {
 			if !strings.Contains(text, w) {
@@ -250,7 +252,7 @@ func TestRotationEnds(t *testing.T) {
 	sent := 0
 	next := func(want ...string) {
 		t.Helper()
-		eventually(t, patience, fmt.Sprint("a webhook that is signed with ", want), func() bool { // a new secret takes effect within a second
+		check.Eventually(t, patience, pollPause, fmt.Sprint("a webhook that is signed with ", want), func() bool { // a new secret takes effect within a second
 			c.must(201, report(fmt.Sprint("rotation-", sent), "p1"))
 			sent++
 			return len(strings.Fields(to.waitFor(t, "/hook", sent)[sent-1].header.Get("Webhook-Signature"))) == len(want)
@@ -314,7 +316,7 @@ func TestCallbackURLs(t *testing.T) {
 	}
 	shows := func(words ...string) {
 		t.Helper()
-		eventually(t, patience, fmt.Sprintf("%q in the list", words), func() bool {
+		check.Eventually(t, patience, pollPause, fmt.Sprintf("%q in the list", words), func() bool {
 			list := s.operate("webhook", "list").ok(t)
 			return !strings.Contains(list, "hush") && !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(list, w) })
 		})
@@ -345,7 +347,7 @@ func TestClosedHouse(t *testing.T) {
 	}
 	c.must(200, post("/v1/orders/"+id+"/ready-for-pickup", "", "{}"))
 	message := ""
-	eventually(t, patience, "the mail in the outbox", func() bool {
+	check.Eventually(t, patience, pollPause, "the mail in the outbox", func() bool {
 		list := s.operate("outbox", "list").ok(t)
 		message = regexp.MustCompile(`out_\w+`).FindString(list)
 		return message != "" && strings.Contains(list, "ann@e.example") && strings.Contains(list, "not configured")
@@ -373,7 +375,7 @@ func TestListen(t *testing.T) {
 	p.ready(&p.stderr, servingLine)
 	last := c.must(201, report("last", "p1")).orderID(t)
 	var got []received
-	eventually(t, time.Minute, "the last event", func() bool {
+	check.Eventually(t, time.Minute, pollPause, "the last event", func() bool {
 		got = to.at("/local")
 		return got[len(got)-1].event.OrderID == last
 	})
@@ -386,7 +388,7 @@ func TestListen(t *testing.T) {
 	if len(got) >= len(events) {
 		t.Error("an event from before it began was forwarded")
 	}
-	eventually(t, patience, "a line for each event", func() bool { return strings.Count(l.stdout.String(), "  200  ") == len(got) })
+	check.Eventually(t, patience, pollPause, "a line for each event", func() bool { return strings.Count(l.stdout.String(), "  200  ") == len(got) })
 	l.stop()
 	operate(t, "listen", "--forward-to", to.URL, "--key", "wrong", "--url", c.base).refused(t, 1, "401")
 }

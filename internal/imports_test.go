@@ -56,6 +56,7 @@ var arrows = map[string][]string{
 	"outside/courier":           {"commerce", "outside/httpcall", "outside/sandbox", "outside/watch", "env"},
 
 	"testkit/browser":      {},
+	"testkit/check":        {},
 	"testkit/couriertest":  {"commerce", "outside/courier"},
 	"testkit/database":     {"storage", "storage/sqlite", "storage/postgres", "storage/storagetest", "testkit/pg"},
 	"testkit/memory":       {"commerce", "env", "storage", "storage/schema", "storage/storagetest"},

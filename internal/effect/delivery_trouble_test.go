@@ -11,6 +11,7 @@ import (
 
 	"purveyor/internal/command"
 	"purveyor/internal/commerce"
+	"purveyor/internal/testkit/check"
 	"purveyor/internal/testkit/fixture"
 )
 
@@ -31,11 +32,7 @@ func delivering(t *testing.T, test func(s *shop, v *process, near, far *depot)) 
 // hours is eventually for what is tried again after hours; only in a bubble.
 func (s *shop) hours(what string, ok func() bool) {
 	s.T.Helper()
-	for deadline := time.Now().Add(6 * time.Hour); !ok(); time.Sleep(5 * time.Second) {
-		if time.Now().After(deadline) {
-			s.T.Fatalf("waited in vain for %s: %+v", what, s.Jobs(commerce.JobWaiting, storeID))
-		}
-	}
+	check.Eventually(s.T, 6*time.Hour, 5*time.Second, what, ok)
 }
 
 // checkOne: there is one delivery of an order, at this depot, and the order knows

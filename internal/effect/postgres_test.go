@@ -7,6 +7,7 @@ import (
 	"purveyor/internal/command"
 	"purveyor/internal/commerce"
 	"purveyor/internal/storage/postgres"
+	"purveyor/internal/testkit/check"
 	"purveyor/internal/testkit/database"
 	"purveyor/internal/testkit/fixture"
 )
@@ -50,9 +51,5 @@ func TestOnPostgreSQL(t *testing.T) {
 
 func (s *shop) eventually(what string, ok func() bool) {
 	s.T.Helper()
-	for deadline := time.Now().Add(time.Minute); !ok(); time.Sleep(s.pause) {
-		if time.Now().After(deadline) {
-			s.T.Fatalf("waited in vain for %s", what)
-		}
-	}
+	check.Eventually(s.T, time.Minute, s.pause, what, ok)
 }

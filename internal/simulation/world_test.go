@@ -2,7 +2,6 @@ package simulation
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -28,6 +27,7 @@ import (
 	"purveyor/internal/service"
 	"purveyor/internal/storage"
 	"purveyor/internal/sweep"
+	"purveyor/internal/testkit/check"
 	"purveyor/internal/testkit/fixture"
 	"purveyor/internal/testkit/memory"
 	"purveyor/internal/testkit/sim"
@@ -154,7 +154,7 @@ func (s *shaky) ClaimJobs(ctx context.Context, c storage.JobClaim) ([]commerce.J
 	}
 	list, err := s.Engine.ClaimJobs(ctx, c)
 	for _, j := range list {
-		s.w.sim.Tracef("%s claims %s", s.name, inJSON(j))
+		s.w.sim.Tracef("%s claims %s", s.name, check.JSON(j))
 	}
 	return list, err
 }
@@ -212,7 +212,7 @@ func (w *world) traceCommit(name string, b storage.Batch) {
 func traceRows[K comparable, V any](w *world, what string, rows *commerce.Table[K, V]) {
 	for i := range rows.Changed() {
 		if k, v, _ := rows.Change(i); v != nil {
-			w.sim.Tracef("  %s %s", what, inJSON(*v))
+			w.sim.Tracef("  %s %s", what, check.JSON(*v))
 		} else {
 			w.sim.Tracef("  %s %v is deleted", what, k)
 		}
@@ -221,16 +221,8 @@ func traceRows[K comparable, V any](w *world, what string, rows *commerce.Table[
 
 func traceLog[V any](w *world, what string, rows []V) {
 	for _, v := range rows {
-		w.sim.Tracef("  %s %s", what, inJSON(v))
+		w.sim.Tracef("  %s %s", what, check.JSON(v))
 	}
-}
-
-func inJSON(v any) string {
-	b, err := json.Marshal(v)
-	if err != nil {
-		panic(err)
-	}
-	return string(b)
 }
 
 var errLost = errors.New("the connection was lost")
@@ -259,7 +251,7 @@ func call[R any](ctx context.Context, w *world, e env.Env, what string, do func(
 			r, err = do(ctx)
 		}
 	}
-	w.sim.Tracef("call %s: %s, %v, %v", what, fate, inJSON(r), err)
+	w.sim.Tracef("call %s: %s, %v, %v", what, fate, check.JSON(r), err)
 	return r, err
 }
 
@@ -298,11 +290,11 @@ func (c couriers) Create(ctx context.Context, r courier.CreateRequest) (courier.
 }
 
 func (c couriers) Get(ctx context.Context, k courier.Key) (courier.Delivery, error) {
-	return call(ctx, c.w, c.env, "get "+inJSON(k), func(ctx context.Context) (courier.Delivery, error) { return c.Sandbox.Get(ctx, k) })
+	return call(ctx, c.w, c.env, "get "+check.JSON(k), func(ctx context.Context) (courier.Delivery, error) { return c.Sandbox.Get(ctx, k) })
 }
 
 func (c couriers) Cancel(ctx context.Context, k courier.Key) (courier.Delivery, error) {
-	return call(ctx, c.w, c.env, "cancel "+inJSON(k), func(ctx context.Context) (courier.Delivery, error) { return c.Sandbox.Cancel(ctx, k) })
+	return call(ctx, c.w, c.env, "cancel "+check.JSON(k), func(ctx context.Context) (courier.Delivery, error) { return c.Sandbox.Cancel(ctx, k) })
 }
 
 // partner takes webhooks.

@@ -8,11 +8,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/chromedp/chromedp"
-
 	"purveyor/internal/commerce"
 	"purveyor/internal/outside/courier"
 	"purveyor/internal/testkit/browser"
+	"purveyor/internal/testkit/check"
+
+	"github.com/chromedp/chromedp"
 )
 
 // follower is a customer with a browser on a tracking page.
@@ -21,11 +22,6 @@ type follower struct{ *browser.Visitor }
 func newFollower(t *testing.T, chrome context.Context, address string, before ...chromedp.Action[chromedp.Void]) follower {
 	t.Helper()
 	return follower{browser.Visit(t, chrome, address, before...)}
-}
-
-func ask[T any](f follower, script string) T {
-	f.T.Helper()
-	return browser.Ask[T](f.Visitor, script)
 }
 
 // waits until the script is true on the page, which polls every half second.
@@ -75,29 +71,29 @@ func live(t *testing.T, chrome context.Context, x *town, d courier.Delivery) {
 	browser.Screenshot(t, f.Tab, "track-pending")
 	x.Move(t, d, commerce.CourierAssigned)
 	f.waits(`document.querySelector("h1").textContent.endsWith("is on the way to Harbor Street Market") && document.querySelector("#picture").naturalWidth > 0`)
-	atStart := ask[[]float64](f, where)
+	atStart := browser.Ask[[]float64](f.Visitor, where)
 	x.Move(t, d, commerce.CourierLoaded)
 	f.waits(`document.querySelector("h1").textContent.endsWith("has picked up your order")`)
 	x.Move(t, d, commerce.CourierEnRoute)
 	x.step(t, d.ID)
 	x.step(t, d.ID)
 	f.waits(`document.querySelector(".progress [aria-current]").textContent == "On the way" && document.getAnimations().length == 0`)
-	underWay := ask[[]float64](f, where)
+	underWay := browser.Ask[[]float64](f.Visitor, where)
 	browser.Screenshot(t, f.Tab, "track-under-way")
 	f.Readable()
 	x.Move(t, d, commerce.CourierDone)
 	f.waits(`document.querySelector("h1").textContent == "Delivered" && document.title.startsWith("Delivered") && document.getAnimations().length == 0`)
-	atDoor := ask[[]float64](f, where)
+	atDoor := browser.Ask[[]float64](f.Visitor, where)
 	browser.Screenshot(t, f.Tab, "track-delivered")
 	f.Readable()
 	if far(atStart, underWay) < 10 || far(underWay, atDoor) < 10 {
 		t.Errorf("the courier moves from %v by %v to %v", atStart, underWay, atDoor)
 	}
-	if done := ask[int](f, `document.querySelectorAll(".progress .done").length`); done != 4 {
+	if done := browser.Ask[int](f.Visitor, `document.querySelectorAll(".progress .done").length`); done != 4 {
 		t.Errorf("%d of 4 are done", done)
 	}
-	must(t, chromedp.Do(f.Tab, chromedp.Reload()))
-	if again := ask[[]float64](f, where); far(again, atDoor) > 1 {
+	check.OK(t, chromedp.Do(f.Tab, chromedp.Reload()))
+	if again := browser.Ask[[]float64](f.Visitor, where); far(again, atDoor) > 1 {
 		t.Errorf("loaded again the courier is at %v, not at %v", again, atDoor)
 	}
 	f.unharmed(strings.TrimSuffix(d.TrackingURL, "/sandbox/track/"+d.ID))
@@ -109,10 +105,10 @@ func far(a, b []float64) float64 { return max(a[0]-b[0], b[0]-a[0], a[1]-b[1], b
 func withoutScripts(t *testing.T, chrome context.Context, x *town, d courier.Delivery) {
 	x.Move(t, d, commerce.CourierEnRoute)
 	f := newFollower(t, chrome, d.TrackingURL, browser.NoScripts())
-	if heading := ask[string](f, `document.querySelector("h1").textContent`); !strings.HasSuffix(heading, "is on the way to you") {
+	if heading := browser.Ask[string](f.Visitor, `document.querySelector("h1").textContent`); !strings.HasSuffix(heading, "is on the way to you") {
 		t.Errorf("the page says %q", heading)
 	}
-	if every := ask[string](f, `document.querySelector("noscript meta").content`); every != "5" {
+	if every := browser.Ask[string](f.Visitor, `document.querySelector("noscript meta").content`); every != "5" {
 		t.Errorf("it is loaded anew every %q", every)
 	}
 }
@@ -122,7 +118,7 @@ func phone(t *testing.T, chrome context.Context, x *town, d courier.Delivery) {
 	f := newFollower(t, chrome, d.TrackingURL, chromedp.EmulateViewport(320, 640, chromedp.EmulateMobile, chromedp.EmulateTouch, chromedp.EmulateScale(2)))
 	browser.Screenshot(t, f.Tab, "track-phone")
 	f.Fits(320)
-	if low := ask[float64](f, `document.querySelector(".map").getBoundingClientRect().bottom`); low > 640 {
+	if low := browser.Ask[float64](f.Visitor, `document.querySelector(".map").getBoundingClientRect().bottom`); low > 640 {
 		t.Errorf("the map ends %v pixels down", low)
 	}
 	f.Readable()
@@ -137,7 +133,7 @@ func dark(t *testing.T, chrome context.Context, x *town, _ courier.Delivery) {
 	f := newFollower(t, chrome, d.TrackingURL, browser.Dark(), chromedp.EmulateViewport(360, 740, chromedp.EmulateMobile, chromedp.EmulateTouch, chromedp.EmulateScale(2)))
 	f.Fits(360)
 	f.Readable()
-	if hidden := ask[bool](f, `document.querySelector("#next").hidden`); !hidden {
+	if hidden := browser.Ask[bool](f.Visitor, `document.querySelector("#next").hidden`); !hidden {
 		t.Error("there is advice before it is needed")
 	}
 	x.Move(t, d, commerce.CourierReturned)
@@ -145,10 +141,10 @@ func dark(t *testing.T, chrome context.Context, x *town, _ courier.Delivery) {
 	browser.Screenshot(t, f.Tab, "track-dark")
 	f.Fits(360)
 	f.Readable()
-	if box := ask[[]float64](f, `(() => { const text = [...document.querySelectorAll(".map text")].at(-1).getBoundingClientRect(), map = document.querySelector(".map").getBoundingClientRect(); return [text.top - map.top, text.left - map.left, map.right - text.right] })()`); min(box[0], box[1], box[2]) < 4 {
+	if box := browser.Ask[[]float64](f.Visitor, `(() => { const text = [...document.querySelectorAll(".map text")].at(-1).getBoundingClientRect(), map = document.querySelector(".map").getBoundingClientRect(); return [text.top - map.top, text.left - map.left, map.right - text.right] })()`); min(box[0], box[1], box[2]) < 4 {
 		t.Errorf("the label of the door is %v from the edges of the map", box)
 	}
-	if background := ask[string](f, `getComputedStyle(document.body).backgroundColor`); background != "rgb(17, 20, 24)" {
+	if background := browser.Ask[string](f.Visitor, `getComputedStyle(document.body).backgroundColor`); background != "rgb(17, 20, 24)" {
 		t.Errorf("the page is %s", background)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"purveyor/internal/env"
 	"purveyor/internal/outside/courier"
 	"purveyor/internal/outside/sandbox"
+	"purveyor/internal/testkit/check"
 	"purveyor/internal/testkit/couriertest"
 	"purveyor/internal/testkit/fakesandbox"
 )
@@ -45,7 +46,7 @@ func newTown(t testing.TB, baseURL string) *town {
 	town.sandbox.Now = town.Now
 	// The secret is made when a service starts, not during an outage.
 	_, err := sandbox.NewSigner(env.Env{}, town.objects).Sign(t.Context(), time.Now(), nil)
-	must(t, err)
+	check.OK(t, err)
 	return town
 }
 
@@ -116,7 +117,7 @@ func (x *town) Move(t *testing.T, d courier.Delivery, to commerce.CourierStatus)
 	t.Helper()
 	for range 100 {
 		now, err := x.sandbox.Get(t.Context(), courier.Key{ID: d.ID})
-		must(t, err)
+		check.OK(t, err)
 		if now.Status == to {
 			return
 		}
@@ -132,7 +133,7 @@ func (x *town) step(t testing.TB, id string) bool {
 	t.Helper()
 	x.ahead.Add(int64(x.sandbox.StepEvery))
 	moved, err := x.objects.Step(t.Context(), x.sandbox, id)
-	must(t, err)
+	check.OK(t, err)
 	return moved
 }
 
@@ -156,7 +157,7 @@ func (x *town) Sign(t *testing.T, body []byte) http.Header {
 func (x *town) signed(t *testing.T, objects sandbox.Objects, body []byte, at time.Time) http.Header {
 	t.Helper()
 	signature, err := sandbox.NewSigner(env.Env{}, objects).Sign(t.Context(), at, body)
-	must(t, err)
+	check.OK(t, err)
 	return http.Header{sandbox.SignatureHeader: {signature}}
 }
 
@@ -166,12 +167,5 @@ func (x *town) Forged(t *testing.T, body []byte) map[string]http.Header {
 		"of another secret": x.signed(t, &fakesandbox.Objects{}, body, x.Now()),
 		"old":               x.signed(t, x.objects, body, x.Now().Add(-sandbox.Tolerance-time.Minute)),
 		"of a real courier": {"X-Uber-Signature": {"00"}, sandbox.SignatureHeader: {""}},
-	}
-}
-
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
 	}
 }

@@ -13,6 +13,7 @@ import (
 
 	"purveyor/internal/commerce"
 	"purveyor/internal/outside/courier"
+	"purveyor/internal/testkit/check"
 	"purveyor/internal/testkit/couriertest"
 )
 
@@ -39,7 +40,7 @@ func TestPageInWords(t *testing.T) {
 		var said []string
 		for more := true; more; more = x.step(t, d.ID) {
 			now, err := x.sandbox.Get(t.Context(), courier.Key{ID: d.ID})
-			must(t, err)
+			check.OK(t, err)
 			said = append(said, x.words(t, now))
 		}
 		for _, want := range headings {
@@ -60,7 +61,7 @@ func (x *town) words(t *testing.T, d courier.Delivery) string {
 		X, Y                   json.Number
 		Courier                *struct{ Name, Vehicle, Picture string }
 	}
-	must(t, json.Unmarshal(state.Body.Bytes(), &v))
+	check.OK(t, json.Unmarshal(state.Body.Bytes(), &v))
 	html := page.Body.String()
 	for _, text := range []string{v.Heading, v.Detail, "<title>" + v.Title + "</title>", "Test mode"} {
 		if !strings.Contains(html, text) {
@@ -106,7 +107,7 @@ func TestWhatToDoNext(t *testing.T) {
 			Progress int
 			Stopped  bool
 		}
-		must(t, json.Unmarshal(x.get(t, d.TrackingURL+"/state").Body.Bytes(), &v))
+		check.OK(t, json.Unmarshal(x.get(t, d.TrackingURL+"/state").Body.Bytes(), &v))
 		page := x.get(t, d.TrackingURL).Body.String()
 		if !strings.HasSuffix(v.Next, want.next) || (v.Next == "") != (want.next == "") || v.Progress != want.progress || v.Stopped != (want.next != "") {
 			t.Errorf("%q: %+v, want %+v", tags, v, want)
@@ -142,7 +143,7 @@ func TestPageHidesThePlace(t *testing.T) {
 		}
 	}
 	object, err := x.objects.Object(t.Context(), d.ID)
-	must(t, err)
+	check.OK(t, err)
 	for _, private := range []string{"Jo Doe", "555-0134", "5550134", "18th St"} {
 		if strings.Contains(string(object.Data), private) {
 			t.Errorf("stored is %s: %s", private, object.Data)
@@ -244,7 +245,7 @@ func TestPictures(t *testing.T) {
 		d := x.create(t, r)
 		x.step(t, d.ID)
 		now, err := x.sandbox.Get(t.Context(), courier.Key{ID: d.ID})
-		must(t, err)
+		check.OK(t, err)
 		if seen[now.Courier.Name] {
 			continue
 		}

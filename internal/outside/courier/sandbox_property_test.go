@@ -8,10 +8,11 @@ import (
 	"testing"
 	"time"
 
-	"pgregory.net/rapid"
-
 	"purveyor/internal/commerce"
 	"purveyor/internal/outside/courier"
+	"purveyor/internal/testkit/check"
+
+	"pgregory.net/rapid"
 )
 
 // TestNeverBack runs steps, steps that are lost after their callbacks were posted,
@@ -52,7 +53,7 @@ type followed struct {
 
 func (f *followed) look() {
 	now, err := f.town.sandbox.Get(f.t.Context(), courier.Key{Ref: f.request.Ref})
-	must(f.t, err)
+	check.OK(f.t, err)
 	f.sees(now)
 }
 
@@ -69,9 +70,9 @@ func (f *followed) step() bool { return f.town.step(f.t, f.last.ID) }
 func (f *followed) lose() {
 	f.town.ahead.Add(int64(time.Second))
 	object, err := f.town.objects.Object(f.t.Context(), f.last.ID)
-	must(f.t, err)
+	check.OK(f.t, err)
 	step, err := f.town.sandbox.Step(f.t.Context(), object)
-	must(f.t, err)
+	check.OK(f.t, err)
 	f.town.objects.Post(step.Callbacks...)
 }
 

@@ -11,6 +11,7 @@ import (
 	"purveyor/internal/commerce"
 	"purveyor/internal/outside/courier"
 	"purveyor/internal/outside/sandbox"
+	"purveyor/internal/testkit/check"
 )
 
 // brief abbreviates statuses, with a '!' for an imminent courier.
@@ -151,7 +152,7 @@ func TestCourierMoves(t *testing.T) {
 			before := x.create(t, r)
 			for x.step(t, before.ID) {
 				now, err := x.sandbox.Get(t.Context(), courier.Key{ID: before.ID})
-				must(t, err)
+				check.OK(t, err)
 				x.nearer(t, before, now, ends)
 				before = now
 			}
@@ -205,7 +206,7 @@ func TestSlowSteps(t *testing.T) {
 		}
 		var err error
 		now, err = x.sandbox.Get(t.Context(), courier.Key{ID: d.ID})
-		must(t, err)
+		check.OK(t, err)
 	}
 }
 
@@ -213,10 +214,10 @@ func TestSlowSteps(t *testing.T) {
 func (x *town) steps(t *testing.T, id string) int {
 	t.Helper()
 	object, err := x.objects.Object(t.Context(), id)
-	must(t, err)
+	check.OK(t, err)
 	for n := 0; ; n++ {
 		step, err := x.sandbox.Step(t.Context(), object)
-		must(t, err)
+		check.OK(t, err)
 		if step.Data == nil {
 			return n
 		}
@@ -231,12 +232,12 @@ func TestRepeatedStep(t *testing.T) {
 	d := x.create(t, asks("sandbox:twice.unordered"))
 	for x.step(t, d.ID) {
 		object, err := x.objects.Object(t.Context(), d.ID)
-		must(t, err)
+		check.OK(t, err)
 		first, err := x.sandbox.Step(t.Context(), object)
-		must(t, err)
+		check.OK(t, err)
 		x.ahead.Add(int64(time.Minute))
 		again, err := x.sandbox.Step(t.Context(), object)
-		must(t, err)
+		check.OK(t, err)
 		if a, b := ids(t, first.Callbacks), ids(t, again.Callbacks); !slices.Equal(a, b) || first.Next != again.Next {
 			t.Errorf("told %v, and once more %v", a, b)
 		}
@@ -249,7 +250,7 @@ func ids(t *testing.T, callbacks []sandbox.Callback) []string {
 	var all []string
 	for _, n := range callbacks {
 		var told struct{ ID, Status string }
-		must(t, json.Unmarshal(n.Body, &told))
+		check.OK(t, json.Unmarshal(n.Body, &told))
 		all = append(all, told.ID+" "+told.Status)
 	}
 	return all
@@ -276,7 +277,7 @@ func BenchmarkStep(b *testing.B) {
 	x := newTown(b, "https://shop.example")
 	d := x.create(b, asks(""))
 	first, err := x.objects.Object(b.Context(), d.ID)
-	must(b, err)
+	check.OK(b, err)
 	object := first
 	for b.Loop() {
 		step, err := x.sandbox.Step(b.Context(), object)

@@ -15,6 +15,7 @@ import (
 	"purveyor/internal/env"
 	"purveyor/internal/outside/courier"
 	"purveyor/internal/outside/sandbox"
+	"purveyor/internal/testkit/check"
 	"purveyor/internal/testkit/fakesandbox"
 )
 
@@ -40,7 +41,7 @@ func asks(tags string) courier.CreateRequest {
 func (x *town) create(t testing.TB, r courier.CreateRequest) courier.Delivery {
 	t.Helper()
 	d, err := x.sandbox.Create(t.Context(), r)
-	must(t, err)
+	check.OK(t, err)
 	return d
 }
 
@@ -50,9 +51,9 @@ func (x *town) told(t testing.TB) []courier.Callback {
 	var all []courier.Callback
 	for _, n := range x.objects.TakeCallbacks() {
 		signature, err := sandbox.NewSigner(env.Env{}, x.objects).Sign(t.Context(), x.Now(), n.Body)
-		must(t, err)
+		check.OK(t, err)
 		read, err := x.sandbox.ReadCallback(t.Context(), http.Header{sandbox.SignatureHeader: {signature}}, n.Body)
-		must(t, err)
+		check.OK(t, err)
 		all = append(all, read...)
 	}
 	return all
@@ -129,7 +130,7 @@ func TestQuotes(t *testing.T) {
 		seconds int64
 	}{{0, 499, 564}, {1, 589, 744}, {10, 1399, 2364}, {29.9, 3190, 5946}} {
 		q, err := x.sandbox.Quote(t.Context(), north(c.miles))
-		must(t, err)
+		check.OK(t, err)
 		if q.FeeCents != c.fee || q.DurationSeconds != c.seconds || q.PickupDurationSeconds != 384 || q.Currency != "USD" {
 			t.Errorf("%v miles: %+v", c.miles, q)
 		}
@@ -148,7 +149,7 @@ func TestQuotes(t *testing.T) {
 func TestQuotesCannotBeForged(t *testing.T) {
 	x := newTown(t, "https://shop.example")
 	given, err := x.sandbox.Quote(t.Context(), asks("").QuoteRequest)
-	must(t, err)
+	check.OK(t, err)
 	far := asks("")
 	far.Dropoff.At = &commerce.Point{Lat: 37.6, Lng: -122.4}
 	quoteOf := func(quoteID string, r courier.CreateRequest, attempt int64) courier.Delivery {
@@ -218,7 +219,7 @@ func TestTwoProcesses(t *testing.T) {
 	other := courier.NewSandbox(env.Env{}, x.objects, "https://shop.example/")
 	other.Now = x.Now
 	q, err := other.Quote(t.Context(), asks("").QuoteRequest)
-	must(t, err)
+	check.OK(t, err)
 	r := asks("")
 	r.QuoteID = q.ID
 	d := x.create(t, r)
@@ -227,12 +228,12 @@ func TestTwoProcesses(t *testing.T) {
 	}
 	x.step(t, d.ID)
 	again, err := other.Create(t.Context(), r)
-	must(t, err)
+	check.OK(t, err)
 	if again.ID != d.ID || again.Status != commerce.CourierAssigned || again.TrackingURL != d.TrackingURL {
 		t.Errorf("another process sees %+v", again)
 	}
 	moved, err := x.objects.Step(t.Context(), other, d.ID)
-	must(t, err)
+	check.OK(t, err)
 	if told := brief(x.told(t)); !moved || told != "to-store to-store" {
 		t.Errorf("two processes tell %s", told)
 	}
@@ -267,7 +268,7 @@ func TestConcurrentChanges(t *testing.T) {
 	}
 	all.Wait()
 	now, err := x.sandbox.Get(t.Context(), courier.Key{ID: d.ID})
-	must(t, err)
+	check.OK(t, err)
 	for _, err := range ended {
 		if refusal, refused := errors.AsType[*courier.Refusal](err); now.Status == commerce.CourierCancelled && err != nil ||
 			now.Status == commerce.CourierDone && (!refused || refusal.Code != courier.TooLate) {
@@ -291,7 +292,7 @@ func TestCreateIsCheap(t *testing.T) {
 	}
 	quote := func() {
 		_, err := x.sandbox.Quote(t.Context(), asks("").QuoteRequest)
-		must(t, err)
+		check.OK(t, err)
 	}
 	quote()
 	for _, c := range []struct {
@@ -320,7 +321,7 @@ func FuzzSandboxCallback(f *testing.F) {
 			t.Errorf("the signature %q is taken: %+v", header, callbacks)
 		}
 		signature, err := signer.Sign(t.Context(), time.Now(), body)
-		must(t, err)
+		check.OK(t, err)
 		callbacks, err := box.ReadCallback(t.Context(), http.Header{sandbox.SignatureHeader: {signature}}, body)
 		if _, bad := errors.AsType[*courier.BadCallback](err); err != nil && !bad {
 			t.Errorf("got %v", err)

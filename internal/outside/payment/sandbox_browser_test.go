@@ -9,11 +9,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/chromedp/chromedp"
-	"github.com/chromedp/chromedp/kb"
-
 	"purveyor/internal/outside/payment"
 	"purveyor/internal/testkit/browser"
+	"purveyor/internal/testkit/check"
+
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
 )
 
 // customer is a customer with a browser on a payment page.
@@ -24,23 +25,11 @@ func newCustomer(t *testing.T, chrome context.Context, session payment.Session, 
 	return customer{browser.Visit(t, chrome, session.URL, before...)}
 }
 
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
-func ask[T any](c customer, script string) T {
-	c.T.Helper()
-	return browser.Ask[T](c.Visitor, script)
-}
-
 // press runs an action that loads another page, and returns its status.
 func (c customer) press(action chromedp.Action[chromedp.Void]) int64 {
 	c.T.Helper()
 	response, err := chromedp.RunResponse(c.Tab, action)
-	must(c.T, err)
+	check.OK(c.T, err)
 	return response.Status
 }
 
@@ -51,7 +40,7 @@ func button(outcome string) chromedp.Action[chromedp.Void] {
 // isAt checks the page that the customer sees.
 func (c customer) isAt(want string) {
 	c.T.Helper()
-	if at := ask[string](c, "location.href"); at != want {
+	if at := browser.Ask[string](c.Visitor, "location.href"); at != want {
 		c.T.Errorf("the customer is at %s, not at %s", at, want)
 	}
 }
@@ -94,7 +83,7 @@ func pay(t *testing.T, chrome context.Context, s *checkout, session payment.Sess
 	}
 	c.isAt(thanks(s, session))
 	c.unharmed(s)
-	must(t, chromedp.Do(c.Tab, chromedp.Navigate(session.URL)))
+	check.OK(t, chromedp.Do(c.Tab, chromedp.Navigate(session.URL)))
 	browser.Screenshot(t, c.Tab, "paid")
 	c.Readable()
 	c.press(chromedp.Click(chromedp.CSS("a.primary")))
@@ -109,7 +98,7 @@ func declineThenPay(t *testing.T, chrome context.Context, s *checkout, session p
 	c.isAt(session.URL)
 	browser.Screenshot(t, c.Tab, "declined")
 	c.Readable()
-	if alert := ask[string](c, `document.activeElement.getAttribute("role")`); alert != "alert" {
+	if alert := browser.Ask[string](c.Visitor, `document.activeElement.getAttribute("role")`); alert != "alert" {
 		t.Errorf("after a decline the focus is on role %q, not on the alert", alert)
 	}
 	c.press(button("pay"))
@@ -154,11 +143,11 @@ func dark(t *testing.T, chrome context.Context, s *checkout, _ payment.Session) 
 	browser.Screenshot(t, c.Tab, "pay-dark")
 	c.Fits(360)
 	c.Readable()
-	if to := ask[string](c, `document.querySelector(".to").innerText`); to != "Deliver to\nJo Doe\n3180 18th St\nSan Francisco, CA 94110" {
+	if to := browser.Ask[string](c.Visitor, `document.querySelector(".to").innerText`); to != "Deliver to\nJo Doe\n3180 18th St\nSan Francisco, CA 94110" {
 		t.Errorf("it is delivered to %q", to)
 	}
 	cut := `(() => { const n = document.querySelector(".name"); return n.scrollHeight > n.clientHeight + 1 })()`
-	if ask[bool](c, cut) {
+	if browser.Ask[bool](c.Visitor, cut) {
 		t.Error("the name is cut")
 	}
 }
@@ -170,7 +159,7 @@ func expiredAndUnknown(t *testing.T, chrome context.Context, s *checkout, sessio
 	c.Readable()
 	c.press(chromedp.Click(chromedp.CSS("a.primary")))
 	c.isAt(s.site.URL + "/cart?order=ord_1")
-	must(t, chromedp.Do(c.Tab, chromedp.Navigate(s.pages.URL+"/sandbox/pay/cs_test_0")))
+	check.OK(t, chromedp.Do(c.Tab, chromedp.Navigate(s.pages.URL+"/sandbox/pay/cs_test_0")))
 	browser.Screenshot(t, c.Tab, "unknown")
 	c.Readable()
 }
@@ -192,10 +181,10 @@ func keyboard(t *testing.T, chrome context.Context, s *checkout, session payment
 	c := newCustomer(t, chrome, session)
 	var visited []string
 	for range 20 {
-		must(t, chromedp.Do(c.Tab, chromedp.KeyEvent(kb.Tab)))
-		at := ask[string](c, `document.activeElement.id || document.activeElement.value || document.activeElement.textContent`)
+		check.OK(t, chromedp.Do(c.Tab, chromedp.KeyEvent(kb.Tab)))
+		at := browser.Ask[string](c.Visitor, `document.activeElement.id || document.activeElement.value || document.activeElement.textContent`)
 		visited = append(visited, at)
-		if ask[string](c, `getComputedStyle(document.activeElement).outlineStyle`) != "solid" {
+		if browser.Ask[string](c.Visitor, `getComputedStyle(document.activeElement).outlineStyle`) != "solid" {
 			t.Errorf("the focus on %s is not visible", at)
 		}
 		if at == "pay" {
@@ -234,18 +223,18 @@ func longOrder(t *testing.T, chrome context.Context, s *checkout, _ payment.Sess
 	c := newCustomer(t, chrome, s.open(t, r), chromedp.EmulateViewport(320, 640, chromedp.EmulateMobile))
 	browser.Screenshot(t, c.Tab, "long-phone")
 	c.Fits(320)
-	if button := ask[float64](c, `document.querySelector("[value=pay]").getBoundingClientRect().top`); button > 3000 {
+	if button := browser.Ask[float64](c.Visitor, `document.querySelector("[value=pay]").getBoundingClientRect().top`); button > 3000 {
 		t.Errorf("the Pay button is %v pixels down", button)
 	}
-	must(t, chromedp.Do(c.Tab, chromedp.Click(chromedp.CSS("summary")), chromedp.EmulateViewport(1200, 800)))
+	check.OK(t, chromedp.Do(c.Tab, chromedp.Click(chromedp.CSS("summary")), chromedp.EmulateViewport(1200, 800)))
 	browser.Screenshot(t, c.Tab, "long")
 	c.Fits(1200)
 	// Without an address the page asks for it, and Pay waits.
-	must(t, chromedp.Do(c.Tab, button("pay")))
-	if !ask[bool](c, `document.activeElement.id == "email" && !document.activeElement.validity.valid`) {
+	check.OK(t, chromedp.Do(c.Tab, button("pay")))
+	if !browser.Ask[bool](c.Visitor, `document.activeElement.id == "email" && !document.activeElement.validity.valid`) {
 		t.Error("Pay does not ask for the e-mail address")
 	}
-	must(t, chromedp.Do(c.Tab, chromedp.SendKeys(chromedp.CSS("#email"), "jo+decline@example.com")))
+	check.OK(t, chromedp.Do(c.Tab, chromedp.SendKeys(chromedp.CSS("#email"), "jo+decline@example.com")))
 	if status := c.press(button("pay")); status != http.StatusPaymentRequired {
 		t.Errorf("the typed address does not decline: status %d", status)
 	}
@@ -258,7 +247,7 @@ func (c customer) unharmed(s *checkout) {
 	pictures := 0
 	for _, request := range c.Requests() {
 		u, err := url.Parse(request)
-		must(c.T, err)
+		check.OK(c.T, err)
 		if origin := u.Scheme + "://" + u.Host; origin != s.pages.URL && origin != s.site.URL {
 			c.T.Errorf("the page asks for %s", request)
 		}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"purveyor/internal/commerce"
+	"purveyor/internal/testkit/check"
 	"purveyor/internal/testkit/fakestripe"
 )
 
@@ -108,7 +109,7 @@ func TestStripeOpenSession(t *testing.T) {
 		"customer_email":                                     "jo@example.com",
 		"success_url":                                        r.SuccessURL,
 		"cancel_url":                                         r.CancelURL,
-		"expires_at":                                         json.Number(jsonText(t, r.ExpiresOn/1000)).String(),
+		"expires_at":                                         json.Number(check.JSON(r.ExpiresOn / 1000)).String(),
 		"line_items[0][quantity]":                            "2",
 		"line_items[0][price_data][currency]":                "usd",
 		"line_items[0][price_data][unit_amount]":             "450",
@@ -135,15 +136,6 @@ func TestStripeOpenSession(t *testing.T) {
 	if len(made.Form) != len(want) || made.IdempotencyKey != r.OrderID {
 		t.Errorf("%d fields, want %d; key %q", len(made.Form), len(want), made.IdempotencyKey)
 	}
-}
-
-func jsonText(t *testing.T, v any) string {
-	t.Helper()
-	text, err := json.Marshal(v)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(text)
 }
 
 func TestStripeOpenSessionLeavesOut(t *testing.T) {

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"purveyor/internal/testkit/check"
 	"purveyor/internal/testkit/faultproxy"
 )
 
@@ -192,11 +193,7 @@ func TestCuts(t *testing.T) {
 			if c.to == faultproxy.ToClient {
 				conn.expectEnd(strings.TrimPrefix(c.toClient, "go, "))
 			}
-			for deadline := time.Now().Add(patience); s.String() != c.server; time.Sleep(time.Millisecond) {
-				if time.Now().After(deadline) {
-					t.Fatalf("the server got %q, want %q", s.String(), c.server)
-				}
-			}
+			check.Eventually(t, patience, time.Millisecond, "the server to get "+c.server, func() bool { return s.String() == c.server })
 			other := dial(t, p) // only one connection is cut
 			other.expect("hello")
 			other.send("COMMIT, COMMIT")

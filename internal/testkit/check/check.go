@@ -1,0 +1,36 @@
+// Package check holds small helpers that tests of all packages share.
+package check
+
+import (
+	"encoding/json"
+	"testing"
+	"time"
+)
+
+// OK ends the test if err is not nil.
+func OK(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Eventually asks ok again after each pause until it is true. After the limit it ends
+// the test, naming what it waited for.
+func Eventually(t testing.TB, limit, pause time.Duration, what string, ok func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(limit); !ok(); time.Sleep(pause) {
+		if time.Now().After(deadline) {
+			t.Fatalf("waited %v in vain for %s", limit, what)
+		}
+	}
+}
+
+// JSON is v as JSON, to be compared or shown.
+func JSON(v any) string {
+	b, err := json.Marshal(v)
+	if err != nil {
+		panic(err) // a test passed what has no JSON
+	}
+	return string(b)
+}
