@@ -34,14 +34,15 @@ type streamOwner struct {
 	mode      commerce.Mode
 }
 
-// followed is an order that has streams. They share looks at it.
+// followed is an order with open streams, which share what they read of it.
 type followed struct {
 	env     env.Env
 	streams int // guarded by the lock of all streams
 
-	mu  sync.Mutex
-	at  time.Time // of the last look; zero: none has succeeded
-	now service.Tracked
+	looks env.Flights[service.Tracked]
+	mu    sync.Mutex
+	at    time.Time // of the last look; zero: none has succeeded
+	now   service.Tracked
 }
 
 func newStreams(e env.Env) *streams {
@@ -81,17 +82,31 @@ func (s *streams) leave(owner streamOwner, order commerce.OrderKey) {
 	}
 }
 
-// look gives the order as another stream has seen it just now, or else by read.
-// A failed look is not shared: it may have failed because its caller has gone.
-func (f *followed) look(ctx context.Context, read func(context.Context) (service.Tracked, error)) (service.Tracked, error) {
+// look returns the order as another stream has seen it just now, or else by read.
+// Streams that look at the same time share one call of read, so that no stream sees an
+// older state than before. read may ask a provider, so no lock is held meanwhile, and
+// a stream whose ctx ends does not wait for it.
+func (f *followed) look(ctx context.Context, read func() (service.Tracked, error)) (service.Tracked, error) {
+	if now, ok := f.lastLook(); ok {
+		return now, nil
+	}
+	return f.looks.Do(ctx, f.env, "", func() (service.Tracked, error) {
+		if now, ok := f.lastLook(); ok { // another call has ended since
+			return now, nil
+		}
+		now, err := read()
+		if err == nil {
+			f.mu.Lock()
+			f.at, f.now = f.env.Now(), now
+			f.mu.Unlock()
+		}
+		return now, err
+	})
+}
+
+// lastLook returns the outcome of the last look, if that is recent.
+func (f *followed) lastLook() (service.Tracked, bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if !f.at.IsZero() && f.env.Since(f.at) < streamPace/2 {
-		return f.now, nil
-	}
-	now, err := read(ctx)
-	if err == nil {
-		f.at, f.now = f.env.Now(), now
-	}
-	return now, err
+	return f.now, !f.at.IsZero() && f.env.Since(f.at) < streamPace/2
 }

@@ -87,7 +87,7 @@ func TestStreamsShareLooks(t *testing.T) {
 		f := &followed{}
 		looks := 0
 		var failure error
-		read := func(context.Context) (service.Tracked, error) {
+		read := func() (service.Tracked, error) {
 			looks++
 			return service.Tracked{Order: commerce.Order{Events: int64(looks)}}, failure
 		}
@@ -105,6 +105,51 @@ func TestStreamsShareLooks(t *testing.T) {
 			time.Sleep(streamPace)
 		}
 		if looks != 4 {
+			t.Errorf("%d looks", looks)
+		}
+	})
+}
+
+// While a provider is asked, the other streams of the order wait for the same answer,
+// and a stream whose client leaves does not wait.
+func TestStreamsWaitWithoutALock(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := &followed{}
+		answer, looks := make(chan struct{}), 0
+		read := func() (service.Tracked, error) {
+			looks++
+			<-answer
+			return service.Tracked{Order: commerce.Order{Events: 7}}, nil
+		}
+		first, leave := context.WithCancel(t.Context())
+		left := make(chan error)
+		go func() {
+			_, err := f.look(first, read)
+			left <- err
+		}()
+		synctest.Wait()
+		others := make(chan int64)
+		for range 3 {
+			go func() {
+				now, _ := f.look(t.Context(), read)
+				others <- now.Order.Events
+			}()
+		}
+		synctest.Wait()
+		leave()
+		if err := <-left; !errors.Is(err, context.Canceled) {
+			t.Errorf("the stream that has left: %v", err)
+		}
+		if _, fresh := f.lastLook(); fresh {
+			t.Error("a look is on record before it has ended")
+		}
+		close(answer)
+		for range 3 {
+			if seen := <-others; seen != 7 {
+				t.Errorf("%d", seen)
+			}
+		}
+		if looks != 1 {
 			t.Errorf("%d looks", looks)
 		}
 	})

@@ -103,7 +103,9 @@ func (s *trackingStream) look(ctx context.Context, r *request, order commerce.Or
 		}
 		s.asked = s.env.Now()
 	}
-	return s.followed.look(ctx, func(ctx context.Context) (service.Tracked, error) {
+	return s.followed.look(ctx, func() (service.Tracked, error) {
+		ctx, cancel := s.env.WithTimeout(s.api.streaming, streamLife) // other streams wait for it, too
+		defer cancel()
 		order, err := s.api.reader.Order(ctx, order.Key())
 		if err != nil {
 			return service.Tracked{}, err
