@@ -18,8 +18,9 @@ func (a *API) getProduct(r *request) (reply, error) {
 		return reply{}, commerce.NotFound("product")
 	case err != nil:
 		return reply{}, err
-	case !r.Partner.MayUse(storeID):
-		return reply{}, commerce.StoreDenied()
+	}
+	if err := r.Partner.MayUse(storeID); err != nil {
+		return reply{}, err
 	}
 	return reply{status: http.StatusOK, body: body, shared: true}, nil
 }

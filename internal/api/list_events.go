@@ -49,7 +49,7 @@ func (a *API) listEvents(r *request) (reply, error) {
 
 // mayHear is for lists, which leave out what a key may not read.
 func (r *request) mayHear(e commerce.WebhookEvent) bool {
-	return (r.Mode == commerce.Live || e.Mode == commerce.Test) && (e.StoreID == "" || r.Partner.MayUse(e.StoreID))
+	return (r.Mode == commerce.Live || e.Mode == commerce.Test) && (e.StoreID == "" || r.Partner.MayUse(e.StoreID) == nil)
 }
 
 func appendEvents(b []byte, partnerID string, events []commerce.WebhookEvent, through string) []byte {

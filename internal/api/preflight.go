@@ -20,7 +20,7 @@ type preflightIn struct {
 type preflightOut struct {
 	OK              bool                 `json:"ok"`
 	Eligible        bool                 `json:"eligible"`
-	Reasons         []service.Obstacle   `json:"reasons"`
+	Reasons         []commerce.Obstacle  `json:"reasons"`
 	FulfillmentType commerce.Fulfillment `json:"fulfillment_type"`
 	Store           preflightStore       `json:"store"`
 	Availability    struct {

@@ -42,8 +42,8 @@ func (c AdjustInventory) Needs() commerce.Needs {
 func (c AdjustInventory) Access(rows *commerce.Rows) error {
 	partner, _ := rows.Partners.Get(c.Actor.PartnerID())
 	for _, l := range c.Lines {
-		if !partner.MayUse(l.Product.StoreID) {
-			return commerce.StoreDenied()
+		if err := partner.MayUse(l.Product.StoreID); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -50,10 +50,8 @@ func (f OrderFacts) access(rows *commerce.Rows) error {
 	if f.PartnerID == "" {
 		return nil
 	}
-	if partner, _ := rows.Partners.Get(f.PartnerID); !partner.MayUse(f.Key.StoreID) {
-		return commerce.StoreDenied()
-	}
-	return nil
+	partner, _ := rows.Partners.Get(f.PartnerID)
+	return partner.MayUse(f.Key.StoreID)
 }
 
 func (f OrderFacts) load(rows *commerce.Rows) (commerce.Order, error) {

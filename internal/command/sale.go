@@ -31,10 +31,8 @@ func (s sale) access(rows *commerce.Rows) error {
 	if _, ok := rows.Stores.Get(s.storeID); !ok {
 		return commerce.Invalid("store_id", "store %s is not known", s.storeID)
 	}
-	if partner, _ := rows.Partners.Get(s.actor.PartnerID()); !partner.MayUse(s.storeID) {
-		return commerce.StoreDenied()
-	}
-	return nil
+	partner, _ := rows.Partners.Get(s.actor.PartnerID())
+	return partner.MayUse(s.storeID)
 }
 
 // check returns the store. It refuses what access refuses, and stores, fulfillments and
@@ -44,10 +42,10 @@ func (s sale) check(rows *commerce.Rows) (commerce.Store, error) {
 	if err := s.access(rows); err != nil {
 		return store, err
 	}
-	if !store.Active {
-		return store, commerce.Invalid("store_id", "store %s is not active", s.storeID)
-	}
-	if !store.Offers(s.fulfillment) {
+	if obstacles := (commerce.Sale{Store: store, Fulfillment: s.fulfillment}).Obstacles(); len(obstacles) > 0 {
+		if obstacles[0] == commerce.StoreInactive {
+			return store, commerce.Invalid("store_id", "store %s is not active", s.storeID)
+		}
 		return store, commerce.Invalid("fulfillment_type", "store %s does not offer %s", s.storeID, s.fulfillment)
 	}
 	for i, l := range s.lines {

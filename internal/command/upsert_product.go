@@ -101,19 +101,18 @@ func (c UpsertProduct) check(rows *commerce.Rows) error {
 func (c UpsertProduct) Access(rows *commerce.Rows) error {
 	partner, _ := rows.Partners.Get(c.Actor.PartnerID())
 	home, known := rows.ProductStores.Get(c.ID)
-	switch {
-	case !known && !c.Create:
+	if !known && !c.Create {
 		return commerce.NotFound("product")
-	case known && !partner.MayUse(home.StoreID):
-		return commerce.StoreDenied()
+	}
+	if known {
+		if err := partner.MayUse(home.StoreID); err != nil {
+			return err
+		}
 	}
 	if _, ok := rows.Stores.Get(c.StoreID); !ok {
 		return commerce.Invalid("store_id", "store %s is not known", c.StoreID)
 	}
-	if !partner.MayUse(c.StoreID) {
-		return commerce.StoreDenied()
-	}
-	return nil
+	return partner.MayUse(c.StoreID)
 }
 
 // set overwrites *to if a value was given.

@@ -29,14 +29,6 @@ type Store struct {
 	UpdatedOn    Millis
 }
 
-// Offers reports whether the store fulfils orders in this way.
-func (s Store) Offers(f Fulfillment) bool {
-	if f == ByPickup {
-		return s.PickupEnabled
-	}
-	return s.DeliveryEnabled
-}
-
 // Category groups products over all stores.
 type Category struct {
 	ID     string

@@ -44,12 +44,6 @@ func Conflict(code, format string, args ...any) *Error {
 	return &Error{Kind: KindConflict, Code: code, Message: fmt.Sprintf(format, args...)}
 }
 
-// StoreDenied is the refusal of a key that is restricted to other stores
-// (SPEC, Authentication 3: the message is part of the contract).
-func StoreDenied() *Error {
-	return &Error{Kind: KindForbidden, Code: "store_not_allowed", Message: "Access denied to this store"}
-}
-
 // Index is the path of a field of a list's element, as Error.Field names it:
 // items[3].quantity.
 func Index(list string, i int, field string) string {

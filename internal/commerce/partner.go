@@ -75,9 +75,13 @@ type Partner struct {
 	UpdatedOn      Millis
 }
 
-// MayUse tells whether the partner's key reaches this store.
-func (p Partner) MayUse(storeID string) bool {
-	return len(p.StoreIDs) == 0 || slices.Contains(p.StoreIDs, storeID)
+// MayUse applies the one rule of which stores a partner may read, sell from and change,
+// and refuses all others (SPEC, Authentication 3: the message is part of the contract).
+func (p Partner) MayUse(storeID string) error {
+	if len(p.StoreIDs) == 0 || slices.Contains(p.StoreIDs, storeID) {
+		return nil
+	}
+	return &Error{Kind: KindForbidden, Code: "store_not_allowed", Message: "Access denied to this store"}
 }
 
 // Has tells whether the partner was given the scope.

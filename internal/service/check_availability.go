@@ -48,9 +48,10 @@ func (s *Service) CheckAvailability(ctx context.Context, by Caller, storeID *str
 	for i, l := range lines {
 		product, known := stock[l.ProductID]
 		it := Available{Line: l, WrongStore: known && storeID != nil && product.StoreID != *storeID}
-		if known && by.Partner.MayUse(product.StoreID) {
+		if known && by.Partner.MayUse(product.StoreID) == nil {
+			_, refused := product.Sell(commerce.Demand{ProductID: l.ProductID, Quantity: wanted[l.ProductID]}, by.Mode)
 			it.Found, it.Stock = true, product
-			it.Available = product.Active && selling[product.StoreID] && !it.WrongStore && wanted[l.ProductID] <= product.Quantity
+			it.Available = refused == nil && selling[product.StoreID] && !it.WrongStore
 		}
 		items[i] = it
 		all = all && it.Available

@@ -38,13 +38,10 @@ func (s *Service) visibleOrder(ctx context.Context, c Caller, key commerce.Order
 
 // MaySee refuses an order that does not belong to the caller.
 func (c Caller) MaySee(order commerce.Order) error {
-	switch {
-	case order.PartnerID != c.Partner.ID, c.Mode == commerce.Test && order.Mode != commerce.Test:
+	if order.PartnerID != c.Partner.ID || c.Mode == commerce.Test && order.Mode != commerce.Test {
 		return commerce.NotFound("order")
-	case !c.Partner.MayUse(order.StoreID):
-		return commerce.StoreDenied()
 	}
-	return nil
+	return c.Partner.MayUse(order.StoreID)
 }
 
 func orderMissing(err error) error {

@@ -25,10 +25,10 @@ func storeRefusal(p commerce.Partner, storeID string, err error) error {
 	switch {
 	case errors.Is(err, storage.ErrNotFound):
 		return commerce.NotFound("store")
-	case err == nil && !p.MayUse(storeID):
-		return commerce.StoreDenied()
+	case err != nil:
+		return err
 	}
-	return err
+	return p.MayUse(storeID)
 }
 
 func (s *Service) storeNo(ctx context.Context, id string) (int64, error) {

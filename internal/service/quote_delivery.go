@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
 	"time"
 
 	"purveyor/internal/commerce"
@@ -29,12 +30,13 @@ type Quoted struct {
 // not deliver or that is not active, and an address out of reach.
 func (s *Service) QuoteDelivery(ctx context.Context, by Caller, in QuoteDelivery) (Quoted, error) {
 	store, err := s.store(ctx, by.Partner, in.StoreID)
+	obstacles := commerce.Sale{Store: store, Fulfillment: commerce.ByDelivery}.Obstacles()
 	switch {
 	case err != nil:
 		return Quoted{}, err
-	case !store.DeliveryEnabled:
+	case slices.Contains(obstacles, commerce.NoDelivery):
 		return Quoted{}, &commerce.Error{Kind: commerce.KindForbidden, Code: "delivery_not_enabled", Message: "This store does not deliver"}
-	case !store.Active:
+	case slices.Contains(obstacles, commerce.StoreInactive):
 		return Quoted{}, commerce.Invalid("store_id", "store %s is not active", store.ID)
 	}
 	t := s.trip(store, in.To, s.place(ctx, in.To.Address), in.ValueCents)

@@ -79,7 +79,8 @@ func (s *Service) titles(ctx context.Context, storeID string, lines []commerce.O
 // refuse the checkout anyway, or if the call is a repeat with a stored answer.
 func (s *Service) liveFee(ctx context.Context, by Caller, key commerce.ReplyKey, cmd command.StartCheckout, place *geocode.Place) (commerce.Cents, error) {
 	store, err := s.reader.Store(ctx, cmd.StoreID)
-	if err != nil || !store.ChargesQuote || !store.Active || !store.DeliveryEnabled || !by.Partner.MayUse(store.ID) {
+	sale := commerce.Sale{Store: store, Fulfillment: commerce.ByDelivery}
+	if err != nil || !store.ChargesQuote || len(sale.Obstacles()) > 0 || by.Partner.MayUse(store.ID) != nil {
 		return 0, err
 	}
 	if _, err := s.reader.Reply(ctx, key); !errors.Is(err, storage.ErrNotFound) {

@@ -116,7 +116,7 @@ func TestErrorTable(t *testing.T) {
 		status int
 		code   string
 	}{
-		{commerce.Invalid("f", "no"), 400, "invalid_body"}, {commerce.StoreDenied(), 403, "store_not_allowed"}, {commerce.NotFound("x"), 404, "not_found"},
+		{commerce.Invalid("f", "no"), 400, "invalid_body"}, {commerce.Partner{StoreIDs: []string{"sto_2"}}.MayUse("sto_1"), 403, "store_not_allowed"}, {commerce.NotFound("x"), 404, "not_found"},
 		{commerce.Conflict("c", "no"), 409, "c"}, {&Error{Status: 429, Code: "r"}, 429, "r"}, {errors.New("secret"), 500, "internal"},
 		{errors.Join(&Error{Status: 500, Code: "unavailable", Message: "m"}, errors.New("secret")), 500, "unavailable"},
 	} {
