@@ -157,20 +157,20 @@ func TestPreflight(t *testing.T) {
 		far     bool
 		unknown bool // the address is found nowhere
 		err     error
-		want    []service.Obstacle
+		want    []commerce.Obstacle
 		asked   int64
 	}{
 		{"pickup", command.ImportStore{}, lines(1), commerce.ByPickup, true, false, errOutage, nil, 0},
 		{"delivery", command.ImportStore{}, lines(1), commerce.ByDelivery, false, false, nil, nil, 1},
 		{"all at once", command.ImportStore{Active: &no, DeliveryEnabled: &no, RadiusMiles: new(5.0)}, lines(quantity + 1), commerce.ByDelivery, true, false, nil,
-			[]service.Obstacle{service.StoreInactive, service.ItemUnavailable, service.OutOfRadius, service.NoDelivery}, 0},
-		{"no pickup", command.ImportStore{PickupEnabled: &no}, lines(1), commerce.ByPickup, false, false, nil, []service.Obstacle{service.NoPickup}, 0},
-		{"no delivery", command.ImportStore{DeliveryEnabled: &no}, lines(1), commerce.ByDelivery, false, false, nil, []service.Obstacle{service.NoDelivery}, 0},
-		{"too far", command.ImportStore{RadiusMiles: new(5.0)}, lines(1), commerce.ByDelivery, true, false, nil, []service.Obstacle{service.OutOfRadius}, 0},
+			[]commerce.Obstacle{commerce.StoreInactive, commerce.ItemUnavailable, commerce.OutOfReach, commerce.NoDelivery}, 0},
+		{"no pickup", command.ImportStore{PickupEnabled: &no}, lines(1), commerce.ByPickup, false, false, nil, []commerce.Obstacle{commerce.NoPickup}, 0},
+		{"no delivery", command.ImportStore{DeliveryEnabled: &no}, lines(1), commerce.ByDelivery, false, false, nil, []commerce.Obstacle{commerce.NoDelivery}, 0},
+		{"too far", command.ImportStore{RadiusMiles: new(5.0)}, lines(1), commerce.ByDelivery, true, false, nil, []commerce.Obstacle{commerce.OutOfReach}, 0},
 		{"far, without a radius", command.ImportStore{}, lines(1), commerce.ByDelivery, true, false, nil, nil, 1},
 		{"nowhere", command.ImportStore{RadiusMiles: new(5.0)}, lines(1), commerce.ByDelivery, true, true, nil, nil, 1},
-		{"no offer", command.ImportStore{}, lines(1), commerce.ByDelivery, false, false, errOutage, []service.Obstacle{service.QuoteUnavailable}, 1},
-		{"short stock is no reason not to ask", command.ImportStore{}, lines(quantity + 1), commerce.ByDelivery, false, false, nil, []service.Obstacle{service.ItemUnavailable}, 1},
+		{"no offer", command.ImportStore{}, lines(1), commerce.ByDelivery, false, false, errOutage, []commerce.Obstacle{commerce.QuoteUnavailable}, 1},
+		{"short stock is no reason not to ask", command.ImportStore{}, lines(quantity + 1), commerce.ByDelivery, false, false, nil, []commerce.Obstacle{commerce.ItemUnavailable}, 1},
 	} {
 		in(t, func(t *testing.T, s *shop) {
 			s.store(c.store)
