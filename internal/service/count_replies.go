@@ -2,11 +2,9 @@ package service
 
 import (
 	"context"
-	"errors"
 	"sync/atomic"
 
 	"purveyor/internal/commerce"
-	"purveyor/internal/storage"
 )
 
 // storedReplies is the number of bytes of replies that each partner has stored, as of the
@@ -36,16 +34,4 @@ func (s *Service) CountReplies(ctx context.Context) error {
 	bytes := map[string]int64(stored)
 	s.replies.bytes.Store(&bytes)
 	return nil
-}
-
-// roomForReply refuses a new call with an idempotency key if the stored replies of the
-// partner have reached their limit. Repeats are not refused.
-func (s *Service) roomForReply(ctx context.Context, p commerce.Partner, key commerce.ReplyKey) error {
-	if !s.replies.full(p, s.o.ReplyBytes) {
-		return nil
-	}
-	if _, err := s.reader.Reply(ctx, key); !errors.Is(err, storage.ErrNotFound) {
-		return err
-	}
-	return ErrTooManyReplies
 }

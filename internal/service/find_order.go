@@ -50,27 +50,3 @@ func orderMissing(err error) error {
 	}
 	return err
 }
-
-// orderKey finds the store of an order by the number that the order's id carries. It
-// returns storage.ErrNotFound for an id that the service did not make.
-func (s *Service) orderKey(ctx context.Context, orderID string) (commerce.OrderKey, error) {
-	no, ok := commerce.StoreNoOfOrder(orderID)
-	if !ok {
-		return commerce.OrderKey{}, storage.ErrNotFound
-	}
-	storeID, err := s.storeID(ctx, no)
-	return commerce.OrderKey{StoreID: storeID, OrderID: orderID}, err
-}
-
-// newOrderID makes the id of a new order of a store, which carries the store's number.
-// It refuses an unknown store (400).
-func (s *Service) newOrderID(ctx context.Context, storeID string) (string, error) {
-	no, err := s.storeNo(ctx, storeID)
-	if errors.Is(err, storage.ErrNotFound) {
-		err = commerce.Invalid("store_id", "store %s is not known", storeID)
-	}
-	if err != nil {
-		return "", err
-	}
-	return commerce.NewOrderID(no, s.millis(), s.o.Env.Entropy()), nil
-}

@@ -30,27 +30,3 @@ func storeRefusal(p commerce.Partner, storeID string, err error) error {
 	}
 	return p.MayUse(storeID)
 }
-
-func (s *Service) storeNo(ctx context.Context, id string) (int64, error) {
-	if no, ok := s.storeNos.Load(id); ok {
-		return no.(int64), nil
-	}
-	store, err := s.reader.Store(ctx, id)
-	if err != nil {
-		return 0, err
-	}
-	s.storeNos.Store(id, store.No)
-	return store.No, nil
-}
-
-func (s *Service) storeID(ctx context.Context, no int64) (string, error) {
-	if id, ok := s.storeIDs.Load(no); ok {
-		return id.(string), nil
-	}
-	store, err := s.reader.StoreByNo(ctx, no)
-	if err != nil {
-		return "", err
-	}
-	s.storeIDs.Store(no, store.ID)
-	return store.ID, nil
-}

@@ -149,3 +149,15 @@ func madeOrder(job commerce.Job) string {
 	}
 	return job.Subject
 }
+
+// roomForReply refuses a new call with an idempotency key if the stored replies of the
+// partner have reached their limit. Repeats are not refused.
+func (s *Service) roomForReply(ctx context.Context, p commerce.Partner, key commerce.ReplyKey) error {
+	if !s.replies.full(p, s.o.ReplyBytes) {
+		return nil
+	}
+	if _, err := s.reader.Reply(ctx, key); !errors.Is(err, storage.ErrNotFound) {
+		return err
+	}
+	return ErrTooManyReplies
+}

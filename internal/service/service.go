@@ -7,6 +7,7 @@ package service
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"time"
 
@@ -100,4 +101,52 @@ func (s *Service) newID(prefix string) string {
 func (s *Service) newRefundID(o commerce.Order) string {
 	no, _ := commerce.StoreNoOfOrder(o.ID) // the order was found by it
 	return commerce.NewRefundID(no, s.millis(), s.o.Env.Entropy())
+}
+
+// orderKey finds the store of an order by the number that the order's id carries. It
+// returns storage.ErrNotFound for an id that the service did not make.
+func (s *Service) orderKey(ctx context.Context, orderID string) (commerce.OrderKey, error) {
+	no, ok := commerce.StoreNoOfOrder(orderID)
+	if !ok {
+		return commerce.OrderKey{}, storage.ErrNotFound
+	}
+	storeID, err := s.storeID(ctx, no)
+	return commerce.OrderKey{StoreID: storeID, OrderID: orderID}, err
+}
+
+// newOrderID makes the id of a new order of a store, which carries the store's number.
+// It refuses an unknown store (400).
+func (s *Service) newOrderID(ctx context.Context, storeID string) (string, error) {
+	no, err := s.storeNo(ctx, storeID)
+	if errors.Is(err, storage.ErrNotFound) {
+		err = commerce.Invalid("store_id", "store %s is not known", storeID)
+	}
+	if err != nil {
+		return "", err
+	}
+	return commerce.NewOrderID(no, s.millis(), s.o.Env.Entropy()), nil
+}
+
+func (s *Service) storeNo(ctx context.Context, id string) (int64, error) {
+	if no, ok := s.storeNos.Load(id); ok {
+		return no.(int64), nil
+	}
+	store, err := s.reader.Store(ctx, id)
+	if err != nil {
+		return 0, err
+	}
+	s.storeNos.Store(id, store.No)
+	return store.No, nil
+}
+
+func (s *Service) storeID(ctx context.Context, no int64) (string, error) {
+	if id, ok := s.storeIDs.Load(no); ok {
+		return id.(string), nil
+	}
+	store, err := s.reader.StoreByNo(ctx, no)
+	if err != nil {
+		return "", err
+	}
+	s.storeIDs.Store(no, store.ID)
+	return store.ID, nil
 }
