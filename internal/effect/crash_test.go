@@ -62,7 +62,7 @@ func TestCrash(t *testing.T) {
 		t.Run(f.name, func(t *testing.T) {
 			t.Parallel()
 			for _, outside := range []bool{false, true} {
-				in(t, func(s *shop) { s.crash(f, outside, deaths...) })
+				in(t, func(s *shop) { s.crash(f, outside, deathsInBubble()...) })
 			}
 		})
 	}

@@ -141,7 +141,7 @@ func TestDeliveryCrash(t *testing.T) {
 	for _, j := range journeys {
 		t.Run(j.name, func(t *testing.T) {
 			t.Parallel()
-			for _, d := range deaths { // in a shop of its own: what waits of earlier orders takes time
+			for _, d := range deathsInBubble() { // in a shop of its own: what waits of earlier orders takes time
 				in(t, func(s *shop) { s.travel(j, d) })
 			}
 		})
@@ -173,11 +173,23 @@ type death struct{ again, persisted bool }
 
 var deaths = []death{{false, false}, {false, true}, {true, false}, {true, true}}
 
-// deathsInReal are those tried in real time, where each takes a while: two, in
-// which each circumstance occurs once, and all of them in scripts/test full.
+// someDeaths are two, in which each circumstance occurs once.
+var someDeaths = deaths[1:3]
+
+// deathsInBubble are those tried where waiting takes no time: all of them, and some
+// with -short.
+func deathsInBubble() []death {
+	if testing.Short() {
+		return someDeaths
+	}
+	return deaths
+}
+
+// deathsInReal are those tried in real time, where each takes a while: some, and all of
+// them in scripts/test full.
 func deathsInReal() []death {
 	if os.Getenv("PURVEYOR_TEST_LOAD") == "" {
-		return deaths[1:3]
+		return someDeaths
 	}
 	return deaths
 }
