@@ -102,14 +102,22 @@ func receiver(f *ast.FuncDecl) string {
 	return name.Name
 }
 
-// isHandler reports whether a method of API serves a route: func(*request) (reply, error).
+// isHandler reports whether a method of API serves a route:
+// func(*request) (reply, error), or the same with an order.
 func isHandler(f *ast.FuncDecl) bool {
 	in, out := f.Type.Params.List, f.Type.Results
-	if len(in) != 1 || out == nil || len(out.List) != 2 {
+	ofOrder := len(in) == 2 && isOrder(in[1].Type)
+	if len(in) != 1 && !ofOrder || out == nil || len(out.List) != 2 {
 		return false
 	}
 	star, ok := in[0].Type.(*ast.StarExpr)
 	return ok && isNamed(star.X, "request") && isNamed(out.List[0].Type, "reply")
+}
+
+// isOrder reports whether e is commerce.Order.
+func isOrder(e ast.Expr) bool {
+	of, ok := e.(*ast.SelectorExpr)
+	return ok && isNamed(of.X, "commerce") && of.Sel.Name == "Order"
 }
 
 func isNamed(e ast.Expr, name string) bool {

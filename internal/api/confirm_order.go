@@ -7,11 +7,7 @@ import (
 )
 
 // confirmOrder takes a paid order to processed.
-func (a *API) confirmOrder(r *request) (reply, error) {
-	order, err := r.order()
-	if err != nil {
-		return reply{}, err
-	}
+func (a *API) confirmOrder(r *request, order commerce.Order) (reply, error) {
 	out, err := a.service.ConfirmOrder(r.Context(), r.caller(), order)
 	if err != nil {
 		return reply{}, err

@@ -4,14 +4,11 @@ import (
 	"net/http"
 
 	"purveyor/internal/api/wire"
+	"purveyor/internal/commerce"
 )
 
 // driverLocation tells where the courier is.
-func (a *API) driverLocation(r *request) (reply, error) {
-	order, err := r.order()
-	if err != nil {
-		return reply{}, err
-	}
+func (a *API) driverLocation(r *request, order commerce.Order) (reply, error) {
 	now, live, err := a.service.TrackOrder(r.Context(), order, true)
 	if err != nil {
 		return reply{}, err

@@ -81,6 +81,18 @@ func called[In input[C], C, R any](rule rules, run func(*service.Service, contex
 	}
 }
 
+// ofOrder makes the handler of a path that names an order: it finds the order for the
+// caller.
+func ofOrder(h func(a *API, r *request, order commerce.Order) (reply, error)) handler {
+	return func(a *API, r *request) (reply, error) {
+		order, err := r.order()
+		if err != nil {
+			return reply{}, err
+		}
+		return h(a, r, order)
+	}
+}
+
 func readInput[In input[C], C any](r *request, rule rules) (in In, what C, err error) {
 	if err := r.decodeBody(&in, rule); err != nil {
 		return in, what, err

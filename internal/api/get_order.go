@@ -8,11 +8,7 @@ import (
 )
 
 // getOrder reads an order by its id.
-func (a *API) getOrder(r *request) (reply, error) {
-	order, err := r.order()
-	if err != nil {
-		return reply{}, err
-	}
+func (a *API) getOrder(r *request, order commerce.Order) (reply, error) {
 	return orderReply(order), nil
 }
 

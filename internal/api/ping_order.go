@@ -7,11 +7,7 @@ import (
 )
 
 // pingOrder is the small answer that partners poll.
-func (a *API) pingOrder(r *request) (reply, error) {
-	o, err := r.order()
-	if err != nil {
-		return reply{}, err
-	}
+func (a *API) pingOrder(r *request, o commerce.Order) (reply, error) {
 	tracked, err := a.service.StoredDelivery(r.Context(), o)
 	if err != nil {
 		return reply{}, err

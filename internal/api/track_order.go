@@ -4,16 +4,13 @@ import (
 	"net/http"
 
 	"purveyor/internal/api/wire"
+	"purveyor/internal/commerce"
 )
 
 const recentEvents = 10
 
 // trackOrder is the delivery of an order with the last of its history.
-func (a *API) trackOrder(r *request) (reply, error) {
-	order, err := r.order()
-	if err != nil {
-		return reply{}, err
-	}
+func (a *API) trackOrder(r *request, order commerce.Order) (reply, error) {
 	now, _, err := a.service.TrackOrder(r.Context(), order, false)
 	if err != nil {
 		return reply{}, err

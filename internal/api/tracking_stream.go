@@ -32,11 +32,7 @@ const (
 // order or of its delivery changes, "location" when its courier moves, and "end" when no
 // change can follow. A client that reconnects with Last-Event-ID gets the changes since
 // that event.
-func (a *API) trackingStream(r *request) (reply, error) {
-	order, err := r.order()
-	if err != nil {
-		return reply{}, err
-	}
+func (a *API) trackingStream(r *request, order commerce.Order) (reply, error) {
 	owner := streamOwner{r.Partner.ID, r.Mode}
 	followed, err := a.streams.enter(owner, order.Key())
 	if err != nil {
