@@ -11,27 +11,26 @@ import (
 	"github.com/maypok86/otter/v2"
 )
 
-// answerCache keeps whole answers about products, bounded in bytes. Before each
-// use it asks the storage whether the answer still holds, so nothing has to be
-// invalidated. What is asked often is not pushed out by what is asked once: a
-// partner may walk through the whole catalog.
+// answerCache keeps encoded answers about products, bounded in bytes. Before each use it
+// asks the storage whether the answer is still current, so nothing has to be invalidated.
+// Answers that are asked for often stay while a partner reads the whole catalog once.
 type answerCache struct {
 	reader  storage.Catalog
 	entries *otter.Cache[question, *keptAnswer]
 }
 
-// question tells answers apart: by the id of a product, or by the words of a
-// query and the stores of a partner that may use only some.
+// question identifies an answer: by the id of a product, or by the text of a query and the
+// stores of a partner that may use only some.
 type question struct{ product, query, stores string }
 
 type keptAnswer struct {
 	set       storage.ReadSet
-	version   atomic.Int64 // the storage.Version in which the answer was last seen to hold
+	version   atomic.Int64 // the last storage.Version in which the answer was current
 	body      []byte
 	documents []document // in the body of a page, in their order
 }
 
-// document is one product in the body of a page, where it ends before this byte.
+// document is one product in the body of a page. It ends before this byte.
 type document struct {
 	version commerce.ProductVersion
 	end     int
@@ -39,7 +38,7 @@ type document struct {
 
 func newAnswerCache(reader storage.Catalog, bytes int) *answerCache {
 	const (
-		overhead   = 400 // bytes of an entry beside its body
+		overhead   = 400 // bytes of an entry without its body
 		ofDocument = 48  // bytes of a document
 	)
 	return &answerCache{reader: reader, entries: otter.Must(&otter.Options[question, *keptAnswer]{
@@ -50,7 +49,7 @@ func newAnswerCache(reader storage.Catalog, bytes int) *answerCache {
 	})}
 }
 
-// get is the answer that was kept, or nil, and whether it still holds.
+// get returns the kept answer, or nil, and whether it is current.
 func (c *answerCache) get(ctx context.Context, q question) (kept *keptAnswer, holds bool, err error) {
 	kept, ok := c.entries.GetIfPresent(q)
 	if !ok {
@@ -64,12 +63,12 @@ func (c *answerCache) get(ctx context.Context, q question) (kept *keptAnswer, ho
 	return kept, holds, err
 }
 
-// put keeps an answer, unless it would push out all others.
+// put keeps an answer, unless it is so large that it would push out all others.
 func (c *answerCache) put(q question, v storage.Version, kept *keptAnswer) {
 	if len(kept.body) > maxKept {
 		return
 	}
 	kept.version.Store(int64(v))
-	q.product, q.query = strings.Clone(q.product), strings.Clone(q.query) // else each holds its whole request
+	q.product, q.query = strings.Clone(q.product), strings.Clone(q.query) // otherwise the key keeps its whole request in memory
 	c.entries.Set(q, kept)
 }

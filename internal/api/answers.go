@@ -7,9 +7,9 @@ import (
 	"purveyor/internal/commerce"
 )
 
-// Answers makes the answers that a job may decide long after the request (SPEC,
-// Checkout and orders, Cancel and refund). Each is made from what is stored, so
-// that it can be made again when more is known.
+// Answers encodes the answers that a job may decide long after the request (SPEC, Checkout
+// and orders, Cancel and refund). Each is made from stored rows, so that it can be made
+// again from newer ones.
 type Answers struct{}
 
 // CheckedOut answers POST /v1/checkout/session with the open session.
@@ -23,7 +23,7 @@ func (Answers) CheckedOut(o commerce.Order, p commerce.Payment) (status int, bod
 	}{true, o.ID, p.SessionID, p.CheckoutURL, p.TraceID})
 }
 
-// Reported answers POST /v1/orders/report. The trace id is that of the report.
+// Reported answers POST /v1/orders/report. traceID is the trace id of the report.
 func (Answers) Reported(o commerce.Order, traceID string) (status int, body []byte) {
 	return http.StatusCreated, wire.Encode(struct {
 		OK              bool            `json:"ok"`
@@ -35,15 +35,14 @@ func (Answers) Reported(o commerce.Order, traceID string) (status int, body []by
 	}{true, o.ID, o.ExternalID, string(commerce.Processed), deliveryOf(o), traceID})
 }
 
-// deliveryAnswer tells whether a courier's delivery was made for an order.
+// deliveryAnswer shows whether a provider has created the delivery of an order.
 type deliveryAnswer struct {
 	Created            bool   `json:"created"`
 	CourierDeliveryID  string `json:"courier_delivery_id,omitempty"`
 	CourierTrackingURL string `json:"courier_tracking_url,omitempty"`
 }
 
-// deliveryOf is the delivery of an order in its answers; nil for an order that the
-// customer collects.
+// deliveryOf returns the delivery as answers show it, or nil for a pickup order.
 func deliveryOf(o commerce.Order) *deliveryAnswer {
 	if o.Fulfillment != commerce.ByDelivery {
 		return nil
@@ -63,9 +62,9 @@ func (Answers) Refunded(r commerce.Refund) (status int, body []byte) {
 	}{true, r.OrderID, r.ID, r.AmountCents, r.TotalRefundedCents, r.OrderStatus})
 }
 
-// Cancelled answers POST /v1/orders/{order_id}/cancel, also while the courier or
-// the refund is not known yet. refund is the one that the call asked for; nil:
-// none.
+// Cancelled answers POST /v1/orders/{order_id}/cancel, also while the outcome of the
+// courier's cancellation or of the refund is unknown. refund is the refund that the call
+// asked for, or nil.
 func (Answers) Cancelled(o commerce.Order, d commerce.Delivery, refund *commerce.Refund) (status int, body []byte) {
 	return http.StatusOK, wire.Encode(struct {
 		OK                bool                 `json:"ok"`
@@ -77,8 +76,8 @@ func (Answers) Cancelled(o commerce.Order, d commerce.Delivery, refund *commerce
 	}{true, o.ID, commerce.Cancelled, d.CalledOff, o.Restocked, cancelRefundOf(refund)})
 }
 
-// cancelRefund is the refund that was asked for with the call that cancels. While
-// its outcome is not known, and when it was refused, nothing is refunded.
+// cancelRefund is the refund in the answer to a cancellation. While its outcome is
+// unknown, and after a refusal, the refunded amount is 0.
 type cancelRefund struct {
 	PaymentsRefundID    string         `json:"payments_refund_id"`
 	AmountRefundedCents commerce.Cents `json:"amount_refunded_cents"`

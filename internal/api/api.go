@@ -41,9 +41,9 @@ type API struct {
 	bodies     *web.Bodies
 	now        func() time.Time
 	kept       *answerCache
-	stores     *storeCache     // that searches have found
-	streams    *streams        // that are open
-	answers    *web.Budget     // of long answers that are being written
+	stores     *storeCache     // the stores that searches found
+	streams    *streams        // the open streams
+	answers    *web.Budget     // bounds the long answers that are being written
 	streaming  context.Context // ends with EndStreams
 	endStreams context.CancelFunc
 }
@@ -52,10 +52,10 @@ type API struct {
 type Options struct {
 	Env        env.Env
 	Now        func() time.Time
-	CacheBytes int // of answers about products, and of stores; 16 MiB
+	CacheBytes int // size of the caches of answers and stores; 16 MiB
 }
 
-// New makes the API over a service and the storage that it works with.
+// New makes the API over a service and its storage.
 func New(reader Reads, quotas storage.Quotas, s *service.Service, o Options) *API {
 	if o.Now == nil {
 		o.Now = o.Env.Now
@@ -69,8 +69,8 @@ func New(reader Reads, quotas storage.Quotas, s *service.Service, o Options) *AP
 		kept: newAnswerCache(reader, o.CacheBytes/4*3), stores: newStoreCache(o.CacheBytes / 4)}
 }
 
-// Handler serves every route of the table, and refusals in the spec's shape
-// for what is not in it. It expects web.Trace around it.
+// Handler serves every route of the table. Other requests get refusals in the shape of the
+// spec. It must run inside web.Trace.
 func (a *API) Handler() http.Handler {
 	mux := chi.NewRouter()
 	for _, route := range Routes {
@@ -85,7 +85,7 @@ func (a *API) Handler() http.Handler {
 	mux.NotFound(a.noSuchPath)
 	mux.MethodNotAllowed(func(w http.ResponseWriter, r *http.Request) {
 		methods := allowed(mux, r)
-		if len(methods) == 0 { // the router does not know such a method at all
+		if len(methods) == 0 { // no route has this path; the router does not know the method
 			a.noSuchPath(w, r)
 			return
 		}
@@ -94,7 +94,7 @@ func (a *API) Handler() http.Handler {
 			Message: r.Method + " is not allowed on this path"})
 	})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if strings.Contains(r.URL.EscapedPath(), "//") { // would give a route an empty parameter
+		if strings.Contains(r.URL.EscapedPath(), "//") { // a route would get an empty parameter
 			a.noSuchPath(w, r)
 			return
 		}
@@ -106,8 +106,8 @@ func (a *API) noSuchPath(w http.ResponseWriter, r *http.Request) {
 	a.refuse(w, r, &web.Error{Status: http.StatusNotFound, Code: "not_found", Message: "There is no such path"})
 }
 
-// refuse answers what no route serves. Below /v1 a key comes first, and the
-// request counts, as everywhere.
+// refuse answers requests that no route serves. Below /v1 the key is checked and the
+// request is counted, as for every route.
 func (a *API) refuse(rw http.ResponseWriter, r *http.Request, refusal *web.Error) {
 	w := web.WriterOf(rw)
 	if strings.HasPrefix(r.URL.Path, "/v1/") {
@@ -128,7 +128,7 @@ func allowed(mux *chi.Mux, r *http.Request) (methods []string) {
 	return methods
 }
 
-// request is what a handler gets: the caller is known and admitted.
+// request is a request whose caller is known and admitted.
 type request struct {
 	*http.Request
 	web.Caller
@@ -139,7 +139,7 @@ type request struct {
 	dev     bool // the body asks for the sandbox
 }
 
-// mode of a request is that of the key, and test if the body asks for it.
+// mode is the mode of the key, or test if the body asks for the sandbox.
 func (r *request) mode() commerce.Mode {
 	if r.dev {
 		return commerce.Test
@@ -147,23 +147,23 @@ func (r *request) mode() commerce.Mode {
 	return r.Mode
 }
 
-// caller is the partner as use cases take it.
+// caller returns the partner in the form that use cases take.
 func (r *request) caller() service.Caller {
 	return service.Caller{Actor: commerce.PartnerActor(r.Partner.ID, r.Mode, r.mode(), r.traceID), Partner: r.Partner}
 }
 
-// reply is what a handler answers: a JSON body that is encoded already.
+// reply is the answer of a handler: an encoded JSON body, or a stream.
 type reply struct {
 	status   int
 	body     []byte
 	replayed bool
-	stream   func(*web.Writer) // writes the answer, as it comes; nil: it is the body
-	pooled   *[]byte           // where the body stands, to be used again once it is written
-	shared   bool              // the body is a cache's, and takes no memory of its own
+	stream   func(*web.Writer) // writes a stream in place of the body; nil: there is none
+	pooled   *[]byte           // the buffer of the body, which is reused after it is written
+	shared   bool              // the body belongs to a cache, and takes no memory of its own
 }
 
-// serve does for every route what none does itself, in the order of
-// BEHAVIOUR.md: 401, 429, 403 for scopes, then the handler.
+// serve makes the checks that all routes share, in the order of BEHAVIOUR.md (401, 429,
+// 403 for scopes), calls the handler, and writes its reply or error.
 func (a *API) serve(route Route) http.HandlerFunc {
 	return func(rw http.ResponseWriter, r *http.Request) {
 		w := web.WriterOf(rw)
@@ -206,7 +206,8 @@ func scopeMissing(scopes ...commerce.Scope) error {
 	return &web.Error{Status: http.StatusForbidden, Code: "scope_missing", Message: "This key lacks the scope " + strings.Join(names, " or ")}
 }
 
-// param is a path parameter, decoded. What cannot be decoded names nothing.
+// param returns a path parameter, decoded. It is empty if it cannot be decoded, so that no
+// row matches it.
 func (r *request) param(name string) string {
 	value := chi.URLParam(r.Request, name)
 	if r.URL.RawPath == "" {
@@ -219,7 +220,7 @@ func (r *request) param(name string) string {
 	return decoded
 }
 
-// keyFinder lets the gate look up keys.
+// keyFinder looks up keys for the gate.
 type keyFinder struct{ reader storage.Partners }
 
 func (k keyFinder) FindKey(ctx context.Context, hash commerce.KeyHash) (commerce.Partner, commerce.Mode, error) {
@@ -230,7 +231,7 @@ func (k keyFinder) FindKey(ctx context.Context, hash commerce.KeyHash) (commerce
 	return p, mode, err
 }
 
-// order finds the order that the path names, if the caller may see it.
+// order reads the order that the path names, if the caller may see it.
 func (r *request) order() (commerce.Order, error) {
 	return r.api.service.FindOrder(r.Context(), r.caller(), r.param("order_id"))
 }

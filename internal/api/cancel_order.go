@@ -11,8 +11,8 @@ type cancelIn struct {
 	Refund bool    `json:"refund"`
 }
 
-// cancelOrder ends an order before its goods were handed over. What the courier
-// and the refund come to is not known yet when it is answered.
+// cancelOrder ends an order before its goods are handed over. The answer of the command
+// alone still lacks the outcome of the courier's cancellation and of the refund.
 var cancelOrder = keyed[cancelIn](needsKey|needsNoBody, (*service.Service).CancelOrder, func(_ *request, done service.Cancelled) (int, []byte) {
 	return Answers{}.Cancelled(done.Order, commerce.Delivery{}, done.Refund)
 })

@@ -32,7 +32,7 @@ type availabilityIn struct {
 	Items   jsonin.List[itemIn, maxAvailabilityItems] `json:"items"`
 }
 
-// checkAvailability tells what could be sold right now. It reserves nothing.
+// checkAvailability reports which lines could be sold right now. It reserves nothing.
 func (a *API) checkAvailability(r *request) (reply, error) {
 	in, lines, err := readInput[availabilityIn](r, 0)
 	if err != nil {
@@ -58,8 +58,8 @@ func (in availabilityIn) call(*request) ([]commerce.OrderLine, error) {
 	return c.items(in.Items), c.Err
 }
 
-// availabilityOf is the items as they are answered; ofStore: a store was asked
-// for, so that each says whether it is a wrong one.
+// availabilityOf encodes the items. If the request named a store (ofStore), each item
+// shows whether it belongs to another store.
 func availabilityOf(items []service.Available, ofStore bool) []availabilityOut {
 	list := make([]availabilityOut, len(items))
 	for i := range items {
@@ -76,7 +76,7 @@ func availabilityOf(items []service.Available, ofStore bool) []availabilityOut {
 	return list
 }
 
-// items are the lines of a cart: product and quantity.
+// items returns the lines of a cart: product and quantity.
 func (c *check) items(in []itemIn) []commerce.OrderLine {
 	c.NotEmpty("items", len(in))
 	lines := make([]commerce.OrderLine, len(in))

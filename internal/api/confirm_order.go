@@ -15,7 +15,7 @@ func (a *API) confirmOrder(r *request, order commerce.Order) (reply, error) {
 	return ok(advanced(r, out))
 }
 
-// advancedOut answers confirm, ready-for-pickup and picked-up.
+// advancedOut is the answer to confirm, ready-for-pickup and picked-up.
 type advancedOut struct {
 	OK               bool            `json:"ok"`
 	OrderID          string          `json:"order_id"`
@@ -33,8 +33,8 @@ func advanced(r *request, out service.Outcome[service.Advanced]) any {
 	return advancedOut{true, o.ID, string(o.Status), o.UpdatedOn, o.ReadyForPickupAt, o.PickedUpAt, deliveryOf(out.Result.Now), out.Replayed, r.traceID}
 }
 
-// moment is an optional time in Unix ms; 0 if it is not given. The command
-// compares it with the time of the change again.
+// moment reads an optional time in Unix ms, and returns 0 if there is none. The command
+// checks it again with the time of the change.
 func (r *request) moment(field string, v *jsonin.Int) (commerce.Millis, error) {
 	var c check
 	at := c.OptBetween(field, v, 1, maxMillis)

@@ -12,10 +12,10 @@ import (
 	"purveyor/internal/storage"
 )
 
-// A cursor is the form of its list and a position in it, opaque to partners.
-// Forms with a tag belong to what the tag was made of: the filters of a list of
-// products, the partner of a list of events. The forms without a tag were given
-// by earlier versions of the service and are still taken.
+// A cursor consists of the form of its list and a position, and is opaque to partners.
+// Cursors of the forms with a tag can only be used with the same filters (products) or by
+// the same partner (events), from which the tag was made. Earlier versions of the service
+// returned the forms without a tag, which are still accepted.
 const (
 	productForm    = "2." // tag, stamp, id
 	productFormOld = "1." // stamp, id
@@ -24,13 +24,13 @@ const (
 	storeForm      = "s1." // id
 )
 
-// cursorTag tells apart what cursors belong to.
+// cursorTag returns a short hash of the values that a cursor belongs to.
 func cursorTag(of ...string) string {
-	sum := sha256.Sum256([]byte(strings.Join(of, "\x00"))) // which no text of a query holds
+	sum := sha256.Sum256([]byte(strings.Join(of, "\x00"))) // no value of a query contains \x00
 	return base64.RawURLEncoding.EncodeToString(sum[:6]) + "."
 }
 
-// productTag is of the filters that a page of products was read with.
+// productTag is the tag of a page of products that was read with these filters.
 func productTag(inEffect map[string]string) string {
 	return cursorTag(inEffect["store_id"], inEffect["category_id"], inEffect["active"], inEffect["available_only"])
 }
@@ -39,11 +39,11 @@ func sealCursor(form, position string) string {
 	return base64.RawURLEncoding.EncodeToString([]byte(form + position))
 }
 
-// openCursor gives the position of a cursor that has one of the forms; false:
-// sealCursor made no such text.
+// openCursor returns the position of a cursor that has one of the forms. It returns false
+// for a text that sealCursor did not make.
 func openCursor(text string, forms ...string) (position string, ok bool) {
 	data, err := base64.RawURLEncoding.DecodeString(text)
-	if err != nil || base64.RawURLEncoding.EncodeToString(data) != text { // line breaks, spare bits
+	if err != nil || base64.RawURLEncoding.EncodeToString(data) != text { // refuses line breaks and spare bits, which decoding ignores
 		return "", false
 	}
 	for _, form := range forms {
@@ -54,7 +54,7 @@ func openCursor(text string, forms ...string) (position string, ok bool) {
 	return "", false
 }
 
-// plainText tells whether a stored id can hold the text.
+// plainText reports whether a stored id can contain the text.
 func plainText(text string) bool {
 	return text != "" && utf8.ValidString(text) && !strings.ContainsFunc(text, unicode.IsControl)
 }
@@ -63,8 +63,8 @@ func encodeProductCursor(p storage.ProductPosition, tag string) string {
 	return sealCursor(productForm+tag, strconv.FormatInt(p.UpdatedOn, 10)+"."+p.ID)
 }
 
-// decodeProductCursor takes what encodeProductCursor made with the same tag, and
-// cursors of the old form.
+// decodeProductCursor reads a cursor of encodeProductCursor with the same tag, or of the
+// old form.
 func decodeProductCursor(text, tag string) (p storage.ProductPosition, ok bool) {
 	position, ok := openCursor(text, productForm+tag, productFormOld)
 	stamp, id, cut := strings.Cut(position, ".")
@@ -75,8 +75,8 @@ func decodeProductCursor(text, tag string) (p storage.ProductPosition, ok bool) 
 	return storage.ProductPosition{UpdatedOn: updatedOn, ID: id}, true
 }
 
-// encodeEventCursor makes the cursor behind an event of the partner; empty:
-// there is no event to stand behind.
+// encodeEventCursor makes the cursor behind an event of the partner. It is empty if there
+// is no event.
 func encodeEventCursor(partnerID, through string) string {
 	if through == "" {
 		return ""
@@ -84,8 +84,8 @@ func encodeEventCursor(partnerID, through string) string {
 	return sealCursor(eventForm+cursorTag(partnerID), through)
 }
 
-// decodeEventCursor takes what encodeEventCursor made for the partner, and
-// cursors of the old form.
+// decodeEventCursor reads a cursor that encodeEventCursor made for the partner, or one of
+// the old form.
 func decodeEventCursor(text, partnerID string) (after string, ok bool) {
 	after, ok = openCursor(text, eventForm+cursorTag(partnerID), eventFormOld)
 	return after, ok && commerce.IsID(commerce.PrefixEvent, after)

@@ -7,7 +7,7 @@ import (
 	"purveyor/internal/commerce"
 )
 
-// driverLocation tells where the courier is.
+// driverLocation answers with the position of the courier.
 func (a *API) driverLocation(r *request, order commerce.Order) (reply, error) {
 	now, live, err := a.service.TrackOrder(r.Context(), order, true)
 	if err != nil {

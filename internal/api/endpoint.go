@@ -18,23 +18,23 @@ import (
 // handler serves a route.
 type handler = func(*API, *request) (reply, error)
 
-// input is the decoded body of a request. call checks it, and returns what the
-// use case takes.
+// input is the decoded body of a request. call checks it and returns the input of the use
+// case.
 type input[C any] interface {
 	call(r *request) (C, error)
 }
 
-// rules of a request, added up.
+// rules is a set of rules for a request.
 type rules int
 
 const (
 	needsKey    rules = 1 << iota // the header Idempotency-Key is required
-	needsNoBody                   // no body stands for an empty object
+	needsNoBody                   // a request without a body counts as an empty object
 )
 
-// keyed makes the handler of a call that takes effect at most once for the
-// Idempotency-Key of its request: key and body are read, the use case runs, and
-// the reply that is stored for the key is the answer.
+// keyed makes the handler of a call that takes effect at most once for its
+// Idempotency-Key. The handler reads the key and the body, runs the use case, and answers
+// with the reply that is stored for the key.
 func keyed[In input[C], C, R any](rule rules, run func(*service.Service, context.Context, service.Caller, C, service.Once[R]) (service.Outcome[R], error),
 	encode func(*request, R) (status int, body []byte)) handler {
 	return func(a *API, r *request) (reply, error) {
@@ -65,8 +65,8 @@ func keyed[In input[C], C, R any](rule rules, run func(*service.Service, context
 	}
 }
 
-// called makes the handler of a call without a key. What encode returns is
-// answered as JSON, with status 200.
+// called makes the handler of a call without a key. It answers with status 200 and the
+// result of encode as JSON.
 func called[In input[C], C, R any](rule rules, run func(*service.Service, context.Context, service.Caller, C) (R, error), encode func(*request, R) any) handler {
 	return func(a *API, r *request) (reply, error) {
 		_, what, err := readInput[In](r, rule)
@@ -104,7 +104,8 @@ func readInput[In input[C], C any](r *request, rule rules) (in In, what C, err e
 // ok answers v as JSON.
 func ok(v any) (reply, error) { return reply{status: http.StatusOK, body: wire.Encode(v)}, nil }
 
-// idempotencyKey reads the header; empty: there is none, and the rules need none.
+// idempotencyKey reads the header. It returns "" if the header is absent and the rules
+// allow that.
 func (r *request) idempotencyKey(rule rules) (string, error) {
 	key, err := web.IdempotencyKey(r.Request)
 	if err == nil && key == "" && rule&needsKey != 0 {
@@ -114,20 +115,20 @@ func (r *request) idempotencyKey(rule rules) (string, error) {
 	return key, err
 }
 
-// replyKey is the scope of an idempotency key: the partner, the mode of the
-// request, its method and path.
+// replyKey returns the idempotency key with its scope: the partner, the mode, the method
+// and the path of the request.
 func (r *request) replyKey(key string) commerce.ReplyKey {
 	return commerce.ReplyKey{PartnerID: r.Partner.ID, Op: string(r.mode()) + " " + r.Method + " " + r.URL.Path, Key: key}
 }
 
-// fingerprint is of the decoded request, encoded again: a repeat must have the
-// same.
+// fingerprint is the SHA-256 of the decoded request, encoded again. A repeat of the
+// request has the same fingerprint.
 func fingerprint(in any) ([32]byte, error) {
 	decoded, err := json.Marshal(in, json.Deterministic(true))
 	return sha256.Sum256(decoded), err
 }
 
-// selfDecoder is a body that reads itself.
+// selfDecoder is a body that decodes itself.
 type selfDecoder interface{ decode(data []byte) error }
 
 // decodeBody reads the JSON object of a request.

@@ -12,7 +12,7 @@ import (
 	"purveyor/internal/web"
 )
 
-// outward says what a partner can do about an error of the inside.
+// outward translates an error into one that tells partners what they can do.
 func outward(err error) error {
 	if e, ok := errors.AsType[*service.ProcessorError](err); ok {
 		return refusedByProcessor(e)
@@ -34,8 +34,8 @@ func outward(err error) error {
 	return err
 }
 
-// refusedByProcessor is a processor's definite refusal (SPEC, Errors: 502). A
-// checkout whose processor refuses our credentials is answered as one without a
+// refusedByProcessor answers the definite refusal of a processor (SPEC, Errors: 502). If
+// the processor refuses our credentials, a checkout is answered as if there were no
 // processor.
 func refusedByProcessor(e *service.ProcessorError) error {
 	status, code := http.StatusBadGateway, "payment_processor_error"
@@ -48,7 +48,7 @@ func refusedByProcessor(e *service.ProcessorError) error {
 	return &web.Error{Status: status, Code: code, Message: e.Message, OrderID: e.OrderID}
 }
 
-// withoutPort says that a call needs a part of the outside that could not be used.
+// withoutPort answers a call that needs a provider that could not be used.
 func withoutPort(e *service.PortError) error {
 	answer := &web.Error{Status: http.StatusInternalServerError, Code: string(e.Port) + "_not_configured", Log: slog.LevelWarn}
 	switch {
@@ -68,7 +68,8 @@ func withoutPort(e *service.PortError) error {
 	return errors.Join(answer, e)
 }
 
-// notConfigured says what the operator has to do for orders of a mode.
+// notConfigured is the text that tells the operator how to configure a provider for orders
+// of a mode.
 func notConfigured(mode commerce.Mode, missing, live, test string) string {
 	if mode == commerce.Test {
 		return missing + " is configured for test orders: the operator has to " + test

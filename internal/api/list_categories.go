@@ -12,8 +12,8 @@ type categoryOut struct {
 	Active bool   `json:"active"`
 }
 
-// listCategories lists categories, of one store if asked. A key that is
-// restricted to stores sees those that have products there.
+// listCategories lists categories, of one store if the query names one. A key that is
+// restricted to stores gets the categories that have products there.
 func (a *API) listCategories(r *request) (reply, error) {
 	q := web.QueryOf(r.Request)
 	storeID, active := q.Text("store_id"), q.Bool("active", true)
@@ -33,8 +33,8 @@ func (a *API) listCategories(r *request) (reply, error) {
 	return a.categories(r, filter, storeID)
 }
 
-// categories answers with the categories of a filter; storeID is what the
-// answer says of the query, empty if it named no store.
+// categories answers with the categories of a filter. storeID is the store of the query as
+// the answer repeats it, or empty.
 func (a *API) categories(r *request, filter storage.CategoryFilter, storeID string) (reply, error) {
 	list, err := a.reader.Categories(r.Context(), filter)
 	if err != nil {

@@ -12,12 +12,12 @@ import (
 	"purveyor/internal/web"
 )
 
-// maxEventReads bounds how far a request looks for events that its key may
-// see; the next goes on from there.
+// maxEventReads bounds how many times a request reads on when its key may not see the
+// events of a page. The cursor lets the next request go on from there.
 const maxEventReads = 10
 
-// listEvents reads the partner's events, oldest first: what was or would have
-// been pushed, byte for byte.
+// listEvents reads the partner's events, oldest first, with the very bytes that were
+// pushed or would have been pushed.
 func (a *API) listEvents(r *request) (reply, error) {
 	f, err := eventFilter(r)
 	if err != nil {
@@ -47,7 +47,7 @@ func (a *API) listEvents(r *request) (reply, error) {
 	return reply{status: http.StatusOK, body: appendEvents(*buffer, r.Partner.ID, events, f.After), pooled: buffer}, nil
 }
 
-// mayHear is for lists, which leave out what a key may not read.
+// mayHear reports whether the key may read the event. Lists leave other events out.
 func (r *request) mayHear(e commerce.WebhookEvent) bool {
 	return (r.Mode == commerce.Live || e.Mode == commerce.Test) && (e.StoreID == "" || r.Partner.MayUse(e.StoreID) == nil)
 }

@@ -57,12 +57,12 @@ func (a *API) listProducts(r *request) (reply, error) {
 	return reply{status: http.StatusOK, body: body}, nil
 }
 
-// questionOf is what a request asks of the list of products.
+// questionOf identifies the list of products that a request asks for.
 func questionOf(r *request) question {
 	return question{query: r.URL.RawQuery, stores: strings.Join(r.Partner.StoreIDs, "\x00")}
 }
 
-// appendProducts appends as many products as have room, at least one.
+// appendProducts appends as many products as there is room for, and at least one.
 func appendProducts(b []byte, items []commerce.Item, have storage.Documents, room int) ([]byte, []document) {
 	documents := make([]document, 0, len(items))
 	for _, p := range items {
@@ -100,7 +100,8 @@ func pageBody(products []byte, count int, cursor string, filters []byte) []byte 
 	return append(b, endOfPage...)
 }
 
-// parts are the documents of a page that was kept, for the page that replaces it.
+// parts returns the documents of a kept page, which are reused in the page that replaces
+// it.
 func (a *keptAnswer) parts() storage.Documents {
 	if a == nil || len(a.documents) == 0 {
 		return nil
@@ -114,8 +115,7 @@ func (a *keptAnswer) parts() storage.Documents {
 	return parts
 }
 
-// productFilter reads the query, and says in strings which filters are in
-// effect.
+// productFilter reads the query. It also returns the effective filters as text.
 func productFilter(r *request) (storage.ProductFilter, map[string]string, error) {
 	q := web.QueryOf(r.Request)
 	f := storage.ProductFilter{CategoryID: q.Text("category_id"), AvailableOnly: q.Bool("available_only", false), Limit: q.Limit(100, 300)}
@@ -134,7 +134,7 @@ func productFilter(r *request) (storage.ProductFilter, map[string]string, error)
 		inEffect["category_id"] = f.CategoryID
 	}
 	if since := q.Millis("updated_since"); q.Text("updated_since") != "" {
-		f.After.UpdatedOn = since // with no id before it: the stamp itself is included
+		f.After.UpdatedOn = since // the position has no id, so products with this very stamp are included
 		inEffect["updated_since"] = strconv.FormatInt(since, 10)
 	}
 	if text := q.Text("cursor"); text != "" {

@@ -27,7 +27,7 @@ func storeShape(s commerce.Store) storeOut {
 		s.PickupEnabled, s.DeliveryEnabled, s.UpdatedOn}
 }
 
-// atMost is an upper bound of what the store takes in an answer.
+// atMost is an upper bound of the encoded size of the store.
 func (s storeOut) atMost() int {
 	return 400 + escaped*(len(s.ID)+len(s.Name)+len(s.Slug)+len(s.City)+len(s.State)+len(s.ZipCode)+len(s.Address))
 }

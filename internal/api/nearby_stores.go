@@ -8,7 +8,7 @@ import (
 	"purveyor/internal/storage"
 )
 
-// placeIn is an address to search around, in parts.
+// placeIn is the address of a search, in parts.
 type placeIn struct {
 	Line1      *string `json:"line1"`
 	City       *string `json:"city"`
@@ -17,8 +17,8 @@ type placeIn struct {
 	Country    *string `json:"country"`
 }
 
-// place is an address to search around: a text, or parts with at least a street
-// or a postal code.
+// place reads the address of a search: a text, or parts with at least a street or a postal
+// code.
 func (c *check) place(field string, v *jsonin.TextOr[placeIn]) (text string, parts commerce.Address) {
 	switch {
 	case v == nil:
@@ -45,7 +45,7 @@ type nearbyIn struct {
 	Active      *bool                   `json:"active"`
 }
 
-// nearbyStores lists the stores that are nearest to an address.
+// nearbyStores lists the stores nearest to an address.
 func (a *API) nearbyStores(r *request) (reply, error) {
 	var in nearbyIn
 	if err := r.decodeBody(&in, 0); err != nil {
@@ -76,9 +76,9 @@ func (a *API) nearbyStores(r *request) (reply, error) {
 	}{true, len(stores), pointOut(search.Origin), search.MaxMiles, search.Fulfillment, stores})
 }
 
-// near gives the stores that a search finds. They may have been read after they
-// were found, so each is looked at once more: what the answer says of a store, its
-// distance included, is of one moment.
+// near returns the stores that a search finds. A store may have changed between the search
+// and its read, so near computes its distance again: all that an answer shows of a store,
+// including the distance, is of one moment.
 func (a *API) near(ctx context.Context, search commerce.Nearby, active bool) ([]nearStoreOut, error) {
 	found, err := a.candidates(ctx, search, active)
 	if err != nil {
@@ -102,8 +102,8 @@ func (a *API) near(ctx context.Context, search commerce.Nearby, active bool) ([]
 	return out[:fitting(out, len(out))], nil
 }
 
-// storesOf reads the stores that were found, but for those that are known in
-// the version that was seen.
+// storesOf reads the stores that a search found, except for those that the cache has in
+// the same version.
 func (a *API) storesOf(ctx context.Context, found []commerce.StoreMatch, active bool) (map[string]commerce.Store, error) {
 	byID := make(map[string]commerce.Store, len(found))
 	var unknown []string
@@ -125,14 +125,14 @@ func (a *API) storesOf(ctx context.Context, found []commerce.StoreMatch, active 
 	return byID, err
 }
 
-// candidates are the stores that a search finds, and perhaps others: all that a
-// key may use, if these are few.
+// candidates returns all stores that a search can find, and perhaps others. If the key may
+// use only a few stores, these are the candidates.
 func (a *API) candidates(ctx context.Context, search commerce.Nearby, active bool) ([]commerce.StoreMatch, error) {
 	const few = 100
 	if own := search.Partner.StoreIDs; len(own) > 0 && len(own) <= few {
 		found := make([]commerce.StoreMatch, len(own))
 		for i, id := range own {
-			found[i].StoreID = id // in whatever version: it is read
+			found[i].StoreID = id // without a version, so that the store is read
 		}
 		return found, nil
 	}
@@ -173,13 +173,13 @@ type nearStoreOut struct {
 	Open            bool      `json:"open"`
 }
 
-// atMost is an upper bound of what the store takes in an answer.
+// atMost is an upper bound of the encoded size of the store.
 func (s nearStoreOut) atMost() int {
 	return 600 + escaped*(len(s.ID)+len(s.Name)+len(s.Slug)+len(s.City)+len(s.State)+len(s.ZipCode)+len(s.Address))
 }
 
 func nearStoreShape(s commerce.Store, miles float64) nearStoreOut {
-	site, _ := s.Site() // it was found by it
+	site, _ := s.Site() // a store without a site is never found
 	at := pointOut(site.At)
 	return nearStoreOut{s.ID, s.Name, s.Slug, s.Address, s.City, s.State, s.ZipCode, &at, *rounded(&miles),
 		s.PickupEnabled, s.DeliveryEnabled, s.RadiusMiles, site.Delivers(miles), s.Open}

@@ -9,8 +9,8 @@ import (
 	"purveyor/internal/web"
 )
 
-// orderTimeline reads the history of an order, oldest first; beyond the limit
-// the newest.
+// orderTimeline reads the history of an order, oldest first. Beyond the limit, it returns
+// the newest events.
 func (a *API) orderTimeline(r *request) (reply, error) {
 	q := web.QueryOf(r.Request)
 	limit := q.Limit(100, 500)
@@ -34,8 +34,7 @@ func (a *API) orderTimeline(r *request) (reply, error) {
 	return reply{status: http.StatusOK, body: append(b, '}')}, nil
 }
 
-// newestFitting leaves out the oldest events while the others may be more than an
-// answer has room for.
+// newestFitting leaves out the oldest events until the others fit into an answer.
 func newestFitting(events []commerce.TimelineEvent) []commerce.TimelineEvent {
 	atMost := func(e commerce.TimelineEvent) int {
 		return 400 + len(wire.TimelineData(e.Data)) + escaped*len(e.Message)

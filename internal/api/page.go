@@ -10,30 +10,30 @@ import (
 )
 
 const (
-	// maxPage is how many bytes a page of a list takes at most, unless its first
-	// element alone takes more.
+	// maxPage is the size of a page of a list in bytes, unless its first element alone
+	// is larger.
 	maxPage = 2 << 20
-	// maxKept is the largest answer whose buffer is kept for the next one, and the
-	// largest page that is kept for a repeat of its question.
+	// maxKept is the size of the largest buffer that is kept for another answer, and of
+	// the largest page that is cached.
 	maxKept = 1 << 20
 )
 
-// pages are buffers for long lists, which would be most of the garbage.
+// pages are reusable buffers for long lists, which would otherwise be most of the garbage.
 var pages = sync.Pool{New: func() any { return new([]byte) }}
 
 const (
-	// maxAnswers is how many bytes of long answers are being written at a time, and
-	// maxOfPartner how many to one partner: one that reads slowly, or not at all,
-	// holds its answer for as long as the server lets it.
+	// maxAnswers bounds the bytes of long answers that are being written at a time, and
+	// maxOfPartner those to one partner. A partner that reads slowly, or not at all,
+	// keeps its answer in memory until the write deadline.
 	maxAnswers   = 64 << 20
 	maxOfPartner = 32 << 20
-	// longAnswer is what counts; the others are short enough.
+	// longAnswer is the size from which answers count.
 	longAnswer = 64 << 10
 )
 
-// write sends an answer. A long answer of a read is refused (429) while its
-// partner, or all together, are still reading too many. What is refused has
-// changed nothing and can be asked for again.
+// write sends an answer. A long answer of a read is refused (429) while too many bytes are
+// being written to its partner, or to all partners. A read changes nothing, so the partner
+// can repeat it.
 func (a *API) write(w *web.Writer, route Route, answer reply) error {
 	if answer.pooled != nil {
 		defer func() { release(answer.pooled, answer.body) }()
@@ -49,8 +49,7 @@ func (a *API) write(w *web.Writer, route Route, answer reply) error {
 	return nil
 }
 
-// release gives back a buffer that came from pages, now that its answer is
-// written.
+// release returns a buffer to pages after its answer was written.
 func release(buffer *[]byte, answer []byte) {
 	if cap(answer) <= maxKept {
 		*buffer = answer[:0]
@@ -58,18 +57,18 @@ func release(buffer *[]byte, answer []byte) {
 	}
 }
 
-// roomFor is how many bytes the elements of a page may take beside the rest of
-// the answer, of which filters may be the longer part; a cursor is the other.
+// roomFor returns how many bytes the elements of a page may take, given the encoded
+// filters that the answer repeats.
 func roomFor(filters []byte) int {
 	const rest = 4096
 	return maxPage - rest - len(filters)
 }
 
-// escaped is how many bytes a byte of text takes at most: \u0001.
+// escaped is how many bytes JSON takes for one byte of text at most: \u0001.
 const escaped = 6
 
-// fitting is how many elements of a list a page has room for. Few lists are so
-// long that each element has to be encoded for that.
+// fitting returns how many elements of a list fit on a page. It sums upper bounds, so that
+// elements need not be encoded twice.
 func fitting[T interface{ atMost() int }](list []T, limit int) int {
 	room, total := storage.Room{Limit: limit, Bytes: roomFor(nil)}, 0
 	for _, v := range list {

@@ -6,7 +6,7 @@ import (
 	"purveyor/internal/api/wire"
 )
 
-// pingOrder is the small answer that partners poll.
+// pingOrder answers with the few fields that partners poll.
 func (a *API) pingOrder(r *request, o commerce.Order) (reply, error) {
 	tracked, err := a.service.StoredDelivery(r.Context(), o)
 	if err != nil {

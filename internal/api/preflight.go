@@ -44,8 +44,8 @@ type preflightStore struct {
 	DistanceMiles   *float64 `json:"distance_miles"`
 }
 
-// preflight tells whether a cart could be sold right now, and what its delivery
-// would cost. It changes nothing.
+// preflight reports whether a cart could be sold right now, and what its delivery would
+// cost. It changes nothing.
 var preflight = called[preflightIn](0, (*service.Service).Preflight, func(r *request, p service.Preflighted) any {
 	s := p.Store
 	out := preflightOut{OK: true, Eligible: len(p.Obstacles) == 0, FulfillmentType: p.Fulfillment, Reasons: p.Obstacles, TraceID: r.traceID,

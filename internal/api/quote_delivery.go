@@ -37,7 +37,7 @@ type quoteOut struct {
 	Expires               string         `json:"expires"`
 }
 
-// quoteDelivery tells what a delivery would cost now.
+// quoteDelivery answers with the price of a delivery.
 var quoteDelivery = called[quoteIn](0, (*service.Service).QuoteDelivery, func(r *request, q service.Quoted) any {
 	return struct {
 		OK bool `json:"ok"`
@@ -64,7 +64,7 @@ func (in quoteIn) call(r *request) (q service.QuoteDelivery, err error) {
 	return q, c.Err
 }
 
-// destination is a DeliveryAddress that needs no name.
+// destination reads a DeliveryAddress in which the name is optional.
 func (c *check) destination(field string, v *addressIn) commerce.DeliveryAddress {
 	if v == nil {
 		c.Fail(field, "is missing")
@@ -78,7 +78,7 @@ func (c *check) destination(field string, v *addressIn) commerce.DeliveryAddress
 	return *c.address(field, &named)
 }
 
-// withOneOf is a handler for keys that have at least one of several scopes.
+// withOneOf wraps a handler for keys that have at least one of several scopes.
 func withOneOf(h handler, scopes ...commerce.Scope) handler {
 	return func(a *API, r *request) (reply, error) {
 		if err := r.hasOneOf(scopes...); err != nil {
@@ -97,7 +97,7 @@ func (r *request) hasOneOf(scopes ...commerce.Scope) error {
 	return scopeMissing(scopes...)
 }
 
-// rounded is a distance to the hundredth of a mile.
+// rounded rounds a distance to the hundredth of a mile.
 func rounded(miles *float64) *float64 {
 	if miles == nil {
 		return nil

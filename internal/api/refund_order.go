@@ -11,8 +11,7 @@ type refundIn struct {
 	Reason      *string     `json:"reason"`
 }
 
-// refundOrder gives money of a card payment back. The job that asks the processor
-// decides the answer.
+// refundOrder refunds a card payment. The job that asks the processor decides the answer.
 var refundOrder = keyed[refundIn](needsKey|needsNoBody, (*service.Service).RefundOrder, func(*request, commerce.Refund) (int, []byte) { return 0, nil })
 
 func (in refundIn) call(r *request) (service.RefundOrder, error) {

@@ -34,7 +34,7 @@ type maxOrderLines struct{}
 
 func (maxOrderLines) Most() int { return 98 }
 
-// reportOrder records an order that the partner was paid for already.
+// reportOrder records an order whose customer paid the partner.
 var reportOrder = keyed[reportIn](needsKey, (*service.Service).ReportOrder, func(r *request, o commerce.Order) (int, []byte) {
 	return Answers{}.Reported(o, r.traceID)
 })
@@ -79,7 +79,7 @@ func (in reportIn) lines(c *check) []commerce.OrderLine {
 	return lines
 }
 
-// cents is an optional amount.
+// cents reads an optional amount.
 func (c *check) cents(field string, v *jsonin.Int, most commerce.Cents) *commerce.Cents {
 	return (*commerce.Cents)(c.OptBetween(field, v, 0, int64(most)))
 }

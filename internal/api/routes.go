@@ -14,7 +14,7 @@ type Route struct {
 	handler      handler
 }
 
-// Routes is the only source of what the API serves.
+// Routes is the only list of the routes of the API.
 var Routes = []Route{
 	{get, "/v1/health", nil, (*API).health},
 
@@ -54,7 +54,7 @@ const (
 	post = http.MethodPost
 )
 
-// withLargeBody is a handler whose requests may be as large as any.
+// withLargeBody wraps a handler whose requests may have the largest bodies.
 func withLargeBody(h handler) handler {
 	return func(a *API, r *request) (reply, error) {
 		r.maxBody = web.MaxLargeBody

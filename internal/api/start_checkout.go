@@ -21,8 +21,8 @@ type checkoutIn struct {
 	Dev                 bool                               `json:"dev"`
 }
 
-// startCheckout makes an order that its customer is to pay on a page of the
-// payment processor. The job that opens the session decides the answer.
+// startCheckout makes an order that the customer pays on a page of the payment processor.
+// The job that opens the session decides the answer.
 var startCheckout = keyed[checkoutIn](0, (*service.Service).StartCheckout, func(*request, commerce.Order) (int, []byte) { return 0, nil })
 
 func (in checkoutIn) call(r *request) (service.StartCheckout, error) {

@@ -6,15 +6,14 @@ import (
 	"github.com/maypok86/otter/v2"
 )
 
-// storeCache keeps stores that searches have found, bounded in bytes. An entry
-// is good for the version that a search has just seen in the index, so there is
-// nothing to invalidate.
+// storeCache keeps stores that searches found, bounded in bytes. An entry is used only in
+// the version that a search has just seen in the index, so nothing has to be invalidated.
 type storeCache struct {
 	entries *otter.Cache[string, commerce.Store]
 }
 
 func newStoreCache(bytes int) *storeCache {
-	const overhead = 500 // of an entry beside its texts, in bytes
+	const overhead = 500 // bytes of an entry without its texts
 	return &storeCache{otter.Must(&otter.Options[string, commerce.Store]{
 		MaximumWeight: uint64(bytes),
 		Weigher: func(_ string, s commerce.Store) uint32 {
@@ -23,7 +22,7 @@ func newStoreCache(bytes int) *storeCache {
 	})}
 }
 
-// get is the store in this version; false: it is not kept.
+// get returns the store in this version, or false if the cache does not have it.
 func (c *storeCache) get(id string, updatedOn int64) (commerce.Store, bool) {
 	s, ok := c.entries.GetIfPresent(id)
 	return s, ok && s.UpdatedOn == commerce.Millis(updatedOn)

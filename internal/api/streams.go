@@ -34,7 +34,7 @@ type streamOwner struct {
 	mode      commerce.Mode
 }
 
-// followed is an order with open streams, which share what they read of it.
+// followed is an order with open streams, which share one read.
 type followed struct {
 	env     env.Env
 	streams int // guarded by the lock of all streams
@@ -49,8 +49,8 @@ func newStreams(e env.Env) *streams {
 	return &streams{env: e, of: map[streamOwner]int{}, orders: map[commerce.OrderKey]*followed{}}
 }
 
-// enter counts one more stream, unless there are too many. Each that entered
-// must leave.
+// enter counts one more stream, or refuses it if there are too many. Each stream that
+// entered must leave.
 func (s *streams) enter(owner streamOwner, order commerce.OrderKey) (*followed, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -82,10 +82,8 @@ func (s *streams) leave(owner streamOwner, order commerce.OrderKey) {
 	}
 }
 
-// look returns the order as another stream has seen it just now, or else by read.
-// Streams that look at the same time share one call of read, so that no stream sees an
-// older state than before. read may ask a provider, so no lock is held meanwhile, and
-// a stream whose ctx ends does not wait for it.
+// look returns the order as another stream has just read it, or calls read. A failed read
+// is not shared, because it may have failed only because its caller has gone.
 func (f *followed) look(ctx context.Context, read func() (service.Tracked, error)) (service.Tracked, error) {
 	if now, ok := f.lastLook(); ok {
 		return now, nil

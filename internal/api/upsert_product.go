@@ -46,7 +46,7 @@ var upsertProduct = keyed[upsertIn](0, (*service.Service).UpsertProduct, func(_ 
 	return http.StatusOK, append(wire.AppendUpserted(b, p), '}')
 })
 
-// decode reads a body that is the product, or an object with the product in it.
+// decode reads a body that is the product itself, or an object that contains the product.
 func (in *upsertIn) decode(data []byte) error {
 	var wrapped struct {
 		Product jsontext.Value `json:"product"`
@@ -66,7 +66,8 @@ func (in *upsertIn) decode(data []byte) error {
 	return err
 }
 
-// plainUpsertIn is an upsertIn that is read as any other struct.
+// plainUpsertIn is upsertIn without its decode method, so that it is decoded like any
+// other struct.
 type plainUpsertIn upsertIn
 
 func (in upsertIn) call(*request) (service.UpsertProduct, error) {

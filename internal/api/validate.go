@@ -11,10 +11,10 @@ import (
 	"purveyor/internal/jsonin"
 )
 
-// check is jsonin.Check with the shapes that only requests have.
+// check adds checks for the shapes of requests to jsonin.Check.
 type check struct{ jsonin.Check }
 
-// upTo is a number above 0: above the maximum it is the maximum.
+// upTo reads a number above 0. A number above most becomes most.
 func (c *check) upTo(field string, v *jsonin.Number, otherwise, most float64) float64 {
 	if v == nil {
 		return otherwise
@@ -25,7 +25,7 @@ func (c *check) upTo(field string, v *jsonin.Number, otherwise, most float64) fl
 	return min(float64(*v), most)
 }
 
-// limit is the size of a list: above the maximum it is the maximum.
+// limit reads the size of a list. A size above most becomes most.
 func (c *check) limit(field string, v *jsonin.Number, otherwise, most int) int {
 	if v == nil {
 		return otherwise
@@ -39,7 +39,8 @@ func (c *check) limit(field string, v *jsonin.Number, otherwise, most int) int {
 
 func blank(text string) bool { return strings.TrimSpace(text) == "" }
 
-// fulfillment is as given, else delivery with an address and pickup without.
+// fulfillment reads the fulfillment. Without one, it is delivery if there is an address,
+// else pickup.
 func (c *check) fulfillment(v *string, hasAddress bool) commerce.Fulfillment {
 	switch {
 	case v == nil && hasAddress:
@@ -54,7 +55,7 @@ func (c *check) fulfillment(v *string, hasAddress bool) commerce.Fulfillment {
 	return f
 }
 
-// handOver wants an address for a delivery, and no fee on a pickup order.
+// handOver refuses a delivery without an address, and a pickup order with a delivery fee.
 func (c *check) handOver(f commerce.Fulfillment, to *commerce.DeliveryAddress, fee commerce.Cents) {
 	switch {
 	case f == commerce.ByDelivery && to == nil:
@@ -100,9 +101,8 @@ func (c *check) address(field string, v *addressIn) *commerce.DeliveryAddress {
 	return a
 }
 
-// instructions are text for people, of any number of lines. Other control
-// characters are refused: they would steer the terminal or the mail program
-// that shows them.
+// instructions reads text of any number of lines for people. Other control characters are
+// refused, because they could steer the terminal or mail program that shows the text.
 func (c *check) instructions(field string, v *string) string {
 	text := c.Optional(field, v, jsonin.MaxText)
 	if strings.ContainsFunc(strings.ReplaceAll(text, "\r\n", "\n"), steers) {
@@ -113,7 +113,7 @@ func (c *check) instructions(field string, v *string) string {
 
 func steers(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\t' }
 
-// oneLine is optional text without control characters.
+// oneLine reads optional text without control characters.
 func (c *check) oneLine(field string, v *string, most int) string {
 	text := c.Optional(field, v, most)
 	if strings.ContainsFunc(text, unicode.IsControl) {
@@ -122,7 +122,7 @@ func (c *check) oneLine(field string, v *string, most int) string {
 	return text
 }
 
-// email is an address that mail can be sent to: processors refuse others.
+// email reads an address that mail can be sent to. Processors refuse others.
 func (c *check) email(field string, v *string) string {
 	text := c.oneLine(field, v, jsonin.MaxID)
 	if text == "" {
@@ -134,7 +134,7 @@ func (c *check) email(field string, v *string) string {
 	return text
 }
 
-// webURL is where a page may lead to: absolute http or https, without
+// webURL reads the target of a link on a page: an absolute http or https URL without
 // credentials (BEHAVIOUR, Money and content).
 func (c *check) webURL(field string, v *string) string {
 	text := c.Required(field, v, jsonin.MaxURL)

@@ -7,11 +7,11 @@ import (
 	"purveyor/internal/storage/schema"
 )
 
-// Transfer moves whole databases.
+// Transfer copies whole databases.
 type Transfer interface {
-	// Snapshot calls f with one state of the database, and Fill with an empty
-	// database that takes rows: durably and all of them when both return nil, else
-	// none. Fill needs a database that no process writes to.
+	// Snapshot calls f with one state of the database. Fill calls its function with an
+	// empty database to add rows to: if both return nil, all rows are durable, else none
+	// is kept. Fill needs a database that no process writes to.
 	Snapshot(ctx context.Context, f func(schema.Snapshot) error) error
 	Fill(ctx context.Context, f func(schema.Filling) error) error
 }
@@ -19,9 +19,9 @@ type Transfer interface {
 // ErrChanged is the refusal to copy a database that is in use.
 var ErrChanged = errors.New("the database was written to while it was copied, and nothing was kept; stop its services and try again")
 
-// Copy copies everything into an empty database, all or nothing, and returns
-// how many rows each table has. It refuses a source that changes meanwhile:
-// what came after the snapshot would be missing, without a sign of it.
+// Copy copies everything into an empty database, all or nothing, and returns the number of
+// rows of each table. It refuses a source that changes meanwhile, because the copy would
+// lack the rows that came after the snapshot without a sign of it.
 func Copy(ctx context.Context, from, to Transfer) (rows map[string]int64, err error) {
 	err = from.Snapshot(ctx, func(s schema.Snapshot) error {
 		return to.Fill(ctx, func(f schema.Filling) error {

@@ -2,9 +2,8 @@ package storage
 
 import "context"
 
-// Engine is all that an engine does. Only the program, which opens engines, and the
-// tests of engines take it whole: every other package takes the interfaces that it
-// uses.
+// Engine is the whole contract. Only the program, which opens engines, and the tests of
+// engines use it whole. Every other package uses the small interfaces that it needs.
 type Engine interface {
 	Batches
 	Queue
@@ -13,16 +12,16 @@ type Engine interface {
 	Quotas
 	Transfer
 
-	// Writable tries a write and rolls it back. It returns nil if the database
-	// takes writes, else ErrUnavailable with the cause and what an operator can do.
+	// Writable tries a write and rolls it back. If the database does not accept writes,
+	// it returns ErrUnavailable with the cause and advice for the operator.
 	Writable(ctx context.Context) error
 
 	Reader() Reader
 	Close() error
 }
 
-// Reader is all reads outside of batches. Each call sees one state of the
-// database, which holds every batch that was saved before the call began.
+// Reader is all reads outside of batches. Each call sees one state of the database, which
+// contains every batch that was saved before the call began.
 type Reader interface {
 	Stores
 	Catalog
@@ -40,6 +39,6 @@ type Reader interface {
 	AuditReader
 	SandboxObjects
 
-	// Ping tells whether the database answers.
+	// Ping returns an error if the database does not answer.
 	Ping(ctx context.Context) error
 }

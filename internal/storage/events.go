@@ -11,25 +11,25 @@ import (
 
 // Events reads webhook events and their attempts.
 type Events interface {
-	// WebhookEvents reads events by key; those not known are absent.
+	// WebhookEvents reads events by key. The map lacks unknown keys.
 	WebhookEvents(ctx context.Context, keys []commerce.EventKey) (map[commerce.EventKey]commerce.WebhookEvent, error)
 
-	// EventPage reads events of a partner. In the order of ids none is ever
-	// skipped: a page ends before what an open batch may still write.
+	// EventPage reads events of a partner in the order of ids. A page ends before the ids
+	// that an open batch may still write, so that no event is ever skipped.
 	EventPage(ctx context.Context, f EventFilter) (EventPage, error)
 
 	// Attempts of an event, oldest first.
 	Attempts(ctx context.Context, key commerce.EventKey) ([]commerce.WebhookAttempt, error)
 }
 
-// Endpoints reads how the webhook endpoints of partners fare.
+// Endpoints reads the state of partners' webhook endpoints.
 type Endpoints interface {
-	// Endpoints reads how partners' endpoints fare; those of which nothing is
-	// stored are healthy and not in the map.
+	// Endpoints reads the endpoints of partners. An endpoint without a row is healthy,
+	// and the map lacks it.
 	Endpoints(ctx context.Context, partnerIDs []string) (map[string]commerce.Endpoint, error)
 
-	// HeldEndpoints are those that are held and not paused, all of them, in the
-	// order of HeldUntil.
+	// HeldEndpoints reads all endpoints that are held and not paused, in the order of
+	// HeldUntil.
 	HeldEndpoints(ctx context.Context) ([]commerce.Endpoint, error)
 }
 
@@ -40,9 +40,9 @@ type EventFilter struct {
 	Since     commerce.Millis        // of the event's timestamp, inclusive; 0: no bound
 	Until     commerce.Millis        // exclusive; 0: no bound
 	After     string                 // id; empty: from the beginning
-	Newest    bool                   // the newest first, and After is where to go on downwards
+	Newest    bool                   // newest first, from After (exclusive) downwards
 	Limit     int
-	Bytes     int // that the page takes in an answer, as ProductFilter.Bytes; 0: no bound
+	Bytes     int // of the page in an answer, as ProductFilter.Bytes; 0: no bound
 }
 
 // AfterAllIDs is greater than any id.
@@ -78,17 +78,17 @@ func (f EventFilter) SQL(columns string) (string, []any) {
 	return sql + order + " LIMIT" + next(int64(f.Limit+1)), args
 }
 
-// EventPage is what there is on a page.
+// EventPage is one page of events.
 type EventPage struct {
 	Events []commerce.WebhookEvent
-	// Through is the id where the next page goes on: of the last event that was
-	// given, or, when there are no more, of the last that was looked at. Empty:
-	// nothing was looked at.
+	// Through is the id after which the next page begins: that of the last event on the
+	// page or, if no more events follow, of the last event that was examined. Empty: no
+	// event was examined.
 	Through string
 	More    bool // there may be more events right now
 }
 
-// EventRoom is the most that an event takes in an answer beside its data.
+// EventRoom is the largest size of an event in an answer without its data.
 const EventRoom = 512
 
 // EventList collects the events of a page, in the order in which they are read.
@@ -99,23 +99,23 @@ type EventList struct {
 	full   bool
 }
 
-// List of a page, with no event yet.
+// List returns an empty list for a page.
 func (f EventFilter) List() EventList {
 	return EventList{filter: f, room: f.Room()}
 }
 
-// Full tells that the page has ended before an event.
+// Full reports whether the page has ended before an event.
 func (l *EventList) Full() bool { return l.full }
 
-// Add the next event, unless the page ends before it.
+// Add adds the next event, unless the page ends before it.
 func (l *EventList) Add(e commerce.WebhookEvent) {
 	if l.full = l.full || !l.room.Add(len(e.Data)+EventRoom); !l.full {
 		l.events = append(l.events, e)
 	}
 }
 
-// Page makes the page, once one event more was read than it holds, if there is
-// one. newest is the last event that a page may give.
+// Page returns the page. The engine must have added one event more than the page holds, if
+// there is one. newest is the id of the last event that a page may contain.
 func (l *EventList) Page(newest string) EventPage {
 	p := EventPage{Events: l.events, Through: l.filter.After, More: l.full}
 	if n := len(l.events); n > 0 {

@@ -8,14 +8,14 @@ import (
 	"purveyor/internal/commerce"
 )
 
-// Queue hands jobs out.
+// Queue hands out jobs.
 type Queue interface {
-	// ClaimJobs leases jobs to a worker, the one that came up first first. No two
-	// claims give one job while a lease of it holds.
+	// ClaimJobs leases due jobs to a worker, in the order of their RunAt. A job is never
+	// in two claims while a lease of it holds.
 	ClaimJobs(ctx context.Context, c JobClaim) ([]commerce.Job, error)
 
-	// ReleaseParked has parked jobs of an owner wait again, those that came up
-	// first, at most limit, and returns how many. They keep their RunAt.
+	// ReleaseParked makes at most limit parked jobs of an owner wait again, in the order
+	// of their RunAt, and returns how many. They keep their RunAt.
 	ReleaseParked(ctx context.Context, owner string, limit int) (int, error)
 }
 
@@ -23,33 +23,33 @@ type Queue interface {
 type Jobs interface {
 	Job(ctx context.Context, key commerce.JobKey) (commerce.Job, error)
 
-	// Jobs in the order of (RunAt, Slot, ID).
+	// Jobs reads jobs in the order of (RunAt, Slot, ID).
 	Jobs(ctx context.Context, f JobFilter) ([]commerce.Job, error)
 
-	// NextDue tells whether a job is due now that no worker has leased, and when the
-	// next one comes up after now: by its time or, in a slot where none is due,
-	// because a lease ends; 0 when none does.
+	// NextDue reports whether a job is due now that no worker has leased, and when the
+	// next one becomes due: at its RunAt or, in a slot without a due job, at the end of a
+	// lease. next is 0 if there is none.
 	NextDue(ctx context.Context, now commerce.Millis) (due bool, next int64, err error)
 }
 
-// JobClaim asks for due jobs of one slot that no worker has.
+// JobClaim selects the due jobs of one slot that no worker has leased.
 type JobClaim struct {
 	Slot   int64
 	Worker string
 	Now    commerce.Millis
 	Until  commerce.Millis // at most Now+commerce.JobLease
-	// Classes are the only jobs that are claimed: those of other kinds are for
-	// processes that know them.
+	// Classes are the classes of jobs to claim. Jobs of other kinds are left to processes
+	// that know them.
 	Classes []commerce.JobClass
-	Except  []commerce.JobLane // that have no room for more
-	// Ahead looks also at jobs that lie too far ahead to be believed
-	// (commerce.JobHorizon), which is a statement more.
+	Except  []commerce.JobLane // lanes without room for more jobs
+	// Ahead also claims jobs whose RunAt lies too far ahead to be right
+	// (commerce.JobHorizon), which costs another statement.
 	Ahead bool
 	Limit int
 }
 
-// ClassNames are for engines: a job is of one of the classes if its kind, a
-// blank and its mode are among the names. The list is never nil.
+// ClassNames is for engines: a job belongs to one of the classes if "KIND MODE" is among
+// the names. The list is never nil.
 func (c JobClaim) ClassNames() []string {
 	names := make([]string, len(c.Classes))
 	for i, class := range c.Classes {
@@ -58,9 +58,9 @@ func (c JobClaim) ClassNames() []string {
 	return names
 }
 
-// LaneNames are for engines: a job is in one of the excepted lanes if its kind,
-// mode, partner and owner, with blanks between them, are among the names. Only
-// an owner may hold blanks. The list is never nil.
+// LaneNames is for engines: a job belongs to one of the excepted lanes if "KIND MODE
+// PARTNER OWNER" is among the names. Only an owner may contain blanks. The list is never
+// nil.
 func (c JobClaim) LaneNames() []string {
 	names := make([]string, len(c.Except))
 	for i, l := range c.Except {
@@ -69,8 +69,8 @@ func (c JobClaim) LaneNames() []string {
 	return names
 }
 
-// AddNext is for engines: it adds one time at which a job comes up to what NextDue
-// answers. A negative time is none.
+// AddNext is for engines: it adds the time at which a job becomes due to the results of
+// NextDue. It ignores a negative time.
 func AddNext(at, now commerce.Millis, due *bool, next *int64) {
 	switch {
 	case at < 0:
@@ -93,13 +93,12 @@ func FirstJobs(list []commerce.Job, limit int) []commerce.Job {
 // JobFilter selects jobs.
 type JobFilter struct {
 	State commerce.JobState
-	Owner string // empty, which parked jobs do not have: all
+	Owner string // empty: all (every parked job has an owner)
 	After JobPosition
 	Limit int
 }
 
-// JobPosition is a place in the order of jobs: behind the job with this time
-// and key.
+// JobPosition is a position in the order of jobs: behind the job with this time and key.
 type JobPosition struct {
 	RunAt int64
 	commerce.JobKey

@@ -11,13 +11,13 @@ import (
 	"strings"
 )
 
-// ErrOtherSchema: the database has a schema that the migrations of this program
-// did not make.
+// ErrOtherSchema means that the migrations of this program did not make the schema of the
+// database.
 var ErrOtherSchema = errors.New("the schema of the database is not one that this program makes")
 
 const otherSchemaAdvice = "use the build that made the database, or name another database with --database"
 
-// Migration is one numbered change of the schema, as an engine's file has it.
+// Migration is one numbered change of the schema, from a file of an engine.
 type Migration struct {
 	Number int // from 1, without a gap
 	File   string
@@ -50,7 +50,7 @@ func (m Migration) Digest() string {
 	return hex.EncodeToString(sum[:])
 }
 
-// Migrated is what a database says of its schema.
+// Migrated is the state of the schema as the database records it.
 type Migrated struct {
 	Version int // the number of the last migration; 0: the database is empty
 	// Recorded are the digests of the migrations by their numbers. It is nil in an
@@ -58,8 +58,8 @@ type Migrated struct {
 	Recorded map[int]string
 }
 
-// Unrecorded tells that the database was made before digests were kept: its
-// tables must be compared with those that migration 1 makes.
+// Unrecorded reports whether the database was made before digests were recorded. Its
+// tables must then be compared with those that migration 1 makes.
 func (m Migrated) Unrecorded() bool { return m.Version == 1 && m.Recorded == nil }
 
 // Check refuses a database that the known migrations did not make. Errors:
@@ -83,8 +83,8 @@ func (m Migrated) Check(known []Migration) error {
 	return nil
 }
 
-// Shape describes the tables of a database: the definition of each by what it
-// is, as "table orders", "column orders.id" or "index orders_id".
+// Shape describes the tables of a database. It maps names such as "table orders", "column
+// orders.id" or "index orders_id" to definitions.
 type Shape map[string]string
 
 // Compare refuses a database whose shape differs from the expected one, and

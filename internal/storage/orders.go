@@ -18,27 +18,26 @@ type Orders interface {
 	Delivery(ctx context.Context, key commerce.OrderKey) (commerce.Delivery, error)
 }
 
-// AttentionReader reads why the merchant is or was asked to look at orders.
+// AttentionReader reads the reasons for the merchant to look at orders.
 type AttentionReader interface {
-	// Attention reads why the merchant is or was asked to look at an order, in the
-	// order of the codes.
+	// Attention reads the open and resolved reasons of an order, in the order of the
+	// codes.
 	Attention(ctx context.Context, key commerce.OrderKey) ([]commerce.Attention, error)
 
-	// OpenAttention reads at most limit open reasons of a store in the order of
-	// (Since, OrderID, Code), those after the given position.
+	// OpenAttention reads at most limit open reasons of a store behind the given
+	// position, in the order of (Since, OrderID, Code).
 	OpenAttention(ctx context.Context, storeID string, after AttentionPosition, limit int) ([]commerce.Attention, error)
 }
 
-// AttentionPosition is a place in the order of a store's open reasons: behind
-// the reason with this time, order and code.
+// AttentionPosition is a position in the order of a store's open reasons: behind the
+// reason with this time, order and code.
 type AttentionPosition struct {
 	Since   commerce.Millis
 	OrderID string
 	Code    commerce.AttentionCode
 }
 
-// CourierFacts reads what is known beside orders: geocoded addresses, and callbacks
-// about unknown deliveries.
+// CourierFacts reads geocoded addresses, and callbacks about unknown deliveries.
 type CourierFacts interface {
 	// GeocodedAddress is the place of the address with this digest.
 	GeocodedAddress(ctx context.Context, address string) (commerce.GeocodedAddress, error)

@@ -8,9 +8,8 @@ import (
 	"purveyor/internal/commerce"
 )
 
-// ProductFilter selects the products of a list. They come in the order of
-// (UpdatedOn, ID). where says what a filter selects, for
-// every engine that has SQL.
+// ProductFilter selects the products of a list, in the order of (UpdatedOn, ID). Its
+// method where is the definition of the filter for SQL engines.
 type ProductFilter struct {
 	StoreIDs      []string // nil: all
 	CategoryID    string   // empty: all
@@ -18,19 +17,19 @@ type ProductFilter struct {
 	AvailableOnly bool
 	After         ProductPosition
 	Limit         int
-	// Bytes ends the page before the product with which the texts of the page
-	// would take more. The first product is on the page in any case. 0: no bound.
+	// Bytes bounds the sum of the products' texts on a page. The first product is on the
+	// page even if it is longer. 0: no bound.
 	Bytes int
 }
 
-// ProductPosition is a place in the order of products: behind the product
-// with this stamp and id.
+// ProductPosition is a position in the order of products: behind the product with this
+// stamp and id.
 type ProductPosition struct {
 	UpdatedOn int64
 	ID        string
 }
 
-// PositionOf is the position behind a product.
+// PositionOf returns the position behind a product.
 func PositionOf(v commerce.ProductVersion) ProductPosition {
 	return ProductPosition{int64(v.UpdatedOn), v.ProductID}
 }
@@ -40,7 +39,7 @@ func (p ProductPosition) Compare(q ProductPosition) int {
 	return cmp.Or(cmp.Compare(p.UpdatedOn, q.UpdatedOn), cmp.Compare(p.ID, q.ID))
 }
 
-// ProductPage is one page of a list, with the state in which it was read.
+// ProductPage is one page of a list, with the version in which it was read.
 type ProductPage struct {
 	Items   []commerce.Item
 	More    bool // products follow that are not on the page
@@ -48,23 +47,23 @@ type ProductPage struct {
 	Version Version
 }
 
-// Documents are encoded products that a caller has. Engines look at their keys and
-// their lengths.
+// Documents are the encoded products that a caller has. Engines use only their keys and
+// lengths.
 type Documents map[commerce.ProductVersion][]byte
 
-// Version is a state of the database, in numbers that mean something to one
-// engine only. A caller keeps it beside an answer and passes it to Unchanged.
+// Version is a state of the database, in a number that only the engine understands. A
+// caller keeps it with an answer and passes it to Unchanged.
 type Version int64
 
-// ReadSet is what an answer was made of: one product, or one page of a list.
+// ReadSet is the data that an answer was made of: one product, or one page of a list.
 type ReadSet struct {
 	Product commerce.ProductKey // empty: a page
 
 	Filter ProductFilter
-	// Count products stood behind Filter.After, up to Last: the products of the page
-	// and, if another page follows, the first product of that. A product that
-	// changes moves behind every position that was read before. So the page is
-	// unchanged while Count products stand there and Last is the newest of them.
+	// Count is the number of products between Filter.After and Last: the products of the
+	// page and, if another page follows, the first product of that page. A product that
+	// changes moves behind every position that was read before. So the page is unchanged
+	// while there are Count products in between and Last is the newest of them.
 	Count int64
 	Last  ProductPosition
 	Ends  bool // the page is the last one: every product behind Filter.After counts
@@ -79,13 +78,13 @@ type ProductList struct {
 	items    []commerce.Item
 }
 
-// List begins a page of these versions, which are those that Nearest gave.
+// List begins a page of these versions, which Nearest returned.
 func (f ProductFilter) List(versions []commerce.ProductVersion, have Documents) ProductList {
 	return ProductList{filter: f, versions: versions, have: have, room: Room{Limit: f.Limit, Bytes: f.Bytes},
 		items: make([]commerce.Item, 0, min(f.Limit, len(versions)))}
 }
 
-// Add the next product; false: the page has no room for it.
+// Add adds the next product. It returns false if the page has no room for it.
 func (l *ProductList) Add(p commerce.Item) bool {
 	bytes := textBytes(p)
 	if document, ok := l.have[p.Version()]; ok {
@@ -98,15 +97,15 @@ func (l *ProductList) Add(p commerce.Item) bool {
 	return true
 }
 
-// Unread is the item that stands for a product whose document the caller has; false
-// if the caller does not have it.
+// Unread returns an item without content for a product whose document the caller has, or
+// false if the caller does not have it.
 func (d Documents) Unread(v commerce.ProductVersion) (commerce.Item, bool) {
 	_, ok := d[v]
 	return commerce.Item{Product: commerce.Product{StoreID: v.StoreID, ID: v.ProductID},
 		Stock: commerce.Stock{StoreID: v.StoreID, ProductID: v.ProductID, UpdatedOn: v.UpdatedOn}}, ok
 }
 
-// textBytes is how long the texts of a product are. Its JSON is longer.
+// textBytes is the length of the texts of a product. Its JSON is longer.
 func textBytes(p commerce.Item) int {
 	n := len(p.Stock.Name) + len(p.Description)
 	for _, image := range p.Images {
@@ -115,7 +114,7 @@ func textBytes(p commerce.Item) int {
 	return n
 }
 
-// Page makes the page.
+// Page returns the page.
 func (l *ProductList) Page(v Version) ProductPage {
 	n := len(l.items)
 	page := ProductPage{Items: l.items, More: n < len(l.versions), Version: v,
@@ -126,8 +125,8 @@ func (l *ProductList) Page(v Version) ProductPage {
 	return page
 }
 
-// Stores are the stores to read, one after another. A single empty id means all
-// stores at once.
+// Stores returns the stores to read one after another. A single empty id means all stores
+// at once.
 func (f ProductFilter) Stores() []string {
 	if f.StoreIDs == nil {
 		return []string{""}
@@ -135,9 +134,9 @@ func (f ProductFilter) Stores() []string {
 	return f.StoreIDs
 }
 
-// VersionsSQL selects the first products of a store (empty: of all), one more
-// than a page holds. The first columns are those of a commerce.ProductVersion.
-// from is the table, as the engine wants it named.
+// VersionsSQL is the SQL that selects the first products of a store (empty: of all
+// stores), one more than a page holds. The first columns are those of a
+// commerce.ProductVersion. from is the name of the table in the engine.
 func (f ProductFilter) VersionsSQL(storeID, columns, from string) (string, []any) {
 	where, args := f.where(storeID)
 	args = append(args, int64(f.Limit+1))
@@ -145,8 +144,8 @@ func (f ProductFilter) VersionsSQL(storeID, columns, from string) (string, []any
 		" ORDER BY updated_on, product_id LIMIT $" + strconv.Itoa(len(args)), args
 }
 
-// CountSQL selects how many products of a store (empty: of all) stand at the
-// positions of the page, and their newest stamp.
+// CountSQL is the SQL that counts the products of a store (empty: of all stores) at the
+// positions of the page, and selects their newest stamp.
 func (s ReadSet) CountSQL(storeID, from string) (string, []any) {
 	where, args := s.Filter.where(storeID)
 	if !s.Ends {
@@ -157,7 +156,7 @@ func (s ReadSet) CountSQL(storeID, from string) (string, []any) {
 	return "SELECT count(*), max(updated_on) FROM " + from + where, args
 }
 
-// where is the condition for the products of a store (empty: of all). The
+// where returns the condition for the products of a store (empty: of all stores). The
 // store is the first parameter.
 func (f ProductFilter) where(storeID string) (sql string, args []any) {
 	sql = " WHERE "
@@ -182,8 +181,8 @@ func (f ProductFilter) where(storeID string) (sql string, args []any) {
 	return sql + "(updated_on, product_id) > ($" + strconv.Itoa(n-1) + ", $" + strconv.Itoa(n) + ")", args
 }
 
-// Nearest merges the versions that were read of each store and keeps the first,
-// one more than a page holds.
+// Nearest merges the versions that were read for each store, and keeps the first, one more
+// than a page holds.
 func (f ProductFilter) Nearest(all []commerce.ProductVersion) []commerce.ProductVersion {
 	if len(f.StoreIDs) > 1 {
 		slices.SortFunc(all, func(a, b commerce.ProductVersion) int {
@@ -193,19 +192,19 @@ func (f ProductFilter) Nearest(all []commerce.ProductVersion) []commerce.Product
 	return all[:min(len(all), f.Limit+1)]
 }
 
-// Room of a page of events, with none yet.
+// Room returns the room of an empty page of events.
 func (f EventFilter) Room() Room { return Room{Limit: f.Limit, Bytes: f.Bytes} }
 
-// Room is what a page has room for: rows are added in their order.
+// Room is the room on a page. Rows are added in their order.
 type Room struct {
 	Limit int // of rows
-	Bytes int // that they take together; 0: no bound
-	Count int // of the rows that have room
-	taken int // of the bytes
+	Bytes int // of all rows together; 0: no bound
+	Count int // rows added so far
+	taken int // bytes added so far
 }
 
-// Add the next row, which takes so many bytes; false: the page ends before it.
-// The first row always has room.
+// Add adds the next row, which takes this many bytes. It returns false if the page ends
+// before the row. There is always room for the first row.
 func (r *Room) Add(bytes int) bool {
 	r.taken += bytes
 	if r.Count == r.Limit || r.Bytes > 0 && r.taken > r.Bytes && r.Count > 0 {

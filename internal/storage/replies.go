@@ -7,26 +7,25 @@ import (
 	"purveyor/internal/storage/schema"
 )
 
-// Replies reads stored answers.
+// Replies reads stored replies.
 type Replies interface {
-	// Reply reads what is stored for an idempotency key.
+	// Reply reads the stored reply of an idempotency key.
 	Reply(ctx context.Context, key commerce.ReplyKey) (commerce.Reply, error)
 }
 
-// Expiry deletes what is old.
+// Expiry deletes old rows.
 type Expiry interface {
-	// Sweep deletes rows that have expired by now (schema.Expired), a bounded number
-	// at a call. It returns how many; 0 when there are no more. What is deleted is
-	// overwritten where the engine has the file.
+	// Sweep deletes a bounded number of rows that have expired by now (schema.Expired).
+	// It returns how many; 0 means that there are no more. An engine that owns the file
+	// overwrites the deleted rows.
 	Sweep(ctx context.Context, now commerce.Millis) (int, error)
 }
 
-// ReplyStore counts what is stored of replies.
+// ReplyStore counts stored replies.
 type ReplyStore interface {
-	// CountReplies writes down what this engine has stored of replies since the last
-	// call, under the hour of now (Unix ms), and returns how many bytes each partner
-	// has stored, over all processes and restarts. It is an estimate: what a process
-	// stored after its last call is not counted if the process dies, and what Sweep
-	// deletes is taken off by the hour.
+	// CountReplies adds the bytes of the replies that this engine has stored since the
+	// last call to the hour of now, and returns how many bytes each partner has stored,
+	// by all processes. It is an estimate: if a process dies, the replies after its last
+	// call are not counted, and deleted replies are subtracted hour by hour.
 	CountReplies(ctx context.Context, now commerce.Millis) (schema.ReplyBytes, error)
 }

@@ -6,7 +6,7 @@ import (
 	"purveyor/internal/commerce"
 )
 
-// SandboxObjects reads what the sandboxes of providers keep.
+// SandboxObjects reads the objects of the sandboxes.
 type SandboxObjects interface {
 	SandboxObject(ctx context.Context, id string) (commerce.SandboxObject, error)
 }

@@ -1,7 +1,6 @@
-// Package storage is the contract between the service and its database. An
-// engine loads and saves rows, and knows no rule: what may happen is decided
-// in commerce and command. Package storagetest holds what every engine must
-// prove.
+// Package storage is the contract between the service and its database. An engine loads
+// and saves rows and knows no rule: commerce and command decide which changes are allowed.
+// Package storagetest is the conformance suite of engines.
 package storage
 
 import (
@@ -16,8 +15,8 @@ var (
 	// ErrUnavailable: the database cannot be used right now (locked, full, gone).
 	// Nothing was saved.
 	ErrUnavailable = errors.New("storage unavailable")
-	// ErrOutcomeUnknown: the batch may or may not have been saved. Reading the
-	// reply records tells.
+	// ErrOutcomeUnknown: the batch may or may not have been saved. The stored replies
+	// show which.
 	ErrOutcomeUnknown = errors.New("outcome unknown")
 	// ErrLocked: another session keeps a row locked that the batch needs, for longer
 	// than a batch waits. It comes with ErrUnavailable. Batches that do not need the
@@ -26,13 +25,13 @@ var (
 	// ErrTimeout: a statement took longer than the server allows. It comes with
 	// ErrUnavailable. Batches that do not need the statement may pass.
 	ErrTimeout = errors.New("a statement took too long")
-	// ErrAgain: batches came into each other's way: a deadlock, or two that add a
-	// row under one key. Nothing was saved. Another try is likely to pass, and
-	// finds the row that the other batch added.
+	// ErrAgain: concurrent batches conflict: a deadlock, or two batches that add a row
+	// with the same key. Nothing was saved. Another try is likely to succeed, and finds
+	// the row that the other batch added.
 	ErrAgain = errors.New("batches came into each other's way")
-	// ErrUnreadable: a row that was asked for holds what this program cannot read.
-	// It is no ErrUnavailable: another try fails as well, and all that does not need
-	// the row passes.
+	// ErrUnreadable: a requested row contains a value that this program cannot read. It
+	// is not an ErrUnavailable: another try fails as well, and calls that do not need
+	// the row succeed.
 	ErrUnreadable = schema.ErrUnreadable
 	// ErrUnusable: the database takes no writes until an operator changes something:
 	// rights, a read-only setting, a damaged file. It comes with ErrUnavailable.
@@ -41,6 +40,6 @@ var (
 	ErrNoDatabase = errors.New("there is no database")
 	// ErrNewerDatabase: the database was made by a newer program.
 	ErrNewerDatabase = errors.New("database is newer than this program")
-	// ErrNotFound is what a Reader answers for a row that is not there.
+	// ErrNotFound: a Reader found no such row.
 	ErrNotFound = errors.New("not found")
 )
