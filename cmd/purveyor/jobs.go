@@ -32,19 +32,19 @@ type jobsList struct {
 
 func (c jobsList) Run() error {
 	return withDatabase(c.Database, func(ctx context.Context, db *database) error {
-		now := time.Now().UnixMilli()
+		now := commerce.MillisOf(time.Now())
 		table := newTable("JOB", "STATE", "KIND", "MODE", "OWNER", "PARTNER", "TRIES", "NEXT", "ERROR")
 		shown := 0
 		for _, state := range []commerce.JobState{commerce.JobWaiting, commerce.JobParked, commerce.JobDead, commerce.JobGivenUp} {
 			if !c.asksFor(state) {
 				continue
 			}
-			list, err := c.inState(ctx, db.Reader(), state, commerce.Millis(now))
+			list, err := c.inState(ctx, db.Reader(), state, now)
 			if err != nil {
 				return err
 			}
 			for _, j := range list {
-				table.row(j.ID, jobState(j, commerce.Millis(now)), j.Kind, j.Mode, j.Owner, orNone(j.PartnerID), j.Tries, nextTry(j, commerce.Millis(now)), orNone(j.Error))
+				table.row(j.ID, jobState(j, now), j.Kind, j.Mode, j.Owner, orNone(j.PartnerID), j.Tries, nextTry(j, now), orNone(j.Error))
 			}
 			shown += len(list)
 		}
@@ -126,7 +126,7 @@ func (c jobsList) ofOwner(ctx context.Context, r storage.Reader, f storage.JobFi
 			break
 		}
 		last := page[len(page)-1]
-		f.After = storage.JobPosition{RunAt: int64(last.RunAt), JobKey: last.Key()}
+		f.After = storage.JobPosition{RunAt: last.RunAt, JobKey: last.Key()}
 	}
 	return list, nil
 }
@@ -147,10 +147,10 @@ func (c jobsShow) Run() error {
 }
 
 func printJob(j commerce.Job) {
-	now := time.Now().UnixMilli()
+	now := commerce.MillisOf(time.Now())
 	printf("job      %s\nstate    %s\nkind     %s\nmode     %s\nowner    %s\npartner  %s\nabout    %s\ntries    %d\nnext     %s\nerror    %s\n",
-		j.ID, jobState(j, commerce.Millis(now)), j.Kind, j.Mode, j.Owner, orNone(j.PartnerID), j.Subject, j.Tries, nextTry(j, commerce.Millis(now)), orNone(j.Error))
-	if j.Leased(commerce.Millis(now)) {
+		j.ID, jobState(j, now), j.Kind, j.Mode, j.Owner, orNone(j.PartnerID), j.Subject, j.Tries, nextTry(j, now), orNone(j.Error))
+	if j.Leased(now) {
 		printf("leased   by %s until %s\n", j.LeasedBy, moment(j.LeasedUntil))
 	}
 }

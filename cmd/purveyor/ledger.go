@@ -182,7 +182,7 @@ func (l *ledgerReport) expectsNews(ctx context.Context, a commerce.Account) (boo
 			return false, nil
 		}
 		last := list[page-1]
-		filter.After = storage.JobPosition{RunAt: int64(last.RunAt), JobKey: last.Key()}
+		filter.After = storage.JobPosition{RunAt: last.RunAt, JobKey: last.Key()}
 	}
 }
 

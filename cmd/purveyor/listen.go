@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"purveyor/internal/commerce"
 	"purveyor/internal/config"
 )
 
@@ -42,7 +43,7 @@ func (c listenCommand) Run() error {
 	if err != nil {
 		return err
 	}
-	l := listener{to: c.ForwardTo, base: strings.TrimSuffix(c.URL, "/"), key: c.Key, types: c.Types, since: int64(since)}
+	l := listener{to: c.ForwardTo, base: strings.TrimSuffix(c.URL, "/"), key: c.Key, types: c.Types, since: since}
 	l.client = http.Client{Timeout: listenTimeout, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	complain("Events of %s go to %s. Stop with Ctrl-C.\n", l.base, l.to)
 	return l.follow(ctx)
@@ -52,7 +53,7 @@ func (c listenCommand) Run() error {
 type listener struct {
 	client               http.Client
 	to, base, key, types string
-	since                int64 // Unix ms; 0: from now on
+	since                commerce.Millis // 0: from now on
 	cursor               string
 	begun, away          bool // begun: a page was read; away: the service did not answer last time
 }
@@ -135,7 +136,7 @@ func (l *listener) page() url.Values {
 	}
 	switch {
 	case l.since != 0:
-		q.Set("since", strconv.FormatInt(l.since, 10))
+		q.Set("since", strconv.FormatInt(int64(l.since), 10))
 	case !l.begun:
 		q.Set("since", strconv.FormatInt(time.Now().AddDate(1, 0, 0).UnixMilli(), 10))
 	}

@@ -166,7 +166,7 @@ func printPartner(p commerce.Partner) {
 	printf("id               %s\nname             %s\nstate            %s\nrate limit       %d per minute\nscopes           %s\n"+
 		"stores           %s\ncallback url     %s\ncallback secret  %s\ncreated          %s\nupdated          %s\n",
 		p.ID, p.Name, stateOf(p), p.RateLimit, scopesText(p), storesText(p), shownURL(p.CallbackURL), secret,
-		time.UnixMilli(int64(p.CreatedOn)).UTC().Format(time.RFC3339), time.UnixMilli(int64(p.UpdatedOn)).UTC().Format(time.RFC3339))
+		p.CreatedOn.Time().UTC().Format(time.RFC3339), p.UpdatedOn.Time().UTC().Format(time.RFC3339))
 }
 
 func orNone(s string) string {

@@ -60,7 +60,7 @@ func plainText(text string) bool {
 }
 
 func encodeProductCursor(p storage.ProductPosition, tag string) string {
-	return sealCursor(productForm+tag, strconv.FormatInt(p.UpdatedOn, 10)+"."+p.ID)
+	return sealCursor(productForm+tag, strconv.FormatInt(int64(p.UpdatedOn), 10)+"."+p.ID)
 }
 
 // decodeProductCursor reads a cursor of encodeProductCursor with the same tag, or of the
@@ -72,7 +72,7 @@ func decodeProductCursor(text, tag string) (p storage.ProductPosition, ok bool) 
 	if !ok || !cut || id == "" || err != nil || updatedOn < 0 || strconv.FormatInt(updatedOn, 10) != stamp {
 		return p, false
 	}
-	return storage.ProductPosition{UpdatedOn: updatedOn, ID: id}, true
+	return storage.ProductPosition{UpdatedOn: commerce.Millis(updatedOn), ID: id}, true
 }
 
 // encodeEventCursor makes the cursor behind an event of the partner. It is empty if there

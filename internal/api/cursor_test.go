@@ -111,7 +111,7 @@ func FuzzCursor(f *testing.F) {
 	f.Add(int64(0), "prd_1", "sto_a")
 	f.Add(int64(1772463845250), "a.b", "")
 	f.Fuzz(func(t *testing.T, updatedOn int64, id, store string) {
-		p, tag := storage.ProductPosition{UpdatedOn: updatedOn, ID: id}, cursorTag(store)
+		p, tag := storage.ProductPosition{UpdatedOn: commerce.Millis(updatedOn), ID: id}, cursorTag(store)
 		got, ok := decodeProductCursor(encodeProductCursor(p, tag), tag)
 		// Stored ids are text on one line; nothing else need come back.
 		plain := updatedOn >= 0 && id != "" && utf8.ValidString(id) && !strings.ContainsFunc(id, unicode.IsControl)

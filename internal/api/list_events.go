@@ -69,7 +69,7 @@ func appendEvents(b []byte, partnerID string, events []commerce.WebhookEvent, th
 
 func eventFilter(r *request) (storage.EventFilter, error) {
 	q := web.QueryOf(r.Request)
-	f := storage.EventFilter{PartnerID: r.Partner.ID, Since: commerce.Millis(q.Millis("since")), Limit: q.Limit(100, 300), Bytes: roomFor(nil)}
+	f := storage.EventFilter{PartnerID: r.Partner.ID, Since: q.Millis("since"), Limit: q.Limit(100, 300), Bytes: roomFor(nil)}
 	if text := q.Text("types"); text != "" {
 		for name := range strings.SplitSeq(text, ",") {
 			kind := commerce.WebhookKind(name)

@@ -135,7 +135,7 @@ func productFilter(r *request) (storage.ProductFilter, map[string]string, error)
 	}
 	if since := q.Millis("updated_since"); q.Text("updated_since") != "" {
 		f.After.UpdatedOn = since // the position has no id, so products with this very stamp are included
-		inEffect["updated_since"] = strconv.FormatInt(since, 10)
+		inEffect["updated_since"] = strconv.FormatInt(int64(since), 10)
 	}
 	if text := q.Text("cursor"); text != "" {
 		after, ok := decodeProductCursor(text, productTag(inEffect))

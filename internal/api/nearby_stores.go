@@ -108,7 +108,7 @@ func (a *API) storesOf(ctx context.Context, found []commerce.StoreMatch, active 
 	byID := make(map[string]commerce.Store, len(found))
 	var unknown []string
 	for _, n := range found {
-		if s, known := a.stores.get(n.StoreID, int64(n.UpdatedOn)); known {
+		if s, known := a.stores.get(n.StoreID, n.UpdatedOn); known {
 			byID[s.ID] = s
 		} else {
 			unknown = append(unknown, n.StoreID)

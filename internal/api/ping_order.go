@@ -23,7 +23,7 @@ func (a *API) pingOrder(r *request, o commerce.Order) (reply, error) {
 		EstimatedDeliveryTime *string         `json:"estimated_delivery_time"`
 		UpdatedOn             commerce.Millis `json:"updated_on"`
 	}{true, o.ID, orNull(o.ExternalID), string(o.Status), string(o.Fulfillment),
-		orNull(o.CourierDeliveryID), orNull(o.CourierTrackingURL), timeOrNull(int64(tracked.Delivery.DropoffETA)), o.UpdatedOn})
+		orNull(o.CourierDeliveryID), orNull(o.CourierTrackingURL), timeOrNull(tracked.Delivery.DropoffETA), o.UpdatedOn})
 }
 
 func orNull(s string) *string {
@@ -33,10 +33,10 @@ func orNull(s string) *string {
 	return &s
 }
 
-func timeOrNull(ms int64) *string {
+func timeOrNull(ms commerce.Millis) *string {
 	if ms == 0 {
 		return nil
 	}
-	text := wire.ISO(commerce.Millis(ms))
+	text := wire.ISO(ms)
 	return &text
 }

@@ -107,7 +107,7 @@ func rounded(miles *float64) *float64 {
 }
 
 func (r *request) quoteOut(q service.Quoted) quoteOut {
-	return quoteOut{QuoteID: q.ID, FeeCents: q.FeeCents, Currency: q.Currency, DropoffETA: wire.ISO(commerce.Millis(q.DropoffETA)),
+	return quoteOut{QuoteID: q.ID, FeeCents: q.FeeCents, Currency: q.Currency, DropoffETA: wire.ISO(q.DropoffETA),
 		ETASeconds: int64(max(0, (q.DropoffETA-commerce.MillisOf(r.api.now()))/1000)), DurationSeconds: q.DurationSeconds,
-		PickupDurationSeconds: q.PickupDurationSeconds, Expires: wire.ISO(commerce.Millis(q.ExpiresOn))}
+		PickupDurationSeconds: q.PickupDurationSeconds, Expires: wire.ISO(q.ExpiresOn)}
 }

@@ -23,9 +23,9 @@ func newStoreCache(bytes int) *storeCache {
 }
 
 // get returns the store in this version, or false if the cache does not have it.
-func (c *storeCache) get(id string, updatedOn int64) (commerce.Store, bool) {
+func (c *storeCache) get(id string, updatedOn commerce.Millis) (commerce.Store, bool) {
 	s, ok := c.entries.GetIfPresent(id)
-	return s, ok && s.UpdatedOn == commerce.Millis(updatedOn)
+	return s, ok && s.UpdatedOn == updatedOn
 }
 
 func (c *storeCache) put(s commerce.Store) { c.entries.Set(s.ID, s) }

@@ -181,7 +181,7 @@ func (r *road) check() {
 func (r *road) take(t *rapid.T) {
 	j := drawn(t, r.jobsOf(commerce.JobDispatch), "dispatch")
 	_, attempt, _ := commerce.ParseDeliveryRef(j.Subject)
-	j = j.LeasedTo(fmt.Sprint("worker ", len(r.tries)), commerce.Millis(r.now)+10)
+	j = j.LeasedTo(fmt.Sprint("worker ", len(r.tries)), r.now+10)
 	r.jobs[j.Key()] = j
 	r.tries = append(r.tries, dispatchTry{job: j, attempt: attempt})
 }
@@ -211,7 +211,7 @@ func (r *road) askProvider(t *rapid.T) {
 func (r *road) makeParcel(provider string, attempt int64) {
 	if r.parcelOf(provider, attempt) == nil {
 		ref := commerce.DeliveryRef(r.order.ID, attempt)
-		r.parcels = append(r.parcels, parcel{provider, CourierUpdate{ID: provider + ref, Ref: ref, QuoteID: "q", Status: commerce.CourierPending, SeenOn: commerce.Millis(r.now)}, attempt})
+		r.parcels = append(r.parcels, parcel{provider, CourierUpdate{ID: provider + ref, Ref: ref, QuoteID: "q", Status: commerce.CourierPending, SeenOn: r.now}, attempt})
 	}
 }
 
@@ -273,7 +273,7 @@ func (r *road) drive(t *rapid.T) {
 		p.news.Status = to
 	}
 	at := commerce.Point{Lat: 30, Lng: float64(rapid.IntRange(-99, -95).Draw(t, "lng"))}
-	p.news.SeenOn, p.news.Courier = commerce.Millis(r.now), commerce.Courier{Name: "Kim", At: &at}
+	p.news.SeenOn, p.news.Courier = r.now, commerce.Courier{Name: "Kim", At: &at}
 	r.callbacks = append(r.callbacks, RecordCourierUpdate{Attempt: p.attempt, Provider: p.provider, Update: p.news})
 }
 

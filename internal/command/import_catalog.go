@@ -158,7 +158,7 @@ func (im *importing) store(v ImportStore) {
 	if v.RadiusMiles != nil {
 		store.RadiusMiles = v.RadiusMiles
 	}
-	store.UpdatedOn = commerce.Millis(im.now)
+	store.UpdatedOn = im.now
 	im.stores[v.ID] = true
 	count(known, &im.result.StoresMade, &im.result.StoresUpdated)
 	im.changes.Stores = append(im.changes.Stores, store)
@@ -185,7 +185,7 @@ func (im *importing) product(path string, v ImportProduct) {
 		if v.PriceCents == nil {
 			im.problem(path+".price", "is missing; a new product needs a price in integer cents")
 		}
-		product = commerce.Product{StoreID: v.StoreID, ID: v.ID, CreatedOn: commerce.Millis(im.now)}
+		product = commerce.Product{StoreID: v.StoreID, ID: v.ID, CreatedOn: im.now}
 		stock = commerce.Stock{StoreID: v.StoreID, ProductID: v.ID, Active: true}
 		kind = commerce.MoveOpened
 	}
@@ -204,9 +204,9 @@ func (im *importing) product(path string, v ImportProduct) {
 	set(&stock.CategoryID, v.CategoryID)
 	set(&stock.Active, v.Active)
 	set(&stock.Quantity, v.Quantity)
-	stock.UpdatedOn = commerce.Millis(im.now)
+	stock.UpdatedOn = im.now
 	if !known || stock.Quantity != was.Quantity {
-		next, move := stock.MovedFrom(was, kind, commerce.Millis(im.now))
+		next, move := stock.MovedFrom(was, kind, im.now)
 		move.Note = &commerce.StockNote{Actor: im.actor}
 		stock, im.changes.StockMoves = next, append(im.changes.StockMoves, move)
 	}

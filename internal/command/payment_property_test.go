@@ -56,7 +56,7 @@ func do[R any](w *till, cmd decider[R]) error {
 	stored.Deliveries, stored.Attention = w.deliveries, w.attention
 	stored.Refunds, stored.Jobs = slices.Collect(maps.Values(w.refunds)), slices.Collect(maps.Values(w.jobs))
 	rows := fill(cmd.Needs(), stored)
-	_, changes, err := cmd.Decide(rows, commerce.Millis(w.now))
+	_, changes, err := cmd.Decide(rows, w.now)
 	if err != nil {
 		return err
 	}
@@ -133,7 +133,7 @@ func (w *till) run(t *rapid.T, j commerce.Job, reachable, dies bool) {
 		return
 	}
 	r := w.refunds[j.Subject]
-	j = j.LeasedTo("me", commerce.Millis(w.now)+10)
+	j = j.LeasedTo("me", w.now+10)
 	w.jobs[j.Key()] = j
 	record := RecordRefund{RecordJob: RecordJob{Job: j, Delays: commerce.PaymentDelays}, Facts: FactsOf(w.order), RefundID: r.ID, Ref: "re " + r.ID}
 	switch _, made := w.made[r.ID]; {

@@ -184,7 +184,7 @@ func eventKey(j commerce.Job) commerce.EventKey {
 	return commerce.EventKey{PartnerID: j.Owner, ID: j.Subject}
 }
 
-func (q queue) NextDue(ctx context.Context, now commerce.Millis) (bool, int64, error) {
+func (q queue) NextDue(ctx context.Context, now commerce.Millis) (bool, commerce.Millis, error) {
 	return q.reader.NextDue(ctx, now)
 }
 

@@ -35,7 +35,7 @@ func (o *Objects) PaymentCallbackWaits(ctx context.Context, orderID string) (boo
 			return false, nil
 		}
 		last := list[page-1]
-		filter.After = storage.JobPosition{RunAt: int64(last.RunAt), JobKey: last.Key()}
+		filter.After = storage.JobPosition{RunAt: last.RunAt, JobKey: last.Key()}
 	}
 }
 

@@ -55,7 +55,7 @@ func sessionRequest(order commerce.Order, paid commerce.Payment) payment.Session
 	r := payment.SessionRequest{
 		OrderID: order.ID, StoreName: paid.StoreName, DeliveryFeeCents: order.DeliveryFeeCents, TaxCents: order.TaxCents, TotalCents: order.TotalCents,
 		CustomerEmail: order.CustomerEmail, SuccessURL: paid.SuccessURL, CancelURL: paid.CancelURL,
-		ExpiresOn: order.CreatedOn + commerce.Millis(sessionLife.Milliseconds()),
+		ExpiresOn: order.CreatedOn.Add(sessionLife),
 	}
 	if order.Fulfillment == commerce.ByDelivery {
 		r.DeliverTo = doorOf(order.Address)

@@ -28,8 +28,8 @@ func (w *webhooks) watch(ctx context.Context) env.Next {
 	}
 	now := commerce.MillisOf(w.env.Now())
 	for _, e := range held {
-		if !e.ProbeDue(commerce.Millis(now)) {
-			wait = min(wait, time.Duration(e.HeldUntil-commerce.Millis(now))*time.Millisecond)
+		if !e.ProbeDue(now) {
+			wait = min(wait, e.HeldUntil.Sub(now))
 			continue
 		}
 		if err := w.probe(ctx, e.PartnerID); err != nil && ctx.Err() == nil {

@@ -27,7 +27,7 @@ func TestDelivered(t *testing.T) {
 			got[0].Secret != "secret" || got[0].PreviousSecret != "" || got[0].URL != "https://user:password@p.example/hook" {
 			t.Fatalf("sent %+v", got)
 		}
-		want := commerce.WebhookAttempt{PartnerID: partnerID, EventID: event.ID, URL: "https://user:xxxxx@p.example/hook", At: commerce.Millis(got[0].At), TookMs: 1, Status: 204}
+		want := commerce.WebhookAttempt{PartnerID: partnerID, EventID: event.ID, URL: "https://user:xxxxx@p.example/hook", At: got[0].At, TookMs: 1, Status: 204}
 		attempts := s.Attempts(event)
 		attempts[0].ID = ""
 		if len(attempts) != 1 || attempts[0] != want {

@@ -41,9 +41,6 @@ func (e Env) Now() time.Time {
 	return e.world.Now()
 }
 
-// Millis is the time in Unix ms.
-func (e Env) Millis() int64 { return e.Now().UnixMilli() }
-
 // Since is the time that has passed since t.
 func (e Env) Since(t time.Time) time.Duration { return e.Now().Sub(t) }
 

@@ -67,7 +67,7 @@ func (r *Runner) laneOf(job commerce.Job) *lane {
 func (r *Runner) Reserve(job commerce.Job) (commerce.Job, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if _, known := r.Kinds[job.Kind]; !known || r.stopping || job.RunAt > commerce.Millis(r.now()+soon) {
+	if _, known := r.Kinds[job.Kind]; !known || r.stopping || job.RunAt > r.now().Add(soon) {
 		return job, false
 	}
 	l := r.laneOf(job)
@@ -207,7 +207,7 @@ func (r *Runner) startNow(t *task) {
 
 // stale reports whether the lease may end before a try does.
 func (r *Runner) stale(t *task) bool {
-	return t.job.LeasedUntil-commerce.Millis(r.now()) < commerce.Millis(TryTime.Milliseconds())
+	return t.job.LeasedUntil < r.now().Add(TryTime)
 }
 
 // tried makes room for the next tries, and begins them. It returns one of them for

@@ -27,7 +27,7 @@ func slowly(s *store) func(context.Context, commerce.Job) Outcome {
 			return Outcome{Err: errCut}
 		}
 		return Outcome{Err: errors.New("unreachable"), Record: Recording(env.Env{}, func(context.Context) (commerce.Job, error) {
-			j.RunAt = commerce.Millis(now() + commerce.Millis(time.Minute.Milliseconds()))
+			j.RunAt = now().Add(time.Minute)
 			s.put(j.LeasedTo("", 0))
 			return j, nil
 		})}
@@ -191,8 +191,8 @@ func TestReserve(t *testing.T) {
 			t.Fatalf("%+v, %v", lease, ok)
 		}
 		for name, j := range map[string]commerce.Job{
-			"unknown":     {Kind: "unknown", Owner: "a", RunAt: commerce.Millis(now())},
-			"not due yet": {Kind: work, Owner: "a", RunAt: commerce.Millis(now() + soon + 1)},
+			"unknown":     {Kind: "unknown", Owner: "a", RunAt: now()},
+			"not due yet": {Kind: work, Owner: "a", RunAt: now().Add(soon) + 1},
 		} {
 			if _, ok := r.Reserve(j); ok {
 				t.Errorf("a job that is %s was taken", name)
@@ -285,7 +285,7 @@ func TestStopWaitsForClaims(t *testing.T) {
 			t.Error("the stop did not wait for the claim")
 		}
 		for _, j := range s.jobs {
-			if j.Leased(commerce.Millis(now())) {
+			if j.Leased(now()) {
 				t.Fatalf("%s is still leased", j.ID)
 			}
 		}

@@ -26,14 +26,14 @@ func (r *Runner) Step() env.Next {
 // look claims what is due, and returns how long nothing will be.
 func (r *Runner) look() time.Duration {
 	at := r.now()
-	due, next, err := r.Queue.NextDue(r.tries, commerce.Millis(at))
+	due, next, err := r.Queue.NextDue(r.tries, at)
 	wait, least := idlePause, time.Duration(0)
 	if err == nil && due {
-		wait, err = r.pass(commerce.Millis(at))
+		wait, err = r.pass(at)
 		least = passPause
 	}
 	if err == nil && next != 0 { // also after a pass: what it left is of lanes that have no room
-		wait = min(wait, max(time.Duration(commerce.Millis(next)-at)*time.Millisecond, least))
+		wait = min(wait, max(next.Sub(at), least))
 	}
 	if err != nil && r.tries.Err() == nil {
 		slog.Error("the database was not asked for due jobs", "error", err)
@@ -148,7 +148,7 @@ func (r *Runner) giveBack(ctx context.Context) {
 	slices.SortFunc(tasks, func(a, b *task) int { return cmp.Compare(a.job.ID, b.job.ID) })
 	var jobs []commerce.Job
 	for _, t := range tasks {
-		if t.job.Leased(commerce.Millis(r.now())) { // else another worker may have it by now
+		if t.job.Leased(r.now()) { // else another worker may have it by now
 			jobs = append(jobs, t.job)
 		}
 	}

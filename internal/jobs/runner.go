@@ -57,7 +57,7 @@ type Queue interface {
 	ClaimJobs(ctx context.Context, claim storage.JobClaim) ([]commerce.Job, error)
 	// NextDue reports whether a job is due now that no worker has leased, and when
 	// the next other job becomes due (Unix ms); 0: there is none.
-	NextDue(ctx context.Context, now commerce.Millis) (due bool, next int64, err error)
+	NextDue(ctx context.Context, now commerce.Millis) (due bool, next commerce.Millis, err error)
 }
 
 // Ledger changes jobs in ways that are the same for all kinds.
@@ -87,7 +87,7 @@ const (
 
 	// soon is how far ahead a new job may be due and still begin at once, because
 	// the stamps of batches run a little ahead of the clock.
-	soon = 1000 // ms
+	soon = time.Second
 )
 
 // Runner runs jobs. The jobs of one owner, partner and mode have a lane of their
@@ -279,7 +279,7 @@ func (r *Runner) record(t *task, outcome Outcome) {
 			return
 		}
 		slog.Error("the outcome of a job was not recorded", "kind", t.job.Kind, "job", t.job.ID, "error", err)
-		if commerce.Millis(r.now()) >= t.job.LeasedUntil {
+		if r.now() >= t.job.LeasedUntil {
 			r.recorded(t)
 			return
 		}

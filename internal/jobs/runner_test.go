@@ -267,7 +267,7 @@ func TestGivenBackInTime(t *testing.T) {
 	do := func(s *store) func(context.Context, commerce.Job) Outcome {
 		return func(ctx context.Context, j commerce.Job) Outcome {
 			o := takes(15*time.Second)(s)(ctx, j)
-			if o.Record != nil && !j.Leased(commerce.Millis(now())) {
+			if o.Record != nil && !j.Leased(now()) {
 				panic("the try outlasted its lease")
 			}
 			o.Err = errors.New("no")
@@ -353,7 +353,7 @@ func TestFinish(t *testing.T) {
 // another process is waited for.
 func TestFinishElsewhere(t *testing.T) {
 	in(t, takes(time.Second), func(t *testing.T, s *store, r *Runner) {
-		later := s.add("a", now()+commerce.Millis(time.Hour.Milliseconds()))
+		later := s.add("a", now().Add(time.Hour))
 		if err := r.Finish(t.Context(), later.Key()); err != nil || s.of("a") != 0 {
 			t.Errorf("put off: %v, %d left", err, s.of("a"))
 		}

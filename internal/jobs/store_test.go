@@ -41,7 +41,7 @@ func (s *store) add(owner string, runAt commerce.Millis) commerce.Job {
 	defer s.mu.Unlock()
 	n := s.added
 	s.added++
-	j := commerce.Job{Slot: n % commerce.JobSlots, ID: fmt.Sprintf("job_%06d", n), Kind: work, Mode: commerce.Live, Owner: owner, RunAt: commerce.Millis(runAt), State: commerce.JobWaiting}
+	j := commerce.Job{Slot: n % commerce.JobSlots, ID: fmt.Sprintf("job_%06d", n), Kind: work, Mode: commerce.Live, Owner: owner, RunAt: runAt, State: commerce.JobWaiting}
 	s.set(j)
 	return j
 }
@@ -130,7 +130,7 @@ func (s *store) ClaimJobs(_ context.Context, c storage.JobClaim) (claimed []comm
 	return claimed, nil
 }
 
-func (s *store) NextDue(_ context.Context, now commerce.Millis) (due bool, next int64, err error) {
+func (s *store) NextDue(_ context.Context, now commerce.Millis) (due bool, next commerce.Millis, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.looks++
@@ -161,7 +161,7 @@ func (s *store) Take(_ context.Context, key commerce.JobKey) (job commerce.Job, 
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	job, there = s.jobs[key]
-	if !there || job.Leased(commerce.Millis(now())) {
+	if !there || job.Leased(now()) {
 		return job, there, false, nil
 	}
 	job = job.LeasedTo("me", now().Add(commerce.JobLease))

@@ -72,7 +72,7 @@ func (w *world) addTimeline(t *testing.T, order string, n int) {
 	for range n {
 		o.Events++
 		changes.Timeline = append(changes.Timeline, commerce.TimelineEvent{StoreID: key.StoreID, OrderID: order, Seq: o.Events,
-			Kind: commerce.TimelineNote, Status: o.Status, Message: fmt.Sprint("note ", o.Events), CreatedOn: commerce.Millis(batch.Stamp())})
+			Kind: commerce.TimelineNote, Status: o.Status, Message: fmt.Sprint("note ", o.Events), CreatedOn: batch.Stamp()})
 	}
 	changes.Orders = []commerce.Order{o}
 	schema.Apply(batch.Rows(), &changes)

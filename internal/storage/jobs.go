@@ -29,7 +29,7 @@ type Jobs interface {
 	// NextDue reports whether a job is due now that no worker has leased, and when the
 	// next one becomes due: at its RunAt or, in a slot without a due job, at the end of a
 	// lease. next is 0 if there is none.
-	NextDue(ctx context.Context, now commerce.Millis) (due bool, next int64, err error)
+	NextDue(ctx context.Context, now commerce.Millis) (due bool, next commerce.Millis, err error)
 }
 
 // JobClaim selects the due jobs of one slot that no worker has leased.
@@ -71,13 +71,13 @@ func (c JobClaim) LaneNames() []string {
 
 // AddNext is for engines: it adds the time at which a job becomes due to the results of
 // NextDue. It ignores a negative time.
-func AddNext(at, now commerce.Millis, due *bool, next *int64) {
+func AddNext(at, now commerce.Millis, due *bool, next *commerce.Millis) {
 	switch {
 	case at < 0:
 	case at <= now:
 		*due = true
-	case *next == 0 || at < commerce.Millis(*next):
-		*next = int64(at)
+	case *next == 0 || at < *next:
+		*next = at
 	}
 }
 
@@ -100,6 +100,6 @@ type JobFilter struct {
 
 // JobPosition is a position in the order of jobs: behind the job with this time and key.
 type JobPosition struct {
-	RunAt int64
+	RunAt commerce.Millis
 	commerce.JobKey
 }

@@ -25,13 +25,13 @@ type ProductFilter struct {
 // ProductPosition is a position in the order of products: behind the product with this
 // stamp and id.
 type ProductPosition struct {
-	UpdatedOn int64
+	UpdatedOn commerce.Millis
 	ID        string
 }
 
 // PositionOf returns the position behind a product.
 func PositionOf(v commerce.ProductVersion) ProductPosition {
-	return ProductPosition{int64(v.UpdatedOn), v.ProductID}
+	return ProductPosition{v.UpdatedOn, v.ProductID}
 }
 
 // Compare orders positions.
@@ -151,7 +151,7 @@ func (s ReadSet) CountSQL(storeID, from string) (string, []any) {
 	if !s.Ends {
 		n := len(args)
 		where += " AND (updated_on, product_id) <= ($" + strconv.Itoa(n+1) + ", $" + strconv.Itoa(n+2) + ")"
-		args = append(args, s.Last.UpdatedOn, s.Last.ID)
+		args = append(args, int64(s.Last.UpdatedOn), s.Last.ID)
 	}
 	return "SELECT count(*), max(updated_on) FROM " + from + where, args
 }
@@ -176,7 +176,7 @@ func (f ProductFilter) where(storeID string) (sql string, args []any) {
 	if f.AvailableOnly {
 		sql += "quantity > 0 AND "
 	}
-	args = append(args, f.After.UpdatedOn, f.After.ID)
+	args = append(args, int64(f.After.UpdatedOn), f.After.ID)
 	n := len(args)
 	return sql + "(updated_on, product_id) > ($" + strconv.Itoa(n-1) + ", $" + strconv.Itoa(n) + ")", args
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"purveyor/internal/commerce"
 	"strconv"
 	"strings"
 	"unicode"
@@ -89,7 +90,7 @@ func (q *Query) Limit(otherwise, most int) int {
 }
 
 // Millis returns a time in Unix ms, or 0 if it is absent.
-func (q *Query) Millis(name string) int64 {
+func (q *Query) Millis(name string) commerce.Millis {
 	text := q.Text(name)
 	if text == "" {
 		return 0
@@ -99,5 +100,5 @@ func (q *Query) Millis(name string) int64 {
 		q.Fail("invalid_query", name, "must be Unix milliseconds")
 		return 0
 	}
-	return int64(n)
+	return commerce.Millis(n)
 }

@@ -147,8 +147,8 @@ func (a doordashDelivery) delivery() Delivery {
 		Status: state.status, Imminent: state.near,
 		TrackingURL: webLink(a.TrackingURL),
 		FeeCents:    a.Fee,
-		PickupETA:   commerce.Millis(doordashTime(a.PickupTimeEstimated)),
-		DropoffETA:  commerce.Millis(doordashTime(a.DropoffTimeEstimated)),
+		PickupETA:   doordashTime(a.PickupTimeEstimated),
+		DropoffETA:  doordashTime(a.DropoffTimeEstimated),
 		Courier: commerce.Courier{
 			Name:    commerce.CleanText(a.DasherName, commerce.MaxNote),
 			Phone:   commerce.CleanText(cmp.Or(a.DasherDropoffPhone, a.DasherPickupPhone), commerce.MaxNote),
@@ -162,13 +162,13 @@ func (a doordashDelivery) delivery() Delivery {
 	return d
 }
 
-// doordashTime parses a time; 0: there is none.
-func doordashTime(text string) int64 {
+// doordashTime parses a time. It returns 0 for any other text.
+func doordashTime(text string) commerce.Millis {
 	at, err := time.Parse(time.RFC3339, text)
 	if err != nil {
 		return 0
 	}
-	return at.UnixMilli()
+	return commerce.MillisOf(at)
 }
 
 // doordashTokenHeader is the first part of each token.

@@ -48,7 +48,7 @@ func (d *DoorDash) ReadCallback(_ context.Context, header http.Header, body []by
 	if delivery.Status == "" || event == "delivery_batched" {
 		return nil, nil
 	}
-	delivery.SeenOn = commerce.Millis(doordashTime(n.CreatedAt))
+	delivery.SeenOn = doordashTime(n.CreatedAt)
 	delivery.Reason = cmp.Or(delivery.Reason, commerce.CleanText(n.Reason, commerce.MaxNote))
 	// Events have no id, but a repeated event has the same bytes.
 	digest := sha256.Sum256(body)

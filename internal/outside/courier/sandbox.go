@@ -72,7 +72,7 @@ func (s *Sandbox) Quote(ctx context.Context, r QuoteRequest) (Quote, error) {
 	if err != nil {
 		return Quote{}, err
 	}
-	return s.offer(ctx, way, s.Now().UnixMilli())
+	return s.offer(ctx, way, commerce.MillisOf(s.Now()))
 }
 
 // Create implements Provider. The id of a delivery is derived from its Ref: a first
@@ -118,13 +118,13 @@ func (s *Sandbox) newDelivery(ctx context.Context, r CreateRequest, asked tags) 
 	if err != nil {
 		return delivery{}, err
 	}
-	now := s.Now().UnixMilli()
+	now := commerce.MillisOf(s.Now())
 	quote, err := s.honour(ctx, r.QuoteID, way, now)
 	if err != nil {
 		return delivery{}, err
 	}
 	return delivery{ID: id, Ref: r.Ref, Store: r.Pickup.Name, Phone: r.Pickup.Phone, QuoteID: quote.ID, FeeCents: quote.FeeCents,
-		Tags: asked.attempt(r.Ref), Way: way, SeenOn: commerce.Millis(now)}, nil
+		Tags: asked.attempt(r.Ref), Way: way, SeenOn: now}, nil
 }
 
 // Get implements Provider.

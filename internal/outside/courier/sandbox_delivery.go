@@ -139,10 +139,10 @@ func (s *Sandbox) view(x delivery) Delivery {
 	}
 	pickup, dropoff := s.left(x, at)
 	if v.Status.Rank() < commerce.CourierLoaded.Rank() {
-		v.PickupETA = x.SeenOn + commerce.Millis(pickup.Milliseconds())
+		v.PickupETA = x.SeenOn.Add(pickup)
 	}
 	if v.Status.Rank() < commerce.CourierReturning.Rank() || v.Status == commerce.CourierDone {
-		v.DropoffETA = x.SeenOn + commerce.Millis(dropoff.Milliseconds())
+		v.DropoffETA = x.SeenOn.Add(dropoff)
 	}
 	return v
 }

@@ -56,8 +56,8 @@ func (s *Sandbox) place(ctx context.Context, stop Stop) (commerce.Point, bool) {
 
 // offer returns the quote for this way at the time now. Its id holds that time and is
 // signed with the secret of the sandboxes.
-func (s *Sandbox) offer(ctx context.Context, w route, now int64) (Quote, error) {
-	prefix := quotePrefix + strconv.FormatInt(now, 36) + "_"
+func (s *Sandbox) offer(ctx context.Context, w route, now commerce.Millis) (Quote, error) {
+	prefix := quotePrefix + strconv.FormatInt(int64(now), 36) + "_"
 	id, err := s.signer.ID(ctx, prefix, fmt.Sprint(w.From, w.To))
 	if err != nil {
 		return Quote{}, err
@@ -67,8 +67,8 @@ func (s *Sandbox) offer(ctx context.Context, w route, now int64) (Quote, error) 
 		ID:                    id,
 		FeeCents:              baseFee + commerce.Cents(math.Round(feePerMile*w.From.MilesTo(w.To))),
 		Currency:              "USD",
-		DropoffETA:            commerce.Millis(now + dropoff.Milliseconds()),
-		ExpiresOn:             commerce.Millis(now + quoteLife.Milliseconds()),
+		DropoffETA:            now.Add(dropoff),
+		ExpiresOn:             now.Add(quoteLife),
 		DurationSeconds:       int64(dropoff / time.Second),
 		PickupDurationSeconds: int64(pickup / time.Second),
 	}, nil
@@ -76,20 +76,20 @@ func (s *Sandbox) offer(ctx context.Context, w route, now int64) (Quote, error) 
 
 // honour returns the quote with this id if it was given for this way and has not
 // expired, and otherwise a new one.
-func (s *Sandbox) honour(ctx context.Context, id string, w route, now int64) (Quote, error) {
+func (s *Sandbox) honour(ctx context.Context, id string, w route, now commerce.Millis) (Quote, error) {
 	given, ok := givenOn(id)
-	if !ok || given > now || now >= given+quoteLife.Milliseconds() {
+	if !ok || given > now || now >= given.Add(quoteLife) {
 		given = now
 	}
 	return s.offer(ctx, w, given) // the same way and time give the same quote
 }
 
 // givenOn returns the time that the id of a quote holds.
-func givenOn(id string) (int64, bool) {
+func givenOn(id string) (commerce.Millis, bool) {
 	body, ok := strings.CutPrefix(id, quotePrefix)
 	text, _, found := strings.Cut(body, "_")
 	given, err := strconv.ParseInt(text, 36, 64)
-	return given, ok && found && err == nil
+	return commerce.Millis(given), ok && found && err == nil
 }
 
 // times returns how long pick-up and drop-off take, counted from the request.

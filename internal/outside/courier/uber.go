@@ -117,7 +117,7 @@ func (u *Uber) Create(ctx context.Context, r CreateRequest) (Delivery, error) {
 	if err != nil {
 		return Delivery{}, err
 	}
-	if commerce.MillisOf(u.Now())-r.AskedOn > commerce.Millis(uberKeyLife.Milliseconds()) {
+	if commerce.MillisOf(u.Now()).Sub(r.AskedOn) > uberKeyLife {
 		earlier, err := u.find(ctx, Key{Ref: r.Ref, AskedOn: r.AskedOn})
 		if !refusedAs(err, NotFound) {
 			return earlier, err

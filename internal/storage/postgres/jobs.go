@@ -149,7 +149,7 @@ const nextSQL = `SELECT
 	coalesce((SELECT min(CASE WHEN leased_until > $4 THEN 0 ELSE leased_until END) FROM jobs
 		WHERE slot = $1 AND state = 'waiting' AND run_at > $3), -1)`
 
-func (r reader) NextDue(ctx context.Context, now commerce.Millis) (due bool, next int64, err error) {
+func (r reader) NextDue(ctx context.Context, now commerce.Millis) (due bool, next commerce.Millis, err error) {
 	err = r.read(ctx, func(ctx context.Context) error {
 		due, next = false, 0
 		return eachSlot(ctx, r.e.readers, nextSQL, func(slot int64) []any {

@@ -282,7 +282,7 @@ func (r reader) Unchanged(ctx context.Context, s storage.ReadSet, v storage.Vers
 			}
 		}
 		count, newest, err := r.count(ctx, s)
-		same = count == s.Count && newest == s.Last.UpdatedOn
+		same = count == s.Count && newest == int64(s.Last.UpdatedOn)
 		return err
 	})
 	return v, same, err

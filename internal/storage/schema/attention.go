@@ -14,7 +14,7 @@ var Attention = Table[commerce.AttentionKey, commerce.Attention]{
 	},
 	Scan: func(s Scanner, k commerce.AttentionKey) commerce.Attention {
 		return commerce.Attention{StoreID: k.StoreID, OrderID: k.OrderID, Code: k.Code,
-			Since: commerce.Millis(s.Int()), Detail: s.Text(), ResolvedOn: commerce.Millis(s.Int()), ResolvedBy: s.Text()}
+			Since: millis(s), Detail: s.Text(), ResolvedOn: millis(s), ResolvedBy: s.Text()}
 	},
 	Rows:    func(r *commerce.Rows) *commerce.Table[commerce.AttentionKey, commerce.Attention] { return &r.Attention },
 	Needs:   func(n *commerce.Needs) *[]commerce.AttentionKey { return &n.Attention },

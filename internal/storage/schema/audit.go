@@ -16,5 +16,5 @@ var Audit = Log[commerce.AuditEntry]{
 // ScanAudit reads all columns of Audit.
 func ScanAudit(s Scanner) commerce.AuditEntry {
 	return commerce.AuditEntry{StoreID: s.Text(), ID: s.Text(), Actor: s.Text(), Action: s.Text(), Object: s.Text(),
-		Before: s.JSON(), After: s.JSON(), Address: s.Text(), TraceID: s.Text(), CreatedOn: commerce.Millis(s.Int())}
+		Before: s.JSON(), After: s.JSON(), Address: s.Text(), TraceID: s.Text(), CreatedOn: millis(s)}
 }

@@ -35,15 +35,15 @@ var Deliveries = Table[commerce.OrderKey, commerce.Delivery]{
 }
 
 func scanDelivery(s Scanner, k commerce.OrderKey) commerce.Delivery {
-	d := commerce.Delivery{StoreID: k.StoreID, OrderID: k.OrderID, TraceID: s.Text(), CreatedOn: commerce.Millis(s.Int()),
-		Attempt: s.Int(), State: commerce.DeliveryState(s.Text()), Provider: s.Text(), AskedOn: commerce.Millis(s.Int()), ProviderID: s.Text(), QuoteID: s.Text(),
-		FeeCents: commerce.Cents(s.Int()), Avoid: s.Text(), TrackingURL: s.Text(), Status: commerce.CourierStatus(s.Text()), PickupETA: commerce.Millis(s.Int()), DropoffETA: commerce.Millis(s.Int()),
+	d := commerce.Delivery{StoreID: k.StoreID, OrderID: k.OrderID, TraceID: s.Text(), CreatedOn: millis(s),
+		Attempt: s.Int(), State: commerce.DeliveryState(s.Text()), Provider: s.Text(), AskedOn: millis(s), ProviderID: s.Text(), QuoteID: s.Text(),
+		FeeCents: commerce.Cents(s.Int()), Avoid: s.Text(), TrackingURL: s.Text(), Status: commerce.CourierStatus(s.Text()), PickupETA: millis(s), DropoffETA: millis(s),
 		Courier: commerce.Courier{Name: s.Text(), Phone: s.Text(), Vehicle: s.Text(), ImageURL: s.Text()}}
 	if lat, lng := s.Float(), s.Float(); lat != nil && lng != nil {
 		d.Courier.At = &commerce.Point{Lat: *lat, Lng: *lng}
 	}
-	d.Imminent, d.SeenOn, d.HeardOn, d.ToldOn, d.Untold = s.Bool(), commerce.Millis(s.Int()), commerce.Millis(s.Int()), commerce.Millis(s.Int()), s.Bool()
-	d.CalledOff, d.Error, d.UpdatedOn, d.Changes = s.Bool(), s.Text(), commerce.Millis(s.Int()), s.Int()
+	d.Imminent, d.SeenOn, d.HeardOn, d.ToldOn, d.Untold = s.Bool(), millis(s), millis(s), millis(s), s.Bool()
+	d.CalledOff, d.Error, d.UpdatedOn, d.Changes = s.Bool(), s.Text(), millis(s), s.Int()
 	return d
 }
 
@@ -60,5 +60,5 @@ var StrayCallbacks = Log[commerce.StrayCallback]{
 
 // ScanStrayCallback reads all columns of StrayCallbacks.
 func ScanStrayCallback(s Scanner) commerce.StrayCallback {
-	return commerce.StrayCallback{ID: s.Text(), DeliveryID: s.Text(), Provider: s.Text(), Body: s.Text(), ReceivedOn: commerce.Millis(s.Int())}
+	return commerce.StrayCallback{ID: s.Text(), DeliveryID: s.Text(), Provider: s.Text(), Body: s.Text(), ReceivedOn: millis(s)}
 }

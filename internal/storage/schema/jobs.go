@@ -22,8 +22,8 @@ var Jobs = Table[commerce.JobKey, commerce.Job]{
 	Scan: func(s Scanner, k commerce.JobKey) commerce.Job {
 		return commerce.Job{Slot: k.Slot, ID: k.ID, Kind: commerce.JobKind(s.Text()), Mode: commerce.Mode(s.Text()), Owner: s.Text(), Subject: s.Text(), PartnerID: s.Text(),
 			ReplyTo: commerce.ReplyKey{PartnerID: s.Text(), Op: s.Text(), Key: s.Text()},
-			RunAt:   commerce.Millis(s.Int()), State: commerce.JobState(s.Text()), Tries: s.Int(), Probes: s.Int(), Error: s.Text(),
-			LeasedBy: s.Text(), LeasedUntil: commerce.Millis(s.Int())}
+			RunAt:   millis(s), State: commerce.JobState(s.Text()), Tries: s.Int(), Probes: s.Int(), Error: s.Text(),
+			LeasedBy: s.Text(), LeasedUntil: millis(s)}
 	},
 	Rows:    func(r *commerce.Rows) *commerce.Table[commerce.JobKey, commerce.Job] { return &r.Jobs },
 	Needs:   func(n *commerce.Needs) *[]commerce.JobKey { return &n.Jobs },

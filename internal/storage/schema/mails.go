@@ -33,5 +33,5 @@ var Outbox = Log[commerce.UnsentMessage]{
 // ScanOutbox reads all columns of Outbox.
 func ScanOutbox(s Scanner) commerce.UnsentMessage {
 	return commerce.UnsentMessage{ID: s.Text(), Kind: commerce.UnsentKind(s.Text()), To: s.Text(), Subject: s.Text(), Text: s.Text(),
-		HTML: s.Text(), Reason: commerce.UnsentReason(s.Text()), OrderID: s.Text(), CreatedOn: commerce.Millis(s.Int())}
+		HTML: s.Text(), Reason: commerce.UnsentReason(s.Text()), OrderID: s.Text(), CreatedOn: millis(s)}
 }

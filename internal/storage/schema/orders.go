@@ -39,12 +39,12 @@ func scanOrder(s Scanner, k commerce.OrderKey) commerce.Order {
 	o.SubtotalCents, o.TaxCents = commerce.Cents(s.Int()), commerce.Cents(s.Int())
 	o.DeliveryFeeCents, o.TotalCents = commerce.Cents(s.Int()), commerce.Cents(s.Int())
 	o.PickupInstructions, o.DropoffInstructions, o.ExternalPaymentID = s.Text(), s.Text(), s.Text()
-	o.CreatedOn, o.CustomerID, o.CustomerEmail = commerce.Millis(s.Int()), s.Text(), s.Text()
+	o.CreatedOn, o.CustomerID, o.CustomerEmail = millis(s), s.Text(), s.Text()
 	o.Status, o.RefundedCents = commerce.OrderStatus(s.Text()), commerce.Cents(s.Int())
 	o.CourierQuoteID, o.CourierDeliveryID, o.CourierTrackingURL = s.Text(), s.Text(), s.Text()
 	o.InventoryDeducted, o.Confirmed = s.Bool(), s.Bool()
-	o.ReadyForPickupAt, o.PickedUpAt, o.RefundedFrom, o.RefundStopped = commerce.Millis(s.Int()), commerce.Millis(s.Int()), commerce.OrderStatus(s.Text()), s.Bool()
-	o.Restocked, o.UpdatedOn, o.Events, o.NotifiedOn = s.Bool(), commerce.Millis(s.Int()), s.Int(), commerce.Millis(s.Int())
+	o.ReadyForPickupAt, o.PickedUpAt, o.RefundedFrom, o.RefundStopped = millis(s), millis(s), commerce.OrderStatus(s.Text()), s.Bool()
+	o.Restocked, o.UpdatedOn, o.Events, o.NotifiedOn = s.Bool(), millis(s), s.Int(), millis(s)
 	return o
 }
 
@@ -74,7 +74,7 @@ var Customers = Table[commerce.CustomerKey, commerce.Customer]{
 	},
 	BindFixed: func(b Binder, v *commerce.Customer) { b.Text(v.ID).Text(v.Name).Int(int64(v.CreatedOn)) },
 	Scan: func(s Scanner, k commerce.CustomerKey) commerce.Customer {
-		return commerce.Customer{CustomerKey: k, ID: s.Text(), Name: s.Text(), CreatedOn: commerce.Millis(s.Int())}
+		return commerce.Customer{CustomerKey: k, ID: s.Text(), Name: s.Text(), CreatedOn: millis(s)}
 	},
 	Rows:    func(r *commerce.Rows) *commerce.Table[commerce.CustomerKey, commerce.Customer] { return &r.Customers },
 	Needs:   func(n *commerce.Needs) *[]commerce.CustomerKey { return &n.Customers },
@@ -97,6 +97,6 @@ var Timeline = Log[commerce.TimelineEvent]{
 func ScanTimeline(s Scanner, k commerce.OrderKey) commerce.TimelineEvent {
 	e := commerce.TimelineEvent{StoreID: k.StoreID, OrderID: k.OrderID, Seq: s.Int(),
 		Kind: commerce.TimelineKind(s.Text()), Status: commerce.OrderStatus(s.Text()), CourierStatus: commerce.CourierStatus(s.Text()), Message: s.Text()}
-	e.Data, e.CreatedOn, e.Actor = decodeTimelineData(s, e.Kind), commerce.Millis(s.Int()), s.Text()
+	e.Data, e.CreatedOn, e.Actor = decodeTimelineData(s, e.Kind), millis(s), s.Text()
 	return e
 }

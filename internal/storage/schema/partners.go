@@ -18,12 +18,12 @@ var Partners = Table[string, commerce.Partner]{
 			Text(p.CallbackURL).Text(p.CallbackSecret).Bool(p.Suspended).Int(int64(p.UpdatedOn))
 	},
 	Scan: func(s Scanner, id string) commerce.Partner {
-		p := commerce.Partner{ID: id, CreatedOn: commerce.Millis(s.Int()), Name: s.Text()}
+		p := commerce.Partner{ID: id, CreatedOn: millis(s), Name: s.Text()}
 		for _, scope := range listOf(s) {
 			p.Scopes = append(p.Scopes, commerce.Scope(scope))
 		}
 		p.StoreIDs, p.RateLimit, p.CallbackURL = listOf(s), s.Int(), s.Text()
-		p.CallbackSecret, p.Suspended, p.UpdatedOn = s.Text(), s.Bool(), commerce.Millis(s.Int())
+		p.CallbackSecret, p.Suspended, p.UpdatedOn = s.Text(), s.Bool(), millis(s)
 		return p
 	},
 	Rows:    func(r *commerce.Rows) *commerce.Table[string, commerce.Partner] { return &r.Partners },
@@ -44,7 +44,7 @@ var APIKeys = Table[commerce.APIKeyRef, commerce.APIKey]{
 	Scan: func(s Scanner, k commerce.APIKeyRef) commerce.APIKey {
 		v := commerce.APIKey{PartnerID: k.PartnerID, Mode: k.Mode}
 		copy(v.Hash[:], s.Blob())
-		v.CreatedOn = commerce.Millis(s.Int())
+		v.CreatedOn = millis(s)
 		return v
 	},
 	Rows:    func(r *commerce.Rows) *commerce.Table[commerce.APIKeyRef, commerce.APIKey] { return &r.APIKeys },

@@ -20,10 +20,10 @@ var Payments = Table[commerce.OrderKey, commerce.Payment]{
 	},
 	Scan: func(s Scanner, k commerce.OrderKey) commerce.Payment {
 		return commerce.Payment{StoreID: k.StoreID, OrderID: k.OrderID, Processor: s.Text(), SuccessURL: s.Text(), CancelURL: s.Text(),
-			StoreName: s.Text(), Titles: decodeTitles(s), TraceID: s.Text(), CreatedOn: commerce.Millis(s.Int()),
+			StoreName: s.Text(), Titles: decodeTitles(s), TraceID: s.Text(), CreatedOn: millis(s),
 			State: commerce.PaymentState(s.Text()), SessionID: s.Text(), CheckoutURL: s.Text(), PaymentID: s.Text(), Error: s.Text(), CallbackID: s.Text(),
 			CapturedCents: commerce.Cents(s.Int()), RefundedCents: commerce.Cents(s.Int()), PendingCents: commerce.Cents(s.Int()), CameBackCents: commerce.Cents(s.Int()),
-			Entries: s.Int(), UpdatedOn: commerce.Millis(s.Int())}
+			Entries: s.Int(), UpdatedOn: millis(s)}
 	},
 	Rows:    func(r *commerce.Rows) *commerce.Table[commerce.OrderKey, commerce.Payment] { return &r.Payments },
 	Needs:   func(n *commerce.Needs) *[]commerce.OrderKey { return &n.Payments },
@@ -54,8 +54,8 @@ var Refunds = Table[commerce.RefundKey, commerce.Refund]{
 	},
 	Scan: func(s Scanner, k commerce.RefundKey) commerce.Refund {
 		return commerce.Refund{StoreID: k.StoreID, ID: k.RefundID, OrderID: s.Text(), AmountCents: commerce.Cents(s.Int()), Reason: s.Text(),
-			Origin: commerce.RefundOrigin(s.Text()), TraceID: s.Text(), CreatedOn: commerce.Millis(s.Int()),
-			State: commerce.RefundState(s.Text()), TotalRefundedCents: commerce.Cents(s.Int()), OrderStatus: commerce.OrderStatus(s.Text()), Ref: s.Text(), Error: s.Text(), UpdatedOn: commerce.Millis(s.Int())}
+			Origin: commerce.RefundOrigin(s.Text()), TraceID: s.Text(), CreatedOn: millis(s),
+			State: commerce.RefundState(s.Text()), TotalRefundedCents: commerce.Cents(s.Int()), OrderStatus: commerce.OrderStatus(s.Text()), Ref: s.Text(), Error: s.Text(), UpdatedOn: millis(s)}
 	},
 	Rows:    func(r *commerce.Rows) *commerce.Table[commerce.RefundKey, commerce.Refund] { return &r.Refunds },
 	Needs:   func(n *commerce.Needs) *[]commerce.RefundKey { return &n.Refunds },
@@ -83,5 +83,5 @@ var Ledger = Log[commerce.LedgerEntry]{
 // ScanLedger reads the columns of Ledger that follow the order's key.
 func ScanLedger(s Scanner, k commerce.OrderKey) commerce.LedgerEntry {
 	return commerce.LedgerEntry{StoreID: k.StoreID, OrderID: k.OrderID, Seq: s.Int(), Kind: commerce.EntryKind(s.Text()),
-		AmountCents: commerce.Cents(s.Int()), RefundID: s.Text(), Ref: s.Text(), CreatedOn: commerce.Millis(s.Int())}
+		AmountCents: commerce.Cents(s.Int()), RefundID: s.Text(), Ref: s.Text(), CreatedOn: millis(s)}
 }

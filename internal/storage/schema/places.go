@@ -15,7 +15,7 @@ var Places = Table[string, commerce.GeocodedAddress]{
 		if lat, lng := s.Float(), s.Float(); lat != nil && lng != nil {
 			v.At = commerce.Point{Lat: *lat, Lng: *lng}
 		}
-		v.Precision, v.Source, v.FoundOn = s.Text(), s.Text(), commerce.Millis(s.Int())
+		v.Precision, v.Source, v.FoundOn = s.Text(), s.Text(), millis(s)
 		return v
 	},
 	Rows:    func(r *commerce.Rows) *commerce.Table[string, commerce.GeocodedAddress] { return &r.Places },

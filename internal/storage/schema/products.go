@@ -46,7 +46,7 @@ var Products = Table[commerce.ProductKey, commerce.Product]{
 	},
 	Scan: func(s Scanner, k commerce.ProductKey) commerce.Product {
 		return commerce.Product{StoreID: k.StoreID, ID: k.ProductID, Source: s.Text(),
-			SKU: s.Text(), Hot: s.Bool(), CreatedOn: commerce.Millis(s.Int()), Description: s.Text(), FeaturedImage: s.Text(), Images: listOf(s)}
+			SKU: s.Text(), Hot: s.Bool(), CreatedOn: millis(s), Description: s.Text(), FeaturedImage: s.Text(), Images: listOf(s)}
 	},
 	Rows:    func(r *commerce.Rows) *commerce.Table[commerce.ProductKey, commerce.Product] { return &r.Products },
 	Needs:   func(n *commerce.Needs) *[]commerce.ProductKey { return &n.Products },

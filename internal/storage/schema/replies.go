@@ -26,7 +26,7 @@ var Replies = Table[commerce.ReplyKey, commerce.Reply]{
 	Scan: func(s Scanner, k commerce.ReplyKey) commerce.Reply {
 		v := commerce.Reply{ReplyKey: k}
 		copy(v.Fingerprint[:], s.Blob())
-		v.CreatedOn, v.Status = commerce.Millis(s.Int()), int(s.Int())
+		v.CreatedOn, v.Status = millis(s), int(s.Int())
 		var err error
 		if v.Body, err = unpack(s.Blob()); err != nil {
 			s.Fail(err)

@@ -9,7 +9,7 @@ var SandboxObjects = Table[string, commerce.SandboxObject]{
 	BindKey:     bindText,
 	BindMutable: func(b Binder, v *commerce.SandboxObject) { b.Int(v.Version).JSON(v.Data).Int(int64(v.UpdatedOn)) },
 	Scan: func(s Scanner, id string) commerce.SandboxObject {
-		return commerce.SandboxObject{ID: id, Version: s.Int(), Data: s.JSON(), UpdatedOn: commerce.Millis(s.Int())}
+		return commerce.SandboxObject{ID: id, Version: s.Int(), Data: s.JSON(), UpdatedOn: millis(s)}
 	},
 	Rows:    func(r *commerce.Rows) *commerce.Table[string, commerce.SandboxObject] { return &r.Sandbox },
 	Needs:   func(n *commerce.Needs) *[]string { return &n.Sandbox },

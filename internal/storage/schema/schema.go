@@ -69,6 +69,9 @@ func Qualified(table, columns string) string {
 	return table + "." + strings.ReplaceAll(columns, ", ", ", "+table+".")
 }
 
+// millis reads a point in time.
+func millis(s Scanner) commerce.Millis { return commerce.Millis(s.Int()) }
+
 func bindText(b Binder, id string) { b.Text(id) }
 
 func bindProductKey(b Binder, k commerce.ProductKey) { b.Text(k.StoreID).Text(k.ProductID) }

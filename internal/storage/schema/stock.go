@@ -20,7 +20,7 @@ var Stock = Table[commerce.ProductKey, commerce.Stock]{
 	},
 	Scan: func(s Scanner, k commerce.ProductKey) commerce.Stock {
 		return commerce.Stock{StoreID: k.StoreID, ProductID: k.ProductID, Name: s.Text(), PriceCents: commerce.Cents(s.Int()), CategoryID: s.Text(), Active: s.Bool(),
-			Quantity: s.Int(), Moves: s.Int(), MovedOn: commerce.Millis(s.Int()), SoldCount: s.Int(), SoldCents: commerce.Cents(s.Int()), UpdatedOn: commerce.Millis(s.Int())}
+			Quantity: s.Int(), Moves: s.Int(), MovedOn: millis(s), SoldCount: s.Int(), SoldCents: commerce.Cents(s.Int()), UpdatedOn: millis(s)}
 	},
 	Rows:    func(r *commerce.Rows) *commerce.Table[commerce.ProductKey, commerce.Stock] { return &r.Stock },
 	Needs:   func(n *commerce.Needs) *[]commerce.ProductKey { return &n.Stock },
@@ -71,8 +71,8 @@ var MoveColumns = Join("m.at, m.seq", Qualified("m", StockMoves.Rest), Qualified
 
 // ScanStockMove reads a move of the product.
 func ScanStockMove(s Scanner, k commerce.ProductKey) commerce.StockMove {
-	m := commerce.StockMove{StoreID: k.StoreID, ProductID: k.ProductID, At: commerce.Millis(s.Int()), Seq: s.Int(), Kind: commerce.MoveKind(s.Text()),
-		Delta: s.Int(), QuantityAfter: s.Int(), PreviousAt: commerce.Millis(s.Int())}
+	m := commerce.StockMove{StoreID: k.StoreID, ProductID: k.ProductID, At: millis(s), Seq: s.Int(), Kind: commerce.MoveKind(s.Text()),
+		Delta: s.Int(), QuantityAfter: s.Int(), PreviousAt: millis(s)}
 	copy(m.Order[:], s.Blob())
 	noted, note := s.Bool(), commerce.StockNote{Actor: s.Text(), Reason: s.Text(), ExternalReference: s.Text()}
 	if noted {

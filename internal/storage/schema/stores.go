@@ -22,7 +22,7 @@ var Stores = Table[string, commerce.Store]{
 	Scan: func(s Scanner, id string) commerce.Store { // the band follows from the place
 		return commerce.Store{ID: id, No: s.Int(), Name: s.Text(), Slug: s.Text(), Address: s.Text(), City: s.Text(), State: s.Text(),
 			ZipCode: s.Text(), Active: s.Bool(), Open: s.Bool(), PickupEnabled: s.Bool(), DeliveryEnabled: s.Bool(),
-			Lat: s.Float(), Lng: s.Float(), RadiusMiles: s.Float(), Email: s.Text(), Phone: s.Text(), TaxRateBps: s.Int(), ChargesQuote: s.Bool(), UpdatedOn: commerce.Millis(s.Int())}
+			Lat: s.Float(), Lng: s.Float(), RadiusMiles: s.Float(), Email: s.Text(), Phone: s.Text(), TaxRateBps: s.Int(), ChargesQuote: s.Bool(), UpdatedOn: millis(s)}
 	},
 	Rows:    func(r *commerce.Rows) *commerce.Table[string, commerce.Store] { return &r.Stores },
 	Needs:   func(n *commerce.Needs) *[]string { return &n.Stores },
@@ -41,6 +41,6 @@ func ScanSite(s Scanner) commerce.Site {
 	if radius := s.Float(); radius != nil {
 		site.RadiusMiles = *radius
 	}
-	site.UpdatedOn = commerce.Millis(s.Int())
+	site.UpdatedOn = millis(s)
 	return site
 }

@@ -120,7 +120,7 @@ func deliveryFormOf(d commerce.DeliveryData) deliveryForm {
 	f := deliveryForm{orNull(d.CourierDeliveryID), orNull(d.CourierTrackingURL), d.Status, orNull(d.CourierStatus), nil, d.Imminent,
 		courierForm{Name: d.Courier.Name, Phone: d.Courier.Phone, Vehicle: d.Courier.Vehicle, ImageURL: d.Courier.ImageURL}}
 	if d.DropoffETA != 0 {
-		eta := time.UnixMilli(int64(d.DropoffETA)).UTC().Format(etaLayout)
+		eta := d.DropoffETA.Time().UTC().Format(etaLayout)
 		f.DropoffETA = &eta
 	}
 	if at := d.Courier.At; at != nil {

@@ -13,8 +13,8 @@ var Endpoints = Table[string, commerce.Endpoint]{
 			Text(v.PreviousSecret).Int(int64(v.PreviousUntil))
 	},
 	Scan: func(s Scanner, id string) commerce.Endpoint {
-		return commerce.Endpoint{PartnerID: id, Failures: s.Int(), FailingSince: commerce.Millis(s.Int()), HeldUntil: commerce.Millis(s.Int()), PausedOn: commerce.Millis(s.Int()),
-			PausedFor: commerce.PauseReason(s.Text()), PreviousSecret: s.Text(), PreviousUntil: commerce.Millis(s.Int())}
+		return commerce.Endpoint{PartnerID: id, Failures: s.Int(), FailingSince: millis(s), HeldUntil: millis(s), PausedOn: millis(s),
+			PausedFor: commerce.PauseReason(s.Text()), PreviousSecret: s.Text(), PreviousUntil: millis(s)}
 	},
 	Rows:    func(r *commerce.Rows) *commerce.Table[string, commerce.Endpoint] { return &r.Endpoints },
 	Needs:   func(n *commerce.Needs) *[]string { return &n.Endpoints },
@@ -38,7 +38,7 @@ var WebhookEvents = Log[commerce.WebhookEvent]{
 // ScanEvent reads the columns of WebhookEvents that follow the partner's.
 func ScanEvent(s Scanner, partnerID string) commerce.WebhookEvent {
 	return commerce.WebhookEvent{PartnerID: partnerID, ID: s.Text(), Kind: commerce.WebhookKind(s.Text()), Mode: commerce.Mode(s.Text()), StoreID: s.Text(),
-		OrderID: s.Text(), TraceID: s.Text(), Data: s.JSON(), Timestamp: commerce.Millis(s.Int())}
+		OrderID: s.Text(), TraceID: s.Text(), Data: s.JSON(), Timestamp: millis(s)}
 }
 
 // Attempts has each attempt to deliver a webhook.
@@ -54,6 +54,6 @@ var Attempts = Log[commerce.WebhookAttempt]{
 
 // ScanAttempt reads the columns of Attempts that follow the event's key.
 func ScanAttempt(s Scanner, k commerce.EventKey) commerce.WebhookAttempt {
-	return commerce.WebhookAttempt{PartnerID: k.PartnerID, EventID: k.ID, ID: s.Text(), URL: s.Text(), At: commerce.Millis(s.Int()), TookMs: s.Int(),
+	return commerce.WebhookAttempt{PartnerID: k.PartnerID, EventID: k.ID, ID: s.Text(), URL: s.Text(), At: millis(s), TookMs: s.Int(),
 		Status: s.Int(), Error: s.Text(), Answer: s.Text()}
 }

@@ -50,7 +50,7 @@ func (r reader) compare(ctx context.Context, s storage.ReadSet, v int64) (same b
 				return err
 			}
 		}
-		same = count == s.Count && newest == s.Last.UpdatedOn
+		same = count == s.Count && newest == int64(s.Last.UpdatedOn)
 		return nil
 	})
 	return same, err

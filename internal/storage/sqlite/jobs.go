@@ -136,7 +136,7 @@ const nextSQL = `SELECT
 	coalesce((SELECT min(CASE WHEN leased_until > ?2 + ?4 THEN 0 ELSE leased_until END) FROM jobs INDEXED BY jobs_waiting
 		WHERE slot = ?1+0 AND state = 'waiting' AND run_at > ?2 + ?3), -1)`
 
-func (r reader) NextDue(ctx context.Context, now commerce.Millis) (due bool, next int64, err error) {
+func (r reader) NextDue(ctx context.Context, now commerce.Millis) (due bool, next commerce.Millis, err error) {
 	err = r.snapshot(ctx, func(conn *connection) error {
 		for slot := range int64(commerce.JobSlots) {
 			err := query(conn, nextSQL, func(b schema.Binder) {

@@ -25,7 +25,7 @@ var jobs = map[string]func(*testing.T, Database){
 // waiting is a job as the committer makes it.
 func waiting(slot int64, id string, runAt commerce.Millis) commerce.Job {
 	return commerce.Job{Slot: slot, ID: id, Kind: commerce.JobDeliverWebhook, Mode: commerce.Live, Owner: "sto 1", Subject: "evt",
-		PartnerID: "ptn_1", RunAt: commerce.Millis(runAt), State: commerce.JobWaiting}
+		PartnerID: "ptn_1", RunAt: runAt, State: commerce.JobWaiting}
 }
 
 func addJobs(t testing.TB, e storage.Engine, list ...commerce.Job) {
@@ -60,25 +60,25 @@ func claimWhatIsDue(t *testing.T, db Database) {
 		return j
 	}
 	leased := func(until commerce.Millis) commerce.Job {
-		return waiting(0, "", now-1).LeasedTo("other", commerce.Millis(until))
+		return waiting(0, "", now-1).LeasedTo("other", until)
 	}
 	for slot, c := range []struct {
 		name string
 		job  commerce.Job
 		due  bool
-		next int64 // when it comes up; 0: it does not
+		next commerce.Millis // when it becomes due; 0: never
 	}{
-		{"due", waiting(0, "", now), true, int64(now)},
-		{"not yet due", waiting(0, "", now+1), false, int64(now + 1)},
-		{"as far ahead as a job can be", waiting(0, "", now+horizon), false, int64(now + horizon)},
-		{"written while the clock was ahead", waiting(0, "", now+horizon+1), true, int64(now)},
-		{"leased", leased(now + 1), false, int64(now + 1)},
-		{"leased by a process whose clock is ahead", leased(now + lease + 1), false, int64(now + lease + 1)},
-		{"as long as a lease can be", leased(now + longest), false, int64(now + longest)},
-		{"lease over", leased(now), true, int64(now)},
-		{"leased while the clock was ahead", leased(now + longest + 1), true, int64(now)},
-		{"far ahead, leased", waiting(0, "", now+2*horizon).LeasedTo("other", now+5), false, int64(now + 5)},
-		{"not due, lease over", waiting(0, "", now+7).LeasedTo("other", now-5), false, int64(now + 7)},
+		{"due", waiting(0, "", now), true, now},
+		{"not yet due", waiting(0, "", now+1), false, now + 1},
+		{"as far ahead as a job can be", waiting(0, "", now+horizon), false, now + horizon},
+		{"written while the clock was ahead", waiting(0, "", now+horizon+1), true, now},
+		{"leased", leased(now + 1), false, now + 1},
+		{"leased by a process whose clock is ahead", leased(now + lease + 1), false, now + lease + 1},
+		{"as long as a lease can be", leased(now + longest), false, now + longest},
+		{"lease over", leased(now), true, now},
+		{"leased while the clock was ahead", leased(now + longest + 1), true, now},
+		{"far ahead, leased", waiting(0, "", now+2*horizon).LeasedTo("other", now+5), false, now + 5},
+		{"not due, lease over", waiting(0, "", now+7).LeasedTo("other", now-5), false, now + 7},
 		{"parked", of(commerce.JobParked, now-1), false, 0},
 		{"dead", of(commerce.JobDead, now-1), false, 0},
 	} {
@@ -87,7 +87,7 @@ func claimWhatIsDue(t *testing.T, db Database) {
 		addJobs(t, e, job)
 		due, next, err := e.Reader().NextDue(context.Background(), now)
 		if err != nil || due != c.due || (!c.due && next != c.next) {
-			t.Errorf("%s: due %v, it comes up at %d, %v; want %v, %d", c.name, due, next, err, c.due, c.next)
+			t.Errorf("%s: due %v, next at %d, %v; want %v, %d", c.name, due, next, err, c.due, c.next)
 		}
 		ask := storage.JobClaim{Slot: job.Slot, Worker: "me", Now: now, Until: now + lease, Limit: 5, Ahead: true}
 		lane := job.Lane()
@@ -120,7 +120,7 @@ func claimWhatIsDue(t *testing.T, db Database) {
 		t.Errorf("no job is left, but one comes up: %v, at %d, %v", due, next, err)
 	}
 	addJobs(t, e, waiting(3, "job_due", now), waiting(4, "job_later", now+50), waiting(3, "job_next", now+40))
-	if due, next, err := e.Reader().NextDue(context.Background(), now); !due || commerce.Millis(next) != now+40 || err != nil {
+	if due, next, err := e.Reader().NextDue(context.Background(), now); !due || next != now+40 || err != nil {
 		t.Errorf("one is due, and the next comes up in 40 ms: %v, at %d, %v", due, next, err)
 	}
 }
@@ -284,7 +284,7 @@ func jobPages(t *testing.T, db Database) {
 			}
 			got = append(got, page...)
 			if more = len(page) == f.Limit; more {
-				f.After = storage.JobPosition{RunAt: int64(page[3].RunAt), JobKey: page[3].Key()}
+				f.After = storage.JobPosition{RunAt: page[3].RunAt, JobKey: page[3].Key()}
 			}
 		}
 		if !slices.Equal(got, want) {

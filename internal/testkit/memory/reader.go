@@ -233,13 +233,13 @@ func (r reader) Job(_ context.Context, key commerce.JobKey) (commerce.Job, error
 }
 
 func (r reader) Jobs(_ context.Context, f storage.JobFilter) ([]commerce.Job, error) {
-	after := commerce.Job{RunAt: commerce.Millis(f.After.RunAt), Slot: f.After.Slot, ID: f.After.ID}
+	after := commerce.Job{RunAt: f.After.RunAt, Slot: f.After.Slot, ID: f.After.ID}
 	return list(r, &schema.Jobs, f.Limit, func(j commerce.Job) bool {
 		return j.State == f.State && (f.Owner == "" && f.State != commerce.JobParked || j.Owner == f.Owner) && byRunAt(j, after) > 0
 	}, byRunAt)
 }
 
-func (r reader) NextDue(_ context.Context, now commerce.Millis) (due bool, next int64, err error) {
+func (r reader) NextDue(_ context.Context, now commerce.Millis) (due bool, next commerce.Millis, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, j := range each(r.tables, &schema.Jobs) {
