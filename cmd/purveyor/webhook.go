@@ -288,7 +288,7 @@ func (c webhookTest) Run() error {
 			return err
 		}
 		if len(page.Events) == 0 {
-			return errors.New("the event is gone again")
+			return errors.New("the event was deleted meanwhile")
 		}
 		event := page.Events[0]
 		printf("event  %s\n", event.ID)

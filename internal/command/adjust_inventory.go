@@ -12,8 +12,8 @@ type AdjustInventory struct {
 	Lines []AdjustmentLine
 }
 
-// AdjustmentLine is one delta. The same product may stand on several lines;
-// they apply in order.
+// AdjustmentLine is one delta. Several lines may name the same product; they apply in
+// order.
 type AdjustmentLine struct {
 	Product           commerce.ProductKey
 	Delta             int64
@@ -21,7 +21,7 @@ type AdjustmentLine struct {
 	ExternalReference string
 }
 
-// Adjusted is what one line did.
+// Adjusted is the outcome of one line.
 type Adjusted struct {
 	ProductID      string
 	Previous, Next int64
@@ -37,8 +37,7 @@ func (c AdjustInventory) Needs() commerce.Needs {
 	return commerce.Needs{Partners: []string{c.Actor.PartnerID()}, Stock: keys}
 }
 
-// Access refuses the whole when a product is of a store that the partner may not
-// use.
+// Access refuses all lines if the partner may not use the store of one product.
 func (c AdjustInventory) Access(rows *commerce.Rows) error {
 	partner, _ := rows.Partners.Get(c.Actor.PartnerID())
 	for _, l := range c.Lines {

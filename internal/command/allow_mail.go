@@ -2,8 +2,8 @@ package command
 
 import "purveyor/internal/commerce"
 
-// AllowMail counts a mail to a customer before it is sent. If we stop before it
-// was sent, its next try finds it counted.
+// AllowMail counts an e-mail to a customer before it is sent. If we crash before it is
+// sent, the next attempt finds it counted already.
 type AllowMail struct {
 	Facts OrderFacts
 	JobID string
@@ -19,7 +19,7 @@ func (c AllowMail) Needs() commerce.Needs {
 	return n
 }
 
-// Decide returns why the mail must stay in the house; empty: it may go.
+// Decide returns why the e-mail must not be sent, or empty.
 func (c AllowMail) Decide(rows *commerce.Rows, now commerce.Millis) (commerce.UnsentReason, commerce.Changes, error) {
 	order := mailCount(rows, commerce.MailsTo(c.Facts.Key, c.To))
 	var partner commerce.MailCount

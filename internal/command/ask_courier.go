@@ -2,9 +2,9 @@ package command
 
 import "purveyor/internal/commerce"
 
-// AskCourier stores which provider is about to be asked to make a delivery. If the process
-// dies after the provider has made it, the next attempt asks the same provider first, and
-// finds the delivery.
+// AskCourier stores the provider that is about to be asked to create a delivery. If the
+// process dies after the provider has created it, the next attempt asks the same provider
+// first, and finds the delivery.
 type AskCourier struct {
 	Facts    OrderFacts
 	Job      commerce.Job // as it was run

@@ -38,8 +38,8 @@ func (c CancelOrder) Needs() commerce.Needs {
 // Access implements commit.Keyed.
 func (c CancelOrder) Access(rows *commerce.Rows) error { return c.Facts.access(rows) }
 
-// Decide cancels from every status that is not terminal. Stock comes back
-// exactly when it had been deducted, whatever the status.
+// Decide cancels in every status that is not terminal. It restores stock if and only if
+// stock was deducted, whatever the status.
 func (c CancelOrder) Decide(rows *commerce.Rows, now commerce.Millis) (CancelResult, commerce.Changes, error) {
 	order, err := c.Facts.load(rows)
 	if err != nil {

@@ -13,12 +13,11 @@ func (oc *orderChange) addGivenUpNote(c RecordJob) {
 	}
 }
 
-// GiveUpJob gives up a dead job whose failed tries record nothing but the job
-// itself. Kinds that record more are given up by the command that records their
-// tries.
+// GiveUpJob gives up a dead job of a kind whose failed attempts change only the job
+// itself. Other kinds are given up by the command that records their attempts.
 type GiveUpJob struct {
 	RecordJob
-	Facts *OrderFacts // of the order that the job is about; nil: it is about none
+	Facts *OrderFacts // of the order that the job is about; nil: no order
 }
 
 // Needs names the job, and the order with its partner.

@@ -7,8 +7,8 @@ import (
 	"purveyor/internal/commerce"
 )
 
-// ImportCatalog makes or updates categories, stores and products by their
-// ids: all of them, or none. On update, what is nil keeps its value.
+// ImportCatalog creates or updates categories, stores and products by their ids: all of
+// them, or none. On update, nil fields keep their values.
 type ImportCatalog struct {
 	Actor      string // operator:LOGIN
 	Categories []ImportCategory
@@ -47,10 +47,10 @@ type ImportProduct struct {
 	Quantity          *int64
 }
 
-// ImportProblem is one thing that is wrong, by its path in the file.
+// ImportProblem is one problem of the file, with its path there.
 type ImportProblem struct{ Path, Reason string }
 
-// ImportRefused lists what is wrong with a file; nothing of it was applied.
+// ImportRefused lists the problems of a file. Nothing of it was applied.
 type ImportRefused struct{ Problems []ImportProblem }
 
 func (e *ImportRefused) Error() string {
@@ -61,7 +61,7 @@ func (e *ImportRefused) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// ImportResult counts what was made and what was updated.
+// ImportResult counts created and updated rows.
 type ImportResult struct {
 	CategoriesMade, CategoriesUpdated int
 	StoresMade, StoresUpdated         int

@@ -2,7 +2,7 @@ package command
 
 import "purveyor/internal/commerce"
 
-// KeepPlace keeps where a geocoder has found an address, for all processes.
+// KeepPlace stores where a geocoder found an address, for all processes.
 type KeepPlace struct{ Place commerce.GeocodedAddress }
 
 // Needs names the place.

@@ -2,8 +2,7 @@ package command
 
 import "purveyor/internal/commerce"
 
-// ParkJobs parks leased jobs because their endpoint holds them or the partner is
-// suspended.
+// ParkJobs parks leased jobs whose endpoint holds them, or whose partner is suspended.
 type ParkJobs struct {
 	PartnerID string
 	Jobs      []commerce.Job // as leased
@@ -14,8 +13,8 @@ func (c ParkJobs) Needs() commerce.Needs {
 	return commerce.Needs{Partners: []string{c.PartnerID}, Endpoints: []string{c.PartnerID}, Jobs: keysOf(c.Jobs)}
 }
 
-// Decide returns how many jobs it parked. If the endpoint no longer holds its jobs,
-// they wait.
+// Decide returns how many jobs it parked. If the endpoint no longer holds its jobs, they
+// become due.
 func (c ParkJobs) Decide(rows *commerce.Rows, _ commerce.Millis) (parked int, changes commerce.Changes, _ error) {
 	partner, _ := rows.Partners.Get(c.PartnerID)
 	holds := commerce.Parks(partner, endpointOf(rows, c.PartnerID))
@@ -29,7 +28,7 @@ func (c ParkJobs) Decide(rows *commerce.Rows, _ commerce.Millis) (parked int, ch
 	return parked, changes, nil
 }
 
-// stillLeased returns the jobs, as stored, whose leases have not changed.
+// stillLeased returns those of the jobs, as stored, whose lease has not changed.
 func stillLeased(rows *commerce.Rows, jobs []commerce.Job) (list []commerce.Job) {
 	seen := make(map[commerce.JobKey]bool, len(jobs))
 	for _, j := range jobs {

@@ -2,7 +2,7 @@ package command
 
 import "purveyor/internal/commerce"
 
-// PauseEndpoint stops sending to a partner, at the request of an operator.
+// PauseEndpoint stops the webhooks of a partner at the request of an operator.
 type PauseEndpoint struct{ PartnerID string }
 
 // Needs names the partner and its endpoint.

@@ -2,8 +2,8 @@ package command
 
 import "purveyor/internal/commerce"
 
-// ProbeEndpoint takes the probe of a held endpoint, so that one worker alone
-// sends it.
+// ProbeEndpoint leases the job that probes a held endpoint, so that only one worker sends
+// it.
 type ProbeEndpoint struct {
 	PartnerID string
 	Parked    *commerce.JobKey // the parked job with the lowest RunAt; nil: there is none

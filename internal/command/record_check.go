@@ -2,15 +2,15 @@ package command
 
 import "purveyor/internal/commerce"
 
-// RecordCheck records what the provider of a delivery said when it was asked,
-// because nothing was heard of it, and puts the next question off.
+// RecordCheck records the answer of a provider that was asked about a delivery after a
+// silence, and schedules the next check.
 type RecordCheck struct {
 	Job    commerce.Job
 	Record RecordCourierUpdate // without its Update
 	Update *CourierUpdate      // nil: it was not asked, or did not answer
 }
 
-// Due tells whether the provider is to be asked.
+// Due reports whether the provider must be asked.
 func (c RecordCheck) Due(d commerce.Delivery, now commerce.Millis) bool {
 	return c.watched(d) && d.HeardOn.Add(commerce.CheckEvery) <= now
 }
@@ -29,7 +29,7 @@ func (c RecordCheck) Needs() commerce.Needs {
 	return n
 }
 
-// Decide ends the job once the delivery is over.
+// Decide ends the job if the delivery is over.
 func (c RecordCheck) Decide(rows *commerce.Rows, now commerce.Millis) (Tracked, commerce.Changes, error) {
 	job, there := rows.Jobs.Get(c.Job.Key())
 	if !there || !job.SameLease(c.Job) {

@@ -62,7 +62,7 @@ func (c RecordDelivery) Decide(rows *commerce.Rows, now commerce.Millis) (Record
 	}
 	order, delivery, err := c.Facts.loadDelivery(rows)
 	if err != nil {
-		return Recorded{Job: c.Job}, commerce.Changes{}, errors.Join(err, errors.New("the delivery of the job is not there"))
+		return Recorded{Job: c.Job}, commerce.Changes{}, errors.Join(err, errors.New("the delivery of the job does not exist"))
 	}
 	ours := delivery.Attempt == c.Attempt && (delivery.State == commerce.DeliveryDispatching ||
 		c.Made != nil && delivery.Unsure() && delivery.Provider == c.Provider) // the job that cancelled it did not find it

@@ -64,7 +64,7 @@ func (c RecordDeliveryCancelled) Decide(rows *commerce.Rows, now commerce.Millis
 	}
 	order, delivery, err := c.Facts.loadDelivery(rows)
 	if err != nil {
-		return Recorded{Job: c.Job}, commerce.Changes{}, errors.Join(err, errors.New("the delivery of the job is not there"))
+		return Recorded{Job: c.Job}, commerce.Changes{}, errors.Join(err, errors.New("the delivery of the job does not exist"))
 	}
 	job, changes, err := c.RecordJob.Decide(rows, now)
 	if err != nil {

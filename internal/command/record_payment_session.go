@@ -39,7 +39,7 @@ func (c RecordPaymentSession) Decide(rows *commerce.Rows, now commerce.Millis) (
 	payment, ok := rows.Payments.Get(c.Facts.Key)
 	order, err := c.Facts.load(rows)
 	if !ok || err != nil {
-		return recorded, changes, errors.Join(err, errors.New("the order of the payment is not there"))
+		return recorded, changes, errors.Join(err, errors.New("the order of the payment does not exist"))
 	}
 	oc := begin(order, rows, now, c.by(payment.TraceID))
 	oc.changes = changes

@@ -43,7 +43,7 @@ func (c RecordRefund) Decide(rows *commerce.Rows, now commerce.Millis) (Recorded
 	order, payment, err := loadPaid(rows, c.Facts)
 	refund, ok := rows.Refunds.Get(commerce.RefundKey{StoreID: c.Facts.Key.StoreID, RefundID: c.RefundID})
 	if !ok || err != nil {
-		return Recorded{Job: c.Job}, commerce.Changes{}, errors.Join(err, errors.New("the refund of the job is not there"))
+		return Recorded{Job: c.Job}, commerce.Changes{}, errors.Join(err, errors.New("the refund of the job does not exist"))
 	}
 	made := c.Refused == "" && c.Failed == nil
 	// A try that stalled may have made the refund although an operator gave it up meanwhile.

@@ -7,8 +7,8 @@ import (
 	"purveyor/internal/commerce"
 )
 
-// RecordWebhookAttempts records requests to endpoints, and what follows from
-// each for its endpoint and its job.
+// RecordWebhookAttempts records requests to endpoints, with the consequences of each for
+// its endpoint and its job.
 type RecordWebhookAttempts struct {
 	Tries []WebhookTry // in the order in which they ended
 }

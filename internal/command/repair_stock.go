@@ -2,9 +2,8 @@ package command
 
 import "purveyor/internal/commerce"
 
-// RepairStock mends a broken chain of stock moves: the check of the product
-// begins again from the quantity that its stock row has now. What can be sold
-// does not change.
+// RepairStock repairs a broken chain of stock moves: the check of the product begins again
+// from the current quantity of its stock row. Sales are not affected.
 type RepairStock struct {
 	Actor   string // operator:LOGIN
 	Product commerce.ProductKey

@@ -2,7 +2,7 @@ package command
 
 import "purveyor/internal/commerce"
 
-// ResendEvents sends events of a partner once more.
+// ResendEvents delivers events of a partner again.
 type ResendEvents struct {
 	PartnerID string
 	EventIDs  []string // read before
@@ -11,7 +11,7 @@ type ResendEvents struct {
 // Needs names the partner.
 func (c ResendEvents) Needs() commerce.Needs { return commerce.Needs{Partners: []string{c.PartnerID}} }
 
-// Decide adds a job for each event and returns how many.
+// Decide adds a job for each event, and returns how many.
 func (c ResendEvents) Decide(rows *commerce.Rows, now commerce.Millis) (int, commerce.Changes, error) {
 	if err := hasCallback(rows, c.PartnerID); err != nil {
 		return 0, commerce.Changes{}, err

@@ -2,7 +2,7 @@ package command
 
 import "purveyor/internal/commerce"
 
-// ResumeEndpoint lets a paused or held endpoint be tried at once.
+// ResumeEndpoint makes a paused or held endpoint due for an attempt at once.
 type ResumeEndpoint struct{ PartnerID string }
 
 // Needs names the partner and its endpoint.

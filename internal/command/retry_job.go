@@ -2,8 +2,8 @@ package command
 
 import "purveyor/internal/commerce"
 
-// RetryJob has a job that waits or is dead tried at once, as an operator asks.
-// The try is one more than the schedule has.
+// RetryJob makes a waiting or dead job due at once, at the request of an operator. The
+// attempt does not use up the schedule of retries.
 type RetryJob struct {
 	Job   commerce.JobKey
 	Kind  commerce.JobKind // of the job
@@ -59,8 +59,8 @@ func (c RetryJob) Decide(rows *commerce.Rows, now commerce.Millis) (commerce.Job
 	return job, changes, nil
 }
 
-// reopen undoes what the last failed try of a dead job ended, or says why the
-// order has no use for another try.
+// reopen undoes the end that the last failed attempt of a dead job recorded, or returns
+// the reason why the order has no use for another attempt.
 func (c RetryJob) reopen(rows *commerce.Rows, now commerce.Millis, changes *commerce.Changes) (why string, err error) {
 	order, err := c.Facts.load(rows)
 	if err != nil {

@@ -2,8 +2,8 @@ package command
 
 import "purveyor/internal/commerce"
 
-// RotateSecret replaces a partner's callback secret. For a day both sign
-// webhook-signature, and x-partner-signature is made with the old one.
+// RotateSecret replaces the callback secret of a partner. For a day webhook-signature
+// carries signatures of both secrets, and x-partner-signature is made with the old one.
 type RotateSecret struct {
 	PartnerID string
 	Secret    string

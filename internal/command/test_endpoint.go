@@ -2,7 +2,7 @@ package command
 
 import "purveyor/internal/commerce"
 
-// TestEndpoint sends a partner an event without data.
+// TestEndpoint sends a partner an event without meaning.
 type TestEndpoint struct {
 	PartnerID string
 	TraceID   string

@@ -2,8 +2,8 @@ package command
 
 import "purveyor/internal/commerce"
 
-// UpsertProduct makes a product of a partner, or updates one. On update, what
-// is nil keeps its value; defaults apply on create only.
+// UpsertProduct creates or updates a product of a partner. On update, nil fields keep
+// their values; defaults apply on create only.
 type UpsertProduct struct {
 	Actor         commerce.Actor
 	ID            string

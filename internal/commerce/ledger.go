@@ -81,11 +81,11 @@ func (a Account) orderFaults() (faults []string) {
 	switch o.Status {
 	case PendingPayment, FailedPayment:
 		if p.Left() > 0 && !a.asked() {
-			fault("%d cents were captured for an order that is %s, and nobody was asked to look", p.CapturedCents, o.Status)
+			fault("%d cents were captured for an order that is %s, and no attention was raised", p.CapturedCents, o.Status)
 		}
 	case Cancelled, Refunded:
 		if p.Left() > 0 && !a.asked() {
-			fault("the order is %s, %d cents are left, and nobody was asked to look", o.Status, p.Left())
+			fault("the order is %s, %d cents are left, and no attention was raised", o.Status, p.Left())
 		}
 	default:
 		if p.CapturedCents != o.TotalCents {

@@ -60,20 +60,20 @@ func TestAccountFaults(t *testing.T) {
 			a.Entries[0].AmountCents, a.Payment.CapturedCents, a.Order.TotalCents = 400, 400, 400
 		}, ""},
 		{"another total", func(a *Account) { a.Order.TotalCents = 999 }, "its total is 999, but 1000 cents were captured"},
-		{"cancelled, money left", func(a *Account) { a.Order.Status = Cancelled }, "nobody was asked to look"},
+		{"cancelled, money left", func(a *Account) { a.Order.Status = Cancelled }, "no attention was raised"},
 		{"cancelled, asked for another reason", func(a *Account) {
 			a.Order.Status, a.Attention = Cancelled, []Attention{{Code: AttentionDisputed, Since: 1}}
-		}, "nobody was asked to look"},
+		}, "no attention was raised"},
 		{"cancelled, asked before the order was", func(a *Account) {
 			a.Order.Status, a.Attention = Cancelled, []Attention{{Code: AttentionRefundDue, Since: 1, ResolvedOn: 2, ResolvedBy: "order:refund_in_full"}}
-		}, "nobody was asked to look"},
+		}, "no attention was raised"},
 		{"cancelled, settled by a person", func(a *Account) {
 			a.Order.Status, a.Attention = Cancelled, []Attention{{Code: AttentionRefundDue, Since: 1, ResolvedOn: 2, ResolvedBy: "staff:usr_1"}}
 		}, ""},
 		{"cancelled, somebody asked", func(a *Account) {
 			a.Order.Status, a.Attention = Cancelled, []Attention{{Code: AttentionRefundDue, Since: 1}}
 		}, ""},
-		{"never marked as paid", func(a *Account) { a.Order.Status = PendingPayment }, "nobody was asked to look"},
+		{"never marked as paid", func(a *Account) { a.Order.Status = PendingPayment }, "no attention was raised"},
 	} {
 		a := paidAccount()
 		c.spoil(&a)

@@ -300,7 +300,7 @@ func (c couriers) check(ctx context.Context, job commerce.Job) jobs.Outcome {
 	if record.Due(delivery, commerce.MillisOf(c.Env.Now())) {
 		now, err := c.Fleet.Get(ctx, delivery)
 		if err != nil {
-			slog.Info("a delivery of which nothing was heard could not be asked for", "order", orderID, "provider", delivery.Provider, "error", err)
+			slog.Info("the provider could not be asked about a delivery without recent callbacks", "order", orderID, "provider", delivery.Provider, "error", err)
 		} else {
 			news := command.CourierUpdate(now)
 			record.Update = &news

@@ -169,7 +169,7 @@ func (q queue) ClaimJobs(ctx context.Context, c storage.JobClaim) ([]commerce.Jo
 	}
 	events, err := q.reader.WebhookEvents(ctx, keys)
 	if err != nil {
-		slog.Warn("events were not read with their jobs; each try will", "events", len(keys), "error", err)
+		slog.Warn("webhook events could not be read with their jobs; each attempt reads its own", "events", len(keys), "error", err)
 	}
 	for i, j := range list {
 		if event, found := events[eventKey(j)]; found && j.Kind == commerce.JobDeliverWebhook {

@@ -36,7 +36,7 @@ func (r *Runner) look() time.Duration {
 		wait = min(wait, max(next.Sub(at), least))
 	}
 	if err != nil && r.tries.Err() == nil {
-		slog.Error("the database was not asked for due jobs", "error", err)
+		slog.Error("due jobs could not be read", "error", err)
 	}
 	return wait
 }

@@ -46,7 +46,7 @@ func (s *Service) awaitCourier(ctx context.Context, by Caller, order commerce.Or
 	if err := s.finish(wait, jobs); err != nil {
 		pending = &Pending{}
 		if wait.Err() == nil {
-			slog.Warn("a courier was not waited for", "order", order.ID, "trace_id", by.TraceID, "error", err)
+			slog.Warn("the wait for a courier failed", "order", order.ID, "trace_id", by.TraceID, "error", err)
 		}
 	}
 	if now, err := s.reader.Order(context.WithoutCancel(ctx), order.Key()); err == nil {

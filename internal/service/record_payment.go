@@ -12,7 +12,7 @@ import (
 
 // ErrUnknownSubject is returned for a callback about an unknown order or delivery, and
 // for one about an order or delivery of another provider. Nothing was changed.
-var ErrUnknownSubject = errors.New("the callback is about nothing that the provider was asked for")
+var ErrUnknownSubject = errors.New("the callback is about an unknown order or delivery")
 
 // RecordPayment is a payment of a customer.
 type RecordPayment struct {

@@ -28,7 +28,7 @@ var (
 	// ErrAgain: concurrent batches conflict: a deadlock, or two batches that add a row
 	// with the same key. Nothing was saved. Another try is likely to succeed, and finds
 	// the row that the other batch added.
-	ErrAgain = errors.New("batches came into each other's way")
+	ErrAgain = errors.New("concurrent batches conflict")
 	// ErrUnreadable: a requested row contains a value that this program cannot read. It
 	// is not an ErrUnavailable: another try fails as well, and calls that do not need
 	// the row succeed.

@@ -175,7 +175,7 @@ func decodeDelivery(data []byte) (delivery, error) {
 		return delivery{}, fmt.Errorf("read a sandbox delivery: %w", err)
 	}
 	if !deliveryID.MatchString(x.ID) || x.Step < 0 {
-		return delivery{}, errors.New("read a sandbox delivery: it is none")
+		return delivery{}, errors.New("the sandbox object is not a delivery")
 	}
 	return x, nil
 }
