@@ -1,23 +1,17 @@
 package effect
 
 import (
-	"context"
 	"fmt"
 
 	"purveyor/internal/commerce"
-	"purveyor/internal/storage"
 )
 
 // history is the timeline of an order but for courier updates, which come by
 // the clock. These are at least so far apart as they must be.
 func (s *shop) history(key commerce.OrderKey) (told []string) {
 	s.T.Helper()
-	events, err := s.Engine.Reader().Timeline(context.Background(), key, 500)
-	if err != nil {
-		s.T.Fatal(err)
-	}
 	var last int64
-	for _, e := range events {
+	for _, e := range s.Timeline(key) {
 		if e.Kind == commerce.TimelineCourierUpdate {
 			if e.CreatedOn.Sub(commerce.Millis(last)) < commerce.CourierUpdateEvery {
 				s.T.Errorf("courier updates at %d and %d", last, e.CreatedOn)
@@ -35,22 +29,16 @@ func (s *shop) history(key commerce.OrderKey) (told []string) {
 func (s *shop) webhooks(o commerce.Order) (told []string) {
 	s.T.Helper()
 	var last int64
-	for filter := (storage.EventFilter{PartnerID: o.PartnerID, Limit: 1000}); ; {
-		page, err := s.Engine.Reader().EventPage(context.Background(), filter)
-		if err != nil {
-			s.T.Fatal(err)
+	for _, e := range s.Events(o.PartnerID) {
+		if e.OrderID != o.ID {
+			continue
 		}
-		for _, e := range page.Events {
-			if e.OrderID != o.ID {
-				continue
-			}
-			if e.Timestamp <= commerce.Millis(last) {
-				s.T.Errorf("%s at %d, after %d", e.Kind, e.Timestamp, last)
-			}
-			if last = int64(e.Timestamp); e.Kind != commerce.WebhookCourierUpdate {
-				told = append(told, string(e.Kind))
-			}
+		if e.Timestamp <= commerce.Millis(last) {
+			s.T.Errorf("%s at %d, after %d", e.Kind, e.Timestamp, last)
 		}
-		return told
+		if last = int64(e.Timestamp); e.Kind != commerce.WebhookCourierUpdate {
+			told = append(told, string(e.Kind))
+		}
 	}
+	return told
 }

@@ -301,18 +301,10 @@ func (s *shop) idle() bool {
 // processor has.
 func (v *process) checkMoney(key commerce.OrderKey) {
 	v.s.T.Helper()
-	p, o := v.s.Payment(key), v.s.Order(key)
-	entries, err := v.s.Engine.Reader().Ledger(context.Background(), key)
-	if err != nil {
-		v.s.T.Fatal(err)
-	}
+	p, o, entries, list := v.s.Payment(key), v.s.Order(key), v.s.Ledger(key), v.s.Refunds(key)
 	var sum, refunds commerce.Cents
 	for _, e := range entries {
 		sum += e.Signed()
-	}
-	list, err := v.s.Engine.Reader().Refunds(context.Background(), key)
-	if err != nil {
-		v.s.T.Fatal(err)
 	}
 	for _, r := range list {
 		if r.State == commerce.RefundDone {
