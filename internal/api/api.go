@@ -149,7 +149,9 @@ func (r *request) mode() commerce.Mode {
 
 // caller returns the partner in the form that use cases take.
 func (r *request) caller() service.Caller {
-	return service.Caller{Actor: commerce.PartnerActor(r.Partner.ID, r.Mode, r.mode(), r.traceID), Partner: r.Partner}
+	by := commerce.PartnerActor(r.Partner.ID, r.Mode, r.mode(), r.traceID)
+	by.Address = r.RemoteAddr
+	return service.Caller{Actor: by, Partner: r.Partner}
 }
 
 // reply is the answer of a handler: an encoded JSON body, or a stream.

@@ -21,13 +21,14 @@ type Actor struct {
 	ID      string // within the kind: PARTNER/KEY of a partner; empty for the system
 	Mode    Mode   // of the request
 	TraceID string // of the request
+	Address string // from which the request came; empty: it came from a shell or from inside
 }
 
 // PartnerActor is a partner that calls with one of its keys. Until keys have ids,
 // a key is named by its mode. mode is that of the request: with a live key it may
 // be Test.
 func PartnerActor(partnerID string, key, mode Mode, traceID string) Actor {
-	return Actor{ActorPartner, partnerID + "/" + string(key), mode, traceID}
+	return Actor{Kind: ActorPartner, ID: partnerID + "/" + string(key), Mode: mode, TraceID: traceID}
 }
 
 // SystemActor is this service, in a job that follows from the request with the trace id.

@@ -19,7 +19,11 @@ func (s *Service) AdjustInventory(ctx context.Context, by Caller, lines []Adjust
 	if err := s.findStores(ctx, lines); err != nil {
 		return Outcome[[]Adjusted]{}, err
 	}
-	return once(ctx, s, by, o, command.AdjustInventory{Actor: by.Actor, Lines: lines}, neverRefused)
+	d := deed{action: "adjust_inventory"}
+	if len(lines) == 1 { // else the entry names the products
+		d.storeID, d.object = lines[0].Product.StoreID, lines[0].Product.ProductID
+	}
+	return once(ctx, s, by, o, auditPeople(by.Actor, d, command.AdjustInventory{Actor: by.Actor, Lines: lines}), neverRefused)
 }
 
 // findStores sets the store of each product. A product never changes its store.

@@ -5,9 +5,104 @@ import (
 
 	"purveyor/internal/commerce"
 	"purveyor/internal/commit"
+	"purveyor/internal/storage/schema"
+
+	"github.com/go-json-experiment/json"
 )
 
-// act runs a command of a person: an operator, staff or a member.
-func act[R any](ctx context.Context, s *Service, by commerce.Actor, cmd commit.Command[R]) (R, error) {
-	return commit.Do(ctx, s.committer, cmd)
+// deed says what an actor does to what.
+type deed struct {
+	action  string // the use case: "rotate_key"
+	storeID string // empty: it is about no single store
+	object  string // the id of what is changed
+}
+
+// act runs a command that changes what every actor has to answer for: partners, keys,
+// endpoints, and whatever an operator changes. The batch of the command also writes an
+// audit entry. A command that changes nothing leaves none.
+func act[R any](ctx context.Context, s *Service, by commerce.Actor, d deed, cmd commit.Command[R]) (R, error) {
+	return commit.Do(ctx, s.committer, commit.Command[R](audited[R]{cmd, by, d}))
+}
+
+// answersForActs reports whether each act of an actor is audited, because the actor is a
+// person. What a partner's program does stands in the histories of its orders.
+func answersForActs(by commerce.Actor) bool {
+	return by.Kind == commerce.ActorMember || by.Kind == commerce.ActorStaff || by.Kind == commerce.ActorOperator
+}
+
+// audited adds an audit entry to what a command changes.
+type audited[R any] struct {
+	commit.Command[R]
+	by   commerce.Actor
+	deed deed
+}
+
+// auditedKeyed is audited for a command under an idempotency key. A repeat of the call
+// changes nothing, and leaves no entry.
+type auditedKeyed[R any] struct {
+	audited[R]
+	access func(*commerce.Rows) error
+}
+
+// auditPeople has a command audited if its actor is a person.
+func auditPeople[R any](by commerce.Actor, d deed, cmd commit.Keyed[R]) commit.Keyed[R] {
+	if !answersForActs(by) {
+		return cmd
+	}
+	return auditedKeyed[R]{audited[R]{cmd, by, d}, cmd.Access}
+}
+
+// Access implements commit.Keyed.
+func (a auditedKeyed[R]) Access(rows *commerce.Rows) error { return a.access(rows) }
+
+// Decide implements commit.Command.
+func (a audited[R]) Decide(rows *commerce.Rows, now commerce.Millis) (R, commerce.Changes, error) {
+	result, changes, err := a.Command.Decide(rows, now)
+	if err != nil {
+		return result, changes, err
+	}
+	d := schema.DifferenceOf(rows, &changes)
+	before, after := side(d.Before), side(d.After)
+	if d.LeftOut > 0 {
+		after["rows_left_out"] = d.LeftOut
+	}
+	var jobs, events []string
+	for _, job := range changes.NewJobs {
+		jobs = append(jobs, string(job.Kind)+" "+job.Subject)
+	}
+	for _, event := range changes.Webhooks {
+		events = append(events, string(event.Kind))
+	}
+	addSome(after, "new_jobs", jobs)
+	addSome(after, "new_events", events)
+	if len(before) == 0 && len(after) == 0 {
+		return result, changes, nil
+	}
+	changes.Audit = append(changes.Audit, commerce.AuditEntry{StoreID: a.deed.storeID, Actor: a.by.Name(), Action: a.deed.action, Object: a.deed.object,
+		Before: encode(before), After: encode(after), Address: a.by.Address, TraceID: a.by.TraceID, CreatedOn: now})
+	return result, changes, nil
+}
+
+// side is one side of an audit entry.
+func side(tables map[string]map[string]schema.Columns) map[string]any {
+	m := map[string]any{}
+	for name, rows := range tables {
+		m[name] = rows
+	}
+	return m
+}
+
+// addSome adds as many texts as an entry has rows of a table at most.
+func addSome(m map[string]any, name string, list []string) {
+	if len(list) > 0 {
+		m[name] = list[:min(len(list), schema.MaxDifferences)]
+	}
+}
+
+func encode(side map[string]any) []byte {
+	data, err := json.Marshal(side, json.Deterministic(true))
+	if err != nil {
+		panic(err) // texts, numbers and stored JSON always encode
+	}
+	return data
 }

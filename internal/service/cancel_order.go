@@ -22,5 +22,5 @@ type Cancelled = command.CancelResult
 func (s *Service) CancelOrder(ctx context.Context, by Caller, in CancelOrder, o Once[Cancelled]) (Outcome[Cancelled], error) {
 	cmd := command.CancelOrder{Facts: command.FactsOf(in.Order), Actor: by.Actor, Reason: in.Reason,
 		Refund: in.Refund, RefundID: s.newRefundID(in.Order)}
-	return once(ctx, s, by, o, cmd, s.refundRefused)
+	return once(ctx, s, by, o, auditPeople(by.Actor, deed{"cancel_order", in.Order.StoreID, in.Order.ID}, cmd), s.refundRefused)
 }

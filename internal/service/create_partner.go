@@ -23,6 +23,6 @@ func (s *Service) CreatePartner(ctx context.Context, by commerce.Actor, p commer
 		made.Keys[mode] = s.newKey(mode)
 		cmd.Keys = append(cmd.Keys, commerce.APIKey{PartnerID: p.ID, Mode: mode, Hash: commerce.HashKey(made.Keys[mode])})
 	}
-	made.Partner, err = act(ctx, s, by, cmd)
+	made.Partner, err = act(ctx, s, by, deed{"create_partner", "", p.ID}, cmd)
 	return made, err
 }

@@ -25,7 +25,7 @@ func (s *Service) GiveUpJob(ctx context.Context, by commerce.Actor, job commerce
 	default:
 		cmd = Answering(s.o.Answers, job, cmd)
 	}
-	recorded, err := act(ctx, s, by, cmd)
+	recorded, err := act(ctx, s, by, deedOf("give_up_job", job), cmd)
 	return recorded.Job, err
 }
 

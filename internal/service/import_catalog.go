@@ -20,5 +20,5 @@ type ImportRefused = command.ImportRefused
 // It returns an *ImportRefused with the problems if there are any.
 func (s *Service) ImportCatalog(ctx context.Context, by commerce.Actor, in ImportCatalog) (ImportResult, error) {
 	in.Actor = by.Name()
-	return act(ctx, s, by, in)
+	return act(ctx, s, by, deed{"import_catalog", "", "catalog"}, in)
 }

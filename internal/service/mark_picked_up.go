@@ -15,5 +15,5 @@ type MarkPickedUp struct {
 
 // MarkPickedUp records that the customer has the goods of a pickup order.
 func (s *Service) MarkPickedUp(ctx context.Context, by Caller, in MarkPickedUp) (Outcome[Advanced], error) {
-	return s.advance(ctx, by, command.MarkPickedUp{Facts: command.FactsOf(in.Order), Actor: by.Actor, PickedUpAt: in.PickedUpAt})
+	return s.advance(ctx, by, deed{"mark_picked_up", in.Order.StoreID, in.Order.ID}, command.MarkPickedUp{Facts: command.FactsOf(in.Order), Actor: by.Actor, PickedUpAt: in.PickedUpAt})
 }

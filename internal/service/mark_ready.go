@@ -15,5 +15,5 @@ type MarkReady struct {
 
 // MarkReady records that a pickup order waits for its customer.
 func (s *Service) MarkReady(ctx context.Context, by Caller, in MarkReady) (Outcome[Advanced], error) {
-	return s.advance(ctx, by, command.MarkReady{Facts: command.FactsOf(in.Order), Actor: by.Actor, ReadyAt: in.ReadyAt})
+	return s.advance(ctx, by, deed{"mark_ready", in.Order.StoreID, in.Order.ID}, command.MarkReady{Facts: command.FactsOf(in.Order), Actor: by.Actor, ReadyAt: in.ReadyAt})
 }

@@ -21,7 +21,7 @@ type RefundOrder struct {
 func (s *Service) RefundOrder(ctx context.Context, by Caller, in RefundOrder, o Once[commerce.Refund]) (Outcome[commerce.Refund], error) {
 	cmd := command.RefundOrder{Facts: command.FactsOf(in.Order), Actor: by.Actor, RefundID: s.newRefundID(in.Order),
 		AmountCents: in.AmountCents, Reason: in.Reason}
-	return once(ctx, s, by, o, cmd, s.refundRefused)
+	return once(ctx, s, by, o, auditPeople(by.Actor, deed{"refund_order", in.Order.StoreID, in.Order.ID}, cmd), s.refundRefused)
 }
 
 // refundRefused returns the error of a call whose refund the processor refused.

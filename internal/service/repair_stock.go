@@ -14,5 +14,5 @@ type RepairStock = command.RepairStock
 // Sales are not affected.
 func (s *Service) RepairStock(ctx context.Context, by commerce.Actor, in RepairStock) (commerce.StockMove, error) {
 	in.Actor = by.Name()
-	return act(ctx, s, by, in)
+	return act(ctx, s, by, deed{"repair_stock", in.Product.StoreID, in.Product.ProductID}, in)
 }

@@ -9,5 +9,5 @@ import (
 
 // ResendEvents sends events of a partner again, and returns how many.
 func (s *Service) ResendEvents(ctx context.Context, by commerce.Actor, partnerID string, eventIDs []string) (int, error) {
-	return act(ctx, s, by, command.ResendEvents{PartnerID: partnerID, EventIDs: eventIDs})
+	return act(ctx, s, by, deed{"resend_events", "", partnerID}, command.ResendEvents{PartnerID: partnerID, EventIDs: eventIDs})
 }

@@ -19,7 +19,7 @@ func (s *Service) RetryJob(ctx context.Context, by commerce.Actor, job commerce.
 		facts := command.FactsOf(*about.order)
 		cmd.Facts, cmd.Attempt = &facts, about.attempt
 	}
-	return act(ctx, s, by, cmd)
+	return act(ctx, s, by, deedOf("retry_job", job), cmd)
 }
 
 // subject is what a job is about.
@@ -29,11 +29,28 @@ type subject struct {
 	attempt int64 // of the delivery
 }
 
+// deedOf is what an actor does to a job. The owner of a job about an order is its store.
+func deedOf(action string, job commerce.Job) deed {
+	if isAboutOrder(job.Kind) {
+		return deed{action, job.Owner, job.ID}
+	}
+	return deed{action, "", job.ID}
+}
+
+func isAboutOrder(kind commerce.JobKind) bool {
+	switch kind {
+	case commerce.JobDeliverWebhook, commerce.JobReleaseParked, commerce.JobSandboxStep, commerce.JobSandboxCallback:
+		return false
+	}
+	return true
+}
+
 func (s *Service) subjectOf(ctx context.Context, job commerce.Job) (about subject, err error) {
+	if !isAboutOrder(job.Kind) {
+		return about, nil
+	}
 	orderID := job.Subject
 	switch job.Kind {
-	case commerce.JobDeliverWebhook, commerce.JobReleaseParked, commerce.JobSandboxStep, commerce.JobSandboxCallback:
-		return about, nil
 	case commerce.JobRefund:
 		if about.refund, err = s.reader.Refund(ctx, commerce.RefundKey{StoreID: job.Owner, RefundID: job.Subject}); err != nil {
 			return about, fmt.Errorf("refund %s: %w", job.Subject, err)

@@ -11,7 +11,7 @@ import (
 // hash is stored. The old key stops working within seconds.
 func (s *Service) RotateKey(ctx context.Context, by commerce.Actor, partnerID string, mode commerce.Mode) (key string, err error) {
 	key = s.newKey(mode)
-	_, err = act(ctx, s, by, command.RotateKey{Key: commerce.APIKey{PartnerID: partnerID, Mode: mode, Hash: commerce.HashKey(key)}})
+	_, err = act(ctx, s, by, deed{"rotate_key", "", partnerID}, command.RotateKey{Key: commerce.APIKey{PartnerID: partnerID, Mode: mode, Hash: commerce.HashKey(key)}})
 	return key, err
 }
 

@@ -18,7 +18,7 @@ func (s *Service) RotateSecret(ctx context.Context, by commerce.Actor, in Rotate
 	if in.Secret == "" {
 		in.Secret = s.newSecret()
 	}
-	e, err = act(ctx, s, by, in)
+	e, err = act(ctx, s, by, deed{"rotate_secret", "", in.PartnerID}, in)
 	return in.Secret, e, err
 }
 

@@ -13,5 +13,5 @@ type UpdatePartner = command.UpdatePartner
 // UpdatePartner changes a partner: its name, rights, limits and endpoint, and
 // whether it is suspended.
 func (s *Service) UpdatePartner(ctx context.Context, by commerce.Actor, in UpdatePartner) (commerce.Partner, error) {
-	return act(ctx, s, by, in)
+	return act(ctx, s, by, deed{"update_partner", "", in.ID}, in)
 }

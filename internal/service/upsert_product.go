@@ -17,5 +17,5 @@ func (s *Service) UpsertProduct(ctx context.Context, by Caller, in UpsertProduct
 		in.ID = s.newID(commerce.PrefixProduct)
 	}
 	in.Actor = by.Actor
-	return once(ctx, s, by, o, in, neverRefused)
+	return once(ctx, s, by, o, auditPeople(by.Actor, deed{"upsert_product", in.StoreID, in.ID}, in), neverRefused)
 }

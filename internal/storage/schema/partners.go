@@ -30,7 +30,7 @@ var Partners = Table[string, commerce.Partner]{
 	Needs:   func(n *commerce.Needs) *[]string { return &n.Partners },
 	Changes: func(c *commerce.Changes) *[]commerce.Partner { return &c.Partners },
 	Lock:    LockOnRequest,
-	Traits:  Traits{Shard: Everywhere, Collides: true},
+	Traits:  Traits{Shard: Everywhere, Collides: true, Secret: "callback_secret"},
 }
 
 // APIKeys has the newest key of each partner and mode.

@@ -102,6 +102,7 @@ type Keyed interface {
 	BindChangedKey(b Binder, r *commerce.Rows, changed int)
 
 	require(*commerce.Rows, *commerce.Needs)
+	difference(*commerce.Rows, *commerce.Changes, *Difference)
 	owners(n *commerce.Needs, add func(id string))
 }
 

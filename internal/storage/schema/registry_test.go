@@ -3,6 +3,7 @@ package schema
 import (
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 
 	"purveyor/internal/commerce"
@@ -50,6 +51,11 @@ func TestShapes(t *testing.T) {
 		met = append(met, s.Name)
 		if s.Shard != Everywhere && !slices.Contains(Split(s.Key), s.Shard) {
 			t.Errorf("%s is spread by %q, which is no column of its key", s.Name, s.Shard)
+		}
+		for _, column := range Split(s.Columns()) {
+			if secret := strings.Contains(column, "secret") || strings.Contains(column, "token") || strings.Contains(column, "password"); secret != slices.Contains(Split(s.Secret), column) {
+				t.Errorf("%s.%s: its name says whether it is a secret, and Secret says the opposite", s.Name, column)
+			}
 		}
 		for part, columns := range map[Part]string{Whole: s.Columns(), Mutable: s.Mutable, Hot: s.Hot} {
 			if _, log := d.(Appended); (log || columns == "") && part != Whole {

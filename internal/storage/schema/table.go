@@ -67,6 +67,8 @@ type Traits struct {
 	// shards would then make an update dearer: each row is looked for in a sorted
 	// list of them.
 	Counted bool
+	// Secret are the columns with a text that the audit shows only the end of.
+	Secret string
 	// Unordered: the table has no key, so the order of inserts does not matter.
 	Unordered bool
 	// Expired are the rows that sweeps delete.

@@ -1,0 +1,245 @@
+package service_test
+
+import (
+	"context"
+	"encoding/json"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"purveyor/internal/api"
+	"purveyor/internal/commerce"
+	"purveyor/internal/service"
+	"purveyor/internal/storage"
+	"purveyor/internal/storage/postgres"
+	"purveyor/internal/storage/schema/schematest"
+	"purveyor/internal/storage/sqlite"
+	"purveyor/internal/testkit/database"
+	"purveyor/internal/testkit/fixture"
+)
+
+// onBoth runs a test in a shop on each engine.
+func onBoth(t *testing.T, f func(*testing.T, *fixture.Shop, *service.Service)) {
+	for name, open := range map[string]func(*testing.T) (storage.Engine, error){
+		"sqlite": func(t *testing.T) (storage.Engine, error) { return sqlite.Open(database.SQLite(t), sqlite.Options{}) },
+		"postgres": func(t *testing.T) (storage.Engine, error) {
+			return postgres.Open(database.Postgres(t), postgres.Options{})
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			engine, err := open(t)
+			if err != nil {
+				t.Fatal(err)
+			}
+			s := fixture.Open(t, engine, nil, 2, 100)
+			f(t, s, service.New(engine.Reader(), engine, s.Committer, service.Options{Answers: api.Answers{}}))
+		})
+	}
+}
+
+// stored is a command that stores rows as they are.
+type stored commerce.Changes
+
+func (c stored) Needs() commerce.Needs { return schematest.Needs(commerce.Changes(c)) }
+
+func (c stored) Decide(*commerce.Rows, commerce.Millis) (bool, commerce.Changes, error) {
+	return true, commerce.Changes(c), nil
+}
+
+var (
+	operator = commerce.Actor{Kind: commerce.ActorOperator, ID: "ann"}
+	staff    = service.Caller{Actor: commerce.Actor{Kind: commerce.ActorStaff, ID: "usr_1", TraceID: "trace", Address: "192.0.2.1:7", Mode: commerce.Live}}
+)
+
+// anAct is what a person does, and texts of the two sides of its audit entry.
+type anAct struct {
+	name, store   string
+	do            func() error
+	before, after string // regular expressions
+}
+
+const nothing = `^\{\}$`
+
+// secrets are what must never stand in an entry.
+var secrets = []string{"s3cret-of-old", "whsec_", "s3cret", "a-password", "a-token", "sk_live_", "sk_test_"}
+
+func operatorActs(s *fixture.Shop, uses *service.Service) []anAct {
+	ctx := context.Background()
+	dead := func(id string) commerce.Job {
+		j := commerce.Job{ID: id, Slot: 1, Kind: commerce.JobDeliverWebhook, Mode: commerce.Live, Owner: fixture.PartnerID, Subject: "evt_1", State: commerce.JobDead, Error: "no answer"}
+		fixture.Do(s, stored{Jobs: []commerce.Job{j}})
+		return j
+	}
+	url, secret, limit := "https://ann:a-password@p.example/hook?key=a-token", "s3cret-of-old", int64(7)
+	return []anAct{
+		{"create_partner", "", func() error {
+			_, err := uses.CreatePartner(ctx, operator, commerce.Partner{Name: "Q", RateLimit: 9, CallbackURL: url, CallbackSecret: secret})
+			return err
+		}, nothing, `"api_keys":\{"ptn_\w+/live":\{"created_on":\d+,"hash":"sha256:[0-9a-f]{8}"\},.*"callback_secret":"set","callback_url":"https://ann:xxxxx@p.example/hook\?\.\.\.".*"name":"Q".*"rate_limit":9`},
+		{"update_partner", "", func() error {
+			_, err := uses.UpdatePartner(ctx, operator, service.UpdatePartner{ID: fixture.PartnerID, RateLimit: &limit, CallbackURL: &url, CallbackSecret: &secret})
+			return err
+		}, `"callback_secret":"set".*"rate_limit":1099511627776`, `"callback_secret":"set".*"rate_limit":7,"updated_on":\d+`},
+		{"rotate_key", "", func() error {
+			_, err := uses.RotateKey(ctx, operator, fixture.PartnerID, commerce.Live)
+			return err
+		}, `"api_keys":\{"ptn_1/live":\{.*"hash":"sha256:`, `"api_keys":\{"ptn_1/live":\{.*"hash":"sha256:`},
+		{"rotate_secret", "", func() error {
+			_, _, err := uses.RotateSecret(ctx, operator, service.RotateSecret{PartnerID: fixture.PartnerID})
+			return err
+		}, `"callback_secret":"set"`, `"previous_secret":"set".*"callback_secret":"\.\.\..{4}"`},
+		{"pause_endpoint", "", func() error { return uses.PauseEndpoint(ctx, operator, fixture.PartnerID) }, `"paused_for":""`, `"paused_for":"operator"`},
+		{"resume_endpoint", "", func() error { return uses.ResumeEndpoint(ctx, operator, fixture.PartnerID) }, `"paused_for":"operator"`, `"paused_for":""`},
+		{"test_endpoint", "", func() error { return uses.TestEndpoint(ctx, operator, fixture.PartnerID) }, nothing, `"new_events":\["webhook.test"\]`},
+		{"resend_events", "", func() error {
+			_, err := uses.ResendEvents(ctx, operator, fixture.PartnerID, []string{"evt_1", "evt_2"})
+			return err
+		}, nothing, `"new_jobs":\["deliver_webhook evt_1","deliver_webhook evt_2"\]`},
+		{"retry_job", "", func() error { _, err := uses.RetryJob(ctx, operator, dead("job_1")); return err }, `"jobs":\{"1/job_1":.*"state":"dead"`, `"state":"waiting"`},
+		{"give_up_job", "", func() error { _, err := uses.GiveUpJob(ctx, operator, dead("job_2"), "by phone"); return err }, `"state":"dead"`, `"error":".*by phone.*"state":"given_up"`},
+		{"repair_stock", fixture.StoreID, func() error {
+			_, err := uses.RepairStock(ctx, operator, service.RepairStock{Product: fixture.ProductKey(0), Reason: "test"})
+			return err
+		}, `"stock":\{"sto_1/prd_0":\{.*"moves":\d+`, `"moves":\d+`},
+		{"import_catalog", "", func() error {
+			_, err := uses.ImportCatalog(ctx, operator, fixture.Catalog(60, 50))
+			return err
+		}, `"quantity":100`, `"rows_left_out":20.*"quantity":50`},
+	}
+}
+
+func staffActs(s *fixture.Shop, uses *service.Service) []anAct {
+	ctx := context.Background()
+	paid := func(id string) commerce.Order {
+		o := fixture.Do(s, s.Report(0, 1))
+		o.Status, o.InventoryDeducted = commerce.Paid, false
+		fixture.Do(s, stored{Orders: []commerce.Order{o}, Payments: []commerce.Payment{{StoreID: o.StoreID, OrderID: o.ID, State: commerce.PaymentPaid, CapturedCents: 500, PaymentID: id}}})
+		return o
+	}
+	pickup := fixture.Do(s, s.Report(0, 1))
+	key := service.Once[commerce.Item]{Key: commerce.ReplyKey{PartnerID: "usr_1", Op: "o", Key: "k"}, Encode: func(commerce.Item) (int, []byte) { return 200, []byte("{}") }}
+	price := commerce.Cents(99)
+	return []anAct{
+		{"confirm_order", fixture.StoreID, func() error { _, err := uses.ConfirmOrder(ctx, staff, paid("pi_1")); return err }, `"status":"paid"`, `"status":"processed"`},
+		{"mark_ready", fixture.StoreID, func() error { _, err := uses.MarkReady(ctx, staff, service.MarkReady{Order: pickup}); return err }, `"status":"processed"`, `"status":"ready_for_pickup"`},
+		{"mark_picked_up", fixture.StoreID, func() error {
+			_, err := uses.MarkPickedUp(ctx, staff, service.MarkPickedUp{Order: pickup})
+			return err
+		}, `"status":"ready_for_pickup"`, `"status":"picked_up"`},
+		{"cancel_order", fixture.StoreID, func() error {
+			_, err := uses.CancelOrder(ctx, staff, service.CancelOrder{Order: paid("pi_2")}, service.Once[service.Cancelled]{})
+			return err
+		}, `"status":"paid"`, `"status":"cancelled"`},
+		{"refund_order", fixture.StoreID, func() error {
+			_, err := uses.RefundOrder(ctx, staff, service.RefundOrder{Order: paid("pi_3"), AmountCents: 200}, service.Once[commerce.Refund]{})
+			return err
+		}, `"pending_cents":0`, `"pending_cents":200`},
+		{"adjust_inventory", fixture.StoreID, func() error {
+			_, err := uses.AdjustInventory(ctx, staff, []service.Adjustment{{Product: commerce.ProductKey{ProductID: fixture.ProductID(0)}, Delta: 3}}, service.Once[[]service.Adjusted]{})
+			return err
+		}, `"quantity":`, `"quantity":`},
+		{"upsert_product", fixture.StoreID, func() error { // and again, which is a repeat
+			for range 2 {
+				if _, err := uses.UpsertProduct(ctx, staff, service.UpsertProduct{ID: fixture.ProductID(1), Name: "Rye", StoreID: fixture.StoreID, CategoryID: fixture.CategoryID, PriceCents: &price}, key); err != nil {
+					return err
+				}
+			}
+			return nil
+		}, `"price_cents":1250`, `"price_cents":99`},
+	}
+}
+
+// audited are the entries of the shop, the newest first.
+func audited(t *testing.T, s *fixture.Shop, store string) []commerce.AuditEntry {
+	t.Helper()
+	list, err := s.Engine.Reader().Audit(context.Background(), store, "", 100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return list
+}
+
+// TestAudit: each act of an operator or of staff leaves one entry, in which both sides
+// stand and no secret does.
+func TestAudit(t *testing.T) {
+	onBoth(t, func(t *testing.T, s *fixture.Shop, uses *service.Service) {
+		var tested []string
+		for actor, acts := range map[commerce.Actor][]anAct{operator: operatorActs(s, uses), staff.Actor: staffActs(s, uses)} {
+			for _, a := range acts {
+				was := len(audited(t, s, "")) + len(audited(t, s, fixture.StoreID))
+				if err := a.do(); err != nil {
+					t.Errorf("%s: %v", a.name, err)
+					continue
+				}
+				if n := len(audited(t, s, "")) + len(audited(t, s, fixture.StoreID)) - was; n != 1 {
+					t.Errorf("%s leaves %d entries", a.name, n)
+					continue
+				}
+				checkEntry(t, a, actor, audited(t, s, a.store)[0])
+				tested = append(tested, strings.ReplaceAll(a.name, "_", ""))
+			}
+		}
+		checkComplete(t, tested)
+	})
+}
+
+func checkEntry(t *testing.T, a anAct, by commerce.Actor, e commerce.AuditEntry) {
+	t.Helper()
+	if e.Actor != by.Name() || e.Action != a.name || e.Object == "" || e.StoreID != a.store || e.TraceID != by.TraceID || e.Address != by.Address || e.CreatedOn == 0 || !commerce.IsID(commerce.PrefixAudit, e.ID) {
+		t.Errorf("%s: %+v", a.name, e)
+	}
+	for side, want := range map[string]string{string(e.Before): a.before, string(e.After): a.after} {
+		if !json.Valid([]byte(side)) || !regexp.MustCompile(want).MatchString(side) {
+			t.Errorf("%s: %s, want %s", a.name, side, want)
+		}
+		for _, secret := range secrets {
+			if strings.Contains(side, secret) {
+				t.Errorf("%s shows a secret: %s", a.name, side)
+			}
+		}
+	}
+}
+
+// others are the use cases with an actor that leave no entry.
+var others = []string{
+	"FindOrder", "FindOrderByExternal", "QuoteDelivery", "Preflight", "CheckAvailability", // read
+	"RecordPayment", "RecordPaymentCallback", "RecordRefundCallback", "RecordCourierUpdate", "KeepStrayCallback", // of providers
+	"ReportOrder", "StartCheckout", // of partners alone, as the lifecycle table says
+}
+
+// checkComplete: each use case that takes an actor was tested, or is one of others.
+func checkComplete(t *testing.T, tested []string) {
+	t.Helper()
+	of := reflect.TypeFor[*service.Service]()
+	for i := range of.NumMethod() {
+		m := of.Method(i)
+		for k := range m.Type.NumIn() {
+			in := m.Type.In(k)
+			if (in == reflect.TypeFor[commerce.Actor]() || in == reflect.TypeFor[service.Caller]()) && !slices.Contains(others, m.Name) && !slices.Contains(tested, strings.ToLower(m.Name)) {
+				t.Errorf("%s takes an actor, and no act of this test is one", m.Name)
+			}
+		}
+	}
+}
+
+// TestChangesOfPartnersAreAudited: a partner that changes its key or its endpoint by
+// itself leaves an entry, too. A change that changes nothing leaves none.
+func TestChangesOfPartnersAreAudited(t *testing.T) {
+	onBoth(t, func(t *testing.T, s *fixture.Shop, uses *service.Service) {
+		ctx, by := context.Background(), fixture.Actor(commerce.Live)
+		if _, err := uses.RotateKey(ctx, by, fixture.PartnerID, commerce.Test); err != nil {
+			t.Fatal(err)
+		}
+		for range 2 {
+			if err := uses.PauseEndpoint(ctx, by, fixture.PartnerID); err != nil {
+				t.Fatal(err)
+			}
+		}
+		list := audited(t, s, "")
+		if len(list) != 2 || list[0].Action != "pause_endpoint" || list[1].Action != "rotate_key" || list[1].Actor != "partner:ptn_1/live" {
+			t.Errorf("%+v", list)
+		}
+	})
+}
