@@ -48,10 +48,7 @@ func (c stored) Decide(*commerce.Rows, commerce.Millis) (bool, commerce.Changes,
 	return true, commerce.Changes(c), nil
 }
 
-var (
-	operator = commerce.Actor{Kind: commerce.ActorOperator, ID: "ann"}
-	staff    = service.Caller{Actor: commerce.Actor{Kind: commerce.ActorStaff, ID: "usr_1", TraceID: "trace", Address: "192.0.2.1:7", Mode: commerce.Live}}
-)
+var staff = service.Caller{Actor: commerce.Actor{Kind: commerce.ActorStaff, ID: "usr_1", TraceID: "trace", Address: "192.0.2.1:7", Mode: commerce.Live}}
 
 // anAct is what a person does, and texts of the two sides of its audit entry.
 type anAct struct {
