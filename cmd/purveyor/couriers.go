@@ -7,7 +7,6 @@ import (
 	"purveyor/internal/commerce"
 	"purveyor/internal/config"
 	"purveyor/internal/env"
-	"purveyor/internal/inbound"
 	"purveyor/internal/outside/courier"
 	"purveyor/internal/outside/geocode"
 	"purveyor/internal/outside/sandbox"
@@ -79,15 +78,6 @@ func (c couriers) watched(w *warnings) courier.Fleet {
 		f.Providers[name] = courier.Watch(name, p, w.provider)
 	}
 	return f
-}
-
-// callbackReaders returns the providers as readers of their callbacks.
-func (c couriers) callbackReaders() map[string]inbound.CourierCallbacks {
-	m := map[string]inbound.CourierCallbacks{}
-	for name, p := range c.Providers {
-		m[name] = p
-	}
-	return m
 }
 
 // movers returns the sandboxes whose objects move by themselves.

@@ -3,9 +3,7 @@ package main
 import (
 	"purveyor/internal/commerce"
 	"purveyor/internal/config"
-	"purveyor/internal/effect"
 	"purveyor/internal/env"
-	"purveyor/internal/inbound"
 	"purveyor/internal/outside/payment"
 	"purveyor/internal/outside/sandbox"
 )
@@ -46,19 +44,10 @@ func newProcessors(c config.Payments, objects sandbox.Objects, baseURL string) p
 
 // forJobs returns the processors for calls by jobs. Failures of calls are reported to
 // w.
-func (p processors) forJobs(w *warnings) map[string]effect.Processor {
-	m := map[string]effect.Processor{}
+func (p processors) forJobs(w *warnings) map[string]payment.Processor {
+	m := map[string]payment.Processor{}
 	for name, processor := range p.byName {
 		m[name] = payment.Watch(name, processor, w.provider)
-	}
-	return m
-}
-
-// callbackReaders returns the processors as readers of their callbacks.
-func (p processors) callbackReaders() map[string]inbound.PaymentCallbacks {
-	m := map[string]inbound.PaymentCallbacks{}
-	for name, processor := range p.byName {
-		m[name] = processor
 	}
 	return m
 }

@@ -143,7 +143,7 @@ func newProcess(db *database, c settings, p ports, baseURL string) (*process, er
 	warnings := newWarnings()
 	fleet := couriers.watched(warnings)
 	uses := service.New(db.Reader(), db, db.committer, service.Options{Jobs: db.runner, ReplyBytes: c.RepliesMiB << 20, Processors: processors.modes, Couriers: fleet, Geocoder: geocoder})
-	callbacks := inbound.New(env.Env{}, uses, processors.callbackReaders(), couriers.callbackReaders())
+	callbacks := inbound.New(env.Env{}, uses, processors.byName, couriers.Providers)
 	o := p.options(db)
 	o.Failed, o.Processors, o.Fleet, o.Geocoder = warnings.job, processors.forJobs(warnings), fleet, geocoder
 	o.Movers, o.Post = couriers.movers(), callbacks.FromSandbox(sandbox.NewSigner(env.Env{}, objects))

@@ -48,7 +48,7 @@ type Options struct {
 	Texter  sms.Texter  // nil: texts are kept in the outbox
 
 	// Processors take payments, by the names that payments store.
-	Processors map[string]Processor
+	Processors map[string]payment.Processor
 	// Fleet delivers, and Geocoder finds the places of addresses.
 	Fleet    courier.Fleet
 	Geocoder Geocoder
@@ -58,13 +58,6 @@ type Options struct {
 	// Post sends a sandbox's callbacks to the inbound path with that name; nil: there
 	// is no sandbox.
 	Post func(ctx context.Context, to string, body []byte) error
-}
-
-// Processor is the part of a payment processor that jobs use.
-type Processor interface {
-	OpenSession(ctx context.Context, r payment.SessionRequest) (payment.Session, error)
-	ExpireSession(ctx context.Context, id string) (payment.Session, error)
-	Refund(ctx context.Context, r payment.RefundRequest) (payment.Refund, error)
 }
 
 // Geocoder finds places, as geocode.Geocoder does.

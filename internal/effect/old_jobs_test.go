@@ -155,7 +155,7 @@ func closeOldKeys(t *testing.T, engine storage.Engine, err error) {
 	uber := newDepot("uber")
 	uber.make(courier.CreateRequest{QuoteRequest: courier.QuoteRequest{Ref: commerce.DeliveryRef(oldCancel, 1)}})
 	effects := Start(Options{Queue: engine, Reads: engine.Reader(), Committer: s.Committer, Runner: s.runner("me"), Sender: s, AppendWebhook: wire.AppendWebhook, Answers: api.Answers{}, Geocoder: nowhere{},
-		Processors: map[string]Processor{"box": oldProcessor{}},
+		Processors: map[string]payment.Processor{"box": oldProcessor{}},
 		Fleet:      courier.Fleet{Providers: map[string]courier.Provider{"uber": uber}, Modes: map[commerce.Mode][]string{commerce.Test: {"uber"}}}})
 	defer s.stop(effects)
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
@@ -186,7 +186,7 @@ func closeOldKeys(t *testing.T, engine storage.Engine, err error) {
 }
 
 // oldProcessor does what it is asked.
-type oldProcessor struct{ Processor }
+type oldProcessor struct{ payment.Processor }
 
 func (oldProcessor) OpenSession(context.Context, payment.SessionRequest) (payment.Session, error) {
 	return payment.Session{ID: "cs_1", URL: "https://pay.example"}, nil

@@ -42,7 +42,7 @@ func (p payments) open(ctx context.Context, job commerce.Job) jobs.Outcome {
 // begun returns the order whose session is to be opened. If this process has just
 // saved the order, it needs no read. The request depends only on fields that never
 // change.
-func (p payments) begun(ctx context.Context, job commerce.Job) (commerce.Order, commerce.Payment, Processor, error) {
+func (p payments) begun(ctx context.Context, job commerce.Job) (commerce.Order, commerce.Payment, payment.Processor, error) {
 	if job.Order == nil || job.Payment == nil {
 		return p.load(ctx, commerce.OrderKey{StoreID: job.Owner, OrderID: job.Subject})
 	}
@@ -128,7 +128,7 @@ func (p payments) refund(ctx context.Context, job commerce.Job) jobs.Outcome {
 	return answered(p.Options, job, record, record.Failed)
 }
 
-func (p payments) load(ctx context.Context, key commerce.OrderKey) (commerce.Order, commerce.Payment, Processor, error) {
+func (p payments) load(ctx context.Context, key commerce.OrderKey) (commerce.Order, commerce.Payment, payment.Processor, error) {
 	reader := p.Reads
 	order, err := reader.Order(ctx, key)
 	if err != nil {
@@ -141,11 +141,11 @@ func (p payments) load(ctx context.Context, key commerce.OrderKey) (commerce.Ord
 	return order, paid, p.processor(paid), nil
 }
 
-func (p payments) processor(paid commerce.Payment) Processor {
+func (p payments) processor(paid commerce.Payment) payment.Processor {
 	if processor, ok := p.Processors[paid.Processor]; ok {
 		return processor
 	}
-	return notConfigured(paid.Processor)
+	return notConfigured{name: paid.Processor}
 }
 
 func (p payments) recordJob(job commerce.Job) command.RecordJob {
@@ -168,10 +168,13 @@ func deniedUs(err error) bool {
 
 // notConfigured is the error for a processor that the operator has removed from the
 // configuration.
-type notConfigured string
+type notConfigured struct {
+	payment.Processor // nil: jobs call the methods below only
+	name              string
+}
 
 func (n notConfigured) err() error {
-	return fmt.Errorf("the payment processor %q is not configured any more", string(n))
+	return fmt.Errorf("the payment processor %q is not configured any more", n.name)
 }
 
 func (n notConfigured) OpenSession(context.Context, payment.SessionRequest) (payment.Session, error) {

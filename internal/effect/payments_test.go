@@ -29,7 +29,7 @@ import (
 // far is a processor that cannot be reached while it is away, and keeps each
 // call for a while.
 type far struct {
-	Processor
+	payment.Processor
 	away  *atomic.Bool
 	takes time.Duration
 }
@@ -69,7 +69,7 @@ func taking(t *testing.T, objects *fakesandbox.Objects, test func(s *shop, v *pr
 	in(t, func(s *shop) {
 		s.admit()
 		var away atomic.Bool
-		v := s.serve(newMortal(s.Engine, 0, false), objects, func(p Processor) Processor { return far{p, &away, time.Millisecond} })
+		v := s.serve(newMortal(s.Engine, 0, false), objects, func(p payment.Processor) payment.Processor { return far{p, &away, time.Millisecond} })
 		defer v.stop()
 		test(s, v, &away)
 	})
@@ -126,7 +126,7 @@ func TestCheckoutUnreachable(t *testing.T) {
 
 // denying is a processor that refuses our credentials while it denies us.
 type denying struct {
-	Processor
+	payment.Processor
 	denies *atomic.Bool
 }
 
@@ -144,7 +144,7 @@ func TestRefundRefusedUs(t *testing.T) {
 	in(t, func(s *shop) {
 		s.admit()
 		var away, denies atomic.Bool
-		v := s.serve(newMortal(s.Engine, 0, false), nil, func(p Processor) Processor { return denying{far{p, &away, time.Millisecond}, &denies} })
+		v := s.serve(newMortal(s.Engine, 0, false), nil, func(p payment.Processor) payment.Processor { return denying{far{p, &away, time.Millisecond}, &denies} })
 		defer v.stop()
 		paid := v.paidOrder(nil, "paid", "")
 		s.eventually("the jobs of the payment", s.idle)
@@ -188,7 +188,7 @@ func TestUnreachableForGood(t *testing.T) {
 		paid := v.paidOrder(nil, "paid", "")
 		s.eventually("the jobs of the payment", s.idle)
 		away.Store(true)
-		unreachable := func(p Processor) Processor { return far{p, away, time.Millisecond} }
+		unreachable := func(p payment.Processor) payment.Processor { return far{p, away, time.Millisecond} }
 		v.ask(checkoutPath, "k", checkoutBody("")).refused(t, http.StatusConflict, "in_progress", "")
 		path := "/v1/orders/" + paid.OrderID + "/refund"
 		v.ask(path, "r", map[string]any{}).refused(t, http.StatusConflict, "in_progress", "")
@@ -272,7 +272,7 @@ func TestSlowProcessor(t *testing.T) {
 	})
 	in(t, func(s *shop) {
 		s.admit()
-		first := s.serve(newMortal(s.Engine, 0, false), nil, func(p Processor) Processor { return far{p, new(atomic.Bool), time.Hour} })
+		first := s.serve(newMortal(s.Engine, 0, false), nil, func(p payment.Processor) payment.Processor { return far{p, new(atomic.Bool), time.Hour} })
 		var wg sync.WaitGroup
 		for i := range callers {
 			wg.Go(func() {
@@ -393,7 +393,7 @@ func TestCallbacksOfTheSandbox(t *testing.T) {
 
 // ending is a processor that says this of a session that is to be ended.
 type ending struct {
-	Processor
+	payment.Processor
 	session payment.Session
 	err     error
 }
@@ -416,7 +416,7 @@ func TestEndOfASession(t *testing.T) {
 	} {
 		in(t, func(s *shop) {
 			s.admit()
-			v := s.serve(newMortal(s.Engine, 0, false), nil, func(p Processor) Processor { c.answer.Processor = p; return c.answer })
+			v := s.serve(newMortal(s.Engine, 0, false), nil, func(p payment.Processor) payment.Processor { c.answer.Processor = p; return c.answer })
 			defer v.stop()
 			order := v.ask(checkoutPath, "k", checkoutBody("")).checkedOut(s)
 			v.ask("/v1/orders/"+order.OrderID+"/cancel", "c", map[string]any{})
@@ -439,7 +439,7 @@ func TestSessionThatDoesNotEnd(t *testing.T) {
 			var told error
 			s.failed = func(_ commerce.Job, err error, _ bool) { told = err }
 			refusing := &refusesEnd{}
-			v := s.serve(newMortal(s.Engine, 0, false), nil, func(p Processor) Processor { refusing.Processor = p; return refusing })
+			v := s.serve(newMortal(s.Engine, 0, false), nil, func(p payment.Processor) payment.Processor { refusing.Processor = p; return refusing })
 			defer v.stop()
 			order := v.ask(checkoutPath, "k", checkoutBody("")).checkedOut(s)
 			v.ask("/v1/orders/"+order.OrderID+"/cancel", "c", map[string]any{})
@@ -468,7 +468,7 @@ func TestSessionThatDoesNotEnd(t *testing.T) {
 
 // refusesEnd is a processor that refuses to end sessions until over.
 type refusesEnd struct {
-	Processor
+	payment.Processor
 	over  atomic.Bool
 	times atomic.Int64
 }
@@ -488,7 +488,7 @@ func TestCallbackOfAnotherProcessor(t *testing.T) {
 	taking(t, objects, func(s *shop, v *process, _ *atomic.Bool) {
 		order := v.ask(checkoutPath, "k", checkoutBody("")).checkedOut(s)
 		v.pay(s.Payment(order).SessionID)
-		handler := web.Trace(env.Env{}, slog.New(slog.DiscardHandler), inbound.New(env.Env{}, v.uses, map[string]inbound.PaymentCallbacks{"other": v.box, "sandbox": v.box}, nil))
+		handler := web.Trace(env.Env{}, slog.New(slog.DiscardHandler), inbound.New(env.Env{}, v.uses, map[string]payment.Processor{"other": v.box, "sandbox": v.box}, nil))
 		n := objects.TakeCallbacks()[0]
 		for _, name := range []string{"other", "sandbox"} {
 			signature, err := sandbox.NewSigner(env.Env{}, objects).Sign(context.Background(), time.Now(), n.Body)

@@ -104,7 +104,7 @@ func (b mortalBatch) Save(ctx context.Context) error {
 
 // mortalProcessor is out of reach of a process that has died.
 type mortalProcessor struct {
-	Processor
+	payment.Processor
 	m *mortal
 }
 
@@ -155,7 +155,7 @@ func (s *shop) admit() { fixture.Do(s.Shop, fixture.Admit(commerce.Partner{ID: g
 
 // serve starts a process. objects are a sandbox that stands outside of the
 // database, as a real processor does; nil: it stands in it.
-func (s *shop) serve(m *mortal, objects *fakesandbox.Objects, wrap func(Processor) Processor) *process {
+func (s *shop) serve(m *mortal, objects *fakesandbox.Objects, wrap func(payment.Processor) payment.Processor) *process {
 	s.started++
 	v := &process{s: s, m: m, runner: jobs.New(env.Env{}, fmt.Sprint("process ", s.started))}
 	v.committer = commit.New(m, commit.Options{Starter: v.runner, EncodeEvent: wire.EventData})
@@ -165,7 +165,7 @@ func (s *shop) serve(m *mortal, objects *fakesandbox.Objects, wrap func(Processo
 		kept = objects
 	}
 	v.box = payment.NewSandbox(env.Env{}, kept, payURL)
-	fleet, posters := s.fleet(m), map[string]inbound.CourierCallbacks{}
+	fleet := s.fleet(m)
 	var movers map[string]sandbox.Mover
 	if s.sandboxFleet {
 		box := courier.NewSandbox(env.Env{}, kept, payURL)
@@ -175,19 +175,16 @@ func (s *shop) serve(m *mortal, objects *fakesandbox.Objects, wrap func(Processo
 		fleet.Providers["sandbox"], fleet.Modes[commerce.Test] = box, []string{"sandbox"}
 		movers = map[string]sandbox.Mover{courier.SandboxObjects: box}
 	}
-	for name, p := range fleet.Providers {
-		posters[name] = p
-	}
 	v.uses = service.New(m.Reader(), m, v.committer, service.Options{Jobs: v.runner, Couriers: fleet, Geocoder: nowhere{}, Processors: map[commerce.Mode]string{commerce.Test: "sandbox"}})
-	notices := inbound.New(env.Env{}, v.uses, map[string]inbound.PaymentCallbacks{"sandbox": v.box}, posters)
+	notices := inbound.New(env.Env{}, v.uses, map[string]payment.Processor{"sandbox": v.box}, fleet.Providers)
 	v.post = notices.FromSandbox(sandbox.NewSigner(env.Env{}, kept))
 	v.inbound = web.Trace(env.Env{}, slog.New(slog.DiscardHandler), notices)
-	var processor Processor = mortalProcessor{v.box, m}
+	var processor payment.Processor = mortalProcessor{v.box, m}
 	if wrap != nil {
 		processor = wrap(processor)
 	}
 	v.effects = Start(Options{Queue: m, Reads: m.Reader(), Committer: v.committer, Runner: v.runner, Sender: s, AppendWebhook: wire.AppendWebhook, Answers: api.Answers{},
-		Processors: map[string]Processor{"sandbox": processor}, Post: v.post, Fleet: fleet, Movers: movers, Geocoder: nowhere{}, Failed: s.failed})
+		Processors: map[string]payment.Processor{"sandbox": processor}, Post: v.post, Fleet: fleet, Movers: movers, Geocoder: nowhere{}, Failed: s.failed})
 	partners := api.New(m.Reader(), m, v.uses, api.Options{})
 	v.api = web.Trace(env.Env{}, slog.New(slog.DiscardHandler), partners.Handler())
 	return v

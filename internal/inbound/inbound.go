@@ -5,55 +5,74 @@ package inbound
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"slices"
 	"strings"
 
 	"purveyor/internal/commerce"
 	"purveyor/internal/env"
+	"purveyor/internal/outside/courier"
 	"purveyor/internal/outside/payment"
 	"purveyor/internal/service"
 	"purveyor/internal/web"
 )
 
-// Prefix of the paths that callbacks are posted to; what follows names the
-// provider, as in /inbound/payments/stripe.
-const (
-	Prefix       = "/inbound/"
-	paymentsPath = Prefix + "payments/"
-	couriersPath = Prefix + "couriers/"
-)
+// Prefix of the paths that callbacks are posted to. The name of the provider follows,
+// as in /inbound/payments/stripe.
+const Prefix = "/inbound/"
 
-// PaymentsPath is where a processor posts its callbacks to.
-func PaymentsPath(processor string) string { return paymentsPath + processor }
+// PaymentsPath is the path of a processor's callbacks.
+func PaymentsPath(processor string) string { return Prefix + "payments/" + processor }
 
-// CouriersPath is where a courier provider posts its callbacks to.
-func CouriersPath(provider string) string { return couriersPath + provider }
-
-// PaymentCallbacks reads what a processor has posted, as payment.Processor does.
-type PaymentCallbacks interface {
-	ReadCallback(ctx context.Context, header http.Header, body []byte) ([]payment.Callback, error)
-	callbackForm
-}
-
-// callbackForm says by what the callbacks of a provider are known before they are
-// read.
-type callbackForm interface {
-	CallbackForm() (headers []string, maxBytes int)
-}
+// CouriersPath is the path of a courier provider's callbacks.
+func CouriersPath(provider string) string { return Prefix + "couriers/" + provider }
 
 // Inbound takes callbacks.
 type Inbound struct {
-	env      env.Env
-	service  *service.Service
-	payments map[string]PaymentCallbacks
-	couriers map[string]CourierCallbacks
-	bodies   *web.Bodies
+	env     env.Env
+	service *service.Service
+	posters map[string]poster // by path
+	bodies  *web.Bodies
 }
 
-// New makes one that takes the callbacks of these processors and couriers.
-func New(e env.Env, s *service.Service, payments map[string]PaymentCallbacks, couriers map[string]CourierCallbacks) *Inbound {
-	return &Inbound{env: e, service: s, payments: payments, couriers: couriers, bodies: web.NewStrangersBodies(e)}
+// poster is a provider that posts callbacks.
+type poster struct {
+	name string
+	// form returns what every callback of the provider has, as
+	// payment.Processor.CallbackForm says.
+	form func() (headers []string, maxBytes int)
+	take func(ctx context.Context, by commerce.Actor, header http.Header, body []byte) error
+}
+
+// New takes the callbacks of these processors and couriers, by their names.
+func New(e env.Env, s *service.Service, payments map[string]payment.Processor, couriers map[string]courier.Provider) *Inbound {
+	in := &Inbound{env: e, service: s, posters: map[string]poster{}, bodies: web.NewStrangersBodies(e)}
+	for name, p := range payments {
+		in.posters[PaymentsPath(name)] = poster{name, p.CallbackForm, takeEach[*payment.BadCallback](p.ReadCallback, in.payment)}
+	}
+	for name, p := range couriers {
+		in.posters[CouriersPath(name)] = poster{name, p.CallbackForm, takeEach[*courier.BadCallback](p.ReadCallback, in.courier)}
+	}
+	return in
+}
+
+// takeEach reads the callbacks of a body, and records one after the other. Bad is the
+// type of error with which the port refuses a body.
+func takeEach[Bad error, C any](read func(context.Context, http.Header, []byte) ([]C, error),
+	record func(ctx context.Context, by commerce.Actor, c C, body []byte) error) func(context.Context, commerce.Actor, http.Header, []byte) error {
+	return func(ctx context.Context, by commerce.Actor, header http.Header, body []byte) error {
+		callbacks, err := read(ctx, header, body)
+		if bad, ok := errors.AsType[Bad](err); ok {
+			return badCallback(bad.Error())
+		}
+		for _, c := range callbacks {
+			if err == nil {
+				err = record(ctx, by, c, body)
+			}
+		}
+		return err
+	}
 }
 
 // ServeHTTP answers {"ok":true} once a callback is on record. Refusals: 400 for a
@@ -70,42 +89,22 @@ func (in *Inbound) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 }
 
 func (in *Inbound) take(w *web.Writer, r *http.Request) error {
-	form, record := in.recorder(r.URL.Path)
+	from, known := in.posters[r.URL.Path]
 	switch {
-	case record == nil:
+	case !known:
 		return commerce.NotFound("path")
 	case r.Method != http.MethodPost:
 		w.Header().Set("Allow", http.MethodPost)
 		return &web.Error{Status: http.StatusMethodNotAllowed, Code: "method_not_allowed", Message: r.Method + " is not allowed on this path"}
 	}
-	headers, maxBytes := form.CallbackForm()
+	headers, maxBytes := from.form()
 	if !slices.ContainsFunc(headers, func(name string) bool { return r.Header.Get(name) != "" }) {
-		return &web.Error{Status: http.StatusBadRequest, Code: "bad_notice", Message: "The notice is not signed: the header " + strings.Join(headers, " or ") + " is missing"}
+		return badCallback("The notice is not signed: the header " + strings.Join(headers, " or ") + " is missing")
 	}
-	return in.bodies.Decode(w, r, web.Address(r), maxBytes, func(body []byte) error { return record(w, r, body) })
+	by := commerce.Actor{Kind: commerce.ActorProvider, ID: from.name, TraceID: w.TraceID}
+	return in.bodies.Decode(w, r, web.Address(r), maxBytes, func(body []byte) error { return from.take(r.Context(), by, r.Header, body) })
 }
 
-// recorder is the provider whose callbacks are posted to a path, and what records
-// them; nil: nothing is posted there.
-func (in *Inbound) recorder(path string) (callbackForm, func(w *web.Writer, r *http.Request, body []byte) error) {
-	if name, ok := strings.CutPrefix(path, paymentsPath); ok && in.payments[name] != nil {
-		return in.payments[name], func(w *web.Writer, r *http.Request, body []byte) error {
-			return in.takePayment(w, r, name, in.payments[name], body)
-		}
-	}
-	if name, ok := strings.CutPrefix(path, couriersPath); ok && in.couriers[name] != nil {
-		return in.couriers[name], func(w *web.Writer, r *http.Request, body []byte) error {
-			return in.takeCourier(w, r, name, in.couriers[name], body)
-		}
-	}
-	return nil, nil
-}
-
-func badCallback(err error) error {
-	return &web.Error{Status: http.StatusBadRequest, Code: "bad_notice", Message: err.Error()}
-}
-
-// provider is the actor of what a provider tells.
-func provider(name, traceID string) commerce.Actor {
-	return commerce.Actor{Kind: commerce.ActorProvider, ID: name, TraceID: traceID}
+func badCallback(message string) error {
+	return &web.Error{Status: http.StatusBadRequest, Code: "bad_notice", Message: message}
 }

@@ -15,7 +15,10 @@ import (
 )
 
 // quiet is a processor whose callbacks say nothing.
-type quiet struct{ read int }
+type quiet struct {
+	payment.Processor
+	read int
+}
 
 func (*quiet) CallbackForm() (headers []string, maxBytes int) {
 	return []string{"X-Signature", "X-Old-Signature"}, 64 << 10
@@ -42,7 +45,7 @@ func (c *counted) Read(b []byte) (int, error) {
 // of its provider is not handed on.
 func TestCallbacksAreBounded(t *testing.T) {
 	q := &quiet{}
-	handler := web.Trace(env.Env{}, slog.New(slog.DiscardHandler), New(env.Env{}, nil, map[string]PaymentCallbacks{"quiet": q}, nil))
+	handler := web.Trace(env.Env{}, slog.New(slog.DiscardHandler), New(env.Env{}, nil, map[string]payment.Processor{"quiet": q}, nil))
 	for _, c := range []struct {
 		header string
 		size   int

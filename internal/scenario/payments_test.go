@@ -45,11 +45,11 @@ func (w *world) wire() {
 	fleet := w.newCouriers(objects)
 	w.service = service.New(w.engine.Reader(), w.engine, w.commit, service.Options{Jobs: impatient{w.runner, w}, Now: w.clock.Now, ReplyBytes: replyBytes,
 		Processors: map[commerce.Mode]string{commerce.Test: sandboxName}, Couriers: fleet, Geocoder: knownPlaces})
-	callbacks := inbound.New(env.Env{}, w.service, map[string]inbound.PaymentCallbacks{sandboxName: w.sandbox},
-		map[string]inbound.CourierCallbacks{sandboxName: w.road})
+	callbacks := inbound.New(env.Env{}, w.service, map[string]payment.Processor{sandboxName: w.sandbox},
+		map[string]courier.Provider{sandboxName: w.road})
 	w.line = &lineTo{Sandbox: w.sandbox}
 	w.effects = effect.Start(effect.Options{Queue: w.engine, Reads: w.engine.Reader(), Committer: w.commit, Runner: w.runner, AppendWebhook: wire.AppendWebhook, Answers: api.Answers{},
-		Processors: map[string]effect.Processor{sandboxName: w.line}, Fleet: fleet, Geocoder: knownPlaces,
+		Processors: map[string]payment.Processor{sandboxName: w.line}, Fleet: fleet, Geocoder: knownPlaces,
 		Movers: map[string]sandbox.Mover{courier.SandboxObjects: w.road}, Post: callbacks.FromSandbox(w.signer)})
 	w.partners = api.New(w.engine.Reader(), w.engine, w.service, api.Options{Now: w.clock.Now})
 	w.api = w.partners.Handler()

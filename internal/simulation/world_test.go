@@ -93,9 +93,9 @@ func (w *world) serve() {
 	}
 	fleet := courier.Fleet{Providers: map[string]courier.Provider{sandboxes: couriers{road, w, e}}, Modes: map[commerce.Mode][]string{commerce.Test: {sandboxes}}}
 	uses := service.New(engine.Reader(), engine, committer, service.Options{Env: e, Jobs: runner, Processors: map[commerce.Mode]string{commerce.Test: sandboxes}, Couriers: fleet, Geocoder: geocode.Offline{}})
-	callbacks := inbound.New(e, uses, map[string]inbound.PaymentCallbacks{sandboxes: box}, map[string]inbound.CourierCallbacks{sandboxes: road})
+	callbacks := inbound.New(e, uses, map[string]payment.Processor{sandboxes: box}, map[string]courier.Provider{sandboxes: road})
 	effect.Start(effect.Options{Env: e, Queue: engine, Reads: engine.Reader(), Committer: committer, Runner: runner, Sender: partner{w, e}, AppendWebhook: wire.AppendWebhook, Answers: api.Answers{},
-		Processors: map[string]effect.Processor{sandboxes: processor{box, w, e}}, Fleet: fleet, Geocoder: geocode.Offline{},
+		Processors: map[string]payment.Processor{sandboxes: processor{box, w, e}}, Fleet: fleet, Geocoder: geocode.Offline{},
 		Movers: map[string]sandbox.Mover{courier.SandboxObjects: road}, Post: callbacks.FromSandbox(sandbox.NewSigner(e, objects))})
 	partners := api.New(engine.Reader(), engine, uses, api.Options{Env: e})
 	v := &server{process: p}
