@@ -18,7 +18,7 @@ import (
 )
 
 // couriers are the calls to courier providers.
-type couriers struct{ Options }
+type couriers struct{ ledger }
 
 // settling is how long after its latest call a provider may still create the
 // delivery, whatever it answers meanwhile: the longest time of an attempt, plus the
@@ -48,19 +48,19 @@ func (c couriers) dispatch(ctx context.Context, job commerce.Job) jobs.Outcome {
 	orderID, attempt, _ := commerce.ParseDeliveryRef(job.Subject)
 	order, delivery, err := c.load(ctx, commerce.OrderKey{StoreID: job.Owner, OrderID: orderID})
 	if err != nil {
-		return c.ledger().retryAfterLease(job, err)
+		return c.retryAfterLease(job, err)
 	}
 	record := command.RecordDelivery{RecordJob: command.RecordJob{Job: job, Delays: commerce.DispatchDelays, Jitter: c.Env.Jitter()},
 		Facts: command.FactsOf(order), Attempt: attempt}
 	if delivery.State != commerce.DeliveryDispatching || delivery.Attempt != attempt { // a callback was faster
-		return answered(c.Options, job, record, nil)
+		return c.answered(job, record, nil)
 	}
 	d := dispatching{couriers: c, job: job, order: order, delivery: delivery}
 	if d.request, record.Reach, err = c.request(ctx, order, delivery); outage(err) {
-		return c.ledger().retryAfterLease(job, err)
+		return c.retryAfterLease(job, err)
 	} else if err != nil {
 		record.Failed = err
-		return answered(c.Options, job, record, err)
+		return c.answered(job, record, err)
 	}
 	made, name, err := d.ask(ctx)
 	refusal, refused := errors.AsType[*courier.Refusal](err)
@@ -75,7 +75,7 @@ func (c couriers) dispatch(ctx context.Context, job commerce.Job) jobs.Outcome {
 	default:
 		record.Failed, record.Told = err, forPartners(err)
 	}
-	return answered(c.Options, job, record, err)
+	return c.answered(job, record, err)
 }
 
 // forPartners returns the text about a failure that partners may read.
@@ -242,11 +242,11 @@ func (c couriers) request(ctx context.Context, order commerce.Order, d commerce.
 func (c couriers) cancel(ctx context.Context, job commerce.Job) jobs.Outcome {
 	order, delivery, err := c.load(ctx, commerce.OrderKey{StoreID: job.Owner, OrderID: job.Subject})
 	if err != nil {
-		return c.ledger().retryAfterLease(job, err)
+		return c.retryAfterLease(job, err)
 	}
 	refundID, err := service.CancelRefund(ctx, c.Reads, job, order)
 	if err != nil {
-		return c.ledger().retryAfterLease(job, err)
+		return c.retryAfterLease(job, err)
 	}
 	record := command.RecordDeliveryCancelled{RecordJob: command.RecordJob{Job: job, Delays: commerce.CancelDelays, Jitter: c.Env.Jitter()},
 		Facts: command.FactsOf(order), RefundID: refundID}
@@ -254,10 +254,10 @@ func (c couriers) cancel(ctx context.Context, job commerce.Job) jobs.Outcome {
 	switch {
 	case delivery.State == commerce.DeliveryOver && !delivery.Unsure(), delivery.Provider == "":
 		record.Cancelled = delivery.Status == commerce.CourierCancelled
-		return answered(c.Options, job, record, nil)
+		return c.answered(job, record, nil)
 	case !known:
 		record.Failed = notOfFleet(delivery.Provider)
-		return answered(c.Options, job, record, record.Failed)
+		return c.answered(job, record, record.Failed)
 	}
 	now, err := provider.Cancel(ctx, courier.KeyOf(delivery))
 	refusal, refused := errors.AsType[*courier.Refusal](err)
@@ -270,7 +270,7 @@ func (c couriers) cancel(ctx context.Context, job commerce.Job) jobs.Outcome {
 	default:
 		record.Failed = err
 	}
-	return answered(c.Options, job, record, record.Failed)
+	return c.answered(job, record, record.Failed)
 }
 
 func notOfFleet(name string) error {
@@ -282,9 +282,9 @@ func notOfFleet(name string) error {
 func (c couriers) tell(ctx context.Context, job commerce.Job) jobs.Outcome {
 	order, err := c.Reads.Order(ctx, commerce.OrderKey{StoreID: job.Owner, OrderID: job.Subject})
 	if err != nil {
-		return c.ledger().retryAfterLease(job, err)
+		return c.retryAfterLease(job, err)
 	}
-	return succeeded(c.Env, c.Committer, command.SendCourierUpdate{Facts: command.FactsOf(order), Job: job.Key()})
+	return succeeded(c.ledger, command.SendCourierUpdate{Facts: command.FactsOf(order), Job: job.Key()})
 }
 
 // check asks the provider for a delivery without recent callbacks, because these may
@@ -293,7 +293,7 @@ func (c couriers) check(ctx context.Context, job commerce.Job) jobs.Outcome {
 	orderID, attempt, _ := commerce.ParseDeliveryRef(job.Subject)
 	order, delivery, err := c.load(ctx, commerce.OrderKey{StoreID: job.Owner, OrderID: orderID})
 	if err != nil {
-		return c.ledger().retryAfterLease(job, err)
+		return c.retryAfterLease(job, err)
 	}
 	record := command.RecordCheck{Job: job, Record: command.RecordCourierUpdate{Facts: command.FactsOf(order), Attempt: attempt,
 		Provider: delivery.Provider, TraceID: delivery.TraceID}}
@@ -306,7 +306,7 @@ func (c couriers) check(ctx context.Context, job commerce.Job) jobs.Outcome {
 			record.Update = &news
 		}
 	}
-	return succeeded(c.Env, c.Committer, record)
+	return succeeded(c.ledger, record)
 }
 
 func (c couriers) load(ctx context.Context, key commerce.OrderKey) (commerce.Order, commerce.Delivery, error) {

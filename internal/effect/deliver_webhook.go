@@ -17,18 +17,12 @@ import (
 // webhooks delivers events to the callback URLs of partners.
 type webhooks struct {
 	ledger
-	queue      storage.Queue
-	reader     Reads
-	sender     Sender
-	body       func(b []byte, e commerce.WebhookEvent) []byte
 	recipients *recipients
 	tries      *tries
 }
 
-func newWebhooks(o Options, l ledger) *webhooks {
-	return &webhooks{ledger: l, queue: o.Queue, reader: o.Reads, sender: o.Sender, body: o.AppendWebhook,
-		recipients: &recipients{env: o.Env, reader: o.Reads, known: map[string]*entry{}},
-		tries:      newTries(o.Env, o.Committer)}
+func newWebhooks(l ledger) *webhooks {
+	return &webhooks{l, &recipients{env: l.Env, reader: l.Reads, known: map[string]*entry{}}, newTries(l.Env, l.Committer)}
 }
 
 // deliver makes one attempt, unless the partner is suspended, or the endpoint holds
@@ -64,10 +58,10 @@ func (w *webhooks) event(ctx context.Context, job commerce.Job) (commerce.Webhoo
 	uncut := context.WithoutCancel(ctx)
 	if end, ok := ctx.Deadline(); ok {
 		var cancel context.CancelFunc
-		uncut, cancel = w.env.WithDeadline(uncut, end)
+		uncut, cancel = w.Env.WithDeadline(uncut, end)
 		defer cancel()
 	}
-	found, err := w.reader.WebhookEvents(uncut, []commerce.EventKey{eventKey(job)})
+	found, err := w.Reads.WebhookEvents(uncut, []commerce.EventKey{eventKey(job)})
 	event, ok := found[eventKey(job)]
 	return event, ok, err
 }
@@ -76,12 +70,12 @@ func (w *webhooks) event(ctx context.Context, job commerce.Job) (commerce.Webhoo
 const roomBeside = 256
 
 func (w *webhooks) send(ctx context.Context, job commerce.Job, p recipient, event commerce.WebhookEvent) jobs.Outcome {
-	at := commerce.MillisOf(w.env.Now())
-	result := w.sender.Send(ctx, webhook.Request{
-		URL: p.partner.CallbackURL, ID: event.ID, Body: w.body(make([]byte, 0, len(event.Data)+roomBeside), event), At: at,
+	at := commerce.MillisOf(w.Env.Now())
+	result := w.Sender.Send(ctx, webhook.Request{
+		URL: p.partner.CallbackURL, ID: event.ID, Body: w.AppendWebhook(make([]byte, 0, len(event.Data)+roomBeside), event), At: at,
 		Secret: p.partner.CallbackSecret, PreviousSecret: p.endpoint.Previous(at),
 	})
-	try := command.WebhookTry{Job: job, RetryAfter: result.RetryAfter, Jitter: w.env.Jitter(),
+	try := command.WebhookTry{Job: job, RetryAfter: result.RetryAfter, Jitter: w.Env.Jitter(),
 		Attempt: commerce.WebhookAttempt{PartnerID: event.PartnerID, EventID: event.ID, URL: withoutPassword(p.partner.CallbackURL),
 			At: at, TookMs: result.TookMs, Status: result.Status, Error: result.Error, Answer: result.Answer}}
 	delivered := try.Attempt.Delivered()
@@ -113,11 +107,11 @@ func withoutPassword(text string) string {
 // park leaves a job with its endpoint. If the endpoint no longer holds its jobs, the
 // job is due at once.
 func (w *webhooks) park(job commerce.Job) jobs.Outcome {
-	return jobs.Outcome{Record: jobs.Recording(w.env, func(ctx context.Context) (commerce.Job, error) {
-		parked, err := commit.Do(ctx, w.committer, command.ParkJobs{PartnerID: job.Owner, Jobs: []commerce.Job{job}})
+	return jobs.Outcome{Record: jobs.Recording(w.Env, func(ctx context.Context) (commerce.Job, error) {
+		parked, err := commit.Do(ctx, w.Committer, command.ParkJobs{PartnerID: job.Owner, Jobs: []commerce.Job{job}})
 		if err == nil && parked == 0 {
 			w.recipients.forget(job.Owner)
-			w.runner.Wake()
+			w.Runner.Wake()
 		}
 		return commerce.Job{}, err
 	})}
@@ -140,16 +134,16 @@ func (w *webhooks) release(ctx context.Context, job commerce.Job) jobs.Outcome {
 		if commerce.Parks(p.partner, p.endpoint) { // it is held again; a later release makes them due
 			return w.done(job)
 		}
-		n, err := w.queue.ReleaseParked(ctx, job.Owner, releaseAtOnce)
+		n, err := w.Queue.ReleaseParked(ctx, job.Owner, releaseAtOnce)
 		if err != nil {
 			return w.retryAfterLease(job, err)
 		}
-		w.runner.Wake()
+		w.Runner.Wake()
 		if n < releaseAtOnce {
 			return w.done(job)
 		}
 	}
-	return jobs.Outcome{Record: jobs.Recording(w.env, func(ctx context.Context) (commerce.Job, error) {
+	return jobs.Outcome{Record: jobs.Recording(w.Env, func(ctx context.Context) (commerce.Job, error) {
 		return commerce.Job{}, w.Return(ctx, []commerce.Job{job})
 	})}
 }

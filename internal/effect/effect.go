@@ -94,10 +94,9 @@ var pools = map[jobs.Pool]int{webhookPool: 256, messagePool: 32, paymentPool: 64
 
 // Start begins to do jobs. The jobs of new commits start at once.
 func Start(o Options) *Effects {
-	ledger := o.ledger()
-	w := newWebhooks(o, ledger)
-	m, p, c, s := messages{o}, payments{o}, couriers{o}, sandboxes{o}
-	o.Runner.Handle(jobs.Options{Queue: queue{o.Queue, o.Reads}, Ledger: ledger, Failed: o.Failed, Pools: pools, Kinds: map[commerce.JobKind]jobs.Kind{
+	l := ledger{&o}
+	w, m, p, c, s := newWebhooks(l), messages{l}, payments{l}, couriers{l}, sandboxes{l}
+	o.Runner.Handle(jobs.Options{Queue: queue{o.Queue, o.Reads}, Ledger: l, Failed: o.Failed, Pools: pools, Kinds: map[commerce.JobKind]jobs.Kind{
 		commerce.JobDeliverWebhook:  {Do: w.deliver, Pool: webhookPool, Width: webhookWidth},
 		commerce.JobReleaseParked:   {Do: w.release, Pool: webhookPool, Width: 1},
 		commerce.JobMailReady:       {Do: m.mailReady, Pool: messagePool, Width: messageWidth},
@@ -139,8 +138,6 @@ func (e *Effects) Stop(ctx context.Context) {
 	e.runner.Stop(ctx)
 }
 
-func (o Options) ledger() ledger { return ledger{o.Env, o.Committer, o.Runner} }
-
 // queue is storage as the runner uses it.
 type queue struct {
 	storage.Queue
@@ -181,19 +178,15 @@ func (q queue) NextDue(ctx context.Context, now commerce.Millis) (bool, commerce
 	return q.reader.NextDue(ctx, now)
 }
 
-// ledger changes jobs on behalf of the runner.
-type ledger struct {
-	env       env.Env
-	committer *commit.Committer
-	runner    *jobs.Runner
-}
+// ledger changes jobs, on behalf of the runner and as outcomes of attempts.
+type ledger struct{ *Options }
 
 const returnAtOnce = 500 // jobs per command
 
 // Return implements jobs.Ledger.
 func (l ledger) Return(ctx context.Context, list []commerce.Job) error {
 	for part := range slices.Chunk(list, returnAtOnce) {
-		if _, err := commit.Do(ctx, l.committer, command.ReturnJobs{Jobs: part}); err != nil {
+		if _, err := commit.Do(ctx, l.Committer, command.ReturnJobs{Jobs: part}); err != nil {
 			return err
 		}
 	}
@@ -202,14 +195,14 @@ func (l ledger) Return(ctx context.Context, list []commerce.Job) error {
 
 // Take implements jobs.Ledger.
 func (l ledger) Take(ctx context.Context, key commerce.JobKey) (commerce.Job, bool, bool, error) {
-	taken, err := commit.Do(ctx, l.committer, command.TakeJob{Job: key, Worker: l.runner.Worker})
+	taken, err := commit.Do(ctx, l.Committer, command.TakeJob{Job: key, Worker: l.Runner.Worker})
 	return taken.Job, taken.There, taken.Taken, err
 }
 
 // Fail implements jobs.Ledger. It writes the job only, because its subject may be
 // unreadable.
 func (l ledger) Fail(ctx context.Context, job commerce.Job, err error) (commerce.Job, error) {
-	return commit.Do(ctx, l.committer, command.RecordJob{Job: job, Failed: err, Delays: job.Kind.Delays(), Jitter: l.env.Jitter()})
+	return commit.Do(ctx, l.Committer, command.RecordJob{Job: job, Failed: err, Delays: job.Kind.Delays(), Jitter: l.Env.Jitter()})
 }
 
 // retryAfterLease is the outcome of an attempt that could not read the job's subject.
@@ -220,7 +213,7 @@ func (l ledger) retryAfterLease(job commerce.Job, err error) jobs.Outcome {
 		slog.Error("a job waits for the database", "kind", job.Kind, "job", job.ID, "error", err)
 		return jobs.Outcome{Err: err}
 	}
-	return jobs.Outcome{Err: err, Record: jobs.Recording(l.env, func(ctx context.Context) (commerce.Job, error) { return l.Fail(ctx, job, err) })}
+	return jobs.Outcome{Err: err, Record: jobs.Recording(l.Env, func(ctx context.Context) (commerce.Job, error) { return l.Fail(ctx, job, err) })}
 }
 
 // outage reports whether an error says that the database is away, or too slow.
@@ -231,31 +224,31 @@ func outage(err error) bool {
 
 // done ends a job that has nothing to do.
 func (l ledger) done(job commerce.Job) jobs.Outcome {
-	return succeeded(l.env, l.committer, command.RecordJob{Job: job})
+	return succeeded(l, command.RecordJob{Job: job})
 }
 
 // succeeded is the outcome of an attempt that ended or postponed the job, with the
 // command that records it.
-func succeeded[R any](e env.Env, c *commit.Committer, record commit.Command[R]) jobs.Outcome {
-	return jobs.Outcome{Record: jobs.Recording(e, func(ctx context.Context) (commerce.Job, error) {
-		_, err := commit.Do(ctx, c, record)
+func succeeded[R any](l ledger, record commit.Command[R]) jobs.Outcome {
+	return jobs.Outcome{Record: jobs.Recording(l.Env, func(ctx context.Context) (commerce.Job, error) {
+		_, err := commit.Do(ctx, l.Committer, record)
 		return commerce.Job{}, err
 	})}
 }
 
 // outcome is the outcome of an attempt that failed or, if failed is nil, succeeded.
 // The command returns the job in its new state.
-func outcome(o Options, record commit.Command[commerce.Job], failed error) jobs.Outcome {
-	return jobs.Outcome{Err: failed, Record: jobs.Recording(o.Env, func(ctx context.Context) (commerce.Job, error) {
-		return commit.Do(ctx, o.Committer, record)
+func (l ledger) outcome(record commit.Command[commerce.Job], failed error) jobs.Outcome {
+	return jobs.Outcome{Err: failed, Record: jobs.Recording(l.Env, func(ctx context.Context) (commerce.Job, error) {
+		return commit.Do(ctx, l.Committer, record)
 	})}
 }
 
 // answered is the outcome of an attempt for which a call may wait. The command that
 // records it also decides the call's answer.
-func answered(o Options, job commerce.Job, record commit.Command[command.Recorded], failed error) jobs.Outcome {
-	return jobs.Outcome{Err: failed, Record: jobs.Recording(o.Env, func(ctx context.Context) (commerce.Job, error) {
-		recorded, err := commit.Do(ctx, o.Committer, service.Answering(o.Answers, job, record))
+func (l ledger) answered(job commerce.Job, record commit.Command[command.Recorded], failed error) jobs.Outcome {
+	return jobs.Outcome{Err: failed, Record: jobs.Recording(l.Env, func(ctx context.Context) (commerce.Job, error) {
+		recorded, err := commit.Do(ctx, l.Committer, service.Answering(l.Answers, job, record))
 		return recorded.Job, err
 	})}
 }

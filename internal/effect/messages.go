@@ -13,7 +13,7 @@ import (
 )
 
 // messages are e-mails and texts about an order.
-type messages struct{ Options }
+type messages struct{ ledger }
 
 // orderMessage is a message before it is known whether it can be sent.
 type orderMessage struct {
@@ -49,15 +49,15 @@ func (ms messages) textPaid(ctx context.Context, job commerce.Job) jobs.Outcome 
 func (ms messages) do(ctx context.Context, job commerce.Job, write func(commerce.Order, commerce.Store) orderMessage) jobs.Outcome {
 	order, err := ms.order(ctx, job)
 	if err != nil {
-		return ms.ledger().retryAfterLease(job, err)
+		return ms.retryAfterLease(job, err)
 	}
 	store, err := ms.Reads.Store(ctx, job.Owner)
 	if err != nil {
-		return ms.ledger().retryAfterLease(job, err)
+		return ms.retryAfterLease(job, err)
 	}
 	it := write(order, store)
 	if slices.Contains(it.moot, order.Status) {
-		return ms.ledger().done(job)
+		return ms.done(job)
 	}
 	record := command.RecordMessage{
 		RecordJob: command.RecordJob{Job: job, Delays: commerce.MessageDelays, Jitter: ms.Env.Jitter()},
@@ -75,14 +75,14 @@ func (ms messages) do(ctx context.Context, job commerce.Job, write func(commerce
 		reason, err := ms.allow(ctx, job, record.Facts, it)
 		switch {
 		case err != nil:
-			return ms.ledger().retryAfterLease(job, err)
+			return ms.retryAfterLease(job, err)
 		case reason != "":
 			record.Kept = kept(it.message, reason)
 		default:
 			record.Failed = send(ctx)
 		}
 	}
-	return outcome(ms.Options, record, record.Failed)
+	return ms.outcome(record, record.Failed)
 }
 
 // allow counts an e-mail to a customer. It returns a reason if the e-mail exceeds a

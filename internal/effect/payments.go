@@ -15,7 +15,7 @@ import (
 )
 
 // payments are the calls to payment processors.
-type payments struct{ Options }
+type payments struct{ ledger }
 
 // sessionLife is how long a customer has to pay. It is counted from the order, so
 // that a repeated call asks for the same session; processors end sessions after 24
@@ -27,7 +27,7 @@ const sessionLife = 23 * time.Hour
 func (p payments) open(ctx context.Context, job commerce.Job) jobs.Outcome {
 	order, paid, processor, err := p.begun(ctx, job)
 	if err != nil {
-		return p.ledger().retryAfterLease(job, err)
+		return p.retryAfterLease(job, err)
 	}
 	record := command.RecordPaymentSession{RecordJob: p.recordJob(job), Facts: command.FactsOf(order)}
 	session, err := processor.OpenSession(ctx, sessionRequest(order, paid))
@@ -36,7 +36,7 @@ func (p payments) open(ctx context.Context, job commerce.Job) jobs.Outcome {
 		// If an earlier attempt opened a session, no customer has seen its page.
 		record.Refused, record.Failed = commerce.ProcessorRefusesUs, nil
 	}
-	return answered(p.Options, job, record, record.Failed)
+	return p.answered(job, record, record.Failed)
 }
 
 // begun returns the order whose session is to be opened. If this process has just
@@ -86,7 +86,7 @@ func doorOf(a *commerce.DeliveryAddress) (lines []string) {
 func (p payments) expire(ctx context.Context, job commerce.Job) jobs.Outcome {
 	order, paid, processor, err := p.load(ctx, commerce.OrderKey{StoreID: job.Owner, OrderID: job.Subject})
 	if err != nil {
-		return p.ledger().retryAfterLease(job, err)
+		return p.retryAfterLease(job, err)
 	}
 	session, err := processor.ExpireSession(ctx, paid.SessionID)
 	key, facts := job.Key(), command.FactsOf(order)
@@ -94,14 +94,14 @@ func (p payments) expire(ctx context.Context, job commerce.Job) jobs.Outcome {
 	case err != nil:
 		record := p.recordJob(job)
 		record.Failed = err
-		return outcome(p.Options, record, err)
+		return p.outcome(record, err)
 	case session.Status == payment.SessionPaid:
-		return succeeded(p.Env, p.Committer, command.RecordPayment{Facts: facts, SessionID: session.ID, PaymentID: session.PaymentID,
+		return succeeded(p.ledger, command.RecordPayment{Facts: facts, SessionID: session.ID, PaymentID: session.PaymentID,
 			AmountCents: session.PaidCents, Actor: commerce.SystemActor(paid.TraceID), Job: &key})
 	case session.Status == payment.SessionPending: // a callback reports the arrival of the money
-		return outcome(p.Options, command.RecordJob{Job: job}, nil)
+		return p.outcome(command.RecordJob{Job: job}, nil)
 	}
-	return succeeded(p.Env, p.Committer, command.RecordPaymentCallback{Facts: facts, Kind: command.CallbackExpired, Actor: commerce.SystemActor(paid.TraceID), Job: &key})
+	return succeeded(p.ledger, command.RecordPaymentCallback{Facts: facts, Kind: command.CallbackExpired, Actor: commerce.SystemActor(paid.TraceID), Job: &key})
 }
 
 // refund returns money to the customer. If the process dies between the call and its
@@ -109,11 +109,11 @@ func (p payments) expire(ctx context.Context, job commerce.Job) jobs.Outcome {
 func (p payments) refund(ctx context.Context, job commerce.Job) jobs.Outcome {
 	refund, err := p.Reads.Refund(ctx, commerce.RefundKey{StoreID: job.Owner, RefundID: job.Subject})
 	if err != nil {
-		return p.ledger().retryAfterLease(job, err)
+		return p.retryAfterLease(job, err)
 	}
 	order, paid, processor, err := p.load(ctx, commerce.OrderKey{StoreID: job.Owner, OrderID: refund.OrderID})
 	if err != nil {
-		return p.ledger().retryAfterLease(job, err)
+		return p.retryAfterLease(job, err)
 	}
 	record := command.RecordRefund{RecordJob: p.recordJob(job), Facts: command.FactsOf(order), RefundID: refund.ID}
 	made, err := processor.Refund(ctx, payment.RefundRequest{ID: refund.ID, OrderID: order.ID, SessionID: paid.SessionID,
@@ -125,7 +125,7 @@ func (p payments) refund(ctx context.Context, job commerce.Job) jobs.Outcome {
 		// amount stays reserved.
 		record.Refused, record.Failed = commerce.ProcessorRefusesUs, nil
 	}
-	return answered(p.Options, job, record, record.Failed)
+	return p.answered(job, record, record.Failed)
 }
 
 func (p payments) load(ctx context.Context, key commerce.OrderKey) (commerce.Order, commerce.Payment, payment.Processor, error) {

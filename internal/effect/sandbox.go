@@ -92,7 +92,7 @@ type storedCallback struct {
 }
 
 // sandboxes send the callbacks of sandboxes.
-type sandboxes struct{ Options }
+type sandboxes struct{ ledger }
 
 // send posts a callback to the service. If it no longer exists, it has been posted.
 func (s sandboxes) send(ctx context.Context, job commerce.Job) jobs.Outcome {
@@ -101,16 +101,16 @@ func (s sandboxes) send(ctx context.Context, job commerce.Job) jobs.Outcome {
 	var callback storedCallback
 	switch {
 	case errors.Is(err, storage.ErrNotFound):
-		return outcome(s.Options, record, nil)
+		return s.outcome(record, nil)
 	case err != nil:
-		return s.ledger().retryAfterLease(job, err)
+		return s.retryAfterLease(job, err)
 	}
 	if err := json.Unmarshal(object.Data, &callback); err != nil {
 		record.Failed = &commerce.PermanentError{Err: err}
 	} else {
 		record.Failed = s.Post(ctx, callback.To, callback.Body)
 	}
-	return outcome(s.Options, record, record.Failed)
+	return s.outcome(record, record.Failed)
 }
 
 // step takes the next step of an object. Its callbacks are posted before the step is
@@ -119,13 +119,13 @@ func (s sandboxes) step(ctx context.Context, job commerce.Job) jobs.Outcome {
 	record := command.RecordSandboxStep{RecordJob: command.RecordJob{Job: job, Delays: commerce.StepDelays, Jitter: s.Env.Jitter()}}
 	object, err := s.Reads.SandboxObject(ctx, job.Subject)
 	if err != nil {
-		return s.ledger().retryAfterLease(job, err)
+		return s.retryAfterLease(job, err)
 	}
 	kind, _, _ := strings.Cut(job.Subject, "_")
 	mover, known := s.Movers[kind]
 	if !known {
 		record.Failed = &commerce.PermanentError{Err: errors.New("nothing moves objects like " + job.Subject)}
-		return outcome(s.Options, record, record.Failed)
+		return s.outcome(record, record.Failed)
 	}
 	step, err := mover.Step(ctx, sandbox.Object{ID: object.ID, Version: object.Version, Data: object.Data})
 	for _, callback := range step.Callbacks {
@@ -134,5 +134,5 @@ func (s sandboxes) step(ctx context.Context, job commerce.Job) jobs.Outcome {
 		}
 	}
 	record.Failed, record.Version, record.Data, record.Next = err, object.Version, step.Data, step.Next
-	return outcome(s.Options, record, err)
+	return s.outcome(record, err)
 }

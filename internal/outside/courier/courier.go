@@ -99,28 +99,28 @@ type Key struct {
 }
 
 // Delivery is a delivery as its provider reports it. Fields that the provider leaves
-// out are empty.
+// out are empty. The JSON is as the sandbox posts it.
 type Delivery struct {
-	ID          string
-	Ref         string // the Ref it was created with
-	QuoteID     string
-	Status      commerce.CourierStatus
-	TrackingURL string // a page for the customer
-	FeeCents    commerce.Cents
-	PickupETA   commerce.Millis
-	DropoffETA  commerce.Millis
-	Courier     commerce.Courier
-	Imminent    bool
-	SeenOn      commerce.Millis // when the provider knew this; 0: now
+	ID          string                 `json:"delivery_id"`
+	Ref         string                 `json:"ref"` // the Ref it was created with
+	QuoteID     string                 `json:"quote_id"`
+	Status      commerce.CourierStatus `json:"status"`
+	TrackingURL string                 `json:"tracking_url"` // a page for the customer
+	FeeCents    commerce.Cents         `json:"fee_cents"`
+	PickupETA   commerce.Millis        `json:"pickup_eta,omitempty"`
+	DropoffETA  commerce.Millis        `json:"dropoff_eta,omitempty"`
+	Courier     commerce.Courier       `json:"courier"`
+	Imminent    bool                   `json:"imminent"`
+	SeenOn      commerce.Millis        `json:"seen_on"` // when the provider knew this; 0: now
 	// Reason is the provider's text on why the delivery was cancelled or is coming
 	// back.
-	Reason string
+	Reason string `json:"reason,omitempty"`
 }
 
 // Callback is an update of one delivery. Callbacks may come late, in any order, and
 // more than once.
 type Callback struct {
-	ID string // given by the provider; a repeated callback has the same
+	ID string `json:"id"` // given by the provider; a repeated callback has the same
 	Delivery
 }
 

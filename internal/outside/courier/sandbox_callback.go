@@ -20,19 +20,8 @@ const maxCallbackBytes = 64 << 10
 
 // callbackJSON is a Callback as the sandbox posts it.
 type callbackJSON struct {
-	ID          string                 `json:"id"`
-	DeliveryID  string                 `json:"delivery_id"`
-	Ref         string                 `json:"ref"`
-	QuoteID     string                 `json:"quote_id"`
-	Status      commerce.CourierStatus `json:"status"`
-	TrackingURL string                 `json:"tracking_url"`
-	FeeCents    commerce.Cents         `json:"fee_cents"`
-	PickupETA   commerce.Millis        `json:"pickup_eta,omitempty"`
-	DropoffETA  commerce.Millis        `json:"dropoff_eta,omitempty"`
-	Courier     *courierJSON           `json:"courier,omitempty"`
-	Imminent    bool                   `json:"imminent"`
-	SeenOn      commerce.Millis        `json:"seen_on"`
-	Reason      string                 `json:"reason,omitempty"`
+	Callback
+	Courier *courierJSON `json:"courier,omitempty"` // in place of the Delivery's
 }
 
 type courierJSON struct {
@@ -53,14 +42,9 @@ func stepName(step int) string { return strconv.Itoa(step) }
 // id is derived from the delivery's id and the name of the change: it is the same
 // whichever process sends it, and however often.
 func (s *Sandbox) callback(x *delivery, change string) []byte {
-	d := s.view(*x)
-	n := callbackJSON{
-		ID:         "cev_test_" + strings.TrimPrefix(x.ID, deliveryPrefix) + "_" + change,
-		DeliveryID: d.ID, Ref: d.Ref, QuoteID: d.QuoteID, Status: d.Status, TrackingURL: d.TrackingURL, FeeCents: d.FeeCents,
-		PickupETA: d.PickupETA, DropoffETA: d.DropoffETA, Imminent: d.Imminent, SeenOn: d.SeenOn, Reason: d.Reason,
-	}
-	if d.Courier != (commerce.Courier{}) {
-		n.Courier = (*courierJSON)(&d.Courier)
+	n := callbackJSON{Callback: Callback{ID: "cev_test_" + strings.TrimPrefix(x.ID, deliveryPrefix) + "_" + change, Delivery: s.view(*x)}}
+	if c := n.Delivery.Courier; c != (commerce.Courier{}) {
+		n.Courier = (*courierJSON)(&c)
 	}
 	body, err := json.Marshal(n)
 	if err != nil {
@@ -80,18 +64,14 @@ func decodeCallback(body []byte) (Callback, error) {
 	switch {
 	case n.Status.Rank() == 0:
 		return Callback{}, fmt.Errorf("its status %q is not known", n.Status)
-	case n.ID == "" || n.DeliveryID == "" || n.Ref == "":
+	case n.ID == "" || n.Delivery.ID == "" || n.Ref == "":
 		return Callback{}, errors.New("it names no delivery or has no id")
 	}
-	d := Delivery{
-		ID: n.DeliveryID, Ref: n.Ref, QuoteID: n.QuoteID, Status: n.Status, TrackingURL: n.TrackingURL, FeeCents: n.FeeCents,
-		PickupETA: n.PickupETA, DropoffETA: n.DropoffETA, Imminent: n.Imminent, SeenOn: n.SeenOn, Reason: n.Reason,
-	}
 	if n.Courier != nil {
-		d.Courier = commerce.Courier(*n.Courier)
-		if at := d.Courier.At; at != nil && !at.Valid() {
+		n.Delivery.Courier = commerce.Courier(*n.Courier)
+		if at := n.Courier.At; at != nil && !at.Valid() {
 			return Callback{}, errors.New("its courier is nowhere on earth")
 		}
 	}
-	return Callback{ID: n.ID, Delivery: d}, nil
+	return n.Callback, nil
 }

@@ -128,17 +128,17 @@ const (
 )
 
 // Callback is an update of one order's payment. Callbacks may come late, in any
-// order, and more than once.
+// order, and more than once. The JSON is as the sandbox posts it.
 type Callback struct {
-	ID          string // given by the processor; a repeated callback has the same
-	Kind        CallbackKind
-	OrderID     string
-	SessionID   string // empty for refunds and disputes
-	PaymentID   string
-	AmountCents commerce.Cents
-	// RefundID is the processor's id of the refund, and OurRefundID the id of our
-	// RefundRequest. OurRefundID is empty for a refund that was made elsewhere, as in
-	// the processor's dashboard.
-	RefundID, OurRefundID string
-	Message               string
+	ID          string         `json:"id"` // given by the processor; a repeated callback has the same
+	Kind        CallbackKind   `json:"kind"`
+	OrderID     string         `json:"order_id"`
+	SessionID   string         `json:"session_id,omitempty"` // empty for refunds and disputes
+	PaymentID   string         `json:"payment_id,omitempty"`
+	AmountCents commerce.Cents `json:"amount_cents"`
+	RefundID    string         `json:"refund_id,omitempty"` // the processor's id of the refund
+	// OurRefundID is the id of our RefundRequest; empty for a refund that was made
+	// elsewhere, as in the processor's dashboard.
+	OurRefundID string `json:"our_refund_id,omitempty"`
+	Message     string `json:"message,omitempty"`
 }

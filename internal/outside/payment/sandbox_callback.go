@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"purveyor/internal/commerce"
 	"purveyor/internal/outside/sandbox"
 )
 
@@ -19,19 +18,6 @@ const CallbackPath = "payments"
 // maxCallbackBytes is far above the size of any callback of the sandbox.
 const maxCallbackBytes = 64 << 10
 
-// callbackJSON is a Callback as the sandbox posts it.
-type callbackJSON struct {
-	ID          string         `json:"id"`
-	Kind        CallbackKind   `json:"kind"`
-	OrderID     string         `json:"order_id"`
-	SessionID   string         `json:"session_id,omitempty"`
-	PaymentID   string         `json:"payment_id,omitempty"`
-	AmountCents commerce.Cents `json:"amount_cents"`
-	RefundID    string         `json:"refund_id,omitempty"`
-	OurRefundID string         `json:"our_refund_id,omitempty"`
-	Message     string         `json:"message,omitempty"`
-}
-
 // tell adds a callback to the current change. Its id is derived from the session's id
 // and a number: it is the same whichever process sends it, and however often.
 func (x *session) tell(after time.Duration, n Callback) {
@@ -41,7 +27,7 @@ func (x *session) tell(after time.Duration, n Callback) {
 	if n.RefundID == "" {
 		n.SessionID = x.ID
 	}
-	body, err := json.Marshal(callbackJSON(n))
+	body, err := json.Marshal(n)
 	if err != nil {
 		panic(err) // strings and numbers always encode
 	}
@@ -56,7 +42,7 @@ func (x *session) tell(after time.Duration, n Callback) {
 // are ignored. A kind that we do not know is an error: the next attempt may reach a
 // process that knows it.
 func decodeCallback(body []byte) (Callback, error) {
-	var n callbackJSON
+	var n Callback
 	if err := json.Unmarshal(body, &n); err != nil {
 		return Callback{}, fmt.Errorf("it is no JSON as the sandbox writes it: %w", err)
 	}
@@ -68,5 +54,5 @@ func decodeCallback(body []byte) (Callback, error) {
 	if n.ID == "" || n.OrderID == "" {
 		return Callback{}, errors.New("it names no order or has no id")
 	}
-	return Callback(n), nil
+	return n, nil
 }
