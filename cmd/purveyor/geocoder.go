@@ -20,9 +20,9 @@ func newGeocoder(c config.Couriers, db *database, baseURL string) (geocode.Geoco
 	o := geocode.Options{Source: c.Geocoder, Memory: places{db}}
 	switch c.Geocoder {
 	case config.Census:
-		o.Online = geocode.NewCensus(geocode.CensusOptions{URL: c.CensusURL, Contact: baseURL})
+		o.Online = geocode.NewCensus(geocode.OnlineOptions{URL: c.CensusURL, Contact: baseURL})
 	case config.Nominatim:
-		nominatim, err := geocode.NewNominatim(geocode.NominatimOptions{URL: c.NominatimURL, Contact: baseURL, Interval: nominatimPace(c.NominatimURL)})
+		nominatim, err := geocode.NewNominatim(geocode.OnlineOptions{URL: c.NominatimURL, Contact: baseURL}, nominatimPace(c.NominatimURL))
 		if err != nil {
 			return nil, fmt.Errorf("--nominatim-url: %w", err)
 		}
@@ -38,7 +38,7 @@ func nominatimPace(server string) time.Duration {
 	if err == nil && strings.HasSuffix(strings.ToLower(u.Hostname()), "openstreetmap.org") {
 		return time.Second
 	}
-	return -1
+	return 0
 }
 
 // places stores places in the database, for all processes on it.

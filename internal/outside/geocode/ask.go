@@ -18,20 +18,29 @@ const (
 	maxAnswer = 1 << 20
 )
 
+// OnlineOptions say where an online geocoder is, and how it knows us.
+type OnlineOptions struct {
+	Env env.Env
+	URL string // of the server; empty: the geocoder's own, if there is one
+	// Contact is the service's public URL or its operator's address. The policy of
+	// the public Nominatim server requires it, as most others do.
+	Contact   string
+	Transport http.RoundTripper // nil: http.DefaultTransport
+}
+
 // asker calls a geocoder over HTTP. Its errors never contain the address, which may
 // be a customer's home.
 type asker struct {
+	name   string // of the geocoder, for errors
 	env    env.Env
 	client *http.Client
 	agent  string
 }
 
-// newAsker makes an asker. Contact identifies us to the operator of the geocoder: the
-// service's public URL, or an address of its operator. The transport may be nil.
-func newAsker(e env.Env, transport http.RoundTripper, contact string) asker {
-	client := httpcall.Client(transport)
+func newAsker(name string, o OnlineOptions) asker {
+	client := httpcall.Client(o.Transport)
 	client.Timeout = callLimit
-	return asker{env: e, client: client, agent: "Purveyor (" + contact + ")"}
+	return asker{name, o.Env, client, "Purveyor (" + o.Contact + ")"}
 }
 
 // laterError means that the geocoder wants fewer calls.
@@ -42,7 +51,23 @@ type laterError struct {
 
 func (e *laterError) Error() string { return fmt.Sprintf("it answered %d", e.status) }
 
-// ask decodes an answer with status 200 or 400: the caller tells them apart.
+// find asks for a place. Answer takes the JSON of an answer with status 200 or 400,
+// and says what it means.
+func (a asker) find(ctx context.Context, address string, answer interface {
+	place(status int) (Place, error)
+}) (Place, error) {
+	status, err := a.ask(ctx, address, answer)
+	var found Place
+	if err == nil {
+		found, err = answer.place(status)
+	}
+	if err != nil && !errors.Is(err, ErrNotFound) {
+		err = fmt.Errorf("%s: %w", a.name, err)
+	}
+	return found, err
+}
+
+// ask decodes an answer with status 200 or 400.
 func (a asker) ask(ctx context.Context, address string, answer any) (status int, err error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {

@@ -11,16 +11,7 @@ import (
 	"strings"
 
 	"purveyor/internal/commerce"
-	"purveyor/internal/env"
 )
-
-// CensusOptions configure the geocoder of the US Census Bureau.
-type CensusOptions struct {
-	Env       env.Env
-	URL       string            // empty: the Bureau's own
-	Contact   string            // the service's public URL, which identifies us
-	Transport http.RoundTripper // nil: http.DefaultTransport
-}
 
 // Census is the geocoder of the US Census Bureau. It is free and needs no key. It
 // knows house numbers of the United States, Puerto Rico and the islands, and
@@ -35,8 +26,8 @@ var _ Geocoder = (*Census)(nil)
 const censusURL = "https://geocoding.geo.census.gov/geocoder"
 
 // NewCensus makes the geocoder without calling it.
-func NewCensus(o CensusOptions) *Census {
-	return &Census{newAsker(o.Env, o.Transport, o.Contact), strings.TrimRight(cmp.Or(o.URL, censusURL), "/")}
+func NewCensus(o OnlineOptions) *Census {
+	return &Census{newAsker("census geocoder", o), strings.TrimRight(cmp.Or(o.URL, censusURL), "/")}
 }
 
 // Find returns the place of a house. It makes no call for an address without a house
@@ -46,16 +37,7 @@ func (c *Census) Find(ctx context.Context, q Query) (Place, error) {
 	if !ok || !strings.ContainsAny(w.street, "0123456789") {
 		return Place{}, ErrNotFound
 	}
-	var answer censusAnswer
-	status, err := c.asker.ask(ctx, c.url+censusPath(q, w), &answer)
-	if err != nil {
-		return Place{}, fmt.Errorf("census geocoder: %w", err)
-	}
-	place, err := answer.place(status)
-	if err != nil && !errors.Is(err, ErrNotFound) {
-		err = fmt.Errorf("census geocoder: %w", err)
-	}
-	return place, err
+	return c.asker.find(ctx, c.url+censusPath(q, w), &censusAnswer{})
 }
 
 // censusPath asks by parts if there are enough of them.
@@ -90,7 +72,7 @@ type censusAnswer struct {
 // place returns the first of several matches. A refusal counts as "not found" if it
 // is about the address (no street, more than 100 characters), and as an error if it
 // is about the fixed part of the request.
-func (a censusAnswer) place(status int) (Place, error) {
+func (a *censusAnswer) place(status int) (Place, error) {
 	if status == http.StatusBadRequest && len(a.Errors) > 0 {
 		text := commerce.CleanText(strings.ToLower(strings.Join(a.Errors, "; ")), commerce.MaxNote)
 		if strings.Contains(text, "benchmark") {

@@ -1,7 +1,6 @@
 package geocode
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,19 +15,6 @@ import (
 	"purveyor/internal/env"
 )
 
-// NominatimOptions configure the server and the rate of calls.
-type NominatimOptions struct {
-	Env env.Env
-	URL string // of the server, without /search
-	// Contact is the service's public URL or its operator's address. The policy of
-	// the public server requires it, as most others do.
-	Contact string
-	// Interval between requests of this process. 0: one second, the policy of the
-	// public server; negative: none, for a private server.
-	Interval  time.Duration
-	Transport http.RoundTripper // nil: http.DefaultTransport
-}
-
 // Nominatim is a server that searches the data of OpenStreetMap. Make one per
 // process, because each has its own rate limit.
 type Nominatim struct {
@@ -39,8 +25,10 @@ type Nominatim struct {
 
 var _ Geocoder = (*Nominatim)(nil)
 
-// NewNominatim makes the geocoder without calling it.
-func NewNominatim(o NominatimOptions) (*Nominatim, error) {
+// NewNominatim makes the geocoder without calling it. The URL of its server ends
+// before /search. The interval between requests of this process is one second for the
+// public server, whose policy requires it, and 0 for a private one.
+func NewNominatim(o OnlineOptions, interval time.Duration) (*Nominatim, error) {
 	base, err := url.Parse(o.URL)
 	if err != nil || base.Host == "" || base.Scheme != "https" && base.Scheme != "http" {
 		return nil, errors.New("the URL of Nominatim must be like https://nominatim.example.com")
@@ -49,9 +37,9 @@ func NewNominatim(o NominatimOptions) (*Nominatim, error) {
 		return nil, errors.New("Nominatim requires a contact: a public URL or an e-mail address")
 	}
 	return &Nominatim{
-		asker:  newAsker(o.Env, o.Transport, o.Contact),
+		asker:  newAsker("nominatim", o),
 		search: base.JoinPath("search"),
-		pace:   &pace{env: o.Env, interval: cmp.Or(o.Interval, time.Second)},
+		pace:   &pace{env: o.Env, interval: interval},
 	}, nil
 }
 
@@ -67,19 +55,7 @@ func (n *Nominatim) Find(ctx context.Context, q Query) (Place, error) {
 	search.RawQuery = url.Values{
 		"q": {q.Line()}, "format": {"jsonv2"}, "limit": {"1"}, "countrycodes": {"us,pr,vi,gu,as,mp"},
 	}.Encode()
-	var answer nominatimAnswer
-	status, err := n.asker.ask(ctx, search.String(), &answer)
-	if err == nil && status != http.StatusOK {
-		err = &laterError{status: status}
-	}
-	if err != nil {
-		return Place{}, fmt.Errorf("nominatim: %w", err)
-	}
-	place, err := answer.place()
-	if err != nil && !errors.Is(err, ErrNotFound) {
-		err = fmt.Errorf("nominatim: %w", err)
-	}
-	return place, err
+	return n.asker.find(ctx, search.String(), &nominatimAnswer{})
 }
 
 type nominatimAnswer []struct {
@@ -89,14 +65,16 @@ type nominatimAnswer []struct {
 	PlaceRank      int    `json:"place_rank"`
 }
 
-func (a nominatimAnswer) place() (Place, error) {
-	if a == nil { // null
+func (a *nominatimAnswer) place(status int) (Place, error) {
+	switch {
+	case status != http.StatusOK:
+		return Place{}, &laterError{status: status}
+	case *a == nil: // null
 		return Place{}, errNotIts
-	}
-	if len(a) == 0 {
+	case len(*a) == 0:
 		return Place{}, ErrNotFound
 	}
-	found := a[0]
+	found := (*a)[0]
 	lat, errLat := strconv.ParseFloat(found.Lat, 64)
 	lng, errLng := strconv.ParseFloat(found.Lon, 64)
 	p := commerce.Point{Lat: lat, Lng: lng}
@@ -125,7 +103,7 @@ var errBusy = errors.New("too many addresses are looked up at once")
 // pace lets one caller pass per interval.
 type pace struct {
 	env      env.Env
-	interval time.Duration // zero or negative: no limit
+	interval time.Duration // 0: no limit
 
 	mu   sync.Mutex
 	next time.Time // time of the next turn
@@ -143,7 +121,7 @@ func (p *pace) wait(ctx context.Context, limit time.Duration) error {
 
 // turn returns how long the next caller has to wait; negative: longer than limit.
 func (p *pace) turn(now time.Time, limit time.Duration) time.Duration {
-	if p.interval <= 0 {
+	if p.interval == 0 {
 		return 0
 	}
 	p.mu.Lock()

@@ -55,12 +55,12 @@ func newStandIn(t *testing.T, status int, body string) *standIn {
 }
 
 func (s *standIn) census() *Census {
-	return NewCensus(CensusOptions{URL: s.URL, Contact: "https://shop.example"})
+	return NewCensus(OnlineOptions{URL: s.URL, Contact: "https://shop.example"})
 }
 
 func (s *standIn) nominatim(t *testing.T) *Nominatim {
 	t.Helper()
-	n, err := NewNominatim(NominatimOptions{URL: s.URL + "/maps/", Contact: "https://shop.example", Interval: -1})
+	n, err := NewNominatim(OnlineOptions{URL: s.URL + "/maps/", Contact: "https://shop.example"}, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -157,14 +157,14 @@ func TestNominatimFinds(t *testing.T) {
 }
 
 func TestNominatimOptions(t *testing.T) {
-	for _, o := range []NominatimOptions{
+	for _, o := range []OnlineOptions{
 		{}, {URL: "nominatim.example", Contact: "x"}, {URL: "ftp://nominatim.example", Contact: "x"}, {URL: "https://", Contact: "x"}, {URL: "https://nominatim.example"},
 	} {
-		if n, err := NewNominatim(o); err == nil || n != nil {
+		if n, err := NewNominatim(o, 0); err == nil || n != nil {
 			t.Errorf("%+v is taken", o)
 		}
 	}
-	n, err := NewNominatim(NominatimOptions{URL: "https://nominatim.example", Contact: "x"})
+	n, err := NewNominatim(OnlineOptions{URL: "https://nominatim.example", Contact: "x"}, time.Second)
 	if err != nil || n.pace.interval != time.Second {
 		t.Errorf("%+v, %v", n, err)
 	}
@@ -230,11 +230,11 @@ func TestOnlineUnreachable(t *testing.T) {
 		url string
 		is  error
 	}{{t.Context(), s.URL, nil}, {ended, hanging.URL, context.Canceled}, {soon, hanging.URL, context.DeadlineExceeded}} {
-		nominatim, err := NewNominatim(NominatimOptions{URL: c.url, Contact: "x", Interval: -1})
+		nominatim, err := NewNominatim(OnlineOptions{URL: c.url, Contact: "x"}, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, g := range []Geocoder{NewCensus(CensusOptions{URL: c.url}), nominatim} {
+		for _, g := range []Geocoder{NewCensus(OnlineOptions{URL: c.url}), nominatim} {
 			_, err := g.Find(c.ctx, empireState)
 			if err == nil || errors.Is(err, ErrNotFound) || strings.Contains(err.Error(), "5th") || c.is != nil && !errors.Is(err, c.is) {
 				t.Errorf("%T: %v", g, err)
@@ -265,10 +265,10 @@ func TestNominatimPace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		start := time.Now()
 		var asked []time.Duration
-		n, err := NewNominatim(NominatimOptions{URL: "http://nominatim.example", Contact: "x", Transport: roundTrip(func(*http.Request) (*http.Response, error) {
+		n, err := NewNominatim(OnlineOptions{URL: "http://nominatim.example", Contact: "x", Transport: roundTrip(func(*http.Request) (*http.Response, error) {
 			asked = append(asked, time.Since(start))
 			return &http.Response{StatusCode: 200, Body: io.NopCloser(strings.NewReader("[]"))}, nil
-		})})
+		})}, time.Second)
 		if err != nil {
 			t.Fatal(err)
 		}
