@@ -104,8 +104,6 @@ func TestRowLockedFromOutside(t *testing.T) {
 	}
 }
 
-func ptr[T any](v T) *T { return &v }
-
 // TestRealViolation: two keys with one hash can never stand in the database. The
 // command that wants that fails, after a bounded number of tries, and alone.
 func TestRealViolation(t *testing.T) { onEveryEngine(t, testRealViolation) }

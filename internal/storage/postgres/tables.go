@@ -151,7 +151,6 @@ var (
 	payments      = of(&schema.Payments)
 	deliveries    = of(&schema.Deliveries)
 	endpoints     = of(&schema.Endpoints)
-	jobs          = of(&schema.Jobs)
 	sandbox       = of(&schema.SandboxObjects)
 )
 

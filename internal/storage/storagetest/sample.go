@@ -10,8 +10,6 @@ import (
 	"purveyor/internal/storage/schema/schematest"
 )
 
-func ptr[T any](v T) *T { return &v }
-
 // sample is one row of each kind, with every field set.
 func sample() commerce.Changes {
 	key := commerce.OrderKey{StoreID: "sto_1", OrderID: "ord_1"}
