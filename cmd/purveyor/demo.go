@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"path/filepath"
 
@@ -19,43 +18,26 @@ type demoCommand struct {
 }
 
 func (d demoCommand) Run() (err error) {
-	ctx, stop := untilSignal()
-	defer stop()
-	if err := d.check(); err != nil {
-		return err
-	}
-	ports, err := portsOf(d.Outbound)
-	if err != nil {
-		return err
-	}
-	listener, err := listen(d.Listen)
-	if err != nil {
-		return err
-	}
-	folder, err := os.MkdirTemp("", "purveyor-demo-")
-	if err != nil {
-		err = fmt.Errorf("the demo keeps its database in the folder for temporary files; make %s, or name another folder with the environment variable TMPDIR: %w", os.TempDir(), err)
-		return errors.Join(err, listener.Close())
-	}
+	var folder string // empty: it was not made
 	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
-	db, err := openDatabase(config.Database{Database: "sqlite:" + filepath.Join(folder, "demo.db")}, isMade)
-	if err != nil {
-		return errors.Join(err, listener.Close())
+	open := func(ctx context.Context, base string) (*database, error) {
+		if folder, err = os.MkdirTemp("", "purveyor-demo-"); err != nil {
+			return nil, fmt.Errorf("the demo keeps its database in the folder for temporary files; make %s, or name another folder with the environment variable TMPDIR: %w", os.TempDir(), err)
+		}
+		db, err := openDatabase(config.Database{Database: "sqlite:" + filepath.Join(folder, "demo.db")}, isMade)
+		if err != nil {
+			return nil, err
+		}
+		if err := prepareDemo(ctx, db, base); err != nil {
+			return nil, errors.Join(err, db.Close())
+		}
+		return db, nil
 	}
-	if err := d.prepare(ctx, db, listener); err != nil {
-		return errors.Join(err, listener.Close(), db.Close())
-	}
-	process, err := newProcess(db, d.settings, ports, baseURL(d.Server, listener))
-	if err != nil {
-		return errors.Join(err, listener.Close(), db.Close())
-	}
-	process.images = demo.Images()
-	return process.run(ctx, listener)
+	return d.serve(open, func(p *process, _ string) { p.images = demo.Images() })
 }
 
-// prepare fills the new database and prints the next steps.
-func (d demoCommand) prepare(ctx context.Context, db *database, l net.Listener) error {
-	base := baseURL(d.Server, l)
+// prepareDemo fills the new database and prints the next steps.
+func prepareDemo(ctx context.Context, db *database, base string) error {
 	data, err := demo.Catalog(base)
 	if err != nil {
 		return err

@@ -47,6 +47,16 @@ func (s settings) check() error {
 }
 
 func (s serveCommand) Run() error {
+	open := func(ctx context.Context, _ string) (*database, error) { return openToServe(ctx, s.Database) }
+	return s.serve(open, func(_ *process, base string) {
+		slog.Info("serving", "url", base, "database", s.Database.String(), "sandbox", s.Sandbox, "outbound", s.Outbound,
+			"payments", s.Payments.Shown(s.TestOrdersBy()), "couriers", s.Couriers.Shown(s.TestOrdersBy()))
+	})
+}
+
+// serve runs a service on the database that open returns, until a signal ends it.
+// Both functions get the service's public URL.
+func (s settings) serve(open func(ctx context.Context, base string) (*database, error), begin func(p *process, base string)) error {
 	ctx, stop := untilSignal()
 	defer stop()
 	if err := s.check(); err != nil {
@@ -60,17 +70,16 @@ func (s serveCommand) Run() error {
 	if err != nil {
 		return err
 	}
-	db, err := openToServe(ctx, s.Database)
+	base := baseURL(s.Server, listener)
+	db, err := open(ctx, base)
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
-	base := baseURL(s.Server, listener)
-	process, err := newProcess(db, s.settings, ports, base)
+	process, err := newProcess(db, s, ports, base)
 	if err != nil {
 		return errors.Join(err, listener.Close(), db.Close())
 	}
-	slog.Info("serving", "url", base, "database", s.Database.String(), "sandbox", s.Sandbox, "outbound", s.Outbound,
-		"payments", s.Payments.Shown(s.TestOrdersBy()), "couriers", s.Couriers.Shown(s.TestOrdersBy()))
+	begin(process, base)
 	return process.run(ctx, listener)
 }
 

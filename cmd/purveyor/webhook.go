@@ -146,16 +146,20 @@ func (c webhookShow) Run() error {
 	})
 }
 
-func showEndpoint(ctx context.Context, r storage.Reader, partnerID string) error {
+func readEndpoint(ctx context.Context, r storage.Reader, partnerID string) (commerce.Partner, commerce.Endpoint, error) {
 	p, err := r.Partner(ctx, partnerID)
 	if err != nil {
-		return partnerMissing(partnerID, err)
+		return p, commerce.Endpoint{}, partnerMissing(partnerID, err)
 	}
 	endpoints, err := r.Endpoints(ctx, []string{p.ID})
+	return p, endpoints[p.ID], err
+}
+
+func showEndpoint(ctx context.Context, r storage.Reader, partnerID string) error {
+	p, e, err := readEndpoint(ctx, r, partnerID)
 	if err != nil {
 		return err
 	}
-	e := endpoints[p.ID]
 	previous := "none"
 	if e.Previous(commerce.MillisOf(time.Now())) != "" {
 		previous = "signs until " + moment(e.PreviousUntil) + ", x-partner-signature alone"
@@ -311,16 +315,12 @@ func (c webhookTest) Run() error {
 
 // notSent says what may prevent the event from being sent.
 func (c webhookTest) notSent(ctx context.Context, r storage.Reader) error {
-	p, err := r.Partner(ctx, c.Partner)
-	if err != nil {
-		return partnerMissing(c.Partner, err)
-	}
-	endpoints, err := r.Endpoints(ctx, []string{p.ID})
+	p, e, err := readEndpoint(ctx, r, c.Partner)
 	if err != nil {
 		return err
 	}
 	hint := "does a service run on this database?"
-	if e := endpoints[p.ID]; e.Holds() {
+	if e.Holds() {
 		hint = fmt.Sprintf("the endpoint is %s; `purveyor webhook resume %s` tries it at once", endpointState(e), p.ID)
 	}
 	if kind := privateHost(p.CallbackURL); kind != "" {

@@ -149,17 +149,14 @@ func (s *Sandbox) Cancel(ctx context.Context, k Key) (Delivery, error) {
 	if !deliveryID.MatchString(id) { // other objects do not belong to couriers
 		return Delivery{}, errNoDelivery
 	}
-	var x delivery
-	err = sandbox.Change(ctx, s.objects, id, func(data []byte) ([]byte, []sandbox.Callback, error) {
-		if x, err = decodeDelivery(data); err != nil || x.status() == commerce.CourierCancelled {
-			return nil, nil, err
+	x, err := sandbox.Change(ctx, s.objects, id, func(x *delivery) ([]sandbox.Callback, error) {
+		switch err := x.check(); {
+		case err != nil || x.status() == commerce.CourierCancelled:
+			return nil, err
+		case x.Tags.has(tagUncancellable) || x.status().Rank() >= commerce.CourierLoaded.Rank():
+			return nil, errTooLate
 		}
-		if x.Tags.has(tagUncancellable) || x.status().Rank() >= commerce.CourierLoaded.Rank() {
-			return nil, nil, errTooLate
-		}
-		callbacks := s.cancel(&x)
-		data, err := json.Marshal(x)
-		return data, callbacks, err
+		return s.cancel(x), nil
 	})
 	switch {
 	case errors.Is(err, sandbox.ErrNoObject):

@@ -174,8 +174,13 @@ func decodeDelivery(data []byte) (delivery, error) {
 	if err := json.Unmarshal(data, &x); err != nil {
 		return delivery{}, fmt.Errorf("read a sandbox delivery: %w", err)
 	}
+	return x, x.check()
+}
+
+// check returns an error for a stored object that is no delivery.
+func (x *delivery) check() error {
 	if !deliveryID.MatchString(x.ID) || x.Step < 0 {
-		return delivery{}, errors.New("the sandbox object is not a delivery")
+		return errors.New("the sandbox object is not a delivery")
 	}
-	return x, nil
+	return nil
 }

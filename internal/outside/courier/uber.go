@@ -83,7 +83,7 @@ func (u *Uber) Check(ctx context.Context) error {
 	ctx, cancel := u.options.Env.WithTimeout(ctx, u.timeout)
 	defer cancel()
 	var page uberList
-	return u.call(ctx, "list deliveries", http.MethodGet, "/deliveries?limit=1", nil, &page)
+	return u.call(ctx, "list deliveries", http.MethodGet, "/deliveries?limit=1", nil, &page, nil)
 }
 
 // Quote asks for an offer, which Uber keeps for 15 minutes.
@@ -95,11 +95,8 @@ func (u *Uber) Quote(ctx context.Context, r QuoteRequest) (Quote, error) {
 
 func (u *Uber) quote(ctx context.Context, r QuoteRequest) (Quote, error) {
 	var q uberQuote
-	if err := u.call(ctx, "quote", http.MethodPost, "/delivery_quotes", toUberTrip(r), &q); err != nil {
+	if err := u.call(ctx, "quote", http.MethodPost, "/delivery_quotes", toUberTrip(r), &q, &q.ID); err != nil {
 		return Quote{}, err
-	}
-	if q.ID == "" {
-		return Quote{}, fmt.Errorf("uber: quote: %w", errNotUber)
 	}
 	if err := u.checkMode(ctx, q.LiveMode, "quote", q.ID); err != nil {
 		return Quote{}, err
@@ -137,15 +134,12 @@ func (u *Uber) Create(ctx context.Context, r CreateRequest) (Delivery, error) {
 
 func (u *Uber) create(ctx context.Context, r uberRequest) (Delivery, error) {
 	var made uberDelivery
-	err := u.call(ctx, "create a delivery", http.MethodPost, "/deliveries", r, &made)
+	err := u.call(ctx, "create a delivery", http.MethodPost, "/deliveries", r, &made, &made.ID)
 	if duplicate, ok := errors.AsType[*uberDuplicate](err); ok {
 		made, err = u.readDuplicate(ctx, duplicate.of, r.ExternalID)
 	}
 	if err != nil {
 		return Delivery{}, err
-	}
-	if made.ID == "" {
-		return Delivery{}, fmt.Errorf("uber: create a delivery: %w", errNotUber)
 	}
 	if err := u.checkMode(ctx, made.LiveMode, "delivery", made.ID); err != nil {
 		return Delivery{}, u.callOff(ctx, made.ID, err)
@@ -191,10 +185,7 @@ func (u *Uber) Get(ctx context.Context, k Key) (Delivery, error) {
 
 func (u *Uber) read(ctx context.Context, id string) (uberDelivery, error) {
 	var d uberDelivery
-	err := u.call(ctx, "read a delivery", http.MethodGet, "/deliveries/"+url.PathEscape(id), nil, &d)
-	if err == nil && d.ID == "" {
-		err = fmt.Errorf("uber: read a delivery: %w", errNotUber)
-	}
+	err := u.call(ctx, "read a delivery", http.MethodGet, "/deliveries/"+url.PathEscape(id), nil, &d, &d.ID)
 	return d, err
 }
 
@@ -210,7 +201,7 @@ func (u *Uber) find(ctx context.Context, k Key) (Delivery, error) {
 	path := "/deliveries"
 	for range uberPages {
 		var page uberList
-		if err := u.call(ctx, "list deliveries", http.MethodGet, path, nil, &page); err != nil {
+		if err := u.call(ctx, "list deliveries", http.MethodGet, path, nil, &page, nil); err != nil {
 			return Delivery{}, err
 		}
 		if page.Data == nil {
@@ -251,10 +242,7 @@ func (u *Uber) Cancel(ctx context.Context, k Key) (Delivery, error) {
 
 func (u *Uber) cancel(ctx context.Context, id string) (uberDelivery, error) {
 	var ended uberDelivery
-	err := u.call(ctx, "cancel a delivery", http.MethodPost, "/deliveries/"+url.PathEscape(id)+"/cancel", nil, &ended)
-	if err == nil && ended.ID == "" {
-		err = fmt.Errorf("uber: cancel a delivery: %w", errNotUber)
-	}
+	err := u.call(ctx, "cancel a delivery", http.MethodPost, "/deliveries/"+url.PathEscape(id)+"/cancel", nil, &ended, &ended.ID)
 	if !refusedAs(err, TooLate) {
 		return ended, err
 	}

@@ -31,8 +31,9 @@ type uberAnswer struct {
 	token string
 }
 
-// call makes one API call and decodes its answer into out.
-func (u *Uber) call(ctx context.Context, doing, method, path string, in, out any) error {
+// call makes one API call and decodes its answer into out. Id points at the field of
+// out that no answer of Uber leaves empty; nil: there is none.
+func (u *Uber) call(ctx context.Context, doing, method, path string, in, out any, id *string) error {
 	var body []byte
 	if in != nil {
 		var err error
@@ -47,7 +48,7 @@ func (u *Uber) call(ctx context.Context, doing, method, path string, in, out any
 	case !answer.OK():
 		return u.failure(doing, answer)
 	}
-	if err := json.Unmarshal(answer.Body, out); err != nil {
+	if err := json.Unmarshal(answer.Body, out); err != nil || id != nil && *id == "" {
 		return fmt.Errorf("uber: %s: %w", doing, errNotUber)
 	}
 	return nil

@@ -162,16 +162,9 @@ func (s *Sandbox) change(ctx context.Context, id string, f func(*session, time.T
 		return session{}, errNoSession
 	}
 	var refused error
-	err = sandbox.Change(ctx, s.objects, id, func(data []byte) ([]byte, []sandbox.Callback, error) {
-		x = session{}
-		if err := json.Unmarshal(data, &x); err != nil {
-			return nil, nil, err
-		}
-		if refused = f(&x, s.Now()); refused != nil || len(x.callbacks) == 0 {
-			return nil, nil, refused
-		}
-		data, err := json.Marshal(x)
-		return data, x.callbacks, err
+	x, err = sandbox.Change(ctx, s.objects, id, func(x *session) ([]sandbox.Callback, error) {
+		refused = f(x, s.Now())
+		return x.callbacks, refused
 	})
 	switch {
 	case errors.Is(err, sandbox.ErrNoObject):

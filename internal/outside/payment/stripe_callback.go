@@ -67,19 +67,22 @@ func (r *reference) UnmarshalJSON(data []byte) error {
 	return err
 }
 
+// stripeReader translates an event and its subject.
+type stripeReader func(*Stripe, context.Context, stripeEvent, stripeObject) ([]Callback, error)
+
 // stripeReaders are the readers of the events that we use.
-var stripeReaders = map[string]func(*Stripe, context.Context, stripeEvent, stripeObject) ([]Callback, error){
+var stripeReaders = map[string]stripeReader{
 	"checkout.session.completed":               (*Stripe).sessionCallback,
 	"checkout.session.async_payment_succeeded": (*Stripe).sessionCallback,
 	"checkout.session.async_payment_failed":    (*Stripe).sessionCallback,
 	"checkout.session.expired":                 (*Stripe).sessionCallback,
 	"payment_intent.payment_failed":            (*Stripe).declinedCallback, // the customer may try another card
-	"refund.created":                           (*Stripe).refundCallback,
-	"refund.updated":                           (*Stripe).refundCallback,
-	"refund.failed":                            (*Stripe).refundCallback,
-	"charge.refund.updated":                    (*Stripe).refundCallback,
-	"charge.refunded":                          (*Stripe).chargeCallbacks,
-	"charge.dispute.created":                   (*Stripe).disputeCallback,
+	"refund.created":                           owned((*Stripe).refundCallback),
+	"refund.updated":                           owned((*Stripe).refundCallback),
+	"refund.failed":                            owned((*Stripe).refundCallback),
+	"charge.refund.updated":                    owned((*Stripe).refundCallback),
+	"charge.refunded":                          owned((*Stripe).chargeCallbacks),
+	"charge.dispute.created":                   owned((*Stripe).disputeCallback),
 }
 
 // ReadCallback reads an event. Other systems may use the same account, so an event
@@ -189,12 +192,20 @@ func (s *Stripe) declinedCallback(_ context.Context, e stripeEvent, o stripeObje
 	}}, nil
 }
 
-func (s *Stripe) refundCallback(ctx context.Context, e stripeEvent, o stripeObject) ([]Callback, error) {
-	order, payment, err := s.owner(ctx, o)
-	if err != nil || order == "" || !s.dollars(ctx, e, o.Currency) {
-		return nil, err
+// owned reads an event about the money of an order of ours. The callback that read
+// gets names the order and the payment.
+func owned(read func(*Stripe, context.Context, Callback, stripeObject) ([]Callback, error)) stripeReader {
+	return func(s *Stripe, ctx context.Context, e stripeEvent, o stripeObject) ([]Callback, error) {
+		order, payment, err := s.owner(ctx, o)
+		if err != nil || order == "" || !s.dollars(ctx, e, o.Currency) {
+			return nil, err
+		}
+		return read(s, ctx, Callback{ID: e.ID, OrderID: order, PaymentID: payment}, o)
 	}
-	return []Callback{s.refunded(Callback{ID: e.ID, OrderID: order, PaymentID: payment}, o)}, nil
+}
+
+func (s *Stripe) refundCallback(_ context.Context, n Callback, refund stripeObject) ([]Callback, error) {
+	return []Callback{s.refunded(n, refund)}, nil
 }
 
 func (s *Stripe) refunded(n Callback, refund stripeObject) Callback {
@@ -208,34 +219,25 @@ func (s *Stripe) refunded(n Callback, refund stripeObject) Callback {
 
 // chargeCallbacks reads the refunds of a charge. The event holds their sum, and the
 // single refunds only in old versions of the API.
-func (s *Stripe) chargeCallbacks(ctx context.Context, e stripeEvent, charge stripeObject) ([]Callback, error) {
-	order, payment, err := s.owner(ctx, charge)
-	if err != nil || order == "" || !s.dollars(ctx, e, charge.Currency) {
-		return nil, err
-	}
+func (s *Stripe) chargeCallbacks(ctx context.Context, n Callback, charge stripeObject) ([]Callback, error) {
 	refunds, err := s.refunds(ctx, &stripe.RefundListParams{Charge: stripe.String(charge.ID)})
 	if err != nil {
 		return nil, err
 	}
 	var callbacks []Callback
 	for _, r := range refunds {
-		n := Callback{ID: e.ID + "/" + r.ID, OrderID: order, PaymentID: payment}
-		callbacks = append(callbacks, s.refunded(n, stripeObject{
+		one := n
+		one.ID += "/" + r.ID
+		callbacks = append(callbacks, s.refunded(one, stripeObject{
 			ID: r.ID, Amount: r.Amount, Metadata: r.Metadata, Status: string(r.Status), FailureReason: string(r.FailureReason),
 		}))
 	}
 	return callbacks, nil
 }
 
-func (s *Stripe) disputeCallback(ctx context.Context, e stripeEvent, o stripeObject) ([]Callback, error) {
-	order, payment, err := s.owner(ctx, o)
-	if err != nil || order == "" || !s.dollars(ctx, e, o.Currency) {
-		return nil, err
-	}
-	return []Callback{{
-		ID: e.ID, Kind: CallbackDisputed, OrderID: order, PaymentID: payment,
-		AmountCents: commerce.Cents(o.Amount), Message: s.clean(o.Reason),
-	}}, nil
+func (s *Stripe) disputeCallback(_ context.Context, n Callback, dispute stripeObject) ([]Callback, error) {
+	n.Kind, n.AmountCents, n.Message = CallbackDisputed, commerce.Cents(dispute.Amount), s.clean(dispute.Reason)
+	return []Callback{n}, nil
 }
 
 // owner finds the order and the payment of an object. Objects that were made in the

@@ -4,6 +4,7 @@ package sandbox
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"time"
 )
@@ -62,26 +63,34 @@ type Step struct {
 	Next      time.Duration // time until the next step; 0: there is no next step
 }
 
-// Change has f change an object, and stores the result with the callbacks that f
-// returns: all or nothing. If the object was changed meanwhile, f is called again
-// with its new state. If f returns no data, nothing is stored. Errors: ErrNoObject,
-// an error of f, or one of storage.
-func Change(ctx context.Context, objects Objects, id string, f func(data []byte) ([]byte, []Callback, error)) error {
+// Change has f change an object whose JSON is a T, and stores the result with the
+// callbacks that f returns: all or nothing. Without callbacks nothing is stored. If
+// the object was changed meanwhile, f is called again with its new state. Errors:
+// ErrNoObject, an error of f, or one of storage.
+func Change[T any](ctx context.Context, objects Objects, id string, f func(*T) ([]Callback, error)) (T, error) {
 	for range maxChanges {
+		var x T
 		object, err := objects.Object(ctx, id)
 		if err != nil {
-			return err
+			return x, err
 		}
-		data, callbacks, err := f(object.Data)
-		if err != nil || data == nil {
-			return err
+		if err := json.Unmarshal(object.Data, &x); err != nil {
+			return x, err
+		}
+		callbacks, err := f(&x)
+		if err != nil || len(callbacks) == 0 {
+			return x, err
+		}
+		data, err := json.Marshal(x)
+		if err != nil {
+			return x, err
 		}
 		err = objects.PutObject(ctx, Object{ID: id, Version: object.Version, Data: data}, callbacks...)
 		if !errors.Is(err, ErrChanged) {
-			return err
+			return x, err
 		}
 	}
-	return errors.New("too many changes of the sandbox object at once")
+	return *new(T), errors.New("too many changes of the sandbox object at once")
 }
 
 // maxChanges bounds how often a change is repeated because of others. A customer, a
