@@ -2,16 +2,15 @@
 package sms
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
 	"time"
-
-	"github.com/twilio/twilio-go/client"
-	twilio "github.com/twilio/twilio-go/rest/api/v2010"
 
 	"purveyor/internal/commerce"
 	"purveyor/internal/env"
@@ -47,7 +46,8 @@ const (
 // Twilio is the Texter of a Twilio account.
 type Twilio struct {
 	config  Config
-	base    *url.URL // nil: the library's own
+	url     string // of the account's messages
+	client  *http.Client
 	timeout time.Duration
 }
 
@@ -61,15 +61,12 @@ func NewTwilio(c Config) (*Twilio, error) {
 		return nil, fmt.Errorf("the sender %q is no phone number", c.From)
 	}
 	c.From = from
-	t := &Twilio{config: c, timeout: timeout}
-	if c.BaseURL != "" {
-		base, err := url.Parse(c.BaseURL)
-		if err != nil || base.Host == "" {
-			return nil, fmt.Errorf("%q is no URL", c.BaseURL)
-		}
-		t.base = base
+	base, err := url.Parse(cmp.Or(c.BaseURL, "https://api.twilio.com"))
+	if err != nil || base.Host == "" {
+		return nil, fmt.Errorf("%q is no URL", c.BaseURL)
 	}
-	return t, nil
+	messages := base.JoinPath("2010-04-01/Accounts", c.AccountSID, "Messages.json")
+	return &Twilio{config: c, url: messages.String(), client: httpcall.Client(nil), timeout: timeout}, nil
 }
 
 // Send hands the message to Twilio, which queues it.
@@ -80,22 +77,35 @@ func (t *Twilio) Send(ctx context.Context, m Message) error {
 	}
 	ctx, cancel := t.config.Env.WithTimeout(ctx, t.timeout)
 	defer cancel()
-	params := new(twilio.CreateMessageParams).SetTo(to).SetFrom(t.config.From).SetBody(m.Text)
-	_, err := t.service(ctx).CreateMessage(params)
-	var refusal *client.TwilioRestError
+	form := url.Values{"To": {to}, "From": {t.config.From}, "Body": {m.Text}}
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, t.url, strings.NewReader(form.Encode()))
+	if err != nil {
+		return fmt.Errorf("sms: %w", err)
+	}
+	request.SetBasicAuth(t.config.AccountSID, t.config.AuthToken)
+	request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	request.Header.Set("Accept", "application/json")
+	answer, err := httpcall.Do(t.client, request, maxAnswer)
+	var refusal struct {
+		Status  int    `json:"status"`
+		Code    int    `json:"code"`
+		Message string `json:"message"`
+	}
 	switch {
-	case err == nil:
-		return nil
 	case errors.Is(err, context.DeadlineExceeded):
 		return fmt.Errorf("sms: no answer within %g s", t.timeout.Seconds())
-	case errors.As(err, &refusal):
-		err = fmt.Errorf("sms: Twilio answered %d, code %d: %s", refusal.Status, refusal.Code, refusal.Message)
-		if permanent(refusal.Status) {
-			return &commerce.PermanentError{Err: err}
-		}
-		return err
+	case err != nil:
+		return fmt.Errorf("sms: %w", err)
+	case answer.OK():
+		return nil
+	case answer.Status < 400 || json.Unmarshal(answer.Body, &refusal) != nil: // not Twilio's
+		return fmt.Errorf("sms: it answered %d", answer.Status)
 	}
-	return fmt.Errorf("sms: %w", err)
+	err = fmt.Errorf("sms: Twilio answered %d, code %d: %s", refusal.Status, refusal.Code, refusal.Message)
+	if permanent(refusal.Status) {
+		return &commerce.PermanentError{Err: err}
+	}
+	return err
 }
 
 // permanent reports whether a status means that the message is at fault. Otherwise
@@ -106,30 +116,6 @@ func permanent(status int) bool {
 		return false
 	}
 	return status >= 400 && status < 500
-}
-
-// service is made for each message, because the library takes no context.
-func (t *Twilio) service(ctx context.Context) *twilio.ApiService {
-	c := &client.Client{
-		Credentials: client.NewCredentials(t.config.AccountSID, t.config.AuthToken),
-		HTTPClient:  &http.Client{Transport: bound{ctx, t.base}},
-	}
-	c.SetAccountSid(t.config.AccountSID)
-	return twilio.NewApiService(&client.RequestHandler{Client: c}) // ignores the environment variables for edge and region
-}
-
-// bound sends requests under a context, to the base URL if there is one.
-type bound struct {
-	ctx  context.Context
-	base *url.URL
-}
-
-func (b bound) RoundTrip(r *http.Request) (*http.Response, error) {
-	r = r.Clone(b.ctx)
-	if b.base != nil {
-		r.URL.Scheme, r.URL.Host, r.Host = b.base.Scheme, b.base.Host, b.base.Host
-	}
-	return httpcall.Whole{Next: http.DefaultTransport, Most: maxAnswer}.RoundTrip(r)
 }
 
 func alphanumeric(s string) bool {

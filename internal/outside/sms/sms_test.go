@@ -115,7 +115,7 @@ func TestNoRecipient(t *testing.T) {
 
 func TestConfig(t *testing.T) {
 	good := Config{AccountSID: account, AuthToken: token, From: "+12125550100"}
-	if sender, err := NewTwilio(good); err != nil || sender.base != nil {
+	if sender, err := NewTwilio(good); err != nil || sender.url != "https://api.twilio.com/2010-04-01/Accounts/"+account+"/Messages.json" {
 		t.Fatal(sender, err)
 	}
 	for name, spoil := range map[string]func(*Config){
