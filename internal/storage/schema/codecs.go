@@ -43,20 +43,11 @@ type title struct {
 }
 
 func encodeLines(lines []commerce.OrderLine) []byte {
-	list := make([]line, len(lines))
-	for i, l := range lines {
-		list[i] = line(l)
-	}
-	return encode(list)
+	return encode(each(lines, func(l commerce.OrderLine) line { return line(l) }))
 }
 
 func decodeLines(s Scanner) []commerce.OrderLine {
-	list := decode[[]line](s, "lines")
-	lines := make([]commerce.OrderLine, len(list))
-	for i, l := range list {
-		lines[i] = commerce.OrderLine(l)
-	}
-	return lines
+	return each(decode[[]line](s, "lines"), func(l line) commerce.OrderLine { return commerce.OrderLine(l) })
 }
 
 // encodeAddress gives NULL for no address.
@@ -76,18 +67,23 @@ func decodeAddress(s Scanner) *commerce.DeliveryAddress {
 }
 
 func encodeTitles(titles []commerce.LineTitle) []byte {
-	list := make([]title, len(titles))
-	for i, t := range titles {
-		list[i] = title(t)
-	}
-	return encode(list)
+	return encode(each(titles, func(t commerce.LineTitle) title { return title(t) }))
 }
 
-func decodeTitles(s Scanner) (titles []commerce.LineTitle) {
-	for _, t := range decode[[]title](s, "titles") {
-		titles = append(titles, commerce.LineTitle(t))
+func decodeTitles(s Scanner) []commerce.LineTitle {
+	return each(decode[[]title](s, "titles"), func(t title) commerce.LineTitle { return commerce.LineTitle(t) })
+}
+
+// each converts the elements of a list; nil stays nil.
+func each[A, B any](list []A, convert func(A) B) []B {
+	if list == nil {
+		return nil
 	}
-	return titles
+	converted := make([]B, len(list))
+	for i, v := range list {
+		converted[i] = convert(v)
+	}
+	return converted
 }
 
 // asStored writes text that is no UTF-8 with U+FFFD. Decoders of requests let no such

@@ -10,19 +10,14 @@ var Partners = Table[string, commerce.Partner]{
 	BindKey:   bindText,
 	BindFixed: func(b Binder, p *commerce.Partner) { b.Int(int64(p.CreatedOn)) },
 	BindMutable: func(b Binder, p *commerce.Partner) {
-		scopes := make([]string, len(p.Scopes))
-		for i, s := range p.Scopes {
-			scopes[i] = string(s)
-		}
-		b.Text(p.Name).JSON(list(scopes)).JSON(list(p.StoreIDs)).Int(p.RateLimit).
+		scopes := each(p.Scopes, func(s commerce.Scope) string { return string(s) })
+		b.Text(p.Name).JSON(encode(scopes)).JSON(encode(p.StoreIDs)).Int(p.RateLimit).
 			Text(p.CallbackURL).Text(p.CallbackSecret).Bool(p.Suspended).Int(int64(p.UpdatedOn))
 	},
 	Scan: func(s Scanner, id string) commerce.Partner {
 		p := commerce.Partner{ID: id, CreatedOn: millis(s), Name: s.Text()}
-		for _, scope := range listOf(s) {
-			p.Scopes = append(p.Scopes, commerce.Scope(scope))
-		}
-		p.StoreIDs, p.RateLimit, p.CallbackURL = listOf(s), s.Int(), s.Text()
+		p.Scopes = each(decode[[]string](s, "list"), func(scope string) commerce.Scope { return commerce.Scope(scope) })
+		p.StoreIDs, p.RateLimit, p.CallbackURL = decode[[]string](s, "list"), s.Int(), s.Text()
 		p.CallbackSecret, p.Suspended, p.UpdatedOn = s.Text(), s.Bool(), millis(s)
 		return p
 	},

@@ -42,11 +42,11 @@ var Products = Table[commerce.ProductKey, commerce.Product]{
 	BindFixed: func(b Binder, v *commerce.Product) { b.Text(v.Source) },
 	BindMutable: func(b Binder, v *commerce.Product) {
 		b.Text(v.SKU).Bool(v.Hot).Int(int64(v.CreatedOn)).
-			Text(v.Description).Text(v.FeaturedImage).JSON(list(v.Images))
+			Text(v.Description).Text(v.FeaturedImage).JSON(encode(v.Images))
 	},
 	Scan: func(s Scanner, k commerce.ProductKey) commerce.Product {
 		return commerce.Product{StoreID: k.StoreID, ID: k.ProductID, Source: s.Text(),
-			SKU: s.Text(), Hot: s.Bool(), CreatedOn: millis(s), Description: s.Text(), FeaturedImage: s.Text(), Images: listOf(s)}
+			SKU: s.Text(), Hot: s.Bool(), CreatedOn: millis(s), Description: s.Text(), FeaturedImage: s.Text(), Images: decode[[]string](s, "list")}
 	},
 	Rows:    func(r *commerce.Rows) *commerce.Table[commerce.ProductKey, commerce.Product] { return &r.Products },
 	Needs:   func(n *commerce.Needs) *[]commerce.ProductKey { return &n.Products },

@@ -10,8 +10,6 @@ import (
 	"strings"
 
 	"purveyor/internal/commerce"
-
-	"github.com/go-json-experiment/json"
 )
 
 // Binder takes the values of columns one after another.
@@ -75,24 +73,3 @@ func millis(s Scanner) commerce.Millis { return commerce.Millis(s.Int()) }
 func bindText(b Binder, id string) { b.Text(id) }
 
 func bindProductKey(b Binder, k commerce.ProductKey) { b.Text(k.StoreID).Text(k.ProductID) }
-
-// list is the JSON text of a list of strings.
-func list(v []string) []byte {
-	if len(v) == 0 {
-		return []byte("[]")
-	}
-	data, err := json.Marshal(v)
-	if err != nil {
-		panic(err) // a []string always encodes
-	}
-	return data
-}
-
-func listOf(s Scanner) (v []string) {
-	if data := s.JSON(); string(data) != "[]" {
-		if err := json.Unmarshal(data, &v); err != nil {
-			unreadable(s, "list", err)
-		}
-	}
-	return v
-}

@@ -95,25 +95,11 @@ func decodeTimelineData(s Scanner, kind commerce.TimelineKind) commerce.Timeline
 }
 
 func moveForms(moves []commerce.InventoryMove) []moveForm {
-	if moves == nil {
-		return nil
-	}
-	forms := make([]moveForm, len(moves))
-	for i, m := range moves {
-		forms[i] = moveForm(m)
-	}
-	return forms
+	return each(moves, func(m commerce.InventoryMove) moveForm { return moveForm(m) })
 }
 
 func movesOf(forms []moveForm) []commerce.InventoryMove {
-	if forms == nil {
-		return nil
-	}
-	moves := make([]commerce.InventoryMove, len(forms))
-	for i, f := range forms {
-		moves[i] = commerce.InventoryMove(f)
-	}
-	return moves
+	return each(forms, func(f moveForm) commerce.InventoryMove { return commerce.InventoryMove(f) })
 }
 
 func deliveryFormOf(d commerce.DeliveryData) deliveryForm {
