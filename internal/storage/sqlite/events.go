@@ -13,32 +13,16 @@ var endpointSQL = schema.Endpoints.Shape().ByKeySQL()
 
 func (r reader) Endpoints(ctx context.Context, partnerIDs []string) (map[string]commerce.Endpoint, error) {
 	found := make(map[string]commerce.Endpoint, len(partnerIDs))
-	err := r.snapshot(ctx, func(conn *connection) error {
-		for _, id := range partnerIDs {
-			err := query(conn, endpointSQL, func(b schema.Binder) { b.Text(id) },
-				func(s *scanner) { found[id] = schema.Endpoints.Scan(s, id) })
-			if err != nil {
-				return err
-			}
-		}
-		return nil
-	})
+	err := queryEach(ctx, r, partnerIDs, endpointSQL, schema.Endpoints.BindKey,
+		func(s *scanner, id string) { found[id] = schema.Endpoints.Scan(s, id) })
 	return found, err
 }
 
 func (r reader) WebhookEvents(ctx context.Context, keys []commerce.EventKey) (map[commerce.EventKey]commerce.WebhookEvent, error) {
 	found := make(map[commerce.EventKey]commerce.WebhookEvent, len(keys))
-	err := r.snapshot(ctx, func(conn *connection) error {
-		for _, k := range keys {
-			err := query(conn, "SELECT id, "+schema.WebhookEvents.Rest+" FROM webhook_events WHERE partner_id = ? AND id = ?",
-				func(b schema.Binder) { b.Text(k.PartnerID).Text(k.ID) },
-				func(s *scanner) { found[k] = schema.ScanEvent(s, k.PartnerID) })
-			if err != nil {
-				return err
-			}
-		}
-		return nil
-	})
+	err := queryEach(ctx, r, keys, "SELECT id, "+schema.WebhookEvents.Rest+" FROM webhook_events WHERE partner_id = ? AND id = ?",
+		func(b schema.Binder, k commerce.EventKey) { b.Text(k.PartnerID).Text(k.ID) },
+		func(s *scanner, k commerce.EventKey) { found[k] = schema.ScanEvent(s, k.PartnerID) })
 	return found, err
 }
 

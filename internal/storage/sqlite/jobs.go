@@ -7,7 +7,6 @@ import (
 
 	"purveyor/internal/commerce"
 	"purveyor/internal/storage"
-	"purveyor/internal/storage/reads"
 	"purveyor/internal/storage/schema"
 
 	"github.com/go-json-experiment/json"
@@ -101,6 +100,14 @@ func (e *Engine) writeOne(ctx context.Context, sql string, bind func(schema.Bind
 	return n, nil
 }
 
+// slots are the slots of jobs, of which each is asked for by itself.
+var slots = func() (list []int64) {
+	for slot := range int64(commerce.JobSlots) {
+		list = append(list, slot)
+	}
+	return list
+}()
+
 var waitingSQL = "SELECT " + schema.Jobs.Columns() + " FROM jobs WHERE state = 'waiting' AND slot = ?1+0 AND (?2 = '' OR owner = ?2)" +
 	" AND (run_at, slot, id) > (?3, ?4, ?5) ORDER BY run_at, slot, id LIMIT ?6"
 
@@ -109,16 +116,9 @@ func (r reader) Jobs(ctx context.Context, f storage.JobFilter) (list []commerce.
 	if f.State != commerce.JobWaiting {
 		return r.Reader.Jobs(ctx, f)
 	}
-	err = r.snapshot(ctx, func(conn *connection) error {
-		for slot := range int64(commerce.JobSlots) {
-			err := query(conn, waitingSQL, reads.Bind(slot, f.Owner, f.After.RunAt, f.After.Slot, f.After.ID, f.Limit),
-				func(s *scanner) { list = append(list, schema.ScanJob(s)) })
-			if err != nil {
-				return err
-			}
-		}
-		return nil
-	})
+	err = queryEach(ctx, r, slots, waitingSQL, func(b schema.Binder, slot int64) {
+		b.Int(slot).Text(f.Owner).Int(f.After.RunAt).Int(f.After.Slot).Text(f.After.ID).Int(int64(f.Limit))
+	}, func(s *scanner, _ int64) { list = append(list, schema.ScanJob(s)) })
 	return storage.FirstJobs(list, f.Limit), err
 }
 
@@ -137,20 +137,12 @@ const nextSQL = `SELECT
 		WHERE slot = ?1+0 AND state = 'waiting' AND run_at > ?2 + ?3), -1)`
 
 func (r reader) NextDue(ctx context.Context, now commerce.Millis) (due bool, next commerce.Millis, err error) {
-	err = r.snapshot(ctx, func(conn *connection) error {
-		for slot := range int64(commerce.JobSlots) {
-			err := query(conn, nextSQL, func(b schema.Binder) {
-				b.Int(slot).Int(int64(now)).Int(commerce.JobHorizon.Milliseconds()).Int(commerce.LongestLease.Milliseconds())
-			}, func(s *scanner) {
-				for range 3 {
-					storage.AddNext(commerce.Millis(s.Int()), now, &due, &next)
-				}
-			})
-			if err != nil {
-				return err
-			}
+	err = queryEach(ctx, r, slots, nextSQL, func(b schema.Binder, slot int64) {
+		b.Int(slot).Int(int64(now)).Int(commerce.JobHorizon.Milliseconds()).Int(commerce.LongestLease.Milliseconds())
+	}, func(s *scanner, _ int64) {
+		for range 3 {
+			storage.AddNext(commerce.Millis(s.Int()), now, &due, &next)
 		}
-		return nil
 	})
 	return due, next, err
 }

@@ -18,8 +18,7 @@ func (r reader) Product(ctx context.Context, id string) (item commerce.Item, v s
 	}
 	err = r.with(ctx, func(conn *connection) error {
 		return query(conn, itemByIDSQL, func(b schema.Binder) { b.Text(id) }, func(s *scanner) {
-			key := commerce.ProductKey{StoreID: conn.storeID(s), ProductID: id}
-			item = commerce.Item{Product: schema.Products.Scan(s, key), Stock: schema.Stock.Scan(s, key)}
+			item = scanItem(s, commerce.ProductKey{StoreID: conn.storeID(s), ProductID: id})
 		})
 	})
 	if err == nil && item.ID == "" {
@@ -38,27 +37,21 @@ var itemSQL = "SELECT " + schema.Qualified("products", schema.Products.Values())
 	" WHERE products.store_id = ? AND products.id = ?"
 
 func readItem(conn *connection, key commerce.ProductKey) (item commerce.Item, err error) {
-	err = query(conn, itemSQL, func(b schema.Binder) { schema.Products.BindKey(b, key) }, func(s *scanner) {
-		item = commerce.Item{Product: schema.Products.Scan(s, key), Stock: schema.Stock.Scan(s, key)}
-	})
+	err = query(conn, itemSQL, func(b schema.Binder) { schema.Products.BindKey(b, key) }, func(s *scanner) { item = scanItem(s, key) })
 	return item, err
+}
+
+func scanItem(s *scanner, key commerce.ProductKey) commerce.Item {
+	return commerce.Item{Product: schema.Products.Scan(s, key), Stock: schema.Stock.Scan(s, key)}
 }
 
 // Items implements storage.Reader.
 func (r reader) Items(ctx context.Context, storeID string, ids []string) (map[string]commerce.Item, error) {
 	items := make(map[string]commerce.Item, len(ids))
-	err := r.snapshot(ctx, func(conn *connection) error {
-		for _, id := range ids {
-			item, err := readItem(conn, commerce.ProductKey{StoreID: storeID, ProductID: id})
-			if err != nil {
-				return err
-			}
-			if item.ID != "" {
-				items[id] = item
-			}
-		}
-		return nil
-	})
+	err := queryEach(ctx, r, ids, itemSQL, func(b schema.Binder, id string) { b.Text(storeID).Text(id) },
+		func(s *scanner, id string) {
+			items[id] = scanItem(s, commerce.ProductKey{StoreID: storeID, ProductID: id})
+		})
 	return items, err
 }
 

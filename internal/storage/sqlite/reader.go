@@ -48,6 +48,19 @@ func (r reader) snapshot(ctx context.Context, f func(*connection) error) error {
 	})
 }
 
+// queryEach runs a statement once for each key. All see one state.
+func queryEach[K any](ctx context.Context, r reader, keys []K, sql string, bind func(schema.Binder, K), row func(*scanner, K)) error {
+	return r.snapshot(ctx, func(conn *connection) error {
+		for _, k := range keys {
+			err := query(conn, sql, func(b schema.Binder) { bind(b, k) }, func(s *scanner) { row(s, k) })
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
 // rows implements reads.Rows.
 func (r reader) rows(ctx context.Context, sql string, bind func(schema.Binder), row func(schema.Scanner)) error {
 	return r.with(ctx, func(conn *connection) error {
@@ -109,20 +122,11 @@ func (r reader) Categories(ctx context.Context, f storage.CategoryFilter) (list 
 
 func (r reader) Stock(ctx context.Context, productIDs []string) (map[string]commerce.Stock, error) {
 	found := make(map[string]commerce.Stock, len(productIDs))
-	err := r.snapshot(ctx, func(conn *connection) error {
-		for _, id := range productIDs {
-			err := query(conn, "SELECT product_stores.store_id, "+schema.Qualified("stock", schema.Stock.Mutable)+
-				" FROM product_stores JOIN stock ON stock.store_id = product_stores.store_id AND stock.product_id = product_stores.product_id"+
-				" WHERE product_stores.product_id = ?",
-				func(b schema.Binder) { b.Text(id) },
-				func(s *scanner) {
-					found[id] = schema.Stock.Scan(s, commerce.ProductKey{StoreID: s.Text(), ProductID: id})
-				})
-			if err != nil {
-				return err
-			}
-		}
-		return nil
+	sql := "SELECT product_stores.store_id, " + schema.Qualified("stock", schema.Stock.Mutable) +
+		" FROM product_stores JOIN stock ON stock.store_id = product_stores.store_id AND stock.product_id = product_stores.product_id" +
+		" WHERE product_stores.product_id = ?"
+	err := queryEach(ctx, r, productIDs, sql, schema.ProductStores.BindKey, func(s *scanner, id string) {
+		found[id] = schema.Stock.Scan(s, commerce.ProductKey{StoreID: s.Text(), ProductID: id})
 	})
 	return found, err
 }

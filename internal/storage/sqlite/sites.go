@@ -12,16 +12,8 @@ const sitesSQL = "SELECT " + schema.SiteColumns + " FROM stores WHERE active = ?
 
 // Sites implements storage.Reader. Each strip is a piece of a covering index.
 func (r reader) Sites(ctx context.Context, f storage.SiteFilter) (list []commerce.Site, err error) {
-	err = r.snapshot(ctx, func(conn *connection) error {
-		for _, strip := range f.Area {
-			err := query(conn, sitesSQL,
-				func(b schema.Binder) { b.Bool(f.Active).Int(strip.Band).Float(&strip.West).Float(&strip.East) },
-				func(s *scanner) { list = append(list, schema.ScanSite(s)) })
-			if err != nil {
-				return err
-			}
-		}
-		return nil
-	})
+	err = queryEach(ctx, r, f.Area, sitesSQL,
+		func(b schema.Binder, p commerce.Strip) { b.Bool(f.Active).Int(p.Band).Float(&p.West).Float(&p.East) },
+		func(s *scanner, _ commerce.Strip) { list = append(list, schema.ScanSite(s)) })
 	return list, err
 }
