@@ -1,10 +1,6 @@
 package postgres
 
-import (
-	"purveyor/internal/commerce"
-
-	"github.com/jackc/pgx/v5"
-)
+import "purveyor/internal/commerce"
 
 // loadShards asks for the rows of each prefix: a cluster locks rows of one shard at
 // a time, and does not take a LIMIT for each of many keys of several.
@@ -13,22 +9,18 @@ func (t *table) loadShards(q *request, r *commerce.Rows, locked, others []keyed)
 		t.loadEach(q, r, locked)
 		locked = nil
 	}
-	queue := func(list []keyed, lock string) {
+	ask := func(list []keyed, lock string) {
 		for _, g := range groups(list) {
-			q.Queue(seen(t.inRange+lock), g.args()...).Query(func(found pgx.Rows) error {
-				return each(found, func(s *scanner) { t.Fill(s, r, g.find(s.next())) })
-			})
+			queue(&q.Batch, func(s *scanner) { t.Fill(s, r, g.find(s.next())) }, t.inRange+lock, g.args()...)
 		}
 	}
-	queue(locked, " ORDER BY "+t.key[len(t.key)-1]+" FOR UPDATE")
-	queue(others, "")
+	ask(locked, " ORDER BY "+t.key[len(t.key)-1]+" FOR UPDATE")
+	ask(others, "")
 }
 
 // loadEach locks rows one by one, in the order of their keys.
 func (t *table) loadEach(q *request, r *commerce.Rows, list []keyed) {
 	for _, k := range list {
-		q.Queue(seen(t.byKey+" FOR UPDATE"), k.columns.args()...).Query(func(found pgx.Rows) error {
-			return each(found, func(s *scanner) { t.Fill(s, r, k.row) })
-		})
+		queue(&q.Batch, func(s *scanner) { t.Fill(s, r, k.row) }, t.byKey+" FOR UPDATE", k.columns.args()...)
 	}
 }

@@ -11,12 +11,14 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
+var endpointsSQL = textOf(schema.Endpoints.Name).inRange
+
 // Endpoints implements storage.Reader, as do the others.
 func (r reader) Endpoints(ctx context.Context, partnerIDs []string) (map[string]commerce.Endpoint, error) {
 	found := make(map[string]commerce.Endpoint, len(partnerIDs))
-	err := r.rows(ctx, endpoints.inRange, []any{partnerIDs}, func(s *scanner) {
+	err := r.rows(ctx, endpointsSQL, []any{partnerIDs}, func(s *scanner) {
 		id := s.Text()
-		found[id] = endpoints.Scan(s, id)
+		found[id] = schema.Endpoints.Scan(s, id)
 	})
 	return found, err
 }
@@ -30,13 +32,10 @@ func (r reader) WebhookEvents(ctx context.Context, keys []commerce.EventKey) (ma
 	err := r.read(ctx, func(ctx context.Context) error {
 		var q pgx.Batch
 		for partner, ids := range byPartner {
-			q.Queue(seen("SELECT id, "+schema.WebhookEvents.Rest+" FROM webhook_events WHERE partner_id = $1 AND id = ANY($2)"), partner, ids).
-				Query(func(rows pgx.Rows) error {
-					return each(rows, func(s *scanner) {
-						e := schema.ScanEvent(s, partner)
-						found[e.Key()] = e
-					})
-				})
+			queue(&q, func(s *scanner) {
+				e := schema.ScanEvent(s, partner)
+				found[e.Key()] = e
+			}, "SELECT id, "+schema.WebhookEvents.Rest+" FROM webhook_events WHERE partner_id = $1 AND id = ANY($2)", partner, ids)
 		}
 		return r.e.readers.SendBatch(ctx, &q).Close()
 	})
@@ -67,26 +66,21 @@ func (r reader) eventPage(ctx context.Context, f storage.EventFilter) (page stor
 	err = r.read(ctx, func(ctx context.Context) error {
 		list, newest, cut = f.List(), "", false
 		var q pgx.Batch
-		q.Queue(seen("SELECT id, "+lowWatermark+" FROM webhook_events WHERE partner_id = $1 ORDER BY id DESC LIMIT 1"), f.PartnerID).
-			Query(func(rows pgx.Rows) error {
-				return each(rows, func(s *scanner) {
-					if id := s.Text(); complete(id, s.Int()) {
-						newest = id
-					}
-				})
-			})
+		queue(&q, func(s *scanner) {
+			if id := s.Text(); complete(id, s.Int()) {
+				newest = id
+			}
+		}, "SELECT id, "+lowWatermark+" FROM webhook_events WHERE partner_id = $1 ORDER BY id DESC LIMIT 1", f.PartnerID)
 		sql, args := f.SQL("id, " + schema.WebhookEvents.Rest + ", " + lowWatermark)
-		q.Queue(seen(sql), args...).Query(func(rows pgx.Rows) error {
-			return each(rows, func(s *scanner) {
-				if cut || list.Full() {
-					return
-				}
-				e := schema.ScanEvent(s, f.PartnerID)
-				if cut = !f.Newest && !complete(e.ID, s.Int()); !cut {
-					list.Add(e)
-				}
-			})
-		})
+		queue(&q, func(s *scanner) {
+			if cut || list.Full() {
+				return
+			}
+			e := schema.ScanEvent(s, f.PartnerID)
+			if cut = !f.Newest && !complete(e.ID, s.Int()); !cut {
+				list.Add(e)
+			}
+		}, sql, args...)
 		return r.e.readers.SendBatch(ctx, &q).Close()
 	})
 	if cut {

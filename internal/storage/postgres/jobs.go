@@ -37,10 +37,8 @@ func (e *Engine) ClaimJobs(ctx context.Context, c storage.JobClaim) (list []comm
 			var q pgx.Batch
 			q.Queue(seen(begin))
 			q.Queue(seen("SET LOCAL synchronous_commit = off"))
-			q.Queue(seen(sql), c.Worker, c.Until, c.Slot, runAt, c.Now, c.Now.Add(commerce.LongestLease), classes, except, c.Limit-len(list)).
-				Query(func(rows pgx.Rows) error {
-					return each(rows, func(s *scanner) { list = append(list, schema.ScanJob(s)) })
-				})
+			queue(&q, func(s *scanner) { list = append(list, schema.ScanJob(s)) },
+				sql, c.Worker, c.Until, c.Slot, runAt, c.Now, c.Now.Add(commerce.LongestLease), classes, except, c.Limit-len(list))
 			q.Queue(seen("COMMIT"))
 			return endTransaction(ctx, conn, conn.SendBatch(ctx, &q).Close())
 		}
@@ -82,14 +80,11 @@ func (e *Engine) ReleaseParked(ctx context.Context, owner string, limit int) (n 
 // keysOf reads the keys of jobs, by slot.
 func keysOf(ctx context.Context, q querier, sql string, args ...any) (map[int64][]string, error) {
 	keys := map[int64][]string{}
-	rows, err := query(ctx, q, sql, args...)
-	if err != nil {
-		return nil, err
-	}
-	return keys, each(rows, func(s *scanner) {
+	err := query(ctx, q, func(s *scanner) {
 		slot := s.Int()
 		keys[slot] = append(keys[slot], s.Text())
-	})
+	}, sql, args...)
+	return keys, err
 }
 
 // inSlots runs a statement for the jobs of each slot, and returns how many
@@ -130,7 +125,7 @@ type sender interface {
 func eachSlot(ctx context.Context, to sender, sql string, args func(slot int64) []any, row func(*scanner)) error {
 	var q pgx.Batch
 	for slot := range int64(commerce.JobSlots) {
-		q.Queue(seen(sql), args(slot)...).Query(func(rows pgx.Rows) error { return each(rows, row) })
+		queue(&q, row, sql, args(slot)...)
 	}
 	return to.SendBatch(ctx, &q).Close()
 }

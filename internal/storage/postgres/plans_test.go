@@ -47,7 +47,8 @@ func checkPlans(t *testing.T, sent map[string]bool) {
 				t.Errorf("with %d rows: %s\n  %s", rows, fault, sql)
 			}
 		}
-		for _, sql := range []string{externalIDs.inRange, of(&schema.Customers).inRange, replies.inRange, partners.inRange, stores.inRange, productStores.inRange} {
+		for _, table := range []string{"external_ids", "customers", "replies", "partners", "stores", "product_stores"} {
+			sql := textOf(table).inRange
 			for _, fault := range planOf(t, writer, sql).faults(sql, rows == 0) { // batches send what readers send
 				t.Errorf("with %d rows, in a batch: %s\n  %s", rows, fault, sql)
 			}

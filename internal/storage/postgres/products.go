@@ -33,13 +33,13 @@ func (r reader) Product(ctx context.Context, id string) (item commerce.Item, v s
 	return item, storage.Version(item.Stock.UpdatedOn), err
 }
 
-var itemsSQL = "SELECT products.id, " + schema.Qualified("products", products.Values()) + ", " + schema.Qualified("stock", stock.Values()) +
+var itemsSQL = "SELECT products.id, " + schema.Qualified("products", schema.Products.Values()) + ", " + schema.Qualified("stock", schema.Stock.Values()) +
 	" FROM products JOIN stock ON stock.store_id = products.store_id AND stock.product_id = products.id" +
 	" WHERE products.store_id = $1 AND products.id = ANY($2)"
 
 func scanItem(s *scanner, storeID string) commerce.Item {
 	key := commerce.ProductKey{StoreID: storeID, ProductID: s.Text()}
-	return commerce.Item{Product: products.Scan(s, key), Stock: stock.Scan(s, key)}
+	return commerce.Item{Product: schema.Products.Scan(s, key), Stock: schema.Stock.Scan(s, key)}
 }
 
 // Items implements storage.Reader.
@@ -140,11 +140,7 @@ func (p *pageRead) run(ctx context.Context, pool *pgxpool.Pool) error {
 }
 
 func readItem(ctx context.Context, q querier, key commerce.ProductKey) (item commerce.Item, err error) {
-	rows, err := query(ctx, q, itemsSQL, key.StoreID, []string{key.ProductID})
-	if err != nil {
-		return item, err
-	}
-	err = each(rows, func(s *scanner) { item = scanItem(s, key.StoreID) })
+	err = query(ctx, q, func(s *scanner) { item = scanItem(s, key.StoreID) }, itemsSQL, key.StoreID, []string{key.ProductID})
 	return item, err
 }
 
@@ -171,12 +167,10 @@ func (p *pageRead) shortItems(ctx context.Context, conn *pgxpool.Conn, versions 
 	}
 	var q pgx.Batch
 	for store, of := range ids {
-		q.Queue(seen(shortSQL), store, of, most).Query(func(rows pgx.Rows) error {
-			return each(rows, func(s *scanner) {
-				item := scanItem(s, store)
-				items[places[item.ID]], found = item, found+1
-			})
-		})
+		queue(&q, func(s *scanner) {
+			item := scanItem(s, store)
+			items[places[item.ID]], found = item, found+1
+		}, shortSQL, store, of, most)
 	}
 	if !p.long {
 		q.Queue(seen(endSnapshot))
@@ -199,15 +193,13 @@ func (p *pageRead) versions(ctx context.Context, conn *pgxpool.Conn) (all []comm
 	q.Queue(seen(beginSnapshot))
 	for _, id := range f.Stores() {
 		sql, args := f.VersionsSQL(id, ", "+lowWatermark+", "+latest, "stock")
-		q.Queue(seen(sql), args...).Query(func(rows pgx.Rows) error {
-			return each(rows, func(s *scanner) {
-				all = append(all, commerce.ProductVersion{ProductKey: commerce.ProductKey{StoreID: s.Text(), ProductID: s.Text()}, UpdatedOn: commerce.Millis(s.Int())})
-				if lowest := s.Int(); lowest != 0 {
-					watermark = lowest
-				}
-				newest = storage.Version(s.Int())
-			})
-		})
+		queue(&q, func(s *scanner) {
+			all = append(all, commerce.ProductVersion{ProductKey: commerce.ProductKey{StoreID: s.Text(), ProductID: s.Text()}, UpdatedOn: commerce.Millis(s.Int())})
+			if lowest := s.Int(); lowest != 0 {
+				watermark = lowest
+			}
+			newest = storage.Version(s.Int())
+		}, sql, args...)
 	}
 	if err := conn.SendBatch(ctx, &q).Close(); err != nil {
 		return nil, noVersion, err
@@ -230,9 +222,7 @@ func (e *Engine) readNewest(ctx context.Context, stores []string) (map[string]in
 	newest := make(map[string]int64, len(stores))
 	var q pgx.Batch
 	for _, id := range stores {
-		q.Queue(seen(newestSQL), id).Query(func(rows pgx.Rows) error {
-			return each(rows, func(s *scanner) { newest[id] = s.Int() })
-		})
+		queue(&q, func(s *scanner) { newest[id] = s.Int() }, newestSQL, id)
 	}
 	return newest, e.readers.SendBatch(ctx, &q).Close()
 }
@@ -256,14 +246,10 @@ func (e *Engine) readStamps(ctx context.Context, keys []commerce.ProductKey) (ma
 	if e.spread {
 		sql = spreadStampsSQL
 	}
-	rows, err := query(ctx, e.readers, sql, stores, ids)
-	if err == nil {
-		err = each(rows, func(s *scanner) {
-			key := commerce.ProductKey{StoreID: s.Text(), ProductID: s.Text()}
-			stamps[key] = s.Int()
-		})
-	}
-	return stamps, err
+	return stamps, query(ctx, e.readers, func(s *scanner) {
+		key := commerce.ProductKey{StoreID: s.Text(), ProductID: s.Text()}
+		stamps[key] = s.Int()
+	}, sql, stores, ids)
 }
 
 // Unchanged implements storage.Reader.
@@ -294,9 +280,7 @@ func (r reader) count(ctx context.Context, s storage.ReadSet) (count, newest int
 	var q pgx.Batch
 	for _, id := range s.Filter.Stores() {
 		sql, args := s.CountSQL(id, "stock")
-		q.Queue(seen(sql), args...).Query(func(rows pgx.Rows) error {
-			return each(rows, func(row *scanner) { count, newest = count+row.Int(), max(newest, row.Int()) })
-		})
+		queue(&q, func(row *scanner) { count, newest = count+row.Int(), max(newest, row.Int()) }, sql, args...)
 	}
 	err = r.e.readers.SendBatch(ctx, &q).Close()
 	return count, newest, err

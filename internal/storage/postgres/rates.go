@@ -32,11 +32,8 @@ func (e *Engine) GrantQuota(ctx context.Context, w commerce.RateWindow, limit, w
 
 func grantOn(ctx context.Context, conn *pgx.Conn, w commerce.RateWindow, limit, want int64) (granted, used int64, err error) {
 	used = limit // no row comes back when nothing is left
-	rows, err := query(ctx, conn, grantSQL, w.PartnerID, w.Mode, w.Minute, want, limit)
+	err = query(ctx, conn, func(s *scanner) { granted, used = s.Int(), s.Int() }, grantSQL, w.PartnerID, w.Mode, w.Minute, want, limit)
 	if err != nil {
-		return 0, 0, err
-	}
-	if err := each(rows, func(s *scanner) { granted, used = s.Int(), s.Int() }); err != nil {
 		return 0, 0, err
 	}
 	if granted == used { // the first grant of a window deletes the old ones

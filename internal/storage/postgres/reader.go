@@ -69,14 +69,10 @@ func (r reader) rows(ctx context.Context, sql string, args []any, row func(*scan
 		if given {
 			return broke
 		}
-		found, err := query(ctx, r.e.readers, sql, args...)
-		if err != nil {
-			return err
-		}
-		broke = each(found, func(s *scanner) {
+		broke = query(ctx, r.e.readers, func(s *scanner) {
 			given = true
 			row(s)
-		})
+		}, sql, args...)
 		return broke
 	})
 }
@@ -87,16 +83,16 @@ func (r reader) Store(ctx context.Context, id string) (commerce.Store, error) {
 }
 
 func (r reader) Stores(ctx context.Context, f storage.StoreFilter) (list []commerce.Store, err error) {
-	sql, args := "SELECT id, "+stores.Values()+" FROM stores WHERE active = $1 AND id > $2", []any{f.Active, f.After, f.Limit}
+	sql, args := "SELECT id, "+schema.Stores.Values()+" FROM stores WHERE active = $1 AND id > $2", []any{f.Active, f.After, f.Limit}
 	if f.IDs != nil {
 		sql, args = sql+" AND id = ANY($4)", append(args, f.IDs)
 	}
-	err = r.rows(ctx, sql+" ORDER BY id LIMIT $3", args, func(s *scanner) { list = append(list, stores.Scan(s, s.Text())) })
+	err = r.rows(ctx, sql+" ORDER BY id LIMIT $3", args, func(s *scanner) { list = append(list, schema.Stores.Scan(s, s.Text())) })
 	return list, err
 }
 
 func (r reader) Categories(ctx context.Context, f storage.CategoryFilter) (list []commerce.Category, err error) {
-	sql, args := "SELECT id, "+categories.Values()+" FROM categories WHERE true", []any{}
+	sql, args := "SELECT id, "+schema.Categories.Values()+" FROM categories WHERE true", []any{}
 	if f.Active != nil {
 		args = append(args, *f.Active)
 		sql += " AND active = $" + strconv.Itoa(len(args))
@@ -109,7 +105,7 @@ func (r reader) Categories(ctx context.Context, f storage.CategoryFilter) (list 
 		args = append(args, of)
 		sql += " AND id = ANY($" + strconv.Itoa(len(args)) + ")"
 	}
-	err = r.rows(ctx, sql+" ORDER BY name, id", args, func(s *scanner) { list = append(list, categories.Scan(s, s.Text())) })
+	err = r.rows(ctx, sql+" ORDER BY name, id", args, func(s *scanner) { list = append(list, schema.Categories.Scan(s, s.Text())) })
 	return list, err
 }
 
@@ -119,6 +115,8 @@ func (r reader) categoriesOf(ctx context.Context, storeIDs []string) (ids []stri
 	err = r.rows(ctx, "SELECT DISTINCT category_id FROM stock WHERE store_id = ANY($1)", []any{storeIDs}, func(s *scanner) { ids = append(ids, s.Text()) })
 	return ids, err
 }
+
+var stockSQL = textOf(schema.Stock.Name).inRange
 
 func (r reader) Stock(ctx context.Context, productIDs []string) (map[string]commerce.Stock, error) {
 	found := make(map[string]commerce.Stock, len(productIDs))
@@ -134,12 +132,10 @@ func (r reader) Stock(ctx context.Context, productIDs []string) (map[string]comm
 	err = r.snapshot(ctx, func(ctx context.Context, tx pgx.Tx) error {
 		var q pgx.Batch
 		for store, ids := range byStore {
-			q.Queue(seen(stock.inRange), store, ids).Query(func(rows pgx.Rows) error {
-				return each(rows, func(s *scanner) {
-					id := s.Text()
-					found[id] = stock.Scan(s, commerce.ProductKey{StoreID: store, ProductID: id})
-				})
-			})
+			queue(&q, func(s *scanner) {
+				id := s.Text()
+				found[id] = schema.Stock.Scan(s, commerce.ProductKey{StoreID: store, ProductID: id})
+			}, stockSQL, store, ids)
 		}
 		return tx.SendBatch(ctx, &q).Close()
 	})

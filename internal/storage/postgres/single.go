@@ -25,14 +25,16 @@ type singles struct {
 }
 
 func newSingles(e *Engine) singles {
-	return singles{lookups(e, stores), lookups(e, orders), lookups(e, payments), lookups(e, replies), lookups(e, deliveries), lookups(e, sandbox)}
+	return singles{lookups(e, &schema.Stores), lookups(e, &schema.Orders), lookups(e, &schema.Payments),
+		lookups(e, &schema.Replies), lookups(e, &schema.Deliveries), lookups(e, &schema.SandboxObjects)}
 }
 
-func lookups[K comparable, V any](e *Engine, t typed[K, V]) *batchget.Loader[K, V] {
-	return batchget.New(func(ctx context.Context, keys []K) (map[K]V, error) { return readSingles(ctx, e, t, keys) })
+func lookups[K comparable, V any](e *Engine, t *schema.Table[K, V]) *batchget.Loader[K, V] {
+	text := textOf(t.Name)
+	return batchget.New(func(ctx context.Context, keys []K) (map[K]V, error) { return readSingles(ctx, e, t, text, keys) })
 }
 
-func readSingles[K comparable, V any](ctx context.Context, e *Engine, t typed[K, V], keys []K) (map[K]V, error) {
+func readSingles[K comparable, V any](ctx context.Context, e *Engine, t *schema.Table[K, V], text *sqlText, keys []K) (map[K]V, error) {
 	found := make(map[K]V, len(keys))
 	var bound values
 	for i, k := range keys {
@@ -46,18 +48,14 @@ func readSingles[K comparable, V any](ctx context.Context, e *Engine, t typed[K,
 	if len(bound) == 0 {
 		return found, nil
 	}
-	sql := t.ofKeys.read
+	sql := text.ofKeys.read
 	if e.spread {
-		sql = t.ofKeys.cluster
+		sql = text.ofKeys.cluster
 	}
-	rows, err := query(ctx, e.readers, sql, bound.arrays(len(t.key)+1)...)
-	if err != nil {
-		return nil, err
-	}
-	return found, each(rows, func(s *scanner) {
+	return found, query(ctx, e.readers, func(s *scanner) {
 		k := keys[s.Int()]
 		found[k] = t.Scan(s, k)
-	})
+	}, sql, bound.arrays(len(text.key)+1)...)
 }
 
 // byKeys are statements that read rows by their keys, which are given as one list

@@ -24,11 +24,7 @@ func (r reader) Sites(ctx context.Context, f storage.SiteFilter) (list []commerc
 	}
 	err = r.read(ctx, func(ctx context.Context) error {
 		list = nil // of a read that broke off
-		found, err := query(ctx, r.e.readers, sitesSQL, bands, wests, easts, f.Active)
-		if err != nil {
-			return err
-		}
-		return each(found, func(s *scanner) { list = append(list, schema.ScanSite(s)) })
+		return query(ctx, r.e.readers, func(s *scanner) { list = append(list, schema.ScanSite(s)) }, sitesSQL, bands, wests, easts, f.Active)
 	})
 	return list, err
 }

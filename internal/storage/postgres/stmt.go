@@ -29,8 +29,18 @@ type execer interface {
 	Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error)
 }
 
-func query(ctx context.Context, q querier, sql string, args ...any) (pgx.Rows, error) {
-	return q.Query(ctx, seen(sql), args...)
+// query runs a statement and calls row for each of its rows.
+func query(ctx context.Context, q querier, row func(*scanner), sql string, args ...any) error {
+	rows, err := q.Query(ctx, seen(sql), args...)
+	if err != nil {
+		return err
+	}
+	return each(rows, row)
+}
+
+// queue adds a statement to a batch, which calls row for each of its rows.
+func queue(q *pgx.Batch, row func(*scanner), sql string, args ...any) {
+	q.Queue(seen(sql), args...).Query(func(rows pgx.Rows) error { return each(rows, row) })
 }
 
 func exec(ctx context.Context, e execer, sql string, args ...any) (pgconn.CommandTag, error) {

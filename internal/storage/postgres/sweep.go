@@ -37,12 +37,9 @@ func (e *Engine) Sweep(ctx context.Context, now commerce.Millis) (n int, err err
 // be told the shards. A row may change in between, so the condition is looked at
 // once more.
 func remove(ctx context.Context, conn *pgx.Conn, p *schema.Plain, x schema.Expired, args []any, limit int) (int, error) {
-	found, err := query(ctx, conn, p.FindSQL(x), append(slices.Clone(args), limit)...)
-	if err != nil {
-		return 0, err
-	}
 	var keys values
-	if err := each(found, func(s *scanner) { p.MoveKey(s, &keys) }); err != nil || len(keys) == 0 {
+	err := query(ctx, conn, func(s *scanner) { p.MoveKey(s, &keys) }, p.FindSQL(x), append(slices.Clone(args), limit)...)
+	if err != nil || len(keys) == 0 {
 		return 0, err
 	}
 	columns := schema.Split(p.Key)
@@ -76,12 +73,8 @@ func (e *Engine) CountReplies(ctx context.Context, now commerce.Millis) (stored 
 			return err
 		}
 		added = nil // they are written down, also if the connection breaks now
-		rows, err := query(ctx, conn, "SELECT partner_id, sum(bytes)::bigint FROM stored_replies GROUP BY partner_id")
-		if err != nil {
-			return err
-		}
 		stored = schema.ReplyBytes{}
-		return each(rows, func(s *scanner) { stored[s.Text()] = s.Int() })
+		return query(ctx, conn, func(s *scanner) { stored[s.Text()] = s.Int() }, "SELECT partner_id, sum(bytes)::bigint FROM stored_replies GROUP BY partner_id")
 	})
 	if err != nil {
 		e.replies.Add(added)

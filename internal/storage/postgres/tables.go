@@ -122,37 +122,11 @@ func updateManySQL(d schema.Keyed, part schema.Part, keyOf values) updateSQL {
 	return u
 }
 
-// typed is a table of which rows are read outside of batches.
-type typed[K comparable, V any] struct {
-	*schema.Table[K, V]
-	sqlText
+// textOf is the statements of a table.
+func textOf(name string) *sqlText {
+	i := slices.IndexFunc(tables, func(t *table) bool { return t.Name == name })
+	return &tables[i].sqlText
 }
-
-func of[K comparable, V any](t *schema.Table[K, V]) typed[K, V] {
-	for _, p := range tables {
-		if p.Name == t.Name {
-			return typed[K, V]{t, p.sqlText}
-		}
-	}
-	panic("postgres: no table " + t.Name)
-}
-
-// The tables that readers name.
-var (
-	partners      = of(&schema.Partners)
-	stores        = of(&schema.Stores)
-	categories    = of(&schema.Categories)
-	productStores = of(&schema.ProductStores)
-	products      = of(&schema.Products)
-	stock         = of(&schema.Stock)
-	orders        = of(&schema.Orders)
-	externalIDs   = of(&schema.ExternalIDs)
-	replies       = of(&schema.Replies)
-	payments      = of(&schema.Payments)
-	deliveries    = of(&schema.Deliveries)
-	endpoints     = of(&schema.Endpoints)
-	sandbox       = of(&schema.SandboxObjects)
-)
 
 // keyed is a row of a batch, by its number, with the columns of its key.
 type keyed struct {
@@ -240,9 +214,7 @@ func (t *table) loadKeys(q *request, r *commerce.Rows, list []keyed, sql string)
 		bound = append(bound, k.columns...)
 		bound.Int(int64(k.row))
 	}
-	q.Queue(seen(sql), bound.arrays(len(t.key)+1)...).Query(func(found pgx.Rows) error {
-		return each(found, func(s *scanner) { t.Fill(s, r, int(s.Int())) })
-	})
+	queue(&q.Batch, func(s *scanner) { t.Fill(s, r, int(s.Int())) }, sql, bound.arrays(len(t.key)+1)...)
 }
 
 // save writes what changed, and deletes.

@@ -109,7 +109,7 @@ func TestGroups(t *testing.T) {
 	for i := range rows {
 		rows[i] = i
 	}
-	groups := groups(stock.inOrder(rows, func(b schema.Binder, i int) { stock.BindKey(b, keys[i]) }))
+	groups := groups(textOf("stock").inOrder(rows, func(b schema.Binder, i int) { schema.Stock.BindKey(b, keys[i]) }))
 	if len(groups) != 3 {
 		t.Fatalf("%d groups of 3 stores", len(groups))
 	}

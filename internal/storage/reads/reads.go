@@ -47,9 +47,9 @@ func Bind(args ...any) func(schema.Binder) {
 }
 
 // one reads a row by its key; storage.ErrNotFound if there is none.
-func one[K comparable, V any](ctx context.Context, r Reader, t table[K, V], k K) (v V, err error) {
+func one[K comparable, V any](ctx context.Context, r Reader, t *schema.Table[K, V], k K) (v V, err error) {
 	found := false
-	err = r.Rows(ctx, t.byKey, func(b schema.Binder) { t.BindKey(b, k) }, func(s schema.Scanner) { v, found = t.Scan(s, k), true })
+	err = r.Rows(ctx, byKey[t.Name], func(b schema.Binder) { t.BindKey(b, k) }, func(s schema.Scanner) { v, found = t.Scan(s, k), true })
 	if err == nil && !found {
 		err = storage.ErrNotFound
 	}
@@ -74,55 +74,40 @@ func first[V any](ctx context.Context, r Reader, scan func(schema.Scanner) V, sq
 	return found[0], nil
 }
 
-// table is a table with the statement that reads one of its rows.
-type table[K comparable, V any] struct {
-	*schema.Table[K, V]
-	byKey string
-}
+// byKey has the statement of each table that reads the row with a key.
+var byKey = func() map[string]string {
+	list := map[string]string{}
+	for _, t := range schema.Tables {
+		s := t.Shape()
+		list[s.Name] = s.ByKeySQL()
+	}
+	return list
+}()
 
-func of[K comparable, V any](t *schema.Table[K, V]) table[K, V] {
-	return table[K, V]{t, t.Shape().ByKeySQL()}
-}
-
-var (
-	stores        = of(&schema.Stores)
-	orders        = of(&schema.Orders)
-	externalIDs   = of(&schema.ExternalIDs)
-	partners      = of(&schema.Partners)
-	replies       = of(&schema.Replies)
-	payments      = of(&schema.Payments)
-	refunds       = of(&schema.Refunds)
-	deliveries    = of(&schema.Deliveries)
-	places        = of(&schema.Places)
-	jobs          = of(&schema.Jobs)
-	productStores = of(&schema.ProductStores)
-	sandbox       = of(&schema.SandboxObjects)
-)
-
-func scanStore(s schema.Scanner) commerce.Store     { return stores.Scan(s, s.Text()) }
-func scanPartner(s schema.Scanner) commerce.Partner { return partners.Scan(s, s.Text()) }
+func scanStore(s schema.Scanner) commerce.Store     { return schema.Stores.Scan(s, s.Text()) }
+func scanPartner(s schema.Scanner) commerce.Partner { return schema.Partners.Scan(s, s.Text()) }
 func scanStock(s schema.Scanner) commerce.Stock {
 	return schema.Stock.Scan(s, commerce.ProductKey{StoreID: s.Text(), ProductID: s.Text()})
 }
 
 // Store implements storage.Reader, as do the others.
 func (r Reader) Store(ctx context.Context, id string) (commerce.Store, error) {
-	return one(ctx, r, stores, id)
+	return one(ctx, r, &schema.Stores, id)
 }
 
 // StoreByNo reads the store with a number.
 func (r Reader) StoreByNo(ctx context.Context, no int64) (commerce.Store, error) {
-	return first(ctx, r, scanStore, "SELECT "+stores.Columns()+" FROM stores WHERE no = $1", no)
+	return first(ctx, r, scanStore, "SELECT "+schema.Stores.Columns()+" FROM stores WHERE no = $1", no)
 }
 
 // Order reads an order.
 func (r Reader) Order(ctx context.Context, key commerce.OrderKey) (commerce.Order, error) {
-	return one(ctx, r, orders, key)
+	return one(ctx, r, &schema.Orders, key)
 }
 
 // ExternalOrder reads the key of the order that a partner calls so.
 func (r Reader) ExternalOrder(ctx context.Context, key commerce.ExternalKey) (commerce.OrderKey, error) {
-	ref, err := one(ctx, r, externalIDs, key)
+	ref, err := one(ctx, r, &schema.ExternalIDs, key)
 	return ref.Order, err
 }
 
@@ -137,7 +122,7 @@ func (r Reader) Timeline(ctx context.Context, key commerce.OrderKey, limit int) 
 
 // Delivery reads the delivery of an order.
 func (r Reader) Delivery(ctx context.Context, key commerce.OrderKey) (commerce.Delivery, error) {
-	return one(ctx, r, deliveries, key)
+	return one(ctx, r, &schema.Deliveries, key)
 }
 
 // Attention reads the reasons of an order.
@@ -155,7 +140,7 @@ func (r Reader) OpenAttention(ctx context.Context, storeID string, after storage
 
 // GeocodedAddress reads where an address was found to be.
 func (r Reader) GeocodedAddress(ctx context.Context, address string) (commerce.GeocodedAddress, error) {
-	return one(ctx, r, places, address)
+	return one(ctx, r, &schema.Places, address)
 }
 
 // StrayCallbacks reads the callbacks about an unknown delivery.
@@ -166,28 +151,28 @@ func (r Reader) StrayCallbacks(ctx context.Context, deliveryID string) ([]commer
 
 // Reply reads the stored answer of an idempotency key.
 func (r Reader) Reply(ctx context.Context, key commerce.ReplyKey) (commerce.Reply, error) {
-	return one(ctx, r, replies, key)
+	return one(ctx, r, &schema.Replies, key)
 }
 
 // Payment reads the payment of an order.
 func (r Reader) Payment(ctx context.Context, key commerce.OrderKey) (commerce.Payment, error) {
-	return one(ctx, r, payments, key)
+	return one(ctx, r, &schema.Payments, key)
 }
 
 // Payments reads payments in the order of their keys.
 func (r Reader) Payments(ctx context.Context, after commerce.OrderKey, limit int) ([]commerce.Payment, error) {
-	return list(ctx, r, schema.ScanPayment, "SELECT "+payments.Columns()+
+	return list(ctx, r, schema.ScanPayment, "SELECT "+schema.Payments.Columns()+
 		" FROM payments WHERE (store_id, order_id) > ($1, $2) ORDER BY store_id, order_id LIMIT $3", after.StoreID, after.OrderID, limit)
 }
 
 // Refund reads a refund.
 func (r Reader) Refund(ctx context.Context, key commerce.RefundKey) (commerce.Refund, error) {
-	return one(ctx, r, refunds, key)
+	return one(ctx, r, &schema.Refunds, key)
 }
 
 // Refunds reads the refunds of an order.
 func (r Reader) Refunds(ctx context.Context, key commerce.OrderKey) ([]commerce.Refund, error) {
-	return list(ctx, r, schema.ScanRefund, "SELECT "+refunds.Columns()+" FROM refunds WHERE store_id = $1 AND order_id = $2 ORDER BY id",
+	return list(ctx, r, schema.ScanRefund, "SELECT "+schema.Refunds.Columns()+" FROM refunds WHERE store_id = $1 AND order_id = $2 ORDER BY id",
 		key.StoreID, key.OrderID)
 }
 
@@ -199,7 +184,7 @@ func (r Reader) Ledger(ctx context.Context, key commerce.OrderKey) ([]commerce.L
 
 // SandboxObject reads an object of a sandbox.
 func (r Reader) SandboxObject(ctx context.Context, id string) (commerce.SandboxObject, error) {
-	return one(ctx, r, sandbox, id)
+	return one(ctx, r, &schema.SandboxObjects, id)
 }
 
 // StockPage reads stock rows in the order of their keys.
@@ -214,17 +199,17 @@ func (r Reader) StockPage(ctx context.Context, storeID string, after commerce.Pr
 
 // ProductStore reads which store a product belongs to.
 func (r Reader) ProductStore(ctx context.Context, productID string) (commerce.ProductStore, error) {
-	return one(ctx, r, productStores, productID)
+	return one(ctx, r, &schema.ProductStores, productID)
 }
 
 // Partner reads a partner.
 func (r Reader) Partner(ctx context.Context, id string) (commerce.Partner, error) {
-	return one(ctx, r, partners, id)
+	return one(ctx, r, &schema.Partners, id)
 }
 
 // Partners reads all partners.
 func (r Reader) Partners(ctx context.Context) ([]commerce.Partner, error) {
-	return list(ctx, r, scanPartner, "SELECT "+partners.Columns()+" FROM partners ORDER BY id")
+	return list(ctx, r, scanPartner, "SELECT "+schema.Partners.Columns()+" FROM partners ORDER BY id")
 }
 
 // KeyHolder finds the key by an index over hashes, which tells an attacker
@@ -276,7 +261,7 @@ func (r Reader) Audit(ctx context.Context, storeID, before string, limit int) ([
 
 // Job reads a job.
 func (r Reader) Job(ctx context.Context, key commerce.JobKey) (commerce.Job, error) {
-	return one(ctx, r, jobs, key)
+	return one(ctx, r, &schema.Jobs, key)
 }
 
 // Jobs reads the jobs that do not wait. Those that wait are found slot by slot, in a
@@ -289,6 +274,6 @@ func (r Reader) Jobs(ctx context.Context, f storage.JobFilter) ([]commerce.Job, 
 	case commerce.JobGivenUp:
 		where = "state = 'given_up' AND ($1 = '' OR owner = $1)"
 	}
-	return list(ctx, r, schema.ScanJob, "SELECT "+jobs.Columns()+" FROM jobs WHERE "+where+
+	return list(ctx, r, schema.ScanJob, "SELECT "+schema.Jobs.Columns()+" FROM jobs WHERE "+where+
 		" AND (run_at, slot, id) > ($2, $3, $4) ORDER BY run_at, slot, id LIMIT $5", f.Owner, f.After.RunAt, f.After.Slot, f.After.ID, f.Limit)
 }
