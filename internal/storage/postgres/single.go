@@ -3,7 +3,6 @@ package postgres
 import (
 	"context"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -71,22 +70,15 @@ type byKeys struct {
 // of its tables when they are spread. Only a cluster is told the shards again: one
 // server would look for each row in a sorted list of them.
 func byKeysSQL(t schema.Shape, bound values) (s byKeys) {
-	key := schema.Split(t.Key)
-	names, lateral, join := make([]string, len(key)), make([]string, len(key)), make([]string, len(key))
-	for i, k := range key {
-		names[i] = "k" + strconv.Itoa(i+1)
-		lateral[i] = k + " = k." + names[i]
-		join[i] = "t." + lateral[i]
-	}
 	bound.Int(0)
-	from := " FROM " + bound.unnest() + " AS k (" + strings.Join(append(names, "i"), ", ") + ")"
+	from := " FROM " + bound.unnest() + " AS k (" + schema.Each(t.Key, "k{n}", ", ") + ", i)"
 	of := func(lock string) string {
 		return "SELECT k.i, t.*" + from + " CROSS JOIN LATERAL (SELECT " + t.Values() + " FROM " + t.Name +
-			" WHERE " + strings.Join(lateral, " AND ") + " LIMIT 1" + lock + ") AS t"
+			" WHERE " + schema.Each(t.Key, "{c} = k.k{n}", " AND ") + " LIMIT 1" + lock + ") AS t"
 	}
 	s.read, s.lock = of(""), of(" FOR UPDATE")
-	s.cluster = "SELECT k.i, " + schema.Qualified("t", t.Values()) + from + " JOIN " + t.Name + " AS t ON " + strings.Join(join, " AND ") +
-		" WHERE t." + key[0] + " = ANY($1)"
+	s.cluster = "SELECT k.i, " + schema.Qualified("t", t.Values()) + from + " JOIN " + t.Name + " AS t ON " + schema.Each(t.Key, "t.{c} = k.k{n}", " AND ") +
+		" WHERE t." + schema.Split(t.Key)[0] + " = ANY($1)"
 	return s
 }
 

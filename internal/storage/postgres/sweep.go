@@ -5,7 +5,6 @@ import (
 	"maps"
 	"slices"
 	"strconv"
-	"strings"
 
 	"purveyor/internal/commerce"
 	"purveyor/internal/storage/schema"
@@ -43,18 +42,9 @@ func remove(ctx context.Context, conn *pgx.Conn, p *schema.Plain, x schema.Expir
 		return 0, err
 	}
 	columns := schema.Split(p.Key)
-	width := len(columns)
-	names, where := make([]string, width), make([]string, width)
-	shards := 0
-	for i, c := range columns {
-		names[i] = "k" + strconv.Itoa(i+1)
-		where[i] = "t." + c + " = u." + names[i]
-		if c == p.Shard {
-			shards = i
-		}
-	}
-	sql := "DELETE FROM " + p.Name + " AS t USING " + keys[:width].unnest() + " AS u (" + strings.Join(names, ", ") + ") WHERE " +
-		strings.Join(where, " AND ") + " AND t." + p.Shard + " = ANY($" + strconv.Itoa(width+1) + ") AND " + x.Condition(width+2)
+	width, shards := len(columns), slices.Index(columns, p.Shard)
+	sql := "DELETE FROM " + p.Name + " AS t USING " + keys[:width].unnest() + " AS u (" + schema.Each(p.Key, "k{n}", ", ") + ") WHERE " +
+		schema.Each(p.Key, "t.{c} = u.k{n}", " AND ") + " AND t." + p.Shard + " = ANY($" + strconv.Itoa(width+1) + ") AND " + x.Condition(width+2)
 	shard := array{values: keys[shards:], step: width}.eachOnce()
 	tag, err := exec(ctx, conn, sql, append(append(keys.arrays(width), shard), args...)...)
 	return int(tag.RowsAffected()), err

@@ -50,11 +50,7 @@ func prepared(d schema.Keyed) sqlText {
 	p := sqlText{Shape: d.Shape(), insertion: insertionInto(d)}
 	p.key = schema.Split(p.Key)
 	prefix, last := p.key[:len(p.key)-1], p.key[len(p.key)-1]
-	var where string
-	for i, c := range prefix {
-		where += c + " = $" + strconv.Itoa(i+1) + " AND "
-	}
-	where += last
+	where := schema.Each(schema.Join(prefix...), "{c} = ${n} AND ", "") + last
 	n := "$" + strconv.Itoa(len(p.key))
 	p.byKey = p.ByKeySQL()
 	p.deleteSQL = "DELETE FROM " + p.Name + " WHERE " + where + " = ANY(" + n + ")"
@@ -72,7 +68,8 @@ func prepared(d schema.Keyed) sqlText {
 	}
 	p.ofKeys = byKeysSQL(p.Shape, slices.Clone(bound))
 	if p.Single {
-		p.updateOne = updateOneSQL(p.Name, schema.Split(p.Mutable), p.key)
+		p.updateOne = "UPDATE " + p.Name + " SET " + schema.Each(p.Mutable, "{c} = ${n}", ", ") +
+			" WHERE " + schema.EachFrom(len(schema.Split(p.Mutable))+1, p.Key, "{c} = ${n}", " AND ")
 	}
 	for _, part := range []schema.Part{schema.Mutable, schema.Hot} {
 		if p.Written(part) != "" {
@@ -80,17 +77,6 @@ func prepared(d schema.Keyed) sqlText {
 		}
 	}
 	return p
-}
-
-func updateOneSQL(name string, mutable, key []string) string {
-	set, where := make([]string, len(mutable)), make([]string, len(key))
-	for i, m := range mutable {
-		set[i] = m + " = $" + strconv.Itoa(i+1)
-	}
-	for i, k := range key {
-		where[i] = k + " = $" + strconv.Itoa(len(mutable)+i+1)
-	}
-	return "UPDATE " + name + " SET " + strings.Join(set, ", ") + " WHERE " + strings.Join(where, " AND ")
 }
 
 // updateSQL is a statement, and what follows it to name the shards again: a
@@ -108,17 +94,9 @@ func updateManySQL(d schema.Keyed, part schema.Part, keyOf values) updateSQL {
 	u := updateSQL{key: len(row)}
 	row = append(row, keyOf...)
 	u.width = len(row)
-	key := schema.Split(shape.Key)
-	var set, where []string
-	for _, w := range schema.Split(shape.Written(part)) {
-		set = append(set, w+" = u."+w)
-	}
-	for _, k := range key {
-		where = append(where, "t."+k+" = u."+k)
-	}
-	u.sql = "UPDATE " + shape.Name + " AS t SET " + strings.Join(set, ", ") + " FROM " + row.unnest() + " AS u (" + schema.Join(shape.Written(part), shape.Key) +
-		") WHERE " + strings.Join(where, " AND ")
-	u.shards = " AND t." + key[0] + " = ANY($" + strconv.Itoa(u.width+1) + ")"
+	u.sql = "UPDATE " + shape.Name + " AS t SET " + schema.Each(shape.Written(part), "{c} = u.{c}", ", ") + " FROM " + row.unnest() +
+		" AS u (" + schema.Join(shape.Written(part), shape.Key) + ") WHERE " + schema.Each(shape.Key, "t.{c} = u.{c}", " AND ")
+	u.shards = " AND t." + schema.Split(shape.Key)[0] + " = ANY($" + strconv.Itoa(u.width+1) + ")"
 	return u
 }
 

@@ -2,8 +2,6 @@ package schema
 
 import (
 	"slices"
-	"strconv"
-	"strings"
 
 	"purveyor/internal/commerce"
 )
@@ -57,11 +55,7 @@ func (s Shape) Values() string { return Join(s.Fixed, s.Mutable) }
 
 // ByKeySQL selects the values of the row with a key, whose columns are $1, $2 and so on.
 func (s Shape) ByKeySQL() string {
-	var where []string
-	for i, c := range Split(s.Key) {
-		where = append(where, c+" = $"+strconv.Itoa(i+1))
-	}
-	return "SELECT " + s.Values() + " FROM " + s.Name + " WHERE " + strings.Join(where, " AND ")
+	return "SELECT " + s.Values() + " FROM " + s.Name + " WHERE " + Each(s.Key, "{c} = ${n}", " AND ")
 }
 
 // Written are the columns that an update writes.

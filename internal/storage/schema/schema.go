@@ -7,6 +7,7 @@ package schema
 import (
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"purveyor/internal/commerce"
@@ -63,8 +64,19 @@ func Split(columns string) []string {
 }
 
 // Qualified puts the table's name before each column.
-func Qualified(table, columns string) string {
-	return table + "." + strings.ReplaceAll(columns, ", ", ", "+table+".")
+func Qualified(table, columns string) string { return Each(columns, table+".{c}", ", ") }
+
+// Each joins what the form gives for each column of a list, with {c} for its name
+// and {n} for its number, from 1 on.
+func Each(columns, form, separator string) string { return EachFrom(1, columns, form, separator) }
+
+// EachFrom is Each with another first number.
+func EachFrom(first int, columns, form, separator string) string {
+	list := Split(columns)
+	for i, c := range list {
+		list[i] = strings.NewReplacer("{c}", c, "{n}", strconv.Itoa(first+i)).Replace(form)
+	}
+	return strings.Join(list, separator)
 }
 
 // millis reads a point in time.

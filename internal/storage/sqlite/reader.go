@@ -69,28 +69,20 @@ func (r reader) rows(ctx context.Context, sql string, bind func(schema.Binder), 
 }
 
 func (r reader) Stores(ctx context.Context, f storage.StoreFilter) (list []commerce.Store, err error) {
-	if f.IDs != nil {
-		return r.storesByID(ctx, f)
-	}
-	err = r.with(ctx, func(conn *connection) error {
-		return query(conn, "SELECT id, "+schema.Stores.Values()+" FROM stores WHERE active = ? AND id > ? ORDER BY id LIMIT ?",
-			func(b schema.Binder) { b.Bool(f.Active).Text(f.After).Int(int64(f.Limit)) },
-			func(s *scanner) { list = append(list, schema.Stores.Scan(s, s.Text())) })
-	})
-	return list, err
-}
-
-func (r reader) storesByID(ctx context.Context, f storage.StoreFilter) (list []commerce.Store, err error) {
 	ids, err := json.Marshal(f.IDs)
 	if err != nil {
 		return nil, err
 	}
-	err = r.with(ctx, func(conn *connection) error {
-		return query(conn, "SELECT id, "+schema.Stores.Values()+
-			" FROM stores WHERE active = ? AND id > ? AND id IN (SELECT value FROM json_each(?)) ORDER BY id LIMIT ?",
-			func(b schema.Binder) { b.Bool(f.Active).Text(f.After).JSON(ids).Int(int64(f.Limit)) },
-			func(s *scanner) { list = append(list, schema.Stores.Scan(s, s.Text())) })
-	})
+	sql := "SELECT id, " + schema.Stores.Values() + " FROM stores WHERE active = ?1 AND id > ?2"
+	if f.IDs != nil {
+		sql += " AND id IN (SELECT value FROM json_each(?4))"
+	}
+	err = r.rows(ctx, sql+" ORDER BY id LIMIT ?3", func(b schema.Binder) {
+		b.Bool(f.Active).Text(f.After).Int(int64(f.Limit))
+		if f.IDs != nil {
+			b.JSON(ids)
+		}
+	}, func(s schema.Scanner) { list = append(list, schema.Stores.Scan(s, s.Text())) })
 	return list, err
 }
 
@@ -107,16 +99,14 @@ func (r reader) Categories(ctx context.Context, f storage.CategoryFilter) (list 
 		sql += " AND EXISTS (SELECT 1 FROM stock WHERE stock.store_id IN (SELECT value FROM json_each(?)) AND stock.category_id = categories.id)"
 	}
 	sql += " ORDER BY name, id"
-	err = r.with(ctx, func(conn *connection) error {
-		return query(conn, sql, func(b schema.Binder) {
-			if f.Active != nil {
-				b.Bool(*f.Active)
-			}
-			if f.StoreIDs != nil {
-				b.JSON(of)
-			}
-		}, func(s *scanner) { list = append(list, schema.Categories.Scan(s, s.Text())) })
-	})
+	err = r.rows(ctx, sql, func(b schema.Binder) {
+		if f.Active != nil {
+			b.Bool(*f.Active)
+		}
+		if f.StoreIDs != nil {
+			b.JSON(of)
+		}
+	}, func(s schema.Scanner) { list = append(list, schema.Categories.Scan(s, s.Text())) })
 	return list, err
 }
 

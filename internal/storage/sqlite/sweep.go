@@ -40,9 +40,7 @@ func (e *Engine) CountReplies(ctx context.Context, now commerce.Millis) (schema.
 		}
 	}
 	stored := schema.ReplyBytes{}
-	err := newReader(e).with(ctx, func(conn *connection) error {
-		return query(conn, "SELECT partner_id, sum(bytes) FROM stored_replies GROUP BY partner_id", noArgs,
-			func(s *scanner) { stored[s.Text()] = s.Int() })
-	})
+	err := newReader(e).rows(ctx, "SELECT partner_id, sum(bytes) FROM stored_replies GROUP BY partner_id", noArgs,
+		func(s schema.Scanner) { stored[s.Text()] = s.Int() })
 	return stored, err
 }

@@ -25,14 +25,14 @@ var (
 func prepareTables() (list []*table) {
 	for _, k := range schema.Tables {
 		s := k.Shape()
-		where := strings.ReplaceAll(s.Key, ", ", " = ? AND ") + " = ?"
+		where := schema.Each(s.Key, "{c} = ?", " AND ")
 		t := &table{Keyed: k, name: s.Name,
 			selectSQL: s.ByKeySQL(),
 			insertSQL: insertInto(s.Name, s.Columns()),
 			deleteSQL: "DELETE FROM " + s.Name + " WHERE " + where}
 		for _, part := range []schema.Part{schema.Mutable, schema.Hot} {
 			if columns := s.Written(part); columns != "" {
-				t.updateSQL[part] = "UPDATE " + s.Name + " SET " + strings.ReplaceAll(columns, ", ", " = ?, ") + " = ? WHERE " + where
+				t.updateSQL[part] = "UPDATE " + s.Name + " SET " + schema.Each(columns, "{c} = ?", ", ") + " WHERE " + where
 			}
 		}
 		list = append(list, t)
