@@ -117,7 +117,7 @@ func (r reader) Jobs(ctx context.Context, f storage.JobFilter) (list []commerce.
 		return r.Reader.Jobs(ctx, f)
 	}
 	err = queryEach(ctx, r, slots, waitingSQL, func(b schema.Binder, slot int64) {
-		b.Int(slot).Text(f.Owner).Int(f.After.RunAt).Int(f.After.Slot).Text(f.After.ID).Int(int64(f.Limit))
+		b.Int(slot).Text(f.Owner).Int(int64(f.After.RunAt)).Int(f.After.Slot).Text(f.After.ID).Int(int64(f.Limit))
 	}, func(s *scanner, _ int64) { list = append(list, schema.ScanJob(s)) })
 	return storage.FirstJobs(list, f.Limit), err
 }
