@@ -51,18 +51,13 @@ type Options struct {
 	Processors map[string]payment.Processor
 	// Fleet delivers, and Geocoder finds the places of addresses.
 	Fleet    courier.Fleet
-	Geocoder Geocoder
+	Geocoder geocode.Geocoder
 
 	// Movers move objects of sandboxes, by the prefix of their ids.
 	Movers map[string]sandbox.Mover
 	// Post sends a sandbox's callbacks to the inbound path with that name; nil: there
 	// is no sandbox.
 	Post func(ctx context.Context, to string, body []byte) error
-}
-
-// Geocoder finds places, as geocode.Geocoder does.
-type Geocoder interface {
-	Find(ctx context.Context, q geocode.Query) (geocode.Place, error)
 }
 
 // Effects are the running jobs of this process.
@@ -120,11 +115,6 @@ func Start(o Options) *Effects {
 		o.Env.Drive(func() env.Next { return w.watch(ctx) }, ctx.Done())
 	})
 	return &Effects{o.Env, o.Runner, cancel, watched}
-}
-
-// Finish starts a job before others and waits for it, as jobs.Runner does.
-func (e *Effects) Finish(ctx context.Context, key commerce.JobKey) error {
-	return e.runner.Finish(ctx, key)
 }
 
 // EndWaits makes every call of Finish return at once.

@@ -78,7 +78,7 @@ func (w *world) finishJobs(t *testing.T) {
 			return
 		}
 		for _, job := range due {
-			if err := w.effects.Finish(ctx, job.Key()); err != nil {
+			if err := w.runner.Finish(ctx, job.Key()); err != nil {
 				t.Fatalf("%s of %s: %v", job.Kind, job.Subject, err)
 			}
 		}

@@ -56,7 +56,7 @@ type Options struct {
 	// takes no payments.
 	Processors map[commerce.Mode]string
 	Couriers   Couriers
-	Geocoder   Geocoder
+	Geocoder   geocode.Geocoder
 	// ReplyBytes is how many bytes of replies a partner with the default rate limit
 	// may have stored; 0: 1 GiB.
 	ReplyBytes int64
@@ -71,11 +71,6 @@ type Finisher interface {
 type Couriers interface {
 	Quote(ctx context.Context, mode commerce.Mode, r courier.QuoteRequest) (courier.Quote, error)
 	Get(ctx context.Context, d commerce.Delivery) (courier.Delivery, error)
-}
-
-// Geocoder finds places, as geocode.Geocoder does.
-type Geocoder interface {
-	Find(ctx context.Context, q geocode.Query) (geocode.Place, error)
 }
 
 // New makes a service that reads from reader and stored, and changes rows by the

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"net/http"
 	"regexp"
-	"strings"
 	"time"
 
 	"purveyor/internal/commerce"
@@ -23,18 +22,12 @@ import (
 // Quotes are not stored: the id of a quote holds its time, and the rest follows from
 // the way.
 type Sandbox struct {
+	sandbox.Base
 	// StepEvery is the time between two steps of a courier. NewSandbox sets 5 s.
 	StepEvery time.Duration
 	// Locate returns the coordinates of an address that came without them. If it is
 	// nil, such addresses have none.
 	Locate func(context.Context, commerce.Address) (commerce.Point, bool)
-	// Now is the clock by which quotes expire. NewSandbox sets that of its Env.
-	Now func() time.Time
-
-	env     env.Env
-	objects sandbox.Objects
-	signer  *sandbox.Signer
-	baseURL string
 }
 
 // SandboxObjects is the prefix, up to the first underscore, of the ids of the objects
@@ -53,14 +46,7 @@ const (
 // NewSandbox makes a sandbox. Handler must be served below baseURL, the service's
 // public URL.
 func NewSandbox(e env.Env, objects sandbox.Objects, baseURL string) *Sandbox {
-	return &Sandbox{
-		StepEvery: 5 * time.Second,
-		Now:       e.Now,
-		env:       e,
-		objects:   objects,
-		signer:    sandbox.NewSigner(e, objects),
-		baseURL:   strings.TrimSuffix(baseURL, "/"),
-	}
+	return &Sandbox{Base: sandbox.NewBase(e, objects, baseURL), StepEvery: 5 * time.Second}
 }
 
 // Quote implements Provider.
@@ -99,7 +85,7 @@ func (s *Sandbox) Create(ctx context.Context, r CreateRequest) (Delivery, error)
 	if object.Data, err = json.Marshal(x); err != nil {
 		return Delivery{}, err
 	}
-	err = s.objects.PutObject(ctx, object)
+	err = s.Objects.PutObject(ctx, object)
 	if errors.Is(err, sandbox.ErrChanged) {
 		return s.Get(ctx, Key{ID: x.ID})
 	}
@@ -110,7 +96,7 @@ func (s *Sandbox) Create(ctx context.Context, r CreateRequest) (Delivery, error)
 }
 
 func (s *Sandbox) newDelivery(ctx context.Context, r CreateRequest, asked tags) (delivery, error) {
-	id, err := s.signer.ID(ctx, deliveryPrefix, r.Ref)
+	id, err := s.Signer.ID(ctx, deliveryPrefix, r.Ref)
 	if err != nil {
 		return delivery{}, err
 	}
@@ -149,7 +135,7 @@ func (s *Sandbox) Cancel(ctx context.Context, k Key) (Delivery, error) {
 	if !deliveryID.MatchString(id) { // other objects do not belong to couriers
 		return Delivery{}, errNoDelivery
 	}
-	x, err := sandbox.Change(ctx, s.objects, id, func(x *delivery) ([]sandbox.Callback, error) {
+	x, err := sandbox.Change(ctx, s.Objects, id, func(x *delivery) ([]sandbox.Callback, error) {
 		switch err := x.check(); {
 		case err != nil || x.status() == commerce.CourierCancelled:
 			return nil, err
@@ -169,25 +155,9 @@ func (s *Sandbox) Cancel(ctx context.Context, k Key) (Delivery, error) {
 	return s.view(x), nil
 }
 
-// CallbackForm implements Provider.
-func (*Sandbox) CallbackForm() (headers []string, maxBytes int) {
-	return []string{sandbox.SignatureHeader}, maxCallbackBytes
-}
-
 // ReadCallback implements Provider.
 func (s *Sandbox) ReadCallback(ctx context.Context, header http.Header, body []byte) ([]Callback, error) {
-	err := s.signer.Verify(ctx, s.Now(), header.Get(sandbox.SignatureHeader), body)
-	if errors.Is(err, sandbox.ErrSignature) {
-		return nil, &BadCallback{err.Error()}
-	}
-	if err != nil {
-		return nil, err
-	}
-	n, err := decodeCallback(body)
-	if err != nil {
-		return nil, &BadCallback{err.Error()}
-	}
-	return []Callback{n}, nil
+	return sandbox.Read(ctx, &s.Base, header, body, decodeCallback, func(reason string) error { return &BadCallback{reason} })
 }
 
 // id returns the sandbox's id of a delivery.
@@ -195,14 +165,14 @@ func (s *Sandbox) id(ctx context.Context, k Key) (string, error) {
 	if k.ID != "" {
 		return k.ID, nil
 	}
-	return s.signer.ID(ctx, deliveryPrefix, k.Ref)
+	return s.Signer.ID(ctx, deliveryPrefix, k.Ref)
 }
 
 func (s *Sandbox) load(ctx context.Context, id string) (delivery, error) {
 	if !deliveryID.MatchString(id) { // other objects do not belong to couriers
 		return delivery{}, errNoDelivery
 	}
-	object, err := s.objects.Object(ctx, id)
+	object, err := s.Objects.Object(ctx, id)
 	if errors.Is(err, sandbox.ErrNoObject) {
 		return delivery{}, errNoDelivery
 	}

@@ -15,9 +15,6 @@ import (
 // names it.
 const CallbackPath = "couriers"
 
-// maxCallbackBytes is far above the size of any callback of the sandbox.
-const maxCallbackBytes = 64 << 10
-
 // callbackJSON is a Callback as the sandbox posts it.
 type callbackJSON struct {
 	Callback

@@ -32,7 +32,7 @@ func (s *Sandbox) courierOf(id string) commerce.Courier {
 		Name:     couriers[i].name,
 		Phone:    fmt.Sprintf("+120255501%02d", i+1),
 		Vehicle:  couriers[i].vehicle,
-		ImageURL: s.baseURL + picturesPath + strconv.Itoa(i+1) + ".svg",
+		ImageURL: s.URL + picturesPath + strconv.Itoa(i+1) + ".svg",
 	}
 }
 

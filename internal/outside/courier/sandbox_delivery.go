@@ -126,7 +126,7 @@ func (s *Sandbox) view(x delivery) Delivery {
 	at := x.now()
 	v := Delivery{
 		ID: x.ID, Ref: x.Ref, QuoteID: x.QuoteID, FeeCents: x.FeeCents, Status: at.status,
-		TrackingURL: s.baseURL + trackPath + x.ID, Imminent: at.imminent, SeenOn: x.SeenOn, Reason: at.reason,
+		TrackingURL: s.URL + trackPath + x.ID, Imminent: at.imminent, SeenOn: x.SeenOn, Reason: at.reason,
 	}
 	if at.status != commerce.CourierPending {
 		v.Courier = s.courierOf(x.ID)

@@ -72,7 +72,7 @@ func (t tags) attempt(ref string) tags {
 // misbehave does to a call what the address asks for.
 func (s *Sandbox) misbehave(ctx context.Context, asked tags) error {
 	if asked.has(tagSlow) {
-		if err := s.env.Sleep(ctx, slowness); err != nil {
+		if err := s.Env.Sleep(ctx, slowness); err != nil {
 			return err
 		}
 	}

@@ -149,7 +149,7 @@ func (s *Sandbox) state(x delivery, town townMap) state {
 		v.Title += " - " + x.Store
 	}
 	if d.Courier.At != nil {
-		picture := strings.TrimPrefix(d.Courier.ImageURL, s.baseURL+"/sandbox")
+		picture := strings.TrimPrefix(d.Courier.ImageURL, s.URL+"/sandbox")
 		v.Courier = &courierOnPage{Name: d.Courier.Name, Vehicle: vehicles[d.Courier.Vehicle], Picture: ".." + picture}
 		v.X, v.Y = town.at(*d.Courier.At)
 	}

@@ -58,7 +58,7 @@ func (s *Sandbox) place(ctx context.Context, stop Stop) (commerce.Point, bool) {
 // signed with the secret of the sandboxes.
 func (s *Sandbox) offer(ctx context.Context, w route, now commerce.Millis) (Quote, error) {
 	prefix := quotePrefix + strconv.FormatInt(int64(now), 36) + "_"
-	id, err := s.signer.ID(ctx, prefix, fmt.Sprint(w.From, w.To))
+	id, err := s.Signer.ID(ctx, prefix, fmt.Sprint(w.From, w.To))
 	if err != nil {
 		return Quote{}, err
 	}

@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"reflect"
 	"regexp"
-	"strings"
 	"time"
 
 	"purveyor/internal/env"
@@ -20,16 +19,10 @@ import (
 // (docs/SANDBOX.md). All of its state is kept in sandbox objects, so every process
 // sees it and it survives a restart.
 type Sandbox struct {
+	sandbox.Base
 	// Delay is the delay of late events: callbacks with the tags late and unordered,
 	// and failures with refund-fails-later. NewSandbox sets 3 s.
 	Delay time.Duration
-	// Now is the clock by which sessions expire. NewSandbox sets that of its Env.
-	Now func() time.Time
-
-	env     env.Env
-	objects sandbox.Objects
-	signer  *sandbox.Signer
-	baseURL string
 }
 
 const slowness = 5 * time.Second // of OpenSession with the tag slow
@@ -37,14 +30,7 @@ const slowness = 5 * time.Second // of OpenSession with the tag slow
 // NewSandbox makes a sandbox. Handler must be served below baseURL, the service's
 // public URL.
 func NewSandbox(e env.Env, objects sandbox.Objects, baseURL string) *Sandbox {
-	return &Sandbox{
-		Delay:   3 * time.Second,
-		Now:     e.Now,
-		env:     e,
-		objects: objects,
-		signer:  sandbox.NewSigner(e, objects),
-		baseURL: strings.TrimSuffix(baseURL, "/"),
-	}
+	return &Sandbox{Base: sandbox.NewBase(e, objects, baseURL), Delay: 3 * time.Second}
 }
 
 // OpenSession implements Processor. The id of a session is derived from its order's
@@ -56,7 +42,7 @@ func (s *Sandbox) OpenSession(ctx context.Context, r SessionRequest) (Session, e
 	if problem := r.problem(); problem != "" {
 		return Session{}, &Refusal{problem}
 	}
-	id, err := s.signer.ID(ctx, sessionPrefix, r.OrderID)
+	id, err := s.Signer.ID(ctx, sessionPrefix, r.OrderID)
 	if err != nil {
 		return Session{}, err
 	}
@@ -65,7 +51,7 @@ func (s *Sandbox) OpenSession(ctx context.Context, r SessionRequest) (Session, e
 	if err != nil {
 		return Session{}, err
 	}
-	err = s.objects.PutObject(ctx, sandbox.Object{ID: id, Data: data})
+	err = s.Objects.PutObject(ctx, sandbox.Object{ID: id, Data: data})
 	if errors.Is(err, sandbox.ErrChanged) {
 		return s.reopen(ctx, id, r)
 	}
@@ -78,7 +64,7 @@ func (s *Sandbox) OpenSession(ctx context.Context, r SessionRequest) (Session, e
 // misopen does to OpenSession what the e-mail address asks for.
 func (s *Sandbox) misopen(ctx context.Context, email string) error {
 	if asks(email, tagSlow) {
-		if err := s.env.Sleep(ctx, slowness); err != nil {
+		if err := s.Env.Sleep(ctx, slowness); err != nil {
 			return err
 		}
 	}
@@ -134,25 +120,9 @@ func (s *Sandbox) Refund(ctx context.Context, r RefundRequest) (Refund, error) {
 	return made, nil
 }
 
-// CallbackForm implements Processor.
-func (*Sandbox) CallbackForm() (headers []string, maxBytes int) {
-	return []string{sandbox.SignatureHeader}, maxCallbackBytes
-}
-
 // ReadCallback implements Processor.
 func (s *Sandbox) ReadCallback(ctx context.Context, header http.Header, body []byte) ([]Callback, error) {
-	err := s.signer.Verify(ctx, s.Now(), header.Get(sandbox.SignatureHeader), body)
-	if errors.Is(err, sandbox.ErrSignature) {
-		return nil, &BadCallback{err.Error()}
-	}
-	if err != nil {
-		return nil, err
-	}
-	n, err := decodeCallback(body)
-	if err != nil {
-		return nil, &BadCallback{err.Error()}
-	}
-	return []Callback{n}, nil
+	return sandbox.Read(ctx, &s.Base, header, body, decodeCallback, func(reason string) error { return &BadCallback{reason} })
 }
 
 // change lets f change a session, and stores it with the callbacks that f adds. Every
@@ -162,7 +132,7 @@ func (s *Sandbox) change(ctx context.Context, id string, f func(*session, time.T
 		return session{}, errNoSession
 	}
 	var refused error
-	x, err = sandbox.Change(ctx, s.objects, id, func(x *session) ([]sandbox.Callback, error) {
+	x, err = sandbox.Change(ctx, s.Objects, id, func(x *session) ([]sandbox.Callback, error) {
 		refused = f(x, s.Now())
 		return x.callbacks, refused
 	})
@@ -188,7 +158,7 @@ func (s *Sandbox) view(x session) Session {
 	v := Session{ID: x.ID, Status: x.Status, PaymentID: x.PaymentID}
 	switch x.Status {
 	case SessionOpen:
-		v.URL = s.baseURL + pagePath + x.ID
+		v.URL = s.URL + pagePath + x.ID
 	case SessionPaid:
 		v.PaidCents = x.Request.TotalCents
 		v.RefundedCents = x.refunded(s.Now())

@@ -15,9 +15,6 @@ import (
 // names it.
 const CallbackPath = "payments"
 
-// maxCallbackBytes is far above the size of any callback of the sandbox.
-const maxCallbackBytes = 64 << 10
-
 // tell adds a callback to the current change. Its id is derived from the session's id
 // and a number: it is the same whichever process sends it, and however often.
 func (x *session) tell(after time.Duration, n Callback) {

@@ -1,0 +1,51 @@
+package sandbox
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+	"time"
+
+	"purveyor/internal/env"
+)
+
+// Base is what the sandboxes of all ports have in common.
+type Base struct {
+	// Now is the clock by which sessions and quotes expire and signatures age.
+	// NewBase sets that of the Env.
+	Now     func() time.Time
+	Env     env.Env
+	Objects Objects
+	Signer  *Signer
+	URL     string // the service's public URL, without a slash at its end
+}
+
+// NewBase makes the base of a sandbox. Its pages must be served below baseURL, the
+// service's public URL.
+func NewBase(e env.Env, objects Objects, baseURL string) Base {
+	return Base{Now: e.Now, Env: e, Objects: objects, Signer: NewSigner(e, objects), URL: strings.TrimSuffix(baseURL, "/")}
+}
+
+// CallbackForm implements the interfaces of the ports. The bound is far above the size
+// of any callback of a sandbox.
+func (*Base) CallbackForm() (headers []string, maxBytes int) {
+	return []string{SignatureHeader}, 64 << 10
+}
+
+// Read verifies the signature of a callback and decodes it. The error is made by bad if
+// the callback cannot be trusted or decoded.
+func Read[C any](ctx context.Context, b *Base, header http.Header, body []byte, decode func([]byte) (C, error), bad func(reason string) error) ([]C, error) {
+	err := b.Signer.Verify(ctx, b.Now(), header.Get(SignatureHeader), body)
+	if err != nil && !errors.Is(err, ErrSignature) {
+		return nil, err
+	}
+	var c C
+	if err == nil {
+		c, err = decode(body)
+	}
+	if err != nil {
+		return nil, bad(err.Error())
+	}
+	return []C{c}, nil
+}
