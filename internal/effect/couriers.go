@@ -50,7 +50,7 @@ func (c couriers) dispatch(ctx context.Context, job commerce.Job) jobs.Outcome {
 	if err != nil {
 		return c.retryAfterLease(job, err)
 	}
-	record := command.RecordDelivery{RecordJob: command.RecordJob{Job: job, Delays: commerce.DispatchDelays, Jitter: c.Env.Jitter()},
+	record := command.RecordDelivery{RecordJob: c.recordJob(job),
 		Facts: command.FactsOf(order), Attempt: attempt}
 	if delivery.State != commerce.DeliveryDispatching || delivery.Attempt != attempt { // a callback was faster
 		return c.answered(job, record, nil)
@@ -248,7 +248,7 @@ func (c couriers) cancel(ctx context.Context, job commerce.Job) jobs.Outcome {
 	if err != nil {
 		return c.retryAfterLease(job, err)
 	}
-	record := command.RecordDeliveryCancelled{RecordJob: command.RecordJob{Job: job, Delays: commerce.CancelDelays, Jitter: c.Env.Jitter()},
+	record := command.RecordDeliveryCancelled{RecordJob: c.recordJob(job),
 		Facts: command.FactsOf(order), RefundID: refundID}
 	provider, known := c.Fleet.Providers[delivery.Provider]
 	switch {

@@ -94,9 +94,9 @@ func Start(o Options) *Effects {
 	o.Runner.Handle(jobs.Options{Queue: queue{o.Queue, o.Reads}, Ledger: l, Failed: o.Failed, Pools: pools, Kinds: map[commerce.JobKind]jobs.Kind{
 		commerce.JobDeliverWebhook:  {Do: w.deliver, Pool: webhookPool, Width: webhookWidth},
 		commerce.JobReleaseParked:   {Do: w.release, Pool: webhookPool, Width: 1},
-		commerce.JobMailReady:       {Do: m.mailReady, Pool: messagePool, Width: messageWidth},
-		commerce.JobMailPaid:        {Do: m.mailPaid, Pool: messagePool, Width: messageWidth},
-		commerce.JobTextPaid:        {Do: m.textPaid, Pool: messagePool, Width: messageWidth},
+		commerce.JobMailReady:       {Do: m.send, Pool: messagePool, Width: messageWidth},
+		commerce.JobMailPaid:        {Do: m.send, Pool: messagePool, Width: messageWidth},
+		commerce.JobTextPaid:        {Do: m.send, Pool: messagePool, Width: messageWidth},
 		commerce.JobOpenSession:     {Do: p.open, Pool: paymentPool, Width: providerWidth},
 		commerce.JobExpireSession:   {Do: p.expire, Pool: paymentPool, Width: providerWidth},
 		commerce.JobRefund:          {Do: p.refund, Pool: paymentPool, Width: providerWidth},
@@ -192,7 +192,14 @@ func (l ledger) Take(ctx context.Context, key commerce.JobKey) (commerce.Job, bo
 // Fail implements jobs.Ledger. It writes the job only, because its subject may be
 // unreadable.
 func (l ledger) Fail(ctx context.Context, job commerce.Job, err error) (commerce.Job, error) {
-	return commit.Do(ctx, l.Committer, command.RecordJob{Job: job, Failed: err, Delays: job.Kind.Delays(), Jitter: l.Env.Jitter()})
+	record := l.recordJob(job)
+	record.Failed = err
+	return commit.Do(ctx, l.Committer, record)
+}
+
+// recordJob is the part of a record that is about the job.
+func (l ledger) recordJob(job commerce.Job) command.RecordJob {
+	return command.RecordJob{Job: job, Delays: job.Kind.Delays(), Jitter: l.Env.Jitter()}
 }
 
 // retryAfterLease is the outcome of an attempt that could not read the job's subject.

@@ -24,29 +24,21 @@ type orderMessage struct {
 	moot []commerce.OrderStatus
 }
 
-// mailReady writes to the customer that the order can be picked up.
-func (ms messages) mailReady(ctx context.Context, job commerce.Job) jobs.Outcome {
-	job.Order = nil // the message may be pointless by now
-	return ms.do(ctx, job, func(o commerce.Order, s commerce.Store) orderMessage {
+// orderMessages write the messages, by the kind of job that sends them.
+var orderMessages = map[commerce.JobKind]func(commerce.Order, commerce.Store) orderMessage{
+	commerce.JobMailReady: func(o commerce.Order, s commerce.Store) orderMessage {
 		return orderMessage{what: "E-mail to the customer", customer: true, message: readyMail(o, s), moot: []commerce.OrderStatus{commerce.Cancelled, commerce.Refunded}}
-	})
-}
-
-// mailPaid writes to the merchant that an order was paid.
-func (ms messages) mailPaid(ctx context.Context, job commerce.Job) jobs.Outcome {
-	return ms.do(ctx, job, func(o commerce.Order, s commerce.Store) orderMessage {
+	},
+	commerce.JobMailPaid: func(o commerce.Order, s commerce.Store) orderMessage {
 		return orderMessage{what: "E-mail to the store", message: paidMail(o, s)}
-	})
-}
-
-// textPaid is mailPaid as a text.
-func (ms messages) textPaid(ctx context.Context, job commerce.Job) jobs.Outcome {
-	return ms.do(ctx, job, func(o commerce.Order, s commerce.Store) orderMessage {
+	},
+	commerce.JobTextPaid: func(o commerce.Order, s commerce.Store) orderMessage {
 		return orderMessage{what: "SMS to the store", message: paidText(o, s)}
-	})
+	},
 }
 
-func (ms messages) do(ctx context.Context, job commerce.Job, write func(commerce.Order, commerce.Store) orderMessage) jobs.Outcome {
+// send sends the message of a job, or keeps it if it cannot be sent.
+func (ms messages) send(ctx context.Context, job commerce.Job) jobs.Outcome {
 	order, err := ms.order(ctx, job)
 	if err != nil {
 		return ms.retryAfterLease(job, err)
@@ -55,14 +47,11 @@ func (ms messages) do(ctx context.Context, job commerce.Job, write func(commerce
 	if err != nil {
 		return ms.retryAfterLease(job, err)
 	}
-	it := write(order, store)
+	it := orderMessages[job.Kind](order, store)
 	if slices.Contains(it.moot, order.Status) {
 		return ms.done(job)
 	}
-	record := command.RecordMessage{
-		RecordJob: command.RecordJob{Job: job, Delays: commerce.MessageDelays, Jitter: ms.Env.Jitter()},
-		Facts:     command.FactsOf(order), What: it.what,
-	}
+	record := command.RecordMessage{RecordJob: ms.recordJob(job), Facts: command.FactsOf(order), What: it.what}
 	send := ms.transport(job, it.message)
 	switch {
 	case it.message.To == "":
@@ -95,9 +84,9 @@ func (ms messages) allow(ctx context.Context, job commerce.Job, facts command.Or
 }
 
 // order returns the order of a job. If this process has just saved the order, it
-// needs no read.
+// needs no read, unless the message may be pointless by now.
 func (ms messages) order(ctx context.Context, job commerce.Job) (commerce.Order, error) {
-	if job.Order != nil {
+	if job.Order != nil && job.Kind != commerce.JobMailReady {
 		return *job.Order, nil
 	}
 	return ms.Reads.Order(ctx, commerce.OrderKey{StoreID: job.Owner, OrderID: job.Subject})

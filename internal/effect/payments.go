@@ -148,10 +148,6 @@ func (p payments) processor(paid commerce.Payment) payment.Processor {
 	return notConfigured{name: paid.Processor}
 }
 
-func (p payments) recordJob(job commerce.Job) command.RecordJob {
-	return command.RecordJob{Job: job, Delays: commerce.PaymentDelays, Jitter: p.Env.Jitter()}
-}
-
 // outcomeOf separates a definite refusal from an error that leaves the outcome open.
 func outcomeOf(err error) (refused string, failed error) {
 	if r, ok := errors.AsType[*payment.Refusal](err); ok {

@@ -96,7 +96,7 @@ type sandboxes struct{ ledger }
 
 // send posts a callback to the service. If it no longer exists, it has been posted.
 func (s sandboxes) send(ctx context.Context, job commerce.Job) jobs.Outcome {
-	record := command.RecordSandboxCallback{RecordJob: command.RecordJob{Job: job, Delays: commerce.MessageDelays, Jitter: s.Env.Jitter()}}
+	record := command.RecordSandboxCallback{RecordJob: s.recordJob(job)}
 	object, err := s.Reads.SandboxObject(ctx, job.Subject)
 	var callback storedCallback
 	switch {
@@ -116,7 +116,7 @@ func (s sandboxes) send(ctx context.Context, job commerce.Job) jobs.Outcome {
 // step takes the next step of an object. Its callbacks are posted before the step is
 // stored: if the process dies in between, they are posted again with the same ids.
 func (s sandboxes) step(ctx context.Context, job commerce.Job) jobs.Outcome {
-	record := command.RecordSandboxStep{RecordJob: command.RecordJob{Job: job, Delays: commerce.StepDelays, Jitter: s.Env.Jitter()}}
+	record := command.RecordSandboxStep{RecordJob: s.recordJob(job)}
 	object, err := s.Reads.SandboxObject(ctx, job.Subject)
 	if err != nil {
 		return s.retryAfterLease(job, err)
