@@ -20,14 +20,14 @@ var uberSignatures = []string{"X-Uber-Signature", "X-Postmates-Signature"}
 
 // uberEvent is what Uber posts. Any field may be absent.
 type uberEvent struct {
-	ID         string       `json:"id"`
-	Kind       string       `json:"kind"`
-	Created    uberTime     `json:"created"`
-	Status     string       `json:"status"`
-	DeliveryID string       `json:"delivery_id"`
-	LiveMode   *bool        `json:"live_mode"`
-	Location   *uberPlace   `json:"location"` // of the courier
-	Data       uberDelivery `json:"data"`
+	ID         string          `json:"id"`
+	Kind       string          `json:"kind"`
+	Created    uberTime        `json:"created"`
+	Status     string          `json:"status"`
+	DeliveryID string          `json:"delivery_id"`
+	LiveMode   *bool           `json:"live_mode"`
+	Location   *commerce.Point `json:"location"` // of the courier
+	Data       uberDelivery    `json:"data"`
 }
 
 // ReadCallback reads an event: a new status, or the courier's position, which comes
@@ -92,7 +92,7 @@ func (u *Uber) signed(header http.Header, body []byte) bool {
 // callback translates an event.
 func (e uberEvent) callback(body []byte) Callback {
 	told := e.Data.delivery(Key{ID: e.DeliveryID})
-	if at := e.Location.point(); at != nil {
+	if at := uberPlace(e.Location); at != nil {
 		told.Courier.At = at
 	}
 	if original := e.Data.original(); original != "" {

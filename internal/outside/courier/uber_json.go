@@ -178,29 +178,20 @@ type uberDelivery struct {
 }
 
 type uberCourier struct {
-	Name     string     `json:"name"`
-	Phone    string     `json:"phone_number"`
-	Vehicle  string     `json:"vehicle_type"`
-	Image    string     `json:"img_href"`
-	Location *uberPlace `json:"location"`
+	Name     string          `json:"name"`
+	Phone    string          `json:"phone_number"`
+	Vehicle  string          `json:"vehicle_type"`
+	Image    string          `json:"img_href"`
+	Location *commerce.Point `json:"location"`
 }
 
-type uberPlace struct {
-	Lat float64 `json:"lat"`
-	Lng float64 `json:"lng"`
-}
-
-// point returns the coordinates of a place, or nil if there are none. Zeros mean
+// uberPlace returns the coordinates of a place, or nil if there are none. Zeros mean
 // none.
-func (p *uberPlace) point() *commerce.Point {
-	if p == nil || *p == (uberPlace{}) {
+func uberPlace(p *commerce.Point) *commerce.Point {
+	if p == nil || *p == (commerce.Point{}) || !p.Valid() {
 		return nil
 	}
-	at := commerce.Point{Lat: p.Lat, Lng: p.Lng}
-	if !at.Valid() {
-		return nil
-	}
-	return &at
+	return p
 }
 
 // uberStatuses are all documented statuses except returned.
@@ -250,7 +241,7 @@ func (d uberDelivery) delivery(k Key) Delivery {
 	if c := d.Courier; c != nil {
 		told.Courier = commerce.Courier{
 			Name: commerce.CleanText(c.Name, commerce.MaxNote), Phone: commerce.CleanText(c.Phone, commerce.MaxNote),
-			Vehicle: commerce.CleanText(c.Vehicle, commerce.MaxNote), ImageURL: webLink(c.Image), At: c.Location.point(),
+			Vehicle: commerce.CleanText(c.Vehicle, commerce.MaxNote), ImageURL: webLink(c.Image), At: uberPlace(c.Location),
 		}
 	}
 	return told
