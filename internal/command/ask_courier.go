@@ -23,7 +23,7 @@ func (c AskCourier) Needs() commerce.Needs {
 // attempt has ended, because a later attempt may be asking another provider. Each request
 // to a provider moves UpdatedOn, from which the time to wait for its effect is counted.
 func (c AskCourier) Decide(rows *commerce.Rows, now commerce.Millis) (Asked, commerce.Changes, error) {
-	order, delivery, err := c.Facts.loadDelivery(rows)
+	order, delivery, err := loadWith(c.Facts, rows, &rows.Deliveries, "delivery")
 	if err != nil {
 		return Asked{}, commerce.Changes{}, err
 	}

@@ -30,7 +30,7 @@ func (c CancelOrder) Needs() commerce.Needs {
 	n.Deliveries = c.Facts.delivery()
 	c.Facts.needAttention(&n, commerce.AttentionRefundDue)
 	if c.Refund {
-		n.NewRefunds = []commerce.RefundKey{{StoreID: c.Facts.Key.StoreID, RefundID: c.RefundID}}
+		n.NewRefunds = []commerce.RefundKey{c.Facts.refundKey(c.RefundID)}
 	}
 	return n
 }

@@ -45,6 +45,11 @@ func (f OrderFacts) delivery() []commerce.OrderKey {
 	return []commerce.OrderKey{f.Key}
 }
 
+// refundKey is the key of a refund of the order.
+func (f OrderFacts) refundKey(id string) commerce.RefundKey {
+	return commerce.RefundKey{StoreID: f.Key.StoreID, RefundID: id}
+}
+
 // access refuses the order's partner if it may no longer use the store.
 func (f OrderFacts) access(rows *commerce.Rows) error {
 	if f.PartnerID == "" {
@@ -60,4 +65,16 @@ func (f OrderFacts) load(rows *commerce.Rows) (commerce.Order, error) {
 		return o, commerce.NotFound("order")
 	}
 	return o, nil
+}
+
+// loadWith loads an order and its row of another table.
+func loadWith[V any](f OrderFacts, rows *commerce.Rows, table *commerce.Table[commerce.OrderKey, V], noun string) (o commerce.Order, v V, err error) {
+	if o, err = f.load(rows); err != nil {
+		return o, v, err
+	}
+	v, ok := table.Get(f.Key)
+	if !ok {
+		err = commerce.NotFound(noun)
+	}
+	return o, v, err
 }

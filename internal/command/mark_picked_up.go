@@ -18,17 +18,5 @@ func (c MarkPickedUp) Decide(rows *commerce.Rows, now commerce.Millis) (Advanced
 	if err != nil {
 		return Advanced{}, commerce.Changes{}, err
 	}
-	order, err := c.Facts.load(rows)
-	if err != nil {
-		return Advanced{}, commerce.Changes{}, err
-	}
-	if order.Fulfillment == commerce.ByPickup && order.Status == commerce.PickedUp {
-		return Advanced{Order: order, Replay: true}, commerce.Changes{}, nil
-	}
-	oc := begin(order, rows, now, c.Actor)
-	oc.order.PickedUpAt = at
-	if err := oc.transition(commerce.MarkPickedUp, ""); err != nil {
-		return Advanced{}, commerce.Changes{}, err
-	}
-	return Advanced{Order: oc.order}, oc.finish(), nil
+	return c.Facts.markPickup(rows, now, c.Actor, commerce.MarkPickedUp, func(o *commerce.Order) { o.PickedUpAt = at }, commerce.PickedUp)
 }

@@ -1,6 +1,10 @@
 package command
 
-import "purveyor/internal/commerce"
+import (
+	"slices"
+
+	"purveyor/internal/commerce"
+)
 
 // MarkReady records that a pickup order is ready for its customer.
 type MarkReady struct {
@@ -18,16 +22,24 @@ func (c MarkReady) Decide(rows *commerce.Rows, now commerce.Millis) (Advanced, c
 	if err != nil {
 		return Advanced{}, commerce.Changes{}, err
 	}
-	order, err := c.Facts.load(rows)
+	return c.Facts.markPickup(rows, now, c.Actor, commerce.MarkReady, func(o *commerce.Order) { o.ReadyForPickupAt = at },
+		commerce.ReadyForPickup, commerce.PickedUp)
+}
+
+// markPickup makes a transition of a pickup order, and notes when it took place. A pickup
+// order in one of the statuses that the transition leads to is answered as it is.
+func (f OrderFacts) markPickup(rows *commerce.Rows, now commerce.Millis, by commerce.Actor, trigger commerce.Trigger,
+	note func(*commerce.Order), made ...commerce.OrderStatus) (Advanced, commerce.Changes, error) {
+	order, err := f.load(rows)
 	if err != nil {
 		return Advanced{}, commerce.Changes{}, err
 	}
-	if order.Fulfillment == commerce.ByPickup && (order.Status == commerce.ReadyForPickup || order.Status == commerce.PickedUp) {
+	if order.Fulfillment == commerce.ByPickup && slices.Contains(made, order.Status) {
 		return Advanced{Order: order, Replay: true}, commerce.Changes{}, nil
 	}
-	oc := begin(order, rows, now, c.Actor)
-	oc.order.ReadyForPickupAt = at
-	if err := oc.transition(commerce.MarkReady, ""); err != nil {
+	oc := begin(order, rows, now, by)
+	note(&oc.order)
+	if err := oc.transition(trigger, ""); err != nil {
 		return Advanced{}, commerce.Changes{}, err
 	}
 	return Advanced{Order: oc.order}, oc.finish(), nil

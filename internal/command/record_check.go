@@ -35,7 +35,7 @@ func (c RecordCheck) Decide(rows *commerce.Rows, now commerce.Millis) (Tracked, 
 	if !there || !job.SameLease(c.Job) {
 		return Tracked{}, commerce.Changes{}, nil // the lease of this try has ended
 	}
-	order, delivery, err := c.Record.Facts.loadDelivery(rows)
+	order, delivery, err := loadWith(c.Record.Facts, rows, &rows.Deliveries, "delivery")
 	tracked, changes := Tracked{order, delivery}, commerce.Changes{}
 	if err == nil && c.Update != nil {
 		c.Record.Update = *c.Update

@@ -30,19 +30,6 @@ func (f OrderFacts) needsDelivery() commerce.Needs {
 	return n
 }
 
-// loadDelivery loads an order and its delivery.
-func (f OrderFacts) loadDelivery(rows *commerce.Rows) (commerce.Order, commerce.Delivery, error) {
-	order, err := f.load(rows)
-	if err != nil {
-		return order, commerce.Delivery{}, err
-	}
-	delivery, ok := rows.Deliveries.Get(f.Key)
-	if !ok {
-		return order, delivery, commerce.NotFound("delivery")
-	}
-	return order, delivery, nil
-}
-
 // RecordCourierUpdate records what a provider reports about a delivery, in a callback or
 // when it is asked. Updates may come twice, late and out of order.
 type RecordCourierUpdate struct {
@@ -80,7 +67,7 @@ func troubles(status commerce.CourierStatus) []commerce.AttentionCode {
 // Decide returns the order and its delivery as they are now. A delivery never goes back,
 // and an update that is older than what is stored changes nothing.
 func (c RecordCourierUpdate) Decide(rows *commerce.Rows, now commerce.Millis) (Tracked, commerce.Changes, error) {
-	order, delivery, err := c.Facts.loadDelivery(rows)
+	order, delivery, err := loadWith(c.Facts, rows, &rows.Deliveries, "delivery")
 	if err != nil {
 		return Tracked{}, commerce.Changes{}, err
 	}

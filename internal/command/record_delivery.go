@@ -60,7 +60,7 @@ func (c RecordDelivery) Decide(rows *commerce.Rows, now commerce.Millis) (Record
 	if stored, _ := rows.Jobs.Get(c.Job.Key()); c.isGone(rows) || !c.isGivenUp() && c.Made == nil && !stored.SameLease(c.Job) {
 		return Recorded{Job: c.Job}, commerce.Changes{}, nil // the job is done, or a later attempt may be asking another provider
 	}
-	order, delivery, err := c.Facts.loadDelivery(rows)
+	order, delivery, err := loadWith(c.Facts, rows, &rows.Deliveries, "delivery")
 	if err != nil {
 		return Recorded{Job: c.Job}, commerce.Changes{}, errors.Join(err, errors.New("the delivery of the job does not exist"))
 	}

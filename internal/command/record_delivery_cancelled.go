@@ -48,13 +48,9 @@ func (c RecordDeliveryCancelled) Needs() commerce.Needs {
 	n.Jobs = c.RecordJob.Needs().Jobs
 	c.Facts.needAttention(&n, commerce.AttentionNotCancelled, commerce.AttentionGoodsWithCourier, commerce.AttentionProviderRefusesUs)
 	if c.RefundID != "" {
-		n.Refunds = []commerce.RefundKey{c.refundKey()}
+		n.Refunds = []commerce.RefundKey{c.Facts.refundKey(c.RefundID)}
 	}
 	return n
-}
-
-func (c RecordDeliveryCancelled) refundKey() commerce.RefundKey {
-	return commerce.RefundKey{StoreID: c.Facts.Key.StoreID, RefundID: c.RefundID}
 }
 
 // Decide raises attention if the courier could not be stopped. The order stays cancelled.
@@ -62,7 +58,7 @@ func (c RecordDeliveryCancelled) Decide(rows *commerce.Rows, now commerce.Millis
 	if c.isGone(rows) {
 		return Recorded{Job: c.Job}, commerce.Changes{}, nil // another worker was faster
 	}
-	order, delivery, err := c.Facts.loadDelivery(rows)
+	order, delivery, err := loadWith(c.Facts, rows, &rows.Deliveries, "delivery")
 	if err != nil {
 		return Recorded{Job: c.Job}, commerce.Changes{}, errors.Join(err, errors.New("the delivery of the job does not exist"))
 	}
@@ -97,7 +93,7 @@ func (c RecordDeliveryCancelled) Decide(rows *commerce.Rows, now commerce.Millis
 	}
 	recorded := Recorded{Job: job, Decision: commerce.Amended, Order: oc.order, Delivery: *d}
 	if c.RefundID != "" {
-		if refund, ok := rows.Refunds.Get(c.refundKey()); ok {
+		if refund, ok := rows.Refunds.Get(c.Facts.refundKey(c.RefundID)); ok {
 			recorded.Refund = &refund
 		}
 	}

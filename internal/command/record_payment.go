@@ -34,7 +34,7 @@ func (c RecordPayment) Needs() commerce.Needs {
 // kept, and the merchant is asked to look. Money for an order that is over goes back at
 // once.
 func (c RecordPayment) Decide(rows *commerce.Rows, now commerce.Millis) (commerce.Order, commerce.Changes, error) {
-	order, payment, err := loadPaid(rows, c.Facts)
+	order, payment, err := loadWith(c.Facts, rows, &rows.Payments, "payment")
 	if err != nil {
 		return commerce.Order{}, commerce.Changes{}, err
 	}
@@ -88,17 +88,4 @@ func (oc *orderChange) endJob(job *commerce.JobKey) {
 	if job != nil {
 		oc.changes.DoneJobs = []commerce.JobKey{*job}
 	}
-}
-
-// loadPaid loads an order and its payment.
-func loadPaid(rows *commerce.Rows, f OrderFacts) (commerce.Order, commerce.Payment, error) {
-	order, err := f.load(rows)
-	if err != nil {
-		return order, commerce.Payment{}, err
-	}
-	payment, ok := rows.Payments.Get(f.Key)
-	if !ok {
-		return order, payment, commerce.NotFound("payment")
-	}
-	return order, payment, nil
 }

@@ -42,7 +42,7 @@ func (c RecordPaymentCallback) Needs() commerce.Needs {
 
 // Decide adds a note, unless the callback is old.
 func (c RecordPaymentCallback) Decide(rows *commerce.Rows, now commerce.Millis) (commerce.Order, commerce.Changes, error) {
-	order, payment, err := loadPaid(rows, c.Facts)
+	order, payment, err := loadWith(c.Facts, rows, &rows.Payments, "payment")
 	if err != nil {
 		return commerce.Order{}, commerce.Changes{}, err
 	}

@@ -29,7 +29,7 @@ func needsOfRefund(f OrderFacts, refundID string) commerce.Needs {
 	n := f.needs(commerce.RefundInFull)
 	n.Payments = []commerce.OrderKey{f.Key}
 	n.Deliveries = f.delivery()
-	n.Refunds = []commerce.RefundKey{{StoreID: f.Key.StoreID, RefundID: refundID}}
+	n.Refunds = []commerce.RefundKey{f.refundKey(refundID)}
 	f.needAttention(&n, commerce.AttentionRefundUnknown, commerce.AttentionRefundAfterAll)
 	return n
 }
@@ -40,8 +40,8 @@ func (c RecordRefund) Decide(rows *commerce.Rows, now commerce.Millis) (Recorded
 	if c.isGone(rows) {
 		return Recorded{Job: c.Job}, commerce.Changes{}, nil // another worker was faster
 	}
-	order, payment, err := loadPaid(rows, c.Facts)
-	refund, ok := rows.Refunds.Get(commerce.RefundKey{StoreID: c.Facts.Key.StoreID, RefundID: c.RefundID})
+	order, payment, err := loadWith(c.Facts, rows, &rows.Payments, "payment")
+	refund, ok := rows.Refunds.Get(c.Facts.refundKey(c.RefundID))
 	if !ok || err != nil {
 		return Recorded{Job: c.Job}, commerce.Changes{}, errors.Join(err, errors.New("the refund of the job does not exist"))
 	}

@@ -25,11 +25,11 @@ func (c RecordRefundCallback) Needs() commerce.Needs { return needsOfRefund(c.Fa
 // Decide brings the ledger in line with the processor. A conflict too_early makes the
 // processor send the callback again, because the payment is not known yet.
 func (c RecordRefundCallback) Decide(rows *commerce.Rows, now commerce.Millis) (commerce.Refund, commerce.Changes, error) {
-	order, payment, err := loadPaid(rows, c.Facts)
+	order, payment, err := loadWith(c.Facts, rows, &rows.Payments, "payment")
 	if err != nil {
 		return commerce.Refund{}, commerce.Changes{}, err
 	}
-	refund, known := rows.Refunds.Get(commerce.RefundKey{StoreID: c.Facts.Key.StoreID, RefundID: c.RefundID})
+	refund, known := rows.Refunds.Get(c.Facts.refundKey(c.RefundID))
 	oc := begin(order, rows, now, c.Actor)
 	oc.usePayment(payment)
 	oc.useRefund(refund)

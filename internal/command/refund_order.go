@@ -16,7 +16,7 @@ type RefundOrder struct {
 func (c RefundOrder) Needs() commerce.Needs {
 	n := c.Facts.needs()
 	n.Payments = []commerce.OrderKey{c.Facts.Key}
-	n.NewRefunds = []commerce.RefundKey{{StoreID: c.Facts.Key.StoreID, RefundID: c.RefundID}}
+	n.NewRefunds = []commerce.RefundKey{c.Facts.refundKey(c.RefundID)}
 	return n
 }
 

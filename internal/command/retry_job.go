@@ -74,7 +74,7 @@ func (c RetryJob) reopen(rows *commerce.Rows, now commerce.Millis, changes *comm
 	case order.Stopped():
 		return "the order is " + string(order.Status) + ", so no courier is to be looked for", nil
 	}
-	_, delivery, err := c.Facts.loadDelivery(rows)
+	_, delivery, err := loadWith(*c.Facts, rows, &rows.Deliveries, "delivery")
 	switch {
 	case err != nil:
 		return "", err

@@ -18,7 +18,7 @@ func (c SendCourierUpdate) Needs() commerce.Needs {
 
 // Decide publishes the update unless the delivery is over by now, which says more.
 func (c SendCourierUpdate) Decide(rows *commerce.Rows, now commerce.Millis) (bool, commerce.Changes, error) {
-	order, delivery, err := c.Facts.loadDelivery(rows)
+	order, delivery, err := loadWith(c.Facts, rows, &rows.Deliveries, "delivery")
 	if err != nil {
 		return false, commerce.Changes{}, err
 	}
