@@ -25,22 +25,11 @@ const (
 
 // Rank orders the statuses. A delivery never goes to a status of lower rank. The rank
 // of an unknown status is 0; all final statuses share the highest rank.
-func (s CourierStatus) Rank() int {
-	switch s {
-	case CourierPending:
-		return 1
-	case CourierAssigned:
-		return 2
-	case CourierLoaded:
-		return 3
-	case CourierEnRoute:
-		return 4
-	case CourierReturning:
-		return 5
-	case CourierDone, CourierCancelled, CourierReturned:
-		return 6
-	}
-	return 0
+func (s CourierStatus) Rank() int { return courierRanks[s] }
+
+var courierRanks = map[CourierStatus]int{
+	CourierPending: 1, CourierAssigned: 2, CourierLoaded: 3, CourierEnRoute: 4, CourierReturning: 5,
+	CourierDone: 6, CourierCancelled: 6, CourierReturned: 6,
 }
 
 // Over reports whether the status is final.

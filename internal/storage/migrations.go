@@ -90,14 +90,10 @@ type Shape map[string]string
 // Compare refuses a database whose shape differs from the expected one, and
 // names the first difference.
 func (s Shape) Compare(want Shape) error {
-	names := slices.Sorted(maps.Keys(s))
-	for name := range want {
-		if _, there := s[name]; !there {
-			names = append(names, name)
-		}
-	}
+	all := maps.Clone(s)
+	maps.Copy(all, want)
 	// A missing table comes before its columns: "table" is the last of the kinds.
-	slices.Sort(names)
+	names := slices.Sorted(maps.Keys(all))
 	slices.Reverse(names)
 	for _, name := range names {
 		if difference := s.difference(want, name); difference != "" {
