@@ -85,7 +85,7 @@ func (l *ledgerReport) run(ctx context.Context) error {
 
 // check compares an account with its entries and with its processor.
 func (l *ledgerReport) check(ctx context.Context, key commerce.OrderKey) error {
-	account, err := settledAccount(ctx, l.reader, key)
+	account, err := consistentAccount(ctx, l.reader, key)
 	if err != nil {
 		return err
 	}
@@ -137,7 +137,7 @@ func (l *ledgerReport) compare(ctx context.Context, a commerce.Account) (commerc
 			if expected, err = l.expectsNews(ctx, a); err != nil {
 				return a, err
 			}
-			again, err := settledAccount(ctx, l.reader, key)
+			again, err := consistentAccount(ctx, l.reader, key)
 			if err != nil {
 				return a, err
 			}
@@ -209,9 +209,9 @@ func (l *ledgerReport) print() {
 	}
 }
 
-// settledAccount reads an account while the service may be writing: it reads again if
+// consistentAccount reads an account while the service may be writing: it reads again if
 // the account has changed between the reads.
-func settledAccount(ctx context.Context, reader storage.Reader, key commerce.OrderKey) (a commerce.Account, err error) {
+func consistentAccount(ctx context.Context, reader storage.Reader, key commerce.OrderKey) (a commerce.Account, err error) {
 	for {
 		before, err := reader.Payment(ctx, key)
 		if err != nil {

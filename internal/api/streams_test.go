@@ -185,7 +185,7 @@ func TestStreamHeartbeat(t *testing.T) {
 		s := streamTo(g)
 		now := service.Tracked{Order: commerce.Order{ID: "ord_1", Status: commerce.Processed}}
 		for range 32 {
-			if !s.tell(now) {
+			if !s.writeChanges(now) {
 				t.Fatal("the stream is over")
 			}
 			time.Sleep(time.Second)
@@ -200,14 +200,14 @@ func TestStreamHeartbeat(t *testing.T) {
 func TestStreamEndsWithItsClient(t *testing.T) {
 	now := service.Tracked{Order: commerce.Order{ID: "ord_1", Status: commerce.Processed}}
 	s := streamTo(&goneWriter{ResponseRecorder: httptest.NewRecorder(), left: 1})
-	if !s.tell(now) {
+	if !s.writeChanges(now) {
 		t.Error("over while its client is there")
 	}
-	if now.Order.Status = commerce.Cancelled; s.tell(now) {
+	if now.Order.Status = commerce.Cancelled; s.writeChanges(now) {
 		t.Error("goes on without its client")
 	}
 	s = streamTo(&goneWriter{ResponseRecorder: httptest.NewRecorder(), left: 1, deadline: errors.New("none")})
-	if s.tell(now) {
+	if s.writeChanges(now) {
 		t.Error("goes on without a deadline")
 	}
 }

@@ -23,9 +23,9 @@ const (
 	heartbeat   = 15 * time.Second // longest silence, so that the connection does not look dead
 	streamLife  = 15 * time.Minute // then the client must reconnect, with its key
 	streamWrite = 10 * time.Second // for the client to read one write
-	// streamAsk is how often the gate is asked whether the key still works. The gate
+	// streamCheck is the time between two checks that the key still works. The gate
 	// believes a key for two seconds, so that a stream ends within five.
-	streamAsk = 2 * time.Second
+	streamCheck = 2 * time.Second
 )
 
 // trackingStream follows an order as server-sent events: "status" when the status of the
@@ -40,7 +40,7 @@ func (a *API) trackingStream(r *request, order commerce.Order) (reply, error) {
 	}
 	return reply{status: http.StatusOK, stream: func(w *web.Writer) {
 		defer a.streams.leave(owner, order.Key())
-		s := &trackingStream{env: a.env, api: a, w: w, followed: followed, asked: a.env.Now(), last: r.Header.Get("Last-Event-ID")}
+		s := &trackingStream{env: a.env, api: a, w: w, followed: followed, checked: a.env.Now(), last: r.Header.Get("Last-Event-ID")}
 		s.run(r, order)
 	}}, nil
 }
@@ -50,7 +50,7 @@ type trackingStream struct {
 	api              *API
 	w                *web.Writer
 	followed         *followed
-	asked            time.Time // when the gate was
+	checked          time.Time // when the gate last accepted the key
 	last             string    // the id of the last event that the client has
 	status, location []byte    // the data of the last events of these kinds
 	written          time.Time
@@ -81,7 +81,7 @@ func (s *trackingStream) run(r *request, order commerce.Order) {
 		case err != nil:
 			slog.Warn("a tracking stream ends", "order", order.ID, "trace_id", r.traceID, "error", err)
 			return
-		case !s.tell(now):
+		case !s.writeChanges(now):
 			return
 		}
 		if s.env.Sleep(ctx, streamPace-s.env.Since(began)) != nil {
@@ -93,11 +93,11 @@ func (s *trackingStream) run(r *request, order commerce.Order) {
 // look reads the order and its delivery. It returns errNotAllowed if the key may no
 // longer read the order.
 func (s *trackingStream) look(ctx context.Context, r *request, order commerce.Order) (service.Tracked, error) {
-	if s.env.Since(s.asked) >= streamAsk {
-		if err := s.ask(r, order); err != nil {
+	if s.env.Since(s.checked) >= streamCheck {
+		if err := s.checkAccess(r, order); err != nil {
 			return service.Tracked{}, err
 		}
-		s.asked = s.env.Now()
+		s.checked = s.env.Now()
 	}
 	return s.followed.look(ctx, func() (service.Tracked, error) {
 		ctx, cancel := s.env.WithTimeout(s.api.streaming, streamLife) // other streams wait for it, too
@@ -114,9 +114,9 @@ func (s *trackingStream) look(ctx context.Context, r *request, order commerce.Or
 // errNotAllowed ends a stream. The client learns the reason when it reconnects.
 var errNotAllowed = errors.New("the key may no longer read the order")
 
-// ask asks the gate again: a partner may have been suspended, or lost its key,
+// checkAccess asks the gate again: the partner may have been suspended, or lost its key,
 // the scope or the store.
-func (s *trackingStream) ask(r *request, order commerce.Order) error {
+func (s *trackingStream) checkAccess(r *request, order commerce.Order) error {
 	caller, err := s.api.gate.Caller(r.Request)
 	switch {
 	case errors.Is(err, web.ErrNoKey):
@@ -129,8 +129,9 @@ func (s *trackingStream) ask(r *request, order commerce.Order) error {
 	return nil
 }
 
-// tell writes the changes since the last call. It returns false when the stream is over.
-func (s *trackingStream) tell(now service.Tracked) bool {
+// writeChanges writes the changes since the last call. It returns false when the stream is
+// over.
+func (s *trackingStream) writeChanges(now service.Tracked) bool {
 	status := wire.AppendStreamStatus(nil, now.Order, now.Delivery)
 	location := wire.AppendStreamLocation(nil, now.Order, now.Delivery)
 	id := strconv.FormatInt(now.Order.Events, 10) + "-" + strconv.FormatInt(now.Delivery.Changes, 10)

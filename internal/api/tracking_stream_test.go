@@ -37,13 +37,13 @@ func TestStreamIsStillHere(t *testing.T) {
 		s := &trackingStream{w: &web.Writer{ResponseWriter: c}}
 		now := service.Tracked{Order: commerce.Order{ID: "ord_1", Status: commerce.Processed}}
 		said := func() string { defer c.Body.Reset(); return c.Body.String() }
-		if !s.tell(now) || !strings.HasPrefix(said(), "event: status\n") || !c.deadline.Equal(time.Now().Add(streamWrite)) {
+		if !s.writeChanges(now) || !strings.HasPrefix(said(), "event: status\n") || !c.deadline.Equal(time.Now().Add(streamWrite)) {
 			t.Errorf("at first: %q, to be written until %v", c.Body, c.deadline)
 		}
 		for _, pause := range []time.Duration{heartbeat - 1, 1, heartbeat - 1} {
 			time.Sleep(pause)
 			want := map[bool]string{true: ": still here\n\n"}[pause == 1]
-			if goesOn, got := s.tell(now), said(); !goesOn || got != want {
+			if goesOn, got := s.writeChanges(now), said(); !goesOn || got != want {
 				t.Errorf("after %v: %q, want %q", pause, got, want)
 			}
 		}
@@ -51,7 +51,7 @@ func TestStreamIsStillHere(t *testing.T) {
 		for _, end := range []*client{{hasGone: gone}, {noDeadline: gone}} {
 			end.ResponseRecorder = httptest.NewRecorder()
 			s := &trackingStream{w: &web.Writer{ResponseWriter: end}}
-			if s.tell(now) {
+			if s.writeChanges(now) {
 				t.Errorf("the stream of %+v goes on", end)
 			}
 		}

@@ -131,17 +131,17 @@ func (c RecordDelivery) complete(oc *orderChange) {
 // timeline gets a general text for it, once.
 func (oc *orderChange) raiseNotDispatched(c RecordDelivery, last bool) {
 	d := oc.delivery
-	why, told := c.Failed.Error(), cmp.Or(c.Refused, c.Told, "The courier provider could not be reached, or did not answer")
+	why, forPartners := c.Failed.Error(), cmp.Or(c.Refused, c.Told, "The courier provider could not be reached, or did not answer")
 	if last {
 		const over = "No courier was found, and nobody looks for one any more: "
-		why, told = over+why, over+told
+		why, forPartners = over+why, over+forPartners
 	}
 	why = commerce.CleanText(why, commerce.MaxNote)
 	if _, denied := errors.AsType[*commerce.CredentialsError](c.Failed); denied && !last {
-		oc.raiseWithoutNote(commerce.AttentionNotDispatched, told)
-		oc.recordCredentials(c.Failed, told)
+		oc.raiseWithoutNote(commerce.AttentionNotDispatched, forPartners)
+		oc.recordCredentials(c.Failed, forPartners)
 	} else if d.Error != why && (c.Refused != "" || last || !oc.raised(commerce.AttentionNotDispatched)) {
-		oc.raiseAttention(commerce.AttentionNotDispatched, told)
+		oc.raiseAttention(commerce.AttentionNotDispatched, forPartners)
 	}
 	d.Error, d.UpdatedOn = why, oc.now
 	if last {

@@ -40,8 +40,8 @@ const (
 	// about as long as the batch did.
 	maxLocks = 16
 
-	settlePatience = 4 * time.Second
-	settlePause    = 50 * time.Millisecond
+	outcomePatience = 4 * time.Second
+	outcomePause    = 50 * time.Millisecond
 )
 
 // Options of a committer; each zero value is a default.
@@ -256,7 +256,7 @@ func (c *Committer) attempt(batch []call) {
 		}
 	case errors.Is(err, storage.ErrOutcomeUnknown):
 		slog.Error("the outcome of a batch is unknown", "commands", len(batch), "error", err)
-		c.settle(batch, err)
+		c.findOutcomes(batch, err)
 	case len(batch) == 1 && errors.Is(err, storage.ErrLocked):
 		slog.Warn("a command waits for a row that another session keeps locked", "error", err)
 		c.aside.add(batch[0], err, c.env.Now())
@@ -283,13 +283,13 @@ func (c *Committer) oneByOne(batch []call, err error) {
 	}
 }
 
-// settle finds out what became of a batch that may or may not be saved. It runs
+// findOutcomes finds out whether the commands of a batch are saved after all. It runs
 // each command that has a reply record again: the command finds its record and
 // returns the stored answer, or finds none and takes place now. The outcome of
-// other commands stays unknown. For all commands together, settle waits up to
-// settlePatience for a database that restarts or fails over.
-func (c *Committer) settle(batch []call, unknown error) {
-	deadline := c.env.Now().Add(settlePatience)
+// other commands stays unknown. For all commands together, it waits up to
+// outcomePatience for a database that restarts or fails over.
+func (c *Committer) findOutcomes(batch []call, unknown error) {
+	deadline := c.env.Now().Add(outcomePatience)
 	for _, p := range batch {
 		if !p.keyed() {
 			p.answer(unknown)
@@ -297,7 +297,7 @@ func (c *Committer) settle(batch []call, unknown error) {
 		}
 		errs, err := c.tries([]call{p})
 		for errors.Is(err, storage.ErrUnavailable) && !c.hurried.Load() && c.env.Now().Before(deadline) {
-			c.env.Wait(settlePause)
+			c.env.Wait(outcomePause)
 			errs, err = c.tries([]call{p})
 		}
 		if err != nil {

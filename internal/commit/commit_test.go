@@ -191,7 +191,7 @@ func testBatchRefusedByTheEngine(t *testing.T, open opener) {
 }
 
 // TestUnknownOutcome fails every save once before and once after it is persisted. The
-// reply record of a keyed command settles its outcome: it takes effect exactly once
+// reply record of a keyed command decides its outcome: it takes effect exactly once
 // and is answered. A command without one is answered that the outcome is unknown.
 func TestUnknownOutcome(t *testing.T) { onEveryEngine(t, testUnknownOutcome) }
 

@@ -13,8 +13,8 @@ import (
 // RecordCourierUpdate records a callback of a courier provider about a delivery.
 // Callbacks may be repeated, late and out of order. by is the provider. It returns
 // ErrUnknownSubject for an unknown delivery, and for a delivery of another provider.
-func (s *Service) RecordCourierUpdate(ctx context.Context, by commerce.Actor, told courier.Delivery) error {
-	orderID, attempt, ok := commerce.ParseDeliveryRef(told.Ref)
+func (s *Service) RecordCourierUpdate(ctx context.Context, by commerce.Actor, delivery courier.Delivery) error {
+	orderID, attempt, ok := commerce.ParseDeliveryRef(delivery.Ref)
 	if !ok {
 		return ErrUnknownSubject
 	}
@@ -23,7 +23,7 @@ func (s *Service) RecordCourierUpdate(ctx context.Context, by commerce.Actor, to
 		return unknownSubject(err)
 	}
 	tracked, err := commit.Do(ctx, s.committer, command.RecordCourierUpdate{Facts: command.FactsOf(order), Attempt: attempt, Provider: by.ID,
-		Update: command.CourierUpdate(told), TraceID: by.TraceID})
+		Update: command.CourierUpdate(delivery), TraceID: by.TraceID})
 	if refused, ok := errors.AsType[*commerce.Error](err); ok && refused.Kind == commerce.KindNotFound ||
 		err == nil && attempt == tracked.Delivery.Attempt && tracked.Delivery.Provider != by.ID {
 		return ErrUnknownSubject

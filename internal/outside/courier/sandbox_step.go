@@ -47,15 +47,16 @@ func (s *Sandbox) advance(x *delivery) {
 	before := x.status()
 	x.Step++
 	x.seen(s.Now())
-	s.tell(x, before != x.status())
+	s.postState(x, before != x.status())
 }
 
-// tell adds a callback with the current state. With the tag unordered, callbacks of
+// postState adds a callback with the current state; isNew says that the status has just
+// changed. With the tag unordered, callbacks of
 // new statuses come in pairs, the later one first.
-func (s *Sandbox) tell(x *delivery, news bool) {
+func (s *Sandbox) postState(x *delivery, isNew bool) {
 	body := s.callback(x, stepName(x.Step))
 	switch {
-	case !x.Tags.has(tagUnordered) || !news:
+	case !x.Tags.has(tagUnordered) || !isNew:
 		x.delay(body)
 	case x.Behind == nil && !x.status().Over():
 		x.Behind = body

@@ -175,24 +175,24 @@ func (u *Uber) askToken(ctx context.Context) (string, time.Duration, error) {
 	if err != nil {
 		return "", 0, fmt.Errorf("a token: %w", err)
 	}
-	var told struct {
+	var answered struct {
 		Token   string  `json:"access_token"`
 		Expires float64 `json:"expires_in"` // seconds
 		Error   string  `json:"error"`
 	}
-	_ = json.Unmarshal(answer.Body, &told) // a failure leaves the fields empty, which is checked below
+	_ = json.Unmarshal(answer.Body, &answered) // a failure leaves the fields empty, which is checked below
 	switch {
 	case answer.Status == http.StatusTooManyRequests:
 		limited := &Limited{RetryAfter: httpcall.RetryAfter(answer.Header, u.Now())}
 		return "", 0, &uberTokenError{limited, limited.RetryAfter}
-	case answer.Status/100 == 4 && told.Error != "":
+	case answer.Status/100 == 4 && answered.Error != "":
 		return "", 0, &uberTokenError{error: &commerce.CredentialsError{Message: fmt.Sprintf("Uber does not accept the client id and secret (%s): take them "+
-			"from the Developer tab of the dashboard, with the scope eats.deliveries", u.clean(told.Error))}}
+			"from the Developer tab of the dashboard, with the scope eats.deliveries", u.clean(answered.Error))}}
 	case !answer.OK():
 		return "", 0, fmt.Errorf("a token: Uber answered %d", answer.Status)
-	case told.Token == "" || strings.ContainsFunc(told.Token, func(r rune) bool { return r <= ' ' || r > '~' }):
+	case answered.Token == "" || strings.ContainsFunc(answered.Token, func(r rune) bool { return r <= ' ' || r > '~' }):
 		return "", 0, fmt.Errorf("a token: %w", errNotUber)
 	}
-	seconds := min(max(0, told.Expires), uberTokenLife.Seconds())
-	return told.Token, time.Duration(cmp.Or(seconds, time.Hour.Seconds()) * float64(time.Second)), nil
+	seconds := min(max(0, answered.Expires), uberTokenLife.Seconds())
+	return answered.Token, time.Duration(cmp.Or(seconds, time.Hour.Seconds()) * float64(time.Second)), nil
 }

@@ -91,24 +91,24 @@ func (u *Uber) signed(header http.Header, body []byte) bool {
 
 // callback translates an event.
 func (e uberEvent) callback(body []byte) Callback {
-	told := e.Data.delivery(Key{ID: e.DeliveryID})
+	d := e.Data.delivery(Key{ID: e.DeliveryID})
 	if at := uberPlace(e.Location); at != nil {
-		told.Courier.At = at
+		d.Courier.At = at
 	}
 	if original := e.Data.original(); original != "" {
-		told = wayBack(original, e.Data, told)
+		d = wayBack(original, e.Data, d)
 	}
-	told.SeenOn = commerce.Millis(e.Created)
+	d.SeenOn = commerce.Millis(e.Created)
 	digest := sha256.Sum256(body)
-	return Callback{ID: cmp.Or(e.ID, "uber_"+hex.EncodeToString(digest[:16])), Delivery: told}
+	return Callback{ID: cmp.Or(e.ID, "uber_"+hex.EncodeToString(digest[:16])), Delivery: d}
 }
 
 // wayBack returns the state of a delivery whose goods are brought back by another
 // one. Price and tracking page of the way back are not the customer's.
-func wayBack(original string, back uberDelivery, told Delivery) Delivery {
+func wayBack(original string, back uberDelivery, d Delivery) Delivery {
 	status := commerce.CourierReturning
 	if back.Status == "delivered" {
 		status = commerce.CourierReturned
 	}
-	return Delivery{ID: original, Ref: back.ExternalID, Status: status, Courier: told.Courier, Reason: told.Reason}
+	return Delivery{ID: original, Ref: back.ExternalID, Status: status, Courier: d.Courier, Reason: d.Reason}
 }

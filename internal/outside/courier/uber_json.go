@@ -233,18 +233,18 @@ func (d uberDelivery) original() string {
 // delivery translates the delivery. Parts of the key that Uber leaves out are taken
 // from k.
 func (d uberDelivery) delivery(k Key) Delivery {
-	told := Delivery{
+	made := Delivery{
 		ID: cmp.Or(d.ID, k.ID), Ref: cmp.Or(d.ExternalID, k.Ref), QuoteID: d.QuoteID, Status: d.status(),
 		TrackingURL: webLink(d.TrackingURL), FeeCents: d.Fee, PickupETA: commerce.Millis(d.PickupETA), DropoffETA: commerce.Millis(d.DropoffETA),
 		Imminent: d.Imminent, Reason: commerce.CleanText(d.UndeliverableReason, commerce.MaxNote),
 	}
 	if c := d.Courier; c != nil {
-		told.Courier = commerce.Courier{
+		made.Courier = commerce.Courier{
 			Name: commerce.CleanText(c.Name, commerce.MaxNote), Phone: commerce.CleanText(c.Phone, commerce.MaxNote),
 			Vehicle: commerce.CleanText(c.Vehicle, commerce.MaxNote), ImageURL: webLink(c.Image), At: uberPlace(c.Location),
 		}
 	}
-	return told
+	return made
 }
 
 // uberTime is Unix ms. A time that cannot be parsed counts as unknown, so that the

@@ -17,8 +17,8 @@ import (
 // knows house numbers of the United States, Puerto Rico and the islands, and
 // interpolates between those at the street corners.
 type Census struct {
-	asker asker
-	url   string
+	client client
+	url    string
 }
 
 var _ Geocoder = (*Census)(nil)
@@ -27,7 +27,7 @@ const censusURL = "https://geocoding.geo.census.gov/geocoder"
 
 // NewCensus makes the geocoder without calling it.
 func NewCensus(o OnlineOptions) *Census {
-	return &Census{newAsker("census geocoder", o), strings.TrimRight(cmp.Or(o.URL, censusURL), "/")}
+	return &Census{newClient("census geocoder", o), strings.TrimRight(cmp.Or(o.URL, censusURL), "/")}
 }
 
 // Find returns the place of a house. It makes no call for an address without a house
@@ -37,7 +37,7 @@ func (c *Census) Find(ctx context.Context, q Query) (Place, error) {
 	if !ok || !strings.ContainsAny(w.street, "0123456789") {
 		return Place{}, ErrNotFound
 	}
-	return c.asker.find(ctx, c.url+censusPath(q, w), &censusAnswer{})
+	return c.client.find(ctx, c.url+censusPath(q, w), &censusAnswer{})
 }
 
 // censusPath asks by parts if there are enough of them.

@@ -18,7 +18,7 @@ import (
 // Nominatim is a server that searches the data of OpenStreetMap. Make one per
 // process, because each has its own rate limit.
 type Nominatim struct {
-	asker  asker
+	client client
 	search *url.URL
 	pace   *pace
 }
@@ -37,7 +37,7 @@ func NewNominatim(o OnlineOptions, interval time.Duration) (*Nominatim, error) {
 		return nil, errors.New("Nominatim requires a contact: a public URL or an e-mail address")
 	}
 	return &Nominatim{
-		asker:  newAsker("nominatim", o),
+		client: newClient("nominatim", o),
 		search: base.JoinPath("search"),
 		pace:   &pace{env: o.Env, interval: interval},
 	}, nil
@@ -55,7 +55,7 @@ func (n *Nominatim) Find(ctx context.Context, q Query) (Place, error) {
 	search.RawQuery = url.Values{
 		"q": {q.Line()}, "format": {"jsonv2"}, "limit": {"1"}, "countrycodes": {"us,pr,vi,gu,as,mp"},
 	}.Encode()
-	return n.asker.find(ctx, search.String(), &nominatimAnswer{})
+	return n.client.find(ctx, search.String(), &nominatimAnswer{})
 }
 
 type nominatimAnswer []struct {

@@ -15,9 +15,9 @@ import (
 // names it.
 const CallbackPath = "payments"
 
-// tell adds a callback to the current change. Its id is derived from the session's id
+// post adds a callback to the current change. Its id is derived from the session's id
 // and a number: it is the same whichever process sends it, and however often.
-func (x *session) tell(after time.Duration, n Callback) {
+func (x *session) post(after time.Duration, n Callback) {
 	x.Told++
 	n.ID = "evt_test_" + strings.TrimPrefix(x.ID, sessionPrefix) + "_" + strconv.Itoa(x.Told)
 	n.OrderID = x.Request.OrderID
@@ -35,7 +35,7 @@ func (x *session) tell(after time.Duration, n Callback) {
 	}
 }
 
-// decodeCallback reads a body that tell has made. Fields that a newer process added
+// decodeCallback reads a body that post has made. Fields that a newer process added
 // are ignored. A kind that we do not know is an error: the next attempt may reach a
 // process that knows it.
 func decodeCallback(body []byte) (Callback, error) {

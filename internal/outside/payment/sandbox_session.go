@@ -96,10 +96,10 @@ func (x *session) pay(email string, now time.Time, delay time.Duration) {
 		late = delay
 	}
 	paid := Callback{Kind: CallbackPaid, PaymentID: x.PaymentID, AmountCents: x.Request.TotalCents}
-	x.tell(late, paid)
+	x.post(late, paid)
 	if asks(x.email(), tagUnordered) {
 		paid.Kind = CallbackPending
-		x.tell(late+delay, paid)
+		x.post(late+delay, paid)
 	}
 }
 
@@ -120,7 +120,7 @@ func (x *session) decline(email string, now time.Time) {
 	}
 	x.Declines++
 	x.typed(email)
-	x.tell(0, Callback{Kind: CallbackDeclined, AmountCents: x.Request.TotalCents, Message: declined})
+	x.post(0, Callback{Kind: CallbackDeclined, AmountCents: x.Request.TotalCents, Message: declined})
 }
 
 // typed keeps the address that the customer typed.
@@ -143,7 +143,7 @@ func (x *session) lapse(now time.Time) {
 func (x *session) expire() {
 	if x.Status == SessionOpen {
 		x.Status = SessionExpired
-		x.tell(0, Callback{Kind: CallbackExpired})
+		x.post(0, Callback{Kind: CallbackExpired})
 	}
 }
 
@@ -171,10 +171,10 @@ func (x *session) refund(r RefundRequest, now time.Time, delay time.Duration) (R
 	}
 	x.Refunds = append(x.Refunds, made)
 	callback := Callback{Kind: CallbackRefunded, PaymentID: x.PaymentID, AmountCents: r.AmountCents, RefundID: made.ID, OurRefundID: r.ID}
-	x.tell(0, callback)
+	x.post(0, callback)
 	if fails {
 		callback.Kind, callback.Message = CallbackRefundFailed, "The customer's bank sent the money back."
-		x.tell(delay, callback)
+		x.post(delay, callback)
 	}
 	return Refund{made.ID}, nil
 }

@@ -100,7 +100,7 @@ func (b *batch) load(ctx context.Context) error {
 	w := b.writer
 	watermark := max(w.last+1, b.engine.now().UnixMilli())
 	q := request{cluster: b.engine.spread}
-	b.ask(&q, watermark)
+	b.queueLoad(&q, watermark)
 	if err := w.conn.SendBatch(ctx, &q.Batch).Close(); err != nil {
 		return err
 	}
@@ -111,8 +111,8 @@ func (b *batch) load(ctx context.Context) error {
 	return nil
 }
 
-// ask publishes the low watermark, then locks and reads the rows.
-func (b *batch) ask(q *request, watermark int64) {
+// queueLoad publishes the low watermark, then locks and reads the rows.
+func (b *batch) queueLoad(q *request, watermark int64) {
 	w, r := b.writer, &b.rows
 	q.Queue(seen(begin))
 	q.Queue(seen("SET LOCAL synchronous_commit = off")) // it need not outlive a crash

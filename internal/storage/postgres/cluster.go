@@ -9,13 +9,13 @@ func (t *table) loadShards(q *request, r *commerce.Rows, locked, others []keyed)
 		t.loadEach(q, r, locked)
 		locked = nil
 	}
-	ask := func(list []keyed, lock string) {
+	load := func(list []keyed, lock string) {
 		for _, g := range groups(list) {
 			queue(&q.Batch, func(s *scanner) { t.Fill(s, r, g.find(s.next())) }, t.inRange+lock, g.args()...)
 		}
 	}
-	ask(locked, " ORDER BY "+t.key[len(t.key)-1]+" FOR UPDATE")
-	ask(others, "")
+	load(locked, " ORDER BY "+t.key[len(t.key)-1]+" FOR UPDATE")
+	load(others, "")
 }
 
 // loadEach locks rows one by one, in the order of their keys.

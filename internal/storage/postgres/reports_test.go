@@ -44,7 +44,7 @@ func BenchmarkReports(b *testing.B) {
 		name string
 		make func(*request)
 	}{
-		{"load", func(q *request) { of.ask(q, 1) }},
+		{"load", func(q *request) { of.queueLoad(q, 1) }},
 		{"save", of.write},
 	} {
 		b.Run(part.name, func(b *testing.B) {

@@ -94,7 +94,7 @@ func (b *batch) Save(context.Context) error {
 		b.engine.freshness.own.Store(b.stamp)
 		b.engine.recent.add(b.before, b.stamp, b.changedProducts())
 		b.engine.replies.Add(b.stored)
-		b.engine.tellSaved()
+		b.engine.wakeCheckpoints()
 		b.release()
 		return nil
 	}

@@ -75,7 +75,7 @@ func (e *Engine) worthCopying() int64 {
 func (e *Engine) failed(err error) error {
 	if sqlite.ErrCode(err).ToPrimary() == sqlite.ResultFull {
 		e.full.Store(true)
-		e.tellSaved()
+		e.wakeCheckpoints()
 	}
 	return unavailable(err)
 }
@@ -115,8 +115,8 @@ func walCheckpoint(conn *connection, mode string) (frames, copied int64, err err
 	return frames, copied, err
 }
 
-// tellSaved wakes the checkpoints, if they are not awake.
-func (e *Engine) tellSaved() {
+// wakeCheckpoints wakes the checkpoints, if they are not awake.
+func (e *Engine) wakeCheckpoints() {
 	select {
 	case e.saved <- struct{}{}:
 	default:

@@ -68,7 +68,7 @@ func (e *Engine) ClaimJobs(ctx context.Context, c storage.JobClaim) (list []comm
 		err = claim(claimAhead, int64(c.Now.Add(commerce.JobHorizon)))
 	}
 	if len(list) > 0 {
-		e.tellSaved()
+		e.wakeCheckpoints()
 	}
 	// RETURNING keeps no order.
 	slices.SortFunc(list, func(a, b commerce.Job) int { return cmp.Or(cmp.Compare(a.RunAt, b.RunAt), cmp.Compare(a.ID, b.ID)) })
@@ -95,7 +95,7 @@ func (e *Engine) writeOne(ctx context.Context, sql string, bind func(schema.Bind
 	}
 	n := conn.Changes()
 	if n > 0 {
-		e.tellSaved()
+		e.wakeCheckpoints()
 	}
 	return n, nil
 }

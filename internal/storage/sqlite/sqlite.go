@@ -122,7 +122,7 @@ func Open(path string, o Options) (*Engine, error) {
 	checkpointer.SetBusyTimeout(restartPatience)
 	e.checkpointer = checkpointer
 	e.saved, e.closing, e.checkpointed = make(chan struct{}, 1), make(chan struct{}), make(chan struct{})
-	e.tellSaved() // a process that was killed may have left a long log
+	e.wakeCheckpoints() // a process that was killed may have left a long log
 	go e.checkpoints(checkpointer)
 	return e, nil
 }

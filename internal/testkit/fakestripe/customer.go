@@ -84,7 +84,7 @@ func (s *Server) Pay(sessionID string) error {
 	if err != nil {
 		return err
 	}
-	s.settle(c, s.intent(c))
+	s.capture(c, s.intent(c))
 	s.event("checkout.session.completed", c)
 	return nil
 }
@@ -107,7 +107,7 @@ func (s *Server) Arrive(sessionID string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	c := s.sessions[sessionID]
-	s.settle(c, s.intents[c.PaymentIntent.(string)])
+	s.capture(c, s.intents[c.PaymentIntent.(string)])
 	s.event("checkout.session.async_payment_succeeded", c)
 }
 
@@ -192,8 +192,8 @@ func (s *Server) intent(c *session) *intent {
 	return p
 }
 
-// settle captures the money. Stripe copies the payment's metadata to the charge.
-func (s *Server) settle(c *session, p *intent) {
+// capture captures the money. Stripe copies the payment's metadata to the charge.
+func (s *Server) capture(c *session, p *intent) {
 	paid := &charge{ID: s.id("ch"), Object: "charge", Amount: p.Amount, Currency: "usd", Metadata: p.Metadata, PaymentIntent: p.ID, Status: "succeeded"}
 	s.charges[paid.ID] = paid
 	p.AmountReceived, p.LatestCharge, p.Status = p.Amount, paid.ID, "succeeded"

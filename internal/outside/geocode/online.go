@@ -28,19 +28,19 @@ type OnlineOptions struct {
 	Transport http.RoundTripper // nil: http.DefaultTransport
 }
 
-// asker calls a geocoder over HTTP. Its errors never contain the address, which may
+// client calls a geocoder over HTTP. Its errors never contain the address, which may
 // be a customer's home.
-type asker struct {
-	name   string // of the geocoder, for errors
-	env    env.Env
-	client *http.Client
-	agent  string
+type client struct {
+	name  string // of the geocoder, for errors
+	env   env.Env
+	http  *http.Client
+	agent string
 }
 
-func newAsker(name string, o OnlineOptions) asker {
-	client := httpcall.Client(o.Transport)
-	client.Timeout = callLimit
-	return asker{name, o.Env, client, "Purveyor (" + o.Contact + ")"}
+func newClient(name string, o OnlineOptions) client {
+	httpClient := httpcall.Client(o.Transport)
+	httpClient.Timeout = callLimit
+	return client{name, o.Env, httpClient, "Purveyor (" + o.Contact + ")"}
 }
 
 // laterError means that the geocoder wants fewer calls.
@@ -51,36 +51,36 @@ type laterError struct {
 
 func (e *laterError) Error() string { return fmt.Sprintf("it answered %d", e.status) }
 
-// find asks for a place. Answer takes the JSON of an answer with status 200 or 400,
+// find asks for a place. answer takes the JSON of an answer with status 200 or 400,
 // and says what it means.
-func (a asker) find(ctx context.Context, address string, answer interface {
+func (c client) find(ctx context.Context, address string, answer interface {
 	place(status int) (Place, error)
 }) (Place, error) {
-	status, err := a.ask(ctx, address, answer)
+	status, err := c.get(ctx, address, answer)
 	var found Place
 	if err == nil {
 		found, err = answer.place(status)
 	}
 	if err != nil && !errors.Is(err, ErrNotFound) {
-		err = fmt.Errorf("%s: %w", a.name, err)
+		err = fmt.Errorf("%s: %w", c.name, err)
 	}
 	return found, err
 }
 
-// ask decodes an answer with status 200 or 400.
-func (a asker) ask(ctx context.Context, address string, answer any) (status int, err error) {
+// get sends a request, and decodes an answer with status 200 or 400.
+func (c client) get(ctx context.Context, address string, answer any) (status int, err error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
 		return 0, errors.New("its URL is invalid")
 	}
-	request.Header.Set("User-Agent", a.agent)
+	request.Header.Set("User-Agent", c.agent)
 	request.Header.Set("Accept", "application/json")
-	got, err := httpcall.Do(a.client, request, maxAnswer)
+	got, err := httpcall.Do(c.http, request, maxAnswer)
 	switch {
 	case err != nil:
 		return 0, err
 	case got.Status != http.StatusOK && got.Status != http.StatusBadRequest:
-		return 0, &laterError{got.Status, httpcall.RetryAfter(got.Header, a.env.Now())}
+		return 0, &laterError{got.Status, httpcall.RetryAfter(got.Header, c.env.Now())}
 	case json.Unmarshal(got.Body, answer) != nil: // the decoder's error would quote the answer
 		return 0, errNotIts
 	}
