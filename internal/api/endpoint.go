@@ -5,6 +5,9 @@ import (
 	"context"
 	"crypto/sha256"
 	"net/http"
+	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"purveyor/internal/api/wire"
 	"purveyor/internal/commerce"
@@ -107,13 +110,32 @@ func ok(v any) (reply, error) { return reply{status: http.StatusOK, body: wire.E
 // idempotencyKey reads the header. It returns "" if the header is absent and the rules
 // allow that.
 func (r *request) idempotencyKey(rule rules) (string, error) {
-	key, err := web.IdempotencyKey(r.Request)
+	key, err := readIdempotencyKey(r.Header["Idempotency-Key"])
 	if err == nil && key == "" && rule&needsKey != 0 {
 		err = &web.Error{Status: http.StatusBadRequest, Code: "idempotency_key_missing", Field: "Idempotency-Key",
 			Message: "The header Idempotency-Key is required here"}
 	}
 	return key, err
 }
+
+// readIdempotencyKey reads the values of the header: one key of 1 to 255 printable
+// characters, without surrounding quotes. If there is no value, it returns "".
+func readIdempotencyKey(given []string) (string, error) {
+	if len(given) == 0 {
+		return "", nil
+	}
+	key := given[0]
+	if len(key) >= 2 && key[0] == '"' && key[len(key)-1] == '"' {
+		key = key[1 : len(key)-1]
+	}
+	if len(given) > 1 || key == "" || len(key) > 4*255 || utf8.RuneCountInString(key) > 255 || strings.ContainsFunc(key, notPrintable) {
+		return "", &web.Error{Status: http.StatusBadRequest, Code: "idempotency_key_invalid", Field: "Idempotency-Key",
+			Message: "Idempotency-Key must be given once, as 1 to 255 printable characters"}
+	}
+	return key, nil
+}
+
+func notPrintable(r rune) bool { return r == utf8.RuneError || !unicode.IsPrint(r) }
 
 // replyKey returns the idempotency key with its scope: the partner, the mode, the method
 // and the path of the request.

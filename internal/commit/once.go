@@ -6,33 +6,33 @@ import (
 	"purveyor/internal/commerce"
 )
 
-// Reply is an answer that is stored with its effect, or was.
+// Reply is the answer that is stored under an idempotency key.
 type Reply struct {
 	Status   int
 	Body     []byte
-	Replayed bool
-	// Job decides the answer, and has not yet: a key without an id says that the
-	// reply is closed. It is empty when the command took place just now; then
-	// DoJobs tells.
+	Replayed bool // the key was used before, and this is its stored answer
+	// Job is the job that will decide the answer of a replayed reply. Empty: the
+	// answer is final. If the command took effect just now, Job is empty, and DoJobs
+	// returns the jobs.
 	Job commerce.JobKey
 }
 
 // Keyed is a command that a partner may send under an idempotency key.
 type Keyed[R any] interface {
 	Command[R]
-	// Access refuses a caller that may not do this, or may not do it any more. Once calls
-	// it before it returns a stored answer, and before Decide.
+	// Access refuses a caller without the right to this command. Once calls it before it
+	// returns a stored answer, too, because the right may have been taken away.
 	Access(rows *commerce.Rows) error
 }
 
-// Once makes a command take place at most once for a key. The same key with
-// the same fingerprint (SHA-256 of the decoded request, encoded again) gets
-// the stored answer; with another one it is refused. Only answers of accepted
-// commands are stored, in the transaction of the effect; encode makes them.
+// Once makes a command take effect at most once for a key. A repeat with the same key
+// and fingerprint (SHA-256 of the decoded request, encoded again) gets the stored
+// answer; a repeat with another fingerprint is refused. Answers of refused commands are
+// not stored. encode makes the answer, which is saved in the transaction of the effect.
 //
-// When the command asks for a job that is awaited, what encode makes is the
-// answer for the meantime, with status 0 if there is none, and the reply stays
-// open until the command that records the job's outcome closes or releases it.
+// If the command enqueues an awaited job, encode makes the answer for the time until the
+// job is done (status 0: there is none). The reply stays open until the command that
+// records the job's outcome closes or releases it.
 func Once[R any](key commerce.ReplyKey, fingerprint [32]byte, cmd Keyed[R], encode func(R) (status int, body []byte)) Command[Reply] {
 	return once[R]{key, fingerprint, cmd, encode}
 }
