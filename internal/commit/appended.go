@@ -23,9 +23,9 @@ func (s *idSource) next(prefix string) string {
 }
 
 // complete fills in the appended rows of a command. Every row gets its id. A webhook
-// event gets its data and, if the partner has an endpoint for it, the job that delivers
-// it. A job gets its slot and its subjects, and an open reply the key of the job that
-// decides it. All jobs of a batch share a slot, and the next batch has another.
+// event gets its data and, if it is to be delivered, the job that does that. A job gets
+// its slot and its subjects, and an open reply gets the key of the job that decides it.
+// All jobs of a batch share a slot, and the next batch has another.
 func (s *idSource) complete(c *commerce.Changes) {
 	for i := range c.Webhooks {
 		w := &c.Webhooks[i]
