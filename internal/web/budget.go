@@ -2,14 +2,15 @@ package web
 
 import "sync"
 
-// Budget is an amount of memory that callers share. Each caller may take a share of
-// it at most.
+// Budget is an amount of memory or of connections that callers share. Each caller may
+// take a share of it at most. The caller "" stands for many, so only the total bounds
+// it.
 type Budget struct {
-	total, share int64 // bytes
+	total, share int64
 
 	mu      sync.Mutex
 	taken   int64
-	callers map[string]int64 // bytes that each caller has taken; no entry: 0
+	callers map[string]int64 // what each caller has taken; no entry: 0
 }
 
 // NewBudget makes a budget with nothing taken.
@@ -17,7 +18,7 @@ func NewBudget(total, share int64) *Budget {
 	return &Budget{total: total, share: share, callers: map[string]int64{}}
 }
 
-// Take takes bytes for a caller. It returns false and takes nothing if less is left.
+// Take takes an amount for a caller. It returns false and takes nothing if less is left.
 func (b *Budget) Take(caller string, n int64) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -25,11 +26,11 @@ func (b *Budget) Take(caller string, n int64) bool {
 		return false
 	}
 	b.taken += n
-	b.callers[caller] += n
+	b.count(caller, n)
 	return true
 }
 
-// Give returns bytes that were taken.
+// Give returns what was taken.
 func (b *Budget) Give(caller string, n int64) {
 	if n == 0 {
 		return
@@ -37,7 +38,22 @@ func (b *Budget) Give(caller string, n int64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.taken -= n
-	if b.callers[caller] -= n; b.callers[caller] == 0 {
+	b.count(caller, -n)
+}
+
+// count adds to what a caller has taken. The lock is held.
+func (b *Budget) count(caller string, n int64) {
+	if caller == "" {
+		return
+	}
+	if b.callers[caller] += n; b.callers[caller] == 0 {
 		delete(b.callers, caller)
 	}
+}
+
+// used returns what all callers and this one have taken.
+func (b *Budget) used(caller string) (all, own int64) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.taken, b.callers[caller]
 }

@@ -15,21 +15,18 @@ import (
 // that one caller cannot take all of them. It closes further connections at once.
 type Connections struct {
 	net.Listener
-	env        env.Env
-	most       int
-	perAddress int
-	proxies    Proxies
+	env     env.Env
+	proxies Proxies
+	open    *Budget // by address
 
-	mu        sync.Mutex
-	open      int
-	byAddress map[string]int
-	warned    time.Time
+	mu     sync.Mutex
+	warned time.Time
 }
 
 // LimitConnections bounds the connections of a listener. Trusted proxies have no
 // bound per address, because their connections serve many callers.
 func LimitConnections(e env.Env, l net.Listener, most, perAddress int, proxies Proxies) *Connections {
-	return &Connections{Listener: l, env: e, most: most, perAddress: perAddress, proxies: proxies, byAddress: map[string]int{}}
+	return &Connections{Listener: l, env: e, proxies: proxies, open: NewBudget(int64(most), int64(perAddress))}
 }
 
 // Accept implements net.Listener.
@@ -40,10 +37,11 @@ func (c *Connections) Accept() (net.Conn, error) {
 			return nil, err
 		}
 		address := c.addressOf(conn)
-		if c.admit(address) {
+		if c.open.Take(address, 1) {
 			return &connection{Conn: conn, of: c, address: address}, nil
 		}
 		_ = conn.Close() // the connection was never used
+		c.warn(address)
 	}
 }
 
@@ -57,33 +55,15 @@ func (c *Connections) addressOf(conn net.Conn) string {
 	return counted(peer.Addr())
 }
 
-func (c *Connections) admit(address string) bool {
+// warn logs a refused connection, once a minute.
+func (c *Connections) warn(address string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.open >= c.most || (address != "" && c.byAddress[address] >= c.perAddress) {
-		if now := c.env.Now(); now.Sub(c.warned) >= time.Minute {
-			c.warned = now
-			slog.Warn("connections are refused: there are too many", "open", c.open, "most", c.most,
-				"address", address, "of_the_address", c.byAddress[address], "most_of_an_address", c.perAddress)
-		}
-		return false
-	}
-	c.open++
-	if address != "" {
-		c.byAddress[address]++
-	}
-	return true
-}
-
-func (c *Connections) closed(address string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.open--
-	if address == "" {
-		return
-	}
-	if c.byAddress[address]--; c.byAddress[address] == 0 {
-		delete(c.byAddress, address)
+	if now := c.env.Now(); now.Sub(c.warned) >= time.Minute {
+		c.warned = now
+		open, ofAddress := c.open.used(address)
+		slog.Warn("connections are refused: there are too many", "open", open, "most", c.open.total,
+			"address", address, "of_the_address", ofAddress, "most_of_an_address", c.open.share)
 	}
 }
 
@@ -106,6 +86,6 @@ func (c *connection) CloseWrite() error {
 
 // Close implements net.Conn.
 func (c *connection) Close() error {
-	c.once.Do(func() { c.of.closed(c.address) })
+	c.once.Do(func() { c.of.open.Give(c.address, 1) })
 	return c.Conn.Close()
 }

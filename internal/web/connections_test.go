@@ -63,8 +63,8 @@ func TestConnectionsAreBounded(t *testing.T) {
 	for _, conn := range of[1:] {
 		_ = conn.Close()
 	}
-	if c.open != 2 || len(c.byAddress) != 1 {
-		t.Errorf("%d are open, of %v", c.open, c.byAddress)
+	if c.open.taken != 2 || len(c.open.callers) != 1 {
+		t.Errorf("%d are open, of %v", c.open.taken, c.open.callers)
 	}
 }
 
