@@ -128,8 +128,9 @@ type process struct {
 	reads, writes *web.Probe // of the database
 }
 
-// newProcess wires the parts together and starts the jobs.
-func newProcess(db *database, c settings, p ports, baseURL string) (*process, error) {
+// newProcess wires the parts together and starts the jobs. The options have what
+// portsOf returns.
+func newProcess(db *database, c settings, o effect.Options, baseURL string) (*process, error) {
 	proxies, err := c.TrustedProxies()
 	if err != nil {
 		return nil, err
@@ -153,7 +154,7 @@ func newProcess(db *database, c settings, p ports, baseURL string) (*process, er
 	fleet := couriers.watched(warnings)
 	uses := service.New(db.Reader(), db, db.committer, service.Options{Jobs: db.runner, ReplyBytes: c.RepliesMiB << 20, Processors: processors.modes, Couriers: fleet, Geocoder: geocoder})
 	callbacks := inbound.New(env.Env{}, uses, processors.byName, couriers.Providers)
-	o := p.options(db)
+	o.Queue, o.Reads, o.Committer, o.Runner = db.Engine, db.Engine.Reader(), db.committer, db.runner
 	o.Failed, o.Processors, o.Fleet, o.Geocoder = warnings.job, processors.forJobs(warnings), fleet, geocoder
 	o.Movers, o.Post = couriers.movers(), callbacks.FromSandbox(sandbox.NewSigner(env.Env{}, objects))
 	effects := effect.Start(o)

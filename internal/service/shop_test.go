@@ -308,7 +308,7 @@ type places struct {
 	err error
 }
 
-// Find implements service.Geocoder.
+// Find implements geocode.Geocoder.
 func (p *places) Find(context.Context, geocode.Query) (geocode.Place, error) {
 	found := geocode.Place{Point: fixture.StoreAt, Precision: geocode.Rooftop}
 	if p.far {
