@@ -52,11 +52,11 @@ func checkCallbackURL(text string) error {
 	return nil
 }
 
-// allowPrivate says how webhooks can be sent to private addresses.
+// allowPrivate explains how to send webhooks to private addresses.
 const allowPrivate = "A service sends webhooks there only if it runs with --allow-private-webhooks (PURVEYOR_ALLOW_PRIVATE_WEBHOOKS=true)."
 
-// privateHost returns the kind of address that a callback URL names if the service
-// refuses it; empty: it is public, or only a DNS lookup can tell.
+// privateHost returns the kind of address in a callback URL if the service refuses the
+// address; empty: it is public, or a DNS lookup is needed to know.
 func privateHost(callbackURL string) string {
 	u, err := url.Parse(callbackURL)
 	if err != nil {

@@ -23,8 +23,8 @@ type couriers struct {
 	sandbox *courier.Sandbox
 }
 
-// newCouriers makes the providers. A provider that is configured, but not listed
-// among those to be asked, still serves the deliveries that it has.
+// newCouriers makes the providers. A provider that is configured but not listed for new
+// deliveries still serves the deliveries that it has.
 func newCouriers(c config.Couriers, objects sandbox.Objects, geocoder geocode.Geocoder, baseURL string) (couriers, error) {
 	box := courier.NewSandbox(env.Env{}, objects, baseURL)
 	box.StepEvery = c.SandboxStep

@@ -31,7 +31,7 @@ type database struct {
 	uses      *service.Service
 }
 
-// missing says what to do if the database does not exist.
+// missing selects how a database that does not exist is handled.
 type missing bool
 
 const (
@@ -95,8 +95,8 @@ func (d *database) own(ctx context.Context, e *sqlite.Engine) {
 	}
 }
 
-// read does what every read of a partner needs: a read, and a request against a rate
-// limit, here that of a partner that does not exist.
+// read does the two things that every read by a partner needs: it reads, and takes one
+// request of a rate limit (of a partner that does not exist).
 func (d *database) read(ctx context.Context) error {
 	if err := d.Reader().Ping(ctx); err != nil {
 		return err

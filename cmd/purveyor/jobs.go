@@ -90,7 +90,7 @@ func nextTry(j commerce.Job, now commerce.Millis) string {
 	return moment(j.RunAt)
 }
 
-// inState reads the selected jobs of a state, those that are due first at the top.
+// inState reads the selected jobs of a state, in the order in which they are due.
 func (c jobsList) inState(ctx context.Context, r storage.Reader, state commerce.JobState, now commerce.Millis) (list []commerce.Job, err error) {
 	owners := []string{c.Owner}
 	if state == commerce.JobParked && c.Owner == "" { // parked jobs are found by their partner

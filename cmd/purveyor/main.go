@@ -49,7 +49,7 @@ func main() {
 	}
 }
 
-// refuseLine says what is wrong with the command line, and how to get help.
+// refuseLine prints the fault of the command line, and how to get help.
 func refuseLine(err error) {
 	command, code := "purveyor", 1
 	if p, ok := errors.AsType[*kong.ParseError](err); ok {

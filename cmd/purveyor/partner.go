@@ -33,7 +33,7 @@ type partnerCreate struct {
 	JSON           bool     `help:"Print JSON."`
 }
 
-// issued is what `partner create --json` prints.
+// issued is the output of `partner create --json`.
 type issued struct {
 	PartnerID string                   `json:"partner_client_id"`
 	Keys      map[commerce.Mode]string `json:"keys"`
@@ -64,8 +64,8 @@ func (c partnerCreate) Run() error {
 	})
 }
 
-// warnOfNamesakes names the partners with the same name. Names need not be unique,
-// but two partners with one name are mostly one that was created twice.
+// warnOfNamesakes prints the partners with the same name. Names need not be unique, but
+// most partners with the same name are one partner that was created twice.
 func warnOfNamesakes(ctx context.Context, r storage.Reader, id, name string) error {
 	partners, err := r.Partners(ctx)
 	if err != nil {

@@ -27,7 +27,7 @@ func printTo(w io.Writer, format string, args ...any) {
 // not clean texts, so v must not contain foreign ones.
 func printJSON(v any) error { return json.NewEncoder(os.Stdout).Encode(v) }
 
-// table prints rows in columns. A cell stays on its line, whatever its text.
+// table prints rows in columns. A cell stays on its line even if its text has line breaks.
 type table struct{ w *tabwriter.Writer }
 
 func newTable(heads ...any) table {

@@ -74,7 +74,7 @@ func (w *warnings) provider(f *commerce.ProviderError) {
 
 // job logs a failed attempt, as effect.Options says. A provider's failure was logged
 // when the provider was called, and a provider's refusal is shown on the order. All
-// webhooks of a partner have one cause, whatever the endpoint answers.
+// failed webhooks of a partner count as one cause, whatever their errors.
 func (w *warnings) job(job commerce.Job, err error, dead bool) {
 	switch {
 	case dead:

@@ -313,7 +313,7 @@ func (c webhookTest) Run() error {
 	})
 }
 
-// notSent says what may prevent the event from being sent.
+// notSent prints the reasons why the event may not be sent.
 func (c webhookTest) notSent(ctx context.Context, r storage.Reader) error {
 	p, e, err := readEndpoint(ctx, r, c.Partner)
 	if err != nil {

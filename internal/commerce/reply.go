@@ -1,6 +1,6 @@
 package commerce
 
-// Decision says what the outcome of a job means for the stored reply that waits
+// Decision is the effect of a job's outcome on the stored reply that waits
 // for it (Job.ReplyTo).
 type Decision int
 

@@ -17,8 +17,8 @@ const (
 	lockPause = time.Second
 )
 
-// aside holds the calls that met a row which another session keeps locked, and
-// the later calls that may need the same row. All other calls go on meanwhile.
+// aside holds the calls that met a row locked by another session, and the later calls that
+// may need the same row. All other calls go on meanwhile.
 type aside struct {
 	calls []waiting
 	// When the next call may be tried: of the calls that met a lock, and of the calls
@@ -40,7 +40,7 @@ func (a *aside) add(p call, err error, now time.Time) {
 	a.locked = now.Add(lockPause)
 }
 
-// locks is how many of the calls met a lock themselves.
+// locks is the number of calls that met a lock themselves.
 func (a *aside) locks() (n int) {
 	for _, w := range a.calls {
 		if w.tried {
@@ -50,7 +50,8 @@ func (a *aside) locks() (n int) {
 	return n
 }
 
-// next is the index of the call to try next, and when; -1, if none is aside.
+// next returns the index of the call to try next, and the time for it; -1 if no call is
+// aside.
 func (a *aside) next() (i int, at time.Time) {
 	i = -1
 	for n, w := range a.calls {

@@ -4,16 +4,16 @@ import "purveyor/internal/commerce"
 
 // Deciding is the result of a command that records the outcome of a job.
 type Deciding interface {
-	// Decides says what the outcome means for the answer of the call that asked for
-	// the job.
+	// Decides returns the decision on the stored reply of the call that enqueued the
+	// job.
 	Decides() commerce.Decision
 }
 
 // Close runs a command that records the outcome of a job. In the same transaction
 // it closes or releases the open reply that waits for the job, as the result
 // decides; encode makes the answer from the result. A job without ReplyTo has no
-// reply. A reply that is not there was swept, and one that waits for another job
-// belongs to a later call with the same key: both stay as they are.
+// reply. A reply that is missing was swept, and a reply that waits for another job belongs
+// to a later call with the same key. In both cases nothing is changed.
 func Close[R Deciding](job commerce.Job, cmd Command[R], encode func(R) (status int, body []byte)) Command[R] {
 	if job.ReplyTo.Key == "" {
 		return cmd

@@ -108,13 +108,13 @@ func (c *Committer) Hurry() { c.hurried.Store(true) }
 // wait for admission only: an admitted command runs to its end.
 //
 // Errors: a *commerce.Error (refused, nothing changed), storage.ErrUnavailable
-// (nothing changed), storage.ErrOutcomeUnknown, ErrClosed, or what ctx says.
+// (nothing changed), storage.ErrOutcomeUnknown, ErrClosed, or the error of ctx.
 func Do[R any](ctx context.Context, c *Committer, cmd Command[R]) (R, error) {
 	result, _, err := DoJobs(ctx, c, cmd)
 	return result, err
 }
 
-// DoJobs is Do, and also returns the jobs that the command asked for, so that the
+// DoJobs is Do, and also returns the jobs that the command enqueues, so that the
 // caller can wait for them.
 func DoJobs[R any](ctx context.Context, c *Committer, cmd Command[R]) (R, []commerce.Job, error) {
 	p := &pending[R]{cmd: cmd, done: make(chan struct{})}
@@ -152,7 +152,7 @@ func (c *Committer) wake() {
 type call interface {
 	needs() commerce.Needs
 	decide(rows *commerce.Rows, now commerce.Millis) (commerce.Changes, error)
-	asks(jobs []commerce.Job) // tells the call which jobs its changes ask for
+	enqueued(jobs []commerce.Job) // gives the call the jobs that its changes enqueue
 	answer(err error)
 	keyed() bool // whether the outcome can be read from a reply record
 }
@@ -179,7 +179,7 @@ func (p *pending[R]) decide(rows *commerce.Rows, now commerce.Millis) (changes c
 	return changes, err
 }
 
-func (p *pending[R]) asks(jobs []commerce.Job) { p.jobs = jobs }
+func (p *pending[R]) enqueued(jobs []commerce.Job) { p.jobs = jobs }
 
 func (p *pending[R]) answer(err error) {
 	p.err = err
@@ -351,7 +351,7 @@ func (c *Committer) try(batch []call) (errs []error, err error) {
 			continue
 		}
 		ids.complete(&changes)
-		p.asks(changes.NewJobs)
+		p.enqueued(changes.NewJobs)
 		schema.Apply(rows, &changes)
 	}
 	if !schema.Changed(rows) {

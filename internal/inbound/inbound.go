@@ -1,6 +1,6 @@
-// Package inbound takes what providers post to the service: the provider's adapter
-// verifies and translates the callback, and a use case of package service records
-// it. A provider that gets no 2xx sends its callback again.
+// Package inbound takes the callbacks of providers. The provider's adapter verifies and
+// translates a callback, and a use case of package service records it. A provider that
+// gets no 2xx sends its callback again.
 package inbound
 
 import (
@@ -39,8 +39,8 @@ type Inbound struct {
 // poster is a provider that posts callbacks.
 type poster struct {
 	name string
-	// form returns what every callback of the provider has, as
-	// payment.Processor.CallbackForm says.
+	// form returns the headers of which every callback has at least one, and the largest
+	// size of a body: payment.Processor.CallbackForm.
 	form func() (headers []string, maxBytes int)
 	take func(ctx context.Context, by commerce.Actor, header http.Header, body []byte) error
 }
@@ -75,10 +75,10 @@ func takeEach[Bad error, C any](read func(context.Context, http.Header, []byte) 
 	}
 }
 
-// ServeHTTP answers {"ok":true} once a callback is on record. Refusals: 400 for a
-// callback that cannot be trusted or read, 404 for an unknown path, 405, 409 for
-// one that comes too early and is to be sent again, 500 when it cannot be
-// recorded. It expects web.Trace around it.
+// ServeHTTP answers {"ok":true} once a callback is on record. It refuses a callback that
+// cannot be trusted or read (400), an unknown path (404), another method (405), and a
+// callback that comes too early and is to be sent again (409). If the callback cannot be
+// recorded, it answers 500. It expects web.Trace around it.
 func (in *Inbound) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	w := web.WriterOf(rw)
 	if err := in.take(w, r); err != nil {

@@ -12,14 +12,14 @@ import (
 	"purveyor/internal/web"
 )
 
-// Signer signs what a sandbox posts, as sandbox.Signer does.
+// Signer signs the callbacks of sandboxes; it is a sandbox.Signer.
 type Signer interface {
 	Sign(ctx context.Context, now time.Time, body []byte) (string, error)
 }
 
-// FromSandbox posts the callbacks of sandboxes to the path of the port that they
-// name: signed, and by the way that any provider's take, only that no socket
-// is in between. An answer other than 2xx is an error.
+// FromSandbox returns a function that posts a signed callback of a sandbox to the path of
+// its port. The callback takes the same way as those of other providers, but without a
+// socket. An answer other than 2xx is an error.
 func (in *Inbound) FromSandbox(signer Signer) func(ctx context.Context, port string, body []byte) error {
 	handler := web.Trace(in.env, slog.New(slog.DiscardHandler), in)
 	return func(ctx context.Context, port string, body []byte) error {
@@ -41,7 +41,7 @@ func (in *Inbound) FromSandbox(signer Signer) func(ctx context.Context, port str
 	}
 }
 
-// answer is an http.ResponseWriter that keeps what is written.
+// answer is an http.ResponseWriter that keeps the answer in memory.
 type answer struct {
 	header http.Header
 	status int

@@ -13,11 +13,12 @@ type Batches interface {
 	Load(ctx context.Context, needs ...commerce.Needs) (Batch, error)
 }
 
-// Batch is one transaction over the rows that were loaded for it. No other
-// batch, of this process or another, changes meanwhile a row that this one may
-// change; a row that another adds under the same key fails the later of the two.
+// Batch is one transaction over the rows that were loaded for it. Until it ends, no other
+// batch of any process changes a row that this batch may change. If two batches add rows
+// with the same key, the later batch fails.
 type Batch interface {
-	// Rows as stored. What the caller applies to them is what Save writes.
+	// Rows returns the rows as stored. The caller applies changes to them, which Save
+	// writes.
 	Rows() *commerce.Rows
 
 	// Stamp is the time of the batch in Unix ms: above every stamp of a batch that

@@ -9,8 +9,8 @@ import (
 	"purveyor/internal/storage/schema"
 )
 
-// Errors of an engine. Everything else that it returns is an error of this
-// one batch (a constraint that would be broken), of which nothing was saved.
+// Errors of an engine. Any other error concerns one batch alone (it would break a
+// constraint), and nothing of the batch was saved.
 var (
 	// ErrUnavailable: the database cannot be used right now (locked, full, gone).
 	// Nothing was saved.

@@ -1,5 +1,5 @@
-// Package batchget batches lookups of single values that are made at the same time
-// into few reads. Most of what a small read costs is its statement.
+// Package batchget batches simultaneous lookups of single values into few reads, because
+// the statement is most of the cost of a small read.
 package batchget
 
 import (

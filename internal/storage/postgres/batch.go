@@ -21,7 +21,7 @@ type batch struct {
 	writer *writer // nil: the batch is over
 	rows   commerce.Rows
 	stamp  int64
-	end    context.CancelFunc // of what goes on while it is open
+	end    context.CancelFunc // ends the goroutine that prolongs the low watermark
 	stored schema.ReplyBytes  // by this batch
 }
 
@@ -190,15 +190,15 @@ func (b *batch) Save(context.Context) error {
 	return fmt.Errorf("%w: %w", storage.ErrOutcomeUnknown, explain(err))
 }
 
-// analyze tells the server at once what a large import has changed; until it
-// finds out by itself, its plans are those of small tables.
+// analyze updates the server's statistics after a large import. Until the server does so by
+// itself, its plans are made for small tables.
 func (b *batch) analyze(ctx context.Context) {
 	const large = 500
 	if b.rows.Stock.Changed() < large {
 		return
 	}
 	for _, t := range []string{"stock", "products", "product_stores"} {
-		_, _ = exec(ctx, b.writer.conn, "ANALYZE "+t) // everything is saved, whatever comes of it
+		_, _ = exec(ctx, b.writer.conn, "ANALYZE "+t) // the batch is saved even if this fails
 	}
 }
 

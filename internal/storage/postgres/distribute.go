@@ -12,11 +12,11 @@ import (
 // share is how a table is spread over the nodes of a distributed PostgreSQL:
 // by the values of a column, or whole on each node.
 type share struct {
-	table, column string // no column: whole on each node
+	table, column string // empty column: each node has the whole table
 }
 
-// shares are all tables: what the engine keeps for itself, and the registry. Tables
-// that stand on each node come first, because the others may refer to them.
+// shares has every table: the engine's own and those of the registry. Tables that are
+// whole on each node come first, because the others may refer to them.
 var shares = func() (list []share) {
 	list = []share{{"schema_version", ""}, {"migrations", ""}, {"meta", ""}, {"writers", ""}}
 	spread := []share{{"rate_windows", "partner_id"}}
@@ -30,18 +30,18 @@ var shares = func() (list []share) {
 	return append(list, spread...)
 }()
 
-// ErrNoCitus says that the database cannot be distributed.
+// ErrNoCitus is the error of a database that cannot be distributed.
 var ErrNoCitus = errors.New("the database has not the extension citus; install it on every node, run CREATE EXTENSION citus in the database, add the workers, and try again")
 
-// Distribute spreads the tables over the nodes of Citus, rows that are there
-// included, and returns those that were not distributed yet. Each table is a
-// transaction of its own: what broke off is done by running it again.
+// Distribute spreads the tables and their rows over the nodes of Citus. It returns the
+// tables that were not distributed before. Each table is a transaction of its own, so
+// running it again goes on after a failure.
 func (e *Engine) Distribute(ctx context.Context) (tables []string, err error) {
 	conn, err := e.connect(ctx)
 	if err != nil {
 		return nil, unavailable(err)
 	}
-	defer conn.Close(context.WithoutCancel(ctx)) // it was used for this alone
+	defer conn.Close(context.WithoutCancel(ctx)) // it is used for nothing else
 	var citus bool
 	if err := conn.QueryRow(ctx, "SELECT EXISTS (SELECT FROM pg_extension WHERE extname = 'citus')").Scan(&citus); err != nil {
 		return nil, unavailable(err)

@@ -84,7 +84,7 @@ func (r reader) eventPage(ctx context.Context, f storage.EventFilter) (page stor
 		return r.e.readers.SendBatch(ctx, &q).Close()
 	})
 	if cut {
-		newest = "" // it may stand above what was cut off
+		newest = "" // it may be above an event that was cut off
 	}
 	return list.Page(newest), cut, err
 }

@@ -10,16 +10,16 @@ import (
 	"purveyor/internal/storage/schema"
 )
 
-// insertion is the statements that insert rows of a table.
+// insertion has the statements that insert rows of a table.
 type insertion struct {
-	width int    // columns of a row
-	key   int    // of which so many are its key; they stand first. 0: the order does not matter
+	width int    // number of columns
+	key   int    // number of key columns, which stand first; 0: the order of rows does not matter
 	sql   string // for any number of rows, as arrays
 	sizes []insertOf
 }
 
-// insertOf is a statement that lists so many rows. It is made when it is first
-// wanted: it is long.
+// insertOf is a statement for a fixed number of rows. It is long, so it is made when it is
+// first used.
 type insertOf struct {
 	rows int
 	sql  func() string
@@ -67,9 +67,9 @@ func insertSQL(name, columns string, row values) string {
 	return "INSERT INTO " + name + " (" + columns + ") SELECT * FROM " + row.unnest()
 }
 
-// listed inserts rows whose keys others may insert at the same time: a
-// distributed engine tells a broken key from other faults for this form only.
-// Few sizes, so that few statements are prepared.
+// listed inserts rows whose keys other processes may insert at the same time. A distributed
+// engine reports a duplicate key for this form only. There are few sizes, so that few
+// statements are prepared.
 func (s *insertion) listed(q *request, bound values) {
 	bound = s.inOrder(bound)
 	for _, size := range s.sizes {

@@ -12,9 +12,9 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// A job that waits is claimed from the index of its slot. The second range is
-// what the clock put further ahead than any rule does. What ARRAY selects is
-// selected once; IN might do it again, and skip what it had locked itself.
+// Waiting jobs are claimed from the index of their slot. The second range has the jobs
+// whose time lies further ahead than any rule puts it, because a clock was wrong. ARRAY
+// selects once. IN might select again, and skip rows that the statement itself has locked.
 const (
 	claimSQL = `UPDATE jobs SET leased_by = $1, leased_until = $2 WHERE slot = $3 AND id = ANY(ARRAY(
 		SELECT id FROM jobs WHERE slot = $3 AND state = 'waiting' AND `
@@ -52,7 +52,7 @@ func (e *Engine) ClaimJobs(ctx context.Context, c storage.JobClaim) (list []comm
 	return list, err
 }
 
-// endTransaction ends what a failed statement left open.
+// endTransaction ends the transaction that a failed statement left open.
 func endTransaction(ctx context.Context, conn *pgx.Conn, err error) error {
 	if err != nil && !conn.IsClosed() && conn.PgConn().TxStatus() != 'I' {
 		if _, failed := exec(ctx, conn, "ROLLBACK"); failed != nil {
@@ -130,10 +130,10 @@ func eachSlot(ctx context.Context, to sender, sql string, args func(slot int64) 
 	return to.SendBatch(ctx, &q).Close()
 }
 
-// nextSQL gives, of one slot: the first lease end of what is due, when the
-// next job comes up, and the first lease end of what lies too far ahead; -1
-// for none. A lease that is not to be believed has ended, and the first job
-// that no worker has answers for all of a range.
+// nextSQL selects three times of a slot, each -1 if there is none: the first lease end of
+// the jobs that are due, the time at which the next job is due, and the first lease end of
+// the jobs whose time lies too far ahead. A lease that ends too late to be true counts as
+// ended. A lease end is 0 if one of the jobs has no lease.
 const nextSQL = `SELECT
 	CASE WHEN EXISTS (SELECT 1 FROM jobs
 		WHERE slot = $1 AND state = 'waiting' AND run_at <= $2 AND (leased_until <= $2 OR leased_until > $4))

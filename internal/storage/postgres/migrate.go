@@ -28,7 +28,7 @@ const migrationsTable = `CREATE TABLE IF NOT EXISTS migrations (
 	applied_on BIGINT NOT NULL
 )`
 
-// isCurrent tells whether there is nothing to migrate. It refuses a database that
+// isCurrent reports whether there is nothing to migrate. It refuses a database that
 // the known migrations did not make, and an empty one if it must exist.
 func isCurrent(ctx context.Context, conn *pgx.Conn, known []storage.Migration, existing bool) (bool, error) {
 	is, err := migrated(ctx, conn)
@@ -42,8 +42,8 @@ func isCurrent(ctx context.Context, conn *pgx.Conn, known []storage.Migration, e
 }
 
 // migrate brings the schema up to date, and records each migration that it
-// applies. Processes take turns by the lock of one row, and one that comes
-// later finds nothing left to do.
+// applies. Processes take turns by the lock of one row, and a later process finds nothing
+// left to do.
 func migrate(ctx context.Context, conn *pgx.Conn, known []storage.Migration, now func() time.Time) error {
 	if err := makeVersionTable(ctx, conn); err != nil {
 		return err
@@ -114,8 +114,8 @@ type queryer interface {
 	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
 }
 
-// migrated reads what the database says of its schema. Another process may migrate
-// meanwhile, so the number is read before what came with it.
+// migrated reads the record of migrations in the database. Another process may migrate
+// meanwhile, so the number is read before the digests.
 func migrated(ctx context.Context, conn queryer) (is storage.Migrated, err error) {
 	var server, tables int
 	var ours, recorded bool
@@ -212,7 +212,7 @@ func shape(ctx context.Context, tx pgx.Tx, namespace string) (storage.Shape, err
 
 func makeVersionTable(ctx context.Context, conn *pgx.Conn) error {
 	_, err := exec(ctx, conn, "CREATE TABLE IF NOT EXISTS schema_version (id INT PRIMARY KEY, version INT NOT NULL)")
-	// Two processes that make it at once: one is told that it exists, by one of these.
+	// If two processes create the table at once, one of them gets one of these errors.
 	if pg, ok := errors.AsType[*pgconn.PgError](err); ok && slices.Contains([]string{"23505", "42P07", "42710"}, pg.Code) {
 		err = nil
 	}

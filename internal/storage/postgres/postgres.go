@@ -57,10 +57,10 @@ type Engine struct {
 // writer is the writing connection; nil conn: none, or it broke.
 type writer struct {
 	conn *pgx.Conn
-	// id is that of the connection among the writers. What was sent on one that
-	// broke may still be on its way, so no other connection withdraws its low watermark.
+	// id names the connection in the table writers. Statements of a broken connection
+	// may still take effect, so no other connection withdraws its low watermark.
 	id   string
-	last int64 // the newest stamp that it knows of
+	last int64 // the newest stamp that it has seen
 }
 
 var _ storage.Engine = (*Engine)(nil)
@@ -82,12 +82,12 @@ const (
 	lockTime = "300ms"
 )
 
-// planning are the settings of a session that choose its plans. They have rows
-// found by an index, in its order: a server that knows a table from when it was
-// small would read all of it, or all of a store. What seems dear because a scan is
-// not wanted would be compiled each time. One server plans each statement once,
-// without looking at values. A cluster needs the values: it has no plan for a
-// look-up by = ANY($1) over several shards without them (0A000).
+// planning returns the settings of a session that choose its plans: rows are found by an
+// index, in its order. A server with old statistics of a small table would otherwise read
+// the whole table, or a whole store. jit is off, because plans seem expensive with scans
+// turned off and would be compiled each time. A single server plans each statement once,
+// without looking at values. A cluster needs the values: without them it has no plan for
+// = ANY($1) over several shards (0A000).
 func (e *Engine) planning() []string {
 	list := []string{"enable_seqscan = off", "enable_bitmapscan = off", "enable_hashjoin = off", "enable_mergejoin = off",
 		"enable_material = off", "jit = off"}
@@ -98,7 +98,7 @@ func (e *Engine) planning() []string {
 }
 
 // Open connects, and brings the schema up to date. Errors:
-// storage.ErrNewerDatabase, or one that says what to do.
+// storage.ErrNewerDatabase, or another one whose text says how to mend it.
 func Open(url string, o Options) (*Engine, error) {
 	if o.Now == nil {
 		o.Now = time.Now
@@ -247,10 +247,9 @@ func (e *Engine) connectWriter(ctx context.Context, more ...string) (*pgx.Conn, 
 	return conn, nil
 }
 
-// unavailable sorts the errors of PostgreSQL: a broken constraint or a value
-// that it does not take is this batch's own; a deadlock is worth another try;
-// a locked row and a slow statement stop the batches that need them; all others
-// are the same for every batch.
+// unavailable classifies the errors of PostgreSQL. A broken constraint or a refused value
+// concerns this batch alone. A deadlock is worth another try. A locked row or a slow
+// statement stops the batches that need it. All other errors concern every batch.
 func unavailable(err error) error {
 	if err == nil || errors.Is(err, context.Canceled) || errors.Is(err, storage.ErrUnreadable) {
 		return err
@@ -271,7 +270,7 @@ func unavailable(err error) error {
 	return fmt.Errorf("%w: %w", kind, explain(err))
 }
 
-// explain adds what an operator can do.
+// explain adds to an error what the operator can do about it.
 func explain(err error) error {
 	pg, ok := errors.AsType[*pgconn.PgError](err)
 	if !ok {

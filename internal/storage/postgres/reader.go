@@ -34,8 +34,8 @@ func newReader(e *Engine) reader {
 // readTime bounds one read, so that a server that went silent does not hold up its callers.
 const readTime = 10 * time.Second
 
-// read runs a read, and once more if its connection turns out to be broken:
-// one that the pool kept may be from before the server's restart.
+// read runs f, and once more if its connection turns out to be broken: a pooled connection
+// may be older than the server's last restart.
 func (r reader) read(ctx context.Context, f func(context.Context) error) error {
 	bounded, cancel := context.WithTimeout(ctx, readTime)
 	defer cancel()
@@ -47,7 +47,7 @@ func (r reader) read(ctx context.Context, f func(context.Context) error) error {
 		return ctx.Err() // the caller has gone
 	}
 	if pg, ok := errors.AsType[*pgconn.PgError](err); ok && pg.Code == "22021" {
-		return nil // text that PostgreSQL cannot hold (a NUL, broken UTF-8) names nothing that it holds
+		return nil // PostgreSQL cannot store such a text (a NUL, broken UTF-8), so no row has it
 	}
 	return unavailable(err)
 }

@@ -12,8 +12,8 @@ import (
 	"purveyor/internal/storage/schema"
 )
 
-// singles are look-ups of single rows by their keys. Those that are asked for
-// at once are read by one statement, for a statement is what they cost most.
+// singles are look-ups of single rows by their keys. Look-ups at the same time share a
+// statement, because the statement is most of their cost.
 type singles struct {
 	stores     *batchget.Loader[string, commerce.Store]
 	orders     *batchget.Loader[commerce.OrderKey, commerce.Order]
@@ -64,11 +64,10 @@ type byKeys struct {
 	cluster    string // read
 }
 
-// byKeysSQL compares each column of a key with one value, so that no row of another
-// key is looked at. With a LIMIT, a server that takes the table for empty cannot go
-// through all rows and look for the key of each; a cluster refuses it, and is told
-// of its tables when they are spread. Only a cluster is told the shards again: one
-// server would look for each row in a sorted list of them.
+// byKeysSQL compares each column of a key with one value, so that rows of other keys are
+// not read. The LIMIT keeps a server that takes the table for empty from reading all rows.
+// A cluster refuses the LIMIT, so its form has none and names the shards instead. On a
+// single server that would cost more: it would look for each row in a sorted list.
 func byKeysSQL(t schema.Shape, bound values) (s byKeys) {
 	bound.Int(0)
 	from := " FROM " + bound.unnest() + " AS k (" + schema.Each(t.Key, "k{n}", ", ") + ", i)"
@@ -82,8 +81,8 @@ func byKeysSQL(t schema.Shape, bound values) (s byKeys) {
 	return s
 }
 
-// storable tells whether PostgreSQL can hold all texts: what it cannot hold
-// names nothing.
+// storable reports whether PostgreSQL can store all texts. No row has a text that it cannot
+// store.
 func (v values) storable() bool {
 	return !slices.ContainsFunc(v, func(x value) bool {
 		return x.kind == text && (!utf8.ValidString(x.text) || strings.Contains(x.text, "\x00"))

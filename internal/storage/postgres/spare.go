@@ -9,8 +9,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// spare holds one writing connection of its own kind while it is free (nil:
-// none yet), for what must not wait for a batch.
+// spare holds a writing connection while it is free (nil: there is none yet). It is for
+// statements that must not wait for a batch.
 type spare chan *pgx.Conn
 
 func newSpare() spare {
@@ -22,12 +22,12 @@ func newSpare() spare {
 // close waits until the connection is given back.
 func (s spare) close() {
 	if conn := <-s; conn != nil {
-		_ = conn.Close(context.Background()) // a broken one is as good as closed
+		_ = conn.Close(context.Background()) // a broken connection is as good as closed
 	}
 }
 
-// on lends the connection to f, and a new one once more if it breaks: what f
-// does may then have been done twice.
+// on lends the connection to f. If the connection breaks, f runs once more with a new one,
+// so the statements of f may take effect twice.
 func (e *Engine) on(ctx context.Context, s spare, f func(*pgx.Conn) error) (err error) {
 	var conn *pgx.Conn
 	select {

@@ -51,7 +51,7 @@ func exec(ctx context.Context, e execer, sql string, args ...any) (pgconn.Comman
 type scanner struct {
 	raw [][]byte
 	n   int
-	err error // the first value that was not what it should be
+	err error // of the first value that could not be read
 }
 
 // next is the bytes of the next column; nil for NULL. Statements are prepared

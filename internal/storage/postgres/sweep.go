@@ -32,9 +32,8 @@ func (e *Engine) Sweep(ctx context.Context, now commerce.Millis) (n int, err err
 	return n, err
 }
 
-// remove deletes expired rows. Their keys are read first, because a cluster wants to
-// be told the shards. A row may change in between, so the condition is looked at
-// once more.
+// remove deletes expired rows. It reads their keys first, because a cluster needs them to
+// find the shards. A row may change in between, so the condition is checked once more.
 func remove(ctx context.Context, conn *pgx.Conn, p *schema.Plain, x schema.Expired, args []any, limit int) (int, error) {
 	var keys values
 	err := query(ctx, conn, func(s *scanner) { p.MoveKey(s, &keys) }, p.FindSQL(x), append(slices.Clone(args), limit)...)

@@ -32,8 +32,8 @@ type sqlText struct {
 	insertion insertion
 }
 
-// tables are those of the registry, in its order, and logs those of which rows are
-// only ever appended.
+// tables and logs are the tables of the registry, in its order. Rows of logs are only ever
+// appended.
 var (
 	tables = prepareTables()
 	logs   = prepareLogs()
@@ -79,12 +79,12 @@ func prepared(d schema.Keyed) sqlText {
 	return p
 }
 
-// updateSQL is a statement, and what follows it to name the shards again: a
-// distributed engine asks only those, and a server that takes the table for empty
-// looks at no others.
+// updateSQL is an update of many rows. shards is its further condition that names the
+// shards: a distributed engine then asks only these, and a server that takes the table for
+// empty reads no other rows.
 type updateSQL struct {
 	sql, shards string
-	width, key  int // of the columns that are bound, of which the key's begin at key
+	width, key  int // the number of bound columns, and the first of them that belongs to the key
 }
 
 func updateManySQL(d schema.Keyed, part schema.Part, keyOf values) updateSQL {
@@ -125,11 +125,11 @@ func (s *sqlText) inOrder(rows []int, bindKey func(b schema.Binder, row int)) []
 	return list
 }
 
-// group is the rows whose keys share a prefix, in order.
+// group has the rows whose keys share all columns but the last, in order.
 type group struct {
 	rows   []int
 	prefix values
-	last   values // what follows it in each key
+	last   values // the last column of each key
 }
 
 func groups(list []keyed) (of []*group) {
@@ -160,7 +160,8 @@ type request struct {
 	cluster bool
 }
 
-// load asks for rows, of which some are locked. Batches lock rows in one order.
+// load queues the statements that lock and read rows. All batches lock rows in the same
+// order.
 func (t *table) load(q *request, r *commerce.Rows) {
 	n := t.Asked(r)
 	if n == 0 {
@@ -195,9 +196,9 @@ func (t *table) loadKeys(q *request, r *commerce.Rows, list []keyed, sql string)
 	queue(&q.Batch, func(s *scanner) { t.Fill(s, r, int(s.Int())) }, sql, bound.arrays(len(t.key)+1)...)
 }
 
-// save writes what changed, and deletes.
+// save queues the statements that insert, update and delete rows.
 func (t *table) save(q *request, r *commerce.Rows) {
-	var to [5][]int // rows, by what is to be done to them
+	var to [5][]int // rows, by schema.Change
 	for i := range t.Changed(r) {
 		change := t.Change(r, i)
 		if change == schema.UpdateHot && t.Single {

@@ -36,13 +36,13 @@ var kinds = [...]struct {
 	double:  {"double precision", pgtype.Float8OID, pgtype.Float8ArrayOID},
 }
 
-// value is what was bound to one column of one row. It is encoded here: a batch
-// has thousands, and pgx would look for a way to encode each of them.
+// value is the value of one column of one row. It is encoded here, because a batch has
+// thousands and pgx would look for a way to encode each of them.
 type value struct {
 	kind kind
 	null bool
-	room uint32 // that the first value of a statement makes; 0 for the others
-	bits uint64 // of what is a number or a boolean
+	room uint32 // the capacity that the first value of a statement reserves; 0 for the others
+	bits uint64 // of a number or a boolean
 	text string // or the bytes of a bytea
 }
 
@@ -133,8 +133,7 @@ func (v values) args(others ...any) []any {
 	return append(args, others...)
 }
 
-// arrays are the columns of the rows, each of which is so wide, as arguments of
-// a statement.
+// arrays returns the columns of rows with width values each, as arguments of a statement.
 func (v values) arrays(width int) []any {
 	v.makeRoom()
 	list, args := make([]array, width), make([]any, width)

@@ -212,8 +212,8 @@ func (r Reader) Partners(ctx context.Context) ([]commerce.Partner, error) {
 	return list(ctx, r, scanPartner, "SELECT "+schema.Partners.Columns()+" FROM partners ORDER BY id")
 }
 
-// KeyHolder finds the key by an index over hashes, which tells an attacker
-// nothing of the key. The hash that was found is compared in constant time.
+// KeyHolder finds the key by an index over hashes. The time of the search reveals nothing
+// of the key, and the stored hash is compared in constant time.
 func (r Reader) KeyHolder(ctx context.Context, hash commerce.KeyHash) (commerce.Partner, commerce.Mode, error) {
 	key, err := first(ctx, r, func(s schema.Scanner) (key commerce.APIKey) {
 		key.PartnerID, key.Mode = s.Text(), commerce.Mode(s.Text())

@@ -2,7 +2,7 @@ package schema
 
 import "purveyor/internal/commerce"
 
-// Audit has what people did, and each change of keys and endpoints.
+// Audit has the changes by people, and each change of keys and endpoints.
 var Audit = Log[commerce.AuditEntry]{
 	Name: "audit", ID: "store_id, id", Rest: "actor, action, object, before, after, address, trace_id, created_on",
 	Bind: func(b Binder, e *commerce.AuditEntry) {

@@ -99,8 +99,8 @@ func encode(v any) []byte {
 	return text
 }
 
-// decode reads a column; NULL and an empty list give the zero value. what names
-// the column in the error of a text that has another form.
+// decode reads a column of JSON. NULL and an empty list give the zero value. The error of a
+// text that is not a V calls the column by the name in what.
 func decode[V any](s Scanner, what string) (v V) {
 	if text := s.JSON(); text != nil && string(text) != "[]" {
 		v = decodeText[V](s, text, what)

@@ -7,15 +7,14 @@ import (
 	"strings"
 )
 
-// Plain is a table as its columns alone, for what moves rows without looking
-// at them.
+// Plain is a table without its Go types, for copies, sweeps and distribution.
 type Plain struct {
 	Name, Key, Columns, Shard string
 	Expired                   []Expired
 	kinds                     []*kind
 }
 
-// Plains are the tables of All, each once, for copies.
+// Plains are the tables of All, each once.
 var Plains = plains()
 
 func plains() (list []*Plain) {
@@ -31,8 +30,8 @@ func plains() (list []*Plain) {
 	return list
 }
 
-// kind is how the values of a column move, and what adds them up in SQL: what
-// is not a number by its length.
+// kind is the kind of a column: how a value is copied, and the SQL that adds the values up
+// (their lengths, unless they are numbers).
 type kind struct {
 	move func(Scanner, Binder)
 	sum  string
@@ -90,7 +89,7 @@ func (p *Plain) ReadSums(s Scanner) []int64 {
 	return sums
 }
 
-// State is what batches go on from.
+// State is the state of a database that is not in the rows of its tables.
 type State struct {
 	Stamp       int64 // the newest of a batch, Unix ms
 	NextStoreNo int64
@@ -101,14 +100,14 @@ type Snapshot interface {
 	State() (State, error)
 	// Each calls row for every row of the table, in any order.
 	Each(t *Plain, row func(Scanner) error) error
-	// Sums are those of SumsSQL.
+	// Sums returns the row of SumsSQL.
 	Sums(t *Plain) ([]int64, error)
 }
 
 // Filling is a database that is being filled, in one transaction.
 type Filling interface {
 	Sums(t *Plain) ([]int64, error)
-	// Insert inserts the rows that each gives.
+	// Insert inserts the rows with which each calls its argument.
 	Insert(t *Plain, each func(row func(Scanner) error) error) error
 	SetState(State) error
 }
@@ -116,8 +115,8 @@ type Filling interface {
 // ErrNotEmpty is the refusal of a database that holds rows already.
 var ErrNotEmpty = errors.New("the database to copy to is not empty")
 
-// Copy copies every row, and compares what has arrived with what was sent. It
-// returns how many rows each table has.
+// Copy copies every row, and compares the sums of both databases. It returns the number of
+// rows of each table.
 func Copy(from Snapshot, to Filling) (map[string]int64, error) {
 	for _, t := range Plains {
 		if sums, err := to.Sums(t); err != nil {

@@ -17,10 +17,9 @@ import (
 // no secret.
 type Columns map[string]any
 
-// Difference is what a command changes: the rows of each table by their keys (the parts
-// of a key are separated by a slash), with the columns that differ. A row that the
-// command makes is in After alone, without the columns that are empty. Rows that are
-// deleted, and logs, are left out.
+// Difference has the rows that a command changes: by table and by key (the parts of a key
+// are separated by a slash), with the columns that differ. A new row is in After alone,
+// without its empty columns. Deleted rows and logs are left out.
 type Difference struct {
 	Before, After map[string]map[string]Columns
 	LeftOut       int // rows beyond MaxDifferences of a table
@@ -73,7 +72,7 @@ func put(tables map[string]map[string]Columns, table, key string, row Columns) {
 	tables[table][key] = row
 }
 
-// shown is a row as people may see it.
+// shown returns a row as people may see it.
 func (t *Table[K, V]) shown(v *V) *shower {
 	s := &shower{names: Split(t.Columns()), secret: Split(t.Secret)}
 	t.Bind(s, v)

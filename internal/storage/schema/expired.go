@@ -8,14 +8,14 @@ import (
 	"purveyor/internal/commerce"
 )
 
-// How long data stays that partners may still ask for (BEHAVIOUR, Idempotency;
-// openapi.yaml, Events).
+// How long partners can read replies and events (BEHAVIOUR, Idempotency; openapi.yaml,
+// Events).
 const (
 	ReplyKeep = 72 * time.Hour
 	EventKeep = 30 * 24 * time.Hour
 )
 
-// Expired says which rows of a table sweeps delete: those that are older than Keep.
+// Expired describes the rows of a table that sweeps delete: the rows older than Keep.
 type Expired struct {
 	Keep time.Duration
 	// Column has the time of a row: Unix ms, or an id with this Prefix, which begins
@@ -28,8 +28,8 @@ type Expired struct {
 	Order   string // columns of the index, from Column on
 }
 
-// Condition is true for rows that a sweep deletes. Its parameters, which are
-// numbered from first on, are those of Args.
+// Condition is the SQL condition of the rows that a sweep deletes. Its parameters are Args,
+// numbered from first on.
 func (x Expired) Condition(first int) string {
 	list := []string{x.Column + " < $" + strconv.Itoa(first)}
 	if x.Partner != "" {
@@ -41,7 +41,7 @@ func (x Expired) Condition(first int) string {
 	return strings.Join(list, " AND ")
 }
 
-// Args are those of Condition; partnerID is of no matter without a Partner.
+// Args are the parameters of Condition. partnerID is not used if Partner is empty.
 func (x Expired) Args(now commerce.Millis, partnerID string) []any {
 	before := max(0, now.Add(-x.Keep))
 	args := []any{int64(before)}
@@ -54,7 +54,8 @@ func (x Expired) Args(now commerce.Millis, partnerID string) []any {
 	return args
 }
 
-// FindSQL selects the keys of at most so many rows as its last parameter says.
+// FindSQL selects the keys of expired rows. Its last parameter is the largest number of
+// rows.
 func (p *Plain) FindSQL(x Expired) string {
 	limit := 2
 	if x.Partner != "" {
@@ -63,8 +64,8 @@ func (p *Plain) FindSQL(x Expired) string {
 	return "SELECT " + p.Key + " FROM " + p.Name + " WHERE " + x.Condition(1) + " ORDER BY " + x.Order + " LIMIT $" + strconv.Itoa(limit)
 }
 
-// Sweep calls remove for each kind of expired rows, and for each partner where
-// rows are looked for so, until most rows are removed. It returns how many were.
+// Sweep calls remove for each kind of expired rows, partner by partner if the kind has a
+// Partner column, until most rows are removed. It returns the number of removed rows.
 func Sweep(now commerce.Millis, partners []commerce.Partner, most int, remove func(p *Plain, x Expired, args []any, limit int) (int, error)) (n int, err error) {
 	for _, p := range Plains {
 		for _, x := range p.Expired {

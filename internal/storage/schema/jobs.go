@@ -6,7 +6,7 @@ import (
 	"purveyor/internal/commerce"
 )
 
-// Jobs has what is to be done outside of the process.
+// Jobs has the work to do outside of the process.
 var Jobs = Table[commerce.JobKey, commerce.Job]{
 	Name: "jobs", Key: "slot, id", Fixed: "kind, mode, owner, subject, partner_id, reply_partner, reply_op, reply_key",
 	Mutable: "run_at, state, tries, probes, error, leased_by, leased_until",

@@ -82,7 +82,7 @@ var Customers = Table[commerce.CustomerKey, commerce.Customer]{
 	Traits:  Traits{Shard: "store_id", Collides: true, AddedByName: true},
 }
 
-// Timeline has what happened to an order.
+// Timeline has the history of orders.
 var Timeline = Log[commerce.TimelineEvent]{
 	Name: "timeline", ID: "store_id, order_id, seq", Rest: "kind, status, courier_status, message, data, created_on, actor",
 	Bind: func(b Binder, e *commerce.TimelineEvent) {

@@ -18,8 +18,8 @@ var Categories = Table[string, commerce.Category]{
 	Traits:  Traits{Shard: Everywhere, Collides: true},
 }
 
-// ProductStores says which store a product belongs to. Its rows are added with
-// those of new products.
+// ProductStores has the store of each product. Rows.Prepare adds a row with each new
+// product.
 var ProductStores = Table[string, commerce.ProductStore]{
 	Name: "product_stores", Key: "product_id", Fixed: "store_id",
 	KeyOf:     func(v *commerce.ProductStore) string { return v.ProductID },
@@ -33,7 +33,7 @@ var ProductStores = Table[string, commerce.ProductStore]{
 	Traits: Traits{Shard: "product_id", Collides: true},
 }
 
-// Products has what a sale does not look at.
+// Products has the columns of a product that a sale does not read.
 var Products = Table[commerce.ProductKey, commerce.Product]{
 	Name: "products", Key: "store_id, id", Fixed: "source",
 	Mutable:   "sku, hot, created_on, description, featured_image, images",

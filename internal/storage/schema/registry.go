@@ -6,8 +6,8 @@ import (
 	"purveyor/internal/commerce"
 )
 
-// All are all tables, parents before what refers to them. Batches lock, save
-// and append rows in this order, and copies go by it, too.
+// All has every table, with a table before the tables that refer to it. Batches lock, save
+// and append rows in this order, and copies use it, too.
 var All = []Described{
 	&Partners, &APIKeys, &Stores, &Categories, &ProductStores, &Products, &Stock, &StockMoves, &StockNotes,
 	&Orders, &ExternalIDs, &Customers, &Replies, &StoredReplies,
@@ -16,7 +16,7 @@ var All = []Described{
 	&Timeline, &WebhookEvents, &Attempts, &Outbox, &Audit,
 }
 
-// Tables and Logs are those of All.
+// Tables and Logs are the two kinds of tables in All.
 var (
 	Tables = only[Keyed](All)
 	Logs   = only[Appended](All)
@@ -34,23 +34,24 @@ func only[T Described](all []Described) (list []T) {
 // Described is a table of the registry.
 type Described interface {
 	Shape() Shape
-	// BindZero binds a part of an empty row, which tells the types of the columns.
+	// BindZero binds a part of an empty row, from which a caller learns the types of the
+	// columns.
 	BindZero(Binder, Part)
 	apply(*commerce.Rows, *commerce.Changes)
 	changed(*commerce.Rows) bool
 }
 
-// Shape is what the statements about a table are made of.
+// Shape is the part of a descriptor that statements are made of.
 type Shape struct {
 	Name                     string
 	Key, Fixed, Mutable, Hot string // lists of columns
 	Traits
 }
 
-// Columns are all of the table, in the order of Whole.
+// Columns are all columns of the table, in the order of Whole.
 func (s Shape) Columns() string { return Join(s.Key, s.Fixed, s.Mutable) }
 
-// Values are all but the key's.
+// Values are all columns but the key's.
 func (s Shape) Values() string { return Join(s.Fixed, s.Mutable) }
 
 // ByKeySQL selects the values of the row with a key, whose columns are $1, $2 and so on.
@@ -73,23 +74,23 @@ type Part int
 const (
 	Whole   Part = iota // key, fixed, mutable
 	Mutable             // the columns that change
-	Hot                 // those that most changes are confined to
+	Hot                 // the columns that most changes are confined to
 )
 
-// Keyed is a table of rows that batches load by their keys, for engines, which
-// need not know the types of its keys and rows. Rows are named by their numbers
-// among those that were asked for, or that changed.
+// Keyed is a table of rows that batches load by their keys, without the Go types of its
+// keys and rows, so that engines can loop over tables. A row is named by its index among
+// the rows that were asked for, or among the rows that changed.
 type Keyed interface {
 	Described
 
-	// Asked is how many rows are to be loaded.
+	// Asked is the number of rows to load.
 	Asked(*commerce.Rows) int
 	MayChange(r *commerce.Rows, asked int) bool
 	BindAsked(b Binder, r *commerce.Rows, asked int) // the key
 	// Fill reads the values of a row that was found.
 	Fill(s Scanner, r *commerce.Rows, asked int)
 
-	// Changed is how many rows changed.
+	// Changed is the number of rows that changed.
 	Changed(*commerce.Rows) int
 	Change(r *commerce.Rows, changed int) Change
 	BindChanged(b Binder, r *commerce.Rows, changed int, p Part)
@@ -100,7 +101,7 @@ type Keyed interface {
 	owners(n *commerce.Needs, add func(id string))
 }
 
-// Appended is a table of rows that are only ever added, for engines.
+// Appended is a table of rows that are only ever added, without the Go type of its rows.
 type Appended interface {
 	Described
 
@@ -110,15 +111,15 @@ type Appended interface {
 	BindAppended(b Binder, r *commerce.Rows, appended int)
 }
 
-// Change is what is to be done to a row that changed.
+// Change is the statement that a changed row needs.
 type Change int
 
 // The changes.
 const (
-	Nothing Change = iota // the batch added and removed it
+	Nothing Change = iota // the batch added and removed the row
 	Insert
 	Update    // all columns that change
-	UpdateHot // the hot ones
+	UpdateHot // the hot columns
 	Delete
 )
 
@@ -132,8 +133,8 @@ func Require(r *commerce.Rows, n *commerce.Needs) {
 	}
 }
 
-// Apply puts the changes of an accepted command into the rows. It panics if the
-// command did not ask for a row that it changes, or moves stock without a trace.
+// Apply puts the changes of an accepted command into the rows. It panics if the command
+// changes a row outside of its needs, or a quantity without a stock move.
 func Apply(r *commerce.Rows, c *commerce.Changes) {
 	r.Prepare(c)
 	for _, d := range All {
@@ -141,7 +142,7 @@ func Apply(r *commerce.Rows, c *commerce.Changes) {
 	}
 }
 
-// Changed tells whether anything is to be saved.
+// Changed reports whether there is anything to save.
 func Changed(r *commerce.Rows) bool {
 	return slices.ContainsFunc(All, func(d Described) bool { return d.changed(r) })
 }

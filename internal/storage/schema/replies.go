@@ -60,7 +60,7 @@ const packFrom = 1 << 10
 // packed begins a body that is compressed. No JSON begins with it.
 const packed = 0
 
-// replyRow is about what a stored reply takes beside its body.
+// replyRow is about the number of bytes that a stored reply takes beside its body.
 const replyRow = 256
 
 var packers = sync.Pool{New: func() any {
@@ -68,10 +68,10 @@ var packers = sync.Pool{New: func() any {
 	return w
 }}
 
-// pack gives the form in which a body is stored: compressed if it is large and
-// shrinks by it, else as it is.
+// pack returns the stored form of a body: compressed if the body is large and compression
+// makes it smaller, else the body itself.
 func pack(body []byte) []byte {
-	marked := len(body) > 0 && body[0] == packed // as no body of ours is, but must not be taken for compressed
+	marked := len(body) > 0 && body[0] == packed // no body of ours is; if it stayed as it is, it would be taken for a packed one
 	if len(body) < packFrom && !marked {
 		return body
 	}
@@ -88,7 +88,7 @@ func pack(body []byte) []byte {
 	return out.Bytes()
 }
 
-// unpack gives a body as it was before pack.
+// unpack returns the body of a stored form.
 func unpack(stored []byte) ([]byte, error) {
 	if len(stored) == 0 || stored[0] != packed {
 		return stored, nil
@@ -96,8 +96,8 @@ func unpack(stored []byte) ([]byte, error) {
 	return io.ReadAll(flate.NewReader(bytes.NewReader(stored[1:])))
 }
 
-// PackReplies brings the bodies of a batch into the form in which they are stored,
-// just before they are saved, and returns how many bytes each partner gets to store.
+// PackReplies packs the bodies of a batch, just before they are saved, and returns the
+// bytes that the batch adds for each partner.
 func PackReplies(rows *commerce.Table[commerce.ReplyKey, commerce.Reply]) (added ReplyBytes) {
 	for i := range rows.Changed() {
 		_, v, was := rows.Change(i)
@@ -120,13 +120,14 @@ func PackReplies(rows *commerce.Table[commerce.ReplyKey, commerce.Reply]) (added
 // ReplyBytes are bytes of stored replies, by partner.
 type ReplyBytes map[string]int64
 
-// ReplyCount adds up what an engine stores, until it is written down.
+// ReplyCount adds up the bytes that an engine stores, until they are written to
+// StoredReplies.
 type ReplyCount struct {
 	mu    sync.Mutex
 	added ReplyBytes
 }
 
-// Add counts what was saved.
+// Add counts the bytes of a batch that was saved.
 func (c *ReplyCount) Add(b ReplyBytes) {
 	if len(b) == 0 {
 		return
@@ -141,8 +142,8 @@ func (c *ReplyCount) Add(b ReplyBytes) {
 	}
 }
 
-// Take returns what was counted since the last call. What cannot be written down
-// is given back by Add.
+// Take returns the bytes that were counted since the last call. If they cannot be written
+// down, the caller gives them back by Add.
 func (c *ReplyCount) Take() ReplyBytes {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -162,8 +163,8 @@ type storedReplies struct {
 	Hour, Bytes int64
 }
 
-// StoredReplies counts the bytes of stored replies by partner and hour. It is a
-// log only in what is copied: engines add to the rows of the running hour.
+// StoredReplies counts the bytes of stored replies by partner and hour. It is a Log only
+// for copies; engines add to the rows of the running hour by statements of their own.
 var StoredReplies = Log[storedReplies]{
 	Name: "stored_replies", ID: "partner_id, hour", Rest: "bytes",
 	Bind: func(b Binder, v *storedReplies) { b.Text(v.PartnerID).Int(v.Hour).Int(v.Bytes) },

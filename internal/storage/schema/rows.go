@@ -2,7 +2,7 @@ package schema
 
 import "purveyor/internal/commerce"
 
-// Shape implements Described, as do the others.
+// Shape implements Described.
 func (t *Table[K, V]) Shape() Shape {
 	return Shape{t.Name, t.Key, t.Fixed, t.Mutable, t.HotColumns, t.Traits}
 }
@@ -24,7 +24,7 @@ func (t *Table[K, V]) require(r *commerce.Rows, n *commerce.Needs) {
 	}
 }
 
-// locks tells whether the command may change the rows of Needs.
+// locks reports whether the command may change the rows of Needs.
 func (t *Table[K, V]) locks(n *commerce.Needs) bool {
 	return t.Lock == LockAll || t.Lock == LockOnRequest && n.Lock
 }
@@ -46,7 +46,7 @@ func (t *Table[K, V]) apply(r *commerce.Rows, c *commerce.Changes) {
 
 func (t *Table[K, V]) changed(r *commerce.Rows) bool { return t.Rows(r).Changed() > 0 }
 
-// Asked implements Keyed, as do the others.
+// Asked implements Keyed.
 func (t *Table[K, V]) Asked(r *commerce.Rows) int { return t.Rows(r).Asked() }
 
 // MayChange implements Keyed.
@@ -117,7 +117,8 @@ func (t *Table[K, V]) owners(n *commerce.Needs, add func(string)) {
 	}
 }
 
-// firstText is a Binder that keeps the first text: of a key, what it belongs to.
+// firstText is a Binder that keeps the first text. Bound to a key, that is the id of the
+// row's owner.
 type firstText struct{ text string }
 
 func (f *firstText) Text(v string) Binder {
@@ -149,7 +150,7 @@ func (l *Log[V]) apply(r *commerce.Rows, c *commerce.Changes) {
 
 func (l *Log[V]) changed(r *commerce.Rows) bool { return l.Len(r) > 0 }
 
-// Len implements Appended, as do the others.
+// Len implements Appended.
 func (l *Log[V]) Len(r *commerce.Rows) int {
 	if l.Changes == nil {
 		return 0

@@ -2,7 +2,7 @@ package schema
 
 import "purveyor/internal/commerce"
 
-// SandboxObjects has what the sandboxes of providers keep.
+// SandboxObjects has the sessions, refunds and deliveries of the sandboxes.
 var SandboxObjects = Table[string, commerce.SandboxObject]{
 	Name: "sandbox_objects", Key: "id", Mutable: "version, data, updated_on",
 	KeyOf:       func(v *commerce.SandboxObject) string { return v.ID },

@@ -1,7 +1,6 @@
-// Package schema says, once for all engines, how rows are kept: the columns of
-// each table, and how a row is bound to them and read back. What differs
-// between engines (types, indexes) stands in their migrations, and what
-// statements they make of it in the engines.
+// Package schema describes the tables once for all engines: the columns of each table, how
+// a row is bound to them, and how it is read back. The types of columns and the indexes
+// differ between engines and stand in their migrations. The engines make the statements.
 package schema
 
 import (
@@ -33,11 +32,11 @@ type Scanner interface {
 	Blob() []byte
 	JSON() []byte // nil for NULL
 	Float() *float64
-	// Fail says that a value was not what it should be; the first one counts.
+	// Fail reports a value that cannot be read. The first error counts.
 	Fail(error)
 }
 
-// ErrUnreadable is the error of a row that holds what this program cannot read.
+// ErrUnreadable is the error of a row with a value that this program cannot read.
 var ErrUnreadable = errors.New("a stored row cannot be read")
 
 func unreadable(s Scanner, what string, err error) {
@@ -55,7 +54,7 @@ func Join(lists ...string) string {
 	return strings.Join(kept, ", ")
 }
 
-// Split is the names of a list of columns.
+// Split returns the names in a list of columns.
 func Split(columns string) []string {
 	if columns == "" {
 		return nil
@@ -66,8 +65,8 @@ func Split(columns string) []string {
 // Qualified puts the table's name before each column.
 func Qualified(table, columns string) string { return Each(columns, table+".{c}", ", ") }
 
-// Each joins what the form gives for each column of a list, with {c} for its name
-// and {n} for its number, from 1 on.
+// Each fills in form for each column of a list ({c} is its name, {n} its number from 1 on)
+// and joins the results.
 func Each(columns, form, separator string) string { return EachFrom(1, columns, form, separator) }
 
 // EachFrom is Each with another first number.

@@ -2,7 +2,7 @@ package schema
 
 import "purveyor/internal/commerce"
 
-// Stock has what a sale looks at and changes, and what lists of products filter by.
+// Stock has the columns of a product that a sale reads or changes, or that lists filter by.
 var Stock = Table[commerce.ProductKey, commerce.Stock]{
 	Name: "stock", Key: "store_id, product_id",
 	Mutable: "name, price_cents, category_id, active, quantity, moves, moved_on, sold_count, sold_cents, updated_on",
@@ -66,7 +66,7 @@ var StockNotes = Log[commerce.StockMove]{
 	Traits:  Traits{Shard: "store_id"},
 }
 
-// MoveColumns are what ScanStockMove reads: columns of a move m, and of its note n.
+// MoveColumns are the columns that ScanStockMove reads: of a move m, and of its note n.
 var MoveColumns = Join("m.at, m.seq", Qualified("m", StockMoves.Rest), Qualified("n", StockNotes.Rest))
 
 // ScanStockMove reads a move of the product.

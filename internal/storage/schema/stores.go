@@ -31,7 +31,7 @@ var Stores = Table[string, commerce.Store]{
 	Traits:  Traits{Shard: Everywhere, Collides: true},
 }
 
-// SiteColumns are what ScanSite reads. An index has them all.
+// SiteColumns are the columns that ScanSite reads. One index has all of them.
 const SiteColumns = "id, lat, lng, pickup_enabled, delivery_enabled, radius_miles, updated_on"
 
 // ScanSite reads the site of a store whose place is known.

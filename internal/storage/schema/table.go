@@ -2,9 +2,9 @@ package schema
 
 import "purveyor/internal/commerce"
 
-// Table describes how the rows of one kind are kept: the columns of the key,
-// those that never change, and those that do (names separated by a comma and a
-// space); and how each part is bound and read, in that order.
+// Table is the descriptor of a table with a key. Its columns have three parts: the key, the
+// fixed columns, and the mutable ones (names separated by a comma and a space). Rows are
+// bound and read in this order.
 type Table[K comparable, V any] struct {
 	Name                string
 	Key, Fixed, Mutable string
@@ -14,9 +14,9 @@ type Table[K comparable, V any] struct {
 	BindMutable         func(Binder, *V)   // nil: no column changes
 	Scan                func(Scanner, K) V // reads fixed, then mutable
 
-	// HotColumns are those of Mutable that most changes are confined to, as
-	// OnlyHotChanged tells. Then only they are written, and indexes of the others
-	// are not touched.
+	// HotColumns are the columns of Mutable that most changes are confined to. If
+	// OnlyHotChanged reports such a change, only these columns are written, and the
+	// indexes of the others stay untouched.
 	HotColumns     string
 	BindHot        func(Binder, *V)
 	OnlyHotChanged func(v, was *V) bool
@@ -25,9 +25,9 @@ type Table[K comparable, V any] struct {
 	Rows    func(*commerce.Rows) *commerce.Table[K, V]
 	Needs   func(*commerce.Needs) *[]K
 	Changes func(*commerce.Changes) *[]V // nil: Rows.Prepare adds the rows
-	// Created, Locked and Ended are further needs, where there are any: rows that
-	// the command creates by a new id and that are not looked up, rows that it
-	// changes where Needs are only read, and rows that it deletes unseen.
+	// Created, Locked and Ended are further needs (nil: there are none). Created rows
+	// have new ids, so they are not looked up. Locked rows may be changed even if the
+	// rows of Needs are only read. Ended rows are deleted without being read.
 	Created, Locked, Ended func(*commerce.Needs) *[]K
 	Deleted                func(*commerce.Changes) *[]K // nil: no row is deleted
 
@@ -35,39 +35,40 @@ type Table[K comparable, V any] struct {
 	Traits
 }
 
-// Lock says which rows of a table a batch locks, because its commands may
-// change them.
+// Lock names the rows of a table that a batch locks, because its commands may change
+// them.
 type Lock int
 
 // The locks of tables.
 const (
-	LockNone      Lock = iota // rows are only added, or named by Table.Locked
+	LockNone      Lock = iota // only the rows of Table.Locked; other rows are only added
 	LockAll                   // all rows of Table.Needs
-	LockOnRequest             // those of commands that say so (commerce.Needs.Lock)
+	LockOnRequest             // the rows of Table.Needs if the command sets commerce.Needs.Lock
 )
 
-// Traits are what engines are to know of a table beside its columns.
+// Traits are properties of a table beside its columns.
 type Traits struct {
 	// Shard is the column by which a distributed engine spreads the rows, or
 	// Everywhere. Rows that are needed together share the column.
 	Shard string
 	// Collides: two processes may insert one key.
 	Collides bool
-	// AddedByName: rows are found by what a caller named (an idempotency key, an
-	// external id, a contact) and there can be very many of one partner. They are
-	// read after all locks, so that a batch that waited for a lock sees what the
-	// other batch added, and each is looked up by itself.
+	// AddedByName: rows are found by a name that a caller chose (an idempotency key,
+	// an external id, a contact), and one partner can have very many of them. They are
+	// read after all locks, so that a batch that waited for a lock sees the rows of the
+	// other batch. Each row is looked up by itself.
 	AddedByName bool
 	// Single: there can be very many rows of one store or owner, so PostgreSQL gets
 	// a statement for each row that is changed, in which each column of the key is
 	// compared with one value.
 	Single bool
-	// Counted: one PostgreSQL server knows how large the table is. It grows slowly,
-	// or by an import that is followed by ANALYZE, and never gets empty. To name the
-	// shards would then make an update dearer: each row is looked for in a sorted
-	// list of them.
+	// Counted: a single PostgreSQL server knows the size of the table, because the
+	// table never gets empty and grows slowly, or by an import that ends with ANALYZE.
+	// Updates need not name the shards then. That would cost more, because the server
+	// would look for each row in a sorted list of shards.
 	Counted bool
-	// Secret are the columns with a text that the audit shows only the end of.
+	// Secret are the text columns that audit rows must not show. They show the last
+	// characters at most.
 	Secret string
 	// Unordered: the table has no key, so the order of inserts does not matter.
 	Unordered bool
@@ -79,10 +80,10 @@ type Traits struct {
 // node of a distributed engine has all of its rows.
 const Everywhere = "everywhere"
 
-// Columns are all of the table, in the order of Bind.
+// Columns are all columns of the table, in the order of Bind.
 func (t *Table[K, V]) Columns() string { return Join(t.Key, t.Fixed, t.Mutable) }
 
-// Values are all but the key's, in the order of Scan.
+// Values are all columns but the key's, in the order of Scan.
 func (t *Table[K, V]) Values() string { return Join(t.Fixed, t.Mutable) }
 
 // Bind binds a whole row: key, fixed, mutable.
@@ -107,19 +108,19 @@ func (t *Table[K, V]) bind(b Binder, v *V, p Part) {
 	}
 }
 
-// Log describes rows that are only ever appended. ID is the columns of the
-// key, which stand first.
+// Log is the descriptor of a table whose rows are only ever appended. ID has the columns of
+// the key, which stand first.
 type Log[V any] struct {
 	Name, ID, Rest string
 	Bind           func(Binder, *V)
 
 	// Changes are the table's field; nil: engines write the rows by themselves.
 	Changes func(*commerce.Changes) *[]V
-	// Only tells which rows of Changes the table gets; nil: all.
+	// Only reports whether a row of Changes belongs to this table; nil: every row does.
 	Only func(*V) bool
 
 	Traits
 }
 
-// Columns are all of the log, in the order of Bind.
+// Columns are all columns of the log, in the order of Bind.
 func (l *Log[V]) Columns() string { return Join(l.ID, l.Rest) }

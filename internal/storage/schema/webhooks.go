@@ -23,7 +23,7 @@ var Endpoints = Table[string, commerce.Endpoint]{
 	Traits:  Traits{Shard: Everywhere, Collides: true, Secret: "previous_secret"},
 }
 
-// WebhookEvents has what partners are told.
+// WebhookEvents has the events for partners.
 var WebhookEvents = Log[commerce.WebhookEvent]{
 	Name: "webhook_events", ID: "partner_id, id", Rest: "kind, mode, store_id, order_id, trace_id, data, timestamp",
 	Bind: func(b Binder, e *commerce.WebhookEvent) {

@@ -83,7 +83,7 @@ func (b *batch) setMeta(name string, value int64) error {
 	return exec(b.conn, "UPDATE meta SET value = ? WHERE name = ?", func(p schema.Binder) { p.Int(value).Text(name) })
 }
 
-// Save implements storage.Batch. Parents come before what refers to them.
+// Save implements storage.Batch. Tables come before the tables that refer to them.
 func (b *batch) Save(context.Context) error {
 	if err := b.write(); err != nil {
 		b.Discard()
@@ -139,7 +139,7 @@ func (b *batch) Discard() {
 		return
 	}
 	if !b.conn.AutocommitEnabled() {
-		// Should this fail, the next BEGIN fails too and says why.
+		// If this fails, the next BEGIN fails too, with the reason.
 		_ = exec(b.conn, "ROLLBACK", noArgs)
 	}
 	b.release()

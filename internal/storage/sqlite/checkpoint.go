@@ -47,9 +47,9 @@ func (e *Engine) checkpoints(conn *connection) {
 		select {
 		case <-time.After(pause):
 		case <-e.closing:
-			return // closing the last connection copies what is left
+			return // closing the last connection copies the rest
 		}
-		// If it fails, the log keeps everything, and the next one tries again.
+		// If it fails, the log keeps everything, and the next checkpoint tries again.
 		if err := e.checkpoint(conn, least); err != nil && time.Since(warned) > time.Minute {
 			warned = time.Now()
 			slog.Warn("checkpoint failed", "error", explain(err))
@@ -57,21 +57,21 @@ func (e *Engine) checkpoints(conn *connection) {
 	}
 }
 
-// worthCopying is how many frames are worth a checkpoint. When the disk is nearly
-// full it is fewer, because the file must grow by what the log holds before the
-// log can begin again; when it is full, any frame is worth the try.
+// worthCopying is the number of frames that are worth a checkpoint. It is smaller when the
+// disk is nearly full, because the database file must grow by the frames of the log before
+// the log can begin again. When the disk is full, a single frame is worth it.
 func (e *Engine) worthCopying() int64 {
 	if e.full.Load() {
 		return 1
 	}
 	const frameBytes = 4 << 10
-	// The rest of the space is for what is saved until the log is looked at again.
+	// The rest of the space is for batches until the next look at the log.
 	const share = 4
 	return min(checkpointFrames, max(1, freeSpace(e.path)/frameBytes/share))
 }
 
-// failed sorts the error of a write as unavailable does. After one that found the
-// disk full, the log is copied at once: that may be what takes the room.
+// failed classifies the error of a write as unavailable does. If the disk is full, the log
+// is copied at once, because the log may be the file that takes the room.
 func (e *Engine) failed(err error) error {
 	if sqlite.ErrCode(err).ToPrimary() == sqlite.ResultFull {
 		e.full.Store(true)
@@ -80,8 +80,9 @@ func (e *Engine) failed(err error) error {
 	return unavailable(err)
 }
 
-// checkpoint copies the log when at least so much of it is not copied, in three steps: all that is in it, what batches have
-// added meanwhile, and, while they wait, the little that has come since.
+// checkpoint copies the log into the database if at least this many frames are not copied.
+// It does so in three steps: all frames, then the frames that batches have added meanwhile,
+// then the last few, while batches wait.
 func (e *Engine) checkpoint(conn *connection, least int64) error {
 	frames, copied, err := walCheckpoint(conn, "NOOP")
 	if err != nil || frames-copied < least {
@@ -105,8 +106,8 @@ func (e *Engine) checkpoint(conn *connection, least int64) error {
 	return err
 }
 
-// walCheckpoint tells how many frames the log has, and how many of them are
-// copied. NOOP only tells.
+// walCheckpoint runs a checkpoint, and returns the number of frames in the log and how many
+// of them are copied. The mode NOOP copies nothing.
 func walCheckpoint(conn *connection, mode string) (frames, copied int64, err error) {
 	err = query(conn, "PRAGMA wal_checkpoint("+mode+")", noArgs, func(s *scanner) {
 		s.next() // whether it had to stop early, which is no fault
@@ -115,7 +116,7 @@ func walCheckpoint(conn *connection, mode string) (frames, copied int64, err err
 	return frames, copied, err
 }
 
-// wakeCheckpoints wakes the checkpoints, if they are not awake.
+// wakeCheckpoints wakes the goroutine of checkpoints, if it sleeps.
 func (e *Engine) wakeCheckpoints() {
 	select {
 	case e.saved <- struct{}{}:

@@ -12,19 +12,19 @@ import (
 	"purveyor/internal/storage"
 )
 
-// A database holds secrets and what is known of customers, so its files are for
-// their owner alone. SQLite gives the -wal and -shm files the mode of the file
+// A database holds secrets and customers' data, so only the owner of its files may read
+// them. SQLite gives the -wal and -shm files the mode of the file
 // that they belong to.
 const (
 	ownerOnly = 0o600
 	forOthers = 0o007
 )
 
-// logSuffixes are those of the files that SQLite keeps beside a database.
+// logSuffixes are the suffixes of the files that SQLite keeps beside a database.
 var logSuffixes = []string{"-wal", "-shm"}
 
-// checkFiles refuses a place where a database cannot be opened and written, and
-// says why. A database that does not exist is made, unless existing is set.
+// checkFiles refuses a path where a database cannot be opened and written; the error gives
+// the reason. A database that does not exist yet is accepted, unless existing is set.
 func checkFiles(path string, existing bool) error {
 	folder := filepath.Dir(path)
 	switch info, err := os.Stat(folder); {

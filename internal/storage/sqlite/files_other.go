@@ -4,9 +4,9 @@ package sqlite
 
 import "os"
 
-// mayUse cannot tell here. SQLite's own error will.
+// mayUse checks nothing on this system. SQLite's own error names the problem.
 func mayUse(string, bool) error { return nil }
 
-// tryLock locks nothing here: what a process had leased comes up again when the
-// leases end.
+// tryLock locks nothing on this system. Jobs of a process that died come up again when
+// their leases end.
 func tryLock(*os.File) (locked bool, err error) { return false, nil }

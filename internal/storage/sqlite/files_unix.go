@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// mayUse tells whether this process may read and write a file, or search and
-// write a folder. It does not open the file: closing it would end the locks that
+// mayUse reports whether this process may read and write a file, or search and write a
+// folder. It does not open the file: closing it would end the locks that
 // SQLite holds on it for this process (POSIX).
 func mayUse(path string, folder bool) error {
 	const search, write, read = 1, 2, 4

@@ -12,13 +12,12 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// A job that waits is claimed from the index of its slot. The second range is
-// what the clock put further ahead than any rule does.
+// Waiting jobs are claimed from the index of their slot. The second range has the jobs
+// whose time lies further ahead than any rule puts it, because a clock was wrong.
 //
-// SQLite looks at a parameter that bounds a range when it plans, and then plans
-// again at each use, which is most of what a statement costs that finds little.
-// At one that a column equals it looks, too, and plans again whenever that
-// becomes 0 or 1 or is so no more, as a slot does. It does not look at a sum.
+// SQLite plans a statement again at each use if a parameter bounds a range, and when a
+// parameter that a column must equal changes to or from 0 or 1, as a slot does (bound
+// parameter peeking). That costs more than a claim of few rows. ?+0 prevents it.
 const (
 	claimSQL = `UPDATE jobs SET leased_by = ?, leased_until = ? WHERE slot = ?+0 AND id IN (
 		SELECT id FROM jobs INDEXED BY jobs_waiting WHERE slot = ?+0 AND state = 'waiting' AND `
@@ -100,7 +99,7 @@ func (e *Engine) writeOne(ctx context.Context, sql string, bind func(schema.Bind
 	return n, nil
 }
 
-// slots are the slots of jobs, of which each is asked for by itself.
+// slots are the slots of jobs. Each is queried by itself.
 var slots = func() (list []int64) {
 	for slot := range int64(commerce.JobSlots) {
 		list = append(list, slot)
@@ -122,10 +121,10 @@ func (r reader) Jobs(ctx context.Context, f storage.JobFilter) (list []commerce.
 	return storage.FirstJobs(list, f.Limit), err
 }
 
-// nextSQL gives, of one slot: the first lease end of what is due, when the
-// next job comes up, and the first lease end of what lies too far ahead; -1
-// for none. A lease that is not to be believed has ended, and the first job
-// that no worker has answers for all of a range.
+// nextSQL selects three times of a slot, each -1 if there is none: the first lease end of
+// the jobs that are due, the time at which the next job is due, and the first lease end of
+// the jobs whose time lies too far ahead. A lease that ends too late to be true counts as
+// ended. A lease end is 0 if one of the jobs has no lease.
 const nextSQL = `SELECT
 	CASE WHEN EXISTS (SELECT 1 FROM jobs INDEXED BY jobs_waiting
 		WHERE slot = ?1+0 AND state = 'waiting' AND run_at <= ?2+0 AND (leased_until <= ?2 OR leased_until > ?2 + ?4))

@@ -29,7 +29,7 @@ const migrationsTable = `CREATE TABLE IF NOT EXISTS migrations (
 
 // migrate brings the schema up to date: each numbered file in a transaction
 // of its own with the number it reaches and the record of it. Processes take
-// turns by the write lock, and one that comes later finds nothing left to do.
+// turns by the write lock, and a later process finds nothing left to do.
 func migrate(conn *connection, known []storage.Migration, now func() time.Time) error {
 	for {
 		if done, err := migrateOnce(conn, known, now); done || err != nil {
@@ -88,7 +88,7 @@ func checkMigrated(conn *connection, known []storage.Migration) (is storage.Migr
 	return is, err
 }
 
-// migrated reads what the database says of its schema.
+// migrated reads the record of migrations in the database.
 func migrated(conn *connection) (is storage.Migrated, err error) {
 	version, err := pragma(conn, "user_version")
 	if err != nil {

@@ -12,19 +12,18 @@ import (
 
 const (
 	lockSuffix = "-lock"
-	// longestName bounds what is read of the lock file.
+	// longestName bounds the bytes that are read of the lock file.
 	longestName = 256
 )
 
-// Own makes this process the owner of the database, for its life, if there is no
-// other. The lock of a file beside the database tells: the kernel ends it when the
-// process dies. The file names the worker of its last owner. A new owner ends the
-// leases of that worker, because it has ended: its jobs come up again at once,
-// not when their leases would end. Leases of processes that were not owners stay
-// as they are.
+// Own makes this process the owner of the database for its life, if there is no other
+// owner. The owner holds the lock of a file beside the database, which the kernel frees
+// when the process dies. The file has the name of its last owner's worker. That worker is
+// dead, so a new owner ends its leases: its jobs come up again at once. Leases of processes
+// that were not owners stay as they are.
 //
-// If we stop after the leases are ended and before our name is written, the next
-// owner ends the leases of the same worker again, of which there are none.
+// If we stop after the leases are ended and before our name is written, the next owner
+// finds no leases of the same worker, and ends none.
 func (e *Engine) Own(ctx context.Context, worker string) (owner bool, err error) {
 	path := e.path + lockSuffix
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, ownerOnly)

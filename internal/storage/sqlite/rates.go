@@ -33,8 +33,8 @@ const (
 	CREATE TABLE IF NOT EXISTS room (filled BLOB NOT NULL);`
 )
 
-// makeRoom lets the file and its log grow at once, to what leases will need
-// when the disk is full: both use again what they once had.
+// makeRoom makes the file and its log as large as quotas will need, so that quotas work
+// on a full disk: SQLite uses the freed pages again.
 var makeRoom = []string{
 	"PRAGMA wal_autocheckpoint=32",
 	"INSERT INTO room (filled) VALUES (zeroblob(256 * 1024))",
@@ -117,7 +117,7 @@ func (e *Engine) GrantQuota(ctx context.Context, w commerce.RateWindow, limit, w
 			}
 		}
 		if err != nil && !conn.AutocommitEnabled() {
-			// Should this fail, the next BEGIN fails too and says why.
+			// If this fails, the next BEGIN fails too, with the reason.
 			_ = exec(conn, "ROLLBACK", noArgs)
 		}
 		return granted, used, unavailable(err)

@@ -7,8 +7,8 @@ import (
 	"syscall"
 )
 
-// freeSpace is how many bytes this process may add to the disk that holds the
-// path. If the system does not tell, nothing is taken to be short.
+// freeSpace is the number of bytes that this process may add to the disk of the path. If
+// the system does not know, it is a large number.
 func freeSpace(path string) int64 {
 	var s syscall.Statfs_t
 	if err := syscall.Statfs(path, &s); err != nil {

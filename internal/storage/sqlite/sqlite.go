@@ -68,7 +68,7 @@ const (
 
 // Open opens the file, makes it if there is none, and brings its schema up to
 // date. Errors: storage.ErrNewerDatabase, storage.ErrOtherSchema,
-// storage.ErrNoDatabase, or one that says what to do.
+// storage.ErrNoDatabase, or another one whose text says how to mend it.
 func Open(path string, o Options) (*Engine, error) {
 	if o.Now == nil {
 		o.Now = time.Now
@@ -215,8 +215,8 @@ func (e *Engine) Close() error {
 // Reader implements storage.Engine.
 func (e *Engine) Reader() storage.Reader { return newReader(e) }
 
-// Writable implements storage.Engine. It cannot tell that the disk is full,
-// because a write that is rolled back needs no room.
+// Writable implements storage.Engine. It does not find a full disk, because a write that
+// is rolled back needs no room.
 func (e *Engine) Writable(ctx context.Context) error {
 	conn, err := e.takeWriter(ctx)
 	if err != nil {
@@ -251,7 +251,7 @@ func unavailable(err error) error {
 	return fmt.Errorf("%w: %w", storage.ErrUnavailable, explain(err))
 }
 
-// explain adds what an operator can do.
+// explain adds to an error what the operator can do about it.
 func explain(err error) error {
 	switch sqlite.ErrCode(err).ToPrimary() {
 	case sqlite.ResultFull:

@@ -51,7 +51,7 @@ func (b *binder) Float(v *float64) schema.Binder {
 type scanner struct {
 	stmt *sqlite.Stmt
 	n    int
-	err  error // the first value that was not what it should be
+	err  error // of the first value that could not be read
 }
 
 func (s *scanner) next() int { s.n++; return s.n - 1 }

@@ -17,7 +17,7 @@ import (
 //
 // The format belongs to SQLite (sqlite.org/walformat.html, "The WAL-Index File
 // Format"). No other part of this program depends on it. check compares the header
-// with what SQLite says before it is used. Without an index, freshness asks SQLite
+// with SQLite's own answer before it is used. Without an index, freshness asks SQLite
 // each time: that took 4.7 us of CPU time a look, and the header 0.9 us.
 //
 // The file stays open as long as the process lives: POSIX ends all locks that a
@@ -59,7 +59,7 @@ var openIndexes struct {
 // file is not as this program knows it.
 func openWALIndex(conn *connection) *walIndex {
 	if runtime.GOOS != "linux" {
-		return nil // elsewhere a read of a file may miss what others wrote to its mapping
+		return nil // on other systems, a read of a file may miss writes to its mapping
 	}
 	w, err := findIndex(conn)
 	if err == nil {
@@ -111,7 +111,7 @@ func (w *walIndex) read() (h walHeader, ok bool) {
 	return h, err == nil
 }
 
-// check compares the header with what a connection says about the database.
+// check compares the header with the state that a connection reports.
 func (w *walIndex) check(conn *connection) error {
 	const tries = 100 // other processes may commit meanwhile
 	for range tries {
