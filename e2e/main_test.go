@@ -30,8 +30,9 @@ func program(t *testing.T, path string) string {
 	return path
 }
 
-// raceEnabled reports whether the tests, and so the program, have the race detector.
-var raceEnabled = builtWithRace()
+// raceEnabled reports whether the servers have the race detector: if the tests have it,
+// or if PURVEYOR_TEST_RACE is set. The tests themselves do not need it.
+var raceEnabled = builtWithRace() || os.Getenv("PURVEYOR_TEST_RACE") != ""
 
 func TestMain(m *testing.M) { os.Exit(buildAndRun(m)) }
 
