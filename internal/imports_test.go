@@ -36,7 +36,7 @@ var arrows = map[string][]string{
 	"web":                       {"commerce", "env"},
 	"importfile":                {"commerce", "command", "jsonin"},
 	"jobs":                      {"commerce", "storage", "env"},
-	"effect":                    {"commerce", "service", "command", "commit", "jobs", "storage", "outside/webhook", "outside/mail", "outside/sms", "outside/payment", "outside/courier", "outside/geocode", "outside/sandbox", "env"},
+	"effect":                    {"commerce", "service", "command", "jobs", "storage", "outside/webhook", "outside/mail", "outside/sms", "outside/payment", "outside/courier", "outside/geocode", "outside/sandbox", "env"},
 	"outside/webhook":           {"commerce", "outside/httpcall", "env"},
 	"outside/mail":              {"commerce", "env"},
 	"outside/sms":               {"commerce", "outside/httpcall", "env"},

@@ -48,7 +48,7 @@ func (c ledgerCheck) Run() error {
 		return err
 	}
 	return withDatabase(c.Database, func(ctx context.Context, db *database) error {
-		objects := effect.NewObjects(env.Env{}, db.Engine.Reader(), db.committer, nil)
+		objects := effect.NewObjects(env.Env{}, db.Engine.Reader(), db.uses, nil)
 		report := ledgerReport{reader: db.Reader(), processors: newProcessors(c.Payments, objects, "").byName, books: c.Books,
 			callbackWaits: objects.PaymentCallbackWaits, compared: map[string]int{}, skipped: map[string]int{}}
 		if err := report.run(ctx); err != nil {

@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 
-	"purveyor/internal/api"
 	"purveyor/internal/api/wire"
 	"purveyor/internal/config"
 	"purveyor/internal/effect"
@@ -22,7 +21,7 @@ func portsOf(c config.Outbound) (o effect.Options, err error) {
 	if err != nil {
 		return o, err
 	}
-	o = effect.Options{Sender: webhook.NewSender(c.AllowPrivateWebhooks, proxy), AppendWebhook: wire.AppendWebhook, Answers: api.Answers{}}
+	o = effect.Options{Sender: webhook.NewSender(c.AllowPrivateWebhooks, proxy), AppendWebhook: wire.AppendWebhook}
 	if c.Mail() {
 		m, err := mail.NewSMTP(mail.Config{Host: c.SMTPHost, Port: c.SMTPPort, User: c.SMTPUser, Password: c.SMTPPassword,
 			From: c.SMTPFrom, TLS: mail.TLSMode(c.SMTPTLS)})

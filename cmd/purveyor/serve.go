@@ -135,7 +135,7 @@ func newProcess(db *database, c settings, o effect.Options, baseURL string) (*pr
 	if err != nil {
 		return nil, err
 	}
-	objects := effect.NewObjects(env.Env{}, db.Engine.Reader(), db.committer, db.runner)
+	objects := effect.NewObjects(env.Env{}, db.Engine.Reader(), db.uses, db.runner)
 	geocoder, err := newGeocoder(c.Couriers, db, baseURL)
 	if err != nil {
 		return nil, err
@@ -152,9 +152,9 @@ func newProcess(db *database, c settings, o effect.Options, baseURL string) (*pr
 	}
 	warnings := newWarnings()
 	fleet := couriers.watched(warnings)
-	uses := service.New(db.Reader(), db, db.committer, service.Options{Jobs: db.runner, ReplyBytes: c.RepliesMiB << 20, Processors: processors.modes, Couriers: fleet, Geocoder: geocoder})
+	uses := service.New(db.Reader(), db, db.committer, service.Options{Jobs: db.runner, Answers: api.Answers{}, ReplyBytes: c.RepliesMiB << 20, Processors: processors.modes, Couriers: fleet, Geocoder: geocoder})
 	callbacks := inbound.New(env.Env{}, uses, processors.byName, couriers.Providers)
-	o.Queue, o.Reads, o.Committer, o.Runner = db.Engine, db.Engine.Reader(), db.committer, db.runner
+	o.Queue, o.Reads, o.Uses, o.Runner = db.Engine, db.Engine.Reader(), uses, db.runner
 	o.Failed, o.Processors, o.Fleet, o.Geocoder = warnings.job, processors.forJobs(warnings), fleet, geocoder
 	o.Movers, o.Post = couriers.movers(), callbacks.FromSandbox(sandbox.NewSigner(env.Env{}, objects))
 	effects := effect.Start(o)

@@ -152,7 +152,7 @@ func TestDispatchWithoutDatabase(t *testing.T) {
 		r := &ride{name: "A-1"}
 		reporting(v, r)
 		job := s.Jobs(commerce.JobWaiting, storeID)[0]
-		out := couriers{ledger{&Options{Queue: unreadable{s.Engine}, Reads: unreadable{s.Engine}.Reader(), Committer: s.Committer}}}.dispatch(context.Background(), job)
+		out := couriers{recorder: recorder{uses: v.uses}, reads: unreadable{s.Engine}.Reader()}.dispatch(context.Background(), job)
 		if !errors.Is(out.Err, storage.ErrUnavailable) || out.Record != nil {
 			t.Errorf("%+v", out)
 		}

@@ -10,15 +10,27 @@ import (
 
 	"purveyor/internal/command"
 	"purveyor/internal/commerce"
-	"purveyor/internal/commit"
 	"purveyor/internal/jobs"
 	"purveyor/internal/outside/courier"
 	"purveyor/internal/outside/geocode"
 	"purveyor/internal/service"
+	"purveyor/internal/storage"
 )
 
 // couriers are the calls to courier providers.
-type couriers struct{ ledger }
+type couriers struct {
+	recorder
+	reads    courierReads
+	fleet    courier.Fleet
+	geocoder geocode.Geocoder
+}
+
+type courierReads interface {
+	storage.Stores
+	storage.Catalog
+	storage.Orders
+	storage.Money
+}
 
 // settling is how long after its latest call a provider may still create the
 // delivery, whatever it answers meanwhile: the longest time of an attempt, plus the
@@ -28,7 +40,7 @@ const settling = jobs.TryTime + commerce.JobLease
 // unsettled reports whether a call may still have an effect. UpdatedOn is moved
 // before each call.
 func (c couriers) unsettled(d commerce.Delivery) bool {
-	return c.Env.Since(time.UnixMilli(int64(d.UpdatedOn))) < settling
+	return c.env.Since(time.UnixMilli(int64(d.UpdatedOn))) < settling
 }
 
 // dispatching is one attempt to find a courier for an order.
@@ -50,17 +62,16 @@ func (c couriers) dispatch(ctx context.Context, job commerce.Job) jobs.Outcome {
 	if err != nil {
 		return c.retryAfterLease(job, err)
 	}
-	record := command.RecordDelivery{RecordJob: c.recordJob(job),
-		Facts: command.FactsOf(order), Attempt: attempt}
+	record := command.RecordDelivery{RecordJob: c.recordJob(job), Facts: command.FactsOf(order), Attempt: attempt}
 	if delivery.State != commerce.DeliveryDispatching || delivery.Attempt != attempt { // a callback was faster
-		return c.answered(job, record, nil)
+		return outcome(c.recorder, c.uses.RecordDelivery, record, nil)
 	}
 	d := dispatching{couriers: c, job: job, order: order, delivery: delivery}
 	if d.request, record.Reach, err = c.request(ctx, order, delivery); outage(err) {
 		return c.retryAfterLease(job, err)
 	} else if err != nil {
 		record.Failed = err
-		return c.answered(job, record, err)
+		return outcome(c.recorder, c.uses.RecordDelivery, record, err)
 	}
 	made, name, err := d.ask(ctx)
 	refusal, refused := errors.AsType[*courier.Refusal](err)
@@ -75,7 +86,7 @@ func (c couriers) dispatch(ctx context.Context, job commerce.Job) jobs.Outcome {
 	default:
 		record.Failed, record.Told = err, forPartners(err)
 	}
-	return c.answered(job, record, err)
+	return outcome(c.recorder, c.uses.RecordDelivery, record, err)
 }
 
 // forPartners returns the text about a failure that partners may read.
@@ -95,12 +106,12 @@ func forPartners(err error) string {
 // ask asks one provider after the other. The error is a *courier.Refusal if all of
 // them have refused.
 func (d dispatching) ask(ctx context.Context) (made courier.Delivery, name string, err error) {
-	if name := d.delivery.Provider; name != "" && d.Fleet.Providers[name] == nil {
+	if name := d.delivery.Provider; name != "" && d.fleet.Providers[name] == nil {
 		return made, "", maybe(notOfFleet(name))
 	}
 	var refusal *courier.Refusal
 	var failed error
-	for _, name := range d.Fleet.InOrder(d.order.Mode, d.delivery) {
+	for _, name := range d.fleet.InOrder(d.order.Mode, d.delivery) {
 		made, err := d.askOne(ctx, name)
 		if err == nil {
 			return made, name, nil
@@ -134,7 +145,7 @@ var errStopped = errors.New("the order is not to be delivered any more")
 // askOne has one provider create the delivery, or finds the delivery that it has
 // already created.
 func (d dispatching) askOne(ctx context.Context, name string) (courier.Delivery, error) {
-	provider := d.Fleet.Providers[name]
+	provider := d.fleet.Providers[name]
 	untouched := func(err error) error { return &untouchedError{err} }
 	if d.delivery.Provider == name { // an earlier attempt asked it, with an unknown outcome
 		made, err := provider.Get(ctx, courier.KeyOf(d.delivery))
@@ -152,7 +163,7 @@ func (d dispatching) askOne(ctx context.Context, name string) (courier.Delivery,
 	if err != nil {
 		return courier.Delivery{}, untouched(err)
 	}
-	asked, err := commit.Do(ctx, d.Committer, command.AskCourier{Facts: command.FactsOf(d.order), Job: d.job, Attempt: d.delivery.Attempt, Provider: name})
+	asked, err := d.uses.AskCourier(ctx, command.AskCourier{Facts: command.FactsOf(d.order), Job: d.job, Attempt: d.delivery.Attempt, Provider: name})
 	if err != nil {
 		return courier.Delivery{}, untouched(err)
 	}
@@ -180,7 +191,7 @@ func (d dispatching) askOne(ctx context.Context, name string) (courier.Delivery,
 const quoteTime = 5 * time.Second
 
 func (d dispatching) quote(ctx context.Context, p courier.Provider) (courier.Quote, error) {
-	ctx, cancel := d.Env.WithTimeout(ctx, quoteTime)
+	ctx, cancel := d.env.WithTimeout(ctx, quoteTime)
 	defer cancel()
 	return p.Quote(ctx, d.request.QuoteRequest)
 }
@@ -209,7 +220,7 @@ func settled(refusal error, untouched func(error) error) error {
 // request returns the request for a delivery, and how far it is. It has coordinates
 // only if they are those of the door, not of a ZIP code's centre.
 func (c couriers) request(ctx context.Context, order commerce.Order, d commerce.Delivery) (r courier.CreateRequest, reach commerce.Reach, err error) {
-	store, err := c.Reads.Store(ctx, order.StoreID)
+	store, err := c.reads.Store(ctx, order.StoreID)
 	if err != nil {
 		return r, reach, fmt.Errorf("store %s: %w", order.StoreID, err)
 	}
@@ -218,7 +229,7 @@ func (c couriers) request(ctx context.Context, order commerce.Order, d commerce.
 	for i, line := range demands {
 		ids[i] = line.ProductID
 	}
-	known, err := c.Reads.Items(ctx, order.StoreID, ids)
+	known, err := c.reads.Items(ctx, order.StoreID, ids)
 	if err != nil {
 		return r, reach, fmt.Errorf("products of order %s: %w", order.ID, err)
 	}
@@ -227,7 +238,7 @@ func (c couriers) request(ctx context.Context, order commerce.Order, d commerce.
 	for _, line := range order.Lines {
 		r.Items = append(r.Items, courier.Item{Name: cmp.Or(known[line.ProductID].Stock.Name, line.ProductID), Quantity: line.Quantity, PriceCents: line.PriceCents})
 	}
-	place, err := c.Geocoder.Find(ctx, geocode.Parts(r.Dropoff.Address))
+	place, err := c.geocoder.Find(ctx, geocode.Parts(r.Dropoff.Address))
 	if err != nil || !place.Valid() {
 		return r, reach, nil // the courier decides
 	}
@@ -244,20 +255,19 @@ func (c couriers) cancel(ctx context.Context, job commerce.Job) jobs.Outcome {
 	if err != nil {
 		return c.retryAfterLease(job, err)
 	}
-	refundID, err := service.CancelRefund(ctx, c.Reads, job, order)
+	refundID, err := service.CancelRefund(ctx, c.reads, job, order)
 	if err != nil {
 		return c.retryAfterLease(job, err)
 	}
-	record := command.RecordDeliveryCancelled{RecordJob: c.recordJob(job),
-		Facts: command.FactsOf(order), RefundID: refundID}
-	provider, known := c.Fleet.Providers[delivery.Provider]
+	record := command.RecordDeliveryCancelled{RecordJob: c.recordJob(job), Facts: command.FactsOf(order), RefundID: refundID}
+	provider, known := c.fleet.Providers[delivery.Provider]
 	switch {
 	case delivery.State == commerce.DeliveryOver && !delivery.Unsure(), delivery.Provider == "":
 		record.Cancelled = delivery.Status == commerce.CourierCancelled
-		return c.answered(job, record, nil)
+		return outcome(c.recorder, c.uses.RecordDeliveryCancelled, record, nil)
 	case !known:
 		record.Failed = notOfFleet(delivery.Provider)
-		return c.answered(job, record, record.Failed)
+		return outcome(c.recorder, c.uses.RecordDeliveryCancelled, record, record.Failed)
 	}
 	now, err := provider.Cancel(ctx, courier.KeyOf(delivery))
 	refusal, refused := errors.AsType[*courier.Refusal](err)
@@ -270,7 +280,7 @@ func (c couriers) cancel(ctx context.Context, job commerce.Job) jobs.Outcome {
 	default:
 		record.Failed = err
 	}
-	return c.answered(job, record, record.Failed)
+	return outcome(c.recorder, c.uses.RecordDeliveryCancelled, record, record.Failed)
 }
 
 func notOfFleet(name string) error {
@@ -280,11 +290,13 @@ func notOfFleet(name string) error {
 // tell sends a partner the courier's latest position, if it has moved since the last
 // webhook.
 func (c couriers) tell(ctx context.Context, job commerce.Job) jobs.Outcome {
-	order, err := c.Reads.Order(ctx, commerce.OrderKey{StoreID: job.Owner, OrderID: job.Subject})
+	order, err := c.reads.Order(ctx, commerce.OrderKey{StoreID: job.Owner, OrderID: job.Subject})
 	if err != nil {
 		return c.retryAfterLease(job, err)
 	}
-	return succeeded(c.ledger, command.SendCourierUpdate{Facts: command.FactsOf(order), Job: job.Key()})
+	return c.succeeded(func(ctx context.Context) error {
+		return c.uses.SendCourierUpdate(ctx, command.SendCourierUpdate{Facts: command.FactsOf(order), Job: job.Key()})
+	})
 }
 
 // check asks the provider for a delivery without recent callbacks, because these may
@@ -297,8 +309,8 @@ func (c couriers) check(ctx context.Context, job commerce.Job) jobs.Outcome {
 	}
 	record := command.RecordCheck{Job: job, Record: command.RecordCourierUpdate{Facts: command.FactsOf(order), Attempt: attempt,
 		Provider: delivery.Provider, TraceID: delivery.TraceID}}
-	if record.Due(delivery, commerce.MillisOf(c.Env.Now())) {
-		now, err := c.Fleet.Get(ctx, delivery)
+	if record.Due(delivery, commerce.MillisOf(c.env.Now())) {
+		now, err := c.fleet.Get(ctx, delivery)
 		if err != nil {
 			slog.Info("the provider could not be asked about a delivery without recent callbacks", "order", orderID, "provider", delivery.Provider, "error", err)
 		} else {
@@ -306,16 +318,15 @@ func (c couriers) check(ctx context.Context, job commerce.Job) jobs.Outcome {
 			record.Update = &news
 		}
 	}
-	return succeeded(c.ledger, record)
+	return c.succeeded(func(ctx context.Context) error { return c.uses.RecordCheck(ctx, record) })
 }
 
 func (c couriers) load(ctx context.Context, key commerce.OrderKey) (commerce.Order, commerce.Delivery, error) {
-	reader := c.Reads
-	order, err := reader.Order(ctx, key)
+	order, err := c.reads.Order(ctx, key)
 	if err != nil {
 		return order, commerce.Delivery{}, fmt.Errorf("order %s: %w", key.OrderID, err)
 	}
-	delivery, err := reader.Delivery(ctx, key)
+	delivery, err := c.reads.Delivery(ctx, key)
 	if err != nil {
 		return order, delivery, fmt.Errorf("delivery of order %s: %w", key.OrderID, err)
 	}

@@ -8,7 +8,6 @@ import (
 
 	"purveyor/internal/command"
 	"purveyor/internal/commerce"
-	"purveyor/internal/commit"
 	"purveyor/internal/jobs"
 	"purveyor/internal/outside/webhook"
 	"purveyor/internal/storage"
@@ -16,13 +15,26 @@ import (
 
 // webhooks delivers events to the callback URLs of partners.
 type webhooks struct {
-	ledger
+	recorder
+	queue      storage.Queue
+	reads      webhookReads
+	runner     *jobs.Runner
+	sender     Sender
+	append     func(b []byte, e commerce.WebhookEvent) []byte
 	recipients *recipients
 	tries      *tries
 }
 
-func newWebhooks(l ledger) *webhooks {
-	return &webhooks{l, &recipients{env: l.Env, reader: l.Reads, known: map[string]*entry{}}, newTries(l.Env, l.Committer)}
+type webhookReads interface {
+	storage.Partners
+	storage.Endpoints
+	storage.Events
+	storage.Jobs
+}
+
+func newWebhooks(r recorder, o Options) *webhooks {
+	return &webhooks{r, o.Queue, o.Reads, o.Runner, o.Sender, o.AppendWebhook,
+		&recipients{env: r.env, reader: o.Reads, known: map[string]*entry{}}, newTries(r)}
 }
 
 // deliver makes one attempt, unless the partner is suspended, or the endpoint holds
@@ -58,10 +70,10 @@ func (w *webhooks) event(ctx context.Context, job commerce.Job) (commerce.Webhoo
 	uncut := context.WithoutCancel(ctx)
 	if end, ok := ctx.Deadline(); ok {
 		var cancel context.CancelFunc
-		uncut, cancel = w.Env.WithDeadline(uncut, end)
+		uncut, cancel = w.env.WithDeadline(uncut, end)
 		defer cancel()
 	}
-	found, err := w.Reads.WebhookEvents(uncut, []commerce.EventKey{eventKey(job)})
+	found, err := w.reads.WebhookEvents(uncut, []commerce.EventKey{eventKey(job)})
 	event, ok := found[eventKey(job)]
 	return event, ok, err
 }
@@ -70,12 +82,12 @@ func (w *webhooks) event(ctx context.Context, job commerce.Job) (commerce.Webhoo
 const roomBeside = 256
 
 func (w *webhooks) send(ctx context.Context, job commerce.Job, p recipient, event commerce.WebhookEvent) jobs.Outcome {
-	at := commerce.MillisOf(w.Env.Now())
-	result := w.Sender.Send(ctx, webhook.Request{
-		URL: p.partner.CallbackURL, ID: event.ID, Body: w.AppendWebhook(make([]byte, 0, len(event.Data)+roomBeside), event), At: at,
+	at := commerce.MillisOf(w.env.Now())
+	result := w.sender.Send(ctx, webhook.Request{
+		URL: p.partner.CallbackURL, ID: event.ID, Body: w.append(make([]byte, 0, len(event.Data)+roomBeside), event), At: at,
 		Secret: p.partner.CallbackSecret, PreviousSecret: p.endpoint.Previous(at),
 	})
-	try := command.WebhookTry{Job: job, RetryAfter: result.RetryAfter, Jitter: w.Env.Jitter(),
+	try := command.WebhookTry{Job: job, RetryAfter: result.RetryAfter, Jitter: w.env.Jitter(),
 		Attempt: commerce.WebhookAttempt{PartnerID: event.PartnerID, EventID: event.ID, URL: withoutPassword(p.partner.CallbackURL),
 			At: at, TookMs: result.TookMs, Status: result.Status, Error: result.Error, Answer: result.Answer}}
 	delivered := try.Attempt.Delivered()
@@ -107,14 +119,14 @@ func withoutPassword(text string) string {
 // park leaves a job with its endpoint. If the endpoint no longer holds its jobs, the
 // job is due at once.
 func (w *webhooks) park(job commerce.Job) jobs.Outcome {
-	return jobs.Outcome{Record: jobs.Recording(w.Env, func(ctx context.Context) (commerce.Job, error) {
-		parked, err := commit.Do(ctx, w.Committer, command.ParkJobs{PartnerID: job.Owner, Jobs: []commerce.Job{job}})
+	return w.succeeded(func(ctx context.Context) error {
+		parked, err := w.uses.ParkJobs(ctx, command.ParkJobs{PartnerID: job.Owner, Jobs: []commerce.Job{job}})
 		if err == nil && parked == 0 {
 			w.recipients.forget(job.Owner)
-			w.Runner.Wake()
+			w.runner.Wake()
 		}
-		return commerce.Job{}, err
-	})}
+		return err
+	})
 }
 
 // One attempt releases no more than this. Others have their turn before the rest.
@@ -134,16 +146,14 @@ func (w *webhooks) release(ctx context.Context, job commerce.Job) jobs.Outcome {
 		if commerce.Parks(p.partner, p.endpoint) { // it is held again; a later release makes them due
 			return w.done(job)
 		}
-		n, err := w.Queue.ReleaseParked(ctx, job.Owner, releaseAtOnce)
+		n, err := w.queue.ReleaseParked(ctx, job.Owner, releaseAtOnce)
 		if err != nil {
 			return w.retryAfterLease(job, err)
 		}
-		w.Runner.Wake()
+		w.runner.Wake()
 		if n < releaseAtOnce {
 			return w.done(job)
 		}
 	}
-	return jobs.Outcome{Record: jobs.Recording(w.Env, func(ctx context.Context) (commerce.Job, error) {
-		return commerce.Job{}, w.Return(ctx, []commerce.Job{job})
-	})}
+	return w.succeeded(func(ctx context.Context) error { return w.uses.ReturnJobs(ctx, []commerce.Job{job}) })
 }

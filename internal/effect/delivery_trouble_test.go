@@ -367,7 +367,7 @@ func TestOneJobForAnAttempt(t *testing.T) {
 			far.set(quoting, refuses)
 			time.Sleep(5 * time.Second)
 		})
-		c := couriers{ledger{&Options{Queue: s.Engine, Reads: s.Engine.Reader(), Committer: s.Committer, Fleet: s.fleet(newMortal(s.Engine, 0, false)), Geocoder: nowhere{}}}}
+		c := couriers{recorder{uses: s.uses()}, s.Engine.Reader(), s.fleet(newMortal(s.Engine, 0, false)), nowhere{}}
 		var wg sync.WaitGroup
 		left := s.Jobs(commerce.JobWaiting, storeID)
 		for _, j := range left {

@@ -1,16 +1,14 @@
 // Package effect does the jobs: each kind calls one port and has the outcome
-// recorded by one command.
+// recorded by one use case.
 package effect
 
 import (
 	"context"
 	"errors"
 	"log/slog"
-	"slices"
 
 	"purveyor/internal/command"
 	"purveyor/internal/commerce"
-	"purveyor/internal/commit"
 	"purveyor/internal/env"
 	"purveyor/internal/jobs"
 	"purveyor/internal/outside/courier"
@@ -29,23 +27,21 @@ type Sender interface {
 	Send(ctx context.Context, r webhook.Request) webhook.Result
 }
 
-// Options are the dependencies of the effects.
+// Options are the dependencies of all effects. Each effect gets those that it uses.
 type Options struct {
-	Env       env.Env
-	Queue     storage.Queue
-	Reads     Reads
-	Committer *commit.Committer
-	Runner    *jobs.Runner // runs the jobs; the committer hands new ones to it
+	Env    env.Env
+	Queue  storage.Queue
+	Reads  Reads
+	Uses   *service.Service // records outcomes; it needs its Answers
+	Runner *jobs.Runner     // runs the jobs; the committer hands new ones to it
 	// Failed is called for each failed attempt of a job, as jobs.Options says; nil:
 	// it is not called.
 	Failed func(job commerce.Job, err error, dead bool)
 	Sender Sender
 	// AppendWebhook appends the body by which an event is pushed.
 	AppendWebhook func(b []byte, e commerce.WebhookEvent) []byte
-	// Answers makes the answers of calls that wait for a job.
-	Answers service.Answers
-	Mailer  mail.Mailer // nil: mail is kept in the outbox
-	Texter  sms.Texter  // nil: texts are kept in the outbox
+	Mailer        mail.Mailer // nil: mail is kept in the outbox
+	Texter        sms.Texter  // nil: texts are kept in the outbox
 
 	// Processors take payments, by the names that payments store.
 	Processors map[string]payment.Processor
@@ -89,9 +85,13 @@ var pools = map[jobs.Pool]int{webhookPool: 256, messagePool: 32, paymentPool: 64
 
 // Start begins to do jobs. The jobs of new commits start at once.
 func Start(o Options) *Effects {
-	l := ledger{&o}
-	w, m, p, c, s := newWebhooks(l), messages{l}, payments{l}, couriers{l}, sandboxes{l}
-	o.Runner.Handle(jobs.Options{Queue: queue{o.Queue, o.Reads}, Ledger: l, Failed: o.Failed, Pools: pools, Kinds: map[commerce.JobKind]jobs.Kind{
+	r := recorder{o.Env, o.Uses}
+	w := newWebhooks(r, o)
+	m := messages{r, o.Reads, o.Mailer, o.Texter}
+	p := payments{r, o.Reads, o.Processors}
+	c := couriers{r, o.Reads, o.Fleet, o.Geocoder}
+	s := sandboxes{r, o.Reads, o.Movers, o.Post}
+	o.Runner.Handle(jobs.Options{Queue: queue{o.Queue, o.Reads}, Ledger: ledger{r, o.Runner.Worker}, Failed: o.Failed, Pools: pools, Kinds: map[commerce.JobKind]jobs.Kind{
 		commerce.JobDeliverWebhook:  {Do: w.deliver, Pool: webhookPool, Width: webhookWidth},
 		commerce.JobReleaseParked:   {Do: w.release, Pool: webhookPool, Width: 1},
 		commerce.JobMailReady:       {Do: m.send, Pool: messagePool, Width: messageWidth},
@@ -168,24 +168,20 @@ func (q queue) NextDue(ctx context.Context, now commerce.Millis) (bool, commerce
 	return q.reader.NextDue(ctx, now)
 }
 
-// ledger changes jobs, on behalf of the runner and as outcomes of attempts.
-type ledger struct{ *Options }
-
-const returnAtOnce = 500 // jobs per command
+// ledger implements jobs.Ledger for the runner of this process.
+type ledger struct {
+	recorder
+	worker string
+}
 
 // Return implements jobs.Ledger.
 func (l ledger) Return(ctx context.Context, list []commerce.Job) error {
-	for part := range slices.Chunk(list, returnAtOnce) {
-		if _, err := commit.Do(ctx, l.Committer, command.ReturnJobs{Jobs: part}); err != nil {
-			return err
-		}
-	}
-	return nil
+	return l.uses.ReturnJobs(ctx, list)
 }
 
 // Take implements jobs.Ledger.
 func (l ledger) Take(ctx context.Context, key commerce.JobKey) (commerce.Job, bool, bool, error) {
-	taken, err := commit.Do(ctx, l.Committer, command.TakeJob{Job: key, Worker: l.Runner.Worker})
+	taken, err := l.uses.TakeJob(ctx, command.TakeJob{Job: key, Worker: l.worker})
 	return taken.Job, taken.There, taken.Taken, err
 }
 
@@ -194,23 +190,32 @@ func (l ledger) Take(ctx context.Context, key commerce.JobKey) (commerce.Job, bo
 func (l ledger) Fail(ctx context.Context, job commerce.Job, err error) (commerce.Job, error) {
 	record := l.recordJob(job)
 	record.Failed = err
-	return commit.Do(ctx, l.Committer, record)
+	return l.uses.RecordJob(ctx, record)
 }
 
-// recordJob is the part of a record that is about the job.
-func (l ledger) recordJob(job commerce.Job) command.RecordJob {
-	return command.RecordJob{Job: job, Delays: job.Kind.Delays(), Jitter: l.Env.Jitter()}
+// recorder has the outcomes of attempts recorded. All effects use it.
+type recorder struct {
+	env  env.Env
+	uses *service.Service
+}
+
+// recordJob returns the record of an attempt of a job. Without an error in it, the attempt
+// succeeded.
+func (r recorder) recordJob(job commerce.Job) command.RecordJob {
+	return command.RecordJob{Job: job, Delays: job.Kind.Delays(), Jitter: r.env.Jitter()}
 }
 
 // retryAfterLease is the outcome of an attempt that could not read the job's subject.
 // While the database is away, the job waits until its lease ends. A subject that does
 // not exist, or cannot be read, makes the attempt fail.
-func (l ledger) retryAfterLease(job commerce.Job, err error) jobs.Outcome {
+func (r recorder) retryAfterLease(job commerce.Job, err error) jobs.Outcome {
 	if outage(err) {
 		slog.Error("a job waits for the database", "kind", job.Kind, "job", job.ID, "error", err)
 		return jobs.Outcome{Err: err}
 	}
-	return jobs.Outcome{Err: err, Record: jobs.Recording(l.Env, func(ctx context.Context) (commerce.Job, error) { return l.Fail(ctx, job, err) })}
+	record := r.recordJob(job)
+	record.Failed = err
+	return outcome(r, r.uses.RecordJob, record, err)
 }
 
 // outage reports whether an error says that the database is away, or too slow.
@@ -220,32 +225,20 @@ func outage(err error) bool {
 }
 
 // done ends a job that has nothing to do.
-func (l ledger) done(job commerce.Job) jobs.Outcome {
-	return succeeded(l, command.RecordJob{Job: job})
+func (r recorder) done(job commerce.Job) jobs.Outcome {
+	return outcome(r, r.uses.RecordJob, command.RecordJob{Job: job}, nil)
 }
 
-// succeeded is the outcome of an attempt that ended or postponed the job, with the
-// command that records it.
-func succeeded[R any](l ledger, record commit.Command[R]) jobs.Outcome {
-	return jobs.Outcome{Record: jobs.Recording(l.Env, func(ctx context.Context) (commerce.Job, error) {
-		_, err := commit.Do(ctx, l.Committer, record)
-		return commerce.Job{}, err
+// succeeded is the outcome of an attempt that ended or postponed the job, with the use
+// case that records it.
+func (r recorder) succeeded(record func(context.Context) error) jobs.Outcome {
+	return jobs.Outcome{Record: jobs.Recording(r.env, func(ctx context.Context) (commerce.Job, error) {
+		return commerce.Job{}, record(ctx)
 	})}
 }
 
-// outcome is the outcome of an attempt that failed or, if failed is nil, succeeded.
-// The command returns the job in its new state.
-func (l ledger) outcome(record commit.Command[commerce.Job], failed error) jobs.Outcome {
-	return jobs.Outcome{Err: failed, Record: jobs.Recording(l.Env, func(ctx context.Context) (commerce.Job, error) {
-		return commit.Do(ctx, l.Committer, record)
-	})}
-}
-
-// answered is the outcome of an attempt for which a call may wait. The command that
-// records it also decides the call's answer.
-func (l ledger) answered(job commerce.Job, record commit.Command[command.Recorded], failed error) jobs.Outcome {
-	return jobs.Outcome{Err: failed, Record: jobs.Recording(l.Env, func(ctx context.Context) (commerce.Job, error) {
-		recorded, err := commit.Do(ctx, l.Committer, service.Answering(l.Answers, job, record))
-		return recorded.Job, err
-	})}
+// outcome is the outcome of an attempt that failed or, if failed is nil, succeeded, with
+// the use case that records it and returns the job in its new state.
+func outcome[In any](r recorder, record func(context.Context, In) (commerce.Job, error), in In, failed error) jobs.Outcome {
+	return jobs.Outcome{Err: failed, Record: jobs.Recording(r.env, func(ctx context.Context) (commerce.Job, error) { return record(ctx, in) })}
 }

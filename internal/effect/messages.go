@@ -6,14 +6,24 @@ import (
 
 	"purveyor/internal/command"
 	"purveyor/internal/commerce"
-	"purveyor/internal/commit"
 	"purveyor/internal/jobs"
 	"purveyor/internal/outside/mail"
 	"purveyor/internal/outside/sms"
+	"purveyor/internal/storage"
 )
 
 // messages are e-mails and texts about an order.
-type messages struct{ ledger }
+type messages struct {
+	recorder
+	reads  messageReads
+	mailer mail.Mailer // nil: mail is kept in the outbox
+	texter sms.Texter  // nil: texts are kept in the outbox
+}
+
+type messageReads interface {
+	storage.Orders
+	storage.Stores
+}
 
 // orderMessage is a message before it is known whether it can be sent.
 type orderMessage struct {
@@ -43,7 +53,7 @@ func (ms messages) send(ctx context.Context, job commerce.Job) jobs.Outcome {
 	if err != nil {
 		return ms.retryAfterLease(job, err)
 	}
-	store, err := ms.Reads.Store(ctx, job.Owner)
+	store, err := ms.reads.Store(ctx, job.Owner)
 	if err != nil {
 		return ms.retryAfterLease(job, err)
 	}
@@ -71,7 +81,7 @@ func (ms messages) send(ctx context.Context, job commerce.Job) jobs.Outcome {
 			record.Failed = send(ctx)
 		}
 	}
-	return ms.outcome(record, record.Failed)
+	return outcome(ms.recorder, ms.uses.RecordMessage, record, record.Failed)
 }
 
 // allow counts an e-mail to a customer. It returns a reason if the e-mail exceeds a
@@ -80,7 +90,7 @@ func (ms messages) allow(ctx context.Context, job commerce.Job, facts command.Or
 	if !it.customer {
 		return "", nil
 	}
-	return commit.Do(ctx, ms.Committer, command.AllowMail{Facts: facts, JobID: job.ID, To: it.message.To})
+	return ms.uses.AllowMail(ctx, command.AllowMail{Facts: facts, JobID: job.ID, To: it.message.To})
 }
 
 // order returns the order of a job. If this process has just saved the order, it
@@ -89,7 +99,7 @@ func (ms messages) order(ctx context.Context, job commerce.Job) (commerce.Order,
 	if job.Order != nil && job.Kind != commerce.JobMailReady {
 		return *job.Order, nil
 	}
-	return ms.Reads.Order(ctx, commerce.OrderKey{StoreID: job.Owner, OrderID: job.Subject})
+	return ms.reads.Order(ctx, commerce.OrderKey{StoreID: job.Owner, OrderID: job.Subject})
 }
 
 func kept(m commerce.UnsentMessage, reason commerce.UnsentReason) *commerce.UnsentMessage {
@@ -101,12 +111,12 @@ func kept(m commerce.UnsentMessage, reason commerce.UnsentReason) *commerce.Unse
 // repeat has the same id.
 func (ms messages) transport(job commerce.Job, m commerce.UnsentMessage) func(context.Context) error {
 	switch {
-	case m.Kind == commerce.UnsentMail && ms.Mailer != nil:
+	case m.Kind == commerce.UnsentMail && ms.mailer != nil:
 		return func(ctx context.Context) error {
-			return ms.Mailer.Send(ctx, mail.Message{ID: job.ID, To: m.To, Subject: m.Subject, Text: m.Text, HTML: m.HTML})
+			return ms.mailer.Send(ctx, mail.Message{ID: job.ID, To: m.To, Subject: m.Subject, Text: m.Text, HTML: m.HTML})
 		}
-	case m.Kind == commerce.UnsentSMS && ms.Texter != nil:
-		return func(ctx context.Context) error { return ms.Texter.Send(ctx, sms.Message{To: m.To, Text: m.Text}) }
+	case m.Kind == commerce.UnsentSMS && ms.texter != nil:
+		return func(ctx context.Context) error { return ms.texter.Send(ctx, sms.Message{To: m.To, Text: m.Text}) }
 	}
 	return nil
 }

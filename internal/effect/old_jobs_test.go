@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"purveyor/internal/api"
 	"purveyor/internal/api/wire"
 	"purveyor/internal/commerce"
 	"purveyor/internal/outside/courier"
@@ -154,7 +153,7 @@ func closeOldKeys(t *testing.T, engine storage.Engine, err error) {
 		})
 	uber := newDepot("uber")
 	uber.make(courier.CreateRequest{QuoteRequest: courier.QuoteRequest{Ref: commerce.DeliveryRef(oldCancel, 1)}})
-	effects := Start(Options{Queue: engine, Reads: engine.Reader(), Committer: s.Committer, Runner: s.runner("me"), Sender: s, AppendWebhook: wire.AppendWebhook, Answers: api.Answers{}, Geocoder: nowhere{},
+	effects := Start(Options{Queue: engine, Reads: engine.Reader(), Uses: s.uses(), Runner: s.runner("me"), Sender: s, AppendWebhook: wire.AppendWebhook, Geocoder: nowhere{},
 		Processors: map[string]payment.Processor{"box": oldProcessor{}},
 		Fleet:      courier.Fleet{Providers: map[string]courier.Provider{"uber": uber}, Modes: map[commerce.Mode][]string{commerce.Test: {"uber"}}}})
 	defer s.stop(effects)

@@ -12,10 +12,21 @@ import (
 	"purveyor/internal/commerce"
 	"purveyor/internal/jobs"
 	"purveyor/internal/outside/payment"
+	"purveyor/internal/service"
+	"purveyor/internal/storage"
 )
 
 // payments are the calls to payment processors.
-type payments struct{ ledger }
+type payments struct {
+	recorder
+	reads      paymentReads
+	processors map[string]payment.Processor
+}
+
+type paymentReads interface {
+	storage.Orders
+	storage.Money
+}
 
 // sessionLife is how long a customer has to pay. It is counted from the order, so
 // that a repeated call asks for the same session; processors end sessions after 24
@@ -36,7 +47,7 @@ func (p payments) open(ctx context.Context, job commerce.Job) jobs.Outcome {
 		// If an earlier attempt opened a session, no customer has seen its page.
 		record.Refused, record.Failed = commerce.ProcessorRefusesUs, nil
 	}
-	return p.answered(job, record, record.Failed)
+	return outcome(p.recorder, p.uses.RecordPaymentSession, record, record.Failed)
 }
 
 // begun returns the order whose session is to be opened. If this process has just
@@ -89,25 +100,29 @@ func (p payments) expire(ctx context.Context, job commerce.Job) jobs.Outcome {
 		return p.retryAfterLease(job, err)
 	}
 	session, err := processor.ExpireSession(ctx, paid.SessionID)
-	key, facts := job.Key(), command.FactsOf(order)
+	key, by := job.Key(), commerce.SystemActor(paid.TraceID)
 	switch {
 	case err != nil:
 		record := p.recordJob(job)
 		record.Failed = err
-		return p.outcome(record, err)
+		return outcome(p.recorder, p.uses.RecordJob, record, err)
 	case session.Status == payment.SessionPaid:
-		return succeeded(p.ledger, command.RecordPayment{Facts: facts, SessionID: session.ID, PaymentID: session.PaymentID,
-			AmountCents: session.PaidCents, Actor: commerce.SystemActor(paid.TraceID), Job: &key})
+		return p.succeeded(func(ctx context.Context) error {
+			return p.uses.RecordPayment(ctx, by, service.RecordPayment{OrderID: order.ID, SessionID: session.ID, PaymentID: session.PaymentID,
+				AmountCents: session.PaidCents, Job: &key})
+		})
 	case session.Status == payment.SessionPending: // a callback reports the arrival of the money
-		return p.outcome(command.RecordJob{Job: job}, nil)
+		return p.done(job)
 	}
-	return succeeded(p.ledger, command.RecordPaymentCallback{Facts: facts, Kind: command.CallbackExpired, Actor: commerce.SystemActor(paid.TraceID), Job: &key})
+	return p.succeeded(func(ctx context.Context) error {
+		return p.uses.RecordPaymentCallback(ctx, by, service.RecordPaymentCallback{OrderID: order.ID, Kind: service.CallbackExpired, Job: &key})
+	})
 }
 
 // refund returns money to the customer. If the process dies between the call and its
 // record, the next attempt does not refund again, by the refund's id.
 func (p payments) refund(ctx context.Context, job commerce.Job) jobs.Outcome {
-	refund, err := p.Reads.Refund(ctx, commerce.RefundKey{StoreID: job.Owner, RefundID: job.Subject})
+	refund, err := p.reads.Refund(ctx, commerce.RefundKey{StoreID: job.Owner, RefundID: job.Subject})
 	if err != nil {
 		return p.retryAfterLease(job, err)
 	}
@@ -125,16 +140,15 @@ func (p payments) refund(ctx context.Context, job commerce.Job) jobs.Outcome {
 		// amount stays reserved.
 		record.Refused, record.Failed = commerce.ProcessorRefusesUs, nil
 	}
-	return p.answered(job, record, record.Failed)
+	return outcome(p.recorder, p.uses.RecordRefund, record, record.Failed)
 }
 
 func (p payments) load(ctx context.Context, key commerce.OrderKey) (commerce.Order, commerce.Payment, payment.Processor, error) {
-	reader := p.Reads
-	order, err := reader.Order(ctx, key)
+	order, err := p.reads.Order(ctx, key)
 	if err != nil {
 		return order, commerce.Payment{}, nil, fmt.Errorf("order %s: %w", key.OrderID, err)
 	}
-	paid, err := reader.Payment(ctx, key)
+	paid, err := p.reads.Payment(ctx, key)
 	if err != nil {
 		return order, paid, nil, fmt.Errorf("payment of order %s: %w", key.OrderID, err)
 	}
@@ -142,7 +156,7 @@ func (p payments) load(ctx context.Context, key commerce.OrderKey) (commerce.Ord
 }
 
 func (p payments) processor(paid commerce.Payment) payment.Processor {
-	if processor, ok := p.Processors[paid.Processor]; ok {
+	if processor, ok := p.processors[paid.Processor]; ok {
 		return processor
 	}
 	return notConfigured{name: paid.Processor}

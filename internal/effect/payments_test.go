@@ -319,7 +319,7 @@ func TestNotConfiguredAnyMore(t *testing.T) {
 		s.eventually("the jobs of the payment", s.idle)
 		v.stop()
 		refund := command.RefundOrder{Facts: command.FactsOf(s.Order(order)), Actor: fixture.Actor(commerce.Live), RefundID: "rfd_1"}
-		without := Start(Options{Queue: s.Engine, Reads: s.Engine.Reader(), Committer: s.Committer, Runner: s.runner("without"), Sender: s})
+		without := Start(Options{Queue: s.Engine, Reads: s.Engine.Reader(), Uses: s.uses(), Runner: s.runner("without"), Sender: s})
 		fixture.Do(s.Shop, refund)
 		asked := s.Jobs(commerce.JobWaiting, storeID)
 		if err := without.runner.Finish(context.Background(), asked[0].Key()); err != nil {
@@ -510,7 +510,7 @@ func TestCallbackOfAnotherProcessor(t *testing.T) {
 // a change outlive the process.
 func TestObjects(t *testing.T) {
 	in(t, func(s *shop) {
-		o := NewObjects(env.Env{}, s.Engine.Reader(), s.Committer, nil)
+		o := NewObjects(env.Env{}, s.Engine.Reader(), s.uses(), nil)
 		if _, err := o.Object(context.Background(), "cs"); !errors.Is(err, sandbox.ErrNoObject) {
 			t.Errorf("an object that is not there: %v", err)
 		}
@@ -539,7 +539,7 @@ func TestObjects(t *testing.T) {
 		var got []time.Time
 		begun := time.Now()
 		failures := 2
-		e := Start(Options{Queue: s.Engine, Reads: s.Engine.Reader(), Committer: s.Committer, Runner: s.runner("me"), Sender: s, Post: func(_ context.Context, to string, body []byte) error {
+		e := Start(Options{Queue: s.Engine, Reads: s.Engine.Reader(), Uses: s.uses(), Runner: s.runner("me"), Sender: s, Post: func(_ context.Context, to string, body []byte) error {
 			mu.Lock()
 			defer mu.Unlock()
 			if failures--; failures >= 0 {
@@ -566,7 +566,7 @@ func TestObjects(t *testing.T) {
 // those about other orders, and among those of couriers.
 func TestPaymentCallbackWaits(t *testing.T) {
 	in(t, func(s *shop) {
-		o, ctx := NewObjects(env.Env{}, s.Engine.Reader(), s.Committer, nil), context.Background()
+		o, ctx := NewObjects(env.Env{}, s.Engine.Reader(), s.uses(), nil), context.Background()
 		put := func(id, to, orderID string) {
 			t.Helper()
 			callback := sandbox.Callback{To: to, After: time.Hour, Body: fmt.Appendf(nil, `{"order_id":%q}`, orderID)}

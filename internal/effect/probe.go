@@ -7,7 +7,6 @@ import (
 
 	"purveyor/internal/command"
 	"purveyor/internal/commerce"
-	"purveyor/internal/commit"
 	"purveyor/internal/env"
 	"purveyor/internal/storage"
 )
@@ -22,11 +21,11 @@ func (w *webhooks) watch(ctx context.Context) env.Next {
 		return env.Ended
 	}
 	wait := watchPause
-	held, err := w.Reads.HeldEndpoints(ctx)
+	held, err := w.reads.HeldEndpoints(ctx)
 	if err != nil && ctx.Err() == nil {
 		slog.Error("held endpoints were not read", "error", err)
 	}
-	now := commerce.MillisOf(w.Env.Now())
+	now := commerce.MillisOf(w.env.Now())
 	for _, e := range held {
 		if !e.ProbeDue(now) {
 			wait = min(wait, e.HeldUntil.Sub(now))
@@ -41,19 +40,19 @@ func (w *webhooks) watch(ctx context.Context) env.Next {
 
 // probe starts the probe of an endpoint, unless another process has started it.
 func (w *webhooks) probe(ctx context.Context, partnerID string) error {
-	parked, err := w.Reads.Jobs(ctx, storage.JobFilter{State: commerce.JobParked, Owner: partnerID, Limit: 1})
+	parked, err := w.reads.Jobs(ctx, storage.JobFilter{State: commerce.JobParked, Owner: partnerID, Limit: 1})
 	if err != nil {
 		return err
 	}
-	cmd := command.ProbeEndpoint{PartnerID: partnerID, Worker: w.Runner.Worker, Until: commerce.MillisOf(w.Env.Now()).Add(commerce.JobLease)}
+	cmd := command.ProbeEndpoint{PartnerID: partnerID, Worker: w.runner.Worker, Until: commerce.MillisOf(w.env.Now()).Add(commerce.JobLease)}
 	if len(parked) > 0 {
 		key := parked[0].Key()
 		cmd.Parked = &key
 	}
-	job, err := commit.Do(ctx, w.Committer, cmd)
+	job, err := w.uses.ProbeEndpoint(ctx, cmd)
 	if err != nil || job == nil {
 		return err
 	}
-	w.Runner.Take(*job)
+	w.runner.Take(*job)
 	return nil
 }

@@ -16,7 +16,7 @@ type recipient struct {
 	endpoint commerce.Endpoint
 }
 
-// Reads are what jobs are about.
+// Reads are what jobs are about. Each effect has those that it uses.
 type Reads interface {
 	storage.Stores
 	storage.Catalog
@@ -34,7 +34,7 @@ type Reads interface {
 // the number of partners.
 type recipients struct {
 	env    env.Env
-	reader Reads
+	reader webhookReads
 	mu     sync.Mutex
 	known  map[string]*entry
 }

@@ -8,10 +8,10 @@ import (
 
 	"purveyor/internal/command"
 	"purveyor/internal/commerce"
-	"purveyor/internal/commit"
 	"purveyor/internal/env"
 	"purveyor/internal/jobs"
 	"purveyor/internal/outside/sandbox"
+	"purveyor/internal/service"
 	"purveyor/internal/storage"
 
 	"github.com/go-json-experiment/json"
@@ -26,10 +26,9 @@ type ObjectReads interface {
 // Objects stores the objects of sandboxes in the database; it implements
 // sandbox.Objects. Their callbacks are jobs.
 type Objects struct {
-	env       env.Env
-	reads     ObjectReads
-	committer *commit.Committer
-	jobs      Finisher
+	recorder
+	reads ObjectReads
+	jobs  Finisher
 }
 
 // Finisher starts a job before others and waits for it, as jobs.Runner does.
@@ -39,8 +38,8 @@ type Finisher interface {
 
 // NewObjects makes them. A change waits until its callbacks are posted by jobs; if
 // jobs is nil, it does not wait.
-func NewObjects(e env.Env, reads ObjectReads, committer *commit.Committer, jobs Finisher) *Objects {
-	return &Objects{e, reads, committer, jobs}
+func NewObjects(e env.Env, reads ObjectReads, uses *service.Service, jobs Finisher) *Objects {
+	return &Objects{recorder{e, uses}, reads, jobs}
 }
 
 // Object implements sandbox.Objects.
@@ -65,7 +64,7 @@ func (o *Objects) PutObject(ctx context.Context, v sandbox.Object, callbacks ...
 		}
 		put.Callbacks = append(put.Callbacks, command.SandboxCallback{ID: commerce.NewID(commerce.PrefixSandbox, commerce.MillisOf(o.env.Now()), o.env.Entropy()), After: n.After, Data: data})
 	}
-	stored, asked, err := commit.DoJobs(ctx, o.committer, put)
+	stored, asked, err := o.uses.PutSandboxObject(ctx, put)
 	if err != nil {
 		return err
 	}
@@ -92,47 +91,52 @@ type storedCallback struct {
 }
 
 // sandboxes send the callbacks of sandboxes.
-type sandboxes struct{ ledger }
+type sandboxes struct {
+	recorder
+	reads  storage.SandboxObjects
+	movers map[string]sandbox.Mover
+	post   func(ctx context.Context, to string, body []byte) error
+}
 
 // send posts a callback to the service. If it no longer exists, it has been posted.
 func (s sandboxes) send(ctx context.Context, job commerce.Job) jobs.Outcome {
 	record := command.RecordSandboxCallback{RecordJob: s.recordJob(job)}
-	object, err := s.Reads.SandboxObject(ctx, job.Subject)
+	object, err := s.reads.SandboxObject(ctx, job.Subject)
 	var callback storedCallback
 	switch {
 	case errors.Is(err, storage.ErrNotFound):
-		return s.outcome(record, nil)
+		return outcome(s.recorder, s.uses.RecordSandboxCallback, record, nil)
 	case err != nil:
 		return s.retryAfterLease(job, err)
 	}
 	if err := json.Unmarshal(object.Data, &callback); err != nil {
 		record.Failed = &commerce.PermanentError{Err: err}
 	} else {
-		record.Failed = s.Post(ctx, callback.To, callback.Body)
+		record.Failed = s.post(ctx, callback.To, callback.Body)
 	}
-	return s.outcome(record, record.Failed)
+	return outcome(s.recorder, s.uses.RecordSandboxCallback, record, record.Failed)
 }
 
 // step takes the next step of an object. Its callbacks are posted before the step is
 // stored: if the process dies in between, they are posted again with the same ids.
 func (s sandboxes) step(ctx context.Context, job commerce.Job) jobs.Outcome {
 	record := command.RecordSandboxStep{RecordJob: s.recordJob(job)}
-	object, err := s.Reads.SandboxObject(ctx, job.Subject)
+	object, err := s.reads.SandboxObject(ctx, job.Subject)
 	if err != nil {
 		return s.retryAfterLease(job, err)
 	}
 	kind, _, _ := strings.Cut(job.Subject, "_")
-	mover, known := s.Movers[kind]
+	mover, known := s.movers[kind]
 	if !known {
 		record.Failed = &commerce.PermanentError{Err: errors.New("nothing moves objects like " + job.Subject)}
-		return s.outcome(record, record.Failed)
+		return outcome(s.recorder, s.uses.RecordSandboxStep, record, record.Failed)
 	}
 	step, err := mover.Step(ctx, sandbox.Object{ID: object.ID, Version: object.Version, Data: object.Data})
 	for _, callback := range step.Callbacks {
 		if err == nil {
-			err = s.Post(ctx, callback.To, callback.Body)
+			err = s.post(ctx, callback.To, callback.Body)
 		}
 	}
 	record.Failed, record.Version, record.Data, record.Next = err, object.Version, step.Data, step.Next
-	return s.outcome(record, err)
+	return outcome(s.recorder, s.uses.RecordSandboxStep, record, err)
 }

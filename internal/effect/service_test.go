@@ -159,7 +159,7 @@ func (s *shop) serve(m *mortal, objects *fakesandbox.Objects, wrap func(payment.
 	s.started++
 	v := &process{s: s, m: m, runner: jobs.New(env.Env{}, fmt.Sprint("process ", s.started))}
 	v.committer = commit.New(m, commit.Options{Starter: v.runner, EncodeEvent: wire.EventData})
-	inside := NewObjects(env.Env{}, m.Reader(), v.committer, v.runner)
+	inside := NewObjects(env.Env{}, m.Reader(), service.New(m.Reader(), m, v.committer, service.Options{}), v.runner)
 	var kept sandbox.Objects = inside
 	if objects != nil {
 		kept = objects
@@ -175,7 +175,7 @@ func (s *shop) serve(m *mortal, objects *fakesandbox.Objects, wrap func(payment.
 		fleet.Providers["sandbox"], fleet.Modes[commerce.Test] = box, []string{"sandbox"}
 		movers = map[string]sandbox.Mover{courier.SandboxObjects: box}
 	}
-	v.uses = service.New(m.Reader(), m, v.committer, service.Options{Jobs: v.runner, Couriers: fleet, Geocoder: nowhere{}, Processors: map[commerce.Mode]string{commerce.Test: "sandbox"}})
+	v.uses = service.New(m.Reader(), m, v.committer, service.Options{Jobs: v.runner, Answers: api.Answers{}, Couriers: fleet, Geocoder: nowhere{}, Processors: map[commerce.Mode]string{commerce.Test: "sandbox"}})
 	notices := inbound.New(env.Env{}, v.uses, map[string]payment.Processor{"sandbox": v.box}, fleet.Providers)
 	v.post = notices.FromSandbox(sandbox.NewSigner(env.Env{}, kept))
 	v.inbound = web.Trace(env.Env{}, slog.New(slog.DiscardHandler), notices)
@@ -183,7 +183,7 @@ func (s *shop) serve(m *mortal, objects *fakesandbox.Objects, wrap func(payment.
 	if wrap != nil {
 		processor = wrap(processor)
 	}
-	v.effects = Start(Options{Queue: m, Reads: m.Reader(), Committer: v.committer, Runner: v.runner, Sender: s, AppendWebhook: wire.AppendWebhook, Answers: api.Answers{},
+	v.effects = Start(Options{Queue: m, Reads: m.Reader(), Uses: v.uses, Runner: v.runner, Sender: s, AppendWebhook: wire.AppendWebhook,
 		Processors: map[string]payment.Processor{"sandbox": processor}, Post: v.post, Fleet: fleet, Movers: movers, Geocoder: nowhere{}, Failed: s.failed})
 	partners := api.New(m.Reader(), m, v.uses, api.Options{})
 	v.api = web.Trace(env.Env{}, slog.New(slog.DiscardHandler), partners.Handler())

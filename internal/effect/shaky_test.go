@@ -94,7 +94,7 @@ func TestHeldWhileTheDatabaseIsAway(t *testing.T) {
 func heldWhileAway(s *shop, engine *shaky, fails string, suspended bool) {
 	const sold = 20
 	suspend := func(yes bool) { fixture.Do(s.Shop, command.UpdatePartner{ID: partnerID, Suspended: &yes}) }
-	e := Start(Options{Queue: engine, Reads: engine.Reader(), Committer: s.Committer, Runner: s.runner("w"), Sender: s, AppendWebhook: wire.AppendWebhook, Mailer: mailer{s}, Texter: texter{s}})
+	e := Start(Options{Queue: engine, Reads: engine.Reader(), Uses: s.uses(), Runner: s.runner("w"), Sender: s, AppendWebhook: wire.AppendWebhook, Mailer: mailer{s}, Texter: texter{s}})
 	defer s.stop(e)
 	if suspended {
 		suspend(true)
@@ -137,7 +137,7 @@ func heldWhileAway(s *shop, engine *shaky, fails string, suspended bool) {
 func TestReleaseInTurns(t *testing.T) {
 	in(t, func(s *shop) {
 		engine := &shaky{Engine: s.Engine, full: 2*releaseRounds + 5}
-		e := Start(Options{Queue: engine, Reads: engine.Reader(), Committer: s.Committer, Runner: s.runner("w"), Sender: s, AppendWebhook: wire.AppendWebhook, Mailer: mailer{s}, Texter: texter{s}})
+		e := Start(Options{Queue: engine, Reads: engine.Reader(), Uses: s.uses(), Runner: s.runner("w"), Sender: s, AppendWebhook: wire.AppendWebhook, Mailer: mailer{s}, Texter: texter{s}})
 		defer s.stop(e)
 		yes, no := true, false
 		fixture.Do(s.Shop, command.UpdatePartner{ID: partnerID, Suspended: &yes})

@@ -20,6 +20,7 @@ import (
 	"purveyor/internal/outside/mail"
 	"purveyor/internal/outside/sms"
 	"purveyor/internal/outside/webhook"
+	"purveyor/internal/service"
 	"purveyor/internal/storage"
 	"purveyor/internal/storage/sqlite"
 	"purveyor/internal/testkit/database"
@@ -108,9 +109,14 @@ func (s *shop) runner(worker string) *jobs.Runner {
 	return r
 }
 
+// uses makes the use cases of a process that shares the shop's committer.
+func (s *shop) uses() *service.Service {
+	return service.New(s.Engine.Reader(), s.Engine, s.Committer, service.Options{Answers: api.Answers{}})
+}
+
 // start begins to do jobs. It is to be stopped.
 func (s *shop) start(configured bool) *Effects {
-	o := Options{Queue: s.Engine, Reads: s.Engine.Reader(), Committer: s.Committer, Runner: s.runner(fmt.Sprint("worker ", time.Now().UnixNano())), Sender: s, AppendWebhook: wire.AppendWebhook, Answers: api.Answers{}}
+	o := Options{Queue: s.Engine, Reads: s.Engine.Reader(), Uses: s.uses(), Runner: s.runner(fmt.Sprint("worker ", time.Now().UnixNano())), Sender: s, AppendWebhook: wire.AppendWebhook}
 	if configured {
 		o.Mailer, o.Texter = mailer{s}, texter{s}
 	}

@@ -7,17 +7,14 @@ import (
 
 	"purveyor/internal/command"
 	"purveyor/internal/commerce"
-	"purveyor/internal/commit"
-	"purveyor/internal/env"
 )
 
 // tries collects webhook attempts and records many in one transaction, which costs a
 // fraction of recording each alone; no caller waits for a record. If we crash before
 // a record, the webhook is sent again when the lease of its job ends.
 type tries struct {
-	env       env.Env
-	committer *commit.Committer
-	now       chan struct{} // has an element when there is no need to wait for more attempts
+	recorder
+	now chan struct{} // has an element when there is no need to wait for more attempts
 
 	mu      sync.Mutex
 	ended   []ended // not yet on record
@@ -35,8 +32,8 @@ const (
 	plenty      = 128
 )
 
-func newTries(e env.Env, c *commit.Committer) *tries {
-	return &tries{env: e, committer: c, now: make(chan struct{}, 1)}
+func newTries(r recorder) *tries {
+	return &tries{recorder: r, now: make(chan struct{}, 1)}
 }
 
 // record records an attempt, and calls recorded with the result.
@@ -96,7 +93,7 @@ func (t *tries) saveAll(list []ended) ([]commerce.Job, error) {
 	for i, e := range list {
 		cmd.Tries[i] = e.try
 	}
-	jobs, err := commit.Do(context.Background(), t.committer, cmd)
+	jobs, err := t.uses.RecordWebhookAttempts(context.Background(), cmd)
 	if err != nil {
 		jobs = make([]commerce.Job, len(list))
 	}

@@ -10,7 +10,7 @@ import (
 	"purveyor/internal/command"
 	"purveyor/internal/commerce"
 	"purveyor/internal/commit"
-	"purveyor/internal/env"
+	"purveyor/internal/service"
 	"purveyor/internal/storage/sqlite"
 	"purveyor/internal/storage/storagetest"
 	"purveyor/internal/testkit/database"
@@ -36,7 +36,7 @@ func TestTriesAreGathered(t *testing.T) {
 		{"a failure after others", []int64{200, 200, 500}, 0},
 	} {
 		in(t, func(s *shop) {
-			tries := newTries(env.Env{}, s.Committer)
+			tries := newTries(recorder{uses: s.uses()})
 			began, done := time.Now(), make(chan time.Duration, len(c.statuses))
 			for i, status := range c.statuses {
 				if status == 0 {
@@ -79,7 +79,7 @@ func TestTriesAreRecordedAlone(t *testing.T) {
 				t.Error(err)
 			}
 		}()
-		tries := newTries(env.Env{}, committer)
+		tries := newTries(recorder{uses: service.New(engine.Reader(), engine, committer, service.Options{})})
 		record := func(n int) (failed int) {
 			errs := make(chan error, n)
 			for i := range n {

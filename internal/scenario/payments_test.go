@@ -38,17 +38,17 @@ const (
 // wire puts the parts together as cmd/purveyor does. Test mode uses the sandbox's
 // payments and couriers, and live mode has neither.
 func (w *world) wire() {
-	objects := effect.NewObjects(env.Env{}, w.engine.Reader(), w.commit, w.runner)
+	objects := effect.NewObjects(env.Env{}, w.engine.Reader(), service.New(w.engine.Reader(), w.engine, w.commit, service.Options{}), w.runner)
 	w.sandbox = payment.NewSandbox(env.Env{}, objects, publicURL)
 	w.sandbox.Now, w.sandbox.Delay = w.clock.Now, delay
 	w.signer = signer{sandbox.NewSigner(env.Env{}, objects), w.clock}
 	fleet := w.newCouriers(objects)
-	w.service = service.New(w.engine.Reader(), w.engine, w.commit, service.Options{Jobs: impatient{w.runner, w}, Now: w.clock.Now, ReplyBytes: replyBytes,
+	w.service = service.New(w.engine.Reader(), w.engine, w.commit, service.Options{Jobs: impatient{w.runner, w}, Answers: api.Answers{}, Now: w.clock.Now, ReplyBytes: replyBytes,
 		Processors: map[commerce.Mode]string{commerce.Test: sandboxName}, Couriers: fleet, Geocoder: knownPlaces})
 	callbacks := inbound.New(env.Env{}, w.service, map[string]payment.Processor{sandboxName: w.sandbox},
 		map[string]courier.Provider{sandboxName: w.road})
 	w.line = &lineTo{Sandbox: w.sandbox}
-	w.effects = effect.Start(effect.Options{Queue: w.engine, Reads: w.engine.Reader(), Committer: w.commit, Runner: w.runner, AppendWebhook: wire.AppendWebhook, Answers: api.Answers{},
+	w.effects = effect.Start(effect.Options{Queue: w.engine, Reads: w.engine.Reader(), Uses: w.service, Runner: w.runner, AppendWebhook: wire.AppendWebhook,
 		Processors: map[string]payment.Processor{sandboxName: w.line}, Fleet: fleet, Geocoder: knownPlaces,
 		Movers: map[string]sandbox.Mover{courier.SandboxObjects: w.road}, Post: callbacks.FromSandbox(w.signer)})
 	w.partners = api.New(w.engine.Reader(), w.engine, w.service, api.Options{Now: w.clock.Now})

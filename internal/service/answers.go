@@ -18,9 +18,16 @@ type Answers interface {
 	Cancelled(o commerce.Order, d commerce.Delivery, refund *commerce.Refund) (status int, body []byte)
 }
 
-// Answering wraps the command that records the outcome of a job. In the same batch it
+// recordAnswer runs the command that records the outcome of a job for which a call may
+// wait. It returns the job as it goes on.
+func (s *Service) recordAnswer(ctx context.Context, job commerce.Job, record commit.Command[command.Recorded]) (commerce.Job, error) {
+	recorded, err := commit.Do(ctx, s.committer, answering(s.o.Answers, job, record))
+	return recorded.Job, err
+}
+
+// answering wraps the command that records the outcome of a job. In the same batch it
 // closes the reply that waits for the job.
-func Answering(a Answers, job commerce.Job, record commit.Command[command.Recorded]) commit.Command[command.Recorded] {
+func answering(a Answers, job commerce.Job, record commit.Command[command.Recorded]) commit.Command[command.Recorded] {
 	return commit.Close(job, record, func(r command.Recorded) (int, []byte) {
 		switch {
 		case job.Kind == commerce.JobOpenSession:

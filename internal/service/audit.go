@@ -61,7 +61,13 @@ func (a audited[R]) Decide(rows *commerce.Rows, now commerce.Millis) (R, commerc
 	if err != nil {
 		return result, changes, err
 	}
-	d := schema.DifferenceOf(rows, &changes)
+	changes.Audit = append(changes.Audit, entriesOf(rows, &changes, a.by, a.deed, now)...)
+	return result, changes, nil
+}
+
+// entriesOf returns the audit entry about changes, or none if nothing changes.
+func entriesOf(rows *commerce.Rows, changes *commerce.Changes, by commerce.Actor, done deed, now commerce.Millis) []commerce.AuditEntry {
+	d := schema.DifferenceOf(rows, changes)
 	before, after := side(d.Before), side(d.After)
 	if d.LeftOut > 0 {
 		after["rows_left_out"] = d.LeftOut
@@ -76,11 +82,10 @@ func (a audited[R]) Decide(rows *commerce.Rows, now commerce.Millis) (R, commerc
 	addSome(after, "new_jobs", jobs)
 	addSome(after, "new_events", events)
 	if len(before) == 0 && len(after) == 0 {
-		return result, changes, nil
+		return nil
 	}
-	changes.Audit = append(changes.Audit, commerce.AuditEntry{StoreID: a.deed.storeID, Actor: a.by.Name(), Action: a.deed.action, Object: a.deed.object,
-		Before: encode(before), After: encode(after), Address: a.by.Address, TraceID: a.by.TraceID, CreatedOn: now})
-	return result, changes, nil
+	return []commerce.AuditEntry{{StoreID: done.storeID, Actor: by.Name(), Action: done.action, Object: done.object,
+		Before: encode(before), After: encode(after), Address: by.Address, TraceID: by.TraceID, CreatedOn: now}}
 }
 
 // side is one side of an audit entry.

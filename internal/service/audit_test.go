@@ -3,6 +3,7 @@ package service_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"reflect"
 	"regexp"
 	"slices"
@@ -10,6 +11,7 @@ import (
 	"testing"
 
 	"purveyor/internal/api"
+	"purveyor/internal/command"
 	"purveyor/internal/commerce"
 	"purveyor/internal/service"
 	"purveyor/internal/storage"
@@ -238,5 +240,33 @@ func TestChangesOfPartnersAreAudited(t *testing.T) {
 		if len(list) != 2 || list[0].Action != "pause_endpoint" || list[1].Action != "rotate_key" || list[1].Actor != "partner:ptn_1/live" {
 			t.Errorf("%+v", list)
 		}
+	})
+}
+
+// TestPausesByTheSystemAreAudited: an endpoint that answers 410 is paused with an entry
+// of its own. Failures that pause nothing leave none.
+func TestPausesByTheSystemAreAudited(t *testing.T) {
+	onBoth(t, func(t *testing.T, s *fixture.Shop, uses *service.Service) {
+		attempts := func(status ...int64) {
+			in := command.RecordWebhookAttempts{}
+			for i, status := range status {
+				in.Tries = append(in.Tries, command.WebhookTry{Job: commerce.Job{Slot: 1, ID: fmt.Sprint("job_", i)},
+					Attempt: commerce.WebhookAttempt{PartnerID: fixture.PartnerID, EventID: fmt.Sprint("evt_", i), Status: status, Error: "no"}})
+			}
+			if _, err := uses.RecordWebhookAttempts(context.Background(), in); err != nil {
+				t.Fatal(err)
+			}
+		}
+		attempts(500, 200, 500)
+		if list := audited(t, s, ""); len(list) != 0 {
+			t.Errorf("%+v", list)
+		}
+		attempts(500, 410, 410)
+		attempts(410)
+		list := audited(t, s, "")
+		if len(list) != 1 {
+			t.Fatalf("%d entries", len(list))
+		}
+		checkEntry(t, anAct{name: "pause_endpoint", before: `"paused_for":""`, after: `^\{"endpoints":.*"paused_for":"gone"`}, commerce.Actor{Kind: commerce.ActorSystem}, list[0])
 	})
 }

@@ -23,7 +23,7 @@ func (s *Service) GiveUpJob(ctx context.Context, by commerce.Actor, job commerce
 	case err != nil:
 		return job, err
 	default:
-		cmd = Answering(s.o.Answers, job, cmd)
+		cmd = answering(s.o.Answers, job, cmd)
 	}
 	recorded, err := act(ctx, s, by, deedOf("give_up_job", job), cmd)
 	return recorded.Job, err

@@ -26,15 +26,16 @@ type RecordPaymentCallback struct {
 	CallbackID  string // a repeated callback has the same id
 	Message     string // in the processor's words
 	AmountCents commerce.Cents
+	Job         *commerce.JobKey // as for RecordPayment
 }
 
-// RecordPaymentCallback adds the callback to the order's timeline. by is the processor, as
-// for RecordPayment.
+// RecordPaymentCallback adds the callback to the order's timeline. by is as for
+// RecordPayment.
 func (s *Service) RecordPaymentCallback(ctx context.Context, by commerce.Actor, in RecordPaymentCallback) error {
 	facts, err := s.paymentFacts(ctx, by, in.OrderID)
 	if err != nil {
 		return err
 	}
 	return run(ctx, s, command.RecordPaymentCallback{Facts: facts, Kind: in.Kind, CallbackID: in.CallbackID, Message: in.Message,
-		AmountCents: in.AmountCents, Actor: by})
+		AmountCents: in.AmountCents, Actor: by, Job: in.Job})
 }

@@ -1,7 +1,7 @@
 // Package service is the home of use cases: one file and one exported method for each. A
 // method reads the facts that never change, makes the ids of new rows, runs a command,
 // waits for a provider if the answer depends on it, and returns a typed result. Fronts
-// (the API, inbound callbacks, the command line) decode their input, call one method and
+// (the API, inbound callbacks, jobs, the command line) decode their input, call one method and
 // encode its result.
 package service
 
@@ -50,7 +50,8 @@ type Options struct {
 	// Jobs runs a job while its caller waits. Calls whose answer a job decides require
 	// it: no worker starts such a job before its lease ends.
 	Jobs Finisher
-	// Answers makes the answers that jobs decide. Required by GiveUpJob.
+	// Answers makes the answers that jobs decide. Required by GiveUpJob, and by the use
+	// cases that record jobs for which calls wait.
 	Answers Answers
 	// Processors names the payment processor of each mode. A mode without an entry
 	// takes no payments.

@@ -64,10 +64,11 @@ func in(t *testing.T, test func(t *testing.T, s *shop)) {
 
 // process makes the use cases of a process that has this committer.
 func (s *shop) process(c *commit.Committer, o service.Options) {
-	s.jobs = &runner{s: s, committer: c}
+	s.jobs = &runner{s: s}
 	o.Jobs, o.Answers, o.Couriers, o.Geocoder = s.jobs, s.answers, s.couriers, s.places
 	o.Processors = map[commerce.Mode]string{commerce.Live: processor}
 	s.Service = service.New(s.Reader, s.engine, c, o)
+	s.jobs.uses = s.Service
 }
 
 // restart ends the process in order, and starts another on the same database.
@@ -212,8 +213,8 @@ const session = "ses_1"
 // runner runs the jobs that callers wait for: it calls no provider, and records what
 // its test says.
 type runner struct {
-	s         *shop
-	committer *commit.Committer
+	s    *shop
+	uses *service.Service
 	// outcome is what comes of a job; nil: all goes well.
 	outcome func(ctx context.Context, job commerce.Job) (refused string, err error)
 
@@ -236,18 +237,17 @@ func (r *runner) Finish(ctx context.Context, key commerce.JobKey) (err error) {
 			return err
 		}
 	}
-	_, err = commit.Do(context.WithoutCancel(ctx), r.committer, service.Answering(r.s.answers, job, r.record(job, refused)))
-	return err
+	return r.record(context.WithoutCancel(ctx), job, refused)
 }
 
-// record is the command that records the outcome.
-func (r *runner) record(job commerce.Job, refused string) commit.Command[command.Recorded] {
+// record records the outcome.
+func (r *runner) record(ctx context.Context, job commerce.Job, refused string) (err error) {
 	record := command.RecordJob{Job: job}
 	orderID := job.Subject
 	attempt := int64(0)
 	switch job.Kind {
 	case commerce.JobRefund:
-		refund, err := r.s.Reader.Refund(context.Background(), commerce.RefundKey{StoreID: job.Owner, RefundID: job.Subject})
+		refund, err := r.s.Reader.Refund(ctx, commerce.RefundKey{StoreID: job.Owner, RefundID: job.Subject})
 		if err != nil {
 			r.s.T.Error(err)
 		}
@@ -259,18 +259,20 @@ func (r *runner) record(job commerce.Job, refused string) commit.Command[command
 	facts := command.FactsOf(order)
 	switch job.Kind {
 	case commerce.JobRefund:
-		return command.RecordRefund{RecordJob: record, Facts: facts, RefundID: job.Subject, Ref: "ref_1", Refused: refused}
+		_, err = r.uses.RecordRefund(ctx, command.RecordRefund{RecordJob: record, Facts: facts, RefundID: job.Subject, Ref: "ref_1", Refused: refused})
 	case commerce.JobDispatch:
-		return command.RecordDelivery{RecordJob: record, Facts: facts, Attempt: attempt, Provider: provider,
-			Made: &command.CourierUpdate{ID: "bike_1", Status: commerce.CourierPending}}
+		_, err = r.uses.RecordDelivery(ctx, command.RecordDelivery{RecordJob: record, Facts: facts, Attempt: attempt, Provider: provider,
+			Made: &command.CourierUpdate{ID: "bike_1", Status: commerce.CourierPending}})
 	case commerce.JobCancelDelivery:
-		refundID, err := service.CancelRefund(context.Background(), r.s.Reader, job, order)
+		refundID, err := service.CancelRefund(ctx, r.s.Reader, job, order)
 		if err != nil {
 			r.s.T.Error(err)
 		}
-		return command.RecordDeliveryCancelled{RecordJob: record, Facts: facts, RefundID: refundID}
+		_, err = r.uses.RecordDeliveryCancelled(ctx, command.RecordDeliveryCancelled{RecordJob: record, Facts: facts, RefundID: refundID})
+	default:
+		_, err = r.uses.RecordPaymentSession(ctx, command.RecordPaymentSession{RecordJob: record, Facts: facts, SessionID: session, URL: "https://pay.example", Refused: refused})
 	}
-	return command.RecordPaymentSession{RecordJob: record, Facts: facts, SessionID: session, URL: "https://pay.example", Refused: refused}
+	return err
 }
 
 // couriers are asked for offers and for where a courier is.

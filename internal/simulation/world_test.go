@@ -85,16 +85,16 @@ func (w *world) serve() {
 	engine := &shaky{Engine: w.db.Open(e, e.Now), w: w, env: e, name: p.Name}
 	runner := jobs.New(e, p.Name)
 	committer := commit.New(engine, commit.Options{Env: e, Starter: runner, EncodeEvent: wire.EventData})
-	objects := effect.NewObjects(e, engine.Reader(), committer, runner)
+	objects := effect.NewObjects(e, engine.Reader(), service.New(engine.Reader(), engine, committer, service.Options{Env: e}), runner)
 	box, road := payment.NewSandbox(e, objects, publicURL), courier.NewSandbox(e, objects, publicURL)
 	road.Locate = func(ctx context.Context, a commerce.Address) (commerce.Point, bool) {
 		place, err := geocode.Offline{}.Find(ctx, geocode.Query{Address: a})
 		return place.Point, err == nil
 	}
 	fleet := courier.Fleet{Providers: map[string]courier.Provider{sandboxes: couriers{road, w, e}}, Modes: map[commerce.Mode][]string{commerce.Test: {sandboxes}}}
-	uses := service.New(engine.Reader(), engine, committer, service.Options{Env: e, Jobs: runner, Processors: map[commerce.Mode]string{commerce.Test: sandboxes}, Couriers: fleet, Geocoder: geocode.Offline{}})
+	uses := service.New(engine.Reader(), engine, committer, service.Options{Env: e, Jobs: runner, Answers: api.Answers{}, Processors: map[commerce.Mode]string{commerce.Test: sandboxes}, Couriers: fleet, Geocoder: geocode.Offline{}})
 	callbacks := inbound.New(e, uses, map[string]payment.Processor{sandboxes: box}, map[string]courier.Provider{sandboxes: road})
-	effect.Start(effect.Options{Env: e, Queue: engine, Reads: engine.Reader(), Committer: committer, Runner: runner, Sender: partner{w, e}, AppendWebhook: wire.AppendWebhook, Answers: api.Answers{},
+	effect.Start(effect.Options{Env: e, Queue: engine, Reads: engine.Reader(), Uses: uses, Runner: runner, Sender: partner{w, e}, AppendWebhook: wire.AppendWebhook,
 		Processors: map[string]payment.Processor{sandboxes: processor{box, w, e}}, Fleet: fleet, Geocoder: geocode.Offline{},
 		Movers: map[string]sandbox.Mover{courier.SandboxObjects: road}, Post: callbacks.FromSandbox(sandbox.NewSigner(e, objects))})
 	partners := api.New(engine.Reader(), engine, uses, api.Options{Env: e})
