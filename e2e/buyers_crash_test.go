@@ -69,7 +69,7 @@ func killedWhileCustomersPay(t *testing.T, s *shop) {
 		p, c = s.serve()
 		c = c.with(s.partner.Keys.Test)
 		b.checkAcknowledged(c, bought)
-		b.settle(c, bought)
+		b.repeatUnanswered(c, bought)
 		b.check(c)
 		if t.Failed() {
 			t.Fatalf("in round %d", round)

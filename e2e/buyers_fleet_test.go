@@ -29,8 +29,8 @@ func TestSameKeysAtTwoProcesses(t *testing.T) {
 			b.takeAtBoth(clients, p, p.next(kind))
 		}
 	}
-	b.settle(clients[0], b.all)
-	b.settle(clients[1], b.all)
+	b.repeatUnanswered(clients[0], b.all)
+	b.repeatUnanswered(clients[1], b.all)
 	b.check(clients[0])
 }
 

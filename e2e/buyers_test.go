@@ -218,9 +218,9 @@ func (c *client) purchaseState(orderID string) string {
 	return fmt.Sprintf("%s, %d refunded", body.Order.Status, body.Order.Refunded)
 }
 
-// settle repeats unacknowledged steps until they are acknowledged, and then every
+// repeatUnanswered repeats unacknowledged steps until they are acknowledged, and then every
 // step once more: each key has one answer.
-func (b *buyers) settle(c *client, bought []*purchase) {
+func (b *buyers) repeatUnanswered(c *client, bought []*purchase) {
 	c.t.Helper()
 	repeated := 0
 	for _, p := range bought {

@@ -13,8 +13,8 @@ import (
 	"purveyor/internal/testkit/fakeuber"
 )
 
-// told posts a callback as a provider does, and returns the answer.
-func (d *dispatch) told(provider string, header http.Header, body []byte) answer {
+// postRaw posts a callback as a provider does, and returns the answer.
+func (d *dispatch) postRaw(provider string, header http.Header, body []byte) answer {
 	d.t.Helper()
 	r, err := http.NewRequestWithContext(d.t.Context(), http.MethodPost, d.base+"/inbound/couriers/"+provider, bytes.NewReader(body))
 	if err != nil {
@@ -28,24 +28,24 @@ func (d *dispatch) told(provider string, header http.Header, body []byte) answer
 	return a
 }
 
-// tell posts all callbacks of both providers, this many times.
-func (d *dispatch) tell(times int) {
+// postCallbacks posts all callbacks of both providers, this many times.
+func (d *dispatch) postCallbacks(times int) {
 	d.t.Helper()
 	for _, e := range d.uber.Take() {
 		for range times {
-			d.tellOne(uberName, e.Header(), e.Body)
+			d.postCallback(uberName, e.Header(), e.Body)
 		}
 	}
 	for _, e := range d.dash.Take() {
 		for range times {
-			d.tellOne(dashName, d.dash.Header(), e.Body)
+			d.postCallback(dashName, d.dash.Header(), e.Body)
 		}
 	}
 }
 
-func (d *dispatch) tellOne(provider string, header http.Header, body []byte) {
+func (d *dispatch) postCallback(provider string, header http.Header, body []byte) {
 	d.t.Helper()
-	if a := d.told(provider, header, body); a.status != 200 || string(a.body) != `{"ok":true}` {
+	if a := d.postRaw(provider, header, body); a.status != 200 || string(a.body) != `{"ok":true}` {
 		d.t.Errorf("a callback of %s was answered %d: %s: %s", provider, a.status, a.body, body)
 	}
 }
@@ -74,7 +74,7 @@ func TestCallbacksLeadToTheDoor(t *testing.T) {
 		d.uber.Always(&fakeuber.Fault{Status: 429})
 		byDash := d.sold()
 		d.uber.Always(nil)
-		d.tell(1)
+		d.postCallbacks(1)
 		for _, step := range []struct{ uber, dash, status, courier string }{
 			{"pickup", "arrived_at_pickup", "shipped", "pickup"},
 			{"pickup_complete", "picked_up", "out_for_delivery", "pickup_complete"},
@@ -83,7 +83,7 @@ func TestCallbacksLeadToTheDoor(t *testing.T) {
 		} {
 			check.OK(t, d.uber.Move(byUber.Delivery.ID, step.uber))
 			check.OK(t, d.dash.Move(byDash.Delivery.ID, step.dash))
-			d.tell(2)
+			d.postCallbacks(2)
 			for _, id := range []string{byUber.OrderID, byDash.OrderID} {
 				at, err := d.location(id)
 				if err != nil || at.Status != step.status || at.CourierStatus == nil || *at.CourierStatus != step.courier || at.Courier.Name == "" || at.Courier.Location == nil {
@@ -122,7 +122,7 @@ func TestCallbacksInTheWrongOrder(t *testing.T) {
 	check.OK(t, d.uber.Move(sold.Delivery.ID, "delivered"))
 	events := d.uber.Take()
 	for i := len(events) - 1; i >= 0; i-- {
-		d.tellOne(uberName, events[i].Header(), events[i].Body)
+		d.postCallback(uberName, events[i].Header(), events[i].Body)
 		if o := d.order("/v1/orders/" + sold.OrderID); o.Status != "delivered" {
 			t.Fatalf("after %s the order is %s", events[i].Body, o.Status)
 		}
@@ -165,7 +165,7 @@ func TestForgedCallbacks(t *testing.T) {
 		"changed":                   {uberName, uberEvents[len(uberEvents)-1].Header(), bytes.Replace(body, []byte("delivered"), []byte("canceled_"), 1)},
 		"signed nonsense":           {uberName, http.Header{"X-Uber-Signature": {fakeuber.Sign([]byte("{"), d.uber.StatusKey)}}, []byte("{")},
 		"DoorDash's, at Uber's":     {uberName, d.dash.Header(), dashBody},
-		"nobody":                    {dashName, http.Header{}, dashBody},
+		"unsigned, to DoorDash":     {dashName, http.Header{}, dashBody},
 		"another password":          {dashName, basic(d.dash.User + ":another"), dashBody},
 		"another user":              {dashName, basic("another:" + d.dash.Password), dashBody},
 		"no password":               {dashName, basic(d.dash.User + ":"), dashBody},
@@ -175,13 +175,13 @@ func TestForgedCallbacks(t *testing.T) {
 		"trusted, of no known kind": {dashName, d.dash.Header(), []byte(`{"external_delivery_id":"` + byDash.Delivery.ID + `"}`)},
 		"the sandbox's, unsigned":   {"sandbox", http.Header{}, body},
 	} {
-		a := d.told(forged.to, forged.header, forged.body)
+		a := d.postRaw(forged.to, forged.header, forged.body)
 		if a.refusal(t, 400, "bad_notice"); a.status != 400 {
 			t.Errorf("%s", what)
 		}
 	}
-	d.told("nobody", http.Header{}, body).refusal(t, 404, "not_found")
-	d.told("uber-test", uberEvents[0].Header(), body).refusal(t, 404, "not_found") // this provider is not configured
+	d.postRaw("unknown", http.Header{}, body).refusal(t, 404, "not_found")
+	d.postRaw("uber-test", uberEvents[0].Header(), body).refusal(t, 404, "not_found") // this provider is not configured
 	if after := d.state(); after != before {
 		t.Errorf("before\n%s\nafter\n%s", before, after)
 	}
@@ -210,21 +210,21 @@ func TestStrayCallbacks(t *testing.T) {
 		d := newDispatch(s)
 		sold := d.sold()
 		check.OK(t, d.uber.Move(sold.Delivery.ID, "pickup"))
-		d.tell(1)
+		d.postCallbacks(1)
 		ours := "dlv_" + strings.TrimPrefix(sold.OrderID, "ord_") + "_1"
 		elsewhere := "dlv_" + strings.TrimPrefix(sold.OrderID, "ord_1_")[:3] + "_1"
 		before := d.shop.rows("SELECT order_id || ' ' || state || ' ' || status FROM deliveries")
 		stray := 0
 		for _, name := range []string{"another-system-1", elsewhere, "dlv_999_06h031jm8kk5q75x758bkewc70_1", ours} {
 			body := fmt.Appendf(nil, `{"event_name":"DASHER_DROPPED_OFF","external_delivery_id":%q,"created_at":"2026-11-22T05:00:00Z"}`, name)
-			d.tellOne(dashName, d.dash.Header(), body)
+			d.postCallback(dashName, d.dash.Header(), body)
 			stray++
 			if got := d.shop.count("SELECT CAST(count(*) AS TEXT) FROM courier_notices"); got != fmt.Sprint(stray) {
 				t.Errorf("%s: %s callbacks are kept, want %d", name, got, stray)
 			}
 		}
 		body := []byte(`{"id":"evt_x","kind":"event.delivery_status","status":"delivered","delivery_id":"del_x","live_mode":true,"data":{"id":"del_x"}}`)
-		d.tellOne(uberName, http.Header{"X-Uber-Signature": {fakeuber.Sign(body, d.uber.StatusKey)}}, body)
+		d.postCallback(uberName, http.Header{"X-Uber-Signature": {fakeuber.Sign(body, d.uber.StatusKey)}}, body)
 		kept := d.shop.rows("SELECT provider || ' ' || delivery_id || ' ' || body FROM courier_notices ORDER BY provider, delivery_id")
 		if len(kept) != stray+1 || kept[stray] != "uber del_x "+string(body) {
 			t.Errorf("kept are %q", kept)
@@ -253,7 +253,7 @@ func TestCourierGivesUp(t *testing.T) {
 			} else {
 				check.OK(t, d.dash.GiveUp(id, "failed_to_assign_and_refunded"))
 			}
-			d.tell(2)
+			d.postCallbacks(2)
 		}
 		if now := d.stored(sold.OrderID, "attempt", "state", "status"); now != "4 over cancelled" || d.made() != [2]int{2, 2} {
 			t.Errorf("the delivery is %s, made are %v", now, d.made())
@@ -282,7 +282,7 @@ func TestCourierGivesUpAndTheOtherIsDown(t *testing.T) {
 	sold := d.sold()
 	d.dash.Always(fakedoordash.Fault{Down: true})
 	check.OK(t, d.uber.Move(sold.Delivery.ID, "canceled"))
-	d.tell(1)
+	d.postCallbacks(1)
 	d.attempt(sold.OrderID, 2, uberName)
 	if d.made() != [2]int{2, 0} {
 		t.Errorf("made are %v", d.made())
@@ -299,7 +299,7 @@ func TestGoodsComeBack(t *testing.T) {
 	byDash := d.sold()
 	check.OK(t, d.uber.Move(byUber.Delivery.ID, "returned"))
 	check.OK(t, d.dash.Move(byDash.Delivery.ID, "returned"))
-	d.tell(2)
+	d.postCallbacks(2)
 	for _, id := range []string{byUber.OrderID, byDash.OrderID} {
 		if now := d.stored(id, "attempt", "state", "status"); now != "1 over returned" || d.attention(id) != "goods_returned" || d.order("/v1/orders/"+id).Status != "out_for_delivery" {
 			t.Errorf("the delivery is %s, attention %q, order %+v", now, d.attention(id), d.order("/v1/orders/"+id))
@@ -327,8 +327,8 @@ func TestDispute(t *testing.T) {
 	}
 	// The note about the missing e-mail address may come at any time, so only the
 	// notes of the dispute are counted.
-	told := strings.Count(string(d.must(200, get("/v1/orders/"+order+"/timeline")).body), `"code":"payment_disputed"`)
-	if o := d.order("/v1/orders/" + order); o.Status != "paid" || d.attention(order) != "payment_disputed" || told != 1 {
-		t.Errorf("%+v, attention %q, told %d times", o, d.attention(order), told)
+	notes := strings.Count(string(d.must(200, get("/v1/orders/"+order+"/timeline")).body), `"code":"payment_disputed"`)
+	if o := d.order("/v1/orders/" + order); o.Status != "paid" || d.attention(order) != "payment_disputed" || notes != 1 {
+		t.Errorf("%+v, attention %q, %d notes", o, d.attention(order), notes)
 	}
 }

@@ -29,13 +29,13 @@ func (d *dispatch) cancel(orderID string) (out cancelled) {
 func (d *dispatch) uberStatus(id string) (status string) {
 	d.t.Helper()
 	for _, e := range d.uber.Take() {
-		var told struct {
+		var callback struct {
 			Status string `json:"status"`
 			ID     string `json:"delivery_id"`
 		}
-		answer{body: e.Body}.decode(d.t, &told)
-		if told.ID == id && told.Status != "" {
-			status = told.Status
+		answer{body: e.Body}.decode(d.t, &callback)
+		if callback.ID == id && callback.Status != "" {
+			status = callback.Status
 		}
 	}
 	return status
@@ -66,12 +66,12 @@ func TestCancelWithCourier(t *testing.T) {
 	}
 	events := d.uber.Take()
 	if !slices.ContainsFunc(events, func(e fakeuber.Event) bool { return e.Kind == "event.delivery_status" }) {
-		t.Error("Uber has nothing to tell")
+		t.Error("Uber has no callback")
 	}
 	for _, e := range events { // includes the cancellation that we asked for
-		d.tellOne(uberName, e.Header(), e.Body)
+		d.postCallback(uberName, e.Header(), e.Body)
 	}
-	d.tell(1)
+	d.postCallbacks(1)
 	if d.made() != [2]int{1, 1} || d.product("p1").Quantity != stock {
 		t.Errorf("made are %v, stock %d, was %d", d.made(), d.product("p1").Quantity, stock)
 	}
@@ -101,7 +101,7 @@ func TestCancelTooLate(t *testing.T) {
 	}
 	check.OK(t, d.uber.Move(byUber.Delivery.ID, "delivered"))
 	check.OK(t, d.dash.Move(byDash.Delivery.ID, "delivered"))
-	d.tell(1)
+	d.postCallbacks(1)
 	for _, id := range []string{byUber.OrderID, byDash.OrderID} {
 		if o := d.order("/v1/orders/" + id); o.Status != "cancelled" || d.stored(id, "state", "status") != "over delivered" {
 			t.Errorf("the order is %s, the delivery %s", o.Status, d.stored(id, "state", "status"))

@@ -155,7 +155,7 @@ func TestFinishedIsAskedFor(t *testing.T) {
 	d := newDispatch(newShop(t))
 	sold := d.sold()
 	check.OK(t, d.uber.Move(sold.Delivery.ID, "delivered"))
-	d.tell(1)
+	d.postCallbacks(1)
 	d.uber.Requests()
 	d.silence()
 	d.must(200, get("/v1/orders/"+sold.OrderID+"/tracking"))
@@ -195,7 +195,7 @@ func TestLostCallbacksAreFound(t *testing.T) {
 		check.Eventually(t, patience, pollPause, "the checks to end", func() bool {
 			return d.shop.count("SELECT CAST(count(*) AS TEXT) FROM jobs WHERE kind = 'check_delivery'") == "0"
 		})
-		d.tell(1) // the callbacks arrive late
+		d.postCallbacks(1) // the callbacks arrive late
 		for _, id := range ids {
 			if pushed := d.pushed(id); pushed["order.delivered"] != 1 || pushed["delivery.delivered"] != 1 || pushed["order.out_for_delivery"] != 1 {
 				t.Errorf("pushed are %v", pushed)

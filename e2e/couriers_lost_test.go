@@ -125,7 +125,7 @@ func (d *dispatch) placeByMany(r request) (sold delivered) {
 		return sold.Delivery.Created
 	})
 	for _, a := range answers {
-		if told := strings.Contains(string(a.body), `"created":true`); a.status != 201 || told && !strings.Contains(string(a.body), sold.Delivery.ID) {
+		if created := strings.Contains(string(a.body), `"created":true`); a.status != 201 || created && !strings.Contains(string(a.body), sold.Delivery.ID) {
 			d.t.Errorf("answered %d: %s, want %s", a.status, a.body, sold.Delivery.ID)
 		}
 	}

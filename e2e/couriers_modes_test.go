@@ -30,8 +30,8 @@ func TestTestOrdersByUber(t *testing.T) {
 	}
 	check.OK(t, d.uber.Move(sold.Delivery.ID, "delivered"))
 	for _, e := range d.uber.Take() {
-		d.told(uberName, e.Header(), e.Body).refusal(t, 404, "not_found") // no provider of live orders is configured
-		d.tellOne("uber-test", e.Header(), e.Body)
+		d.postRaw(uberName, e.Header(), e.Body).refusal(t, 404, "not_found") // no provider of live orders is configured
+		d.postCallback("uber-test", e.Header(), e.Body)
 	}
 	if o := d.order("/v1/orders/" + sold.OrderID); o.Status != "delivered" {
 		t.Errorf("the order is %s", o.Status)
@@ -66,7 +66,7 @@ func TestProviderIsTakenOut(t *testing.T) {
 	d.process.stop()
 	d.process, d.client = d.shop.serve(append(d.flags(), "--couriers", "doordash")...)
 	check.OK(t, d.uber.Move(sold.Delivery.ID, "pickup_complete"))
-	d.tell(1)
+	d.postCallbacks(1)
 	if at, err := d.location(sold.OrderID); err != nil || at.Status != "out_for_delivery" {
 		t.Errorf("%+v, %v", at, err)
 	}

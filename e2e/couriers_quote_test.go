@@ -124,9 +124,9 @@ func TestCallbackWithoutDatabase(t *testing.T) {
 	check.OK(t, sqlitex.ExecuteTransient(conn, "BEGIN IMMEDIATE", nil)) // blocks all other writers
 	events := d.uber.Take()
 	last := events[len(events)-1]
-	d.told(uberName, last.Header(), last.Body).refusal(t, 500, "internal")
+	d.postRaw(uberName, last.Header(), last.Body).refusal(t, 500, "internal")
 	check.OK(t, sqlitex.ExecuteTransient(conn, "ROLLBACK", nil))
-	d.tellOne(uberName, last.Header(), last.Body)
+	d.postCallback(uberName, last.Header(), last.Body)
 	if o := d.order("/v1/orders/" + sold.OrderID); o.Status != "out_for_delivery" {
 		t.Errorf("the order is %s", o.Status)
 	}

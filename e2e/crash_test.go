@@ -12,7 +12,7 @@ import (
 )
 
 // The process is killed in the middle of its work, again and again on one file.
-// Everything that was answered is stored, and repeats with the same keys settle the
+// Everything that was answered is stored, and repeats with the same keys give the
 // rest.
 func TestKilledUnderLoad(t *testing.T) {
 	t.Parallel()
@@ -34,7 +34,7 @@ func TestKilledUnderLoad(t *testing.T) {
 
 		p, c = s.serve()
 		checkAcknowledged(c, sent)
-		l.settle(c, sent)
+		l.repeatUnanswered(c, sent)
 		l.check(c)
 		if t.Failed() {
 			t.Fatalf("in round %d", round)

@@ -100,9 +100,9 @@ func (d *drivers) load(c *client, round int) (wait func() []*errand) {
 	}
 }
 
-// settle repeats requests without an answer. Answered requests get the same answer
+// repeatUnanswered repeats requests without an answer. Answered requests get the same answer
 // again.
-func (d *drivers) settle(c *client, sent []*errand) {
+func (d *drivers) repeatUnanswered(c *client, sent []*errand) {
 	c.t.Helper()
 	cut := 0
 	for _, e := range sent {
@@ -162,7 +162,7 @@ func killedWhileCouriersDrive(t *testing.T, s *shop) {
 		}
 		s.endLeases()
 		p, c = s.serve("--sandbox-step", "40ms")
-		d.settle(c.with(s.partner.Keys.Test), sent)
+		d.repeatUnanswered(c.with(s.partner.Keys.Test), sent)
 		if t.Failed() {
 			t.Fatalf("in round %d", round)
 		}
@@ -232,11 +232,11 @@ func (d *drivers) check() {
 	}
 	if twice := s.rows(`SELECT order_id || ' ' || kind FROM timeline WHERE kind IN ('order.created', 'order.processed', 'delivery.shipped', 'delivery.out_for_delivery',
 		'delivery.delivered', 'order.cancelled') GROUP BY order_id, kind HAVING count(*) > 1`); len(twice) > 0 {
-		t.Errorf("timelines tell twice: %q", twice)
+		t.Errorf("timelines repeat: %q", twice)
 	}
 	if twice := s.rows(`SELECT order_id || ' ' || kind FROM webhook_events WHERE kind IN ('order.accepted', 'order.shipped', 'order.out_for_delivery', 'order.delivered',
 		'delivery.out_for_delivery', 'delivery.delivered', 'order.cancelled') GROUP BY order_id, kind HAVING count(*) > 1`); len(twice) > 0 {
-		t.Errorf("webhooks tell twice: %q", twice)
+		t.Errorf("webhooks repeat: %q", twice)
 	}
 	s.checkFile()
 }

@@ -245,7 +245,7 @@ func TestDeliveryToTheDoor(t *testing.T) {
 			if r.Method != http.MethodPost || !strings.HasPrefix(r.Path, "/deliver") {
 				continue
 			}
-			if told := strings.Contains(r.Body, "dropoff_latitude"); told != (want != "") || !strings.Contains(r.Body, want) {
+			if placed := strings.Contains(r.Body, "dropoff_latitude"); placed != (want != "") || !strings.Contains(r.Body, want) {
 				t.Errorf("with %v Uber is asked %s", flags, r.Body)
 			}
 		}

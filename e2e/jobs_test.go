@@ -89,7 +89,7 @@ func TestJobsCommand(t *testing.T) {
 		_, c = s.serve()
 		c = c.with(s.partner.Keys.Test)
 		if a := c.must(http.StatusOK, get("/v1/orders/"+b.orderID+"/timeline")); !strings.Contains(string(a.body), by+" gave up refund_payment: paid back") {
-			t.Errorf("the timeline does not tell: %s", a.body)
+			t.Errorf("the timeline lacks the note: %s", a.body)
 		}
 		c.must(http.StatusConflict, refund) // in progress again, because the key was released
 		if again := s.refundJob("waiting"); again == job {

@@ -184,8 +184,8 @@ func checkAcknowledged(c *client, list []*attempt) {
 	}
 }
 
-// settle repeats unanswered requests twice, so that every outcome is known.
-func (l *callLog) settle(c *client, list []*attempt) {
+// repeatUnanswered repeats unanswered requests twice, so that every outcome is known.
+func (l *callLog) repeatUnanswered(c *client, list []*attempt) {
 	c.t.Helper()
 	open, had := 0, 0
 	for _, a := range list {

@@ -182,7 +182,7 @@ func TestPartnerRotateAndSuspend(t *testing.T) {
 		}
 	}
 	if strings.Contains(show, "whsec_") || !strings.Contains(show, "https://shop.example.com/hook") {
-		t.Errorf("show must tell the callback URL and not its secret:\n%s", show)
+		t.Errorf("show must print the callback URL and not its secret:\n%s", show)
 	}
 	secrets := []string{made.Keys.Live, made.Keys.Test, rotated.Keys.Live, s.partner.Keys.Live, s.partner.Keys.Test}
 	checkNowhere(t, secrets, map[string][]byte{"the log": []byte(p.stderr.String()), "list": []byte(list), "show": []byte(show)})

@@ -141,7 +141,7 @@ func serve(t *testing.T, database string, flags ...string) (p *process, base str
 // ready waits for the line with the base URL, then for readiness.
 func (p *process) ready(from *output, line *regexp.Regexp) (base string) {
 	p.t.Helper()
-	check.Eventually(p.t, patience, pollPause, "the service to tell its address", func() bool {
+	check.Eventually(p.t, patience, pollPause, "the service to print its address", func() bool {
 		if match := line.FindStringSubmatch(from.String()); match != nil {
 			base = match[1]
 			return true

@@ -148,6 +148,6 @@ func TestProvidersRefuseUsAtStart(t *testing.T) {
 	}
 	p.stop() // although DoorDash has not answered
 	if strings.Contains(p.stderr.String(), "provider=doordash") {
-		t.Error("the stop is told as a failure of DoorDash")
+		t.Error("the stop is reported as a failure of DoorDash")
 	}
 }

@@ -39,7 +39,7 @@ func TestStopUnderLoad(t *testing.T) {
 		}
 		p, c = s.serve()
 		checkAcknowledged(c, sent)
-		l.settle(c, sent)
+		l.repeatUnanswered(c, sent)
 		l.check(c)
 		p.stop()
 		if t.Failed() {

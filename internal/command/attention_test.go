@@ -108,7 +108,7 @@ func TestProviderRefusesUs(t *testing.T) {
 		"dispatch": {withDelivery(delivered, in("", dispatching)(delivered), run), func(failed error) jobRecord {
 			cmd := RecordDelivery{RecordJob: recordJob(failed), Facts: FactsOf(delivered), Attempt: 1}
 			if failed == nil {
-				cmd.Refused = "nobody is free"
+				cmd.Refused = "no courier is free"
 			}
 			return cmd
 		}, "not_dispatched "},

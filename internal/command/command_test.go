@@ -236,7 +236,7 @@ func TestCustomer(t *testing.T) {
 		id     string
 		made   []commerce.Customer
 	}{
-		{"nobody", nil, "drawn", []commerce.Customer{known(email, "drawn"), known(phone, "drawn")}},
+		{"a new customer", nil, "drawn", []commerce.Customer{known(email, "drawn"), known(phone, "drawn")}},
 		{"by e-mail", []commerce.Customer{known(email, "ann")}, "ann", []commerce.Customer{known(phone, "ann")}},
 		{"by phone", []commerce.Customer{known(phone, "ann")}, "ann", []commerce.Customer{known(email, "ann")}},
 		{"by both", []commerce.Customer{known(email, "ann"), known(phone, "ann")}, "ann", nil},

@@ -16,14 +16,14 @@ func followed(d *commerce.Delivery) {
 	d.ToldOn = now - 1
 }
 
-// TestNewsOfTheCourier: news add to what is known and take nothing away, and what
-// was seen before the newest news changes nothing. Each change that a follower can
+// TestCourierUpdates: an update adds to the stored facts and removes none, and an update
+// that is older than the newest one changes nothing. Each change that a follower can
 // see has a number of its own.
-func TestNewsOfTheCourier(t *testing.T) {
+func TestCourierUpdates(t *testing.T) {
 	elsewhere := &commerce.Point{Lat: 31, Lng: -98}
 	for _, c := range []struct {
 		name    string
-		news    CourierUpdate
+		update  CourierUpdate
 		want    func(*commerce.Delivery)
 		changes int64
 	}{
@@ -43,8 +43,8 @@ func TestNewsOfTheCourier(t *testing.T) {
 	} {
 		o := deliveryOrder(commerce.OutForDelivery)
 		d := in(commerce.CourierLoaded, followed)(o)
-		c.news.ID = "d1"
-		cmd := RecordCourierUpdate{Facts: FactsOf(o), Attempt: 1, Provider: "u", Update: c.news}
+		c.update.ID = "d1"
+		cmd := RecordCourierUpdate{Facts: FactsOf(o), Attempt: 1, Provider: "u", Update: c.update}
 		got, _, err := cmd.Decide(fill(cmd.Needs(), withDelivery(o, d)), now)
 		want := d
 		c.want(&want)
@@ -63,7 +63,7 @@ func TestNewsOfTheCourier(t *testing.T) {
 func TestAnotherCourier(t *testing.T) {
 	o := deliveryOrder(commerce.Shipped)
 	o.CourierQuoteID = "q"
-	d := in(commerce.CourierAssigned, followed, untold)(o)
+	d := in(commerce.CourierAssigned, followed, unpublished)(o)
 	cmd := RecordCourierUpdate{Facts: FactsOf(o), Attempt: 1, Provider: "u", Update: CourierUpdate{ID: "d1", Status: commerce.CourierCancelled, Imminent: true}}
 	got, _, err := cmd.Decide(fill(cmd.Needs(), withDelivery(o, d)), now)
 	if err != nil || got.Order.CourierDeliveryID != "" || got.Order.CourierQuoteID != "" || got.Order.CourierTrackingURL != "" {

@@ -27,16 +27,16 @@ type road struct {
 	wasOrder    commerce.Order
 	wasDelivery commerce.Delivery
 
-	restored   int // how often the stock came back
-	lastUpdate commerce.Millis
-	told       map[string]int // counts webhooks by kind and attempt
-	lastTold   string         // the courier's position in the last webhook
+	restored      int // how often the stock came back
+	lastUpdate    commerce.Millis
+	published     map[string]int // counts webhooks by kind and attempt
+	lastPublished string         // the courier's position in the last webhook
 }
 
 // parcel is the delivery that a provider created for an attempt.
 type parcel struct {
 	provider string
-	news     CourierUpdate
+	update   CourierUpdate
 	attempt  int64
 }
 
@@ -48,7 +48,7 @@ type dispatchTry struct {
 }
 
 func newRoad(t *rapid.T) *road {
-	r := &road{till: newTill(commerce.ByDelivery), t: t, told: map[string]int{}}
+	r := &road{till: newTill(commerce.ByDelivery), t: t, published: map[string]int{}}
 	r.saved = r.checkChanges
 	r.remember()
 	r.pay(300)
@@ -132,8 +132,8 @@ func (r *road) receive(w commerce.WebhookEvent) {
 	switch w.Kind {
 	case commerce.WebhookDeliveryCreated, commerce.WebhookDeliveryOut, commerce.WebhookDeliveryDone:
 		what := fmt.Sprint(w.Kind, " of attempt ", r.wasDelivery.Attempt)
-		if r.told[what]++; r.told[what] > 1 {
-			r.t.Fatalf("%s is told twice", what)
+		if r.published[what]++; r.published[what] > 1 {
+			r.t.Fatalf("%s is published twice", what)
 		}
 	case commerce.WebhookCourierUpdate:
 		if r.now < r.lastUpdate.Add(commerce.CourierUpdateEvery) {
@@ -142,7 +142,7 @@ func (r *road) receive(w commerce.WebhookEvent) {
 		r.lastUpdate = r.now
 	}
 	if strings.HasPrefix(string(w.Kind), "delivery.") {
-		r.lastTold = place(w.About.Delivery.Courier.At)
+		r.lastPublished = place(w.About.Delivery.Courier.At)
 	}
 }
 
@@ -172,8 +172,8 @@ func (r *road) check() {
 		r.t.Fatalf("no job checks the delivery: %+v", d)
 	case d.State == commerce.DeliveryActive && over && !cancelling && openCodes(r.attention) == "" && d.Status != commerce.CourierReturning:
 		r.t.Fatalf("a courier is on the way for an order that is %s: %+v", r.order.Status, d)
-	case d.State == commerce.DeliveryActive && !over && !d.Untold && r.lastTold != place(d.Courier.At):
-		r.t.Fatalf("the partner was told that the courier is at %s, and it is at %s", r.lastTold, place(d.Courier.At))
+	case d.State == commerce.DeliveryActive && !over && !d.Untold && r.lastPublished != place(d.Courier.At):
+		r.t.Fatalf("the partner was informed that the courier is at %s, and it is at %s", r.lastPublished, place(d.Courier.At))
 	}
 }
 
@@ -243,8 +243,8 @@ func (r *road) record(t *rapid.T) {
 	made := r.parcelOf(w.asked, w.attempt)
 	switch {
 	case made != nil && rapid.IntRange(0, 3).Draw(t, "answer lost at 0") != 0:
-		news := made.news
-		cmd.Made = &news
+		update := made.update
+		cmd.Made = &update
 	case made != nil || w.asked != "" && rapid.Bool().Draw(t, "away"):
 		cmd.Failed = errors.New("no answer")
 	case r.delivery().Provider != "" && r.parcelOf(r.delivery().Provider, r.delivery().Attempt) != nil:
@@ -266,15 +266,15 @@ func (r *road) drive(t *rapid.T) {
 	}
 	to := rapid.SampledFrom([]commerce.CourierStatus{commerce.CourierPending, commerce.CourierAssigned, commerce.CourierLoaded, commerce.CourierEnRoute,
 		commerce.CourierReturning, commerce.CourierDone, commerce.CourierCancelled, commerce.CourierReturned}).Draw(t, "status")
-	if p.news.Status.Over() {
+	if p.update.Status.Over() {
 		return
 	}
-	if to.Rank() > p.news.Status.Rank() {
-		p.news.Status = to
+	if to.Rank() > p.update.Status.Rank() {
+		p.update.Status = to
 	}
 	at := commerce.Point{Lat: 30, Lng: float64(rapid.IntRange(-99, -95).Draw(t, "lng"))}
-	p.news.SeenOn, p.news.Courier = r.now, commerce.Courier{Name: "Kim", At: &at}
-	r.callbacks = append(r.callbacks, RecordCourierUpdate{Attempt: p.attempt, Provider: p.provider, Update: p.news})
+	p.update.SeenOn, p.update.Courier = r.now, commerce.Courier{Name: "Kim", At: &at}
+	r.callbacks = append(r.callbacks, RecordCourierUpdate{Attempt: p.attempt, Provider: p.provider, Update: p.update})
 }
 
 // bring is a worker that finds a courier at once.
@@ -289,8 +289,8 @@ func (r *road) bring(t *rapid.T) {
 	try(t, r.till, spy[Asked]{AskCourier{Facts: FactsOf(r.order), Job: w.job, Attempt: w.attempt, Provider: w.asked}, &asked})
 	if asked.Go {
 		r.makeParcel(w.asked, w.attempt)
-		news := r.parcelOf(w.asked, w.attempt).news
-		try(t, r.till, RecordDelivery{RecordJob: RecordJob{Job: w.job}, Facts: FactsOf(r.order), Attempt: w.attempt, Provider: w.asked, Made: &news})
+		update := r.parcelOf(w.asked, w.attempt).update
+		try(t, r.till, RecordDelivery{RecordJob: RecordJob{Job: w.job}, Facts: FactsOf(r.order), Attempt: w.attempt, Provider: w.asked, Made: &update})
 	}
 }
 
@@ -329,12 +329,12 @@ func (r *road) callOff(t *rapid.T) {
 	case rapid.IntRange(0, 3).Draw(t, "away at 0") == 0:
 		cmd.Failed = errors.New("away")
 	case p == nil:
-	case p.news.Status.HasGoods():
+	case p.update.Status.HasGoods():
 		cmd.TooLate = "the goods are on their way"
 	default:
-		p.news.Status = commerce.CourierCancelled
-		r.callbacks = append(r.callbacks, RecordCourierUpdate{Attempt: p.attempt, Provider: p.provider, Update: p.news})
-		cmd.Cancelled, cmd.ProviderID = true, p.news.ID
+		p.update.Status = commerce.CourierCancelled
+		r.callbacks = append(r.callbacks, RecordCourierUpdate{Attempt: p.attempt, Provider: p.provider, Update: p.update})
+		cmd.Cancelled, cmd.ProviderID = true, p.update.ID
 	}
 	try(t, r.till, cmd)
 }
@@ -359,8 +359,8 @@ func (r *road) checkDelivery(t *rapid.T) {
 	d := r.delivery()
 	cmd := RecordCheck{Job: j, Record: RecordCourierUpdate{Facts: FactsOf(r.order), Attempt: attempt, Provider: d.Provider}}
 	if p := r.parcelOf(d.Provider, attempt); p != nil && rapid.Bool().Draw(t, "answers") {
-		news := p.news
-		cmd.Update = &news
+		update := p.update
+		cmd.Update = &update
 	}
 	try(t, r.till, cmd)
 }

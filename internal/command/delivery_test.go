@@ -33,7 +33,7 @@ func withDelivery(o commerce.Order, d commerce.Delivery, jobs ...commerce.Job) c
 func leased(kind commerce.JobKind, subject string) commerce.Job { return payJob(kind, subject, 0) }
 
 // summary is what a command did, in one line: the order and its delivery as far
-// as they were changed, what was told, and what was asked for.
+// as they were changed, the timeline, the webhooks and the jobs.
 func summary(c commerce.Changes) string {
 	var parts []string
 	for _, o := range c.Orders {
@@ -94,13 +94,13 @@ func in(status commerce.CourierStatus, with ...func(*commerce.Delivery)) func(co
 	}
 }
 
-func over(d *commerce.Delivery)       { d.State = commerce.DeliveryOver }
-func lastOne(d *commerce.Delivery)    { d.Attempt = commerce.MaxDispatches }
-func secondOne(d *commerce.Delivery)  { d.Attempt = 2 }
-func toldBefore(d *commerce.Delivery) { d.ToldOn = now - 10_000 }
-func untold(d *commerce.Delivery)     { d.ToldOn, d.Untold = now-10_000, true }
-func unknown(d *commerce.Delivery)    { d.ProviderID, d.Status = "", "" }
-func givenUp(d *commerce.Delivery)    { unknown(d); over(d) }
+func over(d *commerce.Delivery)            { d.State = commerce.DeliveryOver }
+func lastOne(d *commerce.Delivery)         { d.Attempt = commerce.MaxDispatches }
+func secondOne(d *commerce.Delivery)       { d.Attempt = 2 }
+func publishedBefore(d *commerce.Delivery) { d.ToldOn = now - 10_000 }
+func unpublished(d *commerce.Delivery)     { d.ToldOn, d.Untold = now-10_000, true }
+func unknown(d *commerce.Delivery)         { d.ProviderID, d.Status = "", "" }
+func givenUp(d *commerce.Delivery)         { unknown(d); over(d) }
 func unasked(d *commerce.Delivery) {
 	unknown(d)
 	d.Provider, d.State = "", commerce.DeliveryDispatching
@@ -110,83 +110,83 @@ func dispatching(d *commerce.Delivery) {
 	d.State = commerce.DeliveryDispatching
 }
 
-// newsCase is a test of news of a delivery.
-type newsCase struct {
+// updateCase is a test of an update of a delivery.
+type updateCase struct {
 	change
-	news     CourierUpdate // its ID is d1 unless it says another one
+	update   CourierUpdate // with the ID d1 if it has none
 	attempt  int64         // 0: the first
 	provider string        // empty: u
 	raised   string        // the reason that is open before
 }
 
-var newsCases = []newsCase{
+var updateCases = []updateCase{
 	{change: change{"assigned", commerce.Shipped, in(commerce.CourierPending),
 		"order shipped, delivery 1 active pickup u, delivery.courier_assigned, delivery.courier_update, POST delivery.courier_update"},
-		news: CourierUpdate{Status: commerce.CourierAssigned}},
-	{change: change{"assigned, told a little before", commerce.Shipped, in(commerce.CourierPending, toldBefore),
-		"order shipped, delivery 1 active pickup u, delivery.courier_assigned, job courier_update in 20 s"}, news: CourierUpdate{Status: commerce.CourierAssigned}},
-	{change: change{"assigned, and a job will tell", commerce.Shipped, in(commerce.CourierPending, untold),
-		"order shipped, delivery 1 active pickup u, delivery.courier_assigned"}, news: CourierUpdate{Status: commerce.CourierAssigned}},
+		update: CourierUpdate{Status: commerce.CourierAssigned}},
+	{change: change{"assigned, shortly after an update", commerce.Shipped, in(commerce.CourierPending, publishedBefore),
+		"order shipped, delivery 1 active pickup u, delivery.courier_assigned, job courier_update in 20 s"}, update: CourierUpdate{Status: commerce.CourierAssigned}},
+	{change: change{"assigned, with a job that will publish it", commerce.Shipped, in(commerce.CourierPending, unpublished),
+		"order shipped, delivery 1 active pickup u, delivery.courier_assigned"}, update: CourierUpdate{Status: commerce.CourierAssigned}},
 	{change: change{"moved", commerce.Shipped, in(commerce.CourierAssigned), "order shipped, delivery 1 active pickup u, delivery.courier_update, POST delivery.courier_update"},
-		news: CourierUpdate{Status: commerce.CourierAssigned, Courier: commerce.Courier{At: &commerce.Point{Lat: 30, Lng: -97}}}},
-	{change: change{"not moved", commerce.Shipped, in(commerce.CourierAssigned), "delivery 1 active pickup u"}, news: CourierUpdate{Status: commerce.CourierAssigned}},
+		update: CourierUpdate{Status: commerce.CourierAssigned, Courier: commerce.Courier{At: &commerce.Point{Lat: 30, Lng: -97}}}},
+	{change: change{"not moved", commerce.Shipped, in(commerce.CourierAssigned), "delivery 1 active pickup u"}, update: CourierUpdate{Status: commerce.CourierAssigned}},
 	{change: change{"picked up", commerce.Shipped, in(commerce.CourierAssigned),
 		"order out_for_delivery, delivery 1 active pickup_complete u, delivery.out_for_delivery, POST order.out_for_delivery, POST delivery.out_for_delivery"},
-		news: CourierUpdate{Status: commerce.CourierLoaded}},
+		update: CourierUpdate{Status: commerce.CourierLoaded}},
 	{change: change{"on the way without a pick-up", commerce.Shipped, in(commerce.CourierPending),
 		"order out_for_delivery, delivery 1 active en_route_to_dropoff u, delivery.out_for_delivery, POST order.out_for_delivery, POST delivery.out_for_delivery"},
-		news: CourierUpdate{Status: commerce.CourierEnRoute}},
-	{change: change{"on the way after the pick-up", commerce.OutForDelivery, in(commerce.CourierLoaded, toldBefore),
-		"order out_for_delivery, delivery 1 active en_route_to_dropoff u, delivery.status_changed, job courier_update in 20 s"}, news: CourierUpdate{Status: commerce.CourierEnRoute}},
+		update: CourierUpdate{Status: commerce.CourierEnRoute}},
+	{change: change{"on the way after the pick-up", commerce.OutForDelivery, in(commerce.CourierLoaded, publishedBefore),
+		"order out_for_delivery, delivery 1 active en_route_to_dropoff u, delivery.status_changed, job courier_update in 20 s"}, update: CourierUpdate{Status: commerce.CourierEnRoute}},
 	{change: change{"delivered", commerce.OutForDelivery, in(commerce.CourierEnRoute),
-		"order delivered, delivery 1 over delivered u, delivery.delivered, POST order.delivered, POST delivery.delivered"}, news: CourierUpdate{Status: commerce.CourierDone}},
+		"order delivered, delivery 1 over delivered u, delivery.delivered, POST order.delivered, POST delivery.delivered"}, update: CourierUpdate{Status: commerce.CourierDone}},
 	{change: change{"delivered straight", commerce.Shipped, in(commerce.CourierPending),
-		"order delivered, delivery 1 over delivered u, delivery.delivered, POST order.delivered, POST delivery.delivered"}, news: CourierUpdate{Status: commerce.CourierDone}},
-	{change: change{"delivered, again", commerce.Delivered, in(commerce.CourierDone, over), "delivery 1 over delivered u"}, news: CourierUpdate{Status: commerce.CourierDone}},
-	{change: change{"picked up, late", commerce.Delivered, in(commerce.CourierDone, over), "delivery 1 over delivered u"}, news: CourierUpdate{Status: commerce.CourierLoaded}},
-	{change: change{"assigned, late", commerce.OutForDelivery, in(commerce.CourierEnRoute), "delivery 1 active en_route_to_dropoff u"}, news: CourierUpdate{Status: commerce.CourierAssigned, SeenOn: now - 2000}},
-	{change: change{"returning", commerce.OutForDelivery, in(commerce.CourierEnRoute, toldBefore),
-		"order out_for_delivery, raised goods_returning, delivery 1 active returning u, delivery.status_changed, order.note, job courier_update in 20 s"}, news: CourierUpdate{Status: commerce.CourierReturning}},
+		"order delivered, delivery 1 over delivered u, delivery.delivered, POST order.delivered, POST delivery.delivered"}, update: CourierUpdate{Status: commerce.CourierDone}},
+	{change: change{"delivered, again", commerce.Delivered, in(commerce.CourierDone, over), "delivery 1 over delivered u"}, update: CourierUpdate{Status: commerce.CourierDone}},
+	{change: change{"picked up, late", commerce.Delivered, in(commerce.CourierDone, over), "delivery 1 over delivered u"}, update: CourierUpdate{Status: commerce.CourierLoaded}},
+	{change: change{"assigned, late", commerce.OutForDelivery, in(commerce.CourierEnRoute), "delivery 1 active en_route_to_dropoff u"}, update: CourierUpdate{Status: commerce.CourierAssigned, SeenOn: now - 2000}},
+	{change: change{"returning", commerce.OutForDelivery, in(commerce.CourierEnRoute, publishedBefore),
+		"order out_for_delivery, raised goods_returning, delivery 1 active returning u, delivery.status_changed, order.note, job courier_update in 20 s"}, update: CourierUpdate{Status: commerce.CourierReturning}},
 	{change: change{"returned", commerce.OutForDelivery, in(commerce.CourierReturning),
-		"order out_for_delivery, raised goods_returned, delivery 1 over returned u, delivery.cancelled, order.note, POST delivery.cancelled"}, news: CourierUpdate{Status: commerce.CourierReturned}},
+		"order out_for_delivery, raised goods_returned, delivery 1 over returned u, delivery.cancelled, order.note, POST delivery.cancelled"}, update: CourierUpdate{Status: commerce.CourierReturned}},
 	{change: change{"cancelled on the way", commerce.OutForDelivery, in(commerce.CourierEnRoute),
-		"order out_for_delivery, raised goods_with_courier, delivery 1 over cancelled u, delivery.cancelled, order.note, POST delivery.cancelled"}, news: CourierUpdate{Status: commerce.CourierCancelled}},
+		"order out_for_delivery, raised goods_with_courier, delivery 1 over cancelled u, delivery.cancelled, order.note, POST delivery.cancelled"}, update: CourierUpdate{Status: commerce.CourierCancelled}},
 	{change: change{"cancelled before the pick-up", commerce.Shipped, in(commerce.CourierAssigned),
-		"order shipped, delivery 2 dispatching  , delivery.cancelled, POST delivery.cancelled, job dispatch in 0 s"}, news: CourierUpdate{Status: commerce.CourierCancelled}},
+		"order shipped, delivery 2 dispatching  , delivery.cancelled, POST delivery.cancelled, job dispatch in 0 s"}, update: CourierUpdate{Status: commerce.CourierCancelled}},
 	{change: change{"the last one cancels", commerce.Shipped, in(commerce.CourierAssigned, lastOne),
-		"order shipped, raised courier_gave_up, delivery 4 over cancelled u, delivery.cancelled, order.note, POST delivery.cancelled"}, news: CourierUpdate{Status: commerce.CourierCancelled}, attempt: 4},
-	{change: change{"of the attempt before", commerce.Shipped, in(commerce.CourierAssigned, secondOne), ""}, news: CourierUpdate{Status: commerce.CourierCancelled}},
-	{change: change{"the one before has the goods", commerce.Shipped, in(commerce.CourierAssigned, secondOne), "order shipped, raised two_couriers, order.note"}, news: CourierUpdate{Status: commerce.CourierLoaded}},
-	{change: change{"by somebody else", commerce.Shipped, in(commerce.CourierAssigned), ""}, news: CourierUpdate{Status: commerce.CourierDone}, provider: "v"},
-	{change: change{"of another delivery", commerce.Shipped, in(commerce.CourierAssigned), ""}, news: CourierUpdate{ID: "d2", Status: commerce.CourierDone}},
-	{change: change{"nobody was asked", commerce.Processed, in("", unasked), ""}, news: CourierUpdate{Status: commerce.CourierDone}},
+		"order shipped, raised courier_gave_up, delivery 4 over cancelled u, delivery.cancelled, order.note, POST delivery.cancelled"}, update: CourierUpdate{Status: commerce.CourierCancelled}, attempt: 4},
+	{change: change{"of the attempt before", commerce.Shipped, in(commerce.CourierAssigned, secondOne), ""}, update: CourierUpdate{Status: commerce.CourierCancelled}},
+	{change: change{"the one before has the goods", commerce.Shipped, in(commerce.CourierAssigned, secondOne), "order shipped, raised two_couriers, order.note"}, update: CourierUpdate{Status: commerce.CourierLoaded}},
+	{change: change{"by another provider", commerce.Shipped, in(commerce.CourierAssigned), ""}, update: CourierUpdate{Status: commerce.CourierDone}, provider: "v"},
+	{change: change{"of another delivery", commerce.Shipped, in(commerce.CourierAssigned), ""}, update: CourierUpdate{ID: "d2", Status: commerce.CourierDone}},
+	{change: change{"before any call to a provider", commerce.Processed, in("", unasked), ""}, update: CourierUpdate{Status: commerce.CourierDone}},
 	{change: change{"before the answer", commerce.Processed, in("", dispatching),
 		"order shipped, delivery 1 active pending u, delivery.created, delivery.shipped, POST delivery.created, POST order.shipped, job check_delivery in 300 s"},
-		news: CourierUpdate{Status: commerce.CourierPending}},
+		update: CourierUpdate{Status: commerce.CourierPending}},
 	{change: change{"given up before", commerce.Processed, in("", givenUp),
 		"order shipped, delivery 1 active pending u, delivery.created, delivery.shipped, POST delivery.created, POST order.shipped, job check_delivery in 300 s"},
-		news: CourierUpdate{Status: commerce.CourierPending}},
+		update: CourierUpdate{Status: commerce.CourierPending}},
 	{change: change{"made for a cancelled order", commerce.Cancelled, in("", dispatching), "order cancelled, delivery 1 active pending u, job cancel_delivery in 0 s"},
-		news: CourierUpdate{Status: commerce.CourierPending}},
+		update: CourierUpdate{Status: commerce.CourierPending}},
 	{change: change{"cancelled as it was asked for", commerce.Cancelled, in(commerce.CourierAssigned), "order cancelled, delivery 1 over cancelled u, delivery.status_changed"},
-		news: CourierUpdate{Status: commerce.CourierCancelled}},
+		update: CourierUpdate{Status: commerce.CourierCancelled}},
 	{change: change{"returned, of a cancelled order", commerce.Cancelled, in(commerce.CourierReturning), "order cancelled, resolved goods_returning, delivery 1 over returned u, delivery.status_changed"},
-		news: CourierUpdate{Status: commerce.CourierReturned}, raised: "goods_returning"},
+		update: CourierUpdate{Status: commerce.CourierReturned}, raised: "goods_returning"},
 	{change: change{"delivered all the same", commerce.Cancelled, in(commerce.CourierEnRoute),
-		"order cancelled, delivery 1 over delivered u, delivery.status_changed, POST delivery.delivered"}, news: CourierUpdate{Status: commerce.CourierDone}},
+		"order cancelled, delivery 1 over delivered u, delivery.status_changed, POST delivery.delivered"}, update: CourierUpdate{Status: commerce.CourierDone}},
 }
 
 func TestRecordCourierUpdate(t *testing.T) {
-	for _, c := range newsCases {
+	for _, c := range updateCases {
 		o := deliveryOrder(c.order)
 		d := c.delivery(o)
 		if d.ProviderID == "" {
 			o.CourierDeliveryID, o.CourierTrackingURL = "", ""
 		}
-		if c.news.ID == "" {
-			c.news.ID = "d1"
+		if c.update.ID == "" {
+			c.update.ID = "d1"
 		}
-		cmd := RecordCourierUpdate{Facts: FactsOf(o), Attempt: max(c.attempt, 1), Provider: "u", Update: c.news}
+		cmd := RecordCourierUpdate{Facts: FactsOf(o), Attempt: max(c.attempt, 1), Provider: "u", Update: c.update}
 		if c.provider != "" {
 			cmd.Provider = c.provider
 		}

@@ -315,7 +315,7 @@ func TestRecordNotice(t *testing.T) {
 	}{
 		{name: "sent", stored: []commerce.Job{run}, done: true},
 		{name: "kept", stored: []commerce.Job{run}, kept: true, done: true, outbox: 1},
-		{name: "nobody to send to", stored: []commerce.Job{run}, notSent: "no address", done: true, note: "The mail was not sent: no address"},
+		{name: "no address to send to", stored: []commerce.Job{run}, notSent: "no address", done: true, note: "The mail was not sent: no address"},
 		{name: "to be tried again", stored: []commerce.Job{run}, failed: errors.New("busy"), state: commerce.JobWaiting},
 		{name: "failed for good", stored: []commerce.Job{run}, failed: &commerce.PermanentError{Err: errors.New("no such mailbox")}, state: commerce.JobDead,
 			note: "The mail could not be sent: no such mailbox"},

@@ -226,7 +226,7 @@ func TestMoneyAddsUp(t *testing.T) {
 				was = w.order.Status
 			},
 		})
-		w.settle(t)
+		w.finish(t)
 	})
 }
 
@@ -264,8 +264,8 @@ func (w *till) check(t *rapid.T) {
 	}
 }
 
-// settle has all callbacks arrive, in their order, and all jobs done.
-func (w *till) settle(t *rapid.T) {
+// finish delivers all callbacks in their order, and runs all jobs.
+func (w *till) finish(t *rapid.T) {
 	for range 3 {
 		for i := 0; i < len(w.callbacks); i++ { // and those that come meanwhile
 			w.callbacks[i](t)

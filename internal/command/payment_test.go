@@ -91,7 +91,7 @@ func TestRecordPayment(t *testing.T) {
 	}
 }
 
-// checkRepeatedPayment: what is told again changes nothing; another payment is
+// checkRepeatedPayment: a repeated callback changes nothing; another payment is
 // flagged, once.
 func checkRepeatedPayment(t *testing.T, cmd RecordPayment, before, changes commerce.Changes) {
 	t.Helper()
@@ -149,34 +149,34 @@ func TestNoPayment(t *testing.T) {
 
 func TestRecordPaymentCallback(t *testing.T) {
 	all := []commerce.PaymentState{commerce.PaymentOpening, commerce.PaymentOpen, commerce.PaymentRefused, commerce.PaymentExpired, commerce.PaymentPaid}
-	for _, news := range []PaymentCallbackKind{CallbackPending, CallbackDeclined, CallbackExpired, CallbackDisputed} {
+	for _, kind := range []PaymentCallbackKind{CallbackPending, CallbackDeclined, CallbackExpired, CallbackDisputed} {
 		for _, state := range all {
-			for _, told := range []bool{false, true} {
+			for _, repeated := range []bool{false, true} {
 				o, p := orderIn(commerce.PendingPayment, commerce.ByPickup, false), paying(state, 0)
-				if told {
+				if repeated {
 					p.CallbackID = "evt"
 				}
 				key := commerce.JobKey{Slot: 1, ID: "job_1"}
-				cmd := RecordPaymentCallback{Facts: FactsOf(o), Actor: byProcessor, Kind: news, CallbackID: "evt", Message: "No\x00.", AmountCents: 300, Job: &key}
+				cmd := RecordPaymentCallback{Facts: FactsOf(o), Actor: byProcessor, Kind: kind, CallbackID: "evt", Message: "No\x00.", AmountCents: 300, Job: &key}
 				order, changes, err := cmd.Decide(fill(cmd.Needs(), withPayment(o, p)), now)
 				if err != nil || order.Status != commerce.PendingPayment || !reflect.DeepEqual(changes.DoneJobs, []commerce.JobKey{key}) {
-					t.Fatalf("%s while %s: %+v, %v", news, state, changes, err)
+					t.Fatalf("%s while %s: %+v, %v", kind, state, changes, err)
 				}
 				open := state == commerce.PaymentOpening || state == commerce.PaymentOpen
-				if isNews := !told && (open || news == CallbackDisputed); !isNews {
+				if hasEffect := !repeated && (open || kind == CallbackDisputed); !hasEffect {
 					if len(changes.Timeline)+len(changes.Payments)+len(changes.Orders) != 0 {
-						t.Errorf("%s while %s, told %v, is no news: %+v", news, state, told, changes)
+						t.Errorf("%s while %s, repeated %v, changes something: %+v", kind, state, repeated, changes)
 					}
 					continue
 				}
 				want := p
 				want.CallbackID, want.UpdatedOn = "evt", now
-				if news == CallbackExpired {
+				if kind == CallbackExpired {
 					want.State = commerce.PaymentExpired
 				}
-				if !reflect.DeepEqual(noteCodes(changes.Timeline), []string{string(news)}) || !reflect.DeepEqual(changes.Payments[0], want) ||
-					(openCodes(changes.Attention) == string(CallbackDisputed)) != (news == CallbackDisputed) || strings.Contains(changes.Timeline[0].Message, "\x00") {
-					t.Errorf("%s while %s: %+v", news, state, changes)
+				if !reflect.DeepEqual(noteCodes(changes.Timeline), []string{string(kind)}) || !reflect.DeepEqual(changes.Payments[0], want) ||
+					(openCodes(changes.Attention) == string(CallbackDisputed)) != (kind == CallbackDisputed) || strings.Contains(changes.Timeline[0].Message, "\x00") {
+					t.Errorf("%s while %s: %+v", kind, state, changes)
 				}
 			}
 		}
@@ -204,14 +204,14 @@ func TestRecordPaymentSession(t *testing.T) {
 		job      commerce.JobState
 	}{
 		{name: "opened", status: commerce.PendingPayment, state: commerce.PaymentOpening, want: commerce.PendingPayment, paid: commerce.PaymentOpen, closed: true},
-		{name: "opened, nobody asks any more", status: commerce.PendingPayment, state: commerce.PaymentOpening, swept: true, want: commerce.PendingPayment, paid: commerce.PaymentOpen},
+		{name: "opened, after the reply was swept", status: commerce.PendingPayment, state: commerce.PaymentOpening, swept: true, want: commerce.PendingPayment, paid: commerce.PaymentOpen},
 		{name: "opened, the key is another's", status: commerce.PendingPayment, state: commerce.PaymentOpening, others: true, want: commerce.PendingPayment, paid: commerce.PaymentOpen},
 		{name: "opened after cancel", status: commerce.Cancelled, state: commerce.PaymentOpening, want: commerce.Cancelled, paid: commerce.PaymentOpen, closed: true, expires: true},
 		{name: "the customer was faster", status: commerce.Paid, state: commerce.PaymentPaid, want: commerce.Paid, paid: commerce.PaymentPaid, closed: true},
 		{name: "it is over already", status: commerce.PendingPayment, state: commerce.PaymentExpired, want: commerce.PendingPayment, paid: commerce.PaymentExpired, closed: true},
 		{name: "refused", status: commerce.PendingPayment, state: commerce.PaymentOpening, refused: "no", want: commerce.FailedPayment, paid: commerce.PaymentRefused, released: true},
 		{name: "refused after cancel", status: commerce.Cancelled, state: commerce.PaymentOpening, refused: "no", want: commerce.Cancelled, paid: commerce.PaymentRefused, released: true},
-		{name: "refused, nobody asks any more", status: commerce.PendingPayment, state: commerce.PaymentOpening, refused: "no", swept: true, want: commerce.FailedPayment, paid: commerce.PaymentRefused},
+		{name: "refused, after the reply was swept", status: commerce.PendingPayment, state: commerce.PaymentOpening, refused: "no", swept: true, want: commerce.FailedPayment, paid: commerce.PaymentRefused},
 		{name: "refused, the key is another's", status: commerce.PendingPayment, state: commerce.PaymentOpening, refused: "no", others: true, want: commerce.FailedPayment, paid: commerce.PaymentRefused},
 		{name: "unreachable", status: commerce.PendingPayment, state: commerce.PaymentOpening, failed: away, job: commerce.JobWaiting},
 		{name: "unreachable for too long", status: commerce.PendingPayment, state: commerce.PaymentOpening, tries: last, failed: away, want: commerce.FailedPayment, paid: commerce.PaymentRefused, released: true, job: commerce.JobDead},

@@ -58,8 +58,8 @@ var madeCases = []madeCase{
 		"order cancelled, delivery 1 active pending u, job cancel_delivery in 0 s, done, answered"}, made: madeByU},
 	{change: change{"made, although cancelling has not found it", commerce.Cancelled, in("", givenUp),
 		"order cancelled, delivery 1 active pending u, job cancel_delivery in 0 s, done, answered"}, made: madeByU},
-	{change: change{"made, as a callback told", commerce.Shipped, in(commerce.CourierAssigned), "done, answered"}, made: madeByU},
-	{change: change{"made, as a callback told without the quote", commerce.Shipped, in(commerce.CourierAssigned, func(d *commerce.Delivery) { d.QuoteID = "" }),
+	{change: change{"made, as a callback reported", commerce.Shipped, in(commerce.CourierAssigned), "done, answered"}, made: madeByU},
+	{change: change{"made, as a callback reported without the quote", commerce.Shipped, in(commerce.CourierAssigned, func(d *commerce.Delivery) { d.QuoteID = "" }),
 		"order shipped, delivery 1 active pickup u, done, answered"}, made: madeByU},
 	{change: change{"made, and another attempt is under way", commerce.Shipped, in("", dispatching, secondOne), "done, answered"}, made: madeByU},
 	{change: change{"made, and with its courier", commerce.Processed, in("", dispatching),
@@ -67,19 +67,19 @@ var madeCases = []madeCase{
 			"POST delivery.created, POST order.shipped, POST delivery.courier_update, job check_delivery in 300 s, done, answered"},
 		made: &CourierUpdate{ID: "d1", Status: commerce.CourierAssigned}},
 	{change: change{"refused", commerce.Processed, in("", dispatching),
-		"order processed, raised not_dispatched, delivery 1 dispatching  , order.note, waiting after 1 tries, next in 5 s"}, refused: "nobody is free"},
-	{change: change{"refused, as before", commerce.Processed, in("", dispatching, func(d *commerce.Delivery) { d.Error = "nobody is free" }),
-		"delivery 1 dispatching  , waiting after 1 tries, next in 5 s"}, refused: "nobody is free"},
+		"order processed, raised not_dispatched, delivery 1 dispatching  , order.note, waiting after 1 tries, next in 5 s"}, refused: "no courier is free"},
+	{change: change{"refused, as before", commerce.Processed, in("", dispatching, func(d *commerce.Delivery) { d.Error = "no courier is free" }),
+		"delivery 1 dispatching  , waiting after 1 tries, next in 5 s"}, refused: "no courier is free"},
 	{change: change{"refused for the last time", commerce.Processed, in("", dispatching),
-		"order processed, raised not_dispatched, delivery 1 over  , order.note, dead after 10 tries, answered"}, refused: "nobody is free", tries: 9},
-	{change: change{"refused, by a worker without the job", commerce.Processed, in("", dispatching), ""}, refused: "nobody is free", worker: "you"},
-	{change: change{"refused, and cancelled meanwhile", commerce.Cancelled, in("", dispatching), "done, answered"}, refused: "nobody is free"},
+		"order processed, raised not_dispatched, delivery 1 over  , order.note, dead after 10 tries, answered"}, refused: "no courier is free", tries: 9},
+	{change: change{"refused, by a worker without the job", commerce.Processed, in("", dispatching), ""}, refused: "no courier is free", worker: "you"},
+	{change: change{"refused, and cancelled meanwhile", commerce.Cancelled, in("", dispatching), "done, answered"}, refused: "no courier is free"},
 	{change: change{"failed", commerce.Processed, in("", dispatching),
 		"order processed, raised not_dispatched, delivery 1 dispatching  u, order.note, waiting after 1 tries, next in 5 s"}, failed: "timeout"},
 	{change: change{"failed for the last time", commerce.Processed, in("", dispatching),
 		"order processed, raised not_dispatched, delivery 1 over  u, order.note, dead after 10 tries, answered"}, failed: "timeout", tries: 9},
 	{change: change{"failed, by a worker without the job", commerce.Processed, in("", dispatching), ""}, failed: "timeout", worker: "you"},
-	{change: change{"nobody is to be asked any more", commerce.Cancelled, in("", unasked), "delivery 1 over  , done, answered"}},
+	{change: change{"the order no longer needs a courier", commerce.Cancelled, in("", unasked), "delivery 1 over  , done, answered"}},
 }
 
 func TestRecordDelivery(t *testing.T) {
@@ -171,13 +171,13 @@ func TestRecordDeliveryCancelled(t *testing.T) {
 
 // TestCancelWithDelivery: a courier that may be on the way is called off.
 func TestCancelWithDelivery(t *testing.T) {
-	const told = "order.cancelled, delivery.cancelled, POST order.cancelled, POST delivery.cancelled"
+	const events = "order.cancelled, delivery.cancelled, POST order.cancelled, POST delivery.cancelled"
 	for _, c := range []change{
-		{"on the way to the store", commerce.Shipped, in(commerce.CourierAssigned), "order cancelled, delivery 1 active pickup u, " + told + ", job cancel_delivery in 0 s"},
-		{"asked for", commerce.Processed, in("", dispatching), "order cancelled, delivery 1 dispatching  u, " + told + ", job cancel_delivery in 0 s"},
-		{"given up, and nobody knows", commerce.Processed, in("", givenUp), "order cancelled, delivery 1 over  u, " + told + ", job cancel_delivery in 0 s"},
-		{"nobody was asked", commerce.Processed, in("", unasked), "order cancelled, delivery 1 over  , " + told},
-		{"over", commerce.Shipped, in(commerce.CourierCancelled, over), "order cancelled, " + told},
+		{"on the way to the store", commerce.Shipped, in(commerce.CourierAssigned), "order cancelled, delivery 1 active pickup u, " + events + ", job cancel_delivery in 0 s"},
+		{"asked for", commerce.Processed, in("", dispatching), "order cancelled, delivery 1 dispatching  u, " + events + ", job cancel_delivery in 0 s"},
+		{"given up, with an unknown outcome", commerce.Processed, in("", givenUp), "order cancelled, delivery 1 over  u, " + events + ", job cancel_delivery in 0 s"},
+		{"before any call to a provider", commerce.Processed, in("", unasked), "order cancelled, delivery 1 over  , " + events},
+		{"over", commerce.Shipped, in(commerce.CourierCancelled, over), "order cancelled, " + events},
 	} {
 		o := deliveryOrder(c.order)
 		cmd := CancelOrder{Facts: FactsOf(o), Actor: byPartner}
@@ -186,7 +186,7 @@ func TestCancelWithDelivery(t *testing.T) {
 			t.Errorf("%s: %v\n%s, want\n%s", c.name, err, s, c.want)
 		}
 		if len(changes.NewJobs) > 0 && !changes.NewJobs[0].Awaited {
-			t.Errorf("%s: nobody waits for the courier: %+v", c.name, changes)
+			t.Errorf("%s: no job waits for the courier: %+v", c.name, changes)
 		}
 	}
 }
@@ -196,10 +196,10 @@ func TestSendCourierUpdate(t *testing.T) {
 		change
 		gone bool
 	}{
-		{change{"untold", commerce.Shipped, in(commerce.CourierAssigned, untold), "order shipped, delivery 1 active pickup u, delivery.courier_update, POST delivery.courier_update, done"}, false},
-		{change{"told by now", commerce.Shipped, in(commerce.CourierAssigned, toldBefore), "done"}, false},
-		{change{"over by now", commerce.Delivered, in(commerce.CourierDone, untold, over), "delivery 1 over delivered u, done"}, false},
-		{change{"done by another worker", commerce.Shipped, in(commerce.CourierAssigned, untold), ""}, true},
+		{change{"unpublished", commerce.Shipped, in(commerce.CourierAssigned, unpublished), "order shipped, delivery 1 active pickup u, delivery.courier_update, POST delivery.courier_update, done"}, false},
+		{change{"published by now", commerce.Shipped, in(commerce.CourierAssigned, publishedBefore), "done"}, false},
+		{change{"over by now", commerce.Delivered, in(commerce.CourierDone, unpublished, over), "delivery 1 over delivered u, done"}, false},
+		{change{"done by another worker", commerce.Shipped, in(commerce.CourierAssigned, unpublished), ""}, true},
 	} {
 		o := deliveryOrder(c.order)
 		job := leased(commerce.JobCourierUpdate, o.ID)
@@ -220,7 +220,7 @@ func TestRecordCheck(t *testing.T) {
 	for _, c := range []struct {
 		change
 		due    bool
-		news   commerce.CourierStatus // empty: it does not answer
+		update commerce.CourierStatus // empty: it does not answer
 		worker string                 // empty: me
 	}{
 		{change{"heard of lately", commerce.Shipped, in(commerce.CourierAssigned), "waiting after 0 tries, next in 299 s"}, false, "", ""},
@@ -244,8 +244,8 @@ func TestRecordCheck(t *testing.T) {
 		if cmd.Due(d, now) != c.due {
 			t.Errorf("%s: due %v, want %v", c.name, !c.due, c.due)
 		}
-		if c.news != "" {
-			cmd.Update = &CourierUpdate{ID: "d1", Status: c.news}
+		if c.update != "" {
+			cmd.Update = &CourierUpdate{ID: "d1", Status: c.update}
 		}
 		_, changes, err := cmd.Decide(fill(cmd.Needs(), withDelivery(o, d, job)), now)
 		if s := summary(changes); err != nil || s != c.want {

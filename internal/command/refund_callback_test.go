@@ -71,7 +71,7 @@ func TestRecordRefundCallback(t *testing.T) {
 			}
 			cmd.Failed = false // what tells of the beginning may come after the end
 			if _, late, err := cmd.Decide(fill(cmd.Needs(), after), now); err != nil || !reflect.DeepEqual(late, commerce.Changes{}) {
-				t.Errorf("told once more: %+v, %v", late, err)
+				t.Errorf("reported once more: %+v, %v", late, err)
 			}
 		})
 	}
@@ -118,12 +118,12 @@ func checkRefundCameBack(t *testing.T, o commerce.Order) {
 	if order.InventoryDeducted != was.InventoryDeducted || len(changes.Stock)+len(changes.Deliveries)+len(changes.NewJobs) != 0 {
 		t.Errorf("%s %s: the money came back, and so did %+v", o.Status, o.Fulfillment, changes)
 	}
-	event, note, told := changes.Webhooks[0], changes.Timeline[0], order
-	told.NotifiedOn = event.About.Order.NotifiedOn
+	event, note, notified := changes.Webhooks[0], changes.Timeline[0], order
+	notified.NotifiedOn = event.About.Order.NotifiedOn
 	if !reflect.DeepEqual(webhookKinds(changes), []commerce.WebhookKind{commerce.WebhookRefundFailed}) || event.Timestamp <= was.NotifiedOn ||
-		!reflect.DeepEqual(event.About, &commerce.EventData{Order: told, Previous: commerce.Refunded, Refund: back.Refunds[0]}) ||
+		!reflect.DeepEqual(event.About, &commerce.EventData{Order: notified, Previous: commerce.Refunded, Refund: back.Refunds[0]}) ||
 		!reflect.DeepEqual(noteCodes(changes.Timeline), []string{"refund_failed"}) || note.Status != want {
-		t.Errorf("%s %s: told %+v and %s %+v", o.Status, o.Fulfillment, note, event.Kind, event.About)
+		t.Errorf("%s %s: published %+v and %s %+v", o.Status, o.Fulfillment, note, event.Kind, event.About)
 	}
 	again := RefundOrder{Facts: FactsOf(o), Actor: byPartner, RefundID: "rfd_2"}
 	second, changes, err := again.Decide(fill(again.Needs(), back), now)

@@ -26,7 +26,7 @@ func TestRefundOutcomeKnown(t *testing.T) {
 		_, changes, err := cmd.Decide(fill(cmd.Needs(), before), now)
 		return changes, err
 	}
-	tell := func(cmd RecordRefundCallback, before commerce.Changes) (commerce.Changes, error) {
+	post := func(cmd RecordRefundCallback, before commerce.Changes) (commerce.Changes, error) {
 		_, changes, err := cmd.Decide(fill(cmd.Needs(), before), now)
 		return changes, err
 	}
@@ -40,8 +40,8 @@ func TestRefundOutcomeKnown(t *testing.T) {
 				c.RecordJob = byAnn(dead)
 			}), b)
 		},
-		"told to be made":   func(b commerce.Changes) (commerce.Changes, error) { return tell(callback(false), b) },
-		"told to be failed": func(b commerce.Changes) (commerce.Changes, error) { return tell(callback(true), b) },
+		"reported as made":   func(b commerce.Changes) (commerce.Changes, error) { return post(callback(false), b) },
+		"reported as failed": func(b commerce.Changes) (commerce.Changes, error) { return post(callback(true), b) },
 	} {
 		for _, others := range []commerce.Cents{0, 100} {
 			before := refunding(o, r, dead)
@@ -77,7 +77,7 @@ func TestRefundOutcomeKnown(t *testing.T) {
 // TestRefundMadeAfterItWasGivenUp: the processor has the last word on a refund
 // that an operator gave up, and the merchant is asked to look: the operator may
 // have given the money back by hand. What tells that it was made is late if the
-// processor has told that it failed.
+// processor has reported its failure.
 func TestRefundMadeAfterItWasGivenUp(t *testing.T) {
 	o, r, j := orderIn(commerce.Paid, commerce.ByPickup, false), pendingRefund(commerce.RefundAsked, 200), deadJob(commerce.JobRefund, "rfd")
 	giveUp := recordRefund(o, r, j)
@@ -91,18 +91,18 @@ func TestRefundMadeAfterItWasGivenUp(t *testing.T) {
 	callback := RecordRefundCallback{Facts: FactsOf(o), Actor: byProcessor, RefundID: "rfd", Ref: "re", AmountCents: 200, Failed: true, Message: "closed account"}
 	refund, changes, err := callback.Decide(fill(callback.Needs(), after), now+1)
 	if err != nil || refund.State != commerce.RefundFailed || !reflect.DeepEqual(changes, commerce.Changes{Refunds: []commerce.Refund{refund}}) {
-		t.Errorf("told that it failed: %+v, %v", changes, err)
+		t.Errorf("reported as failed: %+v, %v", changes, err)
 	}
 	failed := merge(after, changes)
 	callback.Failed = false
 	if _, changes, err := callback.Decide(fill(callback.Needs(), failed), now+1); err != nil || !reflect.DeepEqual(changes, commerce.Changes{}) {
-		t.Errorf("told that it failed, then that it was made: %+v, %v", changes, err)
+		t.Errorf("reported as failed, then as made: %+v, %v", changes, err)
 	}
 	refund, changes, err = callback.Decide(fill(callback.Needs(), after), now+1)
 	paid := merge(after, changes).Payments[0]
 	if err != nil || refund.State != commerce.RefundDone || refund.Error != "" || paid.RefundedCents != 200 || paid.PendingCents != 0 ||
 		len(changes.Ledger) != 1 || !reflect.DeepEqual(webhookKinds(changes), []commerce.WebhookKind{commerce.WebhookRefunded}) {
-		t.Errorf("told that it was made: %+v, %v", changes, err)
+		t.Errorf("reported as made: %+v, %v", changes, err)
 	}
 	if codes := openCodes(merge(after, changes).Attention); !strings.Contains(codes, "refund_after_all") {
 		t.Errorf("raised are %s", codes)

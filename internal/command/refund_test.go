@@ -169,8 +169,8 @@ func TestRecordRefund(t *testing.T) {
 		job      commerce.JobState
 	}{
 		{name: "refused", origin: commerce.RefundAsked, refused: "no", want: commerce.RefundFailed, note: "refund_refused", released: true},
-		{name: "refused, nobody asks any more", origin: commerce.RefundAsked, swept: true, refused: "no", want: commerce.RefundFailed, note: "refund_refused"},
-		{name: "made, nobody asks any more", origin: commerce.RefundAsked, swept: true, want: commerce.RefundDone},
+		{name: "refused, after the reply was swept", origin: commerce.RefundAsked, swept: true, refused: "no", want: commerce.RefundFailed, note: "refund_refused"},
+		{name: "made, after the reply was swept", origin: commerce.RefundAsked, swept: true, want: commerce.RefundDone},
 		{name: "made by cancel", origin: commerce.RefundCancelled, want: commerce.RefundDone, closed: true},
 		{name: "refused to cancel", origin: commerce.RefundCancelled, refused: "no", want: commerce.RefundFailed, note: "refund_due", flag: "refund_due", closed: true},
 		{name: "of late money", origin: commerce.RefundLate, want: commerce.RefundDone},
@@ -267,7 +267,7 @@ func TestCancelEndsThePayment(t *testing.T) {
 		{name: "another amount was paid", state: commerce.PaymentPaid, captured: 299, flagged: "payment_mismatch", due: 299, flag: "refund_due"},
 		{name: "refunded in part", state: commerce.PaymentPaid, captured: 300, refunded: 100, pending: 50, due: 150, flag: "refund_due"},
 		{name: "all on its way", state: commerce.PaymentPaid, captured: 300, refunded: 100, pending: 200},
-		{name: "nobody knows where it is", state: commerce.PaymentPaid, captured: 300, pending: 300, flagged: "refund_unknown", flag: "refund_unknown"},
+		{name: "its outcome is unknown", state: commerce.PaymentPaid, captured: 300, pending: 300, flagged: "refund_unknown", flag: "refund_unknown"},
 		{name: "stock was gone", state: commerce.PaymentPaid, captured: 300, flagged: "insufficient_stock", due: 300, flag: "refund_due"},
 		{name: "paid twice", state: commerce.PaymentPaid, captured: 300, flagged: "second_payment", due: 300, flag: "second_payment refund_due"},
 	} {
@@ -348,7 +348,7 @@ func TestLateRefund(t *testing.T) {
 		t.Fatalf("%v, %+v", err, changes.Ledger)
 	}
 	if len(changes.Attention) == 0 {
-		t.Error("the merchant is not told")
+		t.Error("no attention is raised")
 	}
 	if p, r := changes.Payments[0], changes.Refunds[0]; p.RefundedCents != 300 || p.PendingCents != 0 || r.State != commerce.RefundDone || r.Error != "" {
 		t.Errorf("%+v\n%+v", p, r)

@@ -46,7 +46,7 @@ func TestAccountFaults(t *testing.T) {
 		{"the last entry is lost", func(a *Account) { a.Entries = a.Entries[:3] }, "4 entries are counted, 3 are there"},
 		{"an entry was changed", func(a *Account) { a.Entries[0].AmountCents++ }, "1000 cents are captured by the balance, 1001 by the ledger"},
 		{"an entry of no refund", func(a *Account) { a.Entries[1].RefundID = "x" }, "tell of the refund x"},
-		{"a kind that nobody knows", func(a *Account) { a.Entries[3].Kind = "gift" }, "unknown kind"},
+		{"an unknown kind", func(a *Account) { a.Entries[3].Kind = "gift" }, "unknown kind"},
 		{"a refund twice", func(a *Account) { a.Entries = append(a.Entries, a.Payment.Return(300, "done", "re", 4)) }, "its entries sum to 600"},
 		{"a refund that is not entered", func(a *Account) { a.Refunds[2].State = RefundDone }, "refund refused is done, 50 cents, but its entries sum to 0"},
 		{"a failed one that is", func(a *Account) { a.Refunds[0].State = RefundFailed }, "refund done is failed"},
@@ -67,10 +67,10 @@ func TestAccountFaults(t *testing.T) {
 		{"cancelled, asked before the order was", func(a *Account) {
 			a.Order.Status, a.Attention = Cancelled, []Attention{{Code: AttentionRefundDue, Since: 1, ResolvedOn: 2, ResolvedBy: "order:refund_in_full"}}
 		}, "no attention was raised"},
-		{"cancelled, settled by a person", func(a *Account) {
+		{"cancelled, resolved by a person", func(a *Account) {
 			a.Order.Status, a.Attention = Cancelled, []Attention{{Code: AttentionRefundDue, Since: 1, ResolvedOn: 2, ResolvedBy: "staff:usr_1"}}
 		}, ""},
-		{"cancelled, somebody asked", func(a *Account) {
+		{"cancelled, attention raised", func(a *Account) {
 			a.Order.Status, a.Attention = Cancelled, []Attention{{Code: AttentionRefundDue, Since: 1}}
 		}, ""},
 		{"never marked as paid", func(a *Account) { a.Order.Status = PendingPayment }, "no attention was raised"},

@@ -60,8 +60,8 @@ func testStarter(t *testing.T, open opener) {
 		{name: "room", room: 1, stored: 1, started: 1, leasedTo: "me"},
 		{name: "no room", stored: 1},
 		{name: "refused", room: 1, failure: storagetest.Refused, cancelled: 1},
-		{name: "not persisted, nobody knows", room: 1, failure: storagetest.BeforeSave, cancelled: 1},
-		{name: "persisted, nobody knows", room: 1, failure: storagetest.AfterSave, stored: 1, cancelled: 1, leasedTo: "me"},
+		{name: "not persisted, with an unknown outcome", room: 1, failure: storagetest.BeforeSave, cancelled: 1},
+		{name: "persisted, with an unknown outcome", room: 1, failure: storagetest.AfterSave, stored: 1, cancelled: 1, leasedTo: "me"},
 		{name: "not persisted, tried again", room: 1, failure: storagetest.BeforeSave, keyed: true, stored: 1, started: 1, cancelled: 1, leasedTo: "me"},
 		{name: "persisted, as turns out", room: 1, failure: storagetest.AfterSave, keyed: true, stored: 1, cancelled: 1, leasedTo: "me"},
 	} {

@@ -158,7 +158,7 @@ type buggy struct{}
 
 func (buggy) Needs() commerce.Needs { return commerce.Needs{} }
 func (buggy) Decide(rows *commerce.Rows, _ commerce.Millis) (int, commerce.Changes, error) {
-	rows.Partners.Get("nobody asked for this")
+	rows.Partners.Get("outside of the needs")
 	return 0, commerce.Changes{}, nil
 }
 
@@ -167,7 +167,7 @@ type trespasser struct{}
 
 func (trespasser) Needs() commerce.Needs { return commerce.Needs{} }
 func (trespasser) Decide(*commerce.Rows, commerce.Millis) (int, commerce.Changes, error) {
-	return 0, commerce.Changes{Categories: []commerce.Category{{ID: "nobody asked for this"}}}, nil
+	return 0, commerce.Changes{Categories: []commerce.Category{{ID: "outside of the needs"}}}, nil
 }
 
 // TestBatchRefusedByTheEngine: commands are tried alone, and all take place.

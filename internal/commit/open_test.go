@@ -151,7 +151,7 @@ func testOpenReplyAfterAnUnknownOutcome(t *testing.T, open opener) {
 		if !reply.Replayed {
 			job = awaited(t, jobs).Key()
 		} else if len(jobs) != 0 {
-			t.Errorf("failure %d: asked for %+v, which are of the try that nobody knew of", how, jobs)
+			t.Errorf("failure %d: asked for %+v, which are of the try with the unknown outcome", how, jobs)
 		}
 		stored, err := s.engine.Reader().Reply(t.Context(), key)
 		if err != nil || stored.Job != job || job.ID == "" {

@@ -33,16 +33,16 @@ type journey struct {
 var journeys = []journey{
 	{name: "report", moves: []move{reporting}, saves: 3, inReal: true, status: commerce.Shipped, underWay: 1},
 	{name: "confirm", before: []move{paying}, moves: []move{confirming}, saves: 3, status: commerce.Shipped, underWay: 1},
-	{name: "another courier", before: []move{reporting}, moves: []move{told(1, commerce.CourierAssigned), told(1, commerce.CourierCancelled)}, saves: 4,
+	{name: "another courier", before: []move{reporting}, moves: []move{courierMoves(1, commerce.CourierAssigned), courierMoves(1, commerce.CourierCancelled)}, saves: 4,
 		inReal: true, status: commerce.Shipped, underWay: 1},
 	{name: "cancel", before: []move{reporting}, moves: []move{cancellingIt}, saves: 2, inReal: true, status: commerce.Cancelled},
 	{name: "report and cancel", moves: []move{reporting, cancellingIt}, saves: 5, status: commerce.Cancelled},
 	{name: "full refund", before: []move{paying, confirming}, moves: []move{refunding}, saves: 3, status: commerce.Refunded},
 	{name: "cancel with refund", before: []move{paying, confirming}, moves: []move{cancellingWithRefund}, saves: 3, status: commerce.Refunded},
-	{name: "to the door", before: []move{reporting}, moves: []move{told(1, commerce.CourierAssigned), told(1, commerce.CourierLoaded),
-		told(1, commerce.CourierEnRoute), told(1, commerce.CourierDone)}, saves: 4, inReal: true, status: commerce.Delivered, underWay: 1},
-	{name: "four couriers who give up", before: []move{reporting}, moves: []move{told(1, commerce.CourierCancelled), told(2, commerce.CourierCancelled),
-		told(3, commerce.CourierCancelled), told(4, commerce.CourierCancelled)}, saves: 10, status: commerce.Shipped, attention: "courier_gave_up"},
+	{name: "to the door", before: []move{reporting}, moves: []move{courierMoves(1, commerce.CourierAssigned), courierMoves(1, commerce.CourierLoaded),
+		courierMoves(1, commerce.CourierEnRoute), courierMoves(1, commerce.CourierDone)}, saves: 4, inReal: true, status: commerce.Delivered, underWay: 1},
+	{name: "four couriers that give up", before: []move{reporting}, moves: []move{courierMoves(1, commerce.CourierCancelled), courierMoves(2, commerce.CourierCancelled),
+		courierMoves(3, commerce.CourierCancelled), courierMoves(4, commerce.CourierCancelled)}, saves: 10, status: commerce.Shipped, attention: "courier_gave_up"},
 }
 
 // ride is one journey of one order.
@@ -122,13 +122,13 @@ func cancellingWithRefund(v *process, r *ride) {
 
 func refunding(v *process, r *ride) { r.ask(v, r.path("refund"), map[string]any{}) }
 
-// told is a courier that moves on, and whose provider posts a callback.
-func told(attempt int64, status commerce.CourierStatus) move {
+// courierMoves moves a courier on, and posts the callback of its provider.
+func courierMoves(attempt int64, status commerce.CourierStatus) move {
 	return func(v *process, r *ride) {
 		ref := commerce.DeliveryRef(r.order.OrderID, attempt)
 		v.s.eventually("a courier", func() bool { return v.m.isDead() || v.s.depotOf(ref) != nil })
 		if d := v.s.depotOf(ref); d != nil {
-			v.tell(d, d.move(ref, status))
+			v.postCallback(d, d.move(ref, status))
 		}
 	}
 }

@@ -92,11 +92,11 @@ func TestNoProviderAccepts(t *testing.T) {
 		reporting(v, r)
 		time.Sleep(time.Minute)
 		o, d := s.Order(r.order), s.Delivery(r.order)
-		if notes := s.notes(o); o.Status != commerce.Processed || s.Attention(r.order) != "not_dispatched" || len(notes) != 1 || !strings.Contains(notes[0], "nobody is free") {
+		if notes := s.notes(o); o.Status != commerce.Processed || s.Attention(r.order) != "not_dispatched" || len(notes) != 1 || !strings.Contains(notes[0], "no courier is free") {
 			t.Errorf("%+v, notes %q", o, notes)
 		}
 		if d.Provider != "" || d.State != commerce.DeliveryDispatching {
-			t.Errorf("nobody has it for certain, and it is %+v", d)
+			t.Errorf("it is unknown which provider has the delivery, but it is %+v", d)
 		}
 		far.set(creating, "")
 		s.hours("a courier", s.quiet)
@@ -318,7 +318,7 @@ func (s *shop) noticeFirst(status commerce.CourierStatus, dies bool) {
 			v.m.dieAfterNext()
 		}
 		for range 2 {
-			v.tell(near, near.move(ref, status))
+			v.postCallback(near, near.move(ref, status))
 		}
 	})
 	v.perform(r, []move{reporting})
@@ -357,7 +357,7 @@ func TestOneJobForAnAttempt(t *testing.T) {
 		v := s.serve(newMortal(s.Engine, 0, false), nil, nil)
 		near.once(afterCreate, func() {
 			v.m.dieAfterNext()
-			v.tell(near, near.move(strings.TrimPrefix(refOf(near), "near "), commerce.CourierCancelled))
+			v.postCallback(near, near.move(strings.TrimPrefix(refOf(near), "near "), commerce.CourierCancelled))
 		})
 		v.perform(r, []move{reporting})
 		v.stop()

@@ -113,7 +113,7 @@ func (d *depot) meet(ctx context.Context, c call, do func()) (trouble, error) {
 	case isLimited:
 		return t, &courier.Limited{}
 	case refuses:
-		return t, &courier.Refusal{Code: courier.NoCouriers, Message: "nobody is free"}
+		return t, &courier.Refusal{Code: courier.NoCouriers, Message: "no courier is free"}
 	case keepsSilent:
 		return t, &courier.Refusal{Code: courier.Other, Message: "this is not told"}
 	case hasExpired:
@@ -318,14 +318,14 @@ func (nowhere) Find(context.Context, geocode.Query) (geocode.Place, error) {
 	return geocode.Place{}, geocode.ErrNotFound
 }
 
-// tell posts a notice until it is taken, as providers do, or the process is
+// postCallback posts a callback until it is accepted, as providers do, or the process is
 // dead.
-func (v *process) tell(d *depot, n courier.Delivery) {
+func (v *process) postCallback(d *depot, n courier.Delivery) {
 	body, err := json.Marshal(n)
 	if err != nil {
 		v.s.T.Error(err)
 	}
-	v.s.eventually("a notice to be taken", func() bool {
+	v.s.eventually("a callback to be accepted", func() bool {
 		return v.m.isDead() || v.notice(d.name, string(body)) == http.StatusOK
 	})
 }

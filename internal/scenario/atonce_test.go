@@ -51,14 +51,14 @@ func TestRefundsAtOnce(t *testing.T) {
 		for i, a := range w.together(t, 40, ask) {
 			switch {
 			case a.status == http.StatusOK:
-				var told struct {
+				var answer struct {
 					Total  int                  `json:"total_refunded_cents"`
 					Status commerce.OrderStatus `json:"status"`
 				}
-				if err := json.Unmarshal(a.body, &told); err != nil {
+				if err := json.Unmarshal(a.body, &answer); err != nil {
 					t.Fatal(err)
 				}
-				made[told.Total] = told.Status
+				made[answer.Total] = answer.Status
 				if again := w.do(t, ask(i)); string(again.body) != string(a.body) {
 					t.Errorf("answered %s, and then %s", a.body, again.body)
 				}
@@ -159,7 +159,7 @@ func TestRefusalsAtOnce(t *testing.T) {
 			}
 		}
 		if refused == 0 || len(begun) > 20 {
-			t.Errorf("%d were told of it; %d orders were made", refused, len(begun))
+			t.Errorf("%d callers learned of it; %d orders were made", refused, len(begun))
 		}
 		w.buy(t, checkout("k1", "jo@example.com", 2)) // the key was released
 	})

@@ -94,7 +94,7 @@ type state struct {
 
 func (w *world) stateOf(t *testing.T, orderID string) state {
 	t.Helper()
-	return state{w.account(t, w.orderKey(t, orderID)), w.told(t, orderID), w.heard(t, orderID)}
+	return state{w.account(t, w.orderKey(t, orderID)), w.timeline(t, orderID), w.webhooks(t, orderID)}
 }
 
 // account reads the stored account of an order.
@@ -113,8 +113,8 @@ func (w *world) account(t *testing.T, key commerce.OrderKey) (a commerce.Account
 	return a
 }
 
-// told returns the timeline as partners read it: kinds, and codes of notes.
-func (w *world) told(t *testing.T, orderID string) (list []string) {
+// timeline returns the timeline as partners read it: kinds, and codes of notes.
+func (w *world) timeline(t *testing.T, orderID string) (list []string) {
 	t.Helper()
 	var timeline struct {
 		Events []struct {
@@ -143,8 +143,8 @@ func (w *world) keyOf(t *testing.T, orderID string) string {
 	return strings.TrimPrefix(w.storedOrder(t, orderID).PartnerID, partnerID(""))
 }
 
-// heard returns the events of an order, whose times have to ascend.
-func (w *world) heard(t *testing.T, orderID string) (list []string) {
+// webhooks returns the events of an order, and checks that their times ascend.
+func (w *world) webhooks(t *testing.T, orderID string) (list []string) {
 	t.Helper()
 	var page struct {
 		Events []struct {
@@ -215,7 +215,7 @@ func TestCallbacksOfTheUnknown(t *testing.T) {
 		if !logged.has("a payment callback is about an unknown order") {
 			t.Error("nothing is logged")
 		}
-		if got := strings.Join(w.told(t, reported), " "); got != "order.created order.processed" {
+		if got := strings.Join(w.timeline(t, reported), " "); got != "order.created order.processed" {
 			t.Errorf("the reported order: %s", got)
 		}
 		w.stateOf(t, waiting.OrderID).is(t, commerce.PendingPayment, "", "", "", 0, 0)

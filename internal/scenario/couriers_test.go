@@ -266,9 +266,9 @@ func (pl *player) courierDirective(t *testing.T, words []string) bool {
 		}
 		pl.w.steps(t, n)
 	case "timeline":
-		same(t, words, pl.w.told(t, order))
+		same(t, words, pl.w.timeline(t, order))
 	case "webhooks":
-		same(t, words, pl.w.heard(t, order))
+		same(t, words, pl.w.webhooks(t, order))
 	case "flagged":
 		reason := pl.w.attention(t, order)
 		if reason == "" {

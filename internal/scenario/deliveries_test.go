@@ -52,7 +52,7 @@ func TestOneDeliveryAtOnce(t *testing.T) {
 		}
 		order := answers[0].error().OrderID
 		w.finishJobs(t)
-		if got := strings.Join(w.heard(t, order), " "); got != "order.accepted delivery.created order.shipped" {
+		if got := strings.Join(w.webhooks(t, order), " "); got != "order.accepted delivery.created order.shipped" {
 			t.Errorf("webhooks: %s", got)
 		}
 		w.expectStock(t, "prd_town", 19)
@@ -77,7 +77,7 @@ func TestConfirmAndCancelAtOnce(t *testing.T) {
 			}
 		}
 		w.finishJobs(t)
-		if got := strings.Join(w.heard(t, order), " "); first != 1 || got != "order.processed delivery.created order.shipped" {
+		if got := strings.Join(w.webhooks(t, order), " "); first != 1 || got != "order.processed delivery.created order.shipped" {
 			t.Errorf("%d confirmed it; webhooks: %s", first, got)
 		}
 		done := 0
@@ -114,7 +114,7 @@ func TestRepeatedCourierCallbacks(t *testing.T) {
 			}
 		}
 		w.finishJobs(t)
-		if got := strings.Join(w.heard(t, order), " "); got != "order.accepted delivery.created order.shipped delivery.courier_update "+
+		if got := strings.Join(w.webhooks(t, order), " "); got != "order.accepted delivery.created order.shipped delivery.courier_update "+
 			"order.out_for_delivery delivery.out_for_delivery delivery.courier_update order.delivered delivery.delivered" {
 			t.Errorf("webhooks: %s", got)
 		}
@@ -160,7 +160,7 @@ func TestCourierCallbacksOfOthers(t *testing.T) {
 		}
 		w.clock.move(sandbox.Tolerance + time.Second)
 		w.refuses(t, good, http.StatusBadRequest, "bad_notice") // replayed too late
-		if got := strings.Join(w.heard(t, order), " "); got != "order.accepted delivery.created order.shipped" {
+		if got := strings.Join(w.webhooks(t, order), " "); got != "order.accepted delivery.created order.shipped" {
 			t.Errorf("webhooks: %s", got)
 		}
 		if !logged.has("a courier callback is about an unknown delivery") {

@@ -121,7 +121,7 @@ func TestQuote(t *testing.T) {
 		want func(error) bool
 	}{
 		{nil, func(err error) bool { return err == nil }},
-		{&courier.Refusal{Code: courier.NoCouriers, Message: "nobody is free"}, refused(string(courier.NoCouriers) + ": nobody is free")},
+		{&courier.Refusal{Code: courier.NoCouriers, Message: "no courier is free"}, refused(string(courier.NoCouriers) + ": no courier is free")},
 		{&courier.Refusal{Code: courier.Other}, refused(string(courier.Other) + ": The courier does not deliver there")},
 		{courier.ErrNoProvider, fault(service.NotConfigured, 0)},
 		{&commerce.CredentialsError{Message: "renew the key"}, fault(service.RefusesUs, 0)},

@@ -98,7 +98,7 @@ func run(t *testing.T, seed uint64, orders int) string {
 		}
 		e.Together(shop...)
 		w.faulty = false
-		w.settle()
+		w.finishJobs()
 		e.Together(repeat...)
 		w.check()
 	})
@@ -115,8 +115,8 @@ func (w *world) crashes() {
 	}
 }
 
-// settle waits until every job is done.
-func (w *world) settle() {
+// finishJobs waits until every job is done.
+func (w *world) finishJobs() {
 	for range 24 * 60 {
 		left := 0
 		for _, state := range []commerce.JobState{commerce.JobWaiting, commerce.JobParked} {

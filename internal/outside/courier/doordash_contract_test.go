@@ -113,7 +113,7 @@ func (d *doordash) Forged(*testing.T, []byte) map[string]http.Header {
 		"another password": with(d.User, d.Password+"x"),
 		"another user":     with(d.User+"x", d.Password),
 		"no password":      with(d.User, ""),
-		"nobody":           with("", ""),
+		"no user":          with("", ""),
 		"moved colon":      with(d.User+":", d.Password),
 		"bare password":    {"Authorization": {"Basic " + d.Password}},
 		"scheme alone":     {"Authorization": {"Basic "}},

@@ -38,7 +38,7 @@ func TestNeverBack(t *testing.T) {
 		if !f.last.Status.Over() {
 			rt.Errorf("in the end it is %s", f.last.Status)
 		}
-		f.check(x.told(t))
+		f.check(x.callbacks(t))
 	})
 }
 
@@ -92,20 +92,20 @@ func (f *followed) cancel() {
 
 // check goes through all callbacks in the order of the changes. They lead to the end
 // as well, without a step back.
-func (f *followed) check(told []courier.Callback) {
-	slices.SortStableFunc(told, func(a, b courier.Callback) int { return cmp.Compare(a.SeenOn, b.SeenOn) })
+func (f *followed) check(posted []courier.Callback) {
+	slices.SortStableFunc(posted, func(a, b courier.Callback) int { return cmp.Compare(a.SeenOn, b.SeenOn) })
 	statuses := map[string]commerce.CourierStatus{}
 	var rank int
-	for _, n := range told {
+	for _, n := range posted {
 		if n.Status.Rank() < rank {
-			f.rt.Errorf("after rank %d told %s", rank, n.Status)
+			f.rt.Errorf("after rank %d posted %s", rank, n.Status)
 		}
 		if was, known := statuses[n.ID]; known && was != n.Status {
 			f.rt.Errorf("%s tells %s, then %s", n.ID, was, n.Status)
 		}
 		rank, statuses[n.ID] = n.Status.Rank(), n.Status
 	}
-	if len(told) == 0 || told[len(told)-1].Status != f.last.Status {
-		f.rt.Errorf("it is %s, but what was told is %s", f.last.Status, brief(told))
+	if len(posted) == 0 || posted[len(posted)-1].Status != f.last.Status {
+		f.rt.Errorf("it is %s, but the callbacks are %s", f.last.Status, brief(posted))
 	}
 }

@@ -72,10 +72,10 @@ func TestSteps(t *testing.T) {
 			d := x.create(t, asks(tags))
 			var got []string
 			for x.step(t, d.ID) {
-				got = append(got, brief(x.told(t)))
+				got = append(got, brief(x.callbacks(t)))
 			}
 			if text := strings.Join(got, "|"); text != want {
-				t.Errorf("told\n%s\nwant\n%s", text, want)
+				t.Errorf("posted\n%s\nwant\n%s", text, want)
 			}
 		})
 	}
@@ -91,19 +91,19 @@ func TestCancelIsForTheFirstAttempt(t *testing.T) {
 		d := x.create(t, r)
 		for x.step(t, d.ID) {
 		}
-		if told := brief(x.told(t)); !strings.HasSuffix(told, want) {
-			t.Errorf("%s: the second attempt tells %s", tag, told)
+		if posted := brief(x.callbacks(t)); !strings.HasSuffix(posted, want) {
+			t.Errorf("%s: the second attempt posted %s", tag, posted)
 		}
 	}
 }
 
-// TestCancelIsTold checks that a cancellation is posted at once, even after some
+// TestCancelIsPosted checks that a cancellation is posted at once, even after some
 // steps, and that the courier stops.
-func TestCancelIsTold(t *testing.T) {
+func TestCancelIsPosted(t *testing.T) {
 	for _, c := range []struct {
-		tags        string
-		steps       int
-		told, after string
+		tags          string
+		steps         int
+		posted, after string
 	}{
 		{"", 0, "cancelled", ""},
 		{"", 2, "to-store to-store cancelled", ""},
@@ -123,15 +123,15 @@ func TestCancelIsTold(t *testing.T) {
 				t.Errorf("%q: got %+v, %v", c.tags, d, err)
 			}
 		}
-		if told := brief(x.told(t)); told != c.told {
-			t.Errorf("%q: told %s, want %s", c.tags, told, c.told)
+		if posted := brief(x.callbacks(t)); posted != c.posted {
+			t.Errorf("%q: posted %s, want %s", c.tags, posted, c.posted)
 		}
 		var after []string
 		for x.step(t, d.ID) {
-			after = append(after, brief(x.told(t)))
+			after = append(after, brief(x.callbacks(t)))
 		}
 		if text := strings.Join(after, "|"); text != c.after {
-			t.Errorf("%q: then told %s, want %s", c.tags, text, c.after)
+			t.Errorf("%q: then posted %s, want %s", c.tags, text, c.after)
 		}
 	}
 }
@@ -239,7 +239,7 @@ func TestRepeatedStep(t *testing.T) {
 		again, err := x.sandbox.Step(t.Context(), object)
 		check.OK(t, err)
 		if a, b := ids(t, first.Callbacks), ids(t, again.Callbacks); !slices.Equal(a, b) || first.Next != again.Next {
-			t.Errorf("told %v, and once more %v", a, b)
+			t.Errorf("posted %v, and once more %v", a, b)
 		}
 	}
 }
@@ -249,9 +249,9 @@ func ids(t *testing.T, callbacks []sandbox.Callback) []string {
 	t.Helper()
 	var all []string
 	for _, n := range callbacks {
-		var told struct{ ID, Status string }
-		check.OK(t, json.Unmarshal(n.Body, &told))
-		all = append(all, told.ID+" "+told.Status)
+		var posted struct{ ID, Status string }
+		check.OK(t, json.Unmarshal(n.Body, &posted))
+		all = append(all, posted.ID+" "+posted.Status)
 	}
 	return all
 }

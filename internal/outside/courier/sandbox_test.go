@@ -45,8 +45,8 @@ func (x *town) create(t testing.TB, r courier.CreateRequest) courier.Delivery {
 	return d
 }
 
-// told reads the callbacks since the last call.
-func (x *town) told(t testing.TB) []courier.Callback {
+// callbacks reads the callbacks since the last call.
+func (x *town) callbacks(t testing.TB) []courier.Callback {
 	t.Helper()
 	var all []courier.Callback
 	for _, n := range x.objects.TakeCallbacks() {
@@ -234,8 +234,8 @@ func TestTwoProcesses(t *testing.T) {
 	}
 	moved, err := x.objects.Step(t.Context(), other, d.ID)
 	check.OK(t, err)
-	if told := brief(x.told(t)); !moved || told != "to-store to-store" {
-		t.Errorf("two processes tell %s", told)
+	if posted := brief(x.callbacks(t)); !moved || posted != "to-store to-store" {
+		t.Errorf("two processes posted %s", posted)
 	}
 }
 

@@ -139,10 +139,10 @@ func TestUberPassingErrors(t *testing.T) {
 		server.Next(c.fault)
 		uberUnavailable(t, uberRead(t, u), c.says)
 	}
-	nobody := NewUber(UberOptions{AuthURL: "http://127.0.0.1:1/", BaseURL: "http://127.0.0.1:1"})
-	uberUnavailable(t, uberRead(t, nobody), "connection refused")
-	nobody = NewUber(UberOptions{AuthURL: "://", BaseURL: "://"})
-	uberUnavailable(t, uberRead(t, nobody), "the URL is invalid")
+	unreachable := NewUber(UberOptions{AuthURL: "http://127.0.0.1:1/", BaseURL: "http://127.0.0.1:1"})
+	uberUnavailable(t, uberRead(t, unreachable), "connection refused")
+	unreachable = NewUber(UberOptions{AuthURL: "://", BaseURL: "://"})
+	uberUnavailable(t, uberRead(t, unreachable), "the URL is invalid")
 }
 
 func TestUberLimits(t *testing.T) {

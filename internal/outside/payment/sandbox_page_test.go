@@ -70,8 +70,8 @@ func TestPageStates(t *testing.T) {
 	is(t, s.post(t, session.ID+"?outcome=pay", ""), http.StatusBadRequest)
 	is(t, s.post(t, session.ID, "%zz"), http.StatusBadRequest)
 	is(t, s.post(t, session.ID, "outcome=pay&x="+strings.Repeat("x", 10<<20)), http.StatusRequestEntityTooLarge)
-	if told := s.kinds(t); told != " declined" {
-		t.Errorf("told%s", told)
+	if posted := s.kinds(t); posted != " declined" {
+		t.Errorf("posted%s", posted)
 	}
 
 	w = s.click(t, session.ID, "pay")
@@ -86,8 +86,8 @@ func TestPageStates(t *testing.T) {
 	for _, outcome := range []string{"pay", "decline", ""} { // redirects, and changes nothing
 		is(t, s.click(t, session.ID, outcome), http.StatusSeeOther)
 	}
-	if told := s.kinds(t); told != " paid" {
-		t.Errorf("told%s", told)
+	if posted := s.kinds(t); posted != " paid" {
+		t.Errorf("posted%s", posted)
 	}
 }
 
@@ -102,8 +102,8 @@ func TestExpiredPage(t *testing.T) {
 		lacks(t, w, form, "thanks")
 	}
 	is(t, s.click(t, session.ID, "pay"), http.StatusGone)
-	if told := s.kinds(t); told != " expired" {
-		t.Errorf("told%s", told)
+	if posted := s.kinds(t); posted != " expired" {
+		t.Errorf("posted%s", posted)
 	}
 }
 

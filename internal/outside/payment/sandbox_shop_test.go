@@ -89,8 +89,8 @@ func (s *checkout) read(t *testing.T, id string) payment.Session {
 	return session
 }
 
-// told is the content of a stored callback.
-type told struct {
+// postedCallback is the content of a stored callback.
+type postedCallback struct {
 	ID          string               `json:"id"`
 	Kind        payment.CallbackKind `json:"kind"`
 	OrderID     string               `json:"order_id"`
@@ -98,15 +98,15 @@ type told struct {
 	After       time.Duration        `json:"-"`
 }
 
-// told returns the callbacks since the last call, in the order in which they are due.
-func (s *checkout) told(t *testing.T) []told {
+// callbacks returns the callbacks since the last call, in the order in which they are due.
+func (s *checkout) callbacks(t *testing.T) []postedCallback {
 	t.Helper()
-	var all []told
+	var all []postedCallback
 	for _, callback := range s.objects.TakeCallbacks() {
 		if callback.To != payment.CallbackPath {
 			t.Errorf("a callback goes to %q", callback.To)
 		}
-		n := told{After: callback.After}
+		n := postedCallback{After: callback.After}
 		if err := json.Unmarshal(callback.Body, &n); err != nil {
 			t.Fatal(err)
 		}
@@ -115,11 +115,11 @@ func (s *checkout) told(t *testing.T) []told {
 	return all
 }
 
-// kinds lists the kinds of told, and when the later ones are due.
+// kinds lists the kinds of the callbacks, and the times at which the later callbacks are due.
 func (s *checkout) kinds(t *testing.T) string {
 	t.Helper()
 	text := ""
-	for _, n := range s.told(t) {
+	for _, n := range s.callbacks(t) {
 		text += " " + string(n.Kind)
 		if n.After > 0 {
 			text += "@" + n.After.String()

@@ -22,7 +22,7 @@ func TestMagicPayments(t *testing.T) {
 	for _, c := range []struct {
 		email  string
 		status int
-		told   string
+		posted string
 	}{
 		{"jo@example.com", http.StatusSeeOther, " paid"},
 		{"jo+friday@example.com", http.StatusSeeOther, " paid"},
@@ -46,8 +46,8 @@ func TestMagicPayments(t *testing.T) {
 			if w := s.click(t, session.ID, "pay"); w.Code != c.status {
 				t.Errorf("status %d, want %d", w.Code, c.status)
 			}
-			if told := s.kinds(t); told != c.told {
-				t.Errorf("told%s, want%s", told, c.told)
+			if posted := s.kinds(t); posted != c.posted {
+				t.Errorf("posted%s, want%s", posted, c.posted)
 			}
 			// Only the callback is late, not the payment.
 			if now := s.read(t, session.ID); (now.Status == payment.SessionPaid) != (c.status == http.StatusSeeOther) {
@@ -59,14 +59,14 @@ func TestMagicPayments(t *testing.T) {
 
 // Ten of many declines are reported by callbacks. The page reports every one, and the
 // card can still pay.
-func TestFewDeclinesAreTold(t *testing.T) {
+func TestFewDeclinesArePosted(t *testing.T) {
 	s := newCheckout(t)
 	session := s.open(t, s.order("ord_1", "jo@example.com"))
 	for range 14 {
 		is(t, s.click(t, session.ID, "decline"), http.StatusPaymentRequired)
 	}
-	if told := s.kinds(t); told != strings.Repeat(" declined", 10) {
-		t.Errorf("told%s", told)
+	if posted := s.kinds(t); posted != strings.Repeat(" declined", 10) {
+		t.Errorf("posted%s", posted)
 	}
 	_, before := s.objects.Calls()
 	is(t, s.click(t, session.ID, "decline"), http.StatusPaymentRequired)
@@ -74,8 +74,8 @@ func TestFewDeclinesAreTold(t *testing.T) {
 		t.Error("one more decline is stored")
 	}
 	is(t, s.click(t, session.ID, "pay"), http.StatusSeeOther)
-	if told := s.kinds(t); told != " paid" {
-		t.Errorf("then told%s", told)
+	if posted := s.kinds(t); posted != " paid" {
+		t.Errorf("then posted%s", posted)
 	}
 }
 
@@ -120,9 +120,9 @@ func TestSlow(t *testing.T) {
 
 func TestMagicRefunds(t *testing.T) {
 	for _, c := range []struct {
-		email, told string
-		fails       bool
-		refuse      bool
+		email, posted string
+		fails         bool
+		refuse        bool
 	}{
 		{"jo@example.com", " refunded", false, false},
 		{"jo+twice@example.com", " refunded refunded", false, false},
@@ -134,7 +134,7 @@ func TestMagicRefunds(t *testing.T) {
 			s := newCheckout(t)
 			session := s.open(t, s.order("ord_1", c.email))
 			s.click(t, session.ID, "pay")
-			s.told(t)
+			s.callbacks(t)
 			r := payment.RefundRequest{ID: "rfd_1", SessionID: session.ID, PaymentID: s.read(t, session.ID).PaymentID, AmountCents: 5740}
 			for range 2 { // repeats of every request are answered alike
 				_, err := s.sandbox.Refund(t.Context(), r)
@@ -143,8 +143,8 @@ func TestMagicRefunds(t *testing.T) {
 					t.Errorf("got %v", err)
 				}
 			}
-			if told := s.kinds(t); told != c.told {
-				t.Errorf("told%s, want%s", told, c.told)
+			if posted := s.kinds(t); posted != c.posted {
+				t.Errorf("posted%s, want%s", posted, c.posted)
 			}
 		})
 	}
@@ -265,9 +265,9 @@ func TestConcurrentClicks(t *testing.T) {
 		})
 	}
 	all.Wait()
-	told, now := s.kinds(t), s.read(t, session.ID)
-	if told != " paid" && told != " expired" || told != " "+string(now.Status) {
-		t.Errorf("the session is %s, told%s", now.Status, told)
+	posted, now := s.kinds(t), s.read(t, session.ID)
+	if posted != " paid" && posted != " expired" || posted != " "+string(now.Status) {
+		t.Errorf("the session is %s, posted%s", now.Status, posted)
 	}
 }
 
@@ -333,8 +333,8 @@ func TestUnknownOutcome(t *testing.T) {
 		if _, err := s.sandbox.Refund(t.Context(), refund); err != nil {
 			t.Error(err)
 		}
-		if told := s.kinds(t); told != " paid refunded" {
-			t.Errorf("told%s", told)
+		if posted := s.kinds(t); posted != " paid refunded" {
+			t.Errorf("posted%s", posted)
 		}
 	}
 }

@@ -16,8 +16,8 @@ import (
 	"purveyor/internal/testkit/fakestripe"
 )
 
-// news reads all events since the last call, and checks that their ids differ.
-func news(t *testing.T, s *Stripe, server *fakestripe.Server) (all []Callback) {
+// newCallbacks reads all events since the last call, and checks that their ids differ.
+func newCallbacks(t *testing.T, s *Stripe, server *fakestripe.Server) (all []Callback) {
 	t.Helper()
 	seen := map[string]bool{}
 	for _, e := range server.Take() {
@@ -43,7 +43,7 @@ func news(t *testing.T, s *Stripe, server *fakestripe.Server) (all []Callback) {
 
 func wantNews(t *testing.T, s *Stripe, server *fakestripe.Server, want ...Callback) {
 	t.Helper()
-	if got := news(t, s, server); !slices.Equal(got, want) {
+	if got := newCallbacks(t, s, server); !slices.Equal(got, want) {
 		t.Errorf("got\n%+v, want\n%+v", got, want)
 	}
 }
@@ -55,7 +55,7 @@ func TestStripeSessionCallbacks(t *testing.T) {
 	if err := server.Decline(session.ID); err != nil {
 		t.Fatal(err)
 	}
-	got := news(t, s, server)
+	got := newCallbacks(t, s, server)
 	if len(got) != 1 || got[0].Kind != CallbackDeclined || got[0].OrderID != order || got[0].Message != "Your card has insufficient funds." {
 		t.Errorf("%+v", got)
 	}
@@ -70,7 +70,7 @@ func TestStripeSessionCallbacks(t *testing.T) {
 	if err := server.PayLater(session.ID); err != nil {
 		t.Fatal(err)
 	}
-	pending := news(t, s, server)
+	pending := newCallbacks(t, s, server)
 	if len(pending) != 1 || pending[0].PaymentID == "" {
 		t.Fatalf("%+v", pending)
 	}

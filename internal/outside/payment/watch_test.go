@@ -39,13 +39,13 @@ func TestWatch(t *testing.T) {
 		"refund": func(ctx context.Context, p Processor) error { _, err := p.Refund(ctx, RefundRequest{}); return err },
 	} {
 		for want, fails := range map[string]error{"stripe: no route": isDown, "": refuses} {
-			told := ""
-			p := Watch("stripe", fixed{err: fails}, func(f *commerce.ProviderError) { told += f.Provider + ": " + f.Error() })
-			if err := call(t.Context(), p); !errors.Is(err, fails) || told != want {
-				t.Errorf("%s: %v, told %q, want %q", name, err, told, want)
+			reported := ""
+			p := Watch("stripe", fixed{err: fails}, func(f *commerce.ProviderError) { reported += f.Provider + ": " + f.Error() })
+			if err := call(t.Context(), p); !errors.Is(err, fails) || reported != want {
+				t.Errorf("%s: %v, reported %q, want %q", name, err, reported, want)
 			}
-			if _, err := p.ReadCallback(t.Context(), nil, nil); err != fails || told != want {
-				t.Errorf("a callback: %v, told %q", err, told)
+			if _, err := p.ReadCallback(t.Context(), nil, nil); err != fails || reported != want {
+				t.Errorf("a callback: %v, reported %q", err, reported)
 			}
 		}
 	}

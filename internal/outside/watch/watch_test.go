@@ -18,16 +18,16 @@ func (*refusal) Error() string { return "no" }
 func TestCall(t *testing.T) {
 	isDown := errors.New("no route")
 	for _, c := range []struct {
-		err         error
-		told, typed bool
+		err             error
+		reported, typed bool
 	}{{nil, false, false}, {&refusal{}, false, false}, {isDown, true, true}, {&commerce.CredentialsError{Message: "revoked"}, true, true}, {context.Canceled, false, true}} {
-		var told []*commerce.ProviderError
-		calls := watch.Calls[*refusal]{Provider: "near", Failed: func(f *commerce.ProviderError) { told = append(told, f) }}
+		var reported []*commerce.ProviderError
+		calls := watch.Calls[*refusal]{Provider: "near", Failed: func(f *commerce.ProviderError) { reported = append(reported, f) }}
 		got, err := watch.Call(t.Context(), calls, func(_ context.Context, n int) (int, error) { return n + 1, c.err }, 6)
 		failure, ok := errors.AsType[*commerce.ProviderError](err)
-		if got != 7 || !errors.Is(err, c.err) || ok != c.typed || (len(told) == 1) != c.told || c.told && told[0] != failure ||
+		if got != 7 || !errors.Is(err, c.err) || ok != c.typed || (len(reported) == 1) != c.reported || c.reported && reported[0] != failure ||
 			ok && (failure.Provider != "near" || failure.Error() != c.err.Error()) {
-			t.Errorf("%v: %d, %v, told %v", c.err, got, err, told)
+			t.Errorf("%v: %d, %v, reported %v", c.err, got, err, reported)
 		}
 	}
 }

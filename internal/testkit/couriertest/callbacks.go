@@ -25,9 +25,9 @@ func (c contract) read(post Post) []courier.Callback {
 	return callbacks
 }
 
-// told reads everything that was posted since the last call, in order, and checks
+// callbacks reads everything that was posted since the last call, in order, and checks
 // that no two callbacks share an id.
-func (c contract) told() []courier.Callback {
+func (c contract) callbacks() []courier.Callback {
 	c.Helper()
 	var all []courier.Callback
 	seen := map[string]bool{}
@@ -43,17 +43,17 @@ func (c contract) told() []courier.Callback {
 	return all
 }
 
-// tells moves a delivery on, and checks that callbacks lead it there without a step
+// advance moves a delivery on, and checks that callbacks lead it there without a step
 // back.
-func (c contract) tells(d courier.Delivery, from, to commerce.CourierStatus) []courier.Callback {
+func (c contract) advance(d courier.Delivery, from, to commerce.CourierStatus) []courier.Callback {
 	c.Helper()
 	c.Move(c.T, d, to)
 	c.is(d, to)
-	callbacks := c.told()
+	callbacks := c.callbacks()
 	for _, n := range callbacks {
 		c.about(n, d)
 		if n.Status.Rank() < from.Rank() || n.Status.Rank() > to.Rank() {
-			c.Errorf("between %s and %s the provider tells %s", from, to, n.Status)
+			c.Errorf("between %s and %s the provider reports %s", from, to, n.Status)
 		}
 		from = n.Status
 	}
@@ -65,7 +65,7 @@ func (c contract) tells(d courier.Delivery, from, to commerce.CourierStatus) []c
 func (c contract) about(n courier.Callback, d courier.Delivery) {
 	c.Helper()
 	if n.Delivery.ID != d.ID || n.Ref != "" && n.Ref != d.Ref {
-		c.Errorf("told %+v, about %+v", n, d)
+		c.Errorf("the callback %+v is about %+v", n, d)
 	}
 }
 
@@ -74,31 +74,31 @@ func (c contract) about(n courier.Callback, d courier.Delivery) {
 // them.
 func (c contract) everyStatus() {
 	d := c.made(c.quoted(c.request(order1)))
-	c.told()
+	c.callbacks()
 	var all []courier.Callback
 	statuses := []commerce.CourierStatus{commerce.CourierPending, commerce.CourierAssigned, commerce.CourierLoaded, commerce.CourierEnRoute, commerce.CourierDone}
 	for i, to := range statuses[1:] {
-		all = append(all, c.tells(d, statuses[i], to)...)
+		all = append(all, c.advance(d, statuses[i], to)...)
 		if now := c.is(d, to); !to.Over() && (now.Courier.Name == "" || now.Courier.At == nil || !now.Courier.At.Valid()) {
 			c.Errorf("when %s, the courier is %+v", to, now.Courier)
 		}
 	}
-	tells := func(status func(commerce.CourierStatus) bool) bool {
+	reported := func(status func(commerce.CourierStatus) bool) bool {
 		return slices.ContainsFunc(all, func(n courier.Callback) bool { return status(n.Status) })
 	}
-	if !tells(func(s commerce.CourierStatus) bool { return s == commerce.CourierAssigned }) ||
-		!tells(func(s commerce.CourierStatus) bool { return s.HasGoods() && !s.Over() }) ||
-		!tells(func(s commerce.CourierStatus) bool { return s == commerce.CourierDone }) {
-		c.Errorf("told was %+v", all)
+	if !reported(func(s commerce.CourierStatus) bool { return s == commerce.CourierAssigned }) ||
+		!reported(func(s commerce.CourierStatus) bool { return s.HasGoods() && !s.Over() }) ||
+		!reported(func(s commerce.CourierStatus) bool { return s == commerce.CourierDone }) {
+		c.Errorf("the callbacks are %+v", all)
 	}
 }
 
 // quits makes a courier give up before the pick-up.
 func (c contract) quits() {
 	d := c.made(c.Arrange(c.T, CourierQuits, c.quoted(c.request(order1))))
-	callbacks := c.tells(d, commerce.CourierPending, commerce.CourierCancelled)
+	callbacks := c.advance(d, commerce.CourierPending, commerce.CourierCancelled)
 	if len(callbacks) == 0 || callbacks[len(callbacks)-1].Status != commerce.CourierCancelled || callbacks[len(callbacks)-1].Reason == "" {
-		c.Errorf("told was %+v", callbacks)
+		c.Errorf("the callbacks are %+v", callbacks)
 	}
 	if slices.ContainsFunc(callbacks, func(n courier.Callback) bool { return n.Status.HasGoods() }) {
 		c.Errorf("the courier had the goods: %+v", callbacks)
@@ -109,9 +109,9 @@ func (c contract) quits() {
 // goesBack makes a courier return the goods to the store.
 func (c contract) goesBack() {
 	d := c.made(c.Arrange(c.T, GoesBack, c.quoted(c.request(order1))))
-	callbacks := c.tells(d, commerce.CourierPending, commerce.CourierReturned)
+	callbacks := c.advance(d, commerce.CourierPending, commerce.CourierReturned)
 	if len(callbacks) == 0 || callbacks[len(callbacks)-1].Status != commerce.CourierReturned {
-		c.Errorf("told was %+v", callbacks)
+		c.Errorf("the callbacks are %+v", callbacks)
 	}
 	_, err := c.Provider().Cancel(c.Context(), courier.Key{ID: d.ID, Ref: d.Ref})
 	c.refused(err, courier.TooLate, "cancel")

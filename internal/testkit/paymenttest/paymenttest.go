@@ -175,10 +175,10 @@ func (c contract) callbacks() []payment.Callback {
 	return all
 }
 
-// tells checks how many different events of a kind were reported since the last call,
+// reported checks how many different events of a kind were reported since the last call,
 // and returns them without the ids of callbacks: several callbacks may report one
 // event.
-func (c contract) tells(kind payment.CallbackKind, count int) []payment.Callback {
+func (c contract) reported(kind payment.CallbackKind, count int) []payment.Callback {
 	c.Helper()
 	var found []payment.Callback
 	all := c.callbacks()
@@ -207,7 +207,7 @@ func (c contract) open() {
 	c.check(session, session.ID, payment.SessionOpen, 0)
 	c.is(session.ID, payment.SessionOpen, 0)
 	if callbacks := c.callbacks(); len(callbacks) > 0 {
-		c.Errorf("opening tells %+v", callbacks)
+		c.Errorf("opening reports %+v", callbacks)
 	}
 }
 
@@ -239,8 +239,8 @@ func (c contract) pay() {
 	paid := c.is(session.ID, payment.SessionPaid, 0)
 	c.is(other.ID, payment.SessionOpen, 0)
 	want := payment.Callback{Kind: payment.CallbackPaid, OrderID: order1, SessionID: session.ID, PaymentID: paid.PaymentID, AmountCents: total}
-	if got := c.tells(payment.CallbackPaid, 1)[0]; got != want {
-		c.Errorf("told %+v, want %+v", got, want)
+	if got := c.reported(payment.CallbackPaid, 1)[0]; got != want {
+		c.Errorf("reported %+v, want %+v", got, want)
 	}
 }
 
@@ -250,12 +250,12 @@ func (c contract) decline() {
 	c.is(session.ID, payment.SessionOpen, 0)
 	for _, n := range c.callbacks() {
 		if n.Kind != payment.CallbackDeclined || n.OrderID != order1 || n.Message == "" {
-			c.Errorf("a decline tells %+v", n)
+			c.Errorf("a decline reports %+v", n)
 		}
 	}
 	c.Pay(c.T, session)
 	c.is(session.ID, payment.SessionPaid, 0)
-	c.tells(payment.CallbackPaid, 1)
+	c.reported(payment.CallbackPaid, 1)
 }
 
 func (c contract) expire() {
@@ -265,12 +265,12 @@ func (c contract) expire() {
 		c.must(err)
 		c.check(ended, session.ID, payment.SessionExpired, 0)
 	}
-	if n := c.tells(payment.CallbackExpired, 1)[0]; n.OrderID != order1 || n.SessionID != session.ID {
-		c.Errorf("told %+v", n)
+	if n := c.reported(payment.CallbackExpired, 1)[0]; n.OrderID != order1 || n.SessionID != session.ID {
+		c.Errorf("reported %+v", n)
 	}
 	c.Pay(c.T, session)
 	c.is(session.ID, payment.SessionExpired, 0)
-	c.tells(payment.CallbackPaid, 0)
+	c.reported(payment.CallbackPaid, 0)
 }
 
 func (c contract) expireWhenPaid() {
@@ -278,14 +278,14 @@ func (c contract) expireWhenPaid() {
 	ended, err := c.Processor().ExpireSession(c.Context(), session.ID)
 	c.must(err)
 	c.check(ended, session.ID, payment.SessionPaid, 0)
-	c.tells(payment.CallbackExpired, 0)
+	c.reported(payment.CallbackExpired, 0)
 }
 
 func (c contract) lapse() {
 	session := c.opened(order1)
 	c.Lapse(c.T, session)
 	c.is(session.ID, payment.SessionExpired, 0)
-	c.tells(payment.CallbackExpired, 1)
+	c.reported(payment.CallbackExpired, 1)
 }
 
 // refund asks for a refund of a part of a session's money.
@@ -304,8 +304,8 @@ func (c contract) refunds() {
 	c.is(session.ID, payment.SessionPaid, 1000)
 	want := payment.Callback{Kind: payment.CallbackRefunded, OrderID: order1, PaymentID: session.PaymentID, AmountCents: 1000,
 		RefundID: part.ID, OurRefundID: "rfd_1"}
-	if got := c.tells(payment.CallbackRefunded, 1)[0]; got != want {
-		c.Errorf("told %+v, want %+v", got, want)
+	if got := c.reported(payment.CallbackRefunded, 1)[0]; got != want {
+		c.Errorf("reported %+v, want %+v", got, want)
 	}
 	rest, err := c.refund(session, "rfd_2", total-1000)
 	c.must(err)
@@ -334,7 +334,7 @@ func (c contract) refundTwice() {
 		c.Errorf("the same id is refunded as %+v, then as %+v", first, other)
 	}
 	c.is(session.ID, payment.SessionPaid, 1000)
-	c.tells(payment.CallbackRefunded, 1)
+	c.reported(payment.CallbackRefunded, 1)
 }
 
 func (c contract) refundTooMuch() {
@@ -358,7 +358,7 @@ func (c contract) refundUnpaid() {
 	_, err = c.refund(stranger, "rfd_2", 1)
 	c.refused(err, "of an unknown payment")
 	c.is(paid.ID, payment.SessionPaid, 0)
-	c.tells(payment.CallbackRefunded, 0)
+	c.reported(payment.CallbackRefunded, 0)
 }
 
 func (c contract) badCallbacks() {
