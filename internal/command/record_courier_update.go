@@ -65,7 +65,7 @@ func troubles(status commerce.CourierStatus) []commerce.AttentionCode {
 }
 
 // Decide returns the order and its delivery as they are now. A delivery never goes back,
-// and an update that is older than what is stored changes nothing.
+// and an update that is older than the stored one changes nothing.
 func (c RecordCourierUpdate) Decide(rows *commerce.Rows, now commerce.Millis) (Tracked, commerce.Changes, error) {
 	order, delivery, err := loadWith(c.Facts, rows, &rows.Deliveries, "delivery")
 	if err != nil {
@@ -181,7 +181,8 @@ func (oc *orderChange) touch(update CourierUpdate) bool {
 	return true
 }
 
-// merged is the new report of a courier, with what it leaves out taken from the old one.
+// merged returns the new report of a courier. Facts that it leaves out are taken from the
+// old report.
 func merged(old, reported commerce.Courier) commerce.Courier {
 	reported.Name, reported.Phone = cmp.Or(reported.Name, old.Name), cmp.Or(reported.Phone, old.Phone)
 	reported.Vehicle, reported.ImageURL = cmp.Or(reported.Vehicle, old.Vehicle), cmp.Or(reported.ImageURL, old.ImageURL)

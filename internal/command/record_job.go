@@ -18,8 +18,8 @@ type RecordJob struct {
 	GivenUpBy commerce.Actor
 }
 
-// by is the actor of what the job records, with the trace id of the request that the job
-// follows from.
+// by returns the actor of the job's changes, with the trace id of the request that caused
+// the job.
 func (c RecordJob) by(traceID string) commerce.Actor {
 	if !c.isGivenUp() {
 		return commerce.SystemActor(traceID)

@@ -21,8 +21,8 @@ type WebhookTry struct {
 	Jitter     float64       // in [0, 1), drawn by the caller
 }
 
-// Needs names the endpoints and the jobs. What was delivered counts whatever
-// has become of its job, which ends unseen.
+// Needs names the endpoints and the jobs. Jobs of delivered events are ended without being
+// read, because a delivery counts in any case.
 func (c RecordWebhookAttempts) Needs() commerce.Needs {
 	n := commerce.Needs{Endpoints: c.partners()}
 	for _, t := range c.Tries {
@@ -67,9 +67,8 @@ func (c RecordWebhookAttempts) Decide(rows *commerce.Rows, now commerce.Millis) 
 	return jobs, changes, nil
 }
 
-// record says what follows from a try. When the job's lease had ended
-// meanwhile, it may be gone or leased again: then only an attempt that was
-// delivered still counts for it.
+// record returns the consequences of a try. If the job's lease has ended meanwhile, the job
+// may be gone or leased again. Then the try counts for the job only if it was delivered.
 func (t WebhookTry) record(rows *commerce.Rows, e commerce.Endpoint, now commerce.Millis, changes *commerce.Changes) commerce.Verdict {
 	changes.Attempts = append(changes.Attempts, t.Attempt)
 	job, there := t.Job, false

@@ -57,8 +57,8 @@ func (oc *orderChange) check(trigger commerce.Trigger) (commerce.Transition, err
 }
 
 // tryTransition executes the transition if the order allows it, and else changes nothing
-// and returns false. It is for what providers report, which may be late. An actor that
-// may not do it at all is a bug of the command and panics.
+// and returns false. It is for reports of providers, which may be late. An actor without the
+// right to the transition is a bug of the command, so it panics.
 func (oc *orderChange) tryTransition(trigger commerce.Trigger, message string) bool {
 	err := oc.transition(trigger, message)
 	if refusal, ok := errors.AsType[*commerce.Error](err); err != nil && (!ok || refusal.Kind != commerce.KindConflict) {
@@ -67,8 +67,8 @@ func (oc *orderChange) tryTransition(trigger commerce.Trigger, message string) b
 	return err == nil
 }
 
-// timelineData is the data of the timeline event of a transition. moves are what the
-// transition did to stock.
+// timelineData is the data of the timeline event of a transition. moves are the changes of
+// stock by the transition.
 func (oc *orderChange) timelineData(trigger commerce.Trigger, moves []commerce.InventoryMove) commerce.TimelineData {
 	switch {
 	case trigger == commerce.PaymentSucceeded:

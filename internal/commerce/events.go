@@ -84,8 +84,8 @@ type WebhookEvent struct {
 	StoreID   string
 	OrderID   string
 	TraceID   string
-	// About is what the event tells, as a command says it. The committer makes Data of
-	// it, and drops it.
+	// About is the subject of the event, as the command gives it. The committer encodes it
+	// into Data, and drops it.
 	About     *EventData
 	Data      []byte // the JSON object that the partner reads; it never changes
 	Timestamp Millis // of the change, strictly increasing per order
@@ -93,7 +93,7 @@ type WebhookEvent struct {
 	Deliver bool
 }
 
-// EventData is what a webhook event tells: the rows as they were just after the change.
+// EventData is the subject of a webhook event: the rows just after the change.
 // Order is there for all events but webhook.test, Refund for events of refunds and
 // Delivery for delivery.* events.
 type EventData struct {

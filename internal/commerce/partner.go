@@ -84,19 +84,18 @@ func (p Partner) MayUse(storeID string) error {
 	return &Error{Kind: KindForbidden, Code: "store_not_allowed", Message: "Access denied to this store"}
 }
 
-// Has tells whether the partner was given the scope.
+// Has reports whether the partner has the scope.
 func (p Partner) Has(s Scope) bool {
 	return slices.Contains(p.Scopes, AllScopes) || slices.Contains(p.Scopes, s)
 }
 
-// KeyHash is what is stored of an API key.
+// KeyHash is the stored form of an API key.
 type KeyHash [sha256.Size]byte
 
-// HashKey is the stored form of a key.
+// HashKey returns the stored form of a key.
 func HashKey(key string) KeyHash { return sha256.Sum256([]byte(key)) }
 
-// APIKey belongs to one partner and mode; making another one for the same
-// pair replaces it.
+// APIKey belongs to one partner and mode. Another key for the same pair replaces it.
 type APIKey struct {
 	PartnerID string
 	Mode      Mode
@@ -110,7 +109,7 @@ type APIKeyRef struct {
 	Mode      Mode
 }
 
-// RateWindow is what counts together against a partner's rate limit.
+// RateWindow names the requests that count together against a partner's rate limit.
 type RateWindow struct {
 	PartnerID string
 	Mode      Mode

@@ -11,16 +11,16 @@ type Reply struct {
 	Status      int
 	Body        []byte
 	CreatedOn   Millis
-	// Job will decide the answer, and closes the reply; no id: it is closed. Status
-	// and Body are what is answered meanwhile; without a status there is nothing to
-	// say yet.
+	// Job is the job that will decide the answer and close the reply. Without an id, the
+	// reply is closed. Until then, Status and Body are the answer for the meantime; a
+	// Status of 0 means that there is none.
 	Job JobKey
 }
 
-// Open tells whether the answer is not decided yet.
+// Open reports whether the answer is not decided yet.
 func (r Reply) Open() bool { return r.Job.ID != "" }
 
-// ProductStore says which store a product belongs to, which never changes.
+// ProductStore is the store of a product, which never changes.
 type ProductStore struct{ ProductID, StoreID string }
 
 // Needs names every row that a command may look at. Partners, keys, stores and
@@ -53,7 +53,7 @@ type Needs struct {
 	Endpoints     []string       // of partners
 	Mails         []MailKey
 	Jobs          []JobKey
-	EndedJobs     []JobKey // that the command ends, whatever has become of them: they are not loaded
+	EndedJobs     []JobKey // that the command ends. They are not loaded, and need not exist
 	Sandbox       []string // sandbox objects
 }
 
@@ -92,8 +92,8 @@ type Rows struct {
 // NeedStoreNo in Rows.NextStoreNo asks the engine to load it.
 const NeedStoreNo = -1
 
-// Changes are what a command does: rows as they shall be, and what is
-// appended. A command that is refused returns none.
+// Changes are the effect of a command: rows in their new state, and appended rows. A command
+// that is refused returns none.
 type Changes struct {
 	Replies        []Reply
 	Released       []ReplyKey // of open replies, which are deleted: there is no answer to keep

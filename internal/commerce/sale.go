@@ -23,9 +23,9 @@ type Sale struct {
 	Reach       Reach // of a delivery
 }
 
-// Obstacles applies the one rule of what a store sells, and returns what stands against
-// the sale, in the order in which partners read it. Which stores a partner may sell from
-// is decided by Partner.MayUse, and which goods by Stock.Sell.
+// Obstacles returns the reasons against the sale, in the order in which partners read them.
+// It is the one place of this rule. Partner.MayUse decides on the stores of a partner, and
+// Stock.Sell on the goods.
 func (s Sale) Obstacles() []Obstacle {
 	list := []Obstacle{}
 	if !s.Store.Active {

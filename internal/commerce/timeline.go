@@ -1,7 +1,7 @@
 package commerce
 
-// TimelineData is what a timeline event says beside its kind and message, as facts:
-// one of the types below. Most kinds have a type of their own; nil says nothing.
+// TimelineData has the facts of a timeline event beside its kind and message: one of the
+// types below. Most kinds have a type of their own; nil: there are no facts.
 type TimelineData interface{ isTimelineData() }
 
 // NoteData is the data of order.note: a code for machines.
@@ -37,12 +37,12 @@ type DeliveryData struct {
 	Courier            Courier
 }
 
-// DeliveryDataOf is what is known of an order's delivery.
+// DeliveryDataOf returns the known facts of an order's delivery.
 func DeliveryDataOf(o Order, d Delivery) DeliveryData {
 	return DeliveryData{o.CourierDeliveryID, o.CourierTrackingURL, o.Status, d.Status, d.DropoffETA, d.Imminent, d.Courier}
 }
 
-// InventoryMove is what a transition of an order did to the stock of one product.
+// InventoryMove is the change of one product's stock by a transition of an order.
 type InventoryMove struct {
 	ProductID string
 	Delta     int64

@@ -16,7 +16,7 @@ type recipient struct {
 	endpoint commerce.Endpoint
 }
 
-// Reads are what jobs are about. Each effect has those that it uses.
+// Reads reads the rows that jobs are about.
 type Reads interface {
 	storage.Stores
 	storage.Catalog

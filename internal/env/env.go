@@ -1,7 +1,6 @@
-// Package env is what a process takes from its surroundings besides data: the
-// clock, randomness, timers and goroutines. Other packages below internal/ ask an
-// Env for them, so that a simulator can give them all, and one seed gives one
-// history.
+// Package env has all that a process takes from its surroundings besides data: the clock,
+// randomness, timers and goroutines. Other packages below internal/ take them from an Env,
+// so that a simulator can replace all of them, and one seed gives one history.
 package env
 
 import (
@@ -17,20 +16,20 @@ import (
 // machine's clock and randomness, and goroutines of Go.
 type Env struct{ world World }
 
-// World is what a simulator implements.
+// World is the interface of a simulator.
 type World interface {
 	Now() time.Time
 	// Read fills b with random bytes.
 	Read(b []byte)
 	// Go runs f beside its caller.
 	Go(f func())
-	// Wait is what Env.Wait does.
+	// Wait does the work of Env.Wait.
 	Wait(d time.Duration, signals ...<-chan struct{}) int
-	// WithDeadline is what Env.WithDeadline does.
+	// WithDeadline does the work of Env.WithDeadline.
 	WithDeadline(parent context.Context, at time.Time) (context.Context, context.CancelFunc)
 }
 
-// In is the surroundings that a simulator gives.
+// In returns the surroundings of a simulator.
 func In(w World) Env { return Env{w} }
 
 // Now is the time.

@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// A simulator runs one goroutine at a time, and picks the next one when the
-// running one waits. So whatever has to wait for another goroutine waits by one of
-// these functions, and never while it holds a lock.
+// A simulator runs one goroutine at a time, and picks the next goroutine when the running
+// one waits. So a goroutine must wait for another one by these functions alone, and never
+// while it holds a lock.
 
 // Forever is a time for Wait that does not end.
 const Forever time.Duration = -1
@@ -82,8 +82,8 @@ func (e Env) Sleep(ctx context.Context, d time.Duration) error {
 	return nil
 }
 
-// Next is what a step machine says after a step: how long it has nothing to do,
-// unless it is woken.
+// Next is the answer of a step machine after a step: the time for which it has nothing to
+// do, unless it is woken.
 type Next time.Duration
 
 // Special values of Next.

@@ -25,10 +25,10 @@ const (
 	lookPauses = 250 * time.Millisecond // at most
 )
 
-// Finish starts a job before others and waits until a try of it is on record,
-// whatever its outcome; nil if there is nothing left to do. It takes a job that no
-// worker has, and waits for a job of another process. When ctx ends first, or
-// EndWaits is called (context.Canceled), the job goes on without the caller.
+// Finish starts a job before others and waits until the outcome of one try is on record. It
+// returns nil even if the try failed. It leases a job without a worker, and waits for the
+// worker of another process. When ctx ends first, or EndWaits is called
+// (context.Canceled), the job goes on without the caller.
 func (r *Runner) Finish(ctx context.Context, key commerce.JobKey) error {
 	for pause := firstLook; ; pause = min(2*pause, lookPauses) {
 		if t := r.started(key); t != nil {

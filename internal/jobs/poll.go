@@ -85,8 +85,8 @@ func (r *Runner) pass(at commerce.Millis) (wait time.Duration, err error) {
 	return wait, nil
 }
 
-// wanted says which jobs to claim: jobs of known kinds whose pool has room for a
-// whole claim, except those of lanes that take no more.
+// wanted returns the jobs to claim: jobs of known kinds whose pool has room for a whole
+// claim, except the jobs of full lanes.
 func (r *Runner) wanted() (classes []commerce.JobClass, full []commerce.JobLane) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

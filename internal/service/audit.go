@@ -10,16 +10,16 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// deed says what an actor does to what.
+// deed names the act of an actor and its object.
 type deed struct {
 	action  string // the use case: "rotate_key"
 	storeID string // empty: it is about no single store
-	object  string // the id of what is changed
+	object  string // the id of the changed partner, endpoint, job, product or order
 }
 
-// act runs a command that changes what every actor has to answer for: partners, keys,
-// endpoints, and whatever an operator changes. The batch of the command also writes an
-// audit entry. A command that changes nothing leaves none.
+// act runs a command that is audited for every actor: a change of partners, keys or
+// endpoints, or any change by an operator. The batch of the command also writes an audit
+// entry. A command that changes nothing writes none.
 func act[R any](ctx context.Context, s *Service, by commerce.Actor, d deed, cmd commit.Command[R]) (R, error) {
 	return commit.Do(ctx, s.committer, commit.Command[R](audited[R]{cmd, by, d}))
 }

@@ -10,7 +10,7 @@ import (
 	"purveyor/internal/storage"
 )
 
-// Once is what a call needs to take effect at most once.
+// Once makes a call take effect at most once.
 type Once[R any] struct {
 	// Key is the idempotency key and its scope. If Key.Key is empty, the caller gave no
 	// key, and a repeat of the call is a new call.

@@ -22,14 +22,14 @@ func (s *Service) RetryJob(ctx context.Context, by commerce.Actor, job commerce.
 	return act(ctx, s, by, deedOf("retry_job", job), cmd)
 }
 
-// subject is what a job is about.
+// subject has the rows that a job is about.
 type subject struct {
 	order   *commerce.Order // nil: no order
 	refund  commerce.Refund
 	attempt int64 // of the delivery
 }
 
-// deedOf is what an actor does to a job. The owner of a job about an order is its store.
+// deedOf names an act on a job. The owner of a job about an order is its store.
 func deedOf(action string, job commerce.Job) deed {
 	if isAboutOrder(job.Kind) {
 		return deed{action, job.Owner, job.ID}

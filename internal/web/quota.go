@@ -29,8 +29,8 @@ type quotas struct {
 	byKey  map[commerce.RateWindow]*quota // of this minute; bounded by the number of partners
 }
 
-// quota is what this process has of a window: the numbers from next to used. If
-// it has none, used is how many are granted to all processes, as far as known.
+// quota is this process's part of a window: the numbers from next to used. If the part is
+// empty, used is the number of requests granted to all processes, as far as known.
 type quota struct {
 	next, used int64
 	pending    *grant // nil: none is under way

@@ -43,7 +43,7 @@ func NewNominatim(o OnlineOptions, interval time.Duration) (*Nominatim, error) {
 	}, nil
 }
 
-// Find tells where an address is.
+// Find implements Geocoder.
 func (n *Nominatim) Find(ctx context.Context, q Query) (Place, error) {
 	if _, ok := read(q); !ok {
 		return Place{}, ErrNotFound

@@ -51,8 +51,8 @@ type laterError struct {
 
 func (e *laterError) Error() string { return fmt.Sprintf("it answered %d", e.status) }
 
-// find asks for a place. answer takes the JSON of an answer with status 200 or 400,
-// and says what it means.
+// find asks for a place. It decodes the JSON of a response with status 200 or 400 into
+// answer, whose method place interprets it.
 func (c client) find(ctx context.Context, address string, answer interface {
 	place(status int) (Place, error)
 }) (Place, error) {

@@ -157,7 +157,7 @@ func (e *Engine) prolongs(ctx context.Context, id string) {
 
 // Save implements storage.Batch: all writes and the commit in one round trip.
 // An error of a statement before the commit is definite, because the server
-// skips all that follows it. Any other may have come after the commit.
+// skips the following statements. Any other error may have come after the commit.
 func (b *batch) Save(context.Context) error {
 	w := b.writer
 	q := request{cluster: b.engine.spread}

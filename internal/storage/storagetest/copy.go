@@ -124,8 +124,8 @@ func contents(t *testing.T, e storage.Engine) map[string][]string {
 	return all
 }
 
-// saveAll saves a row of each table, and compares all tables with what was bound:
-// a field of Changes that an engine forgets would be missing.
+// saveAll saves a row of each table, and compares all tables with the saved rows. It finds
+// a field of Changes that an engine forgets.
 func saveAll(t *testing.T, e, _ storage.Engine) {
 	c := sample()
 	rest := schematest.Rest(c)

@@ -235,7 +235,8 @@ func firstOf(errs ...error) error {
 	return nil
 }
 
-// wantOutbound reads what is told to partners, as sample has it.
+// wantOutbound compares the jobs, webhook events, attempts, unsent messages and audit entries
+// with sample.
 func wantOutbound(t *testing.T, r storage.Reader, c commerce.Changes) {
 	t.Helper()
 	ctx := context.Background()

@@ -229,7 +229,7 @@ func jobsGoOn(t *testing.T, db Database) {
 	if got := claims(other); !slices.Equal(got, []string{"job_00"}) {
 		t.Errorf("claimed %v, want only the one that waits", got)
 	}
-	// Released are the first three by their time, whatever their slot, and the rest.
+	// The first three by their time are released, in all slots, and then the rest.
 	for _, c := range []struct {
 		limit int
 		want  []string

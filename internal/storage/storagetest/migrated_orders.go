@@ -32,9 +32,8 @@ func (o oldOrder) insert(t *testing.T, db Raw) {
 }
 
 // migrateFlags fills a database of number 1 with orders that have flags, opens it,
-// which migrates it, and reads the rows that came of the flags. Money that is left
-// of an order is flagged even where another flag had replaced the one that told of
-// it.
+// which migrates it, and reads the attention rows made from the flags. An order with
+// remaining money is flagged even if another flag had replaced the flag about the money.
 func migrateFlags(t *testing.T, db Raw) {
 	db.MakeFirst(t)
 	for _, o := range []oldOrder{

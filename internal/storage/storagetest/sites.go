@@ -97,8 +97,8 @@ func sites(t *testing.T, db Database) {
 	}
 }
 
-// sameSites: Sites gives all that stand in the circle, once each, and besides
-// them none that is not in the list.
+// sameSites checks that Sites returns every store of the list in the circle, and no store
+// twice or from outside of the list.
 func sameSites(t *testing.T, e storage.Engine, list []commerce.Store, at commerce.Point, miles float64, active bool) {
 	t.Helper()
 	got, err := e.Reader().Sites(context.Background(), storage.SiteFilter{Active: active, Area: commerce.StripsAround(at, miles)})

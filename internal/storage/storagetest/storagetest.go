@@ -1,4 +1,4 @@
-// Package storagetest is what every storage engine must prove: basics, reads,
+// Package storagetest is the conformance suite of storage engines: basics, reads,
 // concurrency (several processes on one database) and crashes. An engine's own
 // test opens a database and calls Run.
 package storagetest

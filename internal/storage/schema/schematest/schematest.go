@@ -74,12 +74,12 @@ func keyOf(t schema.Keyed, v reflect.Value) reflect.Value {
 	return reflect.ValueOf(t).Elem().FieldByName("KeyOf").Call([]reflect.Value{v.Addr()})[0]
 }
 
-// field is what a function of the descriptor points at.
+// field returns the field to which a function of the descriptor points.
 func field(t schema.Described, function string, of any) reflect.Value {
 	return reflect.ValueOf(t).Elem().FieldByName(function).Call([]reflect.Value{reflect.ValueOf(of)})[0].Elem()
 }
 
-// Differences are the rows of the changes that rows does not have, or has otherwise.
+// Differences describes the rows of the changes that are missing in rows or differ there.
 func Differences(rows *commerce.Rows, want commerce.Changes) (list []string) {
 	for _, t := range schema.Tables {
 		table := field(t, "Rows", rows).Addr()
@@ -93,8 +93,8 @@ func Differences(rows *commerce.Rows, want commerce.Changes) (list []string) {
 	return list
 }
 
-// Rest has a row, with every field set, for each table of which c has none. A
-// table with constraints may need rows that are written by hand.
+// Rest returns changes with one row, with every field set, for each table without a row in
+// c. A table with constraints may need rows that are written by hand.
 func Rest(c commerce.Changes) (rest commerce.Changes) {
 	var met []string
 	for _, d := range schema.All {
@@ -140,7 +140,7 @@ func Vary(c *commerce.Changes) {
 	}
 }
 
-// fixed is what never changes of a row, as text.
+// fixed returns the fixed columns of a row as text.
 func fixed(d schema.Described, row reflect.Value) string {
 	var p Printer
 	t := reflect.ValueOf(d).Elem()
@@ -170,7 +170,7 @@ func (p *Printer) Float(v *float64) schema.Binder {
 	return p.add(*v)
 }
 
-// set gives a value and all that it consists of what is not their zero.
+// set gives the value, and each of its parts, a content that is not zero.
 func set(v reflect.Value, n *int) {
 	*n++
 	switch v.Kind() {
