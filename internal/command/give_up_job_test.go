@@ -54,7 +54,7 @@ func giveUpCases() []giveUpCase {
 			stored.Attention = []commerce.Attention{{StoreID: "s", OrderID: "o", Code: commerce.AttentionRefundUnknown, Since: 1}}
 			return cmd, stored
 		}, "order paid, raised refund_due, resolved refund_unknown, order.note, order.note, given_up after 7 tries, released"},
-		{"refund that a notice completed", func() (jobCommand, commerce.Changes) {
+		{"refund that a callback completed", func() (jobCommand, commerce.Changes) {
 			o, r, j := orderIn(commerce.Paid, commerce.ByPickup, false), pendingRefund(commerce.RefundAsked, 300), deadJob(commerce.JobRefund, "rfd")
 			r.State = commerce.RefundDone
 			cmd := recordRefund(o, r, j)

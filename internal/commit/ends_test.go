@@ -75,18 +75,18 @@ func TestHurry(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := awayAfterSave()
 		c := commit.New(e, commit.Options{EncodeEvent: wire.EventData})
-		settling := ask(c, onceTouched("s", "k"))
+		doubtful := ask(c, onceTouched("s", "k"))
 		time.Sleep(time.Second)
 		waiting := ask(c, onceTouched("s", "waits"))
 		synctest.Wait()
-		if settling.answered() {
+		if doubtful.answered() {
 			t.Fatal("a database that is away for a second is not waited for")
 		}
 		c.Hurry()
 		before := len(e.loads())
-		expectIs(t, settling.wait(), storage.ErrOutcomeUnknown)
-		if settling.took > 1500*time.Millisecond {
-			t.Errorf("answered after %v", settling.took)
+		expectIs(t, doubtful.wait(), storage.ErrOutcomeUnknown)
+		if doubtful.took > 1500*time.Millisecond {
+			t.Errorf("answered after %v", doubtful.took)
 		}
 		expectIs(t, waiting.wait(), commit.ErrClosed)
 		if tried := len(e.loads()) - before; tried > 1 { // the pause under way ends with a try

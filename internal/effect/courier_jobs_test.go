@@ -111,7 +111,7 @@ func TestSilentDelivery(t *testing.T) {
 		r := &ride{name: "A-1"}
 		reporting(v, r)
 		near.set(getting, isDown)
-		near.move(commerce.DeliveryRef(r.order.OrderID, 1), commerce.CourierDone) // and its notice is lost
+		near.move(commerce.DeliveryRef(r.order.OrderID, 1), commerce.CourierDone) // and its callback is lost
 		check := func() commerce.Job {
 			for _, j := range s.Jobs(commerce.JobWaiting, storeID) {
 				if j.Kind == commerce.JobCheckDelivery {

@@ -314,7 +314,7 @@ func (s *shop) noticeFirst(status commerce.CourierStatus, dies bool) {
 	v := s.serve(newMortal(s.Engine, 0, false), nil, nil)
 	near.once(afterCreate, func() {
 		ref := strings.TrimPrefix(refOf(near), "near ")
-		if dies { // with what the notice asks for leased to it
+		if dies { // with the jobs of the callback leased to it
 			v.m.dieAfterNext()
 		}
 		for range 2 {
@@ -345,7 +345,7 @@ func (s *shop) noticeFirst(status commerce.CourierStatus, dies bool) {
 	}
 }
 
-// TestOneJobForAnAttempt: a process dies when a notice has told that the first
+// TestOneJobForAnAttempt: a process dies after a callback reported that the first
 // courier gave up, before it has recorded that there was one. Its two jobs are
 // done side by side, but only one of them looks for the second courier.
 func TestOneJobForAnAttempt(t *testing.T) {

@@ -326,7 +326,7 @@ func (v *process) postCallback(d *depot, n courier.Delivery) {
 		v.s.T.Error(err)
 	}
 	v.s.eventually("a callback to be accepted", func() bool {
-		return v.m.isDead() || v.notice(d.name, string(body)) == http.StatusOK
+		return v.m.isDead() || v.sendCallback(d.name, string(body)) == http.StatusOK
 	})
 }
 

@@ -14,7 +14,7 @@ import (
 	"purveyor/internal/testkit/fixture"
 )
 
-// want is a job of a notice as a command of payments will write it.
+// want is a job of a message as a command of payments writes it.
 type want struct {
 	order commerce.Order
 	kind  commerce.JobKind

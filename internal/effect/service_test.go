@@ -176,9 +176,9 @@ func (s *shop) serve(m *mortal, objects *fakesandbox.Objects, wrap func(payment.
 		movers = map[string]sandbox.Mover{courier.SandboxObjects: box}
 	}
 	v.uses = service.New(m.Reader(), m, v.committer, service.Options{Jobs: v.runner, Answers: api.Answers{}, Couriers: fleet, Geocoder: nowhere{}, Processors: map[commerce.Mode]string{commerce.Test: "sandbox"}})
-	notices := inbound.New(env.Env{}, v.uses, map[string]payment.Processor{"sandbox": v.box}, fleet.Providers)
-	v.post = notices.FromSandbox(sandbox.NewSigner(env.Env{}, kept))
-	v.inbound = web.Trace(env.Env{}, slog.New(slog.DiscardHandler), notices)
+	callbacks := inbound.New(env.Env{}, v.uses, map[string]payment.Processor{"sandbox": v.box}, fleet.Providers)
+	v.post = callbacks.FromSandbox(sandbox.NewSigner(env.Env{}, kept))
+	v.inbound = web.Trace(env.Env{}, slog.New(slog.DiscardHandler), callbacks)
 	var processor payment.Processor = mortalProcessor{v.box, m}
 	if wrap != nil {
 		processor = wrap(processor)
@@ -218,8 +218,8 @@ func (v *process) ask(path, key string, body any) reply {
 	return reply{w.Code, w.Body.String(), w.Header().Get("Idempotent-Replayed") == "true"}
 }
 
-// notice posts what a courier provider has to tell.
-func (v *process) notice(provider, body string) int {
+// sendCallback posts a callback of a courier provider, and returns the status of the answer.
+func (v *process) sendCallback(provider, body string) int {
 	w := httptest.NewRecorder()
 	r := httptest.NewRequest(http.MethodPost, inbound.CouriersPath(provider), strings.NewReader(body))
 	r.Header.Set(sandbox.SignatureHeader, "a depot looks at none")
@@ -272,7 +272,7 @@ func (v *process) deliver(objects *fakesandbox.Objects, times int) {
 	for _, n := range objects.TakeCallbacks() {
 		for range times {
 			if err := v.post(context.Background(), n.To, n.Body); err != nil {
-				v.s.T.Errorf("a notice: %v", err)
+				v.s.T.Errorf("a callback: %v", err)
 			}
 		}
 	}

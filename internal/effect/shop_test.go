@@ -52,7 +52,7 @@ type shop struct {
 	// sandboxFleet has the couriers of the sandbox deliver, in place of the depots.
 	sandboxFleet bool
 
-	// failed is told of failed tries; nil: nothing is.
+	// failed is called with each failed try; nil: there are no calls.
 	failed func(job commerce.Job, err error, dead bool)
 
 	pause time.Duration // between looks at what is to come

@@ -79,7 +79,7 @@ func TestUnread(t *testing.T) {
 	}
 }
 
-// TestSandboxObjectsOfNoUse: a notice that cannot be read, and an object that
+// TestSandboxObjectsOfNoUse: a callback that cannot be read, and an object that
 // nothing moves, are dead at once.
 func TestSandboxObjectsOfNoUse(t *testing.T) {
 	in(t, func(s *shop) {
@@ -97,7 +97,7 @@ func TestSandboxObjectsOfNoUse(t *testing.T) {
 			t.Errorf("step: %+v", j)
 		}
 		if j := dead[commerce.JobSandboxCallback]; j.Tries != 1 || j.Error == "" {
-			t.Errorf("notice: %+v", j)
+			t.Errorf("callback: %+v", j)
 		}
 	})
 }

@@ -511,9 +511,9 @@ func after(d time.Duration) {
 	synctest.Wait()
 }
 
-// TestFailedTriesAreTold: the process is told of each failed try once, after it
+// TestFailedTriesAreReported: each failed try is reported to the process once, after it
 // is on record, and whether it was the last.
-func TestFailedTriesAreTold(t *testing.T) {
+func TestFailedTriesAreReported(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newStore()
 		var told []string
