@@ -255,7 +255,7 @@ func TestRecordCheck(t *testing.T) {
 }
 
 // TestRefundKeepsFlags: a reason about a courier that only the merchant can resolve is not
-// settled by the refund of the order.
+// resolved by the refund of the order.
 func TestRefundKeepsFlags(t *testing.T) {
 	for flag, want := range map[string]string{"goods_with_courier": "goods_with_courier", "courier_not_cancelled": "courier_not_cancelled",
 		"two_couriers": "two_couriers", "refund_due": "", "not_dispatched": ""} {
