@@ -56,7 +56,8 @@ func (l *Loader[K, V]) Get(ctx context.Context, key K) (V, bool, error) {
 	case <-q.done:
 		return q.value, q.known, q.err
 	case <-ctx.Done():
-		return q.value, false, ctx.Err()
+		var none V // the read goes on, and may be writing q
+		return none, false, ctx.Err()
 	}
 }
 

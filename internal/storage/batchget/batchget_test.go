@@ -58,3 +58,22 @@ func TestErrorsAndCallersThatGo(t *testing.T) {
 		t.Errorf("a read that fails: %v", err)
 	}
 }
+
+// TestLeavesTheReadAlone: a caller whose ctx ends while its value is being read touches
+// nothing of what the read writes. The race detector sees it if it does.
+func TestLeavesTheReadAlone(t *testing.T) {
+	for range 100 {
+		release := make(chan struct{})
+		l := New(func(context.Context, []int) (map[int]string, error) { <-release; return map[int]string{1: "one"}, nil })
+		ctx, leave := context.WithCancel(t.Context())
+		var wg sync.WaitGroup
+		wg.Go(func() {
+			if got, _, err := l.Get(ctx, 1); got != "one" && (got != "" || !errors.Is(err, context.Canceled)) {
+				t.Errorf("got %q, %v", got, err)
+			}
+		})
+		wg.Go(leave)
+		wg.Go(func() { close(release) })
+		wg.Wait()
+	}
+}
