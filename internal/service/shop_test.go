@@ -264,8 +264,8 @@ func (r *runner) record(ctx context.Context, job commerce.Job, refused string) (
 		_, err = r.uses.RecordDelivery(ctx, command.RecordDelivery{RecordJob: record, Facts: facts, Attempt: attempt, Provider: provider,
 			Made: &command.CourierUpdate{ID: "bike_1", Status: commerce.CourierPending}})
 	case commerce.JobCancelDelivery:
-		refundID, err := service.CancelRefund(ctx, r.s.Reader, job, order)
-		if err != nil {
+		var refundID string
+		if refundID, err = service.CancelRefund(ctx, r.s.Reader, job, order); err != nil {
 			r.s.T.Error(err)
 		}
 		_, err = r.uses.RecordDeliveryCancelled(ctx, command.RecordDeliveryCancelled{RecordJob: record, Facts: facts, RefundID: refundID})
