@@ -152,7 +152,8 @@ func TestDispatchWithoutDatabase(t *testing.T) {
 		r := &ride{name: "A-1"}
 		reporting(v, r)
 		job := s.Jobs(commerce.JobWaiting, storeID)[0]
-		out := couriers{recorder: recorder{uses: v.uses}, reads: unreadable{s.Engine}.Reader()}.dispatch(context.Background(), job)
+		c := couriers{recorder: recorder{uses: v.uses}, reads: unreadable{s.Engine}.Reader()}
+		out := c.about(c.dispatch)(context.Background(), job)
 		if !errors.Is(out.Err, storage.ErrUnavailable) || out.Record != nil {
 			t.Errorf("%+v", out)
 		}

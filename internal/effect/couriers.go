@@ -28,8 +28,6 @@ type couriers struct {
 type courierReads interface {
 	storage.Stores
 	storage.Catalog
-	storage.Orders
-	storage.Money
 }
 
 // settling is how long after its latest call a provider may still create the
@@ -46,34 +44,30 @@ func (c couriers) unsettled(d commerce.Delivery) bool {
 // dispatching is one attempt to find a courier for an order.
 type dispatching struct {
 	couriers
-	job      commerce.Job
-	order    commerce.Order
-	delivery commerce.Delivery
-	request  courier.CreateRequest
+	service.Subject
+	job     commerce.Job
+	request courier.CreateRequest
 }
 
 // dispatch looks for a provider that accepts an order. Before it asks one for a
 // delivery, it stores the provider's name: if the process dies between the call and
 // its record, the next attempt asks only this provider what it has, so that an order
 // never has two deliveries.
-func (c couriers) dispatch(ctx context.Context, job commerce.Job) jobs.Outcome {
-	orderID, attempt, _ := commerce.ParseDeliveryRef(job.Subject)
-	order, delivery, err := c.load(ctx, commerce.OrderKey{StoreID: job.Owner, OrderID: orderID})
-	if err != nil {
-		return c.retryAfterLease(job, err)
+func (c couriers) dispatch(ctx context.Context, job commerce.Job, about service.Subject) jobs.Outcome {
+	record := command.RecordDelivery{RecordJob: c.recordJob(job), Facts: about.Facts(), Attempt: about.Attempt}
+	if about.Delivery.State != commerce.DeliveryDispatching || about.Delivery.Attempt != about.Attempt { // a callback was faster
+		return outcome(c.recorder, job, record, nil)
 	}
-	record := command.RecordDelivery{RecordJob: c.recordJob(job), Facts: command.FactsOf(order), Attempt: attempt}
-	if delivery.State != commerce.DeliveryDispatching || delivery.Attempt != attempt { // a callback was faster
-		return outcome(c.recorder, c.uses.RecordDelivery, record, nil)
-	}
-	d := dispatching{couriers: c, job: job, order: order, delivery: delivery}
-	if d.request, record.Reach, err = c.request(ctx, order, delivery); outage(err) {
+	request, reach, err := c.request(ctx, about.Order, about.Delivery)
+	switch {
+	case outage(err):
 		return c.retryAfterLease(job, err)
-	} else if err != nil {
+	case err != nil:
 		record.Failed = err
-		return outcome(c.recorder, c.uses.RecordDelivery, record, err)
+		return outcome(c.recorder, job, record, err)
 	}
-	made, name, err := d.ask(ctx)
+	record.Reach = reach
+	made, name, err := dispatching{c, about, job, request}.ask(ctx)
 	refusal, refused := errors.AsType[*courier.Refusal](err)
 	switch {
 	case err == nil:
@@ -86,7 +80,7 @@ func (c couriers) dispatch(ctx context.Context, job commerce.Job) jobs.Outcome {
 	default:
 		record.Failed, record.Told = err, forPartners(err)
 	}
-	return outcome(c.recorder, c.uses.RecordDelivery, record, err)
+	return outcome(c.recorder, job, record, err)
 }
 
 // forPartners returns the text about a failure that partners may read.
@@ -106,12 +100,12 @@ func forPartners(err error) string {
 // ask asks one provider after the other. The error is a *courier.Refusal if all of
 // them have refused.
 func (d dispatching) ask(ctx context.Context) (made courier.Delivery, name string, err error) {
-	if name := d.delivery.Provider; name != "" && d.fleet.Providers[name] == nil {
+	if name := d.Delivery.Provider; name != "" && d.fleet.Providers[name] == nil {
 		return made, "", maybe(notOfFleet(name))
 	}
 	var refusal *courier.Refusal
 	var failed error
-	for _, name := range d.fleet.InOrder(d.order.Mode, d.delivery) {
+	for _, name := range d.fleet.InOrder(d.Order.Mode, d.Delivery) {
 		made, err := d.askOne(ctx, name)
 		if err == nil {
 			return made, name, nil
@@ -146,26 +140,23 @@ var errStopped = errors.New("the order is not to be delivered any more")
 // already created.
 func (d dispatching) askOne(ctx context.Context, name string) (courier.Delivery, error) {
 	provider := d.fleet.Providers[name]
-	untouched := func(err error) error { return &untouchedError{err} }
-	if d.delivery.Provider == name { // an earlier attempt asked it, with an unknown outcome
-		made, err := provider.Get(ctx, courier.KeyOf(d.delivery))
+	noEffect := certainly
+	if d.Delivery.Provider == name { // an earlier attempt asked it, with an unknown outcome
+		made, err := provider.Get(ctx, courier.KeyOf(d.Delivery))
 		if refusal, ok := errors.AsType[*courier.Refusal](err); !ok || refusal.Code != courier.NotFound {
 			return made, maybe(err)
 		}
-		if d.unsettled(d.delivery) {
-			untouched = maybe
+		if d.unsettled(d.Delivery) {
+			noEffect = maybe
 		}
 	}
 	quote, err := d.quote(ctx, provider)
-	if _, refused := errors.AsType[*courier.Refusal](err); refused {
-		return courier.Delivery{}, settled(err, untouched)
-	}
 	if err != nil {
-		return courier.Delivery{}, untouched(err)
+		return courier.Delivery{}, noEffect(err)
 	}
-	asked, err := d.uses.AskCourier(ctx, command.AskCourier{Facts: command.FactsOf(d.order), Job: d.job, Attempt: d.delivery.Attempt, Provider: name})
+	asked, err := service.Do(ctx, d.uses, command.AskCourier{Facts: d.Facts(), Job: d.job, Attempt: d.Delivery.Attempt, Provider: name})
 	if err != nil {
-		return courier.Delivery{}, untouched(err)
+		return courier.Delivery{}, noEffect(err)
 	}
 	if !asked.Go {
 		return courier.Delivery{}, errStopped
@@ -176,28 +167,24 @@ func (d dispatching) askOne(ctx context.Context, name string) (courier.Delivery,
 	_, limited := errors.AsType[*courier.Limited](err)
 	_, denied := errors.AsType[*commerce.CredentialsError](err)
 	_, refused := errors.AsType[*courier.Refusal](err)
-	switch {
-	case limited, denied:
-		err = untouched(err)
-	case refused:
-		err = settled(err, untouched)
+	if limited || denied || refused {
+		err = noEffect(err)
 	}
 	made.FeeCents, made.QuoteID = cmp.Or(made.FeeCents, quote.FeeCents), cmp.Or(made.QuoteID, quote.ID)
 	return made, err
 }
 
-// quoteTime bounds one provider's quote, so that the next provider has time within
-// the same attempt.
-const quoteTime = 5 * time.Second
-
-func (d dispatching) quote(ctx context.Context, p courier.Provider) (courier.Quote, error) {
-	ctx, cancel := d.env.WithTimeout(ctx, quoteTime)
-	defer cancel()
-	return p.Quote(ctx, d.request.QuoteRequest)
+// certainly marks err as the failure of a provider that has not created the delivery. A
+// refusal says so already.
+func certainly(err error) error {
+	if _, refused := errors.AsType[*courier.Refusal](err); refused {
+		return err
+	}
+	return &untouchedError{err}
 }
 
-// maybe marks err as ambiguous: the provider may have created the delivery even
-// though the call failed.
+// maybe marks err as ambiguous: the provider may have created the delivery even though
+// the call failed, or an earlier call may still create it.
 func maybe(err error) error {
 	if err == nil {
 		return nil
@@ -208,13 +195,14 @@ func maybe(err error) error {
 	return fmt.Errorf("it may have the delivery already: %w", err)
 }
 
-// settled returns a definite refusal, unless an earlier call may still create the
-// delivery.
-func settled(refusal error, untouched func(error) error) error {
-	if _, certain := errors.AsType[*untouchedError](untouched(refusal)); certain {
-		return refusal
-	}
-	return maybe(refusal)
+// quoteTime bounds one provider's quote, so that the next provider has time within
+// the same attempt.
+const quoteTime = 5 * time.Second
+
+func (d dispatching) quote(ctx context.Context, p courier.Provider) (courier.Quote, error) {
+	ctx, cancel := d.env.WithTimeout(ctx, quoteTime)
+	defer cancel()
+	return p.Quote(ctx, d.request.QuoteRequest)
 }
 
 // request returns the request for a delivery, and how far it is. It has coordinates
@@ -250,24 +238,17 @@ func (c couriers) request(ctx context.Context, order commerce.Order, d commerce.
 
 // cancel calls the courier off. If the courier may not have been found yet, cancel
 // waits: the job that looks for one stops by itself.
-func (c couriers) cancel(ctx context.Context, job commerce.Job) jobs.Outcome {
-	order, delivery, err := c.load(ctx, commerce.OrderKey{StoreID: job.Owner, OrderID: job.Subject})
-	if err != nil {
-		return c.retryAfterLease(job, err)
-	}
-	refundID, err := service.CancelRefund(ctx, c.reads, job, order)
-	if err != nil {
-		return c.retryAfterLease(job, err)
-	}
-	record := command.RecordDeliveryCancelled{RecordJob: c.recordJob(job), Facts: command.FactsOf(order), RefundID: refundID}
+func (c couriers) cancel(ctx context.Context, job commerce.Job, about service.Subject) jobs.Outcome {
+	delivery := about.Delivery
+	record := command.RecordDeliveryCancelled{RecordJob: c.recordJob(job), Facts: about.Facts(), RefundID: about.CancelRefundID}
 	provider, known := c.fleet.Providers[delivery.Provider]
 	switch {
 	case delivery.State == commerce.DeliveryOver && !delivery.Unsure(), delivery.Provider == "":
 		record.Cancelled = delivery.Status == commerce.CourierCancelled
-		return outcome(c.recorder, c.uses.RecordDeliveryCancelled, record, nil)
+		return outcome(c.recorder, job, record, nil)
 	case !known:
 		record.Failed = notOfFleet(delivery.Provider)
-		return outcome(c.recorder, c.uses.RecordDeliveryCancelled, record, record.Failed)
+		return outcome(c.recorder, job, record, record.Failed)
 	}
 	now, err := provider.Cancel(ctx, courier.KeyOf(delivery))
 	refusal, refused := errors.AsType[*courier.Refusal](err)
@@ -280,7 +261,7 @@ func (c couriers) cancel(ctx context.Context, job commerce.Job) jobs.Outcome {
 	default:
 		record.Failed = err
 	}
-	return outcome(c.recorder, c.uses.RecordDeliveryCancelled, record, record.Failed)
+	return outcome(c.recorder, job, record, record.Failed)
 }
 
 func notOfFleet(name string) error {
@@ -289,46 +270,24 @@ func notOfFleet(name string) error {
 
 // tell sends a partner the courier's latest position, if it has moved since the last
 // webhook.
-func (c couriers) tell(ctx context.Context, job commerce.Job) jobs.Outcome {
-	order, err := c.reads.Order(ctx, commerce.OrderKey{StoreID: job.Owner, OrderID: job.Subject})
-	if err != nil {
-		return c.retryAfterLease(job, err)
-	}
-	return c.succeeded(func(ctx context.Context) error {
-		return c.uses.SendCourierUpdate(ctx, command.SendCourierUpdate{Facts: command.FactsOf(order), Job: job.Key()})
-	})
+func (c couriers) tell(_ context.Context, job commerce.Job, about service.Subject) jobs.Outcome {
+	return outcome(c.recorder, job, command.SendCourierUpdate{Facts: about.Facts(), Job: job.Key()}, nil)
 }
 
 // check asks the provider for a delivery without recent callbacks, because these may
 // have been lost.
-func (c couriers) check(ctx context.Context, job commerce.Job) jobs.Outcome {
-	orderID, attempt, _ := commerce.ParseDeliveryRef(job.Subject)
-	order, delivery, err := c.load(ctx, commerce.OrderKey{StoreID: job.Owner, OrderID: orderID})
-	if err != nil {
-		return c.retryAfterLease(job, err)
-	}
-	record := command.RecordCheck{Job: job, Record: command.RecordCourierUpdate{Facts: command.FactsOf(order), Attempt: attempt,
+func (c couriers) check(ctx context.Context, job commerce.Job, about service.Subject) jobs.Outcome {
+	delivery := about.Delivery
+	record := command.RecordCheck{Job: job, Record: command.RecordCourierUpdate{Facts: about.Facts(), Attempt: about.Attempt,
 		Provider: delivery.Provider, TraceID: delivery.TraceID}}
 	if record.Due(delivery, commerce.MillisOf(c.env.Now())) {
 		now, err := c.fleet.Get(ctx, delivery)
 		if err != nil {
-			slog.Info("the provider could not be asked about a delivery without recent callbacks", "order", orderID, "provider", delivery.Provider, "error", err)
+			slog.Info("the provider could not be asked about a delivery without recent callbacks", "order", about.Order.ID, "provider", delivery.Provider, "error", err)
 		} else {
 			news := command.CourierUpdate(now)
 			record.Update = &news
 		}
 	}
-	return c.succeeded(func(ctx context.Context) error { return c.uses.RecordCheck(ctx, record) })
-}
-
-func (c couriers) load(ctx context.Context, key commerce.OrderKey) (commerce.Order, commerce.Delivery, error) {
-	order, err := c.reads.Order(ctx, key)
-	if err != nil {
-		return order, commerce.Delivery{}, fmt.Errorf("order %s: %w", key.OrderID, err)
-	}
-	delivery, err := c.reads.Delivery(ctx, key)
-	if err != nil {
-		return order, delivery, fmt.Errorf("delivery of order %s: %w", key.OrderID, err)
-	}
-	return order, delivery, nil
+	return outcome(c.recorder, job, record, nil)
 }

@@ -10,6 +10,7 @@ import (
 	"purveyor/internal/commerce"
 	"purveyor/internal/jobs"
 	"purveyor/internal/outside/webhook"
+	"purveyor/internal/service"
 	"purveyor/internal/storage"
 )
 
@@ -120,7 +121,7 @@ func withoutPassword(text string) string {
 // job is due at once.
 func (w *webhooks) park(job commerce.Job) jobs.Outcome {
 	return w.succeeded(func(ctx context.Context) error {
-		parked, err := w.uses.ParkJobs(ctx, command.ParkJobs{PartnerID: job.Owner, Jobs: []commerce.Job{job}})
+		parked, err := service.Do(ctx, w.uses, command.ParkJobs{PartnerID: job.Owner, Jobs: []commerce.Job{job}})
 		if err == nil && parked == 0 {
 			w.recipients.forget(job.Owner)
 			w.runner.Wake()
@@ -155,5 +156,5 @@ func (w *webhooks) release(ctx context.Context, job commerce.Job) jobs.Outcome {
 			return w.done(job)
 		}
 	}
-	return w.succeeded(func(ctx context.Context) error { return w.uses.ReturnJobs(ctx, []commerce.Job{job}) })
+	return outcome(w.recorder, job, command.ReturnJobs{Jobs: []commerce.Job{job}}, nil)
 }

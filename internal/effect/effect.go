@@ -87,23 +87,23 @@ var pools = map[jobs.Pool]int{webhookPool: 256, messagePool: 32, paymentPool: 64
 func Start(o Options) *Effects {
 	r := recorder{o.Env, o.Uses}
 	w := newWebhooks(r, o)
-	m := messages{r, o.Reads, o.Mailer, o.Texter}
-	p := payments{r, o.Reads, o.Processors}
+	m := messages{r, o.Mailer, o.Texter}
+	p := payments{r, o.Processors}
 	c := couriers{r, o.Reads, o.Fleet, o.Geocoder}
 	s := sandboxes{r, o.Reads, o.Movers, o.Post}
-	o.Runner.Handle(jobs.Options{Queue: queue{o.Queue, o.Reads}, Ledger: ledger{r, o.Runner.Worker}, Failed: o.Failed, Pools: pools, Kinds: map[commerce.JobKind]jobs.Kind{
+	o.Runner.Handle(jobs.Options{Queue: queue{o.Queue, o.Reads}, Ledger: o.Uses, Panicked: r.failed, Failed: o.Failed, Pools: pools, Kinds: map[commerce.JobKind]jobs.Kind{
 		commerce.JobDeliverWebhook:  {Do: w.deliver, Pool: webhookPool, Width: webhookWidth},
 		commerce.JobReleaseParked:   {Do: w.release, Pool: webhookPool, Width: 1},
-		commerce.JobMailReady:       {Do: m.send, Pool: messagePool, Width: messageWidth},
-		commerce.JobMailPaid:        {Do: m.send, Pool: messagePool, Width: messageWidth},
-		commerce.JobTextPaid:        {Do: m.send, Pool: messagePool, Width: messageWidth},
-		commerce.JobOpenSession:     {Do: p.open, Pool: paymentPool, Width: providerWidth},
-		commerce.JobExpireSession:   {Do: p.expire, Pool: paymentPool, Width: providerWidth},
-		commerce.JobRefund:          {Do: p.refund, Pool: paymentPool, Width: providerWidth},
-		commerce.JobDispatch:        {Do: c.dispatch, Pool: courierPool, Width: providerWidth},
-		commerce.JobCancelDelivery:  {Do: c.cancel, Pool: courierPool, Width: providerWidth},
-		commerce.JobCourierUpdate:   {Do: c.tell, Pool: courierPool, Width: providerWidth},
-		commerce.JobCheckDelivery:   {Do: c.check, Pool: courierPool, Width: providerWidth},
+		commerce.JobMailReady:       {Do: r.about(m.send), Pool: messagePool, Width: messageWidth},
+		commerce.JobMailPaid:        {Do: r.about(m.send), Pool: messagePool, Width: messageWidth},
+		commerce.JobTextPaid:        {Do: r.about(m.send), Pool: messagePool, Width: messageWidth},
+		commerce.JobOpenSession:     {Do: r.about(p.open), Pool: paymentPool, Width: providerWidth},
+		commerce.JobExpireSession:   {Do: r.about(p.expire), Pool: paymentPool, Width: providerWidth},
+		commerce.JobRefund:          {Do: r.about(p.refund), Pool: paymentPool, Width: providerWidth},
+		commerce.JobDispatch:        {Do: r.about(c.dispatch), Pool: courierPool, Width: providerWidth},
+		commerce.JobCancelDelivery:  {Do: r.about(c.cancel), Pool: courierPool, Width: providerWidth},
+		commerce.JobCourierUpdate:   {Do: r.about(c.tell), Pool: courierPool, Width: providerWidth},
+		commerce.JobCheckDelivery:   {Do: r.about(c.check), Pool: courierPool, Width: providerWidth},
 		commerce.JobSandboxStep:     {Do: s.step, Pool: sandboxPool, Width: 1, Apart: true},
 		commerce.JobSandboxCallback: {Do: s.send, Pool: sandboxPool, Width: 1, Apart: true},
 	}})
@@ -131,7 +131,7 @@ func (e *Effects) Stop(ctx context.Context) {
 // queue is storage as the runner uses it.
 type queue struct {
 	storage.Queue
-	reader Reads
+	Reads
 }
 
 // ClaimJobs also reads the events of webhook jobs: one read for all costs a fraction
@@ -147,7 +147,7 @@ func (q queue) ClaimJobs(ctx context.Context, c storage.JobClaim) ([]commerce.Jo
 	if err != nil || len(keys) == 0 {
 		return list, err
 	}
-	events, err := q.reader.WebhookEvents(ctx, keys)
+	events, err := q.WebhookEvents(ctx, keys)
 	if err != nil {
 		slog.Warn("webhook events could not be read with their jobs; each attempt reads its own", "events", len(keys), "error", err)
 	}
@@ -164,35 +164,6 @@ func eventKey(j commerce.Job) commerce.EventKey {
 	return commerce.EventKey{PartnerID: j.Owner, ID: j.Subject}
 }
 
-func (q queue) NextDue(ctx context.Context, now commerce.Millis) (bool, commerce.Millis, error) {
-	return q.reader.NextDue(ctx, now)
-}
-
-// ledger implements jobs.Ledger for the runner of this process.
-type ledger struct {
-	recorder
-	worker string
-}
-
-// Return implements jobs.Ledger.
-func (l ledger) Return(ctx context.Context, list []commerce.Job) error {
-	return l.uses.ReturnJobs(ctx, list)
-}
-
-// Take implements jobs.Ledger.
-func (l ledger) Take(ctx context.Context, key commerce.JobKey) (commerce.Job, bool, bool, error) {
-	taken, err := l.uses.TakeJob(ctx, command.TakeJob{Job: key, Worker: l.worker})
-	return taken.Job, taken.There, taken.Taken, err
-}
-
-// Fail implements jobs.Ledger. It writes the job only, because its subject may be
-// unreadable.
-func (l ledger) Fail(ctx context.Context, job commerce.Job, err error) (commerce.Job, error) {
-	record := l.recordJob(job)
-	record.Failed = err
-	return l.uses.RecordJob(ctx, record)
-}
-
 // recorder has the outcomes of attempts recorded. All effects use it.
 type recorder struct {
 	env  env.Env
@@ -205,6 +176,18 @@ func (r recorder) recordJob(job commerce.Job) command.RecordJob {
 	return command.RecordJob{Job: job, Delays: job.Kind.Delays(), Jitter: r.env.Jitter()}
 }
 
+// about makes the attempts of a kind of job from do, which gets the rows that the job is
+// about.
+func (r recorder) about(do func(context.Context, commerce.Job, service.Subject) jobs.Outcome) func(context.Context, commerce.Job) jobs.Outcome {
+	return func(ctx context.Context, job commerce.Job) jobs.Outcome {
+		subject, err := r.uses.ReadSubject(ctx, job)
+		if err != nil {
+			return r.retryAfterLease(job, err)
+		}
+		return do(ctx, job, subject)
+	}
+}
+
 // retryAfterLease is the outcome of an attempt that could not read the job's subject.
 // While the database is away, the job waits until its lease ends. A subject that does
 // not exist, or cannot be read, makes the attempt fail.
@@ -213,9 +196,7 @@ func (r recorder) retryAfterLease(job commerce.Job, err error) jobs.Outcome {
 		slog.Error("a job waits for the database", "kind", job.Kind, "job", job.ID, "error", err)
 		return jobs.Outcome{Err: err}
 	}
-	record := r.recordJob(job)
-	record.Failed = err
-	return outcome(r, r.uses.RecordJob, record, err)
+	return r.failed(job, err)
 }
 
 // outage reports whether an error says that the database is away, or too slow.
@@ -224,9 +205,25 @@ func outage(err error) bool {
 		errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 }
 
+// failed is the outcome of an attempt that failed. It changes the job only, because its
+// subject may be unreadable.
+func (r recorder) failed(job commerce.Job, err error) jobs.Outcome {
+	record := r.recordJob(job)
+	record.Failed = err
+	return outcome(r, job, record, err)
+}
+
 // done ends a job that has nothing to do.
 func (r recorder) done(job commerce.Job) jobs.Outcome {
-	return outcome(r, r.uses.RecordJob, command.RecordJob{Job: job}, nil)
+	return outcome(r, job, command.RecordJob{Job: job}, nil)
+}
+
+// outcome is the outcome of an attempt that failed or, if failed is nil, succeeded, with
+// the command that records it.
+func outcome[R any](r recorder, job commerce.Job, record service.Command[R], failed error) jobs.Outcome {
+	return jobs.Outcome{Err: failed, Record: jobs.Recording(r.env, func(ctx context.Context) (commerce.Job, error) {
+		return service.Record(ctx, r.uses, job, record)
+	})}
 }
 
 // succeeded is the outcome of an attempt that ended or postponed the job, with the use
@@ -235,10 +232,4 @@ func (r recorder) succeeded(record func(context.Context) error) jobs.Outcome {
 	return jobs.Outcome{Record: jobs.Recording(r.env, func(ctx context.Context) (commerce.Job, error) {
 		return commerce.Job{}, record(ctx)
 	})}
-}
-
-// outcome is the outcome of an attempt that failed or, if failed is nil, succeeded, with
-// the use case that records it and returns the job in its new state.
-func outcome[In any](r recorder, record func(context.Context, In) (commerce.Job, error), in In, failed error) jobs.Outcome {
-	return jobs.Outcome{Err: failed, Record: jobs.Recording(r.env, func(ctx context.Context) (commerce.Job, error) { return record(ctx, in) })}
 }

@@ -9,20 +9,14 @@ import (
 	"purveyor/internal/jobs"
 	"purveyor/internal/outside/mail"
 	"purveyor/internal/outside/sms"
-	"purveyor/internal/storage"
+	"purveyor/internal/service"
 )
 
 // messages are e-mails and texts about an order.
 type messages struct {
 	recorder
-	reads  messageReads
 	mailer mail.Mailer // nil: mail is kept in the outbox
 	texter sms.Texter  // nil: texts are kept in the outbox
-}
-
-type messageReads interface {
-	storage.Orders
-	storage.Stores
 }
 
 // orderMessage is a message before it is known whether it can be sent.
@@ -48,25 +42,17 @@ var orderMessages = map[commerce.JobKind]func(commerce.Order, commerce.Store) or
 }
 
 // send sends the message of a job, or keeps it if it cannot be sent.
-func (ms messages) send(ctx context.Context, job commerce.Job) jobs.Outcome {
-	order, err := ms.order(ctx, job)
-	if err != nil {
-		return ms.retryAfterLease(job, err)
-	}
-	store, err := ms.reads.Store(ctx, job.Owner)
-	if err != nil {
-		return ms.retryAfterLease(job, err)
-	}
-	it := orderMessages[job.Kind](order, store)
-	if slices.Contains(it.moot, order.Status) {
+func (ms messages) send(ctx context.Context, job commerce.Job, about service.Subject) jobs.Outcome {
+	it := orderMessages[job.Kind](about.Order, about.Store)
+	if slices.Contains(it.moot, about.Order.Status) {
 		return ms.done(job)
 	}
-	record := command.RecordMessage{RecordJob: ms.recordJob(job), Facts: command.FactsOf(order), What: it.what}
+	record := command.RecordMessage{RecordJob: ms.recordJob(job), Facts: about.Facts(), What: it.what}
 	send := ms.transport(job, it.message)
 	switch {
 	case it.message.To == "":
 		record.NotSent = "there is no address"
-	case order.Mode == commerce.Test:
+	case about.Order.Mode == commerce.Test:
 		record.Kept = kept(it.message, commerce.UnsentTestMode)
 	case send == nil:
 		record.Kept = kept(it.message, commerce.UnsentNotConfigured)
@@ -81,7 +67,7 @@ func (ms messages) send(ctx context.Context, job commerce.Job) jobs.Outcome {
 			record.Failed = send(ctx)
 		}
 	}
-	return outcome(ms.recorder, ms.uses.RecordMessage, record, record.Failed)
+	return outcome(ms.recorder, job, record, record.Failed)
 }
 
 // allow counts an e-mail to a customer. It returns a reason if the e-mail exceeds a
@@ -90,16 +76,7 @@ func (ms messages) allow(ctx context.Context, job commerce.Job, facts command.Or
 	if !it.customer {
 		return "", nil
 	}
-	return ms.uses.AllowMail(ctx, command.AllowMail{Facts: facts, JobID: job.ID, To: it.message.To})
-}
-
-// order returns the order of a job. If this process has just saved the order, it
-// needs no read, unless the message may be pointless by now.
-func (ms messages) order(ctx context.Context, job commerce.Job) (commerce.Order, error) {
-	if job.Order != nil && job.Kind != commerce.JobMailReady {
-		return *job.Order, nil
-	}
-	return ms.reads.Order(ctx, commerce.OrderKey{StoreID: job.Owner, OrderID: job.Subject})
+	return service.Do(ctx, ms.uses, command.AllowMail{Facts: facts, JobID: job.ID, To: it.message.To})
 }
 
 func kept(m commerce.UnsentMessage, reason commerce.UnsentReason) *commerce.UnsentMessage {

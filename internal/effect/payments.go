@@ -13,19 +13,12 @@ import (
 	"purveyor/internal/jobs"
 	"purveyor/internal/outside/payment"
 	"purveyor/internal/service"
-	"purveyor/internal/storage"
 )
 
 // payments are the calls to payment processors.
 type payments struct {
 	recorder
-	reads      paymentReads
 	processors map[string]payment.Processor
-}
-
-type paymentReads interface {
-	storage.Orders
-	storage.Money
 }
 
 // sessionLife is how long a customer has to pay. It is counted from the order, so
@@ -35,29 +28,14 @@ const sessionLife = 23 * time.Hour
 
 // open creates the payment session of an order. If the process dies between the call
 // and its record, the next attempt gets the same session, by the order's id.
-func (p payments) open(ctx context.Context, job commerce.Job) jobs.Outcome {
-	order, paid, processor, err := p.begun(ctx, job)
-	if err != nil {
-		return p.retryAfterLease(job, err)
-	}
-	record := command.RecordPaymentSession{RecordJob: p.recordJob(job), Facts: command.FactsOf(order)}
-	session, err := processor.OpenSession(ctx, sessionRequest(order, paid))
+func (p payments) open(ctx context.Context, job commerce.Job, about service.Subject) jobs.Outcome {
+	record := command.RecordPaymentSession{RecordJob: p.recordJob(job), Facts: about.Facts()}
+	session, err := p.processor(about.Payment).OpenSession(ctx, sessionRequest(about.Order, about.Payment))
 	record.SessionID, record.URL = session.ID, session.URL
-	if record.Refused, record.Failed = outcomeOf(err); deniedUs(err) {
-		// If an earlier attempt opened a session, no customer has seen its page.
-		record.Refused, record.Failed = commerce.ProcessorRefusesUs, nil
-	}
-	return outcome(p.recorder, p.uses.RecordPaymentSession, record, record.Failed)
-}
-
-// begun returns the order whose session is to be opened. If this process has just
-// saved the order, it needs no read. The request depends only on fields that never
-// change.
-func (p payments) begun(ctx context.Context, job commerce.Job) (commerce.Order, commerce.Payment, payment.Processor, error) {
-	if job.Order == nil || job.Payment == nil {
-		return p.load(ctx, commerce.OrderKey{StoreID: job.Owner, OrderID: job.Subject})
-	}
-	return *job.Order, *job.Payment, p.processor(*job.Payment), nil
+	// A refusal of our credentials is definite: if an earlier attempt opened a session, no
+	// customer has seen its page.
+	record.Refused, record.Failed = outcomeOf(err, true)
+	return outcome(p.recorder, job, record, record.Failed)
 }
 
 // sessionRequest returns the request for a payment session. It is made of fields that
@@ -94,65 +72,37 @@ func doorOf(a *commerce.DeliveryAddress) (lines []string) {
 // expire ends the session of an order that is over. If the customer has paid before,
 // the money is refunded. If the processor refuses to end the session, its page still
 // takes money: that is a failed attempt, and a payment is refunded.
-func (p payments) expire(ctx context.Context, job commerce.Job) jobs.Outcome {
-	order, paid, processor, err := p.load(ctx, commerce.OrderKey{StoreID: job.Owner, OrderID: job.Subject})
-	if err != nil {
-		return p.retryAfterLease(job, err)
-	}
-	session, err := processor.ExpireSession(ctx, paid.SessionID)
-	key, by := job.Key(), commerce.SystemActor(paid.TraceID)
+func (p payments) expire(ctx context.Context, job commerce.Job, about service.Subject) jobs.Outcome {
+	session, err := p.processor(about.Payment).ExpireSession(ctx, about.Payment.SessionID)
+	key, by := job.Key(), commerce.SystemActor(about.Payment.TraceID)
 	switch {
 	case err != nil:
-		record := p.recordJob(job)
-		record.Failed = err
-		return outcome(p.recorder, p.uses.RecordJob, record, err)
+		return p.failed(job, err)
 	case session.Status == payment.SessionPaid:
 		return p.succeeded(func(ctx context.Context) error {
-			return p.uses.RecordPayment(ctx, by, service.RecordPayment{OrderID: order.ID, SessionID: session.ID, PaymentID: session.PaymentID,
+			return p.uses.RecordPayment(ctx, by, service.RecordPayment{OrderID: about.Order.ID, SessionID: session.ID, PaymentID: session.PaymentID,
 				AmountCents: session.PaidCents, Job: &key})
 		})
 	case session.Status == payment.SessionPending: // a callback reports the arrival of the money
 		return p.done(job)
 	}
 	return p.succeeded(func(ctx context.Context) error {
-		return p.uses.RecordPaymentCallback(ctx, by, service.RecordPaymentCallback{OrderID: order.ID, Kind: service.CallbackExpired, Job: &key})
+		return p.uses.RecordPaymentCallback(ctx, by, service.RecordPaymentCallback{OrderID: about.Order.ID, Kind: service.CallbackExpired, Job: &key})
 	})
 }
 
 // refund returns money to the customer. If the process dies between the call and its
 // record, the next attempt does not refund again, by the refund's id.
-func (p payments) refund(ctx context.Context, job commerce.Job) jobs.Outcome {
-	refund, err := p.reads.Refund(ctx, commerce.RefundKey{StoreID: job.Owner, RefundID: job.Subject})
-	if err != nil {
-		return p.retryAfterLease(job, err)
-	}
-	order, paid, processor, err := p.load(ctx, commerce.OrderKey{StoreID: job.Owner, OrderID: refund.OrderID})
-	if err != nil {
-		return p.retryAfterLease(job, err)
-	}
-	record := command.RecordRefund{RecordJob: p.recordJob(job), Facts: command.FactsOf(order), RefundID: refund.ID}
-	made, err := processor.Refund(ctx, payment.RefundRequest{ID: refund.ID, OrderID: order.ID, SessionID: paid.SessionID,
-		PaymentID: paid.PaymentID, AmountCents: refund.AmountCents, Reason: refund.Reason})
+func (p payments) refund(ctx context.Context, job commerce.Job, about service.Subject) jobs.Outcome {
+	record := command.RecordRefund{RecordJob: p.recordJob(job), Facts: about.Facts(), RefundID: about.Refund.ID}
+	made, err := p.processor(about.Payment).Refund(ctx, payment.RefundRequest{ID: about.Refund.ID, OrderID: about.Order.ID, SessionID: about.Payment.SessionID,
+		PaymentID: about.Payment.PaymentID, AmountCents: about.Refund.AmountCents, Reason: about.Refund.Reason})
 	record.Ref = made.ID
-	if record.Refused, record.Failed = outcomeOf(err); deniedUs(err) && job.Awaited {
-		// This was the first attempt, so nothing was refunded. After an earlier
-		// attempt that was cut, the processor may have made the refund: then the
-		// amount stays reserved.
-		record.Refused, record.Failed = commerce.ProcessorRefusesUs, nil
-	}
-	return outcome(p.recorder, p.uses.RecordRefund, record, record.Failed)
-}
-
-func (p payments) load(ctx context.Context, key commerce.OrderKey) (commerce.Order, commerce.Payment, payment.Processor, error) {
-	order, err := p.reads.Order(ctx, key)
-	if err != nil {
-		return order, commerce.Payment{}, nil, fmt.Errorf("order %s: %w", key.OrderID, err)
-	}
-	paid, err := p.reads.Payment(ctx, key)
-	if err != nil {
-		return order, paid, nil, fmt.Errorf("payment of order %s: %w", key.OrderID, err)
-	}
-	return order, paid, p.processor(paid), nil
+	// If the processor refuses our credentials at the first attempt, nothing was refunded.
+	// After an earlier attempt that was cut, the processor may have made the refund: then
+	// the amount stays reserved.
+	record.Refused, record.Failed = outcomeOf(err, job.Awaited)
+	return outcome(p.recorder, job, record, record.Failed)
 }
 
 func (p payments) processor(paid commerce.Payment) payment.Processor {
@@ -162,18 +112,16 @@ func (p payments) processor(paid commerce.Payment) payment.Processor {
 	return notConfigured{name: paid.Processor}
 }
 
-// outcomeOf separates a definite refusal from an error that leaves the outcome open.
-func outcomeOf(err error) (refused string, failed error) {
+// outcomeOf separates a definite refusal from an error that leaves the outcome open. An
+// answer that refuses our credentials is definite if no earlier call counts.
+func outcomeOf(err error, noEarlierCall bool) (refused string, failed error) {
 	if r, ok := errors.AsType[*payment.Refusal](err); ok {
 		return cmp.Or(r.Message, "refused"), nil
 	}
+	if _, denied := errors.AsType[*commerce.CredentialsError](err); denied && noEarlierCall {
+		return commerce.ProcessorRefusesUs, nil
+	}
 	return "", err
-}
-
-// deniedUs reports whether a processor refused our credentials rather than the call.
-func deniedUs(err error) bool {
-	_, denied := errors.AsType[*commerce.CredentialsError](err)
-	return denied
 }
 
 // notConfigured is the error for a processor that the operator has removed from the

@@ -8,6 +8,7 @@ import (
 	"purveyor/internal/command"
 	"purveyor/internal/commerce"
 	"purveyor/internal/env"
+	"purveyor/internal/service"
 	"purveyor/internal/storage"
 )
 
@@ -49,7 +50,7 @@ func (w *webhooks) probe(ctx context.Context, partnerID string) error {
 		key := parked[0].Key()
 		cmd.Parked = &key
 	}
-	job, err := w.uses.ProbeEndpoint(ctx, cmd)
+	job, err := service.Do(ctx, w.uses, cmd)
 	if err != nil || job == nil {
 		return err
 	}

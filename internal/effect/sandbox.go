@@ -105,7 +105,7 @@ func (s sandboxes) send(ctx context.Context, job commerce.Job) jobs.Outcome {
 	var callback storedCallback
 	switch {
 	case errors.Is(err, storage.ErrNotFound):
-		return outcome(s.recorder, s.uses.RecordSandboxCallback, record, nil)
+		return outcome(s.recorder, job, record, nil)
 	case err != nil:
 		return s.retryAfterLease(job, err)
 	}
@@ -114,7 +114,7 @@ func (s sandboxes) send(ctx context.Context, job commerce.Job) jobs.Outcome {
 	} else {
 		record.Failed = s.post(ctx, callback.To, callback.Body)
 	}
-	return outcome(s.recorder, s.uses.RecordSandboxCallback, record, record.Failed)
+	return outcome(s.recorder, job, record, record.Failed)
 }
 
 // step takes the next step of an object. Its callbacks are posted before the step is
@@ -129,7 +129,7 @@ func (s sandboxes) step(ctx context.Context, job commerce.Job) jobs.Outcome {
 	mover, known := s.movers[kind]
 	if !known {
 		record.Failed = &commerce.PermanentError{Err: errors.New("nothing moves objects like " + job.Subject)}
-		return outcome(s.recorder, s.uses.RecordSandboxStep, record, record.Failed)
+		return outcome(s.recorder, job, record, record.Failed)
 	}
 	step, err := mover.Step(ctx, sandbox.Object{ID: object.ID, Version: object.Version, Data: object.Data})
 	for _, callback := range step.Callbacks {
@@ -138,5 +138,5 @@ func (s sandboxes) step(ctx context.Context, job commerce.Job) jobs.Outcome {
 		}
 	}
 	record.Failed, record.Version, record.Data, record.Next = err, object.Version, step.Data, step.Next
-	return outcome(s.recorder, s.uses.RecordSandboxStep, record, err)
+	return outcome(s.recorder, job, record, err)
 }

@@ -34,7 +34,7 @@ func (r *Runner) Finish(ctx context.Context, key commerce.JobKey) error {
 		if t := r.started(key); t != nil {
 			return r.wait(ctx, t.done)
 		}
-		job, there, taken, err := r.Ledger.Take(ctx, key)
+		job, there, taken, err := r.Ledger.TakeJob(ctx, key, r.Worker)
 		switch {
 		case err != nil || !there:
 			return err

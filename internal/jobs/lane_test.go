@@ -277,7 +277,7 @@ func TestStopWaitsForClaims(t *testing.T) {
 		for range 100 {
 			s.add("a", now())
 		}
-		r := handling("me", Options{Queue: s, Ledger: s, Kinds: map[commerce.JobKind]Kind{work: {Do: takes(time.Hour)(s.store), Width: 1}}})
+		r := handling("me", Options{Queue: s, Ledger: s, Panicked: s.panicked, Kinds: map[commerce.JobKind]Kind{work: {Do: takes(time.Hour)(s.store), Width: 1}}})
 		r.Run()
 		after(500 * time.Millisecond)
 		r.Stop(t.Context())

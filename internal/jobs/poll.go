@@ -153,7 +153,7 @@ func (r *Runner) giveBack(ctx context.Context) {
 		}
 	}
 	if len(jobs) > 0 {
-		if err := r.Ledger.Return(ctx, jobs); err != nil {
+		if err := r.Ledger.ReturnJobs(ctx, jobs); err != nil {
 			slog.Warn("jobs were not given back; their leases will end", "jobs", len(jobs), "error", err)
 		}
 	}

@@ -60,15 +60,13 @@ type Queue interface {
 	NextDue(ctx context.Context, now commerce.Millis) (due bool, next commerce.Millis, err error)
 }
 
-// Ledger changes jobs in ways that are the same for all kinds.
+// Ledger leases jobs, and ends leases.
 type Ledger interface {
-	// Take leases a job for this process, if no worker has it; there means that the
-	// job is not done yet.
-	Take(ctx context.Context, key commerce.JobKey) (job commerce.Job, there, taken bool, err error)
-	// Return gives leases back, so that other workers can claim the jobs at once.
-	Return(ctx context.Context, jobs []commerce.Job) error
-	// Fail records a try that ended in a panic, and returns the job as it goes on.
-	Fail(ctx context.Context, job commerce.Job, err error) (commerce.Job, error)
+	// TakeJob leases a job to a worker, if no worker has it; there means that the job is
+	// not done yet.
+	TakeJob(ctx context.Context, key commerce.JobKey, worker string) (job commerce.Job, there, taken bool, err error)
+	// ReturnJobs gives leases back, so that other workers can claim the jobs at once.
+	ReturnJobs(ctx context.Context, jobs []commerce.Job) error
 }
 
 const (
@@ -138,6 +136,8 @@ type Options struct {
 	Ledger Ledger
 	Kinds  map[commerce.JobKind]Kind
 	Pools  map[Pool]int // tries of a pool under way at a time; 0: 256
+	// Panicked is the outcome of a try that ended in a panic.
+	Panicked func(job commerce.Job, err error) Outcome
 	// Failed is called once for each failed try, after it was recorded. dead: no try
 	// is left. It must not block. Nil: nothing is called.
 	Failed func(job commerce.Job, err error, dead bool)
@@ -258,8 +258,7 @@ func (r *Runner) try(job commerce.Job) (outcome Outcome) {
 	defer func() {
 		if v := recover(); v != nil {
 			slog.Error("a job panicked", "kind", job.Kind, "job", job.ID, "panic", v, "stack", string(debug.Stack()))
-			err := fmt.Errorf("panic: %v", v)
-			outcome = Outcome{Err: err, Record: Recording(r.env, func(ctx context.Context) (commerce.Job, error) { return r.Ledger.Fail(ctx, job, err) })}
+			outcome = r.Panicked(job, fmt.Errorf("panic: %v", v))
 		}
 	}()
 	ctx, cancel := r.env.WithTimeout(r.tries, TryTime)

@@ -49,7 +49,7 @@ func (s *store) record(j commerce.Job) Record {
 var errCut = errors.New("cut")
 
 func newRunner(worker string, s *store, kinds map[commerce.JobKind]Kind) *Runner {
-	return handling(worker, Options{Queue: s, Ledger: s, Kinds: kinds})
+	return handling(worker, Options{Queue: s, Ledger: s, Panicked: s.panicked, Kinds: kinds})
 }
 
 func handling(worker string, o Options) *Runner {
@@ -537,7 +537,7 @@ func TestFailedTriesAreReported(t *testing.T) {
 				return j, nil
 			})}
 		}}
-		r := handling("me", Options{Queue: s, Ledger: s, Kinds: map[commerce.JobKind]Kind{work: kind},
+		r := handling("me", Options{Queue: s, Ledger: s, Panicked: s.panicked, Kinds: map[commerce.JobKind]Kind{work: kind},
 			Failed: func(job commerce.Job, err error, dead bool) {
 				told = append(told, fmt.Sprint(job.Owner, ": ", err, " ", dead))
 			}})

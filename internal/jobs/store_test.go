@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"purveyor/internal/commerce"
+	"purveyor/internal/env"
 	"purveyor/internal/storage"
 )
 
@@ -147,7 +148,7 @@ func (s *store) NextDue(_ context.Context, now commerce.Millis) (due bool, next 
 	return due, next, nil
 }
 
-func (s *store) Return(_ context.Context, jobs []commerce.Job) error {
+func (s *store) ReturnJobs(_ context.Context, jobs []commerce.Job) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, j := range jobs {
@@ -157,22 +158,25 @@ func (s *store) Return(_ context.Context, jobs []commerce.Job) error {
 	return nil
 }
 
-func (s *store) Take(_ context.Context, key commerce.JobKey) (job commerce.Job, there, taken bool, err error) {
+func (s *store) TakeJob(_ context.Context, key commerce.JobKey, worker string) (job commerce.Job, there, taken bool, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	job, there = s.jobs[key]
 	if !there || job.Leased(now()) {
 		return job, there, false, nil
 	}
-	job = job.LeasedTo("me", now().Add(commerce.JobLease))
+	job = job.LeasedTo(worker, now().Add(commerce.JobLease))
 	s.set(job)
 	return job, true, true, nil
 }
 
-func (s *store) Fail(_ context.Context, j commerce.Job, err error) (commerce.Job, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.failed[j.ID] = err.Error()
-	s.remove(j)
-	return commerce.Job{}, nil
+// panicked has the error of a job kept, and the job deleted.
+func (s *store) panicked(j commerce.Job, err error) Outcome {
+	return Outcome{Err: err, Record: Recording(env.Env{}, func(context.Context) (commerce.Job, error) {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.failed[j.ID] = err.Error()
+		s.remove(j)
+		return commerce.Job{}, nil
+	})}
 }

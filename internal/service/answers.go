@@ -1,12 +1,9 @@
 package service
 
 import (
-	"context"
-
 	"purveyor/internal/command"
 	"purveyor/internal/commerce"
 	"purveyor/internal/commit"
-	"purveyor/internal/storage"
 )
 
 // Answers encodes the answers that jobs decide: the HTTP status and the body, made from
@@ -16,13 +13,6 @@ type Answers interface {
 	Reported(o commerce.Order, traceID string) (status int, body []byte)
 	Refunded(r commerce.Refund) (status int, body []byte)
 	Cancelled(o commerce.Order, d commerce.Delivery, refund *commerce.Refund) (status int, body []byte)
-}
-
-// recordAnswer runs the command that records the outcome of a job for which a call may
-// wait. It returns the job as it goes on.
-func (s *Service) recordAnswer(ctx context.Context, job commerce.Job, record commit.Command[command.Recorded]) (commerce.Job, error) {
-	recorded, err := commit.Do(ctx, s.committer, answering(s.o.Answers, job, record))
-	return recorded.Job, err
 }
 
 // answering wraps the command that records the outcome of a job. In the same batch it
@@ -39,20 +29,4 @@ func answering(a Answers, job commerce.Job, record commit.Command[command.Record
 		}
 		return a.Cancelled(r.Order, r.Delivery, r.Refund)
 	})
-}
-
-// CancelRefund returns the id of the refund that was asked for by the call that cancelled
-// the order, if the answer of this call waits for the job. The order and the refund were
-// stored together.
-func CancelRefund(ctx context.Context, r storage.Money, job commerce.Job, order commerce.Order) (id string, err error) {
-	if job.ReplyTo.Key == "" {
-		return "", nil
-	}
-	refunds, err := r.Refunds(ctx, order.Key())
-	for _, refund := range refunds {
-		if refund.Origin == commerce.RefundCancelled {
-			id = refund.ID
-		}
-	}
-	return id, err
 }

@@ -31,29 +31,26 @@ func (s *Service) GiveUpJob(ctx context.Context, by commerce.Actor, job commerce
 
 // recordOf returns the command that records a failed attempt of a job.
 func (s *Service) recordOf(ctx context.Context, job commerce.Job, record command.RecordJob) (commit.Command[command.Recorded], error) {
-	about, err := s.subjectOf(ctx, job)
-	switch {
-	case err != nil:
-		return nil, err
-	case about.order == nil:
+	if !isAboutOrder(job.Kind) {
 		return command.GiveUpJob{RecordJob: record}, nil
 	}
-	facts := command.FactsOf(*about.order)
+	about, err := s.orderOfJob(ctx, job)
+	if err != nil {
+		return nil, err
+	}
+	facts := about.Facts()
 	switch job.Kind {
 	case commerce.JobOpenSession:
-		_, err := s.reader.Payment(ctx, facts.Key)
+		err = s.readAlong(ctx, job, &about)
 		return command.RecordPaymentSession{RecordJob: record, Facts: facts}, err
 	case commerce.JobRefund:
-		return command.RecordRefund{RecordJob: record, Facts: facts, RefundID: about.refund.ID}, nil
+		return command.RecordRefund{RecordJob: record, Facts: facts, RefundID: about.Refund.ID}, nil
 	case commerce.JobDispatch:
-		_, err := s.reader.Delivery(ctx, facts.Key)
-		return command.RecordDelivery{RecordJob: record, Facts: facts, Attempt: about.attempt}, err
+		err = s.readAlong(ctx, job, &about)
+		return command.RecordDelivery{RecordJob: record, Facts: facts, Attempt: about.Attempt}, err
 	case commerce.JobCancelDelivery:
-		refundID, err := CancelRefund(ctx, s.reader, job, *about.order)
-		if err == nil {
-			_, err = s.reader.Delivery(ctx, facts.Key)
-		}
-		return command.RecordDeliveryCancelled{RecordJob: record, Facts: facts, RefundID: refundID}, err
+		err = s.readAlong(ctx, job, &about)
+		return command.RecordDeliveryCancelled{RecordJob: record, Facts: facts, RefundID: about.CancelRefundID}, err
 	}
 	return command.GiveUpJob{RecordJob: record, Facts: &facts}, nil
 }

@@ -2,7 +2,6 @@ package service
 
 import (
 	"context"
-	"fmt"
 
 	"purveyor/internal/command"
 	"purveyor/internal/commerce"
@@ -11,22 +10,15 @@ import (
 // RetryJob has a waiting or dead job run at once. It returns the job, which is due then.
 func (s *Service) RetryJob(ctx context.Context, by commerce.Actor, job commerce.Job) (commerce.Job, error) {
 	cmd := command.RetryJob{Job: job.Key(), Kind: job.Kind}
-	about, err := s.subjectOf(ctx, job)
-	if err != nil {
-		return job, err
-	}
-	if about.order != nil {
-		facts := command.FactsOf(*about.order)
-		cmd.Facts, cmd.Attempt = &facts, about.attempt
+	if isAboutOrder(job.Kind) {
+		about, err := s.orderOfJob(ctx, job)
+		if err != nil {
+			return job, err
+		}
+		facts := about.Facts()
+		cmd.Facts, cmd.Attempt = &facts, about.Attempt
 	}
 	return act(ctx, s, by, deedOf("retry_job", job), cmd)
-}
-
-// subject has the rows that a job is about.
-type subject struct {
-	order   *commerce.Order // nil: no order
-	refund  commerce.Refund
-	attempt int64 // of the delivery
 }
 
 // deedOf names an act on a job. The owner of a job about an order is its store.
@@ -43,26 +35,4 @@ func isAboutOrder(kind commerce.JobKind) bool {
 		return false
 	}
 	return true
-}
-
-func (s *Service) subjectOf(ctx context.Context, job commerce.Job) (about subject, err error) {
-	if !isAboutOrder(job.Kind) {
-		return about, nil
-	}
-	orderID := job.Subject
-	switch job.Kind {
-	case commerce.JobRefund:
-		if about.refund, err = s.reader.Refund(ctx, commerce.RefundKey{StoreID: job.Owner, RefundID: job.Subject}); err != nil {
-			return about, fmt.Errorf("refund %s: %w", job.Subject, err)
-		}
-		orderID = about.refund.OrderID
-	case commerce.JobDispatch, commerce.JobCheckDelivery:
-		orderID, about.attempt, _ = commerce.ParseDeliveryRef(job.Subject)
-	}
-	order, err := s.reader.Order(ctx, commerce.OrderKey{StoreID: job.Owner, OrderID: orderID})
-	if err != nil {
-		return about, fmt.Errorf("order %s: %w", orderID, err)
-	}
-	about.order = &order
-	return about, nil
 }

@@ -243,34 +243,21 @@ func (r *runner) Finish(ctx context.Context, key commerce.JobKey) (err error) {
 // record records the outcome.
 func (r *runner) record(ctx context.Context, job commerce.Job, refused string) (err error) {
 	record := command.RecordJob{Job: job}
-	orderID := job.Subject
-	attempt := int64(0)
-	switch job.Kind {
-	case commerce.JobRefund:
-		refund, err := r.s.Reader.Refund(ctx, commerce.RefundKey{StoreID: job.Owner, RefundID: job.Subject})
-		if err != nil {
-			r.s.T.Error(err)
-		}
-		orderID = refund.OrderID
-	case commerce.JobDispatch:
-		orderID, attempt, _ = commerce.ParseDeliveryRef(job.Subject)
+	about, err := r.uses.ReadSubject(ctx, job)
+	if err != nil {
+		r.s.T.Error(err)
 	}
-	order := r.s.Order(commerce.OrderKey{StoreID: job.Owner, OrderID: orderID})
-	facts := command.FactsOf(order)
+	facts := about.Facts()
 	switch job.Kind {
 	case commerce.JobRefund:
-		_, err = r.uses.RecordRefund(ctx, command.RecordRefund{RecordJob: record, Facts: facts, RefundID: job.Subject, Ref: "ref_1", Refused: refused})
+		_, err = service.Record(ctx, r.uses, job, command.RecordRefund{RecordJob: record, Facts: facts, RefundID: job.Subject, Ref: "ref_1", Refused: refused})
 	case commerce.JobDispatch:
-		_, err = r.uses.RecordDelivery(ctx, command.RecordDelivery{RecordJob: record, Facts: facts, Attempt: attempt, Provider: provider,
+		_, err = service.Record(ctx, r.uses, job, command.RecordDelivery{RecordJob: record, Facts: facts, Attempt: about.Attempt, Provider: provider,
 			Made: &command.CourierUpdate{ID: "bike_1", Status: commerce.CourierPending}})
 	case commerce.JobCancelDelivery:
-		var refundID string
-		if refundID, err = service.CancelRefund(ctx, r.s.Reader, job, order); err != nil {
-			r.s.T.Error(err)
-		}
-		_, err = r.uses.RecordDeliveryCancelled(ctx, command.RecordDeliveryCancelled{RecordJob: record, Facts: facts, RefundID: refundID})
+		_, err = service.Record(ctx, r.uses, job, command.RecordDeliveryCancelled{RecordJob: record, Facts: facts, RefundID: about.CancelRefundID})
 	default:
-		_, err = r.uses.RecordPaymentSession(ctx, command.RecordPaymentSession{RecordJob: record, Facts: facts, SessionID: session, URL: "https://pay.example", Refused: refused})
+		_, err = service.Record(ctx, r.uses, job, command.RecordPaymentSession{RecordJob: record, Facts: facts, SessionID: session, URL: "https://pay.example", Refused: refused})
 	}
 	return err
 }
