@@ -160,7 +160,6 @@ type reply struct {
 	body     []byte
 	replayed bool
 	stream   func(*web.Writer) // writes a stream in place of the body; nil: there is none
-	pooled   *[]byte           // the buffer of the body, which is reused after it is written
 	shared   bool              // the body belongs to a cache, and takes no memory of its own
 }
 

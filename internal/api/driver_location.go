@@ -1,8 +1,6 @@
 package api
 
 import (
-	"net/http"
-
 	"purveyor/internal/api/wire"
 	"purveyor/internal/commerce"
 )
@@ -13,5 +11,5 @@ func (a *API) driverLocation(r *request, order commerce.Order) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	return reply{status: http.StatusOK, body: wire.AppendDriverLocation(nil, now.Order, now.Delivery, live)}, nil
+	return ok(wire.DriverLocation(now.Order, now.Delivery, live))
 }

@@ -6,5 +6,5 @@ func (a *API) getOrderByExternal(r *request) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	return orderReply(order), nil
+	return a.getOrder(r, order)
 }

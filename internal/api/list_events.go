@@ -1,9 +1,7 @@
 package api
 
 import (
-	"net/http"
 	"slices"
-	"strconv"
 	"strings"
 
 	"purveyor/internal/api/wire"
@@ -23,7 +21,7 @@ func (a *API) listEvents(r *request) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	var events []commerce.WebhookEvent
+	events := []wire.Webhook{}
 	limit, room, more := f.Limit, f.Room(), true
 	for reads := 0; more && len(events) < limit && reads < maxEventReads; reads++ {
 		f.Limit = limit - len(events)
@@ -36,35 +34,24 @@ func (a *API) listEvents(r *request) (reply, error) {
 				break
 			}
 			if f.After = e.ID; r.mayHear(e) {
-				events = append(events, e)
+				events = append(events, wire.WebhookOf(e))
 			}
 		}
 		if more {
 			f.After, more = page.Through, page.More
 		}
 	}
-	buffer := pages.Get().(*[]byte)
-	return reply{status: http.StatusOK, body: appendEvents(*buffer, r.Partner.ID, events, f.After), pooled: buffer}, nil
+	return ok(struct {
+		OK         bool           `json:"ok"`
+		Count      int            `json:"count"`
+		NextCursor *string        `json:"next_cursor"`
+		Events     []wire.Webhook `json:"events"`
+	}{true, len(events), wire.OrNull(encodeEventCursor(r.Partner.ID, f.After)), events})
 }
 
 // mayHear reports whether the key may read the event. Lists leave other events out.
 func (r *request) mayHear(e commerce.WebhookEvent) bool {
 	return (r.Mode == commerce.Live || e.Mode == commerce.Test) && (e.StoreID == "" || r.Partner.MayUse(e.StoreID) == nil)
-}
-
-func appendEvents(b []byte, partnerID string, events []commerce.WebhookEvent, through string) []byte {
-	b = append(b, `{"ok":true,"count":`...)
-	b = strconv.AppendInt(b, int64(len(events)), 10)
-	b = append(b, `,"next_cursor":`...)
-	b = wire.AppendStringOrNull(b, encodeEventCursor(partnerID, through))
-	b = append(b, `,"events":[`...)
-	for i, e := range events {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = wire.AppendWebhook(b, e)
-	}
-	return append(b, "]}"...)
 }
 
 func eventFilter(r *request) (storage.EventFilter, error) {

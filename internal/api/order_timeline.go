@@ -1,11 +1,7 @@
 package api
 
 import (
-	"net/http"
-	"strconv"
-
 	"purveyor/internal/api/wire"
-	"purveyor/internal/commerce"
 	"purveyor/internal/web"
 )
 
@@ -25,19 +21,23 @@ func (a *API) orderTimeline(r *request) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	events = newestFitting(events)
-	b := append(make([]byte, 0, 64+256*len(events)), `{"ok":true,"order_id":`...)
-	b = wire.AppendString(b, order.ID)
-	b = append(b, `,"count":`...)
-	b = strconv.AppendInt(b, int64(len(events)), 10)
-	b = wire.AppendTimelineEvents(append(b, `,"events":`...), events)
-	return reply{status: http.StatusOK, body: append(b, '}')}, nil
+	list := newestFitting(wire.TimelineOf(events))
+	return ok(struct {
+		OK      bool                 `json:"ok"`
+		OrderID string               `json:"order_id"`
+		Count   int                  `json:"count"`
+		Events  []wire.TimelineEvent `json:"events"`
+	}{true, order.ID, len(list), list})
 }
 
 // newestFitting leaves out the oldest events until the others fit into an answer.
-func newestFitting(events []commerce.TimelineEvent) []commerce.TimelineEvent {
-	atMost := func(e commerce.TimelineEvent) int {
-		return 400 + len(wire.TimelineData(e.Data)) + escaped*len(e.Message)
+func newestFitting(events []wire.TimelineEvent) []wire.TimelineEvent {
+	atMost := func(e wire.TimelineEvent) int {
+		size := 400 + len(e.Data)
+		if e.Message != nil {
+			size += escaped * len(*e.Message)
+		}
+		return size
 	}
 	total := 0
 	for _, e := range events {

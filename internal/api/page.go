@@ -35,9 +35,6 @@ const (
 // being written to its partner, or to all partners. A read changes nothing, so the partner
 // can repeat it.
 func (a *API) write(w *web.Writer, route Route, answer reply) error {
-	if answer.pooled != nil {
-		defer func() { release(answer.pooled, answer.body) }()
-	}
 	if n := int64(len(answer.body)); n > longAnswer && route.Method == http.MethodGet && !answer.shared {
 		if !a.answers.Take(w.Partner, n) {
 			return &web.Error{Status: http.StatusTooManyRequests, Code: "rate_limited", RetryAfter: 1,
@@ -49,7 +46,7 @@ func (a *API) write(w *web.Writer, route Route, answer reply) error {
 	return nil
 }
 
-// release returns a buffer to pages after its answer was written.
+// release returns a buffer to pages after its answer was copied.
 func release(buffer *[]byte, answer []byte) {
 	if cap(answer) <= maxKept {
 		*buffer = answer[:0]

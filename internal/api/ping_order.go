@@ -22,21 +22,6 @@ func (a *API) pingOrder(r *request, o commerce.Order) (reply, error) {
 		CourierTrackingURL    *string         `json:"courier_tracking_url"`
 		EstimatedDeliveryTime *string         `json:"estimated_delivery_time"`
 		UpdatedOn             commerce.Millis `json:"updated_on"`
-	}{true, o.ID, orNull(o.ExternalID), string(o.Status), string(o.Fulfillment),
-		orNull(o.CourierDeliveryID), orNull(o.CourierTrackingURL), timeOrNull(tracked.Delivery.DropoffETA), o.UpdatedOn})
-}
-
-func orNull(s string) *string {
-	if s == "" {
-		return nil
-	}
-	return &s
-}
-
-func timeOrNull(ms commerce.Millis) *string {
-	if ms == 0 {
-		return nil
-	}
-	text := wire.ISO(ms)
-	return &text
+	}{true, o.ID, wire.OrNull(o.ExternalID), string(o.Status), string(o.Fulfillment),
+		wire.OrNull(o.CourierDeliveryID), wire.OrNull(o.CourierTrackingURL), wire.ISOOrNull(tracked.Delivery.DropoffETA), o.UpdatedOn})
 }

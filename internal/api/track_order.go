@@ -1,8 +1,6 @@
 package api
 
 import (
-	"net/http"
-
 	"purveyor/internal/api/wire"
 	"purveyor/internal/commerce"
 )
@@ -19,5 +17,5 @@ func (a *API) trackOrder(r *request, order commerce.Order) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	return reply{status: http.StatusOK, body: wire.AppendTrackingSnapshot(nil, now.Order, now.Delivery, events)}, nil
+	return ok(wire.TrackingSnapshot(now.Order, now.Delivery, events))
 }

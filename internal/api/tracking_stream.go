@@ -132,8 +132,8 @@ func (s *trackingStream) checkAccess(r *request, order commerce.Order) error {
 // writeChanges writes the changes since the last call. It returns false when the stream is
 // over.
 func (s *trackingStream) writeChanges(now service.Tracked) bool {
-	status := wire.AppendStreamStatus(nil, now.Order, now.Delivery)
-	location := wire.AppendStreamLocation(nil, now.Order, now.Delivery)
+	status := wire.Encode(wire.StreamStatus(now.Order, now.Delivery))
+	location := wire.Encode(wire.StreamLocation(now.Order, now.Delivery))
 	id := strconv.FormatInt(now.Order.Events, 10) + "-" + strconv.FormatInt(now.Delivery.Changes, 10)
 	var b []byte
 	if id != s.last || s.status != nil { // else the client has it from before

@@ -2,6 +2,7 @@ package web
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"sync"
 	"time"
@@ -24,6 +25,8 @@ type QuotaSource interface {
 type quotas struct {
 	env    env.Env
 	source QuotaSource
+	grants env.Flights[struct{}] // by window: every caller that finds a quota empty waits for the same grant
+
 	mu     sync.Mutex
 	minute int64
 	byKey  map[commerce.RateWindow]*quota // of this minute; bounded by the number of partners
@@ -31,17 +34,7 @@ type quotas struct {
 
 // quota is this process's part of a window: the numbers from next to used. If the part is
 // empty, used is the number of requests granted to all processes, as far as known.
-type quota struct {
-	next, used int64
-	pending    *grant // nil: none is under way
-}
-
-// grant is a request for numbers. Every caller that finds the quota empty waits
-// for it.
-type grant struct {
-	done chan struct{}
-	err  error // to be read when done
-}
+type quota struct{ next, used int64 }
 
 const (
 	// A process asks for an eighth of the remaining numbers at a time: that takes
@@ -70,34 +63,31 @@ func (q *quotas) take(ctx context.Context, h http.Header, c Caller, now time.Tim
 // used up.
 func (q *quotas) number(ctx context.Context, w commerce.RateWindow, limit int64) (int64, error) {
 	for {
-		q.mu.Lock()
-		have := q.quota(w)
-		if number := have.next; number <= min(have.used, limit) {
-			have.next++
-			q.mu.Unlock()
+		number, have := q.next(w, limit)
+		if have == nil {
 			return number, nil
 		}
-		if have.used >= limit {
-			q.mu.Unlock()
-			return limit + 1, nil
-		}
-		pending, first := have.pending, have.pending == nil
-		if first {
-			pending = &grant{done: make(chan struct{})}
-			have.pending = pending
-		}
-		want := quotaSize(have.used, limit)
-		q.mu.Unlock()
-		if first {
-			q.fetch(have, w, limit, want)
-		}
-		if err := q.env.AwaitIn(ctx, pending.done); err != nil {
+		_, err := q.grants.Do(ctx, q.env, fmt.Sprint(w), func() (struct{}, error) { return struct{}{}, q.fetch(have, w, limit) })
+		if err != nil {
 			return 0, err
 		}
-		if pending.err != nil {
-			return 0, pending.err
-		}
 	}
+}
+
+// next takes a number. It returns the quota instead if that is empty, and other
+// processes may have left some of the limit.
+func (q *quotas) next(w commerce.RateWindow, limit int64) (number int64, empty *quota) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	have := q.quota(w)
+	switch number = have.next; {
+	case number <= min(have.used, limit):
+		have.next++
+		return number, nil
+	case have.used >= limit:
+		return limit + 1, nil
+	}
+	return 0, have
 }
 
 // quota returns the quota of a window. The lock is held.
@@ -122,18 +112,23 @@ func quotaSize(used, limit int64) int64 {
 	return min(max(1, (limit-used)/quotasOfRest), maxQuota)
 }
 
-// fetch asks for numbers on behalf of all waiting callers, so it continues when
-// its own caller has gone.
-func (q *quotas) fetch(have *quota, w commerce.RateWindow, limit, want int64) {
+// fetch asks for numbers on behalf of all waiting callers, so it continues when a
+// caller has gone.
+func (q *quotas) fetch(have *quota, w commerce.RateWindow, limit int64) error {
+	q.mu.Lock()
+	over, want := have.next <= have.used || have.used >= limit, quotaSize(have.used, limit)
+	q.mu.Unlock()
+	if over { // another grant has ended since
+		return nil
+	}
 	ctx, cancel := q.env.WithTimeout(context.Background(), quotaPatience)
 	defer cancel()
 	granted, used, err := q.source.GrantQuota(ctx, w, limit, want)
+	if err != nil {
+		return err
+	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if err == nil {
-		have.next, have.used = used-granted+1, used
-	}
-	have.pending.err = err
-	close(have.pending.done)
-	have.pending = nil
+	have.next, have.used = used-granted+1, used
+	return nil
 }

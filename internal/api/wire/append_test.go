@@ -103,7 +103,7 @@ func event(kind commerce.WebhookKind, about commerce.EventData) []byte {
 }
 
 // An order says everything that is known of it, and leaves out what is not.
-func TestAppendOrder(t *testing.T) {
+func TestOrder(t *testing.T) {
 	original := commerce.Cents(150)
 	full := commerce.Order{StoreID: "s", ID: "o", PartnerID: "ptn", Mode: commerce.Test, Source: "partner", ExternalID: "x\u2028\"", CustomerID: "cus",
 		CustomerEmail: "a@b.example", Status: commerce.Paid, Fulfillment: commerce.ByDelivery, SubtotalCents: 1, TaxCents: 2, DeliveryFeeCents: 3,
@@ -123,8 +123,8 @@ func TestAppendOrder(t *testing.T) {
 		`"delivery_fee":0,"subtotal":0,"tax_amount":0,"total":0,"refunded_total":0,"status":"paid","dev":false}`
 	empty := commerce.Order{Mode: commerce.Live, Status: commerce.Paid, Fulfillment: commerce.ByPickup}
 	for _, c := range []struct{ got, want []byte }{
-		{AppendOrder(nil, full), []byte(want)},
-		{AppendOrder(nil, empty), []byte(least)},
+		{Encode(OrderOf(full)), []byte(want)},
+		{Encode(OrderOf(empty)), []byte(least)},
 		{event(commerce.WebhookPaid, commerce.EventData{Order: full, Previous: commerce.PendingPayment}), []byte(`{"order":` + want + `,"previous_status":"pending_payment"}`)},
 		{event(commerce.WebhookAccepted, commerce.EventData{Order: empty}), []byte(`{"order":` + least + `,"previous_status":null}`)},
 		{event(commerce.WebhookTest, commerce.EventData{}), []byte(`{}`)},
@@ -132,26 +132,26 @@ func TestAppendOrder(t *testing.T) {
 			`,"previous_status":"paid","payments_refund_id":"r","amount_refunded_cents":1,"total_refunded_cents":0,"reason":"cold","status":"paid"}`)},
 		{event(commerce.WebhookRefundFailed, commerce.EventData{Order: empty, Previous: commerce.Paid, Refund: commerce.Refund{ID: "r", AmountCents: 1, Error: "no"}}), []byte(`{"order":` + least +
 			`,"previous_status":"paid","payments_refund_id":"r","amount_cents":1,"total_refunded_cents":0,"status":"paid","error":"no"}`)},
-		{TimelineData(commerce.RefundData{RefundID: "r", AmountCents: 1, TotalCents: 2}), []byte(`{"payments_refund_id":"r","amount_refunded_cents":1,"total_refunded_cents":2}`)},
-		{TimelineData(commerce.RefundData{RefundID: "r", TotalCents: 2, Moves: []commerce.InventoryMove{{ProductID: "p", Delta: 1, Left: 3}}}), []byte(`{"payments_refund_id":"r","amount_refunded_cents":0,` +
+		{timelineData(commerce.RefundData{RefundID: "r", AmountCents: 1, TotalCents: 2}), []byte(`{"payments_refund_id":"r","amount_refunded_cents":1,"total_refunded_cents":2}`)},
+		{timelineData(commerce.RefundData{RefundID: "r", TotalCents: 2, Moves: []commerce.InventoryMove{{ProductID: "p", Delta: 1, Left: 3}}}), []byte(`{"payments_refund_id":"r","amount_refunded_cents":0,` +
 			`"total_refunded_cents":2,"inventory":[{"product_id":"p","delta":1,"available_quantity":3}]}`)},
-		{TimelineData(commerce.PaymentData{AmountCents: 5, PaymentID: "pi"}), []byte(`{"amount_cents":5,"payment_id":"pi"}`)},
+		{timelineData(commerce.PaymentData{AmountCents: 5, PaymentID: "pi"}), []byte(`{"amount_cents":5,"payment_id":"pi"}`)},
 	} {
 		same(t, c.got, json.RawMessage(c.want))
 	}
 }
 
-func TestAppendTimelineEvents(t *testing.T) {
+func TestTimeline(t *testing.T) {
 	events := []commerce.TimelineEvent{
 		{OrderID: "ord_1_x", Seq: 3, Kind: commerce.TimelineNote, Status: commerce.Paid, CourierStatus: commerce.CourierDone, Message: "m", Data: commerce.NoteData{Code: "c"}, CreatedOn: 4},
 		{OrderID: "ord_1_x", Kind: commerce.TimelineCreated}}
-	same(t, AppendTimelineEvents(nil, events), []map[string]any{
+	same(t, Encode(TimelineOf(events)), []map[string]any{
 		{"id": commerce.TimelineEventID("ord_1_x", 3), "order_id": "ord_1_x", "event": "order.note", "status": "paid",
 			"courier_delivery_status": string(commerce.CourierDone), "message": "m", "data": map[string]string{"code": "c"}, "created_on": 4},
 		{"id": commerce.TimelineEventID("ord_1_x", 0), "order_id": "ord_1_x", "event": "order.created", "status": nil,
 			"courier_delivery_status": nil, "message": nil, "data": nil, "created_on": 0}})
-	same(t, TimelineData(commerce.StockData{Moves: []commerce.InventoryMove{{ProductID: "p", Delta: -2, Left: 5}}}), map[string]any{"inventory": []map[string]any{{"product_id": "p", "delta": -2, "available_quantity": 5}}})
-	if got := string(AppendTimelineEvents([]byte("before"), nil)); got != "before[]" {
+	same(t, timelineData(commerce.StockData{Moves: []commerce.InventoryMove{{ProductID: "p", Delta: -2, Left: 5}}}), map[string]any{"inventory": []map[string]any{{"product_id": "p", "delta": -2, "available_quantity": 5}}})
+	if got := string(Encode(TimelineOf(nil))); got != "[]" {
 		t.Error(got)
 	}
 }

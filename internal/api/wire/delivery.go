@@ -31,12 +31,8 @@ type point struct {
 }
 
 func approachOf(d commerce.DeliveryData) approach {
-	a := approach{CourierImminent: d.Imminent,
+	a := approach{EstimatedDeliveryTime: ISOOrNull(d.DropoffETA), CourierImminent: d.Imminent,
 		Courier: courier{Name: d.Courier.Name, PhoneNumber: d.Courier.Phone, VehicleType: d.Courier.Vehicle, ImageURL: d.Courier.ImageURL}}
-	if d.DropoffETA != 0 {
-		eta := ISO(d.DropoffETA)
-		a.EstimatedDeliveryTime = &eta
-	}
 	if at := d.Courier.At; at != nil {
 		a.Courier.Location = &point{at.Lat, at.Lng}
 	}
@@ -50,7 +46,7 @@ type deliveryData struct {
 }
 
 func deliveryDataOf(d commerce.DeliveryData) deliveryData {
-	return deliveryData{delivery{orNull(d.CourierDeliveryID), orNull(d.CourierTrackingURL), d.Status, orNull(d.CourierStatus)}, approachOf(d)}
+	return deliveryData{delivery{OrNull(d.CourierDeliveryID), OrNull(d.CourierTrackingURL), d.Status, OrNull(d.CourierStatus)}, approachOf(d)}
 }
 
 // tracking is the beginning of the answers of driver-location and tracking (SPEC).
@@ -64,39 +60,39 @@ func trackingOf(v commerce.Order, d commerce.Delivery) tracking {
 	return tracking{true, v.ID, deliveryDataOf(commerce.DeliveryDataOf(v, d))}
 }
 
-// AppendDriverLocation appends the answer of driver-location. live: the provider
-// was asked just now.
-func AppendDriverLocation(b []byte, v commerce.Order, d commerce.Delivery, live bool) []byte {
+// DriverLocation is the answer of driver-location. live: the provider was asked just
+// now.
+func DriverLocation(v commerce.Order, d commerce.Delivery, live bool) any {
 	source := "cache"
 	if live {
 		source = "live"
 	}
-	return appendJSON(b, struct {
+	return struct {
 		tracking
 		Source string `json:"source"`
-	}{trackingOf(v, d), source})
+	}{trackingOf(v, d), source}
 }
 
-// AppendTrackingSnapshot appends the answer of tracking.
-func AppendTrackingSnapshot(b []byte, v commerce.Order, d commerce.Delivery, recent []commerce.TimelineEvent) []byte {
-	return appendJSON(b, struct {
+// TrackingSnapshot is the answer of tracking.
+func TrackingSnapshot(v commerce.Order, d commerce.Delivery, recent []commerce.TimelineEvent) any {
+	return struct {
 		tracking
-		RecentEvents []timelineEvent `json:"recent_events"`
-	}{trackingOf(v, d), timelineOf(recent)})
+		RecentEvents []TimelineEvent `json:"recent_events"`
+	}{trackingOf(v, d), TimelineOf(recent)}
 }
 
-// AppendStreamStatus appends the data of a stream's event status.
-func AppendStreamStatus(b []byte, v commerce.Order, d commerce.Delivery) []byte {
-	return appendJSON(b, struct {
+// StreamStatus is the data of a stream's event status.
+func StreamStatus(v commerce.Order, d commerce.Delivery) any {
+	return struct {
 		OrderID string `json:"order_id"`
 		delivery
-	}{v.ID, deliveryDataOf(commerce.DeliveryDataOf(v, d)).delivery})
+	}{v.ID, deliveryDataOf(commerce.DeliveryDataOf(v, d)).delivery}
 }
 
-// AppendStreamLocation appends the data of a stream's event location.
-func AppendStreamLocation(b []byte, v commerce.Order, d commerce.Delivery) []byte {
-	return appendJSON(b, struct {
+// StreamLocation is the data of a stream's event location.
+func StreamLocation(v commerce.Order, d commerce.Delivery) any {
+	return struct {
 		OrderID string `json:"order_id"`
 		approach
-	}{v.ID, approachOf(commerce.DeliveryDataOf(v, d))})
+	}{v.ID, approachOf(commerce.DeliveryDataOf(v, d))}
 }

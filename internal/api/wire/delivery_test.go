@@ -6,7 +6,7 @@ import (
 	"purveyor/internal/commerce"
 )
 
-func TestAppendDelivery(t *testing.T) {
+func TestDelivery(t *testing.T) {
 	for i, text := range texts {
 		o := commerce.Order{ID: text, CourierDeliveryID: text, CourierTrackingURL: text, Status: "shipped"}
 		d := commerce.Delivery{}
@@ -31,11 +31,11 @@ func TestAppendDelivery(t *testing.T) {
 			return m
 		}
 		same(t, event(commerce.WebhookDeliveryOut, commerce.EventData{Order: o, Delivery: d}), both(map[string]any{"order_id": nil}))
-		same(t, AppendDriverLocation(nil, o, d, false), both(map[string]any{"ok": true, "source": "cache"}))
-		same(t, AppendDriverLocation(nil, o, d, true), both(map[string]any{"ok": true, "source": "live"}))
-		same(t, AppendTrackingSnapshot(nil, o, d, nil), both(map[string]any{"ok": true, "recent_events": []any{}}))
-		same(t, AppendStreamLocation(nil, o, d), map[string]any{"order_id": text, "courier_imminent": d.Imminent, "courier": courier, "estimated_delivery_time": eta})
-		same(t, AppendStreamStatus(nil, o, d), map[string]any{"order_id": text, "status": "shipped", "courier_delivery_status": status,
+		same(t, Encode(DriverLocation(o, d, false)), both(map[string]any{"ok": true, "source": "cache"}))
+		same(t, Encode(DriverLocation(o, d, true)), both(map[string]any{"ok": true, "source": "live"}))
+		same(t, Encode(TrackingSnapshot(o, d, nil)), both(map[string]any{"ok": true, "recent_events": []any{}}))
+		same(t, Encode(StreamLocation(o, d)), map[string]any{"order_id": text, "courier_imminent": d.Imminent, "courier": courier, "estimated_delivery_time": eta})
+		same(t, Encode(StreamStatus(o, d)), map[string]any{"order_id": text, "status": "shipped", "courier_delivery_status": status,
 			"courier_delivery_id": orNil(text), "courier_tracking_url": orNil(text)})
 	}
 }

@@ -6,9 +6,9 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// order is an order as partners read it (SPEC, Order; BEHAVIOUR, further order
+// Order is an order as partners read it (SPEC, Order; BEHAVIOUR, further order
 // fields). Amounts are in cents, times in Unix ms.
-type order struct {
+type Order struct {
 	ID                  string               `json:"id"`
 	StoreID             string               `json:"store_id"`
 	CreatedOn           commerce.Millis      `json:"created_on"`
@@ -63,8 +63,9 @@ type address struct {
 	Country    string `json:"country"`
 }
 
-func orderOf(v commerce.Order) order {
-	return order{ID: v.ID, StoreID: v.StoreID, CreatedOn: v.CreatedOn, UpdatedOn: v.UpdatedOn, CustomerID: v.CustomerID, Items: linesOf(v.Lines),
+// OrderOf returns the shape of an order.
+func OrderOf(v commerce.Order) Order {
+	return Order{ID: v.ID, StoreID: v.StoreID, CreatedOn: v.CreatedOn, UpdatedOn: v.UpdatedOn, CustomerID: v.CustomerID, Items: linesOf(v.Lines),
 		Source: v.Source, PartnerID: v.PartnerID, ExternalID: v.ExternalID, Fulfillment: v.Fulfillment, Address: addressOf(v.Address),
 		DeliveryFee: v.DeliveryFeeCents, Subtotal: v.SubtotalCents, TaxAmount: v.TaxCents, Total: v.TotalCents, RefundedTotal: v.RefundedCents,
 		Status: v.Status, CourierDeliveryID: v.CourierDeliveryID, CourierTrackingURL: v.CourierTrackingURL, CourierQuoteID: v.CourierQuoteID,
@@ -87,11 +88,8 @@ func addressOf(a *commerce.DeliveryAddress) *deliveryAddress {
 	return &deliveryAddress{a.Name, a.Email, a.Phone, address(a.Address)}
 }
 
-// AppendOrder appends an order as partners read it.
-func AppendOrder(b []byte, v commerce.Order) []byte { return appendJSON(b, orderOf(v)) }
-
-// timelineEvent is one entry of an order's timeline (SPEC, Order timeline event).
-type timelineEvent struct {
+// TimelineEvent is one entry of an order's timeline (SPEC, Order timeline event).
+type TimelineEvent struct {
 	ID            string                  `json:"id"`
 	OrderID       string                  `json:"order_id"`
 	Event         commerce.TimelineKind   `json:"event"`
@@ -102,16 +100,12 @@ type timelineEvent struct {
 	CreatedOn     commerce.Millis         `json:"created_on"`
 }
 
-// AppendTimelineEvents appends a list of timeline events.
-func AppendTimelineEvents(b []byte, events []commerce.TimelineEvent) []byte {
-	return appendJSON(b, timelineOf(events))
-}
-
-func timelineOf(events []commerce.TimelineEvent) []timelineEvent {
-	list := make([]timelineEvent, len(events))
+// TimelineOf returns the shapes of timeline events.
+func TimelineOf(events []commerce.TimelineEvent) []TimelineEvent {
+	list := make([]TimelineEvent, len(events))
 	for i, e := range events {
-		list[i] = timelineEvent{commerce.TimelineEventID(e.OrderID, e.Seq), e.OrderID, e.Kind, orNull(e.Status), orNull(e.CourierStatus),
-			orNull(e.Message), TimelineData(e.Data), e.CreatedOn}
+		list[i] = TimelineEvent{commerce.TimelineEventID(e.OrderID, e.Seq), e.OrderID, e.Kind, OrNull(e.Status), OrNull(e.CourierStatus),
+			OrNull(e.Message), timelineData(e.Data), e.CreatedOn}
 	}
 	return list
 }
@@ -136,8 +130,8 @@ func inventoryOf(moves []commerce.InventoryMove) inventory {
 	return inventory{list}
 }
 
-// TimelineData is the data of a timeline event as JSON; nil if it has none.
-func TimelineData(data commerce.TimelineData) jsontext.Value {
+// timelineData is the data of a timeline event as JSON; nil if it has none.
+func timelineData(data commerce.TimelineData) jsontext.Value {
 	switch d := data.(type) {
 	case commerce.NoteData:
 		return Encode(struct {
@@ -177,12 +171,12 @@ type refund struct {
 // change is the beginning of the data of every order.* webhook event. Previous is
 // null if this change created the order.
 type change struct {
-	Order    order                 `json:"order"`
+	Order    Order                 `json:"order"`
 	Previous *commerce.OrderStatus `json:"previous_status"`
 }
 
 func changeOf(v commerce.Order, previous commerce.OrderStatus) change {
-	return change{orderOf(v), orNull(previous)}
+	return change{OrderOf(v), OrNull(previous)}
 }
 
 // EventData is the data of a webhook event as JSON.

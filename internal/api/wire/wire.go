@@ -96,8 +96,8 @@ func AppendStringOrNull(b []byte, v string) []byte {
 	return AppendString(b, v)
 }
 
-// orNull returns nil, which is encoded as null, for an empty text.
-func orNull[T ~string](v T) *T {
+// OrNull returns nil, which is encoded as null, for an empty text.
+func OrNull[T ~string](v T) *T {
 	if v == "" {
 		return nil
 	}
@@ -108,16 +108,22 @@ func orNull[T ~string](v T) *T {
 var lenient = json.JoinOptions(jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
 
 // Encode returns v as JSON. It panics if v cannot be encoded, which is a bug.
-func Encode(v any) []byte { return appendJSON(nil, v) }
-
-// appendJSON appends v as JSON; see Encode.
-func appendJSON(b []byte, v any) []byte {
+func Encode(v any) []byte {
 	text, err := json.Marshal(v, lenient)
 	if err != nil {
 		panic(err)
 	}
-	return append(b, text...)
+	return text
 }
 
 // ISO formats a time as ISO 8601 in UTC, to the millisecond.
 func ISO(t commerce.Millis) string { return t.Time().UTC().Format("2006-01-02T15:04:05.000Z") }
+
+// ISOOrNull is ISO, with null for no time.
+func ISOOrNull(t commerce.Millis) *string {
+	if t == 0 {
+		return nil
+	}
+	text := ISO(t)
+	return &text
+}
