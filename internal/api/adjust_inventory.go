@@ -32,7 +32,7 @@ type adjustedOut struct {
 }
 
 // adjustInventory applies all deltas, or none.
-var adjustInventory = keyed[adjustIn](needsKey, (*service.Service).AdjustInventory, func(_ *request, done []service.Adjusted) (int, []byte) {
+var adjustInventory = keyed[adjustIn](needsKey|largeBody, (*service.Service).AdjustInventory, func(_ *request, done []service.Adjusted) (int, []byte) {
 	out := make([]adjustedOut, len(done))
 	for i, d := range done {
 		out[i] = adjustedOut(d)

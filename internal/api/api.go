@@ -135,7 +135,6 @@ type request struct {
 	api     *API
 	traceID string
 	w       *web.Writer
-	maxBody int
 	dev     bool // the body asks for the sandbox
 }
 
@@ -196,7 +195,7 @@ func (a *API) handle(route Route, w *web.Writer, r *http.Request) (reply, error)
 			return reply{}, scopeMissing(scope)
 		}
 	}
-	return route.handler(a, &request{Request: r, Caller: caller, api: a, traceID: w.TraceID, w: w, maxBody: web.MaxBody})
+	return route.handler(a, &request{Request: r, Caller: caller, api: a, traceID: w.TraceID, w: w})
 }
 
 func scopeMissing(scopes ...commerce.Scope) error {

@@ -10,6 +10,7 @@ import (
 
 	"purveyor/internal/commerce"
 	"purveyor/internal/storage"
+	"purveyor/internal/web"
 )
 
 // A cursor consists of the form of its list and a position, and is opaque to partners.
@@ -37,6 +38,20 @@ func productTag(inEffect map[string]string) string {
 
 func sealCursor(form, position string) string {
 	return base64.RawURLEncoding.EncodeToString([]byte(form + position))
+}
+
+// readCursor reads the cursor of a query. It returns the position before all rows if there
+// is none, or if open refuses it for this tag; then the query fails with the fault.
+func readCursor[P any](q *web.Query, fault, tag string, open func(text, tag string) (P, bool)) (position P) {
+	text := q.Text("cursor")
+	if text == "" {
+		return position
+	}
+	position, ok := open(text, tag)
+	if !ok {
+		q.Fail("invalid_cursor", "cursor", fault)
+	}
+	return position
 }
 
 // openCursor returns the position of a cursor that has one of the forms. It returns false

@@ -33,6 +33,7 @@ type rules int
 const (
 	needsKey    rules = 1 << iota // the header Idempotency-Key is required
 	needsNoBody                   // a request without a body counts as an empty object
+	largeBody                     // the body may have the largest size
 )
 
 // keyed makes the handler of a call that takes effect at most once for its
@@ -155,7 +156,11 @@ type selfDecoder interface{ decode(data []byte) error }
 
 // decodeBody reads the JSON object of a request.
 func (r *request) decodeBody(v any, rule rules) error {
-	return r.api.bodies.Decode(r.w, r.Request, r.Partner.ID, r.maxBody, func(data []byte) error {
+	most := web.MaxBody
+	if rule&largeBody != 0 {
+		most = web.MaxLargeBody
+	}
+	return r.api.bodies.Decode(r.w, r.Request, r.Partner.ID, most, func(data []byte) error {
 		if rule&needsNoBody != 0 && len(bytes.TrimSpace(data)) == 0 {
 			return nil
 		}

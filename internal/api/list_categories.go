@@ -20,17 +20,23 @@ func (a *API) listCategories(r *request) (reply, error) {
 	if q.Err() != nil {
 		return reply{}, q.Err()
 	}
-	filter := storage.CategoryFilter{Active: &active}
-	switch {
-	case storeID != "":
-		if err := a.service.MayReadStore(r.Context(), r.Partner, storeID); err != nil {
-			return reply{}, err
-		}
-		filter.StoreIDs = []string{storeID}
-	case len(r.Partner.StoreIDs) > 0:
-		filter.StoreIDs = r.Partner.StoreIDs
+	stores, err := r.storesOf(storeID)
+	if err != nil {
+		return reply{}, err
 	}
-	return a.categories(r, filter, storeID)
+	return a.categories(r, storage.CategoryFilter{Active: &active, StoreIDs: stores}, storeID)
+}
+
+// storesOf returns the stores of which a list of the catalog is: the store that the query
+// names, or all that the key may use; nil: of every store.
+func (r *request) storesOf(named string) ([]string, error) {
+	switch {
+	case named != "":
+		return []string{named}, r.api.service.MayReadStore(r.Context(), r.Partner, named)
+	case len(r.Partner.StoreIDs) > 0:
+		return r.Partner.StoreIDs, nil
+	}
+	return nil, nil
 }
 
 // categories answers with the categories of a filter. storeID is the store of the query as

@@ -66,12 +66,6 @@ func eventFilter(r *request) (storage.EventFilter, error) {
 			f.Kinds = append(f.Kinds, kind)
 		}
 	}
-	if text := q.Text("cursor"); text != "" {
-		after, ok := decodeEventCursor(text, r.Partner.ID)
-		if !ok {
-			q.Fail("invalid_cursor", "cursor", "is not a next_cursor of this list")
-		}
-		f.After = after
-	}
+	f.After = readCursor(q, "is not a next_cursor of this list", r.Partner.ID, decodeEventCursor)
 	return f, q.Err()
 }

@@ -27,13 +27,8 @@ func (a *API) listProducts(r *request) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	if storeID := inEffect["store_id"]; storeID != "" {
-		if err := a.service.MayReadStore(r.Context(), r.Partner, storeID); err != nil {
-			return reply{}, err
-		}
-		filter.StoreIDs = []string{storeID}
-	} else if len(r.Partner.StoreIDs) > 0 {
-		filter.StoreIDs = r.Partner.StoreIDs
+	if filter.StoreIDs, err = r.storesOf(inEffect["store_id"]); err != nil {
+		return reply{}, err
 	}
 	filters, err := json.Marshal(inEffect, json.Deterministic(true))
 	if err != nil {
@@ -137,14 +132,9 @@ func productFilter(r *request) (storage.ProductFilter, map[string]string, error)
 		f.After.UpdatedOn = since // the position has no id, so products with this very stamp are included
 		inEffect["updated_since"] = strconv.FormatInt(int64(since), 10)
 	}
-	if text := q.Text("cursor"); text != "" {
-		after, ok := decodeProductCursor(text, productTag(inEffect))
-		if !ok {
-			q.Fail("invalid_cursor", "cursor", "is not a next_cursor of this list with these filters")
-		}
-		if after.UpdatedOn >= f.After.UpdatedOn {
-			f.After = after
-		}
+	after := readCursor(q, "is not a next_cursor of this list with these filters", productTag(inEffect), decodeProductCursor)
+	if after.UpdatedOn >= f.After.UpdatedOn {
+		f.After = after
 	}
 	return f, inEffect, q.Err()
 }

@@ -36,13 +36,7 @@ func (s storeOut) atMost() int {
 func (a *API) listStores(r *request) (reply, error) {
 	q := web.QueryOf(r.Request)
 	filter := storage.StoreFilter{Active: q.Bool("active", true), Limit: q.Limit(100, 300) + 1}
-	if text := q.Text("cursor"); text != "" {
-		after, ok := openCursor(text, storeForm)
-		if !ok {
-			q.Fail("invalid_cursor", "cursor", "is not a next_cursor of this list")
-		}
-		filter.After = after
-	}
+	filter.After = readCursor(q, "is not a next_cursor of this list", storeForm, func(text, form string) (string, bool) { return openCursor(text, form) })
 	if q.Err() != nil {
 		return reply{}, q.Err()
 	}

@@ -4,7 +4,6 @@ import (
 	"net/http"
 
 	"purveyor/internal/commerce"
-	"purveyor/internal/web"
 )
 
 // Route is one endpoint: the scopes that a key needs for it, and its handler.
@@ -26,8 +25,8 @@ var Routes = []Route{
 	{get, "/v1/products", needs(commerce.ReadProducts), (*API).listProducts},
 	{get, "/v1/products/{product_id}", needs(commerce.ReadProducts), (*API).getProduct},
 	{post, "/v1/products/availability", needs(commerce.ReadProducts), (*API).checkAvailability},
-	{post, "/v1/products/upsert", needs(commerce.WriteProducts), withLargeBody(upsertProduct)},
-	{post, "/v1/inventory/adjustments", needs(commerce.WriteInventory), withLargeBody(adjustInventory)},
+	{post, "/v1/products/upsert", needs(commerce.WriteProducts), upsertProduct},
+	{post, "/v1/inventory/adjustments", needs(commerce.WriteInventory), adjustInventory},
 
 	{post, "/v1/delivery/quote", nil, withOneOf(quoteDelivery, commerce.ReadDelivery, commerce.WriteOrders)},
 	{post, "/v1/checkout/preflight", needs(commerce.ReadStores, commerce.ReadProducts), preflight},
@@ -53,13 +52,5 @@ const (
 	get  = http.MethodGet
 	post = http.MethodPost
 )
-
-// withLargeBody wraps a handler whose requests may have the largest bodies.
-func withLargeBody(h handler) handler {
-	return func(a *API, r *request) (reply, error) {
-		r.maxBody = web.MaxLargeBody
-		return h(a, r)
-	}
-}
 
 func needs(scopes ...commerce.Scope) []commerce.Scope { return scopes }

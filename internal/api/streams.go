@@ -23,15 +23,9 @@ const (
 // streams counts the tracking streams that are open.
 type streams struct {
 	env    env.Env
+	open   *web.Budget // by partner and mode
 	mu     sync.Mutex
-	open   int
-	of     map[streamOwner]int // without entries of 0
 	orders map[commerce.OrderKey]*followed
-}
-
-type streamOwner struct {
-	partnerID string
-	mode      commerce.Mode
 }
 
 // followed is an order with open streams, which share one read.
@@ -46,36 +40,31 @@ type followed struct {
 }
 
 func newStreams(e env.Env) *streams {
-	return &streams{env: e, of: map[streamOwner]int{}, orders: map[commerce.OrderKey]*followed{}}
+	return &streams{env: e, open: web.NewBudget(maxStreams, maxPartnerStreams), orders: map[commerce.OrderKey]*followed{}}
 }
 
-// enter counts one more stream, or refuses it if there are too many. Each stream that
-// entered must leave.
-func (s *streams) enter(owner streamOwner, order commerce.OrderKey) (*followed, error) {
+// enter counts one more stream of an owner, or refuses it if there are too many. Each
+// stream that entered must leave.
+func (s *streams) enter(owner string, order commerce.OrderKey) (*followed, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	f := s.orders[order]
 	if f == nil {
 		f = &followed{env: s.env}
 	}
-	if s.open >= maxStreams || s.of[owner] >= maxPartnerStreams || f.streams >= maxOrderStreams {
+	if f.streams >= maxOrderStreams || !s.open.Take(owner, 1) {
 		return nil, &web.Error{Status: http.StatusTooManyRequests, Code: "too_many_streams", RetryAfter: 5,
 			Message: "Too many streams are open; poll tracking, or try again"}
 	}
-	s.open++
-	s.of[owner]++
 	f.streams++
 	s.orders[order] = f
 	return f, nil
 }
 
-func (s *streams) leave(owner streamOwner, order commerce.OrderKey) {
+func (s *streams) leave(owner string, order commerce.OrderKey) {
+	s.open.Give(owner, 1)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.open--
-	if s.of[owner]--; s.of[owner] == 0 {
-		delete(s.of, owner)
-	}
 	f := s.orders[order]
 	if f.streams--; f.streams == 0 {
 		delete(s.orders, order)

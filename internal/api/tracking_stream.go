@@ -33,7 +33,7 @@ const (
 // change can follow. A client that reconnects with Last-Event-ID gets the changes since
 // that event.
 func (a *API) trackingStream(r *request, order commerce.Order) (reply, error) {
-	owner := streamOwner{r.Partner.ID, r.Mode}
+	owner := r.Partner.ID + " " + string(r.Mode)
 	followed, err := a.streams.enter(owner, order.Key())
 	if err != nil {
 		return reply{}, err

@@ -39,7 +39,7 @@ type maxImages struct{}
 func (maxImages) Most() int { return jsonin.MaxImages }
 
 // upsertProduct makes or updates one product.
-var upsertProduct = keyed[upsertIn](0, (*service.Service).UpsertProduct, func(_ *request, p commerce.Item) (int, []byte) {
+var upsertProduct = keyed[upsertIn](largeBody, (*service.Service).UpsertProduct, func(_ *request, p commerce.Item) (int, []byte) {
 	b := append(make([]byte, 0, 1024), `{"ok":true,"product_id":`...)
 	b = wire.AppendString(b, p.ID)
 	b = append(b, `,"product":`...)
