@@ -8,7 +8,7 @@ import (
 // getOrder reads an order by its id.
 func (a *API) getOrder(_ *request, order commerce.Order) (reply, error) {
 	return ok(struct {
-		OK    bool       `json:"ok"`
-		Order wire.Order `json:"order"`
+		OK    bool `json:"ok"`
+		Order any  `json:"order"`
 	}{true, wire.OrderOf(order)})
 }

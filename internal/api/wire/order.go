@@ -6,9 +6,9 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Order is an order as partners read it (SPEC, Order; BEHAVIOUR, further order
+// order is an order as partners read it (SPEC, Order; BEHAVIOUR, further order
 // fields). Amounts are in cents, times in Unix ms.
-type Order struct {
+type order struct {
 	ID                  string               `json:"id"`
 	StoreID             string               `json:"store_id"`
 	CreatedOn           commerce.Millis      `json:"created_on"`
@@ -63,9 +63,11 @@ type address struct {
 	Country    string `json:"country"`
 }
 
-// OrderOf returns the shape of an order.
-func OrderOf(v commerce.Order) Order {
-	return Order{ID: v.ID, StoreID: v.StoreID, CreatedOn: v.CreatedOn, UpdatedOn: v.UpdatedOn, CustomerID: v.CustomerID, Items: linesOf(v.Lines),
+// OrderOf is an order as partners read it.
+func OrderOf(v commerce.Order) any { return orderOf(v) }
+
+func orderOf(v commerce.Order) order {
+	return order{ID: v.ID, StoreID: v.StoreID, CreatedOn: v.CreatedOn, UpdatedOn: v.UpdatedOn, CustomerID: v.CustomerID, Items: linesOf(v.Lines),
 		Source: v.Source, PartnerID: v.PartnerID, ExternalID: v.ExternalID, Fulfillment: v.Fulfillment, Address: addressOf(v.Address),
 		DeliveryFee: v.DeliveryFeeCents, Subtotal: v.SubtotalCents, TaxAmount: v.TaxCents, Total: v.TotalCents, RefundedTotal: v.RefundedCents,
 		Status: v.Status, CourierDeliveryID: v.CourierDeliveryID, CourierTrackingURL: v.CourierTrackingURL, CourierQuoteID: v.CourierQuoteID,
@@ -171,12 +173,12 @@ type refund struct {
 // change is the beginning of the data of every order.* webhook event. Previous is
 // null if this change created the order.
 type change struct {
-	Order    Order                 `json:"order"`
+	Order    order                 `json:"order"`
 	Previous *commerce.OrderStatus `json:"previous_status"`
 }
 
 func changeOf(v commerce.Order, previous commerce.OrderStatus) change {
-	return change{OrderOf(v), OrNull(previous)}
+	return change{orderOf(v), OrNull(previous)}
 }
 
 // EventData is the data of a webhook event as JSON.
