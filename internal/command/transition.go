@@ -98,77 +98,44 @@ func (oc *orderChange) webhookData(kind commerce.WebhookKind, previous commerce.
 // moveStock does to the stock of the order's products what the effect says, and returns
 // what moved. If one product is refused, nothing is changed.
 func (oc *orderChange) moveStock(effect commerce.StockEffect) ([]commerce.InventoryMove, error) {
+	take, kind := commerce.Stock.Deduct, commerce.MoveSold
 	switch effect {
-	case commerce.ChecksStock:
-		return nil, oc.checkStock()
-	case commerce.SellsStock:
-		return oc.deductStock(commerce.Stock.Sell)
-	case commerce.DeductsStock:
-		return oc.deductStock(commerce.Stock.Deduct)
-	case commerce.RestoresStock:
-		return oc.restoreStock(), nil
-	case commerce.RestoresUnhanded:
-		if oc.order.StillToFulfil() {
-			return oc.restoreStock(), nil
+	case commerce.KeepsStock:
+		return nil, nil
+	case commerce.ChecksStock, commerce.SellsStock:
+		take = commerce.Stock.Sell
+	case commerce.RestoresStock, commerce.RestoresUnhanded:
+		if !oc.order.InventoryDeducted || effect == commerce.RestoresUnhanded && !oc.order.StillToFulfil() {
+			return nil, nil
 		}
+		take, kind = restore, commerce.MoveRestored
 	}
-	return nil, nil
-}
-
-func (oc *orderChange) stockOf(productID string) commerce.Stock {
-	stock, _ := oc.rows.Stock.Get(commerce.ProductKey{StoreID: oc.order.StoreID, ProductID: productID})
-	return stock
-}
-
-// checkStock refuses products that cannot be sold now. It deducts nothing.
-func (oc *orderChange) checkStock() error {
-	for _, d := range commerce.Demands(oc.order.Lines) {
-		if _, err := oc.stockOf(d.ProductID).Sell(d, oc.order.Mode); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// deductStock takes the goods of all lines from stock with take. If take refuses one
-// product, deductStock returns its error and changes nothing.
-func (oc *orderChange) deductStock(take func(commerce.Stock, commerce.Demand, commerce.Mode) (commerce.Stock, error)) ([]commerce.InventoryMove, error) {
 	demands := commerce.Demands(oc.order.Lines)
-	taken := make([]commerce.Stock, 0, len(demands))
-	moved := make([]commerce.StockMove, 0, len(demands))
+	stocks := make([]commerce.Stock, 0, len(demands))
+	stockMoves := make([]commerce.StockMove, 0, len(demands))
 	moves := make([]commerce.InventoryMove, 0, len(demands))
 	order := commerce.OrderBodyOf(oc.order.ID)
 	for _, d := range demands {
-		stock := oc.stockOf(d.ProductID)
+		stock, _ := oc.rows.Stock.Get(commerce.ProductKey{StoreID: oc.order.StoreID, ProductID: d.ProductID})
 		next, err := take(stock, d, oc.order.Mode)
 		if err != nil {
 			return nil, err
 		}
-		next, move := next.MovedFrom(stock, commerce.MoveSold, oc.now)
+		next, move := next.MovedFrom(stock, kind, oc.now)
 		move.Order = order
-		taken, moved = append(taken, next), append(moved, move)
-		moves = append(moves, commerce.InventoryMove{ProductID: d.ProductID, Delta: -d.Quantity, Left: next.Quantity})
+		stocks, stockMoves = append(stocks, next), append(stockMoves, move)
+		moves = append(moves, commerce.InventoryMove{ProductID: d.ProductID, Delta: move.Delta, Left: next.Quantity})
 	}
-	oc.changes.Stock = append(oc.changes.Stock, taken...)
-	oc.changes.StockMoves = append(oc.changes.StockMoves, moved...)
-	oc.order.InventoryDeducted = true
+	if effect == commerce.ChecksStock {
+		return nil, nil
+	}
+	oc.changes.Stock = append(oc.changes.Stock, stocks...)
+	oc.changes.StockMoves = append(oc.changes.StockMoves, stockMoves...)
+	oc.order.InventoryDeducted, oc.order.Restocked = kind == commerce.MoveSold, oc.order.Restocked || kind == commerce.MoveRestored
 	return moves, nil
 }
 
-// restoreStock puts the order's goods back into stock if they had been deducted.
-func (oc *orderChange) restoreStock() []commerce.InventoryMove {
-	if !oc.order.InventoryDeducted {
-		return nil
-	}
-	oc.order.InventoryDeducted, oc.order.Restocked = false, true
-	var moves []commerce.InventoryMove
-	order := commerce.OrderBodyOf(oc.order.ID)
-	for _, d := range commerce.Demands(oc.order.Lines) {
-		stock := oc.stockOf(d.ProductID)
-		next, move := stock.Restore(d, oc.order.Mode).MovedFrom(stock, commerce.MoveRestored, oc.now)
-		move.Order = order
-		oc.changes.Stock, oc.changes.StockMoves = append(oc.changes.Stock, next), append(oc.changes.StockMoves, move)
-		moves = append(moves, commerce.InventoryMove{ProductID: d.ProductID, Delta: d.Quantity, Left: next.Quantity})
-	}
-	return moves
+// restore is Stock.Restore in the form of Stock.Deduct. It never refuses.
+func restore(s commerce.Stock, d commerce.Demand, mode commerce.Mode) (commerce.Stock, error) {
+	return s.Restore(d, mode), nil
 }
