@@ -23,19 +23,20 @@ func (c AskCourier) Needs() commerce.Needs {
 // attempt has ended, because a later attempt may be asking another provider. Each request
 // to a provider moves UpdatedOn, from which the time to wait for its effect is counted.
 func (c AskCourier) Decide(rows *commerce.Rows, now commerce.Millis) (Asked, commerce.Changes, error) {
-	order, delivery, err := loadWith(c.Facts, rows, &rows.Deliveries, "delivery")
+	oc, err := c.Facts.begin(rows, now, commerce.Actor{}, theDelivery)
 	if err != nil {
 		return Asked{}, commerce.Changes{}, err
 	}
+	d := oc.delivery
 	job, there := rows.Jobs.Get(c.Job.Key())
-	if !there || !job.SameLease(c.Job) || order.Stopped() || delivery.State != commerce.DeliveryDispatching || delivery.Attempt != c.Attempt {
+	if !there || !job.SameLease(c.Job) || oc.order.Stopped() || d.State != commerce.DeliveryDispatching || d.Attempt != c.Attempt {
 		return Asked{}, commerce.Changes{}, nil
 	}
-	if delivery.Provider != c.Provider {
-		delivery.Provider, delivery.AskedOn = c.Provider, now
+	if d.Provider != c.Provider {
+		d.Provider, d.AskedOn = c.Provider, now
 	}
-	delivery.UpdatedOn = now
-	return Asked{true, delivery.AskedOn}, commerce.Changes{Deliveries: []commerce.Delivery{delivery}}, nil
+	d.UpdatedOn = now
+	return Asked{true, d.AskedOn}, oc.finish(), nil
 }
 
 // Asked says whether the provider may be asked, and when it was first asked.

@@ -41,19 +41,17 @@ func (c CancelOrder) Access(rows *commerce.Rows) error { return c.Facts.access(r
 // Decide cancels in every status that is not terminal. It restores stock if and only if
 // stock was deducted, whatever the status.
 func (c CancelOrder) Decide(rows *commerce.Rows, now commerce.Millis) (CancelResult, commerce.Changes, error) {
-	order, err := c.Facts.load(rows)
+	oc, err := c.Facts.begin(rows, now, c.Actor)
 	if err != nil {
 		return CancelResult{}, commerce.Changes{}, err
 	}
-	oc := begin(order, rows, now, c.Actor)
 	if err := oc.transition(commerce.Cancel, c.Reason); err != nil {
 		return CancelResult{}, commerce.Changes{}, err
 	}
-	if order.Fulfillment == commerce.ByDelivery {
+	if c.Facts.Fulfillment == commerce.ByDelivery {
 		oc.cancelDelivery(true)
 	}
-	if payment, ok := rows.Payments.Get(c.Facts.Key); ok {
-		oc.usePayment(payment)
+	if err := thePayment(oc); err == nil {
 		c.endPayment(oc)
 	}
 	return CancelResult{Order: oc.order, Refund: oc.refund}, oc.finish(), nil

@@ -33,21 +33,26 @@ func (c ConfirmOrder) Needs() commerce.Needs {
 // Decide confirms. If stock is short, the order stays paid and the merchant is asked to
 // look at it.
 func (c ConfirmOrder) Decide(rows *commerce.Rows, now commerce.Millis) (Advanced, commerce.Changes, error) {
-	order, err := c.Facts.load(rows)
+	oc, err := c.Facts.begin(rows, now, c.Actor)
 	if err != nil {
 		return Advanced{}, commerce.Changes{}, err
 	}
-	if confirmedBefore(order) {
-		return Advanced{Order: order, Replay: true}, commerce.Changes{}, nil
+	if confirmedBefore(oc.order) {
+		return oc.replay()
 	}
-	oc := begin(order, rows, now, c.Actor)
 	if err := oc.transition(commerce.Confirm, ""); err != nil {
 		return recordShortStock(oc, err)
 	}
-	if order.Fulfillment == commerce.ByDelivery {
+	if c.Facts.Fulfillment == commerce.ByDelivery {
 		oc.startDelivery()
 	}
 	return Advanced{Order: oc.order}, oc.finish(), nil
+}
+
+// replay answers a repeated call with the order as it is stored.
+func (oc *orderChange) replay() (Advanced, commerce.Changes, error) {
+	order, _ := oc.rows.Orders.Get(oc.order.Key())
+	return Advanced{Order: order, Replay: true}, commerce.Changes{}, nil
 }
 
 func confirmedBefore(o commerce.Order) bool {

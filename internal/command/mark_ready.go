@@ -30,14 +30,13 @@ func (c MarkReady) Decide(rows *commerce.Rows, now commerce.Millis) (Advanced, c
 // order in one of the statuses that the transition leads to is answered as it is.
 func (f OrderFacts) markPickup(rows *commerce.Rows, now commerce.Millis, by commerce.Actor, trigger commerce.Trigger,
 	note func(*commerce.Order), made ...commerce.OrderStatus) (Advanced, commerce.Changes, error) {
-	order, err := f.load(rows)
+	oc, err := f.begin(rows, now, by)
 	if err != nil {
 		return Advanced{}, commerce.Changes{}, err
 	}
-	if order.Fulfillment == commerce.ByPickup && slices.Contains(made, order.Status) {
-		return Advanced{Order: order, Replay: true}, commerce.Changes{}, nil
+	if f.Fulfillment == commerce.ByPickup && slices.Contains(made, oc.order.Status) {
+		return oc.replay()
 	}
-	oc := begin(order, rows, now, by)
 	note(&oc.order)
 	if err := oc.transition(trigger, ""); err != nil {
 		return Advanced{}, commerce.Changes{}, err

@@ -35,14 +35,16 @@ func (c RecordCheck) Decide(rows *commerce.Rows, now commerce.Millis) (Tracked, 
 	if !there || !job.SameLease(c.Job) {
 		return Tracked{}, commerce.Changes{}, nil // the lease of this try has ended
 	}
-	order, delivery, err := loadWith(c.Record.Facts, rows, &rows.Deliveries, "delivery")
-	tracked, changes := Tracked{order, delivery}, commerce.Changes{}
-	if err == nil && c.Update != nil {
-		c.Record.Update = *c.Update
-		tracked, changes, err = c.Record.Decide(rows, now)
-	}
+	oc, err := c.Record.Facts.begin(rows, now, commerce.SystemActor(""), theDelivery)
 	if err != nil {
 		return Tracked{}, commerce.Changes{}, err
+	}
+	tracked, changes := Tracked{oc.order, *oc.delivery}, commerce.Changes{}
+	if c.Update != nil {
+		c.Record.Update = *c.Update
+		if tracked, changes, err = c.Record.Decide(rows, now); err != nil {
+			return Tracked{}, commerce.Changes{}, err
+		}
 	}
 	if !c.watched(tracked.Delivery) {
 		changes.DoneJobs = append(changes.DoneJobs, c.Job.Key())

@@ -67,19 +67,17 @@ func troubles(status commerce.CourierStatus) []commerce.AttentionCode {
 // Decide returns the order and its delivery as they are now. A delivery never goes back,
 // and an update that is older than the stored one changes nothing.
 func (c RecordCourierUpdate) Decide(rows *commerce.Rows, now commerce.Millis) (Tracked, commerce.Changes, error) {
-	order, delivery, err := loadWith(c.Facts, rows, &rows.Deliveries, "delivery")
+	oc, err := c.Facts.begin(rows, now, commerce.Actor{Kind: commerce.ActorProvider, ID: c.Provider, TraceID: c.TraceID}, theDelivery)
 	if err != nil {
 		return Tracked{}, commerce.Changes{}, err
 	}
-	oc := begin(order, rows, now, commerce.Actor{Kind: commerce.ActorProvider, ID: c.Provider, TraceID: c.TraceID})
-	oc.useDelivery(delivery)
-	if !c.about(delivery) {
-		if c.Attempt < delivery.Attempt && c.Update.Status.HasGoods() && !order.Stopped() && !oc.raised(commerce.AttentionTwoCouriers) {
+	if !c.about(*oc.delivery) {
+		if c.Attempt < oc.delivery.Attempt && c.Update.Status.HasGoods() && !oc.order.Stopped() && !oc.raised(commerce.AttentionTwoCouriers) {
 			oc.raiseAttention(commerce.AttentionTwoCouriers, "A courier who had cancelled has the goods after all; look at the courier provider")
 		}
-		return Tracked{oc.order, delivery}, oc.finish(), nil
+		return Tracked{oc.order, *oc.delivery}, oc.finish(), nil
 	}
-	if delivery.ProviderID == "" { // the callback is faster than the answer to the call, or the answer was lost
+	if oc.delivery.ProviderID == "" { // the callback is faster than the answer to the call, or the answer was lost
 		oc.recordDelivery(c.Provider, c.Update)
 	}
 	oc.applyUpdate(c.Update)

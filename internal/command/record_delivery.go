@@ -60,10 +60,12 @@ func (c RecordDelivery) Decide(rows *commerce.Rows, now commerce.Millis) (Record
 	if stored, _ := rows.Jobs.Get(c.Job.Key()); c.isGone(rows) || !c.isGivenUp() && c.Made == nil && !stored.SameLease(c.Job) {
 		return Recorded{Job: c.Job}, commerce.Changes{}, nil // the job is done, or a later attempt may be asking another provider
 	}
-	order, delivery, err := loadWith(c.Facts, rows, &rows.Deliveries, "delivery")
+	oc, err := c.begin(c.Facts, rows, now, theDelivery)
 	if err != nil {
-		return Recorded{Job: c.Job}, commerce.Changes{}, errors.Join(err, errors.New("the delivery of the job does not exist"))
+		return Recorded{Job: c.Job}, commerce.Changes{}, err
 	}
+	order, delivery := oc.order, *oc.delivery
+	oc.by.TraceID = delivery.TraceID
 	ours := delivery.Attempt == c.Attempt && (delivery.State == commerce.DeliveryDispatching ||
 		c.Made != nil && delivery.Unsure() && delivery.Provider == c.Provider) // the job that cancelled it did not find it
 	if c.Refused != "" {
@@ -73,15 +75,9 @@ func (c RecordDelivery) Decide(rows *commerce.Rows, now commerce.Millis) (Record
 	if !wanted && !c.isGivenUp() {
 		c.Failed = nil // a callback was faster, or the order is over
 	}
-	job, changes, err := c.RecordJob.Decide(rows, now)
-	recorded := Recorded{Job: job}
-	if err != nil {
-		return recorded, changes, err
+	if err := oc.record(c.RecordJob); err != nil {
+		return Recorded{Job: oc.job}, commerce.Changes{}, err
 	}
-	oc := begin(order, rows, now, c.by(delivery.TraceID))
-	oc.changes = changes
-	oc.useDelivery(delivery)
-	oc.addGivenUpNote(c.RecordJob)
 	if wanted && !c.isGivenUp() {
 		oc.raiseOutOfRadius(c.Reach)
 	}
@@ -96,15 +92,14 @@ func (c RecordDelivery) Decide(rows *commerce.Rows, now commerce.Millis) (Record
 			oc.delivery.Provider, oc.delivery.AskedOn = "", 0
 			oc.recordCredentials(nil, "")
 		}
-		oc.raiseNotDispatched(c, job.Over())
+		oc.raiseNotDispatched(c, oc.job.Over())
 	case order.Stopped() && delivery.Provider == "": // otherwise the job that cancels it ends it
 		oc.delivery.State, oc.delivery.UpdatedOn = commerce.DeliveryOver, now
 	}
-	if c.Failed == nil || job.Over() {
-		recorded.Decision = commerce.Decided
+	if c.Failed == nil || oc.job.Over() {
+		return oc.recorded(commerce.Decided)
 	}
-	recorded.Order, recorded.Delivery = oc.order, *oc.delivery
-	return recorded, oc.finish(), nil
+	return oc.recorded(commerce.Undecided)
 }
 
 // raiseOutOfRadius asks the merchant, once, to look at an address beyond the store's

@@ -2,7 +2,6 @@ package command
 
 import (
 	"cmp"
-	"errors"
 
 	"purveyor/internal/commerce"
 )
@@ -12,12 +11,15 @@ import (
 // whether that job came in time. The order may have no delivery yet.
 func (oc *orderChange) cancelDelivery(awaited bool) {
 	stored, ok := oc.rows.Deliveries.Get(oc.order.Key())
-	oc.useDelivery(stored)
-	d := oc.delivery
+	d := &stored
+	oc.delivery = d
 	oc.addDeliveryTimeline(commerce.TimelineDeliveryCancelled, "")
 	oc.addDeliveryWebhook(commerce.WebhookDeliveryCancelled)
 	switch {
-	case !ok || d.State == commerce.DeliveryOver && !d.Unsure():
+	case !ok:
+		oc.delivery = nil
+		return
+	case d.State == commerce.DeliveryOver && !d.Unsure():
 		return
 	case d.State == commerce.DeliveryDispatching && d.Provider == "": // no provider was asked, and none will be
 		d.State = commerce.DeliveryOver
@@ -55,26 +57,19 @@ func (c RecordDeliveryCancelled) Needs() commerce.Needs {
 
 // Decide raises attention if the courier could not be stopped. The order stays cancelled.
 func (c RecordDeliveryCancelled) Decide(rows *commerce.Rows, now commerce.Millis) (Recorded, commerce.Changes, error) {
-	if c.isGone(rows) {
-		return Recorded{Job: c.Job}, commerce.Changes{}, nil // another worker was faster
+	oc, err := c.begin(c.Facts, rows, now, theDelivery)
+	if oc == nil {
+		return Recorded{Job: c.Job}, commerce.Changes{}, err
 	}
-	order, delivery, err := loadWith(c.Facts, rows, &rows.Deliveries, "delivery")
-	if err != nil {
-		return Recorded{Job: c.Job}, commerce.Changes{}, errors.Join(err, errors.New("the delivery of the job does not exist"))
-	}
-	job, changes, err := c.RecordJob.Decide(rows, now)
-	if err != nil {
-		return Recorded{Job: job}, changes, err
-	}
-	oc := begin(order, rows, now, c.by(delivery.TraceID))
-	oc.changes = changes
-	oc.useDelivery(delivery)
 	d := oc.delivery
-	oc.addGivenUpNote(c.RecordJob)
+	oc.by.TraceID = d.TraceID
+	if err := oc.record(c.RecordJob); err != nil {
+		return Recorded{Job: oc.job}, commerce.Changes{}, err
+	}
 	oc.recordCredentials(c.Failed, CourierRefusesUs)
 	switch {
-	case c.Failed != nil && !job.Over():
-		return Recorded{Job: job}, oc.finish(), nil
+	case c.Failed != nil && !oc.job.Over():
+		return oc.recorded(commerce.Undecided)
 	case c.Failed != nil:
 		oc.raiseAttention(commerce.AttentionNotCancelled, "The courier could not be cancelled, and may still come")
 	case c.TooLate != "":
@@ -91,11 +86,8 @@ func (c RecordDeliveryCancelled) Decide(rows *commerce.Rows, now commerce.Millis
 		d.CalledOff = c.Cancelled
 		d.ProviderID = cmp.Or(d.ProviderID, c.ProviderID) // without it a late callback would seem to be about another delivery
 	}
-	recorded := Recorded{Job: job, Decision: commerce.Amended, Order: oc.order, Delivery: *d}
 	if c.RefundID != "" {
-		if refund, ok := rows.Refunds.Get(c.Facts.refundKey(c.RefundID)); ok {
-			recorded.Refund = &refund
-		}
+		oc.refund, _ = find(&rows.Refunds, c.Facts.refundKey(c.RefundID), "refund")
 	}
-	return recorded, oc.finish(), nil
+	return oc.recorded(commerce.Amended)
 }

@@ -1,6 +1,8 @@
 package command
 
 import (
+	"cmp"
+	"fmt"
 	"time"
 
 	"purveyor/internal/commerce"
@@ -21,11 +23,8 @@ type RecordJob struct {
 // by returns the actor of the job's changes, with the trace id of the request that caused
 // the job.
 func (c RecordJob) by(traceID string) commerce.Actor {
-	if !c.isGivenUp() {
-		return commerce.SystemActor(traceID)
-	}
 	by := c.GivenUpBy
-	by.TraceID = traceID
+	by.Kind, by.TraceID = cmp.Or(by.Kind, commerce.ActorSystem), traceID
 	return by
 }
 
@@ -61,6 +60,37 @@ func (c RecordJob) Decide(rows *commerce.Rows, now commerce.Millis) (commerce.Jo
 func (c RecordJob) isGone(rows *commerce.Rows) bool {
 	_, there := rows.Jobs.Get(c.Job.Key())
 	return !there && !c.isGivenUp()
+}
+
+// begin starts the change that the outcome of the attempt makes to the order of the job. It
+// returns nil if another worker has finished the job.
+func (c RecordJob) begin(f OrderFacts, rows *commerce.Rows, now commerce.Millis, with ...func(*orderChange) error) (*orderChange, error) {
+	if c.isGone(rows) {
+		return nil, nil
+	}
+	return f.begin(rows, now, c.by(""), with...)
+}
+
+// record records the outcome of the attempt, with a note on the order's timeline if an
+// operator gave up the job. It must come before other changes.
+func (oc *orderChange) record(c RecordJob) (err error) {
+	oc.job, oc.changes, err = c.Decide(oc.rows, oc.now)
+	if err == nil && c.isGivenUp() {
+		oc.addNote("job_given_up", commerce.CleanText(fmt.Sprintf("%s gave up %s: %s", c.GivenUpBy.Name(), c.Job.Kind, c.Failed), commerce.MaxNote))
+	}
+	return err
+}
+
+// recorded returns the rows as they are now, and all changes.
+func (oc *orderChange) recorded(d commerce.Decision) (Recorded, commerce.Changes, error) {
+	r := Recorded{Job: oc.job, Decision: d, Order: oc.order, Refund: oc.refund}
+	if oc.payment != nil {
+		r.Payment = *oc.payment
+	}
+	if oc.delivery != nil {
+		r.Delivery = *oc.delivery
+	}
+	return r, oc.finish(), nil
 }
 
 // Recorded is the result of a command that records the outcome of a job which a caller may

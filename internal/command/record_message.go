@@ -45,11 +45,10 @@ func (c RecordMessage) Decide(rows *commerce.Rows, now commerce.Millis) (commerc
 	if !c.limited() && c.NotSent == "" && !failed {
 		return job, changes, err
 	}
-	order, missing := c.Facts.load(rows)
+	oc, missing := c.Facts.begin(rows, now, c.by(""))
 	if missing != nil {
 		return job, changes, err // there is no timeline to add a note to
 	}
-	oc := begin(order, rows, now, c.by(""))
 	oc.changes = changes
 	switch {
 	case c.limited():

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"fmt"
 
 	"purveyor/internal/commerce"
@@ -34,27 +35,24 @@ func (c RecordPayment) Needs() commerce.Needs {
 // kept, and the merchant is asked to look. Money for an order that is over goes back at
 // once.
 func (c RecordPayment) Decide(rows *commerce.Rows, now commerce.Millis) (commerce.Order, commerce.Changes, error) {
-	order, payment, err := loadWith(c.Facts, rows, &rows.Payments, "payment")
+	oc, err := c.Facts.begin(rows, now, c.Actor, thePayment)
 	if err != nil {
 		return commerce.Order{}, commerce.Changes{}, err
 	}
-	oc := begin(order, rows, now, c.Actor)
-	oc.usePayment(payment)
 	oc.endJob(c.Job)
-	if payment.CapturedCents > 0 {
-		return c.again(oc)
+	if oc.payment.CapturedCents > 0 {
+		c.again(oc)
+		return oc.order, oc.finish(), nil
 	}
 	oc.changes.Ledger = []commerce.LedgerEntry{oc.payment.Capture(c.AmountCents, c.PaymentID, now)}
-	if payment.SessionID == "" {
-		oc.payment.SessionID = c.SessionID
-	}
-	_, over := order.Check(commerce.PaymentSucceeded)
+	oc.payment.SessionID = cmp.Or(oc.payment.SessionID, c.SessionID)
+	_, over := oc.order.Check(commerce.PaymentSucceeded)
 	switch {
 	case oc.tryTransition(commerce.PaymentSucceeded, ""):
 	case over == nil:
-		oc.raiseAttention(commerce.AttentionPaymentMismatch, fmt.Sprintf("%d cents were paid, but the total is %d; the order is not marked as paid", c.AmountCents, order.TotalCents))
+		oc.raiseAttention(commerce.AttentionPaymentMismatch, fmt.Sprintf("%d cents were paid, but the total is %d; the order is not marked as paid", c.AmountCents, oc.order.TotalCents))
 	default:
-		oc.addNote("payment_too_late", fmt.Sprintf("The customer paid %d cents when the order was %s already; the money goes back", c.AmountCents, order.Status))
+		oc.addNote("payment_too_late", fmt.Sprintf("The customer paid %d cents when the order was %s already; the money goes back", c.AmountCents, oc.order.Status))
 		if err := oc.startRefund(commerce.Refund{ID: c.refundKey().RefundID, Origin: commerce.RefundLate, TraceID: c.Actor.TraceID}, false); err != nil {
 			return commerce.Order{}, commerce.Changes{}, err
 		}
@@ -64,12 +62,10 @@ func (c RecordPayment) Decide(rows *commerce.Rows, now commerce.Millis) (commerc
 
 // again records a report for an order that is paid. The same payment changes nothing; for
 // a second payment the merchant is asked to look.
-func (c RecordPayment) again(oc *orderChange) (commerce.Order, commerce.Changes, error) {
-	if oc.payment.PaymentID == c.PaymentID || oc.raised(commerce.AttentionSecondPayment) {
-		return oc.order, commerce.Changes{DoneJobs: oc.changes.DoneJobs}, nil
+func (c RecordPayment) again(oc *orderChange) {
+	if oc.payment.PaymentID != c.PaymentID && !oc.raised(commerce.AttentionSecondPayment) {
+		oc.raiseAttention(commerce.AttentionSecondPayment, fmt.Sprintf("The customer paid %d cents once more (%s); look at the payment processor", c.AmountCents, c.PaymentID))
 	}
-	oc.raiseAttention(commerce.AttentionSecondPayment, fmt.Sprintf("The customer paid %d cents once more (%s); look at the payment processor", c.AmountCents, c.PaymentID))
-	return oc.order, oc.finish(), nil
 }
 
 // needsOfPayment names an order, its partner and payment, and the job that learned of the

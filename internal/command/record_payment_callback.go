@@ -42,15 +42,13 @@ func (c RecordPaymentCallback) Needs() commerce.Needs {
 
 // Decide adds a note, unless the callback is old.
 func (c RecordPaymentCallback) Decide(rows *commerce.Rows, now commerce.Millis) (commerce.Order, commerce.Changes, error) {
-	order, payment, err := loadWith(c.Facts, rows, &rows.Payments, "payment")
+	oc, err := c.Facts.begin(rows, now, c.Actor, thePayment)
 	if err != nil {
 		return commerce.Order{}, commerce.Changes{}, err
 	}
-	oc := begin(order, rows, now, c.Actor)
-	oc.usePayment(payment)
 	oc.endJob(c.Job)
-	if !c.isNew(payment) {
-		return order, commerce.Changes{DoneJobs: oc.changes.DoneJobs}, nil
+	if !c.isNew(*oc.payment) {
+		return oc.order, oc.finish(), nil
 	}
 	oc.payment.CallbackID, oc.payment.UpdatedOn = c.CallbackID, now
 	switch c.Kind {

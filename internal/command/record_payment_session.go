@@ -1,10 +1,6 @@
 package command
 
-import (
-	"errors"
-
-	"purveyor/internal/commerce"
-)
+import "purveyor/internal/commerce"
 
 // RecordPaymentSession records the outcome of an attempt of the job that opens a payment
 // session. It decides the answer of the checkout.
@@ -28,33 +24,24 @@ func (c RecordPaymentSession) Needs() commerce.Needs {
 // failed_payment and leaves no answer, so that a repeat makes a new order. If the
 // processor cannot be reached, the job tries again until its schedule is used up.
 func (c RecordPaymentSession) Decide(rows *commerce.Rows, now commerce.Millis) (Recorded, commerce.Changes, error) {
-	if c.isGone(rows) {
-		return Recorded{Job: c.Job}, commerce.Changes{}, nil // another worker was faster
+	oc, err := c.begin(c.Facts, rows, now, thePayment)
+	if oc == nil {
+		return Recorded{Job: c.Job}, commerce.Changes{}, err
 	}
-	job, changes, err := c.RecordJob.Decide(rows, now)
-	recorded := Recorded{Job: job}
-	if err != nil || c.Failed != nil && !job.Over() {
-		return recorded, changes, err
+	oc.by.TraceID = oc.payment.TraceID
+	if err := oc.record(c.RecordJob); err != nil {
+		return Recorded{Job: oc.job}, commerce.Changes{}, err
 	}
-	payment, ok := rows.Payments.Get(c.Facts.Key)
-	order, err := c.Facts.load(rows)
-	if !ok || err != nil {
-		return recorded, changes, errors.Join(err, errors.New("the order of the payment does not exist"))
+	if c.Failed != nil && !oc.job.Over() {
+		return oc.recorded(commerce.Undecided)
 	}
-	oc := begin(order, rows, now, c.by(payment.TraceID))
-	oc.changes = changes
-	oc.usePayment(payment)
 	oc.payment.UpdatedOn = now
-	oc.addGivenUpNote(c.RecordJob)
 	if refusal := c.refusal(); refusal != "" {
-		recorded.Decision = commerce.Refused
 		oc.refuseSession(refusal)
-	} else {
-		recorded.Decision = commerce.Decided
-		c.open(oc)
+		return oc.recorded(commerce.Refused)
 	}
-	recorded.Order, recorded.Payment = oc.order, *oc.payment
-	return recorded, oc.finish(), nil
+	c.open(oc)
+	return oc.recorded(commerce.Decided)
 }
 
 func (c RecordPaymentSession) refusal() string {

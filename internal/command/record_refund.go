@@ -1,7 +1,6 @@
 package command
 
 import (
-	"errors"
 	"fmt"
 
 	"purveyor/internal/commerce"
@@ -37,43 +36,35 @@ func needsOfRefund(f OrderFacts, refundID string) commerce.Needs {
 // Decide enters the refund, or releases its amount. While the processor cannot be reached,
 // the amount stays reserved.
 func (c RecordRefund) Decide(rows *commerce.Rows, now commerce.Millis) (Recorded, commerce.Changes, error) {
-	if c.isGone(rows) {
-		return Recorded{Job: c.Job}, commerce.Changes{}, nil // another worker was faster
+	oc, err := c.begin(c.Facts, rows, now, thePayment, theRefund(c.RefundID))
+	if oc == nil {
+		return Recorded{Job: c.Job}, commerce.Changes{}, err
 	}
-	order, payment, err := loadWith(c.Facts, rows, &rows.Payments, "payment")
-	refund, ok := rows.Refunds.Get(c.Facts.refundKey(c.RefundID))
-	if !ok || err != nil {
-		return Recorded{Job: c.Job}, commerce.Changes{}, errors.Join(err, errors.New("the refund of the job does not exist"))
+	refund := *oc.refund
+	oc.by.TraceID = refund.TraceID
+	if c.Facts.Fulfillment == commerce.ByDelivery { // the answer of a cancellation shows it
+		oc.delivery, _ = find(&rows.Deliveries, c.Facts.Key, "delivery")
 	}
 	made := c.Refused == "" && c.Failed == nil
 	// A try that stalled may have made the refund although an operator gave it up meanwhile.
 	late := made && refund.State == commerce.RefundGivenUp
-	if made && (late || refund.State == commerce.RefundPending) && !payment.Has(refund.AmountCents) {
+	if made && (late || refund.State == commerce.RefundPending) && !oc.payment.Has(refund.AmountCents) {
 		c.Failed = tooEarly()
 	}
-	job, changes, err := c.RecordJob.Decide(rows, now)
-	recorded := Recorded{Job: job}
-	if err != nil {
-		return recorded, changes, err
+	if err := oc.record(c.RecordJob); err != nil {
+		return Recorded{Job: oc.job}, commerce.Changes{}, err
 	}
-	oc := begin(order, rows, now, c.by(refund.TraceID))
-	oc.changes = changes
-	oc.usePayment(payment)
-	oc.useRefund(refund)
 	if c.Refused != commerce.ProcessorRefusesUs {
 		oc.recordCredentials(c.Failed, commerce.ProcessorRefusesUs)
 	}
-	oc.addGivenUpNote(c.RecordJob)
 	switch {
 	case c.isGivenUp():
-		c.Refused = job.Error
-	case c.Failed != nil && !job.Over():
-		return recorded, oc.finish(), nil
-	case c.Failed != nil: // the outcome is not known, and no worker asks again
-		if !oc.raised(commerce.AttentionRefundUnknown) { // otherwise a repeat of the key had it tried once more
-			oc.raiseAttention(commerce.AttentionRefundUnknown, fmt.Sprintf("Whether %d cents were refunded is not known (%s): %s", refund.AmountCents, refund.ID, job.Error))
+		c.Refused = oc.job.Error
+	case c.Failed != nil:
+		if oc.job.Over() && !oc.raised(commerce.AttentionRefundUnknown) { // no worker asks again, unless a repeat of the key has it tried once more
+			oc.raiseAttention(commerce.AttentionRefundUnknown, fmt.Sprintf("Whether %d cents were refunded is not known (%s): %s", refund.AmountCents, refund.ID, oc.job.Error))
 		}
-		return recorded, oc.finish(), nil
+		return oc.recorded(commerce.Undecided)
 	}
 	switch {
 	case late:
@@ -95,15 +86,10 @@ func (c RecordRefund) Decide(rows *commerce.Rows, now commerce.Millis) (Recorded
 	} else {
 		oc.refundsKnown(refundKnown)
 	}
-	recorded.Order, recorded.Payment, recorded.Refund = oc.order, *oc.payment, oc.refund
-	for _, key := range c.Facts.delivery() {
-		recorded.Delivery, _ = rows.Deliveries.Get(key)
-	}
-	recorded.Decision = commerce.Decided
 	if oc.refund.State != commerce.RefundDone && oc.refund.Origin != commerce.RefundCancelled {
-		recorded.Decision = commerce.Refused // the call can be repeated, and is then a new refund
+		return oc.recorded(commerce.Refused) // the call can be repeated, and is then a new refund
 	}
-	return recorded, oc.finish(), nil
+	return oc.recorded(commerce.Decided)
 }
 
 // refundKnown is what resolves a reason when the processor has reported the outcome of a

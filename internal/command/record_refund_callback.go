@@ -25,21 +25,20 @@ func (c RecordRefundCallback) Needs() commerce.Needs { return needsOfRefund(c.Fa
 // Decide brings the ledger in line with the processor. A conflict too_early makes the
 // processor send the callback again, because the payment is not known yet.
 func (c RecordRefundCallback) Decide(rows *commerce.Rows, now commerce.Millis) (commerce.Refund, commerce.Changes, error) {
-	order, payment, err := loadWith(c.Facts, rows, &rows.Payments, "payment")
+	oc, err := c.Facts.begin(rows, now, c.Actor, thePayment)
 	if err != nil {
 		return commerce.Refund{}, commerce.Changes{}, err
 	}
 	refund, known := rows.Refunds.Get(c.Facts.refundKey(c.RefundID))
-	oc := begin(order, rows, now, c.Actor)
-	oc.usePayment(payment)
-	oc.useRefund(refund)
+	changed := refund
+	oc.refund = &changed
 	switch {
 	case c.AmountCents <= 0 && !known, refund.State == commerce.RefundFailed, refund.State == commerce.RefundDone && !c.Failed:
 		return refund, commerce.Changes{}, nil // it says nothing, or is a repetition
 	case refund.State == commerce.RefundGivenUp && c.Failed: // the callback that it was made is late
 		refund.State, refund.UpdatedOn = commerce.RefundFailed, now
 		return refund, commerce.Changes{Refunds: []commerce.Refund{refund}}, nil
-	case !c.Failed && !payment.Has(cmp.Or(refund.AmountCents, c.AmountCents)):
+	case !c.Failed && !oc.payment.Has(cmp.Or(refund.AmountCents, c.AmountCents)):
 		return refund, commerce.Changes{}, tooEarly()
 	case !known && c.Failed: // there is nothing to undo, and the callback that it was made is late
 		refund = c.elsewhere(now)

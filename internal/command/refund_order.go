@@ -26,22 +26,19 @@ func (c RefundOrder) Access(rows *commerce.Rows) error { return c.Facts.access(r
 // Decide reserves the amount. Refusals: 409 when there is no payment or nothing
 // is left of it, 400 for an amount beyond what is left.
 func (c RefundOrder) Decide(rows *commerce.Rows, now commerce.Millis) (commerce.Refund, commerce.Changes, error) {
-	order, err := c.Facts.load(rows)
+	oc, err := c.Facts.begin(rows, now, c.Actor)
 	if err != nil {
 		return commerce.Refund{}, commerce.Changes{}, err
 	}
-	payment, ok := rows.Payments.Get(c.Facts.Key)
-	if !ok {
+	if thePayment(oc) != nil {
 		return commerce.Refund{}, commerce.Changes{}, commerce.NoPayment()
 	}
-	oc := begin(order, rows, now, c.Actor)
-	oc.usePayment(payment)
 	err = oc.startRefund(commerce.Refund{ID: c.RefundID, AmountCents: c.AmountCents, Reason: c.Reason,
 		Origin: commerce.RefundAsked, TraceID: c.Actor.TraceID}, true)
 	if err != nil {
 		return commerce.Refund{}, commerce.Changes{}, err
 	}
-	oc.saveOrder() // its updated_on moves with each refund
+	oc.saveOrder = true // its updated_on moves with each refund
 	return *oc.refund, oc.finish(), nil
 }
 

@@ -52,7 +52,7 @@ func (c ReportOrder) Decide(rows *commerce.Rows, now commerce.Millis) (commerce.
 	if err != nil {
 		return commerce.Order{}, commerce.Changes{}, err
 	}
-	oc := create(commerce.Order{
+	oc := begin(commerce.Order{
 		StoreID: c.StoreID, ID: c.OrderID, PartnerID: c.Actor.PartnerID(), Mode: c.Actor.Mode,
 		Source: commerce.SourcePartner, ExternalID: c.ExternalID, CustomerID: c.CustomerID,
 		Fulfillment: c.Fulfillment, Lines: lines, Address: c.Address,

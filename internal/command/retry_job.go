@@ -62,11 +62,11 @@ func (c RetryJob) Decide(rows *commerce.Rows, now commerce.Millis) (commerce.Job
 // reopen undoes the end that the last failed attempt of a dead job recorded, or returns
 // the reason why the order has no use for another attempt.
 func (c RetryJob) reopen(rows *commerce.Rows, now commerce.Millis, changes *commerce.Changes) (why string, err error) {
-	order, err := c.Facts.load(rows)
+	oc, err := c.Facts.begin(rows, now, commerce.Actor{})
 	if err != nil {
 		return "", err
 	}
-	switch {
+	switch order := oc.order; {
 	case c.Kind == commerce.JobOpenSession && order.Status != commerce.PendingPayment:
 		return "the order is " + string(order.Status) + ", so nothing is to be paid for it; the partner may make a new one", nil
 	case c.Kind != commerce.JobDispatch:
@@ -74,7 +74,7 @@ func (c RetryJob) reopen(rows *commerce.Rows, now commerce.Millis, changes *comm
 	case order.Stopped():
 		return "the order is " + string(order.Status) + ", so no courier is to be looked for", nil
 	}
-	_, delivery, err := loadWith(*c.Facts, rows, &rows.Deliveries, "delivery")
+	delivery, err := find(&rows.Deliveries, c.Facts.Key, "delivery")
 	switch {
 	case err != nil:
 		return "", err
@@ -83,7 +83,7 @@ func (c RetryJob) reopen(rows *commerce.Rows, now commerce.Millis, changes *comm
 	case delivery.State == commerce.DeliveryOver:
 		delivery.State, delivery.UpdatedOn = commerce.DeliveryDispatching, now
 		delivery.Changes++
-		changes.Deliveries = []commerce.Delivery{delivery}
+		changes.Deliveries = []commerce.Delivery{*delivery}
 	}
 	return "", nil
 }

@@ -18,22 +18,23 @@ func (c SendCourierUpdate) Needs() commerce.Needs {
 
 // Decide publishes the update unless the delivery is over by now, which says more.
 func (c SendCourierUpdate) Decide(rows *commerce.Rows, now commerce.Millis) (bool, commerce.Changes, error) {
-	order, delivery, err := loadWith(c.Facts, rows, &rows.Deliveries, "delivery")
+	oc, err := c.Facts.begin(rows, now, commerce.SystemActor(""), theDelivery)
 	if err != nil {
 		return false, commerce.Changes{}, err
 	}
 	if _, there := rows.Jobs.Get(c.Job); !there {
 		return false, commerce.Changes{}, nil // it was done; later updates have a job of their own, which is not due yet
 	}
-	oc := begin(order, rows, now, commerce.SystemActor(delivery.TraceID))
-	oc.useDelivery(delivery)
+	d := oc.delivery
+	oc.by.TraceID = d.TraceID
 	oc.changes.DoneJobs = []commerce.JobKey{c.Job}
-	published := delivery.Untold && delivery.State == commerce.DeliveryActive
+	untold := d.Untold
+	published := untold && d.State == commerce.DeliveryActive
 	if published {
 		oc.addCourierUpdate()
 	}
-	if delivery.Untold {
-		oc.delivery.Untold, oc.delivery.UpdatedOn = false, now
+	if untold {
+		d.Untold, d.UpdatedOn = false, now
 	}
 	return published, oc.finish(), nil
 }

@@ -66,7 +66,7 @@ func (c StartCheckout) Decide(rows *commerce.Rows, now commerce.Millis) (commerc
 		l.PriceCents = product.PriceCents
 		lines[i] = l
 	}
-	oc := create(commerce.Order{
+	oc := begin(commerce.Order{
 		StoreID: c.StoreID, ID: c.OrderID, PartnerID: c.Actor.PartnerID(), Mode: c.Actor.Mode,
 		Source: commerce.SourcePartner, CustomerID: c.CustomerID, Fulfillment: c.Fulfillment, Lines: lines, Address: c.Address,
 		PickupInstructions: c.PickupInstructions, DropoffInstructions: c.DropoffInstructions, CreatedOn: now,

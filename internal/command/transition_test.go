@@ -133,20 +133,22 @@ func TestTransitions(t *testing.T) {
 // use: stock, a payment that was captured and returned in full, a delivery and a refund.
 // The merchant is asked to look for every reason there is.
 func changing(o commerce.Order, by commerce.ActorKind, quantity int64) (*orderChange, commerce.Stock) {
-	needs := commerce.Needs{Orders: []commerce.OrderKey{o.Key()}, Partners: []string{"p"}, Stock: commerce.ProductKeys("s", o.Lines)}
+	p := paying(commerce.PaymentPaid, o.TotalCents)
+	p.RefundedCents = o.TotalCents
+	delivery := commerce.Delivery{StoreID: "s", OrderID: "o", Attempt: 1, Status: commerce.CourierAssigned}
+	refund := pendingRefund(commerce.RefundAsked, o.TotalCents)
+	needs := commerce.Needs{Orders: []commerce.OrderKey{o.Key()}, Partners: []string{"p"}, Stock: commerce.ProductKeys("s", o.Lines),
+		Payments: []commerce.OrderKey{p.Key()}, Deliveries: []commerce.OrderKey{delivery.Key()}, Refunds: []commerce.RefundKey{refund.Key()}}
 	for _, r := range commerce.Reasons {
 		FactsOf(o).needAttention(&needs, r.Code)
 	}
 	before := stored(o, quantity)
+	before.Payments, before.Deliveries, before.Refunds = []commerce.Payment{p}, []commerce.Delivery{delivery}, []commerce.Refund{refund}
 	for _, r := range commerce.Reasons {
 		before.Attention = append(before.Attention, raisedOn(o, string(r.Code))...)
 	}
 	oc := begin(o, fill(needs, before), now, commerce.Actor{Kind: by, ID: "x", TraceID: "t"})
-	p := paying(commerce.PaymentPaid, o.TotalCents)
-	p.RefundedCents = o.TotalCents
-	oc.usePayment(p)
-	oc.useDelivery(commerce.Delivery{StoreID: "s", OrderID: "o", Attempt: 1, Status: commerce.CourierAssigned})
-	oc.useRefund(pendingRefund(commerce.RefundAsked, o.TotalCents))
+	oc.payment, oc.delivery, oc.refund = &p, &delivery, &refund
 	return oc, before.Stock[0]
 }
 
@@ -300,6 +302,9 @@ func TestFinishSavesEveryField(t *testing.T) {
 	} {
 		fields := reflect.TypeOf(table.row(fresh())).Elem()
 		for i := range fields.NumField() {
+			if slices.Contains([]string{"StoreID", "OrderID", "ID"}, fields.Field(i).Name) && !(name == "refund" && fields.Field(i).Name == "OrderID") {
+				continue // the key: finish panics when there is no row under it
+			}
 			oc := fresh()
 			mutate(reflect.ValueOf(table.row(oc)).Elem().Field(i))
 			if table.saved(oc.finish()) != 1 {
