@@ -111,46 +111,59 @@ func (d *database) Close() error {
 	return d.Engine.Close()
 }
 
-// withDatabase opens an existing database for one command of the operator.
-func withDatabase(c config.Database, f func(context.Context, *database) error) error {
-	return onDatabase(c, isRefused, f)
+// onDatabase is the part of a command that works on an existing database. Its Run gets
+// the open database as a *database.
+type onDatabase struct {
+	config.Database
+	open *database // nil: not opened yet
 }
 
-// onDatabase opens the database for one command of the operator.
-func onDatabase(c config.Database, m missing, f func(context.Context, *database) error) error {
-	db, err := openDatabase(c, m)
-	if err != nil {
-		return err
-	}
-	err = f(context.Background(), db)
-	if closing := db.Close(); err == nil {
-		err = closing
-	}
-	return err
+// ProvideDatabase opens the database. Kong calls it for the parameter of Run.
+func (d *onDatabase) ProvideDatabase() (*database, error) { return d.provide(isRefused) }
+
+func (d *onDatabase) provide(m missing) (_ *database, err error) {
+	d.open, err = openDatabase(d.Database, m)
+	return d.open, err
 }
+
+// AfterRun closes the database. Kong calls it, even if Run has failed.
+func (d *onDatabase) AfterRun() error {
+	if d.open == nil {
+		return nil
+	}
+	return d.open.Close()
+}
+
+// onAnyDatabase is onDatabase for a command that makes a missing database.
+type onAnyDatabase struct{ onDatabase }
+
+// ProvideDatabase opens the database, or makes it.
+func (d *onAnyDatabase) ProvideDatabase() (*database, error) { return d.provide(isMade) }
 
 type migrateCommand struct {
-	config.Database
+	onAnyDatabase
 	Distribute string `help:"Then distribute the tables over the nodes of a cluster: citus." enum:",citus" default:"" env:"PURVEYOR_DISTRIBUTE"`
 }
 
-func (m migrateCommand) Run() error {
+func (m migrateCommand) prepare() error {
 	if m.Distribute != "" && !m.PostgreSQL() {
 		return fmt.Errorf("--distribute %s: this needs a PostgreSQL database with the extension; --database names another", m.Distribute)
 	}
-	return onDatabase(m.Database, isMade, func(ctx context.Context, db *database) error {
-		printf("%v is up to date\n", m.Database)
-		engine, ok := db.Engine.(*postgres.Engine)
-		if m.Distribute == "" || !ok {
-			return nil
-		}
-		tables, err := engine.Distribute(ctx)
-		for _, table := range tables {
-			printf("distributed %s\n", table)
-		}
-		if err == nil && len(tables) == 0 {
-			printf("everything was already distributed\n")
-		}
-		return err
-	})
+	return nil
+}
+
+func (m migrateCommand) Run(ctx context.Context, db *database) error {
+	printf("%v is up to date\n", m.Database)
+	engine, ok := db.Engine.(*postgres.Engine)
+	if m.Distribute == "" || !ok {
+		return nil
+	}
+	tables, err := engine.Distribute(ctx)
+	for _, table := range tables {
+		printf("distributed %s\n", table)
+	}
+	if err == nil && len(tables) == 0 {
+		printf("everything was already distributed\n")
+	}
+	return err
 }

@@ -10,7 +10,6 @@ import (
 	"purveyor/internal/commerce"
 	"purveyor/internal/config"
 	"purveyor/internal/demo"
-	"purveyor/internal/importfile"
 )
 
 type demoCommand struct {
@@ -42,9 +41,9 @@ func prepareDemo(ctx context.Context, db *database, base string) error {
 	if err != nil {
 		return err
 	}
-	file := importfile.Parse(data)
-	if len(file.Problems) > 0 {
-		return refuseImport("demo catalog", file.Problems)
+	file, err := parseCatalog("demo catalog", data)
+	if err != nil {
+		return err
 	}
 	result, err := importCatalog(ctx, db, "demo catalog", file)
 	if err != nil {

@@ -6,38 +6,46 @@ import (
 	"fmt"
 	"os"
 
-	"purveyor/internal/config"
 	"purveyor/internal/importfile"
 	"purveyor/internal/service"
 )
 
 type importCommand struct {
-	config.Database
+	onAnyDatabase
 	File string `arg:"" help:"JSON: {\"categories\": [...], \"stores\": [...], \"products\": [...]}, with prices in cents." placeholder:"FILE"`
+	file *importfile.File
 }
 
 // maxProblems bounds how many problems are printed at a time.
 const maxProblems = 50
 
-func (c importCommand) Run() error {
+func (c *importCommand) prepare() error {
 	data, err := os.ReadFile(c.File)
 	if err != nil {
 		return err
 	}
+	c.file, err = parseCatalog(c.File, data)
+	return err
+}
+
+func (c *importCommand) Run(ctx context.Context, db *database) error {
+	result, err := importCatalog(ctx, db, c.File, c.file)
+	if err != nil {
+		return err
+	}
+	printf("categories: %d new, %d updated\nstores: %d new, %d updated\nproducts: %d new, %d updated\n",
+		result.CategoriesMade, result.CategoriesUpdated, result.StoresMade, result.StoresUpdated,
+		result.ProductsMade, result.ProductsUpdated)
+	return nil
+}
+
+// parseCatalog parses a file. It prints the problems of one that cannot be imported.
+func parseCatalog(name string, data []byte) (*importfile.File, error) {
 	file := importfile.Parse(data)
 	if len(file.Problems) > 0 {
-		return refuseImport(c.File, file.Problems)
+		return nil, refuseImport(name, file.Problems)
 	}
-	return onDatabase(c.Database, isMade, func(ctx context.Context, db *database) error {
-		result, err := importCatalog(ctx, db, c.File, file)
-		if err != nil {
-			return err
-		}
-		printf("categories: %d new, %d updated\nstores: %d new, %d updated\nproducts: %d new, %d updated\n",
-			result.CategoriesMade, result.CategoriesUpdated, result.StoresMade, result.StoresUpdated,
-			result.ProductsMade, result.ProductsUpdated)
-		return nil
-	})
+	return file, nil
 }
 
 // importCatalog applies a file that parsed without problems.

@@ -5,12 +5,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 	"time"
 
 	"purveyor/internal/commerce"
-	"purveyor/internal/config"
 	"purveyor/internal/service"
 	"purveyor/internal/storage"
 )
@@ -23,37 +23,35 @@ type jobsCommand struct {
 }
 
 type jobsList struct {
-	config.Database
+	onDatabase
 	State string `help:"Only jobs in this state: waiting, leased, parked, dead or given_up. Default: all but given_up." enum:",waiting,leased,parked,dead,given_up" default:""`
 	Kind  string `help:"Only jobs of this kind." placeholder:"KIND"`
 	Owner string `help:"Only jobs of this store or partner." placeholder:"ID"`
 	Limit int    `help:"How many of each state." default:"50"`
 }
 
-func (c jobsList) Run() error {
-	return withDatabase(c.Database, func(ctx context.Context, db *database) error {
-		now := commerce.MillisOf(time.Now())
-		table := newTable("JOB", "STATE", "KIND", "MODE", "OWNER", "PARTNER", "TRIES", "NEXT", "ERROR")
-		shown := 0
-		for _, state := range []commerce.JobState{commerce.JobWaiting, commerce.JobParked, commerce.JobDead, commerce.JobGivenUp} {
-			if !c.asksFor(state) {
-				continue
-			}
-			list, err := c.inState(ctx, db.Reader(), state, now)
-			if err != nil {
-				return err
-			}
-			for _, j := range list {
-				table.row(j.ID, jobState(j, now), j.Kind, j.Mode, j.Owner, orNone(j.PartnerID), j.Tries, nextTry(j, now), orNone(j.Error))
-			}
-			shown += len(list)
+func (c jobsList) Run(ctx context.Context, db *database) error {
+	now := commerce.MillisOf(time.Now())
+	table := newTable("JOB", "STATE", "KIND", "MODE", "OWNER", "PARTNER", "TRIES", "NEXT", "ERROR")
+	shown := 0
+	for _, state := range []commerce.JobState{commerce.JobWaiting, commerce.JobParked, commerce.JobDead, commerce.JobGivenUp} {
+		if !c.asksFor(state) {
+			continue
 		}
-		if shown == 0 {
-			printf("no jobs\n")
-			return nil
+		list, err := c.inState(ctx, db.Reader(), state, now)
+		if err != nil {
+			return err
 		}
-		return table.flush()
-	})
+		for _, j := range list {
+			table.row(j.ID, jobState(j, now), j.Kind, j.Mode, j.Owner, orNone(j.PartnerID), j.Tries, nextTry(j, now), orNone(j.Error))
+		}
+		shown += len(list)
+	}
+	if shown == 0 {
+		printf("no jobs\n")
+		return nil
+	}
+	return table.flush()
 }
 
 func (c jobsList) asksFor(state commerce.JobState) bool {
@@ -101,49 +99,48 @@ func (c jobsList) inState(ctx context.Context, r storage.Reader, state commerce.
 		owners = idsOf(partners)
 	}
 	for _, owner := range owners {
-		of, err := c.ofOwner(ctx, r, storage.JobFilter{State: state, Owner: owner, Limit: 500}, now)
-		if err != nil {
-			return nil, err
+		selected := 0
+		for j, err := range jobsOf(ctx, r, state, owner) {
+			if err != nil {
+				return nil, err
+			}
+			if (c.Kind == "" || c.Kind == string(j.Kind)) && (c.State == "" || c.State == jobState(j, now)) {
+				list = append(list, j)
+				selected++
+			}
+			if selected >= max(c.Limit, 1) {
+				break
+			}
 		}
-		list = append(list, of...)
 	}
 	slices.SortFunc(list, func(a, b commerce.Job) int { return cmp.Or(cmp.Compare(a.RunAt, b.RunAt), cmp.Compare(a.ID, b.ID)) })
 	return list[:min(len(list), max(c.Limit, 1))], nil
 }
 
-func (c jobsList) ofOwner(ctx context.Context, r storage.Reader, f storage.JobFilter, now commerce.Millis) (list []commerce.Job, err error) {
-	for len(list) < max(c.Limit, 1) {
-		page, err := r.Jobs(ctx, f)
-		if err != nil {
-			return nil, err
-		}
-		for _, j := range page {
-			if (c.Kind == "" || c.Kind == string(j.Kind)) && (c.State == "" || c.State == jobState(j, now)) {
-				list = append(list, j)
-			}
-		}
-		if len(page) < f.Limit {
-			break
-		}
-		last := page[len(page)-1]
-		f.After = storage.JobPosition{RunAt: last.RunAt, JobKey: last.Key()}
+// jobsOf reads the jobs of an owner in a state, in the order in which they are due.
+func jobsOf(ctx context.Context, r storage.Reader, state commerce.JobState, owner string) iter.Seq2[commerce.Job, error] {
+	read := func(after storage.JobPosition) ([]commerce.Job, error) {
+		return r.Jobs(ctx, storage.JobFilter{State: state, Owner: owner, After: after, Limit: pageSize})
 	}
-	return list, nil
+	return rowsOf(read, func(j commerce.Job) storage.JobPosition {
+		return storage.JobPosition{RunAt: j.RunAt, JobKey: j.Key()}
+	})
 }
 
-type jobsShow struct {
-	config.Database
+// onJob is the part of a command that is about one job.
+type onJob struct {
+	onDatabase
 	Job string `arg:"" help:"The job's id."`
 }
 
-func (c jobsShow) Run() error {
-	return withDatabase(c.Database, func(ctx context.Context, db *database) error {
-		j, err := findJob(ctx, db.Reader(), c.Job)
-		if err == nil {
-			printJob(j)
-		}
-		return err
-	})
+type jobsShow struct{ onJob }
+
+func (c jobsShow) Run(ctx context.Context, db *database) error {
+	j, err := findJob(ctx, db.Reader(), c.Job)
+	if err == nil {
+		printJob(j)
+	}
+	return err
 }
 
 func printJob(j commerce.Job) {
@@ -166,28 +163,28 @@ func findJob(ctx context.Context, r storage.Reader, id string) (commerce.Job, er
 	return commerce.Job{}, fmt.Errorf("there is no job %s, or it is finished; `purveyor jobs list` shows the others", id)
 }
 
-type jobsRetry struct {
-	config.Database
-	Job string `arg:"" help:"The job's id."`
-}
+type jobsRetry struct{ onJob }
 
-func (c jobsRetry) Run() error {
-	return changeJob(c.Database, c.Job, func(ctx context.Context, uses *service.Service, j commerce.Job) (commerce.Job, error) {
+func (c jobsRetry) Run(ctx context.Context, db *database) error {
+	return changeJob(ctx, db, c.Job, func(ctx context.Context, uses *service.Service, j commerce.Job) (commerce.Job, error) {
 		return uses.RetryJob(ctx, operator(), j)
 	})
 }
 
 type jobsGiveUp struct {
-	config.Database
-	Job    string `arg:"" help:"The job's id."`
+	onJob
 	Reason string `help:"The reason. The job and the order's timeline show it, which its partner can read." required:"" placeholder:"TEXT"`
 }
 
-func (c jobsGiveUp) Run() error {
+func (c jobsGiveUp) prepare() error {
 	if strings.TrimSpace(c.Reason) == "" {
 		return errors.New("--reason: say why; the job and the order's timeline show it")
 	}
-	return changeJob(c.Database, c.Job, func(ctx context.Context, uses *service.Service, j commerce.Job) (commerce.Job, error) {
+	return nil
+}
+
+func (c jobsGiveUp) Run(ctx context.Context, db *database) error {
+	return changeJob(ctx, db, c.Job, func(ctx context.Context, uses *service.Service, j commerce.Job) (commerce.Job, error) {
 		if j.State != commerce.JobDead {
 			return j, fmt.Errorf("it is %s; only a dead job can be given up", jobState(j, commerce.MillisOf(time.Now())))
 		}
@@ -196,16 +193,14 @@ func (c jobsGiveUp) Run() error {
 }
 
 // changeJob changes a job and prints it.
-func changeJob(c config.Database, id string, change func(context.Context, *service.Service, commerce.Job) (commerce.Job, error)) error {
-	return withDatabase(c, func(ctx context.Context, db *database) error {
-		j, err := findJob(ctx, db.Reader(), id)
-		if err != nil {
-			return err
-		}
-		if j, err = change(ctx, db.uses, j); err != nil {
-			return fmt.Errorf("job %s: %w", id, err)
-		}
-		printJob(j)
-		return nil
-	})
+func changeJob(ctx context.Context, db *database, id string, change func(context.Context, *service.Service, commerce.Job) (commerce.Job, error)) error {
+	j, err := findJob(ctx, db.Reader(), id)
+	if err != nil {
+		return err
+	}
+	if j, err = change(ctx, db.uses, j); err != nil {
+		return fmt.Errorf("job %s: %w", id, err)
+	}
+	printJob(j)
+	return nil
 }

@@ -22,7 +22,7 @@ type ledgerCommand struct {
 }
 
 type ledgerCheck struct {
-	config.Database
+	onDatabase
 	config.Payments
 	Books bool `help:"Check only the ledger: do not ask the payment processors." aliases:"offline"`
 }
@@ -43,44 +43,38 @@ type ledgerReport struct {
 	awaited, faults             int
 }
 
-func (c ledgerCheck) Run() error {
-	if err := c.CheckPayments(); err != nil {
+func (c ledgerCheck) prepare() error {
+	return c.CheckPayments()
+}
+
+func (c ledgerCheck) Run(ctx context.Context, db *database) error {
+	objects := effect.NewObjects(env.Env{}, db.Engine.Reader(), db.uses, nil)
+	report := ledgerReport{reader: db.Reader(), processors: newProcessors(c.Payments, objects, "").byName, books: c.Books,
+		callbackWaits: objects.PaymentCallbackWaits, compared: map[string]int{}, skipped: map[string]int{}}
+	if err := report.run(ctx); err != nil {
 		return err
 	}
-	return withDatabase(c.Database, func(ctx context.Context, db *database) error {
-		objects := effect.NewObjects(env.Env{}, db.Engine.Reader(), db.uses, nil)
-		report := ledgerReport{reader: db.Reader(), processors: newProcessors(c.Payments, objects, "").byName, books: c.Books,
-			callbackWaits: objects.PaymentCallbackWaits, compared: map[string]int{}, skipped: map[string]int{}}
-		if err := report.run(ctx); err != nil {
-			return err
-		}
-		report.print()
-		if report.faults > 0 {
-			return fmt.Errorf("%d faults", report.faults)
-		}
-		return nil
-	})
+	report.print()
+	if report.faults > 0 {
+		return fmt.Errorf("%d faults", report.faults)
+	}
+	return nil
 }
 
 // run checks every payment, several at a time.
 func (l *ledgerReport) run(ctx context.Context) error {
-	const page = 200
-	var after commerce.OrderKey
-	for {
-		list, err := l.reader.Payments(ctx, after, page)
+	read := func(after commerce.OrderKey) ([]commerce.Payment, error) {
+		return l.reader.Payments(ctx, after, pageSize)
+	}
+	for p, err := range rowsOf(read, commerce.Payment.Key) {
 		if err != nil {
 			return err
 		}
-		for _, p := range list {
-			if err := l.check(ctx, p.Key()); err != nil {
-				return err
-			}
+		if err := l.check(ctx, p.Key()); err != nil {
+			return err
 		}
-		if len(list) < page {
-			return nil
-		}
-		after = list[len(list)-1].Key()
 	}
+	return nil
 }
 
 // check compares an account with its entries and with its processor.
@@ -168,22 +162,12 @@ func (l *ledgerReport) expectsNews(ctx context.Context, a commerce.Account) (boo
 	if waits, err := l.callbackWaits(ctx, a.Order.ID); waits || err != nil {
 		return waits, err
 	}
-	const page = 200
-	filter := storage.JobFilter{State: commerce.JobWaiting, Owner: a.Order.StoreID, Limit: page}
-	for {
-		list, err := l.reader.Jobs(ctx, filter)
-		if err != nil {
-			return false, err
+	for job, err := range jobsOf(ctx, l.reader, commerce.JobWaiting, a.Order.StoreID) {
+		if err != nil || a.Awaits(job) {
+			return err == nil, err
 		}
-		if slices.ContainsFunc(list, a.Awaits) {
-			return true, nil
-		}
-		if len(list) < page {
-			return false, nil
-		}
-		last := list[page-1]
-		filter.After = storage.JobPosition{RunAt: last.RunAt, JobKey: last.Key()}
 	}
+	return false, nil
 }
 
 func (l *ledgerReport) report(key commerce.OrderKey, faults ...string) {

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"os"
 	"strings"
@@ -25,6 +26,7 @@ type cli struct {
 	Listen  listenCommand  `cmd:"" help:"Forward a partner's events from a running service to a local URL, for its developer."`
 	Ledger  ledgerCommand  `cmd:"" help:"Check the money."`
 	Stock   stockCommand   `cmd:"" help:"Check the stock."`
+	Audit   auditCommand   `cmd:"" help:"Read who changed what."`
 	Copy    copyCommand    `cmd:"" help:"Copy a database into an empty one, of the other kind or the same: all of it, or nothing."`
 	Migrate migrateCommand `cmd:"" help:"Migrate the database, as every other command does."`
 }
@@ -35,18 +37,32 @@ func main() {
 		kong.Name("purveyor"),
 		kong.Description("Self-hosted partner commerce: stores, catalog, stock and orders for partner systems.\n\nEvery flag can be set by the environment variable that follows it."),
 		kong.ValueFormatter(helpOf),
+		kong.BindTo(context.Background(), (*context.Context)(nil)),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}))
 	k, err := parser.Parse(os.Args[1:])
 	if err != nil {
 		refuseLine(err)
 	}
 	logs := startLog(c.Log)
-	err = k.Run()
+	err = run(k)
 	logs.Close()
 	if err != nil {
 		complain("purveyor: %v\n", err)
 		os.Exit(1)
 	}
+}
+
+// preparer is a command that does something before its database is opened: it checks
+// flags against each other, or reads its input.
+type preparer interface{ prepare() error }
+
+func run(k *kong.Context) error {
+	if command, ok := k.Selected().Target.Addr().Interface().(preparer); ok {
+		if err := command.prepare(); err != nil {
+			return err
+		}
+	}
+	return k.Run()
 }
 
 // refuseLine prints the fault of the command line, and how to get help.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 
-	"purveyor/internal/config"
 	"purveyor/internal/storage"
 )
 
@@ -15,44 +14,40 @@ type outboxCommand struct {
 }
 
 type outboxList struct {
-	config.Database
+	onDatabase
 	Limit  int    `help:"How many." default:"50"`
 	Before string `help:"Only messages before this one." placeholder:"ID"`
 }
 
-func (c outboxList) Run() error {
-	return withDatabase(c.Database, func(ctx context.Context, db *database) error {
-		list, err := db.Reader().Outbox(ctx, c.Before, max(c.Limit, 1))
-		if err != nil {
-			return err
-		}
-		table := newTable("ID", "TIME", "KIND", "TO", "ORDER", "KEPT BECAUSE", "SUBJECT")
-		for _, m := range list {
-			table.row(m.ID, moment(m.CreatedOn), m.Kind, m.To, m.OrderID, m.Reason, m.Subject)
-		}
-		return table.flush()
-	})
+func (c outboxList) Run(ctx context.Context, db *database) error {
+	list, err := db.Reader().Outbox(ctx, c.Before, max(c.Limit, 1))
+	if err != nil {
+		return err
+	}
+	table := newTable("ID", "TIME", "KIND", "TO", "ORDER", "KEPT BECAUSE", "SUBJECT")
+	for _, m := range list {
+		table.row(m.ID, moment(m.CreatedOn), m.Kind, m.To, m.OrderID, m.Reason, m.Subject)
+	}
+	return table.flush()
 }
 
 type outboxShow struct {
-	config.Database
+	onDatabase
 	ID string `arg:"" help:"The message's id."`
 }
 
-func (c outboxShow) Run() error {
-	return withDatabase(c.Database, func(ctx context.Context, db *database) error {
-		m, err := db.Reader().OutboxMessage(ctx, c.ID)
-		if errors.Is(err, storage.ErrNotFound) {
-			return fmt.Errorf("there is no message %s; `purveyor outbox list` shows all", c.ID)
-		}
-		if err != nil {
-			return err
-		}
-		printf("id       %s\nkind     %s\nto       %s\nsubject  %s\norder    %s\ntime     %s\nkept     %s\n\n%s\n",
-			m.ID, m.Kind, m.To, orNone(m.Subject), m.OrderID, moment(m.CreatedOn), m.Reason, m.Text)
-		if m.HTML != "" {
-			printf("\nHTML:\n%s\n", m.HTML)
-		}
-		return nil
-	})
+func (c outboxShow) Run(ctx context.Context, db *database) error {
+	m, err := db.Reader().OutboxMessage(ctx, c.ID)
+	if errors.Is(err, storage.ErrNotFound) {
+		return fmt.Errorf("there is no message %s; `purveyor outbox list` shows all", c.ID)
+	}
+	if err != nil {
+		return err
+	}
+	printf("id       %s\nkind     %s\nto       %s\nsubject  %s\norder    %s\ntime     %s\nkept     %s\n\n%s\n",
+		m.ID, m.Kind, m.To, orNone(m.Subject), m.OrderID, moment(m.CreatedOn), m.Reason, m.Text)
+	if m.HTML != "" {
+		printf("\nHTML:\n%s\n", m.HTML)
+	}
+	return nil
 }

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"purveyor/internal/commerce"
-	"purveyor/internal/config"
 	"purveyor/internal/service"
 	"purveyor/internal/storage"
 )
@@ -23,7 +22,7 @@ type partnerCommand struct {
 }
 
 type partnerCreate struct {
-	config.Database
+	onAnyDatabase
 	Name           string   `help:"Name of the partner." required:"" env:"PURVEYOR_PARTNER_NAME"`
 	Scope          []string `help:"Scope of the keys; may be repeated. Default: all (*)." placeholder:"S" sep:"none" env:"PURVEYOR_PARTNER_SCOPE"`
 	Store          []string `help:"Store that the keys may use; may be repeated. Default: all stores." placeholder:"ID" sep:"none" env:"PURVEYOR_PARTNER_STORE"`
@@ -39,29 +38,28 @@ type issued struct {
 	Keys      map[commerce.Mode]string `json:"keys"`
 }
 
-func (c partnerCreate) Run() error {
-	secret, err := secretOf("--callback-secret", c.CallbackSecret)
-	if err := errors.Join(err, checkCallbackURL(c.CallbackURL)); err != nil {
+func (c *partnerCreate) prepare() (err error) {
+	c.CallbackSecret, err = secretOf("--callback-secret", c.CallbackSecret)
+	return errors.Join(err, checkCallbackURL(c.CallbackURL))
+}
+
+func (c partnerCreate) Run(ctx context.Context, db *database) error {
+	made, err := createPartner(ctx, db, commerce.Partner{
+		Name: c.Name, Scopes: scopesOf(c.Scope), StoreIDs: c.Store, RateLimit: c.RateLimit,
+		CallbackURL: c.CallbackURL, CallbackSecret: c.CallbackSecret,
+	})
+	if err != nil {
 		return err
 	}
-	return onDatabase(c.Database, isMade, func(ctx context.Context, db *database) error {
-		made, err := createPartner(ctx, db, commerce.Partner{
-			Name: c.Name, Scopes: scopesOf(c.Scope), StoreIDs: c.Store, RateLimit: c.RateLimit,
-			CallbackURL: c.CallbackURL, CallbackSecret: secret,
-		})
-		if err != nil {
-			return err
-		}
-		if err := warnOfNamesakes(ctx, db.Reader(), made.PartnerID, c.Name); err != nil {
-			return err
-		}
-		if c.JSON {
-			return printJSON(made)
-		}
-		printf("partner   %s\nlive key  %s\ntest key  %s\n\nThe keys are shown only now; the database has only their hashes.\n",
-			made.PartnerID, made.Keys[commerce.Live], made.Keys[commerce.Test])
-		return nil
-	})
+	if err := warnOfNamesakes(ctx, db.Reader(), made.PartnerID, c.Name); err != nil {
+		return err
+	}
+	if c.JSON {
+		return printJSON(made)
+	}
+	printf("partner   %s\nlive key  %s\ntest key  %s\n\nThe keys are shown only now; the database has only their hashes.\n",
+		made.PartnerID, made.Keys[commerce.Live], made.Keys[commerce.Test])
+	return nil
 }
 
 // warnOfNamesakes prints the partners with the same name. Names need not be unique, but
@@ -104,20 +102,18 @@ func flagError(err error) error {
 	return err
 }
 
-type partnerList struct{ config.Database }
+type partnerList struct{ onDatabase }
 
-func (c partnerList) Run() error {
-	return withDatabase(c.Database, func(ctx context.Context, db *database) error {
-		list, err := db.Reader().Partners(ctx)
-		if err != nil {
-			return err
-		}
-		table := newTable("ID", "NAME", "STATE", "PER MINUTE", "SCOPES", "STORES")
-		for _, p := range list {
-			table.row(p.ID, p.Name, stateOf(p), p.RateLimit, scopesText(p), storesText(p))
-		}
-		return table.flush()
-	})
+func (c partnerList) Run(ctx context.Context, db *database) error {
+	list, err := db.Reader().Partners(ctx)
+	if err != nil {
+		return err
+	}
+	table := newTable("ID", "NAME", "STATE", "PER MINUTE", "SCOPES", "STORES")
+	for _, p := range list {
+		table.row(p.ID, p.Name, stateOf(p), p.RateLimit, scopesText(p), storesText(p))
+	}
+	return table.flush()
 }
 
 func stateOf(p commerce.Partner) string {
@@ -142,20 +138,21 @@ func storesText(p commerce.Partner) string {
 	return strings.Join(p.StoreIDs, ",")
 }
 
-type partnerShow struct {
-	config.Database
+// onPartner is the part of a command that is about one partner.
+type onPartner struct {
+	onDatabase
 	ID string `arg:"" help:"The partner's id."`
 }
 
-func (c partnerShow) Run() error {
-	return withDatabase(c.Database, func(ctx context.Context, db *database) error {
-		p, err := db.Reader().Partner(ctx, c.ID)
-		if err != nil {
-			return partnerMissing(c.ID, err)
-		}
-		printPartner(p)
-		return nil
-	})
+type partnerShow struct{ onPartner }
+
+func (c partnerShow) Run(ctx context.Context, db *database) error {
+	p, err := db.Reader().Partner(ctx, c.ID)
+	if err != nil {
+		return partnerMissing(c.ID, err)
+	}
+	printPartner(p)
+	return nil
 }
 
 func printPartner(p commerce.Partner) {
@@ -185,8 +182,7 @@ func partnerMissing(id string, err error) error {
 }
 
 type partnerUpdate struct {
-	config.Database
-	ID             string   `arg:"" help:"The partner's id."`
+	onPartner
 	Name           *string  `help:"Name of the partner."`
 	Scope          []string `help:"Scopes that replace the present ones; may be repeated." placeholder:"S" sep:"none"`
 	Store          []string `help:"Stores that replace the present ones; may be repeated." placeholder:"ID" sep:"none"`
@@ -196,72 +192,68 @@ type partnerUpdate struct {
 	CallbackSecret *string  `help:"Secret that signs webhooks from now on; ends a rotation. - reads it from standard input." placeholder:"S"`
 }
 
-func (c partnerUpdate) Run() error {
-	change := service.UpdatePartner{ID: c.ID, Name: c.Name, RateLimit: c.RateLimit, CallbackURL: c.CallbackURL}
+func (c partnerUpdate) prepare() (err error) {
 	if c.CallbackURL != nil {
 		if err := checkCallbackURL(*c.CallbackURL); err != nil {
 			return err
 		}
 	}
 	if c.CallbackSecret != nil {
-		secret, err := secretOf("--callback-secret", *c.CallbackSecret)
-		if err != nil {
+		if *c.CallbackSecret, err = secretOf("--callback-secret", *c.CallbackSecret); err != nil {
 			return err
 		}
-		change.CallbackSecret = &secret
-	}
-	if len(c.Scope) > 0 {
-		scopes := scopesOf(c.Scope)
-		change.Scopes = &scopes
 	}
 	if len(c.Store) > 0 && c.AllStores {
 		return errors.New("--store and --all-stores exclude each other")
 	}
+	return nil
+}
+
+func (c partnerUpdate) Run(ctx context.Context, db *database) error {
+	change := service.UpdatePartner{ID: c.ID, Name: c.Name, RateLimit: c.RateLimit, CallbackURL: c.CallbackURL, CallbackSecret: c.CallbackSecret}
+	if len(c.Scope) > 0 {
+		scopes := scopesOf(c.Scope)
+		change.Scopes = &scopes
+	}
 	if len(c.Store) > 0 || c.AllStores {
 		change.StoreIDs = &c.Store
 	}
-	return changePartner(c.Database, change)
+	return changePartner(ctx, db, change)
 }
 
-func changePartner(c config.Database, change service.UpdatePartner) error {
-	return withDatabase(c, func(ctx context.Context, db *database) error {
-		p, err := db.uses.UpdatePartner(ctx, operator(), change)
-		if err != nil {
-			return partnerMissing(change.ID, err)
-		}
-		printPartner(p)
-		return nil
-	})
+func changePartner(ctx context.Context, db *database, change service.UpdatePartner) error {
+	p, err := db.uses.UpdatePartner(ctx, operator(), change)
+	if err != nil {
+		return partnerMissing(change.ID, err)
+	}
+	printPartner(p)
+	return nil
 }
 
 type partnerRotateKey struct {
-	config.Database
-	ID   string        `arg:"" help:"The partner's id."`
+	onPartner
 	Mode commerce.Mode `help:"Which key: live or test." enum:"live,test" required:""`
 	JSON bool          `help:"Print JSON."`
 }
 
-func (c partnerRotateKey) Run() error {
-	return withDatabase(c.Database, func(ctx context.Context, db *database) error {
-		key, err := db.uses.RotateKey(ctx, operator(), c.ID, c.Mode)
-		if err != nil {
-			return partnerMissing(c.ID, err)
-		}
-		if c.JSON {
-			return printJSON(issued{c.ID, map[commerce.Mode]string{c.Mode: key}})
-		}
-		printf("%s key  %s\n\nThe key is shown only now. The old one stops working within 5 seconds.\n", c.Mode, key)
-		return nil
-	})
+func (c partnerRotateKey) Run(ctx context.Context, db *database) error {
+	key, err := db.uses.RotateKey(ctx, operator(), c.ID, c.Mode)
+	if err != nil {
+		return partnerMissing(c.ID, err)
+	}
+	if c.JSON {
+		return printJSON(issued{c.ID, map[commerce.Mode]string{c.Mode: key}})
+	}
+	printf("%s key  %s\n\nThe key is shown only now. The old one stops working within 5 seconds.\n", c.Mode, key)
+	return nil
 }
 
 type partnerSuspend struct {
-	config.Database
-	ID   string `arg:"" help:"The partner's id."`
-	Lift bool   `help:"Let the keys work again, and send the held webhooks."`
+	onPartner
+	Lift bool `help:"Let the keys work again, and send the held webhooks."`
 }
 
-func (c partnerSuspend) Run() error {
+func (c partnerSuspend) Run(ctx context.Context, db *database) error {
 	suspended := !c.Lift
-	return changePartner(c.Database, service.UpdatePartner{ID: c.ID, Suspended: &suspended})
+	return changePartner(ctx, db, service.UpdatePartner{ID: c.ID, Suspended: &suspended})
 }

@@ -8,7 +8,6 @@ import (
 	"os/user"
 
 	"purveyor/internal/commerce"
-	"purveyor/internal/config"
 	"purveyor/internal/service"
 	"purveyor/internal/storage"
 )
@@ -18,7 +17,7 @@ type stockCommand struct {
 }
 
 type stockCheck struct {
-	config.Database
+	onDatabase
 	Store  string `help:"Check only the products of this store." placeholder:"ID"`
 	All    bool   `help:"Also list repaired breaks, which do not count as differences."`
 	Repair bool   `help:"Record a repair of each product with a broken chain: its history starts again from the current quantity, which does not change."`
@@ -28,27 +27,29 @@ type stockCheck struct {
 // maxReason is the maximal length of a reason, in bytes.
 const maxReason = 200
 
-func (c stockCheck) Run() error {
+func (c stockCheck) prepare() error {
 	switch {
 	case c.Repair && c.Reason == "":
 		return errors.New("--repair needs --reason TEXT: the history of each repaired product shows it")
 	case !c.Repair && c.Reason != "":
 		return errors.New("--reason is for --repair alone")
 	}
-	return withDatabase(c.Database, func(ctx context.Context, db *database) error {
-		if c.Store != "" {
-			if _, err := db.Reader().Store(ctx, c.Store); errors.Is(err, storage.ErrNotFound) {
-				return fmt.Errorf("there is no store %s", c.Store)
-			} else if err != nil {
-				return err
-			}
-		}
-		check := stockChecking{stockCheck: c, db: db}
-		if err := check.run(ctx); err != nil {
+	return nil
+}
+
+func (c stockCheck) Run(ctx context.Context, db *database) error {
+	if c.Store != "" {
+		if _, err := db.Reader().Store(ctx, c.Store); errors.Is(err, storage.ErrNotFound) {
+			return fmt.Errorf("there is no store %s", c.Store)
+		} else if err != nil {
 			return err
 		}
-		return check.conclude()
-	})
+	}
+	check := stockChecking{stockCheck: c, db: db}
+	if err := check.run(ctx); err != nil {
+		return err
+	}
+	return check.conclude()
 }
 
 // stockChecking counts the results of a check.
@@ -58,27 +59,20 @@ type stockChecking struct {
 	products, moves, differing, mended int
 }
 
-// stockCheckPage is how many rows are in memory at a time.
-const stockCheckPage = 500
-
 // run checks one product after another. No read is longer than a page.
 func (c *stockChecking) run(ctx context.Context) error {
-	var after commerce.ProductKey
-	for {
-		page, err := c.db.Reader().StockPage(ctx, c.Store, after, stockCheckPage)
+	read := func(after commerce.ProductKey) ([]commerce.Stock, error) {
+		return c.db.Reader().StockPage(ctx, c.Store, after, pageSize)
+	}
+	for stock, err := range rowsOf(read, commerce.Stock.Key) {
 		if err != nil {
 			return err
 		}
-		for _, stock := range page {
-			if err := c.product(ctx, stock); err != nil {
-				return fmt.Errorf("%s in store %s: %w", stock.ProductID, stock.StoreID, err)
-			}
+		if err := c.product(ctx, stock); err != nil {
+			return fmt.Errorf("%s in store %s: %w", stock.ProductID, stock.StoreID, err)
 		}
-		if len(page) < stockCheckPage {
-			return nil
-		}
-		after = page[len(page)-1].Key()
 	}
+	return nil
 }
 
 // product checks one product while the service may be selling it. That works because
@@ -95,7 +89,7 @@ func (c *stockChecking) product(ctx context.Context, stock commerce.Stock) error
 		printf("%s %s: %s\n", stock.StoreID, stock.ProductID, fault)
 	})
 	for from, more := stock.NewestMove(), true; more && (c.All || !check.Begun()); {
-		moves, err := c.db.Reader().StockMoves(ctx, stock.Key(), from, stockCheckPage)
+		moves, err := c.db.Reader().StockMoves(ctx, stock.Key(), from, pageSize)
 		if err != nil {
 			return err
 		}
@@ -107,7 +101,7 @@ func (c *stockChecking) product(ctx context.Context, stock commerce.Stock) error
 			newest, from = max(newest, m.Seq), m.Before()
 			c.moves++
 		}
-		more = len(moves) == stockCheckPage
+		more = len(moves) == pageSize
 	}
 	if c.All || !check.Begun() {
 		check.End()

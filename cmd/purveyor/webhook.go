@@ -9,7 +9,6 @@ import (
 
 	"purveyor/internal/api/wire"
 	"purveyor/internal/commerce"
-	"purveyor/internal/config"
 	"purveyor/internal/outside/webhook"
 	"purveyor/internal/service"
 	"purveyor/internal/storage"
@@ -27,28 +26,26 @@ type webhookCommand struct {
 }
 
 type webhookList struct {
-	config.Database
+	onDatabase
 	Partner string `arg:"" optional:"" help:"A partner's id; without one, endpoints are listed."`
 	Type    string `help:"Only events of this kind." placeholder:"KIND"`
 	Limit   int    `help:"How many events." default:"50"`
 	span
 }
 
-func (c webhookList) Run() error {
-	return withDatabase(c.Database, func(ctx context.Context, db *database) error {
-		if c.Partner == "" {
-			return listEndpoints(ctx, db.Reader())
-		}
-		f, err := c.filter(c.Partner)
-		if err != nil {
-			return err
-		}
-		f.Newest, f.Limit = true, max(c.Limit, 1)
-		if c.Type != "" {
-			f.Kinds = []commerce.WebhookKind{commerce.WebhookKind(c.Type)}
-		}
-		return listEvents(ctx, db.Reader(), f)
-	})
+func (c webhookList) Run(ctx context.Context, db *database) error {
+	if c.Partner == "" {
+		return listEndpoints(ctx, db.Reader())
+	}
+	f, err := c.filter(c.Partner)
+	if err != nil {
+		return err
+	}
+	f.Newest, f.Limit = true, max(c.Limit, 1)
+	if c.Type != "" {
+		f.Kinds = []commerce.WebhookKind{commerce.WebhookKind(c.Type)}
+	}
+	return listEvents(ctx, db.Reader(), f)
 }
 
 func listEndpoints(ctx context.Context, r storage.Reader) error {
@@ -129,21 +126,19 @@ func outcome(a commerce.WebhookAttempt) string {
 }
 
 type webhookShow struct {
-	config.Database
+	onDatabase
 	ID string `arg:"" help:"The id of an event or a partner."`
 }
 
-func (c webhookShow) Run() error {
-	return withDatabase(c.Database, func(ctx context.Context, db *database) error {
-		if !strings.HasPrefix(c.ID, commerce.PrefixEvent) {
-			return showEndpoint(ctx, db.Reader(), c.ID)
-		}
-		events, err := findEvents(ctx, db.Reader(), c.ID)
-		if err != nil {
-			return err
-		}
-		return showEvent(ctx, db.Reader(), events[0])
-	})
+func (c webhookShow) Run(ctx context.Context, db *database) error {
+	if !strings.HasPrefix(c.ID, commerce.PrefixEvent) {
+		return showEndpoint(ctx, db.Reader(), c.ID)
+	}
+	events, err := findEvents(ctx, db.Reader(), c.ID)
+	if err != nil {
+		return err
+	}
+	return showEvent(ctx, db.Reader(), events[0])
 }
 
 func readEndpoint(ctx context.Context, r storage.Reader, partnerID string) (commerce.Partner, commerce.Endpoint, error) {
@@ -245,72 +240,67 @@ func findEvents(ctx context.Context, r storage.Reader, ids ...string) ([]commerc
 	return events, nil
 }
 
-type webhookPause struct {
-	config.Database
+// onEndpoint is the part of a command that is about the endpoint of one partner.
+type onEndpoint struct {
+	onDatabase
 	Partner string `arg:"" help:"The partner's id."`
 }
 
-func (c webhookPause) Run() error {
-	return changeEndpoint(c.Database, c.Partner, (*service.Service).PauseEndpoint)
+type webhookPause struct{ onEndpoint }
+
+func (c webhookPause) Run(ctx context.Context, db *database) error {
+	return changeEndpoint(ctx, db, c.Partner, (*service.Service).PauseEndpoint)
 }
 
-type webhookResume struct {
-	config.Database
-	Partner string `arg:"" help:"The partner's id."`
+type webhookResume struct{ onEndpoint }
+
+func (c webhookResume) Run(ctx context.Context, db *database) error {
+	return changeEndpoint(ctx, db, c.Partner, (*service.Service).ResumeEndpoint)
 }
 
-func (c webhookResume) Run() error {
-	return changeEndpoint(c.Database, c.Partner, (*service.Service).ResumeEndpoint)
-}
-
-func changeEndpoint(c config.Database, partnerID string, change func(*service.Service, context.Context, commerce.Actor, string) error) error {
-	return withDatabase(c, func(ctx context.Context, db *database) error {
-		if err := change(db.uses, ctx, operator(), partnerID); err != nil {
-			return partnerMissing(partnerID, err)
-		}
-		return showEndpoint(ctx, db.Reader(), partnerID)
-	})
+func changeEndpoint(ctx context.Context, db *database, partnerID string, change func(*service.Service, context.Context, commerce.Actor, string) error) error {
+	if err := change(db.uses, ctx, operator(), partnerID); err != nil {
+		return partnerMissing(partnerID, err)
+	}
+	return showEndpoint(ctx, db.Reader(), partnerID)
 }
 
 type webhookTest struct {
-	config.Database
-	Partner string        `arg:"" help:"The partner's id."`
-	Wait    time.Duration `help:"How long to wait for an answer." default:"20s"`
+	onEndpoint
+	Wait time.Duration `help:"How long to wait for an answer." default:"20s"`
 }
 
 const testPoll = 200 * time.Millisecond
 
-func (c webhookTest) Run() error {
-	return withDatabase(c.Database, func(ctx context.Context, db *database) error {
-		if err := db.uses.TestEndpoint(ctx, operator(), c.Partner); err != nil {
-			return partnerMissing(c.Partner, err)
-		}
-		// The committer has chosen its id; it is the newest event of its kind.
-		page, err := db.Reader().EventPage(ctx, storage.EventFilter{PartnerID: c.Partner,
-			Kinds: []commerce.WebhookKind{commerce.WebhookTest}, Newest: true, Limit: 1})
-		if err != nil {
+func (c webhookTest) Run(ctx context.Context, db *database) error {
+	if err := db.uses.TestEndpoint(ctx, operator(), c.Partner); err != nil {
+		return partnerMissing(c.Partner, err)
+	}
+	// The committer has chosen its id; it is the newest event of its kind.
+	page, err := db.Reader().EventPage(ctx, storage.EventFilter{PartnerID: c.Partner,
+		Kinds: []commerce.WebhookKind{commerce.WebhookTest}, Newest: true, Limit: 1})
+	if err != nil {
+		return err
+	}
+	if len(page.Events) == 0 {
+		return errors.New("the event was deleted meanwhile")
+	}
+	event := page.Events[0]
+	printf("event  %s\n", event.ID)
+	for deadline := time.Now().Add(c.Wait); ; time.Sleep(testPoll) {
+		attempts, err := db.Reader().Attempts(ctx, event.Key())
+		switch {
+		case err != nil:
 			return err
-		}
-		if len(page.Events) == 0 {
-			return errors.New("the event was deleted meanwhile")
-		}
-		event := page.Events[0]
-		printf("event  %s\n", event.ID)
-		for deadline := time.Now().Add(c.Wait); ; time.Sleep(testPoll) {
-			attempts, err := db.Reader().Attempts(ctx, event.Key())
-			switch {
-			case err != nil:
-				return err
-			case len(attempts) > 0:
-				if strings.HasPrefix(attempts[0].Error, webhook.RefusedAddress) {
-					complain("%s\n", allowPrivate)
-				}
-				return printAttempts(attempts)
-			case time.Now().After(deadline):
-				return c.notSent(ctx, db.Reader())
+		case len(attempts) > 0:
+			if strings.HasPrefix(attempts[0].Error, webhook.RefusedAddress) {
+				complain("%s\n", allowPrivate)
 			}
+			return printAttempts(attempts)
+		case time.Now().After(deadline):
+			return c.notSent(ctx, db.Reader())
 		}
-	})
+	}
 }
 
 // notSent prints the reasons why the event may not be sent.
@@ -330,29 +320,27 @@ func (c webhookTest) notSent(ctx context.Context, r storage.Reader) error {
 }
 
 type webhookRotateSecret struct {
-	config.Database
-	Partner string `arg:"" help:"The partner's id."`
-	Secret  string `help:"The new secret; random by default. - reads it from standard input." placeholder:"S" env:"PURVEYOR_CALLBACK_SECRET"`
-	Now     bool   `help:"End the old secret at once, as after a leak."`
+	onEndpoint
+	Secret string `help:"The new secret; random by default. - reads it from standard input." placeholder:"S" env:"PURVEYOR_CALLBACK_SECRET"`
+	Now    bool   `help:"End the old secret at once, as after a leak."`
 }
 
-func (c webhookRotateSecret) Run() error {
-	secret, err := secretOf("--secret", c.Secret)
+func (c *webhookRotateSecret) prepare() (err error) {
+	c.Secret, err = secretOf("--secret", c.Secret)
+	return err
+}
+
+func (c webhookRotateSecret) Run(ctx context.Context, db *database) error {
+	secret, e, err := db.uses.RotateSecret(ctx, operator(), service.RotateSecret{PartnerID: c.Partner, Secret: c.Secret, Now: c.Now})
 	if err != nil {
-		return err
+		return partnerMissing(c.Partner, err)
 	}
-	return withDatabase(c.Database, func(ctx context.Context, db *database) error {
-		secret, e, err := db.uses.RotateSecret(ctx, operator(), service.RotateSecret{PartnerID: c.Partner, Secret: secret, Now: c.Now})
-		if err != nil {
-			return partnerMissing(c.Partner, err)
-		}
-		if c.Secret == "" {
-			printf("secret  %s\n\nThe secret is shown only now.\n", secret)
-		}
-		if e.PreviousSecret != "" {
-			printf("Until %s webhook-signature has a signature by each of the two, and x-partner-signature is made with the old one; "+
-				"--now ends that at once.\n", moment(e.PreviousUntil))
-		}
-		return nil
-	})
+	if c.Secret == "" {
+		printf("secret  %s\n\nThe secret is shown only now.\n", secret)
+	}
+	if e.PreviousSecret != "" {
+		printf("Until %s webhook-signature has a signature by each of the two, and x-partner-signature is made with the old one; "+
+			"--now ends that at once.\n", moment(e.PreviousUntil))
+	}
+	return nil
 }

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"purveyor/internal/commerce"
-	"purveyor/internal/config"
 	"purveyor/internal/storage"
 )
 
@@ -45,75 +44,74 @@ func parseMoment(flag, text string) (commerce.Millis, error) {
 }
 
 type webhookResend struct {
-	config.Database
+	onDatabase
 	Events []string `arg:"" help:"Ids of events."`
 }
 
-func (c webhookResend) Run() error {
-	return withDatabase(c.Database, func(ctx context.Context, db *database) error {
-		events, err := findEvents(ctx, db.Reader(), c.Events...)
+func (c webhookResend) Run(ctx context.Context, db *database) error {
+	events, err := findEvents(ctx, db.Reader(), c.Events...)
+	if err != nil {
+		return err
+	}
+	of := map[string][]string{}
+	for _, e := range events {
+		of[e.PartnerID] = append(of[e.PartnerID], e.ID)
+	}
+	for partnerID, ids := range of {
+		n, err := db.uses.ResendEvents(ctx, operator(), partnerID, ids)
 		if err != nil {
-			return err
+			return partnerMissing(partnerID, err)
 		}
-		of := map[string][]string{}
-		for _, e := range events {
-			of[e.PartnerID] = append(of[e.PartnerID], e.ID)
-		}
-		for partnerID, ids := range of {
-			n, err := db.uses.ResendEvents(ctx, operator(), partnerID, ids)
-			if err != nil {
-				return partnerMissing(partnerID, err)
-			}
-			printf("%d sent again to %s\n", n, partnerID)
-		}
-		return nil
-	})
+		printf("%d sent again to %s\n", n, partnerID)
+	}
+	return nil
 }
 
 type webhookReplay struct {
-	config.Database
-	Partner     string `arg:"" help:"The partner's id."`
-	Undelivered bool   `help:"Only events that were never delivered."`
-	All         bool   `help:"All events of the last 30 days."`
+	onEndpoint
+	Undelivered bool `help:"Only events that were never delivered."`
+	All         bool `help:"All events of the last 30 days."`
 	span
 }
 
 // replayAtOnce is how many events one transaction schedules.
 const replayAtOnce = 300
 
-func (c webhookReplay) Run() error {
+func (c webhookReplay) prepare() error {
 	switch ranged := c.Since != "" || c.Until != ""; {
 	case !ranged && !c.All:
 		return errors.New("say which events: --since TIME, with or without --until TIME; --all sends those of the last 30 days")
 	case ranged && c.All:
 		return errors.New("--all and a range exclude each other")
 	}
-	return withDatabase(c.Database, func(ctx context.Context, db *database) error {
-		f, err := c.filter(c.Partner)
+	return nil
+}
+
+func (c webhookReplay) Run(ctx context.Context, db *database) error {
+	f, err := c.filter(c.Partner)
+	if err != nil {
+		return err
+	}
+	f.Limit = replayAtOnce
+	total := 0
+	for more := true; more; {
+		page, err := db.Reader().EventPage(ctx, f)
 		if err != nil {
 			return err
 		}
-		f.Limit = replayAtOnce
-		total := 0
-		for more := true; more; {
-			page, err := db.Reader().EventPage(ctx, f)
-			if err != nil {
-				return err
-			}
-			f.After, more = page.Through, page.More
-			ids, err := c.wanted(ctx, db.Reader(), page.Events)
-			if err != nil {
-				return err
-			}
-			n, err := db.uses.ResendEvents(ctx, operator(), c.Partner, ids)
-			if err != nil {
-				return partnerMissing(c.Partner, err)
-			}
-			total += n
+		f.After, more = page.Through, page.More
+		ids, err := c.wanted(ctx, db.Reader(), page.Events)
+		if err != nil {
+			return err
 		}
-		printf("%d sent again to %s\n", total, c.Partner)
-		return nil
-	})
+		n, err := db.uses.ResendEvents(ctx, operator(), c.Partner, ids)
+		if err != nil {
+			return partnerMissing(c.Partner, err)
+		}
+		total += n
+	}
+	printf("%d sent again to %s\n", total, c.Partner)
+	return nil
 }
 
 func (c webhookReplay) wanted(ctx context.Context, r storage.Reader, events []commerce.WebhookEvent) (ids []string, err error) {
