@@ -49,6 +49,7 @@ func TestHelp(t *testing.T) {
 		{"outbox show", append(database, "<id>")},
 		{"ledger check", append(database, "--books", "--stripe-key")},
 		{"stock check", append(database, "--store", "--all", "--repair", "--reason")},
+		{"audit list", append(database, "--target", "--limit", "--before")},
 		{"jobs", []string{"list", "show", "retry", "give-up"}},
 		{"jobs list", append(database, "--state", "--kind", "--owner")},
 		{"jobs give-up", append(database, "<job>", "--reason")},
