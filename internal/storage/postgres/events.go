@@ -2,7 +2,6 @@ package postgres
 
 import (
 	"context"
-	"time"
 
 	"purveyor/internal/commerce"
 	"purveyor/internal/storage"
@@ -11,51 +10,13 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-var endpointsSQL = textOf(schema.Endpoints.Name).inRange
-
-// Endpoints implements storage.Reader, as do the others.
-func (r reader) Endpoints(ctx context.Context, partnerIDs []string) (map[string]commerce.Endpoint, error) {
-	found := make(map[string]commerce.Endpoint, len(partnerIDs))
-	err := r.rows(ctx, endpointsSQL, []any{partnerIDs}, func(s *scanner) {
-		id := s.Text()
-		found[id] = schema.Endpoints.Scan(s, id)
-	})
-	return found, err
-}
-
-func (r reader) WebhookEvents(ctx context.Context, keys []commerce.EventKey) (map[commerce.EventKey]commerce.WebhookEvent, error) {
-	found := make(map[commerce.EventKey]commerce.WebhookEvent, len(keys))
-	byPartner := map[string][]string{}
-	for _, k := range keys {
-		byPartner[k.PartnerID] = append(byPartner[k.PartnerID], k.ID)
-	}
-	err := r.read(ctx, func(ctx context.Context) error {
-		var q pgx.Batch
-		for partner, ids := range byPartner {
-			queue(&q, func(s *scanner) {
-				e := schema.ScanEvent(s, partner)
-				found[e.Key()] = e
-			}, "SELECT id, "+schema.WebhookEvents.Rest+" FROM webhook_events WHERE partner_id = $1 AND id = ANY($2)", partner, ids)
-		}
-		return r.e.readers.SendBatch(ctx, &q).Close()
-	})
-	return found, err
-}
-
 // EventPage implements storage.Reader. Ids begin with their batch's stamp.
 func (r reader) EventPage(ctx context.Context, f storage.EventFilter) (page storage.EventPage, err error) {
-	for tries := 1; ; tries++ {
-		var cut bool
+	err = belowWatermark(ctx, func(bool) (cut bool, err error) {
 		page, cut, err = r.eventPage(ctx, f)
-		if err != nil || !cut || tries >= watermarkTries {
-			return page, err
-		}
-		select {
-		case <-ctx.Done():
-			return page, ctx.Err()
-		case <-time.After(watermarkPause):
-		}
-	}
+		return cut, err
+	})
+	return page, err
 }
 
 // eventPage ends before the low watermark; cut reports that the watermark was met. The newest event is read before the page, so that nothing stands

@@ -24,7 +24,7 @@ var moveStep = schema.Join("at, seq", schema.StockMoves.Rest) + ` FROM stock_mov
 
 func (r reader) StockMoves(ctx context.Context, key commerce.ProductKey, from commerce.MovePosition, limit int) (list []commerce.StockMove, err error) {
 	err = r.rows(ctx, readMoves, []any{key.StoreID, key.ProductID, from.At, from.Seq, limit},
-		func(s *scanner) { list = append(list, schema.ScanStockMove(s, key)) })
+		func(s schema.Scanner) { list = append(list, schema.ScanStockMove(s, key)) })
 	slices.SortFunc(list, func(a, b commerce.StockMove) int { return cmp.Compare(b.Seq, a.Seq) })
 	return list, err
 }

@@ -1,9 +1,7 @@
 package postgres
 
 import (
-	"cmp"
 	"context"
-	"slices"
 
 	"purveyor/internal/commerce"
 	"purveyor/internal/storage"
@@ -47,9 +45,7 @@ func (e *Engine) ClaimJobs(ctx context.Context, c storage.JobClaim) (list []comm
 		}
 		return claim(claimAhead, int64(c.Now.Add(commerce.JobHorizon)))
 	})
-	// RETURNING keeps no order.
-	slices.SortFunc(list, func(a, b commerce.Job) int { return cmp.Or(cmp.Compare(a.RunAt, b.RunAt), cmp.Compare(a.ID, b.ID)) })
-	return list, err
+	return storage.FirstJobs(list, c.Limit), err // RETURNING keeps no order
 }
 
 // endTransaction ends the transaction that a failed statement left open.
@@ -98,62 +94,4 @@ func inSlots(ctx context.Context, conn execer, keys map[int64][]string, sql stri
 		n += int(tag.RowsAffected())
 	}
 	return n, nil
-}
-
-var waitingSQL = "SELECT " + schema.Jobs.Columns() + " FROM jobs WHERE state = 'waiting' AND slot = $1 AND ($2 = '' OR owner = $2)" +
-	" AND (run_at, slot, id) > ($3, $4, $5) ORDER BY run_at, slot, id LIMIT $6"
-
-// Jobs implements storage.Reader.
-func (r reader) Jobs(ctx context.Context, f storage.JobFilter) (list []commerce.Job, err error) {
-	if f.State != commerce.JobWaiting {
-		return r.Reader.Jobs(ctx, f)
-	}
-	err = r.snapshot(ctx, func(ctx context.Context, tx pgx.Tx) error {
-		list = nil
-		return eachSlot(ctx, tx, waitingSQL,
-			func(slot int64) []any { return []any{slot, f.Owner, f.After.RunAt, f.After.Slot, f.After.ID, f.Limit} },
-			func(s *scanner) { list = append(list, schema.ScanJob(s)) })
-	})
-	return storage.FirstJobs(list, f.Limit), err
-}
-
-type sender interface {
-	SendBatch(context.Context, *pgx.Batch) pgx.BatchResults
-}
-
-// eachSlot asks for the rows of every slot in one round trip.
-func eachSlot(ctx context.Context, to sender, sql string, args func(slot int64) []any, row func(*scanner)) error {
-	var q pgx.Batch
-	for slot := range int64(commerce.JobSlots) {
-		queue(&q, row, sql, args(slot)...)
-	}
-	return to.SendBatch(ctx, &q).Close()
-}
-
-// nextSQL selects three times of a slot, each -1 if there is none: the first lease end of
-// the jobs that are due, the time at which the next job is due, and the first lease end of
-// the jobs whose time lies too far ahead. A lease that ends too late to be true counts as
-// ended. A lease end is 0 if one of the jobs has no lease.
-const nextSQL = `SELECT
-	CASE WHEN EXISTS (SELECT 1 FROM jobs
-		WHERE slot = $1 AND state = 'waiting' AND run_at <= $2 AND (leased_until <= $2 OR leased_until > $4))
-	THEN 0 ELSE coalesce((SELECT min(leased_until) FROM jobs
-		WHERE slot = $1 AND state = 'waiting' AND run_at <= $2), -1) END,
-	coalesce((SELECT run_at FROM jobs
-		WHERE slot = $1 AND state = 'waiting' AND run_at > $2 AND run_at <= $3 ORDER BY run_at LIMIT 1), -1),
-	coalesce((SELECT min(CASE WHEN leased_until > $4 THEN 0 ELSE leased_until END) FROM jobs
-		WHERE slot = $1 AND state = 'waiting' AND run_at > $3), -1)`
-
-func (r reader) NextDue(ctx context.Context, now commerce.Millis) (due bool, next commerce.Millis, err error) {
-	err = r.read(ctx, func(ctx context.Context) error {
-		due, next = false, 0
-		return eachSlot(ctx, r.e.readers, nextSQL, func(slot int64) []any {
-			return []any{slot, now, now.Add(commerce.JobHorizon), now.Add(commerce.LongestLease)}
-		}, func(s *scanner) {
-			for range 3 {
-				storage.AddNext(commerce.Millis(s.Int()), now, &due, &next)
-			}
-		})
-	})
-	return due, next, err
 }

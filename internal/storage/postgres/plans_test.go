@@ -171,7 +171,7 @@ var (
 		"audit":            {{"store_id", "id"}},
 	}
 	// Stores are listed in pages.
-	pageOfStores = regexp.MustCompile(`^SELECT .* FROM stores WHERE active = \$1 AND id > \$2( AND id = ANY\(\$4\))? ORDER BY id LIMIT \$3$`)
+	pageOfStores = regexp.MustCompile(`^SELECT .* FROM stores WHERE active = \$1 AND id > \$2( AND id = ANY\(\$3\))? ORDER BY id LIMIT \$[34]$`)
 	// The categories of stores are found by looking through their products.
 	wholeStore = regexp.MustCompile(`^SELECT DISTINCT category_id FROM stock WHERE store_id = ANY\(\$1\)$`)
 	// Rows are locked in the order of their keys, few at a time; the categories

@@ -48,7 +48,7 @@ type Engine struct {
 	readers  *pgxpool.Pool
 	stamps   *batchget.Loader[commerce.ProductKey, int64] // of products
 	newest   *batchget.Loader[string, int64]              // stamps of stores' products
-	singles  singles
+	lookups  map[string]any                               // reads.Lookups
 	// spread says that tables may be spread over the nodes of a cluster, which
 	// does not take a LIMIT for each of many keys.
 	spread bool
@@ -128,7 +128,7 @@ func Open(url string, o Options) (*Engine, error) {
 		return nil, fmt.Errorf("open database: %w", err)
 	}
 	e.stamps, e.newest = batchget.New(e.readStamps), batchget.New(e.readNewest)
-	e.singles = newSingles(e)
+	e.lookups = newLookups(e)
 	if err := e.start(startTime, o.Existing); err != nil {
 		return nil, errors.Join(fmt.Errorf("open database: %w", explain(err)), e.Close())
 	}

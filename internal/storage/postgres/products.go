@@ -8,6 +8,7 @@ import (
 
 	"purveyor/internal/commerce"
 	"purveyor/internal/storage"
+	"purveyor/internal/storage/reads"
 	"purveyor/internal/storage/schema"
 
 	"github.com/jackc/pgx/v5"
@@ -26,31 +27,14 @@ func (r reader) Product(ctx context.Context, id string) (item commerce.Item, v s
 	if err != nil {
 		return item, v, err
 	}
-	err = r.rows(ctx, itemsSQL, []any{of.StoreID, []string{id}}, func(s *scanner) { item = scanItem(s, of.StoreID) })
+	err = r.rows(ctx, itemsSQL, []any{of.StoreID, []string{id}}, func(s schema.Scanner) { item = reads.ScanItem(s, of.StoreID) })
 	if err == nil && item.ID == "" {
 		err = storage.ErrNotFound
 	}
 	return item, storage.Version(item.Stock.UpdatedOn), err
 }
 
-var itemsSQL = "SELECT products.id, " + schema.Qualified("products", schema.Products.Values()) + ", " + schema.Qualified("stock", schema.Stock.Values()) +
-	" FROM products JOIN stock ON stock.store_id = products.store_id AND stock.product_id = products.id" +
-	" WHERE products.store_id = $1 AND products.id = ANY($2)"
-
-func scanItem(s *scanner, storeID string) commerce.Item {
-	key := commerce.ProductKey{StoreID: storeID, ProductID: s.Text()}
-	return commerce.Item{Product: schema.Products.Scan(s, key), Stock: schema.Stock.Scan(s, key)}
-}
-
-// Items implements storage.Reader.
-func (r reader) Items(ctx context.Context, storeID string, ids []string) (map[string]commerce.Item, error) {
-	items := make(map[string]commerce.Item, len(ids))
-	err := r.rows(ctx, itemsSQL, []any{storeID, ids}, func(s *scanner) {
-		item := scanItem(s, storeID)
-		items[item.ID] = item
-	})
-	return items, err
-}
+var itemsSQL = reads.ItemsSQL("products.id = ANY($2)")
 
 // A page ends before the low watermark. If the watermark cuts the page, the reader
 // waits for as long as a batch or two take, and at last gives the part below it.
@@ -59,24 +43,34 @@ const (
 	watermarkTries = 500
 )
 
-// ProductPage implements storage.Reader.
-func (r reader) ProductPage(ctx context.Context, f storage.ProductFilter, have storage.Documents) (storage.ProductPage, error) {
-	p := pageRead{filter: f, have: have}
+// belowWatermark reads a page until it is not cut. The last read gives the page even if it is cut.
+func belowWatermark(ctx context.Context, read func(last bool) (cut bool, err error)) error {
 	for tries := 1; ; tries++ {
-		p.last = tries >= watermarkTries
-		err := r.read(ctx, func(ctx context.Context) error { return p.run(ctx, r.e.readers) })
-		if err != nil || p.done {
-			return p.page, err
-		}
-		if !p.cut {
-			continue
+		cut, err := read(tries >= watermarkTries)
+		if err != nil || !cut || tries >= watermarkTries {
+			return err
 		}
 		select {
 		case <-ctx.Done():
-			return p.page, ctx.Err()
+			return ctx.Err()
 		case <-time.After(watermarkPause):
 		}
 	}
+}
+
+// ProductPage implements storage.Reader.
+func (r reader) ProductPage(ctx context.Context, f storage.ProductFilter, have storage.Documents) (storage.ProductPage, error) {
+	p := pageRead{filter: f, have: have}
+	err := belowWatermark(ctx, func(last bool) (bool, error) {
+		p.last = last
+		for {
+			err := r.read(ctx, func(ctx context.Context) error { return p.run(ctx, r.e.readers) })
+			if err != nil || p.done || p.cut && !last {
+				return p.cut && !p.done, err
+			}
+		}
+	})
+	return p.page, err
 }
 
 // pageRead reads a page in two round trips over one snapshot: its versions, then
@@ -140,7 +134,7 @@ func (p *pageRead) run(ctx context.Context, pool *pgxpool.Pool) error {
 }
 
 func readItem(ctx context.Context, q querier, key commerce.ProductKey) (item commerce.Item, err error) {
-	err = query(ctx, q, func(s *scanner) { item = scanItem(s, key.StoreID) }, itemsSQL, key.StoreID, []string{key.ProductID})
+	err = query(ctx, q, func(s *scanner) { item = reads.ScanItem(s, key.StoreID) }, itemsSQL, key.StoreID, []string{key.ProductID})
 	return item, err
 }
 
@@ -168,7 +162,7 @@ func (p *pageRead) shortItems(ctx context.Context, conn *pgxpool.Conn, versions 
 	var q pgx.Batch
 	for store, of := range ids {
 		queue(&q, func(s *scanner) {
-			item := scanItem(s, store)
+			item := reads.ScanItem(s, store)
 			items[places[item.ID]], found = item, found+1
 		}, shortSQL, store, of, most)
 	}

@@ -23,11 +23,7 @@ type reader struct {
 
 func newReader(e *Engine) reader {
 	r := reader{e: e}
-	r.Reader.Rows = func(ctx context.Context, sql string, bind func(schema.Binder), row func(schema.Scanner)) error {
-		var bound values
-		bind(&bound)
-		return r.rows(ctx, sql, bound.args(), func(s *scanner) { row(s) })
-	}
+	r.Reader = reads.Reader{Rows: r.rows, Each: r.each, Among: "= ANY({list})", WaitingJobs: "jobs", Number: "{parameter}", Lookups: e.lookups}
 	return r
 }
 
@@ -60,37 +56,46 @@ func broken(err error) bool {
 	return !answered || pg.Code[:2] == "57"
 }
 
-// rows runs one statement and calls row for each of its rows, which is not done
-// again where the connection breaks in the midst of them.
-func (r reader) rows(ctx context.Context, sql string, args []any, row func(*scanner)) error {
+// once is read for statements whose rows are given to a caller: it does not run f again
+// where the connection breaks in the midst of them. f sets given with the first row.
+func (r reader) once(ctx context.Context, f func(ctx context.Context, given *bool) error) error {
 	var broke error
 	given := false
 	return r.read(ctx, func(ctx context.Context) error {
-		if given {
-			return broke
+		if !given {
+			broke = f(ctx, &given)
 		}
-		broke = query(ctx, r.e.readers, func(s *scanner) {
-			given = true
-			row(s)
-		}, sql, args...)
 		return broke
 	})
 }
 
-// Store implements storage.Reader, as do the others.
-func (r reader) Store(ctx context.Context, id string) (commerce.Store, error) {
-	return single(ctx, r, r.e.singles.stores, id)
+// rows implements reads.Rows.
+func (r reader) rows(ctx context.Context, sql string, args []any, row func(schema.Scanner)) error {
+	return r.once(ctx, func(ctx context.Context, given *bool) error {
+		return query(ctx, r.e.readers, func(s *scanner) {
+			*given = true
+			row(s)
+		}, sql, args...)
+	})
 }
 
-func (r reader) Stores(ctx context.Context, f storage.StoreFilter) (list []commerce.Store, err error) {
-	sql, args := "SELECT id, "+schema.Stores.Values()+" FROM stores WHERE active = $1 AND id > $2", []any{f.Active, f.After, f.Limit}
-	if f.IDs != nil {
-		sql, args = sql+" AND id = ANY($4)", append(args, f.IDs)
-	}
-	err = r.rows(ctx, sql+" ORDER BY id LIMIT $3", args, func(s *scanner) { list = append(list, schema.Stores.Scan(s, s.Text())) })
-	return list, err
+// each implements reads.Reader.Each in one round trip.
+func (r reader) each(ctx context.Context, sql string, n int, args func(i int) []any, row func(i int, s schema.Scanner)) error {
+	return r.once(ctx, func(ctx context.Context, given *bool) error {
+		var q pgx.Batch
+		q.Queue(seen(beginSnapshot))
+		for i := range n {
+			queue(&q, func(s *scanner) {
+				*given = true
+				row(i, s)
+			}, sql, args(i)...)
+		}
+		q.Queue(seen(endSnapshot))
+		return r.e.readers.SendBatch(ctx, &q).Close()
+	})
 }
 
+// Categories implements storage.Reader, as do the others.
 func (r reader) Categories(ctx context.Context, f storage.CategoryFilter) (list []commerce.Category, err error) {
 	sql, args := "SELECT id, "+schema.Categories.Values()+" FROM categories WHERE true", []any{}
 	if f.Active != nil {
@@ -105,71 +110,17 @@ func (r reader) Categories(ctx context.Context, f storage.CategoryFilter) (list 
 		args = append(args, of)
 		sql += " AND id = ANY($" + strconv.Itoa(len(args)) + ")"
 	}
-	err = r.rows(ctx, sql+" ORDER BY name, id", args, func(s *scanner) { list = append(list, schema.Categories.Scan(s, s.Text())) })
+	err = r.rows(ctx, sql+" ORDER BY name, id", args, func(s schema.Scanner) { list = append(list, schema.Categories.Scan(s, s.Text())) })
 	return list, err
 }
 
 // categoriesOf looks through all products of the stores: an index for it would
 // be one more that each sale moves.
 func (r reader) categoriesOf(ctx context.Context, storeIDs []string) (ids []string, err error) {
-	err = r.rows(ctx, "SELECT DISTINCT category_id FROM stock WHERE store_id = ANY($1)", []any{storeIDs}, func(s *scanner) { ids = append(ids, s.Text()) })
+	err = r.rows(ctx, "SELECT DISTINCT category_id FROM stock WHERE store_id = ANY($1)", []any{storeIDs}, func(s schema.Scanner) { ids = append(ids, s.Text()) })
 	return ids, err
 }
 
-var stockSQL = textOf(schema.Stock.Name).inRange
-
-func (r reader) Stock(ctx context.Context, productIDs []string) (map[string]commerce.Stock, error) {
-	found := make(map[string]commerce.Stock, len(productIDs))
-	byStore := map[string][]string{}
-	err := r.rows(ctx, "SELECT product_id, store_id FROM product_stores WHERE product_id = ANY($1)", []any{productIDs},
-		func(s *scanner) {
-			id, store := s.Text(), s.Text()
-			byStore[store] = append(byStore[store], id)
-		})
-	if err != nil {
-		return nil, err
-	}
-	err = r.snapshot(ctx, func(ctx context.Context, tx pgx.Tx) error {
-		var q pgx.Batch
-		for store, ids := range byStore {
-			queue(&q, func(s *scanner) {
-				id := s.Text()
-				found[id] = schema.Stock.Scan(s, commerce.ProductKey{StoreID: store, ProductID: id})
-			}, stockSQL, store, ids)
-		}
-		return tx.SendBatch(ctx, &q).Close()
-	})
-	return found, err
-}
-
-// snapshot runs statements that all see one state.
-func (r reader) snapshot(ctx context.Context, f func(context.Context, pgx.Tx) error) error {
-	return r.read(ctx, func(ctx context.Context) error {
-		return pgx.BeginTxFunc(ctx, r.e.readers, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly},
-			func(tx pgx.Tx) error { return f(ctx, tx) })
-	})
-}
-
-func (r reader) Order(ctx context.Context, key commerce.OrderKey) (commerce.Order, error) {
-	return single(ctx, r, r.e.singles.orders, key)
-}
-
 func (r reader) Ping(ctx context.Context) error {
-	return r.rows(ctx, "SELECT version FROM schema_version WHERE id = 1", nil, func(*scanner) {})
-}
-
-func (r reader) Delivery(ctx context.Context, key commerce.OrderKey) (commerce.Delivery, error) {
-	return single(ctx, r, r.e.singles.deliveries, key)
-}
-
-func (r reader) Reply(ctx context.Context, key commerce.ReplyKey) (commerce.Reply, error) {
-	return single(ctx, r, r.e.singles.replies, key)
-}
-
-func (r reader) Payment(ctx context.Context, key commerce.OrderKey) (commerce.Payment, error) {
-	return single(ctx, r, r.e.singles.payments, key)
-}
-
-func (r reader) SandboxObject(ctx context.Context, id string) (commerce.SandboxObject, error) {
-	return single(ctx, r, r.e.singles.sandbox, id)
+	return r.rows(ctx, "SELECT version FROM schema_version WHERE id = 1", nil, func(schema.Scanner) {})
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"purveyor/internal/storage"
+	"purveyor/internal/storage/schema"
 )
 
 // TestReadsThatBreak are made again, unless some of the rows were given already:
@@ -25,7 +26,7 @@ func TestReadsThatBreak(t *testing.T) {
 		t.Errorf("%d tries, %v", tries, err)
 	}
 	var list []int64
-	err = r.rows(context.Background(), "SELECT i FROM generate_series(1, 3) AS i", nil, func(s *scanner) {
+	err = r.rows(context.Background(), "SELECT i FROM generate_series(1, 3) AS i", nil, func(s schema.Scanner) {
 		if list = append(list, s.Int()); len(list) == 2 {
 			s.Fail(io.ErrUnexpectedEOF) // as if the connection had broken here
 		}

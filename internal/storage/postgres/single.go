@@ -6,31 +6,34 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"purveyor/internal/commerce"
-	"purveyor/internal/storage"
 	"purveyor/internal/storage/batchget"
+	"purveyor/internal/storage/reads"
 	"purveyor/internal/storage/schema"
 )
 
-// singles are look-ups of single rows by their keys. Look-ups at the same time share a
+// newLookups makes look-ups of single rows by their keys. Look-ups at the same time share a
 // statement, because the statement is most of their cost.
-type singles struct {
-	stores     *batchget.Loader[string, commerce.Store]
-	orders     *batchget.Loader[commerce.OrderKey, commerce.Order]
-	payments   *batchget.Loader[commerce.OrderKey, commerce.Payment]
-	replies    *batchget.Loader[commerce.ReplyKey, commerce.Reply]
-	deliveries *batchget.Loader[commerce.OrderKey, commerce.Delivery]
-	sandbox    *batchget.Loader[string, commerce.SandboxObject]
+func newLookups(e *Engine) map[string]any {
+	list := map[string]any{}
+	addLookup(e, list, &schema.Stores)
+	addLookup(e, list, &schema.Orders)
+	addLookup(e, list, &schema.Payments)
+	addLookup(e, list, &schema.Replies)
+	addLookup(e, list, &schema.Deliveries)
+	addLookup(e, list, &schema.SandboxObjects)
+	return list
 }
 
-func newSingles(e *Engine) singles {
-	return singles{lookups(e, &schema.Stores), lookups(e, &schema.Orders), lookups(e, &schema.Payments),
-		lookups(e, &schema.Replies), lookups(e, &schema.Deliveries), lookups(e, &schema.SandboxObjects)}
-}
-
-func lookups[K comparable, V any](e *Engine, t *schema.Table[K, V]) *batchget.Loader[K, V] {
+func addLookup[K comparable, V any](e *Engine, list map[string]any, t *schema.Table[K, V]) {
 	text := textOf(t.Name)
-	return batchget.New(func(ctx context.Context, keys []K) (map[K]V, error) { return readSingles(ctx, e, t, text, keys) })
+	rows := batchget.New(func(ctx context.Context, keys []K) (map[K]V, error) { return readSingles(ctx, e, t, text, keys) })
+	list[t.Name] = reads.Lookup[K, V](func(ctx context.Context, k K) (v V, found bool, err error) {
+		err = reader{e: e}.read(ctx, func(ctx context.Context) (err error) {
+			v, found, err = rows.Get(ctx, k)
+			return err
+		})
+		return v, found, err
+	})
 }
 
 func readSingles[K comparable, V any](ctx context.Context, e *Engine, t *schema.Table[K, V], text *sqlText, keys []K) (map[K]V, error) {
@@ -87,17 +90,4 @@ func (v values) storable() bool {
 	return !slices.ContainsFunc(v, func(x value) bool {
 		return x.kind == text && (!utf8.ValidString(x.text) || strings.Contains(x.text, "\x00"))
 	})
-}
-
-// single reads a row by its key; storage.ErrNotFound if there is none.
-func single[K comparable, V any](ctx context.Context, r reader, rows *batchget.Loader[K, V], k K) (v V, err error) {
-	found := false
-	err = r.read(ctx, func(ctx context.Context) (err error) {
-		v, found, err = rows.Get(ctx, k)
-		return err
-	})
-	if err == nil && !found {
-		err = storage.ErrNotFound
-	}
-	return v, err
 }

@@ -6,8 +6,10 @@ import (
 	"cmp"
 	"context"
 	"crypto/subtle"
-	"fmt"
+	"maps"
 	"slices"
+	"strconv"
+	"strings"
 
 	"purveyor/internal/commerce"
 	"purveyor/internal/storage"
@@ -16,40 +18,65 @@ import (
 
 // Rows runs one statement, and calls row for each of its rows. Parameters are
 // $1, $2 and so on. Each stands for the first time after those with lower numbers,
-// because SQLite numbers parameters in the order in which it meets them.
-type Rows func(ctx context.Context, sql string, bind func(schema.Binder), row func(schema.Scanner)) error
+// because SQLite numbers parameters in the order in which it meets them. An argument is a
+// string, a number, a time, a bool, bytes, or a list of strings for Reader.Among.
+type Rows func(ctx context.Context, sql string, args []any, row func(schema.Scanner)) error
+
+// Lookup reads a row by its key; false if there is none.
+type Lookup[K comparable, V any] func(ctx context.Context, key K) (V, bool, error)
 
 // Reader reads by the statements of an engine.
-type Reader struct{ Rows Rows }
+type Reader struct {
+	Rows Rows
+	// Each runs a statement n times, each time with other arguments. All see one state.
+	Each func(ctx context.Context, sql string, n int, args func(i int) []any, row func(i int, s schema.Scanner)) error
+	// Among compares a column with the list in a parameter, whose name stands for {list}.
+	Among string
+	// WaitingJobs is the table jobs in a FROM clause of a statement that needs the index
+	// of the waiting jobs.
+	WaitingJobs string
+	// Number is a parameter as a number to find rows by; {parameter} stands for its name.
+	Number string
+	// Lookups are Lookup functions by the names of their tables. Other rows are
+	// read by one statement each.
+	Lookups map[string]any
+}
 
-// Bind binds the arguments of a statement.
-func Bind(args ...any) func(schema.Binder) {
-	return func(b schema.Binder) {
-		for _, arg := range args {
-			switch v := arg.(type) {
-			case string:
-				b.Text(v)
-			case int:
-				b.Int(int64(v))
-			case int64:
-				b.Int(v)
-			case commerce.Millis:
-				b.Int(int64(v))
-			case bool:
-				b.Bool(v)
-			case []byte:
-				b.Blob(v)
-			default:
-				panic(fmt.Sprintf("a parameter of type %T", arg))
-			}
-		}
-	}
+// arguments is a schema.Binder that collects the values as arguments of a statement.
+type arguments []any
+
+func (a *arguments) add(v any) schema.Binder        { *a = append(*a, v); return a }
+func (a *arguments) Text(v string) schema.Binder    { return a.add(v) }
+func (a *arguments) Int(v int64) schema.Binder      { return a.add(v) }
+func (a *arguments) Bool(v bool) schema.Binder      { return a.add(v) }
+func (a *arguments) Blob(v []byte) schema.Binder    { return a.add(v) }
+func (a *arguments) JSON(v []byte) schema.Binder    { return a.add(v) }
+func (a *arguments) Float(v *float64) schema.Binder { return a.add(v) }
+
+// among is the condition that a column has one of the values of a list.
+func (r Reader) among(column, list string) string {
+	return column + " " + strings.ReplaceAll(r.Among, "{list}", list)
+}
+
+func (r Reader) number(parameter string) string {
+	return strings.ReplaceAll(r.Number, "{parameter}", parameter)
+}
+
+// each runs a statement for each of the keys. All see one state.
+func each[K any](ctx context.Context, r Reader, keys []K, sql string, args func(K) []any, row func(K, schema.Scanner)) error {
+	return r.Each(ctx, sql, len(keys), func(i int) []any { return args(keys[i]) }, func(i int, s schema.Scanner) { row(keys[i], s) })
 }
 
 // one reads a row by its key; storage.ErrNotFound if there is none.
 func one[K comparable, V any](ctx context.Context, r Reader, t *schema.Table[K, V], k K) (v V, err error) {
 	found := false
-	err = r.Rows(ctx, byKey[t.Name], func(b schema.Binder) { t.BindKey(b, k) }, func(s schema.Scanner) { v, found = t.Scan(s, k), true })
+	if lookup, ok := r.Lookups[t.Name].(Lookup[K, V]); ok {
+		v, found, err = lookup(ctx, k)
+	} else {
+		var key arguments
+		t.BindKey(&key, k)
+		err = r.Rows(ctx, byKey[t.Name], key, func(s schema.Scanner) { v, found = t.Scan(s, k), true })
+	}
 	if err == nil && !found {
 		err = storage.ErrNotFound
 	}
@@ -58,7 +85,7 @@ func one[K comparable, V any](ctx context.Context, r Reader, t *schema.Table[K, 
 
 // list reads all rows of a statement.
 func list[V any](ctx context.Context, r Reader, scan func(schema.Scanner) V, sql string, args ...any) (list []V, err error) {
-	err = r.Rows(ctx, sql, Bind(args...), func(s schema.Scanner) { list = append(list, scan(s)) })
+	err = r.Rows(ctx, sql, args, func(s schema.Scanner) { list = append(list, scan(s)) })
 	return list, err
 }
 
@@ -86,6 +113,9 @@ var byKey = func() map[string]string {
 
 func scanStore(s schema.Scanner) commerce.Store     { return schema.Stores.Scan(s, s.Text()) }
 func scanPartner(s schema.Scanner) commerce.Partner { return schema.Partners.Scan(s, s.Text()) }
+func scanEndpoint(s schema.Scanner) commerce.Endpoint {
+	return schema.Endpoints.Scan(s, s.Text())
+}
 func scanStock(s schema.Scanner) commerce.Stock {
 	return schema.Stock.Scan(s, commerce.ProductKey{StoreID: s.Text(), ProductID: s.Text()})
 }
@@ -98,6 +128,16 @@ func (r Reader) Store(ctx context.Context, id string) (commerce.Store, error) {
 // StoreByNo reads the store with a number.
 func (r Reader) StoreByNo(ctx context.Context, no int64) (commerce.Store, error) {
 	return first(ctx, r, scanStore, "SELECT "+schema.Stores.Columns()+" FROM stores WHERE no = $1", no)
+}
+
+// Stores reads stores in the order of their ids.
+func (r Reader) Stores(ctx context.Context, f storage.StoreFilter) ([]commerce.Store, error) {
+	sql, args := "SELECT "+schema.Stores.Columns()+" FROM stores WHERE active = $1 AND id > $2", []any{f.Active, f.After}
+	if f.IDs != nil {
+		sql, args = sql+" AND "+r.among("id", "$3"), append(args, f.IDs)
+	}
+	args = append(args, f.Limit)
+	return list(ctx, r, scanStore, sql+" ORDER BY id LIMIT $"+strconv.Itoa(len(args)), args...)
 }
 
 // Order reads an order.
@@ -202,6 +242,50 @@ func (r Reader) ProductStore(ctx context.Context, productID string) (commerce.Pr
 	return one(ctx, r, &schema.ProductStores, productID)
 }
 
+// Stock reads the stock rows of products. It reads first which stores they belong to, because
+// a distributed engine keeps the rows of stores in several places.
+func (r Reader) Stock(ctx context.Context, productIDs []string) (map[string]commerce.Stock, error) {
+	byStore := map[string][]string{}
+	err := r.Rows(ctx, "SELECT product_id, store_id FROM product_stores WHERE "+r.among("product_id", "$1"), []any{productIDs}, func(s schema.Scanner) {
+		id, store := s.Text(), s.Text()
+		byStore[store] = append(byStore[store], id)
+	})
+	if err != nil {
+		return nil, err
+	}
+	found := make(map[string]commerce.Stock, len(productIDs))
+	sql := "SELECT product_id, " + schema.Stock.Values() + " FROM stock WHERE store_id = $1 AND " + r.among("product_id", "$2")
+	err = each(ctx, r, slices.Collect(maps.Keys(byStore)), sql, func(store string) []any { return []any{store, byStore[store]} },
+		func(store string, s schema.Scanner) {
+			id := s.Text()
+			found[id] = schema.Stock.Scan(s, commerce.ProductKey{StoreID: store, ProductID: id})
+		})
+	return found, err
+}
+
+// ItemsSQL selects products of the store $1. ids is the condition for their ids.
+func ItemsSQL(ids string) string {
+	return "SELECT products.id, " + schema.Qualified("products", schema.Products.Values()) + ", " + schema.Qualified("stock", schema.Stock.Values()) +
+		" FROM products JOIN stock ON stock.store_id = products.store_id AND stock.product_id = products.id" +
+		" WHERE products.store_id = $1 AND " + ids
+}
+
+// ScanItem reads a row of ItemsSQL.
+func ScanItem(s schema.Scanner, storeID string) commerce.Item {
+	key := commerce.ProductKey{StoreID: storeID, ProductID: s.Text()}
+	return commerce.Item{Product: schema.Products.Scan(s, key), Stock: schema.Stock.Scan(s, key)}
+}
+
+// Items reads products of a store.
+func (r Reader) Items(ctx context.Context, storeID string, ids []string) (map[string]commerce.Item, error) {
+	items := make(map[string]commerce.Item, len(ids))
+	err := r.Rows(ctx, ItemsSQL(r.among("products.id", "$2")), []any{storeID, ids}, func(s schema.Scanner) {
+		item := ScanItem(s, storeID)
+		items[item.ID] = item
+	})
+	return items, err
+}
+
 // Partner reads a partner.
 func (r Reader) Partner(ctx context.Context, id string) (commerce.Partner, error) {
 	return one(ctx, r, &schema.Partners, id)
@@ -238,8 +322,34 @@ func (r Reader) Attempts(ctx context.Context, key commerce.EventKey) ([]commerce
 
 // HeldEndpoints reads the endpoints that are held and not paused.
 func (r Reader) HeldEndpoints(ctx context.Context) ([]commerce.Endpoint, error) {
-	return list(ctx, r, func(s schema.Scanner) commerce.Endpoint { return schema.Endpoints.Scan(s, s.Text()) },
-		"SELECT "+schema.Endpoints.Columns()+" FROM endpoints WHERE held_until <> 0 AND paused_on = 0 ORDER BY held_until")
+	return list(ctx, r, scanEndpoint, "SELECT "+schema.Endpoints.Columns()+" FROM endpoints WHERE held_until <> 0 AND paused_on = 0 ORDER BY held_until")
+}
+
+// Endpoints reads the endpoints of partners.
+func (r Reader) Endpoints(ctx context.Context, partnerIDs []string) (map[string]commerce.Endpoint, error) {
+	found := make(map[string]commerce.Endpoint, len(partnerIDs))
+	err := r.Rows(ctx, "SELECT "+schema.Endpoints.Columns()+" FROM endpoints WHERE "+r.among("partner_id", "$1"), []any{partnerIDs},
+		func(s schema.Scanner) {
+			e := scanEndpoint(s)
+			found[e.PartnerID] = e
+		})
+	return found, err
+}
+
+// WebhookEvents reads events by their keys.
+func (r Reader) WebhookEvents(ctx context.Context, keys []commerce.EventKey) (map[commerce.EventKey]commerce.WebhookEvent, error) {
+	byPartner := map[string][]string{}
+	for _, k := range keys {
+		byPartner[k.PartnerID] = append(byPartner[k.PartnerID], k.ID)
+	}
+	found := make(map[commerce.EventKey]commerce.WebhookEvent, len(keys))
+	sql := "SELECT id, " + schema.WebhookEvents.Rest + " FROM webhook_events WHERE partner_id = $1 AND " + r.among("id", "$2")
+	err := each(ctx, r, slices.Collect(maps.Keys(byPartner)), sql, func(partner string) []any { return []any{partner, byPartner[partner]} },
+		func(partner string, s schema.Scanner) {
+			e := schema.ScanEvent(s, partner)
+			found[e.Key()] = e
+		})
+	return found, err
 }
 
 // Outbox reads messages that were not sent, the newest first.
@@ -257,23 +367,4 @@ func (r Reader) OutboxMessage(ctx context.Context, id string) (commerce.UnsentMe
 func (r Reader) Audit(ctx context.Context, storeID, before string, limit int) ([]commerce.AuditEntry, error) {
 	return list(ctx, r, schema.ScanAudit, "SELECT "+schema.Audit.Columns()+" FROM audit WHERE store_id = $1 AND id < $2 ORDER BY id DESC LIMIT $3",
 		storeID, cmp.Or(before, storage.AfterAllIDs), limit)
-}
-
-// Job reads a job.
-func (r Reader) Job(ctx context.Context, key commerce.JobKey) (commerce.Job, error) {
-	return one(ctx, r, &schema.Jobs, key)
-}
-
-// Jobs reads the jobs that do not wait. Those that wait are found slot by slot, in a
-// way of each engine.
-func (r Reader) Jobs(ctx context.Context, f storage.JobFilter) ([]commerce.Job, error) {
-	where := "state = 'parked' AND owner = $1"
-	switch f.State {
-	case commerce.JobDead:
-		where = "state = 'dead' AND ($1 = '' OR owner = $1)"
-	case commerce.JobGivenUp:
-		where = "state = 'given_up' AND ($1 = '' OR owner = $1)"
-	}
-	return list(ctx, r, schema.ScanJob, "SELECT "+schema.Jobs.Columns()+" FROM jobs WHERE "+where+
-		" AND (run_at, slot, id) > ($2, $3, $4) ORDER BY run_at, slot, id LIMIT $5", f.Owner, f.After.RunAt, f.After.Slot, f.After.ID, f.Limit)
 }

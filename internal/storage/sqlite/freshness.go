@@ -7,7 +7,6 @@ import (
 
 	"purveyor/internal/commerce"
 	"purveyor/internal/storage"
-	"purveyor/internal/storage/reads"
 	"purveyor/internal/storage/schema"
 )
 
@@ -45,7 +44,7 @@ func (r reader) compare(ctx context.Context, s storage.ReadSet, v int64) (same b
 		var count, newest int64
 		for _, id := range s.Filter.Stores() {
 			sql, args := s.CountSQL(id, stockIndex(s.Filter, id))
-			err := query(conn, sql, reads.Bind(args...), func(row *scanner) { count, newest = count+row.Int(), max(newest, row.Int()) })
+			err := query(conn, sql, bind(args...), func(row *scanner) { count, newest = count+row.Int(), max(newest, row.Int()) })
 			if err != nil {
 				return err
 			}

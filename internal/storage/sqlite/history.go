@@ -14,8 +14,7 @@ var stockMove = "SELECT " + schema.MoveColumns + ` FROM stock_moves AS m
 func (r reader) StockMoves(ctx context.Context, key commerce.ProductKey, from commerce.MovePosition, limit int) (list []commerce.StockMove, err error) {
 	err = r.with(ctx, func(conn *connection) error {
 		for n := 0; n < limit; n++ {
-			err := query(conn, stockMove,
-				func(b schema.Binder) { b.Int(int64(from.At)).Text(key.StoreID).Text(key.ProductID).Int(from.Seq) },
+			err := query(conn, stockMove, bind(from.At, key.StoreID, key.ProductID, from.Seq),
 				func(s *scanner) { list = append(list, schema.ScanStockMove(s, key)) })
 			if err != nil || len(list) == n {
 				return err

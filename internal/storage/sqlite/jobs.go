@@ -1,9 +1,7 @@
 package sqlite
 
 import (
-	"cmp"
 	"context"
-	"slices"
 
 	"purveyor/internal/commerce"
 	"purveyor/internal/storage"
@@ -69,9 +67,7 @@ func (e *Engine) ClaimJobs(ctx context.Context, c storage.JobClaim) (list []comm
 	if len(list) > 0 {
 		e.wakeCheckpoints()
 	}
-	// RETURNING keeps no order.
-	slices.SortFunc(list, func(a, b commerce.Job) int { return cmp.Or(cmp.Compare(a.RunAt, b.RunAt), cmp.Compare(a.ID, b.ID)) })
-	return list, unavailable(err)
+	return storage.FirstJobs(list, c.Limit), unavailable(err) // RETURNING keeps no order
 }
 
 // ReleaseParked implements storage.Engine.
@@ -97,51 +93,4 @@ func (e *Engine) writeOne(ctx context.Context, sql string, bind func(schema.Bind
 		e.wakeCheckpoints()
 	}
 	return n, nil
-}
-
-// slots are the slots of jobs. Each is queried by itself.
-var slots = func() (list []int64) {
-	for slot := range int64(commerce.JobSlots) {
-		list = append(list, slot)
-	}
-	return list
-}()
-
-var waitingSQL = "SELECT " + schema.Jobs.Columns() + " FROM jobs WHERE state = 'waiting' AND slot = ?1+0 AND (?2 = '' OR owner = ?2)" +
-	" AND (run_at, slot, id) > (?3, ?4, ?5) ORDER BY run_at, slot, id LIMIT ?6"
-
-// Jobs implements storage.Reader.
-func (r reader) Jobs(ctx context.Context, f storage.JobFilter) (list []commerce.Job, err error) {
-	if f.State != commerce.JobWaiting {
-		return r.Reader.Jobs(ctx, f)
-	}
-	err = queryEach(ctx, r, slots, waitingSQL, func(b schema.Binder, slot int64) {
-		b.Int(slot).Text(f.Owner).Int(int64(f.After.RunAt)).Int(f.After.Slot).Text(f.After.ID).Int(int64(f.Limit))
-	}, func(s *scanner, _ int64) { list = append(list, schema.ScanJob(s)) })
-	return storage.FirstJobs(list, f.Limit), err
-}
-
-// nextSQL selects three times of a slot, each -1 if there is none: the first lease end of
-// the jobs that are due, the time at which the next job is due, and the first lease end of
-// the jobs whose time lies too far ahead. A lease that ends too late to be true counts as
-// ended. A lease end is 0 if one of the jobs has no lease.
-const nextSQL = `SELECT
-	CASE WHEN EXISTS (SELECT 1 FROM jobs INDEXED BY jobs_waiting
-		WHERE slot = ?1+0 AND state = 'waiting' AND run_at <= ?2+0 AND (leased_until <= ?2 OR leased_until > ?2 + ?4))
-	THEN 0 ELSE coalesce((SELECT min(leased_until) FROM jobs INDEXED BY jobs_waiting
-		WHERE slot = ?1+0 AND state = 'waiting' AND run_at <= ?2+0), -1) END,
-	coalesce((SELECT run_at FROM jobs INDEXED BY jobs_waiting
-		WHERE slot = ?1+0 AND state = 'waiting' AND run_at > ?2+0 AND run_at <= ?2+0 + ?3 ORDER BY run_at LIMIT 1), -1),
-	coalesce((SELECT min(CASE WHEN leased_until > ?2 + ?4 THEN 0 ELSE leased_until END) FROM jobs INDEXED BY jobs_waiting
-		WHERE slot = ?1+0 AND state = 'waiting' AND run_at > ?2 + ?3), -1)`
-
-func (r reader) NextDue(ctx context.Context, now commerce.Millis) (due bool, next commerce.Millis, err error) {
-	err = queryEach(ctx, r, slots, nextSQL, func(b schema.Binder, slot int64) {
-		b.Int(slot).Int(int64(now)).Int(commerce.JobHorizon.Milliseconds()).Int(commerce.LongestLease.Milliseconds())
-	}, func(s *scanner, _ int64) {
-		for range 3 {
-			storage.AddNext(commerce.Millis(s.Int()), now, &due, &next)
-		}
-	})
-	return due, next, err
 }

@@ -18,7 +18,8 @@ func (r reader) Product(ctx context.Context, id string) (item commerce.Item, v s
 	}
 	err = r.with(ctx, func(conn *connection) error {
 		return query(conn, itemByIDSQL, func(b schema.Binder) { b.Text(id) }, func(s *scanner) {
-			item = scanItem(s, commerce.ProductKey{StoreID: conn.storeID(s), ProductID: id})
+			key := commerce.ProductKey{StoreID: conn.storeID(s), ProductID: id}
+			item = commerce.Item{Product: schema.Products.Scan(s, key), Stock: schema.Stock.Scan(s, key)}
 		})
 	})
 	if err == nil && item.ID == "" {
@@ -32,27 +33,11 @@ var itemByIDSQL = "SELECT product_stores.store_id, " + schema.Qualified("product
 	" JOIN stock ON stock.store_id = product_stores.store_id AND stock.product_id = product_stores.product_id" +
 	" WHERE product_stores.product_id = ?"
 
-var itemSQL = "SELECT " + schema.Qualified("products", schema.Products.Values()) + ", " + schema.Qualified("stock", schema.Stock.Mutable) +
-	" FROM products JOIN stock ON stock.store_id = products.store_id AND stock.product_id = products.id" +
-	" WHERE products.store_id = ? AND products.id = ?"
+var itemSQL = reads.ItemsSQL("products.id = $2")
 
 func readItem(conn *connection, key commerce.ProductKey) (item commerce.Item, err error) {
-	err = query(conn, itemSQL, func(b schema.Binder) { schema.Products.BindKey(b, key) }, func(s *scanner) { item = scanItem(s, key) })
+	err = query(conn, itemSQL, func(b schema.Binder) { schema.Products.BindKey(b, key) }, func(s *scanner) { item = reads.ScanItem(s, key.StoreID) })
 	return item, err
-}
-
-func scanItem(s *scanner, key commerce.ProductKey) commerce.Item {
-	return commerce.Item{Product: schema.Products.Scan(s, key), Stock: schema.Stock.Scan(s, key)}
-}
-
-// Items implements storage.Reader.
-func (r reader) Items(ctx context.Context, storeID string, ids []string) (map[string]commerce.Item, error) {
-	items := make(map[string]commerce.Item, len(ids))
-	err := queryEach(ctx, r, ids, itemSQL, func(b schema.Binder, id string) { b.Text(storeID).Text(id) },
-		func(s *scanner, id string) {
-			items[id] = scanItem(s, commerce.ProductKey{StoreID: storeID, ProductID: id})
-		})
-	return items, err
 }
 
 // ProductPage implements storage.Reader. The versions come from a covering
@@ -89,7 +74,7 @@ func readVersions(conn *connection, f storage.ProductFilter) ([]commerce.Product
 	list := make([]commerce.ProductVersion, 0, f.Limit+1)
 	for _, id := range f.Stores() {
 		sql, args := f.VersionsSQL(id, "", stockIndex(f, id))
-		err := query(conn, sql, reads.Bind(args...), func(s *scanner) {
+		err := query(conn, sql, bind(args...), func(s *scanner) {
 			list = append(list, commerce.ProductVersion{
 				ProductKey: commerce.ProductKey{StoreID: conn.storeID(s), ProductID: s.Text()}, UpdatedOn: commerce.Millis(s.Int())})
 		})

@@ -7,8 +7,6 @@ import (
 	"purveyor/internal/storage"
 	"purveyor/internal/storage/reads"
 	"purveyor/internal/storage/schema"
-
-	"github.com/go-json-experiment/json"
 )
 
 // reader implements storage.Reader on the pool of reading connections.
@@ -19,9 +17,15 @@ type reader struct {
 
 func newReader(e *Engine) reader {
 	r := reader{e: e}
-	r.Reader.Rows = r.rows
+	r.Reader = reads.Reader{Rows: r.rows, Each: r.each,
+		Among: "IN (SELECT value FROM json_each({list}))", WaitingJobs: "jobs INDEXED BY jobs_waiting", Number: unpeeked}
 	return r
 }
+
+// unpeeked is a parameter as an expression. SQLite plans a statement again at each use if a
+// parameter bounds a range, and when a parameter that a column must equal changes to or from
+// 0 or 1, as a slot does (bound parameter peeking). That takes longer than a read of few rows.
+const unpeeked = "{parameter}+0"
 
 // with lends a connection for the time of f.
 func (r reader) with(ctx context.Context, f func(*connection) error) error {
@@ -48,12 +52,18 @@ func (r reader) snapshot(ctx context.Context, f func(*connection) error) error {
 	})
 }
 
-// queryEach runs a statement once for each key. All see one state.
-func queryEach[K any](ctx context.Context, r reader, keys []K, sql string, bind func(schema.Binder, K), row func(*scanner, K)) error {
+// rows implements reads.Rows.
+func (r reader) rows(ctx context.Context, sql string, args []any, row func(schema.Scanner)) error {
+	return r.with(ctx, func(conn *connection) error {
+		return query(conn, sql, bind(args...), func(s *scanner) { row(s) })
+	})
+}
+
+// each implements reads.Reader.Each.
+func (r reader) each(ctx context.Context, sql string, n int, args func(i int) []any, row func(i int, s schema.Scanner)) error {
 	return r.snapshot(ctx, func(conn *connection) error {
-		for _, k := range keys {
-			err := query(conn, sql, func(b schema.Binder) { bind(b, k) }, func(s *scanner) { row(s, k) })
-			if err != nil {
+		for i := range n {
+			if err := query(conn, sql, bind(args(i)...), func(s *scanner) { row(i, s) }); err != nil {
 				return err
 			}
 		}
@@ -61,64 +71,18 @@ func queryEach[K any](ctx context.Context, r reader, keys []K, sql string, bind 
 	})
 }
 
-// rows implements reads.Rows.
-func (r reader) rows(ctx context.Context, sql string, bind func(schema.Binder), row func(schema.Scanner)) error {
-	return r.with(ctx, func(conn *connection) error {
-		return query(conn, sql, bind, func(s *scanner) { row(s) })
-	})
-}
-
-func (r reader) Stores(ctx context.Context, f storage.StoreFilter) (list []commerce.Store, err error) {
-	ids, err := json.Marshal(f.IDs)
-	if err != nil {
-		return nil, err
-	}
-	sql := "SELECT id, " + schema.Stores.Values() + " FROM stores WHERE active = ?1 AND id > ?2"
-	if f.IDs != nil {
-		sql += " AND id IN (SELECT value FROM json_each(?4))"
-	}
-	err = r.rows(ctx, sql+" ORDER BY id LIMIT ?3", func(b schema.Binder) {
-		b.Bool(f.Active).Text(f.After).Int(int64(f.Limit))
-		if f.IDs != nil {
-			b.JSON(ids)
-		}
-	}, func(s schema.Scanner) { list = append(list, schema.Stores.Scan(s, s.Text())) })
-	return list, err
-}
-
+// Categories implements storage.Reader, as do the others.
 func (r reader) Categories(ctx context.Context, f storage.CategoryFilter) (list []commerce.Category, err error) {
-	of, err := json.Marshal(f.StoreIDs)
-	if err != nil {
-		return nil, err
-	}
-	sql := "SELECT id, name, active FROM categories WHERE true"
+	sql, args := "SELECT id, name, active FROM categories WHERE true", []any{}
 	if f.Active != nil {
-		sql += " AND active = ?"
+		sql, args = sql+" AND active = ?", append(args, *f.Active)
 	}
 	if f.StoreIDs != nil {
 		sql += " AND EXISTS (SELECT 1 FROM stock WHERE stock.store_id IN (SELECT value FROM json_each(?)) AND stock.category_id = categories.id)"
+		args = append(args, f.StoreIDs)
 	}
-	sql += " ORDER BY name, id"
-	err = r.rows(ctx, sql, func(b schema.Binder) {
-		if f.Active != nil {
-			b.Bool(*f.Active)
-		}
-		if f.StoreIDs != nil {
-			b.JSON(of)
-		}
-	}, func(s schema.Scanner) { list = append(list, schema.Categories.Scan(s, s.Text())) })
+	err = r.rows(ctx, sql+" ORDER BY name, id", args, func(s schema.Scanner) { list = append(list, schema.Categories.Scan(s, s.Text())) })
 	return list, err
-}
-
-func (r reader) Stock(ctx context.Context, productIDs []string) (map[string]commerce.Stock, error) {
-	found := make(map[string]commerce.Stock, len(productIDs))
-	sql := "SELECT product_stores.store_id, " + schema.Qualified("stock", schema.Stock.Mutable) +
-		" FROM product_stores JOIN stock ON stock.store_id = product_stores.store_id AND stock.product_id = product_stores.product_id" +
-		" WHERE product_stores.product_id = ?"
-	err := queryEach(ctx, r, productIDs, sql, schema.ProductStores.BindKey, func(s *scanner, id string) {
-		found[id] = schema.Stock.Scan(s, commerce.ProductKey{StoreID: s.Text(), ProductID: id})
-	})
-	return found, err
 }
 
 // Ping implements storage.Reader. It reads from each table that every request

@@ -12,8 +12,7 @@ const sitesSQL = "SELECT " + schema.SiteColumns + " FROM stores WHERE active = ?
 
 // Sites implements storage.Reader. Each strip is a piece of a covering index.
 func (r reader) Sites(ctx context.Context, f storage.SiteFilter) (list []commerce.Site, err error) {
-	err = queryEach(ctx, r, f.Area, sitesSQL,
-		func(b schema.Binder, p commerce.Strip) { b.Bool(f.Active).Int(p.Band).Float(&p.West).Float(&p.East) },
-		func(s *scanner, _ commerce.Strip) { list = append(list, schema.ScanSite(s)) })
+	err = r.each(ctx, sitesSQL, len(f.Area), func(i int) []any { return []any{f.Active, f.Area[i].Band, f.Area[i].West, f.Area[i].East} },
+		func(_ int, s schema.Scanner) { list = append(list, schema.ScanSite(s)) })
 	return list, err
 }

@@ -1,10 +1,14 @@
 package sqlite
 
 import (
+	"fmt"
 	"sync/atomic"
 
+	"purveyor/internal/commerce"
 	"purveyor/internal/storage/schema"
 
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 	"zombiezen.com/go/sqlite"
 )
 
@@ -45,6 +49,35 @@ func (b *binder) Float(v *float64) schema.Binder {
 	}
 	b.stmt.BindFloat(b.next(), *v)
 	return b
+}
+
+// bind binds the arguments of a statement, a list of strings as JSON.
+func bind(args ...any) func(schema.Binder) {
+	return func(b schema.Binder) {
+		for _, arg := range args {
+			switch v := arg.(type) {
+			case string:
+				b.Text(v)
+			case int:
+				b.Int(int64(v))
+			case int64:
+				b.Int(v)
+			case float64:
+				b.Float(&v)
+			case commerce.Millis:
+				b.Int(int64(v))
+			case bool:
+				b.Bool(v)
+			case []byte:
+				b.Blob(v)
+			case []string:
+				list, _ := json.Marshal(v, jsontext.AllowInvalidUTF8(true)) // a text that is not UTF-8 is the only fault
+				b.JSON(list)
+			default:
+				panic(fmt.Sprintf("a parameter of type %T", arg))
+			}
+		}
+	}
 }
 
 // scanner reads the columns of a row one after another.

@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"purveyor/internal/commerce"
-	"purveyor/internal/storage/reads"
 	"purveyor/internal/storage/schema"
 
 	"github.com/go-json-experiment/json"
@@ -21,7 +20,7 @@ func (e *Engine) Sweep(ctx context.Context, now commerce.Millis) (int, error) {
 		return 0, err
 	}
 	return schema.Sweep(now, partners, sweepMost, func(p *schema.Plain, x schema.Expired, args []any, limit int) (int, error) {
-		return e.writeOne(ctx, "DELETE FROM "+p.Name+" WHERE ("+p.Key+") IN ("+p.FindSQL(x)+")", reads.Bind(append(args, limit)...))
+		return e.writeOne(ctx, "DELETE FROM "+p.Name+" WHERE ("+p.Key+") IN ("+p.FindSQL(x)+")", bind(append(args, limit)...))
 	})
 }
 
@@ -40,7 +39,7 @@ func (e *Engine) CountReplies(ctx context.Context, now commerce.Millis) (schema.
 		}
 	}
 	stored := schema.ReplyBytes{}
-	err := newReader(e).rows(ctx, "SELECT partner_id, sum(bytes) FROM stored_replies GROUP BY partner_id", noArgs,
+	err := newReader(e).rows(ctx, "SELECT partner_id, sum(bytes) FROM stored_replies GROUP BY partner_id", nil,
 		func(s schema.Scanner) { stored[s.Text()] = s.Int() })
 	return stored, err
 }
