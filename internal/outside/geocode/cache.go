@@ -41,7 +41,7 @@ type Cache struct {
 
 type entry struct {
 	place Place
-	known bool // false: the geocoder does not know the address
+	err   error // nil, or ErrNotFound
 }
 
 // NewCache stores what next finds, under the name source. Memory and log may be nil.
@@ -51,7 +51,7 @@ func NewCache(e env.Env, next Geocoder, source string, memory Memory, log *slog.
 		entries: otter.Must(&otter.Options[string, entry]{
 			MaximumSize: maxPlaces,
 			ExpiryCalculator: otter.ExpiryWritingFunc(func(e otter.Entry[string, entry]) time.Duration {
-				if e.Value.known {
+				if e.Value.err == nil {
 					return keepPlace
 				}
 				return keepMissing
@@ -76,20 +76,13 @@ func (c *Cache) Find(ctx context.Context, q Query) (Place, error) {
 		return Place{}, ErrNotFound
 	}
 	if e, ok := c.entries.GetIfPresent(key); ok {
-		return e.answer()
+		return e.place, e.err
 	}
 	e, err := c.flights.Do(ctx, c.env, key, func() (entry, error) { return c.look(context.WithoutCancel(ctx), key, q) })
 	if err != nil {
 		return Place{}, err
 	}
-	return e.answer()
-}
-
-func (e entry) answer() (Place, error) {
-	if !e.known {
-		return Place{}, ErrNotFound
-	}
-	return e.place, nil
+	return e.place, e.err
 }
 
 // look asks the memory, then the geocoder. Errors are not stored.
@@ -98,17 +91,17 @@ func (c *Cache) look(ctx context.Context, key string, q Query) (entry, error) {
 		return e, nil
 	}
 	if place, ok := c.recall(ctx, key); ok {
-		return c.put(key, entry{place, true}), nil
+		return c.put(key, entry{place: place}), nil
 	}
 	place, err := c.next.Find(ctx, q)
-	if errors.Is(err, ErrNotFound) {
-		return c.put(key, entry{}), nil
-	}
-	if err != nil {
+	switch {
+	case errors.Is(err, ErrNotFound):
+		return c.put(key, entry{err: ErrNotFound}), nil
+	case err != nil:
 		return entry{}, err
 	}
 	c.keep(ctx, key, place)
-	return c.put(key, entry{place, true}), nil
+	return c.put(key, entry{place: place}), nil
 }
 
 func (c *Cache) put(key string, e entry) entry {

