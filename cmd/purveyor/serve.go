@@ -113,7 +113,6 @@ func listen(address string) (net.Listener, error) {
 // process is everything that runs while the process serves.
 type process struct {
 	db      *database
-	effects *effect.Effects
 	api     http.Handler
 	streams interface{ EndStreams() }
 	// countReplies adds up how much partners have stored.
@@ -157,9 +156,9 @@ func newProcess(db *database, c settings, o effect.Options, baseURL string) (*pr
 	o.Queue, o.Reads, o.Uses, o.Runner = db.Engine, db.Engine.Reader(), uses, db.runner
 	o.Failed, o.Processors, o.Fleet, o.Geocoder = warnings.job, processors.forJobs(warnings), fleet, geocoder
 	o.Movers, o.Post = couriers.movers(), callbacks.FromSandbox(sandbox.NewSigner(env.Env{}, objects))
-	effects := effect.Start(o)
+	effect.Start(o)
 	partners := api.New(db.Reader(), db, uses, api.Options{CacheBytes: c.CacheMiB << 20})
-	return &process{db: db, effects: effects, api: partners.Handler(), streams: partners, countReplies: uses.CountReplies, inbound: callbacks, sandbox: pages, proxies: proxies,
+	return &process{db: db, api: partners.Handler(), streams: partners, countReplies: uses.CountReplies, inbound: callbacks, sandbox: pages, proxies: proxies,
 		reads: web.NewProbe(env.Env{}, "the database answers reads", db.read), writes: web.NewProbe(env.Env{}, "the database takes writes", db.Writable),
 		askProviders: func(ctx context.Context) { warnings.askProviders(ctx, checksOf(processors, couriers)) }}, nil
 }
@@ -226,7 +225,7 @@ func (s *process) run(ctx context.Context, l net.Listener) error {
 		slog.Info("stopping")
 		s.stopping.Store(true)
 		time.Sleep(readinessDelay)
-		s.effects.EndWaits()
+		s.db.runner.EndWaits()
 		s.streams.EndStreams()
 		hurry := time.AfterFunc(patience, s.db.committer.Hurry)
 		defer hurry.Stop()
@@ -237,7 +236,7 @@ func (s *process) run(ctx context.Context, l net.Listener) error {
 		cancel()
 	}
 	giveBack, cancel := context.WithTimeout(context.Background(), returnPeriod)
-	s.effects.Stop(giveBack)
+	s.db.runner.Stop(giveBack)
 	cancel()
 	stopSweeping()
 	beside.Wait()

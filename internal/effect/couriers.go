@@ -14,20 +14,14 @@ import (
 	"purveyor/internal/outside/courier"
 	"purveyor/internal/outside/geocode"
 	"purveyor/internal/service"
-	"purveyor/internal/storage"
 )
 
 // couriers are the calls to courier providers.
 type couriers struct {
 	recorder
-	reads    courierReads
+	reads    Reads
 	fleet    courier.Fleet
 	geocoder geocode.Geocoder
-}
-
-type courierReads interface {
-	storage.Stores
-	storage.Catalog
 }
 
 // settling is how long after its latest call a provider may still create the

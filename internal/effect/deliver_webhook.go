@@ -18,19 +18,12 @@ import (
 type webhooks struct {
 	recorder
 	queue      storage.Queue
-	reads      webhookReads
+	reads      Reads
 	runner     *jobs.Runner
 	sender     Sender
 	append     func(b []byte, e commerce.WebhookEvent) []byte
 	recipients *recipients
 	tries      *tries
-}
-
-type webhookReads interface {
-	storage.Partners
-	storage.Endpoints
-	storage.Events
-	storage.Jobs
 }
 
 func newWebhooks(r recorder, o Options) *webhooks {
@@ -96,13 +89,12 @@ func (w *webhooks) send(ctx context.Context, job commerce.Job, p recipient, even
 	if !delivered {
 		failed = errors.New(result.Error)
 	}
-	return jobs.Outcome{Err: failed, Record: func(_ context.Context, recorded func(commerce.Job, error)) {
-		w.tries.record(try, func(next commerce.Job, err error) {
-			if !delivered || job.State == commerce.JobParked { // the state of the endpoint has changed
-				w.recipients.forget(job.Owner)
-			}
-			recorded(next, err)
-		})
+	return jobs.Outcome{Err: failed, Record: func(context.Context) (commerce.Job, error) {
+		next, err := w.tries.record(try)
+		if !delivered || job.State == commerce.JobParked { // the state of the endpoint has changed
+			w.recipients.forget(job.Owner)
+		}
+		return next, err
 	}}
 }
 
@@ -120,14 +112,14 @@ func withoutPassword(text string) string {
 // park leaves a job with its endpoint. If the endpoint no longer holds its jobs, the
 // job is due at once.
 func (w *webhooks) park(job commerce.Job) jobs.Outcome {
-	return w.succeeded(func(ctx context.Context) error {
+	return jobs.Outcome{Record: func(ctx context.Context) (commerce.Job, error) {
 		parked, err := service.Do(ctx, w.uses, command.ParkJobs{PartnerID: job.Owner, Jobs: []commerce.Job{job}})
 		if err == nil && parked == 0 {
 			w.recipients.forget(job.Owner)
 			w.runner.Wake()
 		}
-		return err
-	})
+		return commerce.Job{}, err
+	}}
 }
 
 // One attempt releases no more than this. Others have their turn before the rest.

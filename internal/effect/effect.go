@@ -56,14 +56,6 @@ type Options struct {
 	Post func(ctx context.Context, to string, body []byte) error
 }
 
-// Effects are the running jobs of this process.
-type Effects struct {
-	env     env.Env
-	runner  *jobs.Runner
-	unwatch context.CancelFunc
-	watched chan struct{} // closed when no endpoint is probed any more
-}
-
 // How many jobs of one lane run at a time.
 const (
 	webhookWidth  = 16
@@ -83,8 +75,9 @@ const (
 // pools bounds the concurrent attempts of each pool.
 var pools = map[jobs.Pool]int{webhookPool: 256, messagePool: 32, paymentPool: 64, courierPool: 64, sandboxPool: 64}
 
-// Start begins to do jobs. The jobs of new commits start at once.
-func Start(o Options) *Effects {
+// Start begins to do jobs, until the runner that it returns is stopped. The jobs of new
+// commits start at once.
+func Start(o Options) *jobs.Runner {
 	r := recorder{o.Env, o.Uses}
 	w := newWebhooks(r, o)
 	m := messages{r, o.Mailer, o.Texter}
@@ -107,25 +100,8 @@ func Start(o Options) *Effects {
 		commerce.JobSandboxStep:     {Do: s.step, Pool: sandboxPool, Width: 1, Apart: true},
 		commerce.JobSandboxCallback: {Do: s.send, Pool: sandboxPool, Width: 1, Apart: true},
 	}})
-	o.Runner.Run()
-	ctx, cancel := context.WithCancel(context.Background())
-	watched := make(chan struct{})
-	o.Env.Go(func() {
-		defer close(watched)
-		o.Env.Drive(func() env.Next { return w.watch(ctx) }, ctx.Done())
-	})
-	return &Effects{o.Env, o.Runner, cancel, watched}
-}
-
-// EndWaits makes every call of Finish return at once.
-func (e *Effects) EndWaits() { e.runner.EndWaits() }
-
-// Stop cuts what is under way and gives all jobs back before ctx ends. The
-// committer must still be open.
-func (e *Effects) Stop(ctx context.Context) {
-	e.unwatch()
-	_ = e.env.AwaitIn(ctx, e.watched)
-	e.runner.Stop(ctx)
+	o.Runner.Run(w.watch)
+	return o.Runner
 }
 
 // queue is storage as the runner uses it.
@@ -221,15 +197,7 @@ func (r recorder) done(job commerce.Job) jobs.Outcome {
 // outcome is the outcome of an attempt that failed or, if failed is nil, succeeded, with
 // the command that records it.
 func outcome[R any](r recorder, job commerce.Job, record service.Command[R], failed error) jobs.Outcome {
-	return jobs.Outcome{Err: failed, Record: jobs.Recording(r.env, func(ctx context.Context) (commerce.Job, error) {
+	return jobs.Outcome{Err: failed, Record: func(ctx context.Context) (commerce.Job, error) {
 		return service.Record(ctx, r.uses, job, record)
-	})}
-}
-
-// succeeded is the outcome of an attempt that ended or postponed the job, with the use
-// case that records it.
-func (r recorder) succeeded(record func(context.Context) error) jobs.Outcome {
-	return jobs.Outcome{Record: jobs.Recording(r.env, func(ctx context.Context) (commerce.Job, error) {
-		return commerce.Job{}, record(ctx)
-	})}
+	}}
 }

@@ -160,7 +160,7 @@ func closeOldKeys(t *testing.T, engine storage.Engine, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	for _, job := range append([]commerce.JobKey{{Slot: 4, ID: "job_4"}}, oldKeys["session"], oldKeys["refund"], oldKeys["report"], oldKeys["cancel"]) {
-		if err := effects.runner.Finish(ctx, job); err != nil {
+		if err := effects.Finish(ctx, job); err != nil {
 			t.Errorf("%s: %v", job.ID, err)
 		}
 	}

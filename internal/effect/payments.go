@@ -30,7 +30,7 @@ const sessionLife = 23 * time.Hour
 // and its record, the next attempt gets the same session, by the order's id.
 func (p payments) open(ctx context.Context, job commerce.Job, about service.Subject) jobs.Outcome {
 	record := command.RecordPaymentSession{RecordJob: p.recordJob(job), Facts: about.Facts()}
-	session, err := p.processor(about.Payment).OpenSession(ctx, sessionRequest(about.Order, about.Payment))
+	session, err := askProcessor(ctx, p, about, payment.Processor.OpenSession, sessionRequest(about.Order, about.Payment))
 	record.SessionID, record.URL = session.ID, session.URL
 	// A refusal of our credentials is definite: if an earlier attempt opened a session, no
 	// customer has seen its page.
@@ -73,29 +73,25 @@ func doorOf(a *commerce.DeliveryAddress) (lines []string) {
 // the money is refunded. If the processor refuses to end the session, its page still
 // takes money: that is a failed attempt, and a payment is refunded.
 func (p payments) expire(ctx context.Context, job commerce.Job, about service.Subject) jobs.Outcome {
-	session, err := p.processor(about.Payment).ExpireSession(ctx, about.Payment.SessionID)
+	session, err := askProcessor(ctx, p, about, payment.Processor.ExpireSession, about.Payment.SessionID)
 	key, by := job.Key(), commerce.SystemActor(about.Payment.TraceID)
 	switch {
 	case err != nil:
 		return p.failed(job, err)
 	case session.Status == payment.SessionPaid:
-		return p.succeeded(func(ctx context.Context) error {
-			return p.uses.RecordPayment(ctx, by, service.RecordPayment{OrderID: about.Order.ID, SessionID: session.ID, PaymentID: session.PaymentID,
-				AmountCents: session.PaidCents, Job: &key})
-		})
+		return outcome(p.recorder, job, command.RecordPayment{Facts: about.Facts(), SessionID: session.ID, PaymentID: session.PaymentID,
+			AmountCents: session.PaidCents, Actor: by, Job: &key}, nil)
 	case session.Status == payment.SessionPending: // a callback reports the arrival of the money
 		return p.done(job)
 	}
-	return p.succeeded(func(ctx context.Context) error {
-		return p.uses.RecordPaymentCallback(ctx, by, service.RecordPaymentCallback{OrderID: about.Order.ID, Kind: service.CallbackExpired, Job: &key})
-	})
+	return outcome(p.recorder, job, command.RecordPaymentCallback{Facts: about.Facts(), Kind: command.CallbackExpired, Actor: by, Job: &key}, nil)
 }
 
 // refund returns money to the customer. If the process dies between the call and its
 // record, the next attempt does not refund again, by the refund's id.
 func (p payments) refund(ctx context.Context, job commerce.Job, about service.Subject) jobs.Outcome {
 	record := command.RecordRefund{RecordJob: p.recordJob(job), Facts: about.Facts(), RefundID: about.Refund.ID}
-	made, err := p.processor(about.Payment).Refund(ctx, payment.RefundRequest{ID: about.Refund.ID, OrderID: about.Order.ID, SessionID: about.Payment.SessionID,
+	made, err := askProcessor(ctx, p, about, payment.Processor.Refund, payment.RefundRequest{ID: about.Refund.ID, OrderID: about.Order.ID, SessionID: about.Payment.SessionID,
 		PaymentID: about.Payment.PaymentID, AmountCents: about.Refund.AmountCents, Reason: about.Refund.Reason})
 	record.Ref = made.ID
 	// If the processor refuses our credentials at the first attempt, nothing was refunded.
@@ -105,11 +101,14 @@ func (p payments) refund(ctx context.Context, job commerce.Job, about service.Su
 	return outcome(p.recorder, job, record, record.Failed)
 }
 
-func (p payments) processor(paid commerce.Payment) payment.Processor {
-	if processor, ok := p.processors[paid.Processor]; ok {
-		return processor
+// askProcessor calls the processor of a payment, unless the operator has removed that processor
+// from the configuration.
+func askProcessor[In, Out any](ctx context.Context, p payments, about service.Subject, method func(payment.Processor, context.Context, In) (Out, error), in In) (out Out, err error) {
+	processor, known := p.processors[about.Payment.Processor]
+	if !known {
+		return out, fmt.Errorf("the payment processor %q is not configured any more", about.Payment.Processor)
 	}
-	return notConfigured{name: paid.Processor}
+	return method(processor, ctx, in)
 }
 
 // outcomeOf separates a definite refusal from an error that leaves the outcome open. An
@@ -122,27 +121,4 @@ func outcomeOf(err error, noEarlierCall bool) (refused string, failed error) {
 		return commerce.ProcessorRefusesUs, nil
 	}
 	return "", err
-}
-
-// notConfigured is the error for a processor that the operator has removed from the
-// configuration.
-type notConfigured struct {
-	payment.Processor // nil: jobs call the methods below only
-	name              string
-}
-
-func (n notConfigured) err() error {
-	return fmt.Errorf("the payment processor %q is not configured any more", n.name)
-}
-
-func (n notConfigured) OpenSession(context.Context, payment.SessionRequest) (payment.Session, error) {
-	return payment.Session{}, n.err()
-}
-
-func (n notConfigured) ExpireSession(context.Context, string) (payment.Session, error) {
-	return payment.Session{}, n.err()
-}
-
-func (n notConfigured) Refund(context.Context, payment.RefundRequest) (payment.Refund, error) {
-	return payment.Refund{}, n.err()
 }

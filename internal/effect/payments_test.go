@@ -322,7 +322,7 @@ func TestNotConfiguredAnyMore(t *testing.T) {
 		without := Start(Options{Queue: s.Engine, Reads: s.Engine.Reader(), Uses: s.uses(), Runner: s.runner("without"), Sender: s})
 		fixture.Do(s.Shop, refund)
 		asked := s.Jobs(commerce.JobWaiting, storeID)
-		if err := without.runner.Finish(context.Background(), asked[0].Key()); err != nil {
+		if err := without.Finish(context.Background(), asked[0].Key()); err != nil {
 			t.Error(err)
 		}
 		if j := s.Jobs(commerce.JobWaiting, storeID); len(j) != 1 || j[0].Error != `the payment processor "sandbox" is not configured any more` || j[0].Tries != 1 {

@@ -20,9 +20,6 @@ type recipient struct {
 type Reads interface {
 	storage.Stores
 	storage.Catalog
-	storage.Orders
-	storage.Money
-	storage.Replies
 	storage.Partners
 	storage.Endpoints
 	storage.Events
@@ -34,7 +31,7 @@ type Reads interface {
 // the number of partners.
 type recipients struct {
 	env    env.Env
-	reader webhookReads
+	reader Reads
 	mu     sync.Mutex
 	known  map[string]*entry
 }

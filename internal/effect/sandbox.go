@@ -28,17 +28,12 @@ type ObjectReads interface {
 type Objects struct {
 	recorder
 	reads ObjectReads
-	jobs  Finisher
-}
-
-// Finisher starts a job before others and waits for it, as jobs.Runner does.
-type Finisher interface {
-	Finish(ctx context.Context, key commerce.JobKey) error
+	jobs  service.Finisher
 }
 
 // NewObjects makes them. A change waits until its callbacks are posted by jobs; if
 // jobs is nil, it does not wait.
-func NewObjects(e env.Env, reads ObjectReads, uses *service.Service, jobs Finisher) *Objects {
+func NewObjects(e env.Env, reads ObjectReads, uses *service.Service, jobs service.Finisher) *Objects {
 	return &Objects{recorder{e, uses}, reads, jobs}
 }
 

@@ -136,7 +136,7 @@ type process struct {
 	m         *mortal
 	runner    *jobs.Runner
 	committer *commit.Committer
-	effects   *Effects
+	effects   *jobs.Runner
 	api       http.Handler
 	inbound   http.Handler
 	box       *payment.Sandbox

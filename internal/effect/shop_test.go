@@ -115,7 +115,7 @@ func (s *shop) uses() *service.Service {
 }
 
 // start begins to do jobs. It is to be stopped.
-func (s *shop) start(configured bool) *Effects {
+func (s *shop) start(configured bool) *jobs.Runner {
 	o := Options{Queue: s.Engine, Reads: s.Engine.Reader(), Uses: s.uses(), Runner: s.runner(fmt.Sprint("worker ", time.Now().UnixNano())), Sender: s, AppendWebhook: wire.AppendWebhook}
 	if configured {
 		o.Mailer, o.Texter = mailer{s}, texter{s}
@@ -136,7 +136,7 @@ func (s *shop) runDue(owner string) {
 }
 
 // stop ends the process in order.
-func (s *shop) stop(e *Effects) {
+func (s *shop) stop(e *jobs.Runner) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
 	e.Stop(ctx)

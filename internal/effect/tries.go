@@ -17,13 +17,15 @@ type tries struct {
 	now chan struct{} // has an element when there is no need to wait for more attempts
 
 	mu      sync.Mutex
-	ended   []ended // not yet on record
+	ended   []*ended // not yet on record
 	running bool
 }
 
 type ended struct {
-	try      command.WebhookTry
-	recorded func(commerce.Job, error) // gets the job in its new state
+	try  command.WebhookTry
+	done chan struct{} // closed when the rest may be read
+	job  commerce.Job  // in its new state
+	err  error
 }
 
 const (
@@ -36,17 +38,24 @@ func newTries(r recorder) *tries {
 	return &tries{recorder: r, now: make(chan struct{}, 1)}
 }
 
-// record records an attempt, and calls recorded with the result.
-func (t *tries) record(try command.WebhookTry, recorded func(commerce.Job, error)) {
+// record records an attempt, and returns the job in its new state.
+func (t *tries) record(try command.WebhookTry) (commerce.Job, error) {
+	e := &ended{try: try, done: make(chan struct{})}
+	t.add(e)
+	t.env.Await(e.done)
+	return e.job, e.err
+}
+
+func (t *tries) add(e *ended) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.ended = append(t.ended, ended{try, recorded})
+	t.ended = append(t.ended, e)
 	if !t.running {
 		t.running = true
 		t.env.Go(t.run)
 	}
 	// The next attempts need to know of a failure: it may hold the endpoint.
-	if len(t.ended) >= plenty || !try.Attempt.Delivered() {
+	if len(t.ended) >= plenty || !e.try.Attempt.Delivered() {
 		select {
 		case t.now <- struct{}{}:
 		default:
@@ -73,29 +82,20 @@ func (t *tries) run() {
 
 // save records attempts together. If that fails, it records each alone, so that one
 // bad attempt does not fail the others.
-func (t *tries) save(list []ended) {
-	jobs, err := t.saveAll(list)
-	for i, e := range list {
-		if err == nil || len(list) == 1 {
-			e.recorded(jobs[i], err)
-		} else {
-			t.env.Go(func() {
-				jobs, err := t.saveAll([]ended{e})
-				e.recorded(jobs[0], err)
-			})
-		}
-	}
-}
-
-// saveAll returns the jobs in their new states, as many as there are in list.
-func (t *tries) saveAll(list []ended) ([]commerce.Job, error) {
+func (t *tries) save(list []*ended) {
 	cmd := command.RecordWebhookAttempts{Tries: make([]command.WebhookTry, len(list))}
 	for i, e := range list {
 		cmd.Tries[i] = e.try
 	}
 	jobs, err := t.uses.RecordWebhookAttempts(context.Background(), cmd)
-	if err != nil {
-		jobs = make([]commerce.Job, len(list))
+	for i, e := range list {
+		if err != nil && len(list) > 1 {
+			t.env.Go(func() { t.save([]*ended{e}) })
+			continue
+		}
+		if e.err = err; err == nil {
+			e.job = jobs[i]
+		}
+		close(e.done)
 	}
-	return jobs, err
 }

@@ -142,7 +142,7 @@ func (r *Runner) list(l *lane) {
 // dispatch begins as many tries of a pool as may be. The lock is held.
 func (r *Runner) dispatch(p *pool) {
 	for t := r.next(p); t != nil; t = r.next(p) {
-		r.begin(t)
+		r.begin(func() { r.run(t) })
 	}
 }
 
@@ -173,12 +173,6 @@ func (r *Runner) next(p *pool) *task {
 	return nil
 }
 
-// begin starts a goroutine that makes the try. The lock is held.
-func (r *Runner) begin(t *task) {
-	r.running++
-	r.env.Go(func() { r.run(t) })
-}
-
 // startNow begins the try of a task out of turn, if the try has not begun. Such
 // tries take no room from others; there are only as many as waiting callers. The
 // lock is held.
@@ -202,7 +196,7 @@ func (r *Runner) startNow(t *task) {
 		return
 	}
 	t.outOfTurn = true
-	r.begin(t)
+	r.begin(func() { r.run(t) })
 }
 
 // stale reports whether the lease may end before a try does.

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"purveyor/internal/commerce"
-	"purveyor/internal/env"
 	"purveyor/internal/storage"
 )
 
@@ -26,11 +25,11 @@ func slowly(s *store) func(context.Context, commerce.Job) Outcome {
 		case <-ctx.Done():
 			return Outcome{Err: errCut}
 		}
-		return Outcome{Err: errors.New("unreachable"), Record: Recording(env.Env{}, func(context.Context) (commerce.Job, error) {
+		return Outcome{Err: errors.New("unreachable"), Record: func(context.Context) (commerce.Job, error) {
 			j.RunAt = now().Add(time.Minute)
 			s.put(j.LeasedTo("", 0))
 			return j, nil
-		})}
+		}}
 	}
 }
 
@@ -236,18 +235,19 @@ func TestReserve(t *testing.T) {
 // bound.
 func TestUnrecorded(t *testing.T) {
 	var tries atomic.Int64
+	var recorded chan struct{} // closed at the end
 	do := func(*store) func(context.Context, commerce.Job) Outcome {
+		recorded = make(chan struct{})
 		return func(context.Context, commerce.Job) Outcome {
 			tries.Add(1)
-			return Outcome{Err: errors.New("no"), Record: func(context.Context, func(commerce.Job, error)) {}} // never
+			return Outcome{Err: errors.New("no"), Record: func(context.Context) (commerce.Job, error) {
+				<-recorded
+				return commerce.Job{}, nil
+			}}
 		}
 	}
 	in(t, do, func(t *testing.T, s *store, r *Runner) {
-		defer func() { // lets the runner stop
-			for range tries.Load() {
-				r.leave()
-			}
-		}()
+		defer func() { close(recorded) }()
 		start(t, s, r, "a", 100)
 		after(time.Second)
 		if n := tries.Load(); n != unrecorded {
@@ -376,10 +376,10 @@ func TestNeverRecorded(t *testing.T) {
 			if tries.Add(1) > 1 {
 				return Outcome{Record: s.record(j)}
 			}
-			return Outcome{Record: Recording(env.Env{}, func(context.Context) (commerce.Job, error) {
+			return Outcome{Record: func(context.Context) (commerce.Job, error) {
 				records.Add(1)
 				return j, errors.New("the database is away")
-			})}
+			}}
 		}
 	}
 	in(t, do, func(t *testing.T, s *store, r *Runner) {

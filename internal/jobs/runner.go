@@ -35,21 +35,10 @@ type Outcome struct {
 	// Err is why the try failed. It narrows the job's lane to one try at a time; nil
 	// widens it.
 	Err error
-	// Record makes the outcome durable: the job is done, put off, parked or dead.
-	// Nil: there is no outcome, and the job becomes due again when its lease ends.
-	Record Record
-}
-
-// Record makes an outcome durable. It does not wait for that, and calls recorded
-// once: with the job as it goes on (the zero Job if the job is done), or with the
-// error that prevented the record.
-type Record func(ctx context.Context, recorded func(commerce.Job, error))
-
-// Recording makes a Record of a function that returns when the outcome is durable.
-func Recording(e env.Env, record func(context.Context) (commerce.Job, error)) Record {
-	return func(ctx context.Context, recorded func(commerce.Job, error)) {
-		e.Go(func() { recorded(record(ctx)) })
-	}
+	// Record makes the outcome durable: the job is done, put off, parked or dead. It
+	// returns the job as it goes on, or the zero Job if the job is done. Nil: there is no
+	// outcome, and the job becomes due again when its lease ends.
+	Record func(ctx context.Context) (commerce.Job, error)
 }
 
 // Queue is where jobs come from.
@@ -163,12 +152,19 @@ func (r *Runner) Handle(o Options) {
 	r.Options = o
 }
 
-// Run begins to claim jobs from storage.
-func (r *Runner) Run() {
-	r.enter()
-	r.env.Go(func() {
-		defer r.leave()
-		r.env.Drive(r.Step, r.tries.Done(), r.wake)
+// Run begins to claim jobs from storage. Until Stop, it also drives the step machines
+// beside, whose ctx ends then.
+func (r *Runner) Run(beside ...func(ctx context.Context) env.Next) {
+	r.drive(func(context.Context) env.Next { return r.Step() }, r.wake)
+	for _, step := range beside {
+		r.drive(step, nil)
+	}
+}
+
+// drive calls step until Stop, also when woken is ready.
+func (r *Runner) drive(step func(ctx context.Context) env.Next, woken <-chan struct{}) {
+	r.goOn(func() {
+		r.env.Drive(func() env.Next { return step(r.tries) }, r.tries.Done(), woken)
 	})
 }
 
@@ -200,11 +196,20 @@ func (r *Runner) Stop(ctx context.Context) {
 	_ = r.env.AwaitIn(ctx, returned) // the leases of jobs that were not given back run out
 }
 
-// enter counts something that Stop waits for, until leave.
-func (r *Runner) enter() {
+// goOn starts a goroutine that Stop waits for.
+func (r *Runner) goOn(f func()) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.begin(f)
+}
+
+// begin is goOn with the lock held.
+func (r *Runner) begin(f func()) {
 	r.running++
+	r.env.Go(func() {
+		defer r.leave()
+		f()
+	})
 }
 
 func (r *Runner) leave() {
@@ -236,20 +241,23 @@ func (r *Runner) now() commerce.Millis { return commerce.MillisOf(r.env.Now()) }
 // run executes t and then keeps taking ready tasks. Reusing the goroutine keeps its
 // grown stack.
 func (r *Runner) run(t *task) {
-	defer r.leave()
 	for t != nil {
 		outcome := r.try(t.job)
 		next := r.tried(t, outcome.Err == nil)
-		switch {
-		case r.tries.Err() != nil && outcome.Err != nil: // Stop cut the try, so its failure means nothing
-			r.release(t, true)
-		case outcome.Record == nil:
-			r.release(t, false)
-		default:
-			r.enter()
-			r.record(t, outcome)
-		}
+		r.conclude(t, outcome)
 		t = next
+	}
+}
+
+// conclude has the outcome of a try recorded, if there is one.
+func (r *Runner) conclude(t *task, outcome Outcome) {
+	switch {
+	case r.tries.Err() != nil && outcome.Err != nil: // Stop cut the try, so its failure means nothing
+		r.release(t, true)
+	case outcome.Record == nil:
+		r.release(t, false)
+	default:
+		r.goOn(func() { r.record(t, outcome) })
 	}
 }
 
@@ -269,37 +277,18 @@ func (r *Runner) try(job commerce.Job) (outcome Outcome) {
 // record has an outcome recorded. It repeats a failed record until the lease ends:
 // from then on another worker may have the job.
 func (r *Runner) record(t *task, outcome Outcome) {
-	outcome.Record(context.WithoutCancel(r.tries), func(job commerce.Job, err error) {
+	defer r.release(t, false)
+	for {
+		job, err := outcome.Record(context.WithoutCancel(r.tries))
 		if err == nil {
-			if outcome.Err != nil {
-				r.failed(t.job, outcome.Err, job.State == commerce.JobDead)
+			if outcome.Err != nil && r.Failed != nil {
+				r.Failed(t.job, outcome.Err, job.State == commerce.JobDead)
 			}
-			r.recorded(t)
 			return
 		}
 		slog.Error("the outcome of a job was not recorded", "kind", t.job.Kind, "job", t.job.ID, "error", err)
-		if r.now() >= t.job.LeasedUntil {
-			r.recorded(t)
+		if r.now() >= t.job.LeasedUntil || r.env.Sleep(r.tries, recordPause) != nil { // the runner stops
 			return
 		}
-		r.env.Go(func() {
-			if r.env.Sleep(r.tries, recordPause) != nil { // the runner stops
-				r.recorded(t)
-				return
-			}
-			r.record(t, outcome)
-		})
-	})
-}
-
-// failed reports a failed try that is on record.
-func (r *Runner) failed(job commerce.Job, err error, dead bool) {
-	if r.Failed != nil {
-		r.Failed(job, err, dead)
 	}
-}
-
-func (r *Runner) recorded(t *task) {
-	r.release(t, false)
-	r.leave()
 }

@@ -42,8 +42,8 @@ func takes(d time.Duration) func(*store) func(context.Context, commerce.Job) Out
 	}
 }
 
-func (s *store) record(j commerce.Job) Record {
-	return Recording(env.Env{}, func(context.Context) (commerce.Job, error) { s.done(j); return commerce.Job{}, nil })
+func (s *store) record(j commerce.Job) func(context.Context) (commerce.Job, error) {
+	return func(context.Context) (commerce.Job, error) { s.done(j); return commerce.Job{}, nil }
 }
 
 var errCut = errors.New("cut")
@@ -305,12 +305,12 @@ func TestRecordIsTriedAgain(t *testing.T) {
 	do := func(s *store) func(context.Context, commerce.Job) Outcome {
 		return func(context.Context, commerce.Job) Outcome {
 			tries.Add(1)
-			return Outcome{Record: Recording(env.Env{}, func(ctx context.Context) (commerce.Job, error) {
+			return Outcome{Record: func(ctx context.Context) (commerce.Job, error) {
 				if records.Add(1) < 4 {
 					return commerce.Job{}, errors.New("the database is away")
 				}
 				return commerce.Job{}, nil
-			})}
+			}}
 		}
 	}
 	in(t, do, func(t *testing.T, s *store, r *Runner) {
@@ -528,14 +528,14 @@ func TestFailedTriesAreReported(t *testing.T) {
 			if j.Owner == "unread" {
 				return Outcome{Err: errors.New("the database is away")}
 			}
-			return Outcome{Err: errors.New("no answer"), Record: Recording(env.Env{}, func(context.Context) (commerce.Job, error) {
+			return Outcome{Err: errors.New("no answer"), Record: func(context.Context) (commerce.Job, error) {
 				if records++; records == 1 {
 					return commerce.Job{}, errors.New("not recorded")
 				}
 				s.done(j)
 				j.State = commerce.JobDead
 				return j, nil
-			})}
+			}}
 		}}
 		r := handling("me", Options{Queue: s, Ledger: s, Panicked: s.panicked, Kinds: map[commerce.JobKind]Kind{work: kind},
 			Failed: func(job commerce.Job, err error, dead bool) {
@@ -570,7 +570,7 @@ func TestOneTryAtATime(t *testing.T) {
 					return Outcome{Record: s.record(j)}
 				}
 				time.Sleep(50 * time.Second)
-				return Outcome{Err: errors.New("too late"), Record: Recording(env.Env{}, func(context.Context) (commerce.Job, error) { return j, nil })}
+				return Outcome{Err: errors.New("too late"), Record: func(context.Context) (commerce.Job, error) { return j, nil }}
 			}}
 			r := newRunner("me", s, map[commerce.JobKind]Kind{work: kind})
 			r.Run()

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"purveyor/internal/commerce"
-	"purveyor/internal/env"
 	"purveyor/internal/storage"
 )
 
@@ -172,11 +171,11 @@ func (s *store) TakeJob(_ context.Context, key commerce.JobKey, worker string) (
 
 // panicked has the error of a job kept, and the job deleted.
 func (s *store) panicked(j commerce.Job, err error) Outcome {
-	return Outcome{Err: err, Record: Recording(env.Env{}, func(context.Context) (commerce.Job, error) {
+	return Outcome{Err: err, Record: func(context.Context) (commerce.Job, error) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		s.failed[j.ID] = err.Error()
 		s.remove(j)
 		return commerce.Job{}, nil
-	})}
+	}}
 }

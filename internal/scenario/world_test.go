@@ -17,7 +17,6 @@ import (
 	"purveyor/internal/api"
 	"purveyor/internal/api/wire"
 	"purveyor/internal/commit"
-	"purveyor/internal/effect"
 	"purveyor/internal/env"
 	"purveyor/internal/inbound"
 	"purveyor/internal/jobs"
@@ -92,7 +91,7 @@ type world struct {
 	server  *httptest.Server
 	client  *http.Client
 	commit  *commit.Committer
-	effects *effect.Effects
+	effects *jobs.Runner
 	sandbox *payment.Sandbox
 	line    *lineTo // to the sandbox, for jobs
 	road    *road   // to the couriers
