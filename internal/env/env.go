@@ -8,15 +8,14 @@ import (
 	"crypto/rand"
 	"encoding/base32"
 	"encoding/binary"
-	mathrand "math/rand/v2"
 	"time"
 )
 
 // Env is the surroundings of a process. The zero Env is the real one: the
 // machine's clock and randomness, and goroutines of Go.
-type Env struct{ world World }
+type Env struct{ of World }
 
-// World is the interface of a simulator.
+// World is the interface of the surroundings: the real ones, or a simulator.
 type World interface {
 	Now() time.Time
 	// Read fills b with random bytes.
@@ -32,13 +31,28 @@ type World interface {
 // In returns the surroundings of a simulator.
 func In(w World) Env { return Env{w} }
 
-// Now is the time.
-func (e Env) Now() time.Time {
-	if e.world == nil {
-		return time.Now()
+func (e Env) world() World {
+	if e.of == nil {
+		return machine{}
 	}
-	return e.world.Now()
+	return e.of
 }
+
+// machine is the real surroundings. Wait is in wait.go.
+type machine struct{}
+
+func (machine) Now() time.Time { return time.Now() }
+
+func (machine) Read(b []byte) { _, _ = rand.Read(b) } // never fails (crypto/rand)
+
+func (machine) Go(f func()) { go f() }
+
+func (machine) WithDeadline(parent context.Context, at time.Time) (context.Context, context.CancelFunc) {
+	return context.WithDeadline(parent, at)
+}
+
+// Now is the time.
+func (e Env) Now() time.Time { return e.world().Now() }
 
 // Since is the time that has passed since t.
 func (e Env) Since(t time.Time) time.Duration { return e.Now().Sub(t) }
@@ -47,23 +61,12 @@ func (e Env) Since(t time.Time) time.Duration { return e.Now().Sub(t) }
 func (e Env) Until(t time.Time) time.Duration { return t.Sub(e.Now()) }
 
 // Read fills b with random bytes that cannot be guessed.
-func (e Env) Read(b []byte) {
-	if e.world == nil {
-		_, _ = rand.Read(b) // never fails (crypto/rand)
-		return
-	}
-	e.world.Read(b)
-}
+func (e Env) Read(b []byte) { e.world().Read(b) }
 
 // Entropy is the random part of an id (commerce.NewID).
 func (e Env) Entropy() (b [10]byte) {
-	if e.world == nil {
-		_, _ = rand.Read(b[:]) // never fails (crypto/rand)
-		return b
-	}
-	drawn := make([]byte, len(b))
-	e.world.Read(drawn)
-	return [10]byte(drawn)
+	e.Read(b[:])
+	return b
 }
 
 // Text is 26 random letters and digits: a name that no other process draws.
@@ -75,38 +78,23 @@ func (e Env) Text() string {
 
 // Jitter is a number of [0, 1), to spread what would come all at once.
 func (e Env) Jitter() float64 {
-	if e.world == nil {
-		return mathrand.Float64()
-	}
 	var b [8]byte
-	e.world.Read(b[:])
+	e.Read(b[:])
 	return float64(binary.BigEndian.Uint64(b[:])>>11) / (1 << 53)
 }
 
 // WithTimeout is context.WithTimeout by the clock of e.
 func (e Env) WithTimeout(parent context.Context, d time.Duration) (context.Context, context.CancelFunc) {
-	if e.world == nil {
-		return context.WithTimeout(parent, d)
-	}
-	return e.world.WithDeadline(parent, e.world.Now().Add(d))
+	return e.WithDeadline(parent, e.Now().Add(d))
 }
 
 // WithDeadline is context.WithDeadline by the clock of e.
 func (e Env) WithDeadline(parent context.Context, at time.Time) (context.Context, context.CancelFunc) {
-	if e.world == nil {
-		return context.WithDeadline(parent, at)
-	}
-	return e.world.WithDeadline(parent, at)
+	return e.world().WithDeadline(parent, at)
 }
 
 // Go runs f beside its caller.
-func (e Env) Go(f func()) {
-	if e.world == nil {
-		go f()
-		return
-	}
-	e.world.Go(f)
-}
+func (e Env) Go(f func()) { e.world().Go(f) }
 
 // Together runs all of fs beside each other, and returns when all have returned.
 func (e Env) Together(fs ...func()) {

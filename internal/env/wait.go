@@ -17,9 +17,10 @@ const Forever time.Duration = -1
 // received, which Wait takes, or when it is closed; nil never is. With d = 0 Wait
 // takes what is ready and returns at once.
 func (e Env) Wait(d time.Duration, signals ...<-chan struct{}) int {
-	if e.world != nil {
-		return e.world.Wait(d, signals...)
-	}
+	return e.world().Wait(d, signals...)
+}
+
+func (machine) Wait(d time.Duration, signals ...<-chan struct{}) int {
 	var s [3]<-chan struct{}
 	if copy(s[:], signals) < len(signals) {
 		panic("env: Wait takes three signals")
@@ -55,13 +56,7 @@ func (e Env) Wait(d time.Duration, signals ...<-chan struct{}) int {
 }
 
 // Await waits for one signal, however long it takes.
-func (e Env) Await(signal <-chan struct{}) {
-	if e.world == nil {
-		<-signal
-		return
-	}
-	e.world.Wait(Forever, signal)
-}
+func (e Env) Await(signal <-chan struct{}) { e.Wait(Forever, signal) }
 
 // AwaitIn waits for a signal until ctx ends, whose error it returns then.
 func (e Env) AwaitIn(ctx context.Context, signal <-chan struct{}) error {
@@ -73,10 +68,7 @@ func (e Env) AwaitIn(ctx context.Context, signal <-chan struct{}) error {
 
 // Sleep returns after d, or when ctx ends, with its error then.
 func (e Env) Sleep(ctx context.Context, d time.Duration) error {
-	if d <= 0 {
-		return ctx.Err()
-	}
-	if e.Wait(d, ctx.Done()) == 0 {
+	if d <= 0 || e.Wait(d, ctx.Done()) == 0 {
 		return ctx.Err()
 	}
 	return nil
