@@ -212,7 +212,7 @@ func (s *process) run(ctx context.Context, l net.Listener) error {
 	l = limitConnections(l, s.proxies)
 	sweeping, stopSweeping := context.WithCancel(context.Background())
 	var beside sync.WaitGroup // goroutines beside serving, until stopSweeping
-	beside.Go(func() { sweep.New(env.Env{}, s.db).Run(sweeping) })
+	beside.Go(func() { sweep.Expired(sweeping, env.Env{}, s.db) })
 	beside.Go(func() { sweep.Count(sweeping, env.Env{}, s.countReplies) })
 	beside.Go(func() { s.askProviders(sweeping) })
 

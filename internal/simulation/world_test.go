@@ -109,7 +109,7 @@ func (w *world) serve() {
 		}
 		api.ServeHTTP(rw, r)
 	})
-	p.Go(func() { sweep.New(e, engine).Run(context.Background()) })
+	p.Go(func() { sweep.Expired(context.Background(), e, engine) })
 	p.Go(func() { sweep.Count(context.Background(), e, uses.CountReplies) })
 	w.servers = append(w.servers, v)
 }

@@ -26,38 +26,27 @@ type Store interface {
 	Sweep(ctx context.Context, now commerce.Millis) (int, error)
 }
 
-// Sweeper sweeps until its context ends.
-type Sweeper struct {
-	env   env.Env
-	store Store
-	begun bool
-}
-
-// New makes a sweeper, which waits for a minute before it begins.
-func New(e env.Env, store Store) *Sweeper { return &Sweeper{env: e, store: store} }
-
-// Run drives the sweeper until ctx ends.
-func (s *Sweeper) Run(ctx context.Context) {
-	s.env.Drive(func() env.Next { return s.Step(ctx) }, ctx.Done())
-}
-
-// Step deletes some of the expired rows.
-func (s *Sweeper) Step(ctx context.Context) env.Next {
-	switch {
-	case ctx.Err() != nil:
-		return env.Ended
-	case !s.begun:
-		s.begun = true
+// Expired drives the deletion of expired rows until ctx ends. It waits for a minute before
+// it begins.
+func Expired(ctx context.Context, e env.Env, store Store) {
+	begun := false
+	e.Drive(func() env.Next {
+		switch {
+		case ctx.Err() != nil:
+			return env.Ended
+		case !begun:
+			begun = true
+			return env.Next(pause)
+		}
+		n, err := store.Sweep(ctx, commerce.MillisOf(e.Now()))
+		if err != nil && ctx.Err() == nil {
+			slog.Warn("expired rows were not deleted", "error", err)
+		}
+		if err == nil && n > 0 {
+			return env.AtOnce
+		}
 		return env.Next(pause)
-	}
-	n, err := s.store.Sweep(ctx, commerce.MillisOf(s.env.Now()))
-	if err != nil && ctx.Err() == nil {
-		slog.Warn("expired rows were not deleted", "error", err)
-	}
-	if err == nil && n > 0 {
-		return env.AtOnce
-	}
-	return env.Next(pause)
+	}, ctx.Done())
 }
 
 // Count drives the counting of stored replies until ctx ends, and counts a last

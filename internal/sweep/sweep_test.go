@@ -38,14 +38,14 @@ func (s *store) swept() []commerce.Millis {
 	return slices.Clone(s.calls)
 }
 
-// TestSweeper: once a minute it sweeps until nothing is left, and ends with its
+// TestExpired: once a minute it sweeps until nothing is left, and ends with its
 // context.
-func TestSweeper(t *testing.T) {
+func TestExpired(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &store{portions: 3}
 		ctx, cancel := context.WithCancel(t.Context())
 		began := time.Now()
-		go New(env.Env{}, s).Run(ctx)
+		go Expired(ctx, env.Env{}, s)
 		time.Sleep(59 * time.Second)
 		synctest.Wait()
 		if len(s.swept()) > 0 {
