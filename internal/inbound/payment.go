@@ -32,9 +32,9 @@ var notes = map[payment.CallbackKind]service.PaymentCallbackKind{
 func (in *Inbound) record(ctx context.Context, by commerce.Actor, n payment.Callback) error {
 	switch n.Kind {
 	case payment.CallbackPaid:
-		return in.service.RecordPayment(ctx, by, service.RecordPayment{OrderID: n.OrderID, SessionID: n.SessionID, PaymentID: n.PaymentID, AmountCents: n.AmountCents})
+		return in.service.RecordPayment(ctx, by, n.OrderID, service.RecordPayment{SessionID: n.SessionID, PaymentID: n.PaymentID, AmountCents: n.AmountCents})
 	case payment.CallbackRefunded, payment.CallbackRefundFailed:
-		return in.service.RecordRefundCallback(ctx, by, service.RecordRefundCallback{OrderID: n.OrderID, RefundID: n.OurRefundID, Ref: n.RefundID,
+		return in.service.RecordRefundCallback(ctx, by, n.OrderID, service.RecordRefundCallback{RefundID: n.OurRefundID, Ref: n.RefundID,
 			AmountCents: n.AmountCents, Failed: n.Kind == payment.CallbackRefundFailed, Message: n.Message})
 	}
 	kind, known := notes[n.Kind]
@@ -42,5 +42,5 @@ func (in *Inbound) record(ctx context.Context, by commerce.Actor, n payment.Call
 		slog.Warn("a payment callback of an unknown kind", "kind", n.Kind)
 		return nil
 	}
-	return in.service.RecordPaymentCallback(ctx, by, service.RecordPaymentCallback{OrderID: n.OrderID, Kind: kind, CallbackID: n.ID, Message: n.Message, AmountCents: n.AmountCents})
+	return in.service.RecordPaymentCallback(ctx, by, n.OrderID, service.RecordPaymentCallback{Kind: kind, CallbackID: n.ID, Message: n.Message, AmountCents: n.AmountCents})
 }

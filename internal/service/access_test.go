@@ -162,13 +162,13 @@ func TestWhoReportsPayments(t *testing.T) {
 		order, unpaid := s.checkedOut(commerce.ByPickup, "k"), s.ordered(caller(commerce.Live), reported("a"))
 		calls := map[string]func(by, orderID string) error{
 			"payment": func(by, id string) error {
-				return s.RecordPayment(ctx, provided(by), service.RecordPayment{OrderID: id, SessionID: session, PaymentID: "pay_1", AmountCents: order.TotalCents})
+				return s.RecordPayment(ctx, provided(by), id, service.RecordPayment{SessionID: session, PaymentID: "pay_1", AmountCents: order.TotalCents})
 			},
 			"callback": func(by, id string) error {
-				return s.RecordPaymentCallback(ctx, provided(by), service.RecordPaymentCallback{OrderID: id, Kind: service.CallbackDeclined, CallbackID: "cb_1"})
+				return s.RecordPaymentCallback(ctx, provided(by), id, service.RecordPaymentCallback{Kind: service.CallbackDeclined, CallbackID: "cb_1"})
 			},
 			"refund": func(by, id string) error {
-				return s.RecordRefundCallback(ctx, provided(by), service.RecordRefundCallback{OrderID: id, Ref: "ref_1", AmountCents: 1})
+				return s.RecordRefundCallback(ctx, provided(by), id, service.RecordRefundCallback{Ref: "ref_1", AmountCents: 1})
 			},
 		}
 		before := s.Payment(order.Key())

@@ -18,19 +18,20 @@ type Caller struct {
 // FindOrder finds an order of the caller. A test key finds test orders only. Any other
 // order is answered as not found.
 func (s *Service) FindOrder(ctx context.Context, c Caller, orderID string) (commerce.Order, error) {
-	key, err := s.orderKey(ctx, orderID)
-	if err != nil {
-		return commerce.Order{}, orderMissing(err)
-	}
-	return s.visibleOrder(ctx, c, key)
+	order, err := s.orderOf(ctx, orderID)
+	return c.visible(order, err)
 }
 
-func (s *Service) visibleOrder(ctx context.Context, c Caller, key commerce.OrderKey) (commerce.Order, error) {
-	order, err := s.reader.Order(ctx, key)
-	if err != nil {
-		return order, orderMissing(err)
+// visible returns an order that was read, if the caller may see it. err is the error of
+// the read.
+func (c Caller) visible(order commerce.Order, err error) (commerce.Order, error) {
+	if errors.Is(err, storage.ErrNotFound) {
+		err = commerce.NotFound("order")
 	}
-	if err := c.MaySee(order); err != nil {
+	if err == nil {
+		err = c.MaySee(order)
+	}
+	if err != nil {
 		return commerce.Order{}, err
 	}
 	return order, nil
@@ -42,11 +43,4 @@ func (c Caller) MaySee(order commerce.Order) error {
 		return commerce.NotFound("order")
 	}
 	return c.Partner.MayUse(order.StoreID)
-}
-
-func orderMissing(err error) error {
-	if errors.Is(err, storage.ErrNotFound) {
-		return commerce.NotFound("order")
-	}
-	return err
 }

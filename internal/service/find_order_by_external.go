@@ -17,13 +17,14 @@ func (s *Service) FindOrderByExternal(ctx context.Context, c Caller, externalID 
 	}
 	for _, mode := range modes {
 		key, err := s.reader.ExternalOrder(ctx, commerce.ExternalKey{PartnerID: c.Partner.ID, Mode: mode, ExternalID: externalID})
-		switch {
-		case errors.Is(err, storage.ErrNotFound):
+		if errors.Is(err, storage.ErrNotFound) {
 			continue
-		case err != nil:
-			return commerce.Order{}, err
 		}
-		return s.visibleOrder(ctx, c, key)
+		order := commerce.Order{}
+		if err == nil {
+			order, err = s.reader.Order(ctx, key)
+		}
+		return c.visible(order, err)
 	}
 	return commerce.Order{}, commerce.NotFound("order")
 }

@@ -129,9 +129,6 @@ func (s *Service) decided(ctx context.Context, key commerce.ReplyKey, jobs []com
 // finish runs jobs at the same time, so that a slow cancellation of a courier does not
 // delay a refund.
 func (s *Service) finish(ctx context.Context, jobs []commerce.Job) error {
-	if len(jobs) == 1 {
-		return s.o.Jobs.Finish(ctx, jobs[0].Key())
-	}
 	errs := make([]error, len(jobs))
 	finishes := make([]func(), len(jobs))
 	for i, job := range jobs {
@@ -151,9 +148,11 @@ func madeOrder(job commerce.Job) string {
 }
 
 // roomForReply refuses a new call with an idempotency key if the stored replies of the
-// partner have reached their limit. Repeats are not refused.
+// partner have reached their limit as of the last count: ReplyBytes with the default rate
+// limit, and in proportion more with a higher one. Repeats are not refused.
 func (s *Service) roomForReply(ctx context.Context, p commerce.Partner, key commerce.ReplyKey) error {
-	if !s.replies.full(p, s.o.ReplyBytes) {
+	most := float64(s.o.ReplyBytes) * max(1, float64(p.RateLimit)/commerce.DefaultRateLimit)
+	if stored := s.replies.Load(); stored == nil || float64((*stored)[p.ID]) < most {
 		return nil
 	}
 	if _, err := s.reader.Reply(ctx, key); !errors.Is(err, storage.ErrNotFound) {

@@ -14,35 +14,29 @@ import (
 // for one about an order or delivery of another provider. Nothing was changed.
 var ErrUnknownSubject = errors.New("the callback is about an unknown order or delivery")
 
-// RecordPayment is a payment of a customer.
-type RecordPayment struct {
-	OrderID     string
-	SessionID   string
-	PaymentID   string // at the processor
-	AmountCents commerce.Cents
-	Job         *commerce.JobKey // the job that found the payment, which ends; nil: a callback
-}
+// RecordPayment is a payment of a customer. The use case sets Facts and Actor.
+type RecordPayment = command.RecordPayment
 
-// RecordPayment records that the customer has paid. Callbacks may be repeated and late.
-// by is the processor, or the system for a job. It returns ErrUnknownSubject if another processor takes the order's
-// payment, because a test account must not pay live orders.
-func (s *Service) RecordPayment(ctx context.Context, by commerce.Actor, in RecordPayment) error {
-	facts, err := s.paymentFacts(ctx, by, in.OrderID)
-	if err != nil {
+// RecordPayment records that the customer of an order has paid. Callbacks may be repeated
+// and late. by is the processor. It returns ErrUnknownSubject if another processor takes
+// the order's payment, because a test account must not pay live orders.
+func (s *Service) RecordPayment(ctx context.Context, by commerce.Actor, orderID string, in RecordPayment) (err error) {
+	if in.Facts, err = s.paymentFacts(ctx, by, orderID); err != nil {
 		return err
 	}
-	return run(ctx, s, command.RecordPayment{Facts: facts, SessionID: in.SessionID, PaymentID: in.PaymentID, AmountCents: in.AmountCents, Actor: by, Job: in.Job})
+	in.Actor = by
+	return run(ctx, s, in)
 }
 
 // paymentFacts returns the facts of an order, or ErrUnknownSubject if the processor does
-// not take its payment. The system has asked the right processor.
+// not take its payment.
 func (s *Service) paymentFacts(ctx context.Context, by commerce.Actor, orderID string) (command.OrderFacts, error) {
 	order, err := s.orderOf(ctx, orderID)
 	if err != nil {
 		return command.OrderFacts{}, unknownSubject(err)
 	}
 	paid, err := s.reader.Payment(ctx, order.Key())
-	if err == nil && by.Kind != commerce.ActorSystem && paid.Processor != by.ID {
+	if err == nil && paid.Processor != by.ID {
 		err = ErrUnknownSubject
 	}
 	return command.FactsOf(order), unknownSubject(err)

@@ -19,23 +19,16 @@ const (
 	CallbackDisputed = command.CallbackDisputed
 )
 
-// RecordPaymentCallback is a callback about a payment that moves no money.
-type RecordPaymentCallback struct {
-	OrderID     string
-	Kind        PaymentCallbackKind
-	CallbackID  string // a repeated callback has the same id
-	Message     string // in the processor's words
-	AmountCents commerce.Cents
-	Job         *commerce.JobKey // as for RecordPayment
-}
+// RecordPaymentCallback is a callback about a payment that moves no money. The use case
+// sets Facts and Actor.
+type RecordPaymentCallback = command.RecordPaymentCallback
 
 // RecordPaymentCallback adds the callback to the order's timeline. by is as for
 // RecordPayment.
-func (s *Service) RecordPaymentCallback(ctx context.Context, by commerce.Actor, in RecordPaymentCallback) error {
-	facts, err := s.paymentFacts(ctx, by, in.OrderID)
-	if err != nil {
+func (s *Service) RecordPaymentCallback(ctx context.Context, by commerce.Actor, orderID string, in RecordPaymentCallback) (err error) {
+	if in.Facts, err = s.paymentFacts(ctx, by, orderID); err != nil {
 		return err
 	}
-	return run(ctx, s, command.RecordPaymentCallback{Facts: facts, Kind: in.Kind, CallbackID: in.CallbackID, Message: in.Message,
-		AmountCents: in.AmountCents, Actor: by, Job: in.Job})
+	in.Actor = by
+	return run(ctx, s, in)
 }

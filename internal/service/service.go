@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"purveyor/internal/commerce"
@@ -17,6 +18,7 @@ import (
 	"purveyor/internal/outside/courier"
 	"purveyor/internal/outside/geocode"
 	"purveyor/internal/storage"
+	"purveyor/internal/storage/schema"
 )
 
 // Reads are the reads of use cases.
@@ -35,8 +37,8 @@ type Service struct {
 	reader    Reads
 	committer *commit.Committer
 	o         Options
-	replies   storedReplies
-	calls     env.Flights[Tracked] // calls that ask a provider for a courier's position
+	replies   atomic.Pointer[schema.ReplyBytes] // of each partner, as of the last count
+	calls     env.Flights[Tracked]              // calls that ask a provider for a courier's position
 	// The id and the number of a store never change, so entries are never dropped.
 	storeNos sync.Map // store id -> number
 	storeIDs sync.Map // number -> store id

@@ -158,8 +158,8 @@ func (s *shop) checkedOut(fulfillment commerce.Fulfillment, key string) commerce
 func (s *shop) paid(fulfillment commerce.Fulfillment, key string) commerce.Order {
 	s.T.Helper()
 	o := s.checkedOut(fulfillment, key)
-	err := s.RecordPayment(context.Background(), commerce.Actor{Kind: commerce.ActorProvider, ID: processor}, service.RecordPayment{
-		OrderID: o.ID, SessionID: session, PaymentID: "pay_1", AmountCents: o.TotalCents})
+	err := s.RecordPayment(context.Background(), commerce.Actor{Kind: commerce.ActorProvider, ID: processor}, o.ID, service.RecordPayment{
+		SessionID: session, PaymentID: "pay_1", AmountCents: o.TotalCents})
 	if err != nil {
 		s.T.Fatal(err)
 	}
