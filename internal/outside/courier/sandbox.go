@@ -120,10 +120,7 @@ func (s *Sandbox) Get(ctx context.Context, k Key) (Delivery, error) {
 		return Delivery{}, err
 	}
 	x, err := s.load(ctx, id)
-	if err != nil {
-		return Delivery{}, err
-	}
-	return s.view(x), nil
+	return s.view(x), err
 }
 
 // Cancel implements Provider.
@@ -132,10 +129,7 @@ func (s *Sandbox) Cancel(ctx context.Context, k Key) (Delivery, error) {
 	if err != nil {
 		return Delivery{}, err
 	}
-	if !deliveryID.MatchString(id) { // other objects do not belong to couriers
-		return Delivery{}, errNoDelivery
-	}
-	x, err := sandbox.Change(ctx, s.Objects, id, func(x *delivery) ([]sandbox.Callback, error) {
+	x, err := sandbox.Change(ctx, s.Objects, deliveries, id, func(x *delivery) ([]sandbox.Callback, error) {
 		switch err := x.check(); {
 		case err != nil || x.status() == commerce.CourierCancelled:
 			return nil, err
@@ -144,15 +138,7 @@ func (s *Sandbox) Cancel(ctx context.Context, k Key) (Delivery, error) {
 		}
 		return s.cancel(x), nil
 	})
-	switch {
-	case errors.Is(err, sandbox.ErrNoObject):
-		return Delivery{}, errNoDelivery
-	case errors.Is(err, errTooLate):
-		return Delivery{}, errTooLate
-	case err != nil:
-		return Delivery{}, fmt.Errorf("cancel a sandbox delivery: %w", err)
-	}
-	return s.view(x), nil
+	return s.view(x), err
 }
 
 // ReadCallback implements Provider.
@@ -169,20 +155,12 @@ func (s *Sandbox) id(ctx context.Context, k Key) (string, error) {
 }
 
 func (s *Sandbox) load(ctx context.Context, id string) (delivery, error) {
-	if !deliveryID.MatchString(id) { // other objects do not belong to couriers
-		return delivery{}, errNoDelivery
-	}
-	object, err := s.Objects.Object(ctx, id)
-	if errors.Is(err, sandbox.ErrNoObject) {
-		return delivery{}, errNoDelivery
-	}
-	if err != nil {
-		return delivery{}, fmt.Errorf("read a sandbox delivery: %w", err)
-	}
-	return decodeDelivery(object.Data)
+	return sandbox.Change(ctx, s.Objects, deliveries, id, func(x *delivery) ([]sandbox.Callback, error) {
+		return nil, x.check()
+	})
 }
 
-var deliveryID = regexp.MustCompile("^" + deliveryPrefix + "[0-9a-f]{40}$")
+var deliveries = sandbox.Kind{Name: "sandbox delivery", IDs: regexp.MustCompile("^" + deliveryPrefix + "[0-9a-f]{40}$"), Missing: errNoDelivery}
 
 var (
 	errNoDelivery = &Refusal{NotFound, "There is no such delivery in the sandbox."}

@@ -21,6 +21,7 @@ type callbackJSON struct {
 	Courier *courierJSON `json:"courier,omitempty"` // in place of the Delivery's
 }
 
+// courierJSON is a courier in Uber's form, which the sandbox's callbacks have, too.
 type courierJSON struct {
 	Name     string          `json:"name"`
 	Phone    string          `json:"phone_number"`

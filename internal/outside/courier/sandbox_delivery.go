@@ -179,7 +179,7 @@ func decodeDelivery(data []byte) (delivery, error) {
 
 // check returns an error for a stored object that is no delivery.
 func (x *delivery) check() error {
-	if !deliveryID.MatchString(x.ID) || x.Step < 0 {
+	if !deliveries.IDs.MatchString(x.ID) || x.Step < 0 {
 		return errors.New("the sandbox object is not a delivery")
 	}
 	return nil

@@ -142,8 +142,13 @@ func failed(err error) (status int, title, text string) {
 // state describes a delivery in words for its customer.
 func (s *Sandbox) state(x delivery, town townMap) state {
 	d := s.view(x)
-	v := state{Heading: heading(d, x.Store), Detail: s.detail(d), Over: d.Status.Over(), Progress: x.progress()}
-	v.Stopped, v.Next = advice(d, cmp.Or(x.Store, "the store"))
+	scene := scenes[d.Status]
+	if d.Imminent {
+		scene.heading = cmp.Or(scene.near, scene.heading)
+	}
+	names := strings.NewReplacer("{courier}", d.Courier.Name, "{store}", cmp.Or(x.Store, "the store"))
+	v := state{Heading: names.Replace(scene.heading), Next: names.Replace(scene.next), Stopped: scene.next != "",
+		Detail: s.detail(d), Over: d.Status.Over(), Progress: x.progress()}
 	v.Title = v.Heading
 	if x.Store != "" {
 		v.Title += " - " + x.Store
@@ -173,45 +178,24 @@ func (x *delivery) progress() int {
 	return 2
 }
 
-// advice reports whether a delivery will not arrive, and what its customer can do.
-func advice(d Delivery, store string) (stopped bool, next string) {
-	switch d.Status {
-	case commerce.CourierCancelled:
-		return true, "Your order does not come with this courier. Ask " + store + " whether another one brings it."
-	case commerce.CourierReturning, commerce.CourierReturned:
-		return true, "Ask " + store + " to bring it again or to keep it for you, or for your money back."
-	}
-	return false, ""
+// scenes are the words for each status. {courier} and {store} stand for names.
+var scenes = map[commerce.CourierStatus]struct {
+	heading string
+	near    string // the heading when the courier is about to arrive
+	next    string // for a delivery that will not arrive: what its customer can do
+}{
+	commerce.CourierPending:   {heading: "Looking for a courier"},
+	commerce.CourierAssigned:  {heading: "{courier} is on the way to {store}", near: "{courier} is about to reach {store}"},
+	commerce.CourierLoaded:    {heading: "{courier} has picked up your order"},
+	commerce.CourierEnRoute:   {heading: "{courier} is on the way to you", near: "{courier} is almost there"},
+	commerce.CourierDone:      {heading: "Delivered"},
+	commerce.CourierReturning: {heading: "Your order goes back to {store}", next: bringAgain},
+	commerce.CourierReturned:  {heading: "Your order is back at {store}", next: bringAgain},
+	commerce.CourierCancelled: {heading: "This delivery was cancelled",
+		next: "Your order does not come with this courier. Ask {store} whether another one brings it."},
 }
 
-func heading(d Delivery, store string) string {
-	if store == "" {
-		store = "the store"
-	}
-	switch name := d.Courier.Name; d.Status {
-	case commerce.CourierAssigned:
-		if d.Imminent {
-			return name + " is about to reach " + store
-		}
-		return name + " is on the way to " + store
-	case commerce.CourierLoaded:
-		return name + " has picked up your order"
-	case commerce.CourierEnRoute:
-		if d.Imminent {
-			return name + " is almost there"
-		}
-		return name + " is on the way to you"
-	case commerce.CourierReturning:
-		return "Your order goes back to " + store
-	case commerce.CourierDone:
-		return "Delivered"
-	case commerce.CourierCancelled:
-		return "This delivery was cancelled"
-	case commerce.CourierReturned:
-		return "Your order is back at " + store
-	}
-	return "Looking for a courier"
-}
+const bringAgain = "Ask {store} to bring it again or to keep it for you, or for your money back."
 
 // detail says when the delivery arrives, or why it does not.
 func (s *Sandbox) detail(d Delivery) string {

@@ -170,19 +170,11 @@ type uberDelivery struct {
 	Created             uberTime       `json:"created"`
 	PickupETA           uberTime       `json:"pickup_eta"`
 	DropoffETA          uberTime       `json:"dropoff_eta"`
-	Courier             *uberCourier   `json:"courier"`
+	Courier             *courierJSON   `json:"courier"`
 	Imminent            bool           `json:"courier_imminent"`
 	UndeliverableReason string         `json:"undeliverable_reason"`
 	LiveMode            *bool          `json:"live_mode"`
 	Related             uberRelated    `json:"related_deliveries"`
-}
-
-type uberCourier struct {
-	Name     string          `json:"name"`
-	Phone    string          `json:"phone_number"`
-	Vehicle  string          `json:"vehicle_type"`
-	Image    string          `json:"img_href"`
-	Location *commerce.Point `json:"location"`
 }
 
 // uberPlace returns the coordinates of a place, or nil if there are none. Zeros mean
@@ -241,7 +233,7 @@ func (d uberDelivery) delivery(k Key) Delivery {
 	if c := d.Courier; c != nil {
 		made.Courier = commerce.Courier{
 			Name: commerce.CleanText(c.Name, commerce.MaxNote), Phone: commerce.CleanText(c.Phone, commerce.MaxNote),
-			Vehicle: commerce.CleanText(c.Vehicle, commerce.MaxNote), ImageURL: webLink(c.Image), At: uberPlace(c.Location),
+			Vehicle: commerce.CleanText(c.Vehicle, commerce.MaxNote), ImageURL: webLink(c.ImageURL), At: uberPlace(c.At),
 		}
 	}
 	return made

@@ -127,31 +127,17 @@ func (s *Sandbox) ReadCallback(ctx context.Context, header http.Header, body []b
 
 // change lets f change a session, and stores it with the callbacks that f adds. Every
 // change adds a callback: if f adds none, nothing is stored.
-func (s *Sandbox) change(ctx context.Context, id string, f func(*session, time.Time) error) (x session, err error) {
-	if !sessionID.MatchString(id) { // other objects do not belong to payments
-		return session{}, errNoSession
-	}
-	var refused error
-	x, err = sandbox.Change(ctx, s.Objects, id, func(x *session) ([]sandbox.Callback, error) {
-		refused = f(x, s.Now())
-		return x.callbacks, refused
+func (s *Sandbox) change(ctx context.Context, id string, f func(*session, time.Time) error) (session, error) {
+	return sandbox.Change(ctx, s.Objects, sessions, id, func(x *session) ([]sandbox.Callback, error) {
+		err := f(x, s.Now())
+		return x.callbacks, err
 	})
-	switch {
-	case errors.Is(err, sandbox.ErrNoObject):
-		return session{}, errNoSession
-	case refused != nil:
-		return session{}, refused
-	case err != nil:
-		return session{}, fmt.Errorf("change a sandbox payment session: %w", err)
-	}
-	return x, nil
 }
 
 func lapse(x *session, now time.Time) error { x.lapse(now); return nil }
 
-var sessionID = regexp.MustCompile("^" + sessionPrefix + "[0-9a-f]{40}$")
-
-var errNoSession = &Refusal{"There is no such payment session in the sandbox."}
+var sessions = sandbox.Kind{Name: "sandbox payment session", IDs: regexp.MustCompile("^" + sessionPrefix + "[0-9a-f]{40}$"),
+	Missing: &Refusal{"There is no such payment session in the sandbox."}}
 
 // view returns a session as the port shows it.
 func (s *Sandbox) view(x session) Session {

@@ -87,11 +87,8 @@ func (s *Stripe) OpenSession(ctx context.Context, r SessionRequest) (Session, er
 	ctx, cancel := s.env.WithTimeout(ctx, s.timeout)
 	defer cancel()
 	made, err := s.client.V1CheckoutSessions.Create(ctx, sessionParams(r))
-	if err == nil && (made.ID == "" || made.URL == "") {
-		err = errNotStripe
-	}
-	if err != nil {
-		return Session{}, s.failure(ctx, "open a session", err)
+	if err := s.failure(ctx, "open a session", err, made.ID, made.URL); err != nil {
+		return Session{}, err
 	}
 	if made.LastResponse.Header.Get("Idempotent-Replayed") == "true" { // the answer shows the session as it was created
 		return s.session(ctx, made.ID)
@@ -177,13 +174,9 @@ func (s *Stripe) ExpireSession(ctx context.Context, id string) (Session, error) 
 	ctx, cancel := s.env.WithTimeout(ctx, s.timeout)
 	defer cancel()
 	ended, err := s.client.V1CheckoutSessions.Expire(ctx, id, nil)
-	if err == nil && ended.ID == "" {
-		err = errNotStripe
-	}
-	if err == nil {
+	if err = s.failure(ctx, "expire a session", err, ended.ID); err == nil {
 		return toSession(ended), nil
 	}
-	err = s.failure(ctx, "expire a session", err)
 	if !refused(err) {
 		return Session{}, err
 	}
@@ -208,11 +201,8 @@ func (s *Stripe) session(ctx context.Context, id string) (Session, error) {
 	params := &stripe.CheckoutSessionRetrieveParams{}
 	params.AddExpand("payment_intent")
 	read, err := s.client.V1CheckoutSessions.Retrieve(ctx, id, params)
-	if err == nil && read.ID == "" {
-		err = errNotStripe
-	}
-	if err != nil {
-		return Session{}, s.failure(ctx, "read a session", err)
+	if err := s.failure(ctx, "read a session", err, read.ID); err != nil {
+		return Session{}, err
 	}
 	session := toSession(read)
 	if session.Status != SessionPaid || read.PaymentIntent == nil { // a session with nothing to pay has no payment
@@ -282,11 +272,8 @@ func (s *Stripe) Refund(ctx context.Context, r RefundRequest) (Refund, error) {
 		}
 	}
 	made, err := s.client.V1Refunds.Create(ctx, refundParams(r))
-	if err == nil && made.ID == "" {
-		err = errNotStripe
-	}
-	if err != nil {
-		return Refund{}, s.failure(ctx, "refund", err)
+	if err := s.failure(ctx, "refund", err, made.ID); err != nil {
+		return Refund{}, err
 	}
 	return toRefund(made)
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/stripe/stripe-go/v85"
@@ -23,8 +24,15 @@ func refused(err error) bool {
 
 // failure turns err into a *Refusal if the call was definitely refused. Otherwise the
 // call may be repeated, and the text says what an operator can do. The text never
-// contains the key.
-func (s *Stripe) failure(ctx context.Context, doing string, err error) error {
+// contains the key. A call without an error has failed, too, if one of the fields that
+// no answer of Stripe leaves empty is empty; else failure returns nil.
+func (s *Stripe) failure(ctx context.Context, doing string, err error, fields ...string) error {
+	if err == nil && slices.Contains(fields, "") {
+		err = errNotStripe
+	}
+	if err == nil {
+		return nil
+	}
 	var answer *stripe.Error
 	var unreachable *url.Error
 	switch {

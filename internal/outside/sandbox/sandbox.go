@@ -6,6 +6,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"regexp"
 	"time"
 )
 
@@ -63,34 +65,53 @@ type Step struct {
 	Next      time.Duration // time until the next step; 0: there is no next step
 }
 
+// Kind describes the objects of one kind.
+type Kind struct {
+	Name    string         // for errors: "sandbox delivery"
+	IDs     *regexp.Regexp // their ids
+	Missing error          // for an id without an object, or of another kind
+}
+
 // Change has f change an object whose JSON is a T, and stores the result with the
-// callbacks that f returns: all or nothing. Without callbacks nothing is stored. If
-// the object was changed meanwhile, f is called again with its new state. Errors:
-// ErrNoObject, an error of f, or one of storage.
-func Change[T any](ctx context.Context, objects Objects, id string, f func(*T) ([]Callback, error)) (T, error) {
+// callbacks that f returns: all or nothing. Without callbacks nothing is stored, so f
+// may also just look at the object. If the object was changed meanwhile, f is called
+// again with its new state. Errors: k.Missing, an error of f, or one of storage.
+func Change[T any](ctx context.Context, objects Objects, k Kind, id string, f func(*T) ([]Callback, error)) (T, error) {
+	var none T
+	if !k.IDs.MatchString(id) {
+		return none, k.Missing
+	}
 	for range maxChanges {
 		var x T
 		object, err := objects.Object(ctx, id)
-		if err != nil {
-			return x, err
+		if errors.Is(err, ErrNoObject) {
+			return none, k.Missing
 		}
-		if err := json.Unmarshal(object.Data, &x); err != nil {
-			return x, err
+		if err == nil {
+			err = json.Unmarshal(object.Data, &x)
+		}
+		if err != nil {
+			return none, fmt.Errorf("read a %s: %w", k.Name, err)
 		}
 		callbacks, err := f(&x)
-		if err != nil || len(callbacks) == 0 {
-			return x, err
-		}
-		data, err := json.Marshal(x)
 		if err != nil {
-			return x, err
+			return none, err
 		}
-		err = objects.PutObject(ctx, Object{ID: id, Version: object.Version, Data: data}, callbacks...)
-		if !errors.Is(err, ErrChanged) {
-			return x, err
+		if len(callbacks) == 0 {
+			return x, nil
+		}
+		object.Data, err = json.Marshal(x)
+		if err == nil {
+			err = objects.PutObject(ctx, object, callbacks...)
+		}
+		switch {
+		case err == nil:
+			return x, nil
+		case !errors.Is(err, ErrChanged):
+			return none, fmt.Errorf("change a %s: %w", k.Name, err)
 		}
 	}
-	return *new(T), errors.New("too many changes of the sandbox object at once")
+	return none, fmt.Errorf("change a %s: too many changes at once", k.Name)
 }
 
 // maxChanges bounds how often a change is repeated because of others. A customer, a
