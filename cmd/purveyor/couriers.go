@@ -70,17 +70,3 @@ func checkKeys(c config.Couriers) error {
 	_, err := newDoorDash(c)
 	return err
 }
-
-// watched returns the providers for calls. Failures of calls are reported to w.
-func (c couriers) watched(w *warnings) courier.Fleet {
-	f := courier.Fleet{Providers: map[string]courier.Provider{}, Modes: c.Modes}
-	for name, p := range c.Providers {
-		f.Providers[name] = courier.Watch(name, p, w.provider)
-	}
-	return f
-}
-
-// movers returns the sandboxes whose objects move by themselves.
-func (c couriers) movers() map[string]sandbox.Mover {
-	return map[string]sandbox.Mover{courier.SandboxObjects: c.sandbox}
-}

@@ -45,7 +45,7 @@ func main() {
 	}
 	logs := startLog(c.Log)
 	err = run(k)
-	logs.Close()
+	logs.Flush()
 	if err != nil {
 		complain("purveyor: %v\n", err)
 		os.Exit(1)

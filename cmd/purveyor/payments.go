@@ -41,13 +41,3 @@ func newProcessors(c config.Payments, objects sandbox.Objects, baseURL string) p
 	}
 	return p
 }
-
-// forJobs returns the processors for calls by jobs. Failures of calls are reported to
-// w.
-func (p processors) forJobs(w *warnings) map[string]payment.Processor {
-	m := map[string]payment.Processor{}
-	for name, processor := range p.byName {
-		m[name] = payment.Watch(name, processor, w.provider)
-	}
-	return m
-}

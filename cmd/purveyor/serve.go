@@ -19,6 +19,8 @@ import (
 	"purveyor/internal/effect"
 	"purveyor/internal/env"
 	"purveyor/internal/inbound"
+	"purveyor/internal/outside/courier"
+	"purveyor/internal/outside/payment"
 	"purveyor/internal/outside/sandbox"
 	"purveyor/internal/service"
 	"purveyor/internal/sweep"
@@ -150,12 +152,12 @@ func newProcess(db *database, c settings, o effect.Options, baseURL string) (*pr
 		pages = nil
 	}
 	warnings := newWarnings()
-	fleet := couriers.watched(warnings)
+	fleet := courier.Fleet{Providers: watchAll(couriers.Providers, courier.Watch, warnings), Modes: couriers.Modes}
 	uses := service.New(db.Reader(), db, db.committer, service.Options{Jobs: db.runner, Answers: api.Answers{}, ReplyBytes: c.RepliesMiB << 20, Processors: processors.modes, Couriers: fleet, Geocoder: geocoder})
 	callbacks := inbound.New(env.Env{}, uses, processors.byName, couriers.Providers)
 	o.Queue, o.Reads, o.Uses, o.Runner = db.Engine, db.Engine.Reader(), uses, db.runner
-	o.Failed, o.Processors, o.Fleet, o.Geocoder = warnings.job, processors.forJobs(warnings), fleet, geocoder
-	o.Movers, o.Post = couriers.movers(), callbacks.FromSandbox(sandbox.NewSigner(env.Env{}, objects))
+	o.Failed, o.Processors, o.Fleet, o.Geocoder = warnings.job, watchAll(processors.byName, payment.Watch, warnings), fleet, geocoder
+	o.Movers, o.Post = map[string]sandbox.Mover{courier.SandboxObjects: couriers.sandbox}, callbacks.FromSandbox(sandbox.NewSigner(env.Env{}, objects))
 	effect.Start(o)
 	partners := api.New(db.Reader(), db, uses, api.Options{CacheBytes: c.CacheMiB << 20})
 	return &process{db: db, api: partners.Handler(), streams: partners, countReplies: uses.CountReplies, inbound: callbacks, sandbox: pages, proxies: proxies,

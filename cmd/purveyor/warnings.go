@@ -88,6 +88,15 @@ func (w *warnings) job(job commerce.Job, err error, dead bool) {
 	}
 }
 
+// watchAll returns the providers for calls, by name. Failures of calls are reported to w.
+func watchAll[P any](providers map[string]P, watch func(string, P, func(*commerce.ProviderError)) P, w *warnings) map[string]P {
+	watched := map[string]P{}
+	for name, p := range providers {
+		watched[name] = watch(name, p, w.provider)
+	}
+	return watched
+}
+
 // checks are the providers that offer a harmless call, by name.
 type checks map[string]checker
 

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -215,27 +217,20 @@ func findEvents(ctx context.Context, r storage.Reader, ids ...string) ([]commerc
 	if err != nil {
 		return nil, err
 	}
-	var keys []commerce.EventKey
+	var events []commerce.WebhookEvent
 	for _, id := range ids {
+		var keys []commerce.EventKey
 		for _, p := range partners {
 			keys = append(keys, commerce.EventKey{PartnerID: p.ID, ID: id})
 		}
-	}
-	found, err := r.WebhookEvents(ctx, keys)
-	if err != nil {
-		return nil, err
-	}
-	events := make([]commerce.WebhookEvent, 0, len(ids))
-	for i, id := range ids {
-		n := len(events)
-		for _, k := range keys[i*len(partners) : (i+1)*len(partners)] {
-			if e, ok := found[k]; ok {
-				events = append(events, e)
-			}
+		found, err := r.WebhookEvents(ctx, keys)
+		if err != nil {
+			return nil, err
 		}
-		if len(events) == n {
+		if len(found) == 0 {
 			return nil, fmt.Errorf("there is no event %s; events are kept for 30 days", id)
 		}
+		events = slices.AppendSeq(events, maps.Values(found))
 	}
 	return events, nil
 }

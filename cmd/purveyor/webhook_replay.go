@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
@@ -121,20 +122,11 @@ func (c webhookReplay) wanted(ctx context.Context, r storage.Reader, events []co
 			if err != nil {
 				return nil, err
 			}
-			if delivered(attempts) {
+			if slices.ContainsFunc(attempts, commerce.WebhookAttempt.Delivered) {
 				continue
 			}
 		}
 		ids = append(ids, e.ID)
 	}
 	return ids, nil
-}
-
-func delivered(attempts []commerce.WebhookAttempt) bool {
-	for _, a := range attempts {
-		if a.Delivered() {
-			return true
-		}
-	}
-	return false
 }
