@@ -191,24 +191,9 @@ func (d *DoorDash) token() string {
 // call makes one request about the delivery of this name, and returns the delivery of
 // the answer. A refusal is a *doordashError or a *Limited.
 func (d *DoorDash) call(ctx context.Context, method, path, name string, order any) (doordashDelivery, error) {
-	var body []byte
-	if order != nil {
-		var err error
-		if body, err = json.Marshal(order); err != nil {
-			return doordashDelivery{}, err
-		}
-	}
-	request, err := http.NewRequestWithContext(ctx, method, d.base+path, bytes.NewReader(body))
-	if err != nil {
-		return doordashDelivery{}, err
-	}
 	token := d.token()
-	request.Header.Set("Authorization", "Bearer "+token)
-	request.Header.Set("Accept", "application/json")
-	if order != nil {
-		request.Header.Set("Content-Type", "application/json")
-	}
-	answer, err := httpcall.Do(d.client, request, maxDoorDashAnswer)
+	call := httpcall.Call{Method: method, URL: d.base + path, JSON: order, Header: http.Header{"Authorization": {"Bearer " + token}}}
+	answer, err := call.Do(ctx, d.client, maxDoorDashAnswer)
 	if err != nil {
 		return doordashDelivery{}, err
 	}

@@ -1,7 +1,6 @@
 package courier
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -34,14 +33,7 @@ type uberAnswer struct {
 // call makes one API call and decodes its answer into out. Id points at the field of
 // out that no answer of Uber leaves empty; nil: there is none.
 func (u *Uber) call(ctx context.Context, doing, method, path string, in, out any, id *string) error {
-	var body []byte
-	if in != nil {
-		var err error
-		if body, err = json.Marshal(in); err != nil {
-			return fmt.Errorf("uber: %s: %w", doing, err)
-		}
-	}
-	answer, err := u.authorized(ctx, method, path, body)
+	answer, err := u.authorized(ctx, httpcall.Call{Method: method, URL: u.base + path, JSON: in})
 	switch {
 	case err != nil:
 		return fmt.Errorf("uber: %s: %w", doing, err)
@@ -57,19 +49,19 @@ func (u *Uber) call(ctx context.Context, doing, method, path string, in, out any
 // authorized makes a call with the current token. If Uber no longer knows the token,
 // it repeats the call once with a new one: Uber drops the oldest token when too many
 // exist.
-func (u *Uber) authorized(ctx context.Context, method, path string, body []byte) (uberAnswer, error) {
+func (u *Uber) authorized(ctx context.Context, c httpcall.Call) (uberAnswer, error) {
 	token, err := u.useToken(ctx, "")
 	if err != nil {
 		return uberAnswer{}, err
 	}
-	answer, err := u.send(ctx, method, u.base+path, token, "application/json", body)
+	answer, err := u.send(ctx, c, token)
 	if err != nil || answer.Status != http.StatusUnauthorized {
 		return answer, err
 	}
 	if token, err = u.useToken(ctx, token); err != nil {
 		return uberAnswer{}, err
 	}
-	answer, err = u.send(ctx, method, u.base+path, token, "application/json", body)
+	answer, err = u.send(ctx, c, token)
 	if err == nil && answer.Status == http.StatusUnauthorized {
 		u.token.drop(ctx, token, u.Now().Add(uberTokenPause), &commerce.CredentialsError{Message: "Uber does not accept its own tokens: check the account"})
 	}
@@ -77,19 +69,11 @@ func (u *Uber) authorized(ctx context.Context, method, path string, body []byte)
 }
 
 // send makes one request. It sends no Authorization header if token is empty.
-func (u *Uber) send(ctx context.Context, method, to, token, kind string, body []byte) (uberAnswer, error) {
-	request, err := http.NewRequestWithContext(ctx, method, to, bytes.NewReader(body))
-	if err != nil {
-		return uberAnswer{}, errors.New("the URL is invalid")
-	}
-	request.Header.Set("Accept", "application/json")
-	if len(body) > 0 {
-		request.Header.Set("Content-Type", kind)
-	}
+func (u *Uber) send(ctx context.Context, c httpcall.Call, token string) (uberAnswer, error) {
 	if token != "" {
-		request.Header.Set("Authorization", "Bearer "+token)
+		c.Header = http.Header{"Authorization": {"Bearer " + token}}
 	}
-	answer, err := httpcall.Do(u.client, request, maxUberAnswer)
+	answer, err := c.Do(ctx, u.client, maxUberAnswer)
 	switch {
 	case err == nil:
 		return uberAnswer{answer, token}, nil
@@ -171,7 +155,7 @@ func (u *Uber) askToken(ctx context.Context) (string, time.Duration, error) {
 		"client_id": {u.options.ClientID}, "client_secret": {u.options.ClientSecret},
 		"grant_type": {"client_credentials"}, "scope": {"eats.deliveries"},
 	}
-	answer, err := u.send(ctx, http.MethodPost, u.options.AuthURL, "", "application/x-www-form-urlencoded", []byte(form.Encode()))
+	answer, err := u.send(ctx, httpcall.Call{Method: http.MethodPost, URL: u.options.AuthURL, Form: form}, "")
 	if err != nil {
 		return "", 0, fmt.Errorf("a token: %w", err)
 	}

@@ -69,13 +69,8 @@ func (c client) find(ctx context.Context, address string, answer interface {
 
 // get sends a request, and decodes an answer with status 200 or 400.
 func (c client) get(ctx context.Context, address string, answer any) (status int, err error) {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
-	if err != nil {
-		return 0, errors.New("its URL is invalid")
-	}
-	request.Header.Set("User-Agent", c.agent)
-	request.Header.Set("Accept", "application/json")
-	got, err := httpcall.Do(c.http, request, maxAnswer)
+	call := httpcall.Call{Method: http.MethodGet, URL: address, Header: http.Header{"User-Agent": {c.agent}}}
+	got, err := call.Do(ctx, c.http, maxAnswer)
 	switch {
 	case err != nil:
 		return 0, err

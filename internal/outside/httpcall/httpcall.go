@@ -5,9 +5,12 @@ package httpcall
 import (
 	"bytes"
 	"cmp"
+	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -34,9 +37,8 @@ type Answer struct {
 // OK reports whether the status is a success.
 func (a Answer) OK() bool { return a.Status/100 == 2 }
 
-// Do sends a request, and reads at most so many bytes of the answer. Its errors do
-// not contain the URL, which may hold an address or a secret.
-func Do(client *http.Client, request *http.Request, most int64) (Answer, error) {
+// send sends a request, as Do says.
+func send(client *http.Client, request *http.Request, most int64) (Answer, error) {
 	response, err := client.Do(request)
 	if err == nil {
 		var body []byte
@@ -53,6 +55,40 @@ func Do(client *http.Client, request *http.Request, most int64) (Answer, error) 
 		err = failed.Err
 	}
 	return Answer{}, fmt.Errorf("it cannot be reached, check the network: %w", err)
+}
+
+// Call is a call of an API that answers in JSON.
+type Call struct {
+	Method, URL string
+	Header      http.Header // beside Accept and Content-Type
+	JSON        any         // what the body is made of; nil: there is none
+	Form        url.Values  // the body instead; nil: none
+}
+
+// Do makes the call, and reads at most so many bytes of the answer. Its errors do not
+// contain the URL, which may hold an address or a secret.
+func (c Call) Do(ctx context.Context, client *http.Client, most int64) (Answer, error) {
+	var body []byte
+	kind := "application/json"
+	switch {
+	case c.Form != nil:
+		body, kind = []byte(c.Form.Encode()), "application/x-www-form-urlencoded"
+	case c.JSON != nil:
+		var err error
+		if body, err = json.Marshal(c.JSON); err != nil {
+			return Answer{}, err
+		}
+	}
+	request, err := http.NewRequestWithContext(ctx, c.Method, c.URL, bytes.NewReader(body))
+	if err != nil { // the error would contain the URL
+		return Answer{}, errors.New("the URL is invalid")
+	}
+	maps.Copy(request.Header, c.Header)
+	request.Header.Set("Accept", "application/json")
+	if len(body) > 0 {
+		request.Header.Set("Content-Type", kind)
+	}
+	return send(client, request, most)
 }
 
 // Whole is a transport for libraries that do not bound answers or close bodies. It

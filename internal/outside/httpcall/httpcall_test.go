@@ -2,9 +2,12 @@ package httpcall
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"strings"
 	"testing"
 	"time"
@@ -39,11 +42,7 @@ func TestDo(t *testing.T) {
 	defer server.Close()
 	call := func(ctx context.Context, address string) (Answer, error) {
 		t.Helper()
-		request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return Do(Client(nil), request, 10)
+		return Call{Method: http.MethodGet, URL: address}.Do(ctx, Client(nil), 10)
 	}
 	if a, err := call(t.Context(), server.URL+"/long"); err != nil || !a.OK() || string(a.Body) != "xxxxxxxxxx" {
 		t.Errorf("%+v, %v", a, err)
@@ -58,6 +57,34 @@ func TestDo(t *testing.T) {
 	}
 	if _, err := call(t.Context(), "http://127.0.0.1:1/secret"); err == nil || strings.Contains(err.Error(), "secret") {
 		t.Errorf("no server: %v", err)
+	}
+}
+
+func TestCall(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		h := r.Header
+		_, _ = fmt.Fprintf(w, "%s %s|%s|%s|%s|%s", r.Method, r.URL, h.Get("Accept"), h.Get("Content-Type"), h.Get("Authorization"), body)
+	}))
+	defer server.Close()
+	for want, c := range map[string]Call{
+		"GET /a?b=c|application/json|||":                                           {Method: "GET", URL: "/a?b=c"},
+		"GET /|application/json||Bearer x|":                                        {Method: "GET", URL: "/", Header: http.Header{"Authorization": {"Bearer x"}}},
+		`POST /|application/json|application/json||["<é"]`:                         {Method: "POST", URL: "/", JSON: []json.RawMessage{[]byte(`"<é"`)}},
+		"POST /|application/json|application/x-www-form-urlencoded||a=1&b=%2B+%3D": {Method: "POST", URL: "/", Form: url.Values{"b": {"+ ="}, "a": {"1"}}},
+	} {
+		c.URL = server.URL + c.URL
+		if a, err := c.Do(t.Context(), Client(nil), 1000); err != nil || strings.ReplaceAll(string(a.Body), `\u003c`, "<") != want {
+			t.Errorf("%s, %v; want %s", a.Body, err, want)
+		}
+	}
+	for what, c := range map[string]Call{
+		"the URL is invalid": {Method: "GET", URL: "http://secret host/"},
+		"unsupported type":   {Method: "POST", URL: server.URL, JSON: func() {}},
+	} {
+		if _, err := c.Do(t.Context(), Client(nil), 10); err == nil || !strings.Contains(err.Error(), what) || strings.Contains(err.Error(), "secret") {
+			t.Errorf("%v, want %q", err, what)
+		}
 	}
 }
 

@@ -4,6 +4,7 @@ package sms
 import (
 	"cmp"
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -77,15 +78,10 @@ func (t *Twilio) Send(ctx context.Context, m Message) error {
 	}
 	ctx, cancel := t.config.Env.WithTimeout(ctx, t.timeout)
 	defer cancel()
-	form := url.Values{"To": {to}, "From": {t.config.From}, "Body": {m.Text}}
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, t.url, strings.NewReader(form.Encode()))
-	if err != nil {
-		return fmt.Errorf("sms: %w", err)
-	}
-	request.SetBasicAuth(t.config.AccountSID, t.config.AuthToken)
-	request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	request.Header.Set("Accept", "application/json")
-	answer, err := httpcall.Do(t.client, request, maxAnswer)
+	credentials := base64.StdEncoding.EncodeToString([]byte(t.config.AccountSID + ":" + t.config.AuthToken))
+	call := httpcall.Call{Method: http.MethodPost, URL: t.url, Header: http.Header{"Authorization": {"Basic " + credentials}},
+		Form: url.Values{"To": {to}, "From": {t.config.From}, "Body": {m.Text}}}
+	answer, err := call.Do(ctx, t.client, maxAnswer)
 	var refusal struct {
 		Status  int    `json:"status"`
 		Code    int    `json:"code"`
