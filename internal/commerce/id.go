@@ -30,7 +30,7 @@ const (
 
 const idBodyLen = 26
 
-var crockford = base32.NewEncoding("0123456789abcdefghjkmnpqrstvwxyz").WithPadding(base32.NoPadding)
+var crockford = base32.NewEncoding(digits).WithPadding(base32.NoPadding)
 
 // Entropy is the random part of one id. The caller draws it.
 type Entropy [10]byte
@@ -136,10 +136,5 @@ func decodeNo(s string) (int64, bool) {
 }
 
 func isCrockford(s string) bool {
-	for i := range len(s) {
-		if strings.IndexByte(digits, s[i]) < 0 {
-			return false
-		}
-	}
-	return true
+	return strings.Trim(s, digits) == ""
 }

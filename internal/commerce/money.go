@@ -61,7 +61,7 @@ func scale(text string, places int) (n int64, rest string, err error) {
 	negative := strings.HasPrefix(mantissa, "-")
 	mantissa = strings.TrimPrefix(mantissa, "-")
 	whole, frac, _ := strings.Cut(mantissa, ".")
-	if whole == "" || (strings.Contains(mantissa, ".") && frac == "") || checkNumerals(whole+frac) != nil {
+	if whole == "" || (strings.Contains(mantissa, ".") && frac == "") || strings.Trim(whole+frac, "0123456789") != "" {
 		return 0, "", errNotNumber
 	}
 	numerals := strings.TrimLeft(whole+frac, "0")
@@ -105,15 +105,6 @@ func splitNumber(text string) (mantissa string, exp int, err error) {
 	}
 	// Any exponent beyond these bounds gives the same result: zero, or too large.
 	return text[:i], max(min(exp, 10*longest), -10*longest), nil
-}
-
-func checkNumerals(s string) error {
-	for i := range len(s) {
-		if s[i] < '0' || s[i] > '9' {
-			return errNotNumber
-		}
-	}
-	return nil
 }
 
 // FormatMajor writes cents in major units with the fewest digits: 1250 is

@@ -1,5 +1,7 @@
 package commerce
 
+import "fmt"
+
 // CodeInsufficientStock is the code of the refusal of a sale for which stock is short.
 const CodeInsufficientStock = "insufficient_stock"
 
@@ -54,4 +56,92 @@ func (s Stock) Adjust(delta int64) (Stock, error) {
 	}
 	s.Quantity = next
 	return s, nil
+}
+
+// MoveKind is the cause of a change of a quantity.
+type MoveKind string
+
+// The kinds of stock moves.
+const (
+	// MoveOpened begins the history of a product when it is created, or, for a product that
+	// is older than stock moves, when moves began to be recorded.
+	MoveOpened   MoveKind = "opened"
+	MoveSold     MoveKind = "sold"     // an order took goods
+	MoveRestored MoveKind = "restored" // an order gave them back
+	MoveAdjusted MoveKind = "adjusted" // one line of an adjustment
+	MoveSet      MoveKind = "set"      // an upsert named the quantity
+	MoveImported MoveKind = "imported" // an import named the quantity
+	// MoveRepaired changes no quantity. The check of a history begins again here.
+	MoveRepaired MoveKind = "repaired"
+)
+
+// StockMove is one change of a product's quantity. Moves are written in the
+// batch of the change, and never changed or deleted.
+type StockMove struct {
+	StoreID, ProductID string
+	Seq                int64 // 1, 2, 3 and so on for each product
+	Kind               MoveKind
+	Delta              int64
+	QuantityAfter      int64
+	At                 Millis
+	PreviousAt         Millis     // of the product's move before; 0: there is none
+	Order              OrderBody  // the order that caused the move; zero: none
+	Note               *StockNote // nil for a move that an order caused
+}
+
+// MovePosition is a position in the history of a product. Reading continues with the newest
+// move of that time that has a lower number.
+type MovePosition struct {
+	At  Millis
+	Seq int64
+}
+
+// NewestMove is the position from which the whole history is read, newest first.
+func (s Stock) NewestMove() MovePosition { return MovePosition{s.MovedOn, s.Moves + 1} }
+
+// Before is the position from which the older moves are read.
+func (m StockMove) Before() MovePosition { return MovePosition{m.PreviousAt, m.Seq} }
+
+// Key of the product.
+func (m StockMove) Key() ProductKey { return ProductKey{m.StoreID, m.ProductID} }
+
+// StockNote names the actor and the reason of a stock move. Moves of an order have no note,
+// because the order shows both.
+type StockNote struct {
+	// Actor is partner:ID/MODE, or operator:LOGIN with the login name of the shell.
+	Actor             string
+	Reason            string
+	ExternalReference string
+}
+
+// MovedFrom returns the row to save when s replaces the stored row was, and the stock move
+// that explains the change of the quantity.
+func (s Stock) MovedFrom(was Stock, kind MoveKind, now Millis) (Stock, StockMove) {
+	s.Moves, s.MovedOn, s.UpdatedOn = was.Moves+1, now, now
+	return s, StockMove{StoreID: s.StoreID, ProductID: s.ProductID, Seq: s.Moves, Kind: kind,
+		Delta: s.Quantity - was.Quantity, QuantityAfter: s.Quantity, At: now, PreviousAt: was.MovedOn}
+}
+
+// checkMoves panics unless the moves explain each change of a quantity. No quantity may
+// change without a move, and no move may be recorded without a change. The moves must be in
+// the order of the stock rows.
+func (r *Rows) checkMoves(stock []Stock, moves []StockMove) {
+	for _, v := range stock {
+		s, _ := r.Stock.Get(v.Key())
+		quantity, seq, at := s.Quantity, s.Moves, s.MovedOn
+		for len(moves) > 0 && moves[0].Key() == v.Key() {
+			m := moves[0]
+			quantity, seq, moves = quantity+m.Delta, seq+1, moves[1:]
+			if m.QuantityAfter != quantity || m.PreviousAt != at || m.Seq < seq || m.Seq > seq && m.Kind != MoveRepaired {
+				panic(fmt.Sprintf("commerce: stock move %+v does not follow on %+v", m, s))
+			}
+			seq, at = m.Seq, m.At
+		}
+		if v.Quantity != quantity || v.Moves != seq || v.MovedOn != at {
+			panic(fmt.Sprintf("commerce: %+v becomes %+v without a stock move", s, v))
+		}
+	}
+	if len(moves) > 0 {
+		panic(fmt.Sprintf("commerce: stock move %+v comes without its stock row", moves[0]))
+	}
 }

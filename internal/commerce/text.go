@@ -2,6 +2,7 @@ package commerce
 
 import (
 	"strings"
+	"time"
 	"unicode"
 	"unicode/utf8"
 )
@@ -28,3 +29,22 @@ func CleanText(text string, limit int) string {
 	}
 	return b.String()
 }
+
+// Millis is a point in time in Unix milliseconds. Zero stands for no time. Of package time,
+// commerce and command use the types and constants alone: the current time is handed in.
+type Millis int64
+
+// MillisOf is t in Unix milliseconds, rounded down.
+func MillisOf(t time.Time) Millis { return Millis(t.UnixMilli()) }
+
+// Time is the point in time as a time.Time.
+func (m Millis) Time() time.Time { return time.UnixMilli(int64(m)) }
+
+// Add is the point in time that is d later, in whole milliseconds.
+func (m Millis) Add(d time.Duration) Millis { return m + Millis(d.Milliseconds()) }
+
+// Sub is the time from other to m. Both must be real times: the difference of times that
+// are more than 292 years apart does not fit.
+func (m Millis) Sub(other Millis) time.Duration { return time.Duration(m-other) * time.Millisecond }
+
+const day = 24 * time.Hour

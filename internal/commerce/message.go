@@ -48,3 +48,61 @@ func CountMail(order, partner MailCount, jobID string, now Millis) (MailCount, M
 	partner.Count, partner.JobID = partner.Count+1, jobID
 	return order, partner, ""
 }
+
+// UnsentKind is the way by which a message would have been sent.
+type UnsentKind string
+
+// The kinds.
+const (
+	UnsentMail UnsentKind = "mail"
+	UnsentSMS  UnsentKind = "sms"
+)
+
+// UnsentReason is why a message was kept and not sent.
+type UnsentReason string
+
+// The reasons.
+const (
+	UnsentTestMode      UnsentReason = "test mode"
+	UnsentNotConfigured UnsentReason = "not configured"
+	// The limits of mails to customers.
+	UnsentTooManyOfOrder   UnsentReason = "too many mails about this order"
+	UnsentTooManyOfPartner UnsentReason = "too many mails of this partner today"
+)
+
+// UnsentMessage is an e-mail or SMS that was kept and not sent.
+type UnsentMessage struct {
+	ID        string // given by the committer
+	Kind      UnsentKind
+	To        string
+	Subject   string // mail only
+	Text      string
+	HTML      string // mail only
+	Reason    UnsentReason
+	OrderID   string
+	CreatedOn Millis
+}
+
+// E164 is the international form of a phone number. Ten digits are taken as a number of the
+// United States.
+func E164(phone string) (string, bool) {
+	digits := strings.Map(func(r rune) rune {
+		if strings.ContainsRune(" -.()", r) {
+			return -1
+		}
+		return r
+	}, phone)
+	digits, international := strings.CutPrefix(digits, "+")
+	if strings.Trim(digits, "0123456789") != "" {
+		return "", false
+	}
+	switch n := len(digits); {
+	case international && n >= 8 && n <= 15 && digits[0] != '0':
+		return "+" + digits, true
+	case !international && n == 10 && digits[0] > '1':
+		return "+1" + digits, true
+	case !international && n == 11 && digits[0] == '1':
+		return "+" + digits, true
+	}
+	return "", false
+}
