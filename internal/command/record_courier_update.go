@@ -2,6 +2,7 @@ package command
 
 import (
 	"cmp"
+	"reflect"
 
 	"purveyor/internal/commerce"
 )
@@ -155,13 +156,11 @@ func (oc *orderChange) observe(update CourierUpdate) (changed bool) {
 	if update.TrackingURL != "" {
 		d.TrackingURL, oc.order.CourierTrackingURL = update.TrackingURL, update.TrackingURL
 	}
-	same := d.Courier.Name == was.Courier.Name && d.Courier.Phone == was.Courier.Phone && d.Courier.Vehicle == was.Courier.Vehicle &&
-		d.Courier.ImageURL == was.Courier.ImageURL && samePoint(d.Courier.At, was.Courier.At) &&
-		d.Imminent == was.Imminent && d.PickupETA == was.PickupETA && d.DropoffETA == was.DropoffETA
-	if !same {
+	was.SeenOn, was.HeardOn, was.TrackingURL = d.SeenOn, d.HeardOn, d.TrackingURL
+	if changed = !reflect.DeepEqual(was, *d); changed {
 		d.Changes++
 	}
-	return !same
+	return changed
 }
 
 // touch records when the update was true and when it arrived. It returns false, and
@@ -188,10 +187,6 @@ func merged(old, reported commerce.Courier) commerce.Courier {
 		reported.At = old.At
 	}
 	return reported
-}
-
-func samePoint(a, b *commerce.Point) bool {
-	return a == b || a != nil && b != nil && *a == *b
 }
 
 // recordPickup records that the courier has the goods. The provider may skip its
