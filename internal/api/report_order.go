@@ -43,14 +43,16 @@ func (in reportIn) call(r *request) (service.ReportOrder, error) {
 	r.dev = in.Dev
 	var c check
 	order := service.ReportOrder{
-		ExternalID:          c.ID("external_order_id", in.ExternalOrderID),
-		StoreID:             c.ID("store_id", in.StoreID),
-		Lines:               in.lines(&c),
-		Fulfillment:         c.fulfillment(in.FulfillmentType, in.DeliveryAddress != nil),
-		Address:             c.address("delivery_address", in.DeliveryAddress),
-		PickupInstructions:  c.instructions("pickup_instructions", in.PickupInstructions),
-		DropoffInstructions: c.instructions("dropoff_instructions", in.DropoffInstructions),
-		ExternalPaymentID:   c.Optional("external_payment_id", in.ExternalPaymentID, jsonin.MaxID),
+		ExternalID: c.ID("external_order_id", in.ExternalOrderID),
+		Sale: service.Sale{
+			StoreID:             c.ID("store_id", in.StoreID),
+			Lines:               in.lines(&c),
+			Fulfillment:         c.fulfillment(in.FulfillmentType, in.DeliveryAddress != nil),
+			Address:             c.address("delivery_address", in.DeliveryAddress),
+			PickupInstructions:  c.instructions("pickup_instructions", in.PickupInstructions),
+			DropoffInstructions: c.instructions("dropoff_instructions", in.DropoffInstructions),
+		},
+		ExternalPaymentID: c.Optional("external_payment_id", in.ExternalPaymentID, jsonin.MaxID),
 		Given: commerce.GivenTotals{
 			Total:    c.cents("total", in.Total, commerce.MaxTotal),
 			Subtotal: c.cents("subtotal", in.Subtotal, commerce.MaxTotal),

@@ -29,16 +29,15 @@ func (in checkoutIn) call(r *request) (service.StartCheckout, error) {
 	r.dev = in.Dev
 	var c check
 	cmd := service.Checkout{
-		StoreID:             c.ID("store_id", in.StoreID),
-		Lines:               c.items(in.Items),
-		SuccessURL:          c.webURL("success_url", in.SuccessURL),
-		CancelURL:           c.webURL("cancel_url", in.CancelURL),
-		Fulfillment:         c.fulfillment(in.FulfillmentType, in.DeliveryAddress != nil),
-		Address:             c.address("delivery_address", in.DeliveryAddress),
-		CustomerEmail:       c.email("customer_email", in.CustomerEmail),
-		PickupInstructions:  c.instructions("pickup_instructions", in.PickupInstructions),
-		DropoffInstructions: c.instructions("dropoff_instructions", in.DropoffInstructions),
+		Sale:       service.Sale{StoreID: c.ID("store_id", in.StoreID), Lines: c.items(in.Items)},
+		SuccessURL: c.webURL("success_url", in.SuccessURL),
+		CancelURL:  c.webURL("cancel_url", in.CancelURL),
 	}
+	cmd.Fulfillment = c.fulfillment(in.FulfillmentType, in.DeliveryAddress != nil)
+	cmd.Address = c.address("delivery_address", in.DeliveryAddress)
+	cmd.CustomerEmail = c.email("customer_email", in.CustomerEmail)
+	cmd.PickupInstructions = c.instructions("pickup_instructions", in.PickupInstructions)
+	cmd.DropoffInstructions = c.instructions("dropoff_instructions", in.DropoffInstructions)
 	if in.FulfillmentType == nil {
 		c.Fail("fulfillment_type", "is missing")
 	}

@@ -6,56 +6,83 @@ import (
 	"purveyor/internal/commerce"
 )
 
-// sale is the common part of the commands that create an order: the actor, the store,
-// the fulfillment and the lines.
-type sale struct {
-	actor       commerce.Actor
-	storeID     string
-	fulfillment commerce.Fulfillment
-	lines       []commerce.OrderLine
+// Sale is the common part of the commands that create an order.
+type Sale struct {
+	Actor       commerce.Actor
+	OrderID     string // drawn by the caller, with the number of the store
+	CustomerID  string // drawn by the caller, used for a new customer
+	StoreID     string
+	Fulfillment commerce.Fulfillment
+	// Lines are as reported, or without prices for a checkout, which uses the catalog's.
+	Lines               []commerce.OrderLine
+	Address             *commerce.DeliveryAddress
+	PickupInstructions  string
+	DropoffInstructions string
 }
 
 // needs names the rows of a sale: the partner, the store, the stock of the products, the
 // customer and the new order.
-func (s sale) needs(orderID string, customer *commerce.DeliveryAddress) commerce.Needs {
-	n := commerce.Needs{
-		Partners:  []string{s.actor.PartnerID()},
-		Stores:    []string{s.storeID},
-		Stock:     commerce.ProductKeys(s.storeID, s.lines),
-		NewOrders: []commerce.OrderKey{{StoreID: s.storeID, OrderID: orderID}},
+func (s Sale) needs(customer *commerce.DeliveryAddress) commerce.Needs {
+	return commerce.Needs{
+		Partners:  []string{s.Actor.PartnerID()},
+		Stores:    []string{s.StoreID},
+		Stock:     commerce.ProductKeys(s.StoreID, s.Lines),
+		NewOrders: []commerce.OrderKey{{StoreID: s.StoreID, OrderID: s.OrderID}},
+		Customers: customerKeys(s.StoreID, s.Actor.PartnerID(), s.Actor.Mode, customer),
 	}
-	n.Customers = customerKeys(s.storeID, s.actor.PartnerID(), s.actor.Mode, customer)
-	return n
 }
 
-// access refuses an unknown store (400) and a store that the partner may not use (403).
-func (s sale) access(rows *commerce.Rows) error {
-	if _, ok := rows.Stores.Get(s.storeID); !ok {
-		return commerce.Invalid("store_id", "store %s is not known", s.storeID)
+// Access implements commit.Keyed. It refuses an unknown store (400) and a store that the
+// partner may not use (403).
+func (s Sale) Access(rows *commerce.Rows) error {
+	if _, ok := rows.Stores.Get(s.StoreID); !ok {
+		return commerce.Invalid("store_id", "store %s is not known", s.StoreID)
 	}
-	partner, _ := rows.Partners.Get(s.actor.PartnerID())
-	return partner.MayUse(s.storeID)
+	partner, _ := rows.Partners.Get(s.Actor.PartnerID())
+	return partner.MayUse(s.StoreID)
 }
 
-// check returns the store. It refuses what access refuses, and stores, fulfillments and
+// check returns the store. It refuses what Access refuses, and stores, fulfillments and
 // products that cannot be sold (400).
-func (s sale) check(rows *commerce.Rows) (commerce.Store, error) {
-	store, _ := rows.Stores.Get(s.storeID)
-	if err := s.access(rows); err != nil {
+func (s Sale) check(rows *commerce.Rows) (commerce.Store, error) {
+	store, _ := rows.Stores.Get(s.StoreID)
+	if err := s.Access(rows); err != nil {
 		return store, err
 	}
-	if obstacles := (commerce.Sale{Store: store, Fulfillment: s.fulfillment}).Obstacles(); len(obstacles) > 0 {
+	if obstacles := (commerce.Sale{Store: store, Fulfillment: s.Fulfillment}).Obstacles(); len(obstacles) > 0 {
 		if obstacles[0] == commerce.StoreInactive {
-			return store, commerce.Invalid("store_id", "store %s is not active", s.storeID)
+			return store, commerce.Invalid("store_id", "store %s is not active", s.StoreID)
 		}
-		return store, commerce.Invalid("fulfillment_type", "store %s does not offer %s", s.storeID, s.fulfillment)
+		return store, commerce.Invalid("fulfillment_type", "store %s does not offer %s", s.StoreID, s.Fulfillment)
 	}
-	for i, l := range s.lines {
-		if _, ok := rows.Stock.Get(commerce.ProductKey{StoreID: s.storeID, ProductID: l.ProductID}); !ok {
-			return store, commerce.Invalid(commerce.Index("items", i, "product_id"), "product %s is not a product of store %s", l.ProductID, s.storeID)
+	for i, l := range s.Lines {
+		if _, ok := rows.Stock.Get(commerce.ProductKey{StoreID: s.StoreID, ProductID: l.ProductID}); !ok {
+			return store, commerce.Invalid(commerce.Index("items", i, "product_id"), "product %s is not a product of store %s", l.ProductID, s.StoreID)
 		}
 	}
 	return store, nil
+}
+
+// begin starts the change that makes the order, without its totals. price changes a line by
+// the product's stock row.
+func (s Sale) begin(rows *commerce.Rows, now commerce.Millis, price func(*commerce.OrderLine, commerce.Stock)) *orderChange {
+	lines := make([]commerce.OrderLine, len(s.Lines))
+	for i, l := range s.Lines {
+		product, _ := rows.Stock.Get(commerce.ProductKey{StoreID: s.StoreID, ProductID: l.ProductID})
+		price(&l, product)
+		lines[i] = l
+	}
+	return begin(commerce.Order{
+		StoreID: s.StoreID, ID: s.OrderID, PartnerID: s.Actor.PartnerID(), Mode: s.Actor.Mode,
+		Source: commerce.SourcePartner, CustomerID: s.CustomerID, Fulfillment: s.Fulfillment, Lines: lines, Address: s.Address,
+		PickupInstructions: s.PickupInstructions, DropoffInstructions: s.DropoffInstructions, CreatedOn: now,
+	}, rows, now, s.Actor)
+}
+
+// setTotals sets the totals of a new order.
+func (oc *orderChange) setTotals(t commerce.Totals) {
+	o := &oc.order
+	o.SubtotalCents, o.TaxCents, o.DeliveryFeeCents, o.TotalCents = t.Subtotal, t.Tax, t.DeliveryFee, t.Total
 }
 
 // contactsOf returns the contacts by which a store finds a customer: the e-mail address,

@@ -7,6 +7,9 @@ import (
 	"purveyor/internal/commerce"
 )
 
+// Sale is the part of an order that a report and a checkout have in common.
+type Sale = command.Sale
+
 // ReportOrder is an order whose customer paid the partner. The use case sets Actor and the
 // ids.
 type ReportOrder = command.ReportOrder

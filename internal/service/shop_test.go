@@ -125,12 +125,12 @@ func lines(quantity int64) []commerce.OrderLine {
 
 // reported is a report of one piece.
 func reported(external string) service.ReportOrder {
-	return service.ReportOrder{StoreID: fixture.StoreID, ExternalID: external, Fulfillment: commerce.ByPickup, Lines: lines(1)}
+	return service.ReportOrder{ExternalID: external, Sale: service.Sale{StoreID: fixture.StoreID, Fulfillment: commerce.ByPickup, Lines: lines(1)}}
 }
 
 // bought is a checkout of one piece.
 func bought(fulfillment commerce.Fulfillment) service.StartCheckout {
-	return service.StartCheckout{Checkout: service.Checkout{StoreID: fixture.StoreID, Fulfillment: fulfillment, Lines: []commerce.OrderLine{{ProductID: fixture.ProductID(0), Quantity: 1}}, Address: at(fulfillment)}}
+	return service.StartCheckout{Checkout: service.Checkout{Sale: service.Sale{StoreID: fixture.StoreID, Fulfillment: fulfillment, Lines: []commerce.OrderLine{{ProductID: fixture.ProductID(0), Quantity: 1}}, Address: at(fulfillment)}}}
 }
 
 // ordered makes an order by a report, without waiting for anything.
