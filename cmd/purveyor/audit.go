@@ -25,7 +25,7 @@ func (c auditList) Run(ctx context.Context, db *database) error {
 	if err != nil {
 		return err
 	}
-	stores := rowsOf(func(after string) ([]commerce.Store, error) {
+	stores := rowsOf("", func(after string) ([]commerce.Store, error) {
 		return db.Reader().Stores(ctx, storage.StoreFilter{After: after, Limit: pageSize})
 	}, func(s commerce.Store) string { return s.ID })
 	for store, err := range stores {
@@ -58,9 +58,9 @@ func (c auditList) ofStore(ctx context.Context, r storage.AuditReader, storeID s
 		return r.Audit(ctx, storeID, c.Before, c.limit())
 	}
 	read := func(before string) ([]commerce.AuditEntry, error) {
-		return r.Audit(ctx, storeID, cmp.Or(before, c.Before), pageSize)
+		return r.Audit(ctx, storeID, before, pageSize)
 	}
-	for e, err := range rowsOf(read, func(e commerce.AuditEntry) string { return e.ID }) {
+	for e, err := range rowsOf(c.Before, read, func(e commerce.AuditEntry) string { return e.ID }) {
 		if err != nil || len(list) == c.limit() {
 			return list, err
 		}

@@ -122,7 +122,7 @@ func jobsOf(ctx context.Context, r storage.Reader, state commerce.JobState, owne
 	read := func(after storage.JobPosition) ([]commerce.Job, error) {
 		return r.Jobs(ctx, storage.JobFilter{State: state, Owner: owner, After: after, Limit: pageSize})
 	}
-	return rowsOf(read, func(j commerce.Job) storage.JobPosition {
+	return rowsOf(storage.JobPosition{}, read, func(j commerce.Job) storage.JobPosition {
 		return storage.JobPosition{RunAt: j.RunAt, JobKey: j.Key()}
 	})
 }

@@ -66,7 +66,7 @@ func (l *ledgerReport) run(ctx context.Context) error {
 	read := func(after commerce.OrderKey) ([]commerce.Payment, error) {
 		return l.reader.Payments(ctx, after, pageSize)
 	}
-	for p, err := range rowsOf(read, commerce.Payment.Key) {
+	for p, err := range rowsOf(commerce.OrderKey{}, read, commerce.Payment.Key) {
 		if err != nil {
 			return err
 		}

@@ -23,13 +23,13 @@ type partnerCommand struct {
 
 type partnerCreate struct {
 	onAnyDatabase
-	Name           string   `help:"Name of the partner." required:"" env:"PURVEYOR_PARTNER_NAME"`
-	Scope          []string `help:"Scope of the keys; may be repeated. Default: all (*)." placeholder:"S" sep:"none" env:"PURVEYOR_PARTNER_SCOPE"`
-	Store          []string `help:"Store that the keys may use; may be repeated. Default: all stores." placeholder:"ID" sep:"none" env:"PURVEYOR_PARTNER_STORE"`
-	RateLimit      int64    `help:"Requests per minute." default:"240" env:"PURVEYOR_RATE_LIMIT"`
-	CallbackURL    string   `help:"URL for webhooks." placeholder:"URL" env:"PURVEYOR_CALLBACK_URL"`
-	CallbackSecret string   `help:"Secret that signs webhooks; - reads it from standard input." env:"PURVEYOR_CALLBACK_SECRET" placeholder:"S"`
-	JSON           bool     `help:"Print JSON."`
+	Name           string           `help:"Name of the partner." required:"" env:"PURVEYOR_PARTNER_NAME"`
+	Scope          []commerce.Scope `help:"Scope of the keys; may be repeated. Default: all (*)." placeholder:"S" sep:"none" env:"PURVEYOR_PARTNER_SCOPE"`
+	Store          []string         `help:"Store that the keys may use; may be repeated. Default: all stores." placeholder:"ID" sep:"none" env:"PURVEYOR_PARTNER_STORE"`
+	RateLimit      int64            `help:"Requests per minute." default:"240" env:"PURVEYOR_RATE_LIMIT"`
+	CallbackURL    string           `help:"URL for webhooks." placeholder:"URL" env:"PURVEYOR_CALLBACK_URL"`
+	CallbackSecret string           `help:"Secret that signs webhooks; - reads it from standard input." env:"PURVEYOR_CALLBACK_SECRET" placeholder:"S"`
+	JSON           bool             `help:"Print JSON."`
 }
 
 // issued is the output of `partner create --json`.
@@ -39,13 +39,16 @@ type issued struct {
 }
 
 func (c *partnerCreate) prepare() (err error) {
+	if len(c.Scope) == 0 {
+		c.Scope = []commerce.Scope{commerce.AllScopes}
+	}
 	c.CallbackSecret, err = secretOf("--callback-secret", c.CallbackSecret)
 	return errors.Join(err, checkCallbackURL(c.CallbackURL))
 }
 
 func (c partnerCreate) Run(ctx context.Context, db *database) error {
 	made, err := createPartner(ctx, db, commerce.Partner{
-		Name: c.Name, Scopes: scopesOf(c.Scope), StoreIDs: c.Store, RateLimit: c.RateLimit,
+		Name: c.Name, Scopes: c.Scope, StoreIDs: c.Store, RateLimit: c.RateLimit,
 		CallbackURL: c.CallbackURL, CallbackSecret: c.CallbackSecret,
 	})
 	if err != nil {
@@ -75,17 +78,6 @@ func warnOfNamesakes(ctx context.Context, r storage.Reader, id, name string) err
 		}
 	}
 	return nil
-}
-
-func scopesOf(given []string) []commerce.Scope {
-	if len(given) == 0 {
-		return []commerce.Scope{commerce.AllScopes}
-	}
-	scopes := make([]commerce.Scope, len(given))
-	for i, s := range given {
-		scopes[i] = commerce.Scope(s)
-	}
-	return scopes
 }
 
 // createPartner creates a partner with a live and a test key.
@@ -183,13 +175,13 @@ func partnerMissing(id string, err error) error {
 
 type partnerUpdate struct {
 	onPartner
-	Name           *string  `help:"Name of the partner."`
-	Scope          []string `help:"Scopes that replace the present ones; may be repeated." placeholder:"S" sep:"none"`
-	Store          []string `help:"Stores that replace the present ones; may be repeated." placeholder:"ID" sep:"none"`
-	AllStores      bool     `help:"Lift the restriction to stores." xor:"stores"`
-	RateLimit      *int64   `help:"Requests per minute."`
-	CallbackURL    *string  `help:"URL for webhooks; empty: none." placeholder:"URL"`
-	CallbackSecret *string  `help:"Secret that signs webhooks from now on; ends a rotation. - reads it from standard input." placeholder:"S"`
+	Name           *string          `help:"Name of the partner."`
+	Scope          []commerce.Scope `help:"Scopes that replace the present ones; may be repeated." placeholder:"S" sep:"none"`
+	Store          []string         `help:"Stores that replace the present ones; may be repeated." placeholder:"ID" sep:"none"`
+	AllStores      bool             `help:"Lift the restriction to stores." xor:"stores"`
+	RateLimit      *int64           `help:"Requests per minute."`
+	CallbackURL    *string          `help:"URL for webhooks; empty: none." placeholder:"URL"`
+	CallbackSecret *string          `help:"Secret that signs webhooks from now on; ends a rotation. - reads it from standard input." placeholder:"S"`
 }
 
 func (c partnerUpdate) prepare() (err error) {
@@ -212,8 +204,7 @@ func (c partnerUpdate) prepare() (err error) {
 func (c partnerUpdate) Run(ctx context.Context, db *database) error {
 	change := service.UpdatePartner{ID: c.ID, Name: c.Name, RateLimit: c.RateLimit, CallbackURL: c.CallbackURL, CallbackSecret: c.CallbackSecret}
 	if len(c.Scope) > 0 {
-		scopes := scopesOf(c.Scope)
-		change.Scopes = &scopes
+		change.Scopes = &c.Scope
 	}
 	if len(c.Store) > 0 || c.AllStores {
 		change.StoreIDs = &c.Store

@@ -64,7 +64,7 @@ func (c *stockChecking) run(ctx context.Context) error {
 	read := func(after commerce.ProductKey) ([]commerce.Stock, error) {
 		return c.db.Reader().StockPage(ctx, c.Store, after, pageSize)
 	}
-	for stock, err := range rowsOf(read, commerce.Stock.Key) {
+	for stock, err := range rowsOf(commerce.ProductKey{}, read, commerce.Stock.Key) {
 		if err != nil {
 			return err
 		}
@@ -88,20 +88,19 @@ func (c *stockChecking) product(ctx context.Context, stock commerce.Stock) error
 		broken = broken || !repaired
 		printf("%s %s: %s\n", stock.StoreID, stock.ProductID, fault)
 	})
-	for from, more := stock.NewestMove(), true; more && (c.All || !check.Begun()); {
-		moves, err := c.db.Reader().StockMoves(ctx, stock.Key(), from, pageSize)
+	read := func(before commerce.MovePosition) ([]commerce.StockMove, error) {
+		return c.db.Reader().StockMoves(ctx, stock.Key(), before, pageSize)
+	}
+	for m, err := range rowsOf(stock.NewestMove(), read, commerce.StockMove.Before) {
 		if err != nil {
 			return err
 		}
-		for _, m := range moves {
-			if check.Begun() && !c.All {
-				break
-			}
-			check.Add(m)
-			newest, from = max(newest, m.Seq), m.Before()
-			c.moves++
+		check.Add(m)
+		newest = max(newest, m.Seq)
+		c.moves++
+		if check.Begun() && !c.All {
+			break
 		}
-		more = len(moves) == pageSize
 	}
 	if c.All || !check.Begun() {
 		check.End()
