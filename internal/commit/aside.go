@@ -27,7 +27,7 @@ type aside struct {
 }
 
 type waiting struct {
-	call
+	*call
 	owners []string // of the rows that it may change
 	until  time.Time
 	err    error
@@ -35,7 +35,7 @@ type waiting struct {
 }
 
 // add sets a call aside that met a lock when it was tried alone.
-func (a *aside) add(p call, err error, now time.Time) {
+func (a *aside) add(p *call, err error, now time.Time) {
 	a.calls = append(a.calls, waiting{p, ownersOf(p), now.Add(lockPatience), err, true})
 	a.locked = now.Add(lockPause)
 }
@@ -68,35 +68,23 @@ func (a *aside) next() (i int, at time.Time) {
 
 // screen sets the calls of a batch aside that share an owner with a call that met
 // a lock, and returns the other calls.
-func (c *Committer) screen(batch []call) (others []call) {
+func (c *Committer) screen(batch []*call) (others []*call) {
 	a := &c.aside
-	var locked []waiting
-	for _, w := range a.calls {
-		if w.tried {
-			locked = append(locked, w)
-		}
-	}
-	if len(locked) == 0 {
+	if a.locks() == 0 {
 		return batch
 	}
 	for _, p := range batch {
 		owners := ownersOf(p)
-		i := slices.IndexFunc(locked, func(w waiting) bool {
-			return slices.ContainsFunc(w.owners, func(o string) bool { return slices.Contains(owners, o) })
+		i := slices.IndexFunc(a.calls, func(w waiting) bool {
+			return w.tried && slices.ContainsFunc(w.owners, func(o string) bool { return slices.Contains(owners, o) })
 		})
 		if i < 0 {
 			others = append(others, p)
 			continue
 		}
-		a.calls = append(a.calls, waiting{p, owners, c.env.Now().Add(lockPatience), locked[i].err, false})
+		a.calls = append(a.calls, waiting{p, owners, c.env.Now().Add(lockPatience), a.calls[i].err, false})
 	}
 	return others
-}
-
-// due is when a call is to be tried, if any is aside.
-func (a *aside) due() (at time.Time, ok bool) {
-	i, at := a.next()
-	return at, i >= 0
 }
 
 // tryAside answers the calls that have waited for lockPatience, then tries one of
@@ -125,7 +113,7 @@ func (c *Committer) tryAside() {
 	w := a.calls[i]
 	a.calls = slices.Delete(a.calls, i, i+1)
 	before := len(a.calls)
-	c.attempt([]call{w.call})
+	c.attempt([]*call{w.call})
 	if len(a.calls) > before { // it met a lock
 		a.calls[before].until = w.until
 		if !w.tried {
@@ -141,7 +129,7 @@ func (c *Committer) rejoin() {
 	calls := c.aside.calls
 	c.aside.calls = nil
 	for part := range slices.Chunk(calls, c.maxBatch) {
-		batch := make([]call, len(part))
+		batch := make([]*call, len(part))
 		for i, w := range part {
 			batch[i] = w.call
 		}
@@ -150,7 +138,7 @@ func (c *Committer) rejoin() {
 }
 
 // ownersOf are the owners of the rows that a call may change.
-func ownersOf(p call) []string {
+func ownersOf(p *call) []string {
 	needs := p.needs()
 	return schema.Owners(&needs)
 }

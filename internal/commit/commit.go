@@ -62,7 +62,7 @@ type Committer struct {
 	maxBatch int
 	starter  Starter
 	encode   func(commerce.WebhookEvent) []byte
-	queue    chan call
+	queue    chan *call
 	woken    chan struct{} // has an element when the queue may have got one
 	done     chan struct{} // closed when every admitted command is answered
 	hurried  atomic.Bool
@@ -70,7 +70,7 @@ type Committer struct {
 	mu     sync.RWMutex // guards closed against sends on queue
 	closed bool
 
-	batch []call // the memory of the batch under way
+	batch []*call // the memory of the batch under way
 	aside aside
 }
 
@@ -79,8 +79,8 @@ func New(engine storage.Batches, o Options) *Committer {
 	if o.Batch <= 0 {
 		o.Batch = maxBatch
 	}
-	c := &Committer{env: o.Env, engine: engine, maxBatch: o.Batch, starter: o.Starter, encode: o.EncodeEvent, queue: make(chan call, maxQueue),
-		woken: make(chan struct{}, 1), done: make(chan struct{}), batch: make([]call, 0, o.Batch)}
+	c := &Committer{env: o.Env, engine: engine, maxBatch: o.Batch, starter: o.Starter, encode: o.EncodeEvent, queue: make(chan *call, maxQueue),
+		woken: make(chan struct{}, 1), done: make(chan struct{}), batch: make([]*call, 0, o.Batch)}
 	c.env.Go(func() {
 		defer close(c.done)
 		c.env.Drive(c.Step, c.woken)
@@ -116,16 +116,27 @@ func Do[R any](ctx context.Context, c *Committer, cmd Command[R]) (R, error) {
 
 // DoJobs is Do, and also returns the jobs that the command enqueues, so that the
 // caller can wait for them.
-func DoJobs[R any](ctx context.Context, c *Committer, cmd Command[R]) (R, []commerce.Job, error) {
-	p := &pending[R]{cmd: cmd, done: make(chan struct{})}
+func DoJobs[R any](ctx context.Context, c *Committer, cmd Command[R]) (result R, asked []commerce.Job, err error) {
+	_, keyed := cmd.(interface{ hasReplyRecord() })
+	p := &call{needs: cmd.Needs, keyed: keyed, done: make(chan struct{})}
+	p.decide = func(rows *commerce.Rows, now commerce.Millis) (changes commerce.Changes, err error) {
+		defer func() {
+			if v := recover(); v != nil {
+				slog.Error("a command panicked", "panic", v, "command", fmt.Sprintf("%T", cmd), "stack", string(debug.Stack()))
+				err = fmt.Errorf("command %T panicked: %v", cmd, v)
+			}
+		}()
+		result, changes, err = cmd.Decide(rows, now)
+		return changes, err
+	}
 	if err := c.admit(ctx, p); err != nil {
-		return p.result, nil, err
+		return result, nil, err
 	}
 	c.env.Await(p.done)
-	return p.result, p.jobs, p.err
+	return result, p.jobs, p.err
 }
 
-func (c *Committer) admit(ctx context.Context, p call) error {
+func (c *Committer) admit(ctx context.Context, p *call) error {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
 	if c.closed {
@@ -149,46 +160,18 @@ func (c *Committer) wake() {
 }
 
 // call is a waiting command, without the type of its result.
-type call interface {
-	needs() commerce.Needs
-	decide(rows *commerce.Rows, now commerce.Millis) (commerce.Changes, error)
-	enqueued(jobs []commerce.Job) // gives the call the jobs that its changes enqueue
-	answer(err error)
-	keyed() bool // whether the outcome can be read from a reply record
-}
-
-type pending[R any] struct {
-	cmd    Command[R]
-	result R
-	jobs   []commerce.Job
+type call struct {
+	needs  func() commerce.Needs
+	decide func(rows *commerce.Rows, now commerce.Millis) (commerce.Changes, error)
+	keyed  bool           // whether the outcome can be read from a reply record
+	jobs   []commerce.Job // that its changes enqueue
 	err    error
-	done   chan struct{}
+	done   chan struct{} // closed when jobs and err may be read
 }
 
-func (p *pending[R]) needs() commerce.Needs { return p.cmd.Needs() }
-
-func (p *pending[R]) decide(rows *commerce.Rows, now commerce.Millis) (changes commerce.Changes, err error) {
-	p.jobs = nil // of an earlier try
-	defer func() {
-		if v := recover(); v != nil {
-			slog.Error("a command panicked", "panic", v, "command", fmt.Sprintf("%T", p.cmd), "stack", string(debug.Stack()))
-			err = fmt.Errorf("command %T panicked: %v", p.cmd, v)
-		}
-	}()
-	p.result, changes, err = p.cmd.Decide(rows, now)
-	return changes, err
-}
-
-func (p *pending[R]) enqueued(jobs []commerce.Job) { p.jobs = jobs }
-
-func (p *pending[R]) answer(err error) {
+func (p *call) answer(err error) {
 	p.err = err
 	close(p.done)
-}
-
-func (p *pending[R]) keyed() bool {
-	_, ok := p.cmd.(interface{ hasReplyRecord() })
-	return ok
 }
 
 // Step commits the commands that wait, as one batch, and tries one of those that
@@ -200,13 +183,13 @@ func (c *Committer) Step() env.Next {
 		c.commit(batch)
 		clear(batch)
 	}
-	if at, ok := c.aside.due(); ok && !c.env.Now().Before(at) {
+	if i, at := c.aside.next(); i >= 0 && !c.env.Now().Before(at) {
 		c.tryAside()
 	}
 	if len(batch) == c.maxBatch || len(c.queue) > 0 {
 		return env.AtOnce
 	}
-	if at, ok := c.aside.due(); ok {
+	if i, at := c.aside.next(); i >= 0 {
 		return env.Next(max(c.env.Until(at), 0))
 	}
 	if !open {
@@ -217,7 +200,7 @@ func (c *Committer) Step() env.Next {
 
 // takeWaiting takes the calls that wait, as many as a batch has room for. open is
 // false when the queue is closed and empty.
-func (c *Committer) takeWaiting() (batch []call, open bool) {
+func (c *Committer) takeWaiting() (batch []*call, open bool) {
 	batch = c.batch[:0]
 	for len(batch) < c.maxBatch {
 		select {
@@ -234,7 +217,7 @@ func (c *Committer) takeWaiting() (batch []call, open bool) {
 }
 
 // commit answers every call of the batch, except the calls that it sets aside.
-func (c *Committer) commit(batch []call) {
+func (c *Committer) commit(batch []*call) {
 	if c.hurried.Load() {
 		answerAll(batch, ErrClosed)
 		return
@@ -246,7 +229,7 @@ func (c *Committer) commit(batch []call) {
 
 // attempt runs a batch. If the batch fails as a whole, its commands are tried one
 // by one, so that a bad command does not fail its neighbours.
-func (c *Committer) attempt(batch []call) {
+func (c *Committer) attempt(batch []*call) {
 	errs, err := c.tries(batch)
 	ofAll := errors.Is(err, storage.ErrUnavailable) && !errors.Is(err, storage.ErrLocked) && !errors.Is(err, storage.ErrTimeout)
 	switch {
@@ -272,14 +255,14 @@ func (c *Committer) attempt(batch []call) {
 // oneByOne tries the commands of a failed batch. It gives up on the rest when the
 // server times out for lockPatience, or when maxLocks commands have met a locked
 // row (another session may keep whole tables locked).
-func (c *Committer) oneByOne(batch []call, err error) {
+func (c *Committer) oneByOne(batch []*call, err error) {
 	until, most := c.env.Now().Add(lockPatience), c.aside.locks()+maxLocks
 	for _, p := range batch {
 		if errors.Is(err, storage.ErrTimeout) && c.env.Now().After(until) || c.aside.locks() >= most {
 			p.answer(err)
 			continue
 		}
-		c.commit([]call{p})
+		c.commit([]*call{p})
 	}
 }
 
@@ -288,17 +271,17 @@ func (c *Committer) oneByOne(batch []call, err error) {
 // returns the stored answer, or finds none and takes place now. The outcome of
 // other commands stays unknown. For all commands together, it waits up to
 // outcomePatience for a database that restarts or fails over.
-func (c *Committer) findOutcomes(batch []call, unknown error) {
+func (c *Committer) findOutcomes(batch []*call, unknown error) {
 	deadline := c.env.Now().Add(outcomePatience)
 	for _, p := range batch {
-		if !p.keyed() {
+		if !p.keyed {
 			p.answer(unknown)
 			continue
 		}
-		errs, err := c.tries([]call{p})
+		errs, err := c.tries([]*call{p})
 		for errors.Is(err, storage.ErrUnavailable) && !c.hurried.Load() && c.env.Now().Before(deadline) {
 			c.env.Wait(outcomePause)
-			errs, err = c.tries([]call{p})
+			errs, err = c.tries([]*call{p})
 		}
 		if err != nil {
 			p.answer(errors.Join(unknown, err))
@@ -308,14 +291,14 @@ func (c *Committer) findOutcomes(batch []call, unknown error) {
 	}
 }
 
-func answerAll(batch []call, err error) {
+func answerAll(batch []*call, err error) {
 	for _, p := range batch {
 		p.answer(err)
 	}
 }
 
 // tries calls try, and repeats it while other batches conflict with this one.
-func (c *Committer) tries(batch []call) (errs []error, err error) {
+func (c *Committer) tries(batch []*call) (errs []error, err error) {
 	errs, err = c.try(batch)
 	for n := 1; errors.Is(err, storage.ErrAgain) && n < maxTries; n++ {
 		errs, err = c.try(batch)
@@ -325,7 +308,7 @@ func (c *Committer) tries(batch []call) (errs []error, err error) {
 
 // try loads, decides and saves. err is the failure of the whole batch; errs are the
 // refusals of single commands, valid only when err is nil.
-func (c *Committer) try(batch []call) (errs []error, err error) {
+func (c *Committer) try(batch []*call) (errs []error, err error) {
 	defer func() {
 		if v := recover(); v != nil { // a change outside of the command's needs
 			slog.Error("a batch panicked", "panic", v, "stack", string(debug.Stack()))
@@ -347,11 +330,12 @@ func (c *Committer) try(batch []call) (errs []error, err error) {
 	ids := idSource{env: c.env, now: now, encode: c.encode}
 	var changes commerce.Changes
 	for i, p := range batch {
+		p.jobs = nil // of an earlier try
 		if changes, errs[i] = p.decide(rows, now); errs[i] != nil {
 			continue
 		}
 		ids.complete(&changes)
-		p.enqueued(changes.NewJobs)
+		p.jobs = changes.NewJobs
 		schema.Apply(rows, &changes)
 	}
 	if !schema.Changed(rows) {

@@ -52,13 +52,10 @@ func (r *Runner) Finish(ctx context.Context, key commerce.JobKey) error {
 func (r *Runner) EndWaits() { r.endWaits() }
 
 func (r *Runner) wait(ctx context.Context, done <-chan struct{}) error {
-	switch r.env.Wait(env.Forever, done, r.waits.Done(), ctx.Done()) {
-	case 1:
-		return r.waits.Err()
-	case 2:
-		return ctx.Err()
+	if r.env.Wait(env.Forever, done, r.waits.Done(), ctx.Done()) == 0 {
+		return nil
 	}
-	return nil
+	return cmp.Or(r.waits.Err(), ctx.Err())
 }
 
 // started is the task of a job, whose try has begun; nil if this process has none.
