@@ -8,9 +8,11 @@ import (
 	"strings"
 	"time"
 
+	"purveyor/internal/command"
 	"purveyor/internal/commerce"
 	"purveyor/internal/config"
 	"purveyor/internal/outside/geocode"
+	"purveyor/internal/service"
 	"purveyor/internal/storage"
 )
 
@@ -58,7 +60,8 @@ func (p places) Place(ctx context.Context, key string) (geocode.Place, bool, err
 func (p places) Keep(ctx context.Context, key string, place geocode.Place, source string) error {
 	done := make(chan error, 1)
 	go func() {
-		done <- p.db.uses.KeepPlace(ctx, commerce.GeocodedAddress{Address: key, At: place.Point, Precision: string(place.Precision), Source: source})
+		_, err := service.Do(ctx, p.db.uses, command.KeepPlace{Place: commerce.GeocodedAddress{Address: key, At: place.Point, Precision: string(place.Precision), Source: source}})
+		done <- err
 	}()
 	select {
 	case err := <-done:

@@ -28,7 +28,7 @@ type webhooks struct {
 
 func newWebhooks(r recorder, o Options) *webhooks {
 	return &webhooks{r, o.Queue, o.Reads, o.Runner, o.Sender, o.AppendWebhook,
-		&recipients{env: r.env, reader: o.Reads, known: map[string]*entry{}}, newTries(r)}
+		&recipients{env: r.env, reader: o.Reads}, newTries(r)}
 }
 
 // deliver makes one attempt, unless the partner is suspended, or the endpoint holds

@@ -46,7 +46,7 @@ func (d *timed) Send(ctx context.Context, _ webhook.Request) webhook.Result {
 // to its end when the service stops.
 func TestTryEndsInTime(t *testing.T) {
 	d := &timed{}
-	w := &webhooks{reads: d, sender: d, append: func(b []byte, _ commerce.WebhookEvent) []byte { return b }, recipients: &recipients{reader: d, known: map[string]*entry{}}}
+	w := &webhooks{reads: d, sender: d, append: func(b []byte, _ commerce.WebhookEvent) []byte { return b }, recipients: &recipients{reader: d}}
 	ctx, cancel := context.WithTimeout(t.Context(), jobs.TryTime)
 	defer cancel()
 	want, _ := ctx.Deadline()

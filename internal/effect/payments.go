@@ -56,17 +56,12 @@ func sessionRequest(order commerce.Order, paid commerce.Payment) payment.Session
 }
 
 // doorOf returns an address as written on a parcel.
-func doorOf(a *commerce.DeliveryAddress) (lines []string) {
+func doorOf(a *commerce.DeliveryAddress) []string {
 	if a == nil {
 		return nil
 	}
 	at := a.Address
-	for _, line := range []string{a.Name, at.Line1, at.Line2, strings.Join(strings.Fields(at.City+", "+at.State+" "+at.PostalCode), " ")} {
-		if line != "" {
-			lines = append(lines, line)
-		}
-	}
-	return lines
+	return nonEmpty(a.Name, at.Line1, at.Line2, strings.Join(strings.Fields(at.City+", "+at.State+" "+at.PostalCode), " "))
 }
 
 // expire ends the session of an order that is over. If the customer has paid before,

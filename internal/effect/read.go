@@ -32,8 +32,7 @@ type Reads interface {
 type recipients struct {
 	env    env.Env
 	reader Reads
-	mu     sync.Mutex
-	known  map[string]*entry
+	known  sync.Map // partner id -> *entry
 }
 
 type entry struct {
@@ -46,7 +45,8 @@ const recipientFreshness = time.Second
 
 // get reads a recipient, or waits for a caller that is just reading it.
 func (p *recipients) get(ctx context.Context, id string) (recipient, error) {
-	e := p.entry(id)
+	known, _ := p.known.LoadOrStore(id, &entry{})
+	e := known.(*entry)
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	now := p.env.Now()
@@ -66,20 +66,4 @@ func (p *recipients) get(ctx context.Context, id string) (recipient, error) {
 }
 
 // forget makes the next caller read the recipient again.
-func (p *recipients) forget(id string) {
-	e := p.entry(id)
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.until = time.Time{}
-}
-
-func (p *recipients) entry(id string) *entry {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	e := p.known[id]
-	if e == nil {
-		e = &entry{}
-		p.known[id] = e
-	}
-	return e
-}
+func (p *recipients) forget(id string) { p.known.Delete(id) }

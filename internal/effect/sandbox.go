@@ -59,7 +59,7 @@ func (o *Objects) PutObject(ctx context.Context, v sandbox.Object, callbacks ...
 		}
 		put.Callbacks = append(put.Callbacks, command.SandboxCallback{ID: commerce.NewID(commerce.PrefixSandbox, commerce.MillisOf(o.env.Now()), o.env.Entropy()), After: n.After, Data: data})
 	}
-	stored, asked, err := o.uses.PutSandboxObject(ctx, put)
+	stored, asked, err := service.DoJobs(ctx, o.uses, put)
 	if err != nil {
 		return err
 	}
@@ -123,8 +123,7 @@ func (s sandboxes) step(ctx context.Context, job commerce.Job) jobs.Outcome {
 	kind, _, _ := strings.Cut(job.Subject, "_")
 	mover, known := s.movers[kind]
 	if !known {
-		record.Failed = &commerce.PermanentError{Err: errors.New("nothing moves objects like " + job.Subject)}
-		return outcome(s.recorder, job, record, record.Failed)
+		return s.failed(job, &commerce.PermanentError{Err: errors.New("nothing moves objects like " + job.Subject)})
 	}
 	step, err := mover.Step(ctx, sandbox.Object{ID: object.ID, Version: object.Version, Data: object.Data})
 	for _, callback := range step.Callbacks {

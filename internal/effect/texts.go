@@ -5,6 +5,7 @@ import (
 	htmltemplate "html/template"
 	"io"
 	"regexp"
+	"slices"
 	"strings"
 	"text/template"
 	"unicode"
@@ -36,15 +37,15 @@ func letterOf(o commerce.Order, s commerce.Store) letter {
 	if o.ExternalID != "" {
 		l.Name = o.ExternalID
 	}
-	for _, line := range []string{s.Name, s.Address, strings.TrimSpace(s.City + " " + s.State + " " + s.ZipCode)} {
-		if line != "" {
-			l.Where = append(l.Where, line)
-		}
-	}
+	l.Where = nonEmpty(s.Name, s.Address, strings.TrimSpace(s.City+" "+s.State+" "+s.ZipCode))
 	for _, line := range o.Lines {
 		l.Pieces += line.Quantity
 	}
 	return l
+}
+
+func nonEmpty(lines ...string) []string {
+	return slices.DeleteFunc(lines, func(line string) bool { return line == "" })
 }
 
 const readyText = `Your order {{.Name}} is ready for pickup.

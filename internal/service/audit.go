@@ -37,23 +37,19 @@ type audited[R any] struct {
 	deed deed
 }
 
-// auditedKeyed is audited for a command under an idempotency key. A repeat of the call
-// changes nothing, and leaves no entry.
-type auditedKeyed[R any] struct {
-	audited[R]
-	access func(*commerce.Rows) error
-}
-
-// auditPeople has a command audited if its actor is a person.
+// auditPeople has a command audited if its actor is a person. A repeat under an
+// idempotency key changes nothing, and leaves no entry.
 func auditPeople[R any](by commerce.Actor, d deed, cmd commit.Keyed[R]) commit.Keyed[R] {
 	if !answersForActs(by) {
 		return cmd
 	}
-	return auditedKeyed[R]{audited[R]{cmd, by, d}, cmd.Access}
+	return audited[R]{cmd, by, d}
 }
 
-// Access implements commit.Keyed.
-func (a auditedKeyed[R]) Access(rows *commerce.Rows) error { return a.access(rows) }
+// Access implements commit.Keyed for the commands that auditPeople gets.
+func (a audited[R]) Access(rows *commerce.Rows) error {
+	return a.Command.(commit.Keyed[R]).Access(rows)
+}
 
 // Decide implements commit.Command.
 func (a audited[R]) Decide(rows *commerce.Rows, now commerce.Millis) (R, commerce.Changes, error) {

@@ -11,10 +11,15 @@ import (
 // Command is a change of state, as package commit runs it.
 type Command[R any] = commit.Command[R]
 
-// Do runs a command that needs no facts, ids or audit entry, because a job has all that
-// the command depends on.
+// Do runs a command that needs no facts, ids or audit entry: a job, a sandbox or a cache has
+// all that the command depends on.
 func Do[R any](ctx context.Context, s *Service, cmd Command[R]) (R, error) {
 	return commit.Do(ctx, s.committer, cmd)
+}
+
+// DoJobs is Do, and also returns the jobs that the command enqueues.
+func DoJobs[R any](ctx context.Context, s *Service, cmd Command[R]) (R, []commerce.Job, error) {
+	return commit.DoJobs(ctx, s.committer, cmd)
 }
 
 // Record runs the command that records an attempt of a job. If the attempt decides the
