@@ -211,11 +211,15 @@ func TestContacts(t *testing.T) {
 		{"a@b.c", " - ", []string{"email:a@b.c"}},
 		{"", "", nil},
 	} {
-		if got := contactsOf(&commerce.DeliveryAddress{Email: c.email, Phone: c.phone}); !slices.Equal(got, c.want) {
+		var got []string
+		for _, key := range customerKeys("s", "p", commerce.Live, &commerce.DeliveryAddress{Email: c.email, Phone: c.phone}) {
+			got = append(got, key.Contact)
+		}
+		if !slices.Equal(got, c.want) {
 			t.Errorf("%q, %q: %q, want %q", c.email, c.phone, got, c.want)
 		}
 	}
-	if contactsOf(nil) != nil {
+	if customerKeys("s", "p", commerce.Live, nil) != nil {
 		t.Error("a contact without an address")
 	}
 }

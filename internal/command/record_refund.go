@@ -66,22 +66,12 @@ func (c RecordRefund) Decide(rows *commerce.Rows, now commerce.Millis) (Recorded
 		}
 		return oc.recorded(commerce.Undecided)
 	}
-	switch {
-	case late:
-		oc.completeGivenUp(c.Ref)
-	case refund.State == commerce.RefundPending: // otherwise a callback was faster
-		oc.payment.Release(refund.AmountCents)
-		if c.Refused != "" {
-			oc.refuseRefund(c.Refused)
-			if c.isGivenUp() {
-				oc.refund.State = commerce.RefundGivenUp
-				oc.raiseWithoutNote(commerce.AttentionRefundDue, fmt.Sprintf("%d cents were not refunded: %s", refund.AmountCents, oc.refund.Error))
-			}
-		} else {
-			oc.completeRefund(c.Ref)
-		}
-	}
+	oc.closeRefund(c.Refused == "", c.Ref, c.Refused)
 	if c.isGivenUp() {
+		if refund.State == commerce.RefundPending { // otherwise a callback was faster
+			oc.refund.State = commerce.RefundGivenUp
+			oc.raiseWithoutNote(commerce.AttentionRefundDue, fmt.Sprintf("%d cents were not refunded: %s", refund.AmountCents, oc.refund.Error))
+		}
 		oc.refundsKnown(c.GivenUpBy.Name())
 	} else {
 		oc.refundsKnown(refundKnown)
@@ -104,6 +94,21 @@ func (oc *orderChange) refundsKnown(by string) {
 	}
 }
 
+// closeRefund enters the refund that the command is about if the processor made it, and else
+// releases its amount. A refund whose outcome is known already stays as it is.
+func (oc *orderChange) closeRefund(made bool, ref, why string) {
+	switch state := oc.refund.State; {
+	case state == commerce.RefundGivenUp && made:
+		oc.completeGivenUp(ref)
+	case state == commerce.RefundPending && made:
+		oc.payment.Release(oc.refund.AmountCents)
+		oc.completeRefund(ref)
+	case state == commerce.RefundPending:
+		oc.payment.Release(oc.refund.AmountCents)
+		oc.refuseRefund(why)
+	}
+}
+
 // completeRefund enters money that went back, of the refund that the command is about. When
 // all of the payment went back, the order is refunded, and goods that were not handed over
 // stay in the store.
@@ -116,10 +121,7 @@ func (oc *orderChange) completeRefund(ref string) {
 	if _, err := oc.check(commerce.RefundInFull); err == nil && oc.order.StillToFulfil() && oc.order.Fulfillment == commerce.ByDelivery {
 		oc.cancelDelivery(false)
 	}
-	if status := oc.order.Status; !oc.tryTransition(commerce.RefundInFull, "") { // a part of the payment is left
-		oc.addTimeline(commerce.TimelineRefunded, "", oc.timelineData(commerce.RefundInFull, nil))
-		oc.addWebhook(commerce.WebhookRefunded, oc.webhookData(commerce.WebhookRefunded, status))
-	}
+	oc.transitionOrEvents(commerce.RefundInFull, "") // the status stays if a part of the payment is left
 	r.TotalRefundedCents, r.OrderStatus = p.RefundedCents, oc.order.Status
 }
 

@@ -47,14 +47,8 @@ func (c RecordRefundCallback) Decide(rows *commerce.Rows, now commerce.Millis) (
 	case !known:
 		*oc.refund = c.elsewhere(now)
 		oc.completeRefund(c.Ref)
-	case refund.State == commerce.RefundPending && c.Failed:
-		oc.payment.Release(refund.AmountCents)
-		oc.refuseRefund(c.Message)
-	case refund.State == commerce.RefundGivenUp:
-		oc.completeGivenUp(c.Ref)
-	case refund.State == commerce.RefundPending:
-		oc.payment.Release(refund.AmountCents)
-		oc.completeRefund(c.Ref)
+	case refund.State != commerce.RefundDone:
+		oc.closeRefund(!c.Failed, c.Ref, c.Message)
 	default:
 		oc.takeBack(c.Message)
 	}
@@ -87,8 +81,5 @@ func (oc *orderChange) takeBack(why string) {
 	oc.order.RefundedCents = p.RefundedCents
 	message := commerce.CleanText(fmt.Sprintf("The refund of %d cents did not arrive: %s", r.AmountCents, r.Error), commerce.MaxNote)
 	oc.raiseWithoutNote(commerce.AttentionRefundFailed, message)
-	if status := oc.order.Status; !oc.tryTransition(commerce.RefundCameBack, message) { // the order was not refunded in full
-		oc.addTimeline(commerce.TimelineNote, message, oc.timelineData(commerce.RefundCameBack, nil))
-		oc.addWebhook(commerce.WebhookRefundFailed, oc.webhookData(commerce.WebhookRefundFailed, status))
-	}
+	oc.transitionOrEvents(commerce.RefundCameBack, message) // the status stays if the order was not refunded in full
 }

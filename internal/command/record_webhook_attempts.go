@@ -1,7 +1,6 @@
 package command
 
 import (
-	"slices"
 	"time"
 
 	"purveyor/internal/commerce"
@@ -37,11 +36,9 @@ func (c RecordWebhookAttempts) Needs() commerce.Needs {
 
 func (c RecordWebhookAttempts) partners() (ids []string) {
 	for _, t := range c.Tries {
-		if id := t.Attempt.PartnerID; !slices.Contains(ids, id) {
-			ids = append(ids, id)
-		}
+		ids = append(ids, t.Attempt.PartnerID)
 	}
-	return ids
+	return eachOnce(ids)
 }
 
 // Decide returns the jobs as they go on.

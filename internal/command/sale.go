@@ -1,6 +1,7 @@
 package command
 
 import (
+	"slices"
 	"strings"
 
 	"purveyor/internal/commerce"
@@ -85,33 +86,25 @@ func (oc *orderChange) setTotals(t commerce.Totals) {
 	o.SubtotalCents, o.TaxCents, o.DeliveryFeeCents, o.TotalCents = t.Subtotal, t.Tax, t.DeliveryFee, t.Total
 }
 
-// contactsOf returns the contacts by which a store finds a customer: the e-mail address,
-// then the phone number, as far as they are given.
-func contactsOf(a *commerce.DeliveryAddress) (contacts []string) {
+// customerKeys returns the keys of a customer's rows: the e-mail address, then the phone
+// number, as far as they are given. Each partner has customers of its own, for live and for
+// test, so that no partner learns from a customer id about another one.
+func customerKeys(storeID, partnerID string, mode commerce.Mode, a *commerce.DeliveryAddress) (keys []commerce.CustomerKey) {
 	if a == nil {
 		return nil
 	}
-	if email := strings.TrimSpace(a.Email); email != "" {
-		contacts = append(contacts, "email:"+strings.ToLower(email))
+	add := func(kind, contact string) {
+		if contact != "" {
+			keys = append(keys, commerce.CustomerKey{StoreID: storeID, PartnerID: partnerID, Mode: mode, Contact: kind + contact})
+		}
 	}
-	digits := strings.Map(func(r rune) rune {
+	add("email:", strings.ToLower(strings.TrimSpace(a.Email)))
+	add("phone:", strings.Map(func(r rune) rune {
 		if r == '+' || ('0' <= r && r <= '9') {
 			return r
 		}
 		return -1
-	}, a.Phone)
-	if digits != "" {
-		contacts = append(contacts, "phone:"+digits)
-	}
-	return contacts
-}
-
-// customerKeys returns the keys of a customer's rows. Each partner has customers of its own,
-// for live and for test, so that no partner learns from a customer id about another one.
-func customerKeys(storeID, partnerID string, mode commerce.Mode, a *commerce.DeliveryAddress) (keys []commerce.CustomerKey) {
-	for _, contact := range contactsOf(a) {
-		keys = append(keys, commerce.CustomerKey{StoreID: storeID, PartnerID: partnerID, Mode: mode, Contact: contact})
-	}
+	}, a.Phone))
 	return keys
 }
 
@@ -125,19 +118,16 @@ func (oc *orderChange) setCustomer(a *commerce.DeliveryAddress) {
 		return
 	}
 	oc.order.CustomerEmail = a.Email
-	var fresh []commerce.CustomerKey
-	found := false
-	for _, k := range keys {
-		known, ok := oc.rows.Customers.Get(k)
-		if !ok {
-			fresh = append(fresh, k)
-		} else if !found {
-			found, oc.order.CustomerID = true, known.ID
+	for _, k := range slices.Backward(keys) {
+		if known, ok := oc.rows.Customers.Get(k); ok {
+			oc.order.CustomerID = known.ID
 		}
 	}
-	for _, k := range fresh {
-		oc.changes.Customers = append(oc.changes.Customers, commerce.Customer{
-			CustomerKey: k, ID: oc.order.CustomerID, Name: a.Name, CreatedOn: oc.now,
-		})
+	for _, k := range keys {
+		if _, ok := oc.rows.Customers.Get(k); !ok {
+			oc.changes.Customers = append(oc.changes.Customers, commerce.Customer{
+				CustomerKey: k, ID: oc.order.CustomerID, Name: a.Name, CreatedOn: oc.now,
+			})
+		}
 	}
 }

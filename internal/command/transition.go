@@ -67,6 +67,17 @@ func (oc *orderChange) tryTransition(trigger commerce.Trigger, message string) b
 	return err == nil
 }
 
+// transitionOrEvents executes the transition if the order allows it. Otherwise the order's
+// status stays, and only the events of the transition are appended.
+func (oc *orderChange) transitionOrEvents(trigger commerce.Trigger, message string) {
+	previous := oc.order.Status
+	if !oc.tryTransition(trigger, message) {
+		t := commerce.TransitionOf(trigger)
+		oc.addTimeline(t.Timeline, message, oc.timelineData(trigger, nil))
+		oc.addWebhook(t.Webhook, oc.webhookData(t.Webhook, previous))
+	}
+}
+
 // timelineData is the data of the timeline event of a transition. moves are the changes of
 // stock by the transition.
 func (oc *orderChange) timelineData(trigger commerce.Trigger, moves []commerce.InventoryMove) commerce.TimelineData {
