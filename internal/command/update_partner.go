@@ -16,18 +16,10 @@ type UpdatePartner struct {
 
 // Needs names the partner, the stores that it is to be restricted to, and its endpoint.
 func (c UpdatePartner) Needs() commerce.Needs {
-	n := commerce.Needs{Lock: true, Partners: []string{c.ID}}
-	if c.StoreIDs != nil {
-		n.Stores = *c.StoreIDs
-	}
-	if c.asksEndpoint() {
-		n.Endpoints = []string{c.ID}
-	}
+	n := endpointNeeds(c.ID)
+	n.Lock = true
+	set(&n.Stores, c.StoreIDs)
 	return n
-}
-
-func (c UpdatePartner) asksEndpoint() bool {
-	return c.CallbackURL != nil || c.CallbackSecret != nil || c.Suspended != nil
 }
 
 // Decide refuses what CreatePartner refuses, and an unknown partner. When a suspension
@@ -39,10 +31,7 @@ func (c UpdatePartner) Decide(rows *commerce.Rows, now commerce.Millis) (commerc
 	if !ok {
 		return p, commerce.Changes{}, commerce.NotFound("partner")
 	}
-	var before commerce.Endpoint
-	if c.asksEndpoint() {
-		before = endpointOf(rows, c.ID)
-	}
+	before := endpointOf(rows, c.ID)
 	endpoint := before
 	if c.CallbackURL != nil && *c.CallbackURL != p.CallbackURL {
 		endpoint = endpoint.Moved(now)
