@@ -107,57 +107,42 @@ type page struct {
 	AlertHead string
 	Alert     string
 
-	Status          SessionStatus // empty: there is no order to show
-	OrderID         string
-	Store           string
-	Lines, More     []pageLine // More is folded away
-	Subtotal        string
-	Fee, Tax, Total string // Fee and Tax are empty if the order has none
-	Email           string
-	DeliverTo       []string
-	SuccessURL      string
-	CancelURL       string
+	Status         SessionStatus // empty: there is no order to show
+	SessionRequest               // with the session's id in its URLs
+	Lines, More    []pageLine    // More is folded away
+	Subtotal       commerce.Cents
 }
 
 type pageLine struct {
-	Name, Each, Total string
-	Quantity          int64
-	ImageURL          string
-	Initial           string // shown in place of a missing image
+	Line
+	Total   commerce.Cents
+	Initial string // shown in place of a missing image
 }
 
 const linesInView = 6 // of a long order
 
 func newPage(x session) page {
-	r := x.Request
-	p := page{
-		Status: x.Status, OrderID: r.OrderID, Store: r.StoreName, Total: r.TotalCents.Dollars(), Email: x.email(), DeliverTo: r.DeliverTo,
-		SuccessURL: x.leadsTo(r.SuccessURL), CancelURL: x.leadsTo(r.CancelURL),
-	}
+	p := page{Status: x.Status, SessionRequest: x.Request}
+	p.CustomerEmail = x.email()
+	p.SuccessURL, p.CancelURL = x.leadsTo(p.SuccessURL), x.leadsTo(p.CancelURL)
+	p.Subtotal = p.TotalCents - p.DeliveryFeeCents - p.TaxCents
 	p.Title = map[SessionStatus]string{
-		SessionOpen:    "Pay " + p.Store,
+		SessionOpen:    "Pay " + p.StoreName,
 		SessionPaid:    "Payment complete",
 		SessionExpired: "This payment page has expired",
 	}[x.Status]
-	for _, line := range r.Lines {
-		total := line.PriceCents * commerce.Cents(line.Quantity)
-		shown := pageLine{Name: line.Name, Quantity: line.Quantity, Each: line.PriceCents.Dollars(), Total: total.Dollars()}
-		if isWebAddress(line.ImageURL) {
-			shown.ImageURL = line.ImageURL
-		} else if initial, _ := utf8.DecodeRuneInString(line.Name); initial != utf8.RuneError {
-			shown.Initial = strings.ToUpper(string(initial))
+	for _, line := range x.Request.Lines {
+		shown := pageLine{Line: line, Total: line.PriceCents * commerce.Cents(line.Quantity)}
+		if !isWebAddress(line.ImageURL) {
+			shown.ImageURL = ""
+			if initial, _ := utf8.DecodeRuneInString(line.Name); initial != utf8.RuneError {
+				shown.Initial = strings.ToUpper(string(initial))
+			}
 		}
 		p.Lines = append(p.Lines, shown)
 	}
 	if len(p.Lines) > linesInView+1 { // one hidden line would save no room
 		p.Lines, p.More = p.Lines[:linesInView], p.Lines[linesInView:]
-	}
-	p.Subtotal = (r.TotalCents - r.DeliveryFeeCents - r.TaxCents).Dollars()
-	if r.DeliveryFeeCents > 0 {
-		p.Fee = r.DeliveryFeeCents.Dollars()
-	}
-	if r.TaxCents > 0 {
-		p.Tax = r.TaxCents.Dollars()
 	}
 	return p
 }
