@@ -40,10 +40,8 @@ func checkCallbackURL(text string) error {
 	if err := config.HTTPURL("--callback-url", text); err != nil {
 		return err
 	}
-	u, err := url.Parse(text)
-	switch kind := privateHost(text); {
-	case err != nil: // cannot fail after HTTPURL
-		return err
+	u, _ := url.Parse(text) // cannot fail after HTTPURL
+	switch kind := webhook.Refused(u.Hostname()); {
 	case kind != "":
 		complain("warning: --callback-url: %s is %s. %s\n", u.Hostname(), kind, allowPrivate)
 	case u.Scheme == "http":

@@ -176,10 +176,7 @@ func (d *DoorDash) Get(ctx context.Context, k Key) (Delivery, error) {
 	ctx, cancel := d.env.WithTimeout(ctx, doordashTimeout)
 	defer cancel()
 	a, err := d.read(ctx, doordashName(k))
-	if err != nil {
-		return Delivery{}, doordashFailure("read a delivery", err)
-	}
-	return a.delivery(), nil
+	return a.delivery(), doordashFailure("read a delivery", err)
 }
 
 // doordashName returns the name of a delivery at DoorDash, which we gave it.
@@ -190,7 +187,7 @@ func doordashPath(name string) string { return "/deliveries/" + url.PathEscape(n
 func (d *DoorDash) read(ctx context.Context, name string) (doordashDelivery, error) {
 	a, err := d.call(ctx, http.MethodGet, doordashPath(name), name, nil)
 	if err == nil && a.DeliveryStatus == "quote" { // a quote is no delivery
-		err = &doordashError{status: http.StatusNotFound, Code: "unknown_delivery_id", Message: "There is a quote of this name, but no delivery"}
+		return doordashDelivery{}, &doordashError{status: http.StatusNotFound, Code: "unknown_delivery_id", Message: "There is a quote of this name, but no delivery"}
 	}
 	return a, err
 }
@@ -206,8 +203,5 @@ func (d *DoorDash) Cancel(ctx context.Context, k Key) (Delivery, error) {
 			return now.delivery(), nil
 		}
 	}
-	if err != nil {
-		return Delivery{}, doordashFailure("cancel a delivery", err)
-	}
-	return a.delivery(), nil
+	return a.delivery(), doordashFailure("cancel a delivery", err)
 }

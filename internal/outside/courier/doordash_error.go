@@ -135,7 +135,8 @@ func (f doordashFieldError) code() Code {
 	return BadAddress
 }
 
-// doordashFailure turns err into a *Refusal if the call was definitely refused.
+// doordashFailure turns err into a *Refusal if the call was definitely refused, and
+// returns nil for nil.
 // Otherwise the call may be repeated, and the text says what an operator can do. The
 // text contains no secret.
 func doordashFailure(doing string, err error) error {
@@ -144,6 +145,8 @@ func doordashFailure(doing string, err error) error {
 	}
 	answer, answered := errors.AsType[*doordashError](err)
 	switch {
+	case err == nil:
+		return nil
 	case answered && answer.status == http.StatusUnauthorized:
 		return &commerce.CredentialsError{Message: "DoorDash: " + doing + ": it does not accept the key: check the developer id, key id and signing secret, and this machine's clock"}
 	case answered && answer.denied():

@@ -55,7 +55,7 @@ type Uber struct {
 	options UberOptions
 	base    string // prefix of all paths
 	client  *http.Client
-	token   uberToken
+	token   chan uberToken // holds the token while no goroutine has it
 	timeout time.Duration
 	log     *slog.Logger
 }
@@ -66,15 +66,17 @@ var _ Provider = (*Uber)(nil)
 // first call.
 func NewUber(o UberOptions) *Uber {
 	o.AuthURL = cmp.Or(o.AuthURL, uberAuthURL)
-	return &Uber{
+	u := &Uber{
 		Now:     o.Env.Now,
 		options: o,
 		base:    strings.TrimRight(cmp.Or(o.BaseURL, uberURL), "/") + "/customers/" + url.PathEscape(o.CustomerID),
 		client:  httpcall.Client(o.Transport),
-		token:   newUberToken(),
+		token:   make(chan uberToken, 1),
 		timeout: uberTimeout,
 		log:     cmp.Or(o.Log, slog.Default()),
 	}
+	u.token <- uberToken{}
+	return u
 }
 
 // Check makes a harmless call, so that wrong credentials show up before an order

@@ -63,7 +63,7 @@ func (u *Uber) authorized(ctx context.Context, c httpcall.Call) (uberAnswer, err
 	}
 	answer, err = u.send(ctx, c, token)
 	if err == nil && answer.Status == http.StatusUnauthorized {
-		u.token.drop(ctx, token, u.Now().Add(uberTokenPause), &commerce.CredentialsError{Message: "Uber does not accept its own tokens: check the account"})
+		u.pauseToken(ctx, token, &commerce.CredentialsError{Message: "Uber does not accept its own tokens: check the account"})
 	}
 	return answer, err
 }
@@ -83,46 +83,36 @@ func (u *Uber) send(ctx context.Context, c httpcall.Call, token string) (uberAns
 	return uberAnswer{}, errors.New(u.clean(err.Error(), token))
 }
 
-// uberToken holds the current token. One goroutine at a time requests a new one; the
-// others wait no longer than their context allows.
+// uberToken is the current token. One goroutine at a time has it and may request a new
+// one; the others wait no longer than their context allows.
 type uberToken struct {
-	state chan uberTokenState // holds one element while no goroutine has the state
-}
-
-type uberTokenState struct {
 	token string    // empty: there is none
 	until time.Time // end of the token's use
 	pause time.Time // no token is requested before this time
 	why   error     // reason of the pause
 }
 
-func newUberToken() uberToken {
-	t := uberToken{make(chan uberTokenState, 1)}
-	t.state <- uberTokenState{}
-	return t
-}
-
-// drop discards a token, and prevents requests for a new one until pause.
-func (t uberToken) drop(ctx context.Context, token string, pause time.Time, why error) {
+// pauseToken discards a token, and prevents requests for a new one for uberTokenPause.
+func (u *Uber) pauseToken(ctx context.Context, token string, why error) {
 	select {
-	case s := <-t.state:
+	case s := <-u.token:
 		if s.token == token {
-			s = uberTokenState{pause: pause, why: why}
+			s = uberToken{pause: u.Now().Add(uberTokenPause), why: why}
 		}
-		t.state <- s
+		u.token <- s
 	case <-ctx.Done():
 	}
 }
 
 // useToken returns a token that is not stale.
 func (u *Uber) useToken(ctx context.Context, stale string) (string, error) {
-	var s uberTokenState
+	var s uberToken
 	select {
-	case s = <-u.token.state:
+	case s = <-u.token:
 	case <-ctx.Done():
 		return "", fmt.Errorf("no token yet: %w", ctx.Err())
 	}
-	defer func() { u.token.state <- s }()
+	defer func() { u.token <- s }()
 	now := u.Now()
 	switch {
 	case s.token != "" && s.token != stale && now.Before(s.until):
@@ -132,14 +122,14 @@ func (u *Uber) useToken(ctx context.Context, stale string) (string, error) {
 	}
 	token, life, err := u.askToken(ctx)
 	if err != nil {
-		s = uberTokenState{}
+		s = uberToken{}
 		if refused, ok := errors.AsType[*uberTokenError](err); ok {
 			s.pause, s.why = now.Add(max(refused.pause, uberTokenPause)), refused.error
 			return "", refused.error
 		}
 		return "", err
 	}
-	s = uberTokenState{token: token, until: now.Add(life - min(uberTokenSpare, life/2))}
+	s = uberToken{token: token, until: now.Add(life - min(uberTokenSpare, life/2))}
 	return token, nil
 }
 

@@ -63,7 +63,7 @@ func TestUberTokenLife(t *testing.T) {
 		if _, err := u.useToken(t.Context(), ""); err != nil {
 			t.Fatal(err)
 		}
-		s := <-u.token.state
+		s := <-u.token
 		uberWant(t, body, s.until.Sub(now), want)
 		if s.token != "a" {
 			t.Errorf("%s: the token is %q", body, s.token)
