@@ -124,7 +124,7 @@ func (b *batch) queueLoad(q *request, watermark int64) {
 			QueryRow(func(row pgx.Row) error { return row.Scan(&r.NextStoreNo) })
 	}
 	for _, t := range tables {
-		if !t.AddedByName {
+		if t.keyed != nil && !t.AddedByName {
 			t.load(q, r)
 		}
 	}
@@ -134,7 +134,7 @@ func (b *batch) queueLoad(q *request, watermark int64) {
 	// Rows that are found by name come after the locks, so that a batch that waited
 	// for a lock sees what the other batch inserted.
 	for _, t := range tables {
-		if t.AddedByName {
+		if t.keyed != nil && t.AddedByName {
 			t.load(q, r)
 		}
 	}
@@ -210,9 +210,6 @@ func (b *batch) write(q *request) {
 	}
 	for _, t := range tables {
 		t.save(q, r)
-	}
-	for _, l := range logs {
-		l.append(q, r)
 	}
 }
 

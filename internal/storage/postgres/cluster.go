@@ -11,7 +11,7 @@ func (t *table) loadShards(q *request, r *commerce.Rows, locked, others []keyed)
 	}
 	load := func(list []keyed, lock string) {
 		for _, g := range groups(list) {
-			queue(&q.Batch, func(s *scanner) { t.Fill(s, r, g.find(s.next())) }, t.inRange+lock, g.args()...)
+			queue(&q.Batch, func(s *scanner) { t.keyed.Fill(s, r, g.find(s.next())) }, t.inRange+lock, g.args()...)
 		}
 	}
 	load(locked, " ORDER BY "+t.key[len(t.key)-1]+" FOR UPDATE")
@@ -21,6 +21,6 @@ func (t *table) loadShards(q *request, r *commerce.Rows, locked, others []keyed)
 // loadEach locks rows one by one, in the order of their keys.
 func (t *table) loadEach(q *request, r *commerce.Rows, list []keyed) {
 	for _, k := range list {
-		queue(&q.Batch, func(s *scanner) { t.Fill(s, r, k.row) }, t.byKey+" FOR UPDATE", k.columns.args()...)
+		queue(&q.Batch, func(s *scanner) { t.keyed.Fill(s, r, k.row) }, t.byKey+" FOR UPDATE", k.columns.args()...)
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"sync"
 
-	"purveyor/internal/commerce"
 	"purveyor/internal/storage/schema"
 )
 
@@ -58,9 +57,7 @@ func (s *insertion) inOrder(bound values) values {
 
 // atOnce inserts rows whose ids are ours.
 func (s *insertion) atOnce(q *request, bound values) {
-	if len(bound) > 0 {
-		q.Queue(seen(s.sql), s.inOrder(bound).arrays(s.width)...)
-	}
+	q.Queue(seen(s.sql), s.inOrder(bound).arrays(s.width)...)
 }
 
 func insertSQL(name, columns string, row values) string {
@@ -89,32 +86,4 @@ func valuesSQL(name, columns string, width, rows int) string {
 		list[r] = "(" + strings.Join(row, ", ") + ")"
 	}
 	return "INSERT INTO " + name + " (" + columns + ") VALUES " + strings.Join(list, ", ")
-}
-
-// log is a table of the registry whose rows are only ever appended.
-type log struct {
-	schema.Appended
-	insertion
-}
-
-func prepareLogs() (list []*log) {
-	for _, l := range schema.Logs {
-		list = append(list, &log{l, insertionInto(l)})
-	}
-	return list
-}
-
-// append inserts the rows that were appended.
-func (l *log) append(q *request, r *commerce.Rows) {
-	n := l.Len(r)
-	if n == 0 {
-		return
-	}
-	bound := make(values, 0, n*l.width)
-	for i := range n {
-		if l.Has(r, i) {
-			l.BindAppended(&bound, r, i)
-		}
-	}
-	l.atOnce(q, bound)
 }

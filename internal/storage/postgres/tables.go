@@ -13,7 +13,8 @@ import (
 
 // table is a table of the registry with its statements.
 type table struct {
-	schema.Keyed
+	schema.Described
+	keyed schema.Keyed // nil: a log, which has nothing but an insertion
 	sqlText
 }
 
@@ -32,16 +33,16 @@ type sqlText struct {
 	insertion insertion
 }
 
-// tables and logs are the tables of the registry, in its order. Rows of logs are only ever
-// appended.
-var (
-	tables = prepareTables()
-	logs   = prepareLogs()
-)
+// tables are the tables of the registry, in its order.
+var tables = prepareTables()
 
 func prepareTables() (list []*table) {
-	for _, t := range schema.Tables {
-		list = append(list, &table{t, prepared(t)})
+	for _, d := range schema.All {
+		t := &table{Described: d, sqlText: sqlText{Shape: d.Shape(), insertion: insertionInto(d)}}
+		if keyed, ok := d.(schema.Keyed); ok {
+			t.keyed, t.sqlText = keyed, prepared(keyed)
+		}
+		list = append(list, t)
 	}
 	return list
 }
@@ -163,19 +164,19 @@ type request struct {
 // load queues the statements that lock and read rows. All batches lock rows in the same
 // order.
 func (t *table) load(q *request, r *commerce.Rows) {
-	n := t.Asked(r)
+	n := t.keyed.Asked(r)
 	if n == 0 {
 		return
 	}
 	var locked, others []int
 	for i := range n {
-		if t.MayChange(r, i) {
+		if t.keyed.MayChange(r, i) {
 			locked = append(locked, i)
 		} else {
 			others = append(others, i)
 		}
 	}
-	bindKey := func(b schema.Binder, i int) { t.BindAsked(b, r, i) }
+	bindKey := func(b schema.Binder, i int) { t.keyed.BindAsked(b, r, i) }
 	if q.cluster {
 		t.loadShards(q, r, t.inOrder(locked, bindKey), t.inOrder(others, bindKey))
 		return
@@ -193,7 +194,7 @@ func (t *table) loadKeys(q *request, r *commerce.Rows, list []keyed, sql string)
 		bound = append(bound, k.columns...)
 		bound.Int(int64(k.row))
 	}
-	queue(&q.Batch, func(s *scanner) { t.Fill(s, r, int(s.Int())) }, sql, bound.arrays(len(t.key)+1)...)
+	queue(&q.Batch, func(s *scanner) { t.keyed.Fill(s, r, int(s.Int())) }, sql, bound.arrays(len(t.key)+1)...)
 }
 
 // save queues the statements that insert, update and delete rows.
@@ -224,7 +225,7 @@ func (t *table) save(q *request, r *commerce.Rows) {
 		}
 	}
 	if gone := to[schema.Delete]; len(gone) > 0 {
-		for _, g := range groups(t.inOrder(gone, func(b schema.Binder, i int) { t.BindChangedKey(b, r, i) })) {
+		for _, g := range groups(t.inOrder(gone, func(b schema.Binder, i int) { t.keyed.BindChangedKey(b, r, i) })) {
 			q.Queue(seen(t.deleteSQL), g.args()...)
 		}
 	}
@@ -234,7 +235,7 @@ func (t *table) updateEach(q *request, r *commerce.Rows, rows []int) {
 	for _, i := range rows {
 		var row values
 		t.BindChanged(&row, r, i, schema.Mutable)
-		t.BindChangedKey(&row, r, i)
+		t.keyed.BindChangedKey(&row, r, i)
 		q.Queue(seen(t.updateOne), row.args()...)
 	}
 }
@@ -247,7 +248,7 @@ func (t *table) updateMany(q *request, r *commerce.Rows, rows []int, part schema
 	bound := make(values, 0, len(rows)*u.width)
 	for _, i := range rows {
 		t.BindChanged(&bound, r, i, part)
-		t.BindChangedKey(&bound, r, i)
+		t.keyed.BindChangedKey(&bound, r, i)
 	}
 	sql, args := u.sql, bound.arrays(u.width)
 	if q.cluster || !t.Counted {

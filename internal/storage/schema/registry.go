@@ -16,20 +16,16 @@ var All = []Described{
 	&Timeline, &WebhookEvents, &Attempts, &Outbox, &Audit,
 }
 
-// Tables and Logs are the two kinds of tables in All.
-var (
-	Tables = only[Keyed](All)
-	Logs   = only[Appended](All)
-)
-
-func only[T Described](all []Described) (list []T) {
-	for _, d := range all {
-		if t, ok := d.(T); ok {
+// Tables are the tables of All with rows that batches load. The others are logs, whose rows
+// are only ever added.
+var Tables = func() (list []Keyed) {
+	for _, d := range All {
+		if t, ok := d.(Keyed); ok {
 			list = append(list, t)
 		}
 	}
 	return list
-}
+}()
 
 // Described is a table of the registry.
 type Described interface {
@@ -38,7 +34,12 @@ type Described interface {
 	// columns.
 	BindZero(Binder, Part)
 	apply(*commerce.Rows, *commerce.Changes)
-	changed(*commerce.Rows) bool
+
+	// Changed is the number of rows that changed or were added. Some of those of a log may
+	// belong to another table, which needs Nothing.
+	Changed(*commerce.Rows) int
+	Change(r *commerce.Rows, changed int) Change
+	BindChanged(b Binder, r *commerce.Rows, changed int, p Part)
 }
 
 // Shape is the part of a descriptor that statements are made of.
@@ -90,10 +91,6 @@ type Keyed interface {
 	// Fill reads the values of a row that was found.
 	Fill(s Scanner, r *commerce.Rows, asked int)
 
-	// Changed is the number of rows that changed.
-	Changed(*commerce.Rows) int
-	Change(r *commerce.Rows, changed int) Change
-	BindChanged(b Binder, r *commerce.Rows, changed int, p Part)
 	BindChangedKey(b Binder, r *commerce.Rows, changed int)
 
 	require(*commerce.Rows, *commerce.Needs)
@@ -101,22 +98,12 @@ type Keyed interface {
 	owners(n *commerce.Needs, add func(id string))
 }
 
-// Appended is a table of rows that are only ever added, without the Go type of its rows.
-type Appended interface {
-	Described
-
-	// Len is how many rows there are. Some of them may not be for this table (Has).
-	Len(*commerce.Rows) int
-	Has(r *commerce.Rows, appended int) bool
-	BindAppended(b Binder, r *commerce.Rows, appended int)
-}
-
 // Change is the statement that a changed row needs.
 type Change int
 
 // The changes.
 const (
-	Nothing Change = iota // the batch added and removed the row
+	Nothing Change = iota // the batch added and removed the row, or it belongs to another table
 	Insert
 	Update    // all columns that change
 	UpdateHot // the hot columns
@@ -144,7 +131,7 @@ func Apply(r *commerce.Rows, c *commerce.Changes) {
 
 // Changed reports whether there is anything to save.
 func Changed(r *commerce.Rows) bool {
-	return slices.ContainsFunc(All, func(d Described) bool { return d.changed(r) })
+	return slices.ContainsFunc(All, func(d Described) bool { return d.Changed(r) > 0 })
 }
 
 // Owners are the ids of the owners of the rows that the command may change, each once. An

@@ -58,7 +58,7 @@ func TestShapes(t *testing.T) {
 			}
 		}
 		for part, columns := range map[Part]string{Whole: s.Columns(), Mutable: s.Mutable, Hot: s.Hot} {
-			if _, log := d.(Appended); (log || columns == "") && part != Whole {
+			if _, keyed := d.(Keyed); (!keyed || columns == "") && part != Whole {
 				continue
 			}
 			var b bound

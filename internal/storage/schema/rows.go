@@ -44,8 +44,6 @@ func (t *Table[K, V]) apply(r *commerce.Rows, c *commerce.Changes) {
 	}
 }
 
-func (t *Table[K, V]) changed(r *commerce.Rows) bool { return t.Rows(r).Changed() > 0 }
-
 // Asked implements Keyed.
 func (t *Table[K, V]) Asked(r *commerce.Rows) int { return t.Rows(r).Asked() }
 
@@ -148,22 +146,23 @@ func (l *Log[V]) apply(r *commerce.Rows, c *commerce.Changes) {
 	}
 }
 
-func (l *Log[V]) changed(r *commerce.Rows) bool { return l.Len(r) > 0 }
-
-// Len implements Appended.
-func (l *Log[V]) Len(r *commerce.Rows) int {
+// Changed implements Described.
+func (l *Log[V]) Changed(r *commerce.Rows) int {
 	if l.Changes == nil {
 		return 0
 	}
 	return len(*l.Changes(&r.Appended))
 }
 
-// Has implements Appended.
-func (l *Log[V]) Has(r *commerce.Rows, appended int) bool {
-	return l.Only == nil || l.Only(&(*l.Changes(&r.Appended))[appended])
+// Change implements Described.
+func (l *Log[V]) Change(r *commerce.Rows, changed int) Change {
+	if l.Only == nil || l.Only(&(*l.Changes(&r.Appended))[changed]) {
+		return Insert
+	}
+	return Nothing
 }
 
-// BindAppended implements Appended.
-func (l *Log[V]) BindAppended(b Binder, r *commerce.Rows, appended int) {
-	l.Bind(b, &(*l.Changes(&r.Appended))[appended])
+// BindChanged implements Described.
+func (l *Log[V]) BindChanged(b Binder, r *commerce.Rows, changed int, _ Part) {
+	l.Bind(b, &(*l.Changes(&r.Appended))[changed])
 }

@@ -125,11 +125,6 @@ func (b *batch) write() error {
 			return err
 		}
 	}
-	for _, l := range logs {
-		if err := l.append(b.conn, r); err != nil {
-			return err
-		}
-	}
 	return nil
 }
 

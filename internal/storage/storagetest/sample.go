@@ -86,18 +86,11 @@ func wantTables(t *testing.T, e storage.Engine, list ...commerce.Changes) {
 		schema.Require(&rows, &needs)
 		schema.Apply(&rows, &c)
 	}
-	for _, table := range schema.Tables {
+	for _, table := range schema.All {
 		for i := range table.Changed(&rows) {
-			var p schematest.Printer
-			table.BindChanged(&p, &rows, i, schema.Whole)
-			want[table.Shape().Name] = append(want[table.Shape().Name], p.String())
-		}
-	}
-	for _, log := range schema.Logs {
-		for i := range log.Len(&rows) {
-			if p := (schematest.Printer{}); log.Has(&rows, i) {
-				log.BindAppended(&p, &rows, i)
-				want[log.Shape().Name] = append(want[log.Shape().Name], p.String())
+			if p := (schematest.Printer{}); table.Change(&rows, i) != schema.Nothing {
+				table.BindChanged(&p, &rows, i, schema.Whole)
+				want[table.Shape().Name] = append(want[table.Shape().Name], p.String())
 			}
 		}
 	}

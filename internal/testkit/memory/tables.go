@@ -78,14 +78,14 @@ func changes(r *commerce.Rows) (list []change) {
 			list = append(list, c)
 		}
 	}
-	for _, d := range schema.Logs {
-		if d.Len(r) == 0 || !field(d, "Only").IsNil() { // the rows are part of another table's
+	for _, d := range schema.All {
+		if _, keyed := d.(schema.Keyed); keyed || d.Changed(r) == 0 || !field(d, "Only").IsNil() { // the rows are part of another table's
 			continue
 		}
 		rows := field(d, "Changes").Call([]reflect.Value{reflect.ValueOf(&r.Appended)})[0].Elem()
 		for i := range rows.Len() {
 			key := keyColumns{left: len(schema.Split(d.Shape().Key))}
-			d.BindAppended(&key, r, i)
+			d.BindChanged(&key, r, i, schema.Whole)
 			c := change{d.Shape().Name, key.text, stored(cloned(rows.Index(i)).Interface()), true}
 			if j, ok := c.value.(commerce.Job); ok { // of a table that has keys of its own
 				c.key = j.Key()

@@ -124,7 +124,7 @@ func Vary(c *commerce.Changes) {
 		if !ok || rows.Len() == 0 {
 			continue
 		}
-		if _, log := d.(schema.Appended); log {
+		if _, keyed := d.(schema.Keyed); !keyed {
 			rows.SetZero()
 			continue
 		}
