@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"errors"
 	"net/http"
 	"slices"
@@ -12,36 +13,33 @@ import (
 
 // getProduct reads one product.
 func (a *API) getProduct(r *request) (reply, error) {
-	storeID, body, err := a.product(r)
+	id := r.param("product_id")
+	kept, holds, err := a.kept.get(r.Context(), question{product: id})
+	if err == nil && !holds {
+		kept, err = a.readProduct(r.Context(), id)
+	}
 	switch {
 	case errors.Is(err, storage.ErrNotFound):
 		return reply{}, commerce.NotFound("product")
 	case err != nil:
 		return reply{}, err
 	}
-	if err := r.Partner.MayUse(storeID); err != nil {
+	if err := r.Partner.MayUse(kept.set.Product.StoreID); err != nil {
 		return reply{}, err
 	}
-	return reply{status: http.StatusOK, body: body, shared: true}, nil
+	return reply{status: http.StatusOK, body: kept.body, shared: true}, nil
 }
 
-func (a *API) product(r *request) (storeID string, body []byte, err error) {
-	id := r.param("product_id")
-	kept, holds, err := a.kept.get(r.Context(), question{product: id})
+// readProduct makes the answer about a product, and keeps it.
+func (a *API) readProduct(ctx context.Context, id string) (*keptAnswer, error) {
+	item, version, err := a.reader.Product(ctx, id)
 	if err != nil {
-		return "", nil, err
-	}
-	if holds {
-		return kept.set.Product.StoreID, kept.body, nil
-	}
-	item, version, err := a.reader.Product(r.Context(), id)
-	if err != nil {
-		return "", nil, err
+		return nil, err
 	}
 	buffer := pages.Get().(*[]byte)
 	long := append(wire.AppendProduct(append(*buffer, `{"ok":true,"product":`...), item), '}')
-	body = slices.Clone(long)
+	kept := &keptAnswer{set: storage.ReadSet{Product: item.Product.Key()}, body: slices.Clone(long)}
 	release(buffer, long)
-	a.kept.put(question{product: item.ID}, version, &keptAnswer{set: storage.ReadSet{Product: item.Product.Key()}, body: body})
-	return item.StoreID, body, nil
+	a.kept.put(question{product: item.ID}, version, kept)
+	return kept, nil
 }

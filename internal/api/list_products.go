@@ -1,6 +1,7 @@
 package api
 
 import (
+	"fmt"
 	"net/http"
 	"strconv"
 	"strings"
@@ -82,17 +83,12 @@ const endOfPage = "]}"
 
 func pageBody(products []byte, count int, cursor string, filters []byte) []byte {
 	b := make([]byte, 0, 128+len(filters)+len(cursor)+len(products))
-	b = append(b, `{"ok":true,"count":`...)
-	b = strconv.AppendInt(b, int64(count), 10)
+	b = fmt.Appendf(b, `{"ok":true,"count":%d`, count)
 	if cursor != "" {
-		b = append(b, `,"next_cursor":`...)
-		b = wire.AppendString(b, cursor)
+		b = wire.AppendString(append(b, `,"next_cursor":`...), cursor)
 	}
-	b = append(b, `,"filters":`...)
-	b = append(b, filters...)
-	b = append(b, `,"products":[`...)
-	b = append(b, products...)
-	return append(b, endOfPage...)
+	b = fmt.Appendf(b, `,"filters":%s,"products":[`, filters)
+	return append(append(b, products...), endOfPage...)
 }
 
 // parts returns the documents of a kept page, which are reused in the page that replaces

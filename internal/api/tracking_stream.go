@@ -119,11 +119,9 @@ var errNotAllowed = errors.New("the key may no longer read the order")
 func (s *trackingStream) checkAccess(r *request, order commerce.Order) error {
 	caller, err := s.api.gate.Caller(r.Request)
 	switch {
-	case errors.Is(err, web.ErrNoKey):
-		return errNotAllowed
-	case err != nil:
+	case err != nil && !errors.Is(err, web.ErrNoKey):
 		return err
-	case !caller.Partner.Has(commerce.ReadOrders) || (service.Caller{Actor: commerce.Actor{Mode: caller.Mode}, Partner: caller.Partner}).MaySee(order) != nil:
+	case err != nil || !caller.Partner.Has(commerce.ReadOrders) || (service.Caller{Actor: commerce.Actor{Mode: caller.Mode}, Partner: caller.Partner}).MaySee(order) != nil:
 		return errNotAllowed
 	}
 	return nil

@@ -40,10 +40,8 @@ func (maxImages) Most() int { return jsonin.MaxImages }
 
 // upsertProduct makes or updates one product.
 var upsertProduct = keyed[upsertIn](largeBody, (*service.Service).UpsertProduct, func(_ *request, p commerce.Item) (int, []byte) {
-	b := append(make([]byte, 0, 1024), `{"ok":true,"product_id":`...)
-	b = wire.AppendString(b, p.ID)
-	b = append(b, `,"product":`...)
-	return http.StatusOK, append(wire.AppendUpserted(b, p), '}')
+	b := wire.AppendString(append(make([]byte, 0, 1024), `{"ok":true,"product_id":`...), p.ID)
+	return http.StatusOK, append(wire.AppendUpserted(append(b, `,"product":`...), p), '}')
 })
 
 // decode reads a body that is the product itself, or an object that contains the product.

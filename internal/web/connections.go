@@ -38,7 +38,7 @@ func (c *Connections) Accept() (net.Conn, error) {
 		}
 		address := c.addressOf(conn)
 		if c.open.Take(address, 1) {
-			return &connection{Conn: conn, of: c, address: address}, nil
+			return &connection{conn, sync.OnceFunc(func() { c.open.Give(address, 1) })}, nil
 		}
 		_ = conn.Close() // the connection was never used
 		c.warn(address)
@@ -70,9 +70,7 @@ func (c *Connections) warn(address string) {
 // connection is an admitted connection. It counts until it is closed.
 type connection struct {
 	net.Conn
-	of      *Connections
-	address string
-	once    sync.Once
+	leave func()
 }
 
 // CloseWrite lets net/http deliver its last answer before it closes the connection,
@@ -86,6 +84,6 @@ func (c *connection) CloseWrite() error {
 
 // Close implements net.Conn.
 func (c *connection) Close() error {
-	c.once.Do(func() { c.of.open.Give(c.address, 1) })
+	c.leave()
 	return c.Conn.Close()
 }

@@ -5,78 +5,11 @@
 package wire
 
 import (
-	"strconv"
-
 	"purveyor/internal/commerce"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 )
-
-// object appends the members of one JSON object.
-type object struct {
-	b     []byte
-	comma bool
-}
-
-func open(b []byte) object { return object{b: append(b, '{')} }
-
-func (o *object) close() []byte { return append(o.b, '}') }
-
-func (o *object) name(name string) {
-	if o.comma {
-		o.b = append(o.b, ',')
-	}
-	o.comma = true
-	o.b = append(o.b, '"')
-	o.b = append(o.b, name...)
-	o.b = append(o.b, '"', ':')
-}
-
-func (o *object) str(name, v string) {
-	o.name(name)
-	o.b = AppendString(o.b, v)
-}
-
-// optStr leaves an empty string out.
-func (o *object) optStr(name, v string) {
-	if v != "" {
-		o.str(name, v)
-	}
-}
-
-// nullStr writes null for an empty string.
-func (o *object) nullStr(name, v string) {
-	o.name(name)
-	o.b = AppendStringOrNull(o.b, v)
-}
-
-func (o *object) num(name string, v int64) {
-	o.name(name)
-	o.b = strconv.AppendInt(o.b, v, 10)
-}
-
-func (o *object) bool(name string, v bool) {
-	o.name(name)
-	o.b = strconv.AppendBool(o.b, v)
-}
-
-func (o *object) raw(name string, v []byte) {
-	o.name(name)
-	o.b = append(o.b, v...)
-}
-
-func (o *object) strings(name string, list []string) {
-	o.name(name)
-	o.b = append(o.b, '[')
-	for i, v := range list {
-		if i > 0 {
-			o.b = append(o.b, ',')
-		}
-		o.b = AppendString(o.b, v)
-	}
-	o.b = append(o.b, ']')
-}
 
 // AppendString appends v as a JSON string. Every stored text is valid UTF-8,
 // because decoders refuse any other.
@@ -86,14 +19,6 @@ func AppendString(b []byte, v string) []byte {
 		return b // v was appended, with U+FFFD for bytes that are not UTF-8
 	}
 	return b
-}
-
-// AppendStringOrNull appends null for an empty string.
-func AppendStringOrNull(b []byte, v string) []byte {
-	if v == "" {
-		return append(b, "null"...)
-	}
-	return AppendString(b, v)
 }
 
 // OrNull returns nil, which is encoded as null, for an empty text.
