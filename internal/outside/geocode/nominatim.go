@@ -111,24 +111,15 @@ type pace struct {
 // wait waits for the caller's turn. A caller that would wait longer than limit gets
 // no turn, so that the callers after it do not wait for nothing.
 func (p *pace) wait(ctx context.Context, limit time.Duration) error {
-	turn := p.turn(p.env.Now(), limit)
-	if turn < 0 {
+	p.mu.Lock()
+	now := p.env.Now()
+	turn := max(p.next.Sub(now), 0)
+	if turn <= limit {
+		p.next = now.Add(turn + p.interval)
+	}
+	p.mu.Unlock()
+	if turn > limit {
 		return errBusy
 	}
 	return p.env.Sleep(ctx, turn)
-}
-
-// turn returns how long the next caller has to wait; negative: longer than limit.
-func (p *pace) turn(now time.Time, limit time.Duration) time.Duration {
-	if p.interval == 0 {
-		return 0
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	wait := max(p.next.Sub(now), 0)
-	if wait > limit {
-		return -1
-	}
-	p.next = now.Add(wait + p.interval)
-	return wait
 }

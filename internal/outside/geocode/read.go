@@ -122,13 +122,8 @@ func (w *parsedAddress) findCity() {
 // cutUS cuts the United States off the end.
 func cutUS(text string) string {
 	for _, name := range [...]string{"united states of america", "united states", "usa", "us"} {
-		if before, ok := strings.CutSuffix(text, name); ok {
-			if before == "" {
-				return ""
-			}
-			if last := before[len(before)-1]; last == ' ' || last == ',' {
-				return before[:len(before)-1]
-			}
+		if before, ok := strings.CutSuffix(text, name); ok && (before == "" || strings.ContainsAny(before[len(before)-1:], " ,")) {
+			return strings.TrimRight(before, " ,")
 		}
 	}
 	return text
