@@ -83,18 +83,17 @@ func attachSubjects(j *commerce.Job, c *commerce.Changes) {
 }
 
 // Starter runs jobs in this process as soon as they are saved. A job that Reserve
-// accepts is saved with this process's lease, and then either Started or
-// Cancelled. All other jobs wait until a worker claims them.
+// accepts is saved with this process's lease. All other jobs wait until a worker claims
+// them.
 type Starter interface {
 	// Reserve takes room for a new job and returns the job with this process's lease.
 	// It refuses a job of an unknown kind, a job that is not due yet, and any job when
 	// there is no room. It must not wait.
 	Reserve(job commerce.Job) (leased commerce.Job, ok bool)
-	// Start hands over jobs that were saved, in the order of their ids.
-	Start(jobs []commerce.Job)
-	// Cancel gives back the room of jobs whose batch failed. If the batch was saved
-	// after all, workers claim the jobs when their leases end.
-	Cancel(jobs []commerce.Job)
+	// EndReservation hands over jobs that were saved, in the order of their ids. If their
+	// batch failed, it gives back their room instead. If the batch was saved after all,
+	// workers claim the jobs when their leases end.
+	EndReservation(jobs []commerce.Job, saved bool)
 }
 
 // reserve leases new jobs to this process as far as the starter has room, and
@@ -110,15 +109,4 @@ func (c *Committer) reserve(jobs []commerce.Job) (reserved []commerce.Job) {
 		}
 	}
 	return reserved
-}
-
-// end starts the reserved jobs if their batch was saved, and else cancels them.
-func (c *Committer) end(reserved []commerce.Job, saved bool) {
-	switch {
-	case len(reserved) == 0:
-	case saved:
-		c.starter.Start(reserved)
-	default:
-		c.starter.Cancel(reserved)
-	}
 }

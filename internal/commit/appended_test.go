@@ -31,15 +31,13 @@ func (d *desk) Reserve(job commerce.Job) (commerce.Job, bool) {
 	return job.LeasedTo("me", 77), true
 }
 
-func (d *desk) Start(jobs []commerce.Job) {
+func (d *desk) EndReservation(jobs []commerce.Job, saved bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.started = append(d.started, jobs...)
-}
-
-func (d *desk) Cancel(jobs []commerce.Job) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
+	if saved {
+		d.started = append(d.started, jobs...)
+		return
+	}
 	d.cancelled = append(d.cancelled, jobs...)
 	d.room += len(jobs)
 }

@@ -342,7 +342,11 @@ func (c *Committer) try(batch []*call) (errs []error, err error) {
 		return errs, nil
 	}
 	reserved, saved := c.reserve(rows.Appended.NewJobs), false
-	defer func() { c.end(reserved, saved) }()
+	defer func() {
+		if len(reserved) > 0 {
+			c.starter.EndReservation(reserved, saved)
+		}
+	}()
 	err = tx.Save(ctx)
 	saved = err == nil
 	return errs, err

@@ -99,8 +99,9 @@ func (r *relay) Reserve(job commerce.Job) (commerce.Job, bool) {
 	return job, false
 }
 
-func (r *relay) Start(list []commerce.Job)  { r.to.Load().Start(list) }
-func (r *relay) Cancel(list []commerce.Job) { r.to.Load().Cancel(list) }
+func (r *relay) EndReservation(list []commerce.Job, saved bool) {
+	r.to.Load().EndReservation(list, saved)
+}
 
 // runner makes a runner that gets the new jobs from now on.
 func (s *shop) runner(worker string) *jobs.Runner {

@@ -84,29 +84,18 @@ func (r *Runner) Reserve(job commerce.Job) (commerce.Job, bool) {
 	return job.LeasedTo(r.Worker, r.now().Add(commerce.JobLease)), true
 }
 
-// Cancel implements commit.Starter.
-func (r *Runner) Cancel(jobs []commerce.Job) {
+// EndReservation implements commit.Starter.
+func (r *Runner) EndReservation(jobs []commerce.Job, saved bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, job := range jobs {
-		r.unpromise(job)
-	}
-}
-
-// unpromise ends a reservation. The lock is held.
-func (r *Runner) unpromise(job commerce.Job) {
-	l := r.laneOf(job)
-	l.promised--
-	l.pool.leased--
-}
-
-// Start implements commit.Starter.
-func (r *Runner) Start(jobs []commerce.Job) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for _, job := range jobs {
-		r.unpromise(job)
-		r.dispatch(r.take(job).lane.pool)
+		l := r.laneOf(job)
+		l.promised--
+		l.pool.leased--
+		if saved {
+			r.take(job)
+			r.dispatch(l.pool)
+		}
 	}
 }
 

@@ -218,11 +218,11 @@ func TestReserve(t *testing.T) {
 		if _, ok := r.Reserve(s.leased("c")); ok {
 			t.Error("the pool took more than it holds")
 		}
-		r.Cancel(ofA)
+		r.EndReservation(ofA, false)
 		if n := len(reserve("a", false)); n != len(ofA) {
 			t.Errorf("after %d were cancelled, the lane took %d", len(ofA), n)
 		}
-		r.Start(ofA)
+		r.EndReservation(ofA, true)
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		if l := r.laneOf(ofA[0]); len(r.tasks) != len(ofA) || l.promised != 1 || l.pool.leased != all {
@@ -351,7 +351,7 @@ func TestCallerComesLate(t *testing.T) {
 		if _, ok := r.Reserve(j); !ok {
 			t.Fatal("no room")
 		}
-		r.Start([]commerce.Job{j})
+		r.EndReservation([]commerce.Job{j}, true)
 		after(20 * time.Second)
 		if err := r.Finish(t.Context(), j.Key()); err != nil {
 			t.Fatal(err)

@@ -68,7 +68,7 @@ func start(t *testing.T, s *store, r *Runner, owner string, n int) (jobs []comme
 		}
 		jobs = append(jobs, j)
 	}
-	r.Start(jobs)
+	r.EndReservation(jobs, true)
 	return jobs
 }
 
@@ -389,7 +389,7 @@ func TestAwaited(t *testing.T) {
 			}
 			awaited = append(awaited, j)
 		}
-		r.Start(awaited)
+		r.EndReservation(awaited, true)
 		var wg sync.WaitGroup
 		began := time.Now()
 		for _, j := range awaited {
@@ -435,7 +435,7 @@ func TestCallerLeavesBeforeItWaits(t *testing.T) {
 			t.Fatal("no room")
 		}
 		j.Awaited = true
-		r.Start([]commerce.Job{j})
+		r.EndReservation([]commerce.Job{j}, true)
 		r.Stop(t.Context())
 		if got := s.jobs[j.Key()]; got.LeasedBy != "" {
 			t.Errorf("after the stop it is still leased: %+v", got)
@@ -469,7 +469,7 @@ func TestStop(t *testing.T) {
 		if _, ok := r.Reserve(jobs[0]); ok {
 			t.Error("there is room after the stop")
 		}
-		r.Cancel([]commerce.Job{promised})
+		r.EndReservation([]commerce.Job{promised}, false)
 	})
 }
 
