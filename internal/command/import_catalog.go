@@ -168,7 +168,6 @@ func (im *importing) product(path string, v ImportProduct) {
 	key := commerce.ProductKey{StoreID: v.StoreID, ProductID: v.ID}
 	product, known := im.rows.Products.Get(key)
 	stock, _ := im.rows.Stock.Get(key)
-	kind := commerce.MoveImported
 	if home, elsewhere := im.rows.ProductStores.Get(v.ID); elsewhere && home.StoreID != v.StoreID {
 		im.problem(path+".store_id", "product %s belongs to store %s and cannot be moved", v.ID, home.StoreID)
 		return
@@ -181,38 +180,21 @@ func (im *importing) product(path string, v ImportProduct) {
 			im.problem(path+".category_id", "category %s is neither in the file nor in the database", *v.CategoryID)
 		}
 	}
-	if !known {
-		if v.PriceCents == nil {
-			im.problem(path+".price", "is missing; a new product needs a price in integer cents")
-		}
-		product = commerce.Product{StoreID: v.StoreID, ID: v.ID, CreatedOn: im.now}
-		stock = commerce.Stock{StoreID: v.StoreID, ProductID: v.ID, Active: true}
-		kind = commerce.MoveOpened
+	if !known && v.PriceCents == nil {
+		im.problem(path+".price", "is missing; a new product needs a price in integer cents")
 	}
-	was := stock
-	if v.Images != nil {
-		if err := product.CheckImages(*v.Images); err != nil {
-			im.problem(path+".images", "%v", err)
-		}
-	}
-	set(&product.Description, v.Description)
-	set(&product.SKU, v.SKU)
-	set(&product.FeaturedImage, v.FeaturedImage)
-	set(&product.Images, v.Images)
-	stock.Name = v.Name
-	set(&stock.PriceCents, v.PriceCents)
-	set(&stock.CategoryID, v.CategoryID)
-	set(&stock.Active, v.Active)
-	set(&stock.Quantity, v.Quantity)
-	stock.UpdatedOn = im.now
-	if !known || stock.Quantity != was.Quantity {
-		next, move := stock.MovedFrom(was, kind, im.now)
-		move.Note = &commerce.StockNote{Actor: im.actor}
-		stock, im.changes.StockMoves = next, append(im.changes.StockMoves, move)
+	category := stock.CategoryID
+	set(&category, v.CategoryID)
+	upsert := UpsertProduct{ID: v.ID, Create: !known, StoreID: v.StoreID, CategoryID: category, Name: v.Name, Description: v.Description,
+		FeaturedImage: v.FeaturedImage, Images: v.Images, Active: v.Active, PriceCents: v.PriceCents, Quantity: v.Quantity, SKU: v.SKU}
+	item, moves, err := upsert.merge(commerce.Item{Product: product, Stock: stock}, commerce.MoveImported, im.actor, im.now)
+	if err != nil {
+		im.problem(path+".images", "%v", err)
 	}
 	count(known, &im.result.ProductsMade, &im.result.ProductsUpdated)
-	im.changes.Products = append(im.changes.Products, product)
-	im.changes.Stock = append(im.changes.Stock, stock)
+	im.changes.Products = append(im.changes.Products, item.Product)
+	im.changes.Stock = append(im.changes.Stock, item.Stock)
+	im.changes.StockMoves = append(im.changes.StockMoves, moves...)
 }
 
 func (im *importing) problem(path, format string, args ...any) {

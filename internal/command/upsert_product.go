@@ -47,15 +47,28 @@ func (c UpsertProduct) Decide(rows *commerce.Rows, now commerce.Millis) (commerc
 	}
 	product, _ := rows.Products.Get(c.key())
 	stock, _ := rows.Stock.Get(c.key())
-	kind := commerce.MoveSet
+	item, moves, err := c.merge(commerce.Item{Product: product, Stock: stock}, commerce.MoveSet, c.Actor.Name(), now)
+	if err != nil {
+		return commerce.Item{}, commerce.Changes{}, err
+	}
+	if c.Create {
+		item.Source = commerce.SourcePartner
+	}
+	return item, commerce.Changes{Products: []commerce.Product{item.Product}, Stock: []commerce.Stock{item.Stock}, StockMoves: moves}, nil
+}
+
+// merge returns the stored item with the given values, or the new item. A new item and a
+// changed quantity have a stock move, for which actor is noted. kind is that of a change.
+func (c UpsertProduct) merge(item commerce.Item, kind commerce.MoveKind, actor string, now commerce.Millis) (commerce.Item, []commerce.StockMove, error) {
 	if c.Create {
 		kind = commerce.MoveOpened
-		product = commerce.Product{StoreID: c.StoreID, ID: c.ID, Source: commerce.SourcePartner, CreatedOn: now}
-		stock = commerce.Stock{StoreID: c.StoreID, ProductID: c.ID, Active: true}
+		item.Product = commerce.Product{StoreID: c.StoreID, ID: c.ID, CreatedOn: now}
+		item.Stock = commerce.Stock{StoreID: c.StoreID, ProductID: c.ID, Active: true}
 	}
+	product, stock, was := &item.Product, &item.Stock, item.Stock
 	if c.Images != nil {
 		if err := product.CheckImages(*c.Images); err != nil {
-			return commerce.Item{}, commerce.Changes{}, err
+			return item, nil, err
 		}
 	}
 	set(&product.Description, c.Description)
@@ -64,7 +77,6 @@ func (c UpsertProduct) Decide(rows *commerce.Rows, now commerce.Millis) (commerc
 	set(&product.Hot, c.Hot)
 	set(&product.SKU, c.SKU)
 	set(&product.CreatedOn, c.CreatedOn)
-	was := stock
 	stock.Name, stock.CategoryID = c.Name, c.CategoryID
 	set(&stock.PriceCents, c.PriceCents)
 	set(&stock.Active, c.Active)
@@ -72,14 +84,12 @@ func (c UpsertProduct) Decide(rows *commerce.Rows, now commerce.Millis) (commerc
 	set(&stock.SoldCount, c.SoldCount)
 	set(&stock.SoldCents, c.SoldCents)
 	stock.UpdatedOn = now
-	changes := commerce.Changes{Products: []commerce.Product{product}}
-	if c.Create || stock.Quantity != was.Quantity {
-		next, move := stock.MovedFrom(was, kind, now)
-		move.Note = &commerce.StockNote{Actor: c.Actor.Name()}
-		stock, changes.StockMoves = next, []commerce.StockMove{move}
+	if !c.Create && stock.Quantity == was.Quantity {
+		return item, nil, nil
 	}
-	changes.Stock = []commerce.Stock{stock}
-	return commerce.Item{Product: product, Stock: stock}, changes, nil
+	next, move := stock.MovedFrom(was, kind, now)
+	item.Stock, move.Note = next, &commerce.StockNote{Actor: actor}
+	return item, []commerce.StockMove{move}, nil
 }
 
 func (c UpsertProduct) check(rows *commerce.Rows) error {
