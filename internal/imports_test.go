@@ -47,7 +47,7 @@ var arrows = map[string][]string{
 	"outside/geocode":           {"commerce", "outside/httpcall", "outside/geocode/gazetteer", "env"},
 	"outside/geocode/gazetteer": {"commerce"},
 	"outside/geocode/gen":       {"commerce", "outside/geocode/gazetteer"},
-	"service":                   {"commerce", "command", "commit", "storage", "storage/schema", "outside/courier", "outside/geocode", "env"},
+	"service":                   {"commerce", "command", "commit", "storage", "storage/schema", "outside/courier", "outside/geocode", "outside/payment", "env"},
 	"inbound":                   {"web", "commerce", "service", "outside/payment", "outside/courier", "outside/sandbox", "env"},
 	"api":                       {"web", "api/wire", "jsonin", "commerce", "service", "storage", "env"},
 	"api/wire":                  {"commerce"},

@@ -45,6 +45,11 @@ type poster struct {
 	take func(ctx context.Context, by commerce.Actor, header http.Header, body []byte) error
 }
 
+// actor is the provider as the actor of a change.
+func (p poster) actor(traceID string) commerce.Actor {
+	return commerce.Actor{Kind: commerce.ActorProvider, ID: p.name, TraceID: traceID}
+}
+
 // New takes the callbacks of these processors and couriers, by their names.
 func New(e env.Env, s *service.Service, payments map[string]payment.Processor, couriers map[string]courier.Provider) *Inbound {
 	in := &Inbound{env: e, service: s, posters: map[string]poster{}, bodies: web.NewStrangersBodies(e)}
@@ -101,8 +106,9 @@ func (in *Inbound) take(w *web.Writer, r *http.Request) error {
 	if !slices.ContainsFunc(headers, func(name string) bool { return r.Header.Get(name) != "" }) {
 		return badCallback("The notice is not signed: the header " + strings.Join(headers, " or ") + " is missing")
 	}
-	by := commerce.Actor{Kind: commerce.ActorProvider, ID: from.name, TraceID: w.TraceID}
-	return in.bodies.Decode(w, r, web.Address(r), maxBytes, func(body []byte) error { return from.take(r.Context(), by, r.Header, body) })
+	return in.bodies.Decode(w, r, web.Address(r), maxBytes, func(body []byte) error {
+		return from.take(r.Context(), from.actor(w.TraceID), r.Header, body)
+	})
 }
 
 func badCallback(message string) error {

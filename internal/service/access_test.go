@@ -9,6 +9,7 @@ import (
 	"purveyor/internal/command"
 	"purveyor/internal/commerce"
 	"purveyor/internal/outside/courier"
+	"purveyor/internal/outside/payment"
 	"purveyor/internal/service"
 	"purveyor/internal/testkit/fixture"
 )
@@ -162,13 +163,13 @@ func TestWhoReportsPayments(t *testing.T) {
 		order, unpaid := s.checkedOut(commerce.ByPickup, "k"), s.ordered(caller(commerce.Live), reported("a"))
 		calls := map[string]func(by, orderID string) error{
 			"payment": func(by, id string) error {
-				return s.RecordPayment(ctx, provided(by), id, service.RecordPayment{SessionID: session, PaymentID: "pay_1", AmountCents: order.TotalCents})
+				return s.RecordPaymentCallback(ctx, provided(by), payment.Callback{Kind: payment.CallbackPaid, OrderID: id, SessionID: session, PaymentID: "pay_1", AmountCents: order.TotalCents})
 			},
 			"callback": func(by, id string) error {
-				return s.RecordPaymentCallback(ctx, provided(by), id, service.RecordPaymentCallback{Kind: service.CallbackDeclined, CallbackID: "cb_1"})
+				return s.RecordPaymentCallback(ctx, provided(by), payment.Callback{Kind: payment.CallbackDeclined, OrderID: id, ID: "cb_1"})
 			},
 			"refund": func(by, id string) error {
-				return s.RecordRefundCallback(ctx, provided(by), id, service.RecordRefundCallback{Ref: "ref_1", AmountCents: 1})
+				return s.RecordPaymentCallback(ctx, provided(by), payment.Callback{Kind: payment.CallbackRefunded, OrderID: id, RefundID: "ref_1", AmountCents: 1})
 			},
 		}
 		before := s.Payment(order.Key())

@@ -204,7 +204,7 @@ func checkEntry(t *testing.T, a anAct, by commerce.Actor, e commerce.AuditEntry)
 // others are the use cases with an actor that leave no entry.
 var others = []string{
 	"FindOrder", "FindOrderByExternal", "QuoteDelivery", "Preflight", "CheckAvailability", // read
-	"RecordPayment", "RecordPaymentCallback", "RecordRefundCallback", "RecordCourierUpdate", "KeepStrayCallback", // of providers
+	"RecordPaymentCallback", "RecordCourierUpdate", "KeepStrayCallback", // of providers
 	"ReportOrder", "StartCheckout", // of partners alone, as the lifecycle table says
 }
 

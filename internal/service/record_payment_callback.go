@@ -1,34 +1,89 @@
 package service
 
 import (
+	"cmp"
 	"context"
+	"errors"
+	"log/slog"
 
 	"purveyor/internal/command"
 	"purveyor/internal/commerce"
+	"purveyor/internal/commit"
+	"purveyor/internal/outside/payment"
+	"purveyor/internal/storage"
 )
 
-// PaymentCallbackKind is a change of a payment that the processor reports and that moves
-// no money.
-type PaymentCallbackKind = command.PaymentCallbackKind
+// ErrUnknownSubject is returned for a callback about an unknown order or delivery, and
+// for one about an order or delivery of another provider. Nothing was changed.
+var ErrUnknownSubject = errors.New("the callback is about an unknown order or delivery")
 
-// The kinds.
-const (
-	CallbackPending  = command.CallbackPending
-	CallbackDeclined = command.CallbackDeclined
-	CallbackExpired  = command.CallbackExpired
-	CallbackDisputed = command.CallbackDisputed
-)
+// notes are the callbacks that move no money. They only add to an order's timeline.
+var notes = map[payment.CallbackKind]command.PaymentCallbackKind{
+	payment.CallbackPending:  command.CallbackPending,
+	payment.CallbackDeclined: command.CallbackDeclined,
+	payment.CallbackExpired:  command.CallbackExpired,
+	payment.CallbackDisputed: command.CallbackDisputed,
+}
 
-// RecordPaymentCallback is a callback about a payment that moves no money. The use case
-// sets Facts and Actor.
-type RecordPaymentCallback = command.RecordPaymentCallback
-
-// RecordPaymentCallback adds the callback to the order's timeline. by is as for
-// RecordPayment.
-func (s *Service) RecordPaymentCallback(ctx context.Context, by commerce.Actor, orderID string, in RecordPaymentCallback) (err error) {
-	if in.Facts, err = s.paymentFacts(ctx, by, orderID); err != nil {
+// RecordPaymentCallback records what a processor reports about an order: a payment, a
+// refund, or a note for the timeline. Callbacks may be repeated and late. by is the
+// processor. It returns ErrUnknownSubject if another processor takes the order's payment,
+// because a test account must not pay live orders, and the conflict too_early if the
+// processor should send the callback again later.
+func (s *Service) RecordPaymentCallback(ctx context.Context, by commerce.Actor, n payment.Callback) error {
+	facts, err := s.paymentFacts(ctx, by, n.OrderID)
+	if err != nil {
 		return err
 	}
-	in.Actor = by
-	return run(ctx, s, in)
+	switch n.Kind {
+	case payment.CallbackPaid:
+		return run(ctx, s, command.RecordPayment{Facts: facts, Actor: by, SessionID: n.SessionID, PaymentID: n.PaymentID, AmountCents: n.AmountCents})
+	case payment.CallbackRefunded, payment.CallbackRefundFailed:
+		// A refund that was made at the processor has no id of ours.
+		return run(ctx, s, command.RecordRefundCallback{Facts: facts, Actor: by, RefundID: cmp.Or(n.OurRefundID, n.RefundID), Ref: n.RefundID,
+			AmountCents: n.AmountCents, Failed: n.Kind == payment.CallbackRefundFailed, Message: n.Message})
+	}
+	kind, known := notes[n.Kind]
+	if !known {
+		slog.Warn("a payment callback of an unknown kind", "kind", n.Kind)
+		return nil
+	}
+	return run(ctx, s, command.RecordPaymentCallback{Facts: facts, Actor: by, Kind: kind, CallbackID: n.ID, Message: n.Message, AmountCents: n.AmountCents})
+}
+
+// paymentFacts returns the facts of an order, or ErrUnknownSubject if the processor does
+// not take its payment.
+func (s *Service) paymentFacts(ctx context.Context, by commerce.Actor, orderID string) (command.OrderFacts, error) {
+	order, err := s.orderOf(ctx, orderID)
+	if err != nil {
+		return command.OrderFacts{}, unknownSubject(err)
+	}
+	paid, err := s.reader.Payment(ctx, order.Key())
+	if err == nil && paid.Processor != by.ID {
+		err = ErrUnknownSubject
+	}
+	return command.FactsOf(order), unknownSubject(err)
+}
+
+// orderOf finds an order by its id alone. It returns storage.ErrNotFound for an unknown
+// order.
+func (s *Service) orderOf(ctx context.Context, orderID string) (commerce.Order, error) {
+	key, err := s.orderKey(ctx, orderID)
+	if err != nil {
+		return commerce.Order{}, err
+	}
+	return s.reader.Order(ctx, key)
+}
+
+func unknownSubject(err error) error {
+	if errors.Is(err, storage.ErrNotFound) {
+		return ErrUnknownSubject
+	}
+	return err
+}
+
+// run runs a command whose result is not used.
+func run[R any](ctx context.Context, s *Service, cmd commit.Command[R]) error {
+	_, err := commit.Do(ctx, s.committer, cmd)
+	return err
 }

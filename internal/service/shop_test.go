@@ -19,6 +19,7 @@ import (
 	"purveyor/internal/env"
 	"purveyor/internal/outside/courier"
 	"purveyor/internal/outside/geocode"
+	"purveyor/internal/outside/payment"
 	"purveyor/internal/service"
 	"purveyor/internal/storage/storagetest"
 	"purveyor/internal/testkit/fixture"
@@ -158,8 +159,8 @@ func (s *shop) checkedOut(fulfillment commerce.Fulfillment, key string) commerce
 func (s *shop) paid(fulfillment commerce.Fulfillment, key string) commerce.Order {
 	s.T.Helper()
 	o := s.checkedOut(fulfillment, key)
-	err := s.RecordPayment(context.Background(), commerce.Actor{Kind: commerce.ActorProvider, ID: processor}, o.ID, service.RecordPayment{
-		SessionID: session, PaymentID: "pay_1", AmountCents: o.TotalCents})
+	err := s.RecordPaymentCallback(context.Background(), commerce.Actor{Kind: commerce.ActorProvider, ID: processor}, payment.Callback{
+		Kind: payment.CallbackPaid, OrderID: o.ID, SessionID: session, PaymentID: "pay_1", AmountCents: o.TotalCents})
 	if err != nil {
 		s.T.Fatal(err)
 	}

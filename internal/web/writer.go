@@ -95,17 +95,18 @@ func (w *Writer) log(log *slog.Logger, r *http.Request, took time.Duration) {
 // (BEHAVIOUR, Errors).
 func traceID(e env.Env, given []string) string {
 	if len(given) == 0 || given[0] == "" || len(given[0]) > maxTraceID {
-		return newTraceID(e)
+		return NewTraceID(e)
 	}
 	for _, c := range []byte(given[0]) {
 		if c < ' ' || c > '~' {
-			return newTraceID(e)
+			return NewTraceID(e)
 		}
 	}
 	return given[0]
 }
 
-func newTraceID(e env.Env) string {
+// NewTraceID makes the id of a request that brought none.
+func NewTraceID(e env.Env) string {
 	var b [16]byte
 	e.Read(b[:])
 	return hex.EncodeToString(b[:])
