@@ -30,6 +30,12 @@ func CleanText(text string, limit int) string {
 	return b.String()
 }
 
+// Cut returns the beginning of a text, at most this number of characters.
+func Cut(text string, characters int) string {
+	runes := []rune(text)
+	return string(runes[:min(len(runes), characters)])
+}
+
 // Millis is a point in time in Unix milliseconds. Zero stands for no time. Of package time,
 // commerce and command use the types and constants alone: the current time is handed in.
 type Millis int64

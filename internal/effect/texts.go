@@ -87,8 +87,7 @@ func readyMail(o commerce.Order, s commerce.Store) commerce.UnsentMessage {
 	if !plainName.MatchString(l.Name) {
 		l.Name = o.ID
 	}
-	instructions := []rune(o.PickupInstructions)
-	words := string(instructions[:min(len(instructions), maxInstructions)])
+	words := commerce.Cut(o.PickupInstructions, maxInstructions)
 	if o.PartnerID != "" {
 		l.Partner = words
 	} else {

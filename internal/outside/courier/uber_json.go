@@ -110,9 +110,9 @@ func toUberRequest(r CreateRequest, robo bool) (uberRequest, error) {
 		uberTrip:            toUberTrip(r.QuoteRequest),
 		QuoteID:             r.QuoteID,
 		PickupName:          cmp.Or(r.Pickup.Name, "Store"),
-		PickupNotes:         uberNotes(r.Pickup.Instructions),
+		PickupNotes:         commerce.Cut(r.Pickup.Instructions, maxUberNotes),
 		DropoffName:         cmp.Or(r.Dropoff.Name, "Customer"),
-		DropoffNotes:        uberNotes(r.Dropoff.Instructions),
+		DropoffNotes:        commerce.Cut(r.Dropoff.Instructions, maxUberNotes),
 		Reference:           r.OrderID,
 		ExternalID:          r.Ref,
 		IdempotencyKey:      r.Ref,
@@ -130,11 +130,6 @@ func toUberRequest(r CreateRequest, robo bool) (uberRequest, error) {
 		request.Test.Robo.Mode = "auto"
 	}
 	return request, nil
-}
-
-func uberNotes(text string) string {
-	runes := []rune(text)
-	return string(runes[:min(len(runes), maxUberNotes)])
 }
 
 // uberQuote is an offer.
