@@ -88,8 +88,8 @@ func (u *Uber) send(ctx context.Context, c httpcall.Call, token string) (uberAns
 type uberToken struct {
 	token string    // empty: there is none
 	until time.Time // end of the token's use
+	why   error     // why there is no token
 	pause time.Time // no token is requested before this time
-	why   error     // reason of the pause
 }
 
 // pauseToken discards a token, and prevents requests for a new one for uberTokenPause.
@@ -120,34 +120,19 @@ func (u *Uber) useToken(ctx context.Context, stale string) (string, error) {
 	case now.Before(s.pause):
 		return "", s.why
 	}
-	token, life, err := u.askToken(ctx)
-	if err != nil {
-		s = uberToken{}
-		if refused, ok := errors.AsType[*uberTokenError](err); ok {
-			s.pause, s.why = now.Add(max(refused.pause, uberTokenPause)), refused.error
-			return "", refused.error
-		}
-		return "", err
-	}
-	s = uberToken{token: token, until: now.Add(life - min(uberTokenSpare, life/2))}
-	return token, nil
+	s = u.askToken(ctx, now)
+	return s.token, s.why
 }
 
-// uberTokenError is a definite refusal to issue a token.
-type uberTokenError struct {
-	error
-	pause time.Duration // asked for by Uber
-}
-
-// askToken requests a token, and returns it with its lifetime.
-func (u *Uber) askToken(ctx context.Context) (string, time.Duration, error) {
+// askToken requests a token. Only a definite refusal pauses further requests.
+func (u *Uber) askToken(ctx context.Context, now time.Time) uberToken {
 	form := url.Values{
 		"client_id": {u.options.ClientID}, "client_secret": {u.options.ClientSecret},
 		"grant_type": {"client_credentials"}, "scope": {"eats.deliveries"},
 	}
 	answer, err := u.send(ctx, httpcall.Call{Method: http.MethodPost, URL: u.options.AuthURL, Form: form}, "")
 	if err != nil {
-		return "", 0, fmt.Errorf("a token: %w", err)
+		return uberToken{why: fmt.Errorf("a token: %w", err)}
 	}
 	var answered struct {
 		Token   string  `json:"access_token"`
@@ -158,15 +143,17 @@ func (u *Uber) askToken(ctx context.Context) (string, time.Duration, error) {
 	switch {
 	case answer.Status == http.StatusTooManyRequests:
 		limited := &Limited{RetryAfter: httpcall.RetryAfter(answer.Header, u.Now())}
-		return "", 0, &uberTokenError{limited, limited.RetryAfter}
+		return uberToken{why: limited, pause: now.Add(max(limited.RetryAfter, uberTokenPause))}
 	case answer.Status/100 == 4 && answered.Error != "":
-		return "", 0, &uberTokenError{error: &commerce.CredentialsError{Message: fmt.Sprintf("Uber does not accept the client id and secret (%s): take them "+
-			"from the Developer tab of the dashboard, with the scope eats.deliveries", u.clean(answered.Error))}}
+		why := &commerce.CredentialsError{Message: fmt.Sprintf("Uber does not accept the client id and secret (%s): take them "+
+			"from the Developer tab of the dashboard, with the scope eats.deliveries", u.clean(answered.Error))}
+		return uberToken{why: why, pause: now.Add(uberTokenPause)}
 	case !answer.OK():
-		return "", 0, fmt.Errorf("a token: Uber answered %d", answer.Status)
+		return uberToken{why: fmt.Errorf("a token: Uber answered %d", answer.Status)}
 	case answered.Token == "" || strings.ContainsFunc(answered.Token, func(r rune) bool { return r <= ' ' || r > '~' }):
-		return "", 0, fmt.Errorf("a token: %w", errNotUber)
+		return uberToken{why: fmt.Errorf("a token: %w", errNotUber)}
 	}
 	seconds := min(max(0, answered.Expires), uberTokenLife.Seconds())
-	return answered.Token, time.Duration(cmp.Or(seconds, time.Hour.Seconds()) * float64(time.Second)), nil
+	life := time.Duration(cmp.Or(seconds, time.Hour.Seconds()) * float64(time.Second))
+	return uberToken{token: answered.Token, until: now.Add(life - min(uberTokenSpare, life/2))}
 }
