@@ -60,8 +60,7 @@ func (e *doordashError) denied() bool {
 // definite reports whether the request itself is at fault. Otherwise the cause may
 // pass, or the operator can fix it.
 func (e *doordashError) definite() bool {
-	return e.status < 500 && !e.denied() && e.status != http.StatusRequestTimeout &&
-		!slices.ContainsFunc(doordashPasses, e.says)
+	return httpcall.BlamesRequest(e.status) && !e.denied() && !slices.ContainsFunc(doordashPasses, e.says)
 }
 
 // doordashRefused reports whether err is a definite refusal of the call.

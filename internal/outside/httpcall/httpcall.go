@@ -37,6 +37,16 @@ type Answer struct {
 // OK reports whether the status is a success.
 func (a Answer) OK() bool { return a.Status/100 == 2 }
 
+// BlamesRequest reports whether a status means that the request itself is at fault.
+// Otherwise the cause may pass, or the operator can fix it (401, 403: the account).
+func BlamesRequest(status int) bool {
+	switch status {
+	case http.StatusUnauthorized, http.StatusForbidden, http.StatusRequestTimeout, http.StatusTooManyRequests:
+		return false
+	}
+	return status/100 == 4
+}
+
 // send sends a request, as Do says.
 func send(client *http.Client, request *http.Request, most int64) (Answer, error) {
 	response, err := client.Do(request)

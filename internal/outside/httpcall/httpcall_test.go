@@ -111,3 +111,11 @@ func TestWhole(t *testing.T) {
 		t.Error("a redirect is an answer")
 	}
 }
+
+func TestBlamesRequest(t *testing.T) {
+	for status, want := range map[int]bool{200: false, 302: false, 400: true, 401: false, 403: false, 404: true, 408: false, 409: true, 422: true, 429: false, 500: false} {
+		if got := BlamesRequest(status); got != want {
+			t.Errorf("%d: %v, want %v", status, got, want)
+		}
+	}
+}

@@ -13,6 +13,7 @@ import (
 	"github.com/stripe/stripe-go/v85"
 
 	"purveyor/internal/commerce"
+	"purveyor/internal/outside/httpcall"
 )
 
 var errNotStripe = errors.New("the answer is not one of Stripe's; check --stripe-url and proxies")
@@ -66,16 +67,9 @@ func refusesUs(status int) bool {
 // definite reports whether the request itself is at fault. Otherwise the cause may
 // pass, or the operator can fix it (401, 403: the key).
 func definite(e *stripe.Error) bool {
-	if refusesUs(e.HTTPStatusCode) {
-		return false
-	}
-	switch e.HTTPStatusCode {
-	case http.StatusRequestTimeout, http.StatusConflict, http.StatusTooManyRequests:
-		return false
-	}
 	switch e.Type {
 	case stripe.ErrorTypeCard, stripe.ErrorTypeInvalidRequest, stripe.ErrorTypeIdempotency:
-		return e.HTTPStatusCode/100 == 4
+		return httpcall.BlamesRequest(e.HTTPStatusCode) && e.HTTPStatusCode != http.StatusConflict
 	}
 	return false
 }

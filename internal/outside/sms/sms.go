@@ -98,20 +98,10 @@ func (t *Twilio) Send(ctx context.Context, m Message) error {
 		return fmt.Errorf("sms: it answered %d", answer.Status)
 	}
 	err = fmt.Errorf("sms: Twilio answered %d, code %d: %s", refusal.Status, refusal.Code, refusal.Message)
-	if permanent(refusal.Status) {
+	if httpcall.BlamesRequest(refusal.Status) {
 		return &commerce.PermanentError{Err: err}
 	}
 	return err
-}
-
-// permanent reports whether a status means that the message is at fault. Otherwise
-// the cause may pass, or the operator can fix it (401, 403: the account).
-func permanent(status int) bool {
-	switch status {
-	case http.StatusUnauthorized, http.StatusForbidden, http.StatusRequestTimeout, http.StatusTooManyRequests:
-		return false
-	}
-	return status >= 400 && status < 500
 }
 
 func alphanumeric(s string) bool {
