@@ -92,10 +92,6 @@ func (u *Uber) Check(ctx context.Context) error {
 func (u *Uber) Quote(ctx context.Context, r QuoteRequest) (Quote, error) {
 	ctx, cancel := u.options.Env.WithTimeout(ctx, u.timeout)
 	defer cancel()
-	return u.quote(ctx, r)
-}
-
-func (u *Uber) quote(ctx context.Context, r QuoteRequest) (Quote, error) {
 	var q uberQuote
 	if err := u.call(ctx, "quote", http.MethodPost, "/delivery_quotes", toUberTrip(r), &q, &q.ID); err != nil {
 		return Quote{}, err
@@ -126,7 +122,7 @@ func (u *Uber) Create(ctx context.Context, r CreateRequest) (Delivery, error) {
 	if !refusedAs(err, QuoteExpired) {
 		return made, err
 	}
-	quote, err := u.quote(ctx, r.QuoteRequest)
+	quote, err := u.Quote(ctx, r.QuoteRequest)
 	if err != nil {
 		return Delivery{}, err
 	}

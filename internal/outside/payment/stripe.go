@@ -91,7 +91,7 @@ func (s *Stripe) OpenSession(ctx context.Context, r SessionRequest) (Session, er
 		return Session{}, err
 	}
 	if made.LastResponse.Header.Get("Idempotent-Replayed") == "true" { // the answer shows the session as it was created
-		return s.session(ctx, made.ID)
+		return s.Session(ctx, made.ID)
 	}
 	return toSession(made), nil
 }
@@ -180,7 +180,7 @@ func (s *Stripe) ExpireSession(ctx context.Context, id string) (Session, error) 
 	if !refused(err) {
 		return Session{}, err
 	}
-	now, readErr := s.session(ctx, id)
+	now, readErr := s.Session(ctx, id)
 	switch {
 	case readErr != nil:
 		return Session{}, readErr
@@ -194,10 +194,6 @@ func (s *Stripe) ExpireSession(ctx context.Context, id string) (Session, error) 
 func (s *Stripe) Session(ctx context.Context, id string) (Session, error) {
 	ctx, cancel := s.env.WithTimeout(ctx, s.timeout)
 	defer cancel()
-	return s.session(ctx, id)
-}
-
-func (s *Stripe) session(ctx context.Context, id string) (Session, error) {
 	params := &stripe.CheckoutSessionRetrieveParams{}
 	params.AddExpand("payment_intent")
 	read, err := s.client.V1CheckoutSessions.Retrieve(ctx, id, params)
@@ -290,17 +286,12 @@ func refundParams(r RefundRequest) *stripe.RefundCreateParams {
 	case stripe.RefundReasonDuplicate, stripe.RefundReasonFraudulent, stripe.RefundReasonRequestedByCustomer:
 		p.Reason = stripe.String(r.Reason)
 	default:
-		p.Metadata[metaReason] = cut(r.Reason, maxMetadata)
+		p.Metadata[metaReason] = commerce.Cut(r.Reason, maxMetadata)
 	}
 	return p
 }
 
 const maxMetadata = 500 // characters of one value
-
-func cut(text string, characters int) string {
-	runes := []rune(text)
-	return string(runes[:min(len(runes), characters)])
-}
 
 func toRefund(r *stripe.Refund) (Refund, error) {
 	if refundFailed(string(r.Status)) {

@@ -165,7 +165,7 @@ func (s *Stripe) sessionCallback(ctx context.Context, e stripeEvent, o stripeObj
 
 // readSessionCallback asks Stripe for what the event leaves out.
 func (s *Stripe) readSessionCallback(ctx context.Context, n Callback) ([]Callback, error) {
-	session, err := s.session(ctx, n.SessionID)
+	session, err := s.Session(ctx, n.SessionID)
 	switch {
 	case refused(err):
 		return nil, nil // the session of another account
