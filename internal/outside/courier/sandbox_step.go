@@ -29,17 +29,14 @@ func (s *Sandbox) Step(_ context.Context, o sandbox.Object) (sandbox.Step, error
 
 // advance takes one step: late callbacks come closer, and the courier moves on.
 func (s *Sandbox) advance(x *delivery) {
-	var due, later []late
-	for _, l := range x.Late {
+	held := x.Late
+	x.Late = nil
+	for _, l := range held {
 		if l.Steps--; l.Steps <= 0 {
-			due = append(due, l)
+			x.post(l.Body)
 		} else {
-			later = append(later, l)
+			x.Late = append(x.Late, l)
 		}
-	}
-	x.Late = later
-	for _, l := range due {
-		x.post(l.Body)
 	}
 	if x.Cancelled || x.Step >= len(x.plan())-1 {
 		return
@@ -55,21 +52,13 @@ func (s *Sandbox) advance(x *delivery) {
 // new statuses come in pairs, the later one first.
 func (s *Sandbox) postState(x *delivery, isNew bool) {
 	body := s.callback(x, stepName(x.Step))
-	switch {
-	case !x.Tags.has(tagUnordered) || !isNew:
-		x.delay(body)
-	case x.Behind == nil && !x.status().Over():
+	inPairs := isNew && x.Tags.has(tagUnordered)
+	if inPairs && x.Behind == nil && !x.status().Over() {
 		x.Behind = body
-	default:
-		x.delay(body)
-		x.catchUp()
+		return
 	}
-}
-
-// catchUp posts the callback that was held back so that a later one could overtake
-// it.
-func (x *delivery) catchUp() {
-	if x.Behind != nil {
+	x.delay(body)
+	if inPairs && x.Behind != nil { // it was held back so that this one could overtake it
 		x.delay(x.Behind)
 		x.Behind = nil
 	}

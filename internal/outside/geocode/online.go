@@ -56,30 +56,22 @@ func (e *laterError) Error() string { return fmt.Sprintf("it answered %d", e.sta
 func (c client) find(ctx context.Context, address string, answer interface {
 	place(status int) (Place, error)
 }) (Place, error) {
-	status, err := c.get(ctx, address, answer)
+	call := httpcall.Call{Method: http.MethodGet, URL: address, Header: http.Header{"User-Agent": {c.agent}}}
+	got, err := call.Do(ctx, c.http, maxAnswer)
 	var found Place
-	if err == nil {
-		found, err = answer.place(status)
+	switch {
+	case err != nil:
+	case got.Status != http.StatusOK && got.Status != http.StatusBadRequest:
+		err = &laterError{got.Status, httpcall.RetryAfter(got.Header, c.env.Now())}
+	case json.Unmarshal(got.Body, answer) != nil: // the decoder's error would quote the answer
+		err = errNotIts
+	default:
+		found, err = answer.place(got.Status)
 	}
 	if err != nil && !errors.Is(err, ErrNotFound) {
 		err = fmt.Errorf("%s: %w", c.name, err)
 	}
 	return found, err
-}
-
-// get sends a request, and decodes an answer with status 200 or 400.
-func (c client) get(ctx context.Context, address string, answer any) (status int, err error) {
-	call := httpcall.Call{Method: http.MethodGet, URL: address, Header: http.Header{"User-Agent": {c.agent}}}
-	got, err := call.Do(ctx, c.http, maxAnswer)
-	switch {
-	case err != nil:
-		return 0, err
-	case got.Status != http.StatusOK && got.Status != http.StatusBadRequest:
-		return 0, &laterError{got.Status, httpcall.RetryAfter(got.Header, c.env.Now())}
-	case json.Unmarshal(got.Body, answer) != nil: // the decoder's error would quote the answer
-		return 0, errNotIts
-	}
-	return got.Status, nil
 }
 
 var errNotIts = errors.New("the answer is not a geocoder's; check its URL and proxies")

@@ -112,10 +112,7 @@ const maxDeclines = 10
 // decline reports that the customer's bank declined. The session stays open.
 func (x *session) decline(email string, now time.Time) {
 	x.lapse(now)
-	if x.Status != SessionOpen {
-		return
-	}
-	if x.Declines == maxDeclines {
+	if x.Status != SessionOpen || x.Declines == maxDeclines {
 		return
 	}
 	x.Declines++

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -66,16 +67,13 @@ func (s *Signer) Verify(ctx context.Context, now time.Time, header string, body 
 		return err
 	}
 	want := signature(secret, t, body)
-	for _, given := range signatures {
-		if !hmac.Equal(given, want) {
-			continue
-		}
-		if distance := now.Sub(time.Unix(at, 0)); distance > Tolerance || distance < -Tolerance {
-			return fmt.Errorf("%w: it is of another time, %d", ErrSignature, at)
-		}
-		return nil
+	switch {
+	case !slices.ContainsFunc(signatures, func(given []byte) bool { return hmac.Equal(given, want) }):
+		return fmt.Errorf("%w: it is not of this body", ErrSignature)
+	case now.Sub(time.Unix(at, 0)).Abs() > Tolerance:
+		return fmt.Errorf("%w: it is of another time, %d", ErrSignature, at)
 	}
-	return fmt.Errorf("%w: it is not of this body", ErrSignature)
+	return nil
 }
 
 // ID returns a prefix and 40 hexadecimal digits. The same name gives the same id,
