@@ -49,14 +49,14 @@ func prepareDemo(ctx context.Context, db *database, base string) error {
 	if err != nil {
 		return err
 	}
-	partner, err := createPartner(ctx, db, commerce.Partner{
+	made, err := db.uses.CreatePartner(ctx, operator(), commerce.Partner{
 		Name: "Demo partner", Scopes: []commerce.Scope{commerce.AllScopes}, RateLimit: commerce.DefaultRateLimit})
 	if err != nil {
 		return err
 	}
 	product := file.Catalog.Products[0]
-	printf(welcome, base, result.StoresMade, result.CategoriesMade, result.ProductsMade, partner.PartnerID,
-		partner.Keys[commerce.Live], partner.Keys[commerce.Test], base, product.StoreID, product.ID, int64(*product.PriceCents))
+	printf(welcome, base, result.StoresMade, result.CategoriesMade, result.ProductsMade, made.Partner.ID,
+		made.Keys[commerce.Live], made.Keys[commerce.Test], base, product.StoreID, product.ID, int64(*product.PriceCents))
 	return nil
 }
 

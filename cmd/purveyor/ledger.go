@@ -38,8 +38,7 @@ type ledgerReport struct {
 
 	payments                    int
 	captured, refunded, pending commerce.Cents
-	compared                    map[string]int // by processor
-	skipped                     map[string]int // by processor and reason
+	compared                    map[string]int // payments, by how they were compared, or why not
 	awaited, faults             int
 }
 
@@ -50,7 +49,7 @@ func (c ledgerCheck) prepare() error {
 func (c ledgerCheck) Run(ctx context.Context, db *database) error {
 	objects := effect.NewObjects(env.Env{}, db.Engine.Reader(), db.uses, nil)
 	report := ledgerReport{reader: db.Reader(), processors: newProcessors(c.Payments, objects, "").byName, books: c.Books,
-		callbackWaits: objects.PaymentCallbackWaits, compared: map[string]int{}, skipped: map[string]int{}}
+		callbackWaits: objects.PaymentCallbackWaits, compared: map[string]int{}}
 	if err := report.run(ctx); err != nil {
 		return err
 	}
@@ -85,7 +84,7 @@ func (l *ledgerReport) check(ctx context.Context, key commerce.OrderKey) error {
 	}
 	l.report(key, account.Faults()...)
 	if reason := l.skips(account.Payment); reason != "" {
-		l.skipped[account.Payment.Processor+" were not compared: "+reason]++
+		l.compared["of "+account.Payment.Processor+" were not compared: "+reason]++
 	} else if account, err = l.compare(ctx, account); err != nil {
 		return err
 	}
@@ -148,7 +147,7 @@ func (l *ledgerReport) compare(ctx context.Context, a commerce.Account) (commerc
 				l.report(key, d.Text)
 			}
 		}
-		l.compared[p.Processor]++
+		l.compared["compared with "+p.Processor]++
 		return a, nil
 	}
 }
@@ -179,11 +178,8 @@ func (l *ledgerReport) report(key commerce.OrderKey, faults ...string) {
 
 func (l *ledgerReport) print() {
 	printf("%d payments: captured %s, refunded %s, on their way back %s\n", l.payments, l.captured.Dollars(), l.refunded.Dollars(), l.pending.Dollars())
-	for _, name := range slices.Sorted(maps.Keys(l.compared)) {
-		printf("%d compared with %s\n", l.compared[name], name)
-	}
-	for _, reason := range slices.Sorted(maps.Keys(l.skipped)) {
-		printf("%d of %s\n", l.skipped[reason], reason)
+	for _, how := range slices.Sorted(maps.Keys(l.compared)) {
+		printf("%d %s\n", l.compared[how], how)
 	}
 	if l.awaited > 0 {
 		printf("pending differences: %d, of payments with callbacks on the way\n", l.awaited)

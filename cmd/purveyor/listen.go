@@ -15,6 +15,8 @@ import (
 
 	"purveyor/internal/commerce"
 	"purveyor/internal/config"
+	"purveyor/internal/env"
+	"purveyor/internal/outside/httpcall"
 )
 
 // listenCommand forwards the events of a running service to localhost, so that a
@@ -43,15 +45,15 @@ func (c listenCommand) Run() error {
 	if err != nil {
 		return err
 	}
-	l := listener{to: c.ForwardTo, base: strings.TrimSuffix(c.URL, "/"), key: c.Key, types: c.Types, since: since}
-	l.client = http.Client{Timeout: listenTimeout, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	l := listener{client: httpcall.Client(nil), to: c.ForwardTo, base: strings.TrimSuffix(c.URL, "/"), key: c.Key, types: c.Types, since: since}
+	l.client.Timeout = listenTimeout
 	complain("Events of %s go to %s. Stop with Ctrl-C.\n", l.base, l.to)
 	return l.follow(ctx)
 }
 
 // listener follows GET /v1/events.
 type listener struct {
-	client               http.Client
+	client               *http.Client
 	to, base, key, types string
 	since                commerce.Millis // 0: from now on
 	cursor               string
@@ -61,43 +63,33 @@ type listener struct {
 // follow forwards events until ctx ends, even if the service restarts. Only a refusal
 // ends it earlier.
 func (l *listener) follow(ctx context.Context) error {
-	for {
+	for ctx.Err() == nil {
 		wait, err := l.round(ctx)
-		if ctx.Err() != nil {
-			return nil
-		}
 		if err != nil {
 			return err
 		}
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-time.After(wait):
-		}
+		_ = env.Env{}.Sleep(ctx, wait) // an error says that ctx has ended
 	}
+	return nil
 }
 
 // round reads a page and forwards it, and returns when to read the next.
 func (l *listener) round(ctx context.Context) (time.Duration, error) {
-	response, err := l.get(ctx, l.page())
+	read := httpcall.Call{Method: http.MethodGet, URL: l.base + "/v1/events?" + l.page().Encode(), Header: http.Header{"X-Api-Key": {l.key}}}
+	answer, err := read.Do(ctx, l.client, maxAnswer)
 	if err != nil {
-		l.say("%v; trying again", err)
+		l.say("%s: %v; trying again", l.base, err)
 		return listenPoll, nil
 	}
-	defer func() { _ = response.Body.Close() }()
-	body, err := io.ReadAll(io.LimitReader(response.Body, maxAnswer))
 	var page struct {
 		Error      string            `json:"error"`
 		NextCursor string            `json:"next_cursor"`
 		Events     []json.RawMessage `json:"events"`
 	}
-	if err == nil {
-		err = json.Unmarshal(body, &page)
-	}
-	switch status := response.StatusCode; {
+	err = json.Unmarshal(answer.Body, &page)
+	switch status := answer.Status; {
 	case status == http.StatusTooManyRequests:
-		seconds, _ := strconv.Atoi(response.Header.Get("Retry-After")) // 0 without the header: the usual pause
-		return max(time.Duration(seconds)*time.Second, listenPoll), nil
+		return max(httpcall.RetryAfter(answer.Header, time.Now()), listenPoll), nil
 	case status/100 == 4:
 		return 0, fmt.Errorf("the service answered %d: %s", status, page.Error)
 	case status != http.StatusOK || err != nil:
@@ -141,15 +133,6 @@ func (l *listener) page() url.Values {
 		q.Set("since", strconv.FormatInt(time.Now().AddDate(1, 0, 0).UnixMilli(), 10))
 	}
 	return q
-}
-
-func (l *listener) get(ctx context.Context, q url.Values) (*http.Response, error) {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, l.base+"/v1/events?"+q.Encode(), nil)
-	if err != nil {
-		return nil, err
-	}
-	request.Header.Set("x-api-key", l.key)
-	return l.client.Do(request)
 }
 
 // say prints once that the service is away.

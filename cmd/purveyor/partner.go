@@ -47,13 +47,14 @@ func (c *partnerCreate) prepare() (err error) {
 }
 
 func (c partnerCreate) Run(ctx context.Context, db *database) error {
-	made, err := createPartner(ctx, db, commerce.Partner{
+	created, err := db.uses.CreatePartner(ctx, operator(), commerce.Partner{
 		Name: c.Name, Scopes: c.Scope, StoreIDs: c.Store, RateLimit: c.RateLimit,
 		CallbackURL: c.CallbackURL, CallbackSecret: c.CallbackSecret,
 	})
 	if err != nil {
-		return err
+		return flagError(err)
 	}
+	made := issued{created.Partner.ID, created.Keys}
 	if err := warnOfNamesakes(ctx, db.Reader(), made.PartnerID, c.Name); err != nil {
 		return err
 	}
@@ -78,12 +79,6 @@ func warnOfNamesakes(ctx context.Context, r storage.Reader, id, name string) err
 		}
 	}
 	return nil
-}
-
-// createPartner creates a partner with a live and a test key.
-func createPartner(ctx context.Context, db *database, p commerce.Partner) (issued, error) {
-	made, err := db.uses.CreatePartner(ctx, operator(), p)
-	return issued{made.Partner.ID, made.Keys}, flagError(err)
 }
 
 // flagError names the flag that is at fault.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"maps"
 	"net/http"
 	"slices"
 
@@ -12,12 +13,8 @@ import (
 // withoutSandbox leaves new test orders to the providers that are configured for
 // them, if any. Existing sandbox orders continue there.
 func withoutSandbox(p processors, c couriers) {
-	if p.modes[commerce.Test] == sandboxName {
-		delete(p.modes, commerce.Test)
-	}
-	if slices.Contains(c.Modes[commerce.Test], sandboxName) {
-		delete(c.Modes, commerce.Test)
-	}
+	maps.DeleteFunc(p.modes, func(_ commerce.Mode, name string) bool { return name == sandboxName })
+	maps.DeleteFunc(c.Modes, func(_ commerce.Mode, names []string) bool { return slices.Contains(names, sandboxName) })
 }
 
 // sandboxPages serves the pages of all sandboxes. They need no key, so the requests

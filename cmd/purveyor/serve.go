@@ -162,7 +162,7 @@ func newProcess(db *database, c settings, o effect.Options, baseURL string) (*pr
 	partners := api.New(db.Reader(), db, uses, api.Options{CacheBytes: c.CacheMiB << 20})
 	return &process{db: db, api: partners.Handler(), streams: partners, countReplies: uses.CountReplies, inbound: callbacks, sandbox: pages, proxies: proxies,
 		reads: web.NewProbe(env.Env{}, "the database answers reads", db.read), writes: web.NewProbe(env.Env{}, "the database takes writes", db.Writable),
-		askProviders: func(ctx context.Context) { warnings.askProviders(ctx, checksOf(processors, couriers)) }}, nil
+		askProviders: warnings.askProviders}, nil
 }
 
 // ServeHTTP routes the paths outside of the API.

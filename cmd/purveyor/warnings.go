@@ -18,6 +18,10 @@ type warnings struct {
 	log *slog.Logger
 	now func() time.Time
 
+	// checks are the watched providers that offer a harmless call, by name. The
+	// sandboxes offer none.
+	checks map[string]checker
+
 	mu   sync.Mutex
 	last map[string]time.Time // time of a cause's latest line
 }
@@ -28,7 +32,7 @@ const (
 )
 
 func newWarnings() *warnings {
-	return &warnings{log: slog.Default(), now: time.Now, last: map[string]time.Time{}}
+	return &warnings{log: slog.Default(), now: time.Now, checks: map[string]checker{}, last: map[string]time.Time{}}
 }
 
 // line logs a line unless the cause had one less than a minute ago.
@@ -88,42 +92,28 @@ func (w *warnings) job(job commerce.Job, err error, dead bool) {
 	}
 }
 
-// watchAll returns the providers for calls, by name. Failures of calls are reported to w.
+// checker is a provider that can be asked whether it accepts our credentials.
+type checker interface{ Check(context.Context) error }
+
+// watchAll returns the providers for calls, by name. Failures of calls are reported to w,
+// and askProviders asks these providers.
 func watchAll[P any](providers map[string]P, watch func(string, P, func(*commerce.ProviderError)) P, w *warnings) map[string]P {
 	watched := map[string]P{}
 	for name, p := range providers {
 		watched[name] = watch(name, p, w.provider)
+		if check, ok := any(p).(checker); ok {
+			w.checks[name] = check
+		}
 	}
 	return watched
 }
 
-// checks are the providers that offer a harmless call, by name.
-type checks map[string]checker
-
-type checker interface{ Check(context.Context) error }
-
-// checksOf returns all configured providers except for the sandboxes.
-func checksOf(p processors, c couriers) checks {
-	all := checks{}
-	for name, processor := range p.byName {
-		if check, ok := processor.(checker); ok {
-			all[name] = check
-		}
-	}
-	for name, provider := range c.Providers {
-		if check, ok := provider.(checker); ok {
-			all[name] = check
-		}
-	}
-	return all
-}
-
-// askProviders asks each provider once whether it accepts our credentials, and logs a
+// askProviders asks each watched provider once whether it accepts our credentials, and logs a
 // warning if it does not, or if it does not answer. It returns when all have answered
 // or ctx ends.
-func (w *warnings) askProviders(ctx context.Context, all checks) {
+func (w *warnings) askProviders(ctx context.Context) {
 	var asked sync.WaitGroup
-	for name, provider := range all {
+	for name, provider := range w.checks {
 		asked.Go(func() {
 			if err := provider.Check(ctx); err != nil && ctx.Err() == nil {
 				w.provider(&commerce.ProviderError{Provider: name, Err: err})

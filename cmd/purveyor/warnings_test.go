@@ -129,7 +129,8 @@ func TestAskProviders(t *testing.T) {
 	at := time.Now()
 	w, logged := testWarnings(&at)
 	good, bad := &askedOnce{}, &askedOnce{err: &commerce.CredentialsError{Message: "the key is revoked"}}
-	w.askProviders(t.Context(), checks{"good": good, "bad": bad})
+	w.checks = map[string]checker{"good": good, "bad": bad}
+	w.askProviders(t.Context())
 	wantLine(t, logged(), "refuses our credentials", "provider=bad")
 	if good.asked != 1 || bad.asked != 1 {
 		t.Errorf("asked %d and %d times", good.asked, bad.asked)
@@ -137,7 +138,7 @@ func TestAskProviders(t *testing.T) {
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
 	at = at.Add(time.Hour)
-	w.askProviders(ended, checks{"bad": bad})
+	w.askProviders(ended)
 	if text := logged(); text != "" {
 		t.Errorf("the process stops, and yet: %s", text)
 	}
