@@ -152,7 +152,7 @@ func TestDispatchWithoutDatabase(t *testing.T) {
 		r := &ride{name: "A-1"}
 		reporting(v, r)
 		job := s.Jobs(commerce.JobWaiting, storeID)[0]
-		c := couriers{recorder: recorder{uses: v.uses}, reads: unreadable{s.Engine}.Reader()}
+		c := couriers{Options{Uses: v.uses, Reads: unreadable{s.Engine}.Reader()}}
 		out := c.about(c.dispatch)(context.Background(), job)
 		if !errors.Is(out.Err, storage.ErrUnavailable) || out.Record != nil {
 			t.Errorf("%+v", out)

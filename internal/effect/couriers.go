@@ -17,12 +17,7 @@ import (
 )
 
 // couriers are the calls to courier providers.
-type couriers struct {
-	recorder
-	reads    Reads
-	fleet    courier.Fleet
-	geocoder geocode.Geocoder
-}
+type couriers struct{ Options }
 
 // settling is how long after its latest call a provider may still create the
 // delivery, whatever it answers meanwhile: the longest time of an attempt, plus the
@@ -32,7 +27,7 @@ const settling = jobs.TryTime + commerce.JobLease
 // unsettled reports whether a call may still have an effect. UpdatedOn is moved
 // before each call.
 func (c couriers) unsettled(d commerce.Delivery) bool {
-	return c.env.Since(time.UnixMilli(int64(d.UpdatedOn))) < settling
+	return c.Env.Since(time.UnixMilli(int64(d.UpdatedOn))) < settling
 }
 
 // dispatching is one attempt to find a courier for an order.
@@ -50,7 +45,7 @@ type dispatching struct {
 func (c couriers) dispatch(ctx context.Context, job commerce.Job, about service.Subject) jobs.Outcome {
 	record := command.RecordDelivery{RecordJob: c.recordJob(job), Facts: about.Facts(), Attempt: about.Attempt}
 	if about.Delivery.State != commerce.DeliveryDispatching || about.Delivery.Attempt != about.Attempt { // a callback was faster
-		return outcome(c.recorder, job, record, nil)
+		return outcome(c.Options, job, record, nil)
 	}
 	request, reach, err := c.request(ctx, about.Order, about.Delivery)
 	switch {
@@ -58,7 +53,7 @@ func (c couriers) dispatch(ctx context.Context, job commerce.Job, about service.
 		return c.retryAfterLease(job, err)
 	case err != nil:
 		record.Failed = err
-		return outcome(c.recorder, job, record, err)
+		return outcome(c.Options, job, record, err)
 	}
 	record.Reach = reach
 	made, name, err := dispatching{c, about, job, request}.ask(ctx)
@@ -74,7 +69,7 @@ func (c couriers) dispatch(ctx context.Context, job commerce.Job, about service.
 	default:
 		record.Failed, record.Told = err, forPartners(err)
 	}
-	return outcome(c.recorder, job, record, err)
+	return outcome(c.Options, job, record, err)
 }
 
 // forPartners returns the text about a failure that partners may read.
@@ -94,12 +89,12 @@ func forPartners(err error) string {
 // ask asks one provider after the other. The error is a *courier.Refusal if all of
 // them have refused.
 func (d dispatching) ask(ctx context.Context) (made courier.Delivery, name string, err error) {
-	if name := d.Delivery.Provider; name != "" && d.fleet.Providers[name] == nil {
+	if name := d.Delivery.Provider; name != "" && d.Fleet.Providers[name] == nil {
 		return made, "", maybe(notOfFleet(name))
 	}
 	var refusal *courier.Refusal
 	var failed error
-	for _, name := range d.fleet.InOrder(d.Order.Mode, d.Delivery) {
+	for _, name := range d.Fleet.InOrder(d.Order.Mode, d.Delivery) {
 		made, err := d.askOne(ctx, name)
 		if err == nil {
 			return made, name, nil
@@ -133,7 +128,7 @@ var errStopped = errors.New("the order is not to be delivered any more")
 // askOne has one provider create the delivery, or finds the delivery that it has
 // already created.
 func (d dispatching) askOne(ctx context.Context, name string) (courier.Delivery, error) {
-	provider := d.fleet.Providers[name]
+	provider := d.Fleet.Providers[name]
 	noEffect := certainly
 	if d.Delivery.Provider == name { // an earlier attempt asked it, with an unknown outcome
 		made, err := provider.Get(ctx, courier.KeyOf(d.Delivery))
@@ -148,7 +143,7 @@ func (d dispatching) askOne(ctx context.Context, name string) (courier.Delivery,
 	if err != nil {
 		return courier.Delivery{}, noEffect(err)
 	}
-	asked, err := service.Do(ctx, d.uses, command.AskCourier{Facts: d.Facts(), Job: d.job, Attempt: d.Delivery.Attempt, Provider: name})
+	asked, err := service.Do(ctx, d.Uses, command.AskCourier{Facts: d.Facts(), Job: d.job, Attempt: d.Delivery.Attempt, Provider: name})
 	if err != nil {
 		return courier.Delivery{}, noEffect(err)
 	}
@@ -194,7 +189,7 @@ func maybe(err error) error {
 const quoteTime = 5 * time.Second
 
 func (d dispatching) quote(ctx context.Context, p courier.Provider) (courier.Quote, error) {
-	ctx, cancel := d.env.WithTimeout(ctx, quoteTime)
+	ctx, cancel := d.Env.WithTimeout(ctx, quoteTime)
 	defer cancel()
 	return p.Quote(ctx, d.request.QuoteRequest)
 }
@@ -202,7 +197,7 @@ func (d dispatching) quote(ctx context.Context, p courier.Provider) (courier.Quo
 // request returns the request for a delivery, and how far it is. It has coordinates
 // only if they are those of the door, not of a ZIP code's centre.
 func (c couriers) request(ctx context.Context, order commerce.Order, d commerce.Delivery) (r courier.CreateRequest, reach commerce.Reach, err error) {
-	store, err := c.reads.Store(ctx, order.StoreID)
+	store, err := c.Reads.Store(ctx, order.StoreID)
 	if err != nil {
 		return r, reach, fmt.Errorf("store %s: %w", order.StoreID, err)
 	}
@@ -211,7 +206,7 @@ func (c couriers) request(ctx context.Context, order commerce.Order, d commerce.
 	for i, line := range demands {
 		ids[i] = line.ProductID
 	}
-	known, err := c.reads.Items(ctx, order.StoreID, ids)
+	known, err := c.Reads.Items(ctx, order.StoreID, ids)
 	if err != nil {
 		return r, reach, fmt.Errorf("products of order %s: %w", order.ID, err)
 	}
@@ -220,7 +215,7 @@ func (c couriers) request(ctx context.Context, order commerce.Order, d commerce.
 	for _, line := range order.Lines {
 		r.Items = append(r.Items, courier.Item{Name: cmp.Or(known[line.ProductID].Stock.Name, line.ProductID), Quantity: line.Quantity, PriceCents: line.PriceCents})
 	}
-	place, err := c.geocoder.Find(ctx, geocode.Parts(r.Dropoff.Address))
+	place, err := c.Geocoder.Find(ctx, geocode.Parts(r.Dropoff.Address))
 	if err != nil || !place.Valid() {
 		return r, reach, nil // the courier decides
 	}
@@ -235,14 +230,14 @@ func (c couriers) request(ctx context.Context, order commerce.Order, d commerce.
 func (c couriers) cancel(ctx context.Context, job commerce.Job, about service.Subject) jobs.Outcome {
 	delivery := about.Delivery
 	record := command.RecordDeliveryCancelled{RecordJob: c.recordJob(job), Facts: about.Facts(), RefundID: about.CancelRefundID}
-	provider, known := c.fleet.Providers[delivery.Provider]
+	provider, known := c.Fleet.Providers[delivery.Provider]
 	switch {
 	case delivery.State == commerce.DeliveryOver && !delivery.Unsure(), delivery.Provider == "":
 		record.Cancelled = delivery.Status == commerce.CourierCancelled
-		return outcome(c.recorder, job, record, nil)
+		return outcome(c.Options, job, record, nil)
 	case !known:
 		record.Failed = notOfFleet(delivery.Provider)
-		return outcome(c.recorder, job, record, record.Failed)
+		return outcome(c.Options, job, record, record.Failed)
 	}
 	now, err := provider.Cancel(ctx, courier.KeyOf(delivery))
 	refusal, refused := errors.AsType[*courier.Refusal](err)
@@ -255,7 +250,7 @@ func (c couriers) cancel(ctx context.Context, job commerce.Job, about service.Su
 	default:
 		record.Failed = err
 	}
-	return outcome(c.recorder, job, record, record.Failed)
+	return outcome(c.Options, job, record, record.Failed)
 }
 
 func notOfFleet(name string) error {
@@ -265,7 +260,7 @@ func notOfFleet(name string) error {
 // tell sends a partner the courier's latest position, if it has moved since the last
 // webhook.
 func (c couriers) tell(_ context.Context, job commerce.Job, about service.Subject) jobs.Outcome {
-	return outcome(c.recorder, job, command.SendCourierUpdate{Facts: about.Facts(), Job: job.Key()}, nil)
+	return outcome(c.Options, job, command.SendCourierUpdate{Facts: about.Facts(), Job: job.Key()}, nil)
 }
 
 // check asks the provider for a delivery without recent callbacks, because these may
@@ -274,8 +269,8 @@ func (c couriers) check(ctx context.Context, job commerce.Job, about service.Sub
 	delivery := about.Delivery
 	record := command.RecordCheck{Job: job, Record: command.RecordCourierUpdate{Facts: about.Facts(), Attempt: about.Attempt,
 		Provider: delivery.Provider, TraceID: delivery.TraceID}}
-	if record.Due(delivery, commerce.MillisOf(c.env.Now())) {
-		now, err := c.fleet.Get(ctx, delivery)
+	if record.Due(delivery, commerce.MillisOf(c.Env.Now())) {
+		now, err := c.Fleet.Get(ctx, delivery)
 		if err != nil {
 			slog.Info("the provider could not be asked about a delivery without recent callbacks", "order", about.Order.ID, "provider", delivery.Provider, "error", err)
 		} else {
@@ -283,5 +278,5 @@ func (c couriers) check(ctx context.Context, job commerce.Job, about service.Sub
 			record.Update = &news
 		}
 	}
-	return outcome(c.recorder, job, record, nil)
+	return outcome(c.Options, job, record, nil)
 }

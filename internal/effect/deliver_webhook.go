@@ -16,19 +16,9 @@ import (
 
 // webhooks delivers events to the callback URLs of partners.
 type webhooks struct {
-	recorder
-	queue      storage.Queue
-	reads      Reads
-	runner     *jobs.Runner
-	sender     Sender
-	append     func(b []byte, e commerce.WebhookEvent) []byte
+	Options
 	recipients *recipients
 	tries      *tries
-}
-
-func newWebhooks(r recorder, o Options) *webhooks {
-	return &webhooks{r, o.Queue, o.Reads, o.Runner, o.Sender, o.AppendWebhook,
-		&recipients{env: r.env, reader: o.Reads}, newTries(r)}
 }
 
 // deliver makes one attempt, unless the partner is suspended, or the endpoint holds
@@ -64,10 +54,10 @@ func (w *webhooks) event(ctx context.Context, job commerce.Job) (commerce.Webhoo
 	uncut := context.WithoutCancel(ctx)
 	if end, ok := ctx.Deadline(); ok {
 		var cancel context.CancelFunc
-		uncut, cancel = w.env.WithDeadline(uncut, end)
+		uncut, cancel = w.Env.WithDeadline(uncut, end)
 		defer cancel()
 	}
-	found, err := w.reads.WebhookEvents(uncut, []commerce.EventKey{eventKey(job)})
+	found, err := w.Reads.WebhookEvents(uncut, []commerce.EventKey{eventKey(job)})
 	event, ok := found[eventKey(job)]
 	return event, ok, err
 }
@@ -76,12 +66,12 @@ func (w *webhooks) event(ctx context.Context, job commerce.Job) (commerce.Webhoo
 const roomBeside = 256
 
 func (w *webhooks) send(ctx context.Context, job commerce.Job, p recipient, event commerce.WebhookEvent) jobs.Outcome {
-	at := commerce.MillisOf(w.env.Now())
-	result := w.sender.Send(ctx, webhook.Request{
-		URL: p.partner.CallbackURL, ID: event.ID, Body: w.append(make([]byte, 0, len(event.Data)+roomBeside), event), At: at,
+	at := commerce.MillisOf(w.Env.Now())
+	result := w.Sender.Send(ctx, webhook.Request{
+		URL: p.partner.CallbackURL, ID: event.ID, Body: w.AppendWebhook(make([]byte, 0, len(event.Data)+roomBeside), event), At: at,
 		Secret: p.partner.CallbackSecret, PreviousSecret: p.endpoint.Previous(at),
 	})
-	try := command.WebhookTry{Job: job, RetryAfter: result.RetryAfter, Jitter: w.env.Jitter(),
+	try := command.WebhookTry{Job: job, RetryAfter: result.RetryAfter, Jitter: w.Env.Jitter(),
 		Attempt: commerce.WebhookAttempt{PartnerID: event.PartnerID, EventID: event.ID, URL: withoutPassword(p.partner.CallbackURL),
 			At: at, TookMs: result.TookMs, Status: result.Status, Error: result.Error, Answer: result.Answer}}
 	delivered := try.Attempt.Delivered()
@@ -113,10 +103,10 @@ func withoutPassword(text string) string {
 // job is due at once.
 func (w *webhooks) park(job commerce.Job) jobs.Outcome {
 	return jobs.Outcome{Record: func(ctx context.Context) (commerce.Job, error) {
-		parked, err := service.Do(ctx, w.uses, command.ParkJobs{PartnerID: job.Owner, Jobs: []commerce.Job{job}})
+		parked, err := service.Do(ctx, w.Uses, command.ParkJobs{PartnerID: job.Owner, Jobs: []commerce.Job{job}})
 		if err == nil && parked == 0 {
 			w.recipients.forget(job.Owner)
-			w.runner.Wake()
+			w.Runner.Wake()
 		}
 		return commerce.Job{}, err
 	}}
@@ -139,14 +129,14 @@ func (w *webhooks) release(ctx context.Context, job commerce.Job) jobs.Outcome {
 		if commerce.Parks(p.partner, p.endpoint) { // it is held again; a later release makes them due
 			return w.done(job)
 		}
-		n, err := w.queue.ReleaseParked(ctx, job.Owner, releaseAtOnce)
+		n, err := w.Queue.ReleaseParked(ctx, job.Owner, releaseAtOnce)
 		if err != nil {
 			return w.retryAfterLease(job, err)
 		}
-		w.runner.Wake()
+		w.Runner.Wake()
 		if n < releaseAtOnce {
 			return w.done(job)
 		}
 	}
-	return outcome(w.recorder, job, command.ReturnJobs{Jobs: []commerce.Job{job}}, nil)
+	return outcome(w.Options, job, command.ReturnJobs{Jobs: []commerce.Job{job}}, nil)
 }

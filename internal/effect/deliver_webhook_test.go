@@ -46,7 +46,8 @@ func (d *timed) Send(ctx context.Context, _ webhook.Request) webhook.Result {
 // to its end when the service stops.
 func TestTryEndsInTime(t *testing.T) {
 	d := &timed{}
-	w := &webhooks{reads: d, sender: d, append: func(b []byte, _ commerce.WebhookEvent) []byte { return b }, recipients: &recipients{reader: d}}
+	o := Options{Reads: d, Sender: d, AppendWebhook: func(b []byte, _ commerce.WebhookEvent) []byte { return b }}
+	w := &webhooks{Options: o, recipients: &recipients{Options: o}}
 	ctx, cancel := context.WithTimeout(t.Context(), jobs.TryTime)
 	defer cancel()
 	want, _ := ctx.Deadline()

@@ -367,7 +367,7 @@ func TestOneJobForAnAttempt(t *testing.T) {
 			far.set(quoting, refuses)
 			time.Sleep(5 * time.Second)
 		})
-		c := couriers{recorder{uses: s.uses()}, s.Engine.Reader(), s.fleet(newMortal(s.Engine, 0, false)), nowhere{}}
+		c := couriers{Options{Uses: s.uses(), Reads: s.Engine.Reader(), Fleet: s.fleet(newMortal(s.Engine, 0, false)), Geocoder: nowhere{}}}
 		var wg sync.WaitGroup
 		left := s.Jobs(commerce.JobWaiting, storeID)
 		for _, j := range left {

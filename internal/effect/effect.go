@@ -27,7 +27,7 @@ type Sender interface {
 	Send(ctx context.Context, r webhook.Request) webhook.Result
 }
 
-// Options are the dependencies of all effects. Each effect gets those that it uses.
+// Options are the dependencies of all effects, each of which uses some of them.
 type Options struct {
 	Env    env.Env
 	Queue  storage.Queue
@@ -78,25 +78,21 @@ var pools = map[jobs.Pool]int{webhookPool: 256, messagePool: 32, paymentPool: 64
 // Start begins to do jobs, until the runner that it returns is stopped. The jobs of new
 // commits start at once.
 func Start(o Options) *jobs.Runner {
-	r := recorder{o.Env, o.Uses}
-	w := newWebhooks(r, o)
-	m := messages{r, o.Mailer, o.Texter}
-	p := payments{r, o.Processors}
-	c := couriers{r, o.Reads, o.Fleet, o.Geocoder}
-	s := sandboxes{r, o.Reads, o.Movers, o.Post}
-	o.Runner.Handle(jobs.Options{Queue: queue{o.Queue, o.Reads}, Ledger: o.Uses, Panicked: r.failed, Failed: o.Failed, Pools: pools, Kinds: map[commerce.JobKind]jobs.Kind{
+	w := &webhooks{o, &recipients{Options: o}, newTries(o)}
+	m, p, c, s := messages{o}, payments{o}, couriers{o}, sandboxes{o}
+	o.Runner.Handle(jobs.Options{Queue: queue{o.Queue, o.Reads}, Ledger: o.Uses, Panicked: o.failed, Failed: o.Failed, Pools: pools, Kinds: map[commerce.JobKind]jobs.Kind{
 		commerce.JobDeliverWebhook:  {Do: w.deliver, Pool: webhookPool, Width: webhookWidth},
 		commerce.JobReleaseParked:   {Do: w.release, Pool: webhookPool, Width: 1},
-		commerce.JobMailReady:       {Do: r.about(m.send), Pool: messagePool, Width: messageWidth},
-		commerce.JobMailPaid:        {Do: r.about(m.send), Pool: messagePool, Width: messageWidth},
-		commerce.JobTextPaid:        {Do: r.about(m.send), Pool: messagePool, Width: messageWidth},
-		commerce.JobOpenSession:     {Do: r.about(p.open), Pool: paymentPool, Width: providerWidth},
-		commerce.JobExpireSession:   {Do: r.about(p.expire), Pool: paymentPool, Width: providerWidth},
-		commerce.JobRefund:          {Do: r.about(p.refund), Pool: paymentPool, Width: providerWidth},
-		commerce.JobDispatch:        {Do: r.about(c.dispatch), Pool: courierPool, Width: providerWidth},
-		commerce.JobCancelDelivery:  {Do: r.about(c.cancel), Pool: courierPool, Width: providerWidth},
-		commerce.JobCourierUpdate:   {Do: r.about(c.tell), Pool: courierPool, Width: providerWidth},
-		commerce.JobCheckDelivery:   {Do: r.about(c.check), Pool: courierPool, Width: providerWidth},
+		commerce.JobMailReady:       {Do: o.about(m.send), Pool: messagePool, Width: messageWidth},
+		commerce.JobMailPaid:        {Do: o.about(m.send), Pool: messagePool, Width: messageWidth},
+		commerce.JobTextPaid:        {Do: o.about(m.send), Pool: messagePool, Width: messageWidth},
+		commerce.JobOpenSession:     {Do: o.about(p.open), Pool: paymentPool, Width: providerWidth},
+		commerce.JobExpireSession:   {Do: o.about(p.expire), Pool: paymentPool, Width: providerWidth},
+		commerce.JobRefund:          {Do: o.about(p.refund), Pool: paymentPool, Width: providerWidth},
+		commerce.JobDispatch:        {Do: o.about(c.dispatch), Pool: courierPool, Width: providerWidth},
+		commerce.JobCancelDelivery:  {Do: o.about(c.cancel), Pool: courierPool, Width: providerWidth},
+		commerce.JobCourierUpdate:   {Do: o.about(c.tell), Pool: courierPool, Width: providerWidth},
+		commerce.JobCheckDelivery:   {Do: o.about(c.check), Pool: courierPool, Width: providerWidth},
 		commerce.JobSandboxStep:     {Do: s.step, Pool: sandboxPool, Width: 1, Apart: true},
 		commerce.JobSandboxCallback: {Do: s.send, Pool: sandboxPool, Width: 1, Apart: true},
 	}})
@@ -140,25 +136,19 @@ func eventKey(j commerce.Job) commerce.EventKey {
 	return commerce.EventKey{PartnerID: j.Owner, ID: j.Subject}
 }
 
-// recorder has the outcomes of attempts recorded. All effects use it.
-type recorder struct {
-	env  env.Env
-	uses *service.Service
-}
-
 // recordJob returns the record of an attempt of a job. Without an error in it, the attempt
 // succeeded.
-func (r recorder) recordJob(job commerce.Job) command.RecordJob {
-	return command.RecordJob{Job: job, Delays: job.Kind.Delays(), Jitter: r.env.Jitter()}
+func (o Options) recordJob(job commerce.Job) command.RecordJob {
+	return command.RecordJob{Job: job, Delays: job.Kind.Delays(), Jitter: o.Env.Jitter()}
 }
 
 // about makes the attempts of a kind of job from do, which gets the rows that the job is
 // about.
-func (r recorder) about(do func(context.Context, commerce.Job, service.Subject) jobs.Outcome) func(context.Context, commerce.Job) jobs.Outcome {
+func (o Options) about(do func(context.Context, commerce.Job, service.Subject) jobs.Outcome) func(context.Context, commerce.Job) jobs.Outcome {
 	return func(ctx context.Context, job commerce.Job) jobs.Outcome {
-		subject, err := r.uses.ReadSubject(ctx, job)
+		subject, err := o.Uses.ReadSubject(ctx, job)
 		if err != nil {
-			return r.retryAfterLease(job, err)
+			return o.retryAfterLease(job, err)
 		}
 		return do(ctx, job, subject)
 	}
@@ -167,12 +157,12 @@ func (r recorder) about(do func(context.Context, commerce.Job, service.Subject) 
 // retryAfterLease is the outcome of an attempt that could not read the job's subject.
 // While the database is away, the job waits until its lease ends. A subject that does
 // not exist, or cannot be read, makes the attempt fail.
-func (r recorder) retryAfterLease(job commerce.Job, err error) jobs.Outcome {
+func (o Options) retryAfterLease(job commerce.Job, err error) jobs.Outcome {
 	if outage(err) {
 		slog.Error("a job waits for the database", "kind", job.Kind, "job", job.ID, "error", err)
 		return jobs.Outcome{Err: err}
 	}
-	return r.failed(job, err)
+	return o.failed(job, err)
 }
 
 // outage reports whether an error says that the database is away, or too slow.
@@ -183,21 +173,21 @@ func outage(err error) bool {
 
 // failed is the outcome of an attempt that failed. It changes the job only, because its
 // subject may be unreadable.
-func (r recorder) failed(job commerce.Job, err error) jobs.Outcome {
-	record := r.recordJob(job)
+func (o Options) failed(job commerce.Job, err error) jobs.Outcome {
+	record := o.recordJob(job)
 	record.Failed = err
-	return outcome(r, job, record, err)
+	return outcome(o, job, record, err)
 }
 
 // done ends a job that has nothing to do.
-func (r recorder) done(job commerce.Job) jobs.Outcome {
-	return outcome(r, job, command.RecordJob{Job: job}, nil)
+func (o Options) done(job commerce.Job) jobs.Outcome {
+	return outcome(o, job, command.RecordJob{Job: job}, nil)
 }
 
 // outcome is the outcome of an attempt that failed or, if failed is nil, succeeded, with
 // the command that records it.
-func outcome[R any](r recorder, job commerce.Job, record service.Command[R], failed error) jobs.Outcome {
+func outcome[R any](o Options, job commerce.Job, record service.Command[R], failed error) jobs.Outcome {
 	return jobs.Outcome{Err: failed, Record: func(ctx context.Context) (commerce.Job, error) {
-		return service.Record(ctx, r.uses, job, record)
+		return service.Record(ctx, o.Uses, job, record)
 	}}
 }

@@ -13,11 +13,7 @@ import (
 )
 
 // messages are e-mails and texts about an order.
-type messages struct {
-	recorder
-	mailer mail.Mailer // nil: mail is kept in the outbox
-	texter sms.Texter  // nil: texts are kept in the outbox
-}
+type messages struct{ Options }
 
 // orderMessage is a message before it is known whether it can be sent.
 type orderMessage struct {
@@ -67,7 +63,7 @@ func (ms messages) send(ctx context.Context, job commerce.Job, about service.Sub
 			record.Failed = send(ctx)
 		}
 	}
-	return outcome(ms.recorder, job, record, record.Failed)
+	return outcome(ms.Options, job, record, record.Failed)
 }
 
 // allow counts an e-mail to a customer. It returns a reason if the e-mail exceeds a
@@ -76,7 +72,7 @@ func (ms messages) allow(ctx context.Context, job commerce.Job, facts command.Or
 	if !it.customer {
 		return "", nil
 	}
-	return service.Do(ctx, ms.uses, command.AllowMail{Facts: facts, JobID: job.ID, To: it.message.To})
+	return service.Do(ctx, ms.Uses, command.AllowMail{Facts: facts, JobID: job.ID, To: it.message.To})
 }
 
 func kept(m commerce.UnsentMessage, reason commerce.UnsentReason) *commerce.UnsentMessage {
@@ -88,12 +84,12 @@ func kept(m commerce.UnsentMessage, reason commerce.UnsentReason) *commerce.Unse
 // repeat has the same id.
 func (ms messages) transport(job commerce.Job, m commerce.UnsentMessage) func(context.Context) error {
 	switch {
-	case m.Kind == commerce.UnsentMail && ms.mailer != nil:
+	case m.Kind == commerce.UnsentMail && ms.Mailer != nil:
 		return func(ctx context.Context) error {
-			return ms.mailer.Send(ctx, mail.Message{ID: job.ID, To: m.To, Subject: m.Subject, Text: m.Text, HTML: m.HTML})
+			return ms.Mailer.Send(ctx, mail.Message{ID: job.ID, To: m.To, Subject: m.Subject, Text: m.Text, HTML: m.HTML})
 		}
-	case m.Kind == commerce.UnsentSMS && ms.texter != nil:
-		return func(ctx context.Context) error { return ms.texter.Send(ctx, sms.Message{To: m.To, Text: m.Text}) }
+	case m.Kind == commerce.UnsentSMS && ms.Texter != nil:
+		return func(ctx context.Context) error { return ms.Texter.Send(ctx, sms.Message{To: m.To, Text: m.Text}) }
 	}
 	return nil
 }

@@ -16,10 +16,7 @@ import (
 )
 
 // payments are the calls to payment processors.
-type payments struct {
-	recorder
-	processors map[string]payment.Processor
-}
+type payments struct{ Options }
 
 // sessionLife is how long a customer has to pay. It is counted from the order, so
 // that a repeated call asks for the same session; processors end sessions after 24
@@ -35,7 +32,7 @@ func (p payments) open(ctx context.Context, job commerce.Job, about service.Subj
 	// A refusal of our credentials is definite: if an earlier attempt opened a session, no
 	// customer has seen its page.
 	record.Refused, record.Failed = outcomeOf(err, true)
-	return outcome(p.recorder, job, record, record.Failed)
+	return outcome(p.Options, job, record, record.Failed)
 }
 
 // sessionRequest returns the request for a payment session. It is made of fields that
@@ -74,12 +71,12 @@ func (p payments) expire(ctx context.Context, job commerce.Job, about service.Su
 	case err != nil:
 		return p.failed(job, err)
 	case session.Status == payment.SessionPaid:
-		return outcome(p.recorder, job, command.RecordPayment{Facts: about.Facts(), SessionID: session.ID, PaymentID: session.PaymentID,
+		return outcome(p.Options, job, command.RecordPayment{Facts: about.Facts(), SessionID: session.ID, PaymentID: session.PaymentID,
 			AmountCents: session.PaidCents, Actor: by, Job: &key}, nil)
 	case session.Status == payment.SessionPending: // a callback reports the arrival of the money
 		return p.done(job)
 	}
-	return outcome(p.recorder, job, command.RecordPaymentCallback{Facts: about.Facts(), Kind: command.CallbackExpired, Actor: by, Job: &key}, nil)
+	return outcome(p.Options, job, command.RecordPaymentCallback{Facts: about.Facts(), Kind: command.CallbackExpired, Actor: by, Job: &key}, nil)
 }
 
 // refund returns money to the customer. If the process dies between the call and its
@@ -93,13 +90,13 @@ func (p payments) refund(ctx context.Context, job commerce.Job, about service.Su
 	// After an earlier attempt that was cut, the processor may have made the refund: then
 	// the amount stays reserved.
 	record.Refused, record.Failed = outcomeOf(err, job.Awaited)
-	return outcome(p.recorder, job, record, record.Failed)
+	return outcome(p.Options, job, record, record.Failed)
 }
 
 // askProcessor calls the processor of a payment, unless the operator has removed that processor
 // from the configuration.
 func askProcessor[In, Out any](ctx context.Context, p payments, about service.Subject, method func(payment.Processor, context.Context, In) (Out, error), in In) (out Out, err error) {
-	processor, known := p.processors[about.Payment.Processor]
+	processor, known := p.Processors[about.Payment.Processor]
 	if !known {
 		return out, fmt.Errorf("the payment processor %q is not configured any more", about.Payment.Processor)
 	}

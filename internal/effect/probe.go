@@ -22,11 +22,11 @@ func (w *webhooks) watch(ctx context.Context) env.Next {
 		return env.Ended
 	}
 	wait := watchPause
-	held, err := w.reads.HeldEndpoints(ctx)
+	held, err := w.Reads.HeldEndpoints(ctx)
 	if err != nil && ctx.Err() == nil {
 		slog.Error("held endpoints were not read", "error", err)
 	}
-	now := commerce.MillisOf(w.env.Now())
+	now := commerce.MillisOf(w.Env.Now())
 	for _, e := range held {
 		if !e.ProbeDue(now) {
 			wait = min(wait, e.HeldUntil.Sub(now))
@@ -41,19 +41,19 @@ func (w *webhooks) watch(ctx context.Context) env.Next {
 
 // probe starts the probe of an endpoint, unless another process has started it.
 func (w *webhooks) probe(ctx context.Context, partnerID string) error {
-	parked, err := w.reads.Jobs(ctx, storage.JobFilter{State: commerce.JobParked, Owner: partnerID, Limit: 1})
+	parked, err := w.Reads.Jobs(ctx, storage.JobFilter{State: commerce.JobParked, Owner: partnerID, Limit: 1})
 	if err != nil {
 		return err
 	}
-	cmd := command.ProbeEndpoint{PartnerID: partnerID, Worker: w.runner.Worker, Until: commerce.MillisOf(w.env.Now()).Add(commerce.JobLease)}
+	cmd := command.ProbeEndpoint{PartnerID: partnerID, Worker: w.Runner.Worker, Until: commerce.MillisOf(w.Env.Now()).Add(commerce.JobLease)}
 	if len(parked) > 0 {
 		key := parked[0].Key()
 		cmd.Parked = &key
 	}
-	job, err := service.Do(ctx, w.uses, cmd)
+	job, err := service.Do(ctx, w.Uses, cmd)
 	if err != nil || job == nil {
 		return err
 	}
-	w.runner.Take(*job)
+	w.Runner.Take(*job)
 	return nil
 }

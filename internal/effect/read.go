@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"purveyor/internal/commerce"
-	"purveyor/internal/env"
 	"purveyor/internal/storage"
 )
 
@@ -30,9 +29,8 @@ type Reads interface {
 // recipients caches for a second where the events of partners go. It is bounded by
 // the number of partners.
 type recipients struct {
-	env    env.Env
-	reader Reads
-	known  sync.Map // partner id -> *entry
+	Options
+	known sync.Map // partner id -> *entry
 }
 
 type entry struct {
@@ -49,15 +47,15 @@ func (p *recipients) get(ctx context.Context, id string) (recipient, error) {
 	e := known.(*entry)
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	now := p.env.Now()
+	now := p.Env.Now()
 	if now.Before(e.until) {
 		return e.recipient, nil
 	}
-	partner, err := p.reader.Partner(ctx, id)
+	partner, err := p.Reads.Partner(ctx, id)
 	if err != nil {
 		return recipient{}, err
 	}
-	endpoints, err := p.reader.Endpoints(ctx, []string{id})
+	endpoints, err := p.Reads.Endpoints(ctx, []string{id})
 	if err != nil {
 		return recipient{}, err
 	}

@@ -26,7 +26,8 @@ type ObjectReads interface {
 // Objects stores the objects of sandboxes in the database; it implements
 // sandbox.Objects. Their callbacks are jobs.
 type Objects struct {
-	recorder
+	env   env.Env
+	uses  *service.Service
 	reads ObjectReads
 	jobs  service.Finisher
 }
@@ -34,7 +35,7 @@ type Objects struct {
 // NewObjects makes them. A change waits until its callbacks are posted by jobs; if
 // jobs is nil, it does not wait.
 func NewObjects(e env.Env, reads ObjectReads, uses *service.Service, jobs service.Finisher) *Objects {
-	return &Objects{recorder{e, uses}, reads, jobs}
+	return &Objects{e, uses, reads, jobs}
 }
 
 // Object implements sandbox.Objects.
@@ -86,51 +87,46 @@ type storedCallback struct {
 }
 
 // sandboxes send the callbacks of sandboxes.
-type sandboxes struct {
-	recorder
-	reads  storage.SandboxObjects
-	movers map[string]sandbox.Mover
-	post   func(ctx context.Context, to string, body []byte) error
-}
+type sandboxes struct{ Options }
 
 // send posts a callback to the service. If it no longer exists, it has been posted.
 func (s sandboxes) send(ctx context.Context, job commerce.Job) jobs.Outcome {
 	record := command.RecordSandboxCallback{RecordJob: s.recordJob(job)}
-	object, err := s.reads.SandboxObject(ctx, job.Subject)
+	object, err := s.Reads.SandboxObject(ctx, job.Subject)
 	var callback storedCallback
 	switch {
 	case errors.Is(err, storage.ErrNotFound):
-		return outcome(s.recorder, job, record, nil)
+		return outcome(s.Options, job, record, nil)
 	case err != nil:
 		return s.retryAfterLease(job, err)
 	}
 	if err := json.Unmarshal(object.Data, &callback); err != nil {
 		record.Failed = &commerce.PermanentError{Err: err}
 	} else {
-		record.Failed = s.post(ctx, callback.To, callback.Body)
+		record.Failed = s.Post(ctx, callback.To, callback.Body)
 	}
-	return outcome(s.recorder, job, record, record.Failed)
+	return outcome(s.Options, job, record, record.Failed)
 }
 
 // step takes the next step of an object. Its callbacks are posted before the step is
 // stored: if the process dies in between, they are posted again with the same ids.
 func (s sandboxes) step(ctx context.Context, job commerce.Job) jobs.Outcome {
 	record := command.RecordSandboxStep{RecordJob: s.recordJob(job)}
-	object, err := s.reads.SandboxObject(ctx, job.Subject)
+	object, err := s.Reads.SandboxObject(ctx, job.Subject)
 	if err != nil {
 		return s.retryAfterLease(job, err)
 	}
 	kind, _, _ := strings.Cut(job.Subject, "_")
-	mover, known := s.movers[kind]
+	mover, known := s.Movers[kind]
 	if !known {
 		return s.failed(job, &commerce.PermanentError{Err: errors.New("nothing moves objects like " + job.Subject)})
 	}
 	step, err := mover.Step(ctx, sandbox.Object{ID: object.ID, Version: object.Version, Data: object.Data})
 	for _, callback := range step.Callbacks {
 		if err == nil {
-			err = s.post(ctx, callback.To, callback.Body)
+			err = s.Post(ctx, callback.To, callback.Body)
 		}
 	}
 	record.Failed, record.Version, record.Data, record.Next = err, object.Version, step.Data, step.Next
-	return outcome(s.recorder, job, record, err)
+	return outcome(s.Options, job, record, err)
 }

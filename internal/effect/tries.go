@@ -13,7 +13,7 @@ import (
 // fraction of recording each alone; no caller waits for a record. If we crash before
 // a record, the webhook is sent again when the lease of its job ends.
 type tries struct {
-	recorder
+	Options
 	now chan struct{} // has an element when there is no need to wait for more attempts
 
 	mu      sync.Mutex
@@ -34,15 +34,15 @@ const (
 	plenty      = 128
 )
 
-func newTries(r recorder) *tries {
-	return &tries{recorder: r, now: make(chan struct{}, 1)}
+func newTries(o Options) *tries {
+	return &tries{Options: o, now: make(chan struct{}, 1)}
 }
 
 // record records an attempt, and returns the job in its new state.
 func (t *tries) record(try command.WebhookTry) (commerce.Job, error) {
 	e := &ended{try: try, done: make(chan struct{})}
 	t.add(e)
-	t.env.Await(e.done)
+	t.Env.Await(e.done)
 	return e.job, e.err
 }
 
@@ -52,7 +52,7 @@ func (t *tries) add(e *ended) {
 	t.ended = append(t.ended, e)
 	if !t.running {
 		t.running = true
-		t.env.Go(t.run)
+		t.Env.Go(t.run)
 	}
 	// The next attempts need to know of a failure: it may hold the endpoint.
 	if len(t.ended) >= plenty || !e.try.Attempt.Delivered() {
@@ -67,7 +67,7 @@ func (t *tries) add(e *ended) {
 // commits are in the next one.
 func (t *tries) run() {
 	for more := true; more; {
-		t.env.Wait(collectTime, t.now)
+		t.Env.Wait(collectTime, t.now)
 		t.mu.Lock()
 		list := t.ended[:min(len(t.ended), collectMost)]
 		t.ended = t.ended[len(list):]
@@ -87,10 +87,10 @@ func (t *tries) save(list []*ended) {
 	for i, e := range list {
 		cmd.Tries[i] = e.try
 	}
-	jobs, err := t.uses.RecordWebhookAttempts(context.Background(), cmd)
+	jobs, err := t.Uses.RecordWebhookAttempts(context.Background(), cmd)
 	for i, e := range list {
 		if err != nil && len(list) > 1 {
-			t.env.Go(func() { t.save([]*ended{e}) })
+			t.Env.Go(func() { t.save([]*ended{e}) })
 			continue
 		}
 		if e.err = err; err == nil {

@@ -36,7 +36,7 @@ func TestTriesAreGathered(t *testing.T) {
 		{"a failure after others", []int64{200, 200, 500}, 0},
 	} {
 		in(t, func(s *shop) {
-			tries := newTries(recorder{uses: s.uses()})
+			tries := newTries(Options{Uses: s.uses()})
 			began, done := time.Now(), make(chan time.Duration, len(c.statuses))
 			for i, status := range c.statuses {
 				if status == 0 {
@@ -80,7 +80,7 @@ func TestTriesAreRecordedAlone(t *testing.T) {
 				t.Error(err)
 			}
 		}()
-		tries := newTries(recorder{uses: service.New(engine.Reader(), engine, committer, service.Options{})})
+		tries := newTries(Options{Uses: service.New(engine.Reader(), engine, committer, service.Options{})})
 		record := func(n int) (failed int) {
 			errs := make(chan error, n)
 			for i := range n {

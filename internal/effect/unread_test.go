@@ -72,7 +72,7 @@ func TestUnread(t *testing.T) {
 		{storage.ErrUnavailable, true}, {storage.ErrAgain, true}, {storage.ErrOutcomeUnknown, true}, {context.Canceled, true}, {context.DeadlineExceeded, true},
 		{storage.ErrNotFound, false}, {storage.ErrUnreadable, false}, {errors.New("a value that the database does not take"), false},
 	} {
-		got := recorder{}.retryAfterLease(commerce.Job{}, fmt.Errorf("order: %w", c.err))
+		got := Options{}.retryAfterLease(commerce.Job{}, fmt.Errorf("order: %w", c.err))
 		if !errors.Is(got.Err, c.err) || (got.Record == nil) != c.waits {
 			t.Errorf("%v: %+v, want that it waits: %v", c.err, got, c.waits)
 		}
