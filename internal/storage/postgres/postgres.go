@@ -46,9 +46,9 @@ type Engine struct {
 	claims   spare
 	replies  schema.ReplyCount
 	readers  *pgxpool.Pool
-	stamps   *batchget.Loader[commerce.ProductKey, int64] // of products
-	newest   *batchget.Loader[string, int64]              // stamps of stores' products
-	lookups  map[string]any                               // reads.Lookups
+	stock    *batchget.Loader[commerce.ProductKey, commerce.Stock]
+	newest   *batchget.Loader[string, int64] // stamps of stores' products
+	lookups  map[string]any                  // reads.Lookups
 	// spread says that tables may be spread over the nodes of a cluster, which
 	// does not take a LIMIT for each of many keys.
 	spread bool
@@ -127,7 +127,7 @@ func Open(url string, o Options) (*Engine, error) {
 	if e.readers, err = pgxpool.NewWithConfig(context.Background(), pool); err != nil {
 		return nil, fmt.Errorf("open database: %w", err)
 	}
-	e.stamps, e.newest = batchget.New(e.readStamps), batchget.New(e.readNewest)
+	e.stock, e.newest = newLoader(e, &schema.Stock), batchget.New(e.readNewest)
 	e.lookups = newLookups(e)
 	if err := e.start(startTime, o.Existing); err != nil {
 		return nil, errors.Join(fmt.Errorf("open database: %w", explain(err)), e.Close())

@@ -221,39 +221,14 @@ func (e *Engine) readNewest(ctx context.Context, stores []string) (map[string]in
 	return newest, e.readers.SendBatch(ctx, &q).Close()
 }
 
-// The two are the same, as it is with byKeysSQL.
-const (
-	stampsSQL = `SELECT u.store_id, u.product_id, s.updated_on FROM unnest($1::text[], $2::text[]) AS u (store_id, product_id)
-		CROSS JOIN LATERAL (SELECT updated_on FROM stock WHERE store_id = u.store_id AND product_id = u.product_id LIMIT 1) AS s`
-	spreadStampsSQL = `SELECT u.store_id, u.product_id, s.updated_on FROM unnest($1::text[], $2::text[]) AS u (store_id, product_id)
-		JOIN stock AS s ON s.store_id = u.store_id AND s.product_id = u.product_id WHERE s.store_id = ANY($1)`
-)
-
-// readStamps reads the stamps of single products.
-func (e *Engine) readStamps(ctx context.Context, keys []commerce.ProductKey) (map[commerce.ProductKey]int64, error) {
-	stamps := make(map[commerce.ProductKey]int64, len(keys))
-	stores, ids := make([]string, len(keys)), make([]string, len(keys))
-	for i, k := range keys {
-		stores[i], ids[i] = k.StoreID, k.ProductID
-	}
-	sql := stampsSQL
-	if e.spread {
-		sql = spreadStampsSQL
-	}
-	return stamps, query(ctx, e.readers, func(s *scanner) {
-		key := commerce.ProductKey{StoreID: s.Text(), ProductID: s.Text()}
-		stamps[key] = s.Int()
-	}, sql, stores, ids)
-}
-
 // Unchanged implements storage.Reader.
 func (r reader) Unchanged(ctx context.Context, s storage.ReadSet, v storage.Version) (storage.Version, bool, error) {
 	same := false
 	err := r.read(ctx, func(ctx context.Context) error {
 		switch {
 		case s.Product.ProductID != "":
-			stamp, _, err := r.e.stamps.Get(ctx, s.Product)
-			same = stamp == int64(v)
+			stock, _, err := r.e.stock.Get(ctx, s.Product)
+			same = storage.Version(stock.UpdatedOn) == v
 			return err
 		case len(s.Filter.StoreIDs) == 1 && v != noVersion:
 			newest, _, err := r.e.newest.Get(ctx, s.Filter.StoreIDs[0])

@@ -25,8 +25,7 @@ func newLookups(e *Engine) map[string]any {
 }
 
 func addLookup[K comparable, V any](e *Engine, list map[string]any, t *schema.Table[K, V]) {
-	text := textOf(t.Name)
-	rows := batchget.New(func(ctx context.Context, keys []K) (map[K]V, error) { return readSingles(ctx, e, t, text, keys) })
+	rows := newLoader(e, t)
 	list[t.Name] = reads.Lookup[K, V](func(ctx context.Context, k K) (v V, found bool, err error) {
 		err = reader{e: e}.read(ctx, func(ctx context.Context) (err error) {
 			v, found, err = rows.Get(ctx, k)
@@ -34,6 +33,11 @@ func addLookup[K comparable, V any](e *Engine, list map[string]any, t *schema.Ta
 		})
 		return v, found, err
 	})
+}
+
+func newLoader[K comparable, V any](e *Engine, t *schema.Table[K, V]) *batchget.Loader[K, V] {
+	text := textOf(t.Name)
+	return batchget.New(func(ctx context.Context, keys []K) (map[K]V, error) { return readSingles(ctx, e, t, text, keys) })
 }
 
 func readSingles[K comparable, V any](ctx context.Context, e *Engine, t *schema.Table[K, V], text *sqlText, keys []K) (map[K]V, error) {
