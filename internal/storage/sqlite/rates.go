@@ -131,23 +131,11 @@ func lease(conn *connection, w commerce.RateWindow, limit, want int64) (granted,
 	if err = exec(conn, "BEGIN IMMEDIATE", noArgs); err != nil {
 		return 0, 0, err
 	}
-	used = limit // no row comes back when nothing is left
-	err = query(conn, `INSERT INTO rate_windows (partner_id, mode, minute, used, granted)
-		VALUES (?1, ?2, ?3, min(?4, ?5), min(?4, ?5))
-		ON CONFLICT (partner_id, mode, minute) DO UPDATE SET used = used + min(?4, ?5 - used), granted = min(?4, ?5 - used)
-		WHERE used < ?5
-		RETURNING granted, used`,
-		func(b schema.Binder) { b.Text(w.PartnerID).Text(string(w.Mode)).Int(w.Minute).Int(want).Int(limit) },
-		func(s *scanner) { granted, used = s.Int(), s.Int() })
-	if err != nil {
-		return 0, 0, err
+	granted, used, err = storage.GrantBy(func(sql string, row func(schema.Scanner), args ...any) error {
+		return query(conn, sql, bind(args...), func(s *scanner) { row(s) })
+	}, w, limit, want)
+	if err == nil {
+		err = exec(conn, "COMMIT", noArgs)
 	}
-	if granted == used { // the first grant of a window deletes the old ones
-		err = exec(conn, "DELETE FROM rate_windows WHERE partner_id = ? AND mode = ? AND minute < ?",
-			func(b schema.Binder) { b.Text(w.PartnerID).Text(string(w.Mode)).Int(w.Minute - storage.WindowsKept) })
-		if err != nil {
-			return 0, 0, err
-		}
-	}
-	return granted, used, exec(conn, "COMMIT", noArgs)
+	return granted, used, err
 }
