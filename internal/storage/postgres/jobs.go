@@ -8,6 +8,7 @@ import (
 	"purveyor/internal/storage/schema"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 )
 
 // Waiting jobs are claimed from the index of their slot. The second range has the jobs
@@ -61,37 +62,21 @@ func endTransaction(ctx context.Context, conn *pgx.Conn, err error) error {
 // ReleaseParked implements storage.Engine. Each slot is a transaction.
 func (e *Engine) ReleaseParked(ctx context.Context, owner string, limit int) (n int, err error) {
 	err = e.on(ctx, e.claims, func(conn *pgx.Conn) error {
-		parked, err := keysOf(ctx, conn, "SELECT slot, id FROM jobs WHERE state = 'parked' AND owner = $1 ORDER BY run_at, slot, id LIMIT $2", owner, limit)
-		if err != nil {
-			return err
+		parked := map[int64][]string{}
+		err := query(ctx, conn, func(s *scanner) {
+			slot := s.Int()
+			parked[slot] = append(parked[slot], s.Text())
+		}, "SELECT slot, id FROM jobs WHERE state = 'parked' AND owner = $1 ORDER BY run_at, slot, id LIMIT $2", owner, limit)
+		for slot, ids := range parked {
+			if err != nil {
+				break
+			}
+			var released pgconn.CommandTag
+			released, err = exec(ctx, conn, `UPDATE jobs SET state = 'waiting' WHERE slot = $1 AND id IN (
+				SELECT id FROM jobs WHERE slot = $1 AND id = ANY($2) AND state = 'parked' ORDER BY id FOR UPDATE)`, slot, ids)
+			n += int(released.RowsAffected())
 		}
-		of, err := inSlots(ctx, conn, parked, `UPDATE jobs SET state = 'waiting' WHERE slot = $1 AND id IN (
-			SELECT id FROM jobs WHERE slot = $1 AND id = ANY($2) AND state = 'parked' ORDER BY id FOR UPDATE)`)
-		n += of
 		return err
 	})
 	return n, err
-}
-
-// keysOf reads the keys of jobs, by slot.
-func keysOf(ctx context.Context, q querier, sql string, args ...any) (map[int64][]string, error) {
-	keys := map[int64][]string{}
-	err := query(ctx, q, func(s *scanner) {
-		slot := s.Int()
-		keys[slot] = append(keys[slot], s.Text())
-	}, sql, args...)
-	return keys, err
-}
-
-// inSlots runs a statement for the jobs of each slot, and returns how many
-// rows it changed.
-func inSlots(ctx context.Context, conn execer, keys map[int64][]string, sql string) (n int, err error) {
-	for slot, ids := range keys {
-		tag, err := exec(ctx, conn, sql, slot, ids)
-		if err != nil {
-			return n, err
-		}
-		n += int(tag.RowsAffected())
-	}
-	return n, nil
 }
