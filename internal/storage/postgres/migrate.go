@@ -108,20 +108,14 @@ func record(ctx context.Context, tx pgx.Tx, m storage.Migration, now func() time
 	return err
 }
 
-// queryer is a connection, or a transaction of one.
-type queryer interface {
-	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
-	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
-}
-
 // migrated reads the record of migrations in the database. Another process may migrate
 // meanwhile, so the number is read before the digests.
-func migrated(ctx context.Context, conn queryer) (is storage.Migrated, err error) {
-	var server, tables int
+func migrated(ctx context.Context, conn querier) (is storage.Migrated, err error) {
+	var server, tables int64
 	var ours, recorded bool
-	err = conn.QueryRow(ctx, `SELECT current_setting('server_version_num')::int / 10000,
+	err = unobserved(ctx, conn, func(s *scanner) { server, tables, ours = s.Int(), s.Int(), s.Bool() }, `SELECT current_setting('server_version_num')::int / 10000,
 		(SELECT count(*)::int FROM pg_tables WHERE schemaname = current_schema()),
-		EXISTS (SELECT FROM pg_tables WHERE schemaname = current_schema() AND tablename = 'schema_version')`).Scan(&server, &tables, &ours)
+		EXISTS (SELECT FROM pg_tables WHERE schemaname = current_schema() AND tablename = 'schema_version')`)
 	switch {
 	case err != nil:
 		return is, err
@@ -132,27 +126,17 @@ func migrated(ctx context.Context, conn queryer) (is storage.Migrated, err error
 	case !ours:
 		return is, nil
 	}
-	err = conn.QueryRow(ctx, "SELECT version FROM schema_version WHERE id = 1").Scan(&is.Version)
-	if errors.Is(err, pgx.ErrNoRows) {
-		return is, nil // another process is about to put it there
-	}
+	// If there is no row, another process is about to put it there.
+	err = unobserved(ctx, conn, func(s *scanner) { is.Version = int(s.Int()) }, "SELECT version FROM schema_version WHERE id = 1")
 	if err == nil {
-		err = conn.QueryRow(ctx, "SELECT EXISTS (SELECT FROM pg_tables WHERE schemaname = current_schema() AND tablename = 'migrations')").Scan(&recorded)
+		err = unobserved(ctx, conn, func(s *scanner) { recorded = s.Bool() },
+			"SELECT EXISTS (SELECT FROM pg_tables WHERE schemaname = current_schema() AND tablename = 'migrations')")
 	}
 	if err != nil || !recorded {
 		return is, err
 	}
-	rows, err := conn.Query(ctx, "SELECT number, sha256 FROM migrations")
-	if err != nil {
-		return is, err
-	}
 	is.Recorded = map[int]string{}
-	var number int
-	var digest string
-	_, err = pgx.ForEachRow(rows, []any{&number, &digest}, func() error {
-		is.Recorded[number] = digest
-		return nil
-	})
+	err = unobserved(ctx, conn, func(s *scanner) { is.Recorded[int(s.Int())] = s.Text() }, "SELECT number, sha256 FROM migrations")
 	return is, err
 }
 
@@ -187,7 +171,8 @@ func compareShape(ctx context.Context, tx pgx.Tx, m storage.Migration) error {
 
 // shape describes the tables of a namespace.
 func shape(ctx context.Context, tx pgx.Tx, namespace string) (storage.Shape, error) {
-	rows, err := tx.Query(ctx, `WITH tables AS (SELECT oid, relname FROM pg_class
+	s := storage.Shape{}
+	err := unobserved(ctx, tx, func(row *scanner) { s[row.Text()] = row.Text() }, `WITH tables AS (SELECT oid, relname FROM pg_class
 			WHERE relnamespace = `+namespace+` AND relkind IN ('r', 'p') AND relname NOT IN ('schema_version', 'migrations')
 				AND NOT EXISTS (SELECT FROM pg_depend WHERE classid = 'pg_class'::regclass AND objid = pg_class.oid AND deptype = 'e')) -- of an extension
 		SELECT 'table ' || relname, '' FROM tables
@@ -198,15 +183,6 @@ func shape(ctx context.Context, tx pgx.Tx, namespace string) (storage.Shape, err
 		UNION ALL SELECT 'index ' || i.relname, CASE WHEN indisprimary THEN 'PRIMARY KEY ' ELSE '' END
 			|| regexp_replace(pg_get_indexdef(indexrelid), ' ON (ONLY )?[^ ]+ USING', ' ON ' || tables.relname || ' USING')
 			FROM tables JOIN pg_index ON indrelid = tables.oid JOIN pg_class i ON i.oid = indexrelid`)
-	if err != nil {
-		return nil, err
-	}
-	s := storage.Shape{}
-	var name, definition string
-	_, err = pgx.ForEachRow(rows, []any{&name, &definition}, func() error {
-		s[name] = definition
-		return nil
-	})
 	return s, err
 }
 

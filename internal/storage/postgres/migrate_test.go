@@ -111,7 +111,7 @@ func TestLongMigration(t *testing.T) {
 
 // interrupted runs a function before one of the queries of a connection.
 type interrupted struct {
-	queryer
+	querier
 	before int
 	run    func()
 }
@@ -124,12 +124,7 @@ func (i *interrupted) next() {
 
 func (i *interrupted) Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error) {
 	i.next()
-	return i.queryer.Query(ctx, sql, args...)
-}
-
-func (i *interrupted) QueryRow(ctx context.Context, sql string, args ...any) pgx.Row {
-	i.next()
-	return i.queryer.QueryRow(ctx, sql, args...)
+	return i.querier.Query(ctx, sql, args...)
 }
 
 // TestMigratedMeanwhile: a process that looks at the schema while another one
