@@ -143,7 +143,7 @@ func (s *Sandbox) Cancel(ctx context.Context, k Key) (Delivery, error) {
 
 // ReadCallback implements Provider.
 func (s *Sandbox) ReadCallback(ctx context.Context, header http.Header, body []byte) ([]Callback, error) {
-	return sandbox.Read(ctx, &s.Base, header, body, decodeCallback, func(reason string) error { return &BadCallback{reason} })
+	return sandbox.Read(ctx, &s.Base, header, body, readCallback, func(reason string) error { return &BadCallback{reason} })
 }
 
 // id returns the sandbox's id of a delivery.

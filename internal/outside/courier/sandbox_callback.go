@@ -51,14 +51,10 @@ func (s *Sandbox) callback(x *delivery, change string) []byte {
 	return body
 }
 
-// decodeCallback reads a body that callback has made. Fields that a newer process
+// readCallback translates a body that callback has made. Fields that a newer process
 // added are ignored. A status that we do not know is an error: the next attempt may
 // reach a process that knows it.
-func decodeCallback(body []byte) (Callback, error) {
-	var n callbackJSON
-	if err := json.Unmarshal(body, &n); err != nil {
-		return Callback{}, fmt.Errorf("it is no JSON as the sandbox writes it: %w", err)
-	}
+func readCallback(n callbackJSON) (Callback, error) {
 	switch {
 	case n.Status.Rank() == 0:
 		return Callback{}, fmt.Errorf("its status %q is not known", n.Status)

@@ -122,7 +122,7 @@ func (s *Sandbox) Refund(ctx context.Context, r RefundRequest) (Refund, error) {
 
 // ReadCallback implements Processor.
 func (s *Sandbox) ReadCallback(ctx context.Context, header http.Header, body []byte) ([]Callback, error) {
-	return sandbox.Read(ctx, &s.Base, header, body, decodeCallback, func(reason string) error { return &BadCallback{reason} })
+	return sandbox.Read(ctx, &s.Base, header, body, checkCallback, func(reason string) error { return &BadCallback{reason} })
 }
 
 // change lets f change a session, and stores it with the callbacks that f adds. Every

@@ -35,14 +35,10 @@ func (x *session) post(after time.Duration, n Callback) {
 	}
 }
 
-// decodeCallback reads a body that post has made. Fields that a newer process added
+// checkCallback checks a callback that post has made. Fields that a newer process added
 // are ignored. A kind that we do not know is an error: the next attempt may reach a
 // process that knows it.
-func decodeCallback(body []byte) (Callback, error) {
-	var n Callback
-	if err := json.Unmarshal(body, &n); err != nil {
-		return Callback{}, fmt.Errorf("it is no JSON as the sandbox writes it: %w", err)
-	}
+func checkCallback(n Callback) (Callback, error) {
 	switch n.Kind {
 	case CallbackPaid, CallbackPending, CallbackDeclined, CallbackExpired, CallbackRefunded, CallbackRefundFailed:
 	default:

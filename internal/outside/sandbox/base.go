@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"net/http"
 	"strings"
@@ -33,17 +34,22 @@ func (*Base) CallbackForm() (headers []string, maxBytes int) {
 	return []string{SignatureHeader}, 64 << 10
 }
 
-// Read verifies the signature of a callback and decodes it. The error is made by bad if
-// the callback cannot be trusted or decoded.
-func Read[C any](ctx context.Context, b *Base, header http.Header, body []byte, decode func([]byte) (C, error), bad func(reason string) error) ([]C, error) {
+// Read verifies the signature of a callback, decodes its JSON as an N, and translates
+// that. The error is made by bad if the callback cannot be trusted, decoded or
+// translated.
+func Read[N, C any](ctx context.Context, b *Base, header http.Header, body []byte, translate func(N) (C, error), bad func(reason string) error) ([]C, error) {
 	err := b.Signer.Verify(ctx, b.Now(), header.Get(SignatureHeader), body)
 	if err != nil && !errors.Is(err, ErrSignature) {
 		return nil, err
 	}
-	var c C
-	if err == nil {
-		c, err = decode(body)
+	if err != nil {
+		return nil, bad(err.Error())
 	}
+	var n N
+	if err := json.Unmarshal(body, &n); err != nil {
+		return nil, bad("it is no JSON as the sandbox writes it: " + err.Error())
+	}
+	c, err := translate(n)
 	if err != nil {
 		return nil, bad(err.Error())
 	}
