@@ -54,11 +54,7 @@ func (u *Uber) ReadCallback(ctx context.Context, header http.Header, body []byte
 	if n.Delivery.ID == "" {
 		return nil, &BadCallback{Reason: "it does not tell which delivery it is about"}
 	}
-	live := e.LiveMode
-	if live == nil {
-		live = e.Data.LiveMode
-	}
-	if err := u.checkMode(ctx, live, "delivery", n.Delivery.ID); err != nil {
+	if err := u.checkMode(ctx, cmp.Or(e.LiveMode, e.Data.LiveMode), "delivery", n.Delivery.ID); err != nil {
 		return nil, &BadCallback{Reason: err.Error()}
 	}
 	return []Callback{n}, nil

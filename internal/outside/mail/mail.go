@@ -124,15 +124,14 @@ func (s *SMTP) options(ctx context.Context) []gomail.Option {
 		}
 		return conn, nil
 	}
+	policy := gomail.NoTLS
+	if s.config.TLS == StartTLS {
+		policy = gomail.TLSMandatory
+	}
 	options := []gomail.Option{
 		gomail.WithPort(s.config.Port), gomail.WithDialContextFunc(dial),
 		gomail.WithTimeout(2 * s.timeout), // go-mail's own limit; ctx ends before it
-		gomail.WithTLSConfig(s.tls), gomail.WithoutNoop(),
-	}
-	if s.config.TLS == StartTLS {
-		options = append(options, gomail.WithTLSPolicy(gomail.TLSMandatory))
-	} else {
-		options = append(options, gomail.WithTLSPolicy(gomail.NoTLS))
+		gomail.WithTLSConfig(s.tls), gomail.WithTLSPolicy(policy), gomail.WithoutNoop(),
 	}
 	if s.config.User != "" {
 		options = append(options, gomail.WithUsername(s.config.User), gomail.WithPassword(s.config.Password),
