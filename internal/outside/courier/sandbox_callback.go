@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strconv"
 	"strings"
 	"time"
 
@@ -33,8 +32,6 @@ type courierJSON struct {
 // seen sets the time of the latest change. It always grows, even if the clocks of two
 // processes differ.
 func (x *delivery) seen(now time.Time) { x.SeenOn = max(x.SeenOn+1, commerce.MillisOf(now)) }
-
-func stepName(step int) string { return strconv.Itoa(step) }
 
 // callback returns the body of a callback with the current state of a delivery. Its
 // id is derived from the delivery's id and the name of the change: it is the same

@@ -3,6 +3,7 @@ package courier
 import (
 	"context"
 	"encoding/json"
+	"strconv"
 
 	"purveyor/internal/outside/sandbox"
 )
@@ -51,7 +52,7 @@ func (s *Sandbox) advance(x *delivery) {
 // changed. With the tag unordered, callbacks of
 // new statuses come in pairs, the later one first.
 func (s *Sandbox) postState(x *delivery, isNew bool) {
-	body := s.callback(x, stepName(x.Step))
+	body := s.callback(x, strconv.Itoa(x.Step))
 	inPairs := isNew && x.Tags.has(tagUnordered)
 	if inPairs && x.Behind == nil && !x.status().Over() {
 		x.Behind = body

@@ -10,7 +10,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"strings"
+	"regexp"
 	"time"
 
 	"purveyor/internal/commerce"
@@ -56,7 +56,7 @@ type Twilio struct {
 func NewTwilio(c Config) (*Twilio, error) {
 	from, ok := commerce.E164(c.From)
 	switch {
-	case !alphanumeric(c.AccountSID) || !alphanumeric(c.AuthToken):
+	case !alphanumeric.MatchString(c.AccountSID) || !alphanumeric.MatchString(c.AuthToken):
 		return nil, errors.New("the Twilio account SID and token are letters and digits only")
 	case !ok:
 		return nil, fmt.Errorf("the sender %q is no phone number", c.From)
@@ -104,8 +104,4 @@ func (t *Twilio) Send(ctx context.Context, m Message) error {
 	return err
 }
 
-func alphanumeric(s string) bool {
-	return s != "" && !strings.ContainsFunc(s, func(r rune) bool {
-		return (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')
-	})
-}
+var alphanumeric = regexp.MustCompile("^[0-9A-Za-z]+$")
