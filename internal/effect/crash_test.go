@@ -130,7 +130,7 @@ func (s *shop) crashAt(f flow, outside, again, after bool, at int) (died bool) {
 
 	first := s.serve(newMortal(s.Engine, at, after), objects, nil)
 	acknowledged := first.askUntilDeath(path, name, f.body)
-	died = first.m.isDead()
+	died = first.m.hasDied()
 	first.stop()
 	if acknowledged.status != 0 && acknowledged.status != f.status {
 		s.T.Errorf("%s: answered %d: %s", name, acknowledged.status, acknowledged.body)
@@ -200,7 +200,7 @@ func (v *process) askUntilDeath(path, key string, body any) (heard reply) {
 	go func() { answered <- v.ask(path, key, body) }()
 	select {
 	case heard = <-answered:
-		if v.m.isDead() {
+		if v.m.hasDied() {
 			return reply{}
 		}
 		v.s.eventually("the process to come to rest, or to die", func() bool { return v.m.isDead() || v.s.idle() })

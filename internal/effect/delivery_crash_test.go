@@ -225,7 +225,7 @@ func (s *shop) travelOnce(j journey, name string, again, after bool, at int) (ou
 	s.alive(r, j.before)
 	first := s.serve(newMortal(s.Engine, at, after), nil, nil)
 	left := first.perform(r, j.moves)
-	died = first.m.isDead()
+	died = first.m.hasDied()
 	first.stop()
 	if s.endLeases != nil {
 		s.endLeases(first.runner.Worker)
@@ -266,7 +266,7 @@ func (v *process) perform(r *ride, moves []move) []move {
 			v.s.stop(v.effects)
 			<-done
 		}
-		if v.m.isDead() {
+		if v.m.hasDied() {
 			return moves[i:]
 		}
 	}

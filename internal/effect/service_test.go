@@ -62,6 +62,14 @@ func (m *mortal) isDead() bool {
 	}
 }
 
+// hasDied is isDead when no save is under way: what a save has persisted may be seen
+// before the process has died of it.
+func (m *mortal) hasDied() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.isDead()
+}
+
 func (m *mortal) Load(ctx context.Context, needs ...commerce.Needs) (storage.Batch, error) {
 	if m.isDead() {
 		return nil, storage.ErrUnavailable
