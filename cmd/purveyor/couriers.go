@@ -24,7 +24,8 @@ type couriers struct {
 }
 
 // newCouriers makes the providers. A provider that is configured but not listed for new
-// deliveries still serves the deliveries that it has.
+// deliveries still serves the deliveries that it has. A malformed key is refused, and
+// nothing is called yet.
 func newCouriers(c config.Couriers, objects sandbox.Objects, geocoder geocode.Geocoder, baseURL string) (couriers, error) {
 	box := courier.NewSandbox(env.Env{}, objects, baseURL)
 	box.StepEvery = c.SandboxStep
@@ -44,29 +45,12 @@ func newCouriers(c config.Couriers, objects sandbox.Objects, geocoder geocode.Ge
 		f.Modes[commerce.Test] = []string{uberTestName}
 	}
 	if c.DoorDash() {
-		p, err := newDoorDash(c)
+		p, err := courier.NewDoorDash(courier.DoorDashOptions{DeveloperID: c.DoorDashDeveloper, KeyID: c.DoorDashKey, SigningSecret: c.DoorDashSecret,
+			WebhookUser: c.DoorDashWebhookUser, WebhookPassword: c.DoorDashWebhookPassword, BaseURL: c.DoorDashURL})
 		if err != nil {
-			return couriers{}, err
+			return couriers{}, fmt.Errorf("--doordash-...: %w", err)
 		}
 		f.Providers[config.DoorDash] = p
 	}
 	return couriers{f, box}, nil
-}
-
-func newDoorDash(c config.Couriers) (*courier.DoorDash, error) {
-	p, err := courier.NewDoorDash(courier.DoorDashOptions{DeveloperID: c.DoorDashDeveloper, KeyID: c.DoorDashKey, SigningSecret: c.DoorDashSecret,
-		WebhookUser: c.DoorDashWebhookUser, WebhookPassword: c.DoorDashWebhookPassword, BaseURL: c.DoorDashURL})
-	if err != nil {
-		err = fmt.Errorf("--doordash-...: %w", err)
-	}
-	return p, err
-}
-
-// checkKeys refuses malformed keys before anything starts.
-func checkKeys(c config.Couriers) error {
-	if !c.DoorDash() {
-		return nil
-	}
-	_, err := newDoorDash(c)
-	return err
 }

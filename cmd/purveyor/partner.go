@@ -1,11 +1,11 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"strings"
-	"time"
 
 	"purveyor/internal/commerce"
 	"purveyor/internal/service"
@@ -119,10 +119,7 @@ func scopesText(p commerce.Partner) string {
 }
 
 func storesText(p commerce.Partner) string {
-	if len(p.StoreIDs) == 0 {
-		return "all"
-	}
-	return strings.Join(p.StoreIDs, ",")
+	return cmp.Or(strings.Join(p.StoreIDs, ","), "all")
 }
 
 // onPartner is the part of a command that is about one partner.
@@ -150,15 +147,10 @@ func printPartner(p commerce.Partner) {
 	printf("id               %s\nname             %s\nstate            %s\nrate limit       %d per minute\nscopes           %s\n"+
 		"stores           %s\ncallback url     %s\ncallback secret  %s\ncreated          %s\nupdated          %s\n",
 		p.ID, p.Name, stateOf(p), p.RateLimit, scopesText(p), storesText(p), shownURL(p.CallbackURL), secret,
-		p.CreatedOn.Time().UTC().Format(time.RFC3339), p.UpdatedOn.Time().UTC().Format(time.RFC3339))
+		moment(p.CreatedOn), moment(p.UpdatedOn))
 }
 
-func orNone(s string) string {
-	if s == "" {
-		return "none"
-	}
-	return s
-}
+func orNone(s string) string { return cmp.Or(s, "none") }
 
 func partnerMissing(id string, err error) error {
 	refusal, ok := errors.AsType[*commerce.Error](err)
