@@ -33,13 +33,19 @@ func advanced(r *request, out service.Outcome[service.Advanced]) any {
 	return advancedOut{true, o.ID, string(o.Status), o.UpdatedOn, o.ReadyForPickupAt, o.PickedUpAt, deliveryOf(out.Result.Now), out.Replayed, r.traceID}
 }
 
-// moment reads an optional time in Unix ms, and returns 0 if there is none. The command
-// checks it again with the time of the change.
-func (r *request) moment(field string, v *jsonin.Int) (commerce.Millis, error) {
+// handover reads the order that the path names, with an optional time in Unix ms. The
+// command checks the time again with that of the change.
+func (r *request) handover(field string, v *jsonin.Int) (what service.Handover, err error) {
 	var c check
 	at := c.OptBetween(field, v, 1, maxMillis)
-	if at == nil || c.Err != nil {
-		return 0, c.Err
+	if c.Err != nil {
+		return what, c.Err
 	}
-	return commerce.Moment(field, commerce.Millis(*at), commerce.MillisOf(r.api.now()))
+	if at != nil {
+		if what.At, err = commerce.Moment(field, commerce.Millis(*at), commerce.MillisOf(r.api.now())); err != nil {
+			return what, err
+		}
+	}
+	what.Order, err = r.order()
+	return what, err
 }

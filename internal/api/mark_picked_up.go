@@ -12,10 +12,6 @@ type pickedUpIn struct {
 // markPickedUp records that the customer has the goods.
 var markPickedUp = called[pickedUpIn](needsNoBody, (*service.Service).MarkPickedUp, advanced)
 
-func (in pickedUpIn) call(r *request) (what service.MarkPickedUp, err error) {
-	if what.PickedUpAt, err = r.moment("picked_up_at", in.PickedUpAt); err != nil {
-		return what, err
-	}
-	what.Order, err = r.order()
-	return what, err
+func (in pickedUpIn) call(r *request) (service.Handover, error) {
+	return r.handover("picked_up_at", in.PickedUpAt)
 }

@@ -12,10 +12,6 @@ type readyIn struct {
 // markReady records that a pickup order waits for its customer.
 var markReady = called[readyIn](needsNoBody, (*service.Service).MarkReady, advanced)
 
-func (in readyIn) call(r *request) (what service.MarkReady, err error) {
-	if what.ReadyAt, err = r.moment("ready_at", in.ReadyAt); err != nil {
-		return what, err
-	}
-	what.Order, err = r.order()
-	return what, err
+func (in readyIn) call(r *request) (service.Handover, error) {
+	return r.handover("ready_at", in.ReadyAt)
 }

@@ -108,7 +108,7 @@ func (a *API) storesOf(ctx context.Context, found []commerce.StoreMatch, active 
 	byID := make(map[string]commerce.Store, len(found))
 	var unknown []string
 	for _, n := range found {
-		if s, known := a.stores.get(n.StoreID, n.UpdatedOn); known {
+		if s, known := a.stores.GetIfPresent(n.StoreID); known && s.UpdatedOn == n.UpdatedOn {
 			byID[s.ID] = s
 		} else {
 			unknown = append(unknown, n.StoreID)
@@ -120,7 +120,7 @@ func (a *API) storesOf(ctx context.Context, found []commerce.StoreMatch, active 
 	list, err := a.reader.Stores(ctx, storage.StoreFilter{Active: active, IDs: unknown, Limit: len(unknown)})
 	for _, s := range list {
 		byID[s.ID] = s
-		a.stores.put(s)
+		a.stores.Set(s.ID, s)
 	}
 	return byID, err
 }

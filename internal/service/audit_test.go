@@ -122,9 +122,9 @@ func staffActs(s *fixture.Shop, uses *service.Service) []anAct {
 	price := commerce.Cents(99)
 	return []anAct{
 		{"confirm_order", fixture.StoreID, func() error { _, err := uses.ConfirmOrder(ctx, staff, paid("pi_1")); return err }, `"status":"paid"`, `"status":"processed"`},
-		{"mark_ready", fixture.StoreID, func() error { _, err := uses.MarkReady(ctx, staff, service.MarkReady{Order: pickup}); return err }, `"status":"processed"`, `"status":"ready_for_pickup"`},
+		{"mark_ready", fixture.StoreID, func() error { _, err := uses.MarkReady(ctx, staff, service.Handover{Order: pickup}); return err }, `"status":"processed"`, `"status":"ready_for_pickup"`},
 		{"mark_picked_up", fixture.StoreID, func() error {
-			_, err := uses.MarkPickedUp(ctx, staff, service.MarkPickedUp{Order: pickup})
+			_, err := uses.MarkPickedUp(ctx, staff, service.Handover{Order: pickup})
 			return err
 		}, `"status":"ready_for_pickup"`, `"status":"picked_up"`},
 		{"cancel_order", fixture.StoreID, func() error {

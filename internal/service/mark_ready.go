@@ -7,13 +7,13 @@ import (
 	"purveyor/internal/commerce"
 )
 
-// MarkReady is the input of Service.MarkReady.
-type MarkReady struct {
-	Order   commerce.Order  // as the caller found it; only its unchanging facts are used
-	ReadyAt commerce.Millis // Unix ms; 0: now
+// Handover is the input of MarkReady and MarkPickedUp.
+type Handover struct {
+	Order commerce.Order  // as the caller found it; only its unchanging facts are used
+	At    commerce.Millis // when the goods were ready or picked up, in Unix ms; 0: now
 }
 
 // MarkReady records that a pickup order waits for its customer.
-func (s *Service) MarkReady(ctx context.Context, by Caller, in MarkReady) (Outcome[Advanced], error) {
-	return s.advance(ctx, by, deed{"mark_ready", in.Order.StoreID, in.Order.ID}, command.MarkReady{Facts: command.FactsOf(in.Order), Actor: by.Actor, ReadyAt: in.ReadyAt})
+func (s *Service) MarkReady(ctx context.Context, by Caller, in Handover) (Outcome[Advanced], error) {
+	return s.advance(ctx, by, deed{"mark_ready", in.Order.StoreID, in.Order.ID}, command.MarkReady{Facts: command.FactsOf(in.Order), Actor: by.Actor, ReadyAt: in.At})
 }
