@@ -73,18 +73,16 @@ func migrateLocked(ctx context.Context, tx pgx.Tx, known []storage.Migration, no
 		if err := compareShape(ctx, tx, known[0]); err != nil {
 			return err
 		}
+		pending = known // the first is recorded, but not applied again
 	}
 	if _, err := exec(ctx, tx, migrationsTable); err != nil {
 		return err
 	}
-	if is.Unrecorded() {
-		if err := record(ctx, tx, known[0], now); err != nil {
-			return err
-		}
-	}
 	for _, m := range pending {
-		if err := apply(ctx, tx, m); err != nil {
-			return err
+		if m.Number > is.Version {
+			if err := apply(ctx, tx, m); err != nil {
+				return err
+			}
 		}
 		if err := record(ctx, tx, m, now); err != nil {
 			return err

@@ -40,15 +40,16 @@ func prepareTables() (list []*table) {
 	for _, d := range schema.All {
 		t := &table{Described: d, sqlText: sqlText{Shape: d.Shape(), insertion: insertionInto(d)}}
 		if keyed, ok := d.(schema.Keyed); ok {
-			t.keyed, t.sqlText = keyed, prepared(keyed)
+			t.keyed = keyed
+			t.prepare(keyed)
 		}
 		list = append(list, t)
 	}
 	return list
 }
 
-func prepared(d schema.Keyed) sqlText {
-	p := sqlText{Shape: d.Shape(), insertion: insertionInto(d)}
+// prepare makes the statements for the rows of a table with a key.
+func (p *sqlText) prepare(d schema.Keyed) {
 	p.key = schema.Split(p.Key)
 	prefix, last := p.key[:len(p.key)-1], p.key[len(p.key)-1]
 	where := schema.Each(schema.Join(prefix...), "{c} = ${n} AND ", "") + last
@@ -77,7 +78,6 @@ func prepared(d schema.Keyed) sqlText {
 			p.update[part] = updateManySQL(d, part, bound)
 		}
 	}
-	return p
 }
 
 // updateSQL is an update of many rows. shards is its further condition that names the
