@@ -32,6 +32,7 @@ func TestQuickRunOfAllCases(t *testing.T) {
 	if testing.Short() {
 		t.Skip("-short leaves out what runs the service under load")
 	}
+	connections = quickConnections
 	databases := func(titles ...string) (lines []string) {
 		for _, title := range titles {
 			lines = append(lines, title+", SQLite ", title+", PostgreSQL ")

@@ -13,9 +13,10 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// connections is how many connections the load generator keeps busy. A quick run
-// has fewer.
+// connections is how many connections the load generator keeps busy.
 var connections = 64
+
+const quickConnections = 4 // of a quick run
 
 // caller makes the requests of one connection and looks at the answers.
 type caller struct {

@@ -65,6 +65,9 @@ func mainErr(args []string) error {
 	if flag.NArg() > 0 {
 		return fmt.Errorf("%q is not understood", flag.Args())
 	}
+	if o.quick {
+		connections = quickConnections
+	}
 	return o.measure(ctx, os.Stdout)
 }
 
@@ -119,7 +122,7 @@ func (o options) measure(ctx context.Context, out io.Writer) (err error) {
 	}
 	debug.SetGCPercent(400) // this process shares the machine with the service
 	if o.quick {
-		o.seconds, o.rounds, connections = 0.01, 1, 4
+		o.seconds, o.rounds = 0.01, 1
 	}
 	b := &bench{options: o, sizes: o.sizes(), ctx: ctx, pace: newPace(o.seconds, o.rounds)}
 	defer func() { err = errors.Join(err, b.close()) }()
