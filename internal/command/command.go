@@ -83,7 +83,7 @@ type orderChange struct {
 	payment   *commerce.Payment  // nil: the command does not use it, and so below
 	delivery  *commerce.Delivery // nil also for a pickup order
 	refund    *commerce.Refund   // the one that the command is about
-	job       commerce.Job       // whose outcome the command records, as it goes on
+	job       commerce.Job       // of the attempt that the command records, in its next state
 	changes   commerce.Changes   // but for the rows above, which finish adds
 }
 

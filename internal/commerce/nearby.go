@@ -107,7 +107,7 @@ func (n Nearby) Wider(narrower Nearby, found int) (Nearby, bool) {
 // pole, and by their longitude within a band.
 const bandsPerDegree = 20
 
-// NoBand is the band of stores whose place is not known.
+// NoBand is the band of stores without coordinates.
 const NoBand = -1
 
 // Band is the band of latitude of the store.

@@ -82,7 +82,7 @@ func unknownSubject(err error) error {
 	return err
 }
 
-// run runs a command whose result is not used.
+// run runs a command and drops its result.
 func run[R any](ctx context.Context, s *Service, cmd commit.Command[R]) error {
 	_, err := commit.Do(ctx, s.committer, cmd)
 	return err
