@@ -89,28 +89,7 @@ func claimWhatIsDue(t *testing.T, db Database) {
 		if err != nil || due != c.due || (!c.due && next != c.next) {
 			t.Errorf("%s: due %v, next at %d, %v; want %v, %d", c.name, due, next, err, c.due, c.next)
 		}
-		ask := storage.JobClaim{Slot: job.Slot, Worker: "me", Now: now, Until: now + lease, Limit: 5, Ahead: true}
-		lane := job.Lane()
-		for _, other := range []storage.JobClaim{{Slot: job.Slot + 1}, {Slot: job.Slot, Except: []commerce.JobLane{laneWith(lane, "x", lane.PartnerID, lane.Mode), lane}},
-			{Slot: job.Slot, Classes: []commerce.JobClass{{Kind: job.Kind, Mode: commerce.Test}, {Kind: "x", Mode: commerce.Live}}},
-			{Slot: job.Slot, Classes: []commerce.JobClass{}}} {
-			other.Worker, other.Now, other.Until, other.Limit, other.Ahead = ask.Worker, ask.Now, ask.Until, ask.Limit, true
-			if got := claim(t, e, other); len(got) != 0 {
-				t.Errorf("%s: %+v gave %+v", c.name, other, got)
-			}
-		}
-		if near := (storage.JobClaim{Slot: job.Slot, Worker: "me", Now: now, Until: now + lease, Limit: 5}); job.RunAt > now+horizon && len(claim(t, e, near)) != 0 {
-			t.Errorf("%s: claimed without a look ahead", c.name)
-		}
-		ask.Except = []commerce.JobLane{laneWith(lane, "sto", lane.PartnerID, lane.Mode), laneWith(lane, lane.Owner, "ptn_2", lane.Mode),
-			laneWith(lane, lane.Owner, "", lane.Mode), laneWith(lane, lane.Owner, lane.PartnerID, commerce.Test)}
-		got := claim(t, e, ask)
-		if want := job.LeasedTo("me", now+lease); c.due != (len(got) == 1) || (c.due && got[0] != want) {
-			t.Errorf("%s: claimed %+v, want it: %v", c.name, got, c.due)
-		}
-		if got := claim(t, e, ask); len(got) != 0 {
-			t.Errorf("%s: claimed twice", c.name)
-		}
+		claimAsItIs(t, e, job, c.due, now)
 		Change(t, e, commerce.Needs{Jobs: []commerce.JobKey{job.Key()}}, func(*commerce.Rows, commerce.Millis) commerce.Changes {
 			return commerce.Changes{DoneJobs: []commerce.JobKey{job.Key()}}
 		})
@@ -122,6 +101,34 @@ func claimWhatIsDue(t *testing.T, db Database) {
 	addJobs(t, e, waiting(3, "job_due", now), waiting(4, "job_later", now+50), waiting(3, "job_next", now+40))
 	if due, next, err := e.Reader().NextDue(context.Background(), now); !due || next != now+40 || err != nil {
 		t.Errorf("one is due, and the next comes up in 40 ms: %v, at %d, %v", due, next, err)
+	}
+}
+
+// claimAsItIs claims a job by calls that leave it out, and by one that finds it if it is due.
+func claimAsItIs(t *testing.T, e storage.Engine, job commerce.Job, due bool, now commerce.Millis) {
+	t.Helper()
+	lease, horizon := commerce.Millis(commerce.JobLease.Milliseconds()), commerce.Millis(commerce.JobHorizon.Milliseconds())
+	ask := storage.JobClaim{Slot: job.Slot, Worker: "me", Now: now, Until: now + lease, Limit: 5, Ahead: true}
+	lane := job.Lane()
+	for _, other := range []storage.JobClaim{{Slot: job.Slot + 1}, {Slot: job.Slot, Except: []commerce.JobLane{laneWith(lane, "x", lane.PartnerID, lane.Mode), lane}},
+		{Slot: job.Slot, Classes: []commerce.JobClass{{Kind: job.Kind, Mode: commerce.Test}, {Kind: "x", Mode: commerce.Live}}},
+		{Slot: job.Slot, Classes: []commerce.JobClass{}}} {
+		other.Worker, other.Now, other.Until, other.Limit, other.Ahead = ask.Worker, ask.Now, ask.Until, ask.Limit, true
+		if got := claim(t, e, other); len(got) != 0 {
+			t.Errorf("%s: %+v gave %+v", job.ID, other, got)
+		}
+	}
+	if near := (storage.JobClaim{Slot: job.Slot, Worker: "me", Now: now, Until: now + lease, Limit: 5}); job.RunAt > now+horizon && len(claim(t, e, near)) != 0 {
+		t.Errorf("%s: claimed without a look ahead", job.ID)
+	}
+	ask.Except = []commerce.JobLane{laneWith(lane, "sto", lane.PartnerID, lane.Mode), laneWith(lane, lane.Owner, "ptn_2", lane.Mode),
+		laneWith(lane, lane.Owner, "", lane.Mode), laneWith(lane, lane.Owner, lane.PartnerID, commerce.Test)}
+	got := claim(t, e, ask)
+	if want := job.LeasedTo("me", now+lease); due != (len(got) == 1) || (due && got[0] != want) {
+		t.Errorf("%s: claimed %+v, want it: %v", job.ID, got, due)
+	}
+	if got := claim(t, e, ask); len(got) != 0 {
+		t.Errorf("%s: claimed twice", job.ID)
 	}
 }
 
