@@ -72,3 +72,18 @@ func (c *answerCache) put(q question, v storage.Version, kept *keptAnswer) {
 	q.product, q.query = strings.Clone(q.product), strings.Clone(q.query) // otherwise the key keeps its whole request in memory
 	c.entries.Set(q, kept)
 }
+
+// storeCache keeps stores that searches found, by their ids, bounded in bytes. An entry is
+// used only in the version that a search has just seen in the index, so nothing has to be
+// invalidated.
+type storeCache = otter.Cache[string, commerce.Store]
+
+func newStoreCache(bytes int) *storeCache {
+	const overhead = 500 // bytes of an entry without its texts
+	return otter.Must(&otter.Options[string, commerce.Store]{
+		MaximumWeight: uint64(bytes),
+		Weigher: func(_ string, s commerce.Store) uint32 {
+			return uint32(len(s.Name) + len(s.Slug) + len(s.Address) + len(s.City) + len(s.State) + len(s.ZipCode) + len(s.Email) + len(s.Phone) + overhead)
+		},
+	})
+}

@@ -1,10 +1,17 @@
 package api
 
 import (
+	"crypto/sha256"
+	"encoding/base64"
 	"net/http"
+	"strconv"
+	"strings"
 	"sync"
+	"unicode"
+	"unicode/utf8"
 
 	"purveyor/internal/api/wire"
+	"purveyor/internal/commerce"
 	"purveyor/internal/storage"
 	"purveyor/internal/web"
 )
@@ -80,4 +87,97 @@ func fitting[T interface{ atMost() int }](list []T, limit int) int {
 		}
 	}
 	return room.Count
+}
+
+// A cursor consists of the form of its list and a position, and is opaque to partners.
+// Cursors of the forms with a tag can only be used with the same filters (products) or by
+// the same partner (events), from which the tag was made. Earlier versions of the service
+// returned the forms without a tag, which are still accepted.
+const (
+	productForm    = "2." // tag, stamp, id
+	productFormOld = "1." // stamp, id
+	eventForm      = "e2."
+	eventFormOld   = "e1."
+	storeForm      = "s1." // id
+)
+
+// cursorTag returns a short hash of the values that a cursor belongs to.
+func cursorTag(of ...string) string {
+	sum := sha256.Sum256([]byte(strings.Join(of, "\x00"))) // no value of a query contains \x00
+	return base64.RawURLEncoding.EncodeToString(sum[:6]) + "."
+}
+
+// productTag is the tag of a page of products that was read with these filters.
+func productTag(inEffect map[string]string) string {
+	return cursorTag(inEffect["store_id"], inEffect["category_id"], inEffect["active"], inEffect["available_only"])
+}
+
+func sealCursor(form, position string) string {
+	return base64.RawURLEncoding.EncodeToString([]byte(form + position))
+}
+
+// readCursor reads the cursor of a query. It returns the position before all rows if there
+// is none, or if open refuses it for this tag; then the query fails with the fault.
+func readCursor[P any](q *web.Query, fault, tag string, open func(text, tag string) (P, bool)) (position P) {
+	text := q.Text("cursor")
+	if text == "" {
+		return position
+	}
+	position, ok := open(text, tag)
+	if !ok {
+		q.Fail("invalid_cursor", "cursor", fault)
+	}
+	return position
+}
+
+// openCursor returns the position of a cursor that has one of the forms. It returns false
+// for a text that sealCursor did not make.
+func openCursor(text string, forms ...string) (position string, ok bool) {
+	data, err := base64.RawURLEncoding.DecodeString(text)
+	if err != nil || base64.RawURLEncoding.EncodeToString(data) != text { // refuses line breaks and spare bits, which decoding ignores
+		return "", false
+	}
+	for _, form := range forms {
+		if position, ok := strings.CutPrefix(string(data), form); ok {
+			return position, plainText(position)
+		}
+	}
+	return "", false
+}
+
+// plainText reports whether a stored id can contain the text.
+func plainText(text string) bool {
+	return text != "" && utf8.ValidString(text) && !strings.ContainsFunc(text, unicode.IsControl)
+}
+
+func encodeProductCursor(p storage.ProductPosition, tag string) string {
+	return sealCursor(productForm+tag, strconv.FormatInt(int64(p.UpdatedOn), 10)+"."+p.ID)
+}
+
+// decodeProductCursor reads a cursor of encodeProductCursor with the same tag, or of the
+// old form.
+func decodeProductCursor(text, tag string) (p storage.ProductPosition, ok bool) {
+	position, ok := openCursor(text, productForm+tag, productFormOld)
+	stamp, id, cut := strings.Cut(position, ".")
+	updatedOn, err := strconv.ParseInt(stamp, 10, 64)
+	if !ok || !cut || id == "" || err != nil || updatedOn < 0 || strconv.FormatInt(updatedOn, 10) != stamp {
+		return p, false
+	}
+	return storage.ProductPosition{UpdatedOn: commerce.Millis(updatedOn), ID: id}, true
+}
+
+// encodeEventCursor makes the cursor behind an event of the partner. It is empty if there
+// is no event.
+func encodeEventCursor(partnerID, through string) string {
+	if through == "" {
+		return ""
+	}
+	return sealCursor(eventForm+cursorTag(partnerID), through)
+}
+
+// decodeEventCursor reads a cursor that encodeEventCursor made for the partner, or one of
+// the old form.
+func decodeEventCursor(text, partnerID string) (after string, ok bool) {
+	after, ok = openCursor(text, eventForm+cursorTag(partnerID), eventFormOld)
+	return after, ok && commerce.IsID(commerce.PrefixEvent, after)
 }

@@ -6,14 +6,18 @@ package inbound
 import (
 	"context"
 	"errors"
+	"fmt"
+	"log/slog"
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 
 	"purveyor/internal/commerce"
 	"purveyor/internal/env"
 	"purveyor/internal/outside/courier"
 	"purveyor/internal/outside/payment"
+	"purveyor/internal/outside/sandbox"
 	"purveyor/internal/service"
 	"purveyor/internal/web"
 )
@@ -113,4 +117,54 @@ func (in *Inbound) take(w *web.Writer, r *http.Request) error {
 
 func badCallback(message string) error {
 	return &web.Error{Status: http.StatusBadRequest, Code: "bad_notice", Message: message}
+}
+
+// courier records one callback. A callback about an unknown delivery, or about one of
+// another provider, is stored as a stray callback and accepted: the provider could not
+// correct it.
+func (in *Inbound) courier(ctx context.Context, by commerce.Actor, n courier.Callback, body []byte) error {
+	err := in.service.RecordCourierUpdate(ctx, by, n.Delivery)
+	if !errors.Is(err, service.ErrUnknownSubject) {
+		return err
+	}
+	slog.Warn("a courier callback is about an unknown delivery", "provider", by.ID, "delivery", n.Delivery.ID, "ref", n.Ref, "callback", n.ID)
+	return in.service.KeepStrayCallback(ctx, by, n.Delivery.ID, body)
+}
+
+// payment records one callback of a processor. A callback about an order that is not
+// ours is accepted like any other, because the processor could not correct it.
+func (in *Inbound) payment(ctx context.Context, by commerce.Actor, n payment.Callback, _ []byte) error {
+	err := in.service.RecordPaymentCallback(ctx, by, n)
+	if errors.Is(err, service.ErrUnknownSubject) {
+		slog.Warn("a payment callback is about an unknown order", "processor", by.ID, "kind", n.Kind, "order", n.OrderID, "session", n.SessionID, "payment", n.PaymentID)
+		return nil
+	}
+	return err
+}
+
+// Signer signs the callbacks of sandboxes; it is a sandbox.Signer.
+type Signer interface {
+	Sign(ctx context.Context, now time.Time, body []byte) (string, error)
+}
+
+// FromSandbox returns a function that signs a callback of a sandbox and hands it to its
+// port. The callback is verified, translated and recorded as one of another provider, but
+// no request is made. Its error is about this callback alone, whatever caused it.
+func (in *Inbound) FromSandbox(signer Signer) func(ctx context.Context, port string, body []byte) error {
+	return func(ctx context.Context, port string, body []byte) error {
+		signature, err := signer.Sign(ctx, in.env.Now(), body)
+		if err != nil {
+			return err
+		}
+		from, known := in.posters[Prefix+port+"/sandbox"]
+		if !known {
+			return commerce.NotFound("path")
+		}
+		header := http.Header{}
+		header.Set(sandbox.SignatureHeader, signature)
+		if err := from.take(ctx, from.actor(web.NewTraceID(in.env)), header, body); err != nil {
+			return fmt.Errorf("the callback was refused: %v", err)
+		}
+		return nil
+	}
 }

@@ -103,3 +103,17 @@ type JobPosition struct {
 	RunAt commerce.Millis
 	commerce.JobKey
 }
+
+// Messages reads messages that were not sent.
+type Messages interface {
+	// Outbox reads at most limit messages, newest first, that are older than the
+	// one with the given id (empty: all).
+	Outbox(ctx context.Context, before string, limit int) ([]commerce.UnsentMessage, error)
+
+	OutboxMessage(ctx context.Context, id string) (commerce.UnsentMessage, error)
+}
+
+// SandboxObjects reads the objects of the sandboxes.
+type SandboxObjects interface {
+	SandboxObject(ctx context.Context, id string) (commerce.SandboxObject, error)
+}

@@ -6,9 +6,11 @@ package courier
 import (
 	"context"
 	"net/http"
+	"net/url"
 	"time"
 
 	"purveyor/internal/commerce"
+	"purveyor/internal/outside/watch"
 )
 
 // Provider brings goods from a store to a customer. Its calls return three kinds of
@@ -157,3 +159,58 @@ func (l *Limited) Error() string { return "the courier provider limits our calls
 type BadCallback struct{ Reason string }
 
 func (b *BadCallback) Error() string { return "courier notice: " + b.Reason }
+
+// webLink returns a provider's address if a page may link to it, and otherwise "".
+func webLink(text string) string {
+	u, err := url.Parse(text)
+	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
+		return ""
+	}
+	return text
+}
+
+// PickupAt is the stop at which a courier collects the goods of a store.
+func PickupAt(s commerce.Store, instructions string) Stop {
+	stop := Stop{Name: s.Name, Phone: s.Phone, Instructions: instructions,
+		Address: commerce.Address{Line1: s.Address, City: s.City, State: s.State, PostalCode: s.ZipCode, Country: "US"}}
+	if at, known := s.Point(); known {
+		stop.At = &at
+	}
+	return stop
+}
+
+// DropoffAt is the customer's stop; a is nil for an order without an address.
+func DropoffAt(a *commerce.DeliveryAddress, instructions string) Stop {
+	if a == nil {
+		return Stop{Instructions: instructions}
+	}
+	return Stop{Name: a.Name, Phone: a.Phone, Address: a.Address, Instructions: instructions}
+}
+
+// Watch returns p with its calls watched, under its configured name. A call that
+// fails is reported to failed, and returns a *commerce.ProviderError. Reading
+// callbacks is not watched: its errors are about what was posted to us.
+func Watch(name string, p Provider, failed func(*commerce.ProviderError)) Provider {
+	return watched{p, watch.Calls[*Refusal]{Provider: name, Failed: failed}}
+}
+
+type watched struct {
+	Provider
+	calls watch.Calls[*Refusal]
+}
+
+func (w watched) Quote(ctx context.Context, r QuoteRequest) (Quote, error) {
+	return watch.Call(ctx, w.calls, w.Provider.Quote, r)
+}
+
+func (w watched) Create(ctx context.Context, r CreateRequest) (Delivery, error) {
+	return watch.Call(ctx, w.calls, w.Provider.Create, r)
+}
+
+func (w watched) Get(ctx context.Context, k Key) (Delivery, error) {
+	return watch.Call(ctx, w.calls, w.Provider.Get, k)
+}
+
+func (w watched) Cancel(ctx context.Context, k Key) (Delivery, error) {
+	return watch.Call(ctx, w.calls, w.Provider.Cancel, k)
+}

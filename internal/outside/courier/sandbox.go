@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"net/http"
 	"regexp"
+	"slices"
+	"strings"
 	"time"
 
 	"purveyor/internal/commerce"
@@ -166,3 +168,142 @@ var (
 	errNoDelivery = &Refusal{NotFound, "There is no such delivery in the sandbox."}
 	errTooLate    = &Refusal{TooLate, "The goods are with the courier."}
 )
+
+// The tags by which the second line of the drop-off address asks the sandbox to
+// misbehave. They follow "sandbox:" and are separated by '.' or ','. docs/SANDBOX.md
+// says what each of them does.
+const (
+	tagOutOfZone     = "out-of-zone"
+	tagNoCouriers    = "no-couriers"
+	tagBadAddress    = "bad-address"
+	tagQuoteExpired  = "quote-expired"
+	tagUnreachable   = "unreachable"
+	tagSlow          = "slow"
+	tagLimited       = "limited"
+	tagCancel        = "cancel"
+	tagCancelAlways  = "cancel-always"
+	tagCancelLater   = "cancel-later"
+	tagReturn        = "return"
+	tagTwice         = "twice"
+	tagLate          = "late"
+	tagUnordered     = "unordered"
+	tagSkipPickup    = "skip-pickup"
+	tagUncancellable = "uncancellable"
+	tagNeverAssigned = "never-assigned"
+)
+
+// tags are the misbehaviours that an address asks for.
+type tags []string
+
+const tagMark = "sandbox:"
+
+func tagsOf(r QuoteRequest) tags {
+	_, text, found := strings.Cut(strings.ToLower(r.Dropoff.Address.Line2), tagMark)
+	if !found {
+		return nil
+	}
+	if end := strings.IndexAny(text, " \t"); end >= 0 {
+		text = text[:end]
+	}
+	return strings.FieldsFunc(text, func(c rune) bool { return c == '.' || c == ',' })
+}
+
+func (t tags) has(tag string) bool { return slices.Contains(t, tag) }
+
+// attempt returns the tags that apply to this attempt at delivering an order: cancel
+// applies to the first, cancel-always to each. It leaves out what earlier attempts
+// have done.
+func (t tags) attempt(ref string) tags {
+	_, attempt, ok := commerce.ParseDeliveryRef(ref)
+	var kept tags
+	for _, tag := range t {
+		switch tag {
+		case tagCancel:
+			if !ok || attempt == 1 {
+				kept = append(kept, tagCancelAlways)
+			}
+		case tagCancelAlways, tagCancelLater, tagReturn, tagTwice, tagLate, tagUnordered, tagSkipPickup, tagUncancellable, tagNeverAssigned:
+			kept = append(kept, tag)
+		}
+	}
+	return kept
+}
+
+// misbehave does to a call what the address asks for.
+func (s *Sandbox) misbehave(ctx context.Context, asked tags) error {
+	if asked.has(tagSlow) {
+		if err := s.Env.Sleep(ctx, slowness); err != nil {
+			return err
+		}
+	}
+	switch {
+	case asked.has(tagUnreachable):
+		return errors.New("the sandbox is unreachable, as the address asks")
+	case asked.has(tagLimited):
+		return &Limited{RetryAfter: retryAfter}
+	case asked.has(tagOutOfZone):
+		return &Refusal{OutOfZone, "The sandbox does not deliver there, as the address asks."}
+	case asked.has(tagNoCouriers):
+		return &Refusal{NoCouriers, "No courier of the sandbox is free, as the address asks."}
+	case asked.has(tagBadAddress):
+		return &Refusal{BadAddress, "The sandbox does not know the address, as it asks for."}
+	}
+	return nil
+}
+
+// CallbackPath is the inbound path for callbacks of couriers, as sandbox.Callback
+// names it.
+const CallbackPath = "couriers"
+
+// callbackJSON is a Callback as the sandbox posts it.
+type callbackJSON struct {
+	Callback
+	Courier *courierJSON `json:"courier,omitempty"` // in place of the Delivery's
+}
+
+// courierJSON is a courier in Uber's form, which the sandbox's callbacks have, too.
+type courierJSON struct {
+	Name     string          `json:"name"`
+	Phone    string          `json:"phone_number"`
+	Vehicle  string          `json:"vehicle_type"`
+	ImageURL string          `json:"img_href"`
+	At       *commerce.Point `json:"location,omitempty"`
+}
+
+// seen sets the time of the latest change. It always grows, even if the clocks of two
+// processes differ.
+func (x *delivery) seen(now time.Time) { x.SeenOn = max(x.SeenOn+1, commerce.MillisOf(now)) }
+
+// callback returns the body of a callback with the current state of a delivery. Its
+// id is derived from the delivery's id and the name of the change: it is the same
+// whichever process sends it, and however often.
+func (s *Sandbox) callback(x *delivery, change string) []byte {
+	n := callbackJSON{Callback: Callback{ID: "cev_test_" + strings.TrimPrefix(x.ID, deliveryPrefix) + "_" + change, Delivery: s.view(*x)}}
+	if c := n.Delivery.Courier; c != (commerce.Courier{}) {
+		n.Courier = (*courierJSON)(&c)
+	}
+	body, err := json.Marshal(n)
+	if err != nil {
+		panic(err) // strings and numbers always encode
+	}
+	return body
+}
+
+// readCallback translates a body that callback has made. Fields that a newer process
+// added are ignored. A status that we do not know is an error: the next attempt may
+// reach a process that knows it.
+func readCallback(n callbackJSON) (Callback, error) {
+	switch {
+	case n.Status.Rank() == 0:
+		return Callback{}, fmt.Errorf("its status %q is not known", n.Status)
+	case n.ID == "" || n.Delivery.ID == "" || n.Ref == "":
+		return Callback{}, errors.New("it names no delivery or has no id")
+	}
+	if n.Courier != nil {
+		n.Delivery.Courier = commerce.Courier(*n.Courier)
+		if at := n.Courier.At; at != nil && !at.Valid() {
+			return Callback{}, errors.New("its courier is nowhere on earth")
+		}
+	}
+	return n.Callback, nil
+}

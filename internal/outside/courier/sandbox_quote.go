@@ -101,3 +101,112 @@ func (w route) times() (pickup, dropoff time.Duration) {
 func drive(miles float64) time.Duration {
 	return time.Duration(miles / milesPerHour * float64(time.Hour)).Round(time.Second)
 }
+
+// approachMiles is the distance between the store and the courier when one is found.
+const approachMiles = 0.8
+
+const milesPerDegree = 69.0 // of latitude
+
+// place returns the courier's position at a stage.
+func (x *delivery) place(at stage) commerce.Point {
+	if at.toDoor {
+		return along(streets(x.Way.From, x.Way.To), at.at)
+	}
+	return along(streets(x.start(), x.Way.From), at.at)
+}
+
+// start returns where the courier is found. Its direction from the store is derived
+// from the delivery's id.
+func (x *delivery) start() commerce.Point {
+	bearing := float64(drawn(x.ID[len(x.ID)-8:], 360)) * math.Pi / 180
+	store := x.Way.From
+	const steepest = 0.01 // degrees of longitude shrink to nothing at a pole
+	return onEarth(commerce.Point{
+		Lat: store.Lat + approachMiles/milesPerDegree*math.Cos(bearing),
+		Lng: store.Lng + approachMiles/milesPerDegree*math.Sin(bearing)/max(steepest, math.Cos(store.Lat*math.Pi/180)),
+	})
+}
+
+// streets returns a way around two corners, as in a town with a rectangular grid.
+// Across the date line its longitudes continue beyond 180.
+func streets(a, b commerce.Point) []commerce.Point {
+	b.Lng = a.Lng + math.Remainder(b.Lng-a.Lng, 360)
+	middle := (a.Lng + b.Lng) / 2
+	return []commerce.Point{a, {Lat: a.Lat, Lng: middle}, {Lat: b.Lat, Lng: middle}, b}
+}
+
+// along returns the point at this share of a way.
+func along(way []commerce.Point, part float64) commerce.Point {
+	var length float64
+	for i, p := range way[1:] {
+		length += way[i].MilesTo(p)
+	}
+	left := part * length
+	for i, p := range way[1:] {
+		miles := way[i].MilesTo(p)
+		if left < miles {
+			return onEarth(between(way[i], p, left/miles))
+		}
+		left -= miles
+	}
+	return onEarth(way[len(way)-1])
+}
+
+func between(a, b commerce.Point, part float64) commerce.Point {
+	return commerce.Point{Lat: a.Lat + (b.Lat-a.Lat)*part, Lng: a.Lng + (b.Lng-a.Lng)*part}
+}
+
+// onEarth returns p with latitude and longitude in their normal range.
+func onEarth(p commerce.Point) commerce.Point {
+	return commerce.Point{Lat: min(90, max(-90, p.Lat)), Lng: math.Remainder(p.Lng, 360)}
+}
+
+// couriers are the sandbox's couriers. Their phone numbers are not in service.
+var couriers = []struct{ name, vehicle, color string }{
+	{"Amara O.", "bicycle", "#0b4fb3"},
+	{"Ben T.", "car", "#8a3ffc"},
+	{"Chiara L.", "scooter", "#b3261e"},
+	{"Dmitri V.", "van", "#1b6e3c"},
+	{"Esra K.", "bicycle", "#9a5b00"},
+	{"Finn M.", "walker", "#005d73"},
+	{"Grace N.", "car", "#a2195b"},
+	{"Hiro S.", "motorcycle", "#3d4551"},
+	{"Ines P.", "scooter", "#5b2d90"},
+	{"Jamal R.", "truck", "#0a5f52"},
+	{"Kavya D.", "car", "#7a3b12"},
+	{"Luca B.", "bicycle", "#274690"},
+}
+
+const picturesPath = "/sandbox/couriers/"
+
+// courierOf returns the courier of a delivery, without the position.
+func (s *Sandbox) courierOf(id string) commerce.Courier {
+	i := drawn(id[len(deliveryPrefix):], len(couriers))
+	return commerce.Courier{
+		Name:     couriers[i].name,
+		Phone:    fmt.Sprintf("+120255501%02d", i+1),
+		Vehicle:  couriers[i].vehicle,
+		ImageURL: s.URL + picturesPath + strconv.Itoa(i+1) + ".svg",
+	}
+}
+
+// drawn returns a number below n, derived from the first hexadecimal digits of an id.
+func drawn(digits string, n int) int {
+	v, err := strconv.ParseUint(digits[:8], 16, 32)
+	if err != nil {
+		panic(err) // ids are checked when they are parsed
+	}
+	return int(v % uint64(n))
+}
+
+// vehicles maps the providers' names of vehicles to words.
+var vehicles = map[string]string{
+	"bicycle": "by bicycle", "car": "by car", "scooter": "by scooter", "van": "by van",
+	"walker": "on foot", "motorcycle": "by motorcycle", "truck": "by truck",
+}
+
+// portrait is the picture of a courier, made from a name, a colour and an initial.
+const portrait = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 96 96" width="96" height="96" role="img"><title>%s</title>` +
+	`<rect width="96" height="96" fill="%s"/><circle cx="48" cy="38" r="19" fill="#fff"/><path d="M12 96a36 34 0 0 1 72 0z" fill="#fff"/>` +
+	`<text x="48" y="90" font-family="sans-serif" font-size="20" font-weight="700" text-anchor="middle" fill="#16191d">%s</text></svg>
+`

@@ -8,6 +8,7 @@ import (
 	"net/http"
 
 	"purveyor/internal/commerce"
+	"purveyor/internal/outside/watch"
 )
 
 // Processor takes payments. Its calls may be repeated: each names what it creates by
@@ -141,4 +142,32 @@ type Callback struct {
 	// elsewhere, as in the processor's dashboard.
 	OurRefundID string `json:"our_refund_id,omitempty"`
 	Message     string `json:"message,omitempty"`
+}
+
+// Watch returns p with its calls watched, under its configured name. A call that
+// fails is reported to failed, and returns a *commerce.ProviderError. Reading
+// callbacks is not watched: its errors are about what was posted to us.
+func Watch(name string, p Processor, failed func(*commerce.ProviderError)) Processor {
+	return watched{p, watch.Calls[*Refusal]{Provider: name, Failed: failed}}
+}
+
+type watched struct {
+	Processor
+	calls watch.Calls[*Refusal]
+}
+
+func (w watched) OpenSession(ctx context.Context, r SessionRequest) (Session, error) {
+	return watch.Call(ctx, w.calls, w.Processor.OpenSession, r)
+}
+
+func (w watched) ExpireSession(ctx context.Context, id string) (Session, error) {
+	return watch.Call(ctx, w.calls, w.Processor.ExpireSession, id)
+}
+
+func (w watched) Session(ctx context.Context, id string) (Session, error) {
+	return watch.Call(ctx, w.calls, w.Processor.Session, id)
+}
+
+func (w watched) Refund(ctx context.Context, r RefundRequest) (Refund, error) {
+	return watch.Call(ctx, w.calls, w.Processor.Refund, r)
 }

@@ -8,6 +8,9 @@ import (
 	"net/http"
 	"reflect"
 	"regexp"
+	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"purveyor/internal/env"
@@ -150,4 +153,69 @@ func (s *Sandbox) view(x session) Session {
 		v.RefundedCents = x.refunded(s.Now())
 	}
 	return v
+}
+
+// The tags by which a customer's e-mail address asks the sandbox to misbehave. They
+// follow a '+' in its local part and are separated by '.'. docs/SANDBOX.md says what
+// each of them does.
+const (
+	tagSessionRefused     = "session-refused"
+	tagSessionUnreachable = "session-unreachable"
+	tagSlow               = "slow"
+	tagDecline            = "decline"
+	tagLate               = "late"
+	tagTwice              = "twice"
+	tagUnordered          = "unordered"
+	tagRefundRefused      = "refund-refused"
+	tagRefundUnreachable  = "refund-unreachable"
+	tagRefundFailsLater   = "refund-fails-later"
+)
+
+// asks reports whether an address has a tag.
+func asks(email, tag string) bool {
+	at := strings.LastIndexByte(email, '@')
+	if at < 0 {
+		return false
+	}
+	_, tags, _ := strings.Cut(strings.ToLower(email[:at]), "+")
+	return slices.Contains(strings.Split(tags, "."), tag)
+}
+
+// CallbackPath is the inbound path for callbacks of payments, as sandbox.Callback
+// names it.
+const CallbackPath = "payments"
+
+// post adds a callback to the current change. Its id is derived from the session's id
+// and a number: it is the same whichever process sends it, and however often.
+func (x *session) post(after time.Duration, n Callback) {
+	x.Told++
+	n.ID = "evt_test_" + strings.TrimPrefix(x.ID, sessionPrefix) + "_" + strconv.Itoa(x.Told)
+	n.OrderID = x.Request.OrderID
+	if n.RefundID == "" {
+		n.SessionID = x.ID
+	}
+	body, err := json.Marshal(n)
+	if err != nil {
+		panic(err) // strings and numbers always encode
+	}
+	callback := sandbox.Callback{To: CallbackPath, After: after, Body: body}
+	x.callbacks = append(x.callbacks, callback)
+	if asks(x.email(), tagTwice) {
+		x.callbacks = append(x.callbacks, callback)
+	}
+}
+
+// checkCallback checks a callback that post has made. Fields that a newer process added
+// are ignored. A kind that we do not know is an error: the next attempt may reach a
+// process that knows it.
+func checkCallback(n Callback) (Callback, error) {
+	switch n.Kind {
+	case CallbackPaid, CallbackPending, CallbackDeclined, CallbackExpired, CallbackRefunded, CallbackRefundFailed:
+	default:
+		return Callback{}, fmt.Errorf("its kind %q is not known", n.Kind)
+	}
+	if n.ID == "" || n.OrderID == "" {
+		return Callback{}, errors.New("it names no order or has no id")
+	}
+	return n, nil
 }

@@ -1,8 +1,10 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"slices"
 	"strconv"
 	"time"
 
@@ -123,4 +125,90 @@ func (r reader) categoriesOf(ctx context.Context, storeIDs []string) (ids []stri
 
 func (r reader) Ping(ctx context.Context) error {
 	return r.rows(ctx, "SELECT version FROM schema_version WHERE id = 1", nil, func(schema.Scanner) {})
+}
+
+// readMoves follows the chain of a product. Each step looks through the moves of
+// one batch, from the highest number below that of the newer move downwards.
+var readMoves = "SELECT " + schema.MoveColumns + ` FROM (
+	WITH RECURSIVE chain AS (
+		(SELECT ` + moveStep + ` AND at = $3 AND seq < $4 ORDER BY at DESC, seq DESC LIMIT 1)
+		UNION ALL
+		SELECT older.* FROM chain AS c CROSS JOIN LATERAL (
+			SELECT ` + moveStep + ` AND at = c.previous_at AND seq < c.seq ORDER BY at DESC, seq DESC LIMIT 1) AS older
+	) SELECT * FROM chain LIMIT $5) AS m
+	LEFT JOIN stock_notes AS n ON n.store_id = $1 AND n.product_id = $2 AND n.seq = m.seq`
+
+var moveStep = schema.Join("at, seq", schema.StockMoves.Rest) + ` FROM stock_moves WHERE store_id = $1 AND product_id = $2`
+
+func (r reader) StockMoves(ctx context.Context, key commerce.ProductKey, from commerce.MovePosition, limit int) (list []commerce.StockMove, err error) {
+	err = r.rows(ctx, readMoves, []any{key.StoreID, key.ProductID, from.At, from.Seq, limit},
+		func(s schema.Scanner) { list = append(list, schema.ScanStockMove(s, key)) })
+	slices.SortFunc(list, func(a, b commerce.StockMove) int { return cmp.Compare(b.Seq, a.Seq) })
+	return list, err
+}
+
+// EventPage implements storage.Reader. Ids begin with their batch's stamp.
+func (r reader) EventPage(ctx context.Context, f storage.EventFilter) (page storage.EventPage, err error) {
+	err = belowWatermark(ctx, func(bool) (cut bool, err error) {
+		page, cut, err = r.eventPage(ctx, f)
+		return cut, err
+	})
+	return page, err
+}
+
+// eventPage ends before the low watermark; cut reports that the watermark was met. The newest event is read before the page, so that nothing stands
+// below it that the page does not see.
+func (r reader) eventPage(ctx context.Context, f storage.EventFilter) (page storage.EventPage, cut bool, err error) {
+	var list storage.EventList
+	var newest string
+	err = r.read(ctx, func(ctx context.Context) error {
+		list, newest, cut = f.List(), "", false
+		var q pgx.Batch
+		queue(&q, func(s *scanner) {
+			if id := s.Text(); complete(id, s.Int()) {
+				newest = id
+			}
+		}, "SELECT id, "+lowWatermark+" FROM webhook_events WHERE partner_id = $1 ORDER BY id DESC LIMIT 1", f.PartnerID)
+		sql, args := f.SQL("id, " + schema.WebhookEvents.Rest + ", " + lowWatermark)
+		queue(&q, func(s *scanner) {
+			if cut || list.Full() {
+				return
+			}
+			e := schema.ScanEvent(s, f.PartnerID)
+			if cut = !f.Newest && !complete(e.ID, s.Int()); !cut {
+				list.Add(e)
+			}
+		}, sql, args...)
+		return r.e.readers.SendBatch(ctx, &q).Close()
+	})
+	if cut {
+		newest = "" // it may be above an event that was cut off
+	}
+	return list.Page(newest), cut, err
+}
+
+// complete reports whether the event is below the low watermark; 0: no batch is open.
+func complete(id string, watermark int64) bool {
+	return watermark == 0 || id < commerce.NewID(commerce.PrefixEvent, commerce.Millis(watermark), commerce.Entropy{})
+}
+
+// sitesSQL reads each strip for itself, from an index that has all columns. The
+// limit is none: with it the server, which may take the table for empty, cannot
+// go through all stores and look for the strip of each.
+const sitesSQL = "SELECT s.* FROM unnest($1::bigint[], $2::double precision[], $3::double precision[]) AS strip (number, west, east)" +
+	" CROSS JOIN LATERAL (SELECT " + schema.SiteColumns + " FROM stores" +
+	" WHERE active = $4 AND band = number AND lng BETWEEN west AND east LIMIT 1000000000) AS s"
+
+// Sites implements storage.Reader.
+func (r reader) Sites(ctx context.Context, f storage.SiteFilter) (list []commerce.Site, err error) {
+	var bands []int64
+	var wests, easts []float64
+	for _, strip := range f.Area {
+		bands, wests, easts = append(bands, strip.Band), append(wests, strip.West), append(easts, strip.East)
+	}
+	err = r.read(ctx, func(ctx context.Context) error {
+		list = nil // of a read that broke off
+		return query(ctx, r.e.readers, func(s *scanner) { list = append(list, schema.ScanSite(s)) }, sitesSQL, bands, wests, easts, f.Active)
+	})
+	return list, err
 }

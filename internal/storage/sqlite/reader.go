@@ -97,3 +97,51 @@ func (r reader) Ping(ctx context.Context) error {
 		return nil
 	})
 }
+
+var stockMove = "SELECT " + schema.MoveColumns + ` FROM stock_moves AS m
+	LEFT JOIN stock_notes AS n ON n.store_id = m.store_id AND n.product_id = m.product_id AND n.seq = m.seq
+	WHERE m.at = ? AND m.store_id = ? AND m.product_id = ? AND m.seq < ? ORDER BY m.seq DESC LIMIT 1`
+
+func (r reader) StockMoves(ctx context.Context, key commerce.ProductKey, from commerce.MovePosition, limit int) (list []commerce.StockMove, err error) {
+	err = r.with(ctx, func(conn *connection) error {
+		for n := 0; n < limit; n++ {
+			err := query(conn, stockMove, bind(from.At, key.StoreID, key.ProductID, from.Seq),
+				func(s *scanner) { list = append(list, schema.ScanStockMove(s, key)) })
+			if err != nil || len(list) == n {
+				return err
+			}
+			from = list[n].Before()
+		}
+		return nil
+	})
+	return list, err
+}
+
+// EventPage implements storage.Reader. SQLite has one writer: ids become
+// visible in their order.
+func (r reader) EventPage(ctx context.Context, f storage.EventFilter) (page storage.EventPage, err error) {
+	sql, args := f.SQL("id, " + schema.WebhookEvents.Rest)
+	newest, list := "", f.List()
+	err = r.snapshot(ctx, func(conn *connection) error {
+		err := query(conn, sql, bind(args...), func(s *scanner) {
+			if !list.Full() {
+				list.Add(schema.ScanEvent(s, f.PartnerID))
+			}
+		})
+		if err != nil {
+			return err
+		}
+		return query(conn, "SELECT id FROM webhook_events WHERE partner_id = ? ORDER BY id DESC LIMIT 1",
+			func(b schema.Binder) { b.Text(f.PartnerID) }, func(s *scanner) { newest = s.Text() })
+	})
+	return list.Page(newest), err
+}
+
+const sitesSQL = "SELECT " + schema.SiteColumns + " FROM stores WHERE active = ? AND band = ? AND lng BETWEEN ? AND ?"
+
+// Sites implements storage.Reader. Each strip is a piece of a covering index.
+func (r reader) Sites(ctx context.Context, f storage.SiteFilter) (list []commerce.Site, err error) {
+	err = r.each(ctx, sitesSQL, len(f.Area), func(i int) []any { return []any{f.Active, f.Area[i].Band, f.Area[i].West, f.Area[i].East} },
+		func(_ int, s schema.Scanner) { list = append(list, schema.ScanSite(s)) })
+	return list, err
+}
