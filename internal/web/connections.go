@@ -3,7 +3,10 @@ package web
 import (
 	"log/slog"
 	"net"
+	"net/http"
 	"net/netip"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -86,4 +89,83 @@ func (c *connection) CloseWrite() error {
 func (c *connection) Close() error {
 	c.leave()
 	return c.Conn.Close()
+}
+
+// Address returns the key under which limits by address count a request: the IPv4
+// address of its caller, or the /64 network of an IPv6 address, because one machine
+// may use all addresses of a network. Proxies determines the caller.
+func Address(r *http.Request) string {
+	host, _, err := net.SplitHostPort(r.RemoteAddr)
+	if err != nil {
+		host = r.RemoteAddr
+	}
+	address, err := netip.ParseAddr(host)
+	if err != nil {
+		return host
+	}
+	return counted(address)
+}
+
+func counted(address netip.Addr) string {
+	address = address.Unmap().WithZone("")
+	if address.Is4() {
+		return address.String()
+	}
+	network, _ := address.Prefix(64) // every IPv6 address has a /64 network
+	return network.String()
+}
+
+// Proxies are the networks of the reverse proxies that are trusted to name the caller
+// of a request.
+type Proxies []netip.Prefix
+
+func (p Proxies) trust(address netip.Addr) bool {
+	address = address.Unmap().WithZone("")
+	return slices.ContainsFunc(p, func(network netip.Prefix) bool { return network.Contains(address) })
+}
+
+// Handler passes each request to next with its caller in RemoteAddr. The caller is
+// the peer of the connection, or, behind a trusted proxy, the right-most address in
+// X-Forwarded-For that is not a trusted proxy (BEHAVIOUR, Access). Callers can write
+// what is left of it, so that is not believed.
+func (p Proxies) Handler(next http.Handler) http.Handler {
+	if len(p) == 0 {
+		return next
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if peer, err := netip.ParseAddrPort(r.RemoteAddr); err == nil && p.trust(peer.Addr()) {
+			caller := p.forwarded(peer.Addr(), r.Header["X-Forwarded-For"])
+			r.RemoteAddr = netip.AddrPortFrom(caller, 0).String()
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// forwarded returns the caller behind a trusted peer's request. If the header is
+// missing or unreadable at that place, it returns the last known address, which is a
+// proxy.
+func (p Proxies) forwarded(last netip.Addr, headers []string) netip.Addr {
+	for _, header := range slices.Backward(headers) {
+		hops := strings.Split(header, ",")
+		for _, hop := range slices.Backward(hops) {
+			switch address, ok := parseHop(strings.TrimSpace(hop)); {
+			case !ok:
+				return last
+			case !p.trust(address):
+				return address
+			default:
+				last = address
+			}
+		}
+	}
+	return last
+}
+
+// parseHop parses an address, to which some proxies add a port.
+func parseHop(text string) (netip.Addr, bool) {
+	if address, err := netip.ParseAddr(strings.Trim(text, "[]")); err == nil {
+		return address, true
+	}
+	withPort, err := netip.ParseAddrPort(text)
+	return withPort.Addr(), err == nil
 }

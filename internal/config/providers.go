@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -179,4 +180,157 @@ func (c Couriers) Shown(test string) slog.Value {
 		test = Uber
 	}
 	return slog.GroupValue(slog.Any("live", c.InOrder()), slog.String("test", test), slog.String("geocoder", cmp.Or(c.Geocoder, "none")))
+}
+
+// Payments configures the payment processors. Without Stripe's live keys, live orders
+// cannot be paid by card; without its test keys, test orders are paid in the sandbox.
+type Payments struct {
+	StripeKey           string   `help:"Stripe's secret or restricted live key. Without one, live checkout is refused." env:"PURVEYOR_STRIPE_KEY" placeholder:"KEY"`
+	StripeWebhookSecret []string `help:"Signing secret of the webhook endpoint at Stripe; several, separated by commas, while one is replaced." env:"PURVEYOR_STRIPE_WEBHOOK_SECRET" placeholder:"SECRET"`
+
+	StripeTestKey           string   `help:"Stripe's test key: test orders are then paid at Stripe, not in the sandbox." env:"PURVEYOR_STRIPE_TEST_KEY" placeholder:"KEY"`
+	StripeTestWebhookSecret []string `help:"Signing secret of the webhook endpoint in Stripe's test mode." env:"PURVEYOR_STRIPE_TEST_WEBHOOK_SECRET" placeholder:"SECRET"`
+
+	// StripeURL is for fake servers in tests.
+	StripeURL string `help:"Where Stripe's API is, if not at Stripe." hidden:"" env:"PURVEYOR_STRIPE_URL" placeholder:"URL"`
+}
+
+// LiveStripe reports whether live orders are paid at Stripe.
+func (p Payments) LiveStripe() bool { return p.StripeKey != "" }
+
+// TestStripe reports whether test orders are paid at Stripe.
+func (p Payments) TestStripe() bool { return p.StripeTestKey != "" }
+
+// CheckPayments refuses incomplete settings and keys of the wrong mode: with half an
+// account customers would pay and the service would never hear of it.
+func (p Payments) CheckPayments() error {
+	if p.StripeURL != "" {
+		if err := HTTPURL("--stripe-url", p.StripeURL); err != nil {
+			return err
+		}
+		if !p.LiveStripe() && !p.TestStripe() {
+			return errors.New("--stripe-url needs --stripe-key or --stripe-test-key")
+		}
+	}
+	return errors.Join(
+		checkStripe("--stripe-key", p.StripeKey, "live", "--stripe-webhook-secret", p.StripeWebhookSecret),
+		checkStripe("--stripe-test-key", p.StripeTestKey, "test", "--stripe-test-webhook-secret", p.StripeTestWebhookSecret))
+}
+
+// checkStripe never repeats a value in its errors, because they are logged.
+func checkStripe(keyFlag, key, mode, secretFlag string, secrets []string) error {
+	switch {
+	case key == "" && len(secrets) == 0:
+		return nil
+	case key == "" || len(secrets) == 0:
+		return fmt.Errorf("%s and %s need each other", keyFlag, secretFlag)
+	case !strings.HasPrefix(key, "sk_"+mode+"_") && !strings.HasPrefix(key, "rk_"+mode+"_"):
+		return fmt.Errorf("%s must be a secret or restricted key of Stripe's %s mode: it begins with sk_%s_ or rk_%s_", keyFlag, mode, mode, mode)
+	case !plain(key):
+		return fmt.Errorf("%s has a space or another character that no key has", keyFlag)
+	case slices.ContainsFunc(secrets, func(s string) bool { return !strings.HasPrefix(s, "whsec_") || !plain(s) }):
+		return fmt.Errorf("%s must be what Stripe shows as the endpoint's signing secret: it begins with whsec_", secretFlag)
+	case slices.ContainsFunc(secrets, func(s string) bool { return len(s) < len("whsec_")+minSecret }):
+		return fmt.Errorf("%s must be what Stripe shows as the endpoint's signing secret: %d characters or more follow whsec_ (was a variable left out?)", secretFlag, minSecret)
+	}
+	return nil
+}
+
+// minSecret is the minimal length of a secret that authenticates callbacks. A shorter
+// one could be guessed, and a forged callback pays an order.
+const minSecret = 16
+
+// plain reports whether a text can be a header's value as it is.
+func plain(s string) bool {
+	return !strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || r > '~' })
+}
+
+// LogValue shows in logs what is configured, without secrets.
+func (p Payments) LogValue() slog.Value { return p.Shown("none") }
+
+// Shown is LogValue, where test names what takes payments of test orders without
+// Stripe.
+func (p Payments) Shown(test string) slog.Value {
+	live := "none"
+	if p.LiveStripe() {
+		live = "stripe"
+	}
+	if p.TestStripe() {
+		test = "stripe"
+	}
+	attrs := []slog.Attr{slog.String("live", live), slog.String("test", test)}
+	if p.StripeURL != "" {
+		attrs = append(attrs, slog.String("stripe_url", p.StripeURL))
+	}
+	return slog.GroupValue(attrs...)
+}
+
+// Outbound configures how webhooks, e-mails and texts are sent. Without it, e-mails
+// and texts are kept in the outbox.
+type Outbound struct {
+	AllowPrivateWebhooks bool   `help:"Send webhooks to private and loopback addresses too." env:"PURVEYOR_ALLOW_PRIVATE_WEBHOOKS"`
+	WebhookProxy         string `help:"HTTP proxy that webhooks go through." env:"PURVEYOR_WEBHOOK_PROXY" placeholder:"URL"`
+
+	SMTPHost     string `help:"Mail server. Without one, mail is kept in the outbox." env:"PURVEYOR_SMTP_HOST" placeholder:"HOST" name:"smtp-host"`
+	SMTPPort     int    `help:"Port of the mail server." default:"587" env:"PURVEYOR_SMTP_PORT" name:"smtp-port"`
+	SMTPUser     string `help:"User at the mail server." env:"PURVEYOR_SMTP_USER" placeholder:"USER" name:"smtp-user"`
+	SMTPPassword string `help:"Password at the mail server." env:"PURVEYOR_SMTP_PASSWORD" placeholder:"P" name:"smtp-password"`
+	SMTPFrom     string `help:"Sender of mail: an address, with or without a name." env:"PURVEYOR_SMTP_FROM" placeholder:"ADDRESS" name:"smtp-from"`
+	SMTPTLS      string `help:"starttls, implicit or none." enum:"starttls,implicit,none" default:"starttls" env:"PURVEYOR_SMTP_TLS" name:"smtp-tls"`
+
+	TwilioAccount string `help:"Twilio account SID. Without one, texts are kept in the outbox." env:"PURVEYOR_TWILIO_ACCOUNT" placeholder:"SID"`
+	TwilioToken   string `help:"Twilio auth token." env:"PURVEYOR_TWILIO_TOKEN" placeholder:"T"`
+	TwilioFrom    string `help:"Phone number that texts come from." env:"PURVEYOR_TWILIO_FROM" placeholder:"NUMBER"`
+}
+
+// Mail reports whether e-mails can be sent.
+func (o Outbound) Mail() bool { return o.SMTPHost != "" }
+
+// Texts reports whether texts can be sent.
+func (o Outbound) Texts() bool { return o.TwilioAccount != "" }
+
+// CheckOutbound refuses incomplete settings: with half of them, messages that the
+// operator believes sent would stay in the outbox.
+func (o Outbound) CheckOutbound() error {
+	switch {
+	case o.Mail() && o.SMTPFrom == "":
+		return errors.New("--smtp-host needs --smtp-from")
+	case !o.Mail() && (o.SMTPUser != "" || o.SMTPPassword != "" || o.SMTPFrom != ""):
+		return errors.New("--smtp-user, --smtp-password and --smtp-from need --smtp-host")
+	case (o.SMTPUser == "") != (o.SMTPPassword == ""):
+		return errors.New("--smtp-user and --smtp-password need each other")
+	case (o.TwilioAccount == "") != (o.TwilioToken == ""), (o.TwilioAccount == "") != (o.TwilioFrom == ""):
+		return errors.New("--twilio-account, --twilio-token and --twilio-from need each other")
+	}
+	_, err := o.Proxy()
+	return err
+}
+
+// Proxy returns the proxy for webhooks; nil: they are sent directly.
+func (o Outbound) Proxy() (*url.URL, error) {
+	if o.WebhookProxy == "" {
+		return nil, nil
+	}
+	u, err := url.Parse(o.WebhookProxy)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" { // the error would contain the password
+		return nil, errors.New("--webhook-proxy must be the URL of a proxy: http://[USER:PASSWORD@]HOST:PORT, or https")
+	}
+	return u, nil
+}
+
+func (o Outbound) proxyName() string {
+	u, err := o.Proxy()
+	if err != nil || u == nil {
+		return "none"
+	}
+	return u.Host
+}
+
+// LogValue shows in logs what is configured, without secrets.
+func (o Outbound) LogValue() slog.Value {
+	return slog.GroupValue(
+		slog.Bool("private_webhooks", o.AllowPrivateWebhooks),
+		slog.String("webhook_proxy", o.proxyName()),
+		slog.String("mail", cmp.Or(o.SMTPHost, "outbox")),
+		slog.String("texts", cmp.Or(o.TwilioAccount, "outbox")))
 }
