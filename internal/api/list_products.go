@@ -16,7 +16,7 @@ import (
 
 // listProducts reads a page of products, oldest change first.
 func (a *API) listProducts(r *request) (reply, error) {
-	q := questionOf(r)
+	q := question{query: r.URL.RawQuery, stores: strings.Join(r.Partner.StoreIDs, "\x00")}
 	kept, holds, err := a.kept.get(r.Context(), q)
 	if err != nil {
 		return reply{}, err
@@ -51,11 +51,6 @@ func (a *API) listProducts(r *request) (reply, error) {
 	body := pageBody(products, count, cursor, filters)
 	a.kept.put(q, page.Version, &keptAnswer{set: page.ReadSet, body: body, documents: documents})
 	return reply{status: http.StatusOK, body: body}, nil
-}
-
-// questionOf identifies the list of products that a request asks for.
-func questionOf(r *request) question {
-	return question{query: r.URL.RawQuery, stores: strings.Join(r.Partner.StoreIDs, "\x00")}
 }
 
 // appendProducts appends as many products as there is room for, and at least one.

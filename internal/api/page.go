@@ -139,15 +139,11 @@ func openCursor(text string, forms ...string) (position string, ok bool) {
 	}
 	for _, form := range forms {
 		if position, ok := strings.CutPrefix(string(data), form); ok {
-			return position, plainText(position)
+			// No stored id contains another text.
+			return position, position != "" && utf8.ValidString(position) && !strings.ContainsFunc(position, unicode.IsControl)
 		}
 	}
 	return "", false
-}
-
-// plainText reports whether a stored id can contain the text.
-func plainText(text string) bool {
-	return text != "" && utf8.ValidString(text) && !strings.ContainsFunc(text, unicode.IsControl)
 }
 
 func encodeProductCursor(p storage.ProductPosition, tag string) string {

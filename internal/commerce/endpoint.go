@@ -167,7 +167,8 @@ func (e Endpoint) failed(probe bool, dueOn Millis, retryAfter time.Duration, now
 	e.Failures++
 	hold := retryAfter
 	if probe || e.Failing() {
-		hold = max(hold, probeDelay(e.Failures-FailingAfter))
+		// The time until the next probe doubles with every failed one.
+		hold = max(hold, min(firstProbe<<min(max(e.Failures-FailingAfter, 0), 10), lastProbe))
 	}
 	if hold > 0 {
 		e.HeldUntil = now.Add(hold)
@@ -176,9 +177,4 @@ func (e Endpoint) failed(probe bool, dueOn Millis, retryAfter time.Duration, now
 		e = e.Pause(PausedFailing, now)
 	}
 	return e
-}
-
-// probeDelay doubles with every failed probe.
-func probeDelay(failed int64) time.Duration {
-	return min(firstProbe<<min(max(failed, 0), 10), lastProbe)
 }

@@ -177,14 +177,10 @@ type change struct {
 	Previous *commerce.OrderStatus `json:"previous_status"`
 }
 
-func changeOf(v commerce.Order, previous commerce.OrderStatus) change {
-	return change{orderOf(v), OrNull(previous)}
-}
-
 // EventData is the data of a webhook event as JSON.
 func EventData(e commerce.WebhookEvent) []byte {
 	v := e.About
-	r, about := &v.Refund, changeOf(v.Order, v.Previous)
+	r, about := &v.Refund, change{orderOf(v.Order), OrNull(v.Previous)}
 	switch e.Kind {
 	case commerce.WebhookTest:
 		return []byte("{}")

@@ -148,7 +148,7 @@ func (d *DoorDash) Create(ctx context.Context, r CreateRequest) (Delivery, error
 		order.Items = append(order.Items, doordashItem{Name: i.Name, Quantity: i.Quantity, Price: i.PriceCents})
 	}
 	a, err := d.call(ctx, http.MethodPost, "/deliveries", r.Ref, order)
-	if doordashRefused(err) {
+	if refused, ok := errors.AsType[*doordashError](err); ok && refused.definite() {
 		a, err = d.made(ctx, r.Ref, err)
 	}
 	if err != nil {

@@ -260,12 +260,6 @@ func (e *doordashError) definite() bool {
 	return httpcall.BlamesRequest(e.status) && !e.denied() && !slices.ContainsFunc(doordashPasses, e.says)
 }
 
-// doordashRefused reports whether err is a definite refusal of the call.
-func doordashRefused(err error) bool {
-	e, ok := errors.AsType[*doordashError](err)
-	return ok && e.definite()
-}
-
 // readDoorDashError reads an error answer. Proxies between us and DoorDash answer
 // too: an answer without a code is not DoorDash's, unless it is about an outage, a
 // limit or the key.

@@ -50,14 +50,6 @@ func newRoute(dialer *net.Dialer) *route {
 	}}
 }
 
-// through sends all requests through a proxy. The proxy connects on its own, so the
-// host is looked up here first, and the request is refused if any of its addresses
-// is. The proxy looks the host up again, so it must refuse private ranges itself.
-func (r *route) through(proxy *url.URL, judge func(netip.Addr) error) {
-	r.Proxy = http.ProxyURL(proxy)
-	r.lookUp, r.judge = net.DefaultResolver.LookupNetIP, judge
-}
-
 // RoundTrip implements http.RoundTripper.
 func (r *route) RoundTrip(request *http.Request) (*http.Response, error) {
 	if r.judge != nil {

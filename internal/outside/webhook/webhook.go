@@ -62,11 +62,15 @@ func NewSender(allowPrivate bool, proxy *url.URL) *Sender {
 		direct.Control = nil
 	}
 	s := newSender(direct)
-	switch {
-	case proxy != nil && allowPrivate:
-		s.route.Proxy = http.ProxyURL(proxy)
-	case proxy != nil:
-		s.route.through(proxy, judge)
+	if proxy == nil {
+		return s
+	}
+	s.route.Proxy = http.ProxyURL(proxy)
+	if !allowPrivate {
+		// The proxy connects on its own, so the host is looked up here first, and the
+		// request is refused if any of its addresses is. The proxy looks the host up
+		// again, so it must refuse private ranges itself.
+		s.route.lookUp, s.route.judge = net.DefaultResolver.LookupNetIP, judge
 	}
 	return s
 }

@@ -84,7 +84,8 @@ func migrateLocked(ctx context.Context, tx pgx.Tx, known []storage.Migration, no
 				return err
 			}
 		}
-		if err := record(ctx, tx, m, now); err != nil {
+		_, err := exec(ctx, tx, "INSERT INTO migrations (number, sha256, applied_on) VALUES ($1, $2, $3)", m.Number, m.Digest(), now().UnixMilli())
+		if err != nil {
 			return err
 		}
 	}
@@ -99,11 +100,6 @@ func apply(ctx context.Context, tx pgx.Tx, m storage.Migration) error {
 		}
 	}
 	return nil
-}
-
-func record(ctx context.Context, tx pgx.Tx, m storage.Migration, now func() time.Time) error {
-	_, err := exec(ctx, tx, "INSERT INTO migrations (number, sha256, applied_on) VALUES ($1, $2, $3)", m.Number, m.Digest(), now().UnixMilli())
-	return err
 }
 
 // migrated reads the record of migrations in the database. Another process may migrate

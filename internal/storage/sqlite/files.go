@@ -140,7 +140,8 @@ func (e *Engine) Own(ctx context.Context, worker string) (owner bool, err error)
 	e.lock = file
 	last, err := io.ReadAll(io.LimitReader(file, longestName))
 	if err == nil && len(last) > 0 {
-		err = e.endLeases(ctx, string(last))
+		_, err = e.writeOne(ctx, "UPDATE jobs INDEXED BY jobs_waiting SET leased_by = '', leased_until = 0 WHERE state = 'waiting' AND leased_by = ?",
+			func(b schema.Binder) { b.Text(string(last)) })
 	}
 	if err == nil {
 		err = file.Truncate(0)
@@ -152,10 +153,4 @@ func (e *Engine) Own(ctx context.Context, worker string) (owner bool, err error)
 		return true, fmt.Errorf("take %s over: %w", path, err)
 	}
 	return true, nil
-}
-
-func (e *Engine) endLeases(ctx context.Context, worker string) error {
-	_, err := e.writeOne(ctx, "UPDATE jobs INDEXED BY jobs_waiting SET leased_by = '', leased_until = 0 WHERE state = 'waiting' AND leased_by = ?",
-		func(b schema.Binder) { b.Text(worker) })
-	return err
 }
