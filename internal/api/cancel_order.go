@@ -1,6 +1,9 @@
 package api
 
 import (
+	"net/http"
+
+	"purveyor/internal/api/wire"
 	"purveyor/internal/commerce"
 	"purveyor/internal/jsonin"
 	"purveyor/internal/service"
@@ -25,4 +28,37 @@ func (in cancelIn) call(r *request) (service.CancelOrder, error) {
 	}
 	order, err := r.order()
 	return service.CancelOrder{Order: order, Reason: reason, Refund: in.Refund}, err
+}
+
+// Cancelled answers POST /v1/orders/{order_id}/cancel, also while the outcome of the
+// courier's cancellation or of the refund is unknown. refund is the refund that the call
+// asked for, or nil.
+func (Answers) Cancelled(o commerce.Order, d commerce.Delivery, refund *commerce.Refund) (status int, body []byte) {
+	return http.StatusOK, wire.Encode(struct {
+		OK                bool                 `json:"ok"`
+		OrderID           string               `json:"order_id"`
+		Status            commerce.OrderStatus `json:"status"`
+		DeliveryCancelled bool                 `json:"delivery_cancelled"`
+		InventoryRestored bool                 `json:"inventory_restored"`
+		Refund            *cancelRefund        `json:"refund,omitempty"`
+	}{true, o.ID, commerce.Cancelled, d.CalledOff, o.Restocked, cancelRefundOf(refund)})
+}
+
+// cancelRefund is the refund in the answer to a cancellation. While its outcome is
+// unknown, and after a refusal, the refunded amount is 0.
+type cancelRefund struct {
+	PaymentsRefundID    string         `json:"payments_refund_id"`
+	AmountRefundedCents commerce.Cents `json:"amount_refunded_cents"`
+	Error               string         `json:"error,omitempty"` // why it was refused
+}
+
+func cancelRefundOf(r *commerce.Refund) *cancelRefund {
+	if r == nil {
+		return nil
+	}
+	answer := &cancelRefund{PaymentsRefundID: r.ID, Error: r.Error}
+	if r.State == commerce.RefundDone {
+		answer.AmountRefundedCents = r.AmountCents
+	}
+	return answer
 }

@@ -1,6 +1,9 @@
 package api
 
 import (
+	"net/http"
+
+	"purveyor/internal/api/wire"
 	"purveyor/internal/commerce"
 	"purveyor/internal/jsonin"
 	"purveyor/internal/service"
@@ -26,4 +29,16 @@ func (in refundIn) call(r *request) (service.RefundOrder, error) {
 	var err error
 	refund.Order, err = r.order()
 	return refund, err
+}
+
+// Refunded answers POST /v1/orders/{order_id}/refund with a refund that was made.
+func (Answers) Refunded(r commerce.Refund) (status int, body []byte) {
+	return http.StatusOK, wire.Encode(struct {
+		OK                  bool                 `json:"ok"`
+		OrderID             string               `json:"order_id"`
+		PaymentsRefundID    string               `json:"payments_refund_id"`
+		AmountRefundedCents commerce.Cents       `json:"amount_refunded_cents"`
+		TotalRefundedCents  commerce.Cents       `json:"total_refunded_cents"`
+		Status              commerce.OrderStatus `json:"status"`
+	}{true, r.OrderID, r.ID, r.AmountCents, r.TotalRefundedCents, r.OrderStatus})
 }

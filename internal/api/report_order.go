@@ -1,6 +1,9 @@
 package api
 
 import (
+	"net/http"
+
+	"purveyor/internal/api/wire"
 	"purveyor/internal/commerce"
 	"purveyor/internal/jsonin"
 	"purveyor/internal/service"
@@ -84,4 +87,31 @@ func (in reportIn) lines(c *check) []commerce.OrderLine {
 // cents reads an optional amount.
 func (c *check) cents(field string, v *jsonin.Int, most commerce.Cents) *commerce.Cents {
 	return (*commerce.Cents)(c.OptBetween(field, v, 0, int64(most)))
+}
+
+// Reported answers POST /v1/orders/report. traceID is the trace id of the report.
+func (Answers) Reported(o commerce.Order, traceID string) (status int, body []byte) {
+	return http.StatusCreated, wire.Encode(struct {
+		OK              bool            `json:"ok"`
+		OrderID         string          `json:"order_id"`
+		ExternalOrderID string          `json:"external_order_id"`
+		Status          string          `json:"status"`
+		Delivery        *deliveryAnswer `json:"delivery,omitempty"`
+		TraceID         string          `json:"trace_id"`
+	}{true, o.ID, o.ExternalID, string(commerce.Processed), deliveryOf(o), traceID})
+}
+
+// deliveryAnswer shows whether a provider has created the delivery of an order.
+type deliveryAnswer struct {
+	Created            bool   `json:"created"`
+	CourierDeliveryID  string `json:"courier_delivery_id,omitempty"`
+	CourierTrackingURL string `json:"courier_tracking_url,omitempty"`
+}
+
+// deliveryOf returns the delivery as answers show it, or nil for a pickup order.
+func deliveryOf(o commerce.Order) *deliveryAnswer {
+	if o.Fulfillment != commerce.ByDelivery {
+		return nil
+	}
+	return &deliveryAnswer{o.CourierDeliveryID != "", o.CourierDeliveryID, o.CourierTrackingURL}
 }

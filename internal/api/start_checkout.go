@@ -1,6 +1,9 @@
 package api
 
 import (
+	"net/http"
+
+	"purveyor/internal/api/wire"
 	"purveyor/internal/commerce"
 	"purveyor/internal/jsonin"
 	"purveyor/internal/service"
@@ -46,4 +49,15 @@ func (in checkoutIn) call(r *request) (service.StartCheckout, error) {
 	}
 	c.handOver(cmd.Fulfillment, cmd.Address, cmd.DeliveryFeeCents)
 	return service.StartCheckout{Checkout: cmd, FeeGiven: in.DeliveryFee != nil}, c.Err
+}
+
+// CheckedOut answers POST /v1/checkout/session with the open session.
+func (Answers) CheckedOut(o commerce.Order, p commerce.Payment) (status int, body []byte) {
+	return http.StatusCreated, wire.Encode(struct {
+		OK          bool   `json:"ok"`
+		OrderID     string `json:"order_id"`
+		SessionID   string `json:"session_id"`
+		CheckoutURL string `json:"checkout_url"`
+		TraceID     string `json:"trace_id"`
+	}{true, o.ID, p.SessionID, p.CheckoutURL, p.TraceID})
 }
