@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"purveyor/internal/testkit/check"
-	"purveyor/internal/testkit/pg"
 
 	"github.com/jackc/pgx/v5"
 )
@@ -43,7 +42,7 @@ func TestKilledWhileCustomersPay(t *testing.T) {
 	})
 	t.Run("postgres", func(t *testing.T) {
 		t.Parallel()
-		s := &shop{t: t, postgres: pg.Shared(t).Database(t)}
+		s := &shop{t: t, postgres: database(t)}
 		s.fill()
 		killedWhileCustomersPay(t, s)
 	})

@@ -5,15 +5,13 @@ import (
 	"sync"
 	"testing"
 	"time"
-
-	"purveyor/internal/testkit/pg"
 )
 
 // Two processes on one database get the same calls at the same time. Each call is
 // repeated if the other process has begun it: one order, one refund, one answer.
 func TestSameKeysAtTwoProcesses(t *testing.T) {
 	t.Parallel()
-	s := &shop{t: t, postgres: pg.Shared(t).Database(t)}
+	s := &shop{t: t, postgres: database(t)}
 	s.fill()
 	var clients []*client
 	for range 2 {

@@ -9,7 +9,6 @@ import (
 	"purveyor/internal/testkit/fakedoordash"
 	"purveyor/internal/testkit/fakestripe"
 	"purveyor/internal/testkit/fakeuber"
-	"purveyor/internal/testkit/pg"
 )
 
 // dispatch is a shop that delivers, served with fake providers in live mode.
@@ -40,7 +39,7 @@ func onBoth(t *testing.T, test func(t *testing.T, s *shop)) {
 	})
 	t.Run("postgres", func(t *testing.T) {
 		t.Parallel()
-		s := &shop{t: t, postgres: pg.Shared(t).Database(t)}
+		s := &shop{t: t, postgres: database(t)}
 		s.fill()
 		test(t, s)
 	})

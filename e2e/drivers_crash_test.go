@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"purveyor/internal/testkit/check"
-	"purveyor/internal/testkit/pg"
 )
 
 // errand is an order that is reported, delivered by a courier of the sandbox, and
@@ -134,7 +133,7 @@ func TestKilledWhileCouriersDrive(t *testing.T) {
 	})
 	t.Run("postgres", func(t *testing.T) {
 		t.Parallel()
-		s := &shop{t: t, postgres: pg.Shared(t).Database(t)}
+		s := &shop{t: t, postgres: database(t)}
 		s.fill()
 		killedWhileCouriersDrive(t, s)
 	})

@@ -58,7 +58,7 @@ func onBothEngines(t *testing.T, fault func(*fleet)) {
 	})
 	t.Run("postgres", func(t *testing.T) {
 		t.Parallel()
-		underFault(t, &shop{t: t, postgres: pg.Shared(t).Database(t)}, fault)
+		underFault(t, &shop{t: t, postgres: database(t)}, fault)
 	})
 }
 

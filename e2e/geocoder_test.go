@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"purveyor/internal/testkit/check"
-	"purveyor/internal/testkit/pg"
 
 	"zombiezen.com/go/sqlite/sqlitex"
 )
@@ -206,7 +205,7 @@ func TestPlacesWithoutDatabase(t *testing.T) {
 // TestTwoProcessesFindOnePlace checks that two processes can store the same place.
 func TestTwoProcessesFindOnePlace(t *testing.T) {
 	t.Parallel()
-	s := &shop{t: t, postgres: pg.Shared(t).Database(t)}
+	s := &shop{t: t, postgres: database(t)}
 	s.fill()
 	g := newSurveyor(t, censusFound)
 	var clients []*client

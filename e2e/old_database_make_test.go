@@ -16,7 +16,6 @@ import (
 	"time"
 
 	"purveyor/internal/testkit/check"
-	"purveyor/internal/testkit/pg"
 )
 
 // oldDatabases holds the fixtures of TestOldDatabase.
@@ -61,7 +60,7 @@ func TestMakeOldDatabase(t *testing.T) {
 		made.keep(t, "sqlite", []byte(script+numbers))
 	})
 	t.Run("postgres", func(t *testing.T) {
-		s := &shop{t: t, postgres: pg.Shared(t).Database(t)}
+		s := &shop{t: t, postgres: database(t)}
 		made := useOldShop(s)
 		dump, err := exec.Command("pg_dump", "--format=plain", "--no-owner", "--no-privileges", s.postgres).Output()
 		check.OK(t, err)

@@ -17,7 +17,6 @@ import (
 	"time"
 
 	"purveyor/internal/testkit/check"
-	"purveyor/internal/testkit/pg"
 )
 
 // A database of program 5d17b42, which was killed in the middle of its work, is
@@ -34,7 +33,7 @@ func TestOldDatabase(t *testing.T) {
 	})
 	t.Run("postgres", func(t *testing.T) {
 		t.Parallel()
-		s := &shop{t: t, postgres: pg.Shared(t).Database(t)}
+		s := &shop{t: t, postgres: database(t)}
 		old, dump := readOldShop(t, "postgres")
 		cmd := exec.Command("psql", "--quiet", "--set=ON_ERROR_STOP=1", "--output="+os.DevNull, s.postgres)
 		cmd.Stdin = strings.NewReader(dump)

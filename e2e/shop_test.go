@@ -11,6 +11,8 @@ import (
 	"github.com/jackc/pgx/v5"
 	"zombiezen.com/go/sqlite"
 	"zombiezen.com/go/sqlite/sqlitex"
+
+	"purveyor/internal/testkit/pg"
 )
 
 // shop is a database with a small catalog, and a partner with all scopes and no
@@ -92,6 +94,18 @@ func parseIssued(t *testing.T, text string) (made issued) {
 		t.Fatalf("not the shape that is documented: %v: %s", err, text)
 	}
 	return made
+}
+
+// database returns the URL of a new database on the shared server. In a cluster its
+// tables are distributed.
+func database(t *testing.T) string {
+	t.Helper()
+	s := pg.Shared(t)
+	url := s.Database(t)
+	if s.Cluster() {
+		operate(t, "migrate", "--distribute", "citus", "--database", url).ok(t)
+	}
+	return url
 }
 
 // serve starts the service, and returns a client with the live key.

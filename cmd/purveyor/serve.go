@@ -50,6 +50,7 @@ func (s settings) check() error {
 }
 
 func (s serveCommand) Run() error {
+	s.Database.Batches = s.Server.Batches()
 	open := func(ctx context.Context, _ string) (*database, error) { return openToServe(ctx, s.Database) }
 	return s.serve(open, func(_ *process, base string) {
 		slog.Info("serving", "url", base, "database", s.Database.String(), "sandbox", s.Sandbox, "outbound", s.Outbound,

@@ -10,7 +10,9 @@ import (
 type idSource struct {
 	env env.Env
 	now commerce.Millis
-	n   uint32
+	// slot is that of the batch's jobs.
+	slot int64
+	n    uint32
 
 	encode func(commerce.WebhookEvent) []byte
 }
@@ -56,7 +58,7 @@ func (s *idSource) complete(c *commerce.Changes) {
 		if j.Mode == "" {
 			j.Mode = commerce.Live
 		}
-		j.Slot, j.ID, j.State = int64(s.now)%commerce.JobSlots, s.next(commerce.PrefixJob), commerce.JobWaiting
+		j.Slot, j.ID, j.State = s.slot, s.next(commerce.PrefixJob), commerce.JobWaiting
 		if j.Awaited {
 			for k := range c.Replies {
 				c.Replies[k].Job = j.Key()
@@ -98,12 +100,12 @@ type Starter interface {
 
 // reserve leases new jobs to this process as far as the starter has room, and
 // returns the leased ones.
-func (c *Committer) reserve(jobs []commerce.Job) (reserved []commerce.Job) {
-	if c.starter == nil {
+func (l *loop) reserve(jobs []commerce.Job) (reserved []commerce.Job) {
+	if l.starter == nil {
 		return nil
 	}
 	for i, j := range jobs {
-		if leased, ok := c.starter.Reserve(j); ok {
+		if leased, ok := l.starter.Reserve(j); ok {
 			jobs[i] = leased
 			reserved = append(reserved, leased)
 		}

@@ -68,8 +68,8 @@ func (a *aside) next() (i int, at time.Time) {
 
 // screen sets the calls of a batch aside that share an owner with a call that met
 // a lock, and returns the other calls.
-func (c *Committer) screen(batch []*call) (others []*call) {
-	a := &c.aside
+func (l *loop) screen(batch []*call) (others []*call) {
+	a := &l.aside
 	if a.locks() == 0 {
 		return batch
 	}
@@ -82,7 +82,7 @@ func (c *Committer) screen(batch []*call) (others []*call) {
 			others = append(others, p)
 			continue
 		}
-		a.calls = append(a.calls, waiting{p, owners, c.env.Now().Add(lockPatience), a.calls[i].err, false})
+		a.calls = append(a.calls, waiting{p, owners, l.env.Now().Add(lockPatience), a.calls[i].err, false})
 	}
 	return others
 }
@@ -90,13 +90,13 @@ func (c *Committer) screen(batch []*call) (others []*call) {
 // tryAside answers the calls that have waited for lockPatience, then tries one of
 // the others alone. If that call meets a lock, it goes to the end of the line. If
 // no call is left that met a lock, the others become a batch again.
-func (c *Committer) tryAside() {
-	a, now := &c.aside, c.env.Now()
+func (l *loop) tryAside() {
+	a, now := &l.aside, l.env.Now()
 	calls := a.calls
 	a.calls = nil
 	for _, w := range calls {
 		switch {
-		case c.hurried.Load():
+		case l.hurried.Load():
 			w.answer(ErrClosed)
 		case now.After(w.until):
 			slog.Error("a command was not saved", "error", w.err)
@@ -106,14 +106,14 @@ func (c *Committer) tryAside() {
 		}
 	}
 	if a.locks() == 0 {
-		c.rejoin()
+		l.rejoin()
 		return
 	}
 	i, _ := a.next()
 	w := a.calls[i]
 	a.calls = slices.Delete(a.calls, i, i+1)
 	before := len(a.calls)
-	c.attempt([]*call{w.call})
+	l.attempt([]*call{w.call})
 	if len(a.calls) > before { // it met a lock
 		a.calls[before].until = w.until
 		if !w.tried {
@@ -125,20 +125,19 @@ func (c *Committer) tryAside() {
 }
 
 // rejoin commits the calls that are aside, in batches.
-func (c *Committer) rejoin() {
-	calls := c.aside.calls
-	c.aside.calls = nil
-	for part := range slices.Chunk(calls, c.maxBatch) {
+func (l *loop) rejoin() {
+	calls := l.aside.calls
+	l.aside.calls = nil
+	for part := range slices.Chunk(calls, l.maxBatch) {
 		batch := make([]*call, len(part))
 		for i, w := range part {
 			batch[i] = w.call
 		}
-		c.commit(batch)
+		l.commit(batch)
 	}
 }
 
 // ownersOf are the owners of the rows that a call may change.
 func ownersOf(p *call) []string {
-	needs := p.needs()
-	return schema.Owners(&needs)
+	return schema.Owners(&p.needs)
 }

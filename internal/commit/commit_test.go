@@ -35,27 +35,32 @@ func (idle) Decide(*commerce.Rows, commerce.Millis) (int, commerce.Changes, erro
 	return 0, commerce.Changes{}, nil
 }
 
-// together runs commands in one batch: the writer is held, an idle command
-// waits for it, and all others gather behind that one before it is let go.
+// together runs the commands of each loop in one batch: the writers are held, an idle
+// command waits for each, and all others gather behind these before they are let go.
 func (s *shop) together(run ...func()) {
 	s.T.Helper()
-	hold, err := s.engine.Engine.Load(context.Background())
-	if err != nil {
-		s.T.Fatal(err)
+	var hold []storage.Batch
+	for range s.engine.Writers() {
+		b, err := s.engine.Engine.Load(context.Background())
+		if err != nil {
+			s.T.Fatal(err)
+		}
+		hold = append(hold, b)
 	}
-	var wg sync.WaitGroup
-	before := s.engine.Loads.Load()
-	wg.Go(func() { _, _ = commit.Do(context.Background(), s.Committer, idle{}) })
-	for s.engine.Loads.Load() == before {
+	all := s.engine.Loads.Load() + int64(s.Committer.IdleInEachLoop())
+	for s.engine.Loads.Load() < all {
 		runtime.Gosched()
 	}
+	var wg sync.WaitGroup
 	for _, f := range run {
 		wg.Go(f)
 	}
 	for s.Committer.Waiting() < len(run) {
 		runtime.Gosched()
 	}
-	hold.Discard()
+	for _, b := range hold {
+		b.Discard()
+	}
 	wg.Wait()
 }
 

@@ -19,8 +19,10 @@ import (
 // time passes only while every goroutine waits.
 type scripted struct {
 	storage.Engine
-	load func(needs []commerce.Needs) error
-	save func() error
+	writers int // 0: one
+	load    func(needs []commerce.Needs) error
+	save    func() error
+	saved   func(*commerce.Rows) error // if save is nil
 
 	mu    sync.Mutex
 	sizes []int // commands of each load
@@ -44,6 +46,8 @@ func (e *scripted) Load(_ context.Context, needs ...commerce.Needs) (storage.Bat
 	return b, nil
 }
 
+func (e *scripted) Writers() int { return max(e.writers, 1) }
+
 func (e *scripted) loads() []int {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -62,6 +66,9 @@ func (b *scriptedBatch) Discard()               {}
 func (b *scriptedBatch) Save(context.Context) error {
 	if b.e.save != nil {
 		return b.e.save()
+	}
+	if b.e.saved != nil {
+		return b.e.saved(&b.rows)
 	}
 	return nil
 }

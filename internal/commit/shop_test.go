@@ -36,6 +36,11 @@ func onEveryEngine(t *testing.T, test func(*testing.T, opener)) {
 			return postgres.Open(database.Postgres(t), postgres.Options{Readers: 2})
 		})
 	})
+	t.Run("three writers/postgres", func(t *testing.T) {
+		test(t, func(t testing.TB) (storage.Engine, error) {
+			return postgres.Open(database.Postgres(t), postgres.Options{Readers: 2, Writers: 3})
+		})
+	})
 }
 
 // openShop stocks n products with the given quantity.

@@ -3,16 +3,20 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
 	"net"
 	"net/netip"
 	"net/url"
+	"runtime"
 	"strings"
 )
 
 // Database names the database.
 type Database struct {
 	Database string `help:"Where the data is: sqlite:PATH, or postgres://USER:PASSWORD@HOST/NAME." default:"sqlite:purveyor.db" env:"PURVEYOR_DATABASE" placeholder:"URL"`
+	// Batches is how many batches PostgreSQL writes at a time; 0: one.
+	Batches int `kong:"-"`
 }
 
 // PostgreSQL reports whether the database is on a PostgreSQL server.
@@ -48,11 +52,20 @@ type Server struct {
 	Listen    string `help:"Address to serve on." default:"127.0.0.1:8080" env:"PURVEYOR_LISTEN" placeholder:"HOST:PORT"`
 	PublicURL string `help:"The service's address from outside; default: the address it listens on." env:"PURVEYOR_PUBLIC_URL" placeholder:"URL"`
 	CacheMiB  int    `help:"Memory for answers about products and for stores, in MiB." default:"16" env:"PURVEYOR_CACHE_MIB" name:"cache-mib"`
+	Writers   int    `help:"How many batches are written to PostgreSQL at a time; SQLite has one writer. 0: one for each processor core but one." default:"0" env:"PURVEYOR_WRITERS"`
 
 	RepliesMiB int64  `help:"Storage for the replies to a partner's calls with an Idempotency-Key, in MiB, at a rate limit of 240; proportionally more at a higher one. Beyond it, new calls with a key get 429." default:"1024" env:"PURVEYOR_REPLIES_MIB" name:"replies-mib"`
 	Sandbox    string `help:"on, or off: then test orders need configured providers, and the sandbox's pages are gone." enum:"on,off" default:"on" env:"PURVEYOR_SANDBOX"`
 
 	TrustedProxy []string `help:"Network of a reverse proxy whose X-Forwarded-For is trusted; may be repeated." env:"PURVEYOR_TRUSTED_PROXY" placeholder:"CIDR"`
+}
+
+// maxWriters keeps the writers below the connections that a server usually has.
+const maxWriters = 32
+
+// Batches returns how many batches are written to PostgreSQL at a time.
+func (s Server) Batches() int {
+	return cmp.Or(s.Writers, min(max(runtime.GOMAXPROCS(0)-1, 1), maxWriters))
 }
 
 // Check returns an error for settings that cannot work.
@@ -66,6 +79,9 @@ func (s Server) Check() error {
 	}
 	if _, err := s.TrustedProxies(); err != nil {
 		return err
+	}
+	if s.Writers < 0 || s.Writers > maxWriters {
+		return fmt.Errorf("--writers %d must be from 0 to %d", s.Writers, maxWriters)
 	}
 	if s.CacheMiB < 1 || s.CacheMiB > 1<<20 {
 		return fmt.Errorf("--cache-mib %d must be 1 or more", s.CacheMiB)

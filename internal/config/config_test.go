@@ -15,7 +15,7 @@ func TestSQLitePath(t *testing.T) {
 		{"purveyor.db", "", "not understood"},
 		{"", "", "not understood"},
 	} {
-		path, err := Database{c.database}.SQLitePath()
+		path, err := Database{Database: c.database}.SQLitePath()
 		if path != c.path || (err == nil) != (c.says == "") || (err != nil && !strings.Contains(err.Error(), c.says)) {
 			t.Errorf("%q: %q, %v; want %q, %q", c.database, path, err, c.path, c.says)
 		}
@@ -31,7 +31,7 @@ func TestDatabaseString(t *testing.T) {
 		{"postgres://a:secret@one,two:5433/b?x=y", "postgres://a:xxxxx@one,two:5433/b?x=y", true},
 		{"postgresql://a:sec%zzret@one/b", "postgresql:...", true},
 	} {
-		d := Database{c.database}
+		d := Database{Database: c.database}
 		if got := d.String(); got != c.says || d.PostgreSQL() != c.postgres {
 			t.Errorf("%s: %s, PostgreSQL: %v", c.database, got, d.PostgreSQL())
 		}

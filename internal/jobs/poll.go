@@ -3,6 +3,7 @@ package jobs
 import (
 	"cmp"
 	"context"
+	"errors"
 	"log/slog"
 	"slices"
 	"time"
@@ -72,6 +73,10 @@ func (r *Runner) pass(at commerce.Millis) (wait time.Duration, err error) {
 		jobs, err := r.Queue.ClaimJobs(r.tries, storage.JobClaim{
 			Slot: slot, Worker: r.Worker, Now: at, Until: at.Add(commerce.JobLease), Limit: claimSize, Classes: classes, Except: full, Ahead: ahead,
 		})
+		if errors.Is(err, storage.ErrNode) { // other slots may be on other nodes
+			slog.Warn("jobs of a slot could not be claimed", "slot", slot, "error", err)
+			continue
+		}
 		if err != nil {
 			return idlePause, err
 		}

@@ -27,6 +27,9 @@ var (
 	// ErrTimeout: a statement took longer than the server allows. It comes with
 	// ErrUnavailable. Batches that do not need the statement may pass.
 	ErrTimeout = errors.New("a statement took too long")
+	// ErrNode: a node of a distributed database is away, or refused a statement. It comes
+	// with ErrUnavailable. Batches and reads that do not need the node pass.
+	ErrNode = errors.New("a node of the database is away")
 	// ErrAgain: concurrent batches conflict: a deadlock, or two batches that add a row
 	// with the same key. Nothing was saved. Another try is likely to succeed, and finds
 	// the row that the other batch added.
@@ -89,8 +92,11 @@ type Reader interface {
 
 // Batches opens transactions. Any number of processes may use one database.
 type Batches interface {
+	// Writers returns how many batches can be open at a time in this process: 1 or more.
+	Writers() int
 	// Load opens a batch: it waits for its turn to write, locks the rows that
-	// are needed and reads them. The caller ends the batch with Save or Discard.
+	// are needed and reads them. The caller ends the batch with Save or Discard. A batch
+	// that appends an event of a partner needs a row of that partner, or changes an order of it.
 	Load(ctx context.Context, needs ...commerce.Needs) (Batch, error)
 }
 

@@ -4,7 +4,9 @@ package batchget
 
 import (
 	"context"
+	"maps"
 	"runtime"
+	"slices"
 	"sync"
 	"time"
 )
@@ -12,6 +14,9 @@ import (
 // Loader reads values by key, as a dataloader does.
 type Loader[K comparable, V any] struct {
 	read func(context.Context, []K) (map[K]V, error)
+	// Apart returns what a lookup must have in common with those that it shares a read with;
+	// nil: nothing.
+	Apart func(K) string
 
 	mu      sync.Mutex
 	waiting []*lookup[K, V]
@@ -75,8 +80,24 @@ func (l *Loader[K, V]) run() {
 		taken := l.waiting[:n:n]
 		l.waiting = l.waiting[n:]
 		l.mu.Unlock()
-		l.answer(taken)
+		var wg sync.WaitGroup
+		for _, list := range l.apart(taken) {
+			wg.Go(func() { l.answer(list) })
+		}
+		wg.Wait()
 	}
+}
+
+// apart returns the lookups that share a read.
+func (l *Loader[K, V]) apart(all []*lookup[K, V]) [][]*lookup[K, V] {
+	if l.Apart == nil {
+		return [][]*lookup[K, V]{all}
+	}
+	of := map[string][]*lookup[K, V]{}
+	for _, q := range all {
+		of[l.Apart(q.key)] = append(of[l.Apart(q.key)], q)
+	}
+	return slices.Collect(maps.Values(of))
 }
 
 func (l *Loader[K, V]) answer(list []*lookup[K, V]) {

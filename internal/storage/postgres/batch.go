@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"purveyor/internal/commerce"
@@ -21,14 +22,12 @@ type batch struct {
 	writer *writer // nil: the batch is over
 	rows   commerce.Rows
 	stamp  int64
+	guards []guarded
 	end    context.CancelFunc // ends the goroutine that prolongs the low watermark
 	stored schema.ReplyBytes  // by this batch
 }
 
 const (
-	// watermarkTime is how long readers wait for an open batch whose process may be dead.
-	watermarkTime = "8 seconds"
-	renewAfter    = 2 * time.Second
 	// saveTime bounds the wait for an answer to a commit.
 	saveTime = 20 * time.Second
 
@@ -77,47 +76,32 @@ func (b *batch) Rows() *commerce.Rows { return &b.rows }
 // Stamp implements storage.Batch.
 func (b *batch) Stamp() commerce.Millis { return commerce.Millis(b.stamp) }
 
-// Stamps of several processes are not in the order of their commits, so each
-// process publishes its low watermark before it begins to write: the stamp below
-// which it will write nothing. It withdraws the watermark with the commit. A page of
-// a feed ends before the lowest watermark of all processes. The newest saved stamp
-// is read after the watermark was published, so everything that a reader saw before
-// it could see the watermark is below it.
-const (
-	publish = `INSERT INTO writers (id, floor, last, until) VALUES ($1, $2, 0, now() + INTERVAL '` + watermarkTime + `')
-		ON CONFLICT (id) DO UPDATE SET floor = excluded.floor, until = excluded.until`
-	prolong       = `UPDATE writers SET until = now() + INTERVAL '` + watermarkTime + `' WHERE id = $1`
-	withdrawSaved = `UPDATE writers SET floor = NULL, last = $2 WHERE id = $1` // with the stamp that is saved
-	withdraw      = `UPDATE writers SET floor = NULL WHERE id = $1`
-	forget        = `DELETE FROM writers WHERE until < now() - INTERVAL '1 hour' AND last < (SELECT max(last) FROM writers)`
-	// lowWatermark is the lowest of all processes, or NULL: rows below it are complete.
-	lowWatermark = `(SELECT min(floor) FROM writers WHERE until > now())`
-)
-
 const begin = "BEGIN ISOLATION LEVEL READ COMMITTED"
 
 func (b *batch) load(ctx context.Context) error {
-	w := b.writer
-	watermark := max(w.last+1, b.engine.now().UnixMilli())
-	q := request{cluster: b.engine.spread}
-	b.queueLoad(&q, watermark)
+	w, e := b.writer, b.engine
+	now, partners, err := b.before(ctx)
+	if err != nil {
+		return err
+	}
+	b.guards = e.guards(&b.rows, partners)
+	watermark := max(w.last+1, now)
+	q := request{cluster: e.spread}
+	queueEach(&q, b.guards, func(g guarded) string { return g.publish }, w.id, watermark)
+	b.queueLoad(&q, &now)
 	if err := w.conn.SendBatch(ctx, &q.Batch).Close(); err != nil {
 		return err
 	}
-	b.stamp = max(watermark, w.last+1)
-	open, end := context.WithCancel(b.engine.running)
+	b.stamp = max(watermark, w.last+1, now)
+	open, end := context.WithCancel(e.running)
 	b.end = end
-	go b.engine.prolongs(open, w.id)
+	go e.prolongs(open, w.id, b.guards)
 	return nil
 }
 
-// queueLoad publishes the low watermark, then locks and reads the rows.
-func (b *batch) queueLoad(q *request, watermark int64) {
+// queueLoad locks and reads the rows. now is the time afterwards.
+func (b *batch) queueLoad(q *request, now *int64) {
 	w, r := b.writer, &b.rows
-	q.Queue(seen(begin))
-	q.Queue(seen("SET LOCAL synchronous_commit = off")) // it need not outlive a crash
-	q.Queue(seen(publish), w.id, watermark)
-	q.Queue(seen("COMMIT"))
 	q.Queue(seen(begin))
 	if r.NextStoreNo == commerce.NeedStoreNo {
 		q.Queue(seen("SELECT value FROM meta WHERE name = 'next_store_no' FOR UPDATE")).
@@ -130,7 +114,12 @@ func (b *batch) queueLoad(q *request, watermark int64) {
 	}
 	// After the locks: the stamp is above those that the rows got from batches
 	// that this one waited for.
-	q.Queue(seen("SELECT max(last) FROM writers")).QueryRow(func(row pgx.Row) error { return row.Scan(&w.last) })
+	for _, g := range b.guards {
+		queue(&q.Batch, func(s *scanner) { w.last = max(w.last, s.Int()) }, g.newest, g.key...)
+	}
+	if b.engine.spread {
+		b.engine.queueClock(&q.Batch, now)
+	}
 	// Rows that are found by name come after the locks, so that a batch that waited
 	// for a lock sees what the other batch inserted.
 	for _, t := range tables {
@@ -140,29 +129,20 @@ func (b *batch) queueLoad(q *request, watermark int64) {
 	}
 }
 
-// prolongs keeps readers waiting for a batch that takes long, until ctx ends.
-func (e *Engine) prolongs(ctx context.Context, id string) {
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-time.After(renewAfter):
-		}
-		if conn, err := e.connectWriter(ctx); err == nil { // without a connection the batch will not be saved either
-			_, _ = exec(ctx, conn, prolong, id) // as above
-			_ = conn.Close(ctx)
-		}
-	}
-}
-
 // Save implements storage.Batch: all writes and the commit in one round trip.
 // An error of a statement before the commit is definite, because the server
 // skips the following statements. Any other error may have come after the commit.
 func (b *batch) Save(context.Context) error {
 	w := b.writer
+	if err := b.unguarded(); err != nil {
+		b.Discard()
+		return err
+	}
 	q := request{cluster: b.engine.spread}
 	b.write(&q)
-	q.Queue(seen(withdrawSaved), w.id, b.stamp)
+	for _, g := range b.guards {
+		q.Queue(seen(g.save), append([]any{w.id, b.stamp}, g.key...)...)
+	}
 	q.Queue(seen("COMMIT"))
 	ctx, cancel := context.WithTimeout(context.Background(), saveTime)
 	defer cancel()
@@ -176,6 +156,9 @@ func (b *batch) Save(context.Context) error {
 	if err == nil {
 		b.engine.replies.Add(b.stored)
 		w.last = b.stamp
+		if b.engine.spread {
+			b.withdraw(ctx)
+		}
 		b.analyze(ctx)
 		b.release()
 		return nil
@@ -185,7 +168,10 @@ func (b *batch) Save(context.Context) error {
 		if pg.Code == uniqueViolation { // the batch looked for the row, and another batch has added it since
 			return fmt.Errorf("%w: %w", storage.ErrAgain, err)
 		}
-		return unavailable(err)
+		if err = unavailable(err); errors.Is(err, storage.ErrNode) && slices.Contains(q.anew, done-1) {
+			return fmt.Errorf("%w: %w", storage.ErrAgain, err)
+		}
+		return err
 	}
 	return fmt.Errorf("%w: %w", storage.ErrOutcomeUnknown, explain(err))
 }
@@ -224,12 +210,10 @@ func (b *batch) Discard() {
 	if conn := b.writer.conn; !conn.IsClosed() {
 		// One after the other: a statement that the connection has not sent before is
 		// prepared first, and a failed transaction prepares nothing but its end.
-		_, err := exec(ctx, conn, "ROLLBACK")
-		if err == nil {
-			_, err = exec(ctx, conn, withdraw, b.writer.id)
-		}
-		if err != nil {
+		if _, err := exec(ctx, conn, "ROLLBACK"); err != nil {
 			_ = conn.Close(ctx) // it is given up
+		} else {
+			b.withdraw(ctx)
 		}
 	}
 	b.release()
@@ -241,5 +225,5 @@ func (b *batch) release() {
 	}
 	w := b.writer
 	b.writer = nil
-	b.engine.writer <- w
+	b.engine.free <- w
 }

@@ -69,7 +69,7 @@ func (e *Engine) Writable(ctx context.Context) error {
 		defer func() { _ = tx.Rollback(context.WithoutCancel(ctx)) }()
 		err = tx.QueryRow(ctx, "SELECT pg_is_in_recovery(), current_setting('transaction_read_only')::boolean").Scan(&standby, &readOnly)
 		if err == nil && !standby && !readOnly {
-			_, err = exec(ctx, tx, publish, "probe_"+rand.Text(), int64(0))
+			_, err = exec(ctx, tx, guardOfAll.publish, "probe_"+rand.Text(), int64(0))
 		}
 		return err
 	})

@@ -60,7 +60,7 @@ func TestFailedBatchLeavesNothing(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		e.writer <- w
+		e.free <- w
 		if watermarks != 0 || w.conn != used {
 			t.Errorf("%d low watermarks are left, and the connection is the same: %v", watermarks, w.conn == used)
 		}

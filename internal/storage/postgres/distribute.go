@@ -8,6 +8,8 @@ import (
 
 	"purveyor/internal/commerce"
 	"purveyor/internal/storage/schema"
+
+	"github.com/jackc/pgx/v5"
 )
 
 // share is how a table is spread over the nodes of a distributed PostgreSQL:
@@ -19,8 +21,8 @@ type share struct {
 // shares has every table: the engine's own and those of the registry. Tables that are
 // whole on each node come first, because the others may refer to them.
 var shares = func() (list []share) {
-	list = []share{{"schema_version", ""}, {"migrations", ""}, {"meta", ""}, {"writers", ""}}
-	spread := []share{{"rate_windows", "partner_id"}}
+	list = []share{{"schema_version", ""}, {"migrations", ""}, {"meta", ""}}
+	spread := []share{{"rate_windows", "partner_id"}, {"store_writers", "store_id"}, {"partner_writers", "partner_id"}}
 	for _, p := range schema.Plains {
 		if p.Shard == schema.Everywhere {
 			list = append(list, share{table: p.Name})
@@ -30,6 +32,9 @@ var shares = func() (list []share) {
 	}
 	return append(list, spread...)
 }()
+
+// coordinators is the table that stays on the coordinator. Older programs put it on every node.
+const coordinators = "writers"
 
 // ErrNoCitus is the error of a database that cannot be distributed.
 var ErrNoCitus = errors.New("the database has not the extension citus; install it on every node, run CREATE EXTENSION citus in the database, add the workers, and try again")
@@ -50,18 +55,13 @@ func (e *Engine) Distribute(ctx context.Context) (tables []string, err error) {
 	if !citus {
 		return nil, ErrNoCitus
 	}
-	// A table that a foreign key connects to a reference table is known to Citus,
-	// and stays on the coordinator all the same: a local table.
-	const isDone = `SELECT EXISTS (SELECT FROM pg_dist_partition WHERE logicalrelid = $1::text::regclass
-		AND NOT (to_jsonb(pg_dist_partition) @> '{"partmethod":"n","repmodel":"s"}'))`
 	done := map[string]bool{}
 	group := map[string]string{} // of each column, a table that was distributed by it
-	for _, s := range shares {
-		var is bool
-		if err := conn.QueryRow(ctx, isDone, s.table).Scan(&is); err != nil {
+	for _, s := range append(shares, share{table: coordinators}) {
+		if done[s.table], err = asShared(ctx, conn, s); err != nil {
 			return nil, fmt.Errorf("distribute %s: %w", s.table, explain(err))
 		}
-		if done[s.table] = is; is && group[s.column] == "" {
+		if done[s.table] && group[s.column] == "" {
 			group[s.column] = s.table
 		}
 	}
@@ -84,10 +84,31 @@ func (e *Engine) Distribute(ctx context.Context) (tables []string, err error) {
 	return tables, nil
 }
 
+// asShared reports whether a table is spread as s wants. It brings a table that was spread
+// in another way back to the coordinator.
+func asShared(ctx context.Context, conn *pgx.Conn, s share) (bool, error) {
+	// A table that a foreign key connects to a reference table is known to Citus,
+	// and stays on the coordinator all the same: a local table.
+	var kind string
+	err := conn.QueryRow(ctx, `SELECT coalesce((SELECT CASE WHEN to_jsonb(pg_dist_partition) @> '{"partmethod":"n","repmodel":"s"}' THEN 'local'
+		WHEN partmethod = 'n' THEN 'everywhere' ELSE 'spread' END FROM pg_dist_partition WHERE logicalrelid = $1::text::regclass), 'local')`, s.table).Scan(&kind)
+	want := "spread"
+	switch {
+	case s.table == coordinators:
+		want = "local"
+	case s.column == "":
+		want = "everywhere"
+	}
+	if err == nil && kind != want && kind != "local" {
+		_, err = conn.Exec(ctx, "SELECT undistribute_table($1::text::regclass)", s.table)
+	}
+	return kind == want, err
+}
+
 // loadShards asks for the rows of each prefix: a cluster locks rows of one shard at
 // a time, and does not take a LIMIT for each of many keys of several.
 func (t *table) loadShards(q *request, r *commerce.Rows, locked, others []keyed) {
-	if t.Single {
+	if t.Single || len(t.key) == 1 && t.Shard != schema.Everywhere { // each row may lie in another shard
 		t.loadEach(q, r, locked)
 		locked = nil
 	}

@@ -8,6 +8,7 @@ import (
 	"purveyor/internal/commerce"
 	"purveyor/internal/storage"
 	"purveyor/internal/storage/storagetest"
+	"purveyor/internal/testkit/pg"
 
 	"github.com/jackc/pgx/v5"
 )
@@ -104,8 +105,13 @@ func awaitLock(t *testing.T, url string) {
 		t.Fatal(err)
 	}
 	defer conn.Close(t.Context())
+	const waits = "EXISTS (SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock')"
+	sql := "SELECT " + waits
+	if pg.Shared(t).Cluster() {
+		sql = "SELECT bool_or(result::boolean) FROM run_command_on_all_nodes($$SELECT " + waits + "$$)"
+	}
 	for waiting := false; !waiting; {
-		err := conn.QueryRow(t.Context(), "SELECT EXISTS (SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock')").Scan(&waiting)
+		err := conn.QueryRow(t.Context(), sql).Scan(&waiting)
 		if err != nil {
 			t.Fatal(err)
 		}

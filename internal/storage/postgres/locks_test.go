@@ -97,7 +97,7 @@ func TestSlowStatement(t *testing.T) {
 	w, err := e.takeWriter(ctx)
 	if err == nil {
 		_, err = w.conn.Exec(ctx, "SET statement_timeout = '1ms'")
-		e.writer <- w
+		e.free <- w
 	}
 	if err != nil {
 		t.Fatal(err)

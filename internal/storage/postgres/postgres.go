@@ -4,6 +4,7 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -14,6 +15,7 @@ import (
 	"purveyor/internal/commerce"
 	"purveyor/internal/storage"
 	"purveyor/internal/storage/batchget"
+	"purveyor/internal/storage/reads"
 	"purveyor/internal/storage/schema"
 
 	"github.com/jackc/pgx/v5"
@@ -23,23 +25,27 @@ import (
 
 // Options of an engine; each zero value is a default.
 type Options struct {
-	// Now is the clock that stamps batches.
+	// Now is the clock that stamps batches; the process's own, and in a cluster the
+	// coordinator's.
 	Now func() time.Time
 	// Readers is the most connections that reads use at a time; 8.
 	Readers int
+	// Writers is how many batches are written at a time; 1.
+	Writers int
 	// Existing refuses an empty database, instead of making its tables.
 	Existing bool
 }
 
 // Engine implements storage.Engine.
 type Engine struct {
-	now     func() time.Time
-	writing *pgx.ConnConfig
-	writer  chan *writer // holds the one writer while it is free
-	// current is the connection of the writer that was connected last.
-	current atomic.Pointer[pgx.Conn]
-	running context.Context // ends with Close
-	stop    context.CancelFunc
+	now func() time.Time
+	// ownClock: a cluster's batches get their time from now, too.
+	ownClock bool
+	writing  *pgx.ConnConfig
+	writers  []*writer
+	free     chan *writer    // holds the writers that have no batch
+	running  context.Context // ends with Close
+	stop     context.CancelFunc
 	// patience is how long Close waits for the batch under way.
 	patience time.Duration
 	rates    spare
@@ -49,6 +55,7 @@ type Engine struct {
 	stock    *batchget.Loader[commerce.ProductKey, commerce.Stock]
 	newest   *batchget.Loader[string, int64] // stamps of stores' products
 	lookups  map[string]any                  // reads.Lookups
+	homes    *reads.Homes
 	// spread says that tables may be spread over the nodes of a cluster, which
 	// does not take a LIMIT for each of many keys.
 	spread bool
@@ -57,6 +64,8 @@ type Engine struct {
 // writer is the writing connection; nil conn: none, or it broke.
 type writer struct {
 	conn *pgx.Conn
+	// connected is conn, for a Close that gives up waiting for the batch.
+	connected atomic.Pointer[pgx.Conn]
 	// id names the connection in the table writers. Statements of a broken connection
 	// may still take effect, so no other connection withdraws its low watermark.
 	id   string
@@ -100,12 +109,11 @@ func (e *Engine) planning() []string {
 // Open connects, and brings the schema up to date. Errors:
 // storage.ErrNewerDatabase, or another one whose text says how to mend it.
 func Open(url string, o Options) (*Engine, error) {
-	if o.Now == nil {
+	ownClock := o.Now != nil
+	if !ownClock {
 		o.Now = time.Now
 	}
-	if o.Readers == 0 {
-		o.Readers = defaultReaders
-	}
+	o.Readers, o.Writers = cmp.Or(o.Readers, defaultReaders), max(o.Writers, 1)
 	pool, err := pgxpool.ParseConfig(url)
 	if err != nil {
 		return nil, fmt.Errorf("--database is no PostgreSQL address that can be used: %w", err)
@@ -116,8 +124,12 @@ func Open(url string, o Options) (*Engine, error) {
 	pool.ConnConfig.StatementCacheCapacity = 1024
 	pool.MaxConns = int32(o.Readers)
 	pool.MaxConnLifetimeJitter = time.Minute
-	e := &Engine{now: o.Now, writing: pool.ConnConfig.Copy(), writer: make(chan *writer, 1), rates: newSpare(), claims: newSpare()}
-	e.writer <- &writer{}
+	e := &Engine{now: o.Now, ownClock: ownClock, writing: pool.ConnConfig.Copy(), free: make(chan *writer, o.Writers), rates: newSpare(), claims: newSpare()}
+	for range o.Writers {
+		w := &writer{}
+		e.writers = append(e.writers, w)
+		e.free <- w
+	}
 	e.patience = closePatience
 	e.running, e.stop = context.WithCancel(context.Background())
 	pool.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
@@ -127,12 +139,20 @@ func Open(url string, o Options) (*Engine, error) {
 	if e.readers, err = pgxpool.NewWithConfig(context.Background(), pool); err != nil {
 		return nil, fmt.Errorf("open database: %w", err)
 	}
-	e.stock, e.newest = newLoader(e, &schema.Stock), batchget.New(e.readNewest)
-	e.lookups = newLookups(e)
 	if err := e.start(startTime, o.Existing); err != nil {
 		return nil, errors.Join(fmt.Errorf("open database: %w", explain(err)), e.Close())
 	}
+	e.prepareLookups()
 	return e, nil
+}
+
+func (e *Engine) prepareLookups() {
+	e.homes = reads.NewHomes()
+	e.stock, e.newest = newLoader(e, &schema.Stock), batchget.New(e.readNewest)
+	if e.spread {
+		e.newest.Apart = func(store string) string { return store }
+	}
+	e.lookups = newLookups(e)
 }
 
 // start connects and looks at the schema within the given time, then brings the
@@ -169,20 +189,27 @@ func settings(ctx context.Context, conn *pgx.Conn, list ...string) error {
 	return nil
 }
 
-// Close waits for the batch and the reads under way, then closes the
+// Close waits for the batches and the reads under way, then closes the
 // connections. A batch that nothing ends, because its goroutine panicked, is cut
 // off after a while, and the server rolls it back.
 func (e *Engine) Close() (err error) {
-	select {
-	case w := <-e.writer:
-		if w.conn != nil {
-			_ = w.conn.Close(context.Background()) // a broken one is as good as closed
+	patience := time.After(e.patience)
+	for range e.writers {
+		select {
+		case w := <-e.free:
+			if w.conn != nil {
+				_ = w.conn.Close(context.Background()) // a broken one is as good as closed
+			}
+			continue
+		case <-patience:
 		}
-	case <-time.After(e.patience):
 		err = errors.New("a batch was left open; it is rolled back")
-		if conn := e.current.Load(); conn != nil {
-			_ = conn.PgConn().Conn().Close() // as above
+		for _, w := range e.writers {
+			if conn := w.connected.Load(); conn != nil {
+				_ = conn.PgConn().Conn().Close() // as above
+			}
 		}
+		break
 	}
 	e.stop()
 	e.rates.close()
@@ -191,6 +218,9 @@ func (e *Engine) Close() (err error) {
 	return err
 }
 
+// Writers implements storage.Engine.
+func (e *Engine) Writers() int { return len(e.writers) }
+
 // Reader implements storage.Engine.
 func (e *Engine) Reader() storage.Reader { return newReader(e) }
 
@@ -198,25 +228,28 @@ func (e *Engine) Reader() storage.Reader { return newReader(e) }
 func (e *Engine) takeWriter(ctx context.Context) (*writer, error) {
 	var w *writer
 	select {
-	case w = <-e.writer:
+	case w = <-e.free:
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
 	if err := ctx.Err(); err != nil {
-		e.writer <- w
+		e.free <- w
 		return nil, err
 	}
 	if w.conn == nil || w.conn.IsClosed() {
 		var err error
 		if w.conn, err = e.connectWriter(ctx, "lock_timeout = '"+lockTime+"'"); err != nil {
 			w.conn = nil
-			e.writer <- w
+			e.free <- w
 			return nil, unavailable(err)
 		}
-		e.current.Store(w.conn)
+		w.connected.Store(w.conn)
 		w.id = "wrt_" + rand.Text()
-		if _, err := exec(ctx, w.conn, forget); err != nil {
-			e.writer <- w
+		if !e.spread {
+			_, err = exec(ctx, w.conn, guardOfAll.forget)
+		}
+		if err != nil {
+			e.free <- w
 			return nil, unavailable(err)
 		}
 	}
@@ -249,7 +282,8 @@ func (e *Engine) connectWriter(ctx context.Context, more ...string) (*pgx.Conn, 
 
 // unavailable classifies the errors of PostgreSQL. A broken constraint or a refused value
 // concerns this batch alone. A deadlock is worth another try. A locked row or a slow
-// statement stops the batches that need it. All other errors concern every batch.
+// statement stops the batches that need it, and a node that is away those that need the node.
+// All other errors concern every batch.
 func unavailable(err error) error {
 	if err == nil || errors.Is(err, context.Canceled) || errors.Is(err, storage.ErrUnreadable) {
 		return err
@@ -261,6 +295,8 @@ func unavailable(err error) error {
 			return err
 		case pg.Code[:2] == "40":
 			return fmt.Errorf("%w: %w", storage.ErrAgain, err)
+		case pg.Code[:2] == "08", pg.Code == "XX000": // the connection to the coordinator lives
+			kind = fmt.Errorf("%w: %w", kind, storage.ErrNode)
 		case pg.Code == "55P03":
 			kind = fmt.Errorf("%w: %w", kind, storage.ErrLocked)
 		case pg.Code == "57014":

@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"errors"
 	"path/filepath"
 	"testing"
 	"time"
@@ -31,12 +32,16 @@ func fresh(t testing.TB) storagetest.Database { return address(database(t)) }
 // database makes a database with the schema and no rows.
 func database(t testing.TB) (url string) {
 	t.Helper()
-	return pg.Shared(t).Clone(t, func(url string) error {
+	s := pg.Shared(t)
+	return s.Clone(t, func(url string) error {
 		e, err := Open(url, Options{})
 		if err != nil {
 			return err
 		}
-		return e.Close()
+		if s.Cluster() {
+			_, err = e.Distribute(t.Context())
+		}
+		return errors.Join(err, e.Close())
 	})
 }
 

@@ -60,7 +60,7 @@ func belowWatermark(ctx context.Context, read func(last bool) (cut bool, err err
 
 // ProductPage implements storage.Reader.
 func (r reader) ProductPage(ctx context.Context, f storage.ProductFilter, have storage.Documents) (storage.ProductPage, error) {
-	p := pageRead{filter: f, have: have}
+	p := pageRead{engine: r.e, filter: f, have: have}
 	err := belowWatermark(ctx, func(last bool) (bool, error) {
 		p.last = last
 		for {
@@ -78,6 +78,7 @@ func (r reader) ProductPage(ctx context.Context, f storage.ProductFilter, have s
 // of them have room. Where others are found, the page is long: it is read again,
 // and those others one after another until the page is full.
 type pageRead struct {
+	engine *Engine
 	filter storage.ProductFilter
 	have   storage.Documents
 	last   bool // give the page even if it is cut
@@ -176,17 +177,21 @@ func (p *pageRead) shortItems(ctx context.Context, conn *pgxpool.Conn, versions 
 // versions begins the snapshot and reads the versions of the page, which end
 // before the low watermark.
 func (p *pageRead) versions(ctx context.Context, conn *pgxpool.Conn) (all []commerce.ProductVersion, newest storage.Version, err error) {
-	watermark := int64(math.MaxInt64)
+	watermark := int64(noWatermark)
 	newest = noVersion
 	f := p.filter
-	latest := "-1::bigint"
-	if len(f.StoreIDs) == 1 {
-		latest = "(" + newestSQL + ")" // the store is the first parameter here, too
-	}
+	latest, lowest := "-1::bigint", p.engine.lowest(guardOfStores)
 	var q pgx.Batch
+	switch {
+	case len(f.StoreIDs) == 1:
+		latest = "(" + newestSQL + ")" // the store is the first parameter here, too
+	case p.engine.spread:
+		p.engine.queueLowest(&q, &watermark)
+		lowest = "NULL::bigint"
+	}
 	q.Queue(seen(beginSnapshot))
 	for _, id := range f.Stores() {
-		sql, args := f.VersionsSQL(id, ", "+lowWatermark+", "+latest, "stock")
+		sql, args := f.VersionsSQL(id, ", "+lowest+", "+latest, "stock")
 		queue(&q, func(s *scanner) {
 			all = append(all, commerce.ProductVersion{ProductKey: commerce.ProductKey{StoreID: s.Text(), ProductID: s.Text()}, UpdatedOn: commerce.Millis(s.Int())})
 			if lowest := s.Int(); lowest != 0 {

@@ -28,7 +28,7 @@ type reader struct {
 
 func newReader(e *Engine) reader {
 	r := reader{e: e}
-	r.Reader = reads.Reader{Rows: r.rows, Each: r.each, Among: "= ANY({list})", WaitingJobs: "jobs", Number: "{parameter}", Lookups: e.lookups}
+	r.Reader = reads.Reader{Rows: r.rows, Each: r.each, Among: "= ANY({list})", WaitingJobs: "jobs", Number: "{parameter}", Lookups: e.lookups, Homes: e.homes}
 	return r
 }
 
@@ -84,20 +84,33 @@ func (r reader) rows(ctx context.Context, sql string, args []any, row func(schem
 	})
 }
 
-// each implements reads.Reader.Each in one round trip.
-func (r reader) each(ctx context.Context, sql string, n int, args func(i int) []any, row func(i int, s schema.Scanner)) error {
-	return r.once(ctx, func(ctx context.Context, given *bool) error {
-		var q pgx.Batch
-		q.Queue(seen(beginSnapshot))
-		for i := range n {
-			queue(&q, func(s *scanner) {
-				*given = true
-				row(i, s)
-			}, sql, args(i)...)
+// each implements reads.Reader.Each in one round trip, and in one more for each statement
+// whose node is away: the others are asked, and the error is returned with their rows.
+func (r reader) each(ctx context.Context, sql string, n int, args func(i int) []any, row func(i int, s schema.Scanner)) (err error) {
+	for next := 0; next < n; next++ {
+		failed := r.once(ctx, func(ctx context.Context, given *bool) error {
+			var q pgx.Batch
+			q.Queue(seen(beginSnapshot))
+			for i := next; i < n; i++ {
+				q.Queue(seen(sql), args(i)...).Query(func(rows pgx.Rows) error {
+					next = i
+					return each(rows, func(s *scanner) {
+						*given = true
+						row(i, s)
+					})
+				})
+			}
+			q.Queue(seen(endSnapshot))
+			return r.e.readers.SendBatch(ctx, &q).Close()
+		})
+		if failed == nil {
+			break
 		}
-		q.Queue(seen(endSnapshot))
-		return r.e.readers.SendBatch(ctx, &q).Close()
-	})
+		if err = failed; !errors.Is(err, storage.ErrNode) {
+			break
+		}
+	}
+	return err
 }
 
 // Categories implements storage.Reader, as do the others.
@@ -162,6 +175,7 @@ func (r reader) EventPage(ctx context.Context, f storage.EventFilter) (page stor
 // eventPage ends before the low watermark; cut reports that the watermark was met. The newest event is read before the page, so that nothing stands
 // below it that the page does not see.
 func (r reader) eventPage(ctx context.Context, f storage.EventFilter) (page storage.EventPage, cut bool, err error) {
+	lowWatermark := r.e.lowest(guardOfPartners)
 	var list storage.EventList
 	var newest string
 	err = r.read(ctx, func(ctx context.Context) error {
@@ -193,6 +207,26 @@ func (r reader) eventPage(ctx context.Context, f storage.EventFilter) (page stor
 // complete reports whether the event is below the low watermark; 0: no batch is open.
 func complete(id string, watermark int64) bool {
 	return watermark == 0 || id < commerce.NewID(commerce.PrefixEvent, commerce.Millis(watermark), commerce.Entropy{})
+}
+
+// HeldEndpoints implements storage.Reader. A cluster is asked partner by partner, so that an
+// endpoint is found while the node of another one is away.
+func (r reader) HeldEndpoints(ctx context.Context) (list []commerce.Endpoint, err error) {
+	if !r.e.spread {
+		return r.Reader.HeldEndpoints(ctx)
+	}
+	partners, err := r.Partners(ctx)
+	if err != nil {
+		return nil, err
+	}
+	err = r.each(ctx, "SELECT "+schema.Endpoints.Values()+" FROM endpoints WHERE partner_id = $1 AND held_until <> 0 AND paused_on = 0", len(partners),
+		func(i int) []any { return []any{partners[i].ID} },
+		func(i int, s schema.Scanner) { list = append(list, schema.Endpoints.Scan(s, partners[i].ID)) })
+	if errors.Is(err, storage.ErrNode) {
+		err = nil
+	}
+	slices.SortFunc(list, func(a, b commerce.Endpoint) int { return cmp.Compare(a.HeldUntil, b.HeldUntil) })
+	return list, err
 }
 
 // sitesSQL reads each strip for itself, from an index that has all columns. The
@@ -242,7 +276,15 @@ func addLookup[K comparable, V any](e *Engine, list map[string]any, t *schema.Ta
 
 func newLoader[K comparable, V any](e *Engine, t *schema.Table[K, V]) *batchget.Loader[K, V] {
 	text := textOf(t.Name)
-	return batchget.New(func(ctx context.Context, keys []K) (map[K]V, error) { return readSingles(ctx, e, t, text, keys) })
+	l := batchget.New(func(ctx context.Context, keys []K) (map[K]V, error) { return readSingles(ctx, e, t, text, keys) })
+	if e.spread && t.Shard != schema.Everywhere {
+		l.Apart = func(k K) string { // a read of several stores would need all of their nodes
+			var key values
+			t.BindKey(&key, k)
+			return key[0].text
+		}
+	}
+	return l
 }
 
 func readSingles[K comparable, V any](ctx context.Context, e *Engine, t *schema.Table[K, V], text *sqlText, keys []K) (map[K]V, error) {

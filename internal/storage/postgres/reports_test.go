@@ -44,7 +44,7 @@ func BenchmarkReports(b *testing.B) {
 		name string
 		make func(*request)
 	}{
-		{"load", func(q *request) { of.queueLoad(q, 1) }},
+		{"load", func(q *request) { of.queueLoad(q, new(int64)) }},
 		{"save", of.write},
 	} {
 		b.Run(part.name, func(b *testing.B) {
@@ -62,7 +62,7 @@ func BenchmarkReports(b *testing.B) {
 // reported is a batch of orders of two products each, in a few stores.
 func reported(n int) *batch {
 	const now = 1_800_000_000_000
-	b := &batch{writer: &writer{id: "wrt_1"}}
+	b := &batch{engine: &Engine{}, writer: &writer{id: "wrt_1"}}
 	var changes commerce.Changes
 	for i := range n {
 		store, order := fmt.Sprintf("sto_%026d", i*7%16), fmt.Sprintf("ord_%026d", i)

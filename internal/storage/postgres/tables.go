@@ -160,6 +160,7 @@ func (g *group) find(last []byte) int {
 type request struct {
 	pgx.Batch
 	cluster bool
+	anew    []int // the statements whose rows get another slot or id, and so perhaps another node, with the next try
 }
 
 // load queues the statements that lock and read rows. All batches lock rows in the same
@@ -218,6 +219,9 @@ func (t *table) save(q *request, r *commerce.Rows) {
 		bound := make(values, 0, len(fresh)*t.insertion.width)
 		for _, i := range fresh {
 			t.BindChanged(&bound, r, i, schema.Whole)
+		}
+		if t.Shard == "slot" || t.Shard == "id" {
+			q.anew = append(q.anew, q.Len())
 		}
 		if t.Collides {
 			t.insertion.listed(q, bound)

@@ -2,6 +2,7 @@ package reads
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 
@@ -63,5 +64,8 @@ func (r Reader) NextDue(ctx context.Context, now commerce.Millis) (due bool, nex
 			storage.AddNext(commerce.Millis(s.Int()), now, &due, &next)
 		}
 	})
+	if errors.Is(err, storage.ErrNode) && (due || next != 0) {
+		err = nil // the jobs of other nodes go on
+	}
 	return due, next, err
 }

@@ -14,6 +14,8 @@ import (
 	"purveyor/internal/commerce"
 	"purveyor/internal/storage"
 	"purveyor/internal/storage/schema"
+
+	"github.com/maypok86/otter/v2"
 )
 
 // Rows runs one statement, and calls row for each of its rows. Parameters are
@@ -40,6 +42,30 @@ type Reader struct {
 	// Lookups are Lookup functions by the names of their tables. Other rows are
 	// read by one statement each.
 	Lookups map[string]any
+	// Homes remembers the stores of products; nil: each is read.
+	Homes *Homes
+}
+
+// Homes keeps the stores of products, which never change, so that a product that was read
+// before is one read, and one node of a cluster.
+type Homes struct{ cache *otter.Cache[string, string] }
+
+// NewHomes makes an empty one. It takes 20 MiB at most.
+func NewHomes() *Homes {
+	return &Homes{otter.Must(&otter.Options[string, string]{MaximumSize: 100_000})}
+}
+
+func (h *Homes) get(product string) (store string, known bool) {
+	if h == nil {
+		return "", false
+	}
+	return h.cache.GetIfPresent(product)
+}
+
+func (h *Homes) set(product, store string) {
+	if h != nil {
+		h.cache.Set(strings.Clone(product), store) // else the key keeps the text of a whole request in memory
+	}
 }
 
 // arguments is a schema.Binder that collects the values as arguments of a statement.
@@ -239,23 +265,41 @@ func (r Reader) StockPage(ctx context.Context, storeID string, after commerce.Pr
 
 // ProductStore reads which store a product belongs to.
 func (r Reader) ProductStore(ctx context.Context, productID string) (commerce.ProductStore, error) {
-	return one(ctx, r, &schema.ProductStores, productID)
+	if store, known := r.Homes.get(productID); known {
+		return commerce.ProductStore{ProductID: productID, StoreID: store}, nil
+	}
+	v, err := one(ctx, r, &schema.ProductStores, productID)
+	if err == nil {
+		r.Homes.set(productID, v.StoreID)
+	}
+	return v, err
 }
 
 // Stock reads the stock rows of products. It reads first which stores they belong to, because
 // a distributed engine keeps the rows of stores in several places.
 func (r Reader) Stock(ctx context.Context, productIDs []string) (map[string]commerce.Stock, error) {
 	byStore := map[string][]string{}
-	err := r.Rows(ctx, "SELECT product_id, store_id FROM product_stores WHERE "+r.among("product_id", "$1"), []any{productIDs}, func(s schema.Scanner) {
-		id, store := s.Text(), s.Text()
-		byStore[store] = append(byStore[store], id)
-	})
-	if err != nil {
-		return nil, err
+	var unknown []string
+	for _, id := range productIDs {
+		if store, known := r.Homes.get(id); known {
+			byStore[store] = append(byStore[store], id)
+		} else {
+			unknown = append(unknown, id)
+		}
+	}
+	if len(unknown) > 0 {
+		err := r.Rows(ctx, "SELECT product_id, store_id FROM product_stores WHERE "+r.among("product_id", "$1"), []any{unknown}, func(s schema.Scanner) {
+			id, store := s.Text(), s.Text()
+			byStore[store] = append(byStore[store], id)
+			r.Homes.set(id, store)
+		})
+		if err != nil {
+			return nil, err
+		}
 	}
 	found := make(map[string]commerce.Stock, len(productIDs))
 	sql := "SELECT product_id, " + schema.Stock.Values() + " FROM stock WHERE store_id = $1 AND " + r.among("product_id", "$2")
-	err = each(ctx, r, slices.Collect(maps.Keys(byStore)), sql, func(store string) []any { return []any{store, byStore[store]} },
+	err := each(ctx, r, slices.Collect(maps.Keys(byStore)), sql, func(store string) []any { return []any{store, byStore[store]} },
 		func(store string, s schema.Scanner) {
 			id := s.Text()
 			found[id] = schema.Stock.Scan(s, commerce.ProductKey{StoreID: store, ProductID: id})

@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 	"time"
@@ -65,7 +66,8 @@ func (p *Plain) FindSQL(x Expired) string {
 }
 
 // Sweep calls remove for each kind of expired rows, partner by partner if the kind has a
-// Partner column, until most rows are removed. It returns the number of removed rows.
+// Partner column, until most rows are removed. It returns the number of removed rows. Where
+// one kind fails the others are removed all the same.
 func Sweep(now commerce.Millis, partners []commerce.Partner, most int, remove func(p *Plain, x Expired, args []any, limit int) (int, error)) (n int, err error) {
 	for _, p := range Plains {
 		for _, x := range p.Expired {
@@ -75,14 +77,13 @@ func Sweep(now commerce.Millis, partners []commerce.Partner, most int, remove fu
 			}
 			for _, partner := range of {
 				if n >= most {
-					return n, nil
-				}
-				removed, err := remove(p, x, x.Args(now, partner.ID), most-n)
-				if n += removed; err != nil {
 					return n, err
 				}
+				removed, failed := remove(p, x, x.Args(now, partner.ID), most-n)
+				n += removed
+				err = cmp.Or(err, failed)
 			}
 		}
 	}
-	return n, nil
+	return n, err
 }

@@ -95,7 +95,7 @@ type Keyed interface {
 
 	require(*commerce.Rows, *commerce.Needs)
 	difference(*commerce.Rows, *commerce.Changes, *Difference)
-	owners(n *commerce.Needs, add func(id string))
+	owners(n *commerce.Needs, read bool, add func(id string))
 }
 
 // Change is the statement that a changed row needs.
@@ -137,13 +137,19 @@ func Changed(r *commerce.Rows) bool {
 // Owners are the ids of the owners of the rows that the command may change, each once. An
 // owner is a store, a partner, or a single row that belongs to neither. Two commands
 // without a common owner never wait for the same row.
-func Owners(n *commerce.Needs) (owners []string) {
+func Owners(n *commerce.Needs) []string { return owners(n, false) }
+
+// Nodes are the owners of the rows that the command may change or reads, each once. They
+// decide which nodes of a distributed database the command needs.
+func Nodes(n *commerce.Needs) []string { return owners(n, true) }
+
+func owners(n *commerce.Needs, read bool) (list []string) {
 	for _, t := range Tables {
-		t.owners(n, func(id string) {
-			if !slices.Contains(owners, id) {
-				owners = append(owners, id)
+		t.owners(n, read, func(id string) {
+			if !slices.Contains(list, id) {
+				list = append(list, id)
 			}
 		})
 	}
-	return owners
+	return list
 }

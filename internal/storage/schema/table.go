@@ -303,7 +303,7 @@ func (t *Table[K, V]) BindChangedKey(b Binder, r *commerce.Rows, changed int) {
 	t.BindKey(b, k)
 }
 
-func (t *Table[K, V]) owners(n *commerce.Needs, add func(string)) {
+func (t *Table[K, V]) owners(n *commerce.Needs, read bool, add func(string)) {
 	of := func(keys []K) {
 		for _, k := range keys {
 			var f firstText
@@ -311,7 +311,7 @@ func (t *Table[K, V]) owners(n *commerce.Needs, add func(string)) {
 			add(f.text)
 		}
 	}
-	if t.locks(n) {
+	if t.locks(n) || read && t.Shard != Everywhere {
 		of(*t.Needs(n))
 	}
 	for _, needs := range []func(*commerce.Needs) *[]K{t.Created, t.Locked, t.Ended} {

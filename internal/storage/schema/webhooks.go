@@ -20,7 +20,7 @@ var Endpoints = Table[string, commerce.Endpoint]{
 	Needs:   func(n *commerce.Needs) *[]string { return &n.Endpoints },
 	Changes: func(c *commerce.Changes) *[]commerce.Endpoint { return &c.Endpoints },
 	Lock:    LockAll,
-	Traits:  Traits{Shard: Everywhere, Collides: true, Secret: "previous_secret"},
+	Traits:  Traits{Shard: "partner_id", Collides: true, Secret: "previous_secret"},
 }
 
 // WebhookEvents has the events for partners.

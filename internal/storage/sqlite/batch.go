@@ -24,6 +24,9 @@ type batch struct {
 	stored schema.ReplyBytes // by this batch
 }
 
+// Writers implements storage.Engine: a database file has one writer.
+func (e *Engine) Writers() int { return 1 }
+
 // Load implements storage.Engine. SQLite has one writer: the lock is taken
 // first, so that everything that is read stays as it is until the end.
 func (e *Engine) Load(ctx context.Context, needs ...commerce.Needs) (storage.Batch, error) {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"strconv"
 	"sync"
 	"testing"
 	"time"
@@ -16,6 +18,7 @@ var concurrency = map[string]func(*testing.T, Database){
 	"batches of two processes do not lose updates":         noLostUpdates,
 	"a page shows one state":                               onePageOneState,
 	"a feed skips nothing while two processes write":       feedSkipsNothing,
+	"feeds skip no row that is written once":               feedsOfRowsWrittenOnce,
 	"reads go on while a batch is open":                    readsGoOn,
 	"a batch that waits gives up when its caller has gone": waitGivesUp,
 }
@@ -144,6 +147,80 @@ func feedSkipsNothing(t *testing.T, db Database) {
 			t.Errorf("%s: the feed ended at version %d, stored is %d", id, seen[id], s.UpdatedOn)
 		}
 	}
+}
+
+// feedsOfRowsWrittenOnce follows the feed over all stores and that of each store, while three
+// processes change each product once, two stores in a batch. A product that a
+// feed skips does not come again.
+func feedsOfRowsWrittenOnce(t *testing.T, db Database) {
+	const stores, processes = 12, 3
+	engines := make([]storage.Engine, processes)
+	for i := range engines {
+		engines[i] = db.Open(t, time.Now)
+	}
+	keys := seedProducts(t, engines[0], stores, 10*load(), 0)
+	each := len(keys) / stores // products of a store
+	seeded, err := engines[0].Reader().Stock(context.Background(), []string{keys[0].ProductID})
+	if err != nil {
+		t.Fatal(err)
+	}
+	start := seeded[keys[0].ProductID].UpdatedOn
+	var writers sync.WaitGroup
+	for w, e := range engines {
+		writers.Go(func() {
+			for i := w; i < stores/2*each; i += processes {
+				pair := i / each * 2 * each // of two stores
+				a, b := keys[pair+i%each], keys[pair+each+i%each]
+				err := ChangeBesideOthers(e, stockOf(a, b), func(rows *commerce.Rows, now commerce.Millis) commerce.Changes {
+					return commerce.Changes{Stock: append(add(a, 1)(rows, now).Stock, add(b, 1)(rows, now).Stock...)}
+				})
+				if err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	done := make(chan struct{})
+	go func() { writers.Wait(); close(done) }()
+	follow := func(e storage.Engine, of []string, want int) {
+		seen := map[string]bool{}
+		f := storage.ProductFilter{StoreIDs: of, After: storage.ProductPosition{UpdatedOn: start, ID: "\U0010ffff"}, Limit: 20}
+		for finished := false; ; {
+			page, err := e.Reader().ProductPage(context.Background(), f, nil)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			for _, p := range page.Items {
+				seen[p.ID], f.After = true, storage.PositionOf(p.Version())
+			}
+			if finished && len(page.Items) == 0 {
+				break
+			}
+			select {
+			case <-done:
+				finished = true
+			default:
+			}
+		}
+		if len(seen) != want {
+			t.Errorf("the feed of %v skipped %d of %d products", of, want-len(seen), want)
+		}
+	}
+	var readers sync.WaitGroup
+	readers.Go(func() { follow(engines[0], nil, len(keys)) })
+	readers.Go(func() { follow(engines[1], []string{storeName(0), storeName(7)}, 2*each) })
+	readers.Go(func() { follow(engines[2], []string{storeName(3)}, each) })
+	readers.Wait()
+}
+
+// load is how many times as much is tried as by default.
+func load() int {
+	n, err := strconv.Atoi(os.Getenv("PURVEYOR_TEST_LOAD"))
+	if err != nil {
+		return 1
+	}
+	return n
 }
 
 func readsGoOn(t *testing.T, db Database) {

@@ -85,10 +85,12 @@ func refusedAppends(t *testing.T, db Database) {
 		return commerce.Changes{Orders: []commerce.Order{{StoreID: order.StoreID, ID: order.OrderID}}}
 	})
 	for _, c := range appends {
-		Change(t, e, commerce.Needs{}, func(*commerce.Rows, commerce.Millis) commerce.Changes { return c })
+		Change(t, e, of("ptn_1"), func(*commerce.Rows, commerce.Millis) commerce.Changes { return c })
 	}
+	needs := of("ptn_1")
+	needs.Stock = stockOf(key).Stock
 	for name, c := range appends {
-		err := tryChange(e, stockOf(key), func(rows *commerce.Rows, now commerce.Millis) commerce.Changes {
+		err := tryChange(e, needs, func(rows *commerce.Rows, now commerce.Millis) commerce.Changes {
 			c.Stock = add(key, 1)(rows, now).Stock
 			return c
 		})

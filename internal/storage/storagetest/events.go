@@ -30,7 +30,7 @@ func event(now commerce.Millis, n uint32, kind commerce.WebhookKind) commerce.We
 }
 
 func addEvents(e storage.Engine, make func(now commerce.Millis) []commerce.WebhookEvent) error {
-	return tryChange(e, commerce.Needs{}, func(_ *commerce.Rows, now commerce.Millis) commerce.Changes {
+	return tryChange(e, of("ptn_1", "ptn_2"), func(_ *commerce.Rows, now commerce.Millis) commerce.Changes {
 		return commerce.Changes{Webhooks: make(now)}
 	})
 }
@@ -166,7 +166,9 @@ func sweepEvents(t *testing.T, db Database) {
 	e := db.Open(t, time.Now)
 	const before = 1_700_000_000_000
 	partner := commerce.Partner{ID: "ptn_1", Name: "P"}
-	Change(t, e, commerce.Needs{Partners: []string{partner.ID}}, func(*commerce.Rows, commerce.Millis) commerce.Changes {
+	needs := of(partner.ID)
+	needs.Partners = []string{partner.ID}
+	Change(t, e, needs, func(*commerce.Rows, commerce.Millis) commerce.Changes {
 		c := commerce.Changes{Partners: []commerce.Partner{partner}}
 		for i, at := range []int64{before - 1, before} {
 			v := event(commerce.Millis(at), 0, commerce.WebhookPaid)

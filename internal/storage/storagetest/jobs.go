@@ -306,10 +306,14 @@ func heldEndpoints(t *testing.T, db Database) {
 		{PartnerID: "ptn_1", Failures: 6, HeldUntil: 30}, {PartnerID: "ptn_2", Failures: 4}, {PartnerID: "ptn_3", HeldUntil: 10},
 		{PartnerID: "ptn_4", PausedOn: 5, PausedFor: commerce.PausedGone}, {PartnerID: "ptn_5", HeldUntil: 20, PausedOn: 5}}
 	needs := commerce.Needs{}
+	var partners []commerce.Partner
 	for _, v := range list {
-		needs.Endpoints = append(needs.Endpoints, v.PartnerID)
+		needs.Endpoints, needs.Partners = append(needs.Endpoints, v.PartnerID), append(needs.Partners, v.PartnerID)
+		partners = append(partners, commerce.Partner{ID: v.PartnerID})
 	}
-	Change(t, e, needs, func(*commerce.Rows, commerce.Millis) commerce.Changes { return commerce.Changes{Endpoints: list} })
+	Change(t, e, needs, func(*commerce.Rows, commerce.Millis) commerce.Changes {
+		return commerce.Changes{Partners: partners, Endpoints: list}
+	})
 	got, err := e.Reader().HeldEndpoints(context.Background())
 	if want := []commerce.Endpoint{list[2], list[0]}; err != nil || !slices.Equal(got, want) {
 		t.Errorf("held: %+v, %v; want %+v", got, err, want)

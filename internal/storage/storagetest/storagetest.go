@@ -57,6 +57,14 @@ func tryChange(e storage.Engine, needs commerce.Needs, change func(*commerce.Row
 	return b.Save(context.Background())
 }
 
+// of are needs of partners whose events a batch appends, and nothing else.
+func of(partners ...string) (n commerce.Needs) {
+	for _, id := range partners {
+		n.External = append(n.External, commerce.ExternalKey{PartnerID: id})
+	}
+	return n
+}
+
 // Apply puts changes into the rows of a batch.
 func Apply(b storage.Batch, c commerce.Changes) { schema.Apply(b.Rows(), &c) }
 

@@ -1,6 +1,7 @@
 package database
 
 import (
+	"errors"
 	"testing"
 
 	"purveyor/internal/storage/postgres"
@@ -11,11 +12,15 @@ import (
 // tests of the process share. It is dropped when the test ends.
 func Postgres(t testing.TB) string {
 	t.Helper()
-	return pg.Shared(t).Clone(t, func(url string) error {
+	s := pg.Shared(t)
+	return s.Clone(t, func(url string) error {
 		e, err := postgres.Open(url, postgres.Options{})
 		if err != nil {
 			return err
 		}
-		return e.Close()
+		if s.Cluster() {
+			_, err = e.Distribute(t.Context())
+		}
+		return errors.Join(err, e.Close())
 	})
 }

@@ -79,6 +79,9 @@ func (e *Engine) write(ctx context.Context, f func()) error {
 	return nil
 }
 
+// Writers implements storage.Engine.
+func (e *Engine) Writers() int { return 1 }
+
 // Load implements storage.Engine. There is one writer at a time.
 func (e *Engine) Load(ctx context.Context, needs ...commerce.Needs) (storage.Batch, error) {
 	if err := e.take(ctx); err != nil {

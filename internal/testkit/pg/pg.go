@@ -33,6 +33,7 @@ type Server struct {
 	folder   string // holds the data and the log
 	port     int
 	settings []string
+	outside  *outsider // nil: the server was started here
 
 	fill    sync.Once // for the database that Clone copies
 	fillErr error

@@ -1,6 +1,7 @@
 package pg
 
 import (
+	"context"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -10,11 +11,15 @@ import (
 // Several fleets of three processes may use it at once. Each process has 12
 // connections, and twice as many while it is replaced.
 var shared = sync.OnceValues(func() (*Server, error) {
+	if url := outsideURL(); url != "" {
+		return outside(url)
+	}
 	return Start("", "fsync=off", "shared_buffers=32MB", "max_connections=400")
 })
 
-// Shared returns the server that all tests of this process share. It starts on first
-// use and ends with the process; tests must not stop it.
+// Shared returns the server that all tests of this process share: the one that
+// OutsideVariable names, or one that starts on first use and ends with the process. Tests
+// must not stop it.
 func Shared(t testing.TB) *Server {
 	t.Helper()
 	if testing.Short() {
@@ -37,9 +42,17 @@ func (s *Server) Database(t testing.TB) string {
 }
 
 // Clone makes a database like Database, with the contents that fill puts into one.
-// fill is called once per server, and all clones are copies of its result.
+// fill is called once per server, and all clones are copies of its result; on a server from
+// outside it is called for each database.
 func (s *Server) Clone(t testing.TB, fill func(url string) error) string {
 	t.Helper()
+	if s.outside != nil {
+		url := s.Database(t)
+		if err := fill(url); err != nil {
+			t.Fatal(err)
+		}
+		return url
+	}
 	const filled = "filled"
 	s.fill.Do(func() {
 		if s.fillErr = s.SQL("CREATE DATABASE " + filled); s.fillErr == nil {
@@ -54,7 +67,20 @@ func (s *Server) Clone(t testing.TB, fill func(url string) error) string {
 
 func (s *Server) database(t testing.TB, template string) string {
 	t.Helper()
-	name := fmt.Sprintf("test_%d", databases.Add(1))
+	n := databases.Add(1)
+	name := fmt.Sprintf("test_%d", n)
+	if o := s.outside; o != nil {
+		name = fmt.Sprintf("purveyor_test_%08x_%d", o.run, n)
+		t.Cleanup(func() {
+			if err := o.drop(context.Background(), name); err != nil {
+				t.Error(err)
+			}
+		})
+		if err := o.make(t.Context(), name); err != nil {
+			t.Fatal(err)
+		}
+		return o.at("", name)
+	}
 	if err := s.SQL("CREATE DATABASE " + name + " TEMPLATE " + template); err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,78 @@
+package commit_test
+
+import (
+	"fmt"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"purveyor/internal/commerce"
+	"purveyor/internal/commit"
+)
+
+// meeting is a load that counts the batches that have a product open, and takes a second.
+type meeting struct {
+	mu                sync.Mutex
+	open              map[string]int
+	most              map[string]int // batches at a time, by product
+	atOnce, allAtOnce int
+}
+
+func (m *meeting) load(needs []commerce.Needs) error {
+	products := map[string]bool{}
+	for _, n := range needs {
+		for _, k := range n.Stock {
+			products[k.ProductID] = true
+		}
+	}
+	m.mu.Lock()
+	m.atOnce++
+	m.allAtOnce = max(m.allAtOnce, m.atOnce)
+	for p := range products {
+		m.open[p]++
+		m.most[p] = max(m.most[p], m.open[p])
+	}
+	m.mu.Unlock()
+	time.Sleep(time.Second)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.atOnce--
+	for p := range products {
+		m.open[p]--
+	}
+	return nil
+}
+
+// Batches are committed beside each other. Commands for one hot product go to one loop, also
+// those that change another product with it, so that no batch waits for the lock of another.
+func TestLoops(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := &meeting{open: map[string]int{}, most: map[string]int{}}
+		c := commit.New(&scripted{writers: 3, load: m.load}, commit.Options{Batch: 4})
+		defer c.Close()
+		for range 10 { // a product is hot when many commands have wanted it
+			expectNil(t, "a change", ask(c, touch{"s", "hot"}))
+		}
+		var all []*asked
+		for i := range 300 {
+			all = append(all, ask(c, touchBoth{touch{"s", "hot"}, touch{"s", fmt.Sprint("cold ", i)}}), ask(c, touch{"s", fmt.Sprint("other ", i)}))
+			synctest.Wait()
+		}
+		expectNil(t, "a change", all...)
+		if m.most["hot"] != 1 || m.allAtOnce != 3 {
+			t.Errorf("%d batches had the hot product at a time, and %d were open; want 1 and 3", m.most["hot"], m.allAtOnce)
+		}
+	})
+}
+
+// touchBoth changes two stock rows. Which one is named first says nothing.
+type touchBoth struct{ hot, cold touch }
+
+func (c touchBoth) Needs() commerce.Needs {
+	return commerce.Needs{Stock: []commerce.ProductKey{c.cold.key(), c.hot.key()}}
+}
+
+func (c touchBoth) Decide(rows *commerce.Rows, now commerce.Millis) (int, commerce.Changes, error) {
+	return 1, commerce.Changes{}, nil
+}

@@ -1,0 +1,248 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"time"
+
+	"purveyor/internal/commerce"
+	"purveyor/internal/storage/schema"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// Stamps of several writers are not in the order of their commits, so each writer
+// publishes its low watermark before it begins to write: the stamp below which it
+// will write nothing. It withdraws the watermark when the batch is saved. A page of a
+// feed ends before the lowest watermark. The newest saved stamp is read after the
+// watermark was published, so everything that a reader saw before it could see the
+// watermark is below it.
+//
+// A single server has the watermarks of all batches in one table. In a cluster that table
+// would be on every node, each batch would wait for all others, and a node that is away would stop
+// every batch. There a batch publishes a watermark for each of its stores and partners,
+// beside their rows.
+
+// guard is a table of low watermarks, with its statements. Their parameters are the
+// writer's id, a stamp if there is one, and the key of the guarded rows if the table has one.
+type guard struct {
+	publish, prolong, save, withdraw, newest, forget string
+	// lowest is the lowest watermark as a subquery, or NULL: rows below it are complete.
+	// The key is the statement's first parameter.
+	lowest string
+}
+
+const (
+	// watermarkTime is how long readers wait for an open batch whose process may be dead.
+	watermarkTime = "8 seconds"
+	renewAfter    = 2 * time.Second
+)
+
+var (
+	guardOfAll      = newGuard("writers", "", "floor = NULL, last = $2")
+	guardOfStores   = newGuard("store_writers", "store_id", "last = $2")
+	guardOfPartners = newGuard("partner_writers", "partner_id", "last = $2")
+)
+
+// newGuard makes the statements of a table whose rows guard the rows with the same key. save is what the
+// batch itself writes. In a cluster that is not the withdrawal: rows of several
+// nodes do not become visible at the same time.
+func newGuard(table, key, save string) *guard {
+	where, and, column, value, conflict := "", "", "", "", "id"
+	if key != "" {
+		where, and, column, value, conflict = key+" = $1 AND ", " AND "+key+" = $", ", "+key, ", $3", key+", id"
+	}
+	with := func(n string) string {
+		if key == "" {
+			return ""
+		}
+		return and + n
+	}
+	const until = "now() + INTERVAL '" + watermarkTime + "'"
+	newest := "SELECT max(last) FROM " + table
+	if key != "" {
+		newest += " WHERE " + key + " = $1"
+	}
+	return &guard{
+		publish: "INSERT INTO " + table + " (id, floor, last, until" + column + ") VALUES ($1, $2, 0, " + until + value + ")" +
+			" ON CONFLICT (" + conflict + ") DO UPDATE SET floor = excluded.floor, until = excluded.until",
+		prolong:  "UPDATE " + table + " SET until = " + until + " WHERE id = $1" + with("2"),
+		save:     "UPDATE " + table + " SET " + save + " WHERE id = $1" + with("3"),
+		withdraw: "UPDATE " + table + " SET floor = NULL WHERE id = $1" + with("2"),
+		newest:   newest,
+		forget:   "DELETE FROM " + table + " WHERE " + where + "until < now() - INTERVAL '1 hour' AND last < (" + newest + ")",
+		lowest:   "(SELECT min(floor) FROM " + table + " WHERE " + where + "until > now())",
+	}
+}
+
+// guarded is what a batch publishes a low watermark for.
+type guarded struct {
+	*guard
+	key []any // none, or the id of a store or partner
+}
+
+// guards are those of a batch with these rows. ofOrders are the partners of its orders.
+func (e *Engine) guards(r *commerce.Rows, ofOrders []string) (list []guarded) {
+	if !e.spread {
+		return []guarded{{guardOfAll, nil}}
+	}
+	met := map[string]bool{}
+	add := func(g *guard, id string) {
+		if name := g.newest + id; !met[name] {
+			met[name] = true
+			list = append(list, guarded{g, []any{id}})
+		}
+	}
+	for _, t := range tables {
+		of := map[string]*guard{"store_id": guardOfStores, "partner_id": guardOfPartners}[t.Shard]
+		if t.keyed == nil || of == nil {
+			continue
+		}
+		for i := range t.keyed.Asked(r) {
+			var key values
+			t.keyed.BindAsked(&key, r, i)
+			add(of, key[0].text)
+		}
+	}
+	for _, id := range ofOrders {
+		add(guardOfPartners, id)
+	}
+	return list
+}
+
+// queueEach queues a statement for each guard, in a transaction of its own: none waits
+// for the others, and each is of one node. It need not outlive a crash.
+func queueEach(q *request, list []guarded, sql func(guarded) string, args ...any) {
+	for _, g := range list {
+		q.Queue(seen(begin))
+		q.Queue(seen("SET LOCAL synchronous_commit = off"))
+		q.Queue(seen(sql(g)), append(args[:len(args):len(args)], g.key...)...)
+		q.Queue(seen("COMMIT"))
+	}
+}
+
+// withdraw takes the watermarks of the batch back: all at once, or one by one where the
+// node of one is away. One that stays ends by itself.
+func (b *batch) withdraw(ctx context.Context) {
+	conn := b.writer.conn
+	send := func(list []guarded) error {
+		var q request
+		queueEach(&q, list, func(g guarded) string { return g.guard.withdraw }, b.writer.id)
+		return endTransaction(ctx, conn, conn.SendBatch(ctx, &q.Batch).Close())
+	}
+	if len(b.guards) == 0 || send(b.guards) == nil || !b.engine.spread {
+		return
+	}
+	for i := range b.guards {
+		if !conn.IsClosed() {
+			_ = send(b.guards[i : i+1]) // as above
+		}
+	}
+}
+
+// prolongs keeps readers waiting for a batch that takes long, until ctx ends.
+func (e *Engine) prolongs(ctx context.Context, id string, list []guarded) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(renewAfter):
+		}
+		if conn, err := e.connectWriter(ctx); err == nil { // without a connection the batch will not be saved either
+			for _, g := range list {
+				_, _ = exec(ctx, conn, g.prolong, append([]any{id}, g.key...)...) // as above
+			}
+			_ = conn.Close(ctx)
+		}
+	}
+}
+
+// The clock of a cluster is the coordinator's: processes stamp rows of different stores
+// without seeing each other's stamps.
+const clockSQL = "SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint"
+
+// queueClock asks for the time.
+func (e *Engine) queueClock(q *pgx.Batch, now *int64) {
+	q.Queue(seen(clockSQL)).QueryRow(func(row pgx.Row) error {
+		if e.ownClock {
+			*now = e.now().UnixMilli()
+			return nil
+		}
+		return row.Scan(now)
+	})
+}
+
+// before returns the time and the partners of the orders that the batch may change, which
+// only a cluster is asked for.
+func (b *batch) before(ctx context.Context) (now int64, partners []string, err error) {
+	if !b.engine.spread {
+		return b.engine.now().UnixMilli(), nil, nil
+	}
+	var q pgx.Batch
+	b.engine.queueClock(&q, &now)
+	b.partnersOf(&q, func(id string) { partners = append(partners, id) })
+	return now, partners, b.writer.conn.SendBatch(ctx, &q).Close()
+}
+
+// lowest is the subquery of the lowest watermark for a statement whose first parameter is
+// the key of g.
+func (e *Engine) lowest(g *guard) string {
+	if !e.spread {
+		g = guardOfAll
+	}
+	return g.lowest
+}
+
+// A read over all stores of a cluster asks each node for itself, so it reads the
+// lowest watermark before, and the time before that: a batch that publishes its
+// watermark later has a stamp that is not below the time.
+func (e *Engine) queueLowest(q *pgx.Batch, lowest *int64) {
+	var now int64
+	q.Queue(seen(begin)) // and not the snapshot of the page
+	e.queueClock(q, &now)
+	queue(q, func(s *scanner) {
+		*lowest = now
+		if open := s.Int(); open != 0 {
+			*lowest = min(now, open)
+		}
+	}, "SELECT min(floor) FROM store_writers WHERE until > now()")
+	q.Queue(seen("COMMIT"))
+}
+
+const noWatermark = math.MaxInt64
+
+// unguarded returns an error if the batch appended an event of a partner without a
+// watermark. A feed could miss such an event.
+func (b *batch) unguarded() error {
+	if !b.engine.spread {
+		return nil
+	}
+	has := map[string]bool{}
+	for _, g := range b.guards {
+		if g.guard == guardOfPartners {
+			has[g.key[0].(string)] = true
+		}
+	}
+	for _, w := range b.rows.Appended.Webhooks {
+		if !has[w.PartnerID] {
+			return fmt.Errorf("an event of partner %s is not among what the batch was loaded for", w.PartnerID)
+		}
+	}
+	return nil
+}
+
+// partnersOf asks for the partners of the orders that the batch may change.
+func (b *batch) partnersOf(q *pgx.Batch, add func(id string)) {
+	t := &schema.Orders
+	rows := t.Rows(&b.rows)
+	of := map[string][]string{}
+	for i := range rows.Asked() {
+		if k, locked := rows.AskedKey(i); locked {
+			of[k.StoreID] = append(of[k.StoreID], k.OrderID)
+		}
+	}
+	for store, ids := range of {
+		queue(q, func(s *scanner) { add(s.Text()) }, "SELECT DISTINCT partner_id FROM orders WHERE store_id = $1 AND id = ANY($2)", store, ids)
+	}
+}

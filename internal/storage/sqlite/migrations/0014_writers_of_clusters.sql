@@ -1,0 +1,2 @@
+-- PostgreSQL gets the low watermarks of distributed databases. SQLite has one writer,
+-- and so none.

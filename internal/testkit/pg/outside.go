@@ -1,0 +1,140 @@
+package pg
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	neturl "net/url"
+	"os"
+	"strconv"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// OutsideVariable names a server to test on: PostgreSQL, or the coordinator of a cluster. Tests
+// make databases of their own there, whose names begin with purveyor_test_, drop
+// them, and never write to the database of the URL.
+const OutsideVariable = "PURVEYOR_TEST_SERVER"
+
+// outsider is a server that was not started here.
+type outsider struct {
+	url   *neturl.URL
+	nodes []string // addresses of a cluster, the coordinator's first; none: a single server
+	run   uint32   // tells the databases of this process from those of others
+}
+
+// outside connects to the server of the environment.
+func outside(url string) (*Server, error) {
+	o := &outsider{run: rand.Uint32()}
+	var err error
+	if o.url, err = neturl.Parse(url); err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	conn, err := pgx.Connect(ctx, url)
+	if err != nil {
+		return nil, err
+	}
+	defer conn.Close(ctx)
+	var may, cluster bool
+	err = conn.QueryRow(ctx, `SELECT rolcreatedb OR rolsuper, to_regclass('pg_dist_node') IS NOT NULL FROM pg_roles WHERE rolname = current_user`).Scan(&may, &cluster)
+	switch {
+	case err != nil:
+		return nil, err
+	case !may:
+		return nil, errors.New("the role of " + OutsideVariable + " may not create databases, and tests write to no other ones; ALTER ROLE ... CREATEDB")
+	case !cluster:
+		return &Server{outside: o}, nil
+	}
+	rows, err := conn.Query(ctx, "SELECT nodename, nodeport FROM pg_dist_node WHERE isactive ORDER BY groupid")
+	if err != nil {
+		return nil, err
+	}
+	o.nodes, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (string, error) {
+		var host string
+		var port int
+		err := row.Scan(&host, &port)
+		return net.JoinHostPort(host, strconv.Itoa(port)), err
+	})
+	return &Server{outside: o}, err
+}
+
+// at is the URL of a database on a node.
+func (o *outsider) at(node, database string) string {
+	u := *o.url
+	if node != "" {
+		u.Host = node
+	}
+	u.Path = "/" + database
+	return u.String()
+}
+
+// Cluster reports whether the server is the coordinator of a cluster. A database of it has the
+// extension and the nodes, and no table.
+func (s *Server) Cluster() bool { return s.outside != nil && len(s.outside.nodes) > 0 }
+
+// make makes an empty database, on each node of a cluster.
+func (o *outsider) make(ctx context.Context, name string) error {
+	nodes := o.nodes
+	if len(nodes) == 0 {
+		nodes = []string{""}
+	}
+	for _, node := range nodes {
+		if err := execAt(ctx, o.at(node, "postgres"), "CREATE DATABASE "+name); err != nil {
+			return err
+		}
+	}
+	for _, node := range o.nodes {
+		if err := execAt(ctx, o.at(node, name), "CREATE EXTENSION citus"); err != nil {
+			return err
+		}
+	}
+	for i, node := range o.nodes {
+		host, port, err := net.SplitHostPort(node)
+		if err != nil {
+			return err
+		}
+		sql := fmt.Sprintf("SELECT citus_add_node('%s', %s)", host, port)
+		if i == 0 {
+			sql = fmt.Sprintf("SELECT citus_set_coordinator_host('%s', %s)", host, port)
+		}
+		// A worker whose database is only just there may refuse the coordinator.
+		err = execAt(ctx, o.at("", name), sql)
+		for tries := 1; err != nil && tries < 10; tries++ {
+			err = execAt(ctx, o.at("", name), sql)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (o *outsider) drop(ctx context.Context, name string) (err error) {
+	nodes := o.nodes
+	if len(nodes) == 0 {
+		nodes = []string{""}
+	}
+	for _, node := range nodes {
+		err = errors.Join(err, execAt(ctx, o.at(node, "postgres"), "DROP DATABASE IF EXISTS "+name+" WITH (FORCE)"))
+	}
+	return err
+}
+
+func execAt(ctx context.Context, url, sql string) error {
+	conn, err := pgx.Connect(ctx, url)
+	if err != nil {
+		return err
+	}
+	defer conn.Close(ctx)
+	if _, err = conn.Exec(ctx, sql); err != nil {
+		return fmt.Errorf("%s: %w", sql, err)
+	}
+	return nil
+}
+
+// outsideURL is the value of OutsideVariable.
+func outsideURL() string { return os.Getenv(OutsideVariable) }
