@@ -162,7 +162,7 @@ func (e *Engine) prolongs(ctx context.Context, id string, list []guarded) {
 // without seeing each other's stamps.
 const clockSQL = "SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint"
 
-// queueClock asks for the time.
+// queueClock asks for the time. A clock of our own is read when the answer comes.
 func (e *Engine) queueClock(q *pgx.Batch, now *int64) {
 	q.Queue(seen(clockSQL)).QueryRow(func(row pgx.Row) error {
 		if e.ownClock {
@@ -198,9 +198,11 @@ func (e *Engine) lowest(g *guard) string {
 // lowest watermark before, and the time before that: a batch that publishes its
 // watermark later has a stamp that is not below the time.
 func (e *Engine) queueLowest(q *pgx.Batch, lowest *int64) {
-	var now int64
+	now := e.now().UnixMilli()
 	q.Queue(seen(begin)) // and not the snapshot of the page
-	e.queueClock(q, &now)
+	if !e.ownClock {
+		e.queueClock(q, &now)
+	}
 	queue(q, func(s *scanner) {
 		*lowest = now
 		if open := s.Int(); open != 0 {
