@@ -101,12 +101,7 @@ func (o *outsider) make(ctx context.Context, name string) error {
 		if i == 0 {
 			sql = fmt.Sprintf("SELECT citus_set_coordinator_host('%s', %s)", host, port)
 		}
-		// A worker whose database is only just there may refuse the coordinator.
-		err = execAt(ctx, o.at("", name), sql)
-		for tries := 1; err != nil && tries < 10; tries++ {
-			err = execAt(ctx, o.at("", name), sql)
-		}
-		if err != nil {
+		if err = again(func() error { return execAt(ctx, o.at("", name), sql) }); err != nil {
 			return err
 		}
 	}
@@ -119,7 +114,19 @@ func (o *outsider) drop(ctx context.Context, name string) (err error) {
 		nodes = []string{""}
 	}
 	for _, node := range nodes {
-		err = errors.Join(err, execAt(ctx, o.at(node, "postgres"), "DROP DATABASE IF EXISTS "+name+" WITH (FORCE)"))
+		err = errors.Join(err, again(func() error {
+			return execAt(ctx, o.at(node, "postgres"), "DROP DATABASE IF EXISTS "+name+" WITH (FORCE)")
+		}))
+	}
+	return err
+}
+
+// again repeats what nodes of a cluster refuse for a moment: a worker whose database is only just
+// there, and a database that the cluster's own processes connect to.
+func again(f func() error) error {
+	err := f()
+	for tries := 1; err != nil && tries < 10; tries++ {
+		err = f()
 	}
 	return err
 }
