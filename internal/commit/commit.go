@@ -61,34 +61,38 @@ type Committer struct {
 	maxBatch int
 	starter  Starter
 	encode   func(commerce.WebhookEvent) []byte
-	loops    []*loop
+	queues   []*queue
 	heat     heat
-	turn     atomic.Uint32 // of commands that need not wait for others
+	next     atomic.Uint32 // queue of a command that need not wait for others
 	running  atomic.Int64  // loops
 	done     chan struct{} // closed when every admitted command is answered
 	hurried  atomic.Bool
 
-	mu     sync.RWMutex // guards closed against sends on queues
+	mu     sync.RWMutex // guards closed against sends to queues
 	closed bool
 }
 
-// New starts a committer over the engine, with a loop for each of its writers.
+// New starts a committer over the engine, with a queue for each of its writers.
 func New(engine storage.Batches, o Options) *Committer {
 	o.Batch = cmp.Or(max(o.Batch, 0), maxBatch)
-	loops := engine.Writers()
 	c := &Committer{env: o.Env, engine: engine, maxBatch: o.Batch, starter: o.Starter, encode: o.EncodeEvent, done: make(chan struct{})}
-	for range loops {
-		c.loops = append(c.loops, &loop{Committer: c, queue: make(chan *call, maxQueue/loops), woken: make(chan struct{}, 1),
-			batch: make([]*call, 0, o.Batch)})
+	writers, loops := engine.Writers(), 1
+	if engine.LoadsAhead() {
+		loops = 2
 	}
-	c.running.Store(int64(loops))
-	for _, l := range c.loops {
-		c.env.Go(func() {
-			c.env.Drive(l.Step, l.woken)
-			if c.running.Add(-1) == 0 {
-				close(c.done)
-			}
-		})
+	c.running.Store(int64(writers * loops))
+	for range writers {
+		c.queues = append(c.queues, newQueue(c, maxQueue/writers, loops))
+	}
+	for _, q := range c.queues {
+		for _, l := range q.loops {
+			c.env.Go(func() {
+				c.env.Drive(l.Step, l.woken)
+				if c.running.Add(-1) == 0 {
+					close(c.done)
+				}
+			})
+		}
 	}
 	return c
 }
@@ -96,11 +100,11 @@ func New(engine storage.Batches, o Options) *Committer {
 // Close refuses new commands, answers all that were admitted, and returns.
 func (c *Committer) Close() {
 	c.mu.Lock()
-	for _, l := range c.loops {
+	for _, q := range c.queues {
 		if !c.closed {
-			close(l.queue)
+			close(q.calls)
 		}
-		l.wake()
+		q.wake()
 	}
 	c.closed = true
 	c.mu.Unlock()
@@ -149,10 +153,10 @@ func (c *Committer) admit(ctx context.Context, p *call) error {
 	if c.closed {
 		return ErrClosed
 	}
-	l := c.loopOf(p)
+	q := c.queueOf(p)
 	select {
-	case l.queue <- p:
-		l.wake()
+	case q.calls <- p:
+		q.wake()
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()

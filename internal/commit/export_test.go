@@ -4,17 +4,17 @@ import "purveyor/internal/commerce"
 
 // Waiting is how many commands are admitted and in no batch yet.
 func (c *Committer) Waiting() (n int) {
-	for _, l := range c.loops {
-		n += len(l.queue)
+	for _, q := range c.queues {
+		n += len(q.calls)
 	}
 	return n
 }
 
-// IdleInEachLoop admits a command that does nothing to each loop, and returns the number of loops.
-func (c *Committer) IdleInEachLoop() int {
-	for _, l := range c.loops {
-		l.queue <- &call{done: make(chan struct{}), decide: func(*commerce.Rows, commerce.Millis) (none commerce.Changes, err error) { return none, nil }}
-		l.wake()
+// IdleInEachQueue admits a command that does nothing to each queue, and returns the number of queues.
+func (c *Committer) IdleInEachQueue() int {
+	for _, q := range c.queues {
+		q.calls <- &call{done: make(chan struct{}), decide: func(*commerce.Rows, commerce.Millis) (none commerce.Changes, err error) { return none, nil }}
+		q.wake()
 	}
-	return len(c.loops)
+	return len(c.queues)
 }

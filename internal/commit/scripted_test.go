@@ -20,9 +20,11 @@ import (
 type scripted struct {
 	storage.Engine
 	writers int // 0: one
+	ahead   bool
 	load    func(needs []commerce.Needs) error
 	save    func() error
 	saved   func(*commerce.Rows) error // if save is nil
+	verify  func() error
 
 	mu    sync.Mutex
 	sizes []int // commands of each load
@@ -46,7 +48,8 @@ func (e *scripted) Load(_ context.Context, needs ...commerce.Needs) (storage.Bat
 	return b, nil
 }
 
-func (e *scripted) Writers() int { return max(e.writers, 1) }
+func (e *scripted) Writers() int     { return max(e.writers, 1) }
+func (e *scripted) LoadsAhead() bool { return e.ahead }
 
 func (e *scripted) loads() []int {
 	e.mu.Lock()
@@ -63,6 +66,12 @@ type scriptedBatch struct {
 func (b *scriptedBatch) Rows() *commerce.Rows   { return &b.rows }
 func (b *scriptedBatch) Stamp() commerce.Millis { return commerce.Millis(b.stamp) }
 func (b *scriptedBatch) Discard()               {}
+func (b *scriptedBatch) Verify(context.Context) error {
+	if b.e.verify != nil {
+		return b.e.verify()
+	}
+	return nil
+}
 func (b *scriptedBatch) Save(context.Context) error {
 	if b.e.save != nil {
 		return b.e.save()

@@ -94,6 +94,10 @@ type Reader interface {
 type Batches interface {
 	// Writers returns how many batches can be open at a time in this process: 1 or more.
 	Writers() int
+	// LoadsAhead reports whether one more batch can be loaded while Save of the batch before
+	// is under way. Batches are then saved in the order in which they were loaded, and a Save
+	// fails with ErrAgain if the rows of its batch have changed meanwhile.
+	LoadsAhead() bool
 	// Load opens a batch: it waits for its turn to write, locks the rows that
 	// are needed and reads them. The caller ends the batch with Save or Discard. A batch
 	// that appends an event of a partner needs a row of that partner, or changes an order of it.
@@ -120,7 +124,11 @@ type Batch interface {
 	// ErrOutcomeUnknown. The batch is over in any case.
 	Save(ctx context.Context) error
 
-	// Discard ends the batch and writes nothing. After Save it does nothing.
+	// Verify ends a batch that changes nothing. It returns nil if the rows are as they were
+	// stored, so that callers can be answered by them, and fails as Save does if not.
+	Verify(ctx context.Context) error
+
+	// Discard ends the batch and writes nothing. After Save or Verify it does nothing.
 	Discard()
 }
 

@@ -221,6 +221,9 @@ func (e *Engine) Close() (err error) {
 // Writers implements storage.Engine.
 func (e *Engine) Writers() int { return len(e.writers) }
 
+// LoadsAhead implements storage.Engine.
+func (e *Engine) LoadsAhead() bool { return false }
+
 // Reader implements storage.Engine.
 func (e *Engine) Reader() storage.Reader { return newReader(e) }
 

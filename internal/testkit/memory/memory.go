@@ -82,6 +82,9 @@ func (e *Engine) write(ctx context.Context, f func()) error {
 // Writers implements storage.Engine.
 func (e *Engine) Writers() int { return 1 }
 
+// LoadsAhead implements storage.Engine.
+func (e *Engine) LoadsAhead() bool { return false }
+
 // Load implements storage.Engine. There is one writer at a time.
 func (e *Engine) Load(ctx context.Context, needs ...commerce.Needs) (storage.Batch, error) {
 	if err := e.take(ctx); err != nil {
@@ -109,6 +112,12 @@ type batch struct {
 
 func (b *batch) Rows() *commerce.Rows   { return &b.rows }
 func (b *batch) Stamp() commerce.Millis { return commerce.Millis(b.stamp) }
+
+// Verify implements storage.Batch.
+func (b *batch) Verify(context.Context) error {
+	b.Discard()
+	return nil
+}
 
 // Discard implements storage.Batch.
 func (b *batch) Discard() {
