@@ -52,7 +52,7 @@ type Engine struct {
 	claims   spare
 	replies  schema.ReplyCount
 	readers  *pgxpool.Pool
-	stock    *batchget.Loader[commerce.ProductKey, commerce.Stock]
+	stamps   *batchget.Loader[commerce.ProductKey, commerce.Millis]
 	newest   *batchget.Loader[string, int64] // stamps of stores' products
 	lookups  map[string]any                  // reads.Lookups
 	homes    *reads.Homes
@@ -148,7 +148,7 @@ func Open(url string, o Options) (*Engine, error) {
 
 func (e *Engine) prepareLookups() {
 	e.homes = reads.NewHomes()
-	e.stock, e.newest = newLoader(e, &schema.Stock), batchget.New(e.readNewest)
+	e.stamps, e.newest = newLoader(e, &stamps), batchget.New(e.readNewest)
 	if e.spread {
 		e.newest.Apart = func(store string) string { return store }
 	}

@@ -216,9 +216,18 @@ func (p *pageRead) versions(ctx context.Context, conn *pgxpool.Conn) (all []comm
 
 const newestSQL = "SELECT max(updated_on) FROM stock WHERE store_id = $1"
 
-// readNewest reads the newest stamps of stores, in one round trip.
+// newestOfSQL is newestSQL for many stores of one server.
+const newestOfSQL = "SELECT id, (SELECT max(updated_on) FROM stock WHERE store_id = id) FROM unnest($1::text[]) AS id"
+
+// readNewest reads the newest stamps of stores.
 func (e *Engine) readNewest(ctx context.Context, stores []string) (map[string]int64, error) {
 	newest := make(map[string]int64, len(stores))
+	if !e.spread {
+		return newest, query(ctx, e.readers, func(s *scanner) {
+			id := s.Text()
+			newest[id] = s.Int()
+		}, newestOfSQL, stores)
+	}
 	var q pgx.Batch
 	for _, id := range stores {
 		queue(&q, func(s *scanner) { newest[id] = s.Int() }, newestSQL, id)
@@ -226,14 +235,19 @@ func (e *Engine) readNewest(ctx context.Context, stores []string) (map[string]in
 	return newest, e.readers.SendBatch(ctx, &q).Close()
 }
 
+// stamps are the stamps of products: the stock table with nothing else of its rows.
+var stamps = schema.Table[commerce.ProductKey, commerce.Millis]{Name: schema.Stock.Name, Key: schema.Stock.Key, Mutable: "updated_on",
+	BindKey: schema.Stock.BindKey, Traits: schema.Stock.Traits,
+	Scan: func(s schema.Scanner, _ commerce.ProductKey) commerce.Millis { return commerce.Millis(s.Int()) }}
+
 // Unchanged implements storage.Reader.
 func (r reader) Unchanged(ctx context.Context, s storage.ReadSet, v storage.Version) (storage.Version, bool, error) {
 	same := false
 	err := r.read(ctx, func(ctx context.Context) error {
 		switch {
 		case s.Product.ProductID != "":
-			stock, _, err := r.e.stock.Get(ctx, s.Product)
-			same = storage.Version(stock.UpdatedOn) == v
+			stamp, _, err := r.e.stamps.Get(ctx, s.Product)
+			same = storage.Version(stamp) == v
 			return err
 		case len(s.Filter.StoreIDs) == 1 && v != noVersion:
 			newest, _, err := r.e.newest.Get(ctx, s.Filter.StoreIDs[0])

