@@ -7,9 +7,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
-	"purveyor/internal/storage"
 	"purveyor/internal/storage/storagetest"
 	"purveyor/internal/testkit/pg"
 )
@@ -23,20 +21,10 @@ func TestConformance(t *testing.T) {
 	}
 }
 
-// asCluster is a server that is spoken to as if its tables were spread.
-type asCluster struct{ storagetest.Database }
-
-func (a asCluster) Open(t testing.TB, now func() time.Time) storage.Engine {
-	e := a.Database.Open(t, now).(*Engine)
-	e.spread = true
-	e.prepareLookups()
-	return e
-}
-
 // TestConformanceOfCluster runs the suite with what is sent to a cluster, and
 // checks that every statement is fit for one.
 func TestConformanceOfCluster(t *testing.T) {
-	for sql := range sentBy(t, func(t testing.TB) storagetest.Database { return asCluster{fresh(t)} }) {
+	for sql := range sentBy(t, func(t testing.TB) storagetest.Database { return distributed(t) }) {
 		for _, fault := range unfit(sql) {
 			t.Errorf("%s\n  %s", fault, sql)
 		}

@@ -13,7 +13,7 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-func run(t *testing.T, url string, statements ...string) {
+func run(t testing.TB, url string, statements ...string) {
 	t.Helper()
 	conn, err := pgx.Connect(context.Background(), url)
 	if err != nil {
