@@ -9,88 +9,137 @@ import (
 	"purveyor/internal/storage/schema"
 )
 
-// awayPause is how long commands are refused without a try whose node is away. Each try
-// costs their neighbours the time of a failed batch.
-const awayPause = time.Second
+const (
+	// awayPause is the time between two tries of commands whose node is away. Others like
+	// them are refused meanwhile, because each try keeps their neighbours waiting.
+	awayPause = time.Second
+	// awayTime is how long a failure is remembered.
+	awayTime = 30 * time.Second
+)
 
 // away has the failures of nodes of a distributed database, by the owners of the rows that
 // were needed from them: commands with the same owners need the same nodes.
-type away map[string]failure
-
-// slotPause is how long no job is put into a slot that could not be written.
-const slotPause = 5 * time.Second
-
-// slot returns the slot for the jobs of a batch. It leaves out the slots whose node is away,
-// unless all are.
-func (l *loop) slot(now commerce.Millis) int64 {
-	slot := int64(now) % commerce.JobSlots
-	for i := range int64(commerce.JobSlots) {
-		s := (slot + i) % commerce.JobSlots
-		if until, failed := l.slots[s]; !failed || !l.env.Now().Before(until) {
-			delete(l.slots, s)
-			return s
-		}
-	}
-	return slot
+type away struct {
+	failures map[string]failure
+	next     time.Time // try
 }
 
-// slotFailed remembers a slot that could not be written.
-func (l *loop) slotFailed(slot int64) {
-	if l.slots == nil {
-		l.slots = map[int64]time.Time{}
+// slotPause is the time between two tries to write to slots that could not be written.
+const slotPause = 5 * time.Second
+
+// slots are those of jobs that could not be written, because their node is away.
+type slots struct {
+	failed map[int64]bool
+	next   time.Time // try of one of them
+}
+
+// slot returns the slot for the jobs of a batch. It leaves out the slots that failed, but for
+// a try now and then, unless all did.
+func (l *loop) slot(now commerce.Millis) int64 {
+	const all = commerce.JobSlots
+	s, try := int64(now)%all, len(l.slots.failed) > 0 && !l.env.Now().Before(l.slots.next)
+	for i := range int64(all) {
+		if l.slots.failed[(s+i)%all] == try {
+			return (s + i) % all
+		}
 	}
-	l.slots[slot] = l.env.Now().Add(slotPause)
+	return s
+}
+
+// slotTried remembers whether a slot could be written. If it could, its node is back, and so
+// the others are tried as well.
+func (l *loop) slotTried(slot int64, failed bool) {
+	switch {
+	case failed && l.slots.failed == nil:
+		l.slots.failed = map[int64]bool{slot: true}
+	case failed:
+		l.slots.failed[slot] = true
+	case l.slots.failed[slot]:
+		clear(l.slots.failed)
+	}
+	if failed {
+		l.slots.next = l.env.Now().Add(slotPause)
+	}
 }
 
 type failure struct {
 	err   error
-	until time.Time // no command is tried before
+	until time.Time // it is remembered
+}
+
+func (a *away) add(name string, err error, now time.Time) {
+	if a.failures == nil {
+		a.failures = map[string]failure{}
+	}
+	a.failures[name], a.next = failure{err, now.Add(awayTime)}, now.Add(awayPause)
 }
 
 // apart tries the commands of a batch that failed because a node is away: those with the same
 // owners together, so that the commands of other nodes take place.
 func (l *loop) apart(batch []*call, err error) {
-	of := map[string][]*call{}
-	var names []string // in the order of the batch
-	for _, p := range batch {
-		name := nodesOf(p)
-		if of[name] == nil {
-			names = append(names, name)
-		}
-		of[name] = append(of[name], p)
-	}
-	if len(names) == 1 {
-		if l.away == nil {
-			l.away = away{}
-		}
-		l.away[names[0]] = failure{err, l.env.Now().Add(awayPause)}
+	groups := byNodes(batch)
+	if len(groups) == 1 {
+		l.away.add(nodesOf(batch[0]), err, l.env.Now())
 		answerAll(batch, err)
 		return
 	}
-	for _, name := range names {
-		l.commit(of[name])
+	for _, g := range groups {
+		l.commit(g)
 	}
 }
 
-// refuseAway answers the commands that need a node that is away, and returns the others.
-func (l *loop) refuseAway(batch []*call) (others []*call) {
-	if len(l.away) == 0 {
-		return batch
+// byNodes returns the calls that need the same nodes together, in the order of the batch.
+func byNodes(batch []*call) (groups [][]*call) {
+	at := map[string]int{}
+	for _, p := range batch {
+		name := nodesOf(p)
+		i, met := at[name]
+		if !met {
+			i, at[name] = len(groups), len(groups)
+			groups = append(groups, nil)
+		}
+		groups[i] = append(groups[i], p)
+	}
+	return groups
+}
+
+// present returns the calls of a batch that need no node which was found away, and those that do.
+func (l *loop) present(batch []*call) (others, suspects []*call) {
+	if len(l.away.failures) == 0 {
+		return batch, nil
 	}
 	now := l.env.Now()
-	for name, f := range l.away {
+	for name, f := range l.away.failures {
 		if !now.Before(f.until) {
-			delete(l.away, name)
+			delete(l.away.failures, name)
 		}
 	}
 	for _, p := range batch {
-		if f, is := l.away[nodesOf(p)]; is {
-			p.answer(f.err)
+		if _, is := l.away.failures[nodesOf(p)]; is {
+			suspects = append(suspects, p)
+		} else {
+			others = append(others, p)
+		}
+	}
+	return others, suspects
+}
+
+// probe tries calls whose node was found away: those of one group now and then. If they
+// take place, the node is back, and the others are tried as well.
+func (l *loop) probe(suspects []*call) {
+	for _, g := range byNodes(suspects) {
+		name := nodesOf(g[0])
+		f, away := l.away.failures[name]
+		if away && l.env.Now().Before(l.away.next) {
+			answerAll(g, f.err)
 			continue
 		}
-		others = append(others, p)
+		delete(l.away.failures, name)
+		l.attempt(g)
+		if _, away = l.away.failures[name]; !away {
+			clear(l.away.failures)
+		}
 	}
-	return others
 }
 
 // nodesOf names what decides which nodes a command needs.

@@ -19,12 +19,12 @@ import (
 var errAway = fmt.Errorf("%w: %w", storage.ErrUnavailable, storage.ErrNode)
 
 // TestNodeAway: of the commands in a batch only those fail that need the node that is away.
-// For a second, others like them are answered without a try. After that they
-// are tried again.
+// For a second, others like them are answered without a try. After that some of them
+// are tried, behind the commands of other nodes. When they take place, all are tried.
 func TestNodeAway(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var mu sync.Mutex
-		away, tries := true, 0
+		away, tries, mixed := true, 0, 0
 		e := &scripted{load: func(needs []commerce.Needs) error {
 			mu.Lock()
 			defer mu.Unlock()
@@ -34,6 +34,9 @@ func TestNodeAway(t *testing.T) {
 			})
 			if away && lost {
 				tries++
+				if len(needs) > 2 { // more than those that need the same nodes
+					mixed++
+				}
 				return errAway
 			}
 			return nil
@@ -56,8 +59,20 @@ func TestNodeAway(t *testing.T) {
 				}
 			}
 		}
-		if tries != 3 { // all together, and each of the two stores
-			t.Errorf("%d tries that needed the lost node, want 3", tries)
+		if tries != 3 || mixed != 1 { // all together, and each of the two stores
+			t.Errorf("%d tries that needed the lost node, %d with others; want 3 and 1", tries, mixed)
+		}
+		for range 5 {
+			time.Sleep(time.Second)
+			calls := sell("here", "lost one", "there", "lost two")
+			for i, a := range calls {
+				if errors.Is(a.wait(), storage.ErrNode) != (i%2 == 1) {
+					t.Errorf("later: command %d is answered %v", i, a.err)
+				}
+			}
+		}
+		if tries != 8 || mixed != 1 { // one of the stores each time
+			t.Errorf("%d tries that needed the lost node, %d with others; want 8 and 1", tries, mixed)
 		}
 		mu.Lock()
 		away = false
@@ -68,37 +83,54 @@ func TestNodeAway(t *testing.T) {
 }
 
 // TestSlotAway: jobs of a slot whose node is away go to another one with the next try, and later
-// batches leave the slot out.
+// batches leave the slot out. Now and then one of these slots is tried. When it can be written,
+// all are used again.
 func TestSlotAway(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const all = commerce.JobSlots
-		used := map[int64]int{}
+		away := true
+		saved, refused := map[int64]int{}, map[int64]int{}
 		e := &scripted{}
 		e.saved = func(rows *commerce.Rows) error {
 			slot := rows.Appended.NewJobs[0].Slot
-			used[slot]++
-			if slot%2 == 0 {
+			if slot%2 == 0 && away {
+				refused[slot]++
 				return fmt.Errorf("%w: %w", storage.ErrAgain, errAway)
 			}
+			saved[slot]++
 			return nil
 		}
 		c := commit.New(e, commit.Options{EncodeEvent: wire.EventData})
 		defer c.Close()
-		for range 2 * all {
-			expectNil(t, "a command with a job", ask(c, later{}))
-		}
-		for slot, n := range used {
-			if slot%2 == 0 && n != 1 {
-				t.Errorf("slot %d was tried %d times, want once", slot, n)
+		enqueue := func() {
+			t.Helper()
+			for range 3 * all {
+				expectNil(t, "a command with a job", ask(c, later{}))
 			}
 		}
-		time.Sleep(5 * time.Second)
-		before := used[0]
-		for range all {
-			expectNil(t, "a command with a job", ask(c, later{}))
+		expect := func(when string, tries int) {
+			t.Helper()
+			n := 0
+			for _, of := range refused {
+				n += of
+			}
+			if n != tries {
+				t.Errorf("%s: %d tries to write to the node, want %d", when, n, tries)
+			}
 		}
-		if used[0] == before {
-			t.Error("slot 0 is never tried again")
+		enqueue()
+		expect("at first", all/2)
+		enqueue()
+		expect("within five seconds", all/2)
+		time.Sleep(5 * time.Second)
+		enqueue()
+		expect("after five seconds", all/2+1)
+		away = false
+		time.Sleep(5 * time.Second)
+		clear(saved)
+		enqueue()
+		if len(saved) != all {
+			t.Errorf("%d slots are used when the node is back, want all", len(saved))
 		}
 	})
 }

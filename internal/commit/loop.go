@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"runtime/debug"
 	"sync/atomic"
-	"time"
 
 	"purveyor/internal/commerce"
 	"purveyor/internal/env"
@@ -53,7 +52,7 @@ type loop struct {
 	batch []*call       // the memory of the batch under way
 	aside aside
 	away  away
-	slots map[int64]time.Time // of jobs, that are not used until then
+	slots slots
 }
 
 // takeTurn waits for the turn to gather a batch. Commands that come meanwhile are in it.
@@ -183,9 +182,11 @@ func (l *loop) commit(batch []*call) {
 		answerAll(batch, ErrClosed)
 		return
 	}
-	if batch = l.screen(l.refuseAway(batch)); len(batch) > 0 {
-		l.attempt(batch)
+	others, suspects := l.present(l.screen(batch))
+	if len(others) > 0 {
+		l.attempt(others)
 	}
+	l.probe(suspects)
 }
 
 // attempt runs a batch. If the batch fails as a whole, its commands are tried one
@@ -261,10 +262,16 @@ func answerAll(batch []*call, err error) {
 	}
 }
 
-// tries calls try, and repeats it while other batches conflict with this one.
+// tries calls try, and repeats it while other batches conflict with this one, and while
+// its jobs need another slot.
 func (l *loop) tries(batch []*call) (errs []error, err error) {
 	errs, err = l.try(batch)
-	for n := 1; errors.Is(err, storage.ErrAgain) && n < maxTries; n++ {
+	for n, slots := 1, 1; errors.Is(err, storage.ErrAgain) && n < maxTries && slots < commerce.JobSlots; {
+		if errors.Is(err, storage.ErrNode) {
+			slots++
+		} else {
+			n++
+		}
 		errs, err = l.try(batch)
 	}
 	return errs, err
@@ -313,8 +320,9 @@ func (l *loop) try(batch []*call) (errs []error, err error) {
 		}
 	}()
 	err = tx.Save(ctx)
-	if saved = err == nil; errors.Is(err, storage.ErrNode) && errors.Is(err, storage.ErrAgain) {
-		l.slotFailed(ids.slot)
+	saved = err == nil
+	if failed := errors.Is(err, storage.ErrNode) && errors.Is(err, storage.ErrAgain); failed || saved && len(rows.Appended.NewJobs) > 0 {
+		l.slotTried(ids.slot, failed)
 	}
 	return errs, err
 }
