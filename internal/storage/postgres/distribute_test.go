@@ -222,6 +222,9 @@ var faultsOfShares = map[string]string{
 	"a group of another column": `SELECT p.logicalrelid::text FROM stand_in.pg_dist_partition p WHERE p.partmethod = 'h' AND p.colocated_with <> 'none'
 		AND NOT EXISTS (SELECT FROM stand_in.pg_dist_partition g WHERE g.logicalrelid = p.colocated_with::regclass
 			AND g.colocated_with = 'none' AND g.sharded_by = p.sharded_by)`,
+	// Without one, a cluster moves no rows of a store, or partner, while they are written to.
+	"no replica identity": `SELECT p.logicalrelid::text FROM stand_in.pg_dist_partition p JOIN pg_class c ON c.oid = p.logicalrelid
+		WHERE c.relreplident <> 'f' AND NOT EXISTS (SELECT FROM pg_index i WHERE i.indrelid = c.oid AND i.indisprimary)`,
 	"a foreign key":                 `SELECT conname::text FROM pg_constraint WHERE contype = 'f' AND connamespace = 'public'::regnamespace`,
 	"left local on the coordinator": `SELECT logicalrelid::text FROM stand_in.pg_dist_partition WHERE partmethod = 'n' AND repmodel = 's'`,
 	"a trigger, a sequence or a rule": `SELECT tgname::text FROM pg_trigger WHERE NOT tgisinternal AND tgname <> 'stand_in' UNION ALL

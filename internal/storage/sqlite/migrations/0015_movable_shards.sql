@@ -1,0 +1,1 @@
+-- PostgreSQL gets what it needs to move the rows of a store to another node.
