@@ -63,6 +63,7 @@ type Committer struct {
 	encode   func(commerce.WebhookEvent) []byte
 	queues   []*queue
 	heat     heat
+	nodes    bool          // commands of a store go to one queue
 	next     atomic.Uint32 // queue of a command that need not wait for others
 	running  atomic.Int64  // loops
 	done     chan struct{} // closed when every admitted command is answered
@@ -76,13 +77,14 @@ type Committer struct {
 func New(engine storage.Batches, o Options) *Committer {
 	o.Batch = cmp.Or(max(o.Batch, 0), maxBatch)
 	c := &Committer{env: o.Env, engine: engine, maxBatch: o.Batch, starter: o.Starter, encode: o.EncodeEvent, done: make(chan struct{})}
-	writers, loops := engine.Writers(), 1
-	if engine.LoadsAhead() {
+	w, loops := engine.Writers(), 1
+	if w.Ahead {
 		loops = 2
 	}
-	c.running.Store(int64(writers * loops))
-	for range writers {
-		c.queues = append(c.queues, newQueue(c, maxQueue/writers, loops))
+	c.nodes = w.Nodes
+	c.running.Store(int64(w.Batches * loops))
+	for range w.Batches {
+		c.queues = append(c.queues, newQueue(c, maxQueue/w.Batches, loops))
 	}
 	for _, q := range c.queues {
 		for _, l := range q.loops {

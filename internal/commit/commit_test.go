@@ -40,7 +40,7 @@ func (idle) Decide(*commerce.Rows, commerce.Millis) (int, commerce.Changes, erro
 func (s *shop) together(run ...func()) {
 	s.T.Helper()
 	var hold []storage.Batch
-	for range s.engine.Writers() {
+	for range s.engine.Writers().Batches {
 		b, err := s.engine.Engine.Load(context.Background())
 		if err != nil {
 			s.T.Fatal(err)

@@ -70,13 +70,13 @@ func (l *loop) endTurn() {
 
 // queueOf chooses the queue of a command. Commands that change the same product go to the same
 // queue if many do, so that writers do not wait for each other's locks. So do commands
-// about the same order, or about the same partner alone.
+// about the same order, or about the same partner alone, and in a cluster all of a store.
 func (c *Committer) queueOf(p *call) *queue {
 	n := uint32(len(c.queues))
 	if n == 1 {
 		return c.queues[0]
 	}
-	rows := contended(&p.needs)
+	rows := contended(&p.needs, c.nodes)
 	if len(rows) == 0 {
 		return c.queues[c.next.Add(1)%n]
 	}
@@ -84,12 +84,14 @@ func (c *Committer) queueOf(p *call) *queue {
 }
 
 // contended returns the hashes of the rows for which the command may have to wait: its
-// products, or else its orders, or else its endpoints. Other rows are changed rarely.
-func contended(n *commerce.Needs) (rows []uint32) {
-	add := func(parts ...string) {
+// products, or else its orders, or else its endpoints. Other rows are changed rarely. With
+// ofStores, products and orders count as their stores.
+func contended(n *commerce.Needs, ofStores bool) (rows []uint32) {
+	add := func(owner, row string) {
 		h := fnv.New32a()
-		for _, part := range parts {
-			_, _ = h.Write([]byte(part)) // never fails
+		_, _ = h.Write([]byte(owner)) // never fails
+		if !ofStores {
+			_, _ = h.Write([]byte(row))
 		}
 		rows = append(rows, h.Sum32())
 	}
@@ -100,7 +102,7 @@ func contended(n *commerce.Needs) (rows []uint32) {
 		add(n.Orders[i].StoreID, n.Orders[i].OrderID)
 	}
 	for i := 0; i < len(n.Endpoints) && len(rows) == 0; i++ {
-		add(n.Endpoints[i])
+		add(n.Endpoints[i], "")
 	}
 	return rows
 }

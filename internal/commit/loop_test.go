@@ -68,6 +68,44 @@ func TestLoops(t *testing.T) {
 	})
 }
 
+// In a cluster the batches that are committed beside each other have different stores, whichever
+// products they have.
+func TestLoopsOfStores(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var mu sync.Mutex
+		open, most := map[string]int{}, 0 // batches, by store
+		count := func(needs []commerce.Needs, n int) {
+			mu.Lock()
+			defer mu.Unlock()
+			met := map[string]bool{}
+			for _, of := range needs {
+				for _, k := range of.Stock {
+					if !met[k.StoreID] {
+						met[k.StoreID] = true
+						open[k.StoreID] += n
+						most = max(most, open[k.StoreID])
+					}
+				}
+			}
+		}
+		c := commit.New(&scripted{writers: 3, nodes: true, load: func(needs []commerce.Needs) error {
+			count(needs, 1)
+			time.Sleep(time.Second)
+			count(needs, -1)
+			return nil
+		}}, commit.Options{Batch: 4})
+		defer c.Close()
+		var all []*asked
+		for i := range 200 {
+			all = append(all, ask(c, touch{fmt.Sprint("s", i%5), fmt.Sprint("p", i)}))
+		}
+		expectNil(t, "a change", all...)
+		if most != 1 {
+			t.Errorf("%d batches had the same store at a time", most)
+		}
+	})
+}
+
 // An engine that loads ahead gets the next batch while it saves one. Commands that come while
 // that batch is being loaded gather for the one after it.
 func TestLoadAhead(t *testing.T) {

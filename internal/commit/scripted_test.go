@@ -21,6 +21,7 @@ type scripted struct {
 	storage.Engine
 	writers int // 0: one
 	ahead   bool
+	nodes   bool
 	load    func(needs []commerce.Needs) error
 	save    func() error
 	saved   func(*commerce.Rows) error // if save is nil
@@ -48,8 +49,9 @@ func (e *scripted) Load(_ context.Context, needs ...commerce.Needs) (storage.Bat
 	return b, nil
 }
 
-func (e *scripted) Writers() int     { return max(e.writers, 1) }
-func (e *scripted) LoadsAhead() bool { return e.ahead }
+func (e *scripted) Writers() storage.Writers {
+	return storage.Writers{Batches: max(e.writers, 1), Ahead: e.ahead, Nodes: e.nodes}
+}
 
 func (e *scripted) loads() []int {
 	e.mu.Lock()

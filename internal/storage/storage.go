@@ -92,16 +92,24 @@ type Reader interface {
 
 // Batches opens transactions. Any number of processes may use one database.
 type Batches interface {
-	// Writers returns how many batches can be open at a time in this process: 1 or more.
-	Writers() int
-	// LoadsAhead reports whether one more batch can be loaded while Save of the batch before
-	// is under way. Batches are then saved in the order in which they were loaded, and a Save
-	// fails with ErrAgain if the rows of its batch have changed meanwhile.
-	LoadsAhead() bool
+	// Writers returns how batches of this process can run beside each other.
+	Writers() Writers
 	// Load opens a batch: it waits for its turn to write, locks the rows that
 	// are needed and reads them. The caller ends the batch with Save or Discard. A batch
 	// that appends an event of a partner needs a row of that partner, or changes an order of it.
 	Load(ctx context.Context, needs ...commerce.Needs) (Batch, error)
+}
+
+// Writers is how batches of one process can run beside each other.
+type Writers struct {
+	Batches int // that can be open at a time: 1 or more
+	// Ahead: one more batch can be loaded while Save of the batch before is under way.
+	// Batches are then saved in the order in which they were loaded, and a Save fails with
+	// ErrAgain if the rows of its batch have changed meanwhile.
+	Ahead bool
+	// Nodes: the rows of each store lie on one node of several, so a batch costs less if it
+	// has fewer stores.
+	Nodes bool
 }
 
 // Batch is one transaction over the rows that were loaded for it. Until it ends, no other

@@ -219,10 +219,9 @@ func (e *Engine) Close() (err error) {
 }
 
 // Writers implements storage.Engine.
-func (e *Engine) Writers() int { return len(e.writers) }
-
-// LoadsAhead implements storage.Engine.
-func (e *Engine) LoadsAhead() bool { return false }
+func (e *Engine) Writers() storage.Writers {
+	return storage.Writers{Batches: len(e.writers), Nodes: e.spread}
+}
 
 // Reader implements storage.Engine.
 func (e *Engine) Reader() storage.Reader { return newReader(e) }

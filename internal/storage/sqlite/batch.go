@@ -28,10 +28,7 @@ type batch struct {
 }
 
 // Writers implements storage.Engine: a database file has one writer.
-func (e *Engine) Writers() int { return 1 }
-
-// LoadsAhead implements storage.Engine.
-func (e *Engine) LoadsAhead() bool { return true }
+func (e *Engine) Writers() storage.Writers { return storage.Writers{Batches: 1, Ahead: true} }
 
 // Load implements storage.Engine.
 func (e *Engine) Load(ctx context.Context, needs ...commerce.Needs) (storage.Batch, error) {

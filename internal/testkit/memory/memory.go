@@ -80,10 +80,7 @@ func (e *Engine) write(ctx context.Context, f func()) error {
 }
 
 // Writers implements storage.Engine.
-func (e *Engine) Writers() int { return 1 }
-
-// LoadsAhead implements storage.Engine.
-func (e *Engine) LoadsAhead() bool { return false }
+func (e *Engine) Writers() storage.Writers { return storage.Writers{Batches: 1} }
 
 // Load implements storage.Engine. There is one writer at a time.
 func (e *Engine) Load(ctx context.Context, needs ...commerce.Needs) (storage.Batch, error) {
