@@ -24,6 +24,7 @@ func TestMain(m *testing.M) {
 		}
 		return
 	}
+	connections = quickConnections
 	os.Exit(m.Run())
 }
 
@@ -32,7 +33,7 @@ func TestQuickRunOfAllCases(t *testing.T) {
 	if testing.Short() {
 		t.Skip("-short leaves out what runs the service under load")
 	}
-	connections = quickConnections
+	t.Parallel()
 	databases := func(titles ...string) (lines []string) {
 		for _, title := range titles {
 			lines = append(lines, title+", SQLite ", title+", PostgreSQL ")
@@ -43,6 +44,7 @@ func TestQuickRunOfAllCases(t *testing.T) {
 		"limits": append(databases("process start to first answer, median of 1", "one product", "page of 100 products, stock changes", "  orders beside the pages", "one order",
 			"reports, spread", "reports, two hot products", "page of 100 products, of all", "reports, of all, scattered ids"),
 			"reports, spread, SQLite full ", "one product, PostgreSQL full ", "  pgbench reading one product ", "  pgbench with the same transaction ", "  bare net/http, the same bytes ",
+			"pgbench, two hot products ", "100 orders filled in place, SQLite full ",
 			"reports, two hot products, SQLite against spread ", ", 0 were older than", "Checked at the end on PostgreSQL full"),
 		"webhooks": append(databases("reports with webhooks", "  deliveries beside them", "  reports without", "drain", "event to arrival"),
 			"drain, PostgreSQL full against empty ", "event to arrival, SQLite full ", "all 40 attempts are on record"),

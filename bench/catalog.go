@@ -24,6 +24,13 @@ func (s size) String() string {
 	return fmt.Sprintf("%s stores, %s products, %s orders", thousands(s.Stores), thousands(s.Products), thousands(s.Orders))
 }
 
+func plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
 func thousands(n int) string {
 	text := fmt.Sprint(n)
 	for i := len(text) - 3; i > 0; i -= 3 {

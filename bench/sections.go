@@ -23,12 +23,12 @@ type benchCase struct {
 
 var sections = []section{
 	{name: "limits", full: true, open: openLimits, end: (*stage).settle,
-		about: func(b *bench) string { return fmt.Sprintf("%s; full: %s", b.limits, b.full(b.orders)) },
+		about: func(b *bench) string { return b.limits.String() + b.ifFull("; full: %s", b.full(b.orders)) },
 		cases: []benchCase{{"start", limitsStart}, {"product", limitsProduct}, {"page", limitsPage}, {"order", limitsOrder}, {"changing", limitsChanging},
-			{"reports", limitsReports}, {"hot", limitsHot}, {"everything", limitsEverything}}},
+			{"reports", limitsReports}, {"hot", limitsHot}, {"everything", limitsEverything}, {"cores", limitsCores}}},
 	// Reports come first: other cases leave PostgreSQL something to clean up.
 	{name: "webhooks", full: true, open: openWebhooks, end: checkParked,
-		about: func(b *bench) string { return fmt.Sprintf("%s; full: and %s", b.shop, b.recorded().record()) },
+		about: func(b *bench) string { return b.shop.String() + b.ifFull("; full: and %s", b.recorded().record()) },
 		cases: []benchCase{{"reports", webhookReports}, {"drain", webhookDrain}, {"latency", webhookLatency}}},
 	{name: "payments", open: openShop("payments"), about: shopSize,
 		cases: []benchCase{{"checkouts", checkoutRate}, {"notices", paymentNotices}, {"slow", slowProcessor}}},
@@ -37,6 +37,14 @@ var sections = []section{
 	{name: "deliveries", open: openShop("deliveries"), about: shopSize,
 		cases: []benchCase{{"preflight", preflights}, {"notices", courierNotices}}},
 	{name: "moving", open: openShop("moving"), about: shopSize, cases: []benchCase{{"couriers", movingCouriers}}},
+}
+
+// ifFull is empty unless full databases are measured, too.
+func (o options) ifFull(format string, args ...any) string {
+	if o.orders == 0 {
+		return ""
+	}
+	return fmt.Sprintf(format, args...)
 }
 
 func shopSize(b *bench) string { return b.shop.String() }

@@ -27,6 +27,7 @@ type contender struct {
 	database string   // its name, to drop it
 	args     []string // of the service in every case
 	data     *dataset
+	filling  time.Duration
 	empty    *contender // what a full database is compared with; else nil
 	newer    *contender // what is compared with this one, of an older program; else nil
 
@@ -47,7 +48,8 @@ func (s *stage) add(c contender, z size) *contender {
 	}
 	began := time.Now()
 	c.data = s.fill(s.create(c.engine, c.database), c.program, z)
-	fmt.Fprintf(os.Stderr, "%s: %s; %d MB, filled in %v\n", c.name, z, c.data.bytes()/1e6, time.Since(began).Round(100*time.Millisecond))
+	c.filling = time.Since(began)
+	fmt.Fprintf(os.Stderr, "%s: %s; %d MB, filled in %v\n", c.name, z, c.data.bytes()/1e6, c.filling.Round(100*time.Millisecond))
 	s.list = append(s.list, &c)
 	return &c
 }
