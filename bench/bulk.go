@@ -66,7 +66,7 @@ type loading struct {
 }
 
 // loadedRows is how many rows of a table are added at a time.
-const loadedRows = 5000
+const loadedRows = 1000
 
 func newLoader(ctx context.Context, d *dataset, db *sql.DB) *loader {
 	group, ctx := errgroup.WithContext(ctx)
@@ -107,7 +107,7 @@ func (l *loader) send(t *loading) {
 	select {
 	case lane <- &loading{t.table, t.columns, t.rows}:
 	case <-l.ctx.Done():
-		check(errors.Join(l.ctx.Err(), l.group.Wait())) // the lane that failed says why
+		check(errors.Join(l.ctx.Err(), l.end())) // the lane that failed says why
 	}
 	t.rows = make([][]any, 0, loadedRows)
 }
@@ -117,10 +117,14 @@ func (l *loader) close() {
 	for _, t := range l.tables {
 		l.send(t)
 	}
+	check(l.end())
+}
+
+func (l *loader) end() error {
 	for _, lane := range l.lanes {
 		close(lane)
 	}
-	check(l.group.Wait())
+	return l.group.Wait()
 }
 
 // copyIn is a lane of PostgreSQL, which takes several tables at a time.

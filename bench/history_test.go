@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"purveyor/internal/storage/schema"
 )
 
 // The rows of a history are those that a service writes when the same orders are
@@ -156,6 +158,35 @@ func TestAsManyOrdersAsFitAreTaken(t *testing.T) {
 	} {
 		if got := fitting(c.orders, c.free); got != c.want {
 			t.Errorf("of %d orders, %d fit into %d bytes, want %d", c.orders, got, c.free, c.want)
+		}
+	}
+}
+
+// A row that the database refuses ends the fill with its error, on both engines.
+func TestAFillThatFailsSaysWhy(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short leaves PostgreSQL out")
+	}
+	t.Parallel()
+	b := &bench{options: options{quick: true, dir: openFolder(t)}, ctx: t.Context()}
+	b.work = b.dir
+	defer func() { _ = b.close() }()
+	for _, engine := range engines {
+		d := &dataset{url: b.create(engine, "refusing")}
+		d.exec("CREATE TABLE sandbox_objects (id TEXT PRIMARY KEY, version BIGINT NOT NULL, data TEXT NOT NULL CHECK (data <> 'bad'), updated_on BIGINT NOT NULL)")
+		err := func() (err error) {
+			defer catch(&err)
+			db := d.openBulk()
+			defer func() { _ = db.Close() }()
+			l := newLoader(b.ctx, d, db)
+			for i := range 100 * loadedRows {
+				l.add(&schema.SandboxObjects, func(b schema.Binder) { b.Text(fmt.Sprint(i)).Int(1).JSON([]byte("bad")).Int(2) })
+			}
+			l.close()
+			return nil
+		}()
+		if err == nil || !strings.Contains(err.Error(), "sandbox_objects") || !strings.Contains(strings.ToLower(err.Error()), "check") {
+			t.Errorf("%s: %v", engine, err)
 		}
 	}
 }
