@@ -167,15 +167,19 @@ func stockOf(addr, key string, goods []good) []int64 {
 func pathsOf(goods []good) []string {
 	paths := make([]string, len(goods))
 	for i, g := range goods {
-		paths[i] = "/v1/products/" + g.ID
+		paths[i] = pathOf(g)
 	}
 	return paths
 }
 
+func pathOf(g good) string { return "/v1/products/" + g.ID }
+
+func orderPath(id string) string { return "/v1/orders/" + id }
+
 func orderPaths(ids []string) []string {
 	paths := make([]string, len(ids))
 	for i, id := range ids {
-		paths[i] = "/v1/orders/" + id
+		paths[i] = orderPath(id)
 	}
 	return paths
 }

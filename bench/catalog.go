@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
-	"os"
 
 	"purveyor/internal/commerce"
 	"purveyor/internal/storage/storagetest"
@@ -18,10 +17,18 @@ type size struct {
 	Parked                   int  // webhooks that wait for a dead endpoint
 	Receivers                int  // partners that get webhooks
 	Spread                   bool // the stores are all over the country, not in one town
+	History                  bool // the orders are those of a month, added in bulk
 }
 
 func (s size) String() string {
 	return fmt.Sprintf("%s stores, %s products, %s orders", thousands(s.Stores), thousands(s.Products), thousands(s.Orders))
+}
+
+func plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
 }
 
 func thousands(n int) string {
@@ -42,6 +49,7 @@ type good struct {
 // shop is a store with its products.
 type shop struct {
 	ID       string
+	No       int64 // in the ids of its orders; 0: not known
 	Lat, Lng float64
 	Goods    []good
 }
@@ -77,9 +85,9 @@ func allGoods(shops []shop) (list []good) {
 	return list
 }
 
-// writeCatalog writes the file for `purveyor import`. A product is about 450
-// bytes in its read shape. Stock is so large that no run sells out.
-func writeCatalog(path string, shops []shop) {
+// catalogOf is the file for `purveyor import`. A product is about 450 bytes in its
+// read shape. Stock is so large that no run sells out.
+func catalogOf(shops []shop) []byte {
 	type object = map[string]any
 	const categories = 24
 	var file struct {
@@ -102,7 +110,7 @@ func writeCatalog(path string, shops []shop) {
 				"available_quantity": commerce.MaxStock, "featured_image": image + "/a.jpg", "images": []string{image + "/b.jpg"}})
 		}
 	}
-	check(os.WriteFile(path, must(json.Marshal(file)), 0o600))
+	return must(json.Marshal(file))
 }
 
 // basket is the content of one order: one of product a, two of product b.

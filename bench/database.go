@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"runtime/debug"
 	"strings"
+	"syscall"
 	"time"
 
 	"purveyor/internal/testkit/pg"
@@ -26,12 +27,12 @@ var postgresSettings = []string{"fsync=on", "synchronous_commit=on", "full_page_
 // dataset is a database that is ready to be served.
 type dataset struct {
 	Size     size
-	Schema   string    // the migrations that made it
 	Partners []partner // the first gets no webhooks; the last is the dead endpoint's if webhooks are parked
-	Orders   []string  // ids
 
-	url   string // for --database
-	shops []shop
+	url      string // for --database
+	shops    []shop
+	reported []string  // ids of orders, unless they are a history
+	filled   time.Time // when the history ended
 }
 
 type partner struct{ ID, Key, TestKey string }
@@ -71,13 +72,16 @@ func (b *bench) drop(engine, name string) error {
 	return err
 }
 
-// fill makes catalog and partners by a program's own commands, orders by reports
-// to its service, and webhooks by SQL.
+// fill makes partners by a program's own commands, and webhooks by SQL. The orders
+// of a large database are a history; those of a small one are reported to the
+// program's service, and its catalog is imported by the program.
 func (b *bench) fill(url, program string, s size) *dataset {
 	d := &dataset{Size: s, url: url, shops: shopsOf(s)}
-	catalog := filepath.Join(b.work, "catalog.json")
-	writeCatalog(catalog, d.shops)
-	b.output(program, "import", "--database", url, catalog)
+	if !s.History {
+		catalog := filepath.Join(b.work, "catalog.json")
+		check(os.WriteFile(catalog, catalogOf(d.shops), 0o600))
+		b.output(program, "import", "--database", url, catalog)
+	}
 	for i := range 1 + s.Receivers + min(1, s.Parked) {
 		var made struct {
 			PartnerID string            `json:"partner_client_id"`
@@ -87,85 +91,63 @@ func (b *bench) fill(url, program string, s size) *dataset {
 			"--rate-limit", "100000000"), &made))
 		d.Partners = append(d.Partners, partner{made.PartnerID, made.Keys["live"], made.Keys["test"]})
 	}
-	b.fillOrders(d, program)
+	if s.History {
+		b.fillHistory(d)
+	} else {
+		b.fillOrders(d, program)
+	}
 	d.fillWebhooks()
 	debug.FreeOSMemory() // a large fill leaves garbage that would look like our own need
 	return d
 }
 
-// schema is the text of all migrations of an engine.
-func (b *bench) schema(engine string) string {
-	folder := map[string]string{sqliteEngine: "sqlite", postgresEngine: "postgres"}[engine]
-	var all strings.Builder
-	for _, f := range must(filepath.Glob(filepath.Join(b.root, "internal/storage", folder, "migrations/*.sql"))) {
-		all.Write(must(os.ReadFile(f)))
+// order is the id of order n.
+func (d *dataset) order(n int) string {
+	if d.Size.History {
+		return d.past(n).id
 	}
-	return all.String()
+	return d.reported[n]
 }
 
-const keptFile = "dataset.json" // written last, when all else is in the folder
+func (d *dataset) onSQLite() bool { return strings.HasPrefix(d.url, sqliteScheme) }
 
-// recall is what the folder says of a database of this size; nil if there is
-// none, if it has another schema, or if its webhooks are nearly so old that the
-// service sweeps them.
-func recall(folder string, s size, schema string) *dataset {
-	const oldestEvents = 20 * 24 * time.Hour
-	d := &dataset{}
-	path := filepath.Join(folder, keptFile)
-	data, err := os.ReadFile(path)
-	if err != nil || json.Unmarshal(data, d) != nil || d.Size != s || d.Schema != schema {
-		return nil
-	}
-	if s.Events > 0 && time.Since(must(os.Stat(path)).ModTime()) > oldestEvents {
-		return nil
-	}
-	d.shops = shopsOf(s)
-	return d
+// A large database must fit on the disk of -dir. Of 1,000,000 orders, with their
+// products, each took 2,340 bytes on SQLite and 3,190 on PostgreSQL. The margin is
+// for PostgreSQL's log, for the empty database, and for what the cases add.
+const (
+	bytesOfOrder = 3_300
+	diskMargin   = 10_000_000_000
+)
+
+// fitting is how many of these orders fit into so many bytes.
+func fitting(orders, free int) int {
+	return max(0, min(orders, (free-diskMargin)/bytesOfOrder))
 }
 
-func (d *dataset) keep(folder string) {
-	check(os.WriteFile(filepath.Join(folder, keptFile), must(json.Marshal(d)), 0o600))
+// thatFit is how many of the wanted orders fit on the disk. It says so if not all do.
+func (b *bench) thatFit() int {
+	var disk syscall.Statfs_t
+	check(syscall.Statfs(b.work, &disk))
+	free := int(disk.Bavail) * int(disk.Bsize)
+	n := fitting(b.orders, free)
+	if b.quick {
+		return b.orders
+	}
+	if n < b.orders {
+		b.shortage = fmt.Sprintf("%s orders need %d GB of disk, but %d GB are free: %s orders were taken instead.", thousands(b.orders),
+			(b.orders*bytesOfOrder+diskMargin)/1e9, free/1e9, thousands(n))
+		fmt.Fprintln(os.Stderr, b.shortage)
+	}
+	if n == 0 {
+		check(errors.New("no full database fits on the disk of -dir"))
+	}
+	return n
 }
 
-// kept is a copy of a large database, so that each run begins with the same. The
-// original is made once, in a folder of -dir: SQLite's file, and of that one a copy
-// in PostgreSQL, as a dump.
-func (b *bench) kept(engine, name string, s size) *dataset {
-	schema, folder := b.schema(engine), filepath.Join(b.dir, engine+"-"+name)
-	file, dump := filepath.Join(b.dir, sqliteEngine+"-"+name, "purveyor.db"), filepath.Join(folder, "dump")
-	d := recall(folder, s, schema)
-	if d == nil {
-		fmt.Fprintf(os.Stderr, "preparing %s: %s, %s\n", engine, s, s.record())
-		check(errors.Join(os.RemoveAll(folder), os.MkdirAll(folder, 0o700)))
-		if engine == sqliteEngine {
-			d = b.fill(sqliteScheme+file, b.program, s)
-		} else {
-			d = recall(filepath.Dir(file), s, b.schema(sqliteEngine)) // SQLite comes first
-			d.url = b.create(engine, name)
-			b.output(b.program, "copy", "--from", sqliteScheme+file, "--to", d.url)
-			b.output("pg_dump", "--format=directory", "--jobs=2", "--compress=1", "--file="+dump, d.url)
-			check(b.drop(engine, name))
-		}
-		d.Schema = schema
-		d.keep(folder)
+// bytes is how much of the disk the database takes.
+func (d *dataset) bytes() int {
+	if d.onSQLite() {
+		return int(must(os.Stat(d.path())).Size())
 	}
-	d.url = b.create(engine, name)
-	if engine == sqliteEngine {
-		b.copyFile(file, d.path())
-		return d
-	}
-	b.output("pg_restore", "--jobs=2", "--dbname="+d.url, dump)
-	// The server would do this by itself sooner or later, during a measurement.
-	b.output("vacuumdb", "--analyze", "--dbname="+d.url)
-	check(b.postgres.SQL("CHECKPOINT"))
-	return d
-}
-
-// copyFile copies a database of SQLite that no process has open.
-func (b *bench) copyFile(original, path string) {
-	if info, err := os.Stat(original + "-wal"); err == nil && info.Size() > 0 {
-		check(fmt.Errorf("%s is in use", original))
-	}
-	b.output("cp", original, path)
-	b.output("sync", path)
+	return d.number("SELECT pg_database_size(current_database())")
 }

@@ -3,16 +3,13 @@ package main
 import (
 	"database/sql"
 	"fmt"
-	"strings"
 	"time"
 
 	_ "github.com/jackc/pgx/v5/stdlib"
 	_ "modernc.org/sqlite"
 )
 
-// fillOrders reports the orders of a database to a service. Of their stored
-// replies the last tenth stays: the service keeps replies for 72 hours, and the
-// orders stand for those of a month.
+// fillOrders reports the orders of a database to a service.
 func (b *bench) fillOrders(d *dataset, program string) {
 	n := max(d.Size.Orders, min(d.Size.Events, 1)) // all webhooks look like that of a real order
 	if n == 0 {
@@ -20,20 +17,10 @@ func (b *bench) fillOrders(d *dataset, program string) {
 	}
 	c, noted := &contender{bench: b, program: program, data: d}, newBook(d.Size.Products)
 	defer func() { check(c.stop()) }()
-	p := c.serve()
-	report := func(orders int) {
-		finish(p.addr, limited(reports(d.shops, d.Partners[0].Key, false, noted).callers(4*connections), orders)) // many, for large batches
+	finish(c.serve().addr, limited(reports(d.shops, d.Partners[0].Key, false, noted).fully(), n))
+	if d.reported = noted.ids(); len(d.reported) != n {
+		check(fmt.Errorf("%d orders were reported in time, not %d", len(d.reported), n))
 	}
-	if n >= 10 {
-		report(n - n/10)
-	}
-	lastTenth := time.Now()
-	report(n - len(noted.orders))
-	if d.Orders = noted.ids(); len(d.Orders) != n {
-		check(fmt.Errorf("%d orders were reported in time, not %d", len(d.Orders), n))
-	}
-	check(c.stop())
-	d.exec(fmt.Sprintf("DELETE FROM replies WHERE created_on < %d", lastTenth.UnixMilli()))
 }
 
 // record describes the webhooks that were sent before, and those that could not be.
@@ -66,7 +53,13 @@ func (d *dataset) fillWebhooks() {
 		FROM webhook_events WHERE partner_id = '%s'`, dead), fmt.Sprintf(
 		`INSERT INTO endpoints (partner_id, failures, failing_since, held_until, paused_on, paused_for, previous_secret, previous_until)
 		VALUES ('%s', 5, %d, %d, 0, '', '', 0)`, dead, now, now))
-	d.exec(statements...)
+	db := d.openBulk()
+	for _, s := range statements {
+		if _, err := db.Exec(s); err != nil {
+			check(fmt.Errorf("%s: %w", s, err))
+		}
+	}
+	d.closeBulk(db)
 }
 
 // copyEvents is the statement that gives a partner n copies of the one event that
@@ -116,7 +109,7 @@ func (d *dataset) number(statement string) (n int) {
 }
 
 func (d *dataset) open() *sql.DB {
-	if strings.HasPrefix(d.url, sqliteScheme) {
+	if d.onSQLite() {
 		return must(sql.Open("sqlite", d.path()+"?_pragma=busy_timeout(10000)"))
 	}
 	return must(sql.Open("pgx", d.url))

@@ -194,9 +194,16 @@ func (p post) set(r *fasthttp.Request) {
 	r.SetBodyRaw(p.body)
 }
 
+// choice draws a path.
+type choice func(*rand.Rand) string
+
+func anyOf(paths []string) choice {
+	return func(rng *rand.Rand) string { return paths[rng.IntN(len(paths))] }
+}
+
 // getters read paths that are drawn at random, for as long as a run takes.
-func getters(paths []string, key string, least int) []caller {
-	return drawers(hasBytes(least), func(r *fasthttp.Request, rng *rand.Rand) { get(r, paths[rng.IntN(len(paths))], key) })
+func getters(of choice, key string, least int) []caller {
+	return drawers(hasBytes(least), func(r *fasthttp.Request, rng *rand.Rand) { get(r, of(rng), key) })
 }
 
 // drawers send requests that are drawn at random, for as long as a run takes.

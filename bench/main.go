@@ -25,6 +25,8 @@ import (
 	"time"
 
 	"purveyor/internal/testkit/pg"
+
+	"golang.org/x/sys/unix"
 )
 
 // options are what the command line says.
@@ -52,23 +54,37 @@ func mainErr(args []string) error {
 	if len(args) == 2 && args[0] == serveBytesArg {
 		return serveBytes(ctx, args[1])
 	}
-	var o options
-	flag.StringVar(&o.only, "only", "", "sections and cases to run, such as limits,payments/notices; all if empty: "+strings.Join(allNames(), ", "))
-	flag.Float64Var(&o.seconds, "seconds", 2, "length of one run")
-	flag.IntVar(&o.rounds, "rounds", 3, "rounds of each case")
-	flag.IntVar(&o.orders, "orders", 0, "also measure on databases with so many orders, or delivered webhooks; they stay in -dir")
-	flag.StringVar(&o.dir, "dir", "", "folder on disk for databases (default: a temporary folder)")
-	flag.StringVar(&o.old, "old", "", "an older program of the service to compare with, on databases that it makes itself")
-	flag.BoolVar(&o.quick, "quick", false, "one short round of each case on few rows; the figures mean nothing")
-	flag.BoolVar(&o.write, "write", false, "write what is measured into docs/BENCHMARKS.md")
-	flag.Parse()
-	if flag.NArg() > 0 {
-		return fmt.Errorf("%q is not understood", flag.Args())
+	o, err := parse(args)
+	if errors.Is(err, flag.ErrHelp) {
+		return nil
+	}
+	if err != nil {
+		return err
 	}
 	if o.quick {
 		connections = quickConnections
 	}
 	return o.measure(ctx, os.Stdout)
+}
+
+// parse reads the command line. Names of sections and cases may stand among the
+// options; they mean the same as in -only.
+func parse(args []string) (o options, err error) {
+	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
+	flags.StringVar(&o.only, "only", "", "sections and cases to run, such as limits,payments/notices; all if empty: "+strings.Join(allNames(), ", "))
+	flags.Float64Var(&o.seconds, "seconds", 2, "length of one run")
+	flags.IntVar(&o.rounds, "rounds", 3, "rounds of each case")
+	flags.IntVar(&o.orders, "orders", 0, "also measure on databases with so many orders, or delivered webhooks; one is in -dir at a time")
+	flags.StringVar(&o.dir, "dir", "", "folder on disk for databases (default: a temporary folder)")
+	flags.StringVar(&o.old, "old", "", "an older program of the service to compare with, on databases that it makes itself")
+	flags.BoolVar(&o.quick, "quick", false, "one short round of each case on few rows; the figures mean nothing")
+	flags.BoolVar(&o.write, "write", false, "write what is measured into docs/BENCHMARKS.md")
+	var named []string
+	for err = flags.Parse(args); err == nil && flags.NArg() > 0; err = flags.Parse(flags.Args()[1:]) {
+		named = append(named, flags.Arg(0))
+	}
+	o.only = strings.Join(append(o.names(), named...), ",")
+	return o, err
 }
 
 // check refuses options that cannot work.
@@ -112,7 +128,10 @@ type bench struct {
 	pace     pace
 	machine  string
 	postgres *pg.Server
-	pgbench  string // URL of its database; empty: it is not made yet
+	cores    unix.CPUSet // that the run may use
+	confined int         // how many of them are used at present
+	pgbench  string      // URL of its database; empty: it is not made yet
+	shortage string      // of the disk, because of which full databases are smaller; empty: there is none
 }
 
 // measure runs the wanted cases and prints their tables.
@@ -120,7 +139,9 @@ func (o options) measure(ctx context.Context, out io.Writer) (err error) {
 	if err := o.check(); err != nil {
 		return err
 	}
-	debug.SetGCPercent(400) // this process shares the machine with the service
+	if o.orders == 0 { // the catalog of a full database is large, and should not be there five times
+		debug.SetGCPercent(400) // this process shares the machine with the service
+	}
 	if o.quick {
 		o.seconds, o.rounds = 0.01, 1
 	}
@@ -178,6 +199,11 @@ func (b *bench) open() {
 	}
 	b.work = must(os.MkdirTemp(b.dir, "purveyor-bench-"))
 	b.machine = machine(b.work)
+	b.cores = allowed()
+	b.confined = b.cores.Count()
+	if b.orders > 0 {
+		b.orders = b.thatFit()
+	}
 	b.program = filepath.Join(b.work, "purveyor")
 	// What `go run` links stays in the build cache; what `go build` links does not.
 	b.output("go", "run", "-C", b.root, "-exec", "cp", "./cmd/purveyor", b.program)

@@ -57,7 +57,7 @@ func (r *report) compareBy(by figure, of, against *side, least float64, title st
 	if least > 0 {
 		target = decimals(least)
 	}
-	r.add(cells, fmt.Sprintf("%.2f (%.2f to %.2f)", median, low, high), target, median >= least)
+	r.add(cells, spread(median, low, high), target, median >= least)
 }
 
 // slower adds the ratio of a side's p99 to that of another one, which must be at
@@ -68,7 +68,7 @@ func (r *report) slower(of, against *side, most float64) {
 	if most > 0 {
 		target = "at most " + decimals(most)
 	}
-	r.add(r.figures(of), fmt.Sprintf("p99: %.2f (%.2f to %.2f)", median, low, high), target, median <= most)
+	r.add(r.figures(of), "p99: "+spread(median, low, high), target, median <= most)
 }
 
 // atLeast adds a side whose rate must be at least so much.
@@ -102,6 +102,11 @@ func (r *report) figures(s *side) []string {
 		cells = append(cells, micros(time.Duration(s.median(f))))
 	}
 	return cells
+}
+
+// spread is a ratio, with the least and the most of the rounds.
+func spread(median, least, most float64) string {
+	return fmt.Sprintf("%.2f (%.2f to %.2f)", median, least, most)
 }
 
 // decimals is a figure with one decimal, or with two if it has them.

@@ -21,7 +21,7 @@ func openWebhooks(s *stage) {
 	s.sink = openSink()
 	empty, full := s.shop, s.recorded()
 	empty.Receivers = s.receivers
-	s.open("webhooks", engines, empty, &full, "--allow-private-webhooks")
+	s.open("webhooks", empty, &full, "--allow-private-webhooks")
 	for _, c := range s.list {
 		c.data.exec(fmt.Sprintf("UPDATE partners SET callback_url = '%s', callback_secret = '%s' WHERE id <> '%s'", s.sink.url, webhookSecret, c.data.Partners[0].ID))
 		if c.data.Size.Parked > 0 {
