@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"testing"
+	"time"
 
 	"purveyor/internal/commerce"
 	"purveyor/internal/storage"
@@ -30,18 +31,7 @@ func newPair(t *testing.T) *pair {
 	return p
 }
 
-func (p *pair) open() *Engine {
-	e, err := Open(p.path, Options{})
-	if err != nil {
-		p.Fatal(err)
-	}
-	p.Cleanup(func() {
-		if err := e.Close(); err != nil {
-			p.Error(err)
-		}
-	})
-	return e
-}
+func (p *pair) open() *Engine { return file(p.path).Open(p.T, time.Now).(*Engine) }
 
 // load opens a batch over products, and over a reply.
 func (p *pair) load(key string, products ...int) *batch {
