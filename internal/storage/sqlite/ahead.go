@@ -44,7 +44,7 @@ func (c *connection) currentUse() (u use, err error) {
 
 // loadAhead reads the rows while prev is being saved. It reports false if that is not
 // possible; the rows are then worth nothing.
-func (b *batch) loadAhead(ctx context.Context, prev *batch) bool {
+func (b *batch) loadAhead(prev *batch) bool {
 	e := b.engine
 	if e.careful.Load() > 0 {
 		e.careful.Add(-1)
@@ -55,11 +55,11 @@ func (b *batch) loadAhead(ctx context.Context, prev *batch) bool {
 		return false
 	}
 	var newest int64
-	err := newReader(e).snapshot(ctx, func(conn *connection) (err error) {
-		if newest, err = conn.newestStamp(); err != nil {
+	err := e.early.snapshot(func() (err error) {
+		if newest, err = e.early.newestStamp(); err != nil {
 			return err
 		}
-		return b.read(conn)
+		return b.read(e.early)
 	})
 	switch {
 	case err != nil:

@@ -168,7 +168,7 @@ func TestLoadsNotAhead(t *testing.T) {
 	first := p.save(1)
 	second := &batch{engine: p.e}
 	second.require([]commerce.Needs{{Replies: []commerce.ReplyKey{replyKey("first")}}})
-	if second.loadAhead(t.Context(), first) {
+	if second.loadAhead(first) {
 		t.Error("the reply of the batch before is not there")
 	}
 	close(p.resume)
@@ -216,7 +216,7 @@ func TestLoadsCarefully(t *testing.T) {
 	for i := range carefulLoads + 1 {
 		b := &batch{engine: p.e}
 		b.require([]commerce.Needs{{Stock: p.keys[1:]}})
-		if ahead := b.loadAhead(t.Context(), first); ahead != (i == carefulLoads) {
+		if ahead := b.loadAhead(first); ahead != (i == carefulLoads) {
 			t.Errorf("load %d is ahead: %v", i, ahead)
 		}
 	}

@@ -55,7 +55,7 @@ func (e *Engine) open(ctx context.Context, ahead bool, needs []commerce.Needs) (
 		}
 	}()
 	b.require(needs)
-	if prev := e.saving.Load(); ahead && prev != nil && b.loadAhead(ctx, prev) {
+	if prev := e.saving.Load(); ahead && prev != nil && b.loadAhead(prev) {
 		loaded = true
 		return b, nil
 	}

@@ -42,6 +42,7 @@ type Engine struct {
 	writer  chan *connection // holds the one writing connection while it is free
 	saving  atomic.Pointer[batch]
 	careful atomic.Int64 // batches that are not to be loaded ahead
+	early   *connection  // reads ahead; the batch that has the turn uses it
 	readers chan *connection
 	count   int
 
@@ -113,6 +114,9 @@ func Open(path string, o Options) (*Engine, error) {
 			return nil, errors.Join(fmt.Errorf("open database %s: %w", path, explain(err)), e.Close())
 		}
 		e.readers <- reader
+	}
+	if e.early, err = connect(path, o, true, readerCacheKiB); err != nil {
+		return nil, errors.Join(fmt.Errorf("open database %s: %w", path, explain(err)), e.Close())
 	}
 	rates, err := openRates(path, o)
 	if err != nil {
@@ -209,7 +213,11 @@ func (e *Engine) Close() error {
 		default: // Open failed before it was made, or it is still out
 		}
 	}
+	<-e.turn // no batch is being loaded
 	errs = append(errs, (<-e.writer).Close())
+	if e.early != nil {
+		errs = append(errs, e.early.Close())
+	}
 	if e.lock != nil {
 		errs = append(errs, e.lock.Close())
 	}
