@@ -61,7 +61,7 @@ func start(t *testing.T, env []string, args ...string) *process {
 	t.Helper()
 	p := &process{t: t, cmd: exec.Command(program(t, serverPath), args...), done: make(chan struct{})}
 	p.cmd.Dir = t.TempDir()
-	p.cmd.Env = environment(env...)
+	p.cmd.Env = environment(append([]string{"PURVEYOR_WRITERS=3"}, env...)...) // several on a machine of two cores, too
 	p.cmd.Stdout, p.cmd.Stderr = &p.stdout, &p.stderr
 	if err := p.cmd.Start(); err != nil {
 		t.Fatal(err)
