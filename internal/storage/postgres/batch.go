@@ -103,6 +103,9 @@ func (b *batch) load(ctx context.Context) error {
 func (b *batch) queueLoad(q *request, now *int64) {
 	w, r := b.writer, &b.rows
 	q.Queue(seen(begin))
+	if b.engine.spread { // the nodes have the locks
+		q.Queue(seen("SET LOCAL lock_timeout = '" + lockTime + "'"))
+	}
 	if r.NextStoreNo == commerce.NeedStoreNo {
 		q.Queue(seen("SELECT value FROM meta WHERE name = 'next_store_no' FOR UPDATE")).
 			QueryRow(func(row pgx.Row) error { return row.Scan(&r.NextStoreNo) })

@@ -40,6 +40,10 @@ func TestFailedBatchLeavesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer conn.Close(ctx)
+	table := "writers"
+	if e.spread {
+		table = "store_writers"
+	}
 	for range 3 {
 		b, err := e.Load(ctx, commerce.Needs{Stock: keys})
 		if err != nil {
@@ -53,7 +57,7 @@ func TestFailedBatchLeavesNothing(t *testing.T) {
 			t.Fatalf("stock below zero: %v", err)
 		}
 		var watermarks int
-		if err := conn.QueryRow(ctx, "SELECT count(*)::int FROM writers WHERE floor IS NOT NULL AND until > now()").Scan(&watermarks); err != nil {
+		if err := conn.QueryRow(ctx, "SELECT count(*)::int FROM "+table+" WHERE floor IS NOT NULL AND until > now()").Scan(&watermarks); err != nil {
 			t.Fatal(err)
 		}
 		w, err := e.takeWriter(ctx)

@@ -18,8 +18,8 @@ import (
 func TestEventsWaitForOpenBatches(t *testing.T) {
 	db := fresh(t)
 	early, late := db.Open(t, time.Now), db.Open(t, time.Now)
-	load := func(e storage.Engine) storage.Batch {
-		b, err := e.Load(t.Context())
+	load := func(e storage.Engine, external string) storage.Batch {
+		b, err := e.Load(t.Context(), commerce.Needs{External: []commerce.ExternalKey{{PartnerID: "ptn_1", Mode: commerce.Live, ExternalID: external}}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -34,8 +34,8 @@ func TestEventsWaitForOpenBatches(t *testing.T) {
 		}
 		return id
 	}
-	open := load(early)
-	second := save(load(late), 1)
+	open := load(early, "a")
+	second := save(load(late, "b"), 1)
 	for _, f := range []storage.EventFilter{{}, {Kinds: []commerce.WebhookKind{commerce.WebhookShipped}}} {
 		f.PartnerID, f.Limit = "ptn_1", 5
 		short, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)

@@ -89,6 +89,9 @@ const (
 	// lockTime bounds a batch's wait for a lock. The batch holds the locks that it
 	// has got, so a row that another session keeps locked would stop other processes, too.
 	lockTime = "300ms"
+	// passOn makes the coordinator of a cluster pass the settings of a transaction (SET LOCAL)
+	// on to the nodes that it uses. Settings of a session stay with the coordinator.
+	passOn = "citus.propagate_set_commands = local"
 )
 
 // planning returns the settings of a session that choose its plans: rows are found by an
@@ -275,6 +278,9 @@ func (e *Engine) connectWriter(ctx context.Context, more ...string) (*pgx.Conn, 
 		return nil, err
 	}
 	list := append(e.planning(), "statement_timeout = '"+statementTime+"'", "idle_in_transaction_session_timeout = '"+idleTime+"'")
+	if e.spread {
+		list = append(list, passOn)
+	}
 	err = settings(ctx, conn, append(list, more...)...)
 	if err != nil {
 		return nil, errors.Join(err, conn.Close(ctx))
