@@ -11,12 +11,12 @@ import (
 	"purveyor/internal/testkit/check"
 )
 
-// The process is killed in the middle of its work, again and again on one file.
+// The process is killed in the middle of its work, again and again on one database.
 // Everything that was answered is stored, and repeats with the same keys give the
 // rest.
-func TestKilledUnderLoad(t *testing.T) {
-	t.Parallel()
-	s := newShop(t)
+func TestKilledUnderLoad(t *testing.T) { onBoth(t, killedUnderLoad) }
+
+func killedUnderLoad(t *testing.T, s *shop) {
 	l := &callLog{shop: s}
 	unanswered := 0
 	for round := range 4 {

@@ -8,6 +8,7 @@ import (
 	"net"
 	neturl "net/url"
 	"os"
+	"slices"
 	"strconv"
 
 	"github.com/jackc/pgx/v5"
@@ -18,16 +19,20 @@ import (
 // them, and never write to the database of the URL.
 const OutsideVariable = "PURVEYOR_TEST_SERVER"
 
+// RunVariable names a run of several test processes. Their databases begin with
+// purveyor_test_ and the name.
+const RunVariable = "PURVEYOR_TEST_RUN"
+
 // outsider is a server that was not started here.
 type outsider struct {
 	url   *neturl.URL
 	nodes []string // addresses of a cluster, the coordinator's first; none: a single server
-	run   uint32   // tells the databases of this process from those of others
+	names string   // begins the names of all databases of this process
 }
 
 // outside connects to the server of the environment.
 func outside(url string) (*Server, error) {
-	o := &outsider{run: rand.Uint32()}
+	o := &outsider{names: fmt.Sprintf("%s%08x_", namesOfRun(), rand.Uint32())}
 	var err error
 	if o.url, err = neturl.Parse(url); err != nil {
 		return nil, err
@@ -61,6 +66,8 @@ func outside(url string) (*Server, error) {
 	})
 	return &Server{outside: o}, err
 }
+
+func namesOfRun() string { return "purveyor_test_" + os.Getenv(RunVariable) + "_" }
 
 // at is the URL of a database on a node.
 func (o *outsider) at(node, database string) string {
@@ -119,6 +126,29 @@ func (o *outsider) drop(ctx context.Context, name string) (err error) {
 		}))
 	}
 	return err
+}
+
+// left returns the databases of the run on any node. They are left when a test
+// process is killed.
+func (o *outsider) left(ctx context.Context) (names []string, err error) {
+	nodes := o.nodes
+	if len(nodes) == 0 {
+		nodes = []string{""}
+	}
+	for _, node := range nodes {
+		conn, err := pgx.Connect(ctx, o.at(node, "postgres"))
+		if err != nil {
+			return nil, err
+		}
+		rows, _ := conn.Query(ctx, "SELECT datname FROM pg_database WHERE starts_with(datname, $1)", namesOfRun()) // CollectRows returns the error
+		found, err := pgx.CollectRows(rows, pgx.RowTo[string])
+		if err := errors.Join(err, conn.Close(ctx)); err != nil {
+			return nil, err
+		}
+		names = append(names, found...)
+	}
+	slices.Sort(names)
+	return slices.Compact(names), nil
 }
 
 // again repeats what nodes of a cluster refuse for a moment: a worker whose database is only just

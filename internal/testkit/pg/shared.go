@@ -70,7 +70,7 @@ func (s *Server) database(t testing.TB, template string) string {
 	n := databases.Add(1)
 	name := fmt.Sprintf("test_%d", n)
 	if o := s.outside; o != nil {
-		name = fmt.Sprintf("purveyor_test_%08x_%d", o.run, n)
+		name = fmt.Sprint(o.names, n)
 		t.Cleanup(func() {
 			if err := o.drop(context.Background(), name); err != nil {
 				t.Error(err)

@@ -1,0 +1,95 @@
+package pg
+
+import (
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// TestOutside: tests on a server of somebody else make databases of their own, drop them, and
+// leave the database of the URL alone. A role that may not make databases is refused at once.
+func TestOutside(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short leaves PostgreSQL out")
+	}
+	own, err := Start("", "fsync=off")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = own.Close() }) // the test is over
+	err = own.SQL("CREATE ROLE may LOGIN CREATEDB", "CREATE ROLE maynot LOGIN", "CREATE DATABASE theirs", "ALTER DATABASE theirs OWNER TO may")
+	if err != nil {
+		t.Fatal(err)
+	}
+	as := func(role string) string { return strings.Replace(own.URL("theirs"), user+"@", role+"@", 1) }
+	if _, err := outside(as("maynot")); err == nil || !strings.Contains(err.Error(), "may not create databases") {
+		t.Errorf("a role that may not create databases: %v", err)
+	}
+	s, err := outside(as("may"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.Cluster() {
+		t.Error("a single server is taken for a cluster")
+	}
+	ask := func(url, query string) (list []string) {
+		t.Helper()
+		conn, err := pgx.Connect(t.Context(), url)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close(t.Context())
+		rows, _ := conn.Query(t.Context(), query) // CollectRows returns the error
+		if list, err = pgx.CollectRows(rows, pgx.RowTo[string]); err != nil {
+			t.Fatal(err)
+		}
+		return list
+	}
+	const databases = "SELECT datname::text FROM pg_database ORDER BY datname"
+	before := ask(own.URL("postgres"), databases)
+	t.Run("user", func(t *testing.T) {
+		url := s.Clone(t, func(url string) error { return execAt(t.Context(), url, "CREATE TABLE filled (n int)") })
+		name := ask(url, "SELECT current_database()::text")[0]
+		if left, err := s.outside.left(t.Context()); err != nil || !slices.Contains(left, name) || !strings.HasPrefix(name, namesOfRun()) {
+			t.Errorf("%s is not among the databases of the run: %v %v", name, left, err)
+		}
+		if found := ask(url, "SELECT relname::text FROM pg_class WHERE relname = 'filled'"); len(found) != 1 {
+			t.Error("the database is not filled")
+		}
+	})
+	if after := ask(own.URL("postgres"), databases); !slices.Equal(before, after) {
+		t.Errorf("databases %v, before %v", after, before)
+	}
+	if found := ask(as("may"), "SELECT relname::text FROM pg_class WHERE relnamespace = 'public'::regnamespace"); len(found) > 0 {
+		t.Errorf("the database of the URL got %v", found)
+	}
+}
+
+// TestServerOfURL says what the server of OutsideVariable is, and drops the databases that
+// killed test processes of the run left there.
+func TestServerOfURL(t *testing.T) {
+	if outsideURL() == "" {
+		t.Skip("for scripts/test cluster")
+	}
+	s, err := outside(outsideURL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("a single server: %v; nodes of a cluster: %d", !s.Cluster(), len(s.outside.nodes))
+	if os.Getenv(RunVariable) == "" {
+		return
+	}
+	left, err := s.outside.left(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range left {
+		t.Logf("left and now dropped: %s", name)
+		if err := s.outside.drop(t.Context(), name); err != nil {
+			t.Error(err)
+		}
+	}
+}
