@@ -163,6 +163,32 @@ func TestPlansOfACluster(t *testing.T) {
 	check(cluster(t, url), "auto")
 }
 
+// TestLocksOfACluster: the nodes, which have the locks, know only the settings of a
+// transaction, and these only if the coordinator passes them on.
+func TestLocksOfACluster(t *testing.T) {
+	ctx := context.Background()
+	e := cluster(t, database(t))
+	w, err := e.takeWriter(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = w.conn.Exec(ctx, "SET lock_timeout = 0") // of the session
+	e.free <- w
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := e.Load(ctx, commerce.Needs{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Discard()
+	var locks, passes string
+	err = w.conn.QueryRow(ctx, "SELECT current_setting('lock_timeout'), current_setting('citus.propagate_set_commands')").Scan(&locks, &passes)
+	if err != nil || locks != lockTime || passes != "local" {
+		t.Errorf("a batch waits %s for a lock, settings passed on: %s, %v; want %s and local", locks, passes, err, lockTime)
+	}
+}
+
 func TestDistribute(t *testing.T) {
 	url := database(t)
 	ctx := context.Background()
