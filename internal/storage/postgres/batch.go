@@ -121,6 +121,8 @@ func (b *batch) queueLoad(q *request, now *int64) {
 		queue(&q.Batch, func(s *scanner) { w.last = max(w.last, s.Int()) }, g.newest, g.key...)
 	}
 	if b.engine.spread {
+		// Stamps from before the database was copied or distributed are in the coordinator's table.
+		queue(&q.Batch, func(s *scanner) { w.last = max(w.last, s.Int()) }, guardOfAll.newest)
 		b.engine.queueClock(&q.Batch, now)
 	}
 	// Rows that are found by name come after the locks, so that a batch that waited

@@ -10,8 +10,10 @@ import (
 
 // snapshot implements schema.Snapshot in a transaction.
 type snapshot struct {
-	ctx context.Context
-	tx  pgx.Tx
+	ctx    context.Context
+	tx     pgx.Tx
+	spread bool
+	state  *schema.State // when it was first asked for
 }
 
 // Snapshot implements storage.Engine.
@@ -34,7 +36,7 @@ func (e *Engine) alone(ctx context.Context, o pgx.TxOptions, f func(snapshot) er
 	defer conn.Close(context.WithoutCancel(ctx)) // it was used for this alone
 	var failed error                             // of f, and so perhaps of another database
 	err = pgx.BeginTxFunc(ctx, conn, o, func(tx pgx.Tx) error {
-		failed = f(snapshot{ctx, tx})
+		failed = f(snapshot{ctx, tx, e.spread, &schema.State{}})
 		return failed
 	})
 	if failed != nil {
@@ -43,10 +45,30 @@ func (e *Engine) alone(ctx context.Context, o pgx.TxOptions, f func(snapshot) er
 	return unavailable(err)
 }
 
-func (s snapshot) State() (state schema.State, err error) {
-	err = s.tx.QueryRow(s.ctx, "SELECT (SELECT coalesce(max(last), 0) FROM writers), (SELECT value FROM meta WHERE name = 'next_store_no')").
-		Scan(&state.Stamp, &state.NextStoreNo)
-	return state, unavailable(err)
+// State implements schema.Snapshot. A cluster has no snapshot over its nodes, so its state is
+// read once, before the rows: a batch that is saved later shows.
+func (s snapshot) State() (schema.State, error) {
+	if s.state.NextStoreNo != 0 {
+		return *s.state, nil
+	}
+	state, guards := schema.State{}, []*guard{guardOfAll}
+	if s.spread {
+		guards = append(guards, guardOfStores, guardOfPartners)
+	}
+	for _, g := range guards {
+		var last, saved int64
+		if err := s.tx.QueryRow(s.ctx, g.state).Scan(&last, &saved); err != nil {
+			return state, unavailable(err)
+		}
+		if state.Stamp = max(state.Stamp, last); s.spread {
+			state.Saved += saved // stamps of different stores do not rise together
+		}
+	}
+	if err := s.tx.QueryRow(s.ctx, "SELECT value FROM meta WHERE name = 'next_store_no'").Scan(&state.NextStoreNo); err != nil {
+		return state, unavailable(err)
+	}
+	*s.state = state
+	return state, nil
 }
 
 func (s snapshot) Each(t *schema.Plain, row func(schema.Scanner) error) error {

@@ -52,6 +52,14 @@ func TestCopies(t *testing.T) {
 	t.Run("to SQLite", func(t *testing.T) { storagetest.RunCopies(t, fresh, file) })
 }
 
+// TestCopiesOfCluster: copies keep stamps and notice changes where the tables of one server do not
+// have them.
+func TestCopiesOfCluster(t *testing.T) {
+	cluster := func(t testing.TB) storagetest.Database { return distributed(t) }
+	t.Run("to a cluster", func(t *testing.T) { storagetest.RunCopies(t, fresh, cluster) })
+	t.Run("from a cluster", func(t *testing.T) { storagetest.RunCopies(t, cluster, fresh) })
+}
+
 // path is a database of the other engine.
 type path string
 

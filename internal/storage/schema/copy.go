@@ -93,6 +93,7 @@ func (p *Plain) ReadSums(s Scanner) []int64 {
 type State struct {
 	Stamp       int64 // the newest of a batch, Unix ms
 	NextStoreNo int64
+	Saved       int64 // changes with each batch, if Stamp need not
 }
 
 // Snapshot is one state of a database.
