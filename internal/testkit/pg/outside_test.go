@@ -9,7 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// TestOutside: tests on a server of somebody else make databases of their own, drop them, and
+// TestOutside: tests on a server that was not started here make databases of their own, drop them, and
 // leave the database of the URL alone. A role that may not make databases is refused at once.
 func TestOutside(t *testing.T) {
 	if testing.Short() {
