@@ -22,9 +22,10 @@ func (s *shop) endLeases() {
 	conn, err := pgx.Connect(s.t.Context(), s.postgres)
 	check.OK(s.t, err)
 	defer conn.Close(s.t.Context())
+	// A cluster has sessions of its own.
 	check.Eventually(s.t, patience, pollPause, "the server to end what the process had begun", func() bool {
 		var n int
-		check.OK(s.t, conn.QueryRow(s.t.Context(), "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()").Scan(&n))
+		check.OK(s.t, conn.QueryRow(s.t.Context(), "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_type = 'client backend' AND application_name NOT LIKE 'citus%'").Scan(&n))
 		return n == 0
 	})
 	_, err = conn.Exec(s.t.Context(), sql)
