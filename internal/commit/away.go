@@ -10,8 +10,8 @@ import (
 )
 
 const (
-	// awayPause is the time between two tries of commands whose node is away. Others like
-	// them are refused meanwhile, because each try keeps their neighbours waiting.
+	// awayPause is the time between two tries of commands that need a node which is away.
+	// Others like them are refused meanwhile, because each try keeps the other commands waiting.
 	awayPause = time.Second
 	// awayTime is how long a failure is remembered.
 	awayTime = 30 * time.Second
@@ -124,8 +124,8 @@ func (l *loop) present(batch []*call) (others, suspects []*call) {
 	return others, suspects
 }
 
-// probe tries calls whose node was found away: those of one group now and then. If they
-// take place, the node is back, and the others are tried as well.
+// probe tries calls that need a node which was found away, one group of them now and then.
+// If the group takes place, the node is back, and the other groups are tried as well.
 func (l *loop) probe(suspects []*call) {
 	for _, g := range byNodes(suspects) {
 		name := nodesOf(g[0])

@@ -10,12 +10,12 @@ import (
 	"purveyor/internal/storage/schema"
 )
 
-// A batch can be loaded while the batch before it is being saved: the time that the disk
-// and the other processor cores would be idle is used. Its rows are those of the database
-// and, over them, the stock rows that the batch before is about to save. Before the batch
-// is saved itself, it takes the lock and makes sure that nothing has changed but by the
-// batch before. If something has, Save fails with storage.ErrAgain, and the next batches
-// are loaded under the lock.
+// A batch can be loaded while the batch before it is being saved, so that the disk and
+// other processor cores are not idle meanwhile. Its rows are those of the database and,
+// over them, the stock rows that the batch before is about to save. Before the batch is
+// saved, or its callers are answered, it takes the lock and makes sure that only the batch
+// before has changed the database. Otherwise Save fails with storage.ErrAgain, and the
+// next batches are loaded under the lock.
 
 // ahead is the state of the database for which a batch was loaded.
 type ahead struct {
@@ -25,7 +25,7 @@ type ahead struct {
 }
 
 // use is one use of the writing connection. Nothing was written between two successive
-// uses whose versions are equal.
+// uses with equal versions.
 type use struct {
 	number  int64
 	version int64 // PRAGMA data_version: another number after a commit by another connection

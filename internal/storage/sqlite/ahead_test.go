@@ -182,8 +182,8 @@ func TestLoadsNotAhead(t *testing.T) {
 	}
 }
 
-// A batch that changes nothing is answered only after the batch before is saved, whose
-// stock it saw.
+// A batch that changes nothing may have seen the stock of the batch before, so it is
+// answered only after that batch is saved.
 func TestVerifiesAhead(t *testing.T) {
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
