@@ -10,6 +10,7 @@ import (
 	"os"
 	"slices"
 	"strconv"
+	"sync"
 
 	"github.com/jackc/pgx/v5"
 )
@@ -85,19 +86,14 @@ func (s *Server) Cluster() bool { return s.outside != nil && len(s.outside.nodes
 
 // make makes an empty database, on each node of a cluster.
 func (o *outsider) make(ctx context.Context, name string) error {
-	nodes := o.nodes
-	if len(nodes) == 0 {
-		nodes = []string{""}
-	}
-	for _, node := range nodes {
-		if err := execAt(ctx, o.at(node, "postgres"), "CREATE DATABASE "+name); err != nil {
+	err := o.everywhere(func(node string) error {
+		if err := execAt(ctx, o.at(node, "postgres"), "CREATE DATABASE "+name); err != nil || len(o.nodes) == 0 {
 			return err
 		}
-	}
-	for _, node := range o.nodes {
-		if err := execAt(ctx, o.at(node, name), "CREATE EXTENSION citus"); err != nil {
-			return err
-		}
+		return execAt(ctx, o.at(node, name), "CREATE EXTENSION citus")
+	})
+	if err != nil {
+		return err
 	}
 	for i, node := range o.nodes {
 		host, port, err := net.SplitHostPort(node)
@@ -115,17 +111,28 @@ func (o *outsider) make(ctx context.Context, name string) error {
 	return nil
 }
 
-func (o *outsider) drop(ctx context.Context, name string) (err error) {
+func (o *outsider) drop(ctx context.Context, name string) error {
+	return o.everywhere(func(node string) error {
+		return again(func() error {
+			return execAt(ctx, o.at(node, "postgres"), "DROP DATABASE IF EXISTS "+name+" WITH (FORCE)")
+		})
+	})
+}
+
+// everywhere calls f for all nodes at the same time, as each takes a second. The node of a single
+// server has no name.
+func (o *outsider) everywhere(f func(node string) error) error {
 	nodes := o.nodes
 	if len(nodes) == 0 {
 		nodes = []string{""}
 	}
-	for _, node := range nodes {
-		err = errors.Join(err, again(func() error {
-			return execAt(ctx, o.at(node, "postgres"), "DROP DATABASE IF EXISTS "+name+" WITH (FORCE)")
-		}))
+	errs := make([]error, len(nodes))
+	var all sync.WaitGroup
+	for i, node := range nodes {
+		all.Go(func() { errs[i] = f(node) })
 	}
-	return err
+	all.Wait()
+	return errors.Join(errs...)
 }
 
 // left returns the databases of the run on any node. They are left when a test
