@@ -83,8 +83,8 @@ func (p *process) end() {
 	p.kill()
 	log := p.stderr.String()
 	for _, never := range []string{"DATA RACE", "panic", "goroutine 1 ["} {
-		if strings.Contains(log, never) {
-			p.t.Errorf("the log of %q holds %q", p.cmd.Args[1:], never)
+		if i := strings.Index(log, never); i >= 0 {
+			p.t.Errorf("the log of %q holds %q:\n%s", p.cmd.Args[1:], never, log[i:min(len(log), i+4000)])
 		}
 	}
 	if p.t.Failed() {

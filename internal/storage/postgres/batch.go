@@ -37,37 +37,36 @@ const (
 // Load implements storage.Engine. A connection may have broken since it was
 // used last; nothing was done yet, so a new one gets a try.
 func (e *Engine) Load(ctx context.Context, needs ...commerce.Needs) (storage.Batch, error) {
-	w, err := e.takeWriter(ctx)
-	if err != nil {
-		return nil, err
+	b, broken, err := e.tryLoad(ctx, needs)
+	if broken {
+		b, _, err = e.tryLoad(ctx, needs)
 	}
-	b, err := e.loadWith(w, needs)
-	if err == nil || !w.conn.IsClosed() {
-		return b, err
-	}
-	if w, err = e.takeWriter(ctx); err != nil {
-		return nil, err
-	}
-	return e.loadWith(w, needs)
+	return b, err
 }
 
-func (e *Engine) loadWith(w *writer, needs []commerce.Needs) (storage.Batch, error) {
+// tryLoad also says whether the connection broke: only who has the writer may look at that.
+func (e *Engine) tryLoad(ctx context.Context, needs []commerce.Needs) (_ storage.Batch, broken bool, _ error) {
+	w, err := e.takeWriter(ctx)
+	if err != nil {
+		return nil, false, err
+	}
 	b, loaded := &batch{engine: e, writer: w}, false
 	defer func() {
 		if !loaded { // also after a panic: else no other batch gets the writer
+			broken = w.conn.IsClosed()
 			b.Discard()
 		}
 	}()
 	for i := range needs {
 		schema.Require(&b.rows, &needs[i])
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), saveTime)
+	loading, cancel := context.WithTimeout(context.Background(), saveTime)
 	defer cancel()
-	if err := b.load(ctx); err != nil {
-		return nil, unavailable(err)
+	if err := b.load(loading); err != nil {
+		return nil, false, unavailable(err)
 	}
 	loaded = true
-	return b, nil
+	return b, false, nil
 }
 
 // Rows implements storage.Batch.
