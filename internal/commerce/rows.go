@@ -163,7 +163,6 @@ type row[K comparable, V any] struct {
 	stored bool // it was there when the batch began
 	locked bool // it may be changed
 	listed bool // it is among those to load
-	at     int  // its number there
 	unseen bool // it is not loaded, and may only be removed
 	moved  bool
 }
@@ -173,7 +172,7 @@ func (t *Table[K, V]) Require(keys []K, lock bool) {
 	for _, k := range keys {
 		r, _ := t.row(k, len(keys))
 		if !r.listed { // no other command has asked to see it; one may take it to be new, or gone
-			r.listed, r.unseen, r.at = true, false, len(t.asked)
+			r.listed, r.unseen = true, false
 			t.asked = append(t.asked, r)
 		}
 		r.locked = r.locked || lock
@@ -215,14 +214,6 @@ func (t *Table[K, V]) Asked() int { return len(t.asked) }
 // AskedKey is for engines: the key of a row to load, and whether commands may
 // change the row.
 func (t *Table[K, V]) AskedKey(i int) (k K, locked bool) { return t.asked[i].key, t.asked[i].locked }
-
-// AskedAt is for engines: the number of a row among those to load, if it is one.
-func (t *Table[K, V]) AskedAt(k K) (i int, asked bool) {
-	if r := t.rows[k]; r != nil && r.listed {
-		return r.at, true
-	}
-	return 0, false
-}
 
 // Fill is for engines: row i of those to load is stored as v.
 func (t *Table[K, V]) Fill(i int, v V) {

@@ -61,40 +61,36 @@ type Committer struct {
 	maxBatch int
 	starter  Starter
 	encode   func(commerce.WebhookEvent) []byte
-	queues   []*queue
+	loops    []*loop
 	heat     heat
-	nodes    bool          // commands of a store go to one queue
-	next     atomic.Uint32 // queue of a command that need not wait for others
+	nodes    bool          // commands of a store go to one loop
+	next     atomic.Uint32 // loop of a command that need not wait for others
 	running  atomic.Int64  // loops
 	done     chan struct{} // closed when every admitted command is answered
 	hurried  atomic.Bool
 
-	mu     sync.RWMutex // guards closed against sends to queues
+	mu     sync.RWMutex // guards closed against sends on queues
 	closed bool
 }
 
-// New starts a committer over the engine, with a queue for each of its writers.
+// New starts a committer over the engine, with a loop for each of its writers.
 func New(engine storage.Batches, o Options) *Committer {
 	o.Batch = cmp.Or(max(o.Batch, 0), maxBatch)
-	c := &Committer{env: o.Env, engine: engine, maxBatch: o.Batch, starter: o.Starter, encode: o.EncodeEvent, done: make(chan struct{})}
-	w, loops := engine.Writers(), 1
-	if w.Ahead {
-		loops = 2
-	}
-	c.nodes = w.Nodes
-	c.running.Store(int64(w.Batches * loops))
+	w := engine.Writers()
+	c := &Committer{env: o.Env, engine: engine, maxBatch: o.Batch, starter: o.Starter, encode: o.EncodeEvent,
+		nodes: w.Nodes, done: make(chan struct{})}
 	for range w.Batches {
-		c.queues = append(c.queues, newQueue(c, maxQueue/w.Batches, loops))
+		c.loops = append(c.loops, &loop{Committer: c, queue: make(chan *call, maxQueue/w.Batches), woken: make(chan struct{}, 1),
+			batch: make([]*call, 0, o.Batch)})
 	}
-	for _, q := range c.queues {
-		for _, l := range q.loops {
-			c.env.Go(func() {
-				c.env.Drive(l.Step, l.woken)
-				if c.running.Add(-1) == 0 {
-					close(c.done)
-				}
-			})
-		}
+	c.running.Store(int64(w.Batches))
+	for _, l := range c.loops {
+		c.env.Go(func() {
+			c.env.Drive(l.Step, l.woken)
+			if c.running.Add(-1) == 0 {
+				close(c.done)
+			}
+		})
 	}
 	return c
 }
@@ -102,11 +98,11 @@ func New(engine storage.Batches, o Options) *Committer {
 // Close refuses new commands, answers all that were admitted, and returns.
 func (c *Committer) Close() {
 	c.mu.Lock()
-	for _, q := range c.queues {
+	for _, l := range c.loops {
 		if !c.closed {
-			close(q.calls)
+			close(l.queue)
 		}
-		q.wake()
+		l.wake()
 	}
 	c.closed = true
 	c.mu.Unlock()
@@ -155,10 +151,10 @@ func (c *Committer) admit(ctx context.Context, p *call) error {
 	if c.closed {
 		return ErrClosed
 	}
-	q := c.queueOf(p)
+	l := c.loopOf(p)
 	select {
-	case q.calls <- p:
-		q.wake()
+	case l.queue <- p:
+		l.wake()
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()

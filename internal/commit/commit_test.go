@@ -35,7 +35,7 @@ func (idle) Decide(*commerce.Rows, commerce.Millis) (int, commerce.Changes, erro
 	return 0, commerce.Changes{}, nil
 }
 
-// together runs the commands of each queue in one batch: the writers are held, an idle
+// together runs the commands of each loop in one batch: the writers are held, an idle
 // command waits for each, and all others gather behind these before they are let go.
 func (s *shop) together(run ...func()) {
 	s.T.Helper()
@@ -47,7 +47,7 @@ func (s *shop) together(run ...func()) {
 		}
 		hold = append(hold, b)
 	}
-	all := s.engine.Loads.Load() + int64(s.Committer.IdleInEachQueue())
+	all := s.engine.Loads.Load() + int64(s.Committer.IdleInEachLoop())
 	for s.engine.Loads.Load() < all {
 		runtime.Gosched()
 	}

@@ -4,17 +4,17 @@ import "purveyor/internal/commerce"
 
 // Waiting is how many commands are admitted and in no batch yet.
 func (c *Committer) Waiting() (n int) {
-	for _, q := range c.queues {
-		n += len(q.calls)
+	for _, l := range c.loops {
+		n += len(l.queue)
 	}
 	return n
 }
 
-// IdleInEachQueue admits a command that does nothing to each queue, and returns the number of queues.
-func (c *Committer) IdleInEachQueue() int {
-	for _, q := range c.queues {
-		q.calls <- &call{done: make(chan struct{}), decide: func(*commerce.Rows, commerce.Millis) (none commerce.Changes, err error) { return none, nil }}
-		q.wake()
+// IdleInEachLoop admits a command that does nothing to each loop, and returns the number of loops.
+func (c *Committer) IdleInEachLoop() int {
+	for _, l := range c.loops {
+		l.queue <- &call{done: make(chan struct{}), decide: func(*commerce.Rows, commerce.Millis) (none commerce.Changes, err error) { return none, nil }}
+		l.wake()
 	}
-	return len(c.queues)
+	return len(c.loops)
 }

@@ -15,72 +15,31 @@ import (
 	"purveyor/internal/storage/schema"
 )
 
-// queue has the commands that wait for one writer. Its loops take turns: one gathers, loads
-// and decides a batch while the other saves the batch before.
-type queue struct {
-	calls chan *call
-	turn  chan struct{} // has an element while no loop has the turn
-	loops []*loop
-}
-
-func newQueue(c *Committer, size, loops int) *queue {
-	q := &queue{calls: make(chan *call, size), turn: make(chan struct{}, 1)}
-	q.turn <- struct{}{}
-	for range loops {
-		q.loops = append(q.loops, &loop{Committer: c, queue: q, woken: make(chan struct{}, 1), batch: make([]*call, 0, c.maxBatch)})
-	}
-	return q
-}
-
-// wake makes the drivers of the loops call Step.
-func (q *queue) wake() {
-	for _, l := range q.loops {
-		select {
-		case l.woken <- struct{}{}:
-		default: // it will anyway
-		}
-	}
-}
-
 // loop commits one batch after another. It is a step machine: Step commits one batch.
 // The batch and the calls aside belong to the goroutine that calls Step.
 type loop struct {
 	*Committer
-	queue *queue
+	queue chan *call
 	woken chan struct{} // has an element when the queue may have got one
-	turn  bool          // the loop has the turn of its queue
 	batch []*call       // the memory of the batch under way
 	aside aside
 	away  away
 	slots slots
 }
 
-// takeTurn waits for the turn to gather a batch. Commands that come meanwhile are in it.
-func (l *loop) takeTurn() {
-	l.env.Await(l.queue.turn)
-	l.turn = true
-}
-
-func (l *loop) endTurn() {
-	if l.turn {
-		l.turn = false
-		l.queue.turn <- struct{}{}
-	}
-}
-
-// queueOf chooses the queue of a command. Commands that change the same product go to the same
-// queue if many do, so that writers do not wait for each other's locks. So do commands
+// loopOf chooses the loop of a command. Commands that change the same product go to the same
+// loop if many do, so that loops do not wait for each other's locks. So do commands
 // about the same order, or about the same partner alone, and in a cluster all of a store.
-func (c *Committer) queueOf(p *call) *queue {
-	n := uint32(len(c.queues))
+func (c *Committer) loopOf(p *call) *loop {
+	n := uint32(len(c.loops))
 	if n == 1 {
-		return c.queues[0]
+		return c.loops[0]
 	}
 	rows := contended(&p.needs, c.nodes)
 	if len(rows) == 0 {
-		return c.queues[c.next.Add(1)%n]
+		return c.loops[c.next.Add(1)%n]
 	}
-	return c.queues[c.heat.hottest(rows)%n]
+	return c.loops[c.heat.hottest(rows)%n]
 }
 
 // contended returns the hashes of the rows for which the command may have to wait: its
@@ -134,21 +93,27 @@ func (h *heat) hottest(rows []uint32) (hash uint32) {
 	return hash
 }
 
+// wake makes the driver call Step.
+func (l *loop) wake() {
+	select {
+	case l.woken <- struct{}{}:
+	default: // it will anyway
+	}
+}
+
 // Step commits the commands that wait, as one batch, and tries one of those that
 // were set aside if it is time. It ends when the committer is closed and every
 // admitted command is answered.
 func (l *loop) Step() env.Next {
-	l.takeTurn()
 	batch, open := l.takeWaiting()
 	if len(batch) > 0 {
 		l.commit(batch)
 		clear(batch)
 	}
-	l.endTurn()
 	if i, at := l.aside.next(); i >= 0 && !l.env.Now().Before(at) {
 		l.tryAside()
 	}
-	if len(batch) == l.maxBatch || len(l.queue.calls) > 0 {
+	if len(batch) == l.maxBatch || len(l.queue) > 0 {
 		return env.AtOnce
 	}
 	if i, at := l.aside.next(); i >= 0 {
@@ -166,7 +131,7 @@ func (l *loop) takeWaiting() (batch []*call, open bool) {
 	batch = l.batch[:0]
 	for len(batch) < l.maxBatch {
 		select {
-		case p, open := <-l.queue.calls:
+		case p, open := <-l.queue:
 			if !open {
 				return batch, false
 			}
@@ -311,9 +276,8 @@ func (l *loop) try(batch []*call) (errs []error, err error) {
 		p.jobs = changes.NewJobs
 		schema.Apply(rows, &changes)
 	}
-	l.endTurn()
 	if !schema.Changed(rows) {
-		return errs, tx.Verify(ctx)
+		return errs, nil
 	}
 	reserved, saved := l.reserve(rows.Appended.NewJobs), false
 	defer func() {

@@ -2,7 +2,6 @@ package commit_test
 
 import (
 	"fmt"
-	"slices"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -10,7 +9,6 @@ import (
 
 	"purveyor/internal/commerce"
 	"purveyor/internal/commit"
-	"purveyor/internal/storage"
 )
 
 // meeting is a load that counts the batches that have a product open, and takes a second.
@@ -102,50 +100,6 @@ func TestLoopsOfStores(t *testing.T) {
 		expectNil(t, "a change", all...)
 		if most != 1 {
 			t.Errorf("%d batches had the same store at a time", most)
-		}
-	})
-}
-
-// An engine that loads ahead gets the next batch while it saves one. Commands that come while
-// that batch is being loaded gather for the one after it.
-func TestLoadAhead(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		e := &scripted{ahead: true, load: func([]commerce.Needs) error { time.Sleep(time.Second); return nil },
-			save: func() error { time.Sleep(time.Minute); return nil }}
-		c := commit.New(e, commit.Options{})
-		defer c.Close()
-		all := []*asked{ask(c, touch{"s", "first"})}
-		time.Sleep(2 * time.Second) // it is being saved
-		all = append(all, ask(c, touch{"s", "second"}))
-		synctest.Wait() // it is being loaded
-		for range 5 {
-			all = append(all, ask(c, touch{"s", "p"}))
-		}
-		expectNil(t, "a change", all...)
-		if got := e.loads(); !slices.Equal(got, []int{1, 1, 5}) {
-			t.Errorf("batches of %v, want 1, 1 and 5", got)
-		}
-		if took := all[1].took; took != time.Minute+time.Second {
-			t.Errorf("the second batch waited for the first: %v", took)
-		}
-	})
-}
-
-// A command that changes nothing is decided again if its rows have changed since they were loaded.
-func TestVerified(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		tries := 0
-		e := &scripted{verify: func() error {
-			if tries++; tries == 1 {
-				return storage.ErrAgain
-			}
-			return nil
-		}}
-		c := commit.New(e, commit.Options{})
-		defer c.Close()
-		expectNil(t, "a command", ask(c, idle{}))
-		if tries != 2 {
-			t.Errorf("decided %d times, want twice", tries)
 		}
 	})
 }

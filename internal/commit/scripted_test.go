@@ -20,12 +20,10 @@ import (
 type scripted struct {
 	storage.Engine
 	writers int // 0: one
-	ahead   bool
 	nodes   bool
 	load    func(needs []commerce.Needs) error
 	save    func() error
 	saved   func(*commerce.Rows) error // if save is nil
-	verify  func() error
 
 	mu    sync.Mutex
 	sizes []int // commands of each load
@@ -50,7 +48,7 @@ func (e *scripted) Load(_ context.Context, needs ...commerce.Needs) (storage.Bat
 }
 
 func (e *scripted) Writers() storage.Writers {
-	return storage.Writers{Batches: max(e.writers, 1), Ahead: e.ahead, Nodes: e.nodes}
+	return storage.Writers{Batches: max(e.writers, 1), Nodes: e.nodes}
 }
 
 func (e *scripted) loads() []int {
@@ -68,12 +66,6 @@ type scriptedBatch struct {
 func (b *scriptedBatch) Rows() *commerce.Rows   { return &b.rows }
 func (b *scriptedBatch) Stamp() commerce.Millis { return commerce.Millis(b.stamp) }
 func (b *scriptedBatch) Discard()               {}
-func (b *scriptedBatch) Verify(context.Context) error {
-	if b.e.verify != nil {
-		return b.e.verify()
-	}
-	return nil
-}
 func (b *scriptedBatch) Save(context.Context) error {
 	if b.e.save != nil {
 		return b.e.save()

@@ -103,10 +103,6 @@ type Batches interface {
 // Writers is how batches of one process can run beside each other.
 type Writers struct {
 	Batches int // that can be open at a time: 1 or more
-	// Ahead: one more batch can be loaded while Save of the batch before is under way.
-	// Batches are then saved in the order in which they were loaded, and a Save fails with
-	// ErrAgain if the rows of its batch have changed meanwhile.
-	Ahead bool
 	// Nodes: the rows of each store lie on one node of several, so a batch costs less if it
 	// has fewer stores.
 	Nodes bool
@@ -132,11 +128,7 @@ type Batch interface {
 	// ErrOutcomeUnknown. The batch is over in any case.
 	Save(ctx context.Context) error
 
-	// Verify ends a batch that changes nothing. It returns nil if the rows are as they were
-	// stored, so that callers can be answered by them, and fails as Save does if not.
-	Verify(ctx context.Context) error
-
-	// Discard ends the batch and writes nothing. After Save or Verify it does nothing.
+	// Discard ends the batch and writes nothing. After Save it does nothing.
 	Discard()
 }
 

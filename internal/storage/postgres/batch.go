@@ -203,13 +203,6 @@ func (b *batch) write(q *request) {
 	}
 }
 
-// Verify implements storage.Batch. What was read is committed by its batch, and what may
-// change is locked.
-func (b *batch) Verify(context.Context) error {
-	b.Discard()
-	return nil
-}
-
 // Discard implements storage.Batch. A connection that does not answer to the
 // rollback is given up, and the server ends its transaction.
 func (b *batch) Discard() {

@@ -92,8 +92,6 @@ type Keyed interface {
 	Fill(s Scanner, r *commerce.Rows, asked int)
 
 	BindChangedKey(b Binder, r *commerce.Rows, changed int)
-	// Meet reports whether a row that one batch asks for is changed by another one.
-	Meet(asking, changing *commerce.Rows) bool
 
 	require(*commerce.Rows, *commerce.Needs)
 	difference(*commerce.Rows, *commerce.Changes, *Difference)

@@ -303,17 +303,6 @@ func (t *Table[K, V]) BindChangedKey(b Binder, r *commerce.Rows, changed int) {
 	t.BindKey(b, k)
 }
 
-// Meet implements Keyed.
-func (t *Table[K, V]) Meet(asking, changing *commerce.Rows) bool {
-	for i := range t.Rows(changing).Changed() {
-		k, _, _ := t.Rows(changing).Change(i)
-		if _, asked := t.Rows(asking).AskedAt(k); asked {
-			return true
-		}
-	}
-	return false
-}
-
 func (t *Table[K, V]) owners(n *commerce.Needs, read bool, add func(string)) {
 	of := func(keys []K) {
 		for _, k := range keys {

@@ -12,57 +12,36 @@ import (
 	"zombiezen.com/go/sqlite"
 )
 
-// batch is a transaction. It owns the writing connection until it ends; a batch that was
-// loaded ahead gets the connection when it is saved.
+// batch is the one writing transaction. It owns the writing connection until
+// it ends.
 type batch struct {
 	engine *Engine
-	conn   *connection // nil: not yet, or the batch is over
-	turn   bool        // it has the turn to load
+	conn   *connection // nil: the batch is over
 	rows   commerce.Rows
 	stamp  int64
 
 	before int64             // the stamp that was the newest
-	use    use               // of the connection
-	ahead  *ahead            // nil: it was loaded under the lock
 	stored schema.ReplyBytes // by this batch
 }
 
 // Writers implements storage.Engine: a database file has one writer.
-func (e *Engine) Writers() storage.Writers { return storage.Writers{Batches: 1, Ahead: true} }
+func (e *Engine) Writers() storage.Writers { return storage.Writers{Batches: 1} }
 
-// Load implements storage.Engine.
+// Load implements storage.Engine. SQLite has one writer: the lock is taken
+// first, so that everything that is read stays as it is until the end.
 func (e *Engine) Load(ctx context.Context, needs ...commerce.Needs) (storage.Batch, error) {
-	b, err := e.open(ctx, true, needs)
+	conn, err := e.takeWriter(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return b, nil
-}
-
-// open makes a batch. SQLite has one writer: the lock is taken first, so that everything
-// that is read stays as it is until the end. While another batch is being saved, the rows
-// are read ahead instead, if that is wanted and safe.
-func (e *Engine) open(ctx context.Context, ahead bool, needs []commerce.Needs) (*batch, error) {
-	select {
-	case <-e.turn:
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
-	b, loaded := &batch{engine: e, turn: true}, false
+	b, loaded := &batch{engine: e, conn: conn}, false
 	defer func() {
 		if !loaded { // also after a panic: else no other batch gets the connection
 			b.Discard()
 		}
 	}()
-	b.require(needs)
-	if prev := e.saving.Load(); ahead && prev != nil && b.loadAhead(prev) {
-		loaded = true
-		return b, nil
-	}
-	b.require(needs) // without what was read ahead
-	var err error
-	if b.conn, err = e.takeWriter(ctx); err != nil {
-		return nil, err
+	for i := range needs {
+		schema.Require(&b.rows, &needs[i])
 	}
 	if err := b.load(); err != nil {
 		return nil, unavailable(err)
@@ -71,47 +50,27 @@ func (e *Engine) open(ctx context.Context, ahead bool, needs []commerce.Needs) (
 	return b, nil
 }
 
-func (b *batch) require(needs []commerce.Needs) {
-	b.rows = commerce.Rows{}
-	for i := range needs {
-		schema.Require(&b.rows, &needs[i])
-	}
-}
-
 func (b *batch) Rows() *commerce.Rows { return &b.rows }
 
 func (b *batch) Stamp() commerce.Millis { return commerce.Millis(b.stamp) }
 
-// load takes the lock and reads the rows.
 func (b *batch) load() error {
-	if err := b.lock(); err != nil {
+	if err := exec(b.conn, "BEGIN IMMEDIATE", noArgs); err != nil {
 		return err
 	}
-	b.stamp = max(b.before+1, b.engine.now().UnixMilli())
-	return b.read(b.conn)
-}
-
-// lock takes the lock of the file. No other connection writes until the batch ends.
-func (b *batch) lock() (err error) {
-	if err = exec(b.conn, "BEGIN IMMEDIATE", noArgs); err != nil {
-		return err
-	}
+	var err error
 	if b.before, err = meta(b.conn, "stamp"); err != nil {
 		return err
 	}
-	b.use, err = b.conn.currentUse()
-	return err
-}
-
-func (b *batch) read(conn *connection) (err error) {
+	b.stamp = max(b.before+1, b.engine.now().UnixMilli())
 	r := &b.rows
 	if r.NextStoreNo == commerce.NeedStoreNo {
-		if r.NextStoreNo, err = meta(conn, "next_store_no"); err != nil {
+		if r.NextStoreNo, err = meta(b.conn, "next_store_no"); err != nil {
 			return err
 		}
 	}
 	for _, t := range tables {
-		if err = t.load(conn, r); err != nil {
+		if err := t.load(b.conn, r); err != nil {
 			return err
 		}
 	}
@@ -129,15 +88,7 @@ func (b *batch) setMeta(name string, value int64) error {
 }
 
 // Save implements storage.Batch. Tables come before the tables that refer to them.
-func (b *batch) Save(ctx context.Context) error {
-	if b.ahead != nil {
-		if err := b.catchUp(ctx); err != nil {
-			b.Discard()
-			return err
-		}
-	}
-	b.engine.saving.Store(b)
-	b.endTurn()
+func (b *batch) Save(context.Context) error {
 	if err := b.write(); err != nil {
 		b.Discard()
 		return b.engine.failed(err)
@@ -181,18 +132,12 @@ func (b *batch) write() error {
 	return nil
 }
 
-// Verify implements storage.Batch.
-func (b *batch) Verify(ctx context.Context) (err error) {
-	if b.ahead != nil {
-		err = b.catchUp(ctx)
-	}
-	b.Discard()
-	return err
-}
-
 // Discard implements storage.Batch.
 func (b *batch) Discard() {
-	if b.conn != nil && !b.conn.AutocommitEnabled() {
+	if b.conn == nil {
+		return
+	}
+	if !b.conn.AutocommitEnabled() {
 		// If this fails, the next BEGIN fails too, with the reason.
 		_ = exec(b.conn, "ROLLBACK", noArgs)
 	}
@@ -200,20 +145,9 @@ func (b *batch) Discard() {
 }
 
 func (b *batch) release() {
-	b.engine.saving.CompareAndSwap(b, nil)
-	if conn := b.conn; conn != nil {
-		b.conn = nil
-		b.engine.writer <- conn
-	}
-	b.endTurn()
-}
-
-// endTurn lets the next batch load.
-func (b *batch) endTurn() {
-	if b.turn {
-		b.turn = false
-		b.engine.turn <- struct{}{}
-	}
+	conn := b.conn
+	b.conn = nil
+	b.engine.writer <- conn
 }
 
 // table is a table of the registry with its statements.

@@ -48,10 +48,11 @@ type filling struct {
 
 // Fill implements storage.Engine.
 func (e *Engine) Fill(ctx context.Context, f func(schema.Filling) error) error {
-	b, err := e.open(ctx, false, nil)
+	loaded, err := e.Load(ctx)
 	if err != nil {
 		return err
 	}
+	b := loaded.(*batch)
 	defer b.Discard()
 	if err := f(filling{snapshot{b.conn}, b}); err != nil {
 		return err

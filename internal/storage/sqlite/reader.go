@@ -40,19 +40,16 @@ func (r reader) with(ctx context.Context, f func(*connection) error) error {
 
 // snapshot is with, in one transaction: all its statements see one state.
 func (r reader) snapshot(ctx context.Context, f func(*connection) error) error {
-	return r.with(ctx, func(conn *connection) error { return conn.snapshot(func() error { return f(conn) }) })
-}
-
-// snapshot runs f in one transaction: all its statements see one state.
-func (c *connection) snapshot(f func() error) error {
-	if err := exec(c, "BEGIN", noArgs); err != nil {
+	return r.with(ctx, func(conn *connection) error {
+		if err := exec(conn, "BEGIN", noArgs); err != nil {
+			return err
+		}
+		err := f(conn)
+		if end := exec(conn, "ROLLBACK", noArgs); err == nil {
+			err = end // nothing was written: a rollback is as good as a commit
+		}
 		return err
-	}
-	err := f()
-	if end := exec(c, "ROLLBACK", noArgs); err == nil {
-		err = end // nothing was written: a rollback is as good as a commit
-	}
-	return err
+	})
 }
 
 // rows implements reads.Rows.

@@ -38,11 +38,7 @@ type Engine struct {
 	path    string
 	options Options
 	now     func() time.Time
-	turn    chan struct{}    // has an element while no batch is being loaded or decided
 	writer  chan *connection // holds the one writing connection while it is free
-	saving  atomic.Pointer[batch]
-	careful atomic.Int64 // batches that are not to be loaded ahead
-	early   *connection  // reads ahead; the batch that has the turn uses it
 	readers chan *connection
 	count   int
 
@@ -95,7 +91,7 @@ func Open(path string, o Options) (*Engine, error) {
 		return nil, errors.Join(fmt.Errorf("database %s: %w", path, explain(err)), writer.Close())
 	}
 	warnOfReaders(path)
-	e := &Engine{path: path, options: o, now: o.Now, turn: make(chan struct{}, 1), writer: make(chan *connection, 1), count: max(4, 2*runtime.GOMAXPROCS(0))}
+	e := &Engine{path: path, options: o, now: o.Now, writer: make(chan *connection, 1), count: max(4, 2*runtime.GOMAXPROCS(0))}
 	e.freshness.index = openWALIndex(writer)
 	e.freshness.read = func(ctx context.Context) (stamp int64, err error) {
 		err = newReader(e).with(ctx, func(conn *connection) (err error) {
@@ -104,7 +100,6 @@ func Open(path string, o Options) (*Engine, error) {
 		})
 		return stamp, err
 	}
-	e.turn <- struct{}{}
 	e.writer <- writer
 	e.readers = make(chan *connection, e.count)
 	e.rates = make(chan *connection, 1)
@@ -114,9 +109,6 @@ func Open(path string, o Options) (*Engine, error) {
 			return nil, errors.Join(fmt.Errorf("open database %s: %w", path, explain(err)), e.Close())
 		}
 		e.readers <- reader
-	}
-	if e.early, err = connect(path, o, true, readerCacheKiB); err != nil {
-		return nil, errors.Join(fmt.Errorf("open database %s: %w", path, explain(err)), e.Close())
 	}
 	rates, err := openRates(path, o)
 	if err != nil {
@@ -213,11 +205,7 @@ func (e *Engine) Close() error {
 		default: // Open failed before it was made, or it is still out
 		}
 	}
-	<-e.turn // no batch is being loaded
 	errs = append(errs, (<-e.writer).Close())
-	if e.early != nil {
-		errs = append(errs, e.early.Close())
-	}
 	if e.lock != nil {
 		errs = append(errs, e.lock.Close())
 	}
@@ -248,7 +236,6 @@ func (e *Engine) Writable(ctx context.Context) error {
 func (e *Engine) takeWriter(ctx context.Context) (*connection, error) {
 	select {
 	case conn := <-e.writer:
-		conn.uses++
 		return conn, nil
 	case <-ctx.Done():
 		return nil, ctx.Err()

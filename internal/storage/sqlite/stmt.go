@@ -152,7 +152,6 @@ type connection struct {
 	storeIDs map[string]string
 	// stamp is the newest of the database while PRAGMA data_version is dataVersion.
 	dataVersion, stamp int64
-	uses               int64 // of the writing connection, counted
 }
 
 // storeID reads a store id without an allocation, if it was met before.

@@ -110,12 +110,6 @@ type batch struct {
 func (b *batch) Rows() *commerce.Rows   { return &b.rows }
 func (b *batch) Stamp() commerce.Millis { return commerce.Millis(b.stamp) }
 
-// Verify implements storage.Batch.
-func (b *batch) Verify(context.Context) error {
-	b.Discard()
-	return nil
-}
-
 // Discard implements storage.Batch.
 func (b *batch) Discard() {
 	if !b.over {
