@@ -76,7 +76,7 @@ func Trace(e env.Env, log *slog.Logger, next http.Handler) http.Handler {
 					WriteError(w, &Error{Status: http.StatusInternalServerError, Code: "internal", Message: "Internal error; the trace id leads to the cause"})
 				}
 			}
-			w.log(log, r, e.Since(began))
+			w.log(log, r, began, e.Since(began))
 		}()
 		w.TraceID = traceID(e, r.Header[TraceHeader])
 		h := w.Header()
@@ -86,13 +86,20 @@ func Trace(e env.Env, log *slog.Logger, next http.Handler) http.Handler {
 	})
 }
 
-func (w *Writer) log(log *slog.Logger, r *http.Request, took time.Duration) {
+// log writes the line of the request. It does without slog.Logger, which would look up the
+// caller for each line.
+func (w *Writer) log(log *slog.Logger, r *http.Request, began time.Time, took time.Duration) {
+	if !log.Enabled(r.Context(), w.Level) {
+		return
+	}
 	attrs := append(make([]slog.Attr, 0, 7), slog.String("method", r.Method), slog.String("path", r.URL.Path),
 		slog.Int("status", w.status), slog.Int("bytes", w.bytes), slog.Duration("took", took), slog.String("trace_id", w.TraceID))
 	if w.Partner != "" {
 		attrs = append(attrs, slog.String("partner", w.Partner))
 	}
-	log.LogAttrs(r.Context(), w.Level, "request", attrs...)
+	line := slog.NewRecord(began.Add(took), w.Level, "request", 0)
+	line.AddAttrs(attrs...)
+	_ = log.Handler().Handle(r.Context(), line) // as slog.Logger does
 }
 
 // traceID returns the first usable id of the request's header, or a new one
