@@ -18,7 +18,7 @@ import (
 
 var events = map[string]func(*testing.T, Database){
 	"pages of events are filtered":                       eventPages,
-	"events skip nothing while two processes write":      eventsSkipNothing,
+	"events skip nothing while processes write":          eventsSkipNothing,
 	"what is older than its keep time is swept, no more": sweepEvents,
 }
 
@@ -91,21 +91,22 @@ func eventPages(t *testing.T, db Database) {
 }
 
 // eventsSkipNothing follows the events from page to page, all of them and
-// those of one kind, while two processes add more.
+// those of one kind, while three processes add more: the lowest of several low watermarks
+// bounds a page.
 func eventsSkipNothing(t *testing.T, db Database) {
-	engines := []storage.Engine{db.Open(t, time.Now), db.Open(t, time.Now)}
+	engines := []storage.Engine{db.Open(t, time.Now), db.Open(t, time.Now), db.Open(t, time.Now)}
 	rare := commerce.WebhookCancelled
 	var mu sync.Mutex
 	want := map[commerce.WebhookKind][]string{}
 	var writers sync.WaitGroup
 	for w, e := range engines {
 		writers.Go(func() {
-			for i := range 120 {
+			for i := range 80 {
 				var made []commerce.WebhookEvent
 				err := addEvents(e, func(now commerce.Millis) []commerce.WebhookEvent {
 					made = []commerce.WebhookEvent{event(now, uint32(w), commerce.WebhookPaid)}
 					if (i+w)%5 == 0 {
-						made = append(made, event(now, uint32(2+w), rare))
+						made = append(made, event(now, uint32(len(engines)+w), rare))
 					}
 					return made
 				})
