@@ -10,7 +10,9 @@ import (
 	"os"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
+	"testing"
 
 	"github.com/jackc/pgx/v5"
 )
@@ -21,7 +23,8 @@ import (
 const OutsideVariable = "PURVEYOR_TEST_SERVER"
 
 // RunVariable names a run of several test processes. Their databases begin with
-// purveyor_test_ and the name.
+// purveyor_test_ and the name, and serve one test after the other; whoever names the run drops
+// what is left of it (TestServerOfURL).
 const RunVariable = "PURVEYOR_TEST_RUN"
 
 // outsider is a server that was not started here.
@@ -29,6 +32,9 @@ type outsider struct {
 	url   *neturl.URL
 	nodes []string // addresses of a cluster, the coordinator's first; none: a single server
 	names string   // begins the names of all databases of this process
+
+	mu   sync.Mutex
+	idle []string // filled databases that were emptied after a test
 }
 
 // outside connects to the server of the environment.
@@ -117,6 +123,59 @@ func (o *outsider) drop(ctx context.Context, name string) error {
 			return execAt(ctx, o.at(node, "postgres"), "DROP DATABASE IF EXISTS "+name+" WITH (FORCE)")
 		})
 	})
+}
+
+// lend gives a test a filled database, and gets it back emptied: to make and distribute one takes
+// a cluster eight times as long.
+func (o *outsider) lend(t testing.TB, fill func(url string) error) string {
+	o.mu.Lock()
+	name := ""
+	if n := len(o.idle); n > 0 {
+		name, o.idle = o.idle[n-1], o.idle[:n-1]
+	}
+	o.mu.Unlock()
+	if name == "" {
+		name = fmt.Sprint(o.names, databases.Add(1))
+		err := o.make(t.Context(), name)
+		if err == nil {
+			err = fill(o.at("", name))
+		}
+		if err != nil {
+			t.Fatal(errors.Join(err, o.drop(context.Background(), name)))
+		}
+	}
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), patience)
+		defer cancel()
+		if t.Failed() || o.empty(ctx, name) != nil { // a test may have changed more than rows
+			if err := o.drop(context.Background(), name); err != nil {
+				t.Error(err)
+			}
+			return
+		}
+		o.mu.Lock()
+		defer o.mu.Unlock()
+		o.idle = append(o.idle, name)
+	})
+	return o.at("", name)
+}
+
+// empty leaves the rows that the schema itself has. A table is younger than those it refers to.
+// Of few rows a cluster takes less time to DELETE than to TRUNCATE.
+func (o *outsider) empty(ctx context.Context, name string) error {
+	conn, err := pgx.Connect(ctx, o.at("", name))
+	if err != nil {
+		return err
+	}
+	defer conn.Close(ctx)
+	rows, _ := conn.Query(ctx, `SELECT format('DELETE FROM %I', relname) FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind = 'r'
+		AND relname NOT IN ('meta', 'migrations', 'schema_version') ORDER BY oid DESC`) // CollectRows returns the error
+	list, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		return err
+	}
+	_, err = conn.Exec(ctx, strings.Join(append(list, "UPDATE meta SET value = 1 WHERE name = 'next_store_no'"), ";"))
+	return err
 }
 
 // everywhere calls f for all nodes at the same time, as each takes a second. The node of a single

@@ -68,6 +68,51 @@ func TestOutside(t *testing.T) {
 	}
 }
 
+// TestLent: in a run with a name, a test gets the database that the one before it left, without its
+// rows, and another one while that is in use.
+func TestLent(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short leaves PostgreSQL out")
+	}
+	own, err := Start("", "fsync=off")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = own.Close() }) // the test is over
+	t.Setenv(RunVariable, "lent")
+	s, err := outside(own.URL("postgres"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	fill := func(url string) error {
+		return execAt(t.Context(), url, `CREATE TABLE meta AS SELECT 'next_store_no' AS name, 1 AS value;
+			CREATE TABLE parents (id int PRIMARY KEY); CREATE TABLE children (parent int REFERENCES parents)`)
+	}
+	var urls [2]string
+	for range 2 {
+		t.Run("user", func(t *testing.T) {
+			for i := range urls {
+				url := s.Clone(t, fill)
+				if urls[0] != "" && urls[1] != "" && !slices.Contains(urls[:], url) {
+					t.Errorf("%s is new", url)
+				}
+				urls[i] = url
+				err := execAt(t.Context(), url, `INSERT INTO parents VALUES (1); INSERT INTO children VALUES (1);
+					UPDATE meta SET value = value + 1`)
+				if err == nil {
+					err = execAt(t.Context(), url, "SELECT 1 / (SELECT (value = 2)::int FROM meta)")
+				}
+				if err != nil {
+					t.Errorf("rows are left: %v", err)
+				}
+			}
+		})
+	}
+	if urls[0] == urls[1] || len(s.outside.idle) != 2 {
+		t.Errorf("databases %v, and given back %v", urls, s.outside.idle)
+	}
+}
+
 // TestServerOfURL says what the server of OutsideVariable is, and drops the databases that
 // killed test processes of the run left there.
 func TestServerOfURL(t *testing.T) {
