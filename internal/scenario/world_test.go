@@ -16,6 +16,7 @@ import (
 
 	"purveyor/internal/api"
 	"purveyor/internal/api/wire"
+	"purveyor/internal/commerce"
 	"purveyor/internal/commit"
 	"purveyor/internal/env"
 	"purveyor/internal/inbound"
@@ -26,6 +27,7 @@ import (
 	"purveyor/internal/storage/postgres"
 	"purveyor/internal/storage/sqlite"
 	"purveyor/internal/testkit/database"
+	"purveyor/internal/testkit/pg"
 	"purveyor/internal/web"
 
 	jsonv2 "github.com/go-json-experiment/json"
@@ -56,13 +58,48 @@ func sqliteFile(t *testing.T) openEngine {
 
 func postgresDatabase(t *testing.T) openEngine {
 	url := database.Postgres(t)
+	last := new(stamp)
 	return func(t *testing.T, now func() time.Time) storage.Engine {
-		engine, err := postgres.Open(url, postgres.Options{Now: now, Readers: 4})
+		engine, err := postgres.Open(url, postgres.Options{Now: func() time.Time { return last.past(now()) }, Readers: 4})
 		if err != nil {
 			t.Fatal(err)
 		}
+		if pg.Shared(t).Cluster() {
+			return ticking{engine, last}
+		}
 		return engine
 	}
+}
+
+// ticking is an engine whose clock is past every stamp, as real ones are. Feeds over all stores of
+// a cluster end before the present: what was saved in it would never come while a clock stands still.
+type ticking struct {
+	storage.Engine
+	last *stamp
+}
+
+func (e ticking) Load(ctx context.Context, needs ...commerce.Needs) (storage.Batch, error) {
+	b, err := e.Engine.Load(ctx, needs...)
+	if err == nil {
+		e.last.raise(b.Stamp())
+	}
+	return b, err
+}
+
+// stamp is the newest one of a database.
+type stamp struct{ ms atomic.Int64 }
+
+func (s *stamp) raise(to commerce.Millis) {
+	for old := s.ms.Load(); int64(to) > old && !s.ms.CompareAndSwap(old, int64(to)); old = s.ms.Load() {
+	}
+}
+
+// past is the time, or that after the newest stamp.
+func (s *stamp) past(now time.Time) time.Time {
+	if ms := s.ms.Load(); now.UnixMilli() <= ms {
+		return time.UnixMilli(ms + 1)
+	}
+	return now
 }
 
 // onEveryEngine runs a test once for each engine, in its own world: in parallel with
