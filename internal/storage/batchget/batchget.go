@@ -4,9 +4,7 @@ package batchget
 
 import (
 	"context"
-	"maps"
 	"runtime"
-	"slices"
 	"sync"
 	"time"
 )
@@ -14,11 +12,15 @@ import (
 // Loader reads values by key, as a dataloader does.
 type Loader[K comparable, V any] struct {
 	read func(context.Context, []K) (map[K]V, error)
-	// Apart returns what a lookup must have in common with those that it shares a read with;
-	// nil: nothing.
+	// Apart names the lane of a key. Lookups of one lane share reads; a lane does not wait for
+	// the reads of another. Nil: there is one lane.
 	Apart func(K) string
 
-	mu      sync.Mutex
+	mu    sync.Mutex
+	lanes map[string]*lane[K, V] // those with a read under way
+}
+
+type lane[K comparable, V any] struct {
 	waiting []*lookup[K, V]
 	running int
 }
@@ -32,7 +34,7 @@ type lookup[K comparable, V any] struct {
 }
 
 const (
-	mostRunning = 2   // reads at a time
+	mostRunning = 2   // reads of a lane at a time
 	mostKeys    = 200 // in one read
 	readTime    = 10 * time.Second
 )
@@ -40,22 +42,30 @@ const (
 // New batches concurrent lookups into calls of read, which gets each key once and
 // may omit unknown keys.
 func New[K comparable, V any](read func(context.Context, []K) (map[K]V, error)) *Loader[K, V] {
-	return &Loader[K, V]{read: read}
+	return &Loader[K, V]{read: read, lanes: map[string]*lane[K, V]{}}
 }
 
 // Get returns the value of a key as it was when Get was called, or later; false if
 // the key is unknown.
 func (l *Loader[K, V]) Get(ctx context.Context, key K) (V, bool, error) {
-	q := &lookup[K, V]{key: key, done: make(chan struct{})}
+	q, name := &lookup[K, V]{key: key, done: make(chan struct{})}, ""
+	if l.Apart != nil {
+		name = l.Apart(key)
+	}
 	l.mu.Lock()
-	l.waiting = append(l.waiting, q)
-	start := l.running < mostRunning
+	at := l.lanes[name]
+	if at == nil {
+		at = &lane[K, V]{}
+		l.lanes[name] = at
+	}
+	at.waiting = append(at.waiting, q)
+	start := at.running < mostRunning
 	if start {
-		l.running++
+		at.running++
 	}
 	l.mu.Unlock()
 	if start {
-		go l.run()
+		go l.run(name, at)
 	}
 	select {
 	case <-q.done:
@@ -66,38 +76,24 @@ func (l *Loader[K, V]) Get(ctx context.Context, key K) (V, bool, error) {
 	}
 }
 
-// run answers lookups until none is waiting.
-func (l *Loader[K, V]) run() {
+// run answers the lookups of a lane until none is waiting.
+func (l *Loader[K, V]) run(name string, at *lane[K, V]) {
 	for {
 		runtime.Gosched() // lookups that are about to be made join this read
 		l.mu.Lock()
-		n := min(len(l.waiting), mostKeys)
+		n := min(len(at.waiting), mostKeys)
 		if n == 0 {
-			l.running--
+			if at.running--; at.running == 0 {
+				delete(l.lanes, name)
+			}
 			l.mu.Unlock()
 			return
 		}
-		taken := l.waiting[:n:n]
-		l.waiting = l.waiting[n:]
+		taken := at.waiting[:n:n]
+		at.waiting = at.waiting[n:]
 		l.mu.Unlock()
-		var wg sync.WaitGroup
-		for _, list := range l.apart(taken) {
-			wg.Go(func() { l.answer(list) })
-		}
-		wg.Wait()
+		l.answer(taken)
 	}
-}
-
-// apart returns the lookups that share a read.
-func (l *Loader[K, V]) apart(all []*lookup[K, V]) [][]*lookup[K, V] {
-	if l.Apart == nil {
-		return [][]*lookup[K, V]{all}
-	}
-	of := map[string][]*lookup[K, V]{}
-	for _, q := range all {
-		of[l.Apart(q.key)] = append(of[l.Apart(q.key)], q)
-	}
-	return slices.Collect(maps.Values(of))
 }
 
 func (l *Loader[K, V]) answer(list []*lookup[K, V]) {

@@ -44,6 +44,37 @@ func TestGathers(t *testing.T) {
 	})
 }
 
+// TestApart: a lane whose read hangs does not hold up another, and lanes without lookups are forgotten.
+func TestApart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		release := make(chan struct{})
+		l := New(func(_ context.Context, keys []int) (map[int]int, error) {
+			if slices.Contains(keys, 1) {
+				<-release
+			}
+			return map[int]int{keys[0]: -keys[0]}, nil
+		})
+		l.Apart = func(key int) string { return []string{"even", "odd"}[key%2] }
+		var wg sync.WaitGroup
+		ask := func(key int) {
+			if got, _, err := l.Get(t.Context(), key); got != -key || err != nil {
+				t.Errorf("%d is %d, %v", key, got, err)
+			}
+		}
+		for _, key := range []int{1, 1, 3} {
+			wg.Go(func() { ask(key) })
+			synctest.Wait()
+		}
+		ask(2)
+		close(release)
+		wg.Wait()
+		synctest.Wait()
+		if len(l.lanes) > 0 {
+			t.Errorf("lanes %v are left", l.lanes)
+		}
+	})
+}
+
 func TestErrorsAndCallersThatGo(t *testing.T) {
 	failure := errors.New("broken")
 	release := make(chan struct{})

@@ -44,7 +44,8 @@ func (e *Engine) Load(ctx context.Context, needs ...commerce.Needs) (storage.Bat
 	return b, err
 }
 
-// tryLoad also says whether the connection broke: only who has the writer may look at that.
+// tryLoad also reports whether the connection broke. It looks before it gives the writer back,
+// because the next batch uses the connection at once.
 func (e *Engine) tryLoad(ctx context.Context, needs []commerce.Needs) (_ storage.Batch, broken bool, _ error) {
 	w, err := e.takeWriter(ctx)
 	if err != nil {

@@ -23,8 +23,8 @@ import (
 const OutsideVariable = "PURVEYOR_TEST_SERVER"
 
 // RunVariable names a run of several test processes. Their databases begin with
-// purveyor_test_ and the name, and serve one test after the other; whoever names the run drops
-// what is left of it (TestServerOfURL).
+// purveyor_test_ and the name, and serve one test after the other. TestServerOfURL drops what is
+// left of the run.
 const RunVariable = "PURVEYOR_TEST_RUN"
 
 // outsider is a server that was not started here.
