@@ -9,9 +9,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// TestOutside: tests on a server that was not started here make databases of their own, drop them, and
-// leave the database of the URL alone. A role that may not make databases is refused at once.
-func TestOutside(t *testing.T) {
+func ownServer(t *testing.T) *Server {
+	t.Helper()
 	if testing.Short() {
 		t.Skip("-short leaves PostgreSQL out")
 	}
@@ -20,7 +19,14 @@ func TestOutside(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = own.Close() }) // the test is over
-	err = own.SQL("CREATE ROLE may LOGIN CREATEDB", "CREATE ROLE maynot LOGIN", "CREATE DATABASE theirs", "ALTER DATABASE theirs OWNER TO may")
+	return own
+}
+
+// TestOutside: tests on a server that was not started here make databases of their own, drop them, and
+// leave the database of the URL alone. A role that may not make databases is refused at once.
+func TestOutside(t *testing.T) {
+	own := ownServer(t)
+	err := own.SQL("CREATE ROLE may LOGIN CREATEDB", "CREATE ROLE maynot LOGIN", "CREATE DATABASE theirs", "ALTER DATABASE theirs OWNER TO may")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,14 +77,7 @@ func TestOutside(t *testing.T) {
 // TestLent: in a run with a name, a test gets the database that the one before it left, without its
 // rows, and another one while that is in use.
 func TestLent(t *testing.T) {
-	if testing.Short() {
-		t.Skip("-short leaves PostgreSQL out")
-	}
-	own, err := Start("", "fsync=off")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = own.Close() }) // the test is over
+	own := ownServer(t)
 	t.Setenv(RunVariable, "lent")
 	s, err := outside(own.URL("postgres"))
 	if err != nil {
