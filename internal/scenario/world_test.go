@@ -71,8 +71,9 @@ func postgresDatabase(t *testing.T) openEngine {
 	}
 }
 
-// ticking is an engine whose clock is past every stamp, as real ones are. Feeds over all stores of
-// a cluster end before the present: what was saved in it would never come while a clock stands still.
+// ticking is an engine on a cluster whose clock moves past each stamp. A feed over all stores of a
+// cluster ends before the current millisecond. While the scenario's clock stands still, the feed would
+// never show what was saved in that millisecond.
 type ticking struct {
 	storage.Engine
 	last *stamp

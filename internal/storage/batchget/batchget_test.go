@@ -44,7 +44,8 @@ func TestGathers(t *testing.T) {
 	})
 }
 
-// TestApart: a lane whose read hangs does not hold up another, and lanes without lookups are forgotten.
+// TestApart: lookups of one lane are answered while the reads of another lane hang. When all are
+// answered, the loader keeps no lane.
 func TestApart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		release := make(chan struct{})
