@@ -255,6 +255,7 @@ func (s *process) run(ctx context.Context, l net.Listener) error {
 // would answer by itself (OPTIONS *).
 func newHTTPServer(handler http.Handler, proxies web.Proxies) *http.Server {
 	return &http.Server{
+		ConnContext:                  web.Gather,
 		Handler:                      proxies.Handler(web.Trace(env.Env{}, slog.Default(), handler)),
 		DisableGeneralOptionsHandler: true,
 		ReadHeaderTimeout:            5 * time.Second,

@@ -41,7 +41,7 @@ func (c *Connections) Accept() (net.Conn, error) {
 		}
 		address := c.addressOf(conn)
 		if c.open.Take(address, 1) {
-			return &connection{conn, sync.OnceFunc(func() { c.open.Give(address, 1) })}, nil
+			return &connection{gather{Conn: conn}, sync.OnceFunc(func() { c.open.Give(address, 1) })}, nil
 		}
 		_ = conn.Close() // the connection was never used
 		c.warn(address)
@@ -72,7 +72,7 @@ func (c *Connections) warn(address string) {
 
 // connection is an admitted connection. It counts until it is closed.
 type connection struct {
-	net.Conn
+	gather
 	leave func()
 }
 

@@ -25,6 +25,7 @@ type Writer struct {
 	TraceID string
 	Partner string     // empty: not known
 	Level   slog.Level // of the log line
+	gather  *gather
 	status  int
 	bytes   int
 }
@@ -42,7 +43,7 @@ func (w *Writer) Write(b []byte) (int, error) {
 	if w.status == 0 {
 		w.status = http.StatusOK
 	}
-	n, err := w.ResponseWriter.Write(b)
+	n, err := w.gather.while(func() (int, error) { return w.ResponseWriter.Write(b) })
 	w.bytes += n
 	return n, err
 }
@@ -65,7 +66,7 @@ var noSniff = []string{"nosniff"}
 func Trace(e env.Env, log *slog.Logger, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		began := e.Now()
-		w := &Writer{ResponseWriter: rw}
+		w := &Writer{ResponseWriter: rw, gather: gatherOf(r.Context())}
 		defer func() {
 			if v := recover(); v != nil {
 				if v == http.ErrAbortHandler {
