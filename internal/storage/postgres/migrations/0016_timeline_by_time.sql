@@ -1,0 +1,1 @@
+-- SQLite gets another index of timelines. Here the key of the table stays.
