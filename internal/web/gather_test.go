@@ -22,7 +22,7 @@ import (
 type recorder struct {
 	net.Conn
 	arrived bytes.Buffer
-	room int // bytes until writes fail; 0: they never do
+	room    int // bytes until writes fail; 0: they never do
 }
 
 func (r *recorder) Write(b []byte) (int, error) {
