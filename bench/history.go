@@ -70,8 +70,8 @@ func (b *bench) fillHistory(d *dataset) {
 	for n := range d.Size.Orders {
 		h.report(n)
 	}
-	for i := range h.stock {
-		h.into.add(&schema.Stock, func(b schema.Binder) { schema.Stock.Bind(b, &h.stock[i]) })
+	for _, g := range allGoods(h.shops) { // store by store, as an import adds them
+		h.into.add(&schema.Stock, func(b schema.Binder) { schema.Stock.Bind(b, &h.stock[g.Index]) })
 	}
 	h.into.close()
 	for hour, bytes := range h.replies {
