@@ -112,7 +112,9 @@ func (h *history) importCatalog() {
 func (h *history) report(n int) {
 	o, at := h.past(n), h.at(n)
 	rng := o.rng
-	c := reportOf{command.ReportOrder{ExternalID: fmt.Sprintf("W-%dh", int64(at)*1000), Sale: command.Sale{
+	// The ids of the load count up from the time when this program began, in microseconds.
+	external := fmt.Sprintf("W-%d", time.UnixMilli(int64(at)).AddDate(0, 0, -1).UnixMicro())
+	c := reportOf{command.ReportOrder{ExternalID: external, Sale: command.Sale{
 		Actor:   commerce.PartnerActor(h.partner.ID, commerce.Live, commerce.Live, token(rng)),
 		OrderID: o.id, CustomerID: commerce.NewID(commerce.PrefixCustomer, at, entropy(rng)), StoreID: o.of.shop.ID, Fulfillment: commerce.ByPickup,
 		Lines: []commerce.OrderLine{{ProductID: o.of.a.ID, Quantity: 1, PriceCents: commerce.Cents(o.of.a.Price)},
