@@ -71,9 +71,9 @@ func postgresDatabase(t *testing.T) openEngine {
 	}
 }
 
-// ticking is an engine on a cluster whose clock moves past each stamp. A feed over all stores of a
-// cluster ends before the current millisecond. While the scenario's clock stands still, the feed would
-// never show what was saved in that millisecond.
+// ticking is an engine on a cluster. Its clock moves on after each batch. The reason: a feed over
+// all stores of a cluster shows only rows that are older than the current millisecond. If the clock
+// stood still, the feed would never show the newest rows.
 type ticking struct {
 	storage.Engine
 	last *stamp

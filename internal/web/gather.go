@@ -6,9 +6,9 @@ import (
 	"sync"
 )
 
-// gather is a connection that can send what is written to it in several parts by one system
-// call. net/http writes an answer that is longer than its buffer of 4 KiB in two parts: the
-// header with the first bytes, and the rest. In two packets they wake the caller twice.
+// gather is a connection that can hold back what is written to it, and send it together with what
+// is written next. net/http writes an answer that is longer than its buffer of 4 KiB in two parts:
+// the header with the first bytes, and then the rest. Sent one by one, they wake the caller twice.
 type gather struct {
 	net.Conn
 	active bool
@@ -58,8 +58,8 @@ func (g *gather) Write(b []byte) (int, error) {
 
 type gatherKey struct{}
 
-// Gather is the ConnContext of an http.Server whose listener is a Connections: it lets Trace
-// send a long answer by one system call.
+// Gather is meant for the field ConnContext of an http.Server. If the server listens on
+// Connections, each long answer is then sent by one system call.
 func Gather(ctx context.Context, c net.Conn) context.Context {
 	if c, ok := c.(*connection); ok {
 		return context.WithValue(ctx, gatherKey{}, &c.gather)

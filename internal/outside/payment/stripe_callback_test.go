@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -324,12 +325,16 @@ func TestStripeNestedReference(t *testing.T) {
 		nested := strings.Repeat(`{"id":`, depth) + `"pi_1"` + strings.Repeat("}", depth)
 		body := event("refund.created", `{"id":"re_1","payment_intent":`+nested+`}`)
 		header := fakestripe.Sign(body, time.Now(), s.secrets[0])
-		return testing.AllocsPerRun(1, func() {
-			var bad *BadCallback
-			if _, err := s.ReadCallback(t.Context(), header, body); depth > 1 && !errors.As(err, &bad) {
-				t.Errorf("%d levels: %v", depth, err)
-			}
-		})
+		least := math.Inf(1) // of some tries: what else runs in this process meanwhile is counted, too
+		for range 5 {
+			least = min(least, testing.AllocsPerRun(1, func() {
+				var bad *BadCallback
+				if _, err := s.ReadCallback(t.Context(), header, body); depth > 1 && !errors.As(err, &bad) {
+					t.Errorf("%d levels: %v", depth, err)
+				}
+			}))
+		}
+		return least
 	}
 	shallow, deep := read(2), read(9000) // 54 KB
 	if deep > shallow+50 {
