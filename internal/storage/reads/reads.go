@@ -37,9 +37,6 @@ type Reader struct {
 	WaitingJobs string
 	// Number is a parameter as a number to find rows by; {parameter} stands for its name.
 	Number string
-	// OfTimeline is a further condition by which the engine finds the timeline of order $2; it
-	// may be empty.
-	OfTimeline string
 	// Lookups are Lookup functions by the names of their tables. Other rows are
 	// read by one statement each.
 	Lookups map[string]any
@@ -159,7 +156,7 @@ func (r Reader) ExternalOrder(ctx context.Context, key commerce.ExternalKey) (co
 // Timeline reads the newest events of an order.
 func (r Reader) Timeline(ctx context.Context, key commerce.OrderKey, limit int) ([]commerce.TimelineEvent, error) {
 	events, err := list(ctx, r, func(s schema.Scanner) commerce.TimelineEvent { return schema.ScanTimeline(s, key) },
-		"SELECT seq, "+schema.Timeline.Rest+" FROM timeline WHERE store_id = $1 AND order_id = $2"+r.OfTimeline+" ORDER BY seq DESC LIMIT $3",
+		"SELECT seq, "+schema.Timeline.Rest+" FROM timeline WHERE store_id = $1 AND order_id = $2 ORDER BY seq DESC LIMIT $3",
 		key.StoreID, key.OrderID, limit)
 	slices.Reverse(events)
 	return events, err

@@ -92,7 +92,7 @@ func TestReadsThatFail(t *testing.T) {
 			_, _, err := r.KeyHolder(ctx, commerce.KeyHash{1})
 			return err
 		}},
-		{"a timeline", "timeline_order", func(ctx context.Context, r storage.Reader) error {
+		{"a timeline", "timeline_order_id", func(ctx context.Context, r storage.Reader) error {
 			_, err := r.Timeline(ctx, commerce.OrderKey{StoreID: "sto_0", OrderID: "ord_1"}, 5)
 			return err
 		}},

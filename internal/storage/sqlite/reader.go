@@ -18,8 +18,7 @@ type reader struct {
 func newReader(e *Engine) reader {
 	r := reader{e: e}
 	r.Reader = reads.Reader{Rows: r.rows, Each: r.each,
-		Among: "IN (SELECT value FROM json_each({list}))", WaitingJobs: "jobs INDEXED BY jobs_waiting", Number: unpeeked,
-		OfTimeline: " AND substr(order_id, -26) = substr($2, -26)"}
+		Among: "IN (SELECT value FROM json_each({list}))", WaitingJobs: "jobs INDEXED BY jobs_waiting", Number: unpeeked}
 	return r
 }
 

@@ -1,1 +1,0 @@
--- SQLite gets another index of timelines. Here the key of the table stays.
