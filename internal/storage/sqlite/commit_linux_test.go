@@ -8,7 +8,9 @@ import (
 	"syscall"
 	"testing"
 
+	"purveyor/internal/commerce"
 	"purveyor/internal/storage"
+	"purveyor/internal/storage/storagetest"
 
 	"zombiezen.com/go/sqlite"
 )
@@ -38,6 +40,26 @@ func TestCommitThatFails(t *testing.T) {
 	if err := saveReply(again, "lost"); err != nil { // it is not there, and can be
 		t.Error(err)
 	}
+}
+
+// TestClaimThatFails: a claim does not wait for the disk, but notices that the log cannot be
+// written: its last frame is not left in a buffer.
+func TestClaimThatFails(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x.db")
+	e, err := Open(path, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	storagetest.Change(t, e, commerce.Needs{}, func(*commerce.Rows, commerce.Millis) (c commerce.Changes) {
+		c.NewJobs = []commerce.Job{{ID: "job_1", Kind: "k", Mode: commerce.Live, Owner: "o", RunAt: 1, State: commerce.JobWaiting}}
+		return c
+	})
+	readOnly(t, path+"-wal")
+	list, err := e.ClaimJobs(t.Context(), storage.JobClaim{Worker: "w", Now: 1000, Until: 2000, Limit: 1, Classes: []commerce.JobClass{{Kind: "k", Mode: commerce.Live}}})
+	if sqlite.ErrCode(err).ToPrimary() != sqlite.ResultIOErr {
+		t.Errorf("claimed %v, %v; want an I/O error", list, err)
+	}
+	_ = e.Close()
 }
 
 // readOnly puts a descriptor that cannot write in the place of each descriptor

@@ -165,7 +165,10 @@ func patiently(o Options, f func() error) error {
 }
 
 func connect(path string, o Options, reader bool, cacheKiB int) (*connection, error) {
-	driver, err := sqlite.OpenConn(path, sqlite.OpenReadWrite|sqlite.OpenCreate)
+	if err := registerLogFiles(); err != nil {
+		return nil, err
+	}
+	driver, err := sqlite.OpenConn(logURI(path), sqlite.OpenReadWrite|sqlite.OpenCreate|sqlite.OpenURI)
 	if err != nil {
 		return nil, err
 	}
