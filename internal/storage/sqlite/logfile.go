@@ -3,7 +3,7 @@ package sqlite
 import (
 	"errors"
 	"net/url"
-	"path/filepath"
+	"strings"
 	"sync"
 	"unsafe"
 
@@ -17,8 +17,8 @@ import (
 // writes them in pieces of up to logPiece bytes.
 //
 // Every reader of the log finds in it what SQLite would have written. Other connections read
-// committed frames only: the frame that commits is written at once with those before it, and
-// the write returns the error. The frames of a transaction that is rolled back are written
+// committed frames only: once the header of a frame that commits is there, nothing stays in the
+// buffer, and each write returns its error. The frames of a transaction that is rolled back are written
 // before its lock is released, because later they would overwrite frames of others. The
 // connection itself reads, syncs and measures the log after its buffer is written. If we
 // crash with frames in the buffer, their transaction has not committed.
@@ -34,11 +34,12 @@ const (
 // logBuffer is the end of a connection's log that is not written yet. It stands behind SQLite's
 // own structure of the database file. Behind the structure of the log is the logBuffer's address.
 type logBuffer struct {
+	unlocks bool    // the database's unlocking is lockIndex
+	commits bool    // the last frame commits a transaction
 	log     uintptr // the open log; 0: there is none
 	bytes   uintptr // logPiece bytes from libc; 0 until something is written
 	start   int64   // where they belong in the log
 	length  int32   // 0: everything is written
-	commits bool    // the last frame commits a transaction
 }
 
 // The functions of an open file, as SQLite declares them.
@@ -65,16 +66,38 @@ var plain struct {
 	lock     locking
 }
 
-// The tables of SQLite's own methods of an open database and an open log, in which some are
-// ours. All files of a kind have the same methods, so the first that is opened gives them.
-var databaseMethods, logMethods struct {
+// methods are the methods that SQLite has for a kind of file, and the same with some of ours.
+// They come from the first file that is opened. A file with other ones, as macOS has on the
+// disks of other machines, keeps them.
+type methods struct {
 	sync.Once
-	table lib.Tsqlite3_io_methods
+	plain, ours lib.Tsqlite3_io_methods
+}
+
+var databaseMethods, logMethods methods
+
+// replace gives an open file our methods, and reports whether it did.
+func (m *methods) replace(file uintptr, change func(*lib.Tsqlite3_io_methods)) bool {
+	opened := at[lib.Tsqlite3_file](file)
+	found := *at[lib.Tsqlite3_io_methods](opened.FpMethods)
+	m.Do(func() {
+		m.plain, m.ours = found, found
+		change(&m.ours)
+	})
+	if found != m.plain {
+		return false
+	}
+	opened.FpMethods = uintptr(unsafe.Pointer(&m.ours))
+	return true
 }
 
 // logURI returns the name by which SQLite opens a database in this file system.
 func logURI(path string) string {
-	return "file:" + (&url.URL{Path: filepath.Clean(path)}).EscapedPath() + "?vfs=" + logFiles
+	scheme := "file:"
+	if strings.HasPrefix(path, "/") {
+		scheme = "file://" // and an empty authority, which a path with two slashes needs
+	}
+	return scheme + (&url.URL{Path: path}).EscapedPath() + "?vfs=" + logFiles
 }
 
 // logVFS is what SQLite keeps of the file system for the life of the process.
@@ -103,43 +126,36 @@ var registerLogFiles = sync.OnceValue(func() error {
 	return nil
 })
 
-// openFile opens a database before its log, and closes it after its log.
+// openFile opens a file of any kind. SQLite opens a database before its log, and closes it after
+// its log.
 func openFile(tls *libc.TLS, vfs, name, file uintptr, flags int32, result uintptr) int32 {
 	code := plain.open(tls, vfs, name, file, flags, result)
-	if code != lib.SQLITE_OK {
-		return code
-	}
-	opened := at[lib.Tsqlite3_file](file)
-	own := *at[lib.Tsqlite3_io_methods](opened.FpMethods)
 	switch {
+	case code != lib.SQLITE_OK:
 	case flags&lib.SQLITE_OPEN_MAIN_DB != 0:
-		*at[logBuffer](file + plain.size) = logBuffer{}
-		databaseMethods.Do(func() { makeDatabaseMethods(own) })
-		opened.FpMethods = uintptr(unsafe.Pointer(&databaseMethods.table))
+		*at[logBuffer](file + plain.size) = logBuffer{unlocks: databaseMethods.replace(file, changeDatabase)}
 	case flags&lib.SQLITE_OPEN_WAL != 0:
 		buffer := lib.Xsqlite3_database_file_object(tls, name) + plain.size
-		at[logBuffer](buffer).log = file
-		*at[uintptr](file + plain.size) = buffer
-		logMethods.Do(func() { makeLogMethods(own) })
-		opened.FpMethods = uintptr(unsafe.Pointer(&logMethods.table))
+		if b := at[logBuffer](buffer); b.unlocks && logMethods.replace(file, changeLog) {
+			b.log = file
+			*at[uintptr](file + plain.size) = buffer
+		}
 	}
 	return code
 }
 
-func makeDatabaseMethods(m lib.Tsqlite3_io_methods) {
+func changeDatabase(m *lib.Tsqlite3_io_methods) {
 	plain.lock = fromC[locking](m.FxShmLock)
 	m.FxShmLock = toC(lockIndex)
-	databaseMethods.table = m
 }
 
-func makeLogMethods(m lib.Tsqlite3_io_methods) {
+func changeLog(m *lib.Tsqlite3_io_methods) {
 	plain.read, plain.write = fromC[transfer](m.FxRead), fromC[transfer](m.FxWrite)
 	plain.truncate, plain.sync = fromC[truncating](m.FxTruncate), fromC[syncing](m.FxSync)
 	plain.fileSize, plain.close = fromC[sizing](m.FxFileSize), fromC[closing](m.FxClose)
 	m.FxRead, m.FxWrite = toC(readLog), toC(writeLog)
 	m.FxTruncate, m.FxSync = toC(truncateLog), toC(syncLog)
 	m.FxFileSize, m.FxClose = toC(logSize), toC(closeLog)
-	logMethods.table = m
 }
 
 func writeLog(tls *libc.TLS, file, data uintptr, length int32, start int64) int32 {
@@ -169,7 +185,7 @@ func writeLog(tls *libc.TLS, file, data uintptr, length int32, start int64) int3
 }
 
 // flush writes the buffer. After an error its content is gone, like that of a write that
-// fails: SQLite gives the transaction up, and writes others over it.
+// fails: SQLite rolls the transaction back.
 func (b *logBuffer) flush(tls *libc.TLS) int32 {
 	length := b.length
 	if length == 0 {
@@ -182,7 +198,8 @@ func (b *logBuffer) flush(tls *libc.TLS) int32 {
 // lockIndex locks parts of the log's index, or unlocks them. One is the right to write to the log.
 func lockIndex(tls *libc.TLS, file uintptr, first, count, flags int32) int32 {
 	if flags&lib.SQLITE_SHM_UNLOCK != 0 {
-		// Only a transaction that is rolled back leaves frames in the buffer. None is missed if this fails.
+		// A transaction gives up the right to write first. Only one that is rolled back has left
+		// frames in the buffer; they are not missed if this fails.
 		_ = at[logBuffer](file + plain.size).flush(tls)
 	}
 	return plain.lock(tls, file, first, count, flags)
@@ -191,7 +208,10 @@ func lockIndex(tls *libc.TLS, file uintptr, first, count, flags int32) int32 {
 // The other functions of a log find everything written.
 
 func readLog(tls *libc.TLS, file, data uintptr, length int32, start int64) int32 {
-	if code := bufferOf(file).flush(tls); code != lib.SQLITE_OK {
+	b := bufferOf(file)
+	unwritten := b.length
+	if code := b.flush(tls); code != lib.SQLITE_OK {
+		b.length = unwritten // SQLite may undo the statement that reads, and go on with the transaction
 		return code
 	}
 	return plain.read(tls, file, data, length, start)
@@ -222,7 +242,7 @@ func closeLog(tls *libc.TLS, file uintptr) int32 {
 	b := bufferOf(file)
 	code := b.flush(tls)
 	libc.Xfree(tls, b.bytes)
-	*b = logBuffer{}
+	*b = logBuffer{unlocks: true}
 	if closed := plain.close(tls, file); code == lib.SQLITE_OK {
 		code = closed
 	}

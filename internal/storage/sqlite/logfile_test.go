@@ -66,6 +66,14 @@ func (m *logModel) transaction(t *rapid.T) {
 			rows = before
 		}
 	}
+	if rapid.IntRange(0, 3).Draw(t, "meanwhile") == 0 {
+		for _, reader := range m.conns {
+			if reader != conn {
+				m.compare(t, reader)
+			}
+		}
+		m.copied(t)
+	}
 	if rapid.Bool().Draw(t, "commit") {
 		m.run(t, conn, "COMMIT")
 		m.rows = rows
@@ -180,5 +188,36 @@ func TestLogIsWrittenInPieces(t *testing.T) {
 	const perPiece, least = 31, 900
 	if n := writes() - before; err != nil || frames < least || n > int(frames)/perPiece+10 {
 		t.Errorf("%d frames with %d system calls, %v", frames, n, err)
+	}
+}
+
+// TestOddPaths: a database is at the path that was named, whatever characters are in it.
+func TestOddPaths(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.MkdirAll(filepath.Join(dir, "in", "deep"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(filepath.Join(dir, "in", "deep"), filepath.Join(dir, "link")); err != nil {
+		t.Skip(err)
+	}
+	t.Chdir(dir)
+	for path, file := range map[string]string{
+		"a ?vfs=#%41+&.db":           "a ?vfs=#%41+&.db",
+		dir + "/b c.db":              "b c.db",
+		"/" + dir + "/two.db":        "two.db",
+		"link/../x.db":               "in/x.db",
+		dir + "/link/../absolute.db": "in/absolute.db",
+	} {
+		e, err := Open(path, Options{})
+		if err != nil {
+			t.Errorf("%s: %v", path, err)
+			continue
+		}
+		if err := e.Close(); err != nil {
+			t.Error(err)
+		}
+		if info, err := os.Stat(filepath.Join(dir, file)); err != nil || info.Size() == 0 || info.Mode().Perm() != ownerOnly {
+			t.Errorf("%s: %v, %v", path, info, err)
+		}
 	}
 }
