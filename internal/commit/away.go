@@ -27,7 +27,7 @@ type away struct {
 // slotPause is the time between two tries to write to slots that could not be written.
 const slotPause = 5 * time.Second
 
-// slots are those of jobs that could not be written, because their node is away.
+// slots are those in which jobs could not be written, because their node is away.
 type slots struct {
 	failed map[int64]bool
 	next   time.Time // try of one of them
@@ -71,7 +71,10 @@ func (a *away) add(name string, err error, now time.Time) {
 	if a.failures == nil {
 		a.failures = map[string]failure{}
 	}
-	a.failures[name], a.next = failure{err, now.Add(awayTime)}, now.Add(awayPause)
+	a.failures[name] = failure{err, now.Add(awayTime)}
+	if !now.Before(a.next) { // else failures of one node would put off the tries of others
+		a.next = now.Add(awayPause)
+	}
 }
 
 // apart tries the commands of a batch that failed because a node is away: those with the same
@@ -134,10 +137,10 @@ func (l *loop) probe(suspects []*call) {
 			answerAll(g, f.err)
 			continue
 		}
-		delete(l.away.failures, name)
-		l.attempt(g)
-		if _, away = l.away.failures[name]; !away {
+		if l.attempt(g) {
 			clear(l.away.failures)
+		} else {
+			l.away.next = l.env.Now().Add(awayPause)
 		}
 	}
 }

@@ -82,6 +82,30 @@ func TestNodeAway(t *testing.T) {
 	})
 }
 
+// TestProbeThatProvesNothing: a try that ends with another error than before does not show that
+// the node is back. The commands of other stores on it are not tried for that.
+func TestProbeThatProvesNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		failure, tries := errAway, 0
+		e := &scripted{load: func([]commerce.Needs) error {
+			tries++
+			return failure
+		}}
+		c := commit.New(e, commit.Options{EncodeEvent: wire.EventData})
+		defer c.Close()
+		one, two := touch{"lost one", "p"}, touch{"lost two", "p"}
+		expectIs(t, ask(c, one).wait(), storage.ErrNode)
+		expectIs(t, ask(c, two).wait(), storage.ErrNode)
+		time.Sleep(time.Second)
+		failure, tries = storage.ErrTimeout, 0
+		expectIs(t, ask(c, one).wait(), storage.ErrTimeout)
+		expectIs(t, ask(c, two).wait(), storage.ErrNode)
+		if tries != 1 {
+			t.Errorf("%d tries, want 1", tries)
+		}
+	})
+}
+
 // TestSlotAway: jobs of a slot whose node is away go to another one with the next try, and later
 // batches leave the slot out. Now and then one of these slots is tried. When it can be written,
 // all are used again.

@@ -58,6 +58,33 @@ func TestUnknownOutcomeIsNotAwaitedForEver(t *testing.T) {
 	})
 }
 
+// TestUnknownOutcomeOnANodeIsNotAwaited: the node that has the outcome is away, which may take
+// long. The commands of other nodes do not wait for it.
+func TestUnknownOutcomeOnANodeIsNotAwaited(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := awayAfterSave()
+		load := e.load
+		e.load = func(needs []commerce.Needs) error {
+			if err := load(needs); err != nil {
+				return errAway
+			}
+			return nil
+		}
+		c := commit.New(e, commit.Options{EncodeEvent: wire.EventData})
+		defer c.Close()
+		a := ask(c, onceTouched("s", "k"))
+		expectIs(t, a.wait(), storage.ErrOutcomeUnknown)
+		if a.took > 0 {
+			t.Errorf("answered after %v", a.took)
+		}
+		tries := len(e.loads())
+		expectIs(t, ask(c, onceTouched("s", "k")).wait(), storage.ErrNode)
+		if n := len(e.loads()); n != tries {
+			t.Errorf("%d tries of a node that was just found away", n-tries)
+		}
+	})
+}
+
 // first is load with something done before its first call.
 func first(load func([]commerce.Needs) error, before func()) func([]commerce.Needs) error {
 	var done atomic.Bool

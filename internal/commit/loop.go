@@ -157,8 +157,9 @@ func (l *loop) commit(batch []*call) {
 }
 
 // attempt runs a batch. If the batch fails as a whole, its commands are tried one
-// by one, so that a bad command does not fail its neighbours.
-func (l *loop) attempt(batch []*call) {
+// by one, so that a bad command does not fail its neighbours. It reports whether the
+// whole batch was saved.
+func (l *loop) attempt(batch []*call) (saved bool) {
 	errs, err := l.tries(batch)
 	ofAll := errors.Is(err, storage.ErrUnavailable) && !errors.Is(err, storage.ErrLocked) && !errors.Is(err, storage.ErrTimeout)
 	switch {
@@ -182,6 +183,7 @@ func (l *loop) attempt(batch []*call) {
 		slog.Error("a batch was not saved; its commands are tried alone", "commands", len(batch), "error", err)
 		l.oneByOne(batch, err)
 	}
+	return err == nil
 }
 
 // oneByOne tries the commands of a failed batch. It gives up on the rest when the
@@ -201,8 +203,8 @@ func (l *loop) oneByOne(batch []*call, err error) {
 // findOutcomes finds out whether the commands of a batch are saved after all. It runs
 // each command that has a reply record again: the command finds its record and
 // returns the stored answer, or finds none and takes place now. The outcome of
-// other commands stays unknown. For all commands together, it waits up to
-// outcomePatience for a database that restarts or fails over.
+// other commands stays unknown. For all commands together, it waits up to outcomePatience for
+// a database that restarts or fails over, but not for a node, whose return may take long.
 func (l *loop) findOutcomes(batch []*call, unknown error) {
 	deadline := l.env.Now().Add(outcomePatience)
 	for _, p := range batch {
@@ -211,9 +213,12 @@ func (l *loop) findOutcomes(batch []*call, unknown error) {
 			continue
 		}
 		errs, err := l.tries([]*call{p})
-		for errors.Is(err, storage.ErrUnavailable) && !l.hurried.Load() && l.env.Now().Before(deadline) {
+		for errors.Is(err, storage.ErrUnavailable) && !errors.Is(err, storage.ErrNode) && !l.hurried.Load() && l.env.Now().Before(deadline) {
 			l.env.Wait(outcomePause)
 			errs, err = l.tries([]*call{p})
+		}
+		if errors.Is(err, storage.ErrNode) {
+			l.away.add(nodesOf(p), err, l.env.Now())
 		}
 		if err != nil {
 			p.answer(errors.Join(unknown, err))
@@ -287,7 +292,7 @@ func (l *loop) try(batch []*call) (errs []error, err error) {
 	}()
 	err = tx.Save(ctx)
 	saved = err == nil
-	if failed := errors.Is(err, storage.ErrNode) && errors.Is(err, storage.ErrAgain); failed || saved && len(rows.Appended.NewJobs) > 0 {
+	if failed := errors.Is(err, storage.ErrNode) && errors.Is(err, storage.ErrAgain); (failed || saved) && len(rows.Appended.NewJobs) > 0 {
 		l.slotTried(ids.slot, failed)
 	}
 	return errs, err

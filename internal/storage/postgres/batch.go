@@ -34,40 +34,45 @@ const (
 	uniqueViolation = "23505"
 )
 
-// Load implements storage.Engine. A connection may have broken since it was
-// used last; nothing was done yet, so a new one gets a try.
+// Load implements storage.Engine. The connection may have broken since it was used last, and
+// nothing was done yet, so the writer connects again for another try. After a restart of the
+// server the connections of all writers are broken.
 func (e *Engine) Load(ctx context.Context, needs ...commerce.Needs) (storage.Batch, error) {
-	b, broken, err := e.tryLoad(ctx, needs)
-	if broken {
-		b, _, err = e.tryLoad(ctx, needs)
-	}
-	return b, err
-}
-
-// tryLoad also reports whether the connection broke. It looks before it gives the writer back,
-// because the next batch uses the connection at once.
-func (e *Engine) tryLoad(ctx context.Context, needs []commerce.Needs) (_ storage.Batch, broken bool, _ error) {
 	w, err := e.takeWriter(ctx)
 	if err != nil {
-		return nil, false, err
+		return nil, err
 	}
 	b, loaded := &batch{engine: e, writer: w}, false
 	defer func() {
 		if !loaded { // also after a panic: else no other batch gets the writer
-			broken = w.conn.IsClosed()
 			b.Discard()
 		}
 	}()
+	err = b.loadAll(needs)
+	if err != nil && w.conn.IsClosed() {
+		b.stop()
+		b = &batch{engine: e, writer: w}
+		if err = e.ready(ctx, w); err == nil {
+			err = b.loadAll(needs)
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	loaded = true
+	return b, nil
+}
+
+func (b *batch) loadAll(needs []commerce.Needs) error {
 	for i := range needs {
 		schema.Require(&b.rows, &needs[i])
 	}
-	loading, cancel := context.WithTimeout(context.Background(), saveTime)
+	ctx, cancel := context.WithTimeout(context.Background(), saveTime)
 	defer cancel()
-	if err := b.load(loading); err != nil {
-		return nil, false, unavailable(err)
+	if err := b.load(ctx); err != nil {
+		return unavailable(err)
 	}
-	loaded = true
-	return b, false, nil
+	return nil
 }
 
 // Rows implements storage.Batch.
@@ -212,7 +217,7 @@ func (b *batch) Discard() {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), connectTime)
 	defer cancel()
-	if conn := b.writer.conn; !conn.IsClosed() {
+	if conn := b.writer.conn; conn != nil && !conn.IsClosed() {
 		// One after the other: a statement that the connection has not sent before is
 		// prepared first, and a failed transaction prepares nothing but its end.
 		if _, err := exec(ctx, conn, "ROLLBACK"); err != nil {
@@ -224,10 +229,15 @@ func (b *batch) Discard() {
 	b.release()
 }
 
-func (b *batch) release() {
+// stop ends what goes on beside the batch.
+func (b *batch) stop() {
 	if b.end != nil {
 		b.end()
 	}
+}
+
+func (b *batch) release() {
+	b.stop()
 	w := b.writer
 	b.writer = nil
 	b.engine.free <- w

@@ -70,6 +70,8 @@ type writer struct {
 	// may still take effect, so no other connection withdraws its low watermark.
 	id   string
 	last int64 // the newest stamp that it has seen
+	// met are the guards that the connection has published a watermark for.
+	met map[string]bool
 }
 
 var _ storage.Engine = (*Engine)(nil)
@@ -241,24 +243,29 @@ func (e *Engine) takeWriter(ctx context.Context) (*writer, error) {
 		e.free <- w
 		return nil, err
 	}
-	if w.conn == nil || w.conn.IsClosed() {
-		var err error
-		if w.conn, err = e.connectWriter(ctx, "lock_timeout = '"+lockTime+"'"); err != nil {
-			w.conn = nil
-			e.free <- w
-			return nil, unavailable(err)
-		}
-		w.connected.Store(w.conn)
-		w.id = "wrt_" + rand.Text()
-		if !e.spread {
-			_, err = exec(ctx, w.conn, guardOfAll.forget)
-		}
-		if err != nil {
-			e.free <- w
-			return nil, unavailable(err)
-		}
+	if err := e.ready(ctx, w); err != nil {
+		e.free <- w
+		return nil, err
 	}
 	return w, nil
+}
+
+// ready connects a writer that has no connection, or a broken one. After an error it has none.
+func (e *Engine) ready(ctx context.Context, w *writer) error {
+	if w.conn != nil && !w.conn.IsClosed() {
+		return nil
+	}
+	var err error
+	if w.conn, err = e.connectWriter(ctx, "lock_timeout = '"+lockTime+"'"); err != nil {
+		w.conn = nil
+		return unavailable(err)
+	}
+	w.connected.Store(w.conn)
+	w.id, w.met = "wrt_"+rand.Text(), map[string]bool{}
+	if !e.spread {
+		_, err = exec(ctx, w.conn, guardOfAll.forget)
+	}
+	return unavailable(err)
 }
 
 // connect makes a connection of its own, beside the pool's.

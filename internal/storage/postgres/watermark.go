@@ -85,6 +85,13 @@ type guarded struct {
 	key []any // none, or the id of a store or partner
 }
 
+func (g guarded) name() string {
+	if len(g.key) == 0 {
+		return g.newest
+	}
+	return g.newest + g.key[0].(string)
+}
+
 // guards are those of a batch with these rows. ofOrders are the partners of its orders.
 func (e *Engine) guards(r *commerce.Rows, ofOrders []string) (list []guarded) {
 	if !e.spread {
@@ -129,13 +136,22 @@ func queueEach(q *request, list []guarded, sql func(guarded) string, args ...any
 }
 
 // withdraw takes the watermarks of the batch back: all at once, or one by one where the
-// node of one is away. One that stays ends by itself.
+// node of one is away. One that stays ends by itself. In a cluster the first batch of a
+// connection with a store or partner also deletes what old connections left beside it.
 func (b *batch) withdraw(ctx context.Context) {
 	conn := b.writer.conn
 	send := func(list []guarded) error {
 		var q request
 		queueEach(&q, list, func(g guarded) string { return g.guard.withdraw }, b.writer.id)
-		return endTransaction(ctx, conn, conn.SendBatch(ctx, &q.Batch).Close())
+		fresh := b.unmet(list)
+		queueEach(&q, fresh, func(g guarded) string { return g.guard.forget })
+		err := endTransaction(ctx, conn, conn.SendBatch(ctx, &q.Batch).Close())
+		if err == nil {
+			for _, g := range fresh {
+				b.writer.met[g.name()] = true
+			}
+		}
+		return err
 	}
 	if len(b.guards) == 0 || send(b.guards) == nil || !b.engine.spread {
 		return
@@ -145,6 +161,16 @@ func (b *batch) withdraw(ctx context.Context) {
 			_ = send(b.guards[i : i+1]) // as above
 		}
 	}
+}
+
+// unmet are those of the list that the connection meets for the first time.
+func (b *batch) unmet(list []guarded) (fresh []guarded) {
+	for _, g := range list {
+		if b.engine.spread && !b.writer.met[g.name()] {
+			fresh = append(fresh, g)
+		}
+	}
+	return fresh
 }
 
 // prolongs keeps readers waiting for a batch that takes long, until ctx ends.

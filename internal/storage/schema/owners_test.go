@@ -8,6 +8,14 @@ import (
 	"purveyor/internal/commerce"
 )
 
+// TestNodesOfJobs: a job lies with those of its slot, whatever its id.
+func TestNodesOfJobs(t *testing.T) {
+	n := commerce.Needs{Jobs: []commerce.JobKey{{Slot: 7, ID: "job_1"}, {Slot: 7, ID: "job_2"}, {Slot: 8, ID: "job_3"}}}
+	if got := Nodes(&n); !slices.Equal(got, []string{"slot 7", "slot 8"}) {
+		t.Errorf("%q", got)
+	}
+}
+
 // TestOwners: every row that a command may change has an owner. The others are only
 // added.
 func TestOwners(t *testing.T) {

@@ -139,8 +139,8 @@ func Changed(r *commerce.Rows) bool {
 // without a common owner never wait for the same row.
 func Owners(n *commerce.Needs) []string { return owners(n, false) }
 
-// Nodes are the owners of the rows that the command may change or reads, each once. They
-// decide which nodes of a distributed database the command needs.
+// Nodes are the owners of the rows that the command may change or reads, each once, and the
+// slots of its jobs. They decide which nodes of a distributed database the command needs.
 func Nodes(n *commerce.Needs) []string { return owners(n, true) }
 
 func owners(n *commerce.Needs, read bool) (list []string) {

@@ -308,6 +308,9 @@ func (t *Table[K, V]) owners(n *commerce.Needs, read bool, add func(string)) {
 		for _, k := range keys {
 			var f firstText
 			t.BindKey(&f, k)
+			if read && t.Shard == "slot" {
+				f.text = "slot " + strconv.FormatInt(f.number, 10)
+			}
 			add(f.text)
 		}
 	}
@@ -321,9 +324,12 @@ func (t *Table[K, V]) owners(n *commerce.Needs, read bool, add func(string)) {
 	}
 }
 
-// firstText is a Binder that keeps the first text. Bound to a key, that is the id of the
-// row's owner.
-type firstText struct{ text string }
+// firstText is a Binder that keeps the first text and the last number. Bound to a key, the
+// text is the id of the row's owner, and the number the slot of a job.
+type firstText struct {
+	text   string
+	number int64
+}
 
 func (f *firstText) Text(v string) Binder {
 	if f.text == "" {
@@ -331,7 +337,7 @@ func (f *firstText) Text(v string) Binder {
 	}
 	return f
 }
-func (f *firstText) Int(int64) Binder      { return f }
+func (f *firstText) Int(v int64) Binder    { f.number = v; return f }
 func (f *firstText) Bool(bool) Binder      { return f }
 func (f *firstText) Blob([]byte) Binder    { return f }
 func (f *firstText) JSON([]byte) Binder    { return f }
