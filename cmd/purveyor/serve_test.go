@@ -8,7 +8,7 @@ import (
 	"purveyor/internal/web"
 )
 
-// The server tells requests their connections, so that long answers are sent by one system call.
+// The server tells requests their connections, so that answers of more than 8 KiB are sent by one system call.
 func TestServerGathersAnswers(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

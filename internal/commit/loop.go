@@ -238,9 +238,9 @@ func answerAll(batch []*call, err error) {
 // its jobs need another slot.
 func (l *loop) tries(batch []*call) (errs []error, err error) {
 	errs, err = l.try(batch)
-	for n, slots := 1, 1; errors.Is(err, storage.ErrAgain) && n < maxTries && slots < commerce.JobSlots; {
+	for n, moves := 1, 1; errors.Is(err, storage.ErrAgain) && n < maxTries && moves < commerce.JobSlots; {
 		if errors.Is(err, storage.ErrNode) {
-			slots++
+			moves++
 		} else {
 			n++
 		}

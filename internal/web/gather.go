@@ -7,7 +7,7 @@ import (
 )
 
 // gather is a connection that can hold back what is written to it, and send it together with what
-// is written next. net/http writes an answer that is longer than its buffer of 4 KiB in two parts:
+// is written next. net/http writes an answer of more than 8 KiB, twice its buffer, in two parts:
 // the header with the first bytes, and then the rest. Sent one by one, they wake the caller twice.
 type gather struct {
 	net.Conn

@@ -1,6 +1,6 @@
 // Package postgres keeps the service's rows in PostgreSQL 15 or later. Any
-// number of processes may use one database: each has one connection that
-// writes its batches, and a pool for reads.
+// number of processes may use one database: each has a connection for each batch
+// that it writes at a time, and a pool for reads.
 package postgres
 
 import (
@@ -61,7 +61,7 @@ type Engine struct {
 	spread bool
 }
 
-// writer is the writing connection; nil conn: none, or it broke.
+// writer is a writing connection; nil conn: none, or it broke.
 type writer struct {
 	conn *pgx.Conn
 	// connected is conn, for a Close that gives up waiting for the batch.

@@ -102,12 +102,6 @@ func updateManySQL(d schema.Keyed, part schema.Part, keyOf values) updateSQL {
 	return u
 }
 
-// textOf is the statements of a table.
-func textOf(name string) *sqlText {
-	i := slices.IndexFunc(tables, func(t *table) bool { return t.Name == name })
-	return &tables[i].sqlText
-}
-
 // keyed is a row of a batch, by its number, with the columns of its key.
 type keyed struct {
 	row     int

@@ -126,3 +126,9 @@ func TestGroups(t *testing.T) {
 		}
 	}
 }
+
+// textOf is the statements of a table.
+func textOf(name string) *sqlText {
+	i := slices.IndexFunc(tables, func(t *table) bool { return t.Name == name })
+	return &tables[i].sqlText
+}

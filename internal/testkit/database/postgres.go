@@ -9,7 +9,7 @@ import (
 )
 
 // Postgres returns the URL of a new database on the PostgreSQL server that all
-// tests of the process share. It is dropped when the test ends.
+// tests of the process share. When the test ends, it is dropped, or emptied for another test.
 func Postgres(t testing.TB) string {
 	t.Helper()
 	s := pg.Shared(t)
