@@ -106,6 +106,55 @@ func TestProbeThatProvesNothing(t *testing.T) {
 	})
 }
 
+// TestFailuresOfOthersPutOffNothing: while new stores on another node fail, a store whose node is
+// back is tried after a second.
+func TestFailuresOfOthersPutOffNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		back := false
+		e := &scripted{load: func([]commerce.Needs) error {
+			if back {
+				return nil
+			}
+			return errAway
+		}}
+		c := commit.New(e, commit.Options{EncodeEvent: wire.EventData})
+		defer c.Close()
+		for i := range 4 {
+			expectIs(t, ask(c, touch{fmt.Sprint("lost ", i), "p"}).wait(), storage.ErrNode)
+			time.Sleep(250 * time.Millisecond)
+		}
+		back = true
+		expectNil(t, "after a second", ask(c, touch{"lost 0", "p"}))
+	})
+}
+
+// TestSlotsAreOfJobs: a batch without jobs that another try may save says nothing of a slot.
+func TestSlotsAreOfJobs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		failed, used := false, map[int64]bool{}
+		e := &scripted{}
+		e.saved = func(rows *commerce.Rows) error {
+			for _, j := range rows.Appended.NewJobs {
+				used[j.Slot] = true
+			}
+			if len(rows.Appended.NewJobs) == 0 && !failed {
+				failed = true
+				return fmt.Errorf("%w: %w", storage.ErrAgain, errAway)
+			}
+			return nil
+		}
+		c := commit.New(e, commit.Options{EncodeEvent: wire.EventData})
+		defer c.Close()
+		expectNil(t, "a command without a job", ask(c, touch{"s", "p"}))
+		for range 3 * commerce.JobSlots {
+			expectNil(t, "a command with a job", ask(c, later{}))
+		}
+		if !failed || len(used) != commerce.JobSlots {
+			t.Errorf("%d slots are used, want all; the first batch failed: %v", len(used), failed)
+		}
+	})
+}
+
 // TestSlotAway: jobs of a slot whose node is away go to another one with the next try, and later
 // batches leave the slot out. Now and then one of these slots is tried. When it can be written,
 // all are used again.
