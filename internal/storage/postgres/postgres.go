@@ -250,7 +250,7 @@ func (e *Engine) takeWriter(ctx context.Context) (*writer, error) {
 	return w, nil
 }
 
-// ready connects a writer that has no connection, or a broken one. After an error it has none.
+// ready connects a writer that has no connection, or a broken one.
 func (e *Engine) ready(ctx context.Context, w *writer) error {
 	if w.conn != nil && !w.conn.IsClosed() {
 		return nil

@@ -98,10 +98,10 @@ func (e *Engine) guards(r *commerce.Rows, ofOrders []string) (list []guarded) {
 		return []guarded{{guardOfAll, nil}}
 	}
 	met := map[string]bool{}
-	add := func(g *guard, id string) {
-		if name := g.newest + id; !met[name] {
-			met[name] = true
-			list = append(list, guarded{g, []any{id}})
+	add := func(of *guard, id string) {
+		if g := (guarded{of, []any{id}}); !met[g.name()] {
+			met[g.name()] = true
+			list = append(list, g)
 		}
 	}
 	for _, t := range tables {

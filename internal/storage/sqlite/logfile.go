@@ -18,10 +18,10 @@ import (
 //
 // Every reader of the log finds in it what SQLite would have written. Other connections read
 // committed frames only: once the header of a frame that commits is there, nothing stays in the
-// buffer, and each write returns its error. The frames of a transaction that is rolled back are written
-// before its lock is released, because later they would overwrite frames of others. The
-// connection itself reads, syncs and measures the log after its buffer is written. If we
-// crash with frames in the buffer, their transaction has not committed.
+// buffer, and each write returns its error. The frames of a transaction that is rolled back are
+// written before its lock is released, because later they would overwrite frames of others. The
+// connection itself reads, syncs and measures the log after its buffer is written. If we crash
+// with frames in the buffer, their transaction has not committed.
 const logFiles = "purveyor"
 
 const (
@@ -53,25 +53,12 @@ type (
 	opening    = func(tls *libc.TLS, vfs, name, file uintptr, flags int32, result uintptr) int32
 )
 
-// plain has the functions of SQLite's own file system that ours call.
-var plain struct {
-	size     uintptr // of the structure of an open file
-	open     opening
-	read     transfer
-	write    transfer
-	truncate truncating
-	sync     syncing
-	fileSize sizing
-	close    closing
-	lock     locking
-}
-
-// methods are the methods that SQLite has for a kind of file, and the same with some of ours.
+// methods are SQLite's own methods for a kind of file, and the same with some of ours.
 // They come from the first file that is opened. A file with other ones, as macOS has on the
 // disks of other machines, keeps them.
 type methods struct {
 	sync.Once
-	plain, ours lib.Tsqlite3_io_methods
+	own, changed lib.Tsqlite3_io_methods
 }
 
 var databaseMethods, logMethods methods
@@ -81,13 +68,13 @@ func (m *methods) replace(file uintptr, change func(*lib.Tsqlite3_io_methods)) b
 	opened := at[lib.Tsqlite3_file](file)
 	found := *at[lib.Tsqlite3_io_methods](opened.FpMethods)
 	m.Do(func() {
-		m.plain, m.ours = found, found
-		change(&m.ours)
+		m.own, m.changed = found, found
+		change(&m.changed)
 	})
-	if found != m.plain {
+	if found != m.own {
 		return false
 	}
-	opened.FpMethods = uintptr(unsafe.Pointer(&m.ours))
+	opened.FpMethods = uintptr(unsafe.Pointer(&m.changed))
 	return true
 }
 
@@ -100,8 +87,11 @@ func logURI(path string) string {
 	return scheme + (&url.URL{Path: path}).EscapedPath() + "?vfs=" + logFiles
 }
 
-// logVFS is what SQLite keeps of the file system for the life of the process.
-var logVFS lib.Tsqlite3_vfs
+var (
+	logVFS  lib.Tsqlite3_vfs // SQLite keeps its address for the life of the process
+	ownOpen opening
+	ownSize uintptr // of SQLite's own structure of an open file
+)
 
 // registerLogFiles makes the file system known to SQLite.
 var registerLogFiles = sync.OnceValue(func() error {
@@ -116,9 +106,9 @@ var registerLogFiles = sync.OnceValue(func() error {
 	}
 	logVFS = *at[lib.Tsqlite3_vfs](lib.Xsqlite3_vfs_find(tls, 0))
 	const word = 8
-	plain.size = (uintptr(logVFS.FszOsFile) + word - 1) &^ (word - 1)
-	plain.open = fromC[opening](logVFS.FxOpen)
-	logVFS.FszOsFile = int32(plain.size + unsafe.Sizeof(logBuffer{}))
+	ownSize = (uintptr(logVFS.FszOsFile) + word - 1) &^ (word - 1)
+	ownOpen = fromC[opening](logVFS.FxOpen)
+	logVFS.FszOsFile = int32(ownSize + unsafe.Sizeof(logBuffer{}))
 	logVFS.FzName, logVFS.FxOpen = name, toC(openFile)
 	if lib.Xsqlite3_vfs_register(tls, uintptr(unsafe.Pointer(&logVFS)), 0) != lib.SQLITE_OK {
 		return errors.New("SQLite takes no other file system")
@@ -129,30 +119,24 @@ var registerLogFiles = sync.OnceValue(func() error {
 // openFile opens a file of any kind. SQLite opens a database before its log, and closes it after
 // its log.
 func openFile(tls *libc.TLS, vfs, name, file uintptr, flags int32, result uintptr) int32 {
-	code := plain.open(tls, vfs, name, file, flags, result)
+	code := ownOpen(tls, vfs, name, file, flags, result)
 	switch {
 	case code != lib.SQLITE_OK:
 	case flags&lib.SQLITE_OPEN_MAIN_DB != 0:
-		*at[logBuffer](file + plain.size) = logBuffer{unlocks: databaseMethods.replace(file, changeDatabase)}
+		*at[logBuffer](file + ownSize) = logBuffer{unlocks: databaseMethods.replace(file, changeDatabase)}
 	case flags&lib.SQLITE_OPEN_WAL != 0:
-		buffer := lib.Xsqlite3_database_file_object(tls, name) + plain.size
+		buffer := lib.Xsqlite3_database_file_object(tls, name) + ownSize
 		if b := at[logBuffer](buffer); b.unlocks && logMethods.replace(file, changeLog) {
 			b.log = file
-			*at[uintptr](file + plain.size) = buffer
+			*at[uintptr](file + ownSize) = buffer
 		}
 	}
 	return code
 }
 
-func changeDatabase(m *lib.Tsqlite3_io_methods) {
-	plain.lock = fromC[locking](m.FxShmLock)
-	m.FxShmLock = toC(lockIndex)
-}
+func changeDatabase(m *lib.Tsqlite3_io_methods) { m.FxShmLock = toC(lockIndex) }
 
 func changeLog(m *lib.Tsqlite3_io_methods) {
-	plain.read, plain.write = fromC[transfer](m.FxRead), fromC[transfer](m.FxWrite)
-	plain.truncate, plain.sync = fromC[truncating](m.FxTruncate), fromC[syncing](m.FxSync)
-	plain.fileSize, plain.close = fromC[sizing](m.FxFileSize), fromC[closing](m.FxClose)
 	m.FxRead, m.FxWrite = toC(readLog), toC(writeLog)
 	m.FxTruncate, m.FxSync = toC(truncateLog), toC(syncLog)
 	m.FxFileSize, m.FxClose = toC(logSize), toC(closeLog)
@@ -170,7 +154,7 @@ func writeLog(tls *libc.TLS, file, data uintptr, length int32, start int64) int3
 		b.bytes = libc.Xmalloc(tls, logPiece)
 	}
 	if b.bytes == 0 || length > logPiece {
-		return plain.write(tls, file, data, length, start)
+		return fromC[transfer](logMethods.own.FxWrite)(tls, file, data, length, start)
 	}
 	libc.Xmemcpy(tls, b.bytes+uintptr(b.length), data, libc.Tsize_t(length))
 	b.length += length
@@ -192,7 +176,7 @@ func (b *logBuffer) flush(tls *libc.TLS) int32 {
 		return lib.SQLITE_OK
 	}
 	b.length = 0
-	return plain.write(tls, b.log, b.bytes, length, b.start)
+	return fromC[transfer](logMethods.own.FxWrite)(tls, b.log, b.bytes, length, b.start)
 }
 
 // lockIndex locks parts of the log's index, or unlocks them. One is the right to write to the log.
@@ -200,9 +184,9 @@ func lockIndex(tls *libc.TLS, file uintptr, first, count, flags int32) int32 {
 	if flags&lib.SQLITE_SHM_UNLOCK != 0 {
 		// A transaction gives up the right to write first. Only one that is rolled back has left
 		// frames in the buffer; they are not missed if this fails.
-		_ = at[logBuffer](file + plain.size).flush(tls)
+		_ = at[logBuffer](file + ownSize).flush(tls)
 	}
-	return plain.lock(tls, file, first, count, flags)
+	return fromC[locking](databaseMethods.own.FxShmLock)(tls, file, first, count, flags)
 }
 
 // The other functions of a log find everything written.
@@ -214,28 +198,28 @@ func readLog(tls *libc.TLS, file, data uintptr, length int32, start int64) int32
 		b.length = unwritten // SQLite may undo the statement that reads, and go on with the transaction
 		return code
 	}
-	return plain.read(tls, file, data, length, start)
+	return fromC[transfer](logMethods.own.FxRead)(tls, file, data, length, start)
 }
 
 func truncateLog(tls *libc.TLS, file uintptr, size int64) int32 {
 	if code := bufferOf(file).flush(tls); code != lib.SQLITE_OK {
 		return code
 	}
-	return plain.truncate(tls, file, size)
+	return fromC[truncating](logMethods.own.FxTruncate)(tls, file, size)
 }
 
 func syncLog(tls *libc.TLS, file uintptr, flags int32) int32 {
 	if code := bufferOf(file).flush(tls); code != lib.SQLITE_OK {
 		return code
 	}
-	return plain.sync(tls, file, flags)
+	return fromC[syncing](logMethods.own.FxSync)(tls, file, flags)
 }
 
 func logSize(tls *libc.TLS, file, result uintptr) int32 {
 	if code := bufferOf(file).flush(tls); code != lib.SQLITE_OK {
 		return code
 	}
-	return plain.fileSize(tls, file, result)
+	return fromC[sizing](logMethods.own.FxFileSize)(tls, file, result)
 }
 
 func closeLog(tls *libc.TLS, file uintptr) int32 {
@@ -243,13 +227,13 @@ func closeLog(tls *libc.TLS, file uintptr) int32 {
 	code := b.flush(tls)
 	libc.Xfree(tls, b.bytes)
 	*b = logBuffer{unlocks: true}
-	if closed := plain.close(tls, file); code == lib.SQLITE_OK {
+	if closed := fromC[closing](logMethods.own.FxClose)(tls, file); code == lib.SQLITE_OK {
 		code = closed
 	}
 	return code
 }
 
-func bufferOf(log uintptr) *logBuffer { return at[logBuffer](*at[uintptr](log + plain.size)) }
+func bufferOf(log uintptr) *logBuffer { return at[logBuffer](*at[uintptr](log + ownSize)) }
 
 // at is the object at an address of SQLite's memory, which the collector does not move.
 func at[T any](address uintptr) *T { return *(**T)(unsafe.Pointer(&address)) }
