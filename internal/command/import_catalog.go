@@ -32,7 +32,9 @@ type ImportStore struct {
 	PickupEnabled, DeliveryEnabled *bool // default true
 	Lat, Lng, RadiusMiles          *float64
 	TaxRateBps                     *int64
-	ChargesQuote                   *bool // default false
+	ChargesQuote                   *bool   // default false
+	TimeZone                       *string // an IANA name; default UTC
+	LateMinutes                    *int64  // 1 to 240; default 15
 }
 
 // ImportProduct is one product of the file.
@@ -135,7 +137,8 @@ func (im *importing) category(v ImportCategory) {
 func (im *importing) store(v ImportStore) {
 	store, known := im.rows.Stores.Get(v.ID)
 	if !known {
-		store = commerce.Store{ID: v.ID, No: im.storeNo, Slug: v.ID, Active: true, Open: true, PickupEnabled: true, DeliveryEnabled: true}
+		store = commerce.Store{ID: v.ID, No: im.storeNo, Slug: v.ID, Active: true, Open: true, PickupEnabled: true, DeliveryEnabled: true,
+			TimeZone: commerce.DefaultTimeZone, LateMinutes: commerce.DefaultLateMinutes}
 		im.storeNo++
 	}
 	store.Name = v.Name
@@ -152,6 +155,8 @@ func (im *importing) store(v ImportStore) {
 	set(&store.DeliveryEnabled, v.DeliveryEnabled)
 	set(&store.TaxRateBps, v.TaxRateBps)
 	set(&store.ChargesQuote, v.ChargesQuote)
+	set(&store.TimeZone, v.TimeZone)
+	set(&store.LateMinutes, v.LateMinutes)
 	if v.Lat != nil && v.Lng != nil {
 		store.Lat, store.Lng = v.Lat, v.Lng
 	}

@@ -26,8 +26,16 @@ type Store struct {
 	// ChargesQuote says that a customer pays the courier's live quote if the partner names
 	// no delivery fee.
 	ChargesQuote bool
+	TimeZone     string // IANA name, in which the back office shows times
+	LateMinutes  int64  // from paid on, until the board marks an order as late: 1 to 240
 	UpdatedOn    Millis
 }
+
+// The time zone and the minutes of a store unless said otherwise.
+const (
+	DefaultTimeZone    = "UTC"
+	DefaultLateMinutes = 15
+)
 
 // Category groups products over all stores.
 type Category struct {

@@ -70,6 +70,9 @@ type Order struct {
 	// not refunded. RefundStopped reports that this refund stopped the fulfilment.
 	RefundedFrom  OrderStatus
 	RefundStopped bool
+	// RequestedFrom is the status that the order has beneath refund_requested: the one
+	// that it came from, moved on by the courier since; empty: no refund is requested.
+	RequestedFrom OrderStatus
 	CreatedOn     Millis
 	UpdatedOn     Millis
 	// Events is the number of timeline events. The next one has Seq Events + 1.

@@ -57,6 +57,11 @@ type Needs struct {
 	Jobs          []JobKey
 	EndedJobs     []JobKey // that the command ends. They are not loaded, and need not exist
 	Sandbox       []string // sandbox objects
+	Users         []string
+	Sessions      []string
+	SignInLinks   []string // of users
+	SignInCounts  []string
+	SavedViews    []SavedViewKey
 }
 
 // Rows are the rows that a batch loaded, shared by its commands: each sees
@@ -82,6 +87,11 @@ type Rows struct {
 	Mails         Table[MailKey, MailCount]
 	Jobs          Table[JobKey, Job]
 	Sandbox       Table[string, SandboxObject]
+	Users         Table[string, User]
+	Sessions      Table[string, Session]
+	SignInLinks   Table[string, SignInLink]
+	SignInCounts  Table[string, SignInCount]
+	SavedViews    Table[SavedViewKey, SavedView]
 
 	// NextStoreNo is the number of the next new store; 0 if it was not asked for.
 	NextStoreNo int64
@@ -128,6 +138,13 @@ type Changes struct {
 	StrayCallbacks []StrayCallback
 	NewJobs        []Job
 	Audit          []AuditEntry
+	Users          []User
+	Sessions       []Session
+	EndedSessions  []string // they are deleted
+	SignInLinks    []SignInLink
+	SignInCounts   []SignInCount
+	SavedViews     []SavedView
+	GoneViews      []SavedViewKey // they are deleted
 }
 
 // Prepare checks the changes of an accepted command, and adds to the rows what

@@ -74,19 +74,25 @@ func put(tables map[string]map[string]Columns, table, key string, row Columns) {
 
 // shown returns a row as people may see it.
 func (t *Table[K, V]) shown(v *V) *shower {
-	s := &shower{names: Split(t.Columns()), secret: Split(t.Secret)}
+	s := &shower{names: Split(t.Columns()), secret: Split(t.Secret), hidden: Split(t.Hidden)}
 	t.Bind(s, v)
 	return s
 }
 
 // shower is a Binder that keeps the values of a row, and how people may see them.
 type shower struct {
-	names, secret []string
-	raw           []string
-	values        []any
+	names, secret, hidden []string
+	raw                   []string
+	values                []any
 }
 
 func (s *shower) add(raw string, v any) Binder {
+	if slices.Contains(s.hidden, s.names[len(s.values)]) {
+		v = "set"
+		if raw == "" || raw == "0" || raw == "[]" || raw == "null" {
+			v = ""
+		}
+	}
 	s.raw, s.values = append(s.raw, raw), append(s.values, v)
 	return s
 }

@@ -14,6 +14,8 @@ import (
 const (
 	ReplyKeep = 72 * time.Hour
 	EventKeep = 30 * 24 * time.Hour
+	// SignInKeep is how long failed sign-ins count (BACKOFFICE, Security).
+	SignInKeep = 15 * time.Minute
 )
 
 // Expired describes the rows of a table that sweeps delete: the rows older than Keep.

@@ -14,6 +14,7 @@ var All = []Described{
 	&Payments, &Refunds, &Ledger, &Deliveries, &Attention, &StrayCallbacks,
 	&Endpoints, &Mails, &Jobs, &NewJobs, &SandboxObjects, &Places,
 	&Timeline, &WebhookEvents, &Attempts, &Outbox, &Audit,
+	&Users, &Sessions, &SignInLinks, &SignInCounts, &SavedViews,
 }
 
 // Tables are the tables of All with rows that batches load. The others are logs, whose rows

@@ -80,6 +80,8 @@ type Traits struct {
 	// Secret are the text columns that audit rows must not show. They show the last
 	// characters at most.
 	Secret string
+	// Hidden are the columns of which audit rows only show whether they are set.
+	Hidden string
 	// Unordered: the table has no key, so the order of inserts does not matter.
 	Unordered bool
 	// Expired are the rows that sweeps delete.

@@ -26,7 +26,7 @@ func sample() commerce.Changes {
 		Categories: []commerce.Category{{ID: "cat_1", Name: "Bread", Active: true}},
 		Stores: []commerce.Store{{ID: "sto_1", No: 1, Name: "One", Slug: "one", Address: "1 Main St", City: "Austin", State: "TX", ZipCode: "78701",
 			Active: true, Open: true, PickupEnabled: true, DeliveryEnabled: true, Lat: new(30.25), Lng: new(-97.75), RadiusMiles: new(5.5),
-			Email: "a@example.com", Phone: "+15125550100", TaxRateBps: 825, ChargesQuote: true, UpdatedOn: 14}},
+			Email: "a@example.com", Phone: "+15125550100", TaxRateBps: 825, ChargesQuote: true, TimeZone: "America/Chicago", LateMinutes: 20, UpdatedOn: 14}},
 		Products: []commerce.Product{{StoreID: "sto_1", ID: "prd_1", Description: "Dark\nand 'sour'", SKU: "R-1",
 			Hot: true, FeaturedImage: "https://a.example/1.png", Images: []string{"https://a.example/1.png", "x"}, Source: "partner", CreatedOn: 15}},
 		Stock:      []commerce.Stock{{StoreID: "sto_1", ProductID: "prd_1", Name: "Rye", PriceCents: 499, CategoryID: "cat_1", Active: true, Quantity: 9, Moves: 2, MovedOn: 16, SoldCount: 2, SoldCents: 998, UpdatedOn: 16}},
@@ -39,7 +39,7 @@ func sample() commerce.Changes {
 			SubtotalCents: 900, TaxCents: 74, DeliveryFeeCents: 399, TotalCents: 1373, RefundedCents: 100,
 			PickupInstructions: "ring", DropoffInstructions: "knock", ExternalPaymentID: "pay_1",
 			CourierQuoteID: "q", CourierDeliveryID: "d", CourierTrackingURL: "https://t.example",
-			InventoryDeducted: true, Confirmed: true, ReadyForPickupAt: 17, PickedUpAt: 18, RefundedFrom: commerce.Paid, RefundStopped: true, Restocked: true,
+			InventoryDeducted: true, Confirmed: true, ReadyForPickupAt: 17, PickedUpAt: 18, RefundedFrom: commerce.Paid, RefundStopped: true, Restocked: true, RequestedFrom: commerce.Shipped,
 			CreatedOn: 19, UpdatedOn: 20, Events: 2, NotifiedOn: 21}},
 		External:  []commerce.ExternalRef{{ExternalKey: commerce.ExternalKey{PartnerID: "ptn_1", Mode: commerce.Test, ExternalID: "A-1"}, Order: key}},
 		Customers: []commerce.Customer{{CustomerKey: commerce.CustomerKey{StoreID: "sto_1", PartnerID: "ptn_1", Mode: commerce.Test, Contact: "email:c@example.com"}, ID: "cus_1", Name: "Ann", CreatedOn: 22}},
@@ -63,6 +63,13 @@ func sample() commerce.Changes {
 			Reason: commerce.UnsentTestMode, OrderID: "ord_1", CreatedOn: 35}},
 		Audit: []commerce.AuditEntry{{StoreID: "sto_1", ID: "aud_1", Actor: "operator:ann", Action: "retry_job", Object: "job_1",
 			Before: []byte(`{"jobs":{"3/job_1":{"state":"dead"}}}`), After: []byte(`{}`), Address: "192.0.2.1", TraceID: "t", CreatedOn: 37}},
+		Users: []commerce.User{{ID: "usr_1", Email: "ann@example.com", Name: "Ännä", Password: "$argon2id$x", TOTPSecret: "ABC", TOTPStep: 38,
+			RecoveryCodes: []string{"aa", "bb"}, Grants: []commerce.Grant{{Role: commerce.Owner, StoreID: commerce.AllStores}, {Role: commerce.Clerk, StoreID: "sto_1"}},
+			Suspended: true, Preferences: commerce.Preferences{Theme: "dark", Muted: true, NoShortcuts: true, Comfortable: true}, CreatedOn: 39, UpdatedOn: 40, RightsOn: 41}},
+		Sessions:     []commerce.Session{{ID: "5e", UserID: "usr_1", Data: []byte{0, 1, 2}, Address: "192.0.2.1", Agent: "Browser/1", CreatedOn: 42, SeenOn: 43, ExpiresOn: 44}},
+		SignInLinks:  []commerce.SignInLink{{UserID: "usr_1", Hash: commerce.HashKey("l"), ExpiresOn: 45}},
+		SignInCounts: []commerce.SignInCount{{ID: "address 192.0.2.1", Since: 46, Failures: 47}},
+		SavedViews:   []commerce.SavedView{{SavedViewKey: commerce.SavedViewKey{UserID: "usr_1", Name: "Late ones"}, Query: "status=paid", UpdatedOn: 48}},
 	}
 }
 
