@@ -169,6 +169,11 @@ var (
 		"jobs":             {{"slot", "id"}, {"slot", "run_at"}, {"owner"}, {"run_at"}},
 		"outbox":           {{"id"}},
 		"audit":            {{"store_id", "id"}},
+		"users":            {{"id"}, {"email"}},
+		"sessions":         {{"id"}, {"user_id"}, {"expires_on"}},
+		"sign_in_links":    {{"user_id"}, {"hash"}},
+		"sign_in_counts":   {{"id"}, {"since"}},
+		"saved_views":      {{"user_id"}},
 	}
 	// Stores are listed in pages.
 	pageOfStores = regexp.MustCompile(`^SELECT .* FROM stores WHERE active = \$1 AND id > \$2( AND id = ANY\(\$3\))? ORDER BY id LIMIT \$[34]$`)

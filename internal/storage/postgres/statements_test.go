@@ -98,6 +98,8 @@ var allShards = regexp.MustCompile(`^SELECT (count\(\*\), max\(updated_on\)|stor
 	`|^SELECT slot, id, kind, .* FROM jobs WHERE state = '(parked|dead|given_up)' AND .*LIMIT \$5$` +
 	`|^(SELECT|DELETE) .*FROM (outbox|courier_notices) WHERE id < ` +
 	`|^SELECT .* FROM courier_notices WHERE delivery_id = ` +
+	`|^SELECT id FROM (sessions|sign_in_counts) WHERE (expires_on|since) < ` +
+	`|^SELECT .* FROM sessions WHERE user_id = ` +
 	`|^SELECT min\(floor\) FROM store_writers WHERE until > now\(\)$`)
 
 var tableNames = func() string {

@@ -13,11 +13,11 @@ ALTER TABLE stores ADD COLUMN late_minutes BIGINT NOT NULL DEFAULT 15;
 CREATE INDEX orders_open ON orders (store_id, id)
   WHERE status IN ('paid', 'processed', 'ready_for_pickup', 'shipped', 'out_for_delivery', 'refund_requested');
 
-CREATE INDEX orders_customer ON orders (store_id, customer_id);
+CREATE INDEX orders_customer ON orders (customer_id);
 
-CREATE INDEX orders_partner ON orders (partner_id, mode, created_on, id);
+CREATE INDEX orders_partner ON orders (partner_id, mode, created_on);
 
-CREATE INDEX orders_changed ON orders (partner_id, mode, updated_on, id);
+CREATE INDEX orders_changed ON orders (partner_id, mode, updated_on);
 
 -- The staff of the merchant. recovery_codes is a JSON list of digests, grants one of
 -- {"role", "store"}.
