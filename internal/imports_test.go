@@ -51,6 +51,7 @@ var arrows = map[string][]string{
 	"inbound":                   {"web", "commerce", "service", "outside/payment", "outside/courier", "outside/sandbox", "env"},
 	"api":                       {"web", "api/wire", "jsonin", "commerce", "service", "storage", "env"},
 	"api/wire":                  {"commerce"},
+	"backoffice":                {"web", "commerce", "service", "storage", "env"},
 	"scenario":                  {"api", "jobs", "inbound", "service", "effect", "outside/payment", "outside/courier", "outside/geocode", "outside/sandbox", "web", "commerce", "command", "commit", "storage", "storage/sqlite", "storage/postgres", "env"},
 	"simulation":                {"api", "commerce", "commit", "effect", "env", "inbound", "jobs", "outside/courier", "outside/geocode", "outside/payment", "outside/sandbox", "outside/webhook", "service", "storage", "storage/storagetest", "sweep", "testkit/memory", "testkit/sim", "web"},
 	"outside/courier":           {"commerce", "outside/httpcall", "outside/sandbox", "outside/watch", "env"},

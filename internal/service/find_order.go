@@ -8,14 +8,16 @@ import (
 	"purveyor/internal/storage"
 )
 
-// Caller is the actor of a call and, for a partner, the partner's row as the front read
-// it.
+// Caller is the actor of a call and the row of the partner or the user behind it, as the
+// front read it.
 type Caller struct {
 	commerce.Actor
-	Partner commerce.Partner
+	Partner commerce.Partner // of a partner's call
+	User    commerce.User    // of a call by staff
 }
 
-// FindOrder finds an order of the caller. A test key finds test orders only. Any other
+// FindOrder finds an order of the caller: the partner's own, with a test key test orders
+// only, or an order in a store whose orders the user may read. Any other
 // order is answered as not found.
 func (s *Service) FindOrder(ctx context.Context, c Caller, orderID string) (commerce.Order, error) {
 	order, err := s.orderOf(ctx, orderID)
@@ -39,6 +41,12 @@ func (c Caller) visible(order commerce.Order, err error) (commerce.Order, error)
 
 // MaySee refuses an order that does not belong to the caller.
 func (c Caller) MaySee(order commerce.Order) error {
+	if c.Kind == commerce.ActorStaff {
+		if !c.User.May(commerce.MayReadOrders, order.StoreID) {
+			return commerce.NotFound("order")
+		}
+		return nil
+	}
 	if order.PartnerID != c.Partner.ID || c.Mode == commerce.Test && order.Mode != commerce.Test {
 		return commerce.NotFound("order")
 	}

@@ -166,9 +166,9 @@ type errorBody struct {
 	TraceID string `json:"trace_id"`
 }
 
-// WriteError answers with an error. An error that is not a refusal becomes a 500
-// without details; the log line with the same trace id has them.
-func WriteError(w *Writer, err error) {
+// Refuse returns an error as the answer to the request shows it, logs it if it is a failure, and
+// sets Retry-After. The caller writes the answer in the form of its front.
+func Refuse(w *Writer, err error) *Error {
 	e, ok := errors.AsType[*Error](err)
 	if !ok {
 		if refusal, ok := errors.AsType[*commerce.Error](err); ok {
@@ -183,6 +183,13 @@ func WriteError(w *Writer, err error) {
 	if e.Status >= http.StatusInternalServerError {
 		slog.Log(context.Background(), e.Log, "request failed", "code", e.Code, "error", err, "trace_id", w.TraceID)
 	}
+	return e
+}
+
+// WriteError answers with an error. An error that is not a refusal becomes a 500
+// without details; the log line with the same trace id has them.
+func WriteError(w *Writer, err error) {
+	e := Refuse(w, err)
 	body, err := json.Marshal(errorBody{Error: e.Message, Code: e.Code, Field: e.Field, OrderID: e.OrderID, TraceID: w.TraceID})
 	if err != nil {
 		panic(err) // strings always encode

@@ -1,0 +1,145 @@
+// Package backoffice serves /office, where the staff of the merchant work with orders, keep
+// catalog and stock, and look after partners. routes.go lists every page and every act with
+// the permission that it needs. There is one file for each page: its handler reads, runs use
+// cases of package service as the API does, and renders a template. No rule and no SQL
+// stands here.
+//
+// Every act is a plain form that is posted, and works without script. Its handler answers
+// with a redirection to the page that shows the outcome.
+package backoffice
+
+import (
+	"context"
+	"net/http"
+	"strings"
+
+	"purveyor/internal/commerce"
+	"purveyor/internal/env"
+	"purveyor/internal/service"
+	"purveyor/internal/storage"
+	"purveyor/internal/web"
+)
+
+// Prefix begins the path of every page.
+const Prefix = "/office"
+
+// Reads are the reads of the pages.
+type Reads interface {
+	storage.Stores
+	storage.Catalog
+	storage.StockHistory
+	storage.Orders
+	storage.AttentionReader
+	storage.Money
+	storage.Partners
+	storage.Endpoints
+	storage.Events
+	storage.Jobs
+	storage.Messages
+	storage.AuditReader
+
+	// Users reads all users, in the order of their names.
+	Users(ctx context.Context) ([]commerce.User, error)
+}
+
+// Office serves the pages.
+type Office struct {
+	env       env.Env
+	reads     Reads
+	uses      *service.Service
+	publicURL string
+	identify  func(*http.Request) (commerce.User, error)
+	handler   http.Handler
+}
+
+// Options of an office.
+type Options struct {
+	Env       env.Env
+	PublicURL string // without a slash at its end
+	// Identify finds the user of a request. Its error is ErrSignedOut if the
+	// request has no session.
+	Identify func(*http.Request) (commerce.User, error)
+}
+
+// New makes the office over a service and its storage.
+func New(reads Reads, uses *service.Service, o Options) (*Office, error) {
+	office := &Office{env: o.Env, reads: reads, uses: uses, publicURL: o.PublicURL, identify: o.Identify}
+	forgery := http.NewCrossOriginProtection()
+	if err := forgery.AddTrustedOrigin(o.PublicURL); err != nil {
+		return nil, err
+	}
+	forgery.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		office.refuse(office.visit(w, r), &web.Error{Status: http.StatusForbidden, Code: "cross_origin",
+			Message: "This form was not sent from a page of the back office, so nothing was changed"})
+	}))
+	office.handler = forgery.Handler(office.mux())
+	return office, nil
+}
+
+// policy is the Content-Security-Policy of all pages: nothing comes from anywhere else, and
+// no script or style stands in a page.
+const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
+	"form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
+
+// ServeHTTP serves the paths below Prefix. It must run inside web.Trace.
+func (o *Office) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	h := w.Header()
+	h.Set("Content-Security-Policy", policy)
+	h.Set("Referrer-Policy", "same-origin")
+	h.Set("Cross-Origin-Opener-Policy", "same-origin")
+	h.Set("Cache-Control", "no-store")
+	o.handler.ServeHTTP(w, r)
+}
+
+// mux routes by the table. A path that is not in it, or not with this method, gets a page, too.
+func (o *Office) mux() http.Handler {
+	mux := http.NewServeMux()
+	for _, r := range routes {
+		mux.HandleFunc(r.method+" "+r.path, func(w http.ResponseWriter, req *http.Request) { o.serve(r, w, req) })
+	}
+	mux.HandleFunc("/", func(w http.ResponseWriter, req *http.Request) { o.serve(o.missing(mux, req), w, req) })
+	return mux
+}
+
+// missing is the route of a request that no other route serves.
+func (o *Office) missing(mux *http.ServeMux, r *http.Request) route {
+	refusal := &web.Error{Status: http.StatusNotFound, Code: "not_found", Message: "There is no such page"}
+	var allowed []string
+	for _, method := range []string{http.MethodGet, http.MethodPost} {
+		other := r.Clone(r.Context())
+		other.Method = method
+		if _, pattern := mux.Handler(other); pattern != "/" {
+			allowed = append(allowed, method)
+		}
+	}
+	if len(allowed) > 0 {
+		refusal = &web.Error{Status: http.StatusMethodNotAllowed, Code: "method_not_allowed", Message: r.Method + " is not possible here"}
+	}
+	return route{method: r.Method, handle: func(v *visit) error {
+		if len(allowed) > 0 {
+			v.w.Header().Set("Allow", strings.Join(allowed, ", "))
+		}
+		return refusal
+	}}
+}
+
+// serve finds the user of a request and checks the permission of its route.
+func (o *Office) serve(r route, w http.ResponseWriter, req *http.Request) {
+	v := o.visit(w, req)
+	v.route = r
+	if !r.open {
+		user, err := o.identify(req)
+		if err != nil {
+			o.refuse(v, err)
+			return
+		}
+		v.user = user
+		if r.may != "" && !user.MaySomewhere(r.may) {
+			o.refuse(v, missing(r.may, ""))
+			return
+		}
+	}
+	if err := r.handle(v); err != nil {
+		o.refuse(v, err)
+	}
+}

@@ -1,0 +1,93 @@
+package backoffice
+
+import (
+	"errors"
+	"net/http"
+	"net/url"
+	"slices"
+
+	"purveyor/internal/commerce"
+	"purveyor/internal/web"
+)
+
+// ErrSignedOut says that the request has no session. A page is then answered with the way to the
+// sign-in, which leads back to it.
+var ErrSignedOut = errors.New("not signed in")
+
+// missingPermission is the refusal of a user without a permission.
+type missingPermission struct {
+	refusal    *commerce.Error
+	Permission commerce.Permission
+	StoreID    string // empty: the user has it in no store
+}
+
+func (e *missingPermission) Error() string { return e.refusal.Message }
+func (e *missingPermission) Unwrap() error { return e.refusal }
+
+// missing refuses a user without a permission, in a store or (empty) anywhere.
+func missing(p commerce.Permission, storeID string) error {
+	return &missingPermission{&commerce.Error{Kind: commerce.KindForbidden, Code: "permission_missing",
+		Message: "This needs the permission " + string(p)}, p, storeID}
+}
+
+// refuse answers with the page of an error.
+func (o *Office) refuse(v *visit, err error) {
+	if errors.Is(err, ErrSignedOut) {
+		v.toSignIn()
+		return
+	}
+	e := web.Refuse(v.w, err)
+	page := refusalPage{Status: e.Status, Code: e.Code, Message: e.Message, TraceID: v.w.TraceID, Back: v.Method == http.MethodGet}
+	if m, ok := errors.AsType[*missingPermission](err); ok {
+		page.Permission, page.StoreID, page.Role, page.Owners = m.Permission, m.StoreID, m.Permission.Least(), o.owners(v)
+	}
+	v.render(e.Status, "refused", titleOf(e.Status), page)
+}
+
+// refusalPage is the data of the page "refused".
+type refusalPage struct {
+	Status        int
+	Code, Message string
+	TraceID       string
+	Back          bool // the page may be tried again as it is
+	// Of a missing permission: the least role that has it, and the users that can give it.
+	Permission commerce.Permission
+	StoreID    string
+	Role       commerce.Role
+	Owners     []commerce.User
+}
+
+func titleOf(status int) string {
+	switch status {
+	case http.StatusForbidden:
+		return "You may not do this"
+	case http.StatusNotFound:
+		return "Not found"
+	case http.StatusConflict:
+		return "Not possible any more"
+	case http.StatusBadRequest:
+		return "Something is not right"
+	case http.StatusTooManyRequests:
+		return "Too many tries"
+	}
+	return "This did not work"
+}
+
+// toSignIn leads to the sign-in, and from there back to the page.
+func (v *visit) toSignIn() {
+	next := Prefix
+	if v.Method == http.MethodGet {
+		next = v.URL.RequestURI()
+	}
+	http.Redirect(v.w, v.Request, Prefix+"/login?next="+url.QueryEscape(next), http.StatusSeeOther)
+}
+
+// owners are the users that can give any right. Without them the page says less, so a
+// failure of the read is no failure of the page.
+func (o *Office) owners(v *visit) []commerce.User {
+	users, err := o.reads.Users(v.Context())
+	if err != nil {
+		return nil
+	}
+	return slices.DeleteFunc(users, func(u commerce.User) bool { return !u.OwnsAll() })
+}

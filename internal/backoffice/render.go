@@ -1,0 +1,56 @@
+package backoffice
+
+import (
+	"bytes"
+	"embed"
+	"html/template"
+	"path"
+	"strings"
+)
+
+//go:embed pages/*.html
+var pageFiles embed.FS
+
+// pages are the templates of the pages by their names: the file pages/NAME.html, which
+// defines "content", inside the layout.
+var pages = func() map[string]*template.Template {
+	files, err := pageFiles.ReadDir("pages")
+	if err != nil {
+		panic(err) // they are embedded
+	}
+	list := map[string]*template.Template{}
+	layout := template.Must(template.ParseFS(pageFiles, "pages/layout.html"))
+	for _, f := range files {
+		if name := strings.TrimSuffix(f.Name(), ".html"); name != "layout" {
+			list[name] = template.Must(template.Must(layout.Clone()).ParseFS(pageFiles, path.Join("pages", f.Name())))
+		}
+	}
+	return list
+}()
+
+// frame is the data of the layout.
+type frame struct {
+	*visit
+	Title   string
+	Content any
+}
+
+// page answers with a page of the status 200.
+func (v *visit) page(name, title string, content any) error {
+	v.render(200, name, title, content)
+	return nil
+}
+
+// render answers with a page. A template that fails is a bug, so it panics: nothing was
+// written, and the caller gets a 500.
+func (v *visit) render(status int, name, title string, content any) {
+	var b bytes.Buffer
+	if err := pages[name].ExecuteTemplate(&b, "layout", frame{v, title, content}); err != nil {
+		panic(err)
+	}
+	v.w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	v.w.WriteHeader(status)
+	if v.Method != "HEAD" {
+		_, _ = v.w.Write(b.Bytes()) // an error means that the browser has gone
+	}
+}

@@ -1,0 +1,28 @@
+package backoffice
+
+import (
+	"net/http"
+
+	"purveyor/internal/commerce"
+)
+
+const (
+	get  = http.MethodGet
+	post = http.MethodPost
+)
+
+// route is a page or an act.
+type route struct {
+	method, path string
+	// may is the permission that the user needs in some store. Handlers of what belongs
+	// to a store ask for it there (visit.mayIn). Empty: each signed-in user may.
+	may    commerce.Permission
+	open   bool // to everybody, signed in or not
+	handle func(*visit) error
+	word   string // in the menu; empty: the page is not in it
+	icon   string
+}
+
+// routes are all pages and acts. The router, the menu and the test of every role with every
+// route are made from it.
+var routes []route
