@@ -9,6 +9,7 @@
 package backoffice
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"strings"
@@ -49,6 +50,7 @@ type Office struct {
 	uses      *service.Service
 	publicURL string
 	identify  func(*http.Request) (commerce.User, error)
+	routes    []route
 	handler   http.Handler
 }
 
@@ -63,7 +65,7 @@ type Options struct {
 
 // New makes the office over a service and its storage.
 func New(reads Reads, uses *service.Service, o Options) (*Office, error) {
-	office := &Office{env: o.Env, reads: reads, uses: uses, publicURL: o.PublicURL, identify: o.Identify}
+	office := &Office{env: o.Env, reads: reads, uses: uses, publicURL: o.PublicURL, identify: o.Identify, routes: table()}
 	forgery := http.NewCrossOriginProtection()
 	if err := forgery.AddTrustedOrigin(o.PublicURL); err != nil {
 		return nil, err
@@ -94,7 +96,7 @@ func (o *Office) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // mux routes by the table. A path that is not in it, or not with this method, gets a page, too.
 func (o *Office) mux() http.Handler {
 	mux := http.NewServeMux()
-	for _, r := range routes {
+	for _, r := range o.routes {
 		mux.HandleFunc(r.method+" "+r.path, func(w http.ResponseWriter, req *http.Request) { o.serve(r, w, req) })
 	}
 	mux.HandleFunc("/", func(w http.ResponseWriter, req *http.Request) { o.serve(o.missing(mux, req), w, req) })
@@ -127,6 +129,7 @@ func (o *Office) missing(mux *http.ServeMux, r *http.Request) route {
 func (o *Office) serve(r route, w http.ResponseWriter, req *http.Request) {
 	v := o.visit(w, req)
 	v.route = r
+	req.Body = http.MaxBytesReader(w, req.Body, cmp.Or(r.room, formRoom))
 	if !r.open {
 		user, err := o.identify(req)
 		if err != nil {

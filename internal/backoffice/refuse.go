@@ -41,7 +41,7 @@ func (o *Office) refuse(v *visit, err error) {
 	if m, ok := errors.AsType[*missingPermission](err); ok {
 		page.Permission, page.StoreID, page.Role, page.Owners = m.Permission, m.StoreID, m.Permission.Least(), o.owners(v)
 	}
-	v.render(e.Status, "refused", titleOf(e.Status), page)
+	v.render(e.Status, "refused", frame{Title: titleOf(e.Status), Content: page})
 }
 
 // refusalPage is the data of the page "refused".

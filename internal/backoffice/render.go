@@ -4,8 +4,11 @@ import (
 	"bytes"
 	"embed"
 	"html/template"
+	"net/http"
 	"path"
 	"strings"
+
+	"purveyor/internal/web"
 )
 
 //go:embed pages/*.html
@@ -19,7 +22,7 @@ var pages = func() map[string]*template.Template {
 		panic(err) // they are embedded
 	}
 	list := map[string]*template.Template{}
-	layout := template.Must(template.ParseFS(pageFiles, "pages/layout.html"))
+	layout := template.Must(template.New("").Funcs(words).ParseFS(pageFiles, "pages/layout.html"))
 	for _, f := range files {
 		if name := strings.TrimSuffix(f.Name(), ".html"); name != "layout" {
 			list[name] = template.Must(template.Must(layout.Clone()).ParseFS(pageFiles, path.Join("pages", f.Name())))
@@ -33,19 +36,30 @@ type frame struct {
 	*visit
 	Title   string
 	Content any
+	Problem *web.Error // why the form of the page was refused; nil: it was not
+	Said    string     // what the act before this page did; empty: there was none
 }
 
 // page answers with a page of the status 200.
 func (v *visit) page(name, title string, content any) error {
-	v.render(200, name, title, content)
+	v.render(http.StatusOK, name, frame{Title: title, Content: content, Said: v.said()})
+	return nil
+}
+
+// again answers a form that was refused: with its page, which keeps what was typed, and the
+// reason above it.
+func (v *visit) again(refused error, name, title string, content any) error {
+	problem := web.Refuse(v.w, refused)
+	v.render(problem.Status, name, frame{Title: title, Content: content, Problem: problem})
 	return nil
 }
 
 // render answers with a page. A template that fails is a bug, so it panics: nothing was
 // written, and the caller gets a 500.
-func (v *visit) render(status int, name, title string, content any) {
+func (v *visit) render(status int, name string, data frame) {
 	var b bytes.Buffer
-	if err := pages[name].ExecuteTemplate(&b, "layout", frame{v, title, content}); err != nil {
+	data.visit = v
+	if err := pages[name].ExecuteTemplate(&b, "layout", data); err != nil {
 		panic(err)
 	}
 	v.w.Header().Set("Content-Type", "text/html; charset=utf-8")

@@ -2,6 +2,7 @@ package backoffice
 
 import (
 	"net/http"
+	"slices"
 
 	"purveyor/internal/commerce"
 )
@@ -21,8 +22,14 @@ type route struct {
 	handle func(*visit) error
 	word   string // in the menu; empty: the page is not in it
 	icon   string
+	room   int64 // bytes of a form at most; 0: formRoom
 }
 
-// routes are all pages and acts. The router, the menu and the test of every role with every
-// route are made from it.
-var routes []route
+// formRoom is how many bytes a form may have.
+const formRoom = 64 << 10
+
+// table has all pages and acts, in the order of the menu. The router, the menu and the test of
+// every role with every route are made from it.
+func table() []route {
+	return slices.Concat(orderRoutes)
+}

@@ -1,7 +1,10 @@
 package backoffice
 
 import (
+	"crypto/sha256"
+	"maps"
 	"net/http"
+	"net/url"
 
 	"purveyor/internal/commerce"
 	"purveyor/internal/service"
@@ -53,8 +56,37 @@ func ofOrder(handle func(*visit, commerce.Order) error) func(*visit) error {
 	}
 }
 
-// redirect sends the browser to a page that shows the outcome of an act.
-func (v *visit) redirect(to string) error {
+// done ends an act: the browser goes to a page, which says what was done. The text crosses in
+// a cookie that lives for that one page.
+func (v *visit) done(to, said string) error {
+	if said != "" {
+		http.SetCookie(v.w, &http.Cookie{Name: saidCookie, Value: url.QueryEscape(said), Path: Prefix, MaxAge: 30, HttpOnly: true, SameSite: http.SameSiteLaxMode})
+	}
 	http.Redirect(v.w, v.Request, to, http.StatusSeeOther)
 	return nil
 }
+
+const saidCookie = "office_said"
+
+// said takes the text of the act before this page.
+func (v *visit) said() string {
+	c, err := v.Cookie(saidCookie)
+	if err != nil {
+		return ""
+	}
+	http.SetCookie(v.w, &http.Cookie{Name: saidCookie, Path: Prefix, MaxAge: -1, HttpOnly: true, SameSite: http.SameSiteLaxMode})
+	text, _ := url.QueryUnescape(c.Value)
+	return text
+}
+
+// once is the idempotency of a form with the hidden field "key" (NewKey): a double click does
+// the act once, and a repeat gets the answer that encode gave.
+func once[R any](v *visit, encode func(R) (status int, body []byte)) service.Once[R] {
+	form := maps.Clone(v.PostForm)
+	form.Del("key")
+	return service.Once[R]{Key: commerce.ReplyKey{PartnerID: v.user.ID, Op: v.route.path, Key: v.PostFormValue("key")},
+		Fingerprint: sha256.Sum256([]byte(v.URL.Path + "?" + form.Encode())), Encode: encode}
+}
+
+// NewKey is for forms: the idempotency key of one act.
+func (v *visit) NewKey() string { return v.o.env.Text() }

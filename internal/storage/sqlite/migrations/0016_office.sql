@@ -10,7 +10,7 @@ ALTER TABLE stores ADD COLUMN late_minutes INTEGER NOT NULL DEFAULT 15;
 
 -- How the back office finds orders: those that staff have work with, those of a customer,
 -- and the newest of a partner, by when they were made or last changed.
-CREATE INDEX orders_open ON orders (store_id, status, id)
+CREATE INDEX orders_open ON orders (status, created_on, store_id)
   WHERE status IN ('paid', 'processed', 'ready_for_pickup', 'shipped', 'out_for_delivery', 'refund_requested');
 
 CREATE INDEX orders_customer ON orders (customer_id);
