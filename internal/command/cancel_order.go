@@ -36,7 +36,7 @@ func (c CancelOrder) Needs() commerce.Needs {
 }
 
 // Access implements commit.Keyed.
-func (c CancelOrder) Access(rows *commerce.Rows) error { return c.Facts.access(rows) }
+func (c CancelOrder) Access(rows *commerce.Rows) error { return c.Facts.access(rows, c.Actor) }
 
 // Decide cancels in every status that is not terminal. It restores stock if and only if
 // stock was deducted, whatever the status.

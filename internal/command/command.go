@@ -21,11 +21,14 @@ type OrderFacts struct {
 	PartnerID   string // empty: made by the merchant
 	Fulfillment commerce.Fulfillment
 	Lines       []commerce.OrderLine
+	// Seen is the UpdatedOn of the order that the actor has seen. A command that does
+	// something to the order refuses if it has moved since; 0: no check.
+	Seen commerce.Millis
 }
 
 // FactsOf returns the facts of an order.
 func FactsOf(o commerce.Order) OrderFacts {
-	return OrderFacts{o.Key(), o.PartnerID, o.Fulfillment, o.Lines}
+	return OrderFacts{Key: o.Key(), PartnerID: o.PartnerID, Fulfillment: o.Fulfillment, Lines: o.Lines}
 }
 
 // needs names the order and its partner, and the stock and attention rows that these
@@ -63,8 +66,8 @@ func (f OrderFacts) needAttention(n *commerce.Needs, codes ...commerce.Attention
 }
 
 // access refuses the order's partner if it may no longer use the store.
-func (f OrderFacts) access(rows *commerce.Rows) error {
-	if f.PartnerID == "" {
+func (f OrderFacts) access(rows *commerce.Rows, by commerce.Actor) error {
+	if f.PartnerID == "" || by.Kind == commerce.ActorStaff {
 		return nil
 	}
 	partner, _ := rows.Partners.Get(f.PartnerID)
@@ -77,7 +80,8 @@ type orderChange struct {
 	rows *commerce.Rows // as they were when the command began
 	now  commerce.Millis
 	by   commerce.Actor
-	push bool // the partner has a callback URL
+	push bool            // the partner has a callback URL
+	seen commerce.Millis // OrderFacts.Seen
 
 	order     commerce.Order
 	saveOrder bool               // even if only its UpdatedOn differs
@@ -108,12 +112,21 @@ func (f OrderFacts) begin(rows *commerce.Rows, now commerce.Millis, by commerce.
 		return nil, commerce.NotFound("order")
 	}
 	oc := begin(order, rows, now, by)
+	oc.seen = f.Seen
 	for _, load := range with {
 		if err := load(oc); err != nil {
 			return nil, err
 		}
 	}
 	return oc, nil
+}
+
+// fresh refuses an act on an order that has moved since the actor saw it.
+func (oc *orderChange) fresh() error {
+	if stored, _ := oc.rows.Orders.Get(oc.order.Key()); oc.seen != 0 && stored.UpdatedOn != oc.seen {
+		return commerce.Conflict("changed_meanwhile", "The order has changed since you opened this page")
+	}
+	return nil
 }
 
 func thePayment(oc *orderChange) (err error) {
@@ -302,7 +315,7 @@ type Sale struct {
 // customer and the new order.
 func (s Sale) needs(customer *commerce.DeliveryAddress) commerce.Needs {
 	return commerce.Needs{
-		Partners:  []string{s.Actor.PartnerID()},
+		Partners:  s.partner(),
 		Stores:    []string{s.StoreID},
 		Stock:     commerce.ProductKeys(s.StoreID, s.Lines),
 		NewOrders: []commerce.OrderKey{{StoreID: s.StoreID, OrderID: s.OrderID}},
@@ -310,11 +323,22 @@ func (s Sale) needs(customer *commerce.DeliveryAddress) commerce.Needs {
 	}
 }
 
+// partner is the partner that sells, if the merchant does not.
+func (s Sale) partner() []string {
+	if s.Actor.Kind == commerce.ActorStaff {
+		return nil
+	}
+	return []string{s.Actor.PartnerID()}
+}
+
 // Access implements commit.Keyed. It refuses an unknown store (400) and a store that the
-// partner may not use (403).
+// partner may not use (403). The front checks the rights of staff.
 func (s Sale) Access(rows *commerce.Rows) error {
 	if _, ok := rows.Stores.Get(s.StoreID); !ok {
 		return commerce.Invalid("store_id", "store %s is not known", s.StoreID)
+	}
+	if s.partner() == nil {
+		return nil
 	}
 	partner, _ := rows.Partners.Get(s.Actor.PartnerID())
 	return partner.MayUse(s.StoreID)
@@ -350,9 +374,13 @@ func (s Sale) begin(rows *commerce.Rows, now commerce.Millis, price func(*commer
 		price(&l, product)
 		lines[i] = l
 	}
+	source := commerce.SourcePartner
+	if s.partner() == nil {
+		source = commerce.SourceService
+	}
 	return begin(commerce.Order{
 		StoreID: s.StoreID, ID: s.OrderID, PartnerID: s.Actor.PartnerID(), Mode: s.Actor.Mode,
-		Source: commerce.SourcePartner, CustomerID: s.CustomerID, Fulfillment: s.Fulfillment, Lines: lines, Address: s.Address,
+		Source: source, CustomerID: s.CustomerID, Fulfillment: s.Fulfillment, Lines: lines, Address: s.Address,
 		PickupInstructions: s.PickupInstructions, DropoffInstructions: s.DropoffInstructions, CreatedOn: now,
 	}, rows, now, s.Actor)
 }

@@ -27,7 +27,8 @@ type road struct {
 	wasOrder    commerce.Order
 	wasDelivery commerce.Delivery
 
-	restored      int // how often the stock came back
+	replaced      int64 // how often staff asked for another courier
+	restored      int   // how often the stock came back
 	lastUpdate    commerce.Millis
 	published     map[string]int // counts webhooks by kind and attempt
 	lastPublished string         // the courier's position in the last webhook
@@ -94,12 +95,12 @@ func drawn[V any](t *rapid.T, list []V, what string) V {
 // checkChanges compares the changes of a command with the rows before it.
 func (r *road) checkChanges(changes commerce.Changes) {
 	was, now, t := r.wasOrder, r.order, r.t
-	if now.Status != was.Status && (was.Status.Terminal() && now.Status != commerce.Refunded ||
-		slices.Index(commerce.Statuses, now.Status) < slices.Index(commerce.Statuses, was.Status)) {
+	if from, to := was.Beneath(), now.Beneath(); from != to && (from.Terminal() && to != commerce.Refunded ||
+		slices.Index(commerce.Statuses, to) < slices.Index(commerce.Statuses, from)) {
 		t.Fatalf("the order went from %s to %s", was.Status, now.Status)
 	}
 	d, before := r.delivery(), r.wasDelivery
-	if d.Attempt < before.Attempt || d.Attempt > before.Attempt+1 || d.Attempt > commerce.MaxDispatches || d.Attempt == before.Attempt && (d.Status.Rank() < before.Status.Rank() || d.SeenOn < before.SeenOn) {
+	if d.Attempt < before.Attempt || d.Attempt > before.Attempt+1 || d.Attempt > commerce.MaxDispatches+r.replaced || d.Attempt == before.Attempt && (d.Status.Rank() < before.Status.Rank() || d.SeenOn < before.SeenOn) {
 		t.Fatalf("the delivery went from %+v\nto %+v", before, d)
 	}
 	if was.InventoryDeducted && !now.InventoryDeducted {
@@ -168,6 +169,8 @@ func (r *road) check() {
 		r.t.Fatalf("no job will send the courier update: %+v", d)
 	case d.State == commerce.DeliveryDispatching && !has(commerce.JobDispatch, d.Ref()) && !(over && (cancelling || openCodes(r.attention) != "")):
 		r.t.Fatalf("no job looks for a courier: %+v", d)
+	case d.Replacing && !over && d.State == commerce.DeliveryActive && !cancelling:
+		r.t.Fatalf("no job calls the courier off: %+v", d)
 	case d.State == commerce.DeliveryActive && !over && !has(commerce.JobCheckDelivery, d.Ref()):
 		r.t.Fatalf("no job checks the delivery: %+v", d)
 	case d.State == commerce.DeliveryActive && over && !cancelling && openCodes(r.attention) == "" && d.Status != commerce.CourierReturning:
@@ -322,8 +325,9 @@ func (r *road) callback(t *rapid.T) {
 func (r *road) callOff(t *rapid.T) {
 	j := drawn(t, r.jobsOf(commerce.JobCancelDelivery), "cancelling")
 	d := r.delivery()
-	cmd := RecordDeliveryCancelled{RecordJob: RecordJob{Job: j, Delays: commerce.CancelDelays}, Facts: FactsOf(r.order)}
+	cmd := RecordDeliveryCancelled{RecordJob: RecordJob{Job: j, Delays: commerce.CancelDelays}, Facts: FactsOf(r.order), Attempt: d.Attempt}
 	switch p := r.parcelOf(d.Provider, d.Attempt); {
+	case !r.order.Stopped() && !d.Replacing:
 	case d.State == commerce.DeliveryOver && !d.Unsure(), d.Provider == "":
 		cmd.Cancelled = d.Status == commerce.CourierCancelled
 	case rapid.IntRange(0, 3).Draw(t, "away at 0") == 0:
@@ -335,6 +339,11 @@ func (r *road) callOff(t *rapid.T) {
 		p.update.Status = commerce.CourierCancelled
 		r.callbacks = append(r.callbacks, RecordCourierUpdate{Attempt: p.attempt, Provider: p.provider, Update: p.update})
 		cmd.Cancelled, cmd.ProviderID = true, p.update.ID
+		if rapid.Bool().Draw(t, "callback is faster") {
+			n := r.callbacks[len(r.callbacks)-1]
+			n.Facts = FactsOf(r.order)
+			try(t, r.till, n)
+		}
 	}
 	try(t, r.till, cmd)
 }
@@ -397,20 +406,27 @@ func deliveriesGoForward(t *testing.T) {
 					try(t, r.till, RefundOrder{Facts: facts, Actor: byPartner, RefundID: fmt.Sprint("rfd_", n)})
 				}
 			},
-			"refund job":    func(t *rapid.T) { r.run(t, drawn(t, r.jobsOf(commerce.JobRefund), "refund"), true, false) },
-			"take":          r.take,
-			"ask":           r.askProvider,
-			"record":        r.record,
-			"drive":         r.drive,
-			"bring":         r.bring,
-			"drive, posted": r.driveAndPost,
-			"callback":      r.callback,
-			"more callback": r.callback,
-			"call off":      r.callOff,
-			"send update":   r.sendUpdate,
-			"check":         r.checkDelivery,
-			"time":          func(t *rapid.T) { r.till.now += commerce.Millis(rapid.Int64Range(0, 40_000).Draw(t, "ms")) },
-			"":              func(t *rapid.T) { r.check() },
+			"another courier": func(t *rapid.T) {
+				var d commerce.Delivery
+				r.replaced++
+				try(t, r.till, spy[commerce.Delivery]{DispatchAgain{Facts: facts, Actor: byStaff, Reason: "late"}, &d})
+			},
+			"request refund": func(t *rapid.T) { try(t, r.till, RequestRefund{Facts: facts, Actor: byStaff}) },
+			"decline refund": func(t *rapid.T) { try(t, r.till, DeclineRefund{Facts: facts, Actor: byStaff}) },
+			"refund job":     func(t *rapid.T) { r.run(t, drawn(t, r.jobsOf(commerce.JobRefund), "refund"), true, false) },
+			"take":           r.take,
+			"ask":            r.askProvider,
+			"record":         r.record,
+			"drive":          r.drive,
+			"bring":          r.bring,
+			"drive, posted":  r.driveAndPost,
+			"callback":       r.callback,
+			"more callback":  r.callback,
+			"call off":       r.callOff,
+			"send update":    r.sendUpdate,
+			"check":          r.checkDelivery,
+			"time":           func(t *rapid.T) { r.till.now += commerce.Millis(rapid.Int64Range(0, 40_000).Draw(t, "ms")) },
+			"":               func(t *rapid.T) { r.check() },
 		})
 	})
 }

@@ -170,15 +170,20 @@ func (oc *orderChange) recordDelivery(provider string, update CourierUpdate) {
 // startNextAttempt looks for another courier after one gave up before the pick-up. It
 // returns false when the order has used up its attempts.
 func (oc *orderChange) startNextAttempt() bool {
-	d := oc.delivery
-	if d.Attempt >= commerce.MaxDispatches {
+	if oc.delivery.Attempt >= commerce.MaxDispatches && !oc.delivery.Replacing {
 		return false
 	}
+	oc.startAttempt()
+	return true
+}
+
+// startAttempt looks for another courier.
+func (oc *orderChange) startAttempt() {
+	d := oc.delivery
 	*d = commerce.Delivery{StoreID: d.StoreID, OrderID: d.OrderID, Attempt: d.Attempt + 1, State: commerce.DeliveryDispatching, Avoid: d.Provider,
 		ToldOn: d.ToldOn, Untold: d.Untold, TraceID: d.TraceID, CreatedOn: d.CreatedOn, UpdatedOn: oc.now, Changes: d.Changes + 1}
 	oc.order.CourierQuoteID, oc.order.CourierDeliveryID, oc.order.CourierTrackingURL = "", "", ""
 	oc.enqueue(commerce.JobDispatch, d.Ref(), false)
-	return true
 }
 
 func courierGone(d commerce.Delivery, reason string) string {

@@ -34,6 +34,8 @@ func (oc *orderChange) cancelDelivery(awaited bool) {
 type RecordDeliveryCancelled struct {
 	RecordJob
 	Facts OrderFacts
+	// Attempt is the one whose courier was called off; 0: the present one.
+	Attempt int64
 	// RefundID is the refund that the same call asked for, which its answer shows too;
 	// empty: none.
 	RefundID string
@@ -70,6 +72,8 @@ func (c RecordDeliveryCancelled) Decide(rows *commerce.Rows, now commerce.Millis
 	switch {
 	case c.Failed != nil && !oc.job.Over():
 		return oc.recorded(commerce.Undecided)
+	case !oc.order.Stopped():
+		c.replaceCourier(oc)
 	case c.Failed != nil:
 		oc.raiseAttention(commerce.AttentionNotCancelled, "The courier could not be cancelled, and may still come")
 	case c.TooLate != "":
@@ -90,4 +94,30 @@ func (c RecordDeliveryCancelled) Decide(rows *commerce.Rows, now commerce.Millis
 		oc.refund, _ = find(&rows.Refunds, c.Facts.refundKey(c.RefundID), "refund")
 	}
 	return oc.recorded(commerce.Amended)
+}
+
+// replaceCourier looks for another courier once the one that staff do not want any more is
+// called off. If the courier's own report was faster, the next attempt has begun already.
+func (c RecordDeliveryCancelled) replaceCourier(oc *orderChange) {
+	d := oc.delivery
+	if !d.Replacing || c.Attempt != 0 && c.Attempt != d.Attempt {
+		return
+	}
+	d.Replacing, d.UpdatedOn = false, oc.now
+	switch {
+	case c.Failed != nil:
+		oc.addNote("courier_not_replaced", "The courier could not be called off, and may still come")
+		return
+	case c.TooLate != "":
+		oc.addNote("courier_not_replaced", commerce.CleanText("The courier has the goods already: "+c.TooLate, commerce.MaxNote))
+		return
+	case !c.Cancelled && c.ProviderID != "":
+		oc.addNote("courier_not_replaced", "The provider did not call the courier off")
+		return
+	}
+	d.Status, d.CalledOff = commerce.CourierCancelled, true
+	clearArrival(d)
+	oc.addDeliveryTimeline(commerce.TimelineDeliveryCancelled, "Another courier is asked for")
+	oc.addDeliveryWebhook(commerce.WebhookDeliveryCancelled)
+	oc.startAttempt()
 }

@@ -21,13 +21,16 @@ func (c RefundOrder) Needs() commerce.Needs {
 }
 
 // Access implements commit.Keyed.
-func (c RefundOrder) Access(rows *commerce.Rows) error { return c.Facts.access(rows) }
+func (c RefundOrder) Access(rows *commerce.Rows) error { return c.Facts.access(rows, c.Actor) }
 
 // Decide reserves the amount. Refusals: 409 when there is no payment or nothing
 // is left of it, 400 for an amount beyond what is left.
 func (c RefundOrder) Decide(rows *commerce.Rows, now commerce.Millis) (commerce.Refund, commerce.Changes, error) {
 	oc, err := c.Facts.begin(rows, now, c.Actor)
 	if err != nil {
+		return commerce.Refund{}, commerce.Changes{}, err
+	}
+	if err := oc.fresh(); err != nil {
 		return commerce.Refund{}, commerce.Changes{}, err
 	}
 	if thePayment(oc) != nil {

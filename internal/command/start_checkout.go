@@ -46,7 +46,7 @@ func (c StartCheckout) Decide(rows *commerce.Rows, now commerce.Millis) (commerc
 	if store.ReachOf(c.Place).Beyond {
 		return commerce.Order{}, commerce.Changes{}, commerce.OutOfRadius()
 	}
-	oc := c.Sale.begin(rows, now, func(l *commerce.OrderLine, product commerce.Stock) { l.PriceCents = product.PriceCents })
+	oc := c.Sale.begin(rows, now, atCatalogPrice)
 	oc.setCustomer(c.customer())
 	oc.addTimeline(commerce.TimelineCreated, "", nil)
 	if err := oc.transition(commerce.StartCheckout, ""); err != nil { // short stock is refused before a total that is wrong

@@ -16,6 +16,9 @@ import (
 // message is the text of the timeline event.
 func (oc *orderChange) transition(trigger commerce.Trigger, message string) error {
 	t, err := oc.check(trigger)
+	if err == nil {
+		err = oc.fresh()
+	}
 	if err != nil {
 		return err
 	}
@@ -87,6 +90,8 @@ func (oc *orderChange) timelineData(trigger commerce.Trigger, moves []commerce.I
 	case trigger == commerce.RefundInFull:
 		return commerce.RefundData{RefundID: oc.refund.ID, AmountCents: oc.refund.AmountCents, TotalCents: oc.order.RefundedCents,
 			Reason: oc.refund.Reason, Moves: moves}
+	case trigger == commerce.DeclineRefund:
+		return commerce.NoteData{Code: "refund_declined"}
 	case trigger == commerce.RefundCameBack:
 		return commerce.NoteData{Code: string(commerce.AttentionRefundFailed)}
 	case moves != nil:

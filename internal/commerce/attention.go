@@ -21,6 +21,7 @@ const (
 	AttentionRefundUnknown     AttentionCode = "refund_unknown"        // no try of the refund got an answer
 	AttentionRefundFailed      AttentionCode = "refund_failed"         // the bank gave a refund back
 	AttentionRefundDue         AttentionCode = "refund_due"            // money of an order that will not be fulfilled
+	AttentionRefundRequested   AttentionCode = "refund_requested"      // staff are to refund the order or to decline
 	AttentionInsufficientStock AttentionCode = "insufficient_stock"    // a paid order cannot be confirmed
 	AttentionCourierGaveUp     AttentionCode = "courier_gave_up"       // the last courier that was tried does not deliver
 	AttentionNotDispatched     AttentionCode = "not_dispatched"        // no courier has taken the order yet
@@ -51,6 +52,7 @@ var Reasons = []Reason{
 	{Code: AttentionRefundUnknown},
 	{AttentionRefundFailed, []Trigger{RefundInFull}},
 	{AttentionRefundDue, []Trigger{RefundInFull}},
+	{AttentionRefundRequested, []Trigger{DeclineRefund, Cancel, RefundInFull}},
 	{AttentionInsufficientStock, []Trigger{Confirm, Cancel, RefundInFull}},
 	{AttentionCourierGaveUp, []Trigger{Cancel, RefundInFull}},
 	{AttentionNotDispatched, []Trigger{CourierCreated, Cancel, RefundInFull}},
@@ -76,6 +78,17 @@ func ResolvedBy(t Trigger) (codes []AttentionCode) {
 		}
 	}
 	return codes
+}
+
+// AboutMoney reports whether the reason is about money, so that only staff with the right to
+// refund may resolve it.
+func (c AttentionCode) AboutMoney() bool {
+	switch c {
+	case AttentionDisputed, AttentionSecondPayment, AttentionPaymentMismatch, AttentionRefundAfterAll, AttentionRefundUnknown,
+		AttentionRefundFailed, AttentionRefundDue, AttentionRefundRequested:
+		return true
+	}
+	return false
 }
 
 // Attention is one reason for the merchant to look at an order. An order has at

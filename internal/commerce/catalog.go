@@ -47,6 +47,9 @@ type Category struct {
 // SourcePartner marks a product or an order that came from a partner.
 const SourcePartner = "partner"
 
+// SourceService marks an order that staff made in the back office.
+const SourceService = "service"
+
 // Product holds the catalog's facts about a product. What a sale reads is in the product's
 // Stock row.
 type Product struct {

@@ -92,6 +92,9 @@ type Delivery struct {
 	// CalledOff reports that the provider cancelled the delivery because the service
 	// asked for that, and not because the courier gave up.
 	CalledOff bool
+	// Replacing reports that staff asked for another courier. The job that cancels this one
+	// looks for the next when the provider has cancelled.
+	Replacing bool
 	TraceID   string // of the request that asked for the delivery
 	Error     string // why the last try to dispatch it failed
 	CreatedOn Millis
@@ -102,6 +105,26 @@ type Delivery struct {
 // MaxDispatches is the largest number of attempts for an order: the first, and one
 // after each of up to three couriers that cancelled (BEHAVIOUR, Lifecycle).
 const MaxDispatches = 4
+
+// NoNewCourier is the reason why staff cannot have another courier looked for; empty: they
+// can. known reports that the order has a delivery.
+func NoNewCourier(o Order, d Delivery, known bool) string {
+	switch {
+	case o.Fulfillment != ByDelivery:
+		return "The customer picks this order up"
+	case !o.StillToFulfil():
+		return "There is nothing left to deliver"
+	case !known:
+		return "It is not confirmed yet"
+	case d.Status.HasGoods() && d.Status != CourierReturned:
+		return "The courier has the goods"
+	case d.State == DeliveryDispatching || d.State == DeliveryOver && d.Unsure():
+		return "A courier is being looked for"
+	case d.Replacing:
+		return "The courier is being called off, and another one is looked for then"
+	}
+	return ""
+}
 
 // Key of the row.
 func (d Delivery) Key() OrderKey { return OrderKey{d.StoreID, d.OrderID} }

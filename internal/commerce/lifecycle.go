@@ -98,7 +98,10 @@ type Transition struct {
 	By      []ActorKind   // other actors are refused
 	From    []OrderStatus // empty: the transition makes the order
 	To      OrderStatus   // empty: the order itself says which, see After
-	Only    Fulfillment   // empty: both
+	// Beneath: a requested refund does not stop it. It moves the status to which the order
+	// goes back if the refund is declined, and the status stays refund_requested.
+	Beneath bool
+	Only    Fulfillment // empty: both
 	If      Condition
 	Stock   StockEffect
 	// Timeline and Webhook are the events that record the transition; Webhook may be
@@ -109,6 +112,7 @@ type Transition struct {
 }
 
 var (
+	sellers   = []ActorKind{ActorPartner, ActorStaff}
 	people    = []ActorKind{ActorPartner, ActorMember, ActorStaff}
 	providers = []ActorKind{ActorProvider, ActorSystem} // a callback, or a job that asks the provider
 )
@@ -116,9 +120,9 @@ var (
 // Lifecycle is the whole table (SPEC, States and transitions; BEHAVIOUR,
 // Lifecycle). docs/lifecycle.md is generated from it.
 var Lifecycle = []Transition{
-	{Trigger: StartCheckout, By: []ActorKind{ActorPartner}, To: PendingPayment, Stock: ChecksStock,
+	{Trigger: StartCheckout, By: sellers, To: PendingPayment, Stock: ChecksStock,
 		Timeline: TimelinePendingPayment},
-	{Trigger: Report, By: []ActorKind{ActorPartner}, To: Processed, Stock: SellsStock,
+	{Trigger: Report, By: sellers, To: Processed, Stock: SellsStock,
 		Timeline: TimelineProcessed, Webhook: WebhookAccepted},
 	{Trigger: PaymentSucceeded, By: providers, From: []OrderStatus{PendingPayment}, To: Paid,
 		If: PaidExactly, Timeline: TimelinePaid, Webhook: WebhookPaid,
@@ -127,11 +131,11 @@ var Lifecycle = []Transition{
 		Timeline: TimelineFailedPayment},
 	{Trigger: Confirm, By: people, From: []OrderStatus{Paid}, To: Processed,
 		Stock: DeductsStock, Timeline: TimelineProcessed, Webhook: WebhookProcessed},
-	{Trigger: CourierCreated, By: providers, From: []OrderStatus{Processed}, To: Shipped, Only: ByDelivery,
+	{Trigger: CourierCreated, By: providers, From: []OrderStatus{Processed}, To: Shipped, Beneath: true, Only: ByDelivery,
 		Timeline: TimelineShipped, Webhook: WebhookShipped},
-	{Trigger: CourierPickedUp, By: providers, From: []OrderStatus{Shipped}, To: OutForDelivery, Only: ByDelivery,
+	{Trigger: CourierPickedUp, By: providers, From: []OrderStatus{Shipped}, To: OutForDelivery, Beneath: true, Only: ByDelivery,
 		Timeline: TimelineOutForDelivery, Webhook: WebhookOutForDelivery},
-	{Trigger: CourierDelivered, By: providers, From: []OrderStatus{Shipped, OutForDelivery}, To: Delivered, Only: ByDelivery,
+	{Trigger: CourierDelivered, By: providers, From: []OrderStatus{Shipped, OutForDelivery}, To: Delivered, Beneath: true, Only: ByDelivery,
 		Timeline: TimelineDelivered, Webhook: WebhookDelivered},
 	{Trigger: MarkReady, By: people, From: []OrderStatus{Processed}, To: ReadyForPickup, Only: ByPickup,
 		Timeline: TimelineReadyForPickup, Webhook: WebhookReadyForPickup, Jobs: []JobKind{JobMailReady}},
@@ -171,21 +175,43 @@ func (o Order) Check(trigger Trigger) (Transition, error) {
 	if t.Only != "" && o.Fulfillment != t.Only {
 		return t, Conflict("wrong_fulfillment_type", "Order is a %s order; this needs a %s order", o.Fulfillment, t.Only)
 	}
-	if makes := len(t.From) == 0; makes != (o.Status == "") || !makes && !slices.Contains(t.From, o.Status) {
+	status := o.Status
+	if t.Beneath {
+		status = o.Beneath()
+	}
+	if makes := len(t.From) == 0; makes != (status == "") || !makes && !slices.Contains(t.From, status) {
 		return t, Conflict("wrong_status", "Order status is %s; this is possible from %s only", o.Status, joined(t.From, "or"))
 	}
-	if trigger == DeclineRefund { // orders do not keep the status to go back to yet
-		return t, Conflict("wrong_status", "Order status is %s, and its status before is not known", o.Status)
+	if trigger == Cancel && o.Beneath().Terminal() { // its goods would seem to be in the store again
+		return t, Conflict("wrong_status", "The customer has the goods; refund the order or decline")
 	}
 	return t, nil
+}
+
+// Beneath is the status of the order without the request for a refund, if there is one.
+func (o Order) Beneath() OrderStatus {
+	if o.Status == RefundRequested {
+		return o.RequestedFrom
+	}
+	return o.Status
 }
 
 // After is the order after the transition: its status, and the fields that say how it got
 // there. Nothing else sets a status.
 func (o Order) After(t Transition) Order {
 	before := o
+	if t.Beneath && o.Status == RefundRequested {
+		o.RequestedFrom = t.To
+		return o
+	}
 	o.Status = t.To
 	switch t.Trigger {
+	case RequestRefund:
+		o.RequestedFrom = before.Status
+	case DeclineRefund:
+		o.Status, o.RequestedFrom = before.RequestedFrom, ""
+	case Cancel:
+		o.RequestedFrom = ""
 	case Confirm:
 		o.Confirmed = true
 	case RefundInFull:
@@ -195,7 +221,7 @@ func (o Order) After(t Transition) Order {
 		// cancelled. So is one that does not know where it came from.
 		o.Status = before.RefundedFrom
 		if before.RefundStopped || before.RefundedFrom == "" {
-			o.Status = Cancelled
+			o.Status, o.RequestedFrom = Cancelled, ""
 		}
 		o.RefundedFrom, o.RefundStopped = "", false
 	}
@@ -204,7 +230,8 @@ func (o Order) After(t Transition) Order {
 
 // StillToFulfil reports whether the goods are still to be handed over.
 func (o Order) StillToFulfil() bool {
-	handedOver := o.Status == Delivered || o.Status == PickedUp || o.PickedUpAt != 0
+	at := o.Beneath()
+	handedOver := at == Delivered || at == PickedUp || o.PickedUpAt != 0
 	return !handedOver && !o.Stopped()
 }
 

@@ -62,7 +62,7 @@ func lifecycleDocument() string {
 		to := string(t.To)
 		switch t.Trigger {
 		case DeclineRefund:
-			to = "the status it came from; refused as long as orders do not keep it"
+			to = "the status it came from, moved on by the courier since"
 		case RefundCameBack:
 			to = "the status it came from; cancelled if the refund had stopped the fulfilment"
 		}

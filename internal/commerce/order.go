@@ -71,7 +71,8 @@ type Order struct {
 	RefundedFrom  OrderStatus
 	RefundStopped bool
 	// RequestedFrom is the status that the order has beneath refund_requested: the one
-	// that it came from, moved on by the courier since; empty: no refund is requested.
+	// that it came from, moved on by the courier since; empty: no refund is requested. An
+	// order that was refunded then keeps it, because the bank may return the refund.
 	RequestedFrom OrderStatus
 	CreatedOn     Millis
 	UpdatedOn     Millis

@@ -229,9 +229,11 @@ func (c couriers) request(ctx context.Context, order commerce.Order, d commerce.
 // waits: the job that looks for one stops by itself.
 func (c couriers) cancel(ctx context.Context, job commerce.Job, about service.Subject) jobs.Outcome {
 	delivery := about.Delivery
-	record := command.RecordDeliveryCancelled{RecordJob: c.recordJob(job), Facts: about.Facts(), RefundID: about.CancelRefundID}
+	record := command.RecordDeliveryCancelled{RecordJob: c.recordJob(job), Facts: about.Facts(), Attempt: delivery.Attempt, RefundID: about.CancelRefundID}
 	provider, known := c.Fleet.Providers[delivery.Provider]
 	switch {
+	case !about.Order.Stopped() && !delivery.Replacing: // another courier has the order by now
+		return outcome(c.Options, job, record, nil)
 	case delivery.State == commerce.DeliveryOver && !delivery.Unsure(), delivery.Provider == "":
 		record.Cancelled = delivery.Status == commerce.CourierCancelled
 		return outcome(c.Options, job, record, nil)

@@ -120,7 +120,39 @@ func staffActs(s *fixture.Shop, uses *service.Service) []anAct {
 	pickup := fixture.Do(s, s.Report(0, 1))
 	key := service.Once[commerce.Item]{Key: commerce.ReplyKey{PartnerID: "usr_1", Op: "o", Key: "k"}, Encode: func(commerce.Item) (int, []byte) { return 200, []byte("{}") }}
 	price := commerce.Cents(99)
+	handedOver := paid("pi_4")
+	delivered := s.Report(0, 1)
+	delivered.Fulfillment, delivered.Address = commerce.ByDelivery, &commerce.DeliveryAddress{Name: "Ann"}
+	late := fixture.Do(s, delivered)
+	fixture.Do(s, stored{Deliveries: []commerce.Delivery{{StoreID: late.StoreID, OrderID: late.ID, Attempt: 4, State: commerce.DeliveryOver,
+		Status: commerce.CourierCancelled, ProviderID: "d"}}, Attention: []commerce.Attention{{StoreID: late.StoreID, OrderID: late.ID, Code: commerce.AttentionMailNotSent, Since: 1}}})
 	return []anAct{
+		{"request_refund", fixture.StoreID, func() error {
+			_, err := uses.RequestRefund(ctx, staff, service.ForReason{Order: handedOver, Reason: "cold"})
+			return err
+		}, `"status":"paid"`, `"attention":.*"detail":"cold".*"status":"refund_requested"`},
+		{"decline_refund", fixture.StoreID, func() error {
+			_, err := uses.DeclineRefund(ctx, staff, service.ForReason{Order: handedOver, Reason: "eaten"})
+			return err
+		}, `"status":"refund_requested"`, `"status":"paid"`},
+		{"dispatch_again", fixture.StoreID, func() error {
+			_, err := uses.DispatchAgain(ctx, staff, service.ForReason{Order: late, Reason: "late"})
+			return err
+		}, `"attempt":4`, `"attempt":5`},
+		{"add_note", fixture.StoreID, func() error {
+			_, err := uses.AddNote(ctx, staff, late, "rings twice", service.Once[commerce.Order]{})
+			return err
+		}, `"events":`, `"events":`},
+		{"resolve_attention", fixture.StoreID, func() error {
+			_, err := uses.ResolveAttention(ctx, staff, service.ResolveAttention{Order: late, Code: commerce.AttentionMailNotSent})
+			return err
+		}, `"resolved_on":0`, `"resolved_by":"staff:usr_1"`},
+		{"create_native_order", fixture.StoreID, func() error {
+			in := service.NativeOrder{PaidAtStore: true}
+			in.Sale = service.Sale{StoreID: fixture.StoreID, Fulfillment: commerce.ByPickup, Lines: []commerce.OrderLine{{ProductID: fixture.ProductID(0), Quantity: 1}}}
+			_, err := uses.CreateNativeOrder(ctx, staff, in, service.Once[commerce.Order]{})
+			return err
+		}, `"quantity":`, `"source":"service"`},
 		{"confirm_order", fixture.StoreID, func() error { _, err := uses.ConfirmOrder(ctx, staff, paid("pi_1")); return err }, `"status":"paid"`, `"status":"processed"`},
 		{"mark_ready", fixture.StoreID, func() error { _, err := uses.MarkReady(ctx, staff, service.Handover{Order: pickup}); return err }, `"status":"processed"`, `"status":"ready_for_pickup"`},
 		{"mark_picked_up", fixture.StoreID, func() error {
@@ -205,7 +237,8 @@ func checkEntry(t *testing.T, a anAct, by commerce.Actor, e commerce.AuditEntry)
 var others = []string{
 	"FindOrder", "FindOrderByExternal", "QuoteDelivery", "Preflight", "CheckAvailability", // read
 	"RecordPaymentCallback", "RecordCourierUpdate", "KeepStrayCallback", // of providers
-	"ReportOrder", "StartCheckout", // of partners alone, as the lifecycle table says
+	"ReportOrder",   // of partners alone
+	"StartCheckout", // of staff it is CreateNativeOrder
 }
 
 // checkComplete: each use case that takes an actor was tested, or is one of others.

@@ -18,7 +18,7 @@ type Advanced struct {
 // ConfirmOrder takes a paid order to processed. Of order, as the caller found it, only the
 // unchanging facts are used. For a delivery, the outcome waits for a courier.
 func (s *Service) ConfirmOrder(ctx context.Context, by Caller, order commerce.Order) (Outcome[Advanced], error) {
-	return s.advance(ctx, by, deed{"confirm_order", order.StoreID, order.ID}, command.ConfirmOrder{Facts: command.FactsOf(order), Actor: by.Actor})
+	return s.advance(ctx, by, deed{"confirm_order", order.StoreID, order.ID}, command.ConfirmOrder{Facts: by.facts(order), Actor: by.Actor})
 }
 
 // advance runs a command that confirms an order, marks it ready or marks it picked up.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"purveyor/internal/command"
 	"purveyor/internal/commerce"
 	"purveyor/internal/storage"
 )
@@ -14,6 +15,16 @@ type Caller struct {
 	commerce.Actor
 	Partner commerce.Partner // of a partner's call
 	User    commerce.User    // of a call by staff
+	// Seen is the UpdatedOn of the order that the caller has seen and acts on. An order that
+	// has moved since is refused (409, changed_meanwhile); 0: as it is now.
+	Seen commerce.Millis
+}
+
+// facts are the facts of an order for an act of the caller.
+func (c Caller) facts(o commerce.Order) command.OrderFacts {
+	f := command.FactsOf(o)
+	f.Seen = c.Seen
+	return f
 }
 
 // FindOrder finds an order of the caller: the partner's own, with a test key test orders

@@ -15,5 +15,5 @@ type Handover struct {
 
 // MarkReady records that a pickup order waits for its customer.
 func (s *Service) MarkReady(ctx context.Context, by Caller, in Handover) (Outcome[Advanced], error) {
-	return s.advance(ctx, by, deed{"mark_ready", in.Order.StoreID, in.Order.ID}, command.MarkReady{Facts: command.FactsOf(in.Order), Actor: by.Actor, ReadyAt: in.At})
+	return s.advance(ctx, by, deed{"mark_ready", in.Order.StoreID, in.Order.ID}, command.MarkReady{Facts: by.facts(in.Order), Actor: by.Actor, ReadyAt: in.At})
 }

@@ -19,7 +19,7 @@ type RefundOrder struct {
 // RefundOrder gives money of a card payment back. The answer waits for the
 // processor.
 func (s *Service) RefundOrder(ctx context.Context, by Caller, in RefundOrder, o Once[commerce.Refund]) (Outcome[commerce.Refund], error) {
-	cmd := command.RefundOrder{Facts: command.FactsOf(in.Order), Actor: by.Actor, RefundID: s.newRefundID(in.Order),
+	cmd := command.RefundOrder{Facts: by.facts(in.Order), Actor: by.Actor, RefundID: s.newRefundID(in.Order),
 		AmountCents: in.AmountCents, Reason: in.Reason}
 	return once(ctx, s, by, o, auditPeople(by.Actor, deed{"refund_order", in.Order.StoreID, in.Order.ID}, cmd), s.refundRefused)
 }

@@ -50,10 +50,11 @@ func (s *Service) StartCheckout(ctx context.Context, by Caller, in StartCheckout
 			}
 		}
 	}
+	sale := auditPeople(by.Actor, sold(cmd.Sale), cmd)
 	if keyed {
-		return once(ctx, s, by, o, cmd, s.sessionRefused)
+		return once(ctx, s, by, o, sale, s.sessionRefused)
 	}
-	return onceWithRoom(ctx, s, o, cmd, s.sessionRefused)
+	return onceWithRoom(ctx, s, o, sale, s.sessionRefused)
 }
 
 // titles returns the current names of the products of the lines. A product that the store

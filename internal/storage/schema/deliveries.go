@@ -7,7 +7,7 @@ var Deliveries = Table[commerce.OrderKey, commerce.Delivery]{
 	Name: "deliveries", Key: "store_id, order_id",
 	Fixed: "trace_id, created_on",
 	Mutable: "attempt, state, provider, asked_on, provider_id, quote_id, fee_cents, avoid, tracking_url, status, pickup_eta, dropoff_eta, " +
-		"courier_name, courier_phone, courier_vehicle, courier_image_url, lat, lng, imminent, seen_on, heard_on, told_on, untold, called_off, error, updated_on, changes",
+		"courier_name, courier_phone, courier_vehicle, courier_image_url, lat, lng, imminent, seen_on, heard_on, told_on, untold, called_off, replacing, error, updated_on, changes",
 	KeyOf:   func(v *commerce.Delivery) commerce.OrderKey { return v.Key() },
 	BindKey: func(b Binder, k commerce.OrderKey) { b.Text(k.StoreID).Text(k.OrderID) },
 	BindFixed: func(b Binder, v *commerce.Delivery) {
@@ -23,7 +23,7 @@ var Deliveries = Table[commerce.OrderKey, commerce.Delivery]{
 			b.Float(nil).Float(nil)
 		}
 		b.Bool(v.Imminent).Int(int64(v.SeenOn)).Int(int64(v.HeardOn)).Int(int64(v.ToldOn)).Bool(v.Untold).
-			Bool(v.CalledOff).Text(v.Error).Int(int64(v.UpdatedOn)).Int(v.Changes)
+			Bool(v.CalledOff).Bool(v.Replacing).Text(v.Error).Int(int64(v.UpdatedOn)).Int(v.Changes)
 	},
 	Scan:    scanDelivery,
 	Rows:    func(r *commerce.Rows) *commerce.Table[commerce.OrderKey, commerce.Delivery] { return &r.Deliveries },
@@ -43,7 +43,7 @@ func scanDelivery(s Scanner, k commerce.OrderKey) commerce.Delivery {
 		d.Courier.At = &commerce.Point{Lat: *lat, Lng: *lng}
 	}
 	d.Imminent, d.SeenOn, d.HeardOn, d.ToldOn, d.Untold = s.Bool(), millis(s), millis(s), millis(s), s.Bool()
-	d.CalledOff, d.Error, d.UpdatedOn, d.Changes = s.Bool(), s.Text(), millis(s), s.Int()
+	d.CalledOff, d.Replacing, d.Error, d.UpdatedOn, d.Changes = s.Bool(), s.Bool(), s.Text(), millis(s), s.Int()
 	return d
 }
 

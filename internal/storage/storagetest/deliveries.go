@@ -14,7 +14,7 @@ func sampleDelivery() commerce.Delivery {
 	return commerce.Delivery{StoreID: "sto_1", OrderID: "ord_1", Attempt: 2, State: commerce.DeliveryActive, Provider: "uber", AskedOn: 50, ProviderID: "del_1",
 		QuoteID: "dqt_1", FeeCents: 599, Avoid: "doordash", TrackingURL: "https://t.example/1", Status: commerce.CourierEnRoute, PickupETA: 51, DropoffETA: 52,
 		Courier:  commerce.Courier{Name: "Ünï", Phone: "+15125550111", Vehicle: "bicycle", ImageURL: "https://t.example/1.png", At: &commerce.Point{Lat: 30.25, Lng: -97.5}},
-		Imminent: true, SeenOn: 53, HeardOn: 54, ToldOn: 55, Untold: true, CalledOff: true,
+		Imminent: true, SeenOn: 53, HeardOn: 54, ToldOn: 55, Untold: true, CalledOff: true, Replacing: true,
 		TraceID: "t", Error: "e", CreatedOn: 56, UpdatedOn: 57, Changes: 58}
 }
 

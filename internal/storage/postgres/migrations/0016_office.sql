@@ -2,6 +2,9 @@
 -- takes it back.
 ALTER TABLE orders ADD COLUMN requested_from TEXT COLLATE "C" NOT NULL DEFAULT '';
 
+-- Staff asked for another courier than the one that has the order.
+ALTER TABLE deliveries ADD COLUMN replacing BOOLEAN NOT NULL DEFAULT FALSE;
+
 -- The time zone of a store is an IANA name. late_minutes is how long an order may wait
 -- until the board marks it.
 ALTER TABLE stores ADD COLUMN time_zone TEXT COLLATE "C" NOT NULL DEFAULT 'UTC';
