@@ -130,6 +130,12 @@ func (o *Office) serve(r route, w http.ResponseWriter, req *http.Request) {
 	v := o.visit(w, req)
 	v.route = r
 	req.Body = http.MaxBytesReader(w, req.Body, cmp.Or(r.room, formRoom))
+	if r.room == 0 { // handlers with a room of their own read their forms themselves
+		if err := req.ParseForm(); err != nil {
+			o.refuse(v, commerce.Invalid("form", "The form could not be read"))
+			return
+		}
+	}
 	if !r.open {
 		user, err := o.identify(req)
 		if err != nil {

@@ -1,6 +1,7 @@
 package backoffice
 
 import (
+	"fmt"
 	"html/template"
 	"strings"
 	"time"
@@ -10,11 +11,39 @@ import (
 
 // words are the functions of the templates.
 var words = template.FuncMap{
-	"money":  commerce.Cents.Dollars,
-	"when":   when,
-	"short":  short,
-	"status": statusChip,
-	"word":   actionWord,
+	"money":    commerce.Cents.Dollars,
+	"when":     when,
+	"short":    short,
+	"status":   statusChip,
+	"word":     actionWord,
+	"provider": providerName,
+	"offset":   offset,
+	"args": func(page orderPage, act any, class string) actShown {
+		if a, ok := act.(*action); ok {
+			return actShown{page, *a, class}
+		}
+		return actShown{page, act.(action), class}
+	},
+}
+
+// actShown is the data of the template of one action.
+type actShown struct {
+	Page  orderPage
+	Act   action
+	Class string
+}
+
+// offset is how long after the beginning something happened: "+4 s".
+func offset(d time.Duration) string {
+	switch {
+	case d < time.Minute:
+		return fmt.Sprintf("+%d s", d/time.Second)
+	case d < time.Hour:
+		return fmt.Sprintf("+%d min", d/time.Minute)
+	case d < 48*time.Hour:
+		return fmt.Sprintf("+%d h %d min", d/time.Hour, d%time.Hour/time.Minute)
+	}
+	return fmt.Sprintf("+%d days", d/(24*time.Hour))
 }
 
 // when is a time as the clock of a zone shows it, exact in its title.

@@ -95,6 +95,7 @@ type EventFilter struct {
 	Since     commerce.Millis        // of the event's timestamp, inclusive; 0: no bound
 	Until     commerce.Millis        // exclusive; 0: no bound
 	After     string                 // id; empty: from the beginning
+	Before    string                 // id, exclusive; empty: to the end. Not with Newest
 	Newest    bool                   // newest first, from After (exclusive) downwards
 	Limit     int
 	Bytes     int // of the page in an answer, as ProductFilter.Bytes; 0: no bound
@@ -116,6 +117,9 @@ func (f EventFilter) SQL(columns string) (string, []any) {
 		order += " DESC"
 	} else {
 		sql += " >" + next(f.After)
+		if f.Before != "" {
+			sql += " AND id <" + next(f.Before)
+		}
 	}
 	if f.Kinds != nil {
 		kinds := []string{"''"} // no event has it, but the list must not be empty
@@ -176,7 +180,7 @@ func (l *EventList) Page(newest string) EventPage {
 	if n := len(l.events); n > 0 {
 		p.Through = l.events[n-1].ID
 	}
-	if !l.full && !l.filter.Newest {
+	if !l.full && !l.filter.Newest && l.filter.Before == "" {
 		p.Through = max(p.Through, newest)
 	}
 	return p

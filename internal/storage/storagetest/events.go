@@ -70,6 +70,7 @@ func eventPages(t *testing.T, db Database) {
 		{"of no kind", storage.EventFilter{Limit: 9, Kinds: []commerce.WebhookKind{}}, nil, id(8), false},
 		{"since", storage.EventFilter{Limit: 2, Since: base + 5}, []int{5, 6}, id(6), true},
 		{"until", storage.EventFilter{Limit: 9, Since: base + 5, Until: base + 7}, []int{5, 6}, id(8), false},
+		{"before", storage.EventFilter{Limit: 9, After: id(3), Before: id(6)}, []int{4, 5}, id(5), false},
 		{"newest", storage.EventFilter{Limit: 2, Newest: true}, []int{8, 7}, id(7), true},
 		{"older", storage.EventFilter{Limit: 9, Newest: true, After: id(2)}, []int{1, 0}, id(0), false},
 		{"newest of a kind", storage.EventFilter{Limit: 2, Newest: true, Kinds: kinds[:1]}, []int{6, 3}, id(3), true},

@@ -299,6 +299,7 @@ func (r reader) EventPage(_ context.Context, f storage.EventFilter) (storage.Eve
 	}
 	for _, e := range all {
 		behind := f.After == "" || !f.Newest && e.ID > f.After || f.Newest && e.ID < f.After
+		behind = behind && (f.Before == "" || e.ID < f.Before)
 		if behind && (f.Kinds == nil || slices.Contains(f.Kinds, e.Kind)) && (f.Since == 0 || e.Timestamp >= f.Since) && (f.Until == 0 || e.Timestamp < f.Until) && !page.Full() {
 			page.Add(e)
 		}

@@ -1,0 +1,212 @@
+package backoffice
+
+import (
+	"net/http"
+	"strconv"
+	"strings"
+
+	"purveyor/internal/commerce"
+	"purveyor/internal/service"
+)
+
+// act names the version of the order that the form was made from.
+func (v *visit) actor() service.Caller {
+	by := v.caller()
+	seen, _ := strconv.ParseInt(v.PostFormValue("version"), 10, 64) // none: as it is now
+	by.Seen = commerce.Millis(seen)
+	return by
+}
+
+// askPage is the data of the page "order_act": the form of an act that asks for something.
+type askPage struct {
+	orderPage
+	Act    action
+	Key    string // the idempotency key of the form
+	Typed  typedAct
+	Refund bool    // the act may give money back
+	Since  []entry // what happened since the page was made that a refused form came from
+}
+
+// typedAct is what was typed into the form of an act.
+type typedAct struct{ Amount, Reason, Text, Refund string }
+
+// asking is the handler of the page that asks for an act.
+func asking(name string) func(*visit) error {
+	return ofOrder(func(v *visit, o commerce.Order) error {
+		page, err := v.ask(o, name)
+		if err != nil {
+			return err
+		}
+		if page.Payment != nil {
+			page.Typed.Amount = plain(page.Payment.Left())
+		}
+		page.Typed.Refund = "yes"
+		return v.page("order_act", page.Act.Word+": order "+short(o.ID), page)
+	})
+}
+
+func (v *visit) ask(o commerce.Order, name string) (page askPage, err error) {
+	f, err := v.facts(o)
+	if err == nil {
+		page.orderPage, err = v.orderPage(f)
+	}
+	if err != nil {
+		return page, err
+	}
+	for _, a := range f.actions() {
+		if a.Name == name {
+			page.Act = a
+		}
+	}
+	page.Key, page.Refund = v.NewKey(), f.Payment != nil && f.Payment.Left() > 0
+	return page, nil
+}
+
+// acted ends an act on an order: with the page that it was done from, or with its form again and
+// what changed meanwhile. An act that has no form is refused with a page of its own.
+func (v *visit) acted(o commerce.Order, name, said string, refused error) error {
+	if refused == nil {
+		return v.done(v.back(o), said)
+	}
+	now, err := v.o.uses.FindOrder(v.Context(), v.caller(), o.ID)
+	if err != nil {
+		return refused
+	}
+	page, err := v.ask(now, name)
+	if err != nil {
+		return refused
+	}
+	page.Typed = typedAct{v.PostFormValue("amount"), v.PostFormValue("reason"), v.PostFormValue("text"), v.PostFormValue("refund")}
+	if key := v.PostFormValue("key"); key != "" && len(key) <= 64 && page.Order.UpdatedOn == v.actor().Seen {
+		page.Key = key // the same form again
+	}
+	for _, e := range page.Story {
+		if e.At > v.actor().Seen && v.actor().Seen != 0 {
+			page.Since = append(page.Since, e)
+		}
+	}
+	return v.again(refused, "order_act", page.Act.Word+": order "+short(o.ID), page)
+}
+
+// back is the page from which an act was sent.
+func (v *visit) back(o commerce.Order) string {
+	switch v.PostFormValue("back") {
+	case "board":
+		return Prefix + "/board"
+	case "attention":
+		return Prefix + "/attention"
+	}
+	return Prefix + "/orders/" + o.ID
+}
+
+func (v *visit) confirm(o commerce.Order) error {
+	out, err := v.o.uses.ConfirmOrder(v.Context(), v.actor(), o)
+	said := "Order " + short(o.ID) + " is confirmed"
+	if err == nil && out.Pending != nil {
+		said += "; a courier is still being looked for"
+	}
+	return v.acted(o, doConfirm, said, err)
+}
+
+func (v *visit) markReady(o commerce.Order) error {
+	_, err := v.o.uses.MarkReady(v.Context(), v.actor(), service.Handover{Order: o})
+	return v.acted(o, doReady, "Order "+short(o.ID)+" is ready", err)
+}
+
+func (v *visit) markPickedUp(o commerce.Order) error {
+	_, err := v.o.uses.MarkPickedUp(v.Context(), v.actor(), service.Handover{Order: o})
+	return v.acted(o, doPickedUp, "Order "+short(o.ID)+" is picked up", err)
+}
+
+func (v *visit) dispatchAgain(o commerce.Order) error {
+	_, err := v.o.uses.DispatchAgain(v.Context(), v.actor(), service.ForReason{Order: o, Reason: v.PostFormValue("reason")})
+	return v.acted(o, doDispatch, "Another courier is looked for", err)
+}
+
+func (v *visit) addNote(o commerce.Order) error {
+	_, err := v.o.uses.AddNote(v.Context(), v.actor(), o, strings.TrimSpace(v.PostFormValue("text")), once(v, answered[commerce.Order]))
+	return v.acted(o, doNote, "The note is added", err)
+}
+
+func (v *visit) requestRefund(o commerce.Order) error {
+	reason, err := v.reason()
+	if err == nil {
+		_, err = v.o.uses.RequestRefund(v.Context(), v.actor(), service.ForReason{Order: o, Reason: reason})
+	}
+	return v.acted(o, doRequest, "The refund is requested", err)
+}
+
+func (v *visit) declineRefund(o commerce.Order) error {
+	reason, err := v.reason()
+	if err == nil {
+		_, err = v.o.uses.DeclineRefund(v.Context(), v.actor(), service.ForReason{Order: o, Reason: reason})
+	}
+	return v.acted(o, doDecline, "The refund is declined", err)
+}
+
+// reason is the reason that an act must have.
+func (v *visit) reason() (string, error) {
+	reason := commerce.CleanText(strings.TrimSpace(v.PostFormValue("reason")), commerce.MaxNote)
+	if reason == "" {
+		return "", commerce.Invalid("reason", "Please give a reason")
+	}
+	return reason, nil
+}
+
+func (v *visit) refund(o commerce.Order) error {
+	reason, err := v.reason()
+	var amount int64
+	if err == nil {
+		amount, err = commerce.ParseScaled(strings.TrimPrefix(strings.TrimSpace(v.PostFormValue("amount")), "$"), 2)
+		if err != nil || amount <= 0 {
+			err = commerce.Invalid("amount", "The amount must be above 0, in dollars, like 4.50")
+		}
+	}
+	var out service.Outcome[commerce.Refund]
+	if err == nil {
+		out, err = v.o.uses.RefundOrder(v.Context(), v.actor(), service.RefundOrder{Order: o, AmountCents: commerce.Cents(amount), Reason: reason}, once(v, awaited[commerce.Refund]))
+	}
+	said := commerce.Cents(amount).Dollars() + " is refunded"
+	if err == nil && out.Pending != nil {
+		said = commerce.Cents(amount).Dollars() + " is on its way back; the payment processor has not answered yet"
+	}
+	return v.acted(o, doRefund, said, err)
+}
+
+func (v *visit) cancel(o commerce.Order) error {
+	reason, err := v.reason()
+	var out service.Outcome[service.Cancelled]
+	if err == nil {
+		out, err = v.o.uses.CancelOrder(v.Context(), v.actor(), service.CancelOrder{Order: o, Reason: reason, Refund: v.PostFormValue("refund") == "yes"}, once(v, answered[service.Cancelled]))
+	}
+	said := "Order " + short(o.ID) + " is cancelled"
+	if err == nil && out.Pending != nil {
+		said += "; a provider has not answered yet"
+	}
+	return v.acted(o, doCancel, said, err)
+}
+
+func (v *visit) resolveAttention(o commerce.Order) error {
+	code := commerce.AttentionCode(v.PathValue("code"))
+	if code.AboutMoney() && !v.user.May(commerce.MayWriteRefunds, o.StoreID) {
+		return missing(commerce.MayWriteRefunds, o.StoreID)
+	}
+	since, _ := strconv.ParseInt(v.PostFormValue("since"), 10, 64) // none: whenever it was raised
+	_, err := v.o.uses.ResolveAttention(v.Context(), v.actor(), service.ResolveAttention{Order: o, Code: code, Since: commerce.Millis(since), Note: strings.TrimSpace(v.PostFormValue("note"))})
+	if err != nil {
+		return err
+	}
+	return v.done(v.back(o), "Resolved: "+actionWord(string(code)))
+}
+
+// answered is the stored answer of an act that is decided at once. Pages read the outcome from
+// the rows, so it says no more than that.
+func answered[R any](R) (status int, body []byte) { return http.StatusOK, []byte("{}") }
+
+// awaited is the answer of an act whose outcome a job decides.
+func awaited[R any](R) (status int, body []byte) { return 0, nil }
+
+// plain is an amount as it is typed: 4.50.
+func plain(c commerce.Cents) string {
+	return strings.ReplaceAll(strings.TrimPrefix(c.Dollars(), "$"), ",", "")
+}
