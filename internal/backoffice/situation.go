@@ -17,7 +17,7 @@ type orderFacts struct {
 	Timeline  []commerce.TimelineEvent
 	Payment   *commerce.Payment // nil: no processor takes money for the order
 	Refunds   []commerce.Refund
-	Delivery  *commerce.Delivery // nil: nobody was asked to deliver it
+	Delivery  *commerce.Delivery // nil: no courier was asked for yet
 	Attention []commerce.Attention
 	Jobs      []commerce.Job // that are about the order and not done
 	Webhooks  []sentEvent    // newest last
