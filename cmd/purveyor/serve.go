@@ -121,6 +121,7 @@ type process struct {
 	streams interface{ EndStreams() }
 	// countReplies adds up how much partners have stored.
 	countReplies func(context.Context) error
+	makeSums     func(context.Context) error
 	inbound      http.Handler
 	sandbox      http.Handler // the sandboxes' pages; nil: switched off
 	images       http.Handler // of the demo; nil otherwise
@@ -162,7 +163,7 @@ func newProcess(db *database, c settings, o effect.Options, baseURL string) (*pr
 	o.Movers, o.Post = map[string]sandbox.Mover{courier.SandboxObjects: couriers.sandbox}, callbacks.FromSandbox(sandbox.NewSigner(env.Env{}, objects))
 	effect.Start(o)
 	partners := api.New(db.Reader(), db, uses, api.Options{CacheBytes: c.CacheMiB << 20})
-	return &process{db: db, api: partners.Handler(), streams: partners, countReplies: uses.CountReplies, inbound: callbacks, sandbox: pages, proxies: proxies,
+	return &process{db: db, api: partners.Handler(), streams: partners, countReplies: uses.CountReplies, makeSums: uses.MakeSums, inbound: callbacks, sandbox: pages, proxies: proxies,
 		reads: web.NewProbe(env.Env{}, "the database answers reads", db.read), writes: web.NewProbe(env.Env{}, "the database takes writes", db.Writable),
 		askProviders: warnings.askProviders}, nil
 }
@@ -218,6 +219,7 @@ func (s *process) run(ctx context.Context, l net.Listener) error {
 	var beside sync.WaitGroup // goroutines beside serving, until stopSweeping
 	beside.Go(func() { sweep.Expired(sweeping, env.Env{}, s.db) })
 	beside.Go(func() { sweep.Count(sweeping, env.Env{}, s.countReplies) })
+	beside.Go(func() { sweep.Sums(sweeping, env.Env{}, s.makeSums) })
 	beside.Go(func() { s.askProviders(sweeping) })
 
 	served := make(chan error, 1)

@@ -82,6 +82,16 @@ func StoreNoOfOrder(id string) (storeNo int64, ok bool) {
 	return decodeNo(no)
 }
 
+// TimeOfOrder is the time in an order's id: when the service began to make the order. It is
+// 0 for a text that is not such an id.
+func TimeOfOrder(id string) Millis {
+	b := OrderBodyOf(id)
+	return Millis(binary.BigEndian.Uint64(b[:8]) >> 16)
+}
+
+// OrderIDsFrom is the lowest id of the orders of a store from a time on.
+func OrderIDsFrom(storeNo int64, at Millis) string { return NewOrderID(storeNo, at, Entropy{}) }
+
 // OrderBody is the body of an order's id, which is the id without the number of the store.
 // Zero stands for no order.
 type OrderBody [16]byte

@@ -62,6 +62,8 @@ type Needs struct {
 	SignInLinks   []string // of users
 	SignInCounts  []string
 	SavedViews    []SavedViewKey
+	HourSums      []DaySumsKey
+	SumPositions  []string
 }
 
 // Rows are the rows that a batch loaded, shared by its commands: each sees
@@ -92,6 +94,8 @@ type Rows struct {
 	SignInLinks   Table[string, SignInLink]
 	SignInCounts  Table[string, SignInCount]
 	SavedViews    Table[SavedViewKey, SavedView]
+	HourSums      Table[DaySumsKey, DaySums]
+	SumPositions  Table[string, SumPosition]
 
 	// NextStoreNo is the number of the next new store; 0 if it was not asked for.
 	NextStoreNo int64
@@ -145,6 +149,8 @@ type Changes struct {
 	SignInCounts   []SignInCount
 	SavedViews     []SavedView
 	GoneViews      []SavedViewKey // they are deleted
+	HourSums       []DaySums
+	SumPositions   []SumPosition
 }
 
 // Prepare checks the changes of an accepted command, and adds to the rows what

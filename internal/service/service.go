@@ -29,6 +29,8 @@ type Reads interface {
 	storage.Money
 	storage.Replies
 	storage.Jobs
+	storage.Partners
+	storage.Sums
 }
 
 // Service runs the use cases. It is safe for concurrent use.
@@ -63,6 +65,8 @@ type Options struct {
 	// ReplyBytes is how many bytes of replies a partner with the default rate limit
 	// may have stored; 0: 1 GiB.
 	ReplyBytes int64
+	// SumsPage is how many orders MakeSums reads at once; 0: 1000.
+	SumsPage int
 }
 
 // Finisher runs a job while its caller waits, as jobs.Runner does.

@@ -111,6 +111,7 @@ func (w *world) serve() {
 	})
 	p.Go(func() { sweep.Expired(context.Background(), e, engine) })
 	p.Go(func() { sweep.Count(context.Background(), e, uses.CountReplies) })
+	p.Go(func() { sweep.Sums(context.Background(), e, uses.MakeSums) })
 	w.servers = append(w.servers, v)
 }
 

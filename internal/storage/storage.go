@@ -85,6 +85,7 @@ type Reader interface {
 	Messages
 	AuditReader
 	SandboxObjects
+	Sums
 
 	// Ping returns an error if the database does not answer.
 	Ping(ctx context.Context) error

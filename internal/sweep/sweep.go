@@ -1,4 +1,4 @@
-// Package sweep deletes what is past its keep time, and counts what partners have
+// Package sweep deletes what is past its keep time, asks for the sums of reports, and counts what partners have
 // stored: the work that a process does beside serving, by step machines.
 package sweep
 

@@ -66,6 +66,27 @@ func TestExpired(t *testing.T) {
 	})
 }
 
+// TestSums: it asks once a minute, also after a failure.
+func TestSums(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		var asked atomic.Int64
+		go Sums(ctx, env.Env{}, func(context.Context) error { asked.Add(1); return errors.New("the database is away") })
+		time.Sleep(pause - time.Second)
+		synctest.Wait()
+		if asked.Load() != 0 {
+			t.Error("it asks at once")
+		}
+		time.Sleep(2 * pause)
+		synctest.Wait()
+		if asked.Load() != 2 {
+			t.Errorf("asked %d times until the third minute", asked.Load())
+		}
+		cancel()
+		synctest.Wait()
+	})
+}
+
 // TestCount: it counts at once, every five seconds, and a last time at the end.
 func TestCount(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -149,7 +149,7 @@ var (
 		"stock":            {{"store_id", "product_id"}, {"ROW(store_id, product_id) >"}, {"ROW(updated_on, product_id) >"}, {"store_id", "updated_on IS NOT NULL"}},
 		"stock_moves":      {{"at", "seq"}},
 		"stock_notes":      {{"store_id", "product_id"}},
-		"orders":           {{"store_id", "id"}},
+		"orders":           {{"store_id", "id"}, {"partner_id", "mode", "updated_on"}},
 		"timeline":         {{"store_id", "order_id"}},
 		"payments":         {{"store_id", "order_id"}},
 		"ledger":           {{"store_id", "order_id"}},
@@ -174,6 +174,8 @@ var (
 		"sign_in_links":    {{"user_id"}, {"hash"}},
 		"sign_in_counts":   {{"id"}, {"since"}},
 		"saved_views":      {{"user_id"}},
+		"hour_sums":        {{"store_id", "day"}},
+		"sum_positions":    {{"name"}},
 	}
 	// Stores are listed in pages.
 	pageOfStores = regexp.MustCompile(`^SELECT .* FROM stores WHERE active = \$1 AND id > \$2( AND id = ANY\(\$3\))? ORDER BY id LIMIT \$[34]$`)

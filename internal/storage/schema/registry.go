@@ -15,6 +15,7 @@ var All = []Described{
 	&Endpoints, &Mails, &Jobs, &NewJobs, &SandboxObjects, &Places,
 	&Timeline, &WebhookEvents, &Attempts, &Outbox, &Audit,
 	&Users, &Sessions, &SignInLinks, &SignInCounts, &SavedViews,
+	&HourSums, &SumPositions,
 }
 
 // Tables are the tables of All with rows that batches load. The others are logs, whose rows

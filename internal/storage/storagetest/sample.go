@@ -70,6 +70,8 @@ func sample() commerce.Changes {
 		SignInLinks:  []commerce.SignInLink{{UserID: "usr_1", Hash: commerce.HashKey("l"), ExpiresOn: 45}},
 		SignInCounts: []commerce.SignInCount{{ID: "address 192.0.2.1", Since: 46, Failures: 47}},
 		SavedViews:   []commerce.SavedView{{SavedViewKey: commerce.SavedViewKey{UserID: "usr_1", Name: "Late ones"}, Query: "status=paid", UpdatedOn: 48}},
+		HourSums:     []commerce.DaySums{sampleSums()},
+		SumPositions: []commerce.SumPosition{{Name: commerce.SumRun, At: 50, Worker: "w", LeasedUntil: 51}},
 	}
 }
 

@@ -322,6 +322,58 @@ func (r reader) Audit(_ context.Context, storeID, before string, limit int) ([]c
 		func(a, b commerce.AuditEntry) int { return cmp.Compare(b.ID, a.ID) })
 }
 
+func (r reader) HourSums(_ context.Context, q storage.SumFilter, f func(commerce.DaySumsKey, *commerce.HourSum)) error {
+	days, err := list(r, &schema.HourSums, -1, func(d commerce.DaySums) bool {
+		return d.Mode == q.Mode && slices.Contains(q.StoreIDs, d.StoreID)
+	}, func(a, b commerce.DaySums) int { return cmp.Compare(a.Day, b.Day) })
+	for _, d := range days {
+		for i := range d.Hours {
+			if q.Has(d.Day, &d.Hours[i]) {
+				f(d.DaySumsKey, &d.Hours[i])
+			}
+		}
+	}
+	return err
+}
+
+func (r reader) SumPosition(_ context.Context, name string) (commerce.SumPosition, error) {
+	return one(r, &schema.SumPositions, name)
+}
+
+func (r reader) ChangedOrders(_ context.Context, partnerID string, mode commerce.Mode, from commerce.Millis, limit int) (changes []storage.OrderChange, err error) {
+	orders, err := list(r, &schema.Orders, limit, func(o commerce.Order) bool { return o.PartnerID == partnerID && o.Mode == mode && o.UpdatedOn >= from },
+		func(a, b commerce.Order) int {
+			return cmp.Or(cmp.Compare(a.UpdatedOn, b.UpdatedOn), cmp.Compare(a.ID, b.ID))
+		})
+	for _, o := range orders {
+		changes = append(changes, storage.OrderChange{ID: o.ID, UpdatedOn: o.UpdatedOn})
+	}
+	return changes, err
+}
+
+func (r reader) OrdersToSum(ctx context.Context, storeID, from, to string, limit int) (facts []commerce.SumFacts, err error) {
+	orders, err := list(r, &schema.Orders, limit, func(o commerce.Order) bool { return o.StoreID == storeID && o.ID >= from && o.ID < to },
+		func(a, b commerce.Order) int { return cmp.Compare(a.ID, b.ID) })
+	for _, o := range orders {
+		payment, _ := r.Payment(ctx, o.Key())
+		f := commerce.SumFacts{CapturedCents: payment.CapturedCents, Order: commerce.Order{StoreID: storeID, ID: o.ID, PartnerID: o.PartnerID, Mode: o.Mode,
+			Source: o.Source, Status: o.Status, TotalCents: o.TotalCents, TaxCents: o.TaxCents, DeliveryFeeCents: o.DeliveryFeeCents, RefundedCents: o.RefundedCents}}
+		events, _ := r.Timeline(ctx, o.Key(), -1)
+		for _, e := range events {
+			if !slices.Contains(commerce.SumEvents, e.Kind) {
+				continue
+			}
+			event := commerce.SumEvent{Kind: e.Kind, CreatedOn: e.CreatedOn}
+			if d, ok := e.Data.(commerce.DeliveryData); ok && e.Kind == commerce.TimelineDeliveryCreated {
+				event.DropoffETA = d.DropoffETA
+			}
+			f.Events = append(f.Events, event)
+		}
+		facts = append(facts, f)
+	}
+	return facts, err
+}
+
 func (r reader) OutboxMessage(_ context.Context, id string) (commerce.UnsentMessage, error) {
 	return first(r, &schema.Outbox, func(m commerce.UnsentMessage) bool { return m.ID == id })
 }

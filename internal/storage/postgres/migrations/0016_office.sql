@@ -79,6 +79,27 @@ CREATE TABLE saved_views (
   PRIMARY KEY (user_id, name)
 );
 
+-- What reports are made from: sums over the orders of an hour, by a job that runs when the
+-- hour is over. hours has the hours of a day (Unix ms, UTC) as packed numbers.
+CREATE TABLE hour_sums (
+  store_id TEXT COLLATE "C" NOT NULL,
+  day BIGINT NOT NULL,
+  mode TEXT COLLATE "C" NOT NULL,
+  partner_id TEXT COLLATE "C" NOT NULL,
+  source TEXT COLLATE "C" NOT NULL,
+  hours BYTEA NOT NULL,
+  PRIMARY KEY (store_id, day, mode, partner_id, source)
+);
+
+-- How far the job has come, as a whole and with the orders of each partner and mode.
+CREATE TABLE sum_positions (
+  name TEXT COLLATE "C" NOT NULL,
+  at BIGINT NOT NULL,
+  worker TEXT COLLATE "C" NOT NULL,
+  leased_until BIGINT NOT NULL,
+  PRIMARY KEY (name)
+);
+
 CREATE UNIQUE INDEX users_email ON users (email);
 
 CREATE INDEX sessions_user ON sessions (user_id);

@@ -79,6 +79,27 @@ CREATE TABLE saved_views (
   PRIMARY KEY (user_id, name)
 ) WITHOUT ROWID;
 
+-- What reports are made from: sums over the orders of an hour, by a job that runs when the
+-- hour is over. hours has the hours of a day (Unix ms, UTC) as packed numbers.
+CREATE TABLE hour_sums (
+  store_id TEXT NOT NULL,
+  day INTEGER NOT NULL,
+  mode TEXT NOT NULL,
+  partner_id TEXT NOT NULL,
+  source TEXT NOT NULL,
+  hours BLOB NOT NULL,
+  PRIMARY KEY (store_id, day, mode, partner_id, source)
+) WITHOUT ROWID;
+
+-- How far the job has come, as a whole and with the orders of each partner and mode.
+CREATE TABLE sum_positions (
+  name TEXT NOT NULL,
+  at INTEGER NOT NULL,
+  worker TEXT NOT NULL,
+  leased_until INTEGER NOT NULL,
+  PRIMARY KEY (name)
+) WITHOUT ROWID;
+
 CREATE UNIQUE INDEX users_email ON users (email);
 
 CREATE INDEX sessions_user ON sessions (user_id);

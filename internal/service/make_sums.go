@@ -1,0 +1,203 @@
+package service
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"time"
+
+	"purveyor/internal/command"
+	"purveyor/internal/commerce"
+	"purveyor/internal/commit"
+	"purveyor/internal/storage"
+)
+
+const (
+	// sumsSettle is how long after an hour its sums are made, so that the orders of its last
+	// seconds are stored.
+	sumsSettle = time.Minute
+	// sumsOverlap is how far a run goes back beyond the time of the last one. Batches that
+	// were open then may have saved orders with earlier times, by a clock that is behind.
+	sumsOverlap = 5 * time.Minute
+
+	sumsPage  = 1000 // orders of a read, where Options do not say otherwise
+	sumsHours = 20   // hours of stores that are kept in mind before they are summed, for each order of a page
+	sumsKept  = 48   // hours of a store that one command stores
+)
+
+// sumsRest is how long a run pauses after a read, at most: it is never in a hurry.
+const sumsRest = 50 * time.Millisecond
+
+// MakeSums makes the sums of all hours that are over, and makes those again whose orders have
+// changed. It does nothing while another process does so, or if there is no new hour.
+//
+// It follows the orders of each partner and mode by the time of their last change. If it ends
+// early, the next call goes on where the last step ended.
+func (s *Service) MakeSums(ctx context.Context) error {
+	until := commerce.HourOf(s.millis().Add(-sumsSettle))
+	p, err := s.reader.SumPosition(ctx, commerce.SumRun)
+	if err != nil && !errors.Is(err, storage.ErrNotFound) || p.At >= until {
+		return ignoreMissing(err)
+	}
+	r := &sumsRun{Service: s, worker: s.o.Env.Text(), page: cmp.Or(s.o.SumsPage, sumsPage), touched: map[storeHour]bool{}, reached: map[string]commerce.Millis{}}
+	begun, err := commit.Do(ctx, s.committer, command.MakeSums{Worker: r.worker, Until: until})
+	if err != nil || !begun.Taken {
+		return err
+	}
+	partners, err := s.reader.Partners(ctx)
+	if err != nil {
+		return err
+	}
+	r.now = begun.Now
+	for _, partner := range append([]commerce.Partner{{}}, partners...) {
+		for _, mode := range []commerce.Mode{commerce.Live, commerce.Test} {
+			if err := r.follow(ctx, partner.ID, mode); err != nil {
+				return err
+			}
+		}
+	}
+	return r.sum(ctx, until)
+}
+
+func ignoreMissing(err error) error {
+	if errors.Is(err, storage.ErrNotFound) {
+		return nil
+	}
+	return err
+}
+
+// storeHour is an hour of the store with a number.
+type storeHour struct {
+	storeNo int64
+	hour    commerce.Millis
+}
+
+// sumsRun is one call of MakeSums.
+type sumsRun struct {
+	*Service
+	worker  string
+	page    int // orders of a read
+	now     commerce.Millis
+	touched map[storeHour]bool         // to be summed
+	reached map[string]commerce.Millis // how far each feed was read
+}
+
+// errSumsLost ends a run that was so slow that another process took it over.
+var errSumsLost = errors.New("another process makes the sums by now")
+
+// follow reads which orders of a partner and mode have changed since the last run.
+func (r *sumsRun) follow(ctx context.Context, partnerID string, mode commerce.Mode) error {
+	name, limit := commerce.SumFeed(partnerID, mode), r.page
+	p, err := r.reader.SumPosition(ctx, name)
+	if ignoreMissing(err) != nil {
+		return err
+	}
+	for from := p.At; ; {
+		page, err := r.reader.ChangedOrders(ctx, partnerID, mode, from, limit)
+		if err != nil || len(page) == 0 {
+			return err
+		}
+		for _, change := range page {
+			if no, ok := commerce.StoreNoOfOrder(change.ID); ok {
+				r.touched[storeHour{no, commerce.HourOf(commerce.TimeOfOrder(change.ID))}] = true
+			}
+		}
+		if len(page) < limit {
+			r.reached[name] = max(p.At, r.now.Add(-sumsOverlap))
+			return nil
+		}
+		if last := page[len(page)-1].UpdatedOn; last > from {
+			from, limit = last, r.page
+		} else { // all of them have changed at once
+			limit *= 2
+		}
+		if r.reached[name] = min(from, r.now.Add(-sumsOverlap)); len(r.touched) >= sumsHours*r.page {
+			if err := r.sum(ctx, 0); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// sum makes the sums of the hours that were touched, and records how far the feeds were read.
+// until ends the run; 0: it goes on.
+func (r *sumsRun) sum(ctx context.Context, until commerce.Millis) error {
+	hours := slices.SortedFunc(maps.Keys(r.touched), func(a, b storeHour) int {
+		return cmp.Or(cmp.Compare(a.storeNo, b.storeNo), cmp.Compare(a.hour, b.hour))
+	})
+	for len(hours) > 0 {
+		n := 1
+		for n < min(len(hours), sumsKept) && hours[n].storeNo == hours[0].storeNo {
+			n++
+		}
+		if err := r.sumStore(ctx, hours[:n]); err != nil {
+			return err
+		}
+		hours = hours[n:]
+	}
+	cmd := command.AdvanceSums{Worker: r.worker, Until: until}
+	for _, name := range slices.Sorted(maps.Keys(r.reached)) {
+		cmd.Feeds = append(cmd.Feeds, command.FeedPosition{Name: name, At: r.reached[name]})
+	}
+	advanced, err := commit.Do(ctx, r.committer, cmd)
+	if err == nil && !advanced {
+		err = errSumsLost
+	}
+	clear(r.touched)
+	clear(r.reached)
+	return err
+}
+
+// sumStore makes the sums of hours of one store.
+func (r *sumsRun) sumStore(ctx context.Context, hours []storeHour) error {
+	storeID, err := r.storeID(ctx, hours[0].storeNo)
+	if err != nil {
+		return ignoreMissing(err)
+	}
+	cmd := command.KeepSums{Worker: r.worker}
+	for _, h := range hours {
+		sums, err := r.sumHour(ctx, storeID, h)
+		if err != nil {
+			return err
+		}
+		cmd.Hours = append(cmd.Hours, sums...)
+	}
+	kept, err := commit.Do(ctx, r.committer, cmd)
+	if err == nil && !kept {
+		err = errSumsLost
+	}
+	return err
+}
+
+// sumHour sums all orders of an hour.
+func (r *sumsRun) sumHour(ctx context.Context, storeID string, h storeHour) (list []command.KeptHour, err error) {
+	const hour = commerce.Millis(time.Hour / time.Millisecond)
+	day := commerce.DayOf(h.hour)
+	from, to := commerce.OrderIDsFrom(h.storeNo, h.hour), commerce.OrderIDsFrom(h.storeNo, h.hour+hour)
+	at := map[commerce.DaySumsKey]int{}
+	for {
+		begun := r.o.Env.Now()
+		page, err := r.reader.OrdersToSum(ctx, storeID, from, to, r.page)
+		if err != nil {
+			return nil, err
+		}
+		for _, f := range page {
+			key := commerce.DaySumsKey{StoreID: storeID, Day: day, Mode: f.Order.Mode, PartnerID: f.Order.PartnerID, Source: f.Order.Source}
+			i, met := at[key]
+			if !met {
+				i, at[key] = len(list), len(list)
+				list = append(list, command.KeptHour{Day: key, Hour: commerce.HourSum{Hour: int64((h.hour - day) / hour)}})
+			}
+			list[i].Hour.Add(f)
+		}
+		if err := r.o.Env.Sleep(ctx, min(r.o.Env.Since(begun), sumsRest)); err != nil {
+			return nil, err
+		}
+		if len(page) < r.page {
+			return list, nil
+		}
+		from = page[len(page)-1].Order.ID + "0" // behind it, and before the next one
+	}
+}

@@ -1,0 +1,83 @@
+package reads
+
+import (
+	"context"
+	"strings"
+
+	"purveyor/internal/commerce"
+	"purveyor/internal/storage"
+	"purveyor/internal/storage/schema"
+)
+
+// HourSums reads the days of each store.
+func (r Reader) HourSums(ctx context.Context, q storage.SumFilter, f func(commerce.DaySumsKey, *commerce.HourSum)) error {
+	sql := "SELECT " + schema.HourSums.Columns() + " FROM hour_sums WHERE " + r.among("store_id", "$1") +
+		" AND day >= " + r.number("$2") + " AND day < " + r.number("$3") + " AND mode = $4"
+	return r.Rows(ctx, sql, []any{q.StoreIDs, commerce.DayOf(q.From), q.Until, string(q.Mode)}, func(s schema.Scanner) {
+		key := schema.ScanDaySumsKey(s)
+		schema.UnpackHours(s, func(h *commerce.HourSum) {
+			if q.Has(key.Day, h) {
+				f(key, h)
+			}
+		})
+	})
+}
+
+// SumPosition reads how far the sums have come.
+func (r Reader) SumPosition(ctx context.Context, name string) (commerce.SumPosition, error) {
+	return one(ctx, r, &schema.SumPositions, name)
+}
+
+// ChangedOrders reads orders in the order of their last change.
+func (r Reader) ChangedOrders(ctx context.Context, partnerID string, mode commerce.Mode, from commerce.Millis, limit int) ([]storage.OrderChange, error) {
+	return list(ctx, r, func(s schema.Scanner) storage.OrderChange {
+		return storage.OrderChange{ID: s.Text(), UpdatedOn: commerce.Millis(s.Int())}
+	}, "SELECT id, updated_on FROM orders WHERE partner_id = $1 AND mode = $2 AND updated_on >= $3 ORDER BY updated_on LIMIT $4",
+		partnerID, string(mode), from, limit)
+}
+
+// sumEvents is the list of commerce.SumEvents as SQL.
+var sumEvents = func() string {
+	var list []string
+	for _, kind := range commerce.SumEvents {
+		list = append(list, "'"+string(kind)+"'")
+	}
+	return strings.Join(list, ", ")
+}()
+
+// OrdersToSum reads orders by the range of their ids, and then what belongs to them. An
+// order that changes in between is summed once more later.
+func (r Reader) OrdersToSum(ctx context.Context, storeID, from, to string, limit int) ([]commerce.SumFacts, error) {
+	var facts []commerce.SumFacts
+	at := map[string]int{}
+	err := r.Rows(ctx, "SELECT "+schema.SumOrderColumns+" FROM orders WHERE store_id = $1 AND id >= $2 AND id < $3 ORDER BY id LIMIT $4",
+		[]any{storeID, from, to, limit}, func(s schema.Scanner) {
+			o := schema.ScanSumOrder(s, storeID)
+			at[o.ID] = len(facts)
+			facts = append(facts, commerce.SumFacts{Order: o})
+		})
+	if err != nil || len(facts) == 0 {
+		return nil, err
+	}
+	of := func(columns, table, rest string) (string, []any) {
+		return "SELECT " + columns + " FROM " + table + " WHERE store_id = $1 AND order_id >= $2 AND order_id <= $3" + rest,
+			[]any{storeID, facts[0].Order.ID, facts[len(facts)-1].Order.ID}
+	}
+	sql, args := of(schema.SumEventColumns, "timeline", " AND kind IN ("+sumEvents+") ORDER BY order_id, seq")
+	err = r.Rows(ctx, sql, args, func(s schema.Scanner) {
+		id, event := schema.ScanSumEvent(s)
+		if i, ok := at[id]; ok {
+			facts[i].Events = append(facts[i].Events, event)
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	sql, args = of("order_id, captured_cents", "payments", "")
+	err = r.Rows(ctx, sql, args, func(s schema.Scanner) {
+		if i, ok := at[s.Text()]; ok {
+			facts[i].CapturedCents = commerce.Cents(s.Int())
+		}
+	})
+	return facts, err
+}
