@@ -102,7 +102,7 @@ type history struct {
 	n   int
 }
 
-// step is one act of somebody about some order. Refusals are part of it.
+// step is one act of a partner or a provider about some order. Refusals are part of it.
 func (h *history) step(t *testing.T) {
 	ctx, live := t.Context(), caller(commerce.Live)
 	h.n++
