@@ -46,78 +46,38 @@ func (c stockCheck) Run(ctx context.Context, db *database) error {
 		}
 	}
 	check := stockChecking{stockCheck: c, db: db}
-	if err := check.run(ctx); err != nil {
+	sums, err := db.uses.CheckStock(ctx, service.CheckStock{StoreID: c.Store, All: c.All, Fault: printFault,
+		Checked: func(_ service.StockSums, product commerce.ProductKey, broken bool) error {
+			if !broken {
+				return nil
+			}
+			return check.repair(ctx, product)
+		}})
+	if err != nil {
 		return err
 	}
-	return check.conclude()
+	return check.conclude(sums)
 }
 
-// stockChecking counts the results of a check.
+func printFault(f service.StockFault) {
+	if f.Repaired {
+		f.Fault += " (repaired since)"
+	}
+	printf("%s %s: %s\n", f.Product.StoreID, f.Product.ProductID, f.Fault)
+}
+
+// stockChecking counts the repairs of a check.
 type stockChecking struct {
 	stockCheck
-	db                                 *database
-	products, moves, differing, mended int
+	db     *database
+	mended int
 }
 
-// run checks one product after another. No read is longer than a page.
-func (c *stockChecking) run(ctx context.Context) error {
-	read := func(after commerce.ProductKey) ([]commerce.Stock, error) {
-		return c.db.Reader().StockPage(ctx, c.Store, after, pageSize)
-	}
-	for stock, err := range rowsOf(commerce.ProductKey{}, read, commerce.Stock.Key) {
-		if err != nil {
-			return err
-		}
-		if err := c.product(ctx, stock); err != nil {
-			return fmt.Errorf("%s in store %s: %w", stock.ProductID, stock.StoreID, err)
-		}
-	}
-	return nil
-}
-
-// product checks one product while the service may be selling it. That works because
-// the moves that a stock row counts never change, even if more are added after the
-// row was read.
-func (c *stockChecking) product(ctx context.Context, stock commerce.Stock) error {
-	c.products++
-	broken, newest := false, int64(0)
-	check := commerce.NewStockCheck(stock.Quantity, stock.Moves, func(fault string, repaired bool) {
-		if repaired {
-			fault += " (repaired since)"
-		}
-		broken = broken || !repaired
-		printf("%s %s: %s\n", stock.StoreID, stock.ProductID, fault)
-	})
-	read := func(before commerce.MovePosition) ([]commerce.StockMove, error) {
-		return c.db.Reader().StockMoves(ctx, stock.Key(), before, pageSize)
-	}
-	for m, err := range rowsOf(stock.NewestMove(), read, commerce.StockMove.Before) {
-		if err != nil {
-			return err
-		}
-		check.Add(m)
-		newest = max(newest, m.Seq)
-		c.moves++
-		if check.Begun() && !c.All {
-			break
-		}
-	}
-	if c.All || !check.Begun() {
-		check.End()
-	}
-	if !broken {
-		return nil
-	}
-	c.differing++
-	return c.repair(ctx, stock.Key(), newest)
-}
-
-func (c *stockChecking) repair(ctx context.Context, key commerce.ProductKey, newest int64) error {
+func (c *stockChecking) repair(ctx context.Context, key commerce.ProductKey) error {
 	if !c.Repair {
 		return nil
 	}
-	move, err := c.db.uses.RepairStock(ctx, operator(), service.RepairStock{
-		Product: key, Reason: commerce.CleanText(c.Reason, maxReason), After: newest})
+	move, err := c.db.uses.RepairStock(ctx, operator(), service.RepairStock{Product: key, Reason: commerce.CleanText(c.Reason, maxReason)})
 	if err != nil {
 		return err
 	}
@@ -127,11 +87,11 @@ func (c *stockChecking) repair(ctx context.Context, key commerce.ProductKey, new
 }
 
 // conclude prints the sums. Repaired products do not count as differences.
-func (c *stockChecking) conclude() error {
-	printf("%d products, %d moves\n", c.products, c.moves)
+func (c *stockChecking) conclude(sums service.StockSums) error {
+	printf("%d products, %d moves\n", sums.Products, sums.Moves)
 	switch {
-	case c.differing > c.mended:
-		return fmt.Errorf("the moves of %d products do not lead to their quantity; when you know why, `purveyor stock check --repair --reason TEXT` starts a new history", c.differing-c.mended)
+	case sums.Broken > c.mended:
+		return fmt.Errorf("the moves of %d products do not lead to their quantity; when you know why, `purveyor stock check --repair --reason TEXT` starts a new history", sums.Broken-c.mended)
 	case c.mended > 0:
 		printf("%d products were repaired\n", c.mended)
 	default:

@@ -40,13 +40,18 @@ type ImportStore struct {
 // ImportProduct is one product of the file.
 type ImportProduct struct {
 	ID, Name, StoreID string
-	CategoryID        *string
+	CategoryID        *string // empty: none
 	Description, SKU  *string
 	FeaturedImage     *string
 	Images            *[]string
 	PriceCents        *commerce.Cents // must be given for a new product
 	Active            *bool           // default true
 	Quantity          *int64
+	// Facts is the digest of the product that the import was prepared from; empty: it is
+	// not checked.
+	Facts string
+	// Was is the quantity that the import was prepared from; nil: it is not checked.
+	Was *int64
 }
 
 // ImportProblem is one problem of the file, with its path there.
@@ -180,7 +185,7 @@ func (im *importing) product(path string, v ImportProduct) {
 	if _, ok := im.rows.Stores.Get(v.StoreID); !ok && !im.stores[v.StoreID] {
 		im.problem(path+".store_id", "store %s is neither in the file nor in the database", v.StoreID)
 	}
-	if v.CategoryID != nil {
+	if v.CategoryID != nil && *v.CategoryID != "" {
 		if _, ok := im.rows.Categories.Get(*v.CategoryID); !ok && !im.categories[*v.CategoryID] {
 			im.problem(path+".category_id", "category %s is neither in the file nor in the database", *v.CategoryID)
 		}
@@ -188,11 +193,15 @@ func (im *importing) product(path string, v ImportProduct) {
 	if !known && v.PriceCents == nil {
 		im.problem(path+".price", "is missing; a new product needs a price in integer cents")
 	}
+	was := commerce.Item{Product: product, Stock: stock}
+	if err := was.CheckFacts(v.Facts); err != nil || v.Was != nil && *v.Was != stock.Quantity {
+		im.problem(path+".id", "product %s was changed since the preview", v.ID)
+	}
 	category := stock.CategoryID
 	set(&category, v.CategoryID)
 	upsert := UpsertProduct{ID: v.ID, Create: !known, StoreID: v.StoreID, CategoryID: category, Name: v.Name, Description: v.Description,
 		FeaturedImage: v.FeaturedImage, Images: v.Images, Active: v.Active, PriceCents: v.PriceCents, Quantity: v.Quantity, SKU: v.SKU}
-	item, moves, err := upsert.merge(commerce.Item{Product: product, Stock: stock}, commerce.MoveImported, im.actor, im.now)
+	item, moves, err := upsert.merge(was, commerce.MoveImported, im.actor, im.now)
 	if err != nil {
 		im.problem(path+".images", "%v", err)
 	}

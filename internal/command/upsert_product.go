@@ -2,14 +2,14 @@ package command
 
 import "purveyor/internal/commerce"
 
-// UpsertProduct creates or updates a product of a partner. On update, nil fields keep
+// UpsertProduct creates or updates a product, for a partner or for staff. On update, nil fields keep
 // their values; defaults apply on create only.
 type UpsertProduct struct {
 	Actor         commerce.Actor
 	ID            string
 	Create        bool // the ID was drawn for a new product
 	StoreID       string
-	CategoryID    string
+	CategoryID    string // empty: none
 	Name          string
 	Description   *string
 	FeaturedImage *string
@@ -22,6 +22,9 @@ type UpsertProduct struct {
 	SoldCount     *int64
 	SoldCents     *commerce.Cents
 	CreatedOn     *commerce.Millis
+	// Facts is the digest of the product that the change was made from; empty: it is not
+	// checked. A change with a digest that finds its values stored changes nothing.
+	Facts string
 }
 
 func (c UpsertProduct) key() commerce.ProductKey {
@@ -40,18 +43,26 @@ func (c UpsertProduct) Needs() commerce.Needs {
 // Decide records a stock move for a new product, and where the quantity
 // changes. It refuses with 404 an id that is not known, with 403 a product of a
 // store or a store that the key may not use, and with 400 another store than the
-// product's, a category or store that is not known, and images that are too long.
+// product's, a category or store that is not known, and images that are too long. It
+// refuses with 409 a change that was made from other facts than the stored ones.
 func (c UpsertProduct) Decide(rows *commerce.Rows, now commerce.Millis) (commerce.Item, commerce.Changes, error) {
 	if err := c.check(rows); err != nil {
 		return commerce.Item{}, commerce.Changes{}, err
 	}
 	product, _ := rows.Products.Get(c.key())
 	stock, _ := rows.Stock.Get(c.key())
-	item, moves, err := c.merge(commerce.Item{Product: product, Stock: stock}, commerce.MoveSet, c.Actor.Name(), now)
+	was := commerce.Item{Product: product, Stock: stock}
+	item, moves, err := c.merge(was, commerce.MoveSet, c.Actor.Name(), now)
 	if err != nil {
 		return commerce.Item{}, commerce.Changes{}, err
 	}
-	if c.Create {
+	if c.Facts != "" && item.Facts() == was.Facts() && len(moves) == 0 {
+		return was, commerce.Changes{}, nil
+	}
+	if err := was.CheckFacts(c.Facts); err != nil {
+		return commerce.Item{}, commerce.Changes{}, err
+	}
+	if c.Create && c.Actor.Kind != commerce.ActorStaff {
 		item.Source = commerce.SourcePartner
 	}
 	return item, commerce.Changes{Products: []commerce.Product{item.Product}, Stock: []commerce.Stock{item.Stock}, StockMoves: moves}, nil
@@ -98,6 +109,9 @@ func (c UpsertProduct) check(rows *commerce.Rows) error {
 	}
 	if home, known := rows.ProductStores.Get(c.ID); known && home.StoreID != c.StoreID {
 		return commerce.Invalid("store_id", "product %s belongs to another store and cannot be moved", c.ID)
+	}
+	if c.CategoryID == "" {
+		return nil
 	}
 	if _, ok := rows.Categories.Get(c.CategoryID); !ok {
 		return commerce.Invalid("category_id", "category %s is not known", c.CategoryID)

@@ -14,6 +14,7 @@ import (
 const (
 	PrefixPartner       = "ptn_"
 	PrefixProduct       = "prd_"
+	PrefixCategory      = "cat_"
 	PrefixOrder         = "ord_"
 	PrefixCustomer      = "cus_"
 	PrefixEvent         = "evt_"

@@ -58,6 +58,18 @@ func (s Stock) Adjust(delta int64) (Stock, error) {
 	return s, nil
 }
 
+// Count sets the quantity to the pieces that were counted.
+func (s Stock) Count(pieces int64) (Stock, error) {
+	switch {
+	case pieces < 0:
+		return s, Invalid("counted", "a count cannot be negative")
+	case pieces > MaxStock:
+		return s, Invalid("counted", "%s (%s) would exceed the largest stock of %d", s.Name, s.ProductID, MaxStock)
+	}
+	s.Quantity = pieces
+	return s, nil
+}
+
 // MoveKind is the cause of a change of a quantity.
 type MoveKind string
 
@@ -71,6 +83,9 @@ const (
 	MoveAdjusted MoveKind = "adjusted" // one line of an adjustment
 	MoveSet      MoveKind = "set"      // an upsert named the quantity
 	MoveImported MoveKind = "imported" // an import named the quantity
+	// MoveCounted sets the quantity to the pieces that staff counted. Its delta is 0 if
+	// the count found what was recorded.
+	MoveCounted MoveKind = "counted"
 	// MoveRepaired changes no quantity. The check of a history begins again here.
 	MoveRepaired MoveKind = "repaired"
 )
@@ -108,7 +123,8 @@ func (m StockMove) Key() ProductKey { return ProductKey{m.StoreID, m.ProductID} 
 // StockNote names the actor and the reason of a stock move. Moves of an order have no note,
 // because the order shows both.
 type StockNote struct {
-	// Actor is partner:ID/MODE, or operator:LOGIN with the login name of the shell.
+	// Actor is partner:ID/MODE, staff:ID, or operator:LOGIN with the login name of the
+	// shell.
 	Actor             string
 	Reason            string
 	ExternalReference string

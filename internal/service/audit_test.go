@@ -171,6 +171,18 @@ func staffActs(s *fixture.Shop, uses *service.Service) []anAct {
 			_, err := uses.AdjustInventory(ctx, staff, []service.Adjustment{{Product: commerce.ProductKey{ProductID: fixture.ProductID(0)}, Delta: 3}}, service.Once[[]service.Adjusted]{})
 			return err
 		}, `"quantity":`, `"quantity":`},
+		{"count_stock", fixture.StoreID, func() error {
+			_, err := uses.CountStock(ctx, staff, service.CountStock{Product: fixture.ProductKey(0), Counted: 7, Reason: "shelf"}, service.Once[service.Counted]{})
+			return err
+		}, `"quantity":`, `"quantity":7`},
+		{"create_category", "", func() error {
+			_, err := uses.CreateCategory(ctx, staff, "Cakes", service.Once[commerce.Category]{})
+			return err
+		}, nothing, `"categories":\{"cat_\w+":\{"active":true,"name":"Cakes"`},
+		{"update_category", "", func() error {
+			_, err := uses.UpdateCategory(ctx, staff.Actor, service.UpdateCategory{ID: fixture.CategoryID, Name: "Loaves", Active: true})
+			return err
+		}, `"name":"Bread"`, `"name":"Loaves"`},
 		{"upsert_product", fixture.StoreID, func() error { // and again, which is a repeat
 			for range 2 {
 				if _, err := uses.UpsertProduct(ctx, staff, service.UpsertProduct{ID: fixture.ProductID(1), Name: "Rye", StoreID: fixture.StoreID, CategoryID: fixture.CategoryID, PriceCents: &price}, key); err != nil {
@@ -235,7 +247,7 @@ func checkEntry(t *testing.T, a anAct, by commerce.Actor, e commerce.AuditEntry)
 
 // others are the use cases with an actor that leave no entry.
 var others = []string{
-	"FindOrder", "FindOrderByExternal", "QuoteDelivery", "Preflight", "CheckAvailability", // read
+	"FindOrder", "FindOrderByExternal", "FindProduct", "PreviewProducts", "QuoteDelivery", "Preflight", "CheckAvailability", // read
 	"RecordPaymentCallback", "RecordCourierUpdate", "KeepStrayCallback", // of providers
 	"ReportOrder",   // of partners alone
 	"StartCheckout", // of staff it is CreateNativeOrder

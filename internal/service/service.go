@@ -25,6 +25,7 @@ import (
 type Reads interface {
 	storage.Stores
 	storage.Catalog
+	storage.StockHistory
 	storage.Orders
 	storage.Money
 	storage.Replies

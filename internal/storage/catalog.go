@@ -31,6 +31,9 @@ type Catalog interface {
 	// Items reads products of a store by id. The map lacks unknown ids.
 	Items(ctx context.Context, storeID string, ids []string) (map[string]commerce.Item, error)
 
+	// SKUs reads the SKUs of products of a store by id. The map lacks unknown ids.
+	SKUs(ctx context.Context, storeID string, ids []string) (map[string]string, error)
+
 	// ProductPage reads one page of a list. It does not read products whose documents
 	// the caller has: their items consist of a key and a stamp.
 	ProductPage(ctx context.Context, f ProductFilter, have Documents) (ProductPage, error)

@@ -306,6 +306,17 @@ func (r Reader) Items(ctx context.Context, storeID string, ids []string) (map[st
 	return items, err
 }
 
+// SKUs reads the SKUs of products of a store.
+func (r Reader) SKUs(ctx context.Context, storeID string, ids []string) (map[string]string, error) {
+	found := make(map[string]string, len(ids))
+	err := r.Rows(ctx, "SELECT id, sku FROM products WHERE store_id = $1 AND "+r.among("id", "$2"), []any{storeID, ids},
+		func(s schema.Scanner) {
+			id := s.Text()
+			found[id] = s.Text()
+		})
+	return found, err
+}
+
 // Partner reads a partner.
 func (r Reader) Partner(ctx context.Context, id string) (commerce.Partner, error) {
 	return one(ctx, r, &schema.Partners, id)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -205,6 +206,10 @@ func itemsOfStore(t *testing.T, db Database) {
 			item.Stock.StoreID != "sto_0" || item.Stock.Name != "Product "+k.ProductID || item.Stock.Quantity != 7 {
 			t.Errorf("%s is %+v", k.ProductID, item)
 		}
+	}
+	skus, err := e.Reader().SKUs(context.Background(), "sto_0", []string{"prd_0_002", "prd_1_000", "prd_x", "prd_0_000"})
+	if want := map[string]string{"prd_0_000": "SKU of prd_0_000", "prd_0_002": "SKU of prd_0_002"}; err != nil || !maps.Equal(skus, want) {
+		t.Errorf("SKUs %v, %v", skus, err)
 	}
 	if none, err := e.Reader().Items(context.Background(), "sto_0", nil); err != nil || len(none) != 0 {
 		t.Errorf("of no ids %+v, %v", none, err)

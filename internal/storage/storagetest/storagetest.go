@@ -119,7 +119,7 @@ func seedProducts(t testing.TB, e storage.Engine, storeCount, n int, quantity in
 			c.Stores = append(c.Stores, commerce.Store{ID: storeName(s), No: rows.NextStoreNo + int64(s), Name: "Store", Active: true, UpdatedOn: now})
 		}
 		for _, k := range keys {
-			c.Products = append(c.Products, commerce.Product{StoreID: k.StoreID, ID: k.ProductID, CreatedOn: now})
+			c.Products = append(c.Products, commerce.Product{StoreID: k.StoreID, ID: k.ProductID, SKU: "SKU of " + k.ProductID, CreatedOn: now})
 			c.Stock = append(c.Stock, commerce.Stock{StoreID: k.StoreID, ProductID: k.ProductID, Name: "Product " + k.ProductID, Active: true, Quantity: quantity, UpdatedOn: now})
 		}
 		return c

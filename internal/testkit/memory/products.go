@@ -46,6 +46,15 @@ func (r reader) Items(_ context.Context, storeID string, ids []string) (map[stri
 	return items, nil
 }
 
+func (r reader) SKUs(ctx context.Context, storeID string, ids []string) (map[string]string, error) {
+	items, err := r.Items(ctx, storeID, ids)
+	skus := make(map[string]string, len(items))
+	for id, item := range items {
+		skus[id] = item.SKU
+	}
+	return skus, err
+}
+
 // ProductPage implements storage.Reader.
 func (r reader) ProductPage(_ context.Context, f storage.ProductFilter, have storage.Documents) (storage.ProductPage, error) {
 	r.mu.Lock()
