@@ -8,8 +8,6 @@ import (
 	"purveyor/internal/storage/schema"
 )
 
-var byStaff = commerce.Actor{Kind: commerce.ActorStaff, ID: "usr_1"}
-
 // refusalOf is the code of a refusal.
 func refusalOf(err error) string {
 	if refusal, ok := errors.AsType[*commerce.Error](err); ok {
