@@ -30,6 +30,7 @@ type Reads interface {
 	storage.Catalog
 	storage.StockHistory
 	storage.Orders
+	storage.OrderFinder
 	storage.AttentionReader
 	storage.Money
 	storage.Partners

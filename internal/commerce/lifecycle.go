@@ -25,6 +25,13 @@ const (
 var Statuses = []OrderStatus{PendingPayment, FailedPayment, Paid, Processed, Shipped, OutForDelivery, Delivered,
 	ReadyForPickup, PickedUp, RefundRequested, Cancelled, Refunded}
 
+// OpenStatuses are those in which staff have work with an order, or a courier has. An index
+// of each engine has the orders with them (migration 0016).
+var OpenStatuses = []OrderStatus{Paid, Processed, ReadyForPickup, Shipped, OutForDelivery, RefundRequested}
+
+// Open reports whether staff or a courier have work with the order.
+func (s OrderStatus) Open() bool { return slices.Contains(OpenStatuses, s) }
+
 // Terminal reports whether only a refund, or a refund that the bank returns, leaves the
 // status.
 func (s OrderStatus) Terminal() bool {

@@ -74,6 +74,7 @@ type Reader interface {
 	Catalog
 	StockHistory
 	Orders
+	OrderFinder
 	AttentionReader
 	CourierFacts
 	Money

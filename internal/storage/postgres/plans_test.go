@@ -149,7 +149,7 @@ var (
 		"stock":            {{"store_id", "product_id"}, {"ROW(store_id, product_id) >"}, {"ROW(updated_on, product_id) >"}, {"store_id", "updated_on IS NOT NULL"}},
 		"stock_moves":      {{"at", "seq"}},
 		"stock_notes":      {{"store_id", "product_id"}},
-		"orders":           {{"store_id", "id"}, {"partner_id", "mode", "updated_on"}},
+		"orders":           {{"store_id", "id"}, {"status"}, {"partner_id", "mode", "updated_on"}},
 		"timeline":         {{"store_id", "order_id"}},
 		"payments":         {{"store_id", "order_id"}},
 		"ledger":           {{"store_id", "order_id"}},
