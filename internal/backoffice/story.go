@@ -177,14 +177,14 @@ func nonEmpty(texts ...string) (list []string) {
 
 // reasonOf is the reason that an act gives in the changed row, if there is one.
 func reasonOf(a commerce.AuditEntry) string {
-	var after map[string]map[string]map[string]any
-	if json.Unmarshal(a.After, &after) != nil { // it also has lists, of new jobs
-		return ""
+	var after struct {
+		Attention map[string]struct{ Detail string } `json:"attention"`
 	}
-	for _, row := range after["attention"] {
-		if detail, ok := row["detail"].(string); ok {
-			return detail
-		}
+	if json.Unmarshal(a.After, &after) != nil {
+		return "" // the act is told without it
+	}
+	for _, row := range after.Attention {
+		return row.Detail
 	}
 	return ""
 }
