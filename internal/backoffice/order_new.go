@@ -263,5 +263,5 @@ type madeOrder struct {
 	OrderID string `json:"order_id"`
 }
 
-// thanks is the page for a customer who has paid an order that staff took.
+// thanks is the page for the customer of an order that staff took, after the payment.
 func (v *visit) thanks() error { return v.page("thanks", "Thank you", nil) }
