@@ -246,12 +246,3 @@ func timesOf(timeline []commerce.TimelineEvent) (times []commerce.Millis) {
 	slices.Sort(times)
 	return slices.Compact(times)
 }
-
-// zoneOf is the time zone of a store.
-func zoneOf(s commerce.Store) *time.Location {
-	zone, err := time.LoadLocation(s.TimeZone)
-	if err != nil {
-		return time.UTC
-	}
-	return zone
-}

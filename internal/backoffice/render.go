@@ -22,7 +22,7 @@ var pages = func() map[string]*template.Template {
 		panic(err) // they are embedded
 	}
 	list := map[string]*template.Template{}
-	layout := template.Must(template.New("").Funcs(words).ParseFS(pageFiles, "pages/layout.html"))
+	layout := template.Must(template.New("").Funcs(words).Funcs(lookWords).ParseFS(pageFiles, "pages/layout.html"))
 	for _, f := range files {
 		if name := strings.TrimSuffix(f.Name(), ".html"); name != "layout" {
 			list[name] = template.Must(template.Must(layout.Clone()).ParseFS(pageFiles, path.Join("pages", f.Name())))

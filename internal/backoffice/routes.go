@@ -31,5 +31,9 @@ const formRoom = 64 << 10
 // table has all pages and acts, in the order of the menu. The router, the menu and the test of
 // every role with every route are made from it.
 func table() []route {
-	return slices.Concat(nativeRoutes, orderRoutes)
+	return slices.Concat(
+		looks,
+		nativeRoutes,
+		orderRoutes,
+	)
 }

@@ -12,9 +12,7 @@ import (
 // words are the functions of the templates.
 var words = template.FuncMap{
 	"money":    commerce.Cents.Dollars,
-	"when":     when,
 	"short":    short,
-	"status":   statusChip,
 	"word":     actionWord,
 	"provider": providerName,
 	"offset":   offset,
@@ -46,22 +44,8 @@ func offset(d time.Duration) string {
 	return fmt.Sprintf("+%d days", d/(24*time.Hour))
 }
 
-// when is a time as the clock of a zone shows it, exact in its title.
-func when(at commerce.Millis, zone *time.Location) template.HTML {
-	if at == 0 {
-		return ""
-	}
-	t := at.Time().In(zone)
-	return template.HTML(`<time datetime="` + t.UTC().Format(time.RFC3339) + `" title="` + t.Format("2006-01-02 15:04:05 MST") + `">` + t.Format("2 Jan 15:04") + `</time>`)
-}
-
 // short is the end of an id: what people read to each other.
 func short(id string) string { return strings.ToUpper(id[max(0, len(id)-4):]) }
-
-// statusChip shows the status of an order as a word.
-func statusChip(s commerce.OrderStatus) template.HTML {
-	return template.HTML(`<span class="status ` + template.HTMLEscapeString(string(s)) + `">` + template.HTMLEscapeString(actionWord(string(s))) + `</span>`)
-}
 
 // actionWord is a word of the program as people read it: "rotate_key" is "Rotate key".
 func actionWord(action string) string {

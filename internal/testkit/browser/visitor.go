@@ -132,7 +132,10 @@ func (v *Visitor) Readable() {
 	if headings := Ask[int](v, `document.querySelectorAll("h1").length`); headings != 1 {
 		v.T.Errorf("%d headings of the first level", headings)
 	}
-	if outside := Ask[int](v, `[...document.body.children].filter(e => !e.matches("header, main, script, noscript")).length`); outside != 0 {
+	if groups := Ask[int](v, `document.querySelectorAll("fieldset:not(:has(> legend))").length`); groups != 0 {
+		v.T.Errorf("%d groups of fields have no name", groups)
+	}
+	if outside := Ask[int](v, `[...document.body.children].filter(e => !e.matches("header, nav, main, dialog, script, noscript")).length`); outside != 0 {
 		v.T.Errorf("%d parts of the page stand in no landmark", outside)
 	}
 	tree, err := chromedp.Call(v.Tab, accessibility.GetFullAXTree, accessibility.GetFullAXTreeParams{})
@@ -143,7 +146,7 @@ func (v *Visitor) Readable() {
 			continue
 		}
 		switch role := string(node.Role.Value); role {
-		case `"button"`, `"textbox"`, `"link"`, `"heading"`, `"group"`, `"region"`, `"RootWebArea"`, `"image"`:
+		case `"button"`, `"textbox"`, `"link"`, `"heading"`, `"region"`, `"RootWebArea"`, `"image"`:
 			named++
 			if node.Name == nil || len(node.Name.Value) <= 2 {
 				v.T.Errorf("a %s has no name", role)
