@@ -48,7 +48,7 @@ var arrows = map[string][]string{
 	"outside/geocode/gazetteer": {"commerce"},
 	"outside/geocode/gen":       {"commerce", "outside/geocode/gazetteer"},
 	"productcsv":                {"commerce", "command", "jsonin"},
-	"service":                   {"commerce", "command", "commit", "productcsv", "storage", "storage/schema", "outside/courier", "outside/geocode", "outside/payment", "env"},
+	"service":                   {"commerce", "command", "commit", "importfile", "productcsv", "storage", "storage/schema", "outside/courier", "outside/geocode", "outside/payment", "env"},
 	"inbound":                   {"web", "commerce", "service", "outside/payment", "outside/courier", "outside/sandbox", "env"},
 	"api":                       {"web", "api/wire", "jsonin", "commerce", "service", "storage", "env"},
 	"api/wire":                  {"commerce"},

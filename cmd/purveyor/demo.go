@@ -50,7 +50,7 @@ func prepareDemo(ctx context.Context, db *database, base string) error {
 		return err
 	}
 	made, err := db.uses.CreatePartner(ctx, operator(), commerce.Partner{
-		Name: "Demo partner", Scopes: []commerce.Scope{commerce.AllScopes}, RateLimit: commerce.DefaultRateLimit})
+		Name: "Demo partner", Scopes: []commerce.Scope{commerce.AllScopes}, RateLimit: commerce.DefaultRateLimit}, "")
 	if err != nil {
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"os"
 	"strings"
+	_ "time/tzdata" // the time zones of stores, for machines without them
 
 	"purveyor/internal/config"
 

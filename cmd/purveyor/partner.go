@@ -50,7 +50,7 @@ func (c partnerCreate) Run(ctx context.Context, db *database) error {
 	created, err := db.uses.CreatePartner(ctx, operator(), commerce.Partner{
 		Name: c.Name, Scopes: c.Scope, StoreIDs: c.Store, RateLimit: c.RateLimit,
 		CallbackURL: c.CallbackURL, CallbackSecret: c.CallbackSecret,
-	})
+	}, "")
 	if err != nil {
 		return flagError(err)
 	}
@@ -215,7 +215,7 @@ type partnerRotateKey struct {
 }
 
 func (c partnerRotateKey) Run(ctx context.Context, db *database) error {
-	key, err := db.uses.RotateKey(ctx, operator(), c.ID, c.Mode)
+	key, err := db.uses.RotateKey(ctx, operator(), service.RotateKey{PartnerID: c.ID, Mode: c.Mode})
 	if err != nil {
 		return partnerMissing(c.ID, err)
 	}

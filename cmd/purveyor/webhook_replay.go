@@ -4,11 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"time"
 
 	"purveyor/internal/commerce"
+	"purveyor/internal/service"
 	"purveyor/internal/storage"
 )
 
@@ -75,9 +75,6 @@ type webhookReplay struct {
 	span
 }
 
-// replayAtOnce is how many events one transaction schedules.
-const replayAtOnce = 300
-
 func (c webhookReplay) prepare() error {
 	switch ranged := c.Since != "" || c.Until != ""; {
 	case !ranged && !c.All:
@@ -93,40 +90,10 @@ func (c webhookReplay) Run(ctx context.Context, db *database) error {
 	if err != nil {
 		return err
 	}
-	f.Limit = replayAtOnce
-	total := 0
-	for more := true; more; {
-		page, err := db.Reader().EventPage(ctx, f)
-		if err != nil {
-			return err
-		}
-		f.After, more = page.Through, page.More
-		ids, err := c.wanted(ctx, db.Reader(), page.Events)
-		if err != nil {
-			return err
-		}
-		n, err := db.uses.ResendEvents(ctx, operator(), c.Partner, ids)
-		if err != nil {
-			return partnerMissing(c.Partner, err)
-		}
-		total += n
+	n, err := db.uses.ReplayEvents(ctx, operator(), service.ReplayEvents{PartnerID: c.Partner, Since: f.Since, Until: f.Until, Undelivered: c.Undelivered})
+	if err != nil {
+		return partnerMissing(c.Partner, err)
 	}
-	printf("%d sent again to %s\n", total, c.Partner)
+	printf("%d sent again to %s\n", n, c.Partner)
 	return nil
-}
-
-func (c webhookReplay) wanted(ctx context.Context, r storage.Reader, events []commerce.WebhookEvent) (ids []string, err error) {
-	for _, e := range events {
-		if c.Undelivered {
-			attempts, err := r.Attempts(ctx, e.Key())
-			if err != nil {
-				return nil, err
-			}
-			if slices.ContainsFunc(attempts, commerce.WebhookAttempt.Delivered) {
-				continue
-			}
-		}
-		ids = append(ids, e.ID)
-	}
-	return ids, nil
 }

@@ -7,7 +7,8 @@ import "purveyor/internal/commerce"
 type RotateSecret struct {
 	PartnerID string
 	Secret    string
-	Now       bool // the old secret may have leaked and signs nothing from now on
+	Now       bool            // the old secret may have leaked and signs nothing from now on
+	Seen      commerce.Millis // UpdatedOn of the partner as the person saw it; 0: any
 }
 
 // Needs names the partner and its endpoint.
@@ -17,7 +18,8 @@ func (c RotateSecret) Needs() commerce.Needs {
 	return n
 }
 
-// Decide replaces the secret.
+// Decide replaces the secret. A partner that has the new secret already keeps it, and its
+// rotation. A partner that was changed since the person saw it is refused (409).
 func (c RotateSecret) Decide(rows *commerce.Rows, now commerce.Millis) (commerce.Endpoint, commerce.Changes, error) {
 	e, err := knownEndpoint(rows, c.PartnerID)
 	if err != nil {
@@ -27,6 +29,12 @@ func (c RotateSecret) Decide(rows *commerce.Rows, now commerce.Millis) (commerce
 		return e, commerce.Changes{}, commerce.Invalid("secret", "the new secret is empty")
 	}
 	p, _ := rows.Partners.Get(c.PartnerID)
+	switch {
+	case p.CallbackSecret == c.Secret && !c.Now:
+		return e, commerce.Changes{}, nil
+	case p.CallbackSecret != c.Secret && changedSince(c.Seen, p.UpdatedOn):
+		return e, commerce.Changes{}, changedMeanwhile("partner")
+	}
 	if c.Now {
 		e = e.EndRotation()
 	} else {

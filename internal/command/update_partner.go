@@ -1,10 +1,15 @@
 package command
 
-import "purveyor/internal/commerce"
+import (
+	"reflect"
+
+	"purveyor/internal/commerce"
+)
 
 // UpdatePartner changes a partner. Fields that are nil stay as they are.
 type UpdatePartner struct {
 	ID             string
+	Seen           commerce.Millis // UpdatedOn of the partner as the person saw it; 0: any
 	Name           *string
 	Scopes         *[]commerce.Scope
 	StoreIDs       *[]string
@@ -25,13 +30,14 @@ func (c UpdatePartner) Needs() commerce.Needs {
 // Decide refuses what CreatePartner refuses, and an unknown partner. When a suspension
 // ends, parked webhooks become due, unless the endpoint holds them. A new callback URL is
 // a fresh start for the endpoint. A callback secret that is set here ends a rotation: from
-// now on only this secret signs.
+// now on only this secret signs. A partner that has the values already stays as it is; one
+// that was changed since the person saw it is refused (409).
 func (c UpdatePartner) Decide(rows *commerce.Rows, now commerce.Millis) (commerce.Partner, commerce.Changes, error) {
 	p, ok := rows.Partners.Get(c.ID)
 	if !ok {
 		return p, commerce.Changes{}, commerce.NotFound("partner")
 	}
-	before := endpointOf(rows, c.ID)
+	stored, before := p, endpointOf(rows, c.ID)
 	endpoint := before
 	if c.CallbackURL != nil && *c.CallbackURL != p.CallbackURL {
 		endpoint = endpoint.Moved(now)
@@ -59,6 +65,13 @@ func (c UpdatePartner) Decide(rows *commerce.Rows, now commerce.Millis) (commerc
 		return p, commerce.Changes{}, err
 	}
 	p.Scopes, p.StoreIDs = eachOnce(p.Scopes), eachOnce(p.StoreIDs)
+	stored.Scopes, stored.StoreIDs = eachOnce(stored.Scopes), eachOnce(stored.StoreIDs)
+	switch same := reflect.DeepEqual(p, stored); {
+	case same && before == endpoint:
+		return stored, commerce.Changes{}, nil
+	case !same && changedSince(c.Seen, stored.UpdatedOn):
+		return stored, commerce.Changes{}, changedMeanwhile("partner")
+	}
 	p.UpdatedOn = now
 	changes.Partners = []commerce.Partner{p}
 	return p, changes, nil

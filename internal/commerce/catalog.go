@@ -31,10 +31,11 @@ type Store struct {
 	UpdatedOn    Millis
 }
 
-// The time zone and the minutes of a store unless said otherwise.
+// The time zone and the minutes of a store unless said otherwise, and the most minutes.
 const (
 	DefaultTimeZone    = "UTC"
 	DefaultLateMinutes = 15
+	MaxLateMinutes     = 240
 )
 
 // Category groups products over all stores.

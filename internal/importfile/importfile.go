@@ -203,39 +203,20 @@ func (p *parser) store(value jsontext.Value) (string, error) {
 		RadiusMiles     *float64    `json:"service_delivery_radius_miles"`
 		TaxRateBps      *jsonin.Int `json:"tax_rate_bps"`
 		ChargesQuote    *bool       `json:"charge_live_quote"`
+		TimeZone        *string     `json:"time_zone"`
+		LateMinutes     *jsonin.Int `json:"late_minutes"`
 	}
 	if err := jsonin.Decode(value, &in); err != nil {
 		return "", err
 	}
-	var c jsonin.Check
-	c.ID("id", &in.ID)
-	c.Required("name", &in.Name, jsonin.MaxName)
-	c.Optional("slug", in.Slug, jsonin.MaxName)
-	c.Optional("address", in.Address, jsonin.MaxName)
-	c.Optional("city", in.City, jsonin.MaxName)
-	c.Optional("state", in.State, jsonin.MaxName)
-	c.Optional("zip_code", in.ZipCode, jsonin.MaxName)
-	c.Optional("email", in.Email, jsonin.MaxName)
-	c.Optional("phone", in.Phone, jsonin.MaxName)
-	if (in.Lat == nil) != (in.Lng == nil) {
-		c.Fail("lat", "must come together with lng")
-	}
-	within(&c, "lat", in.Lat, -90, 90)
-	within(&c, "lng", in.Lng, -180, 180)
-	within(&c, "service_delivery_radius_miles", in.RadiusMiles, 0, 1000)
-	tax := c.OptBetween("tax_rate_bps", in.TaxRateBps, 0, 10_000)
-	p.file.Catalog.Stores = append(p.file.Catalog.Stores, command.ImportStore{
+	store := command.ImportStore{
 		ID: in.ID, Name: in.Name, Slug: in.Slug, Address: in.Address, City: in.City, State: in.State, ZipCode: in.ZipCode,
 		Email: in.Email, Phone: in.Phone, Active: in.Active, Open: in.Open, PickupEnabled: in.PickupEnabled,
-		DeliveryEnabled: in.DeliveryEnabled, Lat: in.Lat, Lng: in.Lng, RadiusMiles: in.RadiusMiles, TaxRateBps: tax, ChargesQuote: in.ChargesQuote,
-	})
-	return in.ID, c.Err
-}
-
-func within(c *jsonin.Check, field string, v *float64, least, most float64) {
-	if v != nil && (*v < least || *v > most) {
-		c.Fail(field, "must be from %g to %g", least, most)
+		DeliveryEnabled: in.DeliveryEnabled, Lat: in.Lat, Lng: in.Lng, RadiusMiles: in.RadiusMiles, TaxRateBps: (*int64)(in.TaxRateBps),
+		ChargesQuote: in.ChargesQuote, TimeZone: in.TimeZone, LateMinutes: (*int64)(in.LateMinutes),
 	}
+	p.file.Catalog.Stores = append(p.file.Catalog.Stores, store)
+	return in.ID, CheckStore(store)
 }
 
 func (p *parser) product(value jsontext.Value) (string, error) {

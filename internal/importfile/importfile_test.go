@@ -16,7 +16,7 @@ const whole = `{
   "stores": [
     {"id": "sto_a", "name": "A", "slug": "a", "city": "C", "state": "S", "zip_code": "Z", "address": "1", "active": true,
      "open": false, "pickup_enabled": true, "service_delivery_enabled": false, "updated_on": 5, "lat": 40.5, "lng": -74.25,
-     "service_delivery_radius_miles": 2.5, "email": "e", "phone": "p", "tax_rate_bps": 825, "charge_live_quote": true, "unknown": {"x": [1]}}
+     "service_delivery_radius_miles": 2.5, "email": "e", "phone": "p", "tax_rate_bps": 825, "charge_live_quote": true, "time_zone": "America/New_York", "late_minutes": 20, "unknown": {"x": [1]}}
   ],
   "products": [
     {"id": "prd_a", "name": "P", "store_id": "sto_a", "category_id": "cat_a", "description": "d", "sku": "s",
@@ -33,7 +33,7 @@ func TestWholeFile(t *testing.T) {
 		t.Fatalf("%v %+v", file.Problems, c)
 	}
 	s, p, q := c.Stores[0], c.Products[0], c.Products[1]
-	if s.ID != "sto_a" || *s.Slug != "a" || *s.Lat != 40.5 || *s.Lng != -74.25 || *s.RadiusMiles != 2.5 || *s.TaxRateBps != 825 || !*s.ChargesQuote || *s.Open || *s.DeliveryEnabled || !*s.Active {
+	if s.ID != "sto_a" || *s.Slug != "a" || *s.Lat != 40.5 || *s.Lng != -74.25 || *s.RadiusMiles != 2.5 || *s.TaxRateBps != 825 || !*s.ChargesQuote || *s.TimeZone != "America/New_York" || *s.LateMinutes != 20 || *s.Open || *s.DeliveryEnabled || !*s.Active {
 		t.Errorf("%+v", s)
 	}
 	if p.ID != "prd_a" || *p.CategoryID != "cat_a" || *p.PriceCents != 100 || *p.Quantity != 5 || len(*p.Images) != 2 || *p.SKU != "s" {
@@ -91,6 +91,13 @@ func TestProblems(t *testing.T) {
 		{element("stores", `{"id":"a","name":"n","tax_rate_bps":10001}`), "4 stores[1].tax_rate_bps", "from 0 to 10000"},
 		{element("stores", `{"id":"a","name":"n","tax_rate_bps":8.25}`), "4 stores[1].tax_rate_bps", "integer"},
 		{element("stores", `{"id":"a","name":"n","phone":`+long(501)+`}`), "4 stores[1].phone", "longer"},
+		{element("stores", `{"id":"a","name":"n","time_zone":"New York"}`), "4 stores[1].time_zone", "IANA"},
+		{element("stores", `{"id":"a","name":"n","time_zone":"Local"}`), "4 stores[1].time_zone", "IANA"},
+		{element("stores", `{"id":"a","name":"n","time_zone":""}`), "4 stores[1].time_zone", "IANA"},
+		{element("stores", `{"id":"a","name":"n","time_zone":"../../etc/passwd"}`), "4 stores[1].time_zone", "IANA"},
+		{element("stores", `{"id":"a","name":"n","late_minutes":0}`), "4 stores[1].late_minutes", "from 1 to 240"},
+		{element("stores", `{"id":"a","name":"n","late_minutes":241}`), "4 stores[1].late_minutes", "from 1 to 240"},
+		{element("stores", `{"id":"a","name":"n","late_minutes":1.5}`), "4 stores[1].late_minutes", "integer"},
 		{element("products", `{"id":"a","name":"n"}`), "4 products[1].store_id", "is missing"},
 		{element("products", `{"id":"a","store_id":"s"}`), "4 products[1].name", "is missing"},
 		{element("products", `{"id":"a","name":"n","store_id":"s","price":1.5}`), "4 products[1].price", "integer"},

@@ -251,8 +251,8 @@ func TestKeys(t *testing.T) {
 			}
 			return p.ID + " " + string(mode)
 		}
-		made, err := s.CreatePartner(ctx, operator, commerce.Partner{ID: "chosen", Name: "Q", Scopes: []commerce.Scope{commerce.AllScopes}, RateLimit: 1})
-		second, again := s.CreatePartner(ctx, operator, commerce.Partner{Name: "Q", Scopes: []commerce.Scope{commerce.AllScopes}, RateLimit: 1})
+		made, err := s.CreatePartner(ctx, operator, commerce.Partner{ID: "chosen", Name: "Q", Scopes: []commerce.Scope{commerce.AllScopes}, RateLimit: 1}, "")
+		second, again := s.CreatePartner(ctx, operator, commerce.Partner{Name: "Q", Scopes: []commerce.Scope{commerce.AllScopes}, RateLimit: 1}, "")
 		if err != nil || again != nil {
 			t.Fatal(err, again)
 		}
@@ -265,7 +265,7 @@ func TestKeys(t *testing.T) {
 				t.Errorf("the %s key is of %s", mode, got)
 			}
 		}
-		key, err := s.RotateKey(ctx, operator, id, commerce.Live)
+		key, err := s.RotateKey(ctx, operator, service.RotateKey{PartnerID: id, Mode: commerce.Live})
 		if err != nil || holder(key) != id+" live" || holder(made.Keys[commerce.Live]) != "none" || holder(made.Keys[commerce.Test]) != id+" test" {
 			t.Errorf("after a rotation the keys are of %s, %s and %s; %v", holder(key), holder(made.Keys[commerce.Live]), holder(made.Keys[commerce.Test]), err)
 		}

@@ -74,7 +74,7 @@ func operatorActs(s *fixture.Shop, uses *service.Service) []anAct {
 	url, secret, limit := "https://ann:a-password@p.example/hook?key=a-token", "s3cret-of-old", int64(7)
 	return []anAct{
 		{"create_partner", "", func() error {
-			_, err := uses.CreatePartner(ctx, operator, commerce.Partner{Name: "Q", RateLimit: 9, CallbackURL: url, CallbackSecret: secret})
+			_, err := uses.CreatePartner(ctx, operator, commerce.Partner{Name: "Q", RateLimit: 9, CallbackURL: url, CallbackSecret: secret}, "")
 			return err
 		}, nothing, `"api_keys":\{"ptn_\w+/live":\{"created_on":\d+,"hash":"sha256:[0-9a-f]{8}"\},.*"callback_secret":"set","callback_url":"https://ann:xxxxx@p.example/hook\?\.\.\.".*"name":"Q".*"rate_limit":9`},
 		{"update_partner", "", func() error {
@@ -82,7 +82,7 @@ func operatorActs(s *fixture.Shop, uses *service.Service) []anAct {
 			return err
 		}, `"callback_secret":"set".*"rate_limit":1099511627776`, `"callback_secret":"set".*"rate_limit":7,"updated_on":\d+`},
 		{"rotate_key", "", func() error {
-			_, err := uses.RotateKey(ctx, operator, fixture.PartnerID, commerce.Live)
+			_, err := uses.RotateKey(ctx, operator, service.RotateKey{PartnerID: fixture.PartnerID, Mode: commerce.Live})
 			return err
 		}, `"api_keys":\{"ptn_1/live":\{.*"hash":"sha256:`, `"api_keys":\{"ptn_1/live":\{.*"hash":"sha256:`},
 		{"rotate_secret", "", func() error {
@@ -109,7 +109,7 @@ func operatorActs(s *fixture.Shop, uses *service.Service) []anAct {
 	}
 }
 
-func staffActs(s *fixture.Shop, uses *service.Service) []anAct {
+func staffActs(t *testing.T, s *fixture.Shop, uses *service.Service) []anAct {
 	ctx := context.Background()
 	paid := func(id string) commerce.Order {
 		o := fixture.Do(s, s.Report(0, 1))
@@ -127,6 +127,21 @@ func staffActs(s *fixture.Shop, uses *service.Service) []anAct {
 	fixture.Do(s, stored{Deliveries: []commerce.Delivery{{StoreID: late.StoreID, OrderID: late.ID, Attempt: 4, State: commerce.DeliveryOver,
 		Status: commerce.CourierCancelled, ProviderID: "d"}}, Attention: []commerce.Attention{{StoreID: late.StoreID, OrderID: late.ID, Code: commerce.AttentionMailNotSent, Since: 1}}})
 	return []anAct{
+		{"create_store", "sto_new", func() error {
+			_, err := uses.CreateStore(ctx, staff, commerce.Store{ID: "sto_new", Name: "New", TimeZone: "UTC", LateMinutes: 9}, service.Once[commerce.Store]{})
+			return err
+		}, nothing, `"stores":\{"sto_new":\{.*"late_minutes":9`},
+		{"update_store", "sto_new", func() error {
+			_, err := uses.UpdateStore(ctx, staff, commerce.Store{ID: "sto_new", Name: "New", TimeZone: "UTC", LateMinutes: 8})
+			return err
+		}, `"late_minutes":9`, `"late_minutes":8`},
+		{"replay_events", "", func() error {
+			n, err := uses.ReplayEvents(ctx, staff.Actor, service.ReplayEvents{PartnerID: fixture.PartnerID, Kinds: []commerce.WebhookKind{commerce.WebhookAccepted}})
+			if err == nil && n == 0 {
+				t.Error("no event was sent again")
+			}
+			return err
+		}, nothing, `"new_jobs":\["deliver_webhook evt_`},
 		{"request_refund", fixture.StoreID, func() error {
 			_, err := uses.RequestRefund(ctx, staff, service.ForReason{Order: handedOver, Reason: "cold"})
 			return err
@@ -209,14 +224,20 @@ func audited(t *testing.T, s *fixture.Shop, store string) []commerce.AuditEntry 
 func TestAudit(t *testing.T) {
 	onBoth(t, func(t *testing.T, s *fixture.Shop, uses *service.Service) {
 		var tested []string
-		for actor, acts := range map[commerce.Actor][]anAct{operator: operatorActs(s, uses), staff.Actor: staffActs(s, uses)} {
+		for actor, acts := range map[commerce.Actor][]anAct{operator: operatorActs(s, uses), staff.Actor: staffActs(t, s, uses)} {
 			for _, a := range acts {
-				was := len(audited(t, s, "")) + len(audited(t, s, fixture.StoreID))
+				entries := func() (n int) {
+					for _, store := range []string{"", fixture.StoreID, "sto_new"} {
+						n += len(audited(t, s, store))
+					}
+					return n
+				}
+				was := entries()
 				if err := a.do(); err != nil {
 					t.Errorf("%s: %v", a.name, err)
 					continue
 				}
-				if n := len(audited(t, s, "")) + len(audited(t, s, fixture.StoreID)) - was; n != 1 {
+				if n := entries() - was; n != 1 {
 					t.Errorf("%s leaves %d entries", a.name, n)
 					continue
 				}
@@ -273,7 +294,7 @@ func checkComplete(t *testing.T, tested []string) {
 func TestChangesOfPartnersAreAudited(t *testing.T) {
 	onBoth(t, func(t *testing.T, s *fixture.Shop, uses *service.Service) {
 		ctx, by := context.Background(), fixture.Actor(commerce.Live)
-		if _, err := uses.RotateKey(ctx, by, fixture.PartnerID, commerce.Test); err != nil {
+		if _, err := uses.RotateKey(ctx, by, service.RotateKey{PartnerID: fixture.PartnerID, Mode: commerce.Test}); err != nil {
 			t.Fatal(err)
 		}
 		for range 2 {

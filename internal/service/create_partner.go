@@ -2,6 +2,8 @@ package service
 
 import (
 	"context"
+	"crypto/sha256"
+	"fmt"
 
 	"purveyor/internal/command"
 	"purveyor/internal/commerce"
@@ -9,20 +11,36 @@ import (
 
 // CreatedPartner is a new partner with its keys. Only the hashes of the keys are stored.
 type CreatedPartner struct {
-	Partner commerce.Partner
+	Partner commerce.Partner // of a repeat, only its ID
 	Keys    map[commerce.Mode]string
 }
 
 // CreatePartner makes a partner with a live and a test key, and sets the ID of p. It
-// refuses unknown scopes and stores.
-func (s *Service) CreatePartner(ctx context.Context, by commerce.Actor, p commerce.Partner) (made CreatedPartner, err error) {
+// refuses unknown scopes and stores. With draw, a random text as RotateKey has it, a repeat by
+// the same actor makes nothing more, and gets the same keys.
+func (s *Service) CreatePartner(ctx context.Context, by commerce.Actor, p commerce.Partner, draw string) (made CreatedPartner, err error) {
 	p.ID = s.newID(commerce.PrefixPartner)
 	made.Keys = map[commerce.Mode]string{}
 	cmd := command.CreatePartner{Partner: p}
 	for _, mode := range []commerce.Mode{commerce.Live, commerce.Test} {
-		made.Keys[mode] = s.newKey(mode)
+		if made.Keys[mode], err = s.newKey(mode, draw); err != nil {
+			return CreatedPartner{}, err
+		}
 		cmd.Keys = append(cmd.Keys, commerce.APIKey{PartnerID: p.ID, Mode: mode, Hash: commerce.HashKey(made.Keys[mode])})
 	}
-	made.Partner, err = act(ctx, s, by, deed{"create_partner", "", p.ID}, cmd)
-	return made, err
+	o := Once[commerce.Partner]{Key: commerce.ReplyKey{PartnerID: by.ID, Op: "create_partner"},
+		Encode: func(p commerce.Partner) (int, []byte) { return 201, []byte(p.ID) }}
+	if draw != "" { // which is not stored
+		o.Key.Key = fmt.Sprintf("%x", sha256.Sum256([]byte("call "+draw)))
+	}
+	p.ID = ""
+	o.Fingerprint = sha256.Sum256(fmt.Append(nil, p))
+	out, err := once(ctx, s, Caller{Actor: by}, o, audited[commerce.Partner]{cmd, by, deed{"create_partner", "", cmd.Partner.ID}}, neverRefused)
+	if err != nil {
+		return CreatedPartner{}, err
+	}
+	if made.Partner = out.Result; draw != "" {
+		made.Partner = commerce.Partner{ID: string(out.Reply.Body)}
+	}
+	return made, nil
 }

@@ -9,22 +9,30 @@ import (
 )
 
 // RotateSecret is the input of Service.RotateSecret. If Secret is empty, the use case
-// makes one.
-type RotateSecret = command.RotateSecret
+// makes one, from Draw if that is given, as for a key.
+type RotateSecret struct {
+	PartnerID string
+	Secret    string
+	Now       bool            // the old secret may have leaked and signs nothing from now on
+	Seen      commerce.Millis // UpdatedOn of the partner as the person saw it; 0: any
+	Draw      string
+}
 
 // RotateSecret replaces the callback secret of a partner, and returns the new one. For a
 // day webhooks are signed with both, unless in.Now is set.
 func (s *Service) RotateSecret(ctx context.Context, by commerce.Actor, in RotateSecret) (secret string, e commerce.Endpoint, err error) {
-	if in.Secret == "" {
-		in.Secret = s.newSecret()
+	cmd := command.RotateSecret{PartnerID: in.PartnerID, Secret: in.Secret, Now: in.Now, Seen: in.Seen}
+	if cmd.Secret == "" {
+		if cmd.Secret, err = s.newSecret(in.Draw); err != nil {
+			return "", e, err
+		}
 	}
-	e, err = act(ctx, s, by, deed{"rotate_secret", "", in.PartnerID}, in)
-	return in.Secret, e, err
+	e, err = act(ctx, s, by, deed{"rotate_secret", "", in.PartnerID}, cmd)
+	return cmd.Secret, e, err
 }
 
 // newSecret makes a random secret in the form of Standard Webhooks.
-func (s *Service) newSecret() string {
-	var b [24]byte
-	s.o.Env.Read(b[:])
-	return "whsec_" + base64.StdEncoding.EncodeToString(b[:])
+func (s *Service) newSecret(draw string) (string, error) {
+	b, err := s.random("secret", draw)
+	return "whsec_" + base64.StdEncoding.EncodeToString(b[:24]), err
 }

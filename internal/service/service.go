@@ -32,6 +32,7 @@ type Reads interface {
 	storage.Jobs
 	storage.Partners
 	storage.Sums
+	storage.Events
 }
 
 // Service runs the use cases. It is safe for concurrent use.

@@ -14,6 +14,9 @@ type Partners interface {
 
 	Partner(ctx context.Context, id string) (commerce.Partner, error)
 	Partners(ctx context.Context) ([]commerce.Partner, error)
+
+	// APIKeys reads the keys of a partner, in the order of their modes.
+	APIKeys(ctx context.Context, partnerID string) ([]commerce.APIKey, error)
 }
 
 // Quotas grants portions of rate limits.

@@ -327,6 +327,13 @@ func (r Reader) Partners(ctx context.Context) ([]commerce.Partner, error) {
 	return list(ctx, r, scanPartner, "SELECT "+schema.Partners.Columns()+" FROM partners ORDER BY id")
 }
 
+// APIKeys reads the keys of a partner.
+func (r Reader) APIKeys(ctx context.Context, partnerID string) ([]commerce.APIKey, error) {
+	return list(ctx, r, func(s schema.Scanner) commerce.APIKey {
+		return schema.APIKeys.Scan(s, commerce.APIKeyRef{PartnerID: s.Text(), Mode: commerce.Mode(s.Text())})
+	}, "SELECT "+schema.APIKeys.Columns()+" FROM api_keys WHERE partner_id = $1 ORDER BY mode", partnerID)
+}
+
 // KeyHolder finds the key by an index over hashes. The time of the search reveals nothing
 // of the key, and the stored hash is compared in constant time.
 func (r Reader) KeyHolder(ctx context.Context, hash commerce.KeyHash) (commerce.Partner, commerce.Mode, error) {

@@ -2,6 +2,7 @@ package storagetest
 
 import (
 	"context"
+	"reflect"
 	"testing"
 	"time"
 
@@ -19,6 +20,13 @@ func keyHolder(t *testing.T, db Database) {
 	}
 	if _, _, err := e.Reader().KeyHolder(context.Background(), commerce.HashKey("K")); err == nil {
 		t.Error("a wrong key has a holder")
+	}
+	keys, err := e.Reader().APIKeys(context.Background(), "ptn_1")
+	if err != nil || !reflect.DeepEqual(keys, c.APIKeys) {
+		t.Errorf("keys %+v, %v; want %+v", keys, err, c.APIKeys)
+	}
+	if keys, err := e.Reader().APIKeys(context.Background(), "ptn_0"); err != nil || len(keys) > 0 {
+		t.Errorf("another partner has keys %+v, %v", keys, err)
 	}
 	list, err := e.Reader().Partners(context.Background())
 	if err != nil || len(list) != 1 || list[0].Name != c.Partners[0].Name {

@@ -211,6 +211,11 @@ func (r reader) Timeline(_ context.Context, key commerce.OrderKey, limit int) ([
 	return newest, err
 }
 
+func (r reader) APIKeys(_ context.Context, partnerID string) ([]commerce.APIKey, error) {
+	return list(r, &schema.APIKeys, -1, func(k commerce.APIKey) bool { return k.PartnerID == partnerID },
+		func(a, b commerce.APIKey) int { return cmp.Compare(a.Mode, b.Mode) })
+}
+
 func (r reader) KeyHolder(ctx context.Context, hash commerce.KeyHash) (commerce.Partner, commerce.Mode, error) {
 	key, err := first(r, &schema.APIKeys, func(k commerce.APIKey) bool { return k.Hash == hash })
 	if err != nil {

@@ -1,0 +1,69 @@
+package service
+
+import (
+	"context"
+	"slices"
+
+	"purveyor/internal/command"
+	"purveyor/internal/commerce"
+	"purveyor/internal/storage"
+)
+
+// ReplayEvents selects events of a partner to send again.
+type ReplayEvents struct {
+	PartnerID    string
+	Kinds        []commerce.WebhookKind // nil: all
+	StoreIDs     []string               // nil: all
+	Since, Until commerce.Millis        // of the event's time; Until is exclusive; 0: no bound
+	Undelivered  bool                   // only those that were never delivered
+}
+
+// ReplayStep is the most events that one step of a replay sends again.
+const ReplayStep = 300
+
+// ReplayEvents sends the events of a range again, oldest first, and returns how many. It goes
+// step by step, each with a batch and an audit entry of its own: if one fails, the events of
+// those before it are sent again.
+func (s *Service) ReplayEvents(ctx context.Context, by commerce.Actor, in ReplayEvents) (total int, err error) {
+	f := storage.EventFilter{PartnerID: in.PartnerID, Kinds: in.Kinds, Since: in.Since, Until: in.Until, Limit: ReplayStep}
+	for more, first := true, true; more; first = false {
+		page, err := s.reader.EventPage(ctx, f)
+		if err != nil {
+			return total, err
+		}
+		f.After, more = page.Through, page.More
+		ids, err := s.wanted(ctx, in, page.Events)
+		if err != nil {
+			return total, err
+		}
+		if len(ids) == 0 && !first { // the first step also refuses a partner that is unknown
+			continue
+		}
+		n, err := act(ctx, s, by, deed{"replay_events", "", in.PartnerID}, command.ReplayEvents{ResendEvents: command.ResendEvents{PartnerID: in.PartnerID, EventIDs: ids}})
+		if err != nil {
+			return total, err
+		}
+		total += n
+	}
+	return total, nil
+}
+
+// wanted are the ids of those of the events that are to be sent again.
+func (s *Service) wanted(ctx context.Context, in ReplayEvents, events []commerce.WebhookEvent) (ids []string, err error) {
+	for _, e := range events {
+		if in.StoreIDs != nil && e.StoreID != "" && !slices.Contains(in.StoreIDs, e.StoreID) {
+			continue
+		}
+		if in.Undelivered {
+			attempts, err := s.reader.Attempts(ctx, e.Key())
+			if err != nil {
+				return nil, err
+			}
+			if slices.ContainsFunc(attempts, commerce.WebhookAttempt.Delivered) {
+				continue
+			}
+		}
+		ids = append(ids, e.ID)
+	}
+	return ids, nil
+}
