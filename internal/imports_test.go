@@ -52,7 +52,7 @@ var arrows = map[string][]string{
 	"inbound":                   {"web", "commerce", "service", "outside/payment", "outside/courier", "outside/sandbox", "env"},
 	"api":                       {"web", "api/wire", "jsonin", "commerce", "service", "storage", "env"},
 	"api/wire":                  {"commerce"},
-	"backoffice":                {"backoffice/ui", "web", "commerce", "service", "storage", "env"},
+	"backoffice":                {"backoffice/ui", "jsonin", "productcsv", "web", "commerce", "service", "storage", "env"},
 	"backoffice/ui":             {},
 	"scenario":                  {"api", "jobs", "inbound", "service", "effect", "outside/payment", "outside/courier", "outside/geocode", "outside/sandbox", "web", "commerce", "command", "commit", "storage", "storage/sqlite", "storage/postgres", "env"},
 	"simulation":                {"api", "commerce", "commit", "effect", "env", "inbound", "jobs", "outside/courier", "outside/geocode", "outside/payment", "outside/sandbox", "outside/webhook", "service", "storage", "storage/storagetest", "sweep", "testkit/memory", "testkit/sim", "web"},

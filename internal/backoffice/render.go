@@ -57,14 +57,20 @@ func (v *visit) again(refused error, name, title string, content any) error {
 // render answers with a page. A template that fails is a bug, so it panics: nothing was
 // written, and the caller gets a 500.
 func (v *visit) render(status int, name string, data frame) {
+	page := v.made(name, data)
+	v.w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	v.w.WriteHeader(status)
+	if v.Method != "HEAD" {
+		_, _ = v.w.Write(page) // an error means that the browser has gone
+	}
+}
+
+// made makes a page.
+func (v *visit) made(name string, data frame) []byte {
 	var b bytes.Buffer
 	data.visit = v
 	if err := pages[name].ExecuteTemplate(&b, "layout", data); err != nil {
 		panic(err)
 	}
-	v.w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	v.w.WriteHeader(status)
-	if v.Method != "HEAD" {
-		_, _ = v.w.Write(b.Bytes()) // an error means that the browser has gone
-	}
+	return b.Bytes()
 }

@@ -35,5 +35,6 @@ func table() []route {
 		looks,
 		nativeRoutes,
 		orderRoutes,
+		productRoutes,
 	)
 }

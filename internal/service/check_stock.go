@@ -9,7 +9,8 @@ import (
 
 // CheckStock is a check that the stock moves of products lead to their quantities.
 type CheckStock struct {
-	StoreID string // empty: all stores
+	StoreID   string // empty: all stores
+	ProductID string // of the store; empty: all products
 	// All has faults before the newest opening or repair found, too.
 	All bool
 	// Fault gets each fault; nil: none does.
@@ -39,7 +40,7 @@ const checkPage = 500
 func (s *Service) CheckStock(ctx context.Context, in CheckStock) (sums StockSums, err error) {
 	var after commerce.ProductKey
 	for {
-		page, err := s.reader.StockPage(ctx, in.StoreID, after, checkPage)
+		page, err := s.stockPage(ctx, in, after)
 		if err != nil {
 			return sums, err
 		}
@@ -64,6 +65,18 @@ func (s *Service) CheckStock(ctx context.Context, in CheckStock) (sums StockSums
 			return sums, nil
 		}
 	}
+}
+
+// stockPage reads the next products that are to be checked.
+func (s *Service) stockPage(ctx context.Context, in CheckStock, after commerce.ProductKey) ([]commerce.Stock, error) {
+	if in.ProductID == "" {
+		return s.reader.StockPage(ctx, in.StoreID, after, checkPage)
+	}
+	found, err := s.reader.Stock(ctx, []string{in.ProductID})
+	if stock, ok := found[in.ProductID]; ok && stock.StoreID == in.StoreID {
+		return []commerce.Stock{stock}, err
+	}
+	return nil, err
 }
 
 // checkProduct checks one product. moves counts the moves that were read.
