@@ -39,6 +39,7 @@ type Reads interface {
 	storage.Jobs
 	storage.Messages
 	storage.AuditReader
+	storage.Sums
 
 	// Users reads all users, in the order of their names.
 	Users(ctx context.Context) ([]commerce.User, error)

@@ -25,6 +25,7 @@ type office struct {
 	*fixture.Shop
 	t       *testing.T
 	handler http.Handler
+	uses    *service.Service
 	users   map[string]commerce.User
 	broken  string // the product whose opening move is read as a restored backup may have left it
 }
@@ -72,8 +73,8 @@ func openOffice(t *testing.T) *office {
 	}
 	o.users["elsewhere"] = commerce.User{ID: "usr_elsewhere", Grants: []commerce.Grant{{Role: commerce.Owner, StoreID: "sto_other"}}}
 	o.users["boss"] = commerce.User{ID: "usr_boss", Name: "Bo Boss", Email: "boss@e.example", Grants: []commerce.Grant{{Role: commerce.Owner, StoreID: commerce.AllStores}}}
-	uses := service.New(broken{o.Reader, o}, o.Engine, o.Committer, service.Options{})
-	handler, err := New(withUsers{o.Reader, o.users}, uses, Options{PublicURL: "http://shop.example", Identify: func(r *http.Request) (commerce.User, error) {
+	o.uses = service.New(broken{o.Reader, o}, o.Engine, o.Committer, service.Options{})
+	handler, err := New(withUsers{o.Reader, o.users}, o.uses, Options{PublicURL: "http://shop.example", Identify: func(r *http.Request) (commerce.User, error) {
 		user, ok := o.users[r.Header.Get(userHeader)]
 		if !ok {
 			return user, ErrSignedOut

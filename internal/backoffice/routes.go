@@ -36,5 +36,6 @@ func table() []route {
 		nativeRoutes,
 		orderRoutes,
 		productRoutes,
+		reportRoutes,
 	)
 }

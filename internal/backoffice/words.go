@@ -16,12 +16,27 @@ var words = template.FuncMap{
 	"word":     actionWord,
 	"provider": providerName,
 	"offset":   offset,
+	"waited":   waited,
+	"utc":      func() *time.Location { return time.UTC },
+	"order":    func(id string) bool { _, ok := commerce.StoreNoOfOrder(id); return ok },
+	"share":    share,
+	"lines": func(word string, lines []reportLine, by string, query template.URL) linesShown {
+		return linesShown{word, lines, by, query}
+	},
 	"args": func(page orderPage, act any, class string) actShown {
 		if a, ok := act.(*action); ok {
 			return actShown{page, *a, class}
 		}
 		return actShown{page, act.(action), class}
 	},
+}
+
+// linesShown is the data of the template of one table of a report.
+type linesShown struct {
+	Word  string
+	Lines []reportLine
+	By    string
+	Query template.URL // it was encoded by net/url
 }
 
 // actShown is the data of the template of one action.

@@ -215,4 +215,7 @@ type AuditReader interface {
 	// the entry with the given id (empty: all). An empty store selects the entries
 	// that are about no single store.
 	Audit(ctx context.Context, storeID, before string, limit int) ([]commerce.AuditEntry, error)
+
+	// NewestAudit reads entries of all stores and of none, as Audit does.
+	NewestAudit(ctx context.Context, before string, limit int) ([]commerce.AuditEntry, error)
 }

@@ -168,7 +168,7 @@ var (
 		"webhook_attempts": {{"partner_id", "event_id"}},
 		"jobs":             {{"slot", "id"}, {"slot", "run_at"}, {"owner"}, {"run_at"}},
 		"outbox":           {{"id"}},
-		"audit":            {{"store_id", "id"}},
+		"audit":            {{"store_id", "id"}, {"id"}},
 		"users":            {{"id"}, {"email"}},
 		"sessions":         {{"id"}, {"user_id"}, {"expires_on"}},
 		"sign_in_links":    {{"user_id"}, {"hash"}},

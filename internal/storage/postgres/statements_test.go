@@ -91,6 +91,7 @@ var never = map[string]*regexp.Regexp{
 // read versions only, not what is behind them.
 var allShards = regexp.MustCompile(`^SELECT (count\(\*\), max\(updated_on\)|store_id, product_id, updated_on, .*) FROM stock WHERE .*\(updated_on, product_id\) > ` +
 	`|^SELECT .* FROM stock WHERE \(store_id, product_id\) > ` +
+	`|^SELECT .* FROM audit WHERE id < ` +
 	`|^SELECT id, updated_on FROM orders WHERE partner_id = \$1 AND mode = \$2 AND updated_on >= ` +
 	`|^SELECT .* FROM payments WHERE \(store_id, order_id\) > ` +
 	`|^SELECT partner_id, (sum\(bytes\)::bigint|hour) FROM stored_replies ` +

@@ -406,3 +406,9 @@ func (r Reader) Audit(ctx context.Context, storeID, before string, limit int) ([
 	return list(ctx, r, schema.ScanAudit, "SELECT "+schema.Audit.Columns()+" FROM audit WHERE store_id = $1 AND id < $2 ORDER BY id DESC LIMIT $3",
 		storeID, cmp.Or(before, storage.AfterAllIDs), limit)
 }
+
+// NewestAudit reads all acts, the newest first.
+func (r Reader) NewestAudit(ctx context.Context, before string, limit int) ([]commerce.AuditEntry, error) {
+	return list(ctx, r, schema.ScanAudit, "SELECT "+schema.Audit.Columns()+" FROM audit WHERE id < $1 ORDER BY id DESC LIMIT $2",
+		cmp.Or(before, storage.AfterAllIDs), limit)
+}

@@ -267,4 +267,8 @@ func wantOutbound(t *testing.T, r storage.Reader, c commerce.Changes) {
 	want("audit", err, audit, c.Audit)
 	audit, err = r.Audit(ctx, "sto_1", "aud_1", 5)
 	want("audit before the first entry", err, audit, []commerce.AuditEntry(nil))
+	audit, err = r.NewestAudit(ctx, "", 5)
+	want("audit of all stores", err, slices.DeleteFunc(audit, func(e commerce.AuditEntry) bool { return e.StoreID != "sto_1" }), c.Audit)
+	audit, err = r.NewestAudit(ctx, "aud_1", 5)
+	want("audit of all stores before the first entry", err, audit, []commerce.AuditEntry(nil))
 }

@@ -327,6 +327,11 @@ func (r reader) Audit(_ context.Context, storeID, before string, limit int) ([]c
 		func(a, b commerce.AuditEntry) int { return cmp.Compare(b.ID, a.ID) })
 }
 
+func (r reader) NewestAudit(_ context.Context, before string, limit int) ([]commerce.AuditEntry, error) {
+	return list(r, &schema.Audit, limit, func(e commerce.AuditEntry) bool { return before == "" || e.ID < before },
+		func(a, b commerce.AuditEntry) int { return cmp.Compare(b.ID, a.ID) })
+}
+
 func (r reader) HourSums(_ context.Context, q storage.SumFilter, f func(commerce.DaySumsKey, *commerce.HourSum)) error {
 	days, err := list(r, &schema.HourSums, -1, func(d commerce.DaySums) bool {
 		return d.Mode == q.Mode && slices.Contains(q.StoreIDs, d.StoreID)

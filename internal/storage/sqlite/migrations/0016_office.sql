@@ -79,6 +79,9 @@ CREATE TABLE saved_views (
   PRIMARY KEY (user_id, name)
 ) WITHOUT ROWID;
 
+-- All that people did, the newest first. Only what people do writes to it.
+CREATE INDEX audit_newest ON audit (id);
+
 -- What reports are made from: sums over the orders of an hour, by a job that runs when the
 -- hour is over. hours has the hours of a day (Unix ms, UTC) as packed numbers.
 CREATE TABLE hour_sums (
