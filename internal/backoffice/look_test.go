@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"testing"
 
 	"purveyor/internal/commerce"
@@ -60,7 +61,7 @@ func showing(t *testing.T, user commerce.User, page string, content any) *httpte
 	shown := template.Must(layout.Parse(page))
 	pages["test"] = shown
 	t.Cleanup(func() { delete(pages, "test") })
-	office.routes = append(office.routes, route{method: get, path: Prefix + "/orders", word: "Orders", icon: "receipt", handle: func(v *visit) error { return v.page("test", "Orders of today", content) }},
+	office.routes = append(slices.Clone(looks), route{method: get, path: Prefix + "/orders", word: "Orders", icon: "receipt", handle: func(v *visit) error { return v.page("test", "Orders of today", content) }},
 		route{method: get, path: Prefix + "/board", word: "Board", icon: "square-kanban"}, route{method: get, path: Prefix + "/attention", word: "Attention", icon: "triangle-alert"},
 		route{method: get, path: Prefix + "/stores", word: "Stores", icon: "store"}, route{method: get, path: Prefix + "/reports", word: "Reports", icon: "chart-column"})
 	office.handler = office.mux()

@@ -16,9 +16,9 @@ import (
 
 // reportRoutes are the pages of figures and of what people did.
 var reportRoutes = []route{
-	{method: get, path: Prefix + "/reports", may: commerce.MayReadReports, handle: (*visit).reports, word: "Reports", icon: "chart"},
+	{method: get, path: Prefix + "/reports", may: commerce.MayReadReports, handle: (*visit).reports, word: "Reports", icon: "chart-column"},
 	{method: get, path: Prefix + "/reports.csv", may: commerce.MayReadReports, handle: (*visit).reportSheet},
-	{method: get, path: Prefix + "/audit", may: commerce.MayReadAudit, handle: (*visit).audit, word: "Audit", icon: "file-text"},
+	{method: get, path: Prefix + "/audit", may: commerce.MayReadAudit, handle: (*visit).audit, word: "Audit", icon: "scroll-text"},
 	{method: get, path: Prefix + "/audit.csv", may: commerce.MayReadAudit, handle: (*visit).auditSheet},
 	{method: get, path: Prefix + "/outbox", may: commerce.MayExportOrders, handle: (*visit).outbox, word: "Outbox", icon: "mail"},
 	{method: get, path: Prefix + "/outbox/{id}", may: commerce.MayExportOrders, handle: (*visit).outboxMessage},
