@@ -208,7 +208,7 @@ func TestAudit(t *testing.T) {
 			if status != http.StatusOK || strings.Contains(page, "<script>") {
 				t.Fatalf("%d\n%s", status, page)
 			}
-			listed += strings.Count(page, "<details><summary>")
+			listed += strings.Count(page, `data-word="Changes"`)
 			path = nextPage(page, "/office/audit")
 		}
 		if listed != c.want {
