@@ -14,6 +14,7 @@ var words = template.FuncMap{
 	"money":    commerce.Cents.Dollars,
 	"short":    short,
 	"word":     actionWord,
+	"reason":   wordsOfReason,
 	"provider": providerName,
 	"offset":   offset,
 	"waited":   waited,
