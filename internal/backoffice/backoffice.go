@@ -40,6 +40,7 @@ type Reads interface {
 	storage.Messages
 	storage.AuditReader
 	storage.Sums
+	storage.Overview
 
 	// Users reads all users, in the order of their names.
 	Users(ctx context.Context) ([]commerce.User, error)

@@ -14,6 +14,11 @@ import (
 	"purveyor/internal/storage"
 )
 
+// todayRoutes is the first page.
+var todayRoutes = []route{
+	{method: get, path: Prefix, may: commerce.MayReadOrders, handle: (*visit).today, word: "Today", icon: "sun"},
+}
+
 // reportRoutes are the pages of figures and of what people did.
 var reportRoutes = []route{
 	{method: get, path: Prefix + "/reports", may: commerce.MayReadReports, handle: (*visit).reports, word: "Reports", icon: "chart-column"},
@@ -60,17 +65,14 @@ func (v *visit) readReport() (p reportPage, err error) {
 		return p, err
 	}
 	in := v.URL.Query()
-	p = reportPage{Stores: stores, StoreID: in.Get("store"), Source: in.Get("source"), Mode: commerce.Live, Sources: orderSources, Zone: time.UTC}
+	p = reportPage{Stores: stores, Source: in.Get("source"), Mode: commerce.Live, Sources: orderSources, Zone: time.UTC}
+	p.StoreID, _ = v.wantedStore()
 	if in.Get("mode") == string(commerce.Test) {
 		p.Mode = commerce.Test
 	}
-	q := reportQuery{Stores: stores, Source: p.Source, Mode: p.Mode}
-	if p.StoreID != "" {
-		i := slices.IndexFunc(stores, func(s commerce.Store) bool { return s.ID == p.StoreID })
-		if i < 0 {
-			return p, commerce.NotFound("store")
-		}
-		q.Stores = stores[i : i+1]
+	q := reportQuery{Source: p.Source, Mode: p.Mode}
+	if q.Stores, err = v.narrowed(stores); err != nil {
+		return p, err
 	}
 	if len(q.Stores) > 0 {
 		p.Zone = zoneOf(q.Stores[0])

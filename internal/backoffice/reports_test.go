@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"html"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -128,6 +129,70 @@ func TestReportIsTheBooks(t *testing.T) {
 	})
 }
 
+// TestToday: the first page counts what is open in the user's stores, and compares the orders
+// of today with those of the same weekday up to the same time.
+func TestToday(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o := openOffice(t)
+		o.otherStore()
+		day := time.Now().UTC().Truncate(24 * time.Hour)
+		week := day.AddDate(0, 0, 7)
+		for hours, quantity := range map[int]int64{1: 1, 9: 2, 13: 4, 7*24 + 2: 8, 7*24 + 9: 16} { // what is made after 10:00 is not compared
+			o.orderAt(day.Add(time.Duration(hours)*time.Hour), 1, fixture.StoreID, commerce.Live, quantity)
+		}
+		o.orderAt(day.Add(7*24*time.Hour+2*time.Hour), 1, fixture.StoreID, commerce.Test, 1)
+		o.orderAt(day.Add(7*24*time.Hour+4*time.Hour), 2, "sto_other", commerce.Live, 32) // the evening before, there
+		_, empty := o.get("viewer", "/office")
+		if !strings.Contains(empty, "The figures of an hour stand here") || !strings.Contains(empty, "Nothing needs you") {
+			t.Errorf("the page is not empty:\n%s", empty)
+		}
+		time.Sleep(week.Add(10*time.Hour + 5*time.Minute).Sub(time.Now()))
+		o.sums()
+		sold := o.orderAt(time.Now(), 1, fixture.StoreID, commerce.Live, 1)
+		var c commerce.Changes
+		sold.Status, sold.Fulfillment = commerce.Shipped, commerce.ByDelivery
+		c.Orders = []commerce.Order{sold}
+		c.Deliveries = []commerce.Delivery{{StoreID: sold.StoreID, OrderID: sold.ID, State: commerce.DeliveryActive, Provider: "uber", DropoffETA: commerce.MillisOf(time.Now().Add(-time.Minute)), Courier: commerce.Courier{Name: "<i>Cy"}}}
+		c.Attention = []commerce.Attention{{StoreID: sold.StoreID, OrderID: sold.ID, Code: commerce.AttentionProviderRefusesUs, Since: 1}, {StoreID: sold.StoreID, OrderID: sold.ID, Code: commerce.AttentionDisputed, Since: 1}}
+		c.Endpoints = []commerce.Endpoint{{PartnerID: fixture.PartnerID, Failures: commerce.FailingAfter, FailingSince: 1}}
+		fixture.Change(t, o.Engine, needsOf(c), func(*commerce.Rows, commerce.Millis) commerce.Changes { return c })
+		_, page := o.get("manager", "/office")
+		for _, want := range []string{
+			`href="/office/orders?status=processed"><b>6</b> Processed`, `<b>1</b> Shipped`, "<b>2</b> need attention", "A provider refuses our credentials",
+			`data-word="Today">2<`, `data-word="A week ago">2<`, `data-word="Today">$300.00<`, `data-word="A week ago">$37.50<`,
+			"&lt;i&gt;Cy", "/office/orders/" + sold.ID, `href="/office/partners/ptn_1">P<`, "Payment disputed",
+		} {
+			if !strings.Contains(page, want) {
+				t.Errorf("the page lacks %q:\n%s", want, page)
+			}
+		}
+		if _, page := o.get("viewer", "/office"); strings.Contains(page, "/office/partners/") {
+			t.Errorf("a viewer sees partners:\n%s", page)
+		}
+		_, page = o.get("elsewhere", "/office")
+		for _, not := range []string{"Shipped", "need attention", "Cy", "$300.00"} {
+			if strings.Contains(page, not) {
+				t.Errorf("the user of another store sees %q:\n%s", not, page)
+			}
+		}
+		if _, page := o.get("boss", "/office?store=sto_other"); !strings.Contains(page, "<b>1</b> Processed") || strings.Contains(page, "Shipped") {
+			t.Errorf("one store:\n%s", page)
+		}
+		if status, _ := o.get("manager", "/office?store=sto_other"); status != http.StatusNotFound {
+			t.Errorf("a store of others: %d", status)
+		}
+	})
+}
+
+// needsOf names the rows of changes.
+func needsOf(c commerce.Changes) commerce.Needs {
+	n := commerce.Needs{Lock: true, Orders: []commerce.OrderKey{c.Orders[0].Key()}, Deliveries: []commerce.OrderKey{c.Orders[0].Key()}, Endpoints: []string{fixture.PartnerID}}
+	for _, a := range c.Attention {
+		n.Attention = append(n.Attention, a.Key())
+	}
+	return n
+}
+
 // TestReportTexts: names of stores stay texts in the page, and are no formulas in CSV files. A
 // report of a store of others, a wrong date or too many days are refused.
 func TestReportTexts(t *testing.T) {
@@ -160,7 +225,7 @@ func TestReportTexts(t *testing.T) {
 // TestReportRights: each page of the reports is for the roles of its permission.
 func TestReportRights(t *testing.T) {
 	o := openOffice(t)
-	for _, r := range reportRoutes {
+	for _, r := range slices.Concat(todayRoutes, reportRoutes) {
 		path := strings.ReplaceAll(r.path, "{id}", "out_1")
 		for name, user := range o.users {
 			status, page := o.get(name, path)

@@ -33,6 +33,7 @@ const formRoom = 64 << 10
 func table() []route {
 	return slices.Concat(
 		looks,
+		todayRoutes,
 		nativeRoutes,
 		orderRoutes,
 		productRoutes,

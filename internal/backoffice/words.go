@@ -21,6 +21,7 @@ var words = template.FuncMap{
 	"utc":      func() *time.Location { return time.UTC },
 	"order":    func(id string) bool { _, ok := commerce.StoreNoOfOrder(id); return ok },
 	"share":    share,
+	"few":      few,
 	"lines": func(word string, lines []reportLine, by string, query template.URL) linesShown {
 		return linesShown{word, lines, by, query}
 	},

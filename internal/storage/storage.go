@@ -87,6 +87,7 @@ type Reader interface {
 	AuditReader
 	SandboxObjects
 	Sums
+	Overview
 
 	// Ping returns an error if the database does not answer.
 	Ping(ctx context.Context) error

@@ -156,7 +156,7 @@ var (
 		"refunds":          {{"store_id", "id"}, {"store_id", "order_id"}},
 		"sandbox_objects":  {{"id"}},
 		"deliveries":       {{"store_id", "order_id"}},
-		"attention":        {{"store_id", "order_id"}, {"store_id", "ROW(since, order_id, code) >"}},
+		"attention":        {{"store_id", "order_id"}, {"since"}, {"store_id", "ROW(since, order_id, code) >"}},
 		"mail_counts":      {{"owner", "name"}},
 		"courier_notices":  {{"delivery_id"}, {"id"}},
 		"places":           {{"address"}},
