@@ -13,6 +13,7 @@ import (
 	"context"
 	"net/http"
 	"strings"
+	"sync"
 
 	"purveyor/internal/commerce"
 	"purveyor/internal/env"
@@ -55,6 +56,7 @@ type Office struct {
 	identify  func(*http.Request) (commerce.User, error)
 	routes    []route
 	handler   http.Handler
+	importing sync.Mutex // one file of products is read at a time: it takes ten times its length
 }
 
 // Options of an office.

@@ -27,7 +27,8 @@ type office struct {
 	handler http.Handler
 	uses    *service.Service
 	users   map[string]commerce.User
-	broken  string // the product whose opening move is read as a restored backup may have left it
+	broken  string                    // the product whose opening move is read as a restored backup may have left it
+	reading func(commerce.ProductKey) // is called before the moves of a product are read; nil: nothing is
 }
 
 // broken reads the opening of a product with one piece too few.
@@ -37,6 +38,9 @@ type broken struct {
 }
 
 func (b broken) StockMoves(ctx context.Context, key commerce.ProductKey, from commerce.MovePosition, limit int) ([]commerce.StockMove, error) {
+	if b.o.reading != nil {
+		b.o.reading(key)
+	}
 	moves, err := b.Reader.StockMoves(ctx, key, from, limit)
 	for i := range moves {
 		if key.ProductID == b.o.broken && moves[i].Kind == commerce.MoveOpened {

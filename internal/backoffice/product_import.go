@@ -102,6 +102,8 @@ func (v *visit) previewOf(u upload) (productcsv.Preview, error) {
 			return productcsv.Preview{}, err
 		}
 	}
+	v.o.importing.Lock()
+	defer v.o.importing.Unlock()
 	file := productcsv.Decode(u.text, u.storeID).WithIDs(u.prepared, u.key)
 	return v.o.uses.PreviewProducts(v.Context(), v.caller(), file, u.quantities)
 }

@@ -347,3 +347,37 @@ func TestStockCheck(t *testing.T) {
 	_, page = o.get("manager", stockPath+"/check?all=yes")
 	mustHave(t, page, "(repaired since)", "every chain is whole")
 }
+
+// TestStockCheckStreams: a browser sees how far the check is while it runs.
+func TestStockCheckStreams(t *testing.T) {
+	o := openOffice(t)
+	catalog := command.ImportCatalog{}
+	for i := range 700 {
+		catalog.Products = append(catalog.Products, command.ImportProduct{ID: fmt.Sprintf("prd_n%04d", i), StoreID: fixture.StoreID, Name: "Loaf", PriceCents: new(commerce.Cents(1))})
+	}
+	fixture.Do(o.Shop, catalog)
+	seen := make(chan struct{})
+	o.reading = func(key commerce.ProductKey) {
+		if key.ProductID == "prd_n0600" {
+			<-seen
+		}
+	}
+	answer, err := http.Get(o.serving("manager").URL + stockPath + "/check")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = answer.Body.Close() }()
+	text, part := "", make([]byte, 4096)
+	for open := true; ; {
+		n, err := answer.Body.Read(part)
+		text += string(part[:n])
+		if open && strings.Contains(text, "500 products are checked") {
+			close(seen)
+			open = false
+		}
+		if err != nil {
+			break
+		}
+	}
+	mustHave(t, text, "702 products with 702 moves", "</html>")
+}

@@ -80,6 +80,9 @@ func (v *visit) storeFilter() (f storeFilter, err error) {
 		return f, v.mayIn(f.Store, "store")
 	}
 	ids, all := v.storesWith(v.route.may)
+	if v.Form.Has("store") { // all stores are chosen, whatever the switch says
+		ids, all = v.user.StoresWith(v.route.may)
+	}
 	if all {
 		return f, nil
 	}

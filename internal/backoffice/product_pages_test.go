@@ -1,0 +1,59 @@
+package backoffice
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"purveyor/internal/command"
+	"purveyor/internal/commerce"
+	"purveyor/internal/testkit/browser"
+	"purveyor/internal/testkit/fixture"
+
+	"github.com/chromedp/chromedp"
+)
+
+// serving serves the office to a browser whose user is signed in.
+func (o *office) serving(user string) *httptest.Server {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		r.Header.Set(userHeader, user)
+		o.handler.ServeHTTP(w, r)
+	}))
+	o.t.Cleanup(server.Close)
+	return server
+}
+
+// TestProductPages looks at the pages of products on a phone and on a desk: nothing scrolls
+// sideways, everything can be read, and nothing breaks the policy of the pages.
+func TestProductPages(t *testing.T) {
+	o := openOffice(t)
+	long := strings.Repeat("Extraordinarily", 6)
+	catalog := command.ImportCatalog{Stores: []command.ImportStore{{ID: "sto_2", Name: "Two"}}, Products: []command.ImportProduct{{ID: "prd_long", StoreID: fixture.StoreID, Name: long + " " + long,
+		SKU: new(long), Description: new(long), CategoryID: new(fixture.CategoryID), PriceCents: new(commerce.MaxCents), Quantity: new(int64(2)), Images: &[]string{"https://pictures.example/1"}}}}
+	fixture.Do(o.Shop, catalog)
+	for range 3 {
+		fixture.Do(o.Shop, o.Report(0, 2))
+	}
+	o.post("boss", productPath("prd_0")+"/adjust", "delta", "-3", "reason", "Damaged "+long)
+	o.broken = "prd_1"
+	server := o.serving("boss")
+	chromium := browser.Start(t)
+	for _, width := range []int{360, 1280} {
+		v := browser.Visit(t, chromium, server.URL+productsPath, size(width))
+		for name, path := range map[string]string{"products": productsPath, "product": productPath("prd_0"), "product-long": productPath("prd_long"), "product-edit": productPath("prd_long") + "/edit",
+			"import": productsPath + "/import", "categories": categoriesPath, "stock": stockPath, "stock-check": stockPath + "/check"} {
+			if err := chromedp.Do(v.Tab, chromedp.Navigate(server.URL+path)); err != nil {
+				t.Fatal(err)
+			}
+			t.Log(name, width) // the problems below are of this page
+			v.Fits(width)
+			v.Readable()
+			browser.Screenshot(t, v.Tab, fmt.Sprintf("%s-%d", name, width))
+		}
+		for _, problem := range v.Problems() {
+			t.Error(problem)
+		}
+	}
+}
