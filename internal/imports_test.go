@@ -54,6 +54,8 @@ var arrows = map[string][]string{
 	"api/wire":                  {"commerce"},
 	"backoffice":                {"backoffice/ui", "jsonin", "productcsv", "web", "commerce", "service", "storage", "env"},
 	"backoffice/ui":             {},
+	"backoffice/chart":          {},
+	"backoffice/maps":           {"commerce"},
 	"scenario":                  {"api", "jobs", "inbound", "service", "effect", "outside/payment", "outside/courier", "outside/geocode", "outside/sandbox", "web", "commerce", "command", "commit", "storage", "storage/sqlite", "storage/postgres", "env"},
 	"simulation":                {"api", "commerce", "commit", "effect", "env", "inbound", "jobs", "outside/courier", "outside/geocode", "outside/payment", "outside/sandbox", "outside/webhook", "service", "storage", "storage/storagetest", "sweep", "testkit/memory", "testkit/sim", "web"},
 	"outside/courier":           {"commerce", "outside/httpcall", "outside/sandbox", "outside/watch", "env"},
@@ -76,7 +78,7 @@ var arrows = map[string][]string{
 
 // pure packages do no I/O, read no clock, draw nothing and know no wire format, and
 // neither does a package of the module that they import.
-var pure = []string{"commerce", "command"}
+var pure = []string{"commerce", "command", "backoffice/chart", "backoffice/maps"}
 
 // Of package time they use the types alone: TestPureTime.
 var impure = []string{"os", "io", "io/fs", "net", "net/http", "crypto/rand", "math/rand", "math/rand/v2", "log", "log/slog",

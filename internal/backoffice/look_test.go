@@ -10,6 +10,8 @@ import (
 	"slices"
 	"testing"
 
+	"purveyor/internal/backoffice/chart"
+	"purveyor/internal/backoffice/maps"
 	"purveyor/internal/commerce"
 	"purveyor/internal/env"
 	"purveyor/internal/testkit/browser"
@@ -44,7 +46,10 @@ const gallery = `{{define "content"}}
 <section class="panel"><h2>Customer</h2><dl class="facts"><dt>Name</dt><dd>Ada Lovelace</dd><dt>E-mail</dt><dd>ada.lovelace.with.a.long.address@example.com</dd><dt>Payment</dt><dd><code>pi_3NqkZ2eZvKYlo2C1abcd</code></dd></dl></section>
 <section class="panel"><h2>Chips</h2><p>{{chip "" "timeline"}} {{chip "good" "200"}} {{chip "bad" "failed"}} {{chip "test" "test"}} <kbd>g</kbd> <kbd>b</kbd> <span class="age red">{{icon "clock"}} 34 min</span></p>
 <details class="figures" open><summary>Figures</summary><table><thead><tr><th>Day</th><th class="num">Orders</th></tr></thead><tbody><tr><td>Monday</td><td class="num">12</td></tr><tr><td>Tuesday</td><td class="num">9</td></tr></tbody></table></details></section>
-</div></div>{{end}}`
+<section class="panel"><h2>Where it goes</h2>{{.Content.Map}}</section>
+</div></div>
+<section class="panel"><h2>Orders by day</h2>{{.Content.Bars}}</section>
+<section class="panel"><h2>Stock</h2>{{.Content.Lines}}</section>{{end}}`
 
 type nothing struct{ Reads }
 
@@ -77,7 +82,7 @@ func TestParts(t *testing.T) {
 	chromium := browser.Start(t)
 	for _, theme := range []string{"light", "dark"} {
 		user := commerce.User{ID: "u", Name: "Ada Lovelace", Grants: []commerce.Grant{{Role: commerce.Owner, StoreID: commerce.AllStores}}, Preferences: commerce.Preferences{Theme: theme}}
-		server := showing(t, user, gallery, struct{ Statuses []commerce.OrderStatus }{commerce.Statuses})
+		server := showing(t, user, gallery, drawn())
 		for _, width := range []int{360, 1280} {
 			t.Run(fmt.Sprint(theme, width), func(t *testing.T) {
 				v := browser.Visit(t, chromium, server.URL+"/office/orders", size(width))
@@ -90,6 +95,24 @@ func TestParts(t *testing.T) {
 			})
 		}
 	}
+}
+
+// drawings are the content of the gallery.
+type drawings struct {
+	Statuses         []commerce.OrderStatus
+	Map, Bars, Lines template.HTML
+}
+
+func drawn() drawings {
+	days := []string{"1 Nov", "2 Nov", "3 Nov", "4 Nov", "5 Nov", "6 Nov", "7 Nov", "8 Nov", "9 Nov", "10 Nov", "11 Nov", "12 Nov", "13 Nov", "14 Nov"}
+	paid := chart.Series{Name: "Paid", Values: []float64{31, 40, 28, 19, 44, 61, 72, 30, 33, 35, 48, 52, 80, 91}}
+	refunded := chart.Series{Name: "Refunded", Values: []float64{1, 0, 3, 0, 0, 4, 2, 0, 1, 0, 0, 7, 1, 2}}
+	miles := 5.0
+	return drawings{Statuses: commerce.Statuses,
+		Map: maps.Map{Title: "Where the order goes", Store: &commerce.Point{Lat: 30.2672, Lng: -97.7431}, RadiusMiles: &miles,
+			Door: &commerce.Place{Point: commerce.Point{Lat: 30.31, Lng: -97.70}, RadiusMiles: 0.4}, Courier: &commerce.Point{Lat: 30.285, Lng: -97.725}}.SVG(),
+		Bars:  chart.Chart{Title: "Orders by day", Along: "Day", Labels: days, Series: []chart.Series{paid, refunded}}.Bars(),
+		Lines: chart.Chart{Title: "Stock by day", Along: "Day", Labels: days, Series: []chart.Series{paid, refunded}}.Lines()}
 }
 
 // size makes the window as wide as a screen.
