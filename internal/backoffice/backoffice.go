@@ -57,6 +57,7 @@ type Office struct {
 	routes    []route
 	handler   http.Handler
 	importing sync.Mutex // one file of products is read at a time: it takes ten times its length
+	boards    *boardHub
 }
 
 // Options of an office.
@@ -70,7 +71,8 @@ type Options struct {
 
 // New makes the office over a service and its storage.
 func New(reads Reads, uses *service.Service, o Options) (*Office, error) {
-	office := &Office{env: o.Env, reads: reads, uses: uses, publicURL: o.PublicURL, identify: o.Identify, routes: table()}
+	office := &Office{env: o.Env, reads: reads, uses: uses, publicURL: o.PublicURL, identify: o.Identify, routes: table(),
+		boards: newBoardHub(o.Env, reads)}
 	forgery := http.NewCrossOriginProtection()
 	if err := forgery.AddTrustedOrigin(o.PublicURL); err != nil {
 		return nil, err

@@ -1,12 +1,10 @@
 package backoffice
 
 import (
-	"errors"
 	"net/http"
 	"strings"
 
 	"purveyor/internal/commerce"
-	"purveyor/internal/storage"
 )
 
 // The store switch in the bar narrows all lists to one store. It is kept in a cookie, since it
@@ -55,23 +53,9 @@ type storeChoice struct {
 
 // chooseStore shows the stores of the user.
 func (v *visit) chooseStore() error {
-	ids, all := v.user.StoresWith(commerce.MayReadOrders)
-	var stores []commerce.Store
-	if all {
-		var err error
-		if stores, err = v.o.reads.Stores(v.Context(), storage.StoreFilter{}); err != nil {
-			return err
-		}
-	}
-	for _, id := range ids {
-		store, err := v.o.reads.Store(v.Context(), id)
-		if errors.Is(err, storage.ErrNotFound) {
-			continue
-		}
-		if err != nil {
-			return err
-		}
-		stores = append(stores, store)
+	stores, err := v.storesOf(commerce.MayReadOrders)
+	if err != nil {
+		return err
 	}
 	return v.page("store_choice", "Choose a store", storeChoice{Stores: stores, Chosen: v.chosen(), Next: inside(v.URL.Query().Get("next"))})
 }

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strings"
 
 	"purveyor/internal/commerce"
 	"purveyor/internal/web"
@@ -75,6 +76,10 @@ func titleOf(status int) string {
 
 // toSignIn leads to the sign-in, and from there back to the page.
 func (v *visit) toSignIn() {
+	if strings.Contains(v.Header.Get("Accept"), "text/event-stream") || v.Header.Get(quietHeader) != "" { // no page waits for the answer
+		v.w.WriteHeader(http.StatusUnauthorized)
+		return
+	}
 	next := Prefix
 	if v.Method == http.MethodGet {
 		next = v.URL.RequestURI()

@@ -34,6 +34,7 @@ func table() []route {
 	return slices.Concat(
 		looks,
 		todayRoutes,
+		boardRoutes,
 		nativeRoutes,
 		orderRoutes,
 		productRoutes,

@@ -59,12 +59,19 @@ func ofOrder(handle func(*visit, commerce.Order) error) func(*visit) error {
 // done ends an act: the browser goes to a page, which says what was done. The text crosses in
 // a cookie that lives for that one page.
 func (v *visit) done(to, said string) error {
+	if v.Header.Get(quietHeader) != "" {
+		v.w.WriteHeader(http.StatusNoContent)
+		return nil
+	}
 	if said != "" {
 		http.SetCookie(v.w, &http.Cookie{Name: saidCookie, Value: url.QueryEscape(said), Path: Prefix, MaxAge: 30, HttpOnly: true, SameSite: http.SameSiteLaxMode})
 	}
 	http.Redirect(v.w, v.Request, to, http.StatusSeeOther)
 	return nil
 }
+
+// quietHeader marks acts that the script of a page sends, which shows the outcome by itself.
+const quietHeader = "X-Office-Quiet"
 
 const saidCookie = "office_said"
 

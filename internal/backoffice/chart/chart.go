@@ -54,7 +54,7 @@ func (c Chart) Bars() template.HTML {
 	})
 }
 
-// Lines draws each series as a line. A value that there is none of leaves a gap.
+// Lines draws each series as a line. A missing value leaves a gap.
 func (c Chart) Lines() template.HTML {
 	const mostDots = 62 // beyond them dots would hide the line
 	return c.draw(func(b *strings.Builder, s scale) {
