@@ -156,7 +156,9 @@ func TestBoardChanges(t *testing.T) {
 			[]string{`hx-target="#o-` + last.ID + `" hx-swap="afterend"><li class="card"`, `"#n-new" hx-swap="innerHTML">3<`}, []string{"outerMorph", "col-make", "gone"}},
 		{"a change of a card", func() { first = o.move(first, func(o *commerce.Order) { o.RefundedCents = 1 }) },
 			[]string{`hx-target="#o-` + first.ID + `" hx-swap="outerMorph"><li class="card"`}, []string{"gone", "afterend", "#n-new"}},
-		{"an order moves to an empty column", func() { last = o.move(last, func(o *commerce.Order) { o.Status, o.Confirmed = commerce.Processed, true }) },
+		{"an order moves to an empty column", func() {
+			last = o.move(last, func(o *commerce.Order) { o.Status, o.Confirmed = commerce.Processed, true })
+		},
 			[]string{`hx-target="#o-` + last.ID + `" hx-swap="outerHTML"><li class="gone" data-was="o-` + last.ID + `">`, `hx-target="#col-make" hx-swap="afterbegin"><li class="card" id="o-` + last.ID, `"#n-new" hx-swap="innerHTML">2<`, `"#n-make" hx-swap="innerHTML">1<`}, []string{"outerMorph"}},
 		{"an older one is put above it", func() { o.move(first, func(o *commerce.Order) { o.Status, o.Confirmed = commerce.Processed, true }) },
 			[]string{`hx-target="#col-make" hx-swap="afterbegin"><li class="card" id="o-` + first.ID}, nil},
