@@ -59,13 +59,13 @@ func read() (names, paths map[string]file) {
 
 var (
 	remarks = regexp.MustCompile(`(?s)/\*.*?\*/`)
-	room    = regexp.MustCompile(`\s*([{};,])\s*|(:)\s+`)
+	room    = regexp.MustCompile(`\s*([{};,>])\s*|(:)\s+`)
 )
 
 // tight is a style sheet without its comments and the room around its marks. No text in the
 // sheet has one of these marks in it.
 func tight(css []byte) []byte {
-	return room.ReplaceAll(remarks.ReplaceAll(css, nil), []byte("$1$2"))
+	return bytes.ReplaceAll(room.ReplaceAll(remarks.ReplaceAll(css, nil), []byte("$1$2")), []byte(";}"), []byte("}"))
 }
 
 // Path is the path of a file for a page: "office.css" is at /office/static/office.HASH.css. A
