@@ -10,7 +10,6 @@ package backoffice
 
 import (
 	"cmp"
-	"context"
 	"net/http"
 	"strings"
 	"sync"
@@ -42,9 +41,7 @@ type Reads interface {
 	storage.AuditReader
 	storage.Sums
 	storage.Overview
-
-	// Users reads all users, in the order of their names.
-	Users(ctx context.Context) ([]commerce.User, error)
+	storage.People
 }
 
 // Office serves the pages.

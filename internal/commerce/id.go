@@ -27,6 +27,7 @@ const (
 	PrefixStrayCallback = "cno_"
 	PrefixQuote         = "qte_"
 	PrefixAudit         = "aud_"
+	PrefixUser          = "usr_"
 	prefixTimeline      = "tev_"
 )
 

@@ -1,6 +1,10 @@
 package commerce
 
-import "slices"
+import (
+	"crypto/subtle"
+	"slices"
+	"time"
+)
 
 // Role is what a person may do at the merchant. A grant gives a role in one store or in
 // all, and several grants add up.
@@ -189,6 +193,11 @@ type SignInLink struct {
 // Key of the row.
 func (l SignInLink) Key() string { return l.UserID }
 
+// Opens reports whether the token with this hash works now.
+func (l SignInLink) Opens(hash KeyHash, now Millis) bool {
+	return l.Hash != KeyHash{} && subtle.ConstantTimeCompare(l.Hash[:], hash[:]) == 1 && l.ExpiresOn > now
+}
+
 // SignInCount counts the failed sign-ins of one account, address or browser since a time.
 type SignInCount struct {
 	ID       string // what is counted: "address 192.0.2.1"
@@ -198,6 +207,21 @@ type SignInCount struct {
 
 // Key of the row.
 func (c SignInCount) Key() string { return c.ID }
+
+// SignInWindow is how long a failed sign-in counts (BACKOFFICE, Security).
+const SignInWindow = 15 * time.Minute
+
+// Failed counts one more failure of what the id names.
+func (c SignInCount) Failed(id string, now Millis) SignInCount {
+	if !c.Counts(now) {
+		c = SignInCount{ID: id, Since: now}
+	}
+	c.Failures++
+	return c
+}
+
+// Counts reports whether the failures are recent enough to count.
+func (c SignInCount) Counts(now Millis) bool { return c.Since > now.Add(-SignInWindow) }
 
 // SavedView is a filter of the list of orders that a user has given a name.
 type SavedView struct {

@@ -29,6 +29,7 @@ type Reads interface {
 	storage.Orders
 	storage.Money
 	storage.Replies
+	storage.People
 	storage.Jobs
 	storage.Partners
 	storage.Sums

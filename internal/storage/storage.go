@@ -85,6 +85,7 @@ type Reader interface {
 	Jobs
 	Messages
 	AuditReader
+	People
 	SandboxObjects
 	Sums
 	Overview

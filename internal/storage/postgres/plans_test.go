@@ -133,7 +133,7 @@ func planOf(t *testing.T, conn *pgx.Conn, sql string) plan {
 
 var (
 	// Small tables, which may be read from end to end.
-	listedWhole = regexp.MustCompile(`^(categories|partners|endpoints|stored_replies|writers|meta|schema_version|migrations)$`)
+	listedWhole = regexp.MustCompile(`^(categories|partners|users|endpoints|stored_replies|writers|meta|schema_version|migrations)$`)
 	// foundBy are the columns that rows of the others are found by, one way or
 	// another: a part of them would lead to all rows of a store or a partner.
 	// Those of the first ones are found so even by a server that takes the table

@@ -14,8 +14,8 @@ import (
 const (
 	ReplyKeep = 72 * time.Hour
 	EventKeep = 30 * 24 * time.Hour
-	// SignInKeep is how long failed sign-ins count (BACKOFFICE, Security).
-	SignInKeep = 15 * time.Minute
+	// SignInKeep is how long failed sign-ins count.
+	SignInKeep = commerce.SignInWindow
 )
 
 // Expired describes the rows of a table that sweeps delete: the rows older than Keep.

@@ -85,7 +85,7 @@ func observeBy(t *testing.T, f func(sql string)) {
 }
 
 // Small tables that are listed whole, and sorted in memory, and what ends by a LIMIT.
-var listedWhole = []string{"SCAN categories", "SCAN partners", "SCAN stored_replies", "USE TEMP B-TREE FOR ORDER BY", "SCAN json_each",
+var listedWhole = []string{"SCAN categories", "SCAN partners", "SCAN users", "SCAN stored_replies", "USE TEMP B-TREE FOR ORDER BY", "SCAN json_each",
 	"SCAN endpoints USING INDEX endpoints_held", "SCAN few", "SCAN attention USING COVERING INDEX attention_open"}
 
 func checkPlans(t *testing.T, sent map[string]bool) {

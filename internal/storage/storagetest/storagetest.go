@@ -166,4 +166,5 @@ var reads = map[string]func(*testing.T, Database){
 	"items of a store":                          itemsOfStore,
 	"rows that are asked for at once":           atOnce,
 	"a key finds its holder":                    keyHolder,
+	"people and their sign-ins":                 people,
 }
