@@ -17,6 +17,7 @@ import (
 	"purveyor/internal/commerce"
 	"purveyor/internal/env"
 	"purveyor/internal/service"
+	"purveyor/internal/signin"
 	"purveyor/internal/storage"
 	"purveyor/internal/web"
 )
@@ -51,6 +52,7 @@ type Office struct {
 	uses      *service.Service
 	publicURL string
 	identify  func(*http.Request) (commerce.User, error)
+	passwords *signin.Passwords
 	routes    []route
 	handler   http.Handler
 	importing sync.Mutex // one file of products is read at a time: it takes ten times its length
@@ -61,15 +63,19 @@ type Office struct {
 type Options struct {
 	Env       env.Env
 	PublicURL string // without a slash at its end
-	// Identify finds the user of a request. Its error is ErrSignedOut if the
-	// request has no session.
+	// Identify finds the user of a request in place of its session; nil: by the session. Its
+	// error is ErrSignedOut if there is none.
 	Identify func(*http.Request) (commerce.User, error)
+	// Enter has one-time links sign in without a password, as those of the demo do.
+	Enter bool
 }
 
 // New makes the office over a service and its storage.
 func New(reads Reads, uses *service.Service, o Options) (*Office, error) {
-	office := &Office{env: o.Env, reads: reads, uses: uses, publicURL: o.PublicURL, identify: o.Identify, routes: table(),
-		boards: newBoardHub(o.Env, reads)}
+	office := &Office{env: o.Env, reads: reads, uses: uses, publicURL: o.PublicURL, identify: o.Identify, passwords: signin.NewPasswords(o.Env), boards: newBoardHub(o.Env, reads), routes: table()}
+	if o.Enter {
+		office.routes = append(office.routes, enterRoutes...)
+	}
 	forgery := http.NewCrossOriginProtection()
 	if err := forgery.AddTrustedOrigin(o.PublicURL); err != nil {
 		return nil, err
@@ -141,7 +147,7 @@ func (o *Office) serve(r route, w http.ResponseWriter, req *http.Request) {
 		}
 	}
 	if !r.open {
-		user, err := o.identify(req)
+		user, err := v.identified()
 		if err != nil {
 			o.refuse(v, err)
 			return
@@ -155,4 +161,12 @@ func (o *Office) serve(r route, w http.ResponseWriter, req *http.Request) {
 	if err := r.handle(v); err != nil {
 		o.refuse(v, err)
 	}
+}
+
+// identified is the user of the request.
+func (v *visit) identified() (commerce.User, error) {
+	if v.o.identify != nil {
+		return v.o.identify(v.Request)
+	}
+	return v.signedIn()
 }

@@ -33,8 +33,12 @@ func missing(p commerce.Permission, storeID string) error {
 
 // refuse answers with the page of an error.
 func (o *Office) refuse(v *visit, err error) {
-	if errors.Is(err, ErrSignedOut) {
+	switch {
+	case errors.Is(err, ErrSignedOut):
 		v.toSignIn()
+		return
+	case errors.Is(err, errAskAgain):
+		v.toPassword()
 		return
 	}
 	e := web.Refuse(v.w, err)
@@ -85,6 +89,19 @@ func (v *visit) toSignIn() {
 		next = v.URL.RequestURI()
 	}
 	http.Redirect(v.w, v.Request, Prefix+"/login?next="+url.QueryEscape(next), http.StatusSeeOther)
+}
+
+// toPassword leads to the page that asks for the password again, and from there back to the page
+// with the form.
+func (v *visit) toPassword() {
+	next := v.URL.RequestURI()
+	if v.Method != http.MethodGet {
+		next = Prefix
+		if from, err := url.Parse(v.Referer()); err == nil && from.Path != "" {
+			next = from.RequestURI()
+		}
+	}
+	http.Redirect(v.w, v.Request, passwordPath+"?next="+url.QueryEscape(next), http.StatusSeeOther)
 }
 
 // owners are the users that can give any right. Without them the page says less, so a

@@ -35,9 +35,12 @@ func table() []route {
 		looks,
 		todayRoutes,
 		boardRoutes,
+		signInRoutes,
 		nativeRoutes,
 		orderRoutes,
 		productRoutes,
 		reportRoutes,
+		peopleRoutes,
+		meRoutes,
 	)
 }

@@ -18,6 +18,8 @@ type visit struct {
 	o     *Office
 	route route
 	user  commerce.User // without an ID on pages that are open to all
+	// session is that of the user; without an ID where Options.Identify found the user.
+	session commerce.Session
 }
 
 func (o *Office) visit(w http.ResponseWriter, r *http.Request) *visit {

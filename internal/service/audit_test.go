@@ -59,10 +59,13 @@ type anAct struct {
 	before, after string // regular expressions
 }
 
+// shell is another operator.
+var shell = commerce.Actor{Kind: commerce.ActorOperator, ID: "bea"}
+
 const nothing = `^\{\}$`
 
 // secrets are what must never stand in an entry.
-var secrets = []string{"s3cret-of-old", "whsec_", "s3cret", "a-password", "a-token", "sk_live_", "sk_test_"}
+var secrets = []string{"$argon2id$secret-hash", "TOTPSECRET", "s3cret-of-old", "whsec_", "s3cret", "a-password", "a-token", "sk_live_", "sk_test_"}
 
 func operatorActs(s *fixture.Shop, uses *service.Service) []anAct {
 	ctx := context.Background()
@@ -224,7 +227,7 @@ func audited(t *testing.T, s *fixture.Shop, store string) []commerce.AuditEntry 
 func TestAudit(t *testing.T) {
 	onBoth(t, func(t *testing.T, s *fixture.Shop, uses *service.Service) {
 		var tested []string
-		for actor, acts := range map[commerce.Actor][]anAct{operator: operatorActs(s, uses), staff.Actor: staffActs(t, s, uses)} {
+		for actor, acts := range map[commerce.Actor][]anAct{operator: operatorActs(s, uses), staff.Actor: staffActs(t, s, uses), shell: peopleActs(s, uses, shell)} {
 			for _, a := range acts {
 				entries := func() (n int) {
 					for _, store := range []string{"", fixture.StoreID, "sto_new"} {
@@ -266,10 +269,47 @@ func checkEntry(t *testing.T, a anAct, by commerce.Actor, e commerce.AuditEntry)
 	}
 }
 
+// peopleActs are about users: what an operator does, and what users do with their own account.
+func peopleActs(s *fixture.Shop, uses *service.Service, by commerce.Actor) []anAct {
+	ctx := context.Background()
+	owner := []commerce.Grant{{Role: commerce.Owner, StoreID: commerce.AllStores}}
+	made := func(email string) commerce.User {
+		out, err := uses.InviteUser(ctx, by, service.InviteUser{Email: email, Name: "Ann", Grants: owner})
+		if err != nil {
+			s.T.Fatal(err)
+		}
+		return out.User
+	}
+	first, second := made("first@e.example"), made("second@e.example")
+	caller := service.Caller{Actor: by, User: first}
+	return []anAct{
+		{"invite_user", "", func() error {
+			_, err := uses.InviteUser(ctx, by, service.InviteUser{Email: "Third@e.example", Name: "Cy", Grants: owner})
+			return err
+		}, nothing, `"email":"third@e.example"`},
+		{"grant_rights", "", func() error {
+			_, err := uses.GrantRights(ctx, by, service.GrantRights{UserID: second.ID, Grants: []commerce.Grant{{Role: commerce.Clerk, StoreID: fixture.StoreID}}})
+			return err
+		}, `"role":"owner"`, `"role":"clerk"`},
+		{"reset_user", "", func() error { _, err := uses.ResetUser(ctx, by, second.ID, true); return err }, `"rights_on":`, `"rights_on":`},
+		{"suspend_user", "", func() error { _, err := uses.SuspendUser(ctx, by, second.ID, true); return err }, `"suspended":false`, `"suspended":true`},
+		{"change_password", "", func() error { _, err := uses.ChangePassword(ctx, caller, "$argon2id$secret-hash", ""); return err }, `"rights_on"`, `"password":"set"`},
+		{"set_second_factor", "", func() error {
+			_, err := uses.SetSecondFactor(ctx, caller, service.SecondFactor{Secret: "TOTPSECRET", Step: 5, RecoveryCodes: []string{"x"}})
+			return err
+		}, `"rights_on"`, `"totp_secret":"set"`},
+		{"set_preferences", "", func() error {
+			_, err := uses.SetPreferences(ctx, caller, "Anna", commerce.Preferences{Theme: "dark"})
+			return err
+		}, `"name":"Ann"`, `"theme":"dark"`},
+	}
+}
+
 // others are the use cases with an actor that leave no entry.
 var others = []string{
 	"FindOrder", "FindOrderByExternal", "FindProduct", "PreviewProducts", "QuoteDelivery", "Preflight", "CheckAvailability", // read
 	"RecordPaymentCallback", "RecordCourierUpdate", "KeepStrayCallback", // of providers
+	"AcceptLink", "EndSessions", // of sign-ins, where they are tested
 	"ReportOrder",   // of partners alone
 	"StartCheckout", // of staff it is CreateNativeOrder
 }

@@ -24,8 +24,8 @@ func NewSecret(e env.Env) string {
 	return base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(b[:])
 }
 
-// Step returns the time step of a code of the secret: that of now, of the one before or of the
-// one after, because clocks differ. 0: it is none of them.
+// Step returns the time step of a code of the secret: that of now, the one before or the next
+// one, because clocks differ. 0: the code belongs to another step, or is wrong.
 func Step(secret, code string, now time.Time) int64 {
 	code = strings.ReplaceAll(strings.TrimSpace(code), " ", "")
 	for _, shift := range []int64{0, -1, 1} {
