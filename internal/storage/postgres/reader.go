@@ -28,7 +28,7 @@ type reader struct {
 
 func newReader(e *Engine) reader {
 	r := reader{e: e}
-	r.Reader = reads.Reader{Rows: r.rows, Each: r.each, Among: "= ANY({list})", WaitingJobs: "jobs", Number: "{parameter}", Lookups: e.lookups, Homes: e.homes}
+	r.Reader = reads.Reader{Rows: r.rows, Each: r.each, Among: "= ANY({list})", WaitingJobs: "jobs", Number: "{parameter}", Text: "{parameter}", Lookups: e.lookups, Homes: e.homes}
 	return r
 }
 

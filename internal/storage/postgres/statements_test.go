@@ -103,7 +103,7 @@ var allShards = regexp.MustCompile(`^SELECT (count\(\*\), max\(updated_on\)|stor
 	`|^(SELECT|DELETE) .*FROM (outbox|courier_notices) WHERE id < ` +
 	`|^SELECT .* FROM courier_notices WHERE delivery_id = ` +
 	`|^SELECT id FROM (sessions|sign_in_counts) WHERE (expires_on|since) < ` +
-	`|^SELECT store_id, id, .* FROM orders WHERE status = \$1 AND status IN \(.*\) ORDER BY created_on, store_id LIMIT ` +
+	`|^SELECT store_id, id.* FROM orders WHERE status = \$1 AND status IN \([^)]*\) ORDER BY created_on` +
 	`|^SELECT .* FROM sessions WHERE user_id = ` +
 	`|^SELECT min\(floor\) FROM store_writers WHERE until > now\(\)$`)
 

@@ -37,6 +37,8 @@ type Reader struct {
 	WaitingJobs string
 	// Number is a parameter as a number to find rows by; {parameter} stands for its name.
 	Number string
+	// Text is a parameter as a text to find rows by; {parameter} stands for its name.
+	Text string
 	// Lookups are Lookup functions by the names of their tables. Other rows are
 	// read by one statement each.
 	Lookups map[string]any
@@ -62,6 +64,10 @@ func (r Reader) among(column, list string) string {
 
 func (r Reader) number(parameter string) string {
 	return strings.ReplaceAll(r.Number, "{parameter}", parameter)
+}
+
+func (r Reader) text(parameter string) string {
+	return strings.ReplaceAll(r.Text, "{parameter}", parameter)
 }
 
 // each runs a statement for each of the keys. All see one state.

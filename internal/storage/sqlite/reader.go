@@ -18,14 +18,17 @@ type reader struct {
 func newReader(e *Engine) reader {
 	r := reader{e: e}
 	r.Reader = reads.Reader{Rows: r.rows, Each: r.each,
-		Among: "IN (SELECT value FROM json_each({list}))", WaitingJobs: "jobs INDEXED BY jobs_waiting", Number: unpeeked}
+		Among: "IN (SELECT value FROM json_each({list}))", WaitingJobs: "jobs INDEXED BY jobs_waiting", Number: unpeeked, Text: unpeekedText}
 	return r
 }
 
-// unpeeked is a parameter as an expression. SQLite plans a statement again at each use if a
+// Parameters as expressions. SQLite plans a statement again at each use if a
 // parameter bounds a range, and when a parameter that a column must equal changes to or from
 // 0 or 1, as a slot does (bound parameter peeking). That takes longer than a read of few rows.
-const unpeeked = "{parameter}+0"
+const (
+	unpeeked     = "{parameter}+0"
+	unpeekedText = "{parameter}||''"
+)
 
 // with lends a connection for the time of f.
 func (r reader) with(ctx context.Context, f func(*connection) error) error {
