@@ -30,6 +30,8 @@ type database struct {
 	runner    *jobs.Runner // gets the new jobs once it handles any
 	committer *commit.Committer
 	uses      *service.Service
+	url       string // as the operator named it
+	demo      bool   // it was made for the demo, and is deleted at its end
 }
 
 // missing selects how a database that does not exist is handled.
@@ -48,7 +50,7 @@ func openDatabase(c config.Database, m missing) (*database, error) {
 	}
 	runner := jobs.New(env.Env{}, env.Env{}.Text())
 	committer := commit.New(engine, commit.Options{Starter: runner, EncodeEvent: wire.EventData})
-	return &database{engine, runner, committer, service.New(engine.Reader(), engine, committer, service.Options{Answers: api.Answers{}})}, nil
+	return &database{url: c.Database, Engine: engine, runner: runner, committer: committer, uses: service.New(engine.Reader(), engine, committer, service.Options{Answers: api.Answers{}})}, nil
 }
 
 func openEngine(c config.Database, m missing) (storage.Engine, error) {

@@ -10,6 +10,7 @@ import (
 	"purveyor/internal/commerce"
 	"purveyor/internal/config"
 	"purveyor/internal/demo"
+	"purveyor/internal/service"
 )
 
 type demoCommand struct {
@@ -27,7 +28,8 @@ func (d demoCommand) Run() (err error) {
 		if err != nil {
 			return nil, err
 		}
-		if err := prepareDemo(ctx, db, base); err != nil {
+		db.demo = true
+		if err := prepareDemo(ctx, db, base, d.NoOffice); err != nil {
 			return nil, errors.Join(err, db.Close())
 		}
 		return db, nil
@@ -36,7 +38,7 @@ func (d demoCommand) Run() (err error) {
 }
 
 // prepareDemo fills the new database and prints the next steps.
-func prepareDemo(ctx context.Context, db *database, base string) error {
+func prepareDemo(ctx context.Context, db *database, base string, noOffice bool) error {
 	data, err := demo.Catalog(base)
 	if err != nil {
 		return err
@@ -54,10 +56,27 @@ func prepareDemo(ctx context.Context, db *database, base string) error {
 	if err != nil {
 		return err
 	}
+	office := ""
+	if !noOffice {
+		if office, err = demoOwner(ctx, db, base); err != nil {
+			return err
+		}
+	}
 	product := file.Catalog.Products[0]
 	printf(welcome, base, result.StoresMade, result.CategoriesMade, result.ProductsMade, made.Partner.ID,
-		made.Keys[commerce.Live], made.Keys[commerce.Test], base, product.StoreID, product.ID, int64(*product.PriceCents))
+		made.Keys[commerce.Live], made.Keys[commerce.Test], base, product.StoreID, product.ID, int64(*product.PriceCents), office)
 	return nil
+}
+
+// demoOwner makes the owner of the demo's back office, and returns the lines that lead there.
+func demoOwner(ctx context.Context, db *database, base string) (string, error) {
+	made, err := db.uses.InviteUser(ctx, operator(), service.InviteUser{Email: "owner@demo.example", Name: "Demo owner",
+		Grants: []commerce.Grant{{Role: commerce.Owner, StoreID: commerce.AllStores}}})
+	if err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("\nBack office: %[1]s/office\n  sign in once with %[1]s/office/enter?token=%[2]s\n  another link: purveyor user reset --database %[3]s --email %[4]s\n",
+		base, made.Token, db.url, made.User.Email), nil
 }
 
 // welcome has three commands that work when pasted. They use the test key: test
@@ -69,7 +88,7 @@ Purveyor demo: %[1]s
   partner   %[5]s
   live key  %[6]s
   test key  %[7]s
-
+%[12]s
 List products:
   curl -s '%[8]s/v1/products?limit=3' -H 'x-api-key: %[7]s'
 

@@ -21,6 +21,7 @@ type cli struct {
 	Demo    demoCommand    `cmd:"" help:"Serve a demo: stores, a catalog and a partner in a new database that is deleted at the end."`
 	Import  importCommand  `cmd:"" help:"Create or update stores, categories and products from a JSON file: all of it, or nothing."`
 	Partner partnerCommand `cmd:"" help:"Create and manage partners and their keys."`
+	User    userCommand    `cmd:"" help:"Create and manage users of the back office."`
 	Webhook webhookCommand `cmd:"" help:"Show webhooks, send them again, and manage partners' endpoints."`
 	Jobs    jobsCommand    `cmd:"" help:"Show waiting and failed work, try it at once, or give it up."`
 	Outbox  outboxCommand  `cmd:"" help:"Read e-mails and texts that were not sent."`
@@ -45,7 +46,7 @@ func main() {
 		refuseLine(err)
 	}
 	logs := startLog(c.Log)
-	err = run(k)
+	err = run(k, c.Log)
 	logs.Flush()
 	if err != nil {
 		complain("purveyor: %v\n", err)
@@ -57,13 +58,13 @@ func main() {
 // flags against each other, or reads its input.
 type preparer interface{ prepare() error }
 
-func run(k *kong.Context) error {
+func run(k *kong.Context, log config.Log) error {
 	if command, ok := k.Selected().Target.Addr().Interface().(preparer); ok {
 		if err := command.prepare(); err != nil {
 			return err
 		}
 	}
-	return k.Run()
+	return k.Run(log)
 }
 
 // refuseLine prints the fault of the command line, and how to get help.

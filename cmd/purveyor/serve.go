@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"purveyor/internal/api"
+	"purveyor/internal/backoffice"
 	"purveyor/internal/config"
 	"purveyor/internal/effect"
 	"purveyor/internal/env"
@@ -49,10 +50,13 @@ func (s settings) check() error {
 	return err
 }
 
-func (s serveCommand) Run() error {
+func (s serveCommand) Run(log config.Log) error {
 	s.Database.Batches = s.Server.Batches()
 	open := func(ctx context.Context, _ string) (*database, error) { return openToServe(ctx, s.Database) }
-	return s.serve(open, func(_ *process, base string) {
+	return s.serve(open, func(p *process, base string) {
+		if !s.NoOffice {
+			p.offerFirstOwner(base, log.LogFormat == "json")
+		}
 		slog.Info("serving", "url", base, "database", s.Database.String(), "sandbox", s.Sandbox, "outbound", s.Outbound,
 			"payments", s.Payments.Shown(s.TestOrdersBy()), "couriers", s.Couriers.Shown(s.TestOrdersBy()))
 	})
@@ -119,6 +123,7 @@ type process struct {
 	db      *database
 	api     http.Handler
 	streams interface{ EndStreams() }
+	office  *backoffice.Office // nil: switched off
 	// countReplies adds up how much partners have stored.
 	countReplies func(context.Context) error
 	makeSums     func(context.Context) error
@@ -162,8 +167,12 @@ func newProcess(db *database, c settings, o effect.Options, baseURL string) (*pr
 	o.Failed, o.Processors, o.Fleet, o.Geocoder = warnings.job, watchAll(processors.byName, payment.Watch, warnings), fleet, geocoder
 	o.Movers, o.Post = map[string]sandbox.Mover{courier.SandboxObjects: couriers.sandbox}, callbacks.FromSandbox(sandbox.NewSigner(env.Env{}, objects))
 	effect.Start(o)
+	office, err := newOffice(c.Server, db, uses, baseURL)
+	if err != nil {
+		return nil, err
+	}
 	partners := api.New(db.Reader(), db, uses, api.Options{CacheBytes: c.CacheMiB << 20})
-	return &process{db: db, api: partners.Handler(), streams: partners, countReplies: uses.CountReplies, makeSums: uses.MakeSums, inbound: callbacks, sandbox: pages, proxies: proxies,
+	return &process{db: db, api: partners.Handler(), streams: partners, office: office, countReplies: uses.CountReplies, makeSums: uses.MakeSums, inbound: callbacks, sandbox: pages, proxies: proxies,
 		reads: web.NewProbe(env.Env{}, "the database answers reads", db.read), writes: web.NewProbe(env.Env{}, "the database takes writes", db.Writable),
 		askProviders: warnings.askProviders}, nil
 }
@@ -177,6 +186,8 @@ func (s *process) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		answerOK(w, !s.stopping.Load() && s.ready(r))
 	case strings.HasPrefix(path, inbound.Prefix):
 		s.inbound.ServeHTTP(w, r)
+	case s.office != nil && (path == backoffice.Prefix || strings.HasPrefix(path, backoffice.Prefix+"/")):
+		s.office.ServeHTTP(w, r)
 	case s.sandbox != nil && strings.HasPrefix(path, "/sandbox/"):
 		s.sandbox.ServeHTTP(w, r)
 	case s.images != nil && strings.HasPrefix(path, "/demo/images/"):
@@ -233,6 +244,9 @@ func (s *process) run(ctx context.Context, l net.Listener) error {
 		time.Sleep(readinessDelay)
 		s.db.runner.EndWaits()
 		s.streams.EndStreams()
+		if s.office != nil {
+			s.office.EndStreams()
+		}
 		hurry := time.AfterFunc(patience, s.db.committer.Hurry)
 		defer hurry.Stop()
 		drain, cancel := context.WithTimeout(context.Background(), drainPeriod)

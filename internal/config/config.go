@@ -57,6 +57,8 @@ type Server struct {
 	RepliesMiB int64  `help:"Storage for the replies to a partner's calls with an Idempotency-Key, in MiB, at a rate limit of 240; proportionally more at a higher one. Beyond it, new calls with a key get 429." default:"1024" env:"PURVEYOR_REPLIES_MIB" name:"replies-mib"`
 	Sandbox    string `help:"on, or off: then test orders need configured providers, and the sandbox's pages are gone." enum:"on,off" default:"on" env:"PURVEYOR_SANDBOX"`
 
+	NoOffice bool `help:"Leave the back office out." env:"PURVEYOR_NO_OFFICE"`
+
 	TrustedProxy []string `help:"Network of a reverse proxy whose X-Forwarded-For is trusted; may be repeated." env:"PURVEYOR_TRUSTED_PROXY" placeholder:"CIDR"`
 }
 
