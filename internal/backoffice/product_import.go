@@ -3,6 +3,7 @@ package backoffice
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"strconv"
@@ -137,31 +138,22 @@ func (v *visit) confirmImport() error {
 	if err != nil {
 		return err
 	}
-	switch {
-	case len(preview.Problems) == 0 && len(preview.Changes) == 0:
-		return v.done(productsPath, "Everything of the file is stored")
-	case len(preview.Problems) > 0 || preview.Mark != u.mark:
-		return v.importAgain(u, &preview, changedSincePreview())
-	}
-	done, err := v.o.uses.ImportCatalog(v.Context(), v.caller().Actor, preview.Catalog())
-	if _, refused := errors.AsType[*service.ImportRefused](err); refused {
-		if preview, err = v.previewOf(u); err != nil {
+	if len(preview.Problems) == 0 && len(preview.Changes) > 0 && preview.Mark == u.mark {
+		done, err := v.o.uses.ImportCatalog(v.Context(), v.caller().Actor, preview.Catalog())
+		if err == nil {
+			return v.done(productsPath, fmt.Sprintf("Imported: %d new, %d changed", done.ProductsMade, done.ProductsUpdated))
+		}
+		if _, refused := errors.AsType[*service.ImportRefused](err); !refused {
 			return err
 		}
-		return v.importAgain(u, &preview, changedSincePreview())
+		if preview, err = v.previewOf(u); err != nil { // they were changed since the line above
+			return err
+		}
 	}
-	if err != nil {
-		return err
+	if len(preview.Problems) == 0 && len(preview.Changes) == 0 {
+		return v.done(productsPath, "Everything of the file is stored")
 	}
-	return v.done(productsPath, importedText(done))
-}
-
-func changedSincePreview() error {
-	return commerce.Conflict("changed_meanwhile", "Products of the file were changed since the preview; this is the preview as of now")
-}
-
-func importedText(done service.ImportResult) string {
-	return "Imported: " + strconv.Itoa(done.ProductsMade) + " new, " + strconv.Itoa(done.ProductsUpdated) + " changed"
+	return v.importAgain(u, &preview, commerce.Conflict("changed_meanwhile", "Products of the file were changed since the preview; this is the preview as of now"))
 }
 
 // importAgain shows the page of an import that was refused.

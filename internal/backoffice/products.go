@@ -86,7 +86,7 @@ func (v *visit) storeFilter() (f storeFilter, err error) {
 	if all {
 		return f, nil
 	}
-	if f.ids = ids; len(ids) == 1 {
+	if f.ids = append([]string{}, ids...); len(ids) == 1 {
 		f.Store = ids[0]
 	}
 	return f, nil

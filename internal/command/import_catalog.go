@@ -47,8 +47,8 @@ type ImportProduct struct {
 	PriceCents        *commerce.Cents // must be given for a new product
 	Active            *bool           // default true
 	Quantity          *int64
-	// Facts is the digest of the product that the import was prepared from; empty: it is
-	// not checked.
+	// Facts is the digest of the product that the import was prepared from, of an empty
+	// one if it was new; empty: it is not checked.
 	Facts string
 	// Was is the quantity that the import was prepared from; nil: it is not checked.
 	Was *int64

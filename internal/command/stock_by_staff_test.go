@@ -172,10 +172,11 @@ func TestImportFromPreview(t *testing.T) {
 		{"as it is", item.Facts(), new(int64(5)), false},
 		{"edited meanwhile", other.Facts(), new(int64(5)), true},
 		{"sold meanwhile", item.Facts(), new(int64(6)), true},
+		{"made meanwhile", commerce.Item{}.Facts(), nil, true},
 	} {
 		cmd := ImportCatalog{Products: []ImportProduct{
 			{ID: "a", StoreID: "s", Name: "Rye", Quantity: new(int64(7)), CategoryID: new(""), Facts: c.facts, Was: c.was},
-			{ID: "b", StoreID: "s", Name: "New", PriceCents: new(commerce.Cents(1))}}}
+			{ID: "b", StoreID: "s", Name: "New", PriceCents: new(commerce.Cents(1)), Facts: commerce.Item{}.Facts()}}}
 		_, changes, err := cmd.Decide(fill(cmd.Needs(), have), now)
 		refused, _ := errors.AsType[*ImportRefused](err)
 		if (refused != nil) != c.refused || refused == nil && (err != nil || len(changes.Products) != 2 || changes.Stock[0].CategoryID != "") {

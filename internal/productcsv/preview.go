@@ -156,11 +156,9 @@ func difference(row Row, was commerce.Item, known, quantities bool) Change {
 	keepChanged(&change, "quantity", old(pieces(was.Stock.Quantity)), &row.Quantity, pieces)
 	keepChanged(&change, "featured_image", old(was.FeaturedImage), &row.FeaturedImage, plain)
 	keepChanged(&change, "images", old(lines(was.Images)), &row.Images, lines)
-	if known {
-		row.Facts = was.Facts()
-		if row.Quantity != nil {
-			row.Was = new(was.Stock.Quantity)
-		}
+	row.Facts = was.Facts() // of a new product: that there is none
+	if known && row.Quantity != nil {
+		row.Was = new(was.Stock.Quantity)
 	}
 	change.Row = row
 	return change
