@@ -3,11 +3,14 @@ package backoffice
 import (
 	"errors"
 	"fmt"
+	"html/template"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"purveyor/internal/backoffice/chart"
 	"purveyor/internal/commerce"
 	"purveyor/internal/service"
 	"purveyor/internal/storage"
@@ -24,7 +27,8 @@ type productPage struct {
 	Key      string
 	Hosts    []string // of the pictures, which are not loaded
 	Moves    []shownMove
-	Older    string // the address of the older moves; empty: there are none
+	Line     template.HTML // the chart of the moves; empty: there are too few
+	Older    string        // the address of the older moves; empty: there are none
 	MayWrite bool
 	MayCount bool
 	Typed    typedStock
@@ -112,11 +116,25 @@ func (v *visit) readMoves(page *productPage) error {
 		}
 		page.Moves = append(page.Moves, shown)
 	}
+	page.Line = lineOf(moves, page.Zone)
 	if n := len(moves); n == movesOnPage && moves[n-1].Seq > 1 {
 		next := moves[n-1].Before()
 		page.Older = fmt.Sprintf("%s?before=%d-%d#history", page.URL, next.At, next.Seq)
 	}
 	return nil
+}
+
+// lineOf draws the quantities that moves left, the oldest at the left.
+func lineOf(moves []commerce.StockMove, zone *time.Location) template.HTML {
+	if len(moves) < 2 {
+		return ""
+	}
+	line := chart.Chart{Title: "Pieces in stock after each move", Along: "Move", Series: []chart.Series{{Name: "In stock"}}}
+	for _, m := range slices.Backward(moves) {
+		line.Labels = append(line.Labels, m.At.Time().In(zone).Format("2 Jan 15:04"))
+		line.Series[0].Values = append(line.Series[0].Values, float64(m.QuantityAfter))
+	}
+	return line.Lines()
 }
 
 // productAgain ends an act on a product that was refused: its page comes again, as it is now,

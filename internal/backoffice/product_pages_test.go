@@ -57,3 +57,26 @@ func TestProductPages(t *testing.T) {
 		}
 	}
 }
+
+// TestCountWithoutScripts: from the list of products a count takes three clicks at most, in a
+// browser that runs no script.
+func TestCountWithoutScripts(t *testing.T) {
+	o := openOffice(t)
+	v := browser.Visit(t, browser.Start(t), o.serving("manager").URL+productsPath, browser.NoScripts(), size(360))
+	for _, step := range []chromedp.Action[chromedp.Void]{
+		chromedp.Click(chromedp.CSS(`a[href$="/prd_0#count"]`)),
+		chromedp.Click(chromedp.CSS(`#count button`)),
+	} {
+		if browser.Ask[bool](v, `document.querySelector("#counted") != null`) {
+			if err := chromedp.Do(v.Tab, chromedp.SendKeys(chromedp.CSS("#counted"), "97"), chromedp.SendKeys(chromedp.CSS("#count-reason"), "Shelf")); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := chromedp.RunResponse(v.Tab, step); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if said := browser.Ask[string](v, `document.querySelector("[role=status]").textContent`); said != "Counted 97: 3 fewer than recorded" || o.Stock(0).Quantity != 97 {
+		t.Errorf("%q, %d in stock", said, o.Stock(0).Quantity)
+	}
+}

@@ -112,7 +112,7 @@ func TestCountAndAdjust(t *testing.T) {
 		t.Errorf("%+v, %+v", s, m)
 	}
 	_, page = o.get("manager", path)
-	mustHave(t, page, "Counted: Weekly count", "The manager", `data-word="Change">-3</td>`)
+	mustHave(t, page, "Pieces in stock after each move", "</svg>", "Counted: Weekly count", "The manager", `data-word="Change">-3</td>`)
 	sold := fixture.Do(o.Shop, o.Report(0, 2))
 	status, page := o.post("manager", path+"/count", "key", "another", "moves", hidden(t, page, "moves"), "counted", "90", "reason", "After <b>lunch</b>")
 	mustHave(t, page, "moved since this form was opened: it is 95 now", `value="90"`, "After &lt;b&gt;lunch", `href="/office/orders/`+sold.ID+`"`)
