@@ -36,6 +36,12 @@ var sections = []section{
 		cases: []benchCase{{"fast", nearbyFast}, {"even", nearbyEven}}},
 	{name: "deliveries", open: openShop("deliveries"), about: shopSize,
 		cases: []benchCase{{"preflight", preflights}, {"notices", courierNotices}}},
+	{name: "office", open: openOffice, about: func(b *bench) string {
+		if b.orders > 0 {
+			return b.full(b.orders).String()
+		}
+		return b.limits.String()
+	}, cases: []benchCase{{"reports", officeReports}}},
 	{name: "moving", open: openShop("moving"), about: shopSize, cases: []benchCase{{"couriers", movingCouriers}}},
 }
 

@@ -14,6 +14,8 @@ import (
 // report is the figures of a range of days. A day is that of the store's clock.
 type report struct {
 	Total reportLine
+	// Hooks are the webhook events of partners about orders of these stores.
+	Hooks reportLine
 	// The same orders by the day and by the hour of the day at which they were made, by
 	// store and by source. Stores and sources without orders are left out.
 	Days, Hours, Stores, Sources []reportLine
@@ -117,7 +119,14 @@ func newReport(ctx context.Context, reads storage.Sums, q reportQuery) (*report,
 	err := reads.HourSums(ctx, f, func(key commerce.DaySumsKey, h *commerce.HourSum) {
 		store := at[key.StoreID]
 		where := c.slots[q.Stores[store].TimeZone][(key.Day+commerce.Millis(h.Hour)*hourOfMillis-c.from)/hourOfMillis]
-		if where.day < 0 || q.Source != "" && key.Source != q.Source {
+		if where.day < 0 {
+			return
+		}
+		if key.Source == commerce.SumWebhooks {
+			r.Hooks.Merge(&h.Sum)
+			return
+		}
+		if q.Source != "" && key.Source != q.Source {
 			return
 		}
 		if sources[key.Source] == nil {

@@ -242,6 +242,12 @@ func (l reportLine) Left() int64              { return l.Of(commerce.SumCourierL
 func (l reportLine) Brought() int64           { return l.Of(commerce.SumByCourier) }
 func (l reportLine) Late() int64              { return l.Of(commerce.SumCourierLate) }
 
+// Events is how many webhook events there are, Tried how many of them were sent, and Arrived
+// how many were delivered.
+func (l reportLine) Events() int64  { return l.Of(commerce.SumHooks) }
+func (l reportLine) Tried() int64   { return l.Of(commerce.SumHooksTried) }
+func (l reportLine) Arrived() int64 { return l.Of(commerce.SumHooksDelivered) }
+
 // share is a part of a whole as a percentage.
 func share(part, whole int64) string {
 	if whole == 0 {

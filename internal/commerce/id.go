@@ -92,6 +92,16 @@ func TimeOfOrder(id string) Millis {
 	return Millis(binary.BigEndian.Uint64(b[:8]) >> 16)
 }
 
+// TimeOfEvent is the time in the id of a webhook event; 0 for a text that is not such an id.
+func TimeOfEvent(id string) Millis {
+	var b [16]byte
+	if !IsID(PrefixEvent, id) {
+		return 0
+	}
+	_, _ = crockford.Decode(b[:], []byte(id[len(PrefixEvent):])) // the form was checked
+	return Millis(binary.BigEndian.Uint64(b[:8]) >> 16)
+}
+
 // OrderIDsFrom is the lowest id of the orders of a store from a time on.
 func OrderIDsFrom(storeNo int64, at Millis) string { return NewOrderID(storeNo, at, Entropy{}) }
 

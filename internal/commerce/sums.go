@@ -12,22 +12,25 @@ type Figure int
 // The figures. Each counts orders or adds up cents, but where it says otherwise. Stored sums
 // know them by their numbers, so new ones come last.
 const (
-	SumMade         Figure = iota
-	SumPaid                // paid here, or reported as paid
-	SumDone                // handed over to the customer
-	SumCancelled           // cancelled now
-	SumRefunded            // refunded in full now
-	SumTotal               // cents: of paid orders, tax and fee included
-	SumTax                 // cents: of paid orders
-	SumFee                 // cents: the delivery fees of paid orders
-	SumTotalStopped        // cents: of paid orders that are cancelled or refunded in full now
-	SumCaptured            // cents: at the payment processor
-	SumReturned            // cents: of refunds
-	SumCourierFound        // orders that a courier took
-	SumCourierLeft         // times that a courier cancelled or brought the goods back
-	SumCourierLate         // orders that came later than the courier's provider had promised
-	SumByCourier           // orders that a courier brought
-	Figures                // how many there are
+	SumMade           Figure = iota
+	SumPaid                  // paid here, or reported as paid
+	SumDone                  // handed over to the customer
+	SumCancelled             // cancelled now
+	SumRefunded              // refunded in full now
+	SumTotal                 // cents: of paid orders, tax and fee included
+	SumTax                   // cents: of paid orders
+	SumFee                   // cents: the delivery fees of paid orders
+	SumTotalStopped          // cents: of paid orders that are cancelled or refunded in full now
+	SumCaptured              // cents: at the payment processor
+	SumReturned              // cents: of refunds
+	SumCourierFound          // orders that a courier took
+	SumCourierLeft           // times that a courier cancelled or brought the goods back
+	SumCourierLate           // orders that came later than the courier's provider had promised
+	SumByCourier             // orders that a courier brought
+	SumHooks                 // webhook events, in the hour in which they were made
+	SumHooksTried            // of them, those that were sent
+	SumHooksDelivered        // of them, those that arrived within SumWaits
+	Figures                  // how many there are
 )
 
 // WaitSteps are the upper bounds of the steps in which waiting times are counted. A wait
@@ -167,6 +170,10 @@ type SumPosition struct {
 // SumRun is the name of the position of the whole job.
 const SumRun = "run"
 
+// SumEventFeed is the name of the position of a partner's webhook events: of the hour before
+// which none can be delivered any more.
+func SumEventFeed(partnerID string) string { return "events " + partnerID }
+
 // SumFeed is the name of the position of a partner's orders of a mode.
 func SumFeed(partnerID string, mode Mode) string { return "orders " + string(mode) + " " + partnerID }
 
@@ -178,6 +185,33 @@ func HourOf(at Millis) Millis { return at - at%Millis(time.Hour.Milliseconds()) 
 
 // DayOf is the beginning of the day (by UTC) that a time lies in.
 func DayOf(at Millis) Millis { return at - at%Millis(day.Milliseconds()) }
+
+// SumWebhooks stands in the place of the source of orders in the key of the sums of webhook
+// events.
+const SumWebhooks = "webhooks"
+
+// SumWaits is how long sums wait for the delivery of a webhook.
+const SumWaits = day
+
+// WebhookFacts are the facts of a webhook event that sums count.
+type WebhookFacts struct {
+	ID        string
+	StoreID   string
+	Mode      Mode
+	Tried     bool
+	Delivered bool
+}
+
+// AddWebhook counts a webhook event.
+func (s *Sum) AddWebhook(f WebhookFacts) {
+	s.Figures[SumHooks]++
+	if f.Tried {
+		s.Figures[SumHooksTried]++
+	}
+	if f.Delivered {
+		s.Figures[SumHooksDelivered]++
+	}
+}
 
 // SumFacts are the facts of an order that sums count.
 type SumFacts struct {

@@ -27,6 +27,8 @@ const (
 	sumsKept  = 48   // hours of a store that one command stores
 )
 
+const anHour = commerce.Millis(time.Hour / time.Millisecond)
+
 // sumsRest is how long a run pauses after a read, at most: it is never in a hurry.
 const sumsRest = 50 * time.Millisecond
 
@@ -50,12 +52,17 @@ func (s *Service) MakeSums(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	r.now = begun.Now
+	r.now, r.until = begun.Now, until
 	for _, partner := range append([]commerce.Partner{{}}, partners...) {
 		for _, mode := range []commerce.Mode{commerce.Live, commerce.Test} {
 			if err := r.follow(ctx, partner.ID, mode); err != nil {
 				return err
 			}
+		}
+	}
+	for _, partner := range partners {
+		if err := r.followEvents(ctx, partner); err != nil {
+			return err
 		}
 	}
 	return r.sum(ctx, until)
@@ -80,6 +87,7 @@ type sumsRun struct {
 	worker  string
 	page    int // orders of a read
 	now     commerce.Millis
+	until   commerce.Millis            // every hour before it is over
 	touched map[storeHour]bool         // to be summed
 	reached map[string]commerce.Millis // how far each feed was read
 }
@@ -164,6 +172,10 @@ func (r *sumsRun) sumStore(ctx context.Context, hours []storeHour) error {
 		}
 		cmd.Hours = append(cmd.Hours, sums...)
 	}
+	return r.keep(ctx, cmd)
+}
+
+func (r *sumsRun) keep(ctx context.Context, cmd command.KeepSums) error {
 	kept, err := commit.Do(ctx, r.committer, cmd)
 	if err == nil && !kept {
 		err = errSumsLost
@@ -173,9 +185,8 @@ func (r *sumsRun) sumStore(ctx context.Context, hours []storeHour) error {
 
 // sumHour sums all orders of an hour.
 func (r *sumsRun) sumHour(ctx context.Context, storeID string, h storeHour) (list []command.KeptHour, err error) {
-	const hour = commerce.Millis(time.Hour / time.Millisecond)
 	day := commerce.DayOf(h.hour)
-	from, to := commerce.OrderIDsFrom(h.storeNo, h.hour), commerce.OrderIDsFrom(h.storeNo, h.hour+hour)
+	from, to := commerce.OrderIDsFrom(h.storeNo, h.hour), commerce.OrderIDsFrom(h.storeNo, h.hour+anHour)
 	at := map[commerce.DaySumsKey]int{}
 	for {
 		begun := r.o.Env.Now()
@@ -188,11 +199,11 @@ func (r *sumsRun) sumHour(ctx context.Context, storeID string, h storeHour) (lis
 			i, met := at[key]
 			if !met {
 				i, at[key] = len(list), len(list)
-				list = append(list, command.KeptHour{Day: key, Hour: commerce.HourSum{Hour: int64((h.hour - day) / hour)}})
+				list = append(list, command.KeptHour{Day: key, Hour: commerce.HourSum{Hour: int64((h.hour - day) / anHour)}})
 			}
 			list[i].Hour.Add(f)
 		}
-		if err := r.o.Env.Sleep(ctx, min(r.o.Env.Since(begun), sumsRest)); err != nil {
+		if err := r.rest(ctx, begun); err != nil {
 			return nil, err
 		}
 		if len(page) < r.page {
@@ -200,4 +211,9 @@ func (r *sumsRun) sumHour(ctx context.Context, storeID string, h storeHour) (lis
 		}
 		from = page[len(page)-1].Order.ID + "0" // behind it, and before the next one
 	}
+}
+
+// rest waits for as long as a read took that began then.
+func (r *sumsRun) rest(ctx context.Context, begun time.Time) error {
+	return r.o.Env.Sleep(ctx, min(r.o.Env.Since(begun), sumsRest))
 }

@@ -21,6 +21,12 @@ type Sums interface {
 	// OrdersToSum reads the facts of at most limit orders of a store whose ids lie between
 	// two others (from is inclusive, to is exclusive), in the order of ids.
 	OrdersToSum(ctx context.Context, storeID, from, to string, limit int) ([]commerce.SumFacts, error)
+
+	// EventsToSum reads the facts of at most limit webhook events of a partner whose ids
+	// lie between two others (from is inclusive, to is exclusive), in the order of ids.
+	// Events without a store are left out, but count for the limit: through is the id of
+	// the last event that was read; empty: there was none.
+	EventsToSum(ctx context.Context, partnerID, from, to string, limit int) (facts []commerce.WebhookFacts, through string, err error)
 }
 
 // OrderChange is when an order was last changed.

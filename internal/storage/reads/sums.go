@@ -81,3 +81,31 @@ func (r Reader) OrdersToSum(ctx context.Context, storeID, from, to string, limit
 	})
 	return facts, err
 }
+
+// EventsToSum reads events by the range of their ids, and then their attempts.
+func (r Reader) EventsToSum(ctx context.Context, partnerID, from, to string, limit int) (facts []commerce.WebhookFacts, through string, err error) {
+	first, at := "", map[string]int{}
+	err = r.Rows(ctx, "SELECT id, store_id, mode FROM webhook_events WHERE partner_id = $1 AND id >= $2 AND id < $3 ORDER BY id LIMIT $4",
+		[]any{partnerID, from, to, limit}, func(s schema.Scanner) {
+			f := commerce.WebhookFacts{ID: s.Text(), StoreID: s.Text(), Mode: commerce.Mode(s.Text())}
+			if through = f.ID; first == "" {
+				first = f.ID
+			}
+			if f.StoreID != "" {
+				at[f.ID] = len(facts)
+				facts = append(facts, f)
+			}
+		})
+	if err != nil || first == "" {
+		return nil, "", err
+	}
+	err = r.Rows(ctx, "SELECT event_id, status FROM webhook_attempts WHERE partner_id = $1 AND event_id >= $2 AND event_id <= $3",
+		[]any{partnerID, first, through}, func(s schema.Scanner) {
+			id, status := s.Text(), s.Int()
+			if i, ok := at[id]; ok {
+				facts[i].Tried = true
+				facts[i].Delivered = facts[i].Delivered || commerce.WebhookAttempt{Status: status}.Delivered()
+			}
+		})
+	return facts, through, err
+}

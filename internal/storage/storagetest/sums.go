@@ -17,6 +17,7 @@ var sums = map[string]func(*testing.T, Database){
 	"sums are read by stores, mode and hours":            sumsOfHours,
 	"orders are read in the order of their last change":  changedOrders,
 	"the facts of orders are read by the hour of the id": ordersToSum,
+	"the facts of events are read by their ids":          eventsToSum,
 }
 
 // sampleSums are two hours of a day, with figures at both ends.
@@ -164,6 +165,45 @@ func ordersToSum(t *testing.T, db Database) {
 		}
 		if !reflect.DeepEqual(got, want[2][2:5]) {
 			t.Errorf("in pages of %d:\n got %+v\nwant %+v", limit, got, want[2][2:5])
+		}
+	}
+}
+
+func eventsToSum(t *testing.T, db Database) {
+	e := db.Open(t, time.Now)
+	var c commerce.Changes
+	var want []commerce.WebhookFacts
+	for n := range 12 {
+		partner := []string{"ptn_1", "ptn_2"}[n%2]
+		f := commerce.WebhookFacts{ID: commerce.NewID(commerce.PrefixEvent, commerce.Millis(n), commerce.Entropy{}), StoreID: "sto_1", Mode: commerce.Test}
+		if n == 8 {
+			f.StoreID = "" // a test of the endpoint
+		}
+		c.Webhooks = append(c.Webhooks, commerce.WebhookEvent{PartnerID: partner, ID: f.ID, Kind: commerce.WebhookPaid, Mode: f.Mode, StoreID: f.StoreID, Data: []byte("{}")})
+		for i := range n % 3 { // none, one that failed, or one that failed and one that arrived
+			f.Tried, f.Delivered = true, i == 1
+			c.Attempts = append(c.Attempts, commerce.WebhookAttempt{PartnerID: partner, EventID: f.ID, ID: "att_" + string(rune('0'+i)), Status: []int64{0, 204}[i]})
+		}
+		if partner == "ptn_1" && n >= 2 && n < 10 && f.StoreID != "" {
+			want = append(want, f)
+		}
+	}
+	Change(t, e, of("ptn_1", "ptn_2"), func(*commerce.Rows, commerce.Millis) commerce.Changes { return c })
+	for _, limit := range []int{1, 3, 10} {
+		var got []commerce.WebhookFacts
+		from, to := commerce.NewID(commerce.PrefixEvent, 2, commerce.Entropy{}), commerce.NewID(commerce.PrefixEvent, 10, commerce.Entropy{})
+		for {
+			page, through, err := e.Reader().EventsToSum(context.Background(), "ptn_1", from, to, limit)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if through == "" {
+				break
+			}
+			got, from = append(got, page...), through+"0"
+		}
+		if !reflect.DeepEqual(got, want) {
+			t.Errorf("in pages of %d:\n got %+v\nwant %+v", limit, got, want)
 		}
 	}
 }

@@ -327,6 +327,20 @@ func (r reader) Audit(_ context.Context, storeID, before string, limit int) ([]c
 		func(a, b commerce.AuditEntry) int { return cmp.Compare(b.ID, a.ID) })
 }
 
+func (r reader) EventsToSum(ctx context.Context, partnerID, from, to string, limit int) (facts []commerce.WebhookFacts, through string, err error) {
+	events, err := list(r, &schema.WebhookEvents, limit, func(e commerce.WebhookEvent) bool { return e.PartnerID == partnerID && e.ID >= from && e.ID < to },
+		func(a, b commerce.WebhookEvent) int { return cmp.Compare(a.ID, b.ID) })
+	for _, e := range events {
+		if through = e.ID; e.StoreID == "" {
+			continue
+		}
+		attempts, _ := r.Attempts(ctx, e.Key())
+		facts = append(facts, commerce.WebhookFacts{ID: e.ID, StoreID: e.StoreID, Mode: e.Mode, Tried: len(attempts) > 0,
+			Delivered: slices.ContainsFunc(attempts, commerce.WebhookAttempt.Delivered)})
+	}
+	return facts, through, err
+}
+
 func (r reader) NewestAudit(_ context.Context, before string, limit int) ([]commerce.AuditEntry, error) {
 	return list(r, &schema.Audit, limit, func(e commerce.AuditEntry) bool { return before == "" || e.ID < before },
 		func(a, b commerce.AuditEntry) int { return cmp.Compare(b.ID, a.ID) })
