@@ -273,7 +273,7 @@ func TestAudit(t *testing.T) {
 			if status != http.StatusOK || strings.Contains(page, "<script>") {
 				t.Fatalf("%d\n%s", status, page)
 			}
-			listed += strings.Count(page, `data-word="Changes"`)
+			listed += strings.Count(page, `long" data-word="Changes"`)
 			path = nextPage(page, "/office/audit")
 		}
 		if listed != c.want {
