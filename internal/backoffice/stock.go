@@ -13,11 +13,12 @@ import (
 // stockPage is the data of the page "stock".
 type stockPage struct {
 	storeFilter
-	AtMost   int64
-	Rows     []productRow
-	More     string // the address of the next page; empty: there is none
-	Examined bool   // the page ends since it examined enough
-	CheckURL string
+	AtMost      int64
+	Rows        []productRow
+	More        string // the address of the next page; empty: there is none
+	Examined    bool   // the page ends since it examined enough
+	CheckURL    string
+	CheckAllURL string // of the check that shows repaired breaks, too
 }
 
 // stock lists the products that are for sale and of which few are left.
@@ -27,10 +28,8 @@ func (v *visit) stock() error {
 		return err
 	}
 	q := v.URL.Query()
-	page := stockPage{storeFilter: stores, AtMost: fewPieces, CheckURL: stockPath + "/check"}
-	if page.Store != "" {
-		page.CheckURL += "?store=" + url.QueryEscape(page.Store)
-	}
+	page := stockPage{storeFilter: stores, AtMost: fewPieces, CheckURL: stockPath + "/check?store=" + url.QueryEscape(stores.Store)}
+	page.CheckAllURL = page.CheckURL + "&all=yes"
 	if most, err := strconv.ParseInt(q.Get("low"), 10, 64); err == nil && most >= 0 {
 		page.AtMost = most
 	}
