@@ -37,6 +37,7 @@ func table() []route {
 		boardRoutes,
 		signInRoutes,
 		nativeRoutes,
+		findRoutes,
 		orderRoutes,
 		productRoutes,
 		reportRoutes,

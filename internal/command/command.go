@@ -9,7 +9,6 @@ import (
 	"errors"
 	"reflect"
 	"slices"
-	"strings"
 
 	"purveyor/internal/commerce"
 )
@@ -398,18 +397,11 @@ func customerKeys(storeID, partnerID string, mode commerce.Mode, a *commerce.Del
 	if a == nil {
 		return nil
 	}
-	add := func(kind, contact string) {
+	for _, contact := range []string{commerce.EmailContact(a.Email), commerce.PhoneContact(a.Phone)} {
 		if contact != "" {
-			keys = append(keys, commerce.CustomerKey{StoreID: storeID, PartnerID: partnerID, Mode: mode, Contact: kind + contact})
+			keys = append(keys, commerce.CustomerKey{StoreID: storeID, PartnerID: partnerID, Mode: mode, Contact: contact})
 		}
 	}
-	add("email:", strings.ToLower(strings.TrimSpace(a.Email)))
-	add("phone:", strings.Map(func(r rune) rune {
-		if r == '+' || ('0' <= r && r <= '9') {
-			return r
-		}
-		return -1
-	}, a.Phone))
 	return keys
 }
 

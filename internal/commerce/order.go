@@ -1,6 +1,9 @@
 package commerce
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // Fulfillment is how goods reach the customer.
 type Fulfillment string
@@ -143,6 +146,28 @@ type ExternalRef struct {
 // Key of the row.
 func (r ExternalRef) Key() ExternalKey { return r.ExternalKey }
 
+// EmailContact is the contact of an e-mail address; empty without one.
+func EmailContact(email string) string {
+	if email = strings.ToLower(strings.TrimSpace(email)); email == "" {
+		return ""
+	}
+	return "email:" + email
+}
+
+// PhoneContact is the contact of a phone number; empty without one.
+func PhoneContact(phone string) string {
+	phone = strings.Map(func(r rune) rune {
+		if r == '+' || ('0' <= r && r <= '9') {
+			return r
+		}
+		return -1
+	}, phone)
+	if phone == "" {
+		return ""
+	}
+	return "phone:" + phone
+}
+
 // Customer is a buyer of one store through one partner in one mode. The row is found by
 // one contact: an e-mail address or a phone number. A customer with both contacts has
 // two rows with the same ID.
@@ -158,7 +183,7 @@ type CustomerKey struct {
 	StoreID   string
 	PartnerID string
 	Mode      Mode
-	Contact   string // "email:..." in lower case, or "phone:..."
+	Contact   string // as EmailContact or PhoneContact gives it
 }
 
 // Key of the row.
