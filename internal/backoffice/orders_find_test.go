@@ -105,7 +105,7 @@ func idsOf(orders []commerce.Order, has func(commerce.Order) bool) (ids []string
 	return ids
 }
 
-// TestOrderList walks the filtered list: each order once, newest first, none of a foreign store.
+// TestOrderList walks the filtered list: each order stands there once, the newest first, and no order of a foreign store.
 func TestOrderList(t *testing.T) {
 	o := openOffice(t)
 	orders := o.fillList(130)

@@ -18,10 +18,3 @@ func (s *Service) SaveView(ctx context.Context, by Caller, name, query string) (
 
 // maxViewName is how long the name of a view may be.
 const maxViewName = 60
-
-// RemoveView forgets a saved view of the calling user.
-func (s *Service) RemoveView(ctx context.Context, by Caller, name string) error {
-	_, err := commit.Do(ctx, s.committer, commit.Command[commerce.SavedViewKey](command.RemoveView{
-		Key: commerce.SavedViewKey{UserID: by.User.ID, Name: name}}))
-	return err
-}
