@@ -95,12 +95,16 @@ const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src
 
 // ServeHTTP serves the paths below Prefix. It must run inside web.Trace.
 func (o *Office) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	h := w.Header()
+	protect(w.Header())
+	o.handler.ServeHTTP(w, r)
+}
+
+// protect sets the headers of every page.
+func protect(h http.Header) {
 	h.Set("Content-Security-Policy", policy)
 	h.Set("Referrer-Policy", "same-origin")
 	h.Set("Cross-Origin-Opener-Policy", "same-origin")
 	h.Set("Cache-Control", "no-store")
-	o.handler.ServeHTTP(w, r)
 }
 
 // mux routes by the table. A path that is not in it, or not with this method, gets a page, too.

@@ -114,7 +114,11 @@ func (v *boardView) update(now []lane, at commerce.Millis) {
 // compare writes what turns the columns of before into those of now. Cards are taken away
 // first, since one that moves to another column keeps its id.
 func (v *boardView) compare(b *strings.Builder, before []lane, at commerce.Millis) {
+	same := func(i int) bool { return slices.Equal(before[i].cards, v.columns[i].cards) } // cards are shared
 	for i, old := range before {
+		if same(i) {
+			continue
+		}
 		for _, c := range old.cards {
 			if !has(v.columns[i].cards, c.id) {
 				fmt.Fprintf(b, `<hx-partial hx-target="#%s" hx-swap="outerHTML"><li class="gone" data-was="%[1]s"></li></hx-partial>`, c.id)
@@ -122,6 +126,12 @@ func (v *boardView) compare(b *strings.Builder, before []lane, at commerce.Milli
 		}
 	}
 	for i, now := range v.columns {
+		if now.count != before[i].count || now.full != before[i].full {
+			now.counts(b, boardColumns[i].ID)
+		}
+		if same(i) {
+			continue
+		}
 		was := make(map[string]*card, len(before[i].cards))
 		for _, c := range before[i].cards {
 			was[c.id] = c
@@ -135,9 +145,6 @@ func (v *boardView) compare(b *strings.Builder, before []lane, at commerce.Milli
 			case old.before != c.before || old.after != c.after || old.late != c.late:
 				fmt.Fprintf(b, `<hx-partial hx-target="#%s" hx-swap="outerMorph">%s</hx-partial>`, c.id, c.html(at))
 			}
-		}
-		if now.count != before[i].count || now.full != before[i].full {
-			now.counts(b, boardColumns[i].ID)
 		}
 	}
 }

@@ -25,6 +25,7 @@ type office struct {
 	*fixture.Shop
 	t       *testing.T
 	handler http.Handler
+	office  *Office
 	uses    *service.Service
 	users   map[string]commerce.User
 	broken  string                    // the product whose opening move is read as a restored backup may have left it
@@ -88,8 +89,12 @@ func openOffice(t *testing.T) *office {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o.handler = web.Trace(env.Env{}, slog.New(slog.DiscardHandler), handler)
+	o.office, o.handler = handler, traced(handler)
 	return o
+}
+
+func traced(next http.Handler) http.Handler {
+	return web.Trace(env.Env{}, slog.New(slog.DiscardHandler), next)
 }
 
 // get opens a page as a user.
