@@ -70,7 +70,7 @@ func (l *listening) hear() (id, data string, ok bool) {
 // the changes alone; a browser that comes back gets those that it has missed.
 func TestBoardStream(t *testing.T) {
 	o := openOffice(t)
-	url := o.serve("clerk")
+	url := o.serving("clerk").URL
 	first := o.stand(commerce.Paid, commerce.ByPickup)
 	a := listen(t, url, "/office/board/stream", "")
 	if h := a.answer.Header; a.answer.StatusCode != 200 || h.Get("Content-Type") != "text/event-stream" || h.Get("Cache-Control") != "no-store" {
@@ -100,7 +100,7 @@ func TestBoardStream(t *testing.T) {
 // see the board as it is; without a session it is refused without a page.
 func TestBoardStreamEnds(t *testing.T) {
 	o := openOffice(t)
-	url := o.serve("clerk")
+	url := o.serving("clerk").URL
 	o.stand(commerce.Paid, commerce.ByPickup)
 	s := listen(t, url, "/office/board/stream", "")
 	if _, _, ok := s.hear(); !ok {
@@ -110,7 +110,7 @@ func TestBoardStreamEnds(t *testing.T) {
 	if _, err := io.Copy(io.Discard, s.answer.Body); err != nil {
 		t.Errorf("the stream does not end: %v", err)
 	}
-	if got := listen(t, o.serve("nobody"), "/office/board/stream", ""); got.answer.StatusCode != http.StatusUnauthorized {
+	if got := listen(t, o.serving("nobody").URL, "/office/board/stream", ""); got.answer.StatusCode != http.StatusUnauthorized {
 		t.Errorf("without a session: %d", got.answer.StatusCode)
 	}
 }

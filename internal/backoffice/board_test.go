@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -234,16 +233,6 @@ func TestBoardShares(t *testing.T) {
 	}
 }
 
-// serve serves the office to a browser that is signed in as a user.
-func (o *office) serve(user string) string {
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		r.Header.Set(userHeader, user)
-		o.handler.ServeHTTP(w, r)
-	}))
-	o.t.Cleanup(server.Close)
-	return server.URL
-}
-
 // eventually waits until a script in the page is true.
 func eventually(v *browser.Visitor, script string) {
 	v.T.Helper()
@@ -259,7 +248,7 @@ func TestBoardLive(t *testing.T) {
 	o := openOffice(t)
 	old := o.stand(commerce.Paid, commerce.ByPickup)
 	ready := o.stand(commerce.ReadyForPickup, commerce.ByPickup)
-	v := browser.Visit(t, browser.Start(t), o.serve("clerk")+"/office/board", size(1280))
+	v := browser.Visit(t, browser.Start(t), o.serving("clerk").URL+"/office/board", size(1280))
 	fresh := o.stand(commerce.Paid, commerce.ByPickup)
 	eventually(v, `!!document.querySelector("#col-new > #o-`+fresh.ID+`:last-child") && document.title.startsWith("(2) ")`)
 	click := func(selector string) { browser.Ask[bool](v, `document.querySelector('`+selector+`').click(), true`) }
@@ -307,7 +296,7 @@ func TestBoardLook(t *testing.T) {
 	o.stand(commerce.ReadyForPickup, commerce.ByPickup, ago(22))
 	o.stand(commerce.Shipped, commerce.ByDelivery, ago(12))
 	o.stand(commerce.OutForDelivery, commerce.ByDelivery, ago(44), func(o *commerce.Order) { o.Mode = commerce.Test })
-	url := o.serve("boss")
+	url := o.serving("boss").URL
 	for _, theme := range []string{"light", "dark"} {
 		boss := o.users["boss"]
 		boss.Preferences.Theme = theme

@@ -1,0 +1,57 @@
+package backoffice
+
+import (
+	"strings"
+	"testing"
+
+	"purveyor/internal/commerce"
+	"purveyor/internal/testkit/browser"
+	"purveyor/internal/testkit/fixture"
+
+	"github.com/chromedp/chromedp"
+)
+
+// TestEveryPage opens each page as an owner on a desk and on a phone, light and dark: it fits,
+// it can be read, and it does nothing that its policy forbids.
+func TestEveryPage(t *testing.T) {
+	o := openOffice(t)
+	sold := fixture.Do(o.Shop, o.Report(0, 1))
+	o.stand(commerce.Paid, commerce.ByDelivery)
+	chromium := browser.Start(t)
+	url := o.serving("boss").URL
+	paths := []string{Prefix + "/orders/" + sold.ID, Prefix + "/orders/" + sold.ID + "/slip", Prefix + "/orders/" + sold.ID + "/cancel", "/office/missing"}
+	for _, r := range table() {
+		if r.method == get && !strings.Contains(r.path, "{") && !strings.HasSuffix(r.path, ".csv") && !strings.HasSuffix(r.path, "/stream") && r.path != Prefix+"/stock/check" {
+			paths = append(paths, r.path)
+		}
+	}
+	for _, theme := range []string{"light", "dark"} {
+		boss := o.users["boss"]
+		boss.Preferences.Theme = theme
+		o.users["boss"] = boss
+		v := browser.Visit(t, chromium, url+"/office/store")
+		for _, path := range paths {
+			name := strings.NewReplacer("/", "-", sold.ID, "id").Replace(strings.TrimPrefix(path, "/"))
+			t.Run(theme+" "+name, func(t *testing.T) {
+				v.T = t
+				for _, width := range []int{1280, 360} {
+					if _, err := chromedp.Run(v.Tab, size(width)); err != nil {
+						t.Fatal(err)
+					}
+					if _, err := chromedp.Run(v.Tab, chromedp.Navigate(url+path)); err != nil {
+						t.Fatal(err)
+					}
+					v.Fits(width)
+					browser.Screenshot(t, v.Tab, name+"-"+theme+map[int]string{1280: "-desk", 360: "-phone"}[width])
+				}
+				v.Readable()
+			})
+		}
+		v.T = t
+		for _, problem := range v.Problems() {
+			if !strings.Contains(problem, "404") { // of the missing page
+				t.Error(theme, problem)
+			}
+		}
+	}
+}
