@@ -99,6 +99,26 @@ func TestBoardPage(t *testing.T) {
 	}
 }
 
+// TestRecall: what was finished last stands on top, of the user's stores alone.
+func TestRecall(t *testing.T) {
+	o := openOffice(t)
+	if status, page := o.get("clerk", "/office/board/recall"); status != 200 || !strings.Contains(page, "No orders are finished yet") {
+		t.Errorf("%d\n%s", status, page)
+	}
+	first := o.stand(commerce.PickedUp, commerce.ByPickup)
+	second := o.stand(commerce.Cancelled, commerce.ByPickup)
+	open := o.stand(commerce.Paid, commerce.ByPickup)
+	first = o.move(first, func(o *commerce.Order) { o.UpdatedOn = second.UpdatedOn + 10 })
+	_, page := o.get("clerk", "/office/board/recall")
+	a, b := strings.Index(page, "/orders/"+first.ID+`"`), strings.Index(page, "/orders/"+second.ID+`"`)
+	if a < 0 || b < a || strings.Contains(page, open.ID) {
+		t.Errorf("at %d and %d:\n%s", a, b, page)
+	}
+	if _, page = o.get("elsewhere", "/office/board/recall"); strings.Contains(page, first.ID) {
+		t.Error("the recall of another store has the order")
+	}
+}
+
 // TestAges: amber at the minutes of the store, red at twice; the text is exact below an hour.
 func TestAges(t *testing.T) {
 	for _, c := range []struct {
