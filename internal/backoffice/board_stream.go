@@ -78,7 +78,7 @@ func (v *visit) follow(ctx context.Context, view *boardView, last string) {
 		text = ""
 		e.Wait(boardTick, changed, ctx.Done())
 		if e.Since(checked) >= boardCheck {
-			user, err := v.o.identify(v.Request)
+			user, err := v.still()
 			if err != nil || !user.MaySomewhere(v.route.may) {
 				return
 			}

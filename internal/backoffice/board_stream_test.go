@@ -3,6 +3,7 @@ package backoffice
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -13,6 +14,7 @@ import (
 
 	"purveyor/internal/commerce"
 	"purveyor/internal/env"
+	"purveyor/internal/service"
 	"purveyor/internal/testkit/fixture"
 )
 
@@ -112,6 +114,38 @@ func TestBoardStreamEnds(t *testing.T) {
 	}
 	if got := listen(t, o.serving("nobody").URL, "/office/board/stream", ""); got.answer.StatusCode != http.StatusUnauthorized {
 		t.Errorf("without a session: %d", got.answer.StatusCode)
+	}
+}
+
+// TestStill: a stream goes on while its session lasts, and ends when the rights of its user
+// change, though the session is renewed by the next request.
+func TestStill(t *testing.T) {
+	d := openDoor(t)
+	d.user(t, "boss@e.example", all)
+	u := d.user(t, "ann@e.example", commerce.Grant{Role: commerce.Clerk, StoreID: fixture.StoreID})
+	s := d.browser(t)
+	s.signIn("ann@e.example")
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, d.server.URL+"/office/board/stream", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := &visit{Request: r, o: d.office}
+	if _, err := v.still(); !errors.Is(err, ErrSignedOut) {
+		t.Errorf("without a session: %v", err)
+	}
+	r.AddCookie(&http.Cookie{Name: "office", Value: s.cookie("office")})
+	if got, err := v.still(); err != nil || got.ID != u.ID {
+		t.Errorf("%v, %v", got.ID, err)
+	}
+	operator := commerce.Actor{Kind: commerce.ActorOperator, ID: "ann"}
+	if _, err := d.uses.GrantRights(t.Context(), operator, service.GrantRights{UserID: u.ID, Grants: []commerce.Grant{all}}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := v.still(); !errors.Is(err, ErrSignedOut) {
+		t.Errorf("after a change of rights: %v", err)
+	}
+	if status, _ := s.get("/office/me"); status != http.StatusOK {
+		t.Errorf("the session is gone: %d", status)
 	}
 }
 

@@ -103,6 +103,15 @@ func (v *visit) now() commerce.Millis { return commerce.MillisOf(v.o.env.Now()) 
 // signedIn finds the user of the request's session. A suspended user has none. After a change of
 // the user's rights, the token is renewed.
 func (v *visit) signedIn() (commerce.User, error) {
+	u, err := v.sessionUser()
+	if err == nil && u.RightsOn > v.session.CreatedOn {
+		err = v.begin(service.SignIn{UserID: u.ID, Session: commerce.Session{UserID: u.ID, Data: v.session.Data}})
+	}
+	return u, err
+}
+
+// sessionUser finds the user of the request's session, and records that the session is used.
+func (v *visit) sessionUser() (commerce.User, error) {
 	s, err := v.stored()
 	if err != nil || s.UserID == "" {
 		return commerce.User{}, errors.Join(err, ErrSignedOut)
@@ -115,11 +124,21 @@ func (v *visit) signedIn() (commerce.User, error) {
 		return u, err
 	}
 	v.session = s
-	switch {
-	case u.RightsOn > s.CreatedOn:
-		err = v.begin(service.SignIn{UserID: u.ID, Session: commerce.Session{UserID: u.ID, Data: s.Data}})
-	case s.SeenOn < v.now().Add(-seenEvery):
+	if u.RightsOn <= s.CreatedOn && s.SeenOn < v.now().Add(-seenEvery) {
 		err = v.o.uses.SeeSession(v.Context(), s.ID)
+	}
+	return u, err
+}
+
+// still finds the user of a request that goes on for long. A change of rights ends it, since its
+// answer can take no new token any more.
+func (v *visit) still() (commerce.User, error) {
+	if v.o.identify != nil {
+		return v.o.identify(v.Request)
+	}
+	u, err := v.sessionUser()
+	if err == nil && u.RightsOn > v.session.CreatedOn {
+		err = ErrSignedOut
 	}
 	return u, err
 }

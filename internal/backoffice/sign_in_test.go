@@ -3,7 +3,6 @@ package backoffice
 import (
 	"fmt"
 	"io"
-	"log/slog"
 	"net/http"
 	"net/http/cookiejar"
 	"net/http/httptest"
@@ -18,7 +17,6 @@ import (
 	"purveyor/internal/service"
 	"purveyor/internal/testkit/fixture"
 	"purveyor/internal/testkit/memory"
-	"purveyor/internal/web"
 
 	"github.com/pquerna/otp/totp"
 )
@@ -30,6 +28,7 @@ type door struct {
 	*fixture.Shop
 	uses   *service.Service
 	server *httptest.Server
+	office *Office
 }
 
 func openDoor(t *testing.T) *door {
@@ -43,7 +42,7 @@ func openDoor(t *testing.T) *door {
 	if err != nil {
 		t.Fatal(err)
 	}
-	handler = web.Trace(env.Env{}, slog.New(slog.DiscardHandler), office)
+	d.office, handler = office, traced(office)
 	return d
 }
 
