@@ -192,6 +192,8 @@ func (s *process) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.sandbox.ServeHTTP(w, r)
 	case s.images != nil && strings.HasPrefix(path, "/demo/images/"):
 		s.images.ServeHTTP(w, r)
+	case s.office != nil && path == "/":
+		s.office.Front(s.api).ServeHTTP(w, r)
 	default:
 		s.api.ServeHTTP(w, r)
 	}
