@@ -25,6 +25,16 @@ var embedded embed.FS
 // types are the media types of the files.
 var types = map[string]string{".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml"}
 
+// contents are the files that are served, with the embedded ones that they are made of. htmx and
+// its extension are one file: as two, htmx may look at the page before it knows the extension.
+var contents = map[string][]string{
+	"office.css": {"office.css"},
+	"office.js":  {"office.js"},
+	"live.js":    {"htmx.js", "hx-sse.js"},
+	"icons.svg":  {"icons.svg"},
+	"mark.svg":   {"mark.svg"},
+}
+
 type file struct {
 	path    string // with the hash
 	content []byte
@@ -36,23 +46,23 @@ var byName, byPath = read()
 
 func read() (names, paths map[string]file) {
 	names, paths = map[string]file{}, map[string]file{}
-	entries, err := embedded.ReadDir("files")
-	if err != nil {
-		panic(err) // they are embedded
-	}
-	for _, e := range entries {
-		content, err := embedded.ReadFile("files/" + e.Name())
-		if err != nil {
-			panic(err)
+	for name, parts := range contents {
+		var content []byte
+		for _, part := range parts {
+			text, err := embedded.ReadFile("files/" + part)
+			if err != nil {
+				panic(err) // they are embedded
+			}
+			content = append(append(content, text...), '\n')
 		}
-		if path.Ext(e.Name()) == ".css" {
+		extension := path.Ext(name)
+		if extension == ".css" {
 			content = tight(content)
 		}
 		sum := sha256.Sum256(content)
-		extension := path.Ext(e.Name())
-		f := file{path: Prefix + strings.TrimSuffix(e.Name(), extension) + "." + hex.EncodeToString(sum[:8]) + extension,
+		f := file{path: Prefix + strings.TrimSuffix(name, extension) + "." + hex.EncodeToString(sum[:8]) + extension,
 			content: content, mime: types[extension]}
-		names[e.Name()], paths[f.path] = f, f
+		names[name], paths[f.path] = f, f
 	}
 	return names, paths
 }
