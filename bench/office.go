@@ -37,6 +37,7 @@ type office struct {
 	committer *commit.Committer
 	uses      *service.Service
 	handler   http.Handler
+	user      commerce.User // of each request
 }
 
 // officeReads has no stored users.
@@ -53,9 +54,9 @@ func (c *contender) openOffice() *office {
 	}
 	o.committer = commit.New(o.engine, commit.Options{})
 	o.uses = service.New(o.engine.Reader(), o.engine, o.committer, service.Options{})
-	owner := commerce.User{ID: "usr_bench", Name: "Bench", Grants: []commerce.Grant{{Role: commerce.Owner, StoreID: commerce.AllStores}}}
+	o.user = commerce.User{ID: "usr_bench", Name: "Bench", Grants: []commerce.Grant{{Role: commerce.Owner, StoreID: commerce.AllStores}}}
 	pages := must(backoffice.New(officeReads{o.engine.Reader()}, o.uses, backoffice.Options{PublicURL: "http://bench.example",
-		Identify: func(*http.Request) (commerce.User, error) { return owner, nil }}))
+		Identify: func(*http.Request) (commerce.User, error) { return o.user, nil }}))
 	o.handler = web.Trace(env.Env{}, slog.New(slog.DiscardHandler), pages)
 	return o
 }

@@ -41,7 +41,7 @@ var sections = []section{
 			return b.full(b.orders).String()
 		}
 		return b.limits.String()
-	}, cases: []benchCase{{"reports", officeReports}}},
+	}, cases: []benchCase{{"reports", officeReports}, {"find", officeFind}}},
 	{name: "moving", open: openShop("moving"), about: shopSize, cases: []benchCase{{"couriers", movingCouriers}}},
 }
 
