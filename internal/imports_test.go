@@ -53,7 +53,7 @@ var arrows = map[string][]string{
 	"api":                       {"web", "api/wire", "jsonin", "commerce", "service", "storage", "env"},
 	"api/wire":                  {"commerce"},
 	"signin":                    {"commerce", "env"},
-	"backoffice":                {"backoffice/chart", "backoffice/ui", "jsonin", "productcsv", "web", "commerce", "service", "storage", "signin", "env"},
+	"backoffice":                {"backoffice/chart", "backoffice/maps", "backoffice/ui", "jsonin", "productcsv", "web", "commerce", "service", "storage", "signin", "env"},
 	"backoffice/ui":             {},
 	"backoffice/chart":          {},
 	"backoffice/maps":           {"commerce"},

@@ -3,10 +3,12 @@ package backoffice
 import (
 	"cmp"
 	"errors"
+	"html/template"
 	"slices"
 	"strings"
 	"time"
 
+	"purveyor/internal/backoffice/maps"
 	"purveyor/internal/commerce"
 	"purveyor/internal/storage"
 )
@@ -48,8 +50,10 @@ type orderPage struct {
 	Parts     []string
 	Lines     []shownLine
 	URL       string
-	MayMoney  bool // the user may resolve reasons about money
-	MayWork   bool // the user may resolve other reasons
+	Map       template.HTML // where a delivery goes; empty: no place is known
+	Placed    string        // how exactly the address is known
+	MayMoney  bool          // the user may resolve reasons about money
+	MayWork   bool          // the user may resolve other reasons
 }
 
 // shownLine is a line of the order with the present name of its product.
@@ -90,6 +94,13 @@ func (v *visit) orderPage(f orderFacts) (orderPage, error) {
 	if err != nil {
 		return page, err
 	}
+	if page.Lines, err = v.shownLines(f.Order); err != nil {
+		return page, err
+	}
+	f.Names = map[string]string{}
+	for _, l := range page.Lines {
+		f.Names[l.ProductID] = l.Name
+	}
 	for _, e := range f.story() {
 		if !slices.Contains(page.Parts, e.Part) {
 			page.Parts = append(page.Parts, e.Part)
@@ -100,8 +111,26 @@ func (v *visit) orderPage(f orderFacts) (orderPage, error) {
 		}
 	}
 	slices.Sort(page.Parts)
-	page.Lines, err = v.shownLines(f.Order)
-	return page, err
+	return page, v.addMap(&page)
+}
+
+// addMap draws where a delivery goes.
+func (v *visit) addMap(page *orderPage) (err error) {
+	if page.Order.Fulfillment != commerce.ByDelivery || page.Order.Address == nil {
+		return nil
+	}
+	m := maps.Map{Title: "Where the order goes", RadiusMiles: page.Store.RadiusMiles}
+	if page.Store.Lat != nil && page.Store.Lng != nil {
+		m.Store = &commerce.Point{Lat: *page.Store.Lat, Lng: *page.Store.Lng}
+	}
+	if m.Door, page.Placed, err = v.o.uses.PlaceOf(v.Context(), page.Order.Address.Address); err != nil {
+		return err
+	}
+	if page.Delivery != nil {
+		m.Courier = page.Delivery.Courier.At
+	}
+	page.Map = m.SVG()
+	return nil
 }
 
 // clock shows a time of today as a time, and any other with its day.

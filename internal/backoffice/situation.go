@@ -22,6 +22,7 @@ type orderFacts struct {
 	Jobs      []commerce.Job // that are about the order and not done
 	Webhooks  []sentEvent    // newest last
 	Audit     []commerce.AuditEntry
+	Names     map[string]string // of the products, by their ids
 }
 
 // sentEvent is a webhook event with its attempts, oldest first.
@@ -199,6 +200,8 @@ func providerName(name string) string {
 		return "DoorDash Drive"
 	case "stripe":
 		return "Stripe"
+	case "sandbox":
+		return "The sandbox"
 	}
 	return name
 }

@@ -132,7 +132,7 @@ func TestStory(t *testing.T) {
 		"+2 min stock Stock moved [rye: -2, 5 left] staff:u false",
 		"+2 min webhook Webhook order.processed was not answered [refused]  true t2",
 		"+4 min payment Refund of $0.99 failed [declined]  true",
-		"+4 min webhook Webhook order.refund_failed was not sent yet []  false",
+		"+4 min webhook Event order.refund_failed is kept; the partner has no endpoint []  false",
 		"+6 min staff Resolve attention [called] staff:v false",
 		"+7 min webhook Webhook order.processed answered 200 in 12 ms []  false t2",
 	}

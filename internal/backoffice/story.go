@@ -46,7 +46,7 @@ func (f orderFacts) story() []entry {
 		told := f.tell(e)
 		told.TraceID = traces[e.CreatedOn]
 		add(told)
-		if moves := movesOf(e.Data); len(moves) > 0 {
+		if moves := f.movesOf(e.Data); len(moves) > 0 {
 			add(entry{At: e.CreatedOn, Part: partStock, Title: "Stock moved", Actor: e.Actor, Detail: moves})
 		}
 	}
@@ -60,7 +60,7 @@ func (f orderFacts) story() []entry {
 		add(e)
 	}
 	for _, w := range f.Webhooks {
-		for _, e := range attemptsOf(w) {
+		for _, e := range f.attemptsOf(w) {
 			add(e)
 		}
 	}
@@ -123,7 +123,7 @@ func (f orderFacts) tell(e commerce.TimelineEvent) entry {
 }
 
 // movesOf are the moves of stock that a timeline event tells of.
-func movesOf(data commerce.TimelineData) (lines []string) {
+func (f orderFacts) movesOf(data commerce.TimelineData) (lines []string) {
 	var moves []commerce.InventoryMove
 	switch data := data.(type) {
 	case commerce.StockData:
@@ -132,13 +132,13 @@ func movesOf(data commerce.TimelineData) (lines []string) {
 		moves = data.Moves
 	}
 	for _, m := range moves {
-		lines = append(lines, fmt.Sprintf("%s: %+d, %d left", m.ProductID, m.Delta, m.Left))
+		lines = append(lines, fmt.Sprintf("%s: %+d, %d left", cmp.Or(f.Names[m.ProductID], m.ProductID), m.Delta, m.Left))
 	}
 	return lines
 }
 
 // attemptsOf are the entries of a webhook event: one for each attempt, or one that it waits.
-func attemptsOf(w sentEvent) (list []entry) {
+func (f orderFacts) attemptsOf(w sentEvent) (list []entry) {
 	for _, a := range w.Attempts {
 		e := entry{At: a.At, Part: partWebhook, TraceID: w.TraceID, Failed: a.Error != "",
 			Title:  fmt.Sprintf("Webhook %s answered %d in %d ms", w.Kind, a.Status, a.TookMs),
@@ -149,7 +149,11 @@ func attemptsOf(w sentEvent) (list []entry) {
 		list = append(list, e)
 	}
 	if len(w.Attempts) == 0 {
-		list = append(list, entry{At: w.Timestamp, Part: partWebhook, Title: fmt.Sprintf("Webhook %s was not sent yet", w.Kind), TraceID: w.TraceID})
+		title := "Webhook %s was not sent yet"
+		if f.Partner.CallbackURL == "" {
+			title = "Event %s is kept; the partner has no endpoint"
+		}
+		list = append(list, entry{At: w.Timestamp, Part: partWebhook, Title: fmt.Sprintf(title, w.Kind), TraceID: w.TraceID})
 	}
 	return list
 }

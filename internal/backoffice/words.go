@@ -17,6 +17,7 @@ var words = template.FuncMap{
 	"reason":   wordsOfReason,
 	"provider": providerName,
 	"offset":   offset,
+	"exact":    func(at commerce.Millis, zone *time.Location) template.HTML { return shown(at, zone, "2 Jan 15:04:05") },
 	"waited":   waited,
 	"utc":      func() *time.Location { return time.UTC },
 	"order":    func(id string) bool { _, ok := commerce.StoreNoOfOrder(id); return ok },

@@ -30,6 +30,7 @@ type Reads interface {
 	storage.Money
 	storage.Replies
 	storage.People
+	storage.CourierFacts
 	storage.Jobs
 	storage.Partners
 	storage.Sums
