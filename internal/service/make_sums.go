@@ -24,7 +24,10 @@ const (
 
 	sumsPage  = 1000 // orders of a read, where Options do not say otherwise
 	sumsHours = 20   // hours of stores that are kept in mind before they are summed, for each order of a page
-	sumsKept  = 48   // hours of a store that one command stores
+	sumsKept  = 168  // hours of a store that one command stores
+	// sumsGap is how many hours between two others are summed again, because one read of a
+	// longer time costs less than two.
+	sumsGap = 3
 )
 
 const anHour = commerce.Millis(time.Hour / time.Millisecond)
@@ -165,12 +168,16 @@ func (r *sumsRun) sumStore(ctx context.Context, hours []storeHour) error {
 		return ignoreMissing(err)
 	}
 	cmd := command.KeepSums{Worker: r.worker}
-	for _, h := range hours {
-		sums, err := r.sumHour(ctx, storeID, h)
+	for len(hours) > 0 {
+		n := 1
+		for n < len(hours) && hours[n].hour <= hours[n-1].hour+(1+sumsGap)*anHour {
+			n++
+		}
+		sums, err := r.sumHours(ctx, storeID, hours[0], hours[n-1].hour+anHour)
 		if err != nil {
 			return err
 		}
-		cmd.Hours = append(cmd.Hours, sums...)
+		cmd.Hours, hours = append(cmd.Hours, sums...), hours[n:]
 	}
 	return r.keep(ctx, cmd)
 }
@@ -183,11 +190,14 @@ func (r *sumsRun) keep(ctx context.Context, cmd command.KeepSums) error {
 	return err
 }
 
-// sumHour sums all orders of an hour.
-func (r *sumsRun) sumHour(ctx context.Context, storeID string, h storeHour) (list []command.KeptHour, err error) {
-	day := commerce.DayOf(h.hour)
-	from, to := commerce.OrderIDsFrom(h.storeNo, h.hour), commerce.OrderIDsFrom(h.storeNo, h.hour+anHour)
-	at := map[commerce.DaySumsKey]int{}
+// sumHours sums all orders from an hour on, until another one begins.
+func (r *sumsRun) sumHours(ctx context.Context, storeID string, first storeHour, until commerce.Millis) (list []command.KeptHour, err error) {
+	type place struct {
+		day  commerce.DaySumsKey
+		hour int64
+	}
+	from, to := commerce.OrderIDsFrom(first.storeNo, first.hour), commerce.OrderIDsFrom(first.storeNo, until)
+	at := map[place]int{}
 	for {
 		begun := r.o.Env.Now()
 		page, err := r.reader.OrdersToSum(ctx, storeID, from, to, r.page)
@@ -195,11 +205,13 @@ func (r *sumsRun) sumHour(ctx context.Context, storeID string, h storeHour) (lis
 			return nil, err
 		}
 		for _, f := range page {
-			key := commerce.DaySumsKey{StoreID: storeID, Day: day, Mode: f.Order.Mode, PartnerID: f.Order.PartnerID, Source: f.Order.Source}
-			i, met := at[key]
+			o, made := f.Order, commerce.HourOf(commerce.TimeOfOrder(f.Order.ID))
+			day := commerce.DayOf(made)
+			p := place{commerce.DaySumsKey{StoreID: storeID, Day: day, Mode: o.Mode, PartnerID: o.PartnerID, Source: o.Source}, int64((made - day) / anHour)}
+			i, met := at[p]
 			if !met {
-				i, at[key] = len(list), len(list)
-				list = append(list, command.KeptHour{Day: key, Hour: commerce.HourSum{Hour: int64((h.hour - day) / anHour)}})
+				i, at[p] = len(list), len(list)
+				list = append(list, command.KeptHour{Day: p.day, Hour: commerce.HourSum{Hour: p.hour}})
 			}
 			list[i].Hour.Add(f)
 		}
