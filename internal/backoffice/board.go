@@ -115,13 +115,15 @@ func (v *visit) board() error {
 	for i := range page.Columns {
 		page.Columns[i].Current = page.Columns[i].ID == current
 	}
-	if v.Switch() != "" && v.chosen() == "" {
-		if page.Stores, err = v.storesOf(commerce.MayReadOrders); err != nil {
-			return err
-		}
-	}
-	if page.Partners, err = v.o.reads.Partners(v.Context()); err != nil {
+	stores, err := v.storesOf(commerce.MayReadOrders)
+	if err != nil {
 		return err
+	}
+	if page.Partners, err = v.partnersOf(stores); err != nil {
+		return err
+	}
+	if v.Switch() != "" && v.chosen() == "" {
+		page.Stores = stores
 	}
 	q.Del("column")
 	page.Query = q.Encode()

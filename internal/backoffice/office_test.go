@@ -28,6 +28,7 @@ type office struct {
 	office  *Office
 	uses    *service.Service
 	users   map[string]commerce.User
+	engine  *counted
 	broken  string                    // the product whose opening move is read as a restored backup may have left it
 	reading func(commerce.ProductKey) // is called before the moves of a product are read; nil: nothing is
 }
@@ -71,7 +72,8 @@ const userHeader = "X-Test-User"
 func openOffice(t *testing.T) *office {
 	t.Helper()
 	o := &office{t: t, users: map[string]commerce.User{}}
-	o.Shop = fixture.Open(t, memory.New().Open(env.Env{}, env.Env{}.Now), nil, 2, 100)
+	o.engine = &counted{Engine: memory.New().Open(env.Env{}, env.Env{}.Now)}
+	o.Shop = fixture.Open(t, o.engine, nil, 2, 100)
 	for _, role := range commerce.Roles {
 		o.users[string(role)] = commerce.User{ID: "usr_" + string(role), Name: "The " + string(role), Email: string(role) + "@e.example",
 			Grants: []commerce.Grant{{Role: role, StoreID: fixture.StoreID}}}
