@@ -15,16 +15,16 @@ import (
 var pageFiles embed.FS
 
 // pages are the templates of the pages by their names: the file pages/NAME.html, which
-// defines "content", inside the layout.
+// defines "content", inside the layout. parts.html has what several pages share.
 var pages = func() map[string]*template.Template {
 	files, err := pageFiles.ReadDir("pages")
 	if err != nil {
 		panic(err) // they are embedded
 	}
 	list := map[string]*template.Template{}
-	layout := template.Must(template.New("").Funcs(words).Funcs(lookWords).ParseFS(pageFiles, "pages/layout.html"))
+	layout := template.Must(template.New("").Funcs(words).Funcs(lookWords).ParseFS(pageFiles, "pages/layout.html", "pages/parts.html"))
 	for _, f := range files {
-		if name := strings.TrimSuffix(f.Name(), ".html"); name != "layout" {
+		if name := strings.TrimSuffix(f.Name(), ".html"); name != "layout" && name != "parts" {
 			list[name] = template.Must(template.Must(layout.Clone()).ParseFS(pageFiles, path.Join("pages", f.Name())))
 		}
 	}

@@ -40,6 +40,8 @@ func table() []route {
 		findRoutes,
 		orderRoutes,
 		productRoutes,
+		storeRoutes,
+		partnerRoutes,
 		reportRoutes,
 		peopleRoutes,
 		meRoutes,

@@ -26,6 +26,13 @@ var words = template.FuncMap{
 	"lines": func(word string, lines []reportLine, by string, query template.URL) linesShown {
 		return linesShown{word, lines, by, query}
 	},
+	"text":     textField,
+	"box":      boxField,
+	"shownURL": shownURL,
+	"outcome":  wordOf,
+	"events": func(url string, list []shownEvent, zone *time.Location) eventsShown {
+		return eventsShown{url, list, zone}
+	},
 	"args": func(page orderPage, act any, class string) actShown {
 		if a, ok := act.(*action); ok {
 			return actShown{page, *a, class}

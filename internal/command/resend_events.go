@@ -11,6 +11,9 @@ type ResendEvents struct {
 // Needs names the partner.
 func (c ResendEvents) Needs() commerce.Needs { return commerce.Needs{Partners: []string{c.PartnerID}} }
 
+// Access implements commit.Keyed: operators and staff are checked by their fronts.
+func (c ResendEvents) Access(*commerce.Rows) error { return nil }
+
 // Decide adds a job for each event, and returns how many.
 func (c ResendEvents) Decide(rows *commerce.Rows, now commerce.Millis) (int, commerce.Changes, error) {
 	if err := hasCallback(rows, c.PartnerID); err != nil {

@@ -96,7 +96,7 @@ func operatorActs(s *fixture.Shop, uses *service.Service) []anAct {
 		{"resume_endpoint", "", func() error { return uses.ResumeEndpoint(ctx, operator, fixture.PartnerID) }, `"paused_for":"operator"`, `"paused_for":""`},
 		{"test_endpoint", "", func() error { return uses.TestEndpoint(ctx, operator, fixture.PartnerID) }, nothing, `"new_events":\["webhook.test"\]`},
 		{"resend_events", "", func() error {
-			_, err := uses.ResendEvents(ctx, operator, fixture.PartnerID, []string{"evt_1", "evt_2"})
+			_, err := uses.ResendEvents(ctx, operator, fixture.PartnerID, []string{"evt_1", "evt_2"}, "")
 			return err
 		}, nothing, `"new_jobs":\["deliver_webhook evt_1","deliver_webhook evt_2"\]`},
 		{"retry_job", "", func() error { _, err := uses.RetryJob(ctx, operator, dead("job_1")); return err }, `"jobs":\{"1/job_1":.*"state":"dead"`, `"state":"waiting"`},

@@ -19,6 +19,9 @@ type CreatedPartner struct {
 // refuses unknown scopes and stores. With draw, a random text as RotateKey has it, a repeat by
 // the same actor makes nothing more, and gets the same keys.
 func (s *Service) CreatePartner(ctx context.Context, by commerce.Actor, p commerce.Partner, draw string) (made CreatedPartner, err error) {
+	if err := checkCallbackURL(&p.CallbackURL); err != nil {
+		return made, err
+	}
 	p.ID = s.newID(commerce.PrefixPartner)
 	made.Keys = map[commerce.Mode]string{}
 	cmd := command.CreatePartner{Partner: p}

@@ -16,6 +16,7 @@ type ReplayEvents struct {
 	StoreIDs     []string               // nil: all
 	Since, Until commerce.Millis        // of the event's time; Until is exclusive; 0: no bound
 	Undelivered  bool                   // only those that were never delivered
+	Form         string                 // idempotency key of a form: a repeat sends nothing more; may be empty
 }
 
 // ReplayStep is the most events that one step of a replay sends again.
@@ -31,6 +32,7 @@ func (s *Service) ReplayEvents(ctx context.Context, by commerce.Actor, in Replay
 		if err != nil {
 			return total, err
 		}
+		position := f.After
 		f.After, more = page.Through, page.More
 		ids, err := s.wanted(ctx, in, page.Events)
 		if err != nil {
@@ -39,7 +41,11 @@ func (s *Service) ReplayEvents(ctx context.Context, by commerce.Actor, in Replay
 		if len(ids) == 0 && !first { // the first step also refuses a partner that is unknown
 			continue
 		}
-		n, err := act(ctx, s, by, deed{"replay_events", "", in.PartnerID}, command.ReplayEvents{ResendEvents: command.ResendEvents{PartnerID: in.PartnerID, EventIDs: ids}})
+		form := in.Form
+		if form != "" {
+			form += " " + position // each step is done once
+		}
+		n, err := s.resend(ctx, by, deed{"replay_events", "", in.PartnerID}, form, command.ReplayEvents{ResendEvents: command.ResendEvents{PartnerID: in.PartnerID, EventIDs: ids}})
 		if err != nil {
 			return total, err
 		}

@@ -13,5 +13,8 @@ type UpdatePartner = command.UpdatePartner
 // UpdatePartner changes a partner: its name, rights, limits and endpoint, and
 // whether it is suspended.
 func (s *Service) UpdatePartner(ctx context.Context, by commerce.Actor, in UpdatePartner) (commerce.Partner, error) {
+	if err := checkCallbackURL(in.CallbackURL); err != nil {
+		return commerce.Partner{}, err
+	}
 	return act(ctx, s, by, deed{"update_partner", "", in.ID}, in)
 }

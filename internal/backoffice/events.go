@@ -1,0 +1,333 @@
+package backoffice
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"purveyor/internal/commerce"
+	"purveyor/internal/storage"
+)
+
+// eventQuery is a filter of the events of a partner.
+type eventQuery struct {
+	kinds        []commerce.WebhookKind // nil: all
+	since, until commerce.Millis        // 0: no bound
+	after        string                 // id; only older events
+	limit        int
+}
+
+// shownEvent is an event with the state of its delivery.
+type shownEvent struct {
+	commerce.WebhookEvent
+	Tries int
+	Kind  string // of the chip
+	State string
+}
+
+// eventsShown is the data of the list of events that two pages share.
+type eventsShown struct {
+	URL    string
+	Events []shownEvent
+	Zone   *time.Location
+}
+
+// examined is how many events one page of a list looks at most.
+const examined = 5000
+
+// eventList reads the newest events of a partner that the user may see. further is the position
+// from which older events follow; empty: there are none.
+func (v *visit) eventList(p commerce.Partner, q eventQuery) (list []shownEvent, further string, err error) {
+	seen := func(e commerce.WebhookEvent) bool {
+		return (q.kinds == nil || slices.Contains(q.kinds, e.Kind)) && v.seesEvent(e) && e.Timestamp >= q.since && (q.until == 0 || e.Timestamp < q.until)
+	}
+	f := storage.EventFilter{PartnerID: p.ID, Newest: true, After: q.after, Limit: q.limit}
+	if q.kinds != nil {
+		f.Limit = 500 // many are looked at for each that is shown
+	}
+	if until := commerce.NewID(commerce.PrefixEvent, q.until, commerce.Entropy{}); q.until != 0 && (f.After == "" || until < f.After) {
+		f.After = until // the ids of events begin with their times
+	}
+	for looked := 0; looked < examined; {
+		page, err := v.o.reads.EventPage(v.Context(), f)
+		if err != nil {
+			return nil, "", err
+		}
+		for _, e := range page.Events {
+			if e.Timestamp < q.since {
+				return list, "", nil
+			}
+			if !seen(e) {
+				continue
+			}
+			if len(list) == q.limit {
+				return list, list[len(list)-1].ID, nil
+			}
+			shown, err := v.shownEvent(e)
+			if err != nil {
+				return nil, "", err
+			}
+			list = append(list, shown)
+		}
+		if !page.More {
+			return list, "", nil
+		}
+		looked += len(page.Events)
+		f.After = page.Through
+	}
+	return list, f.After, nil
+}
+
+// seesEvent reports whether an event is of a store of the user, or of none.
+func (v *visit) seesEvent(e commerce.WebhookEvent) bool {
+	return e.StoreID == "" || v.user.May(commerce.MayReadPartners, e.StoreID)
+}
+
+func (v *visit) shownEvent(e commerce.WebhookEvent) (shownEvent, error) {
+	attempts, err := v.o.reads.Attempts(v.Context(), e.Key())
+	shown := shownEvent{WebhookEvent: e, Tries: len(attempts), State: "Not sent"}
+	if n := len(attempts); n > 0 {
+		shown.Kind, shown.State = "bad", wordOf(attempts[n-1])
+		if slices.ContainsFunc(attempts, commerce.WebhookAttempt.Delivered) {
+			shown.Kind, shown.State = "good", "Delivered"
+		}
+	}
+	return shown, err
+}
+
+// wordOf is the outcome of an attempt in a word.
+func wordOf(a commerce.WebhookAttempt) string {
+	switch {
+	case a.Delivered():
+		return "Delivered"
+	case a.Status != 0:
+		return "Answered " + strconv.FormatInt(a.Status, 10)
+	}
+	return "No answer"
+}
+
+// partnerEventsPage is the data of the page "partner_events".
+type partnerEventsPage struct {
+	commerce.Partner
+	URL               string
+	Health            health
+	Events            []shownEvent
+	Zone              *time.Location
+	Kinds             []commerce.WebhookKind
+	Kind, From, Until string // of the filter, as they were typed
+	Further           string // the query of the next page; empty: there is none
+	Cut               bool   // the page ends because it has looked at enough
+	MayEvents         bool
+}
+
+// partnerEvents lists the events of a partner.
+func (v *visit) partnerEvents(p commerce.Partner) error {
+	query := v.URL.Query()
+	page := partnerEventsPage{Partner: p, URL: Prefix + "/partners/" + p.ID, Kinds: commerce.WebhookKinds, Kind: query.Get("kind"),
+		From: query.Get("from"), Until: query.Get("until"), MayEvents: v.changes(commerce.MayManageEvents, p)}
+	var err error
+	if page.Zone, err = v.zoneOfPartner(p); err != nil {
+		return err
+	}
+	q := eventQuery{after: query.Get("after"), limit: pageRoom / 2}
+	if page.Kind != "" {
+		q.kinds = []commerce.WebhookKind{commerce.WebhookKind(page.Kind)}
+	}
+	if q.since, q.until, err = dates(page.From, page.Until, page.Zone); err != nil {
+		return err
+	}
+	endpoints, err := v.o.reads.Endpoints(v.Context(), []string{p.ID})
+	if err != nil {
+		return err
+	}
+	page.Health = healthOf(p, endpoints[p.ID])
+	further := ""
+	if page.Events, further, err = v.eventList(p, q); err != nil {
+		return err
+	}
+	if further != "" {
+		query.Set("after", further)
+		page.Further, page.Cut = query.Encode(), len(page.Events) < q.limit
+	}
+	return v.page("partner_events", "Events of "+p.Name, page)
+}
+
+// dates are the bounds of a range of times as forms have them: a day, or a time of a day. A range
+// ends with the given day, and before a given time.
+func dates(from, until string, zone *time.Location) (since, end commerce.Millis, err error) {
+	read := func(name, text string, days int) commerce.Millis {
+		if text == "" {
+			return 0
+		}
+		if day, failed := time.ParseInLocation(time.DateOnly, text, zone); failed == nil {
+			return commerce.MillisOf(day.AddDate(0, 0, days))
+		}
+		at, failed := time.ParseInLocation("2006-01-02T15:04", text, zone)
+		if failed != nil {
+			err = commerce.Invalid(name, "A day is needed, like 2026-11-25")
+		}
+		return commerce.MillisOf(at)
+	}
+	since, end = read("from", from, 0), read("until", until, 1)
+	return since, end, err
+}
+
+// partnerEventPage is the data of the page "partner_event".
+type partnerEventPage struct {
+	commerce.Partner
+	URL       string
+	Event     shownEvent
+	Body      string // of the event, on several lines
+	Attempts  []commerce.WebhookAttempt
+	Sentence  string // what became of it
+	Failed    bool
+	Zone      *time.Location
+	Next      commerce.Millis // of the next try; 0: not known, or there is none
+	MayResend bool
+	Key       string
+	WhyNot    string // why it cannot be sent again
+}
+
+// eventOf reads the event in the path. One of a store of others is not found.
+func (v *visit) eventOf(p commerce.Partner) (commerce.WebhookEvent, error) {
+	key := commerce.EventKey{PartnerID: p.ID, ID: v.PathValue("eid")}
+	found, err := v.o.reads.WebhookEvents(v.Context(), []commerce.EventKey{key})
+	if err != nil {
+		return commerce.WebhookEvent{}, err
+	}
+	e, ok := found[key]
+	if !ok || !v.seesEvent(e) {
+		return e, commerce.NotFound("event")
+	}
+	return e, nil
+}
+
+// partnerEvent shows an event with every attempt to deliver it.
+func (v *visit) partnerEvent(p commerce.Partner) error {
+	e, err := v.eventOf(p)
+	if err != nil {
+		return err
+	}
+	page := partnerEventPage{Partner: p, URL: Prefix + "/partners/" + p.ID, Body: indented(e.Data), Key: v.NewKey()}
+	if page.Event, err = v.shownEvent(e); err != nil {
+		return err
+	}
+	if page.Zone, err = v.zoneOfPartner(p); err != nil {
+		return err
+	}
+	if page.Attempts, err = v.o.reads.Attempts(v.Context(), e.Key()); err != nil {
+		return err
+	}
+	for i := range page.Attempts {
+		page.Attempts[i].URL = shownURL(page.Attempts[i].URL)
+	}
+	endpoints, err := v.o.reads.Endpoints(v.Context(), []string{p.ID})
+	if err != nil {
+		return err
+	}
+	jobs, err := v.jobsOf(p.ID, commerce.JobWaiting, commerce.JobParked, commerce.JobDead)
+	if err != nil {
+		return err
+	}
+	fate := fateOf(p, endpoints[p.ID], e, page.Attempts, jobs)
+	page.Sentence, page.Failed, page.Next = fate.text, fate.failed, fate.next
+	switch page.MayResend = v.mayResend(p, e); {
+	case !page.MayResend:
+	case p.CallbackURL == "":
+		page.WhyNot = "The partner has no callback URL"
+	case fate.waits:
+		page.WhyNot = "It is waiting already"
+	}
+	return v.page("partner_event", actionWord(string(e.Kind))+": event "+short(e.ID), page)
+}
+
+// mayResend reports whether the user may have an event sent again: of an own store, or of a
+// partner with own stores alone.
+func (v *visit) mayResend(p commerce.Partner, e commerce.WebhookEvent) bool {
+	return e.StoreID != "" && v.user.May(commerce.MayManageEvents, e.StoreID) || v.changes(commerce.MayManageEvents, p)
+}
+
+// resendEvent sends one event again.
+func (v *visit) resendEvent(p commerce.Partner) error {
+	e, err := v.eventOf(p)
+	if err != nil {
+		return err
+	}
+	if !v.mayResend(p, e) {
+		return missing(commerce.MayManageEvents, e.StoreID)
+	}
+	if _, err := v.o.uses.ResendEvents(v.Context(), v.caller().Actor, p.ID, []string{e.ID}, v.PostFormValue("key")); err != nil {
+		return err
+	}
+	return v.done(Prefix+"/partners/"+p.ID+"/events/"+e.ID, "The event is sent again. Load this page again to see the answer")
+}
+
+// indented is JSON on several lines.
+func indented(data []byte) string {
+	var b bytes.Buffer
+	if json.Indent(&b, data, "", "  ") != nil {
+		return string(data)
+	}
+	return b.String()
+}
+
+// fate is what became of an event.
+type fate struct {
+	text   string
+	failed bool
+	waits  bool            // a job will send it
+	next   commerce.Millis // of the next try; 0: not known, or there is none
+}
+
+// fateOf tells in one sentence what became of an event, and what happens next. jobs are those of
+// the partner, as far as they were read.
+func fateOf(p commerce.Partner, e commerce.Endpoint, event commerce.WebhookEvent, attempts []commerce.WebhookAttempt, jobs []commerce.Job) fate {
+	i := slices.IndexFunc(jobs, func(j commerce.Job) bool { return j.Subject == event.ID })
+	f := fate{waits: i >= 0 && jobs[i].State != commerce.JobDead}
+	switch why, at := whyFailed(attempts), healthOf(p, e); {
+	case len(attempts) > 0 && attempts[len(attempts)-1].Delivered():
+		f.text = fmt.Sprintf("Delivered: the endpoint answered %d", attempts[len(attempts)-1].Status)
+	case p.CallbackURL == "":
+		f.text, f.failed = "It is not sent, because the partner has no callback URL", len(attempts) > 0
+	case f.waits && (jobs[i].State == commerce.JobParked || at.Holds):
+		f.text, f.failed, f.next = why+"It waits, because the endpoint is "+strings.ToLower(at.Word), len(attempts) > 0, at.Next
+	case f.waits && len(attempts) == 0:
+		f.text, f.next = "It is about to be sent", jobs[i].RunAt
+	case f.waits:
+		f.text, f.failed, f.next = why+"It is tried again by itself", true, jobs[i].RunAt
+	case i >= 0:
+		f.text, f.failed = why+"All tries are used up, so it is sent again only by hand", true
+	case len(attempts) == 0:
+		f.text = "It was not sent: there was no callback URL when it happened"
+	default:
+		f.text, f.failed = why+"It is not tried again by itself", true
+	}
+	return f
+}
+
+// whyFailed is a sentence on why the last attempt failed.
+func whyFailed(attempts []commerce.WebhookAttempt) string {
+	if len(attempts) == 0 {
+		return ""
+	}
+	switch a := attempts[len(attempts)-1]; {
+	case a.Status == 410:
+		return "The endpoint answered 410, which means that it is gone. "
+	case a.Status == 401 || a.Status == 403:
+		return fmt.Sprintf("The endpoint refuses us: it answered %d. ", a.Status)
+	case a.Status == 404:
+		return "The endpoint answered 404: there is nothing at the callback URL. "
+	case a.Status == 429:
+		return "The endpoint answered 429: it gets more than it wants. "
+	case a.Status/100 == 3:
+		return fmt.Sprintf("The endpoint answered %d, a redirect, and redirects are not followed. ", a.Status)
+	case a.Status != 0:
+		return fmt.Sprintf("The endpoint answered %d and not 200. ", a.Status)
+	default:
+		return "The endpoint could not be reached: " + a.Error + ". "
+	}
+}

@@ -1,0 +1,141 @@
+package backoffice
+
+import (
+	"slices"
+	"time"
+
+	"purveyor/internal/commerce"
+	"purveyor/internal/service"
+	"purveyor/internal/storage"
+)
+
+// partnerPage is the data of the page "partner".
+type partnerPage struct {
+	commerce.Partner
+	URL       string // of the page
+	Names     map[string]string
+	Keys      []shownKey
+	Health    health
+	Endpoint  commerce.Endpoint
+	Rotating  bool // the replaced secret still signs
+	Waiting   string
+	Dead      string
+	Newest    []shownEvent
+	Zone      *time.Location
+	MayManage bool   // the user may change the partner
+	MayEvents bool   // the user may send events and stop them
+	WhyNot    string // why the user may not change the partner, although other partners
+}
+
+// shownKey is what is known of a key. Only its hash is stored.
+type shownKey struct {
+	Mode      commerce.Mode
+	Prefix    string
+	CreatedOn commerce.Millis // 0: there is none
+}
+
+// partner shows one partner.
+func (v *visit) partner(p commerce.Partner) error {
+	page := partnerPage{Partner: p, URL: Prefix + "/partners/" + p.ID, MayManage: v.changes(commerce.MayManagePartners, p), MayEvents: v.changes(commerce.MayManageEvents, p)}
+	if !page.MayManage && v.user.MaySomewhere(commerce.MayManagePartners) {
+		page.WhyNot = "The partner also sells from stores that are not yours, so only an owner of all of them changes it."
+	}
+	ctx, r := v.Context(), v.o.reads
+	keys, err := r.APIKeys(ctx, p.ID)
+	if err != nil {
+		return err
+	}
+	for _, mode := range []commerce.Mode{commerce.Live, commerce.Test} {
+		shown := shownKey{Mode: mode, Prefix: mode.KeyPrefix()}
+		if i := slices.IndexFunc(keys, func(k commerce.APIKey) bool { return k.Mode == mode }); i >= 0 {
+			shown.CreatedOn = keys[i].CreatedOn
+		}
+		page.Keys = append(page.Keys, shown)
+	}
+	endpoints, err := r.Endpoints(ctx, []string{p.ID})
+	if err != nil {
+		return err
+	}
+	page.Endpoint = endpoints[p.ID]
+	page.Health, page.Rotating = healthOf(p, page.Endpoint), page.Endpoint.Previous(v.now()) != ""
+	waiting, err := v.jobsOf(p.ID, commerce.JobWaiting, commerce.JobParked)
+	if err != nil {
+		return err
+	}
+	dead, err := v.jobsOf(p.ID, commerce.JobDead)
+	if err != nil {
+		return err
+	}
+	page.Waiting, page.Dead = atMost(len(waiting)), atMost(len(dead))
+	if page.Newest, _, err = v.eventList(p, eventQuery{limit: 10}); err != nil {
+		return err
+	}
+	if page.Zone, err = v.zoneOfPartner(p); err != nil {
+		return err
+	}
+	if page.Names, err = v.storeNames([]commerce.Partner{p}); err != nil {
+		return err
+	}
+	return v.page("partner", p.Name, page)
+}
+
+// jobRoom bounds how many jobs of a partner are looked at.
+const jobRoom = 1000
+
+// jobsOf reads the jobs of a partner in some states, of each state at most jobRoom+1.
+func (v *visit) jobsOf(partnerID string, states ...commerce.JobState) (list []commerce.Job, err error) {
+	for _, state := range states {
+		some, err := v.o.reads.Jobs(v.Context(), storage.JobFilter{State: state, Owner: partnerID, Limit: jobRoom + 1})
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, some...)
+	}
+	return list, nil
+}
+
+// atMost is a number of jobs.
+func atMost(n int) string {
+	if n > jobRoom {
+		return "more than 1,000"
+	}
+	return count(n, "event")
+}
+
+// askPartner is the data of the page "partner_ask", which asks before an act on a partner.
+type askPartner struct {
+	commerce.Partner
+	Act      string // the last part of the path: "suspend", "keys/live"
+	Word     string // on the button
+	Text     string // what will happen
+	Key      string // from which a key or secret is made
+	Seen     commerce.Millis
+	CanLeak  bool // the act may end the old secret at once
+	Danger   bool
+	LeakedOn bool
+}
+
+func (v *visit) askFirst(page askPartner) error {
+	return v.page("partner_ask", page.Word+": "+page.Name, page)
+}
+
+func suspending(p commerce.Partner) askPartner {
+	return askPartner{Partner: p, Act: "suspend", Word: "Suspend the partner", Danger: true, Seen: p.UpdatedOn,
+		Text: "Both keys stop working within seconds, and events wait. Its orders stay, and staff go on with them. It can be undone at any time."}
+}
+
+func (v *visit) askSuspend(p commerce.Partner) error { return v.askFirst(suspending(p)) }
+
+func (v *visit) suspendPartner(p commerce.Partner) error {
+	if _, err := v.o.uses.UpdatePartner(v.Context(), v.caller().Actor, service.UpdatePartner{ID: p.ID, Suspended: new(true)}); err != nil {
+		return v.again(err, "partner_ask", "Suspend the partner: "+p.Name, suspending(p))
+	}
+	return v.done(Prefix+"/partners/"+p.ID, p.Name+" is suspended")
+}
+
+func (v *visit) liftSuspension(p commerce.Partner) error {
+	if _, err := v.o.uses.UpdatePartner(v.Context(), v.caller().Actor, service.UpdatePartner{ID: p.ID, Suspended: new(false)}); err != nil {
+		return err
+	}
+	return v.done(Prefix+"/partners/"+p.ID, p.Name+" is active again")
+}

@@ -1,0 +1,161 @@
+package backoffice
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"purveyor/internal/commerce"
+	"purveyor/internal/service"
+)
+
+// partnerFields are the fields of the form of a partner, named as refusals name them.
+var partnerFields = []fieldWord{{"name", "Name"}, {"scope", "Scopes"}, {"stores", "All stores or some"}, {"store", "Stores"}, {"rate-limit", "Requests per minute"}, {"callback-url", "Callback URL"}}
+
+// partnerEditPage is the data of the page "partner_edit".
+type partnerEditPage struct {
+	Form   editForm
+	ID     string // empty: a new partner
+	Key    string
+	Stores []commerce.Store // that the user may give
+	All    bool             // the user may also give all stores
+	Scopes []scopeWord
+}
+
+// scopeWord is a scope with what it allows.
+type scopeWord struct {
+	Scope commerce.Scope
+	Text  string
+}
+
+// scopeWords are the scopes as the form offers them.
+var scopeWords = []scopeWord{{commerce.AllScopes, "Everything below"}, {commerce.ReadStores, "Read stores"}, {commerce.ReadCategories, "Read categories"},
+	{commerce.ReadProducts, "Read products"}, {commerce.WriteProducts, "Make and change products"}, {commerce.ReadOrders, "Read its orders and events"},
+	{commerce.WriteOrders, "Make orders and change them"}, {commerce.ReadDelivery, "Quote and follow deliveries"}, {commerce.WriteInventory, "Change stock"}}
+
+func (v *visit) partnerEditPage(form editForm, id string) (page partnerEditPage, err error) {
+	page = partnerEditPage{Form: form, ID: id, Scopes: scopeWords}
+	page.All = v.user.MayEverywhere(commerce.MayManagePartners)
+	if page.Stores, err = v.storesOf(commerce.MayManagePartners); err != nil {
+		return page, err
+	}
+	for _, storeID := range listed(form.Typed["store"]) { // one that is not offered stays chosen
+		if !slices.ContainsFunc(page.Stores, func(s commerce.Store) bool { return s.ID == storeID }) {
+			page.Stores = append(page.Stores, commerce.Store{ID: storeID})
+		}
+	}
+	return page, nil
+}
+
+// partnerValues are the fields of a partner as its form shows them.
+func partnerValues(p commerce.Partner) map[string]string {
+	scopes := make([]string, len(p.Scopes))
+	for i, s := range p.Scopes {
+		scopes[i] = string(s)
+	}
+	stores := "some"
+	if len(p.StoreIDs) == 0 {
+		stores = "all"
+	}
+	return map[string]string{"stores": stores, "name": p.Name, "scope": strings.Join(scopes, "\n"), "store": strings.Join(p.StoreIDs, "\n"),
+		"rate-limit": strconv.FormatInt(p.RateLimit, 10), "callback-url": p.CallbackURL}
+}
+
+func (v *visit) newPartner() error {
+	form := formOf(partnerFields, partnerValues(commerce.Partner{Scopes: []commerce.Scope{commerce.AllScopes}, RateLimit: commerce.DefaultRateLimit}), 0)
+	page, err := v.partnerEditPage(form, "")
+	if err != nil {
+		return err
+	}
+	page.Key = v.NewKey()
+	return v.page("partner_edit", "New partner", page)
+}
+
+// makePartner makes a partner, and shows its keys.
+func (v *visit) makePartner() error {
+	form := v.posted(partnerFields)
+	p, err := form.partner()
+	if err == nil {
+		err = v.mayOf(commerce.MayManagePartners, p.StoreIDs)
+	}
+	if err == nil {
+		var made service.CreatedPartner
+		if made, err = v.o.uses.CreatePartner(v.Context(), v.caller().Actor, p, v.draw()); err == nil {
+			p.ID = made.Partner.ID
+			return v.page("partner_shown", "The keys of "+p.Name, shownOnce{p, []shownSecret{{"Live key", made.Keys[commerce.Live]}, {"Test key", made.Keys[commerce.Test]}},
+				"Give them to the partner in a safe way. They are shown only now: Purveyor keeps only digests of them."})
+		}
+	}
+	page, readErr := v.partnerEditPage(form, "")
+	if readErr != nil {
+		return readErr
+	}
+	page.Key = v.formKey()
+	err = page.Form.refusedAs(err, nil, 0)
+	return v.again(err, "partner_edit", "New partner", page)
+}
+
+func (v *visit) editPartner(p commerce.Partner) error {
+	page, err := v.partnerEditPage(formOf(partnerFields, partnerValues(p), p.UpdatedOn), p.ID)
+	if err != nil {
+		return err
+	}
+	return v.page("partner_edit", "Edit "+p.Name, page)
+}
+
+func (v *visit) savePartner(p commerce.Partner) error {
+	form := v.posted(partnerFields)
+	wanted, err := form.partner()
+	if err == nil {
+		err = v.mayOf(commerce.MayManagePartners, wanted.StoreIDs)
+	}
+	if err == nil {
+		_, err = v.o.uses.UpdatePartner(v.Context(), v.caller().Actor, service.UpdatePartner{ID: p.ID, Seen: form.Seen, Name: &wanted.Name, Scopes: &wanted.Scopes,
+			StoreIDs: &wanted.StoreIDs, RateLimit: &wanted.RateLimit, CallbackURL: &wanted.CallbackURL})
+	}
+	if err == nil {
+		return v.done(Prefix+"/partners/"+p.ID, wanted.Name+" is saved")
+	}
+	now, readErr := v.o.reads.Partner(v.Context(), p.ID)
+	if readErr != nil {
+		return readErr
+	}
+	page, readErr := v.partnerEditPage(form, p.ID)
+	if readErr != nil {
+		return readErr
+	}
+	err = page.Form.refusedAs(err, partnerValues(now), now.UpdatedOn)
+	return v.again(err, "partner_edit", "Edit "+p.Name, page)
+}
+
+// partner is the partner that was typed.
+func (f editForm) partner() (p commerce.Partner, err error) {
+	p = commerce.Partner{Name: f.Typed["name"], CallbackURL: f.Typed["callback-url"]}
+	for _, s := range listed(f.Typed["scope"]) {
+		p.Scopes = append(p.Scopes, commerce.Scope(s))
+	}
+	if slices.Contains(p.Scopes, commerce.AllScopes) {
+		p.Scopes = []commerce.Scope{commerce.AllScopes}
+	}
+	if p.RateLimit, err = strconv.ParseInt(cmp.Or(f.Typed["rate-limit"], "0"), 10, 64); err != nil {
+		err = commerce.Invalid("rate-limit", "rate-limit must be a whole number")
+	}
+	if len(p.Scopes) == 0 {
+		err = commerce.Invalid("scope", "scope must be at least one")
+	}
+	if f.Typed["stores"] != "all" {
+		if p.StoreIDs = listed(f.Typed["store"]); len(p.StoreIDs) == 0 {
+			err = commerce.Invalid("store", "store must be at least one")
+		}
+	}
+	return p, err
+}
+
+// listed are the values of a text each on a line of its own.
+func listed(text string) []string {
+	if text == "" {
+		return nil
+	}
+	return strings.Split(text, "\n")
+}
