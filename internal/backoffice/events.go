@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"html/template"
 	"slices"
 	"strconv"
 	"strings"
@@ -118,9 +119,9 @@ type partnerEventsPage struct {
 	Events            []shownEvent
 	Zone              *time.Location
 	Kinds             []commerce.WebhookKind
-	Kind, From, Until string // of the filter, as they were typed
-	Further           string // the query of the next page; empty: there is none
-	Cut               bool   // the page ends because it has looked at enough
+	Kind, From, Until string       // of the filter, as they were typed
+	Further           template.URL // the query of the next page; empty: there is none
+	Cut               bool         // the page ends because it has looked at enough
 	MayEvents         bool
 }
 
@@ -151,7 +152,7 @@ func (v *visit) partnerEvents(p commerce.Partner) error {
 	}
 	if further != "" {
 		query.Set("after", further)
-		page.Further, page.Cut = query.Encode(), len(page.Events) < q.limit
+		page.Further, page.Cut = template.URL(query.Encode()), len(page.Events) < q.limit
 	}
 	return v.page("partner_events", "Events of "+p.Name, page)
 }

@@ -3,10 +3,12 @@ package backoffice
 import (
 	"cmp"
 	"errors"
+	"html/template"
 	"slices"
 	"strconv"
 	"strings"
 
+	"purveyor/internal/backoffice/maps"
 	"purveyor/internal/commerce"
 	"purveyor/internal/storage"
 )
@@ -85,11 +87,15 @@ type storePage struct {
 	Categories []commerce.Category // that have products here
 	Partners   []commerce.Partner  // that may sell from it; nil also if the user may not see them
 	MayPartner bool
+	Map        template.HTML // where it is, and how far it delivers; empty: that is not known
 }
 
 // store shows one store.
 func (v *visit) store(s commerce.Store) error {
 	page := storePage{Store: s, MayPartner: v.user.May(commerce.MayReadPartners, s.ID)}
+	if at, known := s.Point(); known {
+		page.Map = maps.Map{Title: "Where the store is", Store: &at, RadiusMiles: s.RadiusMiles}.SVG()
+	}
 	var err error
 	if page.Categories, err = v.o.reads.Categories(v.Context(), storage.CategoryFilter{StoreIDs: []string{s.ID}}); err != nil {
 		return err
@@ -106,9 +112,6 @@ func (v *visit) store(s commerce.Store) error {
 
 // Tax is the tax rate in percent.
 func (p storePage) Tax() string { return percent(p.TaxRateBps) + " %" }
-
-// Place reports whether the store's coordinates are known.
-func (p storePage) Place() bool { _, known := p.Point(); return known }
 
 // percent is a number of hundredths of a percent as people write it: 8.25.
 func percent(bps int64) string { return strconv.FormatFloat(float64(bps)/100, 'f', -1, 64) }
