@@ -40,7 +40,7 @@ func (v *visit) partnerEditPage(form editForm, id string) (page partnerEditPage,
 	if page.Stores, err = v.storesOf(commerce.MayManagePartners); err != nil {
 		return page, err
 	}
-	for _, storeID := range listed(form.Typed["store"]) { // one that is not offered stays chosen
+	for _, storeID := range choicesIn(form.Typed["store"]) { // one that is not offered stays chosen
 		if !slices.ContainsFunc(page.Stores, func(s commerce.Store) bool { return s.ID == storeID }) {
 			page.Stores = append(page.Stores, commerce.Store{ID: storeID})
 		}
@@ -132,7 +132,7 @@ func (v *visit) savePartner(p commerce.Partner) error {
 // partner is the partner that was typed.
 func (f editForm) partner() (p commerce.Partner, err error) {
 	p = commerce.Partner{Name: f.Typed["name"], CallbackURL: f.Typed["callback-url"]}
-	for _, s := range listed(f.Typed["scope"]) {
+	for _, s := range choicesIn(f.Typed["scope"]) {
 		p.Scopes = append(p.Scopes, commerce.Scope(s))
 	}
 	if slices.Contains(p.Scopes, commerce.AllScopes) {
@@ -145,15 +145,15 @@ func (f editForm) partner() (p commerce.Partner, err error) {
 		err = commerce.Invalid("scope", "scope must be at least one")
 	}
 	if f.Typed["stores"] != "all" {
-		if p.StoreIDs = listed(f.Typed["store"]); len(p.StoreIDs) == 0 {
+		if p.StoreIDs = choicesIn(f.Typed["store"]); len(p.StoreIDs) == 0 {
 			err = commerce.Invalid("store", "store must be at least one")
 		}
 	}
 	return p, err
 }
 
-// listed are the values of a text each on a line of its own.
-func listed(text string) []string {
+// choicesIn are the values of a text each on a line of its own.
+func choicesIn(text string) []string {
 	if text == "" {
 		return nil
 	}
