@@ -59,7 +59,7 @@ func partnerValues(p commerce.Partner) map[string]string {
 		stores = "all"
 	}
 	return map[string]string{"stores": stores, "name": p.Name, "scope": strings.Join(scopes, "\n"), "store": strings.Join(p.StoreIDs, "\n"),
-		"rate-limit": strconv.FormatInt(p.RateLimit, 10), "callback-url": p.CallbackURL}
+		"rate-limit": strconv.FormatInt(p.RateLimit, 10), "callback-url": shownURL(p.CallbackURL)}
 }
 
 func (v *visit) newPartner() error {
@@ -107,6 +107,9 @@ func (v *visit) editPartner(p commerce.Partner) error {
 func (v *visit) savePartner(p commerce.Partner) error {
 	form := v.posted(partnerFields)
 	wanted, err := form.partner()
+	if wanted.CallbackURL == shownURL(p.CallbackURL) { // the password in it was not shown
+		wanted.CallbackURL = p.CallbackURL
+	}
 	if err == nil {
 		err = v.mayOf(commerce.MayManagePartners, wanted.StoreIDs)
 	}

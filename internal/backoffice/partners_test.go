@@ -169,6 +169,15 @@ func TestPartnerIsChanged(t *testing.T) {
 	o := openOffice(t)
 	o.narrow(fixture.StoreID)
 	_, form := o.get("owner", partnerAt+"/edit")
+	shown := html.UnescapeString(hidden(t, form, "callback-url"))
+	same := append(partnerForm("version", hidden(t, form, "version"))[:12], "callback-url", shown)
+	if status, _ := o.post("owner", partnerAt+"/edit", same...); status != http.StatusSeeOther || strings.Contains(form, "password") {
+		t.Errorf("%d\n%s", status, form)
+	}
+	if p, err := o.Reader.Partner(t.Context(), fixture.PartnerID); err != nil || p.CallbackURL != fixture.Partner().CallbackURL {
+		t.Errorf("the password of the callback URL is gone: %s, %v", p.CallbackURL, err)
+	}
+	_, form = o.get("owner", partnerAt+"/edit")
 	sent := []string{"version", hidden(t, form, "version"), "was", html.UnescapeString(hidden(t, form, "was"))}
 	if _, err := o.uses.UpdatePartner(t.Context(), commerce.Actor{Kind: commerce.ActorOperator, ID: "ann"}, service.UpdatePartner{ID: fixture.PartnerID, RateLimit: new(int64(7))}); err != nil {
 		t.Fatal(err)
@@ -177,7 +186,7 @@ func TestPartnerIsChanged(t *testing.T) {
 	if status != http.StatusConflict {
 		t.Fatalf("%d\n%s", status, page)
 	}
-	shows(t, page, "Requests per minute: 100 is now 7", `value="60"`, "Q &lt;script&gt;")
+	shows(t, page, "Requests per minute: 60 is now 7", `value="60"`, "Q &lt;script&gt;")
 	for range 2 {
 		if status, to := o.post("owner", partnerAt+"/edit", partnerForm("version", hidden(t, page, "version"))...); status != http.StatusSeeOther || to != partnerAt {
 			t.Errorf("%d %s", status, to)
