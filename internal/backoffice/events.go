@@ -243,7 +243,7 @@ func (v *visit) partnerEvent(p commerce.Partner) error {
 	case fate.waits:
 		page.WhyNot = "It is waiting already"
 	}
-	return v.page("partner_event", actionWord(string(e.Kind))+": event "+short(e.ID), page)
+	return v.page("partner_event", "Event "+string(e.Kind)+" "+short(e.ID), page)
 }
 
 // mayResend reports whether the user may have an event sent again: of an own store, or of a
@@ -302,6 +302,8 @@ func fateOf(p commerce.Partner, e commerce.Endpoint, event commerce.WebhookEvent
 		f.text, f.failed, f.next = why+"It is tried again by itself", true, jobs[i].RunAt
 	case i >= 0:
 		f.text, f.failed = why+"All tries are used up, so it is sent again only by hand", true
+	case len(jobs) > jobRoom: // not all of them were read
+		f.text, f.failed = why+"Many events wait, and this may be one of them", len(attempts) > 0
 	case len(attempts) == 0:
 		f.text = "It was not sent: there was no callback URL when it happened"
 	default:
