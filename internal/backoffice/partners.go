@@ -145,12 +145,16 @@ func (v *visit) partners() error {
 	return v.page("partners", "Partners", page)
 }
 
-// storeNames reads the names of the stores of partners.
+// storeNames reads the names of the stores of partners. Stores of others are not named.
 func (v *visit) storeNames(partners []commerce.Partner) (map[string]string, error) {
 	names := map[string]string{}
 	for _, p := range partners {
 		for _, id := range p.StoreIDs {
 			if names[id] != "" {
+				continue
+			}
+			if !v.user.May(commerce.MayReadPartners, id) {
+				names[id] = "another store"
 				continue
 			}
 			store, err := v.o.reads.Store(v.Context(), id)
