@@ -302,6 +302,20 @@ func TestBoardLive(t *testing.T) {
 	}
 }
 
+// TestBoardLost: a board that hears nothing says so with the time of what it shows.
+func TestBoardLost(t *testing.T) {
+	o := openOffice(t)
+	server := o.serving("viewer")
+	v := browser.Visit(t, browser.Start(t), server.URL+"/office/board", size(1280))
+	eventually(v, `document.querySelector("#lost").hidden && document.querySelector("#board") != null`)
+	server.CloseClientConnections()
+	if err := server.Listener.Close(); err != nil {
+		t.Fatal(err)
+	}
+	browser.Ask[bool](v, `(() => { const now = Date.now; Date.now = () => now() + 6000; return true })()`)
+	eventually(v, `!document.querySelector("#lost").hidden && /^Connection lost, showing \d\d:\d\d:\d\d$/.test(document.querySelector("#lost").textContent)`)
+}
+
 // TestBoardLook looks at a full board.
 func TestBoardLook(t *testing.T) {
 	o := openOffice(t)
