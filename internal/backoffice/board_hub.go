@@ -97,17 +97,22 @@ func (h *boardHub) view(f boardFilter) *boardView {
 	return v
 }
 
-// enter counts a stream of a view; the first one of all begins the looks.
-func (h *boardHub) enter(v *boardView) {
+// enter counts a stream of a view; the first one of all begins the looks. The view may have been
+// forgotten meanwhile, so the stream follows the one that is returned.
+func (h *boardHub) enter(v *boardView) *boardView {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	if now := h.views[v.filter.key()]; now != nil {
+		v = now
+	}
+	h.views[v.filter.key()] = v
 	h.boards++
 	v.boards++
-	h.views[v.filter.key()] = v
 	if !h.looking {
 		h.looking = true
 		h.env.Go(h.keepLooking)
 	}
+	return v
 }
 
 func (h *boardHub) leave(v *boardView) {
@@ -250,7 +255,9 @@ func (h *boardHub) store(ctx context.Context, id string) error {
 		return nil
 	}
 	store, err := h.reads.Store(ctx, id)
-	h.names.stores[id] = store
+	if err == nil {
+		h.names.stores[id] = store
+	}
 	return err
 }
 

@@ -49,7 +49,7 @@ func (v *visit) boardStream() error {
 	ctx, cancel := context.WithCancel(v.Context())
 	defer cancel()
 	defer context.AfterFunc(h.ctx, cancel)()
-	h.enter(view)
+	view = h.enter(view)
 	defer h.leave(view)
 	v.follow(ctx, view, cmp.Or(v.Header.Get("Last-Event-ID"), v.URL.Query().Get("since")))
 	return nil

@@ -117,6 +117,27 @@ func TestBoardStreamEnds(t *testing.T) {
 	}
 }
 
+// TestForgottenView: a view that no board follows is forgotten, and a stream that came too late
+// follows the one in its place, which the looks keep up to date.
+func TestForgottenView(t *testing.T) {
+	o := openOffice(t)
+	h, late := o.hub(boardFilter{ActsAll: true})
+	late.usedOn = late.usedOn.Add(-2 * boardUnseen)
+	o.look(h)
+	if len(h.views) != 0 {
+		t.Fatalf("%d views", len(h.views))
+	}
+	now, err := h.open(t.Context(), late.filter)
+	if err != nil || now == late {
+		t.Fatal(err)
+	}
+	if got := h.enter(late); got != now || now.boards != 1 {
+		t.Errorf("the stream follows a view that is not kept")
+	}
+	h.leave(now)
+	h.end()
+}
+
 // TestStill: a stream goes on while its session lasts, and ends when the rights of its user
 // change, though the session is renewed by the next request.
 func TestStill(t *testing.T) {
