@@ -25,6 +25,8 @@ var findRoutes = []route{
 const (
 	ordersPath   = Prefix + "/orders"
 	ordersOnPage = 50
+	// ordersExamined is how many orders a page looks at before it says "look further".
+	ordersExamined = 2000
 )
 
 // Choices of the status that stand for several.
@@ -186,6 +188,13 @@ func (f *orderFilter) chooseLanes(everywhere bool) {
 	case f.Partner != "":
 		to.Partners = []string{f.Partner}
 	}
+	closed := func(s commerce.OrderStatus) bool { return !s.Open() }
+	if to.ByStatus = to.Statuses != nil && !slices.ContainsFunc(to.Statuses, closed); to.ByStatus {
+		if everywhere {
+			to.Stores = nil
+		}
+		return
+	}
 	if to.Partners == nil && everywhere {
 		all := []string{""}
 		for _, p := range f.Partners {
@@ -254,7 +263,7 @@ func (v *visit) orders() error {
 		page.Most = len(orders) >= mostFound
 	} else {
 		list := f.filter
-		list.After, list.Limit, list.Examine = positionOf(after), ordersOnPage, mostExamined
+		list.After, list.Limit, list.Examine = positionOf(after), ordersOnPage, ordersExamined
 		found, err := v.o.reads.OrderPage(v.Context(), list)
 		if err != nil {
 			return err

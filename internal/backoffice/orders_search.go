@@ -2,6 +2,7 @@ package backoffice
 
 import (
 	"errors"
+	"slices"
 	"strings"
 
 	"purveyor/internal/commerce"
@@ -112,5 +113,6 @@ func contactsIn(text string) (contacts []string) {
 	if local, ok := strings.CutPrefix(digits, "1"); ok && len(local) == 10 {
 		contacts = append(contacts, commerce.PhoneContact(local))
 	}
-	return contacts
+	slices.Sort(contacts)
+	return slices.Compact(contacts)
 }

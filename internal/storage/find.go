@@ -75,12 +75,13 @@ type OrderStore struct {
 }
 
 // OrderFilter selects the orders of a list. The list is read in lanes, each of which an index
-// has in its order: the orders of each store by their ids or, if ByPartner is set, those of
-// each partner and mode by when they were made.
+// has in its order: the orders of each store by their ids or, by when they were made, those of
+// each partner and mode or of each open status.
 type OrderFilter struct {
-	Stores    []OrderStore // nil: all, which needs ByPartner
+	Stores    []OrderStore // nil: all, which needs other lanes than those of stores
 	Partners  []string     // nil: all, which must not be with ByPartner; an empty id is the merchant
 	ByPartner bool
+	ByStatus  bool          // all of Statuses are open
 	Mode      commerce.Mode // empty: both
 	Source    string        // empty: all
 	Statuses  []commerce.OrderStatus
@@ -115,9 +116,12 @@ type OrderPage struct {
 	Further bool
 }
 
+// ByTime reports whether lanes are in the order of when the orders were made.
+func (f OrderFilter) ByTime() bool { return f.ByPartner || f.ByStatus }
+
 // Position is where an order stands in the list.
 func (f OrderFilter) Position(id string, createdOn commerce.Millis) OrderPosition {
-	if !f.ByPartner {
+	if !f.ByTime() {
 		createdOn = commerce.TimeOfOrder(id)
 	}
 	return OrderPosition{createdOn, id}

@@ -42,17 +42,17 @@ type lane struct {
 	store   storage.OrderStore // of a list by stores
 	partner string             // of a list by partners
 	mode    commerce.Mode
+	status  commerce.OrderStatus  // of a list by statuses
 	from    storage.OrderPosition // the rows below it were not read yet
 	rows    []examined            // that are not merged yet
 	ended   bool
 	alike   int // how many more rows to read than usual, because so many were made at once
 }
 
-// add takes the rows of a read of n. The index of a partner's orders has those of one time in
-// no order, so the rows of the last time wait for a read that has all of them.
-func (l *lane) add(rows []examined, n int, byPartner bool) {
+// add takes the rows of a read of n. An index by time has the orders of one time in no order, so the rows of the last time wait for a read that has all of them.
+func (l *lane) add(rows []examined, n int, byTime bool) {
 	l.ended = len(rows) < n
-	if !byPartner {
+	if !byTime {
 		if len(rows) > 0 {
 			l.rows, l.from = append(l.rows, rows...), rows[len(rows)-1].at
 		}
@@ -117,7 +117,12 @@ func (m *merge) begin() {
 	if f.Until != 0 && f.Until+dayOff < from.At {
 		from = storage.OrderPosition{At: f.Until + dayOff}
 	}
-	if f.ByPartner {
+	switch {
+	case f.ByStatus:
+		for _, status := range f.Statuses {
+			m.all = append(m.all, &lane{status: status, from: from})
+		}
+	case f.ByPartner:
 		for _, partner := range f.Partners {
 			for _, mode := range []commerce.Mode{commerce.Live, commerce.Test} {
 				if f.Mode == "" || f.Mode == mode {
@@ -125,7 +130,7 @@ func (m *merge) begin() {
 				}
 			}
 		}
-	} else {
+	default:
 		for _, store := range f.Stores {
 			m.all = append(m.all, &lane{store: store, from: from})
 		}
@@ -211,7 +216,7 @@ func (m *merge) readMore(ctx context.Context, short []*lane) error {
 	counts := make([]int, len(short))
 	err := m.Each(ctx, m.sql, len(short), func(i int) []any {
 		counts[i] = n + short[i].alike
-		if m.filter.ByPartner {
+		if m.filter.ByTime() {
 			counts[i]++ // the last one may have to wait
 		}
 		return m.argsOf(short[i], counts[i])
@@ -225,7 +230,7 @@ func (m *merge) readMore(ctx context.Context, short []*lane) error {
 		return err
 	}
 	for i, l := range short {
-		l.add(rows[i], counts[i], m.filter.ByPartner)
+		l.add(rows[i], counts[i], m.filter.ByTime())
 		m.read += len(rows[i])
 	}
 	return nil
@@ -250,12 +255,17 @@ func (r Reader) laneSQL(f storage.OrderFilter) (string, []any) {
 		"created_on >= " + given(f.Since), "created_on < " + given(cmp.Or(f.Until, math.MaxInt64)),
 		"total_cents >= " + given(int64(f.MinCents)), "total_cents <= " + given(cmp.Or(int64(f.MaxCents), math.MaxInt64)),
 	}, " AND ")
-	where, order := "", "id DESC"
-	if f.ByPartner {
-		where = "partner_id = " + next() + " AND mode = " + next() + " AND created_on >= " + r.number(next()) + " AND created_on <= " + r.number(next())
-		order = "created_on DESC"
-	} else {
-		where = "store_id = " + next() + " AND id >= " + r.text(next()) + " AND id < " + r.text(next())
+	where, order := "", "created_on DESC"
+	since := func() string {
+		return " AND created_on >= " + r.number(next()) + " AND created_on <= " + r.number(next())
+	}
+	switch {
+	case f.ByStatus:
+		where = "status = " + next() + " AND " + openStatuses + since()
+	case f.ByPartner:
+		where = "partner_id = " + next() + " AND mode = " + next() + since()
+	default:
+		where, order = "store_id = "+next()+" AND id >= "+r.text(next())+" AND id < "+r.text(next()), "id DESC"
 	}
 	return "SELECT store_id, id, created_on, " + has + " FROM orders WHERE " + where + " ORDER BY " + order + " LIMIT " + next(), args
 }
@@ -264,9 +274,12 @@ func (r Reader) laneSQL(f storage.OrderFilter) (string, []any) {
 func (m *merge) argsOf(l *lane, n int) []any {
 	since := m.filter.Since
 	args := slices.Clone(m.args)
-	if m.filter.ByPartner {
+	switch {
+	case m.filter.ByStatus:
+		args = append(args, string(l.status), since, l.from.At)
+	case m.filter.ByPartner:
 		args = append(args, l.partner, string(l.mode), since, l.from.At)
-	} else {
+	default:
 		args = append(args, l.store.ID, commerce.OrderIDsFrom(l.store.No, max(0, since-dayOff)), l.below())
 	}
 	return append(args, n)

@@ -111,6 +111,10 @@ func orderPages(t *testing.T, db Database) {
 			f := f
 			change(&f)
 			checkWalk(t, e.Reader(), all, f)
+			if f.ByStatus = f.Statuses == nil; f.ByStatus {
+				f.ByPartner, f.Statuses = false, commerce.OpenStatuses
+				checkWalk(t, e.Reader(), all, f)
+			}
 		}
 	}
 }
