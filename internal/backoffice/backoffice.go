@@ -55,8 +55,10 @@ type Office struct {
 	passwords *signin.Passwords
 	routes    []route
 	handler   http.Handler
-	importing sync.Mutex // one file of products is read at a time: it takes ten times its length
-	boards    *boardHub
+	// comparisons has the comparisons of the first page that were made, by comparisonKey.
+	comparisons sync.Map
+	importing   sync.Mutex // one file of products is read at a time: it takes ten times its length
+	boards      *boardHub
 }
 
 // Options of an office.

@@ -28,6 +28,13 @@ type reportLine struct {
 	commerce.Sum
 }
 
+// addFigures adds the figures of an hour, without its waits.
+func (l *reportLine) addFigures(h *commerce.HourSum) {
+	for i, n := range h.Figures {
+		l.Figures[i] += n
+	}
+}
+
 // reportQuery says what a report is about.
 type reportQuery struct {
 	From, To time.Time // days, both inclusive: their dates count
@@ -116,9 +123,15 @@ func newReport(ctx context.Context, reads storage.Sums, q reportQuery) (*report,
 		return r, nil
 	}
 	sources := map[string]*reportLine{}
+	var of string // the store that the following were found for: its hours come one after another
+	var store int
+	var slots []slot
 	err := reads.HourSums(ctx, f, func(key commerce.DaySumsKey, h *commerce.HourSum) {
-		store := at[key.StoreID]
-		where := c.slots[q.Stores[store].TimeZone][(key.Day+commerce.Millis(h.Hour)*hourOfMillis-c.from)/hourOfMillis]
+		if key.StoreID != of || slots == nil {
+			of, store = key.StoreID, at[key.StoreID]
+			slots = c.slots[q.Stores[store].TimeZone]
+		}
+		where := slots[(key.Day+commerce.Millis(h.Hour)*hourOfMillis-c.from)/hourOfMillis]
 		if where.day < 0 {
 			return
 		}
@@ -129,14 +142,14 @@ func newReport(ctx context.Context, reads storage.Sums, q reportQuery) (*report,
 		if q.Source != "" && key.Source != q.Source {
 			return
 		}
-		if sources[key.Source] == nil {
-			sources[key.Source] = &reportLine{Name: key.Source}
+		source := sources[key.Source]
+		if source == nil {
+			source = &reportLine{Name: key.Source}
+			sources[key.Source] = source
 		}
 		r.Stores[store].Merge(&h.Sum)
-		for _, line := range [...]*reportLine{&r.Days[where.day], &r.Hours[where.hour], sources[key.Source]} {
-			for i, n := range h.Figures {
-				line.Figures[i] += n
-			}
+		for _, line := range [...]*reportLine{&r.Days[where.day], &r.Hours[where.hour], source} {
+			line.addFigures(h)
 		}
 	})
 	for i := range r.Stores {

@@ -2,7 +2,9 @@ package backoffice
 
 import (
 	"cmp"
+	"crypto/sha256"
 	"errors"
+	"fmt"
 	"math"
 	"slices"
 	"strconv"
@@ -70,13 +72,17 @@ func (v *visit) today() error {
 	for i, s := range stores {
 		ids[i] = s.ID
 	}
-	if p.Open, err = v.o.reads.OpenCounts(v.Context(), ids, mostCounted); err != nil {
+	of := ids // all stores are no list of them, which takes longer
+	if wanted, _ := v.wantedStore(); wanted == "" && v.user.MayEverywhere(commerce.MayReadOrders) {
+		of = nil
+	}
+	if p.Open, err = v.o.reads.OpenCounts(v.Context(), of, mostCounted); err != nil {
 		return err
 	}
-	if err := v.addAttention(&p, ids); err != nil {
+	if err := v.addAttention(&p, of); err != nil {
 		return err
 	}
-	if p.Late, err = v.o.reads.LateDeliveries(v.Context(), ids, p.Now, mostLate); err != nil {
+	if p.Late, err = v.o.reads.LateDeliveries(v.Context(), of, p.Now, mostLate); err != nil {
 		return err
 	}
 	slices.SortFunc(p.Late, func(a, b commerce.Delivery) int { return cmp.Compare(a.DropoffETA, b.DropoffETA) })
@@ -164,10 +170,39 @@ func (v *visit) compare(stores []commerce.Store, now commerce.Millis) (through c
 		return 0, c, err
 	}
 	through = position.At
+	key := comparisonKey{through, commerce.HourOf(now), digestOf(stores)}
+	if kept, known := v.o.comparisons.Load(key); known {
+		return through, kept.(comparison), nil
+	}
 	if c.Today, c.Hours, err = v.partOfDay(stores, now, through, 0); err == nil {
 		c.Before, c.HoursBefore, err = v.partOfDay(stores, now, through, 7)
 	}
+	if err == nil {
+		v.o.comparisons.Range(func(old, _ any) bool { // those of earlier hours are of no use
+			if old.(comparisonKey).hour != key.hour {
+				v.o.comparisons.Delete(old)
+			}
+			return true
+		})
+		v.o.comparisons.Store(key, c)
+	}
 	return through, c, err
+}
+
+// comparisonKey is what a comparison depends on. Sums change once an hour, so that every further
+// look at the first page needs none of them.
+type comparisonKey struct {
+	through, hour commerce.Millis
+	stores        [32]byte
+}
+
+// digestOf is a digest of the stores and their clocks.
+func digestOf(stores []commerce.Store) [32]byte {
+	h := sha256.New()
+	for _, s := range stores {
+		fmt.Fprintf(h, "%q %q\n", s.ID, s.TimeZone)
+	}
+	return [32]byte(h.Sum(nil))
 }
 
 // partOfDay adds up the orders of the day so many days ago, up to the time of day that through is.
@@ -187,16 +222,28 @@ func (v *visit) partOfDay(stores []commerce.Store, now, through commerce.Millis,
 		f.From, f.Until = min(f.From, p.from), max(f.Until, p.until)
 	}
 	hours = make([]float64, 24)
-	last := 0
+	last, of, zone := 0, "", "" // zone is that of the store
+	type clock struct {
+		zone string
+		at   commerce.Millis
+	}
+	shows := map[clock]int{} // the hour of the day
 	f.From = commerce.HourOf(f.From)
 	err = v.o.reads.HourSums(v.Context(), f, func(key commerce.DaySumsKey, h *commerce.HourSum) {
-		zone := zoneOfStore[key.StoreID]
+		if key.StoreID != of {
+			of, zone = key.StoreID, zoneOfStore[key.StoreID]
+		}
 		at := key.Day + commerce.Millis(h.Hour)*hourOfMillis
 		if p := parts[zone]; at < p.from || at >= p.until {
 			return
 		}
-		sum.Merge(&h.Sum)
-		hours[at.Time().In(zones[zone]).Hour()] += float64(h.Of(commerce.SumMade))
+		hour, known := shows[clock{zone, at}]
+		if !known {
+			hour = at.Time().In(zones[zone]).Hour()
+			shows[clock{zone, at}] = hour
+		}
+		sum.addFigures(h)
+		hours[hour] += float64(h.Of(commerce.SumMade))
 	})
 	for zone, p := range parts { // the hours that are over in the zone that is ahead
 		if p.until > p.from {

@@ -74,21 +74,21 @@ func packHours(hours []commerce.HourSum) []byte {
 var errHours = errors.New("its end is missing, or it is newer than this program")
 
 // UnpackHours reads the hours of a row of HourSums. The sum that f gets is overwritten by the
-// next one.
+// next one. A report has hundreds of thousands of hours, and most numbers are below 128.
 func UnpackHours(s Scanner, f func(*commerce.HourSum)) {
 	b := s.Blob()
-	broken := false
+	at, broken := 0, false
 	next := func() int64 {
-		v, n := binary.Uvarint(b)
+		v, n := binary.Uvarint(b[at:])
 		if n <= 0 {
 			broken = true
 			return 0
 		}
-		b = b[n:]
+		at += n
 		return int64(v)
 	}
 	var h commerce.HourSum
-	for len(b) > 0 && !broken {
+	for at < len(b) && !broken {
 		h = commerce.HourSum{Hour: next()}
 		for _, list := range [...][]int64{h.Figures[:], h.Confirm[:], h.Finish[:]} {
 			n := int(next())
@@ -97,7 +97,12 @@ func UnpackHours(s Scanner, f func(*commerce.HourSum)) {
 				break
 			}
 			for i := range list[:n] {
-				list[i] = next()
+				if at < len(b) && b[at] < 0x80 {
+					list[i] = int64(b[at])
+					at++
+				} else {
+					list[i] = next()
+				}
 			}
 		}
 		if !broken {
