@@ -48,9 +48,16 @@ func openDatabase(c config.Database, m missing) (*database, error) {
 	if err != nil {
 		return nil, err
 	}
+	return newDatabase(c.Database, engine, nil), nil
+}
+
+// newDatabase puts the committer and the use cases on an open engine. now is their clock;
+// nil: the machine's.
+func newDatabase(url string, engine storage.Engine, now func() time.Time) *database {
 	runner := jobs.New(env.Env{}, env.Env{}.Text())
 	committer := commit.New(engine, commit.Options{Starter: runner, EncodeEvent: wire.EventData})
-	return &database{url: c.Database, Engine: engine, runner: runner, committer: committer, uses: service.New(engine.Reader(), engine, committer, service.Options{Answers: api.Answers{}})}, nil
+	return &database{url: url, Engine: engine, runner: runner, committer: committer,
+		uses: service.New(engine.Reader(), engine, committer, service.Options{Answers: api.Answers{}, Now: now})}
 }
 
 func openEngine(c config.Database, m missing) (storage.Engine, error) {

@@ -4,13 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 
 	"purveyor/internal/commerce"
-	"purveyor/internal/config"
 	"purveyor/internal/demo"
 	"purveyor/internal/service"
+	"purveyor/internal/storage/sqlite"
 )
 
 type demoCommand struct {
@@ -20,58 +21,83 @@ type demoCommand struct {
 func (d demoCommand) Run() (err error) {
 	var folder string // empty: it was not made
 	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
+	var shop *demoShop // nil: there is no office that shows it
 	open := func(ctx context.Context, base string) (*database, error) {
 		if folder, err = os.MkdirTemp("", "purveyor-demo-"); err != nil {
 			return nil, fmt.Errorf("the demo keeps its database in the folder for temporary files; make %s, or name another folder with the environment variable TMPDIR: %w", os.TempDir(), err)
 		}
-		db, err := openDatabase(config.Database{Database: "sqlite:" + filepath.Join(folder, "demo.db")}, isMade)
+		var clock demoClock
+		path := filepath.Join(folder, "demo.db")
+		engine, err := sqlite.Open(path, sqlite.Options{Now: clock.Now})
 		if err != nil {
 			return nil, err
 		}
+		db := newDatabase("sqlite:"+path, engine, clock.Now)
 		db.demo = true
-		if err := prepareDemo(ctx, db, base, d.NoOffice); err != nil {
+		if shop, err = prepareDemo(ctx, db, &clock, base, d.NoOffice); err != nil {
 			return nil, errors.Join(err, db.Close())
 		}
 		return db, nil
 	}
-	return d.serve(open, func(p *process, _ string) { p.images = demo.Images() })
+	return d.serve(open, func(p *process, _ string) {
+		p.images = demo.Images()
+		if shop != nil {
+			p.aside = func(ctx context.Context) {
+				if err := shop.open(ctx, p); err != nil && ctx.Err() == nil {
+					slog.Warn("the demo could not make all of its orders", "error", err)
+				}
+			}
+		}
+	})
 }
 
-// prepareDemo fills the new database and prints the next steps.
-func prepareDemo(ctx context.Context, db *database, base string, noOffice bool) error {
+// prepareDemo fills the new database and prints the next steps. It returns the shop that the
+// back office shows; nil: there is none.
+func prepareDemo(ctx context.Context, db *database, clock *demoClock, base string, noOffice bool) (shop *demoShop, err error) {
 	data, err := demo.Catalog(base)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	file, err := parseCatalog("demo catalog", data)
 	if err != nil {
-		return err
+		return nil, err
+	}
+	if !noOffice {
+		clock.setBack(historyBegins)
 	}
 	result, err := importCatalog(ctx, db, "demo catalog", file)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	made, err := db.uses.CreatePartner(ctx, operator(), commerce.Partner{
 		Name: "Demo partner", Scopes: []commerce.Scope{commerce.AllScopes}, RateLimit: commerce.DefaultRateLimit}, "")
 	if err != nil {
-		return err
+		return nil, err
 	}
 	office := ""
 	if !noOffice {
-		if office, err = demoOwner(ctx, db, base); err != nil {
-			return err
+		if shop, err = newDemoShop(ctx, db, clock, file.Catalog); err != nil {
+			return nil, err
+		}
+		if office, err = demoOwner(ctx, db, shop.owner.ID, base); err != nil {
+			return nil, err
 		}
 	}
 	product := file.Catalog.Products[0]
 	printf(welcome, base, result.StoresMade, result.CategoriesMade, result.ProductsMade, made.Partner.ID,
 		made.Keys[commerce.Live], made.Keys[commerce.Test], base, product.StoreID, product.ID, int64(*product.PriceCents), office)
-	return nil
+	return shop, nil
 }
 
-// demoOwner makes the owner of the demo's back office, and returns the lines that lead there.
-func demoOwner(ctx context.Context, db *database, base string) (string, error) {
-	made, err := db.uses.InviteUser(ctx, operator(), service.InviteUser{Email: "owner@demo.example", Name: "Demo owner",
+// inviteOwner makes the owner of the demo's back office.
+func inviteOwner(ctx context.Context, db *database) (service.Invited, error) {
+	return db.uses.InviteUser(ctx, operator(), service.InviteUser{Email: "owner@demo.example", Name: "Demo owner",
 		Grants: []commerce.Grant{{Role: commerce.Owner, StoreID: commerce.AllStores}}})
+}
+
+// demoOwner returns the lines that lead the owner into the back office.
+func demoOwner(ctx context.Context, db *database, ownerID, base string) (string, error) {
+	made, err := db.uses.ResetUser(ctx, operator(), ownerID, false)
 	if err != nil {
 		return "", err
 	}

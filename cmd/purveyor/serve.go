@@ -121,6 +121,7 @@ func listen(address string) (net.Listener, error) {
 // process is everything that runs while the process serves.
 type process struct {
 	db      *database
+	uses    *service.Service
 	api     http.Handler
 	streams interface{ EndStreams() }
 	office  *backoffice.Office // nil: switched off
@@ -131,6 +132,10 @@ type process struct {
 	sandbox      http.Handler // the sandboxes' pages; nil: switched off
 	images       http.Handler // of the demo; nil otherwise
 	proxies      web.Proxies
+	// pay takes the money of a session of the sandbox, as its page does.
+	pay func(ctx context.Context, session string) (payment.Session, error)
+	// aside runs beside the service from its start until it stops; nil: nothing does.
+	aside func(context.Context)
 	// askProviders asks each provider once whether it accepts our credentials.
 	askProviders  func(context.Context)
 	stopping      atomic.Bool
@@ -172,7 +177,7 @@ func newProcess(db *database, c settings, o effect.Options, baseURL string) (*pr
 		return nil, err
 	}
 	partners := api.New(db.Reader(), db, uses, api.Options{CacheBytes: c.CacheMiB << 20})
-	return &process{db: db, api: partners.Handler(), streams: partners, office: office, countReplies: uses.CountReplies, makeSums: uses.MakeSums, inbound: callbacks, sandbox: pages, proxies: proxies,
+	return &process{db: db, uses: uses, pay: processors.sandbox.Pay, api: partners.Handler(), streams: partners, office: office, countReplies: uses.CountReplies, makeSums: uses.MakeSums, inbound: callbacks, sandbox: pages, proxies: proxies,
 		reads: web.NewProbe(env.Env{}, "the database answers reads", db.read), writes: web.NewProbe(env.Env{}, "the database takes writes", db.Writable),
 		askProviders: warnings.askProviders}, nil
 }
@@ -234,6 +239,10 @@ func (s *process) run(ctx context.Context, l net.Listener) error {
 	beside.Go(func() { sweep.Count(sweeping, env.Env{}, s.countReplies) })
 	beside.Go(func() { sweep.Sums(sweeping, env.Env{}, s.makeSums) })
 	beside.Go(func() { s.askProviders(sweeping) })
+	serving, stopServing := context.WithCancel(ctx)
+	if s.aside != nil {
+		beside.Go(func() { s.aside(serving) })
+	}
 
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(l) }()
@@ -260,6 +269,7 @@ func (s *process) run(ctx context.Context, l net.Listener) error {
 	giveBack, cancel := context.WithTimeout(context.Background(), returnPeriod)
 	s.db.runner.Stop(giveBack)
 	cancel()
+	stopServing()
 	stopSweeping()
 	beside.Wait()
 	if closing := s.db.Close(); err == nil {

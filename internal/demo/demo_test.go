@@ -48,6 +48,7 @@ type store struct {
 	Email           string  `json:"email"`
 	Phone           string  `json:"phone"`
 	TaxRateBps      int     `json:"tax_rate_bps"`
+	TimeZone        string  `json:"time_zone"`
 }
 
 type product struct {
@@ -119,12 +120,13 @@ type place struct {
 	state, zip, area string
 	lat, lng         float64
 	taxRateBps       int
+	timeZone         string
 }
 
 var places = map[string]place{
-	"New York": {"NY", "100", "+1212", 40.7128, -74.0060, 888},
-	"Austin":   {"TX", "787", "+1512", 30.2672, -97.7431, 825},
-	"Oakland":  {"CA", "946", "+1510", 37.8044, -122.2712, 1075},
+	"New York": {"NY", "100", "+1212", 40.7128, -74.0060, 888, "America/New_York"},
+	"Austin":   {"TX", "787", "+1512", 30.2672, -97.7431, 825, "America/Chicago"},
+	"Oakland":  {"CA", "946", "+1510", 37.8044, -122.2712, 1075, "America/Los_Angeles"},
 }
 
 func TestStores(t *testing.T) {
@@ -153,8 +155,8 @@ func TestStores(t *testing.T) {
 		if !strings.HasSuffix(s.Email, "@example.com") {
 			t.Errorf("%s: e-mail %q", s.ID, s.Email)
 		}
-		if s.TaxRateBps != p.taxRateBps || s.RadiusMiles <= 0 {
-			t.Errorf("%s: tax %d, radius %v", s.ID, s.TaxRateBps, s.RadiusMiles)
+		if s.TaxRateBps != p.taxRateBps || s.RadiusMiles <= 0 || s.TimeZone != p.timeZone {
+			t.Errorf("%s: tax %d, radius %v, time zone %s", s.ID, s.TaxRateBps, s.RadiusMiles, s.TimeZone)
 		}
 		if !s.Active || !s.Open || !s.PickupEnabled {
 			t.Errorf("%s: must be active, open and offer pickup", s.ID)

@@ -190,6 +190,7 @@ const (
 	tagSkipPickup    = "skip-pickup"
 	tagUncancellable = "uncancellable"
 	tagNeverAssigned = "never-assigned"
+	tagStuck         = "stuck"
 )
 
 // tags are the misbehaviours that an address asks for.
@@ -222,7 +223,7 @@ func (t tags) attempt(ref string) tags {
 			if !ok || attempt == 1 {
 				kept = append(kept, tagCancelAlways)
 			}
-		case tagCancelAlways, tagCancelLater, tagReturn, tagTwice, tagLate, tagUnordered, tagSkipPickup, tagUncancellable, tagNeverAssigned:
+		case tagCancelAlways, tagCancelLater, tagReturn, tagTwice, tagLate, tagUnordered, tagSkipPickup, tagUncancellable, tagNeverAssigned, tagStuck:
 			kept = append(kept, tag)
 		}
 	}

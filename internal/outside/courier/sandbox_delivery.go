@@ -93,6 +93,8 @@ func (x *delivery) plan() []stage {
 		plan = append(plan, loading...)
 	}
 	switch {
+	case x.Tags.has(tagStuck):
+		return append(plan, transit[:3]...)
 	case x.Tags.has(tagCancelLater):
 		return append(append(plan, transit[:3]...), failing...)
 	case x.Tags.has(tagReturn):

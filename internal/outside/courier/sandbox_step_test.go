@@ -56,6 +56,7 @@ func TestSteps(t *testing.T) {
 		"sandbox:return":              wayToStore + "|loaded|" + wayToDoor + "|back|back|returned",
 		"sandbox:skip-pickup":         wayToStore + "|" + wayToDoor + "|delivered",
 		"sandbox:never-assigned":      "",
+		"sandbox:stuck":               wayToStore + "|loaded|to-door|to-door|to-door",
 		"sandbox:never-assigned.late": "",
 		"sandbox:twice":               double(fine),
 		"sandbox:late":                "|||" + fine,

@@ -98,6 +98,13 @@ func (s *Sandbox) reopen(ctx context.Context, id string, r SessionRequest) (Sess
 	return s.view(x), nil
 }
 
+// Pay does what the button of the payment page does. The session is paid then, unless the
+// customer's e-mail address asks for something else.
+func (s *Sandbox) Pay(ctx context.Context, id string) (Session, error) {
+	x, err := s.change(ctx, id, func(x *session, now time.Time) error { x.pay("", now, s.Delay); return nil })
+	return s.view(x), err
+}
+
 // ExpireSession implements Processor.
 func (s *Sandbox) ExpireSession(ctx context.Context, id string) (Session, error) {
 	x, err := s.change(ctx, id, func(x *session, _ time.Time) error { x.expire(); return nil })

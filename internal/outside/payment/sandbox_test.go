@@ -57,6 +57,20 @@ func TestMagicPayments(t *testing.T) {
 	}
 }
 
+// TestPay pays without the page, once.
+func TestPay(t *testing.T) {
+	s := newCheckout(t)
+	session := s.open(t, s.order("ord_1", "jo@example.com"))
+	for range 2 {
+		if paid, err := s.sandbox.Pay(t.Context(), session.ID); err != nil || paid.Status != payment.SessionPaid {
+			t.Errorf("the session is %s, %v", paid.Status, err)
+		}
+	}
+	if posted := s.kinds(t); posted != " paid" {
+		t.Errorf("posted%s", posted)
+	}
+}
+
 // Ten of many declines are reported by callbacks. The page reports every one, and the
 // card can still pay.
 func TestFewDeclinesArePosted(t *testing.T) {

@@ -56,10 +56,15 @@ func NoScripts() chromedp.Action[chromedp.Void] {
 }
 
 // Dark makes the browser prefer a dark colour scheme.
-func Dark() chromedp.Action[chromedp.Void] {
+func Dark() chromedp.Action[chromedp.Void] { return scheme("dark") }
+
+// Light makes it prefer a light one.
+func Light() chromedp.Action[chromedp.Void] { return scheme("light") }
+
+func scheme(name string) chromedp.Action[chromedp.Void] {
 	return chromedp.Func(func(ctx context.Context, _ *chromedp.Target) error {
 		_, err := chromedp.Call(ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
-			Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: "dark"}}})
+			Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: name}}})
 		return err
 	})
 }
