@@ -65,6 +65,7 @@ var arrows = map[string][]string{
 	"testkit/check":        {},
 	"testkit/couriertest":  {"commerce", "outside/courier"},
 	"testkit/database":     {"storage", "storage/sqlite", "storage/postgres", "storage/storagetest", "testkit/pg"},
+	"testkit/office":       {"commerce", "service"},
 	"testkit/memory":       {"commerce", "env", "storage", "storage/schema", "storage/storagetest"},
 	"testkit/sim":          {"env"},
 	"testkit/fakedoordash": {},
