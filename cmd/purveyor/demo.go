@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"time"
 
 	"purveyor/internal/commerce"
 	"purveyor/internal/demo"
@@ -79,9 +80,7 @@ func prepareDemo(ctx context.Context, db *database, clock *demoClock, base strin
 		if shop, err = newDemoShop(ctx, db, clock, file.Catalog); err != nil {
 			return nil, err
 		}
-		if office, err = demoOwner(ctx, db, shop.owner.ID, base); err != nil {
-			return nil, err
-		}
+		office = demoOwner(db, shop, base)
 	}
 	product := file.Catalog.Products[0]
 	printf(welcome, base, result.StoresMade, result.CategoriesMade, result.ProductsMade, made.Partner.ID,
@@ -89,20 +88,16 @@ func prepareDemo(ctx context.Context, db *database, clock *demoClock, base strin
 	return shop, nil
 }
 
-// inviteOwner makes the owner of the demo's back office.
+// inviteOwner makes the owner of the demo's back office. The link lasts as long as the demo.
 func inviteOwner(ctx context.Context, db *database) (service.Invited, error) {
 	return db.uses.InviteUser(ctx, operator(), service.InviteUser{Email: "owner@demo.example", Name: "Demo owner",
-		Grants: []commerce.Grant{{Role: commerce.Owner, StoreID: commerce.AllStores}}})
+		Life: 366 * 24 * time.Hour, Grants: []commerce.Grant{{Role: commerce.Owner, StoreID: commerce.AllStores}}})
 }
 
 // demoOwner returns the lines that lead the owner into the back office.
-func demoOwner(ctx context.Context, db *database, ownerID, base string) (string, error) {
-	made, err := db.uses.ResetUser(ctx, operator(), ownerID, false)
-	if err != nil {
-		return "", err
-	}
+func demoOwner(db *database, shop *demoShop, base string) string {
 	return fmt.Sprintf("\nBack office: %[1]s/office\n  sign in once with %[1]s/office/enter?token=%[2]s\n  another link: purveyor user reset --database %[3]s --email %[4]s\n",
-		base, made.Token, db.url, made.User.Email), nil
+		base, shop.token, db.url, shop.owner.Email)
 }
 
 // welcome has three commands that work when pasted. They use the test key: test

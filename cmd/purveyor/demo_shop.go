@@ -33,6 +33,7 @@ type demoShop struct {
 	pay      func(ctx context.Context, order commerce.Order) error
 	clock    *demoClock
 	owner    commerce.User
+	token    string // of the link by which the owner enters
 	kiosk    commerce.Partner
 	products map[string][]command.ImportProduct // by store, those that can be sold
 	met      []commerce.OrderKey                // orders so far
@@ -56,7 +57,7 @@ func newDemoShop(ctx context.Context, db *database, clock *demoClock, catalog co
 	if err != nil {
 		return nil, err
 	}
-	s.owner = owner.User
+	s.owner, s.token = owner.User, owner.Token
 	made, err := db.uses.CreatePartner(ctx, operator(), commerce.Partner{
 		Name: "Corner Kiosk", Scopes: []commerce.Scope{commerce.AllScopes}, RateLimit: commerce.DefaultRateLimit}, "")
 	if err != nil {

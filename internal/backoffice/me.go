@@ -1,7 +1,6 @@
 package backoffice
 
 import (
-	"errors"
 	"strconv"
 	"strings"
 	"time"
@@ -52,10 +51,7 @@ func (v *visit) meAgain(refused error) error {
 	if err != nil {
 		return err
 	}
-	if errors.Is(refused, signin.ErrBusy) {
-		refused = tooMany("Too many people are signing in right now; try again in a minute", time.Minute)
-	}
-	return v.again(refused, "me", "Your account", page)
+	return v.again(waitFor(refused, v.now()), "me", "Your account", page)
 }
 
 func (v *visit) setPreferences() error {
@@ -78,7 +74,7 @@ func (v *visit) changePassword() error {
 	}
 	ok, err := v.o.passwords.Matches(v.Context(), v.user.Password, v.PostFormValue("old"))
 	if err == nil && !ok {
-		if err = v.o.uses.RefuseSignIn(v.Context(), tries.ids()); err == nil {
+		if err = v.o.uses.RefuseSignIn(v.Context(), tries); err == nil {
 			err = commerce.Invalid("old", "The present password is wrong")
 		}
 	}

@@ -105,7 +105,7 @@ func (v *visit) now() commerce.Millis { return commerce.MillisOf(v.o.env.Now()) 
 func (v *visit) signedIn() (commerce.User, error) {
 	u, err := v.sessionUser()
 	if err == nil && u.RightsOn > v.session.CreatedOn {
-		err = v.begin(service.SignIn{UserID: u.ID, Session: commerce.Session{UserID: u.ID, Data: v.session.Data}})
+		err = v.begin(service.SignIn{UserID: u.ID, RightsOn: u.RightsOn, Session: commerce.Session{UserID: u.ID, Data: v.session.Data}})
 	}
 	return u, err
 }
@@ -153,6 +153,9 @@ func (v *visit) begin(in service.SignIn) error {
 		life = halfLife
 	}
 	in.Session.ID, in.Session.ExpiresOn = sessionID(token), v.now().Add(life)
+	if v.session.ID != "" { // it takes the place of a session, and lasts no longer than that
+		in.Session.ExpiresOn = min(in.Session.ExpiresOn, v.session.ExpiresOn)
+	}
 	in.Session.Address, in.Session.Agent = web.Address(v.Request), commerce.CleanText(v.UserAgent(), commerce.MaxNote)
 	if c, err := v.Cookie(v.o.sessionCookie()); err == nil {
 		in.Old = sessionID(c.Value)

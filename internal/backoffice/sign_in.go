@@ -77,33 +77,28 @@ func (v *visit) signIn() error {
 		return v.again(err, "login", "Sign in", page)
 	}
 	ok, err := v.o.passwords.Matches(v.Context(), u.Password, v.PostFormValue("password"))
-	if errors.Is(err, signin.ErrBusy) {
-		err = tooMany("Too many people are signing in right now; try again in a minute", time.Minute)
-	}
 	if err == nil && (!ok || u.Suspended) {
-		if err = v.o.uses.RefuseSignIn(v.Context(), tries.ids()); err == nil {
-			err = &web.Error{Status: http.StatusUnauthorized, Code: "sign_in_failed", Message: "The e-mail address or the password is wrong"}
-		}
+		err = v.failed(tries, "The e-mail address or the password is wrong")
 	}
 	if err != nil {
-		return v.again(err, "login", "Sign in", page)
+		return v.again(waitFor(err, v.now()), "login", "Sign in", page)
 	}
 	if u.TOTPSecret != "" {
-		half := service.SignIn{UserID: u.ID, Session: commerce.Session{Data: kept{PasswordOn: v.now(), Waiting: u.ID}.encode()}}
+		half := service.SignIn{UserID: u.ID, RightsOn: u.RightsOn, Tries: tries, Session: commerce.Session{Data: kept{PasswordOn: v.now(), Waiting: u.ID}.encode()}}
 		if err := v.begin(half); err != nil {
-			return v.again(err, "login", "Sign in", page)
+			return v.again(waitFor(err, v.now()), "login", "Sign in", page)
 		}
 		return v.done(codePath+"?next="+url.QueryEscape(page.Next), "")
 	}
-	if err := v.complete(u, service.SignIn{Forget: tries.ids()[:1]}); err != nil {
-		return v.again(err, "login", "Sign in", page)
+	if err := v.complete(u, service.SignIn{Tries: tries, Forget: true}); err != nil {
+		return v.again(waitFor(err, v.now()), "login", "Sign in", page)
 	}
 	return v.done(page.Next, "")
 }
 
 // complete begins the session of a user that has shown everything that is asked for.
 func (v *visit) complete(u commerce.User, in service.SignIn) error {
-	in.UserID = u.ID
+	in.UserID, in.RightsOn = u.ID, u.RightsOn
 	in.Session = commerce.Session{UserID: u.ID, Data: kept{PasswordOn: v.now()}.encode()}
 	if err := v.begin(in); err != nil {
 		return err
@@ -112,47 +107,56 @@ func (v *visit) complete(u commerce.User, in service.SignIn) error {
 	return nil
 }
 
-// try is a count of failed sign-ins, and how many there may be of it.
-type try struct {
-	id   string
-	most int64
-}
-
-type tries []try
-
-func (t tries) ids() (ids []string) {
-	for _, c := range t {
-		ids = append(ids, c.id)
-	}
-	return ids
-}
-
 // tries are the counts of a sign-in of an account: a browser in which it has signed in before has
 // one of its own, so that others cannot shut it out.
-func (v *visit) tries(email string, u commerce.User) tries {
+func (v *visit) tries(email string, u commerce.User) []commerce.SignInTry {
 	if name := v.marked(u); name != "" {
-		return tries{{"browser " + name, 5}}
+		return []commerce.SignInTry{{ID: "browser " + name, Most: 5}}
 	}
 	address := web.Address(v.Request)
-	return tries{{"account " + email + " from " + address, 5}, {"address " + address, 20}, {"account " + email, 100}}
+	return append([]commerce.SignInTry{{ID: "account " + email + " from " + address, Most: 5}, {ID: "account " + email, Most: 100}}, v.triesFromHere()...)
 }
 
-// throttle refuses a sign-in after too many failures.
-func (v *visit) throttle(counts tries) error {
-	for _, c := range counts {
-		stored, err := v.o.reads.SignInCount(v.Context(), c.id)
+// triesFromHere is the count of the request's address.
+func (v *visit) triesFromHere() []commerce.SignInTry {
+	return []commerce.SignInTry{{ID: "address " + web.Address(v.Request), Most: 20}}
+}
+
+// failed counts a failure, and returns its refusal.
+func (v *visit) failed(tries []commerce.SignInTry, message string) error {
+	if err := v.o.uses.RefuseSignIn(v.Context(), tries); err != nil {
+		return err
+	}
+	return &web.Error{Status: http.StatusUnauthorized, Code: "sign_in_failed", Message: message}
+}
+
+// throttle refuses a sign-in after too many failures, before it makes work. The command that signs
+// in or counts the failure decides.
+func (v *visit) throttle(tries []commerce.SignInTry) error {
+	for _, try := range tries {
+		stored, err := v.o.reads.SignInCount(v.Context(), try.ID)
 		switch {
 		case errors.Is(err, storage.ErrNotFound):
 			continue
 		case err != nil:
 			return err
 		}
-		if stored.Counts(v.now()) && stored.Failures >= c.most {
-			until := stored.Since.Add(commerce.SignInWindow)
-			return tooMany("Too many tries; try again at "+until.Time().UTC().Format("15:04")+" UTC", until.Sub(v.now()))
+		if until := try.Spent(stored, v.now()); until != 0 {
+			return waitFor(&commerce.TooManyTries{Until: until}, v.now())
 		}
 	}
 	return nil
+}
+
+// waitFor words refusals that a user can wait for. Other errors stay as they are.
+func waitFor(err error, now commerce.Millis) error {
+	if errors.Is(err, signin.ErrBusy) {
+		return tooMany("Too many people are signing in right now; try again in a minute", time.Minute)
+	}
+	if spent, ok := errors.AsType[*commerce.TooManyTries](err); ok {
+		return tooMany("Too many tries; try again at "+spent.Until.Time().UTC().Format("15:04")+" UTC", spent.Until.Sub(now))
+	}
+	return err
 }
 
 func tooMany(message string, wait time.Duration) error {
@@ -171,28 +175,40 @@ func (v *visit) checkCode() error {
 		return err
 	}
 	waiting := keptOf(half).Waiting
+	again := Prefix + "/login?next=" + url.QueryEscape(page.Next)
 	if half.UserID != "" || waiting == "" {
-		return v.done(Prefix+"/login?next="+url.QueryEscape(page.Next), "")
+		return v.done(again, "")
 	}
 	u, err := v.o.reads.User(v.Context(), waiting)
 	if err != nil {
 		return err
+	}
+	if u.RightsOn > half.CreatedOn { // the password may be another one by now
+		return v.done(again, "")
 	}
 	tries := v.tries(u.Email, u)
 	if err := v.throttle(tries); err != nil {
 		return v.again(err, "login_code", "Second factor", page)
 	}
 	code := v.PostFormValue("code")
-	in := service.SignIn{TOTPStep: signin.Step(u.TOTPSecret, code, v.o.env.Now()), Forget: tries.ids()[:1]}
+	in := service.SignIn{TOTPStep: signin.Step(u.TOTPSecret, code, v.o.env.Now()), Tries: tries, Forget: true}
 	if in.TOTPStep == 0 {
 		in.UsedCode = signin.RecoveryDigest(code)
 	}
-	if err = v.complete(u, in); err != nil {
-		err = cmp.Or(v.o.uses.RefuseSignIn(v.Context(), tries.ids()), error(&web.Error{Status: http.StatusUnauthorized, Code: "sign_in_failed",
-			Message: "This code is wrong, or was used before; wait for the next one"}))
-		return v.again(err, "login_code", "Second factor", page)
+	err = v.complete(u, in)
+	if isRefusal(err, "code_used") {
+		err = v.failed(tries, "This code is wrong, or was used before; wait for the next one")
+	}
+	if err != nil {
+		return v.again(waitFor(err, v.now()), "login_code", "Second factor", page)
 	}
 	return v.done(page.Next, "")
+}
+
+// isRefusal reports whether an error is the refusal with this code.
+func isRefusal(err error, code string) bool {
+	refusal, ok := errors.AsType[*commerce.Error](err)
+	return ok && refusal.Code == code
 }
 
 func (v *visit) signOut() error {
@@ -211,6 +227,9 @@ func (v *visit) signOut() error {
 
 func (v *visit) welcome() error {
 	token := v.URL.Query().Get("token")
+	if _, err := v.o.uses.OpenLink(v.Context(), token); err != nil {
+		return err
+	}
 	return v.page("welcome", "Welcome", signInPage{Token: token, First: service.UserOfLink(token) == "", Shortest: signin.Shortest})
 }
 
@@ -218,19 +237,22 @@ func (v *visit) welcome() error {
 func (v *visit) acceptLink() error {
 	token := v.PostFormValue("token")
 	page := signInPage{Token: token, First: service.UserOfLink(token) == "", Shortest: signin.Shortest, Email: v.PostFormValue("email"), Name: v.PostFormValue("name")}
-	if err := v.throttle(tries{{"address " + web.Address(v.Request), 20}}); err != nil {
+	if err := v.throttle(v.triesFromHere()); err != nil {
 		return v.again(err, "welcome", "Welcome", page)
 	}
-	hash, err := v.o.passwords.Hash(v.Context(), v.PostFormValue("password"), page.Email, page.Name)
-	var u commerce.User
+	u, err := v.o.uses.OpenLink(v.Context(), token)
+	var hash string
+	if err == nil { // the work of a hash is for links that work
+		hash, err = v.o.passwords.Hash(v.Context(), v.PostFormValue("password"), page.Email, page.Name, u.Email, u.Name)
+	}
 	if err == nil {
 		u, err = v.o.uses.AcceptLink(v.Context(), v.caller().Actor, service.AcceptLink{Token: token, Email: page.Email, Name: page.Name, Password: hash})
 	}
-	if errors.Is(err, signin.ErrBusy) {
-		err = tooMany("Too many people are signing in right now; try again in a minute", time.Minute)
+	if isRefusal(err, "link_used") {
+		err = cmp.Or(v.o.uses.RefuseSignIn(v.Context(), v.triesFromHere()), err)
 	}
 	if err != nil {
-		return v.again(errors.Join(err, v.o.uses.RefuseSignIn(v.Context(), []string{"address " + web.Address(v.Request)})), "welcome", "Welcome", page)
+		return v.again(waitFor(err, v.now()), "welcome", "Welcome", page)
 	}
 	if u.TOTPSecret != "" {
 		return v.done(Prefix+"/login", "Your password is set; sign in with it")
@@ -248,8 +270,8 @@ func (v *visit) enter() error {
 // useEnterLink signs in by a link, as the demo prints it. A link never passes a second factor.
 func (v *visit) useEnterLink() error {
 	token := v.PostFormValue("token")
-	u, err := v.o.reads.User(v.Context(), service.UserOfLink(token))
-	if errors.Is(err, storage.ErrNotFound) || err == nil && u.TOTPSecret != "" {
+	u, err := v.o.uses.OpenLink(v.Context(), token)
+	if err == nil && (u.ID == "" || u.TOTPSecret != "") {
 		err = commerce.Conflict("link_used", "This link was used, or has ended; ask for another one")
 	}
 	if err == nil {
@@ -275,13 +297,13 @@ func (v *visit) confirmPassword() error {
 		ok, err = v.o.passwords.Matches(v.Context(), v.user.Password, v.PostFormValue("password"))
 	}
 	if err == nil && !ok {
-		err = cmp.Or(v.o.uses.RefuseSignIn(v.Context(), tries.ids()), error(&web.Error{Status: http.StatusUnauthorized, Code: "sign_in_failed", Message: "The password is wrong"}))
+		err = v.failed(tries, "The password is wrong")
 	}
 	if err == nil {
-		err = v.complete(v.user, service.SignIn{Forget: tries.ids()[:1]})
+		err = v.complete(v.user, service.SignIn{Tries: tries, Forget: true})
 	}
 	if err != nil {
-		return v.again(err, "password", "Your password again", page)
+		return v.again(waitFor(err, v.now()), "password", "Your password again", page)
 	}
 	return v.done(page.Next, "")
 }

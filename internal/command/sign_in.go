@@ -11,18 +11,21 @@ type SignIn struct {
 	Session commerce.Session // with its id; its user is named or, before the second factor, not
 	Old     string           // the session that the browser had; it ends. Empty: none
 	UserID  string
+	// RightsOn is the user's, as it was when password, code or link were checked.
+	RightsOn commerce.Millis
 	// LinkHash is the one-time link that signs in; zero: a password did.
 	LinkHash commerce.KeyHash
 	// TOTPStep is the time step of the code that was given, and UsedCode the digest of the
 	// recovery code; empty: none.
 	TOTPStep int64
 	UsedCode string
-	Forget   []string // counts of failures that end with the success
+	Tries    []commerce.SignInTry // counts of failures, none of which may be spent
+	Forget   bool                 // the first of them ends with the success
 }
 
 // Needs names the user, both sessions, the link and the counts.
 func (c SignIn) Needs() commerce.Needs {
-	n := commerce.Needs{Lock: true, Users: []string{c.UserID}, Sessions: []string{c.Session.ID}, SignInCounts: c.Forget}
+	n := commerce.Needs{Lock: true, Users: []string{c.UserID}, Sessions: []string{c.Session.ID}, SignInCounts: triesOf(c.Tries)}
 	if c.Old != "" {
 		n.Sessions = append(n.Sessions, c.Old)
 	}
@@ -32,12 +35,16 @@ func (c SignIn) Needs() commerce.Needs {
 	return n
 }
 
-// Decide signs in. A code that was used before is refused, and so is a link.
+// Decide signs in. It refuses a code or a link that was used before, a user that has changed since
+// the check, and a sign-in after too many failures.
 func (c SignIn) Decide(rows *commerce.Rows, now commerce.Millis) (commerce.Session, commerce.Changes, error) {
 	var changes commerce.Changes
 	u, err := theUser(rows, c.UserID)
-	if err != nil || u.Suspended {
-		return c.Session, changes, commerce.Conflict("not_signed_in", "This user cannot sign in")
+	if err != nil || u.Suspended || u.RightsOn != c.RightsOn {
+		return c.Session, changes, commerce.Conflict("not_signed_in", "This user was changed meanwhile; sign in again")
+	}
+	if err := within(rows, c.Tries, now); err != nil {
+		return c.Session, changes, err
 	}
 	used := u
 	switch {
@@ -67,10 +74,10 @@ func (c SignIn) Decide(rows *commerce.Rows, now commerce.Millis) (commerce.Sessi
 	if _, there := rows.Sessions.Get(c.Session.ID); c.Old != "" && !there {
 		changes.EndedSessions = []string{c.Old}
 	}
-	for _, id := range c.Forget {
-		if count, ok := rows.SignInCounts.Get(id); ok {
+	if c.Forget {
+		if count, ok := rows.SignInCounts.Get(c.Tries[0].ID); ok && count.Failures > 0 {
 			count.Failures = 0
-			changes.SignInCounts = append(changes.SignInCounts, count)
+			changes.SignInCounts = []commerce.SignInCount{count}
 		}
 	}
 	return c.Session, changes, nil

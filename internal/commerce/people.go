@@ -223,6 +223,26 @@ func (c SignInCount) Failed(id string, now Millis) SignInCount {
 // Counts reports whether the failures are recent enough to count.
 func (c SignInCount) Counts(now Millis) bool { return c.Since > now.Add(-SignInWindow) }
 
+// SignInTry is a count that a sign-in belongs to, and how many failures it may have.
+type SignInTry struct {
+	ID   string
+	Most int64
+}
+
+// Spent returns when the try may be made again, if the count has all the failures that it may
+// have; else 0.
+func (t SignInTry) Spent(c SignInCount, now Millis) Millis {
+	if !c.Counts(now) || c.Failures < t.Most {
+		return 0
+	}
+	return c.Since.Add(SignInWindow)
+}
+
+// TooManyTries refuses a sign-in after too many failures.
+type TooManyTries struct{ Until Millis }
+
+func (e *TooManyTries) Error() string { return "too many failed sign-ins" }
+
 // SavedView is a filter of the list of orders that a user has given a name.
 type SavedView struct {
 	SavedViewKey

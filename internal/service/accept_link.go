@@ -16,6 +16,9 @@ type AcceptLink struct {
 
 // AcceptLink uses a one-time link, and sets the user's password. It leaves the second factor.
 func (s *Service) AcceptLink(ctx context.Context, by commerce.Actor, in AcceptLink) (user commerce.User, err error) {
+	if _, err := s.OpenLink(ctx, in.Token); err != nil {
+		return user, err
+	}
 	cmd := command.AcceptLink{UserID: UserOfLink(in.Token), LinkHash: commerce.HashKey(in.Token), Password: in.Password}
 	if cmd.UserID == "" {
 		if cmd.First.Email, cmd.First.Name, err = checkPerson(in.Email, in.Name); err != nil {

@@ -1,8 +1,10 @@
 package service
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"time"
 
 	"purveyor/internal/command"
 	"purveyor/internal/commerce"
@@ -13,6 +15,7 @@ import (
 type InviteUser struct {
 	Email, Name string
 	Grants      []commerce.Grant
+	Life        time.Duration // of the link; 0: LinkLife
 }
 
 // Invited is a user with the token of the one-time link by which the user chooses a password.
@@ -39,7 +42,7 @@ func (s *Service) InviteUser(ctx context.Context, by commerce.Actor, in InviteUs
 	if cmd.Given, err = s.given(ctx, by); err != nil {
 		return out, err
 	}
-	out.Token, cmd.LinkHash, cmd.ExpiresOn = s.link(cmd.User.ID)
+	out.Token, cmd.LinkHash, cmd.ExpiresOn = s.link(cmd.User.ID, cmp.Or(in.Life, LinkLife))
 	out.User, err = act(ctx, s, by, deed{"invite_user", "", cmd.User.ID}, cmd)
 	return out, err
 }

@@ -15,7 +15,7 @@ func (s *Service) OfferFirstOwner(ctx context.Context) (token string, err error)
 		return "", err
 	}
 	var cmd command.OfferFirstOwner
-	token, cmd.LinkHash, cmd.ExpiresOn = s.link("")
+	token, cmd.LinkHash, cmd.ExpiresOn = s.link("", LinkLife)
 	_, err = commit.Do(ctx, s.committer, commit.Command[bool](cmd))
 	return token, err
 }

@@ -18,14 +18,14 @@ import (
 const LinkLife = time.Hour
 
 // link is a new one-time link of a user, or (empty) of the first owner.
-func (s *Service) link(userID string) (token string, hash commerce.KeyHash, until commerce.Millis) {
+func (s *Service) link(userID string, life time.Duration) (token string, hash commerce.KeyHash, until commerce.Millis) {
 	var b [32]byte
 	s.o.Env.Read(b[:])
 	token = base64.RawURLEncoding.EncodeToString(b[:])
 	if userID != "" {
 		token = userID + "." + token
 	}
-	return token, commerce.HashKey(token), s.millis().Add(LinkLife)
+	return token, commerce.HashKey(token), s.millis().Add(life)
 }
 
 // UserOfLink is the user that a link's token is for; empty: the first owner.
@@ -45,7 +45,7 @@ func (s *Service) given(ctx context.Context, by commerce.Actor) (command.Given, 
 		g.By = by.ID
 	}
 	for _, u := range users {
-		if u.OwnsAll() {
+		if u.OwnsAll() && u.Password != "" { // one that was only invited could not act
 			g.Owners = append(g.Owners, u.ID)
 		}
 	}

@@ -16,7 +16,7 @@ func (s *Service) ResetUser(ctx context.Context, by commerce.Actor, userID strin
 	if cmd.Sessions, err = s.sessionsOf(ctx, userID, ""); err != nil {
 		return out, err
 	}
-	out.Token, cmd.LinkHash, cmd.ExpiresOn = s.link(userID)
+	out.Token, cmd.LinkHash, cmd.ExpiresOn = s.link(userID, LinkLife)
 	out.User, err = act(ctx, s, by, deed{"reset_user", "", userID}, cmd)
 	return out, err
 }

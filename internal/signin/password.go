@@ -33,6 +33,7 @@ const (
 	atOnce  = 2   // hashes that are made at a time: each takes 19 MiB
 	inLine  = 100 // that wait
 	longest = 256 // bytes of a password
+	judged  = 32  // characters that the estimate looks at: it takes far more than twice as long for twice as many
 )
 
 // ErrBusy refuses a password when too many others wait to be hashed.
@@ -123,8 +124,19 @@ func check(password string, about []string) error {
 		return commerce.Invalid("password", "The password must have at least %d characters", Shortest)
 	case len(password) > longest:
 		return commerce.Invalid("password", "The password must have at most %d bytes", longest)
-	case zxcvbn.PasswordStrength(password, about).Guesses < fewGuesses:
+	case zxcvbn.PasswordStrength(beginning(password), about).Guesses < fewGuesses:
 		return commerce.Invalid("password", "This password is easily guessed; choose another one")
 	}
 	return nil
+}
+
+// beginning is what the estimate looks at. No common password is longer.
+func beginning(password string) string {
+	left := judged
+	for i := range password {
+		if left--; left < 0 {
+			return password[:i]
+		}
+	}
+	return password
 }
