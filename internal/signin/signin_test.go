@@ -7,6 +7,7 @@ import (
 	"sync"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"purveyor/internal/env"
 
@@ -33,13 +34,22 @@ func TestPasswords(t *testing.T) {
 			t.Errorf("%q with %q: %v, %v", c.password, c.hash, ok, err)
 		}
 	}
-	for _, bad := range []string{"", "short", "elevenchars", "passwordpassword", "aaaaaaaaaaaaaaaa", "123456789012", "qwertyuiop123", strings.Repeat("long and safe ", 30)} {
+	for _, bad := range []string{"", "short", "elevenchars", "passwordpassword", "aaaaaaaaaaaaaaaa", "123456789012", "qwertyuiop123", "unbelievable", "administrator", "1q2w3e4r5t6y", strings.Repeat("1990", 64), strings.Repeat("long and safe ", 30)} {
 		if hash, err := p.Hash(ctx, bad); err == nil {
 			t.Errorf("%q is taken: %s", bad, hash)
 		}
 	}
 	if _, err := p.Hash(ctx, "ann@bakery.example", "ann@bakery.example"); err == nil {
 		t.Error("the e-mail address is taken as a password")
+	}
+}
+
+// TestBeginning: the estimate, whose work grows fast, sees no more than the first characters.
+func TestBeginning(t *testing.T) {
+	for text, want := range map[string]int{"": 0, "short": 5, strings.Repeat("x", judged): judged, strings.Repeat("x", judged+1): judged, strings.Repeat("ü", longest/2): judged} {
+		if got := beginning(text); utf8.RuneCountInString(got) != want || !strings.HasPrefix(text, got) {
+			t.Errorf("%q begins with %q", text, got)
+		}
 	}
 }
 
