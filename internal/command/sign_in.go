@@ -19,7 +19,7 @@ type SignIn struct {
 	// recovery code; empty: none.
 	TOTPStep int64
 	UsedCode string
-	Tries    []commerce.SignInTry // counts of failures, none of which may be spent
+	Tries    []commerce.SignInTry // counts of failures; one that is spent refuses the sign-in
 	Forget   bool                 // the first of them ends with the success
 }
 
