@@ -8,6 +8,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"runtime"
 	"strings"
 	"sync/atomic"
 	"unicode/utf8"
@@ -107,7 +108,11 @@ func (p *Passwords) sum(ctx context.Context, password string, salt []byte) ([]by
 		return nil, ctx.Err()
 	}
 	defer func() { <-p.slots }()
-	return argon2.IDKey([]byte(password), salt, passes, memoryKiB, threads, hashBytes), nil
+	sum := argon2.IDKey([]byte(password), salt, passes, memoryKiB, threads, hashBytes)
+	if p.waiting.Load() > 1 {
+		runtime.GC() // the next one uses the memory of this one, instead of more: there may be a hundred
+	}
+	return sum, nil
 }
 
 // Shortest is how many characters a password must have.
