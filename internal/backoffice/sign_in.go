@@ -227,7 +227,7 @@ func (v *visit) signOut() error {
 
 func (v *visit) welcome() error {
 	token := v.URL.Query().Get("token")
-	if _, err := v.o.uses.OpenLink(v.Context(), token); err != nil {
+	if _, err := v.o.uses.FindLink(v.Context(), token); err != nil {
 		return err
 	}
 	return v.page("welcome", "Welcome", signInPage{Token: token, First: service.UserOfLink(token) == "", Shortest: signin.Shortest})
@@ -240,7 +240,7 @@ func (v *visit) acceptLink() error {
 	if err := v.throttle(v.triesFromHere()); err != nil {
 		return v.again(err, "welcome", "Welcome", page)
 	}
-	u, err := v.o.uses.OpenLink(v.Context(), token)
+	u, err := v.o.uses.FindLink(v.Context(), token)
 	var hash string
 	if err == nil { // the work of a hash is for links that work
 		hash, err = v.o.passwords.Hash(v.Context(), v.PostFormValue("password"), page.Email, page.Name, u.Email, u.Name)
@@ -270,7 +270,7 @@ func (v *visit) enter() error {
 // useEnterLink signs in by a link, as the demo prints it. A link never passes a second factor.
 func (v *visit) useEnterLink() error {
 	token := v.PostFormValue("token")
-	u, err := v.o.uses.OpenLink(v.Context(), token)
+	u, err := v.o.uses.FindLink(v.Context(), token)
 	if err == nil && (u.ID == "" || u.TOTPSecret != "") {
 		err = commerce.Conflict("link_used", "This link was used, or has ended; ask for another one")
 	}

@@ -16,7 +16,7 @@ type AcceptLink struct {
 
 // AcceptLink uses a one-time link, and sets the user's password. It leaves the second factor.
 func (s *Service) AcceptLink(ctx context.Context, by commerce.Actor, in AcceptLink) (user commerce.User, err error) {
-	if _, err := s.OpenLink(ctx, in.Token); err != nil {
+	if _, err := s.FindLink(ctx, in.Token); err != nil {
 		return user, err
 	}
 	cmd := command.AcceptLink{UserID: UserOfLink(in.Token), LinkHash: commerce.HashKey(in.Token), Password: in.Password}

@@ -8,9 +8,9 @@ import (
 	"purveyor/internal/storage"
 )
 
-// OpenLink returns the user of a one-time link; of the first owner's, a user without an ID. It
+// FindLink finds the user of a one-time link; of the first owner's, a user without an ID. It
 // refuses a link that was used or has ended (409, link_used), and uses none.
-func (s *Service) OpenLink(ctx context.Context, token string) (user commerce.User, err error) {
+func (s *Service) FindLink(ctx context.Context, token string) (user commerce.User, err error) {
 	id := UserOfLink(token)
 	link, err := s.reader.SignInLink(ctx, id)
 	if err == nil && !link.Opens(commerce.HashKey(token), s.millis()) {
