@@ -190,7 +190,7 @@ func (v *visit) compare(stores []commerce.Store, now commerce.Millis) (through c
 }
 
 // comparisonKey is what a comparison depends on. Sums change once an hour, so that every further
-// look at the first page needs none of them.
+// look at the first page does not need them.
 type comparisonKey struct {
 	through, hour commerce.Millis
 	stores        [32]byte
