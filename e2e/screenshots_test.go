@@ -13,7 +13,6 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
-	"time"
 
 	"purveyor/internal/commerce"
 	"purveyor/internal/testkit/browser"
@@ -34,11 +33,11 @@ func TestScreenshots(t *testing.T) {
 	if folder == "" {
 		t.Skip("scripts/screenshots takes the pictures of the README")
 	}
-	d := startDemo(t)
-	d.filled(4 * time.Minute)
+	d := startDemo(t, "--sandbox-step", "500ms")
+	d.filled(2 * patience)
 	chrome := browser.Start(t)
 	desk := browser.Visit(t, chrome, d.link, chromedp.EmulateViewport(1280, 800))
-	check.OK(t, chromedp.Do(desk.Tab, chromedp.Click("button.main"), chromedp.WaitVisible(`a[href="/office/board"]`)))
+	check.OK(t, chromedp.Do(desk.Tab, chromedp.Click("button.main"), chromedp.WaitNotPresent(`form[action="/office/enter"]`)))
 	underWay, _ := d.order(func(o commerce.Order) bool { return o.Status == commerce.OutForDelivery })
 	paid, _ := d.order(func(o commerce.Order) bool { return o.Status == commerce.Paid && o.Fulfillment == commerce.ByPickup })
 	for _, p := range []struct {
@@ -61,7 +60,7 @@ func TestScreenshots(t *testing.T) {
 		if p.width < 500 {
 			size = chromedp.EmulateViewport(p.width, p.height, chromedp.EmulateMobile, chromedp.EmulateTouch, chromedp.EmulateScale(2))
 		}
-		check.OK(t, chromedp.Do(desk.Tab, media, size, chromedp.Navigate(d.base+"/office"+p.path), chromedp.WaitVisible("h1")))
+		check.OK(t, chromedp.Do(desk.Tab, media, size, chromedp.Navigate(d.base+"/office"+p.path), chromedp.WaitReady("main")))
 		desk.Fits(int(p.width))
 		keepPicture(t, desk.Tab, filepath.Join(folder, p.name+".png"))
 	}
