@@ -36,6 +36,7 @@ type demoShop struct {
 	token    string // of the link by which the owner enters
 	kiosk    commerce.Partner
 	products map[string][]command.ImportProduct // by store, those that can be sold
+	taxes    map[string]commerce.Rate           // by store
 	met      []commerce.OrderKey                // orders so far
 }
 
@@ -47,7 +48,10 @@ const kioskHooks = "http://127.0.0.1:9/webhooks"
 
 // newDemoShop makes the owner, the partner that sells, and the orders of past days.
 func newDemoShop(ctx context.Context, db *database, clock *demoClock, catalog command.ImportCatalog) (*demoShop, error) {
-	s := &demoShop{db: db, uses: db.uses, clock: clock, products: map[string][]command.ImportProduct{}}
+	s := &demoShop{db: db, uses: db.uses, clock: clock, products: map[string][]command.ImportProduct{}, taxes: map[string]commerce.Rate{}}
+	for _, store := range catalog.Stores {
+		s.taxes[store.ID] = commerce.Rate(*store.TaxRateBps * commerce.RateScale / 10_000)
+	}
 	for i, p := range catalog.Products {
 		if i > 0 && p.Quantity != nil && *p.Quantity >= enough && (p.Active == nil || *p.Active) { // the first is in the lines that are printed
 			s.products[p.StoreID] = append(s.products[p.StoreID], p)
@@ -204,7 +208,9 @@ func (s *demoShop) sell(ctx context.Context, mode commerce.Mode, n int, o demoOr
 		in.SuccessURL, in.CancelURL = "https://kiosk.example/thanks", "https://kiosk.example/cart"
 		return s.checkOut(ctx, s.seller(mode), in)
 	default:
-		in := service.ReportOrder{Sale: sale, ExternalID: fmt.Sprintf("K-%d", 1001+n), ExternalPaymentID: fmt.Sprintf("card-%06d", 7919*n%1_000_000)}
+		rate := s.taxes[sale.StoreID]
+		in := service.ReportOrder{Sale: sale, ExternalID: fmt.Sprintf("K-%d", 1001+n), ExternalPaymentID: fmt.Sprintf("card-%06d", 7919*n%1_000_000),
+			Given: commerce.GivenTotals{TaxRate: &rate}}
 		return s.report(ctx, s.seller(mode), in)
 	}
 	return out.Result, err
