@@ -273,14 +273,18 @@ func checkEntry(t *testing.T, a anAct, by commerce.Actor, e commerce.AuditEntry)
 func peopleActs(s *fixture.Shop, uses *service.Service, by commerce.Actor) []anAct {
 	ctx := context.Background()
 	owner := []commerce.Grant{{Role: commerce.Owner, StoreID: commerce.AllStores}}
-	made := func(email string) commerce.User {
+	made := func(email string) service.Invited {
 		out, err := uses.InviteUser(ctx, by, service.InviteUser{Email: email, Name: "Ann", Grants: owner})
 		if err != nil {
 			s.T.Fatal(err)
 		}
-		return out.User
+		return out
 	}
-	first, second := made("first@e.example"), made("second@e.example")
+	first, second := made("first@e.example").User, made("second@e.example").User
+	stays := service.AcceptLink{Token: made("stays@e.example").Token, Password: "$argon2id$secret-hash"}
+	if _, err := uses.AcceptLink(ctx, by, stays); err != nil { // an owner that was only invited would not be enough
+		s.T.Fatal(err)
+	}
 	caller := service.Caller{Actor: by, User: first}
 	return []anAct{
 		{"invite_user", "", func() error {
