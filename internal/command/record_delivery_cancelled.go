@@ -105,6 +105,8 @@ func (c RecordDeliveryCancelled) replaceCourier(oc *orderChange) {
 	}
 	d.Replacing, d.UpdatedOn = false, oc.now
 	switch {
+	case d.State == commerce.DeliveryOver || d.Status.HasGoods() || !oc.order.StillToFulfil(): // the courier was faster
+		return
 	case c.Failed != nil:
 		oc.addNote("courier_not_replaced", "The courier could not be called off, and may still come")
 		return

@@ -133,6 +133,8 @@ func TestCourierReplaced(t *testing.T) {
 			"order shipped, delivery 1 active pickup u, order.note, done"},
 		{"still on its way", in(commerce.CourierAssigned, replacing), RecordDeliveryCancelled{Attempt: 1, ProviderID: "d1"},
 			"order shipped, delivery 1 active pickup u, order.note, done"},
+		{"it has delivered meanwhile", in(commerce.CourierDone, over, replacing), RecordDeliveryCancelled{Attempt: 1}, "delivery 1 over delivered u, done"},
+		{"it has the goods meanwhile", in(commerce.CourierLoaded, replacing), RecordDeliveryCancelled{Attempt: 1, TooLate: "loaded"}, "delivery 1 active pickup_complete u, done"},
 		{"its report was faster", in(commerce.CourierPending, secondOne), RecordDeliveryCancelled{Attempt: 1, Cancelled: true}, "done"},
 		{"and the next one is to be replaced, too", in(commerce.CourierPending, secondOne, replacing), RecordDeliveryCancelled{Attempt: 1, Cancelled: true}, "done"},
 	} {
