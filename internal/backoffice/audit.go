@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"html/template"
 	"maps"
+	"net/http"
 	"net/url"
 	"slices"
 	"strings"
@@ -165,7 +166,7 @@ func (v *visit) auditSheet() error {
 		return err
 	}
 	s := v.sheet("audit", "time", "actor", "actor_id", "action", "object", "store_id", "changes", "address", "trace_id")
-	_, _, err = v.walkAudit(f, "", names, 1<<30, func(e commerce.AuditEntry, who string) bool {
+	_, _, failed := v.walkAudit(f, "", names, 1<<30, func(e commerce.AuditEntry, who string) bool {
 		var changes []string
 		for _, c := range changesOf(e) {
 			changes = append(changes, c.String())
@@ -174,7 +175,10 @@ func (v *visit) auditSheet() error {
 		return s.Error() == nil
 	})
 	s.Flush()
-	return nil // an error after the first row can only end the file
+	if failed != nil {
+		panic(http.ErrAbortHandler) // an error after the first row can only cut the file off
+	}
+	return nil
 }
 
 func (c auditChange) String() string {

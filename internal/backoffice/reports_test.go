@@ -146,7 +146,7 @@ func TestToday(t *testing.T) {
 		if !strings.Contains(empty, "The figures of an hour stand here") || !strings.Contains(empty, "Nothing needs you") {
 			t.Errorf("the page is not empty:\n%s", empty)
 		}
-		time.Sleep(week.Add(10*time.Hour + 5*time.Minute).Sub(time.Now()))
+		time.Sleep(time.Until(week.Add(10*time.Hour + 5*time.Minute)))
 		o.sums()
 		sold := o.orderAt(time.Now(), 1, fixture.StoreID, commerce.Live, 1)
 		var c commerce.Changes

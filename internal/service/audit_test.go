@@ -314,6 +314,8 @@ var others = []string{
 	"FindOrder", "FindOrderByExternal", "FindProduct", "PreviewProducts", "QuoteDelivery", "Preflight", "CheckAvailability", // read
 	"RecordPaymentCallback", "RecordCourierUpdate", "KeepStrayCallback", // of providers
 	"AcceptLink", "EndSessions", // of sign-ins, where they are tested
+	"SaveView", "RemoveView", // of how a user likes the pages
+	"RecordExport",  // writes its entry itself, which the test of the page reads
 	"ReportOrder",   // of partners alone
 	"StartCheckout", // of staff it is CreateNativeOrder
 }
