@@ -87,12 +87,17 @@ const (
 	historyBegins = (pastDays + 1) * 24 * time.Hour
 )
 
-// past makes the finished live orders of the last days, up to four of them at a time, and the
-// test orders that wait at counters for a while.
+// past makes the finished live orders of the last days, and the test orders that wait at counters
+// for a while. Each commit delays the start, so many customers buy at once, and only today and
+// the day a week ago, with which it is compared, have several such times.
 func (s *demoShop) past(ctx context.Context) error {
 	for day := pastDays; day >= 0; day-- {
-		for i, ago := range []time.Duration{9 * time.Hour, 6 * time.Hour, 3 * time.Hour} {
-			if err := s.rush(ctx, time.Duration(day)*24*time.Hour+ago, 1+(3*day+5*i)%4); err != nil {
+		ago, customers := []time.Duration{5 * time.Hour}, 4+3*day%5
+		if day%7 == 0 {
+			ago, customers = []time.Duration{9 * time.Hour, 6 * time.Hour, 3 * time.Hour}, 2+day%3
+		}
+		for i, ago := range ago {
+			if err := s.rush(ctx, time.Duration(day)*24*time.Hour+ago, customers+i%2); err != nil {
 				return err
 			}
 		}
