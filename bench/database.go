@@ -33,6 +33,8 @@ type dataset struct {
 	shops    []shop
 	reported []string  // ids of orders, unless they are a history
 	filled   time.Time // when the history ended
+
+	customers bool // its orders have some
 }
 
 type partner struct{ ID, Key, TestKey string }

@@ -94,14 +94,18 @@ func (d *dataset) day(ago int) string {
 }
 
 // giveCustomers finishes all orders but the newest, gives each a customer, and has some need
-// attention.
+// attention. It does so once.
 func (d *dataset) giveCustomers() {
+	if d.customers {
+		return
+	}
+	d.customers = true
 	since := d.number(fmt.Sprintf("SELECT created_on FROM orders ORDER BY created_on DESC LIMIT 1 OFFSET %d", min(stillOpen, d.Size.Orders/2)))
 	d.exec(
 		fmt.Sprintf("UPDATE orders SET status = 'picked_up' WHERE created_on < %d", since),
 		"INSERT INTO customers (store_id, contact, partner_id, mode, id, name, created_on) SELECT store_id, 'email:' || id || '@e.example', partner_id, mode, customer_id, 'Ann', created_on FROM orders",
 		fmt.Sprintf("INSERT INTO attention (store_id, order_id, code, since, detail, resolved_on, resolved_by) SELECT store_id, id, 'mail_not_sent', created_on, '', 0, '' FROM orders WHERE created_on >= %d ORDER BY created_on DESC LIMIT %d", since, withReasons),
-		"ANALYZE")
+		"VACUUM", "ANALYZE") // each order was written twice
 	n := d.Size.Orders / 3
 	id := d.order(n)
 	d.exec(fmt.Sprintf("INSERT INTO customers (store_id, contact, partner_id, mode, id, name, created_on) SELECT store_id, 'phone:%s', partner_id, mode, customer_id, 'Ann', created_on FROM orders WHERE id = '%s'", phoneOf(id), id))

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"time"
 
 	"purveyor/internal/backoffice"
@@ -121,6 +122,44 @@ func officeReports(s *stage) {
 			{"the first page", "/office", 20},
 		} {
 			s.report.limit(fmt.Sprintf("%s, p50, %s", page.title, c.name), o.p50(page.path), page.most, "ms")
+		}
+		o.close()
+	}
+}
+
+// officePages times the other pages: few open orders, and all stores and products.
+func officePages(s *stage) {
+	for _, c := range s.list {
+		c.data.giveCustomers()
+		o := c.openOffice()
+		shop, partner, order := c.data.shops[0], c.data.Partners[0].ID, c.data.order(c.data.Size.Orders-1)
+		product := shop.Goods[0].ID
+		for _, page := range []struct {
+			title, path string
+			most        float64
+		}{
+			{"the board", "/board", 20},
+			{"the last orders of the board", "/board/recall", 20},
+			{"an order", "/orders/" + order, 20},
+			{"the form of its cancellation", "/orders/" + order + "/cancel", 20},
+			{"a new order", "/orders/new?store=" + shop.ID, 20},
+			{"products", "/products", 20},
+			{"products of a store", "/products?store=" + shop.ID, 20},
+			{"products by a word", "/products?text=" + url.QueryEscape("Product 7"), 50},
+			{"products of which little is left", "/products?low=5", 20},
+			{"a product", "/products/" + product, 20},
+			{"categories of a store", "/categories?store=" + shop.ID, 20},
+			{"stock", "/stock", 20},
+			{"stores", "/stores", 20},
+			{"a store", "/stores/" + shop.ID, 20},
+			{"partners", "/partners", 20},
+			{"a partner", "/partners/" + partner, 20},
+			{"events of a partner", "/partners/" + partner + "/events", 20},
+			{"people", "/people", 20},
+			{"audit", "/audit", 20},
+			{"outbox", "/outbox", 20},
+		} {
+			s.report.limit(fmt.Sprintf("%s, p50, %s", page.title, c.name), o.p50(backoffice.Prefix+page.path), page.most, "ms")
 		}
 		o.close()
 	}
