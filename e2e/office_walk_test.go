@@ -251,9 +251,6 @@ func (d *officeDay) pickup(w *walker) {
 
 	w.open("/office/orders?q=" + p.orderID)
 	w.follow(`.list a[href$="` + p.orderID + `"]`)
-	if !browser.Ask[bool](w.Visitor, `!!document.querySelector("main .acts > a[href$='/refund']")`) {
-		w.click("details.menu > summary")
-	}
 	w.follow(`main a[href$="/refund"]`)
 	w.fill("#amount", "4.50")
 	w.fill("#reason", "requested_by_customer")
@@ -278,9 +275,9 @@ func (d *officeDay) courier(w *walker) {
 	w.took("find an order by phone", 2)
 	w.follow(`.list a[href$="` + id + `"]`)
 	w.clicks = 0
-	w.click("details.menu > summary")
 	w.follow(`main a[href$="/dispatch"]`)
-	w.enter("#reason", "late")
+	w.fill("#reason", "late")
+	w.follow("main form.fields button")
 	w.took("replace a courier", 2)
 	check.Eventually(d.s.t, patience, pollPause, "another courier", func() bool {
 		return d.s.count("SELECT CAST(attempt AS TEXT) FROM deliveries WHERE order_id = '"+id+"'") == "2"
@@ -292,9 +289,9 @@ func (d *officeDay) cancel(w *walker) {
 	w.open("/office/board")
 	w.sees("the order", `!!document.querySelector("#o-`+id+`")`)
 	w.follow("#o-" + id + " a.number")
-	w.click("details.menu > summary")
 	w.follow(`main a[href$="/cancel"]`)
-	w.enter("#reason", "sold out")
+	w.fill("#reason", "sold out")
+	w.follow("main form.fields button")
 	w.took("cancel", 3)
 	d.status(id, "cancelled")
 }

@@ -4,10 +4,8 @@ import (
 	"cmp"
 	"slices"
 	"strings"
-	"time"
 
 	"purveyor/internal/commerce"
-	"purveyor/internal/storage"
 )
 
 // boardRoutes are the pages for the kitchen and the counter.
@@ -140,49 +138,25 @@ const (
 	recallExamined = 2000
 )
 
-// recalled is a row of the recall.
-type recalled struct {
-	commerce.Order
-	From string
-	Zone *time.Location
-}
-
 // recall shows the orders that were finished last, for what went to the wrong hands.
 func (v *visit) recall() error {
-	stores, err := v.storesOf(commerce.MayReadOrders)
+	f, err := v.orderFilter(orderQuery{Status: allFinished})
 	if err != nil {
 		return err
 	}
-	f := storage.OrderFilter{Limit: recallAmong, Examine: recallExamined,
-		Statuses: []commerce.OrderStatus{commerce.Delivered, commerce.PickedUp, commerce.Cancelled, commerce.Refunded}}
-	zones, ids := map[string]*time.Location{}, v.boardFilter().Stores
-	for _, s := range stores {
-		if ids == nil || slices.Contains(ids, s.ID) {
-			f.Stores = append(f.Stores, storage.OrderStore{ID: s.ID, No: s.No})
-			zones[s.ID] = zoneOf(s)
-		}
-	}
-	var found storage.OrderPage
-	if len(f.Stores) > 0 {
-		if found, err = v.o.reads.OrderPage(v.Context(), f); err != nil {
-			return err
-		}
+	list := f.filter
+	list.Limit, list.Examine = recallAmong, recallExamined
+	found, err := v.o.reads.OrderPage(v.Context(), list)
+	if err != nil {
+		return err
 	}
 	slices.SortFunc(found.Orders, func(a, b commerce.Order) int { return cmp.Compare(b.UpdatedOn, a.UpdatedOn) })
-	names, err := v.actorNames()
-	if err != nil {
-		return err
-	}
-	var rows []recalled
-	for _, o := range found.Orders[:min(recallRoom, len(found.Orders))] {
-		rows = append(rows, recalled{o, cmp.Or(names.partners[o.PartnerID], "Taken here"), zones[o.StoreID]})
-	}
-	return v.page("recall", "Finished last", recallPage{Rows: rows, Now: commerce.MillisOf(v.o.env.Now())})
+	return v.page("recall", "Finished last", recallPage{Rows: f.rows(found.Orders[:min(recallRoom, len(found.Orders))]), Now: commerce.MillisOf(v.o.env.Now())})
 }
 
 // recallPage is the data of the page "recall".
 type recallPage struct {
-	Rows []recalled
+	Rows []orderRow
 	Now  commerce.Millis
 }
 

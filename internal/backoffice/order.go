@@ -42,8 +42,9 @@ type orderPage struct {
 	orderFacts
 	Zone      *time.Location
 	Situation string
-	Next      *action // nil: nothing is to be done, or the user may not
-	Menu      []action
+	Next      *action  // nil: nothing is to be done, or the user may not
+	Others    []action // that are possible now, too
+	Refused   []action
 	Reasons   []commerce.Attention
 	Story     []entry
 	Part      string // of the story that is shown; empty: all
@@ -86,8 +87,10 @@ func (v *visit) orderPage(f orderFacts) (orderPage, error) {
 		case !v.user.May(a.May, f.Order.StoreID):
 		case some && a.Name == next.Name:
 			page.Next = &a
+		case a.Refused != "":
+			page.Refused = append(page.Refused, a)
 		default:
-			page.Menu = append(page.Menu, a)
+			page.Others = append(page.Others, a)
 		}
 	}
 	names, err := v.actorNames()

@@ -21,7 +21,7 @@ var orderColumns = []string{"order_id", "external_order_id", "store_id", "store"
 // exportOrders writes the filtered list as CSV: page by page, so that no read stays open while
 // the browser takes them. Before the last page it is written down that the user took the file.
 func (v *visit) exportOrders() error {
-	f, err := v.orderFilter()
+	f, err := v.orderFilter(orderQueryOf(v.URL.Query()))
 	if err != nil {
 		return err
 	}

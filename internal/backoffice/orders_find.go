@@ -82,10 +82,10 @@ type orderFilter struct {
 	filter   storage.OrderFilter
 }
 
-// orderFilter reads the filter from the URL, for the stores in which the user has the permission
-// of the route.
-func (v *visit) orderFilter() (f orderFilter, err error) {
-	f.orderQuery = orderQueryOf(v.URL.Query())
+// orderFilter is what a query means, for the stores in which the user has the permission of the
+// route.
+func (v *visit) orderFilter(q orderQuery) (f orderFilter, err error) {
+	f.orderQuery = q
 	if f.Stores, err = v.storesOf(v.route.may); err == nil {
 		f.shown, err = v.narrowed(f.Stores)
 	}
@@ -249,7 +249,7 @@ func (r orderRow) Customer() string {
 
 // orders lists orders, or those that were looked for.
 func (v *visit) orders() error {
-	f, err := v.orderFilter()
+	f, err := v.orderFilter(orderQueryOf(v.URL.Query()))
 	if err != nil {
 		return err
 	}
