@@ -41,7 +41,7 @@ var sections = []section{
 			return b.full(b.orders).String()
 		}
 		return b.limits.String()
-	}, cases: []benchCase{{"reports", officeReports}, {"find", officeFind}, {"pages", officePages}}},
+	}, cases: []benchCase{{"reports", officeReports}, {"find", officeFind}, {"pages", officePages}, {"boards", officeBoards}}},
 	{name: "moving", open: openShop("moving"), about: shopSize, cases: []benchCase{{"couriers", movingCouriers}}},
 }
 
