@@ -38,7 +38,7 @@ const (
 // Bars draws the series side by side.
 func (c Chart) Bars() template.HTML {
 	return c.draw(func(b *strings.Builder, s scale) {
-		slot := 100 / float64(max(1, len(c.Labels)))
+		slot := s.slot(len(c.Labels))
 		wide := slot * 0.72 / float64(max(1, len(c.Series)))
 		for n, series := range c.Series {
 			for i := range c.Labels {
@@ -48,7 +48,7 @@ func (c Chart) Bars() template.HTML {
 				}
 				from, to := s.y(max(v, 0)), s.y(min(v, 0))
 				fmt.Fprintf(b, `<rect class="s%d" x="%s%%" y="%s" width="%s%%" height="%s"><title>%s</title></rect>`, n+1,
-					short(float64(i)*slot+slot*0.14+float64(n)*wide), short(from), short(wide*0.92), short(max(to-from, 0)), c.told(n, i))
+					short(s.left+float64(i)*slot+slot*0.14+float64(n)*wide), short(from), short(wide*0.92), short(max(to-from, 0)), c.told(n, i))
 			}
 		}
 	})
@@ -58,8 +58,8 @@ func (c Chart) Bars() template.HTML {
 func (c Chart) Lines() template.HTML {
 	const mostDots = 62 // beyond them dots would hide the line
 	return c.draw(func(b *strings.Builder, s scale) {
-		slot := 100 / float64(max(1, len(c.Labels)))
-		x := func(i int) string { return short(float64(i)*slot + slot/2) }
+		slot := s.slot(len(c.Labels))
+		x := func(i int) string { return short(s.left + float64(i)*slot + slot/2) }
 		for n, series := range c.Series {
 			for i := range c.Labels {
 				v := series.at(i)
@@ -108,9 +108,12 @@ func (c Chart) write(v float64) string {
 func (c Chart) draw(values func(*strings.Builder, scale)) template.HTML {
 	var b strings.Builder
 	s := c.scale()
+	for i := range steps { // on a phone a letter takes two percent
+		s.left = max(s.left, 2+2*float64(len(c.write(s.line(i+1)))))
+	}
 	fmt.Fprintf(&b, `<figure class="chart"><svg role="img" height="%d" width="100%%"><title>%s</title>`, height, escape(c.Title))
 	for i := range steps + 1 {
-		v := s.low + (s.high-s.low)*float64(i)/steps
+		v := s.line(i)
 		class := "grid"
 		if v == 0 {
 			class = "zero"
@@ -119,10 +122,10 @@ func (c Chart) draw(values func(*strings.Builder, scale)) template.HTML {
 	}
 	values(&b, s)
 	for i := range steps {
-		v := s.low + (s.high-s.low)*float64(i+1)/steps
+		v := s.line(i + 1)
 		fmt.Fprintf(&b, `<text x="0" y="%s">%s</text>`, short(s.y(v)-4), escape(c.write(v)))
 	}
-	c.labels(&b)
+	c.labels(&b, s)
 	b.WriteString(`</svg>`)
 	c.legend(&b)
 	c.figures(&b)
@@ -131,25 +134,25 @@ func (c Chart) draw(values func(*strings.Builder, scale)) template.HTML {
 }
 
 // labels writes as many labels as a phone has room for, the first and the last among them.
-func (c Chart) labels(b *strings.Builder) {
+func (c Chart) labels(b *strings.Builder, s scale) {
 	const room = 36 // letters side by side on a phone
 	longest := 1
 	for _, l := range c.Labels {
 		longest = max(longest, len([]rune(l))+2)
 	}
-	slot := 100 / float64(max(1, len(c.Labels)))
+	slot := s.slot(len(c.Labels))
 	shown := min(len(c.Labels), max(2, room/longest))
 	for n := range shown {
 		i := 0
 		if shown > 1 {
 			i = n * (len(c.Labels) - 1) / (shown - 1)
 		}
-		at, anchor := float64(i)*slot+slot/2, "middle"
+		at, anchor := s.left+float64(i)*slot+slot/2, "middle"
 		switch { // a label must not stand out of the drawing
 		case shown > 1 && n == 0 && slot < 20:
-			at, anchor = float64(i)*slot, "start"
+			at, anchor = s.left+float64(i)*slot, "start"
 		case shown > 1 && n == shown-1 && slot < 20:
-			at, anchor = float64(i+1)*slot, "end"
+			at, anchor = s.left+float64(i+1)*slot, "end"
 		}
 		fmt.Fprintf(b, `<text x="%s%%" y="%d" text-anchor="%s">%s</text>`, short(at), height-8, anchor, escape(c.Labels[i]))
 	}
@@ -184,9 +187,18 @@ func (c Chart) figures(b *strings.Builder) {
 }
 
 // scale maps values to heights.
-type scale struct{ low, high float64 }
+type scale struct {
+	low, high float64
+	left      float64 // percent of the width that are for the values of the grid
+}
+
+// slot is how wide the place of each of n labels is.
+func (s scale) slot(n int) float64 { return (100 - s.left) / float64(max(1, n)) }
 
 func (s scale) y(v float64) float64 { return bottom - (v-s.low)/(s.high-s.low)*(bottom-top) }
+
+// line is the value of a line of the grid, counted from the bottom.
+func (s scale) line(i int) float64 { return s.low + (s.high-s.low)*float64(i)/steps }
 
 // scale has zero in it, and round values at the lines of the grid.
 func (c Chart) scale() scale {
@@ -199,17 +211,17 @@ func (c Chart) scale() scale {
 		}
 	}
 	if low == 0 && high == 0 {
-		return scale{0, steps}
+		return scale{high: steps}
 	}
 	step := roundUp(max(high, -low) / steps)
 	if low == 0 {
-		return scale{0, step * steps}
+		return scale{high: step * steps}
 	}
 	if high == 0 {
-		return scale{-step * steps, 0}
+		return scale{low: -step * steps}
 	}
 	step = roundUp(max(high, -low) / (steps / 2)) // zero is the line in the middle
-	return scale{-step * steps / 2, step * steps / 2}
+	return scale{low: -step * steps / 2, high: step * steps / 2}
 }
 
 // roundUp is the next round number: of those below ten a whole one, since most charts count.

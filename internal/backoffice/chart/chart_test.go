@@ -39,16 +39,16 @@ func TestScales(t *testing.T) {
 	}
 }
 
-// TestBars: each value is a bar of the right height with its figure, from zero on; a value
-// that is missing has none. The table has them all.
+// TestBars: each value is a bar of the right height with its figure, from zero on and right of
+// the values of the grid; a value that is missing has none. The table has them all.
 func TestBars(t *testing.T) {
 	got := string(Chart{Title: "Orders & <more>", Along: "Day", Labels: []string{"Mon", "Tue", "<Wed>"},
 		Series: []Series{{"Paid", []float64{2, 4, math.NaN()}}, {"Refunded", []float64{0, 1}}},
 		Write:  func(v float64) string { return "n" + short(v) }}.Bars())
 	sound(t, got)
 	for _, want := range []string{"<title>Orders &amp; &lt;more&gt;</title>",
-		`<rect class="s1" x="4.67%" y="95" width="11.04%" height="77"><title>Paid, Mon: n2</title></rect>`,
-		`y="18" width="11.04%" height="154"><title>Paid, Tue: n4</title>`,
+		`<rect class="s1" x="10.39%" y="95" width="10.38%" height="77"><title>Paid, Mon: n2</title></rect>`,
+		`y="18" width="10.38%" height="154"><title>Paid, Tue: n4</title>`,
 		`height="0"><title>Refunded, Mon: n0</title>`,
 		`<tr><td>Tue</td><td class="num">n4</td><td class="num">n1</td></tr>`,
 		`<tr><td>&lt;Wed&gt;</td><td class="num"></td><td class="num"></td></tr>`, `<ul class="legend">`} {
@@ -73,7 +73,7 @@ func TestLines(t *testing.T) {
 	if n := strings.Count(got, `class="l s1"`); n != 1 {
 		t.Errorf("%d lines:\n%s", n, got)
 	}
-	if !strings.Contains(got, `x1="10%" y1="18" x2="30%" y2="95"`) {
+	if !strings.Contains(got, `x1="13.6%" y1="18" x2="32.8%" y2="95"`) {
 		t.Errorf("the line is elsewhere:\n%s", got)
 	}
 	if n := strings.Count(got, "<circle"); n != 3 {
