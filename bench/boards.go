@@ -41,6 +41,7 @@ func officeBoards(s *stage) {
 var (
 	welcomeLink = regexp.MustCompile(`token=(\S+)`)
 	streamOf    = regexp.MustCompile(`hx-sse:connect="([^"]+)"`)
+	cardOf      = regexp.MustCompile(`id="o-([^"]+)"`)
 )
 
 // signIn makes an owner, starts the service and signs in.
@@ -58,6 +59,17 @@ func (c *contender) signIn() *http.Client {
 	return browser
 }
 
+// board is the page of the board.
+func (c *contender) board(browser *http.Client) string {
+	a := must(browser.Get("http://" + c.service.addr + "/office/board"))
+	defer func() { _ = a.Body.Close() }()
+	page := string(must(io.ReadAll(a.Body)))
+	if !streamOf.MatchString(page) {
+		check(fmt.Errorf("the page has no board: %d %s", a.StatusCode, page))
+	}
+	return page
+}
+
 // boards are streams of boards that are open.
 type boards struct {
 	end  func()
@@ -69,21 +81,14 @@ type boards struct {
 func (c *contender) openBoards(browser *http.Client, n int) *boards {
 	ctx, end := context.WithCancel(c.ctx)
 	b := &boards{end: end, data: make(chan string, 10_000)}
-	base := "http://" + c.service.addr
-	a := must(browser.Get(base + "/office/board"))
-	page := must(io.ReadAll(a.Body))
-	check(a.Body.Close())
-	path := streamOf.FindSubmatch(page)
-	if path == nil {
-		check(fmt.Errorf("the page has no board: %d %s", a.StatusCode, page))
-	}
+	path := streamOf.FindStringSubmatch(c.board(browser))
 	var ready sync.WaitGroup
 	ready.Add(n)
 	for range n {
 		b.done.Go(func() {
 			first := sync.OnceFunc(ready.Done)
 			defer first()
-			request := must(http.NewRequestWithContext(ctx, http.MethodGet, base+html.UnescapeString(string(path[1])), nil))
+			request := must(http.NewRequestWithContext(ctx, http.MethodGet, "http://"+c.service.addr+html.UnescapeString(path[1]), nil))
 			a, err := browser.Do(request)
 			if err != nil {
 				return
@@ -126,19 +131,18 @@ func (b *boards) wait(ctx context.Context, id string) {
 	}
 }
 
-// changesOnBoards cancels the oldest open orders, one after the other, without boards and with.
+// changesOnBoards cancels orders that stand on the board, one after the other, without boards and
+// with.
 func (s *stage) changesOnBoards(c *contender, browser *http.Client) {
 	const every = 250 * time.Millisecond
-	open := min(stillOpen, c.data.Size.Orders/2)
-	p, next, changes := c.service, c.data.Size.Orders-open+1, min(boardChanges, (open-1)/2)
+	p, changes := c.service, min(boardChanges, (c.data.Size.Orders/2-1)/2)
 	change := func(told func(id string)) (took time.Duration) {
 		client := connect(p.addr)
 		defer client.CloseIdleConnections()
 		var request fasthttp.Request
 		var answer fasthttp.Response
-		for range changes {
-			id := c.data.order(next)
-			next++
+		for _, card := range cardOf.FindAllStringSubmatch(c.board(browser), changes) {
+			id := card[1]
 			post{path: "/v1/orders/" + id + "/cancel", body: []byte(`{"reason":"sold out"}`), headers: []string{"X-Api-Key", c.key(), "Idempotency-Key", id}}.set(&request)
 			check(client.Do(&request, &answer))
 			began := time.Now()
