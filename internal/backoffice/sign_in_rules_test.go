@@ -3,6 +3,7 @@ package backoffice
 import (
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"slices"
 	"strings"
 	"sync"
@@ -245,5 +246,41 @@ func TestForgery(t *testing.T) {
 	}
 	if status, _ := c.Get("/office/me"); status != http.StatusOK {
 		t.Errorf("signed out: %d", status)
+	}
+}
+
+// TestCookieOverTLS: where browsers come by TLS, the cookie of a session is sent by TLS alone, to
+// this host alone, and not to scripts; a cookie of the other name opens nothing.
+func TestCookieOverTLS(t *testing.T) {
+	t.Parallel()
+	d := openDoor(t)
+	d.user(t, "ann@e.example", all)
+	d.office.publicURL = "https://shop.example"
+	answer, err := d.browser(t).PostForm(d.server.URL+"/office/login", url.Values{"email": {"ann@e.example"}, "password": {secretWords}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	i := slices.IndexFunc(answer.Cookies(), func(c *http.Cookie) bool { return c.Name == "__Host-office" })
+	if i < 0 {
+		t.Fatalf("%d: %v", answer.StatusCode, answer.Header)
+	}
+	c := answer.Cookies()[i]
+	if !c.Secure || !c.HttpOnly || c.SameSite != http.SameSiteLaxMode || c.Path != "/" || c.Domain != "" {
+		t.Errorf("%+v", c)
+	}
+	for name, want := range map[string]int{"__Host-office": http.StatusOK, "office": http.StatusSeeOther} {
+		request, err := http.NewRequest(get, d.server.URL+"/office", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		request.AddCookie(&http.Cookie{Name: name, Value: c.Value})
+		page, err := d.browser(t).Do(request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if page.Body.Close(); page.StatusCode != want {
+			t.Errorf("%s: %d, want %d", name, page.StatusCode, want)
+		}
 	}
 }
