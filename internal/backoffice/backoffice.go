@@ -74,6 +74,7 @@ type Options struct {
 
 // New makes the office over a service and its storage.
 func New(reads Reads, uses *service.Service, o Options) (*Office, error) {
+	pages()
 	office := &Office{env: o.Env, reads: reads, uses: uses, publicURL: o.PublicURL, identify: o.Identify, passwords: signin.NewPasswords(o.Env), boards: newBoardHub(o.Env, reads), routes: table()}
 	if o.Enter {
 		office.routes = append(office.routes, enterRoutes...)

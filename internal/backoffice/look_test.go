@@ -64,8 +64,8 @@ func showing(t *testing.T, user commerce.User, page string, content any) *httpte
 	}
 	layout := template.Must(template.New("").Funcs(words).Funcs(lookWords).ParseFS(pageFiles, "pages/layout.html"))
 	shown := template.Must(layout.Parse(page))
-	pages["test"] = shown
-	t.Cleanup(func() { delete(pages, "test") })
+	pages()["test"] = shown
+	t.Cleanup(func() { delete(pages(), "test") })
 	office.routes = append(slices.Clone(looks), route{method: get, path: Prefix + "/orders", word: "Orders", icon: "receipt", handle: func(v *visit) error { return v.page("test", "Orders of today", content) }},
 		route{method: get, path: Prefix + "/board", word: "Board", icon: "square-kanban"}, route{method: get, path: Prefix + "/attention", word: "Attention", icon: "triangle-alert"},
 		route{method: get, path: Prefix + "/stores", word: "Stores", icon: "store"}, route{method: get, path: Prefix + "/reports", word: "Reports", icon: "chart-column"})

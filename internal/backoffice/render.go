@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"path"
 	"strings"
+	"sync"
 
 	"purveyor/internal/web"
 )
@@ -15,8 +16,9 @@ import (
 var pageFiles embed.FS
 
 // pages are the templates of the pages by their names: the file pages/NAME.html, which
-// defines "content", inside the layout. parts.html has what several pages share.
-var pages = func() map[string]*template.Template {
+// defines "content", inside the layout. parts.html has what several pages share. They are read
+// when an office is made, since other commands of the program need none.
+var pages = sync.OnceValue(func() map[string]*template.Template {
 	files, err := pageFiles.ReadDir("pages")
 	if err != nil {
 		panic(err) // they are embedded
@@ -29,7 +31,7 @@ var pages = func() map[string]*template.Template {
 		}
 	}
 	return list
-}()
+})
 
 // frame is the data of the layout.
 type frame struct {
@@ -69,7 +71,7 @@ func (v *visit) render(status int, name string, data frame) {
 func (v *visit) made(name string, data frame) []byte {
 	var b bytes.Buffer
 	data.visit = v
-	if err := pages[name].ExecuteTemplate(&b, "layout", data); err != nil {
+	if err := pages()[name].ExecuteTemplate(&b, "layout", data); err != nil {
 		panic(err)
 	}
 	return b.Bytes()

@@ -16,7 +16,6 @@ import (
 	"purveyor/internal/commerce"
 	"purveyor/internal/env"
 
-	"github.com/trustelem/zxcvbn"
 	"golang.org/x/crypto/argon2"
 )
 
@@ -34,7 +33,6 @@ const (
 	atOnce  = 2   // hashes that are made at a time: each takes 19 MiB
 	inLine  = 100 // that wait
 	longest = 256 // bytes of a password
-	judged  = 32  // characters that the estimate looks at: it takes far more than twice as long for twice as many
 )
 
 // ErrBusy refuses a password when too many others wait to be hashed.
@@ -118,10 +116,6 @@ func (p *Passwords) sum(ctx context.Context, password string, salt []byte) ([]by
 // Shortest is how many characters a password must have.
 const Shortest = 12
 
-// fewGuesses is how many guesses a password must withstand. The estimate tries the commonest
-// passwords first, then words, names, dates and rows of keys.
-const fewGuesses = 1e6
-
 // check refuses passwords that are easily guessed, also from what else is known of the user.
 func check(password string, about []string) error {
 	switch {
@@ -129,19 +123,8 @@ func check(password string, about []string) error {
 		return commerce.Invalid("password", "The password must have at least %d characters", Shortest)
 	case len(password) > longest:
 		return commerce.Invalid("password", "The password must have at most %d bytes", longest)
-	case zxcvbn.PasswordStrength(beginning(password), about).Guesses < fewGuesses:
+	case guessed(password, about):
 		return commerce.Invalid("password", "This password is easily guessed; choose another one")
 	}
 	return nil
-}
-
-// beginning is what the estimate looks at. No common password is longer.
-func beginning(password string) string {
-	left := judged
-	for i := range password {
-		if left--; left < 0 {
-			return password[:i]
-		}
-	}
-	return password
 }
