@@ -102,7 +102,7 @@ func (d *dataset) giveCustomers() {
 	d.customers = true
 	since := d.number(fmt.Sprintf("SELECT created_on FROM orders ORDER BY created_on DESC LIMIT 1 OFFSET %d", min(stillOpen, d.Size.Orders/2)))
 	d.exec(
-		fmt.Sprintf("UPDATE orders SET status = 'picked_up' WHERE created_on < %d", since),
+		fmt.Sprintf("UPDATE orders SET customer_email = id || '@e.example', status = CASE WHEN created_on < %d THEN 'picked_up' ELSE status END", since),
 		"INSERT INTO customers (store_id, contact, partner_id, mode, id, name, created_on) SELECT store_id, 'email:' || id || '@e.example', partner_id, mode, customer_id, 'Ann', created_on FROM orders",
 		fmt.Sprintf("INSERT INTO attention (store_id, order_id, code, since, detail, resolved_on, resolved_by) SELECT store_id, id, 'mail_not_sent', created_on, '', 0, '' FROM orders WHERE created_on >= %d ORDER BY created_on DESC LIMIT %d", since, withReasons),
 		"VACUUM", "ANALYZE") // each order was written twice

@@ -30,8 +30,9 @@ type OrderFinder interface {
 	ExternalOrders(ctx context.Context, externalID string) ([]commerce.OrderKey, error)
 
 	// ContactOrders reads the newest orders of the customers with a contact, at most limit.
-	// The stores must be named. Of a customer with more than CustomerExamined orders some
-	// may be missing.
+	// The stores must be named. Orders without an address and an e-mail address have no
+	// contact, and are not looked at. Of a customer with more than CustomerExamined orders
+	// some may be missing.
 	ContactOrders(ctx context.Context, stores []string, contact string, limit int) ([]commerce.Order, error)
 
 	// AllOpenAttention reads the open reasons of stores, at most limit. The stores must be

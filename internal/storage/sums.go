@@ -15,7 +15,8 @@ type Sums interface {
 
 	// ChangedOrders reads orders of a partner (empty: the merchant) and mode in the order in
 	// which they were last changed, at most limit, from a time (inclusive) on. A change of
-	// a batch that is still open may appear later, before what was read.
+	// a batch that is still open may appear later, before what was read. An order that is
+	// changed meanwhile may stand there twice.
 	ChangedOrders(ctx context.Context, partnerID string, mode commerce.Mode, from commerce.Millis, limit int) ([]OrderChange, error)
 
 	// OrdersToSum reads the facts of at most limit orders of a store whose ids lie between

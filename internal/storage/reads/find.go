@@ -115,7 +115,7 @@ func (r Reader) ContactOrders(ctx context.Context, stores []string, contact stri
 		return nil, err
 	}
 	var keys []commerce.OrderKey
-	err = each(ctx, r, customers, "SELECT id FROM orders WHERE customer_id = $1 AND address IS NOT NULL AND store_id = $2 LIMIT $3",
+	err = each(ctx, r, customers, "SELECT id FROM orders WHERE customer_id = $1 AND (address IS NOT NULL OR customer_email <> '') AND store_id = $2 LIMIT $3",
 		func(c customer) []any { return []any{c.id, c.store, storage.CustomerExamined} },
 		func(c customer, s schema.Scanner) {
 			keys = append(keys, commerce.OrderKey{StoreID: c.store, OrderID: s.Text()})

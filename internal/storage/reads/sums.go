@@ -1,7 +1,9 @@
 package reads
 
 import (
+	"cmp"
 	"context"
+	"slices"
 	"strings"
 
 	"purveyor/internal/commerce"
@@ -28,12 +30,24 @@ func (r Reader) SumPosition(ctx context.Context, name string) (commerce.SumPosit
 	return one(ctx, r, &schema.SumPositions, name)
 }
 
-// ChangedOrders reads orders in the order of their last change.
-func (r Reader) ChangedOrders(ctx context.Context, partnerID string, mode commerce.Mode, from commerce.Millis, limit int) ([]storage.OrderChange, error) {
-	return list(ctx, r, func(s schema.Scanner) storage.OrderChange {
-		return storage.OrderChange{ID: s.Text(), UpdatedOn: commerce.Millis(s.Int())}
-	}, "SELECT id, updated_on FROM orders WHERE partner_id = $1 AND mode = $2 AND updated_on >= $3 ORDER BY updated_on LIMIT $4",
-		partnerID, string(mode), from, limit)
+// ChangedOrders merges the orders that were never changed, which have no entry in the index of
+// changes, and those that were. The former are read first, so that an order which is changed in
+// between stands in one of the two at least.
+func (r Reader) ChangedOrders(ctx context.Context, partnerID string, mode commerce.Mode, from commerce.Millis, limit int) (changes []storage.OrderChange, err error) {
+	for _, which := range []string{
+		"created_on >= $3 AND updated_on = created_on ORDER BY created_on",
+		"updated_on >= $3 AND updated_on <> created_on ORDER BY updated_on",
+	} {
+		some, err := list(ctx, r, func(s schema.Scanner) storage.OrderChange {
+			return storage.OrderChange{ID: s.Text(), UpdatedOn: commerce.Millis(s.Int())}
+		}, "SELECT id, updated_on FROM orders WHERE partner_id = $1 AND mode = $2 AND "+which+" LIMIT $4", partnerID, string(mode), from, limit)
+		if err != nil {
+			return nil, err
+		}
+		changes = append(changes, some...)
+	}
+	slices.SortStableFunc(changes, func(a, b storage.OrderChange) int { return cmp.Compare(a.UpdatedOn, b.UpdatedOn) })
+	return changes[:min(limit, len(changes))], nil
 }
 
 // sumEvents is the list of commerce.SumEvents as SQL.

@@ -159,7 +159,11 @@ func orderSearch(t *testing.T, db Database) {
 	}
 	of := func(storeNo int64, at commerce.Millis, status commerce.OrderStatus, customerID string) commerce.Order {
 		o := placed(storeNo, at, status)
-		o.CustomerID = customerID
+		if o.CustomerID = customerID; at == 30 { // has a phone number alone
+			o.Address = &commerce.DeliveryAddress{Phone: "+1512"}
+		} else {
+			o.CustomerEmail = "a@e.example"
+		}
 		return o
 	}
 	orders := []commerce.Order{of(1, 10, commerce.Paid, "cus_a"), of(1, 20, commerce.PickedUp, "cus_b"), of(2, 30, commerce.Shipped, "cus_c"), of(2, 40, commerce.Cancelled, "cus_c"), of(3, 50, commerce.Processed, "cus_d")}

@@ -95,6 +95,9 @@ func changedOrders(t *testing.T, db Database) {
 		orders = append(orders, sumOrder(1+int64(n%2), commerce.Millis(n), n, []string{"", "ptn_1", "ptn_2"}[n%3], commerce.Live, commerce.Millis(100-n/2)))
 	}
 	orders = append(orders, sumOrder(1, 99, 99, "", commerce.Test, 1))
+	for n, o := range []storage.OrderChange{{ID: "", UpdatedOn: 98}, {ID: "", UpdatedOn: 94}, {ID: "ptn_1", UpdatedOn: 99}, {ID: "ptn_1", UpdatedOn: 96}} { // never changed
+		orders = append(orders, sumOrder(1, o.UpdatedOn, byte(50+n), o.ID, commerce.Live, o.UpdatedOn))
+	}
 	store(t, e, commerce.Changes{Orders: orders})
 	for _, partner := range []string{"", "ptn_1", "ptn_3"} {
 		for _, from := range []commerce.Millis{0, 96, 97, 200} {
