@@ -17,6 +17,8 @@ import (
 // Times and bounds of the boards of a process.
 const (
 	boardPace   = 300 * time.Millisecond // between two looks at the open orders
+	boardSlow   = 700 * time.Millisecond // the same when a look takes long
+	boardShare  = 20                     // of the time one part in so many is spent on looks
 	boardFresh  = time.Second            // a page may be as old
 	boardUnseen = 30 * time.Second       // then a view without boards is forgotten
 	namesFresh  = 30 * time.Second       // of stores and partners
@@ -132,7 +134,8 @@ func (h *boardHub) keepLooking() {
 			slog.Warn("the boards show no changes", "error", err)
 		}
 		failed = err != nil
-		over := h.env.Sleep(h.ctx, boardPace-h.env.Since(began)) != nil
+		took := h.env.Since(began)
+		over := h.env.Sleep(h.ctx, max(boardPace-took, min(boardShare*took, boardSlow))) != nil
 		h.mu.Lock()
 		if over || h.boards == 0 {
 			h.looking = false

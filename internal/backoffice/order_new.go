@@ -123,6 +123,9 @@ func (v *visit) makeOrder() error {
 		if id, err = v.sell(sale, fee, page.Typed.Pay); err == nil {
 			return v.done(Prefix+"/orders/"+id, "Order "+short(id)+" is made")
 		}
+		if v.PostForm.Has("expected") {
+			page.Price, _ = v.priceOf(page.Store, sale, fee) // as it is now; the refusal is what counts
+		}
 	}
 	if key := v.PostFormValue("key"); key != "" && len(key) <= 64 {
 		page.Key = key
@@ -225,6 +228,9 @@ func (v *visit) priceOf(store commerce.Store, sale service.Sale, fee *commerce.C
 func (v *visit) sell(sale service.Sale, fee *commerce.Cents, pay string) (id string, err error) {
 	in := service.NativeOrder{PaidAtStore: pay == payAtStore}
 	in.Sale = sale
+	if cents, err := strconv.ParseInt(v.PostFormValue("expected"), 10, 64); err == nil && in.PaidAtStore {
+		in.Expected = new(commerce.Cents(cents))
+	}
 	if sale.Address != nil {
 		in.CustomerEmail = sale.Address.Email
 	}

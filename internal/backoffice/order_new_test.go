@@ -38,9 +38,13 @@ func TestNewOrder(t *testing.T) {
 	if s := o.Stock(0); s.Quantity != 100 {
 		t.Errorf("pricing took %d pieces", 100-s.Quantity)
 	}
+	dearer := append(form("pieces."+product, "2", "step", "make"), "expected", "2400")
+	if status, page := o.post("manager", path, dearer...); status != http.StatusConflict || !strings.Contains(page, "costs $25.00 by now, not $24.00") || hidden(t, page, "expected") != "2500" {
+		t.Errorf("another price than was shown: %d\n%s", status, page)
+	}
 	var made string
 	for range 2 {
-		status, to := o.post("manager", path, form("pieces."+product, "2", "step", "make")...)
+		status, to := o.post("manager", path, form("pieces."+product, "2", "step", "make", "expected", hidden(t, page2, "expected"))...)
 		if status != http.StatusSeeOther || made != "" && to != made {
 			t.Fatalf("%d, %s after %s", status, to, made)
 		}

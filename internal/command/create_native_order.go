@@ -8,6 +8,7 @@ type CreateNativeOrder struct {
 	Sale
 	Place            *commerce.Place // of the address; nil: not known, or a pickup
 	DeliveryFeeCents commerce.Cents
+	Expected         *commerce.Cents // the total that was paid; nil: whatever it is
 }
 
 // Needs names the store, the stock of the products and the customer.
@@ -20,7 +21,8 @@ func (c CreateNativeOrder) Needs() commerce.Needs {
 }
 
 // Decide makes the order. Refusals: 400 for a store or product that cannot be sold from and
-// for an address out of reach, 409 for an inactive product and insufficient stock.
+// for an address out of reach, 409 for an inactive product, insufficient stock and another total than
+// the expected one.
 func (c CreateNativeOrder) Decide(rows *commerce.Rows, now commerce.Millis) (commerce.Order, commerce.Changes, error) {
 	store, err := c.Sale.check(rows)
 	if err != nil {
@@ -33,6 +35,9 @@ func (c CreateNativeOrder) Decide(rows *commerce.Rows, now commerce.Millis) (com
 	totals, err := commerce.CheckoutTotals(oc.order.Lines, c.DeliveryFeeCents, store.TaxRateBps)
 	if err != nil {
 		return commerce.Order{}, commerce.Changes{}, err
+	}
+	if c.Expected != nil && totals.Total != *c.Expected {
+		return commerce.Order{}, commerce.Changes{}, commerce.Conflict("changed_meanwhile", "The order costs %s by now, not %s", totals.Total.Dollars(), c.Expected.Dollars())
 	}
 	oc.setTotals(totals)
 	oc.setCustomer(c.Address)

@@ -34,7 +34,7 @@ type SumRun struct {
 // Decide takes nothing if another process has the run, or the sums are made already.
 func (c MakeSums) Decide(rows *commerce.Rows, now commerce.Millis) (SumRun, commerce.Changes, error) {
 	p, _ := rows.SumPositions.Get(commerce.SumRun)
-	if p.At >= c.Until || p.Worker != c.Worker && p.LeasedUntil > now && p.LeasedUntil <= now.Add(sumLease) {
+	if p.Made(c.Until) || p.Worker != c.Worker && p.LeasedUntil > now && p.LeasedUntil <= now.Add(sumLease) {
 		return SumRun{}, commerce.Changes{}, nil
 	}
 	return SumRun{true, now}, commerce.Changes{SumPositions: []commerce.SumPosition{keptLonger(p, c.Worker, now)}}, nil

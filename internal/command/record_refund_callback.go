@@ -82,4 +82,7 @@ func (oc *orderChange) takeBack(why string) {
 	message := commerce.CleanText(fmt.Sprintf("The refund of %d cents did not arrive: %s", r.AmountCents, r.Error), commerce.MaxNote)
 	oc.raiseWithoutNote(commerce.AttentionRefundFailed, message)
 	oc.transitionOrEvents(commerce.RefundCameBack, message) // the status stays if the order was not refunded in full
+	if oc.order.Status == commerce.RefundRequested {        // the decision is open again
+		oc.raiseWithoutNote(commerce.AttentionRefundRequested, message)
+	}
 }

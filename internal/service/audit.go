@@ -77,6 +77,7 @@ func entriesOf(rows *commerce.Rows, changes *commerce.Changes, by commerce.Actor
 	}
 	addSome(after, "new_jobs", jobs)
 	addSome(after, "new_events", events)
+	addSome(before, "ended_sessions", shortened(changes.EndedSessions))
 	if len(before) == 0 && len(after) == 0 {
 		return nil
 	}
@@ -91,6 +92,14 @@ func side(tables map[string]map[string]schema.Columns) map[string]any {
 		m[name] = rows
 	}
 	return m
+}
+
+// shortened are beginnings of digests, by which sessions are told apart.
+func shortened(ids []string) (list []string) {
+	for _, id := range ids {
+		list = append(list, id[:min(8, len(id))])
+	}
+	return list
 }
 
 // addSome adds as many texts as an entry has rows of a table at most.

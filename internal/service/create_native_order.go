@@ -12,14 +12,17 @@ import (
 type NativeOrder struct {
 	StartCheckout
 	PaidAtStore bool
+	// Expected is the total that the customer has paid at the store; nil: whatever it is.
+	Expected *commerce.Cents
 }
 
-// CreateNativeOrder makes an order of the merchant itself, without a partner.
+// CreateNativeOrder makes an order of the merchant itself, without a partner. It refuses a total
+// that differs from the expected one (409 changed_meanwhile).
 func (s *Service) CreateNativeOrder(ctx context.Context, by Caller, in NativeOrder, o Once[commerce.Order]) (out Outcome[commerce.Order], err error) {
 	if !in.PaidAtStore {
 		return s.StartCheckout(ctx, by, in.StartCheckout, o)
 	}
-	cmd := command.CreateNativeOrder{Sale: in.Sale, DeliveryFeeCents: in.DeliveryFeeCents}
+	cmd := command.CreateNativeOrder{Sale: in.Sale, DeliveryFeeCents: in.DeliveryFeeCents, Expected: in.Expected}
 	if cmd.OrderID, err = s.newOrderID(ctx, cmd.StoreID); err != nil {
 		return out, err
 	}

@@ -32,6 +32,10 @@ const (
 
 const anHour = commerce.Millis(time.Hour / time.Millisecond)
 
+// sumsRenewed is how long a run may go on without being kept. Another process may take it much
+// later.
+const sumsRenewed = 20 * time.Second
+
 // sumsRest is how long a run pauses after a read, at most: it is never in a hurry.
 const sumsRest = 50 * time.Millisecond
 
@@ -43,7 +47,7 @@ const sumsRest = 50 * time.Millisecond
 func (s *Service) MakeSums(ctx context.Context) error {
 	until := commerce.HourOf(s.millis().Add(-sumsSettle))
 	p, err := s.reader.SumPosition(ctx, commerce.SumRun)
-	if err != nil && !errors.Is(err, storage.ErrNotFound) || p.At >= until {
+	if err != nil && !errors.Is(err, storage.ErrNotFound) || p.Made(until) {
 		return ignoreMissing(err)
 	}
 	r := &sumsRun{Service: s, worker: s.o.Env.Text(), page: cmp.Or(s.o.SumsPage, sumsPage), touched: map[storeHour]bool{}, reached: map[string]commerce.Millis{}}
@@ -55,7 +59,7 @@ func (s *Service) MakeSums(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	r.now, r.until = begun.Now, until
+	r.now, r.until, r.renewed = begun.Now, until, s.o.Env.Now()
 	for _, partner := range append([]commerce.Partner{{}}, partners...) {
 		for _, mode := range []commerce.Mode{commerce.Live, commerce.Test} {
 			if err := r.follow(ctx, partner.ID, mode); err != nil {
@@ -91,6 +95,7 @@ type sumsRun struct {
 	page    int // orders of a read
 	now     commerce.Millis
 	until   commerce.Millis            // every hour before it is over
+	renewed time.Time                  // when the run was last kept
 	touched map[storeHour]bool         // to be summed
 	reached map[string]commerce.Millis // how far each feed was read
 }
@@ -105,7 +110,11 @@ func (r *sumsRun) follow(ctx context.Context, partnerID string, mode commerce.Mo
 	if ignoreMissing(err) != nil {
 		return err
 	}
+	if p.At > r.now { // a clock was ahead; by it other changes may have been passed over
+		p.At = 0
+	}
 	for from := p.At; ; {
+		begun := r.o.Env.Now()
 		page, err := r.reader.ChangedOrders(ctx, partnerID, mode, from, limit)
 		if err != nil || len(page) == 0 {
 			return err
@@ -119,7 +128,7 @@ func (r *sumsRun) follow(ctx context.Context, partnerID string, mode commerce.Mo
 			r.reached[name] = max(p.At, r.now.Add(-sumsOverlap))
 			return nil
 		}
-		if last := page[len(page)-1].UpdatedOn; last > from {
+		if last := page[len(page)-1].At; last > from {
 			from, limit = last, r.page
 		} else { // all of them have changed at once
 			limit *= 2
@@ -128,6 +137,9 @@ func (r *sumsRun) follow(ctx context.Context, partnerID string, mode commerce.Mo
 			if err := r.sum(ctx, 0); err != nil {
 				return err
 			}
+		}
+		if err := r.rest(ctx, begun); err != nil {
+			return err
 		}
 	}
 }
@@ -187,6 +199,7 @@ func (r *sumsRun) keep(ctx context.Context, cmd command.KeepSums) error {
 	if err == nil && !kept {
 		err = errSumsLost
 	}
+	r.renewed = r.o.Env.Now()
 	return err
 }
 
@@ -225,7 +238,12 @@ func (r *sumsRun) sumHours(ctx context.Context, storeID string, first storeHour,
 	}
 }
 
-// rest waits for as long as a read took that began then.
+// rest waits for as long as a read took that began then. A run that only reads for long is kept.
 func (r *sumsRun) rest(ctx context.Context, begun time.Time) error {
+	if r.o.Env.Since(r.renewed) > sumsRenewed {
+		if err := r.keep(ctx, command.KeepSums{Worker: r.worker}); err != nil {
+			return err
+		}
+	}
 	return r.o.Env.Sleep(ctx, min(r.o.Env.Since(begun), sumsRest))
 }

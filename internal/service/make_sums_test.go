@@ -294,6 +294,35 @@ func TestSumsOfProcesses(t *testing.T) {
 	})
 }
 
+// TestSumsAfterAClockWasAhead: positions that a wrong clock has stored far ahead hold up nothing,
+// and nothing is passed over because of them.
+func TestSumsAfterAClockWasAhead(t *testing.T) {
+	in(t, func(t *testing.T, s *shop) {
+		s.ordered(caller(commerce.Live), reported("A-1"))
+		nextHour()
+		ahead := commerce.HourOf(commerce.MillisOf(time.Now().Add(48 * time.Hour)))
+		positions := []commerce.SumPosition{{Name: commerce.SumRun, At: ahead}, {Name: commerce.SumEventFeed(fixture.PartnerID), At: ahead}, {Name: commerce.SumFeed(fixture.PartnerID, commerce.Live), At: ahead}}
+		var needs commerce.Needs
+		for _, p := range positions {
+			needs.SumPositions = append(needs.SumPositions, p.Name)
+		}
+		fixture.Change(t, s.Engine, needs, func(*commerce.Rows, commerce.Millis) commerce.Changes {
+			return commerce.Changes{SumPositions: positions}
+		})
+		s.ordered(caller(commerce.Live), reported("A-2"))
+		nextHour()
+		if err := s.MakeSums(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		s.wantSums(t)
+		for _, p := range positions {
+			if got, err := s.Reader.SumPosition(t.Context(), p.Name); err != nil || got.At >= ahead {
+				t.Errorf("%+v, %v", got, err)
+			}
+		}
+	})
+}
+
 // slowSums are the commands of a process that makes sums.
 type slowSums struct {
 	begin command.MakeSums

@@ -57,7 +57,7 @@ func (s *Service) ReplayEvents(ctx context.Context, by commerce.Actor, in Replay
 // wanted are the ids of those of the events that are to be sent again.
 func (s *Service) wanted(ctx context.Context, in ReplayEvents, events []commerce.WebhookEvent) (ids []string, err error) {
 	for _, e := range events {
-		if in.StoreIDs != nil && e.StoreID != "" && !slices.Contains(in.StoreIDs, e.StoreID) {
+		if in.StoreIDs != nil && !slices.Contains(in.StoreIDs, e.StoreID) {
 			continue
 		}
 		if in.Undelivered {

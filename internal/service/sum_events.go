@@ -33,7 +33,7 @@ func (r *sumsRun) followEvents(ctx context.Context, partner commerce.Partner) er
 		return err
 	}
 	begin := p.At
-	if begin == 0 {
+	if begin == 0 || begin > r.until { // it is the first run, or a clock was ahead
 		begin = max(0, commerce.HourOf(r.until.Add(-schema.EventKeep)))
 	}
 	sums := eventSums{partner: partner, hours: map[eventHour]*commerce.HourSum{}}
@@ -62,7 +62,7 @@ func (r *sumsRun) followEvents(ctx context.Context, partner commerce.Partner) er
 	if err := r.keepEvents(ctx, sums, r.until); err != nil {
 		return err
 	}
-	next := r.until
+	next := commerce.HourOf(r.until.Add(-sumsOverlap)) // an event of an open batch may have been passed over
 	if sums.waiting != 0 {
 		next = max(sums.waiting, r.until.Add(-commerce.SumWaits))
 	}

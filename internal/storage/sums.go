@@ -1,6 +1,7 @@
 package storage
 
 import (
+	"cmp"
 	"context"
 
 	"purveyor/internal/commerce"
@@ -13,10 +14,10 @@ type Sums interface {
 
 	SumPosition(ctx context.Context, name string) (commerce.SumPosition, error)
 
-	// ChangedOrders reads orders of a partner (empty: the merchant) and mode in the order in
-	// which they were last changed, at most limit, from a time (inclusive) on. A change of
-	// a batch that is still open may appear later, before what was read. An order that is
-	// changed meanwhile may stand there twice.
+	// ChangedOrders reads when orders of a partner (empty: the merchant) and mode were made
+	// and when they were last changed, in the order of these times, at most limit, from a
+	// time (inclusive) on. An order that was changed later stands there twice. A change of a
+	// batch that is still open may appear later, before what was read.
 	ChangedOrders(ctx context.Context, partnerID string, mode commerce.Mode, from commerce.Millis, limit int) ([]OrderChange, error)
 
 	// OrdersToSum reads the facts of at most limit orders of a store whose ids lie between
@@ -30,10 +31,15 @@ type Sums interface {
 	EventsToSum(ctx context.Context, partnerID, from, to string, limit int) (facts []commerce.WebhookFacts, through string, err error)
 }
 
-// OrderChange is when an order was last changed.
+// OrderChange is when an order was made, or last changed.
 type OrderChange struct {
-	ID        string
-	UpdatedOn commerce.Millis
+	ID string
+	At commerce.Millis
+}
+
+// Compare orders changes by their times.
+func (c OrderChange) Compare(d OrderChange) int {
+	return cmp.Or(cmp.Compare(c.At, d.At), cmp.Compare(c.ID, d.ID))
 }
 
 // SumFilter selects sums.

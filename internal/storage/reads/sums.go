@@ -1,7 +1,6 @@
 package reads
 
 import (
-	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -30,23 +29,19 @@ func (r Reader) SumPosition(ctx context.Context, name string) (commerce.SumPosit
 	return one(ctx, r, &schema.SumPositions, name)
 }
 
-// ChangedOrders merges the orders that were never changed, which have no entry in the index of
-// changes, and those that were. The former are read first, so that an order which is changed in
-// between stands in one of the two at least.
+// ChangedOrders merges the orders that were made, and those that were changed later.
 func (r Reader) ChangedOrders(ctx context.Context, partnerID string, mode commerce.Mode, from commerce.Millis, limit int) (changes []storage.OrderChange, err error) {
-	for _, which := range []string{
-		"created_on >= $3 AND updated_on = created_on ORDER BY created_on",
-		"updated_on >= $3 AND updated_on <> created_on ORDER BY updated_on",
-	} {
+	for at, changed := range map[string]string{"created_on": "", "updated_on": " AND updated_on <> created_on"} {
 		some, err := list(ctx, r, func(s schema.Scanner) storage.OrderChange {
-			return storage.OrderChange{ID: s.Text(), UpdatedOn: commerce.Millis(s.Int())}
-		}, "SELECT id, updated_on FROM orders WHERE partner_id = $1 AND mode = $2 AND "+which+" LIMIT $4", partnerID, string(mode), from, limit)
+			return storage.OrderChange{ID: s.Text(), At: commerce.Millis(s.Int())}
+		}, "SELECT id, "+at+" FROM orders WHERE partner_id = $1 AND mode = $2 AND "+at+" >= $3"+changed+" ORDER BY "+at+" LIMIT $4",
+			partnerID, string(mode), from, limit)
 		if err != nil {
 			return nil, err
 		}
 		changes = append(changes, some...)
 	}
-	slices.SortStableFunc(changes, func(a, b storage.OrderChange) int { return cmp.Compare(a.UpdatedOn, b.UpdatedOn) })
+	slices.SortFunc(changes, storage.OrderChange.Compare)
 	return changes[:min(limit, len(changes))], nil
 }
 

@@ -1,7 +1,6 @@
 package storagetest
 
 import (
-	"cmp"
 	"context"
 	"reflect"
 	"slices"
@@ -95,8 +94,8 @@ func changedOrders(t *testing.T, db Database) {
 		orders = append(orders, sumOrder(1+int64(n%2), commerce.Millis(n), n, []string{"", "ptn_1", "ptn_2"}[n%3], commerce.Live, commerce.Millis(100-n/2)))
 	}
 	orders = append(orders, sumOrder(1, 99, 99, "", commerce.Test, 1))
-	for n, o := range []storage.OrderChange{{ID: "", UpdatedOn: 98}, {ID: "", UpdatedOn: 94}, {ID: "ptn_1", UpdatedOn: 99}, {ID: "ptn_1", UpdatedOn: 96}} { // never changed
-		orders = append(orders, sumOrder(1, o.UpdatedOn, byte(50+n), o.ID, commerce.Live, o.UpdatedOn))
+	for n, o := range []storage.OrderChange{{ID: "", At: 98}, {ID: "", At: 94}, {ID: "ptn_1", At: 99}, {ID: "ptn_1", At: 96}} { // never changed
+		orders = append(orders, sumOrder(1, o.At, byte(50+n), o.ID, commerce.Live, o.At))
 	}
 	store(t, e, commerce.Changes{Orders: orders})
 	for _, partner := range []string{"", "ptn_1", "ptn_3"} {
@@ -105,11 +104,13 @@ func changedOrders(t *testing.T, db Database) {
 				got, err := e.Reader().ChangedOrders(context.Background(), partner, commerce.Live, from, limit)
 				var want []storage.OrderChange
 				for _, o := range orders {
-					if o.PartnerID == partner && o.Mode == commerce.Live && o.UpdatedOn >= from {
-						want = append(want, storage.OrderChange{ID: o.ID, UpdatedOn: o.UpdatedOn})
+					for _, at := range slices.Compact([]commerce.Millis{o.CreatedOn, o.UpdatedOn}) {
+						if o.PartnerID == partner && o.Mode == commerce.Live && at >= from {
+							want = append(want, storage.OrderChange{ID: o.ID, At: at})
+						}
 					}
 				}
-				slices.SortFunc(want, func(a, b storage.OrderChange) int { return cmp.Compare(a.UpdatedOn, b.UpdatedOn) })
+				slices.SortFunc(want, storage.OrderChange.Compare)
 				want = want[:min(len(want), limit)]
 				if err != nil || !reflect.DeepEqual(got, want) {
 					t.Errorf("%q from %d, %d at most: %v, %v, want %v", partner, from, limit, got, err, want)

@@ -365,14 +365,17 @@ func (r reader) SumPosition(_ context.Context, name string) (commerce.SumPositio
 }
 
 func (r reader) ChangedOrders(_ context.Context, partnerID string, mode commerce.Mode, from commerce.Millis, limit int) (changes []storage.OrderChange, err error) {
-	orders, err := list(r, &schema.Orders, limit, func(o commerce.Order) bool { return o.PartnerID == partnerID && o.Mode == mode && o.UpdatedOn >= from },
-		func(a, b commerce.Order) int {
-			return cmp.Or(cmp.Compare(a.UpdatedOn, b.UpdatedOn), cmp.Compare(a.ID, b.ID))
-		})
+	orders, err := list(r, &schema.Orders, -1, func(o commerce.Order) bool { return o.PartnerID == partnerID && o.Mode == mode },
+		func(a, b commerce.Order) int { return cmp.Compare(a.ID, b.ID) })
 	for _, o := range orders {
-		changes = append(changes, storage.OrderChange{ID: o.ID, UpdatedOn: o.UpdatedOn})
+		for _, at := range slices.Compact([]commerce.Millis{o.CreatedOn, o.UpdatedOn}) {
+			if at >= from {
+				changes = append(changes, storage.OrderChange{ID: o.ID, At: at})
+			}
+		}
 	}
-	return changes, err
+	slices.SortFunc(changes, storage.OrderChange.Compare)
+	return changes[:min(limit, len(changes))], err
 }
 
 func (r reader) OrdersToSum(ctx context.Context, storeID, from, to string, limit int) (facts []commerce.SumFacts, err error) {
