@@ -61,7 +61,12 @@ func (d *demoOffice) orders() (list []commerce.Order) {
 	r := d.stored.Reader()
 	changes, err := r.ChangedOrders(d.t.Context(), d.kiosk.ID, commerce.Test, 0, 1000)
 	check.OK(d.t, err)
+	met := map[string]bool{}
 	for _, c := range changes {
+		if met[c.ID] { // it was made, and has changed
+			continue
+		}
+		met[c.ID] = true
 		no, _ := commerce.StoreNoOfOrder(c.ID)
 		store, err := r.StoreByNo(d.t.Context(), no)
 		check.OK(d.t, err)

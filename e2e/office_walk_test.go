@@ -217,7 +217,7 @@ func (d *officeDay) pickup(w *walker) {
 	w.open("/office/board")
 	d.orders++
 	p := &purchase{}
-	p.checkedOut(t, d.test.must(201, post("/v1/checkout/session", fmt.Sprint("walk ", d.orders), map[string]any{"store_id": "s1", "fulfillment_type": "pickup",
+	p.checkedOut(t, d.test.must(201, post("/v1/checkout/session", fmt.Sprint("walk ", d.orders), map[string]any{"store_id": "s1", "fulfillment_type": "pickup", "customer_email": "ann@e.example",
 		"success_url": "https://shop.example/ok", "cancel_url": "https://shop.example/no", "items": []map[string]any{{"product_id": "p5", "quantity": 2}}})))
 	if a, err := d.test.click(request{method: "POST", path: p.page}); err != nil || a.status != http.StatusSeeOther {
 		t.Fatalf("%d, %v: %s", a.status, err, a.body)

@@ -3,6 +3,7 @@ package backoffice
 import (
 	"cmp"
 	"slices"
+	"strconv"
 	"time"
 
 	"purveyor/internal/commerce"
@@ -20,8 +21,9 @@ type attentionPage struct {
 	Codes  []codeCount
 	All    int
 	Rows   []reasonRow
-	More   int  // reasons that are not shown
-	Capped bool // there are more than the page counts
+	More   int    // less urgent reasons that are not shown
+	Next   string // the address of the next page of them
+	Capped bool   // there are more than the page counts
 	Stores []commerce.Store
 	Store  string
 }
@@ -80,7 +82,13 @@ func (v *visit) attention() error {
 	if page.Code != "" {
 		reasons = slices.DeleteFunc(reasons, func(a commerce.Attention) bool { return a.Code != page.Code })
 	}
-	page.More = max(0, len(reasons)-reasonsOnPage)
+	skip, _ := strconv.Atoi(v.URL.Query().Get("skip")) // without a number the first ones
+	reasons = reasons[max(0, min(skip, len(reasons))):]
+	if page.More = max(0, len(reasons)-reasonsOnPage); page.More > 0 {
+		q := v.URL.Query()
+		q.Set("skip", strconv.Itoa(max(0, skip)+reasonsOnPage))
+		page.Next = "?" + q.Encode()
+	}
 	page.Rows, err = v.reasonRows(reasons[:min(len(reasons), reasonsOnPage)], byID)
 	if err != nil {
 		return err

@@ -23,6 +23,7 @@ const (
 	boardUnseen = 30 * time.Second       // then a view without boards is forgotten
 	namesFresh  = 30 * time.Second       // of stores and partners
 	etaFresh    = 10 * time.Second       // of a courier's arrival
+	boardIdle   = 50                     // views without boards that are kept
 	boardReads  = 500                    // orders of a status that one look reads
 )
 
@@ -92,11 +93,28 @@ func (h *boardHub) view(f boardFilter) *boardView {
 	defer h.mu.Unlock()
 	v := h.views[f.key()]
 	if v == nil {
+		h.forgetView()
 		v = newBoardView(f, h.env.Text()[:8])
 		h.views[f.key()] = v
 	}
 	v.usedOn = h.env.Now()
 	return v
+}
+
+// forgetView drops the view without boards that was used longest ago, if there are many.
+func (h *boardHub) forgetView() {
+	oldest, idle := "", 0
+	for key, v := range h.views {
+		if v.boards > 0 {
+			continue
+		}
+		if idle++; oldest == "" || v.usedOn.Before(h.views[oldest].usedOn) {
+			oldest = key
+		}
+	}
+	if idle >= boardIdle {
+		delete(h.views, oldest)
+	}
 }
 
 // enter counts a stream of a view; the first one of all begins the looks. The view may have been

@@ -2,6 +2,8 @@ package backoffice
 
 import (
 	"net/http"
+	"net/url"
+	"path"
 	"strings"
 
 	"purveyor/internal/commerce"
@@ -73,10 +75,12 @@ func (v *visit) storeChosen() error {
 	return v.done(inside(v.PostFormValue("next")), "")
 }
 
-// inside returns a path that leads to a page of the office, else to its first page.
-func inside(path string) string {
-	if path == Prefix || strings.HasPrefix(path, Prefix+"/") || strings.HasPrefix(path, Prefix+"?") {
-		return path
+// inside returns an address that leads to a page of the office, else that of its first page. What
+// a redirect would clean, and what a browser takes for a slash, may lead elsewhere.
+func inside(to string) string {
+	u, err := url.Parse(to)
+	if err != nil || u.IsAbs() || u.Host != "" || u.Path != path.Clean(u.Path) || strings.Contains(u.Path, "\\") || u.Path != Prefix && !strings.HasPrefix(u.Path, Prefix+"/") {
+		return Prefix
 	}
-	return Prefix
+	return to
 }

@@ -41,6 +41,7 @@ const orderPath = Prefix + "/orders/{id}"
 type orderPage struct {
 	orderFacts
 	Zone      *time.Location
+	Now       commerce.Millis
 	Situation string
 	Next      *action  // nil: nothing is to be done, or the user may not
 	Others    []action // that are possible now, too
@@ -78,7 +79,7 @@ func (v *visit) order(o commerce.Order) error {
 }
 
 func (v *visit) orderPage(f orderFacts) (orderPage, error) {
-	page := orderPage{orderFacts: f, Zone: zoneOf(f.Store), Reasons: f.open(), URL: Prefix + "/orders/" + f.Order.ID, Part: v.URL.Query().Get("part"),
+	page := orderPage{orderFacts: f, Zone: zoneOf(f.Store), Now: v.now(), Reasons: f.open(), URL: Prefix + "/orders/" + f.Order.ID, Part: v.URL.Query().Get("part"),
 		MayMoney: v.user.May(commerce.MayWriteRefunds, f.Order.StoreID), MayWork: v.user.May(commerce.MayAdvanceOrders, f.Order.StoreID)}
 	page.Situation = f.situation(page.clock)
 	next, some := f.next()
@@ -139,7 +140,7 @@ func (v *visit) addMap(page *orderPage) (err error) {
 // clock shows a time of today as a time, and any other with its day.
 func (p orderPage) clock(at commerce.Millis) string {
 	t := at.Time().In(p.Zone)
-	if now := p.Order.UpdatedOn.Time().In(p.Zone); t.YearDay() == now.YearDay() && t.Year() == now.Year() {
+	if now := p.Now.Time().In(p.Zone); t.YearDay() == now.YearDay() && t.Year() == now.Year() {
 		return t.Format("15:04")
 	}
 	return t.Format("2 Jan 15:04")
@@ -232,6 +233,9 @@ func (v *visit) webhooksOf(f orderFacts) (list []sentEvent, err error) {
 	return list, nil
 }
 
+// auditAtOnce is how many acts are read at a time: few are done in one millisecond.
+const auditAtOnce = 10
+
 // auditOf reads what people did with an order: their acts stand in the log at the times of the
 // changes that they made.
 func (v *visit) auditOf(f orderFacts) (list []commerce.AuditEntry, err error) {
@@ -251,13 +255,19 @@ func (v *visit) auditOf(f orderFacts) (list []commerce.AuditEntry, err error) {
 	}
 	slices.Sort(times)
 	for _, at := range slices.Compact(times) {
-		page, err := v.o.reads.Audit(v.Context(), f.Order.StoreID, commerce.NewID(commerce.PrefixAudit, at+1, commerce.Entropy{}), batchRoom)
-		if err != nil {
-			return nil, err
-		}
-		for _, a := range page {
-			if a.CreatedOn == at && a.Object == f.Order.ID {
-				list = append(list, a)
+		for before := commerce.NewID(commerce.PrefixAudit, at+1, commerce.Entropy{}); before != ""; {
+			page, err := v.o.reads.Audit(v.Context(), f.Order.StoreID, before, auditAtOnce)
+			if err != nil {
+				return nil, err
+			}
+			for _, a := range page {
+				if a.CreatedOn == at && a.Object == f.Order.ID {
+					list = append(list, a)
+				}
+			}
+			before = "" // what follows is older
+			if n := len(page); n == auditAtOnce && page[n-1].CreatedOn >= at {
+				before = page[n-1].ID
 			}
 		}
 	}

@@ -23,6 +23,7 @@ type askPage struct {
 	Act    action
 	Key    string // the idempotency key of the form
 	Typed  typedAct
+	Back   string  // the page that the act was sent from; empty: that of the order
 	Refund bool    // the act may give money back
 	Since  []entry // what happened since the page was made that a refused form came from
 }
@@ -76,6 +77,7 @@ func (v *visit) acted(o commerce.Order, name, said string, refused error) error 
 	if err != nil {
 		return refused
 	}
+	page.Back = v.PostFormValue("back")
 	page.Typed = typedAct{v.PostFormValue("amount"), v.PostFormValue("reason"), v.PostFormValue("text"), v.PostFormValue("refund")}
 	if key := v.PostFormValue("key"); key != "" && len(key) <= 64 && page.Order.UpdatedOn == v.actor().Seen {
 		page.Key = key // the same form again

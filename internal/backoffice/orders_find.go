@@ -219,6 +219,8 @@ type ordersPage struct {
 	Further  bool   // the page ends since enough orders were examined
 	Begins   bool   // the page is the first one
 	Filtered bool
+	MayMake  bool   // the user may take orders
+	Try      string // the address of the service, to make a test order
 	Export   string // the address of the file; empty: the user may not
 	Views    []viewLink
 	View     string // the name of the view that is shown
@@ -275,7 +277,8 @@ func (v *visit) orders() error {
 			page.Older = "?" + q.Encode()
 		}
 	}
-	page.Rows = f.rows(orders)
+	page.Rows, page.Try = f.rows(orders), v.o.publicURL
+	page.MayMake = v.user.MaySomewhere(commerce.MayWriteOrders)
 	views, err := v.o.reads.SavedViews(v.Context(), v.user.ID)
 	if err != nil {
 		return err

@@ -13,9 +13,9 @@ import (
 
 // peopleRoutes are the pages where owners look after the staff.
 var peopleRoutes = []route{
-	{method: get, path: peoplePath, may: commerce.MayManagePeople, handle: (*visit).people, word: "People", icon: "users"},
+	{method: get, path: peoplePath, may: commerce.MayManagePeople, handle: careful((*visit).people), word: "People", icon: "users"},
 	{method: post, path: peoplePath, may: commerce.MayManagePeople, handle: careful((*visit).invite)},
-	{method: get, path: peoplePath + "/{id}", may: commerce.MayManagePeople, handle: ofUser((*visit).person)},
+	{method: get, path: peoplePath + "/{id}", may: commerce.MayManagePeople, handle: careful(ofUser((*visit).person))},
 	{method: post, path: peoplePath + "/{id}/grants", may: commerce.MayManagePeople, handle: careful(ofUser((*visit).grant))},
 	{method: post, path: peoplePath + "/{id}/suspend", may: commerce.MayManagePeople, handle: careful(ofUser((*visit).suspend))},
 	{method: post, path: peoplePath + "/{id}/reset", may: commerce.MayManagePeople, handle: careful(ofUser((*visit).reset))},
@@ -79,24 +79,9 @@ func (v *visit) peoplePage() (page peoplePage, err error) {
 		page.People = append(page.People, row)
 	}
 	if err == nil {
-		page.Stores, err = v.allStores()
+		page.Stores, err = v.storesOf(v.route.may)
 	}
 	return page, err
-}
-
-// storeRoom is how many stores a form offers.
-const storeRoom = 500
-
-// allStores are the stores that can be chosen, also those that are switched off.
-func (v *visit) allStores() (list []commerce.Store, err error) {
-	for _, active := range []bool{true, false} {
-		some, err := v.o.reads.Stores(v.Context(), storage.StoreFilter{Active: active, Limit: storeRoom})
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, some...)
-	}
-	return list, nil
 }
 
 func (v *visit) people() error {
@@ -148,7 +133,7 @@ type personPage struct {
 func (v *visit) personPage(u commerce.User) (page personPage, err error) {
 	page = personPage{User: u, Roles: commerce.Roles, Zone: time.UTC, Rows: append(slices.Clone(u.Grants), commerce.Grant{}, commerce.Grant{})}
 	if page.Sessions, err = v.o.reads.Sessions(v.Context(), u.ID); err == nil {
-		page.Stores, err = v.allStores()
+		page.Stores, err = v.storesOf(v.route.may)
 	}
 	return page, err
 }

@@ -101,7 +101,11 @@ func (v *visit) toPassword() {
 			next = from.RequestURI()
 		}
 	}
-	http.Redirect(v.w, v.Request, passwordPath+"?next="+url.QueryEscape(next), http.StatusSeeOther)
+	said := ""
+	if v.Method != http.MethodGet {
+		said = "Nothing was changed yet: send the form once more after this"
+	}
+	_ = v.done(passwordPath+"?next="+url.QueryEscape(next), said) // a redirect does not fail
 }
 
 // owners are the users that can give any right. Without them the page says less, so a

@@ -29,8 +29,11 @@ var reportRoutes = []route{
 	{method: get, path: Prefix + "/outbox/{id}", may: commerce.MayExportOrders, handle: (*visit).outboxMessage},
 }
 
-// mostStoreDays bounds a report: days times stores.
-const mostStoreDays = 100_000
+// Bounds of a report.
+const (
+	mostDays      = 1_100
+	mostStoreDays = 100_000 // days times stores
+)
 
 // reportPage is the data of the page "reports".
 type reportPage struct {
@@ -86,6 +89,9 @@ func (v *visit) readReport() (p reportPage, err error) {
 	today := v.o.env.Now().In(p.Zone)
 	if q.From, q.To, err = rangeOf(in, today); err != nil {
 		return p, err
+	}
+	if q.days() > mostDays {
+		return p, commerce.Invalid("to", "a report may have %d days at most", mostDays)
 	}
 	if q.days()*max(1, len(q.Stores)) > mostStoreDays {
 		return p, commerce.Invalid("to", "this report would have more than %d days of stores; choose a store, or fewer days", mostStoreDays)

@@ -50,13 +50,7 @@ type signInPage struct {
 }
 
 // wanted is the page that was wanted, if it is one of the office.
-func (v *visit) wanted() string {
-	next := v.FormValue("next")
-	if u, err := url.Parse(next); err != nil || u.IsAbs() || u.Host != "" || u.Path != Prefix && !strings.HasPrefix(u.Path, Prefix+"/") || strings.HasPrefix(next, "//") {
-		return Prefix
-	}
-	return next
-}
+func (v *visit) wanted() string { return inside(v.FormValue("next")) }
 
 func (v *visit) login() error {
 	if _, err := v.signedIn(); err == nil && v.o.identify == nil {

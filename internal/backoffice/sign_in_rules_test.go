@@ -151,19 +151,22 @@ func TestLinkExpires(t *testing.T) {
 }
 
 // TestPasswordAgain: what is about people and second factors asks for a password that is older
-// than 15 minutes, pages and acts alike; the list of people does not.
+// than 15 minutes, pages and acts alike, and a form that was not taken is told of.
 func TestPasswordAgain(t *testing.T) {
 	d := openLate(t)
 	c, u := kit.SignedIn(t, d.uses, d.url, "ann@e.example", all)
 	d.pass(recentLife + time.Second)
 	invite := []string{"email", "bo@e.example", "name", "Bo", "role", "clerk", "store", commerce.AllStores}
-	if status, _ := c.Get("/office/people"); status != http.StatusOK {
+	if status, _ := c.Get("/office/people"); status != http.StatusSeeOther {
 		t.Errorf("the list of people: %d", status)
 	}
 	for path, fields := range map[string][]string{"/office/people": invite, "/office/people/" + u.ID + "/reset": nil, "/office/me/factor/off": nil} {
 		if status, to := c.Post(path, fields...); status != http.StatusSeeOther || !strings.HasPrefix(to, "/office/password") {
 			t.Errorf("%s: %d %s", path, status, to)
 		}
+	}
+	if _, page := c.Get("/office/password?next=/office/people"); !strings.Contains(page, "Nothing was changed yet") {
+		t.Errorf("%s", page)
 	}
 	if status, _ := c.Post("/office/password", "password", "wrong words", "next", "/office/people"); status != http.StatusUnauthorized {
 		t.Errorf("a wrong password: %d", status)
@@ -281,6 +284,18 @@ func TestCookieOverTLS(t *testing.T) {
 		}
 		if page.Body.Close(); page.StatusCode != want {
 			t.Errorf("%s: %d, want %d", name, page.StatusCode, want)
+		}
+	}
+}
+
+// TestInside: what leads out of the office, as browsers and redirects read it, leads to its first
+// page.
+func TestInside(t *testing.T) {
+	for to, want := range map[string]string{"/office": "/office", "/office/orders?q=a%5Cb": "/office/orders?q=a%5Cb", "/office/orders/ord_1#story": "/office/orders/ord_1#story", "": Prefix, "/": Prefix,
+		"/officer": Prefix, "//evil.example/office/": Prefix, "https://evil.example/office/": Prefix, "/office/../%5Cevil.example": Prefix, `/office/..\evil.example`: Prefix, "/office/..//evil.example": Prefix,
+		"/office/%2e%2e/%2fevil.example": Prefix, `/office/\evil.example`: Prefix, "/office//evil.example": Prefix, "javascript:alert(1)": Prefix, "/office/\x00": Prefix} {
+		if got := inside(to); got != want {
+			t.Errorf("%q: %q, want %q", to, got, want)
 		}
 	}
 }

@@ -197,7 +197,7 @@
       held.delete(card.id);
       line.remove();
       mark();
-      if (doIt) send(copy);
+      if (doIt) send($$(`#${card.id} form`).find(f => f.action == copy.action) ?? copy); // as the card is by now
     }
     held.set(card.id, end);
     $("#held").append(line);
