@@ -52,10 +52,12 @@ type orderPage struct {
 	Parts     []string
 	Lines     []shownLine
 	URL       string
-	Map       template.HTML // where a delivery goes; empty: no place is known
-	Placed    string        // how exactly the address is known
-	MayMoney  bool          // the user may resolve reasons about money
-	MayWork   bool          // the user may resolve other reasons
+	Map       template.HTML          // where a delivery goes; empty: no place is known
+	Placed    string                 // how exactly the address is known
+	Resolving commerce.AttentionCode // whose form was refused
+	Note      string                 // that was typed into it
+	MayMoney  bool                   // the user may resolve reasons about money
+	MayWork   bool                   // the user may resolve other reasons
 }
 
 // shownLine is a line of the order with the present name of its product.
@@ -67,18 +69,18 @@ type shownLine struct {
 
 // order shows one order: what is going on, what is to be done, and all that happened.
 func (v *visit) order(o commerce.Order) error {
-	f, err := v.facts(o)
-	if err != nil {
-		return err
-	}
-	page, err := v.orderPage(f)
+	page, err := v.orderPage(o)
 	if err != nil {
 		return err
 	}
 	return v.page("order", "Order "+short(o.ID), page)
 }
 
-func (v *visit) orderPage(f orderFacts) (orderPage, error) {
+func (v *visit) orderPage(o commerce.Order) (orderPage, error) {
+	f, err := v.facts(o)
+	if err != nil {
+		return orderPage{}, err
+	}
 	page := orderPage{orderFacts: f, Zone: zoneOf(f.Store), Now: v.now(), Reasons: f.open(), URL: Prefix + "/orders/" + f.Order.ID, Part: v.URL.Query().Get("part"),
 		MayMoney: v.user.May(commerce.MayWriteRefunds, f.Order.StoreID), MayWork: v.user.May(commerce.MayAdvanceOrders, f.Order.StoreID)}
 	page.Situation = f.situation(page.clock)

@@ -47,19 +47,15 @@ func asking(name string) func(*visit) error {
 }
 
 func (v *visit) ask(o commerce.Order, name string) (page askPage, err error) {
-	f, err := v.facts(o)
-	if err == nil {
-		page.orderPage, err = v.orderPage(f)
-	}
-	if err != nil {
+	if page.orderPage, err = v.orderPage(o); err != nil {
 		return page, err
 	}
-	for _, a := range f.actions() {
+	for _, a := range page.actions() {
 		if a.Name == name {
 			page.Act = a
 		}
 	}
-	page.Key, page.Refund = v.NewKey(), f.Payment != nil && f.Payment.Left() > 0
+	page.Key, page.Refund = v.NewKey(), page.Payment != nil && page.Payment.Left() > 0
 	return page, nil
 }
 
@@ -195,10 +191,19 @@ func (v *visit) resolveAttention(o commerce.Order) error {
 	}
 	since, _ := strconv.ParseInt(v.PostFormValue("since"), 10, 64) // none: whenever it was raised
 	_, err := v.o.uses.ResolveAttention(v.Context(), v.actor(), service.ResolveAttention{Order: o, Code: code, Since: commerce.Millis(since), Note: strings.TrimSpace(v.PostFormValue("note"))})
-	if err != nil {
+	if err == nil {
+		return v.done(v.back(o), "Resolved: "+actionWord(string(code)))
+	}
+	now, failed := v.o.uses.FindOrder(v.Context(), v.caller(), o.ID)
+	if failed != nil {
 		return err
 	}
-	return v.done(v.back(o), "Resolved: "+actionWord(string(code)))
+	page, failed := v.orderPage(now)
+	if failed != nil {
+		return err
+	}
+	page.Resolving, page.Note = code, v.PostFormValue("note")
+	return v.again(err, "order", "Order "+short(o.ID), page)
 }
 
 // answered is the stored answer of an act that is decided at once. Pages read the outcome from

@@ -196,6 +196,9 @@ func TestResolve(t *testing.T) {
 		return c
 	})
 	path := "/office/orders/" + sold.ID
+	if status, page := o.post("clerk", path+"/attention/mail_not_sent/resolve", "since", "4", "note", "half typed"); status != http.StatusConflict || !strings.Contains(page, `value="half typed"`) {
+		t.Errorf("a reason that was raised again: %d\n%s", status, page)
+	}
 	for _, c := range []struct {
 		user string
 		code commerce.AttentionCode
