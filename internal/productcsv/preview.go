@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -176,9 +177,12 @@ func keepChanged[T any](c *Change, column, before string, after **T, format func
 	*after = nil
 }
 
+// lineEnds are the ends of lines of a text. A file of CSV keeps fewer returns than a text may have.
+var lineEnds = regexp.MustCompile(`\r+\n`)
+
 // sameText compares texts as a file can hold them: a line break is one character there, and
 // space around a cell is lost.
 func sameText(a, b string) bool {
-	clean := func(s string) string { return strings.TrimSpace(strings.ReplaceAll(s, "\r\n", "\n")) }
+	clean := func(s string) string { return strings.TrimSpace(lineEnds.ReplaceAllString(s, "\n")) }
 	return clean(a) == clean(b)
 }
