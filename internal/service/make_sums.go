@@ -116,6 +116,9 @@ func (r *sumsRun) follow(ctx context.Context, partnerID string, mode commerce.Mo
 	for from := p.At; ; {
 		begun := r.o.Env.Now()
 		page, err := r.reader.ChangedOrders(ctx, partnerID, mode, from, limit)
+		if err == nil {
+			err = r.rest(ctx, begun)
+		}
 		if err != nil || len(page) == 0 {
 			return err
 		}
@@ -137,9 +140,6 @@ func (r *sumsRun) follow(ctx context.Context, partnerID string, mode commerce.Mo
 			if err := r.sum(ctx, 0); err != nil {
 				return err
 			}
-		}
-		if err := r.rest(ctx, begun); err != nil {
-			return err
 		}
 	}
 }

@@ -294,6 +294,34 @@ func TestSumsOfProcesses(t *testing.T) {
 	})
 }
 
+// slowFeeds are reads of which those of changed orders take long.
+type slowFeeds struct{ service.Reads }
+
+func (r slowFeeds) ChangedOrders(ctx context.Context, partnerID string, mode commerce.Mode, from commerce.Millis, limit int) ([]storage.OrderChange, error) {
+	time.Sleep(50 * time.Second)
+	return r.Reads.ChangedOrders(ctx, partnerID, mode, from, limit)
+}
+
+// TestLongRunOfSums: a run that reads for longer than it has the job keeps it meanwhile.
+func TestLongRunOfSums(t *testing.T) {
+	in(t, func(t *testing.T, s *shop) {
+		s.ordered(caller(commerce.Live), reported("A-1"))
+		nextHour()
+		slow := service.New(slowFeeds{s.Reader}, s.engine, s.Committer, service.Options{})
+		ended := make(chan error)
+		go func() { ended <- slow.MakeSums(t.Context()) }()
+		time.Sleep(3 * time.Minute) // of 200 seconds
+		before := s.engine.Saves.Load()
+		if err := s.MakeSums(t.Context()); err != nil || s.engine.Saves.Load() != before {
+			t.Errorf("another process took the run: %v", err)
+		}
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+		s.wantSums(t)
+	})
+}
+
 // TestSumsAfterAClockWasAhead: positions that a wrong clock has stored far ahead hold up nothing,
 // and nothing is passed over because of them.
 func TestSumsAfterAClockWasAhead(t *testing.T) {

@@ -31,10 +31,10 @@ func (r Reader) SumPosition(ctx context.Context, name string) (commerce.SumPosit
 
 // ChangedOrders merges the orders that were made, and those that were changed later.
 func (r Reader) ChangedOrders(ctx context.Context, partnerID string, mode commerce.Mode, from commerce.Millis, limit int) (changes []storage.OrderChange, err error) {
-	for at, changed := range map[string]string{"created_on": "", "updated_on": " AND updated_on <> created_on"} {
+	for _, feed := range []struct{ at, only string }{{"created_on", ""}, {"updated_on", " AND updated_on <> created_on"}} {
 		some, err := list(ctx, r, func(s schema.Scanner) storage.OrderChange {
 			return storage.OrderChange{ID: s.Text(), At: commerce.Millis(s.Int())}
-		}, "SELECT id, "+at+" FROM orders WHERE partner_id = $1 AND mode = $2 AND "+at+" >= $3"+changed+" ORDER BY "+at+" LIMIT $4",
+		}, "SELECT id, "+feed.at+" FROM orders WHERE partner_id = $1 AND mode = $2 AND "+feed.at+" >= $3"+feed.only+" ORDER BY "+feed.at+" LIMIT $4",
 			partnerID, string(mode), from, limit)
 		if err != nil {
 			return nil, err
