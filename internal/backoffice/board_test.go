@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -75,8 +76,8 @@ func TestBoardPage(t *testing.T) {
 			t.Errorf("the count of %s is wrong", id)
 		}
 	}
-	acts := []string{paid.ID + `/confirm"><input type="hidden" name="version" value="` + fmt.Sprint(paid.UpdatedOn) + `"`, making.ID + `/ready" data-undo`,
-		ready.ID + `/picked-up" data-undo`, `href="/office/orders/` + delivery.ID + `/confirm" data-version`}
+	acts := []string{paid.ID + `/confirm"><input type="hidden" name="back"`, making.ID + `/ready" data-undo`,
+		ready.ID + `/picked-up" data-undo`, `href="/office/orders/` + delivery.ID + `/confirm" data-ask`}
 	for _, want := range acts {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page lacks %q", want)
@@ -96,6 +97,40 @@ func TestBoardPage(t *testing.T) {
 	}
 	if _, page = o.get("clerk", "/office/board?partner=prt_other"); strings.Contains(page, paid.ID) {
 		t.Error("the board of another partner has the order")
+	}
+}
+
+// TestCardsGoByStatus: what is pressed on a card is done although something was noted about the
+// order since the card was made, and refused if the order has moved on.
+func TestCardsGoByStatus(t *testing.T) {
+	o := openOffice(t)
+	cases := []struct {
+		act              string
+		from, to         commerce.OrderStatus
+		noted, cancelled commerce.Order
+	}{{act: doConfirm, from: commerce.Paid, to: commerce.Processed}, {act: doReady, from: commerce.Processed, to: commerce.ReadyForPickup}, {act: doPickedUp, from: commerce.ReadyForPickup, to: commerce.PickedUp}}
+	for i, c := range cases {
+		cases[i].noted, cases[i].cancelled = o.stand(c.from, commerce.ByPickup), o.stand(c.from, commerce.ByPickup)
+	}
+	_, page := o.get("clerk", "/office/board")
+	for _, c := range cases {
+		press := func(order commerce.Order) (int, string) {
+			_, form, _ := strings.Cut(page, order.ID+"/"+c.act+`"`)
+			form, _, _ = strings.Cut(form, "</form>")
+			var fields []string
+			for _, field := range regexp.MustCompile(`name="(\w+)" value="([^"]*)"`).FindAllStringSubmatch(form, -1) {
+				fields = append(fields, field[1], field[2])
+			}
+			return o.post("clerk", "/office/orders/"+order.ID+"/"+c.act, fields...)
+		}
+		o.move(c.noted, func(o *commerce.Order) { o.UpdatedOn++ })
+		o.move(c.cancelled, func(o *commerce.Order) { o.Status = commerce.Cancelled; o.UpdatedOn++ })
+		if status, to := press(c.noted); status != http.StatusSeeOther || to != "/office/board" || o.Order(c.noted.Key()).Status != c.to {
+			t.Errorf("%s after a note: %d %s, %s", c.act, status, to, o.Order(c.noted.Key()).Status)
+		}
+		if status, _ := press(c.cancelled); status != http.StatusConflict || o.Order(c.cancelled.Key()).Status != commerce.Cancelled {
+			t.Errorf("%s after a cancellation: %d, %s", c.act, status, o.Order(c.cancelled.Key()).Status)
+		}
 	}
 }
 
@@ -165,6 +200,10 @@ func TestBoardChanges(t *testing.T) {
 	if v.position() != begin {
 		t.Errorf("a look without a change: %q", v.messages)
 	}
+	first = o.move(first, func(o *commerce.Order) { o.RefundedCents = 1 })
+	if o.look(h); v.position() != begin {
+		t.Errorf("a change of what is not on the card: %q", v.messages)
+	}
 	steps := []struct {
 		name   string
 		change func()
@@ -173,14 +212,14 @@ func TestBoardChanges(t *testing.T) {
 	}{
 		{"a new order comes below the others", func() { o.stand(commerce.Paid, commerce.ByPickup) },
 			[]string{`hx-target="#o-` + last.ID + `" hx-swap="afterend"><li class="card"`, `"#n-new" hx-swap="innerHTML">3<`}, []string{"outerMorph", "col-make", "gone"}},
-		{"a change of a card", func() { first = o.move(first, func(o *commerce.Order) { o.RefundedCents = 1 }) },
-			[]string{`hx-target="#o-` + first.ID + `" hx-swap="outerMorph"><li class="card"`}, []string{"gone", "afterend", "#n-new"}},
+		{"a change of a card", func() { first = o.move(first, func(o *commerce.Order) { o.Mode = commerce.Test }) },
+			[]string{`hx-target="#o-` + first.ID + `" hx-swap="outerMorph"><li class="card testing"`}, []string{"gone", "afterend", "#n-new"}},
 		{"an order moves to an empty column", func() {
 			last = o.move(last, func(o *commerce.Order) { o.Status, o.Confirmed = commerce.Processed, true })
 		},
 			[]string{`hx-target="#o-` + last.ID + `" hx-swap="outerHTML"><li class="gone" data-was="o-` + last.ID + `">`, `hx-target="#col-make" hx-swap="afterbegin"><li class="card" id="o-` + last.ID, `"#n-new" hx-swap="innerHTML">2<`, `"#n-make" hx-swap="innerHTML">1<`}, []string{"outerMorph"}},
 		{"an older one is put above it", func() { o.move(first, func(o *commerce.Order) { o.Status, o.Confirmed = commerce.Processed, true }) },
-			[]string{`hx-target="#col-make" hx-swap="afterbegin"><li class="card" id="o-` + first.ID}, nil},
+			[]string{`hx-target="#col-make" hx-swap="afterbegin"><li class="card testing" id="o-` + first.ID}, nil},
 		{"a finished order goes", func() { o.move(last, func(o *commerce.Order) { o.Status = commerce.PickedUp }) },
 			[]string{`<li class="gone" data-was="o-` + last.ID}, []string{`<li class="card`}},
 	}

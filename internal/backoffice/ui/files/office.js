@@ -197,7 +197,7 @@
       held.delete(card.id);
       line.remove();
       mark();
-      if (doIt) send($$(`#${card.id} form`).find(f => f.action == copy.action) ?? copy); // as the card is by now
+      if (doIt) send(copy);
     }
     held.set(card.id, end);
     $("#held").append(line);
@@ -220,7 +220,6 @@
     event.preventDefault();
     const ask = $("#ask"), form = $("form", ask);
     form.action = link.href;
-    form.elements.version.value = link.dataset.version;
     $("p", form).textContent = link.dataset.ask;
     ask.showModal();
   });
