@@ -10,6 +10,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"purveyor/internal/testkit/office"
 )
 
 // staffAct is a form that staff send, and send again when no answer came.
@@ -21,8 +23,8 @@ type staffAct struct {
 	answered bool
 }
 
-func (a *staffAct) send(p *staff, base string) (status int, page string, err error) {
-	answer, err := p.PostForm(base+a.path, a.form)
+func (a *staffAct) send(p *office.Client) (status int, page string, err error) {
+	answer, err := p.PostForm(p.Base+a.path, a.form)
 	if err != nil {
 		return 0, "", err
 	}
@@ -33,7 +35,7 @@ func (a *staffAct) send(p *staff, base string) (status int, page string, err err
 }
 
 // staffActs are adjustments of stock and cancellations of orders, whose forms were opened before.
-func (s *shop) staffActs(p *staff, c *client, round int) (acts []*staffAct) {
+func (s *shop) staffActs(p *office.Client, c *client, round int) (acts []*staffAct) {
 	s.t.Helper()
 	for i := range times(30) {
 		reason := fmt.Sprintf("Crash %d.%d", round, i)
@@ -45,7 +47,7 @@ func (s *shop) staffActs(p *staff, c *client, round int) (acts []*staffAct) {
 			a.order = c.must(201, post("/v1/orders/report", "report "+reason, map[string]any{"external_order_id": reason, "store_id": "s1", "fulfillment_type": "pickup",
 				"items": []map[string]any{{"product_id": "p1", "quantity": 1, "price": 100}}})).orderID(s.t)
 			a.path = "/office/orders/" + a.order + "/cancel"
-			_, page := p.read(p.Get(c.base + a.path))
+			_, page := p.Get(a.path)
 			_, version, _ := strings.Cut(page, `name="version" value="`)
 			version, _, _ = strings.Cut(version, `"`)
 			a.form.Set("version", version)
@@ -60,7 +62,7 @@ func (s *shop) staffActs(p *staff, c *client, round int) (acts []*staffAct) {
 func TestKilledWhileStaffWork(t *testing.T) {
 	onBoth(t, func(t *testing.T, s *shop) {
 		p, c := s.serve()
-		boss := s.newStaff(c.base, "boss@e.example")
+		boss := s.accept(c.base, s.users("create", "--email", "boss@e.example"))
 		unanswered := 0
 		for round := range 3 {
 			acts := s.staffActs(boss, c, round)
@@ -70,8 +72,8 @@ func TestKilledWhileStaffWork(t *testing.T) {
 			for range 4 {
 				workers.Go(func() {
 					for a := range next {
-						status, page, err := a.send(boss, c.base)
-						if err == nil && status != http.StatusOK {
+						status, page, err := a.send(boss)
+						if err == nil && status != http.StatusSeeOther {
 							t.Errorf("%s: %d\n%s", a.path, status, page)
 						}
 						began <- struct{}{}
@@ -92,12 +94,13 @@ func TestKilledWhileStaffWork(t *testing.T) {
 			workers.Wait()
 
 			p, c = s.serve()
+			boss.Base = c.base
 			for _, a := range acts {
 				if a.answered {
 					continue
 				}
 				unanswered++
-				if status, page, err := a.send(boss, c.base); err != nil || status != http.StatusOK && (status != http.StatusConflict || a.order == "") {
+				if status, page, err := a.send(boss); err != nil || status != http.StatusSeeOther && (status != http.StatusConflict || a.order == "") {
 					t.Errorf("%s again: %d, %v\n%s", a.path, status, err, page)
 				}
 			}

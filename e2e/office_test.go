@@ -18,6 +18,16 @@ func (s *shop) users(command string, more ...string) result {
 	return operate(s.t, append([]string{"user", command, "--database", s.url()}, more...)...)
 }
 
+// accept follows the one-time link that a command has printed.
+func (s *shop) accept(base string, r result) *office.Client {
+	s.t.Helper()
+	link := oneTimeLink.FindStringSubmatch(r.ok(s.t))
+	if link == nil {
+		s.t.Fatalf("no link:\n%s", r.stdout)
+	}
+	return office.Accept(s.t, base, link[2])
+}
+
 // The first owner comes by the link that a start prints, and is the last: after it, another start
 // prints none. Tokens are in no log.
 func TestFirstOwnerOfProcess(t *testing.T) {
@@ -74,20 +84,12 @@ func TestUserCommands(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	p, base := serve(t, s.url())
-	accept := func(r result) *office.Client {
-		t.Helper()
-		link := oneTimeLink.FindStringSubmatch(r.ok(t))
-		if link == nil {
-			t.Fatalf("no link:\n%s", r.stdout)
-		}
-		return office.Accept(t, base, link[2])
-	}
-	boss := accept(s.users("create", "--email", "Bo@e.example"))
+	boss := s.accept(base, s.users("create", "--email", "Bo@e.example"))
 	s.users("create", "--email", "ann@e.example").refused(t, 1, "--role", "viewer", "clerk", "manager", "owner")
 	s.users("create", "--email", "ann@e.example", "--role", "king").refused(t, 1, "viewer, clerk, manager or owner")
 	s.users("create", "--email", "ann@e.example", "--role", "clerk", "--store", "sto_none").refused(t, 1, "sto_none")
 	s.users("create", "--email", "bo@e.example", "--role", "clerk").refused(t, 1, "e-mail address")
-	ann := accept(s.users("create", "--email", "ann@e.example", "--role", "clerk", "--name", "Ann"))
+	ann := s.accept(base, s.users("create", "--email", "ann@e.example", "--role", "clerk", "--name", "Ann"))
 	for _, words := range []string{"owner of *", "clerk of *", "bo@e.example", "Ann", "active"} {
 		if list := s.users("list").ok(t); !strings.Contains(list, words) {
 			t.Errorf("the list does not say %q:\n%s", words, list)
@@ -110,7 +112,7 @@ func TestUserCommands(t *testing.T) {
 	if status, _ := ann.Get("/office/me"); status != http.StatusSeeOther {
 		t.Errorf("a reset leaves the session: %d", status)
 	}
-	accept(reset)
+	s.accept(base, reset)
 	audit := operate(t, "audit", "list", "--database", s.url(), "--limit", "50").ok(t)
 	for _, act := range []string{"invite_user", "suspend_user", "reset_user", "accept_link"} {
 		if !strings.Contains(audit, act) {
@@ -128,8 +130,7 @@ func TestSignInsAtOnce(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	p, base := serve(t, s.url())
-	link := oneTimeLink.FindStringSubmatch(s.users("create", "--email", "bo@e.example").ok(t))
-	office.Accept(t, base, link[2])
+	s.accept(base, s.users("create", "--email", "bo@e.example"))
 	before := p.peakMiB()
 	var wg sync.WaitGroup
 	var mu sync.Mutex

@@ -5,66 +5,18 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"net/http/cookiejar"
 	"net/url"
-	"regexp"
 	"strings"
 	"testing"
 	"time"
 
 	"purveyor/internal/testkit/browser"
 	"purveyor/internal/testkit/check"
+	"purveyor/internal/testkit/office"
 
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 )
-
-const officeWords = "rye and barley 7"
-
-var walkLink = regexp.MustCompile(`/office/welcome\?token=(\S+)`)
-
-// staff is a person in a browser without a screen, signed in to the office.
-type staff struct {
-	*http.Client
-	t    *testing.T
-	base string
-}
-
-// newStaff makes a user: the link that the command prints is followed.
-func (s *shop) newStaff(base, email string, flags ...string) *staff {
-	s.t.Helper()
-	jar, err := cookiejar.New(nil)
-	check.OK(s.t, err)
-	out := s.operate(append([]string{"user", "create", "--email", email}, flags...)...).ok(s.t)
-	p := &staff{&http.Client{Jar: jar, Timeout: patience}, s.t, base}
-	if status, page := p.post("/office/welcome", "token", walkLink.FindStringSubmatch(out)[1], "password", officeWords); status != http.StatusOK || !strings.Contains(page, "Sign out") {
-		s.t.Fatalf("%s: %d\n%s", email, status, page)
-	}
-	return p
-}
-
-func (p *staff) read(a *http.Response, err error) (int, string) {
-	p.t.Helper()
-	check.OK(p.t, err)
-	defer a.Body.Close()
-	body, err := io.ReadAll(a.Body)
-	check.OK(p.t, err)
-	return a.StatusCode, string(body)
-}
-
-func (p *staff) get(path string) (int, string) {
-	p.t.Helper()
-	return p.read(p.Get(p.base + path))
-}
-
-func (p *staff) post(path string, fields ...string) (int, string) {
-	p.t.Helper()
-	form := url.Values{}
-	for i := 0; i < len(fields); i += 2 {
-		form.Add(fields[i], fields[i+1])
-	}
-	return p.read(p.PostForm(p.base+path, form))
-}
 
 // walker is a person at work in the office with a mouse, and counts the clicks.
 type walker struct {
@@ -152,7 +104,7 @@ func TestOffice(t *testing.T) {
 		s.hook(hooks, "/hook")
 		_, live := s.serve(allowPrivate, "--sandbox-step", "1h")
 		day := officeDay{s: s, hooks: hooks, live: live, test: live.with(s.partner.Keys.Test), orders: 0}
-		boss := s.newStaff(live.base, "boss@e.example")
+		boss := s.accept(live.base, s.users("create", "--email", "boss@e.example"))
 		day.rights()
 		chromium := browser.Start(t)
 		for _, scripts := range []bool{false, true} {
@@ -162,7 +114,7 @@ func TestOffice(t *testing.T) {
 			}
 			w := &walker{Visitor: browser.Visit(t, chromium, live.base+"/office/login", before...), base: live.base, scripts: scripts}
 			w.fill("#email", "boss@e.example")
-			w.enter("#password", officeWords)
+			w.enter("#password", office.Password)
 			day.pickup(w)
 			day.courier(w)
 			day.cancel(w)
@@ -178,7 +130,7 @@ func TestOffice(t *testing.T) {
 				}
 			}
 		}
-		if status, page := boss.get("/office/audit"); status != http.StatusOK || !strings.Contains(page, "boss") {
+		if status, page := boss.Get("/office/audit"); status != http.StatusOK || !strings.Contains(page, "boss") {
 			t.Errorf("audit: %d\n%s", status, page)
 		}
 		s.checkFile()
@@ -381,21 +333,21 @@ func (d *officeDay) rights() {
 	t := d.s.t
 	id := d.reported("pickup")
 	order := "/office/orders/" + id
-	clerk := d.s.newStaff(d.live.base, "clerk@e.example", "--role", "clerk", "--store", "s1")
-	if status, page := clerk.get(order); status != http.StatusOK || strings.Contains(page, order+"/refund") {
+	clerk := d.s.accept(d.live.base, d.s.users("create", "--email", "clerk@e.example", "--role", "clerk", "--store", "s1"))
+	if status, page := clerk.Get(order); status != http.StatusOK || strings.Contains(page, order+"/refund") {
 		t.Errorf("a clerk sees %d\n%s", status, page)
 	}
-	if status, page := clerk.post(order+"/refund", "amount", "1.00", "reason", "mine"); status != http.StatusForbidden || !strings.Contains(page, "write_refunds") || !strings.Contains(page, "boss") {
+	if status, page := clerk.Post(order+"/refund", "amount", "1.00", "reason", "mine"); status != http.StatusForbidden || !strings.Contains(page, "write_refunds") || !strings.Contains(page, "boss") {
 		t.Errorf("a clerk refunds: %d\n%s", status, page)
 	}
-	manager := d.s.newStaff(d.live.base, "manager@e.example", "--role", "manager", "--store", "s2")
+	manager := d.s.accept(d.live.base, d.s.users("create", "--email", "manager@e.example", "--role", "manager", "--store", "s2"))
 	for path, want := range map[string]int{order: 404, order + "/cancel": 404, "/office/products/p1": 404, "/office/products/q1": 200, "/office/orders?store=s1": 404, "/office/stores/s1": 404, "/office/people": 403} {
-		if status, page := manager.get(path); status != want {
+		if status, page := manager.Get(path); status != want {
 			t.Errorf("%s by the manager of another store: %d, want %d\n%s", path, status, want, page)
 		}
 	}
 	for _, path := range []string{"/office", "/office/board", "/office/orders", "/office/products", "/office/attention", "/office/stores", "/office/stock"} {
-		if status, page := manager.get(path); status != http.StatusOK || strings.Contains(page, id) || strings.Contains(page, "Product 1") || strings.Contains(page, "First") {
+		if status, page := manager.Get(path); status != http.StatusOK || strings.Contains(page, id) || strings.Contains(page, "Product 1") || strings.Contains(page, "First") {
 			t.Errorf("%s shows another store: %d\n%s", path, status, page)
 		}
 	}
@@ -406,7 +358,7 @@ func TestOfficeUploads(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	p, c := s.serve()
-	boss := s.newStaff(c.base, "boss@e.example")
+	boss := s.accept(c.base, s.users("create", "--email", "boss@e.example"))
 	before := p.peakMiB()
 	at, err := url.Parse(c.base + "/office")
 	check.OK(t, err)

@@ -145,7 +145,7 @@ func TestStill(t *testing.T) {
 	d.user(t, "boss@e.example", all)
 	u := d.user(t, "ann@e.example", commerce.Grant{Role: commerce.Clerk, StoreID: fixture.StoreID})
 	s := d.browser(t)
-	s.signIn("ann@e.example")
+	s.SignIn("ann@e.example")
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, d.server.URL+"/office/board/stream", nil)
 	if err != nil {
 		t.Fatal(err)
@@ -154,7 +154,7 @@ func TestStill(t *testing.T) {
 	if _, err := v.still(); !errors.Is(err, ErrSignedOut) {
 		t.Errorf("without a session: %v", err)
 	}
-	r.AddCookie(&http.Cookie{Name: "office", Value: s.cookie("office")})
+	r.AddCookie(&http.Cookie{Name: "office", Value: s.Cookie("office")})
 	if got, err := v.still(); err != nil || got.ID != u.ID {
 		t.Errorf("%v, %v", got.ID, err)
 	}
@@ -165,7 +165,7 @@ func TestStill(t *testing.T) {
 	if _, err := v.still(); !errors.Is(err, ErrSignedOut) {
 		t.Errorf("after a change of rights: %v", err)
 	}
-	if status, _ := s.get("/office/me"); status != http.StatusOK {
+	if status, _ := s.Get("/office/me"); status != http.StatusOK {
 		t.Errorf("the session is gone: %d", status)
 	}
 }

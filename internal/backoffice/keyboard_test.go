@@ -5,6 +5,7 @@ import (
 
 	"purveyor/internal/commerce"
 	"purveyor/internal/testkit/browser"
+	kit "purveyor/internal/testkit/office"
 
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
@@ -49,7 +50,7 @@ func TestKeyboardAlone(t *testing.T) {
 	}
 	press("ann@e.example")
 	tab("#password")
-	press(secretWords)
+	press(kit.Password)
 	enter()
 	card := "#o-" + order.ID
 	eventually(v, `!!document.querySelector("`+card+`")`)

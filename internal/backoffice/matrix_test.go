@@ -20,6 +20,7 @@ import (
 	"purveyor/internal/storage"
 	"purveyor/internal/testkit/fixture"
 	"purveyor/internal/testkit/memory"
+	kit "purveyor/internal/testkit/office"
 )
 
 // counted is an engine that counts the batches that are saved.
@@ -143,7 +144,7 @@ func (m *matrix) form(r route) []string {
 		"/partners/{id}/keys/{mode}": {"version", "0", "key", key}, "/partners/{id}/secret": {"version", "0", "key", key}, "/partners/{id}/test": nil, "/partners/{id}/pause": nil, "/partners/{id}/resume": nil,
 		"/partners/{id}/events/{eid}/resend": {"key", key}, "/partners/{id}/replay": {"key", key, "from", time.Now().AddDate(0, 0, -1).Format(time.DateOnly), "until", ""},
 		"/people": {"email", "new@e.example", "name", "New", "role", "clerk", "store", foreign}, "/people/{id}/grants": {"role", "manager", "store", foreign}, "/people/{id}/suspend": {"suspended", yes}, "/people/{id}/reset": nil, "/people/{id}/sessions": nil,
-		"/me": {"name", "New", "theme", "dark"}, "/me/password": {"old", "x", "password", secretWords}, "/me/sessions": nil, "/me/factor": {"secret", "x", "code", "1"}, "/me/factor/off": nil,
+		"/me": {"name", "New", "theme", "dark"}, "/me/password": {"old", "x", "password", kit.Password}, "/me/sessions": nil, "/me/factor": {"secret", "x", "code", "1"}, "/me/factor/off": nil,
 	}
 	form, ok := forms[strings.TrimPrefix(r.path, Prefix)]
 	if !ok {

@@ -259,7 +259,7 @@ func TestCookieOverTLS(t *testing.T) {
 	d := openDoor(t)
 	d.user(t, "ann@e.example", all)
 	d.office.publicURL = "https://shop.example"
-	answer, err := d.browser(t).PostForm(d.server.URL+"/office/login", url.Values{"email": {"ann@e.example"}, "password": {secretWords}})
+	answer, err := d.browser(t).PostForm(d.server.URL+"/office/login", url.Values{"email": {"ann@e.example"}, "password": {kit.Password}})
 	if err != nil {
 		t.Fatal(err)
 	}

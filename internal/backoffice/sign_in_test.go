@@ -2,9 +2,7 @@ package backoffice
 
 import (
 	"fmt"
-	"io"
 	"net/http"
-	"net/http/cookiejar"
 	"net/http/httptest"
 	"net/url"
 	"regexp"
@@ -17,11 +15,10 @@ import (
 	"purveyor/internal/service"
 	"purveyor/internal/testkit/fixture"
 	"purveyor/internal/testkit/memory"
+	kit "purveyor/internal/testkit/office"
 
 	"github.com/pquerna/otp/totp"
 )
-
-const secretWords = "rye and barley 7"
 
 // door is an office with sessions, as a server that browsers reach.
 type door struct {
@@ -46,74 +43,7 @@ func openDoor(t *testing.T) *door {
 	return d
 }
 
-// surfer is a browser at the door.
-type surfer struct {
-	t *testing.T
-	d *door
-	*http.Client
-}
-
-func (d *door) browser(t *testing.T) *surfer {
-	t.Helper()
-	jar, err := cookiejar.New(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return &surfer{t, d, &http.Client{Jar: jar, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}
-}
-
-func (s *surfer) get(path string) (int, string) {
-	s.t.Helper()
-	answer, err := s.Client.Get(s.d.server.URL + path)
-	return s.read(answer, err)
-}
-
-func (s *surfer) post(path string, fields ...string) (int, string) {
-	s.t.Helper()
-	form := url.Values{}
-	for i := 0; i < len(fields); i += 2 {
-		form.Add(fields[i], fields[i+1])
-	}
-	answer, err := s.PostForm(s.d.server.URL+path, form)
-	return s.read(answer, err)
-}
-
-// read returns the answer; of a redirection, the place that it leads to.
-func (s *surfer) read(answer *http.Response, err error) (int, string) {
-	s.t.Helper()
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	defer func() { _ = answer.Body.Close() }()
-	body, err := io.ReadAll(answer.Body)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	if to := answer.Header.Get("Location"); to != "" {
-		return answer.StatusCode, to
-	}
-	return answer.StatusCode, string(body)
-}
-
-// cookie is the value of a cookie of the office.
-func (s *surfer) cookie(name string) string {
-	at, err := url.Parse(s.d.server.URL + Prefix)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	for _, c := range s.Jar.Cookies(at) {
-		if c.Name == name {
-			return c.Value
-		}
-	}
-	return ""
-}
-
-// signIn signs in with the words of all users.
-func (s *surfer) signIn(email string) (int, string) {
-	s.t.Helper()
-	return s.post("/office/login", "email", email, "password", secretWords, "next", "/office/me")
-}
+func (d *door) browser(t *testing.T) *kit.Client { return kit.New(t, d.server.URL) }
 
 // user makes a user with a password.
 func (d *door) user(t *testing.T, email string, grants ...commerce.Grant) commerce.User {
@@ -123,7 +53,7 @@ func (d *door) user(t *testing.T, email string, grants ...commerce.Grant) commer
 		t.Fatal(err)
 	}
 	s := d.browser(t)
-	if status, to := s.post("/office/welcome", "token", out.Token, "password", secretWords); status != http.StatusSeeOther || to != "/office" {
+	if status, to := s.Post("/office/welcome", "token", out.Token, "password", kit.Password); status != http.StatusSeeOther || to != "/office" {
 		t.Fatal(status, to)
 	}
 	u, err := d.Reader.User(t.Context(), out.User.ID)
@@ -147,14 +77,14 @@ func TestFirstOwner(t *testing.T) {
 		t.Fatal(token, err)
 	}
 	s := d.browser(t)
-	if status, page := s.get("/office/welcome?token=" + token); status != http.StatusOK || !strings.Contains(page, "You are the first here") {
+	if status, page := s.Get("/office/welcome?token=" + token); status != http.StatusOK || !strings.Contains(page, "You are the first here") {
 		t.Fatalf("%d\n%s", status, page)
 	}
 	for _, c := range []struct {
 		token, password, email string
 		want                   int
-	}{{token, "short", "Bo@e.example", 400}, {token, secretWords, "bo", 400}, {old, secretWords, "bo@e.example", 409}, {token, secretWords, "Bo@e.example", 303}, {token, secretWords, "eve@e.example", 409}} {
-		status, page := s.post("/office/welcome", "token", c.token, "name", "Bo", "email", c.email, "password", c.password)
+	}{{token, "short", "Bo@e.example", 400}, {token, kit.Password, "bo", 400}, {old, kit.Password, "bo@e.example", 409}, {token, kit.Password, "Bo@e.example", 303}, {token, kit.Password, "eve@e.example", 409}} {
+		status, page := s.Post("/office/welcome", "token", c.token, "name", "Bo", "email", c.email, "password", c.password)
 		if status != c.want {
 			t.Errorf("%+v: %d\n%s", c, status, page)
 		}
@@ -163,7 +93,7 @@ func TestFirstOwner(t *testing.T) {
 	if err != nil || !u.OwnsAll() {
 		t.Errorf("%+v, %v", u, err)
 	}
-	if status, _ := s.get("/office/me"); status != http.StatusOK {
+	if status, _ := s.Get("/office/me"); status != http.StatusOK {
 		t.Errorf("the owner is not signed in: %d", status)
 	}
 	if again, err := d.uses.OfferFirstOwner(t.Context()); again != "" || err != nil {
@@ -183,52 +113,52 @@ func TestSessions(t *testing.T) {
 	u := d.user(t, "ann@e.example", commerce.Grant{Role: commerce.Manager, StoreID: fixture.StoreID})
 	operator := commerce.Actor{Kind: commerce.ActorOperator, ID: "ann"}
 	s := d.browser(t)
-	if status, to := s.get("/office/orders/x?part=a"); status != http.StatusSeeOther || to != "/office/login?next="+url.QueryEscape("/office/orders/x?part=a") {
+	if status, to := s.Get("/office/orders/x?part=a"); status != http.StatusSeeOther || to != "/office/login?next="+url.QueryEscape("/office/orders/x?part=a") {
 		t.Errorf("%d, %s", status, to)
 	}
 	at, _ := url.Parse(d.server.URL + Prefix)
 	s.Jar.SetCookies(at, []*http.Cookie{{Name: "office", Value: "chosen-by-eve", Path: Prefix}})
-	if status, to := s.signIn("ANN@e.example "); status != http.StatusSeeOther || to != "/office/me" {
+	if status, to := s.SignIn("ANN@e.example "); status != http.StatusSeeOther || to != "/office/me" {
 		t.Fatal(status, to)
 	}
-	first := s.cookie("office")
+	first := s.Cookie("office")
 	if first == "chosen-by-eve" || len(first) < 40 {
 		t.Errorf("the token is %q", first)
 	}
-	if status, page := s.get("/office/me"); status != http.StatusOK || !strings.Contains(page, "ann@e.example") {
+	if status, page := s.Get("/office/me"); status != http.StatusOK || !strings.Contains(page, "ann@e.example") {
 		t.Errorf("%d\n%s", status, page)
 	}
-	if status, _ := s.get("/office/people"); status != http.StatusForbidden {
+	if status, _ := s.Get("/office/people"); status != http.StatusForbidden {
 		t.Errorf("a manager sees people: %d", status)
 	}
 	if _, err := d.uses.GrantRights(t.Context(), operator, service.GrantRights{UserID: u.ID, Grants: []commerce.Grant{all}}); err != nil {
 		t.Fatal(err)
 	}
-	if status, _ := s.get("/office/people"); status == http.StatusForbidden || s.cookie("office") == first {
-		t.Errorf("new rights: %d, the same token %v", status, s.cookie("office") == first)
+	if status, _ := s.Get("/office/people"); status == http.StatusForbidden || s.Cookie("office") == first {
+		t.Errorf("new rights: %d, the same token %v", status, s.Cookie("office") == first)
 	}
 	thief := d.browser(t)
 	thief.Jar.SetCookies(at, []*http.Cookie{{Name: "office", Value: first, Path: Prefix}})
-	if status, _ := thief.get("/office/me"); status != http.StatusSeeOther {
+	if status, _ := thief.Get("/office/me"); status != http.StatusSeeOther {
 		t.Errorf("the old token works: %d", status)
 	}
 	if _, err := d.uses.GrantRights(t.Context(), operator, service.GrantRights{UserID: u.ID, Grants: u.Grants}); err != nil {
 		t.Fatal(err)
 	}
-	if status, _ := s.get("/office/people"); status != http.StatusForbidden {
+	if status, _ := s.Get("/office/people"); status != http.StatusForbidden {
 		t.Errorf("a lost right works: %d", status)
 	}
-	if status, to := s.post("/office/logout"); status != http.StatusSeeOther || s.cookie("office") != "" {
-		t.Errorf("%d, %s, %q", status, to, s.cookie("office"))
+	if status, to := s.Post("/office/logout"); status != http.StatusSeeOther || s.Cookie("office") != "" {
+		t.Errorf("%d, %s, %q", status, to, s.Cookie("office"))
 	}
-	s.signIn("ann@e.example")
+	s.SignIn("ann@e.example")
 	if _, err := d.uses.SuspendUser(t.Context(), operator, u.ID, true); err != nil {
 		t.Fatal(err)
 	}
-	if status, _ := s.get("/office/me"); status != http.StatusSeeOther {
+	if status, _ := s.Get("/office/me"); status != http.StatusSeeOther {
 		t.Errorf("a suspended user is in: %d", status)
 	}
-	if status, _ := s.signIn("ann@e.example"); status != http.StatusUnauthorized {
+	if status, _ := s.SignIn("ann@e.example"); status != http.StatusUnauthorized {
 		t.Errorf("a suspended user signs in: %d", status)
 	}
 	if _, err := d.uses.SuspendUser(t.Context(), operator, boss.ID, true); err == nil || !strings.Contains(err.Error(), "last owner") {
@@ -245,31 +175,31 @@ func TestGuessing(t *testing.T) {
 	d := openDoor(t)
 	d.user(t, "ann@e.example", all)
 	known := d.browser(t)
-	known.signIn("ann@e.example")
-	known.post("/office/logout")
+	known.SignIn("ann@e.example")
+	known.Post("/office/logout")
 	s := d.browser(t)
-	_, unknown := s.post("/office/login", "email", "nobody@e.example", "password", "wrong words")
-	_, wrong := s.post("/office/login", "email", "ann@e.example", "password", "wrong words")
+	_, unknown := s.Post("/office/login", "email", "nobody@e.example", "password", "wrong words")
+	_, wrong := s.Post("/office/login", "email", "ann@e.example", "password", "wrong words")
 	if strings.ReplaceAll(unknown, "nobody@", "ann@") != wrong || !strings.Contains(wrong, "The e-mail address or the password is wrong") {
 		t.Errorf("an unknown user is told apart:\n%s\n%s", unknown, wrong)
 	}
 	for range 4 {
-		s.post("/office/login", "email", "ann@e.example", "password", "wrong words")
+		s.Post("/office/login", "email", "ann@e.example", "password", "wrong words")
 	}
-	if status, page := s.signIn("ann@e.example"); status != http.StatusTooManyRequests || !regexp.MustCompile(`try again at \d\d:\d\d UTC`).MatchString(page) {
+	if status, page := s.SignIn("ann@e.example"); status != http.StatusTooManyRequests || !regexp.MustCompile(`try again at \d\d:\d\d UTC`).MatchString(page) {
 		t.Errorf("%d\n%s", status, page)
 	}
-	if status, to := known.signIn("ann@e.example"); status != http.StatusSeeOther || to != "/office/me" {
+	if status, to := known.SignIn("ann@e.example"); status != http.StatusSeeOther || to != "/office/me" {
 		t.Errorf("the known browser: %d, %s", status, to)
 	}
 	for i := range 15 { // other accounts from the same address
-		s.post("/office/login", "email", fmt.Sprint("user", i, "@e.example"), "password", "wrong words")
+		s.Post("/office/login", "email", fmt.Sprint("user", i, "@e.example"), "password", "wrong words")
 	}
-	if status, _ := s.post("/office/login", "email", "other@e.example", "password", "wrong words"); status != http.StatusTooManyRequests {
+	if status, _ := s.Post("/office/login", "email", "other@e.example", "password", "wrong words"); status != http.StatusTooManyRequests {
 		t.Errorf("the 21st failure of an address: %d", status)
 	}
 	for _, next := range []string{"https://evil.example/", "//evil.example", "/v1/orders", "/officeevil", `/office\..\evil`} {
-		if status, to := known.post("/office/login", "email", "ann@e.example", "password", secretWords, "next", next); status != http.StatusSeeOther || !strings.HasPrefix(to, "/office") || strings.HasPrefix(to, "/officeevil") {
+		if status, to := known.Post("/office/login", "email", "ann@e.example", "password", kit.Password, "next", next); status != http.StatusSeeOther || !strings.HasPrefix(to, "/office") || strings.HasPrefix(to, "/officeevil") {
 			t.Errorf("%s leads to %d, %s", next, status, to)
 		}
 	}
@@ -281,8 +211,8 @@ func TestSecondFactor(t *testing.T) {
 	d := openDoor(t)
 	u := d.user(t, "ann@e.example", all)
 	s := d.browser(t)
-	s.signIn(u.Email)
-	status, page := s.get("/office/me/factor")
+	s.SignIn(u.Email)
+	status, page := s.Get("/office/me/factor")
 	if status != http.StatusOK || !strings.Contains(page, "<svg") {
 		t.Fatalf("%d\n%s", status, page)
 	}
@@ -294,33 +224,33 @@ func TestSecondFactor(t *testing.T) {
 		}
 		return code
 	}
-	if status, _ := s.post("/office/me/factor", "secret", secret, "code", "12345"); status != http.StatusBadRequest {
+	if status, _ := s.Post("/office/me/factor", "secret", secret, "code", "12345"); status != http.StatusBadRequest {
 		t.Errorf("a wrong code turns the factor on: %d", status)
 	}
-	status, page = s.post("/office/me/factor", "secret", secret, "code", codeAt(-30*time.Second))
+	status, page = s.Post("/office/me/factor", "secret", secret, "code", codeAt(-30*time.Second))
 	recovery := regexp.MustCompile(`[a-z2-7]{4}(-[a-z2-7]{4}){3}`).FindAllString(page, -1)
 	if status != http.StatusOK || len(recovery) != 10 {
 		t.Fatalf("%d, %v\n%s", status, recovery, page)
 	}
 	in := d.browser(t)
-	if status, to := in.signIn(u.Email); status != http.StatusSeeOther || !strings.HasPrefix(to, "/office/login/code") {
+	if status, to := in.SignIn(u.Email); status != http.StatusSeeOther || !strings.HasPrefix(to, "/office/login/code") {
 		t.Fatal(status, to)
 	}
-	if status, _ := in.get("/office/me"); status != http.StatusSeeOther {
+	if status, _ := in.Get("/office/me"); status != http.StatusSeeOther {
 		t.Errorf("the password alone opens the office: %d", status)
 	}
 	code := codeAt(0)
 	for i, want := range []int{http.StatusSeeOther, http.StatusUnauthorized} {
 		in := d.browser(t)
-		in.signIn(u.Email)
-		if status, page := in.post("/office/login/code", "code", code); status != want {
+		in.SignIn(u.Email)
+		if status, page := in.Post("/office/login/code", "code", code); status != want {
 			t.Errorf("use %d of a code: %d\n%s", i+1, status, page)
 		}
 	}
 	for i, want := range []int{http.StatusSeeOther, http.StatusUnauthorized} {
 		in := d.browser(t)
-		in.signIn(u.Email)
-		if status, _ := in.post("/office/login/code", "code", recovery[3]); status != want {
+		in.SignIn(u.Email)
+		if status, _ := in.Post("/office/login/code", "code", recovery[3]); status != want {
 			t.Errorf("use %d of a recovery code: %d", i+1, status)
 		}
 	}
@@ -328,7 +258,7 @@ func TestSecondFactor(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if status, to := d.browser(t).post("/office/welcome", "token", out.Token, "password", secretWords+"!"); status != http.StatusSeeOther || to != "/office/login" {
+	if status, to := d.browser(t).Post("/office/welcome", "token", out.Token, "password", kit.Password+"!"); status != http.StatusSeeOther || to != "/office/login" {
 		t.Errorf("a link passes the second factor: %d, %s", status, to)
 	}
 }
@@ -342,15 +272,15 @@ func TestEnter(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := d.browser(t)
-	if status, page := s.get("/office/enter?token=" + url.QueryEscape(out.Token)); status != http.StatusOK || !strings.Contains(page, `value="`+out.Token) {
+	if status, page := s.Get("/office/enter?token=" + url.QueryEscape(out.Token)); status != http.StatusOK || !strings.Contains(page, `value="`+out.Token) {
 		t.Fatalf("%d\n%s", status, page)
 	}
 	for i, want := range []int{http.StatusSeeOther, http.StatusConflict} {
-		if status, page := d.browser(t).post("/office/enter", "token", out.Token); status != want {
+		if status, page := d.browser(t).Post("/office/enter", "token", out.Token); status != want {
 			t.Errorf("use %d: %d\n%s", i+1, status, page)
 		}
 	}
-	if status, _ := d.browser(t).post("/office/enter", "token", "usr_x.y"); status != http.StatusConflict {
+	if status, _ := d.browser(t).Post("/office/enter", "token", "usr_x.y"); status != http.StatusConflict {
 		t.Errorf("a made-up link: %d", status)
 	}
 }
