@@ -34,7 +34,7 @@ const (
 var triggers = map[string]commerce.Trigger{doConfirm: commerce.Confirm, doReady: commerce.MarkReady, doPickedUp: commerce.MarkPickedUp,
 	doRequest: commerce.RequestRefund, doDecline: commerce.DeclineRefund, doCancel: commerce.Cancel}
 
-// actions are all actions on the order in the order of its menu, refused ones as well.
+// actions are all actions on the order in the order of its page, refused ones as well.
 func (f orderFacts) actions() []action {
 	list := []action{
 		{Name: doConfirm, Word: "Confirm", May: commerce.MayAdvanceOrders, Asks: f.Order.Fulfillment == commerce.ByDelivery},

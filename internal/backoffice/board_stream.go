@@ -3,14 +3,12 @@ package backoffice
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"strings"
 	"time"
 
 	"purveyor/internal/commerce"
-	"purveyor/internal/storage"
 	"purveyor/internal/web"
 )
 
@@ -21,8 +19,6 @@ const (
 	boardCheck = 5 * time.Second  // between two checks of the user's rights
 	boardWrite = 10 * time.Second // for the browser to read one write
 )
-
-func notFound(err error) bool { return errors.Is(err, storage.ErrNotFound) }
 
 // boardStream sends the changes of a board as server-sent events: HTML that replaces cards,
 // and "tick" when nothing has changed. A browser that comes back with Last-Event-ID gets the

@@ -6,7 +6,6 @@ import (
 	"html/template"
 	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 
 	"purveyor/internal/commerce"
@@ -45,9 +44,7 @@ func encodeFields(values map[string]string) string {
 // posted is a form that was sent, with its fields as they were typed. Several values of one
 // field stand in one text, each on a line of its own.
 func (v *visit) posted(fields []fieldWord) editForm {
-	f := editForm{fields: fields, Typed: map[string]string{}, Was: v.PostFormValue("was")}
-	seen, _ := strconv.ParseInt(v.PostFormValue("version"), 10, 64) // none: as it is now
-	f.Seen = commerce.Millis(seen)
+	f := editForm{fields: fields, Typed: map[string]string{}, Was: v.PostFormValue("was"), Seen: v.seen()}
 	for _, field := range fields {
 		f.Typed[field.Name] = strings.TrimSpace(strings.Join(v.PostForm[field.Name], "\n"))
 	}
@@ -86,14 +83,6 @@ func (f *editForm) refusedAs(refused error, now map[string]string, version comme
 // Has reports whether a field with several values has this one.
 func (f editForm) Has(name, value string) bool {
 	return slices.Contains(strings.Split(f.Typed[name], "\n"), value)
-}
-
-// formKey is the idempotency key of a refused form, so that it stays the same form.
-func (v *visit) formKey() string {
-	if key := v.PostFormValue("key"); key != "" && len(key) <= 64 {
-		return key
-	}
-	return v.NewKey()
 }
 
 // word is what a field is called.

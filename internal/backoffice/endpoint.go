@@ -49,7 +49,7 @@ func (v *visit) zoneOfPartner(p commerce.Partner) (*time.Location, error) {
 		return time.UTC, nil
 	}
 	store, err := v.o.reads.Store(v.Context(), storeID)
-	if isNotFound(err) {
+	if notFound(err) {
 		return time.UTC, nil
 	}
 	return zoneOf(store), err

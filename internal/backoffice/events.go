@@ -68,11 +68,11 @@ func (v *visit) eventList(p commerce.Partner, q eventQuery) (list []shownEvent, 
 			if len(list) == q.limit {
 				return list, list[len(list)-1].ID, nil
 			}
-			shown, err := v.shownEvent(e)
+			attempts, err := v.o.reads.Attempts(v.Context(), e.Key())
 			if err != nil {
 				return nil, "", err
 			}
-			list = append(list, shown)
+			list = append(list, shownWith(e, attempts))
 		}
 		if !page.More {
 			return list, "", nil
@@ -88,8 +88,7 @@ func (v *visit) seesEvent(e commerce.WebhookEvent) bool {
 	return e.StoreID == "" || v.user.May(commerce.MayReadPartners, e.StoreID)
 }
 
-func (v *visit) shownEvent(e commerce.WebhookEvent) (shownEvent, error) {
-	attempts, err := v.o.reads.Attempts(v.Context(), e.Key())
+func shownWith(e commerce.WebhookEvent, attempts []commerce.WebhookAttempt) shownEvent {
 	shown := shownEvent{WebhookEvent: e, Tries: len(attempts), State: "Not sent"}
 	if n := len(attempts); n > 0 {
 		shown.Kind, shown.State = "bad", wordOf(attempts[n-1])
@@ -97,7 +96,7 @@ func (v *visit) shownEvent(e commerce.WebhookEvent) (shownEvent, error) {
 			shown.Kind, shown.State = "good", "Delivered"
 		}
 	}
-	return shown, err
+	return shown
 }
 
 // wordOf is the outcome of an attempt in a word.
@@ -214,15 +213,13 @@ func (v *visit) partnerEvent(p commerce.Partner) error {
 		return err
 	}
 	page := partnerEventPage{Partner: p, URL: Prefix + "/partners/" + p.ID, Body: indented(e.Data), Key: v.NewKey()}
-	if page.Event, err = v.shownEvent(e); err != nil {
-		return err
-	}
 	if page.Zone, err = v.zoneOfPartner(p); err != nil {
 		return err
 	}
 	if page.Attempts, err = v.o.reads.Attempts(v.Context(), e.Key()); err != nil {
 		return err
 	}
+	page.Event = shownWith(e, page.Attempts)
 	for i := range page.Attempts {
 		page.Attempts[i].URL = shownURL(page.Attempts[i].URL)
 	}

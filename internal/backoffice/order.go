@@ -126,8 +126,8 @@ func (v *visit) addMap(page *orderPage) (err error) {
 		return nil
 	}
 	m := maps.Map{Title: "Where the order goes", RadiusMiles: page.Store.RadiusMiles}
-	if page.Store.Lat != nil && page.Store.Lng != nil {
-		m.Store = &commerce.Point{Lat: *page.Store.Lat, Lng: *page.Store.Lng}
+	if at, known := page.Store.Point(); known {
+		m.Store = &at
 	}
 	if m.Door, page.Placed, err = v.o.uses.PlaceOf(v.Context(), page.Order.Address.Address); err != nil {
 		return err

@@ -12,8 +12,7 @@ import (
 // act names the version of the order that the form was made from.
 func (v *visit) actor() service.Caller {
 	by := v.caller()
-	seen, _ := strconv.ParseInt(v.PostFormValue("version"), 10, 64) // none: as it is now
-	by.Seen = commerce.Millis(seen)
+	by.Seen = v.seen()
 	return by
 }
 
@@ -75,11 +74,11 @@ func (v *visit) acted(o commerce.Order, name, said string, refused error) error 
 	}
 	page.Back = v.PostFormValue("back")
 	page.Typed = typedAct{v.PostFormValue("amount"), v.PostFormValue("reason"), v.PostFormValue("text"), v.PostFormValue("refund")}
-	if key := v.PostFormValue("key"); key != "" && len(key) <= 64 && page.Order.UpdatedOn == v.actor().Seen {
-		page.Key = key // the same form again
+	if page.Order.UpdatedOn == v.seen() {
+		page.Key = v.formKey() // the same form again
 	}
 	for _, e := range page.Story {
-		if e.At > v.actor().Seen && v.actor().Seen != 0 {
+		if e.At > v.seen() && v.seen() != 0 {
 			page.Since = append(page.Since, e)
 		}
 	}

@@ -70,13 +70,10 @@ const (
 
 func (v *visit) newOrderPage(storeID string) (page newOrderPage, err error) {
 	page.Key = v.NewKey()
-	ids, all := v.user.StoresWith(commerce.MayWriteOrders)
-	if all {
-		ids = nil
-	}
-	if page.Stores, err = v.o.reads.Stores(v.Context(), storage.StoreFilter{Active: true, IDs: ids, Limit: productRoom}); err != nil {
+	if page.Stores, err = v.storesOf(commerce.MayWriteOrders); err != nil {
 		return page, err
 	}
+	page.Stores = slices.DeleteFunc(page.Stores, func(s commerce.Store) bool { return !s.Active })
 	if storeID == "" && len(page.Stores) == 1 {
 		storeID = page.Stores[0].ID
 	}
@@ -127,9 +124,7 @@ func (v *visit) makeOrder() error {
 			page.Price, _ = v.priceOf(page.Store, sale, fee) // as it is now; the refusal is what counts
 		}
 	}
-	if key := v.PostFormValue("key"); key != "" && len(key) <= 64 {
-		page.Key = key
-	}
+	page.Key = v.formKey()
 	return v.again(err, "order_new", "New order", page)
 }
 

@@ -2,7 +2,6 @@ package backoffice
 
 import (
 	"slices"
-	"strconv"
 
 	"purveyor/internal/commerce"
 	"purveyor/internal/service"
@@ -66,12 +65,6 @@ func (v *visit) draw() string {
 		return key
 	}
 	return "none"
-}
-
-// seen is the version that a form was made from.
-func (v *visit) seen() commerce.Millis {
-	seen, _ := strconv.ParseInt(v.PostFormValue("version"), 10, 64) // none: as it is now
-	return commerce.Millis(seen)
 }
 
 func (v *visit) askingSecret(p commerce.Partner) askPartner {

@@ -2,14 +2,12 @@ package backoffice
 
 import (
 	"cmp"
-	"errors"
 	"net/url"
 	"slices"
 	"strconv"
 	"strings"
 
 	"purveyor/internal/commerce"
-	"purveyor/internal/storage"
 )
 
 // partnerRoutes are the pages of partners, their keys, endpoints and events.
@@ -71,7 +69,7 @@ func seePartner(handle func(*visit, commerce.Partner) error) func(*visit) error 
 	return func(v *visit) error {
 		p, err := v.o.reads.Partner(v.Context(), v.PathValue("id"))
 		if err == nil && !v.seesPartner(p) {
-			err = storage.ErrNotFound
+			return commerce.NotFound("partner")
 		}
 		if err != nil {
 			return notFoundOr(err, "partner")
@@ -158,7 +156,7 @@ func (v *visit) storeNames(partners []commerce.Partner) (map[string]string, erro
 				continue
 			}
 			store, err := v.o.reads.Store(v.Context(), id)
-			if err != nil && !errors.Is(err, storage.ErrNotFound) {
+			if err != nil && !notFound(err) {
 				return nil, err
 			}
 			names[id] = cmp.Or(store.Name, id)

@@ -1,14 +1,11 @@
 package backoffice
 
 import (
-	"errors"
 	"slices"
-	"strconv"
 	"time"
 
 	"purveyor/internal/commerce"
 	"purveyor/internal/service"
-	"purveyor/internal/storage"
 )
 
 // peopleRoutes are the pages where owners look after the staff.
@@ -38,11 +35,8 @@ func careful(handle func(*visit) error) func(*visit) error {
 func ofUser(handle func(*visit, commerce.User) error) func(*visit) error {
 	return func(v *visit) error {
 		u, err := v.o.reads.User(v.Context(), v.PathValue("id"))
-		if errors.Is(err, storage.ErrNotFound) {
-			err = commerce.NotFound("user")
-		}
 		if err != nil {
-			return err
+			return notFoundOr(err, "user")
 		}
 		return handle(v, u)
 	}
@@ -153,8 +147,7 @@ func (v *visit) grant(u commerce.User) error {
 			grants = append(grants, commerce.Grant{Role: commerce.Role(role), StoreID: v.PostForm["store"][i]})
 		}
 	}
-	seen, _ := strconv.ParseInt(v.PostFormValue("version"), 10, 64) // none: as it is now
-	_, err := v.o.uses.GrantRights(v.Context(), v.caller().Actor, service.GrantRights{UserID: u.ID, Grants: grants, Seen: commerce.Millis(seen)})
+	_, err := v.o.uses.GrantRights(v.Context(), v.caller().Actor, service.GrantRights{UserID: u.ID, Grants: grants, Seen: v.seen()})
 	if err != nil {
 		page, failed := v.personPage(u)
 		if failed != nil {

@@ -3,6 +3,7 @@ package backoffice
 import (
 	"cmp"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -72,7 +73,7 @@ type storeFilter struct {
 // storeFilter reads the store that the page is about from the query, or by the store switch. A
 // store that the user may not see is refused.
 func (v *visit) storeFilter() (f storeFilter, err error) {
-	if f.Stores, err = v.someStores(v.user.StoresWith(v.route.may)); err != nil {
+	if f.Stores, err = v.storesOf(v.route.may); err != nil {
 		return f, err
 	}
 	if f.Store = v.FormValue("store"); f.Store != "" {
@@ -90,18 +91,6 @@ func (v *visit) storeFilter() (f storeFilter, err error) {
 		f.Store = ids[0]
 	}
 	return f, nil
-}
-
-// storesInChoice is how many stores a choice has at most.
-const storesInChoice = 500
-
-// someStores are stores to choose from: the given ones, or all.
-func (v *visit) someStores(ids []string, all bool) ([]commerce.Store, error) {
-	f := storage.StoreFilter{Active: true, Limit: storesInChoice}
-	if !all {
-		f.IDs = append([]string{}, ids...)
-	}
-	return v.o.reads.Stores(v.Context(), f)
 }
 
 // productsPage is the data of the page "products".
@@ -196,10 +185,10 @@ func (v *visit) rowsOf(list []service.ListedProduct, stores []commerce.Store, ca
 	return rows
 }
 
-// chooseFirst is the store that a form begins with: the chosen one, or the only one.
+// chooseFirst is the store that a form begins with: the chosen one, or the first that sells.
 func (f storeFilter) chooseFirst() string {
 	if f.Store == "" && len(f.Stores) > 0 {
-		return f.Stores[0].ID
+		return f.Stores[max(0, slices.IndexFunc(f.Stores, func(s commerce.Store) bool { return s.Active }))].ID
 	}
 	return f.Store
 }

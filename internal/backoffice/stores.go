@@ -118,11 +118,11 @@ func percent(bps int64) string { return strconv.FormatFloat(float64(bps)/100, 'f
 
 // notFoundOr turns the error of a read that found nothing into a refusal.
 func notFoundOr(err error, noun string) error {
-	if errors.Is(err, storage.ErrNotFound) {
+	if notFound(err) {
 		return commerce.NotFound(noun)
 	}
 	return err
 }
 
-// isNotFound reports whether a read found nothing.
-func isNotFound(err error) bool { return errors.Is(err, storage.ErrNotFound) }
+// notFound reports whether a read found nothing.
+func notFound(err error) bool { return errors.Is(err, storage.ErrNotFound) }

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
+	"strconv"
 
 	"purveyor/internal/commerce"
 	"purveyor/internal/service"
@@ -95,6 +96,20 @@ func once[R any](v *visit, encode func(R) (status int, body []byte)) service.Onc
 	form.Del("key")
 	return service.Once[R]{Key: commerce.ReplyKey{PartnerID: v.user.ID, Op: v.route.path, Key: v.PostFormValue("key")},
 		Fingerprint: sha256.Sum256([]byte(v.URL.Path + "?" + form.Encode())), Encode: encode}
+}
+
+// seen is the version that a form was made from.
+func (v *visit) seen() commerce.Millis {
+	seen, _ := strconv.ParseInt(v.PostFormValue("version"), 10, 64) // none: as it is now
+	return commerce.Millis(seen)
+}
+
+// formKey is the idempotency key of a refused form, so that it stays the same form.
+func (v *visit) formKey() string {
+	if key := v.PostFormValue("key"); key != "" && len(key) <= 64 {
+		return key
+	}
+	return v.NewKey()
 }
 
 // NewKey is for forms: the idempotency key of one act.
