@@ -1,15 +1,11 @@
 package backoffice
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 
 	"purveyor/internal/commerce"
-	"purveyor/internal/testkit/browser"
 	"purveyor/internal/testkit/fixture"
-
-	"github.com/chromedp/chromedp"
 )
 
 // TestMerchantPagesFit looks at the pages of stores and partners on a phone and on a desk, with
@@ -26,23 +22,7 @@ func TestMerchantPagesFit(t *testing.T) {
 		return commerce.Changes{Attempts: []commerce.WebhookAttempt{{PartnerID: fixture.PartnerID, EventID: event.ID, ID: "att_1", URL: "https://p.example/" + long, At: now, TookMs: 12, Status: 500, Error: "status 500", Answer: strings.Repeat("sorry", 60)}},
 			Endpoints: []commerce.Endpoint{{PartnerID: fixture.PartnerID, Failures: 7, FailingSince: now - 5, HeldUntil: now + 60_000}}}
 	})
-	server := o.serving("boss")
-	chromium := browser.Start(t)
-	for _, width := range []int{360, 1280} {
-		v := browser.Visit(t, chromium, server.URL+"/office/stores", size(width))
-		for name, path := range map[string]string{"stores": "/office/stores", "store": "/office/stores/sto_long", "store-edit": "/office/stores/sto_long/edit", "store-new": "/office/stores/new",
-			"partners": "/office/partners", "partner": partnerAt, "partner-edit": partnerAt + "/edit", "partner-key": partnerAt + "/keys/live", "partner-secret": partnerAt + "/secret",
-			"events": partnerAt + "/events", "event": partnerAt + "/events/" + event.ID, "replay": partnerAt + "/replay?from=2020-01-01"} {
-			if err := chromedp.Do(v.Tab, chromedp.Navigate(server.URL+path)); err != nil {
-				t.Fatal(err)
-			}
-			t.Log(name, width) // the problems below are of this page
-			v.Fits(width)
-			v.Readable()
-			browser.Screenshot(t, v.Tab, fmt.Sprintf("%s-%d", name, width))
-		}
-		for _, problem := range v.Problems() {
-			t.Error(problem)
-		}
-	}
+	fitting(t, o.serving("boss").URL, "long", map[string]string{"stores": "/office/stores", "store": "/office/stores/sto_long", "store-edit": "/office/stores/sto_long/edit", "store-new": "/office/stores/new",
+		"partners": "/office/partners", "partner": partnerAt, "partner-edit": partnerAt + "/edit", "partner-key": partnerAt + "/keys/live", "partner-secret": partnerAt + "/secret",
+		"events": partnerAt + "/events", "event": partnerAt + "/events/" + event.ID, "replay": partnerAt + "/replay?from=2020-01-01"})
 }

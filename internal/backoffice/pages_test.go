@@ -1,6 +1,7 @@
 package backoffice
 
 import (
+	"fmt"
 	"os"
 	"strings"
 	"testing"
@@ -11,6 +12,30 @@ import (
 
 	"github.com/chromedp/chromedp"
 )
+
+// fitting opens pages, with all that is folded away, on a phone and on a desk: nothing scrolls
+// sideways, everything can be read, and nothing breaks their policy. kind tells their screenshots
+// from others of the same pages.
+func fitting(t *testing.T, url, kind string, pages map[string]string) {
+	t.Helper()
+	chromium := browser.Start(t)
+	for _, width := range []int{360, 1280} {
+		v := browser.Visit(t, chromium, url+"/office/store", size(width))
+		for name, path := range pages {
+			if err := chromedp.Do(v.Tab, chromedp.Navigate(url+path)); err != nil {
+				t.Fatal(err)
+			}
+			browser.Ask[bool](v, `document.querySelectorAll("main details").forEach(d => d.open = true), true`)
+			t.Log(name, kind, width) // the problems below are of this page
+			v.Fits(width)
+			v.Readable()
+			browser.Screenshot(t, v.Tab, fmt.Sprintf("%s-%s-%d", name, kind, width))
+		}
+		for _, problem := range v.Problems() {
+			t.Error(problem)
+		}
+	}
+}
 
 // TestEveryPage opens each page as an owner, light on a desk and dark on a phone: it fits, it
 // can be read, and it does nothing that its policy forbids.

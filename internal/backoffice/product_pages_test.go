@@ -1,7 +1,6 @@
 package backoffice
 
 import (
-	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -38,24 +37,8 @@ func TestProductPages(t *testing.T) {
 	}
 	o.post("boss", productPath("prd_0")+"/adjust", "delta", "-3", "reason", "Damaged "+long)
 	o.broken = "prd_1"
-	server := o.serving("boss")
-	chromium := browser.Start(t)
-	for _, width := range []int{360, 1280} {
-		v := browser.Visit(t, chromium, server.URL+productsPath, size(width))
-		for name, path := range map[string]string{"products": productsPath, "product": productPath("prd_0"), "product-long": productPath("prd_long"), "product-edit": productPath("prd_long") + "/edit",
-			"import": productsPath + "/import", "categories": categoriesPath, "stock": stockPath, "stock-check": stockPath + "/check"} {
-			if err := chromedp.Do(v.Tab, chromedp.Navigate(server.URL+path)); err != nil {
-				t.Fatal(err)
-			}
-			t.Log(name, width) // the problems below are of this page
-			v.Fits(width)
-			v.Readable()
-			browser.Screenshot(t, v.Tab, fmt.Sprintf("%s-%d", name, width))
-		}
-		for _, problem := range v.Problems() {
-			t.Error(problem)
-		}
-	}
+	fitting(t, o.serving("boss").URL, "long", map[string]string{"products": productsPath, "product": productPath("prd_0"), "product-long": productPath("prd_long"), "product-edit": productPath("prd_long") + "/edit",
+		"import": productsPath + "/import", "categories": categoriesPath, "stock": stockPath, "stock-check": stockPath + "/check"})
 }
 
 // TestCountWithoutScripts: from the list of products a count takes three clicks at most, in a

@@ -1,16 +1,12 @@
 package backoffice
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 	"time"
 
 	"purveyor/internal/commerce"
-	"purveyor/internal/testkit/browser"
 	"purveyor/internal/testkit/fixture"
-
-	"github.com/chromedp/chromedp"
 )
 
 // TestReportPages looks at the pages of figures on a phone and on a desk, light and dark:
@@ -31,29 +27,12 @@ func TestReportPages(t *testing.T) {
 		Endpoints: []commerce.Endpoint{{PartnerID: fixture.PartnerID, Failures: commerce.FailingAfter, FailingSince: 1}},
 		Orders:    []commerce.Order{last}, Audit: []commerce.AuditEntry{entry}, Outbox: []commerce.UnsentMessage{message}}
 	fixture.Change(t, o.Engine, needsOf(c), func(*commerce.Rows, commerce.Millis) commerce.Changes { return c })
-	chromium := browser.Start(t)
-	server := o.serving("boss")
+	url := o.serving("boss").URL
 	for _, theme := range []string{"light", "dark"} {
 		boss := o.users["boss"]
 		boss.Preferences.Theme = theme
 		o.users["boss"] = boss
-		for _, width := range []int{360, 1280} {
-			v := browser.Visit(t, chromium, server.URL+"/office", size(width))
-			for _, path := range []string{"", "/reports?from=" + time.Now().AddDate(0, 0, -30).Format(time.DateOnly), "/audit", "/outbox", "/outbox/out_1"} {
-				if err := chromedp.Do(v.Tab, chromedp.Navigate(server.URL+"/office"+path)); err != nil {
-					t.Fatal(err)
-				}
-
-				browser.Ask[bool](v, `document.querySelectorAll("main details").forEach(d => d.open = true), true`)
-				t.Log(path, theme, width) // the problems below are of this page
-				v.Fits(width)
-				v.Readable()
-				name, _, _ := strings.Cut("office"+strings.ReplaceAll(path, "/", "-"), "?")
-				browser.Screenshot(t, v.Tab, fmt.Sprintf("%s-%s-%d", name, theme, width))
-			}
-			for _, problem := range v.Problems() {
-				t.Error(problem)
-			}
-		}
+		fitting(t, url, theme, map[string]string{"today": "/office", "reports": "/office/reports?from=" + time.Now().AddDate(0, 0, -30).Format(time.DateOnly), "audit": "/office/audit",
+			"outbox": "/office/outbox", "message": "/office/outbox/out_1"})
 	}
 }
