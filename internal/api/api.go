@@ -34,25 +34,27 @@ type Reads interface {
 
 // API serves the partners.
 type API struct {
-	env        env.Env
-	service    *service.Service
-	reader     Reads
-	gate       *web.Gate
-	bodies     *web.Bodies
-	now        func() time.Time
-	kept       *answerCache
-	stores     *storeCache     // the stores that searches found
-	streams    *streams        // the open streams
-	answers    *web.Budget     // bounds the long answers that are being written
-	streaming  context.Context // ends with EndStreams
-	endStreams context.CancelFunc
+	env         env.Env
+	service     *service.Service
+	reader      Reads
+	gate        *web.Gate
+	bodies      *web.Bodies
+	now         func() time.Time
+	kept        *answerCache
+	stores      *storeCache     // the stores that searches found
+	streams     *streams        // the open streams
+	answers     *web.Budget     // bounds the long answers that are being written
+	streaming   context.Context // ends with EndStreams
+	endStreams  context.CancelFunc
+	description description
 }
 
 // Options of an API; each zero value is a default.
 type Options struct {
 	Env        env.Env
 	Now        func() time.Time
-	CacheBytes int // size of the caches of answers and stores; 16 MiB
+	CacheBytes int    // size of the caches of answers and stores; 16 MiB
+	PublicURL  string // of the service, for its description; without a slash at its end
 }
 
 // New makes the API over a service and its storage.
@@ -66,7 +68,7 @@ func New(reader Reads, quotas storage.Quotas, s *service.Service, o Options) *AP
 	streaming, end := context.WithCancel(context.Background())
 	return &API{env: o.Env, service: s, reader: reader, now: o.Now, gate: web.NewGate(o.Env, keyFinder{reader}, quotas, o.Now), bodies: web.NewBodies(o.Env),
 		streaming: streaming, endStreams: end, streams: newStreams(o.Env), answers: web.NewBudget(maxAnswers, maxOfPartner),
-		kept: newAnswerCache(reader, o.CacheBytes/4*3), stores: newStoreCache(o.CacheBytes / 4)}
+		kept: newAnswerCache(reader, o.CacheBytes/4*3), stores: newStoreCache(o.CacheBytes / 4), description: newDescription(o.PublicURL)}
 }
 
 // Handler serves every route of the table. Other requests get refusals in the shape of the
@@ -80,8 +82,10 @@ func (a *API) Handler() http.Handler {
 			mux.Method(http.MethodHead, route.Path, handler)
 		}
 	}
-	mux.Get("/openapi.yaml", serveOpenAPI)
-	mux.Head("/openapi.yaml", serveOpenAPI)
+	for path, serve := range map[string]http.HandlerFunc{"/openapi.yaml": a.description.serveYAML, "/openapi.json": a.description.serveJSON} {
+		mux.Get(path, serve)
+		mux.Head(path, serve)
+	}
 	mux.NotFound(a.noSuchPath)
 	mux.MethodNotAllowed(func(w http.ResponseWriter, r *http.Request) {
 		methods := allowed(mux, r)

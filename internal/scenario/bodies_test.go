@@ -34,10 +34,29 @@ func newBodies(doc *openapi3.T) (*bodies, error) {
 	if err != nil {
 		return nil, err
 	}
+	closeEnums(tree)
 	b := &bodies{compiler: jsonschema.NewCompiler(), schemas: map[string]*jsonschema.Schema{}}
 	b.compiler.DefaultDraft(jsonschema.Draft2020)
 	b.compiler.AssertFormat()
 	return b, b.compiler.AddResource(documentURL, tree)
+}
+
+// closeEnums makes each open list of known values an enum: a value that partners may meet
+// has to be in the document.
+func closeEnums(tree any) {
+	switch node := tree.(type) {
+	case map[string]any:
+		if known, open := node["x-extensible-enum"]; open {
+			node["enum"] = known
+		}
+		for _, child := range node {
+			closeEnums(child)
+		}
+	case []any:
+		for _, child := range node {
+			closeEnums(child)
+		}
+	}
 }
 
 // request checks the body of a request that the service accepted.

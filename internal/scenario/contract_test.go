@@ -1,7 +1,6 @@
 package scenario
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"net/http"
@@ -106,12 +105,6 @@ func (c *contract) check(r *http.Request, sent call, a *answer) error {
 	}
 	if err := c.bodies.response(route, a); err != nil {
 		return fmt.Errorf("the answer is not what the document says: %w", err)
-	}
-	for _, rest := range bytes.Split(a.body, []byte(`"code":"`))[1:] { // of errors, and of timeline notes
-		code, _, _ := bytes.Cut(rest, []byte(`"`))
-		if !bytes.Contains(api.OpenAPI, []byte("`"+string(code)+"`")) {
-			return fmt.Errorf("the document does not name the code %s", code)
-		}
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
