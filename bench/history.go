@@ -115,7 +115,7 @@ func (h *history) report(n int) {
 	// The ids of the load count up from the time when this program began, in microseconds.
 	external := fmt.Sprintf("W-%d", time.UnixMilli(int64(at)).AddDate(0, 0, -1).UnixMicro())
 	c := reportOf{command.ReportOrder{ExternalID: external, Sale: command.Sale{
-		Actor:   commerce.PartnerActor(h.partner.ID, commerce.Live, commerce.Live, token(rng)),
+		Actor:   commerce.PartnerActor(&commerce.APIKey{ID: string(commerce.Live), PartnerID: h.partner.ID, Mode: commerce.Live}, commerce.Live, token(rng)),
 		OrderID: o.id, CustomerID: commerce.NewID(commerce.PrefixCustomer, at, entropy(rng)), StoreID: o.of.shop.ID, Fulfillment: commerce.ByPickup,
 		Lines: []commerce.OrderLine{{ProductID: o.of.a.ID, Quantity: 1, PriceCents: commerce.Cents(o.of.a.Price)},
 			{ProductID: o.of.b.ID, Quantity: 2, PriceCents: commerce.Cents(o.of.b.Price)}}}}, nil, rng}

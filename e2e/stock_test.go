@@ -27,7 +27,7 @@ func TestStockCheck(t *testing.T) {
 		{"product_id": "p1", "delta": -2, "reason": "broken in transit", "external_reference": "CLAIM-7"}}}))
 	says(0, nil, "every chain is whole")
 	note := s.rows("SELECT actor || '|' || reason || '|' || external_reference FROM stock_notes WHERE product_id = 'p1' AND seq = 4")
-	if want := "partner:" + s.partner.PartnerID + "/live|broken in transit|CLAIM-7"; len(note) != 1 || note[0] != want {
+	if want := "partner:" + s.partner.PartnerID + "/" + s.rows("SELECT id FROM partner_keys WHERE mode = 'live'")[0] + "|broken in transit|CLAIM-7"; len(note) != 1 || note[0] != want {
 		t.Errorf("the note of the adjustment is %q, want %q", note, want)
 	}
 	if opened := s.rows("SELECT actor FROM stock_notes WHERE product_id = 'p1' AND seq = 1"); len(opened) != 1 || !strings.HasPrefix(opened[0], "operator:") || len(opened[0]) < 10 {

@@ -71,7 +71,7 @@ func prepareDemo(ctx context.Context, db *database, clock *demoClock, base strin
 		return nil, err
 	}
 	made, err := db.uses.CreatePartner(ctx, operator(), commerce.Partner{
-		Name: "Demo partner", Scopes: []commerce.Scope{commerce.AllScopes}, RateLimit: commerce.DefaultRateLimit}, "")
+		Name: "Demo partner", Scopes: []commerce.Scope{commerce.AllScopes}, RateLimit: commerce.DefaultRateLimit}, nil, "")
 	if err != nil {
 		return nil, err
 	}

@@ -63,7 +63,7 @@ func newDemoShop(ctx context.Context, db *database, clock *demoClock, catalog co
 	}
 	s.owner, s.token = owner.User, owner.Token
 	made, err := db.uses.CreatePartner(ctx, operator(), commerce.Partner{
-		Name: "Corner Kiosk", Scopes: []commerce.Scope{commerce.AllScopes}, RateLimit: commerce.DefaultRateLimit}, "")
+		Name: "Corner Kiosk", Scopes: []commerce.Scope{commerce.AllScopes}, RateLimit: commerce.DefaultRateLimit}, nil, "")
 	if err != nil {
 		return nil, err
 	}
@@ -73,7 +73,7 @@ func newDemoShop(ctx context.Context, db *database, clock *demoClock, catalog co
 
 // seller is the kiosk, calling with its key of a mode.
 func (s *demoShop) seller(mode commerce.Mode) service.Caller {
-	return service.Caller{Actor: commerce.PartnerActor(s.kiosk.ID, mode, mode, env.Env{}.Text()), Partner: s.kiosk}
+	return service.Caller{Actor: commerce.PartnerActor(&commerce.APIKey{ID: string(mode), PartnerID: s.kiosk.ID, Mode: mode}, mode, env.Env{}.Text()), Partner: s.kiosk}
 }
 
 // staff is the owner, on a page of the back office.

@@ -17,7 +17,10 @@ type partnerCommand struct {
 	List      partnerList      `cmd:"" help:"List all partners."`
 	Show      partnerShow      `cmd:"" help:"Show one partner."`
 	Update    partnerUpdate    `cmd:"" help:"Change a partner. Settings without a flag stay as they are."`
-	RotateKey partnerRotateKey `cmd:"" help:"Replace a key, and print the new one once. The old one stops working within seconds."`
+	Keys      partnerKeys      `cmd:"" help:"List the keys of a partner."`
+	AddKey    partnerAddKey    `cmd:"" help:"Give a partner another key, and print it once."`
+	RotateKey partnerRotateKey `cmd:"" help:"Replace a key, and print the new one once. The old one stops working within seconds, or after an overlap."`
+	RevokeKey partnerRevokeKey `cmd:"" help:"End a key within seconds."`
 	Suspend   partnerSuspend   `cmd:"" help:"Stop a partner's keys within seconds, and hold its webhooks; or undo that."`
 }
 
@@ -25,6 +28,7 @@ type partnerCreate struct {
 	onAnyDatabase
 	Name           string           `help:"Name of the partner." required:"" env:"PURVEYOR_PARTNER_NAME"`
 	Scope          []commerce.Scope `help:"Scope of the keys; may be repeated. Default: all (*)." placeholder:"S" sep:"none" env:"PURVEYOR_PARTNER_SCOPE"`
+	TestScope      []commerce.Scope `help:"Scope of the test key, if it may do less than the live key; may be repeated." placeholder:"S" sep:"none"`
 	Store          []string         `help:"Store that the keys may use; may be repeated. Default: all stores." placeholder:"ID" sep:"none" env:"PURVEYOR_PARTNER_STORE"`
 	RateLimit      int64            `help:"Requests per minute." default:"240" env:"PURVEYOR_RATE_LIMIT"`
 	CallbackURL    string           `help:"URL for webhooks." placeholder:"URL" env:"PURVEYOR_CALLBACK_URL"`
@@ -32,10 +36,11 @@ type partnerCreate struct {
 	JSON           bool             `help:"Print JSON."`
 }
 
-// issued is the output of `partner create --json`.
+// issued is the output of the commands that make keys, as JSON.
 type issued struct {
 	PartnerID string                   `json:"partner_client_id"`
 	Keys      map[commerce.Mode]string `json:"keys"`
+	KeyID     string                   `json:"key_id,omitzero"` // if there is one key
 }
 
 func (c *partnerCreate) prepare() (err error) {
@@ -50,11 +55,11 @@ func (c partnerCreate) Run(ctx context.Context, db *database) error {
 	created, err := db.uses.CreatePartner(ctx, operator(), commerce.Partner{
 		Name: c.Name, Scopes: c.Scope, StoreIDs: c.Store, RateLimit: c.RateLimit,
 		CallbackURL: c.CallbackURL, CallbackSecret: c.CallbackSecret,
-	}, "")
+	}, c.TestScope, "")
 	if err != nil {
 		return flagError(err)
 	}
-	made := issued{created.Partner.ID, created.Keys}
+	made := issued{created.Partner.ID, created.Keys, ""}
 	if err := warnOfNamesakes(ctx, db.Reader(), made.PartnerID, c.Name); err != nil {
 		return err
 	}
@@ -166,6 +171,7 @@ type partnerUpdate struct {
 	Scope          []commerce.Scope `help:"Scopes that replace the present ones; may be repeated." placeholder:"S" sep:"none"`
 	Store          []string         `help:"Stores that replace the present ones; may be repeated." placeholder:"ID" sep:"none"`
 	AllStores      bool             `help:"Lift the restriction to stores." xor:"stores"`
+	ManageSelf     bool             `help:"Also let the partner manage its own keys and endpoints: the scope manage_self, which * does not include."`
 	RateLimit      *int64           `help:"Requests per minute."`
 	CallbackURL    *string          `help:"URL for webhooks; empty: none." placeholder:"URL"`
 	CallbackSecret *string          `help:"Secret that signs webhooks from now on; ends a rotation. - reads it from standard input." placeholder:"S"`
@@ -189,7 +195,7 @@ func (c partnerUpdate) prepare() (err error) {
 }
 
 func (c partnerUpdate) Run(ctx context.Context, db *database) error {
-	change := service.UpdatePartner{ID: c.ID, Name: c.Name, RateLimit: c.RateLimit, CallbackURL: c.CallbackURL, CallbackSecret: c.CallbackSecret}
+	change := service.UpdatePartner{ID: c.ID, ManageSelf: c.ManageSelf, Name: c.Name, RateLimit: c.RateLimit, CallbackURL: c.CallbackURL, CallbackSecret: c.CallbackSecret}
 	if len(c.Scope) > 0 {
 		change.Scopes = &c.Scope
 	}
@@ -205,24 +211,6 @@ func changePartner(ctx context.Context, db *database, change service.UpdatePartn
 		return partnerMissing(change.ID, err)
 	}
 	printPartner(p)
-	return nil
-}
-
-type partnerRotateKey struct {
-	onPartner
-	Mode commerce.Mode `help:"Which key: live or test." enum:"live,test" required:""`
-	JSON bool          `help:"Print JSON."`
-}
-
-func (c partnerRotateKey) Run(ctx context.Context, db *database) error {
-	key, err := db.uses.RotateKey(ctx, operator(), service.RotateKey{PartnerID: c.ID, Mode: c.Mode})
-	if err != nil {
-		return partnerMissing(c.ID, err)
-	}
-	if c.JSON {
-		return printJSON(issued{c.ID, map[commerce.Mode]string{c.Mode: key}})
-	}
-	printf("%s key  %s\n\nThe key is shown only now. The old one stops working within 5 seconds.\n", c.Mode, key)
 	return nil
 }
 

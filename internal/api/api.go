@@ -66,7 +66,7 @@ func New(reader Reads, quotas storage.Quotas, s *service.Service, o Options) *AP
 		o.CacheBytes = 16 << 20
 	}
 	streaming, end := context.WithCancel(context.Background())
-	return &API{env: o.Env, service: s, reader: reader, now: o.Now, gate: web.NewGate(o.Env, keyFinder{reader}, quotas, o.Now), bodies: web.NewBodies(o.Env),
+	return &API{env: o.Env, service: s, reader: reader, now: o.Now, gate: web.NewGate(o.Env, keyFinder{o.Env, s, reader}, quotas, o.Now), bodies: web.NewBodies(o.Env),
 		streaming: streaming, endStreams: end, streams: newStreams(o.Env), answers: web.NewBudget(maxAnswers, maxOfPartner),
 		kept: newAnswerCache(reader, o.CacheBytes/4*3), stores: newStoreCache(o.CacheBytes / 4), description: newDescription(o.PublicURL)}
 }
@@ -152,7 +152,7 @@ func (r *request) mode() commerce.Mode {
 
 // caller returns the partner in the form that use cases take.
 func (r *request) caller() service.Caller {
-	by := commerce.PartnerActor(r.Partner.ID, r.Mode, r.mode(), r.traceID)
+	by := commerce.PartnerActor(r.Key, r.mode(), r.traceID)
 	by.Address = r.RemoteAddr
 	return service.Caller{Actor: by, Partner: r.Partner}
 }
@@ -225,14 +225,24 @@ func (r *request) param(name string) string {
 }
 
 // keyFinder looks up keys for the gate.
-type keyFinder struct{ reader storage.Partners }
+type keyFinder struct {
+	env    env.Env
+	uses   *service.Service
+	reader storage.Partners
+}
 
-func (k keyFinder) FindKey(ctx context.Context, hash commerce.KeyHash) (commerce.Partner, commerce.Mode, error) {
-	p, mode, err := k.reader.KeyHolder(ctx, hash)
+func (k keyFinder) FindKey(ctx context.Context, hash commerce.KeyHash) (commerce.Partner, commerce.APIKey, error) {
+	p, key, err := k.reader.KeyHolder(ctx, hash)
 	if errors.Is(err, storage.ErrNotFound) {
 		err = web.ErrNoKey
 	}
-	return p, mode, err
+	return p, key, err
+}
+
+// Used implements web.KeyFinder. A use that cannot be noted is lost: the next minute's is
+// noted.
+func (k keyFinder) Used(key commerce.APIKey, minute commerce.Millis) {
+	k.env.Go(func() { _ = k.uses.RecordKeyUse(context.Background(), key.ID, minute) })
 }
 
 // order reads the order that the path names, if the caller may see it.
@@ -280,6 +290,11 @@ var Routes = []Route{
 	{post, "/v1/orders/{order_id}/refund", needs(commerce.WriteOrders), refundOrder},
 
 	{get, "/v1/events", needs(commerce.ReadOrders), (*API).listEvents},
+
+	{get, "/v1/keys", needs(commerce.ManageSelf), (*API).listKeys},
+	{post, "/v1/keys", needs(commerce.ManageSelf), makeKey},
+	{post, "/v1/keys/{key_id}/rotate", needs(commerce.ManageSelf), rotateKey},
+	{post, "/v1/keys/{key_id}/revoke", needs(commerce.ManageSelf), (*API).revokeKey},
 }
 
 const (

@@ -54,7 +54,7 @@ func openEvil(t *testing.T) *matrix {
 		stock.Name = evil
 		return commerce.Changes{Orders: []commerce.Order{o}, Deliveries: []commerce.Delivery{delivery}, Payments: []commerce.Payment{payment}, Refunds: []commerce.Refund{refund}, Attention: []commerce.Attention{raised},
 			Partners: []commerce.Partner{partner}, Products: []commerce.Product{goods}, Stock: []commerce.Stock{stock},
-			Timeline: []commerce.TimelineEvent{{StoreID: key.StoreID, OrderID: key.OrderID, Seq: o.Events, Kind: commerce.TimelineNote, Message: evil, CreatedOn: at, Actor: "partner:" + fixture.PartnerID + "/live"}},
+			Timeline: []commerce.TimelineEvent{{StoreID: key.StoreID, OrderID: key.OrderID, Seq: o.Events, Kind: commerce.TimelineNote, Message: evil, CreatedOn: at, Actor: "partner:" + fixture.PartnerID + "/key_1_live"}},
 			Attempts: []commerce.WebhookAttempt{{PartnerID: fixture.PartnerID, EventID: m.values["events/{eid}"], URL: evilPlace, At: at, Status: 500, Error: evil, Answer: evil}},
 			Outbox:   []commerce.UnsentMessage{{ID: "out_2", Kind: commerce.UnsentMail, To: evil, Subject: evil, Text: evil, HTML: evil, Reason: commerce.UnsentTestMode, OrderID: key.OrderID, CreatedOn: 2}},
 			Sessions: []commerce.Session{{ID: "a", UserID: m.person.ID, Agent: evil, Address: evil, CreatedOn: at, SeenOn: at, ExpiresOn: at + 1_000_000_000}}}

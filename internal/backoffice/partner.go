@@ -1,7 +1,6 @@
 package backoffice
 
 import (
-	"slices"
 	"time"
 
 	"purveyor/internal/commerce"
@@ -27,13 +26,6 @@ type partnerPage struct {
 	WhyNot    string // why the user may not change the partner, although other partners
 }
 
-// shownKey is what is known of a key. Only its hash is stored.
-type shownKey struct {
-	Mode      commerce.Mode
-	Prefix    string
-	CreatedOn commerce.Millis // 0: there is none
-}
-
 // partner shows one partner.
 func (v *visit) partner(p commerce.Partner) error {
 	page := partnerPage{Partner: p, URL: Prefix + "/partners/" + p.ID, MayManage: v.changes(commerce.MayManagePartners, p), MayEvents: v.changes(commerce.MayManageEvents, p)}
@@ -41,16 +33,9 @@ func (v *visit) partner(p commerce.Partner) error {
 		page.WhyNot = "The partner also sells from stores that are not yours, so only an owner of all of them changes it."
 	}
 	ctx, r := v.Context(), v.o.reads
-	keys, err := r.APIKeys(ctx, p.ID)
-	if err != nil {
+	var err error
+	if page.Keys, err = v.keysOf(p); err != nil {
 		return err
-	}
-	for _, mode := range []commerce.Mode{commerce.Live, commerce.Test} {
-		shown := shownKey{Mode: mode, Prefix: mode.KeyPrefix()}
-		if i := slices.IndexFunc(keys, func(k commerce.APIKey) bool { return k.Mode == mode }); i >= 0 {
-			shown.CreatedOn = keys[i].CreatedOn
-		}
-		page.Keys = append(page.Keys, shown)
 	}
 	endpoints, err := r.Endpoints(ctx, []string{p.ID})
 	if err != nil {
@@ -121,7 +106,7 @@ func (v *visit) askFirst(page askPartner) error {
 
 func suspending(p commerce.Partner) askPartner {
 	return askPartner{Partner: p, Act: "suspend", Word: "Suspend the partner", Danger: true, Seen: p.UpdatedOn,
-		Text: "Both keys stop working within seconds, and events wait. Its orders stay, and staff go on with them. It can be undone at any time."}
+		Text: "All keys stop working within seconds, and events wait. Its orders stay, and staff go on with them. It can be undone at any time."}
 }
 
 func (v *visit) askSuspend(p commerce.Partner) error { return v.askFirst(suspending(p)) }

@@ -11,7 +11,7 @@ import (
 )
 
 // partnerFields are the fields of the form of a partner, named as refusals name them.
-var partnerFields = []fieldWord{{"name", "Name"}, {"scope", "Scopes"}, {"stores", "All stores or some"}, {"store", "Stores"}, {"rate-limit", "Requests per minute"}, {"callback-url", "Callback URL"}}
+var partnerFields = []fieldWord{{"name", "Name"}, {"scope", "Scopes"}, {"stores", "All stores or some"}, {"store", "Stores"}, {"test-scope", "Scopes of the test key"}, {"rate-limit", "Requests per minute"}, {"callback-url", "Callback URL"}}
 
 // partnerEditPage is the data of the page "partner_edit".
 type partnerEditPage struct {
@@ -32,7 +32,8 @@ type scopeWord struct {
 // scopeWords are the scopes as the form offers them.
 var scopeWords = []scopeWord{{commerce.AllScopes, "Everything below"}, {commerce.ReadStores, "Read stores"}, {commerce.ReadCategories, "Read categories"},
 	{commerce.ReadProducts, "Read products"}, {commerce.WriteProducts, "Make and change products"}, {commerce.ReadOrders, "Read its orders and events"},
-	{commerce.WriteOrders, "Make orders and change them"}, {commerce.ReadDelivery, "Quote and follow deliveries"}, {commerce.WriteInventory, "Change stock"}}
+	{commerce.WriteOrders, "Make orders and change them"}, {commerce.ReadDelivery, "Quote and follow deliveries"}, {commerce.WriteInventory, "Change stock"},
+	{commerce.ManageSelf, "Manage itself: keys, endpoints, requests"}}
 
 func (v *visit) partnerEditPage(form editForm, id string) (page partnerEditPage, err error) {
 	page = partnerEditPage{Form: form, ID: id, Scopes: scopeWords}
@@ -81,7 +82,7 @@ func (v *visit) makePartner() error {
 	}
 	if err == nil {
 		var made service.CreatedPartner
-		if made, err = v.o.uses.CreatePartner(v.Context(), v.caller().Actor, p, v.draw()); err == nil {
+		if made, err = v.o.uses.CreatePartner(v.Context(), v.caller().Actor, p, choicesOf[commerce.Scope](form.Typed["test-scope"]), v.draw()); err == nil {
 			p.ID = made.Partner.ID
 			return v.page("partner_shown", "The keys of "+p.Name, shownOnce{p, []shownSecret{{"Live key", made.Keys[commerce.Live]}, {"Test key", made.Keys[commerce.Test]}},
 				"Give them to the partner in a safe way. They are shown only now: Purveyor keeps only digests of them."})
@@ -135,11 +136,9 @@ func (v *visit) savePartner(p commerce.Partner) error {
 // partner is the partner that was typed.
 func (f editForm) partner() (p commerce.Partner, err error) {
 	p = commerce.Partner{Name: f.Typed["name"], CallbackURL: f.Typed["callback-url"]}
-	for _, s := range choicesIn(f.Typed["scope"]) {
-		p.Scopes = append(p.Scopes, commerce.Scope(s))
-	}
-	if slices.Contains(p.Scopes, commerce.AllScopes) {
-		p.Scopes = []commerce.Scope{commerce.AllScopes}
+	p.Scopes = choicesOf[commerce.Scope](f.Typed["scope"])
+	if slices.Contains(p.Scopes, commerce.AllScopes) { // which does not include ManageSelf
+		p.Scopes = slices.DeleteFunc(p.Scopes, func(s commerce.Scope) bool { return s != commerce.AllScopes && s != commerce.ManageSelf })
 	}
 	if p.RateLimit, err = strconv.ParseInt(cmp.Or(f.Typed["rate-limit"], "0"), 10, 64); err != nil {
 		err = commerce.Invalid("rate-limit", "rate-limit must be a whole number")
@@ -156,9 +155,13 @@ func (f editForm) partner() (p commerce.Partner, err error) {
 }
 
 // choicesIn are the values of a text each on a line of its own.
-func choicesIn(text string) []string {
-	if text == "" {
-		return nil
+func choicesIn(text string) []string { return choicesOf[string](text) }
+
+func choicesOf[T ~string](text string) (list []T) {
+	for line := range strings.Lines(text) {
+		if line = strings.TrimSpace(line); line != "" {
+			list = append(list, T(line))
+		}
 	}
-	return strings.Split(text, "\n")
+	return list
 }

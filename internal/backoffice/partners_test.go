@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"purveyor/internal/commerce"
 	"purveyor/internal/service"
@@ -23,11 +24,11 @@ func shownKeys(page string) []string {
 
 // holder is the partner and mode of a key.
 func (o *office) holder(key string) string {
-	p, mode, err := o.Reader.KeyHolder(o.t.Context(), commerce.HashKey(key))
-	if err != nil {
+	p, k, err := o.Reader.KeyHolder(o.t.Context(), commerce.HashKey(key))
+	if err != nil || k.State(commerce.MillisOf(time.Now())) != commerce.KeyActive {
 		return "none"
 	}
-	return p.ID + " " + string(mode)
+	return p.ID + " " + string(k.Mode)
 }
 
 // narrow restricts the partner to stores.

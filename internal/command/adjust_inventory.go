@@ -39,7 +39,8 @@ func (c AdjustInventory) Needs() commerce.Needs {
 
 // Access refuses all lines if the partner may not use the store of one product.
 func (c AdjustInventory) Access(rows *commerce.Rows) error {
-	partner, _ := rows.Partners.Get(c.Actor.PartnerID())
+	stored, _ := rows.Partners.Get(c.Actor.PartnerID())
+	partner := stored.Under(c.Actor.Key)
 	for _, l := range c.Lines {
 		if err := partner.MayUse(l.Product.StoreID); err != nil {
 			return err

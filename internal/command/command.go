@@ -70,7 +70,7 @@ func (f OrderFacts) access(rows *commerce.Rows, by commerce.Actor) error {
 		return nil
 	}
 	partner, _ := rows.Partners.Get(f.PartnerID)
-	return partner.MayUse(f.Key.StoreID)
+	return partner.Under(by.Key).MayUse(f.Key.StoreID)
 }
 
 // orderChange collects the changes that one command makes to one order and to the rows
@@ -340,7 +340,7 @@ func (s Sale) Access(rows *commerce.Rows) error {
 		return nil
 	}
 	partner, _ := rows.Partners.Get(s.Actor.PartnerID())
-	return partner.MayUse(s.StoreID)
+	return partner.Under(s.Actor.Key).MayUse(s.StoreID)
 }
 
 // check returns the store. It refuses what Access refuses, and stores, fulfillments and

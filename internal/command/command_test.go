@@ -13,7 +13,7 @@ import (
 
 // The actors of most tests.
 var (
-	byPartner   = commerce.PartnerActor("p", commerce.Live, commerce.Live, "t")
+	byPartner   = commerce.PartnerActor(&commerce.APIKey{ID: "key_p", PartnerID: "p", Mode: commerce.Live}, commerce.Live, "t")
 	byProcessor = commerce.Actor{Kind: commerce.ActorProvider, ID: "stripe", TraceID: "n"}
 )
 

@@ -9,14 +9,15 @@ import (
 // CreatePartner makes a partner with the hashes of its keys.
 type CreatePartner struct {
 	Partner commerce.Partner  // ID drawn by the caller
-	Keys    []commerce.APIKey // mode and hash; they become keys of this partner
+	Keys    []commerce.APIKey // id, mode, name, hash and scopes; they become keys of this partner
 }
 
 // Needs names the new rows and the stores that the partner is restricted to.
 func (c CreatePartner) Needs() commerce.Needs {
 	n := commerce.Needs{Partners: []string{c.Partner.ID}, Stores: c.Partner.StoreIDs}
 	for _, k := range c.Keys {
-		n.APIKeys = append(n.APIKeys, commerce.APIKeyRef{PartnerID: c.Partner.ID, Mode: k.Mode})
+		n.APIKeys = append(n.APIKeys, k.ID)
+		n.FormerKeys = append(n.FormerKeys, commerce.FormerKeyRef{PartnerID: c.Partner.ID, Mode: k.Mode})
 	}
 	return n
 }
@@ -36,6 +37,14 @@ func (c CreatePartner) Decide(rows *commerce.Rows, now commerce.Millis) (commerc
 	for _, k := range c.Keys {
 		k.PartnerID, k.CreatedOn = p.ID, now
 		changes.APIKeys = append(changes.APIKeys, k)
+		if former, ok := commerce.FormerKeyOf([]commerce.APIKey{k}, k.Mode, now); ok {
+			changes.FormerKeys = append(changes.FormerKeys, former)
+		}
+		for _, s := range k.Scopes {
+			if !p.Has(s) {
+				return p, commerce.Changes{}, commerce.Invalid("test-scope", "the partner lacks the scope %s", s)
+			}
+		}
 	}
 	return p, changes, nil
 }

@@ -51,15 +51,13 @@ func TestStores(t *testing.T) {
 	}
 }
 
-// TestPartnersAsSeen: changes of a partner, its keys and its secret are refused if the row has
+// TestPartnersAsSeen: changes of a partner and its secret are refused if the row has
 // moved since the person saw it, and are harmless if they were done already.
 func TestPartnersAsSeen(t *testing.T) {
 	p := commerce.Partner{ID: "p", Name: "P", RateLimit: 5, Scopes: []commerce.Scope{commerce.ReadOrders}, CallbackURL: "u", CallbackSecret: "old", UpdatedOn: seenOn}
-	key := commerce.APIKey{PartnerID: "p", Mode: commerce.Live, Hash: commerce.HashKey("old"), CreatedOn: seenOn}
-	before := commerce.Changes{Partners: []commerce.Partner{p}, APIKeys: []commerce.APIKey{key}}
-	done := before
-	renamed, rotated, replaced := p, p, key
-	renamed.Name, rotated.CallbackSecret, replaced.Hash = "Q", "new", commerce.HashKey("new")
+	before := commerce.Changes{Partners: []commerce.Partner{p}}
+	renamed, rotated := p, p
+	renamed.Name, rotated.CallbackSecret = "Q", "new"
 	for _, act := range []struct {
 		name string
 		done commerce.Changes
@@ -72,11 +70,6 @@ func TestPartnersAsSeen(t *testing.T) {
 		}},
 		{"secret", commerce.Changes{Partners: []commerce.Partner{rotated}}, func(seen commerce.Millis, before commerce.Changes) (commerce.Changes, error) {
 			c := RotateSecret{PartnerID: "p", Seen: seen, Secret: "new"}
-			_, changes, err := c.Decide(fill(c.Needs(), before), now)
-			return changes, err
-		}},
-		{"key", commerce.Changes{Partners: done.Partners, APIKeys: []commerce.APIKey{replaced}}, func(seen commerce.Millis, before commerce.Changes) (commerce.Changes, error) {
-			c := RotateKey{Key: commerce.APIKey{PartnerID: "p", Mode: commerce.Live, Hash: commerce.HashKey("new")}, Seen: seen}
 			_, changes, err := c.Decide(fill(c.Needs(), before), now)
 			return changes, err
 		}},

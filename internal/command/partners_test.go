@@ -13,7 +13,7 @@ import (
 func TestKeysHaveAPartner(t *testing.T) {
 	create := CreatePartner{
 		Partner: commerce.Partner{ID: "p", Name: "P", RateLimit: 1},
-		Keys:    []commerce.APIKey{{PartnerID: "another", Mode: commerce.Live, Hash: commerce.HashKey("a")}, {Mode: commerce.Test, Hash: commerce.HashKey("b")}},
+		Keys:    []commerce.APIKey{{ID: "key_a", PartnerID: "another", Mode: commerce.Live, Hash: commerce.HashKey("a")}, {ID: "key_b", Mode: commerce.Test, Hash: commerce.HashKey("b")}},
 	}
 	rows := fill(create.Needs(), commerce.Changes{})
 	_, made, err := create.Decide(rows, now)
@@ -27,9 +27,9 @@ func TestKeysHaveAPartner(t *testing.T) {
 		}
 	}
 
-	rotate := RotateKey{Key: commerce.APIKey{PartnerID: "p", Mode: commerce.Live, Hash: commerce.HashKey("c")}}
+	rotate := RotateKey{KeyRing: KeyRing{PartnerID: "p", IDs: []string{"key_a", "key_b"}}, KeyID: "key_a", New: commerce.APIKey{ID: "key_c", Hash: commerce.HashKey("c")}}
 	_, made, err = rotate.Decide(fill(rotate.Needs(), made), now)
-	if err != nil || len(made.APIKeys) != 1 || made.APIKeys[0].Hash != commerce.HashKey("c") {
+	if err != nil || len(made.APIKeys) != 2 || made.APIKeys[1].Hash != commerce.HashKey("c") || made.APIKeys[1].PartnerID != "p" || made.APIKeys[1].Mode != commerce.Live || made.APIKeys[0].RevokedOn != now {
 		t.Errorf("%+v, %v", made, err)
 	}
 	var refusal *commerce.Error

@@ -2,6 +2,7 @@ package command
 
 import (
 	"reflect"
+	"slices"
 
 	"purveyor/internal/commerce"
 )
@@ -12,6 +13,7 @@ type UpdatePartner struct {
 	Seen           commerce.Millis // UpdatedOn of the partner as the person saw it; 0: any
 	Name           *string
 	Scopes         *[]commerce.Scope
+	ManageSelf     bool // adds the scope
 	StoreIDs       *[]string
 	RateLimit      *int64
 	CallbackURL    *string
@@ -48,6 +50,9 @@ func (c UpdatePartner) Decide(rows *commerce.Rows, now commerce.Millis) (commerc
 	changes := commerce.Changes{Endpoints: changed(before, endpoint)}
 	set(&p.Name, c.Name)
 	set(&p.Scopes, c.Scopes)
+	if c.ManageSelf {
+		p.Scopes = append(slices.Clone(p.Scopes), commerce.ManageSelf)
+	}
 	set(&p.RateLimit, c.RateLimit)
 	set(&p.CallbackURL, c.CallbackURL)
 	set(&p.CallbackSecret, c.CallbackSecret)

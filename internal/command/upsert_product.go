@@ -123,7 +123,8 @@ func (c UpsertProduct) check(rows *commerce.Rows) error {
 // store that the partner may not use (403), a store that is not known (400), and
 // one that the partner may not use (403).
 func (c UpsertProduct) Access(rows *commerce.Rows) error {
-	partner, _ := rows.Partners.Get(c.Actor.PartnerID())
+	stored, _ := rows.Partners.Get(c.Actor.PartnerID())
+	partner := stored.Under(c.Actor.Key)
 	home, known := rows.ProductStores.Get(c.ID)
 	if !known && !c.Create {
 		return commerce.NotFound("product")

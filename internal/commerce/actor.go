@@ -18,17 +18,17 @@ const (
 // Actor is the person or program that a change is made for.
 type Actor struct {
 	Kind    ActorKind
-	ID      string // within the kind: PARTNER/KEY of a partner; empty for the system
-	Mode    Mode   // of the request
-	TraceID string // of the request
-	Address string // from which the request came; empty: it came from a shell or from inside
+	ID      string  // within the kind: PARTNER/KEY of a partner; empty for the system
+	Mode    Mode    // of the request
+	TraceID string  // of the request
+	Address string  // from which the request came; empty: it came from a shell or from inside
+	Key     *APIKey // with which a partner calls; nil: all others
 }
 
-// PartnerActor is a partner that calls with one of its keys. Until keys have ids,
-// a key is named by its mode. mode is that of the request: with a live key it may
-// be Test.
-func PartnerActor(partnerID string, key, mode Mode, traceID string) Actor {
-	return Actor{Kind: ActorPartner, ID: partnerID + "/" + string(key), Mode: mode, TraceID: traceID}
+// PartnerActor is a partner that calls with one of its keys. mode is that of the request:
+// with a live key it may be Test.
+func PartnerActor(key *APIKey, mode Mode, traceID string) Actor {
+	return Actor{Kind: ActorPartner, ID: key.PartnerID + "/" + key.ID, Mode: mode, TraceID: traceID, Key: key}
 }
 
 // SystemActor is this service, in a job that follows from the request with the trace id.

@@ -13,6 +13,7 @@ import (
 // Prefixes of the ids that the service makes.
 const (
 	PrefixPartner       = "ptn_"
+	PrefixKey           = "key_"
 	PrefixStore         = "sto_"
 	PrefixProduct       = "prd_"
 	PrefixCategory      = "cat_"

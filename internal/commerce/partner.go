@@ -1,11 +1,6 @@
 package commerce
 
-import (
-	"crypto/sha256"
-	"encoding/base32"
-	"slices"
-	"strings"
-)
+import "slices"
 
 // Mode keeps the sandbox apart from the real thing.
 type Mode string
@@ -15,27 +10,6 @@ const (
 	Live Mode = "live"
 	Test Mode = "test"
 )
-
-// KeyPrefix begins every API key of the mode (SPEC, rule 6).
-func (m Mode) KeyPrefix() string { return "sk_" + string(m) + "_" }
-
-// NewKey makes an API key of the mode from what the caller drew.
-func (m Mode) NewKey(random [20]byte) string {
-	return m.KeyPrefix() + keyBody.EncodeToString(random[:])
-}
-
-const keyDigits = "abcdefghijklmnopqrstuvwxyz234567"
-
-var keyBody = base32.NewEncoding(keyDigits)
-
-// IsKey reports whether NewKey could have made the text.
-func IsKey(text string) bool {
-	body, ok := strings.CutPrefix(text, Live.KeyPrefix())
-	if !ok {
-		body, ok = strings.CutPrefix(text, Test.KeyPrefix())
-	}
-	return ok && len(body) == keyBody.EncodedLen(20) && strings.Trim(body, keyDigits) == ""
-}
 
 // Scope is a permission of a partner.
 type Scope string
@@ -53,9 +27,14 @@ const (
 	WriteInventory Scope = "write_inventory"
 )
 
+// ManageSelf is the permission to see and change what belongs to the partner itself: its
+// keys, its webhook endpoints, its requests. AllScopes does not include it, so that keys
+// made before it was there cannot do more than they could.
+const ManageSelf Scope = "manage_self"
+
 // Scopes lists every scope that a partner can be given.
 var Scopes = []Scope{AllScopes, ReadStores, ReadCategories, ReadProducts, WriteProducts,
-	ReadOrders, WriteOrders, ReadDelivery, WriteInventory}
+	ReadOrders, WriteOrders, ReadDelivery, WriteInventory, ManageSelf}
 
 // DefaultRateLimit is the requests per minute of a partner unless said
 // otherwise (SPEC, Limits).
@@ -71,6 +50,7 @@ type Partner struct {
 	CallbackURL    string
 	CallbackSecret string
 	Suspended      bool
+	KeysNo         int64 // ascends with each change of the partner's keys
 	CreatedOn      Millis
 	UpdatedOn      Millis
 }
@@ -85,28 +65,10 @@ func (p Partner) MayUse(storeID string) error {
 }
 
 // Has reports whether the partner has the scope.
-func (p Partner) Has(s Scope) bool {
-	return slices.Contains(p.Scopes, AllScopes) || slices.Contains(p.Scopes, s)
-}
+func (p Partner) Has(s Scope) bool { return hasScope(p.Scopes, s) }
 
-// KeyHash is the stored form of an API key.
-type KeyHash [sha256.Size]byte
-
-// HashKey returns the stored form of a key.
-func HashKey(key string) KeyHash { return sha256.Sum256([]byte(key)) }
-
-// APIKey belongs to one partner and mode. Another key for the same pair replaces it.
-type APIKey struct {
-	PartnerID string
-	Mode      Mode
-	Hash      KeyHash
-	CreatedOn Millis
-}
-
-// APIKeyRef names the one key of a partner in a mode.
-type APIKeyRef struct {
-	PartnerID string
-	Mode      Mode
+func hasScope(list []Scope, s Scope) bool {
+	return slices.Contains(list, s) || s != ManageSelf && slices.Contains(list, AllScopes)
 }
 
 // RateWindow names the requests that count together against a partner's rate limit.

@@ -33,7 +33,8 @@ type Needs struct {
 	Replies       []ReplyKey
 	OpenReplies   []ReplyKey // that the command closes or releases
 	Partners      []string
-	APIKeys       []APIKeyRef
+	APIKeys       []string
+	FormerKeys    []FormerKeyRef
 	Stores        []string
 	NextStoreNo   bool
 	Categories    []string
@@ -71,7 +72,8 @@ type Needs struct {
 type Rows struct {
 	Replies       Table[ReplyKey, Reply]
 	Partners      Table[string, Partner]
-	APIKeys       Table[APIKeyRef, APIKey]
+	APIKeys       Table[string, APIKey]
+	FormerKeys    Table[FormerKeyRef, FormerKey]
 	Stores        Table[string, Store]
 	Categories    Table[string, Category]
 	ProductStores Table[string, ProductStore]
@@ -115,6 +117,8 @@ type Changes struct {
 	Released       []ReplyKey // of open replies, which are deleted: there is no answer to keep
 	Partners       []Partner
 	APIKeys        []APIKey
+	FormerKeys     []FormerKey
+	GoneFormerKeys []FormerKeyRef // they are deleted
 	Stores         []Store
 	Categories     []Category
 	Products       []Product

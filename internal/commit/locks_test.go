@@ -112,7 +112,7 @@ func testRealViolation(t *testing.T, open opener) {
 	s := openShop(t, open, 1, 100)
 	create := func(id string) command.CreatePartner {
 		return command.CreatePartner{Partner: commerce.Partner{ID: id, Name: id, RateLimit: 1},
-			Keys: []commerce.APIKey{{Mode: commerce.Live, Hash: commerce.HashKey("one key")}}}
+			Keys: []commerce.APIKey{{ID: "key_" + id, Mode: commerce.Live, Hash: commerce.HashKey("one key")}}}
 	}
 	must(commit.Do(t.Context(), s.Committer, create("ptn_first")))
 	loads := s.engine.Loads.Load()

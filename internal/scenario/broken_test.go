@@ -86,9 +86,9 @@ type faultyReader struct {
 	f *faulty
 }
 
-func (r faultyReader) KeyHolder(ctx context.Context, hash commerce.KeyHash) (commerce.Partner, commerce.Mode, error) {
+func (r faultyReader) KeyHolder(ctx context.Context, hash commerce.KeyHash) (commerce.Partner, commerce.APIKey, error) {
 	if err := fault(&r.f.keys); err != nil {
-		return commerce.Partner{}, "", err
+		return commerce.Partner{}, commerce.APIKey{}, err
 	}
 	return r.Reader.KeyHolder(ctx, hash)
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"reflect"
 	"testing"
+	"time"
 
 	"purveyor/internal/command"
 	"purveyor/internal/commerce"
@@ -17,7 +18,7 @@ import (
 // other is another partner, with all scopes.
 func other(mode commerce.Mode) service.Caller {
 	const id = "ptn_2"
-	return service.Caller{Actor: commerce.PartnerActor(id, mode, mode, "trace"), Partner: fixture.Admit(commerce.Partner{ID: id}).Partner}
+	return service.Caller{Actor: fixture.ActorOf(id, mode), Partner: fixture.Admit(commerce.Partner{ID: id}).Partner}
 }
 
 // TestWhoSeesAnOrder: partners see their own orders in stores that their key is for,
@@ -245,14 +246,14 @@ func TestKeys(t *testing.T) {
 	in(t, func(t *testing.T, s *shop) {
 		ctx := t.Context()
 		holder := func(key string) string {
-			p, mode, err := s.Reader.KeyHolder(ctx, commerce.HashKey(key))
-			if err != nil {
+			p, k, err := s.Reader.KeyHolder(ctx, commerce.HashKey(key))
+			if err != nil || k.State(commerce.MillisOf(time.Now())) != commerce.KeyActive {
 				return "none"
 			}
-			return p.ID + " " + string(mode)
+			return p.ID + " " + string(k.Mode)
 		}
-		made, err := s.CreatePartner(ctx, operator, commerce.Partner{ID: "chosen", Name: "Q", Scopes: []commerce.Scope{commerce.AllScopes}, RateLimit: 1}, "")
-		second, again := s.CreatePartner(ctx, operator, commerce.Partner{Name: "Q", Scopes: []commerce.Scope{commerce.AllScopes}, RateLimit: 1}, "")
+		made, err := s.CreatePartner(ctx, operator, commerce.Partner{ID: "chosen", Name: "Q", Scopes: []commerce.Scope{commerce.AllScopes}, RateLimit: 1}, nil, "")
+		second, again := s.CreatePartner(ctx, operator, commerce.Partner{Name: "Q", Scopes: []commerce.Scope{commerce.AllScopes}, RateLimit: 1}, nil, "")
 		if err != nil || again != nil {
 			t.Fatal(err, again)
 		}
@@ -265,7 +266,12 @@ func TestKeys(t *testing.T) {
 				t.Errorf("the %s key is of %s", mode, got)
 			}
 		}
-		key, err := s.RotateKey(ctx, operator, service.RotateKey{PartnerID: id, Mode: commerce.Live})
+		_, old, err := s.Reader.KeyHolder(ctx, commerce.HashKey(made.Keys[commerce.Live]))
+		if err != nil {
+			t.Fatal(err)
+		}
+		rotated, err := s.RotateKey(ctx, operator, service.RotateKey{PartnerID: id, KeyID: old.ID})
+		key := rotated.Value
 		if err != nil || holder(key) != id+" live" || holder(made.Keys[commerce.Live]) != "none" || holder(made.Keys[commerce.Test]) != id+" test" {
 			t.Errorf("after a rotation the keys are of %s, %s and %s; %v", holder(key), holder(made.Keys[commerce.Live]), holder(made.Keys[commerce.Test]), err)
 		}

@@ -77,17 +77,25 @@ func operatorActs(s *fixture.Shop, uses *service.Service) []anAct {
 	url, secret, limit := "https://ann:a-password@p.example/hook?key=a-token", "s3cret-of-old", int64(7)
 	return []anAct{
 		{"create_partner", "", func() error {
-			_, err := uses.CreatePartner(ctx, operator, commerce.Partner{Name: "Q", RateLimit: 9, CallbackURL: url, CallbackSecret: secret}, "")
+			_, err := uses.CreatePartner(ctx, operator, commerce.Partner{Name: "Q", RateLimit: 9, CallbackURL: url, CallbackSecret: secret}, nil, "")
 			return err
-		}, nothing, `"api_keys":\{"ptn_\w+/live":\{"created_on":\d+,"hash":"sha256:[0-9a-f]{8}"\},.*"callback_secret":"set","callback_url":"https://ann:xxxxx@p.example/hook\?\.\.\.".*"name":"Q".*"rate_limit":9`},
+		}, nothing, `"api_keys":\{"ptn_\w+/live":\{"created_on":\d+,"hash":"sha256:[0-9a-f]{8}"\},.*"partner_keys":\{"key_\w+":\{.*"callback_secret":"set","callback_url":"https://ann:xxxxx@p.example/hook\?\.\.\.".*"name":"Q".*"rate_limit":9`},
 		{"update_partner", "", func() error {
 			_, err := uses.UpdatePartner(ctx, operator, service.UpdatePartner{ID: fixture.PartnerID, RateLimit: &limit, CallbackURL: &url, CallbackSecret: &secret})
 			return err
 		}, `"callback_secret":"set".*"rate_limit":1099511627776`, `"callback_secret":"set".*"rate_limit":7,"updated_on":\d+`},
 		{"rotate_key", "", func() error {
-			_, err := uses.RotateKey(ctx, operator, service.RotateKey{PartnerID: fixture.PartnerID, Mode: commerce.Live})
+			_, err := uses.RotateKey(ctx, operator, service.RotateKey{PartnerID: fixture.PartnerID, KeyID: fixture.KeyID(fixture.PartnerID, commerce.Live)})
 			return err
 		}, `"api_keys":\{"ptn_1/live":\{.*"hash":"sha256:`, `"api_keys":\{"ptn_1/live":\{.*"hash":"sha256:`},
+		{"make_key", "", func() error {
+			_, err := uses.MakeKey(ctx, operator, service.NewKey{PartnerID: fixture.PartnerID, Name: "Kiosk", Mode: commerce.Test})
+			return err
+		}, `"keys_no":\d+`, `"partner_keys":\{"key_\w+":\{.*"hash":"sha256:[0-9a-f]{8}".*"name":"Kiosk"`},
+		{"revoke_key", "", func() error {
+			_, err := uses.RevokeKey(ctx, operator, fixture.PartnerID, fixture.KeyID(fixture.PartnerID, commerce.Test))
+			return err
+		}, `"revoked_on":0`, `"revoked_on":\d+`},
 		{"rotate_secret", "", func() error {
 			_, _, err := uses.RotateSecret(ctx, operator, service.RotateSecret{PartnerID: fixture.PartnerID})
 			return err
@@ -347,7 +355,7 @@ func checkComplete(t *testing.T, tested []string) {
 func TestChangesOfPartnersAreAudited(t *testing.T) {
 	onBoth(t, func(t *testing.T, s *fixture.Shop, uses *service.Service) {
 		ctx, by := context.Background(), fixture.Actor(commerce.Live)
-		if _, err := uses.RotateKey(ctx, by, service.RotateKey{PartnerID: fixture.PartnerID, Mode: commerce.Test}); err != nil {
+		if _, err := uses.RotateKey(ctx, by, service.RotateKey{PartnerID: fixture.PartnerID, KeyID: fixture.KeyID(fixture.PartnerID, commerce.Test)}); err != nil {
 			t.Fatal(err)
 		}
 		for range 2 {
@@ -356,7 +364,7 @@ func TestChangesOfPartnersAreAudited(t *testing.T) {
 			}
 		}
 		list := audited(t, s, "")
-		if len(list) != 2 || list[0].Action != "pause_endpoint" || list[1].Action != "rotate_key" || list[1].Actor != "partner:ptn_1/live" {
+		if len(list) != 2 || list[0].Action != "pause_endpoint" || list[1].Action != "rotate_key" || list[1].Actor != "partner:ptn_1/key_1_live" {
 			t.Errorf("%+v", list)
 		}
 	})

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"fmt"
+	"slices"
 
 	"purveyor/internal/command"
 	"purveyor/internal/commerce"
@@ -15,21 +16,30 @@ type CreatedPartner struct {
 	Keys    map[commerce.Mode]string
 }
 
-// CreatePartner makes a partner with a live and a test key, and sets the ID of p. It
-// refuses unknown scopes and stores. With draw, a random text as RotateKey has it, a repeat by
-// the same actor makes nothing more, and gets the same keys.
-func (s *Service) CreatePartner(ctx context.Context, by commerce.Actor, p commerce.Partner, draw string) (made CreatedPartner, err error) {
+// CreatePartner makes a partner with a live and a test key, and sets the ID of p. Both keys
+// may do what the partner may, the test key no more than testScopes if these are given. A
+// partner with all scopes may manage itself. It refuses unknown scopes and stores. With draw, a
+// random text as RotateKey has it, a repeat by the same actor makes nothing more, and gets the
+// same keys.
+func (s *Service) CreatePartner(ctx context.Context, by commerce.Actor, p commerce.Partner, testScopes []commerce.Scope, draw string) (made CreatedPartner, err error) {
 	if err := checkCallbackURL(&p.CallbackURL); err != nil {
 		return made, err
 	}
 	p.ID = s.newID(commerce.PrefixPartner)
+	if slices.Contains(p.Scopes, commerce.AllScopes) {
+		p.Scopes = append(slices.Clone(p.Scopes), commerce.ManageSelf)
+	}
 	made.Keys = map[commerce.Mode]string{}
 	cmd := command.CreatePartner{Partner: p}
 	for _, mode := range []commerce.Mode{commerce.Live, commerce.Test} {
-		if made.Keys[mode], err = s.newKey(mode, draw); err != nil {
+		key, err := s.drawKey(mode, draw)
+		if err != nil {
 			return CreatedPartner{}, err
 		}
-		cmd.Keys = append(cmd.Keys, commerce.APIKey{PartnerID: p.ID, Mode: mode, Hash: commerce.HashKey(made.Keys[mode])})
+		if key.Name = string(mode) + " key"; mode == commerce.Test {
+			key.Scopes = testScopes
+		}
+		made.Keys[mode], cmd.Keys = key.Value, append(cmd.Keys, key.APIKey)
 	}
 	o := Once[commerce.Partner]{Key: commerce.ReplyKey{PartnerID: by.ID, Op: "create_partner"},
 		Encode: func(p commerce.Partner) (int, []byte) { return 201, []byte(p.ID) }}

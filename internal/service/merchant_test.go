@@ -2,6 +2,7 @@ package service_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -60,8 +61,8 @@ func TestDrawnKeys(t *testing.T) {
 	in(t, func(t *testing.T, s *shop) {
 		ctx, draw := t.Context(), strings.Repeat("d", service.MinDraw)
 		p := commerce.Partner{Name: "Q", RateLimit: 1}
-		first, err := s.CreatePartner(ctx, staff.Actor, p, draw)
-		again, err2 := s.CreatePartner(ctx, staff.Actor, p, draw)
+		first, err := s.CreatePartner(ctx, staff.Actor, p, nil, draw)
+		again, err2 := s.CreatePartner(ctx, staff.Actor, p, nil, draw)
 		if err != nil || err2 != nil || again.Partner.ID != first.Partner.ID || again.Keys[commerce.Live] != first.Keys[commerce.Live] || first.Keys[commerce.Live] == first.Keys[commerce.Test] {
 			t.Fatalf("%+v, %v, then %+v, %v", first, err, again, err2)
 		}
@@ -69,30 +70,33 @@ func TestDrawnKeys(t *testing.T) {
 			t.Errorf("%d partners, %v", len(list), err)
 		}
 		p.Name = "R"
-		if _, err := s.CreatePartner(ctx, staff.Actor, p, draw); code(err) != "idempotency_key_reused" {
+		if _, err := s.CreatePartner(ctx, staff.Actor, p, nil, draw); code(err) != "idempotency_key_reused" {
 			t.Errorf("another partner by the same form: %v", err)
 		}
 		keys, err := s.Reader.APIKeys(ctx, first.Partner.ID)
 		if err != nil || len(keys) != 2 {
 			t.Fatal(keys, err)
 		}
-		rotate := service.RotateKey{PartnerID: first.Partner.ID, Mode: commerce.Live, Seen: keys[0].CreatedOn, Draw: strings.Repeat("e", service.MinDraw)}
+		live := slices.IndexFunc(keys, func(k commerce.APIKey) bool { return k.Mode == commerce.Live })
+		rotate := service.RotateKey{PartnerID: first.Partner.ID, KeyID: keys[live].ID, Draw: strings.Repeat("e", service.MinDraw)}
 		var shown [2]string
 		for i := range shown {
-			if shown[i], err = s.RotateKey(ctx, staff.Actor, rotate); err != nil {
+			made, err := s.RotateKey(ctx, staff.Actor, rotate)
+			if err != nil {
 				t.Fatal(err)
 			}
+			shown[i] = made.Value
 		}
-		holder, mode, err := s.Reader.KeyHolder(ctx, commerce.HashKey(shown[0]))
-		if shown[0] != shown[1] || shown[0] == first.Keys[commerce.Live] || !commerce.IsKey(shown[0]) || holder.ID != first.Partner.ID || mode != commerce.Live || err != nil {
-			t.Errorf("%q, of %s %s, %v", shown, holder.ID, mode, err)
+		holder, key, err := s.Reader.KeyHolder(ctx, commerce.HashKey(shown[0]))
+		if shown[0] != shown[1] || shown[0] == first.Keys[commerce.Live] || !commerce.IsKey(shown[0]) || holder.ID != first.Partner.ID || key.Mode != commerce.Live || key.Last4 != shown[0][len(shown[0])-4:] || err != nil {
+			t.Errorf("%q, of %s %+v, %v", shown, holder.ID, key, err)
 		}
 		rotate.Draw = draw
-		if key, err := s.RotateKey(ctx, staff.Actor, rotate); code(err) != "changed_meanwhile" || key != "" {
+		if key, err := s.RotateKey(ctx, staff.Actor, rotate); code(err) != "changed_meanwhile" || key.ID != "" {
 			t.Errorf("from an old page: %v", err)
 		}
 		rotate.Draw = "short"
-		if key, err := s.RotateKey(ctx, staff.Actor, rotate); code(err) != "invalid_body" || key != "" {
+		if key, err := s.RotateKey(ctx, staff.Actor, rotate); code(err) != "invalid_body" || key.Value != "" {
 			t.Errorf("by a short text: %v", err)
 		}
 		secret := service.RotateSecret{PartnerID: fixture.PartnerID, Seen: s.partner().UpdatedOn, Draw: draw}

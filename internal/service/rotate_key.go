@@ -2,7 +2,7 @@ package service
 
 import (
 	"context"
-	"crypto/sha256"
+	"time"
 
 	"purveyor/internal/command"
 	"purveyor/internal/commerce"
@@ -10,46 +10,43 @@ import (
 
 // RotateKey says which key of a partner to replace.
 type RotateKey struct {
-	PartnerID string
-	Mode      commerce.Mode
-	Seen      commerce.Millis // CreatedOn of the old key as the person saw it; 0: any
+	PartnerID, KeyID string
+	// Overlap is how long the old key goes on working. 0 ends it within seconds.
+	Overlap time.Duration
 	// Draw is a random text from which the new key is made, at least MinDraw bytes long, so
 	// that a repeat of the call gets the same key, although only the hash of the key is
 	// stored. Empty: the use case draws by itself.
 	Draw string
 }
 
-// MinDraw is the least length of a drawn text in base32: 130 bits.
-const MinDraw = 26
+// RotatedKey is a new key, and the one that it replaced.
+type RotatedKey struct {
+	IssuedKey
+	Previous commerce.APIKey
+}
 
-// RotateKey replaces the key of a partner in one mode, and returns the new one. Only its
-// hash is stored. The old key stops working within seconds.
-func (s *Service) RotateKey(ctx context.Context, by commerce.Actor, in RotateKey) (key string, err error) {
-	if key, err = s.newKey(in.Mode, in.Draw); err != nil {
-		return "", err
-	}
-	_, err = act(ctx, s, by, deed{"rotate_key", "", in.PartnerID}, command.RotateKey{Seen: in.Seen,
-		Key: commerce.APIKey{PartnerID: in.PartnerID, Mode: in.Mode, Hash: commerce.HashKey(key)}})
+// RotateKey replaces a key of a partner by one with the same rights. Errors: 404; 403 as
+// MakeKey; 409 if the key has ended or was replaced already.
+func (s *Service) RotateKey(ctx context.Context, by commerce.Actor, in RotateKey) (done RotatedKey, err error) {
+	keys, err := s.reader.APIKeys(ctx, in.PartnerID)
 	if err != nil {
-		return "", err
+		return done, err
 	}
-	return key, nil
-}
-
-func (s *Service) newKey(mode commerce.Mode, draw string) (string, error) {
-	random, err := s.random("key "+string(mode), draw)
-	return mode.NewKey([20]byte(random[:])), err
-}
-
-// random makes random bytes for a purpose from what was drawn.
-func (s *Service) random(purpose, draw string) (b [sha256.Size]byte, err error) {
-	switch {
-	case draw == "":
-		s.o.Env.Read(b[:])
-	case len(draw) < MinDraw:
-		return b, commerce.Invalid("key", "The form has no random text")
-	default:
-		b = sha256.Sum256([]byte(purpose + " " + draw))
+	for _, k := range keys {
+		if k.ID == in.KeyID {
+			done.Previous = k
+		}
 	}
-	return b, nil
+	if done.Previous.ID == "" {
+		return done, commerce.NotFound("key")
+	}
+	if done.IssuedKey, err = s.drawKey(done.Previous.Mode, in.Draw); err != nil {
+		return done, err
+	}
+	rotated, err := changeKeys(ctx, s, in.PartnerID, func(ring command.KeyRing) (command.RotatedKey, error) {
+		return act(ctx, s, by, deed{"rotate_key", "", in.PartnerID},
+			command.RotateKey{KeyRing: ring, Actor: by, KeyID: in.KeyID, New: done.APIKey, Overlap: in.Overlap})
+	})
+	done.APIKey, done.Previous = rotated.Key, rotated.Previous
+	return done, err
 }

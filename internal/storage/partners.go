@@ -9,13 +9,13 @@ import (
 
 // Partners reads partners and their keys.
 type Partners interface {
-	// KeyHolder finds the partner and mode of the key with this hash.
-	KeyHolder(ctx context.Context, hash commerce.KeyHash) (commerce.Partner, commerce.Mode, error)
+	// KeyHolder finds the key with this hash and its partner.
+	KeyHolder(ctx context.Context, hash commerce.KeyHash) (commerce.Partner, commerce.APIKey, error)
 
 	Partner(ctx context.Context, id string) (commerce.Partner, error)
 	Partners(ctx context.Context) ([]commerce.Partner, error)
 
-	// APIKeys reads the keys of a partner, in the order of their modes.
+	// APIKeys reads the keys of a partner, the newest first.
 	APIKeys(ctx context.Context, partnerID string) ([]commerce.APIKey, error)
 }
 

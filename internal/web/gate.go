@@ -6,16 +6,19 @@ import (
 	"fmt"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"purveyor/internal/commerce"
 	"purveyor/internal/env"
 )
 
-// KeyFinder finds the partner and the mode of a key by the key's hash. It returns
-// ErrNoKey if there is no such key.
+// KeyFinder finds a key and its partner by the key's hash. It returns ErrNoKey if there is
+// no such key.
 type KeyFinder interface {
-	FindKey(ctx context.Context, hash commerce.KeyHash) (commerce.Partner, commerce.Mode, error)
+	FindKey(ctx context.Context, hash commerce.KeyHash) (commerce.Partner, commerce.APIKey, error)
+	// Used notes that a key was used in a minute, Unix ms. It must not wait.
+	Used(key commerce.APIKey, minute commerce.Millis)
 }
 
 // ErrNoKey means that a key is missing, or that no partner has it.
@@ -38,13 +41,14 @@ type Gate struct {
 	queue chan struct{}
 
 	mu    sync.RWMutex
-	known map[commerce.KeyHash]knownKey  // good keys; bounded by the number of partners
+	known map[commerce.KeyHash]*knownKey // good keys; bounded by the number of keys
 	wrong map[commerce.KeyHash]time.Time // keys that do not exist, and until when that holds
 }
 
 type knownKey struct {
 	caller Caller
 	until  time.Time
+	used   atomic.Int64 // the minute of the last request that is noted, Unix ms
 }
 
 // maxWrong bounds the memory for keys that do not exist.
@@ -53,7 +57,7 @@ const maxWrong = 1024
 // NewGate makes a gate. Requests count in the minutes of now.
 func NewGate(e env.Env, finder KeyFinder, source QuotaSource, now func() time.Time) *Gate {
 	return &Gate{finder: finder, now: now, partners: newQuotas(e, source), strangers: NewLimits(), queue: make(chan struct{}, 1),
-		known: map[commerce.KeyHash]knownKey{}, wrong: map[commerce.KeyHash]time.Time{}}
+		known: map[commerce.KeyHash]*knownKey{}, wrong: map[commerce.KeyHash]time.Time{}}
 }
 
 // wrongKeysPerMinute bounds how many wrong keys one address can try. It never delays
@@ -75,7 +79,13 @@ func (g *Gate) Admit(w *Writer, r *http.Request) (Caller, error) {
 		return caller, err
 	}
 	w.Partner = caller.Partner.ID
-	return caller, g.partners.take(r.Context(), w.Header(), caller, now)
+	if err := g.partners.take(r.Context(), w.Header(), caller, now); err != nil {
+		return caller, err
+	}
+	if !caller.Key.Admits(Address(r)) {
+		return caller, &Error{Status: http.StatusForbidden, Code: "address_not_allowed", Message: "This key may not be used from " + Address(r)}
+	}
+	return caller, nil
 }
 
 // unauthorized says what is wrong with the key, and what to do.
@@ -110,6 +120,7 @@ func (g *Gate) Caller(r *http.Request) (Caller, error) {
 	case wrong:
 		return Caller{}, ErrNoKey
 	case seen && now.Before(known.until):
+		g.use(known, now)
 		return known.caller, nil
 	case !seen && g.strangers.exhausted(Address(r), wrongKeysPerMinute, now):
 		// One lookup at a time: an address that tries random keys costs the database
@@ -125,7 +136,7 @@ func (g *Gate) Caller(r *http.Request) (Caller, error) {
 }
 
 func (g *Gate) lookUp(ctx context.Context, hash commerce.KeyHash, now time.Time) (Caller, error) {
-	partner, mode, err := g.finder.FindKey(ctx, hash)
+	partner, key, err := g.finder.FindKey(ctx, hash)
 	if err != nil && !errors.Is(err, ErrNoKey) {
 		return Caller{}, err
 	}
@@ -138,13 +149,29 @@ func (g *Gate) lookUp(ctx context.Context, hash commerce.KeyHash, now time.Time)
 		}
 		g.wrong[hash] = now.Add(keyFreshness)
 		fallthrough
-	case partner.Suspended:
+	case partner.Suspended, key.State(commerce.MillisOf(now)) != commerce.KeyActive:
 		delete(g.known, hash)
 		return Caller{}, ErrNoKey
 	}
-	caller := Caller{partner, mode}
-	g.known[hash] = knownKey{caller, now.Add(keyFreshness)}
-	return caller, nil
+	known := &knownKey{caller: Caller{partner.Under(&key), key.Mode, &key}, until: now.Add(keyFreshness)}
+	known.used.Store(int64(key.UsedOn))
+	if before := g.known[hash]; before != nil {
+		known.used.Store(max(before.used.Load(), int64(key.UsedOn)))
+	}
+	if end := key.ExpiresOn; end != 0 && end.Time().Before(known.until) {
+		known.until = end.Time()
+	}
+	g.known[hash] = known
+	g.use(known, now)
+	return known.caller, nil
+}
+
+// use notes the minute of a request, once for each minute.
+func (g *Gate) use(k *knownKey, now time.Time) {
+	minute := now.Truncate(time.Minute).UnixMilli()
+	if before := k.used.Load(); before < minute && k.used.CompareAndSwap(before, minute) {
+		g.finder.Used(*k.caller.Key, commerce.Millis(minute))
+	}
 }
 
 // QuotaSource grants processes their quotas of a minute: the numbers from

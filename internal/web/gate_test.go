@@ -27,23 +27,33 @@ func keyOf(name string) string {
 type keys struct {
 	mu       sync.Mutex
 	partners map[string]commerce.Partner // by the name of the key; all keys are live
+	limits   map[string]commerce.APIKey  // by the name of the key: what restricts it
+	uses     []commerce.Millis
 	err      error
 	asked    int
 }
 
-func (k *keys) FindKey(_ context.Context, hash commerce.KeyHash) (commerce.Partner, commerce.Mode, error) {
+func (k *keys) Used(_ commerce.APIKey, minute commerce.Millis) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.uses = append(k.uses, minute)
+}
+
+func (k *keys) FindKey(_ context.Context, hash commerce.KeyHash) (commerce.Partner, commerce.APIKey, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.asked++
 	if k.err != nil {
-		return commerce.Partner{}, "", k.err
+		return commerce.Partner{}, commerce.APIKey{}, k.err
 	}
 	for name, p := range k.partners {
 		if commerce.HashKey(keyOf(name)) == hash {
-			return p, commerce.Live, nil
+			key := k.limits[name]
+			key.ID, key.PartnerID, key.Mode = "key_"+name, p.ID, commerce.Live
+			return p, key, nil
 		}
 	}
-	return commerce.Partner{}, "", ErrNoKey
+	return commerce.Partner{}, commerce.APIKey{}, ErrNoKey
 }
 
 type gateTest struct {
@@ -263,7 +273,7 @@ type slowFinder struct {
 	now, most int
 }
 
-func (f *slowFinder) FindKey(ctx context.Context, hash commerce.KeyHash) (commerce.Partner, commerce.Mode, error) {
+func (f *slowFinder) FindKey(ctx context.Context, hash commerce.KeyHash) (commerce.Partner, commerce.APIKey, error) {
 	f.mu.Lock()
 	f.now++
 	f.most = max(f.most, f.now)

@@ -124,10 +124,11 @@ func NewTraceID(e env.Env) string {
 	return hex.EncodeToString(b[:])
 }
 
-// Caller is the partner behind a request and the mode of its key.
+// Caller is the partner behind a request, with the rights that its key leaves it.
 type Caller struct {
 	Partner commerce.Partner
-	Mode    commerce.Mode
+	Mode    commerce.Mode // of the key
+	Key     *commerce.APIKey
 }
 
 // Error is a refusal with its HTTP status, for refusals that commerce has no kind

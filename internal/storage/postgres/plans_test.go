@@ -143,6 +143,7 @@ var (
 	unmistakable = regexp.MustCompile(`^(orders|timeline|customers|external_ids|rate_windows|product_stores)$`)
 	foundBy      = map[string][][]string{
 		"api_keys":         {{"partner_id"}, {"hash"}},
+		"partner_keys":     {{"id"}, {"partner_id"}, {"hash"}, {"revoked_on"}, {"expires_on"}},
 		"product_stores":   {{"product_id"}},
 		"stores":           {{"id"}, {"no"}, {"band", "lng"}},
 		"products":         {{"store_id", "id"}},

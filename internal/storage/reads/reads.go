@@ -335,27 +335,21 @@ func (r Reader) Partners(ctx context.Context) ([]commerce.Partner, error) {
 
 // APIKeys reads the keys of a partner.
 func (r Reader) APIKeys(ctx context.Context, partnerID string) ([]commerce.APIKey, error) {
-	return list(ctx, r, func(s schema.Scanner) commerce.APIKey {
-		return schema.APIKeys.Scan(s, commerce.APIKeyRef{PartnerID: s.Text(), Mode: commerce.Mode(s.Text())})
-	}, "SELECT "+schema.APIKeys.Columns()+" FROM api_keys WHERE partner_id = $1 ORDER BY mode", partnerID)
+	return list(ctx, r, schema.ScanAPIKey, "SELECT "+schema.APIKeys.Columns()+" FROM partner_keys WHERE partner_id = $1 ORDER BY created_on DESC, id DESC", partnerID)
 }
 
 // KeyHolder finds the key by an index over hashes. The time of the search reveals nothing
 // of the key, and the stored hash is compared in constant time.
-func (r Reader) KeyHolder(ctx context.Context, hash commerce.KeyHash) (commerce.Partner, commerce.Mode, error) {
-	key, err := first(ctx, r, func(s schema.Scanner) (key commerce.APIKey) {
-		key.PartnerID, key.Mode = s.Text(), commerce.Mode(s.Text())
-		copy(key.Hash[:], s.Blob())
-		return key
-	}, "SELECT partner_id, mode, hash FROM api_keys WHERE hash = $1", hash[:])
+func (r Reader) KeyHolder(ctx context.Context, hash commerce.KeyHash) (commerce.Partner, commerce.APIKey, error) {
+	key, err := first(ctx, r, schema.ScanAPIKey, "SELECT "+schema.APIKeys.Columns()+" FROM partner_keys WHERE hash = $1", hash[:])
 	if err == nil && subtle.ConstantTimeCompare(key.Hash[:], hash[:]) != 1 {
 		err = storage.ErrNotFound
 	}
 	if err != nil {
-		return commerce.Partner{}, "", err
+		return commerce.Partner{}, commerce.APIKey{}, err
 	}
 	p, err := r.Partner(ctx, key.PartnerID)
-	return p, key.Mode, err
+	return p, key, err
 }
 
 // Attempts reads the attempts to deliver a webhook.

@@ -20,7 +20,7 @@ func TestNodesOfJobs(t *testing.T) {
 // added.
 func TestOwners(t *testing.T) {
 	none := []string{"Replies", "ProductStores", "External", "Customers"}
-	locked := []string{"Partners", "APIKeys", "Stores", "Categories"}
+	locked := []string{"Partners", "Stores", "Categories"}
 	kind := reflect.TypeFor[commerce.Needs]()
 	for i := range kind.NumField() {
 		field := kind.Field(i)

@@ -1,24 +1,28 @@
 package schema
 
-import "purveyor/internal/commerce"
+import (
+	"reflect"
+
+	"purveyor/internal/commerce"
+)
 
 // Partners are the systems that sell for the merchant.
 var Partners = Table[string, commerce.Partner]{
 	Name: "partners", Key: "id", Fixed: "created_on",
-	Mutable:   "name, scopes, store_ids, rate_limit, callback_url, callback_secret, suspended, updated_on",
+	Mutable:   "name, scopes, store_ids, rate_limit, callback_url, callback_secret, suspended, keys_no, updated_on",
 	KeyOf:     func(p *commerce.Partner) string { return p.ID },
 	BindKey:   bindText,
 	BindFixed: func(b Binder, p *commerce.Partner) { b.Int(int64(p.CreatedOn)) },
 	BindMutable: func(b Binder, p *commerce.Partner) {
 		scopes := each(p.Scopes, func(s commerce.Scope) string { return string(s) })
 		b.Text(p.Name).JSON(encode(scopes)).JSON(encode(p.StoreIDs)).Int(p.RateLimit).
-			Text(p.CallbackURL).Text(p.CallbackSecret).Bool(p.Suspended).Int(int64(p.UpdatedOn))
+			Text(p.CallbackURL).Text(p.CallbackSecret).Bool(p.Suspended).Int(p.KeysNo).Int(int64(p.UpdatedOn))
 	},
 	Scan: func(s Scanner, id string) commerce.Partner {
 		p := commerce.Partner{ID: id, CreatedOn: millis(s), Name: s.Text()}
 		p.Scopes = each(decode[[]string](s, "list"), func(scope string) commerce.Scope { return commerce.Scope(scope) })
 		p.StoreIDs, p.RateLimit, p.CallbackURL = decode[[]string](s, "list"), s.Int(), s.Text()
-		p.CallbackSecret, p.Suspended, p.UpdatedOn = s.Text(), s.Bool(), millis(s)
+		p.CallbackSecret, p.Suspended, p.KeysNo, p.UpdatedOn = s.Text(), s.Bool(), s.Int(), millis(s)
 		return p
 	},
 	Rows:    func(r *commerce.Rows) *commerce.Table[string, commerce.Partner] { return &r.Partners },
@@ -28,23 +32,67 @@ var Partners = Table[string, commerce.Partner]{
 	Traits:  Traits{Shard: Everywhere, Collides: true, Secret: "callback_secret"},
 }
 
-// APIKeys has the newest key of each partner and mode.
-var APIKeys = Table[commerce.APIKeyRef, commerce.APIKey]{
-	Name: "api_keys", Key: "partner_id, mode", Mutable: "hash, created_on",
-	KeyOf: func(k *commerce.APIKey) commerce.APIKeyRef {
-		return commerce.APIKeyRef{PartnerID: k.PartnerID, Mode: k.Mode}
+// APIKeys are the keys of partners.
+var APIKeys = Table[string, commerce.APIKey]{
+	Name: "partner_keys", Key: "id", Fixed: "partner_id, mode, hash, last4, replaces, created_on",
+	Mutable: "name, scopes, store_ids, addresses, expires_on, revoked_on, used_on", HotColumns: "used_on",
+	KeyOf:   func(k *commerce.APIKey) string { return k.ID },
+	BindKey: bindText,
+	BindFixed: func(b Binder, k *commerce.APIKey) {
+		b.Text(k.PartnerID).Text(string(k.Mode)).Blob(k.Hash[:]).Text(k.Last4).Text(k.Replaces).Int(int64(k.CreatedOn))
 	},
-	BindKey:     func(b Binder, k commerce.APIKeyRef) { b.Text(k.PartnerID).Text(string(k.Mode)) },
-	BindMutable: func(b Binder, k *commerce.APIKey) { b.Blob(k.Hash[:]).Int(int64(k.CreatedOn)) },
-	Scan: func(s Scanner, k commerce.APIKeyRef) commerce.APIKey {
-		v := commerce.APIKey{PartnerID: k.PartnerID, Mode: k.Mode}
+	BindMutable: func(b Binder, k *commerce.APIKey) {
+		scopes := each(k.Scopes, func(s commerce.Scope) string { return string(s) })
+		b.Text(k.Name).JSON(encode(scopes)).JSON(encode(k.StoreIDs)).JSON(encode(k.Addresses)).
+			Int(int64(k.ExpiresOn)).Int(int64(k.RevokedOn)).Int(int64(k.UsedOn))
+	},
+	BindHot: func(b Binder, k *commerce.APIKey) { b.Int(int64(k.UsedOn)) },
+	OnlyHotChanged: func(v, was *commerce.APIKey) bool {
+		other := *v
+		other.UsedOn = was.UsedOn
+		return reflect.DeepEqual(other, *was)
+	},
+	Scan: func(s Scanner, id string) commerce.APIKey {
+		k := commerce.APIKey{ID: id, PartnerID: s.Text(), Mode: commerce.Mode(s.Text())}
+		copy(k.Hash[:], s.Blob())
+		k.Last4, k.Replaces, k.CreatedOn, k.Name = s.Text(), s.Text(), millis(s), s.Text()
+		k.Scopes = each(decode[[]string](s, "list"), func(scope string) commerce.Scope { return commerce.Scope(scope) })
+		k.StoreIDs, k.Addresses = decode[[]string](s, "list"), decode[[]string](s, "list")
+		k.ExpiresOn, k.RevokedOn, k.UsedOn = millis(s), millis(s), millis(s)
+		return k
+	},
+	Rows:    func(r *commerce.Rows) *commerce.Table[string, commerce.APIKey] { return &r.APIKeys },
+	Needs:   func(n *commerce.Needs) *[]string { return &n.APIKeys },
+	Changes: func(c *commerce.Changes) *[]commerce.APIKey { return &c.APIKeys },
+	Lock:    LockAll,
+	Traits: Traits{Shard: Everywhere, Collides: true, Expired: []Expired{
+		{Keep: EventKeep, Column: "revoked_on", Where: "revoked_on <> 0", Order: "revoked_on, id"},
+		{Keep: EventKeep, Column: "expires_on", Where: "expires_on <> 0", Order: "expires_on, id"}}},
+}
+
+// ScanAPIKey reads all columns of APIKeys.
+func ScanAPIKey(s Scanner) commerce.APIKey { return APIKeys.Scan(s, s.Text()) }
+
+// FormerKeys has one key of each partner and mode, for programs that know no other table.
+var FormerKeys = Table[commerce.FormerKeyRef, commerce.FormerKey]{
+	Name: "api_keys", Key: "partner_id, mode", Mutable: "hash, created_on",
+	KeyOf: func(k *commerce.FormerKey) commerce.FormerKeyRef {
+		return commerce.FormerKeyRef{PartnerID: k.PartnerID, Mode: k.Mode}
+	},
+	BindKey:     func(b Binder, k commerce.FormerKeyRef) { b.Text(k.PartnerID).Text(string(k.Mode)) },
+	BindMutable: func(b Binder, k *commerce.FormerKey) { b.Blob(k.Hash[:]).Int(int64(k.CreatedOn)) },
+	Scan: func(s Scanner, k commerce.FormerKeyRef) commerce.FormerKey {
+		v := commerce.FormerKey{PartnerID: k.PartnerID, Mode: k.Mode}
 		copy(v.Hash[:], s.Blob())
 		v.CreatedOn = millis(s)
 		return v
 	},
-	Rows:    func(r *commerce.Rows) *commerce.Table[commerce.APIKeyRef, commerce.APIKey] { return &r.APIKeys },
-	Needs:   func(n *commerce.Needs) *[]commerce.APIKeyRef { return &n.APIKeys },
-	Changes: func(c *commerce.Changes) *[]commerce.APIKey { return &c.APIKeys },
-	Lock:    LockOnRequest,
+	Rows: func(r *commerce.Rows) *commerce.Table[commerce.FormerKeyRef, commerce.FormerKey] {
+		return &r.FormerKeys
+	},
+	Needs:   func(n *commerce.Needs) *[]commerce.FormerKeyRef { return &n.FormerKeys },
+	Changes: func(c *commerce.Changes) *[]commerce.FormerKey { return &c.FormerKeys },
+	Deleted: func(c *commerce.Changes) *[]commerce.FormerKeyRef { return &c.GoneFormerKeys },
+	Lock:    LockAll,
 	Traits:  Traits{Shard: Everywhere, Collides: true},
 }

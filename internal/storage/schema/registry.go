@@ -9,7 +9,7 @@ import (
 // All has every table, with a table before the tables that refer to it. Batches lock, save
 // and append rows in this order, and copies use it, too.
 var All = []Described{
-	&Partners, &APIKeys, &Stores, &Categories, &ProductStores, &Products, &Stock, &StockMoves, &StockNotes,
+	&Partners, &APIKeys, &FormerKeys, &Stores, &Categories, &ProductStores, &Products, &Stock, &StockMoves, &StockNotes,
 	&Orders, &ExternalIDs, &Customers, &Replies, &StoredReplies,
 	&Payments, &Refunds, &Ledger, &Deliveries, &Attention, &StrayCallbacks,
 	&Endpoints, &Mails, &Jobs, &NewJobs, &SandboxObjects, &Places,

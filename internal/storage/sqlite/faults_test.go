@@ -88,7 +88,7 @@ func TestReadsThatFail(t *testing.T) {
 			_, err := r.Categories(ctx, storage.CategoryFilter{StoreIDs: []string{"sto_0"}})
 			return err
 		}},
-		{"a key", "api_keys_hash", func(ctx context.Context, r storage.Reader) error {
+		{"a key", "partner_keys_hash", func(ctx context.Context, r storage.Reader) error {
 			_, _, err := r.KeyHolder(ctx, commerce.KeyHash{1})
 			return err
 		}},

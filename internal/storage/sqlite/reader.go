@@ -92,7 +92,7 @@ func (r reader) Categories(ctx context.Context, f storage.CategoryFilter) (list 
 // needs, because damage of a file is seen only where it is read.
 func (r reader) Ping(ctx context.Context) error {
 	return r.with(ctx, func(conn *connection) error {
-		for _, table := range []string{"meta", "api_keys INDEXED BY api_keys_hash", "partners", "stores", "stock"} {
+		for _, table := range []string{"meta", "partner_keys INDEXED BY partner_keys_hash", "partners", "stores", "stock"} {
 			if err := exec(conn, "SELECT count(*) FROM (SELECT 1 FROM "+table+" LIMIT 1)", noArgs); err != nil {
 				return err
 			}

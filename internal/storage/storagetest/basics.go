@@ -78,9 +78,12 @@ func changeRows(t *testing.T, db Database) {
 	j := &c.Jobs[0]
 	j.RunAt, j.State, j.Tries, j.Probes, j.Error, j.LeasedBy, j.LeasedUntil = 127, commerce.JobParked, 3, 2, "", "", 0
 	p := &c.Partners[0]
-	p.Name, p.Scopes, p.StoreIDs, p.RateLimit, p.CallbackURL, p.CallbackSecret, p.Suspended, p.UpdatedOn =
-		"b", []commerce.Scope{commerce.AllScopes}, nil, 8, "", "", false, 112
-	c.APIKeys[0].Hash, c.APIKeys[0].CreatedOn = commerce.HashKey("other"), 113
+	p.Name, p.Scopes, p.StoreIDs, p.RateLimit, p.CallbackURL, p.CallbackSecret, p.Suspended, p.KeysNo, p.UpdatedOn =
+		"b", []commerce.Scope{commerce.AllScopes}, nil, 8, "", "", false, 6, 112
+	k := &c.APIKeys[1]
+	k.Name, k.Scopes, k.StoreIDs, k.Addresses, k.ExpiresOn, k.RevokedOn, k.UsedOn = "other", nil, nil, nil, 0, 0, 117
+	c.APIKeys[0].UsedOn = 118 // alone
+	c.FormerKeys[0].Hash, c.FormerKeys[0].CreatedOn = commerce.HashKey("other"), 113
 	c.Categories[0] = commerce.Category{ID: "cat_1", Name: "Rolls"}
 	s := &c.Stores[0]
 	*s = commerce.Store{ID: s.ID, No: s.No, Name: "Two", Slug: "two", UpdatedOn: 114}

@@ -46,7 +46,7 @@ func seedEveryTable(t *testing.T, e storage.Engine) {
 	payment, refund, ledger := samplePayment()
 	seedProducts(t, e, 3, 40, 1<<40)
 	needs := commerce.Needs{Replies: []commerce.ReplyKey{reply}, Partners: []string{"ptn_1"}, Categories: []string{"cat_1"}, Stores: []string{"sto_1"}, Lock: true,
-		APIKeys: []commerce.APIKeyRef{{PartnerID: "ptn_1", Mode: commerce.Live}}, Orders: []commerce.OrderKey{order},
+		APIKeys: []string{"key_1"}, FormerKeys: []commerce.FormerKeyRef{{PartnerID: "ptn_1", Mode: commerce.Live}}, Orders: []commerce.OrderKey{order},
 		External: []commerce.ExternalKey{external}, Customers: []commerce.CustomerKey{customer}, Endpoints: []string{"ptn_1"}, Mails: []commerce.MailKey{commerce.MailsFor("ptn_1")},
 		Payments: []commerce.OrderKey{payment.Key()}, Refunds: []commerce.RefundKey{refund.Key()}, Sandbox: []string{"sbx_1"},
 		Deliveries: []commerce.OrderKey{sampleDelivery().Key()}, Places: []string{samplePlace().Address},
@@ -57,7 +57,8 @@ func seedEveryTable(t *testing.T, e storage.Engine) {
 		store.Lat, store.Lng, store.UpdatedOn = &zero, &far, now
 		c.Stores = []commerce.Store{store}
 		c.Partners = []commerce.Partner{{ID: "ptn_1", Name: "Ünï \"quoted\"", Scopes: []commerce.Scope{"a", "b"}, RateLimit: 1 << 40, Suspended: true, CreatedOn: now, UpdatedOn: now}}
-		c.APIKeys = []commerce.APIKey{{PartnerID: "ptn_1", Mode: commerce.Live, Hash: commerce.KeyHash{0, 1, 255}, CreatedOn: now}}
+		c.APIKeys = []commerce.APIKey{{ID: "key_1", PartnerID: "ptn_1", Mode: commerce.Live, Name: "ünï", Hash: commerce.KeyHash{0, 1, 255}, CreatedOn: now}}
+		c.FormerKeys = []commerce.FormerKey{{PartnerID: "ptn_1", Mode: commerce.Live, Hash: commerce.KeyHash{0, 1, 255}, CreatedOn: now}}
 		c.Categories = []commerce.Category{{ID: "cat_1", Name: "Category", Active: true}}
 		c.Orders = []commerce.Order{{StoreID: order.StoreID, ID: order.OrderID, PartnerID: "ptn_1", Status: "paid", TotalCents: 700, RefundedCents: 7,
 			Lines: []commerce.OrderLine{{ProductID: "prd_1_000", Quantity: 2, PriceCents: 350}}, InventoryDeducted: true, CreatedOn: now, UpdatedOn: now}}

@@ -14,9 +14,9 @@ func keyHolder(t *testing.T, db Database) {
 	e := db.Open(t, time.Now)
 	c := sample()
 	Change(t, e, schematest.Needs(c), func(*commerce.Rows, commerce.Millis) commerce.Changes { return c })
-	p, mode, err := e.Reader().KeyHolder(context.Background(), commerce.HashKey("k"))
-	if err != nil || p.ID != "ptn_1" || mode != commerce.Live {
-		t.Errorf("holder %s in %s, %v", p.ID, mode, err)
+	p, key, err := e.Reader().KeyHolder(context.Background(), commerce.HashKey("k"))
+	if err != nil || p.ID != "ptn_1" || !reflect.DeepEqual(key, c.APIKeys[1]) {
+		t.Errorf("holder %s of %+v, %v", p.ID, key, err)
 	}
 	if _, _, err := e.Reader().KeyHolder(context.Background(), commerce.HashKey("K")); err == nil {
 		t.Error("a wrong key has a holder")

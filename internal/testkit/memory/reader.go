@@ -213,16 +213,18 @@ func (r reader) Timeline(_ context.Context, key commerce.OrderKey, limit int) ([
 
 func (r reader) APIKeys(_ context.Context, partnerID string) ([]commerce.APIKey, error) {
 	return list(r, &schema.APIKeys, -1, func(k commerce.APIKey) bool { return k.PartnerID == partnerID },
-		func(a, b commerce.APIKey) int { return cmp.Compare(a.Mode, b.Mode) })
+		func(a, b commerce.APIKey) int {
+			return cmp.Or(cmp.Compare(b.CreatedOn, a.CreatedOn), cmp.Compare(b.ID, a.ID))
+		})
 }
 
-func (r reader) KeyHolder(ctx context.Context, hash commerce.KeyHash) (commerce.Partner, commerce.Mode, error) {
+func (r reader) KeyHolder(ctx context.Context, hash commerce.KeyHash) (commerce.Partner, commerce.APIKey, error) {
 	key, err := first(r, &schema.APIKeys, func(k commerce.APIKey) bool { return k.Hash == hash })
 	if err != nil {
-		return commerce.Partner{}, "", err
+		return commerce.Partner{}, key, err
 	}
 	p, err := r.Partner(ctx, key.PartnerID)
-	return p, key.Mode, err
+	return p, key, err
 }
 
 func (r reader) Partner(_ context.Context, id string) (commerce.Partner, error) {

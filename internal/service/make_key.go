@@ -1,0 +1,34 @@
+package service
+
+import (
+	"context"
+
+	"purveyor/internal/command"
+	"purveyor/internal/commerce"
+)
+
+// NewKey describes another key of a partner.
+type NewKey struct {
+	PartnerID string
+	Name      string // 1 to 80 characters
+	Mode      commerce.Mode
+	Scopes    []commerce.Scope // nil: those that the maker has; a test key without those that change the catalog
+	StoreIDs  []string         // empty: those of the partner
+	ExpiresOn commerce.Millis  // 0: never
+	Addresses []string         // empty: all
+	Draw      string           // as RotateKey has it
+}
+
+// MakeKey gives a partner another key. Errors: 400; 403 if the actor calls with a key that
+// has fewer rights; 409 limit_reached.
+func (s *Service) MakeKey(ctx context.Context, by commerce.Actor, in NewKey) (made IssuedKey, err error) {
+	if made, err = s.drawKey(in.Mode, in.Draw); err != nil {
+		return made, err
+	}
+	key := made.APIKey
+	key.Name, key.Scopes, key.StoreIDs, key.ExpiresOn, key.Addresses = in.Name, in.Scopes, in.StoreIDs, in.ExpiresOn, in.Addresses
+	made.APIKey, err = changeKeys(ctx, s, in.PartnerID, func(ring command.KeyRing) (commerce.APIKey, error) {
+		return act(ctx, s, by, deed{"make_key", "", in.PartnerID}, command.MakeKey{KeyRing: ring, Actor: by, Key: key, Default: in.Scopes == nil})
+	})
+	return made, err
+}
