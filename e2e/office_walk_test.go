@@ -261,24 +261,20 @@ func (d *officeDay) count(w *walker) {
 	}
 }
 
-// keys: a key is issued, works, and ends when the next one is issued.
+// keys: a key is issued, works, and ends when it is revoked.
 func (d *officeDay) keys(w *walker) {
-	var last string
-	for range 2 {
-		w.open("/office/board")
-		w.follow(`nav.side a[href="/office/partners"]`)
-		w.follow(`.list a[href$="` + d.s.partner.PartnerID + `"]`)
-		w.follow(`main a[href$="/keys/live"]`)
-		w.follow("main form button")
-		w.took("issue a key", 4)
-		key := browser.Ask[string](w.Visitor, `document.querySelector("main pre").textContent`)
-		d.live.with(key).eventuallyStatus(patience, 200, get("/v1/stores"))
-		if last != "" {
-			d.live.with(last).eventuallyStatus(patience, 401, get("/v1/stores"))
-		}
-		last = key
-	}
-	d.live = d.live.with(last)
+	w.open("/office/board")
+	w.follow(`nav.side a[href="/office/partners"]`)
+	w.follow(`.list a[href$="` + d.s.partner.PartnerID + `"]`)
+	w.follow(`main a[href$="/keys"]`)
+	w.follow("main form button")
+	w.took("issue a key", 4)
+	key := browser.Ask[string](w.Visitor, `document.querySelector("main pre").textContent`)
+	d.live.with(key).eventuallyStatus(patience, 200, get("/v1/stores"))
+	w.follow("main .acts a.main")
+	w.follow(`main a[href$="/revoke"]`)
+	w.follow("main form button")
+	d.live.with(key).eventuallyStatus(patience, 401, get("/v1/stores"))
 }
 
 // toEvent opens the page of an event from the board.

@@ -79,6 +79,12 @@ type issuedOut struct {
 	TraceID  string  `json:"trace_id"`
 }
 
+// texts reads a list of ids, of which no item is empty or longer than an id may be.
+func (c *check) texts(field string, list []string) []string {
+	c.Each(field, len(list), func(i int) { c.Required("", &list[i], jsonin.MaxID) })
+	return list
+}
+
 // mode reads one of some modes.
 func (c *check) mode(field string, v *string, modes ...commerce.Mode) commerce.Mode {
 	given := commerce.Mode(c.Required(field, v, jsonin.MaxID))

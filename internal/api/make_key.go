@@ -30,10 +30,10 @@ func (maxAddresses) Most() int { return commerce.MaxAddresses }
 func (in newKeyIn) call(r *request) (service.NewKey, error) {
 	var c check
 	key := service.NewKey{PartnerID: r.Partner.ID, Name: c.Required("name", in.Name, commerce.MaxKeyName),
-		Mode: c.mode("mode", in.Mode, commerce.Live, commerce.Test), StoreIDs: in.StoreIDs, Addresses: in.Addresses}
+		Mode: c.mode("mode", in.Mode, commerce.Live, commerce.Test), StoreIDs: c.texts("store_ids", in.StoreIDs), Addresses: c.texts("allowed_addresses", in.Addresses)}
 	if in.Scopes != nil {
 		c.NotEmpty("scopes", len(*in.Scopes))
-		for _, s := range *in.Scopes {
+		for _, s := range c.texts("scopes", *in.Scopes) {
 			key.Scopes = append(key.Scopes, commerce.Scope(s))
 		}
 	}

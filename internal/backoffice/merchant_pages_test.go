@@ -23,6 +23,6 @@ func TestMerchantPagesFit(t *testing.T) {
 			Endpoints: []commerce.Endpoint{{PartnerID: fixture.PartnerID, Failures: 7, FailingSince: now - 5, HeldUntil: now + 60_000}}}
 	})
 	fitting(t, o.serving("boss").URL, "long", map[string]string{"stores": "/office/stores", "store": "/office/stores/sto_long", "store-edit": "/office/stores/sto_long/edit", "store-new": "/office/stores/new",
-		"partners": "/office/partners", "partner": partnerAt, "partner-edit": partnerAt + "/edit", "partner-key": partnerAt + "/keys/live", "partner-secret": partnerAt + "/secret",
+		"partners": "/office/partners", "partner": partnerAt, "partner-edit": partnerAt + "/edit", "partner-key": partnerAt + "/keys", "key-replace": partnerAt + "/keys/" + fixture.KeyID(fixture.PartnerID, commerce.Live), "key-revoke": partnerAt + "/keys/" + fixture.KeyID(fixture.PartnerID, commerce.Live) + "/revoke", "partner-secret": partnerAt + "/secret",
 		"events": partnerAt + "/events", "event": partnerAt + "/events/" + event.ID, "replay": partnerAt + "/replay?from=2020-01-01"})
 }

@@ -40,52 +40,99 @@ func (o *office) narrow(stores ...string) {
 }
 
 // TestKeyIsIssued: a key is issued by four clicks from the first page, is shown once, and works;
-// a double click shows the same one, and the old one ends.
+// a double click shows the same one. Replaced, the old one ends, at once or after an overlap. A
+// revoked one has ended.
 func TestKeyIsIssued(t *testing.T) {
 	o := openOffice(t)
 	page := "/office"
-	for _, link := range []string{"/office/partners", partnerAt, partnerAt + "/keys/live"} { // three links, and the button of a form
+	for _, link := range []string{"/office/partners", partnerAt, partnerAt + "/keys"} { // three links, and the button of a form
 		status, body := o.get("boss", page)
 		if status != http.StatusOK || !strings.Contains(body, `href="`+link+`"`) {
 			t.Fatalf("%d, %s has no link to %s:\n%s", status, page, link, body)
 		}
 		page = link
 	}
-	_, form := o.get("boss", page)
-	shows(t, form, "stops working within 5 seconds", "Replace the live key")
-	if keys := shownKeys(form); len(keys) > 0 {
-		t.Errorf("shown before it is issued: %v", keys)
-	}
-	sent := []string{"key", hidden(t, form, "key"), "version", hidden(t, form, "version")}
-	var shown []string
-	for range 2 {
-		status, body := o.post("boss", page, sent...)
-		if status != http.StatusOK {
-			t.Fatalf("%d\n%s", status, body)
+	twice := func(at string, fields ...string) string {
+		t.Helper()
+		_, form := o.get("boss", at)
+		if keys := shownKeys(form); len(keys) > 0 {
+			t.Errorf("shown before it is issued: %v", keys)
 		}
-		shown = append(shown, shownKeys(body)...)
+		fields = append(fields, "key", hidden(t, form, "key"))
+		var shown []string
+		for range 2 {
+			status, body := o.post("boss", at, fields...)
+			if status != http.StatusOK {
+				t.Fatalf("%d\n%s", status, body)
+			}
+			shown = append(shown, shownKeys(body)...)
+		}
+		if len(shown) != 2 || shown[0] != shown[1] {
+			t.Fatalf("shown %v", shown)
+		}
+		return shown[0]
 	}
-	if len(shown) != 2 || shown[0] != shown[1] || o.holder(shown[0]) != fixture.PartnerID+" live" || o.holder(fixture.Key(fixture.PartnerID, commerce.Live)) != "none" {
-		t.Errorf("shown %v, of %s", shown, o.holder(shown[0]))
+	made := twice(page, "name", "Kiosk", "mode", "test", "rights", "some", "scope", "read_orders", "scope", "read_stores", "store", fixture.StoreID, "days", "30", "allowed_addresses", "192.0.2.0/24\n192.0.3.1")
+	_, key, err := o.Reader.KeyHolder(t.Context(), commerce.HashKey(made))
+	if err != nil || fmt.Sprintf("%s %s %v %v %v", key.Name, key.Mode, key.Scopes, key.StoreIDs, key.Addresses) != "Kiosk test [read_orders read_stores] ["+fixture.StoreID+"] [192.0.2.0/24 192.0.3.1]" || key.ExpiresOn == 0 || o.holder(made) != fixture.PartnerID+" test" {
+		t.Errorf("%+v, %v", key, err)
 	}
-	for _, at := range []string{partnerAt, page, partnerAt + "/edit"} {
-		if _, body := o.get("boss", at); len(shownKeys(body)) > 0 {
-			t.Errorf("%s shows a key", at)
+	live := fixture.Key(fixture.PartnerID, commerce.Live)
+	soft := twice(partnerAt+"/keys/"+fixture.KeyID(fixture.PartnerID, commerce.Live), "hours", "24")
+	if o.holder(soft) != fixture.PartnerID+" live" || o.holder(live) != fixture.PartnerID+" live" {
+		t.Errorf("with an overlap: %s, %s", o.holder(soft), o.holder(live))
+	}
+	_, key, _ = o.Reader.KeyHolder(t.Context(), commerce.HashKey(soft))
+	at := partnerAt + "/keys/" + key.ID
+	hard := twice(at, "hours", "0")
+	if o.holder(hard) != fixture.PartnerID+" live" || o.holder(soft) != "none" {
+		t.Errorf("without an overlap: %s, %s", o.holder(hard), o.holder(soft))
+	}
+	for _, path := range []string{partnerAt, page, at, partnerAt + "/edit"} {
+		if _, body := o.get("boss", path); len(shownKeys(body)) > 0 {
+			t.Errorf("%s shows a key", path)
 		}
 	}
-	status, body := o.post("boss", page, "key", strings.Repeat("x", service.MinDraw), "version", hidden(t, form, "version"))
-	if status != http.StatusConflict || len(shownKeys(body)) > 0 {
-		t.Errorf("from an old page: %d\n%s", status, body)
+	for _, c := range []struct {
+		status int
+		fields []string
+	}{
+		{http.StatusConflict, []string{"hours", "0", "key", strings.Repeat("x", service.MinDraw)}}, // from an old page
+		{http.StatusBadRequest, []string{"hours", "0"}}, {http.StatusBadRequest, []string{"hours", "7", "key", strings.Repeat("x", service.MinDraw)}},
+	} {
+		if status, body := o.post("boss", at, c.fields...); status != c.status || len(shownKeys(body)) > 0 {
+			t.Errorf("%v: %d\n%s", c.fields, status, body)
+		}
 	}
-	if status, body := o.post("boss", page, "version", "0"); status != http.StatusBadRequest {
-		t.Errorf("without a random text: %d\n%s", status, body)
-	}
-	if o.holder(shown[0]) != fixture.PartnerID+" live" {
-		t.Error("a refused form has replaced the key")
+	_, key, _ = o.Reader.KeyHolder(t.Context(), commerce.HashKey(hard))
+	if status, _ := o.post("boss", partnerAt+"/keys/"+key.ID+"/revoke"); status != http.StatusSeeOther || o.holder(hard) != "none" {
+		t.Errorf("revoked: %d, %s", status, o.holder(hard))
 	}
 	entries, err := o.Reader.Audit(t.Context(), "", "", 1)
-	if err != nil || entries[0].Action != "rotate_key" || entries[0].Actor != "staff:usr_boss" || strings.Contains(string(entries[0].After), shown[0]) {
+	if err != nil || entries[0].Action != "revoke_key" || entries[0].Actor != "staff:usr_boss" || strings.Contains(string(entries[0].After), hard) {
 		t.Errorf("%+v, %v", entries, err)
+	}
+	_, body := o.get("boss", partnerAt)
+	shows(t, body, "Kiosk", "Revoked", "sk_test_…"+made[len(made)-4:], "192.0.3.1")
+}
+
+// TestNewKeyIsRefused: a form that is wrong keeps what was typed, and names the field.
+func TestNewKeyIsRefused(t *testing.T) {
+	o := openOffice(t)
+	for _, c := range [][3]string{
+		{"Name: must have 1 to 80", "name", ""}, {"must be live or test", "mode", "both"}, {"at least one", "rights", "some"}, {"whole number", "days", "soon"},
+		{"at most two years", "days", "900"}, {"IP address or a CIDR block", "allowed_addresses", "somewhere"},
+	} {
+		typed := map[string]string{"key": strings.Repeat("x", service.MinDraw), "name": "Kiosk", "mode": "live"}
+		typed[c[1]] = c[2]
+		var fields []string
+		for name, value := range typed {
+			fields = append(fields, name, value)
+		}
+		status, body := o.post("boss", partnerAt+"/keys", fields...)
+		if status != http.StatusBadRequest || len(shownKeys(body)) > 0 || !strings.Contains(html.UnescapeString(body), c[0]) {
+			t.Errorf("%v: %d\n%s", c, status, body)
+		}
 	}
 }
 
@@ -249,7 +296,7 @@ func TestPartnerRights(t *testing.T) {
 		}
 	}
 	for user, want := range map[string]int{"manager": http.StatusOK, "elsewhere": http.StatusOK, "boss": http.StatusOK} {
-		if status, page := o.get(user, partnerAt); status != want || (user == "manager") == strings.Contains(page, "Other") || user != "boss" && strings.Contains(page, "/keys/live") {
+		if status, page := o.get(user, partnerAt); status != want || (user == "manager") == strings.Contains(page, "Other") || user != "boss" && strings.Contains(page, "/keys") {
 			t.Errorf("%s: %d\n%s", user, status, page)
 		}
 	}

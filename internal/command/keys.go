@@ -128,10 +128,10 @@ func (h *heldKeys) mayHold(by commerce.Actor, k commerce.APIKey) error {
 		return nil
 	}
 	if acting.ExpiresOn != 0 && (k.ExpiresOn == 0 || k.ExpiresOn > acting.ExpiresOn) {
-		return commerce.Invalid("expires_on", "must not be later than the end of the key that makes it, %d", acting.ExpiresOn)
+		return commerce.Invalid("expires_on", "expires_on must not be later than the end of the key that makes it, %d", acting.ExpiresOn)
 	}
 	if !commerce.AddressesWithin(k.Addresses, acting.Addresses) {
-		return commerce.Invalid("allowed_addresses", "must be addresses of the key that makes it")
+		return commerce.Invalid("allowed_addresses", "allowed_addresses must be addresses of the key that makes it")
 	}
 	return nil
 }

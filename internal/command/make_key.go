@@ -61,18 +61,19 @@ func (c MakeKey) Decide(rows *commerce.Rows, now commerce.Millis) (commerce.APIK
 // check refuses what no key of the partner can be (400).
 func (c MakeKey) check(h *heldKeys, k commerce.APIKey) error {
 	if n := utf8.RuneCountInString(k.Name); n < 1 || n > commerce.MaxKeyName {
-		return commerce.Invalid("name", "must have 1 to %d characters", commerce.MaxKeyName)
+		return commerce.Invalid("name", "name must have 1 to %d characters", commerce.MaxKeyName)
 	}
 	for i, s := range k.Scopes {
 		if !slices.Contains(commerce.Scopes, s) {
-			return commerce.Invalid(commerce.Index("scopes", i, ""), "scope %q is not known; choose from %v", s, commerce.Scopes)
+			field := commerce.Index("scopes", i, "")
+			return commerce.Invalid(field, "%s must be one of %v", field, commerce.Scopes)
 		}
 		if c.Actor.Key == nil && !h.partner.Has(s) {
-			return commerce.Invalid(commerce.Index("scopes", i, ""), "the partner lacks the scope %s", s)
+			return commerce.Invalid("scope", "scope %s is none that the partner has", s)
 		}
 	}
 	if k.ExpiresOn != 0 && (k.ExpiresOn <= h.now || k.ExpiresOn > h.now.Add(commerce.MaxKeyLife)) {
-		return commerce.Invalid("expires_on", "must be in the future, and at most two years ahead")
+		return commerce.Invalid("expires_on", "expires_on must be in the future, and at most two years ahead")
 	}
 	for i, id := range k.StoreIDs {
 		if _, ok := h.rows.Stores.Get(id); !ok {
@@ -80,7 +81,7 @@ func (c MakeKey) check(h *heldKeys, k commerce.APIKey) error {
 		}
 	}
 	if len(k.Addresses) > commerce.MaxAddresses {
-		return commerce.Invalid("allowed_addresses", "must be at most %d addresses", commerce.MaxAddresses)
+		return commerce.Invalid("allowed_addresses", "allowed_addresses must be at most %d", commerce.MaxAddresses)
 	}
 	return commerce.CheckAddresses(k.Addresses)
 }

@@ -39,7 +39,7 @@ func (c RotateKey) Decide(rows *commerce.Rows, now commerce.Millis) (done Rotate
 			return RotatedKey{k, old}, commerce.Changes{}, nil
 		}
 		if k.Replaces == old.ID {
-			return done, commerce.Changes{}, changedMeanwhile("key")
+			return done, commerce.Changes{}, commerce.Conflict("wrong_status", "The key has been replaced already, by %s", k.ID)
 		}
 	}
 	if old.State(now) != commerce.KeyActive {

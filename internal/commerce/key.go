@@ -110,10 +110,10 @@ func blockOf(text string) (netip.Prefix, error) {
 		return block.Masked(), nil
 	}
 	address, err := netip.ParseAddr(text)
-	if err != nil || address.Zone() != "" {
-		return netip.Prefix{}, Invalid("allowed_addresses", "%q is neither an IP address nor a CIDR block", text)
+	if err != nil {
+		return netip.Prefix{}, err
 	}
-	return address.Unmap().Prefix(address.Unmap().BitLen())
+	return address.Unmap().WithZone("").Prefix(address.Unmap().BitLen())
 }
 
 // noStore is no store's id. It stands for a list of stores that became empty, since an empty
@@ -171,9 +171,10 @@ func scopeMissing(s Scope) error {
 
 // CheckAddresses refuses what is neither an IP address nor a CIDR block.
 func CheckAddresses(list []string) error {
-	for _, text := range list {
+	for i, text := range list {
 		if _, err := blockOf(text); err != nil {
-			return err
+			field := Index("allowed_addresses", i, "")
+			return Invalid(field, "%s must be an IP address or a CIDR block", field)
 		}
 	}
 	return nil

@@ -108,7 +108,7 @@ func TestLargestBody(t *testing.T) {
 	onEveryEngine(t, func(t *testing.T, w *world) {
 		w.importCatalog(t, "small")
 		for i, route := range api.Routes {
-			if samples[route.Path] == "" {
+			if sampleOf(route) == "" {
 				continue
 			}
 			most, said := 256<<10, "larger than 256 KiB; send less"

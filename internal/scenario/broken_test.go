@@ -93,6 +93,13 @@ func (r faultyReader) KeyHolder(ctx context.Context, hash commerce.KeyHash) (com
 	return r.Reader.KeyHolder(ctx, hash)
 }
 
+func (r faultyReader) Partner(ctx context.Context, id string) (commerce.Partner, error) {
+	if err := fault(&r.f.read); err != nil {
+		return commerce.Partner{}, err
+	}
+	return r.Reader.Partner(ctx, id)
+}
+
 func (r faultyReader) Store(ctx context.Context, id string) (commerce.Store, error) {
 	if err := fault(&r.f.read); err != nil {
 		return commerce.Store{}, err

@@ -27,6 +27,9 @@ var samples = map[string]string{
 		`"delivery_address":{"name":"Ann","email":"a@e.example","phone":"5550100","address":{"line1":"2 Elm St","line2":"b",` +
 		`"city":"Albany","state":"NY","postal_code":"12208","country":"US"}},"pickup_instructions":"p","dropoff_instructions":"d",` +
 		`"external_payment_id":"pay","dev":false}`,
+	"/v1/keys":                               `{"name":"Kiosk","mode":"test","scopes":["manage_self"],"store_ids":["sto_north"],"expires_on":<now+1h>,"allowed_addresses":["127.0.0.0/8"]}`,
+	"/v1/keys/{key_id}/rotate":               `{"overlap_hours":1}`,
+	"/v1/keys/{key_id}/revoke":               `{}`,
 	"/v1/orders/{order_id}/confirm":          ``,
 	"/v1/orders/{order_id}/ready-for-pickup": `{"ready_at":<now>}`,
 	"/v1/orders/{order_id}/picked-up":        `{"picked_up_at":<now>}`,
@@ -43,7 +46,7 @@ const toElmSt = `{"phone":"5550100","address":{"line1":"2 Elm St","line2":"b","c
 // mayBeEmpty lists the routes that need no body.
 var mayBeEmpty = map[string]bool{
 	"/v1/orders/{order_id}/ready-for-pickup": true, "/v1/orders/{order_id}/picked-up": true, "/v1/orders/{order_id}/cancel": true,
-	"/v1/orders/{order_id}/refund": true,
+	"/v1/orders/{order_id}/refund": true, "/v1/keys/{key_id}/rotate": true, "/v1/keys/{key_id}/revoke": true,
 }
 
 // wanted is the status of the order that an operation needs. Each partner has such an
@@ -57,7 +60,7 @@ var wanted = map[string]string{
 // orders and keys of calls in one world.
 func (w *world) good(t *testing.T, route api.Route, partner, name string) call {
 	t.Helper()
-	c := call{method: route.Method, key: partner, body: (&memory{clock: w.clock}).moments(samples[route.Path])}
+	c := call{method: route.Method, key: partner, body: (&memory{clock: w.clock}).moments(sampleOf(route))}
 	if route.Method == "POST" {
 		c.idem = "sweep " + name
 	}
@@ -75,7 +78,21 @@ func (w *world) good(t *testing.T, route api.Route, partner, name string) call {
 			id = w.seedOrder(t, slices.Insert(words, 1, status))
 		}
 	}
-	c.path = strings.NewReplacer("{order_id}", id, "{external_order_id}", "seeded-"+name,
+	if strings.Contains(route.Path, "{key_id}") {
+		id = "key_of_another"
+	}
+	if id == "key_of_another" && partner != "no-manage_self" {
+		id = w.makeKey(t, call{key: partner}, `{"name":"Kiosk","mode":"test","scopes":["manage_self"]}`).Key.ID
+	}
+	c.path = strings.NewReplacer("{order_id}", id, "{key_id}", id, "{external_order_id}", "seeded-"+name,
 		"{store_id}", "sto_north", "{product_id}", "prd_loaf").Replace(route.Path)
 	return c
+}
+
+// sampleOf is the sample of a route; a GET has no body.
+func sampleOf(route api.Route) string {
+	if route.Method == "GET" {
+		return ""
+	}
+	return samples[route.Path]
 }

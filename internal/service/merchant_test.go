@@ -92,7 +92,7 @@ func TestDrawnKeys(t *testing.T) {
 			t.Errorf("%q, of %s %+v, %v", shown, holder.ID, key, err)
 		}
 		rotate.Draw = draw
-		if key, err := s.RotateKey(ctx, staff.Actor, rotate); code(err) != "changed_meanwhile" || key.ID != "" {
+		if key, err := s.RotateKey(ctx, staff.Actor, rotate); code(err) != "wrong_status" || key.ID != "" {
 			t.Errorf("from an old page: %v", err)
 		}
 		rotate.Draw = "short"
