@@ -31,6 +31,7 @@ type issued struct {
 		Live string `json:"live"`
 		Test string `json:"test"`
 	} `json:"keys"`
+	KeyID string `json:"key_id"` // if one key was made
 }
 
 const (

@@ -88,17 +88,14 @@ func (c partnerAddKey) Run(ctx context.Context, db *database) error {
 
 type partnerRotateKey struct {
 	onPartner
-	Mode         commerce.Mode `help:"Which key: live or test, if the partner has one of them." enum:"live,test," default:""`
-	Key          string        `help:"Which key, by its id." placeholder:"ID"`
+	Mode         commerce.Mode `help:"Which key: live or test, if the partner has one of them." enum:"live,test" xor:"which" required:""`
+	Key          string        `help:"Which key, by its id." placeholder:"ID" xor:"which" required:""`
 	OverlapHours int           `help:"Hours for which the old key goes on working; 168 at most." default:"0"`
 	JSON         bool          `help:"Print JSON."`
 }
 
 func (c *partnerRotateKey) prepare() error {
-	switch overlap := time.Duration(c.OverlapHours) * time.Hour; {
-	case (c.Mode == "") == (c.Key == ""):
-		return errors.New("give either --mode or --key")
-	case overlap < 0 || overlap > commerce.MaxOverlap:
+	if overlap := time.Duration(c.OverlapHours) * time.Hour; overlap < 0 || overlap > commerce.MaxOverlap {
 		return errors.New("--overlap-hours must be 0 to 168")
 	}
 	return nil
