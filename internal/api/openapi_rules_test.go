@@ -113,7 +113,7 @@ func TestNumbersHaveFormats(t *testing.T) {
 				t.Errorf("%s: a %s needs a format of %v", path, kind, allowed)
 			}
 		}
-		if slices.Contains(listOf(n["enum"]), "<nil>") {
+		if slices.Contains(textsOf(n["enum"]), "<nil>") {
 			t.Errorf("%s: generators cannot name null in an enum; use anyOf", path)
 		}
 	})
@@ -123,10 +123,10 @@ func typesOf(schema node) []string {
 	if kind, ok := schema["type"].(string); ok {
 		return []string{kind}
 	}
-	return listOf(schema["type"])
+	return textsOf(schema["type"])
 }
 
-func listOf(v any) (texts []string) {
+func textsOf(v any) (texts []string) {
 	list, _ := v.([]any)
 	for _, element := range list {
 		texts = append(texts, fmt.Sprint(element))
@@ -216,7 +216,7 @@ func TestDescriptionsAreShort(t *testing.T) {
 		if n["operationId"] == nil {
 			return
 		}
-		if n["summary"] == nil || text == "" || len(listOf(n["tags"])) != 1 || !tags[listOf(n["tags"])[0]] {
+		if n["summary"] == nil || text == "" || len(textsOf(n["tags"])) != 1 || !tags[textsOf(n["tags"])[0]] {
 			t.Errorf("%s: an operation has a summary, a description and one tag that is described", path)
 		}
 	})
@@ -236,7 +236,7 @@ func TestOperationsNameTheirRefusals(t *testing.T) {
 		if n["requestBody"] != nil {
 			statuses = append(statuses, "400")
 		}
-		if len(listOf(n["x-required-scopes"])) > 0 {
+		if len(textsOf(n["x-required-scopes"])) > 0 {
 			statuses = append(statuses, "403")
 		}
 		for _, status := range statuses {
@@ -260,7 +260,7 @@ func TestEventsAreDescribed(t *testing.T) {
 	for place, have := range map[string][]string{
 		"webhooks":     slices.Sorted(maps.Keys(tree["webhooks"].(node))),
 		"WebhookEvent": slices.Sorted(maps.Keys(mapping)),
-		"OtherEvent":   slices.Sorted(slices.Values(listOf(at[any](schemas, "OtherEvent", "properties", "event", "not", "enum")))),
+		"OtherEvent":   slices.Sorted(slices.Values(textsOf(at[any](schemas, "OtherEvent", "properties", "event", "not", "enum")))),
 	} {
 		if !slices.Equal(have, want) {
 			t.Errorf("%s has the kinds\n%v, want\n%v", place, have, want)
@@ -291,7 +291,7 @@ func TestListsAreComplete(t *testing.T) {
 		"NoteCode":          append(matches(text, `addNote\("([a-z_]+)"`), matches(text, `AttentionCode += "([a-z_]+)"`)...),
 		"ErrorCode":         append(matches(front, `Code: +"([a-z_]+)"`), matches(front, `Conflict\("([a-z_]+)"`)...),
 	} {
-		listed := listOf(at[any](schemas, name, "x-extensible-enum"))
+		listed := textsOf(at[any](schemas, name, "x-extensible-enum"))
 		for _, value := range inCode {
 			if !slices.Contains(listed, value) && value != string(commerce.AttentionRefundRequested) { // it has an event of its own and no note
 				t.Errorf("%s lacks %s", name, value)
@@ -304,7 +304,7 @@ func TestListsAreComplete(t *testing.T) {
 		}
 	}
 	for name, schema := range schemas {
-		for _, value := range listOf(schema.(node)["x-extensible-enum"]) {
+		for _, value := range textsOf(schema.(node)["x-extensible-enum"]) {
 			if !strings.Contains(schema.(node)["description"].(string), "`"+value+"`") {
 				t.Errorf("the description of %s does not tell what %s means", name, value)
 			}
