@@ -41,7 +41,7 @@ func TestQuickRunOfAllCases(t *testing.T) {
 		return lines
 	}
 	for section, wanted := range map[string][]string{
-		"limits": append(databases("process start to first answer, median of 1", "one product", "page of 100 products, stock changes", "  orders beside the pages", "one order",
+		"limits": append(databases("process start to first answer, median of 1", "one product", "page of 100 products, unchanged (304)", "page of 100 products, stock changes", "  orders beside the pages", "one order",
 			"reports, spread", "reports, two hot products", "page of 100 products, of all", "reports, of all, scattered ids"),
 			"reports, spread, SQLite full ", "one product, PostgreSQL full ", "  pgbench reading one product ", "  pgbench with the same transaction ", "  bare net/http, the same bytes ",
 			"pgbench, two hot products ", "100 orders filled in place, SQLite full ",

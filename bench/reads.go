@@ -127,6 +127,47 @@ func limitsProduct(s *stage) {
 
 func limitsPage(s *stage) { s.read("page of 100 products", targetPage, targetLarge, storePages) }
 
+// limitsUnchanged reads pages with the tags that they have, beside the pages themselves.
+func limitsUnchanged(s *stage) {
+	pages := s.onEach(storePages)
+	s.compete(test{title: "page of 100 products, unchanged (304)", targets: both(1.2), full: targetLarge,
+		beside: &test{title: "  page of 100 products", run: func(c *contender) measurement {
+			return c.load(func() []caller { return getters(anyOf(pages[c]), c.key(), 100) })
+		}},
+		run: func(c *contender) measurement {
+			tags := tagsOf(c.serve().addr, c.key(), pages[c])
+			return c.load(func() []caller {
+				return drawers(unchanged, func(r *fasthttp.Request, rng *rand.Rand) {
+					path := anyOf(pages[c])(rng)
+					get(r, path, c.key())
+					r.Header.Set("If-None-Match", tags[path])
+				})
+			})
+		}})
+}
+
+// tagsOf reads the tag of each page.
+func tagsOf(addr, key string, paths []string) map[string]string {
+	client := connect(addr)
+	defer client.CloseIdleConnections()
+	tags := make(map[string]string, len(paths))
+	for _, path := range paths {
+		var request fasthttp.Request
+		var answer fasthttp.Response
+		get(&request, path, key)
+		check(client.Do(&request, &answer))
+		tags[path] = string(answer.Header.Peek("ETag"))
+	}
+	return tags
+}
+
+func unchanged(status int, body []byte) error {
+	if status != 304 || len(body) > 0 {
+		return fmt.Errorf("status %d with %d bytes", status, len(body))
+	}
+	return nil
+}
+
 func limitsOrder(s *stage) {
 	s.read("one order", nil, targetLarge, s.someOrders)
 }

@@ -27,6 +27,7 @@ type keptAnswer struct {
 	set       storage.ReadSet
 	version   atomic.Int64 // the last storage.Version in which the answer was current
 	body      []byte
+	tag       etag       // of the body
 	documents []document // in the body of a page, in their order
 }
 
@@ -38,7 +39,7 @@ type document struct {
 
 func newAnswerCache(reader storage.Catalog, bytes int) *answerCache {
 	const (
-		overhead   = 400 // bytes of an entry without its body
+		overhead   = 460 // bytes of an entry without its body
 		ofDocument = 48  // bytes of a document
 	)
 	return &answerCache{reader: reader, entries: otter.Must(&otter.Options[question, *keptAnswer]{

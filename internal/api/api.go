@@ -164,6 +164,7 @@ type reply struct {
 	replayed bool
 	stream   func(*web.Writer) // writes a stream in place of the body; nil: there is none
 	shared   bool              // the body belongs to a cache, and takes no memory of its own
+	tag      etag              // nil: the answer has none
 }
 
 // serve makes the checks that all routes share, in the order of BEHAVIOUR.md (401, 429,
@@ -178,6 +179,9 @@ func (a *API) serve(route Route) http.HandlerFunc {
 		}
 		if answer.stream != nil {
 			answer.stream(w)
+			return
+		}
+		if notModified(w, r, answer.tag) {
 			return
 		}
 		if answer.replayed {

@@ -27,7 +27,7 @@ func (a *API) getProduct(r *request) (reply, error) {
 	if err := r.Partner.MayUse(kept.set.Product.StoreID); err != nil {
 		return reply{}, err
 	}
-	return reply{status: http.StatusOK, body: kept.body, shared: true}, nil
+	return reply{status: http.StatusOK, body: kept.body, tag: kept.tag, shared: true}, nil
 }
 
 // readProduct makes the answer about a product, and keeps it.
@@ -39,6 +39,7 @@ func (a *API) readProduct(ctx context.Context, id string) (*keptAnswer, error) {
 	buffer := pages.Get().(*[]byte)
 	long := append(wire.AppendProduct(append(*buffer, `{"ok":true,"product":`...), item), '}')
 	kept := &keptAnswer{set: storage.ReadSet{Product: item.Product.Key()}, body: slices.Clone(long)}
+	kept.tag = etagOf(kept.body)
 	release(buffer, long)
 	a.kept.put(question{product: item.ID}, version, kept)
 	return kept, nil

@@ -50,7 +50,7 @@ func (a *API) categories(r *request, filter storage.CategoryFilter, storeID stri
 	for i, c := range list {
 		categories[i] = categoryOut(c)
 	}
-	return ok(struct {
+	return tagged(struct {
 		OK         bool          `json:"ok"`
 		Count      int           `json:"count"`
 		Categories []categoryOut `json:"categories"`

@@ -22,7 +22,7 @@ func (a *API) listProducts(r *request) (reply, error) {
 		return reply{}, err
 	}
 	if holds {
-		return reply{status: http.StatusOK, body: kept.body, shared: true}, nil
+		return reply{status: http.StatusOK, body: kept.body, tag: kept.tag, shared: true}, nil
 	}
 	filter, inEffect, err := productFilter(r)
 	if err != nil {
@@ -49,8 +49,9 @@ func (a *API) listProducts(r *request) (reply, error) {
 		cursor = encodeProductCursor(storage.PositionOf(documents[count-1].version), productTag(inEffect))
 	}
 	body := pageBody(products, count, cursor, filters)
-	a.kept.put(q, page.Version, &keptAnswer{set: page.ReadSet, body: body, documents: documents})
-	return reply{status: http.StatusOK, body: body}, nil
+	tag := etagOf(body)
+	a.kept.put(q, page.Version, &keptAnswer{set: page.ReadSet, body: body, tag: tag, documents: documents})
+	return reply{status: http.StatusOK, body: body, tag: tag}, nil
 }
 
 // appendProducts appends as many products as there is room for, and at least one.

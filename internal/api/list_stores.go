@@ -55,7 +55,7 @@ func (a *API) listStores(r *request) (reply, error) {
 	if n := fitting(stores, filter.Limit-1); n < len(stores) {
 		stores, next = stores[:n], sealCursor(storeForm, stores[n-1].ID)
 	}
-	return ok(struct {
+	return tagged(struct {
 		OK     bool       `json:"ok"`
 		Count  int        `json:"count"`
 		Next   string     `json:"next_cursor,omitempty"`

@@ -55,12 +55,10 @@ func (l *Limits) counted(who string) string {
 // within sets the RateLimit headers for a request with this number in its minute, and
 // refuses it above the limit.
 func within(h http.Header, number, limit int64, now time.Time) error {
-	reset := strconv.FormatInt(60-now.Unix()%60, 10)
-	h["Ratelimit-Limit"] = []string{strconv.FormatInt(limit, 10)}
-	h["Ratelimit-Remaining"] = []string{strconv.FormatInt(max(0, limit-number), 10)}
-	h["Ratelimit-Reset"] = []string{reset}
+	values := [3]string{strconv.FormatInt(limit, 10), strconv.FormatInt(max(0, limit-number), 10), strconv.FormatInt(60-now.Unix()%60, 10)}
+	h["Ratelimit-Limit"], h["Ratelimit-Remaining"], h["Ratelimit-Reset"] = values[0:1:1], values[1:2:2], values[2:3:3]
 	if number > limit {
-		h["Retry-After"] = []string{reset}
+		h["Retry-After"] = []string{values[2]}
 		return &Error{Status: http.StatusTooManyRequests, Code: "rate_limited",
 			Message: "Rate limit exceeded: " + strconv.FormatInt(limit, 10) + " requests per minute"}
 	}

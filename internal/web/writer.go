@@ -202,9 +202,15 @@ func WriteError(w *Writer, err error) {
 func WriteJSON(w http.ResponseWriter, status int, body []byte) {
 	h := w.Header()
 	h["Content-Type"] = jsonType
-	h["Content-Length"] = []string{strconv.Itoa(len(body))}
+	if len(body) >= shortBody {
+		h["Content-Length"] = []string{strconv.Itoa(len(body))}
+	}
 	w.WriteHeader(status)
 	_, _ = w.Write(body) // an error means that the caller has gone
 }
+
+// shortBody is the length below which net/http adds Content-Length by itself. Most answers then
+// have at most eight headers, for which Go needs no table.
+const shortBody = 2048
 
 var jsonType = []string{"application/json"}
