@@ -1,0 +1,3 @@
+module purveyor/sdk/go
+
+go 1.24

@@ -1,0 +1,66 @@
+package purveyor
+
+import "context"
+
+// OrdersService is about orders.
+type OrdersService struct{ client *Client }
+
+// Report reports an order that you have sold, and that the customer has paid.
+func (s *OrdersService) Report(ctx context.Context, body ReportRequest, options ...Option) (*ReportReply, error) {
+	return call(ctx, s.client, opReportOrder, nil, none{}, &body, options...)
+}
+
+// Get reads an order.
+func (s *OrdersService) Get(ctx context.Context, orderID string, options ...Option) (*OrderReply, error) {
+	return call(ctx, s.client, opGetOrder, []string{orderID}, none{}, nil, options...)
+}
+
+// GetByExternalID reads the order that has an external id.
+func (s *OrdersService) GetByExternalID(ctx context.Context, externalOrderID string, options ...Option) (*OrderReply, error) {
+	return call(ctx, s.client, opGetOrderByExternalID, []string{externalOrderID}, none{}, nil, options...)
+}
+
+// Ping reads the status of an order.
+func (s *OrdersService) Ping(ctx context.Context, orderID string, options ...Option) (*PingReply, error) {
+	return call(ctx, s.client, opPingOrder, []string{orderID}, none{}, nil, options...)
+}
+
+// Timeline reads what has happened to an order, oldest first.
+func (s *OrdersService) Timeline(ctx context.Context, orderID string, query GetOrderTimelineQuery, options ...Option) (*TimelineReply, error) {
+	return call(ctx, s.client, opGetOrderTimeline, []string{orderID}, query, nil, options...)
+}
+
+// Confirm makes a paid order processed, and takes its stock. It may be repeated.
+func (s *OrdersService) Confirm(ctx context.Context, orderID string, options ...Option) (*AdvanceReply, error) {
+	return call(ctx, s.client, opConfirmOrder, []string{orderID}, none{}, nil, append(options, harmless)...)
+}
+
+// MarkReady says that a pickup order waits for its customer. It may be repeated.
+func (s *OrdersService) MarkReady(ctx context.Context, orderID string, body ReadyForPickupRequest, options ...Option) (*AdvanceReply, error) {
+	return call(ctx, s.client, opMarkReadyForPickup, []string{orderID}, none{}, &body, append(options, harmless)...)
+}
+
+// MarkPickedUp says that the customer has the goods. It may be repeated.
+func (s *OrdersService) MarkPickedUp(ctx context.Context, orderID string, body PickedUpRequest, options ...Option) (*AdvanceReply, error) {
+	return call(ctx, s.client, opMarkPickedUp, []string{orderID}, none{}, &body, append(options, harmless)...)
+}
+
+// Cancel cancels an order.
+func (s *OrdersService) Cancel(ctx context.Context, orderID string, body CancelRequest, options ...Option) (*CancelReply, error) {
+	return call(ctx, s.client, opCancelOrder, []string{orderID}, none{}, &body, options...)
+}
+
+// Refund gives money of a card payment back.
+func (s *OrdersService) Refund(ctx context.Context, orderID string, body RefundRequest, options ...Option) (*RefundReply, error) {
+	return call(ctx, s.client, opRefundOrder, []string{orderID}, none{}, &body, options...)
+}
+
+// Tracking reads how far an order is on its way.
+func (s *OrdersService) Tracking(ctx context.Context, orderID string, options ...Option) (*TrackingReply, error) {
+	return call(ctx, s.client, opGetOrderTracking, []string{orderID}, none{}, nil, options...)
+}
+
+// DriverLocation asks the courier where it is.
+func (s *OrdersService) DriverLocation(ctx context.Context, orderID string, options ...Option) (*DriverLocationReply, error) {
+	return call(ctx, s.client, opGetDriverLocation, []string{orderID}, none{}, nil, options...)
+}
