@@ -45,7 +45,7 @@ type before struct {
 	Body json.RawMessage   `json:"body,omitempty"`
 	Pay  string            `json:"pay"`
 	Hook string            `json:"hook"` // waits for a webhook that contains this; saved as body and headers
-	Save map[string]string `json:"save"` // a name for a member of the answer
+	Save map[string]string `json:"save"` // a name for a member of the answer, such as key.id
 }
 
 type fault struct {
@@ -181,8 +181,12 @@ func (r *run) prepare(i int, b before) {
 			return ok
 		})
 	}
-	for name, member := range b.Save {
-		r.saved[name] = answer[member]
+	for name, path := range b.Save {
+		var value any = answer
+		for member := range strings.SplitSeq(path, ".") {
+			value = value.(map[string]any)[member]
+		}
+		r.saved[name] = value
 	}
 }
 

@@ -54,6 +54,7 @@ type services struct {
 	Orders     *OrdersService
 	Delivery   *DeliveryService
 	Events     *EventsService
+	Keys       *KeysService
 }
 
 // New makes a client of the service at a base URL such as "https://shop.example.com".
@@ -80,7 +81,7 @@ func New(baseURL, key string, o Options) (*Client, error) {
 	}
 	c.options.UserAgent = strings.TrimSpace(o.UserAgent + " purveyor-go/" + Version)
 	c.services = services{&ServiceService{c}, &StoresService{c}, &CategoriesService{c}, &ProductsService{c}, &InventoryService{c},
-		&CheckoutService{c}, &OrdersService{c}, &DeliveryService{c}, &EventsService{c}}
+		&CheckoutService{c}, &OrdersService{c}, &DeliveryService{c}, &EventsService{c}, &KeysService{c}}
 	return c, nil
 }
 

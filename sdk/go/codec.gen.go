@@ -18,7 +18,7 @@ func (v ErrorBody) MarshalJSON() ([]byte, error) {
 	return marshal(plain(v), v.Extra)
 }
 
-var membersOfHealthReply = setOf("ok", "status", "partner_client_id", "timestamp", "trace_id")
+var membersOfHealthReply = setOf("ok", "status", "partner_client_id", "mode", "key", "timestamp", "trace_id")
 
 // UnmarshalJSON keeps members without a field in Extra.
 func (v *HealthReply) UnmarshalJSON(text []byte) error {
@@ -29,6 +29,118 @@ func (v *HealthReply) UnmarshalJSON(text []byte) error {
 // MarshalJSON writes the members of Extra, too.
 func (v HealthReply) MarshalJSON() ([]byte, error) {
 	type plain HealthReply
+	return marshal(plain(v), v.Extra)
+}
+
+var membersOfHealthKey = setOf("id", "name", "scopes", "store_ids", "expires_on")
+
+// UnmarshalJSON keeps members without a field in Extra.
+func (v *HealthKey) UnmarshalJSON(text []byte) error {
+	type plain HealthKey
+	return unmarshal(text, (*plain)(v), &v.Extra, membersOfHealthKey)
+}
+
+// MarshalJSON writes the members of Extra, too.
+func (v HealthKey) MarshalJSON() ([]byte, error) {
+	type plain HealthKey
+	return marshal(plain(v), v.Extra)
+}
+
+var membersOfKey = setOf("id", "name", "mode", "prefix", "last4", "scopes", "store_ids", "allowed_addresses", "state", "created_on", "expires_on", "revoked_on", "last_used_on", "replaces")
+
+// UnmarshalJSON keeps members without a field in Extra.
+func (v *Key) UnmarshalJSON(text []byte) error {
+	type plain Key
+	return unmarshal(text, (*plain)(v), &v.Extra, membersOfKey)
+}
+
+// MarshalJSON writes the members of Extra, too.
+func (v Key) MarshalJSON() ([]byte, error) {
+	type plain Key
+	return marshal(plain(v), v.Extra)
+}
+
+var membersOfKeyList = setOf("ok", "count", "keys")
+
+// UnmarshalJSON keeps members without a field in Extra.
+func (v *KeyList) UnmarshalJSON(text []byte) error {
+	type plain KeyList
+	return unmarshal(text, (*plain)(v), &v.Extra, membersOfKeyList)
+}
+
+// MarshalJSON writes the members of Extra, too.
+func (v KeyList) MarshalJSON() ([]byte, error) {
+	type plain KeyList
+	return marshal(plain(v), v.Extra)
+}
+
+var membersOfKeyReply = setOf("ok", "key", "trace_id")
+
+// UnmarshalJSON keeps members without a field in Extra.
+func (v *KeyReply) UnmarshalJSON(text []byte) error {
+	type plain KeyReply
+	return unmarshal(text, (*plain)(v), &v.Extra, membersOfKeyReply)
+}
+
+// MarshalJSON writes the members of Extra, too.
+func (v KeyReply) MarshalJSON() ([]byte, error) {
+	type plain KeyReply
+	return marshal(plain(v), v.Extra)
+}
+
+var membersOfNewKey = setOf("name", "mode", "scopes", "store_ids", "expires_on", "allowed_addresses")
+
+// UnmarshalJSON keeps members without a field in Extra.
+func (v *NewKey) UnmarshalJSON(text []byte) error {
+	type plain NewKey
+	return unmarshal(text, (*plain)(v), &v.Extra, membersOfNewKey)
+}
+
+// MarshalJSON writes the members of Extra, too.
+func (v NewKey) MarshalJSON() ([]byte, error) {
+	type plain NewKey
+	return marshal(plain(v), v.Extra)
+}
+
+var membersOfIssuedKey = setOf("ok", "key", "value", "trace_id")
+
+// UnmarshalJSON keeps members without a field in Extra.
+func (v *IssuedKey) UnmarshalJSON(text []byte) error {
+	type plain IssuedKey
+	return unmarshal(text, (*plain)(v), &v.Extra, membersOfIssuedKey)
+}
+
+// MarshalJSON writes the members of Extra, too.
+func (v IssuedKey) MarshalJSON() ([]byte, error) {
+	type plain IssuedKey
+	return marshal(plain(v), v.Extra)
+}
+
+var membersOfRotatedKey = setOf("ok", "key", "value", "previous", "trace_id")
+
+// UnmarshalJSON keeps members without a field in Extra.
+func (v *RotatedKey) UnmarshalJSON(text []byte) error {
+	type plain RotatedKey
+	return unmarshal(text, (*plain)(v), &v.Extra, membersOfRotatedKey)
+}
+
+// MarshalJSON writes the members of Extra, too.
+func (v RotatedKey) MarshalJSON() ([]byte, error) {
+	type plain RotatedKey
+	return marshal(plain(v), v.Extra)
+}
+
+var membersOfRotateRequest = setOf("overlap_hours")
+
+// UnmarshalJSON keeps members without a field in Extra.
+func (v *RotateRequest) UnmarshalJSON(text []byte) error {
+	type plain RotateRequest
+	return unmarshal(text, (*plain)(v), &v.Extra, membersOfRotateRequest)
+}
+
+// MarshalJSON writes the members of Extra, too.
+func (v RotateRequest) MarshalJSON() ([]byte, error) {
+	type plain RotateRequest
 	return marshal(plain(v), v.Extra)
 }
 
@@ -60,17 +172,17 @@ func (v Store) MarshalJSON() ([]byte, error) {
 	return marshal(plain(v), v.Extra)
 }
 
-var membersOfNearbyAddress = setOf("line1", "city", "state", "postal_code", "country")
+var membersOfAddressParts = setOf("line1", "city", "state", "postal_code", "country")
 
 // UnmarshalJSON keeps members without a field in Extra.
-func (v *NearbyAddress) UnmarshalJSON(text []byte) error {
-	type plain NearbyAddress
-	return unmarshal(text, (*plain)(v), &v.Extra, membersOfNearbyAddress)
+func (v *AddressParts) UnmarshalJSON(text []byte) error {
+	type plain AddressParts
+	return unmarshal(text, (*plain)(v), &v.Extra, membersOfAddressParts)
 }
 
 // MarshalJSON writes the members of Extra, too.
-func (v NearbyAddress) MarshalJSON() ([]byte, error) {
-	type plain NearbyAddress
+func (v AddressParts) MarshalJSON() ([]byte, error) {
+	type plain AddressParts
 	return marshal(plain(v), v.Extra)
 }
 

@@ -30,6 +30,10 @@ var (
 	opCancelOrder           = operation[none, CancelRequest, CancelReply]{"POST", "/v1/orders/{order_id}/cancel", true}
 	opRefundOrder           = operation[none, RefundRequest, RefundReply]{"POST", "/v1/orders/{order_id}/refund", true}
 	opListEvents            = operation[ListEventsQuery, none, EventList]{"GET", "/v1/events", false}
+	opListKeys              = operation[none, none, KeyList]{"GET", "/v1/keys", false}
+	opMakeKey               = operation[none, NewKey, IssuedKey]{"POST", "/v1/keys", false}
+	opRotateKey             = operation[none, RotateRequest, RotatedKey]{"POST", "/v1/keys/{key_id}/rotate", false}
+	opRevokeKey             = operation[none, EmptyRequest, KeyReply]{"POST", "/v1/keys/{key_id}/revoke", false}
 	opGetOpenapiDocument    = operation[none, none, none]{"GET", "/openapi.yaml", false}
 	opGetOpenapiJSON        = operation[none, none, Document]{"GET", "/openapi.json", false}
 	opGetLiveness           = operation[none, none, Readiness]{"GET", "/livez", false}

@@ -57,8 +57,12 @@ const (
 	ErrorCodeIdempotencyKeyInvalid ErrorCode = "idempotency_key_invalid"
 	// the header `x-api-key` is missing or the key is not valid
 	ErrorCodeUnauthorized ErrorCode = "unauthorized"
-	// the key lacks the scope of this operation
+	// the key lacks the scope of this operation, or one that it wants to give
 	ErrorCodeScopeMissing ErrorCode = "scope_missing"
+	// a test key asks for what is live
+	ErrorCodeModeNotAllowed ErrorCode = "mode_not_allowed"
+	// the key may not be used from this address
+	ErrorCodeAddressNotAllowed ErrorCode = "address_not_allowed"
 	// the key is restricted to other stores
 	ErrorCodeStoreNotAllowed ErrorCode = "store_not_allowed"
 	// the store does not deliver (quote)
@@ -85,6 +89,10 @@ const (
 	ErrorCodeAlreadyRefunded ErrorCode = "already_refunded"
 	// what was asked for with this key is not finished; repeat it after `Retry-After` seconds
 	ErrorCodeInProgress ErrorCode = "in_progress"
+	// there are as many of these as there may be
+	ErrorCodeLimitReached ErrorCode = "limit_reached"
+	// a key cannot revoke itself
+	ErrorCodeOwnKey ErrorCode = "own_key"
 	// too many requests, or too many large bodies or long answers at once; wait `Retry-After` seconds
 	ErrorCodeRateLimited ErrorCode = "rate_limited"
 	// too many streams are open; poll, or try again after `Retry-After` seconds
@@ -157,7 +165,9 @@ type HealthReply struct {
 	OK     bool   `json:"ok"`
 	Status string `json:"status"`
 	// The partner client that the key belongs to.
-	PartnerClientID string `json:"partner_client_id"`
+	PartnerClientID string    `json:"partner_client_id"`
+	Mode            KeyMode   `json:"mode"`
+	Key             HealthKey `json:"key"`
 	// The server's time.
 	Timestamp time.Time `json:"timestamp"`
 	// The id of the request, as in the header `x-trace-id`; in a replayed answer that of the first call.
@@ -169,6 +179,179 @@ type HealthReply struct {
 
 // Document: An OpenAPI document.
 type Document map[string]json.RawMessage
+
+// KeyMode: A live key sees and acts on live and test orders, a test key on test orders only.
+type KeyMode string
+
+const (
+	KeyModeLive KeyMode = "live"
+	KeyModeTest KeyMode = "test"
+)
+
+// HealthKey is a schema of the API document.
+type HealthKey struct {
+	ID   string `json:"id"`
+	Name string `json:"name"`
+	// What this key may do.
+	Scopes []Scope `json:"scopes"`
+	// The stores that this key may use. Empty - all.
+	StoreIDs []string `json:"store_ids"`
+	// When the key ends.
+	ExpiresOn *UnixMillis `json:"expires_on"`
+
+	// Extra holds the members that this version of the SDK does not know.
+	Extra Extra `json:"-"`
+}
+
+// Scope: A permission of a key. More may be added.
+//
+// More values may be added.
+type Scope string
+
+const (
+	// all others but `manage_self`
+	ScopeAny Scope = "*"
+	// to read stores
+	ScopeReadStores Scope = "read_stores"
+	// to read categories
+	ScopeReadCategories Scope = "read_categories"
+	// to read products and check availability
+	ScopeReadProducts Scope = "read_products"
+	// to create and update products
+	ScopeWriteProducts Scope = "write_products"
+	// to read orders and events
+	ScopeReadOrders Scope = "read_orders"
+	// to check out, report, advance, cancel and refund orders
+	ScopeWriteOrders Scope = "write_orders"
+	// to quote deliveries and see where couriers are
+	ScopeReadDelivery Scope = "read_delivery"
+	// to adjust stock
+	ScopeWriteInventory Scope = "write_inventory"
+	// to make and end keys
+	ScopeManageSelf Scope = "manage_self"
+)
+
+// KeyState: Only `active` keys work. `expired` ones have reached their end, `revoked` ones were ended.
+//
+// More values may be added.
+type KeyState string
+
+const (
+	KeyStateActive  KeyState = "active"
+	KeyStateExpired KeyState = "expired"
+	KeyStateRevoked KeyState = "revoked"
+)
+
+// Key is a schema of the API document.
+type Key struct {
+	ID   string  `json:"id"`
+	Name string  `json:"name"`
+	Mode KeyMode `json:"mode"`
+	// How the value begins.
+	Prefix string `json:"prefix"`
+	// How the value ends. Null for keys that were made before this was kept.
+	Last4  *string `json:"last4"`
+	Scopes []Scope `json:"scopes"`
+	// The stores that the key may use. Empty - all.
+	StoreIDs []string `json:"store_ids"`
+	// The IP addresses and CIDR blocks that may use the key. Empty - all.
+	AllowedAddresses []string `json:"allowed_addresses"`
+	State            KeyState `json:"state"`
+	// A time as Unix milliseconds, UTC.
+	CreatedOn UnixMillis `json:"created_on"`
+	// A time as Unix milliseconds, UTC.
+	ExpiresOn *UnixMillis `json:"expires_on"`
+	// A time as Unix milliseconds, UTC.
+	RevokedOn *UnixMillis `json:"revoked_on"`
+	// The minute of the last request with the key.
+	LastUsedOn *UnixMillis `json:"last_used_on"`
+	// The id of the key that this one replaced.
+	Replaces *string `json:"replaces"`
+
+	// Extra holds the members that this version of the SDK does not know.
+	Extra Extra `json:"-"`
+}
+
+// KeyList is a schema of the API document.
+type KeyList struct {
+	// Always `true` in an answer that succeeds.
+	OK bool `json:"ok"`
+	// How many entries this answer has.
+	Count int64 `json:"count"`
+	Keys  []Key `json:"keys"`
+
+	// Extra holds the members that this version of the SDK does not know.
+	Extra Extra `json:"-"`
+}
+
+// KeyReply is a schema of the API document.
+type KeyReply struct {
+	// Always `true` in an answer that succeeds.
+	OK  bool `json:"ok"`
+	Key Key  `json:"key"`
+	// The id of the request, as in the header `x-trace-id`; in a replayed answer that of the first call.
+	TraceID string `json:"trace_id"`
+
+	// Extra holds the members that this version of the SDK does not know.
+	Extra Extra `json:"-"`
+}
+
+// NewKey is a schema of the API document.
+type NewKey struct {
+	Name   string  `json:"name"`
+	Mode   KeyMode `json:"mode"`
+	Scopes []Scope `json:"scopes,omitzero"`
+	// If left out or empty, those of the partner.
+	StoreIDs []string `json:"store_ids,omitzero"`
+	// At most two years ahead. If left out, the key does not end by itself.
+	ExpiresOn *UnixMillis `json:"expires_on,omitempty"`
+	// IP addresses and CIDR ranges from which the key works. If left out or empty, from all.
+	AllowedAddresses []string `json:"allowed_addresses,omitzero"`
+
+	// Extra holds the members that this version of the SDK does not know.
+	Extra Extra `json:"-"`
+}
+
+// IssuedKey is a schema of the API document.
+type IssuedKey struct {
+	// Always `true` in an answer that succeeds.
+	OK  bool `json:"ok"`
+	Key Key  `json:"key"`
+	// The key itself. It is shown only here.
+	Value string `json:"value"`
+	// The id of the request, as in the header `x-trace-id`; in a replayed answer that of the first call.
+	TraceID string `json:"trace_id"`
+
+	// Extra holds the members that this version of the SDK does not know.
+	Extra Extra `json:"-"`
+}
+
+// RotatedKey is a schema of the API document.
+type RotatedKey struct {
+	// Always `true` in an answer that succeeds.
+	OK  bool `json:"ok"`
+	Key Key  `json:"key"`
+	// The new key itself. It is shown only here.
+	Value    string `json:"value"`
+	Previous Key    `json:"previous"`
+	// The id of the request, as in the header `x-trace-id`; in a replayed answer that of the first call.
+	TraceID string `json:"trace_id"`
+
+	// Extra holds the members that this version of the SDK does not know.
+	Extra Extra `json:"-"`
+}
+
+// RotateRequest is a schema of the API document.
+type RotateRequest struct {
+	// How long the old one goes on working; 24 if left out. 0 ends it within 5 seconds.
+	OverlapHours *int64 `json:"overlap_hours,omitempty"`
+
+	// Extra holds the members that this version of the SDK does not know.
+	Extra Extra `json:"-"`
+}
+
+// EmptyRequest: No field is needed.
+type EmptyRequest map[string]json.RawMessage
 
 // Readiness is a schema of the API document.
 type Readiness struct {
@@ -202,8 +385,8 @@ type Store struct {
 	Extra Extra `json:"-"`
 }
 
-// NearbyAddress: At least `line1` or `postal_code`.
-type NearbyAddress struct {
+// AddressParts: At least `line1` or `postal_code`.
+type AddressParts struct {
 	Line1      *string `json:"line1,omitempty"`
 	City       *string `json:"city,omitempty"`
 	State      *string `json:"state,omitempty"`

@@ -4,6 +4,7 @@
  */
 import { Categories, Inventory, Products, Stores } from "./catalog.js";
 import { Events } from "./events.js";
+import { Keys } from "./keys.js";
 import { Checkout, Delivery, Orders } from "./orders.js";
 import { Service } from "./service.js";
 import { type ClientOptions, Transport } from "./transport.js";
@@ -26,6 +27,7 @@ export class Purveyor {
   readonly orders: Orders;
   readonly delivery: Delivery;
   readonly events: Events;
+  readonly keys: Keys;
 
   constructor(options: ClientOptions) {
     const transport = new Transport(options);
@@ -38,5 +40,6 @@ export class Purveyor {
     this.orders = new Orders(transport);
     this.delivery = new Delivery(transport);
     this.events = new Events(transport);
+    this.keys = new Keys(transport);
   }
 }

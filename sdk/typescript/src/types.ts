@@ -37,6 +37,8 @@ export type ErrorCode =
   | "idempotency_key_invalid"
   | "unauthorized"
   | "scope_missing"
+  | "mode_not_allowed"
+  | "address_not_allowed"
   | "store_not_allowed"
   | "delivery_not_enabled"
   | "not_found"
@@ -50,6 +52,8 @@ export type ErrorCode =
   | "no_processor_payment"
   | "already_refunded"
   | "in_progress"
+  | "limit_reached"
+  | "own_key"
   | "rate_limited"
   | "too_many_streams"
   | "too_many_replies"
@@ -85,6 +89,8 @@ export interface HealthReply {
   status: "ok";
   /** The partner client that the key belongs to. */
   partner_client_id: string;
+  mode: KeyMode;
+  key: HealthKey;
   /** The server's time. */
   timestamp: string;
   /** The id of the request, as in the header `x-trace-id`; in a replayed answer that of the first call. */
@@ -93,6 +99,120 @@ export interface HealthReply {
 
 /** An OpenAPI document. */
 export type Document = { [name: string]: unknown };
+
+/** A live key sees and acts on live and test orders, a test key on test orders only. */
+export type KeyMode = "live" | "test";
+
+export interface HealthKey {
+  id: string;
+  name: string;
+  /** What this key may do. */
+  scopes: Scope[];
+  /** The stores that this key may use. Empty - all. */
+  store_ids: string[];
+  /** When the key ends. */
+  expires_on: number | null;
+}
+
+/** A permission of a key. More may be added. */
+export type Scope =
+  | "*"
+  | "read_stores"
+  | "read_categories"
+  | "read_products"
+  | "write_products"
+  | "read_orders"
+  | "write_orders"
+  | "read_delivery"
+  | "write_inventory"
+  | "manage_self"
+  | (string & {});
+
+/** Only `active` keys work. `expired` ones have reached their end, `revoked` ones were ended. */
+export type KeyState = "active" | "expired" | "revoked" | (string & {});
+
+export interface Key {
+  id: string;
+  name: string;
+  mode: KeyMode;
+  /** How the value begins. */
+  prefix: string;
+  /** How the value ends. Null for keys that were made before this was kept. */
+  last4: string | null;
+  scopes: Scope[];
+  /** The stores that the key may use. Empty - all. */
+  store_ids: string[];
+  /** The IP addresses and CIDR blocks that may use the key. Empty - all. */
+  allowed_addresses: string[];
+  state: KeyState;
+  /** A time as Unix milliseconds, UTC. */
+  created_on: number;
+  /** A time as Unix milliseconds, UTC. */
+  expires_on: number | null;
+  /** A time as Unix milliseconds, UTC. */
+  revoked_on: number | null;
+  /** The minute of the last request with the key. */
+  last_used_on: number | null;
+  /** The id of the key that this one replaced. */
+  replaces: string | null;
+}
+
+export interface KeyList {
+  /** Always `true` in an answer that succeeds. */
+  ok: true;
+  /** How many entries this answer has. */
+  count: number;
+  keys: Key[];
+}
+
+export interface KeyReply {
+  /** Always `true` in an answer that succeeds. */
+  ok: true;
+  key: Key;
+  /** The id of the request, as in the header `x-trace-id`; in a replayed answer that of the first call. */
+  trace_id: string;
+}
+
+export interface NewKey {
+  name: string;
+  mode: KeyMode;
+  scopes?: Scope[];
+  /** If left out or empty, those of the partner. */
+  store_ids?: string[];
+  /** At most two years ahead. If left out, the key does not end by itself. */
+  expires_on?: number;
+  /** IP addresses and CIDR ranges from which the key works. If left out or empty, from all. */
+  allowed_addresses?: string[];
+}
+
+export interface IssuedKey {
+  /** Always `true` in an answer that succeeds. */
+  ok: true;
+  key: Key;
+  /** The key itself. It is shown only here. */
+  value: string;
+  /** The id of the request, as in the header `x-trace-id`; in a replayed answer that of the first call. */
+  trace_id: string;
+}
+
+export interface RotatedKey {
+  /** Always `true` in an answer that succeeds. */
+  ok: true;
+  key: Key;
+  /** The new key itself. It is shown only here. */
+  value: string;
+  previous: Key;
+  /** The id of the request, as in the header `x-trace-id`; in a replayed answer that of the first call. */
+  trace_id: string;
+}
+
+export interface RotateRequest {
+  /** How long the old one goes on working; 24 if left out. 0 ends it within 5 seconds. */
+  overlap_hours?: number;
+}
+
+/** No field is needed. */
+export type EmptyRequest = { [name: string]: unknown };
 
 export interface Readiness {
   /** `true` with status 200, `false` with 503. */
@@ -119,7 +239,7 @@ export interface Store {
 }
 
 /** At least `line1` or `postal_code`. */
-export interface NearbyAddress {
+export interface AddressParts {
   line1?: string;
   city?: string;
   state?: string;
@@ -127,9 +247,12 @@ export interface NearbyAddress {
   country?: string;
 }
 
+/** The address to search around, as one text or in parts. */
+export type NearbyAddress = string | AddressParts;
+
 export interface NearbyRequest {
   /** The address to search around, as one text or in parts. */
-  delivery_address: string | NearbyAddress;
+  delivery_address: NearbyAddress;
   /** How far a store may be; 10 if left out. Above 100 counts as 100. */
   max_distance_miles?: number;
   /** How many stores to return at most; 50 if left out. Above 300 counts as 300. */
