@@ -18,6 +18,7 @@ type adjustmentIn struct {
 	Delta             *jsonin.Int `json:"delta"`
 	Reason            *string     `json:"reason"`
 	ExternalReference *string     `json:"external_reference"`
+	Expected          *jsonin.Int `json:"expected_quantity,omitzero"` // left out where absent, so that fingerprints stay those of older programs
 }
 
 type maxAdjustments struct{}
@@ -52,6 +53,7 @@ func (in adjustIn) call(*request) ([]service.Adjustment, error) {
 		line := in.Adjustments[i]
 		lines[i].Product.ProductID = c.ID("product_id", line.ProductID)
 		lines[i].Delta = c.Between("delta", line.Delta, -commerce.MaxStock, commerce.MaxStock)
+		lines[i].Expected = c.OptBetween("expected_quantity", line.Expected, 0, commerce.MaxStock)
 		lines[i].Reason = c.Optional("reason", line.Reason, jsonin.MaxName)
 		lines[i].ExternalReference = c.Optional("external_reference", line.ExternalReference, jsonin.MaxID)
 	})

@@ -28,6 +28,7 @@ type upsertIn struct {
 	SoldCount     *jsonin.Int   `json:"sold_count"`
 	SoldAmount    *jsonin.Major `json:"sold_amount"`
 	CreatedOn     *jsonin.Int   `json:"created_on"`
+	Expected      *jsonin.Int   `json:"expected_quantity,omitzero"` // left out where absent, so that fingerprints stay those of older programs
 
 	path string // of the product in the body, for errors
 }
@@ -81,6 +82,9 @@ func (in upsertIn) call(*request) (service.UpsertProduct, error) {
 	}
 	if in.ID != nil {
 		cmd.ID = c.ID("id", in.ID)
+	}
+	if cmd.Expected = c.OptBetween("expected_quantity", in.Expected, 0, commerce.MaxStock); in.Expected != nil && in.Quantity == nil {
+		c.Fail("expected_quantity", "needs available_quantity")
 	}
 	c.Optional("description", in.Description, jsonin.MaxText)
 	c.Optional("featured_image", in.FeaturedImage, jsonin.MaxURL)

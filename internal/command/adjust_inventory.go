@@ -17,6 +17,7 @@ type AdjustInventory struct {
 type AdjustmentLine struct {
 	Product           commerce.ProductKey
 	Delta             int64
+	Expected          *int64 // the quantity just before this line; nil: any
 	Reason            string
 	ExternalReference string
 }
@@ -49,8 +50,8 @@ func (c AdjustInventory) Access(rows *commerce.Rows) error {
 	return nil
 }
 
-// Decide refuses the whole when one line would leave the stock below zero. Each
-// line is a stock move, with its reason and external reference.
+// Decide refuses the whole when one line would leave the stock below zero, or expects
+// another quantity. Each line is a stock move, with its reason and external reference.
 func (c AdjustInventory) Decide(rows *commerce.Rows, now commerce.Millis) ([]Adjusted, commerce.Changes, error) {
 	if err := c.Access(rows); err != nil {
 		return nil, commerce.Changes{}, err
@@ -64,6 +65,9 @@ func (c AdjustInventory) Decide(rows *commerce.Rows, now commerce.Millis) ([]Adj
 		if !seen {
 			stock, _ = rows.Stock.Get(l.Product)
 			order = append(order, l.Product)
+		}
+		if err := stock.Expect(l.Expected); err != nil {
+			return nil, commerce.Changes{}, err
 		}
 		next, err := stock.Adjust(l.Delta)
 		var e *commerce.Error

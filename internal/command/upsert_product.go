@@ -1,6 +1,10 @@
 package command
 
-import "purveyor/internal/commerce"
+import (
+	"cmp"
+
+	"purveyor/internal/commerce"
+)
 
 // UpsertProduct creates or updates a product, for a partner or for staff. On update, nil fields keep
 // their values; defaults apply on create only.
@@ -18,6 +22,7 @@ type UpsertProduct struct {
 	Hot           *bool
 	PriceCents    *commerce.Cents
 	Quantity      *int64 // absolute stock, not a delta
+	Expected      *int64 // the stored quantity; nil: any. A new product has 0
 	SKU           *string
 	SoldCount     *int64
 	SoldCents     *commerce.Cents
@@ -44,7 +49,8 @@ func (c UpsertProduct) Needs() commerce.Needs {
 // changes. It refuses with 404 an id that is not known, with 403 a product of a
 // store or a store that the key may not use, and with 400 another store than the
 // product's, a category or store that is not known, and images that are too long. It
-// refuses with 409 a change that was made from other facts than the stored ones.
+// refuses with 409 a change that was made from other facts than the stored ones, or that
+// expects another quantity.
 func (c UpsertProduct) Decide(rows *commerce.Rows, now commerce.Millis) (commerce.Item, commerce.Changes, error) {
 	if err := c.check(rows); err != nil {
 		return commerce.Item{}, commerce.Changes{}, err
@@ -53,6 +59,10 @@ func (c UpsertProduct) Decide(rows *commerce.Rows, now commerce.Millis) (commerc
 	stock, _ := rows.Stock.Get(c.key())
 	was := commerce.Item{Product: product, Stock: stock}
 	item, moves, err := c.merge(was, commerce.MoveSet, c.Actor.Name(), now)
+	if err == nil {
+		was.Stock.Name = cmp.Or(was.Stock.Name, c.Name) // of a new product
+		err = was.Stock.Expect(c.Expected)
+	}
 	if err != nil {
 		return commerce.Item{}, commerce.Changes{}, err
 	}

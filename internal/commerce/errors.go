@@ -18,13 +18,14 @@ const (
 
 // Error is a refusal that a partner may read. Code is stable snake case, Message is for a
 // person. Field is the JSON path at fault (KindInvalid). OrderID is the order that already
-// has the external id.
+// has the external id. Stale has the quantities of a refusal by Stock.Expect.
 type Error struct {
 	Kind    Kind
 	Code    string
 	Message string
 	Field   string
 	OrderID string
+	Stale   *StaleQuantity
 }
 
 func (e *Error) Error() string { return e.Message }

@@ -70,6 +70,23 @@ func (s Stock) Count(pieces int64) (Stock, error) {
 	return s, nil
 }
 
+// StaleQuantity is a quantity that a caller expected, beside the present one.
+type StaleQuantity struct {
+	ProductID           string // empty: the product is only about to be created
+	Expected, Available int64
+}
+
+// Expect refuses a change whose caller expects another quantity than there is. Nil expects
+// any.
+func (s Stock) Expect(quantity *int64) error {
+	if quantity == nil || *quantity == s.Quantity {
+		return nil
+	}
+	e := Conflict("stale_quantity", "The stock of %s is %d, and %d was expected", s.Name, s.Quantity, *quantity)
+	e.Stale = &StaleQuantity{s.ProductID, *quantity, s.Quantity}
+	return e
+}
+
 // MoveKind is the cause of a change of a quantity.
 type MoveKind string
 

@@ -139,6 +139,7 @@ type Error struct {
 	Message string
 	Field   string
 	OrderID string
+	Stale   *commerce.StaleQuantity // nil: the refusal is not about a quantity
 	// RetryAfter is the number of seconds until a repeat makes sense; 0: unknown.
 	RetryAfter int
 	// Log is the level of the log line of a 5xx. The zero value is slog.LevelInfo,
@@ -164,7 +165,14 @@ type errorBody struct {
 	Code    string `json:"code"`
 	Field   string `json:"field,omitempty"`
 	OrderID string `json:"order_id,omitempty"`
+	*staleBody
 	TraceID string `json:"trace_id"`
+}
+
+type staleBody struct {
+	ProductID string `json:"product_id,omitempty"`
+	Expected  int64  `json:"expected_quantity"`
+	Available int64  `json:"available_quantity"`
 }
 
 // Refuse returns an error as the answer to the request shows it, logs it if it is a failure, and
@@ -173,7 +181,7 @@ func Refuse(w *Writer, err error) *Error {
 	e, ok := errors.AsType[*Error](err)
 	if !ok {
 		if refusal, ok := errors.AsType[*commerce.Error](err); ok {
-			e = &Error{Status: statuses[refusal.Kind], Code: refusal.Code, Message: refusal.Message, Field: refusal.Field, OrderID: refusal.OrderID}
+			e = &Error{Status: statuses[refusal.Kind], Code: refusal.Code, Message: refusal.Message, Field: refusal.Field, OrderID: refusal.OrderID, Stale: refusal.Stale}
 		} else {
 			e = &Error{Status: http.StatusInternalServerError, Code: "internal", Message: "Internal error; the trace id leads to the cause", Log: slog.LevelError}
 		}
@@ -191,7 +199,7 @@ func Refuse(w *Writer, err error) *Error {
 // without details; the log line with the same trace id has them.
 func WriteError(w *Writer, err error) {
 	e := Refuse(w, err)
-	body, err := json.Marshal(errorBody{Error: e.Message, Code: e.Code, Field: e.Field, OrderID: e.OrderID, TraceID: w.TraceID})
+	body, err := json.Marshal(errorBody{Error: e.Message, Code: e.Code, Field: e.Field, OrderID: e.OrderID, staleBody: (*staleBody)(e.Stale), TraceID: w.TraceID})
 	if err != nil {
 		panic(err) // strings always encode
 	}
