@@ -10,6 +10,7 @@ require (
 	golang.org/x/sys v0.50.0
 	modernc.org/sqlite v1.61.1
 	purveyor v0.0.0
+	purveyor/sdk/go v0.0.0
 )
 
 require (
@@ -40,4 +41,7 @@ require (
 	zombiezen.com/go/sqlite v1.4.2 // indirect
 )
 
-replace purveyor => ../
+replace (
+	purveyor => ../
+	purveyor/sdk/go => ../sdk/go
+)

@@ -28,21 +28,24 @@ type table struct {
 // aCase is a case. A text "{name}" in it stands for a value that was saved; {case} is one
 // that is new for each run of a case.
 type aCase struct {
-	Name     string          `json:"name"`
-	Client   json.RawMessage `json:"client,omitempty"` // options of the client
-	Before   []before        `json:"before"`           // what is done past the proxy
-	Faults   []fault         `json:"faults"`           // of the requests, one after the other
-	Calls    json.RawMessage `json:"calls,omitempty"`  // []call
-	Requests *int            `json:"requests"`         // how many the proxy sees; one a call. -1: any number
-	Keys     *int            `json:"keys"`             // how many idempotency keys they have
-	Headers  map[string]any  `json:"headers"`          // of the last request
-	Path     string          `json:"path"`             // of the last request, with its query
-	Books    json.RawMessage `json:"books,omitempty"`  // what the calls add or change
+	Name     string            `json:"name"`
+	Client   json.RawMessage   `json:"client,omitempty"` // options of the client
+	Except   map[string]string `json:"except"`           // drivers that leave the case out, and why
+	Keeps    bool              `json:"keepsConnections"` // the proxy lets connections carry several requests
+	Before   []before          `json:"before"`           // what is done past the proxy
+	Faults   []fault           `json:"faults"`           // of the requests, one after the other
+	Calls    json.RawMessage   `json:"calls,omitempty"`  // []call
+	Requests *int              `json:"requests"`         // how many the proxy sees; one a call. -1: any number
+	Keys     *int              `json:"keys"`             // how many idempotency keys they have
+	Headers  map[string]any    `json:"headers"`          // of the last request
+	Path     string            `json:"path"`             // of the last request, with its query
+	Books    json.RawMessage   `json:"books,omitempty"`  // what the calls add or change
 }
 
 type before struct {
 	Post string            `json:"post"`
 	Body json.RawMessage   `json:"body,omitempty"`
+	Tag  string            `json:"tag"` // a path, whose ETag is saved as tag
 	Pay  string            `json:"pay"`
 	Hook string            `json:"hook"` // waits for a webhook that contains this; saved as body and headers
 	Save map[string]string `json:"save"` // a name for a member of the answer, such as key.id
@@ -111,6 +114,9 @@ func runAll(t *testing.T, name string, drive driver) {
 	called := map[string]bool{}
 	for i, c := range cases.Cases {
 		t.Run(c.Name, func(t *testing.T) {
+			if why := c.Except[name]; why != "" {
+				t.Skip(why)
+			}
 			inner := *w
 			inner.t = t
 			run := &run{world: &inner, aCase: c, saved: maps.Clone(cases.Values), called: called}
@@ -145,6 +151,7 @@ func (r *run) play(drive driver) {
 		r.prepare(i, b)
 	}
 	start := r.account()
+	r.proxy.KeepConnections(r.Keeps)
 	r.proxy.Script(r.steps()...)
 	calls := fill[[]call](r, r.Calls)
 	got := drive(r.t, job{BaseURL: r.proxy.URL(), APIKey: r.key, Client: r.Client, Calls: calls})
@@ -172,6 +179,8 @@ func (r *run) prepare(i int, b before) {
 	switch {
 	case b.Post != "":
 		answer = r.post(b.Post, fmt.Sprintf("%v before %d", r.saved["case"], i), b.Body)
+	case b.Tag != "":
+		answer = map[string]any{"tag": r.tag(b.Tag)}
 	case b.Pay != "":
 		r.pay(b.Pay)
 	case b.Hook != "":

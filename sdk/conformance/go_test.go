@@ -35,9 +35,7 @@ func driveGo(t *testing.T, j job) (outcomes []outcome) {
 		g := &goCall{t: t, want: c}
 		ctx, cancel := context.WithCancel(t.Context())
 		client, err := purveyor.New(j.BaseURL, j.APIKey, purveyor.Options{
-			// On a connection that it has used before, net/http sends a GET again by itself.
-			HTTPClient: &http.Client{Transport: &http.Transport{DisableKeepAlives: true}},
-			Tries:      o.Tries, TryTimeout: time.Duration(o.TryTimeoutMs) * time.Millisecond, TotalTimeout: time.Duration(o.TotalTimeoutMs) * time.Millisecond,
+			Tries: o.Tries, TryTimeout: time.Duration(o.TryTimeoutMs) * time.Millisecond, TotalTimeout: time.Duration(o.TotalTimeoutMs) * time.Millisecond,
 			Sleep: func(ctx context.Context, d time.Duration) error {
 				g.out.Pauses = append(g.out.Pauses, float64(d)/float64(time.Millisecond))
 				if len(g.out.Pauses) == c.Cancel {
@@ -113,9 +111,9 @@ func onError(v reflect.Value) (field reflect.Value) {
 
 func (g *goCall) options() (options []purveyor.Option) {
 	var o struct {
-		IdempotencyKey, TraceID string
-		Headers                 map[string]string
-		Tries                   int
+		IdempotencyKey, TraceID, IfNoneMatch string
+		Headers                              map[string]string
+		Tries                                int
 	}
 	if g.want.Options != nil {
 		check.OK(g.t, json.Unmarshal(g.want.Options, &o))
@@ -126,6 +124,9 @@ func (g *goCall) options() (options []purveyor.Option) {
 	}
 	if o.TraceID != "" {
 		options = append(options, purveyor.WithTraceID(o.TraceID))
+	}
+	if o.IfNoneMatch != "" {
+		options = append(options, purveyor.WithIfNoneMatch(o.IfNoneMatch))
 	}
 	for name, value := range o.Headers {
 		options = append(options, purveyor.WithHeader(name, value))

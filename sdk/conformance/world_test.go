@@ -197,6 +197,18 @@ func (w *world) post(path, key string, body json.RawMessage) map[string]any {
 	return answer
 }
 
+// tag returns the ETag of a path.
+func (w *world) tag(path string) string {
+	w.t.Helper()
+	request, err := http.NewRequestWithContext(w.t.Context(), http.MethodGet, w.base+path, nil)
+	check.OK(w.t, err)
+	request.Header.Set("X-Api-Key", w.key)
+	response, err := http.DefaultClient.Do(request)
+	check.OK(w.t, err)
+	defer response.Body.Close()
+	return response.Header.Get("ETag")
+}
+
 // pay pays on a page of the sandbox.
 func (w *world) pay(page string) {
 	w.t.Helper()

@@ -73,24 +73,30 @@ func unknown(text []byte, known set) (extra Extra) {
 		s.at++ // the colon
 		s.next()
 		value := s.value()
-		name := key[1 : len(key)-1]
-		if bytes.IndexByte(name, '\\') >= 0 {
-			var plain string
-			if json.Unmarshal(key, &plain) == nil {
-				name = []byte(plain)
-			}
-		}
-		if _, ok := known[string(name)]; !ok {
-			if extra == nil {
-				extra = Extra{}
-			}
-			extra[string(name)] = bytes.Clone(value)
+		if _, ok := known[string(key[1:len(key)-1])]; !ok {
+			extra = extra.with(key, value, known)
 		}
 		if s.next() == ',' {
 			s.at++
 		}
 	}
 	return extra
+}
+
+// with adds a member, unless its name turns out to be known once it is decoded.
+func (e Extra) with(key, value []byte, known set) Extra {
+	var name string
+	if err := json.Unmarshal(key, &name); err != nil {
+		return e
+	}
+	if _, ok := known[name]; ok {
+		return e
+	}
+	if e == nil {
+		e = Extra{}
+	}
+	e[name] = bytes.Clone(value)
+	return e
 }
 
 // scanner walks over valid JSON.

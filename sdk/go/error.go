@@ -9,12 +9,13 @@ import (
 	"time"
 )
 
-// Codes of errors that the service did not answer.
+// Codes of errors that are not those of the service.
 const (
 	CodeNoAnswer        ErrorCode = "no_answer"        // the connection failed, or the answer took too long
 	CodeBadAnswer       ErrorCode = "bad_answer"       // the answer is not what the API promises
 	CodeCancelled       ErrorCode = "cancelled"        // the context ended
 	CodeInvalidArgument ErrorCode = "invalid_argument" // nothing was sent
+	CodeNotModified     ErrorCode = "not_modified"     // what WithIfNoneMatch names is still the answer
 )
 
 // Error is why a call failed.
@@ -81,6 +82,9 @@ func refusal(a *Answer) *Error {
 			e.TraceID = e.Body.TraceID
 		}
 		return e
+	}
+	if a.Status == http.StatusNotModified {
+		e.Code = CodeNotModified
 	}
 	e.Message = fmt.Sprintf("the answer is %d %s", a.Status, http.StatusText(a.Status))
 	return e

@@ -31,6 +31,10 @@ func WithHeader(name, value string) Option {
 	return func(s *settings) { s.header.Set(name, value) }
 }
 
+// WithIfNoneMatch asks for an answer only if it differs from an earlier one, whose header ETag is
+// given. If it does not, the error has the code CodeNotModified.
+func WithIfNoneMatch(etag string) Option { return WithHeader("If-None-Match", etag) }
+
 // WithAnswer stores the answer as it came, that of the last page if there are several.
 func WithAnswer(a *Answer) Option { return func(s *settings) { s.answer = a } }
 

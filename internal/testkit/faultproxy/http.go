@@ -44,6 +44,7 @@ type HTTP struct {
 	client   *http.Transport
 
 	mu    sync.Mutex
+	keeps bool
 	steps []Step
 	seen  []*http.Request
 }
@@ -86,14 +87,23 @@ func (p *HTTP) Seen() (requests []*http.Request, left int) {
 	return append([]*http.Request(nil), p.seen...), len(p.steps)
 }
 
-func (p *HTTP) next(r *http.Request) (s Step) {
+// KeepConnections says whether connections carry several requests. Some clients send a request
+// again by themselves when a connection breaks that they have used before, so they carry one
+// at first.
+func (p *HTTP) KeepConnections(keep bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.keeps = keep
+}
+
+func (p *HTTP) next(r *http.Request) (s Step, keep bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.seen = append(p.seen, r.Clone(context.WithoutCancel(r.Context())))
 	if len(p.steps) > 0 {
 		s, p.steps = p.steps[0], p.steps[1:]
 	}
-	return s
+	return s, p.keeps
 }
 
 func (p *HTTP) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -101,7 +111,10 @@ func (p *HTTP) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		panic(http.ErrAbortHandler)
 	}
-	s := p.next(r)
+	s, keep := p.next(r)
+	if !keep {
+		w.Header().Set("Connection", "close")
+	}
 	switch s.Action {
 	case Drop:
 		panic(http.ErrAbortHandler)

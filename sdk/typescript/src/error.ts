@@ -14,10 +14,11 @@ export interface Answer {
 }
 
 /**
- * Codes of errors that the service did not answer: the connection failed or the answer took too long, the
- * answer is not what the API promises, the signal was aborted, nothing was sent.
+ * Codes of errors that are not those of the service: the connection failed or the answer took too long, the
+ * answer is not what the API promises, the signal was aborted, nothing was sent, what `ifNoneMatch` names is
+ * still the answer.
  */
-export type LocalCode = "no_answer" | "bad_answer" | "cancelled" | "invalid_argument";
+export type LocalCode = "no_answer" | "bad_answer" | "cancelled" | "invalid_argument" | "not_modified";
 
 /** Why a call failed. */
 export class PurveyorError extends Error {
@@ -66,7 +67,7 @@ export function refusal(answer: Answer): PurveyorError {
   } catch {
     // something between here and the service answered
   }
-  return new PurveyorError("", `the answer is ${answer.status}`, { answer });
+  return new PurveyorError(answer.status === 304 ? "not_modified" : "", `the answer is ${answer.status}`, { answer });
 }
 
 /** Returns what the header Retry-After asks to wait, in seconds or until a time. */

@@ -31,6 +31,11 @@ export interface CallOptions {
   idempotencyKey?: string;
   /** An id of your own, which the service logs and answers. */
   traceId?: string;
+  /**
+   * The header `etag` of an earlier answer. If it is still the right one, the call fails with the code
+   * `not_modified`.
+   */
+  ifNoneMatch?: string;
   headers?: Record<string, string>;
   signal?: AbortSignal;
   /** 1 sends the request once. */
@@ -118,6 +123,7 @@ export class Transport {
       "user-agent": `${this.#options.userAgent ?? ""} purveyor-typescript/${version}`.trim(),
       ...(body === undefined ? {} : { "content-type": "application/json" }),
       ...(options.traceId ? { "x-trace-id": options.traceId } : {}),
+      ...(options.ifNoneMatch ? { "if-none-match": options.ifNoneMatch } : {}),
       ...options.headers,
       ...(idempotencyKey ? { "idempotency-key": idempotencyKey } : {}),
       "x-api-key": this.#options.apiKey,
@@ -177,8 +183,21 @@ export class Transport {
   /** Sends a request and returns the head of its answer. */
   send(r: Request, connection: Connection): Promise<Response> {
     const send = this.#options.fetch ?? fetch;
-    return send(r.url, { method: r.method, headers: r.headers, redirect: "manual", signal: connection.signal, ...(r.body === undefined ? {} : { body: r.body }) });
+    return send(r.url, { method: r.method, headers: r.headers, redirect: "manual", signal: connection.signal, ...bodyOf(r) });
   }
+}
+
+/**
+ * Deno sends a request again by itself when a connection breaks that it has used before, unless the body is a
+ * stream. What may not be done twice is one.
+ */
+const repeatsByItself = "Deno" in globalThis;
+
+function bodyOf(r: Request): { body?: BodyInit; duplex?: "half" } {
+  if (repeatsByItself && r.method === "POST" && r.idempotencyKey === "") {
+    return { body: new Blob([r.body ?? ""]).stream(), duplex: "half" };
+  }
+  return r.body === undefined ? {} : { body: r.body };
 }
 
 /** A connection that ends with a signal of the caller, or after some time. */
