@@ -4,7 +4,7 @@ package purveyor
 
 import "encoding/json"
 
-var membersOfErrorBody = setOf("ok", "error", "code", "field", "order_id", "trace_id")
+var membersOfErrorBody = setOf("ok", "error", "code", "field", "product_id", "expected_quantity", "available_quantity", "order_id", "trace_id")
 
 // UnmarshalJSON keeps members without a field in Extra.
 func (v *ErrorBody) UnmarshalJSON(text []byte) error {
@@ -382,7 +382,7 @@ func (v AvailabilityItem) MarshalJSON() ([]byte, error) {
 	return marshal(plain(v), v.Extra)
 }
 
-var membersOfProductInput = setOf("id", "store_id", "category_id", "name", "description", "featured_image", "images", "active", "hot", "price", "available_quantity", "sku", "sold_count", "sold_amount", "created_on")
+var membersOfProductInput = setOf("id", "store_id", "category_id", "name", "description", "featured_image", "images", "active", "hot", "price", "available_quantity", "expected_quantity", "sku", "sold_count", "sold_amount", "created_on")
 
 // UnmarshalJSON keeps members without a field in Extra.
 func (v *ProductInput) UnmarshalJSON(text []byte) error {
@@ -438,7 +438,7 @@ func (v UpsertReply) MarshalJSON() ([]byte, error) {
 	return marshal(plain(v), v.Extra)
 }
 
-var membersOfAdjustment = setOf("product_id", "delta", "reason", "external_reference")
+var membersOfAdjustment = setOf("product_id", "delta", "expected_quantity", "reason", "external_reference")
 
 // UnmarshalJSON keeps members without a field in Extra.
 func (v *Adjustment) UnmarshalJSON(text []byte) error {

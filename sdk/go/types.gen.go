@@ -13,6 +13,12 @@ type ErrorBody struct {
 	Code  ErrorCode `json:"code"`
 	// What is at fault in a 400: a path in the body, or the name of a query parameter or header.
 	Field string `json:"field,omitempty"`
+	// With `stale_quantity`, the product. Absent if the call was to create it.
+	ProductID string `json:"product_id,omitempty"`
+	// With `stale_quantity`, what you expected.
+	ExpectedQuantity *int64 `json:"expected_quantity,omitempty"`
+	// With `stale_quantity`, what there is.
+	AvailableQuantity *int64 `json:"available_quantity,omitempty"`
 	// With `external_order_id_taken`, the order that has the external id. Of a checkout with
 	// `in_progress`, `payment_processor_error` or `payment_not_configured`, the order that it made, if it
 	// made one.
@@ -73,6 +79,8 @@ const (
 	ErrorCodeMethodNotAllowed ErrorCode = "method_not_allowed"
 	// the stock does not cover the request
 	ErrorCodeInsufficientStock ErrorCode = "insufficient_stock"
+	// the stock is not what `expected_quantity` says
+	ErrorCodeStaleQuantity ErrorCode = "stale_quantity"
 	// a product of a new order is not active
 	ErrorCodeProductInactive ErrorCode = "product_inactive"
 	// another order has this `external_order_id`; `order_id` names it
@@ -641,8 +649,11 @@ type ProductInput struct {
 	// The price in dollars, with at most two decimals.
 	Price *float64 `json:"price,omitempty"`
 	// The new stock; it overwrites the old one. A whole number.
-	AvailableQuantity *int64  `json:"available_quantity,omitempty"`
-	SKU               *string `json:"sku,omitempty"`
+	AvailableQuantity *int64 `json:"available_quantity,omitempty"`
+	// The stock that you know of: 0 for a product that is created. If it is another by now, nothing is
+	// changed (409, code `stale_quantity`). Allowed only together with `available_quantity`.
+	ExpectedQuantity *int64  `json:"expected_quantity,omitempty"`
+	SKU              *string `json:"sku,omitempty"`
 	// How many have been sold. The service counts on from here.
 	SoldCount *int64 `json:"sold_count,omitempty"`
 	// For how much, in dollars, with at most two decimals. The service counts on from here.
@@ -709,6 +720,9 @@ type Adjustment struct {
 	ProductID string `json:"product_id"`
 	// A whole number. Positive adds, negative subtracts.
 	Delta int64 `json:"delta"`
+	// The stock that you know of, just before this line. If it is another, no line of the request applies
+	// (409, code `stale_quantity`).
+	ExpectedQuantity *int64 `json:"expected_quantity,omitempty"`
 	// Why. Each line is one stock move in the history of its product; reason and `external_reference` are
 	// kept with it for as long as the product is, and the merchant sees them there. No answer of this API
 	// has them.

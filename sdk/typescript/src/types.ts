@@ -7,6 +7,12 @@ export interface ErrorBody {
   code: ErrorCode;
   /** What is at fault in a 400: a path in the body, or the name of a query parameter or header. */
   field?: string;
+  /** With `stale_quantity`, the product. Absent if the call was to create it. */
+  product_id?: string;
+  /** With `stale_quantity`, what you expected. */
+  expected_quantity?: number;
+  /** With `stale_quantity`, what there is. */
+  available_quantity?: number;
   /**
    * With `external_order_id_taken`, the order that has the external id. Of a checkout with
    * `in_progress`, `payment_processor_error` or `payment_not_configured`, the order that it made, if it
@@ -44,6 +50,7 @@ export type ErrorCode =
   | "not_found"
   | "method_not_allowed"
   | "insufficient_stock"
+  | "stale_quantity"
   | "product_inactive"
   | "external_order_id_taken"
   | "wrong_status"
@@ -433,6 +440,11 @@ export interface ProductInput {
   price?: number;
   /** The new stock; it overwrites the old one. A whole number. */
   available_quantity?: number;
+  /**
+   * The stock that you know of: 0 for a product that is created. If it is another by now, nothing is
+   * changed (409, code `stale_quantity`). Allowed only together with `available_quantity`.
+   */
+  expected_quantity?: number;
   sku?: string;
   /** How many have been sold. The service counts on from here. */
   sold_count?: number;
@@ -487,6 +499,11 @@ export interface Adjustment {
   product_id: string;
   /** A whole number. Positive adds, negative subtracts. */
   delta: number;
+  /**
+   * The stock that you know of, just before this line. If it is another, no line of the request applies
+   * (409, code `stale_quantity`).
+   */
+  expected_quantity?: number;
   /**
    * Why. Each line is one stock move in the history of its product; reason and `external_reference` are
    * kept with it for as long as the product is, and the merchant sees them there. No answer of this API
