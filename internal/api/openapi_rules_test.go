@@ -1,6 +1,7 @@
 package api
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io/fs"
@@ -85,13 +86,24 @@ func anonymous(schema node) bool {
 }
 
 // Some generators put all names into one package.
-func TestNamesAreUnique(t *testing.T) {
+func TestNamesAreUniqueAndUsed(t *testing.T) {
+	tree := described(t)
+	text, err := json.Marshal(tree)
+	if err != nil {
+		t.Fatal(err)
+	}
 	seen := map[string]string{}
-	for section, named := range at[node](described(t), "components") {
-		if section == "examples" || section == "securitySchemes" {
+	for section, named := range at[node](tree, "components") {
+		if section == "securitySchemes" {
 			continue
 		}
 		for name := range named.(node) {
+			if !bytes.Contains(text, []byte(`"#/components/`+section+"/"+name+`"`)) {
+				t.Errorf("%s in %s is not used", name, section)
+			}
+			if section == "examples" {
+				continue
+			}
 			if other := seen[name]; other != "" {
 				t.Errorf("%s is in %s and in %s", name, other, section)
 			}
