@@ -8,7 +8,7 @@ import type * as types from "./types.js";
 /** How to follow events. */
 export interface FollowOptions {
   /** Only these. */
-  kinds?: types.WebhookEvent["event"][];
+  kinds?: (types.WebhookEvent["event"] | (string & {}))[];
   /** Only events of this time and later, in Unix milliseconds. */
   since?: number;
   /** Of a page; 300. */
