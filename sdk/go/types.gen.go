@@ -311,7 +311,8 @@ type NewKey struct {
 	Scopes []Scope `json:"scopes,omitzero"`
 	// If left out or empty, those of the partner.
 	StoreIDs []string `json:"store_ids,omitzero"`
-	// At most two years ahead. If left out, the key does not end by itself.
+	// When the key ends, as Unix milliseconds. At most two years ahead. If left out, the key does not end
+	// by itself.
 	ExpiresOn *UnixMillis `json:"expires_on,omitempty"`
 	// IP addresses and CIDR ranges from which the key works. If left out or empty, from all.
 	AllowedAddresses []string `json:"allowed_addresses,omitzero"`

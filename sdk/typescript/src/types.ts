@@ -186,7 +186,10 @@ export interface NewKey {
   scopes?: Scope[];
   /** If left out or empty, those of the partner. */
   store_ids?: string[];
-  /** At most two years ahead. If left out, the key does not end by itself. */
+  /**
+   * When the key ends, as Unix milliseconds. At most two years ahead. If left out, the key does not end
+   * by itself.
+   */
   expires_on?: number;
   /** IP addresses and CIDR ranges from which the key works. If left out or empty, from all. */
   allowed_addresses?: string[];
