@@ -14,9 +14,11 @@ import (
 	"syscall"
 	"time"
 
+	"purveyor/docs/partner"
 	"purveyor/internal/api"
 	"purveyor/internal/backoffice"
 	"purveyor/internal/config"
+	"purveyor/internal/devdocs"
 	"purveyor/internal/effect"
 	"purveyor/internal/env"
 	"purveyor/internal/inbound"
@@ -125,6 +127,7 @@ type process struct {
 	api     http.Handler
 	streams interface{ EndStreams() }
 	office  *backoffice.Office // nil: switched off
+	docs    http.Handler
 	// countReplies adds up how much partners have stored.
 	countReplies func(context.Context) error
 	makeSums     func(context.Context) error
@@ -177,9 +180,14 @@ func newProcess(db *database, c settings, o effect.Options, baseURL string) (*pr
 		return nil, err
 	}
 	partners := api.New(db.Reader(), db, uses, api.Options{CacheBytes: c.CacheMiB << 20, PublicURL: baseURL})
-	return &process{db: db, uses: uses, pay: processors.sandbox.Pay, api: partners.Handler(), streams: partners, office: office, countReplies: uses.CountReplies, makeSums: uses.MakeSums, inbound: callbacks, sandbox: pages, proxies: proxies,
+	return &process{db: db, uses: uses, pay: processors.sandbox.Pay, api: partners.Handler(), streams: partners, office: office, docs: newDocs(baseURL), countReplies: uses.CountReplies, makeSums: uses.MakeSums, inbound: callbacks, sandbox: pages, proxies: proxies,
 		reads: web.NewProbe(env.Env{}, "the database answers reads", db.read), writes: web.NewProbe(env.Env{}, "the database takes writes", db.Writable),
 		askProviders: warnings.askProviders}, nil
+}
+
+// newDocs makes the pages for developers of partner systems.
+func newDocs(baseURL string) http.Handler {
+	return devdocs.New(devdocs.Options{Env: env.Env{}, Document: api.OpenAPI, Guides: partner.Guides, PublicURL: baseURL})
 }
 
 // ServeHTTP routes the paths outside of the API.
@@ -193,6 +201,8 @@ func (s *process) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.inbound.ServeHTTP(w, r)
 	case s.office != nil && (path == backoffice.Prefix || strings.HasPrefix(path, backoffice.Prefix+"/")):
 		s.office.ServeHTTP(w, r)
+	case devdocs.Serves(path):
+		s.docs.ServeHTTP(w, r)
 	case s.sandbox != nil && strings.HasPrefix(path, "/sandbox/"):
 		s.sandbox.ServeHTTP(w, r)
 	case s.images != nil && strings.HasPrefix(path, "/demo/images/"):

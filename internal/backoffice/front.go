@@ -7,8 +7,9 @@ import (
 	"purveyor/internal/web"
 )
 
-// Front answers a browser that asks for the first page of the server: with what this is, and
-// the ways to the back office and to the document of the API. All other requests go to next.
+// Front answers a browser that asks for the first page of the server: with what this is, first
+// calls of the API, and the ways to its documentation and to the back office. All other
+// requests go to next.
 func (o *Office) Front(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path != "/" || r.Method != http.MethodGet && r.Method != http.MethodHead || !wantsHTML(r) {
@@ -18,7 +19,7 @@ func (o *Office) Front(next http.Handler) http.Handler {
 		protect(w.Header())
 		w.Header().Set("Vary", "Accept")
 		v := &visit{Request: r, w: web.WriterOf(w), o: o}
-		v.render(http.StatusOK, "front", frame{Title: "Purveyor"})
+		v.render(http.StatusOK, "front", frame{Title: "Purveyor", Content: o.publicURL})
 	})
 }
 

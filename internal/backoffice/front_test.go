@@ -42,7 +42,7 @@ func TestFront(t *testing.T) {
 		if w.Code != http.StatusOK || w.Header().Get("Content-Security-Policy") != policy || w.Header().Get("Vary") != "Accept" {
 			t.Errorf("%s %q: %d %v", c.method, c.accept, w.Code, w.Header())
 		}
-		for _, want := range []string{`href="/office"`, `href="/openapi.yaml"`} {
+		for _, want := range []string{`href="/office"`, `href="/openapi.yaml"`, `href="/docs"`, "curl 'http://shop.example/v1/products"} {
 			if c.method == "GET" && !strings.Contains(body, want) {
 				t.Errorf("the page lacks %s:\n%s", want, body)
 			}

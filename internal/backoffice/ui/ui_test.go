@@ -33,7 +33,7 @@ func TestVendored(t *testing.T) {
 // TestSizes: what a browser loads once is small.
 func TestSizes(t *testing.T) {
 	for name, most := range map[string]int{"office.css": 16 << 10, "office.js": 12 << 10, "icons.svg": 9 << 10} {
-		if size := len(byName[name].content); size >= most || size < 1000 {
+		if size := len(files.Content(name)); size >= most || size < 1000 {
 			t.Errorf("%s has %d bytes, not less than %d", name, size, most)
 		}
 	}
@@ -41,9 +41,9 @@ func TestSizes(t *testing.T) {
 
 // TestServed: a file has its type, may be kept for a year, and is found by its hash alone.
 func TestServed(t *testing.T) {
-	for name := range byName {
+	for name := range contents {
 		rec := httptest.NewRecorder()
-		if !Serve(rec, httptest.NewRequest(http.MethodGet, Path(name), nil)) || rec.Code != http.StatusOK || rec.Body.String() != string(byName[name].content) {
+		if !Serve(rec, httptest.NewRequest(http.MethodGet, Path(name), nil)) || rec.Code != http.StatusOK || rec.Body.String() != string(files.Content(name)) {
 			t.Errorf("%s: %d", name, rec.Code)
 		}
 		h := rec.Header()
@@ -64,7 +64,7 @@ func TestServed(t *testing.T) {
 
 // TestIcons: each icon is one symbol of the sprite.
 func TestIcons(t *testing.T) {
-	sprite := string(byName["icons.svg"].content)
+	sprite := string(files.Content("icons.svg"))
 	if n, closed := strings.Count(sprite, "<symbol id="), strings.Count(sprite, "</symbol>"); n < 20 || n != closed {
 		t.Errorf("%d symbols, %d ends", n, closed)
 	}
@@ -92,7 +92,7 @@ var (
 // TestContrast computes every pair of colours of the style sheet from its own tokens, for the
 // light and for the dark theme (WCAG 2.2, level AA).
 func TestContrast(t *testing.T) {
-	css := string(byName["office.css"].content)
+	css := string(files.Content("office.css"))
 	tokens := map[string][2]string{}
 	for _, m := range regexp.MustCompile(`--([\w-]+):light-dark\((#[0-9a-f]{6}),(#[0-9a-f]{6})\)`).FindAllStringSubmatch(css, -1) {
 		tokens[m[1]] = [2]string{m[2], m[3]}

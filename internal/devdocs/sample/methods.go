@@ -1,0 +1,43 @@
+package sample
+
+import "strings"
+
+// methods are the methods of the SDKs by the ids of the operations: as Go names them. Those of
+// TypeScript begin with a small letter.
+var methods = map[string]string{
+	"getHealth":             "Service.Health",
+	"listStores":            "Stores.List",
+	"findNearbyStores":      "Stores.Nearby",
+	"listCategories":        "Categories.List",
+	"listStoreCategories":   "Stores.Categories",
+	"listProducts":          "Products.List",
+	"getProduct":            "Products.Get",
+	"checkAvailability":     "Products.Availability",
+	"upsertProduct":         "Products.Upsert",
+	"adjustInventory":       "Inventory.Adjust",
+	"quoteDelivery":         "Delivery.Quote",
+	"preflightCheckout":     "Checkout.Preflight",
+	"createCheckoutSession": "Checkout.Start",
+	"reportOrder":           "Orders.Report",
+	"getOrder":              "Orders.Get",
+	"getOrderByExternalId":  "Orders.GetByExternalID",
+	"pingOrder":             "Orders.Ping",
+	"getDriverLocation":     "Orders.DriverLocation",
+	"getOrderTracking":      "Orders.Tracking",
+	"streamOrderTracking":   "Orders.Track",
+	"getOrderTimeline":      "Orders.Timeline",
+	"confirmOrder":          "Orders.Confirm",
+	"markReadyForPickup":    "Orders.MarkReady",
+	"markPickedUp":          "Orders.MarkPickedUp",
+	"cancelOrder":           "Orders.Cancel",
+	"refundOrder":           "Orders.Refund",
+	"listEvents":            "Events.List",
+}
+
+// tsMethod returns a method as TypeScript names it.
+func tsMethod(method string) string {
+	service, name, _ := strings.Cut(method, ".")
+	return small(service) + "." + small(name)
+}
+
+func small(name string) string { return strings.ToLower(name[:1]) + name[1:] }
