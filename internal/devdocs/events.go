@@ -149,7 +149,7 @@ func (v viewer) learn() examples {
 			}
 		}
 	}
-	for _, o := range v.document.Operations {
+	for _, o := range slices.Concat(v.document.Operations, v.document.Events) {
 		if o.Body != nil {
 			learn(o.Body.Content)
 		}

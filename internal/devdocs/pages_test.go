@@ -239,7 +239,7 @@ func TestEventExamples(t *testing.T) {
 		}
 		content, _ := o.Body.Content.Of("application/json")
 		whole(t, s.document, o.Path, body, content.Schema)
-		if story, ok := stories[o.Path]; ok && body.Member("data").Member("order").Member("status").Text() != story[0] {
+		if story, ok := stories[o.Path]; ok && len(content.Named()) == 0 && body.Member("data").Member("order").Member("status").Text() != story[0] {
 			t.Errorf("%s: %s", o.Path, body.JSON())
 		}
 	}

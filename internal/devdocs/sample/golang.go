@@ -63,8 +63,8 @@ func (c Call) goQuery(p *openapi.Parameter) string {
 	return p.Example.Text()
 }
 
-// bodySchema is the schema of the body that the SDK takes; nil: the operation has none. Of a
-// union the SDK takes the first.
+// bodySchema is the schema of the body that the SDK takes; nil: it takes none, as of an object
+// that has no members. Of a union it takes the first.
 func (c Call) bodySchema() *openapi.Schema {
 	if c.Operation.Body == nil {
 		return nil
@@ -77,7 +77,7 @@ func (c Call) bodySchema() *openapi.Schema {
 	if err == nil && len(s.Variants) > 0 {
 		s, err = c.Document.Resolve(s.Variants[0])
 	}
-	if err != nil {
+	if err != nil || s.Kind() == "object" && len(s.Properties) == 0 {
 		return nil
 	}
 	return s
@@ -85,7 +85,11 @@ func (c Call) bodySchema() *openapi.Schema {
 
 // unwrapped is the body without the object around it that the union of the body allows.
 func (c Call) unwrapped() openapi.Value {
-	if s := c.bodySchema(); s != nil && len(c.Body.Members()) == 1 {
+	s := c.bodySchema()
+	if s == nil {
+		return openapi.Value{}
+	}
+	if len(c.Body.Members()) == 1 {
 		only := c.Body.Members()[0]
 		if _, known := s.Properties.Of(only.Name); !known && only.Value.IsObject() {
 			return only.Value

@@ -32,6 +32,10 @@ var methods = map[string]string{
 	"cancelOrder":           "Orders.Cancel",
 	"refundOrder":           "Orders.Refund",
 	"listEvents":            "Events.List",
+	"listKeys":              "Keys.List",
+	"makeKey":               "Keys.Create",
+	"rotateKey":             "Keys.Rotate",
+	"revokeKey":             "Keys.Revoke",
 }
 
 // tsMethod returns a method as TypeScript names it.

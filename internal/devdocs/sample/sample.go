@@ -82,6 +82,9 @@ func (c Call) streams() bool {
 
 // Curl returns the call as a line of the shell.
 func Curl(c Call) string {
+	if c.Body.IsObject() && len(c.Body.Members()) == 0 && !c.Operation.Body.Required {
+		c.Body = openapi.Value{}
+	}
 	command := "curl"
 	if c.streams() {
 		command += " -N"

@@ -28,7 +28,7 @@ func TypeScript(c Call) string {
 		args = append(args, tsValue(body, ""))
 	}
 	if key := c.IdempotencyKey(); key != "" {
-		if body.IsZero() && c.Operation.Body != nil {
+		if body.IsZero() && c.bodySchema() != nil {
 			args = append(args, "{}")
 		}
 		args = append(args, "{ idempotencyKey: "+tsText(key)+" }")
