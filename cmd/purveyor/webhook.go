@@ -326,7 +326,7 @@ func (c *webhookRotateSecret) prepare() (err error) {
 }
 
 func (c webhookRotateSecret) Run(ctx context.Context, db *database) error {
-	secret, e, err := db.uses.RotateSecret(ctx, operator(), service.RotateSecret{PartnerID: c.Partner, Secret: c.Secret, Now: c.Now})
+	secret, e, err := db.uses.RotateSecret(ctx, operator(), service.RotateSecret{Owner: c.Partner, Secret: c.Secret, Now: c.Now})
 	if err != nil {
 		return partnerMissing(c.Partner, err)
 	}

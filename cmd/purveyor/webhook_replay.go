@@ -59,7 +59,7 @@ func (c webhookResend) Run(ctx context.Context, db *database) error {
 		of[e.PartnerID] = append(of[e.PartnerID], e.ID)
 	}
 	for partnerID, ids := range of {
-		n, err := db.uses.ResendEvents(ctx, operator(), partnerID, ids, "")
+		n, err := db.uses.ResendEvents(ctx, operator(), service.ResendEvents{PartnerID: partnerID, EventIDs: ids})
 		if err != nil {
 			return partnerMissing(partnerID, err)
 		}

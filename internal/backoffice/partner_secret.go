@@ -19,7 +19,7 @@ func (v *visit) askSecret(p commerce.Partner) error { return v.askFirst(v.asking
 // rotateSecret replaces the callback secret and shows the new one, as rotateKey does.
 func (v *visit) rotateSecret(p commerce.Partner) error {
 	leaked := v.PostFormValue("leaked") != ""
-	secret, _, err := v.o.uses.RotateSecret(v.Context(), v.caller().Actor, service.RotateSecret{PartnerID: p.ID, Seen: v.seen(), Draw: v.draw(), Now: leaked})
+	secret, _, err := v.o.uses.RotateSecret(v.Context(), v.caller().Actor, service.RotateSecret{Owner: p.ID, Seen: v.seen(), Draw: v.draw(), Now: leaked})
 	if err != nil {
 		page := v.askingSecret(p)
 		page.LeakedOn = leaked

@@ -76,11 +76,11 @@ func (f OrderFacts) access(rows *commerce.Rows, by commerce.Actor) error {
 // orderChange collects the changes that one command makes to one order and to the rows
 // that go with it. Events are appended in the order in which the partner reads them.
 type orderChange struct {
-	rows *commerce.Rows // as they were when the command began
-	now  commerce.Millis
-	by   commerce.Actor
-	push bool            // the partner has a callback URL
-	seen commerce.Millis // OrderFacts.Seen
+	rows    *commerce.Rows // as they were when the command began
+	now     commerce.Millis
+	by      commerce.Actor
+	seen    commerce.Millis  // OrderFacts.Seen
+	partner commerce.Partner // that made the order; the merchant: none
 
 	order     commerce.Order
 	saveOrder bool               // even if only its UpdatedOn differs
@@ -97,8 +97,7 @@ func begin(o commerce.Order, rows *commerce.Rows, now commerce.Millis, by commer
 	oc := &orderChange{order: o, rows: rows, now: now, by: by}
 	oc.order.UpdatedOn = now // events show the order with it; it alone is no reason to save the row
 	if o.PartnerID != "" {
-		p, ok := rows.Partners.Get(o.PartnerID)
-		oc.push = ok && p.CallbackURL != ""
+		oc.partner, _ = rows.Partners.Get(o.PartnerID)
 	}
 	return oc
 }
@@ -208,7 +207,8 @@ func (oc *orderChange) addWebhook(kind commerce.WebhookKind, data commerce.Event
 	oc.order.NotifiedOn = max(oc.now, oc.order.NotifiedOn+1)
 	oc.changes.Webhooks = append(oc.changes.Webhooks, commerce.WebhookEvent{
 		PartnerID: oc.order.PartnerID, Kind: kind, Mode: oc.order.Mode, StoreID: oc.order.StoreID, OrderID: oc.order.ID,
-		TraceID: oc.by.TraceID, About: &data, Timestamp: oc.order.NotifiedOn, Deliver: oc.push,
+		TraceID: oc.by.TraceID, About: &data, Timestamp: oc.order.NotifiedOn,
+		To: oc.partner.Recipients(kind, oc.order.Mode, oc.order.StoreID),
 	})
 }
 

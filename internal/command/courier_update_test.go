@@ -123,7 +123,7 @@ func TestPushOnlyWithCallback(t *testing.T) {
 		before.Partners[0].CallbackURL = url
 		cmd := MarkReady{Facts: FactsOf(o), Actor: byPartner}
 		_, changes, err := cmd.Decide(fill(cmd.Needs(), before), now)
-		if err != nil || len(changes.Webhooks) != 1 || changes.Webhooks[0].Deliver != (url != "") {
+		if err != nil || len(changes.Webhooks) != 1 || (len(changes.Webhooks[0].To) == 1) != (url != "") {
 			t.Errorf("with the URL %q: %+v, %v", url, changes.Webhooks, err)
 		}
 	}

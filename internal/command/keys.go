@@ -58,14 +58,18 @@ func (r KeyRing) hold(rows *commerce.Rows, now commerce.Millis) (*heldKeys, erro
 // acting is the key with which the actor calls, and the partner with the rights that it
 // has then. The key is read here, so that one that was revoked meanwhile grants nothing.
 func (h *heldKeys) acting(by commerce.Actor) (*commerce.APIKey, commerce.Partner, error) {
+	return actingKey(h.rows, h.partner, by, h.now)
+}
+
+func actingKey(rows *commerce.Rows, p commerce.Partner, by commerce.Actor, now commerce.Millis) (*commerce.APIKey, commerce.Partner, error) {
 	if by.Key == nil {
-		return nil, h.partner, nil
+		return nil, p, nil
 	}
-	k, err := h.find(by.Key.ID)
-	if err != nil || k.State(h.now) != commerce.KeyActive {
-		return nil, h.partner, &commerce.Error{Kind: commerce.KindForbidden, Code: "scope_missing", Message: "This key no longer works"}
+	k, ok := rows.APIKeys.Get(by.Key.ID)
+	if !ok || k.PartnerID != p.ID || k.State(now) != commerce.KeyActive {
+		return nil, p, &commerce.Error{Kind: commerce.KindForbidden, Code: "scope_missing", Message: "This key no longer works"}
 	}
-	return &k, h.partner.Under(&k), nil
+	return &k, p.Under(&k), nil
 }
 
 func (h *heldKeys) find(id string) (commerce.APIKey, error) {

@@ -65,7 +65,7 @@ func TestLateTry(t *testing.T) {
 			return changed
 		},
 		"ParkJobs": func(stored, run commerce.Job) bool {
-			_, changed := moves(t, withDelivery(o, d, stored), ParkJobs{PartnerID: "p", Jobs: []commerce.Job{run}})
+			_, changed := moves(t, withDelivery(o, d, stored), ParkJobs{Owner: "p", Jobs: []commerce.Job{run}})
 			return changed
 		},
 	} {

@@ -69,7 +69,7 @@ func TestPartnersAsSeen(t *testing.T) {
 			return changes, err
 		}},
 		{"secret", commerce.Changes{Partners: []commerce.Partner{rotated}}, func(seen commerce.Millis, before commerce.Changes) (commerce.Changes, error) {
-			c := RotateSecret{PartnerID: "p", Seen: seen, Secret: "new"}
+			c := RotateSecret{Overlap: commerce.SecretOverlap, Owner: "p", Seen: seen, Secret: "new"}
 			_, changes, err := c.Decide(fill(c.Needs(), before), now)
 			return changes, err
 		}},

@@ -3,6 +3,7 @@ package command
 import (
 	"errors"
 	"reflect"
+	"slices"
 	"testing"
 	"time"
 
@@ -25,6 +26,8 @@ var (
 	failing = commerce.Endpoint{PartnerID: "p", Failures: 6, FailingSince: now - minute, HeldUntil: now}
 	gone    = commerce.Endpoint{PartnerID: "p", PausedOn: now - minute, PausedFor: commerce.PausedGone}
 	healthy = commerce.Endpoint{PartnerID: "p"}
+	// delivered has succeeded in this minute.
+	delivered = commerce.Endpoint{PartnerID: "p", DeliveredOn: now}
 )
 
 // job is one of the worker "me".
@@ -56,12 +59,14 @@ func TestRecordWebhookAttempts(t *testing.T) {
 		retry  int64
 		want   commerce.Changes
 	}{
-		{name: "delivered", before: healthy, stored: []commerce.Job{waiting}, run: waiting, status: 200,
+		{name: "delivered", before: delivered, stored: []commerce.Job{waiting}, run: waiting, status: 200,
 			want: commerce.Changes{DoneJobs: done}},
 		{name: "delivered after failures", before: commerce.Endpoint{Failures: 2, FailingSince: 5}, stored: []commerce.Job{waiting}, run: waiting, status: 200,
-			want: commerce.Changes{DoneJobs: done, Endpoints: []commerce.Endpoint{healthy}}},
+			want: commerce.Changes{DoneJobs: done, Endpoints: []commerce.Endpoint{delivered}}},
+		{name: "the first delivery of a minute", before: healthy, stored: []commerce.Job{waiting}, run: waiting, status: 200,
+			want: commerce.Changes{DoneJobs: done, Endpoints: []commerce.Endpoint{delivered}}},
 		{name: "a probe delivered", before: failing, stored: []commerce.Job{parked}, run: parked, status: 204,
-			want: commerce.Changes{DoneJobs: done, Endpoints: []commerce.Endpoint{healthy}, NewJobs: release}},
+			want: commerce.Changes{DoneJobs: done, Endpoints: []commerce.Endpoint{delivered}, NewJobs: release}},
 		{name: "failed", before: healthy, stored: []commerce.Job{waiting}, run: waiting, status: 500,
 			want: commerce.Changes{Jobs: failed(commerce.JobWaiting, 5*second, 1, 0),
 				Endpoints: []commerce.Endpoint{{PartnerID: "p", Failures: 1, FailingSince: now}}}},
@@ -71,10 +76,10 @@ func TestRecordWebhookAttempts(t *testing.T) {
 		{name: "a probe failed", before: failing, stored: []commerce.Job{parked}, run: parked, status: 500,
 			want: commerce.Changes{Jobs: failed(commerce.JobParked, 5*second, 1, 1),
 				Endpoints: []commerce.Endpoint{{PartnerID: "p", Failures: 7, FailingSince: now - minute, HeldUntil: now + 20*second}}}},
-		{name: "delivered, gone already", before: healthy, run: waiting, status: 200, want: commerce.Changes{DoneJobs: done}},
+		{name: "delivered, gone already", before: delivered, run: waiting, status: 200, want: commerce.Changes{DoneJobs: done}},
 		{name: "failed, gone already", before: healthy, run: waiting, status: 500,
 			want: commerce.Changes{Endpoints: []commerce.Endpoint{{PartnerID: "p", Failures: 1, FailingSince: now}}}},
-		{name: "delivered, another has it", before: healthy, stored: []commerce.Job{waiting.LeasedTo("you", now+9)}, run: waiting, status: 200,
+		{name: "delivered, another has it", before: delivered, stored: []commerce.Job{waiting.LeasedTo("you", now+9)}, run: waiting, status: 200,
 			want: commerce.Changes{DoneJobs: done}},
 		{name: "failed, another has it", before: gone, stored: []commerce.Job{waiting.LeasedTo("you", now+9)}, run: waiting, status: 500},
 		{name: "a probe failed, but another brought the endpoint back", before: healthy, stored: []commerce.Job{with(parked, func(j *commerce.Job) { j.State = commerce.JobWaiting })},
@@ -126,7 +131,7 @@ func TestRecordTogether(t *testing.T) {
 	if want := []commerce.JobKey{stored[3].Key(), stored[4].Key()}; !reflect.DeepEqual(changes.DoneJobs, want) {
 		t.Errorf("done: %v", changes.DoneJobs)
 	}
-	if want := []commerce.Endpoint{{PartnerID: "p", Failures: 1, FailingSince: now}}; !reflect.DeepEqual(changes.Endpoints, want) {
+	if want := []commerce.Endpoint{{PartnerID: "p", Failures: 1, FailingSince: now, DeliveredOn: now}, {PartnerID: "q", DeliveredOn: now}}; !reflect.DeepEqual(changes.Endpoints, want) {
 		t.Errorf("endpoints: %+v", changes.Endpoints)
 	}
 	schema.Apply(rows, &changes)
@@ -152,7 +157,7 @@ func TestParkAndReturn(t *testing.T) {
 	}{
 		{"held", failing, commerce.JobParked, 1}, {"paused", gone, commerce.JobParked, 1}, {"back again", healthy, commerce.JobWaiting, 0},
 	} {
-		cmd := ParkJobs{PartnerID: "p", Jobs: list}
+		cmd := ParkJobs{Owner: "p", Jobs: list}
 		n, changes, err := cmd.Decide(fill(cmd.Needs(), outbound(c.before, mine, yours, later)), now)
 		want := commerce.Changes{Jobs: []commerce.Job{with(mine.LeasedTo("", 0), func(j *commerce.Job) { j.State = c.state })}}
 		if n != c.parked || err != nil || !reflect.DeepEqual(changes, want) {
@@ -188,7 +193,7 @@ func TestProbeEndpoint(t *testing.T) {
 		{"nothing to probe with", failing, nil, nil, false, true},
 		{"nothing to probe with, and not due", gone, nil, nil, false, false},
 	} {
-		cmd := ProbeEndpoint{PartnerID: "p", Parked: c.parked, Worker: "me", Until: now + 9}
+		cmd := ProbeEndpoint{Owner: "p", Parked: c.parked, Worker: "me", Until: now + 9}
 		before := outbound(c.before, c.stored...)
 		before.Partners[0].Suspended = true
 		if got, changes, err := cmd.Decide(fill(cmd.Needs(), before), now); err != nil || got != nil || !reflect.DeepEqual(changes, commerce.Changes{}) {
@@ -232,7 +237,7 @@ func TestPauseAndResume(t *testing.T) {
 				t.Errorf("%+v %s: %+v, %v", c.before, what, changes.Endpoints, err)
 			}
 		}
-		pause, resume := PauseEndpoint{"p"}, ResumeEndpoint{"p"}
+		pause, resume := PauseEndpoint{Owner: "p", By: commerce.PausedOperator}, ResumeEndpoint{Owner: "p"}
 		_, changes, err := pause.Decide(fill(pause.Needs(), stored), now)
 		check("paused", changes, c.paused, err)
 		_, changes, err = resume.Decide(fill(resume.Needs(), stored), now)
@@ -247,13 +252,13 @@ func TestPauseAndResume(t *testing.T) {
 }
 
 func TestRotateSecret(t *testing.T) {
-	cmd := RotateSecret{PartnerID: "p", Secret: "s2"}
+	cmd := RotateSecret{Overlap: commerce.SecretOverlap, Owner: "p", Secret: "s2"}
 	e, changes, err := cmd.Decide(fill(cmd.Needs(), outbound(healthy)), now)
 	if err != nil || e.Previous(now) != "s1" || changes.Endpoints[0] != e || changes.Partners[0].CallbackSecret != "s2" || changes.Partners[0].UpdatedOn != now {
 		t.Errorf("%+v, %+v, %v", e, changes, err)
 	}
 	rotating := outbound(e)
-	now2 := RotateSecret{PartnerID: "p", Secret: "s3", Now: true}
+	now2 := RotateSecret{Owner: "p", Secret: "s3"}
 	if e, changes, err := now2.Decide(fill(now2.Needs(), rotating), now); err != nil || e.PreviousSecret != "" || e.PreviousUntil != 0 ||
 		changes.Endpoints[0] != e || changes.Partners[0].CallbackSecret != "s3" {
 		t.Errorf("at once: %+v, %+v, %v", e, changes, err)
@@ -277,13 +282,13 @@ func TestRotateSecret(t *testing.T) {
 }
 
 func TestResendAndTest(t *testing.T) {
-	resend, try := ResendEvents{"p", []string{"evt_1", "evt_2", "evt_1"}}, TestEndpoint{"p", "trace"}
+	resend, try := ResendEvents{PartnerID: "p", Events: []commerce.WebhookEvent{{ID: "evt_1"}, {ID: "evt_2"}, {ID: "evt_1"}}}, TestEndpoint{Owner: "p", TraceID: "trace"}
 	n, changes, err := resend.Decide(fill(resend.Needs(), outbound(healthy)), now)
 	if err != nil || n != 2 || len(changes.NewJobs) != 2 || changes.NewJobs[1] != (commerce.Job{Kind: commerce.JobDeliverWebhook, Owner: "p", Subject: "evt_2", RunAt: now}) {
 		t.Errorf("%d, %+v, %v", n, changes, err)
 	}
 	event, changes, err := try.Decide(fill(try.Needs(), outbound(healthy)), now)
-	if err != nil || len(changes.Webhooks) != 1 || !event.Deliver || event.Kind != commerce.WebhookTest || event.TraceID != "trace" || event.Timestamp != now {
+	if err != nil || len(changes.Webhooks) != 1 || !slices.Equal(event.To, []string{"p"}) || event.Kind != commerce.WebhookTest || event.TraceID != "trace" || event.Timestamp != now {
 		t.Errorf("%+v, %v", event, err)
 	}
 	deaf := outbound(healthy)

@@ -4,20 +4,22 @@ import "purveyor/internal/commerce"
 
 // ParkJobs parks leased jobs whose endpoint holds them, or whose partner is suspended.
 type ParkJobs struct {
-	PartnerID string
-	Jobs      []commerce.Job // as leased
+	Owner string
+	Jobs  []commerce.Job // as leased
 }
 
 // Needs names the partner, its endpoint and the jobs.
 func (c ParkJobs) Needs() commerce.Needs {
-	return commerce.Needs{Partners: []string{c.PartnerID}, Endpoints: []string{c.PartnerID}, Jobs: keysOf(c.Jobs)}
+	n := endpointNeeds(c.Owner)
+	n.Jobs = keysOf(c.Jobs)
+	return n
 }
 
 // Decide returns how many jobs it parked. If the endpoint no longer holds its jobs, they
 // become due.
 func (c ParkJobs) Decide(rows *commerce.Rows, _ commerce.Millis) (parked int, changes commerce.Changes, _ error) {
-	partner, _ := rows.Partners.Get(c.PartnerID)
-	holds := commerce.Parks(partner, endpointOf(rows, c.PartnerID))
+	partner, _ := partnerOf(rows, c.Owner)
+	holds := commerce.Parks(partner, endpointOf(rows, c.Owner))
 	for _, job := range stillLeased(rows, c.Jobs) {
 		if holds {
 			job.State = commerce.JobParked

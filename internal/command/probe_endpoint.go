@@ -5,15 +5,15 @@ import "purveyor/internal/commerce"
 // ProbeEndpoint leases the job that probes a held endpoint, so that only one worker sends
 // it.
 type ProbeEndpoint struct {
-	PartnerID string
-	Parked    *commerce.JobKey // the parked job with the lowest RunAt; nil: there is none
-	Worker    string
-	Until     commerce.Millis // of the lease
+	Owner  string
+	Parked *commerce.JobKey // the parked job with the lowest RunAt; nil: there is none
+	Worker string
+	Until  commerce.Millis // of the lease
 }
 
 // Needs names the partner, its endpoint and the job.
 func (c ProbeEndpoint) Needs() commerce.Needs {
-	n := commerce.Needs{Partners: []string{c.PartnerID}, Endpoints: []string{c.PartnerID}}
+	n := endpointNeeds(c.Owner)
 	if c.Parked != nil {
 		n.Jobs = []commerce.JobKey{*c.Parked}
 	}
@@ -24,14 +24,14 @@ func (c ProbeEndpoint) Needs() commerce.Needs {
 // not come, the partner is suspended, another worker has it, or nothing is left to probe with, which
 // heals the endpoint.
 func (c ProbeEndpoint) Decide(rows *commerce.Rows, now commerce.Millis) (*commerce.Job, commerce.Changes, error) {
-	endpoint := endpointOf(rows, c.PartnerID)
-	if partner, _ := rows.Partners.Get(c.PartnerID); partner.Suspended || !endpoint.ProbeDue(now) {
+	endpoint := endpointOf(rows, c.Owner)
+	if partner, _ := partnerOf(rows, c.Owner); partner.Suspended || !endpoint.ProbeDue(now) {
 		return nil, commerce.Changes{}, nil
 	}
 	if c.Parked == nil {
 		// A job may have been parked since the caller looked.
 		return nil, commerce.Changes{Endpoints: changed(endpoint, endpoint.Healed()),
-			NewJobs: []commerce.Job{releaseParked(c.PartnerID, now)}}, nil
+			NewJobs: []commerce.Job{releaseParked(c.Owner, now)}}, nil
 	}
 	job, ok := rows.Jobs.Get(*c.Parked)
 	if !ok || job.State != commerce.JobParked || job.Leased(now) {

@@ -20,10 +20,15 @@ type WebhookTry struct {
 	Jitter     float64       // in [0, 1), drawn by the caller
 }
 
+// owner is that of the endpoint.
+func (t WebhookTry) owner() string {
+	return commerce.EndpointOwner(t.Attempt.PartnerID, t.Attempt.Endpoint)
+}
+
 // Needs names the endpoints and the jobs. Jobs of delivered events are ended without being
 // read, because a delivery counts in any case.
 func (c RecordWebhookAttempts) Needs() commerce.Needs {
-	n := commerce.Needs{Endpoints: c.partners()}
+	n := commerce.Needs{Endpoints: c.owners()}
 	for _, t := range c.Tries {
 		if t.Attempt.Delivered() {
 			n.EndedJobs = append(n.EndedJobs, t.Job.Key())
@@ -34,11 +39,11 @@ func (c RecordWebhookAttempts) Needs() commerce.Needs {
 	return n
 }
 
-func (c RecordWebhookAttempts) partners() (ids []string) {
+func (c RecordWebhookAttempts) owners() (list []string) {
 	for _, t := range c.Tries {
-		ids = append(ids, t.Attempt.PartnerID)
+		list = append(list, t.owner())
 	}
-	return eachOnce(ids)
+	return eachOnce(list)
 }
 
 // Decide returns the jobs as they go on.
@@ -46,19 +51,22 @@ func (c RecordWebhookAttempts) Decide(rows *commerce.Rows, now commerce.Millis) 
 	changes := commerce.Changes{}
 	jobs := make([]commerce.Job, len(c.Tries))
 	endpoints := make(map[string]commerce.Endpoint, 1) // as they fare after the tries so far
-	partners := c.partners()
-	for _, id := range partners {
+	owners := c.owners()
+	for _, id := range owners {
 		endpoints[id] = endpointOf(rows, id)
 	}
 	for i, t := range c.Tries {
-		id := t.Attempt.PartnerID
+		id := t.owner()
 		verdict := t.record(rows, endpoints[id], now, &changes)
 		jobs[i], endpoints[id] = verdict.Job, verdict.Endpoint
 		if verdict.Release {
 			changes.NewJobs = append(changes.NewJobs, releaseParked(id, now))
 		}
 	}
-	for _, id := range partners {
+	for _, id := range owners {
+		if _, there := rows.Endpoints.Get(id); !there && endpoints[id].ID != "" {
+			continue // it was deleted meanwhile
+		}
 		changes.Endpoints = append(changes.Endpoints, changed(endpointOf(rows, id), endpoints[id])...)
 	}
 	return jobs, changes, nil

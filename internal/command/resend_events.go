@@ -1,11 +1,17 @@
 package command
 
-import "purveyor/internal/commerce"
+import (
+	"slices"
+
+	"purveyor/internal/commerce"
+)
 
 // ResendEvents delivers events of a partner again.
 type ResendEvents struct {
 	PartnerID string
-	EventIDs  []string // read before
+	Events    []commerce.WebhookEvent // read before
+	Only      string                  // the owner of the endpoint that they go to; empty: all that take them
+	LeaveOut  []string                // owners of endpoints that get none, unless they are named in Only
 }
 
 // Needs names the partner.
@@ -14,15 +20,34 @@ func (c ResendEvents) Needs() commerce.Needs { return commerce.Needs{Partners: [
 // Access implements commit.Keyed: operators and staff are checked by their fronts.
 func (c ResendEvents) Access(*commerce.Rows) error { return nil }
 
-// Decide adds a job for each event, and returns how many.
-func (c ResendEvents) Decide(rows *commerce.Rows, now commerce.Millis) (int, commerce.Changes, error) {
-	if err := hasCallback(rows, c.PartnerID); err != nil {
-		return 0, commerce.Changes{}, err
+// Decide adds a job for each event and endpoint, and returns how many events are sent.
+func (c ResendEvents) Decide(rows *commerce.Rows, now commerce.Millis) (sent int, changes commerce.Changes, _ error) {
+	p, ok := rows.Partners.Get(c.PartnerID)
+	if !ok || c.Only != "" || len(p.Owners()) == 0 {
+		target := c.Only
+		if target == "" {
+			target = c.PartnerID
+		}
+		if err := mayReceive(rows, target); err != nil {
+			return 0, changes, err
+		}
 	}
-	changes := commerce.Changes{}
-	for _, id := range eachOnce(c.EventIDs) {
-		changes.NewJobs = append(changes.NewJobs,
-			commerce.Job{Kind: commerce.JobDeliverWebhook, Owner: c.PartnerID, Subject: id, RunAt: now})
+	seen := map[string]bool{}
+	for _, e := range c.Events {
+		if seen[e.ID] {
+			continue
+		}
+		seen[e.ID] = true
+		owners := []string{c.Only}
+		if c.Only == "" {
+			owners = slices.DeleteFunc(p.Recipients(e.Kind, e.Mode, e.StoreID), func(owner string) bool { return slices.Contains(c.LeaveOut, owner) })
+		}
+		for _, owner := range owners {
+			changes.NewJobs = append(changes.NewJobs, commerce.Job{Kind: commerce.JobDeliverWebhook, Owner: owner, Subject: e.ID, RunAt: now})
+		}
+		if len(owners) > 0 {
+			sent++
+		}
 	}
-	return len(changes.NewJobs), changes, nil
+	return sent, changes, nil
 }

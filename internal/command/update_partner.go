@@ -56,8 +56,15 @@ func (c UpdatePartner) Decide(rows *commerce.Rows, now commerce.Millis) (commerc
 	set(&p.RateLimit, c.RateLimit)
 	set(&p.CallbackURL, c.CallbackURL)
 	set(&p.CallbackSecret, c.CallbackSecret)
-	if p.Suspended && c.Suspended != nil && !*c.Suspended && !endpoint.Holds() {
-		changes.NewJobs = []commerce.Job{releaseParked(c.ID, now)}
+	if p.Suspended && c.Suspended != nil && !*c.Suspended {
+		if !endpoint.Holds() {
+			changes.NewJobs = []commerce.Job{releaseParked(c.ID, now)}
+		}
+		for _, r := range p.Routes {
+			if r.ID != "" { // a release looks whether the endpoint holds
+				changes.NewJobs = append(changes.NewJobs, releaseParked(commerce.EndpointOwner(c.ID, r.ID), now))
+			}
+		}
 	}
 	set(&p.Suspended, c.Suspended)
 	check := p

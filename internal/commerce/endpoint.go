@@ -2,6 +2,8 @@ package commerce
 
 import (
 	"errors"
+	"slices"
+	"strings"
 	"time"
 )
 
@@ -13,9 +15,11 @@ const (
 	PausedGone     PauseReason = "gone"     // it answered 410
 	PausedFailing  PauseReason = "failing"  // five days of nothing but failures
 	PausedOperator PauseReason = "operator" // an operator paused it
+	PausedPartner  PauseReason = "partner"  // its partner paused it
 )
 
-// Endpoint is the health of a partner's callback URL. The zero value is healthy.
+// Endpoint is a URL to which a partner's events go, and how it fares. The zero value is
+// healthy.
 //
 // An endpoint is held after five failures in a row, or when an answer asks to wait. While
 // it is held, its jobs are parked when they come up, and at HeldUntil the job with the
@@ -24,6 +28,9 @@ const (
 // all parked jobs.
 type Endpoint struct {
 	PartnerID      string
+	ID             string // whe_; empty: the partner's callback URL, whose URL and secret the partner has
+	URL, Secret    string
+	Description    string
 	Failures       int64  // in a row
 	FailingSince   Millis // of the first of them; 0: none
 	HeldUntil      Millis // of the next probe; 0: not held
@@ -31,6 +38,104 @@ type Endpoint struct {
 	PausedFor      PauseReason
 	PreviousSecret string // also signs until PreviousUntil
 	PreviousUntil  Millis
+	DeliveredOn    Millis // of the last success, to the minute; 0: none
+	CreatedOn      Millis // 0 of a callback URL: as the partner
+	UpdatedOn      Millis
+}
+
+// Owner owns the jobs that deliver to the endpoint: the partner's id, or PARTNER/ENDPOINT.
+func (e Endpoint) Owner() string { return EndpointOwner(e.PartnerID, e.ID) }
+
+// EndpointOwner is the Owner of an endpoint by its ids; without an id that of the callback
+// URL.
+func EndpointOwner(partnerID, id string) string {
+	if id == "" {
+		return partnerID
+	}
+	return partnerID + "/" + id
+}
+
+// SplitOwner returns the ids that an Owner is made of.
+func SplitOwner(owner string) (partnerID, endpointID string) {
+	partnerID, endpointID, _ = strings.Cut(owner, "/")
+	return partnerID, endpointID
+}
+
+// Route says which events of a partner go to an endpoint.
+type Route struct {
+	ID       string   // of the endpoint; empty: the callback URL
+	Events   []string // kinds, "order.*", "delivery.*", "product.*", or "*"; empty: "*"
+	Mode     Mode     // empty: both
+	StoreIDs []string // empty: all of the partner
+}
+
+// EveryEvent stands for all kinds but those of products.
+const EveryEvent = "*"
+
+// Takes reports whether an event goes this way. An event of no store goes every way.
+func (r Route) Takes(kind WebhookKind, mode Mode, storeID string) bool {
+	if r.Mode != "" && r.Mode != mode || storeID != "" && len(r.StoreIDs) > 0 && !slices.Contains(r.StoreIDs, storeID) {
+		return false
+	}
+	group, _, _ := strings.Cut(string(kind), ".")
+	return (len(r.Events) == 0 || slices.Contains(r.Events, EveryEvent)) && group != "product" ||
+		slices.Contains(r.Events, string(kind)) || slices.Contains(r.Events, group+".*")
+}
+
+// IsEventPattern reports whether a route can name events like this.
+func IsEventPattern(text string) bool {
+	switch text {
+	case EveryEvent, "order.*", "delivery.*", "product.*":
+		return true
+	}
+	return slices.Contains(WebhookKinds, WebhookKind(text))
+}
+
+// RouteOf is the route to an endpoint, and whether the partner has such an endpoint.
+func (p Partner) RouteOf(id string) (Route, bool) {
+	for _, r := range p.Routes {
+		if r.ID == id {
+			return r, true
+		}
+	}
+	return Route{}, id == "" && p.CallbackURL != ""
+}
+
+// WithRoute is the partner with a route in place of the one to the same endpoint.
+func (p Partner) WithRoute(r Route) Partner {
+	p = p.WithoutRoute(r.ID)
+	p.Routes = append(p.Routes, r)
+	return p
+}
+
+// WithoutRoute is the partner without the route to an endpoint.
+func (p Partner) WithoutRoute(id string) Partner {
+	p.Routes = slices.DeleteFunc(slices.Clone(p.Routes), func(r Route) bool { return r.ID == id })
+	return p
+}
+
+// Owners are the owners of all endpoints of the partner.
+func (p Partner) Owners() (list []string) {
+	if p.CallbackURL != "" {
+		list = append(list, p.ID)
+	}
+	for _, r := range p.Routes {
+		if r.ID != "" {
+			list = append(list, EndpointOwner(p.ID, r.ID))
+		}
+	}
+	return list
+}
+
+// Recipients are the owners of the endpoints that an event goes to.
+func (p Partner) Recipients(kind WebhookKind, mode Mode, storeID string) (list []string) {
+	for _, owner := range p.Owners() {
+		_, id := SplitOwner(owner)
+		if r, _ := p.RouteOf(id); r.Takes(kind, mode, storeID) {
+			list = append(list, owner)
+		}
+	}
+	return list
 }
 
 // The rules of BEHAVIOUR, Webhooks sent.
@@ -39,6 +144,7 @@ const (
 	PauseAfter    = 5 * day
 	MaxRetryAfter = day
 	SecretOverlap = day
+	MaxEndpoints  = 16
 
 	firstProbe = 5 * time.Second
 	lastProbe  = time.Minute
@@ -88,9 +194,9 @@ func (e Endpoint) Healed() Endpoint {
 	return e
 }
 
-// RotateSecret keeps the replaced secret as a second signing secret for a day.
-func (e Endpoint) RotateSecret(replaced string, now Millis) Endpoint {
-	e.PreviousSecret, e.PreviousUntil = replaced, now.Add(SecretOverlap)
+// RotateSecret keeps the replaced secret as a second signing secret for a while.
+func (e Endpoint) RotateSecret(replaced string, overlap time.Duration, now Millis) Endpoint {
+	e.PreviousSecret, e.PreviousUntil = replaced, now.Add(overlap)
 	return e
 }
 
@@ -111,6 +217,7 @@ func (e Endpoint) Previous(now Millis) string {
 // WebhookAttempt is the record of one request to an endpoint.
 type WebhookAttempt struct {
 	PartnerID string
+	Endpoint  string // its id; empty: the callback URL
 	EventID   string
 	ID        string // given by the committer; its order is the order of commits
 	URL       string
@@ -136,7 +243,11 @@ type Verdict struct {
 // draws jitter from [0, 1).
 func (e Endpoint) After(job Job, a WebhookAttempt, retryAfter time.Duration, now Millis, jitter float64) Verdict {
 	if a.Delivered() {
-		return Verdict{Endpoint: e.Healed(), Job: job, Release: e.HeldUntil != 0}
+		healed := e.Healed()
+		if minute := now - now%Millis(time.Minute.Milliseconds()); healed.DeliveredOn < minute {
+			healed.DeliveredOn = minute
+		}
+		return Verdict{Endpoint: healed, Job: job, Release: e.HeldUntil != 0}
 	}
 	retryAfter = min(max(retryAfter, 0), MaxRetryAfter)
 	probe, dueOn := job.State == JobParked, job.RunAt

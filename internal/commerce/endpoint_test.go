@@ -43,9 +43,9 @@ func TestEndpointAfter(t *testing.T) {
 		wait       int64 // of the job
 		release    bool
 	}{
-		{name: "delivered", before: Endpoint{Failures: 3, FailingSince: 1}, job: waiting, status: 204, state: JobWaiting},
-		{name: "a probe delivered", before: failing, job: parked, status: 200, state: JobParked, wait: -hourMs, release: true},
-		{name: "delivered when paused", before: paused, job: waiting, status: 200, after: paused, state: JobWaiting},
+		{name: "delivered", before: Endpoint{Failures: 3, FailingSince: 1}, job: waiting, status: 204, after: Endpoint{DeliveredOn: now}, state: JobWaiting},
+		{name: "a probe delivered", before: failing, job: parked, status: 200, after: Endpoint{DeliveredOn: now}, state: JobParked, wait: -hourMs, release: true},
+		{name: "delivered when paused", before: paused, job: waiting, status: 200, after: Endpoint{PausedOn: now - hourMs, PausedFor: PausedOperator, DeliveredOn: now}, state: JobWaiting},
 		{name: "first failure", job: waiting, status: 500,
 			after: Endpoint{Failures: 1, FailingSince: now}, state: JobWaiting, wait: 5000},
 		{name: "redirect", job: waiting, status: 302,
@@ -113,7 +113,7 @@ func TestProbesDouble(t *testing.T) {
 
 func TestSecretRotation(t *testing.T) {
 	const now = 1_800_000_000_000
-	e := Endpoint{}.RotateSecret("old", now)
+	e := Endpoint{}.RotateSecret("old", SecretOverlap, now)
 	if e.Previous(now+dayMs-1) != "old" || e.Previous(now+dayMs) != "" {
 		t.Errorf("%+v", e)
 	}

@@ -89,8 +89,9 @@ type WebhookEvent struct {
 	About     *EventData
 	Data      []byte // the JSON object that the partner reads; it never changes
 	Timestamp Millis // of the change, strictly increasing per order
-	// Deliver makes the committer add a job that sends the event to the callback URL.
-	Deliver bool
+	// To are the owners of the endpoints that the event is sent to. The committer adds a job
+	// for each.
+	To []string
 }
 
 // EventData is the subject of a webhook event: the rows just after the change.

@@ -14,6 +14,7 @@ import (
 const (
 	PrefixPartner       = "ptn_"
 	PrefixKey           = "key_"
+	PrefixEndpoint      = "whe_"
 	PrefixStore         = "sto_"
 	PrefixProduct       = "prd_"
 	PrefixCategory      = "cat_"

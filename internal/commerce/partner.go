@@ -50,7 +50,8 @@ type Partner struct {
 	CallbackURL    string
 	CallbackSecret string
 	Suspended      bool
-	KeysNo         int64 // ascends with each change of the partner's keys
+	Routes         []Route // to endpoints; a callback URL without one gets every event
+	KeysNo         int64   // ascends with each change of the partner's keys
 	CreatedOn      Millis
 	UpdatedOn      Millis
 }

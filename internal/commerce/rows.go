@@ -53,7 +53,7 @@ type Needs struct {
 	Attention     []AttentionKey // of orders that are needed, too: their lock guards these rows
 	NewDeliveries []OrderKey     // of orders that the command makes
 	Places        []string       // digests of addresses
-	Endpoints     []string       // of partners
+	Endpoints     []string       // by their owners
 	Mails         []MailKey
 	Jobs          []JobKey
 	EndedJobs     []JobKey // that the command ends. They are not loaded, and need not exist
@@ -133,6 +133,7 @@ type Changes struct {
 	Attention      []Attention
 	Places         []GeocodedAddress
 	Endpoints      []Endpoint
+	GoneEndpoints  []string // by their owners; they are deleted
 	Mails          []MailCount
 	Jobs           []Job
 	DoneJobs       []JobKey // they are deleted; one that is gone already is no error

@@ -25,7 +25,7 @@ func (s *idSource) next(prefix string) string {
 }
 
 // complete fills in the appended rows of a command. Every row gets its id. A webhook
-// event gets its data and, if it is to be delivered, the job that does that. A job gets
+// event gets its data and a job for each endpoint that it goes to. A job gets
 // its slot and its subjects, and an open reply gets the key of the job that decides it.
 // All jobs of a batch share a slot, and the next batch has another.
 func (s *idSource) complete(c *commerce.Changes) {
@@ -35,9 +35,9 @@ func (s *idSource) complete(c *commerce.Changes) {
 		if w.About != nil {
 			w.Data, w.About = s.encode(*w), nil
 		}
-		if w.Deliver {
+		for _, owner := range w.To {
 			c.NewJobs = append(c.NewJobs, commerce.Job{
-				Kind: commerce.JobDeliverWebhook, Mode: w.Mode, Owner: w.PartnerID, Subject: w.ID, RunAt: w.Timestamp, Event: w,
+				Kind: commerce.JobDeliverWebhook, Mode: w.Mode, Owner: owner, Subject: w.ID, RunAt: w.Timestamp, Event: w,
 			})
 		}
 	}

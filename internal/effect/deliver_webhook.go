@@ -16,7 +16,7 @@ import (
 	"purveyor/internal/storage"
 )
 
-// webhooks delivers events to the callback URLs of partners.
+// webhooks delivers events to the endpoints of partners.
 type webhooks struct {
 	Options
 	recipients *recipients
@@ -29,7 +29,7 @@ type webhooks struct {
 func (w *webhooks) deliver(ctx context.Context, job commerce.Job) jobs.Outcome {
 	p, err := w.recipients.get(ctx, job.Owner)
 	switch {
-	case errors.Is(err, storage.ErrNotFound), err == nil && p.partner.CallbackURL == "": // the partner no longer wants webhooks
+	case errors.Is(err, storage.ErrNotFound), err == nil && p.endpoint.URL == "": // the partner no longer wants webhooks there
 		return w.done(job)
 	case err != nil:
 		return w.retryAfterLease(job, err)
@@ -70,11 +70,11 @@ const roomBeside = 256
 func (w *webhooks) send(ctx context.Context, job commerce.Job, p recipient, event commerce.WebhookEvent) jobs.Outcome {
 	at := commerce.MillisOf(w.Env.Now())
 	result := w.Sender.Send(ctx, webhook.Request{
-		URL: p.partner.CallbackURL, ID: event.ID, Body: w.AppendWebhook(make([]byte, 0, len(event.Data)+roomBeside), event), At: at,
-		Secret: p.partner.CallbackSecret, PreviousSecret: p.endpoint.Previous(at),
+		URL: p.endpoint.URL, ID: event.ID, Body: w.AppendWebhook(make([]byte, 0, len(event.Data)+roomBeside), event), At: at,
+		Secret: p.endpoint.Secret, PreviousSecret: p.endpoint.Previous(at),
 	})
 	try := command.WebhookTry{Job: job, RetryAfter: result.RetryAfter, Jitter: w.Env.Jitter(),
-		Attempt: commerce.WebhookAttempt{PartnerID: event.PartnerID, EventID: event.ID, URL: withoutPassword(p.partner.CallbackURL),
+		Attempt: commerce.WebhookAttempt{PartnerID: event.PartnerID, Endpoint: p.endpoint.ID, EventID: event.ID, URL: withoutPassword(p.endpoint.URL),
 			At: at, TookMs: result.TookMs, Status: result.Status, Error: result.Error, Answer: result.Answer}}
 	delivered := try.Attempt.Delivered()
 	var failed error
@@ -105,7 +105,7 @@ func withoutPassword(text string) string {
 // job is due at once.
 func (w *webhooks) park(job commerce.Job) jobs.Outcome {
 	return jobs.Outcome{Record: func(ctx context.Context) (commerce.Job, error) {
-		parked, err := service.Do(ctx, w.Uses, command.ParkJobs{PartnerID: job.Owner, Jobs: []commerce.Job{job}})
+		parked, err := service.Do(ctx, w.Uses, command.ParkJobs{Owner: job.Owner, Jobs: []commerce.Job{job}})
 		if err == nil && parked == 0 {
 			w.recipients.forget(job.Owner)
 			w.Runner.Wake()

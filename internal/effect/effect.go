@@ -135,7 +135,8 @@ func (q queue) ClaimJobs(ctx context.Context, c storage.JobClaim) ([]commerce.Jo
 
 // eventKey returns the key of the event that a job delivers.
 func eventKey(j commerce.Job) commerce.EventKey {
-	return commerce.EventKey{PartnerID: j.Owner, ID: j.Subject}
+	partnerID, _ := commerce.SplitOwner(j.Owner)
+	return commerce.EventKey{PartnerID: partnerID, ID: j.Subject}
 }
 
 // recordJob returns the record of an attempt of a job. Without an error in it, the attempt
@@ -194,7 +195,8 @@ func outcome[R any](o Options, job commerce.Job, record service.Command[R], fail
 	}}
 }
 
-// recipient is a partner with its endpoint.
+// recipient is an endpoint with its partner. Its URL and secret are those of the partner if it
+// is the callback URL.
 type recipient struct {
 	partner  commerce.Partner
 	endpoint commerce.Endpoint
@@ -212,10 +214,10 @@ type Reads interface {
 }
 
 // recipients caches for a second where the events of partners go. It is bounded by
-// the number of partners.
+// the number of endpoints.
 type recipients struct {
 	Options
-	known sync.Map // partner id -> *entry
+	known sync.Map // owner -> *entry
 }
 
 type entry struct {
@@ -227,8 +229,8 @@ type entry struct {
 const recipientFreshness = time.Second
 
 // get reads a recipient, or waits for a caller that is just reading it.
-func (p *recipients) get(ctx context.Context, id string) (recipient, error) {
-	known, _ := p.known.LoadOrStore(id, &entry{})
+func (p *recipients) get(ctx context.Context, owner string) (recipient, error) {
+	known, _ := p.known.LoadOrStore(owner, &entry{})
 	e := known.(*entry)
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -236,17 +238,23 @@ func (p *recipients) get(ctx context.Context, id string) (recipient, error) {
 	if now.Before(e.until) {
 		return e.recipient, nil
 	}
-	partner, err := p.Reads.Partner(ctx, id)
+	partnerID, id := commerce.SplitOwner(owner)
+	partner, err := p.Reads.Partner(ctx, partnerID)
 	if err != nil {
 		return recipient{}, err
 	}
-	endpoints, err := p.Reads.Endpoints(ctx, []string{id})
+	endpoints, err := p.Reads.Endpoints(ctx, []string{owner})
 	if err != nil {
 		return recipient{}, err
 	}
-	e.recipient, e.until = recipient{partner, endpoints[id]}, now.Add(recipientFreshness)
+	endpoint := endpoints[owner]
+	endpoint.PartnerID, endpoint.ID = partnerID, id
+	if id == "" {
+		endpoint.URL, endpoint.Secret = partner.CallbackURL, partner.CallbackSecret
+	}
+	e.recipient, e.until = recipient{partner, endpoint}, now.Add(recipientFreshness)
 	return e.recipient, nil
 }
 
 // forget makes the next caller read the recipient again.
-func (p *recipients) forget(id string) { p.known.Delete(id) }
+func (p *recipients) forget(owner string) { p.known.Delete(owner) }

@@ -37,7 +37,7 @@ func TestOnPostgreSQL(t *testing.T) {
 		t.Errorf("endpoint %+v", paused)
 	}
 	s.answers(nil)
-	fixture.Do(s.Shop, command.ResumeEndpoint{PartnerID: partnerID})
+	fixture.Do(s.Shop, command.ResumeEndpoint{Owner: partnerID})
 	s.eventually("all to be delivered", func() bool {
 		return len(s.Jobs(commerce.JobParked, partnerID))+len(s.Jobs(commerce.JobWaiting, partnerID)) == 0
 	})

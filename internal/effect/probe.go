@@ -32,20 +32,20 @@ func (w *webhooks) watch(ctx context.Context) env.Next {
 			wait = min(wait, e.HeldUntil.Sub(now))
 			continue
 		}
-		if err := w.probe(ctx, e.PartnerID); err != nil && ctx.Err() == nil {
-			slog.Error("an endpoint was not probed", "partner", e.PartnerID, "error", err)
+		if err := w.probe(ctx, e.Owner()); err != nil && ctx.Err() == nil {
+			slog.Error("an endpoint was not probed", "endpoint", e.Owner(), "error", err)
 		}
 	}
 	return env.Next(wait)
 }
 
 // probe starts the probe of an endpoint, unless another process has started it.
-func (w *webhooks) probe(ctx context.Context, partnerID string) error {
-	parked, err := w.Reads.Jobs(ctx, storage.JobFilter{State: commerce.JobParked, Owner: partnerID, Limit: 1})
+func (w *webhooks) probe(ctx context.Context, owner string) error {
+	parked, err := w.Reads.Jobs(ctx, storage.JobFilter{State: commerce.JobParked, Owner: owner, Limit: 1})
 	if err != nil {
 		return err
 	}
-	cmd := command.ProbeEndpoint{PartnerID: partnerID, Worker: w.Runner.Worker, Until: commerce.MillisOf(w.Env.Now()).Add(commerce.JobLease)}
+	cmd := command.ProbeEndpoint{Owner: owner, Worker: w.Runner.Worker, Until: commerce.MillisOf(w.Env.Now()).Add(commerce.JobLease)}
 	if len(parked) > 0 {
 		key := parked[0].Key()
 		cmd.Parked = &key

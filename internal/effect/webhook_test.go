@@ -136,7 +136,7 @@ func TestGone(t *testing.T) {
 			t.Errorf("%d requests to an endpoint that is gone", n)
 		}
 		s.answers(nil)
-		fixture.Do(s.Shop, command.ResumeEndpoint{PartnerID: partnerID})
+		fixture.Do(s.Shop, command.ResumeEndpoint{Owner: partnerID})
 		time.Sleep(10 * time.Second)
 		if n := len(s.got()); n != 4 {
 			t.Errorf("%d requests after the resume, want 4", n)
@@ -192,7 +192,7 @@ func TestNoListener(t *testing.T) {
 // TestRotation: while a secret is rotated both sign.
 func TestRotation(t *testing.T) {
 	in(t, func(s *shop) {
-		fixture.Do(s.Shop, command.RotateSecret{PartnerID: partnerID, Secret: "new"})
+		fixture.Do(s.Shop, command.RotateSecret{Owner: partnerID, Secret: "new", Overlap: commerce.SecretOverlap})
 		for _, want := range []string{"secret", ""} {
 			s.sell("")
 			e := s.start(true)
@@ -225,7 +225,7 @@ func TestSuspended(t *testing.T) {
 				}
 				time.Sleep(2 * time.Second)
 			case "paused":
-				fixture.Do(s.Shop, command.PauseEndpoint{PartnerID: partnerID})
+				fixture.Do(s.Shop, command.PauseEndpoint{Owner: partnerID, By: commerce.PausedOperator})
 			}
 			suspend(true)
 			time.Sleep(2 * time.Second) // what is known of a partner is a second old at most
@@ -267,7 +267,7 @@ func (c telling) Needs() commerce.Needs { return commerce.Needs{} }
 
 func (c telling) Decide(_ *commerce.Rows, now commerce.Millis) (struct{}, commerce.Changes, error) {
 	return struct{}{}, commerce.Changes{Webhooks: []commerce.WebhookEvent{{PartnerID: partnerID, Kind: c.kind, Mode: commerce.Live,
-		StoreID: storeID, OrderID: "ord_1", Data: []byte("{}"), Timestamp: now, Deliver: true}}}, nil
+		StoreID: storeID, OrderID: "ord_1", Data: []byte("{}"), Timestamp: now, To: []string{partnerID}}}}, nil
 }
 
 // TestEachKindArrives: an event of each kind is delivered, not only listed.

@@ -277,7 +277,7 @@ func TestKeys(t *testing.T) {
 		}
 		for _, given := range []string{"", "", "a secret of theirs"} {
 			before := s.partner()
-			secret, e, err := s.RotateSecret(ctx, operator, service.RotateSecret{PartnerID: fixture.PartnerID, Secret: given})
+			secret, e, err := s.RotateSecret(ctx, operator, service.RotateSecret{Owner: fixture.PartnerID, Secret: given})
 			if err != nil || secret == before.CallbackSecret || s.partner().CallbackSecret != secret || e.PreviousSecret != before.CallbackSecret ||
 				given != "" && secret != given || given == "" && len(secret) != len("whsec_")+32 {
 				t.Errorf("given %q: %q, %+v, %v", given, secret, e, err)

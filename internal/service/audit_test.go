@@ -97,16 +97,18 @@ func operatorActs(s *fixture.Shop, uses *service.Service) []anAct {
 			return err
 		}, `"revoked_on":0`, `"revoked_on":\d+`},
 		{"rotate_secret", "", func() error {
-			_, _, err := uses.RotateSecret(ctx, operator, service.RotateSecret{PartnerID: fixture.PartnerID})
+			_, _, err := uses.RotateSecret(ctx, operator, service.RotateSecret{Owner: fixture.PartnerID})
 			return err
 		}, `"callback_secret":"set"`, `"previous_secret":"set".*"callback_secret":"\.\.\..{4}"`},
 		{"pause_endpoint", "", func() error { return uses.PauseEndpoint(ctx, operator, fixture.PartnerID) }, `"paused_for":""`, `"paused_for":"operator"`},
 		{"resume_endpoint", "", func() error { return uses.ResumeEndpoint(ctx, operator, fixture.PartnerID) }, `"paused_for":"operator"`, `"paused_for":""`},
 		{"test_endpoint", "", func() error { return uses.TestEndpoint(ctx, operator, fixture.PartnerID) }, nothing, `"new_events":\["webhook.test"\]`},
 		{"resend_events", "", func() error {
-			_, err := uses.ResendEvents(ctx, operator, fixture.PartnerID, []string{"evt_1", "evt_2"}, "")
+			events := s.Events(fixture.PartnerID)
+			ids := []string{events[0].ID, events[1].ID}
+			_, err := uses.ResendEvents(ctx, operator, service.ResendEvents{PartnerID: fixture.PartnerID, EventIDs: ids})
 			return err
-		}, nothing, `"new_jobs":\["deliver_webhook evt_1","deliver_webhook evt_2"\]`},
+		}, nothing, `"new_jobs":\["deliver_webhook evt_\w+","deliver_webhook evt_\w+"\]`},
 		{"retry_job", "", func() error { _, err := uses.RetryJob(ctx, operator, dead("job_1")); return err }, `"jobs":\{"1/job_1":.*"state":"dead"`, `"state":"waiting"`},
 		{"give_up_job", "", func() error { _, err := uses.GiveUpJob(ctx, operator, dead("job_2"), "by phone"); return err }, `"state":"dead"`, `"error":".*by phone.*"state":"given_up"`},
 		{"repair_stock", fixture.StoreID, func() error {

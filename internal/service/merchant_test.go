@@ -99,7 +99,7 @@ func TestDrawnKeys(t *testing.T) {
 		if key, err := s.RotateKey(ctx, staff.Actor, rotate); code(err) != "invalid_body" || key.Value != "" {
 			t.Errorf("by a short text: %v", err)
 		}
-		secret := service.RotateSecret{PartnerID: fixture.PartnerID, Seen: s.partner().UpdatedOn, Draw: draw}
+		secret := service.RotateSecret{Owner: fixture.PartnerID, Seen: s.partner().UpdatedOn, Draw: draw}
 		one, _, err := s.RotateSecret(ctx, staff.Actor, secret)
 		two, e, err2 := s.RotateSecret(ctx, staff.Actor, secret)
 		if err != nil || err2 != nil || one != two || s.partner().CallbackSecret != one || e.PreviousSecret != "secret" {

@@ -23,9 +23,9 @@ type attemptsAudited struct{ command.RecordWebhookAttempts }
 func (a attemptsAudited) Decide(rows *commerce.Rows, now commerce.Millis) ([]commerce.Job, commerce.Changes, error) {
 	jobs, changes, err := a.RecordWebhookAttempts.Decide(rows, now)
 	for _, e := range changes.Endpoints {
-		if was, _ := rows.Endpoints.Get(e.PartnerID); was.PausedFor != e.PausedFor {
+		if was, _ := rows.Endpoints.Get(e.Owner()); was.PausedFor != e.PausedFor {
 			paused := commerce.Changes{Endpoints: []commerce.Endpoint{e}}
-			changes.Audit = append(changes.Audit, entriesOf(rows, &paused, commerce.SystemActor(""), deed{"pause_endpoint", "", e.PartnerID}, now)...)
+			changes.Audit = append(changes.Audit, entriesOf(rows, &paused, commerce.SystemActor(""), deed{"pause_endpoint", "", e.Owner()}, now)...)
 		}
 	}
 	return jobs, changes, err

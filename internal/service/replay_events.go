@@ -16,6 +16,7 @@ type ReplayEvents struct {
 	StoreIDs     []string               // nil: all
 	Since, Until commerce.Millis        // of the event's time; Until is exclusive; 0: no bound
 	Undelivered  bool                   // only those that were never delivered
+	Only         string                 // the owner of the endpoint that they go to; empty: all that take them
 	Form         string                 // idempotency key of a form: a repeat sends nothing more; may be empty
 }
 
@@ -34,18 +35,18 @@ func (s *Service) ReplayEvents(ctx context.Context, by commerce.Actor, in Replay
 		}
 		position := f.After
 		f.After, more = page.Through, page.More
-		ids, err := s.wanted(ctx, in, page.Events)
+		wanted, err := s.wanted(ctx, in, page.Events)
 		if err != nil {
 			return total, err
 		}
-		if len(ids) == 0 && !first { // the first step also refuses a partner that is unknown
+		if len(wanted) == 0 && !first { // the first step also refuses a partner that is unknown
 			continue
 		}
 		form := in.Form
 		if form != "" {
 			form += " " + position // each step is done once
 		}
-		n, err := s.resend(ctx, by, deed{"replay_events", "", in.PartnerID}, form, command.ReplayEvents{ResendEvents: command.ResendEvents{PartnerID: in.PartnerID, EventIDs: ids}})
+		n, err := s.resend(ctx, by, deed{"replay_events", "", in.PartnerID}, form, command.ReplayEvents{ResendEvents: command.ResendEvents{PartnerID: in.PartnerID, Events: wanted, Only: in.Only}})
 		if err != nil {
 			return total, err
 		}
@@ -54,8 +55,8 @@ func (s *Service) ReplayEvents(ctx context.Context, by commerce.Actor, in Replay
 	return total, nil
 }
 
-// wanted are the ids of those of the events that are to be sent again.
-func (s *Service) wanted(ctx context.Context, in ReplayEvents, events []commerce.WebhookEvent) (ids []string, err error) {
+// wanted are those of the events that are to be sent again.
+func (s *Service) wanted(ctx context.Context, in ReplayEvents, events []commerce.WebhookEvent) (list []commerce.WebhookEvent, err error) {
 	for _, e := range events {
 		if in.StoreIDs != nil && !slices.Contains(in.StoreIDs, e.StoreID) {
 			continue
@@ -65,11 +66,13 @@ func (s *Service) wanted(ctx context.Context, in ReplayEvents, events []commerce
 			if err != nil {
 				return nil, err
 			}
-			if slices.ContainsFunc(attempts, commerce.WebhookAttempt.Delivered) {
+			if slices.ContainsFunc(attempts, func(a commerce.WebhookAttempt) bool {
+				return a.Delivered() && (in.Only == "" || in.Only == commerce.EndpointOwner(a.PartnerID, a.Endpoint))
+			}) {
 				continue
 			}
 		}
-		ids = append(ids, e.ID)
+		list = append(list, e)
 	}
-	return ids, nil
+	return list, nil
 }

@@ -2,6 +2,7 @@ package service
 
 import (
 	"context"
+	"slices"
 	"strconv"
 
 	"purveyor/internal/command"
@@ -9,10 +10,57 @@ import (
 	"purveyor/internal/commit"
 )
 
-// ResendEvents sends events of a partner again, and returns how many. With form, the
-// idempotency key of a form, a repeat sends nothing more.
-func (s *Service) ResendEvents(ctx context.Context, by commerce.Actor, partnerID string, eventIDs []string, form string) (int, error) {
-	return s.resend(ctx, by, deed{"resend_events", "", partnerID}, form, command.ResendEvents{PartnerID: partnerID, EventIDs: eventIDs})
+// ResendEvents names events of a partner to send again.
+type ResendEvents struct {
+	PartnerID string
+	EventIDs  []string
+	Only      string // the owner of the endpoint that they go to; empty: all that take them
+	Form      string // idempotency key of a form: a repeat sends nothing more; may be empty
+}
+
+// ResendEvents sends events of a partner again, and returns how many. What a partner sends
+// again goes to no paused endpoint (409 endpoint_paused if it is named).
+func (s *Service) ResendEvents(ctx context.Context, by commerce.Actor, in ResendEvents) (int, error) {
+	keys := make([]commerce.EventKey, len(in.EventIDs))
+	for i, id := range in.EventIDs {
+		keys[i] = commerce.EventKey{PartnerID: in.PartnerID, ID: id}
+	}
+	found, err := s.reader.WebhookEvents(ctx, keys)
+	if err != nil {
+		return 0, err
+	}
+	cmd := command.ResendEvents{PartnerID: in.PartnerID, Only: in.Only}
+	for _, k := range keys {
+		if e, ok := found[k]; ok {
+			cmd.Events = append(cmd.Events, e)
+		}
+	}
+	if cmd.LeaveOut, err = s.paused(ctx, by, in.PartnerID, in.Only); err != nil {
+		return 0, err
+	}
+	return s.resend(ctx, by, deed{"resend_events", "", in.PartnerID}, in.Form, cmd)
+}
+
+// paused are the owners of a partner's endpoints to which the partner itself sends nothing
+// again, since they are paused. It refuses only if that is one of them.
+func (s *Service) paused(ctx context.Context, by commerce.Actor, partnerID, only string) (list []string, err error) {
+	if pausedBy(by) != commerce.PausedPartner {
+		return nil, nil
+	}
+	p, err := s.reader.Partner(ctx, partnerID)
+	if err != nil {
+		return nil, err
+	}
+	endpoints, err := s.reader.Endpoints(ctx, p.Owners())
+	for owner, e := range endpoints {
+		if e.PausedOn != 0 {
+			list = append(list, owner)
+		}
+	}
+	if err == nil && slices.Contains(list, only) {
+		err = commerce.Conflict("endpoint_paused", "The endpoint is paused; resume it first")
+	}
+	return list, err
 }
 
 // resend runs a command that sends events again, once for each form.

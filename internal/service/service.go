@@ -33,6 +33,7 @@ type Reads interface {
 	storage.CourierFacts
 	storage.Jobs
 	storage.Partners
+	storage.Endpoints
 	storage.Sums
 	storage.Events
 }

@@ -75,13 +75,17 @@ type Events interface {
 
 	// Attempts of an event, oldest first.
 	Attempts(ctx context.Context, key commerce.EventKey) ([]commerce.WebhookAttempt, error)
+
+	// EndpointAttempts reads at most limit attempts at an endpoint, the newest first, before
+	// the attempt with the id before (empty: from the newest).
+	EndpointAttempts(ctx context.Context, owner, before string, limit int) ([]commerce.WebhookAttempt, error)
 }
 
 // Endpoints reads the state of partners' webhook endpoints.
 type Endpoints interface {
-	// Endpoints reads the endpoints of partners. An endpoint without a row is healthy,
-	// and the map lacks it.
-	Endpoints(ctx context.Context, partnerIDs []string) (map[string]commerce.Endpoint, error)
+	// Endpoints reads endpoints by their owners. A callback URL without a row is healthy,
+	// and the map lacks it, as it lacks an endpoint that is not there.
+	Endpoints(ctx context.Context, owners []string) (map[string]commerce.Endpoint, error)
 
 	// HeldEndpoints reads all endpoints that are held and not paused, in the order of
 	// HeldUntil.

@@ -219,9 +219,13 @@ func (r reader) HeldEndpoints(ctx context.Context) (list []commerce.Endpoint, er
 	if err != nil {
 		return nil, err
 	}
-	err = r.each(ctx, "SELECT "+schema.Endpoints.Values()+" FROM endpoints WHERE partner_id = $1 AND held_until <> 0 AND paused_on = 0", len(partners),
-		func(i int) []any { return []any{partners[i].ID} },
-		func(i int, s schema.Scanner) { list = append(list, schema.Endpoints.Scan(s, partners[i].ID)) })
+	var owners []string
+	for _, p := range partners {
+		owners = append(owners, p.Owners()...)
+	}
+	err = r.each(ctx, "SELECT "+schema.Endpoints.Values()+" FROM endpoints WHERE partner_id = $1 AND held_until <> 0 AND paused_on = 0", len(owners),
+		func(i int) []any { return []any{owners[i]} },
+		func(i int, s schema.Scanner) { list = append(list, schema.Endpoints.Scan(s, owners[i])) })
 	if errors.Is(err, storage.ErrNode) {
 		err = nil
 	}

@@ -358,18 +358,30 @@ func (r Reader) Attempts(ctx context.Context, key commerce.EventKey) ([]commerce
 		"SELECT id, "+schema.Attempts.Rest+" FROM webhook_attempts WHERE partner_id = $1 AND event_id = $2 ORDER BY id", key.PartnerID, key.ID)
 }
 
+// EndpointAttempts reads attempts at an endpoint.
+func (r Reader) EndpointAttempts(ctx context.Context, owner, before string, limit int) ([]commerce.WebhookAttempt, error) {
+	partnerID, id := commerce.SplitOwner(owner)
+	if before == "" {
+		before = commerce.PrefixAttempt + "~" // behind all ids
+	}
+	return list(ctx, r, func(s schema.Scanner) commerce.WebhookAttempt {
+		return schema.ScanAttempt(s, commerce.EventKey{PartnerID: partnerID, ID: s.Text()})
+	}, "SELECT event_id, id, "+schema.Attempts.Rest+" FROM webhook_attempts WHERE partner_id = $1 AND endpoint_id = $2 AND id < $3 ORDER BY id DESC LIMIT $4",
+		partnerID, id, before, limit)
+}
+
 // HeldEndpoints reads the endpoints that are held and not paused.
 func (r Reader) HeldEndpoints(ctx context.Context) ([]commerce.Endpoint, error) {
 	return list(ctx, r, scanEndpoint, "SELECT "+schema.Endpoints.Columns()+" FROM endpoints WHERE held_until <> 0 AND paused_on = 0 ORDER BY held_until")
 }
 
-// Endpoints reads the endpoints of partners.
-func (r Reader) Endpoints(ctx context.Context, partnerIDs []string) (map[string]commerce.Endpoint, error) {
-	found := make(map[string]commerce.Endpoint, len(partnerIDs))
-	err := r.Rows(ctx, "SELECT "+schema.Endpoints.Columns()+" FROM endpoints WHERE "+r.among("partner_id", "$1"), []any{partnerIDs},
+// Endpoints reads endpoints by their owners.
+func (r Reader) Endpoints(ctx context.Context, owners []string) (map[string]commerce.Endpoint, error) {
+	found := make(map[string]commerce.Endpoint, len(owners))
+	err := r.Rows(ctx, "SELECT "+schema.Endpoints.Columns()+" FROM endpoints WHERE "+r.among("partner_id", "$1"), []any{owners},
 		func(s schema.Scanner) {
 			e := scanEndpoint(s)
-			found[e.PartnerID] = e
+			found[e.Owner()] = e
 		})
 	return found, err
 }

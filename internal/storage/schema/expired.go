@@ -44,6 +44,23 @@ func (x Expired) Condition(first int) string {
 	return strings.Join(list, " AND ")
 }
 
+// owners are the values of the column Partner: partners or, in the column "owner", also
+// their endpoints. Without such a column there is one empty value.
+func (x Expired) owners(partners []commerce.Partner) (list []string) {
+	if x.Partner == "" {
+		return []string{""}
+	}
+	for _, p := range partners {
+		list = append(list, p.ID)
+		for _, r := range p.Routes {
+			if x.Partner == "owner" && r.ID != "" {
+				list = append(list, commerce.EndpointOwner(p.ID, r.ID))
+			}
+		}
+	}
+	return list
+}
+
 // Args are the parameters of Condition. partnerID is not used if Partner is empty.
 func (x Expired) Args(now commerce.Millis, partnerID string) []any {
 	before := max(0, now.Add(-x.Keep))
@@ -73,15 +90,11 @@ func (p *Plain) FindSQL(x Expired) string {
 func Sweep(now commerce.Millis, partners []commerce.Partner, most int, remove func(p *Plain, x Expired, args []any, limit int) (int, error)) (n int, err error) {
 	for _, p := range Plains {
 		for _, x := range p.Expired {
-			of := partners
-			if x.Partner == "" {
-				of = []commerce.Partner{{}}
-			}
-			for _, partner := range of {
+			for _, owner := range x.owners(partners) {
 				if n >= most {
 					return n, err
 				}
-				removed, failed := remove(p, x, x.Args(now, partner.ID), most-n)
+				removed, failed := remove(p, x, x.Args(now, owner), most-n)
 				n += removed
 				err = cmp.Or(err, failed)
 			}

@@ -9,20 +9,22 @@ import (
 // Partners are the systems that sell for the merchant.
 var Partners = Table[string, commerce.Partner]{
 	Name: "partners", Key: "id", Fixed: "created_on",
-	Mutable:   "name, scopes, store_ids, rate_limit, callback_url, callback_secret, suspended, keys_no, updated_on",
+	Mutable:   "name, scopes, store_ids, rate_limit, callback_url, callback_secret, suspended, routes, keys_no, updated_on",
 	KeyOf:     func(p *commerce.Partner) string { return p.ID },
 	BindKey:   bindText,
 	BindFixed: func(b Binder, p *commerce.Partner) { b.Int(int64(p.CreatedOn)) },
 	BindMutable: func(b Binder, p *commerce.Partner) {
 		scopes := each(p.Scopes, func(s commerce.Scope) string { return string(s) })
 		b.Text(p.Name).JSON(encode(scopes)).JSON(encode(p.StoreIDs)).Int(p.RateLimit).
-			Text(p.CallbackURL).Text(p.CallbackSecret).Bool(p.Suspended).Int(p.KeysNo).Int(int64(p.UpdatedOn))
+			Text(p.CallbackURL).Text(p.CallbackSecret).Bool(p.Suspended).JSON(encode(each(p.Routes, func(r commerce.Route) route { return route(r) }))).Int(p.KeysNo).Int(int64(p.UpdatedOn))
 	},
 	Scan: func(s Scanner, id string) commerce.Partner {
 		p := commerce.Partner{ID: id, CreatedOn: millis(s), Name: s.Text()}
 		p.Scopes = each(decode[[]string](s, "list"), func(scope string) commerce.Scope { return commerce.Scope(scope) })
 		p.StoreIDs, p.RateLimit, p.CallbackURL = decode[[]string](s, "list"), s.Int(), s.Text()
-		p.CallbackSecret, p.Suspended, p.KeysNo, p.UpdatedOn = s.Text(), s.Bool(), s.Int(), millis(s)
+		p.CallbackSecret, p.Suspended = s.Text(), s.Bool()
+		p.Routes = each(decode[[]route](s, "routes"), func(r route) commerce.Route { return commerce.Route(r) })
+		p.KeysNo, p.UpdatedOn = s.Int(), millis(s)
 		return p
 	},
 	Rows:    func(r *commerce.Rows) *commerce.Table[string, commerce.Partner] { return &r.Partners },
@@ -30,6 +32,14 @@ var Partners = Table[string, commerce.Partner]{
 	Changes: func(c *commerce.Changes) *[]commerce.Partner { return &c.Partners },
 	Lock:    LockOnRequest,
 	Traits:  Traits{Shard: Everywhere, Collides: true, Secret: "callback_secret"},
+}
+
+// route is an item of partners.routes.
+type route struct {
+	ID       string        `json:"id,omitzero"`
+	Events   []string      `json:"events,omitempty"`
+	Mode     commerce.Mode `json:"mode,omitzero"`
+	StoreIDs []string      `json:"stores,omitempty"`
 }
 
 // APIKeys are the keys of partners.

@@ -2,25 +2,29 @@ package schema
 
 import "purveyor/internal/commerce"
 
-// Endpoints has how the webhook endpoints of partners fare.
+// Endpoints has the webhook endpoints of partners, and how they fare. Its partner_id is the
+// owner of an endpoint.
 var Endpoints = Table[string, commerce.Endpoint]{
 	Name: "endpoints", Key: "partner_id",
-	Mutable: "failures, failing_since, held_until, paused_on, paused_for, previous_secret, previous_until",
-	KeyOf:   func(v *commerce.Endpoint) string { return v.PartnerID },
+	Mutable: "url, secret, description, failures, failing_since, held_until, paused_on, paused_for, previous_secret, previous_until, delivered_on, created_on, updated_on",
+	KeyOf:   func(v *commerce.Endpoint) string { return v.Owner() },
 	BindKey: bindText,
 	BindMutable: func(b Binder, v *commerce.Endpoint) {
-		b.Int(v.Failures).Int(int64(v.FailingSince)).Int(int64(v.HeldUntil)).Int(int64(v.PausedOn)).Text(string(v.PausedFor)).
-			Text(v.PreviousSecret).Int(int64(v.PreviousUntil))
+		b.Text(v.URL).Text(v.Secret).Text(v.Description).Int(v.Failures).Int(int64(v.FailingSince)).Int(int64(v.HeldUntil)).Int(int64(v.PausedOn)).Text(string(v.PausedFor)).
+			Text(v.PreviousSecret).Int(int64(v.PreviousUntil)).Int(int64(v.DeliveredOn)).Int(int64(v.CreatedOn)).Int(int64(v.UpdatedOn))
 	},
-	Scan: func(s Scanner, id string) commerce.Endpoint {
-		return commerce.Endpoint{PartnerID: id, Failures: s.Int(), FailingSince: millis(s), HeldUntil: millis(s), PausedOn: millis(s),
-			PausedFor: commerce.PauseReason(s.Text()), PreviousSecret: s.Text(), PreviousUntil: millis(s)}
+	Scan: func(s Scanner, owner string) commerce.Endpoint {
+		e := commerce.Endpoint{URL: s.Text(), Secret: s.Text(), Description: s.Text(), Failures: s.Int(), FailingSince: millis(s), HeldUntil: millis(s), PausedOn: millis(s),
+			PausedFor: commerce.PauseReason(s.Text()), PreviousSecret: s.Text(), PreviousUntil: millis(s), DeliveredOn: millis(s), CreatedOn: millis(s), UpdatedOn: millis(s)}
+		e.PartnerID, e.ID = commerce.SplitOwner(owner)
+		return e
 	},
 	Rows:    func(r *commerce.Rows) *commerce.Table[string, commerce.Endpoint] { return &r.Endpoints },
 	Needs:   func(n *commerce.Needs) *[]string { return &n.Endpoints },
 	Changes: func(c *commerce.Changes) *[]commerce.Endpoint { return &c.Endpoints },
+	Deleted: func(c *commerce.Changes) *[]string { return &c.GoneEndpoints },
 	Lock:    LockAll,
-	Traits:  Traits{Shard: "partner_id", Collides: true, Secret: "previous_secret"},
+	Traits:  Traits{Shard: "partner_id", Collides: true, Secret: "secret, previous_secret"},
 }
 
 // WebhookEvents has the events for partners.
@@ -43,9 +47,9 @@ func ScanEvent(s Scanner, partnerID string) commerce.WebhookEvent {
 
 // Attempts has each attempt to deliver a webhook.
 var Attempts = Log[commerce.WebhookAttempt]{
-	Name: "webhook_attempts", ID: "partner_id, event_id, id", Rest: "url, at, took_ms, status, error, answer",
+	Name: "webhook_attempts", ID: "partner_id, event_id, id", Rest: "endpoint_id, url, at, took_ms, status, error, answer",
 	Bind: func(b Binder, a *commerce.WebhookAttempt) {
-		b.Text(a.PartnerID).Text(a.EventID).Text(a.ID).Text(a.URL).Int(int64(a.At)).Int(a.TookMs).Int(a.Status).Text(a.Error).Text(a.Answer)
+		b.Text(a.PartnerID).Text(a.EventID).Text(a.ID).Text(a.Endpoint).Text(a.URL).Int(int64(a.At)).Int(a.TookMs).Int(a.Status).Text(a.Error).Text(a.Answer)
 	},
 	Changes: func(c *commerce.Changes) *[]commerce.WebhookAttempt { return &c.Attempts },
 	Traits: Traits{Shard: "partner_id",
@@ -54,6 +58,6 @@ var Attempts = Log[commerce.WebhookAttempt]{
 
 // ScanAttempt reads the columns of Attempts that follow the event's key.
 func ScanAttempt(s Scanner, k commerce.EventKey) commerce.WebhookAttempt {
-	return commerce.WebhookAttempt{PartnerID: k.PartnerID, EventID: k.ID, ID: s.Text(), URL: s.Text(), At: millis(s), TookMs: s.Int(),
+	return commerce.WebhookAttempt{PartnerID: k.PartnerID, EventID: k.ID, ID: s.Text(), Endpoint: s.Text(), URL: s.Text(), At: millis(s), TookMs: s.Int(),
 		Status: s.Int(), Error: s.Text(), Answer: s.Text()}
 }

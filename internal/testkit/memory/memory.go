@@ -224,13 +224,19 @@ func (e *Engine) Sweep(ctx context.Context, now commerce.Millis) (n int, err err
 				delete(e.stored, s)
 			}
 		}
+		endpointOf := func(owner string) bool {
+			partnerID, id := commerce.SplitOwner(owner)
+			p, there := get(e.tables, &schema.Partners, partnerID)
+			_, known := p.RouteOf(id)
+			return there && (id == "" || known)
+		}
 		of := func(id string) bool { _, there := get(e.tables, &schema.Partners, id); return there }
 		n += sweep(e.tables, &schema.Replies, sweepMost-n, func(r commerce.Reply) bool { return r.CreatedOn < replies })
 		n += sweep(e.tables, &schema.Attempts, sweepMost-n, func(a commerce.WebhookAttempt) bool {
 			return of(a.PartnerID) && older(commerce.PrefixEvent, a.EventID)
 		})
 		n += sweep(e.tables, &schema.Jobs, sweepMost-n, func(j commerce.Job) bool {
-			return j.RunAt < events && (j.State == commerce.JobParked && of(j.Owner) || j.State == commerce.JobDead && !j.Kind.Holds() || j.State == commerce.JobGivenUp)
+			return j.RunAt < events && (j.State == commerce.JobParked && endpointOf(j.Owner) || j.State == commerce.JobDead && !j.Kind.Holds() || j.State == commerce.JobGivenUp)
 		})
 		n += sweep(e.tables, &schema.WebhookEvents, sweepMost-n, func(v commerce.WebhookEvent) bool {
 			return of(v.PartnerID) && older(commerce.PrefixEvent, v.ID)

@@ -265,9 +265,15 @@ func (r reader) NextDue(_ context.Context, now commerce.Millis) (due bool, next 
 	return due, next, nil
 }
 
-func (r reader) Endpoints(_ context.Context, partnerIDs []string) (map[string]commerce.Endpoint, error) {
+func (r reader) EndpointAttempts(_ context.Context, owner, before string, limit int) ([]commerce.WebhookAttempt, error) {
+	return list(r, &schema.Attempts, limit, func(a commerce.WebhookAttempt) bool {
+		return commerce.EndpointOwner(a.PartnerID, a.Endpoint) == owner && (before == "" || a.ID < before)
+	}, func(a, b commerce.WebhookAttempt) int { return cmp.Compare(b.ID, a.ID) })
+}
+
+func (r reader) Endpoints(_ context.Context, owners []string) (map[string]commerce.Endpoint, error) {
 	found := map[string]commerce.Endpoint{}
-	for _, id := range partnerIDs {
+	for _, id := range owners {
 		if e, err := one(r, &schema.Endpoints, id); err == nil {
 			found[id] = e
 		}

@@ -132,7 +132,7 @@ func stored(row any) any {
 		v.Awaited, v.Event, v.Order, v.Payment = false, nil, nil, nil
 		return v
 	case commerce.WebhookEvent:
-		v.Deliver = false
+		v.To = nil
 		return v
 	}
 	return row
