@@ -90,7 +90,7 @@ func (c webhookReplay) Run(ctx context.Context, db *database) error {
 	if err != nil {
 		return err
 	}
-	n, err := db.uses.ReplayEvents(ctx, operator(), service.ReplayEvents{PartnerID: c.Partner, Since: f.Since, Until: f.Until, Undelivered: c.Undelivered})
+	n, _, _, err := db.uses.ReplayEvents(ctx, operator(), service.ReplayEvents{PartnerID: c.Partner, Since: f.Since, Until: f.Until, Undelivered: c.Undelivered})
 	if err != nil {
 		return partnerMissing(c.Partner, err)
 	}

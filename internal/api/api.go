@@ -29,6 +29,7 @@ type Reads interface {
 	storage.Replies
 	storage.Partners
 	storage.Events
+	storage.Endpoints
 	storage.Jobs
 }
 
@@ -294,6 +295,22 @@ var Routes = []Route{
 	{post, "/v1/orders/{order_id}/refund", needs(commerce.WriteOrders), refundOrder},
 
 	{get, "/v1/events", needs(commerce.ReadOrders), (*API).listEvents},
+
+	{get, "/v1/events/{event_id}", needs(commerce.ReadOrders), (*API).getEvent},
+	{get, "/v1/events/{event_id}/attempts", needs(commerce.ManageSelf, commerce.ReadOrders), (*API).listEventAttempts},
+	{post, "/v1/events/{event_id}/resend", needs(commerce.ManageSelf, commerce.ReadOrders), (*API).resendEvents},
+
+	{get, "/v1/webhook-endpoints", needs(commerce.ManageSelf, commerce.ReadOrders), (*API).listEndpoints},
+	{post, "/v1/webhook-endpoints", needs(commerce.ManageSelf, commerce.ReadOrders), (*API).makeEndpoint},
+	{get, "/v1/webhook-endpoints/{endpoint_id}", needs(commerce.ManageSelf, commerce.ReadOrders), ofEndpoint((*API).getEndpoint)},
+	{post, "/v1/webhook-endpoints/{endpoint_id}", needs(commerce.ManageSelf, commerce.ReadOrders), ofEndpoint((*API).changeEndpoint)},
+	{post, "/v1/webhook-endpoints/{endpoint_id}/rotate-secret", needs(commerce.ManageSelf, commerce.ReadOrders), ofEndpoint((*API).rotateSecret)},
+	{post, "/v1/webhook-endpoints/{endpoint_id}/pause", needs(commerce.ManageSelf, commerce.ReadOrders), ofEndpoint((*API).pauseEndpoint)},
+	{post, "/v1/webhook-endpoints/{endpoint_id}/resume", needs(commerce.ManageSelf, commerce.ReadOrders), ofEndpoint((*API).resumeEndpoint)},
+	{post, "/v1/webhook-endpoints/{endpoint_id}/delete", needs(commerce.ManageSelf, commerce.ReadOrders), ofEndpoint((*API).deleteEndpoint)},
+	{post, "/v1/webhook-endpoints/{endpoint_id}/test", needs(commerce.ManageSelf, commerce.ReadOrders), ofEndpoint((*API).testEndpoint)},
+	{post, "/v1/webhook-endpoints/{endpoint_id}/replay", needs(commerce.ManageSelf, commerce.ReadOrders), ofEndpoint((*API).replayEvents)},
+	{get, "/v1/webhook-endpoints/{endpoint_id}/attempts", needs(commerce.ManageSelf, commerce.ReadOrders), ofEndpoint((*API).listEndpointAttempts)},
 
 	{get, "/v1/keys", needs(commerce.ManageSelf), (*API).listKeys},
 	{post, "/v1/keys", needs(commerce.ManageSelf), makeKey},

@@ -16,7 +16,7 @@ func (a *API) health(r *request) (reply, error) {
 		Key       healthKey     `json:"key"`
 		Timestamp string        `json:"timestamp"`
 		TraceID   string        `json:"trace_id"`
-	}{true, "ok", r.Partner.ID, r.Mode, healthKey{r.Key.ID, r.Key.Name, listOf(r.Partner.Scopes), listOf(r.Partner.StoreIDs), timeOrNull(r.Key.ExpiresOn)},
+	}{true, "ok", r.Partner.ID, r.Mode, healthKey{r.Key.ID, r.Key.Name, notNull(r.Partner.Scopes), notNull(r.Partner.StoreIDs), timeOrNull(r.Key.ExpiresOn)},
 		wire.ISO(commerce.MillisOf(a.now())), r.traceID})
 }
 

@@ -32,12 +32,12 @@ type keyOut struct {
 func keyOf(p commerce.Partner, k commerce.APIKey, now commerce.Millis) keyOut {
 	under := p.Under(&k)
 	return keyOut{ID: k.ID, Name: k.Name, Mode: k.Mode, Prefix: k.Mode.KeyPrefix(), Last4: wire.OrNull(k.Last4),
-		Scopes: listOf(under.Scopes), StoreIDs: listOf(under.StoreIDs), Addresses: listOf(k.Addresses), State: k.State(now), CreatedOn: k.CreatedOn,
+		Scopes: notNull(under.Scopes), StoreIDs: notNull(under.StoreIDs), Addresses: notNull(k.Addresses), State: k.State(now), CreatedOn: k.CreatedOn,
 		ExpiresOn: timeOrNull(k.ExpiresOn), RevokedOn: timeOrNull(k.RevokedOn), UsedOn: timeOrNull(k.UsedOn), Replaces: wire.OrNull(k.Replaces)}
 }
 
-// listOf is a list that is never null.
-func listOf[T any](list []T) []T { return append([]T{}, list...) }
+// notNull is a list that is never null.
+func notNull[T any](list []T) []T { return append([]T{}, list...) }
 
 func timeOrNull(t commerce.Millis) *commerce.Millis {
 	if t == 0 {

@@ -79,7 +79,7 @@ func (v *visit) replay(p commerce.Partner) error {
 	}
 	n := 0
 	if err == nil {
-		n, err = v.o.uses.ReplayEvents(v.Context(), v.caller().Actor, in)
+		n, _, _, err = v.o.uses.ReplayEvents(v.Context(), v.caller().Actor, in)
 	}
 	if err != nil {
 		return v.againOr(err, "partner_replay", "Send events again: "+p.Name, page)

@@ -16,6 +16,8 @@ type ReplayEvents struct {
 	StoreIDs     []string               // nil: all
 	Since, Until commerce.Millis        // of the event's time; Until is exclusive; 0: no bound
 	Undelivered  bool                   // only those that were never delivered
+	Mode         commerce.Mode          // empty: both
+	Most         int                    // the most events; 0: all
 	Only         string                 // the owner of the endpoint that they go to; empty: all that take them
 	Form         string                 // idempotency key of a form: a repeat sends nothing more; may be empty
 }
@@ -23,21 +25,27 @@ type ReplayEvents struct {
 // ReplayStep is the most events that one step of a replay sends again.
 const ReplayStep = 300
 
-// ReplayEvents sends the events of a range again, oldest first, and returns how many. It goes
+// ReplayEvents sends the events of a range again, oldest first, and returns how many, the time
+// of the last one, and whether there are more. What a partner sends again goes to no paused
+// endpoint (409 endpoint_paused). It goes
 // step by step, each with a batch and an audit entry of its own: if one fails, the events of
 // those before it are sent again.
-func (s *Service) ReplayEvents(ctx context.Context, by commerce.Actor, in ReplayEvents) (total int, err error) {
+func (s *Service) ReplayEvents(ctx context.Context, by commerce.Actor, in ReplayEvents) (total int, through commerce.Millis, rest bool, err error) {
+	leaveOut, err := s.paused(ctx, by, in.PartnerID, in.Only)
+	if err != nil {
+		return 0, 0, false, err
+	}
 	f := storage.EventFilter{PartnerID: in.PartnerID, Kinds: in.Kinds, Since: in.Since, Until: in.Until, Limit: ReplayStep}
 	for more, first := true, true; more; first = false {
 		page, err := s.reader.EventPage(ctx, f)
 		if err != nil {
-			return total, err
+			return total, through, false, err
 		}
 		position := f.After
 		f.After, more = page.Through, page.More
 		wanted, err := s.wanted(ctx, in, page.Events)
 		if err != nil {
-			return total, err
+			return total, through, false, err
 		}
 		if len(wanted) == 0 && !first { // the first step also refuses a partner that is unknown
 			continue
@@ -46,19 +54,24 @@ func (s *Service) ReplayEvents(ctx context.Context, by commerce.Actor, in Replay
 		if form != "" {
 			form += " " + position // each step is done once
 		}
-		n, err := s.resend(ctx, by, deed{"replay_events", "", in.PartnerID}, form, command.ReplayEvents{ResendEvents: command.ResendEvents{PartnerID: in.PartnerID, Events: wanted, Only: in.Only}})
+		n, err := s.resend(ctx, by, deed{"replay_events", "", in.PartnerID}, form, command.ReplayEvents{ResendEvents: command.ResendEvents{PartnerID: in.PartnerID, Events: wanted, Only: in.Only, LeaveOut: leaveOut}})
 		if err != nil {
-			return total, err
+			return total, through, false, err
 		}
-		total += n
+		if total += n; len(wanted) > 0 {
+			through = wanted[len(wanted)-1].Timestamp
+		}
+		if in.Most > 0 && total >= in.Most {
+			return total, through, more, nil
+		}
 	}
-	return total, nil
+	return total, through, false, nil
 }
 
 // wanted are those of the events that are to be sent again.
 func (s *Service) wanted(ctx context.Context, in ReplayEvents, events []commerce.WebhookEvent) (list []commerce.WebhookEvent, err error) {
 	for _, e := range events {
-		if in.StoreIDs != nil && !slices.Contains(in.StoreIDs, e.StoreID) {
+		if in.StoreIDs != nil && !slices.Contains(in.StoreIDs, e.StoreID) || in.Mode != "" && in.Mode != e.Mode {
 			continue
 		}
 		if in.Undelivered {

@@ -1,0 +1,39 @@
+package api
+
+import (
+	"purveyor/internal/jsonin"
+	"purveyor/internal/service"
+)
+
+type changeEndpointIn struct {
+	routeIn
+	URL         *string `json:"url"`
+	Description *string `json:"description"`
+}
+
+func (in changeEndpointIn) call(*request) (service.ChangeEndpoint, error) {
+	var c check
+	change := service.ChangeEndpoint{URL: in.URL}
+	if in.URL != nil {
+		c.webURL("url", in.URL)
+	}
+	if in.Description != nil {
+		text := c.Optional("description", in.Description, jsonin.MaxText)
+		change.Text = &text
+	}
+	change.Events, change.Mode, change.StoreIDs = in.read(&c)
+	return change, c.Err
+}
+
+// changeEndpoint changes what is given.
+func (a *API) changeEndpoint(r *request, e endpointSeen) (reply, error) {
+	_, in, err := readInput[changeEndpointIn](r, 0)
+	if err != nil {
+		return reply{}, err
+	}
+	in.Owner = e.owner()
+	if _, err := a.service.ChangeEndpoint(r.Context(), r.caller().Actor, in); err != nil {
+		return reply{}, err
+	}
+	return r.shows(endpointID(e.endpoint))
+}

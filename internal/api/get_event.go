@@ -1,0 +1,79 @@
+package api
+
+import (
+	"slices"
+
+	"purveyor/internal/api/wire"
+	"purveyor/internal/commerce"
+	"purveyor/internal/storage"
+)
+
+// deliveryOut is how far an event has come to an endpoint.
+type deliveryOut struct {
+	EndpointID    string           `json:"endpoint_id"`
+	State         string           `json:"state"` // waiting, held, delivered or failed
+	Attempts      int              `json:"attempts"`
+	NextAttemptOn *commerce.Millis `json:"next_attempt_on"`
+	DeliveredOn   *commerce.Millis `json:"delivered_on"`
+}
+
+// getEvent shows an event and how far it has come.
+func (a *API) getEvent(r *request) (reply, error) {
+	e, err := r.event()
+	if err != nil {
+		return reply{}, err
+	}
+	attempts, err := a.reader.Attempts(r.Context(), e.Key())
+	if err != nil {
+		return reply{}, err
+	}
+	endpoints, err := r.endpoints()
+	if err != nil {
+		return reply{}, err
+	}
+	deliveries := []deliveryOut{}
+	for _, at := range endpoints {
+		mine := slices.DeleteFunc(slices.Clone(attempts), func(t commerce.WebhookAttempt) bool { return t.Endpoint != at.endpoint.ID })
+		d, known, err := a.delivery(r, at, e, mine)
+		if err != nil {
+			return reply{}, err
+		}
+		if known {
+			deliveries = append(deliveries, d)
+		}
+	}
+	return ok(struct {
+		OK         bool          `json:"ok"`
+		Event      wire.Webhook  `json:"event"`
+		Deliveries []deliveryOut `json:"deliveries"`
+	}{true, wire.WebhookOf(e), deliveries})
+}
+
+// jobsLookedAt bounds the jobs of an endpoint among which that of an event is looked for.
+const jobsLookedAt = 1000
+
+// delivery is how far the event has come to an endpoint. Known is false if the event never
+// went there.
+func (a *API) delivery(r *request, at endpointSeen, e commerce.WebhookEvent, attempts []commerce.WebhookAttempt) (d deliveryOut, known bool, err error) {
+	d = deliveryOut{EndpointID: endpointID(at.endpoint), State: "failed", Attempts: len(attempts)}
+	if i := slices.IndexFunc(attempts, commerce.WebhookAttempt.Delivered); i >= 0 {
+		d.State, d.DeliveredOn = "delivered", timeOrNull(attempts[i].At.Add(0)+commerce.Millis(attempts[i].TookMs))
+		return d, true, nil
+	}
+	for _, state := range []commerce.JobState{commerce.JobWaiting, commerce.JobParked} {
+		jobs, err := a.reader.Jobs(r.Context(), storage.JobFilter{State: state, Owner: at.owner(), Limit: jobsLookedAt})
+		if err != nil {
+			return d, false, err
+		}
+		for _, j := range jobs {
+			if j.Kind != commerce.JobDeliverWebhook || j.Subject != e.ID {
+				continue
+			}
+			if d.State, d.NextAttemptOn = "waiting", timeOrNull(j.RunAt); state == commerce.JobParked || commerce.Parks(at.partner, at.endpoint) {
+				d.State, d.NextAttemptOn = "held", timeOrNull(at.endpoint.HeldUntil)
+			}
+			return d, true, nil
+		}
+	}
+	return d, len(attempts) > 0, nil
+}

@@ -1,0 +1,12 @@
+package api
+
+// pauseEndpoint pauses the sending to an endpoint.
+func (a *API) pauseEndpoint(r *request, e endpointSeen) (reply, error) {
+	if err := r.decodeBody(&noBody{}, needsNoBody); err != nil {
+		return reply{}, err
+	}
+	if err := a.service.PauseEndpoint(r.Context(), r.caller().Actor, e.owner()); err != nil {
+		return reply{}, err
+	}
+	return r.shows(endpointID(e.endpoint))
+}
