@@ -35,27 +35,30 @@ type Reads interface {
 
 // API serves the partners.
 type API struct {
-	env         env.Env
-	service     *service.Service
-	reader      Reads
-	gate        *web.Gate
-	bodies      *web.Bodies
-	now         func() time.Time
-	kept        *answerCache
-	stores      *storeCache     // the stores that searches found
-	streams     *streams        // the open streams
-	answers     *web.Budget     // bounds the long answers that are being written
-	streaming   context.Context // ends with EndStreams
-	endStreams  context.CancelFunc
-	description description
+	env          env.Env
+	service      *service.Service
+	reader       Reads
+	gate         *web.Gate
+	bodies       *web.Bodies
+	now          func() time.Time
+	testPatience time.Duration
+	kept         *answerCache
+	stores       *storeCache     // the stores that searches found
+	streams      *streams        // the open streams
+	answers      *web.Budget     // bounds the long answers that are being written
+	streaming    context.Context // ends with EndStreams
+	endStreams   context.CancelFunc
+	description  description
 }
 
 // Options of an API; each zero value is a default.
 type Options struct {
 	Env        env.Env
 	Now        func() time.Time
-	CacheBytes int    // size of the caches of answers and stores; 16 MiB
-	PublicURL  string // of the service, for its description; without a slash at its end
+	CacheBytes int // size of the caches of answers and stores; 16 MiB
+	// TestPatience is how long a test of an endpoint waits for its answer; 10 s.
+	TestPatience time.Duration
+	PublicURL    string // of the service, for its description; without a slash at its end
 }
 
 // New makes the API over a service and its storage.
@@ -66,8 +69,11 @@ func New(reader Reads, quotas storage.Quotas, s *service.Service, o Options) *AP
 	if o.CacheBytes == 0 {
 		o.CacheBytes = 16 << 20
 	}
+	if o.TestPatience == 0 {
+		o.TestPatience = 10 * time.Second
+	}
 	streaming, end := context.WithCancel(context.Background())
-	return &API{env: o.Env, service: s, reader: reader, now: o.Now, gate: web.NewGate(o.Env, keyFinder{o.Env, s, reader}, quotas, o.Now), bodies: web.NewBodies(o.Env),
+	return &API{testPatience: o.TestPatience, env: o.Env, service: s, reader: reader, now: o.Now, gate: web.NewGate(o.Env, keyFinder{o.Env, s, reader}, quotas, o.Now), bodies: web.NewBodies(o.Env),
 		streaming: streaming, endStreams: end, streams: newStreams(o.Env), answers: web.NewBudget(maxAnswers, maxOfPartner),
 		kept: newAnswerCache(reader, o.CacheBytes/4*3), stores: newStoreCache(o.CacheBytes / 4), description: newDescription(o.PublicURL)}
 }

@@ -13,19 +13,22 @@ type attemptOut struct {
 	URL        string          `json:"url"`
 	At         commerce.Millis `json:"at"`
 	TookMs     int64           `json:"took_ms"`
-	Status     *int64          `json:"status"` // null: no answer
+	Answered   *int64          `json:"status"` // null: no answer
 	Delivered  bool            `json:"delivered"`
 	Error      *string         `json:"error"`
 	Answer     *string         `json:"answer"`
 }
 
 func attemptOf(a commerce.WebhookAttempt) attemptOut {
-	out := attemptOut{ID: a.ID, EventID: a.EventID, EndpointID: endpointID(commerce.Endpoint{PartnerID: a.PartnerID, ID: a.Endpoint}), URL: shownURL(a.URL), At: a.At, TookMs: a.TookMs,
-		Delivered: a.Delivered(), Error: wire.OrNull(a.Error), Answer: wire.OrNull(a.Answer)}
-	if a.Status != 0 {
-		out.Status = &a.Status
+	return attemptOut{ID: a.ID, EventID: a.EventID, EndpointID: endpointID(commerce.Endpoint{PartnerID: a.PartnerID, ID: a.Endpoint}), URL: shownURL(a.URL), At: a.At, TookMs: a.TookMs,
+		Answered: orNull(a.Status), Delivered: a.Delivered(), Error: wire.OrNull(a.Error), Answer: wire.OrNull(a.Answer)}
+}
+
+func orNull(n int64) *int64 {
+	if n == 0 {
+		return nil
 	}
-	return out
+	return &n
 }
 
 func attemptsOf(list []commerce.WebhookAttempt) []attemptOut {

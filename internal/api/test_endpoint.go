@@ -8,11 +8,8 @@ import (
 	"purveyor/internal/storage"
 )
 
-const (
-	// testPatience is how long a test waits for the endpoint's answer.
-	testPatience = 10 * time.Second
-	testPoll     = 100 * time.Millisecond
-)
+// testPoll is the time between two looks for the endpoint's answer.
+const testPoll = 100 * time.Millisecond
 
 // testEndpoint sends an event without meaning to an endpoint, and waits for the answer.
 func (a *API) testEndpoint(r *request, e endpointSeen) (reply, error) {
@@ -47,7 +44,7 @@ func (a *API) testEndpoint(r *request, e endpointSeen) (reply, error) {
 // awaitTest finds the event, which is the newest of its kind with the trace id of the
 // request, and waits for its first attempt at the endpoint. The attempt is nil if there is none in time.
 func (a *API) awaitTest(r *request, e endpointSeen, since commerce.Millis) (sent commerce.WebhookEvent, attempt *commerce.WebhookAttempt, err error) {
-	ctx, cancel := a.env.WithTimeout(r.Context(), testPatience)
+	ctx, cancel := a.env.WithTimeout(r.Context(), a.testPatience)
 	defer cancel()
 	for {
 		if sent.ID == "" {

@@ -27,14 +27,23 @@ var samples = map[string]string{
 		`"delivery_address":{"name":"Ann","email":"a@e.example","phone":"5550100","address":{"line1":"2 Elm St","line2":"b",` +
 		`"city":"Albany","state":"NY","postal_code":"12208","country":"US"}},"pickup_instructions":"p","dropoff_instructions":"d",` +
 		`"external_payment_id":"pay","dev":false}`,
-	"/v1/keys":                               `{"name":"Kiosk","mode":"test","scopes":["manage_self"],"store_ids":["sto_north"],"expires_on":<now+1h>,"allowed_addresses":["127.0.0.0/8"]}`,
-	"/v1/keys/{key_id}/rotate":               `{"overlap_hours":1}`,
-	"/v1/keys/{key_id}/revoke":               `{}`,
-	"/v1/orders/{order_id}/confirm":          ``,
-	"/v1/orders/{order_id}/ready-for-pickup": `{"ready_at":<now>}`,
-	"/v1/orders/{order_id}/picked-up":        `{"picked_up_at":<now>}`,
-	"/v1/orders/{order_id}/cancel":           `{"reason":"r","refund":false}`,
-	"/v1/orders/{order_id}/refund":           `{"amount_cents":1,"reason":"r"}`,
+	"/v1/keys":                                          `{"name":"Kiosk","mode":"test","scopes":["manage_self"],"store_ids":["sto_north"],"expires_on":<now+1h>,"allowed_addresses":["127.0.0.0/8"]}`,
+	"/v1/webhook-endpoints":                             `{"url":"https://kiosk.example/hooks","events":["order.*"],"mode":"test","store_ids":["sto_north"],"description":"d","secret":"whsec_0123456789abcdef"}`,
+	"/v1/webhook-endpoints/{endpoint_id}":               `{"url":"https://kiosk.example/more","events":["order.*","delivery.created"],"mode":"test","store_ids":["sto_north"],"description":"d"}`,
+	"/v1/webhook-endpoints/{endpoint_id}/rotate-secret": `{"overlap_hours":1,"secret":"whsec_0123456789abcdef"}`,
+	"/v1/webhook-endpoints/{endpoint_id}/pause":         `{}`,
+	"/v1/webhook-endpoints/{endpoint_id}/resume":        `{}`,
+	"/v1/webhook-endpoints/{endpoint_id}/delete":        `{}`,
+	"/v1/webhook-endpoints/{endpoint_id}/test":          `{}`,
+	"/v1/webhook-endpoints/{endpoint_id}/replay":        `{"since":0,"until":<now>,"events":["order.*"],"only":"all"}`,
+	"/v1/events/{event_id}/resend":                      `{}`,
+	"/v1/keys/{key_id}/rotate":                          `{"overlap_hours":1}`,
+	"/v1/keys/{key_id}/revoke":                          `{}`,
+	"/v1/orders/{order_id}/confirm":                     ``,
+	"/v1/orders/{order_id}/ready-for-pickup":            `{"ready_at":<now>}`,
+	"/v1/orders/{order_id}/picked-up":                   `{"picked_up_at":<now>}`,
+	"/v1/orders/{order_id}/cancel":                      `{"reason":"r","refund":false}`,
+	"/v1/orders/{order_id}/refund":                      `{"amount_cents":1,"reason":"r"}`,
 	"/v1/checkout/session": `{"store_id":"sto_north","items":[{"product_id":"prd_loaf","quantity":1}],"success_url":"https://e.example/s",` +
 		`"cancel_url":"https://e.example/c","fulfillment_type":"pickup","delivery_address":{"name":"Ann","email":"a@e.example",` +
 		`"phone":"5550100","address":{"line1":"2 Elm St","line2":"b","city":"Albany","state":"NY","postal_code":"12208","country":"US"}},` +
@@ -47,6 +56,8 @@ const toElmSt = `{"phone":"5550100","address":{"line1":"2 Elm St","line2":"b","c
 var mayBeEmpty = map[string]bool{
 	"/v1/orders/{order_id}/ready-for-pickup": true, "/v1/orders/{order_id}/picked-up": true, "/v1/orders/{order_id}/cancel": true,
 	"/v1/orders/{order_id}/refund": true, "/v1/keys/{key_id}/rotate": true, "/v1/keys/{key_id}/revoke": true,
+	"/v1/webhook-endpoints/{endpoint_id}/rotate-secret": true, "/v1/webhook-endpoints/{endpoint_id}/pause": true, "/v1/webhook-endpoints/{endpoint_id}/resume": true,
+	"/v1/webhook-endpoints/{endpoint_id}/delete": true, "/v1/webhook-endpoints/{endpoint_id}/test": true, "/v1/events/{event_id}/resend": true,
 }
 
 // wanted is the status of the order that an operation needs. Each partner has such an
@@ -78,13 +89,18 @@ func (w *world) good(t *testing.T, route api.Route, partner, name string) call {
 			id = w.seedOrder(t, slices.Insert(words, 1, status))
 		}
 	}
-	if strings.Contains(route.Path, "{key_id}") {
-		id = "key_of_another"
+	own := "of_another"
+	switch may := partner != "no-manage_self"; {
+	case strings.Contains(route.Path, "{key_id}") && may:
+		own = w.makeKey(t, call{key: partner}, `{"name":"Kiosk","mode":"test","scopes":["manage_self"]}`).Key.ID
+	case strings.Contains(route.Path, "{endpoint_id}") && may && partner != "no-read_orders":
+		own = w.makeEndpoint(t, call{key: partner}, `{"url":"https://kiosk.example/hooks","mode":"test"}`).Endpoint.ID
+	case strings.Contains(route.Path, "{event_id}") && partner != "no-read_orders":
+		if own = w.newEvent(t, partner, name); may && route.Method == "POST" {
+			w.makeEndpoint(t, call{key: partner}, `{"url":"https://kiosk.example/hooks"}`)
+		}
 	}
-	if id == "key_of_another" && partner != "no-manage_self" {
-		id = w.makeKey(t, call{key: partner}, `{"name":"Kiosk","mode":"test","scopes":["manage_self"]}`).Key.ID
-	}
-	c.path = strings.NewReplacer("{order_id}", id, "{key_id}", id, "{external_order_id}", "seeded-"+name,
+	c.path = strings.NewReplacer("{order_id}", id, "{key_id}", own, "{endpoint_id}", own, "{event_id}", own, "{external_order_id}", "seeded-"+name,
 		"{store_id}", "sto_north", "{product_id}", "prd_loaf").Replace(route.Path)
 	return c
 }

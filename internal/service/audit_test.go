@@ -149,7 +149,7 @@ func staffActs(t *testing.T, s *fixture.Shop, uses *service.Service) []anAct {
 			return err
 		}, `"late_minutes":9`, `"late_minutes":8`},
 		{"replay_events", "", func() error {
-			n, err := uses.ReplayEvents(ctx, staff.Actor, service.ReplayEvents{PartnerID: fixture.PartnerID, Kinds: []commerce.WebhookKind{commerce.WebhookAccepted}})
+			n, _, _, err := uses.ReplayEvents(ctx, staff.Actor, service.ReplayEvents{PartnerID: fixture.PartnerID, Kinds: []commerce.WebhookKind{commerce.WebhookAccepted}})
 			if err == nil && n == 0 {
 				t.Error("no event was sent again")
 			}
