@@ -54,6 +54,7 @@ type services struct {
 	Orders     *OrdersService
 	Delivery   *DeliveryService
 	Events     *EventsService
+	Endpoints  *EndpointsService
 	Keys       *KeysService
 }
 
@@ -81,7 +82,7 @@ func New(baseURL, key string, o Options) (*Client, error) {
 	}
 	c.options.UserAgent = strings.TrimSpace(o.UserAgent + " purveyor-go/" + Version)
 	c.services = services{&ServiceService{c}, &StoresService{c}, &CategoriesService{c}, &ProductsService{c}, &InventoryService{c},
-		&CheckoutService{c}, &OrdersService{c}, &DeliveryService{c}, &EventsService{c}, &KeysService{c}}
+		&CheckoutService{c}, &OrdersService{c}, &DeliveryService{c}, &EventsService{c}, &EndpointsService{c}, &KeysService{c}}
 	return c, nil
 }
 

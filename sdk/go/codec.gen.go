@@ -32,6 +32,258 @@ func (v HealthReply) MarshalJSON() ([]byte, error) {
 	return marshal(plain(v), v.Extra)
 }
 
+var membersOfEndpoint = setOf("id", "url", "description", "events", "mode", "store_ids", "primary", "state", "paused_for", "failures", "failing_since", "next_attempt_on", "last_delivered_on", "secret_last4", "previous_secret_until", "created_on", "updated_on")
+
+// UnmarshalJSON keeps members without a field in Extra.
+func (v *Endpoint) UnmarshalJSON(text []byte) error {
+	type plain Endpoint
+	return unmarshal(text, (*plain)(v), &v.Extra, membersOfEndpoint)
+}
+
+// MarshalJSON writes the members of Extra, too.
+func (v Endpoint) MarshalJSON() ([]byte, error) {
+	type plain Endpoint
+	return marshal(plain(v), v.Extra)
+}
+
+var membersOfEndpointList = setOf("ok", "count", "endpoints")
+
+// UnmarshalJSON keeps members without a field in Extra.
+func (v *EndpointList) UnmarshalJSON(text []byte) error {
+	type plain EndpointList
+	return unmarshal(text, (*plain)(v), &v.Extra, membersOfEndpointList)
+}
+
+// MarshalJSON writes the members of Extra, too.
+func (v EndpointList) MarshalJSON() ([]byte, error) {
+	type plain EndpointList
+	return marshal(plain(v), v.Extra)
+}
+
+var membersOfEndpointReply = setOf("ok", "endpoint", "trace_id")
+
+// UnmarshalJSON keeps members without a field in Extra.
+func (v *EndpointReply) UnmarshalJSON(text []byte) error {
+	type plain EndpointReply
+	return unmarshal(text, (*plain)(v), &v.Extra, membersOfEndpointReply)
+}
+
+// MarshalJSON writes the members of Extra, too.
+func (v EndpointReply) MarshalJSON() ([]byte, error) {
+	type plain EndpointReply
+	return marshal(plain(v), v.Extra)
+}
+
+var membersOfMadeEndpoint = setOf("ok", "endpoint", "secret", "trace_id")
+
+// UnmarshalJSON keeps members without a field in Extra.
+func (v *MadeEndpoint) UnmarshalJSON(text []byte) error {
+	type plain MadeEndpoint
+	return unmarshal(text, (*plain)(v), &v.Extra, membersOfMadeEndpoint)
+}
+
+// MarshalJSON writes the members of Extra, too.
+func (v MadeEndpoint) MarshalJSON() ([]byte, error) {
+	type plain MadeEndpoint
+	return marshal(plain(v), v.Extra)
+}
+
+var membersOfNewEndpoint = setOf("url", "events", "mode", "store_ids", "description", "secret")
+
+// UnmarshalJSON keeps members without a field in Extra.
+func (v *NewEndpoint) UnmarshalJSON(text []byte) error {
+	type plain NewEndpoint
+	return unmarshal(text, (*plain)(v), &v.Extra, membersOfNewEndpoint)
+}
+
+// MarshalJSON writes the members of Extra, too.
+func (v NewEndpoint) MarshalJSON() ([]byte, error) {
+	type plain NewEndpoint
+	return marshal(plain(v), v.Extra)
+}
+
+var membersOfEndpointChange = setOf("url", "events", "mode", "store_ids", "description")
+
+// UnmarshalJSON keeps members without a field in Extra.
+func (v *EndpointChange) UnmarshalJSON(text []byte) error {
+	type plain EndpointChange
+	return unmarshal(text, (*plain)(v), &v.Extra, membersOfEndpointChange)
+}
+
+// MarshalJSON writes the members of Extra, too.
+func (v EndpointChange) MarshalJSON() ([]byte, error) {
+	type plain EndpointChange
+	return marshal(plain(v), v.Extra)
+}
+
+var membersOfSecretRotation = setOf("overlap_hours", "secret")
+
+// UnmarshalJSON keeps members without a field in Extra.
+func (v *SecretRotation) UnmarshalJSON(text []byte) error {
+	type plain SecretRotation
+	return unmarshal(text, (*plain)(v), &v.Extra, membersOfSecretRotation)
+}
+
+// MarshalJSON writes the members of Extra, too.
+func (v SecretRotation) MarshalJSON() ([]byte, error) {
+	type plain SecretRotation
+	return marshal(plain(v), v.Extra)
+}
+
+var membersOfRotatedSecret = setOf("ok", "endpoint_id", "secret", "previous_until", "trace_id")
+
+// UnmarshalJSON keeps members without a field in Extra.
+func (v *RotatedSecret) UnmarshalJSON(text []byte) error {
+	type plain RotatedSecret
+	return unmarshal(text, (*plain)(v), &v.Extra, membersOfRotatedSecret)
+}
+
+// MarshalJSON writes the members of Extra, too.
+func (v RotatedSecret) MarshalJSON() ([]byte, error) {
+	type plain RotatedSecret
+	return marshal(plain(v), v.Extra)
+}
+
+var membersOfAttempt = setOf("id", "event_id", "endpoint_id", "url", "at", "took_ms", "status", "delivered", "error", "answer")
+
+// UnmarshalJSON keeps members without a field in Extra.
+func (v *Attempt) UnmarshalJSON(text []byte) error {
+	type plain Attempt
+	return unmarshal(text, (*plain)(v), &v.Extra, membersOfAttempt)
+}
+
+// MarshalJSON writes the members of Extra, too.
+func (v Attempt) MarshalJSON() ([]byte, error) {
+	type plain Attempt
+	return marshal(plain(v), v.Extra)
+}
+
+var membersOfAttemptList = setOf("ok", "count", "next_cursor", "attempts")
+
+// UnmarshalJSON keeps members without a field in Extra.
+func (v *AttemptList) UnmarshalJSON(text []byte) error {
+	type plain AttemptList
+	return unmarshal(text, (*plain)(v), &v.Extra, membersOfAttemptList)
+}
+
+// MarshalJSON writes the members of Extra, too.
+func (v AttemptList) MarshalJSON() ([]byte, error) {
+	type plain AttemptList
+	return marshal(plain(v), v.Extra)
+}
+
+var membersOfEventAttempts = setOf("ok", "event_id", "count", "attempts")
+
+// UnmarshalJSON keeps members without a field in Extra.
+func (v *EventAttempts) UnmarshalJSON(text []byte) error {
+	type plain EventAttempts
+	return unmarshal(text, (*plain)(v), &v.Extra, membersOfEventAttempts)
+}
+
+// MarshalJSON writes the members of Extra, too.
+func (v EventAttempts) MarshalJSON() ([]byte, error) {
+	type plain EventAttempts
+	return marshal(plain(v), v.Extra)
+}
+
+var membersOfEventDelivery = setOf("endpoint_id", "state", "attempts", "next_attempt_on", "delivered_on")
+
+// UnmarshalJSON keeps members without a field in Extra.
+func (v *EventDelivery) UnmarshalJSON(text []byte) error {
+	type plain EventDelivery
+	return unmarshal(text, (*plain)(v), &v.Extra, membersOfEventDelivery)
+}
+
+// MarshalJSON writes the members of Extra, too.
+func (v EventDelivery) MarshalJSON() ([]byte, error) {
+	type plain EventDelivery
+	return marshal(plain(v), v.Extra)
+}
+
+var membersOfEventReply = setOf("ok", "event", "deliveries")
+
+// UnmarshalJSON keeps members without a field in Extra.
+func (v *EventReply) UnmarshalJSON(text []byte) error {
+	type plain EventReply
+	return unmarshal(text, (*plain)(v), &v.Extra, membersOfEventReply)
+}
+
+// MarshalJSON writes the members of Extra, too.
+func (v EventReply) MarshalJSON() ([]byte, error) {
+	type plain EventReply
+	return marshal(plain(v), v.Extra)
+}
+
+var membersOfResendRequest = setOf("endpoint_id")
+
+// UnmarshalJSON keeps members without a field in Extra.
+func (v *ResendRequest) UnmarshalJSON(text []byte) error {
+	type plain ResendRequest
+	return unmarshal(text, (*plain)(v), &v.Extra, membersOfResendRequest)
+}
+
+// MarshalJSON writes the members of Extra, too.
+func (v ResendRequest) MarshalJSON() ([]byte, error) {
+	type plain ResendRequest
+	return marshal(plain(v), v.Extra)
+}
+
+var membersOfResendReply = setOf("ok", "event_id", "resent", "trace_id")
+
+// UnmarshalJSON keeps members without a field in Extra.
+func (v *ResendReply) UnmarshalJSON(text []byte) error {
+	type plain ResendReply
+	return unmarshal(text, (*plain)(v), &v.Extra, membersOfResendReply)
+}
+
+// MarshalJSON writes the members of Extra, too.
+func (v ResendReply) MarshalJSON() ([]byte, error) {
+	type plain ResendReply
+	return marshal(plain(v), v.Extra)
+}
+
+var membersOfEndpointTest = setOf("ok", "event_id", "delivered", "attempt", "trace_id")
+
+// UnmarshalJSON keeps members without a field in Extra.
+func (v *EndpointTest) UnmarshalJSON(text []byte) error {
+	type plain EndpointTest
+	return unmarshal(text, (*plain)(v), &v.Extra, membersOfEndpointTest)
+}
+
+// MarshalJSON writes the members of Extra, too.
+func (v EndpointTest) MarshalJSON() ([]byte, error) {
+	type plain EndpointTest
+	return marshal(plain(v), v.Extra)
+}
+
+var membersOfReplayRequest = setOf("since", "until", "events", "only")
+
+// UnmarshalJSON keeps members without a field in Extra.
+func (v *ReplayRequest) UnmarshalJSON(text []byte) error {
+	type plain ReplayRequest
+	return unmarshal(text, (*plain)(v), &v.Extra, membersOfReplayRequest)
+}
+
+// MarshalJSON writes the members of Extra, too.
+func (v ReplayRequest) MarshalJSON() ([]byte, error) {
+	type plain ReplayRequest
+	return marshal(plain(v), v.Extra)
+}
+
+var membersOfReplayReply = setOf("ok", "endpoint_id", "queued", "more", "through", "trace_id")
+
+// UnmarshalJSON keeps members without a field in Extra.
+func (v *ReplayReply) UnmarshalJSON(text []byte) error {
+	type plain ReplayReply
+	return unmarshal(text, (*plain)(v), &v.Extra, membersOfReplayReply)
+}
+
+// MarshalJSON writes the members of Extra, too.
+func (v ReplayReply) MarshalJSON() ([]byte, error) {
+	type plain ReplayReply
+	return marshal(plain(v), v.Extra)
+}
+
 var membersOfHealthKey = setOf("id", "name", "scopes", "store_ids", "expires_on")
 
 // UnmarshalJSON keeps members without a field in Extra.

@@ -16,6 +16,21 @@ func (s *EventsService) List(ctx context.Context, query ListEventsQuery, options
 	return call(ctx, s.client, opListEvents, nil, query, nil, options...)
 }
 
+// Get reads an event, and how far it has come to each endpoint.
+func (s *EventsService) Get(ctx context.Context, eventID string, options ...Option) (*EventReply, error) {
+	return call(ctx, s.client, opGetEvent, []string{eventID}, none{}, nil, options...)
+}
+
+// Attempts lists the newest attempts to deliver an event, oldest first.
+func (s *EventsService) Attempts(ctx context.Context, eventID string, query ListEventAttemptsQuery, options ...Option) (*EventAttempts, error) {
+	return call(ctx, s.client, opListEventAttempts, []string{eventID}, query, nil, options...)
+}
+
+// Resend sends an event again.
+func (s *EventsService) Resend(ctx context.Context, eventID string, body ResendRequest, options ...Option) (*ResendReply, error) {
+	return call(ctx, s.client, opResendEvent, []string{eventID}, none{}, &body, options...)
+}
+
 // Following says how to follow events; each zero value is a default.
 type Following struct {
 	Kinds []EventKind   // only these

@@ -101,6 +101,12 @@ const (
 	ErrorCodeLimitReached ErrorCode = "limit_reached"
 	// a key cannot revoke itself
 	ErrorCodeOwnKey ErrorCode = "own_key"
+	// the endpoint is paused, or was paused by the merchant
+	ErrorCodeEndpointPaused ErrorCode = "endpoint_paused"
+	// you are suspended, so nothing is sent
+	ErrorCodePartnerSuspended ErrorCode = "partner_suspended"
+	// you have no endpoint
+	ErrorCodeNoCallbackURL ErrorCode = "no_callback_url"
 	// too many requests, or too many large bodies or long answers at once; wait `Retry-After` seconds
 	ErrorCodeRateLimited ErrorCode = "rate_limited"
 	// too many streams are open; poll, or try again after `Retry-After` seconds
@@ -187,6 +193,328 @@ type HealthReply struct {
 
 // Document: An OpenAPI document.
 type Document map[string]json.RawMessage
+
+// EndpointMode: Which events an endpoint gets - those of `live` orders, of `test` orders, or `both`.
+type EndpointMode string
+
+const (
+	EndpointModeLive EndpointMode = "live"
+	EndpointModeTest EndpointMode = "test"
+	EndpointModeBoth EndpointMode = "both"
+)
+
+// EndpointState: To an `active` endpoint events go at once. One that fails is `held` and tried now and
+// then. A `paused` one gets nothing until it is resumed.
+//
+// More values may be added.
+type EndpointState string
+
+const (
+	EndpointStateActive EndpointState = "active"
+	EndpointStateHeld   EndpointState = "held"
+	EndpointStatePaused EndpointState = "paused"
+)
+
+// PauseReason: It answered 410 (`gone`), was `failing` for five days, or was paused by the merchant
+// (`operator`) or by you (`partner`).
+//
+// More values may be added.
+type PauseReason string
+
+const (
+	PauseReasonGone     PauseReason = "gone"
+	PauseReasonFailing  PauseReason = "failing"
+	PauseReasonOperator PauseReason = "operator"
+	PauseReasonPartner  PauseReason = "partner"
+)
+
+// ReplaySelection: Absent - `undelivered`, what the endpoint has not accepted.
+type ReplaySelection string
+
+const (
+	ReplaySelectionUndelivered ReplaySelection = "undelivered"
+	ReplaySelectionAll         ReplaySelection = "all"
+)
+
+// DeliveryState: The event is `waiting` for its next attempt, `held` with its endpoint, `delivered`,
+// or given up (`failed`).
+//
+// More values may be added.
+type DeliveryState string
+
+const (
+	DeliveryStateWaiting   DeliveryState = "waiting"
+	DeliveryStateHeld      DeliveryState = "held"
+	DeliveryStateDelivered DeliveryState = "delivered"
+	DeliveryStateFailed    DeliveryState = "failed"
+)
+
+// Endpoint is a schema of the API document.
+type Endpoint struct {
+	ID          string       `json:"id"`
+	URL         string       `json:"url"`
+	Description string       `json:"description"`
+	Events      []string     `json:"events"`
+	Mode        EndpointMode `json:"mode"`
+	// Empty - all.
+	StoreIDs []string `json:"store_ids"`
+	// It is the callback URL that the merchant set.
+	Primary   bool          `json:"primary"`
+	State     EndpointState `json:"state"`
+	PausedFor *PauseReason  `json:"paused_for"`
+	// In a row.
+	Failures int64 `json:"failures"`
+	// A time as Unix milliseconds, UTC.
+	FailingSince *UnixMillis `json:"failing_since"`
+	// A time as Unix milliseconds, UTC.
+	NextAttemptOn *UnixMillis `json:"next_attempt_on"`
+	// The minute of the last success.
+	LastDeliveredOn *UnixMillis `json:"last_delivered_on"`
+	SecretLast4     *string     `json:"secret_last4"`
+	// Until then the replaced secret signs as well.
+	PreviousSecretUntil *UnixMillis `json:"previous_secret_until"`
+	// A time as Unix milliseconds, UTC.
+	CreatedOn UnixMillis `json:"created_on"`
+	// A time as Unix milliseconds, UTC.
+	UpdatedOn UnixMillis `json:"updated_on"`
+
+	// Extra holds the members that this version of the SDK does not know.
+	Extra Extra `json:"-"`
+}
+
+// EndpointList is a schema of the API document.
+type EndpointList struct {
+	// Always `true` in an answer that succeeds.
+	OK bool `json:"ok"`
+	// How many entries this answer has.
+	Count     int64      `json:"count"`
+	Endpoints []Endpoint `json:"endpoints"`
+
+	// Extra holds the members that this version of the SDK does not know.
+	Extra Extra `json:"-"`
+}
+
+// EndpointReply is a schema of the API document.
+type EndpointReply struct {
+	// Always `true` in an answer that succeeds.
+	OK       bool     `json:"ok"`
+	Endpoint Endpoint `json:"endpoint"`
+	// The id of the request, as in the header `x-trace-id`; in a replayed answer that of the first call.
+	TraceID string `json:"trace_id,omitempty"`
+
+	// Extra holds the members that this version of the SDK does not know.
+	Extra Extra `json:"-"`
+}
+
+// MadeEndpoint is a schema of the API document.
+type MadeEndpoint struct {
+	// Always `true` in an answer that succeeds.
+	OK       bool     `json:"ok"`
+	Endpoint Endpoint `json:"endpoint"`
+	// It is shown only here.
+	Secret string `json:"secret"`
+	// The id of the request, as in the header `x-trace-id`; in a replayed answer that of the first call.
+	TraceID string `json:"trace_id"`
+
+	// Extra holds the members that this version of the SDK does not know.
+	Extra Extra `json:"-"`
+}
+
+// NewEndpoint is a schema of the API document.
+type NewEndpoint struct {
+	URL string `json:"url"`
+	// Kinds of events, `order.*`, `delivery.*`, `product.*` or `*` (all but those of products).
+	Events []string     `json:"events,omitzero"`
+	Mode   EndpointMode `json:"mode,omitempty"`
+	// Only events of these stores. Empty - of all.
+	StoreIDs    []string `json:"store_ids,omitzero"`
+	Description *string  `json:"description,omitempty"`
+	Secret      string   `json:"secret,omitempty"`
+
+	// Extra holds the members that this version of the SDK does not know.
+	Extra Extra `json:"-"`
+}
+
+// EndpointChange is a schema of the API document.
+type EndpointChange struct {
+	URL *string `json:"url,omitempty"`
+	// Kinds of events, `order.*`, `delivery.*`, `product.*` or `*` (all but those of products).
+	Events []string     `json:"events,omitzero"`
+	Mode   EndpointMode `json:"mode,omitempty"`
+	// Only events of these stores. Empty - of all.
+	StoreIDs    []string `json:"store_ids,omitzero"`
+	Description *string  `json:"description,omitempty"`
+
+	// Extra holds the members that this version of the SDK does not know.
+	Extra Extra `json:"-"`
+}
+
+// SecretRotation is a schema of the API document.
+type SecretRotation struct {
+	// How long the old secret signs as well. Absent - 24.
+	OverlapHours *int64 `json:"overlap_hours,omitempty"`
+	// Absent - one is drawn.
+	Secret string `json:"secret,omitempty"`
+
+	// Extra holds the members that this version of the SDK does not know.
+	Extra Extra `json:"-"`
+}
+
+// RotatedSecret is a schema of the API document.
+type RotatedSecret struct {
+	// Always `true` in an answer that succeeds.
+	OK         bool   `json:"ok"`
+	EndpointID string `json:"endpoint_id"`
+	// It is shown only here.
+	Secret string `json:"secret"`
+	// A time as Unix milliseconds, UTC.
+	PreviousUntil *UnixMillis `json:"previous_until"`
+	// The id of the request, as in the header `x-trace-id`; in a replayed answer that of the first call.
+	TraceID string `json:"trace_id"`
+
+	// Extra holds the members that this version of the SDK does not know.
+	Extra Extra `json:"-"`
+}
+
+// Attempt is a schema of the API document.
+type Attempt struct {
+	ID         string `json:"id"`
+	EventID    string `json:"event_id"`
+	EndpointID string `json:"endpoint_id"`
+	URL        string `json:"url"`
+	// A time as Unix milliseconds, UTC.
+	At     UnixMillis `json:"at"`
+	TookMs int64      `json:"took_ms"`
+	// The HTTP status of the answer; null - there was none.
+	Status    *int64 `json:"status"`
+	Delivered bool   `json:"delivered"`
+	// Why it was not delivered.
+	Error *string `json:"error"`
+	// The beginning of the answer, at most 1 KiB.
+	Answer *string `json:"answer"`
+
+	// Extra holds the members that this version of the SDK does not know.
+	Extra Extra `json:"-"`
+}
+
+// AttemptList is a schema of the API document.
+type AttemptList struct {
+	// Always `true` in an answer that succeeds.
+	OK bool `json:"ok"`
+	// How many entries this answer has.
+	Count      int64     `json:"count"`
+	NextCursor string    `json:"next_cursor,omitempty"`
+	Attempts   []Attempt `json:"attempts"`
+
+	// Extra holds the members that this version of the SDK does not know.
+	Extra Extra `json:"-"`
+}
+
+// EventAttempts is a schema of the API document.
+type EventAttempts struct {
+	// Always `true` in an answer that succeeds.
+	OK      bool   `json:"ok"`
+	EventID string `json:"event_id"`
+	// How many entries this answer has.
+	Count    int64     `json:"count"`
+	Attempts []Attempt `json:"attempts"`
+
+	// Extra holds the members that this version of the SDK does not know.
+	Extra Extra `json:"-"`
+}
+
+// EventDelivery is a schema of the API document.
+type EventDelivery struct {
+	EndpointID string        `json:"endpoint_id"`
+	State      DeliveryState `json:"state"`
+	// How many entries this answer has.
+	Attempts int64 `json:"attempts"`
+	// A time as Unix milliseconds, UTC.
+	NextAttemptOn *UnixMillis `json:"next_attempt_on"`
+	// A time as Unix milliseconds, UTC.
+	DeliveredOn *UnixMillis `json:"delivered_on"`
+
+	// Extra holds the members that this version of the SDK does not know.
+	Extra Extra `json:"-"`
+}
+
+// EventReply is a schema of the API document.
+type EventReply struct {
+	// Always `true` in an answer that succeeds.
+	OK         bool            `json:"ok"`
+	Event      WebhookEvent    `json:"event"`
+	Deliveries []EventDelivery `json:"deliveries"`
+
+	// Extra holds the members that this version of the SDK does not know.
+	Extra Extra `json:"-"`
+}
+
+// ResendRequest is a schema of the API document.
+type ResendRequest struct {
+	EndpointID *string `json:"endpoint_id,omitempty"`
+
+	// Extra holds the members that this version of the SDK does not know.
+	Extra Extra `json:"-"`
+}
+
+// ResendReply is a schema of the API document.
+type ResendReply struct {
+	// Always `true` in an answer that succeeds.
+	OK      bool   `json:"ok"`
+	EventID string `json:"event_id"`
+	// How many entries this answer has.
+	Resent int64 `json:"resent"`
+	// The id of the request, as in the header `x-trace-id`; in a replayed answer that of the first call.
+	TraceID string `json:"trace_id"`
+
+	// Extra holds the members that this version of the SDK does not know.
+	Extra Extra `json:"-"`
+}
+
+// EndpointTest is a schema of the API document.
+type EndpointTest struct {
+	// Always `true` in an answer that succeeds.
+	OK        bool     `json:"ok"`
+	EventID   string   `json:"event_id"`
+	Delivered bool     `json:"delivered"`
+	Attempt   *Attempt `json:"attempt"`
+	// The id of the request, as in the header `x-trace-id`; in a replayed answer that of the first call.
+	TraceID string `json:"trace_id"`
+
+	// Extra holds the members that this version of the SDK does not know.
+	Extra Extra `json:"-"`
+}
+
+// ReplayRequest is a schema of the API document.
+type ReplayRequest struct {
+	Since int64 `json:"since"`
+	// Exclusive.
+	Until *int64 `json:"until,omitempty"`
+	// Kinds of events, `order.*`, `delivery.*`, `product.*` or `*` (all but those of products).
+	Events []string        `json:"events,omitzero"`
+	Only   ReplaySelection `json:"only,omitempty"`
+
+	// Extra holds the members that this version of the SDK does not know.
+	Extra Extra `json:"-"`
+}
+
+// ReplayReply is a schema of the API document.
+type ReplayReply struct {
+	// Always `true` in an answer that succeeds.
+	OK         bool   `json:"ok"`
+	EndpointID string `json:"endpoint_id"`
+	// How many entries this answer has.
+	Queued int64 `json:"queued"`
+	// There are events behind `through`.
+	More bool `json:"more"`
+	// The time of the last event that was queued.
+	Through *UnixMillis `json:"through"`
+	// The id of the request, as in the header `x-trace-id`; in a replayed answer that of the first call.
+	TraceID string `json:"trace_id"`
+
+	// Extra holds the members that this version of the SDK does not know.
+	Extra Extra `json:"-"`
+}
 
 // KeyMode: A live key sees and acts on live and test orders, a test key on test orders only.
 type KeyMode string
@@ -1783,6 +2111,24 @@ type ListEventsQuery struct {
 	// How many to return at most. Above 300 counts as 300; below 1 is refused.
 	Limit int64 `json:"limit"`
 	// The `next_cursor` of the answer before. Do not take it apart or make your own.
+	Cursor string `json:"cursor"`
+}
+
+// ListEventAttemptsQuery narrows ListEventAttempts. The zero value of a field leaves it out.
+type ListEventAttemptsQuery struct {
+	// Only attempts at this endpoint.
+	EndpointID string `json:"endpoint_id"`
+}
+
+// ListEndpointAttemptsQuery narrows ListEndpointAttempts. The zero value of a field leaves it out.
+type ListEndpointAttemptsQuery struct {
+	// Only attempts that succeeded, or only those that did not.
+	Delivered *bool `json:"delivered"`
+	// Only attempts at or after this time, in Unix milliseconds.
+	Since UnixMillis `json:"since"`
+	// How many to return at most. Above 300 counts as 300; below 1 is refused.
+	Limit int64 `json:"limit"`
+	// The `next_cursor` of the page before. Do not take it apart or make your own.
 	Cursor string `json:"cursor"`
 }
 

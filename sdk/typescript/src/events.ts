@@ -41,6 +41,21 @@ export class Events {
     return this.#t.call(operations.listEvents, { query }, options);
   }
 
+  /** Reads an event, and how far it has come to each endpoint. */
+  get(eventId: string, options?: CallOptions): Promise<types.EventReply> {
+    return this.#t.call(operations.getEvent, { path: [eventId] }, options);
+  }
+
+  /** Lists the newest attempts to deliver an event, oldest first. */
+  attempts(eventId: string, query: types.ListEventAttemptsQuery = {}, options?: CallOptions): Promise<types.EventAttempts> {
+    return this.#t.call(operations.listEventAttempts, { path: [eventId], query }, options);
+  }
+
+  /** Sends an event again. */
+  resend(eventId: string, body: types.ResendRequest = {}, options?: CallOptions): Promise<types.ResendReply> {
+    return this.#t.call(operations.resendEvent, { path: [eventId], body }, options);
+  }
+
   /**
    * Ranges over the events behind a cursor, oldest first, and then over each new one. The empty cursor
    * begins with the oldest event that is kept. It ends when the loop is left, and throws when the signal is

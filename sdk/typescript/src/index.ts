@@ -4,6 +4,7 @@
  */
 import { Categories, Inventory, Products, Stores } from "./catalog.js";
 import { Events } from "./events.js";
+import { Endpoints } from "./endpoints.js";
 import { Keys } from "./keys.js";
 import { Checkout, Delivery, Orders } from "./orders.js";
 import { Service } from "./service.js";
@@ -27,6 +28,7 @@ export class Purveyor {
   readonly orders: Orders;
   readonly delivery: Delivery;
   readonly events: Events;
+  readonly endpoints: Endpoints;
   readonly keys: Keys;
 
   constructor(options: ClientOptions) {
@@ -40,6 +42,7 @@ export class Purveyor {
     this.orders = new Orders(transport);
     this.delivery = new Delivery(transport);
     this.events = new Events(transport);
+    this.endpoints = new Endpoints(transport);
     this.keys = new Keys(transport);
   }
 }

@@ -61,6 +61,9 @@ export type ErrorCode =
   | "in_progress"
   | "limit_reached"
   | "own_key"
+  | "endpoint_paused"
+  | "partner_suspended"
+  | "no_callback_url"
   | "rate_limited"
   | "too_many_streams"
   | "too_many_replies"
@@ -106,6 +109,225 @@ export interface HealthReply {
 
 /** An OpenAPI document. */
 export type Document = { [name: string]: unknown };
+
+/** Which events an endpoint gets - those of `live` orders, of `test` orders, or `both`. */
+export type EndpointMode = "live" | "test" | "both";
+
+/**
+ * To an `active` endpoint events go at once. One that fails is `held` and tried now and then. A
+ * `paused` one gets nothing until it is resumed.
+ */
+export type EndpointState = "active" | "held" | "paused" | (string & {});
+
+/**
+ * It answered 410 (`gone`), was `failing` for five days, or was paused by the merchant (`operator`) or
+ * by you (`partner`).
+ */
+export type PauseReason = "gone" | "failing" | "operator" | "partner" | (string & {});
+
+/** Absent - `undelivered`, what the endpoint has not accepted. */
+export type ReplaySelection = "undelivered" | "all";
+
+/**
+ * The event is `waiting` for its next attempt, `held` with its endpoint, `delivered`, or given up
+ * (`failed`).
+ */
+export type DeliveryState = "waiting" | "held" | "delivered" | "failed" | (string & {});
+
+export interface Endpoint {
+  id: string;
+  url: string;
+  description: string;
+  events: string[];
+  mode: EndpointMode;
+  /** Empty - all. */
+  store_ids: string[];
+  /** It is the callback URL that the merchant set. */
+  primary: boolean;
+  state: EndpointState;
+  paused_for: PauseReason | null;
+  /** In a row. */
+  failures: number;
+  /** A time as Unix milliseconds, UTC. */
+  failing_since: number | null;
+  /** A time as Unix milliseconds, UTC. */
+  next_attempt_on: number | null;
+  /** The minute of the last success. */
+  last_delivered_on: number | null;
+  secret_last4: string | null;
+  /** Until then the replaced secret signs as well. */
+  previous_secret_until: number | null;
+  /** A time as Unix milliseconds, UTC. */
+  created_on: number;
+  /** A time as Unix milliseconds, UTC. */
+  updated_on: number;
+}
+
+export interface EndpointList {
+  /** Always `true` in an answer that succeeds. */
+  ok: true;
+  /** How many entries this answer has. */
+  count: number;
+  endpoints: Endpoint[];
+}
+
+export interface EndpointReply {
+  /** Always `true` in an answer that succeeds. */
+  ok: true;
+  endpoint: Endpoint;
+  /** The id of the request, as in the header `x-trace-id`; in a replayed answer that of the first call. */
+  trace_id?: string;
+}
+
+export interface MadeEndpoint {
+  /** Always `true` in an answer that succeeds. */
+  ok: true;
+  endpoint: Endpoint;
+  /** It is shown only here. */
+  secret: string;
+  /** The id of the request, as in the header `x-trace-id`; in a replayed answer that of the first call. */
+  trace_id: string;
+}
+
+export interface NewEndpoint {
+  url: string;
+  /** Kinds of events, `order.*`, `delivery.*`, `product.*` or `*` (all but those of products). */
+  events?: string[];
+  mode?: EndpointMode;
+  /** Only events of these stores. Empty - of all. */
+  store_ids?: string[];
+  description?: string;
+  secret?: string;
+}
+
+export interface EndpointChange {
+  url?: string;
+  /** Kinds of events, `order.*`, `delivery.*`, `product.*` or `*` (all but those of products). */
+  events?: string[];
+  mode?: EndpointMode;
+  /** Only events of these stores. Empty - of all. */
+  store_ids?: string[];
+  description?: string;
+}
+
+export interface SecretRotation {
+  /** How long the old secret signs as well. Absent - 24. */
+  overlap_hours?: number;
+  /** Absent - one is drawn. */
+  secret?: string;
+}
+
+export interface RotatedSecret {
+  /** Always `true` in an answer that succeeds. */
+  ok: true;
+  endpoint_id: string;
+  /** It is shown only here. */
+  secret: string;
+  /** A time as Unix milliseconds, UTC. */
+  previous_until: number | null;
+  /** The id of the request, as in the header `x-trace-id`; in a replayed answer that of the first call. */
+  trace_id: string;
+}
+
+export interface Attempt {
+  id: string;
+  event_id: string;
+  endpoint_id: string;
+  url: string;
+  /** A time as Unix milliseconds, UTC. */
+  at: number;
+  took_ms: number;
+  /** The HTTP status of the answer; null - there was none. */
+  status: number | null;
+  delivered: boolean;
+  /** Why it was not delivered. */
+  error: string | null;
+  /** The beginning of the answer, at most 1 KiB. */
+  answer: string | null;
+}
+
+export interface AttemptList {
+  /** Always `true` in an answer that succeeds. */
+  ok: true;
+  /** How many entries this answer has. */
+  count: number;
+  next_cursor?: string;
+  attempts: Attempt[];
+}
+
+export interface EventAttempts {
+  /** Always `true` in an answer that succeeds. */
+  ok: true;
+  event_id: string;
+  /** How many entries this answer has. */
+  count: number;
+  attempts: Attempt[];
+}
+
+export interface EventDelivery {
+  endpoint_id: string;
+  state: DeliveryState;
+  /** How many entries this answer has. */
+  attempts: number;
+  /** A time as Unix milliseconds, UTC. */
+  next_attempt_on: number | null;
+  /** A time as Unix milliseconds, UTC. */
+  delivered_on: number | null;
+}
+
+export interface EventReply {
+  /** Always `true` in an answer that succeeds. */
+  ok: true;
+  event: WebhookEvent;
+  deliveries: EventDelivery[];
+}
+
+export interface ResendRequest {
+  endpoint_id?: string;
+}
+
+export interface ResendReply {
+  /** Always `true` in an answer that succeeds. */
+  ok: true;
+  event_id: string;
+  /** How many entries this answer has. */
+  resent: number;
+  /** The id of the request, as in the header `x-trace-id`; in a replayed answer that of the first call. */
+  trace_id: string;
+}
+
+export interface EndpointTest {
+  /** Always `true` in an answer that succeeds. */
+  ok: true;
+  event_id: string;
+  delivered: boolean;
+  attempt: Attempt | null;
+  /** The id of the request, as in the header `x-trace-id`; in a replayed answer that of the first call. */
+  trace_id: string;
+}
+
+export interface ReplayRequest {
+  since: number;
+  /** Exclusive. */
+  until?: number;
+  /** Kinds of events, `order.*`, `delivery.*`, `product.*` or `*` (all but those of products). */
+  events?: string[];
+  only?: ReplaySelection;
+}
+
+export interface ReplayReply {
+  /** Always `true` in an answer that succeeds. */
+  ok: true;
+  endpoint_id: string;
+  /** How many entries this answer has. */
+  queued: number;
+  /** There are events behind `through`. */
+  more: boolean;
+  /** The time of the last event that was queued. */
+  through: number | null;
+  /** The id of the request, as in the header `x-trace-id`; in a replayed answer that of the first call. */
+  trace_id: string;
+}
 
 /** A live key sees and acts on live and test orders, a test key on test orders only. */
 export type KeyMode = "live" | "test";
@@ -1549,6 +1771,24 @@ export interface ListEventsQuery {
   /** How many to return at most. Above 300 counts as 300; below 1 is refused. */
   limit?: number;
   /** The `next_cursor` of the answer before. Do not take it apart or make your own. */
+  cursor?: string;
+}
+
+/** Narrows `listEventAttempts`. */
+export interface ListEventAttemptsQuery {
+  /** Only attempts at this endpoint. */
+  endpoint_id?: string;
+}
+
+/** Narrows `listEndpointAttempts`. */
+export interface ListEndpointAttemptsQuery {
+  /** Only attempts that succeeded, or only those that did not. */
+  delivered?: boolean;
+  /** Only attempts at or after this time, in Unix milliseconds. */
+  since?: number;
+  /** How many to return at most. Above 300 counts as 300; below 1 is refused. */
+  limit?: number;
+  /** The `next_cursor` of the page before. Do not take it apart or make your own. */
   cursor?: string;
 }
 
