@@ -1,6 +1,7 @@
 package api
 
 import (
+	"purveyor/internal/commerce"
 	"purveyor/internal/jsonin"
 	"purveyor/internal/service"
 )
@@ -13,6 +14,9 @@ type changeEndpointIn struct {
 
 func (in changeEndpointIn) call(*request) (service.ChangeEndpoint, error) {
 	var c check
+	if in == (changeEndpointIn{}) {
+		return service.ChangeEndpoint{}, commerce.Invalid("body", "body has nothing that can be changed")
+	}
 	change := service.ChangeEndpoint{URL: in.URL}
 	if in.URL != nil {
 		c.webURL("url", in.URL)

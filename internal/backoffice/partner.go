@@ -17,6 +17,7 @@ type partnerPage struct {
 	Health    health
 	Endpoint  commerce.Endpoint
 	Rotating  bool // the replaced secret still signs
+	More      []furtherEndpoint
 	Waiting   string
 	Dead      string
 	Newest    []shownEvent
@@ -24,6 +25,26 @@ type partnerPage struct {
 	MayManage bool   // the user may change the partner
 	MayEvents bool   // the user may send events and stop them
 	WhyNot    string // why the user may not change the partner, although other partners
+}
+
+// furtherEndpoint is an endpoint beside the callback URL.
+type furtherEndpoint struct {
+	commerce.Endpoint
+	Route  commerce.Route
+	Health health
+}
+
+// furtherEndpoints are the endpoints that the partner manages itself.
+func (v *visit) furtherEndpoints(p commerce.Partner) (list []furtherEndpoint, err error) {
+	found, err := v.o.reads.Endpoints(v.Context(), p.Owners())
+	for _, r := range p.Routes {
+		if e, ok := found[commerce.EndpointOwner(p.ID, r.ID)]; ok && r.ID != "" {
+			of := p
+			of.CallbackURL = e.URL
+			list = append(list, furtherEndpoint{e, r, healthOf(of, e)})
+		}
+	}
+	return list, err
 }
 
 // partner shows one partner.
@@ -42,6 +63,9 @@ func (v *visit) partner(p commerce.Partner) error {
 		return err
 	}
 	page.Endpoint = endpoints[p.ID]
+	if page.More, err = v.furtherEndpoints(p); err != nil {
+		return err
+	}
 	page.Health, page.Rotating = healthOf(p, page.Endpoint), page.Endpoint.Previous(v.now()) != ""
 	waiting, err := v.jobsOf(p.ID, commerce.JobWaiting, commerce.JobParked)
 	if err != nil {

@@ -428,3 +428,19 @@ func TestReplayPage(t *testing.T) {
 	_, page = o.get("boss", partnerAt+"/replay?from=2020-01-01&kind=order.cancelled")
 	shows(t, page, "0 events in this range")
 }
+
+// TestFurtherEndpoints: the page of a partner shows the endpoints that it manages itself, and
+// nothing that it typed becomes markup.
+func TestFurtherEndpoints(t *testing.T) {
+	o := openOffice(t)
+	by := commerce.Actor{Kind: commerce.ActorMember, ID: "m"}
+	if _, err := o.uses.MakeEndpoint(t.Context(), by, service.NewEndpoint{PartnerID: fixture.PartnerID, URL: "https://kiosk.example/hooks", Description: evilText,
+		Route: commerce.Route{Events: []string{"order.*"}, Mode: commerce.Test}}); err != nil {
+		t.Fatal(err)
+	}
+	_, page := o.get("boss", partnerAt)
+	shows(t, page, "Further endpoints", "https://kiosk.example/hooks", "order.*, test only")
+	if strings.Contains(page, evilText) {
+		t.Error("the description is not escaped")
+	}
+}

@@ -93,6 +93,13 @@ func (r faultyReader) KeyHolder(ctx context.Context, hash commerce.KeyHash) (com
 	return r.Reader.KeyHolder(ctx, hash)
 }
 
+func (r faultyReader) WebhookEvents(ctx context.Context, keys []commerce.EventKey) (map[commerce.EventKey]commerce.WebhookEvent, error) {
+	if err := fault(&r.f.read); err != nil {
+		return nil, err
+	}
+	return r.Reader.WebhookEvents(ctx, keys)
+}
+
 func (r faultyReader) Partner(ctx context.Context, id string) (commerce.Partner, error) {
 	if err := fault(&r.f.read); err != nil {
 		return commerce.Partner{}, err

@@ -37,6 +37,15 @@ func (w *world) makeEndpoint(t *testing.T, by call, body string) (made madeEndpo
 	return made
 }
 
+// anEndpoint is the id of an endpoint: a new one, unless the partner has many.
+func (w *world) anEndpoint(t *testing.T, by call) string {
+	t.Helper()
+	if list := w.endpointsOf(t, by); len(list) > 9 {
+		return list[0].ID
+	}
+	return w.makeEndpoint(t, by, `{"url":"https://kiosk.example/hooks"}`).Endpoint.ID
+}
+
 func (w *world) endpointsOf(t *testing.T, by call) []endpointAnswer {
 	t.Helper()
 	by.method, by.path = "GET", endpointsPath

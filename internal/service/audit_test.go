@@ -74,6 +74,7 @@ func operatorActs(s *fixture.Shop, uses *service.Service) []anAct {
 		fixture.Do(s, stored{Jobs: []commerce.Job{j}})
 		return j
 	}
+	further := ""
 	url, secret, limit := "https://ann:a-password@p.example/hook?key=a-token", "s3cret-of-old", int64(7)
 	return []anAct{
 		{"create_partner", "", func() error {
@@ -88,6 +89,16 @@ func operatorActs(s *fixture.Shop, uses *service.Service) []anAct {
 			_, err := uses.RotateKey(ctx, operator, service.RotateKey{PartnerID: fixture.PartnerID, KeyID: fixture.KeyID(fixture.PartnerID, commerce.Live)})
 			return err
 		}, `"api_keys":\{"ptn_1/live":\{.*"hash":"sha256:`, `"api_keys":\{"ptn_1/live":\{.*"hash":"sha256:`},
+		{"make_endpoint", "", func() error {
+			made, err := uses.MakeEndpoint(ctx, operator, service.NewEndpoint{PartnerID: fixture.PartnerID, URL: "https://kiosk.example/hooks", Secret: "s3cret-of-a-kiosk"})
+			further = made.Owner()
+			return err
+		}, `"routes"`, `"endpoints":\{"ptn_1/whe_\w+":\{.*"secret":"\.\.\..{4}".*"url":"https://kiosk.example/hooks"`},
+		{"change_endpoint", "", func() error {
+			_, err := uses.ChangeEndpoint(ctx, operator, service.ChangeEndpoint{Owner: further, Text: new("The kiosk")})
+			return err
+		}, `"description":""`, `"description":"The kiosk"`},
+		{"delete_endpoint", "", func() error { return uses.DeleteEndpoint(ctx, operator, further) }, `"routes":\[\{"id":"whe_`, `"new_jobs":\["release_parked`},
 		{"make_key", "", func() error {
 			_, err := uses.MakeKey(ctx, operator, service.NewKey{PartnerID: fixture.PartnerID, Name: "Kiosk", Mode: commerce.Test})
 			return err
