@@ -221,7 +221,12 @@ func (r reader) HeldEndpoints(ctx context.Context) (list []commerce.Endpoint, er
 	}
 	var owners []string
 	for _, p := range partners {
-		owners = append(owners, p.Owners()...)
+		owners = append(owners, p.ID)
+		for _, r := range p.Routes {
+			if r.ID != "" {
+				owners = append(owners, commerce.EndpointOwner(p.ID, r.ID))
+			}
+		}
 	}
 	err = r.each(ctx, "SELECT "+schema.Endpoints.Values()+" FROM endpoints WHERE partner_id = $1 AND held_until <> 0 AND paused_on = 0", len(owners),
 		func(i int) []any { return []any{owners[i]} },

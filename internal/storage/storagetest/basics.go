@@ -80,6 +80,7 @@ func changeRows(t *testing.T, db Database) {
 	p := &c.Partners[0]
 	p.Name, p.Scopes, p.StoreIDs, p.RateLimit, p.CallbackURL, p.CallbackSecret, p.Suspended, p.KeysNo, p.UpdatedOn =
 		"b", []commerce.Scope{commerce.AllScopes}, nil, 8, "", "", false, 6, 112
+	p.Routes = nil
 	k := &c.APIKeys[1]
 	k.Name, k.Scopes, k.StoreIDs, k.Addresses, k.ExpiresOn, k.RevokedOn, k.UsedOn = "other", nil, nil, nil, 0, 0, 117
 	c.APIKeys[0].UsedOn = 118 // alone
