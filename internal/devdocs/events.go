@@ -26,7 +26,9 @@ var stories = map[string][2]string{
 
 // event returns the content of the page of a kind of events, which has a place among all.
 func (s *site) event(o *openapi.Operation, all []link, place int) (*operation, error) {
-	page, err := s.view(o)
+	v := s.viewer
+	v.answers = true
+	page, err := v.view(o)
 	if err != nil {
 		return nil, err
 	}

@@ -20,6 +20,7 @@ type field struct {
 	Values       []meaning // that it may have
 	Open         bool      // more values may be added
 	Fields       []field   // of the object, or of each object of the list
+	Unfolded     bool      // they are shown at first
 	Variants     []variant // of which one holds
 }
 
@@ -109,6 +110,20 @@ func refusalsOf(description string, m *markdown) (list []refusal) {
 	return list
 }
 
+// unfold shows the fields of the objects of a body at first, where they are few or all that
+// there is.
+func unfold(list []field) {
+	objects := 0
+	for _, f := range list {
+		if len(f.Fields) > 0 {
+			objects++
+		}
+	}
+	for i, f := range list {
+		list[i].Unfolded = len(f.Fields) > 0 && (objects == 1 || len(f.Fields) <= 8)
+	}
+}
+
 // fields returns the members of an object; anchor begins their ids.
 func (v viewer) fields(s *openapi.Schema, anchor string, above []string) ([]field, error) {
 	var list []field
@@ -138,7 +153,7 @@ func (v viewer) field(name, anchor string, schema *openapi.Schema, required bool
 	if len(valuesOf(s)) == 0 {
 		text = s.Description
 	}
-	f := field{Name: name, Anchor: anchor, Required: required && !v.answers, Optional: !required && v.answers, Facts: factsOf(s), Text: v.markdown.block(text), Open: s.Known != nil}
+	f := field{Name: name, Anchor: anchor, Required: required && !v.answers, Optional: !required && v.answers, Facts: v.factsOf(s), Text: v.markdown.block(text), Open: s.Known != nil}
 	f.Type = v.typeOf(s)
 	for _, value := range valuesOf(s) {
 		f.Values = append(f.Values, meaning{Value: value, Text: v.markdown.line(meanings[value].text)})
@@ -271,15 +286,19 @@ func valuesOf(s *openapi.Schema) (list []string) {
 	return append(list, s.Known...)
 }
 
-// factsOf returns the bounds of a resolved schema in words.
-func factsOf(s *openapi.Schema) (facts []string) {
+// factsOf returns the bounds of a resolved schema in words. The bounds of an answer matter to
+// no reader.
+func (v viewer) factsOf(s *openapi.Schema) (facts []string) {
 	add := func(fact string) {
 		if fact != "" {
 			facts = append(facts, fact)
 		}
 	}
-	if !s.Const.IsZero() {
+	if !s.Const.IsZero() && s.Description == "" {
 		add("always " + s.Const.Text())
+	}
+	if v.answers {
+		return facts
 	}
 	add(between(s.MinLength, s.MaxLength, "character"))
 	add(between(s.Minimum, s.Maximum, ""))

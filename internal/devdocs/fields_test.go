@@ -100,6 +100,9 @@ func TestFields(t *testing.T) {
 	if answer["name"].Anchor == fields["name"].Anchor {
 		t.Error("fields of request and answer have one id")
 	}
+	if len(answer["name"].Facts) != 0 || answer["ok"].Facts[0] != "always true" {
+		t.Error("facts of an answer")
+	}
 	size := fields["size"]
 	if len(size.Values) != 2 || size.Values[0].Text != "a <em>small</em> one" || strings.TrimSpace(string(size.Text)) != "<p>How large.</p>" || size.Plain() || size.Open {
 		t.Errorf("%+v", size)

@@ -5,6 +5,7 @@ import "strings"
 // menu is what stands beside each page.
 type menu struct {
 	Guides []link
+	Basics []link // what all operations share
 	Groups []submenu
 	Events submenu
 }
@@ -28,6 +29,10 @@ func (s *site) newMenu() (m menu) {
 		m.Guides = append(m.Guides, link{Path: g.Path(), Word: g.Title})
 	}
 	for _, g := range s.groups {
+		if len(g.Operations) == 0 {
+			m.Basics = append(m.Basics, link{Path: g.Path, Word: g.Name})
+			continue
+		}
 		sub := submenu{link: link{Path: g.Path, Word: g.Name}}
 		for _, o := range g.Operations {
 			sub.Links = append(sub.Links, link{Path: operationPath(o), Word: o.Summary, Method: o.Method})
@@ -53,6 +58,7 @@ func (m menu) at(path string) menu {
 	}
 	var out menu
 	out.Guides, _ = marked(m.Guides)
+	out.Basics, _ = marked(m.Basics)
 	for _, g := range m.Groups {
 		g.Links, g.Open = marked(g.Links)
 		g.Current = g.Path == path

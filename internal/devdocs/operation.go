@@ -58,6 +58,9 @@ type try struct {
 	Body        string
 }
 
+// Rows is the height of the field of the body.
+func (t *try) Rows() int { return min(strings.Count(t.Body, "\n")+3, 20) }
+
 // input is a parameter that a form asks for.
 type input struct {
 	Name, Value string
@@ -78,7 +81,8 @@ func (s *site) operation(o *openapi.Operation, g *group, all []link, place int) 
 	return page, nil
 }
 
-// view returns what the pages of an operation and of an event have in common.
+// view returns what the pages of an operation and of an event have in common. What an event
+// brings is for its reader an answer.
 func (v viewer) view(o *openapi.Operation) (*operation, error) {
 	page := &operation{Operation: o, Text: v.markdown.block(o.Description)}
 	err := v.inputs(page)
@@ -145,6 +149,7 @@ func (v viewer) body(contents []openapi.Entry[*openapi.Content], anchor string) 
 			return nil, err
 		}
 		s := &section{Fields: f.Fields, Variants: f.Variants}
+		unfold(s.Fields)
 		if len(f.Variants) > 0 {
 			s.Text = f.Text
 		}

@@ -50,6 +50,9 @@ document.addEventListener("change", (event) => {
   } catch { /* as above */ }
 });
 
+// The menu shows where the page is.
+document.querySelector("#menu [aria-current]")?.scrollIntoView({ block: "nearest" });
+
 // Trying a call. The key is in the form alone.
 function request(form) {
   let path = form.dataset.path;

@@ -65,7 +65,7 @@ func tsValue(v openapi.Value, indent string) string {
 	if !v.IsObject() && !v.IsArray() {
 		return tsScalar(v)
 	}
-	if line := tsLine(v); len(indent)+len(line) <= 64 {
+	if line := tsLine(v); len(indent)+len(line) <= 76 {
 		return line
 	}
 	var lines []string
