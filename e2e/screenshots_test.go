@@ -45,12 +45,13 @@ func TestScreenshots(t *testing.T) {
 		width, height int64
 		dark          bool
 	}{
-		{"today", "", 1280, 800, false},
-		{"board", "/board", 1280, 800, false},
-		{"order", "/orders/" + underWay.ID, 1280, 1000, false},
-		{"reports", "/reports", 1280, 900, true},
-		{"products", "/products", 1280, 800, false},
-		{"phone", "/orders/" + paid.ID, 360, 740, false},
+		{"today", "/office", 1280, 800, false},
+		{"board", "/office/board", 1280, 800, false},
+		{"order", "/office/orders/" + underWay.ID, 1280, 1000, false},
+		{"reports", "/office/reports", 1280, 900, true},
+		{"products", "/office/products", 1280, 800, false},
+		{"reference", "/docs/api/reportOrder", 1280, 800, false},
+		{"phone", "/office/orders/" + paid.ID, 360, 740, false},
 	} {
 		media := browser.Light()
 		if p.dark {
@@ -60,7 +61,7 @@ func TestScreenshots(t *testing.T) {
 		if p.width < 500 {
 			size = chromedp.EmulateViewport(p.width, p.height, chromedp.EmulateMobile, chromedp.EmulateTouch, chromedp.EmulateScale(2))
 		}
-		check.OK(t, chromedp.Do(desk.Tab, media, size, chromedp.Navigate(d.base+"/office"+p.path), chromedp.WaitReady("main")))
+		check.OK(t, chromedp.Do(desk.Tab, media, size, chromedp.Navigate(d.base+p.path), chromedp.WaitReady("main")))
 		desk.Fits(int(p.width))
 		keepPicture(t, desk.Tab, filepath.Join(folder, p.name+".png"))
 	}

@@ -104,6 +104,10 @@ func highlight(lang, code string) string {
 				continue
 			}
 			text := code[at[0]:at[1]]
+			if lang == "sh" && name == "n" { // of an address
+				b.WriteString(text)
+				continue
+			}
 			after := ""
 			if name == "p" {
 				text, after = strings.TrimSuffix(text, ":"), ":"
