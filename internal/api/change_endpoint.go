@@ -22,7 +22,7 @@ func (in changeEndpointIn) call(*request) (service.ChangeEndpoint, error) {
 		c.webURL("url", in.URL)
 	}
 	if in.Description != nil {
-		text := c.Optional("description", in.Description, jsonin.MaxText)
+		text := c.Optional("description", in.Description, jsonin.MaxName)
 		change.Text = &text
 	}
 	change.Events, change.Mode, change.StoreIDs = in.read(&c)

@@ -2,6 +2,7 @@ package api
 
 import (
 	"strings"
+	"unicode/utf8"
 
 	"purveyor/internal/api/wire"
 	"purveyor/internal/commerce"
@@ -207,4 +208,14 @@ func (in routeIn) read(c *check) (events *[]string, mode *commerce.Mode, stores 
 		stores = &list
 	}
 	return events, mode, stores
+}
+
+// secret reads the secret that a caller chose; absent: one is drawn. A shorter one could be
+// guessed.
+func (c *check) secret(v *string) string {
+	text := c.Optional("secret", v, jsonin.MaxID)
+	if v != nil && utf8.RuneCountInString(text) < 16 {
+		c.Fail("secret", "must have at least 16 characters")
+	}
+	return text
 }

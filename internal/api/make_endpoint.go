@@ -18,8 +18,8 @@ type newEndpointIn struct {
 
 func (in newEndpointIn) call(r *request) (service.NewEndpoint, error) {
 	var c check
-	made := service.NewEndpoint{PartnerID: r.Partner.ID, URL: c.webURL("url", in.URL), Description: c.Optional("description", in.Description, jsonin.MaxText),
-		Secret: c.Optional("secret", in.Secret, jsonin.MaxID)}
+	made := service.NewEndpoint{PartnerID: r.Partner.ID, URL: c.webURL("url", in.URL), Description: c.Optional("description", in.Description, jsonin.MaxName),
+		Secret: c.secret(in.Secret)}
 	events, mode, stores := in.read(&c)
 	if events != nil {
 		made.Route.Events = *events

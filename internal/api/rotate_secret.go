@@ -2,7 +2,6 @@ package api
 
 import (
 	"purveyor/internal/commerce"
-	"purveyor/internal/jsonin"
 	"purveyor/internal/service"
 )
 
@@ -13,7 +12,7 @@ type rotateSecretIn struct {
 
 func (in rotateSecretIn) call(*request) (service.RotateSecret, error) {
 	var c check
-	out := service.RotateSecret{Overlap: in.overlap(&c), Secret: c.Optional("secret", in.Secret, jsonin.MaxID)}
+	out := service.RotateSecret{Overlap: in.overlap(&c), Secret: c.secret(in.Secret)}
 	out.Now = out.Overlap == 0
 	return out, c.Err
 }
