@@ -166,7 +166,7 @@ var (
 		"replies":          {{"partner_id", "digest"}, {"created_on"}},
 		"rate_windows":     {{"partner_id", "mode", "minute"}},
 		"webhook_events":   {{"partner_id"}},
-		"webhook_attempts": {{"partner_id", "event_id"}},
+		"webhook_attempts": {{"partner_id", "event_id"}, {"partner_id", "endpoint_id"}},
 		"jobs":             {{"slot", "id"}, {"slot", "run_at"}, {"owner"}, {"run_at"}},
 		"outbox":           {{"id"}},
 		"audit":            {{"store_id", "id"}, {"id"}},
