@@ -28,6 +28,9 @@ func TestGuides(t *testing.T) {
 	base := p.ready(&p.stdout, demoLine)
 	key := demoTestKey.FindStringSubmatch(p.stdout.String())[1]
 	reader := &guideReader{t: t, values: map[string]string{"https://shop.example.com": base, "sk_test_...": key}}
+	if page := newClient(t, base, "").must(200, get("/docs/start")); !strings.Contains(string(page.body), " URL="+base) {
+		t.Errorf("the page does not name the service:\n%s", page.body)
+	}
 	reader.read("start")
 	reader.read("idempotency")
 
