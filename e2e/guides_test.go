@@ -33,6 +33,7 @@ func TestGuides(t *testing.T) {
 	}
 	reader.read("start")
 	reader.read("idempotency")
+	reader.read("webhooks")
 
 	var checkout struct {
 		URL string `json:"checkout_url"`
@@ -63,7 +64,7 @@ func (g *guideReader) read(name string) (all string) {
 	blocks := guideBlock.FindAllStringSubmatch(string(text), -1)
 	ran := 0
 	for i, block := range blocks {
-		if block[1] != "sh" {
+		if block[1] != "sh" || strings.HasPrefix(block[2], "purveyor listen") { // which does not end
 			continue
 		}
 		ran++
@@ -106,6 +107,9 @@ func (g *guideReader) run(lines, shown string) string {
 	}
 	if id, ok := last["order_id"].(string); ok {
 		g.values["ord_1_06eay4zfg8zepzmpwpee83wwp4"] = id
+	}
+	if endpoint, ok := last["endpoint"].(map[string]any); ok {
+		g.values["whe_06eay4zfgb8ebbxq4t0h3rkcr8"] = endpoint["id"].(string)
 	}
 	if shown != "" {
 		var want map[string]any

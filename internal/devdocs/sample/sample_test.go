@@ -1,6 +1,9 @@
 package sample
 
 import (
+	"os"
+	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -126,6 +129,45 @@ func TestTypeScript(t *testing.T) {
 	} {
 		if got := TypeScript(c[id]); !strings.Contains(got, want) {
 			t.Errorf("%s:\n%s", id, got)
+		}
+	}
+}
+
+// aMethod matches a method of the SDK for Go, with the operation that it calls.
+var aMethod = regexp.MustCompile(`(?m)^func \(s \*(\w+)Service\) (\w+)\(.*\n(?:\t.*\n)*?.*\bcall\(ctx, s\.client, op(\w+),`)
+
+// TestMethods: the table has each operation that needs a key, with the method that the SDK has
+// for it.
+func TestMethods(t *testing.T) {
+	inSDK := map[string]string{}
+	paths, err := filepath.Glob("../../../sdk/go/*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range paths {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range aMethod.FindAllStringSubmatch(string(text), -1) {
+			inSDK[m[3]] = m[1] + "." + m[2]
+		}
+	}
+	text, err := os.ReadFile("../../api/openapi.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := openapi.Read(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, o := range d.Operations {
+		want, got := inSDK[exported(o.ID)], methods[o.ID]
+		if !o.Keyless() && want != "" && got != want {
+			t.Errorf("methods.go needs the line %q: %q,", o.ID, want)
+		}
+		if got == "" && !o.Keyless() && want == "" {
+			t.Errorf("the SDK for Go has no method for %s, which methods.go would name", o.ID)
 		}
 	}
 }
