@@ -128,9 +128,11 @@ type Documents map[commerce.ProductVersion][]byte
 // caller keeps it with an answer and passes it to Unchanged.
 type Version int64
 
-// ReadSet is the data that an answer was made of: one product, or one page of a list.
+// ReadSet is the data that an answer was made of: one product, one page of a list of
+// products, or the orders of a partner.
 type ReadSet struct {
 	Product commerce.ProductKey // empty: a page
+	Orders  OrdersOf            // without a partner: products
 
 	Filter ProductFilter
 	// Count is the number of products between Filter.After and Last: the products of the

@@ -15,6 +15,11 @@ type Orders interface {
 	Order(ctx context.Context, key commerce.OrderKey) (commerce.Order, error)
 	ExternalOrder(ctx context.Context, key commerce.ExternalKey) (commerce.OrderKey, error)
 
+	// PartnerOrders reads one page of a list of a partner's orders. Pages in the sequence of
+	// changes end before the stamps that an open batch may still write, so that no order is
+	// ever skipped.
+	PartnerOrders(ctx context.Context, f PartnerOrderFilter) (PartnerOrderPage, error)
+
 	// Timeline reads the newest events of an order, at most limit, oldest first.
 	Timeline(ctx context.Context, key commerce.OrderKey, limit int) ([]commerce.TimelineEvent, error)
 

@@ -150,7 +150,8 @@ var (
 		"stock":            {{"store_id", "product_id"}, {"ROW(store_id, product_id) >"}, {"ROW(updated_on, product_id) >"}, {"store_id", "updated_on IS NOT NULL"}},
 		"stock_moves":      {{"at", "seq"}},
 		"stock_notes":      {{"store_id", "product_id"}},
-		"orders":           {{"store_id", "id"}, {"status"}, {"customer_id"}, {"partner_id", "mode", "created_on"}, {"partner_id", "mode", "updated_on"}},
+		"orders":           {{"store_id", "id"}, {"status"}, {"customer_id"}, {"partner_id", "mode", "created_on"}, {"partner_id", "mode", "updated_on"},
+			{"partner_id = k.partner", "mode = k.mode"}}, // the newest ones
 		"timeline":         {{"store_id", "order_id"}},
 		"payments":         {{"store_id", "order_id"}},
 		"ledger":           {{"store_id", "order_id"}},

@@ -47,15 +47,16 @@ type Engine struct {
 	running  context.Context // ends with Close
 	stop     context.CancelFunc
 	// patience is how long Close waits for the batch under way.
-	patience time.Duration
-	rates    spare
-	claims   spare
-	replies  schema.ReplyCount
-	readers  *pgxpool.Pool
-	stamps   *batchget.Loader[commerce.ProductKey, commerce.Millis]
-	newest   *batchget.Loader[string, int64] // stamps of stores' products
-	lookups  map[string]any                  // reads.Lookups
-	homes    *reads.Homes
+	patience     time.Duration
+	rates        spare
+	claims       spare
+	replies      schema.ReplyCount
+	readers      *pgxpool.Pool
+	stamps       *batchget.Loader[commerce.ProductKey, commerce.Millis]
+	newest       *batchget.Loader[string, int64]    // stamps of stores' products
+	newestOrders *batchget.Loader[ordersKey, int64] // stamps of partners' orders
+	lookups      map[string]any                     // reads.Lookups
+	homes        *reads.Homes
 	// spread says that tables may be spread over the nodes of a cluster, which
 	// does not take a LIMIT for each of many keys.
 	spread bool
@@ -154,6 +155,7 @@ func Open(url string, o Options) (*Engine, error) {
 func (e *Engine) prepareLookups() {
 	e.homes = reads.NewHomes()
 	e.stamps, e.newest = newLoader(e, &stamps), batchget.New(e.readNewest)
+	e.newestOrders = batchget.New(e.readNewestOrders)
 	if e.spread {
 		e.newest.Apart = func(store string) string { return store }
 	}

@@ -245,6 +245,10 @@ func (r reader) Unchanged(ctx context.Context, s storage.ReadSet, v storage.Vers
 	same := false
 	err := r.read(ctx, func(ctx context.Context) error {
 		switch {
+		case s.Orders.PartnerID != "":
+			var err error
+			same, err = r.unchangedOrders(ctx, s.Orders, v)
+			return err
 		case s.Product.ProductID != "":
 			stamp, _, err := r.e.stamps.Get(ctx, s.Product)
 			same = storage.Version(stamp) == v

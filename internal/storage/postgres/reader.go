@@ -29,6 +29,9 @@ type reader struct {
 func newReader(e *Engine) reader {
 	r := reader{e: e}
 	r.Reader = reads.Reader{Rows: r.rows, Each: r.each, Among: "= ANY({list})", WaitingJobs: "jobs", Number: "{parameter}", Text: "{parameter}", Lookups: e.lookups, Homes: e.homes}
+	if !e.spread {
+		r.OpenStamp = guardOfAll.lowest
+	}
 	return r
 }
 

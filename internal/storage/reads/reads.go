@@ -39,6 +39,9 @@ type Reader struct {
 	Number string
 	// Text is a parameter as a text to find rows by; {parameter} stands for its name.
 	Text string
+	// OpenStamp is an expression for the lowest stamp that an open batch may still write;
+	// empty: NULL.
+	OpenStamp string
 	// Lookups are Lookup functions by the names of their tables. Other rows are
 	// read by one statement each.
 	Lookups map[string]any

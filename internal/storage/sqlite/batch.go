@@ -96,7 +96,7 @@ func (b *batch) Save(context.Context) error {
 	err := exec(b.conn, "COMMIT", noArgs)
 	if err == nil {
 		b.engine.freshness.own.Store(b.stamp)
-		b.engine.recent.add(b.before, b.stamp, b.changedProducts())
+		b.engine.recent.add(b.before, b.stamp, b.changedProducts(), b.changedOrders())
 		b.engine.replies.Add(b.stored)
 		b.engine.wakeCheckpoints()
 		b.release()

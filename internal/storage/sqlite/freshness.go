@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -37,6 +38,10 @@ func (r reader) Unchanged(ctx context.Context, s storage.ReadSet, v storage.Vers
 // compare reads the rows.
 func (r reader) compare(ctx context.Context, s storage.ReadSet, v int64) (same bool, err error) {
 	err = r.with(ctx, func(conn *connection) error {
+		if s.Orders.PartnerID != "" {
+			same, err = unchangedOrders(conn, s.Orders, v)
+			return err
+		}
 		if key := s.Product; key.ProductID != "" {
 			return query(conn, "SELECT updated_on FROM stock WHERE store_id = ? AND product_id = ?",
 				func(b schema.Binder) { schema.Stock.BindKey(b, key) }, func(row *scanner) { same = row.Int() <= v })
@@ -120,8 +125,8 @@ func (c *connection) newestStamp() (int64, error) {
 	return stamp, err
 }
 
-// recentChanges remembers which products and stores the latest batches of this
-// process have changed. It saves most reads of the database, which are slow after
+// recentChanges remembers which products, and the products of which stores and the orders of
+// which partners, the latest batches of this process have changed. It saves most reads of the database, which are slow after
 // each commit because a connection then drops its cached pages.
 type recentChanges struct {
 	mu sync.RWMutex
@@ -130,6 +135,13 @@ type recentChanges struct {
 	since, until int64
 	products     map[string]int64 // stamps of the newest changes, by product
 	stores       map[string]int64 // the same by store; by "" of any product
+	orders       map[ordersKey]int64
+}
+
+// ordersKey names the orders of a partner in one mode.
+type ordersKey struct {
+	partnerID string
+	mode      commerce.Mode
 }
 
 // mostChanges bounds the products that are remembered, at some 80 bytes each.
@@ -137,15 +149,18 @@ const mostChanges = 20_000
 
 // add remembers a batch; before was the newest stamp when the batch began. If
 // another process wrote between two batches, add forgets everything from before.
-func (c *recentChanges) add(before, stamp int64, changed []commerce.ProductKey) {
+func (c *recentChanges) add(before, stamp int64, changed []commerce.ProductKey, orders []ordersKey) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.products == nil || c.until != before || len(c.products) > mostChanges {
-		c.since, c.products, c.stores = before, map[string]int64{}, map[string]int64{}
+		c.since, c.products, c.stores, c.orders = before, map[string]int64{}, map[string]int64{}, map[ordersKey]int64{}
 	}
 	c.until = stamp
 	for _, k := range changed {
 		c.products[k.ProductID], c.stores[k.StoreID], c.stores[""] = stamp, stamp, stamp
+	}
+	for _, k := range orders {
+		c.orders[k] = stamp
 	}
 }
 
@@ -159,13 +174,29 @@ func (b *batch) changedProducts() (keys []commerce.ProductKey) {
 	return keys
 }
 
-// unchanged reports that no batch after v, up to stamp, has changed the product or
-// any product of the page's stores. It is false also if that is not known.
+// changedOrders names the orders that the batch makes or changes, each partner and mode
+// once.
+func (b *batch) changedOrders() (keys []ordersKey) {
+	for i := range b.rows.Orders.Changed() {
+		if _, o, _ := b.rows.Orders.Change(i); o != nil {
+			if k := (ordersKey{o.PartnerID, o.Mode}); !slices.Contains(keys, k) {
+				keys = append(keys, k)
+			}
+		}
+	}
+	return keys
+}
+
+// unchanged reports that no batch after v, up to stamp, has changed the product,
+// any product of the page's stores, or any of the orders. It is false also if that is not known.
 func (c *recentChanges) unchanged(s storage.ReadSet, v, stamp int64) bool {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
 	if v < c.since || stamp > c.until {
 		return false
+	}
+	if s.Orders.PartnerID != "" {
+		return !slices.ContainsFunc(s.Orders.Modes, func(mode commerce.Mode) bool { return c.orders[ordersKey{s.Orders.PartnerID, mode}] > v })
 	}
 	if s.Product.ProductID != "" {
 		return c.products[s.Product.ProductID] <= v

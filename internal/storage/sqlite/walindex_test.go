@@ -365,7 +365,7 @@ func TestRecentChangesAreBounded(t *testing.T) {
 		for _, id := range products {
 			keys = append(keys, commerce.ProductKey{StoreID: "sto_1", ProductID: id})
 		}
-		c.add(before, stamp, keys)
+		c.add(before, stamp, keys, nil)
 	}
 	known := func(id string, v int64) bool {
 		return c.unchanged(storage.ReadSet{Product: commerce.ProductKey{StoreID: "sto_1", ProductID: id}}, v, stamp)

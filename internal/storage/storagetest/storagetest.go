@@ -26,7 +26,7 @@ func Run(t *testing.T, fresh func(t testing.TB) Database) {
 		name  string
 		tests map[string]func(*testing.T, Database)
 	}{
-		{"basics", basics}, {"attention", attentionTests}, {"reads", reads}, {"finds", finds}, {"freshness", freshness}, {"histories", histories}, {"rates", rates}, {"jobs", jobs}, {"events", events}, {"sums", sums}, {"today", today}, {"concurrency", concurrency}, {"crash", crash},
+		{"basics", basics}, {"attention", attentionTests}, {"reads", reads}, {"finds", finds}, {"partner orders", partnerOrders}, {"freshness", freshness}, {"histories", histories}, {"rates", rates}, {"jobs", jobs}, {"events", events}, {"sums", sums}, {"today", today}, {"concurrency", concurrency}, {"crash", crash},
 	} {
 		t.Run(group.name, func(t *testing.T) {
 			for name, test := range group.tests {

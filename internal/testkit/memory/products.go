@@ -78,6 +78,14 @@ func (r reader) ProductPage(_ context.Context, f storage.ProductFilter, have sto
 func (r reader) Unchanged(_ context.Context, s storage.ReadSet, v storage.Version) (storage.Version, bool, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if s.Orders.PartnerID != "" {
+		for _, o := range each(r.tables, &schema.Orders) {
+			if o.PartnerID == s.Orders.PartnerID && slices.Contains(s.Orders.Modes, o.Mode) && o.UpdatedOn > commerce.Millis(v) {
+				return v, false, nil
+			}
+		}
+		return storage.Version(r.stamp), true, nil
+	}
 	if s.Product.ProductID != "" {
 		stock, _ := get(r.tables, &schema.Stock, s.Product)
 		return storage.Version(r.stamp), stock.UpdatedOn <= commerce.Millis(v), nil
