@@ -11,7 +11,7 @@ import (
 	"github.com/maypok86/otter/v2"
 )
 
-// answerCache keeps encoded answers about products, bounded in bytes. Before each use it
+// answerCache keeps encoded answers about products and pages of orders, bounded in bytes. Before each use it
 // asks the storage whether the answer is still current, so nothing has to be invalidated.
 // Answers that are asked for often stay while a partner reads the whole catalog once.
 type answerCache struct {
@@ -20,8 +20,9 @@ type answerCache struct {
 }
 
 // question identifies an answer: by the id of a product, or by the text of a query and the
-// stores of a partner that may use only some.
-type question struct{ product, query, stores string }
+// stores of a partner that may use only some. For orders, it also names the partner and the
+// mode of its key.
+type question struct{ product, query, stores, orders string }
 
 type keptAnswer struct {
 	set       storage.ReadSet
@@ -45,7 +46,7 @@ func newAnswerCache(reader storage.Catalog, bytes int) *answerCache {
 	return &answerCache{reader: reader, entries: otter.Must(&otter.Options[question, *keptAnswer]{
 		MaximumWeight: uint64(bytes),
 		Weigher: func(q question, a *keptAnswer) uint32 {
-			return uint32(len(q.product) + len(q.query) + len(q.stores) + cap(a.body) + overhead + len(a.documents)*ofDocument)
+			return uint32(len(q.product) + len(q.query) + len(q.stores) + len(q.orders) + cap(a.body) + overhead + len(a.documents)*ofDocument)
 		},
 	})}
 }

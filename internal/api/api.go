@@ -286,6 +286,7 @@ var Routes = []Route{
 	{post, "/v1/delivery/quote", nil, withOneOf(quoteDelivery, commerce.ReadDelivery, commerce.WriteOrders)},
 	{post, "/v1/checkout/preflight", needs(commerce.ReadStores, commerce.ReadProducts), preflight},
 	{post, "/v1/checkout/session", needs(commerce.WriteOrders), startCheckout},
+	{get, "/v1/orders", needs(commerce.ReadOrders), (*API).listOrders},
 	{post, "/v1/orders/report", needs(commerce.WriteOrders), reportOrder},
 	{get, "/v1/orders/by-external/{external_order_id}", needs(commerce.ReadOrders), (*API).getOrderByExternal},
 	{get, "/v1/orders/{order_id}", needs(commerce.ReadOrders), ofOrder((*API).getOrder)},

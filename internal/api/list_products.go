@@ -48,7 +48,7 @@ func (a *API) listProducts(r *request) (reply, error) {
 	if page.More || count < len(page.Items) {
 		cursor = encodeProductCursor(storage.PositionOf(documents[count-1].version), productTag(inEffect))
 	}
-	body := pageBody(products, count, cursor, filters)
+	body := pageBody("products", products, count, cursor, filters)
 	tag := etagOf(body)
 	a.kept.put(q, page.Version, &keptAnswer{set: page.ReadSet, body: body, tag: tag, documents: documents})
 	return reply{status: http.StatusOK, body: body, tag: tag}, nil
@@ -77,14 +77,15 @@ func appendProducts(b []byte, items []commerce.Item, have storage.Documents, roo
 
 const endOfPage = "]}"
 
-func pageBody(products []byte, count int, cursor string, filters []byte) []byte {
-	b := make([]byte, 0, 128+len(filters)+len(cursor)+len(products))
+// pageBody is the body of a page of a list, whose encoded elements have this name.
+func pageBody(name string, elements []byte, count int, cursor string, filters []byte) []byte {
+	b := make([]byte, 0, 128+len(filters)+len(cursor)+len(elements))
 	b = fmt.Appendf(b, `{"ok":true,"count":%d`, count)
 	if cursor != "" {
 		b = wire.AppendString(append(b, `,"next_cursor":`...), cursor)
 	}
-	b = fmt.Appendf(b, `,"filters":%s,"products":[`, filters)
-	return append(append(b, products...), endOfPage...)
+	b = fmt.Appendf(b, `,"filters":%s,"%s":[`, filters, name)
+	return append(append(b, elements...), endOfPage...)
 }
 
 // parts returns the documents of a kept page, which are reused in the page that replaces

@@ -28,7 +28,7 @@ func TestDocumentsOfPage(t *testing.T) {
 	for _, n := range []int{0, 1, 2, 7} {
 		list := items(n)
 		products, ends := appendProducts(nil, list, nil, maxPage)
-		body := pageBody(products, len(ends), "cursor", []byte(`{"active":"true"}`))
+		body := pageBody("products", products, len(ends), "cursor", []byte(`{"active":"true"}`))
 		documents := (&keptAnswer{body: body, documents: ends}).parts()
 		if !json.Valid(body) || len(documents) != n {
 			t.Errorf("%d products: %d documents of %s", n, len(documents), body)

@@ -20,6 +20,8 @@ func TestWrongQueries(t *testing.T) {
 	event := "evt_" + strings.Repeat("0", 26)
 	eventCursors := []string{cursor("1.5.prd_a"), cursor("e1."), cursor("e1.evt_"), cursor("e2." + event), cursor("e1." + event + "0"), cursor(event),
 		cursor("e1." + event[:29] + "l"), cursor("e1.ord_" + event[4:]), cursor("e1."+event) + "="}
+	id := "ord_1_" + strings.Repeat("0", 26)
+	orderCursors := []string{cursor("o1.5.." + id), cursor("o1." + id), cursor("oc1.5.live." + id), cursor("ox1.0.." + id)}
 	cases := []struct {
 		path, name string
 		values     []string
@@ -29,6 +31,10 @@ func TestWrongQueries(t *testing.T) {
 		{"/v1/products", "active", append(bools, "ALL", "any")}, {"/v1/products", "available_only", append(bools, "all")},
 		{"/v1/products", "updated_since", times}, {"/v1/products", "store_id", texts}, {"/v1/products", "category_id", texts},
 		{"/v1/categories", "store_id", texts}, {"/v1/products", "cursor", cursors},
+		{"/v1/orders", "limit", limits}, {"/v1/orders", "dev", bools}, {"/v1/orders", "store_id", texts}, {"/v1/orders", "created_since", times},
+		{"/v1/orders", "created_before", times}, {"/v1/orders", "updated_since", times}, {"/v1/orders", "cursor", append(cursors, orderCursors...)},
+		{"/v1/orders", "external_order_id_prefix", append(texts, strings.Repeat("x", 256))}, {"/v1/orders", "fulfillment_type", append(texts, "both", "PICKUP")},
+		{"/v1/orders", "status", append(texts, "done", "paid,", ",paid", "paid,,paid", "paid,%20paid", "PAID")},
 		{"/v1/events", "limit", limits}, {"/v1/events", "since", times}, {"/v1/events", "cursor", append(cursors, eventCursors...)},
 		{"/v1/events", "types", append(texts, "order.paidd", "order.paid,", ",order.paid", "order.paid,,order.paid", "order.paid,%20order.paid", "ORDER.PAID")},
 	}

@@ -183,12 +183,16 @@ func (q *Query) Fail(code, name, message string) {
 // Text returns a parameter, or "" if it is absent.
 func (q *Query) Text(name string) string {
 	given, ok := q.values[name]
+	most := 1024
+	if name == "cursor" {
+		most *= 2 // it may hold the longest id of a partner
+	}
 	switch {
 	case !ok:
 		return ""
 	case len(given) > 1:
 		q.Fail("invalid_query", name, "is given more than once")
-	case given[0] == "" || len(given[0]) > 1024 || !utf8.ValidString(given[0]) || strings.ContainsFunc(given[0], unicode.IsControl):
+	case given[0] == "" || len(given[0]) > most || !utf8.ValidString(given[0]) || strings.ContainsFunc(given[0], unicode.IsControl):
 		q.Fail("invalid_query", name, "is empty, too long or holds characters that are not allowed")
 	default:
 		return given[0]

@@ -142,15 +142,15 @@ var (
 	// autovacuum_naptime.
 	unmistakable = regexp.MustCompile(`^(orders|timeline|customers|external_ids|rate_windows|product_stores)$`)
 	foundBy      = map[string][][]string{
-		"api_keys":         {{"partner_id"}, {"hash"}},
-		"partner_keys":     {{"id"}, {"partner_id"}, {"hash"}, {"revoked_on"}, {"expires_on"}},
-		"product_stores":   {{"product_id"}},
-		"stores":           {{"id"}, {"no"}, {"band", "lng"}},
-		"products":         {{"store_id", "id"}},
-		"stock":            {{"store_id", "product_id"}, {"ROW(store_id, product_id) >"}, {"ROW(updated_on, product_id) >"}, {"store_id", "updated_on IS NOT NULL"}},
-		"stock_moves":      {{"at", "seq"}},
-		"stock_notes":      {{"store_id", "product_id"}},
-		"orders":           {{"store_id", "id"}, {"status"}, {"customer_id"}, {"partner_id", "mode", "created_on"}, {"partner_id", "mode", "updated_on"},
+		"api_keys":       {{"partner_id"}, {"hash"}},
+		"partner_keys":   {{"id"}, {"partner_id"}, {"hash"}, {"revoked_on"}, {"expires_on"}},
+		"product_stores": {{"product_id"}},
+		"stores":         {{"id"}, {"no"}, {"band", "lng"}},
+		"products":       {{"store_id", "id"}},
+		"stock":          {{"store_id", "product_id"}, {"ROW(store_id, product_id) >"}, {"ROW(updated_on, product_id) >"}, {"store_id", "updated_on IS NOT NULL"}},
+		"stock_moves":    {{"at", "seq"}},
+		"stock_notes":    {{"store_id", "product_id"}},
+		"orders": {{"store_id", "id"}, {"status"}, {"customer_id"}, {"partner_id", "mode", "created_on"}, {"partner_id", "mode", "updated_on"},
 			{"partner_id = k.partner", "mode = k.mode"}}, // the newest ones
 		"timeline":         {{"store_id", "order_id"}},
 		"payments":         {{"store_id", "order_id"}},
