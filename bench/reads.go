@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"strconv"
 	"sync/atomic"
+	"time"
 
 	"github.com/valyala/fasthttp"
 )
@@ -117,6 +118,7 @@ func storePages(c *contender) (list []string) {
 var (
 	targetProduct  = map[string]float64{sqliteEngine: 0.7, postgresEngine: 0.5}
 	targetPage     = map[string]float64{sqliteEngine: 0.85, postgresEngine: 0.7}
+	targetOrders   = map[string]float64{sqliteEngine: 0.3, postgresEngine: 0.3}  // of the rate of single orders
 	targetChanging = map[string]float64{sqliteEngine: 0.4, postgresEngine: 0.15} // of pages while stock changes
 )
 
@@ -170,6 +172,52 @@ func unchanged(status int, body []byte) error {
 
 func limitsOrder(s *stage) {
 	s.read("one order", nil, targetLarge, s.someOrders)
+}
+
+// limitsOrders reads pages of the list of orders beside single orders: at rest, where kept
+// answers hold, and while orders are reported, where each page is read again. What a
+// follower reads, who asks every few seconds for what has changed, is the third.
+func limitsOrders(s *stage) {
+	const ordersPerSecond = 500
+	single := s.onEach(s.someOrders)
+	one := s.list[0].side("  one order", func(c *contender) measurement {
+		return c.load(func() []caller { return getters(anyOf(single[c]), c.key(), 100) })
+	})
+	pages := s.onEach(orderPages)
+	whole := func(c *contender) choice { return anyOf(pages[c]) }
+	s.compete(test{title: "page of 100 orders", targets: targetOrders, full: targetLarge, against: []*side{one}, run: func(c *contender) measurement {
+		return c.load(func() []caller { return getters(whole(c), c.key(), 100) })
+	}})
+	beside := func(title string, of func(*contender) choice) {
+		s.compete(test{title: title, against: []*side{one}, run: func(c *contender) measurement {
+			wait := background(func() { run(c.serve().addr, c.pace, steadily(c.reporters(), ordersPerSecond), unmetered) })
+			defer wait()
+			return run(c.serve().addr, c.pace, getters(of(c), c.key(), 50), c.serve().meter)
+		}})
+	}
+	beside("page of 100 orders, orders are reported", whole)
+	beside("orders of the last second, orders are reported", func(*contender) choice {
+		return func(*rand.Rand) string {
+			return fmt.Sprintf("/v1/orders?limit=300&updated_since=%d", time.Now().Add(-time.Second).UnixMilli())
+		}
+	})
+}
+
+// orderPages walks the list of orders, the newest first, and returns the paths of its first
+// pages.
+func orderPages(c *contender) (list []string) {
+	const most = 10
+	for path := "/v1/orders?limit=100"; path != "" && len(list) < most; {
+		var page struct {
+			Next string `json:"next_cursor"`
+		}
+		each(c.serve().addr, c.key(), []string{path}, func(_ int, body []byte) error { return json.Unmarshal(body, &page) })
+		list = append(list, path)
+		if path = ""; page.Next != "" {
+			path = "/v1/orders?limit=100&cursor=" + page.Next
+		}
+	}
+	return list
 }
 
 // someOrders are as many orders as the empty database has, of all times.

@@ -24,7 +24,7 @@ type benchCase struct {
 var sections = []section{
 	{name: "limits", full: true, open: openLimits, end: (*stage).settle,
 		about: func(b *bench) string { return b.limits.String() + b.ifFull("; full: %s", b.full(b.orders)) },
-		cases: []benchCase{{"start", limitsStart}, {"product", limitsProduct}, {"page", limitsPage}, {"unchanged", limitsUnchanged}, {"sync", limitsSync}, {"order", limitsOrder}, {"changing", limitsChanging},
+		cases: []benchCase{{"start", limitsStart}, {"product", limitsProduct}, {"page", limitsPage}, {"unchanged", limitsUnchanged}, {"sync", limitsSync}, {"order", limitsOrder}, {"orders", limitsOrders}, {"changing", limitsChanging},
 			{"reports", limitsReports}, {"hot", limitsHot}, {"everything", limitsEverything}, {"cores", limitsCores}}},
 	// Reports come first: other cases leave PostgreSQL something to clean up.
 	{name: "webhooks", full: true, open: openWebhooks, end: checkParked,

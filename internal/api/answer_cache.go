@@ -30,6 +30,13 @@ type keptAnswer struct {
 	body      []byte
 	tag       etag       // of the body
 	documents []document // in the body of a page, in their order
+	orders    []orderDocument
+}
+
+// orderDocument is one order in the body of a page. It ends before this byte.
+type orderDocument struct {
+	version storage.OrderVersion
+	end     int
 }
 
 // document is one product in the body of a page. It ends before this byte.
@@ -42,11 +49,12 @@ func newAnswerCache(reader storage.Catalog, bytes int) *answerCache {
 	const (
 		overhead   = 460 // bytes of an entry without its body
 		ofDocument = 48  // bytes of a document
+		ofOrder    = 120
 	)
 	return &answerCache{reader: reader, entries: otter.Must(&otter.Options[question, *keptAnswer]{
 		MaximumWeight: uint64(bytes),
 		Weigher: func(q question, a *keptAnswer) uint32 {
-			return uint32(len(q.product) + len(q.query) + len(q.stores) + len(q.orders) + cap(a.body) + overhead + len(a.documents)*ofDocument)
+			return uint32(len(q.product) + len(q.query) + len(q.stores) + len(q.orders) + cap(a.body) + overhead + len(a.documents)*ofDocument + len(a.orders)*ofOrder)
 		},
 	})}
 }

@@ -191,3 +191,20 @@ func BenchmarkReport(b *testing.B) {
 		}
 	})
 }
+
+// BenchmarkOrderPage lists 100 of 1,000 orders. Each page is asked for with a time of its own,
+// so that no kept answer holds.
+func BenchmarkOrderPage(b *testing.B) {
+	c := newCatalog(b)
+	for i := range 1000 {
+		r := c.request("POST", "/v1/orders/report", fmt.Appendf(nil, `{"external_order_id":"W-%d","store_id":"store-%d","fulfillment_type":"pickup",`+
+			`"items":[{"product_id":%q,"quantity":1,"price":999},{"product_id":%q,"quantity":2,"price":999}]}`, i, i%16, productID(i), productID(i+16)))
+		r.Header.Set("Idempotency-Key", fmt.Sprintf("%032x", i))
+		c.serve(b, &c.response, r, 201)
+	}
+	b.ReportAllocs()
+	for i := 0; b.Loop(); i++ {
+		c.serve(b, &c.response, c.request("GET", fmt.Sprintf("/v1/orders?created_since=%d", i), nil), 200)
+	}
+	b.ReportMetric(float64(c.response.bytes), "body-bytes")
+}

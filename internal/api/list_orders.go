@@ -41,37 +41,61 @@ func (a *API) listOrders(r *request) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	page, err := a.reader.PartnerOrders(r.Context(), filter)
+	have := kept.orderParts()
+	page, err := a.reader.PartnerOrders(r.Context(), filter, have)
 	if err != nil {
 		return reply{}, err
 	}
 	buffer := pages.Get().(*[]byte)
-	orders, count := appendOrders(*buffer, page.Orders, roomFor(filters))
+	orders, documents := appendOrders(*buffer, page.Orders, have, roomFor(filters))
 	defer release(buffer, orders)
+	count := len(documents)
 	if count < len(page.Orders) {
-		page.Next = filter.Position(page.Orders[count-1])
+		page.Next = page.Orders[count-1].At
 	}
 	cursor := ""
 	if page.Next != (storage.PartnerOrderPosition{}) {
 		cursor = encodeOrderCursor(page.Next, orderTag(r.Partner.ID, filter.Sequence, inEffect))
 	}
 	body := pageBody("orders", orders, count, cursor, filters)
-	a.kept.put(q, page.Version, &keptAnswer{set: page.ReadSet, body: body})
+	a.kept.put(q, page.Version, &keptAnswer{set: page.ReadSet, body: body, orders: documents})
 	return reply{status: http.StatusOK, body: body}, nil
 }
 
 // appendOrders appends as many orders as there is room for, and at least one.
-func appendOrders(b []byte, orders []commerce.Order, room int) ([]byte, int) {
+func appendOrders(b []byte, orders []storage.PartnerOrder, have storage.OrderDocuments, room int) ([]byte, []orderDocument) {
+	documents := make([]orderDocument, 0, len(orders))
 	for i, o := range orders {
 		before := len(b)
 		if i > 0 {
 			b = append(b, ',')
 		}
-		if b = append(b, wire.Encode(wire.OrderOf(o))...); len(b) > room && i > 0 {
-			return b[:before], i
+		if part, ok := have[o.Version]; ok {
+			b = append(b, part...)
+		} else {
+			b = append(b, wire.Encode(wire.OrderOf(o.Order))...)
 		}
+		if len(b) > room && i > 0 {
+			return b[:before], documents
+		}
+		documents = append(documents, orderDocument{o.Version, len(b)})
 	}
-	return b, len(orders)
+	return b, documents
+}
+
+// orderParts returns the documents of a kept page of orders, which are used again in the
+// page that replaces it.
+func (a *keptAnswer) orderParts() storage.OrderDocuments {
+	if a == nil || len(a.orders) == 0 {
+		return nil
+	}
+	parts, begin := make(storage.OrderDocuments, len(a.orders)), 0
+	orders := a.body[len(a.body)-len(endOfPage)-a.orders[len(a.orders)-1].end:]
+	for _, d := range a.orders {
+		parts[d.version] = orders[begin:d.end:d.end]
+		begin = d.end + len(",")
+	}
+	return parts
 }
 
 // orderFilter reads the query. It also returns the effective filters as text.

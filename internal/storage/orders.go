@@ -17,8 +17,8 @@ type Orders interface {
 
 	// PartnerOrders reads one page of a list of a partner's orders. Pages in the sequence of
 	// changes end before the stamps that an open batch may still write, so that no order is
-	// ever skipped.
-	PartnerOrders(ctx context.Context, f PartnerOrderFilter) (PartnerOrderPage, error)
+	// ever skipped. It does not read orders whose documents the caller has.
+	PartnerOrders(ctx context.Context, f PartnerOrderFilter, have OrderDocuments) (PartnerOrderPage, error)
 
 	// Timeline reads the newest events of an order, at most limit, oldest first.
 	Timeline(ctx context.Context, key commerce.OrderKey, limit int) ([]commerce.TimelineEvent, error)

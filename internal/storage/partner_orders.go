@@ -45,9 +45,25 @@ type PartnerOrderPosition struct {
 	Mode commerce.Mode
 }
 
+// OrderVersion is an order as it was after its last change.
+type OrderVersion struct {
+	commerce.OrderKey
+	UpdatedOn commerce.Millis
+}
+
+// PartnerOrder is an order on a page.
+type PartnerOrder struct {
+	Version OrderVersion
+	At      PartnerOrderPosition
+	Order   commerce.Order // empty if the caller has its document
+}
+
+// OrderDocuments are the encoded orders that a caller has. Engines use only their keys.
+type OrderDocuments map[OrderVersion][]byte
+
 // PartnerOrderPage is one page of a list.
 type PartnerOrderPage struct {
-	Orders []commerce.Order
+	Orders []PartnerOrder
 	// Next is the position behind the page; zero: no order follows. A page may be short, or
 	// empty, and have one.
 	Next    PartnerOrderPosition

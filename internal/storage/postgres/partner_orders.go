@@ -12,7 +12,7 @@ import (
 
 // PartnerOrders implements storage.Reader. A page in the sequence of changes ends before the
 // low watermark, as a page of products does.
-func (r reader) PartnerOrders(ctx context.Context, f storage.PartnerOrderFilter) (page storage.PartnerOrderPage, err error) {
+func (r reader) PartnerOrders(ctx context.Context, f storage.PartnerOrderFilter, have storage.OrderDocuments) (page storage.PartnerOrderPage, err error) {
 	version := noVersion
 	if !r.e.spread {
 		if version, err = r.versionOfOrders(ctx, f.ReadSet().Orders); err != nil {
@@ -26,7 +26,7 @@ func (r reader) PartnerOrders(ctx context.Context, f storage.PartnerOrderFilter)
 				return false, err
 			}
 		}
-		page, cut, err = r.PartnerOrdersBelow(ctx, f, below)
+		page, cut, err = r.PartnerOrdersBelow(ctx, f, have, below)
 		return cut, err
 	})
 	page.Version = version

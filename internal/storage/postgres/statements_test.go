@@ -94,7 +94,7 @@ var allShards = regexp.MustCompile(`^SELECT (count\(\*\), max\(updated_on\)|stor
 	`|^SELECT .* FROM audit WHERE id < ` +
 	`|^SELECT code, since FROM attention WHERE resolved_on = 0 ` +
 	`|^SELECT (count\(\*\), .* FROM \(SELECT created_on|store_id, id) FROM orders WHERE status = \$1 AND status IN ` +
-	`|^(SELECT \* FROM \()?SELECT store_id, id, created_on, id AS name, .* FROM orders WHERE partner_id = \$\d AND mode = \$\d AND created_on >= .* LIMIT ` +
+	`|^(SELECT \* FROM \()?SELECT store_id, id, updated_on AS stamp, created_on, id AS name, .* FROM orders WHERE partner_id = \$\d AND mode = \$\d AND created_on >= .* LIMIT ` +
 	`|^SELECT id, (created_on|updated_on) FROM orders WHERE partner_id = \$1 AND mode = \$2 AND (created_on|updated_on) >= ` +
 	`|^SELECT .* FROM payments WHERE \(store_id, order_id\) > ` +
 	`|^SELECT partner_id, (sum\(bytes\)::bigint|hour) FROM stored_replies ` +

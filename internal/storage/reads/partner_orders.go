@@ -16,15 +16,15 @@ import (
 // PartnerOrdersBelow reads one page of a partner's orders. First it reads where rows stand
 // and whether the filter selects them, then the orders of the page. Rows with the stamp
 // below, or a later one, may be incomplete; cut reports that the page ends before such rows.
-func (r Reader) PartnerOrdersBelow(ctx context.Context, f storage.PartnerOrderFilter, below commerce.Millis) (page storage.PartnerOrderPage, cut bool, err error) {
+func (r Reader) PartnerOrdersBelow(ctx context.Context, f storage.PartnerOrderFilter, have storage.OrderDocuments, below commerce.Millis) (page storage.PartnerOrderPage, cut bool, err error) {
 	page.ReadSet = f.ReadSet()
 	if len(f.Modes) == 0 {
 		return page, false, nil
 	}
-	p := partnerRead{Reader: r, filter: f, below: below}
+	p := partnerRead{Reader: r, filter: f, have: have, below: below}
 	p.sql, p.args = p.statement()
 	most := max(2, f.Examine/(2*len(f.Modes)*p.feeds())) // of a lane at once: rows are read twice at most
-	for n := min(f.Limit+f.Limit/2+16, most); ; n = more(n, most) {
+	for n := min(f.Limit+24, most); ; n = more(n, most) {
 		if err := p.examine(ctx, n); err != nil {
 			return page, false, err
 		}
@@ -48,6 +48,7 @@ func more(n, most int) int {
 type partnerRead struct {
 	Reader
 	filter storage.PartnerOrderFilter
+	have   storage.OrderDocuments
 	below  commerce.Millis
 	sql    string
 	args   []any // of the conditions, which all modes share
@@ -60,9 +61,9 @@ type partnerRead struct {
 
 // partnerRow is a row that was examined.
 type partnerRow struct {
-	key commerce.OrderKey
-	at  storage.PartnerOrderPosition
-	has bool // the filter selects it
+	version storage.OrderVersion // with ByExternalID, without the time
+	at      storage.PartnerOrderPosition
+	has     bool // the filter selects it
 }
 
 // feeds is how many lanes a mode has.
@@ -78,7 +79,7 @@ func (p *partnerRead) examine(ctx context.Context, n int) error {
 	f, below := p.filter, p.below
 	lanes := make([][]partnerRow, p.feeds()*len(f.Modes))
 	err := p.Each(ctx, p.sql, len(f.Modes), func(i int) []any { return p.argsOf(f.Modes[i], n) }, func(i int, s schema.Scanner) {
-		row := partnerRow{key: commerce.OrderKey{StoreID: s.Text(), OrderID: s.Text()}}
+		row := partnerRow{version: storage.OrderVersion{OrderKey: commerce.OrderKey{StoreID: s.Text(), OrderID: s.Text()}, UpdatedOn: commerce.Millis(s.Int())}}
 		row.at = storage.PartnerOrderPosition{At: commerce.Millis(s.Int()), ID: s.Text()}
 		if f.Sequence == storage.ByExternalID {
 			row.at.Mode = f.Modes[i]
@@ -137,8 +138,8 @@ func (p *partnerRead) fill(ctx context.Context, page *storage.PartnerOrderPage) 
 		var keys []commerce.OrderKey
 		n := 0
 		for ; n < len(rest) && len(keys) < f.Limit; n++ {
-			if rest[n].has {
-				keys = append(keys, rest[n].key)
+			if _, known := p.have[rest[n].version]; rest[n].has && !known {
+				keys = append(keys, rest[n].version.OrderKey)
 			}
 		}
 		found, err := p.OrdersByKey(ctx, keys)
@@ -146,11 +147,13 @@ func (p *partnerRead) fill(ctx context.Context, page *storage.PartnerOrderPage) 
 			return err
 		}
 		for ; n > 0 && len(page.Orders) < f.Limit; n-- {
-			o, there := found[rest[0].key]
-			if there && rest[0].has && f.Has(o) && f.Position(o) == rest[0].at {
-				page.Orders = append(page.Orders, o)
+			row, o := rest[0], found[rest[0].version.OrderKey]
+			if _, known := p.have[row.version]; known && row.has {
+				page.Orders = append(page.Orders, storage.PartnerOrder{Version: row.version, At: row.at})
+			} else if row.has && f.Has(o) && f.Position(o) == row.at {
+				page.Orders = append(page.Orders, storage.PartnerOrder{Version: storage.OrderVersion{OrderKey: row.version.OrderKey, UpdatedOn: o.UpdatedOn}, At: row.at, Order: o})
 			}
-			page.Next, rest = rest[0].at, rest[1:]
+			page.Next, rest = row.at, rest[1:]
 		}
 	}
 	if p.ended && !slices.ContainsFunc(rest, func(row partnerRow) bool { return row.has }) {
@@ -160,15 +163,15 @@ func (p *partnerRead) fill(ctx context.Context, page *storage.PartnerOrderPage) 
 }
 
 // statement is the statement that reads the lanes of a mode, and its first arguments. Rows
-// of it are: store, order, time, id or external id, whether the filter selects it, number of
-// the lane, lowest stamp that an open batch may write.
+// of it are: store, order, stamp, time, id or external id, whether the filter selects it,
+// number of the lane, lowest stamp that an open batch may write.
 func (p *partnerRead) statement() (string, []any) {
 	f, n := p.filter, 0
 	next := func() string { n++; return "$" + strconv.Itoa(n) }
 	var args []any
 	given := func(v any) string { args = append(args, v); return next() }
 	if f.Sequence == storage.ByExternalID { // what else the filter asks for is seen in the orders
-		return "SELECT store_id, order_id, CAST(0 AS BIGINT), external_id, true, CAST(0 AS BIGINT), CAST(NULL AS BIGINT) FROM external_ids" +
+		return "SELECT store_id, order_id, CAST(0 AS BIGINT), CAST(0 AS BIGINT), external_id, true, CAST(0 AS BIGINT), CAST(NULL AS BIGINT) FROM external_ids" +
 			" WHERE partner_id = " + next() + " AND mode = " + next() + " AND external_id >= " + p.text(next()) + " AND external_id < " + p.text(next()) +
 			" ORDER BY external_id LIMIT " + next(), nil
 	}
@@ -192,7 +195,7 @@ func (p *partnerRead) statement() (string, []any) {
 	where := " FROM orders WHERE partner_id = " + next() + " AND mode = " + next()
 	from, to, limit := p.number(next()), p.number(next()), " LIMIT "+next()
 	lane := func(at, has, no, only, order string) string {
-		return "SELECT store_id, id, " + at + ", id AS name, " + has + ", CAST(" + no + " AS BIGINT), " + cmp.Or(p.OpenStamp, "CAST(NULL AS BIGINT)") +
+		return "SELECT store_id, id, updated_on AS stamp, " + at + ", id AS name, " + has + ", CAST(" + no + " AS BIGINT), " + cmp.Or(p.OpenStamp, "CAST(NULL AS BIGINT)") +
 			where + " AND " + at + " >= " + from + " AND " + at + " <= " + to + only + " ORDER BY " + at + order + limit
 	}
 	all := strings.Join(has, " AND ")

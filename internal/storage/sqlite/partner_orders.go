@@ -9,12 +9,12 @@ import (
 
 // PartnerOrders implements storage.Reader. SQLite has one writer: stamps become visible in
 // their order. The stamp is read first, as for a product.
-func (r reader) PartnerOrders(ctx context.Context, f storage.PartnerOrderFilter) (page storage.PartnerOrderPage, err error) {
+func (r reader) PartnerOrders(ctx context.Context, f storage.PartnerOrderFilter, have storage.OrderDocuments) (page storage.PartnerOrderPage, err error) {
 	stamp, err := r.e.freshness.stamp(ctx)
 	if err != nil {
 		return page, err
 	}
-	page, _, err = r.PartnerOrdersBelow(ctx, f, math.MaxInt64)
+	page, _, err = r.PartnerOrdersBelow(ctx, f, have, math.MaxInt64)
 	page.Version = storage.Version(stamp)
 	return page, err
 }

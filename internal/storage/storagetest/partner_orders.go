@@ -93,11 +93,12 @@ func walkPartner(t *testing.T, r storage.Reader, all []commerce.Order, f storage
 		f.Limit, f.Examine, f.After = size.limit, size.examine, storage.PartnerOrderPosition{}
 		var got []commerce.Order
 		for range 300 {
-			page, err := r.PartnerOrders(context.Background(), f)
+			page, err := r.PartnerOrders(context.Background(), f, nil)
 			if err != nil || len(page.Orders) > f.Limit {
 				t.Fatalf("%+v: %+v, %v", f, page, err)
 			}
-			got = append(got, page.Orders...)
+			checkDocuments(t, r, f, page)
+			got = append(got, ordersOf(page)...)
 			if f.After = page.Next; f.After == (storage.PartnerOrderPosition{}) {
 				break
 			}
@@ -105,6 +106,37 @@ func walkPartner(t *testing.T, r storage.Reader, all []commerce.Order, f storage
 		if !reflect.DeepEqual(got, want) {
 			t.Fatalf("%+v:\n got %q\nwant %q", f, keysOf(got), keysOf(want))
 		}
+	}
+}
+
+// ordersOf are the orders of a page, each with its position and version.
+func ordersOf(page storage.PartnerOrderPage) (orders []commerce.Order) {
+	for _, row := range page.Orders {
+		orders = append(orders, row.Order)
+	}
+	return orders
+}
+
+// checkDocuments reads a page again with the documents of some of its orders. These are not
+// read; the others are, also if the caller has a document of another version.
+func checkDocuments(t *testing.T, r storage.Reader, f storage.PartnerOrderFilter, page storage.PartnerOrderPage) {
+	t.Helper()
+	have := storage.OrderDocuments{}
+	for i, row := range page.Orders {
+		if row.Version != (storage.OrderVersion{OrderKey: row.Order.Key(), UpdatedOn: row.Order.UpdatedOn}) || row.At != f.Position(row.Order) {
+			t.Fatalf("%+v: %+v", f, row)
+		}
+		if row.Version.UpdatedOn -= commerce.Millis(i % 2); f.Sequence != storage.ByExternalID {
+			have[row.Version] = nil
+		}
+		if _, known := have[page.Orders[i].Version]; known {
+			page.Orders[i].Order = commerce.Order{}
+			defer func() { page.Orders[i].Order = row.Order }()
+		}
+	}
+	again, err := r.PartnerOrders(context.Background(), f, have)
+	if err != nil || !reflect.DeepEqual(again.Orders, page.Orders) || again.Next != page.Next {
+		t.Fatalf("%+v: with documents\n got %+v, %v\nwant %+v", f, again, err, page)
 	}
 }
 
@@ -151,12 +183,12 @@ func partnerChanges(t *testing.T, db Database) {
 			f := storage.PartnerOrderFilter{PartnerID: "ptn_1", Modes: bothModes, Sequence: storage.InChangeOrder, Limit: 20, Examine: 5000}
 			seen := map[string]commerce.OrderStatus{}
 			for finished := false; ; {
-				page, err := e.Reader().PartnerOrders(context.Background(), f)
+				page, err := e.Reader().PartnerOrders(context.Background(), f, nil)
 				if err != nil {
 					t.Error(err)
 					return
 				}
-				for _, o := range page.Orders {
+				for _, o := range ordersOf(page) {
 					seen[o.ID], f.After = o.Status, f.Position(o)
 				}
 				if finished && len(page.Orders) == 0 {
@@ -190,7 +222,7 @@ func unchangedOrders(t *testing.T, db Database) {
 	filters := []storage.PartnerOrderFilter{{PartnerID: "ptn_1", Modes: bothModes}, {PartnerID: "ptn_1", Modes: bothModes[1:]}, {PartnerID: "ptn_2", Modes: bothModes}}
 	read := func(f storage.PartnerOrderFilter) storage.PartnerOrderPage {
 		f.Limit, f.Examine = 100, 5000
-		page, err := e.Reader().PartnerOrders(context.Background(), f)
+		page, err := e.Reader().PartnerOrders(context.Background(), f, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
