@@ -175,8 +175,8 @@ func limitsOrder(s *stage) {
 }
 
 // limitsOrders reads pages of the list of orders beside single orders: at rest, where kept
-// answers hold, and while orders are reported, where each page is read again. What a
-// follower reads, who asks every few seconds for what has changed, is the third.
+// answers hold, and while orders are reported, where each page is read again. The third case
+// is what a follower of the changes reads.
 func limitsOrders(s *stage) {
 	const ordersPerSecond = 500
 	single := s.onEach(s.someOrders)
