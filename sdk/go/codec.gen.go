@@ -1082,6 +1082,20 @@ func (v Order) MarshalJSON() ([]byte, error) {
 	return marshal(plain(v), v.Extra)
 }
 
+var membersOfOrderList = setOf("ok", "count", "next_cursor", "filters", "orders")
+
+// UnmarshalJSON keeps members without a field in Extra.
+func (v *OrderList) UnmarshalJSON(text []byte) error {
+	type plain OrderList
+	return unmarshal(text, (*plain)(v), &v.Extra, membersOfOrderList)
+}
+
+// MarshalJSON writes the members of Extra, too.
+func (v OrderList) MarshalJSON() ([]byte, error) {
+	type plain OrderList
+	return marshal(plain(v), v.Extra)
+}
+
 var membersOfOrderReply = setOf("ok", "order")
 
 // UnmarshalJSON keeps members without a field in Extra.

@@ -17,6 +17,7 @@ var (
 	opPreflightCheckout     = operation[none, PreflightRequest, PreflightReply]{"POST", "/v1/checkout/preflight", false}
 	opCreateCheckoutSession = operation[none, CheckoutRequest, CheckoutReply]{"POST", "/v1/checkout/session", true}
 	opReportOrder           = operation[none, ReportRequest, ReportReply]{"POST", "/v1/orders/report", true}
+	opListOrders            = operation[ListOrdersQuery, none, OrderList]{"GET", "/v1/orders", false}
 	opGetOrder              = operation[none, none, OrderReply]{"GET", "/v1/orders/{order_id}", false}
 	opGetOrderByExternalID  = operation[none, none, OrderReply]{"GET", "/v1/orders/by-external/{external_order_id}", false}
 	opPingOrder             = operation[none, none, PingReply]{"GET", "/v1/orders/{order_id}/ping", false}

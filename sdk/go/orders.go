@@ -1,6 +1,9 @@
 package purveyor
 
-import "context"
+import (
+	"context"
+	"iter"
+)
 
 // OrdersService is about orders.
 type OrdersService struct{ client *Client }
@@ -8,6 +11,36 @@ type OrdersService struct{ client *Client }
 // Report reports an order that you have sold, and that the customer has paid.
 func (s *OrdersService) Report(ctx context.Context, body ReportRequest, options ...Option) (*ReportReply, error) {
 	return call(ctx, s.client, opReportOrder, nil, none{}, &body, options...)
+}
+
+// List reads one page of orders, the newest first unless the query says otherwise.
+func (s *OrdersService) List(ctx context.Context, query ListOrdersQuery, options ...Option) (*OrderList, error) {
+	return call(ctx, s.client, opListOrders, nil, query, nil, options...)
+}
+
+// All ranges over the orders of all pages.
+func (s *OrdersService) All(ctx context.Context, query ListOrdersQuery, options ...Option) iter.Seq2[Order, error] {
+	return pages(ctx, func(ctx context.Context, cursor string) ([]Order, string, error) {
+		if cursor != "" {
+			query.Cursor = cursor
+		}
+		list, err := s.List(ctx, query, options...)
+		if err != nil {
+			return nil, "", err
+		}
+		return list.Orders, list.NextCursor, nil
+	})
+}
+
+// Sync ranges over the orders that were changed at or after a time, in the order of their
+// changes. Since 0 it ranges over all. Keep the UpdatedOn of the last order that you have
+// stored: it is the since of the next Sync. The orders of that very time come again then.
+func (s *OrdersService) Sync(ctx context.Context, since UnixMillis, query ListOrdersQuery, options ...Option) iter.Seq2[Order, error] {
+	query.UpdatedSince = max(since, 1) // 0 would be left out, and the newest would come first
+	if query.Limit == 0 {
+		query.Limit = longestPage
+	}
+	return s.All(ctx, query, options...)
 }
 
 // Get reads an order.

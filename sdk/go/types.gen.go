@@ -1583,6 +1583,25 @@ type Order struct {
 	Extra Extra `json:"-"`
 }
 
+// OrderFilters: The filters in effect, as strings.
+type OrderFilters map[string]string
+
+// OrderList is a schema of the API document.
+type OrderList struct {
+	// Always `true` in an answer that succeeds.
+	OK bool `json:"ok"`
+	// How many entries this answer has.
+	Count int64 `json:"count"`
+	// Send it as `cursor` to get the next page. Absent at the end of the list, and only there.
+	NextCursor string `json:"next_cursor,omitempty"`
+	// The filters in effect, as strings.
+	Filters OrderFilters `json:"filters"`
+	Orders  []Order      `json:"orders"`
+
+	// Extra holds the members that this version of the SDK does not know.
+	Extra Extra `json:"-"`
+}
+
 // OrderReply is a schema of the API document.
 type OrderReply struct {
 	// Always `true` in an answer that succeeds.
@@ -2091,6 +2110,30 @@ type ListProductsQuery struct {
 	Limit int64 `json:"limit"`
 	// Only products changed at or after this time, in Unix milliseconds.
 	UpdatedSince UnixMillis `json:"updated_since"`
+	// The `next_cursor` of the page before. Do not take it apart or make your own.
+	Cursor string `json:"cursor"`
+}
+
+// ListOrdersQuery narrows ListOrders. The zero value of a field leaves it out.
+type ListOrdersQuery struct {
+	// Only orders with one of these statuses, separated by commas.
+	Status string `json:"status"`
+	// Only what belongs to this store.
+	StoreID string `json:"store_id"`
+	// Only orders of this kind.
+	FulfillmentType FulfillmentType `json:"fulfillment_type"`
+	// `true` lists only test orders, `false` only live ones.
+	Dev *bool `json:"dev"`
+	// Only orders made at or after this time, in Unix milliseconds.
+	CreatedSince UnixMillis `json:"created_since"`
+	// Only orders made before this time, in Unix milliseconds.
+	CreatedBefore UnixMillis `json:"created_before"`
+	// Only orders changed at or after this time, in Unix milliseconds, in the order of their changes.
+	UpdatedSince UnixMillis `json:"updated_since"`
+	// Only orders whose `external_order_id` begins so, in the order of these ids.
+	ExternalOrderIDPrefix string `json:"external_order_id_prefix"`
+	// How many to return at most. Above 300 counts as 300; below 1 is refused.
+	Limit int64 `json:"limit"`
 	// The `next_cursor` of the page before. Do not take it apart or make your own.
 	Cursor string `json:"cursor"`
 }

@@ -19,6 +19,7 @@ var methods = map[string]string{
 	"preflightCheckout":     "Checkout.Preflight",
 	"createCheckoutSession": "Checkout.Start",
 	"reportOrder":           "Orders.Report",
+	"listOrders":            "Orders.List",
 	"getOrder":              "Orders.Get",
 	"getOrderByExternalId":  "Orders.GetByExternalID",
 	"pingOrder":             "Orders.Ping",

@@ -18,6 +18,7 @@ export const operations = {
   preflightCheckout: operation<void, types.PreflightRequest, types.PreflightReply>("POST", "/v1/checkout/preflight", false),
   createCheckoutSession: operation<void, types.CheckoutRequest, types.CheckoutReply>("POST", "/v1/checkout/session", true),
   reportOrder: operation<void, types.ReportRequest, types.ReportReply>("POST", "/v1/orders/report", true),
+  listOrders: operation<types.ListOrdersQuery, void, types.OrderList>("GET", "/v1/orders", false),
   getOrder: operation<void, void, types.OrderReply>("GET", "/v1/orders/{order_id}", false),
   getOrderByExternalId: operation<void, void, types.OrderReply>("GET", "/v1/orders/by-external/{external_order_id}", false),
   pingOrder: operation<void, void, types.PingReply>("GET", "/v1/orders/{order_id}/ping", false),

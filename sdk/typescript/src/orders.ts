@@ -1,4 +1,6 @@
+import { longestPage } from "./catalog.js";
 import { operations } from "./operations.js";
+import { pages } from "./page.js";
 import { track, type TrackingOptions, type TrackingUpdate } from "./track.js";
 import type { CallOptions, Transport } from "./transport.js";
 import type * as types from "./types.js";
@@ -44,6 +46,25 @@ export class Orders {
   /** Reports an order that you have sold, and that the customer has paid. */
   report(body: types.ReportRequest, options?: CallOptions): Promise<types.ReportReply> {
     return this.#t.call(operations.reportOrder, { body }, options);
+  }
+
+  /** Reads one page of orders, the newest first unless the query says otherwise. */
+  list(query: types.ListOrdersQuery = {}, options?: CallOptions): Promise<types.OrderList> {
+    return this.#t.call(operations.listOrders, { query }, options);
+  }
+
+  /** Ranges over the orders of all pages. */
+  all(query: types.ListOrdersQuery = {}, options?: CallOptions): AsyncGenerator<types.Order, void, undefined> {
+    return pages((cursor) => this.list({ ...query, ...cursor }, options), (page) => page.orders);
+  }
+
+  /**
+   * Ranges over the orders that were changed at or after a time in Unix milliseconds, in the order of their
+   * changes. Since 0 it ranges over all. Keep the `updated_on` of the last order that you have stored: it is
+   * the `since` of the next sync. The orders of that very time come again then.
+   */
+  sync(since: number, query: types.ListOrdersQuery = {}, options?: CallOptions): AsyncGenerator<types.Order, void, undefined> {
+    return this.all({ limit: longestPage, ...query, updated_since: Math.max(since, 1) }, options);
   }
 
   /** Reads an order. */

@@ -1139,6 +1139,21 @@ export interface Order {
   picked_up_at?: number | null;
 }
 
+/** The filters in effect, as strings. */
+export type OrderFilters = { [name: string]: string };
+
+export interface OrderList {
+  /** Always `true` in an answer that succeeds. */
+  ok: true;
+  /** How many entries this answer has. */
+  count: number;
+  /** Send it as `cursor` to get the next page. Absent at the end of the list, and only there. */
+  next_cursor?: string;
+  /** The filters in effect, as strings. */
+  filters: OrderFilters;
+  orders: Order[];
+}
+
 export interface OrderReply {
   /** Always `true` in an answer that succeeds. */
   ok: true;
@@ -1749,6 +1764,30 @@ export interface ListProductsQuery {
   limit?: number;
   /** Only products changed at or after this time, in Unix milliseconds. */
   updated_since?: number;
+  /** The `next_cursor` of the page before. Do not take it apart or make your own. */
+  cursor?: string;
+}
+
+/** Narrows `listOrders`. */
+export interface ListOrdersQuery {
+  /** Only orders with one of these statuses, separated by commas. */
+  status?: string;
+  /** Only what belongs to this store. */
+  store_id?: string;
+  /** Only orders of this kind. */
+  fulfillment_type?: FulfillmentType;
+  /** `true` lists only test orders, `false` only live ones. */
+  dev?: boolean;
+  /** Only orders made at or after this time, in Unix milliseconds. */
+  created_since?: number;
+  /** Only orders made before this time, in Unix milliseconds. */
+  created_before?: number;
+  /** Only orders changed at or after this time, in Unix milliseconds, in the order of their changes. */
+  updated_since?: number;
+  /** Only orders whose `external_order_id` begins so, in the order of these ids. */
+  external_order_id_prefix?: string;
+  /** How many to return at most. Above 300 counts as 300; below 1 is refused. */
+  limit?: number;
   /** The `next_cursor` of the page before. Do not take it apart or make your own. */
   cursor?: string;
 }
