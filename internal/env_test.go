@@ -24,7 +24,7 @@ var random = []string{"math/rand", "math/rand/v2", "crypto/rand"}
 
 // beside are the folders that may use all of this: the engines with their look-ups
 // and their conformance suite, and what only tests use.
-var beside = []string{"env", "testkit", "storage/sqlite", "storage/postgres", "storage/batchget", "storage/storagetest"}
+var beside = []string{"env", "testkit", "storage/sqlite", "storage/postgres", "storage/batchget", "storage/storagetest", "requestlog/requestlogtest"}
 
 // TestSurroundings holds every other package against that: it asks package env for
 // the time, for randomness and for goroutines.

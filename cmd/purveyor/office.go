@@ -8,16 +8,17 @@ import (
 	"purveyor/internal/backoffice"
 	"purveyor/internal/config"
 	"purveyor/internal/env"
+	"purveyor/internal/requestlog"
 	"purveyor/internal/service"
 )
 
 // newOffice makes the back office; nil if it is switched off. In the demo alone, links sign in
 // without a password.
-func newOffice(c config.Server, db *database, uses *service.Service, base string) (*backoffice.Office, error) {
+func newOffice(c config.Server, db *database, uses *service.Service, requests *requestlog.Log, base string) (*backoffice.Office, error) {
 	if c.NoOffice {
 		return nil, nil
 	}
-	return backoffice.New(db.Reader(), uses, backoffice.Options{Env: env.Env{}, PublicURL: base, Enter: db.demo})
+	return backoffice.New(db.Reader(), uses, backoffice.Options{Env: env.Env{}, PublicURL: base, Enter: db.demo, Requests: requests})
 }
 
 // offerFirstOwner prints the link by which the first user is made, while there is none. Where

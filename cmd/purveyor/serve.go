@@ -25,6 +25,7 @@ import (
 	"purveyor/internal/outside/courier"
 	"purveyor/internal/outside/payment"
 	"purveyor/internal/outside/sandbox"
+	"purveyor/internal/requestlog"
 	"purveyor/internal/service"
 	"purveyor/internal/sweep"
 	"purveyor/internal/web"
@@ -141,6 +142,7 @@ type process struct {
 	aside func(context.Context)
 	// askProviders asks each provider once whether it accepts our credentials.
 	askProviders  func(context.Context)
+	requests      *requestlog.Log // nil: switched off
 	stopping      atomic.Bool
 	reads, writes *web.Probe // of the database
 }
@@ -175,14 +177,18 @@ func newProcess(db *database, c settings, o effect.Options, baseURL string) (*pr
 	o.Failed, o.Processors, o.Fleet, o.Geocoder = warnings.job, watchAll(processors.byName, payment.Watch, warnings), fleet, geocoder
 	o.Movers, o.Post = map[string]sandbox.Mover{courier.SandboxObjects: couriers.sandbox}, callbacks.FromSandbox(sandbox.NewSigner(env.Env{}, objects))
 	effect.Start(o)
-	office, err := newOffice(c.Server, db, uses, baseURL)
+	requests, err := newRequestLog(c.Server, db)
 	if err != nil {
 		return nil, err
 	}
-	partners := api.New(db.Reader(), db, uses, api.Options{CacheBytes: c.CacheMiB << 20, PublicURL: baseURL})
+	office, err := newOffice(c.Server, db, uses, requests, baseURL)
+	if err != nil {
+		return nil, err
+	}
+	partners := api.New(db.Reader(), db, uses, api.Options{CacheBytes: c.CacheMiB << 20, PublicURL: baseURL, Requests: requests})
 	return &process{db: db, uses: uses, pay: processors.sandbox.Pay, api: partners.Handler(), streams: partners, office: office, docs: newDocs(baseURL), countReplies: uses.CountReplies, makeSums: uses.MakeSums, inbound: callbacks, sandbox: pages, proxies: proxies,
 		reads: web.NewProbe(env.Env{}, "the database answers reads", db.read), writes: web.NewProbe(env.Env{}, "the database takes writes", db.Writable),
-		askProviders: warnings.askProviders}, nil
+		askProviders: warnings.askProviders, requests: requests}, nil
 }
 
 // newDocs makes the pages for developers of partner systems.
@@ -249,6 +255,9 @@ func (s *process) run(ctx context.Context, l net.Listener) error {
 	beside.Go(func() { sweep.Count(sweeping, env.Env{}, s.countReplies) })
 	beside.Go(func() { sweep.Sums(sweeping, env.Env{}, s.makeSums) })
 	beside.Go(func() { s.askProviders(sweeping) })
+	if s.requests != nil {
+		beside.Go(func() { s.requests.Run(sweeping) })
+	}
 	serving, stopServing := context.WithCancel(ctx)
 	if s.aside != nil {
 		beside.Go(func() { s.aside(serving) })
@@ -282,6 +291,9 @@ func (s *process) run(ctx context.Context, l net.Listener) error {
 	stopServing()
 	stopSweeping()
 	beside.Wait()
+	if s.requests != nil {
+		err = errors.Join(err, s.requests.Close())
+	}
 	if closing := s.db.Close(); err == nil {
 		err = closing
 	}

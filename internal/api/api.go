@@ -13,6 +13,7 @@ import (
 
 	"purveyor/internal/commerce"
 	"purveyor/internal/env"
+	"purveyor/internal/requestlog"
 	"purveyor/internal/service"
 	"purveyor/internal/storage"
 	"purveyor/internal/web"
@@ -49,6 +50,10 @@ type API struct {
 	streaming    context.Context // ends with EndStreams
 	endStreams   context.CancelFunc
 	description  description
+	requests     *requestlog.Log  // nil: requests are not logged
+	clock        func() time.Time // of logged requests; nil: that of web.Trace
+	limited      limited
+	operations   map[string]bool // the ids of all operations
 }
 
 // Options of an API; each zero value is a default.
@@ -58,11 +63,13 @@ type Options struct {
 	CacheBytes int // size of the caches of answers and stores; 16 MiB
 	// TestPatience is how long a test of an endpoint waits for its answer; 10 s.
 	TestPatience time.Duration
-	PublicURL    string // of the service, for its description; without a slash at its end
+	PublicURL    string          // of the service, for its description; without a slash at its end
+	Requests     *requestlog.Log // nil: requests are not logged
 }
 
 // New makes the API over a service and its storage.
 func New(reader Reads, quotas storage.Quotas, s *service.Service, o Options) *API {
+	clock := o.Now
 	if o.Now == nil {
 		o.Now = o.Env.Now
 	}
@@ -75,15 +82,18 @@ func New(reader Reads, quotas storage.Quotas, s *service.Service, o Options) *AP
 	streaming, end := context.WithCancel(context.Background())
 	return &API{testPatience: o.TestPatience, env: o.Env, service: s, reader: reader, now: o.Now, gate: web.NewGate(o.Env, keyFinder{o.Env, s, reader}, quotas, o.Now), bodies: web.NewBodies(o.Env),
 		streaming: streaming, endStreams: end, streams: newStreams(o.Env), answers: web.NewBudget(maxAnswers, maxOfPartner),
-		kept: newAnswerCache(reader, o.CacheBytes/4*3), stores: newStoreCache(o.CacheBytes / 4), description: newDescription(o.PublicURL)}
+		kept: newAnswerCache(reader, o.CacheBytes/4*3), stores: newStoreCache(o.CacheBytes / 4), description: newDescription(o.PublicURL), requests: o.Requests, clock: clock, operations: map[string]bool{}}
 }
 
 // Handler serves every route of the table. Other requests get refusals in the shape of the
 // spec. It must run inside web.Trace.
 func (a *API) Handler() http.Handler {
 	mux := chi.NewRouter()
+	operations := operationIDs()
 	for _, route := range Routes {
-		handler := a.serve(route)
+		id := operations[route.Method+" "+route.Path]
+		a.operations[id] = true
+		handler := a.serve(route, id)
 		mux.Method(route.Method, route.Path, handler)
 		if route.Method == http.MethodGet {
 			mux.Method(http.MethodHead, route.Path, handler)
@@ -122,7 +132,9 @@ func (a *API) noSuchPath(w http.ResponseWriter, r *http.Request) {
 func (a *API) refuse(rw http.ResponseWriter, r *http.Request, refusal *web.Error) {
 	w := web.WriterOf(rw)
 	if strings.HasPrefix(r.URL.Path, "/v1/") {
-		if _, err := a.gate.Admit(w, r); err != nil {
+		caller, err := a.gate.Admit(w, r)
+		a.witness(w, caller, "")
+		if err != nil {
 			web.WriteError(w, outward(err))
 			return
 		}
@@ -146,6 +158,7 @@ type request struct {
 	api     *API
 	traceID string
 	w       *web.Writer
+	seen    *witness
 	dev     bool // the body asks for the sandbox
 }
 
@@ -176,10 +189,10 @@ type reply struct {
 
 // serve makes the checks that all routes share, in the order of BEHAVIOUR.md (401, 429,
 // 403 for scopes), calls the handler, and writes its reply or error.
-func (a *API) serve(route Route) http.HandlerFunc {
+func (a *API) serve(route Route, operation string) http.HandlerFunc {
 	return func(rw http.ResponseWriter, r *http.Request) {
 		w := web.WriterOf(rw)
-		answer, err := a.handle(route, w, r)
+		answer, err := a.handle(route, operation, w, r)
 		if err != nil {
 			web.WriteError(w, outward(err))
 			return
@@ -200,8 +213,9 @@ func (a *API) serve(route Route) http.HandlerFunc {
 	}
 }
 
-func (a *API) handle(route Route, w *web.Writer, r *http.Request) (reply, error) {
+func (a *API) handle(route Route, operation string, w *web.Writer, r *http.Request) (reply, error) {
 	caller, err := a.gate.Admit(w, r)
+	seen := a.witness(w, caller, operation)
 	if err != nil {
 		return reply{}, err
 	}
@@ -210,7 +224,7 @@ func (a *API) handle(route Route, w *web.Writer, r *http.Request) (reply, error)
 			return reply{}, scopeMissing(scope)
 		}
 	}
-	return route.handler(a, &request{Request: r, Caller: caller, api: a, traceID: w.TraceID, w: w})
+	return route.handler(a, &request{Request: r, Caller: caller, api: a, traceID: w.TraceID, w: w, seen: seen})
 }
 
 func scopeMissing(scopes ...commerce.Scope) error {
@@ -225,14 +239,16 @@ func scopeMissing(scopes ...commerce.Scope) error {
 // row matches it.
 func (r *request) param(name string) string {
 	value := chi.URLParam(r.Request, name)
-	if r.URL.RawPath == "" {
-		return value
+	if r.URL.RawPath != "" {
+		value, _ = url.PathUnescape(value) // empty with an error
 	}
-	decoded, err := url.PathUnescape(value)
-	if err != nil {
-		return ""
+	switch name {
+	case "order_id":
+		r.seen.aboutOrder(value)
+	case "store_id":
+		r.seen.aboutStore(value)
 	}
-	return decoded
+	return value
 }
 
 // keyFinder looks up keys for the gate.
@@ -323,6 +339,9 @@ var Routes = []Route{
 	{post, "/v1/keys", needs(commerce.ManageSelf), makeKey},
 	{post, "/v1/keys/{key_id}/rotate", needs(commerce.ManageSelf), rotateKey},
 	{post, "/v1/keys/{key_id}/revoke", needs(commerce.ManageSelf), (*API).revokeKey},
+
+	{get, "/v1/requests", needs(commerce.ManageSelf, commerce.ReadOrders), (*API).listRequests},
+	{get, "/v1/requests/{request_id}", needs(commerce.ManageSelf, commerce.ReadOrders), (*API).getRequest},
 }
 
 const (

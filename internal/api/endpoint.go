@@ -164,14 +164,20 @@ func (r *request) decodeBody(v any, rule rules) error {
 		most = web.MaxLargeBody
 	}
 	return r.api.bodies.Decode(r.w, r.Request, r.Partner.ID, most, func(data []byte) error {
-		if rule&needsNoBody != 0 && len(bytes.TrimSpace(data)) == 0 {
-			return nil
-		}
-		if d, ok := v.(selfDecoder); ok {
-			return d.decode(data)
-		}
-		return jsonin.Decode(data, v)
+		err := decode(data, v, rule)
+		r.seen.sees(data, err == nil)
+		return err
 	})
+}
+
+func decode(data []byte, v any, rule rules) error {
+	if rule&needsNoBody != 0 && len(bytes.TrimSpace(data)) == 0 {
+		return nil
+	}
+	if d, ok := v.(selfDecoder); ok {
+		return d.decode(data)
+	}
+	return jsonin.Decode(data, v)
 }
 
 // check adds checks for the shapes of requests to jsonin.Check.

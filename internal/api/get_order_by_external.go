@@ -6,5 +6,7 @@ func (a *API) getOrderByExternal(r *request) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
+	r.seen.aboutOrder(order.ID)
+	r.seen.aboutStore(order.StoreID)
 	return a.getOrder(r, order)
 }

@@ -24,6 +24,7 @@ func (a *API) getProduct(r *request) (reply, error) {
 	case err != nil:
 		return reply{}, err
 	}
+	r.seen.aboutStore(kept.set.Product.StoreID)
 	if err := r.Partner.MayUse(kept.set.Product.StoreID); err != nil {
 		return reply{}, err
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
+	"strings"
 	"sync"
 
 	"purveyor/internal/api/wire"
@@ -49,6 +50,28 @@ func (d description) serveYAML(w http.ResponseWriter, _ *http.Request) {
 func (d description) serveJSON(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", "application/json")
 	_, _ = w.Write(d.json())
+}
+
+// operationIDs are the operations of the document, by method and path. It reads lines, because to
+// parse the whole document would delay each start of the process.
+func operationIDs() map[string]string {
+	list, path, method := map[string]string{}, "", ""
+	for line := range bytes.Lines(OpenAPI) {
+		text := strings.TrimRight(string(line), "\n")
+		switch indent := len(text) - len(strings.TrimLeft(text, " ")); {
+		case indent == 0:
+			path, method = "", ""
+		case indent == 2 && strings.HasPrefix(text, "  /"):
+			path = strings.TrimSuffix(text[2:], ":")
+		case indent == 4:
+			method = strings.ToUpper(strings.TrimSuffix(text[4:], ":"))
+		case indent == 6 && path != "":
+			if id, ok := strings.CutPrefix(text, "      operationId: "); ok {
+				list[method+" "+path] = id
+			}
+		}
+	}
+	return list
 }
 
 // yamlToJSON encodes a YAML document as JSON, with its members in the same order.

@@ -16,6 +16,7 @@ import (
 
 	"purveyor/internal/commerce"
 	"purveyor/internal/env"
+	"purveyor/internal/requestlog"
 	"purveyor/internal/service"
 	"purveyor/internal/signin"
 	"purveyor/internal/storage"
@@ -59,6 +60,7 @@ type Office struct {
 	comparisons sync.Map
 	importing   sync.Mutex // one file of products is read at a time: it takes ten times its length
 	boards      *boardHub
+	requests    *requestlog.Log // nil: requests are not logged
 }
 
 // Options of an office.
@@ -70,12 +72,14 @@ type Options struct {
 	Identify func(*http.Request) (commerce.User, error)
 	// Enter has one-time links sign in without a password, as those of the demo do.
 	Enter bool
+	// Requests is the log of partners' requests; nil: they are not logged.
+	Requests *requestlog.Log
 }
 
 // New makes the office over a service and its storage.
 func New(reads Reads, uses *service.Service, o Options) (*Office, error) {
 	pages()
-	office := &Office{env: o.Env, reads: reads, uses: uses, publicURL: o.PublicURL, identify: o.Identify, passwords: signin.NewPasswords(o.Env), boards: newBoardHub(o.Env, reads), routes: table()}
+	office := &Office{env: o.Env, reads: reads, uses: uses, publicURL: o.PublicURL, identify: o.Identify, passwords: signin.NewPasswords(o.Env), boards: newBoardHub(o.Env, reads), requests: o.Requests, routes: table()}
 	if o.Enter {
 		office.routes = append(office.routes, enterRoutes...)
 	}

@@ -30,6 +30,7 @@ const (
 	PrefixQuote         = "qte_"
 	PrefixAudit         = "aud_"
 	PrefixUser          = "usr_"
+	PrefixRequest       = "req_"
 	prefixTimeline      = "tev_"
 )
 
@@ -95,12 +96,17 @@ func TimeOfOrder(id string) Millis {
 }
 
 // TimeOfEvent is the time in the id of a webhook event; 0 for a text that is not such an id.
-func TimeOfEvent(id string) Millis {
+func TimeOfEvent(id string) Millis { return timeOf(PrefixEvent, id) }
+
+// TimeOfRequest is the time in the id of a logged request; 0 for a text that is not such an id.
+func TimeOfRequest(id string) Millis { return timeOf(PrefixRequest, id) }
+
+func timeOf(prefix, id string) Millis {
 	var b [16]byte
-	if !IsID(PrefixEvent, id) {
+	if !IsID(prefix, id) {
 		return 0
 	}
-	_, _ = crockford.Decode(b[:], []byte(id[len(PrefixEvent):])) // the form was checked
+	_, _ = crockford.Decode(b[:], []byte(id[len(prefix):])) // the form was checked
 	return Millis(binary.BigEndian.Uint64(b[:8]) >> 16)
 }
 

@@ -54,8 +54,9 @@ type Server struct {
 	CacheMiB  int    `help:"Memory for answers about products and for stores, in MiB." default:"16" env:"PURVEYOR_CACHE_MIB" name:"cache-mib"`
 	Writers   int    `help:"How many batches are written to PostgreSQL at a time; SQLite has one writer. 0: one for each processor core but one." default:"0" env:"PURVEYOR_WRITERS"`
 
-	RepliesMiB int64  `help:"Storage for the replies to a partner's calls with an Idempotency-Key, in MiB, at a rate limit of 240; proportionally more at a higher one. Beyond it, new calls with a key get 429." default:"1024" env:"PURVEYOR_REPLIES_MIB" name:"replies-mib"`
-	Sandbox    string `help:"on, or off: then test orders need configured providers, and the sandbox's pages are gone." enum:"on,off" default:"on" env:"PURVEYOR_SANDBOX"`
+	RepliesMiB    int64  `help:"Storage for the replies to a partner's calls with an Idempotency-Key, in MiB, at a rate limit of 240; proportionally more at a higher one. Beyond it, new calls with a key get 429." default:"1024" env:"PURVEYOR_REPLIES_MIB" name:"replies-mib"`
+	RequestLogMiB int64  `help:"Storage for the log of partners' requests, in MiB: when it is full, the oldest days go early. 0: no log." default:"10240" env:"PURVEYOR_REQUEST_LOG_MIB" name:"request-log-mib"`
+	Sandbox       string `help:"on, or off: then test orders need configured providers, and the sandbox's pages are gone." enum:"on,off" default:"on" env:"PURVEYOR_SANDBOX"`
 
 	NoOffice bool `help:"Leave the back office out." env:"PURVEYOR_NO_OFFICE"`
 
@@ -90,6 +91,9 @@ func (s Server) Check() error {
 	}
 	if s.RepliesMiB < 1 || s.RepliesMiB > 1<<30 {
 		return fmt.Errorf("--replies-mib %d must be from 1 to %d", s.RepliesMiB, 1<<30)
+	}
+	if s.RequestLogMiB < 0 || s.RequestLogMiB > 1<<30 {
+		return fmt.Errorf("--request-log-mib %d must be from 0 to %d", s.RequestLogMiB, 1<<30)
 	}
 	if s.PublicURL == "" {
 		return nil

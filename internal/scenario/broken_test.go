@@ -219,13 +219,19 @@ func TestNothingOfTheInsideIsShown(t *testing.T) {
 					w.do(t, call{method: "GET", path: "/v1/health", key: "busy"}) // so that the gate knows the key
 					f.read.Store(&in.err)
 					f.load.Store(&in.err)
+					code := in.code
+					if strings.HasPrefix(route.Path, "/v1/requests") { // reads only the log
+						w.logStore.err.Store(&in.err)
+						code = "unavailable"
+					}
 					if route.Path == "/v1/health" { // reads only the key
 						w.clock.move(time.Minute)
 						f.keys.Store(&in.err)
 					}
 					c.header = http.Header{"X-Trace-Id": {fmt.Sprint("broken-", i, "-", j)}}
-					a := w.refuses(t, c, http.StatusInternalServerError, in.code)
+					a := w.refuses(t, c, http.StatusInternalServerError, code)
 					f.heal()
+					w.logStore.err.Store(nil)
 					if strings.Contains(string(a.body), "secret") || a.error().Field != "" {
 						t.Errorf("shows the inside: %s", a.body)
 					}

@@ -51,7 +51,7 @@ func (w *world) wire() {
 	w.effects = effect.Start(effect.Options{Queue: w.engine, Reads: w.engine.Reader(), Uses: w.service, Runner: w.runner, AppendWebhook: wire.AppendWebhook,
 		Processors: map[string]payment.Processor{sandboxName: w.line}, Fleet: fleet, Geocoder: knownPlaces,
 		Movers: map[string]sandbox.Mover{courier.SandboxObjects: w.road}, Post: callbacks.FromSandbox(w.signer)})
-	w.partners = api.New(w.engine.Reader(), w.engine, w.service, api.Options{Now: w.clock.Now, TestPatience: time.Millisecond})
+	w.partners = api.New(w.engine.Reader(), w.engine, w.service, api.Options{Now: w.clock.Now, TestPatience: time.Millisecond, Requests: w.requests})
 	w.api = w.partners.Handler()
 	w.inbound, w.pages = callbacks, sandboxPages(w.sandbox.Handler(), w.road.Handler())
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"purveyor/internal/api"
+	"purveyor/internal/requestlog"
 )
 
 // samples are complete valid bodies for each POST with a body, with every field of
@@ -100,9 +101,26 @@ func (w *world) good(t *testing.T, route api.Route, partner, name string) call {
 			w.anEndpoint(t, call{key: partner})
 		}
 	}
-	c.path = strings.NewReplacer("{order_id}", id, "{key_id}", own, "{endpoint_id}", own, "{event_id}", own, "{external_order_id}", "seeded-"+name,
+	if strings.Contains(route.Path, "{request_id}") {
+		own = w.loggedRequest(t, partner)
+	}
+	c.path = strings.NewReplacer("{order_id}", id, "{key_id}", own, "{endpoint_id}", own, "{request_id}", own, "{event_id}", own, "{external_order_id}", "seeded-"+name,
 		"{store_id}", "sto_north", "{product_id}", "prd_loaf").Replace(route.Path)
 	return c
+}
+
+// loggedRequest is the id of a request of a partner.
+func (w *world) loggedRequest(t *testing.T, partner string) string {
+	t.Helper()
+	w.do(t, call{method: "GET", path: "/v1/health", key: partner})
+	if err := w.requests.Flush(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	page, err := w.requests.Page(t.Context(), requestlog.Filter{PartnerID: partnerID(partner), Operation: "getHealth", Limit: 1})
+	if err != nil || len(page.Entries) == 0 {
+		t.Fatal(page, err)
+	}
+	return page.Entries[0].ID
 }
 
 // sampleOf is the sample of a route; a GET has no body.

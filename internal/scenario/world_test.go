@@ -22,6 +22,9 @@ import (
 	"purveyor/internal/inbound"
 	"purveyor/internal/jobs"
 	"purveyor/internal/outside/payment"
+	"purveyor/internal/requestlog"
+	"purveyor/internal/requestlog/postgreslog"
+	"purveyor/internal/requestlog/sqlitelog"
 	"purveyor/internal/service"
 	"purveyor/internal/storage"
 	"purveyor/internal/storage/postgres"
@@ -52,6 +55,7 @@ func sqliteFile(t *testing.T) openEngine {
 		if err != nil {
 			t.Fatal(err)
 		}
+		logStores.Store(t, func() (requestlog.Store, error) { return sqlitelog.New(path), nil })
 		return engine
 	}
 }
@@ -64,11 +68,41 @@ func postgresDatabase(t *testing.T) openEngine {
 		if err != nil {
 			t.Fatal(err)
 		}
+		logStores.Store(t, func() (requestlog.Store, error) { return postgreslog.New(url) })
 		if pg.Shared(t).Cluster() {
 			return ticking{engine, last}
 		}
 		return engine
 	}
+}
+
+// logStores makes the store of the log of requests beside the engine that a test has just opened.
+var logStores sync.Map
+
+// openLog opens the log of requests of a world. It is written when it is read.
+func (w *world) openLog(t *testing.T) {
+	t.Helper()
+	open, _ := logStores.LoadAndDelete(t)
+	store, err := open.(func() (requestlog.Store, error))()
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.logStore = &faultyLog{Store: store}
+	w.requests = requestlog.New(env.Env{}, w.logStore, requestlog.Options{Now: w.clock.Now})
+}
+
+// faultyLog is a store of requests whose reads fail with err, if it is set.
+type faultyLog struct {
+	requestlog.Store
+	err atomic.Pointer[error]
+}
+
+// Days implements requestlog.Store. Every read begins with it.
+func (l *faultyLog) Days(ctx context.Context) ([]requestlog.Day, error) {
+	if err := l.err.Load(); err != nil {
+		return nil, *err
+	}
+	return l.Store.Days(ctx)
 }
 
 // ticking is an engine on a cluster. Its clock moves on after each batch. The reason: a feed over
@@ -140,6 +174,8 @@ type world struct {
 	// partners is what api serves.
 	partners *api.API
 	service  *service.Service // its use cases
+	requests *requestlog.Log
+	logStore *faultyLog // of requests
 }
 
 var workers atomic.Int64 // number of names so far
@@ -158,6 +194,7 @@ func openWorld(t *testing.T, c *clock, open openEngine, prepare func(*world, *te
 	w.runner = jobs.New(env.Env{}, w.worker)
 	w.commit = commit.New(w.engine, commit.Options{Starter: w.runner, EncodeEvent: wire.EventData})
 	prepare(w, t)
+	w.openLog(t)
 	w.wire()
 	w.server = httptest.NewServer(web.Trace(env.Env{}, slog.New(slog.DiscardHandler), w))
 	w.client = w.server.Client()
@@ -169,6 +206,9 @@ func openWorld(t *testing.T, c *clock, open openEngine, prepare func(*world, *te
 		defer cancel()
 		w.effects.Stop(ctx)
 		w.commit.Close()
+		if err := w.requests.Close(); err != nil {
+			t.Error(err)
+		}
 		if err := w.engine.Close(); err != nil {
 			t.Error(err)
 		}
@@ -263,6 +303,11 @@ func (w *world) exchange(c call) (*answer, error) {
 	r, err := w.request(c)
 	if err != nil {
 		return nil, err
+	}
+	if strings.HasPrefix(c.path, "/v1/requests") {
+		if err := w.requests.Flush(r.Context()); err != nil {
+			return nil, err
+		}
 	}
 	res, err := w.client.Do(r)
 	if err != nil {

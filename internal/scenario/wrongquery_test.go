@@ -36,6 +36,10 @@ func TestWrongQueries(t *testing.T) {
 		{"/v1/orders", "external_order_id_prefix", append(texts, strings.Repeat("x", 256))}, {"/v1/orders", "fulfillment_type", append(texts, "both", "PICKUP")},
 		{"/v1/orders", "status", append(texts, "done", "paid,", ",paid", "paid,,paid", "paid,%20paid", "PAID")},
 		{"/v1/events", "limit", limits}, {"/v1/events", "since", times}, {"/v1/events", "cursor", append(cursors, eventCursors...)},
+		{"/v1/requests", "limit", limits}, {"/v1/requests", "since", times}, {"/v1/requests", "until", times}, {"/v1/requests", "cursor", append(cursors, cursor("r1."), cursor("r1.req_"+event[4:]), cursor(event))},
+		{"/v1/requests", "status", append(texts, "4x", "xx", "4XX", "600", "099", "0xx", "404,", ",404", "404,,5xx", "404,%205xx", "-404", "+40", "4xxx")},
+		{"/v1/requests", "method", append(texts, "get", "PUT", "GET,POST")}, {"/v1/requests", "operation", append(texts, "nothing", "onOrderPaid", "reportorder")},
+		{"/v1/requests", "code", texts}, {"/v1/requests", "key_id", texts}, {"/v1/requests", "order_id", texts}, {"/v1/requests", "trace_id", texts},
 		{"/v1/events", "types", append(texts, "order.paidd", "order.paid,", ",order.paid", "order.paid,,order.paid", "order.paid,%20order.paid", "ORDER.PAID")},
 	}
 	onEveryEngine(t, func(t *testing.T, w *world) {

@@ -25,10 +25,30 @@ type Writer struct {
 	TraceID string
 	Partner string     // empty: not known
 	Level   slog.Level // of the log line
+	Witness Witness    // nil: there is none
 	gather  *gather
 	status  int
 	bytes   int
+	code    string // of the error that was answered
+	body    []byte // the last that WriteJSON was given
 }
+
+// Witness sees a request after it was answered. It must not keep the body of the answer.
+type Witness interface {
+	Answered(w *Writer, r *http.Request, at time.Time, took time.Duration)
+}
+
+// Status is the status of the answer; 0: nothing was answered.
+func (w *Writer) Status() int { return w.status }
+
+// Bytes is how many bytes the body of the answer had.
+func (w *Writer) Bytes() int { return w.bytes }
+
+// Code is the code of the error that was answered; empty: none was.
+func (w *Writer) Code() string { return w.code }
+
+// Body is the body of the answer if WriteJSON wrote it; nil: it did not.
+func (w *Writer) Body() []byte { return w.body }
 
 // WriteHeader implements http.ResponseWriter.
 func (w *Writer) WriteHeader(status int) {
@@ -77,7 +97,11 @@ func Trace(e env.Env, log *slog.Logger, next http.Handler) http.Handler {
 					WriteError(w, &Error{Status: http.StatusInternalServerError, Code: "internal", Message: "Internal error; the trace id leads to the cause"})
 				}
 			}
-			w.log(log, r, began, e.Since(began))
+			took := e.Since(began)
+			w.log(log, r, began, took)
+			if w.Witness != nil {
+				w.Witness.Answered(w, r, began.Add(took), took)
+			}
 		}()
 		w.TraceID = traceID(e, r.Header[TraceHeader])
 		h := w.Header()
@@ -186,6 +210,7 @@ func Refuse(w *Writer, err error) *Error {
 			e = &Error{Status: http.StatusInternalServerError, Code: "internal", Message: "Internal error; the trace id leads to the cause", Log: slog.LevelError}
 		}
 	}
+	w.code = e.Code
 	if e.RetryAfter > 0 {
 		w.Header()["Retry-After"] = []string{strconv.Itoa(e.RetryAfter)}
 	}
@@ -212,6 +237,9 @@ func WriteJSON(w http.ResponseWriter, status int, body []byte) {
 	h["Content-Type"] = jsonType
 	if len(body) >= shortBody {
 		h["Content-Length"] = []string{strconv.Itoa(len(body))}
+	}
+	if w, ok := w.(*Writer); ok {
+		w.body = body
 	}
 	w.WriteHeader(status)
 	_, _ = w.Write(body) // an error means that the caller has gone
