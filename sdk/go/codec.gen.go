@@ -326,6 +326,62 @@ func (v KeyList) MarshalJSON() ([]byte, error) {
 	return marshal(plain(v), v.Extra)
 }
 
+var membersOfLoggedRequest = setOf("id", "at", "took_ms", "method", "path", "operation", "status", "code", "mode", "key_id", "store_id", "address", "trace_id", "order_id", "replayed", "request_bytes", "response_bytes")
+
+// UnmarshalJSON keeps members without a field in Extra.
+func (v *LoggedRequest) UnmarshalJSON(text []byte) error {
+	type plain LoggedRequest
+	return unmarshal(text, (*plain)(v), &v.Extra, membersOfLoggedRequest)
+}
+
+// MarshalJSON writes the members of Extra, too.
+func (v LoggedRequest) MarshalJSON() ([]byte, error) {
+	type plain LoggedRequest
+	return marshal(plain(v), v.Extra)
+}
+
+var membersOfLoggedRequestList = setOf("ok", "count", "next_cursor", "dropped", "requests")
+
+// UnmarshalJSON keeps members without a field in Extra.
+func (v *LoggedRequestList) UnmarshalJSON(text []byte) error {
+	type plain LoggedRequestList
+	return unmarshal(text, (*plain)(v), &v.Extra, membersOfLoggedRequestList)
+}
+
+// MarshalJSON writes the members of Extra, too.
+func (v LoggedRequestList) MarshalJSON() ([]byte, error) {
+	type plain LoggedRequestList
+	return marshal(plain(v), v.Extra)
+}
+
+var membersOfLoggedRequestDetail = setOf("id", "at", "took_ms", "method", "path", "operation", "status", "code", "mode", "key_id", "store_id", "address", "trace_id", "order_id", "replayed", "request_bytes", "response_bytes", "request_headers", "request_body", "response_headers", "response_body", "truncated", "event_ids")
+
+// UnmarshalJSON keeps members without a field in Extra.
+func (v *LoggedRequestDetail) UnmarshalJSON(text []byte) error {
+	type plain LoggedRequestDetail
+	return unmarshal(text, (*plain)(v), &v.Extra, membersOfLoggedRequestDetail)
+}
+
+// MarshalJSON writes the members of Extra, too.
+func (v LoggedRequestDetail) MarshalJSON() ([]byte, error) {
+	type plain LoggedRequestDetail
+	return marshal(plain(v), v.Extra)
+}
+
+var membersOfLoggedRequestReply = setOf("ok", "request")
+
+// UnmarshalJSON keeps members without a field in Extra.
+func (v *LoggedRequestReply) UnmarshalJSON(text []byte) error {
+	type plain LoggedRequestReply
+	return unmarshal(text, (*plain)(v), &v.Extra, membersOfLoggedRequestReply)
+}
+
+// MarshalJSON writes the members of Extra, too.
+func (v LoggedRequestReply) MarshalJSON() ([]byte, error) {
+	type plain LoggedRequestReply
+	return marshal(plain(v), v.Extra)
+}
+
 var membersOfKeyReply = setOf("ok", "key", "trace_id")
 
 // UnmarshalJSON keeps members without a field in Extra.

@@ -620,6 +620,109 @@ type KeyList struct {
 	Extra Extra `json:"-"`
 }
 
+// LoggedRequest is a schema of the API document.
+type LoggedRequest struct {
+	ID string `json:"id"`
+	// When the answer ended.
+	At     UnixMillis `json:"at"`
+	TookMs int64      `json:"took_ms"`
+	Method string     `json:"method"`
+	// With the query.
+	Path string `json:"path"`
+	// The `operationId`. Null if there is no such path or method.
+	Operation *string `json:"operation"`
+	Status    int64   `json:"status"`
+	// The code of the error. Null if there was none.
+	Code  *string `json:"code"`
+	Mode  KeyMode `json:"mode"`
+	KeyID string  `json:"key_id"`
+	// Null if the request is about no store, about several, or about one that its key may not use.
+	StoreID *string `json:"store_id"`
+	// The IP address that the request came from.
+	Address string  `json:"address"`
+	TraceID string  `json:"trace_id"`
+	OrderID *string `json:"order_id"`
+	// The answer was that of an earlier request with the same `Idempotency-Key`.
+	Replayed      bool  `json:"replayed"`
+	RequestBytes  int64 `json:"request_bytes"`
+	ResponseBytes int64 `json:"response_bytes"`
+
+	// Extra holds the members that this version of the SDK does not know.
+	Extra Extra `json:"-"`
+}
+
+// LoggedRequestList is a schema of the API document.
+type LoggedRequestList struct {
+	// Always `true` in an answer that succeeds.
+	OK bool `json:"ok"`
+	// How many entries this answer has.
+	Count int64 `json:"count"`
+	// Send it as `cursor` to get the next page. Absent on the last page.
+	NextCursor string `json:"next_cursor,omitempty"`
+	// How many requests of the time of this page were not logged, because the service was too busy.
+	Dropped  int64           `json:"dropped"`
+	Requests []LoggedRequest `json:"requests"`
+
+	// Extra holds the members that this version of the SDK does not know.
+	Extra Extra `json:"-"`
+}
+
+// LoggedRequestDetail is a schema of the API document.
+type LoggedRequestDetail struct {
+	ID string `json:"id"`
+	// When the answer ended.
+	At     UnixMillis `json:"at"`
+	TookMs int64      `json:"took_ms"`
+	Method string     `json:"method"`
+	// With the query.
+	Path string `json:"path"`
+	// The `operationId`. Null if there is no such path or method.
+	Operation *string `json:"operation"`
+	Status    int64   `json:"status"`
+	// The code of the error. Null if there was none.
+	Code  *string `json:"code"`
+	Mode  KeyMode `json:"mode"`
+	KeyID string  `json:"key_id"`
+	// Null if the request is about no store, about several, or about one that its key may not use.
+	StoreID *string `json:"store_id"`
+	// The IP address that the request came from.
+	Address string  `json:"address"`
+	TraceID string  `json:"trace_id"`
+	OrderID *string `json:"order_id"`
+	// The answer was that of an earlier request with the same `Idempotency-Key`.
+	Replayed      bool  `json:"replayed"`
+	RequestBytes  int64 `json:"request_bytes"`
+	ResponseBytes int64 `json:"response_bytes"`
+	// Headers by their names in lower case. Only some are kept, none of them with a key.
+	RequestHeaders LoggedHeaders `json:"request_headers"`
+	// JSON, or the first 8 KiB of it. Null if it is not kept or is no JSON.
+	RequestBody *string `json:"request_body"`
+	// Headers by their names in lower case. Only some are kept, none of them with a key.
+	ResponseHeaders LoggedHeaders `json:"response_headers"`
+	// As `request_body`.
+	ResponseBody *string `json:"response_body"`
+	// Some of the request or the answer is left out, because it is too long or no JSON.
+	Truncated bool `json:"truncated"`
+	// The events that the request has made.
+	EventIDs []string `json:"event_ids"`
+
+	// Extra holds the members that this version of the SDK does not know.
+	Extra Extra `json:"-"`
+}
+
+// LoggedHeaders: Headers by their names in lower case. Only some are kept, none of them with a key.
+type LoggedHeaders map[string]string
+
+// LoggedRequestReply is a schema of the API document.
+type LoggedRequestReply struct {
+	// Always `true` in an answer that succeeds.
+	OK      bool                `json:"ok"`
+	Request LoggedRequestDetail `json:"request"`
+
+	// Extra holds the members that this version of the SDK does not know.
+	Extra Extra `json:"-"`
+}
+
 // KeyReply is a schema of the API document.
 type KeyReply struct {
 	// Always `true` in an answer that succeeds.
@@ -2175,11 +2278,43 @@ type ListEndpointAttemptsQuery struct {
 	Cursor string `json:"cursor"`
 }
 
+// ListRequestsQuery narrows ListRequests. The zero value of a field leaves it out.
+type ListRequestsQuery struct {
+	// Only these statuses, separated by commas. `4xx` stands for all from 400 to 499.
+	Status string                  `json:"status"`
+	Method ListRequestsQueryMethod `json:"method"`
+	// The `operationId` of an operation in this document.
+	Operation string `json:"operation"`
+	// The `code` of an error.
+	Code    string `json:"code"`
+	KeyID   string `json:"key_id"`
+	OrderID string `json:"order_id"`
+	TraceID string `json:"trace_id"`
+	// Only requests that were answered at or after this time, in Unix milliseconds.
+	Since UnixMillis `json:"since"`
+	// Only requests that were answered before this time, in Unix milliseconds.
+	Until UnixMillis `json:"until"`
+	// How many to return at most. Above 300 counts as 300; below 1 is refused.
+	Limit int64 `json:"limit"`
+	// The `next_cursor` of the page before, with the other parameters unchanged. Do not take it apart or
+	// make your own.
+	Cursor string `json:"cursor"`
+}
+
 // GetReadinessQuery narrows GetReadiness. The zero value of a field leaves it out.
 type GetReadinessQuery struct {
 	// With `1` the answer is about reads alone, which go on while the database takes no writes.
 	Reads GetReadinessQueryReads `json:"reads"`
 }
+
+// ListRequestsQueryMethod is a schema of the API document.
+type ListRequestsQueryMethod string
+
+const (
+	ListRequestsQueryMethodGET  ListRequestsQueryMethod = "GET"
+	ListRequestsQueryMethodHEAD ListRequestsQueryMethod = "HEAD"
+	ListRequestsQueryMethodPOST ListRequestsQueryMethod = "POST"
+)
 
 // GetReadinessQueryReads: With `1` the answer is about reads alone, which go on while the database
 // takes no writes.

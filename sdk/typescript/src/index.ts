@@ -7,6 +7,7 @@ import { Events } from "./events.js";
 import { Endpoints } from "./endpoints.js";
 import { Keys } from "./keys.js";
 import { Checkout, Delivery, Orders } from "./orders.js";
+import { Requests } from "./requests.js";
 import { Service } from "./service.js";
 import { type ClientOptions, Transport } from "./transport.js";
 
@@ -30,6 +31,7 @@ export class Purveyor {
   readonly events: Events;
   readonly endpoints: Endpoints;
   readonly keys: Keys;
+  readonly requests: Requests;
 
   constructor(options: ClientOptions) {
     const transport = new Transport(options);
@@ -44,5 +46,6 @@ export class Purveyor {
     this.events = new Events(transport);
     this.endpoints = new Endpoints(transport);
     this.keys = new Keys(transport);
+    this.requests = new Requests(transport);
   }
 }

@@ -50,6 +50,8 @@ export const operations = {
   makeKey: operation<void, types.NewKey, types.IssuedKey>("POST", "/v1/keys", false),
   rotateKey: operation<void, types.RotateRequest, types.RotatedKey>("POST", "/v1/keys/{key_id}/rotate", false),
   revokeKey: operation<void, types.EmptyRequest, types.KeyReply>("POST", "/v1/keys/{key_id}/revoke", false),
+  listRequests: operation<types.ListRequestsQuery, void, types.LoggedRequestList>("GET", "/v1/requests", false),
+  getRequest: operation<void, void, types.LoggedRequestReply>("GET", "/v1/requests/{request_id}", false),
   getOpenapiDocument: operation<void, void, void>("GET", "/openapi.yaml", false),
   getOpenapiJson: operation<void, void, types.Document>("GET", "/openapi.json", false),
   getLiveness: operation<void, void, types.Readiness>("GET", "/livez", false),

@@ -394,6 +394,93 @@ export interface KeyList {
   keys: Key[];
 }
 
+export interface LoggedRequest {
+  id: string;
+  /** When the answer ended. */
+  at: number;
+  took_ms: number;
+  method: string;
+  /** With the query. */
+  path: string;
+  /** The `operationId`. Null if there is no such path or method. */
+  operation: string | null;
+  status: number;
+  /** The code of the error. Null if there was none. */
+  code: string | null;
+  mode: KeyMode;
+  key_id: string;
+  /** Null if the request is about no store, about several, or about one that its key may not use. */
+  store_id: string | null;
+  /** The IP address that the request came from. */
+  address: string;
+  trace_id: string;
+  order_id: string | null;
+  /** The answer was that of an earlier request with the same `Idempotency-Key`. */
+  replayed: boolean;
+  request_bytes: number;
+  response_bytes: number;
+}
+
+export interface LoggedRequestList {
+  /** Always `true` in an answer that succeeds. */
+  ok: true;
+  /** How many entries this answer has. */
+  count: number;
+  /** Send it as `cursor` to get the next page. Absent on the last page. */
+  next_cursor?: string;
+  /** How many requests of the time of this page were not logged, because the service was too busy. */
+  dropped: number;
+  requests: LoggedRequest[];
+}
+
+export interface LoggedRequestDetail {
+  id: string;
+  /** When the answer ended. */
+  at: number;
+  took_ms: number;
+  method: string;
+  /** With the query. */
+  path: string;
+  /** The `operationId`. Null if there is no such path or method. */
+  operation: string | null;
+  status: number;
+  /** The code of the error. Null if there was none. */
+  code: string | null;
+  mode: KeyMode;
+  key_id: string;
+  /** Null if the request is about no store, about several, or about one that its key may not use. */
+  store_id: string | null;
+  /** The IP address that the request came from. */
+  address: string;
+  trace_id: string;
+  order_id: string | null;
+  /** The answer was that of an earlier request with the same `Idempotency-Key`. */
+  replayed: boolean;
+  request_bytes: number;
+  response_bytes: number;
+  /** Headers by their names in lower case. Only some are kept, none of them with a key. */
+  request_headers: LoggedHeaders;
+  /** JSON, or the first 8 KiB of it. Null if it is not kept or is no JSON. */
+  request_body: string | null;
+  /** Headers by their names in lower case. Only some are kept, none of them with a key. */
+  response_headers: LoggedHeaders;
+  /** As `request_body`. */
+  response_body: string | null;
+  /** Some of the request or the answer is left out, because it is too long or no JSON. */
+  truncated: boolean;
+  /** The events that the request has made. */
+  event_ids: string[];
+}
+
+/** Headers by their names in lower case. Only some are kept, none of them with a key. */
+export type LoggedHeaders = { [name: string]: string };
+
+export interface LoggedRequestReply {
+  /** Always `true` in an answer that succeeds. */
+  ok: true;
+  request: LoggedRequestDetail;
+}
+
 export interface KeyReply {
   /** Always `true` in an answer that succeeds. */
   ok: true;
@@ -1828,6 +1915,31 @@ export interface ListEndpointAttemptsQuery {
   /** How many to return at most. Above 300 counts as 300; below 1 is refused. */
   limit?: number;
   /** The `next_cursor` of the page before. Do not take it apart or make your own. */
+  cursor?: string;
+}
+
+/** Narrows `listRequests`. */
+export interface ListRequestsQuery {
+  /** Only these statuses, separated by commas. `4xx` stands for all from 400 to 499. */
+  status?: string;
+  method?: "GET" | "HEAD" | "POST";
+  /** The `operationId` of an operation in this document. */
+  operation?: string;
+  /** The `code` of an error. */
+  code?: string;
+  key_id?: string;
+  order_id?: string;
+  trace_id?: string;
+  /** Only requests that were answered at or after this time, in Unix milliseconds. */
+  since?: number;
+  /** Only requests that were answered before this time, in Unix milliseconds. */
+  until?: number;
+  /** How many to return at most. Above 300 counts as 300; below 1 is refused. */
+  limit?: number;
+  /**
+   * The `next_cursor` of the page before, with the other parameters unchanged. Do not take it apart or
+   * make your own.
+   */
   cursor?: string;
 }
 
