@@ -693,11 +693,11 @@ type LoggedRequestDetail struct {
 	Replayed      bool  `json:"replayed"`
 	RequestBytes  int64 `json:"request_bytes"`
 	ResponseBytes int64 `json:"response_bytes"`
-	// Headers by their names in lower case. Only some are kept, none of them with a key.
+	// Headers by their names in lower case. Only those that hold no key are kept.
 	RequestHeaders LoggedHeaders `json:"request_headers"`
 	// JSON, or the first 8 KiB of it. Null if it is not kept or is no JSON.
 	RequestBody *string `json:"request_body"`
-	// Headers by their names in lower case. Only some are kept, none of them with a key.
+	// Headers by their names in lower case. Only those that hold no key are kept.
 	ResponseHeaders LoggedHeaders `json:"response_headers"`
 	// As `request_body`.
 	ResponseBody *string `json:"response_body"`
@@ -710,7 +710,7 @@ type LoggedRequestDetail struct {
 	Extra Extra `json:"-"`
 }
 
-// LoggedHeaders: Headers by their names in lower case. Only some are kept, none of them with a key.
+// LoggedHeaders: Headers by their names in lower case. Only those that hold no key are kept.
 type LoggedHeaders map[string]string
 
 // LoggedRequestReply is a schema of the API document.

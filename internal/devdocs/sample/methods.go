@@ -51,6 +51,8 @@ var methods = map[string]string{
 	"makeKey":               "Keys.Create",
 	"rotateKey":             "Keys.Rotate",
 	"revokeKey":             "Keys.Revoke",
+	"listRequests":          "Requests.List",
+	"getRequest":            "Requests.Get",
 }
 
 // tsMethod returns a method as TypeScript names it.

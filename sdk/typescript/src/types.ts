@@ -458,11 +458,11 @@ export interface LoggedRequestDetail {
   replayed: boolean;
   request_bytes: number;
   response_bytes: number;
-  /** Headers by their names in lower case. Only some are kept, none of them with a key. */
+  /** Headers by their names in lower case. Only those that hold no key are kept. */
   request_headers: LoggedHeaders;
   /** JSON, or the first 8 KiB of it. Null if it is not kept or is no JSON. */
   request_body: string | null;
-  /** Headers by their names in lower case. Only some are kept, none of them with a key. */
+  /** Headers by their names in lower case. Only those that hold no key are kept. */
   response_headers: LoggedHeaders;
   /** As `request_body`. */
   response_body: string | null;
@@ -472,7 +472,7 @@ export interface LoggedRequestDetail {
   event_ids: string[];
 }
 
-/** Headers by their names in lower case. Only some are kept, none of them with a key. */
+/** Headers by their names in lower case. Only those that hold no key are kept. */
 export type LoggedHeaders = { [name: string]: string };
 
 export interface LoggedRequestReply {
