@@ -193,7 +193,7 @@ func TestPartnerRotateAndSuspend(t *testing.T) {
 func (s *shop) files() map[string][]byte {
 	s.t.Helper()
 	files := map[string][]byte{}
-	for _, suffix := range []string{"", "-wal", "-shm", "-rates", "-rates-wal"} {
+	for _, suffix := range []string{"", "-wal", "-shm", "-rates", "-rates-wal", "-requests", "-requests-journal"} {
 		data, err := os.ReadFile(s.path() + suffix)
 		if err != nil && !errors.Is(err, os.ErrNotExist) {
 			s.t.Fatal(err)

@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -19,6 +20,8 @@ import (
 	"purveyor/internal/commit"
 	"purveyor/internal/env"
 	"purveyor/internal/importfile"
+	"purveyor/internal/requestlog"
+	"purveyor/internal/requestlog/sqlitelog"
 	"purveyor/internal/service"
 	"purveyor/internal/storage"
 	"purveyor/internal/storage/sqlite"
@@ -65,8 +68,25 @@ func newChain(b *testing.B, engine storage.Engine, o service.Options) *chain {
 		b.Fatal(err)
 	}
 	log := slog.New(slog.NewTextHandler(io.Discard, nil)) // writes every line, as the default does
-	c.Handler = web.Trace(env.Env{}, log, api.New(engine.Reader(), engine, service.New(engine.Reader(), engine, c.committer, o), api.Options{}).Handler())
+	c.Handler = web.Trace(env.Env{}, log, api.New(engine.Reader(), engine, service.New(engine.Reader(), engine, c.committer, o), api.Options{Requests: logRequests(b)}).Handler())
 	return c
+}
+
+// logRequests runs a log of requests, as the service does.
+func logRequests(b *testing.B) *requestlog.Log {
+	b.Helper()
+	requests := requestlog.New(env.Env{}, sqlitelog.New(filepath.Join(b.TempDir(), "shop.db")), requestlog.Options{})
+	ctx, stop := context.WithCancel(context.Background())
+	ended := make(chan struct{})
+	go func() { defer close(ended); requests.Run(ctx) }()
+	b.Cleanup(func() {
+		stop()
+		<-ended
+		if err := requests.Close(); err != nil {
+			b.Error(err)
+		}
+	})
+	return requests
 }
 
 // newCatalog is a chain on SQLite with 10,000 products of 16 stores.
@@ -103,7 +123,7 @@ func newCatalog(b *testing.B) *chain {
 }
 
 func productID(i int) string {
-	return commerce.NewID(commerce.PrefixProduct, commerce.Millis(1_750_000_000_000)+commerce.Millis(int64(i)), commerce.Entropy{})
+	return commerce.NewID(commerce.PrefixProduct, commerce.Millis(1_750_000_000_000)+commerce.Millis(int64(i)), commerce.Entropy{byte(i), 0xa7, byte(i >> 8), 0x5f, 0xc4, 0x9d, 0x3e, 0xb1, 0x68, 0xf2})
 }
 
 func (c *chain) request(method, path string, body []byte) *http.Request {

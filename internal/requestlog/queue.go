@@ -33,7 +33,14 @@ type queue struct {
 	rows     int      // that wait
 	lost     int64    // rows that were dropped, ever
 	kept     int64    // rows that were taken, ever
+	spare    [][]byte // of chunks that were written
 }
+
+const (
+	// mostSpare bounds the buffers that wait to be used again.
+	mostSpare  = 32
+	leastSpare = 8 << 10 // bytes
+)
 
 // waiting is what waits of one partner.
 type waiting struct {
@@ -41,6 +48,7 @@ type waiting struct {
 	bytes  int    // of its chunks, as in queue
 	lost   int64  // rows that were dropped since its last chunk began
 	lostAt commerce.Millis
+	busy   int // a little more than the length of its last chunk, if that was full; else 0
 	counts [2]Count
 }
 
@@ -79,6 +87,7 @@ func (q *queue) add(call *Call, r *row) (first bool) {
 	q.rows++
 	q.kept++
 	if c.Count == chunkRows || len(c.Rows) >= chunkBytes {
+		w.busy = len(c.Rows) + len(c.Rows)/8
 		q.seal(w)
 	}
 	return first
@@ -153,19 +162,31 @@ func (q *queue) chunkFor(w *waiting, partnerID string, at commerce.Millis, size 
 		c = &chunk{owner: w, Chunk: Chunk{PartnerID: partnerID}}
 	}
 	const header = 1 + binary.MaxVarintLen64
-	if size, have := len(c.Rows)+header+size, cap(c.Rows); size > have {
-		grown := max(2*have, size)
-		if more := grown - have; q.bytes+more > queueRoom || w.bytes+more > partnerRoom {
-			return nil
-		}
-		c.Rows = append(make([]byte, 0, grown), c.Rows...)
-		q.bytes += cap(c.Rows) - have
-		w.bytes += cap(c.Rows) - have
+	if size, have := len(c.Rows)+header+size, cap(c.Rows); size > have && !q.grow(w, c, max(2*have, size, w.busy)) {
+		return nil
 	}
 	if w.open == nil {
 		q.begin(c, at)
 	}
 	return c
+}
+
+// grow gives a chunk room for so many bytes. It returns false if there is none.
+func (q *queue) grow(w *waiting, c *chunk, size int) bool {
+	have := cap(c.Rows)
+	if more := size - have; q.bytes+more > queueRoom || w.bytes+more > partnerRoom {
+		return false
+	}
+	rows := []byte(nil)
+	if n := len(q.spare); n > 0 && size >= leastSpare && cap(q.spare[n-1]) >= size {
+		rows, q.spare = q.spare[n-1], q.spare[:n-1]
+	} else {
+		rows = make([]byte, 0, size)
+	}
+	c.Rows = append(rows, c.Rows...)
+	q.bytes += cap(c.Rows) - have
+	w.bytes += cap(c.Rows) - have
+	return true
 }
 
 // begin makes a chunk the open one of its partner.
@@ -212,5 +233,9 @@ func (q *queue) written(chunks []*chunk) {
 	defer q.mu.Unlock()
 	for _, c := range chunks {
 		q.bytes -= cap(c.Rows)
+		if size := cap(c.Rows); size >= leastSpare && size <= 2*chunkBytes && len(q.spare) < mostSpare {
+			q.spare = append(q.spare, c.Rows[:0])
+		}
+		c.Rows = nil
 	}
 }

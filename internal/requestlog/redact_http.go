@@ -15,6 +15,9 @@ const (
 // appendTarget appends the path and the query of a request without secrets. target is as the
 // client has sent it.
 func appendTarget(dst []byte, target string) []byte {
+	if harmless(target) {
+		return append(dst, target...)
+	}
 	path, query, queried := strings.Cut(target, "?")
 	dst = appendEncoded(dst, path, url.PathUnescape, func(s string) string { return (&url.URL{Path: s}).EscapedPath() })
 	if !queried {
@@ -37,13 +40,36 @@ func appendTarget(dst []byte, target string) []byte {
 	return dst[:len(dst)-1]
 }
 
+// harmless reports whether a target has no secret and nothing to decode. It is quick, and right
+// when it says so.
+func harmless(target string) bool {
+	if !plain(target) {
+		return false
+	}
+	name := 0 // where the name of a parameter begins; 0: in the path, or in a value
+	for i := range len(target) {
+		switch target[i] {
+		case '?', '&':
+			name = i + 1
+		case '=':
+			if name > 0 && hides(target[name:i]) {
+				return false
+			}
+			name = 0
+		}
+	}
+	return true
+}
+
 // hidesParameter reports whether the value of a query parameter is hidden because of its name.
 func hidesParameter(name string) bool {
 	if decoded, err := url.QueryUnescape(name); err == nil {
 		name = decoded
 	}
-	return rulesOf([]byte(name))&(hideAlways|hideStrings|inMetadata) != 0
+	return hides(name)
 }
+
+func hides(name string) bool { return rulesOf(name)&(hideAlways|hideStrings|inMetadata) != 0 }
 
 // appendEncoded appends a part of a URL without secrets. The part stays as it is if it has none.
 func appendEncoded(dst []byte, part string, decode func(string) (string, error), encode func(string) string) []byte {
@@ -63,22 +89,7 @@ func appendEncoded(dst []byte, part string, decode func(string) (string, error),
 
 // plain reports whether a part of a URL has nothing to decode, and no secret.
 func plain(part string) bool {
-	digits := 0
-	for i := range len(part) {
-		switch c := part[i]; scan[c] {
-		case scanDigit:
-			digits++
-		case scanMark:
-			if marks(part, i) {
-				return false
-			}
-		default:
-			if c == '%' || c == '+' {
-				return false
-			}
-		}
-	}
-	return digits < fewestDigits
+	return strings.IndexByte(part, '%') < 0 && strings.IndexByte(part, '+') < 0 && !suspicious(part)
 }
 
 // Header is a header of a request or an answer, with its name in lower case.

@@ -68,13 +68,14 @@ const (
 )
 
 // rulesOf are what the name of a member says of its value. Names are compared in lower case.
-func rulesOf(name []byte) byte {
-	const longest = 20
-	if len(name) > longest {
+func rulesOf[T string | []byte](name T) byte {
+	const shortest, longest = 4, 20
+	if len(name) < shortest || len(name) > longest {
 		return 0
 	}
 	var lower [longest]byte
-	for i, c := range name {
+	for i := range len(name) {
+		c := name[i]
 		if 'A' <= c && c <= 'Z' {
 			c += 'a' - 'A'
 		}
@@ -300,19 +301,24 @@ type text struct {
 // text reads a string.
 func (r *redactor) text() (t text, ok bool) {
 	begin := r.at + 1
-	digits, marked, ascii := 0, false, true
-	t.plain = true
+	digits, ascii := 0, true // digits before i, with nothing but gaps between them
+	t.plain, t.clean = true, true
 	for i := begin; i < len(r.src); i++ {
 		switch scan[r.src[i]] {
 		case scanDigit:
-			digits++
+			if digits++; digits >= fewestDigits {
+				t.clean = false
+			}
+		case scanGap:
 		case scanMark:
-			marked = marked || marks(r.src, i)
+			if digits = 0; marks(r.src, i) {
+				t.clean = false
+			}
 		case scanEscape:
-			t.plain = false
+			t.plain, t.clean = false, false
 			i++
 		case scanWide:
-			ascii = false
+			digits, ascii = 0, false
 		case scanControl:
 			return t, false
 		case scanQuote:
@@ -324,8 +330,9 @@ func (r *redactor) text() (t text, ok bool) {
 				t.value = r.scratch
 				return t, err == nil
 			}
-			t.clean = digits < fewestDigits && !marked
 			return t, ascii || utf8.Valid(t.value)
+		default:
+			digits = 0
 		}
 	}
 	return t, false

@@ -45,6 +45,7 @@ const (
 // Classes of bytes that tell where a secret may be.
 const (
 	scanDigit = 1 + iota
+	scanGap   // between digits of a number
 	scanMark  // keys and the begin of URLs have one of these
 	// Those below end or change a string of JSON.
 	scanQuote
@@ -58,6 +59,8 @@ var scan = func() (list [256]byte) {
 		switch {
 		case '0' <= c && c <= '9':
 			list[c] = scanDigit
+		case c == ' ' || c == '-':
+			list[c] = scanGap
 		case c == '_' || c == ':':
 			list[c] = scanMark
 		case c == '"':
@@ -75,18 +78,23 @@ var scan = func() (list [256]byte) {
 
 // suspicious reports whether text may hold a secret. It is quick, and right when it says no.
 func suspicious[T string | []byte](text T) bool {
-	digits := 0
+	digits := 0 // before i, with nothing but gaps between them
 	for i := range len(text) {
 		switch scan[text[i]] {
 		case scanDigit:
-			digits++
-		case scanMark:
-			if marks(text, i) {
+			if digits++; digits >= fewestDigits {
 				return true
 			}
+		case scanGap:
+		case scanMark:
+			if digits = 0; marks(text, i) {
+				return true
+			}
+		default:
+			digits = 0
 		}
 	}
-	return digits >= fewestDigits
+	return false
 }
 
 // marks reports whether the underscore or colon at i is that of a key, a webhook secret or a URL.

@@ -44,11 +44,11 @@ func New(database string) *Store {
 	return &Store{path: database + Suffix, made: map[requestlog.Day]bool{}}
 }
 
+// Nearly all pages that are written are new, and a rollback journal has no new pages: they are
+// written once. In a write-ahead log they would be written twice.
 const (
-	pageSize = 16 << 10
-	// logPages is how long the write-ahead log becomes.
-	logPages    = 256
-	cacheKiB    = 1 << 10
+	pageSize    = 16 << 10
+	cacheKiB    = 2 << 10
 	busyTimeout = 3 * time.Second
 )
 
@@ -66,8 +66,7 @@ func (s *Store) open() (*sqlite.Conn, error) {
 		return nil, err
 	}
 	conn.SetBusyTimeout(busyTimeout)
-	for _, pragma := range []string{fmt.Sprint("page_size=", pageSize), "journal_mode=WAL", "synchronous=OFF",
-		fmt.Sprint("wal_autocheckpoint=", logPages), fmt.Sprintf("cache_size=-%d", cacheKiB)} {
+	for _, pragma := range []string{fmt.Sprint("page_size=", pageSize), "journal_mode=PERSIST", "synchronous=OFF", fmt.Sprintf("cache_size=-%d", cacheKiB)} {
 		if err := sqlitex.ExecuteTransient(conn, "PRAGMA "+pragma, nil); err != nil {
 			return nil, errors.Join(err, conn.Close())
 		}
@@ -127,7 +126,7 @@ func (s *Store) remove(cause error) {
 		s.reader = nil
 	}
 	clear(s.made)
-	for _, suffix := range []string{"", "-wal", "-shm"} {
+	for _, suffix := range []string{"", "-journal"} {
 		if err := os.Remove(s.path + suffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			cause = errors.Join(cause, err)
 		}

@@ -52,7 +52,7 @@ func TestDamage(t *testing.T) {
 	if list, err := s.Chunks(t.Context(), requestlog.Query{Day: 20261126, PartnerID: "a", Before: requestlog.Place{Last: 2}, Until: 1, Limit: 1}); len(list) != 1 || err != nil {
 		t.Errorf("%v, %v", list, err)
 	}
-	for _, suffix := range []string{"", "-wal", "-shm"} {
+	for _, suffix := range []string{"", "-journal"} {
 		if info, err := os.Stat(file + suffix); err != nil || info.Mode().Perm() != 0o600 {
 			t.Errorf("%s: %v, %v", suffix, info.Mode(), err)
 		}
