@@ -119,7 +119,7 @@ func requestFilter(r *request) (f requestlog.Filter, tag string, err error) {
 		given = append(given, value)
 		return value
 	}
-	f.Statuses = statusesOf(q, text("status"))
+	f.Statuses = answerStatuses(q, text("status"))
 	f.Method, f.Operation, f.Code, f.KeyID = text("method"), text("operation"), text("code"), text("key_id")
 	f.OrderID, f.TraceID = text("order_id"), text("trace_id")
 	if !slices.Contains([]string{"", http.MethodGet, http.MethodHead, http.MethodPost}, f.Method) {
@@ -142,8 +142,8 @@ func requestFilter(r *request) (f requestlog.Filter, tag string, err error) {
 	return f, tag, q.Err()
 }
 
-// statusesOf reads a list of statuses such as 404 and 4xx.
-func statusesOf(q *web.Query, text string) (list []requestlog.Statuses) {
+// answerStatuses reads a list of statuses such as 404 and 4xx.
+func answerStatuses(q *web.Query, text string) (list []requestlog.Statuses) {
 	if text == "" {
 		return nil
 	}
