@@ -53,6 +53,7 @@ type history struct {
 	*dataset
 	into       *loader
 	partner    commerce.Partner
+	key        commerce.APIKey // with which the orders are reported
 	stores     map[string]commerce.Store
 	categories map[string]commerce.Category
 	stock      []commerce.Stock // by the index of the product
@@ -64,8 +65,10 @@ func (b *bench) fillHistory(d *dataset) {
 	d.filled = time.Now()
 	db := d.openBulk()
 	h := &history{dataset: d, into: newLoader(b.ctx, d, db), partner: commerce.Partner{ID: d.Partners[0].ID},
+		key:    commerce.APIKey{PartnerID: d.Partners[0].ID, Mode: commerce.Live},
 		stores: map[string]commerce.Store{}, categories: map[string]commerce.Category{}, replies: map[int64]int64{},
 		stock: make([]commerce.Stock, d.Size.Products)}
+	check(db.QueryRow(fmt.Sprintf("SELECT id FROM partner_keys WHERE partner_id = '%s' AND mode = '%s'", h.key.PartnerID, h.key.Mode)).Scan(&h.key.ID))
 	h.importCatalog()
 	for n := range d.Size.Orders {
 		h.report(n)
@@ -115,7 +118,7 @@ func (h *history) report(n int) {
 	// The ids of the load count up from the time when this program began, in microseconds.
 	external := fmt.Sprintf("W-%d", time.UnixMilli(int64(at)).AddDate(0, 0, -1).UnixMicro())
 	c := reportOf{command.ReportOrder{ExternalID: external, Sale: command.Sale{
-		Actor:   commerce.PartnerActor(&commerce.APIKey{ID: string(commerce.Live), PartnerID: h.partner.ID, Mode: commerce.Live}, commerce.Live, token(rng)),
+		Actor:   commerce.PartnerActor(&h.key, commerce.Live, token(rng)),
 		OrderID: o.id, CustomerID: commerce.NewID(commerce.PrefixCustomer, at, entropy(rng)), StoreID: o.of.shop.ID, Fulfillment: commerce.ByPickup,
 		Lines: []commerce.OrderLine{{ProductID: o.of.a.ID, Quantity: 1, PriceCents: commerce.Cents(o.of.a.Price)},
 			{ProductID: o.of.b.ID, Quantity: 2, PriceCents: commerce.Cents(o.of.b.Price)}}}}, nil, rng}

@@ -104,7 +104,7 @@ func TestRightsMended(t *testing.T) {
 func TestDamagedFile(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
-	s.damage("api_keys_hash")
+	s.damage("partner_keys_hash")
 	s.operate("serve", "--listen", "127.0.0.1:0").refused(t, 1, s.path(), "damaged", "backup")
 }
 

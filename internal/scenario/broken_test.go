@@ -170,6 +170,13 @@ func (r faultyReader) Order(ctx context.Context, key commerce.OrderKey) (commerc
 	return r.Reader.Order(ctx, key)
 }
 
+func (r faultyReader) PartnerOrders(ctx context.Context, f storage.PartnerOrderFilter, have storage.OrderDocuments) (storage.PartnerOrderPage, error) {
+	if err := fault(&r.f.read); err != nil {
+		return storage.PartnerOrderPage{}, err
+	}
+	return r.Reader.PartnerOrders(ctx, f, have)
+}
+
 func (r faultyReader) EventPage(ctx context.Context, f storage.EventFilter) (storage.EventPage, error) {
 	if err := fault(&r.f.read); err != nil {
 		return storage.EventPage{}, err
