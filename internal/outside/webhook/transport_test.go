@@ -44,8 +44,10 @@ func TestConnections(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var connections atomic.Int64
+			closed := make(chan struct{}, 3)
 			endpoint := listen(t, func(n net.Conn) {
 				connections.Add(1)
+				defer func() { closed <- struct{}{} }()
 				for r := bufio.NewReader(n); ; {
 					request, err := http.ReadRequest(r)
 					if err != nil {
@@ -60,6 +62,9 @@ func TestConnections(t *testing.T) {
 				got := sender.Send(t.Context(), Request{URL: "http://" + endpoint.Addr().String(), Body: []byte(body)})
 				if got.Status != c.status || got.Answer != c.want || got.Error != c.err {
 					t.Errorf("%+v", got)
+				}
+				if !c.again { // a request that is early would be sent before the sender has seen all that came
+					<-closed
 				}
 			}
 			if n := connections.Load(); (n == 1) != c.again {
