@@ -59,7 +59,7 @@ func (c webhookResend) Run(ctx context.Context, db *database) error {
 		of[e.PartnerID] = append(of[e.PartnerID], e.ID)
 	}
 	for partnerID, ids := range of {
-		n, err := db.uses.ResendEvents(ctx, operator(), service.ResendEvents{PartnerID: partnerID, EventIDs: ids})
+		n, err := db.uses.ResendEvents(ctx, service.Caller{Actor: operator()}, service.ResendEvents{PartnerID: partnerID, EventIDs: ids})
 		if err != nil {
 			return partnerMissing(partnerID, err)
 		}
@@ -90,7 +90,7 @@ func (c webhookReplay) Run(ctx context.Context, db *database) error {
 	if err != nil {
 		return err
 	}
-	n, _, _, err := db.uses.ReplayEvents(ctx, operator(), service.ReplayEvents{PartnerID: c.Partner, Since: f.Since, Until: f.Until, Undelivered: c.Undelivered})
+	n, _, _, err := db.uses.ReplayEvents(ctx, service.Caller{Actor: operator()}, service.ReplayEvents{PartnerID: c.Partner, Since: f.Since, Until: f.Until, Undelivered: c.Undelivered})
 	if err != nil {
 		return partnerMissing(c.Partner, err)
 	}

@@ -17,11 +17,12 @@ type attemptOut struct {
 	Delivered  bool            `json:"delivered"`
 	Error      *string         `json:"error"`
 	Answer     *string         `json:"answer"`
+	Manual     bool            `json:"manual"`
 }
 
 func attemptOf(a commerce.WebhookAttempt) attemptOut {
 	return attemptOut{ID: a.ID, EventID: a.EventID, EndpointID: endpointID(commerce.Endpoint{PartnerID: a.PartnerID, ID: a.Endpoint}), URL: shownURL(a.URL), At: a.At, TookMs: a.TookMs,
-		Answered: orNull(a.Status), Delivered: a.Delivered(), Error: wire.OrNull(a.Error), Answer: wire.OrNull(a.Answer)}
+		Answered: orNull(a.Status), Delivered: a.Delivered(), Error: wire.OrNull(a.Error), Answer: wire.OrNull(a.Answer), Manual: a.Manual}
 }
 
 func orNull(n int64) *int64 {

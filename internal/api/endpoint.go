@@ -141,6 +141,18 @@ func readIdempotencyKey(given []string) (string, error) {
 
 func notPrintable(r rune) bool { return r == utf8.RuneError || !unicode.IsPrint(r) }
 
+// repeat tells a call by its Idempotency-Key, if it has one. Its answer is made again from what
+// the first call has done.
+func (r *request) repeat(in any) (p service.Repeat, err error) {
+	key, err := r.idempotencyKey(0)
+	if err != nil || key == "" {
+		return p, err
+	}
+	p.Key = r.replyKey(key)
+	p.Fingerprint, err = fingerprint(in)
+	return p, err
+}
+
 // replyKey returns the idempotency key with its scope: the partner, the mode, the method
 // and the path of the request.
 func (r *request) replyKey(key string) commerce.ReplyKey {

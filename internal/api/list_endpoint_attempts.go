@@ -42,7 +42,7 @@ func (a *API) listEndpointAttempts(r *request, e endpointSeen) (reply, error) {
 		seen += len(page)
 		more = len(page) == limit
 		for _, t := range page {
-			if t.At < since {
+			if commerce.TimeOfAttempt(t.ID) < since { // they ascend by when they ended, which is later than they began
 				more = false
 				break
 			}
@@ -50,7 +50,7 @@ func (a *API) listEndpointAttempts(r *request, e endpointSeen) (reply, error) {
 				more = true
 				break
 			}
-			if before = t.ID; delivered == "" || t.Delivered() == (delivered == "true") {
+			if before = t.ID; t.At >= since && (delivered == "" || t.Delivered() == (delivered == "true")) {
 				list = append(list, t)
 			}
 		}

@@ -28,10 +28,14 @@ func (a *API) replayEvents(r *request, e endpointSeen) (reply, error) {
 	if err := in.read(&call, e); err != nil {
 		return reply{}, err
 	}
+	var err error
+	if call.Repeat, err = r.repeat(in); err != nil {
+		return reply{}, err
+	}
 	if err := e.reads(r); err != nil {
 		return reply{}, err
 	}
-	n, through, more, err := a.service.ReplayEvents(r.Context(), r.caller().Actor, call)
+	n, through, more, err := a.service.ReplayEvents(r.Context(), r.caller(), call)
 	if err != nil {
 		return reply{}, err
 	}

@@ -9,7 +9,7 @@ type resendIn struct {
 	EndpointID *string `json:"endpoint_id"`
 }
 
-// resendEvent sends an event again.
+// resendEvents sends an event again.
 func (a *API) resendEvents(r *request) (reply, error) {
 	var in resendIn
 	if err := r.decodeBody(&in, needsNoBody); err != nil {
@@ -25,6 +25,9 @@ func (a *API) resendEvents(r *request) (reply, error) {
 		return reply{}, err
 	}
 	call := service.ResendEvents{PartnerID: r.Partner.ID, EventIDs: []string{e.ID}}
+	if call.Repeat, err = r.repeat(in); err != nil {
+		return reply{}, err
+	}
 	if only != "" {
 		at, err := r.endpoint(only)
 		if err == nil {
@@ -35,7 +38,7 @@ func (a *API) resendEvents(r *request) (reply, error) {
 		}
 		call.Only = at.owner()
 	}
-	n, err := a.service.ResendEvents(r.Context(), r.caller().Actor, call)
+	n, err := a.service.ResendEvents(r.Context(), r.caller(), call)
 	if err != nil {
 		return reply{}, err
 	}

@@ -259,7 +259,7 @@ func (v *visit) resendEvent(p commerce.Partner) error {
 	if !v.mayResend(p, e) {
 		return missing(commerce.MayManageEvents, e.StoreID)
 	}
-	if _, err := v.o.uses.ResendEvents(v.Context(), v.caller().Actor, service.ResendEvents{PartnerID: p.ID, EventIDs: []string{e.ID}, Form: v.PostFormValue("key")}); err != nil {
+	if _, err := v.o.uses.ResendEvents(v.Context(), v.caller(), service.ResendEvents{PartnerID: p.ID, EventIDs: []string{e.ID}, Repeat: v.repeat("resend_events")}); err != nil {
 		return err
 	}
 	return v.done(Prefix+"/partners/"+p.ID+"/events/"+e.ID, "The event is sent again. Load this page again to see the answer")

@@ -40,7 +40,7 @@ func (v *visit) replayRange(p commerce.Partner) (page replayPage, in service.Rep
 		return page, in, err
 	}
 	page.Zone = zone.String()
-	in = service.ReplayEvents{PartnerID: p.ID, Undelivered: page.Undelivered, Form: v.PostFormValue("key")}
+	in = service.ReplayEvents{PartnerID: p.ID, Undelivered: page.Undelivered, Repeat: v.repeat("replay_events")}
 	for _, kind := range page.Chosen {
 		in.Kinds = append(in.Kinds, commerce.WebhookKind(kind))
 	}
@@ -79,7 +79,7 @@ func (v *visit) replay(p commerce.Partner) error {
 	}
 	n := 0
 	if err == nil {
-		n, _, _, err = v.o.uses.ReplayEvents(v.Context(), v.caller().Actor, in)
+		n, _, _, err = v.o.uses.ReplayEvents(v.Context(), v.caller(), in)
 	}
 	if err != nil {
 		return v.againOr(err, "partner_replay", "Send events again: "+p.Name, page)

@@ -33,6 +33,11 @@ func (v *visit) caller() service.Caller {
 		TraceID: v.w.TraceID, Address: web.Address(v.Request)}}
 }
 
+// repeat tells a form that is sent twice by its key.
+func (v *visit) repeat(op string) service.Repeat {
+	return service.Repeat{Key: commerce.ReplyKey{PartnerID: v.user.ID, Op: op, Key: v.PostFormValue("key")}}
+}
+
 // mayIn refuses what the route does in a store: with 404 if the user may not see the store at
 // all, else with 403.
 func (v *visit) mayIn(storeID, noun string) error {

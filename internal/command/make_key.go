@@ -44,6 +44,9 @@ func (c MakeKey) Decide(rows *commerce.Rows, now commerce.Millis) (commerce.APIK
 			return k, commerce.Changes{}, err
 		}
 		k.Scopes = commerce.DefaultScopes(k.Mode, h.partner, acting)
+		if k.Mode == commerce.Test && len(k.Scopes) == 0 { // none would mean all of the partner's
+			return k, commerce.Changes{}, commerce.Invalid("scopes", "A test key gets no scope by default here, since all that are left change the catalog; name its scopes")
+		}
 	}
 	k.Scopes, k.StoreIDs, k.Addresses = eachOnce(k.Scopes), eachOnce(k.StoreIDs), eachOnce(k.Addresses)
 	if err := c.check(h, k); err != nil {

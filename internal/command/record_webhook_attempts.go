@@ -75,7 +75,9 @@ func (c RecordWebhookAttempts) Decide(rows *commerce.Rows, now commerce.Millis) 
 // record returns the consequences of a try. If the job's lease has ended meanwhile, the job
 // may be gone or leased again. Then the try counts for the job only if it was delivered.
 func (t WebhookTry) record(rows *commerce.Rows, e commerce.Endpoint, now commerce.Millis, changes *commerce.Changes) commerce.Verdict {
-	changes.Attempts = append(changes.Attempts, t.Attempt)
+	attempt := t.Attempt
+	attempt.Manual = t.Job.Resends()
+	changes.Attempts = append(changes.Attempts, attempt)
 	job, there := t.Job, false
 	if !t.Attempt.Delivered() {
 		if stored, ok := rows.Jobs.Get(t.Job.Key()); ok {

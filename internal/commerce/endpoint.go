@@ -226,6 +226,13 @@ type WebhookAttempt struct {
 	Status    int64  // 0: no answer
 	Error     string // for people; empty: delivered
 	Answer    string // the beginning of the body, by CleanText
+	Manual    bool   // the event was sent again by a person or its partner
+}
+
+// Resends reports whether a webhook's job was made later than its event, because it is to
+// be sent again. The first one is made in the batch of the event.
+func (j Job) Resends() bool {
+	return TimeOfJob(j.ID) != TimeOfEvent(j.Subject)
 }
 
 // Delivered reports whether the partner accepted the event.

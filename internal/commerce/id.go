@@ -98,6 +98,13 @@ func TimeOfOrder(id string) Millis {
 // TimeOfEvent is the time in the id of a webhook event; 0 for a text that is not such an id.
 func TimeOfEvent(id string) Millis { return timeOf(PrefixEvent, id) }
 
+// TimeOfAttempt is the time in the id of an attempt, which is when it was recorded; 0 for a
+// text that is not such an id.
+func TimeOfAttempt(id string) Millis { return timeOf(PrefixAttempt, id) }
+
+// TimeOfJob is the time in the id of a job; 0 for a text that is not such an id.
+func TimeOfJob(id string) Millis { return timeOf(PrefixJob, id) }
+
 // TimeOfRequest is the time in the id of a logged request; 0 for a text that is not such an id.
 func TimeOfRequest(id string) Millis { return timeOf(PrefixRequest, id) }
 
@@ -109,6 +116,9 @@ func timeOf(prefix, id string) Millis {
 	_, _ = crockford.Decode(b[:], []byte(id[len(prefix):])) // the form was checked
 	return Millis(binary.BigEndian.Uint64(b[:8]) >> 16)
 }
+
+// JobIDsFrom is the lowest id of the jobs from a time on.
+func JobIDsFrom(at Millis) string { return NewID(PrefixJob, at, Entropy{}) }
 
 // OrderIDsFrom is the lowest id of the orders of a store from a time on.
 func OrderIDsFrom(storeNo int64, at Millis) string { return NewOrderID(storeNo, at, Entropy{}) }

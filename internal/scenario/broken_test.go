@@ -231,7 +231,7 @@ func TestNothingOfTheInsideIsShown(t *testing.T) {
 						w.logStore.err.Store(&in.err)
 						code = "unavailable"
 					}
-					if route.Path == "/v1/health" { // reads only the key
+					if route.Path == "/v1/health" { // its key is read again
 						w.clock.move(time.Minute)
 						f.keys.Store(&in.err)
 					}

@@ -6,6 +6,10 @@ import (
 	"strings"
 	"testing"
 
+	"purveyor/internal/commerce"
+	"purveyor/internal/storage"
+	"purveyor/internal/testkit/check"
+
 	jsonv2 "github.com/go-json-experiment/json"
 )
 
@@ -173,9 +177,81 @@ func TestEndpointsDoNotEscalate(t *testing.T) {
 		}
 		w.refuses(t, as(north.Value, "GET", endpointsPath+"/"+whole+"/attempts", ""), 403, "store_not_allowed")
 		w.refuses(t, as(keyOf("other", "live"), "GET", "/v1/events/"+w.newEvent(t, "live", "mine"), ""), 404, "not_found")
+		event, others := w.newEvent(t, "live", "theirs"), keyOf("other", "live")
+		for _, path := range []string{endpointsPath + "/" + whole, endpointsPath + "/" + whole + "/attempts", "/v1/events/" + event, "/v1/events/" + event + "/attempts"} {
+			w.refuses(t, as(others, "GET", path, ""), 404, "not_found")
+		}
+		for path, body := range map[string]string{"/v1/events/" + event + "/resend": "", endpointsPath + "/" + whole + "/replay": `{"since":0}`,
+			endpointsPath + "/" + whole + "/resume": "", endpointsPath + "/" + whole + "/test": ""} {
+			w.refuses(t, as(others, "POST", path, body), 404, "not_found")
+		}
 		own := w.makeEndpoint(t, as(test.Value, "", "", ""), `{"url":"https://x.example"}`)
 		if list := w.endpointsOf(t, as(test.Value, "", "", "")); own.Endpoint.Mode != "test" || len(list) != 1 || list[0].ID != own.Endpoint.ID {
 			t.Errorf("%+v, %+v", own, list)
+		}
+	})
+}
+
+// What the merchant has paused, only the merchant resumes.
+func TestPausedByTheMerchant(t *testing.T) {
+	onEveryEngine(t, func(t *testing.T, w *world) {
+		w.importCatalog(t, "small")
+		live := call{key: "live"}
+		id := w.makeEndpoint(t, live, `{"url":"https://kiosk.example/hooks"}`).Endpoint.ID
+		owner := commerce.EndpointOwner("ptn_live", id)
+		check.OK(t, w.service.PauseEndpoint(t.Context(), commerce.Actor{Kind: commerce.ActorOperator, ID: "ann"}, owner))
+		resume := call{method: "POST", path: endpointsPath + "/" + id + "/resume", key: "live"}
+		w.refuses(t, resume, http.StatusConflict, "endpoint_paused")
+		w.do(t, call{method: "POST", path: endpointsPath + "/" + id + "/pause", key: "live"})
+		w.refuses(t, resume, http.StatusConflict, "endpoint_paused") // a pause of its own does not replace the merchant's
+		check.OK(t, w.service.ResumeEndpoint(t.Context(), commerce.Actor{Kind: commerce.ActorOperator, ID: "ann"}, owner))
+		if a := w.do(t, resume); a.status != http.StatusOK {
+			t.Errorf("%d %s", a.status, a.body)
+		}
+	})
+}
+
+// A list of attempts refuses what it does not know.
+func TestAttemptsOfAnEndpoint(t *testing.T) {
+	onEveryEngine(t, func(t *testing.T, w *world) {
+		w.importCatalog(t, "small")
+		id := w.makeEndpoint(t, call{key: "live"}, `{"url":"https://kiosk.example/hooks"}`).Endpoint.ID
+		for _, query := range []string{"delivered=perhaps", "since=soon", "limit=0"} {
+			w.refuses(t, call{method: "GET", path: endpointsPath + "/" + id + "/attempts?" + query, key: "live", lenient: true}, http.StatusBadRequest, "invalid_query")
+		}
+	})
+}
+
+// A resend and a replay that are repeated with their key send nothing more.
+func TestSentAgainOnce(t *testing.T) {
+	onEveryEngine(t, func(t *testing.T, w *world) {
+		w.importCatalog(t, "small")
+		id := w.makeEndpoint(t, call{key: "live"}, `{"url":"https://kiosk.example/hooks"}`).Endpoint.ID
+		owner := commerce.EndpointOwner("ptn_live", id)
+		event := w.newEvent(t, "live", "again")
+		jobs := func() (n int) {
+			list, err := w.engine.Reader().Jobs(t.Context(), storage.JobFilter{State: commerce.JobWaiting, Owner: owner, Limit: 100})
+			check.OK(t, err)
+			return len(list)
+		}
+		for other, c := range map[string]call{
+			`{}`:          {method: "POST", path: "/v1/events/" + event + "/resend", key: "live", body: `{"endpoint_id":"` + id + `"}`, idem: "resend"},
+			`{"since":0}`: {method: "POST", path: endpointsPath + "/" + id + "/replay", key: "live", body: `{"since":0,"only":"all"}`, idem: "replay"},
+		} {
+			before := jobs()
+			first := w.do(t, c)
+			added := jobs() - before
+			if first.status != http.StatusOK || added == 0 {
+				t.Fatalf("%d jobs, %d %s", added, first.status, first.body)
+			}
+			if again := w.do(t, c); again.status != http.StatusOK || jobs() != before+added {
+				t.Errorf("%d jobs after a repeat, %d %s", jobs(), again.status, again.body)
+			}
+			w.refuses(t, with(c, func(c *call) { c.body = other }), http.StatusConflict, "idempotency_key_reused")
+			c.idem = ""
+			if w.do(t, c); jobs() != before+2*added {
+				t.Errorf("%d jobs without a key", jobs())
+			}
 		}
 	})
 }

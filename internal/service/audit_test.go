@@ -117,7 +117,7 @@ func operatorActs(s *fixture.Shop, uses *service.Service) []anAct {
 		{"resend_events", "", func() error {
 			events := s.Events(fixture.PartnerID)
 			ids := []string{events[0].ID, events[1].ID}
-			_, err := uses.ResendEvents(ctx, operator, service.ResendEvents{PartnerID: fixture.PartnerID, EventIDs: ids})
+			_, err := uses.ResendEvents(ctx, service.Caller{Actor: operator}, service.ResendEvents{PartnerID: fixture.PartnerID, EventIDs: ids})
 			return err
 		}, nothing, `"new_jobs":\["deliver_webhook evt_\w+","deliver_webhook evt_\w+"\]`},
 		{"retry_job", "", func() error { _, err := uses.RetryJob(ctx, operator, dead("job_1")); return err }, `"jobs":\{"1/job_1":.*"state":"dead"`, `"state":"waiting"`},
@@ -160,7 +160,7 @@ func staffActs(t *testing.T, s *fixture.Shop, uses *service.Service) []anAct {
 			return err
 		}, `"late_minutes":9`, `"late_minutes":8`},
 		{"replay_events", "", func() error {
-			n, _, _, err := uses.ReplayEvents(ctx, staff.Actor, service.ReplayEvents{PartnerID: fixture.PartnerID, Kinds: []commerce.WebhookKind{commerce.WebhookAccepted}})
+			n, _, _, err := uses.ReplayEvents(ctx, staff, service.ReplayEvents{PartnerID: fixture.PartnerID, Kinds: []commerce.WebhookKind{commerce.WebhookAccepted}})
 			if err == nil && n == 0 {
 				t.Error("no event was sent again")
 			}

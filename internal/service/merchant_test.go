@@ -144,7 +144,7 @@ func TestReplay(t *testing.T) {
 			c.in.PartnerID = fixture.PartnerID
 			before := len(s.waiting())
 			counted, err := s.CountEvents(ctx, c.in, 100_000)
-			n, _, _, err2 := s.ReplayEvents(ctx, staff.Actor, c.in)
+			n, _, _, err2 := s.ReplayEvents(ctx, staff, c.in)
 			if err != nil || err2 != nil || counted != c.want || n != c.want || len(s.waiting())-before != c.want {
 				t.Errorf("%s: counted %d, sent %d, %d jobs; want %d; %v, %v", c.name, counted, n, len(s.waiting())-before, c.want, err, err2)
 			}
@@ -152,7 +152,7 @@ func TestReplay(t *testing.T) {
 		if n, err := s.CountEvents(ctx, service.ReplayEvents{PartnerID: fixture.PartnerID}, 10); n != 11 || err != nil {
 			t.Errorf("counted %d, %v", n, err)
 		}
-		if _, _, _, err := s.ReplayEvents(ctx, staff.Actor, service.ReplayEvents{PartnerID: "ptn_none"}); code(err) != "not_found" {
+		if _, _, _, err := s.ReplayEvents(ctx, staff, service.ReplayEvents{PartnerID: "ptn_none"}); code(err) != "not_found" {
 			t.Errorf("an unknown partner: %v", err)
 		}
 	})

@@ -19,7 +19,7 @@ type ReplayEvents struct {
 	Mode         commerce.Mode          // empty: both
 	Most         int                    // the most events; 0: all
 	Only         string                 // the owner of the endpoint that they go to; empty: all that take them
-	Form         string                 // idempotency key of a form: a repeat sends nothing more; may be empty
+	Repeat       Repeat                 // each step is done once for it
 }
 
 // ReplayStep is the most events that one step of a replay sends again.
@@ -30,8 +30,8 @@ const ReplayStep = 300
 // endpoint (409 endpoint_paused). It goes
 // step by step, each with a batch and an audit entry of its own: if one fails, the events of
 // those before it are sent again.
-func (s *Service) ReplayEvents(ctx context.Context, by commerce.Actor, in ReplayEvents) (total int, through commerce.Millis, rest bool, err error) {
-	leaveOut, err := s.paused(ctx, by, in.PartnerID, in.Only)
+func (s *Service) ReplayEvents(ctx context.Context, by Caller, in ReplayEvents) (total int, through commerce.Millis, rest bool, err error) {
+	leaveOut, err := s.paused(ctx, by.Actor, in.PartnerID, in.Only)
 	if err != nil {
 		return 0, 0, false, err
 	}
@@ -50,11 +50,11 @@ func (s *Service) ReplayEvents(ctx context.Context, by commerce.Actor, in Replay
 		if len(wanted) == 0 && !first { // the first step also refuses a partner that is unknown
 			continue
 		}
-		form := in.Form
-		if form != "" {
-			form += " " + position // each step is done once
+		step := in.Repeat
+		if step.Key.Key != "" {
+			step.Key.Key += " " + position
 		}
-		n, err := s.resend(ctx, by, deed{"replay_events", "", in.PartnerID}, form, command.ReplayEvents{ResendEvents: command.ResendEvents{PartnerID: in.PartnerID, Events: wanted, Only: in.Only, LeaveOut: leaveOut}})
+		n, err := s.resend(ctx, by, deed{"replay_events", "", in.PartnerID}, step, command.ReplayEvents{ResendEvents: command.ResendEvents{PartnerID: in.PartnerID, Events: wanted, Only: in.Only, LeaveOut: leaveOut}})
 		if err != nil {
 			return total, through, false, err
 		}

@@ -15,12 +15,19 @@ type ResendEvents struct {
 	PartnerID string
 	EventIDs  []string
 	Only      string // the owner of the endpoint that they go to; empty: all that take them
-	Form      string // idempotency key of a form: a repeat sends nothing more; may be empty
+	Repeat    Repeat
+}
+
+// Repeat tells by which key a repeat of a call is recognised, which then does nothing more. The zero
+// value: it is not.
+type Repeat struct {
+	Key         commerce.ReplyKey
+	Fingerprint [32]byte // of what is asked for; another one with the same key is refused
 }
 
 // ResendEvents sends events of a partner again, and returns how many. What a partner sends
 // again goes to no paused endpoint (409 endpoint_paused if it is named).
-func (s *Service) ResendEvents(ctx context.Context, by commerce.Actor, in ResendEvents) (int, error) {
+func (s *Service) ResendEvents(ctx context.Context, by Caller, in ResendEvents) (int, error) {
 	keys := make([]commerce.EventKey, len(in.EventIDs))
 	for i, id := range in.EventIDs {
 		keys[i] = commerce.EventKey{PartnerID: in.PartnerID, ID: id}
@@ -35,10 +42,10 @@ func (s *Service) ResendEvents(ctx context.Context, by commerce.Actor, in Resend
 			cmd.Events = append(cmd.Events, e)
 		}
 	}
-	if cmd.LeaveOut, err = s.paused(ctx, by, in.PartnerID, in.Only); err != nil {
+	if cmd.LeaveOut, err = s.paused(ctx, by.Actor, in.PartnerID, in.Only); err != nil {
 		return 0, err
 	}
-	return s.resend(ctx, by, deed{"resend_events", "", in.PartnerID}, in.Form, cmd)
+	return s.resend(ctx, by, deed{"resend_events", "", in.PartnerID}, in.Repeat, cmd)
 }
 
 // paused are the owners of a partner's endpoints to which the partner itself sends nothing
@@ -63,11 +70,11 @@ func (s *Service) paused(ctx context.Context, by commerce.Actor, partnerID, only
 	return list, err
 }
 
-// resend runs a command that sends events again, once for each form.
-func (s *Service) resend(ctx context.Context, by commerce.Actor, d deed, form string, cmd commit.Keyed[int]) (int, error) {
-	out, err := once(ctx, s, Caller{Actor: by}, Once[int]{Key: commerce.ReplyKey{PartnerID: by.ID, Op: d.action + " " + d.object, Key: form},
-		Encode: func(n int) (int, []byte) { return 200, []byte(strconv.Itoa(n)) }}, commit.Keyed[int](audited[int]{cmd, by, d}), neverRefused)
-	if err != nil || form == "" {
+// resend runs a command that sends events again, once for each key.
+func (s *Service) resend(ctx context.Context, by Caller, d deed, r Repeat, cmd commit.Keyed[int]) (int, error) {
+	out, err := once(ctx, s, by, Once[int]{Key: r.Key, Fingerprint: r.Fingerprint,
+		Encode: func(n int) (int, []byte) { return 200, []byte(strconv.Itoa(n)) }}, commit.Keyed[int](audited[int]{cmd, by.Actor, d}), neverRefused)
+	if err != nil || r.Key.Key == "" {
 		return out.Result, err
 	}
 	return strconv.Atoi(string(out.Reply.Body))

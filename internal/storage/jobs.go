@@ -26,6 +26,10 @@ type Jobs interface {
 	// Jobs reads jobs in the order of (RunAt, Slot, ID).
 	Jobs(ctx context.Context, f JobFilter) ([]commerce.Job, error)
 
+	// FirstWebhookJobs reads the jobs that were made with an event, to deliver it for the first
+	// time, as far as they are not done. Later ones, to deliver it again, are not among them.
+	FirstWebhookJobs(ctx context.Context, eventID string) ([]commerce.Job, error)
+
 	// NextDue reports whether a job is due now that no worker has leased, and when the
 	// next one becomes due: at its RunAt or, in a slot without a due job, at the end of a
 	// lease. next is 0 if there is none.

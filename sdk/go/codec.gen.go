@@ -18,7 +18,7 @@ func (v ErrorBody) MarshalJSON() ([]byte, error) {
 	return marshal(plain(v), v.Extra)
 }
 
-var membersOfHealthReply = setOf("ok", "status", "partner_client_id", "mode", "key", "timestamp", "trace_id")
+var membersOfHealthReply = setOf("ok", "status", "partner_client_id", "mode", "key", "endpoints", "timestamp", "trace_id")
 
 // UnmarshalJSON keeps members without a field in Extra.
 func (v *HealthReply) UnmarshalJSON(text []byte) error {
@@ -29,6 +29,20 @@ func (v *HealthReply) UnmarshalJSON(text []byte) error {
 // MarshalJSON writes the members of Extra, too.
 func (v HealthReply) MarshalJSON() ([]byte, error) {
 	type plain HealthReply
+	return marshal(plain(v), v.Extra)
+}
+
+var membersOfHealthEndpoint = setOf("id", "state")
+
+// UnmarshalJSON keeps members without a field in Extra.
+func (v *HealthEndpoint) UnmarshalJSON(text []byte) error {
+	type plain HealthEndpoint
+	return unmarshal(text, (*plain)(v), &v.Extra, membersOfHealthEndpoint)
+}
+
+// MarshalJSON writes the members of Extra, too.
+func (v HealthEndpoint) MarshalJSON() ([]byte, error) {
+	type plain HealthEndpoint
 	return marshal(plain(v), v.Extra)
 }
 
@@ -144,7 +158,7 @@ func (v RotatedSecret) MarshalJSON() ([]byte, error) {
 	return marshal(plain(v), v.Extra)
 }
 
-var membersOfAttempt = setOf("id", "event_id", "endpoint_id", "url", "at", "took_ms", "status", "delivered", "error", "answer")
+var membersOfAttempt = setOf("id", "event_id", "endpoint_id", "url", "at", "took_ms", "status", "delivered", "error", "answer", "manual")
 
 // UnmarshalJSON keeps members without a field in Extra.
 func (v *Attempt) UnmarshalJSON(text []byte) error {

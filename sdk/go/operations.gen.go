@@ -33,7 +33,7 @@ var (
 	opListEvents            = operation[ListEventsQuery, none, EventList]{"GET", "/v1/events", false}
 	opGetEvent              = operation[none, none, EventReply]{"GET", "/v1/events/{event_id}", false}
 	opListEventAttempts     = operation[ListEventAttemptsQuery, none, EventAttempts]{"GET", "/v1/events/{event_id}/attempts", false}
-	opResendEvent           = operation[none, ResendRequest, ResendReply]{"POST", "/v1/events/{event_id}/resend", false}
+	opResendEvent           = operation[none, ResendRequest, ResendReply]{"POST", "/v1/events/{event_id}/resend", true}
 	opListEndpoints         = operation[none, none, EndpointList]{"GET", "/v1/webhook-endpoints", false}
 	opMakeEndpoint          = operation[none, NewEndpoint, MadeEndpoint]{"POST", "/v1/webhook-endpoints", false}
 	opGetEndpoint           = operation[none, none, EndpointReply]{"GET", "/v1/webhook-endpoints/{endpoint_id}", false}
@@ -43,7 +43,7 @@ var (
 	opResumeEndpoint        = operation[none, EmptyRequest, EndpointReply]{"POST", "/v1/webhook-endpoints/{endpoint_id}/resume", false}
 	opDeleteEndpoint        = operation[none, EmptyRequest, EndpointReply]{"POST", "/v1/webhook-endpoints/{endpoint_id}/delete", false}
 	opTestEndpoint          = operation[none, EmptyRequest, EndpointTest]{"POST", "/v1/webhook-endpoints/{endpoint_id}/test", false}
-	opReplayEvents          = operation[none, ReplayRequest, ReplayReply]{"POST", "/v1/webhook-endpoints/{endpoint_id}/replay", false}
+	opReplayEvents          = operation[none, ReplayRequest, ReplayReply]{"POST", "/v1/webhook-endpoints/{endpoint_id}/replay", true}
 	opListEndpointAttempts  = operation[ListEndpointAttemptsQuery, none, AttemptList]{"GET", "/v1/webhook-endpoints/{endpoint_id}/attempts", false}
 	opListKeys              = operation[none, none, KeyList]{"GET", "/v1/keys", false}
 	opMakeKey               = operation[none, NewKey, IssuedKey]{"POST", "/v1/keys", false}

@@ -179,13 +179,23 @@ type HealthReply struct {
 	OK     bool   `json:"ok"`
 	Status string `json:"status"`
 	// The partner client that the key belongs to.
-	PartnerClientID string    `json:"partner_client_id"`
-	Mode            KeyMode   `json:"mode"`
-	Key             HealthKey `json:"key"`
+	PartnerClientID string           `json:"partner_client_id"`
+	Mode            KeyMode          `json:"mode"`
+	Key             HealthKey        `json:"key"`
+	Endpoints       []HealthEndpoint `json:"endpoints"`
 	// The server's time.
 	Timestamp time.Time `json:"timestamp"`
 	// The id of the request, as in the header `x-trace-id`; in a replayed answer that of the first call.
 	TraceID string `json:"trace_id"`
+
+	// Extra holds the members that this version of the SDK does not know.
+	Extra Extra `json:"-"`
+}
+
+// HealthEndpoint: A webhook endpoint that the key may know of, and how it is.
+type HealthEndpoint struct {
+	ID    string        `json:"id"`
+	State EndpointState `json:"state"`
 
 	// Extra holds the members that this version of the SDK does not know.
 	Extra Extra `json:"-"`
@@ -392,6 +402,8 @@ type Attempt struct {
 	Error *string `json:"error"`
 	// The beginning of the answer, at most 1 KiB.
 	Answer *string `json:"answer"`
+	// The event was sent again by hand - by a resend or a replay, yours or the merchant's.
+	Manual bool `json:"manual"`
 
 	// Extra holds the members that this version of the SDK does not know.
 	Extra Extra `json:"-"`

@@ -45,6 +45,17 @@ func (r Reader) Jobs(ctx context.Context, f storage.JobFilter) (jobs []commerce.
 	return storage.FirstJobs(jobs, f.Limit), err
 }
 
+// FirstWebhookJobs finds the jobs by the time that their ids share with that of the event.
+func (r Reader) FirstWebhookJobs(ctx context.Context, eventID string) (jobs []commerce.Job, err error) {
+	at := commerce.TimeOfEvent(eventID)
+	sql := "SELECT " + schema.Jobs.Columns() + " FROM jobs WHERE slot = " + r.number("$1") + " AND id >= " + r.text("$2") + " AND id < " + r.text("$3") + " AND subject = $4"
+	err = each(ctx, r, slots, sql, func(slot int64) []any {
+		return []any{slot, commerce.JobIDsFrom(at), commerce.JobIDsFrom(at + 1), eventID}
+	},
+		func(_ int64, s schema.Scanner) { jobs = append(jobs, schema.ScanJob(s)) })
+	return jobs, err
+}
+
 // NextDue reports whether a job is due, and when the next one becomes due. It selects three
 // times of a slot, each -1 if there is none: the first lease end of
 // the jobs that are due, the time at which the next job is due, and the first lease end of

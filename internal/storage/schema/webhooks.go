@@ -47,9 +47,9 @@ func ScanEvent(s Scanner, partnerID string) commerce.WebhookEvent {
 
 // Attempts has each attempt to deliver a webhook.
 var Attempts = Log[commerce.WebhookAttempt]{
-	Name: "webhook_attempts", ID: "partner_id, event_id, id", Rest: "endpoint_id, url, at, took_ms, status, error, answer",
+	Name: "webhook_attempts", ID: "partner_id, event_id, id", Rest: "endpoint_id, url, at, took_ms, status, error, answer, manual",
 	Bind: func(b Binder, a *commerce.WebhookAttempt) {
-		b.Text(a.PartnerID).Text(a.EventID).Text(a.ID).Text(a.Endpoint).Text(a.URL).Int(int64(a.At)).Int(a.TookMs).Int(a.Status).Text(a.Error).Text(a.Answer)
+		b.Text(a.PartnerID).Text(a.EventID).Text(a.ID).Text(a.Endpoint).Text(a.URL).Int(int64(a.At)).Int(a.TookMs).Int(a.Status).Text(a.Error).Text(a.Answer).Bool(a.Manual)
 	},
 	Changes: func(c *commerce.Changes) *[]commerce.WebhookAttempt { return &c.Attempts },
 	Traits: Traits{Shard: "partner_id",
@@ -59,5 +59,5 @@ var Attempts = Log[commerce.WebhookAttempt]{
 // ScanAttempt reads the columns of Attempts that follow the event's key.
 func ScanAttempt(s Scanner, k commerce.EventKey) commerce.WebhookAttempt {
 	return commerce.WebhookAttempt{PartnerID: k.PartnerID, EventID: k.ID, ID: s.Text(), Endpoint: s.Text(), URL: s.Text(), At: millis(s), TookMs: s.Int(),
-		Status: s.Int(), Error: s.Text(), Answer: s.Text()}
+		Status: s.Int(), Error: s.Text(), Answer: s.Text(), Manual: s.Bool()}
 }

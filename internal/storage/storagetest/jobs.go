@@ -19,6 +19,7 @@ var jobs = map[string]func(*testing.T, Database){
 	"two processes never claim one job":          claimOnce,
 	"jobs go on, are parked, released, and done": jobsGoOn,
 	"lists of jobs go page by page":              jobPages,
+	"the first jobs of an event are found":       firstWebhookJobs,
 	"held endpoints are listed":                  heldEndpoints,
 }
 
@@ -297,6 +298,26 @@ func jobPages(t *testing.T, db Database) {
 		if !slices.Equal(got, want) {
 			t.Errorf("%s of %q:\n got %+v\nwant %+v", f.State, f.Owner, got, want)
 		}
+	}
+}
+
+func firstWebhookJobs(t *testing.T, db Database) {
+	e := db.Open(t, time.Now)
+	event := commerce.NewID(commerce.PrefixEvent, 1000, commerce.Entropy{5})
+	job := func(slot int64, at commerce.Millis, n byte, subject string) commerce.Job {
+		j := waiting(slot, commerce.NewID(commerce.PrefixJob, at, commerce.Entropy{n}), 100)
+		j.Subject = subject
+		return j
+	}
+	parked := job(7, 1000, 0xff, event)
+	parked.State = commerce.JobParked
+	addJobs(t, e, job(3, 1000, 1, event), parked, job(3, 1000, 2, "evt_other"), job(3, 1001, 0, event), job(3, 999, 0xff, event))
+	got, err := e.Reader().FirstWebhookJobs(context.Background(), event)
+	if err != nil || len(got) != 2 || got[0] != job(3, 1000, 1, event) || got[1] != parked {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if got, err := e.Reader().FirstWebhookJobs(context.Background(), "no event"); err != nil || len(got) != 0 {
+		t.Errorf("%+v, %v", got, err)
 	}
 }
 

@@ -62,7 +62,7 @@ func sample() commerce.Changes {
 		Endpoints: []commerce.Endpoint{{PartnerID: "ptn_1", URL: "https://a.example/ü", Secret: "s", Description: "Ünï", DeliveredOn: 81, CreatedOn: 82, UpdatedOn: 83, Failures: 5, FailingSince: 29, HeldUntil: 30, PausedOn: 31,
 			PausedFor: commerce.PausedGone, PreviousSecret: "old", PreviousUntil: 32}},
 		Attempts: []commerce.WebhookAttempt{{PartnerID: "ptn_1", EventID: "evt_1", ID: "att_1", URL: "https://a.example/hook", At: 33, TookMs: 34,
-			Status: 500, Error: "it answered 500", Answer: "oh \ufffd"}},
+			Status: 500, Error: "it answered 500", Answer: "oh \ufffd", Manual: true}},
 		Outbox: []commerce.UnsentMessage{{ID: "out_1", Kind: commerce.UnsentMail, To: "c@example.com", Subject: "Ready", Text: "a\nb", HTML: "<p>",
 			Reason: commerce.UnsentTestMode, OrderID: "ord_1", CreatedOn: 35}},
 		Audit: []commerce.AuditEntry{{StoreID: "sto_1", ID: "aud_1", Actor: "operator:ann", Action: "retry_job", Object: "job_1",

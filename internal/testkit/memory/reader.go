@@ -246,6 +246,11 @@ func (r reader) Jobs(_ context.Context, f storage.JobFilter) ([]commerce.Job, er
 	}, byRunAt)
 }
 
+func (r reader) FirstWebhookJobs(_ context.Context, eventID string) ([]commerce.Job, error) {
+	return list(r, &schema.Jobs, -1, func(j commerce.Job) bool { return j.Subject == eventID && !j.Resends() },
+		func(a, b commerce.Job) int { return cmp.Compare(a.Slot, b.Slot) })
+}
+
 func (r reader) NextDue(_ context.Context, now commerce.Millis) (due bool, next commerce.Millis, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

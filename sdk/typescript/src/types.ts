@@ -101,10 +101,17 @@ export interface HealthReply {
   partner_client_id: string;
   mode: KeyMode;
   key: HealthKey;
+  endpoints: HealthEndpoint[];
   /** The server's time. */
   timestamp: string;
   /** The id of the request, as in the header `x-trace-id`; in a replayed answer that of the first call. */
   trace_id: string;
+}
+
+/** A webhook endpoint that the key may know of, and how it is. */
+export interface HealthEndpoint {
+  id: string;
+  state: EndpointState;
 }
 
 /** An OpenAPI document. */
@@ -244,6 +251,8 @@ export interface Attempt {
   error: string | null;
   /** The beginning of the answer, at most 1 KiB. */
   answer: string | null;
+  /** The event was sent again by hand - by a resend or a replay, yours or the merchant's. */
+  manual: boolean;
 }
 
 export interface AttemptList {

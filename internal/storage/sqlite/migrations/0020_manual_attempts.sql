@@ -1,0 +1,2 @@
+-- Whether an event was sent again by a person or its partner.
+ALTER TABLE webhook_attempts ADD COLUMN manual INTEGER NOT NULL DEFAULT 0;
