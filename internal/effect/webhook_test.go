@@ -24,7 +24,7 @@ func TestDelivered(t *testing.T) {
 		time.Sleep(100 * time.Millisecond)
 		event, got := s.Events(partnerID)[0], s.got()
 		if len(got) != 1 || !bytes.Equal(got[0].Body, wire.AppendWebhook(nil, event)) || got[0].ID != event.ID ||
-			got[0].Secret != "secret" || got[0].PreviousSecret != "" || got[0].URL != "https://user:password@p.example/hook" {
+			got[0].Secret != "secret" || got[0].PreviousSecret != "" || got[0].URL != callbackURL {
 			t.Fatalf("sent %+v", got)
 		}
 		want := commerce.WebhookAttempt{PartnerID: partnerID, EventID: event.ID, URL: "https://user:xxxxx@p.example/hook", At: got[0].At, TookMs: 1, Status: 204}
