@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -196,5 +198,37 @@ func TestKeysAreBounded(t *testing.T) {
 		}
 		w.refuses(t, call{method: "POST", path: "/v1/keys", key: "live", body: `{"name":"One too many","mode":"live"}`}, 409, "limit_reached")
 		w.makeKey(t, call{key: "live"}, `{"name":"Of the other mode","mode":"test"}`)
+	})
+}
+
+// Makers of keys that call at once never make more than ten.
+func TestKeysMadeAtOnce(t *testing.T) {
+	onEveryEngine(t, func(t *testing.T, w *world) {
+		w.importCatalog(t, "small")
+		var made, refused atomic.Int64
+		var all sync.WaitGroup
+		for i := range 16 {
+			all.Go(func() {
+				a, err := w.exchange(call{method: "POST", path: "/v1/keys", key: "live", body: fmt.Sprintf(`{"name":"%d","mode":"live"}`, i)})
+				switch {
+				case err == nil && a.status == http.StatusCreated:
+					made.Add(1)
+				case err == nil && a.code() == "limit_reached":
+					refused.Add(1)
+				default:
+					t.Errorf("%v %s", err, a.body)
+				}
+			})
+		}
+		all.Wait()
+		active := 0
+		for _, k := range w.keysOf(t, call{key: "live"}) {
+			if k.State == "active" && k.Name != "test key" {
+				active++
+			}
+		}
+		if made.Load() != 9 || refused.Load() != 7 || active != 10 { // the partner has one already
+			t.Errorf("%d were made and %d refused; %d are active", made.Load(), refused.Load(), active)
+		}
 	})
 }

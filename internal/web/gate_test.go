@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -307,5 +308,29 @@ func TestGateTellsTheCaller(t *testing.T) {
 	caller, err := g.Admit(w, r)
 	if err != nil || caller.Partner.ID != "ptn_good" || caller.Mode != commerce.Live || w.Partner != "ptn_good" || w.Header().Get("RateLimit-Limit") != "1000" {
 		t.Errorf("%v %v %v", caller, err, w.Header())
+	}
+}
+
+// A key ends at its time, not two seconds later; one that may be used from some addresses
+// is refused from others (403), which counts as a request. Each minute of use is noted once.
+func TestGateKnowsItsKeys(t *testing.T) {
+	g := newGateTest()
+	g.keys.limits = map[string]commerce.APIKey{"good": {ExpiresOn: commerce.MillisOf(at(0).Add(90 * time.Second)), Addresses: []string{"10.0.0.0/8"}}}
+	for _, c := range []struct {
+		when    time.Duration
+		address string
+		want    int
+	}{
+		{0, "10.0.0.1", 0}, {time.Second, "10.1.2.3", 0}, {time.Second, "192.0.2.1", 403}, {61 * time.Second, "10.0.0.1", 0},
+		{89*time.Second + 900*time.Millisecond, "10.0.0.1", 0}, {90 * time.Second, "10.0.0.1", 401},
+	} {
+		g.now = at(0).Add(c.when)
+		if got := g.knock("good", c.address); got != c.want {
+			t.Errorf("after %v from %s: %d, want %d", c.when, c.address, got, c.want)
+		}
+	}
+	first := commerce.MillisOf(at(0).Truncate(time.Minute))
+	if got, want := g.keys.uses, []commerce.Millis{first, first.Add(time.Minute)}; !slices.Equal(got, want) {
+		t.Errorf("noted %v, want %v", got, want)
 	}
 }
